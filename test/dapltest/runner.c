@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "runner.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+static int fds_before;
+static int threads_before;
+
+static int
+count_entries(const char *directory)
+{
+	DIR *dir = opendir(directory);
+	int n = 0;
+
+	if (!dir)
+		return -1;
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n - 2; /* . and .. */
+}
+
+int
+runner_count_fds(void)
+{
+	return count_entries("/proc/self/fd") - 1; /* the one that lists */
+}
+
+int
+runner_count_threads(void)
+{
+	return count_entries("/proc/self/task");
+}
+
+static void
+leak_setup(void)
+{
+	fds_before = runner_count_fds();
+	threads_before = runner_count_threads();
+}
+
+static void
+leak_teardown(void)
+{
+	const struct timespec tick = { .tv_nsec = 1000000 };
+
+	/* A joined thread leaves /proc/self/task a moment after pthread_join() returned. */
+	for (int i = 0; i < 500 && runner_count_threads() > threads_before; i++)
+		nanosleep(&tick, NULL);
+	ck_assert_msg(runner_count_threads() == threads_before, "leaked threads: %d before, %d after",
+	    threads_before, runner_count_threads());
+	ck_assert_msg(runner_count_fds() == fds_before, "leaked descriptors: %d before, %d after",
+	    fds_before, runner_count_fds());
+}
+
+TCase *
+runner_tcase_timed(Suite *suite, const char *name, double seconds)
+{
+	TCase *tcase = tcase_create(name);
+	const char *factor = getenv("REARM_TEST_TIME_FACTOR");
+
+	tcase_set_timeout(tcase, seconds * (factor ? atof(factor) : 1));
+	tcase_add_checked_fixture(tcase, leak_setup, leak_teardown);
+	suite_add_tcase(suite, tcase);
+	return tcase;
+}
+
+TCase *
+runner_tcase(Suite *suite, const char *name)
+{
+	return runner_tcase_timed(suite, name, 20);
+}
+
+static int
+being_debugged(void)
+{
+	char line[256];
+	int pid = 0;
+	FILE *f = fopen("/proc/self/status", "re");
+
+	if (!f)
+		return 0;
+	while (fgets(line, sizeof line, f))
+		if (sscanf(line, "TracerPid: %d", &pid) == 1)
+			break;
+	fclose(f);
+	return pid != 0;
+}
+
+/* "SUITE" or "SUITE:CASE": splits in place, a missing case is NULL. */
+static void
+split_selector(char *selector, const char **suite, const char **tcase)
+{
+	char *colon = strchr(selector, ':');
+
+	*suite = selector;
+	*tcase = NULL;
+	if (colon) {
+		*colon = '\0';
+		*tcase = colon + 1;
+	}
+}
+
+int
+runner_main(int argc, char **argv, const runner_suite_fn *suites)
+{
+	const struct rlimit no_core = { 0, 0 };
+	SRunner *sr = srunner_create(NULL);
+	const char *suite, *tcase;
+	int run, failed;
+
+	setrlimit(RLIMIT_CORE, &no_core);
+	signal(SIGPIPE, SIG_IGN);
+	if (being_debugged())
+		srunner_set_fork_status(sr, CK_NOFORK);
+	for (int i = 0; suites[i]; i++)
+		srunner_add_suite(sr, suites[i]());
+
+	if (argc < 2) {
+		srunner_run_all(sr, CK_ENV);
+	} else {
+		for (int i = 1; i < argc; i++) {
+			split_selector(argv[i], &suite, &tcase);
+			srunner_run(sr, suite, tcase, CK_ENV);
+		}
+	}
+	run = srunner_ntests_run(sr);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	if (run == 0)
+		fprintf(stderr, "%s: no test ran; is the suite name right?\n", argv[0]);
+	printf("%d passed, %d failed\n", run - failed, failed);
+	return run == 0 || failed != 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * runner -- runs Check suites and fails on what a test leaves behind
+ *
+ * Every test program lists its suites and calls runner_main().  Each test runs in a
+ * forked child (unless CK_FORK=no or a debugger is attached) between two counts of
+ * open descriptors and threads; a difference fails the test.  The program's last line is
+ * "N passed, N failed"; no test at all is a failure.
+ *
+ * Usage of every test program:  PROGRAM [SUITE[:CASE]]...
+ * An argument selects what runs.
+ */
+#ifndef REARM_TEST_RUNNER_H
+#define REARM_TEST_RUNNER_H
+
+#include <check.h>
+
+typedef Suite *(*runner_suite_fn)(void);
+
+/* Runs the suites of the NULL-terminated array; the return value is main()'s. */
+int runner_main(int argc, char **argv, const runner_suite_fn *suites);
+
+/* A TCase of `suite` whose tests are checked for leaked descriptors and threads. */
+TCase *runner_tcase(Suite *suite, const char *name);
+
+/* As runner_tcase(), with a time limit in seconds in place of the default 20. */
+TCase *runner_tcase_timed(Suite *suite, const char *name, double seconds);
+
+/* The number of open descriptors and of threads of this process. */
+int runner_count_fds(void);
+int runner_count_threads(void);
+
+#endif
