@@ -1,1 +1,300 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * evd -- one merged queue of events, one taker
+ *
+ *     streams  ->  merged queue  ->  one taker
+ *     a device's completion queue    a thread blocked in evd_wait()
+ *     posted events                  an upcall policy
+ *                                    a CNO (struct evd_listener)
+ *                                    nobody
+ *
+ * A notification says "look"; an event is what is found.  The source's notification is one-shot,
+ * the taker's interest is persistent; everything in this folder exists so that no event is
+ * stranded between the two, whatever the interleaving.
+ *
+ * Nothing here knows verbs, connections or endpoints.  The device is a struct evd_source_ops; a
+ * completion is an opaque record of `raw_size` bytes until it is converted to a DAT_EVENT in the
+ * lock section that hands it over.
+ *
+ * Every function returns 0 (or a count) or -errno.  Functions marked LOCKED are called by the core
+ * with the trigger lock of the EVD held; they must not block, call out, or take a lock that ranks
+ * before the trigger lock.
+ */
+#ifndef REARM_EVD_EVD_H
+#define REARM_EVD_EVD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <dat2/udat.h>
+#include <dat2/dat_upcall.h>
+
+#include "evd/loop.h"
+#include "evd/os.h"
+#include "evd/park.h"
+
+struct evd;
+struct evd_hold;
+
+/* A side effect of a completion, run after the trigger lock was dropped (see `effect` below). */
+struct evd_effect {
+	int code; /* 0: none */
+	void *object;
+	uint64_t stamp; /* lets the owner notice that `object` was recycled meanwhile */
+};
+
+/* What to do with a completion that was just polled. */
+enum evd_verdict {
+	EVD_TAKE, /* queue it */
+	EVD_HOLD, /* keep it in *hold until evd_post_release() */
+	EVD_DROP, /* nobody is to see it: suppressed, or its endpoint is gone */
+};
+
+/*
+ * evd_source_ops -- the device side of an EVD
+ *
+ * poll     LOCKED.  Moves up to max completions into raw[] (max * raw_size bytes), oldest first;
+ *          returns how many, or -errno.
+ * sort     LOCKED.  Decides about one polled completion; may set *hold.  NULL: take everything.
+ * convert  LOCKED.  Builds the event of a completion that leaves the queue; the object it names is
+ *          still valid because freeing it purges the queue under the same lock.  May set *effect.
+ * arm      LOCKED.  Requests one notification for the next completion; <0 error, 0 armed, >0
+ *          completions may already be there.
+ * ack      LOCKED.  Acknowledges n notifications read from the channel.
+ * read     Not locked, the EVD is pinned.  Reads one notification of the private channel without
+ *          blocking: 1 got one, 0 none, -errno.  NULL unless a channel_fd is given.
+ * effect   Not locked.  Runs the side effect that convert asked for, on the thread that took the
+ *          event, before that thread's caller or upcall sees the event.  May post to any EVD.
+ *
+ * exact_hint: an arm that returns 0 proves the device queue empty at that moment, so the poll that
+ * follows may be skipped -- by the pass that issued the arm, and by nobody else.
+ */
+struct evd_source_ops {
+	int (*poll)(void *source, void *raw, int max);
+	enum evd_verdict (*sort)(void *source, const void *raw, struct evd_hold **hold);
+	void (*convert)(void *source, const void *raw, DAT_EVENT *event, struct evd_effect *effect);
+	int (*arm)(void *source, bool solicited_only);
+	void (*ack)(void *source, unsigned int n);
+	int (*read)(void *source);
+	void (*effect)(void *source, const struct evd_effect *effect);
+	bool exact_hint;
+};
+
+/*
+ * evd_listener -- the CNO as its EVDs see it
+ *
+ * told is LOCKED: the EVD has news.  It may wake threads and queue loop jobs, nothing more.
+ * left is LOCKED: the EVD is being detached or freed, forget it.
+ */
+struct evd_listener {
+	void (*told)(struct evd_listener *listener, struct evd *evd);
+	void (*left)(struct evd_listener *listener, struct evd *evd);
+};
+
+struct evd_config {
+	DAT_EVD_HANDLE handle; /* what events and upcalls carry */
+	int qlen;	       /* events per stream kind the queue holds; also the device queue's depth */
+	const struct evd_source_ops *ops; /* NULL: no device stream */
+	void *source;
+	size_t raw_size;
+	int channel_fd; /* private completion channel, or -1: the loop's shared one (or none) */
+	struct loop *loop; /* runs the upcalls and CNO triggers */
+	struct loop *crew; /* several threads, for DAT_UPCALL_MANY; may equal loop */
+	/*
+	 * Arming failed, once per episode.  Not locked, on a loop thread.
+	 */
+	void (*fault)(struct evd *evd, int error);
+	/*
+	 * The end of evd_free(): no thread is inside, no run is queued, all notifications read so far
+	 * are acknowledged, the private channel left the loop.  Destroys the source and recycles the
+	 * slot.  Runs on the thread of evd_free(), or on the one whose upcall freed its own EVD.
+	 */
+	void (*destroyed)(struct evd *evd);
+};
+
+/* ---- life ---- */
+
+/* Once per memory slot, ever: the lock outlives every EVD that lives in the slot. */
+void evd_slot_init(struct evd *evd);
+
+/* Gives life to an initialised, dead slot.  -ENOMEM. */
+int evd_open(struct evd *evd, const struct evd_config *config);
+
+/*
+ * Ends it: no claim is made after it returns, a blocked waiter gets -ECANCELED, upcalls running on
+ * other threads are waited for (from inside the EVD's own upcall it does not wait and the return
+ * of the last upcall destroys).  -ENODEV when already dead.
+ */
+int evd_free(struct evd *evd);
+
+/* Adapter for callers that must validate under the lock: true when alive and open for `handle`. */
+bool evd_is(struct evd *evd, DAT_EVD_HANDLE handle);
+
+/* ---- what feeds it ---- */
+
+/* A notification for this EVD was read (ibv_get_cq_event returned).  Any thread, any time. */
+void evd_notified(struct evd *evd);
+
+enum evd_stream {
+	EVD_STREAM_SOFTWARE,
+	EVD_STREAM_CR,
+	EVD_STREAM_DTO,
+	EVD_STREAM_CONNECTION,
+	EVD_STREAM_RMR_BIND,
+	EVD_STREAM_ASYNC,
+	EVD_STREAMS
+};
+
+/*
+ * Queues an event and kicks the taker.  -ENOSPC when qlen posted events are queued, -ENODEV when
+ * dead.  evd_handle of the queued copy is set here.
+ *
+ * A barrier is an event that may not overtake completions which the device has already produced or
+ * is about to produce for a queue pair in the error state: it becomes visible once the device
+ * queue was seen empty, or qlen completions were polled, after the post.
+ */
+int evd_post(struct evd *evd, enum evd_stream stream, const DAT_EVENT *event);
+int evd_post_barrier(struct evd *evd, enum evd_stream stream, const DAT_EVENT *event);
+
+/* Queues the event, then lets the held completions follow it, in one lock section. */
+int evd_post_release(struct evd *evd, enum evd_stream stream, const DAT_EVENT *event,
+    struct evd_hold *hold);
+
+/* The device queue or a posted stream overflowed: once what is queued was taken, the EVD is dead
+ * to dequeue and wait (-EOVERFLOW).  Returns true for the first call only. */
+bool evd_mark_overflow(struct evd *evd);
+
+/*
+ * Drops what belongs to an object that is going away: completions for which match_raw() holds, in
+ * the stash, in `hold` and among released ones, and posted events for which match_event() holds.
+ * Either may be NULL.  The device queue itself is not touched: its sort() must drop them.
+ */
+void evd_purge(struct evd *evd, struct evd_hold *hold,
+    bool (*match_raw)(const void *raw, const void *who),
+    bool (*match_event)(const DAT_EVENT *event, const void *who), const void *who);
+
+/*
+ * evd_hold -- completions of one endpoint kept back until its ESTABLISHED was posted
+ *
+ * Guarded by the trigger lock of the EVD that receives the completions.
+ */
+struct evd_hold {
+	bool active;
+	bool listed; /* on the EVD's list of released holds */
+	struct evd_hold *next;
+	size_t raw_size;
+	unsigned int capacity, head, count;
+	uint64_t *seq;
+	unsigned char *raw;
+};
+
+int evd_hold_init(struct evd_hold *hold, size_t raw_size, unsigned int capacity);
+void evd_hold_fini(struct evd_hold *hold); /* after evd_purge() */
+/* From now on sort() may answer EVD_HOLD with this hold. */
+void evd_hold_begin(struct evd *evd, struct evd_hold *hold);
+/* LOCKED (for sort()). */
+static inline bool
+evd_hold_is_active(const struct evd_hold *hold)
+{
+	return hold->active;
+}
+
+/* ---- what takes from it ---- */
+
+/* -EAGAIN empty, -EBUSY a waiter owns the EVD, -EOVERFLOW, -ENODEV, or what poll returned. */
+int evd_dequeue(struct evd *evd, DAT_EVENT *event);
+
+/*
+ * Blocks until `threshold` events are queued, then takes the oldest.  timeout in microseconds,
+ * DAT_TIMEOUT_INFINITE for ever.  *nmore is set on success and on -ETIMEDOUT.
+ *   -ETIMEDOUT   nothing taken            -EBUSY      another waiter is blocked
+ *   -EACCES      an upcall policy owns it -EPERM      unwaitable (also: became so meanwhile)
+ *   -ECANCELED   freed meanwhile          -EOVERFLOW  -EINTR  -ENODEV
+ *   -EINVAL      threshold < 1 or > qlen  or the device's error from arming or polling
+ */
+int evd_wait(struct evd *evd, DAT_TIMEOUT timeout, int threshold, DAT_EVENT *event, int *nmore);
+
+/*
+ * Changes the upcall policy; object NULL keeps the installed one.  Waits only for
+ * DAT_UPCALL_TEARDOWN.
+ *   -EAGAIN  enabling with INVOC_NEW and events are pending: nothing changed, go on dequeuing
+ *   -EBUSY   a waiter is blocked            -EFAULT  an enabling policy without a function
+ *   -EINVAL  unknown policy  -ERANGE unknown flag  -ENODEV  or the device's error: nothing changed
+ */
+int evd_modify_upcall(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *object,
+    DAT_UPCALL_FLAG flag);
+
+/* Replaces the CNO (NULL: none); `cookie` is what evd_query() reports. */
+int evd_set_listener(struct evd *evd, struct evd_listener *listener, DAT_CNO_HANDLE cookie);
+int evd_set_enabled(struct evd *evd, bool enabled);
+int evd_set_waitable(struct evd *evd, bool waitable);
+/* Completion notifications are asked for solicited completions only. */
+int evd_set_solicited(struct evd *evd, bool solicited_only);
+
+struct evd_status {
+	int qlen;
+	bool enabled, waitable, solicited_only, overflowed;
+	DAT_CNO_HANDLE cno;
+	DAT_UPCALL_POLICY policy;
+	int queued; /* what dequeue would hand out without asking the device */
+};
+int evd_query(struct evd *evd, struct evd_status *status);
+int evd_query_counters(struct evd *evd, struct dat_rearm_evd_counters *counters);
+
+/* True on a thread that is inside an upcall of this EVD. */
+bool evd_in_upcall(const struct evd *evd);
+
+/* ---- the body: embedded by the owner, touched by evd/ alone ---- */
+
+#include "evd/queue.h"
+
+struct evd_run_on; /* the upcall the current thread is in */
+
+struct evd {
+	struct os_mutex lock; /* the trigger lock; everything below it is guarded by it */
+	bool alive;	      /* between evd_open() and evd_free() */
+	bool freed;	      /* evd_free() began; destroyed() not yet called */
+	bool free_on_return;  /* freed from inside: the last upcall's return destroys */
+	struct evd_config cfg;
+
+	bool owned; /* by a loop: queued on a ready list or being run */
+	bool armed; /* set with a successful arm, cleared by evd_notified() alone */
+	bool fault_reported;
+	unsigned int fault_backoff;
+
+	struct park_list waiters; /* the thread blocked in evd_wait(): at most one */
+	bool waiting;
+	int threshold;
+	bool waitable;
+
+	DAT_UPCALL_POLICY policy;
+	DAT_UPCALL_OBJECT object;
+	int in_progress; /* claims whose upcall has not returned */
+	int exempt;	 /* of those, the ones that called TEARDOWN or free themselves */
+	int tearing;	 /* TEARDOWN and free calls that wait */
+	struct park_list teardowns;
+
+	struct evd_listener *listener;
+	DAT_CNO_HANDLE listener_cookie;
+	bool enabled;
+	bool news; /* something entered since CNO or NORIFY was last told */
+
+	bool solicited_only;
+	bool overflowed;
+	struct evd_queue queue;
+	unsigned int unacked;
+	int pins; /* threads using the private channel outside the lock */
+	struct loop_ticket channel;
+	bool channel_listed; /* the loop reads the private channel */
+	struct loop_job job;
+	struct dat_rearm_evd_counters counters;
+};
+
+static inline struct evd *
+evd_of_job(struct loop_job *job)
+{
+	return (struct evd *)((char *)job - offsetof(struct evd, job));
+}
+
+#endif

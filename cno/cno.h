@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cno -- the wake-up funnel of many EVDs: a taker of EVDs
+ *
+ * A CNO keeps the list of its triggered EVDs and stays TRIGGERED until the list is empty: no EVD's
+ * trigger is ever dropped because another's stands, and a consumer that drains only the EVD it was
+ * handed still sees every event.
+ *
+ * Lock: the CNO's lock ranks after the trigger lock (told() runs inside it) and is never held during
+ * the agent's call, which happens on the loop.
+ *
+ * Functions return 0 or -errno.
+ */
+#ifndef REARM_CNO_CNO_H
+#define REARM_CNO_CNO_H
+
+#include "evd/evd.h"
+
+struct cno;
+
+struct cno_config {
+	struct loop *loop; /* calls the agent */
+	DAT_OS_WAIT_PROXY_AGENT agent;
+	/* The end of cno_free(); as evd_config's. */
+	void (*destroyed)(struct cno *cno);
+};
+
+/* Once per memory slot, ever. */
+void cno_slot_init(struct cno *cno);
+int cno_open(struct cno *cno, const struct cno_config *config);
+
+/*
+ * -EBUSY while an EVD refers to it or a thread waits, unless `abrupt` (IA close): then the waiters
+ * return with a null EVD.  From inside the CNO's own agent it does not wait for the agent.
+ */
+int cno_free(struct cno *cno, bool abrupt);
+
+/* What evd_set_listener() takes. */
+struct evd_listener *cno_listener(struct cno *cno);
+/* Counts the EVDs that refer to the CNO; dapl/ calls them around evd_set_listener(). */
+int cno_ref(struct cno *cno);
+/* The last EVD's leaving releases blocked waiters with a null EVD. */
+void cno_unref(struct cno *cno);
+
+/*
+ * Consumes one trigger: *evd is the EVD it was for (NULL after the last EVD went).
+ * timeout in microseconds.  -ETIMEDOUT, -EINTR, -ENODEV (dead when called), -ECANCELED (freed
+ * meanwhile: *evd NULL).
+ */
+int cno_wait(struct cno *cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd);
+
+/* Installs or removes the one-shot agent; on a TRIGGERED CNO it is called at once, by the loop. */
+int cno_modify_agent(struct cno *cno, DAT_OS_WAIT_PROXY_AGENT agent);
+int cno_query(struct cno *cno, DAT_OS_WAIT_PROXY_AGENT *agent);
+
+#include "cno/cno_body.h"
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * loop -- a thread that reads channels and runs what became ready
+ *
+ * Sources are descriptors with a handler that reads, books and kicks.  Jobs are what a kick put
+ * on the ready list; upcalls run from jobs alone, so everything read from a channel is booked before
+ * any call-out on that thread.  A loop costs what is ready, never what exists.
+ *
+ * A crew is a loop of several threads without sources, for upcalls that may run concurrently.  A
+ * stepped loop has no thread at all: loop_step() pumps it by hand.
+ *
+ * Lock: the loop's lock ranks after the trigger lock; it is never held during a job, a handler or a
+ * wait.
+ */
+#ifndef REARM_EVD_LOOP_H
+#define REARM_EVD_LOOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct loop;
+
+/* Owned by whoever embeds it; the links belong to the loop. */
+struct loop_job {
+	struct loop_job *next, *prev;
+	struct loop *on; /* NULL: on no list */
+	uint64_t due;	 /* 0, or a delayed job's os_clock_ns() time */
+	void (*run)(struct loop_job *job);
+};
+
+/* Names a registered source; a number, so that a stale one is noticed. */
+struct loop_ticket {
+	uint64_t id; /* 0: none */
+};
+
+enum loop_kind {
+	LOOP_THREAD,  /* one thread, sources allowed */
+	LOOP_CREW,    /* `threads` threads, no sources */
+	LOOP_STEPPED, /* no thread: pumped by loop_step() */
+};
+
+int loop_create(enum loop_kind kind, int threads, struct loop **out);
+
+/*
+ * Stops and joins the threads; the ready list must be empty of live jobs and no source registered.
+ * Called on the loop's own thread (an IA closed from inside an upcall) it does not join: the thread
+ * ends, and frees the loop, after the current job returned.
+ */
+void loop_destroy(struct loop *loop);
+
+/* Watches fd for reading, level-triggered; handler runs on the loop's thread, or inside a park of it. */
+int loop_add(struct loop *loop, int fd, void (*handler)(void *arg), void *arg,
+    struct loop_ticket *ticket);
+
+/*
+ * Stops watching.  When it returns the handler is not running on another thread and will not
+ * run again.  No lock of the caller may be held that the handler takes.
+ */
+void loop_remove(struct loop *loop, struct loop_ticket *ticket);
+
+/* Appends the job to the ready list; it must be on none. */
+void loop_ready(struct loop *loop, struct loop_job *job);
+/* The same after a delay in nanoseconds. */
+void loop_ready_later(struct loop *loop, struct loop_job *job, uint64_t delay_ns);
+/* Takes the job off its list; false when it was on none (it may be running). */
+bool loop_unready(struct loop_job *job);
+
+/* The loop whose thread this is (a stepped loop: while loop_step() runs), or NULL. */
+struct loop *loop_current(void);
+
+/*
+ * Reads the sources once, waiting up to timeout_ms for the first, and runs the jobs that are ready
+ * (each at most once).  Returns how many handlers and jobs ran.  For stepped loops.
+ */
+int loop_step(struct loop *loop, int timeout_ms);
+
+/* For park_sleep(): the descriptor that tells of readable sources, and the reading of them. */
+int loop_fd(const struct loop *loop);
+void loop_pump(struct loop *loop);
+
+#endif
