@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * dat_upcall.h -- upcalls for programs in user space
+ *
+ * An upcall is a function of the consumer's that a thread of the provider calls when an EVD has
+ * events.  The names and values are those of kDAPL, the kernel's flavour of DAT 2.0, which has
+ * upcalls where uDAPL has waiting.  The calls travel through dat_extension_op(), so they work
+ * under any DAT 2.0 registry; a provider without them answers DAT_NOT_IMPLEMENTED.
+ */
+#ifndef _DAT_UPCALL_H_
+#define _DAT_UPCALL_H_
+
+#include <dat2/udat.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A policy stays until it is changed. */
+typedef enum dat_upcall_policy {
+	DAT_UPCALL_TEARDOWN = -1,	/* as DISABLE; waits for the upcalls in progress */
+	DAT_UPCALL_DISABLE = 0,		/* no upcalls: events stay queued */
+	DAT_UPCALL_SINGLE_INSTANCE = 1,	/* one upcall of the EVD at a time, in event order */
+	DAT_UPCALL_NORIFY = 2,		/* one upcall that only notifies: nothing is dequeued */
+	DAT_UPCALL_NOTIFY = 2,		/* the same, rightly spelt */
+	DAT_UPCALL_MANY = 100		/* any number of upcalls of the EVD at once */
+} DAT_UPCALL_POLICY;
+
+/* What dat_evd_modify_upcall() does about events that are queued already. */
+typedef enum dat_upcall_flag {
+	DAT_UPCALL_INVOC_NEW = 0,	/* refuse to enable: the consumer dequeues them first */
+	DAT_UPCALL_INVOC_ANY = 1	/* make upcalls for them */
+} DAT_UPCALL_FLAG;
+
+/*
+ * event is the consumer's to read until the function returns; it is NULL under NOTIFY.
+ * more_events is a hint: DAT_TRUE means that at least one further event was queued.
+ */
+typedef void (*DAT_UPCALL_FUNC)(DAT_PVOID instance_data, const DAT_EVENT *event,
+				DAT_BOOLEAN more_events);
+
+typedef struct dat_upcall_object {
+	DAT_PVOID instance_data;
+	DAT_UPCALL_FUNC upcall_func;
+} DAT_UPCALL_OBJECT;
+
+/* The object without a function. */
+#ifdef __cplusplus
+#define DAT_UPCALL_NULL (DAT_UPCALL_OBJECT())
+#else
+#define DAT_UPCALL_NULL ((DAT_UPCALL_OBJECT) { (DAT_PVOID)NULL, (DAT_UPCALL_FUNC)NULL })
+#endif
+
+/* In place of an object: the one that is installed already. */
+#define DAT_UPCALL_SAME ((DAT_UPCALL_OBJECT *)NULL)
+
+/*
+ * Extended operations: number, handle and further arguments.  They pass through a foreign
+ * registry, which wants the bits 0x1000 and 0x2000 clear.
+ */
+enum dat_rearm_op {
+	/* IA; int min_qlen, int policy, const DAT_UPCALL_OBJECT *, int flags, DAT_EVD_HANDLE * */
+	DAT_REARM_EVD_KCREATE_OP = 0x100,
+	/* EVD; int policy, const DAT_UPCALL_OBJECT *, int flag */
+	DAT_REARM_EVD_MODIFY_UPCALL_OP = 0x101,
+	/* EVD; struct dat_rearm_evd_counters *, DAT_UINT32 size of it */
+	DAT_REARM_EVD_COUNTERS_OP = 0x102,
+	/* IA; int timeout in milliseconds, DAT_COUNT * */
+	DAT_REARM_IA_STEP_OP = 0x103
+};
+
+/* Counts since the EVD was created.  Members may be added at the end. */
+struct dat_rearm_evd_counters {
+	DAT_UINT64 dto_events;
+	DAT_UINT64 connection_events;
+	DAT_UINT64 cr_events;
+	DAT_UINT64 software_events;
+	DAT_UINT64 async_events;
+	DAT_UINT64 upcalls;
+	DAT_UINT64 notifications;		/* read from the device */
+	DAT_UINT64 spurious_notifications;	/* ... that found nothing */
+	DAT_UINT64 arms;
+	DAT_UINT64 arm_failures;
+	DAT_UINT64 races_closed;		/* the poll after an arm found something */
+	DAT_UINT64 busy_skips;			/* a kick found the EVD in a run already */
+	DAT_UINT64 overflows;
+	DAT_UINT64 max_depth;			/* the most events ever queued */
+};
+
+static inline DAT_RETURN
+dat_evd_kcreate(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_UPCALL_POLICY policy,
+		const DAT_UPCALL_OBJECT *upcall, DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd)
+{
+	return dat_extension_op(ia, DAT_REARM_EVD_KCREATE_OP, (int)min_qlen, (int)policy, upcall,
+				(int)flags, evd);
+}
+
+static inline DAT_RETURN
+dat_evd_modify_upcall(DAT_EVD_HANDLE evd, DAT_UPCALL_POLICY policy,
+		      const DAT_UPCALL_OBJECT *upcall, DAT_UPCALL_FLAG flag)
+{
+	return dat_extension_op(evd, DAT_REARM_EVD_MODIFY_UPCALL_OP, (int)policy, upcall,
+				(int)flag);
+}
+
+static inline DAT_RETURN
+dat_evd_query_upcall_counters(DAT_EVD_HANDLE evd, struct dat_rearm_evd_counters *out)
+{
+	return dat_extension_op(evd, DAT_REARM_EVD_COUNTERS_OP, out, (DAT_UINT32)sizeof *out);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
