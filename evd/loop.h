@@ -52,6 +52,15 @@ void loop_destroy(struct loop *loop);
 int loop_add(struct loop *loop, int fd, void (*handler)(void *arg), void *arg,
     struct loop_ticket *ticket);
 
+/* Pauses and resumes a source; allowed under the trigger lock.  A handler may still be entered once. */
+void loop_watch(struct loop *loop, const struct loop_ticket *ticket, bool on);
+
+/*
+ * As loop_remove() without the waiting, allowed under the trigger lock: a handler that was already
+ * entered may still run, so its argument must outlive it.
+ */
+void loop_forget(struct loop *loop, struct loop_ticket *ticket);
+
 /*
  * Stops watching.  When it returns the handler is not running on another thread and will not
  * run again.  No lock of the caller may be held that the handler takes.

@@ -31,6 +31,12 @@ struct park_list {
 /* The calling thread's park, or NULL with errno set when no descriptor is to be had. */
 struct park *park_self(void);
 
+/*
+ * Closes the calling thread's descriptor, if it has one; the next park_self() makes a new one.  For a
+ * thread that closed its last IA and may live on.
+ */
+void park_close_self(void);
+
 /* Forgets earlier wakes. */
 void park_reset(struct park *park);
 
@@ -44,7 +50,8 @@ bool park_list_wake_first(struct park_list *list);
 /*
  * Sleeps until woken, until `deadline` (os_clock_ns() time), until fd (or -1) is readable, or until
  * a signal handler ran.  Returns 0, -ETIMEDOUT, -EINTR or another -errno; *fd_ready tells about fd.
- * Wakes without a reason may happen.
+ * Wakes without a reason may happen.  A NULL park (no descriptor was to be had) naps for a
+ * millisecond, so that what must not fail -- a free, a teardown -- still ends.
  */
 int park_sleep(struct park *park, uint64_t deadline, int fd, bool *fd_ready);
 

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "evd/os.h"
+
+static _Thread_local struct os_self self;
+static pthread_key_t exit_key;
+static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
+static void (*exit_fini)(struct os_self *);
+
+struct start {
+	void *(*body)(void *);
+	void *arg;
+};
+
+static void *
+trampoline(void *p)
+{
+	struct start start = *(struct start *)p;
+
+	os_free(p);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	return start.body(start.arg);
+}
+
+int
+os_thread_start(struct os_thread *thread, void *(*body)(void *), void *arg)
+{
+	struct start *start = os_alloc(1, sizeof *start);
+	sigset_t all, before;
+	int r;
+
+	if (!start)
+		return -ENOMEM;
+	start->body = body;
+	start->arg = arg;
+	/* Blocked here and inherited: a signal never finds the thread unprotected. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	r = pthread_create(&thread->id, NULL, trampoline, start);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (r)
+		os_free(start);
+	return -r;
+}
+
+struct os_self *
+os_self(void)
+{
+	return &self;
+}
+
+static void
+run_exit(void *p)
+{
+	exit_fini(p);
+}
+
+static void
+make_key(void)
+{
+	pthread_key_create(&exit_key, run_exit);
+}
+
+void
+os_self_at_exit(void (*fini)(struct os_self *self))
+{
+	exit_fini = fini; /* one caller in the whole program: park */
+	pthread_once(&exit_once, make_key);
+	pthread_setspecific(exit_key, &self);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * os -- every primitive of evd/ and cno/ that orders, blocks, allocates or tells the time
+ *
+ * The product build inlines each to libc.  A build that checks schedules replaces this one header
+ * and so turns every primitive into a scheduling and fault point, with the logic untouched; hence
+ * nothing in evd/ and cno/ calls libc for these things directly.
+ *
+ * Descriptors are read, written and polled by raw system calls: unlike the libc wrappers they are
+ * no cancellation points, so a cancelled consumer thread never leaves with a lock held or with its
+ * stack still on a list.
+ */
+#ifndef REARM_EVD_OS_H
+#define REARM_EVD_OS_H
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- locks ---- */
+
+struct os_mutex {
+	pthread_mutex_t mutex;
+};
+
+static inline void
+os_mutex_init(struct os_mutex *m)
+{
+	pthread_mutex_init(&m->mutex, NULL);
+}
+
+static inline void
+os_mutex_fini(struct os_mutex *m)
+{
+	pthread_mutex_destroy(&m->mutex);
+}
+
+static inline void
+os_lock(struct os_mutex *m)
+{
+	pthread_mutex_lock(&m->mutex);
+}
+
+static inline void
+os_unlock(struct os_mutex *m)
+{
+	pthread_mutex_unlock(&m->mutex);
+}
+
+/* ---- memory ---- */
+
+static inline void *
+os_alloc(size_t count, size_t size)
+{
+	return calloc(count, size);
+}
+
+static inline void
+os_free(void *p)
+{
+	free(p);
+}
+
+/* ---- time ---- */
+
+static inline uint64_t
+os_clock_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* ---- descriptors ---- */
+
+/* An event that is set or clear; with `tokens` every clear takes one set back. */
+static inline int
+os_event_open(bool tokens)
+{
+	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | (tokens ? EFD_SEMAPHORE : 0));
+
+	return fd < 0 ? -errno : fd;
+}
+
+static inline void
+os_event_set(int fd)
+{
+	const uint64_t one = 1;
+
+	while (syscall(SYS_write, fd, &one, sizeof one) < 0 && errno == EINTR)
+		;
+}
+
+static inline bool
+os_event_clear(int fd)
+{
+	uint64_t value;
+	long n;
+
+	do
+		n = syscall(SYS_read, fd, &value, sizeof value);
+	while (n < 0 && errno == EINTR);
+	return n == (long)sizeof value;
+}
+
+static inline void
+os_close(int fd)
+{
+	(void)syscall(SYS_close, fd);
+}
+
+/* Waits until `deadline` (os_clock_ns() time; UINT64_MAX: for ever): >0 ready, 0 time is up, -errno. */
+static inline int
+os_poll(struct pollfd *fds, unsigned int n, uint64_t deadline)
+{
+	struct timespec ts, *timeout = NULL;
+	uint64_t now;
+	long r;
+
+	if (deadline != UINT64_MAX) {
+		now = os_clock_ns();
+		now = deadline > now ? deadline - now : 0;
+		ts.tv_sec = (time_t)(now / 1000000000u);
+		ts.tv_nsec = (long)(now % 1000000000u);
+		timeout = &ts;
+	}
+	r = syscall(SYS_ppoll, fds, n, timeout, NULL, 0);
+	return r < 0 ? -errno : (int)r;
+}
+
+static inline int
+os_epoll_open(void)
+{
+	int fd = epoll_create1(EPOLL_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static inline int
+os_epoll_ctl(int epfd, int op, int fd, uint32_t events, uint64_t data)
+{
+	struct epoll_event ev = { .events = events, .data = { .u64 = data } };
+
+	return epoll_ctl(epfd, op, fd, &ev) ? -errno : 0;
+}
+
+static inline int
+os_epoll_wait(int epfd, struct epoll_event *events, int max, int timeout_ms)
+{
+	long n = syscall(SYS_epoll_pwait, epfd, events, max, timeout_ms, NULL, 0);
+
+	return n < 0 ? -errno : (int)n;
+}
+
+/* ---- threads ---- */
+
+struct os_thread {
+	pthread_t id;
+};
+
+/* The thread runs with all signals blocked and cancellation off. */
+int os_thread_start(struct os_thread *thread, void *(*body)(void *), void *arg);
+
+static inline void
+os_thread_join(struct os_thread *thread)
+{
+	pthread_join(thread->id, NULL);
+}
+
+static inline bool
+os_thread_is_self(const struct os_thread *thread)
+{
+	return pthread_equal(thread->id, pthread_self());
+}
+
+static inline void
+os_thread_detach_self(void)
+{
+	pthread_detach(pthread_self());
+}
+
+/* What evd/ and cno/ keep per thread. */
+struct os_self {
+	struct park *park;
+	struct loop *loop;
+	struct upcall_frame *upcall; /* the innermost upcall this thread is in */
+	const void *agent_of;	     /* whose proxy agent this thread is in */
+};
+
+struct os_self *os_self(void);
+
+/* Has the calling thread run fini(its os_self) when it ends. */
+void os_self_at_exit(void (*fini)(struct os_self *self));
+
+#endif

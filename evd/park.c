@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "evd/park.h"
+
+#include "evd/loop.h"
+#include "evd/os.h"
+
+struct park {
+	int event;
+};
+
+#define NAP_NS 1000000u
+
+static void
+park_fini(struct os_self *self)
+{
+	struct park *park = self->park;
+
+	if (!park)
+		return;
+	self->park = NULL;
+	os_close(park->event);
+	os_free(park);
+}
+
+struct park *
+park_self(void)
+{
+	struct os_self *self = os_self();
+	struct park *park = self->park;
+
+	if (park)
+		return park;
+	park = os_alloc(1, sizeof *park);
+	if (!park)
+		return NULL;
+	park->event = os_event_open(false);
+	if (park->event < 0) {
+		errno = -park->event;
+		os_free(park);
+		return NULL;
+	}
+	self->park = park;
+	os_self_at_exit(park_fini);
+	return park;
+}
+
+void
+park_close_self(void)
+{
+	park_fini(os_self());
+}
+
+void
+park_reset(struct park *park)
+{
+	if (park)
+		(void)os_event_clear(park->event);
+}
+
+void
+park_list_add(struct park_list *list, struct park_entry *entry, struct park *park)
+{
+	struct park_entry **end = &list->first;
+
+	while (*end)
+		end = &(*end)->next;
+	entry->next = NULL;
+	entry->park = park;
+	*end = entry;
+}
+
+void
+park_list_remove(struct park_list *list, struct park_entry *entry)
+{
+	struct park_entry **p = &list->first;
+
+	while (*p && *p != entry)
+		p = &(*p)->next;
+	if (*p)
+		*p = entry->next;
+}
+
+void
+park_list_wake_all(struct park_list *list)
+{
+	for (struct park_entry *e = list->first; e; e = e->next)
+		if (e->park)
+			os_event_set(e->park->event);
+}
+
+bool
+park_list_wake_first(struct park_list *list)
+{
+	if (!list->first)
+		return false;
+	if (list->first->park)
+		os_event_set(list->first->park->event);
+	return true;
+}
+
+int
+park_sleep(struct park *park, uint64_t deadline, int fd, bool *fd_ready)
+{
+	struct loop *loop = loop_current();
+	struct pollfd fds[3];
+	unsigned int n = 0, at_fd = 0, at_loop = 0;
+	uint64_t until = deadline;
+	int r;
+
+	if (fd_ready)
+		*fd_ready = false;
+	if (park) {
+		fds[n++] = (struct pollfd){ .fd = park->event, .events = POLLIN };
+	} else {
+		/* Nobody can wake a thread that got no descriptor: it looks again by itself. */
+		uint64_t nap = os_clock_ns() + NAP_NS;
+
+		until = nap < deadline ? nap : deadline;
+	}
+	if (fd >= 0) {
+		at_fd = n;
+		fds[n++] = (struct pollfd){ .fd = fd, .events = POLLIN };
+	}
+	if (loop) {
+		at_loop = n;
+		fds[n++] = (struct pollfd){ .fd = loop_fd(loop), .events = POLLIN };
+	}
+
+	r = os_poll(fds, n, until);
+	if (r < 0)
+		return r;
+	if (r == 0)
+		return until == deadline ? -ETIMEDOUT : 0;
+	if (loop && fds[at_loop].revents)
+		loop_pump(loop);
+	if (fd >= 0 && fds[at_fd].revents && fd_ready)
+		*fd_ready = true;
+	return 0;
+}
