@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "evd/queue.h"
+
+#include <string.h>
+
+#include "evd/evd.h"
+#include "evd/os.h"
+
+int
+evd_queue_init(struct evd_queue *q, unsigned int qlen, size_t raw_size)
+{
+	*q = (struct evd_queue){ .qlen = qlen, .raw_size = raw_size, .next_seq = 1 };
+	q->posted = os_alloc(qlen, sizeof *q->posted);
+	if (!q->posted)
+		return -ENOMEM;
+	if (raw_size == 0)
+		return 0;
+	q->raw = os_alloc(qlen, raw_size);
+	q->raw_seq = os_alloc(qlen, sizeof *q->raw_seq);
+	if (!q->raw || !q->raw_seq) {
+		evd_queue_fini(q);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void
+evd_queue_fini(struct evd_queue *q)
+{
+	os_free(q->raw);
+	os_free(q->raw_seq);
+	os_free(q->posted);
+	*q = (struct evd_queue){ 0 };
+}
+
+/* Indices run to twice the length at most, so one subtraction wraps them. */
+static unsigned int
+wrap(unsigned int index, unsigned int length)
+{
+	return index >= length ? index - length : index;
+}
+
+static unsigned char *
+raw_at(const struct evd_queue *q, unsigned int index)
+{
+	return q->raw + (size_t)index * q->raw_size;
+}
+
+static struct evd_posted *
+posted_at(const struct evd_queue *q, unsigned int i)
+{
+	return &q->posted[wrap(q->posted_head + i, q->qlen)];
+}
+
+static void
+note_depth(struct evd_queue *q)
+{
+	unsigned int depth = q->raw_count + q->posted_count + q->released_count;
+
+	if (depth > q->max_depth)
+		q->max_depth = depth;
+}
+
+/* ---- the stash ---- */
+
+unsigned int
+evd_queue_room(struct evd_queue *q, unsigned int max, void **batch)
+{
+	unsigned int tail = wrap(q->raw_head + q->raw_count, q->qlen);
+	unsigned int room = q->qlen - q->raw_count;
+
+	if (room > q->qlen - tail)
+		room = q->qlen - tail;
+	*batch = raw_at(q, tail);
+	return room < max ? room : max;
+}
+
+void
+evd_queue_keep(struct evd_queue *q, const void *record)
+{
+	unsigned int tail = wrap(q->raw_head + q->raw_count, q->qlen);
+
+	/* Earlier records of the batch may have been dropped: close the gap. */
+	if (raw_at(q, tail) != record)
+		memcpy(raw_at(q, tail), record, q->raw_size);
+	q->raw_seq[tail] = q->next_seq++;
+	q->raw_count++;
+}
+
+/* ---- posted events ---- */
+
+/* Numbers closed items up to the first barrier that must still wait. */
+static void
+open_posted(struct evd_queue *q, bool device_empty)
+{
+	struct evd_posted *p;
+
+	while (q->posted_open < q->posted_count) {
+		p = posted_at(q, q->posted_open);
+		if (p->barrier && !device_empty && q->polled - p->mark < q->qlen)
+			return;
+		p->seq = q->next_seq++;
+		q->posted_open++;
+	}
+}
+
+void
+evd_queue_polled(struct evd_queue *q, unsigned int n, bool device_empty)
+{
+	q->polled += n;
+	open_posted(q, device_empty);
+	note_depth(q);
+}
+
+int
+evd_queue_post(struct evd_queue *q, const DAT_EVENT *event, bool barrier)
+{
+	struct evd_posted *p;
+
+	if (q->posted_count == q->qlen)
+		return -ENOSPC;
+	p = posted_at(q, q->posted_count);
+	p->event = *event;
+	p->barrier = barrier && q->raw_size != 0;
+	p->mark = q->polled;
+	q->posted_count++;
+	open_posted(q, false);
+	note_depth(q);
+	return 0;
+}
+
+/* ---- holds ---- */
+
+int
+evd_hold_init(struct evd_hold *hold, size_t raw_size, unsigned int capacity)
+{
+	*hold = (struct evd_hold){ .raw_size = raw_size, .capacity = capacity };
+	hold->raw = os_alloc(capacity, raw_size);
+	hold->seq = os_alloc(capacity, sizeof *hold->seq);
+	if (hold->raw && hold->seq)
+		return 0;
+	evd_hold_fini(hold);
+	return -ENOMEM;
+}
+
+void
+evd_hold_fini(struct evd_hold *hold)
+{
+	os_free(hold->raw);
+	os_free(hold->seq);
+	*hold = (struct evd_hold){ 0 };
+}
+
+static unsigned char *
+held_at(const struct evd_hold *hold, unsigned int i)
+{
+	return hold->raw + (size_t)wrap(hold->head + i, hold->capacity) * hold->raw_size;
+}
+
+int
+evd_queue_hold(struct evd_hold *hold, const void *record)
+{
+	if (hold->count == hold->capacity)
+		return -ENOSPC;
+	memcpy(held_at(hold, hold->count), record, hold->raw_size);
+	hold->count++;
+	return 0;
+}
+
+void
+evd_queue_release(struct evd_queue *q, struct evd_hold *hold)
+{
+	hold->active = false;
+	for (; hold->numbered < hold->count; hold->numbered++) {
+		hold->seq[wrap(hold->head + hold->numbered, hold->capacity)] = q->next_seq++;
+		q->released_count++;
+	}
+	if (hold->numbered && !hold->listed) {
+		hold->next = q->released;
+		hold->listed = true;
+		q->released = hold;
+	}
+	note_depth(q);
+}
+
+static void
+unlist_released(struct evd_queue *q, struct evd_hold *hold)
+{
+	struct evd_hold **p = &q->released;
+
+	while (*p != hold)
+		p = &(*p)->next;
+	*p = hold->next;
+	hold->listed = false;
+}
+
+/* ---- the way out ---- */
+
+enum evd_item
+evd_queue_take(struct evd_queue *q, const void **record, const DAT_EVENT **event)
+{
+	enum evd_item item = EVD_ITEM_NONE;
+	struct evd_hold *oldest = NULL;
+	uint64_t seq = UINT64_MAX;
+
+	if (q->raw_count) {
+		item = EVD_ITEM_RAW;
+		seq = q->raw_seq[q->raw_head];
+	}
+	if (q->posted_open && q->posted[q->posted_head].seq < seq) {
+		item = EVD_ITEM_POSTED;
+		seq = q->posted[q->posted_head].seq;
+	}
+	for (struct evd_hold *h = q->released; h; h = h->next) {
+		if (h->seq[h->head] < seq) {
+			item = EVD_ITEM_RELEASED;
+			seq = h->seq[h->head];
+			oldest = h;
+		}
+	}
+
+	switch (item) {
+	case EVD_ITEM_RAW:
+		*record = raw_at(q, q->raw_head);
+		q->raw_head = wrap(q->raw_head + 1, q->qlen);
+		q->raw_count--;
+		break;
+	case EVD_ITEM_POSTED:
+		*event = &q->posted[q->posted_head].event;
+		q->posted_head = wrap(q->posted_head + 1, q->qlen);
+		q->posted_count--;
+		q->posted_open--;
+		break;
+	case EVD_ITEM_RELEASED:
+		*record = held_at(oldest, 0);
+		oldest->head = wrap(oldest->head + 1, oldest->capacity);
+		oldest->count--;
+		oldest->numbered--;
+		q->released_count--;
+		if (oldest->numbered == 0)
+			unlist_released(q, oldest);
+		break;
+	case EVD_ITEM_NONE:
+		break;
+	}
+	return item;
+}
+
+/* ---- purge: each keeps the order of what stays ---- */
+
+static void
+purge_stash(struct evd_queue *q, bool (*match)(const void *, const void *), const void *who)
+{
+	unsigned int kept = 0, from, to;
+
+	for (unsigned int i = 0; i < q->raw_count; i++) {
+		from = wrap(q->raw_head + i, q->qlen);
+		to = wrap(q->raw_head + kept, q->qlen);
+		if (match(raw_at(q, from), who))
+			continue;
+		if (from != to) {
+			memcpy(raw_at(q, to), raw_at(q, from), q->raw_size);
+			q->raw_seq[to] = q->raw_seq[from];
+		}
+		kept++;
+	}
+	q->raw_count = kept;
+}
+
+static void
+purge_posted(struct evd_queue *q, bool (*match)(const DAT_EVENT *, const void *), const void *who)
+{
+	unsigned int kept = 0, open = q->posted_open;
+	struct evd_posted *p;
+
+	for (unsigned int i = 0; i < q->posted_count; i++) {
+		p = posted_at(q, i);
+		if (match(&p->event, who)) {
+			if (i < q->posted_open)
+				open--;
+			continue;
+		}
+		if (kept != i)
+			*posted_at(q, kept) = *p;
+		kept++;
+	}
+	q->posted_count = kept;
+	q->posted_open = open;
+	/* What waited only behind a purged barrier waits no longer. */
+	open_posted(q, false);
+}
+
+void
+evd_queue_purge(struct evd_queue *q, struct evd_hold *hold,
+    bool (*match_raw)(const void *raw, const void *who),
+    bool (*match_event)(const DAT_EVENT *event, const void *who), const void *who)
+{
+	if (hold) {
+		if (hold->listed) {
+			q->released_count -= hold->numbered;
+			unlist_released(q, hold);
+		}
+		hold->active = false;
+		hold->count = hold->numbered = 0;
+	}
+	if (match_raw && q->raw)
+		purge_stash(q, match_raw, who);
+	if (match_event)
+		purge_posted(q, match_event, who);
+}

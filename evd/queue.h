@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * queue -- the merged queue of an EVD
+ *
+ * Three kinds of item wait here: completions taken from the device (the stash: raw records, converted
+ * only when they leave), posted events (a ring), and completions whose hold was released.  Each got a
+ * sequence number when it entered; the lowest leaves first.
+ *
+ * A posted barrier, and whatever was posted after it, has no number yet ("closed"): it gets
+ * one when the device queue was seen empty after the post, or when as many completions as the device
+ * queue can hold were polled since.  Until then it does not count.
+ *
+ * Everything here is guarded by the trigger lock of the EVD that embeds the queue.
+ */
+#ifndef REARM_EVD_QUEUE_H
+#define REARM_EVD_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <dat2/udat.h>
+
+struct evd_hold;
+
+struct evd_posted {
+	DAT_EVENT event;
+	uint64_t seq;
+	uint64_t mark; /* completions polled when it was posted */
+	bool barrier;
+};
+
+struct evd_queue {
+	unsigned int qlen;
+	size_t raw_size;
+	uint64_t next_seq;
+	uint64_t polled; /* completions ever taken from the device */
+
+	unsigned char *raw; /* the stash: qlen records */
+	uint64_t *raw_seq;
+	unsigned int raw_head, raw_count;
+
+	struct evd_posted *posted; /* qlen entries */
+	unsigned int posted_head, posted_count;
+	unsigned int posted_open; /* of those, the ones with a number */
+
+	struct evd_hold *released;
+	unsigned int released_count;
+
+	unsigned int max_depth;
+};
+
+enum evd_item { EVD_ITEM_NONE, EVD_ITEM_RAW, EVD_ITEM_RELEASED, EVD_ITEM_POSTED };
+
+int evd_queue_init(struct evd_queue *q, unsigned int qlen, size_t raw_size);
+void evd_queue_fini(struct evd_queue *q);
+
+/* What dequeue would hand out now. */
+static inline unsigned int
+evd_queue_count(const struct evd_queue *q)
+{
+	return q->raw_count + q->posted_open + q->released_count;
+}
+
+/* Something is queued behind a barrier that polling the device would open. */
+static inline bool
+evd_queue_has_closed(const struct evd_queue *q)
+{
+	return q->posted_count != q->posted_open;
+}
+
+/*
+ * Room for a batch polled straight into the stash: at most `max` records, contiguous.  0 when the
+ * stash is full.  evd_queue_keep() then accepts record i of the batch, in order; evd_queue_polled()
+ * ends it.
+ */
+unsigned int evd_queue_room(struct evd_queue *q, unsigned int max, void **batch);
+void evd_queue_keep(struct evd_queue *q, const void *record);
+void evd_queue_polled(struct evd_queue *q, unsigned int n, bool device_empty);
+
+/* -ENOSPC when qlen posted events are queued. */
+int evd_queue_post(struct evd_queue *q, const DAT_EVENT *event, bool barrier);
+
+/* -ENOSPC when the hold is full. */
+int evd_queue_hold(struct evd_hold *hold, const void *record);
+void evd_queue_release(struct evd_queue *q, struct evd_hold *hold);
+
+/*
+ * The oldest item: *record for the raw kinds, *event for a posted one; both stay valid until the
+ * lock is dropped or something is queued, though the item has left.
+ */
+enum evd_item evd_queue_take(struct evd_queue *q, const void **record, const DAT_EVENT **event);
+
+/* Drops matching items; see evd_purge(). */
+void evd_queue_purge(struct evd_queue *q, struct evd_hold *hold,
+    bool (*match_raw)(const void *raw, const void *who),
+    bool (*match_event)(const DAT_EVENT *event, const void *who), const void *who);
+
+#endif
