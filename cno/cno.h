@@ -53,6 +53,24 @@ int cno_wait(struct cno *cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd);
 int cno_modify_agent(struct cno *cno, DAT_OS_WAIT_PROXY_AGENT agent);
 int cno_query(struct cno *cno, DAT_OS_WAIT_PROXY_AGENT *agent);
 
-#include "cno/cno_body.h"
+/* ---- the body: embedded by the owner, touched by cno/ alone ---- */
+
+struct cno {
+	struct os_mutex lock; /* guards everything below, and the triggered_* members of its EVDs */
+	bool alive;
+	bool freed;
+	bool free_on_return; /* freed from inside its own agent */
+	struct cno_config cfg;
+	struct evd_listener listener;
+	unsigned int evds; /* that refer to it */
+	uint64_t deserted; /* how often the last of them went */
+	struct evd *first, *last; /* the triggered ones, oldest first */
+	struct park_list waiters;
+	unsigned int n_waiters;
+	struct loop_job job; /* calls the agent */
+	bool job_queued;
+	bool in_agent;
+	struct park_list frees;
+};
 
 #endif

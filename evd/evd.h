@@ -128,8 +128,11 @@ int evd_open(struct evd *evd, const struct evd_config *config);
  */
 int evd_free(struct evd *evd);
 
-/* Adapter for callers that must validate under the lock: true when alive and open for `handle`. */
+/* True when the slot is alive and open for `handle`, tested under the lock. */
 bool evd_is(struct evd *evd, DAT_EVD_HANDLE handle);
+
+/* The loop that runs upcalls of policy MANY, where it was not known at evd_open(). */
+void evd_set_crew(struct evd *evd, struct loop *crew);
 
 /* ---- what feeds it ---- */
 
@@ -185,6 +188,7 @@ struct evd_hold {
 	struct evd_hold *next;
 	size_t raw_size;
 	unsigned int capacity, head, count;
+	unsigned int numbered; /* of those, the released ones: they come first */
 	uint64_t *seq;
 	unsigned char *raw;
 };
@@ -249,8 +253,6 @@ bool evd_in_upcall(const struct evd *evd);
 
 #include "evd/queue.h"
 
-struct evd_run_on; /* the upcall the current thread is in */
-
 struct evd {
 	struct os_mutex lock; /* the trigger lock; everything below it is guarded by it */
 	bool alive;	      /* between evd_open() and evd_free() */
@@ -260,8 +262,9 @@ struct evd {
 
 	bool owned; /* by a loop: queued on a ready list or being run */
 	bool armed; /* set with a successful arm, cleared by evd_notified() alone */
+	bool fresh;  /* notified since the last look: lets a look find the notification spurious */
 	bool fault_reported;
-	unsigned int fault_backoff;
+	uint64_t fault_delay; /* of the next retry, in nanoseconds */
 
 	struct park_list waiters; /* the thread blocked in evd_wait(): at most one */
 	bool waiting;
@@ -277,16 +280,19 @@ struct evd {
 
 	struct evd_listener *listener;
 	DAT_CNO_HANDLE listener_cookie;
+	struct evd *triggered_next; /* these three are the listener's, under its lock */
+	bool triggered;
+	bool agent_unseen;
 	bool enabled;
-	bool news; /* something entered since CNO or NORIFY was last told */
+	bool news; /* something entered since the CNO or a NORIFY upcall was last told */
 
 	bool solicited_only;
 	bool overflowed;
 	struct evd_queue queue;
 	unsigned int unacked;
-	int pins; /* threads using the private channel outside the lock */
-	struct loop_ticket channel;
-	bool channel_listed; /* the loop reads the private channel */
+	int pins;		   /* threads using the private channel outside the lock */
+	struct loop_ticket channel; /* the private channel as a source of the loop */
+	bool channel_watched;	   /* by the loop, because the taker is an upcall or a CNO */
 	struct loop_job job;
 	struct dat_rearm_evd_counters counters;
 };

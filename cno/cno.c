@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cno/cno.h"
+
+static struct cno *
+of_listener(struct evd_listener *listener)
+{
+	return (struct cno *)((char *)listener - offsetof(struct cno, listener));
+}
+
+static struct cno *
+of_job(struct loop_job *job)
+{
+	return (struct cno *)((char *)job - offsetof(struct cno, job));
+}
+
+/* ---- the triggered list; the CNO's lock is held ---- */
+
+static void
+list_append(struct cno *cno, struct evd *evd)
+{
+	evd->triggered = true;
+	evd->triggered_next = NULL;
+	if (cno->last)
+		cno->last->triggered_next = evd;
+	else
+		cno->first = evd;
+	cno->last = evd;
+}
+
+static void
+list_remove(struct cno *cno, struct evd *evd)
+{
+	struct evd *before = NULL;
+
+	if (!evd->triggered)
+		return;
+	for (struct evd *e = cno->first; e != evd; e = e->triggered_next)
+		before = e;
+	if (before)
+		before->triggered_next = evd->triggered_next;
+	else
+		cno->first = evd->triggered_next;
+	if (cno->last == evd)
+		cno->last = before;
+	evd->triggered = evd->agent_unseen = false;
+	evd->triggered_next = NULL;
+}
+
+static struct evd *
+unseen_by_agent(const struct cno *cno)
+{
+	struct evd *evd = cno->first;
+
+	while (evd && !evd->agent_unseen)
+		evd = evd->triggered_next;
+	return evd;
+}
+
+/*
+ * The agent and the waiters are two readers of one list: a waiter takes an EVD off it, the agent
+ * only marks it as seen, so that a re-installed agent is not called for ever about the same trigger
+ * and a later cno_wait() still finds it.
+ */
+static void
+queue_agent(struct cno *cno)
+{
+	if (!cno->alive || cno->job_queued || cno->in_agent)
+		return;
+	if (!cno->cfg.agent.proxy_agent_func || !unseen_by_agent(cno))
+		return;
+	cno->job_queued = true;
+	loop_ready(cno->cfg.loop, &cno->job);
+}
+
+/* ---- called by EVDs, trigger lock held ---- */
+
+static void
+told(struct evd_listener *listener, struct evd *evd)
+{
+	struct cno *cno = of_listener(listener);
+
+	os_lock(&cno->lock);
+	if (!evd->triggered)
+		list_append(cno, evd);
+	evd->agent_unseen = true;
+	(void)park_list_wake_first(&cno->waiters);
+	queue_agent(cno);
+	os_unlock(&cno->lock);
+}
+
+static void
+left(struct evd_listener *listener, struct evd *evd)
+{
+	struct cno *cno = of_listener(listener);
+
+	os_lock(&cno->lock);
+	list_remove(cno, evd);
+	os_unlock(&cno->lock);
+}
+
+/* ---- the agent, on the loop ---- */
+
+static bool
+quiescent(const struct cno *cno)
+{
+	return !cno->in_agent && !cno->job_queued && cno->n_waiters == 0;
+}
+
+/* Drops the lock; the CNO must not be touched afterwards. */
+static void
+leave(struct cno *cno)
+{
+	bool last = false;
+
+	if (cno->freed) {
+		park_list_wake_all(&cno->frees);
+		last = cno->free_on_return && quiescent(cno);
+		if (last)
+			cno->free_on_return = false;
+	}
+	os_unlock(&cno->lock);
+	if (last)
+		cno->cfg.destroyed(cno);
+}
+
+static void
+run_agent(struct loop_job *job)
+{
+	struct cno *cno = of_job(job);
+	struct os_self *self = os_self();
+	const void *outer = self->agent_of;
+	DAT_OS_WAIT_PROXY_AGENT agent;
+	DAT_EVD_HANDLE handle;
+	struct evd *evd;
+
+	os_lock(&cno->lock);
+	cno->job_queued = false;
+	agent = cno->cfg.agent;
+	evd = unseen_by_agent(cno);
+	if (cno->alive && agent.proxy_agent_func && evd) {
+		/* One-shot: taken out before the call, which may install the next. */
+		cno->cfg.agent = (DAT_OS_WAIT_PROXY_AGENT){ NULL, NULL };
+		evd->agent_unseen = false;
+		handle = evd->cfg.handle;
+		cno->in_agent = true;
+		os_unlock(&cno->lock);
+
+		self->agent_of = cno;
+		agent.proxy_agent_func(agent.instance_data, handle);
+		self->agent_of = outer;
+
+		os_lock(&cno->lock);
+		cno->in_agent = false;
+		queue_agent(cno);
+	}
+	leave(cno);
+}
+
+/* ---- life ---- */
+
+void
+cno_slot_init(struct cno *cno)
+{
+	*cno = (struct cno){ .alive = false };
+	os_mutex_init(&cno->lock);
+}
+
+int
+cno_open(struct cno *cno, const struct cno_config *config)
+{
+	os_lock(&cno->lock);
+	cno->cfg = *config;
+	cno->freed = cno->free_on_return = false;
+	cno->listener = (struct evd_listener){ .told = told, .left = left };
+	cno->evds = 0;
+	cno->deserted = 0;
+	cno->first = cno->last = NULL;
+	cno->waiters = cno->frees = (struct park_list){ NULL };
+	cno->n_waiters = 0;
+	cno->job = (struct loop_job){ .run = run_agent };
+	cno->job_queued = cno->in_agent = false;
+	cno->alive = true;
+	os_unlock(&cno->lock);
+	return 0;
+}
+
+int
+cno_free(struct cno *cno, bool abrupt)
+{
+	struct park *park;
+	struct park_entry entry;
+
+	os_lock(&cno->lock);
+	if (!cno->alive) {
+		os_unlock(&cno->lock);
+		return -ENODEV;
+	}
+	if (cno->evds || (cno->n_waiters && !abrupt)) {
+		os_unlock(&cno->lock);
+		return -EBUSY;
+	}
+	cno->alive = false;
+	cno->freed = true;
+	park_list_wake_all(&cno->waiters);
+	if (cno->job_queued && loop_unready(&cno->job))
+		cno->job_queued = false;
+	if (os_self()->agent_of == cno) {
+		cno->free_on_return = true;
+		os_unlock(&cno->lock);
+		return 0;
+	}
+	park = park_self();
+	park_list_add(&cno->frees, &entry, park);
+	for (;;) {
+		park_reset(park);
+		if (quiescent(cno))
+			break;
+		os_unlock(&cno->lock);
+		(void)park_sleep(park, PARK_FOREVER, -1, NULL);
+		os_lock(&cno->lock);
+	}
+	park_list_remove(&cno->frees, &entry);
+	os_unlock(&cno->lock);
+	cno->cfg.destroyed(cno);
+	return 0;
+}
+
+struct evd_listener *
+cno_listener(struct cno *cno)
+{
+	return &cno->listener;
+}
+
+int
+cno_ref(struct cno *cno)
+{
+	int r = -ENODEV;
+
+	os_lock(&cno->lock);
+	if (cno->alive) {
+		cno->evds++;
+		r = 0;
+	}
+	os_unlock(&cno->lock);
+	return r;
+}
+
+void
+cno_unref(struct cno *cno)
+{
+	os_lock(&cno->lock);
+	if (--cno->evds == 0) {
+		cno->deserted++;
+		park_list_wake_all(&cno->waiters);
+	}
+	os_unlock(&cno->lock);
+}
+
+/* ---- for the consumer ---- */
+
+static struct evd *
+pop(struct cno *cno)
+{
+	struct evd *evd = cno->first;
+
+	if (evd)
+		list_remove(cno, evd);
+	return evd;
+}
+
+int
+cno_wait(struct cno *cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *handle)
+{
+	uint64_t deadline = PARK_FOREVER, deserted;
+	bool expired, interrupted = false;
+	struct park_entry entry;
+	struct park *park;
+	struct evd *evd;
+	int r;
+
+	*handle = DAT_HANDLE_NULL;
+	if (timeout != DAT_TIMEOUT_INFINITE)
+		deadline = os_clock_ns() + (uint64_t)timeout * 1000u;
+	os_lock(&cno->lock);
+	if (!cno->alive) {
+		os_unlock(&cno->lock);
+		return -ENODEV;
+	}
+	deserted = cno->deserted;
+	evd = pop(cno);
+	if (evd || timeout == 0) {
+		if (evd)
+			*handle = evd->cfg.handle;
+		os_unlock(&cno->lock);
+		return evd ? 0 : -ETIMEDOUT;
+	}
+	park = park_self();
+	if (!park) {
+		os_unlock(&cno->lock);
+		return -errno;
+	}
+
+	cno->n_waiters++;
+	park_list_add(&cno->waiters, &entry, park);
+	for (;;) {
+		park_reset(park);
+		expired = os_clock_ns() >= deadline; /* before the look: the last look is not early */
+		evd = pop(cno);
+		r = 0;
+		if (evd) {
+			*handle = evd->cfg.handle;
+			break;
+		}
+		if (!cno->alive)
+			r = -ECANCELED;
+		else if (cno->deserted != deserted)
+			break;
+		else if (expired)
+			r = -ETIMEDOUT;
+		else if (interrupted)
+			r = -EINTR;
+		if (r)
+			break;
+		os_unlock(&cno->lock);
+		r = park_sleep(park, deadline, -1, NULL);
+		os_lock(&cno->lock);
+		interrupted = r == -EINTR;
+	}
+	park_list_remove(&cno->waiters, &entry);
+	cno->n_waiters--;
+	/* The wake may have been one of several triggers': pass on what is left. */
+	if (cno->first)
+		(void)park_list_wake_first(&cno->waiters);
+	leave(cno);
+	return r;
+}
+
+int
+cno_modify_agent(struct cno *cno, DAT_OS_WAIT_PROXY_AGENT agent)
+{
+	int r = -ENODEV;
+
+	os_lock(&cno->lock);
+	if (cno->alive) {
+		cno->cfg.agent = agent;
+		queue_agent(cno);
+		r = 0;
+	}
+	os_unlock(&cno->lock);
+	return r;
+}
+
+int
+cno_query(struct cno *cno, DAT_OS_WAIT_PROXY_AGENT *agent)
+{
+	int r = -ENODEV;
+
+	os_lock(&cno->lock);
+	if (cno->alive) {
+		*agent = cno->cfg.agent;
+		r = 0;
+	}
+	os_unlock(&cno->lock);
+	return r;
+}

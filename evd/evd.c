@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* evd -- life, death and settings of an EVD */
+#include "evd/trigger.h"
+
+void
+evd_slot_init(struct evd *evd)
+{
+	*evd = (struct evd){ .alive = false };
+	os_mutex_init(&evd->lock);
+}
+
+int
+evd_open(struct evd *evd, const struct evd_config *config)
+{
+	struct evd_queue queue;
+	int r;
+
+	r = evd_queue_init(&queue, (unsigned int)config->qlen, config->ops ? config->raw_size : 0);
+	if (r)
+		return r;
+	os_lock(&evd->lock);
+	evd->cfg = *config;
+	evd->queue = queue;
+	evd->freed = evd->free_on_return = false;
+	evd->owned = evd->armed = evd->fresh = evd->fault_reported = false;
+	evd->fault_delay = 0;
+	evd->waiters = evd->teardowns = (struct park_list){ NULL };
+	evd->waiting = false;
+	evd->threshold = 1;
+	evd->waitable = evd->enabled = true;
+	evd->policy = DAT_UPCALL_DISABLE;
+	evd->object = (DAT_UPCALL_OBJECT){ NULL, NULL };
+	evd->in_progress = evd->exempt = evd->tearing = 0;
+	evd->listener = NULL;
+	evd->listener_cookie = DAT_HANDLE_NULL;
+	evd->triggered_next = NULL;
+	evd->triggered = evd->agent_unseen = false;
+	evd->news = evd->solicited_only = evd->overflowed = false;
+	evd->unacked = 0;
+	evd->pins = 0;
+	evd->channel.id = 0;
+	evd->channel_watched = false;
+	evd->job = (struct loop_job){ .run = evd_run };
+	evd->counters = (struct dat_rearm_evd_counters){ 0 };
+	evd->alive = true;
+	os_unlock(&evd->lock);
+	return 0;
+}
+
+bool
+evd_quiescent(const struct evd *evd)
+{
+	return evd->in_progress == 0 && !evd->owned && evd->pins == 0 && !evd->waiting &&
+	    evd->tearing == 0;
+}
+
+/* Nobody is inside and nobody can enter: only unread notifications may still name the EVD. */
+static void
+destroy(struct evd *evd)
+{
+	struct evd_queue queue;
+	unsigned int unacked;
+
+	os_lock(&evd->lock);
+	if (evd->channel.id)
+		loop_forget(evd->cfg.loop, &evd->channel);
+	unacked = evd->unacked;
+	evd->unacked = 0;
+	queue = evd->queue;
+	evd->queue = (struct evd_queue){ 0 };
+	os_unlock(&evd->lock);
+
+	evd_queue_fini(&queue);
+	if (unacked)
+		evd->cfg.ops->ack(evd->cfg.source, unacked);
+	evd->cfg.destroyed(evd);
+}
+
+void
+evd_leave(struct evd *evd)
+{
+	bool last = false;
+
+	if (evd->freed) {
+		park_list_wake_all(&evd->teardowns);
+		last = evd->free_on_return && evd_quiescent(evd);
+		if (last)
+			evd->free_on_return = false;
+	}
+	os_unlock(&evd->lock);
+	if (last)
+		destroy(evd);
+}
+
+static void
+await_quiescence(struct evd *evd)
+{
+	struct park *park = park_self();
+	struct park_entry entry;
+
+	park_list_add(&evd->teardowns, &entry, park);
+	for (;;) {
+		park_reset(park);
+		if (evd_quiescent(evd))
+			break;
+		os_unlock(&evd->lock);
+		(void)park_sleep(park, PARK_FOREVER, -1, NULL);
+		os_lock(&evd->lock);
+	}
+	park_list_remove(&evd->teardowns, &entry);
+}
+
+int
+evd_free(struct evd *evd)
+{
+	struct upcall_frame *frame = evd_frame(evd);
+
+	os_lock(&evd->lock);
+	if (!evd->alive) {
+		os_unlock(&evd->lock);
+		return -ENODEV;
+	}
+	evd->alive = false;
+	evd->freed = true;
+	evd->policy = DAT_UPCALL_TEARDOWN;
+	if (evd->listener)
+		evd->listener->left(evd->listener, evd);
+	evd->listener = NULL;
+	park_list_wake_all(&evd->waiters);
+	/* Queued is unlinked, never waited for: it may be queued behind this very call. */
+	if (evd->owned && loop_unready(&evd->job))
+		evd->owned = false;
+	if (frame) {
+		evd_frame_exempt(evd, frame);
+		evd->free_on_return = true;
+		os_unlock(&evd->lock);
+		return 0;
+	}
+	await_quiescence(evd);
+	os_unlock(&evd->lock);
+	destroy(evd);
+	return 0;
+}
+
+bool
+evd_is(struct evd *evd, DAT_EVD_HANDLE handle)
+{
+	bool is;
+
+	os_lock(&evd->lock);
+	is = evd->alive && evd->cfg.handle == handle;
+	os_unlock(&evd->lock);
+	return is;
+}
+
+void
+evd_set_crew(struct evd *evd, struct loop *crew)
+{
+	os_lock(&evd->lock);
+	evd->cfg.crew = crew;
+	os_unlock(&evd->lock);
+}
+
+int
+evd_set_listener(struct evd *evd, struct evd_listener *listener, DAT_CNO_HANDLE cookie)
+{
+	int r = -ENODEV;
+
+	os_lock(&evd->lock);
+	if (!evd->alive)
+		goto out;
+	r = listener ? evd_list_channel(evd) : 0;
+	if (r)
+		goto out;
+	if (evd->listener)
+		evd->listener->left(evd->listener, evd);
+	evd->listener = listener;
+	evd->listener_cookie = cookie;
+	evd_taker_changed(evd);
+out:
+	os_unlock(&evd->lock);
+	return r;
+}
+
+int
+evd_set_enabled(struct evd *evd, bool enabled)
+{
+	int r = -ENODEV;
+
+	os_lock(&evd->lock);
+	if (evd->alive) {
+		r = 0;
+		if (evd->enabled != enabled) {
+			evd->enabled = enabled;
+			evd_taker_changed(evd);
+		}
+	}
+	os_unlock(&evd->lock);
+	return r;
+}
+
+int
+evd_set_waitable(struct evd *evd, bool waitable)
+{
+	int r = -ENODEV;
+
+	os_lock(&evd->lock);
+	if (evd->alive) {
+		r = 0;
+		evd->waitable = waitable;
+		park_list_wake_all(&evd->waiters);
+	}
+	os_unlock(&evd->lock);
+	return r;
+}
+
+int
+evd_set_solicited(struct evd *evd, bool solicited_only)
+{
+	int r = -ENODEV;
+
+	os_lock(&evd->lock);
+	if (evd->alive) {
+		r = 0;
+		evd->solicited_only = solicited_only;
+	}
+	os_unlock(&evd->lock);
+	return r;
+}
+
+int
+evd_query(struct evd *evd, struct evd_status *status)
+{
+	int r = -ENODEV;
+
+	os_lock(&evd->lock);
+	if (evd->alive) {
+		r = 0;
+		*status = (struct evd_status){
+			.qlen = evd->cfg.qlen,
+			.enabled = evd->enabled,
+			.waitable = evd->waitable,
+			.solicited_only = evd->solicited_only,
+			.overflowed = evd->overflowed,
+			.cno = evd->listener_cookie,
+			.policy = evd->policy,
+			.queued = (int)evd_queue_count(&evd->queue),
+		};
+	}
+	os_unlock(&evd->lock);
+	return r;
+}
+
+int
+evd_query_counters(struct evd *evd, struct dat_rearm_evd_counters *counters)
+{
+	int r = -ENODEV;
+
+	os_lock(&evd->lock);
+	if (evd->alive) {
+		r = 0;
+		*counters = evd->counters;
+		counters->max_depth = evd->queue.max_depth;
+	}
+	os_unlock(&evd->lock);
+	return r;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* policy -- when upcalls may start, and how to be sure that none runs */
+#include "evd/trigger.h"
+
+struct upcall_frame *
+evd_frame(const struct evd *evd)
+{
+	struct upcall_frame *frame = os_self()->upcall;
+
+	while (frame && frame->evd != evd)
+		frame = frame->outer;
+	return frame;
+}
+
+bool
+evd_in_upcall(const struct evd *evd)
+{
+	return evd_frame(evd) != NULL;
+}
+
+void
+evd_frame_exempt(struct evd *evd, struct upcall_frame *frame)
+{
+	if (frame->exempt)
+		return;
+	frame->exempt = true;
+	evd->exempt++;
+	park_list_wake_all(&evd->teardowns);
+}
+
+void
+evd_await_upcalls(struct evd *evd)
+{
+	struct upcall_frame *frame = evd_frame(evd);
+	struct park *park = park_self();
+	struct park_entry entry;
+
+	if (frame)
+		evd_frame_exempt(evd, frame);
+	evd->tearing++;
+	park_list_add(&evd->teardowns, &entry, park);
+	for (;;) {
+		park_reset(park);
+		if (evd->in_progress <= (frame ? evd->exempt : 0))
+			break;
+		os_unlock(&evd->lock);
+		(void)park_sleep(park, PARK_FOREVER, -1, NULL);
+		os_lock(&evd->lock);
+	}
+	park_list_remove(&evd->teardowns, &entry);
+	evd->tearing--;
+}
+
+/*
+ * In one section: poll, arm, poll, count.  What arrived before the arm is counted, what arrives
+ * after it raises a notification; there is no window in between.
+ */
+static int
+enable(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *object,
+    DAT_UPCALL_FLAG flag)
+{
+	const DAT_UPCALL_OBJECT *next = object ? object : &evd->object;
+	bool pending, exact = false;
+	int r;
+
+	if (!next->upcall_func)
+		return -EFAULT;
+	if (evd->waiting)
+		return -EBUSY;
+	r = evd_list_channel(evd);
+	if (r < 0)
+		return r;
+	r = evd_poll(evd, 1, NULL);
+	if (r < 0)
+		return r;
+	r = evd_arm(evd, &exact);
+	if (r < 0)
+		return r;
+	if (!exact) {
+		r = evd_poll(evd, 1, NULL);
+		if (r < 0)
+			return r;
+	}
+	pending = evd_queue_count(&evd->queue) > 0;
+	if (pending && flag == DAT_UPCALL_INVOC_NEW)
+		return -EAGAIN;
+	if (evd->tearing)
+		return 0; /* ordered before the TEARDOWN that waits, which undid it */
+	evd->object = *next;
+	evd->policy = policy;
+	evd_taker_settle(evd);
+	if (pending)
+		evd_kick(evd);
+	return 0;
+}
+
+static void
+disable(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *object)
+{
+	if (object)
+		evd->object = *object;
+	evd->policy = policy;
+	evd_taker_changed(evd);
+	if (policy == DAT_UPCALL_TEARDOWN)
+		evd_await_upcalls(evd);
+}
+
+int
+evd_modify_upcall(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *object,
+    DAT_UPCALL_FLAG flag)
+{
+	int r = 0;
+
+	if (!evd_policy_calls(policy) && policy != DAT_UPCALL_DISABLE &&
+	    policy != DAT_UPCALL_TEARDOWN)
+		return -EINVAL;
+	if (flag != DAT_UPCALL_INVOC_NEW && flag != DAT_UPCALL_INVOC_ANY)
+		return -ERANGE;
+	os_lock(&evd->lock);
+	if (!evd->alive)
+		r = -ENODEV;
+	else if (evd_policy_calls(policy))
+		r = enable(evd, policy, object, flag);
+	else
+		disable(evd, policy, object);
+	evd_leave(evd);
+	return r;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* run -- a loop's thread serves an EVD it owns */
+#include "evd/trigger.h"
+
+/* Upcalls before the other EVDs of the loop, and its sources, get their turn. */
+#define EVD_BUDGET 64
+
+#define FAULT_DELAY_MIN_NS 1000000u
+#define FAULT_DELAY_MAX_NS 1000000000u
+
+static struct loop *
+loop_for(const struct evd *evd)
+{
+	return evd->policy == DAT_UPCALL_MANY && evd->cfg.crew ? evd->cfg.crew : evd->cfg.loop;
+}
+
+/*
+ * Claims one event and calls out.  The claim -- dequeue and in_progress++ -- is in the section that
+ * saw the event wanted, so no upcall starts after a DISABLE or TEARDOWN held the lock.  Returns
+ * whether this thread still owns the EVD.
+ */
+static bool
+call_out(struct evd *evd)
+{
+	struct os_self *self = os_self();
+	struct upcall_frame frame = { .outer = self->upcall, .evd = evd };
+	const DAT_UPCALL_OBJECT object = evd->object;
+	const bool many = evd->policy == DAT_UPCALL_MANY;
+	const bool notify = evd->policy == DAT_UPCALL_NORIFY;
+	struct evd_effect effect = { 0 };
+	DAT_EVENT event;
+	bool more;
+
+	if (notify)
+		evd->news = false;
+	else
+		(void)evd_take(evd, &event, &effect);
+	more = evd_queue_count(&evd->queue) > 0;
+	evd->in_progress++;
+	evd->counters.upcalls++;
+	/* Owned by nobody's stack from here on: the next thread may claim while this one calls. */
+	if (many)
+		loop_ready(loop_for(evd), &evd->job);
+	os_unlock(&evd->lock);
+
+	evd_run_effect(evd, &effect);
+	self->upcall = &frame;
+	object.upcall_func(object.instance_data, notify ? NULL : &event, more ? DAT_TRUE : DAT_FALSE);
+	self->upcall = frame.outer;
+
+	os_lock(&evd->lock);
+	evd->in_progress--;
+	if (frame.exempt)
+		evd->exempt--;
+	park_list_wake_all(&evd->teardowns);
+	if (many && evd->in_progress == 0)
+		evd_kick(evd);
+	return !many;
+}
+
+/* The device could not be armed or polled: say so once, keep the EVD, try again more and more rarely. */
+static void
+back_off(struct evd *evd, int error)
+{
+	if (evd->cfg.fault && !evd->fault_reported) {
+		evd->fault_reported = true;
+		os_unlock(&evd->lock);
+		evd->cfg.fault(evd, error);
+		os_lock(&evd->lock);
+	}
+	if (!evd->alive) {
+		evd->owned = false;
+		return;
+	}
+	evd->fault_delay = evd->fault_delay ? 2 * evd->fault_delay : FAULT_DELAY_MIN_NS;
+	if (evd->fault_delay > FAULT_DELAY_MAX_NS)
+		evd->fault_delay = FAULT_DELAY_MAX_NS;
+	loop_ready_later(evd->cfg.loop, &evd->job, evd->fault_delay);
+}
+
+void
+evd_run(struct loop_job *job)
+{
+	struct evd *evd = evd_of_job(job);
+	int budget = EVD_BUDGET;
+	enum evd_taker taker;
+	int r;
+
+	os_lock(&evd->lock);
+	for (;;) {
+		taker = evd_taker(evd);
+		if (!evd->alive || taker == EVD_TAKER_WAITER || taker == EVD_TAKER_NOBODY) {
+			evd->owned = false; /* in the section that saw it: a later kick starts anew */
+			break;
+		}
+		if (budget-- == 0) {
+			loop_ready(loop_for(evd), job);
+			break;
+		}
+		r = evd_look(evd);
+		if (r < 0) {
+			back_off(evd, r);
+			break;
+		}
+		evd->fault_reported = false;
+		evd->fault_delay = 0;
+		if (r == 0) {
+			evd->owned = false; /* the check and the store are one section */
+			break;
+		}
+		if (taker == EVD_TAKER_CNO) {
+			evd->news = false;
+			evd->listener->told(evd->listener, evd);
+		} else if (!call_out(evd)) {
+			break;
+		}
+	}
+	evd_leave(evd);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* wait -- a consumer's thread takes events: at once, or after sleeping for them */
+#include "evd/trigger.h"
+
+#include <limits.h>
+
+int
+evd_dequeue(struct evd *evd, DAT_EVENT *event)
+{
+	struct evd_effect effect = { 0 };
+	int r = 0;
+
+	os_lock(&evd->lock);
+	if (!evd->alive) {
+		r = -ENODEV;
+	} else if (evd->waiting) {
+		r = -EBUSY;
+	} else {
+		r = evd_poll(evd, 1, NULL);
+		if (evd_take(evd, event, &effect))
+			r = 0;
+		else if (evd->overflowed)
+			r = -EOVERFLOW;
+		else if (r == 0)
+			r = -EAGAIN;
+	}
+	os_unlock(&evd->lock);
+	evd_run_effect(evd, &effect);
+	return r;
+}
+
+/* Reads the private channel while pinned: evd_free() closes it only when nobody is in here. */
+static int
+sleep_unlocked(struct evd *evd, struct park *park, uint64_t deadline)
+{
+	const struct evd_source_ops *ops = evd->cfg.ops;
+	int fd = evd->channel_watched ? -1 : evd->cfg.channel_fd;
+	bool readable;
+	int r;
+
+	evd->pins++;
+	os_unlock(&evd->lock);
+	r = park_sleep(park, deadline, fd, &readable);
+	if (readable && ops->read(evd->cfg.source) == 1)
+		evd_notified(evd);
+	os_lock(&evd->lock);
+	evd->pins--;
+	return r;
+}
+
+/*
+ * The waiter never owns: it looks under the lock, sleeps, and looks again.  The descriptor is
+ * drained before the look, so a wake after the look is kept, and the time is read before the look, so
+ * the last look is at or after the deadline.
+ */
+static int
+wait_locked(struct evd *evd, struct park *park, uint64_t deadline)
+{
+	bool expired, interrupted = false;
+	int r;
+
+	for (;;) {
+		park_reset(park);
+		expired = os_clock_ns() >= deadline;
+		if (!evd->alive)
+			return -ECANCELED;
+		r = evd_look(evd);
+		if (r > 0)
+			return 0;
+		if (evd->overflowed)
+			return -EOVERFLOW;
+		if (r < 0)
+			return r;
+		if (!evd->waitable)
+			return -EPERM;
+		if (expired)
+			return -ETIMEDOUT;
+		if (interrupted)
+			return -EINTR;
+		r = sleep_unlocked(evd, park, deadline);
+		interrupted = r == -EINTR;
+		if (r < 0 && r != -ETIMEDOUT && !interrupted)
+			return r;
+	}
+}
+
+static int
+check_wait(const struct evd *evd, int threshold)
+{
+	if (!evd->alive)
+		return -ENODEV;
+	if (threshold < 1 || threshold > evd->cfg.qlen)
+		return -EINVAL;
+	if (evd->waiting)
+		return -EBUSY;
+	if (evd_policy_calls(evd->policy))
+		return -EACCES;
+	if (!evd->waitable)
+		return -EPERM;
+	return 0;
+}
+
+/* Becomes the taker until the threshold is reached or there is a reason to give up. */
+static int
+block(struct evd *evd, int threshold, uint64_t deadline)
+{
+	struct park *park = park_self();
+	struct park_entry entry;
+	int r;
+
+	if (!park)
+		return -errno;
+	evd->waiting = true;
+	evd->threshold = threshold;
+	evd_taker_settle(evd);
+	park_list_add(&evd->waiters, &entry, park);
+	r = wait_locked(evd, park, deadline);
+	park_list_remove(&evd->waiters, &entry);
+	evd->waiting = false;
+	return r;
+}
+
+int
+evd_wait(struct evd *evd, DAT_TIMEOUT timeout, int threshold, DAT_EVENT *event, int *nmore)
+{
+	struct evd_effect effect = { 0 };
+	uint64_t deadline = PARK_FOREVER;
+	bool blocked = false;
+	int r;
+
+	if (timeout != DAT_TIMEOUT_INFINITE)
+		deadline = os_clock_ns() + (uint64_t)timeout * 1000u;
+	os_lock(&evd->lock);
+	r = check_wait(evd, threshold);
+	if (r)
+		goto out;
+
+	r = evd_poll(evd, (unsigned int)threshold, NULL);
+	if (evd_queue_count(&evd->queue) >= (unsigned int)threshold) {
+		r = 0;
+	} else if (evd->overflowed) {
+		r = -EOVERFLOW;
+	} else if (r == 0 && timeout == 0) {
+		r = -ETIMEDOUT;
+	} else if (r == 0) {
+		blocked = true;
+		r = block(evd, threshold, deadline);
+	}
+	if (r == 0) {
+		(void)evd_take(evd, event, &effect);
+		/* nmore is exact: what the device holds counts as queued. */
+		(void)evd_poll(evd, UINT_MAX, NULL);
+	}
+	if (r == 0 || r == -ETIMEDOUT)
+		*nmore = (int)evd_queue_count(&evd->queue);
+	if (blocked && evd->alive)
+		evd_taker_changed(evd);
+out:
+	evd_leave(evd);
+	if (effect.code)
+		evd_run_effect(evd, &effect);
+	return r;
+}
