@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What programs may ask the registry itself.
+ */
+#include <string.h>
+
+#include "dat/catalog.h"
+#include "dat/registry.h"
+
+DAT_RETURN DAT_API
+dat_registry_list_providers(DAT_COUNT max, DAT_COUNT *entries, DAT_PROVIDER_INFO *(list[]))
+{
+	int count, i;
+
+	if (entries == NULL)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	count = catalog_list(NULL, 0);
+	if (max <= 0) {
+		*entries = count;
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
+	}
+	if (list == NULL)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	if (count > max)
+		count = max;
+	for (i = 0; i < count; i++)
+		if (list[i] == NULL)
+			return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	(void)catalog_list(list, count);
+	*entries = count;
+	return DAT_SUCCESS;
+}
+
+/*
+ * Only the providers could tell whether two adapters are one, and to ask them they would have to
+ * be opened: what is known without is that a name is related to itself.
+ */
+DAT_RETURN DAT_API
+dat_registry_providers_related(const DAT_NAME_PTR a, const DAT_NAME_PTR b,
+			       DAT_HA_RELATIONSHIP *answer)
+{
+	if (a == NULL)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
+	if (b == NULL)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	if (answer == NULL)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	if (!catalog_has_name(a) || !catalog_has_name(b))
+		return DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
+	*answer = strcmp(a, b) == 0 ? DAT_HA_TRUE : DAT_HA_UNKNOWN;
+	return DAT_SUCCESS;
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dat2/udat.h>
+
+#include "dat/conf.h"
+#include "dat/log.h"
+
+enum {
+	FIELDS = 8,
+	LINE_MAX_BYTES = 16384,
+	FILE_MAX_BYTES = 4 << 20	/* ends the reading of a device file, too */
+};
+
+enum field {
+	IA_NAME,
+	API_VERSION,
+	THREAD_SAFETY,
+	DEFAULT,
+	LIBRARY,
+	PROVIDER_VERSION,
+	IA_PARAMS,
+	PLATFORM_PARAMS
+};
+
+/* What a message calls the field, and the most bytes it may have. */
+static const struct {
+	const char *name;
+	size_t max;
+} field_rules[FIELDS] = {
+	[IA_NAME] = { "interface name", DAT_NAME_MAX_LENGTH - 1 },
+	[API_VERSION] = { "API version", 31 },
+	[THREAD_SAFETY] = { "thread safety", 31 },
+	[DEFAULT] = { "default", 31 },
+	[LIBRARY] = { "library path", PATH_MAX - 1 },
+	[PROVIDER_VERSION] = { "provider version", 255 },
+	[IA_PARAMS] = { "interface parameters", 4095 },
+	[PLATFORM_PARAMS] = { "platform parameters", 4095 },
+};
+
+struct parser {
+	FILE *in;
+	const char *name;
+	unsigned int line;
+	size_t bytes;			/* of the whole file so far */
+	size_t length;			/* of the text */
+	char text[LINE_MAX_BYTES + 1];	/* the line; fields are unescaped in place */
+	char *fields[FIELDS];
+	int count;
+};
+
+static void __attribute__((format(printf, 2, 3)))
+refuse(const struct parser *p, const char *format, ...)
+{
+	char reason[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(reason, sizeof reason, format, args);
+	va_end(args);
+	log_message(LOG_ERRORS, "%s:%u: %s; line ignored", p->name, p->line, reason);
+}
+
+/* A field as a message may show it: short, and nothing in it that a terminal would obey. */
+static const char *
+shown(const char *field, char out[static 44])
+{
+	size_t i;
+
+	for (i = 0; i < 40 && field[i] != '\0'; i++)
+		out[i] = isprint((unsigned char)field[i]) ? field[i] : '?';
+	strcpy(out + i, field[i] != '\0' ? "..." : "");
+	return out;
+}
+
+enum line_result { LINE_GOOD, LINE_BAD, LINE_END, LINE_BROKEN };
+
+/* Reads one line.  The reason of a bad one has been told when this returns. */
+static enum line_result
+read_line(struct parser *p)
+{
+	const char *reason = NULL;
+	int c;
+
+	p->length = 0;
+	p->line++;
+	while ((c = getc_unlocked(p->in)) != EOF && c != '\n') {
+		if (++p->bytes > FILE_MAX_BYTES) {
+			log_message(LOG_ERRORS, "%s:%u: the file is larger than %d bytes; "
+				    "the rest is ignored", p->name, p->line, FILE_MAX_BYTES);
+			return LINE_END;
+		}
+		if (p->length == LINE_MAX_BYTES)
+			reason = "the line is longer than 16384 bytes";
+		else
+			p->text[p->length++] = (char)c;
+	}
+	if (c == EOF && ferror(p->in)) {
+		log_message(LOG_ERRORS, "%s: %s", p->name, strerror(errno));
+		return LINE_BROKEN;
+	}
+	if (c == EOF && p->length == 0 && reason == NULL)
+		return LINE_END;
+	p->bytes++;
+	p->text[p->length] = '\0';
+	if (reason == NULL && memchr(p->text, '\0', p->length) != NULL)
+		reason = "the line has a NUL byte in it";
+	if (reason == NULL && memchr(p->text, '\r', p->length) != NULL)
+		reason = "the line has a carriage return in it (a text file of another system?)";
+	if (reason != NULL) {
+		refuse(p, "%s", reason);
+		return LINE_BAD;
+	}
+	return LINE_GOOD;
+}
+
+static bool
+is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\v' || c == '\f';
+}
+
+/* Cuts the line into fields, in place: a field never grows.  False after a message. */
+static bool
+split_line(struct parser *p)
+{
+	char *in = p->text;
+	char *out;
+	bool quoted;
+
+	p->count = 0;
+	for (;;) {
+		while (is_blank(*in))
+			in++;
+		if (*in == '\0' || *in == '#')
+			return true;
+		if (p->count == FIELDS) {
+			refuse(p, "there is more after 8 fields (quote a field with blanks)");
+			return false;
+		}
+		p->fields[p->count++] = out = in;
+		for (quoted = false; *in != '\0' && (quoted || !is_blank(*in)); in++) {
+			if (*in == '"') {
+				quoted = !quoted;
+				continue;
+			}
+			if (*in == '\\' && *++in == '\0') {
+				refuse(p, "a backslash ends the line");
+				return false;
+			}
+			*out++ = *in;
+		}
+		if (quoted) {
+			refuse(p, "a quote is not closed");
+			return false;
+		}
+		if (*in != '\0')
+			in++;
+		*out = '\0';
+	}
+}
+
+/* "MAJOR.MINOR" up to the end of the text. */
+static bool
+parse_version(const char *text, uint32_t *major, uint32_t *minor)
+{
+	unsigned long long value[2];
+	char *end;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		if (!isdigit((unsigned char)*text))
+			return false;
+		errno = 0;
+		value[i] = strtoull(text, &end, 10);
+		if (errno != 0 || value[i] > UINT32_MAX || *end != (i == 0 ? '.' : '\0'))
+			return false;
+		text = end + 1;
+	}
+	*major = (uint32_t)value[0];
+	*minor = (uint32_t)value[1];
+	return true;
+}
+
+/* "ID.MAJOR.MINOR": parsed to find slips of the pen, never compared. */
+static bool
+is_provider_version(const char *text)
+{
+	const char *dot = strchr(text, '.');
+	uint32_t major, minor;
+
+	return dot != NULL && dot != text && parse_version(dot + 1, &major, &minor);
+}
+
+/* A choice of two words. */
+static bool
+parse_word(const struct parser *p, enum field field, const char *yes, const char *no, bool *value)
+{
+	char text[44];
+
+	*value = strcmp(p->fields[field], yes) == 0;
+	if (*value || strcmp(p->fields[field], no) == 0)
+		return true;
+	refuse(p, "field %d is \"%s\", neither %s nor %s", field + 1,
+	       shown(p->fields[field], text), yes, no);
+	return false;
+}
+
+/* Fills in the record.  False after a message. */
+static bool
+parse_fields(const struct parser *p, struct conf_record *record)
+{
+	const char *version = p->fields[API_VERSION];
+	char text[44];
+	int i;
+
+	if (p->count != FIELDS) {
+		refuse(p, "%d field%s where 8 are due", p->count, p->count == 1 ? "" : "s");
+		return false;
+	}
+	for (i = 0; i < FIELDS; i++)
+		if (strlen(p->fields[i]) > field_rules[i].max) {
+			refuse(p, "field %d (%s) is longer than %zu bytes", i + 1,
+			       field_rules[i].name, field_rules[i].max);
+			return false;
+		}
+	if (*p->fields[IA_NAME] == '\0' || *p->fields[LIBRARY] == '\0') {
+		i = *p->fields[IA_NAME] == '\0' ? IA_NAME : LIBRARY;
+		refuse(p, "field %d (%s) is empty", i + 1, field_rules[i].name);
+		return false;
+	}
+	if ((*version != 'u' && *version != 'k') ||
+	    !parse_version(version + 1, &record->major, &record->minor)) {
+		refuse(p, "field 2 is \"%s\", not an API version such as u2.0",
+		       shown(version, text));
+		return false;
+	}
+	if (!parse_word(p, THREAD_SAFETY, "threadsafe", "nonthreadsafe", &record->thread_safe) ||
+	    !parse_word(p, DEFAULT, "default", "nondefault", &record->is_default))
+		return false;
+	if (!is_provider_version(p->fields[PROVIDER_VERSION])) {
+		refuse(p, "field 6 is \"%s\", not a provider version such as dapl.2.0",
+		       shown(p->fields[PROVIDER_VERSION], text));
+		return false;
+	}
+	record->ia_name = p->fields[IA_NAME];
+	record->for_user_space = *version == 'u';
+	record->library = p->fields[LIBRARY];
+	record->ia_params = p->fields[IA_PARAMS];
+	record->line = p->line;
+	return true;
+}
+
+int
+conf_parse(FILE *in, const char *name, conf_sink_fn sink, void *arg)
+{
+	struct conf_record record;
+	enum line_result got;
+	struct parser *p;
+	int r = 0;
+
+	p = calloc(1, sizeof *p);
+	if (p == NULL)
+		return -ENOMEM;
+	p->in = in;
+	p->name = name;
+	while (r == 0 && (got = read_line(p)) != LINE_END) {
+		if (got == LINE_BROKEN)
+			r = -EIO;
+		else if (got == LINE_GOOD && split_line(p) && p->count > 0 &&
+			 parse_fields(p, &record))
+			r = sink(arg, &record);
+	}
+	free(p);
+	return r;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <config.h>
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+
+#include "dat/library.h"
+#include "dat/log.h"
+
+static pthread_once_t library_once = PTHREAD_ONCE_INIT;
+
+/*
+ * Providers in the field leave our symbols undefined and do not name this library as needed: they
+ * find the symbols in the global scope.  We are there if the program is linked with us; a program
+ * that loaded us with dlopen(RTLD_LOCAL) needs this.
+ */
+static void
+join_global_scope(void)
+{
+	void *program, *seen = NULL;
+	Dl_info self;
+
+	program = dlopen(NULL, RTLD_LAZY);
+	if (program != NULL) {
+		seen = dlsym(program, "dat_registry_add_provider");
+		dlclose(program);
+	}
+	if (seen != NULL || dladdr((const void *)(size_t)&dat_registry_add_provider, &self) == 0)
+		return;
+	if (dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL) == NULL)
+		log_message(LOG_CATALOG, "cannot make %s global: %s", self.dli_fname, dlerror());
+}
+
+static const char *
+last_error(void)
+{
+	const char *text = dlerror();
+
+	return text != NULL ? text : "unknown error";
+}
+
+int
+library_open(struct library *library, const char *path)
+{
+	const char *missing = NULL;
+	void *handle, *init, *fini;
+
+	pthread_once(&library_once, join_global_scope);
+
+	/* Local: two providers with equal names inside must not take each other's functions. */
+	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (handle == NULL) {
+		log_message(LOG_ERRORS, "cannot load provider %s: %s", path, last_error());
+		return -ENOENT;
+	}
+	init = dlsym(handle, DAT_PROVIDER_INIT_FUNC_STR);
+	fini = dlsym(handle, DAT_PROVIDER_FINI_FUNC_STR);
+	if (init == NULL)
+		missing = DAT_PROVIDER_INIT_FUNC_STR;
+	else if (fini == NULL)
+		missing = DAT_PROVIDER_FINI_FUNC_STR;
+	if (missing != NULL) {
+		log_message(LOG_ERRORS, "%s is not a DAT provider: it has no %s()", path, missing);
+		dlclose(handle);
+		return -ENOENT;
+	}
+	library->handle = handle;
+	library->init = (DAT_PROVIDER_INIT_FUNC)(size_t)init;
+	library->fini = (DAT_PROVIDER_FINI_FUNC)(size_t)fini;
+	log_message(LOG_CATALOG, "loaded %s", path);
+	return 0;
+}
+
+void
+library_close(struct library *library)
+{
+	if (dlclose(library->handle) != 0)
+		log_message(LOG_CATALOG, "cannot unload a provider: %s", last_error());
+	*library = (struct library) { 0 };
+}
