@@ -23,7 +23,7 @@
 
 typedef u_int32_t DAT_UINT32;
 typedef u_int64_t DAT_UINT64;
-typedef unsigned long long DAT_UVERYLONG;	/* the widest unsigned integer */
+typedef unsigned long long DAT_UVERYLONG; /* the widest unsigned integer */
 typedef void *DAT_PVOID;
 typedef int DAT_COUNT;				/* a number of things; never a size in bytes */
 typedef DAT_UINT64 DAT_PADDR;			/* a physical address */

@@ -21,7 +21,7 @@ typedef enum dat_upcall_policy {
 	DAT_UPCALL_TEARDOWN = -1,	/* as DISABLE; waits for the upcalls in progress */
 	DAT_UPCALL_DISABLE = 0,		/* no upcalls: events stay queued */
 	DAT_UPCALL_SINGLE_INSTANCE = 1,	/* one upcall of the EVD at a time, in event order */
-	DAT_UPCALL_NORIFY = 2,		/* one upcall that only notifies: nothing is dequeued */
+	DAT_UPCALL_NORIFY = 2,		/* one upcall, which only notifies */
 	DAT_UPCALL_NOTIFY = 2,		/* the same, rightly spelt */
 	DAT_UPCALL_MANY = 100		/* any number of upcalls of the EVD at once */
 } DAT_UPCALL_POLICY;
