@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "evd_suites.h"
+
+int
+main(int argc, char **argv)
+{
+	static const runner_suite_fn suites[] = {
+		evd_queue_suite,
+		evd_queue_model_suite,
+		evd_upcall_suite,
+		NULL,
+	};
+
+	return runner_main(argc, argv, suites);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "evd_story.h"
+
+#include <string.h>
+
+#include "evd/trigger.h"
+
+/* ---- the tape ---- */
+
+void
+tape_init(struct tape *tape, struct script *dev)
+{
+	memset(tape, 0, sizeof *tape);
+	pthread_mutex_init(&tape->lock, NULL);
+	pthread_cond_init(&tape->changed, NULL);
+	tape->dev = dev;
+}
+
+static void
+upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
+{
+	struct tape *tape = instance;
+	uint64_t id = event ? script_id(event) : TAPE_TOLD;
+	void (*then)(struct tape *, uint64_t);
+
+	pthread_mutex_lock(&tape->lock);
+	must(tape->n < TAPE_MAX);
+	tape->id[tape->n] = id;
+	tape->more[tape->n++] = more == DAT_TRUE;
+	if (++tape->inside > tape->most_inside)
+		tape->most_inside = tape->inside;
+	then = tape->then;
+	pthread_cond_broadcast(&tape->changed);
+	while (tape->hold)
+		pthread_cond_wait(&tape->changed, &tape->lock);
+	pthread_mutex_unlock(&tape->lock);
+	if (then)
+		then(tape, id);
+	pthread_mutex_lock(&tape->lock);
+	tape->inside--;
+	pthread_cond_broadcast(&tape->changed);
+	pthread_mutex_unlock(&tape->lock);
+}
+
+DAT_UPCALL_OBJECT
+tape_object(struct tape *tape)
+{
+	return (DAT_UPCALL_OBJECT){ .instance_data = tape, .upcall_func = upcall };
+}
+
+void
+tape_await(struct tape *tape, int n)
+{
+	pthread_mutex_lock(&tape->lock);
+	while (tape->n < n)
+		pthread_cond_wait(&tape->changed, &tape->lock);
+	pthread_mutex_unlock(&tape->lock);
+}
+
+void
+tape_await_inside(struct tape *tape, int n)
+{
+	pthread_mutex_lock(&tape->lock);
+	while (tape->inside != n)
+		pthread_cond_wait(&tape->changed, &tape->lock);
+	pthread_mutex_unlock(&tape->lock);
+}
+
+void
+tape_hold(struct tape *tape)
+{
+	pthread_mutex_lock(&tape->lock);
+	tape->hold = true;
+	pthread_mutex_unlock(&tape->lock);
+}
+
+void
+tape_release(struct tape *tape)
+{
+	pthread_mutex_lock(&tape->lock);
+	tape->hold = false;
+	pthread_cond_broadcast(&tape->changed);
+	pthread_mutex_unlock(&tape->lock);
+}
+
+int
+tape_count(struct tape *tape)
+{
+	int n;
+
+	pthread_mutex_lock(&tape->lock);
+	n = tape->n;
+	pthread_mutex_unlock(&tape->lock);
+	return n;
+}
+
+/* ---- the story ---- */
+
+void
+story_begin(struct story *st, const struct script_options *opt)
+{
+	struct script_options options = { 0 };
+
+	if (opt)
+		options = *opt;
+	if (!options.loop)
+		must(loop_create(LOOP_STEPPED, 0, &options.loop) == 0);
+	st->loop = options.loop;
+	script_init(&st->dev);
+	script_open(&st->dev, &options);
+	tape_init(&st->tape, &st->dev);
+}
+
+void
+story_end(struct story *st)
+{
+	ck_assert_int_eq(st->tape.n, st->tape.read);
+	script_close(&st->dev);
+	loop_destroy(st->loop);
+	park_close_self();
+}
+
+int
+story_turn(struct story *st)
+{
+	return loop_step(st->loop, 0);
+}
+
+void
+story_run(struct story *st)
+{
+	int turns = 0;
+
+	while (story_turn(st) > 0)
+		must(++turns < 1000); /* it spins */
+}
+
+void
+story_settle(struct story *st)
+{
+	int rounds = 0;
+
+	story_run(st);
+	while (script_deliver(&st->dev)) {
+		must(++rounds < 1000);
+		story_run(st);
+	}
+}
+
+int
+story_policy(struct story *st, DAT_UPCALL_POLICY policy, DAT_UPCALL_FLAG flag)
+{
+	const DAT_UPCALL_OBJECT object = tape_object(&st->tape);
+
+	return evd_modify_upcall(&st->dev.evd, policy, &object, flag);
+}
+
+int
+story_enable(struct story *st, DAT_UPCALL_POLICY policy)
+{
+	return story_policy(st, policy, DAT_UPCALL_INVOC_ANY);
+}
+
+void
+story_upcall(struct story *st, uint64_t id)
+{
+	struct tape *tape = &st->tape;
+
+	story_run(st);
+	ck_assert_msg(tape->read < tape->n, "no upcall for %llu", (unsigned long long)id);
+	ck_assert_uint_eq(tape->id[tape->read], id);
+	tape->read++;
+}
+
+void
+story_check_rest(struct script *dev)
+{
+	struct evd *evd = &dev->evd;
+	bool open;
+
+	os_lock(&evd->lock);
+	open = evd->alive && evd_taker(evd) != EVD_TAKER_NOBODY && !evd->owned;
+	if (open && !dev->opt.no_device)
+		must(evd->armed);
+	if (open)
+		must(!evd_wanted(evd) || script_raised(dev) > 0);
+	os_unlock(&evd->lock);
+}
+
+void
+story_quiet(struct story *st)
+{
+	story_settle(st);
+	ck_assert_msg(st->tape.read == st->tape.n, "an upcall for %llu nobody expected",
+	    (unsigned long long)st->tape.id[st->tape.read]);
+	story_check_rest(&st->dev);
+}
+
+void
+story_dequeues(struct story *st, uint64_t id)
+{
+	DAT_EVENT event;
+
+	ck_assert_int_eq(evd_dequeue(&st->dev.evd, &event), 0);
+	ck_assert_uint_eq(script_id(&event), id);
+	ck_assert_ptr_eq(event.evd_handle, &st->dev);
+}
+
+void
+story_empty(struct story *st)
+{
+	DAT_EVENT event;
+
+	ck_assert_int_eq(evd_dequeue(&st->dev.evd, &event), -EAGAIN);
+}
+
+/* ---- a blocked thread ---- */
+
+static void *
+wait_body(void *arg)
+{
+	struct waiter *w = arg;
+	uint64_t before = os_clock_ns();
+
+	w->r = evd_wait(w->evd, w->timeout, w->threshold, &w->event, &w->nmore);
+	w->took_ns = os_clock_ns() - before;
+	return NULL;
+}
+
+void
+waiter_launch(struct waiter *w, struct script *dev, DAT_TIMEOUT timeout, int threshold)
+{
+	*w = (struct waiter){ .evd = &dev->evd, .timeout = timeout, .threshold = threshold,
+		.nmore = -1 };
+	must(pthread_create(&w->thread, NULL, wait_body, w) == 0);
+}
+
+void
+waiter_start(struct waiter *w, struct script *dev, DAT_TIMEOUT timeout, int threshold)
+{
+	bool asleep = false;
+
+	waiter_launch(w, dev, timeout, threshold);
+	while (!asleep) {
+		os_lock(&dev->evd.lock);
+		asleep = dev->evd.waiting; /* it dropped the lock: to sleep */
+		os_unlock(&dev->evd.lock);
+		if (!asleep)
+			script_sleep_ms(0);
+	}
+}
+
+int
+waiter_join(struct waiter *w)
+{
+	pthread_join(w->thread, NULL);
+	return w->r;
+}
+
+uint64_t
+waiter_id(const struct waiter *w)
+{
+	return script_id(&w->event);
+}
