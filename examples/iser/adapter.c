@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "adapter.h"
+
+#include "bell.h"
+#include "say.h"
+
+#include <stdlib.h>
+
+#define ASYNC_QLEN 64
+
+/* Upcall of the asynchronous EVD: nothing in it is expected. */
+static void
+adapter_async_event(void *context, const DAT_EVENT *event)
+{
+	struct adapter *adapter = context;
+
+	say("asynchronous error: %s (reason %d)", say_event_name(event->event_number),
+	    (int)event->event_data.asynch_error_event_data.reason);
+	if (event->event_number != DAT_ASYNC_ERROR_EP_BROKEN) {
+		/* A broken endpoint is reported once more, as BROKEN, to its own EVD. */
+		atomic_store(&adapter->catastrophe, true);
+		bell_ring(adapter->bell);
+	}
+}
+
+static void
+adapter_say_unopened(const char *name, DAT_RETURN ret)
+{
+	const char *override = getenv("DAT_OVERRIDE");
+
+	say_dat("dat_ia_open", ret, "cannot open the adapter \"%s\"", name);
+	if (DAT_GET_TYPE(ret) != DAT_PROVIDER_NOT_FOUND)
+		return;
+	say("either --provider LIBRARY names the provider's library, e.g. libdaplsoft.so.2 for the "
+	    "software device;");
+	if (!override)
+		say("or --ia NAME names an adapter of /etc/dat.conf or of the file in $DAT_OVERRIDE");
+	else
+		say("or --ia NAME names an adapter of %s", override);
+}
+
+int
+adapter_open(struct adapter *adapter, const char *name, struct bell *bell)
+{
+	DAT_EVD_HANDLE async_evd = DAT_HANDLE_NULL;
+	DAT_RETURN ret;
+
+	*adapter = (struct adapter){ .bell = bell };
+	ret = dat_ia_open((char *)name, ASYNC_QLEN, &async_evd, &adapter->ia);
+	if (ret != DAT_SUCCESS) {
+		adapter_say_unopened(name, ret);
+		adapter->ia = DAT_HANDLE_NULL;
+		return -1;
+	}
+	ret = dat_ia_query(adapter->ia, NULL, DAT_IA_FIELD_ALL, &adapter->attr, 0, NULL);
+	if (ret != DAT_SUCCESS) {
+		say_dat("dat_ia_query", ret, "\"%s\" does not tell its limits", name);
+		goto close_ia;
+	}
+	ret = watch_adopt(&adapter->async, async_evd, adapter_async_event, adapter);
+	if (ret != DAT_SUCCESS) {
+		say_dat("dat_evd_modify_upcall", ret, "\"%s\" makes no upcalls", name);
+		if (DAT_GET_TYPE(ret) == DAT_NOT_IMPLEMENTED)
+			say("its provider knows plain uDAPL only; libdaplrearm.so.2 and libdaplsoft.so.2 "
+			    "know upcalls");
+		goto close_ia;
+	}
+	ret = dat_pz_create(adapter->ia, &adapter->pz);
+	if (ret != DAT_SUCCESS) {
+		say_dat("dat_pz_create", ret, "no protection zone");
+		goto stop_async;
+	}
+	return 0;
+
+stop_async:
+	watch_release(&adapter->async, &adapter->tally);
+close_ia:
+	dat_ia_close(adapter->ia, DAT_CLOSE_ABRUPT_FLAG);
+	adapter->ia = DAT_HANDLE_NULL;
+	return -1;
+}
+
+int
+adapter_close(struct adapter *adapter)
+{
+	int failures = 0;
+	DAT_RETURN ret;
+
+	if (adapter->ia == DAT_HANDLE_NULL)
+		return 0;
+	ret = dat_pz_free(adapter->pz);
+	if (ret != DAT_SUCCESS) {
+		say_dat("dat_pz_free", ret, "the protection zone is left behind");
+		failures++;
+	}
+	failures += watch_release(&adapter->async, &adapter->tally);
+	/* Graceful: refuses when anything of ours still exists, and so finds leaks. */
+	ret = dat_ia_close(adapter->ia, DAT_CLOSE_GRACEFUL_FLAG);
+	if (ret != DAT_SUCCESS) {
+		say_dat("dat_ia_close", ret, "something of the adapter is left behind");
+		failures++;
+		dat_ia_close(adapter->ia, DAT_CLOSE_ABRUPT_FLAG);
+	}
+	adapter->ia = DAT_HANDLE_NULL;
+	return failures;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "backing.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static int
+measure(struct backing *backing)
+{
+	struct stat st;
+	off_t end;
+
+	if (fstat(backing->fd, &st))
+		return -errno;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	end = lseek(backing->fd, 0, SEEK_END); /* also right for a block device */
+	if (end < 0)
+		return -errno;
+	backing->bytes = (uint64_t)end;
+	return 0;
+}
+
+static int
+open_measured(struct backing *backing, const char *path, int flags)
+{
+	struct backing b = BACKING_NONE;
+	int r;
+
+	b.fd = open(path, flags | O_CLOEXEC, 0666);
+	if (b.fd < 0)
+		return -errno;
+	r = measure(&b);
+	if (r) {
+		close(b.fd);
+		return r;
+	}
+	*backing = b;
+	return 0;
+}
+
+int
+backing_open_source(struct backing *backing, const char *path)
+{
+	struct backing b;
+	int r = open_measured(&b, path, O_RDONLY);
+
+	if (r)
+		return r;
+	if (b.bytes == 0) {
+		close(b.fd);
+		return -ENODATA;
+	}
+	*backing = b;
+	return 0;
+}
+
+int
+backing_open_device(struct backing *backing, const char *path)
+{
+	return open_measured(backing, path, O_RDWR | O_CREAT);
+}
+
+int
+backing_open_temporary(struct backing *backing)
+{
+	const char *directory = secure_getenv("TMPDIR");
+	char path[PATH_MAX];
+	int fd, n;
+
+	if (!directory || !*directory)
+		directory = "/tmp";
+	fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd < 0) { /* not every file system has files without a name */
+		n = snprintf(path, sizeof path, "%s/iser-XXXXXX", directory);
+		if (n < 0 || n >= (int)sizeof path)
+			return -ENAMETOOLONG;
+		fd = mkostemp(path, O_CLOEXEC);
+		if (fd < 0)
+			return -errno;
+		unlink(path);
+	}
+	*backing = (struct backing){ .fd = fd };
+	return 0;
+}
+
+int
+backing_reserve(struct backing *backing, uint64_t bytes)
+{
+	if (bytes <= backing->bytes)
+		return 0;
+	if (bytes > INT64_MAX)
+		return -EFBIG;
+	if (ftruncate(backing->fd, (off_t)bytes))
+		return -errno;
+	backing->bytes = bytes;
+	return 0;
+}
+
+void
+backing_close(struct backing *backing)
+{
+	if (backing->fd >= 0)
+		close(backing->fd);
+	*backing = (struct backing)BACKING_NONE;
+}
+
+int
+backing_read(const struct backing *backing, uint64_t at, void *data, size_t length)
+{
+	char *to = data;
+
+	while (length > 0) {
+		ssize_t n = pread(backing->fd, to, length, (off_t)at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		to += n;
+		at += (uint64_t)n;
+		length -= (size_t)n;
+	}
+	return 0;
+}
+
+int
+backing_write(const struct backing *backing, uint64_t at, const void *data, size_t length)
+{
+	const char *from = data;
+
+	while (length > 0) {
+		ssize_t n = pwrite(backing->fd, from, length, (off_t)at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		from += n;
+		at += (uint64_t)n;
+		length -= (size_t)n;
+	}
+	return 0;
+}
+
+int
+backing_open_tar(struct backing *backing, const char *directory)
+{
+	/* Order, owners and times are fixed, so that the same tree gives the same sum. */
+	char *const argv[] = { (char[]){ "tar" }, (char[]){ "--create" }, (char[]){ "--file=-" },
+		(char[]){ "--format=gnu" }, (char[]){ "--sort=name" }, (char[]){ "--mtime=@0" },
+		(char[]){ "--owner=0" }, (char[]){ "--group=0" }, (char[]){ "--numeric-owner" },
+		(char[]){ "--mode=u=rwX,go=rX" }, (char[]){ "--directory=/" }, (char[]){ "--" },
+		(char *)directory + (directory[0] == '/'), NULL };
+	posix_spawn_file_actions_t actions;
+	struct backing b;
+	pid_t pid;
+	int r, status;
+
+	r = backing_open_temporary(&b);
+	if (r)
+		return r;
+	r = -posix_spawn_file_actions_init(&actions);
+	if (r)
+		goto close;
+	r = -posix_spawn_file_actions_adddup2(&actions, b.fd, STDOUT_FILENO);
+	if (r == 0)
+		r = -posix_spawnp(&pid, "tar", &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	if (r)
+		goto close;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR) {
+			r = -errno;
+			goto close;
+		}
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+		r = -EIO;
+		goto close;
+	}
+	r = measure(&b);
+	if (r == 0 && b.bytes == 0)
+		r = -ENODATA;
+	if (r)
+		goto close;
+	*backing = b;
+	return 0;
+close:
+	close(b.fd);
+	return r;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * digest -- the SHA-256 of a file's first bytes
+ */
+#ifndef ISER_DIGEST_H
+#define ISER_DIGEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct backing;
+
+#define DIGEST_BYTES 32
+
+struct digest {
+	unsigned char bytes[DIGEST_BYTES];
+};
+
+#define DIGEST_TEXT (2 * DIGEST_BYTES + 1)
+
+/* 0 or -errno; -EIO when the file is shorter than its size. */
+int digest_backing(const struct backing *backing, struct digest *ret_digest);
+
+bool digest_equal(const struct digest *a, const struct digest *b);
+
+/* In hexadecimal, as sha256sum prints it. */
+const char *digest_text(const struct digest *digest, char text[DIGEST_TEXT]);
+
+#endif

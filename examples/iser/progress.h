@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * progress -- one line that shows how far the copy is, on a terminal only
+ */
+#ifndef ISER_PROGRESS_H
+#define ISER_PROGRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct job;
+
+/* Whether stderr is a terminal that somebody may look at. */
+bool progress_wanted(void);
+
+/* An initiator_progress_fn: draws the line anew, and ends it when the job is done. */
+void progress_draw(const struct job *job, uint64_t bytes);
+
+/* The line's text without the terminal's control bytes, e.g. "write [####----]  50%". */
+void progress_text(char *text, size_t size, const char *what, uint64_t done, uint64_t total);
+
+#endif
