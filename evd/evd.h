@@ -164,6 +164,10 @@ int evd_post_barrier(struct evd *evd, enum evd_stream stream, const DAT_EVENT *e
 int evd_post_release(struct evd *evd, enum evd_stream stream, const DAT_EVENT *event,
     struct evd_hold *hold);
 
+/* Takes what the device has into the queue, as far as it fits: for whoever waits for sort() to see a
+ * completion that no taker asks for.  0 or -errno. */
+int evd_refresh(struct evd *evd);
+
 /* The device queue or a posted stream overflowed: once what is queued was taken, the EVD is dead
  * to dequeue and wait (-EOVERFLOW).  Returns true for the first call only. */
 bool evd_mark_overflow(struct evd *evd);

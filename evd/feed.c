@@ -2,6 +2,8 @@
 /* feed -- notifications and posted events: what enters an EVD from outside */
 #include "evd/trigger.h"
 
+#include <limits.h>
+
 void
 evd_notified(struct evd *evd)
 {
@@ -124,6 +126,20 @@ evd_purge(struct evd *evd, struct evd_hold *hold,
 		}
 	}
 	os_unlock(&evd->lock);
+}
+
+int
+evd_refresh(struct evd *evd)
+{
+	int r = -ENODEV;
+
+	os_lock(&evd->lock);
+	if (evd->alive) {
+		r = evd_poll(evd, UINT_MAX, NULL);
+		evd_kick(evd);
+	}
+	os_unlock(&evd->lock);
+	return r;
 }
 
 bool
