@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * address -- the network side of an IA's name
+ */
+#ifndef REARM_DAPL_ADDRESS_H
+#define REARM_DAPL_ADDRESS_H
+
+#include <stdint.h>
+#include <sys/socket.h>
+
+/*
+ * The address of a network interface ("eth0": its first IPv4 address, else an IPv6 one), of an
+ * address ("10.0.0.1") or of a host name.  -ENOENT, or -EADDRNOTAVAIL for an interface without an
+ * address.
+ */
+int address_resolve(const char *text, struct sockaddr_storage *address);
+
+/* Copies an IPv4 or IPv6 address; -EAFNOSUPPORT for anything else. */
+int address_copy(struct sockaddr_storage *to, const struct sockaddr *from);
+
+/* In host byte order. */
+uint16_t address_port(const struct sockaddr_storage *address);
+void address_set_port(struct sockaddr_storage *address, uint16_t port);
+
+#endif

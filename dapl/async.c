@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * async -- the reader of a device's asynchronous events
+ *
+ * The descriptor belongs to the device, so that every IA on it reads it and any may read another's
+ * event; what it is about is found through the object that the event names.
+ */
+#include "dapl/ep.h"
+#include "dapl/ia.h"
+
+/* What is kept of an event, which is acknowledged before it is acted upon. */
+struct note {
+	enum ibv_event_type type;
+	struct object *object; /* NULL: the device or a port */
+	uint32_t generation;   /* of an endpoint's queue pair */
+};
+
+static void
+copy(const struct ibv_async_event *event, struct note *note)
+{
+	*note = (struct note){ .type = event->event_type };
+	switch (event->event_type) {
+	case IBV_EVENT_QP_FATAL:
+	case IBV_EVENT_QP_REQ_ERR:
+	case IBV_EVENT_QP_ACCESS_ERR:
+	case IBV_EVENT_COMM_EST:
+	case IBV_EVENT_QP_LAST_WQE_REACHED:
+		/*
+		 * Until the event is acknowledged the queue pair, and so its endpoint, stays.  The
+		 * device may also carry queue pairs of other users of this process.
+		 */
+		if (!slab_owns(&ep_slab, event->element.qp->qp_context))
+			break;
+		note->object = event->element.qp->qp_context;
+		note->generation = ep_generation((struct ep *)note->object);
+		break;
+	case IBV_EVENT_CQ_ERR:
+		if (slab_owns(&evd_slab, event->element.cq->cq_context))
+			note->object = event->element.cq->cq_context;
+		break;
+	default:
+		break;
+	}
+}
+
+/* The CM sees the first message of a connection whose confirmation was lost. */
+static void
+notify_cm(struct ep *ep, uint32_t generation)
+{
+	struct conn *conn = NULL;
+
+	os_lock(&ep->obj.lock);
+	if (ep->obj.handle && ep_generation(ep) == generation && ep->conn) {
+		conn = ep->conn;
+		ep_pin(ep);
+	}
+	os_unlock(&ep->obj.lock);
+	if (!conn)
+		return;
+	(void)rdma_notify(conn->id, IBV_EVENT_COMM_EST);
+	ep_unpin(ep);
+}
+
+static void
+queue_pair_failed(struct ep *ep, uint32_t generation)
+{
+	DAT_HANDLE handle = DAT_HANDLE_NULL;
+	struct ia *ia = NULL;
+
+	os_lock(&ep->obj.lock);
+	if (ep->obj.handle && ep_generation(ep) == generation) {
+		handle = ep->self;
+		ia = ep->obj.ia;
+		ep_pin(ep);
+	}
+	os_unlock(&ep->obj.lock);
+	if (!handle)
+		return;
+	ia_post_async(ia, DAT_ASYNC_ERROR_EP_BROKEN, handle, DAT_EP_TRANSFER_TO_ERROR);
+	ep_unpin(ep); /* not before: a freed endpoint is named by no event */
+	ep_broken(ep, generation);
+}
+
+static void
+completion_queue_failed(struct dapl_evd *evd)
+{
+	DAT_HANDLE handle = DAT_HANDLE_NULL;
+	struct ia *ia = NULL;
+
+	os_lock(&evd->obj.lock);
+	if (evd->obj.handle && evd->cq) {
+		handle = evd->obj.handle;
+		ia = evd->obj.ia;
+	}
+	os_unlock(&evd->obj.lock);
+	if (handle && evd_mark_overflow(&evd->core))
+		ia_post_async(ia, DAT_ASYNC_ERROR_EVD_OVERFLOW, handle, DAT_EVD_OVERFLOW_ERROR);
+}
+
+static void
+device_failed(struct ia *ia, void *arg)
+{
+	(void)arg;
+	ia_post_async_self(ia, DAT_ASYNC_ERROR_IA_CATASTROPHIC, DAT_IA_CATASTROPHIC_ERROR);
+}
+
+static void
+port_failed(struct ia *ia, void *arg)
+{
+	(void)arg;
+	ia_post_async_self(ia, DAT_ASYNC_ERROR_IA_CATASTROPHIC, DAT_IA_OTHER_ERROR);
+}
+
+static void
+dispatch(struct ibv_context *verbs, const struct note *note)
+{
+	switch (note->type) {
+	case IBV_EVENT_QP_FATAL:
+	case IBV_EVENT_QP_REQ_ERR:
+	case IBV_EVENT_QP_ACCESS_ERR:
+	case IBV_EVENT_QP_LAST_WQE_REACHED:
+		if (note->object)
+			queue_pair_failed((struct ep *)note->object, note->generation);
+		break;
+	case IBV_EVENT_COMM_EST:
+		if (note->object)
+			notify_cm((struct ep *)note->object, note->generation);
+		break;
+	case IBV_EVENT_CQ_ERR:
+		if (note->object)
+			completion_queue_failed((struct dapl_evd *)note->object);
+		break;
+	case IBV_EVENT_DEVICE_FATAL:
+		ia_for_each_on(verbs, device_failed, NULL);
+		break;
+	case IBV_EVENT_PORT_ERR:
+		ia_for_each_on(verbs, port_failed, NULL);
+		break;
+	default:
+		break; /* path migration, port and subnet changes: nothing is lost by them */
+	}
+}
+
+void
+async_read(void *arg)
+{
+	struct ia *ia = arg;
+	struct ibv_async_event event;
+	struct note note;
+
+	while (ibv_get_async_event(ia->verbs, &event) == 0) {
+		copy(&event, &note);
+		ibv_ack_async_event(&event);
+		dispatch(ia->verbs, &note);
+	}
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cm -- the reader of an IA's connection manager channel
+ *
+ * An event is copied and acknowledged before anything is done about it: destroying an id waits for its
+ * acknowledgements, and what is done may destroy ids.
+ */
+#include <string.h>
+
+#include "dapl/cr.h"
+#include "dapl/ep.h"
+#include "dapl/ia.h"
+
+struct note {
+	enum rdma_cm_event_type type;
+	int status;
+	struct conn *conn;   /* of the id, or of the listener for a request */
+	uint32_t generation; /* of the conn when the event was read */
+	struct rdma_cm_id *id;
+	uint8_t responder, initiator, size;
+	uint8_t data[EP_ANSWER_MAX];
+};
+
+static void
+copy(const struct rdma_cm_event *event, struct note *note)
+{
+	const struct rdma_conn_param *param = &event->param.conn;
+	const bool request = event->event == RDMA_CM_EVENT_CONNECT_REQUEST;
+
+	note->type = event->event;
+	note->status = event->status;
+	note->id = event->id;
+	note->conn = (request ? event->listen_id : event->id)->context;
+	/* Not yet acknowledged, so the id, and with it the conn, is still in this life. */
+	note->generation = note->conn ?
+	    atomic_load_explicit(&note->conn->generation, memory_order_acquire) :
+	    0;
+	note->responder = param->responder_resources;
+	note->initiator = param->initiator_depth;
+	note->size = param->private_data ? param->private_data_len : 0;
+	if (note->size)
+		memcpy(note->data, param->private_data, note->size);
+}
+
+/* A consumer's refusal starts with the version word; anything else is nobody's decision. */
+static void
+rejected(struct ep *ep, const struct note *note)
+{
+	uint32_t version = 0;
+
+	if (note->size >= sizeof version)
+		memcpy(&version, note->data, sizeof version);
+	if (ntohl(version) >> CR_REJECT_MAJOR_SHIFT == CR_REJECT_VERSION >> CR_REJECT_MAJOR_SHIFT)
+		ep_happened(ep, note->conn, EP_IS_REJECTED_BY_PEER, note->data + sizeof version,
+		    note->size - sizeof version);
+	else
+		ep_happened(ep, note->conn, EP_IS_REJECTED, NULL, 0);
+}
+
+static void
+of_endpoint(struct ep *ep, const struct note *note)
+{
+	switch (note->type) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		connect_address_resolved(ep, note->conn);
+		break;
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		connect_route_resolved(ep, note->conn);
+		break;
+	case RDMA_CM_EVENT_ADDR_ERROR:
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+		connect_unresolved(ep, note->conn, note->status);
+		break;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		ep_happened(ep, note->conn, EP_IS_ESTABLISHED, note->data, note->size);
+		break;
+	case RDMA_CM_EVENT_REJECTED:
+		rejected(ep, note);
+		break;
+	case RDMA_CM_EVENT_UNREACHABLE:
+		ep_happened(ep, note->conn, EP_IS_UNREACHABLE, NULL, 0);
+		break;
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+		ep_happened(ep, note->conn, EP_HAS_FAILED, NULL, 0);
+		break;
+	case RDMA_CM_EVENT_DISCONNECTED:
+		ep_happened(ep, note->conn, EP_IS_DISCONNECTED, NULL, 0);
+		break;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		ep_happened(ep, note->conn, EP_IS_BROKEN, NULL, 0);
+		break;
+	default:
+		break;
+	}
+}
+
+static void
+of_request(struct cr *cr, const struct note *note)
+{
+	switch (note->type) {
+	case RDMA_CM_EVENT_REJECTED:
+	case RDMA_CM_EVENT_UNREACHABLE:
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+	case RDMA_CM_EVENT_DISCONNECTED:
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		cr_gone(cr, note->conn);
+		break;
+	default:
+		break;
+	}
+}
+
+static void
+dispatch(struct ia *ia, const struct note *note)
+{
+	struct object *owner;
+
+	if (!note->conn)
+		return; /* the IA's own id */
+	if (note->type == RDMA_CM_EVENT_CONNECT_REQUEST) {
+		const struct cr_request request = {
+			.id = note->id, .responder = note->responder,
+			.initiator = note->initiator, .size = note->size, .data = note->data
+		};
+
+		cr_arrived(ia, note->conn, note->generation, &request);
+		return;
+	}
+	if (atomic_load_explicit(&note->conn->generation, memory_order_acquire) !=
+	    note->generation)
+		return; /* closed since it was read */
+	owner = atomic_load_explicit(&note->conn->owner, memory_order_acquire);
+	if (owner->kind == KIND_EP)
+		of_endpoint((struct ep *)owner, note);
+	else if (owner->kind == KIND_CR)
+		of_request((struct cr *)owner, note);
+}
+
+void
+cm_read(void *arg)
+{
+	struct ia *ia = arg;
+	struct rdma_cm_event *event;
+	struct note note;
+
+	while (rdma_get_cm_event(ia->events, &event) == 0) {
+		copy(event, &note);
+		rdma_ack_cm_event(event);
+		dispatch(ia, &note);
+	}
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl/cno.h"
+
+#include "dapl/api.h"
+#include "dapl/err.h"
+#include "dapl/ia.h"
+
+static void
+prepare(void *slot)
+{
+	struct dapl_cno *cno = slot;
+
+	object_prepare(&cno->obj, KIND_CNO);
+	cno_slot_init(&cno->core);
+}
+
+static struct slab slab = SLAB_INITIALIZER(struct dapl_cno, prepare);
+
+/* The end of cno_free(): no agent runs and nobody waits any more. */
+static void
+destroyed(struct cno *core)
+{
+	struct dapl_cno *cno = (struct dapl_cno *)((char *)core - offsetof(struct dapl_cno, core));
+	struct ia *ia = cno->obj.ia;
+
+	slab_free(&slab, cno);
+	ia_base_put(ia);
+}
+
+static int
+create(struct ia *ia, DAT_OS_WAIT_PROXY_AGENT agent, struct dapl_cno **out)
+{
+	struct cno_config config = {
+		.loop = ia->loops[0].loop, .agent = agent, .destroyed = destroyed
+	};
+	struct dapl_cno *cno = slab_alloc(&slab);
+	int r;
+
+	if (!cno)
+		return -ENOMEM;
+	r = object_open(&cno->obj, ia, &ia->provider->table);
+	if (r)
+		goto free_slot;
+	cno->waiters = 0;
+	ia_base_get(ia);
+	r = cno_open(&cno->core, &config);
+	if (r)
+		goto put_base;
+	r = object_publish(&cno->obj);
+	if (r) {
+		object_abandon(&cno->obj);
+		(void)cno_free(&cno->core, true); /* ends in destroyed() */
+		return r;
+	}
+	*out = cno;
+	return 0;
+
+put_base:
+	ia_base_put(ia);
+	object_abandon(&cno->obj);
+free_slot:
+	slab_free(&slab, cno);
+	return r;
+}
+
+DAT_RETURN
+dapl_cno_create(DAT_IA_HANDLE ia_handle, DAT_OS_WAIT_PROXY_AGENT agent, DAT_CNO_HANDLE *cno_handle)
+{
+	struct ia *ia = ia_enter(ia_handle);
+	struct dapl_cno *cno;
+	int r;
+
+	if (!ia)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+	r = cno_handle ? create(ia, agent, &cno) : -EINVAL;
+	if (!r)
+		*cno_handle = cno->obj.handle;
+	ia_leave(ia);
+	if (!cno_handle)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	return r ? err_resource(r, DAT_RESOURCE_MEMORY) : DAT_SUCCESS;
+}
+
+struct dapl_cno *
+cno_attach(DAT_CNO_HANDLE handle, const struct ia *ia)
+{
+	struct dapl_cno *cno = object_hold(handle, KIND_CNO, ia);
+
+	if (cno && cno_ref(&cno->core)) {
+		object_drop(&cno->obj);
+		return NULL;
+	}
+	return cno;
+}
+
+void
+cno_detach(struct dapl_cno *cno)
+{
+	cno_unref(&cno->core);
+	object_drop(&cno->obj);
+}
+
+DAT_RETURN
+dapl_cno_modify_agent(DAT_CNO_HANDLE handle, DAT_OS_WAIT_PROXY_AGENT agent)
+{
+	struct dapl_cno *cno = object_lock(handle, KIND_CNO);
+	int r;
+
+	if (!cno)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
+	r = cno_modify_agent(&cno->core, agent);
+	os_unlock(&cno->obj.lock);
+	return r ? DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO) : DAT_SUCCESS;
+}
+
+DAT_RETURN
+dapl_cno_query(DAT_CNO_HANDLE handle, DAT_CNO_PARAM_MASK mask, DAT_CNO_PARAM *param)
+{
+	struct dapl_cno *cno = object_lock(handle, KIND_CNO);
+	DAT_OS_WAIT_PROXY_AGENT agent;
+	struct ia *ia;
+
+	if (!cno)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
+	ia = cno->obj.ia;
+	(void)cno_query(&cno->core, &agent);
+	os_unlock(&cno->obj.lock);
+	if ((unsigned int)mask > DAT_CNO_FIELD_ALL)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	if (!param)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	param->ia_handle = registry_ia_handle(ia->self);
+	param->proxy_type = agent.proxy_agent_func ? DAT_PROXY_TYPE_AGENT : DAT_PROXY_TYPE_NONE;
+	param->proxy.agent = agent;
+	return DAT_SUCCESS;
+}
+
+DAT_RETURN
+dapl_cno_wait(DAT_CNO_HANDLE handle, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd)
+{
+	struct dapl_cno *cno = object_lock(handle, KIND_CNO);
+	DAT_EVD_HANDLE found = DAT_HANDLE_NULL;
+	int r;
+
+	if (!cno)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
+	if (evd)
+		cno->waiters++;
+	os_unlock(&cno->obj.lock);
+	if (!evd)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+
+	r = cno_wait(&cno->core, timeout, &found);
+
+	os_lock(&cno->obj.lock);
+	if (cno->obj.handle == handle)
+		cno->waiters--; /* else the CNO went under us, and its count with it */
+	os_unlock(&cno->obj.lock);
+	if (r == 0 || r == -ETIMEDOUT || r == -ECANCELED)
+		*evd = found;
+	return err_cno_wait(r);
+}
+
+static int
+destroy(DAT_HANDLE handle, bool abrupt)
+{
+	struct dapl_cno *cno = object_lock(handle, KIND_CNO);
+
+	if (!cno)
+		return -ENODEV;
+	if (cno->obj.refs || (cno->waiters && !abrupt)) {
+		os_unlock(&cno->obj.lock);
+		return -EBUSY;
+	}
+	object_close_locked(&cno->obj);
+	os_unlock(&cno->obj.lock);
+	object_unlink(&cno->obj);
+	(void)cno_free(&cno->core, true);
+	return 0;
+}
+
+int
+cno_destroy(DAT_HANDLE handle)
+{
+	return destroy(handle, true);
+}
+
+DAT_RETURN
+dapl_cno_free(DAT_CNO_HANDLE handle)
+{
+	switch (destroy(handle, false)) {
+	case 0:
+		return DAT_SUCCESS;
+	case -EBUSY:
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_CNO_IN_USE);
+	default:
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
+	}
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * dapl/cno.h -- a CNO as a DAT object; the references count the EVDs attached to it
+ */
+#ifndef REARM_DAPL_CNO_H
+#define REARM_DAPL_CNO_H
+
+#include "cno/cno.h"
+
+#include "dapl/object.h"
+
+struct dapl_cno {
+	struct object obj;
+	struct cno core;
+	unsigned int waiters; /* threads in dat_cno_wait(); guarded by the object's lock */
+};
+
+/* Attaches an EVD: a reference of both kinds, or NULL for a bad handle or one of another IA. */
+struct dapl_cno *cno_attach(DAT_CNO_HANDLE handle, const struct ia *ia);
+/* After the EVD stopped listening. */
+void cno_detach(struct dapl_cno *cno);
+
+#endif

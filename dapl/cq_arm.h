@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cq_arm -- what differs between the two libraries: cq_arm_verbs.c is linked into libdaplrearm,
+ * cq_arm_soft.c into libdaplsoft
+ */
+#ifndef REARM_DAPL_CQ_ARM_H
+#define REARM_DAPL_CQ_ARM_H
+
+#include <stdbool.h>
+
+#include <infiniband/verbs.h>
+
+/*
+ * Requests one notification.  -errno; 0: armed; 1: armed, and completions may already be there.
+ */
+int cq_arm(struct ibv_cq *cq, bool solicited_only);
+
+/* An answer of 0 proves the queue empty. */
+extern const bool cq_arm_is_exact;
+
+/* A word of the IA's parameters meant for the device; -EINVAL for an unknown one. */
+int cq_arm_option(const char *word);
+
+#endif

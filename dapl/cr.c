@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl/cr.h"
+
+#include <string.h>
+
+#include "dapl/api.h"
+#include "dapl/err.h"
+#include "dapl/ia.h"
+
+#define BAD_CR DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CR)
+
+static void
+prepare(void *slot)
+{
+	object_prepare(slot, KIND_CR);
+}
+
+static struct slab slab = SLAB_INITIALIZER(struct cr, prepare);
+
+/* ---- arrival, on the loop ---- */
+
+static void
+refuse(struct rdma_cm_id *id)
+{
+	(void)rdma_reject(id, NULL, 0);
+	rdma_destroy_id(id);
+}
+
+/* On failure the request has been refused. */
+static int
+create(struct ia *ia, const struct cr_request *request, struct cr **out)
+{
+	struct cr *cr = slab_alloc(&slab);
+	int r;
+
+	if (!cr) {
+		refuse(request->id);
+		return -ENOMEM;
+	}
+	cr->gone = false;
+	cr->responder = request->responder;
+	cr->initiator = request->initiator;
+	cr->size = request->size;
+	if (request->size)
+		memcpy(cr->data, request->data, request->size);
+	r = address_copy(&cr->remote, rdma_get_peer_addr(request->id));
+	if (r)
+		goto refuse_id;
+	r = conn_adopt(request->id, &cr->obj, &cr->conn);
+	if (r)
+		goto refuse_id;
+	r = object_open(&cr->obj, ia, &ia->provider->table);
+	if (r)
+		goto close_conn;
+	cr->self = cr->obj.handle;
+	r = object_publish(&cr->obj);
+	if (r)
+		goto abandon;
+	*out = cr;
+	return 0;
+
+abandon:
+	object_abandon(&cr->obj);
+close_conn:
+	(void)rdma_reject(request->id, NULL, 0);
+	conn_close(cr->conn);
+	goto free_slot;
+refuse_id:
+	refuse(request->id);
+free_slot:
+	slab_free(&slab, cr);
+	return r;
+}
+
+void
+cr_arrived(struct ia *ia, struct conn *listener, uint32_t generation,
+    const struct cr_request *request)
+{
+	struct object *owner = atomic_load_explicit(&listener->owner, memory_order_acquire);
+	struct psp *psp = (struct psp *)owner;
+	DAT_EVENT event = { .event_number = DAT_CONNECTION_REQUEST_EVENT };
+	DAT_CR_ARRIVAL_EVENT_DATA *data = &event.event_data.cr_arrival_event_data;
+	DAT_HANDLE overflowed = DAT_HANDLE_NULL;
+	struct dapl_evd *evd;
+	struct cr *cr;
+	int r;
+
+	if (owner->kind != KIND_PSP) {
+		refuse(request->id); /* the listener went, and its link serves another */
+		return;
+	}
+	if (create(ia, request, &cr))
+		return;
+	data->local_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&ia->address;
+	data->cr_handle = cr->self;
+	data->truncate_flag = DAT_FALSE;
+	/* The service point's lock keeps it, and so its EVD, while the event is queued. */
+	os_lock(&psp->obj.lock);
+	r = -ENODEV;
+	if (psp->obj.handle && psp->conn == listener &&
+	    atomic_load_explicit(&listener->generation, memory_order_acquire) == generation) {
+		evd = psp->evd;
+		data->sp_handle.psp_handle = psp->self;
+		data->conn_qual = psp->qual;
+		r = evd_post(&evd->core, EVD_STREAM_CR, &event);
+		if (r == -ENOSPC && evd_mark_overflow(&evd->core))
+			overflowed = evd->core.cfg.handle;
+	}
+	os_unlock(&psp->obj.lock);
+	if (r)
+		(void)cr_destroy(cr->self);
+	if (overflowed)
+		ia_post_async(ia, DAT_ASYNC_ERROR_EVD_OVERFLOW, overflowed, DAT_EVD_OVERFLOW_ERROR);
+}
+
+void
+cr_gone(struct cr *cr, const struct conn *conn)
+{
+	os_lock(&cr->obj.lock);
+	if (atomic_load_explicit(&conn->owner, memory_order_relaxed) == &cr->obj)
+		cr->gone = true;
+	os_unlock(&cr->obj.lock);
+}
+
+/* ---- the calls ---- */
+
+DAT_RETURN
+dapl_cr_query(DAT_CR_HANDLE handle, DAT_CR_PARAM_MASK mask, DAT_CR_PARAM *param)
+{
+	struct cr *cr = object_lock(handle, KIND_CR);
+
+	if (!cr)
+		return BAD_CR;
+	if (param)
+		*param = (DAT_CR_PARAM){
+			.remote_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&cr->remote,
+			.remote_port_qual = address_port(&cr->remote),
+			.private_data_size = cr->size,
+			.private_data = cr->size ? cr->data : NULL,
+			.local_ep_handle = DAT_HANDLE_NULL,
+		};
+	os_unlock(&cr->obj.lock);
+	if (!param || (mask & ~DAT_CR_FIELD_ALL))
+		return DAT_ERROR(DAT_INVALID_PARAMETER, param ? DAT_INVALID_ARG2 : DAT_INVALID_ARG3);
+	return DAT_SUCCESS;
+}
+
+/* Whoever takes the id out answers the request; a second answer finds none. */
+static struct cr *
+take(DAT_CR_HANDLE handle, struct conn **conn)
+{
+	struct cr *cr = object_lock(handle, KIND_CR);
+
+	if (!cr)
+		return NULL;
+	*conn = cr->conn;
+	cr->conn = NULL;
+	os_unlock(&cr->obj.lock);
+	return *conn ? cr : NULL;
+}
+
+static void
+put_back(struct cr *cr, struct conn *conn)
+{
+	os_lock(&cr->obj.lock);
+	cr->conn = conn;
+	os_unlock(&cr->obj.lock);
+}
+
+static void
+dispose(struct cr *cr)
+{
+	(void)object_close(&cr->obj, cr->self);
+	slab_free(&slab, cr);
+}
+
+/* Locked. */
+static DAT_RETURN
+may_accept(const struct ep *ep, const struct cr *cr)
+{
+	if (ep->obj.ia != cr->obj.ia)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+	if (ep_may(ep->state, EP_ACCEPT) != EP_ALLOWED)
+		return DAT_ERROR(DAT_INVALID_STATE, ep_state_subtype(ep->state));
+	if (!ep->connect_evd || !ep->qp)
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_NOTREADY);
+	return DAT_SUCCESS;
+}
+
+/* Locked.  From here on the id is the endpoint's. */
+static void
+hand_over(struct cr *cr, struct conn *conn, struct ep *ep)
+{
+	ep->state = DAT_EP_STATE_COMPLETION_PENDING;
+	ep->conn = conn;
+	ep->remote = cr->remote;
+	ep->remote_qual = address_port(&cr->remote);
+	if (ep->merged)
+		evd_hold_begin(&ep->connect_evd->core, &ep->hold);
+	ep_pin(ep);
+	atomic_store_explicit(&conn->owner, &ep->obj, memory_order_release);
+}
+
+DAT_RETURN
+dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, const DAT_PVOID data)
+{
+	struct rdma_conn_param param;
+	struct conn *conn;
+	DAT_RETURN ret;
+	struct cr *cr;
+	struct ep *ep;
+	bool gone;
+
+	if (!handle_object(handle, KIND_CR))
+		return BAD_CR;
+	if (size < 0 || size > IA_MAX_PRIVATE_DATA)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	if (size > 0 && !data)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
+	cr = take(handle, &conn);
+	if (!cr)
+		return BAD_CR;
+	ep = object_lock(ep_handle, KIND_EP);
+	if (!ep) {
+		put_back(cr, conn);
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+	}
+	ret = may_accept(ep, cr);
+	if (ret == DAT_SUCCESS)
+		hand_over(cr, conn, ep);
+	os_unlock(&ep->obj.lock);
+	if (ret != DAT_SUCCESS) {
+		put_back(cr, conn);
+		return ret;
+	}
+	connect_param(ep, cr->responder, cr->initiator, &param);
+	param.private_data = data;
+	param.private_data_len = (uint8_t)size;
+	os_lock(&cr->obj.lock);
+	gone = cr->gone;
+	os_unlock(&cr->obj.lock);
+
+	conn->id->qp = ep->qp;
+	if (gone || rdma_accept(conn->id, &param))
+		ep_happened(ep, conn, EP_HAS_FAILED, NULL, 0);
+	dispose(cr); /* not before: `data` may be its private data */
+	ep_unpin(ep);
+	return DAT_SUCCESS;
+}
+
+DAT_RETURN
+dapl_cr_reject(DAT_CR_HANDLE handle, DAT_COUNT size, const DAT_PVOID data)
+{
+	uint8_t text[sizeof(uint32_t) + IA_MAX_PRIVATE_DATA];
+	const uint32_t version = htonl(CR_REJECT_VERSION);
+	struct conn *conn;
+	struct cr *cr;
+
+	if (!handle_object(handle, KIND_CR))
+		return BAD_CR;
+	if (size < 0 || size > IA_MAX_PRIVATE_DATA)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	if (size > 0 && !data)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	cr = take(handle, &conn);
+	if (!cr)
+		return BAD_CR;
+	memcpy(text, &version, sizeof version);
+	if (size)
+		memcpy(text + sizeof version, data, (size_t)size);
+	(void)rdma_reject(conn->id, text, (uint8_t)(sizeof version + (size_t)size));
+	conn_close(conn);
+	dispose(cr);
+	return DAT_SUCCESS;
+}
+
+int
+cr_destroy(DAT_HANDLE handle)
+{
+	struct conn *conn;
+	struct cr *cr = take(handle, &conn);
+
+	if (!cr)
+		return -ENODEV;
+	(void)rdma_reject(conn->id, NULL, 0);
+	conn_close(conn);
+	dispose(cr);
+	return 0;
+}

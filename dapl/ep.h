@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ep -- endpoint: one queue pair and one connection
+ *
+ * The endpoint's lock guards what is marked (L).  Calls of the device and of the connection manager
+ * that may sleep are made without it; the thread that makes one pins the endpoint, and reset and free
+ * wait for the pins.  A CM id that goes while others may still use it is left to the last pin.
+ */
+#ifndef REARM_DAPL_EP_H
+#define REARM_DAPL_EP_H
+
+#include <stdatomic.h>
+
+#include "evd/evd.h"
+#include "evd/park.h"
+
+#include "dapl/conn.h"
+#include "dapl/ep_state.h"
+#include "dapl/evd.h"
+#include "dapl/ia.h"
+#include "dapl/pz.h"
+#include "dapl/wr.h"
+
+#define EP_ANSWER_MAX 256 /* no connection manager delivers more private data */
+
+struct ep {
+	struct object obj;
+	DAT_EP_HANDLE self; /* outlives the handle: what events name */
+	DAT_EP_STATE state; /* (L) */
+	_Atomic(uint32_t) generation; /* of the queue pair; changes under (L) */
+
+	unsigned int pins;		/* (L) */
+	struct park_list unpinned;	/* (L) */
+
+	/* Constant while open; each holds a reference. */
+	struct pz *pz;
+	struct dapl_evd *recv_evd, *request_evd, *connect_evd;
+	DAT_EP_ATTR attr;
+	bool merged; /* receives and connection events arrive at one EVD */
+
+	struct ibv_qp *qp; /* (L); NULL while a reset makes a new one, or failed to */
+	struct wr_ring requests, recvs;
+	struct evd_hold hold; /* of receives until ESTABLISHED; if merged */
+
+	struct conn *conn;   /* (L) */
+	struct conn *doomed; /* (L) to be closed by the last pin */
+	struct loop_job timer;
+	uint64_t deadline;   /* (L) of the connection attempt */
+	unsigned int retries; /* (L) of address and route resolution */
+	struct sockaddr_storage remote; /* (L) */
+	DAT_CONN_QUAL remote_qual;	/* (L) */
+	uint8_t hello[IA_MAX_PRIVATE_DATA]; /* (L) goes out with the request to connect */
+	uint8_t hello_size;
+	uint8_t answer[EP_ANSWER_MAX]; /* what came back; the consumer's until reset or free */
+};
+
+extern struct slab ep_slab;
+
+static inline uint32_t
+ep_generation(struct ep *ep)
+{
+	return atomic_load_explicit(&ep->generation, memory_order_acquire);
+}
+
+/* Locked. */
+static inline void
+ep_pin(struct ep *ep)
+{
+	ep->pins++;
+}
+
+/* Not locked.  Closes the doomed id when it is the last. */
+void ep_unpin(struct ep *ep);
+
+/* Locked; drops the lock while it waits for the others. */
+void ep_await_pins(struct ep *ep);
+
+/* ep_attr.c: the defaults, cut to what the device can.  */
+void ep_attr_defaults(const struct ia *ia, DAT_EP_ATTR *attr);
+/* Fills `out` from what the consumer asks for; false when the device cannot. */
+bool ep_attr_accept(const struct ia *ia, const DAT_EP_ATTR *asked, DAT_EP_ATTR *out);
+
+/* ep_qp.c */
+int ep_qp_create(struct ep *ep, struct ibv_qp **out);
+void ep_qp_fail(struct ibv_qp *qp); /* to the error state: everything outstanding is flushed */
+
+/*
+ * ep_event.c: the one place where a connection changes.
+ *
+ * ep_settle() is entered with the lock and leaves without it: next state, end of the queue pair if it
+ * comes to that, and exactly one event.  ep_happened() does so if the table has a rule, for the
+ * connection `conn` (NULL: whatever it is).
+ */
+void ep_settle(struct ep *ep, enum ep_happening what, const void *data, size_t size);
+void ep_happened(struct ep *ep, const struct conn *conn, enum ep_happening what, const void *data,
+    size_t size);
+/* A request of that generation of the queue pair failed. */
+void ep_broken(struct ep *ep, uint32_t generation);
+/* The timer of a pending connection or graceful disconnection. */
+void ep_timer_run(struct loop_job *job);
+
+/* connect.c: steps of connecting, on the loop. */
+void connect_address_resolved(struct ep *ep, struct conn *conn);
+void connect_route_resolved(struct ep *ep, struct conn *conn);
+void connect_unresolved(struct ep *ep, struct conn *conn, int error);
+/* RDMA parameters of the endpoint, within what the other side offers. */
+void connect_param(const struct ep *ep, uint8_t remote_responder, uint8_t remote_initiator,
+    struct rdma_conn_param *param);
+
+/* The port a connection qualifier means. */
+uint16_t conn_qual_port(DAT_CONN_QUAL qual);
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ep_dto -- posting data transfers */
+#include "dapl/api.h"
+#include "dapl/ep.h"
+#include "dapl/err.h"
+
+#define BAD_EP DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP)
+
+#define FLAGS_KNOWN \
+	(DAT_COMPLETION_SUPPRESS_FLAG | DAT_COMPLETION_SOLICITED_WAIT_FLAG | \
+	    DAT_COMPLETION_UNSIGNALLED_FLAG | DAT_COMPLETION_BARRIER_FENCE_FLAG | \
+	    DAT_COMPLETION_EVD_THRESHOLD_FLAG | DAT_COMPLETION_LMR_INVALIDATE_FENCE_FLAG)
+
+/* What the calls share, gathered from their arguments. */
+struct dto {
+	DAT_COUNT segments;
+	const DAT_LMR_TRIPLET *iov;
+	DAT_DTO_COOKIE cookie;
+	DAT_COMPLETION_FLAGS flags;
+	DAT_DTOS operation;
+	const DAT_RMR_TRIPLET *remote; /* of the RDMA operations */
+};
+
+/* The locked endpoint, or NULL with the reason. */
+static struct ep *
+enter(DAT_EP_HANDLE handle, enum ep_call call, DAT_RETURN *ret)
+{
+	struct ep *ep = object_lock(handle, KIND_EP);
+
+	if (!ep) {
+		*ret = BAD_EP;
+		return NULL;
+	}
+	if (ep_may(ep->state, call) != EP_ALLOWED)
+		*ret = DAT_ERROR(DAT_INVALID_STATE, ep_state_subtype(ep->state));
+	else if (call == EP_RECV ? !ep->recv_evd : !ep->request_evd)
+		*ret = DAT_ERROR(DAT_INVALID_STATE, call == EP_RECV ?
+		    DAT_INVALID_STATE_EP_EVD_RECV : DAT_INVALID_STATE_EP_EVD_REQUEST);
+	else if (!ep->qp) /* between queue pairs */
+		*ret = DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_DISCONNECTED);
+	else
+		return ep;
+	os_unlock(&ep->obj.lock);
+	return NULL;
+}
+
+static DAT_RETURN
+check(const struct dto *d, DAT_COUNT max_segments)
+{
+	if (d->segments < 0 || d->segments > max_segments)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	if (d->segments > 0 && !d->iov)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	if (d->flags & ~FLAGS_KNOWN)
+		return DAT_ERROR(DAT_INVALID_PARAMETER,
+		    d->remote ? DAT_INVALID_ARG6 : DAT_INVALID_ARG5);
+	return DAT_SUCCESS;
+}
+
+/*
+ * Copies the segments, at most `limit` bytes of them: a read brings what the remote triplet says,
+ * where verbs would bring what fits into the local segments.
+ */
+static int
+gather(const struct dto *d, uint64_t limit, struct ibv_sge *sge, uint64_t *total)
+{
+	int n = 0;
+
+	*total = 0;
+	for (DAT_COUNT i = 0; i < d->segments && *total < limit; i++) {
+		uint64_t length = d->iov[i].segment_length;
+
+		if (length == 0)
+			continue; /* verbs read a length of zero as 2^31 */
+		if (length > limit - *total)
+			length = limit - *total;
+		sge[n++] = (struct ibv_sge){
+			.addr = d->iov[i].virtual_address,
+			.length = (uint32_t)length,
+			.lkey = d->iov[i].lmr_context,
+		};
+		*total += length;
+	}
+	return n;
+}
+
+static void
+remember(struct wr_entry *entry, const struct dto *d, uint64_t length)
+{
+	entry->cookie = d->cookie;
+	entry->length = (DAT_SEG_LENGTH)length;
+	entry->operation = (uint8_t)d->operation;
+	entry->suppressed = d->flags & DAT_COMPLETION_SUPPRESS_FLAG;
+}
+
+/* Locked.  The request is always signalled: suppressed successes are dropped when they are polled, so
+ * that the send queue never fills with requests nobody can reap. */
+static DAT_RETURN
+post_request(struct ep *ep, const struct dto *d, uint64_t limit, uint64_t max_length)
+{
+	static const enum ibv_wr_opcode opcodes[] = {
+		[DAT_DTO_SEND] = IBV_WR_SEND,
+		[DAT_DTO_RDMA_WRITE] = IBV_WR_RDMA_WRITE,
+		[DAT_DTO_RDMA_READ] = IBV_WR_RDMA_READ,
+	};
+	struct ibv_sge sge[IA_MAX_IOV];
+	struct ibv_send_wr wr = { .sg_list = sge, .opcode = opcodes[d->operation] }, *bad;
+	struct wr_entry *entry;
+	uint32_t place;
+	uint64_t total;
+	int r;
+
+	wr.num_sge = gather(d, limit, sge, &total);
+	if (total > max_length)
+		return DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
+	entry = wr_ring_next(&ep->requests, &place);
+	if (!entry)
+		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+	remember(entry, d, total);
+	wr.wr_id = wr_id(ep->obj.slot.index, ep_generation(ep), false, place);
+	wr.send_flags = IBV_SEND_SIGNALED;
+	if (d->flags & DAT_COMPLETION_SOLICITED_WAIT_FLAG && d->operation == DAT_DTO_SEND)
+		wr.send_flags |= IBV_SEND_SOLICITED;
+	if (d->flags & DAT_COMPLETION_BARRIER_FENCE_FLAG)
+		wr.send_flags |= IBV_SEND_FENCE;
+	if (d->remote) {
+		wr.wr.rdma.remote_addr = d->remote->virtual_address;
+		wr.wr.rdma.rkey = d->remote->rmr_context;
+	}
+	wr_ring_publish(&ep->requests, place);
+	r = ibv_post_send(ep->qp, &wr, &bad);
+	if (r) {
+		wr_ring_retract(&ep->requests, place);
+		return err_post(r > 0 ? -r : r);
+	}
+	return DAT_SUCCESS;
+}
+
+DAT_RETURN
+dapl_ep_post_recv(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
+    DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
+{
+	const struct dto d = {
+		.segments = segments, .iov = iov, .cookie = cookie, .flags = flags,
+		.operation = DAT_DTO_RECEIVE
+	};
+	struct ibv_sge sge[IA_MAX_IOV];
+	struct ibv_recv_wr wr = { .sg_list = sge }, *bad;
+	struct wr_entry *entry;
+	uint32_t place;
+	uint64_t total;
+	DAT_RETURN ret;
+	struct ep *ep;
+	int r;
+
+	ep = enter(handle, EP_RECV, &ret);
+	if (!ep)
+		return ret;
+	ret = check(&d, ep->attr.max_recv_iov);
+	if (ret != DAT_SUCCESS)
+		goto out;
+	entry = wr_ring_next(&ep->recvs, &place);
+	if (!entry) {
+		ret = DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+		goto out;
+	}
+	wr.num_sge = gather(&d, UINT64_MAX, sge, &total);
+	remember(entry, &d, total);
+	wr.wr_id = wr_id(ep->obj.slot.index, ep_generation(ep), true, place);
+	wr_ring_publish(&ep->recvs, place);
+	r = ibv_post_recv(ep->qp, &wr, &bad);
+	if (r) {
+		wr_ring_retract(&ep->recvs, place);
+		ret = err_post(r > 0 ? -r : r);
+	}
+out:
+	os_unlock(&ep->obj.lock);
+	return ret;
+}
+
+DAT_RETURN
+dapl_ep_post_send(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
+    DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
+{
+	const struct dto d = {
+		.segments = segments, .iov = iov, .cookie = cookie, .flags = flags,
+		.operation = DAT_DTO_SEND
+	};
+	DAT_RETURN ret;
+	struct ep *ep;
+
+	ep = enter(handle, EP_REQUEST, &ret);
+	if (!ep)
+		return ret;
+	ret = check(&d, ep->attr.max_request_iov);
+	if (ret == DAT_SUCCESS)
+		ret = post_request(ep, &d, UINT64_MAX, ep->attr.max_message_size);
+	os_unlock(&ep->obj.lock);
+	return ret;
+}
+
+DAT_RETURN
+dapl_ep_post_rdma_write(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
+    DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags)
+{
+	const struct dto d = {
+		.segments = segments, .iov = iov, .cookie = cookie, .flags = flags,
+		.operation = DAT_DTO_RDMA_WRITE, .remote = remote
+	};
+	uint64_t max;
+	DAT_RETURN ret;
+	struct ep *ep;
+
+	ep = enter(handle, EP_REQUEST, &ret);
+	if (!ep)
+		return ret;
+	ret = check(&d, ep->attr.max_rdma_write_iov);
+	if (ret == DAT_SUCCESS && !remote)
+		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
+	if (ret == DAT_SUCCESS) {
+		max = remote->segment_length;
+		if (max > ep->attr.max_rdma_size)
+			max = ep->attr.max_rdma_size;
+		ret = post_request(ep, &d, UINT64_MAX, max);
+	}
+	os_unlock(&ep->obj.lock);
+	return ret;
+}
+
+static uint64_t
+local_length(const struct dto *d)
+{
+	uint64_t total = 0;
+
+	for (DAT_COUNT i = 0; i < d->segments; i++)
+		total += d->iov[i].segment_length;
+	return total;
+}
+
+DAT_RETURN
+dapl_ep_post_rdma_read(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
+    DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags)
+{
+	const struct dto d = {
+		.segments = segments, .iov = iov, .cookie = cookie, .flags = flags,
+		.operation = DAT_DTO_RDMA_READ, .remote = remote
+	};
+	DAT_RETURN ret;
+	struct ep *ep;
+
+	ep = enter(handle, EP_REQUEST, &ret);
+	if (!ep)
+		return ret;
+	ret = check(&d, ep->attr.max_rdma_read_iov);
+	if (ret == DAT_SUCCESS && !remote)
+		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
+	if (ret == DAT_SUCCESS && remote->segment_length > local_length(&d))
+		ret = DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
+	if (ret == DAT_SUCCESS)
+		ret = post_request(ep, &d, remote->segment_length, ep->attr.max_rdma_size);
+	os_unlock(&ep->obj.lock);
+	return ret;
+}

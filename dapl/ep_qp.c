@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl/ep.h"
+
+static uint32_t
+at_least_one(DAT_COUNT n)
+{
+	return n > 0 ? (uint32_t)n : 1;
+}
+
+static uint32_t
+request_iov(const DAT_EP_ATTR *attr)
+{
+	DAT_COUNT n = attr->max_request_iov;
+
+	if (attr->max_rdma_read_iov > n)
+		n = attr->max_rdma_read_iov;
+	if (attr->max_rdma_write_iov > n)
+		n = attr->max_rdma_write_iov;
+	return at_least_one(n);
+}
+
+/*
+ * Receives may be posted from the first moment, which a queue pair allows from INIT on.  The connection
+ * manager sets the attributes of a connection later, when it goes through INIT once more.
+ */
+static int
+initialise(const struct ep *ep, struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT,
+		.qp_access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ |
+		    IBV_ACCESS_REMOTE_WRITE,
+		.pkey_index = 0,
+		.port_num = ep->obj.ia->id->port_num,
+	};
+	int mask = IBV_QP_STATE | IBV_QP_ACCESS_FLAGS;
+
+	if (qp->context->device->transport_type != IBV_TRANSPORT_IWARP)
+		mask |= IBV_QP_PKEY_INDEX | IBV_QP_PORT;
+	return -ibv_modify_qp(qp, &attr, mask);
+}
+
+int
+ep_qp_create(struct ep *ep, struct ibv_qp **out)
+{
+	struct ia *ia = ep->obj.ia;
+	struct ibv_qp_init_attr init = {
+		.qp_context = ep,
+		.send_cq = ep->request_evd ? ep->request_evd->cq : ia->idle_cq,
+		.recv_cq = ep->recv_evd ? ep->recv_evd->cq : ia->idle_cq,
+		.cap = {
+			.max_send_wr = at_least_one(ep->attr.max_request_dtos),
+			.max_recv_wr = at_least_one(ep->attr.max_recv_dtos),
+			.max_send_sge = request_iov(&ep->attr),
+			.max_recv_sge = at_least_one(ep->attr.max_recv_iov),
+		},
+		.qp_type = IBV_QPT_RC,
+		.sq_sig_all = 0,
+	};
+	struct ibv_qp *qp;
+	int r;
+
+	errno = 0;
+	qp = ibv_create_qp(ep->pz->pd, &init);
+	if (!qp)
+		return errno ? -errno : -ENOMEM;
+	r = initialise(ep, qp);
+	if (r) {
+		ibv_destroy_qp(qp);
+		return r;
+	}
+	*out = qp;
+	return 0;
+}
+
+void
+ep_qp_fail(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	(void)ibv_modify_qp(qp, &attr, IBV_QP_STATE);
+}

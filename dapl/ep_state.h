@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ep_state -- what an endpoint may do and what happens to it, as tables
+ */
+#ifndef REARM_DAPL_EP_STATE_H
+#define REARM_DAPL_EP_STATE_H
+
+#include <dat2/udat.h>
+
+#define EP_STATES (DAT_EP_STATE_CONNECTED_MULTI_PATH + 1)
+
+enum ep_call {
+	EP_CONNECT,
+	EP_ACCEPT,
+	EP_DISCONNECT,
+	EP_REQUEST, /* post a send, an RDMA read or write */
+	EP_RECV,
+	EP_RESET,
+	EP_MODIFY,
+	EP_FREE,
+	EP_CALLS
+};
+
+enum ep_verdict {
+	EP_REFUSED, /* DAT_INVALID_STATE with the state's subtype */
+	EP_ALLOWED,
+	EP_NOTHING, /* succeeds without doing anything */
+};
+
+enum ep_verdict ep_may(DAT_EP_STATE state, enum ep_call call);
+
+/* The subtype of DAT_INVALID_STATE that names the state. */
+DAT_RETURN_SUBTYPE ep_state_subtype(DAT_EP_STATE state);
+
+/* What can happen to a connection; most of it is told by the connection manager. */
+enum ep_happening {
+	EP_IS_ESTABLISHED,
+	EP_IS_REJECTED_BY_PEER, /* by the consumer at the other end */
+	EP_IS_REJECTED,
+	EP_IS_UNREACHABLE,
+	EP_HAS_FAILED, /* to connect, for any other reason */
+	EP_HAS_TIMED_OUT,
+	EP_IS_DISCONNECTED,   /* by the other end */
+	EP_DISCONNECTS,	      /* by this end */
+	EP_IS_BROKEN,	      /* a request failed, or the device went */
+	EP_HAPPENINGS
+};
+
+/* The one event and the next state; event 0: it changes nothing. */
+struct ep_rule {
+	DAT_EVENT_NUMBER event;
+	DAT_EP_STATE next;
+};
+
+const struct ep_rule *ep_rule(DAT_EP_STATE state, enum ep_happening what);
+
+#endif

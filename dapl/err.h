@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * err -- from -errno to DAT_RETURN, in one place a call family
+ */
+#ifndef REARM_DAPL_ERR_H
+#define REARM_DAPL_ERR_H
+
+#include <stdbool.h>
+
+#include <dat2/udat.h>
+
+/* A verbs or CM call that creates or registers something failed for want of `resource`. */
+DAT_RETURN err_resource(int error, DAT_RETURN_SUBTYPE resource);
+
+/* Opening the adapter. */
+DAT_RETURN err_ia_open(int error);
+
+/* Listening on a connection qualifier. */
+DAT_RETURN err_listen(int error);
+
+/* Posting a work request. */
+DAT_RETURN err_post(int error);
+
+/* Taking events; `on_cq`: the EVD has a completion queue, whose raw codes stock programs compare. */
+DAT_RETURN err_evd_wait(int error, bool on_cq);
+DAT_RETURN err_evd_dequeue(int error, bool on_cq);
+DAT_RETURN err_evd_modify_upcall(int error);
+DAT_RETURN err_cno_wait(int error);
+
+#endif

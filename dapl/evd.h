@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * dapl/evd.h -- an EVD as a DAT object: the dispatcher's queue with a completion queue under it
+ */
+#ifndef REARM_DAPL_EVD_H
+#define REARM_DAPL_EVD_H
+
+#include <infiniband/verbs.h>
+
+#include "evd/evd.h"
+
+#include "dapl/object.h"
+
+struct dapl_cno;
+struct ia_loop;
+
+struct dapl_evd {
+	struct object obj;
+	struct evd core;
+	DAT_EVD_FLAGS flags;		  /* constant while open, as is what follows */
+	struct ibv_cq *cq;		  /* NULL: no stream comes from the device */
+	struct ibv_comp_channel *channel; /* its private one, or NULL: the loop's */
+	struct dapl_cno *cno;		  /* guarded by the object's lock; holds a reference */
+	bool of_ia;			  /* the IA's own async EVD: only the IA frees it */
+};
+
+/* Streams that come out of a completion queue. */
+#define EVD_CQ_FLAGS (DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG)
+
+/* How an EVD is to be made. */
+struct evd_plan {
+	int qlen;
+	DAT_EVD_FLAGS flags;
+	DAT_CNO_HANDLE cno;
+	bool private_channel; /* a thread will wait on it: let it read its own channel */
+};
+
+extern struct slab evd_slab;
+
+/* 0 or -errno (-EBADF: a bad CNO). */
+int evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_evd **out);
+
+/* -EBUSY while something uses it, -ENODEV. */
+int evd_object_free(struct dapl_evd *evd, DAT_HANDLE handle);
+
+/* evd_cq.c: the completion queue and its place as a source.  0 or -errno. */
+int evd_cq_create(struct dapl_evd *evd, int qlen, struct ibv_comp_channel *shared, int vector,
+    bool private_channel);
+void evd_cq_destroy(struct dapl_evd *evd);
+extern const struct evd_source_ops evd_cq_ops;
+
+/*
+ * Queues an event for the consumer; what does not fit is reported on the IA's async EVD, once an EVD.
+ * -ENOSPC, -ENODEV.  No lock of rank EP or later may be held.
+ */
+int evd_object_post(struct dapl_evd *evd, enum evd_stream stream, const DAT_EVENT *event);
+/* The verdict of such a post: reports the loss. */
+int evd_object_posted(struct dapl_evd *evd, int result);
+
+static inline bool
+evd_on_cq(const struct dapl_evd *evd)
+{
+	return evd->cq != NULL;
+}
+
+#endif

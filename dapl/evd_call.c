@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * evd_call -- the calls that act on a living EVD
+ *
+ * They go straight to the dispatcher, whose lock and "dead" test are the only ones on this path: what
+ * is read of the DAT object is constant while the EVD is open.
+ */
+#include <string.h>
+
+#include "dapl/api.h"
+#include "dapl/cno.h"
+#include "dapl/err.h"
+#include "dapl/evd.h"
+#include "dapl/ia.h"
+
+#define BAD_EVD DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE)
+
+DAT_RETURN
+dapl_evd_wait(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT *event,
+    DAT_COUNT *more)
+{
+	struct dapl_evd *evd = handle_object(handle, KIND_EVD);
+	bool on_cq;
+
+	if (!evd)
+		return BAD_EVD;
+	if (!event)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
+	if (!more)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
+	on_cq = evd_on_cq(evd); /* the EVD may be gone when the wait ends */
+	return err_evd_wait(evd_wait(&evd->core, timeout, threshold, event, more), on_cq);
+}
+
+DAT_RETURN
+dapl_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
+{
+	struct dapl_evd *evd = handle_object(handle, KIND_EVD);
+	bool on_cq;
+
+	if (!evd)
+		return BAD_EVD;
+	if (!event)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	on_cq = evd_on_cq(evd);
+	return err_evd_dequeue(evd_dequeue(&evd->core, event), on_cq);
+}
+
+DAT_RETURN
+dapl_evd_post_se(DAT_EVD_HANDLE handle, const DAT_EVENT *event)
+{
+	struct dapl_evd *evd = handle_object(handle, KIND_EVD);
+	DAT_EVENT copy = { .event_number = DAT_SOFTWARE_EVENT };
+
+	if (!evd)
+		return BAD_EVD;
+	if (!(evd->flags & DAT_EVD_SOFTWARE_FLAG))
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
+	if (!event || event->event_number != DAT_SOFTWARE_EVENT)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	copy.event_data.software_event_data.pointer = event->event_data.software_event_data.pointer;
+	switch (evd_post(&evd->core, EVD_STREAM_SOFTWARE, &copy)) {
+	case 0:
+		return DAT_SUCCESS;
+	case -ENOSPC:
+		return DAT_ERROR(DAT_QUEUE_FULL, DAT_NO_SUBTYPE);
+	default:
+		return BAD_EVD;
+	}
+}
+
+DAT_RETURN
+dapl_evd_query(DAT_EVD_HANDLE handle, DAT_EVD_PARAM_MASK mask, DAT_EVD_PARAM *param)
+{
+	struct dapl_evd *evd = handle_object(handle, KIND_EVD);
+	struct evd_status status;
+	DAT_EVD_FLAGS flags;
+	unsigned int state;
+	struct ia *ia;
+
+	if (!evd)
+		return BAD_EVD;
+	if (mask & ~DAT_EVD_FIELD_ALL)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	if (!param)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	ia = evd->obj.ia;
+	flags = evd->flags;
+	if (evd_query(&evd->core, &status))
+		return BAD_EVD;
+	state = status.enabled ? DAT_EVD_STATE_ENABLED : DAT_EVD_STATE_DISABLED;
+	state |= status.waitable ? DAT_EVD_STATE_WAITABLE : DAT_EVD_STATE_UNWAITABLE;
+	if (status.solicited_only)
+		state |= DAT_EVD_STATE_CONFIG_SOLICITED;
+	*param = (DAT_EVD_PARAM){
+		.ia_handle = registry_ia_handle(ia->self),
+		.evd_qlen = status.qlen,
+		.evd_state = (DAT_EVD_STATE)state,
+		.cno_handle = status.cno,
+		.evd_flags = flags,
+	};
+	return DAT_SUCCESS;
+}
+
+static DAT_RETURN
+done(int r)
+{
+	return r ? BAD_EVD : DAT_SUCCESS;
+}
+
+DAT_RETURN
+dapl_evd_enable(DAT_EVD_HANDLE handle)
+{
+	struct dapl_evd *evd = handle_object(handle, KIND_EVD);
+
+	return done(evd ? evd_set_enabled(&evd->core, true) : -ENODEV);
+}
+
+DAT_RETURN
+dapl_evd_disable(DAT_EVD_HANDLE handle)
+{
+	struct dapl_evd *evd = handle_object(handle, KIND_EVD);
+
+	return done(evd ? evd_set_enabled(&evd->core, false) : -ENODEV);
+}
+
+DAT_RETURN
+dapl_evd_set_unwaitable(DAT_EVD_HANDLE handle)
+{
+	struct dapl_evd *evd = handle_object(handle, KIND_EVD);
+
+	return done(evd ? evd_set_waitable(&evd->core, false) : -ENODEV);
+}
+
+DAT_RETURN
+dapl_evd_clear_unwaitable(DAT_EVD_HANDLE handle)
+{
+	struct dapl_evd *evd = handle_object(handle, KIND_EVD);
+
+	return done(evd ? evd_set_waitable(&evd->core, true) : -ENODEV);
+}
+
+DAT_RETURN
+dapl_evd_modify_cno(DAT_EVD_HANDLE handle, DAT_CNO_HANDLE cno_handle)
+{
+	struct dapl_evd *evd = handle_object(handle, KIND_EVD);
+	struct dapl_cno *cno = NULL, *old;
+	int r;
+
+	if (!evd)
+		return BAD_EVD;
+	if (cno_handle != DAT_HANDLE_NULL) {
+		cno = cno_attach(cno_handle, evd->obj.ia);
+		if (!cno)
+			return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
+	}
+	/* The EVD's own lock makes a pair of the listener and the reference held for it. */
+	os_lock(&evd->obj.lock);
+	old = cno;
+	r = evd->obj.handle == handle ?
+	    evd_set_listener(&evd->core, cno ? cno_listener(&cno->core) : NULL, cno_handle) :
+	    -ENODEV;
+	if (!r) {
+		old = evd->cno;
+		evd->cno = cno;
+	}
+	os_unlock(&evd->obj.lock);
+	if (old)
+		cno_detach(old);
+	return r == -ENOMEM || r == -ENOSPC ?
+	    DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY) :
+	    done(r);
+}
+
+DAT_RETURN
+dapl_evd_modify_upcall(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy,
+    const DAT_UPCALL_OBJECT *upcall, DAT_UPCALL_FLAG flag)
+{
+	struct dapl_evd *evd = handle_object(handle, KIND_EVD);
+
+	if (!evd)
+		return BAD_EVD;
+	if (policy == DAT_UPCALL_MANY && !evd->obj.ia->stepped)
+		evd_set_crew(&evd->core, ia_crew(evd->obj.ia));
+	return err_evd_modify_upcall(evd_modify_upcall(&evd->core, policy, upcall, flag));
+}
+
+DAT_RETURN
+dapl_evd_query_counters(DAT_EVD_HANDLE handle, struct dat_rearm_evd_counters *counters,
+    DAT_UINT32 size)
+{
+	struct dapl_evd *evd = handle_object(handle, KIND_EVD);
+	struct dat_rearm_evd_counters now;
+
+	if (!evd)
+		return BAD_EVD;
+	if (!counters)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	if (evd_query_counters(&evd->core, &now))
+		return BAD_EVD;
+	/* The caller may be older than this library, or younger: it gets what both know. */
+	memset(counters, 0, size);
+	memcpy(counters, &now, size < sizeof now ? size : sizeof now);
+	return DAT_SUCCESS;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* evd_cq -- a completion queue as the source of an EVD */
+#include <string.h>
+
+#include "dapl/cq_arm.h"
+#include "dapl/ep.h"
+
+/*
+ * Devices end for good when a completion queue overflows, and DAT consumers attach endpoints to EVDs
+ * shorter than what can be outstanding: no queue is made shorter than this.
+ */
+#define CQ_DEPTH_MIN 64
+
+/* The only side effect a completion has: the connection is broken. */
+#define EFFECT_BROKEN 1
+
+int
+evd_cq_create(struct dapl_evd *evd, int qlen, struct ibv_comp_channel *shared, int vector,
+    bool private_channel)
+{
+	struct ibv_context *verbs = shared->context;
+	int depth = qlen < CQ_DEPTH_MIN ? CQ_DEPTH_MIN : qlen;
+	int r;
+
+	evd->channel = NULL;
+	if (private_channel) {
+		errno = 0;
+		evd->channel = ibv_create_comp_channel(verbs);
+		if (!evd->channel)
+			return errno ? -errno : -ENOMEM;
+		r = ia_prepare_fd(evd->channel->fd);
+		if (r)
+			goto destroy_channel;
+	}
+	errno = 0;
+	evd->cq = ibv_create_cq(verbs, depth, evd, evd->channel ? evd->channel : shared, vector);
+	if (!evd->cq) {
+		r = errno ? -errno : -ENOMEM;
+		goto destroy_channel;
+	}
+	return 0;
+
+destroy_channel:
+	if (evd->channel)
+		ibv_destroy_comp_channel(evd->channel);
+	evd->channel = NULL;
+	return r;
+}
+
+void
+evd_cq_destroy(struct dapl_evd *evd)
+{
+	if (evd->cq)
+		ibv_destroy_cq(evd->cq);
+	if (evd->channel)
+		ibv_destroy_comp_channel(evd->channel);
+}
+
+static int
+poll_cq(void *source, void *raw, int max)
+{
+	struct dapl_evd *evd = source;
+	int n = ibv_poll_cq(evd->cq, max, raw);
+
+	return n < 0 ? -EIO : n;
+}
+
+/* The endpoint and the ring of a completion, or NULL when its queue pair is gone. */
+static struct ep *
+find(uint64_t id, struct wr_ring **ring)
+{
+	struct ep *ep = slab_at(&ep_slab, wr_id_slot(id));
+
+	if (!ep || (ep_generation(ep) & WR_GENERATION_MASK) != wr_id_generation(id))
+		return NULL;
+	*ring = wr_id_is_recv(id) ? &ep->recvs : &ep->requests;
+	return ep;
+}
+
+static enum evd_verdict
+sort(void *source, const void *raw, struct evd_hold **hold)
+{
+	const struct ibv_wc *wc = raw;
+	const struct wr_entry *entry;
+	struct wr_ring *ring;
+	uint32_t place;
+	struct ep *ep;
+
+	(void)source;
+	ep = find(wc->wr_id, &ring);
+	if (!ep)
+		return EVD_DROP;
+	entry = wr_ring_at(ring, wr_id_place(wc->wr_id), &place);
+	if (entry->suppressed && wc->status == IBV_WC_SUCCESS) {
+		wr_ring_skip(ring, place);
+		return EVD_DROP;
+	}
+	wr_ring_keep(ring, place);
+	if (ep->merged && wr_id_is_recv(wc->wr_id) && evd_hold_is_active(&ep->hold)) {
+		*hold = &ep->hold;
+		return EVD_HOLD;
+	}
+	return EVD_TAKE;
+}
+
+static DAT_DTO_COMPLETION_STATUS
+dto_status(enum ibv_wc_status status)
+{
+	switch (status) {
+	case IBV_WC_SUCCESS:
+		return DAT_DTO_SUCCESS;
+	case IBV_WC_WR_FLUSH_ERR:
+		return DAT_DTO_ERR_FLUSHED;
+	case IBV_WC_LOC_LEN_ERR:
+		return DAT_DTO_ERR_LOCAL_LENGTH;
+	case IBV_WC_LOC_QP_OP_ERR:
+		return DAT_DTO_ERR_LOCAL_EP;
+	case IBV_WC_LOC_PROT_ERR:
+	case IBV_WC_LOC_ACCESS_ERR:
+	case IBV_WC_LOC_RDD_VIOL_ERR:
+		return DAT_DTO_ERR_LOCAL_PROTECTION;
+	case IBV_WC_BAD_RESP_ERR:
+		return DAT_DTO_ERR_BAD_RESPONSE;
+	case IBV_WC_REM_ACCESS_ERR:
+		return DAT_DTO_ERR_REMOTE_ACCESS;
+	case IBV_WC_REM_INV_REQ_ERR:
+	case IBV_WC_REM_OP_ERR:
+	case IBV_WC_REM_INV_RD_REQ_ERR:
+	case IBV_WC_REM_ABORT_ERR:
+		return DAT_DTO_ERR_REMOTE_RESPONDER;
+	case IBV_WC_RNR_RETRY_EXC_ERR:
+	case IBV_WC_RESP_TIMEOUT_ERR:
+		return DAT_DTO_ERR_RECEIVER_NOT_READY;
+	case IBV_WC_MW_BIND_ERR:
+		return DAT_RMR_OPERATION_FAILED;
+	default:
+		return DAT_DTO_ERR_TRANSPORT;
+	}
+}
+
+/* Of a failed completion only wr_id, status and qp_num mean anything; the rest is ours to remember. */
+static void
+convert(void *source, const void *raw, DAT_EVENT *event, struct evd_effect *effect)
+{
+	const struct ibv_wc *wc = raw;
+	DAT_DTO_COMPLETION_EVENT_DATA *dto = &event->event_data.dto_completion_event_data;
+	const struct wr_entry *entry;
+	struct wr_ring *ring;
+	uint32_t place;
+	struct ep *ep;
+
+	(void)source;
+	*event = (DAT_EVENT){ .event_number = DAT_DTO_COMPLETION_EVENT };
+	/* Freeing an endpoint takes its completions out of the stash, so it is there. */
+	ep = find(wc->wr_id, &ring);
+	if (!ep)
+		return;
+	entry = wr_ring_at(ring, wr_id_place(wc->wr_id), &place);
+	dto->ep_handle = ep->self;
+	dto->user_cookie = entry->cookie;
+	dto->status = dto_status(wc->status);
+	dto->operation = (DAT_DTOS)entry->operation;
+	if (wc->status == IBV_WC_SUCCESS)
+		dto->transfered_length =
+		    entry->operation == DAT_DTO_RECEIVE ? wc->byte_len : entry->length;
+	wr_ring_done(ring, place);
+	if (wc->status != IBV_WC_SUCCESS && wc->status != IBV_WC_WR_FLUSH_ERR)
+		*effect = (struct evd_effect){
+			.code = EFFECT_BROKEN, .object = ep, .stamp = ep_generation(ep)
+		};
+}
+
+static int
+arm(void *source, bool solicited_only)
+{
+	struct dapl_evd *evd = source;
+
+	return cq_arm(evd->cq, solicited_only);
+}
+
+static void
+ack(void *source, unsigned int n)
+{
+	struct dapl_evd *evd = source;
+
+	ibv_ack_cq_events(evd->cq, n);
+}
+
+static int
+read_channel(void *source)
+{
+	struct dapl_evd *evd = source;
+	struct ibv_cq *cq;
+	void *context;
+
+	if (ibv_get_cq_event(evd->channel, &cq, &context))
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	return 1;
+}
+
+static void
+effect(void *source, const struct evd_effect *effect)
+{
+	(void)source;
+	ep_broken(effect->object, (uint32_t)effect->stamp);
+}
+
+const struct evd_source_ops evd_cq_ops = {
+	.poll = poll_cq,
+	.sort = sort,
+	.convert = convert,
+	.arm = arm,
+	.ack = ack,
+	.read = read_channel,
+	.effect = effect,
+};

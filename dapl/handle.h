@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * handle -- what a consumer holds
+ *
+ * A handle points to a small cell, not to the object: the cell says of which kind the object is and
+ * whether it still lives.  A dead cell is not used again before 65,536 later ones died, so a stale
+ * handle is noticed; no more is promised.
+ *
+ * The first word of a cell is a provider's table for ever, because registries follow it before we
+ * see the call.  Cells live in one reserved range of addresses: a pointer from elsewhere is told by
+ * comparing, without looking at what it points to.
+ */
+#ifndef REARM_DAPL_HANDLE_H
+#define REARM_DAPL_HANDLE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include <dat2/udat.h>
+#include <dat2/dat_registry.h>
+
+enum kind {
+	KIND_NONE,
+	KIND_IA,
+	KIND_PZ,
+	KIND_LMR,
+	KIND_EVD,
+	KIND_CNO,
+	KIND_EP,
+	KIND_PSP,
+	KIND_CR,
+	KINDS
+};
+
+struct handle {
+	_Atomic(const DAT_PROVIDER *) provider; /* must come first */
+	_Atomic(void *) object;
+	_Atomic(uint32_t) tag; /* magic and kind, or 0 when dead */
+	uint32_t generation;   /* how many objects this cell has named */
+	struct handle *next;   /* among the dead ones */
+};
+
+/* A live cell, or NULL when none is to be had. */
+struct handle *handle_create(const DAT_PROVIDER *provider, enum kind kind, void *object);
+
+/* From here on handle_object() does not find it. */
+void handle_retire(struct handle *handle);
+
+/*
+ * The object of a live handle of that kind (KIND_NONE: of any kind), or NULL.  The object may die at
+ * once: the caller locks it and compares its handle.
+ */
+void *handle_object(DAT_HANDLE handle, enum kind kind);
+
+#endif

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl/ia.h"
+
+#include <sched.h>
+#include <string.h>
+
+#include "dapl/api.h"
+#include "dapl/debug.h"
+#include "dapl/err.h"
+#include "dapl/evd.h"
+
+static void
+prepare(void *slot)
+{
+	object_prepare(slot, KIND_IA);
+}
+
+static struct slab ia_slab = SLAB_INITIALIZER(struct ia, prepare);
+
+/* All open IAs: a device tells the whole process of its end through one descriptor. */
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ia *list;
+
+static void
+list_add(struct ia *ia)
+{
+	pthread_mutex_lock(&list_lock);
+	ia->next = list;
+	list = ia;
+	pthread_mutex_unlock(&list_lock);
+}
+
+/* True when it was the last. */
+static bool
+list_remove(struct ia *ia)
+{
+	bool last;
+
+	pthread_mutex_lock(&list_lock);
+	for (struct ia **at = &list; *at; at = &(*at)->next)
+		if (*at == ia) {
+			*at = ia->next;
+			break;
+		}
+	last = !list;
+	pthread_mutex_unlock(&list_lock);
+	return last;
+}
+
+void
+ia_for_each_on(struct ibv_context *verbs, void (*fn)(struct ia *ia, void *arg), void *arg)
+{
+	pthread_mutex_lock(&list_lock);
+	for (struct ia *ia = list; ia; ia = ia->next)
+		if (ia->verbs == verbs)
+			fn(ia, arg);
+	pthread_mutex_unlock(&list_lock);
+}
+
+void
+ia_base_get(struct ia *ia)
+{
+	atomic_fetch_add_explicit(&ia->bases, 1, memory_order_relaxed);
+}
+
+void
+ia_base_put(struct ia *ia)
+{
+	if (atomic_fetch_sub_explicit(&ia->bases, 1, memory_order_acq_rel) != 1)
+		return;
+	ia_device_close(ia);
+	slab_free(&ia_slab, ia);
+}
+
+struct ia *
+ia_enter(DAT_IA_HANDLE handle)
+{
+	struct ia *ia = object_lock(handle, KIND_IA);
+
+	if (!ia)
+		return NULL;
+	ia_base_get(ia);
+	os_unlock(&ia->obj.lock);
+	return ia;
+}
+
+void
+ia_leave(struct ia *ia)
+{
+	ia_base_put(ia);
+}
+
+/* ---- asynchronous events ---- */
+
+void
+ia_post_async(struct ia *ia, DAT_EVENT_NUMBER number, DAT_HANDLE handle, DAT_COUNT reason)
+{
+	DAT_EVENT event = { .event_number = number };
+	struct dapl_evd *evd;
+
+	event.event_data.asynch_error_event_data.dat_handle = handle;
+	event.event_data.asynch_error_event_data.reason = reason;
+	os_lock(&ia->obj.lock);
+	evd = ia->async;
+	/* A full async EVD can tell nobody but its own consumer. */
+	if (evd && evd_post(&evd->core, EVD_STREAM_ASYNC, &event) == -ENOSPC)
+		(void)evd_mark_overflow(&evd->core);
+	os_unlock(&ia->obj.lock);
+}
+
+void
+ia_post_async_self(struct ia *ia, DAT_EVENT_NUMBER number, DAT_COUNT reason)
+{
+	ia_post_async(ia, number, registry_ia_handle(ia->self), reason);
+}
+
+/* Takes over, or makes, the EVD of asynchronous events.  A DAT_RETURN: each case has its own. */
+static DAT_RETURN
+attach_async(struct ia *ia, DAT_COUNT qlen, DAT_EVD_HANDLE given)
+{
+	struct evd_plan plan = {
+		.qlen = qlen, .flags = DAT_EVD_ASYNC_FLAG, .private_channel = true
+	};
+	struct dapl_evd *evd;
+	int r;
+
+	ia->async = NULL;
+	ia->async_ours = false;
+	ia->async_elsewhere = given == DAT_EVD_ASYNC_EXISTS;
+	if (ia->async_elsewhere)
+		return DAT_SUCCESS;
+	if (given == DAT_HANDLE_NULL) {
+		r = evd_object_create(ia, &plan, &evd);
+		if (r)
+			return err_resource(r, DAT_RESOURCE_MEMORY);
+		os_lock(&evd->obj.lock);
+		evd->of_ia = true;
+		evd->obj.refs++;
+		os_unlock(&evd->obj.lock);
+		ia->async_ours = true;
+		ia->async = evd;
+		return DAT_SUCCESS;
+	}
+	evd = object_hold(given, KIND_EVD, NULL);
+	if (!evd)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_ASYNC);
+	if (!(evd->flags & DAT_EVD_ASYNC_FLAG) || evd->obj.ia->verbs != ia->verbs) {
+		object_drop(&evd->obj);
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_ASYNC);
+	}
+	ia->async = evd;
+	return DAT_SUCCESS;
+}
+
+static void
+detach_async(struct ia *ia)
+{
+	struct dapl_evd *evd;
+
+	os_lock(&ia->obj.lock);
+	evd = ia->async;
+	ia->async = NULL;
+	os_unlock(&ia->obj.lock);
+	if (evd)
+		object_drop(&evd->obj);
+}
+
+/* ---- open ---- */
+
+DAT_RETURN
+dapl_ia_open(const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd,
+    DAT_IA_HANDLE *ia_handle)
+{
+	char params[PROVIDER_PARAMS_MAX];
+	struct ia_options options;
+	struct provider *provider;
+	DAT_RETURN ret;
+	struct ia *ia;
+	int r;
+
+	if (!name)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
+	if (!async_evd)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	if (!ia_handle)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
+	if (*async_evd == DAT_HANDLE_NULL && qlen <= 0)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	provider = provider_find(name, params);
+	if (!provider)
+		return DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
+	r = ia_options_parse(params, &options);
+	if (r)
+		return err_ia_open(r);
+
+	ia = slab_alloc(&ia_slab);
+	if (!ia)
+		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+	ia->provider = provider;
+	memset(ia->children, 0, sizeof ia->children);
+	r = ia_device_open(ia, &options);
+	if (r) {
+		ret = err_ia_open(r);
+		goto free_slot;
+	}
+	atomic_store_explicit(&ia->bases, 1, memory_order_relaxed);
+	r = object_open(&ia->obj, NULL, &provider->table);
+	if (r) {
+		ret = err_resource(r, DAT_RESOURCE_MEMORY);
+		goto close_device;
+	}
+	os_lock(&ia->obj.lock);
+	ia->self = ia->obj.handle;
+	ia->closing = false;
+	os_unlock(&ia->obj.lock);
+	ret = attach_async(ia, qlen, *async_evd);
+	if (ret != DAT_SUCCESS)
+		goto abandon;
+	list_add(ia);
+	if (ia->async_ours)
+		*async_evd = ia->async->obj.handle;
+	*ia_handle = ia->self;
+	return DAT_SUCCESS;
+
+abandon:
+	object_abandon(&ia->obj);
+close_device:
+	ia_device_quiet(ia);
+	ia_base_put(ia);
+	return ret;
+free_slot:
+	slab_free(&ia_slab, ia);
+	return ret;
+}
+
+/* ---- close ---- */
+
+/* In this order nothing is freed before what uses it. */
+static const struct {
+	enum kind kind;
+	int (*destroy)(DAT_HANDLE handle);
+} closing_order[] = {
+	{ KIND_CR, cr_destroy },   { KIND_PSP, psp_destroy }, { KIND_EP, ep_destroy },
+	{ KIND_LMR, lmr_destroy }, { KIND_EVD, evd_destroy }, { KIND_CNO, cno_destroy },
+	{ KIND_PZ, pz_destroy },
+};
+
+static bool
+has_children(const struct ia *ia)
+{
+	for (enum kind k = KIND_NONE; k < KINDS; k++) {
+		const struct object *child = ia->children[k];
+
+		if (k == KIND_EVD && ia->async_ours && child == &ia->async->obj)
+			child = child->next;
+		if (child)
+			return true;
+	}
+	return false;
+}
+
+static void
+destroy_children(struct ia *ia, enum kind kind, int (*destroy)(DAT_HANDLE handle))
+{
+	for (;;) {
+		struct object *child;
+		DAT_HANDLE handle;
+
+		os_lock(&ia->obj.lock);
+		child = ia->children[kind];
+		if (!child) {
+			os_unlock(&ia->obj.lock);
+			return;
+		}
+		os_lock(&child->lock);
+		handle = child->handle;
+		os_unlock(&child->lock);
+		os_unlock(&ia->obj.lock);
+		/* Without a handle, another thread is between the two halves of freeing it. */
+		if (!handle || destroy(handle) != 0)
+			sched_yield();
+	}
+}
+
+/* Another IA may have been opened with this one's async EVD. */
+static void
+withdraw_async(struct ia *ia)
+{
+	struct ia *found;
+
+	do {
+		pthread_mutex_lock(&list_lock);
+		for (found = list; found; found = found->next) {
+			bool ours;
+
+			os_lock(&found->obj.lock);
+			ours = found->async && found->async->obj.ia == ia;
+			os_unlock(&found->obj.lock);
+			if (ours)
+				break;
+		}
+		if (found)
+			detach_async(found);
+		pthread_mutex_unlock(&list_lock);
+	} while (found);
+}
+
+DAT_RETURN
+dapl_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS flags)
+{
+	struct ia *ia;
+
+	if (flags != DAT_CLOSE_ABRUPT_FLAG && flags != DAT_CLOSE_GRACEFUL_FLAG)
+		return handle_object(ia_handle, KIND_IA) ?
+		    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2) :
+		    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+	ia = object_lock(ia_handle, KIND_IA);
+	if (!ia)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+	if (flags == DAT_CLOSE_GRACEFUL_FLAG && has_children(ia)) {
+		os_unlock(&ia->obj.lock);
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_IA_IN_USE);
+	}
+	ia->closing = true;
+	object_close_locked(&ia->obj);
+	os_unlock(&ia->obj.lock);
+
+	withdraw_async(ia);
+	detach_async(ia);
+	for (size_t i = 0; i < sizeof closing_order / sizeof closing_order[0]; i++)
+		destroy_children(ia, closing_order[i].kind, closing_order[i].destroy);
+	ia_device_quiet(ia);
+	if (list_remove(ia))
+		park_close_self();
+	ia_base_put(ia);
+	return DAT_SUCCESS;
+}

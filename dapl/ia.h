@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ia -- an opened adapter: the device, the address, and the loops that read its channels
+ *
+ * The device is reached through a CM id bound to the IA's address, which lives as long as the IA: the
+ * verbs context is librdmacm's and shared by every IA on that device.
+ *
+ * What an EVD needs to be destroyed (device, loop) must outlive the IA's handle when the IA is closed
+ * from inside an upcall; the "bases" count that.
+ */
+#ifndef REARM_DAPL_IA_H
+#define REARM_DAPL_IA_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
+
+#include "evd/loop.h"
+
+#include "dapl/address.h"
+#include "dapl/object.h"
+#include "dapl/provider.h"
+
+#define IA_LOOPS_MAX 32
+#define IA_CREW 4
+#define IA_MAX_IOV 32 /* segments a request may have, whatever the device allows */
+#define IA_MAX_PRIVATE_DATA 56
+
+struct dapl_evd;
+
+/* What the parameters of a dat.conf record say. */
+struct ia_options {
+	char where[256];
+	unsigned int loops;
+	bool stepped;
+};
+
+/* A loop and the completion channel that EVDs without one of their own share. */
+struct ia_loop {
+	struct loop *loop;
+	struct ibv_comp_channel *channel;
+	struct loop_ticket ticket;
+};
+
+struct ia {
+	struct object obj; /* its lock guards what is marked (L); the rest is constant while open */
+	DAT_IA_HANDLE self; /* outlives the handle: what events and queries name */
+	struct provider *provider;
+	struct object *children[KINDS];	/* (L) */
+	bool closing;			/* (L) */
+	struct dapl_evd *async;		/* (L) where asynchronous events go; holds a reference */
+	bool async_ours;		/* the IA made it */
+	bool async_elsewhere;		/* opened with DAT_EVD_ASYNC_EXISTS */
+	struct loop *crew;		/* (L) */
+	unsigned int next_vector;	/* (L) */
+	atomic_uint bases;
+	struct ia *next; /* among all open IAs; guarded by that list's lock */
+
+	struct sockaddr_storage address;
+	struct rdma_event_channel *events;
+	struct rdma_cm_id *id;
+	struct ibv_context *verbs;
+	struct ibv_device_attr device;
+	struct ibv_cq *idle_cq; /* of queue pairs whose direction has no EVD; never holds anything */
+	unsigned int loop_count;
+	bool stepped;
+	struct ia_loop loops[IA_LOOPS_MAX];
+	struct loop_ticket cm_ticket, async_ticket;
+	struct ia_names *names; /* of ia_attr.c */
+};
+
+/* ia_options.c.  -EINVAL. */
+int ia_options_parse(const char *params, struct ia_options *options);
+
+/* ia_device.c: address, CM id, device, channels, loops.  0 or -errno with nothing left behind. */
+int ia_device_open(struct ia *ia, const struct ia_options *options);
+/* Stops reading the channels. */
+void ia_device_quiet(struct ia *ia);
+void ia_device_close(struct ia *ia);
+
+/* A descriptor that a loop reads: non-blocking, closed on exec. */
+int ia_prepare_fd(int fd);
+
+/* The loop for a new EVD and its completion vector. */
+struct ia_loop *ia_pick_loop(struct ia *ia, int *vector);
+
+/* The loop of several threads, made at its first use.  NULL without memory. */
+struct loop *ia_crew(struct ia *ia);
+
+void ia_base_get(struct ia *ia);
+void ia_base_put(struct ia *ia);
+
+/* The IA of a handle for the length of a call, or NULL: its device stays even if it is closed. */
+struct ia *ia_enter(DAT_IA_HANDLE handle);
+void ia_leave(struct ia *ia);
+
+/*
+ * Queues an asynchronous event about `handle` (an object of the IA), if the IA has an EVD for them.  No
+ * lock of rank EP or later may be held.
+ */
+void ia_post_async(struct ia *ia, DAT_EVENT_NUMBER number, DAT_HANDLE handle, DAT_COUNT reason);
+/* The same about the IA itself. */
+void ia_post_async_self(struct ia *ia, DAT_EVENT_NUMBER number, DAT_COUNT reason);
+
+/* Calls fn for every open IA on the device. */
+void ia_for_each_on(struct ibv_context *verbs, void (*fn)(struct ia *ia, void *arg), void *arg);
+
+/* The named attributes of ia_query(). */
+int ia_names_create(struct ia *ia);
+void ia_names_free(struct ia *ia);
+
+/*
+ * Frees an object whatever uses it, where ia_close() may: 0, -ENODEV for a handle that is not one,
+ * -EBUSY.
+ */
+int cr_destroy(DAT_HANDLE handle);
+int psp_destroy(DAT_HANDLE handle);
+int ep_destroy(DAT_HANDLE handle);
+int lmr_destroy(DAT_HANDLE handle);
+int evd_destroy(DAT_HANDLE handle);
+int cno_destroy(DAT_HANDLE handle);
+int pz_destroy(DAT_HANDLE handle);
+
+/* Readers of the loop's sources. */
+void cm_read(void *ia);
+void async_read(void *ia);
+
+#endif

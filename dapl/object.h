@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * object -- what every DAT object of an IA has in common
+ *
+ * The lock of an object is its own (rank IA for an IA, EP for all others; two of the latter
+ * are never held at once) and guards everything in struct object but the links, which belong to
+ * the IA's lock.  It is made once per slot and never destroyed.
+ */
+#ifndef REARM_DAPL_OBJECT_H
+#define REARM_DAPL_OBJECT_H
+
+#include "dapl/handle.h"
+#include "dapl/slab.h"
+
+struct ia;
+
+struct object {
+	struct slab_slot slot;
+	struct os_mutex lock;
+	enum kind kind;		/* constant for the slot */
+	struct handle *handle;	/* NULL: dead */
+	struct ia *ia;
+	DAT_CONTEXT context;
+	unsigned int refs;	/* objects that need this one */
+	struct object *next, *prev; /* among the IA's children of this kind */
+};
+
+/* For prepare() of a slab. */
+void object_prepare(struct object *obj, enum kind kind);
+
+/*
+ * Brings a slot to life under a new handle, which nobody knows yet.  -ENOMEM.
+ * What follows is object_publish(), or object_abandon() when the rest could not be had.
+ */
+int object_open(struct object *obj, struct ia *ia, const DAT_PROVIDER *provider);
+void object_abandon(struct object *obj);
+
+/* Makes a complete object a child of its IA.  -ENODEV when the IA is closing. */
+int object_publish(struct object *obj);
+
+/*
+ * Ends the life of an object that nobody refers to: -EBUSY otherwise, -ENODEV when `handle` no longer
+ * names it.  From here on it is found by no handle and is nobody's child; its slot is the caller's.
+ */
+int object_close(struct object *obj, DAT_HANDLE handle);
+
+/* For callers that hold the lock and have tested. */
+void object_close_locked(struct object *obj);
+/* The second half of it, without the lock. */
+void object_unlink(struct object *obj);
+
+/* The locked object of a handle, or NULL. */
+void *object_lock(DAT_HANDLE handle, enum kind kind);
+
+/* The object of a handle with its refs raised by one: it cannot be freed.  NULL for a bad handle, or
+ * one of another IA (ia not NULL). */
+void *object_hold(DAT_HANDLE handle, enum kind kind, const struct ia *ia);
+void object_drop(struct object *obj);
+
+/* The handle of a live object or DAT_HANDLE_NULL; the object may be NULL. */
+static inline DAT_HANDLE
+object_handle(const struct object *obj)
+{
+	return obj ? (DAT_HANDLE)obj->handle : DAT_HANDLE_NULL;
+}
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl/psp.h"
+
+#include "dapl/api.h"
+#include "dapl/err.h"
+#include "dapl/ia.h"
+
+static void
+prepare(void *slot)
+{
+	object_prepare(slot, KIND_PSP);
+}
+
+static struct slab slab = SLAB_INITIALIZER(struct psp, prepare);
+
+static int
+listen_on(struct psp *psp, const struct ia *ia, uint16_t port, int backlog)
+{
+	struct sockaddr_storage at = ia->address;
+
+	address_set_port(&at, port);
+	errno = 0;
+	if (rdma_bind_addr(psp->conn->id, (struct sockaddr *)&at) ||
+	    rdma_listen(psp->conn->id, backlog))
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
+/* `qual` 0: any, told back. */
+static int
+create(struct ia *ia, struct dapl_evd *evd, DAT_CONN_QUAL qual, DAT_PSP_FLAGS flags,
+    struct psp **out)
+{
+	struct psp *psp = slab_alloc(&slab);
+	int r;
+
+	if (!psp)
+		return -ENOMEM;
+	psp->evd = evd;
+	psp->flags = flags;
+	r = conn_open(ia, &psp->obj, &psp->conn);
+	if (r)
+		goto free_slot;
+	r = object_open(&psp->obj, ia, &ia->provider->table);
+	if (r)
+		goto close_conn;
+	psp->self = psp->obj.handle;
+	psp->qual = qual;
+	r = listen_on(psp, ia, conn_qual_port(qual), evd->core.cfg.qlen);
+	if (r)
+		goto abandon;
+	if (!qual)
+		psp->qual = ntohs(rdma_get_src_port(psp->conn->id));
+	r = object_publish(&psp->obj);
+	if (r)
+		goto abandon;
+	*out = psp;
+	return 0;
+
+abandon:
+	object_abandon(&psp->obj);
+close_conn:
+	conn_close(psp->conn);
+free_slot:
+	slab_free(&slab, psp);
+	return r;
+}
+
+static DAT_RETURN
+check_and_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd_handle,
+    DAT_PSP_FLAGS flags, struct psp **out)
+{
+	DAT_RETURN ret = DAT_SUCCESS;
+	struct dapl_evd *evd;
+	struct ia *ia;
+	int r;
+
+	ia = ia_enter(ia_handle);
+	if (!ia)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+	evd = object_hold(evd_handle, KIND_EVD, ia);
+	if (!evd) {
+		ret = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_CR);
+		goto leave;
+	}
+	if (!(evd->flags & DAT_EVD_CR_FLAG)) {
+		ret = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_CR);
+	} else if (flags != DAT_PSP_CONSUMER_FLAG && flags != DAT_PSP_PROVIDER_FLAG) {
+		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
+	} else {
+		r = create(ia, evd, qual, flags, out);
+		if (r)
+			ret = err_listen(r);
+	}
+	if (ret != DAT_SUCCESS)
+		object_drop(&evd->obj);
+leave:
+	ia_leave(ia);
+	return ret;
+}
+
+DAT_RETURN
+dapl_psp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd, DAT_PSP_FLAGS flags,
+    DAT_PSP_HANDLE *handle)
+{
+	struct psp *psp;
+	DAT_RETURN ret;
+
+	if (!handle || qual == 0) {
+		if (!handle_object(ia, KIND_IA))
+			return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+		return DAT_ERROR(DAT_INVALID_PARAMETER, handle ? DAT_INVALID_ARG2 : DAT_INVALID_ARG5);
+	}
+	ret = check_and_create(ia, qual, evd, flags, &psp);
+	if (ret == DAT_SUCCESS)
+		*handle = psp->self;
+	return ret;
+}
+
+DAT_RETURN
+dapl_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual, DAT_EVD_HANDLE evd,
+    DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *handle)
+{
+	struct psp *psp;
+	DAT_RETURN ret;
+
+	if (!handle || !qual) {
+		if (!handle_object(ia, KIND_IA))
+			return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+		return DAT_ERROR(DAT_INVALID_PARAMETER, qual ? DAT_INVALID_ARG5 : DAT_INVALID_ARG2);
+	}
+	ret = check_and_create(ia, 0, evd, flags, &psp);
+	if (DAT_GET_TYPE(ret) == DAT_CONN_QUAL_IN_USE)
+		ret = DAT_ERROR(DAT_CONN_QUAL_UNAVAILABLE, DAT_NO_SUBTYPE);
+	if (ret == DAT_SUCCESS) {
+		*qual = psp->qual;
+		*handle = psp->self;
+	}
+	return ret;
+}
+
+DAT_RETURN
+dapl_psp_query(DAT_PSP_HANDLE handle, DAT_PSP_PARAM_MASK mask, DAT_PSP_PARAM *param)
+{
+	struct psp *psp = object_lock(handle, KIND_PSP);
+	DAT_PSP_PARAM p;
+	struct ia *ia;
+
+	if (!psp)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PSP);
+	ia = psp->obj.ia;
+	p = (DAT_PSP_PARAM){
+		.conn_qual = psp->qual,
+		.evd_handle = psp->evd->core.cfg.handle,
+		.psp_flags = psp->flags,
+	};
+	os_unlock(&psp->obj.lock);
+	if (mask & ~DAT_PSP_FIELD_ALL)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	if (!param)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	p.ia_handle = registry_ia_handle(ia->self);
+	*param = p;
+	return DAT_SUCCESS;
+}
+
+int
+psp_destroy(DAT_HANDLE handle)
+{
+	struct psp *psp = handle_object(handle, KIND_PSP);
+	int r = psp ? object_close(&psp->obj, handle) : -ENODEV;
+
+	if (r)
+		return r;
+	conn_close(psp->conn);
+	object_drop(&psp->evd->obj);
+	slab_free(&slab, psp);
+	return 0;
+}
+
+DAT_RETURN
+dapl_psp_free(DAT_PSP_HANDLE handle)
+{
+	return psp_destroy(handle) ? DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PSP) :
+				     DAT_SUCCESS;
+}

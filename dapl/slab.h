@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * slab -- type-stable slots
+ *
+ * A slot that once held an object of a kind holds objects of that kind for ever: its memory is never
+ * returned and what prepare() made (the object's lock) is never unmade.  A thread that comes late,
+ * with a pointer to an object that is gone, therefore finds a valid lock and, under it, the truth.
+ *
+ * Freed slots are handed out again first-in first-out and not before `SLAB_IDLE` others were freed, so
+ * that a late thread rarely meets a successor at all.
+ */
+#ifndef REARM_DAPL_SLAB_H
+#define REARM_DAPL_SLAB_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "evd/os.h"
+
+#define SLAB_CHUNK 64u	   /* slots allocated at once */
+#define SLAB_CHUNKS 16384u /* 2^20 slots a kind */
+#define SLAB_IDLE 64u
+
+/* First member of everything that lives in a slab. */
+struct slab_slot {
+	struct slab_slot *next; /* among the free ones; the slab's */
+	uint32_t index;		/* constant */
+};
+
+struct slab {
+	size_t size;		    /* of a slot */
+	void (*prepare)(void *slot); /* once per slot, ever; may be NULL */
+	pthread_mutex_t lock;	    /* guards what follows, but for reading chunks */
+	struct slab_slot *first, *last;
+	unsigned int idle;
+	unsigned int chunk_count;
+	_Atomic(char *) chunks[SLAB_CHUNKS];
+};
+
+#define SLAB_INITIALIZER(type, prepare_fn) \
+	{ \
+		.size = sizeof(type), .prepare = (prepare_fn), .lock = PTHREAD_MUTEX_INITIALIZER \
+	}
+
+/* A slot, or NULL without memory.  Its contents are what its last owner left. */
+void *slab_alloc(struct slab *slab);
+void slab_free(struct slab *slab, void *slot);
+
+/* The slot of an index that slab_alloc() gave out at some time; NULL for any other number. */
+static inline void *
+slab_at(struct slab *slab, uint32_t index)
+{
+	char *chunk;
+
+	if (index >= SLAB_CHUNK * SLAB_CHUNKS)
+		return NULL;
+	chunk = atomic_load_explicit(&slab->chunks[index / SLAB_CHUNK], memory_order_acquire);
+	return chunk ? chunk + (size_t)(index % SLAB_CHUNK) * slab->size : NULL;
+}
+
+/* Whether a pointer of unknown origin is a slot of the slab. */
+bool slab_owns(struct slab *slab, const void *slot);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * wr -- what is remembered about posted work requests
+ *
+ * One ring an endpoint and direction.  A request is entered under the endpoint's lock before the
+ * device sees it; its completion is looked up under the trigger lock of the EVD that receives it.
+ * Neither side takes the other's lock: the ring has one producer and one consumer at a time, and the
+ * two meet in `tail` and `head` alone.
+ *
+ *   tail  released by the producer after the entry was written; acquired by the consumer
+ *   head  released by the consumer after it read the entry; acquired by the producer, which overwrites
+ *         nothing the consumer may still read
+ *
+ * Completions of a direction come in posting order, so the place of one tells that all before it are
+ * done with; a successful completion that the consumer of events is not to see needs no event to be
+ * reclaimed.  What waits in a stash is converted later: its entry is kept until then.
+ *
+ * A wr_id names the endpoint's slot, the generation of its queue pair and the place in the ring; never
+ * an address.  A completion of an endpoint that is gone is noticed by its generation.
+ */
+#ifndef REARM_DAPL_WR_H
+#define REARM_DAPL_WR_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <dat2/udat.h>
+
+struct wr_entry {
+	DAT_DTO_COOKIE cookie;
+	DAT_SEG_LENGTH length;
+	uint8_t operation; /* DAT_DTOS */
+	bool suppressed;   /* no event on success */
+};
+
+struct wr_ring {
+	struct wr_entry *entries;
+	uint32_t depth; /* requests outstanding at most */
+	uint32_t mask;
+	_Atomic(uint32_t) tail;
+	_Atomic(uint32_t) head;
+	uint32_t seen; /* the consumer's: completions before this place were polled */
+	uint32_t kept; /* the consumer's: of those, how many are still to be converted */
+	_Atomic(uint32_t) polled; /* as seen, for whoever waits for requests to finish */
+};
+
+int wr_ring_init(struct wr_ring *ring, int depth);
+void wr_ring_fini(struct wr_ring *ring);
+/* Nothing is outstanding any more, nobody consumes. */
+void wr_ring_reset(struct wr_ring *ring);
+
+/* ---- producer ---- */
+
+/* The entry for the next request and its place, or NULL when `depth` are outstanding. */
+struct wr_entry *wr_ring_next(struct wr_ring *ring, uint32_t *place);
+/* The entry is complete: publish it, then post.  A post that fails takes it back. */
+void wr_ring_publish(struct wr_ring *ring, uint32_t place);
+void wr_ring_retract(struct wr_ring *ring, uint32_t place);
+
+/* ---- consumer ---- */
+
+/* `bits` is the part of the place that a wr_id carries. */
+const struct wr_entry *wr_ring_at(struct wr_ring *ring, uint32_t bits, uint32_t *place);
+/* A polled completion: to be converted later, or of no interest to anybody. */
+void wr_ring_keep(struct wr_ring *ring, uint32_t place);
+void wr_ring_skip(struct wr_ring *ring, uint32_t place);
+/* A kept one was converted. */
+void wr_ring_done(struct wr_ring *ring, uint32_t place);
+
+/* ---- anybody ---- */
+
+static inline bool
+wr_ring_idle(struct wr_ring *ring)
+{
+	return atomic_load_explicit(&ring->polled, memory_order_acquire) ==
+	    atomic_load_explicit(&ring->tail, memory_order_acquire);
+}
+
+/* ---- wr_id ---- */
+
+#define WR_PLACE_BITS 22
+#define WR_GENERATION_BITS 21
+#define WR_PLACE_MASK ((1u << WR_PLACE_BITS) - 1)
+#define WR_GENERATION_MASK ((1u << WR_GENERATION_BITS) - 1)
+
+static inline uint64_t
+wr_id(uint32_t slot, uint32_t generation, bool recv, uint32_t place)
+{
+	return (uint64_t)slot << (WR_GENERATION_BITS + 1 + WR_PLACE_BITS) |
+	    (uint64_t)(generation & WR_GENERATION_MASK) << (1 + WR_PLACE_BITS) |
+	    (uint64_t)recv << WR_PLACE_BITS | (place & WR_PLACE_MASK);
+}
+
+static inline uint32_t
+wr_id_slot(uint64_t id)
+{
+	return (uint32_t)(id >> (WR_GENERATION_BITS + 1 + WR_PLACE_BITS));
+}
+
+static inline uint32_t
+wr_id_generation(uint64_t id)
+{
+	return (uint32_t)(id >> (1 + WR_PLACE_BITS)) & WR_GENERATION_MASK;
+}
+
+static inline bool
+wr_id_is_recv(uint64_t id)
+{
+	return id >> WR_PLACE_BITS & 1;
+}
+
+static inline uint32_t
+wr_id_place(uint64_t id)
+{
+	return (uint32_t)id & WR_PLACE_MASK;
+}
+
+#endif
