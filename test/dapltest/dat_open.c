@@ -4,6 +4,7 @@
  */
 #include "dat_story.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 
 #define CONF(params) "x u2.0 threadsafe default %S id.2.0 \"" params "\" \"\"\n"
@@ -146,6 +147,22 @@ START_TEST(open__macro__asks_for_2_0_not_thread_safe)
 	story_conf("x u2.0 nonthreadsafe default %S id.2.0 \"\" \"\"\n");
 	story_assert_ret(dat_ia_open((char *)"x", 8, &evd, &ia), DAT_SUCCESS);
 	ck_assert_ptr_nonnull(evd);
+	story_close(ia);
+}
+END_TEST
+
+START_TEST(open__symbols_of_the_provider__stay_its_own)
+{
+	DAT_IA_HANDLE ia;
+	void *stub;
+
+	story_conf(CONF(""));
+	ia = story_open("x", DAT_TRUE);
+	ck_assert_ptr_null(dlsym(RTLD_DEFAULT, "stub_note"));
+	stub = dlopen(STUB_PATH, RTLD_NOW | RTLD_NOLOAD);
+	ck_assert_ptr_nonnull(stub);
+	ck_assert_ptr_nonnull(dlsym(stub, "stub_note"));
+	dlclose(stub);
 	story_close(ia);
 }
 END_TEST
@@ -298,6 +315,7 @@ dat_open_suite(void)
 	tcase_add_test(t, open__name_null_or_too_long__is_argument_1);
 	tcase_add_test(t, open__no_place_for_the_handle__is_an_invalid_ia);
 	tcase_add_test(t, open__no_place_for_the_async_evd__is_argument_3);
+	tcase_add_test(t, open__symbols_of_the_provider__stay_its_own);
 	tcase_add_test(t, open__macro__asks_for_2_0_not_thread_safe);
 
 	t = story_tcase(suite, "close");
