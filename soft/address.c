@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cm.h"
+
+#include <string.h>
+#include <unistd.h>
+
+bool
+soft_address_known(const struct sockaddr *address)
+{
+	return address->sa_family == AF_INET || address->sa_family == AF_INET6;
+}
+
+socklen_t
+soft_address_length(const struct sockaddr *address)
+{
+	return address->sa_family == AF_INET ? sizeof(struct sockaddr_in) :
+	    address->sa_family == AF_INET6   ? sizeof(struct sockaddr_in6) :
+					       0;
+}
+
+void
+soft_address_copy(struct sockaddr_storage *to, const struct sockaddr *from)
+{
+	memset(to, 0, sizeof *to);
+	memcpy(to, from, soft_address_length(from));
+}
+
+bool
+soft_address_wild(const struct sockaddr *address)
+{
+	if (address->sa_family == AF_INET)
+		return ((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr ==
+		    htonl(INADDR_ANY);
+	return IN6_IS_ADDR_UNSPECIFIED(
+	    &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
+}
+
+bool
+soft_address_same_host(const struct sockaddr *a, const struct sockaddr *b)
+{
+	if (a->sa_family != b->sa_family)
+		return false;
+	if (a->sa_family == AF_INET)
+		return ((const struct sockaddr_in *)(const void *)a)->sin_addr.s_addr ==
+		    ((const struct sockaddr_in *)(const void *)b)->sin_addr.s_addr;
+	return IN6_ARE_ADDR_EQUAL(&((const struct sockaddr_in6 *)(const void *)a)->sin6_addr,
+	    &((const struct sockaddr_in6 *)(const void *)b)->sin6_addr);
+}
+
+uint16_t
+soft_address_port(const struct sockaddr *address)
+{
+	return ntohs(address->sa_family == AF_INET ?
+		((const struct sockaddr_in *)(const void *)address)->sin_port :
+		((const struct sockaddr_in6 *)(const void *)address)->sin6_port);
+}
+
+void
+soft_address_set_port(struct sockaddr *address, uint16_t port)
+{
+	if (address->sa_family == AF_INET)
+		((struct sockaddr_in *)(void *)address)->sin_port = htons(port);
+	else
+		((struct sockaddr_in6 *)(void *)address)->sin6_port = htons(port);
+}
+
+/* An address of this host is one that a socket may be bound to. */
+bool
+soft_address_local(const struct sockaddr *address)
+{
+	struct sockaddr_storage any_port;
+	bool local;
+	int fd;
+
+	fd = socket(address->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	soft_address_copy(&any_port, address);
+	soft_address_set_port((struct sockaddr *)&any_port, 0);
+	local = !bind(fd, (struct sockaddr *)&any_port, soft_address_length(address));
+	close(fd);
+	return local;
+}

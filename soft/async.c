@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "context.h"
+
+#include <unistd.h>
+
+int
+soft_async_init(struct soft_async_queue *queue)
+{
+	queue->fd = soft_bell_open();
+	if (queue->fd < 0)
+		return -errno;
+	pthread_mutex_init(&queue->lock, NULL);
+	TAILQ_INIT(&queue->sources);
+	return 0;
+}
+
+void
+soft_async_source_init(struct soft_async_source *source, void *element)
+{
+	*source = (struct soft_async_source){ .element = element };
+}
+
+void
+soft_async_raise(struct soft_context *ctx, struct soft_async_source *source,
+    enum ibv_event_type type)
+{
+	struct soft_async_queue *queue = &ctx->async;
+
+	pthread_mutex_lock(&queue->lock);
+	if (!source->dead) {
+		if (!source->pending) {
+			if (TAILQ_EMPTY(&queue->sources))
+				soft_bell_ring(queue->fd);
+			TAILQ_INSERT_TAIL(&queue->sources, source, link);
+		}
+		source->pending |= 1u << type;
+	}
+	pthread_mutex_unlock(&queue->lock);
+}
+
+uint32_t
+soft_async_retire(struct soft_context *ctx, struct soft_async_source *source)
+{
+	struct soft_async_queue *queue = &ctx->async;
+	uint32_t delivered;
+
+	pthread_mutex_lock(&queue->lock);
+	source->dead = true;
+	if (source->pending) {
+		source->pending = 0;
+		TAILQ_REMOVE(&queue->sources, source, link);
+		if (TAILQ_EMPTY(&queue->sources))
+			soft_bell_hush(queue->fd);
+	}
+	delivered = source->delivered;
+	pthread_mutex_unlock(&queue->lock);
+	return delivered;
+}
+
+/* Takes the oldest object's lowest type; the object goes behind the others if it has more. */
+static bool
+take(struct soft_async_queue *queue, struct ibv_async_event *event)
+{
+	struct soft_async_source *source;
+
+	pthread_mutex_lock(&queue->lock);
+	source = TAILQ_FIRST(&queue->sources);
+	if (source) {
+		event->event_type = (enum ibv_event_type)__builtin_ctz(source->pending);
+		event->element.cq = source->element;
+		source->pending &= source->pending - 1;
+		source->delivered++;
+		TAILQ_REMOVE(&queue->sources, source, link);
+		if (source->pending)
+			TAILQ_INSERT_TAIL(&queue->sources, source, link);
+		else if (TAILQ_EMPTY(&queue->sources))
+			soft_bell_hush(queue->fd);
+	}
+	pthread_mutex_unlock(&queue->lock);
+	return source != NULL;
+}
+
+int
+ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
+{
+	struct soft_context *ctx = soft_context_of(context);
+
+	while (!take(&ctx->async, event))
+		if (soft_bell_wait(ctx->async.fd))
+			return -1;
+	return 0;
+}
+
+static void
+count(pthread_mutex_t *mutex, pthread_cond_t *cond, uint32_t *completed)
+{
+	pthread_mutex_lock(mutex);
+	++*completed;
+	pthread_cond_broadcast(cond);
+	pthread_mutex_unlock(mutex);
+}
+
+void
+ibv_ack_async_event(struct ibv_async_event *event)
+{
+	struct ibv_cq *cq = event->element.cq;
+	struct ibv_qp *qp = event->element.qp;
+	struct ibv_srq *srq = event->element.srq;
+
+	switch (event->event_type) {
+	case IBV_EVENT_CQ_ERR:
+		count(&cq->mutex, &cq->cond, &cq->async_events_completed);
+		break;
+	case IBV_EVENT_QP_FATAL:
+	case IBV_EVENT_QP_REQ_ERR:
+	case IBV_EVENT_QP_ACCESS_ERR:
+	case IBV_EVENT_COMM_EST:
+	case IBV_EVENT_SQ_DRAINED:
+	case IBV_EVENT_PATH_MIG:
+	case IBV_EVENT_PATH_MIG_ERR:
+	case IBV_EVENT_QP_LAST_WQE_REACHED:
+		count(&qp->mutex, &qp->cond, &qp->events_completed);
+		break;
+	case IBV_EVENT_SRQ_ERR:
+	case IBV_EVENT_SRQ_LIMIT_REACHED:
+		count(&srq->mutex, &srq->cond, &srq->events_completed);
+		break;
+	default:
+		break; /* events of the port and the device belong to no object */
+	}
+}
+
+void
+soft_async_destroy(struct soft_async_queue *queue)
+{
+	pthread_mutex_destroy(&queue->lock);
+	close(queue->fd);
+}

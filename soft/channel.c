@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "channel.h"
+#include "cq.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+struct ibv_comp_channel *
+ibv_create_comp_channel(struct ibv_context *context)
+{
+	struct soft_context *ctx = soft_context_of(context);
+	struct soft_channel *channel;
+	int r = -EIO;
+
+	if (soft_context_stale(ctx))
+		goto fail;
+	r = soft_context_get(ctx);
+	if (r)
+		goto fail;
+	channel = calloc(1, sizeof *channel);
+	r = -ENOMEM;
+	if (!channel)
+		goto put_context;
+	channel->ibv.fd = soft_bell_open();
+	if (channel->ibv.fd < 0) {
+		r = -errno;
+		goto free_channel;
+	}
+	channel->ibv.context = context;
+	pthread_mutex_init(&channel->lock, NULL);
+	TAILQ_INIT(&channel->events);
+	return &channel->ibv;
+
+free_channel:
+	free(channel);
+put_context:
+	soft_context_put(ctx);
+fail:
+	errno = -r;
+	return NULL;
+}
+
+int
+ibv_destroy_comp_channel(struct ibv_comp_channel *ibv)
+{
+	struct soft_channel *channel = soft_channel_of(ibv);
+	struct soft_context *ctx = soft_context_of(ibv->context);
+	int users;
+
+	if (soft_context_stale(ctx))
+		return 0;
+	pthread_mutex_lock(&channel->lock);
+	users = ibv->refcnt;
+	pthread_mutex_unlock(&channel->lock);
+	if (users)
+		return EBUSY;
+	close(ibv->fd);
+	pthread_mutex_destroy(&channel->lock);
+	free(channel);
+	soft_context_put(ctx);
+	return 0;
+}
+
+void
+soft_channel_attach(struct soft_channel *channel)
+{
+	pthread_mutex_lock(&channel->lock);
+	channel->ibv.refcnt++;
+	pthread_mutex_unlock(&channel->lock);
+}
+
+void
+soft_channel_post(struct soft_channel *channel, struct soft_cq *cq)
+{
+	pthread_mutex_lock(&channel->lock);
+	if (cq->unread++ == 0) {
+		if (TAILQ_EMPTY(&channel->events))
+			soft_bell_ring(channel->ibv.fd);
+		TAILQ_INSERT_TAIL(&channel->events, cq, link);
+	}
+	pthread_mutex_unlock(&channel->lock);
+}
+
+uint32_t
+soft_channel_detach(struct soft_channel *channel, struct soft_cq *cq)
+{
+	uint32_t delivered;
+
+	pthread_mutex_lock(&channel->lock);
+	if (cq->unread) {
+		cq->unread = 0;
+		TAILQ_REMOVE(&channel->events, cq, link);
+		if (TAILQ_EMPTY(&channel->events))
+			soft_bell_hush(channel->ibv.fd);
+	}
+	channel->ibv.refcnt--;
+	delivered = cq->delivered;
+	pthread_mutex_unlock(&channel->lock);
+	return delivered;
+}
+
+/* A CQ with further events goes behind the others, so that none waits for ever. */
+static struct soft_cq *
+take(struct soft_channel *channel)
+{
+	struct soft_cq *cq;
+
+	pthread_mutex_lock(&channel->lock);
+	cq = TAILQ_FIRST(&channel->events);
+	if (cq) {
+		TAILQ_REMOVE(&channel->events, cq, link);
+		cq->delivered++;
+		if (--cq->unread)
+			TAILQ_INSERT_TAIL(&channel->events, cq, link);
+		else if (TAILQ_EMPTY(&channel->events))
+			soft_bell_hush(channel->ibv.fd);
+	}
+	pthread_mutex_unlock(&channel->lock);
+	return cq;
+}
+
+int
+ibv_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **cq, void **cq_context)
+{
+	struct soft_channel *channel = soft_channel_of(ibv);
+	struct soft_cq *ready;
+
+	while (!(ready = take(channel)))
+		if (soft_bell_wait(ibv->fd))
+			return -1;
+	*cq = &ready->ibv;
+	*cq_context = ready->ibv.cq_context;
+	return 0;
+}
+
+void
+ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents)
+{
+	pthread_mutex_lock(&cq->mutex);
+	cq->comp_events_completed += nevents;
+	pthread_cond_broadcast(&cq->cond);
+	pthread_mutex_unlock(&cq->mutex);
+}

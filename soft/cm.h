@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cm -- connection manager: rdma ids, their events and the messages between them
+ *
+ * One lock, soft_cm_lock, guards all of it.  Two ids talk by messages named as in the
+ * InfiniBand specification (REQ, REP, RTU, REJ, DREQ, DREP), addressed by process slot and
+ * id number, whether they live in one process or in two.  What the kernel would do happens
+ * when a message is delivered; what librdmacm does (setting up the queue pair, creating
+ * the id of a request) happens when the consumer reads the event.
+ */
+#ifndef SOFT_CM_H
+#define SOFT_CM_H
+
+#include "context.h"
+
+#include <rdma/rdma_cma.h>
+
+/* Sizes to which InfiniBand pads private data, less what the IP service header takes. */
+#define SOFT_CM_REQ_DATA    56
+#define SOFT_CM_REQ_DATA_IB 92
+#define SOFT_CM_REP_DATA    196
+#define SOFT_CM_REJ_DATA    148
+
+/* Reasons of a REJ, as consumers see them in the status of the event. */
+#define SOFT_CM_REJ_TIMEOUT    4
+#define SOFT_CM_REJ_NO_SERVICE 8
+#define SOFT_CM_REJ_CONSUMER   28
+
+enum soft_cm_type {
+	SOFT_CM_REQ = 1,
+	SOFT_CM_REP,
+	SOFT_CM_RTU,
+	SOFT_CM_REJ,
+	SOFT_CM_DREQ,
+	SOFT_CM_DREP,
+	SOFT_CM_MRA, /* "request received": tells the number of the id that it made */
+};
+
+struct soft_cm_message {
+	enum soft_cm_type type;
+	unsigned int from_slot;
+	uint32_t from, to; /* id numbers; a REQ has no `to` */
+	uint16_t reason;   /* REJ */
+	/* REQ: */
+	uint16_t port_space;
+	uint16_t port; /* of the listener, host order */
+	struct sockaddr_storage source, target;
+	/* REQ and REP: */
+	uint32_t qpn;
+	uint32_t psn;
+	uint8_t responder_resources;
+	uint8_t initiator_depth;
+	uint8_t retry_count;
+	uint8_t rnr_retry_count;
+	uint8_t flow_control;
+	uint8_t srq;
+	uint8_t data_length; /* what the consumer gave; zeroes follow */
+	uint8_t data[SOFT_CM_REP_DATA];
+};
+
+enum soft_id_state {
+	SOFT_ID_IDLE,
+	SOFT_ID_BOUND,
+	SOFT_ID_ADDR_RESOLVED,
+	SOFT_ID_ROUTE_RESOLVED,
+	SOFT_ID_LISTENING,
+	SOFT_ID_REQUESTING,   /* REQ sent */
+	SOFT_ID_REQUESTED,    /* REQ received */
+	SOFT_ID_ANSWERED,     /* REP sent */
+	SOFT_ID_ACCEPTED,     /* REP received */
+	SOFT_ID_CONNECTED,    /* RTU sent or received */
+	SOFT_ID_DISCONNECTING, /* DREQ sent */
+	SOFT_ID_DISCONNECTED, /* the event is queued or delivered; rejected, too */
+};
+
+struct soft_id;
+struct soft_service;
+
+struct soft_event {
+	struct rdma_cm_event public;
+	struct soft_id *id;    /* whose queue entry it is: the listener for a request */
+	struct soft_id *child; /* of a request */
+	bool allocated, queued;
+	TAILQ_ENTRY(soft_event) link;
+	uint8_t data[SOFT_CM_REP_DATA];
+};
+
+struct soft_event_channel {
+	struct rdma_event_channel public;
+	TAILQ_HEAD(, soft_event) events;
+};
+
+struct soft_id {
+	struct rdma_cm_id public;
+	enum soft_id_state state;
+	uint32_t number;
+	struct soft_context *context; /* holds a reference once bound to the device */
+	struct soft_service *service;
+	LIST_ENTRY(soft_id) service_link;
+	int backlog; /* requests that may wait */
+	int waiting; /* requests that do */
+	bool sync, reuse_address, owns_cqs;
+	struct ibv_qp_init_attr *endpoint; /* of a listening rdma_create_ep() */
+	struct ibv_pd *endpoint_pd;
+
+	unsigned int peer_slot;
+	uint32_t peer_number; /* 0: not known yet */
+	uint32_t peer_qpn, peer_psn;
+	uint32_t psn;
+	uint8_t responder_resources, initiator_depth, retry_count, rnr_retry_count;
+	bool peer_srq;
+
+	uint32_t reported, acknowledged; /* events */
+	struct soft_event answer;	 /* how the connection attempt ended */
+	struct soft_event goodbye;	 /* DISCONNECTED: must not fail for want of memory */
+};
+
+extern pthread_mutex_t soft_cm_lock;
+
+static inline struct soft_id *
+soft_id_of(struct rdma_cm_id *id)
+{
+	return soft_container_of(id, struct soft_id, public);
+}
+
+static inline struct soft_event_channel *
+soft_event_channel_of(struct rdma_event_channel *channel)
+{
+	return soft_container_of(channel, struct soft_event_channel, public);
+}
+
+/* Sets errno to r and returns -1, or returns 0. */
+int soft_cm_result(int r);
+
+/* In a forked child. */
+void soft_cm_reset(void);
+
+/* cm_device.c: the context that ids share */
+
+/* With a reference; NULL and errno on failure. */
+struct soft_context *soft_cm_device_get(void);
+struct soft_context *soft_cm_device_more(void); /* another, of a device in use */
+struct ibv_pd *soft_cm_device_pd(void);
+void soft_cm_device_put(void);
+void soft_cm_device_reset(void);
+
+/* cm_event.c; the lock is held */
+void soft_event_post(struct soft_id *id, struct soft_event *event, enum rdma_cm_event_type type,
+    int status);
+struct soft_event *soft_event_new(void);
+
+/* Drops what is queued for the id; a request among it is rejected. */
+void soft_event_drop(struct soft_id *id);
+
+/* Gives the id another channel and takes its queued events there. */
+void soft_event_move(struct soft_id *id, struct rdma_event_channel *to);
+
+/* Waits until every event of the id that was read is acknowledged. */
+void soft_event_wait_acknowledged(struct soft_id *id);
+
+/* For an id without a channel of the consumer: waits for its next event; 0 or -1. */
+int soft_event_complete(struct soft_id *id);
+
+/* cm_id.c */
+struct soft_id *soft_id_new(struct rdma_event_channel *channel, void *context,
+    enum rdma_port_space ps);
+void soft_id_free(struct soft_id *id);
+struct soft_id *soft_id_find(uint32_t number);
+
+/*
+ * Makes the id keep the device alive; attaching also shows it to the consumer.  0 or
+ * -errno.  Starting the device takes the runtime lock, so the CM lock must not be held; a
+ * child joins a listener that keeps the device alive, under the lock.
+ */
+int soft_id_hold(struct soft_id *id);
+int soft_id_attach(struct soft_id *id);
+void soft_id_join(struct soft_id *child);
+
+/* cm_conn.c; the lock is held */
+void soft_cm_deliver(const struct soft_cm_message *message);
+void soft_cm_send(struct soft_id *id, enum soft_cm_type type, uint16_t reason, const void *data,
+    uint8_t data_length);
+
+/* A request whose id the consumer never saw. */
+void soft_cm_refuse(struct soft_id *child);
+
+/* Tells the other side that the id goes, if there is one to be told. */
+void soft_cm_abandon(struct soft_id *id);
+
+/* RTU; the consumer's queue pair is ready. */
+void soft_cm_established(struct soft_id *id);
+
+/* cm_qp.c; the lock is not held */
+int soft_cm_qp_ready(struct soft_id *id); /* to RTS: 0 or an errno */
+void soft_cm_qp_error(struct soft_id *id);
+
+/* cm_service.c: port numbers; the lock is held */
+
+/* Takes `port`, or a free one for 0, which is then written: 0 or -errno. */
+int soft_service_bind(struct soft_id *id, uint16_t *port);
+void soft_service_release(struct soft_id *id);
+int soft_service_listen(struct soft_id *id);
+void soft_service_reset(void); /* in a forked child */
+
+/* The id listening at the address of a REQ. */
+struct soft_id *soft_service_find(uint16_t port_space, uint16_t port,
+    const struct sockaddr *target);
+
+/* address.c */
+bool soft_address_known(const struct sockaddr *address); /* a family we handle */
+socklen_t soft_address_length(const struct sockaddr *address);
+bool soft_address_wild(const struct sockaddr *address);
+bool soft_address_local(const struct sockaddr *address);
+bool soft_address_same_host(const struct sockaddr *a, const struct sockaddr *b);
+uint16_t soft_address_port(const struct sockaddr *address); /* host order */
+void soft_address_set_port(struct sockaddr *address, uint16_t port);
+void soft_address_copy(struct sockaddr_storage *to, const struct sockaddr *from);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Gives the id its source address and a port; the lock is held. */
+static int
+bind_source(struct soft_id *id, const struct sockaddr *address)
+{
+	struct rdma_addr *addr = &id->public.route.addr;
+	uint16_t port = soft_address_port(address);
+	int r;
+
+	r = soft_service_bind(id, &port);
+	if (r)
+		return r;
+	soft_address_copy(&addr->src_storage, address);
+	soft_address_set_port(&addr->src_addr, port);
+	id->state = SOFT_ID_BOUND;
+	return 0;
+}
+
+int
+rdma_bind_addr(struct rdma_cm_id *public, struct sockaddr *address)
+{
+	struct soft_id *id = soft_id_of(public);
+	bool wild;
+	int r;
+
+	if (!soft_address_known(address))
+		return soft_cm_result(EAFNOSUPPORT);
+	wild = soft_address_wild(address);
+	if (!wild && !soft_address_local(address))
+		return soft_cm_result(ENODEV);
+	r = soft_id_hold(id);
+	if (r)
+		return soft_cm_result(r);
+	pthread_mutex_lock(&soft_cm_lock);
+	r = id->state == SOFT_ID_IDLE ? bind_source(id, address) : -EINVAL;
+	pthread_mutex_unlock(&soft_cm_lock);
+	/* No device can be named for "any address" before a peer has chosen one. */
+	if (!r && !wild)
+		r = soft_id_attach(id);
+	return soft_cm_result(r);
+}
+
+static void
+loopback(struct sockaddr_storage *storage)
+{
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)storage;
+	struct sockaddr_in *in = (struct sockaddr_in *)storage;
+
+	if (storage->ss_family == AF_INET)
+		in->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	else
+		in6->sin6_addr = in6addr_loopback;
+}
+
+static int
+resolve(struct soft_id *id, const struct sockaddr *source, const struct sockaddr_storage *target,
+    bool reachable, struct soft_event *event)
+{
+	struct rdma_addr *addr = &id->public.route.addr;
+	struct sockaddr_storage any = { .ss_family = target->ss_family };
+	uint16_t port;
+	int r;
+
+	if (id->state == SOFT_ID_IDLE) {
+		r = bind_source(id, source ? source : (struct sockaddr *)&any);
+		if (r)
+			return r;
+	} else if (id->state != SOFT_ID_BOUND || source) {
+		return -EINVAL;
+	}
+	addr->dst_storage = *target;
+	if (!reachable) {
+		soft_event_post(id, event, RDMA_CM_EVENT_ADDR_ERROR, -ENETUNREACH);
+		return 0;
+	}
+	/* The way to an address of this host starts at that address. */
+	if (soft_address_wild(&addr->src_addr)) {
+		port = soft_address_port(&addr->src_addr);
+		addr->src_storage = *target;
+		soft_address_set_port(&addr->src_addr, port);
+	}
+	id->state = SOFT_ID_ADDR_RESOLVED;
+	soft_event_post(id, event, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+	return 0;
+}
+
+int
+rdma_resolve_addr(struct rdma_cm_id *public, struct sockaddr *source, struct sockaddr *target,
+    int timeout_ms)
+{
+	struct soft_id *id = soft_id_of(public);
+	struct sockaddr_storage to;
+	struct soft_event *event;
+	bool reachable;
+	int r;
+
+	(void)timeout_ms; /* the answer is known at once */
+	if (!soft_address_known(target) || (source && source->sa_family != target->sa_family))
+		return soft_cm_result(EAFNOSUPPORT);
+	if (source && !soft_address_wild(source) && !soft_address_local(source))
+		return soft_cm_result(ENODEV);
+	soft_address_copy(&to, target);
+	if (soft_address_wild(target))
+		loopback(&to);
+	reachable = soft_address_local((struct sockaddr *)&to);
+	r = soft_id_hold(id);
+	if (r)
+		return soft_cm_result(r);
+	event = soft_event_new();
+	if (!event)
+		return soft_cm_result(ENOMEM);
+	pthread_mutex_lock(&soft_cm_lock);
+	r = resolve(id, source, &to, reachable, event);
+	pthread_mutex_unlock(&soft_cm_lock);
+	if (r) {
+		free(event);
+		return soft_cm_result(r);
+	}
+	return soft_event_complete(id);
+}
+
+static struct ibv_sa_path_rec *
+new_path(void)
+{
+	struct ibv_sa_path_rec *path = calloc(1, sizeof *path);
+
+	if (!path)
+		return NULL;
+	path->dgid.raw[0] = path->sgid.raw[0] = 0xfe;
+	path->dgid.raw[1] = path->sgid.raw[1] = 0x80;
+	path->dlid = path->slid = htons(SOFT_LID);
+	path->reversible = 1;
+	path->numb_path = 1;
+	path->pkey = htons(SOFT_PKEY);
+	path->mtu_selector = 2;
+	path->mtu = IBV_MTU_4096;
+	path->rate_selector = 2;
+	path->rate = IBV_RATE_100_GBPS;
+	return path;
+}
+
+int
+rdma_resolve_route(struct rdma_cm_id *public, int timeout_ms)
+{
+	struct soft_id *id = soft_id_of(public);
+	struct ibv_sa_path_rec *path = new_path();
+	struct soft_event *event = soft_event_new();
+	int r = -ENOMEM;
+
+	(void)timeout_ms;
+	pthread_mutex_lock(&soft_cm_lock);
+	if (event && path)
+		r = id->state == SOFT_ID_ADDR_RESOLVED ? 0 : -EINVAL;
+	if (!r) {
+		free(public->route.path_rec);
+		public->route.path_rec = path;
+		public->route.num_paths = 1;
+		id->state = SOFT_ID_ROUTE_RESOLVED;
+		soft_event_post(id, event, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+	}
+	pthread_mutex_unlock(&soft_cm_lock);
+	if (r) {
+		free(path);
+		free(event);
+		return soft_cm_result(r);
+	}
+	return soft_event_complete(id);
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cm.h"
+
+#include <string.h>
+
+/* 4.096 us * 2^14: 67 ms, times the tries, until a silent peer is given up. */
+#define ACK_TIMEOUT 14
+
+static void
+init_attr(const struct soft_id *id, struct ibv_qp_attr *attr, int *mask)
+{
+	attr->pkey_index = 0;
+	attr->port_num = SOFT_PORT;
+	attr->qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
+	if (id->responder_resources)
+		attr->qp_access_flags |= IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+	*mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+}
+
+static void
+rtr_attr(const struct soft_id *id, struct ibv_qp_attr *attr, int *mask)
+{
+	attr->ah_attr = (struct ibv_ah_attr){ .dlid = SOFT_LID, .port_num = SOFT_PORT };
+	attr->path_mtu = IBV_MTU_4096;
+	attr->dest_qp_num = id->peer_qpn;
+	attr->rq_psn = id->peer_psn;
+	attr->max_dest_rd_atomic = id->responder_resources;
+	attr->min_rnr_timer = 0;
+	*mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+	    IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+}
+
+static void
+rts_attr(const struct soft_id *id, struct ibv_qp_attr *attr, int *mask)
+{
+	attr->timeout = ACK_TIMEOUT;
+	attr->retry_cnt = id->retry_count;
+	attr->rnr_retry = id->rnr_retry_count;
+	attr->sq_psn = id->psn;
+	attr->max_rd_atomic = id->initiator_depth;
+	*mask = IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+	    IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC;
+}
+
+int
+rdma_init_qp_attr(struct rdma_cm_id *public, struct ibv_qp_attr *attr, int *mask)
+{
+	const struct soft_id *id = soft_id_of(public);
+
+	if (!id->context)
+		return soft_cm_result(EINVAL);
+	switch (attr->qp_state) {
+	case IBV_QPS_INIT:
+		init_attr(id, attr, mask);
+		return 0;
+	case IBV_QPS_RTR:
+		if (!id->peer_qpn)
+			return soft_cm_result(EINVAL);
+		rtr_attr(id, attr, mask);
+		return 0;
+	case IBV_QPS_RTS:
+		rts_attr(id, attr, mask);
+		return 0;
+	default:
+		return soft_cm_result(EINVAL);
+	}
+}
+
+static int
+step(struct soft_id *id, enum ibv_qp_state state)
+{
+	struct ibv_qp_attr attr = { .qp_state = state };
+	int mask;
+
+	if (rdma_init_qp_attr(&id->public, &attr, &mask))
+		return errno;
+	return ibv_modify_qp(id->public.qp, &attr, mask);
+}
+
+int
+soft_cm_qp_ready(struct soft_id *id)
+{
+	int r;
+
+	r = step(id, IBV_QPS_INIT); /* again: the access flags are known only now */
+	if (!r)
+		r = step(id, IBV_QPS_RTR);
+	if (!r)
+		r = step(id, IBV_QPS_RTS);
+	return r;
+}
+
+void
+soft_cm_qp_error(struct soft_id *id)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	if (id->public.qp)
+		(void)ibv_modify_qp(id->public.qp, &attr, IBV_QP_STATE);
+}
+
+static void
+destroy_cqs(struct rdma_cm_id *public)
+{
+	if (!soft_id_of(public)->owns_cqs)
+		return;
+	if (public->send_cq)
+		ibv_destroy_cq(public->send_cq);
+	if (public->send_cq_channel)
+		ibv_destroy_comp_channel(public->send_cq_channel);
+	if (public->recv_cq)
+		ibv_destroy_cq(public->recv_cq);
+	if (public->recv_cq_channel)
+		ibv_destroy_comp_channel(public->recv_cq_channel);
+	public->send_cq = public->recv_cq = NULL;
+	public->send_cq_channel = public->recv_cq_channel = NULL;
+	soft_id_of(public)->owns_cqs = false;
+}
+
+static int
+create_cq(struct rdma_cm_id *public, uint32_t entries, struct ibv_comp_channel **channel,
+    struct ibv_cq **cq)
+{
+	*channel = ibv_create_comp_channel(public->verbs);
+	if (!*channel)
+		return -1;
+	*cq = ibv_create_cq(public->verbs, entries ? (int)entries : 1, public, *channel, 0);
+	return *cq ? 0 : -1;
+}
+
+/* rdma_get_send_comp() and its like expect each queue on a channel of its own. */
+static int
+create_cqs(struct rdma_cm_id *public, struct ibv_qp_init_attr *init)
+{
+	soft_id_of(public)->owns_cqs = true;
+	if (!init->send_cq) {
+		if (create_cq(public, init->cap.max_send_wr, &public->send_cq_channel,
+			&public->send_cq))
+			goto destroy;
+		init->send_cq = public->send_cq;
+	}
+	if (!init->recv_cq) {
+		if (create_cq(public, init->cap.max_recv_wr, &public->recv_cq_channel,
+			&public->recv_cq))
+			goto destroy;
+		init->recv_cq = public->recv_cq;
+	}
+	return 0;
+
+destroy:
+	destroy_cqs(public);
+	return -1;
+}
+
+int
+rdma_create_qp(struct rdma_cm_id *public, struct ibv_pd *pd, struct ibv_qp_init_attr *given)
+{
+	struct soft_id *id = soft_id_of(public);
+	struct ibv_qp_init_attr init = *given;
+	int saved;
+
+	if (!public->verbs || public->qp)
+		return soft_cm_result(EINVAL);
+	if (!pd)
+		pd = public->pd;
+	if (pd->context != public->verbs)
+		return soft_cm_result(EINVAL);
+	if (create_cqs(public, &init))
+		return -1;
+	public->qp = ibv_create_qp(pd, &init);
+	if (!public->qp)
+		goto destroy;
+	saved = step(id, IBV_QPS_INIT);
+	if (saved) {
+		ibv_destroy_qp(public->qp);
+		public->qp = NULL;
+		errno = saved;
+		goto destroy;
+	}
+	public->pd = pd;
+	*given = init;
+	return 0;
+
+destroy:
+	saved = errno;
+	destroy_cqs(public);
+	return soft_cm_result(saved);
+}
+
+int
+rdma_create_qp_ex(struct rdma_cm_id *public, struct ibv_qp_init_attr_ex *given)
+{
+	struct ibv_qp_init_attr init;
+	int r;
+
+	if (given->comp_mask & ~(uint32_t)IBV_QP_INIT_ATTR_PD)
+		return soft_cm_result(EOPNOTSUPP);
+	/* The extended structure begins with the fields of the plain one. */
+	memcpy(&init, given, sizeof init);
+	r = rdma_create_qp(public, given->comp_mask & IBV_QP_INIT_ATTR_PD ? given->pd : NULL, &init);
+	if (!r)
+		memcpy(given, &init, offsetof(struct ibv_qp_init_attr, sq_sig_all));
+	return r;
+}
+
+void
+rdma_destroy_qp(struct rdma_cm_id *public)
+{
+	if (!public->qp)
+		return;
+	ibv_destroy_qp(public->qp);
+	public->qp = NULL;
+	destroy_cqs(public);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cm.h"
+#include "slot.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/*
+ * A service is a port number of one port space that this process holds.  Holding it means
+ * owning the abstract unix socket "softverbs.1.port.SPACE.PORT", which makes the number
+ * unique on the host and is where other processes ask for its owner.
+ */
+struct soft_service {
+	LIST_ENTRY(soft_service) link;
+	LIST_HEAD(, soft_id) ids;
+	uint16_t port_space;
+	uint16_t port;
+	int fd;
+	struct soft_id *listener;
+};
+
+/* Ports handed out for "any port", as for TCP on most hosts. */
+#define EPHEMERAL_FIRST 49152
+#define EPHEMERAL_COUNT 16384
+
+#define BUCKETS 1024
+static LIST_HEAD(, soft_service) buckets[BUCKETS];
+
+static struct soft_service *
+find(uint16_t port_space, uint16_t port)
+{
+	struct soft_service *service;
+
+	LIST_FOREACH(service, &buckets[port % BUCKETS], link)
+		if (service->port == port && service->port_space == port_space)
+			return service;
+	return NULL;
+}
+
+static int
+create(struct soft_service **out, uint16_t port_space, uint16_t port)
+{
+	struct soft_service *service;
+	int fd;
+
+	fd = soft_name_bind("softverbs.1.port.%04x.%u", port_space, port);
+	if (fd < 0)
+		return fd;
+	service = calloc(1, sizeof *service);
+	if (!service) {
+		close(fd);
+		return -ENOMEM;
+	}
+	service->port_space = port_space;
+	service->port = port;
+	service->fd = fd;
+	LIST_INIT(&service->ids);
+	LIST_INSERT_HEAD(&buckets[port % BUCKETS], service, link);
+	*out = service;
+	return 0;
+}
+
+static int
+create_any(struct soft_service **out, uint16_t port_space)
+{
+	uint32_t first = soft_random32() % EPHEMERAL_COUNT;
+	uint16_t port;
+	int r = -EADDRINUSE;
+
+	for (uint32_t i = 0; i < EPHEMERAL_COUNT && r == -EADDRINUSE; i++) {
+		port = (uint16_t)(EPHEMERAL_FIRST + (first + i) % EPHEMERAL_COUNT);
+		if (!find(port_space, port))
+			r = create(out, port_space, port);
+	}
+	return r;
+}
+
+/* Ids of this process share a port if all of them asked to. */
+static bool
+shareable(const struct soft_service *service, const struct soft_id *id)
+{
+	const struct soft_id *other;
+
+	if (!id->reuse_address || service->listener)
+		return false;
+	LIST_FOREACH(other, &service->ids, service_link)
+		if (!other->reuse_address)
+			return false;
+	return true;
+}
+
+int
+soft_service_bind(struct soft_id *id, uint16_t *port)
+{
+	const uint16_t port_space = (uint16_t)id->public.ps;
+	struct soft_service *service = *port ? find(port_space, *port) : NULL;
+	int r;
+
+	if (service) {
+		if (!shareable(service, id))
+			return -EADDRINUSE;
+	} else {
+		r = *port ? create(&service, port_space, *port) : create_any(&service, port_space);
+		if (r)
+			return r;
+	}
+	LIST_INSERT_HEAD(&service->ids, id, service_link);
+	id->service = service;
+	*port = service->port;
+	return 0;
+}
+
+void
+soft_service_release(struct soft_id *id)
+{
+	struct soft_service *service = id->service;
+
+	if (!service)
+		return;
+	id->service = NULL;
+	LIST_REMOVE(id, service_link);
+	if (service->listener == id)
+		service->listener = NULL;
+	if (!LIST_EMPTY(&service->ids))
+		return;
+	LIST_REMOVE(service, link);
+	close(service->fd);
+	free(service);
+}
+
+int
+soft_service_listen(struct soft_id *id)
+{
+	if (id->service->listener)
+		return -EADDRINUSE;
+	id->service->listener = id;
+	return 0;
+}
+
+struct soft_id *
+soft_service_find(uint16_t port_space, uint16_t port, const struct sockaddr *target)
+{
+	struct soft_service *service = find(port_space, port);
+	struct soft_id *listener = service ? service->listener : NULL;
+	const struct sockaddr *bound;
+
+	if (!listener)
+		return NULL;
+	bound = rdma_get_local_addr(&listener->public);
+	return soft_address_wild(bound) || soft_address_same_host(bound, target) ? listener : NULL;
+}
+
+/* The parent's sockets must not hold their names when it is gone. */
+void
+soft_service_reset(void)
+{
+	struct soft_service *service;
+
+	for (int i = 0; i < BUCKETS; i++) {
+		LIST_FOREACH(service, &buckets[i], link)
+			close(service->fd);
+		LIST_INIT(&buckets[i]);
+	}
+}

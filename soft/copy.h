@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * copy -- moving bytes between scatter/gather lists
+ */
+#ifndef SOFT_COPY_H
+#define SOFT_COPY_H
+
+#include "mr.h"
+
+/*
+ * A place in a list of segments.  A remote range is a list of one segment whose key is the
+ * remote key; `raw` memory, such as inline data, needs no key.
+ */
+struct soft_cursor {
+	const struct ibv_sge *sge;
+	int left;	       /* segments, the current one included */
+	uint32_t offset;       /* in the current segment */
+	char *raw;	       /* if set, the bytes themselves */
+	const struct ibv_pd *pd;
+	unsigned int access; /* flags that every key must have */
+};
+
+enum soft_copy_result { SOFT_COPIED, SOFT_SOURCE_FAULT, SOFT_TARGET_FAULT };
+
+/*
+ * Copies `length` bytes and moves both cursors.  The caller has seen to it that the lists
+ * are long enough.  Keys are checked for each piece just before it is copied; what was
+ * copied before a fault stays, as on a wire.
+ */
+enum soft_copy_result soft_copy(struct soft_cursor *target, struct soft_cursor *source,
+    uint64_t length);
+
+/* The bytes a list of segments holds. */
+static inline uint64_t
+soft_sge_length(const struct ibv_sge *sge, int n)
+{
+	uint64_t sum = 0;
+
+	while (n-- > 0)
+		sum += (sge++)->length;
+	return sum;
+}
+
+#endif

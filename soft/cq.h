@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cq -- completion queue with one-shot notification
+ *
+ * One lock covers the entries and the armed state: whether an entry was added before or
+ * after a request has one answer.  An event is owed for an entry added after the request;
+ * a request finds entries already there and owes nothing for them.
+ */
+#ifndef SOFT_CQ_H
+#define SOFT_CQ_H
+
+#include "channel.h"
+#include "timer.h"
+
+enum soft_armed { SOFT_UNARMED, SOFT_ARMED_SOLICITED, SOFT_ARMED_ANY };
+
+struct soft_cq {
+	struct ibv_cq ibv;
+	pthread_mutex_t lock;
+	struct ibv_wc *ring;
+	uint32_t mask;
+	uint32_t size;	/* entries that fit */
+	uint32_t head;	/* next to be polled; these counters run freely */
+	uint32_t shown; /* end of what can be polled; short of tail only if delayed */
+	uint32_t tail;
+	uint32_t solicited; /* one past the newest entry that a solicited request waits for */
+	enum soft_armed armed;
+	bool overrun; /* an entry was lost: the CQ accepts nothing more */
+
+	enum soft_personality personality;
+	struct soft_timer timer;
+	uint32_t noise;	  /* state of the personality's random choices */
+	uint32_t due;	  /* completions that an event held back covers; 0: none is */
+
+	struct soft_channel *channel;
+	TAILQ_ENTRY(soft_cq) link; /* in channel->events while unread != 0 */
+	uint32_t unread;	   /* these three are guarded by the channel's lock */
+	uint32_t delivered;
+
+	struct soft_async_source async;
+	atomic_uint users; /* queue pairs */
+};
+
+static inline struct soft_cq *
+soft_cq_of(struct ibv_cq *cq)
+{
+	return soft_container_of(cq, struct soft_cq, ibv);
+}
+
+/*
+ * Adds an entry, whose data must have landed.  `solicited` is true for the receive of a
+ * solicited message and for every error.  -EIO if the CQ is overrun: the queue pair that
+ * lost its completion must fail.
+ */
+int soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited);
+
+int soft_cq_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc);
+int soft_cq_request(struct ibv_cq *cq, int solicited_only);
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "device.h"
+#include "context.h"
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Libraries for particular adapters look at the words behind the ibv_device that they are
+ * handed, to see whether it is theirs; zeroes there say no.
+ */
+static struct {
+	struct ibv_device ibv;
+	uint64_t behind[8];
+} device = {
+	.ibv = {
+		.node_type = IBV_NODE_CA,
+		.transport_type = IBV_TRANSPORT_IB,
+		.name = "soft0",
+		.dev_name = "uverbs-soft0",
+		.dev_path = "/nonexistent/softverbs/uverbs-soft0",
+		.ibdev_path = "/nonexistent/softverbs/soft0",
+	},
+};
+
+struct ibv_device *
+soft_device(void)
+{
+	return &device.ibv;
+}
+
+__be64
+soft_device_guid(void)
+{
+	/* The bit 0x02 of the first byte marks a locally administered number. */
+	return htobe64(0x0253465453465430ull);
+}
+
+struct ibv_device **
+ibv_get_device_list(int *num_devices)
+{
+	struct ibv_device **list = calloc(2, sizeof *list);
+
+	if (num_devices)
+		*num_devices = list ? 1 : 0;
+	if (list)
+		list[0] = &device.ibv;
+	return list;
+}
+
+void
+ibv_free_device_list(struct ibv_device **list)
+{
+	free(list);
+}
+
+const char *
+ibv_get_device_name(struct ibv_device *dev)
+{
+	return dev->name;
+}
+
+int
+ibv_get_device_index(struct ibv_device *dev)
+{
+	(void)dev;
+	return -1; /* no kernel device */
+}
+
+__be64
+ibv_get_device_guid(struct ibv_device *dev)
+{
+	(void)dev;
+	return soft_device_guid();
+}
+
+void
+soft_device_query(struct ibv_device_attr *attr)
+{
+	*attr = (struct ibv_device_attr){
+		.fw_ver = "1.0.0",
+		.node_guid = soft_device_guid(),
+		.sys_image_guid = soft_device_guid(),
+		.max_mr_size = SOFT_MAX_MR_SIZE,
+		.page_size_cap = 0xfffffffffffff000ull,
+		.vendor_id = 0,
+		.vendor_part_id = 1,
+		.hw_ver = 1,
+		.max_qp = SOFT_MAX_QP,
+		.max_qp_wr = SOFT_MAX_QP_WR,
+		.device_cap_flags = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_SYS_IMAGE_GUID |
+		    IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SRQ_RESIZE,
+		.max_sge = SOFT_MAX_SGE,
+		.max_sge_rd = SOFT_MAX_SGE,
+		.max_cq = SOFT_MAX_CQ,
+		.max_cqe = SOFT_MAX_CQE,
+		.max_mr = SOFT_MAX_MR,
+		.max_pd = SOFT_MAX_PD,
+		.max_qp_rd_atom = SOFT_MAX_RD_ATOM,
+		.max_res_rd_atom = SOFT_MAX_RD_ATOM * SOFT_MAX_QP,
+		.max_qp_init_rd_atom = SOFT_MAX_RD_ATOM,
+		.atomic_cap = IBV_ATOMIC_GLOB,
+		.max_srq = SOFT_MAX_SRQ,
+		.max_srq_wr = SOFT_MAX_QP_WR,
+		.max_srq_sge = SOFT_MAX_SGE,
+		.max_pkeys = 1,
+		.local_ca_ack_delay = 15,
+		.phys_port_cnt = 1,
+	};
+}
+
+int
+ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
+{
+	(void)context;
+	soft_device_query(attr);
+	return 0;
+}
+
+int
+soft_port_query(uint8_t port, struct ibv_port_attr *out, size_t length)
+{
+	const struct ibv_port_attr attr = {
+		.state = IBV_PORT_ACTIVE,
+		.max_mtu = IBV_MTU_4096,
+		.active_mtu = IBV_MTU_4096,
+		.gid_tbl_len = SOFT_GID_TABLE,
+		.port_cap_flags = IBV_PORT_CM_SUP,
+		.max_msg_sz = SOFT_MAX_MSG,
+		.pkey_tbl_len = 1,
+		.lid = SOFT_LID,
+		.sm_lid = SOFT_LID,
+		.max_vl_num = 1,
+		.subnet_timeout = 18,
+		.active_width = 2, /* 4X */
+		.active_speed = 32, /* EDR */
+		.phys_state = 5, /* link up */
+		.link_layer = IBV_LINK_LAYER_INFINIBAND,
+	};
+
+	if (port != SOFT_PORT)
+		return EINVAL;
+	memcpy(out, &attr, length < sizeof attr ? length : sizeof attr);
+	return 0;
+}
+
+/* Programs built before the structure grew pass one that ends in front of port_cap_flags2. */
+int
+ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv_port_attr *attr)
+{
+	(void)context;
+	return soft_port_query(port, (struct ibv_port_attr *)attr,
+	    offsetof(struct ibv_port_attr, port_cap_flags2));
+}
+
+/* Entry 0 is the link-local address of the port, entry 1 the loopback address of the host. */
+int
+soft_gid_query(uint32_t port, uint32_t index, union ibv_gid *gid)
+{
+	static const uint8_t loopback[16] = { [10] = 0xff, [11] = 0xff, 127, 0, 0, 1 };
+
+	if (port != SOFT_PORT || index >= SOFT_GID_TABLE)
+		return EINVAL;
+	if (index == 0) {
+		gid->global.subnet_prefix = htobe64(0xfe80000000000000ull);
+		gid->global.interface_id = soft_device_guid();
+	} else {
+		memcpy(gid->raw, loopback, sizeof gid->raw);
+	}
+	return 0;
+}
+
+int
+ibv_query_gid(struct ibv_context *context, uint8_t port, int index, union ibv_gid *gid)
+{
+	int r;
+
+	(void)context;
+	r = soft_gid_query(port, (uint32_t)index, gid);
+	if (!r)
+		return 0;
+	errno = r;
+	return -1;
+}
+
+static int
+gid_entry(uint32_t port, uint32_t index, struct ibv_gid_entry *out, size_t size)
+{
+	struct ibv_gid_entry entry = { .gid_index = index, .port_num = port,
+		.gid_type = IBV_GID_TYPE_IB };
+	int r = soft_gid_query(port, index, &entry.gid);
+
+	if (!r)
+		memcpy(out, &entry, size < sizeof entry ? size : sizeof entry);
+	return r;
+}
+
+int
+_ibv_query_gid_ex(struct ibv_context *context, uint32_t port, uint32_t index,
+    struct ibv_gid_entry *entry, uint32_t flags, size_t entry_size)
+{
+	(void)context;
+	return flags ? EOPNOTSUPP : gid_entry(port, index, entry, entry_size);
+}
+
+ssize_t
+_ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries, size_t max,
+    uint32_t flags, size_t entry_size)
+{
+	(void)context;
+	if (flags)
+		return -EOPNOTSUPP;
+	if (max < SOFT_GID_TABLE)
+		return -EINVAL;
+	for (uint32_t i = 0; i < SOFT_GID_TABLE; i++)
+		(void)gid_entry(SOFT_PORT, i,
+		    (struct ibv_gid_entry *)((char *)entries + i * entry_size), entry_size);
+	return SOFT_GID_TABLE;
+}
+
+int
+ibv_query_pkey(struct ibv_context *context, uint8_t port, int index, __be16 *pkey)
+{
+	(void)context;
+	if (port != SOFT_PORT || index) {
+		errno = EINVAL;
+		return -1;
+	}
+	*pkey = htobe16(SOFT_PKEY);
+	return 0;
+}
+
+int
+ibv_get_pkey_index(struct ibv_context *context, uint8_t port, __be16 pkey)
+{
+	(void)context;
+	if (port == SOFT_PORT && pkey == htobe16(SOFT_PKEY))
+		return 0;
+	errno = EINVAL;
+	return -1;
+}
+
+/* No pages are pinned, so a copy-on-write after fork() separates nothing. */
+int
+ibv_fork_init(void)
+{
+	return 0;
+}
+
+enum ibv_fork_status
+ibv_is_fork_initialized(void)
+{
+	return IBV_FORK_UNNEEDED;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mr.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct soft_mr {
+	struct ibv_mr ibv;
+	struct soft_mr *next; /* in its bucket */
+	uint64_t iova;	      /* what remote and local work requests call its first byte */
+	unsigned int access;
+};
+
+#define ACCESS_KNOWN                                                                     \
+	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |     \
+	    IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED |      \
+	    IBV_ACCESS_HUGETLB | IBV_ACCESS_OPTIONAL_RANGE)
+
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+static struct soft_mr **buckets;
+static size_t bucket_mask;
+static size_t count;
+
+void
+soft_mr_read_lock(void)
+{
+	pthread_rwlock_rdlock(&lock);
+}
+
+void
+soft_mr_unlock(void)
+{
+	pthread_rwlock_unlock(&lock);
+}
+
+static struct soft_mr *
+find(uint32_t key)
+{
+	struct soft_mr *mr = buckets ? buckets[key & bucket_mask] : NULL;
+
+	while (mr && mr->ibv.lkey != key)
+		mr = mr->next;
+	return mr;
+}
+
+void *
+soft_mr_translate(const struct ibv_pd *pd, uint32_t key, uint64_t address, uint64_t length,
+    unsigned int access)
+{
+	const struct soft_mr *mr = find(key);
+	uint64_t offset;
+
+	if (!mr || mr->ibv.pd != pd || (mr->access & access) != access)
+		return NULL;
+	offset = address - mr->iova; /* wraps to a huge number below the start */
+	if (offset > mr->ibv.length || length > mr->ibv.length - offset)
+		return NULL;
+	return (char *)mr->ibv.addr + offset;
+}
+
+static void
+link_in(struct soft_mr *mr)
+{
+	struct soft_mr **bucket = &buckets[mr->ibv.lkey & bucket_mask];
+
+	mr->next = *bucket;
+	*bucket = mr;
+}
+
+/* Doubles the table when it is full; a region more always fits, growing is for speed. */
+static int
+grow(void)
+{
+	size_t old = buckets ? bucket_mask + 1 : 0, size = old ? old * 2 : 64;
+	struct soft_mr **table, **previous = buckets, *mr, *next;
+
+	if (count < old)
+		return 0;
+	table = calloc(size, sizeof *table);
+	if (!table)
+		return old ? 0 : -ENOMEM;
+	buckets = table;
+	bucket_mask = size - 1;
+	for (size_t i = 0; i < old; i++) {
+		for (mr = previous[i]; mr; mr = next) {
+			next = mr->next;
+			link_in(mr);
+		}
+	}
+	free(previous);
+	return 0;
+}
+
+static int
+insert(struct soft_mr *mr)
+{
+	uint32_t key;
+	int r;
+
+	pthread_rwlock_wrlock(&lock);
+	r = count < SOFT_MAX_MR ? grow() : -ENOMEM;
+	if (!r) {
+		do
+			key = soft_random32();
+		while (!key || find(key));
+		mr->ibv.lkey = mr->ibv.rkey = mr->ibv.handle = key;
+		link_in(mr);
+		count++;
+	}
+	pthread_rwlock_unlock(&lock);
+	return r;
+}
+
+static void
+take_out(struct soft_mr *mr)
+{
+	struct soft_mr **link;
+
+	pthread_rwlock_wrlock(&lock);
+	link = &buckets[mr->ibv.lkey & bucket_mask];
+	while (*link != mr)
+		link = &(*link)->next;
+	*link = mr->next;
+	if (--count == 0) {
+		free(buckets);
+		buckets = NULL;
+	}
+	pthread_rwlock_unlock(&lock);
+}
+
+/* Registration is where a hole in the address space must show, not the first transfer. */
+static int
+check_mapped(const void *addr, size_t length)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t at = (uintptr_t)addr & ~(page - 1), end = (uintptr_t)addr + length;
+	unsigned char in_core[1024];
+	size_t step;
+
+	while (at < end) {
+		step = end - at;
+		if (step > sizeof in_core * page)
+			step = sizeof in_core * page;
+		if (mincore((void *)at, step, in_core))
+			return errno == ENOMEM ? -EFAULT : -errno;
+		at += step;
+	}
+	return 0;
+}
+
+struct ibv_mr *
+ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
+{
+	struct soft_mr *mr;
+	int r = 0;
+
+	if (soft_context_stale(soft_context_of(pd->context)))
+		r = -EIO;
+	else if (access & ~(unsigned int)ACCESS_KNOWN)
+		r = access & IBV_ACCESS_ON_DEMAND ? -EOPNOTSUPP : -EINVAL;
+	else if ((access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) &&
+	    !(access & IBV_ACCESS_LOCAL_WRITE))
+		r = -EINVAL; /* who may write from afar may write from here */
+	else if (length > SOFT_MAX_MR_SIZE || (uintptr_t)addr + length < (uintptr_t)addr ||
+	    iova + length < iova)
+		r = -EINVAL;
+	else
+		r = check_mapped(addr, length);
+	if (r) {
+		errno = -r;
+		return NULL;
+	}
+	mr = calloc(1, sizeof *mr);
+	if (!mr)
+		return NULL;
+	mr->ibv = (struct ibv_mr){ .context = pd->context, .pd = pd, .addr = addr, .length = length };
+	mr->iova = access & IBV_ACCESS_ZERO_BASED ? 0 : iova;
+	mr->access = access;
+	r = insert(mr);
+	if (r) {
+		free(mr);
+		errno = -r;
+		return NULL;
+	}
+	soft_pd_of(pd)->users++;
+	return &mr->ibv;
+}
+
+struct ibv_mr *
+ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
+{
+	return ibv_reg_mr_iova2(pd, addr, length, (uintptr_t)addr, (unsigned int)access);
+}
+
+struct ibv_mr *
+ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, int access)
+{
+	return ibv_reg_mr_iova2(pd, addr, length, iova, (unsigned int)access);
+}
+
+int
+ibv_dereg_mr(struct ibv_mr *ibv)
+{
+	struct soft_mr *mr = soft_container_of(ibv, struct soft_mr, ibv);
+
+	if (soft_context_stale(soft_context_of(ibv->context)))
+		return 0;
+	take_out(mr);
+	soft_pd_of(ibv->pd)->users--;
+	free(mr);
+	return 0;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "context.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[] = {
+	[SOFT_STRICT] = "strict",
+	[SOFT_LATE] = "late",
+	[SOFT_SPURIOUS] = "spurious",
+	[SOFT_COALESCING] = "coalescing",
+	[SOFT_DELAYED] = "delayed",
+};
+
+static atomic_int override = -1;
+
+int
+soft_personality_parse(const char *name)
+{
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (!strcmp(name, names[i]))
+			return (int)i;
+	return -EINVAL;
+}
+
+void
+soft_personality_override(int personality)
+{
+	override = personality;
+}
+
+int
+soft_personality_from_environment(void)
+{
+	const char *name = secure_getenv("SOFTVERBS_PERSONALITY");
+	int personality = override;
+
+	if (personality >= 0)
+		return personality;
+	if (!name || !*name)
+		return SOFT_STRICT;
+	personality = soft_personality_parse(name);
+	if (personality < 0)
+		fprintf(stderr,
+		    "softverbs: SOFTVERBS_PERSONALITY=%s: not one of strict, late, spurious, "
+		    "coalescing, delayed\n",
+		    name);
+	return personality;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "progress.h"
+#include "timer.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+static pthread_t thread;
+static int epoll_fd = -1;
+static atomic_int wake_fd = -1;
+static atomic_bool quit;
+
+static void
+wait_until(uint64_t when)
+{
+	struct pollfd pfd = { .fd = epoll_fd, .events = POLLIN };
+	struct timespec ts, *timeout = NULL;
+	uint64_t now;
+
+	if (when != UINT64_MAX) {
+		now = soft_now();
+		when = when > now ? when - now : 0;
+		ts = (struct timespec){ (time_t)(when / 1000000000u), (long)(when % 1000000000u) };
+		timeout = &ts;
+	}
+	/* Nothing to handle: a wake-up and a timeout both lead to another look. */
+	(void)ppoll(&pfd, 1, timeout, NULL);
+}
+
+static void *
+run(void *unused)
+{
+	struct soft_watch *watch;
+	struct epoll_event event;
+
+	(void)unused;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	while (!quit) {
+		wait_until(soft_timer_run());
+		/* One at a time: the function of one may remove another. */
+		while (!quit && epoll_wait(epoll_fd, &event, 1, 0) == 1) {
+			watch = event.data.ptr;
+			if (!watch) {
+				soft_bell_hush(wake_fd);
+				break;
+			}
+			watch->fn(watch, event.events);
+		}
+	}
+	return NULL;
+}
+
+int
+soft_progress_start(void)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	sigset_t all, saved;
+	int fd, r;
+
+	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (epoll_fd < 0)
+		return -errno;
+	fd = soft_bell_open();
+	if (fd < 0) {
+		r = -errno;
+		goto close_epoll;
+	}
+	if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event)) {
+		r = -errno;
+		goto close_bell;
+	}
+	quit = false;
+	wake_fd = fd;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &saved);
+	r = -pthread_create(&thread, NULL, run, NULL);
+	pthread_sigmask(SIG_SETMASK, &saved, NULL);
+	if (!r)
+		return 0;
+	wake_fd = -1;
+
+close_bell:
+	close(fd);
+close_epoll:
+	close(epoll_fd);
+	epoll_fd = -1;
+	return r;
+}
+
+void
+soft_progress_stop(void)
+{
+	quit = true;
+	soft_progress_wake();
+	pthread_join(thread, NULL);
+	close(wake_fd);
+	close(epoll_fd);
+	wake_fd = -1;
+	epoll_fd = -1;
+}
+
+void
+soft_progress_wake(void)
+{
+	if (wake_fd >= 0)
+		soft_bell_ring(wake_fd);
+}
+
+static int
+watch_control(struct soft_watch *watch, int operation, uint32_t events)
+{
+	struct epoll_event event = { .events = events, .data.ptr = watch };
+
+	return epoll_ctl(epoll_fd, operation, watch->fd, &event) ? -errno : 0;
+}
+
+int
+soft_watch_add(struct soft_watch *watch, uint32_t events)
+{
+	return watch_control(watch, EPOLL_CTL_ADD, events);
+}
+
+int
+soft_watch_change(struct soft_watch *watch, uint32_t events)
+{
+	return watch_control(watch, EPOLL_CTL_MOD, events);
+}
+
+void
+soft_watch_remove(struct soft_watch *watch)
+{
+	(void)watch_control(watch, EPOLL_CTL_DEL, 0);
+}
+
+void
+soft_progress_reset(void)
+{
+	if (epoll_fd >= 0)
+		close(epoll_fd);
+	if (wake_fd >= 0)
+		close(wake_fd);
+	epoll_fd = -1;
+	wake_fd = -1;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "qp.h"
+
+/* The times that the five-bit RNR timer codes stand for, in microseconds. */
+static const uint32_t rnr_times[32] = { 655360, 10, 20, 30, 40, 60, 80, 120, 160, 240, 320, 480,
+	640, 960, 1280, 1920, 2560, 3840, 5120, 7680, 10240, 15360, 20480, 30720, 40960, 61440,
+	81920, 122880, 163840, 245760, 327680, 491520 };
+
+#define RNR_RETRY_FOREVER 7
+
+static void
+set_timer(struct soft_qp *qp, uint64_t nanoseconds)
+{
+	qp->sq.deadline = soft_now() + nanoseconds;
+	if (soft_timer_set(&qp->sq.timer, qp->sq.deadline))
+		soft_qp_get(qp); /* the timer's */
+}
+
+/* The oldest request failed: it completes with `status`, the others are flushed. */
+static void
+fail(struct soft_qp *qp, enum ibv_wc_status status)
+{
+	int lost = soft_sq_complete(qp, status);
+
+	soft_qp_error_locked(qp, lost ? IBV_EVENT_QP_FATAL : SOFT_NO_EVENT);
+}
+
+/* With endless tries the timer only finds out that the peer failed; so often is enough. */
+#define RNR_PATIENCE 50000000u
+
+/*
+ * The peer has no receive.  Posting one kicks us; the timer is for a peer that does not,
+ * and each look that finds nothing takes a try.
+ */
+static void
+stall_for_receive(struct soft_qp *qp, uint8_t rnr_timer)
+{
+	struct soft_sq *sq = &qp->sq;
+
+	if (sq->tried != SOFT_STALLED_RECEIVE) {
+		sq->tried = SOFT_STALLED_RECEIVE;
+		sq->tries = qp->attr.rnr_retry;
+	}
+	sq->stall = SOFT_STALLED_RECEIVE;
+	if (qp->attr.rnr_retry == RNR_RETRY_FOREVER) {
+		set_timer(qp, RNR_PATIENCE);
+	} else if (sq->tries) {
+		sq->tries--;
+		set_timer(qp, (uint64_t)rnr_times[rnr_timer & 31] * 1000);
+	} else {
+		fail(qp, IBV_WC_RNR_RETRY_EXC_ERR);
+	}
+}
+
+/*
+ * The peer does not answer: it is gone, in error, or not connected yet.  It kicks us when
+ * it becomes ready; without a timeout we wait for that alone.
+ */
+static void
+stall_for_peer(struct soft_qp *qp)
+{
+	struct soft_sq *sq = &qp->sq;
+
+	if (sq->peer)
+		soft_qp_put(sq->peer);
+	sq->peer = NULL; /* its number may belong to another later */
+	if (sq->tried != SOFT_STALLED_PEER) {
+		sq->tried = SOFT_STALLED_PEER;
+		sq->tries = qp->attr.retry_cnt;
+	}
+	sq->stall = SOFT_STALLED_PEER;
+	if (qp->attr.timeout)
+		set_timer(qp, 4096ull << (qp->attr.timeout & 31));
+}
+
+static struct soft_qp *
+peer_of(struct soft_qp *qp)
+{
+	if (!qp->sq.peer)
+		qp->sq.peer = soft_qp_table_find(qp->attr.dest_qp_num);
+	return qp->sq.peer;
+}
+
+/* What the requester can tell without asking the other side. */
+static enum ibv_wc_status
+check(const struct soft_qp *qp, const struct soft_send *send)
+{
+	if (send->length > SOFT_MAX_MSG)
+		return IBV_WC_LOC_LEN_ERR;
+	switch (send->opcode) {
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		if (send->length != sizeof(uint64_t))
+			return IBV_WC_LOC_LEN_ERR;
+		return qp->attr.max_rd_atomic ? IBV_WC_SUCCESS : IBV_WC_LOC_QP_OP_ERR;
+	case IBV_WR_RDMA_READ:
+		return qp->attr.max_rd_atomic ? IBV_WC_SUCCESS : IBV_WC_LOC_QP_OP_ERR;
+	default:
+		return IBV_WC_SUCCESS;
+	}
+}
+
+void
+soft_sq_run(struct soft_qp *qp, struct soft_aftermath *after)
+{
+	struct soft_sq *sq = &qp->sq;
+	enum soft_verdict verdict;
+	enum ibv_wc_status status;
+	struct soft_qp *peer;
+	struct soft_send *send;
+
+	while (sq->head != sq->tail && qp->state == IBV_QPS_RTS) {
+		send = soft_sq_at(sq, sq->head);
+		status = check(qp, send);
+		if (status == IBV_WC_SUCCESS) {
+			peer = peer_of(qp);
+			verdict = peer ? soft_respond(peer, qp, send, &status, after) : SOFT_SILENT;
+			if (verdict == SOFT_SILENT) {
+				stall_for_peer(qp);
+				return;
+			}
+			if (verdict == SOFT_NOT_READY) {
+				stall_for_receive(qp, after->rnr_timer);
+				return;
+			}
+		}
+		if (status != IBV_WC_SUCCESS)
+			fail(qp, status);
+		else if (soft_sq_complete(qp, status))
+			soft_qp_error_locked(qp, IBV_EVENT_QP_FATAL);
+	}
+}
+
+void
+soft_sq_unstall(struct soft_qp *qp)
+{
+	qp->sq.stall = SOFT_RUNNING;
+	if (soft_timer_cancel(&qp->sq.timer))
+		soft_qp_put(qp); /* the timer's; the caller has one too */
+}
+
+void
+soft_sq_kick(struct soft_qp *qp)
+{
+	struct soft_aftermath after = SOFT_NO_AFTERMATH;
+
+	pthread_mutex_lock(&qp->sq.lock);
+	if (qp->sq.stall)
+		soft_sq_unstall(qp);
+	soft_sq_run(qp, &after);
+	pthread_mutex_unlock(&qp->sq.lock);
+	soft_aftermath_do(&after);
+}
+
+void
+soft_sq_timer(struct soft_timer *timer)
+{
+	struct soft_qp *qp = soft_container_of(timer, struct soft_qp, sq.timer);
+	struct soft_aftermath after = SOFT_NO_AFTERMATH;
+	struct soft_sq *sq = &qp->sq;
+
+	pthread_mutex_lock(&sq->lock);
+	if (!sq->stall || soft_now() < sq->deadline) {
+		/* kicked while this callback was on its way */
+	} else if (sq->stall == SOFT_STALLED_PEER && !sq->tries) {
+		fail(qp, IBV_WC_RETRY_EXC_ERR);
+	} else {
+		if (sq->stall == SOFT_STALLED_PEER)
+			sq->tries--;
+		sq->stall = SOFT_RUNNING;
+		soft_sq_run(qp, &after);
+	}
+	pthread_mutex_unlock(&sq->lock);
+	soft_aftermath_do(&after);
+	soft_qp_put(qp);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "runtime.h"
+#include "cm.h"
+#include "progress.h"
+#include "qp.h"
+#include "slot.h"
+#include "timer.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+static unsigned int contexts;
+static bool started;
+static atomic_uint generation;
+
+/*
+ * The child of a fork has one thread and descriptors that it must not keep: a peer would
+ * take the child for the parent that died.  Locks may have been held by threads that are
+ * no more, so they are made anew, and objects of the parent are recognised by generation.
+ */
+static void
+forked(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	contexts = 0;
+	started = false;
+	generation++;
+	soft_progress_reset();
+	soft_slot_reset();
+	soft_timer_reset();
+	soft_qp_table_reset();
+	soft_cm_reset();
+}
+
+static void
+watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, forked);
+}
+
+void
+soft_runtime_enter(void)
+{
+	pthread_once(&fork_once, watch_forks);
+	pthread_mutex_lock(&lock);
+	contexts++;
+	pthread_mutex_unlock(&lock);
+}
+
+void
+soft_runtime_leave(void)
+{
+	int state;
+
+	/* Joining is a cancellation point, and this lock outlives the call. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_mutex_lock(&lock);
+	if (--contexts == 0 && started) {
+		soft_progress_stop();
+		soft_qp_table_free();
+		soft_slot_release();
+		started = false;
+	}
+	pthread_mutex_unlock(&lock);
+	pthread_setcancelstate(state, NULL);
+}
+
+int
+soft_runtime_start(void)
+{
+	int state, r = 0;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_mutex_lock(&lock);
+	if (started)
+		goto unlock;
+	r = soft_slot_claim();
+	if (r)
+		goto unlock;
+	r = soft_progress_start();
+	if (r) {
+		soft_slot_release();
+		goto unlock;
+	}
+	started = true;
+unlock:
+	pthread_mutex_unlock(&lock);
+	pthread_setcancelstate(state, NULL);
+	return r;
+}
+
+unsigned int
+soft_runtime_generation(void)
+{
+	return generation;
+}

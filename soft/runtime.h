@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * runtime -- what the process holds for the device as a whole
+ *
+ * The process slot makes queue-pair numbers unique on the host; the progress thread runs
+ * timers and, later, peers in other processes.  Both are taken at first need and given
+ * back when the last context has gone.  A forked child starts with neither.
+ */
+#ifndef SOFT_RUNTIME_H
+#define SOFT_RUNTIME_H
+
+#include "soft.h"
+
+/* Counts contexts. */
+void soft_runtime_enter(void);
+void soft_runtime_leave(void);
+
+/* Makes slot and progress thread exist: 0 or -errno. */
+int soft_runtime_start(void);
+
+
+/* Changes when the process is a forked child. */
+unsigned int soft_runtime_generation(void);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * soft -- what every part of the software device shares
+ *
+ * softverbs is an RDMA device made of memory and threads, behind the functions that
+ * <infiniband/verbs.h> and <rdma/rdma_cma.h> declare.  Every name with external linkage
+ * is one of theirs or starts with soft_.
+ *
+ * Locks, in the order they are taken.  No lock is held over a blocking call or a
+ * cancellation point: descriptors are written and drained by syscall(2).
+ *
+ *   runtime         contexts, the process slot, start and stop of the progress thread
+ *   CM              every rdma id, service and event channel (soft_cm_lock)
+ *   QP send lock    send queue and requester; at most one at a time
+ *   QP receive lock receive queue and responder; at most one at a time, so that two
+ *                   queue pairs sending to each other cannot wait in a circle
+ *   SRQ             the shared queue
+ *   keys            read-held while memory is copied, write-held by registration
+ *   CQ              entries and armed flag together
+ *   channel, async  event lists and the readiness of their descriptors
+ *   peer            output queue of a connection to another process
+ *   QP table, timer leaves
+ */
+#ifndef SOFT_SOFT_H
+#define SOFT_SOFT_H
+
+#include <config.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include <infiniband/verbs.h>
+
+/* verbs.h wraps these in macros; here the functions themselves are meant. */
+#undef ibv_query_port
+#undef ibv_reg_mr
+#undef ibv_reg_mr_iova
+
+#define soft_container_of(ptr, type, member) \
+	((type *)(void *)((char *)(ptr)-offsetof(type, member)))
+
+#define SOFT_MAX_QP	     16384
+#define SOFT_MAX_QP_WR	     32768
+#define SOFT_MAX_SGE	     32
+#define SOFT_MAX_INLINE	     1024
+#define SOFT_MAX_CQ	     65536
+#define SOFT_MAX_CQE	     65536
+#define SOFT_MAX_SRQ	     8192
+#define SOFT_MAX_PD	     32768
+#define SOFT_MAX_MR	     1048576
+#define SOFT_MAX_RD_ATOM     128
+#define SOFT_MAX_MSG	     (1u << 30)
+#define SOFT_MAX_MR_SIZE     (1ull << 46)
+#define SOFT_LID	     1
+#define SOFT_PORT	     1
+#define SOFT_GID_TABLE	     2
+#define SOFT_PKEY	     0xffff
+#define SOFT_COMP_VECTORS    8
+
+/* A random number; keys come from here, so it must not be guessable. */
+uint32_t soft_random32(void);
+
+/* Nanoseconds of CLOCK_MONOTONIC. */
+uint64_t soft_now(void);
+
+/*
+ * A bell is an eventfd that says "the event list is not empty".  It is rung when the list
+ * gets its first entry and hushed when it loses its last, both under the lock of the list;
+ * whether the consumer made it non-blocking does not matter to either.
+ */
+int soft_bell_open(void);
+void soft_bell_ring(int fd);
+void soft_bell_hush(int fd);
+
+/*
+ * Waits until the bell may have rung: 0, or -1 with errno EAGAIN for a non-blocking
+ * descriptor or EINTR.  A cancellation point: no lock may be held.
+ */
+int soft_bell_wait(int fd);
+
+/* True in an object inherited over fork(): the device belongs to the parent. */
+struct soft_context;
+bool soft_context_stale(const struct soft_context *ctx);
+
+#endif

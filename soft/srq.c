@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "srq.h"
+
+#include <stdlib.h>
+
+struct ibv_srq *
+ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
+{
+	static atomic_uint handles;
+	struct soft_context *ctx = soft_context_of(pd->context);
+	struct soft_srq *srq;
+	int r;
+
+	if (soft_context_stale(ctx))
+		r = -EIO;
+	else if (!init->attr.max_wr || init->attr.max_wr > SOFT_MAX_QP_WR ||
+	    init->attr.max_sge > SOFT_MAX_SGE)
+		r = -EINVAL;
+	else
+		r = 0;
+	if (r)
+		goto fail;
+	srq = calloc(1, sizeof *srq);
+	r = -ENOMEM;
+	if (!srq)
+		goto fail;
+	if (!init->attr.max_sge)
+		init->attr.max_sge = 1;
+	r = soft_rq_init(&srq->rq, init->attr.max_wr, init->attr.max_sge);
+	if (r)
+		goto free_srq;
+	srq->ibv.context = pd->context;
+	srq->ibv.srq_context = init->srq_context;
+	srq->ibv.pd = pd;
+	srq->ibv.handle = ++handles;
+	pthread_mutex_init(&srq->ibv.mutex, NULL);
+	pthread_cond_init(&srq->ibv.cond, NULL);
+	pthread_mutex_init(&srq->lock, NULL);
+	TAILQ_INIT(&srq->starved);
+	soft_async_source_init(&srq->async, &srq->ibv);
+	soft_pd_of(pd)->users++;
+	return &srq->ibv;
+
+free_srq:
+	free(srq);
+fail:
+	errno = -r;
+	return NULL;
+}
+
+/* More room: the requests move to a new ring, in their order. */
+static int
+resize(struct soft_srq *srq, uint32_t max_wr)
+{
+	struct soft_receive *moved;
+	struct soft_rq bigger;
+	int r;
+
+	if (!max_wr || max_wr > SOFT_MAX_QP_WR || max_wr < srq->rq.tail - srq->rq.head)
+		return -EINVAL;
+	moved = malloc(sizeof *moved);
+	if (!moved)
+		return -ENOMEM;
+	r = soft_rq_init(&bigger, max_wr, srq->rq.max_sge);
+	if (!r) {
+		while (soft_rq_take(&srq->rq, moved))
+			(void)soft_rq_put(&bigger, &(struct ibv_recv_wr){ .wr_id = moved->wr_id,
+			    .sg_list = moved->sge, .num_sge = moved->num_sge });
+		soft_rq_destroy(&srq->rq);
+		srq->rq = bigger;
+	}
+	free(moved);
+	return r;
+}
+
+/* The event is owed once when the posted receives fall below the limit, then never again. */
+static void
+check_limit(struct soft_srq *srq)
+{
+	if (!srq->limit || srq->rq.tail - srq->rq.head >= srq->limit)
+		return;
+	srq->limit = 0;
+	soft_async_raise(soft_context_of(srq->ibv.context), &srq->async,
+	    IBV_EVENT_SRQ_LIMIT_REACHED);
+}
+
+int
+ibv_modify_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr, int mask)
+{
+	struct soft_srq *srq = soft_srq_of(ibv);
+	int r = 0;
+
+	if (mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT))
+		return EINVAL;
+	pthread_mutex_lock(&srq->lock);
+	if (mask & IBV_SRQ_LIMIT && attr->srq_limit > (mask & IBV_SRQ_MAX_WR ? attr->max_wr :
+	    srq->rq.size))
+		r = -EINVAL;
+	if (!r && mask & IBV_SRQ_MAX_WR)
+		r = resize(srq, attr->max_wr);
+	if (!r && mask & IBV_SRQ_LIMIT) {
+		srq->limit = attr->srq_limit;
+		check_limit(srq);
+	}
+	pthread_mutex_unlock(&srq->lock);
+	return -r;
+}
+
+int
+ibv_query_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr)
+{
+	struct soft_srq *srq = soft_srq_of(ibv);
+
+	pthread_mutex_lock(&srq->lock);
+	attr->max_wr = srq->rq.size;
+	attr->max_sge = srq->rq.max_sge;
+	attr->srq_limit = srq->limit;
+	pthread_mutex_unlock(&srq->lock);
+	return 0;
+}
+
+int
+ibv_destroy_srq(struct ibv_srq *ibv)
+{
+	struct soft_srq *srq = soft_srq_of(ibv);
+	struct soft_context *ctx = soft_context_of(ibv->context);
+	uint32_t asyncs;
+	int state;
+
+	if (soft_context_stale(ctx))
+		return 0;
+	if (srq->users)
+		return EBUSY;
+	asyncs = soft_async_retire(ctx, &srq->async);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_mutex_lock(&ibv->mutex);
+	while (ibv->events_completed != asyncs)
+		pthread_cond_wait(&ibv->cond, &ibv->mutex);
+	pthread_mutex_unlock(&ibv->mutex);
+	pthread_setcancelstate(state, NULL);
+	pthread_mutex_destroy(&ibv->mutex);
+	pthread_cond_destroy(&ibv->cond);
+	pthread_mutex_destroy(&srq->lock);
+	soft_rq_destroy(&srq->rq);
+	soft_pd_of(ibv->pd)->users--;
+	free(srq);
+	return 0;
+}
+
+bool
+soft_srq_take(struct soft_srq *srq, struct soft_qp *qp)
+{
+	bool taken;
+
+	pthread_mutex_lock(&srq->lock);
+	taken = soft_rq_take(&srq->rq, &qp->current);
+	if (taken) {
+		check_limit(srq);
+	} else if (!qp->srq_waiting) {
+		qp->srq_waiting = true;
+		soft_qp_get(qp);
+		TAILQ_INSERT_TAIL(&srq->starved, qp, srq_link);
+	}
+	pthread_mutex_unlock(&srq->lock);
+	return taken;
+}
+
+void
+soft_srq_forget(struct soft_srq *srq, struct soft_qp *qp)
+{
+	bool waited;
+
+	pthread_mutex_lock(&srq->lock);
+	waited = qp->srq_waiting;
+	if (waited) {
+		TAILQ_REMOVE(&srq->starved, qp, srq_link);
+		qp->srq_waiting = false;
+	}
+	pthread_mutex_unlock(&srq->lock);
+	if (waited)
+		soft_qp_put(qp);
+}
+
+/* One queue pair that waits although a receive is there. */
+static struct soft_qp *
+next_to_feed(struct soft_srq *srq)
+{
+	struct soft_qp *qp = NULL;
+
+	pthread_mutex_lock(&srq->lock);
+	if (srq->rq.head != srq->rq.tail)
+		qp = TAILQ_FIRST(&srq->starved);
+	if (qp) {
+		TAILQ_REMOVE(&srq->starved, qp, srq_link);
+		qp->srq_waiting = false;
+	}
+	pthread_mutex_unlock(&srq->lock);
+	return qp;
+}
+
+int
+soft_srq_post_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	struct soft_srq *srq = soft_srq_of(ibv);
+	struct soft_qp *qp;
+	bool starved;
+	int r = 0;
+
+	pthread_mutex_lock(&srq->lock);
+	for (; wr; wr = wr->next) {
+		r = soft_rq_put(&srq->rq, wr);
+		if (r) {
+			*bad = wr;
+			break;
+		}
+	}
+	starved = !TAILQ_EMPTY(&srq->starved);
+	pthread_mutex_unlock(&srq->lock);
+	while (starved && (qp = next_to_feed(srq))) {
+		soft_qp_feed(qp);
+		soft_qp_put(qp);
+	}
+	return -r;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SOFT_SRQ_H
+#define SOFT_SRQ_H
+
+#include "qp.h"
+
+struct soft_srq {
+	struct ibv_srq ibv;
+	pthread_mutex_t lock;
+	struct soft_rq rq;
+	uint32_t limit; /* 0: no limit event is armed */
+	TAILQ_HEAD(, soft_qp) starved; /* each with a reference */
+	struct soft_async_source async;
+	atomic_uint users; /* queue pairs */
+};
+
+static inline struct soft_srq *
+soft_srq_of(struct ibv_srq *srq)
+{
+	return soft_container_of(srq, struct soft_srq, ibv);
+}
+
+/*
+ * Takes a receive into qp->current.  If there is none, false, and the queue pair waits for
+ * the next one to be posted: soft_qp_feed() will be called for it.
+ */
+bool soft_srq_take(struct soft_srq *srq, struct soft_qp *qp);
+
+/* The queue pair waits no more. */
+void soft_srq_forget(struct soft_srq *srq, struct soft_qp *qp);
+
+int soft_srq_post_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+
+#endif

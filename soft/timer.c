@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "timer.h"
+#include "progress.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t done = PTHREAD_COND_INITIALIZER;
+static struct soft_timer *root;
+static struct soft_timer *running;
+
+static struct soft_timer *
+meld(struct soft_timer *a, struct soft_timer *b)
+{
+	struct soft_timer *swap;
+
+	if (!a)
+		return b;
+	if (!b)
+		return a;
+	if (b->when < a->when) {
+		swap = a;
+		a = b;
+		b = swap;
+	}
+	b->next = a->child;
+	if (b->next)
+		b->next->prev = b;
+	b->prev = a;
+	a->child = b;
+	a->next = a->prev = NULL;
+	return a;
+}
+
+/* Melds a list of siblings in pairs, then the pairs: what keeps the heap's depth small. */
+static struct soft_timer *
+meld_siblings(struct soft_timer *first)
+{
+	struct soft_timer *pairs = NULL, *a, *b, *pair, *heap = NULL;
+
+	while (first) {
+		a = first;
+		b = a->next;
+		first = b ? b->next : NULL;
+		a->next = a->prev = NULL;
+		if (b)
+			b->next = b->prev = NULL;
+		pair = meld(a, b);
+		pair->next = pairs;
+		pairs = pair;
+	}
+	while (pairs) {
+		pair = pairs;
+		pairs = pair->next;
+		pair->next = NULL;
+		heap = meld(heap, pair);
+	}
+	return heap;
+}
+
+static void
+take_out(struct soft_timer *timer)
+{
+	struct soft_timer *orphans = meld_siblings(timer->child);
+
+	timer->child = NULL;
+	if (timer == root) {
+		root = orphans;
+	} else {
+		if (timer->prev->child == timer)
+			timer->prev->child = timer->next;
+		else
+			timer->prev->next = timer->next;
+		if (timer->next)
+			timer->next->prev = timer->prev;
+		root = meld(root, orphans);
+	}
+	timer->next = timer->prev = NULL;
+	timer->queued = false;
+}
+
+void
+soft_timer_init(struct soft_timer *timer, void (*fn)(struct soft_timer *))
+{
+	*timer = (struct soft_timer){ .fn = fn };
+}
+
+bool
+soft_timer_set(struct soft_timer *timer, uint64_t when)
+{
+	bool fresh, first;
+
+	pthread_mutex_lock(&lock);
+	fresh = !timer->queued;
+	if (!fresh)
+		take_out(timer);
+	timer->when = when;
+	timer->queued = true;
+	root = meld(root, timer);
+	first = root == timer;
+	pthread_mutex_unlock(&lock);
+	if (first)
+		soft_progress_wake();
+	return fresh;
+}
+
+bool
+soft_timer_cancel(struct soft_timer *timer)
+{
+	bool queued;
+
+	pthread_mutex_lock(&lock);
+	queued = timer->queued;
+	if (queued)
+		take_out(timer);
+	pthread_mutex_unlock(&lock);
+	return queued;
+}
+
+void
+soft_timer_stop(struct soft_timer *timer)
+{
+	int state;
+
+	/* The condition wait is a cancellation point, and what follows a stop is a free. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_mutex_lock(&lock);
+	for (;;) {
+		if (timer->queued)
+			take_out(timer);
+		if (running != timer)
+			break;
+		pthread_cond_wait(&done, &lock);
+	}
+	pthread_mutex_unlock(&lock);
+	pthread_setcancelstate(state, NULL);
+}
+
+uint64_t
+soft_timer_run(void)
+{
+	struct soft_timer *timer;
+	uint64_t next;
+
+	pthread_mutex_lock(&lock);
+	while (root && root->when <= soft_now()) {
+		timer = root;
+		take_out(timer);
+		running = timer;
+		pthread_mutex_unlock(&lock);
+		timer->fn(timer);
+		pthread_mutex_lock(&lock);
+		running = NULL;
+		pthread_cond_broadcast(&done);
+	}
+	next = root ? root->when : UINT64_MAX;
+	pthread_mutex_unlock(&lock);
+	return next;
+}
+
+void
+soft_timer_reset(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	pthread_cond_init(&done, NULL);
+	root = running = NULL;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "runner.h"
+#include "soft_suites.h"
+
+int
+main(int argc, char **argv)
+{
+	const runner_suite_fn suites[] = {
+		soft_device_suite,
+		soft_channel_suite,
+		soft_transfer_suite,
+		soft_error_suite,
+		soft_state_suite,
+		soft_cm_suite,
+		soft_personality_suite,
+		NULL,
+	};
+
+	return runner_main(argc, argv, suites);
+}

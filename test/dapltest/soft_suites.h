@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SOFT_SUITES_H
+#define SOFT_SUITES_H
+
+#include <check.h>
+
+Suite *soft_device_suite(void);
+Suite *soft_channel_suite(void);
+Suite *soft_transfer_suite(void);
+Suite *soft_error_suite(void);
+Suite *soft_state_suite(void);
+Suite *soft_cm_suite(void);
+Suite *soft_personality_suite(void);
+
+#endif
