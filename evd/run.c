@@ -8,12 +8,6 @@
 #define FAULT_DELAY_MIN_NS 1000000u
 #define FAULT_DELAY_MAX_NS 1000000000u
 
-static struct loop *
-loop_for(const struct evd *evd)
-{
-	return evd->policy == DAT_UPCALL_MANY && evd->cfg.crew ? evd->cfg.crew : evd->cfg.loop;
-}
-
 /*
  * Claims one event and calls out.  The claim -- dequeue and in_progress++ -- is in the section that
  * saw the event wanted, so no upcall starts after a DISABLE or TEARDOWN held the lock.  Returns
@@ -40,7 +34,7 @@ call_out(struct evd *evd)
 	evd->counters.upcalls++;
 	/* Owned by nobody's stack from here on: the next thread may claim while this one calls. */
 	if (many)
-		loop_ready(loop_for(evd), &evd->job);
+		loop_ready(evd_home(evd), &evd->job);
 	os_unlock(&evd->lock);
 
 	evd_run_effect(evd, &effect);
@@ -94,7 +88,7 @@ evd_run(struct loop_job *job)
 			break;
 		}
 		if (budget-- == 0) {
-			loop_ready(loop_for(evd), job);
+			loop_ready(evd_home(evd), job);
 			break;
 		}
 		r = evd_look(evd);
@@ -111,6 +105,11 @@ evd_run(struct loop_job *job)
 		if (taker == EVD_TAKER_CNO) {
 			evd->news = false;
 			evd->listener->told(evd->listener, evd);
+		} else if (loop_current() != evd_home(evd)) {
+			/* The policy changed since the kick.  Upcalls of MANY may block each other: on
+			 * the loop's own thread that would keep the sources unread. */
+			loop_ready(evd_home(evd), job);
+			break;
 		} else if (!call_out(evd)) {
 			break;
 		}

@@ -174,7 +174,7 @@ evd_kick(struct evd *evd)
 			break;
 		}
 		evd->owned = true;
-		loop_ready(evd->cfg.loop, &evd->job);
+		loop_ready(evd_home(evd), &evd->job);
 		break;
 	case EVD_TAKER_NOBODY:
 		break;

@@ -43,6 +43,13 @@ evd_taker(const struct evd *evd)
 	return EVD_TAKER_NOBODY;
 }
 
+/* Whose threads run the EVD under the policy in force. */
+static inline struct loop *
+evd_home(const struct evd *evd)
+{
+	return evd->policy == DAT_UPCALL_MANY && evd->cfg.crew ? evd->cfg.crew : evd->cfg.loop;
+}
+
 bool evd_wanted(const struct evd *evd);
 
 /*

@@ -8,6 +8,9 @@ main(int argc, char **argv)
 		evd_queue_suite,
 		evd_queue_model_suite,
 		evd_upcall_suite,
+		evd_wait_suite,
+		evd_channel_suite,
+		evd_many_suite,
 		NULL,
 	};
 

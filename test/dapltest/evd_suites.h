@@ -9,4 +9,7 @@ Suite *evd_queue_suite(void);
 Suite *evd_queue_model_suite(void);
 Suite *evd_upcall_suite(void);
 
+Suite *evd_wait_suite(void);
+Suite *evd_channel_suite(void);
+Suite *evd_many_suite(void);
 #endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* DAT_UPCALL_MANY: upcalls at once, on a crew, and the way back to one at a time. */
+#include "evd_story.h"
+#include "evd_suites.h"
+
+#define CREW 4
+
+static struct story st;
+static struct loop *crew;
+
+static void
+setup(void)
+{
+	struct script_options opt = { .channel = SCRIPT_SHARED, .qlen = 64 };
+
+	ck_assert_int_eq(loop_create(LOOP_THREAD, 0, &opt.loop), 0);
+	ck_assert_int_eq(loop_create(LOOP_CREW, CREW, &crew), 0);
+	opt.crew = crew;
+	story_begin(&st, &opt);
+}
+
+static void
+teardown(void)
+{
+	tape_await_inside(&st.tape, 0);
+	st.tape.read = st.tape.n;
+	ck_assert_int_eq(evd_free(&st.dev.evd), 0);
+	loop_destroy(crew);
+	story_end(&st);
+}
+
+static void
+complete(uint64_t first, int n)
+{
+	for (int i = 0; i < n; i++)
+		script_complete(&st.dev, first + (uint64_t)i);
+}
+
+START_TEST(many__burst__four_at_once_and_started_in_order)
+{
+	tape_hold(&st.tape);
+	complete(1, CREW);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	tape_await_inside(&st.tape, CREW);
+	tape_release(&st.tape);
+	tape_await_inside(&st.tape, 0);
+	ck_assert_int_eq(tape_count(&st.tape), CREW);
+	ck_assert_int_eq(st.tape.most_inside, CREW);
+}
+END_TEST
+
+START_TEST(many__one_by_one_while_the_first_blocks__each_gets_a_thread)
+{
+	tape_hold(&st.tape);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	for (int i = 1; i <= CREW; i++) {
+		complete((uint64_t)i, 1);
+		tape_await_inside(&st.tape, i);
+	}
+	tape_release(&st.tape);
+	for (int i = 0; i < CREW; i++)
+		ck_assert_uint_eq(st.tape.id[i], (uint64_t)i + 1);
+}
+END_TEST
+
+START_TEST(many__more_events_than_threads__all_come)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	for (int i = 0; i < 50; i++)
+		complete(1 + 4 * (uint64_t)i, 4);
+	tape_await(&st.tape, 200);
+	tape_await_inside(&st.tape, 0);
+	ck_assert_int_eq(tape_count(&st.tape), 200);
+}
+END_TEST
+
+START_TEST(many__posted_while_all_block__called_when_one_returns)
+{
+	tape_hold(&st.tape);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	for (uint64_t i = 0; i < CREW + 3; i++)
+		ck_assert_int_eq(script_post(&st.dev, 100 + i), 0);
+	tape_await_inside(&st.tape, CREW);
+	script_sleep_ms(5);
+	ck_assert_int_eq(tape_count(&st.tape), CREW);
+	tape_release(&st.tape);
+	tape_await(&st.tape, CREW + 3);
+}
+END_TEST
+
+START_TEST(many_to_single__upcalls_in_progress__one_at_a_time_from_then_on)
+{
+	tape_hold(&st.tape);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	complete(1, 2);
+	tape_await_inside(&st.tape, 2);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	complete(3, 1);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	script_sleep_ms(10);
+	ck_assert_int_eq(tape_count(&st.tape), 2); /* I5 */
+	tape_release(&st.tape);
+	tape_await(&st.tape, 4);
+	ck_assert_int_eq(st.tape.most_inside, 2);
+}
+END_TEST
+
+START_TEST(many__teardown_from_outside__waits_for_all_and_none_starts_after)
+{
+	tape_hold(&st.tape);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	complete(1, 3);
+	tape_await_inside(&st.tape, 3);
+	tape_release(&st.tape);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_TEARDOWN, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(st.tape.inside, 0); /* I6 */
+	complete(10, 1);
+	script_sleep_ms(5);
+	ck_assert_int_eq(tape_count(&st.tape), 3);
+	story_dequeues(&st, 10);
+}
+END_TEST
+
+static pthread_barrier_t all_inside;
+
+static void
+meet_and_tear_down(struct tape *tape, uint64_t id)
+{
+	(void)id;
+	pthread_barrier_wait(&all_inside);
+	must(evd_modify_upcall(&tape->dev->evd, DAT_UPCALL_TEARDOWN, NULL,
+		 DAT_UPCALL_INVOC_NEW) == 0);
+}
+
+START_TEST(many__every_upcall_tears_down_its_own_evd__none_waits_for_ever)
+{
+	pthread_barrier_init(&all_inside, NULL, CREW);
+	st.tape.then = meet_and_tear_down;
+	complete(1, CREW);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	tape_await(&st.tape, CREW);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_TEARDOWN, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(st.tape.inside, 0);
+	pthread_barrier_destroy(&all_inside);
+}
+END_TEST
+
+START_TEST(many__teardown_inside_one__waits_for_the_others)
+{
+	/* One upcall tears down while another is held: it must not return before that one. */
+	static struct tape other;
+	DAT_UPCALL_OBJECT object = tape_object(&other);
+	struct evd *evd = &st.dev.evd;
+	bool tearing = false;
+
+	pthread_barrier_init(&all_inside, NULL, 1);
+	tape_init(&other, &st.dev);
+	other.then = meet_and_tear_down;
+	tape_hold(&st.tape);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	complete(1, 1);
+	tape_await_inside(&st.tape, 1);
+	ck_assert_int_eq(evd_modify_upcall(evd, DAT_UPCALL_MANY, &object, DAT_UPCALL_INVOC_ANY), 0);
+	complete(2, 1);
+	while (!tearing) {
+		os_lock(&evd->lock);
+		tearing = evd->tearing == 1;
+		os_unlock(&evd->lock);
+		script_sleep_ms(1);
+	}
+	script_sleep_ms(5);
+	tape_await_inside(&other, 1); /* still inside */
+	tape_release(&st.tape);
+	tape_await_inside(&other, 0);
+	pthread_barrier_destroy(&all_inside);
+}
+END_TEST
+
+START_TEST(many__freed_while_upcalls_run__waits_and_destroys_once)
+{
+	pthread_barrier_init(&all_inside, NULL, 1);
+	tape_hold(&st.tape);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	complete(1, 3);
+	tape_await_inside(&st.tape, 3);
+	tape_release(&st.tape);
+	ck_assert_int_eq(evd_free(&st.dev.evd), 0);
+	ck_assert_int_eq(st.tape.inside, 0);
+	ck_assert_int_eq(st.dev.destroyed, 1);
+	script_open(&st.dev, &st.dev.opt); /* the slot lives on, for the teardown */
+	pthread_barrier_destroy(&all_inside);
+}
+END_TEST
+
+Suite *
+evd_many_suite(void)
+{
+	Suite *s = suite_create("evd_many");
+	TCase *tc = runner_tcase(s, "many");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, many__burst__four_at_once_and_started_in_order);
+	tcase_add_test(tc, many__one_by_one_while_the_first_blocks__each_gets_a_thread);
+	tcase_add_test(tc, many__more_events_than_threads__all_come);
+	tcase_add_test(tc, many__posted_while_all_block__called_when_one_returns);
+	tcase_add_test(tc, many_to_single__upcalls_in_progress__one_at_a_time_from_then_on);
+	tcase_add_test(tc, many__teardown_from_outside__waits_for_all_and_none_starts_after);
+	tcase_add_test(tc, many__every_upcall_tears_down_its_own_evd__none_waits_for_ever);
+	tcase_add_test(tc, many__teardown_inside_one__waits_for_the_others);
+	tcase_add_test(tc, many__freed_while_upcalls_run__waits_and_destroys_once);
+	return s;
+}
