@@ -4,7 +4,6 @@
 static _Thread_local struct os_self self;
 static pthread_key_t exit_key;
 static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
-static void (*exit_fini)(struct os_self *);
 
 struct start {
 	void *(*body)(void *);
@@ -51,7 +50,9 @@ os_self(void)
 static void
 run_exit(void *p)
 {
-	exit_fini(p);
+	struct os_self *ending = p;
+
+	ending->at_exit(ending);
 }
 
 static void
@@ -63,7 +64,7 @@ make_key(void)
 void
 os_self_at_exit(void (*fini)(struct os_self *self))
 {
-	exit_fini = fini; /* one caller in the whole program: park */
+	self.at_exit = fini; /* one caller in the whole program: park */
 	pthread_once(&exit_once, make_key);
 	pthread_setspecific(exit_key, &self);
 }

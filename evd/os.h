@@ -195,6 +195,8 @@ struct os_self {
 	struct loop *loop;
 	struct upcall_frame *upcall; /* the innermost upcall this thread is in */
 	const void *agent_of;	     /* whose proxy agent this thread is in */
+	bool pumping;		     /* this thread runs jobs inside of park_sleep() */
+	void (*at_exit)(struct os_self *self);
 };
 
 struct os_self *os_self(void);
