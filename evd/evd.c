@@ -62,8 +62,6 @@ destroy(struct evd *evd)
 	unsigned int unacked;
 
 	os_lock(&evd->lock);
-	if (evd->channel.id)
-		loop_forget(evd->cfg.loop, &evd->channel);
 	unacked = evd->unacked;
 	evd->unacked = 0;
 	queue = evd->queue;
@@ -127,6 +125,9 @@ evd_free(struct evd *evd)
 		evd->listener->left(evd->listener, evd);
 	evd->listener = NULL;
 	park_list_wake_all(&evd->waiters);
+	/* Nobody reads a dead EVD's channel: readable, it would keep the loop awake until the end. */
+	if (evd->channel.id)
+		loop_forget(evd->cfg.loop, &evd->channel);
 	/* Queued is unlinked, never waited for: it may be queued behind this very call. */
 	if (evd->owned && loop_unready(&evd->job))
 		evd->owned = false;
