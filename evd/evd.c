@@ -90,6 +90,19 @@ evd_leave(struct evd *evd)
 		destroy(evd);
 }
 
+void
+evd_leave_taken(struct evd *evd, const struct evd_effect *effect)
+{
+	if (effect->code) {
+		evd->pins++;
+		os_unlock(&evd->lock);
+		evd_run_effect(evd, effect);
+		os_lock(&evd->lock);
+		evd->pins--;
+	}
+	evd_leave(evd);
+}
+
 static void
 await_quiescence(struct evd *evd)
 {

@@ -294,7 +294,7 @@ struct evd {
 	bool overflowed;
 	struct evd_queue queue;
 	unsigned int unacked;
-	int pins;		   /* threads using the private channel outside the lock */
+	int pins;		   /* threads using channel or source outside the lock */
 	struct loop_ticket channel; /* the private channel as a source of the loop */
 	bool channel_watched;	   /* by the loop, because the taker is an upcall or a CNO */
 	struct loop_job job;

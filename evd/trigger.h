@@ -80,7 +80,7 @@ int evd_list_channel(struct evd *evd);
 /* Removes the oldest item and builds its event; false when none counts. */
 bool evd_take(struct evd *evd, DAT_EVENT *event, struct evd_effect *effect);
 
-/* Runs the effect a taken completion asked for.  Not locked. */
+/* Runs the effect a taken completion asked for.  Not locked; the EVD is claimed or pinned. */
 void evd_run_effect(struct evd *evd, const struct evd_effect *effect);
 
 /* Nothing of the library is inside, so destroyed() may run. */
@@ -92,6 +92,9 @@ bool evd_quiescent(const struct evd *evd);
  * The EVD must not be touched afterwards.
  */
 void evd_leave(struct evd *evd);
+
+/* The same for a section that took an event: runs its effect, unlocked and pinned, in between. */
+void evd_leave_taken(struct evd *evd, const struct evd_effect *effect);
 
 /* run.c: the loop's side of an owned EVD. */
 void evd_run(struct loop_job *job);

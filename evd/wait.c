@@ -24,8 +24,7 @@ evd_dequeue(struct evd *evd, DAT_EVENT *event)
 		else if (r == 0)
 			r = -EAGAIN;
 	}
-	os_unlock(&evd->lock);
-	evd_run_effect(evd, &effect);
+	evd_leave_taken(evd, &effect);
 	return r;
 }
 
@@ -156,8 +155,6 @@ evd_wait(struct evd *evd, DAT_TIMEOUT timeout, int threshold, DAT_EVENT *event, 
 	if (blocked && evd->alive)
 		evd_taker_changed(evd);
 out:
-	evd_leave(evd);
-	if (effect.code)
-		evd_run_effect(evd, &effect);
+	evd_leave_taken(evd, &effect);
 	return r;
 }
