@@ -96,9 +96,11 @@ evd_run(struct loop_job *job)
 			back_off(evd, r);
 			break;
 		}
-		evd->fault_reported = false;
-		evd->fault_delay = 0;
 		if (r == 0) {
+			/* Polled and armed: only this ends an episode.  An event that is there anyway,
+			 * the report of the fault itself perhaps, does not. */
+			evd->fault_reported = false;
+			evd->fault_delay = 0;
 			evd->owned = false; /* the check and the store are one section */
 			break;
 		}
