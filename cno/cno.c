@@ -56,6 +56,13 @@ unseen_by_agent(const struct cno *cno)
 	return evd;
 }
 
+static void
+forgive_agent(struct cno *cno)
+{
+	cno->agent_owed = false;
+	cno->owed_evd = DAT_HANDLE_NULL;
+}
+
 /*
  * The agent and the waiters are two readers of one list: a waiter takes an EVD off it, the agent
  * only marks it as seen, so that a re-installed agent is not called for ever about the same trigger
@@ -66,7 +73,7 @@ queue_agent(struct cno *cno)
 {
 	if (!cno->alive || cno->job_queued || cno->in_agent)
 		return;
-	if (!cno->cfg.agent.proxy_agent_func || !unseen_by_agent(cno))
+	if (!cno->cfg.agent.proxy_agent_func || (!cno->agent_owed && !unseen_by_agent(cno)))
 		return;
 	cno->job_queued = true;
 	loop_ready(cno->cfg.loop, &cno->job);
@@ -95,6 +102,8 @@ left(struct evd_listener *listener, struct evd *evd)
 
 	os_lock(&cno->lock);
 	list_remove(cno, evd);
+	if (cno->owed_evd == evd->cfg.handle)
+		cno->owed_evd = DAT_HANDLE_NULL;
 	os_unlock(&cno->lock);
 }
 
@@ -137,11 +146,15 @@ run_agent(struct loop_job *job)
 	cno->job_queued = false;
 	agent = cno->cfg.agent;
 	evd = unseen_by_agent(cno);
-	if (cno->alive && agent.proxy_agent_func && evd) {
+	if (cno->alive && agent.proxy_agent_func && (evd || cno->agent_owed)) {
 		/* One-shot: taken out before the call, which may install the next. */
 		cno->cfg.agent = (DAT_OS_WAIT_PROXY_AGENT){ NULL, NULL };
-		evd->agent_unseen = false;
-		handle = evd->cfg.handle;
+		handle = cno->owed_evd;
+		if (evd) {
+			evd->agent_unseen = false;
+			handle = evd->cfg.handle;
+		}
+		forgive_agent(cno);
 		cno->in_agent = true;
 		os_unlock(&cno->lock);
 
@@ -179,6 +192,7 @@ cno_open(struct cno *cno, const struct cno_config *config)
 	cno->n_waiters = 0;
 	cno->job = (struct loop_job){ .run = run_agent };
 	cno->job_queued = cno->in_agent = false;
+	forgive_agent(cno);
 	cno->alive = true;
 	os_unlock(&cno->lock);
 	return 0;
@@ -263,8 +277,13 @@ pop(struct cno *cno)
 {
 	struct evd *evd = cno->first;
 
-	if (evd)
-		list_remove(cno, evd);
+	if (!evd)
+		return NULL;
+	if (evd->agent_unseen && cno->cfg.agent.proxy_agent_func) {
+		cno->agent_owed = true;
+		cno->owed_evd = evd->cfg.handle;
+	}
+	list_remove(cno, evd);
 	return evd;
 }
 
@@ -343,6 +362,8 @@ cno_modify_agent(struct cno *cno, DAT_OS_WAIT_PROXY_AGENT agent)
 	os_lock(&cno->lock);
 	if (cno->alive) {
 		cno->cfg.agent = agent;
+		if (!agent.proxy_agent_func)
+			forgive_agent(cno);
 		queue_agent(cno);
 		r = 0;
 	}

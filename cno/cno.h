@@ -70,6 +70,8 @@ struct cno {
 	struct loop_job job; /* calls the agent */
 	bool job_queued;
 	bool in_agent;
+	bool agent_owed; /* a waiter took the trigger first, while an agent was installed */
+	DAT_EVD_HANDLE owed_evd;
 	struct park_list frees;
 };
 
