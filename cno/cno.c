@@ -66,7 +66,8 @@ forgive_agent(struct cno *cno)
 /*
  * The agent and the waiters are two readers of one list: a waiter takes an EVD off it, the agent
  * only marks it as seen, so that a re-installed agent is not called for ever about the same trigger
- * and a later cno_wait() still finds it.
+ * and a later cno_wait() still finds it.  An agent that was installed when the trigger came is
+ * called even if a waiter was faster.
  */
 static void
 queue_agent(struct cno *cno)
@@ -143,6 +144,11 @@ run_agent(struct loop_job *job)
 	struct evd *evd;
 
 	os_lock(&cno->lock);
+	if (cno->alive && loop_pumping()) {
+		loop_put_off(cno->cfg.loop, job); /* no call-out from inside another one */
+		os_unlock(&cno->lock);
+		return;
+	}
 	cno->job_queued = false;
 	agent = cno->cfg.agent;
 	evd = unseen_by_agent(cno);

@@ -24,6 +24,7 @@ evd_open(struct evd *evd, const struct evd_config *config)
 	evd->freed = evd->free_on_return = false;
 	evd->owned = evd->armed = evd->fresh = evd->fault_reported = false;
 	evd->fault_delay = 0;
+	evd->put_off = false;
 	evd->waiters = evd->teardowns = (struct park_list){ NULL };
 	evd->waiting = false;
 	evd->threshold = 1;

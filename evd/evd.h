@@ -269,6 +269,7 @@ struct evd {
 	bool fresh;  /* notified since the last look: lets a look find the notification spurious */
 	bool fault_reported;
 	uint64_t fault_delay; /* of the next retry, in nanoseconds */
+	bool put_off; /* the run waits for time to pass, or for its thread to leave a call-out */
 
 	struct park_list waiters; /* the thread blocked in evd_wait(): at most one */
 	bool waiting;

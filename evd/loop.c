@@ -64,27 +64,38 @@ list_unlink(struct loop_job *job)
 	job->next = job->prev = NULL;
 }
 
-/* Moves what is due and returns how long the earliest of the others has to wait; -1: none. */
-static int
+/* Moves what is due and returns when the earliest of the others is; UINT64_MAX: none. */
+static uint64_t
 promote_delayed(struct loop *loop)
 {
 	struct loop_job *job, *next;
-	uint64_t now, wait, least = UINT64_MAX;
+	uint64_t now, least = UINT64_MAX;
 
 	if (list_empty(&loop->delayed))
-		return -1;
+		return least;
 	now = os_clock_ns();
 	for (job = loop->delayed.next; job != &loop->delayed; job = next) {
 		next = job->next;
 		if (job->due <= now) {
 			list_unlink(job);
+			job->due = 0;
 			list_append(&loop->ready, job);
-		} else {
-			wait = job->due - now;
-			least = wait < least ? wait : least;
+		} else if (job->due < least) {
+			least = job->due;
 		}
 	}
-	return least == UINT64_MAX ? -1 : (int)(least / 1000000u) + 1;
+	return least;
+}
+
+/* For epoll, which counts milliseconds: rounded up, so that what is waited for is due. */
+static int
+ms_until(uint64_t due)
+{
+	uint64_t now = os_clock_ns();
+
+	if (due == UINT64_MAX)
+		return -1;
+	return due > now ? (int)((due - now) / 1000000u) + 1 : 0;
 }
 
 /* ---- the doorbell: threads asleep = `sleeping` + tokens in the eventfd ---- */
@@ -285,16 +296,6 @@ loop_fd(const struct loop *loop)
 	return loop->epfd;
 }
 
-void
-loop_pump(struct loop *loop)
-{
-	struct epoll_event events[LOOP_BATCH];
-	int n = os_epoll_wait(loop->epfd, events, LOOP_BATCH, 0);
-
-	if (n > 0)
-		(void)serve(loop, events, n);
-}
-
 /* ---- jobs ---- */
 
 void
@@ -303,8 +304,21 @@ loop_ready(struct loop *loop, struct loop_job *job)
 	os_lock(&loop->lock);
 	job->on = loop;
 	job->due = 0;
+	job->put_off = false;
 	list_append(&loop->ready, job);
 	ring_locked(loop);
+	os_unlock(&loop->lock);
+}
+
+void
+loop_put_off(struct loop *loop, struct loop_job *job)
+{
+	os_lock(&loop->lock);
+	job->on = loop;
+	job->due = 0;
+	job->put_off = true;
+	list_append(&loop->ready, job);
+	ring_locked(loop); /* for the other threads of a crew */
 	os_unlock(&loop->lock);
 }
 
@@ -314,8 +328,27 @@ loop_ready_later(struct loop *loop, struct loop_job *job, uint64_t delay_ns)
 	os_lock(&loop->lock);
 	job->on = loop;
 	job->due = os_clock_ns() + delay_ns;
+	job->put_off = false;
 	list_append(&loop->delayed, job);
 	ring_locked(loop); /* the sleeper recomputes how long it may sleep */
+	os_unlock(&loop->lock);
+}
+
+void
+loop_hasten(struct loop_job *job)
+{
+	struct loop *loop = job->on;
+
+	if (!loop)
+		return;
+	os_lock(&loop->lock);
+	if (job->next && (job->due || job->put_off)) {
+		list_unlink(job);
+		job->due = 0;
+		job->put_off = false;
+		list_append(&loop->ready, job);
+		ring_locked(loop);
+	}
 	os_unlock(&loop->lock);
 }
 
@@ -349,37 +382,12 @@ next_ready(struct loop *loop)
 	return job;
 }
 
-/*
- * One turn: sleep if nothing is ready, read every readable source, then run the jobs that were ready
- * when the reading ended, each once; what they make ready waits for the next turn, so that a busy
- * EVD does not keep the sources unread.
- */
+/* Runs the jobs that are ready now, each once; returns how many. */
 static int
-turn(struct loop *loop, int timeout_ms)
+run_ready(struct loop *loop)
 {
-	struct epoll_event events[LOOP_BATCH];
 	struct loop_job *job;
-	int n, due_ms, done, jobs = 0;
-	bool asleep;
-
-	os_lock(&loop->lock);
-	due_ms = promote_delayed(loop);
-	asleep = list_empty(&loop->ready) && !loop->stop;
-	if (asleep)
-		loop->sleeping++;
-	os_unlock(&loop->lock);
-	if (!asleep)
-		timeout_ms = 0;
-	else if (due_ms >= 0 && (timeout_ms < 0 || due_ms < timeout_ms))
-		timeout_ms = due_ms;
-
-	n = os_epoll_wait(loop->epfd, events, LOOP_BATCH, timeout_ms);
-
-	os_lock(&loop->lock);
-	if (asleep)
-		awake_locked(loop);
-	os_unlock(&loop->lock);
-	done = n > 0 ? serve(loop, events, n) : 0;
+	int jobs = 0, done = 0;
 
 	os_lock(&loop->lock);
 	(void)promote_delayed(loop);
@@ -393,6 +401,41 @@ turn(struct loop *loop, int timeout_ms)
 	return done;
 }
 
+/*
+ * One turn: sleep if nothing is ready, read every readable source, then run the jobs that were ready
+ * when the reading ended, each once; what they make ready waits for the next turn, so that a busy
+ * EVD does not keep the sources unread.
+ */
+static int
+turn(struct loop *loop, int timeout_ms)
+{
+	struct epoll_event events[LOOP_BATCH];
+	uint64_t due;
+	int n, due_ms, done;
+	bool asleep;
+
+	os_lock(&loop->lock);
+	due = promote_delayed(loop);
+	asleep = list_empty(&loop->ready) && !loop->stop;
+	if (asleep)
+		loop->sleeping++;
+	os_unlock(&loop->lock);
+	due_ms = ms_until(due);
+	if (!asleep)
+		timeout_ms = 0;
+	else if (due_ms >= 0 && (timeout_ms < 0 || due_ms < timeout_ms))
+		timeout_ms = due_ms;
+
+	n = os_epoll_wait(loop->epfd, events, LOOP_BATCH, timeout_ms);
+
+	os_lock(&loop->lock);
+	if (asleep)
+		awake_locked(loop);
+	os_unlock(&loop->lock);
+	done = n > 0 ? serve(loop, events, n) : 0;
+	return done + run_ready(loop);
+}
+
 int
 loop_step(struct loop *loop, int timeout_ms)
 {
@@ -404,6 +447,53 @@ loop_step(struct loop *loop, int timeout_ms)
 	done = turn(loop, timeout_ms);
 	self->loop = outer;
 	return done;
+}
+
+/* ---- while a thread of the loop is parked inside a call-out ---- */
+
+bool
+loop_rest(struct loop *loop, uint64_t *until)
+{
+	struct loop_job *job;
+	bool idle = true;
+
+	os_lock(&loop->lock);
+	*until = promote_delayed(loop);
+	for (job = loop->ready.next; job != &loop->ready && idle; job = job->next)
+		idle = job->put_off;
+	if (idle)
+		loop->sleeping++;
+	os_unlock(&loop->lock);
+	return idle;
+}
+
+void
+loop_rise(struct loop *loop)
+{
+	os_lock(&loop->lock);
+	awake_locked(loop);
+	os_unlock(&loop->lock);
+}
+
+void
+loop_pump(struct loop *loop)
+{
+	struct os_self *self = os_self();
+	const bool outer = self->pumping;
+	struct epoll_event events[LOOP_BATCH];
+	int n = os_epoll_wait(loop->epfd, events, LOOP_BATCH, 0);
+
+	if (n > 0)
+		(void)serve(loop, events, n);
+	self->pumping = true;
+	(void)run_ready(loop);
+	self->pumping = outer;
+}
+
+bool
+loop_pumping(void)
+{
+	return os_self()->pumping;
 }
 
 struct loop *

@@ -25,6 +25,7 @@ struct loop_job {
 	struct loop_job *next, *prev;
 	struct loop *on; /* NULL: on no list */
 	uint64_t due;	 /* 0, or a delayed job's os_clock_ns() time */
+	bool put_off;	 /* see loop_put_off() */
 	void (*run)(struct loop_job *job);
 };
 
@@ -71,6 +72,13 @@ void loop_remove(struct loop *loop, struct loop_ticket *ticket);
 void loop_ready(struct loop *loop, struct loop_job *job);
 /* The same after a delay in nanoseconds. */
 void loop_ready_later(struct loop *loop, struct loop_job *job, uint64_t delay_ns);
+/*
+ * For a job that wants to call out while its thread only pumps: it goes back onto the ready list for
+ * that thread's next turn, or another thread's, and does not keep the parked one awake.
+ */
+void loop_put_off(struct loop *loop, struct loop_job *job);
+/* A delayed or put-off job is to run as soon as it can; any other is left alone. */
+void loop_hasten(struct loop_job *job);
 /* Takes the job off its list; false when it was on none (it may be running). */
 bool loop_unready(struct loop_job *job);
 
@@ -83,8 +91,16 @@ struct loop *loop_current(void);
  */
 int loop_step(struct loop *loop, int timeout_ms);
 
-/* For park_sleep(): the descriptor that tells of readable sources, and the reading of them. */
+/*
+ * For park_sleep() on a thread of the loop.  loop_rest() tells until when the thread may sleep on
+ * loop_fd(), or returns false when there is something to pump; each true is answered by one
+ * loop_rise().  loop_pump() reads the sources and runs the ready jobs, which must not call out:
+ * loop_pumping() is true on that thread meanwhile.
+ */
 int loop_fd(const struct loop *loop);
+bool loop_rest(struct loop *loop, uint64_t *until);
+void loop_rise(struct loop *loop);
 void loop_pump(struct loop *loop);
+bool loop_pumping(void);
 
 #endif

@@ -104,11 +104,15 @@ park_sleep(struct park *park, uint64_t deadline, int fd, bool *fd_ready)
 	struct loop *loop = loop_current();
 	struct pollfd fds[3];
 	unsigned int n = 0, at_fd = 0, at_loop = 0;
-	uint64_t until = deadline;
+	uint64_t until = deadline, due = PARK_FOREVER;
 	int r;
 
 	if (fd_ready)
 		*fd_ready = false;
+	if (loop && !loop_rest(loop, &due)) {
+		loop_pump(loop);
+		return 0;
+	}
 	if (park) {
 		fds[n++] = (struct pollfd){ .fd = park->event, .events = POLLIN };
 	} else {
@@ -117,6 +121,7 @@ park_sleep(struct park *park, uint64_t deadline, int fd, bool *fd_ready)
 
 		until = nap < deadline ? nap : deadline;
 	}
+	until = due < until ? due : until;
 	if (fd >= 0) {
 		at_fd = n;
 		fds[n++] = (struct pollfd){ .fd = fd, .events = POLLIN };
@@ -127,6 +132,8 @@ park_sleep(struct park *park, uint64_t deadline, int fd, bool *fd_ready)
 	}
 
 	r = os_poll(fds, n, until);
+	if (loop)
+		loop_rise(loop);
 	if (r < 0)
 		return r;
 	if (r == 0)

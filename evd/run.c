@@ -69,6 +69,7 @@ back_off(struct evd *evd, int error)
 	evd->fault_delay = evd->fault_delay ? 2 * evd->fault_delay : FAULT_DELAY_MIN_NS;
 	if (evd->fault_delay > FAULT_DELAY_MAX_NS)
 		evd->fault_delay = FAULT_DELAY_MAX_NS;
+	evd->put_off = true;
 	loop_ready_later(evd->cfg.loop, &evd->job, evd->fault_delay);
 }
 
@@ -81,6 +82,7 @@ evd_run(struct loop_job *job)
 	int r;
 
 	os_lock(&evd->lock);
+	evd->put_off = false;
 	for (;;) {
 		taker = evd_taker(evd);
 		if (!evd->alive || taker == EVD_TAKER_WAITER || taker == EVD_TAKER_NOBODY) {
@@ -111,6 +113,10 @@ evd_run(struct loop_job *job)
 			/* The policy changed since the kick.  Upcalls of MANY may block each other: on
 			 * the loop's own thread that would keep the sources unread. */
 			loop_ready(evd_home(evd), job);
+			break;
+		} else if (loop_pumping()) {
+			evd->put_off = true;
+			loop_put_off(evd_home(evd), job); /* no call-out from inside another one */
 			break;
 		} else if (!call_out(evd)) {
 			break;

@@ -171,6 +171,12 @@ evd_kick(struct evd *evd)
 			break;
 		if (evd->owned) {
 			evd->counters.busy_skips++;
+			/* What the run waits for may matter no more: something else may be wanted
+			 * now, or a CNO told in place of an upcall made. */
+			if (evd->put_off && (evd->fault_delay || evd_taker(evd) == EVD_TAKER_CNO)) {
+				evd->put_off = false;
+				loop_hasten(&evd->job);
+			}
 			break;
 		}
 		evd->owned = true;

@@ -11,6 +11,11 @@ main(int argc, char **argv)
 		evd_wait_suite,
 		evd_channel_suite,
 		evd_many_suite,
+		evd_free_suite,
+		cno_wait_suite,
+		cno_agent_suite,
+		evd_fault_suite,
+		evd_inside_suite,
 		NULL,
 	};
 

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A CNO's proxy agent: one-shot, re-installed, and what it may do. */
+#include "cno_story.h"
+#include "evd_suites.h"
+
+static struct cno_story cs;
+
+static void
+setup(void)
+{
+	cno_story_begin(&cs, 2);
+}
+
+static void
+teardown(void)
+{
+	cno_story_end(&cs);
+}
+
+static void
+install(void)
+{
+	ck_assert_int_eq(cno_modify_agent(&cs.cno, cno_story_agent(&cs)), 0);
+}
+
+static void
+arrive(int i, uint64_t id)
+{
+	script_complete(&cs.dev[i], id);
+	cno_story_settle(&cs);
+}
+
+START_TEST(agent__called_once_by_the_loop)
+{
+	DAT_OS_WAIT_PROXY_AGENT agent;
+
+	install();
+	script_complete(&cs.dev[0], 1);
+	ck_assert(script_deliver(&cs.dev[0]));
+	ck_assert_int_eq(cs.calls, 0); /* not in the reader's call */
+	cno_story_settle(&cs);
+	ck_assert_int_eq(cs.calls, 1);
+	ck_assert_ptr_eq(cs.last, &cs.dev[0]);
+	ck_assert_int_eq(cno_query(&cs.cno, &agent), 0);
+	ck_assert(!agent.proxy_agent_func);
+	arrive(1, 2);
+	ck_assert_int_eq(cs.calls, 1);
+}
+END_TEST
+
+START_TEST(agent__installed_again__called_for_the_next_trigger)
+{
+	for (int i = 1; i <= 3; i++) {
+		install();
+		arrive(0, (uint64_t)i);
+		ck_assert_int_eq(cs.calls, i);
+		cno_story_drains(&cs.dev[0], 1);
+	}
+}
+END_TEST
+
+START_TEST(agent__installed_on_a_triggered_cno__called_by_the_loop)
+{
+	arrive(0, 1);
+	install();
+	ck_assert_int_eq(cs.calls, 0);
+	cno_story_settle(&cs);
+	ck_assert_int_eq(cs.calls, 1);
+	/* It saw that trigger: installed again, it waits for the next. */
+	install();
+	cno_story_settle(&cs);
+	ck_assert_int_eq(cs.calls, 1);
+}
+END_TEST
+
+START_TEST(agent__removed_before_the_loop_ran__not_called)
+{
+	install();
+	script_complete(&cs.dev[0], 1);
+	ck_assert(script_deliver(&cs.dev[0]));
+	loop_step(cs.loop, 0); /* the EVD's run, which queues the agent's call */
+	ck_assert_int_eq(cno_modify_agent(&cs.cno, DAT_OS_WAIT_PROXY_AGENT_NULL), 0);
+	cno_story_settle(&cs);
+	ck_assert_int_eq(cs.calls, 0);
+	cno_story_waits(&cs, &cs.dev[0]);
+}
+END_TEST
+
+static void
+drain(struct cno_story *s, DAT_EVD_HANDLE evd)
+{
+	(void)s;
+	cno_story_drains(evd, 1);
+}
+
+START_TEST(agent__dequeues__no_lock_is_held)
+{
+	cs.then = drain;
+	install();
+	ck_assert_int_eq(script_post(&cs.dev[0], 100), 0);
+	cno_story_settle(&cs);
+	ck_assert_int_eq(cs.calls, 1);
+	install();
+	arrive(0, 1);
+	ck_assert_int_eq(cs.calls, 2);
+}
+END_TEST
+
+static void
+drain_and_install(struct cno_story *s, DAT_EVD_HANDLE evd)
+{
+	cno_story_drains(evd, 1);
+	must(cno_modify_agent(&s->cno, cno_story_agent(s)) == 0);
+}
+
+START_TEST(agent__installs_itself_again__persistent_and_not_called_for_nothing)
+{
+	cs.then = drain_and_install;
+	install();
+	for (int i = 1; i <= 5; i++) {
+		arrive(i % 2, (uint64_t)i);
+		ck_assert_int_eq(cs.calls, i);
+		ck_assert_ptr_eq(cs.last, &cs.dev[i % 2]);
+	}
+}
+END_TEST
+
+START_TEST(agent__installs_itself_again__sees_both_of_two_triggered_evds)
+{
+	cs.then = drain_and_install;
+	script_complete(&cs.dev[0], 1);
+	script_complete(&cs.dev[1], 2);
+	cno_story_settle(&cs);
+	install();
+	cno_story_settle(&cs);
+	ck_assert_int_eq(cs.calls, 2);
+}
+END_TEST
+
+static void
+complete_inside(struct cno_story *s, DAT_EVD_HANDLE evd)
+{
+	s->then = drain_and_install;
+	cno_story_drains(evd, 1);
+	script_complete(evd, 7);
+	must(cno_modify_agent(&s->cno, cno_story_agent(s)) == 0);
+}
+
+START_TEST(agent__completion_while_it_runs__called_again)
+{
+	cs.then = complete_inside;
+	install();
+	arrive(0, 1);
+	ck_assert_int_eq(cs.calls, 2);
+}
+END_TEST
+
+static void
+free_evd(struct cno_story *s, DAT_EVD_HANDLE evd)
+{
+	struct script *dev = evd;
+
+	must(evd_free(&dev->evd) == 0);
+	must(dev->destroyed == 1);
+	cno_unref(&s->cno);
+	s->attached[dev - s->dev] = false;
+}
+
+START_TEST(agent__frees_the_evd_it_was_called_for)
+{
+	cs.then = free_evd;
+	install();
+	script_complete(&cs.dev[0], 1);
+	script_complete(&cs.dev[0], 2);
+	cno_story_settle(&cs);
+	ck_assert_int_eq(cs.calls, 1);
+	cno_story_untriggered(&cs);
+}
+END_TEST
+
+static void
+free_cno(struct cno_story *s, DAT_EVD_HANDLE evd)
+{
+	(void)evd;
+	cno_story_detach(s, 0);
+	cno_story_detach(s, 1);
+	must(cno_free(&s->cno, false) == 0);
+	must(s->destroyed == 0); /* the return of the agent destroys */
+}
+
+START_TEST(agent__frees_its_cno__the_return_destroys)
+{
+	cs.then = free_cno;
+	install();
+	arrive(0, 1);
+	ck_assert_int_eq(cs.calls, 1);
+	ck_assert_int_eq(cs.destroyed, 1);
+	cno_story_drains(&cs.dev[0], 1);
+}
+END_TEST
+
+START_TEST(agent_call_queued__cno_freed__never_called)
+{
+	install();
+	script_complete(&cs.dev[0], 1);
+	ck_assert(script_deliver(&cs.dev[0]));
+	loop_step(cs.loop, 0);
+	cno_story_detach(&cs, 0);
+	cno_story_detach(&cs, 1);
+	ck_assert_int_eq(cno_free(&cs.cno, false), 0);
+	cno_story_settle(&cs);
+	ck_assert_int_eq(cs.calls, 0);
+	cno_story_drains(&cs.dev[0], 1);
+}
+END_TEST
+
+START_TEST(agent_and_waiter__both_hear_of_one_trigger)
+{
+	struct cno_waiter w;
+
+	install();
+	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
+	script_complete(&cs.dev[0], 1);
+	ck_assert(script_deliver(&cs.dev[0]));
+	loop_step(cs.loop, 0);
+	/* The waiter takes the trigger before the loop gets to the agent's call. */
+	ck_assert_int_eq(cno_waiter_join(&w), 0);
+	ck_assert_ptr_eq(w.handle, &cs.dev[0]);
+	cno_story_settle(&cs);
+	ck_assert_int_eq(cs.calls, 1);
+}
+END_TEST
+
+START_TEST(agent_ran__a_later_wait_still_finds_the_trigger)
+{
+	install();
+	arrive(0, 1);
+	ck_assert_int_eq(cs.calls, 1);
+	cno_story_waits(&cs, &cs.dev[0]);
+	cno_story_untriggered(&cs);
+}
+END_TEST
+
+Suite *
+cno_agent_suite(void)
+{
+	Suite *s = suite_create("cno_agent");
+	TCase *tc = runner_tcase(s, "agent");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, agent__called_once_by_the_loop);
+	tcase_add_test(tc, agent__installed_again__called_for_the_next_trigger);
+	tcase_add_test(tc, agent__installed_on_a_triggered_cno__called_by_the_loop);
+	tcase_add_test(tc, agent__removed_before_the_loop_ran__not_called);
+	tcase_add_test(tc, agent__dequeues__no_lock_is_held);
+	tcase_add_test(tc, agent__installs_itself_again__persistent_and_not_called_for_nothing);
+	tcase_add_test(tc, agent__installs_itself_again__sees_both_of_two_triggered_evds);
+	tcase_add_test(tc, agent__completion_while_it_runs__called_again);
+	tcase_add_test(tc, agent__frees_the_evd_it_was_called_for);
+	tcase_add_test(tc, agent__frees_its_cno__the_return_destroys);
+	tcase_add_test(tc, agent_call_queued__cno_freed__never_called);
+	tcase_add_test(tc, agent_and_waiter__both_hear_of_one_trigger);
+	tcase_add_test(tc, agent_ran__a_later_wait_still_finds_the_trigger);
+	return s;
+}

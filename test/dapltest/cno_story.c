@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cno_story.h"
+
+#include <string.h>
+
+static struct cno_story *
+of_cno(struct cno *cno)
+{
+	return (struct cno_story *)((char *)cno - offsetof(struct cno_story, cno));
+}
+
+static void
+destroyed(struct cno *cno)
+{
+	of_cno(cno)->destroyed++;
+}
+
+void
+cno_story_begin(struct cno_story *cs, int n_evds)
+{
+	struct script_options opt = { 0 };
+	struct cno_config config = { .destroyed = destroyed };
+
+	memset(cs, 0, sizeof *cs);
+	pthread_mutex_init(&cs->lock, NULL);
+	must(loop_create(LOOP_STEPPED, 0, &cs->loop) == 0);
+	opt.loop = config.loop = cs->loop;
+	cno_slot_init(&cs->cno);
+	must(cno_open(&cs->cno, &config) == 0);
+	cs->n = n_evds;
+	for (int i = 0; i < n_evds; i++) {
+		script_init(&cs->dev[i]);
+		script_open(&cs->dev[i], &opt);
+		cno_story_attach(cs, i);
+	}
+	cno_story_settle(cs);
+}
+
+void
+cno_story_end(struct cno_story *cs)
+{
+	for (int i = 0; i < cs->n; i++) {
+		script_close(&cs->dev[i]);
+		if (cs->attached[i])
+			cno_unref(&cs->cno);
+	}
+	if (!cs->destroyed)
+		ck_assert_int_eq(cno_free(&cs->cno, false), 0);
+	ck_assert_int_eq(cs->destroyed, 1);
+	loop_destroy(cs->loop);
+	park_close_self();
+}
+
+void
+cno_story_attach(struct cno_story *cs, int i)
+{
+	ck_assert_int_eq(cno_ref(&cs->cno), 0);
+	ck_assert_int_eq(
+	    evd_set_listener(&cs->dev[i].evd, cno_listener(&cs->cno), &cs->cno), 0);
+	cs->attached[i] = true;
+}
+
+void
+cno_story_detach(struct cno_story *cs, int i)
+{
+	ck_assert_int_eq(evd_set_listener(&cs->dev[i].evd, NULL, DAT_HANDLE_NULL), 0);
+	cno_unref(&cs->cno);
+	cs->attached[i] = false;
+}
+
+void
+cno_story_settle(struct cno_story *cs)
+{
+	bool busy = true;
+
+	for (int rounds = 0; busy; rounds++) {
+		must(rounds < 1000); /* it spins */
+		busy = loop_step(cs->loop, 0) > 0;
+		for (int i = 0; i < cs->n; i++)
+			busy |= script_deliver(&cs->dev[i]);
+	}
+	for (int i = 0; i < cs->n; i++)
+		story_check_rest(&cs->dev[i]);
+}
+
+void
+cno_story_waits(struct cno_story *cs, struct script *dev)
+{
+	DAT_EVD_HANDLE handle = DAT_HANDLE_NULL;
+
+	ck_assert_int_eq(cno_wait(&cs->cno, 0, &handle), 0);
+	ck_assert_ptr_eq(handle, dev);
+}
+
+void
+cno_story_untriggered(struct cno_story *cs)
+{
+	DAT_EVD_HANDLE handle;
+
+	ck_assert_int_eq(cno_wait(&cs->cno, 0, &handle), -ETIMEDOUT);
+}
+
+void
+cno_story_drains(struct script *dev, int n)
+{
+	DAT_EVENT event;
+
+	for (int i = 0; i < n; i++)
+		must(evd_dequeue(&dev->evd, &event) == 0);
+	must(evd_dequeue(&dev->evd, &event) == -EAGAIN);
+}
+
+static void
+agent(DAT_PVOID instance, DAT_EVD_HANDLE evd)
+{
+	struct cno_story *cs = instance;
+
+	pthread_mutex_lock(&cs->lock);
+	cs->calls++;
+	cs->last = evd;
+	pthread_mutex_unlock(&cs->lock);
+	if (cs->then)
+		cs->then(cs, evd);
+}
+
+DAT_OS_WAIT_PROXY_AGENT
+cno_story_agent(struct cno_story *cs)
+{
+	return (DAT_OS_WAIT_PROXY_AGENT){ .instance_data = cs, .proxy_agent_func = agent };
+}
+
+static void *
+wait_body(void *arg)
+{
+	struct cno_waiter *w = arg;
+	uint64_t before = os_clock_ns();
+
+	w->r = cno_wait(w->cno, w->timeout, &w->handle);
+	w->took_ns = os_clock_ns() - before;
+	return NULL;
+}
+
+void
+cno_waiter_start(struct cno_waiter *w, struct cno_story *cs, DAT_TIMEOUT timeout)
+{
+	uint64_t end = os_clock_ns() + (uint64_t)timeout * 1000u;
+	unsigned int before;
+	bool asleep = false;
+
+	os_lock(&cs->cno.lock);
+	before = cs->cno.n_waiters;
+	os_unlock(&cs->cno.lock);
+	*w = (struct cno_waiter){ .cno = &cs->cno, .timeout = timeout, .handle = cs };
+	must(pthread_create(&w->thread, NULL, wait_body, w) == 0);
+	while (!asleep && (timeout == DAT_TIMEOUT_INFINITE || os_clock_ns() < end)) {
+		os_lock(&cs->cno.lock);
+		asleep = cs->cno.n_waiters > before;
+		os_unlock(&cs->cno.lock);
+		script_sleep_ms(0);
+	}
+}
+
+int
+cno_waiter_join(struct cno_waiter *w)
+{
+	pthread_join(w->thread, NULL);
+	return w->r;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cno_story -- a stepped loop, one CNO, and a few scripted EVDs attached to it */
+#ifndef REARM_TEST_CNO_STORY_H
+#define REARM_TEST_CNO_STORY_H
+
+#include "cno/cno.h"
+#include "evd_story.h"
+
+#define CNO_STORY_EVDS 3
+
+struct cno_story {
+	struct loop *loop;
+	struct cno cno;
+	int destroyed;
+	int n;
+	struct script dev[CNO_STORY_EVDS];
+	bool attached[CNO_STORY_EVDS];
+
+	/* the agent's record */
+	pthread_mutex_t lock;
+	int calls;
+	DAT_EVD_HANDLE last;
+	void (*then)(struct cno_story *cs, DAT_EVD_HANDLE evd);
+};
+
+void cno_story_begin(struct cno_story *cs, int n_evds);
+void cno_story_end(struct cno_story *cs);
+void cno_story_attach(struct cno_story *cs, int i);
+void cno_story_detach(struct cno_story *cs, int i);
+/* Delivers what the devices raised and runs the loop until nothing is left to do. */
+void cno_story_settle(struct cno_story *cs);
+/* The CNO is triggered and hands out `dev`; is not triggered. */
+void cno_story_waits(struct cno_story *cs, struct script *dev);
+void cno_story_untriggered(struct cno_story *cs);
+/* Exactly n events are dequeued. */
+void cno_story_drains(struct script *dev, int n);
+
+DAT_OS_WAIT_PROXY_AGENT cno_story_agent(struct cno_story *cs);
+
+struct cno_waiter {
+	pthread_t thread;
+	struct cno *cno;
+	DAT_TIMEOUT timeout;
+	DAT_EVD_HANDLE handle;
+	int r;
+	uint64_t took_ns;
+};
+
+/* Returns when the thread sleeps. */
+void cno_waiter_start(struct cno_waiter *w, struct cno_story *cs, DAT_TIMEOUT timeout);
+int cno_waiter_join(struct cno_waiter *w);
+
+#endif

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A CNO's waiters: sticky triggers, one trigger one waiter, the list of triggered EVDs. */
+#include "cno_story.h"
+#include "evd_suites.h"
+
+static struct cno_story cs;
+
+static void
+setup(void)
+{
+	cno_story_begin(&cs, 3);
+}
+
+static void
+teardown(void)
+{
+	cno_story_end(&cs);
+}
+
+START_TEST(triggered_before_the_wait__returns_at_once)
+{
+	script_complete(&cs.dev[0], 1);
+	cno_story_settle(&cs);
+	cno_story_waits(&cs, &cs.dev[0]);
+	cno_story_untriggered(&cs);
+}
+END_TEST
+
+START_TEST(burst_on_one_evd__one_trigger)
+{
+	for (uint64_t i = 1; i <= 5; i++)
+		script_complete(&cs.dev[0], i);
+	cno_story_settle(&cs);
+	cno_story_waits(&cs, &cs.dev[0]);
+	cno_story_untriggered(&cs);
+	cno_story_drains(&cs.dev[0], 5);
+}
+END_TEST
+
+START_TEST(undrained__a_new_arrival_triggers_again)
+{
+	script_complete(&cs.dev[0], 1);
+	cno_story_settle(&cs);
+	cno_story_waits(&cs, &cs.dev[0]);
+	script_complete(&cs.dev[0], 2);
+	cno_story_settle(&cs);
+	cno_story_waits(&cs, &cs.dev[0]);
+	cno_story_drains(&cs.dev[0], 2);
+	cno_story_untriggered(&cs);
+}
+END_TEST
+
+START_TEST(two_evds_fire__a_client_that_drains_only_the_returned_one_sees_all)
+{
+	DAT_EVD_HANDLE handle;
+	int seen = 0;
+
+	script_complete(&cs.dev[0], 1);
+	script_complete(&cs.dev[1], 2);
+	ck_assert_int_eq(script_post(&cs.dev[2], 100), 0);
+	cno_story_settle(&cs);
+	while (cno_wait(&cs.cno, 0, &handle) == 0) {
+		cno_story_drains(handle, 1);
+		seen++;
+	}
+	ck_assert_int_eq(seen, 3);
+}
+END_TEST
+
+START_TEST(triggered_list__oldest_first)
+{
+	script_complete(&cs.dev[2], 1);
+	cno_story_settle(&cs);
+	script_complete(&cs.dev[0], 2);
+	cno_story_settle(&cs);
+	cno_story_waits(&cs, &cs.dev[2]);
+	cno_story_waits(&cs, &cs.dev[0]);
+	cno_story_untriggered(&cs);
+}
+END_TEST
+
+START_TEST(blocked_waiter__woken_by_a_completion_and_by_a_post)
+{
+	struct cno_waiter w;
+
+	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
+	script_complete(&cs.dev[1], 1);
+	cno_story_settle(&cs);
+	ck_assert_int_eq(cno_waiter_join(&w), 0);
+	ck_assert_ptr_eq(w.handle, &cs.dev[1]);
+	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
+	ck_assert_int_eq(script_post(&cs.dev[0], 100), 0);
+	cno_story_settle(&cs);
+	ck_assert_int_eq(cno_waiter_join(&w), 0);
+	ck_assert_ptr_eq(w.handle, &cs.dev[0]);
+}
+END_TEST
+
+START_TEST(one_trigger__releases_one_waiter)
+{
+	struct cno_waiter w[3];
+	int released = 0, held = 0;
+
+	for (int i = 0; i < 3; i++)
+		cno_waiter_start(&w[i], &cs, 200 * MS);
+	script_complete(&cs.dev[0], 1);
+	cno_story_settle(&cs);
+	for (int i = 0; i < 3; i++) {
+		if (cno_waiter_join(&w[i]) == 0)
+			released++;
+		else
+			held++;
+	}
+	ck_assert_int_eq(released, 1);
+	ck_assert_int_eq(held, 2);
+}
+END_TEST
+
+START_TEST(three_triggers__release_three_waiters)
+{
+	struct cno_waiter w[3];
+	DAT_EVD_HANDLE seen = NULL;
+
+	for (int i = 0; i < 3; i++)
+		cno_waiter_start(&w[i], &cs, DAT_TIMEOUT_INFINITE);
+	for (int i = 0; i < 3; i++)
+		script_complete(&cs.dev[i], 1);
+	cno_story_settle(&cs);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_eq(cno_waiter_join(&w[i]), 0);
+		ck_assert_ptr_ne(w[i].handle, seen);
+		seen = w[i].handle;
+	}
+	cno_story_untriggered(&cs);
+}
+END_TEST
+
+START_TEST(timeout__nothing_swallowed)
+{
+	struct cno_waiter w;
+	DAT_EVD_HANDLE handle = &cs;
+
+	ck_assert_int_eq(cno_wait(&cs.cno, 2 * MS, &handle), -ETIMEDOUT);
+	ck_assert_ptr_eq(handle, DAT_HANDLE_NULL);
+	/* Triggers and timeouts meet: whoever returns what, none is lost and none is doubled. */
+	for (int i = 0; i < 50; i++) {
+		int r;
+
+		cno_waiter_start(&w, &cs, 1 * MS);
+		script_sleep_ms(1);
+		script_complete(&cs.dev[0], 1);
+		cno_story_settle(&cs);
+		r = cno_waiter_join(&w);
+		if (r == 0)
+			cno_story_untriggered(&cs);
+		else
+			cno_story_waits(&cs, &cs.dev[0]);
+		cno_story_drains(&cs.dev[0], 1);
+	}
+}
+END_TEST
+
+START_TEST(timeout__neither_early_nor_late)
+{
+	struct cno_waiter w;
+
+	cno_waiter_start(&w, &cs, 30 * MS);
+	ck_assert_int_eq(cno_waiter_join(&w), -ETIMEDOUT);
+	ck_assert_uint_ge(w.took_ns, 30000000u);
+	ck_assert_uint_lt(w.took_ns, 1000000000u);
+}
+END_TEST
+
+START_TEST(disabled_evd__does_not_trigger__enabling_it_does)
+{
+	ck_assert_int_eq(evd_set_enabled(&cs.dev[0].evd, false), 0);
+	script_complete(&cs.dev[0], 1);
+	ck_assert_int_eq(script_post(&cs.dev[0], 100), 0);
+	cno_story_settle(&cs);
+	cno_story_untriggered(&cs);
+	ck_assert_int_eq(evd_set_enabled(&cs.dev[0].evd, true), 0);
+	cno_story_settle(&cs);
+	cno_story_waits(&cs, &cs.dev[0]);
+	cno_story_drains(&cs.dev[0], 2);
+}
+END_TEST
+
+START_TEST(attach__events_queued_already__triggers)
+{
+	cno_story_detach(&cs, 0);
+	script_complete(&cs.dev[0], 1);
+	cno_story_settle(&cs);
+	cno_story_untriggered(&cs);
+	cno_story_attach(&cs, 0);
+	cno_story_settle(&cs);
+	cno_story_waits(&cs, &cs.dev[0]);
+	cno_story_drains(&cs.dev[0], 1);
+}
+END_TEST
+
+START_TEST(detach__triggered__leaves_the_list)
+{
+	script_complete(&cs.dev[0], 1);
+	script_complete(&cs.dev[1], 2);
+	cno_story_settle(&cs);
+	cno_story_detach(&cs, 0);
+	cno_story_waits(&cs, &cs.dev[1]);
+	cno_story_untriggered(&cs);
+	cno_story_attach(&cs, 0);
+}
+END_TEST
+
+START_TEST(move_to_another_cno__the_new_one_gets_what_is_queued)
+{
+	const struct cno_config config = { .loop = cs.loop };
+	DAT_EVD_HANDLE handle;
+	struct cno other;
+
+	cno_slot_init(&other);
+	ck_assert_int_eq(cno_open(&other, &config), 0);
+	script_complete(&cs.dev[0], 1);
+	cno_story_settle(&cs);
+	ck_assert_int_eq(cno_ref(&other), 0);
+	ck_assert_int_eq(evd_set_listener(&cs.dev[0].evd, cno_listener(&other), &other), 0);
+	cno_unref(&cs.cno);
+	cno_story_settle(&cs);
+	cno_story_untriggered(&cs);
+	ck_assert_int_eq(cno_wait(&other, 0, &handle), 0);
+	ck_assert_ptr_eq(handle, &cs.dev[0]);
+	ck_assert_int_eq(evd_set_listener(&cs.dev[0].evd, cno_listener(&cs.cno), &cs.cno), 0);
+	ck_assert_int_eq(cno_ref(&cs.cno), 0);
+	cno_unref(&other);
+	cno_story_drains(&cs.dev[0], 1);
+}
+END_TEST
+
+START_TEST(evd_freed_while_triggered__not_returned_any_more)
+{
+	script_complete(&cs.dev[0], 1);
+	cno_story_settle(&cs);
+	ck_assert_int_eq(evd_free(&cs.dev[0].evd), 0);
+	cno_unref(&cs.cno);
+	cs.attached[0] = false;
+	cno_story_untriggered(&cs);
+}
+END_TEST
+
+START_TEST(last_evd_gone__blocked_waiters_return_without_one)
+{
+	struct cno_waiter w[2];
+
+	cno_waiter_start(&w[0], &cs, DAT_TIMEOUT_INFINITE);
+	cno_waiter_start(&w[1], &cs, DAT_TIMEOUT_INFINITE);
+	for (int i = 0; i < 3; i++)
+		cno_story_detach(&cs, i);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(cno_waiter_join(&w[i]), 0);
+		ck_assert_ptr_eq(w[i].handle, DAT_HANDLE_NULL);
+	}
+	for (int i = 0; i < 3; i++)
+		cno_story_attach(&cs, i);
+}
+END_TEST
+
+START_TEST(free__in_use__refused)
+{
+	struct cno_waiter w;
+
+	ck_assert_int_eq(cno_free(&cs.cno, false), -EBUSY);
+	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
+	ck_assert_int_eq(cno_free(&cs.cno, true), -EBUSY); /* EVDs refer to it */
+	script_complete(&cs.dev[0], 1);
+	cno_story_settle(&cs);
+	ck_assert_int_eq(cno_waiter_join(&w), 0);
+}
+END_TEST
+
+START_TEST(free__abrupt_with_a_waiter__released)
+{
+	struct cno_waiter w;
+	DAT_EVD_HANDLE handle;
+
+	for (int i = 0; i < 3; i++)
+		cno_story_detach(&cs, i);
+	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
+	ck_assert_int_eq(cno_free(&cs.cno, false), -EBUSY);
+	ck_assert_int_eq(cno_free(&cs.cno, true), 0);
+	ck_assert_int_eq(cno_waiter_join(&w), -ECANCELED);
+	ck_assert_int_eq(cs.destroyed, 1);
+	ck_assert_int_eq(cno_free(&cs.cno, true), -ENODEV);
+	ck_assert_int_eq(cno_wait(&cs.cno, 0, &handle), -ENODEV);
+}
+END_TEST
+
+Suite *
+cno_wait_suite(void)
+{
+	Suite *s = suite_create("cno_wait");
+	TCase *tc = runner_tcase(s, "wait");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, triggered_before_the_wait__returns_at_once);
+	tcase_add_test(tc, burst_on_one_evd__one_trigger);
+	tcase_add_test(tc, undrained__a_new_arrival_triggers_again);
+	tcase_add_test(tc, two_evds_fire__a_client_that_drains_only_the_returned_one_sees_all);
+	tcase_add_test(tc, triggered_list__oldest_first);
+	tcase_add_test(tc, blocked_waiter__woken_by_a_completion_and_by_a_post);
+	tcase_add_test(tc, one_trigger__releases_one_waiter);
+	tcase_add_test(tc, three_triggers__release_three_waiters);
+	tcase_add_test(tc, timeout__nothing_swallowed);
+	tcase_add_test(tc, timeout__neither_early_nor_late);
+	tcase_add_test(tc, disabled_evd__does_not_trigger__enabling_it_does);
+	tcase_add_test(tc, attach__events_queued_already__triggers);
+	tcase_add_test(tc, detach__triggered__leaves_the_list);
+	tcase_add_test(tc, move_to_another_cno__the_new_one_gets_what_is_queued);
+	tcase_add_test(tc, evd_freed_while_triggered__not_returned_any_more);
+	tcase_add_test(tc, last_evd_gone__blocked_waiters_return_without_one);
+	tcase_add_test(tc, free__in_use__refused);
+	tcase_add_test(tc, free__abrupt_with_a_waiter__released);
+	return s;
+}

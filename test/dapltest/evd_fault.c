@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The misbehaving device: arming fails, polling fails, more comes than was asked for. */
+#include "evd_story.h"
+#include "evd_suites.h"
+
+static struct story st;
+
+static void
+setup(void)
+{
+	story_begin(&st, NULL);
+}
+
+static void
+teardown(void)
+{
+	story_end(&st);
+}
+
+/* Runs the loop until the n-th upcall; the retries are delayed by a growing time. */
+static void
+run_until(int upcalls)
+{
+	for (int i = 0; i < 1000 && st.tape.n < upcalls; i++)
+		(void)loop_step(st.loop, 5);
+	ck_assert_int_eq(st.tape.n, upcalls);
+}
+
+START_TEST(arm_fails__reported_once_and_retried_until_it_works)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	st.dev.fail_arms = 4;
+	script_spurious(&st.dev);
+	ck_assert(script_deliver(&st.dev));
+	for (int i = 0; i < 200 && st.dev.fail_arms; i++)
+		(void)loop_step(st.loop, 5);
+	ck_assert_int_eq(st.dev.fail_arms, 0);
+	(void)loop_step(st.loop, 40);
+	ck_assert_int_eq(st.dev.faults, 1);
+	ck_assert_int_eq(st.dev.last_fault, -EIO);
+	/* Armed in the end: the next completion comes. */
+	story_check_rest(&st.dev);
+	script_complete(&st.dev, 1);
+	story_settle(&st);
+	story_upcall(&st, 1);
+}
+END_TEST
+
+START_TEST(arm_fails_again_later__a_second_episode_is_reported)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	for (int episode = 1; episode <= 2; episode++) {
+		st.dev.fail_arms = 1;
+		script_spurious(&st.dev);
+		ck_assert(script_deliver(&st.dev));
+		for (int i = 0; i < 10; i++)
+			(void)loop_step(st.loop, 2);
+		ck_assert_int_eq(st.dev.faults, episode);
+	}
+	story_quiet(&st);
+}
+END_TEST
+
+START_TEST(arm_fails__completion_meanwhile__found_by_the_retry)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	st.dev.fail_arms = 2;
+	script_spurious(&st.dev);
+	ck_assert(script_deliver(&st.dev));
+	story_run(&st);
+	script_complete(&st.dev, 1); /* raises nothing: not armed */
+	ck_assert_uint_eq(script_raised(&st.dev), 0);
+	run_until(1);
+	story_upcall(&st, 1);
+}
+END_TEST
+
+static void
+post_the_fault(struct script *s)
+{
+	must(script_post(s, 900) == 0);
+}
+
+START_TEST(fault_is_posted_to_the_evd_itself__one_event_an_episode)
+{
+	/* An async EVD merged with the completions: its own error report must not end the episode. */
+	st.dev.on_fault = post_the_fault;
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	st.dev.fail_arms = 6;
+	script_spurious(&st.dev);
+	ck_assert(script_deliver(&st.dev));
+	for (int i = 0; i < 500 && st.dev.fail_arms; i++)
+		(void)loop_step(st.loop, 10);
+	ck_assert_int_eq(st.dev.faults, 1);
+	story_upcall(&st, 900);
+	ck_assert_int_eq(st.tape.n, 1);
+}
+END_TEST
+
+START_TEST(posted_while_arming_fails__delivered_without_waiting_out_the_delay)
+{
+	uint64_t before;
+
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	st.dev.fail_arms = 1000;
+	script_spurious(&st.dev);
+	ck_assert(script_deliver(&st.dev));
+	for (int i = 0; i < 8; i++)
+		(void)loop_step(st.loop, 100); /* the delay has grown past 100 ms */
+	before = os_clock_ns();
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	run_until(1);
+	story_upcall(&st, 100);
+	ck_assert_uint_lt(os_clock_ns() - before, 50000000u);
+}
+END_TEST
+
+START_TEST(enable__arm_fails__error_and_nothing_changed)
+{
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	st.dev.fail_arms = 1;
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), -EIO);
+	ck_assert_int_eq(st.dev.evd.policy, DAT_UPCALL_DISABLE);
+	script_complete(&st.dev, 1);
+	story_quiet(&st);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	story_upcall(&st, 1);
+	story_quiet(&st);
+	ck_assert_int_eq(st.dev.faults, 0); /* the caller was told */
+}
+END_TEST
+
+START_TEST(enable__poll_fails_before_or_after_the_arm__error_and_nothing_changed)
+{
+	st.dev.fail_polls = 1;
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), -EIO);
+	ck_assert_uint_eq(st.dev.arms, 0);
+	st.dev.greedy_polls = 1;
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), -EIO);
+	ck_assert_int_eq(st.dev.evd.policy, DAT_UPCALL_DISABLE);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	story_quiet(&st);
+}
+END_TEST
+
+static void
+fail_next_poll(struct script *s, void *arg)
+{
+	(void)arg;
+	s->fail_polls = 1;
+}
+
+START_TEST(second_poll_fails__armed_is_remembered)
+{
+	st.dev.after_arm = (struct script_hook){ .fn = fail_next_poll };
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), -EIO);
+	ck_assert_uint_eq(st.dev.arms, 1);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_uint_eq(st.dev.arms, 1); /* never armed while armed */
+	script_complete(&st.dev, 1);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, 1);
+}
+END_TEST
+
+START_TEST(poll_fails_in_a_run__reported_and_retried)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	st.dev.fail_polls = 2;
+	script_complete(&st.dev, 1);
+	ck_assert(script_deliver(&st.dev));
+	run_until(1);
+	story_upcall(&st, 1);
+	ck_assert_int_eq(st.dev.faults, 1);
+	story_quiet(&st);
+}
+END_TEST
+
+START_TEST(poll_gives_more_than_asked__an_error_and_nothing_overwritten)
+{
+	DAT_EVENT event;
+
+	script_complete(&st.dev, 1);
+	st.dev.greedy_polls = 1;
+	ck_assert_int_eq(evd_dequeue(&st.dev.evd, &event), -EIO);
+	story_dequeues(&st, 1);
+	story_empty(&st);
+}
+END_TEST
+
+START_TEST(poll_fails__what_is_queued_is_still_handed_out)
+{
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	st.dev.fail_polls = 1;
+	story_dequeues(&st, 100);
+}
+END_TEST
+
+START_TEST(hint__always_says_maybe__polls_again_and_rests)
+{
+	st.dev.inexact_hint = true;
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	script_complete(&st.dev, 1);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, 1);
+	story_quiet(&st);
+	ck_assert_uint_eq(st.dev.arms, 2);
+}
+END_TEST
+
+START_TEST(disabled_in_back_off__enabled_again__called_at_once)
+{
+	uint64_t before;
+
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	st.dev.fail_arms = 9;
+	script_spurious(&st.dev);
+	ck_assert(script_deliver(&st.dev));
+	for (int i = 0; i < 8; i++)
+		(void)loop_step(st.loop, 100);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	script_complete(&st.dev, 1);
+	st.dev.fail_arms = 0; /* it recovers */
+	before = os_clock_ns();
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	run_until(1);
+	story_upcall(&st, 1);
+	ck_assert_uint_lt(os_clock_ns() - before, 50000000u);
+}
+END_TEST
+
+Suite *
+evd_fault_suite(void)
+{
+	Suite *s = suite_create("evd_fault");
+	TCase *tc = runner_tcase(s, "fault");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, arm_fails__reported_once_and_retried_until_it_works);
+	tcase_add_test(tc, arm_fails_again_later__a_second_episode_is_reported);
+	tcase_add_test(tc, arm_fails__completion_meanwhile__found_by_the_retry);
+	tcase_add_test(tc, fault_is_posted_to_the_evd_itself__one_event_an_episode);
+	tcase_add_test(tc, posted_while_arming_fails__delivered_without_waiting_out_the_delay);
+	tcase_add_test(tc, enable__arm_fails__error_and_nothing_changed);
+	tcase_add_test(tc, enable__poll_fails_before_or_after_the_arm__error_and_nothing_changed);
+	tcase_add_test(tc, second_poll_fails__armed_is_remembered);
+	tcase_add_test(tc, poll_fails_in_a_run__reported_and_retried);
+	tcase_add_test(tc, poll_gives_more_than_asked__an_error_and_nothing_overwritten);
+	tcase_add_test(tc, poll_fails__what_is_queued_is_still_handed_out);
+	tcase_add_test(tc, hint__always_says_maybe__polls_again_and_rests);
+	tcase_add_test(tc, disabled_in_back_off__enabled_again__called_at_once);
+	return s;
+}
