@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * dat_api_cno.h -- consumer notification objects: one place to wait for many EVDs
+ *
+ * An event that arrives at an enabled EVD with a CNO, and with no thread waiting on the EVD
+ * itself, triggers the CNO.  A triggered CNO releases one waiter, or calls its proxy agent once.
+ * Triggers are coalesced: after each wake-up, and after a timeout, dequeue from every EVD of the
+ * CNO until it is empty.
+ *
+ * dat_api_ia.h says how the calls are described.
  */
 #include <dat2/udat.h>
 
@@ -11,20 +18,100 @@
 extern "C" {
 #endif
 
+/*
+ * Creates a CNO.  `agent` is called once when the CNO is triggered first, and must then be
+ * installed anew; DAT_OS_WAIT_PROXY_AGENT_NULL is none.
+ *
+ *	DAT_SUCCESS				*cno is the new CNO
+ *	DAT_INVALID_HANDLE/IA			ia names no open IA
+ *	DAT_INVALID_PARAMETER/ARG3		cno is NULL
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory; the subtype is DAT_RESOURCE_MEMORY
+ *
+ * Threads: any.  From: DAT 2.0.
+ */
 DAT_RETURN DAT_API dat_cno_create(DAT_IA_HANDLE ia, DAT_OS_WAIT_PROXY_AGENT agent,
 			    DAT_CNO_HANDLE *cno);
 
+/*
+ * Creates a CNO with a file descriptor, for poll(2) and the like: readable while the CNO is
+ * triggered.  The descriptor belongs to the CNO: never read or close it.  Not in Debian's libdat2.
+ *
+ *	DAT_SUCCESS				*cno and *fd are set
+ *	DAT_INVALID_HANDLE/IA			ia names no open IA
+ *	DAT_INVALID_PARAMETER/ARG2, ARG3	fd or cno is NULL
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory or no descriptor; the subtype is
+ *						DAT_RESOURCE_MEMORY
+ *	DAT_MODEL_NOT_SUPPORTED			the provider has none
+ *
+ * Threads: any.  From: headers; DAT 2.0.
+ */
 DAT_RETURN DAT_API dat_cno_fd_create(DAT_IA_HANDLE ia, DAT_FD *fd, DAT_CNO_HANDLE *cno);
 
+/*
+ * Tells the IA of a CNO, and its agent or descriptor.  The masks are ordinals: give one of them.
+ *
+ *	DAT_SUCCESS				param is filled in
+ *	DAT_INVALID_HANDLE/CNO			cno is not a CNO
+ *	DAT_INVALID_PARAMETER/ARG2		unknown mask
+ *	DAT_INVALID_PARAMETER/ARG3		param is NULL
+ *
+ * Threads: any.  From: DAT 2.0.
+ */
 DAT_RETURN DAT_API dat_cno_query(DAT_CNO_HANDLE cno, DAT_CNO_PARAM_MASK mask,
 			    DAT_CNO_PARAM *param);
 
+/*
+ * Installs a proxy agent, or removes it (DAT_OS_WAIT_PROXY_AGENT_NULL).  If the CNO is triggered
+ * already the new agent is called at once.
+ *
+ *	DAT_SUCCESS				done
+ *	DAT_INVALID_HANDLE/CNO			cno is not a CNO
+ *
+ * Threads: any.  From: DAT 2.0; the call at once is Rearm.
+ */
 DAT_RETURN DAT_API dat_cno_modify_agent(DAT_CNO_HANDLE cno, DAT_OS_WAIT_PROXY_AGENT agent);
 
+/*
+ * Waits for a trigger.
+ *
+ * `timeout` is in microseconds from the call on, on the monotonic clock; 0 polls.  `*evd` is a
+ * hint, and may be DAT_HANDLE_NULL: dequeue from every EVD of the CNO until it is empty, after a
+ * timeout, too.  Several threads may wait; one trigger releases one of them.
+ *
+ *	DAT_SUCCESS				a trigger was consumed; *evd is set
+ *	DAT_QUEUE_EMPTY				the time ran out; the class bit is not set
+ *	DAT_INVALID_HANDLE/CNO			cno is not a CNO
+ *	DAT_INVALID_PARAMETER/ARG3		evd is NULL
+ *	DAT_INVALID_STATE/CNO_DEAD		the CNO is being destroyed
+ *	DAT_INTERRUPTED_CALL			a signal handler ran
+ *
+ * Threads: any.  From: DAT 2.0.
+ */
 DAT_RETURN DAT_API dat_cno_wait(DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd);
 
+/*
+ * Consumes the trigger of a CNO with a descriptor, after poll(2) found it readable.  `*evd` is the
+ * hint that dat_cno_wait() gives.  Not in Debian's libdat2.
+ *
+ *	DAT_SUCCESS				a trigger was consumed; *evd is set
+ *	DAT_QUEUE_EMPTY				the CNO was not triggered
+ *	DAT_INVALID_HANDLE/CNO			cno is not a CNO
+ *	DAT_INVALID_PARAMETER/ARG2		evd is NULL
+ *	DAT_MODEL_NOT_SUPPORTED			the provider has none
+ *
+ * Threads: any.  From: headers; DAT 2.0.
+ */
 DAT_RETURN DAT_API dat_cno_trigger(DAT_CNO_HANDLE cno, DAT_EVD_HANDLE *evd);
 
+/*
+ * Destroys a CNO.
+ *
+ *	DAT_SUCCESS				the handle is not valid any more
+ *	DAT_INVALID_HANDLE/CNO			cno is not a CNO
+ *	DAT_INVALID_STATE/CNO_IN_USE		an EVD refers to it or a thread waits
+ *
+ * Threads: any.  From: DAT 2.0.
+ */
 DAT_RETURN DAT_API dat_cno_free(DAT_CNO_HANDLE cno);
 
 #ifdef __cplusplus

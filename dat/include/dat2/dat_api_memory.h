@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * dat_api_memory.h -- protection zones, local and remote memory regions
+ *
+ * dat_api_ia.h says how the calls are described.
  */
 #include <dat2/udat.h>
 
@@ -11,12 +13,69 @@
 extern "C" {
 #endif
 
+/*
+ * Creates a protection zone: regions and endpoints of one zone work with each other.
+ *
+ *	DAT_SUCCESS				*pz is the new zone
+ *	DAT_INVALID_HANDLE/IA			ia names no open IA
+ *	DAT_INVALID_PARAMETER/ARG2		pz is NULL
+ *	DAT_INSUFFICIENT_RESOURCES		no memory, or no further zone: MEMORY or
+ *						PROTECTION_DOMAIN
+ *
+ * Threads: any.  From: DAT 2.0.
+ */
 DAT_RETURN DAT_API dat_pz_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE *pz);
 
+/*
+ * Tells the IA of a protection zone.
+ *
+ *	DAT_SUCCESS				param is filled in
+ *	DAT_INVALID_HANDLE/PZ			pz is not one
+ *	DAT_INVALID_PARAMETER/ARG2		unknown bits in mask
+ *	DAT_INVALID_PARAMETER/ARG3		param is NULL
+ *
+ * Threads: any.  From: DAT 2.0.
+ */
 DAT_RETURN DAT_API dat_pz_query(DAT_PZ_HANDLE pz, DAT_PZ_PARAM_MASK mask, DAT_PZ_PARAM *param);
 
+/*
+ * Destroys a protection zone.
+ *
+ *	DAT_SUCCESS				the handle is not valid any more
+ *	DAT_INVALID_HANDLE/PZ			pz is not one
+ *	DAT_INVALID_STATE/PZ_IN_USE		an endpoint, region or shared receive queue is in
+ *						it
+ *
+ * Threads: any.  From: DAT 2.0.
+ */
 DAT_RETURN DAT_API dat_pz_free(DAT_PZ_HANDLE pz);
 
+/*
+ * Registers memory with the device.
+ *
+ * `type` says which member of `region` counts: VIRTUAL `length` bytes at for_va; LMR another
+ * handle on the memory of for_lmr_handle; SHARED_VIRTUAL memory that processes share under one
+ * cookie. DAT_VA_TYPE_ZB makes addresses in segments start at zero, if zb_supported says so.  What
+ * was registered may be more than what was asked for: it starts at `*registered_address` or before
+ * the memory and covers it.  `*lmr_context` goes into local segments, `*rmr_context` into those
+ * that are given to the other side.  Each of the last four pointers may be NULL.  The memory must
+ * stay until dat_lmr_free().
+ *
+ *	DAT_SUCCESS				*lmr is the new region
+ *	DAT_INVALID_HANDLE/IA, PZ		ia or pz is not one
+ *	DAT_INVALID_HANDLE/LMR			for_lmr_handle is not one
+ *	DAT_INVALID_PARAMETER/ARG2		unknown type
+ *	DAT_INVALID_PARAMETER/ARG3		no memory is given
+ *	DAT_INVALID_PARAMETER/ARG4		length is 0 or more than the device has
+ *	DAT_INVALID_PARAMETER/ARG6		unknown privileges
+ *	DAT_INVALID_PARAMETER/ARG8		lmr is NULL
+ *	DAT_PRIVILEGES_VIOLATION		the memory does not allow the privileges
+ *	DAT_INSUFFICIENT_RESOURCES		no memory, or no further region: MEMORY or
+ *						MEMORY_REGION
+ *	DAT_MODEL_NOT_SUPPORTED			the type or zero-based addresses are not supported
+ *
+ * Threads: any.  From: DAT 2.0.
+ */
 DAT_RETURN DAT_API dat_lmr_create(DAT_IA_HANDLE ia, DAT_MEM_TYPE type,
 			    DAT_REGION_DESCRIPTION region, DAT_VLEN length, DAT_PZ_HANDLE pz,
 			    DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type,
@@ -24,29 +83,128 @@ DAT_RETURN DAT_API dat_lmr_create(DAT_IA_HANDLE ia, DAT_MEM_TYPE type,
 			    DAT_RMR_CONTEXT *rmr_context, DAT_VLEN *registered_length,
 			    DAT_VADDR *registered_address);
 
+/*
+ * Tells the parameters of a local region.
+ *
+ *	DAT_SUCCESS				the members asked for are filled in
+ *	DAT_INVALID_HANDLE/LMR			lmr is not one
+ *	DAT_INVALID_PARAMETER/ARG2		unknown bits in mask
+ *	DAT_INVALID_PARAMETER/ARG3		param is NULL
+ *
+ * Threads: any.  From: DAT 2.0.
+ */
 DAT_RETURN DAT_API dat_lmr_query(DAT_LMR_HANDLE lmr, DAT_LMR_PARAM_MASK mask,
 			    DAT_LMR_PARAM *param);
 
+/*
+ * Makes what was written locally visible to RDMA reads of the other side, in the given segments,
+ * on a machine that is not coherent.  Where lmr_sync_req is false it does nothing.
+ *
+ *	DAT_SUCCESS				done
+ *	DAT_INVALID_HANDLE/IA			ia names no open IA
+ *	DAT_INVALID_PARAMETER/ARG2		segments is NULL with a count
+ *
+ * Threads: any.  From: DAT 2.0.
+ */
 DAT_RETURN DAT_API dat_lmr_sync_rdma_read(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments,
 			    DAT_VLEN count);
 
+/*
+ * Makes what the other side wrote by RDMA visible locally, in the given segments, on a machine
+ * that is not coherent.  Where lmr_sync_req is false it does nothing.
+ *
+ *	DAT_SUCCESS				done
+ *	DAT_INVALID_HANDLE/IA			ia names no open IA
+ *	DAT_INVALID_PARAMETER/ARG2		segments is NULL with a count
+ *
+ * Threads: any.  From: DAT 2.0.
+ */
 DAT_RETURN DAT_API dat_lmr_sync_rdma_write(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments,
 			    DAT_VLEN count);
 
+/*
+ * Withdraws the registration.  The contexts are not valid any more: requests that still use them
+ * complete with an error.
+ *
+ *	DAT_SUCCESS				the handle is not valid any more
+ *	DAT_INVALID_HANDLE/LMR			lmr is not one
+ *	DAT_INVALID_STATE/LMR_IN_USE		a remote region is bound to it
+ *
+ * Threads: any.  From: DAT 2.0.
+ */
 DAT_RETURN DAT_API dat_lmr_free(DAT_LMR_HANDLE lmr);
 
+/*
+ * Creates a remote region, not bound to memory.
+ *
+ *	DAT_SUCCESS				*rmr is the new region
+ *	DAT_INVALID_HANDLE/PZ			pz is not one
+ *	DAT_INVALID_PARAMETER/ARG2		rmr is NULL
+ *	DAT_INSUFFICIENT_RESOURCES		no memory, or no further region: MEMORY or
+ *						MEMORY_REGION
+ *	DAT_MODEL_NOT_SUPPORTED			the device has no memory windows
+ *
+ * Threads: any.  From: DAT 2.0.
+ */
 DAT_RETURN DAT_API dat_rmr_create(DAT_PZ_HANDLE pz, DAT_RMR_HANDLE *rmr);
 
+/*
+ * As dat_rmr_create(), for use through one endpoint alone.  Not in Debian's libdat2.
+ *
+ *	DAT_SUCCESS				*rmr is the new region
+ *	DAT_INVALID_HANDLE/PZ			pz is not one
+ *	DAT_MODEL_NOT_SUPPORTED			the provider has none
+ *	otherwise				as dat_rmr_create()
+ *
+ * Threads: any.  From: headers; DAT 2.0.
+ */
 DAT_RETURN DAT_API dat_rmr_create_for_ep(DAT_PZ_HANDLE pz, DAT_RMR_HANDLE *rmr);
 
+/*
+ * Tells the parameters of a remote region.
+ *
+ *	DAT_SUCCESS				the members asked for are filled in
+ *	DAT_INVALID_HANDLE/RMR			rmr is not one
+ *	DAT_INVALID_PARAMETER/ARG2		unknown bits in mask
+ *	DAT_INVALID_PARAMETER/ARG3		param is NULL
+ *
+ * Threads: any.  From: DAT 2.0.
+ */
 DAT_RETURN DAT_API dat_rmr_query(DAT_RMR_HANDLE rmr, DAT_RMR_PARAM_MASK mask,
 			    DAT_RMR_PARAM *param);
 
+/*
+ * Opens part of a local region to the other side, for as long as the binding stands.  It is a
+ * request of the endpoint: it completes with an RMR_BIND_COMPLETION event on the request EVD, and
+ * later requests wait for it.  A length of 0 unbinds.  `*context` is valid for the other side once
+ * it completed.
+ *
+ *	DAT_SUCCESS				it is posted
+ *	DAT_INVALID_HANDLE/RMR			rmr is not one
+ *	DAT_INVALID_HANDLE/LMR, EP		lmr or ep is not one
+ *	DAT_INVALID_PARAMETER/ARG3		range is NULL or not within the region
+ *	DAT_INVALID_PARAMETER/ARG4, ARG5, ARG8	unknown privileges, type of address, flags
+ *	DAT_INVALID_PARAMETER/ARG9		context is NULL
+ *	DAT_PRIVILEGES_VIOLATION		lmr does not allow the privileges
+ *	DAT_PROTECTION_VIOLATION		the three are not of one zone
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY	as many are outstanding as the endpoint has
+ *	DAT_INVALID_STATE/state			ep is not connected
+ *
+ * Threads: any.  From: DAT 2.0.
+ */
 DAT_RETURN DAT_API dat_rmr_bind(DAT_RMR_HANDLE rmr, DAT_LMR_HANDLE lmr,
 			    const DAT_LMR_TRIPLET *range, DAT_MEM_PRIV_FLAGS privileges,
 			    DAT_VA_TYPE va_type, DAT_EP_HANDLE ep, DAT_RMR_COOKIE cookie,
 			    DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context);
 
+/*
+ * Destroys a remote region, unbinding it.
+ *
+ *	DAT_SUCCESS				the handle is not valid any more
+ *	DAT_INVALID_HANDLE/RMR			rmr is not one
+ *
+ * Threads: any.  From: DAT 2.0.
+ */
 DAT_RETURN DAT_API dat_rmr_free(DAT_RMR_HANDLE rmr);
 
 #ifdef __cplusplus

@@ -428,7 +428,18 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
 
 /*
  * The operations.  Arguments are converted to the type that travels; a cookie or context is a
- * DAT_CONTEXT.  Each returns a DAT_RETURN.
+ * DAT_CONTEXT.  Codes are those of dat_extension_op() and, for posts, of dat_ep_post_rdma_write()
+ * with the arguments counted from the handle on, operation number included.
+ *
+ *	fetch_and_add, cmp_and_swap	on 8 bytes of remote memory; the old value goes to lbuf, in
+ *					the device's byte order
+ *	rdma_write_immed		an RDMA write that takes a receive of the other side, whose
+ *					completion has idata
+ *	send_ud				a datagram to an address handle
+ *	query_counters			copies one counter, or all; may set them to 0
+ *	print_counters			the same, to standard output
+ *
+ * Threads: any.  From: headers.
  */
 #define dat_ib_post_fetch_and_add(ep, add, lbuf, cookie, rbuf, flags) \
 	dat_extension_op((DAT_EP_HANDLE)(ep), (DAT_IB_OP)DAT_IB_FETCH_AND_ADD_OP, \

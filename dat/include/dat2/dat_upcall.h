@@ -87,6 +87,23 @@ struct dat_rearm_evd_counters {
 	DAT_UINT64 max_depth;			/* the most events ever queued */
 };
 
+/*
+ * Creates an EVD with an upcall.  `ia`, `min_qlen`, `flags` and `*evd` as with dat_evd_create();
+ * it has no CNO.  Under SINGLE_INSTANCE, MANY and NOTIFY the function may be called before this
+ * returns; `*evd` is set by then.  `upcall` is copied; DAT_UPCALL_SAME means none here.
+ *
+ *	DAT_SUCCESS				*evd is the new EVD
+ *	DAT_INVALID_HANDLE/1			ia names no open IA
+ *	DAT_INVALID_PARAMETER/ARG2		min_qlen is not positive
+ *	DAT_INVALID_PARAMETER/ARG3		unknown policy
+ *	DAT_INVALID_PARAMETER/ARG4		an enabling policy without a function
+ *	DAT_INVALID_PARAMETER/ARG5		flags, as with dat_evd_create()
+ *	DAT_INVALID_PARAMETER/ARG6		evd is NULL
+ *	DAT_INSUFFICIENT_RESOURCES		as with dat_evd_create()
+ *	DAT_NOT_IMPLEMENTED			the provider has no upcalls
+ *
+ * Threads: any.  From: headers (kDAPL).
+ */
 static inline DAT_RETURN
 dat_evd_kcreate(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_UPCALL_POLICY policy,
 		const DAT_UPCALL_OBJECT *upcall, DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd)
@@ -95,6 +112,37 @@ dat_evd_kcreate(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_UPCALL_POLICY policy,
 				(int)flags, evd);
 }
 
+/*
+ * Changes the policy of an EVD, and its object unless `upcall` is DAT_UPCALL_SAME.  Both change
+ * together or not at all.
+ *
+ * Enabling (SINGLE_INSTANCE, MANY, NOTIFY) asks the device for a notification and then looks for
+ * events that are there already.  None: upcalls come for those that arrive.  Some and INVOC_ANY:
+ * upcalls come for them, too.  Some and INVOC_NEW: it fails with DAT_INVALID_STATE; dequeue them
+ * and try again.  No event can slip between the two.
+ *
+ * After DISABLE returned no upcall starts; one whose event had been taken before may still enter
+ * its function.  After TEARDOWN returned none runs either, but for one that it is called from:
+ * that one counts as returned for others that wait.  Two EVDs whose upcalls tear each other down
+ * wait for ever.
+ *
+ * The usual upcall: DISABLE, dequeue until DAT_QUEUE_EMPTY, then SINGLE_INSTANCE with INVOC_NEW,
+ * and on DAT_INVALID_STATE dequeue again.
+ *
+ *	DAT_SUCCESS				policy and object are in force
+ *	DAT_INVALID_HANDLE			evd is not an EVD
+ *	DAT_INVALID_PARAMETER/ARG2		unknown policy
+ *	DAT_INVALID_PARAMETER/ARG3		an enabling policy without a function
+ *	DAT_INVALID_PARAMETER/ARG4		unknown flag
+ *	DAT_INVALID_STATE			INVOC_NEW and events are queued: nothing has
+ *						changed
+ *	DAT_INVALID_STATE/EVD_WAITER		enabling while a thread waits on the EVD
+ *	DAT_INTERNAL_ERROR			the device refuses to notify: nothing has changed
+ *	DAT_NOT_IMPLEMENTED			the provider has no upcalls
+ *
+ * Threads: any, and from any upcall.  From: headers (kDAPL); the rules on queued events are
+ * Rearm.
+ */
 static inline DAT_RETURN
 dat_evd_modify_upcall(DAT_EVD_HANDLE evd, DAT_UPCALL_POLICY policy,
 		      const DAT_UPCALL_OBJECT *upcall, DAT_UPCALL_FLAG flag)
@@ -103,6 +151,17 @@ dat_evd_modify_upcall(DAT_EVD_HANDLE evd, DAT_UPCALL_POLICY policy,
 				(int)flag);
 }
 
+/*
+ * Copies the counters of an EVD.  They are consistent with each other.  A provider with fewer
+ * counters than this header leaves the rest 0.
+ *
+ *	DAT_SUCCESS				*out is filled in
+ *	DAT_INVALID_HANDLE			evd is not an EVD
+ *	DAT_INVALID_PARAMETER/ARG2		out is NULL
+ *	DAT_NOT_IMPLEMENTED			the provider has no such counters
+ *
+ * Threads: any.  From: Rearm.
+ */
 static inline DAT_RETURN
 dat_evd_query_upcall_counters(DAT_EVD_HANDLE evd, struct dat_rearm_evd_counters *out)
 {

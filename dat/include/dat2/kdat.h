@@ -3,7 +3,21 @@
  * kdat.h -- the names of kDAPL for its sources that are compiled in user space
  *
  * Includes udat.h and dat_upcall.h and adds the types, constants and calls of kDAPL that make
- * sense in user space.  The layouts are uDAPL's throughout.
+ * sense in user space.  The layouts are uDAPL's throughout: DAT_EVD_PARAM has a CNO and no upcall,
+ * the provider's attributes have pz_support where kDAPL has upcall_policy, and DAT_LMR_COOKIE is
+ * uDAPL's.
+ *
+ * Absent, because only a kernel can do it or know it:
+ *
+ *	memory by physical address	DAT_PHYSICAL_VAR_PAGES; for_array, for_physical,
+ *					for_platform, for_ia of DAT_REGION_DESCRIPTION
+ *	fast registration		dat_lmr_allocate(), dat_lmr_fmr(), dat_lmr_invalidate()
+ *	the reserved region		dat_ia_reserved_lmr()
+ *	attributes			is_interrupt_safe, fmr_supported,
+ *					lmr_for_fmr_scope_supported,
+ *					reserved_lmr_supported; DAT_LMR_STATE
+ *
+ * A source that uses one of these does not compile, which is better than failing later.
  */
 #ifndef _KDAT_H_
 #define _KDAT_H_
@@ -15,13 +29,14 @@
 extern "C" {
 #endif
 
-/* Memory that only a kernel can register: every call refuses these types. */
+/* Memory that only a kernel can register: the calls below refuse these types. */
 #define DAT_MEM_TYPE_PHYSICAL		((DAT_MEM_TYPE)0x10)
 #define DAT_MEM_TYPE_PLATFORM		((DAT_MEM_TYPE)0x20)
 #define DAT_MEM_TYPE_IA			((DAT_MEM_TYPE)0x40)
 #define DAT_MEM_TYPE_BYPASS		((DAT_MEM_TYPE)0x80)
 #define DAT_MEM_TYPE_PHYSICAL_VAR_PAGES ((DAT_MEM_TYPE)0x100)
 
+/* What a registration should be good for.  Taken and not acted on: there is one kind. */
 typedef enum dat_mem_optimize_flags {
 	DAT_MEM_OPTIMIZE_DONT_CARE = 0x00,
 	DAT_MEM_OPTIMIZE_IA = 0x01,
@@ -31,12 +46,23 @@ typedef enum dat_mem_optimize_flags {
 
 #define DAT_MEM_OPT DAT_MEM_OPTIMIZE_FLAGS
 
+/* Where an allocated region may be used. */
 typedef enum dat_lmr_scope {
 	DAT_LMR_SCOPE_EP = 0,
 	DAT_LMR_SCOPE_PZ = 1,
 	DAT_LMR_SCOPE_ANY = 2
 } DAT_LMR_SCOPE;
 
+/*
+ * Registers memory: dat_lmr_create() with kDAPL's arguments.
+ *
+ *	DAT_INVALID_PARAMETER/ARG2		a type other than VIRTUAL and LMR
+ *	DAT_INVALID_PARAMETER/ARG8		unknown optimization
+ *	otherwise				as dat_lmr_create(); from its eighth argument on
+ *						the numbers of arguments are one less
+ *
+ * Threads: any.  From: headers (kDAPL).
+ */
 static inline DAT_RETURN
 dat_lmr_kcreate(DAT_IA_HANDLE ia, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION region,
 		DAT_VLEN length, DAT_PZ_HANDLE pz, DAT_MEM_PRIV_FLAGS privileges,
@@ -52,6 +78,18 @@ dat_lmr_kcreate(DAT_IA_HANDLE ia, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION regi
 			      rmr_context, registered_length, registered_address);
 }
 
+/*
+ * Tells which length and alignment suit a registration best: any length, and
+ * DAT_OPTIMAL_ALIGNMENT.
+ *
+ *	DAT_SUCCESS				both are set
+ *	DAT_INVALID_HANDLE/IA			ia names no open IA
+ *	DAT_INVALID_PARAMETER/ARG2		a type other than VIRTUAL and LMR
+ *	DAT_INVALID_PARAMETER/ARG4		unknown optimization
+ *	DAT_INVALID_PARAMETER/ARG5, ARG6	a pointer is NULL
+ *
+ * Threads: any.  From: headers (kDAPL).
+ */
 static inline DAT_RETURN
 dat_ia_memtype_hint(DAT_IA_HANDLE ia, DAT_MEM_TYPE type, DAT_VLEN length,
 		    DAT_MEM_OPTIMIZE_FLAGS optimize, DAT_VLEN *preferred_length,
