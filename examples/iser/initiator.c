@@ -23,16 +23,22 @@ count_state(struct initiator *initiator, enum conn_state state)
 	return n;
 }
 
-/* What a stuck initiator tells: who waits for what. */
+/* What a stuck initiator tells: who waits for what, and what its EVD has done so far. */
 static void
 say_stuck(struct initiator *initiator)
 {
+	struct dat_rearm_evd_counters evd;
+
 	say("nothing moved for %u s; the connections are:", initiator->options->timeout);
 	for (unsigned int i = 0; i < initiator->opened; i++) {
 		struct conn *conn = &initiator->conns[i].conn;
 
 		say("  connection %u: %s, %ld receives and requests outstanding", i,
 		    machine_state(&conn_machine, conn_state(conn)), atomic_load(&conn->outstanding));
+		if (dat_evd_query_upcall_counters(conn->watch.evd, &evd) == DAT_SUCCESS)
+			say("    its EVD: %llu completions, %llu upcalls, %llu notifications, %llu arms",
+			    (unsigned long long)evd.dto_events, (unsigned long long)evd.upcalls,
+			    (unsigned long long)evd.notifications, (unsigned long long)evd.arms);
 	}
 }
 
