@@ -34,7 +34,7 @@ adapter_say_unopened(const char *name, DAT_RETURN ret)
 	say("either --provider LIBRARY names the provider's library, e.g. libdaplsoft.so.2 for the "
 	    "software device;");
 	if (!override)
-		say("or --ia NAME names an adapter of /etc/dat.conf or of the file in $DAT_OVERRIDE");
+		say("or --ia NAME names an adapter of dat.conf or of the file in $DAT_OVERRIDE");
 	else
 		say("or --ia NAME names an adapter of %s", override);
 }
@@ -61,8 +61,8 @@ adapter_open(struct adapter *adapter, const char *name, struct bell *bell)
 	if (ret != DAT_SUCCESS) {
 		say_dat("dat_evd_modify_upcall", ret, "\"%s\" makes no upcalls", name);
 		if (DAT_GET_TYPE(ret) == DAT_NOT_IMPLEMENTED)
-			say("its provider knows plain uDAPL only; libdaplrearm.so.2 and libdaplsoft.so.2 "
-			    "know upcalls");
+			say("its provider knows plain uDAPL only; libdaplrearm.so.2 and "
+			    "libdaplsoft.so.2 know upcalls");
 		goto close_ia;
 	}
 	ret = dat_pz_create(adapter->ia, &adapter->pz);

@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NEVER MACHINE_NEVER
-
 static const char *const conn_states[] = {
 	[CONN_IDLE] = "IDLE",
 	[CONN_CONNECTING] = "CONNECTING",
@@ -30,16 +28,28 @@ static const char *const conn_events[] = {
 	[CONN_GONE] = "GONE",
 };
 
+/* Short names, for the table to fit on the page. */
+enum {
+	IDLE = CONN_IDLE,
+	CONNECTING = CONN_CONNECTING,
+	LOGIN = CONN_LOGIN,
+	READY = CONN_READY,
+	LOGOUT = CONN_LOGOUT,
+	CLOSING = CONN_CLOSING,
+	CLOSED = CONN_CLOSED,
+	NEVER = MACHINE_NEVER,
+};
+
 /* clang-format off */
 static const signed char conn_table[CONN_STATES][CONN_EVENTS] = {
-	/*                    START            ESTABLISHED  LOGGED_IN   LOGGING_OUT  CLOSE         GONE        */
-	[CONN_IDLE] =       { CONN_CONNECTING, NEVER,       NEVER,      NEVER,       CONN_CLOSED,  NEVER       },
-	[CONN_CONNECTING] = { NEVER,           CONN_LOGIN,  NEVER,      NEVER,       CONN_CLOSING, CONN_CLOSED },
-	[CONN_LOGIN] =      { NEVER,           NEVER,       CONN_READY, NEVER,       CONN_CLOSING, CONN_CLOSED },
-	[CONN_READY] =      { NEVER,           NEVER,       NEVER,      CONN_LOGOUT, CONN_CLOSING, CONN_CLOSED },
-	[CONN_LOGOUT] =     { NEVER,           NEVER,       NEVER,      NEVER,       CONN_CLOSING, CONN_CLOSED },
-	[CONN_CLOSING] =    { NEVER,           NEVER,       NEVER,      NEVER,       CONN_CLOSING, CONN_CLOSED },
-	[CONN_CLOSED] =     { NEVER,           NEVER,       NEVER,      NEVER,       CONN_CLOSED,  NEVER       },
+	/*               START       ESTABLISHED LOGGED_IN LOGGING_OUT CLOSE    GONE   */
+	[IDLE] =       { CONNECTING, NEVER,      NEVER,    NEVER,      CLOSED,  NEVER  },
+	[CONNECTING] = { NEVER,      LOGIN,      NEVER,    NEVER,      CLOSING, CLOSED },
+	[LOGIN] =      { NEVER,      NEVER,      READY,    NEVER,      CLOSING, CLOSED },
+	[READY] =      { NEVER,      NEVER,      NEVER,    LOGOUT,     CLOSING, CLOSED },
+	[LOGOUT] =     { NEVER,      NEVER,      NEVER,    NEVER,      CLOSING, CLOSED },
+	[CLOSING] =    { NEVER,      NEVER,      NEVER,    NEVER,      CLOSING, CLOSED },
+	[CLOSED] =     { NEVER,      NEVER,      NEVER,    NEVER,      CLOSED,  NEVER  },
 };
 /* clang-format on */
 
@@ -226,7 +236,7 @@ conn_completion(struct conn *conn, const DAT_DTO_COMPLETION_EVENT_DATA *dto)
 	struct pdu pdu;
 
 	if (dto->status != DAT_DTO_SUCCESS) {
-		/* Flushed is how work ends on a connection that ends; anything else is the reason. */
+		/* Flushed is how work ends with its connection; anything else is the reason. */
 		if (dto->status != DAT_DTO_ERR_FLUSHED)
 			conn_fail(conn, "a %s completed with %s",
 			    work == WORK_RECV	  ? "receive"
@@ -349,7 +359,8 @@ conn_create(struct conn *conn, struct adapter *adapter, const struct conn_ops *o
     unsigned int index, const struct conn_shape *shape, const char **ret_call)
 {
 	size_t slots = (size_t)shape->recvs + shape->sends;
-	/* Every posted work may complete before one event is taken; orders and the life come on top. */
+	/* All posted work may complete before one event is taken; orders and connection events
+	 * come on top. */
 	DAT_COUNT qlen = (DAT_COUNT)(shape->recvs + shape->requests) + 8;
 	struct tally unused = { .upcalls = 0 };
 	DAT_RETURN ret;

@@ -118,7 +118,7 @@ void conn_close(struct conn *conn);
 /* In the upcall: disconnects at once.  The first reason is kept. */
 void conn_fail(struct conn *conn, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* [any] Has ops->ordered() called in the upcall; `order` is not NULL.  0, or -1: it was said why. */
+/* [any] Has ops->ordered() called in the upcall.  0, or -1: it was said why. */
 int conn_order(struct conn *conn, void *order);
 
 /* [any] */

@@ -74,7 +74,8 @@ issue_block(struct conn *conn, struct job *job, unsigned int number, uint64_t bl
 			return false;
 		}
 	}
-	buffer = region_segment(&conn->data, (size_t)number * conn->shape.block_bytes, task->length);
+	buffer = region_segment(&conn->data, (size_t)number * conn->shape.block_bytes,
+	    task->length);
 	pdu = (struct pdu){
 		.opcode = job->opcode,
 		.tag = number,
@@ -288,8 +289,8 @@ iconn_open(struct iconn *ic, struct initiator *initiator, unsigned int index)
 	DAT_RETURN ret;
 
 	if (shape.recvs > (unsigned int)limit) {
-		say("queue depth %u needs %u receives, the adapter has %d: lower --queue-depth", depth,
-		    shape.recvs, (int)limit);
+		say("queue depth %u needs %u receives, the adapter has %d: lower --queue-depth",
+		    depth, shape.recvs, (int)limit);
 		return -1;
 	}
 	ic->control = depth;

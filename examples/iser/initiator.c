@@ -34,9 +34,11 @@ say_stuck(struct initiator *initiator)
 		struct conn *conn = &initiator->conns[i].conn;
 
 		say("  connection %u: %s, %ld receives and requests outstanding", i,
-		    machine_state(&conn_machine, conn_state(conn)), atomic_load(&conn->outstanding));
+		    machine_state(&conn_machine, conn_state(conn)),
+		    atomic_load(&conn->outstanding));
 		if (dat_evd_query_upcall_counters(conn->watch.evd, &evd) == DAT_SUCCESS)
-			say("    its EVD: %llu completions, %llu upcalls, %llu notifications, %llu arms",
+			say("    its EVD: %llu completions, %llu upcalls, %llu notifications, "
+			    "%llu arms",
 			    (unsigned long long)evd.dto_events, (unsigned long long)evd.upcalls,
 			    (unsigned long long)evd.notifications, (unsigned long long)evd.arms);
 	}
@@ -144,7 +146,8 @@ initiator_open(struct initiator *initiator, const struct options *options, struc
 		if (iconn_open(&initiator->conns[i], initiator, i))
 			return -1;
 		initiator->opened++;
-		ret = conn_connect(&initiator->conns[i].conn, address, port, CONNECT_TIMEOUT, &hello);
+		ret = conn_connect(&initiator->conns[i].conn, address, port, CONNECT_TIMEOUT,
+		    &hello);
 		if (ret != DAT_SUCCESS) {
 			say_dat("dat_ep_connect", ret, "connection %u cannot be asked for", i);
 			return -1;

@@ -50,8 +50,8 @@ print_end(const struct options *options, const struct target *target, const stru
 		return -1;
 	}
 	if (!options->quiet)
-		printf("served    %u connections, %llu commands (%llu refused), %llu bytes written, "
-		       "%llu bytes read\n",
+		printf("served    %u connections, %llu commands (%llu refused), "
+		       "%llu bytes written, %llu bytes read\n",
 		    target->ended, atomic_load(&target->commands), atomic_load(&target->errors),
 		    atomic_load(&target->bytes_written), atomic_load(&target->bytes_read));
 	printf("SHA-256   %s  %s (%" PRIu64 " bytes)\n", digest_text(&digest, text),

@@ -236,24 +236,25 @@ static const struct argp programs[] = {
 	[OPTIONS_COPY] = {
 		.options = copy_options,
 		.parser = parse_option,
-		.doc = "Copy a file to an iSER-style target and back, both in this process, and compare.\v"
-		       "Exit status: 0 when all sums match and nothing was left behind, 1 when not, "
-		       "64 for a wrong command line.",
+		.doc = "Copy a file to an iSER-style target and back, both in this process, and "
+		       "compare.\v"
+		       "Exit status: 0 when all sums match and nothing was left behind, 1 when "
+		       "not, 64 for a wrong command line.",
 	},
 	[OPTIONS_TARGET] = {
 		.options = target_options,
 		.parser = parse_option,
 		.args_doc = "FILE",
 		.doc = "Serve FILE as a block device to iser-initiator.\v"
-		       "FILE is created when it does not exist.  Ends on SIGINT or SIGTERM, or after "
-		       "the first initiator with --once, and prints the SHA-256 of FILE.",
+		       "FILE is created when it does not exist.  Ends on SIGINT or SIGTERM, or "
+		       "after the first initiator with --once, and prints the SHA-256 of FILE.",
 	},
 	[OPTIONS_INITIATOR] = {
 		.options = initiator_options,
 		.parser = parse_option,
 		.doc = "Copy a file to the device of an iser-target and back, and compare.\v"
-		       "Exit status: 0 when the sums match and nothing was left behind, 1 when not, "
-		       "64 for a wrong command line.",
+		       "Exit status: 0 when the sums match and nothing was left behind, 1 when "
+		       "not, 64 for a wrong command line.",
 	},
 };
 

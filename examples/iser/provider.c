@@ -44,13 +44,14 @@ provider_use(const char *ia, const char *library)
 		say("--provider %s: not a name that dat.conf can hold", library);
 		return -1;
 	}
-	/* A file without a name cannot be left behind.  It stays open: the registry opens it late. */
+	/* A file without a name cannot be left behind.  It stays open for the registry. */
 	fd = memfd_create("dat.conf", MFD_CLOEXEC);
 	if (fd < 0) {
 		say("no memory for a dat.conf: %s", strerror(errno));
 		return -1;
 	}
-	if (dprintf(fd, "%s u2.0 nonthreadsafe default \"%s\" rearm.2.0 \"lo 0\" \"\"\n", ia, quoted) < 0) {
+	if (dprintf(fd, "%s u2.0 threadsafe default \"%s\" rearm.2.0 \"lo 0\" \"\"\n", ia,
+		quoted) < 0) {
 		say("cannot write a dat.conf: %s", strerror(errno));
 		close(fd);
 		return -1;

@@ -29,8 +29,8 @@ report_duration(uint64_t nanoseconds, char *text, size_t size)
 		value /= 1000;
 		unit++;
 	}
-	snprintf(text, size, "%.*f %s", unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, value,
-	    units[unit]);
+	snprintf(text, size, "%.*f %s", unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2,
+	    value, units[unit]);
 	return text;
 }
 
@@ -64,8 +64,8 @@ print_jobs(const struct report *report, FILE *out)
 		    per_second((double)job->latency->count, job->nanoseconds));
 		for (int i = 0; i < PERCENTILES; i++)
 			fprintf(out, " %8s",
-			    report_duration(histogram_percentile(job->latency, percentiles[i]), text,
-				sizeof text));
+			    report_duration(histogram_percentile(job->latency, percentiles[i]),
+				text, sizeof text));
 		fprintf(out, " %8s\n", report_duration(job->latency->max, text, sizeof text));
 	}
 }
@@ -73,8 +73,8 @@ print_jobs(const struct report *report, FILE *out)
 static void
 print_sides(const struct report *report, FILE *out)
 {
-	fprintf(out, "\n%-9s %9s %9s %9s %9s %9s %9s %9s %9s\n", "", "events", "upcalls", "ev/upcall",
-	    "notified", "spurious", "arms", "races", "refusals");
+	fprintf(out, "\n%-9s %9s %9s %9s %9s %9s %9s %9s %9s\n", "", "events", "upcalls",
+	    "ev/upcall", "notified", "spurious", "arms", "races", "refusals");
 	for (unsigned int i = 0; i < report->side_count; i++) {
 		const struct tally *tally = report->sides[i].tally;
 
@@ -86,8 +86,9 @@ print_sides(const struct report *report, FILE *out)
 		    (uint64_t)tally->evd.spurious_notifications, (uint64_t)tally->evd.arms,
 		    (uint64_t)tally->evd.races_closed, tally->refusals);
 	}
-	fprintf(out, "races: events that only the poll after arming found, each a lost wake-up elsewhere.\n"
-		     "refusals: ENABLE answered DAT_INVALID_STATE, and the drain went on.\n");
+	fprintf(out,
+	    "races: events that only the poll after arming found, each a lost wake-up elsewhere.\n"
+	    "refusals: ENABLE answered DAT_INVALID_STATE, and the drain went on.\n");
 }
 
 void
@@ -137,7 +138,8 @@ report_print_json(const struct report *report, FILE *out)
 
 	fprintf(out, "{\"source\":");
 	print_json_string(out, report->source);
-	fprintf(out, ",\"bytes\":%" PRIu64 ",\"connections\":%u,\"queue_depth\":%u,\"block_bytes\":%u",
+	fprintf(out,
+	    ",\"bytes\":%" PRIu64 ",\"connections\":%u,\"queue_depth\":%u,\"block_bytes\":%u",
 	    report->bytes, report->connections, report->queue_depth, report->block_bytes);
 	fprintf(out, ",\"ia\":");
 	print_json_string(out, report->ia);

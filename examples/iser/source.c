@@ -24,8 +24,8 @@ source_open(struct source *source, const struct options *options)
 		snprintf(source->name, sizeof source->name, "a tar of %s", options->tree);
 		r = backing_open_tar(&source->file, options->tree);
 		if (r)
-			say("cannot make a tar of %s: %s; --file copies any file instead", options->tree,
-			    strerror(-r));
+			say("cannot make a tar of %s: %s; --file copies any file instead",
+			    options->tree, strerror(-r));
 	}
 	if (r)
 		return -1;

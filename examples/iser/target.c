@@ -16,7 +16,12 @@
 static void
 refuse(struct target *target, DAT_CR_HANDLE cr, enum pdu_status status)
 {
-	const struct hello hello = { .status = (uint16_t)status, .queue_depth = 1, .block_bytes = 1 };
+	/* The 1s are what hello_decode() takes for sane. */
+	const struct hello hello = {
+		.status = (uint16_t)status,
+		.queue_depth = 1,
+		.block_bytes = 1,
+	};
 	unsigned char wire[HELLO_BYTES];
 	DAT_RETURN ret;
 

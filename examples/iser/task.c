@@ -5,7 +5,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define NEVER MACHINE_NEVER
+/* Short names, for the tables to fit on the page. */
+enum {
+	NEVER = MACHINE_NEVER,
+	FREE = TTASK_FREE,
+	FETCHING = TTASK_FETCHING,
+	STORING = TTASK_STORING,
+	PUSHING = TTASK_PUSHING,
+	RESPONDING = TTASK_RESPONDING,
+};
 
 static const char *const itask_states[] = {
 	[ITASK_FREE] = "FREE",
@@ -57,12 +65,12 @@ static const char *const ttask_events[] = {
 
 /* clang-format off */
 static const signed char ttask_table[TTASK_STATES][TTASK_EVENTS] = {
-	/*                     FETCH            PUSH            RESPOND            RDMA_DONE          SEND_DONE  */
-	[TTASK_FREE] =       { TTASK_FETCHING,  TTASK_PUSHING,  TTASK_RESPONDING,  NEVER,             NEVER      },
-	[TTASK_FETCHING] =   { NEVER,           NEVER,          NEVER,             TTASK_STORING,     NEVER      },
-	[TTASK_STORING] =    { NEVER,           NEVER,          TTASK_RESPONDING,  NEVER,             NEVER      },
-	[TTASK_PUSHING] =    { NEVER,           NEVER,          NEVER,             TTASK_RESPONDING,  NEVER      },
-	[TTASK_RESPONDING] = { NEVER,           NEVER,          NEVER,             NEVER,             TTASK_FREE },
+	/*               FETCH     PUSH     RESPOND     RDMA_DONE   SEND_DONE */
+	[FREE] =       { FETCHING, PUSHING, RESPONDING, NEVER,      NEVER     },
+	[FETCHING] =   { NEVER,    NEVER,   NEVER,      STORING,    NEVER     },
+	[STORING] =    { NEVER,    NEVER,   RESPONDING, NEVER,      NEVER     },
+	[PUSHING] =    { NEVER,    NEVER,   NEVER,      RESPONDING, NEVER     },
+	[RESPONDING] = { NEVER,    NEVER,   NEVER,      NEVER,      FREE      },
 };
 /* clang-format on */
 
