@@ -293,6 +293,7 @@ struct evd {
 
 	bool solicited_only;
 	bool overflowed;
+	uint64_t taken; /* events handed out, by whatever call */
 	struct evd_queue queue;
 	unsigned int unacked;
 	int pins;		   /* threads using channel or source outside the lock */

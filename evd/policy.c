@@ -61,7 +61,8 @@ enable(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *objec
 {
 	const DAT_UPCALL_OBJECT *next = object ? object : &evd->object;
 	bool pending, exact = false;
-	int r;
+	unsigned int before;
+	int r, armed;
 
 	if (!next->upcall_func)
 		return -EFAULT;
@@ -73,13 +74,16 @@ enable(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *objec
 	r = evd_poll(evd, 1, NULL);
 	if (r < 0)
 		return r;
-	r = evd_arm(evd, &exact);
-	if (r < 0)
-		return r;
+	armed = evd_arm(evd, &exact);
+	if (armed < 0)
+		return armed;
 	if (!exact) {
+		before = evd_queue_count(&evd->queue);
 		r = evd_poll(evd, 1, NULL);
 		if (r < 0)
 			return r;
+		if (armed && evd_queue_count(&evd->queue) > before)
+			evd->counters.races_closed++;
 	}
 	pending = evd_queue_count(&evd->queue) > 0;
 	if (pending && flag == DAT_UPCALL_INVOC_NEW)

@@ -2,7 +2,10 @@
 /* run -- a loop's thread serves an EVD it owns */
 #include "evd/trigger.h"
 
-/* Upcalls before the other EVDs of the loop, and its sources, get their turn. */
+/*
+ * Passes, and events taken, before the other EVDs of the loop and its sources get their turn.  An
+ * upcall that drains its EVD takes many events in one pass: it spends the budget just the same.
+ */
 #define EVD_BUDGET 64
 
 #define FAULT_DELAY_MIN_NS 1000000u
@@ -77,19 +80,21 @@ void
 evd_run(struct loop_job *job)
 {
 	struct evd *evd = evd_of_job(job);
-	int budget = EVD_BUDGET;
+	int passes = 0;
+	uint64_t taken;
 	enum evd_taker taker;
 	int r;
 
 	os_lock(&evd->lock);
 	evd->put_off = false;
+	taken = evd->taken;
 	for (;;) {
 		taker = evd_taker(evd);
 		if (!evd->alive || taker == EVD_TAKER_WAITER || taker == EVD_TAKER_NOBODY) {
 			evd->owned = false; /* in the section that saw it: a later kick starts anew */
 			break;
 		}
-		if (budget-- == 0) {
+		if (passes++ == EVD_BUDGET || evd->taken - taken >= EVD_BUDGET) {
 			loop_ready(evd_home(evd), job);
 			break;
 		}

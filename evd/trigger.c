@@ -250,9 +250,11 @@ evd_take(struct evd *evd, DAT_EVENT *event, struct evd_effect *effect)
 	case EVD_ITEM_RELEASED:
 		evd->cfg.ops->convert(evd->cfg.source, record, event, effect);
 		event->evd_handle = evd->cfg.handle;
+		evd->taken++;
 		return true;
 	case EVD_ITEM_POSTED:
 		*event = *posted;
+		evd->taken++;
 		return true;
 	case EVD_ITEM_NONE:
 		break;

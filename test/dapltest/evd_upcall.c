@@ -191,6 +191,27 @@ START_TEST(enable_new__completion_pending__refused_until_drained)
 }
 END_TEST
 
+static void
+complete_one(struct script *s, void *arg)
+{
+	script_complete(s, (uint64_t)(uintptr_t)arg);
+}
+
+START_TEST(enable_new__completion_between_the_poll_and_the_arm__refused_and_counted)
+{
+	struct dat_rearm_evd_counters counters;
+
+	st.dev.before_arm = (struct script_hook){ .fn = complete_one, .arg = (void *)7 };
+	ck_assert_int_eq(
+	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), -EAGAIN);
+	ck_assert_int_eq(evd_query_counters(&st.dev.evd, &counters), 0);
+	ck_assert_uint_eq(counters.races_closed, 1);
+	story_dequeues(&st, 7);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
+	story_quiet(&st);
+}
+END_TEST
+
 START_TEST(enable_any__pending__called_for_what_is_queued)
 {
 	complete(1, 2);
@@ -343,6 +364,40 @@ START_TEST(upcall__posts_to_its_own_evd__no_recursion)
 }
 END_TEST
 
+static int drained;
+
+static void
+drain_nine(struct tape *tape, uint64_t id)
+{
+	DAT_EVENT event;
+
+	(void)id;
+	for (int i = 0; i < 9; i++)
+		drained += evd_dequeue(&tape->dev->evd, &event) == 0;
+}
+
+/* One turn of the loop must not go to the one EVD whose upcalls drain it. */
+START_TEST(upcall__drains_ten_events_a_call__spends_the_loops_budget_by_events)
+{
+	int first_turn;
+
+	drained = 0;
+	st.tape.then = drain_nine;
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	complete(0, 200);
+	ck_assert(script_deliver(&st.dev));
+	(void)story_turn(&st);
+	first_turn = tape_count(&st.tape);
+	ck_assert_int_ge(first_turn, 1);
+	ck_assert_int_le(first_turn, 10);
+	story_settle(&st);
+	for (uint64_t i = 0; i < 20; i++)
+		story_upcall(&st, 10 * i);
+	ck_assert_int_eq(drained, 180);
+	story_quiet(&st);
+}
+END_TEST
+
 START_TEST(effect__runs_unlocked_before_the_upcall)
 {
 	const struct script_record record = { .id = 1, .flags = SCRIPT_EFFECT };
@@ -375,6 +430,7 @@ evd_upcall_suite(void)
 	tcase_add_test(tc, notify__undrained__a_new_arrival_tells_again);
 	tcase_add_test(tc, enable_new__empty__takes_effect);
 	tcase_add_test(tc, enable_new__completion_pending__refused_until_drained);
+	tcase_add_test(tc, enable_new__completion_between_the_poll_and_the_arm__refused_and_counted);
 	tcase_add_test(tc, enable_any__pending__called_for_what_is_queued);
 	tcase_add_test(tc, enable__no_function__refused);
 	tcase_add_test(tc, modify__unknown_policy_or_flag__refused);
@@ -384,6 +440,7 @@ evd_upcall_suite(void)
 	tcase_add_test(tc, disabled__notification_comes__acknowledged_and_not_armed_again);
 	tcase_add_test(tc, upcall__disable_drain_enable__every_event_once);
 	tcase_add_test(tc, upcall__posts_to_its_own_evd__no_recursion);
+	tcase_add_test(tc, upcall__drains_ten_events_a_call__spends_the_loops_budget_by_events);
 	tcase_add_test(tc, effect__runs_unlocked_before_the_upcall);
 	return s;
 }
