@@ -49,8 +49,9 @@ struct parser {
 	unsigned int line;
 	size_t bytes;			/* of the whole file so far */
 	size_t length;			/* of the text */
-	char text[LINE_MAX_BYTES + 1];	/* the line; fields are unescaped in place */
-	char *fields[FIELDS];
+	char text[LINE_MAX_BYTES + 1];		/* the line */
+	char cut[LINE_MAX_BYTES + FIELDS + 1];	/* its fields, each with a NUL behind it */
+	char *fields[FIELDS];			/* within cut */
 	int count;
 };
 
@@ -125,13 +126,28 @@ is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\v' || c == '\f';
 }
 
-/* Cuts the line into fields, in place: a field never grows.  False after a message. */
+/* Copies what is between quotes; returns what is behind them, or NULL if they are not closed. */
+static char *
+take_quoted(char *in, char **out)
+{
+	for (in++; *in != '"'; in++) {
+		if (*in == '\\' && in[1] != '\0')
+			in++;
+		if (*in == '\0')
+			return NULL;
+		*(*out)++ = *in;
+	}
+	return in + 1;
+}
+
+/*
+ * Cuts the line into fields.  A quote begins a field wherever it stands, and the one that
+ * closes it ends it.  False after a message.
+ */
 static bool
 split_line(struct parser *p)
 {
-	char *in = p->text;
-	char *out;
-	bool quoted;
+	char *in = p->text, *out = p->cut;
 
 	p->count = 0;
 	for (;;) {
@@ -143,25 +159,18 @@ split_line(struct parser *p)
 			refuse(p, "there is more after 8 fields (quote a field with blanks)");
 			return false;
 		}
-		p->fields[p->count++] = out = in;
-		for (quoted = false; *in != '\0' && (quoted || !is_blank(*in)); in++) {
-			if (*in == '"') {
-				quoted = !quoted;
-				continue;
-			}
-			if (*in == '\\' && *++in == '\0') {
-				refuse(p, "a backslash ends the line");
+		p->fields[p->count++] = out;
+		if (*in == '"') {
+			in = take_quoted(in, &out);
+			if (in == NULL) {
+				refuse(p, "a quote is not closed");
 				return false;
 			}
-			*out++ = *in;
+		} else {
+			while (*in != '\0' && *in != '"' && !is_blank(*in))
+				*out++ = *in++;
 		}
-		if (quoted) {
-			refuse(p, "a quote is not closed");
-			return false;
-		}
-		if (*in != '\0')
-			in++;
-		*out = '\0';
+		*out++ = '\0';
 	}
 }
 

@@ -6,9 +6,9 @@
  *
  *	name u2.0 nonthreadsafe default library id.2.0 "ia parameters" "platform parameters"
  *
- * Double quotes make one field of a text with blanks in it, or of no text; a backslash takes the
- * next character as it is; a # at the start of a field begins a comment.  A bad line gives one
- * message with its reason and is skipped.
+ * Double quotes make one field of a text with blanks in it, or of no text; within them a backslash
+ * takes the next character as it is.  A # at the start of a field begins a comment.  A bad line
+ * gives one message with its reason and is skipped.
  */
 #ifndef REARM_DAT_CONF_H
 #define REARM_DAT_CONF_H

@@ -78,9 +78,21 @@ START_TEST(conf__quoted_name_with_blanks__is_one_field)
 }
 END_TEST
 
-START_TEST(conf__backslash__takes_the_next_character)
+START_TEST(conf__backslash_within_quotes__takes_the_next_character)
 {
-	assert_read(GOOD("a\\ b\\\"c\\\\d\\#"), "a b\"c\\d# ");
+	assert_read(GOOD("\"a\\b\\\"c\\\\d\""), "ab\"c\\d ");
+}
+END_TEST
+
+START_TEST(conf__backslash_outside_quotes__is_itself)
+{
+	assert_read(GOOD("a\\b\\#c\\"), "a\\b\\#c\\ ");
+}
+END_TEST
+
+START_TEST(conf__quote_behind_a_word__begins_the_next_field)
+{
+	assert_read("x u2.0 threadsafe default\"l\"id.2.0\"a\"\"b\"\n", "x ");
 }
 END_TEST
 
@@ -127,10 +139,17 @@ START_TEST(conf__open_quote__is_refused)
 }
 END_TEST
 
-START_TEST(conf__backslash_at_the_end__is_refused)
+START_TEST(conf__escaped_closing_quote__closes_nothing)
 {
-	assert_refused("x u2.0 threadsafe default lib.so id.2.0 eth0 p\\",
-		       "a backslash ends the line");
+	assert_refused("x u2.0 threadsafe default lib.so id.2.0 eth0 \"p\\\"",
+		       "a quote is not closed");
+}
+END_TEST
+
+START_TEST(conf__backslash_at_the_end_of_an_open_quote__is_refused)
+{
+	assert_refused("x u2.0 threadsafe default lib.so id.2.0 eth0 \"p\\",
+		       "a quote is not closed");
 }
 END_TEST
 
@@ -385,7 +404,9 @@ dat_conf_suite(void)
 	tcase_add_test(t, conf__comment_behind_a_record__is_nothing);
 	tcase_add_test(t, conf__hash_within_a_field__belongs_to_it);
 	tcase_add_test(t, conf__quoted_name_with_blanks__is_one_field);
-	tcase_add_test(t, conf__backslash__takes_the_next_character);
+	tcase_add_test(t, conf__backslash_within_quotes__takes_the_next_character);
+	tcase_add_test(t, conf__backslash_outside_quotes__is_itself);
+	tcase_add_test(t, conf__quote_behind_a_word__begins_the_next_field);
 	tcase_add_test(t, conf__kernel_and_nondefault_lines__are_passed_over_in_silence);
 	tcase_add_test(t, conf__library_and_parameters__reach_the_provider_as_written);
 	tcase_add_test(t, conf__name_of_255_bytes__is_read);
@@ -396,7 +417,8 @@ dat_conf_suite(void)
 	tcase_add_test(t, conf__one_field__is_singular);
 	tcase_add_test(t, conf__too_many_fields__are_refused);
 	tcase_add_test(t, conf__open_quote__is_refused);
-	tcase_add_test(t, conf__backslash_at_the_end__is_refused);
+	tcase_add_test(t, conf__escaped_closing_quote__closes_nothing);
+	tcase_add_test(t, conf__backslash_at_the_end_of_an_open_quote__is_refused);
 	tcase_add_test(t, conf__bad_api_version__is_shown);
 	tcase_add_test(t, conf__api_version_without_minor__is_refused);
 	tcase_add_test(t, conf__api_version_beyond_32_bits__is_refused);

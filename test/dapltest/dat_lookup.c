@@ -191,6 +191,27 @@ START_TEST(library__init_registers_a_second_name__both_open)
 }
 END_TEST
 
+START_TEST(library__under_two_keys__is_initialised_for_each)
+{
+	DAT_IA_HANDLE safe, unsafe;
+
+	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "")
+		   LINE("x", "u2.0", "nonthreadsafe", "%S", ""));
+	safe = story_open("x", DAT_TRUE);
+	unsafe = story_open("x", DAT_FALSE);
+	ck_assert_int_eq(story_traced("load"), 1);
+	ck_assert_int_eq(story_traced("init x 2.0 1"), 1);
+	ck_assert_int_eq(story_traced("init x 2.0 0"), 1);
+	story_close(safe);
+	ck_assert_int_eq(story_traced("fini x"), 1);
+	ck_assert_int_eq(story_traced("unload"), 0);
+	story_close(unsafe);
+	ck_assert_int_eq(story_traced("fini x"), 2);
+	ck_assert_int_eq(story_traced("remove 00000000"), 2);
+	ck_assert_int_eq(story_traced("unload"), 1);
+}
+END_TEST
+
 START_TEST(library__init_registers_twice__second_is_refused)
 {
 	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "twice"));
@@ -248,6 +269,7 @@ dat_lookup_suite(void)
 	tcase_add_test(t, library__init_registers_nothing__is_unloaded_without_fini);
 	tcase_add_test(t, library__init_registers_another_name__is_taken_back);
 	tcase_add_test(t, library__init_registers_a_second_name__both_open);
+	tcase_add_test(t, library__under_two_keys__is_initialised_for_each);
 	tcase_add_test(t, library__init_registers_twice__second_is_refused);
 	tcase_add_test(t, library__init_opens_itself__is_refused_and_does_not_hang);
 	tcase_add_test(t, library__fini_forgets_its_registration__next_open_works);

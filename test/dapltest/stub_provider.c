@@ -275,7 +275,7 @@ dat_provider_fini(const DAT_PROVIDER_INFO *info)
 	char line[320];
 
 	pthread_mutex_lock(&lock);
-	for (link = &loads; strcmp((*link)->info.ia_name, info->ia_name) != 0;)
+	for (link = &loads; memcmp(&(*link)->info, info, sizeof *info) != 0;)
 		link = &(*link)->next;
 	load = *link;
 	*link = load->next;
