@@ -177,6 +177,8 @@ main(int argc, char **argv)
 				report_print_table(&copy.report, stdout);
 		}
 	}
+	if (run < options.runs)
+		say("interrupted after %u of %u runs", run, options.runs);
 	if (options.runs > 1 || options.quiet)
 		printf("%u passed, %u failed\n", run - failed, failed);
 	source_close(&source);

@@ -134,6 +134,7 @@ void
 target_reap(struct target *target)
 {
 	struct tconn **link, *tc, *ended = NULL;
+	unsigned int lost = 0;
 
 	pthread_mutex_lock(&target->lock);
 	target->living = 0;
@@ -155,12 +156,17 @@ target_reap(struct target *target)
 		watch_stop(&tc->conn.watch);
 		target->ended++;
 		if (!tc->conn.clean) {
-			target->lost++;
-			say("connection %u: %s", tc->conn.index,
-			    tc->conn.reason[0] ? tc->conn.reason : "ended without a logout");
+			/* An initiator that dies takes all its connections along. */
+			if (lost++ == 0)
+				say("connection %u: %s", tc->conn.index,
+				    tc->conn.reason[0] ? tc->conn.reason
+						       : "ended without a logout");
 		}
 		target->failures += tconn_free(tc);
 	}
+	if (lost > 1)
+		say("and %u more connections like it", lost - 1);
+	target->lost += lost;
 }
 
 static void
