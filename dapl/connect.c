@@ -143,6 +143,7 @@ begin(struct ep *ep, struct conn *conn, const struct target *to)
 		memcpy(ep->hello, to->data, (size_t)to->size);
 	if (ep->merged)
 		evd_hold_begin(&ep->connect_evd->core, &ep->hold);
+	ep->deadline = UINT64_MAX; /* for a timer of an earlier attempt that was popped too late */
 	if (to->timeout != DAT_TIMEOUT_INFINITE) {
 		uint64_t ns = (uint64_t)to->timeout * 1000u;
 
