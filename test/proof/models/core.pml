@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * core.pml -- the upcall face: SINGLE_INSTANCE and NORIFY, enabled and disabled from outside and from
+ * inside the upcall, with posters and a thread that dequeues
+ *
+ * D loop threads (any may read the channel, any may run a ready job: more than the code allows),
+ * C controllers with R calls between them, Q dequeues from outside, U upcalls that switch their own
+ * policy.
+ */
+#ifndef D
+#define D 2
+#endif
+#ifndef C
+#define C 2
+#endif
+#ifndef R
+#define R 2
+#endif
+#ifndef Q
+#define Q 0
+#endif
+#ifndef U
+#define U 1
+#endif
+#ifndef POLICY
+#define POLICY SINGLE
+#endif
+
+#include "evd.pml"
+
+/*
+ * SPLIT: the look in three sections instead of one.  It needs a mark that a kick found the EVD owned,
+ * and with that it holds; the variants that only make sense between sections are built on it.
+ */
+#ifdef SPLIT
+#define LOCK_IF_SPLIT enter();
+#define UNLOCK_IF_SPLIT ; lock = 0
+#define RESET_RERUN rerun = 0;
+#else
+#define LOCK_IF_SPLIT
+#define UNLOCK_IF_SPLIT
+#define RESET_RERUN
+#endif
+
+byte calls = R;
+byte inside = U;
+byte dequeues = Q;
+
+/* call_out(), up to the upcall: claim in the section that saw it wanted */
+inline claim()
+{
+	assert(CALLS);				/* I6: nothing starts under an off policy */
+	assert(running == 0);			/* I5 */
+	if
+	:: policy == NORIFY -> news = 0; told = 1
+	:: else -> take()
+	fi;
+	in_progress++; running++;
+	leave();
+	printf("| claims, calls out\n")
+}
+
+/* The upcall, in the classic pattern: DISABLE, drain, ENABLE for new events, on refusal drain on. */
+inline upcall()
+{
+	if
+	:: told -> told = 0; drain()
+	:: else
+	fi;
+	if
+	:: true
+	:: atomic { inside > 0 -> inside--; disable(); printf("| DISABLE\n") }
+	   if
+	   :: true
+	   :: do
+	      :: drain();
+	         enable(POLICY, true, result);
+	         if
+	         :: result == REFUSED -> result = DONE
+	         :: else -> result = DONE; break
+	         fi
+	      od
+	   fi
+	fi
+}
+
+inline drain()
+{
+	do
+	:: atomic { dequeue(got); if :: got -> got = 0 :: else -> break fi }
+	od
+}
+
+proctype loop_thread()
+{
+	bit told, got;
+	byte result;
+end:
+	do
+	:: atomic { channel > 0 -> read_channel(); printf("| reads a notification\n") }
+	   atomic { notified(); printf("| evd_notified()\n") }
+	:: atomic {
+		ready > 0 && lock == 0 -> ready--; printf("| takes the job\n");
+turn:
+		enter();
+		RESET_RERUN
+		if
+		:: !TAKER_UPCALL ->
+			printf("| sees the policy off, IDLE\n");
+#ifdef SPLIT_IDLE
+			leave();
+			goto policy_off
+#else
+			owned = 0;
+			leave();
+			goto idle
+#endif
+		:: else
+		fi;
+#ifdef CLEAR_BY_RUN
+		armed = 0;
+#endif
+		if :: !WANTED -> poll_enough() :: else fi;
+#ifdef POLL_THEN_ARM
+		if :: !WANTED -> poll_enough() :: else fi;
+#endif
+		if
+		:: WANTED -> claim(); goto out
+		:: else -> printf("| polls, nothing wanted\n") UNLOCK_IF_SPLIT
+		fi
+	   }
+	   atomic { /* the lock is held: only the device moves in between */
+		LOCK_IF_SPLIT
+		arm(result, exact_hint);
+		if
+		:: result == FAILED ->
+			printf("| the arm failed\n");
+			result = 0;
+#ifdef ARM_FAILURE_IDLE
+			owned = 0;
+#else
+			make_ready(); /* back_off(): stays OWNED and comes back */
+#endif
+			leave();
+			goto idle
+		:: result == 1 -> printf("| arms\n")
+		:: result == 0 -> printf("| finds it armed\n")
+		fi
+		UNLOCK_IF_SPLIT
+	   }
+	   atomic {
+		LOCK_IF_SPLIT
+#ifdef HINT_FOREIGN
+		if
+		:: (result == 0 || exact_hint) && !rerun ->
+			result = 0; exact_hint = 0; owned = 0;
+			printf("| the device queue is empty, says the arm: IDLE\n");
+			leave();
+			goto idle
+		:: else
+		fi;
+#endif
+		result = 0;
+#if defined(POLL_THEN_ARM) || defined(NO_SECOND_POLL)
+		exact_hint = 0;
+#else
+		if
+		:: exact_hint -> exact_hint = 0
+		:: else -> poll_enough()
+		fi;
+#endif
+		if
+		:: WANTED -> claim()
+#if defined(SPLIT) && !defined(SPLIT_NO_RERUN)
+		:: !WANTED && rerun -> leave(); goto turn
+		:: !WANTED && !rerun ->
+#else
+		:: else ->
+#endif
+			owned = 0; printf("| IDLE\n"); leave(); goto idle
+		fi
+	   }
+out:
+	   upcall();
+	   atomic {
+		enter();
+		in_progress--; running--;
+		printf("| the upcall returned\n");
+		leave();
+		goto turn
+	   }
+#ifdef SPLIT_IDLE
+policy_off:
+	   atomic { enter(); owned = 0; printf("| IDLE\n"); leave() }
+#endif
+idle:
+	   skip
+	od
+}
+
+proctype poster()
+{
+	byte posts = M;
+#ifdef UNLOCKED_OWNER
+	bit seen;
+end:
+	do
+	:: posts > 0 ->
+		atomic { seen = owned; printf("| owned is %d\n", seen) }
+		atomic {
+			enter();
+			posts--; ring++; news = 1;
+			if
+			:: TAKER_UPCALL && !seen -> owned = 1; ready++
+			:: else
+			fi;
+			seen = 0;
+			printf("| evd_post()\n");
+			lock = 0
+		}
+	:: MAY_STOP -> break
+	od
+#else
+end:
+	do
+	:: atomic { posts > 0 -> posts--; post(); printf("| evd_post()\n") }
+	:: MAY_STOP -> break
+	od
+#endif
+}
+
+proctype controller()
+{
+	byte result;
+end:
+	do
+	:: atomic { calls > 0 -> calls--; disable(); printf("| DISABLE\n") }
+	:: atomic { calls > 0 -> calls-- };
+	   enable(POLICY, true, result);
+	   result = DONE
+	:: atomic { calls > 0 -> calls-- };
+	   enable(POLICY, false, result);
+	   result = DONE
+	:: MAY_STOP -> break
+	od
+}
+
+proctype consumer()
+{
+	bit got;
+end:
+	do
+	:: atomic { dequeues > 0 -> dequeues--; dequeue(got); got = 0 }
+	:: MAY_STOP -> break
+	od
+}
+
+/* kcreate with an enabling policy, or without */
+init {
+	byte i;
+	atomic {
+		if
+		:: policy = POLICY; armed = 1; hw_armed = 1
+		:: true
+		fi;
+		do :: i < D -> run loop_thread(); i++ :: else -> i = 0; break od;
+		do :: i < C -> run controller(); i++ :: else -> i = 0; break od;
+		run device(); run poster(); run consumer(); run rest()
+	}
+}
+
+/* Every schedule ends here: with nothing to do, a policy that calls must have nothing left. */
+proctype rest()
+{
+	timeout ->
+	assert(lock == 0 && running == 0 && in_progress == 0);
+	assert(!CALLS || (cq == 0 && (COUNT == 0 || (policy == NORIFY && !news))))
+}

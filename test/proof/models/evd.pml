@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * evd.pml -- one EVD with its device, for the faces to include
+ *
+ * Every lock section of evd/ is one atomic step, except where the device matters: look() and
+ * enable() poll, arm and poll again in three steps with the lock held, and the device moves in
+ * between.  A device's completion first becomes visible (made) and only later decides about its
+ * notification: events that come early, late or coalesced are all covered.
+ *
+ * Sizes: N completions, M posted events.  A face may set others before it includes this file.
+ * What the environment may do it need not do: each actor may stop early, so that no stranded event
+ * is rescued by an action that a program never has to take.
+ */
+#ifndef N
+#define N 3
+#endif
+#ifndef M
+#define M 2
+#endif
+#ifndef BATCH
+#define BATCH 2 /* completions per ibv_poll_cq() */
+#endif
+#ifndef QLEN
+#define QLEN (N + M)
+#endif
+#ifdef NO_I1
+#define MAY_STOP true
+#else
+#define MAY_STOP false
+#endif
+#ifndef ARM_FAILURES
+#define ARM_FAILURES 0
+#endif
+
+mtype = { NEW, ANY, done, refused, arm_failed } /* to print */
+
+/* ---- the device ---- */
+
+byte cq;	/* completions visible and not polled */
+byte undecided;	/* completions visible that have not decided about a notification */
+byte to_make = N;
+bit hw_armed;
+byte channel;	/* notifications in the channel */
+byte unbooked;	/* notifications read, evd_notified() not entered */
+byte arm_failures = ARM_FAILURES;
+
+/* ---- struct evd ---- */
+
+#define OFF 0 /* DISABLE, and after TEARDOWN */
+#define SINGLE 1
+#define MANY 2
+#define NORIFY 3
+
+bit lock;
+bit owned;
+bit armed;
+bit news;
+byte ready;	/* the job is on a ready list; a byte, to see it put there twice */
+byte stash;	/* polled completions */
+byte ring;	/* posted events */
+byte policy = OFF;
+byte in_progress;
+byte exempt;
+byte tearing;
+bit waiting;
+byte threshold = 1;
+bit wake;	/* the eventfd of the waiter's park */
+bit cno;	/* a listener is attached */
+bit cno_enabled = 1;
+
+/* ---- what the proof watches; the code has none of it ---- */
+
+byte running;	/* upcalls on some thread's stack */
+byte taken;	/* events handed to anybody */
+byte tmp;	/* within a step only */
+bit rerun;	/* see SPLIT */
+bit exact_hint;	/* from an arm to the end of its section */
+
+#define COUNT (stash + ring)
+#define CALLS (policy != OFF)
+#define TAKER_UPCALL (!waiting && CALLS)
+#define TAKER_CNO (!waiting && !CALLS && cno && cno_enabled)
+#define TAKER (waiting || CALLS || (cno && cno_enabled))
+
+/* evd_wanted() */
+#ifndef MANY_TO_SINGLE_AT_ONCE
+#define ALONE (in_progress == 0)
+#else
+#define ALONE true
+#endif
+#define WANTED ( \
+	(waiting && COUNT >= threshold) || \
+	(!waiting && policy == MANY && COUNT > 0) || \
+	(!waiting && policy == SINGLE && ALONE && COUNT > 0) || \
+	(!waiting && policy == NORIFY && ALONE && news) || \
+	(TAKER_CNO && news))
+
+
+/* The one notification is on its way: in the channel, read and not yet booked, or about to be
+ * decided by a completion that is already visible. */
+#define ON_ITS_WAY (channel + unbooked > 0 || (hw_armed && undecided > 0))
+
+/* I1, and I2 as a count.  Holds whenever the trigger lock is free. */
+#ifdef NO_I1
+#define I1 true
+#else
+#define I1 (!(TAKER_UPCALL || TAKER_CNO) || owned || !ALONE || \
+	(armed && ((cq == 0 && !WANTED) || ON_ITS_WAY || stash == QLEN)))
+#endif
+
+inline enter() { lock == 0 -> lock = 1 }
+
+inline leave()
+{
+	assert(I1);
+	assert(taken + COUNT + cq + to_make <= N + M);
+	lock = 0
+}
+
+/* enough_for(): who is fed needs so many; who is only told has seen what is queued, and needs one more */
+inline poll_enough()
+{
+	if
+	:: waiting -> tmp = threshold
+	:: !waiting && (policy == SINGLE || policy == MANY) -> tmp = 1
+	:: else -> tmp = COUNT + 1
+	fi;
+	poll_to_tmp()
+}
+
+inline poll(enough_)
+{
+	tmp = enough_;
+	poll_to_tmp()
+}
+
+/* evd_poll(): until `enough` items count, the device queue is empty or the stash full */
+inline poll_to_tmp()
+{
+	do
+	:: COUNT < tmp && cq > 0 && stash < QLEN ->
+		if
+		:: cq >= BATCH && stash + BATCH <= QLEN -> cq = cq - BATCH; stash = stash + BATCH
+		:: else -> cq--; stash++
+		fi;
+		news = 1
+	:: else -> break
+	od;
+	tmp = 0
+}
+
+/* evd_arm(): mine = 1 armed just now, 0 was armed, FAILED; exact = the device's word that its queue
+ * was empty at that moment. */
+#define FAILED 2
+inline arm(mine_, exact_)
+{
+	mine_ = 0; exact_ = 0;
+	if
+	:: armed
+	:: !armed && arm_failures > 0 -> arm_failures--; mine_ = FAILED
+	:: !armed ->
+		assert(!hw_armed && channel + unbooked == 0); /* I3 */
+		armed = 1; hw_armed = 1; mine_ = 1;
+#ifdef EXACT
+		exact_ = (cq == 0);
+#endif
+	fi
+}
+
+/* loop_ready() */
+inline make_ready()
+{
+	assert(ready == 0); /* a job is on one list at most */
+	ready++
+}
+
+/* evd_kick() */
+inline kick()
+{
+	if
+	:: waiting -> wake = 1
+	:: (TAKER_UPCALL || TAKER_CNO) && !owned -> owned = 1; make_ready()
+#ifdef SPLIT
+	:: (TAKER_UPCALL || TAKER_CNO) && owned -> rerun = 1
+#endif
+	:: else
+	fi
+}
+
+/* evd_taker_settle() */
+inline settle()
+{
+	news = (COUNT > 0)
+}
+
+/* evd_taker_changed() */
+inline taker_changed()
+{
+	settle();
+#ifndef TAKER_NO_KICK
+	kick()
+#endif
+}
+
+/* evd_notified(), from ibv_get_cq_event() on */
+inline read_channel()
+{
+	channel--; unbooked++
+}
+
+inline notified()
+{
+	enter();
+	unbooked--;
+#if defined(CLEAR_NEVER) || defined(CLEAR_BY_RUN)
+#elif defined(CLEAR_IF_ENABLED)
+	if :: TAKER -> armed = 0 :: else fi;
+#else
+	armed = 0;
+#endif
+	kick();
+	leave()
+}
+
+/* evd_post() */
+inline post()
+{
+	enter();
+	ring++; news = 1;
+	kick();
+	leave()
+}
+
+/* evd_dequeue(): got = 1, or 0 for an empty queue and for an EVD that a waiter owns */
+inline dequeue(got_)
+{
+	enter();
+	got_ = 0;
+	if
+	:: !waiting ->
+		poll(1);
+		if
+		:: COUNT > 0 -> take(); got_ = 1
+		:: else
+		fi
+	:: else
+	fi;
+	leave()
+}
+
+/* evd_take(): which of the streams gives is for order.pml to prove; here either may */
+inline take()
+{
+	if
+	:: stash > 0 -> stash--
+	:: ring > 0 -> ring--
+	fi;
+	taken++
+}
+
+/* enable(), evd/policy.c: poll, arm, poll, count.  result_: REFUSED is -EAGAIN, FAULT the device's
+ * error; both leave the policy alone. */
+#ifndef ENABLE_ALLOWED
+#define ENABLE_ALLOWED (tearing == 0)
+#endif
+#define DONE 0
+#define REFUSED 1
+#define FAULT 2
+inline enable(to_, invoc_new_, result_)
+{
+	atomic {
+		enter();
+		result_ = DONE;
+		if
+		:: waiting -> result_ = REFUSED; leave()
+		:: else -> poll(1)
+		fi
+	}
+	if
+	:: result_ == DONE ->
+		atomic { arm(result_, exact_hint) }
+		atomic {
+			if
+			:: result_ == FAILED -> result_ = FAULT
+			:: else ->
+				if
+				:: exact_hint -> exact_hint = 0
+#ifndef NO_SECOND_POLL_IN_ENABLE
+				:: else -> poll(1)
+#else
+				:: else
+#endif
+				fi;
+				result_ = (invoc_new_ && COUNT > 0 -> REFUSED : DONE)
+			fi;
+			if
+			:: result_ == DONE && ENABLE_ALLOWED ->
+				policy = to_;
+				settle();
+#ifndef TAKER_NO_KICK
+				if :: COUNT > 0 -> kick() :: else fi
+#endif
+			:: else
+			fi;
+			printf("| ENABLE, INVOC_%e: %e\n", (invoc_new_ -> NEW : ANY),
+			    (result_ == DONE -> done : (result_ == REFUSED -> refused : arm_failed)));
+			leave()
+		}
+	:: else
+	fi
+}
+/* disable(), evd/policy.c */
+inline disable()
+{
+	enter();
+	policy = OFF;
+	taker_changed();
+	leave()
+}
+
+proctype device()
+{
+end:
+	do
+	:: atomic { to_make > 0 -> to_make--; cq++; undecided++; printf("| a completion is visible\n") }
+	:: atomic {
+		undecided > 0 ->
+		undecided--;
+		if
+		:: hw_armed -> hw_armed = 0; channel++; printf("| armed: it sends a notification\n")
+		:: else -> printf("| not armed: it sends none\n")
+		fi
+	   }
+	:: atomic { MAY_STOP && undecided == 0 -> to_make = 0; break }
+	od
+}
