@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl_suites.h"
+#include "dt_helpers.h"
+
+#define ABRUPT DAT_CLOSE_ABRUPT_FLAG
+#define GRACEFUL DAT_CLOSE_GRACEFUL_FLAG
+
+START_TEST(disconnect__either_end__both_get_one_event)
+{
+	struct dt_pair pair;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_connect_pair(&pair);
+	dt_ok(dat_ep_disconnect(pair.b.ep, ABRUPT));
+	dt_expect_disconnected(&pair.a);
+	dt_expect_disconnected(&pair.b);
+	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_DISCONNECTED);
+	ck_assert_int_eq(dt_state(pair.b.ep), DAT_EP_STATE_DISCONNECTED);
+	/* A disconnect after the fact succeeds and adds nothing. */
+	dt_ok(dat_ep_disconnect(pair.a.ep, ABRUPT));
+	dt_ok(dat_ep_disconnect(pair.b.ep, GRACEFUL));
+	dt_assert_quiet(pair.a.connect);
+	dt_assert_quiet(pair.b.connect);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+START_TEST(disconnect__both_ends_at_once__each_gets_one_event)
+{
+	struct dt_pair pair;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_connect_pair(&pair);
+	dt_ok(dat_ep_disconnect(pair.a.ep, ABRUPT));
+	dt_ok(dat_ep_disconnect(pair.b.ep, ABRUPT));
+	dt_expect_disconnected(&pair.a);
+	dt_expect_disconnected(&pair.b);
+	dt_assert_quiet(pair.a.connect);
+	dt_assert_quiet(pair.b.connect);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+START_TEST(disconnect__unconnected__is_refused)
+{
+	struct dt_side side;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_assert_ret(dat_ep_disconnect(side.ep, ABRUPT),
+	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_UNCONNECTED));
+	dt_assert_ret(dat_ep_disconnect(side.ep, (DAT_CLOSE_FLAGS)9),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	dt_assert_quiet(side.connect);
+	dt_side_close(&side);
+}
+END_TEST
+
+START_TEST(disconnect__while_connecting__withdraws_the_attempt)
+{
+	struct dt_pair pair;
+	DAT_CR_HANDLE cr;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_connect(&pair.a, &pair.b, NULL, 0);
+	cr = dt_request(&pair.b);
+	dt_ok(dat_ep_disconnect(pair.a.ep, ABRUPT));
+	dt_expect_disconnected(&pair.a);
+	dt_ok(dat_cr_accept(cr, pair.b.ep, 0, NULL));
+	dt_expect_connection(pair.b.connect, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR,
+	    pair.b.ep);
+	dt_assert_quiet(pair.a.connect);
+	dt_assert_quiet(pair.b.connect);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+START_TEST(disconnect__abrupt__flushes_every_receive_exactly_once)
+{
+	struct dt_pair pair;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	for (DAT_UINT64 i = 0; i < 16; i++) {
+		dt_recv(&pair.a, 0, 64, i);
+		dt_recv(&pair.b, 0, 64, 100 + i);
+	}
+	dt_connect_pair(&pair);
+	dt_ok(dat_ep_disconnect(pair.a.ep, ABRUPT));
+	dt_expect_disconnected(&pair.a);
+	dt_expect_disconnected(&pair.b);
+	for (DAT_UINT64 i = 0; i < 16; i++) {
+		dt_expect_dto(pair.a.recv, pair.a.ep, i, DAT_DTO_ERR_FLUSHED, &event);
+		dt_expect_dto(pair.b.recv, pair.b.ep, 100 + i, DAT_DTO_ERR_FLUSHED, &event);
+	}
+	dt_assert_quiet(pair.a.recv);
+	dt_assert_quiet(pair.b.recv);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+START_TEST(disconnected__posts__are_flushed_at_once)
+{
+	struct dt_pair pair;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_connect_pair(&pair);
+	dt_ok(dat_ep_disconnect(pair.a.ep, ABRUPT));
+	dt_expect_disconnected(&pair.a);
+	dt_send(&pair.a, 0, 8, 1);
+	dt_recv(&pair.a, 0, 8, 2);
+	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_ERR_FLUSHED, &event);
+	dt_expect_dto(pair.a.recv, pair.a.ep, 2, DAT_DTO_ERR_FLUSHED, &event);
+	dt_assert_quiet(pair.a.connect);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+START_TEST(disconnect__graceful__finishes_the_posted_sends_first)
+{
+	struct dt_pair pair;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_connect_pair(&pair);
+	/* No receive is posted: the sends wait for one. */
+	for (DAT_UINT64 i = 0; i < 3; i++)
+		dt_send(&pair.a, 0, 32, i);
+	dt_ok(dat_ep_disconnect(pair.a.ep, GRACEFUL));
+	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_DISCONNECT_PENDING);
+	dt_assert_ret(dt_try_send(&pair.a, 0, 8, 9, DAT_COMPLETION_DEFAULT_FLAG),
+	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_DISCPENDING));
+	dt_assert_ret(dat_ep_disconnect(pair.a.ep, GRACEFUL),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	dt_assert_quiet(pair.a.connect);
+	for (DAT_UINT64 i = 0; i < 3; i++)
+		dt_recv(&pair.b, 0, 64, i);
+	for (DAT_UINT64 i = 0; i < 3; i++)
+		dt_expect_dto(pair.b.recv, pair.b.ep, i, DAT_DTO_SUCCESS, &event);
+	dt_expect_disconnected(&pair.a);
+	dt_expect_disconnected(&pair.b);
+	for (DAT_UINT64 i = 0; i < 3; i++)
+		dt_expect_dto(pair.a.request, pair.a.ep, i, DAT_DTO_SUCCESS, &event);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+START_TEST(disconnect__abrupt_during_a_graceful_one__ends_it)
+{
+	struct dt_pair pair;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_connect_pair(&pair);
+	dt_send(&pair.a, 0, 32, 1);
+	dt_ok(dat_ep_disconnect(pair.a.ep, GRACEFUL));
+	dt_ok(dat_ep_disconnect(pair.a.ep, ABRUPT));
+	dt_expect_disconnected(&pair.a);
+	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_ERR_FLUSHED, &event);
+	dt_assert_quiet(pair.a.connect);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+START_TEST(reset__after_disconnect__makes_the_endpoint_usable_again)
+{
+	struct dt_pair pair;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	for (int round = 0; round < 5; round++) {
+		dt_recv(&pair.b, 0, 64, 7); /* before the next connection */
+		dt_connect_pair(&pair);
+		pair.a.buffer[0] = (char)round;
+		dt_send(&pair.a, 0, 16, 1);
+		dt_expect_dto(pair.b.recv, pair.b.ep, 7, DAT_DTO_SUCCESS, &event);
+		dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
+		ck_assert_int_eq(pair.b.buffer[0], round);
+		dt_recv(&pair.b, 0, 64, 8); /* lost with the reset */
+		dt_ok(dat_ep_disconnect(pair.a.ep, ABRUPT));
+		dt_expect_disconnected(&pair.a);
+		dt_expect_disconnected(&pair.b);
+		dt_ok(dat_ep_reset(pair.a.ep));
+		dt_ok(dat_ep_reset(pair.b.ep));
+		ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_UNCONNECTED);
+		dt_ok(dat_ep_reset(pair.a.ep)); /* nothing to do */
+		dt_assert_empty(pair.b.recv);
+	}
+	dt_pair_close(&pair);
+}
+END_TEST
+
+START_TEST(reset__of_a_connection__is_refused)
+{
+	struct dt_pair pair;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_connect_pair(&pair);
+	dt_assert_ret(dat_ep_reset(pair.a.ep),
+	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_CONNECTED));
+	dt_pair_close(&pair);
+}
+END_TEST
+
+START_TEST(broken__by_a_bad_address__comes_once_after_the_failed_request)
+{
+	struct dt_pair pair;
+	DAT_LMR_TRIPLET local;
+	DAT_RMR_TRIPLET remote;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_recv(&pair.a, 0, 64, 5);
+	dt_connect_pair(&pair);
+	local = dt_local(&pair.a, 0, 64);
+	remote = dt_remote(&pair.b, 0, 64);
+	remote.rmr_context ^= 0x5a5a;
+	dt_ok(dat_ep_post_rdma_write(pair.a.ep, 1, &local, dt_cookie(1), &remote,
+	    DAT_COMPLETION_DEFAULT_FLAG));
+	dt_send(&pair.a, 0, 8, 2);
+	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_ERR_REMOTE_ACCESS, &event);
+	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, pair.a.ep);
+	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_DISCONNECTED);
+	dt_expect_dto(pair.a.request, pair.a.ep, 2, DAT_DTO_ERR_FLUSHED, &event);
+	dt_expect_dto(pair.a.recv, pair.a.ep, 5, DAT_DTO_ERR_FLUSHED, &event);
+	dt_assert_quiet(pair.a.connect); /* neither DISCONNECTED nor a second BROKEN */
+	dt_await_state(pair.b.ep, DAT_EP_STATE_DISCONNECTED);
+	dt_next(pair.b.connect, &event);
+	dt_assert_quiet(pair.b.connect);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+START_TEST(broken__then_disconnect__adds_nothing)
+{
+	struct dt_pair pair;
+	DAT_LMR_TRIPLET local;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_connect_pair(&pair);
+	local = dt_local(&pair.a, 0, 64);
+	local.lmr_context ^= 0x1234;
+	dt_ok(dat_ep_post_send(pair.a.ep, 1, &local, dt_cookie(1), DAT_COMPLETION_DEFAULT_FLAG));
+	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_ERR_LOCAL_PROTECTION, &event);
+	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, pair.a.ep);
+	dt_ok(dat_ep_disconnect(pair.a.ep, ABRUPT));
+	dt_assert_quiet(pair.a.connect);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+START_TEST(receive__too_short__breaks_the_connection_at_both_ends)
+{
+	struct dt_pair pair;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_recv(&pair.b, 0, 8, 3);
+	dt_connect_pair(&pair);
+	dt_send(&pair.a, 0, 64, 1);
+	dt_expect_dto(pair.b.recv, pair.b.ep, 3, DAT_DTO_ERR_LOCAL_LENGTH, &event);
+	dt_expect_connection(pair.b.connect, DAT_CONNECTION_EVENT_BROKEN, pair.b.ep);
+	dt_expect(pair.a.request, DAT_DTO_COMPLETION_EVENT, &event);
+	ck_assert_int_ne(event.event_data.dto_completion_event_data.status, DAT_DTO_SUCCESS);
+	dt_next(pair.a.connect, &event); /* broken, or disconnected if that came first */
+	dt_assert_quiet(pair.a.connect);
+	dt_assert_quiet(pair.b.connect);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+Suite *
+dapl_disconnect_suite(void)
+{
+	Suite *s = suite_create("disconnect");
+	TCase *tc = dt_tcase(s, "disconnect");
+
+	tcase_add_test(tc, disconnect__either_end__both_get_one_event);
+	tcase_add_test(tc, disconnect__both_ends_at_once__each_gets_one_event);
+	tcase_add_test(tc, disconnect__unconnected__is_refused);
+	tcase_add_test(tc, disconnect__while_connecting__withdraws_the_attempt);
+	tcase_add_test(tc, disconnect__abrupt__flushes_every_receive_exactly_once);
+	tcase_add_test(tc, disconnected__posts__are_flushed_at_once);
+	tcase_add_test(tc, disconnect__graceful__finishes_the_posted_sends_first);
+	tcase_add_test(tc, disconnect__abrupt_during_a_graceful_one__ends_it);
+	tc = dt_tcase(s, "reset");
+	tcase_add_test(tc, reset__after_disconnect__makes_the_endpoint_usable_again);
+	tcase_add_test(tc, reset__of_a_connection__is_refused);
+	tc = dt_tcase(s, "broken");
+	tcase_add_test(tc, broken__by_a_bad_address__comes_once_after_the_failed_request);
+	tcase_add_test(tc, broken__then_disconnect__adds_nothing);
+	tcase_add_test(tc, receive__too_short__breaks_the_connection_at_both_ends);
+	return s;
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <pthread.h>
+
+#include "dapl_suites.h"
+#include "dt_helpers.h"
+
+#define STREAMS 6
+
+static const DAT_EVD_FLAGS stream[STREAMS] = {
+	DAT_EVD_SOFTWARE_FLAG,	 DAT_EVD_CR_FLAG,	DAT_EVD_DTO_FLAG,
+	DAT_EVD_CONNECTION_FLAG, DAT_EVD_RMR_BIND_FLAG, DAT_EVD_ASYNC_FLAG,
+};
+
+START_TEST(create__bad_arguments__are_told_apart)
+{
+	DAT_EVD_HANDLE evd = (DAT_EVD_HANDLE)5;
+	struct dt_side side;
+	DAT_IA_ATTR attr;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_ok(dat_ia_query(side.ia, NULL, DAT_IA_FIELD_ALL, &attr, 0, NULL));
+	dt_assert_ret(dat_evd_create(side.ia, 0, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, &evd),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	dt_assert_ret(dat_evd_create(side.ia, attr.max_evd_qlen + 1, DAT_HANDLE_NULL,
+			  DAT_EVD_DTO_FLAG, &evd),
+	    DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEVD));
+	dt_assert_ret(dat_evd_create(side.ia, 4, side.ep, DAT_EVD_DTO_FLAG, &evd),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO));
+	dt_assert_ret(dat_evd_create(side.ia, 4, DAT_HANDLE_NULL, (DAT_EVD_FLAGS)0, &evd),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
+	dt_assert_ret(dat_evd_create(side.ia, 4, DAT_HANDLE_NULL, (DAT_EVD_FLAGS)0x4000, &evd),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
+	dt_assert_ret(dat_evd_create(side.ia, 4, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, NULL),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5));
+	ck_assert_ptr_eq(evd, (DAT_EVD_HANDLE)5);
+	dt_side_close(&side);
+}
+END_TEST
+
+START_TEST(create__any_merge_of_two_streams__works)
+{
+	struct dt_side side;
+	DAT_EVD_PARAM param;
+	DAT_EVD_HANDLE evd;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	for (int i = 0; i < STREAMS; i++)
+		for (int j = 0; j < STREAMS; j++) {
+			DAT_EVD_FLAGS flags = stream[i] | stream[j];
+
+			dt_ok(dat_evd_create(side.ia, 10, DAT_HANDLE_NULL, flags, &evd));
+			dt_ok(dat_evd_query(evd, DAT_EVD_FIELD_ALL, &param));
+			ck_assert_ptr_eq(param.ia_handle, side.ia);
+			ck_assert_int_eq(param.evd_flags, flags);
+			ck_assert_int_ge(param.evd_qlen, 10);
+			ck_assert_int_eq(param.evd_state,
+			    DAT_EVD_STATE_ENABLED | DAT_EVD_STATE_WAITABLE);
+			ck_assert_ptr_null(param.cno_handle);
+			dt_ok(dat_evd_free(evd));
+		}
+	dt_side_close(&side);
+}
+END_TEST
+
+START_TEST(raw_codes__that_stock_programs_compare__are_kept)
+{
+	struct dt_side side;
+	DAT_EVENT event;
+	DAT_COUNT more;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	ck_assert_uint_eq(dat_evd_dequeue(side.recv, &event), 0x000D0000);
+	ck_assert_uint_eq(dat_evd_dequeue(side.connect, &event), 0x800D0000);
+	ck_assert_uint_eq(dat_evd_wait(side.recv, 10, 1, &event, &more), 0x000F0000);
+	ck_assert_uint_eq(dat_evd_wait(side.connect, 10, 1, &event, &more), 0x800F0000);
+	ck_assert_uint_eq(dat_evd_wait(side.recv, 0, 1, &event, &more), 0x000F0000);
+	ck_assert_uint_eq(dat_evd_wait(side.connect, 0, 1, &event, &more), 0x800F0000);
+	dt_side_close(&side);
+}
+END_TEST
+
+START_TEST(wait__bad_arguments__are_told_apart)
+{
+	struct dt_side side;
+	DAT_EVENT event;
+	DAT_COUNT more;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_assert_ret(dat_evd_wait(side.recv, 0, 1, NULL, &more),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
+	dt_assert_ret(dat_evd_wait(side.recv, 0, 1, &event, NULL),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5));
+	dt_assert_ret(dat_evd_wait(side.recv, 0, 0, &event, &more),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	dt_assert_ret(dat_evd_wait(side.recv, 0, 100000, &event, &more),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	dt_assert_ret(dat_evd_dequeue(side.recv, NULL),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	dt_side_close(&side);
+}
+END_TEST
+
+START_TEST(wait__below_the_threshold__times_out_and_takes_nothing)
+{
+	struct dt_side side;
+	DAT_EVD_HANDLE evd;
+	DAT_EVENT event;
+	DAT_COUNT more = -1;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	evd = dt_evd(&side, DAT_EVD_SOFTWARE_FLAG, 8);
+	dt_post_se(evd, 1);
+	dt_post_se(evd, 2);
+	dt_assert_type(dat_evd_wait(evd, 2000, 3, &event, &more), DAT_TIMEOUT_EXPIRED);
+	ck_assert_int_eq(more, 2);
+	dt_post_se(evd, 3);
+	dt_ok(dat_evd_wait(evd, 2000, 3, &event, &more));
+	ck_assert_int_eq(more, 2);
+	ck_assert_ptr_eq(event.event_data.software_event_data.pointer, (void *)1);
+	dt_side_close(&side);
+}
+END_TEST
+
+struct waiter {
+	DAT_EVD_HANDLE evd;
+	pthread_t thread;
+	_Atomic(int) ready;
+	DAT_RETURN ret;
+	DAT_EVENT event;
+	DAT_COUNT more;
+};
+
+static void *
+wait_body(void *arg)
+{
+	struct waiter *w = arg;
+
+	w->ready = 1;
+	w->ret = dat_evd_wait(w->evd, DT_FOREVER_MS * 1000u, 1, &w->event, &w->more);
+	return NULL;
+}
+
+/* A thread that is blocked in dat_evd_wait(), as far as one can tell. */
+static void
+start_waiter(struct waiter *w, DAT_EVD_HANDLE evd)
+{
+	*w = (struct waiter){ .evd = evd };
+	pthread_create(&w->thread, NULL, wait_body, w);
+	dt_await_count(&w->ready, 1);
+	dt_nap_ms(20);
+}
+
+START_TEST(wait__post_from_another_thread__wakes_also_on_a_dto_evd)
+{
+	struct dt_side side;
+	struct waiter w;
+	DAT_EVD_HANDLE evd;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	evd = dt_evd(&side, DAT_EVD_DTO_FLAG | DAT_EVD_SOFTWARE_FLAG, 8);
+	start_waiter(&w, evd);
+	dt_post_se(evd, 42);
+	pthread_join(w.thread, NULL);
+	dt_ok(w.ret);
+	ck_assert_ptr_eq(w.event.event_data.software_event_data.pointer, (void *)42);
+	dt_side_close(&side);
+}
+END_TEST
+
+START_TEST(wait__while_another_waits__is_refused_as_is_dequeue)
+{
+	struct dt_side side;
+	struct waiter w;
+	DAT_EVENT event;
+	DAT_COUNT more;
+	DAT_EVD_HANDLE evd;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	evd = dt_evd(&side, DAT_EVD_DTO_FLAG | DAT_EVD_SOFTWARE_FLAG, 8);
+	start_waiter(&w, evd);
+	dt_assert_type(dat_evd_wait(evd, 1000, 1, &event, &more), DAT_INVALID_STATE);
+	dt_assert_type(dat_evd_dequeue(evd, &event), DAT_INVALID_STATE);
+	dt_post_se(evd, 1);
+	pthread_join(w.thread, NULL);
+	dt_ok(w.ret);
+	dt_side_close(&side);
+}
+END_TEST
+
+START_TEST(set_unwaitable__wakes_the_waiter_and_refuses_the_next)
+{
+	struct dt_side side;
+	struct waiter w;
+	DAT_EVENT event;
+	DAT_COUNT more;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	start_waiter(&w, side.recv);
+	dt_ok(dat_evd_set_unwaitable(side.recv));
+	pthread_join(w.thread, NULL);
+	dt_assert_ret(w.ret, DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_UNWAITABLE));
+	dt_assert_ret(dat_evd_wait(side.recv, 0, 1, &event, &more),
+	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_UNWAITABLE));
+	dt_assert_empty(side.recv);
+	dt_ok(dat_evd_clear_unwaitable(side.recv));
+	dt_assert_type(dat_evd_wait(side.recv, 0, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
+	dt_side_close(&side);
+}
+END_TEST
+
+START_TEST(free__with_a_blocked_waiter__aborts_it)
+{
+	struct dt_side side;
+	DAT_EVD_HANDLE evd;
+	struct waiter w;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	evd = dt_evd(&side, DAT_EVD_DTO_FLAG, 8);
+	start_waiter(&w, evd);
+	dt_ok(dat_evd_free(evd));
+	pthread_join(w.thread, NULL);
+	dt_assert_ret(w.ret, DAT_ERROR(DAT_ABORT, DAT_NO_SUBTYPE));
+	dt_side_close(&side);
+}
+END_TEST
+
+START_TEST(close__with_a_blocked_waiter__aborts_it)
+{
+	struct dt_side side;
+	struct waiter w;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	start_waiter(&w, side.recv);
+	dt_side_close(&side);
+	pthread_join(w.thread, NULL);
+	dt_assert_ret(w.ret, DAT_ERROR(DAT_ABORT, DAT_NO_SUBTYPE));
+}
+END_TEST
+
+START_TEST(free__in_use__is_refused_until_the_user_goes)
+{
+	struct dt_side side;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_side_listen(&side);
+	dt_assert_ret(dat_evd_free(side.recv),
+	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE));
+	dt_assert_ret(dat_evd_free(side.connect),
+	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE));
+	dt_assert_ret(dat_evd_free(side.cr),
+	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE));
+	dt_ok(dat_ep_free(side.ep));
+	dt_ok(dat_evd_free(side.recv));
+	dt_ok(dat_evd_free(side.request));
+	dt_ok(dat_evd_free(side.connect));
+	dt_ok(dat_psp_free(side.psp));
+	dt_ok(dat_evd_free(side.cr));
+	dt_side_close(&side);
+}
+END_TEST
+
+START_TEST(post_se__rules__are_kept)
+{
+	DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
+	struct dt_side side;
+	DAT_EVD_HANDLE evd;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_assert_ret(dat_evd_post_se(side.recv, &event),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
+	evd = dt_evd(&side, DAT_EVD_SOFTWARE_FLAG, 3);
+	dt_assert_ret(dat_evd_post_se(evd, NULL), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	event.event_number = DAT_DTO_COMPLETION_EVENT;
+	dt_assert_ret(dat_evd_post_se(evd, &event),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	event.event_number = DAT_SOFTWARE_EVENT;
+	for (uintptr_t i = 0; i < 3; i++)
+		dt_post_se(evd, i);
+	dt_assert_ret(dat_evd_post_se(evd, &event), DAT_ERROR(DAT_QUEUE_FULL, DAT_NO_SUBTYPE));
+	for (uintptr_t i = 0; i < 3; i++) {
+		dt_ok(dat_evd_dequeue(evd, &event));
+		ck_assert_ptr_eq(event.event_data.software_event_data.pointer, (void *)i);
+	}
+	dt_assert_empty(evd);
+	dt_assert_quiet(side.async); /* a full queue of software events is no overflow */
+	dt_side_close(&side);
+}
+END_TEST
+
+START_TEST(counters__tell_what_happened)
+{
+	struct dat_rearm_evd_counters counters;
+	struct dt_side side;
+	DAT_EVD_HANDLE evd;
+	DAT_EVENT event;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	evd = dt_evd(&side, DAT_EVD_SOFTWARE_FLAG, 8);
+	dt_post_se(evd, 1);
+	dt_post_se(evd, 2);
+	dt_ok(dat_evd_dequeue(evd, &event));
+	dt_ok(dat_evd_query_upcall_counters(evd, &counters));
+	ck_assert_uint_eq(counters.software_events, 2);
+	ck_assert_uint_eq(counters.max_depth, 2);
+	ck_assert_uint_eq(counters.upcalls, 0);
+	dt_side_close(&side);
+}
+END_TEST
+
+Suite *
+dapl_evd_suite(void)
+{
+	Suite *s = suite_create("evd");
+	TCase *tc = dt_tcase(s, "create");
+
+	tcase_add_test(tc, create__bad_arguments__are_told_apart);
+	tcase_add_test(tc, create__any_merge_of_two_streams__works);
+	tc = dt_tcase(s, "wait");
+	tcase_add_test(tc, raw_codes__that_stock_programs_compare__are_kept);
+	tcase_add_test(tc, wait__bad_arguments__are_told_apart);
+	tcase_add_test(tc, wait__below_the_threshold__times_out_and_takes_nothing);
+	tcase_add_test(tc, wait__post_from_another_thread__wakes_also_on_a_dto_evd);
+	tcase_add_test(tc, wait__while_another_waits__is_refused_as_is_dequeue);
+	tcase_add_test(tc, set_unwaitable__wakes_the_waiter_and_refuses_the_next);
+	tc = dt_tcase(s, "free");
+	tcase_add_test(tc, free__with_a_blocked_waiter__aborts_it);
+	tcase_add_test(tc, close__with_a_blocked_waiter__aborts_it);
+	tcase_add_test(tc, free__in_use__is_refused_until_the_user_goes);
+	tc = dt_tcase(s, "software");
+	tcase_add_test(tc, post_se__rules__are_kept);
+	tcase_add_test(tc, counters__tell_what_happened);
+	return s;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl_suites.h"
+#include "dt_helpers.h"
+
+static char memory[8192];
+
+static DAT_RETURN
+reg(const struct dt_side *side, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION region, DAT_VLEN length,
+    DAT_PZ_HANDLE pz, DAT_MEM_PRIV_FLAGS priv, DAT_LMR_HANDLE *lmr)
+{
+	return dat_lmr_create(side->ia, type, region, length, pz, priv, DAT_VA_TYPE_VA, lmr, NULL,
+	    NULL, NULL, NULL);
+}
+
+START_TEST(lmr__created__covers_the_buffer)
+{
+	DAT_REGION_DESCRIPTION region = { .for_va = memory + 3 };
+	DAT_LMR_CONTEXT lmr_context;
+	DAT_RMR_CONTEXT rmr_context;
+	DAT_VADDR address;
+	DAT_LMR_PARAM param;
+	DAT_LMR_HANDLE lmr;
+	struct dt_side side;
+	DAT_VLEN length;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_ok(dat_lmr_create(side.ia, DAT_MEM_TYPE_VIRTUAL, region, 1000, side.pz,
+	    DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_VA, &lmr, &lmr_context, &rmr_context, &length,
+	    &address));
+	ck_assert_uint_le(address, (DAT_VADDR)(uintptr_t)(memory + 3));
+	ck_assert_uint_ge(address + length, (DAT_VADDR)(uintptr_t)(memory + 1003));
+	dt_ok(dat_lmr_query(lmr, DAT_LMR_FIELD_ALL, &param));
+	ck_assert_ptr_eq(param.ia_handle, side.ia);
+	ck_assert_ptr_eq(param.pz_handle, side.pz);
+	ck_assert_uint_eq(param.lmr_context, lmr_context);
+	ck_assert_uint_eq(param.rmr_context, rmr_context);
+	ck_assert_uint_eq(param.length, 1000);
+	dt_ok(dat_lmr_free(lmr));
+	dt_side_close(&side);
+}
+END_TEST
+
+START_TEST(lmr__bad_arguments__are_told_apart)
+{
+	DAT_REGION_DESCRIPTION region = { .for_va = memory };
+	DAT_LMR_HANDLE lmr = (DAT_LMR_HANDLE)9;
+	struct dt_side side;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_assert_ret(reg(&side, DAT_MEM_TYPE_VIRTUAL, region, 64, DAT_HANDLE_NULL,
+			  DAT_MEM_PRIV_ALL_FLAG, &lmr),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ));
+	dt_assert_ret(reg(&side, DAT_MEM_TYPE_VIRTUAL, region, 0, side.pz, DAT_MEM_PRIV_ALL_FLAG,
+			  &lmr),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
+	dt_assert_ret(reg(&side, (DAT_MEM_TYPE)77, region, 64, side.pz, DAT_MEM_PRIV_ALL_FLAG, &lmr),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	dt_assert_ret(reg(&side, DAT_MEM_TYPE_VIRTUAL, region, 64, side.pz,
+			  (DAT_MEM_PRIV_FLAGS)0x1000, &lmr),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6));
+	region.for_lmr_handle = side.ep;
+	dt_assert_ret(reg(&side, DAT_MEM_TYPE_LMR, region, 64, side.pz, DAT_MEM_PRIV_ALL_FLAG, &lmr),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR));
+	ck_assert_ptr_eq(lmr, (DAT_LMR_HANDLE)9);
+	dt_side_close(&side);
+}
+END_TEST
+
+START_TEST(lmr__of_an_lmr__covers_the_same_memory_on_its_own)
+{
+	DAT_REGION_DESCRIPTION region = { .for_va = memory };
+	DAT_LMR_HANDLE first, second;
+	DAT_LMR_PARAM param;
+	struct dt_side side;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_ok(reg(&side, DAT_MEM_TYPE_VIRTUAL, region, 4096, side.pz, DAT_MEM_PRIV_ALL_FLAG, &first));
+	region.for_lmr_handle = first;
+	dt_ok(reg(&side, DAT_MEM_TYPE_LMR, region, 0, side.pz, DAT_MEM_PRIV_LOCAL_READ_FLAG,
+	    &second));
+	dt_ok(dat_lmr_free(first));
+	dt_ok(dat_lmr_query(second, DAT_LMR_FIELD_ALL, &param));
+	ck_assert_uint_eq(param.registered_address, (DAT_VADDR)(uintptr_t)memory);
+	ck_assert_uint_eq(param.registered_size, 4096);
+	dt_ok(dat_lmr_free(second));
+	dt_side_close(&side);
+}
+END_TEST
+
+START_TEST(pz__in_use__cannot_be_freed)
+{
+	struct dt_side side;
+	DAT_PZ_PARAM param;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_assert_ret(dat_pz_free(side.pz),
+	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_PZ_IN_USE));
+	dt_ok(dat_lmr_free(side.lmr));
+	dt_assert_ret(dat_pz_free(side.pz),
+	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_PZ_IN_USE));
+	dt_ok(dat_pz_query(side.pz, DAT_PZ_FIELD_ALL, &param));
+	ck_assert_ptr_eq(param.ia_handle, side.ia);
+	dt_ok(dat_ep_free(side.ep));
+	dt_ok(dat_pz_free(side.pz));
+	dt_side_close(&side);
+}
+END_TEST
+
+START_TEST(sync__of_segments__has_nothing_to_do)
+{
+	DAT_LMR_TRIPLET segment;
+	struct dt_side side;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	segment = dt_local(&side, 0, 64);
+	dt_ok(dat_lmr_sync_rdma_read(side.ia, &segment, 1));
+	dt_ok(dat_lmr_sync_rdma_write(side.ia, &segment, 1));
+	dt_assert_ret(dat_lmr_sync_rdma_read(side.ia, NULL, 1),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	dt_side_close(&side);
+}
+END_TEST
+
+Suite *
+dapl_memory_suite(void)
+{
+	Suite *s = suite_create("memory");
+	TCase *tc = dt_tcase(s, "memory");
+
+	tcase_add_test(tc, lmr__created__covers_the_buffer);
+	tcase_add_test(tc, lmr__bad_arguments__are_told_apart);
+	tcase_add_test(tc, lmr__of_an_lmr__covers_the_same_memory_on_its_own);
+	tcase_add_test(tc, pz__in_use__cannot_be_freed);
+	tcase_add_test(tc, sync__of_segments__has_nothing_to_do);
+	return s;
+}
