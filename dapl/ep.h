@@ -38,6 +38,7 @@ struct ep {
 	DAT_EP_ATTR attr;
 	bool merged; /* receives and connection events arrive at one EVD */
 
+	_Atomic(uint32_t) failed; /* generation + 1 of the queue pair that had an error of its own */
 	struct ibv_qp *qp; /* (L); NULL while a reset makes a new one, or failed to */
 	struct wr_ring requests, recvs;
 	struct evd_hold hold; /* of receives until ESTABLISHED; if merged */

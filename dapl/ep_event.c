@@ -68,16 +68,48 @@ ep_settle(struct ep *ep, enum ep_happening what, const void *data, size_t size)
 	ep_unpin(ep);
 }
 
+/*
+ * The other end disconnects when a request of ours failed there.  The failure may be in the device
+ * still, where nobody looks before the consumer asks; then it is the connection that broke.
+ */
+static bool
+look_for_failure(struct ep *ep)
+{
+	os_unlock(&ep->obj.lock);
+	if (ep->request_evd)
+		(void)evd_refresh(&ep->request_evd->core);
+	if (ep->recv_evd && ep->recv_evd != ep->request_evd)
+		(void)evd_refresh(&ep->recv_evd->core);
+	os_lock(&ep->obj.lock);
+	return atomic_load_explicit(&ep->failed, memory_order_acquire) == ep_generation(ep) + 1;
+}
+
+static bool
+applies(const struct ep *ep, const struct conn *conn, enum ep_happening what)
+{
+	return ep->obj.handle && (!conn || ep->conn == conn) && ep_rule(ep->state, what)->event;
+}
+
 void
 ep_happened(struct ep *ep, const struct conn *conn, enum ep_happening what, const void *data,
     size_t size)
 {
+	bool pinned = false;
+
 	os_lock(&ep->obj.lock);
-	if (!ep->obj.handle || (conn && ep->conn != conn) || !ep_rule(ep->state, what)->event) {
-		os_unlock(&ep->obj.lock);
-		return;
+	if (what == EP_IS_DISCONNECTED && applies(ep, conn, what) &&
+	    ep->state == DAT_EP_STATE_CONNECTED) {
+		ep_pin(ep);
+		pinned = true;
+		if (look_for_failure(ep))
+			what = EP_IS_BROKEN;
 	}
-	ep_settle(ep, what, data, size);
+	if (applies(ep, conn, what))
+		ep_settle(ep, what, data, size);
+	else
+		os_unlock(&ep->obj.lock);
+	if (pinned)
+		ep_unpin(ep);
 }
 
 void

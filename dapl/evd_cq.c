@@ -95,6 +95,8 @@ sort(void *source, const void *raw, struct evd_hold **hold)
 		wr_ring_skip(ring, place);
 		return EVD_DROP;
 	}
+	if (wc->status != IBV_WC_SUCCESS && wc->status != IBV_WC_WR_FLUSH_ERR)
+		atomic_store_explicit(&ep->failed, ep_generation(ep) + 1, memory_order_release);
 	wr_ring_keep(ring, place);
 	if (ep->merged && wr_id_is_recv(wc->wr_id) && evd_hold_is_active(&ep->hold)) {
 		*hold = &ep->hold;

@@ -13,15 +13,21 @@ prepare(void *slot)
 
 static struct slab slab = SLAB_INITIALIZER(struct psp, prepare);
 
+/*
+ * Requests the CM keeps until the loop reads them.  What limits a consumer is his EVD: a request that
+ * finds it full is refused and reported, which the CM, left to refuse by itself, would not do.
+ */
+#define BACKLOG 1024
+
 static int
-listen_on(struct psp *psp, const struct ia *ia, uint16_t port, int backlog)
+listen_on(struct psp *psp, const struct ia *ia, uint16_t port)
 {
 	struct sockaddr_storage at = ia->address;
 
 	address_set_port(&at, port);
 	errno = 0;
 	if (rdma_bind_addr(psp->conn->id, (struct sockaddr *)&at) ||
-	    rdma_listen(psp->conn->id, backlog))
+	    rdma_listen(psp->conn->id, BACKLOG))
 		return errno ? -errno : -EIO;
 	return 0;
 }
@@ -46,7 +52,7 @@ create(struct ia *ia, struct dapl_evd *evd, DAT_CONN_QUAL qual, DAT_PSP_FLAGS fl
 		goto close_conn;
 	psp->self = psp->obj.handle;
 	psp->qual = qual;
-	r = listen_on(psp, ia, conn_qual_port(qual), evd->core.cfg.qlen);
+	r = listen_on(psp, ia, conn_qual_port(qual));
 	if (r)
 		goto abandon;
 	if (!qual)

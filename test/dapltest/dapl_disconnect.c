@@ -238,6 +238,7 @@ START_TEST(broken__then_disconnect__adds_nothing)
 	DAT_EVENT event;
 
 	dt_pair_open(&pair, DT_SEPARATE);
+	dt_recv(&pair.b, 0, 64, 1);
 	dt_connect_pair(&pair);
 	local = dt_local(&pair.a, 0, 64);
 	local.lmr_context ^= 0x1234;

@@ -240,6 +240,9 @@ drains_and_reposts(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 	struct log *log = instance;
 	int before = log->events;
 
+	/* Flushed ones, at the end of the connection, would come back at once and for ever. */
+	if (event->event_data.dto_completion_event_data.status != DAT_DTO_SUCCESS)
+		return;
 	drains(instance, event, more);
 	for (int i = before; i < log->events; i++)
 		dt_recv(log->side, 0, 64, (DAT_UINT64)(i + 16));

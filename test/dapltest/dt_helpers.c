@@ -169,7 +169,7 @@ dt_side_open(struct dt_side *side, const char *name, enum dt_evds evds)
 	} else {
 		side->recv = dt_evd(side, DAT_EVD_DTO_FLAG, 64);
 		side->request = dt_evd(side, DAT_EVD_DTO_FLAG, 64);
-		side->connect = dt_evd(side, DAT_EVD_CONNECTION_FLAG, 16);
+		side->connect = dt_evd(side, DAT_EVD_CONNECTION_FLAG, 64);
 	}
 	side->ep = dt_ep(side, NULL);
 	side->buffer = calloc(1, DT_BUFFER);
