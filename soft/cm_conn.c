@@ -452,9 +452,13 @@ int
 rdma_disconnect(struct rdma_cm_id *public)
 {
 	struct soft_id *id = soft_id_of(public);
+	bool unused;
 	int r = 0;
 
-	if (id->state < SOFT_ID_REQUESTING)
+	pthread_mutex_lock(&soft_cm_lock);
+	unused = id->state < SOFT_ID_REQUESTING;
+	pthread_mutex_unlock(&soft_cm_lock);
+	if (unused)
 		return soft_cm_result(EINVAL);
 	soft_cm_qp_error(id);
 	pthread_mutex_lock(&soft_cm_lock);

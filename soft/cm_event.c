@@ -92,17 +92,21 @@ void
 soft_event_drop(struct soft_id *id)
 {
 	struct soft_event_channel *channel = soft_event_channel_of(id->public.channel);
-	struct soft_event *event, *next;
+	struct soft_event *event = TAILQ_FIRST(&channel->events);
 
-	for (event = TAILQ_FIRST(&channel->events); event; event = next) {
-		next = TAILQ_NEXT(event, link);
-		if (event->id != id)
+	while (event) {
+		struct soft_id *child = event->child;
+
+		if (event->id != id) {
+			event = TAILQ_NEXT(event, link);
 			continue;
+		}
 		take_out(channel, event);
-		if (event->child)
-			soft_cm_refuse(event->child);
 		if (event->allocated)
 			free(event);
+		if (child)
+			soft_cm_refuse(child); /* the event may be a part of it, and others */
+		event = TAILQ_FIRST(&channel->events);
 	}
 }
 
