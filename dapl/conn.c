@@ -37,7 +37,8 @@ conn_open(struct ia *ia, struct object *owner, struct conn **out)
 void
 conn_close(struct conn *conn)
 {
-	conn->id->qp = NULL; /* the endpoint's, which destroys it */
+	/* Its queue pair is the endpoint's, which destroys it only after this: until the id is gone
+	 * the loop's thread may be reading an event that acts on the queue pair. */
 	rdma_destroy_id(conn->id);
 	atomic_fetch_add_explicit(&conn->generation, 1, memory_order_release);
 	slab_free(&slab, conn);
