@@ -11,7 +11,7 @@
 
 struct log {
 	_Atomic(int) calls, inside, most_inside, nulls;
-	_Atomic(int) events;
+	_Atomic(int) claimed, events; /* places taken in the log, places written */
 	DAT_UINT64 cookie[LOG_MAX]; /* in the order of the calls; for one caller at a time */
 	DAT_EVENT_NUMBER number[LOG_MAX];
 	DAT_EVD_HANDLE evd;
@@ -23,7 +23,7 @@ struct log {
 static void
 note(struct log *log, const DAT_EVENT *event)
 {
-	int n = log->events;
+	int n = log->claimed++;
 
 	ck_assert_int_lt(n, LOG_MAX);
 	log->number[n] = event->event_number;
