@@ -89,17 +89,24 @@ END_TEST
 START_TEST(wait__events_trickle_in__the_deadline_does_not_move)
 {
 	struct waiter w;
+	uint64_t start, trickle;
 
 	waiter_start(&w, &st.dev, 120 * MS, 64);
-	for (uint64_t i = 1; i <= 8; i++) {
+	start = os_clock_ns();
+	for (uint64_t i = 1; i <= 40; i++) {
 		script_sleep_ms(10);
 		complete(i, 1);
 		(void)script_deliver(&st.dev);
 	}
+	trickle = os_clock_ns() - start;
 	ck_assert_int_eq(waiter_join(&w), -ETIMEDOUT);
-	ck_assert_int_eq(w.nmore, 8);
+	ck_assert_int_le(w.nmore, 40);
 	ck_assert_uint_ge(w.took_ns, 120000000u);
-	ck_assert_uint_lt(w.took_ns, 1000000000u);
+	/* A deadline that every event moves comes after the last of them. */
+	ck_assert_uint_lt(w.took_ns, trickle);
+	for (uint64_t i = 1; i <= 40; i++)
+		story_dequeues(&st, i);
+	story_empty(&st);
 }
 END_TEST
 

@@ -106,12 +106,15 @@ START_TEST(delayed__completions_show_up_later_in_order)
 		struct ibv_wc wc;
 
 		send_one(i);
-		late += ibv_poll_cq(b.cq, 1, &wc) == 0;
-		if (i == 0)
-			ck_assert_int_le(late, 1);
-		ck_assert_msg(late == (int)i + 1, "completion %d was there at once", (int)i);
-		cq_expect(b.cq, i, IBV_WC_SUCCESS);
+		if (ibv_poll_cq(b.cq, 1, &wc) == 0) {
+			late++;
+			cq_expect(b.cq, i, IBV_WC_SUCCESS);
+		} else {
+			ck_assert_uint_eq(wc.wr_id, i);
+		}
 	}
+	/* The delay is random, and this thread may not have run meanwhile: not every one is late. */
+	ck_assert_int_ge(late, 10);
 	pair_free(&a, &b);
 }
 END_TEST
