@@ -100,6 +100,7 @@ struct soft_id {
 	int backlog; /* requests that may wait */
 	int waiting; /* requests that do */
 	bool sync, reuse_address, owns_cqs;
+	bool called; /* the request came to us, on the peer's link */
 	struct ibv_qp_init_attr *endpoint; /* of a listening rdma_create_ep() */
 	struct ibv_pd *endpoint_pd;
 
@@ -167,6 +168,9 @@ struct soft_id *soft_id_new(struct rdma_event_channel *channel, void *context,
 void soft_id_free(struct soft_id *id);
 struct soft_id *soft_id_find(uint32_t number);
 
+/* Calls for every id; the function may not make or free any. */
+void soft_id_each(void (*fn)(struct soft_id *id, void *arg), void *arg);
+
 /*
  * Makes the id keep the device alive; attaching also shows it to the consumer.  0 or
  * -errno.  Starting the device takes the runtime lock, so the CM lock must not be held; a
@@ -180,6 +184,9 @@ void soft_id_join(struct soft_id *child);
 void soft_cm_deliver(const struct soft_cm_message *message);
 void soft_cm_send(struct soft_id *id, enum soft_cm_type type, uint16_t reason, const void *data,
     uint8_t data_length);
+
+/* A link to another process is no more: the peers there are gone. */
+void soft_cm_peer_lost(unsigned int slot, bool called);
 
 /* A request whose id the consumer never saw. */
 void soft_cm_refuse(struct soft_id *child);
@@ -200,6 +207,8 @@ void soft_cm_qp_error(struct soft_id *id);
 int soft_service_bind(struct soft_id *id, uint16_t *port);
 void soft_service_release(struct soft_id *id);
 int soft_service_listen(struct soft_id *id);
+bool soft_service_here(uint16_t port_space, uint16_t port); /* the port is of this process */
+void soft_services_stop(void);  /* after the progress thread has ended */
 void soft_service_reset(void); /* in a forked child */
 
 /* The id listening at the address of a REQ. */

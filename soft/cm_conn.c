@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cm.h"
+#include "inquiry.h"
+#include "peer.h"
 #include "slot.h"
 
 #include <stdlib.h>
@@ -7,26 +9,43 @@
 
 #define BACKLOG_MAX 1024
 
-static void
-dispatch(unsigned int slot, const struct soft_cm_message *message)
+/*
+ * To an id of another process, on the link of whoever made the request.  If there is none,
+ * or it takes no more, the loss of the link tells everybody.
+ */
+static int
+dispatch(unsigned int slot, bool called, const struct soft_cm_message *message)
 {
-	if (slot == soft_slot_number())
+	struct soft_link *link;
+	int r;
+
+	if (slot == soft_slot_number()) {
 		soft_cm_deliver(message);
+		return 0;
+	}
+	link = called ? soft_peer_incoming(slot) : soft_peer_outgoing(slot);
+	if (!link)
+		return -EPIPE;
+	r = soft_link_send_cm(link, message);
+	if (r)
+		soft_link_kill(link);
+	soft_link_put(link);
+	return r;
 }
 
-/* Sends a message that carries nothing of the connection. */
+/* Answers a message for which there is no id. */
 static void
-send_bare(unsigned int slot, uint32_t from, uint32_t to, enum soft_cm_type type, uint16_t reason)
+send_bare(const struct soft_cm_message *to, enum soft_cm_type type, uint16_t reason, bool called)
 {
 	struct soft_cm_message message = {
 		.type = type,
 		.from_slot = soft_slot_number(),
-		.from = from,
-		.to = to,
+		.from = to->to,
+		.to = to->from,
 		.reason = reason,
 	};
 
-	dispatch(slot, &message);
+	(void)dispatch(to->from_slot, called, &message);
 }
 
 void
@@ -44,7 +63,7 @@ soft_cm_send(struct soft_id *id, enum soft_cm_type type, uint16_t reason, const 
 
 	if (data_length)
 		memcpy(message.data, data, data_length);
-	dispatch(id->peer_slot, &message);
+	(void)dispatch(id->peer_slot, id->called, &message);
 }
 
 static void
@@ -101,6 +120,7 @@ deliver_request(const struct soft_cm_message *message)
 		goto reject;
 	soft_id_join(child);
 	child->state = SOFT_ID_REQUESTED;
+	child->called = true;
 	child->public.route.addr.src_storage = message->target;
 	child->public.route.addr.dst_storage = message->source;
 	soft_address_set_port(&child->public.route.addr.src_addr, message->port);
@@ -118,7 +138,7 @@ reject:
 	free(event);
 	if (child)
 		soft_id_free(child);
-	send_bare(message->from_slot, 0, message->from, SOFT_CM_REJ, reason);
+	send_bare(message, SOFT_CM_REJ, reason, true);
 }
 
 void
@@ -192,8 +212,8 @@ soft_cm_deliver(const struct soft_cm_message *message)
 	}
 	id = soft_id_find(message->to);
 	if (!id && (message->type == SOFT_CM_MRA || message->type == SOFT_CM_REP))
-		send_bare(message->from_slot, message->to, message->from, SOFT_CM_REJ,
-		    SOFT_CM_REJ_TIMEOUT); /* it gave up before it knew whom to tell */
+		/* It gave up before it knew whom to tell. */
+		send_bare(message, SOFT_CM_REJ, SOFT_CM_REJ_TIMEOUT, false);
 	if (!id || (id->peer_number && message->from && id->peer_number != message->from) ||
 	    id->peer_slot != message->from_slot)
 		return;
@@ -305,6 +325,78 @@ check_param(const struct rdma_conn_param *param, uint8_t data_max)
 	return 0;
 }
 
+/* Nobody listens there: the rejection comes from ourselves. */
+static void
+reject_here(struct soft_id *id)
+{
+	const struct soft_cm_message message = {
+		.type = SOFT_CM_REJ,
+		.from_slot = id->peer_slot,
+		.to = id->number,
+		.reason = SOFT_CM_REJ_NO_SERVICE,
+	};
+
+	deliver_rejection(id, &message);
+}
+
+void
+soft_cm_located(const struct soft_cm_message *request, unsigned int slot)
+{
+	struct soft_id *id = soft_id_find(request->from);
+
+	if (!id || id->state != SOFT_ID_REQUESTING)
+		return; /* it gave up */
+	if (!slot || slot == soft_slot_number() || dispatch(slot, false, request)) {
+		reject_here(id);
+		return;
+	}
+	id->peer_slot = slot;
+}
+
+static void
+peer_lost(struct soft_id *id)
+{
+	switch (id->state) {
+	case SOFT_ID_REQUESTING:
+	case SOFT_ID_REQUESTED:
+	case SOFT_ID_ANSWERED:
+		id->state = SOFT_ID_DISCONNECTED;
+		soft_event_post(id, &id->answer, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
+		break;
+	case SOFT_ID_ACCEPTED:
+	case SOFT_ID_CONNECTED:
+	case SOFT_ID_DISCONNECTING:
+		say_goodbye(id);
+		break;
+	default:
+		break;
+	}
+}
+
+struct lost {
+	unsigned int slot;
+	bool called;
+};
+
+static void
+lost_if_there(struct soft_id *id, void *arg)
+{
+	const struct lost *lost = arg;
+
+	if (id->peer_slot == lost->slot && id->called == lost->called)
+		peer_lost(id);
+}
+
+void
+soft_cm_peer_lost(unsigned int slot, bool called)
+{
+	struct lost lost = { slot, called };
+
+	pthread_mutex_lock(&soft_cm_lock);
+	soft_id_each(lost_if_there, &lost);
+	pthread_mutex_unlock(&soft_cm_lock);
+}
+
 int
 rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param)
 {
@@ -337,7 +429,10 @@ rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param)
 		id->retry_count = message.retry_count;
 		id->peer_slot = soft_slot_number();
 		id->state = SOFT_ID_REQUESTING;
-		dispatch(id->peer_slot, &message);
+		if (soft_service_here(message.port_space, message.port))
+			soft_cm_deliver(&message);
+		else if (soft_inquire(&message))
+			reject_here(id);
 	}
 	pthread_mutex_unlock(&soft_cm_lock);
 	return r ? soft_cm_result(r) : soft_event_complete(id);
@@ -379,7 +474,7 @@ answer(struct soft_id *id, const struct rdma_conn_param *param)
 	message.responder_resources = id->responder_resources;
 	message.initiator_depth = id->initiator_depth;
 	id->state = SOFT_ID_ANSWERED;
-	dispatch(id->peer_slot, &message);
+	(void)dispatch(id->peer_slot, id->called, &message);
 	return 0;
 }
 

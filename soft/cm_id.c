@@ -58,6 +58,14 @@ soft_id_find(uint32_t number)
 	return table[index].id;
 }
 
+void
+soft_id_each(void (*fn)(struct soft_id *id, void *arg), void *arg)
+{
+	for (uint32_t i = 0; i < table_size; i++)
+		if (table[i].id)
+			fn(table[i].id, arg);
+}
+
 struct soft_id *
 soft_id_new(struct rdma_event_channel *channel, void *context, enum rdma_port_space ps)
 {

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cm.h"
+#include "peer.h"
 #include "slot.h"
+#include "timer.h"
 
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 /*
@@ -15,8 +18,9 @@ struct soft_service {
 	LIST_HEAD(, soft_id) ids;
 	uint16_t port_space;
 	uint16_t port;
-	int fd;
+	struct soft_watch watch; /* its descriptor is -1 when the service has ended */
 	struct soft_id *listener;
+	struct soft_timer burial;
 };
 
 /* Ports handed out for "any port", as for TCP on most hosts. */
@@ -25,6 +29,15 @@ struct soft_service {
 
 #define BUCKETS 1024
 static LIST_HEAD(, soft_service) buckets[BUCKETS];
+
+/*
+ * Ended, but the progress thread may have an event of it at hand: it does the freeing.  The
+ * name is given back at once.
+ */
+static LIST_HEAD(, soft_service) ended = LIST_HEAD_INITIALIZER(ended);
+
+static void say_hello(struct soft_watch *watch, uint32_t events);
+static void bury(struct soft_timer *timer);
 
 static struct soft_service *
 find(uint16_t port_space, uint16_t port)
@@ -53,7 +66,8 @@ create(struct soft_service **out, uint16_t port_space, uint16_t port)
 	}
 	service->port_space = port_space;
 	service->port = port;
-	service->fd = fd;
+	service->watch = (struct soft_watch){ fd, say_hello };
+	soft_timer_init(&service->burial, bury);
 	LIST_INIT(&service->ids);
 	LIST_INSERT_HEAD(&buckets[port % BUCKETS], service, link);
 	*out = service;
@@ -124,17 +138,77 @@ soft_service_release(struct soft_id *id)
 	if (!LIST_EMPTY(&service->ids))
 		return;
 	LIST_REMOVE(service, link);
-	close(service->fd);
+	close(service->watch.fd); /* also ends its place in the epoll set */
+	service->watch.fd = -1;
+	LIST_INSERT_HEAD(&ended, service, link);
+	soft_timer_set(&service->burial, 0);
+}
+
+static void
+bury(struct soft_timer *timer)
+{
+	struct soft_service *service = soft_container_of(timer, struct soft_service, burial);
+
+	pthread_mutex_lock(&soft_cm_lock);
+	LIST_REMOVE(service, link);
+	pthread_mutex_unlock(&soft_cm_lock);
 	free(service);
+}
+
+void
+soft_services_stop(void)
+{
+	struct soft_service *service;
+
+	while ((service = LIST_FIRST(&ended))) {
+		soft_timer_cancel(&service->burial);
+		LIST_REMOVE(service, link);
+		free(service);
+	}
+}
+
+/* Another process asks who listens here. */
+static void
+say_hello(struct soft_watch *watch, uint32_t events)
+{
+	struct soft_hello_frame hello;
+	int fd = -1;
+
+	(void)events;
+	pthread_mutex_lock(&soft_cm_lock);
+	if (watch->fd >= 0)
+		fd = accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	pthread_mutex_unlock(&soft_cm_lock);
+	if (fd < 0)
+		return;
+	soft_peer_hello(&hello);
+	if (soft_peer_trusted(fd))
+		(void)send(fd, &hello, sizeof hello, MSG_NOSIGNAL | MSG_DONTWAIT);
+	close(fd);
 }
 
 int
 soft_service_listen(struct soft_id *id)
 {
-	if (id->service->listener)
+	struct soft_service *service = id->service;
+	int r;
+
+	if (service->listener)
 		return -EADDRINUSE;
-	id->service->listener = id;
+	if (listen(service->watch.fd, SOMAXCONN))
+		return -errno;
+	/* A port listened at before is watched already. */
+	r = soft_watch_add(&service->watch, EPOLLIN);
+	if (r && r != -EEXIST)
+		return r;
+	service->listener = id;
 	return 0;
+}
+
+bool
+soft_service_here(uint16_t port_space, uint16_t port)
+{
+	return find(port_space, port) != NULL;
 }
 
 struct soft_id *
@@ -158,7 +232,8 @@ soft_service_reset(void)
 
 	for (int i = 0; i < BUCKETS; i++) {
 		LIST_FOREACH(service, &buckets[i], link)
-			close(service->fd);
+			close(service->watch.fd);
 		LIST_INIT(&buckets[i]);
 	}
+	LIST_INIT(&ended);
 }

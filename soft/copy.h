@@ -16,6 +16,7 @@ struct soft_cursor {
 	int left;	       /* segments, the current one included */
 	uint32_t offset;       /* in the current segment */
 	char *raw;	       /* if set, the bytes themselves */
+	bool foreign;	       /* they came from another process */
 	const struct ibv_pd *pd;
 	unsigned int access; /* flags that every key must have */
 };
@@ -29,6 +30,13 @@ enum soft_copy_result { SOFT_COPIED, SOFT_SOURCE_FAULT, SOFT_TARGET_FAULT };
  */
 enum soft_copy_result soft_copy(struct soft_cursor *target, struct soft_cursor *source,
     uint64_t length);
+
+/*
+ * Marks a function that touches the consumer's memory for another process.  What orders it
+ * with the consumer's own accesses passes through that process, where ThreadSanitizer does
+ * not see it, as it does not see an adapter's.
+ */
+#define SOFT_FOREIGN_ACCESS __attribute__((no_sanitize("thread")))
 
 /* The bytes a list of segments holds. */
 static inline uint64_t

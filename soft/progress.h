@@ -11,9 +11,9 @@
 #include "soft.h"
 
 /*
- * A descriptor the thread waits for.  Any thread may add one; once added it is changed and
- * removed on the progress thread only, so that no event of it can be on its way to a
- * function that is gone.
+ * A descriptor the thread waits for.  Any thread may add or change one; it is removed on
+ * the progress thread only, so that no event of it can be on its way to a function that is
+ * gone.
  */
 struct soft_watch {
 	int fd;

@@ -1,8 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "remote.h"
 #include "runtime.h"
 #include "srq.h"
 
 #include <stdlib.h>
+
+uint32_t
+soft_qp_peer(struct soft_qp *qp)
+{
+	uint32_t qpn;
+
+	pthread_mutex_lock(&qp->rq_lock);
+	qpn = qp->attr.dest_qp_num;
+	pthread_mutex_unlock(&qp->rq_lock);
+	return qpn;
+}
 
 void
 soft_qp_get(struct soft_qp *qp)
@@ -21,6 +33,7 @@ soft_qp_put(struct soft_qp *qp)
 	pthread_mutex_destroy(&qp->rq_lock);
 	soft_rq_destroy(&qp->rq);
 	free(qp->sq.ring);
+	free(qp->answers.reads);
 	free(qp);
 }
 
@@ -180,6 +193,7 @@ ibv_destroy_qp(struct ibv_qp *ibv)
 	peer = qp->sq.peer;
 	qp->sq.peer = NULL;
 	qp->sq.head = qp->sq.tail;
+	soft_remote_go_back(qp);
 	pthread_mutex_lock(&qp->rq_lock);
 	qp->dead = true;
 	qp->state = IBV_QPS_RESET;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "remote.h"
+#include "slot.h"
 #include "srq.h"
 
 /*
@@ -124,7 +126,16 @@ soft_qp_error_locked(struct soft_qp *qp, int event)
 	if (entered) {
 		soft_sq_unstall(qp);
 		soft_sq_flush(qp);
+		soft_remote_go_back(qp);
 	}
+}
+
+void
+soft_qp_error(struct soft_qp *qp, int event)
+{
+	pthread_mutex_lock(&qp->sq.lock);
+	soft_qp_error_locked(qp, event);
+	pthread_mutex_unlock(&qp->sq.lock);
 }
 
 void
@@ -159,12 +170,26 @@ reset(struct soft_qp *qp)
 	qp->sq.peer = NULL;
 	qp->sq.head = qp->sq.tail;
 	qp->sq.tried = SOFT_RUNNING;
+	soft_remote_go_back(qp);
+	soft_remote_reset(qp);
 	qp->rq.head = qp->rq.tail;
-	qp->has_current = qp->refusing = qp->established = false;
+	qp->has_current = qp->refusing = qp->established = qp->message.active = false;
 	qp->attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RESET };
 	if (qp->srq)
 		soft_srq_forget(qp->srq, qp);
 	return peer;
+}
+
+void
+soft_sq_drained(struct soft_qp *qp)
+{
+	struct soft_sq *sq = &qp->sq;
+
+	/* Within the process a request is either done or not begun. */
+	if (!sq->draining || (sq->remote && sq->head != sq->next) || sq->offset)
+		return;
+	sq->draining = false;
+	soft_async_raise(qp->context, &qp->async, IBV_EVENT_SQ_DRAINED);
 }
 
 /* A requester may have found nobody ready here: now somebody is. */
@@ -173,6 +198,8 @@ kick_peer(struct soft_qp *qp, uint32_t qpn)
 {
 	struct soft_qp *peer = soft_qp_table_find(qpn);
 
+	if (soft_qpn_slot(qpn) != soft_slot_number())
+		soft_remote_ready(qp);
 	if (!peer)
 		return;
 	if (peer != qp)
@@ -209,10 +236,14 @@ ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
 			peer = reset(qp);
 		set_values(&qp->attr, attr, mask);
 		qp->state = to;
-		if (from == IBV_QPS_RTS && to == IBV_QPS_SQD && attr->en_sqd_async_notify &&
-		    mask & IBV_QP_EN_SQD_ASYNC_NOTIFY)
-			soft_async_raise(qp->context, &qp->async, IBV_EVENT_SQ_DRAINED);
+		if (to == IBV_QPS_RTR)
+			soft_remote_connect(qp);
+		else if (from == IBV_QPS_RTR && to == IBV_QPS_RTS)
+			qp->sq.psn = qp->attr.sq_psn;
+		qp->sq.draining = from == IBV_QPS_RTS && to == IBV_QPS_SQD &&
+		    mask & IBV_QP_EN_SQD_ASYNC_NOTIFY && attr->en_sqd_async_notify;
 		pthread_mutex_unlock(&qp->rq_lock);
+		soft_sq_drained(qp);
 		if (to == IBV_QPS_RTS && !qp->sq.stall)
 			soft_sq_run(qp, &after);
 	}

@@ -8,8 +8,6 @@
  * A queue-pair number is the slot of the process and an index into this table.  Freed
  * indexes are used again as late as possible, so that an old number finds nobody.
  */
-#define INDEX_BITS 14
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entry {
 	struct soft_qp *qp;
@@ -43,7 +41,7 @@ soft_qp_table_add(struct soft_qp *qp)
 		index = free_index();
 		used++;
 		table[index].qp = qp;
-		qp->ibv.qp_num = soft_slot_number() << INDEX_BITS | index;
+		qp->ibv.qp_num = soft_slot_number() << SOFT_QPN_INDEX_BITS | index;
 		qp->ibv.handle = index;
 		r = 0;
 	}
@@ -67,6 +65,34 @@ soft_qp_table_remove(struct soft_qp *qp)
 	pthread_mutex_unlock(&lock);
 }
 
+/* The one at an index, with a reference; false beyond the last. */
+static bool
+at_index(uint32_t index, struct soft_qp **qp)
+{
+	bool inside;
+
+	pthread_mutex_lock(&lock);
+	inside = table && index < fresh;
+	*qp = inside ? table[index].qp : NULL;
+	if (*qp)
+		soft_qp_get(*qp);
+	pthread_mutex_unlock(&lock);
+	return inside;
+}
+
+void
+soft_qp_table_each(void (*fn)(struct soft_qp *qp, void *arg), void *arg)
+{
+	struct soft_qp *qp;
+
+	for (uint32_t i = 0; at_index(i, &qp); i++) {
+		if (!qp)
+			continue;
+		fn(qp, arg);
+		soft_qp_put(qp);
+	}
+}
+
 void
 soft_qp_table_free(void)
 {
@@ -83,7 +109,7 @@ soft_qp_table_find(uint32_t qpn)
 	struct soft_qp *qp = NULL;
 
 	pthread_mutex_lock(&lock);
-	if (table && qpn >> INDEX_BITS == soft_slot_number())
+	if (table && soft_qpn_slot(qpn) == soft_slot_number())
 		qp = table[qpn & (SOFT_MAX_QP - 1)].qp;
 	if (qp)
 		soft_qp_get(qp);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "remote.h"
 #include "srq.h"
 
 int
@@ -31,11 +32,15 @@ void
 soft_qp_feed(struct soft_qp *qp)
 {
 	struct soft_qp *starved;
+	bool elsewhere;
 
 	pthread_mutex_lock(&qp->rq_lock);
 	starved = qp->starved;
 	qp->starved = NULL;
+	elsewhere = qp->answers.starving;
 	pthread_mutex_unlock(&qp->rq_lock);
+	if (elsewhere)
+		soft_remote_ready(qp);
 	if (!starved)
 		return;
 	soft_sq_kick(starved);
@@ -61,7 +66,7 @@ soft_qp_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr
 		*bad = wr;
 	if (qp->state == IBV_QPS_ERR)
 		soft_rq_flush(qp);
-	starved = qp->starved != NULL;
+	starved = qp->starved || qp->answers.starving;
 	pthread_mutex_unlock(&qp->rq_lock);
 	if (starved)
 		soft_qp_feed(qp);

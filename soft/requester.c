@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "qp.h"
+#include "remote.h"
 
 /* The times that the five-bit RNR timer codes stand for, in microseconds. */
 static const uint32_t rnr_times[32] = { 655360, 10, 20, 30, 40, 60, 80, 120, 160, 240, 320, 480,
@@ -16,9 +17,8 @@ set_timer(struct soft_qp *qp, uint64_t nanoseconds)
 		soft_qp_get(qp); /* the timer's */
 }
 
-/* The oldest request failed: it completes with `status`, the others are flushed. */
-static void
-fail(struct soft_qp *qp, enum ibv_wc_status status)
+void
+soft_sq_fail(struct soft_qp *qp, enum ibv_wc_status status)
 {
 	int lost = soft_sq_complete(qp, status);
 
@@ -32,8 +32,8 @@ fail(struct soft_qp *qp, enum ibv_wc_status status)
  * The peer has no receive.  Posting one kicks us; the timer is for a peer that does not,
  * and each look that finds nothing takes a try.
  */
-static void
-stall_for_receive(struct soft_qp *qp, uint8_t rnr_timer)
+void
+soft_sq_stall_for_receive(struct soft_qp *qp, uint8_t rnr_timer)
 {
 	struct soft_sq *sq = &qp->sq;
 
@@ -48,7 +48,7 @@ stall_for_receive(struct soft_qp *qp, uint8_t rnr_timer)
 		sq->tries--;
 		set_timer(qp, (uint64_t)rnr_times[rnr_timer & 31] * 1000);
 	} else {
-		fail(qp, IBV_WC_RNR_RETRY_EXC_ERR);
+		soft_sq_fail(qp, IBV_WC_RNR_RETRY_EXC_ERR);
 	}
 }
 
@@ -56,8 +56,8 @@ stall_for_receive(struct soft_qp *qp, uint8_t rnr_timer)
  * The peer does not answer: it is gone, in error, or not connected yet.  It kicks us when
  * it becomes ready; without a timeout we wait for that alone.
  */
-static void
-stall_for_peer(struct soft_qp *qp)
+void
+soft_sq_stall_for_peer(struct soft_qp *qp)
 {
 	struct soft_sq *sq = &qp->sq;
 
@@ -81,9 +81,8 @@ peer_of(struct soft_qp *qp)
 	return qp->sq.peer;
 }
 
-/* What the requester can tell without asking the other side. */
-static enum ibv_wc_status
-check(const struct soft_qp *qp, const struct soft_send *send)
+enum ibv_wc_status
+soft_sq_check(const struct soft_qp *qp, const struct soft_send *send)
 {
 	if (send->length > SOFT_MAX_MSG)
 		return IBV_WC_LOC_LEN_ERR;
@@ -109,23 +108,27 @@ soft_sq_run(struct soft_qp *qp, struct soft_aftermath *after)
 	struct soft_qp *peer;
 	struct soft_send *send;
 
+	if (sq->remote) {
+		soft_remote_run(qp);
+		return;
+	}
 	while (sq->head != sq->tail && qp->state == IBV_QPS_RTS) {
 		send = soft_sq_at(sq, sq->head);
-		status = check(qp, send);
+		status = soft_sq_check(qp, send);
 		if (status == IBV_WC_SUCCESS) {
 			peer = peer_of(qp);
 			verdict = peer ? soft_respond(peer, qp, send, &status, after) : SOFT_SILENT;
 			if (verdict == SOFT_SILENT) {
-				stall_for_peer(qp);
+				soft_sq_stall_for_peer(qp);
 				return;
 			}
 			if (verdict == SOFT_NOT_READY) {
-				stall_for_receive(qp, after->rnr_timer);
+				soft_sq_stall_for_receive(qp, after->rnr_timer);
 				return;
 			}
 		}
 		if (status != IBV_WC_SUCCESS)
-			fail(qp, status);
+			soft_sq_fail(qp, status);
 		else if (soft_sq_complete(qp, status))
 			soft_qp_error_locked(qp, IBV_EVENT_QP_FATAL);
 	}
@@ -163,7 +166,7 @@ soft_sq_timer(struct soft_timer *timer)
 	if (!sq->stall || soft_now() < sq->deadline) {
 		/* kicked while this callback was on its way */
 	} else if (sq->stall == SOFT_STALLED_PEER && !sq->tries) {
-		fail(qp, IBV_WC_RETRY_EXC_ERR);
+		soft_sq_fail(qp, IBV_WC_RETRY_EXC_ERR);
 	} else {
 		if (sq->stall == SOFT_STALLED_PEER)
 			sq->tries--;

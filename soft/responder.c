@@ -1,120 +1,151 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * responder -- what a queue pair does for its peer
+ *
+ * A send or write is begun, fed with data and ended: in one go by a requester of this
+ * process, frame by frame by one in another.  The receive lock is held throughout each
+ * step.
+ */
 #include "srq.h"
 
-/* One request as its execution sees it. */
-struct request {
-	struct soft_qp *qp; /* the responder; its receive lock is held */
-	const struct soft_send *send;
-	struct soft_cursor local;  /* the requester's data */
-	struct ibv_sge remote_sge; /* what the request names here */
-	struct soft_cursor remote;
-};
-
-static void
-cursors(struct request *request, const struct soft_qp *from, unsigned int local_access)
-{
-	const struct soft_send *send = request->send;
-	bool raw = send->flags & IBV_SEND_INLINE;
-
-	request->local = (struct soft_cursor){
-		.sge = send->sge,
-		.left = send->num_sge,
-		.raw = raw ? (char *)(uintptr_t)send->sge : NULL,
-		.pd = from->ibv.pd,
-		.access = local_access,
-	};
-	request->remote_sge = (struct ibv_sge){ send->remote_addr, send->length, send->rkey };
-	request->remote = (struct soft_cursor){
-		.sge = &request->remote_sge,
-		.left = 1,
-		.pd = request->qp->ibv.pd,
-	};
-}
-
-/* The whole range is refused before its first byte is touched. */
-static bool
-covered(const struct request *request)
-{
-	const struct soft_send *send = request->send;
-	bool good;
-
-	soft_mr_read_lock();
-	good = soft_mr_translate(request->qp->ibv.pd, send->rkey, send->remote_addr, send->length,
-	    request->remote.access);
-	soft_mr_unlock();
-	return good;
-}
-
-/* The queue pair stops answering here and now; it goes to the error state afterwards. */
-static void
-refuse(struct soft_qp *qp, int event, struct soft_aftermath *after)
+enum ibv_wc_status
+soft_responder_refuse(struct soft_qp *qp, int event, enum ibv_wc_status status, struct soft_aftermath *after)
 {
 	qp->refusing = true;
+	qp->message.active = false;
 	if (!after->failed) {
 		soft_qp_get(qp);
 		after->failed = qp;
 		after->event = event;
 	}
+	return status;
 }
 
-static bool
-allowed(struct request *request, unsigned int access, struct soft_aftermath *after,
-    enum ibv_wc_status *status)
+enum ibv_wc_status
+soft_responder_permit(struct soft_qp *qp, const struct soft_send *send, unsigned int access,
+    struct soft_aftermath *after)
 {
-	struct soft_qp *qp = request->qp;
+	bool covered;
 
-	request->remote.access = access;
 	if (!(qp->attr.qp_access_flags & access) ||
-	    (access != IBV_ACCESS_REMOTE_WRITE && !qp->attr.max_dest_rd_atomic)) {
-		*status = IBV_WC_REM_INV_REQ_ERR;
-		refuse(qp, IBV_EVENT_QP_REQ_ERR, after);
-		return false;
-	}
-	if (request->send->length && !covered(request)) {
-		*status = IBV_WC_REM_ACCESS_ERR;
-		refuse(qp, IBV_EVENT_QP_ACCESS_ERR, after);
-		return false;
-	}
-	return true;
+	    (access != IBV_ACCESS_REMOTE_WRITE && !qp->attr.max_dest_rd_atomic) ||
+	    (access == IBV_ACCESS_REMOTE_ATOMIC && send->remote_addr % sizeof(uint64_t)))
+		return soft_responder_refuse(qp, IBV_EVENT_QP_REQ_ERR, IBV_WC_REM_INV_REQ_ERR, after);
+	if (!send->length)
+		return IBV_WC_SUCCESS;
+	/* The whole range is refused before its first byte is touched. */
+	soft_mr_read_lock();
+	covered = soft_mr_translate(qp->ibv.pd, send->rkey, send->remote_addr, send->length, access);
+	soft_mr_unlock();
+	return covered ?
+	    IBV_WC_SUCCESS :
+	    soft_responder_refuse(qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR, after);
+}
+
+/* Gets a receive into qp->current. */
+static bool
+take_receive(struct soft_qp *qp)
+{
+	if (!qp->has_current)
+		qp->has_current = qp->srq ? soft_srq_take(qp->srq, qp) :
+					    soft_rq_take(&qp->rq, &qp->current);
+	return qp->has_current;
 }
 
 static enum ibv_wc_status
-do_write(struct request *request, struct soft_aftermath *after)
+begin_send(struct soft_qp *qp, struct soft_aftermath *after)
 {
-	enum ibv_wc_status status = IBV_WC_SUCCESS;
+	struct soft_message *message = &qp->message;
+	struct ibv_wc wc = { .opcode = IBV_WC_RECV, .status = IBV_WC_LOC_LEN_ERR };
 
-	if (!allowed(request, IBV_ACCESS_REMOTE_WRITE, after, &status))
-		return status;
-	switch (soft_copy(&request->remote, &request->local, request->send->length)) {
+	message->target = (struct soft_cursor){
+		.sge = qp->current.sge,
+		.left = qp->current.num_sge,
+		.pd = qp->srq ? qp->srq->ibv.pd : qp->ibv.pd,
+		.access = IBV_ACCESS_LOCAL_WRITE,
+	};
+	if (message->length <= soft_sge_length(qp->current.sge, qp->current.num_sge))
+		return IBV_WC_SUCCESS;
+	wc.byte_len = message->length;
+	(void)soft_receive_complete(qp, &wc, true);
+	return soft_responder_refuse(qp, SOFT_NO_EVENT, IBV_WC_REM_INV_REQ_ERR, after);
+}
+
+enum soft_verdict
+soft_message_begin(struct soft_qp *qp, const struct soft_send *send, enum ibv_wc_status *status,
+    struct soft_aftermath *after)
+{
+	struct soft_message *message = &qp->message;
+	bool send_like = send->opcode == IBV_WR_SEND || send->opcode == IBV_WR_SEND_WITH_IMM;
+
+	if (send->opcode != IBV_WR_RDMA_WRITE && !take_receive(qp)) {
+		after->rnr_timer = qp->attr.min_rnr_timer;
+		return SOFT_NOT_READY;
+	}
+	message->active = true;
+	message->opcode = send->opcode;
+	message->solicited = send->flags & IBV_SEND_SOLICITED;
+	message->imm_data = send->imm_data;
+	message->length = send->length;
+	message->received = 0;
+	if (send_like) {
+		*status = begin_send(qp, after);
+		return SOFT_ANSWERED;
+	}
+	message->remote = (struct ibv_sge){ send->remote_addr, send->length, send->rkey };
+	message->target = (struct soft_cursor){
+		.sge = &message->remote,
+		.left = 1,
+		.pd = qp->ibv.pd,
+		.access = IBV_ACCESS_REMOTE_WRITE,
+	};
+	*status = soft_responder_permit(qp, send, IBV_ACCESS_REMOTE_WRITE, after);
+	return SOFT_ANSWERED;
+}
+
+enum ibv_wc_status
+soft_message_data(struct soft_qp *qp, struct soft_cursor *source, uint32_t length,
+    struct soft_aftermath *after)
+{
+	struct soft_message *message = &qp->message;
+	struct ibv_wc wc = { .opcode = IBV_WC_RECV, .status = IBV_WC_LOC_PROT_ERR };
+
+	message->received += length;
+	switch (soft_copy(&message->target, source, length)) {
 	case SOFT_COPIED:
 		return IBV_WC_SUCCESS;
 	case SOFT_SOURCE_FAULT:
-		return IBV_WC_LOC_PROT_ERR;
-	default: /* deregistered since it was checked */
-		refuse(request->qp, IBV_EVENT_QP_ACCESS_ERR, after);
-		return IBV_WC_REM_ACCESS_ERR;
-	}
-}
-
-static enum ibv_wc_status
-do_read(struct request *request, struct soft_aftermath *after)
-{
-	enum ibv_wc_status status = IBV_WC_SUCCESS;
-
-	if (!allowed(request, IBV_ACCESS_REMOTE_READ, after, &status))
-		return status;
-	switch (soft_copy(&request->local, &request->remote, request->send->length)) {
-	case SOFT_COPIED:
-		return IBV_WC_SUCCESS;
-	case SOFT_TARGET_FAULT:
+		/* Half a message: its receive stays taken until the next one or a flush. */
+		message->active = false;
 		return IBV_WC_LOC_PROT_ERR;
 	default:
-		refuse(request->qp, IBV_EVENT_QP_ACCESS_ERR, after);
-		return IBV_WC_REM_ACCESS_ERR;
+		if (message->target.access & IBV_ACCESS_REMOTE_WRITE)
+			return soft_responder_refuse(qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR, after);
+		(void)soft_receive_complete(qp, &wc, true);
+		return soft_responder_refuse(qp, SOFT_NO_EVENT, IBV_WC_REM_OP_ERR, after);
 	}
 }
 
-static uint64_t
+void
+soft_message_end(struct soft_qp *qp, struct soft_aftermath *after)
+{
+	struct soft_message *message = &qp->message;
+	struct ibv_wc wc = { .byte_len = message->length };
+
+	message->active = false;
+	if (message->opcode == IBV_WR_RDMA_WRITE)
+		return;
+	wc.opcode = message->opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? IBV_WC_RECV_RDMA_WITH_IMM :
+								    IBV_WC_RECV;
+	if (message->opcode != IBV_WR_SEND) {
+		wc.wc_flags = IBV_WC_WITH_IMM;
+		wc.imm_data = message->imm_data;
+	}
+	if (soft_receive_complete(qp, &wc, message->solicited))
+		soft_responder_refuse(qp, IBV_EVENT_QP_FATAL, IBV_WC_SUCCESS, after);
+}
+
+SOFT_FOREIGN_ACCESS static uint64_t
 atomic_step(uint64_t *word, const struct soft_send *send)
 {
 	uint64_t old = send->compare_add;
@@ -126,154 +157,113 @@ atomic_step(uint64_t *word, const struct soft_send *send)
 	return old;
 }
 
-static enum ibv_wc_status
-do_atomic(struct request *request, struct soft_aftermath *after)
+enum ibv_wc_status
+soft_responder_atomic(struct soft_qp *qp, const struct soft_send *send, uint64_t *old,
+    struct soft_aftermath *after)
 {
-	const struct soft_send *send = request->send;
-	enum ibv_wc_status status = IBV_WC_SUCCESS;
-	struct soft_cursor answer;
-	uint64_t *word, old = 0;
+	enum ibv_wc_status status;
+	uint64_t *word;
 
-	if (send->remote_addr % sizeof *word) {
-		refuse(request->qp, IBV_EVENT_QP_REQ_ERR, after);
-		return IBV_WC_REM_INV_REQ_ERR;
-	}
-	if (!allowed(request, IBV_ACCESS_REMOTE_ATOMIC, after, &status))
+	status = soft_responder_permit(qp, send, IBV_ACCESS_REMOTE_ATOMIC, after);
+	if (status != IBV_WC_SUCCESS)
 		return status;
 	soft_mr_read_lock();
-	word = soft_mr_translate(request->qp->ibv.pd, send->rkey, send->remote_addr, sizeof *word,
+	word = soft_mr_translate(qp->ibv.pd, send->rkey, send->remote_addr, sizeof *word,
 	    IBV_ACCESS_REMOTE_ATOMIC);
-	if (word && (uintptr_t)word % sizeof *word == 0)
-		old = atomic_step(word, send);
-	else
-		word = NULL;
+	if ((uintptr_t)word % sizeof *word)
+		word = NULL; /* an iova may be aligned where the memory is not */
+	if (word)
+		*old = atomic_step(word, send);
 	soft_mr_unlock();
-	if (!word) {
-		refuse(request->qp, IBV_EVENT_QP_ACCESS_ERR, after);
-		return IBV_WC_REM_ACCESS_ERR;
-	}
-	answer = (struct soft_cursor){ .raw = (char *)&old };
-	return soft_copy(&request->local, &answer, sizeof old) == SOFT_COPIED ? IBV_WC_SUCCESS :
-										IBV_WC_LOC_PROT_ERR;
+	return word ? IBV_WC_SUCCESS :
+		      soft_responder_refuse(qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR, after);
 }
 
-/* Scatters a message into qp->current and completes it, unless its data could not be read. */
-static enum ibv_wc_status
-do_send(struct request *request, struct soft_aftermath *after)
+/* The requester's side of a transfer within the process. */
+static struct soft_cursor
+local_cursor(const struct soft_qp *from, const struct soft_send *send, unsigned int access)
 {
-	struct soft_qp *qp = request->qp;
-	const struct soft_send *send = request->send;
-	struct soft_cursor target = {
-		.sge = qp->current.sge,
-		.left = qp->current.num_sge,
-		.pd = qp->srq ? qp->srq->ibv.pd : qp->ibv.pd,
-		.access = IBV_ACCESS_LOCAL_WRITE,
-	};
-	struct ibv_wc wc = { .opcode = IBV_WC_RECV, .byte_len = send->length };
-	enum ibv_wc_status status = IBV_WC_SUCCESS;
+	bool raw = send->flags & IBV_SEND_INLINE;
 
-	if (send->length > soft_sge_length(qp->current.sge, qp->current.num_sge)) {
-		wc.status = IBV_WC_LOC_LEN_ERR;
-		status = IBV_WC_REM_INV_REQ_ERR;
+	return (struct soft_cursor){
+		.sge = send->sge,
+		.left = send->num_sge,
+		.raw = raw ? (char *)(uintptr_t)send->sge : NULL,
+		.pd = from->ibv.pd,
+		.access = access,
+	};
+}
+
+static enum ibv_wc_status
+fetch(struct soft_qp *qp, const struct soft_qp *from, const struct soft_send *send,
+    struct soft_aftermath *after)
+{
+	struct soft_cursor target = local_cursor(from, send, IBV_ACCESS_LOCAL_WRITE), source;
+	struct ibv_sge remote = { send->remote_addr, send->length, send->rkey };
+	enum ibv_wc_status status;
+	uint64_t old = 0;
+
+	if (send->opcode == IBV_WR_RDMA_READ) {
+		status = soft_responder_permit(qp, send, IBV_ACCESS_REMOTE_READ, after);
+		source = (struct soft_cursor){ .sge = &remote, .left = 1, .pd = qp->ibv.pd,
+			.access = IBV_ACCESS_REMOTE_READ };
 	} else {
-		switch (soft_copy(&target, &request->local, send->length)) {
-		case SOFT_COPIED:
-			break;
-		case SOFT_SOURCE_FAULT:
-			return IBV_WC_LOC_PROT_ERR; /* half a message; the receive stays current */
-		default:
-			wc.status = IBV_WC_LOC_PROT_ERR;
-			status = IBV_WC_REM_OP_ERR;
-		}
+		status = soft_responder_atomic(qp, send, &old, after);
+		source = (struct soft_cursor){ .raw = (char *)&old };
 	}
-	if (send->opcode == IBV_WR_SEND_WITH_IMM) {
-		wc.wc_flags = IBV_WC_WITH_IMM;
-		wc.imm_data = send->imm_data;
+	if (status != IBV_WC_SUCCESS)
+		return status;
+	switch (soft_copy(&target, &source, send->length)) {
+	case SOFT_COPIED:
+		return IBV_WC_SUCCESS;
+	case SOFT_TARGET_FAULT:
+		return IBV_WC_LOC_PROT_ERR;
+	default: /* deregistered since it was looked at */
+		return soft_responder_refuse(qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR, after);
 	}
-	if (soft_receive_complete(qp, &wc, send->flags & IBV_SEND_SOLICITED))
-		refuse(qp, IBV_EVENT_QP_FATAL, after);
-	else if (status != IBV_WC_SUCCESS)
-		refuse(qp, SOFT_NO_EVENT, after);
-	return status;
 }
 
-static enum ibv_wc_status
-do_write_imm(struct request *request, struct soft_aftermath *after)
+bool
+soft_responder_answers(struct soft_qp *qp, uint32_t from)
 {
-	const struct soft_send *send = request->send;
-	enum ibv_wc_status status = do_write(request, after);
-	struct ibv_wc wc = {
-		.opcode = IBV_WC_RECV_RDMA_WITH_IMM,
-		.byte_len = send->length,
-		.wc_flags = IBV_WC_WITH_IMM,
-		.imm_data = send->imm_data,
-	};
-
-	if (status == IBV_WC_SUCCESS &&
-	    soft_receive_complete(request->qp, &wc, send->flags & IBV_SEND_SOLICITED))
-		refuse(request->qp, IBV_EVENT_QP_FATAL, after);
-	return status;
-}
-
-/* Gets a receive into qp->current, or makes `from` wait for one. */
-static bool
-take_receive(struct soft_qp *qp, struct soft_qp *from)
-{
-	if (qp->has_current)
-		return true;
-	qp->has_current = qp->srq ? soft_srq_take(qp->srq, qp) : soft_rq_take(&qp->rq, &qp->current);
-	/* Whoever posts the next receive needs our lock to look here. */
-	if (!qp->has_current && !qp->starved) {
-		soft_qp_get(from);
-		qp->starved = from;
+	if (qp->dead || qp->refusing || qp->state < IBV_QPS_RTR || qp->state >= IBV_QPS_ERR ||
+	    qp->attr.dest_qp_num != from)
+		return false;
+	if (qp->state == IBV_QPS_RTR && !qp->established) {
+		qp->established = true;
+		soft_async_raise(qp->context, &qp->async, IBV_EVENT_COMM_EST);
 	}
-	return qp->has_current;
-}
-
-static bool
-answers(const struct soft_qp *qp, const struct soft_qp *from)
-{
-	return !qp->dead && !qp->refusing && qp->state >= IBV_QPS_RTR && qp->state < IBV_QPS_ERR &&
-	    qp->attr.dest_qp_num == from->ibv.qp_num;
+	return true;
 }
 
 enum soft_verdict
 soft_respond(struct soft_qp *qp, struct soft_qp *from, const struct soft_send *send,
     enum ibv_wc_status *status, struct soft_aftermath *after)
 {
-	struct request request = { .qp = qp, .send = send };
 	enum soft_verdict verdict = SOFT_ANSWERED;
+	struct soft_cursor source;
 
 	pthread_mutex_lock(&qp->rq_lock);
-	if (!answers(qp, from)) {
+	if (!soft_responder_answers(qp, from->ibv.qp_num)) {
 		verdict = SOFT_SILENT;
 		goto unlock;
 	}
-	if (qp->state == IBV_QPS_RTR && !qp->established) {
-		qp->established = true;
-		soft_async_raise(qp->context, &qp->async, IBV_EVENT_COMM_EST);
+	if (send->opcode >= IBV_WR_RDMA_READ) {
+		*status = fetch(qp, from, send, after);
+		goto unlock;
 	}
-	cursors(&request, from, 0);
-	switch (send->opcode) {
-	case IBV_WR_SEND:
-	case IBV_WR_SEND_WITH_IMM:
-	case IBV_WR_RDMA_WRITE_WITH_IMM:
-		if (!take_receive(qp, from)) {
-			verdict = SOFT_NOT_READY;
-			after->rnr_timer = qp->attr.min_rnr_timer;
-			break;
-		}
-		*status = send->opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? do_write_imm(&request, after) :
-								       do_send(&request, after);
-		break;
-	case IBV_WR_RDMA_WRITE:
-		*status = do_write(&request, after);
-		break;
-	default:
-		request.local.access = IBV_ACCESS_LOCAL_WRITE;
-		*status = send->opcode == IBV_WR_RDMA_READ ? do_read(&request, after) :
-							     do_atomic(&request, after);
+	verdict = soft_message_begin(qp, send, status, after);
+	if (verdict == SOFT_NOT_READY && !qp->starved) {
+		/* Whoever posts the next receive needs our lock to look here. */
+		soft_qp_get(from);
+		qp->starved = from;
 	}
+	if (verdict != SOFT_ANSWERED || *status != IBV_WC_SUCCESS)
+		goto unlock;
+	source = local_cursor(from, send, 0);
+	*status = soft_message_data(qp, &source, send->length, after);
+	if (*status == IBV_WC_SUCCESS)
+		soft_message_end(qp, after);
 unlock:
 	pthread_mutex_unlock(&qp->rq_lock);
 	return verdict;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "runtime.h"
 #include "cm.h"
+#include "inquiry.h"
+#include "peer.h"
 #include "progress.h"
 #include "qp.h"
 #include "slot.h"
@@ -28,6 +30,8 @@ forked(void)
 	soft_slot_reset();
 	soft_timer_reset();
 	soft_qp_table_reset();
+	soft_peers_reset();
+	soft_inquiries_reset();
 	soft_cm_reset();
 }
 
@@ -56,6 +60,9 @@ soft_runtime_leave(void)
 	pthread_mutex_lock(&lock);
 	if (--contexts == 0 && started) {
 		soft_progress_stop();
+		soft_peers_stop();
+		soft_inquiries_stop();
+		soft_services_stop();
 		soft_qp_table_free();
 		soft_slot_release();
 		started = false;
@@ -77,11 +84,18 @@ soft_runtime_start(void)
 	if (r)
 		goto unlock;
 	r = soft_progress_start();
-	if (r) {
-		soft_slot_release();
-		goto unlock;
-	}
+	if (r)
+		goto release;
+	r = soft_peers_start(soft_slot_fd());
+	if (r)
+		goto stop;
 	started = true;
+	goto unlock;
+
+stop:
+	soft_progress_stop();
+release:
+	soft_slot_release();
 unlock:
 	pthread_mutex_unlock(&lock);
 	pthread_setcancelstate(state, NULL);

@@ -61,7 +61,7 @@ soft_slot_claim(void)
 {
 	const unsigned int count = SOFT_SLOT_MAX - SOFT_SLOT_MIN + 1;
 	unsigned int first = (unsigned int)getpid() % count, slot;
-	int fd = -EADDRINUSE;
+	int fd, r;
 
 	for (unsigned int i = 0; i < count; i++) {
 		slot = SOFT_SLOT_MIN + (first + i) % count;
@@ -70,6 +70,11 @@ soft_slot_claim(void)
 			continue;
 		if (fd < 0)
 			return fd;
+		if (listen(fd, SOMAXCONN)) {
+			r = -errno;
+			close(fd);
+			return r;
+		}
 		listen_fd = fd;
 		number = slot;
 		return 0;
@@ -83,6 +88,12 @@ soft_slot_release(void)
 	close(listen_fd);
 	listen_fd = -1;
 	number = 0;
+}
+
+int
+soft_slot_fd(void)
+{
+	return listen_fd;
 }
 
 unsigned int

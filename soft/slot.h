@@ -20,6 +20,9 @@
 int soft_slot_claim(void);
 void soft_slot_release(void);
 
+/* The socket, listening. */
+int soft_slot_fd(void);
+
 /* 0 before the claim. */
 unsigned int soft_slot_number(void);
 

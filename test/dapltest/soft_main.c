@@ -13,6 +13,7 @@ main(int argc, char **argv)
 		soft_state_suite,
 		soft_cm_suite,
 		soft_personality_suite,
+		soft_process_suite,
 		NULL,
 	};
 

@@ -11,5 +11,6 @@ Suite *soft_error_suite(void);
 Suite *soft_state_suite(void);
 Suite *soft_cm_suite(void);
 Suite *soft_personality_suite(void);
+Suite *soft_process_suite(void);
 
 #endif

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "peer.h"
+#include "remote.h"
+#include "slot.h"
+
+#include <stdlib.h>
+
+/* Frames that a queue pair answers with before others get their turn. */
+#define BUDGET 32
+
+void
+soft_remote_connect(struct soft_qp *qp)
+{
+	qp->sq.remote = soft_qpn_slot(qp->attr.dest_qp_num) != soft_slot_number();
+	qp->answers.expected = qp->attr.rq_psn & 0xffffff;
+	qp->answers.to = qp->attr.dest_qp_num;
+}
+
+/* Everything but the place in a link's list, which is not ours to change. */
+void
+soft_remote_reset(struct soft_qp *qp)
+{
+	struct soft_answers *answers = &qp->answers;
+
+	qp->sq.remote = false;
+	free(answers->reads);
+	answers->reads = NULL;
+	answers->read_head = answers->read_tail = 0;
+	answers->deaf = answers->starving = answers->snubbed = false;
+	answers->ack = answers->nak = answers->ready = false;
+}
+
+void
+soft_remote_ready(struct soft_qp *qp)
+{
+	struct soft_link *link;
+	unsigned int slot;
+	bool owed;
+
+	pthread_mutex_lock(&qp->rq_lock);
+	slot = soft_qpn_slot(qp->answers.to);
+	owed = qp->answers.starving || qp->answers.snubbed;
+	qp->answers.starving = qp->answers.snubbed = false;
+	qp->answers.ready |= owed;
+	pthread_mutex_unlock(&qp->rq_lock);
+	link = owed ? soft_peer_incoming(slot) : NULL;
+	if (!link)
+		return;
+	soft_link_queue_responder(link, qp, true);
+	soft_link_put(link);
+}
+
+void
+soft_remote_requester_lost(struct soft_qp *qp)
+{
+	struct soft_answers *answers = &qp->answers;
+
+	pthread_mutex_lock(&qp->rq_lock);
+	/* The next link starts the request again from its first frame, in a new epoch. */
+	qp->message.active = false;
+	answers->read_head = answers->read_tail;
+	answers->ack = answers->nak = answers->ready = false;
+	pthread_mutex_unlock(&qp->rq_lock);
+}
+
+static void
+nak(struct soft_qp *qp, uint32_t psn, uint8_t opcode)
+{
+	struct soft_answers *answers = &qp->answers;
+
+	answers->nak = true;
+	answers->nak_psn = psn;
+	answers->nak_opcode = opcode;
+	answers->nak_rnr_timer = qp->attr.min_rnr_timer;
+	answers->deaf = true;
+	qp->message.active = false;
+}
+
+static bool
+new_read(struct soft_qp *qp, const struct soft_send *send, uint32_t psn, uint64_t old, bool atomic)
+{
+	struct soft_answers *answers = &qp->answers;
+	const uint32_t limit = qp->attr.max_dest_rd_atomic;
+
+	if (!answers->reads)
+		answers->reads = calloc(limit, sizeof *answers->reads);
+	if (!answers->reads || answers->read_tail - answers->read_head == limit)
+		return false;
+	answers->reads[answers->read_tail++ % limit] = (struct soft_pending_read){
+		.psn = psn,
+		.remote = { send->remote_addr, send->length, atomic ? SOFT_NO_KEY : send->rkey },
+		.old = old,
+	};
+	return true;
+}
+
+static enum ibv_wc_status
+execute_read(struct soft_qp *qp, const struct soft_send *send, uint32_t psn,
+    struct soft_aftermath *after)
+{
+	const bool atomic = send->opcode != IBV_WR_RDMA_READ;
+	enum ibv_wc_status status;
+	uint64_t old = 0;
+
+	if (atomic)
+		status = soft_responder_atomic(qp, send, &old, after);
+	else
+		status = soft_responder_permit(qp, send, IBV_ACCESS_REMOTE_READ, after);
+	if (status == IBV_WC_SUCCESS && !new_read(qp, send, psn, old, atomic))
+		status = soft_responder_refuse(qp, IBV_EVENT_QP_REQ_ERR, IBV_WC_REM_INV_REQ_ERR, after);
+	return status;
+}
+
+/* One frame of a send or write; 0, a status, or SOFT_NAK_NOT_READY. */
+static uint8_t
+execute_part(struct soft_qp *qp, const struct soft_frame *frame, const struct soft_send *send,
+    const char *payload, struct soft_aftermath *after)
+{
+	struct soft_cursor source = { .raw = (char *)(uintptr_t)payload, .foreign = true };
+	enum ibv_wc_status status = IBV_WC_SUCCESS;
+
+	if (frame->flags & SOFT_FRAME_FIRST &&
+	    soft_message_begin(qp, send, &status, after) == SOFT_NOT_READY)
+		return SOFT_NAK_NOT_READY;
+	if (status == IBV_WC_SUCCESS)
+		status = soft_message_data(qp, &source, frame->length, after);
+	if (status == IBV_WC_SUCCESS && frame->flags & SOFT_FRAME_LAST)
+		soft_message_end(qp, after);
+	return (uint8_t)status;
+}
+
+/* Whether the frame continues what is being received, or starts something. */
+static bool
+fits(const struct soft_qp *qp, const struct soft_frame *frame)
+{
+	const struct soft_message *message = &qp->message;
+	uint32_t received = frame->flags & SOFT_FRAME_FIRST ? 0 : message->received;
+
+	if (!(frame->flags & SOFT_FRAME_FIRST) &&
+	    (frame->total != message->length || frame->opcode != message->opcode || !frame->length))
+		return false;
+	return frame->opcode >= IBV_WR_RDMA_READ ||
+	    (frame->length <= frame->total - received &&
+		(received + frame->length == frame->total) == !!(frame->flags & SOFT_FRAME_LAST));
+}
+
+/* The receive lock is held; false if the frame is malformed. */
+static bool
+execute(struct soft_qp *qp, const struct soft_frame *frame, const char *payload,
+    struct soft_aftermath *after)
+{
+	struct soft_answers *answers = &qp->answers;
+	const struct soft_send send = {
+		.opcode = (enum ibv_wr_opcode)frame->opcode,
+		.flags = frame->flags & SOFT_FRAME_SOLICITED ? IBV_SEND_SOLICITED : 0,
+		.imm_data = frame->imm_data,
+		.length = frame->total,
+		.remote_addr = frame->address,
+		.rkey = frame->rkey,
+		.compare_add = frame->compare_add,
+		.swap = frame->swap,
+	};
+	uint8_t outcome;
+
+	if (frame->psn != answers->expected ||
+	    (!(frame->flags & SOFT_FRAME_FIRST) && !qp->message.active)) {
+		nak(qp, frame->psn, SOFT_NAK_SILENT); /* of a connection that we are not in */
+		return true;
+	}
+	if (!fits(qp, frame))
+		return false;
+	if (frame->opcode >= IBV_WR_RDMA_READ)
+		outcome = (uint8_t)execute_read(qp, &send, frame->psn, after);
+	else
+		outcome = execute_part(qp, frame, &send, payload, after);
+	if (outcome != IBV_WC_SUCCESS) {
+		answers->starving = outcome == SOFT_NAK_NOT_READY;
+		nak(qp, frame->psn, outcome);
+	} else if (frame->flags & SOFT_FRAME_LAST) {
+		answers->expected = (answers->expected + 1) & 0xffffff;
+		answers->ack = frame->opcode < IBV_WR_RDMA_READ;
+		answers->ack_psn = frame->psn;
+	}
+	return true;
+}
+
+static bool
+receive(struct soft_qp *qp, const struct soft_frame *frame, const char *payload,
+    struct soft_aftermath *after)
+{
+	struct soft_answers *answers = &qp->answers;
+	bool answering = soft_responder_answers(qp, frame->from);
+
+	if (answers->deaf && answers->to == frame->from && answers->epoch == frame->epoch)
+		return true;
+	if (qp->state < IBV_QPS_RTR)
+		answers->snubbed = true;
+	answers->to = frame->from;
+	answers->epoch = frame->epoch;
+	answers->deaf = false;
+	if (answering)
+		return execute(qp, frame, payload, after);
+	nak(qp, frame->psn, SOFT_NAK_SILENT);
+	return true;
+}
+
+static void
+nak_for_nobody(struct soft_link *link, const struct soft_frame *frame)
+{
+	const struct soft_frame answer = {
+		.type = SOFT_FRAME_NAK,
+		.opcode = SOFT_NAK_SILENT,
+		.qpn = frame->from,
+		.from = frame->qpn,
+		.psn = frame->psn,
+		.epoch = frame->epoch,
+	};
+
+	/* Once a message is enough, unless its first frame was for somebody. */
+	if (frame->flags & (SOFT_FRAME_FIRST | SOFT_FRAME_LAST) &&
+	    soft_link_send_stray(link, &answer))
+		soft_link_kill(link);
+}
+
+bool
+soft_remote_request(struct soft_link *link, const struct soft_frame *frame, const char *payload)
+{
+	struct soft_aftermath after = SOFT_NO_AFTERMATH;
+	struct soft_qp *qp;
+	bool stranger, good;
+
+	if (soft_qpn_slot(frame->from) != link->slot || soft_qpn_slot(frame->qpn) != soft_slot_number())
+		return false;
+	qp = soft_qp_table_find(frame->qpn);
+	if (!qp) {
+		nak_for_nobody(link, frame);
+		return true;
+	}
+	pthread_mutex_lock(&qp->rq_lock);
+	/* Who is not our peer, and will not be, moves nothing here. */
+	stranger = qp->state >= IBV_QPS_RTR && qp->attr.dest_qp_num != frame->from;
+	good = stranger || receive(qp, frame, payload, &after);
+	pthread_mutex_unlock(&qp->rq_lock);
+	if (stranger)
+		nak_for_nobody(link, frame);
+	else if (good)
+		soft_link_queue_responder(link, qp, false);
+	soft_aftermath_do(&after);
+	soft_qp_put(qp);
+	return good;
+}
+
+static struct soft_frame
+answer_frame(const struct soft_qp *qp, enum soft_frame_type type, uint32_t psn)
+{
+	return (struct soft_frame){
+		.type = (uint8_t)type,
+		.qpn = qp->answers.to,
+		.from = qp->ibv.qp_num,
+		.psn = psn,
+		.epoch = qp->answers.epoch,
+	};
+}
+
+/* The next frame of the oldest read: 0, -EFAULT if its memory went, or as soft_link_send(). */
+static int
+send_read(struct soft_qp *qp, struct soft_pending_read *read, struct soft_link *link)
+{
+	struct soft_frame frame = answer_frame(qp, SOFT_FRAME_RESPONSE, read->psn);
+	uint32_t length = read->remote.length - read->sent;
+	struct iovec iov = { &read->old, length };
+	int r;
+
+	if (length > SOFT_WIRE_PAYLOAD)
+		length = SOFT_WIRE_PAYLOAD;
+	iov.iov_len = length;
+	frame.total = read->remote.length;
+	if (!read->sent)
+		frame.flags |= SOFT_FRAME_FIRST;
+	if (read->sent + length == read->remote.length)
+		frame.flags |= SOFT_FRAME_LAST;
+	soft_mr_read_lock();
+	if (read->remote.lkey != SOFT_NO_KEY && length)
+		iov.iov_base = soft_mr_translate(qp->ibv.pd, read->remote.lkey,
+		    read->remote.addr + read->sent, length, IBV_ACCESS_REMOTE_READ);
+	r = iov.iov_base ? soft_link_send(link, &frame, &iov, length ? 1 : 0) : -EFAULT;
+	soft_mr_unlock();
+	if (!r)
+		read->sent += length;
+	return r ? r : !!(frame.flags & SOFT_FRAME_LAST);
+}
+
+static int
+send_reads(struct soft_qp *qp, struct soft_link *link, struct soft_aftermath *after)
+{
+	struct soft_answers *answers = &qp->answers;
+	struct soft_pending_read *read;
+	int r = 0, budget = BUDGET;
+
+	while (answers->read_head != answers->read_tail) {
+		read = &answers->reads[answers->read_head % qp->attr.max_dest_rd_atomic];
+		if (qp->dead) {
+			nak(qp, read->psn, SOFT_NAK_SILENT); /* keys and domains may be gone */
+			r = -ENOENT;
+		} else {
+			r = budget-- ? send_read(qp, read, link) : -EAGAIN;
+		}
+		if (r == -EFAULT) {
+			soft_responder_refuse(qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR, after);
+			nak(qp, read->psn, IBV_WC_REM_ACCESS_ERR);
+		}
+		if (r == -EFAULT || r == -ENOENT) {
+			answers->read_head = answers->read_tail;
+			return 0;
+		}
+		if (r < 0)
+			return r;
+		answers->read_head += (uint32_t)r;
+	}
+	return 0;
+}
+
+static int
+send_all(struct soft_qp *qp, struct soft_link *link, struct soft_aftermath *after)
+{
+	struct soft_answers *answers = &qp->answers;
+	struct soft_frame frame;
+	int r;
+
+	r = send_reads(qp, link, after);
+	if (!r && answers->ack) {
+		frame = answer_frame(qp, SOFT_FRAME_ACK, answers->ack_psn);
+		r = soft_link_send(link, &frame, NULL, 0);
+		answers->ack = r != 0;
+	}
+	if (!r && answers->nak) {
+		frame = answer_frame(qp, SOFT_FRAME_NAK, answers->nak_psn);
+		frame.opcode = answers->nak_opcode;
+		frame.rnr_timer = answers->nak_rnr_timer;
+		r = soft_link_send(link, &frame, NULL, 0);
+		answers->nak = r != 0;
+	}
+	if (!r && answers->ready) {
+		frame = answer_frame(qp, SOFT_FRAME_READY, 0);
+		r = soft_link_send(link, &frame, NULL, 0);
+		answers->ready = r != 0;
+	}
+	return r;
+}
+
+void
+soft_remote_answer(struct soft_qp *qp, struct soft_link *link)
+{
+	struct soft_aftermath after = SOFT_NO_AFTERMATH;
+	int r = 0;
+
+	pthread_mutex_lock(&qp->rq_lock);
+	if (soft_qpn_slot(qp->answers.to) == link->slot)
+		r = send_all(qp, link, &after);
+	pthread_mutex_unlock(&qp->rq_lock);
+	if (r == -EAGAIN)
+		soft_link_queue_responder(link, qp, true);
+	soft_aftermath_do(&after);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * link -- a connection to another process
+ *
+ * A link belongs to the process that opened it: its requests go out on it, and nothing but
+ * answers to them come back.  The other direction has a link of its own.  So reading
+ * answers never waits for writing, and two processes cannot block each other.
+ *
+ * Whoever has something to send tries at once; what the socket does not take waits, as
+ * queue pairs in a list, for the progress thread.  A link never holds more than one frame
+ * of data, the part of it that the socket left over, and a bounded number of CM messages.
+ */
+#ifndef SOFT_LINK_H
+#define SOFT_LINK_H
+
+#include "progress.h"
+#include "qp.h"
+#include "wire.h"
+
+#include <sys/uio.h>
+
+struct soft_link_message {
+	STAILQ_ENTRY(soft_link_message) next;
+	struct soft_frame frame;
+	struct soft_wire_cm cm;
+};
+
+struct soft_link {
+	struct soft_watch watch;
+	LIST_ENTRY(soft_link) all; /* of peer.c */
+	unsigned int slot; /* of the other side; 0 until its hello came */
+	bool outgoing;	   /* opened by us */
+	atomic_uint refs;
+
+	pthread_mutex_t lock;
+	bool dead;    /* no more frames */
+	bool waiting; /* the progress thread is told when the socket can take more */
+	TAILQ_HEAD(, soft_qp) requesters, responders; /* with something to send; each a reference */
+	STAILQ_HEAD(, soft_link_message) messages;
+	unsigned int message_count;
+	size_t left; /* bytes of `rest` still to be written, from `rest_at` on */
+	size_t rest_at;
+	char *rest;
+
+	/* Of the progress thread: */
+	size_t filled; /* bytes in `input` */
+	char *input;
+};
+
+/* Opens the link to a slot, or adopts an accepted connection: NULL and errno on failure. */
+struct soft_link *soft_link_new(int fd, unsigned int slot, bool outgoing);
+void soft_link_get(struct soft_link *link);
+void soft_link_put(struct soft_link *link);
+
+/*
+ * Sends a frame whole, or keeps what the socket did not take.  -EAGAIN if it still has to
+ * send what it kept before: nothing is taken then.  -EPIPE if the link is dead.
+ */
+int soft_link_send(struct soft_link *link, struct soft_frame *frame, const struct iovec *payload,
+    int count);
+
+/*
+ * The progress thread will give the queue pair another turn.  Without `wake` it is the
+ * progress thread that calls, and sees to it when it has read what there is.
+ */
+void soft_link_queue_requester(struct soft_link *link, struct soft_qp *qp);
+void soft_link_queue_responder(struct soft_link *link, struct soft_qp *qp, bool wake);
+
+/* Takes a CM message, or a header for want of a queue pair: 0, or -errno if dead or full. */
+int soft_link_send_cm(struct soft_link *link, const struct soft_cm_message *message);
+int soft_link_send_stray(struct soft_link *link, const struct soft_frame *frame);
+
+/* Ends the link; the progress thread then takes it apart. */
+void soft_link_kill(struct soft_link *link);
+
+/* For peer.c, on the progress thread: closes the descriptor and drops what is queued. */
+void soft_link_close(struct soft_link *link);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * peer -- the other processes of this host that use the device, by slot
+ */
+#ifndef SOFT_PEER_H
+#define SOFT_PEER_H
+
+#include "link.h"
+
+/* Listens on the socket of our slot, once the progress thread runs: 0 or -errno. */
+int soft_peers_start(int listen_fd);
+
+/* Whether there is a link at all. */
+bool soft_peers_linked(void);
+
+/* After the progress thread has ended. */
+void soft_peers_stop(void);
+void soft_peers_reset(void); /* in a forked child */
+
+/* The link for our requests to that process, opened if need be; NULL if it is not there. */
+struct soft_link *soft_peer_outgoing(unsigned int slot);
+
+/* The link on which that process sends us requests, for the answers; NULL if none. */
+struct soft_link *soft_peer_incoming(unsigned int slot);
+
+/* On the progress thread: a hello came; false if it is refused. */
+bool soft_peer_greeted(struct soft_link *link, const struct soft_wire_hello *hello);
+
+/* On the progress thread: the link is no more; tells everybody whom it concerns. */
+void soft_peer_lost(struct soft_link *link, bool misbehaved);
+
+/* Whether the process at the other end may talk to us: same user, or root. */
+bool soft_peer_trusted(int fd);
+
+/* A hello of ours, as a whole frame. */
+struct soft_hello_frame {
+	struct soft_frame frame;
+	struct soft_wire_hello hello;
+};
+void soft_peer_hello(struct soft_hello_frame *out);
+
+#endif
