@@ -174,6 +174,7 @@ create(struct ia *ia, const struct needs *n, const DAT_EP_ATTR *attr, struct ep 
 	ep->merged = n->recv && n->recv == n->connect;
 	ep->qp = NULL;
 	ep->conn = ep->doomed = NULL;
+	ep->owed = 0;
 	ep->timer = (struct loop_job){ .run = ep_timer_run };
 	ep->remote.ss_family = AF_UNSPEC;
 	ep->remote_qual = 0;
@@ -388,6 +389,7 @@ dapl_ep_reset(DAT_EP_HANDLE handle)
 	ep_pin(ep);
 	os_unlock(&ep->obj.lock);
 
+	ep_pay_now(ep);
 	if (conn)
 		conn_close(conn);
 	if (qp)

@@ -46,7 +46,9 @@ struct ep {
 	struct conn *conn;   /* (L) */
 	struct conn *doomed; /* (L) to be closed by the last pin */
 	struct loop_job timer;
-	uint64_t deadline;   /* (L) of the connection attempt */
+	uint64_t deadline;   /* (L) of the connection attempt, or of what is owed */
+	DAT_EVENT_NUMBER owed; /* (L) the event of a connection's end, until its completions are in */
+	bool by_us;	       /* (L) this end disconnected */
 	unsigned int retries; /* (L) of address and route resolution */
 	struct sockaddr_storage remote; /* (L) */
 	DAT_CONN_QUAL remote_qual;	/* (L) */
@@ -97,6 +99,8 @@ void ep_happened(struct ep *ep, const struct conn *conn, enum ep_happening what,
     size_t size);
 /* A request of that generation of the queue pair failed. */
 void ep_broken(struct ep *ep, uint32_t generation);
+/* Before a reset: what is owed does not wait any longer.  Not locked, pinned. */
+void ep_pay_now(struct ep *ep);
 /* The timer of a pending connection or graceful disconnection. */
 void ep_timer_run(struct loop_job *job);
 

@@ -4,36 +4,117 @@
 
 #include "dapl/ep.h"
 
-#define DRAIN_POLL_NS 1000000u
+#define LOOK_AGAIN_NS 1000000u
+#define OWED_NS 100000000u /* the longest that the end of a connection waits for its completions */
 
-/* The CM id exists and the other end knows of the connection. */
-static bool
-is_up(DAT_EP_STATE state)
-{
-	return state == DAT_EP_STATE_CONNECTED || state == DAT_EP_STATE_DISCONNECT_PENDING ||
-	    state == DAT_EP_STATE_COMPLETION_PENDING;
-}
+enum how {
+	AT_ONCE,
+	RELEASING,	/* and lets go of the receives that waited for an outcome */
+	BEHIND_DEVICE,	/* after what the device is still about to produce */
+};
 
+/* Not locked, pinned. */
 static void
-post(struct ep *ep, DAT_EP_STATE was, const struct ep_rule *rule, size_t size)
+post(struct ep *ep, DAT_EVENT_NUMBER number, size_t size, enum how how)
 {
 	struct evd *evd = &ep->connect_evd->core;
-	DAT_EVENT event = { .event_number = rule->event };
+	DAT_EVENT event = { .event_number = number };
 	DAT_CONNECTION_EVENT_DATA *data = &event.event_data.connect_event_data;
 	int r;
 
 	data->ep_handle = ep->self;
 	data->private_data_size = (DAT_COUNT)size;
 	data->private_data = size ? ep->answer : NULL;
-	/* Any outcome lets go of the receives that waited for one. */
-	if (ep->merged && (was == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING ||
-			      was == DAT_EP_STATE_COMPLETION_PENDING))
+	if (how == RELEASING)
 		r = evd_post_release(evd, EVD_STREAM_CONNECTION, &event, &ep->hold);
-	else if (rule->next == DAT_EP_STATE_DISCONNECTED)
+	else if (how == BEHIND_DEVICE)
 		r = evd_post_barrier(evd, EVD_STREAM_CONNECTION, &event);
 	else
 		r = evd_post(evd, EVD_STREAM_CONNECTION, &event);
 	(void)evd_object_posted(ep->connect_evd, r);
+}
+
+/* Moves what the device has into the EVDs, where this endpoint's completions get their places. */
+static void
+refresh(struct ep *ep)
+{
+	if (ep->request_evd)
+		(void)evd_refresh(&ep->request_evd->core);
+	if (ep->recv_evd && ep->recv_evd != ep->request_evd)
+		(void)evd_refresh(&ep->recv_evd->core);
+}
+
+/*
+ * The end of a connection is told after its completions: the queue pair is in the error state, so each
+ * outstanding request yields one, and soon.  Until they were polled the event is owed; a device that
+ * keeps one back for too long is not waited for.
+ *
+ * What the other end did may be the answer to a request of ours that failed there: then the connection
+ * broke.  Not locked, pinned.
+ */
+static void
+pay(struct ep *ep)
+{
+	DAT_EVENT_NUMBER owed = 0;
+	bool idle;
+
+	refresh(ep);
+	os_lock(&ep->obj.lock);
+	idle = wr_ring_idle(&ep->requests) && wr_ring_idle(&ep->recvs);
+	if (ep->owed && (idle || os_clock_ns() >= ep->deadline)) {
+		owed = ep->owed;
+		ep->owed = 0;
+		if (owed == DAT_CONNECTION_EVENT_DISCONNECTED && !ep->by_us &&
+		    atomic_load_explicit(&ep->failed, memory_order_acquire) == ep_generation(ep) + 1)
+			owed = DAT_CONNECTION_EVENT_BROKEN;
+	} else if (ep->owed && ep->obj.handle) {
+		(void)loop_unready(&ep->timer);
+		loop_ready_later(ep->obj.ia->loops[0].loop, &ep->timer, LOOK_AGAIN_NS);
+	}
+	os_unlock(&ep->obj.lock);
+	if (owed)
+		post(ep, owed, 0, idle ? AT_ONCE : BEHIND_DEVICE);
+}
+
+void
+ep_pay_now(struct ep *ep)
+{
+	DAT_EVENT_NUMBER owed;
+
+	os_lock(&ep->obj.lock);
+	owed = ep->owed;
+	ep->owed = 0;
+	os_unlock(&ep->obj.lock);
+	if (owed)
+		post(ep, owed, 0, AT_ONCE);
+}
+
+/* The end of a connection that was there. */
+static void
+end(struct ep *ep, DAT_EVENT_NUMBER number, bool by_us, const struct conn *conn, struct ibv_qp *qp)
+{
+	if (conn)
+		(void)rdma_disconnect(conn->id);
+	ep_qp_fail(qp);
+	os_lock(&ep->obj.lock);
+	ep->owed = number;
+	ep->by_us = by_us;
+	ep->deadline = os_clock_ns() + OWED_NS;
+	os_unlock(&ep->obj.lock);
+	pay(ep);
+}
+
+/* The outcome of an attempt: any outcome lets go of the receives that waited for one. */
+static void
+conclude(struct ep *ep, const struct ep_rule *rule, DAT_EP_STATE was, const struct conn *conn,
+    struct ibv_qp *qp, size_t size)
+{
+	if (rule->next == DAT_EP_STATE_DISCONNECTED) {
+		if (conn && was == DAT_EP_STATE_COMPLETION_PENDING)
+			(void)rdma_disconnect(conn->id);
+		ep_qp_fail(qp);
+	}
+	post(ep, rule->event, size, ep->merged ? RELEASING : AT_ONCE);
 }
 
 void
@@ -59,57 +140,23 @@ ep_settle(struct ep *ep, enum ep_happening what, const void *data, size_t size)
 	ep_pin(ep);
 	os_unlock(&ep->obj.lock);
 
-	if (rule->next == DAT_EP_STATE_DISCONNECTED) {
-		if (conn && is_up(was))
-			(void)rdma_disconnect(conn->id);
-		ep_qp_fail(qp);
-	}
-	post(ep, was, rule, size);
+	if (was == DAT_EP_STATE_CONNECTED || was == DAT_EP_STATE_DISCONNECT_PENDING)
+		end(ep, rule->event, what == EP_DISCONNECTS, conn, qp);
+	else
+		conclude(ep, rule, was, conn, qp, size);
 	ep_unpin(ep);
-}
-
-/*
- * The other end disconnects when a request of ours failed there.  The failure may be in the device
- * still, where nobody looks before the consumer asks; then it is the connection that broke.
- */
-static bool
-look_for_failure(struct ep *ep)
-{
-	os_unlock(&ep->obj.lock);
-	if (ep->request_evd)
-		(void)evd_refresh(&ep->request_evd->core);
-	if (ep->recv_evd && ep->recv_evd != ep->request_evd)
-		(void)evd_refresh(&ep->recv_evd->core);
-	os_lock(&ep->obj.lock);
-	return atomic_load_explicit(&ep->failed, memory_order_acquire) == ep_generation(ep) + 1;
-}
-
-static bool
-applies(const struct ep *ep, const struct conn *conn, enum ep_happening what)
-{
-	return ep->obj.handle && (!conn || ep->conn == conn) && ep_rule(ep->state, what)->event;
 }
 
 void
 ep_happened(struct ep *ep, const struct conn *conn, enum ep_happening what, const void *data,
     size_t size)
 {
-	bool pinned = false;
-
 	os_lock(&ep->obj.lock);
-	if (what == EP_IS_DISCONNECTED && applies(ep, conn, what) &&
-	    ep->state == DAT_EP_STATE_CONNECTED) {
-		ep_pin(ep);
-		pinned = true;
-		if (look_for_failure(ep))
-			what = EP_IS_BROKEN;
-	}
-	if (applies(ep, conn, what))
-		ep_settle(ep, what, data, size);
-	else
+	if (!ep->obj.handle || (conn && ep->conn != conn) || !ep_rule(ep->state, what)->event) {
 		os_unlock(&ep->obj.lock);
-	if (pinned)
-		ep_unpin(ep);
+		return;
+	}
+	ep_settle(ep, what, data, size);
 }
 
 void
@@ -130,20 +177,18 @@ ep_broken(struct ep *ep, uint32_t generation)
 static void
 drain(struct ep *ep)
 {
-	struct evd *evd = ep->request_evd ? &ep->request_evd->core : NULL;
 	bool idle;
 
 	ep_pin(ep);
 	os_unlock(&ep->obj.lock);
-	if (evd)
-		(void)evd_refresh(evd);
+	refresh(ep);
 	os_lock(&ep->obj.lock);
 	idle = wr_ring_idle(&ep->requests);
 	if (ep->obj.handle && ep->state == DAT_EP_STATE_DISCONNECT_PENDING && idle) {
 		ep_settle(ep, EP_DISCONNECTS, NULL, 0);
 	} else {
 		if (ep->obj.handle && ep->state == DAT_EP_STATE_DISCONNECT_PENDING)
-			loop_ready_later(ep->obj.ia->loops[0].loop, &ep->timer, DRAIN_POLL_NS);
+			loop_ready_later(ep->obj.ia->loops[0].loop, &ep->timer, LOOK_AGAIN_NS);
 		os_unlock(&ep->obj.lock);
 	}
 	ep_unpin(ep);
@@ -159,6 +204,11 @@ ep_timer_run(struct loop_job *job)
 		os_unlock(&ep->obj.lock);
 	} else if (ep->state == DAT_EP_STATE_DISCONNECT_PENDING) {
 		drain(ep);
+	} else if (ep->owed) {
+		ep_pin(ep);
+		os_unlock(&ep->obj.lock);
+		pay(ep);
+		ep_unpin(ep);
 	} else if (ep->state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING &&
 	    os_clock_ns() >= ep->deadline) {
 		ep_settle(ep, EP_HAS_TIMED_OUT, NULL, 0);
