@@ -22,6 +22,7 @@ struct loop {
 	int epfd;
 	int doorbell;
 	int sleeping; /* threads that saw the ready list empty and have no token in the doorbell */
+	int tokens;   /* in the doorbell */
 	bool stop;
 	bool orphan; /* destroyed by one of its own threads, which frees it when it ends */
 	struct loop_job ready;	 /* list heads */
@@ -98,24 +99,28 @@ ms_until(uint64_t due)
 	return due > now ? (int)((due - now) / 1000000u) + 1 : 0;
 }
 
-/* ---- the doorbell: threads asleep = `sleeping` + tokens in the eventfd ---- */
+/* ---- the doorbell: threads asleep = sleeping + tokens ---- */
 
 static void
 ring_locked(struct loop *loop)
 {
 	if (loop->sleeping > 0) {
 		loop->sleeping--;
+		loop->tokens++;
 		os_event_set(loop->doorbell);
 	}
 }
 
+/* A token first: one that stayed would wake thread after thread, each of which left it. */
 static void
 awake_locked(struct loop *loop)
 {
-	if (loop->sleeping > 0)
-		loop->sleeping--;
-	else
+	if (loop->tokens > 0) {
+		loop->tokens--;
 		(void)os_event_clear(loop->doorbell);
+	} else {
+		loop->sleeping--;
+	}
 }
 
 /* ---- sources ---- */
@@ -318,7 +323,6 @@ loop_put_off(struct loop *loop, struct loop_job *job)
 	job->due = 0;
 	job->put_off = true;
 	list_append(&loop->ready, job);
-	ring_locked(loop); /* for the other threads of a crew */
 	os_unlock(&loop->lock);
 }
 
@@ -500,6 +504,14 @@ struct loop *
 loop_current(void)
 {
 	return os_self()->loop;
+}
+
+struct loop *
+loop_to_pump(void)
+{
+	struct loop *loop = os_self()->loop;
+
+	return loop && loop->kind != LOOP_CREW ? loop : NULL;
 }
 
 /* ---- threads ---- */

@@ -101,7 +101,7 @@ park_list_wake_first(struct park_list *list)
 int
 park_sleep(struct park *park, uint64_t deadline, int fd, bool *fd_ready)
 {
-	struct loop *loop = loop_current();
+	struct loop *loop = loop_to_pump();
 	struct pollfd fds[3];
 	unsigned int n = 0, at_fd = 0, at_loop = 0;
 	uint64_t until = deadline, due = PARK_FOREVER;

@@ -158,6 +158,23 @@ evd_look(struct evd *evd)
 
 /* ---- handing the EVD to its taker ---- */
 
+/*
+ * What an owned EVD's run waits for may matter no more: the end of a back-off when something else is
+ * wanted, a thread that may call out when a CNO is to be told in place of an upcall made.
+ */
+static void
+hasten(struct evd *evd)
+{
+	const bool tell = evd_taker(evd) == EVD_TAKER_CNO;
+
+	if (evd->put_off && (evd->fault_delay || tell)) {
+		evd->put_off = false;
+		loop_hasten(&evd->job);
+	} else if (tell && evd->job.on != evd_home(evd) && loop_unready(&evd->job)) {
+		loop_ready(evd_home(evd), &evd->job);
+	}
+}
+
 void
 evd_kick(struct evd *evd)
 {
@@ -171,12 +188,7 @@ evd_kick(struct evd *evd)
 			break;
 		if (evd->owned) {
 			evd->counters.busy_skips++;
-			/* What the run waits for may matter no more: something else may be wanted
-			 * now, or a CNO told in place of an upcall made. */
-			if (evd->put_off && (evd->fault_delay || evd_taker(evd) == EVD_TAKER_CNO)) {
-				evd->put_off = false;
-				loop_hasten(&evd->job);
-			}
+			hasten(evd);
 			break;
 		}
 		evd->owned = true;

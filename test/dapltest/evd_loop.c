@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The loop by itself: sources, jobs, doorbell, delays, crew, its end. */
+#include <pthread.h>
+#include <time.h>
+
+#include "evd/loop.h"
+#include "evd/park.h"
+
+#include "evd_script.h"
+#include "evd_suites.h"
+
+static struct loop *loop;
+
+struct source {
+	int fd;
+	struct loop_ticket ticket;
+	int entered;
+	void (*then)(struct source *s);
+	struct source *other;
+};
+
+static void
+readable(void *arg)
+{
+	struct source *s = arg;
+
+	must(loop_current() == loop);
+	(void)os_event_clear(s->fd);
+	s->entered++;
+	if (s->then)
+		s->then(s);
+}
+
+static void
+source_open(struct source *s)
+{
+	*s = (struct source){ .fd = os_event_open(false) };
+	ck_assert_int_ge(s->fd, 0);
+	ck_assert_int_eq(loop_add(loop, s->fd, readable, s, &s->ticket), 0);
+}
+
+static void
+source_close(struct source *s)
+{
+	loop_remove(loop, &s->ticket);
+	os_close(s->fd);
+}
+
+struct work {
+	struct loop_job job;
+	int runs;
+	void (*then)(struct work *w);
+	uint64_t at;
+	struct loop *target;
+	pthread_barrier_t *meet;
+};
+
+static void
+run(struct loop_job *job)
+{
+	struct work *w = (struct work *)job;
+
+	w->at = os_clock_ns();
+	__atomic_add_fetch(&w->runs, 1, __ATOMIC_SEQ_CST);
+	if (w->then)
+		w->then(w);
+}
+
+static int
+runs(struct work *w)
+{
+	return __atomic_load_n(&w->runs, __ATOMIC_SEQ_CST);
+}
+
+static void
+await_runs(struct work *w, int n)
+{
+	while (runs(w) < n)
+		script_sleep_ms(1);
+}
+
+static void
+stepped(void)
+{
+	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &loop), 0);
+}
+
+static void
+destroy(void)
+{
+	loop_destroy(loop);
+	park_close_self();
+}
+
+START_TEST(step__nothing_to_do__returns_zero_and_keeps_time)
+{
+	uint64_t before = os_clock_ns();
+
+	ck_assert_int_eq(loop_step(loop, 0), 0);
+	ck_assert_int_eq(loop_step(loop, 20), 0);
+	ck_assert_uint_ge(os_clock_ns() - before, 19000000u);
+	ck_assert_ptr_null(loop_current());
+}
+END_TEST
+
+START_TEST(step__readable_source__handler_entered_inside_the_loop)
+{
+	struct source s;
+
+	source_open(&s);
+	os_event_set(s.fd);
+	ck_assert_int_eq(loop_step(loop, 0), 1);
+	ck_assert_int_eq(s.entered, 1);
+	ck_assert_int_eq(loop_step(loop, 0), 0);
+	source_close(&s);
+}
+END_TEST
+
+START_TEST(watch__off_and_on__level_triggered)
+{
+	struct source s;
+
+	source_open(&s);
+	loop_watch(loop, &s.ticket, false);
+	os_event_set(s.fd);
+	ck_assert_int_eq(loop_step(loop, 0), 0);
+	loop_watch(loop, &s.ticket, true);
+	ck_assert_int_eq(loop_step(loop, 0), 1);
+	source_close(&s);
+	loop_watch(loop, &s.ticket, true); /* a stale ticket: nothing */
+}
+END_TEST
+
+START_TEST(add__many_sources__all_served_and_slots_used_again)
+{
+	struct source s[40];
+
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < 40; i++) {
+			source_open(&s[i]);
+			os_event_set(s[i].fd);
+		}
+		while (loop_step(loop, 0) > 0)
+			;
+		for (int i = 0; i < 40; i++) {
+			ck_assert_int_eq(s[i].entered, 1);
+			source_close(&s[i]);
+		}
+	}
+}
+END_TEST
+
+START_TEST(add__bad_descriptor__refused_and_ticket_untouched)
+{
+	struct loop_ticket ticket = { .id = 77 };
+
+	ck_assert_int_eq(loop_add(loop, -1, readable, NULL, &ticket), -EBADF);
+	ck_assert_uint_eq(ticket.id, 77);
+}
+END_TEST
+
+static void
+remove_other_and_reuse(struct source *s)
+{
+	/* Both were reported by the same epoll_wait(): the other's report is stale from here on. */
+	source_close(s->other);
+	source_open(s->other);
+}
+
+START_TEST(remove__in_a_batch_already_fetched__the_successor_is_not_entered)
+{
+	struct source a, b;
+
+	source_open(&a);
+	source_open(&b);
+	a.then = b.then = remove_other_and_reuse;
+	a.other = &b;
+	b.other = &a;
+	os_event_set(a.fd);
+	os_event_set(b.fd);
+	(void)loop_step(loop, 0);
+	/* Each would remove the other: exactly one got to. */
+	ck_assert_int_eq(a.entered + b.entered, 1);
+	source_close(&a);
+	source_close(&b);
+}
+END_TEST
+
+static void
+remove_self(struct source *s)
+{
+	loop_remove(loop, &s->ticket);
+}
+
+START_TEST(remove__from_its_own_handler__does_not_wait)
+{
+	struct source s;
+
+	source_open(&s);
+	s.then = remove_self;
+	os_event_set(s.fd);
+	ck_assert_int_eq(loop_step(loop, 0), 1);
+	os_event_set(s.fd);
+	ck_assert_int_eq(loop_step(loop, 0), 0);
+	os_close(s.fd);
+}
+END_TEST
+
+static void
+dawdle(struct source *s)
+{
+	(void)s;
+	script_sleep_ms(30);
+}
+
+START_TEST(remove__handler_runs_elsewhere__waits_for_it)
+{
+	struct source s;
+	uint64_t before;
+
+	loop_destroy(loop);
+	ck_assert_int_eq(loop_create(LOOP_THREAD, 0, &loop), 0);
+	source_open(&s);
+	s.then = dawdle;
+	before = os_clock_ns();
+	os_event_set(s.fd);
+	script_sleep_ms(10);
+	loop_remove(loop, &s.ticket);
+	ck_assert_int_eq(s.entered, 1);
+	ck_assert_uint_ge(os_clock_ns() - before, 30000000u);
+	os_close(s.fd);
+}
+END_TEST
+
+START_TEST(jobs__ready__each_once_in_order_and_unready_takes_off)
+{
+	struct work w[3] = { { .runs = 0 } };
+
+	for (int i = 0; i < 3; i++) {
+		w[i].job.run = run;
+		loop_ready(loop, &w[i].job);
+	}
+	ck_assert(loop_unready(&w[1].job));
+	ck_assert(!loop_unready(&w[1].job));
+	ck_assert_int_eq(loop_step(loop, 0), 2);
+	ck_assert_int_eq(runs(&w[0]), 1);
+	ck_assert_int_eq(runs(&w[1]), 0);
+	ck_assert_uint_le(w[0].at, w[2].at);
+	ck_assert(!loop_unready(&w[0].job));
+}
+END_TEST
+
+static void
+again(struct work *w)
+{
+	loop_ready(w->target, &w->job);
+}
+
+START_TEST(job_that_becomes_ready_again__one_run_a_turn)
+{
+	struct work w = { .job = { .run = run }, .then = again, .target = loop };
+
+	loop_ready(loop, &w.job);
+	for (int i = 1; i <= 5; i++) {
+		ck_assert_int_eq(loop_step(loop, 0), 1);
+		ck_assert_int_eq(runs(&w), i);
+	}
+	ck_assert(loop_unready(&w.job));
+}
+END_TEST
+
+START_TEST(delayed_job__not_before_its_time_and_hastened_at_once)
+{
+	struct work w = { .job = { .run = run } };
+	uint64_t before = os_clock_ns();
+
+	loop_ready_later(loop, &w.job, 20000000u);
+	ck_assert_int_eq(loop_step(loop, 0), 0);
+	while (loop_step(loop, -1) == 0)
+		;
+	ck_assert_uint_ge(w.at - before, 20000000u);
+	loop_hasten(&w.job); /* on no list: nothing */
+	ck_assert_int_eq(loop_step(loop, 0), 0);
+	loop_ready_later(loop, &w.job, 3600000000000u);
+	loop_hasten(&w.job);
+	ck_assert_int_eq(loop_step(loop, 0), 1);
+	loop_ready_later(loop, &w.job, 3600000000000u);
+	ck_assert(loop_unready(&w.job));
+	ck_assert_int_eq(loop_step(loop, 0), 0);
+}
+END_TEST
+
+START_TEST(doorbell__sleeping_thread__woken_for_jobs_and_delays)
+{
+	struct work w = { .job = { .run = run } };
+
+	loop_destroy(loop);
+	ck_assert_int_eq(loop_create(LOOP_THREAD, 0, &loop), 0);
+	for (int i = 1; i <= 200; i++) {
+		loop_ready(loop, &w.job);
+		await_runs(&w, i);
+	}
+	loop_ready_later(loop, &w.job, 5000000u);
+	await_runs(&w, 201);
+}
+END_TEST
+
+START_TEST(doorbell__idle_afterwards__the_thread_sleeps)
+{
+	struct work w = { .job = { .run = run } };
+	clock_t busy;
+
+	loop_destroy(loop);
+	ck_assert_int_eq(loop_create(LOOP_CREW, 3, &loop), 0);
+	for (int i = 1; i <= 50; i++) {
+		loop_ready(loop, &w.job);
+		while (runs(&w) < i)
+			;
+	}
+	script_sleep_ms(5);
+	busy = clock();
+	script_sleep_ms(50);
+	ck_assert_int_lt(clock() - busy, CLOCKS_PER_SEC / 50);
+}
+END_TEST
+
+static void
+meet(struct work *w)
+{
+	pthread_barrier_wait(w->meet);
+}
+
+START_TEST(crew__as_many_jobs_at_once_as_threads)
+{
+	pthread_barrier_t barrier;
+	struct work w[4];
+
+	loop_destroy(loop);
+	ck_assert_int_eq(loop_create(LOOP_CREW, 4, &loop), 0);
+	pthread_barrier_init(&barrier, NULL, 4);
+	for (int i = 0; i < 4; i++) {
+		w[i] = (struct work){ .job = { .run = run }, .then = meet, .meet = &barrier };
+		loop_ready(loop, &w[i].job);
+	}
+	for (int i = 0; i < 4; i++)
+		await_runs(&w[i], 1);
+	loop_destroy(loop);
+	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &loop), 0);
+	pthread_barrier_destroy(&barrier);
+}
+END_TEST
+
+static void
+destroy_own(struct work *w)
+{
+	loop_destroy(w->target);
+	w->target = NULL;
+}
+
+START_TEST(destroy__from_its_own_thread__ends_after_the_job)
+{
+	struct loop *own;
+	struct work w = { .job = { .run = run }, .then = destroy_own };
+
+	for (int threads = 1; threads <= 2; threads++) {
+		ck_assert_int_eq(
+		    loop_create(threads == 1 ? LOOP_THREAD : LOOP_CREW, threads, &own), 0);
+		w.target = own;
+		loop_ready(own, &w.job);
+		await_runs(&w, threads);
+	}
+	/* The runner checks that neither thread nor descriptor stays. */
+}
+END_TEST
+
+START_TEST(destroy__null__nothing)
+{
+	loop_destroy(NULL);
+}
+END_TEST
+
+Suite *
+evd_loop_suite(void)
+{
+	Suite *s = suite_create("evd_loop");
+	TCase *tc = runner_tcase(s, "loop");
+
+	tcase_add_checked_fixture(tc, stepped, destroy);
+	tcase_add_test(tc, step__nothing_to_do__returns_zero_and_keeps_time);
+	tcase_add_test(tc, step__readable_source__handler_entered_inside_the_loop);
+	tcase_add_test(tc, watch__off_and_on__level_triggered);
+	tcase_add_test(tc, add__many_sources__all_served_and_slots_used_again);
+	tcase_add_test(tc, add__bad_descriptor__refused_and_ticket_untouched);
+	tcase_add_test(tc, remove__in_a_batch_already_fetched__the_successor_is_not_entered);
+	tcase_add_test(tc, remove__from_its_own_handler__does_not_wait);
+	tcase_add_test(tc, remove__handler_runs_elsewhere__waits_for_it);
+	tcase_add_test(tc, jobs__ready__each_once_in_order_and_unready_takes_off);
+	tcase_add_test(tc, job_that_becomes_ready_again__one_run_a_turn);
+	tcase_add_test(tc, delayed_job__not_before_its_time_and_hastened_at_once);
+	tcase_add_test(tc, doorbell__sleeping_thread__woken_for_jobs_and_delays);
+	tcase_add_test(tc, doorbell__idle_afterwards__the_thread_sleeps);
+	tcase_add_test(tc, crew__as_many_jobs_at_once_as_threads);
+	tcase_add_test(tc, destroy__from_its_own_thread__ends_after_the_job);
+	tcase_add_test(tc, destroy__null__nothing);
+	return s;
+}
