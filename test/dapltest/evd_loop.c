@@ -32,11 +32,17 @@ readable(void *arg)
 }
 
 static void
-source_open(struct source *s)
+source_open_with(struct source *s, void (*then)(struct source *))
 {
-	*s = (struct source){ .fd = os_event_open(false) };
+	*s = (struct source){ .fd = os_event_open(false), .then = then };
 	ck_assert_int_ge(s->fd, 0);
 	ck_assert_int_eq(loop_add(loop, s->fd, readable, s, &s->ticket), 0);
+}
+
+static void
+source_open(struct source *s)
+{
+	source_open_with(s, NULL);
 }
 
 static void
@@ -61,9 +67,9 @@ run(struct loop_job *job)
 	struct work *w = (struct work *)job;
 
 	w->at = os_clock_ns();
-	__atomic_add_fetch(&w->runs, 1, __ATOMIC_SEQ_CST);
 	if (w->then)
 		w->then(w);
+	__atomic_add_fetch(&w->runs, 1, __ATOMIC_SEQ_CST); /* w may go from here on */
 }
 
 static int
@@ -220,8 +226,7 @@ START_TEST(remove__handler_runs_elsewhere__waits_for_it)
 
 	loop_destroy(loop);
 	ck_assert_int_eq(loop_create(LOOP_THREAD, 0, &loop), 0);
-	source_open(&s);
-	s.then = dawdle;
+	source_open_with(&s, dawdle);
 	before = os_clock_ns();
 	os_event_set(s.fd);
 	script_sleep_ms(10);
@@ -359,15 +364,14 @@ destroy_own(struct work *w)
 
 START_TEST(destroy__from_its_own_thread__ends_after_the_job)
 {
+	static struct work w[2];
 	struct loop *own;
-	struct work w = { .job = { .run = run }, .then = destroy_own };
 
-	for (int threads = 1; threads <= 2; threads++) {
-		ck_assert_int_eq(
-		    loop_create(threads == 1 ? LOOP_THREAD : LOOP_CREW, threads, &own), 0);
-		w.target = own;
-		loop_ready(own, &w.job);
-		await_runs(&w, threads);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(loop_create(i ? LOOP_CREW : LOOP_THREAD, i + 1, &own), 0);
+		w[i] = (struct work){ .job = { .run = run }, .then = destroy_own, .target = own };
+		loop_ready(own, &w[i].job);
+		await_runs(&w[i], 1);
 	}
 	/* The runner checks that neither thread nor descriptor stays. */
 }

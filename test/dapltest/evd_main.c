@@ -16,6 +16,16 @@ main(int argc, char **argv)
 		cno_agent_suite,
 		evd_fault_suite,
 		evd_inside_suite,
+		debate_policy_suite,
+		debate_arm_suite,
+		review_taker_suite,
+		review_arm_suite,
+		review_order_suite,
+		review_free_suite,
+		evd_loop_suite,
+		evd_park_suite,
+		review_threads_suite,
+		evd_status_suite,
 		NULL,
 	};
 

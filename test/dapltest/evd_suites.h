@@ -17,4 +17,14 @@ Suite *cno_wait_suite(void);
 Suite *cno_agent_suite(void);
 Suite *evd_fault_suite(void);
 Suite *evd_inside_suite(void);
+Suite *debate_policy_suite(void);
+Suite *debate_arm_suite(void);
+Suite *review_taker_suite(void);
+Suite *review_arm_suite(void);
+Suite *review_order_suite(void);
+Suite *review_free_suite(void);
+Suite *evd_loop_suite(void);
+Suite *evd_park_suite(void);
+Suite *review_threads_suite(void);
+Suite *evd_status_suite(void);
 #endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What an EVD tells about itself: state, counters, overflow, solicited completions. */
+#include "cno_story.h"
+#include "evd_suites.h"
+
+static struct story st;
+
+static void
+setup(void)
+{
+	story_begin(&st, NULL);
+}
+
+static void
+teardown(void)
+{
+	story_end(&st);
+}
+
+static struct dat_rearm_evd_counters
+counters(void)
+{
+	struct dat_rearm_evd_counters c;
+
+	ck_assert_int_eq(evd_query_counters(&st.dev.evd, &c), 0);
+	return c;
+}
+
+START_TEST(query__fresh__enabled_and_waitable)
+{
+	struct evd_status status;
+
+	ck_assert_int_eq(evd_query(&st.dev.evd, &status), 0);
+	ck_assert_int_eq(status.qlen, 16);
+	ck_assert(status.enabled && status.waitable);
+	ck_assert(!status.solicited_only && !status.overflowed);
+	ck_assert_ptr_eq(status.cno, DAT_HANDLE_NULL);
+	ck_assert_int_eq(status.policy, DAT_UPCALL_DISABLE);
+	ck_assert_int_eq(status.queued, 0);
+}
+END_TEST
+
+START_TEST(query__everything_changed__said_so)
+{
+	struct evd_status status;
+	struct evd *evd = &st.dev.evd;
+
+	ck_assert_int_eq(evd_set_enabled(evd, false), 0);
+	ck_assert_int_eq(evd_set_waitable(evd, false), 0);
+	ck_assert_int_eq(evd_set_solicited(evd, true), 0);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert(evd_mark_overflow(evd));
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	ck_assert_int_eq(evd_query(evd, &status), 0);
+	ck_assert(!status.enabled && !status.waitable);
+	ck_assert(status.solicited_only && status.overflowed);
+	ck_assert_int_eq(status.policy, DAT_UPCALL_NORIFY);
+	ck_assert_int_eq(status.queued, 1);
+	story_upcall(&st, TAPE_TOLD);
+}
+END_TEST
+
+START_TEST(counters__streams__counted_apart)
+{
+	DAT_EVENT event = script_event(100);
+	struct evd *evd = &st.dev.evd;
+
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(evd_post(evd, EVD_STREAM_SOFTWARE, &event), 0);
+	ck_assert_int_eq(evd_post(evd, EVD_STREAM_CR, &event), 0);
+	ck_assert_int_eq(evd_post_barrier(evd, EVD_STREAM_CONNECTION, &event), 0);
+	ck_assert_int_eq(evd_post(evd, EVD_STREAM_ASYNC, &event), 0);
+	script_complete(&st.dev, 1);
+	script_complete(&st.dev, 2);
+	for (int i = 0; i < 7; i++)
+		ck_assert_int_eq(evd_dequeue(evd, &event), 0);
+	ck_assert_uint_eq(counters().software_events, 2);
+	ck_assert_uint_eq(counters().cr_events, 1);
+	ck_assert_uint_eq(counters().connection_events, 1);
+	ck_assert_uint_eq(counters().async_events, 1);
+	ck_assert_uint_eq(counters().dto_events, 2);
+	ck_assert_uint_eq(counters().max_depth, 5);
+	ck_assert_uint_eq(counters().upcalls, 0);
+}
+END_TEST
+
+static void
+insert(struct script *s, void *arg)
+{
+	(void)arg;
+	script_complete(s, 2);
+}
+
+START_TEST(counters__arms_upcalls_notifications_races)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	st.dev.before_arm = (struct script_hook){ .fn = insert };
+	script_complete(&st.dev, 1);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, 1);
+	story_upcall(&st, 2);
+	story_quiet(&st);
+	ck_assert_uint_eq(counters().upcalls, 2);
+	ck_assert_uint_eq(counters().arms, 2);
+	ck_assert_uint_eq(counters().races_closed, 1);
+	ck_assert_uint_eq(counters().notifications, 1);
+	ck_assert_uint_eq(counters().spurious_notifications, 0);
+	ck_assert_uint_eq(counters().arm_failures, 0);
+	script_spurious(&st.dev);
+	ck_assert(script_deliver(&st.dev));
+	story_quiet(&st);
+	ck_assert_uint_eq(counters().spurious_notifications, 1);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert_int_eq(script_post(&st.dev, 101), 0);
+	ck_assert_uint_eq(counters().busy_skips, 1);
+	st.tape.read = 2;
+	story_upcall(&st, 100);
+	story_upcall(&st, 101);
+}
+END_TEST
+
+START_TEST(counters__arm_failures)
+{
+	st.dev.fail_arms = 1;
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), -EIO);
+	ck_assert_uint_eq(counters().arm_failures, 1);
+	ck_assert_uint_eq(counters().arms, 0);
+}
+END_TEST
+
+START_TEST(overflow__reported_once__queued_events_first_then_the_error)
+{
+	struct evd *evd = &st.dev.evd;
+	DAT_EVENT event;
+	int nmore;
+
+	script_complete(&st.dev, 1);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert(evd_mark_overflow(evd));
+	ck_assert(!evd_mark_overflow(evd));
+	ck_assert_uint_eq(counters().overflows, 1);
+	ck_assert_int_eq(evd_wait(evd, DAT_TIMEOUT_INFINITE, 1, &event, &nmore), 0);
+	ck_assert_int_eq(evd_wait(evd, DAT_TIMEOUT_INFINITE, 2, &event, &nmore), -EOVERFLOW);
+	ck_assert_int_eq(evd_dequeue(evd, &event), 0);
+	ck_assert_int_eq(evd_dequeue(evd, &event), -EOVERFLOW);
+	ck_assert_int_eq(evd_wait(evd, DAT_TIMEOUT_INFINITE, 1, &event, &nmore), -EOVERFLOW);
+	ck_assert_int_eq(evd_wait(evd, 0, 1, &event, &nmore), -EOVERFLOW);
+}
+END_TEST
+
+START_TEST(overflow__waiter_blocked__released)
+{
+	struct waiter w;
+
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	ck_assert(evd_mark_overflow(&st.dev.evd));
+	ck_assert_int_eq(waiter_join(&w), -EOVERFLOW);
+}
+END_TEST
+
+START_TEST(overflow__upcalls_enabled__what_is_queued_still_comes)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	script_complete(&st.dev, 1);
+	ck_assert(evd_mark_overflow(&st.dev.evd));
+	story_upcall(&st, 1);
+	(void)script_deliver(&st.dev);
+	story_quiet(&st);
+}
+END_TEST
+
+START_TEST(solicited__plain_completions_make_no_sound)
+{
+	const struct script_record solicited = { .id = 2, .flags = SCRIPT_SOLICITED };
+
+	ck_assert_int_eq(evd_set_solicited(&st.dev.evd, true), 0);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	script_complete(&st.dev, 1);
+	ck_assert_uint_eq(script_raised(&st.dev), 0);
+	script_show_record(&st.dev, &solicited);
+	script_decide(&st.dev);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, 1);
+	story_upcall(&st, 2);
+	story_quiet(&st);
+}
+END_TEST
+
+START_TEST(no_device__posted_events_alone__all_faces_work)
+{
+	const struct script_options opt = { .no_device = true, .qlen = 3 };
+	struct waiter w;
+
+	story_end(&st);
+	story_begin(&st, &opt);
+	story_empty(&st);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	for (uint64_t i = 100; i < 103; i++)
+		ck_assert_int_eq(script_post(&st.dev, i), 0);
+	ck_assert_int_eq(script_post(&st.dev, 103), -ENOSPC);
+	for (uint64_t i = 100; i < 103; i++)
+		story_upcall(&st, i);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 2);
+	ck_assert_int_eq(script_post(&st.dev, 104), 0);
+	ck_assert_int_eq(script_post(&st.dev, 105), 0);
+	ck_assert_int_eq(waiter_join(&w), 0);
+	story_dequeues(&st, 105);
+	ck_assert_int_eq(
+	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
+}
+END_TEST
+
+Suite *
+evd_status_suite(void)
+{
+	Suite *s = suite_create("evd_status");
+	TCase *tc = runner_tcase(s, "status");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, query__fresh__enabled_and_waitable);
+	tcase_add_test(tc, query__everything_changed__said_so);
+	tcase_add_test(tc, counters__streams__counted_apart);
+	tcase_add_test(tc, counters__arms_upcalls_notifications_races);
+	tcase_add_test(tc, counters__arm_failures);
+	tcase_add_test(tc, overflow__reported_once__queued_events_first_then_the_error);
+	tcase_add_test(tc, overflow__waiter_blocked__released);
+	tcase_add_test(tc, overflow__upcalls_enabled__what_is_queued_still_comes);
+	tcase_add_test(tc, solicited__plain_completions_make_no_sound);
+	tcase_add_test(tc, no_device__posted_events_alone__all_faces_work);
+	return s;
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The review's findings about order: holds, barriers, purges, deferred effects. */
+#include "evd_story.h"
+#include "evd_suites.h"
+
+static struct story st;
+static struct evd_hold hold;
+
+static void
+setup(void)
+{
+	story_begin(&st, NULL);
+	ck_assert_int_eq(evd_hold_init(&hold, sizeof(struct script_record), 4), 0);
+	st.dev.hold[1] = &hold;
+}
+
+static void
+teardown(void)
+{
+	evd_purge(&st.dev.evd, &hold, NULL, NULL, NULL);
+	evd_hold_fini(&hold);
+	story_end(&st);
+}
+
+static int
+post_established(void)
+{
+	DAT_EVENT event = script_event(800);
+
+	return evd_post_release(&st.dev.evd, EVD_STREAM_CONNECTION, &event, &hold);
+}
+
+static int
+post_disconnected(void)
+{
+	DAT_EVENT event = script_event(900);
+
+	return evd_post_barrier(&st.dev.evd, EVD_STREAM_CONNECTION, &event);
+}
+
+START_TEST(review_20__receive_before_established__held_and_follows_it)
+{
+	evd_hold_begin(&st.dev.evd, &hold);
+	script_complete_on(&st.dev, 1, 11);
+	script_complete_on(&st.dev, 2, 21); /* another endpoint is not held up */
+	script_complete_on(&st.dev, 1, 12);
+	story_dequeues(&st, 21);
+	story_empty(&st);
+	ck_assert_int_eq(post_established(), 0);
+	script_complete_on(&st.dev, 1, 13);
+	story_dequeues(&st, 800);
+	story_dequeues(&st, 11);
+	story_dequeues(&st, 12);
+	story_dequeues(&st, 13);
+	story_empty(&st);
+}
+END_TEST
+
+START_TEST(review_20__held_receives__released_into_upcalls_after_established)
+{
+	evd_hold_begin(&st.dev.evd, &hold);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	script_complete_on(&st.dev, 1, 11);
+	ck_assert(script_deliver(&st.dev));
+	story_quiet(&st);
+	ck_assert_int_eq(post_established(), 0);
+	story_upcall(&st, 800);
+	story_upcall(&st, 11);
+	story_quiet(&st);
+}
+END_TEST
+
+START_TEST(review_20__held_receives__wake_a_waiter_only_when_released)
+{
+	struct waiter w;
+
+	evd_hold_begin(&st.dev.evd, &hold);
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 2);
+	script_complete_on(&st.dev, 1, 11);
+	ck_assert(script_deliver(&st.dev));
+	script_sleep_ms(5);
+	ck_assert_int_eq(post_established(), 0);
+	ck_assert_int_eq(waiter_join(&w), 0);
+	ck_assert_uint_eq(waiter_id(&w), 800);
+	ck_assert_int_eq(w.nmore, 1);
+}
+END_TEST
+
+START_TEST(review_20__any_outcome_releases__even_when_its_event_finds_no_room)
+{
+	evd_hold_begin(&st.dev.evd, &hold);
+	script_complete_on(&st.dev, 1, 11);
+	story_empty(&st);
+	for (uint64_t i = 0; i < 16; i++)
+		ck_assert_int_eq(script_post(&st.dev, 100 + i), 0);
+	ck_assert_int_eq(post_established(), -ENOSPC);
+	for (uint64_t i = 0; i < 16; i++)
+		story_dequeues(&st, 100 + i);
+	story_dequeues(&st, 11);
+	script_complete_on(&st.dev, 1, 12);
+	story_dequeues(&st, 12);
+}
+END_TEST
+
+START_TEST(review_05__held_receive__not_pending_for_enable_new)
+{
+	evd_hold_begin(&st.dev.evd, &hold);
+	script_complete_on(&st.dev, 1, 11);
+	ck_assert_int_eq(
+	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
+	story_quiet(&st);
+}
+END_TEST
+
+START_TEST(review_21__disconnected__after_completions_still_landing)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	script_complete_on(&st.dev, 1, 11);
+	ck_assert_int_eq(post_disconnected(), 0);
+	script_complete_on(&st.dev, 1, 12); /* after the post, before anybody polled */
+	story_upcall(&st, 11);
+	story_upcall(&st, 12);
+	story_upcall(&st, 900);
+	(void)script_deliver(&st.dev);
+	story_quiet(&st);
+}
+END_TEST
+
+START_TEST(review_21__disconnected_to_a_notified_taker__told_when_it_can_be_taken)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	ck_assert_int_eq(post_disconnected(), 0);
+	story_upcall(&st, TAPE_TOLD);
+	story_quiet(&st);
+	story_dequeues(&st, 900);
+}
+END_TEST
+
+START_TEST(review_22__arrival_of_a_completion__is_its_first_poll)
+{
+	script_complete(&st.dev, 1);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	story_dequeues(&st, 100);
+	ck_assert_int_eq(script_post(&st.dev, 101), 0);
+	story_dequeues(&st, 101);
+	script_complete(&st.dev, 2);
+	story_dequeues(&st, 1); /* both polled now */
+	ck_assert_int_eq(script_post(&st.dev, 102), 0);
+	story_dequeues(&st, 2);
+	story_dequeues(&st, 102);
+}
+END_TEST
+
+static bool
+raw_of(const void *raw, const void *who)
+{
+	const struct script_record *record = raw;
+
+	return record->ep == *(const uint32_t *)who;
+}
+
+static bool
+event_of(const DAT_EVENT *event, const void *who)
+{
+	(void)who;
+	return script_id(event) == 800 || script_id(event) == 900;
+}
+
+START_TEST(review_23__endpoint_freed__its_stash_held_and_posted_go)
+{
+	const uint32_t ep = 1;
+
+	script_complete_on(&st.dev, 2, 20);
+	script_complete_on(&st.dev, 1, 10);
+	script_complete_on(&st.dev, 2, 21);
+	script_complete_on(&st.dev, 1, 11);
+	story_dequeues(&st, 20); /* the other three are in the stash now */
+	evd_hold_begin(&st.dev.evd, &hold);
+	script_complete_on(&st.dev, 1, 12);
+	script_complete_on(&st.dev, 1, 13);
+	ck_assert_int_eq(post_established(), 0);
+	ck_assert_int_eq(post_disconnected(), 0);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	script_complete_on(&st.dev, 1, 14); /* still in the device */
+	st.dev.gone[1] = true;
+	evd_purge(&st.dev.evd, &hold, raw_of, event_of, &ep);
+	script_complete_on(&st.dev, 2, 22);
+	story_dequeues(&st, 21);
+	story_dequeues(&st, 100);
+	story_dequeues(&st, 22);
+	story_empty(&st);
+}
+END_TEST
+
+START_TEST(review_23__purge_opens_what_a_barrier_kept__the_taker_hears_of_it)
+{
+	struct waiter w;
+
+	/* The device never shows itself empty to the poster: a full stash in front. */
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 16);
+	for (uint64_t i = 1; i <= 15; i++)
+		script_show_record(&st.dev, &(struct script_record){ .id = i, .ep = 2 });
+	script_decide(&st.dev);
+	ck_assert(script_deliver(&st.dev));
+	script_sleep_ms(2);
+	ck_assert_int_eq(post_disconnected(), 0);
+	evd_purge(&st.dev.evd, NULL, NULL, event_of, NULL);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert_int_eq(waiter_join(&w), 0);
+	ck_assert_uint_eq(waiter_id(&w), 1);
+}
+END_TEST
+
+static void
+post_to_self(struct script *s, uint64_t id)
+{
+	must(script_post(s, 1000 + id) == 0);
+	must(evd_set_waitable(&s->evd, true) == 0); /* no lock is held */
+}
+
+START_TEST(review_24__effect_of_a_dequeue__unlocked_and_never_a_call_out)
+{
+	const struct script_record record = { .id = 1, .flags = SCRIPT_EFFECT };
+
+	st.dev.on_effect = post_to_self;
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	script_show_record(&st.dev, &record);
+	story_dequeues(&st, 1);
+	ck_assert_int_eq(st.dev.effects, 1);
+	ck_assert_int_eq(st.tape.n, 0);
+	story_upcall(&st, 1001);
+	script_decide(&st.dev);
+	story_quiet(&st);
+}
+END_TEST
+
+Suite *
+review_order_suite(void)
+{
+	Suite *s = suite_create("review_order");
+	TCase *tc = runner_tcase(s, "order");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, review_20__receive_before_established__held_and_follows_it);
+	tcase_add_test(tc, review_20__held_receives__released_into_upcalls_after_established);
+	tcase_add_test(tc, review_20__held_receives__wake_a_waiter_only_when_released);
+	tcase_add_test(tc, review_20__any_outcome_releases__even_when_its_event_finds_no_room);
+	tcase_add_test(tc, review_05__held_receive__not_pending_for_enable_new);
+	tcase_add_test(tc, review_21__disconnected__after_completions_still_landing);
+	tcase_add_test(tc, review_21__disconnected_to_a_notified_taker__told_when_it_can_be_taken);
+	tcase_add_test(tc, review_22__arrival_of_a_completion__is_its_first_poll);
+	tcase_add_test(tc, review_23__endpoint_freed__its_stash_held_and_posted_go);
+	tcase_add_test(tc, review_23__purge_opens_what_a_barrier_kept__the_taker_hears_of_it);
+	tcase_add_test(tc, review_24__effect_of_a_dequeue__unlocked_and_never_a_call_out);
+	return s;
+}
