@@ -64,23 +64,21 @@ struct needs {
 };
 
 static void
-drop(struct object *obj)
-{
-	if (obj)
-		object_drop(obj);
-}
-
-static void
 release(const struct needs *n)
 {
-	drop(n->connect ? &n->connect->obj : NULL);
-	drop(n->request ? &n->request->obj : NULL);
-	drop(n->recv ? &n->recv->obj : NULL);
-	drop(n->pz ? &n->pz->obj : NULL);
+	if (n->connect)
+		evd_release(n->connect);
+	if (n->request)
+		evd_release(n->request);
+	if (n->recv)
+		evd_release(n->recv);
+	if (n->pz)
+		object_drop(&n->pz->obj);
 }
 
+/* `ia` NULL: the EVD may be of another IA. */
 static bool
-hold_evd(struct ia *ia, DAT_EVD_HANDLE handle, DAT_EVD_FLAGS stream, struct dapl_evd **out)
+hold_evd(const struct ia *ia, DAT_EVD_HANDLE handle, DAT_EVD_FLAGS stream, struct dapl_evd **out)
 {
 	struct dapl_evd *evd;
 
@@ -88,7 +86,7 @@ hold_evd(struct ia *ia, DAT_EVD_HANDLE handle, DAT_EVD_FLAGS stream, struct dapl
 		return true;
 	evd = object_hold(handle, KIND_EVD, ia);
 	if (evd && !(evd->flags & stream)) {
-		object_drop(&evd->obj);
+		evd_release(evd);
 		evd = NULL;
 	}
 	*out = evd;
@@ -109,7 +107,8 @@ hold_needs(struct ia *ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv, DAT_EVD_HANDLE 
 		bad = DAT_INVALID_HANDLE_EVD_RECV;
 	else if (!hold_evd(ia, request, DAT_EVD_DTO_FLAG, &n->request))
 		bad = DAT_INVALID_HANDLE_EVD_REQUEST;
-	else if (!hold_evd(ia, connect, DAT_EVD_CONNECTION_FLAG, &n->connect))
+	/* Programs hand one adapter's connection EVD to endpoints of all; no device is involved. */
+	else if (!hold_evd(NULL, connect, DAT_EVD_CONNECTION_FLAG, &n->connect))
 		bad = DAT_INVALID_HANDLE_EVD_CONN;
 	if (bad == DAT_NO_SUBTYPE)
 		return DAT_SUCCESS;

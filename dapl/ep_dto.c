@@ -96,7 +96,7 @@ remember(struct wr_entry *entry, const struct dto *d, uint64_t length)
 /* Locked.  The request is always signalled: suppressed successes are dropped when they are polled, so
  * that the send queue never fills with requests nobody can reap. */
 static DAT_RETURN
-post_request(struct ep *ep, const struct dto *d, uint64_t limit, uint64_t max_length)
+post_request(struct ep *ep, const struct dto *d, uint64_t limit)
 {
 	static const enum ibv_wr_opcode opcodes[] = {
 		[DAT_DTO_SEND] = IBV_WR_SEND,
@@ -111,7 +111,11 @@ post_request(struct ep *ep, const struct dto *d, uint64_t limit, uint64_t max_le
 	int r;
 
 	wr.num_sge = gather(d, limit, sge, &total);
-	if (total > max_length)
+	/*
+	 * The endpoint's own max_message_size and max_rdma_size are no limits but hints: programs in
+	 * the field give small ones and transfer more.
+	 */
+	if (total > IA_MAX_MESSAGE)
 		return DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
 	entry = wr_ring_next(&ep->requests, &place);
 	if (!entry)
@@ -194,35 +198,7 @@ dapl_ep_post_send(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov
 		return ret;
 	ret = check(&d, ep->attr.max_request_iov);
 	if (ret == DAT_SUCCESS)
-		ret = post_request(ep, &d, UINT64_MAX, ep->attr.max_message_size);
-	os_unlock(&ep->obj.lock);
-	return ret;
-}
-
-DAT_RETURN
-dapl_ep_post_rdma_write(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
-    DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags)
-{
-	const struct dto d = {
-		.segments = segments, .iov = iov, .cookie = cookie, .flags = flags,
-		.operation = DAT_DTO_RDMA_WRITE, .remote = remote
-	};
-	uint64_t max;
-	DAT_RETURN ret;
-	struct ep *ep;
-
-	ep = enter(handle, EP_REQUEST, &ret);
-	if (!ep)
-		return ret;
-	ret = check(&d, ep->attr.max_rdma_write_iov);
-	if (ret == DAT_SUCCESS && !remote)
-		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
-	if (ret == DAT_SUCCESS) {
-		max = remote->segment_length;
-		if (max > ep->attr.max_rdma_size)
-			max = ep->attr.max_rdma_size;
-		ret = post_request(ep, &d, UINT64_MAX, max);
-	}
+		ret = post_request(ep, &d, UINT64_MAX);
 	os_unlock(&ep->obj.lock);
 	return ret;
 }
@@ -235,6 +211,31 @@ local_length(const struct dto *d)
 	for (DAT_COUNT i = 0; i < d->segments; i++)
 		total += d->iov[i].segment_length;
 	return total;
+}
+
+DAT_RETURN
+dapl_ep_post_rdma_write(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
+    DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags)
+{
+	const struct dto d = {
+		.segments = segments, .iov = iov, .cookie = cookie, .flags = flags,
+		.operation = DAT_DTO_RDMA_WRITE, .remote = remote
+	};
+	DAT_RETURN ret;
+	struct ep *ep;
+
+	ep = enter(handle, EP_REQUEST, &ret);
+	if (!ep)
+		return ret;
+	ret = check(&d, ep->attr.max_rdma_write_iov);
+	if (ret == DAT_SUCCESS && !remote)
+		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
+	if (ret == DAT_SUCCESS && local_length(&d) > remote->segment_length)
+		ret = DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
+	if (ret == DAT_SUCCESS)
+		ret = post_request(ep, &d, UINT64_MAX);
+	os_unlock(&ep->obj.lock);
+	return ret;
 }
 
 DAT_RETURN
@@ -257,7 +258,7 @@ dapl_ep_post_rdma_read(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET
 	if (ret == DAT_SUCCESS && remote->segment_length > local_length(&d))
 		ret = DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
 	if (ret == DAT_SUCCESS)
-		ret = post_request(ep, &d, remote->segment_length, ep->attr.max_rdma_size);
+		ret = post_request(ep, &d, remote->segment_length);
 	os_unlock(&ep->obj.lock);
 	return ret;
 }

@@ -51,8 +51,23 @@ destroyed(struct evd *core)
 	struct ia *ia = evd->obj.ia;
 
 	evd_cq_destroy(evd);
-	slab_free(&evd_slab, evd);
+	os_lock(&evd->obj.lock);
+	evd->orphan = evd->obj.refs > 0;
+	if (!evd->orphan)
+		slab_free(&evd_slab, evd);
+	os_unlock(&evd->obj.lock);
 	ia_base_put(ia);
+}
+
+void
+evd_release(struct dapl_evd *evd)
+{
+	os_lock(&evd->obj.lock);
+	if (--evd->obj.refs == 0 && evd->orphan) {
+		evd->orphan = false;
+		slab_free(&evd_slab, evd);
+	}
+	os_unlock(&evd->obj.lock);
 }
 
 int
@@ -78,6 +93,7 @@ evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_evd **
 	l = ia_pick_loop(ia, &vector);
 	evd->flags = plan->flags;
 	evd->of_ia = false;
+	evd->orphan = false;
 	evd->cq = NULL;
 	evd->channel = NULL;
 	if (plan->flags & (EVD_CQ_FLAGS | EVD_FLAGS_EXTENSION)) {
@@ -137,29 +153,41 @@ refuse_queued_requests(struct dapl_evd *evd)
 			(void)cr_destroy(event.event_data.cr_arrival_event_data.cr_handle);
 }
 
-int
-evd_object_free(struct dapl_evd *evd, DAT_HANDLE handle)
+/* The second half of freeing: no handle leads to it any more. */
+static void
+dispose(struct dapl_evd *evd)
 {
-	struct dapl_cno *cno;
-	int r = object_close(&evd->obj, handle);
+	struct dapl_cno *cno = evd->cno;
 
-	if (r)
-		return r;
 	if (evd->flags & DAT_EVD_CR_FLAG)
 		refuse_queued_requests(evd);
-	cno = evd->cno;
 	(void)evd_free(&evd->core);
 	if (cno)
 		cno_detach(cno);
-	return 0;
+}
+
+int
+evd_object_free(struct dapl_evd *evd, DAT_HANDLE handle)
+{
+	int r = object_close(&evd->obj, handle);
+
+	if (!r)
+		dispose(evd);
+	return r;
 }
 
 int
 evd_destroy(DAT_HANDLE handle)
 {
-	struct dapl_evd *evd = handle_object(handle, KIND_EVD);
+	struct dapl_evd *evd = object_lock(handle, KIND_EVD);
 
-	return evd ? evd_object_free(evd, handle) : -ENODEV;
+	if (!evd)
+		return -ENODEV;
+	object_close_locked(&evd->obj);
+	os_unlock(&evd->obj.lock);
+	object_unlink(&evd->obj);
+	dispose(evd);
+	return 0;
 }
 
 int

@@ -22,6 +22,7 @@ struct dapl_evd {
 	struct ibv_comp_channel *channel; /* its private one, or NULL: the loop's */
 	struct dapl_cno *cno;		  /* guarded by the object's lock; holds a reference */
 	bool of_ia;			  /* the IA's own async EVD: only the IA frees it */
+	bool orphan; /* its IA closed while an object of another IA held it; guarded by obj.lock */
 };
 
 /* Streams that come out of a completion queue. */
@@ -39,6 +40,12 @@ extern struct slab evd_slab;
 
 /* 0 or -errno (-EBADF: a bad CNO). */
 int evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_evd **out);
+
+/*
+ * Gives a reference back.  The slot of an EVD whose IA closed meanwhile goes with the last; until
+ * then whoever holds it meets a dead EVD, and not a successor.
+ */
+void evd_release(struct dapl_evd *evd);
 
 /* -EBUSY while something uses it, -ENODEV. */
 int evd_object_free(struct dapl_evd *evd, DAT_HANDLE handle);

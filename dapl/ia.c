@@ -145,7 +145,7 @@ attach_async(struct ia *ia, DAT_COUNT qlen, DAT_EVD_HANDLE given)
 	if (!evd)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_ASYNC);
 	if (!(evd->flags & DAT_EVD_ASYNC_FLAG) || evd->obj.ia->verbs != ia->verbs) {
-		object_drop(&evd->obj);
+		evd_release(evd);
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_ASYNC);
 	}
 	ia->async = evd;
@@ -162,7 +162,7 @@ detach_async(struct ia *ia)
 	ia->async = NULL;
 	os_unlock(&ia->obj.lock);
 	if (evd)
-		object_drop(&evd->obj);
+		evd_release(evd);
 }
 
 /* ---- open ---- */

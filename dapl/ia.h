@@ -27,6 +27,7 @@
 #define IA_CREW 4
 #define IA_MAX_IOV 32 /* segments a request may have, whatever the device allows */
 #define IA_MAX_PRIVATE_DATA 56
+#define IA_MAX_MESSAGE 0x80000000u /* what the wire can carry in one */
 
 struct dapl_evd;
 

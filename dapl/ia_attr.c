@@ -9,7 +9,6 @@
 #define PROVIDER_MAJOR 2
 #define PROVIDER_MINOR 0
 #define IB_EXTENSION_VERSION 209
-#define MAX_MESSAGE 0x80000000u
 #define NAMES_MAX 16
 
 /* The texts of the attributes that have only a name; they live as long as the IA. */
@@ -117,8 +116,8 @@ fill_ia(const struct ia *ia, DAT_IA_ATTR *attr)
 								   (DAT_SEG_LENGTH)dev->max_mr_size;
 	attr->max_lmr_virtual_address = UINTPTR_MAX;
 	attr->max_pzs = dev->max_pd;
-	attr->max_message_size = MAX_MESSAGE;
-	attr->max_rdma_size = MAX_MESSAGE;
+	attr->max_message_size = IA_MAX_MESSAGE;
+	attr->max_rdma_size = IA_MAX_MESSAGE;
 	attr->max_rmrs = dev->max_mw;
 	attr->max_rmr_target_address = UINTPTR_MAX;
 	attr->max_srqs = dev->max_srq;

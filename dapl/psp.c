@@ -99,7 +99,7 @@ check_and_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd
 			ret = err_listen(r);
 	}
 	if (ret != DAT_SUCCESS)
-		object_drop(&evd->obj);
+		evd_release(evd);
 leave:
 	ia_leave(ia);
 	return ret;
@@ -179,7 +179,7 @@ psp_destroy(DAT_HANDLE handle)
 	if (r)
 		return r;
 	conn_close(psp->conn);
-	object_drop(&psp->evd->obj);
+	evd_release(psp->evd);
 	slab_free(&slab, psp);
 	return 0;
 }

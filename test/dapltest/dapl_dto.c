@@ -147,6 +147,31 @@ START_TEST(rdma__lengths_that_do_not_fit__are_length_errors)
 }
 END_TEST
 
+/* dtest of dapl2-utils asks for the size of one buffer and transfers several at once. */
+START_TEST(endpoint__made_for_small_messages__transfers_larger_ones)
+{
+	struct dt_pair pair;
+	DAT_LMR_TRIPLET local;
+	DAT_RMR_TRIPLET remote;
+	DAT_EP_PARAM param;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_ok(dat_ep_query(pair.a.ep, DAT_EP_FIELD_ALL, &param));
+	param.ep_attr.max_message_size = param.ep_attr.max_rdma_size = 64;
+	pair.a.ep = dt_ep(&pair.a, &param.ep_attr);
+	dt_connect_pair(&pair);
+	fill(pair.a.buffer, 640, 8);
+	local = dt_local(&pair.a, 0, 640);
+	remote = dt_remote(&pair.b, 0, 640);
+	dt_ok(dat_ep_post_rdma_write(pair.a.ep, 1, &local, dt_cookie(1), &remote,
+	    DAT_COMPLETION_DEFAULT_FLAG));
+	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
+	ck_assert_mem_eq(pair.b.buffer, pair.a.buffer, 640);
+	dt_pair_close(&pair);
+}
+END_TEST
+
 START_TEST(post__bad_arguments__are_told_apart)
 {
 	struct dt_pair pair;
@@ -322,6 +347,7 @@ dapl_dto_suite(void)
 	tcase_add_test(tc, rdma_read__brings_what_the_remote_triplet_says);
 	tc = dt_tcase(s, "refusal");
 	tcase_add_test(tc, rdma__lengths_that_do_not_fit__are_length_errors);
+	tcase_add_test(tc, endpoint__made_for_small_messages__transfers_larger_ones);
 	tcase_add_test(tc, post__bad_arguments__are_told_apart);
 	tcase_add_test(tc, post__in_a_wrong_state__is_refused_but_receives_never_are);
 	tcase_add_test(tc, depth__receives_beyond_it__are_refused_until_one_completes);

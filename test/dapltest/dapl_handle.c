@@ -69,10 +69,29 @@ START_TEST(handle__of_another_adapter__is_refused)
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_RECV));
 	dt_assert_ret(dat_ep_create(a.ia, a.pz, a.recv, b.request, a.connect, NULL, &ep),
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_REQUEST));
-	dt_assert_ret(dat_ep_create(a.ia, a.pz, a.recv, a.request, b.connect, NULL, &ep),
+	dt_assert_ret(dat_ep_create(a.ia, a.pz, a.recv, a.request, b.recv, NULL, &ep),
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_CONN));
 	dt_side_close(&a);
 	dt_side_close(&b);
+}
+END_TEST
+
+/* Debian's dapltest gives the connection EVD of its first adapter to the endpoints of all. */
+START_TEST(connection_evd__of_another_adapter__serves_until_that_closes)
+{
+	struct dt_pair pair;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_ok(dat_ep_free(pair.a.ep));
+	dt_ok(dat_ep_create(pair.a.ia, pair.a.pz, pair.a.recv, pair.a.request, pair.b.connect, NULL,
+	    &pair.a.ep));
+	dt_connect(&pair.a, &pair.b, NULL, 0);
+	dt_ok(dat_cr_accept(dt_request(&pair.b), pair.b.ep, 0, NULL));
+	dt_await_state(pair.a.ep, DAT_EP_STATE_CONNECTED);
+	dt_side_close(&pair.b);
+	dt_await_state(pair.a.ep, DAT_EP_STATE_DISCONNECTED); /* there is nobody to tell */
+	dt_ok(dat_ep_free(pair.a.ep));
+	dt_side_close(&pair.a);
 }
 END_TEST
 
@@ -146,6 +165,7 @@ dapl_handle_suite(void)
 	tcase_add_test(tc, handle__of_another_kind__is_refused_by_every_call);
 	tcase_add_test(tc, handle__of_a_freed_object__is_refused);
 	tcase_add_test(tc, handle__of_another_adapter__is_refused);
+	tcase_add_test(tc, connection_evd__of_another_adapter__serves_until_that_closes);
 	tcase_add_test(tc, context__is_kept_for_every_kind_of_object);
 	tcase_add_test(tc, call__that_is_not_there__says_so_but_tells_bad_handles);
 	return s;
