@@ -2,7 +2,6 @@
 #include "cm.h"
 
 #include <string.h>
-#include <unistd.h>
 
 bool
 soft_address_known(const struct sockaddr *address)
@@ -78,6 +77,6 @@ soft_address_local(const struct sockaddr *address)
 	soft_address_copy(&any_port, address);
 	soft_address_set_port((struct sockaddr *)&any_port, 0);
 	local = !bind(fd, (struct sockaddr *)&any_port, soft_address_length(address));
-	close(fd);
+	soft_close(fd);
 	return local;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "context.h"
 
-#include <unistd.h>
 
 int
 soft_async_init(struct soft_async_queue *queue)
@@ -28,12 +27,10 @@ soft_async_raise(struct soft_context *ctx, struct soft_async_source *source,
 
 	pthread_mutex_lock(&queue->lock);
 	if (!source->dead) {
-		if (!source->pending) {
-			if (TAILQ_EMPTY(&queue->sources))
-				soft_bell_ring(queue->fd);
+		if (!source->pending)
 			TAILQ_INSERT_TAIL(&queue->sources, source, link);
-		}
 		source->pending |= 1u << type;
+		soft_bell_ring(queue->fd);
 	}
 	pthread_mutex_unlock(&queue->lock);
 }
@@ -85,6 +82,10 @@ ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
 {
 	struct soft_context *ctx = soft_context_of(context);
 
+	if (soft_context_stale(ctx)) {
+		errno = EIO;
+		return -1;
+	}
 	while (!take(&ctx->async, event))
 		if (soft_bell_wait(ctx->async.fd))
 			return -1;
@@ -134,5 +135,5 @@ void
 soft_async_destroy(struct soft_async_queue *queue)
 {
 	pthread_mutex_destroy(&queue->lock);
-	close(queue->fd);
+	soft_close(queue->fd);
 }

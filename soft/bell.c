@@ -49,6 +49,15 @@ soft_bell_hush(int fd)
 	errno = saved;
 }
 
+void
+soft_close(int fd)
+{
+	int saved = errno;
+
+	(void)syscall(SYS_close, fd);
+	errno = saved;
+}
+
 int
 soft_bell_wait(int fd)
 {

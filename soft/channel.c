@@ -3,7 +3,6 @@
 #include "cq.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 struct ibv_comp_channel *
 ibv_create_comp_channel(struct ibv_context *context)
@@ -54,7 +53,7 @@ ibv_destroy_comp_channel(struct ibv_comp_channel *ibv)
 	pthread_mutex_unlock(&channel->lock);
 	if (users)
 		return EBUSY;
-	close(ibv->fd);
+	soft_close(ibv->fd);
 	pthread_mutex_destroy(&channel->lock);
 	free(channel);
 	soft_context_put(ctx);
@@ -73,11 +72,9 @@ void
 soft_channel_post(struct soft_channel *channel, struct soft_cq *cq)
 {
 	pthread_mutex_lock(&channel->lock);
-	if (cq->unread++ == 0) {
-		if (TAILQ_EMPTY(&channel->events))
-			soft_bell_ring(channel->ibv.fd);
+	if (cq->unread++ == 0)
 		TAILQ_INSERT_TAIL(&channel->events, cq, link);
-	}
+	soft_bell_ring(channel->ibv.fd);
 	pthread_mutex_unlock(&channel->lock);
 }
 
@@ -125,6 +122,10 @@ ibv_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **cq, void **cq_con
 	struct soft_channel *channel = soft_channel_of(ibv);
 	struct soft_cq *ready;
 
+	if (soft_context_stale(soft_context_of(ibv->context))) {
+		errno = EIO;
+		return -1;
+	}
 	while (!(ready = take(channel)))
 		if (soft_bell_wait(ibv->fd))
 			return -1;

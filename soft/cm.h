@@ -87,11 +87,13 @@ struct soft_event {
 
 struct soft_event_channel {
 	struct rdma_event_channel public;
+	unsigned int generation; /* of the process */
 	TAILQ_HEAD(, soft_event) events;
 };
 
 struct soft_id {
 	struct rdma_cm_id public;
+	unsigned int generation; /* of the process */
 	enum soft_id_state state;
 	uint32_t number;
 	struct soft_context *context; /* holds a reference once bound to the device */
@@ -166,7 +168,11 @@ int soft_event_complete(struct soft_id *id);
 struct soft_id *soft_id_new(struct rdma_event_channel *channel, void *context,
     enum rdma_port_space ps);
 void soft_id_free(struct soft_id *id);
+void soft_ids_reset(void); /* in a forked child */
 struct soft_id *soft_id_find(uint32_t number);
+
+/* Takes the lock: for callers whose next step does not depend on the state staying. */
+enum soft_id_state soft_id_state(struct soft_id *id);
 
 /* Calls for every id; the function may not make or free any. */
 void soft_id_each(void (*fn)(struct soft_id *id, void *arg), void *arg);
@@ -209,7 +215,7 @@ void soft_service_release(struct soft_id *id);
 int soft_service_listen(struct soft_id *id);
 bool soft_service_here(uint16_t port_space, uint16_t port); /* the port is of this process */
 void soft_services_stop(void);  /* after the progress thread has ended */
-void soft_service_reset(void); /* in a forked child */
+void soft_services_reset(void); /* in a forked child */
 
 /* The id listening at the address of a REQ. */
 struct soft_id *soft_service_find(uint16_t port_space, uint16_t port,

@@ -445,7 +445,7 @@ rdma_listen(struct rdma_cm_id *public, int backlog)
 	struct sockaddr_in any = { .sin_family = AF_INET };
 	int r;
 
-	if (id->state == SOFT_ID_IDLE && rdma_bind_addr(public, (struct sockaddr *)&any))
+	if (soft_id_state(id) == SOFT_ID_IDLE && rdma_bind_addr(public, (struct sockaddr *)&any))
 		return -1;
 	pthread_mutex_lock(&soft_cm_lock);
 	r = id->state == SOFT_ID_BOUND ? soft_service_listen(id) : -EINVAL;
@@ -482,12 +482,13 @@ int
 rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *param)
 {
 	struct soft_id *id = soft_id_of(public);
+	enum soft_id_state state = soft_id_state(id);
 	int r;
 
-	if (id->state == SOFT_ID_ACCEPTED && !public->qp)
+	if (state == SOFT_ID_ACCEPTED && !public->qp)
 		return rdma_establish(public); /* the older way to say so */
-	if (id->state != SOFT_ID_REQUESTED)
-		return soft_cm_result(id->state == SOFT_ID_DISCONNECTED ? ECONNRESET : EINVAL);
+	if (state != SOFT_ID_REQUESTED)
+		return soft_cm_result(state == SOFT_ID_DISCONNECTED ? ECONNRESET : EINVAL);
 	r = check_param(param, SOFT_CM_REP_DATA);
 	if (r)
 		return soft_cm_result(r);
@@ -547,13 +548,8 @@ int
 rdma_disconnect(struct rdma_cm_id *public)
 {
 	struct soft_id *id = soft_id_of(public);
-	bool unused;
-	int r = 0;
 
-	pthread_mutex_lock(&soft_cm_lock);
-	unused = id->state < SOFT_ID_REQUESTING;
-	pthread_mutex_unlock(&soft_cm_lock);
-	if (unused)
+	if (soft_id_state(id) < SOFT_ID_REQUESTING)
 		return soft_cm_result(EINVAL);
 	soft_cm_qp_error(id);
 	pthread_mutex_lock(&soft_cm_lock);
@@ -568,7 +564,7 @@ rdma_disconnect(struct rdma_cm_id *public)
 		break;
 	}
 	pthread_mutex_unlock(&soft_cm_lock);
-	return soft_cm_result(r);
+	return 0;
 }
 
 int

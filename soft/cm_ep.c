@@ -10,6 +10,8 @@ set_up(struct rdma_cm_id *public, const struct rdma_addrinfo *res, struct ibv_pd
 {
 	struct soft_id *id = soft_id_of(public);
 
+	if (init)
+		init->qp_type = (enum ibv_qp_type)res->ai_qp_type; /* callers leave it open */
 	if (res->ai_flags & RAI_PASSIVE) {
 		if (rdma_bind_addr(public, res->ai_src_addr))
 			return -1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cm.h"
+#include "runtime.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 pthread_mutex_t soft_cm_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t acknowledged = PTHREAD_COND_INITIALIZER;
@@ -22,7 +22,8 @@ soft_cm_reset(void)
 	pthread_mutex_init(&soft_cm_lock, NULL);
 	pthread_cond_init(&acknowledged, NULL);
 	soft_cm_device_reset();
-	soft_service_reset();
+	soft_services_reset();
+	soft_ids_reset();
 }
 
 struct rdma_event_channel *
@@ -38,13 +39,14 @@ rdma_create_event_channel(void)
 		return NULL;
 	}
 	TAILQ_INIT(&channel->events);
+	channel->generation = soft_runtime_generation();
 	return &channel->public;
 }
 
 void
 rdma_destroy_event_channel(struct rdma_event_channel *public)
 {
-	close(public->fd);
+	soft_close(public->fd);
 	free(soft_event_channel_of(public));
 }
 
@@ -62,9 +64,8 @@ static void
 enqueue(struct soft_event_channel *channel, struct soft_event *event)
 {
 	event->queued = true;
-	if (TAILQ_EMPTY(&channel->events))
-		soft_bell_ring(channel->public.fd);
 	TAILQ_INSERT_TAIL(&channel->events, event, link);
+	soft_bell_ring(channel->public.fd);
 }
 
 void
@@ -235,6 +236,8 @@ rdma_get_cm_event(struct rdma_event_channel *public, struct rdma_cm_event **out)
 	struct soft_event *event;
 	int state;
 
+	if (channel->generation != soft_runtime_generation())
+		return soft_cm_result(EIO); /* the parent's */
 	for (;;) {
 		event = take(channel);
 		if (!event) {

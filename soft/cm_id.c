@@ -58,6 +58,17 @@ soft_id_find(uint32_t number)
 	return table[index].id;
 }
 
+enum soft_id_state
+soft_id_state(struct soft_id *id)
+{
+	enum soft_id_state state;
+
+	pthread_mutex_lock(&soft_cm_lock);
+	state = id->state;
+	pthread_mutex_unlock(&soft_cm_lock);
+	return state;
+}
+
 void
 soft_id_each(void (*fn)(struct soft_id *id, void *arg), void *arg)
 {
@@ -77,6 +88,7 @@ soft_id_new(struct rdma_event_channel *channel, void *context, enum rdma_port_sp
 	id->public.context = context;
 	id->public.ps = ps;
 	id->public.qp_type = IBV_QPT_RC;
+	id->generation = soft_runtime_generation();
 	id->psn = soft_random32() & 0xffffff;
 	if (number_assign(id)) {
 		free(id);
@@ -93,6 +105,13 @@ soft_id_free(struct soft_id *id)
 	free(id->public.route.path_rec);
 	free(id->endpoint);
 	free(id);
+}
+
+void
+soft_ids_reset(void)
+{
+	table = NULL; /* not freed: another thread may have been about to change it */
+	table_size = table_next = 0;
 }
 
 static void
@@ -174,6 +193,8 @@ rdma_destroy_id(struct rdma_cm_id *public)
 	struct rdma_event_channel *own = id->sync ? public->channel : NULL;
 	struct soft_context *ctx = id->context;
 
+	if (id->generation != soft_runtime_generation())
+		return 0; /* the parent's */
 	if (public->event) {
 		rdma_ack_cm_event(public->event);
 		public->event = NULL;
@@ -188,7 +209,7 @@ rdma_destroy_id(struct rdma_cm_id *public)
 	pthread_mutex_unlock(&soft_cm_lock);
 	if (own)
 		rdma_destroy_event_channel(own);
-	if (ctx && !soft_context_stale(ctx))
+	if (ctx)
 		soft_cm_device_put();
 	return 0;
 }

@@ -1,31 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cm.h"
 #include "peer.h"
+#include "ports.h"
 #include "slot.h"
 #include "timer.h"
 
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <unistd.h>
 
 /*
- * A service is a port number of one port space that this process holds.  Holding it means
- * owning the abstract unix socket "softverbs.1.port.SPACE.PORT", which makes the number
- * unique on the host and is where other processes ask for its owner.
+ * A service is a port number of one port space that this process holds.  A port that the
+ * consumer named, or listens at, has the abstract unix socket "softverbs.1.port.SPACE.PORT":
+ * that makes it unique on the host and is where other processes ask for its owner.  A port
+ * of the consumer's indifference comes out of a block; see ports.h.
  */
 struct soft_service {
 	LIST_ENTRY(soft_service) link;
 	LIST_HEAD(, soft_id) ids;
 	uint16_t port_space;
 	uint16_t port;
-	struct soft_watch watch; /* its descriptor is -1 when the service has ended */
+	struct soft_watch watch; /* its descriptor is -1 if there is no socket */
 	struct soft_id *listener;
 	struct soft_timer burial;
 };
-
-/* Ports handed out for "any port", as for TCP on most hosts. */
-#define EPHEMERAL_FIRST 49152
-#define EPHEMERAL_COUNT 16384
 
 #define BUCKETS 1024
 static LIST_HEAD(, soft_service) buckets[BUCKETS];
@@ -56,37 +53,25 @@ create(struct soft_service **out, uint16_t port_space, uint16_t port)
 	struct soft_service *service;
 	int fd;
 
-	fd = soft_name_bind("softverbs.1.port.%04x.%u", port_space, port);
-	if (fd < 0)
-		return fd;
 	service = calloc(1, sizeof *service);
-	if (!service) {
-		close(fd);
+	if (!service)
 		return -ENOMEM;
+	if (port)
+		fd = soft_port_take(port_space, port);
+	else
+		fd = soft_port_any(port_space, &port);
+	if (fd < 0 && fd != SOFT_PORT_LENT) {
+		free(service);
+		return fd;
 	}
 	service->port_space = port_space;
 	service->port = port;
-	service->watch = (struct soft_watch){ fd, say_hello };
+	service->watch = (struct soft_watch){ fd == SOFT_PORT_LENT ? -1 : fd, say_hello };
 	soft_timer_init(&service->burial, bury);
 	LIST_INIT(&service->ids);
 	LIST_INSERT_HEAD(&buckets[port % BUCKETS], service, link);
 	*out = service;
 	return 0;
-}
-
-static int
-create_any(struct soft_service **out, uint16_t port_space)
-{
-	uint32_t first = soft_random32() % EPHEMERAL_COUNT;
-	uint16_t port;
-	int r = -EADDRINUSE;
-
-	for (uint32_t i = 0; i < EPHEMERAL_COUNT && r == -EADDRINUSE; i++) {
-		port = (uint16_t)(EPHEMERAL_FIRST + (first + i) % EPHEMERAL_COUNT);
-		if (!find(port_space, port))
-			r = create(out, port_space, port);
-	}
-	return r;
 }
 
 /* Ids of this process share a port if all of them asked to. */
@@ -114,7 +99,7 @@ soft_service_bind(struct soft_id *id, uint16_t *port)
 		if (!shareable(service, id))
 			return -EADDRINUSE;
 	} else {
-		r = *port ? create(&service, port_space, *port) : create_any(&service, port_space);
+		r = create(&service, port_space, *port);
 		if (r)
 			return r;
 	}
@@ -138,8 +123,13 @@ soft_service_release(struct soft_id *id)
 	if (!LIST_EMPTY(&service->ids))
 		return;
 	LIST_REMOVE(service, link);
-	close(service->watch.fd); /* also ends its place in the epoll set */
-	service->watch.fd = -1;
+	if (service->watch.fd >= 0) {
+		/* Out of the set first: a process just forked may hold the descriptor, too. */
+		soft_watch_remove(&service->watch);
+		soft_close(service->watch.fd);
+		service->watch.fd = -1;
+	}
+	soft_port_return(service->port_space, service->port);
 	LIST_INSERT_HEAD(&ended, service, link);
 	soft_timer_set(&service->burial, 0);
 }
@@ -184,17 +174,23 @@ say_hello(struct soft_watch *watch, uint32_t events)
 	soft_peer_hello(&hello);
 	if (soft_peer_trusted(fd))
 		(void)send(fd, &hello, sizeof hello, MSG_NOSIGNAL | MSG_DONTWAIT);
-	close(fd);
+	soft_close(fd);
 }
 
 int
 soft_service_listen(struct soft_id *id)
 {
 	struct soft_service *service = id->service;
-	int r;
+	int fd, r;
 
 	if (service->listener)
 		return -EADDRINUSE;
+	if (service->watch.fd < 0) {
+		fd = soft_port_socket(service->port_space, service->port);
+		if (fd < 0)
+			return fd;
+		service->watch.fd = fd;
+	}
 	if (listen(service->watch.fd, SOMAXCONN))
 		return -errno;
 	/* A port listened at before is watched already. */
@@ -211,6 +207,7 @@ soft_service_here(uint16_t port_space, uint16_t port)
 	return find(port_space, port) != NULL;
 }
 
+/* "Any address" of IPv6 takes callers of IPv4, too. */
 struct soft_id *
 soft_service_find(uint16_t port_space, uint16_t port, const struct sockaddr *target)
 {
@@ -221,19 +218,23 @@ soft_service_find(uint16_t port_space, uint16_t port, const struct sockaddr *tar
 	if (!listener)
 		return NULL;
 	bound = rdma_get_local_addr(&listener->public);
-	return soft_address_wild(bound) || soft_address_same_host(bound, target) ? listener : NULL;
+	if (soft_address_wild(bound))
+		return bound->sa_family == AF_INET6 || target->sa_family == AF_INET ? listener : NULL;
+	return soft_address_same_host(bound, target) ? listener : NULL;
 }
 
 /* The parent's sockets must not hold their names when it is gone. */
 void
-soft_service_reset(void)
+soft_services_reset(void)
 {
 	struct soft_service *service;
 
 	for (int i = 0; i < BUCKETS; i++) {
 		LIST_FOREACH(service, &buckets[i], link)
-			close(service->watch.fd);
+			if (service->watch.fd >= 0)
+				soft_close(service->watch.fd);
 		LIST_INIT(&buckets[i]);
 	}
 	LIST_INIT(&ended);
+	soft_ports_reset();
 }

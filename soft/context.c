@@ -33,21 +33,23 @@ come_alive(struct soft_context *ctx)
 		return r;
 	ctx->verbs.context.async_fd = ctx->async.fd;
 	ctx->personality = (enum soft_personality)personality;
-	soft_runtime_enter();
+	soft_runtime_enter(ctx);
 	return 0;
 }
 
 int
 soft_context_get(struct soft_context *ctx)
 {
-	int r = 0;
+	int state, r = 0;
 
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* a message may be printed */
 	pthread_mutex_lock(&ctx->verbs.context.mutex);
 	if (!ctx->refs)
 		r = come_alive(ctx);
 	if (!r)
 		ctx->refs++;
 	pthread_mutex_unlock(&ctx->verbs.context.mutex);
+	pthread_setcancelstate(state, NULL);
 	return r;
 }
 
@@ -64,7 +66,7 @@ soft_context_put(struct soft_context *ctx)
 	if (last) {
 		soft_async_destroy(&ctx->async);
 		ctx->verbs.context.async_fd = -1;
-		soft_runtime_leave();
+		soft_runtime_leave(ctx);
 	}
 	pthread_mutex_unlock(&ctx->verbs.context.mutex);
 	pthread_setcancelstate(state, NULL);

@@ -51,6 +51,7 @@ struct soft_context {
 	struct soft_async_queue async;
 	enum soft_personality personality;
 	unsigned int generation; /* of the process, see soft_runtime_generation() */
+	LIST_ENTRY(soft_context) link; /* of runtime.c, while it is alive */
 	bool permanent;
 	unsigned int refs; /* guarded by verbs.context.mutex */
 };
@@ -86,5 +87,8 @@ uint32_t soft_async_retire(struct soft_context *ctx, struct soft_async_source *s
 
 /* verbs.c: fills the operations that programs reach through the structure. */
 void soft_context_fill(struct soft_context *ctx);
+
+/* In a forked child: the operations of the parent's context become errors. */
+void soft_context_disown(struct soft_context *ctx);
 
 #endif

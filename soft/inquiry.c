@@ -63,7 +63,7 @@ answered(struct soft_watch *watch, uint32_t events)
 	if (n > 0 && inquiry->filled < sizeof inquiry->hello)
 		return;
 	soft_watch_remove(watch);
-	close(watch->fd);
+	soft_close(watch->fd);
 	pthread_mutex_lock(&soft_cm_lock);
 	if (inquiry->filled == sizeof inquiry->hello && hello_good(inquiry))
 		soft_cm_located(&inquiry->request, inquiry->hello.hello.slot);
@@ -95,7 +95,7 @@ knock(struct soft_inquiry *inquiry)
 		r = soft_watch_add(&inquiry->watch, EPOLLIN);
 	}
 	if (r)
-		syscall(SYS_close, fd);
+		soft_close(fd);
 	return r;
 }
 
@@ -147,7 +147,7 @@ soft_inquiries_stop(void)
 	while ((inquiry = LIST_FIRST(&inquiries))) {
 		soft_timer_cancel(&inquiry->timer);
 		if (inquiry->watch.fd >= 0)
-			close(inquiry->watch.fd);
+			soft_close(inquiry->watch.fd);
 		finish(inquiry);
 	}
 }
@@ -159,6 +159,6 @@ soft_inquiries_reset(void)
 
 	LIST_FOREACH(inquiry, &inquiries, link)
 		if (inquiry->watch.fd >= 0)
-			close(inquiry->watch.fd);
+			soft_close(inquiry->watch.fd);
 	LIST_INIT(&inquiries);
 }

@@ -456,6 +456,6 @@ soft_link_close(struct soft_link *link)
 		free(message);
 	}
 	soft_watch_remove(&link->watch);
-	close(link->watch.fd);
+	soft_close(link->watch.fd);
 	soft_link_put(link); /* the watch's */
 }

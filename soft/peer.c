@@ -58,7 +58,7 @@ connect_slot(unsigned int slot)
 		return -1;
 	if (!syscall(SYS_connect, fd, &address, length) && soft_peer_trusted(fd))
 		return fd;
-	syscall(SYS_close, fd);
+	soft_close(fd);
 	return -1;
 }
 
@@ -76,7 +76,7 @@ open_link(unsigned int slot)
 		return NULL;
 	link = soft_link_new(fd, slot, true);
 	if (!link) {
-		syscall(SYS_close, fd);
+		soft_close(fd);
 		return NULL;
 	}
 	LIST_INSERT_HEAD(&links, link, all);
@@ -136,7 +136,7 @@ accept_event(struct soft_watch *watch, uint32_t events)
 	}
 	link = soft_peer_trusted(fd) ? soft_link_new(fd, 0, false) : NULL;
 	if (!link) {
-		close(fd);
+		soft_close(fd);
 		return;
 	}
 	pthread_mutex_lock(&lock);
@@ -249,7 +249,7 @@ soft_peers_reset(void)
 
 	pthread_mutex_init(&lock, NULL);
 	LIST_FOREACH(link, &links, all)
-		close(link->watch.fd);
+		soft_close(link->watch.fd);
 	LIST_INIT(&links);
 	link_count = 0;
 	for (unsigned int i = 0; i <= SOFT_SLOT_MAX; i++)

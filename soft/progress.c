@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
-#include <unistd.h>
 
 static pthread_t thread;
 static int epoll_fd = -1;
@@ -82,9 +81,9 @@ soft_progress_start(void)
 	wake_fd = -1;
 
 close_bell:
-	close(fd);
+	soft_close(fd);
 close_epoll:
-	close(epoll_fd);
+	soft_close(epoll_fd);
 	epoll_fd = -1;
 	return r;
 }
@@ -95,8 +94,8 @@ soft_progress_stop(void)
 	quit = true;
 	soft_progress_wake();
 	pthread_join(thread, NULL);
-	close(wake_fd);
-	close(epoll_fd);
+	soft_close(wake_fd);
+	soft_close(epoll_fd);
 	wake_fd = -1;
 	epoll_fd = -1;
 }
@@ -138,9 +137,9 @@ void
 soft_progress_reset(void)
 {
 	if (epoll_fd >= 0)
-		close(epoll_fd);
+		soft_close(epoll_fd);
 	if (wake_fd >= 0)
-		close(wake_fd);
+		soft_close(wake_fd);
 	epoll_fd = -1;
 	wake_fd = -1;
 }

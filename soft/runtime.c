@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "runtime.h"
 #include "cm.h"
+#include "context.h"
 #include "inquiry.h"
 #include "peer.h"
 #include "progress.h"
@@ -10,7 +11,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
-static unsigned int contexts;
+static LIST_HEAD(, soft_context) contexts = LIST_HEAD_INITIALIZER(contexts);
 static bool started;
 static atomic_uint generation;
 
@@ -22,8 +23,12 @@ static atomic_uint generation;
 static void
 forked(void)
 {
+	struct soft_context *ctx;
+
 	pthread_mutex_init(&lock, NULL);
-	contexts = 0;
+	LIST_FOREACH(ctx, &contexts, link)
+		soft_context_disown(ctx);
+	LIST_INIT(&contexts);
 	started = false;
 	generation++;
 	soft_progress_reset();
@@ -35,30 +40,44 @@ forked(void)
 	soft_cm_reset();
 }
 
+/* So that the child finds the list of contexts in order. */
+static void
+before_fork(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void
+after_fork(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
 static void
 watch_forks(void)
 {
-	pthread_atfork(NULL, NULL, forked);
+	pthread_atfork(before_fork, after_fork, forked);
 }
 
 void
-soft_runtime_enter(void)
+soft_runtime_enter(struct soft_context *ctx)
 {
 	pthread_once(&fork_once, watch_forks);
 	pthread_mutex_lock(&lock);
-	contexts++;
+	LIST_INSERT_HEAD(&contexts, ctx, link);
 	pthread_mutex_unlock(&lock);
 }
 
 void
-soft_runtime_leave(void)
+soft_runtime_leave(struct soft_context *ctx)
 {
 	int state;
 
 	/* Joining is a cancellation point, and this lock outlives the call. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	pthread_mutex_lock(&lock);
-	if (--contexts == 0 && started) {
+	LIST_REMOVE(ctx, link);
+	if (LIST_EMPTY(&contexts) && started) {
 		soft_progress_stop();
 		soft_peers_stop();
 		soft_inquiries_stop();

@@ -11,9 +11,10 @@
 
 #include "soft.h"
 
-/* Counts contexts. */
-void soft_runtime_enter(void);
-void soft_runtime_leave(void);
+/* For a context that comes to life, and one that ends. */
+struct soft_context;
+void soft_runtime_enter(struct soft_context *ctx);
+void soft_runtime_leave(struct soft_context *ctx);
 
 /* Makes slot and progress thread exist: 0 or -errno. */
 int soft_runtime_start(void);

@@ -50,7 +50,7 @@ soft_name_bind(const char *format, ...)
 		return -errno;
 	if (bind(fd, (struct sockaddr *)&address, length)) {
 		r = -errno;
-		close(fd);
+		soft_close(fd);
 		return r;
 	}
 	return fd;
@@ -72,7 +72,7 @@ soft_slot_claim(void)
 			return fd;
 		if (listen(fd, SOMAXCONN)) {
 			r = -errno;
-			close(fd);
+			soft_close(fd);
 			return r;
 		}
 		listen_fd = fd;
@@ -85,7 +85,7 @@ soft_slot_claim(void)
 void
 soft_slot_release(void)
 {
-	close(listen_fd);
+	soft_close(listen_fd);
 	listen_fd = -1;
 	number = 0;
 }
@@ -106,7 +106,7 @@ void
 soft_slot_reset(void)
 {
 	if (listen_fd >= 0)
-		close(listen_fd);
+		soft_close(listen_fd);
 	listen_fd = -1;
 	number = 0;
 }

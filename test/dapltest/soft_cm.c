@@ -488,6 +488,96 @@ START_TEST(hundred_connections__made_and_broken_both_ways)
 }
 END_TEST
 
+/* Each id has a port of its own; a descriptor for each would soon be too many. */
+START_TEST(a_thousand_calling_ids__few_descriptors__unique_ports)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = port,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	static struct rdma_cm_id *ids[1000];
+	static char seen[65536];
+	int before = runner_count_fds();
+
+	for (int i = 0; i < 1000; i++) {
+		ck_assert_int_eq(rdma_create_id(client, &ids[i], NULL, RDMA_PS_TCP), 0);
+		ck_assert_int_eq(rdma_resolve_addr(ids[i], NULL, (struct sockaddr *)&to, 100), 0);
+		cm_expect(client, RDMA_CM_EVENT_ADDR_RESOLVED, ids[i]);
+		ck_assert_int_eq(seen[rdma_get_src_port(ids[i])]++, 0);
+	}
+	ck_assert_int_lt(runner_count_fds() - before, 32);
+	for (int i = 0; i < 1000; i++)
+		ck_assert_int_eq(rdma_destroy_id(ids[i]), 0);
+	ck_assert_int_le(runner_count_fds(), before);
+}
+END_TEST
+
+START_TEST(port_of_a_calling_id__bound_by_name__address_in_use)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+		.sin_port = rdma_get_src_port(active), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct rdma_cm_id *id;
+
+	ck_assert_int_eq(rdma_create_id(client, &id, NULL, RDMA_PS_TCP), 0);
+	ck_assert_int_eq(rdma_bind_addr(id, (struct sockaddr *)&address), -1);
+	ck_assert_int_eq(errno, EADDRINUSE);
+	forget(&active);
+	ck_assert_int_eq(rdma_bind_addr(id, (struct sockaddr *)&address), 0);
+	ck_assert_int_eq(rdma_destroy_id(id), 0);
+}
+END_TEST
+
+START_TEST(reuse_address__two_ids_share_a_port__one_listens)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(20079),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct rdma_cm_id *ids[2];
+	int on = 1;
+
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(rdma_create_id(client, &ids[i], NULL, RDMA_PS_TCP), 0);
+		ck_assert_int_eq(rdma_set_option(ids[i], RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR,
+		    &on, sizeof on), 0);
+		ck_assert_int_eq(rdma_bind_addr(ids[i], (struct sockaddr *)&address), 0);
+	}
+	ck_assert_int_eq(rdma_listen(ids[0], 0), 0);
+	ck_assert_int_eq(rdma_listen(ids[1], 0), -1);
+	ck_assert_int_eq(errno, EADDRINUSE);
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(rdma_destroy_id(ids[i]), 0);
+}
+END_TEST
+
+START_TEST(ipv6__loopback__connects)
+{
+	struct sockaddr_in6 address = { .sin6_family = AF_INET6, .sin6_addr = in6addr_loopback };
+	struct rdma_conn_param p = param(NULL, 0);
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *six, *caller;
+
+	ck_assert_int_eq(rdma_create_id(server, &six, NULL, RDMA_PS_TCP), 0);
+	if (rdma_bind_addr(six, (struct sockaddr *)&address)) {
+		ck_assert_int_eq(errno, ENODEV); /* a host without IPv6 */
+		ck_assert_int_eq(rdma_destroy_id(six), 0);
+		return;
+	}
+	ck_assert_int_eq(rdma_listen(six, 0), 0);
+	address.sin6_port = rdma_get_src_port(six);
+	ck_assert_int_eq(rdma_create_id(client, &caller, NULL, RDMA_PS_TCP), 0);
+	ck_assert_int_eq(rdma_resolve_addr(caller, NULL, (struct sockaddr *)&address, 100), 0);
+	cm_expect(client, RDMA_CM_EVENT_ADDR_RESOLVED, caller);
+	ck_assert_int_eq(rdma_resolve_route(caller, 100), 0);
+	cm_expect(client, RDMA_CM_EVENT_ROUTE_RESOLVED, caller);
+	ck_assert_int_eq(rdma_connect(caller, &p), 0);
+	event = cm_next(server, RDMA_CM_EVENT_CONNECT_REQUEST);
+	passive = event->id;
+	ck_assert_int_eq(rdma_get_peer_addr(passive)->sa_family, AF_INET6);
+	rdma_ack_cm_event(event);
+	ck_assert_int_eq(rdma_reject(passive, NULL, 0), 0);
+	cm_expect(client, RDMA_CM_EVENT_REJECTED, caller);
+	forget(&six);
+	forget(&caller);
+}
+END_TEST
+
 static void *
 serve_once(void *listening)
 {
@@ -505,8 +595,7 @@ serve_once(void *listening)
 START_TEST(endpoints__synchronous_ids_make_their_own_queues)
 {
 	struct rdma_addrinfo hints = { .ai_flags = RAI_PASSIVE, .ai_port_space = RDMA_PS_TCP };
-	struct ibv_qp_init_attr init = { .cap = { 4, 4, 1, 1, 16 }, .sq_sig_all = 1,
-		.qp_type = IBV_QPT_RC };
+	struct ibv_qp_init_attr init = { .cap = { 4, 4, 1, 1, 16 }, .sq_sig_all = 1 };
 	struct rdma_addrinfo *info;
 	struct rdma_cm_id *listening, *there;
 	struct ibv_qp_init_attr copy = init;
@@ -569,6 +658,10 @@ soft_cm_suite(void)
 	tcase_add_test(tcase, wrong_state__refused);
 	tcase_add_test(tcase, devices__context_outlives_the_list_and_the_ids);
 	tcase_add_test(tcase, hundred_connections__made_and_broken_both_ways);
+	tcase_add_test(tcase, a_thousand_calling_ids__few_descriptors__unique_ports);
+	tcase_add_test(tcase, port_of_a_calling_id__bound_by_name__address_in_use);
+	tcase_add_test(tcase, reuse_address__two_ids_share_a_port__one_listens);
+	tcase_add_test(tcase, ipv6__loopback__connects);
 	tcase_add_test(tcase, endpoints__synchronous_ids_make_their_own_queues);
 	return suite;
 }

@@ -245,9 +245,19 @@ START_TEST(fork__child_leaves_the_device_alone__parent_goes_on)
 	pair_make(&a, &b, NULL);
 	child = fork();
 	if (child == 0) {
-		ibv_destroy_qp(a.qp);
-		ibv_destroy_cq(a.cq);
-		ibv_close_device(a.context);
+		struct ibv_wc wc;
+		struct ibv_cq *cq;
+		void *context;
+
+		ck_assert_int_eq(side_try_receive(&b, 9, 0, 8), EIO);
+		ck_assert_int_eq(side_try_post(&a, IBV_WR_SEND, 0, 9, 0, 8), EIO);
+		ck_assert_int_lt(ibv_poll_cq(a.cq, 1, &wc), 0);
+		ck_assert_int_eq(ibv_req_notify_cq(a.cq, 0), EIO);
+		ck_assert_int_eq(ibv_get_cq_event(a.channel, &cq, &context), -1);
+		ck_assert_ptr_null(ibv_alloc_pd(a.context));
+		ck_assert_int_eq(ibv_destroy_qp(a.qp), 0);
+		ck_assert_int_eq(ibv_destroy_cq(a.cq), 0);
+		ck_assert_int_eq(ibv_close_device(a.context), 0);
 		if (!STORY_TSAN)
 			use_a_device();
 		_exit(0);

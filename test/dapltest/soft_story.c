@@ -77,6 +77,12 @@ side_make(struct side *side, const struct side_options *options)
 }
 
 void
+side_new_qp(struct side *side)
+{
+	make_qp(side, &(struct side_options){ 0 });
+}
+
+void
 side_free(struct side *side)
 {
 	if (side->qp)

@@ -77,6 +77,9 @@ struct ibv_context *story_open(void);
 void side_make(struct side *side, const struct side_options *options);
 void side_free(struct side *side);
 
+/* In the place of one that was destroyed. */
+void side_new_qp(struct side *side);
+
 /* Connects two queue pairs through INIT, RTR and RTS; a side may talk to itself. */
 void side_connect(struct side *a, struct side *b, const struct side_options *options);
 void side_to_init(struct side *side, const struct side_options *options);
