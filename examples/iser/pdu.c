@@ -168,6 +168,8 @@ hello_decode(struct hello *hello, const void *wire, size_t length)
 		return PDU_BAD_QUEUE;
 	if (hello->block_bytes == 0 || hello->block_bytes > PDU_MAX_BLOCK_BYTES)
 		return PDU_BAD_BLOCK;
+	if ((uint64_t)hello->queue_depth * hello->block_bytes > PDU_MAX_QUEUE_BYTES)
+		return PDU_BAD_QUEUE;
 	return PDU_OK;
 }
 

@@ -38,6 +38,8 @@
 /* The largest block and queue a peer may ask for: what a hello is checked against. */
 #define PDU_MAX_BLOCK_BYTES (16u << 20)
 #define PDU_MAX_QUEUE_DEPTH 4096u
+/* ... and of buffers for one connection, which is what the two together ask for. */
+#define PDU_MAX_QUEUE_BYTES (UINT64_C(1) << 30)
 
 enum pdu_opcode {
 	PDU_LOGIN = 1,	/* first PDU of a connection: agree on the size of the device */
@@ -59,7 +61,7 @@ enum pdu_status {
 	PDU_NOT_LOGGED_IN, /* a command before the login */
 	PDU_LOGGED_IN,	   /* a second login */
 	PDU_QUEUE_OVERRUN, /* more commands outstanding than agreed */
-	PDU_BAD_QUEUE,	   /* hello: queue depth 0 or too large */
+	PDU_BAD_QUEUE,	   /* hello: queue depth 0 or too large, or too large for the block size */
 	PDU_BAD_BLOCK,	   /* block size 0, too large, or not the one of the hello */
 	PDU_BAD_SIZE,	   /* login: the device cannot be that large */
 	PDU_NO_RESOURCES,  /* no memory or queue space for another connection */

@@ -185,13 +185,9 @@ on_received(struct conn *conn, unsigned int slot, enum pdu_status status, const 
 			command_start(conn, number, status, pdu);
 		return;
 	}
-	if (status != PDU_OK) {
-		conn_fail(conn, "an initiator that overruns the queue sent: %s",
-		    pdu_status_text(status));
-		return;
-	}
 	waiting = &tc->waiting[(tc->waiting_head + tc->waiting_count++) % conn->shape.recvs];
 	waiting->slot = slot;
+	waiting->status = status;
 	waiting->command = *pdu;
 }
 
@@ -209,7 +205,7 @@ start_waiting(struct conn *conn)
 	tc->waiting_head = (tc->waiting_head + 1) % conn->shape.recvs;
 	tc->waiting_count--;
 	if (conn_post_recv(conn, waiting.slot))
-		command_start(conn, number, PDU_OK, &waiting.command);
+		command_start(conn, number, waiting.status, &waiting.command);
 }
 
 static void

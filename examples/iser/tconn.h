@@ -18,6 +18,7 @@ struct ttask {
 /* A command that found no free task; it keeps its receive slot, and so the initiator waits. */
 struct waiting {
 	unsigned int slot;
+	enum pdu_status status; /* what is wrong with it, if anything */
 	struct pdu command;
 };
 
