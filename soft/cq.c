@@ -16,6 +16,18 @@
 #define DELAY_TIME 300000u
 
 static uint32_t
+counter(const atomic_uint *value)
+{
+	return atomic_load_explicit(value, memory_order_relaxed);
+}
+
+static void
+set_counter(atomic_uint *at, uint32_t value)
+{
+	atomic_store_explicit(at, value, memory_order_relaxed);
+}
+
+static uint32_t
 noise(struct soft_cq *cq)
 {
 	/* xorshift32: plenty for choosing when to be a nuisance */
@@ -69,19 +81,20 @@ static void
 timer_expired(struct soft_timer *timer)
 {
 	struct soft_cq *cq = soft_container_of(timer, struct soft_cq, timer);
-	uint32_t before;
+	uint32_t before, after;
 
 	pthread_mutex_lock(&cq->lock);
 	if (cq->due) {
 		cq->due = 0;
 		soft_channel_post(cq->channel, cq);
 	}
-	before = cq->shown;
+	before = counter(&cq->shown);
 	if (before != cq->tail) {
-		cq->shown += 1 + noise(cq) % (cq->tail - before);
+		after = before + 1 + noise(cq) % (cq->tail - before);
+		set_counter(&cq->shown, after);
 		notice(cq, (int32_t)(cq->solicited - before) > 0 &&
-		    (int32_t)(cq->shown - cq->solicited) >= 0);
-		if (cq->shown != cq->tail)
+		    (int32_t)(after - cq->solicited) >= 0);
+		if (after != cq->tail)
 			delay(cq);
 	}
 	pthread_mutex_unlock(&cq->lock);
@@ -94,7 +107,7 @@ soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited)
 	int r = 0;
 
 	pthread_mutex_lock(&cq->lock);
-	if (cq->overrun || cq->tail - cq->head == cq->size) {
+	if (cq->overrun || cq->tail - counter(&cq->head) == cq->size) {
 		lost = !cq->overrun;
 		cq->overrun = true;
 		r = -EIO;
@@ -103,10 +116,10 @@ soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited)
 		if (solicited)
 			cq->solicited = cq->tail;
 		if (cq->personality == SOFT_DELAYED) {
-			if (cq->tail - cq->shown == 1)
+			if (cq->tail - counter(&cq->shown) == 1)
 				delay(cq);
 		} else {
-			cq->shown = cq->tail;
+			set_counter(&cq->shown, cq->tail);
 			notice(cq, solicited);
 		}
 	}
@@ -117,31 +130,44 @@ soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited)
 }
 
 /* Entries added before the overrun are good; behind them the queue is an error. */
+static int
+poll_empty(struct soft_cq *cq)
+{
+	int r;
+
+	if (soft_peers_linked())
+		sched_yield(); /* who spins here waits for the progress thread */
+	if (!atomic_load_explicit(&cq->overrun, memory_order_relaxed))
+		return 0;
+	pthread_mutex_lock(&cq->lock);
+	r = counter(&cq->head) == cq->tail ? -EIO : 0;
+	pthread_mutex_unlock(&cq->lock);
+	return r;
+}
+
 int
 soft_cq_poll(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
 {
 	struct soft_cq *cq = soft_cq_of(ibv);
-	uint32_t there, at, first;
-	bool over;
+	uint32_t head, there, at, first;
 
+	if (counter(&cq->shown) == counter(&cq->head))
+		return n > 0 ? poll_empty(cq) : 0;
 	pthread_mutex_lock(&cq->lock);
-	there = cq->shown - cq->head;
-	over = cq->overrun && !there && cq->shown == cq->tail;
+	head = counter(&cq->head);
+	there = counter(&cq->shown) - head;
 	if (n < (int)there)
 		there = n > 0 ? (uint32_t)n : 0;
-	if (there) {
-		at = cq->head & cq->mask;
-		first = cq->mask + 1 - at;
-		if (first > there)
-			first = there;
-		memcpy(wc, &cq->ring[at], first * sizeof *wc);
+	at = head & cq->mask;
+	first = cq->mask + 1 - at;
+	if (first > there)
+		first = there;
+	memcpy(wc, &cq->ring[at], first * sizeof *wc);
+	if (first < there)
 		memcpy(wc + first, cq->ring, (there - first) * sizeof *wc);
-		cq->head += there;
-	}
+	set_counter(&cq->head, head + there);
 	pthread_mutex_unlock(&cq->lock);
-	if (!there && soft_peers_linked())
-		sched_yield(); /* who spins here waits for the progress thread */
-	return over ? -EIO : (int)there;
+	return (int)there;
 }
 
 int
@@ -158,9 +184,9 @@ soft_cq_arm(struct ibv_cq *ibv, int solicited_only)
 	}
 	if (wanted > cq->armed)
 		cq->armed = wanted;
-	there = cq->shown != cq->head;
+	there = counter(&cq->shown) != counter(&cq->head);
 	if (cq->personality == SOFT_LATE && there &&
-	    (!solicited_only || (int32_t)(cq->solicited - cq->head) > 0))
+	    (!solicited_only || (int32_t)(cq->solicited - counter(&cq->head)) > 0))
 		fire(cq);
 	else if (cq->personality == SOFT_SPURIOUS && cq->channel && noise(cq) % 8 == 0)
 		soft_channel_post(cq->channel, cq);
@@ -255,12 +281,12 @@ ibv_resize_cq(struct ibv_cq *ibv, int cqe)
 	if (!ring)
 		return ENOMEM;
 	pthread_mutex_lock(&cq->lock);
-	if (cq->overrun || cq->tail - cq->head > (uint32_t)cqe) {
+	if (cq->overrun || cq->tail - counter(&cq->head) > (uint32_t)cqe) {
 		pthread_mutex_unlock(&cq->lock);
 		free(ring);
 		return cq->overrun ? EIO : EINVAL;
 	}
-	for (uint32_t i = cq->head; i != cq->tail; i++)
+	for (uint32_t i = counter(&cq->head); i != cq->tail; i++)
 		ring[i & mask] = cq->ring[i & cq->mask];
 	free(cq->ring);
 	cq->ring = ring;

@@ -20,12 +20,18 @@ struct soft_cq {
 	struct ibv_wc *ring;
 	uint32_t mask;
 	uint32_t size;	/* entries that fit */
-	uint32_t head;	/* next to be polled; these counters run freely */
-	uint32_t shown; /* end of what can be polled; short of tail only if delayed */
+	/*
+	 * These counters run freely and are written under the lock.  That nothing can be
+	 * polled is seen without it: an entry that was pushed before the last request or
+	 * poll of this thread is visible to it by the lock that either took, and one pushed
+	 * later may as well be found later.
+	 */
+	atomic_uint head;  /* next to be polled */
+	atomic_uint shown; /* end of what can be polled; short of tail only if delayed */
 	uint32_t tail;
 	uint32_t solicited; /* one past the newest entry that a solicited request waits for */
 	enum soft_armed armed;
-	bool overrun; /* an entry was lost: the CQ accepts nothing more */
+	atomic_bool overrun; /* an entry was lost: the CQ accepts nothing more */
 
 	enum soft_personality personality;
 	struct soft_timer timer;
