@@ -26,6 +26,8 @@ main(int argc, char **argv)
 		evd_park_suite,
 		review_threads_suite,
 		evd_status_suite,
+		evd_stress_suite,
+		evd_window_suite,
 		NULL,
 	};
 

@@ -118,7 +118,7 @@ ack(void *source, unsigned int n)
 static bool
 get_locked(struct script *s)
 {
-	if (!s->raised)
+	if (!s->open || !s->raised)
 		return false;
 	s->raised--;
 	s->gets++;
@@ -165,6 +165,8 @@ destroyed(struct evd *evd)
 	for (int i = 0; i < 5000 && !balanced; i++) {
 		pthread_mutex_lock(&s->lock);
 		balanced = s->acks == s->gets;
+		if (balanced)
+			s->open = false; /* nothing is raised and nothing read from here on */
 		pthread_mutex_unlock(&s->lock);
 		if (!balanced)
 			script_sleep_ms(1);
@@ -205,6 +207,7 @@ script_open(struct script *s, const struct script_options *opt)
 {
 	struct evd_config config = { 0 };
 
+	pthread_mutex_lock(&s->lock);
 	s->opt = *opt;
 	if (!s->opt.qlen)
 		s->opt.qlen = 16;
@@ -212,13 +215,14 @@ script_open(struct script *s, const struct script_options *opt)
 	s->armed = s->outstanding = s->tolerant = false;
 	s->raised = s->gets = s->acks = 0;
 	s->destroyed = 0;
-	s->open = true;
-	s->ops = (struct evd_source_ops){ .poll = poll_cq, .sort = sort, .convert = convert,
-		.arm = arm, .ack = ack, .effect = effect, .exact_hint = opt->exact };
 	if (opt->channel == SCRIPT_PRIVATE || opt->channel == SCRIPT_SHARED) {
 		s->fd = os_event_open(true);
 		must(s->fd >= 0);
 	}
+	s->open = true;
+	pthread_mutex_unlock(&s->lock);
+	s->ops = (struct evd_source_ops){ .poll = poll_cq, .sort = sort, .convert = convert,
+		.arm = arm, .ack = ack, .effect = effect, .exact_hint = opt->exact };
 	if (opt->channel == SCRIPT_PRIVATE)
 		s->ops.read = read_channel;
 	if (opt->channel == SCRIPT_SHARED)
@@ -239,9 +243,8 @@ script_open(struct script *s, const struct script_options *opt)
 void
 script_close(struct script *s)
 {
-	if (s->open && evd_is(&s->evd, s))
+	if (evd_is(&s->evd, s))
 		ck_assert_int_eq(evd_free(&s->evd), 0);
-	s->open = false;
 	ck_assert_int_eq(s->destroyed, 1);
 }
 
@@ -256,13 +259,19 @@ raise_locked(struct script *s)
 		os_event_set(s->fd);
 }
 
+static void
+show_locked(struct script *s, const struct script_record *record)
+{
+	must(s->count < SCRIPT_CQ && s->undecided_count < SCRIPT_CQ);
+	s->cq[(s->head + s->count++) % SCRIPT_CQ] = *record;
+	s->undecided[(s->undecided_head + s->undecided_count++) % SCRIPT_CQ] = record->flags;
+}
+
 void
 script_show_record(struct script *s, const struct script_record *record)
 {
 	pthread_mutex_lock(&s->lock);
-	must(s->count < SCRIPT_CQ && s->undecided_count < SCRIPT_CQ);
-	s->cq[(s->head + s->count++) % SCRIPT_CQ] = *record;
-	s->undecided[(s->undecided_head + s->undecided_count++) % SCRIPT_CQ] = record->flags;
+	show_locked(s, record);
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -275,23 +284,48 @@ script_show(struct script *s, uint64_t id)
 static void
 direct(struct script *s)
 {
-	if (s->opt.channel == SCRIPT_DIRECT)
+	bool now;
+
+	pthread_mutex_lock(&s->lock);
+	now = s->opt.channel == SCRIPT_DIRECT;
+	pthread_mutex_unlock(&s->lock);
+	if (now)
 		while (script_deliver(s))
 			;
 }
 
-void
-script_decide(struct script *s)
+static void
+decide_locked(struct script *s)
 {
 	uint32_t flags;
 
-	pthread_mutex_lock(&s->lock);
 	must(s->undecided_count > 0);
 	flags = s->undecided[s->undecided_head];
 	s->undecided_head = (s->undecided_head + 1) % SCRIPT_CQ;
 	s->undecided_count--;
 	if (s->armed && (!s->armed_solicited || (flags & SCRIPT_SOLICITED)))
 		raise_locked(s);
+}
+
+void
+script_decide(struct script *s)
+{
+	pthread_mutex_lock(&s->lock);
+	decide_locked(s);
+	pthread_mutex_unlock(&s->lock);
+	direct(s);
+}
+
+void
+script_try_complete(struct script *s, uint64_t id)
+{
+	const struct script_record record = { .id = id };
+
+	pthread_mutex_lock(&s->lock);
+	if (s->open && s->count < SCRIPT_CQ / 2) {
+		show_locked(s, &record);
+		decide_locked(s);
+	}
 	pthread_mutex_unlock(&s->lock);
 	direct(s);
 }

@@ -74,7 +74,7 @@ struct script {
 	unsigned int gets, acks, arms, polls;
 	int fd;
 	struct loop_ticket ticket;
-	bool open;
+	bool open; /* between script_open() and destroyed() */
 	int destroyed;
 
 	/* misbehaviour */
@@ -105,6 +105,9 @@ void script_show_record(struct script *s, const struct script_record *record);
 void script_decide(struct script *s);
 void script_complete(struct script *s, uint64_t id);
 void script_complete_on(struct script *s, uint32_t ep, uint64_t id);
+
+/* As script_complete(), unless the EVD is not open just now. */
+void script_try_complete(struct script *s, uint64_t id);
 
 /* An event of the armed device without a completion; an event nobody armed for. */
 void script_spurious(struct script *s);

@@ -27,4 +27,6 @@ Suite *evd_loop_suite(void);
 Suite *evd_park_suite(void);
 Suite *review_threads_suite(void);
 Suite *evd_status_suite(void);
+Suite *evd_stress_suite(void);
+Suite *evd_window_suite(void);
 #endif

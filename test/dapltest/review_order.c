@@ -70,6 +70,19 @@ START_TEST(review_20__held_receives__released_into_upcalls_after_established)
 }
 END_TEST
 
+START_TEST(review_20__held_receives__are_no_news_until_released)
+{
+	evd_hold_begin(&st.dev.evd, &hold);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	script_complete_on(&st.dev, 1, 11);
+	ck_assert(script_deliver(&st.dev));
+	story_quiet(&st);
+	ck_assert_int_eq(post_established(), 0);
+	story_upcall(&st, TAPE_TOLD);
+	story_quiet(&st);
+}
+END_TEST
+
 START_TEST(review_20__held_receives__wake_a_waiter_only_when_released)
 {
 	struct waiter w;
@@ -243,6 +256,7 @@ review_order_suite(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, review_20__receive_before_established__held_and_follows_it);
 	tcase_add_test(tc, review_20__held_receives__released_into_upcalls_after_established);
+	tcase_add_test(tc, review_20__held_receives__are_no_news_until_released);
 	tcase_add_test(tc, review_20__held_receives__wake_a_waiter_only_when_released);
 	tcase_add_test(tc, review_20__any_outcome_releases__even_when_its_event_finds_no_room);
 	tcase_add_test(tc, review_05__held_receive__not_pending_for_enable_new);
