@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "device.h"
+
+#include <string.h>
+
+#include "world.h"
+
+static const struct os_site here = { "the device", 0 };
+
+void
+device_cq_open(struct device_cq *cq, int index, struct device_channel *channel)
+{
+	memset(cq, 0, sizeof *cq);
+	cq->index = index;
+	cq->channel = channel;
+	cq->alive = true;
+}
+
+static int8_t *
+event_at(struct device_channel *channel, unsigned int i)
+{
+	return &channel->events[(channel->first + i) % DEVICE_DEPTH];
+}
+
+static void
+skip_destroyed(struct device_channel *channel)
+{
+	while (channel->n_events && *event_at(channel, 0) < 0) {
+		channel->first++;
+		channel->n_events--;
+	}
+}
+
+static bool
+acknowledged(void *arg)
+{
+	struct device_cq *cq = arg;
+
+	return cq->acks == cq->gets;
+}
+
+void
+device_cq_destroy(struct device_cq *cq)
+{
+	struct device_channel *channel = cq->channel;
+
+	sched_point(OP_DEVICE, OBJECT_DEVICE(cq->index), &here);
+	if (!cq->alive)
+		violation("a completion queue is destroyed twice");
+	cq->alive = false;
+	cq->armed = false;
+	/* Events nobody read go with the queue. */
+	for (unsigned int i = 0; i < channel->n_events; i++)
+		if (*event_at(channel, i) == cq->index)
+			*event_at(channel, i) = -1;
+	skip_destroyed(channel);
+	sched_touch(OP_DEVICE, OBJECT_DEVICE(cq->index));
+	world_channel_set(channel->fd, channel->n_events);
+	sched_until(acknowledged, cq, OP_DEVICE, OBJECT_DEVICE(cq->index));
+}
+
+/* ---- the device's moves ---- */
+
+static void
+raise_event(struct device_cq *cq)
+{
+	cq->armed = false;
+	cq->raised++;
+	*event_at(cq->channel, cq->channel->n_events++) = (int8_t)cq->index;
+	world_channel_set(cq->channel->fd, cq->channel->n_events);
+	trace_note("raises an event");
+}
+
+static void
+show(struct device_cq *cq)
+{
+	uint64_t id = cq->next_id(cq);
+
+	if (cq->count == DEVICE_DEPTH)
+		violation("the scenario overruns the device");
+	cq->queue[(cq->head + cq->count) % DEVICE_DEPTH] = (struct device_record){ id, ~id };
+	cq->count++;
+	cq->shown++;
+	cq->undecided++;
+	trace_note("completion %u is visible", (unsigned int)(id & 0xffff));
+	sched_touch(OP_DEVICE, OBJECT_DEVICE(cq->index));
+}
+
+static void
+decide(struct device_cq *cq)
+{
+	cq->undecided--;
+	if (cq->armed)
+		raise_event(cq);
+	else
+		trace_note("not armed: no event");
+	sched_touch(OP_DEVICE, OBJECT_DEVICE(cq->index));
+}
+
+void
+device_show(struct device_cq *cq)
+{
+	sched_point(OP_DEVICE, OBJECT_DEVICE(cq->index), &here);
+	if (cq->alive)
+		show(cq);
+}
+
+void
+device_decide(struct device_cq *cq)
+{
+	sched_point(OP_DEVICE, OBJECT_DEVICE(cq->index), &here);
+	if (cq->alive && cq->undecided)
+		decide(cq);
+}
+
+void
+device_complete(struct device_cq *cq)
+{
+	device_show(cq);
+	if (cq->strict) {
+		if (cq->alive)
+			decide(cq);
+		return;
+	}
+	device_decide(cq);
+}
+
+void
+device_spurious(struct device_cq *cq)
+{
+	sched_point(OP_DEVICE, OBJECT_DEVICE(cq->index), &here);
+	if (cq->alive && cq->armed)
+		raise_event(cq);
+	sched_touch(OP_DEVICE, OBJECT_DEVICE(cq->index));
+}
+
+int
+device_read(struct device_channel *channel, const struct os_site *site)
+{
+	int index = -1;
+
+	sched_point(OP_DEVICE, OBJECT_FD(channel->fd), site);
+	if (channel->n_events) {
+		index = *event_at(channel, 0);
+		channel->first++;
+		channel->n_events--;
+		skip_destroyed(channel);
+		sched_touch(OP_DEVICE, OBJECT_DEVICE(index));
+		trace_note("reads an event");
+	}
+	world_channel_set(channel->fd, channel->n_events);
+	return index;
+}
+
+/* ---- what the dispatcher calls ---- */
+
+static struct device_cq *
+alive(void *source, const char *what)
+{
+	struct device_cq *cq = source;
+
+	if (!cq->alive)
+		violation("%s of a destroyed completion queue", what);
+	return cq;
+}
+
+static int
+cq_poll(void *source, void *raw, int max)
+{
+	struct device_cq *cq = source;
+	struct device_record *out = raw;
+	int n = 0, fault = 0;
+
+	sched_point(OP_DEVICE, OBJECT_DEVICE(cq->index), &here);
+	(void)alive(source, "poll");
+	if (world_faults & (FAULT_POLL | FAULT_EXCESS))
+		fault = sched_fault(2, &here);
+	if (fault)
+		return world_faults & FAULT_EXCESS ? max + 1 : -EIO;
+	for (; n < max && cq->count; n++) {
+		out[n] = cq->queue[cq->head];
+		cq->head = (cq->head + 1) % DEVICE_DEPTH;
+		cq->count--;
+	}
+	sched_touch(OP_DEVICE, OBJECT_DEVICE(cq->index));
+	trace_note("polls %d", n);
+	return n;
+}
+
+static enum evd_verdict
+cq_sort(void *source, const void *raw, struct evd_hold **hold)
+{
+	struct device_cq *cq = alive(source, "sort");
+	const struct device_record *record = raw;
+
+	if (record->spare != ~record->id)
+		violation("a completion's record was damaged");
+	if (cq->drops && cq->drops(cq, record->id))
+		return EVD_DROP;
+	if (cq->holds && cq->holds(cq, record->id, hold))
+		return EVD_HOLD;
+	return EVD_TAKE;
+}
+
+static void
+cq_convert(void *source, const void *raw, DAT_EVENT *event, struct evd_effect *effect)
+{
+	struct device_cq *cq = alive(source, "convert");
+	const struct device_record *record = raw;
+
+	if (record->spare != ~record->id)
+		violation("a completion's record was damaged");
+	device_event(event, record->id);
+	if (cq->effect)
+		*effect = (struct evd_effect){ .code = 1, .object = cq, .stamp = record->id };
+}
+
+static int
+cq_arm(void *source, bool solicited_only)
+{
+	struct device_cq *cq = source;
+
+	(void)solicited_only;
+	sched_point(OP_DEVICE, OBJECT_DEVICE(cq->index), &here);
+	(void)alive(source, "arm");
+	if (cq->armed)
+		violation("I3: an armed completion queue is armed");
+	if (cq->raised > cq->gets)
+		violation("I3: a completion queue is armed with an event unread");
+	if (world_faults & FAULT_ARM && sched_fault(2, &here))
+		return -EIO;
+	cq->armed = true;
+	cq->arms++;
+	sched_touch(OP_DEVICE, OBJECT_DEVICE(cq->index));
+	trace_note("arms");
+	return cq->exact && cq->count ? 1 : 0;
+}
+
+static void
+cq_ack(void *source, unsigned int n)
+{
+	struct device_cq *cq = source;
+
+	sched_point(OP_DEVICE, OBJECT_DEVICE(cq->index), &here);
+	/* A queue that is being destroyed waits for just this. */
+	if (cq->acks + n > cq->gets)
+		violation("more events are acknowledged than were read");
+	if (!cq->alive && cq->acks == cq->gets)
+		violation("an acknowledgement for a destroyed completion queue");
+	cq->acks += n;
+	sched_touch(OP_DEVICE, OBJECT_DEVICE(cq->index));
+	sched_changed();
+}
+
+static int
+cq_read(void *source)
+{
+	struct device_cq *cq = alive(source, "read");
+	int index = device_read(cq->channel, &here);
+
+	if (index < 0)
+		return 0;
+	if (index != cq->index)
+		violation("a private channel has an event of another queue");
+	cq->gets++;
+	return 1;
+}
+
+static void
+cq_effect(void *source, const struct evd_effect *effect)
+{
+	struct device_cq *cq = source;
+
+	world_check_call_out("effect");
+	sched_point(OP_EVENT, OBJECT_DEVICE(cq->index), &here);
+	(void)alive(source, "effect");
+	if (effect->object != cq)
+		violation("the effect of a completion of another queue");
+}
+
+#define OPS(is_exact, reads) \
+	{ \
+		.poll = cq_poll, .sort = cq_sort, .convert = cq_convert, .arm = cq_arm, \
+		.ack = cq_ack, .read = (reads), .effect = cq_effect, .exact_hint = (is_exact), \
+	}
+
+const struct evd_source_ops device_ops = OPS(false, NULL);
+const struct evd_source_ops device_ops_exact = OPS(true, NULL);
+const struct evd_source_ops device_ops_private = OPS(false, cq_read);
+const struct evd_source_ops device_ops_private_exact = OPS(true, cq_read);
+
+uint64_t
+device_event_id(const DAT_EVENT *event)
+{
+	return (uint64_t)(uintptr_t)event->event_data.software_event_data.pointer;
+}
+
+void
+device_event(DAT_EVENT *event, uint64_t id)
+{
+	event->event_number = DAT_SOFTWARE_EVENT;
+	event->event_data.software_event_data.pointer = (DAT_PVOID)(uintptr_t)id;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * device -- a scripted device: completion queues and the channels their events go to
+ *
+ * A completion becomes visible and decides about its event in two steps, and anything may happen
+ * between them; a strict queue does both at once.  An arm asks for one event.
+ *
+ * Judges its user: no arm while an arm's event was not read, no acknowledgement without an event,
+ * nothing done to a queue that was destroyed; and a destroy waits until what was read has been
+ * acknowledged, as ibv_destroy_cq() does.
+ */
+#ifndef REARM_EXPLORE_DEVICE_H
+#define REARM_EXPLORE_DEVICE_H
+
+#include "evd/evd.h"
+#include "sched.h"
+
+#define DEVICE_DEPTH 32
+
+struct device_record {
+	uint64_t id;
+	uint64_t spare; /* records are no machine word, so that mixing two up shows */
+};
+
+struct device_channel {
+	int fd;
+	int8_t events[DEVICE_DEPTH]; /* a ring: numbers of queues, or -1 for those destroyed since */
+	unsigned int first, n_events;
+};
+
+struct device_cq {
+	int index;
+	bool alive;
+	bool exact, strict, effect;
+	struct device_channel *channel;
+	struct device_record queue[DEVICE_DEPTH];
+	unsigned int head, count;
+	unsigned int undecided;
+	bool armed;
+	unsigned int arms, raised, gets, acks;
+	unsigned int shown; /* completions ever visible */
+	uint64_t (*next_id)(struct device_cq *cq); /* of the completion that becomes visible */
+	bool (*holds)(struct device_cq *cq, uint64_t id, struct evd_hold **hold);
+	bool (*drops)(struct device_cq *cq, uint64_t id);
+};
+
+void device_cq_open(struct device_cq *cq, int index, struct device_channel *channel);
+/* Waits for the acknowledgements that are due. */
+void device_cq_destroy(struct device_cq *cq);
+
+/* The device's own moves; those of a dead queue are void. */
+void device_complete(struct device_cq *cq);
+void device_show(struct device_cq *cq);
+void device_decide(struct device_cq *cq);
+void device_spurious(struct device_cq *cq);
+
+/* Reads an event of the channel: the queue's number, or -1. */
+int device_read(struct device_channel *channel, const struct os_site *site);
+
+extern const struct evd_source_ops device_ops, device_ops_exact, device_ops_private,
+    device_ops_private_exact;
+
+/* The id of a completion, as the event carries it. */
+uint64_t device_event_id(const DAT_EVENT *event);
+void device_event(DAT_EVENT *event, uint64_t id);
+
+#endif

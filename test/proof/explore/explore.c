@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* explore -- plays scenarios of the dispatcher under schedules of its own choosing */
+#include <argp.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "hunt.h"
+#include "report.h"
+#include "stage.h"
+#include "strategy.h"
+
+#define PATTERNS 16
+
+static struct {
+	struct hunt_options hunt;
+	const char *patterns[PATTERNS];
+	int n_patterns;
+	const char *replay;
+	double budget;
+	int jobs;
+	bool list, verbose, keep_going, light;
+} opt = {
+	.hunt = { .strategy = "mix", .bound = 2, .seed = 1, .shrink = true },
+	.jobs = 1,
+};
+
+enum { KEY_LIST = 256, KEY_BOUND, KEY_REPLAY, KEY_BUDGET, KEY_WHOLE, KEY_NO_SHRINK, KEY_LIGHT };
+
+static const struct argp_option options[] = {
+	{ "list", KEY_LIST, NULL, 0, "List the scenarios", 0 },
+	{ "scenario", 's', "PATTERN", 0, "Play the scenarios that match (may be given again)", 0 },
+	{ "strategy", 't', "NAME", 0, "mix (default), random, pct or dfs", 0 },
+	{ "schedules", 'n', "N", 0, "Schedules of each scenario (default 2000; dfs: all)", 0 },
+	{ "depth", 'd', "N", 0, "Depth of pct (default: 1 to 5 in turn)", 0 },
+	{ "bound", KEY_BOUND, "N", 0, "Preemptions that dfs allows (default 2)", 0 },
+	{ "seed", 'S', "N", 0, "The first seed (default 1)", 0 },
+	{ "replay", KEY_REPLAY, "SCENARIO:STRATEGY:SEED", 0, "Play one schedule and print its trace", 0 },
+	{ "budget", KEY_BUDGET, "SECONDS", 0, "Spend about so long in all", 0 },
+	{ "jobs", 'j', "N", 0, "Processes that share the scenarios (default 1)", 0 },
+	{ "light", KEY_LIGHT, NULL, 0, "Pass over the scenarios with many events", 0 },
+	{ "keep-going", 'k', NULL, 0, "Do not stop at the first scenario that fails", 0 },
+	{ "no-shrink", KEY_NO_SHRINK, NULL, 0, "Print a failure as it was found", 0 },
+	{ "whole", KEY_WHOLE, NULL, 0, "Print every point of a trace", 0 },
+	{ "verbose", 'v', NULL, 0, "A line for each scenario", 0 },
+	{ 0 },
+};
+
+static error_t
+parse(int key, char *arg, struct argp_state *state)
+{
+	switch (key) {
+	case KEY_LIST:
+		opt.list = true;
+		break;
+	case 's':
+		if (opt.n_patterns == PATTERNS)
+			argp_error(state, "too many patterns");
+		opt.patterns[opt.n_patterns++] = arg;
+		break;
+	case 't':
+		if (strcmp(arg, "mix") && strcmp(arg, "random") && strcmp(arg, "pct") &&
+		    strcmp(arg, "dfs"))
+			argp_error(state, "no strategy is called '%s'", arg);
+		opt.hunt.strategy = arg;
+		break;
+	case 'n':
+		opt.hunt.schedules = strtoull(arg, NULL, 0);
+		break;
+	case 'd':
+		opt.hunt.depth = atoi(arg);
+		if (opt.hunt.depth < 1 || opt.hunt.depth > 8)
+			argp_error(state, "a depth is between 1 and 8");
+		break;
+	case KEY_BOUND:
+		opt.hunt.bound = atoi(arg);
+		break;
+	case 'S':
+		opt.hunt.seed = strtoull(arg, NULL, 0);
+		break;
+	case KEY_REPLAY:
+		opt.replay = arg;
+		break;
+	case KEY_BUDGET:
+		opt.budget = atof(arg);
+		break;
+	case 'j':
+		opt.jobs = atoi(arg);
+		if (opt.jobs < 1 || opt.jobs > 64)
+			argp_error(state, "between 1 and 64 processes");
+		break;
+	case KEY_LIGHT:
+		opt.light = true;
+		break;
+	case 'k':
+		opt.keep_going = true;
+		break;
+	case KEY_NO_SHRINK:
+		opt.hunt.shrink = false;
+		break;
+	case KEY_WHOLE:
+		report_whole = true;
+		break;
+	case 'v':
+		opt.verbose = true;
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static bool
+chosen(const struct scenario *s)
+{
+	if (opt.light && s->heavy)
+		return false;
+	for (int i = 0; i < opt.n_patterns; i++)
+		if (!fnmatch(opt.patterns[i], s->name, 0))
+			return true;
+	return opt.n_patterns == 0;
+}
+
+static int
+replay(void)
+{
+	for (unsigned int i = 0; i < n_scenarios; i++) {
+		size_t n = strlen(scenarios[i].name);
+
+		if (!strncmp(scenarios[i].name, opt.replay, n) && opt.replay[n] == ':') {
+			bool failed = hunt_replay(&scenarios[i], opt.replay + n + 1, opt.hunt.shrink);
+
+			printf("%d passed, %d failed\n", !failed, failed);
+			return failed;
+		}
+	}
+	fprintf(stderr, "explore: '%s' names no scenario; --list prints them\n", opt.replay);
+	return 2;
+}
+
+struct totals {
+	uint64_t schedules, steps, pruned;
+	unsigned int passed, failed, complete;
+	double slowest, cpu;
+};
+
+static void
+work(int job, struct totals *t)
+{
+	unsigned int number = 0;
+
+	for (unsigned int i = 0; i < n_scenarios; i++) {
+		const struct scenario *s = &scenarios[i];
+		struct hunt_result result;
+		double begun = hunt_now(), took;
+
+		if (!chosen(s) || (int)(number++ % (unsigned int)opt.jobs) != job)
+			continue;
+		hunt(s, &opt.hunt, &result);
+		took = hunt_now() - begun;
+		t->schedules += result.schedules;
+		t->steps += result.steps;
+		t->pruned += result.pruned;
+		t->complete += result.complete;
+		t->passed += !result.failed;
+		t->failed += result.failed;
+		if (took > t->slowest)
+			t->slowest = took;
+		if (opt.verbose || result.failed)
+			printf("%s  %-44s %10llu schedules %6.2f s%s\n",
+			    result.failed ? "FAIL" : "ok  ", s->name,
+			    (unsigned long long)result.schedules, took,
+			    result.complete ? ", all of them" : "");
+		fflush(stdout);
+		if (result.failed && !opt.keep_going)
+			break;
+	}
+	t->cpu = hunt_cpu();
+}
+
+static void
+share(struct totals *t)
+{
+	int ends[2];
+
+	if (pipe(ends)) {
+		perror("explore: pipe");
+		exit(2);
+	}
+	fflush(stdout);
+	for (int j = 0; j < opt.jobs; j++) {
+		struct totals own = { 0 };
+		pid_t pid = fork();
+
+		if (pid < 0) {
+			perror("explore: fork");
+			exit(2);
+		}
+		if (pid)
+			continue;
+		work(j, &own);
+		_exit(write(ends[1], &own, sizeof own) == sizeof own ? 0 : 2);
+	}
+	close(ends[1]);
+	for (int j = 0; j < opt.jobs; j++) {
+		struct totals own;
+		int status;
+
+		wait(&status);
+		if (!WIFEXITED(status) || WEXITSTATUS(status)) {
+			fprintf(stderr, "explore: a process of ours died\n");
+			t->failed++;
+			continue;
+		}
+		if (read(ends[0], &own, sizeof own) != sizeof own)
+			continue;
+		t->schedules += own.schedules;
+		t->steps += own.steps;
+		t->pruned += own.pruned;
+		t->passed += own.passed;
+		t->failed += own.failed;
+		t->complete += own.complete;
+		t->cpu += own.cpu;
+		if (own.slowest > t->slowest)
+			t->slowest = own.slowest;
+	}
+	close(ends[0]);
+}
+
+int
+main(int argc, char **argv)
+{
+	static const struct argp argp = { options, parse, NULL,
+		"Plays scenarios of evd/ and cno/ under schedules of its own choosing and judges every "
+		"step.  Ends 1 when a rule was broken.", NULL, NULL, NULL };
+	struct totals t = { 0 };
+	unsigned int n = 0;
+	double begun = hunt_now(), took;
+
+	argp_parse(&argp, argc, argv, 0, NULL, NULL);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	scenario_load();
+	for (unsigned int i = 0; i < n_scenarios; i++) {
+		if (!chosen(&scenarios[i]))
+			continue;
+		n++;
+		if (opt.list)
+			printf("%s\n", scenarios[i].name);
+	}
+	if (opt.list)
+		return 0;
+	if (opt.replay)
+		return replay();
+	if (!n) {
+		fprintf(stderr, "explore: no scenario matches\n");
+		return 2;
+	}
+	if (opt.budget > 0)
+		opt.hunt.seconds = opt.budget * opt.jobs / n;
+	else if (!opt.hunt.schedules && strcmp(opt.hunt.strategy, "dfs"))
+		opt.hunt.schedules = 2000;
+	if (opt.jobs > 1)
+		share(&t);
+	else
+		work(0, &t);
+	took = hunt_now() - begun;
+	printf("%llu schedules, %llu steps in %.1f s: %.0f schedules/s of processor time",
+	    (unsigned long long)t.schedules, (unsigned long long)t.steps, took,
+	    (double)t.schedules / t.cpu);
+	if (!strcmp(opt.hunt.strategy, "dfs"))
+		printf("; %u of %u scenarios exhausted with %d preemptions", t.complete, n,
+		    opt.hunt.bound);
+	printf("\n%u passed, %u failed\n", t.passed, t.failed);
+	return t.failed ? 1 : 0;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * os -- the primitives of evd/ and cno/, modelled
+ *
+ * Stands in for evd/os.h, with the same interface, when the dispatcher is compiled for the schedule
+ * explorer: this folder comes first on the include path.  Every primitive is a scheduling point, and
+ * a fault point where it can fail; threads are fibers, time is virtual, descriptors are numbers of
+ * a table.  Each call passes its place in the source, which is what a trace prints.
+ */
+#ifndef REARM_EVD_OS_H
+#define REARM_EVD_OS_H
+
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+
+struct os_site {
+	const char *function;
+	int line;
+};
+
+#define OS_SITE \
+	(__extension__({ \
+		static const struct os_site os_site_ = { __func__, __LINE__ }; \
+		&os_site_; \
+	}))
+
+struct os_mutex {
+	uint8_t owner; /* the holder's number + 1, or 0 */
+	uint8_t id;
+	uint8_t rank;
+	uint32_t waiters; /* fibers blocked on it, a bit each */
+};
+
+struct os_thread {
+	int fiber;
+};
+
+struct os_self {
+	struct park *park;
+	struct loop *loop;
+	struct upcall_frame *upcall;
+	const void *agent_of;
+	bool pumping;
+	void (*at_exit)(struct os_self *self);
+};
+
+void world_mutex_init(struct os_mutex *m);
+void world_mutex_fini(struct os_mutex *m);
+void world_lock(struct os_mutex *m, const struct os_site *site);
+void world_unlock(struct os_mutex *m, const struct os_site *site);
+void *world_alloc(size_t count, size_t size, const struct os_site *site);
+void world_free(void *p, const struct os_site *site);
+uint64_t world_clock_ns(const struct os_site *site);
+int world_event_open(bool tokens, const struct os_site *site);
+void world_event_set(int fd, const struct os_site *site);
+bool world_event_clear(int fd, const struct os_site *site);
+void world_close(int fd, const struct os_site *site);
+int world_poll(struct pollfd *fds, unsigned int n, uint64_t deadline, const struct os_site *site);
+int world_epoll_open(const struct os_site *site);
+int world_epoll_ctl(int epfd, int op, int fd, uint32_t events, uint64_t data,
+    const struct os_site *site);
+int world_epoll_wait(int epfd, struct epoll_event *events, int max, int timeout_ms,
+    const struct os_site *site);
+int world_thread_start(struct os_thread *thread, void *(*body)(void *), void *arg,
+    const struct os_site *site);
+void world_thread_join(struct os_thread *thread, const struct os_site *site);
+bool world_thread_is_self(const struct os_thread *thread);
+void world_thread_detach_self(void);
+struct os_self *world_self(void);
+void world_self_at_exit(void (*fini)(struct os_self *self));
+
+#define os_mutex_init(m) world_mutex_init(m)
+#define os_mutex_fini(m) world_mutex_fini(m)
+#define os_lock(m) world_lock((m), OS_SITE)
+#define os_unlock(m) world_unlock((m), OS_SITE)
+#define os_alloc(count, size) world_alloc((count), (size), OS_SITE)
+#define os_free(p) world_free((p), OS_SITE)
+#define os_clock_ns() world_clock_ns(OS_SITE)
+#define os_event_open(tokens) world_event_open((tokens), OS_SITE)
+#define os_event_set(fd) world_event_set((fd), OS_SITE)
+#define os_event_clear(fd) world_event_clear((fd), OS_SITE)
+#define os_close(fd) world_close((fd), OS_SITE)
+#define os_poll(fds, n, deadline) world_poll((fds), (n), (deadline), OS_SITE)
+#define os_epoll_open() world_epoll_open(OS_SITE)
+#define os_epoll_ctl(epfd, op, fd, events, data) \
+	world_epoll_ctl((epfd), (op), (fd), (events), (data), OS_SITE)
+#define os_epoll_wait(epfd, events, max, timeout_ms) \
+	world_epoll_wait((epfd), (events), (max), (timeout_ms), OS_SITE)
+#define os_thread_start(thread, body, arg) world_thread_start((thread), (body), (arg), OS_SITE)
+#define os_thread_join(thread) world_thread_join((thread), OS_SITE)
+#define os_thread_is_self(thread) world_thread_is_self(thread)
+#define os_thread_detach_self() world_thread_detach_self()
+#define os_self() world_self()
+#define os_self_at_exit(fini) world_self_at_exit(fini)
+
+#endif

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * oracle -- what must hold, at every step and in the end
+ *
+ * Written from the rules, not from the dispatcher's own functions: a rule broken there is not
+ * broken here as well.
+ */
+#include <string.h>
+
+#include "stage.h"
+#include "world.h"
+
+static const struct os_site here = { "the consumer", 0 };
+
+/* ---- the dispatcher's state, read while nobody holds the trigger lock ---- */
+
+enum taker { NOBODY, BY_CNO, BY_UPCALL, BY_WAITER };
+
+static bool
+calls(int policy)
+{
+	return policy == DAT_UPCALL_SINGLE_INSTANCE || policy == DAT_UPCALL_MANY ||
+	    policy == DAT_UPCALL_NORIFY;
+}
+
+static enum taker
+taker(const struct evd *evd)
+{
+	if (evd->waiting)
+		return BY_WAITER;
+	if (calls(evd->policy))
+		return BY_UPCALL;
+	return evd->listener && evd->enabled ? BY_CNO : NOBODY;
+}
+
+static unsigned int
+countable(const struct evd *evd)
+{
+	return evd->queue.raw_count + evd->queue.posted_open + evd->queue.released_count;
+}
+
+static bool
+wanted(const struct evd *evd)
+{
+	unsigned int count = countable(evd);
+
+	switch (taker(evd)) {
+	case BY_WAITER:
+		return count >= (unsigned int)evd->threshold;
+	case BY_UPCALL:
+		if (evd->policy == DAT_UPCALL_MANY)
+			return count > 0;
+		if (evd->policy == DAT_UPCALL_NORIFY)
+			return evd->news && evd->in_progress == 0;
+		return count > 0 && evd->in_progress == 0;
+	case BY_CNO:
+		return evd->news;
+	case NOBODY:
+		break;
+	}
+	return false;
+}
+
+/* An event of the completion queue was raised, or will be, and has not been booked. */
+static bool
+notice_coming(const struct stage_evd *e)
+{
+	const struct device_cq *cq = &e->cq;
+
+	return cq->raised > e->evd.counters.notifications || (cq->armed && cq->undecided);
+}
+
+static void
+check_armed(const struct stage_evd *e)
+{
+	bool outstanding = e->cq.armed || e->cq.raised > e->evd.counters.notifications;
+
+	if (e->evd.armed && !outstanding)
+		violation("EVD %c believes its completion queue armed, and it is silent",
+		    'a' + e->index);
+	if (!e->evd.armed && outstanding)
+		violation("EVD %c forgot that its completion queue is armed", 'a' + e->index);
+	if (e->evd.counters.spurious_notifications > e->cq.arms)
+		violation("EVD %c: more spurious wakes than arms", 'a' + e->index);
+}
+
+static bool
+all_asleep(uint32_t fibers)
+{
+	return fibers && !(fibers & ~(sched.pollers & ~sched.enabled));
+}
+
+/* I1: with a taker and nobody on the way, the next event is announced and none waits. */
+static void
+check_taker(const struct stage_evd *e)
+{
+	const struct evd *evd = &e->evd;
+	bool full = evd->queue.raw_count == evd->queue.qlen;
+
+	switch (taker(evd)) {
+	case NOBODY:
+		return;
+	case BY_WAITER:
+		/* Whoever is awake looks by himself. */
+		if (!all_asleep(e->inside_wait))
+			return;
+		break;
+	case BY_UPCALL:
+	case BY_CNO:
+		if (evd->owned)
+			return;
+		/* The return of the last upcall kicks. */
+		if (taker(evd) == BY_UPCALL && evd->in_progress)
+			return;
+		break;
+	}
+	if (e->cq.alive && !evd->armed)
+		violation("I1: EVD %c has a taker, nobody is on the way, and it is not armed",
+		    'a' + e->index);
+	if (wanted(evd) && !(e->cq.alive && notice_coming(e)))
+		violation("I1: EVD %c holds what its taker wants, and nobody is on the way",
+		    'a' + e->index);
+	if (e->cq.alive && e->cq.count && !full && !notice_coming(e))
+		violation("I1: a completion of EVD %c is stranded in its queue", 'a' + e->index);
+}
+
+static void
+check_claims(struct stage_evd *e)
+{
+	bool stopped = e->disabled_at && e->disabled_at > e->enabled_at && !e->enabling;
+
+	if (e->evd.counters.upcalls != e->claims) {
+		if (stopped || e->closing)
+			violation("EVD %c: an upcall was claimed after DISABLE or free returned",
+			    'a' + e->index);
+		e->claims = e->evd.counters.upcalls;
+	}
+}
+
+static void
+check_cno(const struct stage_cno *c)
+{
+	const struct cno *cno = &c->cno;
+
+	if (!cno->alive)
+		return;
+	if (cno->first && all_asleep(c->inside_wait))
+		violation("CNO %c is triggered and every waiter sleeps", 'n' + c->index);
+	if (cno->cfg.agent.proxy_agent_func && !cno->job_queued && !cno->in_agent)
+		for (const struct evd *evd = cno->first; evd; evd = evd->triggered_next)
+			if (evd->agent_unseen)
+				violation("CNO %c is triggered and its agent is not called",
+				    'n' + c->index);
+}
+
+void
+oracle_step(void)
+{
+	for (int i = 0; i < stage.scenario->n_evds; i++) {
+		struct stage_evd *e = &stage.evds[i];
+
+		if (e->evd.lock.owner || !e->evd.alive)
+			continue;
+		check_claims(e);
+		if (e->cq.alive)
+			check_armed(e);
+		check_taker(e);
+	}
+	for (int i = 0; i < stage.scenario->n_cnos; i++)
+		if (!stage.cnos[i].cno.lock.owner)
+			check_cno(&stage.cnos[i]);
+}
+
+/* ---- upcalls ---- */
+
+void
+oracle_upcall_begins(struct stage_evd *e, const struct stage_object *object)
+{
+	world_check_call_out("an upcall");
+	sched_point(OP_EVENT, OBJECT_EVD(e->index), &here);
+	sched_touch(OP_EVENT, OBJECT_EVD(e->index));
+	trace_note("upcall of %c begins", 'a' + e->index);
+	if (object->policy != DAT_UPCALL_MANY && e->running)
+		violation("I5: a second upcall of EVD %c begins", 'a' + e->index);
+	if (!e->open)
+		violation("I6: an upcall of EVD %c begins after it was destroyed", 'a' + e->index);
+	if (e->quiet_at && e->quiet_at > e->enabled_at && !e->enabling)
+		violation("I6: an upcall of EVD %c begins after TEARDOWN returned", 'a' + e->index);
+	if (stage.scenario->crew && e->running >= stage.scenario->crew + stage.scenario->loops)
+		violation("more upcalls of EVD %c run than there are threads", 'a' + e->index);
+	e->running++;
+	++*stage_frames(e);
+}
+
+void
+oracle_upcall_ends(struct stage_evd *e, const struct stage_object *object)
+{
+	bool *exempted = &stage.exempted[sched.self - sched.fibers][e->index];
+
+	(void)object;
+	sched_point(OP_EVENT, OBJECT_EVD(e->index), &here);
+	sched_touch(OP_EVENT, OBJECT_EVD(e->index));
+	e->running--;
+	--*stage_frames(e);
+	e->exempt -= *exempted;
+	*exempted = false;
+	trace_note("upcall of %c ends", 'a' + e->index);
+}
+
+void
+oracle_quiet(struct stage_evd *e, const char *what)
+{
+	uint32_t since = stage_locked_at(e);
+	int own = *stage_frames(e), others;
+
+	/* A call that enables and took effect since explains everything. */
+	if (e->enabling || e->enabled_at > since)
+		return;
+	/* From inside: those who do the same are not waited for. */
+	others = own ? e->running - e->exempt : e->running;
+	if (others > 0)
+		violation("I6: %s of EVD %c returned while an upcall runs", what, 'a' + e->index);
+	if (!own)
+		e->quiet_at = since;
+	e->disabled_at = since;
+}
+
+/* ---- events ---- */
+
+void
+oracle_deliver(struct stage_evd *e, const DAT_EVENT *event)
+{
+	uint64_t id = device_event_id(event);
+	unsigned int evd = (unsigned int)(id >> 40), life = (unsigned int)(id >> 32) & 0xff;
+	unsigned int stream = (unsigned int)(id >> 16) & 0xffff, number = id & 0xffff;
+	uint16_t *last;
+
+	if (evd != (unsigned int)e->index || stream >= STREAMS || number >= 64)
+		violation("EVD %c delivers what is not its own (%llx)", 'a' + e->index,
+		    (unsigned long long)id);
+	if (event->evd_handle != &e->objects[0])
+		violation("an event of EVD %c names another one", 'a' + e->index);
+	trace_note("%s %u of %c is delivered", stream == STREAM_CQ ? "completion" : "event", number,
+	    'a' + e->index);
+	if (life != e->life)
+		return;
+	if (number >= e->produced[stream])
+		violation("EVD %c delivers event %u.%u, which was never produced", 'a' + e->index,
+		    stream, number);
+	if (e->delivered[stream] >> number & 1)
+		violation("I2: event %u.%u of EVD %c is delivered twice", stream, number,
+		    'a' + e->index);
+	e->delivered[stream] |= 1ull << number;
+	e->n_delivered++;
+	/* Among several threads that take, the order is each one's own. */
+	last = &stage.last[sched.self - sched.fibers][e->index][stream];
+	if (number + 1u <= *last)
+		violation("I2: event %u.%u of EVD %c comes after its successor", stream, number,
+		    'a' + e->index);
+	*last = (uint16_t)(number + 1);
+
+	if (e->spec->hold && stream == STREAM_CQ && !(e->delivered[STREAM_ESTABLISHED] & 1) &&
+	    e->spec->ordered)
+		violation("order: a completion overtakes ESTABLISHED");
+	if (stream == STREAM_BARRIER && e->spec->ordered) {
+		uint64_t before = (1ull << e->barrier_after) - 1;
+
+		if ((e->delivered[STREAM_CQ] & before) != before)
+			violation("order: a barrier overtakes a completion");
+	}
+	sched_touch(OP_EVENT, OBJECT_EVD(e->index));
+	sched_changed();
+}
+
+/* ---- at rest: nobody can run, every thread did what it had to ---- */
+
+static void
+rest_evd(const struct stage_evd *e)
+{
+	const struct evd *evd = &e->evd;
+	unsigned int posted = evd->queue.posted_count + evd->queue.raw_count +
+	    evd->queue.released_count;
+
+	if (!evd->alive)
+		return;
+	if (evd->owned)
+		violation("at rest EVD %c is still owned", 'a' + e->index);
+	if (evd->in_progress || evd->exempt || evd->tearing || evd->pins || evd->waiting ||
+	    evd->waiters.first || evd->teardowns.first)
+		violation("at rest EVD %c still counts somebody inside", 'a' + e->index);
+	switch (taker(evd)) {
+	case BY_UPCALL:
+		if (posted || (e->cq.alive && e->cq.count))
+			violation("at rest an event of EVD %c is stranded", 'a' + e->index);
+		break;
+	case BY_CNO:
+		/* Whoever is handed the EVD drains it: what came later was told again. */
+		if ((posted || (e->cq.alive && e->cq.count)) && !evd->triggered)
+			violation("at rest an event of EVD %c is stranded, its CNO is not triggered",
+			    'a' + e->index);
+		break;
+	case BY_WAITER:
+	case NOBODY:
+		break;
+	}
+}
+
+void
+oracle_rest(void)
+{
+	for (unsigned int i = STAGE + 1; i < sched.n_fibers; i++) {
+		const struct fiber *f = &sched.fibers[i];
+
+		if (stage.actor_of[i] >= 0 && f->state != FIBER_DONE)
+			violation("nobody can run, and %s is still in %s", f->name,
+			    f->site ? f->site->function : "?");
+		if (f->n_held)
+			violation("at rest %s holds a lock", f->name);
+	}
+	for (int i = 0; i < stage.scenario->n_evds; i++)
+		rest_evd(&stage.evds[i]);
+	for (int i = 0; i < stage.scenario->n_cnos; i++)
+		if (stage.cnos[i].cno.job_queued || stage.cnos[i].cno.in_agent ||
+		    stage.cnos[i].cno.n_waiters)
+			violation("at rest CNO %c still counts somebody inside", 'n' + i);
+}
+
+/* After everything still queued was taken. */
+void
+oracle_end(void)
+{
+	for (int i = 0; i < stage.scenario->n_evds; i++) {
+		const struct stage_evd *e = &stage.evds[i];
+
+		if (!e->evd.alive || e->spec->hold != (e->spec->hold && e->produced[STREAM_ESTABLISHED]))
+			continue;
+		for (unsigned int s = 0; s < STREAMS; s++) {
+			uint64_t due = (1ull << e->produced[s]) - 1;
+
+			if (e->purged)
+				due &= 0x5555555555555555ull;
+			if ((e->delivered[s] & due) != due)
+				violation("I2: event %u.%d of EVD %c is lost", s,
+				    __builtin_ctzll(due & ~e->delivered[s]), 'a' + e->index);
+		}
+	}
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * scenario -- a few EVDs and CNOs, and a few threads that do things to them
+ *
+ * Written as text, see README.md:
+ *
+ *	{ "name", "a=cq,single b=sw,cno:n", "hw: c a; c a | ctl: disable a; single a | up.a: drain a" }
+ */
+#ifndef REARM_EXPLORE_SCENARIO_H
+#define REARM_EXPLORE_SCENARIO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define EVDS	4
+#define CNOS	2
+#define ACTORS	8
+#define ACTIONS 8
+
+enum verb {
+	DO_NONE,
+	DO_COMPLETION,
+	DO_BURST,
+	DO_SPURIOUS,
+	DO_POST,
+	DO_BARRIER,
+	DO_ESTABLISHED,
+	DO_OVERFLOW,
+	DO_PURGE,
+	DO_SINGLE,
+	DO_MANY,
+	DO_NORIFY,
+	DO_DISABLE,
+	DO_TEARDOWN,
+	DO_REARM,
+	DO_FREE,
+	DO_REOPEN,
+	DO_DEQUEUE,
+	DO_DRAIN,
+	DO_TAKE,
+	DO_WAIT,
+	DO_UNWAITABLE,
+	DO_WAITABLE,
+	DO_ATTACH,
+	DO_DETACH,
+	DO_CNO_ON,
+	DO_CNO_OFF,
+	DO_SERVE,
+	DO_CNO_WAIT,
+	DO_AGENT,
+	DO_NO_AGENT,
+	DO_CNO_FREE,
+	DO_CNO_ABRUPT,
+	DO_UNTIL,
+	DO_LOOP,
+	DO_CLOSE_LOOP,
+	VERBS
+};
+
+struct action {
+	enum verb verb;
+	int object; /* an EVD's or a CNO's number */
+	int other;  /* the CNO of attach */
+	int n, us;  /* counts, thresholds; a timeout in microseconds, -1: none */
+	bool fresh; /* INVOC_NEW */
+	bool dropped; /* by the shrinking */
+};
+
+enum actor_kind { ACTOR_THREAD, ACTOR_UPCALL, ACTOR_AGENT };
+
+struct actor {
+	enum actor_kind kind;
+	char name[12];
+	int object;  /* whose upcall or agent */
+	bool every;  /* each call does it, not just the first */
+	unsigned int n_actions;
+	struct action actions[ACTIONS];
+};
+
+struct evd_spec {
+	bool cq, private, exact, strict, effect, hold, off, ordered;
+	int policy; /* a DAT_UPCALL_POLICY */
+	int qlen;
+	int cno; /* -1: none */
+	int backlog; /* completions there before it starts */
+	int loop;
+};
+
+struct scenario {
+	char name[64];
+	struct evd_spec evds[EVDS];
+	int n_evds, n_cnos, n_actors;
+	bool agent[CNOS]; /* installed from the start */
+	struct actor actors[ACTORS];
+	unsigned int faults;
+	int max_faults;
+	int crew;  /* threads, 0: none */
+	int loops;
+	uint64_t verbs; /* which occur */
+	bool heavy; /* not for the exhaustive search */
+};
+
+struct scenario_text {
+	const char *name, *setup, *actors;
+};
+
+/* Exits with a message that tells what is wrong with the text. */
+void scenario_parse(struct scenario *scenario, const struct scenario_text *text);
+
+const char *verb_name(enum verb verb);
+bool verb_takes_cno(enum verb verb);
+
+/* All of them: the table's and the families'. */
+extern struct scenario *scenarios;
+extern unsigned int n_scenarios;
+void scenario_load(void);
+
+#endif

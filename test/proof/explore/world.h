@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * world -- the system the dispatcher runs on: locks, memory, descriptors, time, threads
+ *
+ * Judges its user all the while: a lock taken twice or out of order, memory freed twice or touched
+ * after it was freed, a closed descriptor used, a thread that blocks with a lock held.
+ */
+#ifndef REARM_EXPLORE_WORLD_H
+#define REARM_EXPLORE_WORLD_H
+
+#include "sched.h"
+
+#define WORLD_FDS 64
+
+/* What may fail, for a scenario's fault mask. */
+enum world_fault {
+	FAULT_ALLOC = 1,
+	FAULT_OPEN = 2,	     /* no descriptor is to be had */
+	FAULT_EPOLL = 4,     /* no room in the kernel for a watched descriptor */
+	FAULT_EINTR = 8,     /* a signal handler ran */
+	FAULT_THREAD = 16,
+	FAULT_ARM = 32,	     /* of the device, as the next two */
+	FAULT_POLL = 64,
+	FAULT_EXCESS = 128,  /* poll says it wrote more than it was asked for */
+};
+
+extern unsigned int world_faults;
+
+void world_reset(void);
+
+/* A blocked fiber's condition holds. */
+bool world_is_ready(const struct fiber *f);
+
+/* The order of locks: the rank rises.  Unnamed ones are the loops'. */
+enum { RANK_EVD = 4, RANK_CNO = 5, RANK_LOOP = 6 };
+void world_mutex_name(struct os_mutex *m, unsigned int rank, const char *name);
+
+/* Names are kept, not copied. */
+/* A descriptor of the device: readable while `level` is above 0. */
+int world_channel_open(const char *name);
+void world_channel_set(int fd, unsigned int level);
+
+/* No fiber but the stage is left, nothing is allocated, open or locked. */
+void world_check_balance(void);
+
+const char *world_object_name(unsigned int object, char *text, size_t size);
+
+/* The consumer's code is about to run. */
+void world_check_call_out(const char *what);
+
+#endif
