@@ -154,17 +154,19 @@ soft_peer_greeted(struct soft_link *link, const struct soft_wire_hello *hello)
 	    hello->slot < SOFT_SLOT_MIN || hello->slot > SOFT_SLOT_MAX || hello->zero ||
 	    hello->slot == soft_slot_number())
 		return false;
+	/*
+	 * A link with that slot is one of a process that has gone without our noticing:
+	 * what hung on it ends now, lest it be taken for what comes on the new one.
+	 */
+	pthread_mutex_lock(&lock);
+	old = incoming[hello->slot];
+	pthread_mutex_unlock(&lock);
+	if (old)
+		soft_peer_lost(old, false);
 	pthread_mutex_lock(&lock);
 	link->slot = hello->slot;
-	old = incoming[hello->slot];
 	incoming[hello->slot] = link;
-	if (old)
-		soft_link_get(old);
 	pthread_mutex_unlock(&lock);
-	if (old) {
-		soft_link_kill(old); /* of a process whose slot another has now */
-		soft_link_put(old);
-	}
 	return true;
 }
 

@@ -18,8 +18,9 @@
  *   keys            read-held while memory is copied, write-held by registration
  *   CQ              entries and armed flag together
  *   channel, async  event lists and the readiness of their descriptors
- *   peer            output queue of a connection to another process
- *   QP table, timer leaves
+ *   peers           which links to other processes there are
+ *   link            what goes out on one of them
+ *   QP table, timer, places in the lists of links: nothing is taken inside
  */
 #ifndef SOFT_SOFT_H
 #define SOFT_SOFT_H

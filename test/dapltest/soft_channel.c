@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE
 /*
  * soft_channel -- completion notification by the letter
  *
@@ -327,6 +328,47 @@ START_TEST(blocked_reader__can_be_cancelled_and_the_device_goes_on)
 }
 END_TEST
 
+static void *
+post_for_ever(void *unused)
+{
+	(void)unused;
+	for (;;) {
+		(void)ibv_req_notify_cq(b.cq, 0);
+		(void)side_try_receive(&b, 1, 0, 8);
+		(void)side_try_post(&a, IBV_WR_SEND, 0, 1, 0, 8);
+		pthread_testcancel();
+	}
+	return NULL;
+}
+
+/* A thread cancelled while it rang a channel would leave every lock on the way held. */
+START_TEST(posting_thread__can_be_cancelled_and_the_device_goes_on)
+{
+	struct ibv_wc wc[16];
+	pthread_t thread;
+
+	ck_assert_int_eq(ibv_resize_cq(b.cq, 65536), 0); /* the thread waits for nobody */
+	for (int i = 0; i < 30; i++) {
+		ck_assert_int_eq(pthread_create(&thread, NULL, post_for_ever, NULL), 0);
+		for (int k = 0; k < 20; k++) {
+			while (ibv_poll_cq(b.cq, 16, wc) > 0)
+				;
+			while (channel_ready(b.channel))
+				channel_expect(b.channel, b.cq);
+		}
+		ck_assert_int_eq(pthread_cancel(thread), 0);
+		while (pthread_tryjoin_np(thread, NULL))
+			while (ibv_poll_cq(b.cq, 16, wc) > 0)
+				;
+	}
+	while (ibv_poll_cq(b.cq, 16, wc) > 0)
+		;
+	(void)side_try_receive(&b, 7, 0, 8);
+	side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED, 8, 0, 8);
+	cq_expect(a.cq, 8, IBV_WC_SUCCESS);
+}
+END_TEST
+
 START_TEST(descriptors__are_closed_on_exec)
 {
 	ck_assert_int_eq(fcntl(b.channel->fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
@@ -417,8 +459,10 @@ soft_channel_suite(void)
 	tcase_add_test(tcase, get_event__nonblocking_and_none__EAGAIN);
 	tcase_add_test(tcase, get_event__blocking__wakes_with_the_event);
 	tcase_add_test(tcase, two_blocked_readers__two_events__both_wake);
-	if (!STORY_ASAN)
+	if (!STORY_ASAN) {
 		tcase_add_test(tcase, blocked_reader__can_be_cancelled_and_the_device_goes_on);
+		tcase_add_test(tcase, posting_thread__can_be_cancelled_and_the_device_goes_on);
+	}
 	tcase_add_test(tcase, edge_triggered_wait__an_edge_for_each_event);
 	tcase_add_test(tcase, descriptors__are_closed_on_exec);
 	tcase_add_test(tcase, arm_poll_wait__against_a_flood__nothing_is_lost);

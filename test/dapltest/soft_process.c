@@ -803,6 +803,38 @@ START_TEST(hundred_connections__one_after_the_other_and_at_once)
 }
 END_TEST
 
+static void
+serve_twice(void)
+{
+	serve("yes");
+	rdma_disconnect(id);
+	cm_expect(channel, RDMA_CM_EVENT_DISCONNECTED, id);
+	leave(); /* the device closes with its last id, and opens again */
+	cq = NULL;
+	meet();
+	serve("yes");
+	meet();
+	leave();
+}
+
+START_TEST(device_closed_and_opened_again__others_find_it)
+{
+	start(serve_twice);
+	call();
+	cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, id);
+	cm_expect(channel, RDMA_CM_EVENT_DISCONNECTED, id);
+	leave();
+	cq = NULL;
+	meet();
+	call();
+	cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, id);
+	meet();
+	cm_expect(channel, RDMA_CM_EVENT_DISCONNECTED, id);
+	leave();
+	finish();
+}
+END_TEST
+
 /* --- strangers at the door */
 
 static int
@@ -887,6 +919,63 @@ START_TEST(request_in_a_stolen_name__refused)
 }
 END_TEST
 
+/*
+ * Random frames that are nearly right, from a process whose queue pair ours is connected
+ * to: most are refused, some are executed, none may do harm.
+ */
+static void
+fuzz(unsigned int seed)
+{
+	struct { uint32_t head[16]; uint32_t words[4]; } hello = { { 16, 1 }, { 0x54464f53, 1 } };
+	struct { uint32_t words[16]; char data[64]; } frame;
+	struct side a;
+	uint64_t address;
+	uint32_t slot;
+	int fd;
+
+	srand(seed);
+	side_make(&a, NULL);
+	slot = (a.qp->qp_num >> 14) % 1022 + 1; /* not ours; nobody's, as far as we know */
+	hello.words[2] = slot;
+	side_to_init(&a, NULL);
+	side_to_rtr(&a, slot << 14 | 5);
+	side_to_rts(&a, NULL);
+	for (uint64_t i = 0; i < 8; i++)
+		side_receive(&a, i, 4096 * i, 4096);
+	fd = knock(a.qp->qp_num);
+	ck_assert_int_eq(write(fd, &hello, sizeof hello), sizeof hello);
+	for (int i = 0; i < 200; i++) {
+		uint32_t length = rand() % 3 ? 0 : (uint32_t)rand() % 64;
+
+		memset(&frame, 0, sizeof frame);
+		frame.words[0] = length;
+		frame.words[1] = (rand() % 8 ? 2u : (uint32_t)rand() % 9) |
+		    (uint32_t)rand() % 8 << 8 | (rand() % 4 ? 3u : (uint32_t)rand() % 8) << 16;
+		frame.words[2] = rand() % 16 ? a.qp->qp_num : (uint32_t)rand() & 0xffffff;
+		frame.words[3] = rand() % 64 ? slot << 14 | 5 : (uint32_t)rand() & 0xffffff;
+		frame.words[4] = rand() % 16 ? (uint32_t)rand() % 8 : (uint32_t)rand() & 0xffffff;
+		frame.words[5] = rand() % 4 ? length : (uint32_t)rand() % 10000;
+		frame.words[7] = rand() % 2 ? a.mr->rkey : (uint32_t)rand();
+		address = (uintptr_t)a.bytes + (uint32_t)rand() % SIDE_BYTES;
+		memcpy(&frame.words[8], &address, sizeof address);
+		frame.words[14] = (uint32_t)rand() % 4;
+		if (send(fd, &frame, 64 + length, MSG_NOSIGNAL) < 0)
+			break; /* hung up, as it should */
+	}
+	shutdown(fd, SHUT_WR);
+	while (read(fd, &frame, sizeof frame) > 0)
+		;
+	close(fd);
+	side_free(&a);
+}
+
+START_TEST(frames_nearly_right__do_no_harm)
+{
+	for (unsigned int seed = 0; seed < 40; seed++)
+		fuzz(seed + 40 * (unsigned int)_i);
+}
+END_TEST
+
 static void
 knock_as_nobody(void)
 {
@@ -937,11 +1026,13 @@ soft_process_suite(void)
 	tcase_add_test(tcase, bind__port_of_another_process__address_in_use);
 	tcase_add_test(tcase, peer_killed__disconnected_exactly_once);
 	tcase_add_test(tcase, caller_killed__passive_side_disconnected_exactly_once);
+	tcase_add_test(tcase, device_closed_and_opened_again__others_find_it);
 	tcase_add_test(tcase, hundred_connections__one_after_the_other_and_at_once);
 
 	tcase = runner_tcase(suite, "strangers");
 	tcase_add_test(tcase, malformed_frames__that_link_is_closed_and_the_device_goes_on);
 	tcase_add_test(tcase, request_in_a_stolen_name__refused);
+	tcase_add_loop_test(tcase, frames_nearly_right__do_no_harm, 0, 5);
 	tcase_add_test(tcase, another_user__is_not_let_in);
 	return suite;
 }
