@@ -151,6 +151,16 @@ destroy_rings(struct ep *ep)
 	wr_ring_fini(&ep->requests);
 }
 
+/* `sign` +1 or -1: the requests that may be outstanding begin or end to count. */
+static void
+promise(const struct needs *n, const DAT_EP_ATTR *attr, int sign)
+{
+	if (n->recv)
+		evd_cq_promise(n->recv, sign * attr->max_recv_dtos);
+	if (n->request)
+		evd_cq_promise(n->request, sign * attr->max_request_dtos);
+}
+
 static int
 create(struct ia *ia, const struct needs *n, const DAT_EP_ATTR *attr, struct ep **out)
 {
@@ -186,9 +196,10 @@ create(struct ia *ia, const struct needs *n, const DAT_EP_ATTR *attr, struct ep 
 	if (r)
 		goto destroy_rings;
 	ep->self = ep->obj.handle;
+	promise(n, attr, 1);
 	r = ep_qp_create(ep, &ep->qp);
 	if (r)
-		goto abandon;
+		goto withdraw;
 	r = object_publish(&ep->obj);
 	if (r)
 		goto destroy_qp;
@@ -197,7 +208,8 @@ create(struct ia *ia, const struct needs *n, const DAT_EP_ATTR *attr, struct ep 
 
 destroy_qp:
 	ibv_destroy_qp(ep->qp);
-abandon:
+withdraw:
+	promise(n, attr, -1);
 	object_abandon(&ep->obj);
 destroy_rings:
 	destroy_rings(ep);
@@ -343,6 +355,7 @@ ep_destroy(DAT_HANDLE handle)
 	purge_events(ep);
 	destroy_rings(ep);
 	needs = (struct needs){ ep->pz, ep->recv_evd, ep->request_evd, ep->connect_evd };
+	promise(&needs, &ep->attr, -1);
 	release(&needs);
 	slab_free(&ep_slab, ep);
 	return 0;

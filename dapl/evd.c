@@ -92,6 +92,7 @@ evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_evd **
 		goto detach_cno;
 	l = ia_pick_loop(ia, &vector);
 	evd->flags = plan->flags;
+	evd->promised = 0;
 	evd->of_ia = false;
 	evd->orphan = false;
 	evd->cq = NULL;

@@ -21,6 +21,7 @@ struct dapl_evd {
 	struct ibv_cq *cq;		  /* NULL: no stream comes from the device */
 	struct ibv_comp_channel *channel; /* its private one, or NULL: the loop's */
 	struct dapl_cno *cno;		  /* guarded by the object's lock; holds a reference */
+	int promised; /* requests that may be outstanding towards the CQ; guarded by obj.lock */
 	bool of_ia;			  /* the IA's own async EVD: only the IA frees it */
 	bool orphan; /* its IA closed while an object of another IA held it; guarded by obj.lock */
 };
@@ -54,6 +55,13 @@ int evd_object_free(struct dapl_evd *evd, DAT_HANDLE handle);
 int evd_cq_create(struct dapl_evd *evd, int qlen, struct ibv_comp_channel *shared, int vector,
     bool private_channel);
 void evd_cq_destroy(struct dapl_evd *evd);
+
+/*
+ * Counts n requests more (or, negative, less) that may be outstanding towards the completion queue, and
+ * lets it grow if it cannot take them all: a queue that overflows is dead.  A device that cannot let it
+ * grow is left as it is.
+ */
+void evd_cq_promise(struct dapl_evd *evd, int n);
 extern const struct evd_source_ops evd_cq_ops;
 
 /*

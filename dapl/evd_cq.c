@@ -7,7 +7,7 @@
 
 /*
  * Devices end for good when a completion queue overflows, and DAT consumers attach endpoints to EVDs
- * shorter than what can be outstanding: no queue is made shorter than this.
+ * shorter than what can be outstanding.  No queue is made shorter than this, so that growing is rare.
  */
 #define CQ_DEPTH_MIN 64
 
@@ -54,6 +54,23 @@ evd_cq_destroy(struct dapl_evd *evd)
 		ibv_destroy_cq(evd->cq);
 	if (evd->channel)
 		ibv_destroy_comp_channel(evd->channel);
+}
+
+void
+evd_cq_promise(struct dapl_evd *evd, int n)
+{
+	const int most = evd->obj.ia->device.max_cqe;
+	int want;
+
+	os_lock(&evd->obj.lock);
+	evd->promised += n;
+	if (evd->cq && evd->promised > evd->cq->cqe && evd->cq->cqe < most) {
+		want = evd->cq->cqe < most / 2 ? 2 * evd->cq->cqe : most;
+		if (want < evd->promised)
+			want = evd->promised < most ? evd->promised : most;
+		(void)ibv_resize_cq(evd->cq, want);
+	}
+	os_unlock(&evd->obj.lock);
 }
 
 static int

@@ -98,6 +98,38 @@ START_TEST(disconnect__abrupt__flushes_every_receive_exactly_once)
 }
 END_TEST
 
+START_TEST(disconnect__more_receives_than_the_evd_is_long__loses_none)
+{
+	enum { ENDPOINTS = 20, DEPTH = 16 };
+	DAT_EP_HANDLE ep[ENDPOINTS];
+	struct dt_side side;
+	struct dt_pair pair;
+	int flushed = 0;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	side = pair.b;
+	side.recv = dt_evd(&pair.b, DAT_EVD_DTO_FLAG, 1);
+	for (int i = 0; i < ENDPOINTS; i++) {
+		pair.a.ep = dt_ep(&pair.a, NULL);
+		pair.b.ep = ep[i] = side.ep = dt_ep(&side, NULL);
+		for (DAT_UINT64 j = 0; j < DEPTH; j++)
+			dt_recv(&side, 0, 64, j);
+		dt_connect_pair(&pair);
+	}
+	for (int i = 0; i < ENDPOINTS; i++)
+		dt_ok(dat_ep_disconnect(ep[i], DAT_CLOSE_ABRUPT_FLAG));
+	for (; flushed < ENDPOINTS * DEPTH; flushed++) {
+		dt_expect(side.recv, DAT_DTO_COMPLETION_EVENT, &event);
+		ck_assert_int_eq(event.event_data.dto_completion_event_data.status,
+		    DAT_DTO_ERR_FLUSHED);
+	}
+	dt_assert_quiet(side.recv);
+	dt_assert_quiet(pair.b.async);
+	dt_pair_close(&pair);
+}
+END_TEST
+
 START_TEST(disconnected__posts__are_flushed_at_once)
 {
 	struct dt_pair pair;
@@ -282,6 +314,7 @@ dapl_disconnect_suite(void)
 	tcase_add_test(tc, disconnect__unconnected__is_refused);
 	tcase_add_test(tc, disconnect__while_connecting__withdraws_the_attempt);
 	tcase_add_test(tc, disconnect__abrupt__flushes_every_receive_exactly_once);
+	tcase_add_test(tc, disconnect__more_receives_than_the_evd_is_long__loses_none);
 	tcase_add_test(tc, disconnected__posts__are_flushed_at_once);
 	tcase_add_test(tc, disconnect__graceful__finishes_the_posted_sends_first);
 	tcase_add_test(tc, disconnect__abrupt_during_a_graceful_one__ends_it);
