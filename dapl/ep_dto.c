@@ -118,6 +118,11 @@ post_request(struct ep *ep, const struct dto *d, uint64_t limit)
 	if (total > IA_MAX_MESSAGE)
 		return DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
 	entry = wr_ring_next(&ep->requests, &place);
+	if (!entry) {
+		/* A consumer who suppresses all his events never asks for one: look for him. */
+		(void)evd_refresh(&ep->request_evd->core);
+		entry = wr_ring_next(&ep->requests, &place);
+	}
 	if (!entry)
 		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
 	remember(entry, d, total);

@@ -136,11 +136,11 @@ START_TEST(connect__with_a_timeout_that_is_not_needed__stays_connected)
 	struct dt_pair pair;
 
 	dt_pair_open(&pair, DT_SEPARATE);
-	dt_ok(dat_ep_connect(pair.a.ep, dt_address(pair.b.ia), pair.b.qual, 50000, 0, NULL,
+	dt_ok(dat_ep_connect(pair.a.ep, dt_address(pair.b.ia), pair.b.qual, 500000, 0, NULL,
 	    DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
 	dt_ok(dat_cr_accept(dt_request(&pair.b), pair.b.ep, 0, NULL));
 	dt_expect_established(&pair.a);
-	dt_nap_ms(80);
+	dt_nap_ms(600);
 	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_CONNECTED);
 	dt_assert_empty(pair.a.connect);
 	dt_pair_close(&pair);

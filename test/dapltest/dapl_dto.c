@@ -234,6 +234,22 @@ START_TEST(depth__receives_beyond_it__are_refused_until_one_completes)
 }
 END_TEST
 
+START_TEST(depth__that_is_no_power_of_two__is_exact)
+{
+	struct dt_side side;
+	DAT_EP_PARAM param;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_ok(dat_ep_query(side.ep, DAT_EP_FIELD_ALL, &param));
+	param.ep_attr.max_recv_dtos = 5;
+	side.ep = dt_ep(&side, &param.ep_attr);
+	for (DAT_UINT64 i = 0; i < 5; i++)
+		dt_recv(&side, 0, 64, i);
+	dt_assert_type(dt_try_recv(&side, 0, 64, 5), DAT_INSUFFICIENT_RESOURCES);
+	dt_side_close(&side);
+}
+END_TEST
+
 START_TEST(suppressed__successes_make_no_event_and_never_fill_the_queue)
 {
 	struct dt_pair pair;
@@ -252,6 +268,24 @@ START_TEST(suppressed__successes_make_no_event_and_never_fill_the_queue)
 		dt_recv(&pair.b, 0, 64, i + 1);
 		if (shown)
 			dt_expect_dto(pair.a.request, pair.a.ep, i, DAT_DTO_SUCCESS, &event);
+	}
+	dt_assert_quiet(pair.a.request);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+START_TEST(suppressed__all_of_them__need_no_look_at_the_evd)
+{
+	struct dt_pair pair;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_recv(&pair.b, 0, 64, 0);
+	dt_connect_pair(&pair);
+	for (DAT_UINT64 i = 0; i < 100; i++) {
+		dt_ok(dt_try_send(&pair.a, 0, 8, i, DAT_COMPLETION_SUPPRESS_FLAG));
+		dt_expect_dto(pair.b.recv, pair.b.ep, i, DAT_DTO_SUCCESS, &event);
+		dt_recv(&pair.b, 0, 64, i + 1);
 	}
 	dt_assert_quiet(pair.a.request);
 	dt_pair_close(&pair);
@@ -351,9 +385,11 @@ dapl_dto_suite(void)
 	tcase_add_test(tc, post__bad_arguments__are_told_apart);
 	tcase_add_test(tc, post__in_a_wrong_state__is_refused_but_receives_never_are);
 	tcase_add_test(tc, depth__receives_beyond_it__are_refused_until_one_completes);
+	tcase_add_test(tc, depth__that_is_no_power_of_two__is_exact);
 	tcase_add_test(tc, evd__without_a_direction__refuses_its_posts);
 	tc = dt_tcase(s, "completion");
 	tcase_add_test(tc, suppressed__successes_make_no_event_and_never_fill_the_queue);
+	tcase_add_test(tc, suppressed__all_of_them__need_no_look_at_the_evd);
 	tcase_add_test(tc, suppressed__failures_make_an_event);
 	tcase_add_test(tc, get_status__tells_what_is_outstanding);
 	tcase_add_test(tc, wait__threshold_on_completions__returns_with_that_many);
