@@ -73,8 +73,8 @@ void loop_ready(struct loop *loop, struct loop_job *job);
 /* The same after a delay in nanoseconds. */
 void loop_ready_later(struct loop *loop, struct loop_job *job, uint64_t delay_ns);
 /*
- * For a job that wants to call out while its thread only pumps: it goes back onto the ready list for
- * that thread's next turn, and does not keep the parked thread awake.
+ * For a job that wants to call out while its thread only pumps: it goes back onto the ready list
+ * for that thread's next turn, and does not keep the parked thread awake.
  */
 void loop_put_off(struct loop *loop, struct loop_job *job);
 /* A delayed or put-off job is to run as soon as it can; any other is left alone. */
@@ -92,11 +92,11 @@ struct loop *loop_current(void);
 int loop_step(struct loop *loop, int timeout_ms);
 
 /*
- * For park_sleep() on a thread of loop_to_pump(), which is NULL on threads that are of no loop or of
- * a crew: that has no sources, and other threads for its jobs.  loop_rest() tells until when the thread may sleep on
- * loop_fd(), or returns false when there is something to pump; each true is answered by one
- * loop_rise().  loop_pump() reads the sources and runs the ready jobs, which must not call out:
- * loop_pumping() is true on that thread meanwhile.
+ * For park_sleep() on a thread of loop_to_pump(), which is NULL on threads that are of no loop, or
+ * of a crew: that has no sources, and other threads for its jobs.  loop_rest() tells until when the
+ * thread may sleep on loop_fd(), or returns false when there is something to pump; each true is
+ * answered by one loop_rise().  loop_pump() reads the sources and runs the ready jobs, which must
+ * not call out: loop_pumping() is true on that thread meanwhile.
  */
 struct loop *loop_to_pump(void);
 int loop_fd(const struct loop *loop);

@@ -6,6 +6,7 @@
 
 struct park {
 	int event;
+	bool heard; /* the event was seen set; the owner's alone */
 };
 
 #define NAP_NS 1000000u
@@ -53,8 +54,18 @@ park_close_self(void)
 void
 park_reset(struct park *park)
 {
-	if (park)
+	if (park && park->heard) {
+		park->heard = false;
 		(void)os_event_clear(park->event);
+	}
+}
+
+/* A thread need not wake itself: it is awake, and looks before it sleeps. */
+static void
+wake(struct park *park)
+{
+	if (park && park != os_self()->park)
+		os_event_set(park->event);
 }
 
 void
@@ -84,8 +95,7 @@ void
 park_list_wake_all(struct park_list *list)
 {
 	for (struct park_entry *e = list->first; e; e = e->next)
-		if (e->park)
-			os_event_set(e->park->event);
+		wake(e->park);
 }
 
 bool
@@ -93,8 +103,7 @@ park_list_wake_first(struct park_list *list)
 {
 	if (!list->first)
 		return false;
-	if (list->first->park)
-		os_event_set(list->first->park->event);
+	wake(list->first->park);
 	return true;
 }
 
@@ -138,6 +147,8 @@ park_sleep(struct park *park, uint64_t deadline, int fd, bool *fd_ready)
 		return r;
 	if (r == 0)
 		return until == deadline ? -ETIMEDOUT : 0;
+	if (park && fds[0].revents)
+		park->heard = true;
 	if (loop && fds[at_loop].revents)
 		loop_pump(loop);
 	if (fd >= 0 && fds[at_fd].revents && fd_ready)

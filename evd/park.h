@@ -37,11 +37,12 @@ struct park *park_self(void);
  */
 void park_close_self(void);
 
-/* Forgets earlier wakes. */
+/* Forgets the wake that ended the last sleep. */
 void park_reset(struct park *park);
 
 void park_list_add(struct park_list *list, struct park_entry *entry, struct park *park);
 void park_list_remove(struct park_list *list, struct park_entry *entry);
+/* Waking does not wake the calling thread: that is awake, and will look before it sleeps. */
 void park_list_wake_all(struct park_list *list);
 bool park_list_wake_first(struct park_list *list);
 

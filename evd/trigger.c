@@ -159,8 +159,8 @@ evd_look(struct evd *evd)
 /* ---- handing the EVD to its taker ---- */
 
 /*
- * What an owned EVD's run waits for may matter no more: the end of a back-off when something else is
- * wanted, a thread that may call out when a CNO is to be told in place of an upcall made.
+ * What an owned EVD's run waits for may matter no more: the end of a back-off when something else
+ * is wanted, a thread that may call out when a CNO is to be told in place of an upcall made.
  */
 static void
 hasten(struct evd *evd)
