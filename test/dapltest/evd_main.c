@@ -28,6 +28,7 @@ main(int argc, char **argv)
 		evd_status_suite,
 		evd_stress_suite,
 		evd_window_suite,
+		evd_cost_suite,
 		NULL,
 	};
 

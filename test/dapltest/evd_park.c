@@ -36,19 +36,49 @@ START_TEST(self__one_park_a_thread)
 }
 END_TEST
 
+static void *
+wake_body(void *first)
+{
+	if (first)
+		(void)park_list_wake_first(&list);
+	else
+		park_list_wake_all(&list);
+	return NULL;
+}
+
+static void
+wake_from_elsewhere(bool first)
+{
+	pthread_t thread;
+
+	must(pthread_create(&thread, NULL, wake_body, first ? &list : NULL) == 0);
+	pthread_join(thread, NULL);
+}
+
 START_TEST(sleep__woken_before__the_wake_is_kept)
 {
 	park_reset(park);
-	park_list_wake_all(&list); /* between the look and the sleep */
+	wake_from_elsewhere(false); /* between the look and the sleep */
 	ck_assert_int_eq(park_sleep(park, PARK_FOREVER, -1, NULL), 0);
+	park_reset(park);
+	ck_assert_int_eq(park_sleep(park, os_clock_ns() + 5000000u, -1, NULL), -ETIMEDOUT);
 }
 END_TEST
 
-START_TEST(sleep__reset_after_a_wake__forgotten)
+START_TEST(sleep__woken_twice__one_wake)
+{
+	wake_from_elsewhere(false);
+	wake_from_elsewhere(true);
+	ck_assert_int_eq(park_sleep(park, PARK_FOREVER, -1, NULL), 0);
+	park_reset(park);
+	ck_assert_int_eq(park_sleep(park, os_clock_ns() + 5000000u, -1, NULL), -ETIMEDOUT);
+}
+END_TEST
+
+START_TEST(sleep__woken_by_itself__no_need)
 {
 	park_list_wake_all(&list);
-	park_list_wake_all(&list);
-	park_reset(park);
+	ck_assert(park_list_wake_first(&list));
 	ck_assert_int_eq(park_sleep(park, os_clock_ns() + 5000000u, -1, NULL), -ETIMEDOUT);
 }
 END_TEST
@@ -206,7 +236,7 @@ START_TEST(wake_first__only_the_first)
 	ck_assert(!park_list_wake_first(&list));
 	park_list_add(&list, &second, NULL); /* a thread without a descriptor */
 	park_list_add(&list, &entry, park);
-	ck_assert(park_list_wake_first(&list));
+	wake_from_elsewhere(true);
 	ck_assert_int_eq(park_sleep(park, os_clock_ns() + 1000000u, -1, NULL), -ETIMEDOUT);
 	park_list_remove(&list, &second);
 	park_list_remove(&list, &second);
@@ -243,7 +273,8 @@ evd_park_suite(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, self__one_park_a_thread);
 	tcase_add_test(tc, sleep__woken_before__the_wake_is_kept);
-	tcase_add_test(tc, sleep__reset_after_a_wake__forgotten);
+	tcase_add_test(tc, sleep__woken_twice__one_wake);
+	tcase_add_test(tc, sleep__woken_by_itself__no_need);
 	tcase_add_test(tc, sleep__deadline__absolute_and_not_early);
 	tcase_add_test(tc, sleep__descriptor_readable__said_so);
 	tcase_add_test(tc, sleep__no_park__naps_and_lets_the_caller_look);

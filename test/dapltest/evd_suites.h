@@ -8,7 +8,6 @@
 Suite *evd_queue_suite(void);
 Suite *evd_queue_model_suite(void);
 Suite *evd_upcall_suite(void);
-
 Suite *evd_wait_suite(void);
 Suite *evd_channel_suite(void);
 Suite *evd_many_suite(void);
@@ -29,4 +28,6 @@ Suite *review_threads_suite(void);
 Suite *evd_status_suite(void);
 Suite *evd_stress_suite(void);
 Suite *evd_window_suite(void);
+Suite *evd_cost_suite(void);
+
 #endif

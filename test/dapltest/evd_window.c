@@ -135,6 +135,14 @@ drain_when_told(struct tape *tape, uint64_t id)
 		dequeue_one();
 }
 
+/* What follows must not be what rescues a stranded event. */
+static void
+rest(void)
+{
+	story_settle(&st);
+	story_check_rest(&st.dev);
+}
+
 /* Two bursts with a posted event between; `policy` takes them, `then` runs inside the upcalls. */
 static void
 tell(DAT_UPCALL_POLICY policy, void (*then)(struct tape *, uint64_t), bool exact, int window,
@@ -151,11 +159,11 @@ tell(DAT_UPCALL_POLICY policy, void (*then)(struct tape *, uint64_t), bool exact
 	must(story_enable(&st, policy) == 0);
 	script_complete(&st.dev, 1);
 	script_complete(&st.dev, 2);
-	story_settle(&st);
+	rest();
 	must(script_post(&st.dev, 100) == 0);
-	story_settle(&st);
+	rest();
 	script_complete(&st.dev, 3);
-	story_settle(&st);
+	rest();
 	watched = NULL;
 }
 
@@ -169,11 +177,9 @@ reckon(bool intruded)
 	st.tape.then = NULL;
 	while (st.dev.undecided_count)
 		script_decide(&st.dev);
-	story_settle(&st);
-	story_check_rest(&st.dev);
+	rest();
 	must(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE) == 0);
-	story_settle(&st);
-	story_check_rest(&st.dev);
+	rest();
 	for (int i = 0; i < st.tape.n; i++)
 		if (st.tape.id[i] != TAPE_TOLD)
 			times[st.tape.id[i]]++;

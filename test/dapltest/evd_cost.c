@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the event paths may cost in system calls.
+ *
+ * The linker sends syscall() through here (--wrap): the dispatcher makes all of its calls that
+ * read, write, poll and sleep that way.
+ */
+#include <stdarg.h>
+
+#include "evd_story.h"
+#include "evd_suites.h"
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+
+static _Thread_local int calls;
+
+long
+__wrap_syscall(long number, ...)
+{
+	long arg[6];
+	va_list ap;
+
+	va_start(ap, number);
+	for (int i = 0; i < 6; i++)
+		arg[i] = va_arg(ap, long);
+	va_end(ap);
+	calls++;
+	return __real_syscall(number, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
+}
+
+static struct story st;
+
+static void
+begin(enum script_channel channel)
+{
+	struct script_options opt = { .channel = channel, .qlen = 64 };
+
+	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &opt.loop), 0);
+	story_begin(&st, &opt);
+}
+
+static void *
+complete_when_asleep(void *arg)
+{
+	struct evd *evd = &st.dev.evd;
+
+	for (bool asleep = false; !asleep; script_sleep_ms(0)) {
+		os_lock(&evd->lock);
+		asleep = evd->waiting && evd->armed;
+		os_unlock(&evd->lock);
+	}
+	script_sleep_ms(2);
+	if (arg)
+		must(script_post(&st.dev, 100) == 0);
+	else
+		script_complete(&st.dev, 1);
+	return NULL;
+}
+
+static int
+cost_of_a_wait(bool post)
+{
+	pthread_t thread;
+	DAT_EVENT event;
+	int nmore, cost;
+
+	must(pthread_create(&thread, NULL, complete_when_asleep, post ? &st : NULL) == 0);
+	calls = 0;
+	must(evd_wait(&st.dev.evd, DAT_TIMEOUT_INFINITE, 1, &event, &nmore) == 0);
+	cost = calls;
+	pthread_join(thread, NULL);
+	return cost;
+}
+
+START_TEST(wait__private_channel__two_system_calls)
+{
+	begin(SCRIPT_PRIVATE);
+	for (int i = 0; i < 5; i++) /* sleep, read the channel */
+		ck_assert_int_eq(cost_of_a_wait(false), 2);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(wait__woken_by_a_post__two_system_calls)
+{
+	begin(SCRIPT_PRIVATE);
+	for (int i = 0; i < 5; i++) /* sleep, drain the thread's descriptor */
+		ck_assert_int_eq(cost_of_a_wait(true), 2);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(events_that_are_there__no_system_call)
+{
+	DAT_EVENT event;
+	int nmore;
+
+	begin(SCRIPT_BY_HAND);
+	for (uint64_t i = 1; i <= 40; i++)
+		script_complete(&st.dev, i);
+	calls = 0;
+	for (int i = 0; i < 20; i++) {
+		ck_assert_int_eq(evd_dequeue(&st.dev.evd, &event), 0);
+		ck_assert_int_eq(
+		    evd_wait(&st.dev.evd, DAT_TIMEOUT_INFINITE, 1, &event, &nmore), 0);
+	}
+	ck_assert_int_eq(evd_wait(&st.dev.evd, 0, 1, &event, &nmore), -ETIMEDOUT);
+	ck_assert_int_eq(evd_dequeue(&st.dev.evd, &event), -EAGAIN);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert_int_eq(calls, 0);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(upcalls_of_a_burst__one_turn_of_the_loop)
+{
+	begin(SCRIPT_BY_HAND);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	for (uint64_t i = 1; i <= 60; i++)
+		script_complete(&st.dev, i);
+	calls = 0;
+	ck_assert(script_deliver(&st.dev));
+	(void)story_turn(&st);
+	ck_assert_int_eq(st.tape.n, 60);
+	ck_assert_int_eq(calls, 1); /* epoll */
+	ck_assert_uint_le(st.dev.polls, 8);
+	st.tape.read = 60;
+	story_end(&st);
+}
+END_TEST
+
+Suite *
+evd_cost_suite(void)
+{
+	Suite *s = suite_create("evd_cost");
+	TCase *tc = runner_tcase(s, "cost");
+
+	tcase_add_test(tc, wait__private_channel__two_system_calls);
+	tcase_add_test(tc, wait__woken_by_a_post__two_system_calls);
+	tcase_add_test(tc, events_that_are_there__no_system_call);
+	tcase_add_test(tc, upcalls_of_a_burst__one_turn_of_the_loop);
+	return s;
+}
