@@ -419,8 +419,10 @@ slow_to_connect(void)
 
 START_TEST(send__before_the_peer_is_ready__arrives_when_it_is)
 {
+	const struct side_options patient = { .patient = true };
+
 	start(slow_to_connect);
-	connect_own(NULL);
+	connect_own(&patient);
 	side_post(&own, IBV_WR_SEND, IBV_SEND_SIGNALED, 1, 0, 100);
 	cq_expect(own.cq, 1, IBV_WC_SUCCESS);
 	meet();

@@ -222,13 +222,14 @@ END_TEST
 
 START_TEST(send_before_the_peer_is_ready__arrives_when_it_is)
 {
+	const struct side_options patient = { .patient = true };
 	struct side b;
 
 	side_make(&b, NULL);
 	side_to_init(&a, NULL);
 	side_to_init(&b, NULL);
 	side_to_rtr(&a, b.qp->qp_num);
-	side_to_rts(&a, NULL);
+	side_to_rts(&a, &patient);
 	side_receive(&b, 1, 0, 8);
 	side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED, 2, 0, 8);
 	cq_expect_quiet(b.cq);

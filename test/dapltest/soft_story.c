@@ -135,7 +135,7 @@ side_to_rts(struct side *side, const struct side_options *options)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS,
-		.timeout = 8, /* 1 ms */
+		.timeout = options && options->patient ? 0 : 8, /* 1 ms */
 		.retry_cnt = 3,
 		.rnr_retry = options && options->no_retries ? 0 : 7,
 		.max_rd_atomic = 4,
@@ -254,7 +254,7 @@ cq_next(struct ibv_cq *cq)
 	struct ibv_wc wc;
 	int n = 0;
 
-	for (int i = 0; i < 1000 && !n; i++) {
+	for (int i = 0; i < 10000 && !n; i++) {
 		n = ibv_poll_cq(cq, 1, &wc);
 		if (!n)
 			sleep_ms(1);
@@ -301,7 +301,7 @@ channel_expect(struct ibv_comp_channel *channel, struct ibv_cq *cq)
 	struct ibv_cq *got;
 	void *context;
 
-	ck_assert_msg(readable(channel->fd, 1000), "no event on the channel");
+	ck_assert_msg(readable(channel->fd, 10000), "no event on the channel");
 	ck_assert_int_eq(ibv_get_cq_event(channel, &got, &context), 0);
 	ck_assert_ptr_eq(got, cq);
 	ck_assert_ptr_eq(context, cq->cq_context);
@@ -325,7 +325,7 @@ async_expect(struct ibv_context *context, enum ibv_event_type type, const void *
 {
 	struct ibv_async_event event;
 
-	ck_assert_msg(readable(context->async_fd, 1000), "no asynchronous event");
+	ck_assert_msg(readable(context->async_fd, 10000), "no asynchronous event");
 	ck_assert_int_eq(ibv_get_async_event(context, &event), 0);
 	ck_assert_msg(event.event_type == type, "asynchronous event: %s; expected: %s",
 	    ibv_event_type_str(event.event_type), ibv_event_type_str(type));
@@ -381,7 +381,7 @@ cm_next(struct rdma_event_channel *channel, enum rdma_cm_event_type type)
 {
 	struct rdma_cm_event *event;
 
-	ck_assert_msg(readable(channel->fd, 5000), "no %s", rdma_event_str(type));
+	ck_assert_msg(readable(channel->fd, 10000), "no %s", rdma_event_str(type));
 	ck_assert_int_eq(rdma_get_cm_event(channel, &event), 0);
 	ck_assert_msg(event->event == type, "%s (%d); expected %s", rdma_event_str(event->event),
 	    event->status, rdma_event_str(type));

@@ -68,6 +68,7 @@ struct side_options {
 	int srq;		  /* receives of an SRQ; none if 0 */
 	bool sig_all;
 	bool no_retries; /* 0 instead of endless receiver-not-ready tries */
+	bool patient;	 /* waits for ever for a peer that does not answer, else 4 ms */
 	int mr_access;	 /* SIDE_ACCESS if 0 */
 	unsigned int qp_access; /* everything if 0, SIDE_NO_ACCESS for none */
 };
@@ -104,7 +105,7 @@ void side_rdma(struct side *side, struct side *peer, enum ibv_wr_opcode opcode, 
 int side_rdma_raw(struct side *side, enum ibv_wr_opcode opcode, uint64_t wr_id, size_t offset,
     uint64_t remote, uint32_t rkey, uint32_t length);
 
-/* The next completion, within a second. */
+/* The next completion, within ten seconds. */
 struct ibv_wc cq_next(struct ibv_cq *cq);
 void cq_expect(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status);
 void cq_expect_quiet(struct ibv_cq *cq);
@@ -114,7 +115,7 @@ bool channel_ready(struct ibv_comp_channel *channel);
 void channel_expect(struct ibv_comp_channel *channel, struct ibv_cq *cq);
 void channel_expect_quiet(struct ibv_comp_channel *channel);
 
-/* Asynchronous events: the next within a second, acknowledged. */
+/* Asynchronous events: the next within ten seconds, acknowledged. */
 bool async_ready(struct ibv_context *context);
 void async_expect(struct ibv_context *context, enum ibv_event_type type, const void *element);
 
@@ -126,7 +127,7 @@ struct rdma_event_channel *cm_channel(void);
 struct rdma_cm_id *cm_listen(struct rdma_event_channel *channel, uint16_t *port);
 struct rdma_cm_id *cm_resolved(struct rdma_event_channel *channel, uint16_t port);
 
-/* The next event, within five seconds; it must be of that type. */
+/* The next event, within ten seconds; it must be of that type. */
 struct rdma_cm_event *cm_next(struct rdma_event_channel *channel, enum rdma_cm_event_type type);
 void cm_expect(struct rdma_event_channel *channel, enum rdma_cm_event_type type,
     struct rdma_cm_id *id);
