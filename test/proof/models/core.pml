@@ -209,7 +209,7 @@ end:
 		atomic { seen = owned; printf("| owned is %d\n", seen) }
 		atomic {
 			enter();
-			posts--; ring++; news = 1;
+			posts--; queued++; news = 1;
 			if
 			:: TAKER_UPCALL && !seen -> owned = 1; ready++
 			:: else
@@ -274,5 +274,5 @@ proctype rest()
 {
 	timeout ->
 	assert(lock == 0 && running == 0 && in_progress == 0);
-	assert(!CALLS || (cq == 0 && (COUNT == 0 || (policy == NORIFY && !news))))
+	assert(!CALLS || (cq == 0 && (queued == 0 || (policy == NORIFY && !news))))
 }

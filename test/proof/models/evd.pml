@@ -56,15 +56,16 @@ bit owned;
 bit armed;
 bit news;
 byte ready;	/* the job is on a ready list; a byte, to see it put there twice */
-byte stash;	/* polled completions */
-byte ring;	/* posted events */
+byte queued;	/* completions polled and events posted: which of them leaves is for order.pml */
 byte policy = OFF;
 byte in_progress;
 byte exempt;
 byte tearing;
 bit waiting;
 byte threshold = 1;
-bit wake;	/* the eventfd of the waiter's park */
+bit asleep;	/* the waiter is in park_sleep() */
+bit wake;	/* the eventfd of its park */
+bit watched;	/* a private channel: the loop reads it, not the waiter */
 bit cno;	/* a listener is attached */
 bit cno_enabled = 1;
 
@@ -76,7 +77,6 @@ byte tmp;	/* within a step only */
 bit rerun;	/* see SPLIT */
 bit exact_hint;	/* from an arm to the end of its section */
 
-#define COUNT (stash + ring)
 #define CALLS (policy != OFF)
 #define TAKER_UPCALL (!waiting && CALLS)
 #define TAKER_CNO (!waiting && !CALLS && cno && cno_enabled)
@@ -88,24 +88,32 @@ bit exact_hint;	/* from an arm to the end of its section */
 #else
 #define ALONE true
 #endif
+#ifdef CNO_ON_COUNT
+#define CNO_WANTS (queued > 0)
+#else
+#define CNO_WANTS news
+#endif
 #define WANTED ( \
-	(waiting && COUNT >= threshold) || \
-	(!waiting && policy == MANY && COUNT > 0) || \
-	(!waiting && policy == SINGLE && ALONE && COUNT > 0) || \
+	(waiting && queued >= threshold) || \
+	(!waiting && policy == MANY && queued > 0) || \
+	(!waiting && policy == SINGLE && ALONE && queued > 0) || \
 	(!waiting && policy == NORIFY && ALONE && news) || \
-	(TAKER_CNO && news))
+	(TAKER_CNO && CNO_WANTS))
 
 
 /* The one notification is on its way: in the channel, read and not yet booked, or about to be
  * decided by a completion that is already visible. */
 #define ON_ITS_WAY (channel + unbooked > 0 || (hw_armed && undecided > 0))
 
-/* I1, and I2 as a count.  Holds whenever the trigger lock is free. */
+/*
+ * I1: whenever the trigger lock is free and a taker stands, it is served (owned by a loop; a waiter that
+ * is awake or about to wake), or the queue is armed and holds nothing he wants.
+ */
 #ifdef NO_I1
 #define I1 true
 #else
-#define I1 (!(TAKER_UPCALL || TAKER_CNO) || owned || !ALONE || \
-	(armed && ((cq == 0 && !WANTED) || ON_ITS_WAY || stash == QLEN)))
+#define SETTLED (armed && ((cq == 0 && !WANTED) || ON_ITS_WAY || queued == QLEN))
+#define I1 ((!(TAKER_UPCALL || TAKER_CNO) || owned || !ALONE || SETTLED) && (!asleep || wake || SETTLED))
 #endif
 
 inline enter() { lock == 0 -> lock = 1 }
@@ -113,7 +121,7 @@ inline enter() { lock == 0 -> lock = 1 }
 inline leave()
 {
 	assert(I1);
-	assert(taken + COUNT + cq + to_make <= N + M);
+	assert(taken + queued + cq + to_make <= N + M);
 	lock = 0
 }
 
@@ -123,7 +131,7 @@ inline poll_enough()
 	if
 	:: waiting -> tmp = threshold
 	:: !waiting && (policy == SINGLE || policy == MANY) -> tmp = 1
-	:: else -> tmp = COUNT + 1
+	:: else -> tmp = queued + 1
 	fi;
 	poll_to_tmp()
 }
@@ -138,10 +146,10 @@ inline poll(enough_)
 inline poll_to_tmp()
 {
 	do
-	:: COUNT < tmp && cq > 0 && stash < QLEN ->
+	:: queued < tmp && cq > 0 && queued < QLEN ->
 		if
-		:: cq >= BATCH && stash + BATCH <= QLEN -> cq = cq - BATCH; stash = stash + BATCH
-		:: else -> cq--; stash++
+		:: cq >= BATCH && queued + BATCH <= QLEN -> cq = cq - BATCH; queued = queued + BATCH
+		:: else -> cq--; queued++
 		fi;
 		news = 1
 	:: else -> break
@@ -178,7 +186,11 @@ inline make_ready()
 inline kick()
 {
 	if
+#ifdef WAITER_OWNS
+	:: waiting && owned
+#else
 	:: waiting -> wake = 1
+#endif
 	:: (TAKER_UPCALL || TAKER_CNO) && !owned -> owned = 1; make_ready()
 #ifdef SPLIT
 	:: (TAKER_UPCALL || TAKER_CNO) && owned -> rerun = 1
@@ -190,7 +202,12 @@ inline kick()
 /* evd_taker_settle() */
 inline settle()
 {
-	news = (COUNT > 0)
+#ifndef UNWATCHED
+	watched = (TAKER_UPCALL || TAKER_CNO);
+#endif
+#ifndef NEWS_FORGOTTEN
+	news = (queued > 0)
+#endif
 }
 
 /* evd_taker_changed() */
@@ -226,7 +243,7 @@ inline notified()
 inline post()
 {
 	enter();
-	ring++; news = 1;
+	queued++; news = 1;
 	kick();
 	leave()
 }
@@ -240,7 +257,7 @@ inline dequeue(got_)
 	:: !waiting ->
 		poll(1);
 		if
-		:: COUNT > 0 -> take(); got_ = 1
+		:: queued > 0 -> take(); got_ = 1
 		:: else
 		fi
 	:: else
@@ -248,14 +265,11 @@ inline dequeue(got_)
 	leave()
 }
 
-/* evd_take(): which of the streams gives is for order.pml to prove; here either may */
+/* evd_take() */
 inline take()
 {
-	if
-	:: stash > 0 -> stash--
-	:: ring > 0 -> ring--
-	fi;
-	taken++
+	assert(queued > 0);
+	queued--; taken++
 }
 
 /* enable(), evd/policy.c: poll, arm, poll, count.  result_: REFUSED is -EAGAIN, FAULT the device's
@@ -291,14 +305,14 @@ inline enable(to_, invoc_new_, result_)
 				:: else
 #endif
 				fi;
-				result_ = (invoc_new_ && COUNT > 0 -> REFUSED : DONE)
+				result_ = (invoc_new_ && queued > 0 -> REFUSED : DONE)
 			fi;
 			if
 			:: result_ == DONE && ENABLE_ALLOWED ->
 				policy = to_;
 				settle();
 #ifndef TAKER_NO_KICK
-				if :: COUNT > 0 -> kick() :: else fi
+				if :: queued > 0 -> kick() :: else fi
 #endif
 			:: else
 			fi;
