@@ -65,6 +65,7 @@ bit waiting;
 byte threshold = 1;
 bit asleep;	/* the waiter is in park_sleep() */
 bit wake;	/* the eventfd of its park */
+byte sleeper;	/* whose park it is: a thread does not wake itself */
 bit watched;	/* a private channel: the loop reads it, not the waiter */
 bit cno;	/* a listener is attached */
 bit cno_enabled = 1;
@@ -189,7 +190,7 @@ inline kick()
 #ifdef WAITER_OWNS
 	:: waiting && owned
 #else
-	:: waiting -> wake = 1
+	:: waiting && _pid != sleeper -> wake = 1
 #endif
 	:: (TAKER_UPCALL || TAKER_CNO) && !owned -> owned = 1; make_ready()
 #ifdef SPLIT

@@ -58,8 +58,8 @@ inline ring()
 inline rise()
 {
 	if
-	:: sleeping > 0 -> sleeping--
-	:: else -> assert(doorbell > 0); doorbell--
+	:: doorbell > 0 -> doorbell--
+	:: else -> assert(sleeping > 0); sleeping--
 	fi
 }
 
@@ -83,8 +83,7 @@ inline e_run(pumping_)
 		do
 		:: e_cno && e_news ->
 			/* told() */
-			e_news = 0; triggered = 1;
-			if :: in_cno_wait -> wake = 1 :: else fi;
+			e_news = 0; triggered = 1; /* the thread that may wait is this one: it looks anyway */
 			printf("| tells the CNO of e\n")
 		:: e_cno && !e_news -> e_owned = 0; break
 		:: !e_cno && e_queued == 0 -> e_owned = 0; break
@@ -156,7 +155,7 @@ end_turn:
 	:: atomic { cno_wanted ->
 		in_cno_wait = 1; printf("| upcall of a: cno_wait()\n");
 		cno_wanted = 0 }
-	:: atomic { enter(); waiting = 1; threshold = 1; settle(); printf("| upcall of a: evd_wait(b)\n") }
+	:: atomic { enter(); waiting = 1; sleeper = _pid; threshold = 1; settle(); printf("| upcall of a: evd_wait(b)\n") }
 	fi;
 look:
 	if
@@ -190,11 +189,11 @@ look:
 	:: idle ->
 		printf("| sleeps, parked\n");
 end_parked:
-		atomic { wake || READABLE -> readable = READABLE }
+		atomic { wake || READABLE -> readable = READABLE; asleep = 0 }
 #ifndef NO_REST
 		atomic { rise() } /* loop_rise() */
 #endif
-	:: else -> readable = 1
+	:: else -> readable = 1; asleep = 0
 	fi;
 	if
 	:: readable -> pump(); readable = 0
@@ -202,7 +201,7 @@ end_parked:
 	fi;
 	if
 	:: in_cno_wait
-	:: else -> atomic { lock == 0 -> lock = 1; asleep = 0 }
+	:: else -> atomic { lock == 0 -> lock = 1 }
 	fi;
 	goto look;
 returned:

@@ -83,7 +83,7 @@ end:
 /* The end of evd_wait(): the waiter leaves, for whatever reason, in the section that decided so. */
 inline leave_wait()
 {
-	asleep = 0; waiting = 0; threshold = 1;
+	waiting = 0; threshold = 1;
 #ifdef WAITER_OWNS
 	owned = 0;
 #endif
@@ -108,7 +108,7 @@ end:
 			take(); poll(N + M); wanted = 0; printf("| evd_wait(): takes one at once\n");
 			leave(); goto next
 		:: else ->
-			waiting = 1; threshold = wanted; wanted = 0; settle();
+			waiting = 1; sleeper = _pid; threshold = wanted; wanted = 0; settle();
 #ifdef WAITER_OWNS
 			owned = 1;
 #endif
@@ -118,7 +118,7 @@ end:
 look:	   /* wait_locked(), with the lock */
 	   atomic {
 #ifndef RESET_LATE
-		wake = 0; /* park_reset() */
+		wake = 0; /* park_reset(), which may keep a wake that no sleep has seen */
 #endif
 		if :: !WANTED -> poll_enough() :: else fi
 	   }
@@ -140,17 +140,18 @@ look:	   /* wait_locked(), with the lock */
 #endif
 end_asleep:
 	   if
-	   :: atomic { wake -> printf("| is woken\n") }
-	   :: channel > 0 && WAITER_READS -> handle_channel()
+	   :: atomic { wake -> asleep = 0; printf("| is woken\n") }
+	   :: atomic { channel > 0 && WAITER_READS -> asleep = 0 }
+	      handle_channel()
 #ifdef NO_REARM
 	      ; if
-	      :: atomic { queued < threshold && !expired -> wake = 0; printf("| sleeps on\n"); goto end_asleep }
+	      :: atomic { queued < threshold && !expired -> asleep = 1; printf("| sleeps on\n"); goto end_asleep }
 	      :: else
 	      fi
 #endif
-	   :: atomic { expiries > 0 -> expiries--; expired = 1; printf("| its time is up\n") }
+	   :: atomic { expiries > 0 -> expiries--; expired = 1; asleep = 0; printf("| its time is up\n") }
 	   fi;
-	   atomic { lock == 0 -> lock = 1; asleep = 0; goto look }
+	   atomic { lock == 0 -> lock = 1; goto look }
 next:
 	   skip
 	:: MAY_STOP -> break
