@@ -314,9 +314,17 @@ END_TEST
 static void
 effect_outlasts(struct script *s, uint64_t id)
 {
+	bool freed = false;
+
 	(void)id;
-	must(s->destroyed == 0);
-	script_sleep_ms(20);
+	__atomic_store_n((bool *)s->arg, true, __ATOMIC_SEQ_CST);
+	while (!freed) {
+		script_sleep_ms(0);
+		os_lock(&s->evd.lock);
+		freed = s->evd.freed;
+		os_unlock(&s->evd.lock);
+	}
+	script_sleep_ms(5);
 	must(s->destroyed == 0);
 }
 
@@ -337,14 +345,11 @@ START_TEST(free__a_dequeue_runs_an_effect__waits_for_it)
 	bool inside = false;
 
 	st.dev.on_effect = effect_outlasts;
+	st.dev.arg = &inside;
 	script_show_record(&st.dev, &record);
 	ck_assert_int_eq(pthread_create(&thread, NULL, dequeue_thread, &st.dev), 0);
-	while (!inside) {
+	while (!__atomic_load_n(&inside, __ATOMIC_SEQ_CST))
 		script_sleep_ms(0);
-		os_lock(&st.dev.evd.lock);
-		inside = st.dev.evd.pins == 1;
-		os_unlock(&st.dev.evd.lock);
-	}
 	ck_assert_int_eq(evd_free(&st.dev.evd), 0);
 	pthread_join(thread, NULL);
 }

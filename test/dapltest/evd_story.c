@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "evd_story.h"
 
+#include <signal.h>
 #include <string.h>
 
 #include "evd/trigger.h"
@@ -224,6 +225,7 @@ wait_body(void *arg)
 
 	w->r = evd_wait(w->evd, w->timeout, w->threshold, &w->event, &w->nmore);
 	w->took_ns = os_clock_ns() - before;
+	__atomic_store_n(&w->done, true, __ATOMIC_SEQ_CST);
 	return NULL;
 }
 
@@ -247,6 +249,15 @@ waiter_start(struct waiter *w, struct script *dev, DAT_TIMEOUT timeout, int thre
 		os_unlock(&dev->evd.lock);
 		if (!asleep)
 			script_sleep_ms(0);
+	}
+}
+
+void
+waiter_interrupt(struct waiter *w, int number)
+{
+	while (!__atomic_load_n(&w->done, __ATOMIC_SEQ_CST)) {
+		(void)pthread_kill(w->thread, number);
+		script_sleep_ms(1);
 	}
 }
 

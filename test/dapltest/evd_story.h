@@ -74,11 +74,14 @@ struct waiter {
 	DAT_EVENT event;
 	int r, nmore;
 	uint64_t took_ns;
+	bool done; /* atomic */
 };
 
 /* Starts it; waiter_start() returns when it sleeps. */
 void waiter_launch(struct waiter *w, struct script *dev, DAT_TIMEOUT timeout, int threshold);
 void waiter_start(struct waiter *w, struct script *dev, DAT_TIMEOUT timeout, int threshold);
+/* Sends it a signal, again and again, until it returned: one may come when it does not sleep. */
+void waiter_interrupt(struct waiter *w, int number);
 /* Returns the result of evd_wait(). */
 int waiter_join(struct waiter *w);
 uint64_t waiter_id(const struct waiter *w);

@@ -282,8 +282,7 @@ START_TEST(wait__signal_handler_ran__interrupted_and_nothing_lost)
 	ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
 	waiter_start(&w, &st.dev, 10000 * MS, 2);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
-	script_sleep_ms(20); /* it looked, and sleeps again */
-	pthread_kill(w.thread, SIGUSR1);
+	waiter_interrupt(&w, SIGUSR1);
 	ck_assert_int_eq(waiter_join(&w), -EINTR);
 	story_dequeues(&st, 100);
 }
@@ -297,8 +296,7 @@ START_TEST(wait__signal_and_event_together__the_event_wins)
 	ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
 	waiter_start(&w, &st.dev, 10000 * MS, 1);
 	script_show(&st.dev, 1); /* there, but its notification is not */
-	script_sleep_ms(5);
-	pthread_kill(w.thread, SIGUSR1);
+	waiter_interrupt(&w, SIGUSR1);
 	ck_assert_int_eq(waiter_join(&w), 0);
 	ck_assert_uint_eq(waiter_id(&w), 1);
 }

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "evd_story.h"
+#include "cno_story.h"
 #include "evd_suites.h"
 
 int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
@@ -239,6 +239,64 @@ START_TEST(notify__any_event_in_any_window__nothing_stranded)
 }
 END_TEST
 
+/* ---- the last window of a wait: between the end of its sleep and its last look ---- */
+
+static struct cno_story cs;
+static uint64_t deadline;
+
+static void
+outlast_the_deadline(void)
+{
+	while (os_clock_ns() < deadline)
+		script_sleep_ms(1);
+}
+
+static void
+trigger_after_the_deadline(void)
+{
+	outlast_the_deadline();
+	script_complete(&cs.dev[0], 1);
+	cno_story_settle(&cs);
+}
+
+START_TEST(cno_wait__triggered_at_the_deadline__returned)
+{
+	cno_story_begin(&cs, 1);
+	intrude = trigger_after_the_deadline;
+	countdown = 1;
+	deadline = os_clock_ns() + 10000000u;
+	watched = &cs.cno.lock.mutex;
+	ck_assert_int_eq(cno_wait(&cs.cno, 5 * MS, &(DAT_EVD_HANDLE){ NULL }), 0);
+	ck_assert_ptr_null(watched);
+	cno_story_drains(&cs.dev[0], 1);
+	cno_story_end(&cs);
+}
+END_TEST
+
+static void
+complete_after_the_deadline(void)
+{
+	outlast_the_deadline();
+	script_complete(&st.dev, 1);
+}
+
+START_TEST(evd_wait__completion_at_the_deadline__returned)
+{
+	DAT_EVENT event;
+	int nmore;
+
+	story_begin(&st, NULL);
+	intrude = complete_after_the_deadline;
+	countdown = 1;
+	deadline = os_clock_ns() + 10000000u;
+	watched = &st.dev.evd.lock.mutex;
+	ck_assert_int_eq(evd_wait(&st.dev.evd, 5 * MS, 1, &event, &nmore), 0);
+	ck_assert_ptr_null(watched);
+	ck_assert_uint_eq(script_id(&event), 1);
+	story_end(&st);
+}
+END_TEST
+
 Suite *
 evd_window_suite(void)
 {
@@ -255,5 +313,7 @@ evd_window_suite(void)
 	    0, N_INTRUDERS);
 	/* The first four are events; the others change to a policy that has an event. */
 	tcase_add_loop_test(tc, notify__any_event_in_any_window__nothing_stranded, 0, 4);
+	tcase_add_test(tc, cno_wait__triggered_at_the_deadline__returned);
+	tcase_add_test(tc, evd_wait__completion_at_the_deadline__returned);
 	return s;
 }

@@ -207,20 +207,21 @@ END_TEST
 
 START_TEST(review_23__purge_opens_what_a_barrier_kept__the_taker_hears_of_it)
 {
-	struct waiter w;
-
-	/* The device never shows itself empty to the poster: a full stash in front. */
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 16);
-	for (uint64_t i = 1; i <= 15; i++)
-		script_show_record(&st.dev, &(struct script_record){ .id = i, .ep = 2 });
-	script_decide(&st.dev);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	for (uint64_t i = 1; i <= 20; i++)
+		script_complete_on(&st.dev, 2, i);
 	ck_assert(script_deliver(&st.dev));
-	script_sleep_ms(2);
+	story_upcall(&st, TAPE_TOLD);
+	/* The stash is full, so a look cannot see the device empty: the barrier stays closed. */
 	ck_assert_int_eq(post_disconnected(), 0);
-	evd_purge(&st.dev.evd, NULL, NULL, event_of, NULL);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
-	ck_assert_int_eq(waiter_join(&w), 0);
-	ck_assert_uint_eq(waiter_id(&w), 1);
+	story_quiet(&st);
+	evd_purge(&st.dev.evd, NULL, NULL, event_of, NULL);
+	story_upcall(&st, TAPE_TOLD);
+	story_quiet(&st);
+	for (uint64_t i = 1; i <= 16; i++)
+		story_dequeues(&st, i);
+	story_dequeues(&st, 100);
 }
 END_TEST
 
