@@ -2,8 +2,8 @@
 /*
  * cm -- the reader of an IA's connection manager channel
  *
- * An event is copied and acknowledged before anything is done about it: destroying an id waits for its
- * acknowledgements, and what is done may destroy ids.
+ * An event is copied and acknowledged before anything is done about it: destroying an id waits for
+ * its acknowledgements, and what is done may destroy ids.
  */
 #include <string.h>
 
@@ -32,9 +32,8 @@ copy(const struct rdma_cm_event *event, struct note *note)
 	note->id = event->id;
 	note->conn = (request ? event->listen_id : event->id)->context;
 	/* Not yet acknowledged, so the id, and with it the conn, is still in this life. */
-	note->generation = note->conn ?
-	    atomic_load_explicit(&note->conn->generation, memory_order_acquire) :
-	    0;
+	note->generation =
+	    note->conn ? atomic_load_explicit(&note->conn->generation, memory_order_acquire) : 0;
 	note->responder = param->responder_resources;
 	note->initiator = param->initiator_depth;
 	note->size = param->private_data ? param->private_data_len : 0;
@@ -119,15 +118,17 @@ dispatch(struct ia *ia, const struct note *note)
 		return; /* the IA's own id */
 	if (note->type == RDMA_CM_EVENT_CONNECT_REQUEST) {
 		const struct cr_request request = {
-			.id = note->id, .responder = note->responder,
-			.initiator = note->initiator, .size = note->size, .data = note->data
+			.id = note->id,
+			.responder = note->responder,
+			.initiator = note->initiator,
+			.size = note->size,
+			.data = note->data,
 		};
 
 		cr_arrived(ia, note->conn, note->generation, &request);
 		return;
 	}
-	if (atomic_load_explicit(&note->conn->generation, memory_order_acquire) !=
-	    note->generation)
+	if (atomic_load_explicit(&note->conn->generation, memory_order_acquire) != note->generation)
 		return; /* closed since it was read */
 	owner = atomic_load_explicit(&note->conn->owner, memory_order_acquire);
 	if (owner->kind == KIND_EP)

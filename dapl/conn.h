@@ -3,9 +3,9 @@
  * conn -- the link between a CM id and the object it belongs to: an endpoint, a service point or
  * a connection request
  *
- * The connection manager's events carry it as their context.  It is type-stable and counts its lives,
- * because an event is acknowledged before it is acted upon: the id, and what it belonged to, may be
- * gone by then.  A reader takes owner and generation, locks the owner and compares.
+ * The connection manager's events carry it as their context.  It is type-stable and counts its
+ * lives, because an event is acknowledged before it is acted upon: the id, and what it belonged to,
+ * may be gone by then.  A reader takes owner and generation, locks the owner and compares.
  */
 #ifndef REARM_DAPL_CONN_H
 #define REARM_DAPL_CONN_H

@@ -49,7 +49,7 @@ step_enter(struct ep *ep, const struct conn *conn)
 
 	os_lock(&ep->obj.lock);
 	ok = ep->obj.handle && ep->conn == conn &&
-	    ep->state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING;
+	     ep->state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING;
 	if (ok)
 		ep_pin(ep);
 	os_unlock(&ep->obj.lock);
@@ -70,8 +70,8 @@ resolve_address(struct ep *ep, struct conn *conn)
 	struct sockaddr_storage from = ep->obj.ia->address;
 
 	address_set_port(&from, 0);
-	return rdma_resolve_addr(conn->id, (struct sockaddr *)&from,
-	    (struct sockaddr *)&ep->remote, RESOLVE_MS);
+	return rdma_resolve_addr(
+	    conn->id, (struct sockaddr *)&from, (struct sockaddr *)&ep->remote, RESOLVE_MS);
 }
 
 void
@@ -210,8 +210,7 @@ check_target(const struct target *to, DAT_QOS qos, int first_arg)
 
 DAT_RETURN
 dapl_ep_connect(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual,
-    DAT_TIMEOUT timeout, DAT_COUNT size, const DAT_PVOID data, DAT_QOS qos,
-    DAT_CONNECT_FLAGS flags)
+    DAT_TIMEOUT timeout, DAT_COUNT size, const DAT_PVOID data, DAT_QOS qos, DAT_CONNECT_FLAGS flags)
 {
 	struct target to = { .qual = qual, .timeout = timeout, .size = size, .data = data };
 	DAT_RETURN ret;

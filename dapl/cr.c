@@ -73,8 +73,8 @@ free_slot:
 }
 
 void
-cr_arrived(struct ia *ia, struct conn *listener, uint32_t generation,
-    const struct cr_request *request)
+cr_arrived(
+    struct ia *ia, struct conn *listener, uint32_t generation, const struct cr_request *request)
 {
 	struct object *owner = atomic_load_explicit(&listener->owner, memory_order_acquire);
 	struct psp *psp = (struct psp *)owner;
@@ -141,7 +141,8 @@ dapl_cr_query(DAT_CR_HANDLE handle, DAT_CR_PARAM_MASK mask, DAT_CR_PARAM *param)
 		};
 	os_unlock(&cr->obj.lock);
 	if (!param || (mask & ~DAT_CR_FIELD_ALL))
-		return DAT_ERROR(DAT_INVALID_PARAMETER, param ? DAT_INVALID_ARG2 : DAT_INVALID_ARG3);
+		return DAT_ERROR(
+		    DAT_INVALID_PARAMETER, param ? DAT_INVALID_ARG2 : DAT_INVALID_ARG3);
 	return DAT_SUCCESS;
 }
 

@@ -28,11 +28,11 @@ struct cr_request {
 };
 
 /*
- * A request arrived at the service point that `listener` (in its life `generation`) belongs to: becomes
- * a CR and an event, or is refused.
+ * A request arrived at the service point that `listener` (in its life `generation`) belongs to:
+ * becomes a CR and an event, or is refused.
  */
-void cr_arrived(struct ia *ia, struct conn *listener, uint32_t generation,
-    const struct cr_request *request);
+void cr_arrived(
+    struct ia *ia, struct conn *listener, uint32_t generation, const struct cr_request *request);
 
 /* The wire has one kind of refusal; this word ahead of the data says that a consumer spoke. */
 #define CR_REJECT_VERSION 0x02000200u

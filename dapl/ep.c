@@ -128,8 +128,8 @@ create_rings(struct ep *ep)
 	if (r)
 		goto free_requests;
 	if (ep->merged) {
-		r = evd_hold_init(&ep->hold, sizeof(struct ibv_wc),
-		    (unsigned int)ep->attr.max_recv_dtos);
+		r = evd_hold_init(
+		    &ep->hold, sizeof(struct ibv_wc), (unsigned int)ep->attr.max_recv_dtos);
 		if (r)
 			goto free_recvs;
 	}
@@ -288,15 +288,16 @@ names_endpoint(const DAT_EVENT *event, const void *who)
 	}
 }
 
-/* The queue pair's generation is past: what the device still delivers is dropped when it is polled. */
+/* The queue pair's generation is past: what the device still delivers is dropped when it is polled.
+ */
 static void
 purge_completions(struct ep *ep)
 {
 	if (ep->request_evd)
 		evd_purge(&ep->request_evd->core, NULL, names_queue_pair, NULL, ep);
 	if (ep->recv_evd)
-		evd_purge(&ep->recv_evd->core, ep->merged ? &ep->hold : NULL, names_queue_pair, NULL,
-		    ep);
+		evd_purge(
+		    &ep->recv_evd->core, ep->merged ? &ep->hold : NULL, names_queue_pair, NULL, ep);
 }
 
 static void

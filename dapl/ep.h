@@ -3,8 +3,8 @@
  * ep -- endpoint: one queue pair and one connection
  *
  * The endpoint's lock guards what is marked (L).  Calls of the device and of the connection manager
- * that may sleep are made without it; the thread that makes one pins the endpoint, and reset and free
- * wait for the pins.  A CM id that goes while others may still use it is left to the last pin.
+ * that may sleep are made without it; the thread that makes one pins the endpoint, and reset and
+ * free wait for the pins.  A CM id that goes while others may still use it is left to the last pin.
  */
 #ifndef REARM_DAPL_EP_H
 #define REARM_DAPL_EP_H
@@ -25,12 +25,12 @@
 
 struct ep {
 	struct object obj;
-	DAT_EP_HANDLE self; /* outlives the handle: what events name */
-	DAT_EP_STATE state; /* (L) */
+	DAT_EP_HANDLE self;	      /* outlives the handle: what events name */
+	DAT_EP_STATE state;	      /* (L) */
 	_Atomic(uint32_t) generation; /* of the queue pair; changes under (L) */
 
-	unsigned int pins;		/* (L) */
-	struct park_list unpinned;	/* (L) */
+	unsigned int pins;	   /* (L) */
+	struct park_list unpinned; /* (L) */
 
 	/* Constant while open; each holds a reference. */
 	struct pz *pz;
@@ -38,18 +38,18 @@ struct ep {
 	DAT_EP_ATTR attr;
 	bool merged; /* receives and connection events arrive at one EVD */
 
-	_Atomic(uint32_t) failed; /* generation + 1 of the queue pair that had an error of its own */
-	struct ibv_qp *qp; /* (L); NULL while a reset makes a new one, or failed to */
+	_Atomic(uint32_t) failed; /* generation + 1 of a queue pair that had an error */
+	struct ibv_qp *qp;	  /* (L); NULL while a reset makes a new one, or failed to */
 	struct wr_ring requests, recvs;
 	struct evd_hold hold; /* of receives until ESTABLISHED; if merged */
 
 	struct conn *conn;   /* (L) */
 	struct conn *doomed; /* (L) to be closed by the last pin */
 	struct loop_job timer;
-	uint64_t deadline;   /* (L) of the connection attempt, or of what is owed */
-	DAT_EVENT_NUMBER owed; /* (L) the event of a connection's end, until its completions are in */
-	bool by_us;	       /* (L) this end disconnected */
-	unsigned int retries; /* (L) of address and route resolution */
+	uint64_t deadline;		/* (L) of the connection attempt, or of what is owed */
+	DAT_EVENT_NUMBER owed;		/* (L) a connection's end, until its completions are in */
+	bool by_us;			/* (L) this end disconnected */
+	unsigned int retries;		/* (L) of address and route resolution */
 	struct sockaddr_storage remote; /* (L) */
 	DAT_CONN_QUAL remote_qual;	/* (L) */
 	uint8_t hello[IA_MAX_PRIVATE_DATA]; /* (L) goes out with the request to connect */
@@ -90,13 +90,13 @@ void ep_qp_fail(struct ibv_qp *qp); /* to the error state: everything outstandin
 /*
  * ep_event.c: the one place where a connection changes.
  *
- * ep_settle() is entered with the lock and leaves without it: next state, end of the queue pair if it
- * comes to that, and exactly one event.  ep_happened() does so if the table has a rule, for the
+ * ep_settle() is entered with the lock and leaves without it: next state, end of the queue pair if
+ * it comes to that, and exactly one event.  ep_happened() does so if the table has a rule, for the
  * connection `conn` (NULL: whatever it is).
  */
 void ep_settle(struct ep *ep, enum ep_happening what, const void *data, size_t size);
-void ep_happened(struct ep *ep, const struct conn *conn, enum ep_happening what, const void *data,
-    size_t size);
+void ep_happened(
+    struct ep *ep, const struct conn *conn, enum ep_happening what, const void *data, size_t size);
 /* A request of that generation of the queue pair failed. */
 void ep_broken(struct ep *ep, uint32_t generation);
 /* Before a reset: what is owed does not wait any longer.  Not locked, pinned. */

@@ -35,7 +35,8 @@ enter(DAT_EP_HANDLE handle, enum ep_call call, DAT_RETURN *ret)
 		*ret = DAT_ERROR(DAT_INVALID_STATE, ep_state_subtype(ep->state));
 	else if (call == EP_RECV ? !ep->recv_evd : !ep->request_evd)
 		*ret = DAT_ERROR(DAT_INVALID_STATE, call == EP_RECV ?
-		    DAT_INVALID_STATE_EP_EVD_RECV : DAT_INVALID_STATE_EP_EVD_REQUEST);
+							DAT_INVALID_STATE_EP_EVD_RECV :
+							DAT_INVALID_STATE_EP_EVD_REQUEST);
 	else if (!ep->qp) /* between queue pairs */
 		*ret = DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_DISCONNECTED);
 	else
@@ -52,8 +53,8 @@ check(const struct dto *d, DAT_COUNT max_segments)
 	if (d->segments > 0 && !d->iov)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
 	if (d->flags & ~FLAGS_KNOWN)
-		return DAT_ERROR(DAT_INVALID_PARAMETER,
-		    d->remote ? DAT_INVALID_ARG6 : DAT_INVALID_ARG5);
+		return DAT_ERROR(
+		    DAT_INVALID_PARAMETER, d->remote ? DAT_INVALID_ARG6 : DAT_INVALID_ARG5);
 	return DAT_SUCCESS;
 }
 
@@ -93,8 +94,8 @@ remember(struct wr_entry *entry, const struct dto *d, uint64_t length)
 	entry->suppressed = d->flags & DAT_COMPLETION_SUPPRESS_FLAG;
 }
 
-/* Locked.  The request is always signalled: suppressed successes are dropped when they are polled, so
- * that the send queue never fills with requests nobody can reap. */
+/* Locked.  The request is always signalled: suppressed successes are dropped when they are polled,
+ * so that the send queue never fills with requests nobody can reap. */
 static DAT_RETURN
 post_request(struct ep *ep, const struct dto *d, uint64_t limit)
 {
@@ -112,8 +113,8 @@ post_request(struct ep *ep, const struct dto *d, uint64_t limit)
 
 	wr.num_sge = gather(d, limit, sge, &total);
 	/*
-	 * The endpoint's own max_message_size and max_rdma_size are no limits but hints: programs in
-	 * the field give small ones and transfer more.
+	 * The endpoint's own max_message_size and max_rdma_size are no limits but hints: programs
+	 * in the field give small ones and transfer more.
 	 */
 	if (total > IA_MAX_MESSAGE)
 		return DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
@@ -150,8 +151,11 @@ dapl_ep_post_recv(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov
     DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
 {
 	const struct dto d = {
-		.segments = segments, .iov = iov, .cookie = cookie, .flags = flags,
-		.operation = DAT_DTO_RECEIVE
+		.segments = segments,
+		.iov = iov,
+		.cookie = cookie,
+		.flags = flags,
+		.operation = DAT_DTO_RECEIVE,
 	};
 	struct ibv_sge sge[IA_MAX_IOV];
 	struct ibv_recv_wr wr = { .sg_list = sge }, *bad;
@@ -192,8 +196,11 @@ dapl_ep_post_send(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov
     DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
 {
 	const struct dto d = {
-		.segments = segments, .iov = iov, .cookie = cookie, .flags = flags,
-		.operation = DAT_DTO_SEND
+		.segments = segments,
+		.iov = iov,
+		.cookie = cookie,
+		.flags = flags,
+		.operation = DAT_DTO_SEND,
 	};
 	DAT_RETURN ret;
 	struct ep *ep;
@@ -223,8 +230,12 @@ dapl_ep_post_rdma_write(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLE
     DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags)
 {
 	const struct dto d = {
-		.segments = segments, .iov = iov, .cookie = cookie, .flags = flags,
-		.operation = DAT_DTO_RDMA_WRITE, .remote = remote
+		.segments = segments,
+		.iov = iov,
+		.cookie = cookie,
+		.flags = flags,
+		.operation = DAT_DTO_RDMA_WRITE,
+		.remote = remote,
 	};
 	DAT_RETURN ret;
 	struct ep *ep;
@@ -248,8 +259,12 @@ dapl_ep_post_rdma_read(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET
     DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags)
 {
 	const struct dto d = {
-		.segments = segments, .iov = iov, .cookie = cookie, .flags = flags,
-		.operation = DAT_DTO_RDMA_READ, .remote = remote
+		.segments = segments,
+		.iov = iov,
+		.cookie = cookie,
+		.flags = flags,
+		.operation = DAT_DTO_RDMA_READ,
+		.remote = remote,
 	};
 	DAT_RETURN ret;
 	struct ep *ep;

@@ -5,12 +5,12 @@
 #include "dapl/ep.h"
 
 #define LOOK_AGAIN_NS 1000000u
-#define OWED_NS 100000000u /* the longest that the end of a connection waits for its completions */
+#define OWED_NS 100000000u /* the longest that a connection's end waits for its completions */
 
 enum how {
 	AT_ONCE,
-	RELEASING,	/* and lets go of the receives that waited for an outcome */
-	BEHIND_DEVICE,	/* after what the device is still about to produce */
+	RELEASING,     /* and lets go of the receives that waited for an outcome */
+	BEHIND_DEVICE, /* after what the device is still about to produce */
 };
 
 /* Not locked, pinned. */
@@ -45,12 +45,12 @@ refresh(struct ep *ep)
 }
 
 /*
- * The end of a connection is told after its completions: the queue pair is in the error state, so each
- * outstanding request yields one, and soon.  Until they were polled the event is owed; a device that
- * keeps one back for too long is not waited for.
+ * The end of a connection is told after its completions: the queue pair is in the error state, so
+ * each outstanding request yields one, and soon.  Until they were polled the event is owed; a
+ * device that keeps one back for too long is not waited for.
  *
- * What the other end did may be the answer to a request of ours that failed there: then the connection
- * broke.  Not locked, pinned.
+ * What the other end did may be the answer to a request of ours that failed there: then the
+ * connection broke.  Not locked, pinned.
  */
 static void
 pay(struct ep *ep)
@@ -65,7 +65,8 @@ pay(struct ep *ep)
 		owed = ep->owed;
 		ep->owed = 0;
 		if (owed == DAT_CONNECTION_EVENT_DISCONNECTED && !ep->by_us &&
-		    atomic_load_explicit(&ep->failed, memory_order_acquire) == ep_generation(ep) + 1)
+		    atomic_load_explicit(&ep->failed, memory_order_acquire) ==
+			ep_generation(ep) + 1)
 			owed = DAT_CONNECTION_EVENT_BROKEN;
 	} else if (ep->owed && ep->obj.handle) {
 		(void)loop_unready(&ep->timer);
@@ -148,8 +149,8 @@ ep_settle(struct ep *ep, enum ep_happening what, const void *data, size_t size)
 }
 
 void
-ep_happened(struct ep *ep, const struct conn *conn, enum ep_happening what, const void *data,
-    size_t size)
+ep_happened(
+    struct ep *ep, const struct conn *conn, enum ep_happening what, const void *data, size_t size)
 {
 	os_lock(&ep->obj.lock);
 	if (!ep->obj.handle || (conn && ep->conn != conn) || !ep_rule(ep->state, what)->event) {
@@ -165,8 +166,7 @@ ep_broken(struct ep *ep, uint32_t generation)
 	os_lock(&ep->obj.lock);
 	/* An attempt to connect fails by itself; only a connection can break. */
 	if (!ep->obj.handle || ep_generation(ep) != generation ||
-	    (ep->state != DAT_EP_STATE_CONNECTED &&
-		ep->state != DAT_EP_STATE_DISCONNECT_PENDING)) {
+	    (ep->state != DAT_EP_STATE_CONNECTED && ep->state != DAT_EP_STATE_DISCONNECT_PENDING)) {
 		os_unlock(&ep->obj.lock);
 		return;
 	}
@@ -210,7 +210,7 @@ ep_timer_run(struct loop_job *job)
 		pay(ep);
 		ep_unpin(ep);
 	} else if (ep->state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING &&
-	    os_clock_ns() >= ep->deadline) {
+		   os_clock_ns() >= ep->deadline) {
 		ep_settle(ep, EP_HAS_TIMED_OUT, NULL, 0);
 	} else {
 		os_unlock(&ep->obj.lock);

@@ -20,16 +20,17 @@ request_iov(const DAT_EP_ATTR *attr)
 }
 
 /*
- * Receives may be posted from the first moment, which a queue pair allows from INIT on.  The connection
- * manager sets the attributes of a connection later, when it goes through INIT once more.
+ * Receives may be posted from the first moment, which a queue pair allows from INIT on.  The
+ * connection manager sets the attributes of a connection later, when it goes through INIT once
+ * more.
  */
 static int
 initialise(const struct ep *ep, struct ibv_qp *qp)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT,
-		.qp_access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ |
-		    IBV_ACCESS_REMOTE_WRITE,
+		.qp_access_flags =
+		    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE,
 		.pkey_index = 0,
 		.port_num = ep->obj.ia->id->port_num,
 	};

@@ -42,8 +42,8 @@ dapl_ep_query(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask, DAT_EP_PARAM *param)
 }
 
 DAT_RETURN
-dapl_ep_get_status(DAT_EP_HANDLE handle, DAT_EP_STATE *state, DAT_BOOLEAN *recv_idle,
-    DAT_BOOLEAN *request_idle)
+dapl_ep_get_status(
+    DAT_EP_HANDLE handle, DAT_EP_STATE *state, DAT_BOOLEAN *recv_idle, DAT_BOOLEAN *request_idle)
 {
 	struct ep *ep = object_lock(handle, KIND_EP);
 
@@ -90,9 +90,9 @@ static bool
 same_queue_pair(const DAT_EP_ATTR *a, const DAT_EP_ATTR *b)
 {
 	return a->max_recv_dtos == b->max_recv_dtos && a->max_request_dtos == b->max_request_dtos &&
-	    a->max_recv_iov == b->max_recv_iov && a->max_request_iov == b->max_request_iov &&
-	    a->max_rdma_read_iov == b->max_rdma_read_iov &&
-	    a->max_rdma_write_iov == b->max_rdma_write_iov;
+	       a->max_recv_iov == b->max_recv_iov && a->max_request_iov == b->max_request_iov &&
+	       a->max_rdma_read_iov == b->max_rdma_read_iov &&
+	       a->max_rdma_write_iov == b->max_rdma_write_iov;
 }
 
 DAT_RETURN

@@ -40,9 +40,9 @@ enum ep_happening {
 	EP_IS_UNREACHABLE,
 	EP_HAS_FAILED, /* to connect, for any other reason */
 	EP_HAS_TIMED_OUT,
-	EP_IS_DISCONNECTED,   /* by the other end */
-	EP_DISCONNECTS,	      /* by this end */
-	EP_IS_BROKEN,	      /* a request failed, or the device went */
+	EP_IS_DISCONNECTED, /* by the other end */
+	EP_DISCONNECTS,	    /* by this end */
+	EP_IS_BROKEN,	    /* a request failed, or the device went */
 	EP_HAPPENINGS
 };
 

@@ -21,7 +21,8 @@ DAT_RETURN err_listen(int error);
 /* Posting a work request. */
 DAT_RETURN err_post(int error);
 
-/* Taking events; `on_cq`: the EVD has a completion queue, whose raw codes stock programs compare. */
+/* Taking events; `on_cq`: the EVD has a completion queue, whose raw codes stock programs compare.
+ */
 DAT_RETURN err_evd_wait(int error, bool on_cq);
 DAT_RETURN err_evd_dequeue(int error, bool on_cq);
 DAT_RETURN err_evd_modify_upcall(int error);

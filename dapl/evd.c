@@ -202,8 +202,8 @@ evd_object_posted(struct dapl_evd *evd, int result)
 	handle = evd->obj.handle;
 	os_unlock(&evd->obj.lock);
 	if (handle)
-		ia_post_async(evd->obj.ia, DAT_ASYNC_ERROR_EVD_OVERFLOW, handle,
-		    DAT_EVD_OVERFLOW_ERROR);
+		ia_post_async(
+		    evd->obj.ia, DAT_ASYNC_ERROR_EVD_OVERFLOW, handle, DAT_EVD_OVERFLOW_ERROR);
 	return result;
 }
 
@@ -217,8 +217,8 @@ evd_object_post(struct dapl_evd *evd, enum evd_stream stream, const DAT_EVENT *e
 
 /* What evd_create and evd_kcreate refuse alike; they count their arguments differently. */
 static DAT_RETURN
-check_create(const struct ia *ia, DAT_COUNT min_qlen, DAT_EVD_FLAGS flags,
-    DAT_RETURN_SUBTYPE flags_arg)
+check_create(
+    const struct ia *ia, DAT_COUNT min_qlen, DAT_EVD_FLAGS flags, DAT_RETURN_SUBTYPE flags_arg)
 {
 	if (min_qlen <= 0)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
@@ -263,7 +263,7 @@ static bool
 calls(DAT_UPCALL_POLICY policy)
 {
 	return policy == DAT_UPCALL_SINGLE_INSTANCE || policy == DAT_UPCALL_NORIFY ||
-	    policy == DAT_UPCALL_MANY;
+	       policy == DAT_UPCALL_MANY;
 }
 
 DAT_RETURN

@@ -22,8 +22,8 @@ struct dapl_evd {
 	struct ibv_comp_channel *channel; /* its private one, or NULL: the loop's */
 	struct dapl_cno *cno;		  /* guarded by the object's lock; holds a reference */
 	int promised; /* requests that may be outstanding towards the CQ; guarded by obj.lock */
-	bool of_ia;			  /* the IA's own async EVD: only the IA frees it */
-	bool orphan; /* its IA closed while an object of another IA held it; guarded by obj.lock */
+	bool of_ia;   /* the IA's own async EVD: only the IA frees it */
+	bool orphan;  /* its IA closed while an object of another IA held it; guarded by obj.lock */
 };
 
 /* Streams that come out of a completion queue. */
@@ -57,16 +57,16 @@ int evd_cq_create(struct dapl_evd *evd, int qlen, struct ibv_comp_channel *share
 void evd_cq_destroy(struct dapl_evd *evd);
 
 /*
- * Counts n requests more (or, negative, less) that may be outstanding towards the completion queue, and
- * lets it grow if it cannot take them all: a queue that overflows is dead.  A device that cannot let it
- * grow is left as it is.
+ * Counts n requests more (or, negative, less) that may be outstanding towards the completion queue,
+ * and lets it grow if it cannot take them all: a queue that overflows is dead.  A device that
+ * cannot let it grow is left as it is.
  */
 void evd_cq_promise(struct dapl_evd *evd, int n);
 extern const struct evd_source_ops evd_cq_ops;
 
 /*
- * Queues an event for the consumer; what does not fit is reported on the IA's async EVD, once an EVD.
- * -ENOSPC, -ENODEV.  No lock of rank EP or later may be held.
+ * Queues an event for the consumer; what does not fit is reported on the IA's async EVD, once an
+ * EVD. -ENOSPC, -ENODEV.  No lock of rank EP or later may be held.
  */
 int evd_object_post(struct dapl_evd *evd, enum evd_stream stream, const DAT_EVENT *event);
 /* The verdict of such a post: reports the loss. */

@@ -2,8 +2,8 @@
 /*
  * evd_call -- the calls that act on a living EVD
  *
- * They go straight to the dispatcher, whose lock and "dead" test are the only ones on this path: what
- * is read of the DAT object is constant while the EVD is open.
+ * They go straight to the dispatcher, whose lock and "dead" test are the only ones on this path:
+ * what is read of the DAT object is constant while the EVD is open.
  */
 #include <string.h>
 
@@ -158,8 +158,8 @@ dapl_evd_modify_cno(DAT_EVD_HANDLE handle, DAT_CNO_HANDLE cno_handle)
 	os_lock(&evd->obj.lock);
 	old = cno;
 	r = evd->obj.handle == handle ?
-	    evd_set_listener(&evd->core, cno ? cno_listener(&cno->core) : NULL, cno_handle) :
-	    -ENODEV;
+		evd_set_listener(&evd->core, cno ? cno_listener(&cno->core) : NULL, cno_handle) :
+		-ENODEV;
 	if (!r) {
 		old = evd->cno;
 		evd->cno = cno;
@@ -168,8 +168,8 @@ dapl_evd_modify_cno(DAT_EVD_HANDLE handle, DAT_CNO_HANDLE cno_handle)
 	if (old)
 		cno_detach(old);
 	return r == -ENOMEM || r == -ENOSPC ?
-	    DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY) :
-	    done(r);
+		   DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY) :
+		   done(r);
 }
 
 DAT_RETURN
@@ -186,8 +186,8 @@ dapl_evd_modify_upcall(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy,
 }
 
 DAT_RETURN
-dapl_evd_query_counters(DAT_EVD_HANDLE handle, struct dat_rearm_evd_counters *counters,
-    DAT_UINT32 size)
+dapl_evd_query_counters(
+    DAT_EVD_HANDLE handle, struct dat_rearm_evd_counters *counters, DAT_UINT32 size)
 {
 	struct dapl_evd *evd = handle_object(handle, KIND_EVD);
 	struct dat_rearm_evd_counters now;

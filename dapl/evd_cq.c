@@ -6,8 +6,9 @@
 #include "dapl/ep.h"
 
 /*
- * Devices end for good when a completion queue overflows, and DAT consumers attach endpoints to EVDs
- * shorter than what can be outstanding.  No queue is made shorter than this, so that growing is rare.
+ * Devices end for good when a completion queue overflows, and DAT consumers attach endpoints to
+ * EVDs shorter than what can be outstanding.  No queue is made shorter than this, so that growing
+ * is rare.
  */
 #define CQ_DEPTH_MIN 64
 
@@ -157,7 +158,8 @@ dto_status(enum ibv_wc_status status)
 	}
 }
 
-/* Of a failed completion only wr_id, status and qp_num mean anything; the rest is ours to remember. */
+/* Of a failed completion only wr_id, status and qp_num mean anything; the rest is ours to remember.
+ */
 static void
 convert(void *source, const void *raw, DAT_EVENT *event, struct evd_effect *effect)
 {

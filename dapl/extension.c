@@ -14,8 +14,8 @@ kcreate(DAT_HANDLE handle, va_list args)
 	int flags = va_arg(args, int);
 	DAT_EVD_HANDLE *evd = va_arg(args, DAT_EVD_HANDLE *);
 
-	return dapl_evd_kcreate(handle, min_qlen, (DAT_UPCALL_POLICY)policy, upcall,
-	    (DAT_EVD_FLAGS)flags, evd);
+	return dapl_evd_kcreate(
+	    handle, min_qlen, (DAT_UPCALL_POLICY)policy, upcall, (DAT_EVD_FLAGS)flags, evd);
 }
 
 static DAT_RETURN
@@ -25,8 +25,8 @@ modify_upcall(DAT_HANDLE handle, va_list args)
 	const DAT_UPCALL_OBJECT *upcall = va_arg(args, const DAT_UPCALL_OBJECT *);
 	int flag = va_arg(args, int);
 
-	return dapl_evd_modify_upcall(handle, (DAT_UPCALL_POLICY)policy, upcall,
-	    (DAT_UPCALL_FLAG)flag);
+	return dapl_evd_modify_upcall(
+	    handle, (DAT_UPCALL_POLICY)policy, upcall, (DAT_UPCALL_FLAG)flag);
 }
 
 static DAT_RETURN

@@ -23,7 +23,8 @@ static struct {
 	uint32_t idle;
 } cells = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* Locked.  Reserves the range at the first use, then opens it in steps: what is unused costs nothing. */
+/* Locked.  Reserves the range at the first use, then opens it in steps: what is unused costs
+ * nothing. */
 static struct handle *
 fresh_cell(void)
 {
@@ -90,8 +91,7 @@ void *
 handle_object(DAT_HANDLE handle, enum kind kind)
 {
 	struct handle *h = handle;
-	uintptr_t base =
-	    (uintptr_t)atomic_load_explicit(&cells.base, memory_order_acquire);
+	uintptr_t base = (uintptr_t)atomic_load_explicit(&cells.base, memory_order_acquire);
 	uintptr_t offset = (uintptr_t)h - base;
 	uint32_t tag;
 

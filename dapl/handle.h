@@ -47,8 +47,8 @@ struct handle *handle_create(const DAT_PROVIDER *provider, enum kind kind, void 
 void handle_retire(struct handle *handle);
 
 /*
- * The object of a live handle of that kind (KIND_NONE: of any kind), or NULL.  The object may die at
- * once: the caller locks it and compares its handle.
+ * The object of a live handle of that kind (KIND_NONE: of any kind), or NULL.  The object may die
+ * at once: the caller locks it and compares its handle.
  */
 void *handle_object(DAT_HANDLE handle, enum kind kind);
 

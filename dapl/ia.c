@@ -168,8 +168,8 @@ detach_async(struct ia *ia)
 /* ---- open ---- */
 
 DAT_RETURN
-dapl_ia_open(const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd,
-    DAT_IA_HANDLE *ia_handle)
+dapl_ia_open(
+    const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd, DAT_IA_HANDLE *ia_handle)
 {
 	char params[PROVIDER_PARAMS_MAX];
 	struct ia_options options;
@@ -240,8 +240,12 @@ static const struct {
 	enum kind kind;
 	int (*destroy)(DAT_HANDLE handle);
 } closing_order[] = {
-	{ KIND_CR, cr_destroy },   { KIND_PSP, psp_destroy }, { KIND_EP, ep_destroy },
-	{ KIND_LMR, lmr_destroy }, { KIND_EVD, evd_destroy }, { KIND_CNO, cno_destroy },
+	{ KIND_CR, cr_destroy },
+	{ KIND_PSP, psp_destroy },
+	{ KIND_EP, ep_destroy },
+	{ KIND_LMR, lmr_destroy },
+	{ KIND_EVD, evd_destroy },
+	{ KIND_CNO, cno_destroy },
 	{ KIND_PZ, pz_destroy },
 };
 
@@ -312,8 +316,8 @@ dapl_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS flags)
 
 	if (flags != DAT_CLOSE_ABRUPT_FLAG && flags != DAT_CLOSE_GRACEFUL_FLAG)
 		return handle_object(ia_handle, KIND_IA) ?
-		    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2) :
-		    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+			   DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2) :
+			   DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 	ia = object_lock(ia_handle, KIND_IA);
 	if (!ia)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);

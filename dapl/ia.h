@@ -2,11 +2,11 @@
 /*
  * ia -- an opened adapter: the device, the address, and the loops that read its channels
  *
- * The device is reached through a CM id bound to the IA's address, which lives as long as the IA: the
- * verbs context is librdmacm's and shared by every IA on that device.
+ * The device is reached through a CM id bound to the IA's address, which lives as long as the IA:
+ * the verbs context is librdmacm's and shared by every IA on that device.
  *
- * What an EVD needs to be destroyed (device, loop) must outlive the IA's handle when the IA is closed
- * from inside an upcall; the "bases" count that.
+ * What an EVD needs to be destroyed (device, loop) must outlive the IA's handle when the IA is
+ * closed from inside an upcall; the "bases" count that.
  */
 #ifndef REARM_DAPL_IA_H
 #define REARM_DAPL_IA_H
@@ -49,7 +49,7 @@ struct ia {
 	struct object obj; /* its lock guards what is marked (L); the rest is constant while open */
 	DAT_IA_HANDLE self; /* outlives the handle: what events and queries name */
 	struct provider *provider;
-	struct object *children[KINDS];	/* (L) */
+	struct object *children[KINDS]; /* (L) */
 	bool closing;			/* (L) */
 	struct dapl_evd *async;		/* (L) where asynchronous events go; holds a reference */
 	bool async_ours;		/* the IA made it */
@@ -64,7 +64,7 @@ struct ia {
 	struct rdma_cm_id *id;
 	struct ibv_context *verbs;
 	struct ibv_device_attr device;
-	struct ibv_cq *idle_cq; /* of queue pairs whose direction has no EVD; never holds anything */
+	struct ibv_cq *idle_cq; /* of directions without an EVD; never holds anything */
 	unsigned int loop_count;
 	bool stepped;
 	struct ia_loop loops[IA_LOOPS_MAX];
@@ -98,8 +98,8 @@ struct ia *ia_enter(DAT_IA_HANDLE handle);
 void ia_leave(struct ia *ia);
 
 /*
- * Queues an asynchronous event about `handle` (an object of the IA), if the IA has an EVD for them.  No
- * lock of rank EP or later may be held.
+ * Queues an asynchronous event about `handle` (an object of the IA), if the IA has an EVD for them.
+ * No lock of rank EP or later may be held.
  */
 void ia_post_async(struct ia *ia, DAT_EVENT_NUMBER number, DAT_HANDLE handle, DAT_COUNT reason);
 /* The same about the IA itself. */

@@ -112,8 +112,8 @@ fill_ia(const struct ia *ia, DAT_IA_ATTR *attr)
 	attr->max_evd_qlen = dev->max_cqe;
 	attr->max_iov_segments_per_dto = at_most(dev->max_sge, IA_MAX_IOV);
 	attr->max_lmrs = dev->max_mr;
-	attr->max_lmr_block_size = dev->max_mr_size > UINT32_MAX ? UINT32_MAX :
-								   (DAT_SEG_LENGTH)dev->max_mr_size;
+	attr->max_lmr_block_size =
+	    dev->max_mr_size > UINT32_MAX ? UINT32_MAX : (DAT_SEG_LENGTH)dev->max_mr_size;
 	attr->max_lmr_virtual_address = UINTPTR_MAX;
 	attr->max_pzs = dev->max_pd;
 	attr->max_message_size = IA_MAX_MESSAGE;
@@ -123,8 +123,8 @@ fill_ia(const struct ia *ia, DAT_IA_ATTR *attr)
 	attr->max_srqs = dev->max_srq;
 	attr->max_ep_per_srq = dev->max_srq > 0 ? dev->max_qp : 0;
 	attr->max_recv_per_srq = dev->max_srq_wr;
-	attr->max_iov_segments_per_rdma_read = at_most(dev->max_sge_rd ? dev->max_sge_rd : dev->max_sge,
-	    IA_MAX_IOV);
+	attr->max_iov_segments_per_rdma_read =
+	    at_most(dev->max_sge_rd ? dev->max_sge_rd : dev->max_sge, IA_MAX_IOV);
 	attr->max_iov_segments_per_rdma_write = at_most(dev->max_sge, IA_MAX_IOV);
 	attr->max_rdma_read_in = dev->max_res_rd_atom;
 	attr->max_rdma_read_out = dev->max_qp_init_rd_atom;
@@ -159,7 +159,8 @@ fill_provider(const struct ia *ia, DAT_PROVIDER_ATTR *attr)
 	attr->optimal_buffer_alignment = DAT_OPTIMAL_ALIGNMENT;
 	for (int i = 0; i < 6; i++)
 		for (int j = 0; j < 6; j++)
-			*(DAT_BOOLEAN *)(uintptr_t)&attr->evd_stream_merging_supported[i][j] = DAT_TRUE;
+			*(DAT_BOOLEAN *)(uintptr_t)&attr->evd_stream_merging_supported[i][j] =
+			    DAT_TRUE;
 	attr->srq_supported = DAT_FALSE;
 	attr->lmr_sync_req = DAT_FALSE;
 	attr->dto_async_return_guaranteed = DAT_FALSE;
@@ -193,7 +194,7 @@ dapl_ia_query(DAT_IA_HANDLE ia_handle, DAT_EVD_HANDLE *async_evd, DAT_IA_ATTR_MA
 	} else {
 		if (async_evd)
 			*async_evd = ia->async_elsewhere ? DAT_EVD_OUT_OF_SCOPE :
-			    ia->async			 ? (DAT_EVD_HANDLE)ia->async->obj.handle :
+				     ia->async		 ? (DAT_EVD_HANDLE)ia->async->obj.handle :
 							   DAT_HANDLE_NULL;
 		if (ia_mask)
 			fill_ia(ia, ia_attr);

@@ -143,7 +143,8 @@ ia_device_open(struct ia *ia, const struct ia_options *options)
 		if (r)
 			goto close_loops;
 	}
-	/* Of a depth that suits any device: two queue pair directions without an EVD complete nothing. */
+	/* Of a depth that suits any device: two queue pair directions without an EVD complete
+	 * nothing. */
 	errno = 0;
 	ia->idle_cq = ibv_create_cq(ia->verbs, 1, NULL, NULL, 0);
 	if (!ia->idle_cq) {

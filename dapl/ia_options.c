@@ -22,7 +22,8 @@ parse_loops(const char *text, struct ia_options *options)
 
 /*
  * "WHERE [PORT] [WORD]...": where is an interface, an address or a host name; the port is an old
- * custom and means nothing here.  Words: loops=N, step, and what the device under this library takes.
+ * custom and means nothing here.  Words: loops=N, step, and what the device under this library
+ * takes.
  */
 int
 ia_options_parse(const char *params, struct ia_options *options)

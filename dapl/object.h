@@ -17,11 +17,11 @@ struct ia;
 struct object {
 	struct slab_slot slot;
 	struct os_mutex lock;
-	enum kind kind;		/* constant for the slot */
-	struct handle *handle;	/* NULL: dead */
+	enum kind kind;	       /* constant for the slot */
+	struct handle *handle; /* NULL: dead */
 	struct ia *ia;
 	DAT_CONTEXT context;
-	unsigned int refs;	/* objects that need this one */
+	unsigned int refs;	    /* objects that need this one */
 	struct object *next, *prev; /* among the IA's children of this kind */
 };
 
@@ -39,8 +39,9 @@ void object_abandon(struct object *obj);
 int object_publish(struct object *obj);
 
 /*
- * Ends the life of an object that nobody refers to: -EBUSY otherwise, -ENODEV when `handle` no longer
- * names it.  From here on it is found by no handle and is nobody's child; its slot is the caller's.
+ * Ends the life of an object that nobody refers to: -EBUSY otherwise, -ENODEV when `handle` no
+ * longer names it.  From here on it is found by no handle and is nobody's child; its slot is the
+ * caller's.
  */
 int object_close(struct object *obj, DAT_HANDLE handle);
 
@@ -52,8 +53,8 @@ void object_unlink(struct object *obj);
 /* The locked object of a handle, or NULL. */
 void *object_lock(DAT_HANDLE handle, enum kind kind);
 
-/* The object of a handle with its refs raised by one: it cannot be freed.  NULL for a bad handle, or
- * one of another IA (ia not NULL). */
+/* The object of a handle with its refs raised by one: it cannot be freed.  NULL for a bad handle,
+ * or one of another IA (ia not NULL). */
 void *object_hold(DAT_HANDLE handle, enum kind kind, const struct ia *ia);
 void object_drop(struct object *obj);
 

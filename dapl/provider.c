@@ -22,8 +22,7 @@ static struct provider *providers; /* the one initialised last comes first; guar
 #define DAPL_API_SLOT(stem) .stem##_func = dapl_##stem,
 
 static const DAT_PROVIDER functions = {
-	DAPL_API_FUNCTIONS(DAPL_API_SLOT)
-	.ia_open_func = dapl_ia_open,
+	DAPL_API_FUNCTIONS(DAPL_API_SLOT).ia_open_func = dapl_ia_open,
 	.ia_ha_related_func = dapl_ia_ha_related,
 	.handle_extendedop_func = dapl_handle_extendedop,
 };
@@ -32,9 +31,9 @@ static bool
 same_key(const DAT_PROVIDER_INFO *a, const DAT_PROVIDER_INFO *b)
 {
 	return strcmp(a->ia_name, b->ia_name) == 0 &&
-	    a->dapl_version_major == b->dapl_version_major &&
-	    a->dapl_version_minor == b->dapl_version_minor &&
-	    a->is_thread_safe == b->is_thread_safe;
+	       a->dapl_version_major == b->dapl_version_major &&
+	       a->dapl_version_minor == b->dapl_version_minor &&
+	       a->is_thread_safe == b->is_thread_safe;
 }
 
 /* Locked.  Takes it out of the list. */

@@ -14,8 +14,8 @@ prepare(void *slot)
 static struct slab slab = SLAB_INITIALIZER(struct psp, prepare);
 
 /*
- * Requests the CM keeps until the loop reads them.  What limits a consumer is his EVD: a request that
- * finds it full is refused and reported, which the CM, left to refuse by itself, would not do.
+ * Requests the CM keeps until the loop reads them.  What limits a consumer is his EVD: a request
+ * that finds it full is refused and reported, which the CM, left to refuse by itself, would not do.
  */
 #define BACKLOG 1024
 
@@ -34,8 +34,8 @@ listen_on(struct psp *psp, const struct ia *ia, uint16_t port)
 
 /* `qual` 0: any, told back. */
 static int
-create(struct ia *ia, struct dapl_evd *evd, DAT_CONN_QUAL qual, DAT_PSP_FLAGS flags,
-    struct psp **out)
+create(
+    struct ia *ia, struct dapl_evd *evd, DAT_CONN_QUAL qual, DAT_PSP_FLAGS flags, struct psp **out)
 {
 	struct psp *psp = slab_alloc(&slab);
 	int r;
@@ -115,7 +115,8 @@ dapl_psp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd, DAT_PS
 	if (!handle || qual == 0) {
 		if (!handle_object(ia, KIND_IA))
 			return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-		return DAT_ERROR(DAT_INVALID_PARAMETER, handle ? DAT_INVALID_ARG2 : DAT_INVALID_ARG5);
+		return DAT_ERROR(
+		    DAT_INVALID_PARAMETER, handle ? DAT_INVALID_ARG2 : DAT_INVALID_ARG5);
 	}
 	ret = check_and_create(ia, qual, evd, flags, &psp);
 	if (ret == DAT_SUCCESS)
@@ -124,8 +125,8 @@ dapl_psp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd, DAT_PS
 }
 
 DAT_RETURN
-dapl_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual, DAT_EVD_HANDLE evd,
-    DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *handle)
+dapl_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual, DAT_EVD_HANDLE evd, DAT_PSP_FLAGS flags,
+    DAT_PSP_HANDLE *handle)
 {
 	struct psp *psp;
 	DAT_RETURN ret;

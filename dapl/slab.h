@@ -2,12 +2,13 @@
 /*
  * slab -- type-stable slots
  *
- * A slot that once held an object of a kind holds objects of that kind for ever: its memory is never
- * returned and what prepare() made (the object's lock) is never unmade.  A thread that comes late,
- * with a pointer to an object that is gone, therefore finds a valid lock and, under it, the truth.
+ * A slot that once held an object of a kind holds objects of that kind for ever: its memory is
+ * never returned and what prepare() made (the object's lock) is never unmade.  A thread that comes
+ * late, with a pointer to an object that is gone, therefore finds a valid lock and, under it, the
+ * truth.
  *
- * Freed slots are handed out again first-in first-out and not before `SLAB_IDLE` others were freed, so
- * that a late thread rarely meets a successor at all.
+ * Freed slots are handed out again first-in first-out and not before `SLAB_IDLE` others were freed,
+ * so that a late thread rarely meets a successor at all.
  */
 #ifndef REARM_DAPL_SLAB_H
 #define REARM_DAPL_SLAB_H
@@ -29,9 +30,9 @@ struct slab_slot {
 };
 
 struct slab {
-	size_t size;		    /* of a slot */
+	size_t size;		     /* of a slot */
 	void (*prepare)(void *slot); /* once per slot, ever; may be NULL */
-	pthread_mutex_t lock;	    /* guards what follows, but for reading chunks */
+	pthread_mutex_t lock;	     /* guards what follows, but for reading chunks */
 	struct slab_slot *first, *last;
 	unsigned int idle;
 	unsigned int chunk_count;

@@ -2,8 +2,8 @@
 /*
  * unsupported -- the calls of DAT 2.0 that this provider does not have
  *
- * They tell a bad handle from a missing call.  Where the handle's kind itself does not exist here, no
- * handle can be good.
+ * They tell a bad handle from a missing call.  Where the handle's kind itself does not exist here,
+ * no handle can be good.
  */
 #include "dapl/api.h"
 #include "dapl/handle.h"
@@ -88,8 +88,8 @@ dapl_ep_post_send_with_invalidate(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LMR_
 }
 
 DAT_RETURN
-dapl_ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep, const DAT_RMR_TRIPLET *local,
-    DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags)
+dapl_ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep, const DAT_RMR_TRIPLET *local, DAT_DTO_COOKIE cookie,
+    const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags)
 {
 	(void)local;
 	(void)cookie;
@@ -123,8 +123,8 @@ dapl_rmr_query(DAT_RMR_HANDLE rmr, DAT_RMR_PARAM_MASK mask, DAT_RMR_PARAM *param
 
 DAT_RETURN
 dapl_rmr_bind(DAT_RMR_HANDLE rmr, DAT_LMR_HANDLE lmr, const DAT_LMR_TRIPLET *range,
-    DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type, DAT_EP_HANDLE ep,
-    DAT_RMR_COOKIE cookie, DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context)
+    DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type, DAT_EP_HANDLE ep, DAT_RMR_COOKIE cookie,
+    DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context)
 {
 	(void)rmr;
 	(void)lmr;
@@ -146,8 +146,8 @@ dapl_rmr_free(DAT_RMR_HANDLE rmr)
 }
 
 DAT_RETURN
-dapl_rsp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EP_HANDLE ep, DAT_EVD_HANDLE evd,
-    DAT_RSP_HANDLE *rsp)
+dapl_rsp_create(
+    DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EP_HANDLE ep, DAT_EVD_HANDLE evd, DAT_RSP_HANDLE *rsp)
 {
 	(void)qual;
 	(void)ep;
@@ -216,8 +216,8 @@ dapl_srq_free(DAT_SRQ_HANDLE srq)
 }
 
 DAT_RETURN
-dapl_srq_post_recv(DAT_SRQ_HANDLE srq, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
-    DAT_DTO_COOKIE cookie)
+dapl_srq_post_recv(
+    DAT_SRQ_HANDLE srq, DAT_COUNT segments, DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie)
 {
 	(void)srq;
 	(void)segments;

@@ -94,6 +94,6 @@ wr_ring_done(struct wr_ring *ring, uint32_t place)
 {
 	ring->kept--;
 	/* Nothing kept is left behind it: what was skipped since is reclaimed with it. */
-	atomic_store_explicit(&ring->head, ring->kept ? place + 1 : ring->seen,
-	    memory_order_release);
+	atomic_store_explicit(
+	    &ring->head, ring->kept ? place + 1 : ring->seen, memory_order_release);
 }

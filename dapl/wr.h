@@ -4,19 +4,19 @@
  *
  * One ring an endpoint and direction.  A request is entered under the endpoint's lock before the
  * device sees it; its completion is looked up under the trigger lock of the EVD that receives it.
- * Neither side takes the other's lock: the ring has one producer and one consumer at a time, and the
- * two meet in `tail` and `head` alone.
+ * Neither side takes the other's lock: the ring has one producer and one consumer at a time, and
+ * the two meet in `tail` and `head` alone.
  *
  *   tail  released by the producer after the entry was written; acquired by the consumer
- *   head  released by the consumer after it read the entry; acquired by the producer, which overwrites
- *         nothing the consumer may still read
+ *   head  released by the consumer after it read the entry; acquired by the producer, which
+ *         overwrites nothing the consumer may still read
  *
- * Completions of a direction come in posting order, so the place of one tells that all before it are
- * done with; a successful completion that the consumer of events is not to see needs no event to be
- * reclaimed.  What waits in a stash is converted later: its entry is kept until then.
+ * Completions of a direction come in posting order, so the place of one tells that all before it
+ * are done with; a successful completion that the consumer of events is not to see needs no event
+ * to be reclaimed.  What waits in a stash is converted later: its entry is kept until then.
  *
- * A wr_id names the endpoint's slot, the generation of its queue pair and the place in the ring; never
- * an address.  A completion of an endpoint that is gone is noticed by its generation.
+ * A wr_id names the endpoint's slot, the generation of its queue pair and the place in the ring;
+ * never an address.  A completion of an endpoint that is gone is noticed by its generation.
  */
 #ifndef REARM_DAPL_WR_H
 #define REARM_DAPL_WR_H
@@ -40,8 +40,8 @@ struct wr_ring {
 	uint32_t mask;
 	_Atomic(uint32_t) tail;
 	_Atomic(uint32_t) head;
-	uint32_t seen; /* the consumer's: completions before this place were polled */
-	uint32_t kept; /* the consumer's: of those, how many are still to be converted */
+	uint32_t seen;		  /* the consumer's: completions before this place were polled */
+	uint32_t kept;		  /* the consumer's: of those, how many are still to be converted */
 	_Atomic(uint32_t) polled; /* as seen, for whoever waits for requests to finish */
 };
 
@@ -74,7 +74,7 @@ static inline bool
 wr_ring_idle(struct wr_ring *ring)
 {
 	return atomic_load_explicit(&ring->polled, memory_order_acquire) ==
-	    atomic_load_explicit(&ring->tail, memory_order_acquire);
+	       atomic_load_explicit(&ring->tail, memory_order_acquire);
 }
 
 /* ---- wr_id ---- */
@@ -88,8 +88,8 @@ static inline uint64_t
 wr_id(uint32_t slot, uint32_t generation, bool recv, uint32_t place)
 {
 	return (uint64_t)slot << (WR_GENERATION_BITS + 1 + WR_PLACE_BITS) |
-	    (uint64_t)(generation & WR_GENERATION_MASK) << (1 + WR_PLACE_BITS) |
-	    (uint64_t)recv << WR_PLACE_BITS | (place & WR_PLACE_MASK);
+	       (uint64_t)(generation & WR_GENERATION_MASK) << (1 + WR_PLACE_BITS) |
+	       (uint64_t)recv << WR_PLACE_BITS | (place & WR_PLACE_MASK);
 }
 
 static inline uint32_t

@@ -41,7 +41,8 @@ START_TEST(cno__nothing_comes__times_out_with_a_null_evd)
 	dt_ok(dat_cno_create(side.ia, no_agent, &cno));
 	dt_assert_type(dat_cno_wait(cno, 2000, &told), DAT_QUEUE_EMPTY);
 	ck_assert_ptr_null(told);
-	dt_assert_ret(dat_cno_wait(cno, 0, NULL), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	dt_assert_ret(
+	    dat_cno_wait(cno, 0, NULL), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
 	dt_side_close(&side);
 }
 END_TEST
@@ -60,8 +61,8 @@ START_TEST(cno__two_evds_fire_before_the_wait__both_are_told)
 	dt_post_se(second, 2);
 	for (int i = 0; i < 2; i++)
 		dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &told[i]));
-	ck_assert((told[0] == first && told[1] == second) ||
-	    (told[0] == second && told[1] == first));
+	ck_assert(
+	    (told[0] == first && told[1] == second) || (told[0] == second && told[1] == first));
 	dt_side_close(&side);
 }
 END_TEST
@@ -143,7 +144,8 @@ START_TEST(cno__in_use__cannot_be_freed)
 	dt_side_open(&side, "soft", DT_SEPARATE);
 	dt_ok(dat_cno_create(side.ia, no_agent, &cno));
 	evd = evd_on(&side, cno, DAT_EVD_SOFTWARE_FLAG);
-	dt_assert_ret(dat_cno_free(cno), DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_CNO_IN_USE));
+	dt_assert_ret(
+	    dat_cno_free(cno), DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_CNO_IN_USE));
 	dt_ok(dat_evd_free(evd));
 	dt_ok(dat_cno_free(cno));
 	dt_assert_ret(dat_cno_free(cno), DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO));
@@ -187,7 +189,8 @@ START_TEST(cno__closed_with_a_waiter__releases_it_with_a_null_evd)
 	dt_side_open(&side, "soft", DT_SEPARATE);
 	dt_ok(dat_cno_create(side.ia, no_agent, &cno));
 	start_waiter(&w, cno);
-	dt_assert_ret(dat_cno_free(cno), DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_CNO_IN_USE));
+	dt_assert_ret(
+	    dat_cno_free(cno), DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_CNO_IN_USE));
 	dt_side_close(&side);
 	pthread_join(w.thread, NULL);
 	dt_ok(w.ret);

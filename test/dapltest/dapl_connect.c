@@ -40,7 +40,8 @@ START_TEST(connect__private_data__travels_both_ways)
 	dt_ok(dat_cr_accept(cr, pair.b.ep, sizeof welcome, param.private_data));
 
 	dt_expect(pair.a.connect, DAT_CONNECTION_EVENT_ESTABLISHED, &event);
-	ck_assert_int_ge(event.event_data.connect_event_data.private_data_size, (int)sizeof welcome);
+	ck_assert_int_ge(
+	    event.event_data.connect_event_data.private_data_size, (int)sizeof welcome);
 	ck_assert_mem_eq(event.event_data.connect_event_data.private_data, welcome, sizeof welcome);
 	dt_expect(pair.b.connect, DAT_CONNECTION_EVENT_ESTABLISHED, &event);
 	ck_assert_int_eq(event.event_data.connect_event_data.private_data_size, 0);
@@ -60,10 +61,12 @@ START_TEST(connect__rejected_by_the_consumer__is_a_peer_rejection_with_data)
 	dt_ok(dat_cr_reject(cr, sizeof welcome, (DAT_PVOID)(uintptr_t)welcome));
 	dt_expect(pair.a.connect, DAT_CONNECTION_EVENT_PEER_REJECTED, &event);
 	ck_assert_ptr_eq(event.event_data.connect_event_data.ep_handle, pair.a.ep);
-	ck_assert_int_ge(event.event_data.connect_event_data.private_data_size, (int)sizeof welcome);
+	ck_assert_int_ge(
+	    event.event_data.connect_event_data.private_data_size, (int)sizeof welcome);
 	ck_assert_mem_eq(event.event_data.connect_event_data.private_data, welcome, sizeof welcome);
 	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_DISCONNECTED);
-	dt_assert_ret(dat_cr_reject(cr, 0, NULL), DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CR));
+	dt_assert_ret(
+	    dat_cr_reject(cr, 0, NULL), DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CR));
 	dt_assert_quiet(pair.a.connect);
 	dt_pair_close(&pair);
 }
@@ -102,8 +105,8 @@ START_TEST(connect__to_an_address_nobody_has__is_unreachable)
 	/* Of the network reserved for documentation. */
 	nowhere.sin_addr.s_addr = htonl(0xc0000201);
 	dt_side_open(&side, "soft", DT_SEPARATE);
-	dt_ok(dat_ep_connect(side.ep, (DAT_IA_ADDRESS_PTR)&nowhere, 7777, DAT_TIMEOUT_INFINITE, 0, NULL,
-	    DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
+	dt_ok(dat_ep_connect(side.ep, (DAT_IA_ADDRESS_PTR)&nowhere, 7777, DAT_TIMEOUT_INFINITE, 0,
+	    NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
 	dt_expect_connection(side.connect, DAT_CONNECTION_EVENT_UNREACHABLE, side.ep);
 	ck_assert_int_eq(dt_state(side.ep), DAT_EP_STATE_DISCONNECTED);
 	dt_side_close(&side);
@@ -122,8 +125,8 @@ START_TEST(connect__unanswered__times_out_and_the_late_accept_fails)
 	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_TIMED_OUT, pair.a.ep);
 	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_DISCONNECTED);
 	dt_ok(dat_cr_accept(cr, pair.b.ep, 0, NULL));
-	dt_expect_connection(pair.b.connect, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR,
-	    pair.b.ep);
+	dt_expect_connection(
+	    pair.b.connect, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR, pair.b.ep);
 	ck_assert_int_eq(dt_state(pair.b.ep), DAT_EP_STATE_DISCONNECTED);
 	dt_assert_quiet(pair.a.connect);
 	dt_assert_quiet(pair.b.connect);
@@ -161,7 +164,8 @@ START_TEST(connect__bad_arguments__are_told_apart)
 	dat_ep_connect(pair.a.ep, (addr), pair.b.qual, (timeout), (size), (data), (qos), (flags))
 	dt_assert_ret(CONNECT(NULL, 1000, 0, NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
-	dt_assert_type(CONNECT(&unknown, 1000, 0, NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
+	dt_assert_type(
+	    CONNECT(&unknown, 1000, 0, NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
 	    DAT_INVALID_ADDRESS);
 	dt_assert_ret(CONNECT(to, 0, 0, NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
@@ -172,8 +176,8 @@ START_TEST(connect__bad_arguments__are_told_apart)
 	dt_assert_ret(CONNECT(to, 1000, 0, NULL, DAT_QOS_PREMIUM, DAT_CONNECT_DEFAULT_FLAG),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG7));
 #undef CONNECT
-	dt_ok(dat_ep_create(pair.a.ia, pair.a.pz, pair.a.recv, pair.a.request, DAT_HANDLE_NULL, NULL,
-	    &ep));
+	dt_ok(dat_ep_create(
+	    pair.a.ia, pair.a.pz, pair.a.recv, pair.a.request, DAT_HANDLE_NULL, NULL, &ep));
 	dt_assert_ret(dat_ep_connect(ep, to, pair.b.qual, 1000, 0, NULL, DAT_QOS_BEST_EFFORT,
 			  DAT_CONNECT_DEFAULT_FLAG),
 	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_NOTREADY));
@@ -213,8 +217,8 @@ START_TEST(dup_connect__of_a_connected_endpoint__reaches_the_same_listener)
 	dt_pair_open(&pair, DT_SEPARATE);
 	first = pair.a.ep;
 	pair.a.ep = dt_ep(&pair.a, NULL);
-	dt_assert_ret(dat_ep_dup_connect(pair.a.ep, first, DAT_TIMEOUT_INFINITE, 0, NULL,
-			  DAT_QOS_BEST_EFFORT),
+	dt_assert_ret(dat_ep_dup_connect(
+			  pair.a.ep, first, DAT_TIMEOUT_INFINITE, 0, NULL, DAT_QOS_BEST_EFFORT),
 	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_UNCONNECTED));
 	{
 		DAT_EP_HANDLE second = pair.a.ep;
@@ -225,8 +229,8 @@ START_TEST(dup_connect__of_a_connected_endpoint__reaches_the_same_listener)
 	}
 	served = pair.b.ep;
 	pair.b.ep = dt_ep(&pair.b, NULL);
-	dt_ok(dat_ep_dup_connect(pair.a.ep, first, DAT_TIMEOUT_INFINITE, 0, NULL,
-	    DAT_QOS_BEST_EFFORT));
+	dt_ok(dat_ep_dup_connect(
+	    pair.a.ep, first, DAT_TIMEOUT_INFINITE, 0, NULL, DAT_QOS_BEST_EFFORT));
 	dt_ok(dat_cr_accept(dt_request(&pair.b), pair.b.ep, 0, NULL));
 	dt_expect_established(&pair.a);
 	dt_expect_established(&pair.b);
@@ -335,7 +339,8 @@ START_TEST(cr_evd__full__rejects_the_rest_and_reports_the_overflow_once)
 	dt_ok(dat_psp_free(pair.b.psp));
 	dt_ok(dat_evd_free(pair.b.cr));
 	pair.b.cr = dt_evd(&pair.b, DAT_EVD_CR_FLAG, 1);
-	dt_ok(dat_psp_create(pair.b.ia, pair.b.qual, pair.b.cr, DAT_PSP_CONSUMER_FLAG, &pair.b.psp));
+	dt_ok(
+	    dat_psp_create(pair.b.ia, pair.b.qual, pair.b.cr, DAT_PSP_CONSUMER_FLAG, &pair.b.psp));
 	for (int i = 0; i < 4; i++) {
 		eps[i] = pair.a.ep = dt_ep(&pair.a, NULL);
 		dt_connect(&pair.a, &pair.b, NULL, 0);
@@ -377,7 +382,8 @@ START_TEST(connect_evd__full__reports_the_overflow)
 
 	dt_pair_open(&pair, DT_SEPARATE);
 	evd = dt_evd(&pair.a, DAT_EVD_CONNECTION_FLAG, 1);
-	dt_ok(dat_ep_create(pair.a.ia, pair.a.pz, pair.a.recv, pair.a.request, evd, NULL, &pair.a.ep));
+	dt_ok(dat_ep_create(
+	    pair.a.ia, pair.a.pz, pair.a.recv, pair.a.request, evd, NULL, &pair.a.ep));
 	dt_connect(&pair.a, &pair.b, NULL, 0);
 	dt_ok(dat_cr_accept(dt_request(&pair.b), pair.b.ep, 0, NULL));
 	dt_expect_established(&pair.b);
@@ -454,8 +460,8 @@ START_TEST(ep_create__attributes_beyond_the_device__are_refused)
 			  &param.ep_attr, &ep),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6));
 	param.ep_attr.max_recv_dtos = 40;
-	dt_ok(dat_ep_create(side.ia, side.pz, side.recv, side.request, side.connect, &param.ep_attr,
-	    &ep));
+	dt_ok(dat_ep_create(
+	    side.ia, side.pz, side.recv, side.request, side.connect, &param.ep_attr, &ep));
 	dt_ok(dat_ep_query(ep, DAT_EP_FIELD_ALL, &param));
 	ck_assert_int_eq(param.ep_attr.max_recv_dtos, 40);
 	param.ep_attr.max_rdma_read_in = 1;

@@ -66,8 +66,8 @@ START_TEST(disconnect__while_connecting__withdraws_the_attempt)
 	dt_ok(dat_ep_disconnect(pair.a.ep, ABRUPT));
 	dt_expect_disconnected(&pair.a);
 	dt_ok(dat_cr_accept(cr, pair.b.ep, 0, NULL));
-	dt_expect_connection(pair.b.connect, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR,
-	    pair.b.ep);
+	dt_expect_connection(
+	    pair.b.connect, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR, pair.b.ep);
 	dt_assert_quiet(pair.a.connect);
 	dt_assert_quiet(pair.b.connect);
 	dt_pair_close(&pair);
@@ -121,8 +121,8 @@ START_TEST(disconnect__more_receives_than_the_evd_is_long__loses_none)
 		dt_ok(dat_ep_disconnect(ep[i], DAT_CLOSE_ABRUPT_FLAG));
 	for (; flushed < ENDPOINTS * DEPTH; flushed++) {
 		dt_expect(side.recv, DAT_DTO_COMPLETION_EVENT, &event);
-		ck_assert_int_eq(event.event_data.dto_completion_event_data.status,
-		    DAT_DTO_ERR_FLUSHED);
+		ck_assert_int_eq(
+		    event.event_data.dto_completion_event_data.status, DAT_DTO_ERR_FLUSHED);
 	}
 	dt_assert_quiet(side.recv);
 	dt_assert_quiet(pair.b.async);
@@ -228,8 +228,8 @@ START_TEST(reset__of_a_connection__is_refused)
 
 	dt_pair_open(&pair, DT_SEPARATE);
 	dt_connect_pair(&pair);
-	dt_assert_ret(dat_ep_reset(pair.a.ep),
-	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_CONNECTED));
+	dt_assert_ret(
+	    dat_ep_reset(pair.a.ep), DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_CONNECTED));
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -247,8 +247,8 @@ START_TEST(broken__by_a_bad_address__comes_once_after_the_failed_request)
 	local = dt_local(&pair.a, 0, 64);
 	remote = dt_remote(&pair.b, 0, 64);
 	remote.rmr_context ^= 0x5a5a;
-	dt_ok(dat_ep_post_rdma_write(pair.a.ep, 1, &local, dt_cookie(1), &remote,
-	    DAT_COMPLETION_DEFAULT_FLAG));
+	dt_ok(dat_ep_post_rdma_write(
+	    pair.a.ep, 1, &local, dt_cookie(1), &remote, DAT_COMPLETION_DEFAULT_FLAG));
 	dt_send(&pair.a, 0, 8, 2);
 	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_ERR_REMOTE_ACCESS, &event);
 	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, pair.a.ep);

@@ -91,8 +91,8 @@ START_TEST(rdma_write__lands_without_the_other_ends_doing)
 	fill(pair.a.buffer, 1000, 1);
 	local = dt_local(&pair.a, 0, 1000);
 	remote = dt_remote(&pair.b, 64, 1000);
-	dt_ok(dat_ep_post_rdma_write(pair.a.ep, 1, &local, dt_cookie(3), &remote,
-	    DAT_COMPLETION_DEFAULT_FLAG));
+	dt_ok(dat_ep_post_rdma_write(
+	    pair.a.ep, 1, &local, dt_cookie(3), &remote, DAT_COMPLETION_DEFAULT_FLAG));
 	dt_expect_dto(pair.a.request, pair.a.ep, 3, DAT_DTO_SUCCESS, &event);
 	ck_assert_int_eq(dto_of(&event)->operation, DAT_DTO_RDMA_WRITE);
 	ck_assert_uint_eq(dto_of(&event)->transfered_length, 1000);
@@ -114,8 +114,8 @@ START_TEST(rdma_read__brings_what_the_remote_triplet_says)
 	fill(pair.b.buffer, 2000, 5);
 	local = dt_local(&pair.a, 0, 2000);
 	remote = dt_remote(&pair.b, 100, 700); /* less than fits here */
-	dt_ok(dat_ep_post_rdma_read(pair.a.ep, 1, &local, dt_cookie(4), &remote,
-	    DAT_COMPLETION_DEFAULT_FLAG));
+	dt_ok(dat_ep_post_rdma_read(
+	    pair.a.ep, 1, &local, dt_cookie(4), &remote, DAT_COMPLETION_DEFAULT_FLAG));
 	dt_expect_dto(pair.a.request, pair.a.ep, 4, DAT_DTO_SUCCESS, &event);
 	ck_assert_int_eq(dto_of(&event)->operation, DAT_DTO_RDMA_READ);
 	ck_assert_uint_eq(dto_of(&event)->transfered_length, 700);
@@ -135,12 +135,12 @@ START_TEST(rdma__lengths_that_do_not_fit__are_length_errors)
 	dt_connect_pair(&pair);
 	local = dt_local(&pair.a, 0, 100);
 	remote = dt_remote(&pair.b, 0, 50);
-	dt_assert_ret(dat_ep_post_rdma_write(pair.a.ep, 1, &local, dt_cookie(1), &remote,
-			  DAT_COMPLETION_DEFAULT_FLAG),
+	dt_assert_ret(dat_ep_post_rdma_write(
+			  pair.a.ep, 1, &local, dt_cookie(1), &remote, DAT_COMPLETION_DEFAULT_FLAG),
 	    DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE));
 	remote = dt_remote(&pair.b, 0, 101);
-	dt_assert_ret(dat_ep_post_rdma_read(pair.a.ep, 1, &local, dt_cookie(1), &remote,
-			  DAT_COMPLETION_DEFAULT_FLAG),
+	dt_assert_ret(dat_ep_post_rdma_read(
+			  pair.a.ep, 1, &local, dt_cookie(1), &remote, DAT_COMPLETION_DEFAULT_FLAG),
 	    DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE));
 	dt_assert_quiet(pair.a.request);
 	dt_pair_close(&pair);
@@ -164,8 +164,8 @@ START_TEST(endpoint__made_for_small_messages__transfers_larger_ones)
 	fill(pair.a.buffer, 640, 8);
 	local = dt_local(&pair.a, 0, 640);
 	remote = dt_remote(&pair.b, 0, 640);
-	dt_ok(dat_ep_post_rdma_write(pair.a.ep, 1, &local, dt_cookie(1), &remote,
-	    DAT_COMPLETION_DEFAULT_FLAG));
+	dt_ok(dat_ep_post_rdma_write(
+	    pair.a.ep, 1, &local, dt_cookie(1), &remote, DAT_COMPLETION_DEFAULT_FLAG));
 	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
 	ck_assert_mem_eq(pair.b.buffer, pair.a.buffer, 640);
 	dt_pair_close(&pair);
@@ -188,7 +188,8 @@ START_TEST(post__bad_arguments__are_told_apart)
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
 	dt_assert_ret(dat_ep_post_send(pair.a.ep, 1, NULL, dt_cookie(1), DEFAULT),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
-	dt_assert_ret(dat_ep_post_send(pair.a.ep, 1, iov, dt_cookie(1), (DAT_COMPLETION_FLAGS)0x800),
+	dt_assert_ret(
+	    dat_ep_post_send(pair.a.ep, 1, iov, dt_cookie(1), (DAT_COMPLETION_FLAGS)0x800),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5));
 	dt_assert_ret(dat_ep_post_rdma_write(pair.a.ep, 1, iov, dt_cookie(1), NULL, DEFAULT),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5));
@@ -299,7 +300,8 @@ START_TEST(suppressed__failures_make_an_event)
 
 	dt_pair_open(&pair, DT_SEPARATE);
 	dt_connect_pair(&pair);
-	dt_ok(dt_try_send(&pair.a, 0, 8, 1, DAT_COMPLETION_SUPPRESS_FLAG)); /* waits for a receive */
+	dt_ok(
+	    dt_try_send(&pair.a, 0, 8, 1, DAT_COMPLETION_SUPPRESS_FLAG)); /* waits for a receive */
 	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_ABRUPT_FLAG));
 	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_ERR_FLUSHED, &event);
 	dt_pair_close(&pair);
@@ -359,8 +361,8 @@ START_TEST(evd__without_a_direction__refuses_its_posts)
 
 	dt_side_open(&side, "soft", DT_SEPARATE);
 	dt_ok(dat_ep_free(side.ep));
-	dt_ok(dat_ep_create(side.ia, side.pz, DAT_HANDLE_NULL, side.request, side.connect, NULL,
-	    &side.ep));
+	dt_ok(dat_ep_create(
+	    side.ia, side.pz, DAT_HANDLE_NULL, side.request, side.connect, NULL, &side.ep));
 	iov = dt_local(&side, 0, 8);
 	dt_assert_ret(dat_ep_post_recv(side.ep, 1, &iov, dt_cookie(1), DAT_COMPLETION_DEFAULT_FLAG),
 	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_EVD_RECV));

@@ -7,8 +7,12 @@
 #define STREAMS 6
 
 static const DAT_EVD_FLAGS stream[STREAMS] = {
-	DAT_EVD_SOFTWARE_FLAG,	 DAT_EVD_CR_FLAG,	DAT_EVD_DTO_FLAG,
-	DAT_EVD_CONNECTION_FLAG, DAT_EVD_RMR_BIND_FLAG, DAT_EVD_ASYNC_FLAG,
+	DAT_EVD_SOFTWARE_FLAG,
+	DAT_EVD_CR_FLAG,
+	DAT_EVD_DTO_FLAG,
+	DAT_EVD_CONNECTION_FLAG,
+	DAT_EVD_RMR_BIND_FLAG,
+	DAT_EVD_ASYNC_FLAG,
 };
 
 START_TEST(create__bad_arguments__are_told_apart)
@@ -21,8 +25,8 @@ START_TEST(create__bad_arguments__are_told_apart)
 	dt_ok(dat_ia_query(side.ia, NULL, DAT_IA_FIELD_ALL, &attr, 0, NULL));
 	dt_assert_ret(dat_evd_create(side.ia, 0, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, &evd),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
-	dt_assert_ret(dat_evd_create(side.ia, attr.max_evd_qlen + 1, DAT_HANDLE_NULL,
-			  DAT_EVD_DTO_FLAG, &evd),
+	dt_assert_ret(
+	    dat_evd_create(side.ia, attr.max_evd_qlen + 1, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, &evd),
 	    DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEVD));
 	dt_assert_ret(dat_evd_create(side.ia, 4, side.ep, DAT_EVD_DTO_FLAG, &evd),
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO));
@@ -53,8 +57,8 @@ START_TEST(create__any_merge_of_two_streams__works)
 			ck_assert_ptr_eq(param.ia_handle, side.ia);
 			ck_assert_int_eq(param.evd_flags, flags);
 			ck_assert_int_ge(param.evd_qlen, 10);
-			ck_assert_int_eq(param.evd_state,
-			    DAT_EVD_STATE_ENABLED | DAT_EVD_STATE_WAITABLE);
+			ck_assert_int_eq(
+			    param.evd_state, DAT_EVD_STATE_ENABLED | DAT_EVD_STATE_WAITABLE);
 			ck_assert_ptr_null(param.cno_handle);
 			dt_ok(dat_evd_free(evd));
 		}
@@ -94,8 +98,8 @@ START_TEST(wait__bad_arguments__are_told_apart)
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
 	dt_assert_ret(dat_evd_wait(side.recv, 0, 100000, &event, &more),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
-	dt_assert_ret(dat_evd_dequeue(side.recv, NULL),
-	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	dt_assert_ret(
+	    dat_evd_dequeue(side.recv, NULL), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
 	dt_side_close(&side);
 }
 END_TEST
@@ -243,12 +247,12 @@ START_TEST(free__in_use__is_refused_until_the_user_goes)
 
 	dt_side_open(&side, "soft", DT_SEPARATE);
 	dt_side_listen(&side);
-	dt_assert_ret(dat_evd_free(side.recv),
-	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE));
-	dt_assert_ret(dat_evd_free(side.connect),
-	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE));
-	dt_assert_ret(dat_evd_free(side.cr),
-	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE));
+	dt_assert_ret(
+	    dat_evd_free(side.recv), DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE));
+	dt_assert_ret(
+	    dat_evd_free(side.connect), DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE));
+	dt_assert_ret(
+	    dat_evd_free(side.cr), DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE));
 	dt_ok(dat_ep_free(side.ep));
 	dt_ok(dat_evd_free(side.recv));
 	dt_ok(dat_evd_free(side.request));
@@ -266,13 +270,14 @@ START_TEST(post_se__rules__are_kept)
 	DAT_EVD_HANDLE evd;
 
 	dt_side_open(&side, "soft", DT_SEPARATE);
-	dt_assert_ret(dat_evd_post_se(side.recv, &event),
-	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
+	dt_assert_ret(
+	    dat_evd_post_se(side.recv, &event), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
 	evd = dt_evd(&side, DAT_EVD_SOFTWARE_FLAG, 3);
-	dt_assert_ret(dat_evd_post_se(evd, NULL), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	dt_assert_ret(
+	    dat_evd_post_se(evd, NULL), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
 	event.event_number = DAT_DTO_COMPLETION_EVENT;
-	dt_assert_ret(dat_evd_post_se(evd, &event),
-	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	dt_assert_ret(
+	    dat_evd_post_se(evd, &event), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
 	event.event_number = DAT_SOFTWARE_EVENT;
 	for (uintptr_t i = 0; i < 3; i++)
 		dt_post_se(evd, i);

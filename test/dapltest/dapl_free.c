@@ -192,7 +192,8 @@ connect_storm_body(void *arg)
 
 	while (!storm->stop)
 		if (dat_evd_dequeue(pair->b.cr, &event) == DAT_SUCCESS)
-			(void)dat_cr_reject(event.event_data.cr_arrival_event_data.cr_handle, 0, NULL);
+			(void)dat_cr_reject(
+			    event.event_data.cr_arrival_event_data.cr_handle, 0, NULL);
 	return NULL;
 }
 

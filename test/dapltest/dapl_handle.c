@@ -21,8 +21,8 @@ START_TEST(handle__of_another_kind__is_refused_by_every_call)
 	dt_assert_ret(dat_pz_free(side.ep), DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ));
 	dt_assert_ret(dat_lmr_free(side.pz), DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR));
 	dt_assert_ret(dat_psp_free(side.ep), DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PSP));
-	dt_assert_ret(dat_cr_reject(side.ep, 0, NULL),
-	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CR));
+	dt_assert_ret(
+	    dat_cr_reject(side.ep, 0, NULL), DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CR));
 	dt_assert_ret(dat_cno_free(side.ep), DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO));
 	dt_side_close(&side);
 }
@@ -83,8 +83,8 @@ START_TEST(connection_evd__of_another_adapter__serves_until_that_closes)
 
 	dt_pair_open(&pair, DT_SEPARATE);
 	dt_ok(dat_ep_free(pair.a.ep));
-	dt_ok(dat_ep_create(pair.a.ia, pair.a.pz, pair.a.recv, pair.a.request, pair.b.connect, NULL,
-	    &pair.a.ep));
+	dt_ok(dat_ep_create(
+	    pair.a.ia, pair.a.pz, pair.a.recv, pair.a.request, pair.b.connect, NULL, &pair.a.ep));
 	dt_connect(&pair.a, &pair.b, NULL, 0);
 	dt_ok(dat_cr_accept(dt_request(&pair.b), pair.b.ep, 0, NULL));
 	dt_await_state(pair.a.ep, DAT_EP_STATE_CONNECTED);
@@ -111,9 +111,12 @@ START_TEST(context__is_kept_for_every_kind_of_object)
 			DAT_HANDLE handle;
 			DAT_HANDLE_TYPE type;
 		} objects[] = {
-			{ side.ia, DAT_HANDLE_TYPE_IA },   { side.pz, DAT_HANDLE_TYPE_PZ },
-			{ side.lmr, DAT_HANDLE_TYPE_LMR }, { side.recv, DAT_HANDLE_TYPE_EVD },
-			{ cno, DAT_HANDLE_TYPE_CNO },	   { side.ep, DAT_HANDLE_TYPE_EP },
+			{ side.ia, DAT_HANDLE_TYPE_IA },
+			{ side.pz, DAT_HANDLE_TYPE_PZ },
+			{ side.lmr, DAT_HANDLE_TYPE_LMR },
+			{ side.recv, DAT_HANDLE_TYPE_EVD },
+			{ cno, DAT_HANDLE_TYPE_CNO },
+			{ side.ep, DAT_HANDLE_TYPE_EP },
 			{ side.psp, DAT_HANDLE_TYPE_PSP },
 		};
 
@@ -145,13 +148,15 @@ START_TEST(call__that_is_not_there__says_so_but_tells_bad_handles)
 	DAT_SRQ_ATTR attr = { 4, 1, 0 };
 
 	dt_side_open(&side, "soft", DT_SEPARATE);
-	dt_assert_ret(dat_rmr_create(side.pz, &rmr), DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE));
-	dt_assert_ret(dat_rmr_create(side.ep, &rmr),
-	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ));
+	dt_assert_ret(
+	    dat_rmr_create(side.pz, &rmr), DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE));
+	dt_assert_ret(
+	    dat_rmr_create(side.ep, &rmr), DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ));
 	dt_assert_ret(dat_rmr_free(side.ep), DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_RMR));
 	dt_assert_ret(dat_srq_create(side.ia, side.pz, &attr, &srq),
 	    DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE));
-	dt_assert_ret(dat_evd_resize(side.recv, 128), DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE));
+	dt_assert_ret(
+	    dat_evd_resize(side.recv, 128), DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE));
 	dt_side_close(&side);
 }
 END_TEST

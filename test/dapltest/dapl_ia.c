@@ -17,12 +17,12 @@ START_TEST(open__bad_arguments__are_told_apart)
 	DAT_IA_HANDLE ia = (DAT_IA_HANDLE)7;
 	char name[] = "soft";
 
-	dt_assert_ret(dat_ia_open(name, 0, &async, &ia),
-	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
-	dt_assert_ret(dat_ia_open(name, -1, &async, &ia),
-	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
-	dt_assert_ret(dat_ia_open(name, 8, NULL, &ia),
-	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	dt_assert_ret(
+	    dat_ia_open(name, 0, &async, &ia), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	dt_assert_ret(
+	    dat_ia_open(name, -1, &async, &ia), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	dt_assert_ret(
+	    dat_ia_open(name, 8, NULL, &ia), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
 	ck_assert_ptr_eq(ia, (DAT_IA_HANDLE)7);
 	ck_assert_ptr_null(async);
 }
@@ -43,10 +43,10 @@ START_TEST(open__unreadable_parameters__are_refused)
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
 	DAT_IA_HANDLE ia;
 
-	dt_assert_ret(try_open("bad-word", &async, &ia),
-	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
-	dt_assert_ret(try_open("bad-empty", &async, &ia),
-	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
+	dt_assert_ret(
+	    try_open("bad-word", &async, &ia), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
+	dt_assert_ret(
+	    try_open("bad-empty", &async, &ia), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
 }
 END_TEST
 
@@ -176,8 +176,8 @@ START_TEST(async_evd__of_the_provider__is_not_the_consumers_to_free)
 	DAT_EVD_HANDLE async;
 	DAT_IA_HANDLE ia = dt_open("soft", &async);
 
-	dt_assert_ret(dat_evd_free(async),
-	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE));
+	dt_assert_ret(
+	    dat_evd_free(async), DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE));
 	dt_ok(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
 }
 END_TEST

@@ -8,8 +8,8 @@ static DAT_RETURN
 reg(const struct dt_side *side, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION region, DAT_VLEN length,
     DAT_PZ_HANDLE pz, DAT_MEM_PRIV_FLAGS priv, DAT_LMR_HANDLE *lmr)
 {
-	return dat_lmr_create(side->ia, type, region, length, pz, priv, DAT_VA_TYPE_VA, lmr, NULL,
-	    NULL, NULL, NULL);
+	return dat_lmr_create(
+	    side->ia, type, region, length, pz, priv, DAT_VA_TYPE_VA, lmr, NULL, NULL, NULL, NULL);
 }
 
 START_TEST(lmr__created__covers_the_buffer)
@@ -50,16 +50,18 @@ START_TEST(lmr__bad_arguments__are_told_apart)
 	dt_assert_ret(reg(&side, DAT_MEM_TYPE_VIRTUAL, region, 64, DAT_HANDLE_NULL,
 			  DAT_MEM_PRIV_ALL_FLAG, &lmr),
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ));
-	dt_assert_ret(reg(&side, DAT_MEM_TYPE_VIRTUAL, region, 0, side.pz, DAT_MEM_PRIV_ALL_FLAG,
-			  &lmr),
+	dt_assert_ret(
+	    reg(&side, DAT_MEM_TYPE_VIRTUAL, region, 0, side.pz, DAT_MEM_PRIV_ALL_FLAG, &lmr),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
-	dt_assert_ret(reg(&side, (DAT_MEM_TYPE)77, region, 64, side.pz, DAT_MEM_PRIV_ALL_FLAG, &lmr),
+	dt_assert_ret(
+	    reg(&side, (DAT_MEM_TYPE)77, region, 64, side.pz, DAT_MEM_PRIV_ALL_FLAG, &lmr),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
-	dt_assert_ret(reg(&side, DAT_MEM_TYPE_VIRTUAL, region, 64, side.pz,
-			  (DAT_MEM_PRIV_FLAGS)0x1000, &lmr),
+	dt_assert_ret(
+	    reg(&side, DAT_MEM_TYPE_VIRTUAL, region, 64, side.pz, (DAT_MEM_PRIV_FLAGS)0x1000, &lmr),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6));
 	region.for_lmr_handle = side.ep;
-	dt_assert_ret(reg(&side, DAT_MEM_TYPE_LMR, region, 64, side.pz, DAT_MEM_PRIV_ALL_FLAG, &lmr),
+	dt_assert_ret(
+	    reg(&side, DAT_MEM_TYPE_LMR, region, 64, side.pz, DAT_MEM_PRIV_ALL_FLAG, &lmr),
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR));
 	ck_assert_ptr_eq(lmr, (DAT_LMR_HANDLE)9);
 	dt_side_close(&side);
@@ -74,10 +76,11 @@ START_TEST(lmr__of_an_lmr__covers_the_same_memory_on_its_own)
 	struct dt_side side;
 
 	dt_side_open(&side, "soft", DT_SEPARATE);
-	dt_ok(reg(&side, DAT_MEM_TYPE_VIRTUAL, region, 4096, side.pz, DAT_MEM_PRIV_ALL_FLAG, &first));
+	dt_ok(
+	    reg(&side, DAT_MEM_TYPE_VIRTUAL, region, 4096, side.pz, DAT_MEM_PRIV_ALL_FLAG, &first));
 	region.for_lmr_handle = first;
-	dt_ok(reg(&side, DAT_MEM_TYPE_LMR, region, 0, side.pz, DAT_MEM_PRIV_LOCAL_READ_FLAG,
-	    &second));
+	dt_ok(reg(
+	    &side, DAT_MEM_TYPE_LMR, region, 0, side.pz, DAT_MEM_PRIV_LOCAL_READ_FLAG, &second));
 	dt_ok(dat_lmr_free(first));
 	dt_ok(dat_lmr_query(second, DAT_LMR_FIELD_ALL, &param));
 	ck_assert_uint_eq(param.registered_address, (DAT_VADDR)(uintptr_t)memory);
@@ -93,11 +96,11 @@ START_TEST(pz__in_use__cannot_be_freed)
 	DAT_PZ_PARAM param;
 
 	dt_side_open(&side, "soft", DT_SEPARATE);
-	dt_assert_ret(dat_pz_free(side.pz),
-	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_PZ_IN_USE));
+	dt_assert_ret(
+	    dat_pz_free(side.pz), DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_PZ_IN_USE));
 	dt_ok(dat_lmr_free(side.lmr));
-	dt_assert_ret(dat_pz_free(side.pz),
-	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_PZ_IN_USE));
+	dt_assert_ret(
+	    dat_pz_free(side.pz), DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_PZ_IN_USE));
 	dt_ok(dat_pz_query(side.pz, DAT_PZ_FIELD_ALL, &param));
 	ck_assert_ptr_eq(param.ia_handle, side.ia);
 	dt_ok(dat_ep_free(side.ep));

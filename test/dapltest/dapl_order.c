@@ -48,8 +48,8 @@ START_TEST(merged__successes__come_before_disconnected)
 	for (int i = 0; i < 3; i++) {
 		dt_next(pair.b.recv, &event);
 		if (event.event_number == DAT_DTO_COMPLETION_EVENT) {
-			ck_assert_int_eq(event.event_data.dto_completion_event_data.status,
-			    DAT_DTO_ERR_FLUSHED);
+			ck_assert_int_eq(
+			    event.event_data.dto_completion_event_data.status, DAT_DTO_ERR_FLUSHED);
 			flushed++;
 		} else {
 			ck_assert_int_eq(event.event_number, DAT_CONNECTION_EVENT_DISCONNECTED);
@@ -64,7 +64,7 @@ END_TEST
 START_TEST(merged__software_connection_and_completions__share_one_queue)
 {
 	DAT_EVD_FLAGS all = DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG | DAT_EVD_SOFTWARE_FLAG |
-	    DAT_EVD_CR_FLAG | DAT_EVD_RMR_BIND_FLAG | DAT_EVD_ASYNC_FLAG;
+			    DAT_EVD_CR_FLAG | DAT_EVD_RMR_BIND_FLAG | DAT_EVD_ASYNC_FLAG;
 	struct dt_pair pair;
 	DAT_EVENT event;
 
@@ -104,8 +104,8 @@ START_TEST(merged__rejected__lets_go_of_nothing_but_flushes)
 			ck_assert_int_eq(rejected++, 0);
 		} else {
 			ck_assert_int_eq(event.event_number, DAT_DTO_COMPLETION_EVENT);
-			ck_assert_int_eq(event.event_data.dto_completion_event_data.status,
-			    DAT_DTO_ERR_FLUSHED);
+			ck_assert_int_eq(
+			    event.event_data.dto_completion_event_data.status, DAT_DTO_ERR_FLUSHED);
 			ck_assert_uint_eq(
 			    event.event_data.dto_completion_event_data.user_cookie.as_64,
 			    (DAT_UINT64)next++);
@@ -147,8 +147,8 @@ START_TEST(merged__broken__comes_after_the_completions_before_it)
 	local = dt_local(&pair.a, 0, 8);
 	remote = dt_remote(&pair.b, 0, 8);
 	remote.rmr_context ^= 0x77;
-	dt_ok(dat_ep_post_rdma_write(pair.a.ep, 1, &local, dt_cookie(2), &remote,
-	    DAT_COMPLETION_DEFAULT_FLAG));
+	dt_ok(dat_ep_post_rdma_write(
+	    pair.a.ep, 1, &local, dt_cookie(2), &remote, DAT_COMPLETION_DEFAULT_FLAG));
 	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
 	dt_expect_dto(pair.a.request, pair.a.ep, 2, DAT_DTO_ERR_REMOTE_ACCESS, &event);
 	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, pair.a.ep);

@@ -12,7 +12,7 @@
 struct log {
 	_Atomic(int) calls, inside, most_inside, nulls;
 	_Atomic(int) claimed, events; /* places taken in the log, places written */
-	DAT_UINT64 cookie[LOG_MAX]; /* in the order of the calls; for one caller at a time */
+	DAT_UINT64 cookie[LOG_MAX];   /* in the order of the calls; for one caller at a time */
 	DAT_EVENT_NUMBER number[LOG_MAX];
 	DAT_EVD_HANDLE evd;
 	DAT_RETURN rets[4];
@@ -28,8 +28,8 @@ note(struct log *log, const DAT_EVENT *event)
 	ck_assert_int_lt(n, LOG_MAX);
 	log->number[n] = event->event_number;
 	log->cookie[n] = event->event_number == DAT_SOFTWARE_EVENT ?
-	    (DAT_UINT64)(uintptr_t)event->event_data.software_event_data.pointer :
-	    event->event_data.dto_completion_event_data.user_cookie.as_64;
+			     (DAT_UINT64)(uintptr_t)event->event_data.software_event_data.pointer :
+			     event->event_data.dto_completion_event_data.user_cookie.as_64;
 	log->events++;
 }
 
@@ -80,32 +80,34 @@ START_TEST(kcreate__bad_arguments__are_told_apart)
 	struct dt_side side;
 
 	dt_side_open(&side, "soft", DT_SEPARATE);
-	dt_assert_ret(dat_evd_kcreate(side.ia, 0, DAT_UPCALL_SINGLE_INSTANCE, &object,
-			  DAT_EVD_DTO_FLAG, &evd),
+	dt_assert_ret(dat_evd_kcreate(
+			  side.ia, 0, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_EVD_DTO_FLAG, &evd),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
-	dt_assert_ret(dat_evd_kcreate(side.ia, 8, (DAT_UPCALL_POLICY)55, &object, DAT_EVD_DTO_FLAG,
-			  &evd),
+	dt_assert_ret(
+	    dat_evd_kcreate(side.ia, 8, (DAT_UPCALL_POLICY)55, &object, DAT_EVD_DTO_FLAG, &evd),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
-	dt_assert_ret(dat_evd_kcreate(side.ia, 8, DAT_UPCALL_SINGLE_INSTANCE, &empty,
-			  DAT_EVD_DTO_FLAG, &evd),
+	dt_assert_ret(
+	    dat_evd_kcreate(side.ia, 8, DAT_UPCALL_SINGLE_INSTANCE, &empty, DAT_EVD_DTO_FLAG, &evd),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
-	dt_assert_ret(dat_evd_kcreate(side.ia, 8, DAT_UPCALL_SINGLE_INSTANCE, NULL,
-			  DAT_EVD_DTO_FLAG, &evd),
+	dt_assert_ret(
+	    dat_evd_kcreate(side.ia, 8, DAT_UPCALL_SINGLE_INSTANCE, NULL, DAT_EVD_DTO_FLAG, &evd),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
-	dt_assert_ret(dat_evd_kcreate(side.ia, 8, DAT_UPCALL_DISABLE, NULL, (DAT_EVD_FLAGS)0x8000,
-			  &evd),
+	dt_assert_ret(
+	    dat_evd_kcreate(side.ia, 8, DAT_UPCALL_DISABLE, NULL, (DAT_EVD_FLAGS)0x8000, &evd),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5));
 	ck_assert_ptr_eq(evd, (DAT_EVD_HANDLE)5);
-	dt_ok(dat_evd_kcreate(side.ia, 8, DAT_UPCALL_DISABLE, DAT_UPCALL_SAME, DAT_EVD_DTO_FLAG, &evd));
-	dt_assert_ret(dat_evd_modify_upcall(evd, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_SAME,
-			  DAT_UPCALL_INVOC_ANY),
+	dt_ok(dat_evd_kcreate(
+	    side.ia, 8, DAT_UPCALL_DISABLE, DAT_UPCALL_SAME, DAT_EVD_DTO_FLAG, &evd));
+	dt_assert_ret(dat_evd_modify_upcall(
+			  evd, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_ANY),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
-	dt_assert_ret(dat_evd_modify_upcall(evd, (DAT_UPCALL_POLICY)55, &object,
-			  DAT_UPCALL_INVOC_ANY),
+	dt_assert_ret(
+	    dat_evd_modify_upcall(evd, (DAT_UPCALL_POLICY)55, &object, DAT_UPCALL_INVOC_ANY),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
 	dt_assert_ret(dat_evd_modify_upcall(evd, DAT_UPCALL_MANY, &object, (DAT_UPCALL_FLAG)9),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
-	dt_assert_type(dat_evd_modify_upcall(side.ep, DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_ANY),
+	dt_assert_type(
+	    dat_evd_modify_upcall(side.ep, DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_ANY),
 	    DAT_INVALID_HANDLE);
 	dt_side_close(&side);
 }
@@ -118,7 +120,8 @@ START_TEST(single__completions__are_called_in_order_one_at_a_time)
 	DAT_EVENT event;
 
 	dt_pair_open(&pair, DT_SEPARATE);
-	pair.b.recv = upcall_evd(&pair.b, DAT_UPCALL_SINGLE_INSTANCE, plain, &log, DAT_EVD_DTO_FLAG);
+	pair.b.recv =
+	    upcall_evd(&pair.b, DAT_UPCALL_SINGLE_INSTANCE, plain, &log, DAT_EVD_DTO_FLAG);
 	pair.b.ep = dt_ep(&pair.b, NULL);
 	for (DAT_UINT64 i = 0; i < 16; i++)
 		dt_recv(&pair.b, 0, 64, i);
@@ -151,14 +154,14 @@ START_TEST(single__of_an_evd_made_without_a_cno__takes_over_its_private_channel)
 		/* By turns: a thread waits, and upcalls are made. */
 		dt_send(&pair.a, 0, 8, 0);
 		dt_expect_dto(pair.b.recv, pair.b.ep, 3 * round, DAT_DTO_SUCCESS, &event);
-		dt_ok(dat_evd_modify_upcall(pair.b.recv, DAT_UPCALL_SINGLE_INSTANCE, &object,
-		    DAT_UPCALL_INVOC_NEW));
+		dt_ok(dat_evd_modify_upcall(
+		    pair.b.recv, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_UPCALL_INVOC_NEW));
 		dt_send(&pair.a, 0, 8, 0);
 		dt_await_count(&log.calls, (int)(2 * round + 1));
 		dt_send(&pair.a, 0, 8, 0);
 		dt_await_count(&log.calls, (int)(2 * round + 2));
-		dt_ok(dat_evd_modify_upcall(pair.b.recv, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME,
-		    DAT_UPCALL_INVOC_ANY));
+		dt_ok(dat_evd_modify_upcall(
+		    pair.b.recv, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_ANY));
 		for (int i = 0; i < 3; i++)
 			dt_expect(pair.a.request, DAT_DTO_COMPLETION_EVENT, &event);
 	}
@@ -176,8 +179,8 @@ drains(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 
 	(void)more;
 	enter(log);
-	ret = dat_evd_modify_upcall(log->evd, DAT_UPCALL_DISABLE, DAT_UPCALL_SAME,
-	    DAT_UPCALL_INVOC_NEW);
+	ret = dat_evd_modify_upcall(
+	    log->evd, DAT_UPCALL_DISABLE, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_NEW);
 	ck_assert_uint_eq(ret, DAT_SUCCESS);
 	note(log, event);
 	do {
@@ -185,8 +188,8 @@ drains(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 			note(log, &next);
 		leave(log);
 		enter(log);
-		ret = dat_evd_modify_upcall(log->evd, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_SAME,
-		    DAT_UPCALL_INVOC_NEW);
+		ret = dat_evd_modify_upcall(
+		    log->evd, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_NEW);
 	} while (DAT_GET_TYPE(ret) == DAT_INVALID_STATE);
 	ck_assert_uint_eq(ret, DAT_SUCCESS);
 	leave(log);
@@ -256,8 +259,8 @@ START_TEST(classic_pattern__on_completions__loses_and_repeats_nothing)
 	DAT_EVENT event;
 
 	dt_pair_open(&pair, DT_SEPARATE);
-	pair.b.recv = upcall_evd(&pair.b, DAT_UPCALL_SINGLE_INSTANCE, drains_and_reposts, &log,
-	    DAT_EVD_DTO_FLAG);
+	pair.b.recv = upcall_evd(
+	    &pair.b, DAT_UPCALL_SINGLE_INSTANCE, drains_and_reposts, &log, DAT_EVD_DTO_FLAG);
 	pair.b.ep = dt_ep(&pair.b, NULL);
 	for (DAT_UINT64 i = 0; i < 16; i++)
 		dt_recv(&pair.b, 0, 64, i);
@@ -364,7 +367,8 @@ START_TEST(wait__while_upcalls_are_enabled__is_refused)
 	dt_side_open(&side, "soft", DT_SEPARATE);
 	evd = upcall_evd(&side, DAT_UPCALL_SINGLE_INSTANCE, plain, &log, DAT_EVD_SOFTWARE_FLAG);
 	dt_assert_type(dat_evd_wait(evd, 1000, 1, &event, &more), DAT_INVALID_STATE);
-	dt_ok(dat_evd_modify_upcall(evd, DAT_UPCALL_DISABLE, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_ANY));
+	dt_ok(
+	    dat_evd_modify_upcall(evd, DAT_UPCALL_DISABLE, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_ANY));
 	dt_post_se(evd, 1);
 	dt_ok(dat_evd_wait(evd, 1000, 1, &event, &more));
 	dt_side_close(&side);
@@ -382,11 +386,12 @@ START_TEST(enabling_for_new_events__with_one_pending__is_refused_until_it_is_tak
 	dt_side_open(&side, "soft", DT_SEPARATE);
 	evd = dt_evd(&side, DAT_EVD_SOFTWARE_FLAG, 8);
 	dt_post_se(evd, 1);
-	dt_assert_type(dat_evd_modify_upcall(evd, DAT_UPCALL_SINGLE_INSTANCE, &object,
-			   DAT_UPCALL_INVOC_NEW),
+	dt_assert_type(
+	    dat_evd_modify_upcall(evd, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_UPCALL_INVOC_NEW),
 	    DAT_INVALID_STATE);
 	dt_ok(dat_evd_dequeue(evd, &event));
-	dt_ok(dat_evd_modify_upcall(evd, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_UPCALL_INVOC_NEW));
+	dt_ok(
+	    dat_evd_modify_upcall(evd, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_UPCALL_INVOC_NEW));
 	dt_post_se(evd, 2);
 	dt_await_count(&log.calls, 1);
 	ck_assert_uint_eq(log.cookie[0], 2);
@@ -416,7 +421,8 @@ START_TEST(teardown__waits_for_the_upcall_in_progress)
 	dt_post_se(evd, 1);
 	dt_await_count(&log.inside, 1);
 	pthread_create(&thread, NULL, open_gate, &log);
-	dt_ok(dat_evd_modify_upcall(evd, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_ANY));
+	dt_ok(
+	    dat_evd_modify_upcall(evd, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_ANY));
 	ck_assert_int_eq(log.inside, 0);
 	ck_assert_int_eq(log.calls, 1);
 	pthread_join(thread, NULL);
@@ -477,13 +483,13 @@ START_TEST(free__of_endpoint_and_evd_from_the_disconnect_upcall__works)
 	struct dt_pair pair;
 
 	dt_pair_open(&pair, DT_SEPARATE);
-	pair.b.connect = upcall_evd(&pair.b, DAT_UPCALL_DISABLE, frees_endpoint, &log,
-	    DAT_EVD_CONNECTION_FLAG);
+	pair.b.connect =
+	    upcall_evd(&pair.b, DAT_UPCALL_DISABLE, frees_endpoint, &log, DAT_EVD_CONNECTION_FLAG);
 	pair.b.ep = dt_ep(&pair.b, NULL);
 	dt_recv(&pair.b, 0, 64, 1);
 	dt_connect_pair(&pair);
-	dt_ok(dat_evd_modify_upcall(pair.b.connect, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_SAME,
-	    DAT_UPCALL_INVOC_NEW));
+	dt_ok(dat_evd_modify_upcall(
+	    pair.b.connect, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_NEW));
 	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_ABRUPT_FLAG));
 	dt_await_count(&log.calls, 1);
 	dt_ok(log.rets[0]);

@@ -25,12 +25,17 @@ setup(void)
 	if (!soft)
 		soft = SOFT_PATH;
 	fprintf(f, "soft u2.0 nonthreadsafe default \"%s\" rearm.2.0 \"lo 0\" \"\"\n", soft);
-	fprintf(f, "soft-step u2.0 nonthreadsafe default \"%s\" rearm.2.0 \"lo 0 step\" \"\"\n", soft);
-	fprintf(f, "soft-loops u2.0 nonthreadsafe default \"%s\" rearm.2.0 \"127.0.0.1 0 loops=3\" \"\"\n",
+	fprintf(
+	    f, "soft-step u2.0 nonthreadsafe default \"%s\" rearm.2.0 \"lo 0 step\" \"\"\n", soft);
+	fprintf(f,
+	    "soft-loops u2.0 nonthreadsafe default \"%s\" rearm.2.0 \"127.0.0.1 0 loops=3\" \"\"\n",
 	    soft);
-	fprintf(f, "bad-host u2.0 nonthreadsafe default \"%s\" rearm.2.0 \"no-such-host.invalid 0\" \"\"\n",
+	fprintf(f,
+	    "bad-host u2.0 nonthreadsafe default \"%s\" rearm.2.0 \"no-such-host.invalid 0\" "
+	    "\"\"\n",
 	    soft);
-	fprintf(f, "bad-word u2.0 nonthreadsafe default \"%s\" rearm.2.0 \"lo 0 loop=3\" \"\"\n", soft);
+	fprintf(
+	    f, "bad-word u2.0 nonthreadsafe default \"%s\" rearm.2.0 \"lo 0 loop=3\" \"\"\n", soft);
 	fprintf(f, "bad-empty u2.0 nonthreadsafe default \"%s\" rearm.2.0 \"\" \"\"\n", soft);
 	fprintf(f, "real u2.0 nonthreadsafe default \"%s\" rearm.2.0 \"lo 0\" \"\"\n", REAL_PATH);
 	fclose(f);
@@ -70,8 +75,8 @@ dt_assert_ret_at(const char *file, int line, const char *call, DAT_RETURN got, D
 		return;
 	(void)dat_strerror(got, &major, &minor);
 	(void)dat_strerror(want, &wanted, &wanted_minor);
-	ck_abort_msg("%s:%d: %s\n  gave   0x%08x %s %s\n  wanted 0x%08x %s %s", file, line, call, got,
-	    major, minor, want, wanted, wanted_minor);
+	ck_abort_msg("%s:%d: %s\n  gave   0x%08x %s %s\n  wanted 0x%08x %s %s", file, line, call,
+	    got, major, minor, want, wanted, wanted_minor);
 }
 
 void
@@ -151,7 +156,8 @@ dt_ep(const struct dt_side *side, const DAT_EP_ATTR *attr)
 {
 	DAT_EP_HANDLE ep;
 
-	dt_ok(dat_ep_create(side->ia, side->pz, side->recv, side->request, side->connect, attr, &ep));
+	dt_ok(
+	    dat_ep_create(side->ia, side->pz, side->recv, side->request, side->connect, attr, &ep));
 	return ep;
 }
 
@@ -183,8 +189,8 @@ void
 dt_side_listen(struct dt_side *side)
 {
 	side->cr = dt_evd(side, DAT_EVD_CR_FLAG, 16);
-	dt_ok(dat_psp_create_any(side->ia, &side->qual, side->cr, DAT_PSP_CONSUMER_FLAG,
-	    &side->psp));
+	dt_ok(
+	    dat_psp_create_any(side->ia, &side->qual, side->cr, DAT_PSP_CONSUMER_FLAG, &side->psp));
 }
 
 void

@@ -2,8 +2,9 @@
 /*
  * dt_helpers -- the words in which the tests of a DAT provider are told
  *
- * Both ends of a connection live in the test's process, each with an IA of its own.  The first is the
- * one that connects, the second the one that listens.  Everything goes through the public calls.
+ * Both ends of a connection live in the test's process, each with an IA of its own.  The first is
+ * the one that connects, the second the one that listens.  Everything goes through the public
+ * calls.
  */
 #ifndef REARM_TEST_DT_HELPERS_H
 #define REARM_TEST_DT_HELPERS_H
@@ -20,7 +21,8 @@
 #define DT_BUFFER 4096
 #define DT_FOREVER_MS 10000 /* longer than anything that works takes */
 
-/* A TCase with a dat.conf of its own: provider names "soft", "soft-step", "soft-loops", and bad ones. */
+/* A TCase with a dat.conf of its own: provider names "soft", "soft-step", "soft-loops", and bad
+ * ones. */
 TCase *dt_tcase(Suite *suite, const char *name);
 TCase *dt_tcase_timed(Suite *suite, const char *name, double seconds);
 
@@ -122,10 +124,10 @@ void dt_await_count(const _Atomic(int) *value, int n);
 unsigned long long dt_now_us(void);
 
 /* Compares return values by name. */
-void dt_assert_ret_at(const char *file, int line, const char *call, DAT_RETURN got, DAT_RETURN want);
+void dt_assert_ret_at(
+    const char *file, int line, const char *call, DAT_RETURN got, DAT_RETURN want);
 #define dt_assert_ret(call, want) dt_assert_ret_at(__FILE__, __LINE__, #call, (call), (want))
 #define dt_ok(call) dt_assert_ret(call, DAT_SUCCESS)
-#define dt_assert_type(call, want) \
-	ck_assert_int_eq((int)DAT_GET_TYPE(call), (int)(want))
+#define dt_assert_type(call, want) ck_assert_int_eq((int)DAT_GET_TYPE(call), (int)(want))
 
 #endif
