@@ -2,7 +2,6 @@
 #include "progress.h"
 #include "timer.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
 
@@ -11,21 +10,25 @@ static int epoll_fd = -1;
 static atomic_int wake_fd = -1;
 static atomic_bool quit;
 
-static void
-wait_until(uint64_t when)
+/* The next event, or none when the time has come or a signal woke us. */
+static bool
+next_event(uint64_t when, struct epoll_event *event)
 {
-	struct pollfd pfd = { .fd = epoll_fd, .events = POLLIN };
 	struct timespec ts, *timeout = NULL;
-	uint64_t now;
+	uint64_t now, left = 0;
+	int n;
 
 	if (when != UINT64_MAX) {
 		now = soft_now();
-		when = when > now ? when - now : 0;
-		ts = (struct timespec){ (time_t)(when / 1000000000u), (long)(when % 1000000000u) };
+		left = when > now ? when - now : 0;
+		ts = (struct timespec){ (time_t)(left / 1000000000u), (long)(left % 1000000000u) };
 		timeout = &ts;
 	}
-	/* Nothing to handle: a wake-up and a timeout both lead to another look. */
-	(void)ppoll(&pfd, 1, timeout, NULL);
+	n = epoll_pwait2(epoll_fd, event, 1, timeout, NULL);
+	if (n < 0 && errno == ENOSYS) /* a kernel before 5.11: milliseconds */
+		n = epoll_wait(epoll_fd, event, 1,
+		    timeout ? (int)(left / 1000000u > 1000 ? 1000 : (left + 999999u) / 1000000u) : -1);
+	return n == 1;
 }
 
 static void *
@@ -37,16 +40,14 @@ run(void *unused)
 	(void)unused;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	while (!quit) {
-		wait_until(soft_timer_run());
 		/* One at a time: the function of one may remove another. */
-		while (!quit && epoll_wait(epoll_fd, &event, 1, 0) == 1) {
-			watch = event.data.ptr;
-			if (!watch) {
-				soft_bell_hush(wake_fd);
-				break;
-			}
+		if (!next_event(soft_timer_run(), &event))
+			continue;
+		watch = event.data.ptr;
+		if (watch)
 			watch->fn(watch, event.events);
-		}
+		else
+			soft_bell_hush(wake_fd);
 	}
 	return NULL;
 }
