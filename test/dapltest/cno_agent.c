@@ -231,6 +231,42 @@ START_TEST(agent_and_waiter__both_hear_of_one_trigger)
 }
 END_TEST
 
+START_TEST(agent_owed_a_call__evd_freed_meanwhile__called_without_one)
+{
+	struct cno_waiter w;
+
+	install();
+	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
+	script_complete(&cs.dev[0], 1);
+	ck_assert(script_deliver(&cs.dev[0]));
+	loop_step(cs.loop, 0);
+	ck_assert_int_eq(cno_waiter_join(&w), 0);
+	ck_assert_int_eq(evd_free(&cs.dev[0].evd), 0);
+	cno_unref(&cs.cno);
+	cs.attached[0] = false;
+	cno_story_settle(&cs);
+	ck_assert_int_eq(cs.calls, 1);
+	ck_assert_ptr_eq(cs.last, DAT_HANDLE_NULL);
+}
+END_TEST
+
+START_TEST(agent_owed_a_call__removed__not_called_nor_is_its_successor)
+{
+	struct cno_waiter w;
+
+	install();
+	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
+	script_complete(&cs.dev[0], 1);
+	ck_assert(script_deliver(&cs.dev[0]));
+	loop_step(cs.loop, 0);
+	ck_assert_int_eq(cno_waiter_join(&w), 0);
+	ck_assert_int_eq(cno_modify_agent(&cs.cno, DAT_OS_WAIT_PROXY_AGENT_NULL), 0);
+	install();
+	cno_story_settle(&cs);
+	ck_assert_int_eq(cs.calls, 0);
+}
+END_TEST
+
 START_TEST(agent_ran__a_later_wait_still_finds_the_trigger)
 {
 	install();
@@ -260,6 +296,8 @@ cno_agent_suite(void)
 	tcase_add_test(tc, agent__frees_its_cno__the_return_destroys);
 	tcase_add_test(tc, agent_call_queued__cno_freed__never_called);
 	tcase_add_test(tc, agent_and_waiter__both_hear_of_one_trigger);
+	tcase_add_test(tc, agent_owed_a_call__evd_freed_meanwhile__called_without_one);
+	tcase_add_test(tc, agent_owed_a_call__removed__not_called_nor_is_its_successor);
 	tcase_add_test(tc, agent_ran__a_later_wait_still_finds_the_trigger);
 	return s;
 }

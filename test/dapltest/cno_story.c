@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cno_story.h"
 
+#include <signal.h>
 #include <string.h>
 
 static struct cno_story *
@@ -137,6 +138,7 @@ wait_body(void *arg)
 
 	w->r = cno_wait(w->cno, w->timeout, &w->handle);
 	w->took_ns = os_clock_ns() - before;
+	__atomic_store_n(&w->done, true, __ATOMIC_SEQ_CST);
 	return NULL;
 }
 
@@ -157,6 +159,15 @@ cno_waiter_start(struct cno_waiter *w, struct cno_story *cs, DAT_TIMEOUT timeout
 		asleep = cs->cno.n_waiters > before;
 		os_unlock(&cs->cno.lock);
 		script_sleep_ms(0);
+	}
+}
+
+void
+cno_waiter_interrupt(struct cno_waiter *w, int number)
+{
+	while (!__atomic_load_n(&w->done, __ATOMIC_SEQ_CST)) {
+		(void)pthread_kill(w->thread, number);
+		script_sleep_ms(1);
 	}
 }
 

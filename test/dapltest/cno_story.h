@@ -44,10 +44,12 @@ struct cno_waiter {
 	DAT_EVD_HANDLE handle;
 	int r;
 	uint64_t took_ns;
+	bool done; /* atomic */
 };
 
 /* Returns when the thread sleeps. */
 void cno_waiter_start(struct cno_waiter *w, struct cno_story *cs, DAT_TIMEOUT timeout);
+void cno_waiter_interrupt(struct cno_waiter *w, int number);
 int cno_waiter_join(struct cno_waiter *w);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A CNO's waiters: sticky triggers, one trigger one waiter, the list of triggered EVDs. */
+#include <signal.h>
+
 #include "cno_story.h"
 #include "evd_suites.h"
 
@@ -182,6 +184,28 @@ START_TEST(timeout__neither_early_nor_late)
 }
 END_TEST
 
+static void
+on_signal(int number)
+{
+	(void)number;
+}
+
+START_TEST(signal_handler_ran__interrupted_and_the_next_trigger_not_lost)
+{
+	const struct sigaction action = { .sa_handler = on_signal };
+	struct cno_waiter w;
+
+	ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
+	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
+	cno_waiter_interrupt(&w, SIGUSR1);
+	ck_assert_int_eq(cno_waiter_join(&w), -EINTR);
+	ck_assert_ptr_eq(w.handle, DAT_HANDLE_NULL);
+	script_complete(&cs.dev[0], 1);
+	cno_story_settle(&cs);
+	cno_story_waits(&cs, &cs.dev[0]);
+}
+END_TEST
+
 START_TEST(disabled_evd__does_not_trigger__enabling_it_does)
 {
 	ck_assert_int_eq(evd_set_enabled(&cs.dev[0].evd, false), 0);
@@ -320,6 +344,7 @@ cno_wait_suite(void)
 	tcase_add_test(tc, three_triggers__release_three_waiters);
 	tcase_add_test(tc, timeout__nothing_swallowed);
 	tcase_add_test(tc, timeout__neither_early_nor_late);
+	tcase_add_test(tc, signal_handler_ran__interrupted_and_the_next_trigger_not_lost);
 	tcase_add_test(tc, disabled_evd__does_not_trigger__enabling_it_does);
 	tcase_add_test(tc, attach__events_queued_already__triggers);
 	tcase_add_test(tc, detach__triggered__leaves_the_list);

@@ -219,6 +219,45 @@ START_TEST(wait_in_upcall__another_evd_is_due_an_upcall__called_after_the_return
 }
 END_TEST
 
+static int agent_calls;
+
+static void
+count_agent(DAT_PVOID instance, DAT_EVD_HANDLE evd)
+{
+	(void)instance;
+	(void)evd;
+	__atomic_add_fetch(&agent_calls, 1, __ATOMIC_SEQ_CST);
+}
+
+static void
+wait_and_count_agents(struct tape *tape, uint64_t id)
+{
+	wait_other(tape, id);
+	must(__atomic_load_n(&agent_calls, __ATOMIC_SEQ_CST) == 0);
+}
+
+START_TEST(wait_in_upcall__an_agent_is_due__called_after_the_return)
+{
+	const DAT_OS_WAIT_PROXY_AGENT agent = { NULL, count_agent };
+	struct script third;
+
+	script_init(&third);
+	script_open(&third, &st.dev.opt);
+	ck_assert_int_eq(evd_set_listener(&third.evd, cno_listener(&cno), &cno), 0);
+	ck_assert_int_eq(cno_modify_agent(&cno, agent), 0);
+	inside_upcall(wait_and_count_agents);
+	await_waiting(&other.evd);
+	ck_assert_int_eq(script_post(&third, 300), 0);
+	script_sleep_ms(10);
+	ck_assert_int_eq(script_post(&other, 200), 0);
+	ck_assert_int_eq(script_post(&other, 201), 0);
+	await_return();
+	while (__atomic_load_n(&agent_calls, __ATOMIC_SEQ_CST) == 0)
+		script_sleep_ms(1);
+	script_close(&third);
+}
+END_TEST
+
 static void
 free_other(struct tape *tape, uint64_t id)
 {
@@ -292,6 +331,7 @@ evd_inside_suite(void)
 	tcase_add_test(tc, cno_wait_in_upcall__triggered_from_the_same_upcall__returns);
 	tcase_add_test(tc, cno_wait_in_upcall__taker_changes_from_upcall_to_cno__told);
 	tcase_add_test(tc, wait_in_upcall__another_evd_is_due_an_upcall__called_after_the_return);
+	tcase_add_test(tc, wait_in_upcall__an_agent_is_due__called_after_the_return);
 	tcase_add_test(tc, free_in_upcall__the_other_has_a_blocked_waiter__ends);
 	tcase_add_test(tc, teardown_in_upcall__of_its_own_evd__does_not_wait_for_itself);
 	tcase_add_test(tc, timed_wait_in_upcall__nothing_comes__ends_in_time);

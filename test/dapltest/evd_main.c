@@ -29,6 +29,7 @@ main(int argc, char **argv)
 		evd_stress_suite,
 		evd_window_suite,
 		evd_cost_suite,
+		evd_starve_suite,
 		NULL,
 	};
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DAT_UPCALL_MANY: upcalls at once, on a crew, and the way back to one at a time. */
+#include "cno/cno.h"
+
 #include "evd_story.h"
 #include "evd_suites.h"
 
@@ -192,6 +194,44 @@ START_TEST(many__freed_while_upcalls_run__waits_and_destroys_once)
 }
 END_TEST
 
+START_TEST(many__crew_given_later__used_from_then_on)
+{
+	struct script_options opt = st.dev.opt;
+
+	ck_assert_int_eq(evd_free(&st.dev.evd), 0);
+	opt.crew = NULL;
+	script_open(&st.dev, &opt);
+	evd_set_crew(&st.dev.evd, crew);
+	tape_hold(&st.tape);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	complete(1, CREW);
+	tape_await_inside(&st.tape, CREW);
+	tape_release(&st.tape);
+}
+END_TEST
+
+START_TEST(many_to_cno__the_crew_is_busy__told_by_the_loop)
+{
+	const struct cno_config config = { .loop = st.loop };
+	DAT_EVD_HANDLE handle;
+	struct cno cno;
+
+	cno_slot_init(&cno);
+	ck_assert_int_eq(cno_open(&cno, &config), 0);
+	tape_hold(&st.tape);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	complete(1, CREW);
+	tape_await_inside(&st.tape, CREW);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0); /* its run waits for a thread */
+	ck_assert_int_eq(evd_set_listener(&st.dev.evd, cno_listener(&cno), &cno), 0);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(cno_wait(&cno, DAT_TIMEOUT_INFINITE, &handle), 0);
+	story_dequeues(&st, 100);
+	ck_assert_int_eq(evd_set_listener(&st.dev.evd, NULL, NULL), 0);
+	tape_release(&st.tape);
+}
+END_TEST
+
 Suite *
 evd_many_suite(void)
 {
@@ -208,5 +248,7 @@ evd_many_suite(void)
 	tcase_add_test(tc, many__every_upcall_tears_down_its_own_evd__none_waits_for_ever);
 	tcase_add_test(tc, many__teardown_inside_one__waits_for_the_others);
 	tcase_add_test(tc, many__freed_while_upcalls_run__waits_and_destroys_once);
+	tcase_add_test(tc, many__crew_given_later__used_from_then_on);
+	tcase_add_test(tc, many_to_cno__the_crew_is_busy__told_by_the_loop);
 	return s;
 }

@@ -169,6 +169,29 @@ START_TEST(overflow__upcalls_enabled__what_is_queued_still_comes)
 }
 END_TEST
 
+START_TEST(refresh__takes_what_the_device_has_and_tells_the_taker)
+{
+	struct evd_status status;
+	struct waiter w;
+
+	script_complete(&st.dev, 1);
+	script_complete(&st.dev, 2);
+	ck_assert_int_eq(evd_query(&st.dev.evd, &status), 0);
+	ck_assert_int_eq(status.queued, 0);
+	ck_assert_int_eq(evd_refresh(&st.dev.evd), 0);
+	ck_assert_int_eq(evd_query(&st.dev.evd, &status), 0);
+	ck_assert_int_eq(status.queued, 2);
+	ck_assert_uint_eq(script_queued(&st.dev), 0);
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 3);
+	script_show(&st.dev, 3); /* no notification: only the refresh can tell */
+	ck_assert_int_eq(evd_refresh(&st.dev.evd), 0);
+	ck_assert_int_eq(waiter_join(&w), 0);
+	script_decide(&st.dev);
+	ck_assert_int_eq(evd_free(&st.dev.evd), 0);
+	ck_assert_int_eq(evd_refresh(&st.dev.evd), -ENODEV);
+}
+END_TEST
+
 START_TEST(solicited__plain_completions_make_no_sound)
 {
 	const struct script_record solicited = { .id = 2, .flags = SCRIPT_SOLICITED };
@@ -226,6 +249,7 @@ evd_status_suite(void)
 	tcase_add_test(tc, overflow__reported_once__queued_events_first_then_the_error);
 	tcase_add_test(tc, overflow__waiter_blocked__released);
 	tcase_add_test(tc, overflow__upcalls_enabled__what_is_queued_still_comes);
+	tcase_add_test(tc, refresh__takes_what_the_device_has_and_tells_the_taker);
 	tcase_add_test(tc, solicited__plain_completions_make_no_sound);
 	tcase_add_test(tc, no_device__posted_events_alone__all_faces_work);
 	return s;

@@ -29,5 +29,6 @@ Suite *evd_status_suite(void);
 Suite *evd_stress_suite(void);
 Suite *evd_window_suite(void);
 Suite *evd_cost_suite(void);
+Suite *evd_starve_suite(void);
 
 #endif
