@@ -51,7 +51,7 @@ evd_slot_close(struct evd *evd)
 	if (!e->open)
 		violation("destroyed() was called twice");
 	e->open = false;
-	if (e->running > *stage_frames(e))
+	if (e->running)
 		violation("I6: destroyed() while an upcall runs");
 	if (e->spec->cq)
 		device_cq_destroy(&e->cq);

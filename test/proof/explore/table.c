@@ -174,6 +174,7 @@ static const struct scenario_text table[] = {
 	{ "fault/excess-wait", "a=private faults=excess", "hw: c a; c a | app: take a 2" },
 	{ "fault/eintr-wait", "a=private faults=eintr", "hw: c a; c a | app: take a 2" },
 	{ "fault/eintr-cno", "a=cq,n n faults=eintr", "hw: c a; c a | srv: serve n 2" },
+	{ "fault/eintr-single", "a=cq,single faults=eintr", "hw: c a; c a" },
 	{ "fault/eintr-loop", "a=cq,single faults=eintr", "hw: c a; c a | ctl: teardown a" },
 	{ "fault/eintr-free", "a=cq,many faults=eintr", "hw: burst a 2 | ctl: free a" },
 	{ "fault/open-wait", "a=cq faults=open,alloc", "hw: c a; c a | app: take a 2" },
