@@ -14,9 +14,15 @@
 int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
 
-static pthread_mutex_t *watched; /* set by tests that have one thread only */
+static pthread_mutex_t *watched; /* its releases by the test's own thread count */
 static int countdown;
 static void (*intrude)(void);
+
+static void
+watch(pthread_mutex_t *mutex)
+{
+	__atomic_store_n(&watched, mutex, __ATOMIC_RELAXED);
+}
 
 int
 __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
@@ -24,7 +30,7 @@ __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
 	int r = __real_pthread_mutex_unlock(mutex);
 
 	if (__atomic_load_n(&watched, __ATOMIC_RELAXED) == mutex && --countdown == 0) {
-		__atomic_store_n(&watched, NULL, __ATOMIC_RELAXED);
+		watch(NULL);
 		intrude();
 	}
 	return r;
@@ -155,7 +161,7 @@ tell(DAT_UPCALL_POLICY policy, void (*then)(struct tape *, uint64_t), bool exact
 	st.tape.then = then;
 	intrude = intruder;
 	countdown = window;
-	watched = &st.dev.evd.lock.mutex;
+	watch(&st.dev.evd.lock.mutex);
 	must(story_enable(&st, policy) == 0);
 	script_complete(&st.dev, 1);
 	script_complete(&st.dev, 2);
@@ -164,7 +170,7 @@ tell(DAT_UPCALL_POLICY policy, void (*then)(struct tape *, uint64_t), bool exact
 	rest();
 	script_complete(&st.dev, 3);
 	rest();
-	watched = NULL;
+	watch(NULL);
 }
 
 /* What was not taken is, once there is a taker for it; and then all of it was taken once. */
@@ -239,6 +245,53 @@ START_TEST(notify__any_event_in_any_window__nothing_stranded)
 }
 END_TEST
 
+/* ---- TEARDOWN by a thread of its own, since it may have to wait for the upcall ---- */
+
+static pthread_t tearing_thread;
+static bool torn_down;
+
+static void *
+tear_down(void *arg)
+{
+	(void)arg;
+	must(story_policy(&st, DAT_UPCALL_TEARDOWN, DAT_UPCALL_INVOC_NEW) == 0);
+	__atomic_store_n(&torn_down, true, __ATOMIC_SEQ_CST);
+	return NULL;
+}
+
+static void
+intrude_teardown(void)
+{
+	must(pthread_create(&tearing_thread, NULL, tear_down, NULL) == 0);
+	/* Time to return, if nothing keeps it: then no upcall may start any more. */
+	for (int i = 0; i < 20 && !__atomic_load_n(&torn_down, __ATOMIC_SEQ_CST); i++)
+		script_sleep_ms(1);
+}
+
+static void
+not_torn_down(struct tape *tape, uint64_t id)
+{
+	(void)tape;
+	(void)id;
+	must(!__atomic_load_n(&torn_down, __ATOMIC_SEQ_CST)); /* I6 */
+}
+
+START_TEST(teardown_in_any_window__no_upcall_after_it_returned)
+{
+	const DAT_UPCALL_POLICY policy = _i ? DAT_UPCALL_MANY : DAT_UPCALL_SINGLE_INSTANCE;
+	bool intruded = true;
+
+	for (int window = 1; intruded; window++) {
+		torn_down = false;
+		tell(policy, not_torn_down, false, window, intrude_teardown);
+		intruded = countdown <= 0;
+		if (intruded)
+			pthread_join(tearing_thread, NULL);
+		reckon(intruded);
+	}
+}
+END_TEST
+
 /* ---- the last window of a wait: between the end of its sleep and its last look ---- */
 
 static struct cno_story cs;
@@ -265,7 +318,7 @@ START_TEST(cno_wait__triggered_at_the_deadline__returned)
 	intrude = trigger_after_the_deadline;
 	countdown = 1;
 	deadline = os_clock_ns() + 10000000u;
-	watched = &cs.cno.lock.mutex;
+	watch(&cs.cno.lock.mutex);
 	ck_assert_int_eq(cno_wait(&cs.cno, 5 * MS, &(DAT_EVD_HANDLE){ NULL }), 0);
 	ck_assert_ptr_null(watched);
 	cno_story_drains(&cs.dev[0], 1);
@@ -289,7 +342,7 @@ START_TEST(evd_wait__completion_at_the_deadline__returned)
 	intrude = complete_after_the_deadline;
 	countdown = 1;
 	deadline = os_clock_ns() + 10000000u;
-	watched = &st.dev.evd.lock.mutex;
+	watch(&st.dev.evd.lock.mutex);
 	ck_assert_int_eq(evd_wait(&st.dev.evd, 5 * MS, 1, &event, &nmore), 0);
 	ck_assert_ptr_null(watched);
 	ck_assert_uint_eq(script_id(&event), 1);
@@ -313,6 +366,7 @@ evd_window_suite(void)
 	    0, N_INTRUDERS);
 	/* The first four are events; the others change to a policy that has an event. */
 	tcase_add_loop_test(tc, notify__any_event_in_any_window__nothing_stranded, 0, 4);
+	tcase_add_loop_test(tc, teardown_in_any_window__no_upcall_after_it_returned, 0, 2);
 	tcase_add_test(tc, cno_wait__triggered_at_the_deadline__returned);
 	tcase_add_test(tc, evd_wait__completion_at_the_deadline__returned);
 	return s;
