@@ -83,13 +83,20 @@ poll_cq(void *source, void *raw, int max)
 	return n < 0 ? -EIO : n;
 }
 
+/* Whether a completion is of the queue pair that its endpoint had in this generation. */
+static bool
+is_of(uint64_t id, uint32_t generation)
+{
+	return (generation & WR_GENERATION_MASK) == wr_id_generation(id);
+}
+
 /* The endpoint and the ring of a completion, or NULL when its queue pair is gone. */
 static struct ep *
 find(uint64_t id, struct wr_ring **ring)
 {
 	struct ep *ep = slab_at(&ep_slab, wr_id_slot(id));
 
-	if (!ep || (ep_generation(ep) & WR_GENERATION_MASK) != wr_id_generation(id))
+	if (!ep || !is_of(id, ep_generation(ep)))
 		return NULL;
 	*ring = wr_id_is_recv(id) ? &ep->recvs : &ep->requests;
 	return ep;
@@ -167,15 +174,19 @@ convert(void *source, const void *raw, DAT_EVENT *event, struct evd_effect *effe
 	DAT_DTO_COMPLETION_EVENT_DATA *dto = &event->event_data.dto_completion_event_data;
 	const struct wr_entry *entry;
 	struct wr_ring *ring;
-	uint32_t place;
+	uint32_t place, generation;
 	struct ep *ep;
 
 	(void)source;
 	*event = (DAT_EVENT){ .event_number = DAT_DTO_COMPLETION_EVENT };
-	/* Freeing an endpoint takes its completions out of the stash, so it is there. */
-	ep = find(wc->wr_id, &ring);
-	if (!ep)
-		return;
+	/*
+	 * Whatever left the device is purged before its endpoint's slot and rings serve anything
+	 * else.  The queue pair may be past already: freeing moves the generation on first, and until
+	 * the purge the event is still delivered as what it is.
+	 */
+	ep = slab_at(&ep_slab, wr_id_slot(wc->wr_id));
+	generation = ep_generation(ep);
+	ring = wr_id_is_recv(wc->wr_id) ? &ep->recvs : &ep->requests;
 	entry = wr_ring_at(ring, wr_id_place(wc->wr_id), &place);
 	dto->ep_handle = ep->self;
 	dto->user_cookie = entry->cookie;
@@ -185,9 +196,10 @@ convert(void *source, const void *raw, DAT_EVENT *event, struct evd_effect *effe
 		dto->transfered_length =
 		    entry->operation == DAT_DTO_RECEIVE ? wc->byte_len : entry->length;
 	wr_ring_done(ring, place);
-	if (wc->status != IBV_WC_SUCCESS && wc->status != IBV_WC_WR_FLUSH_ERR)
+	if (wc->status != IBV_WC_SUCCESS && wc->status != IBV_WC_WR_FLUSH_ERR &&
+	    is_of(wc->wr_id, generation))
 		*effect = (struct evd_effect){
-			.code = EFFECT_BROKEN, .object = ep, .stamp = ep_generation(ep)
+			.code = EFFECT_BROKEN, .object = ep, .stamp = generation
 		};
 }
 

@@ -183,6 +183,61 @@ START_TEST(ep_free__against_a_dequeuing_thread__is_safe)
 }
 END_TEST
 
+struct drain {
+	DAT_EVD_HANDLE evd;
+	DAT_EP_HANDLE ep;
+	_Atomic(int) running, go, stop;
+	int nameless;
+};
+
+static void *
+drain_body(void *arg)
+{
+	struct drain *drain = arg;
+	DAT_EVENT event;
+
+	drain->running = 1;
+	while (!drain->go)
+		;
+	while (!drain->stop)
+		if (dat_evd_dequeue(drain->evd, &event) == DAT_SUCCESS &&
+		    event.event_data.dto_completion_event_data.ep_handle != drain->ep)
+			drain->nameless++;
+	return NULL;
+}
+
+START_TEST(ep_free__while_a_thread_drains__every_completion_names_its_endpoint)
+{
+	struct dt_pair pair;
+	struct drain drain;
+	pthread_t thread;
+	DAT_EVENT event;
+
+	for (int round = 0; round < 40; round++) {
+		dt_pair_open(&pair, DT_SEPARATE);
+		for (DAT_UINT64 i = 0; i < 16; i++)
+			dt_recv(&pair.b, 0, 64, i);
+		dt_connect_pair(&pair);
+		for (DAT_UINT64 i = 0; i < 16; i++)
+			dt_send(&pair.a, 0, 8, i);
+		for (DAT_UINT64 i = 0; i < 16; i++)
+			dt_expect_dto(pair.a.request, pair.a.ep, i, DAT_DTO_SUCCESS, &event);
+		/* One is taken, so that the others sit between the device and the consumer. */
+		dt_expect_dto(pair.b.recv, pair.b.ep, 0, DAT_DTO_SUCCESS, &event);
+		drain = (struct drain){ .evd = pair.b.recv, .ep = pair.b.ep };
+		pthread_create(&thread, NULL, drain_body, &drain);
+		while (!drain.running)
+			;
+		drain.go = 1;
+		dt_ok(dat_ep_free(pair.b.ep));
+		drain.stop = 1;
+		pthread_join(thread, NULL);
+		ck_assert_int_eq(drain.nameless, 0);
+		dt_pair_close(&pair);
+	}
+}
+END_TEST
+
 static void *
 connect_storm_body(void *arg)
 {
@@ -250,6 +305,8 @@ dapl_free_suite(void)
 	tcase_add_test(tc, reused_endpoint__gets_no_completion_of_its_predecessor);
 	tc = dt_tcase(s, "race");
 	tcase_add_test(tc, ep_free__against_a_dequeuing_thread__is_safe);
+	tcase_add_test(tc,
+	    ep_free__while_a_thread_drains__every_completion_names_its_endpoint);
 	tcase_add_test(tc, ep_free__against_events_of_the_connection_manager__is_safe);
 	tcase_add_test(tc, evd_free__with_completions_in_the_device__works);
 	return s;
