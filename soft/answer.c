@@ -16,20 +16,6 @@ soft_remote_connect(struct soft_qp *qp)
 	qp->answers.to = qp->attr.dest_qp_num;
 }
 
-/* Everything but the place in a link's list, which is not ours to change. */
-void
-soft_remote_reset(struct soft_qp *qp)
-{
-	struct soft_answers *answers = &qp->answers;
-
-	qp->sq.remote = false;
-	free(answers->reads);
-	answers->reads = NULL;
-	answers->read_head = answers->read_tail = 0;
-	answers->deaf = answers->starving = answers->snubbed = false;
-	answers->ack = answers->nak = answers->ready = false;
-}
-
 void
 soft_remote_ready(struct soft_qp *qp)
 {
@@ -346,6 +332,35 @@ send_all(struct soft_qp *qp, struct soft_link *link, struct soft_aftermath *afte
 		answers->ready = r != 0;
 	}
 	return r;
+}
+
+/*
+ * Everything but the place in a link's list, which is not ours to change.  What was
+ * executed and not acknowledged is acknowledged now, if the link takes it; reads that are
+ * not answered are refused.
+ */
+void
+soft_remote_reset(struct soft_qp *qp)
+{
+	struct soft_answers *answers = &qp->answers;
+	struct soft_aftermath none = SOFT_NO_AFTERMATH;
+	struct soft_link *link = NULL;
+
+	if (answers->read_head != answers->read_tail)
+		nak(qp, answers->reads[answers->read_head % qp->attr.max_dest_rd_atomic].psn,
+		    SOFT_NAK_SILENT);
+	answers->read_head = answers->read_tail = 0;
+	if (answers->ack || answers->nak)
+		link = soft_peer_incoming(soft_qpn_slot(answers->to));
+	if (link) {
+		(void)send_all(qp, link, &none);
+		soft_link_put(link);
+	}
+	free(answers->reads);
+	answers->reads = NULL;
+	answers->deaf = answers->starving = answers->snubbed = false;
+	answers->ack = answers->nak = answers->ready = false;
+	qp->sq.remote = false;
 }
 
 void

@@ -39,6 +39,7 @@ enum soft_cm_type {
 struct soft_cm_message {
 	enum soft_cm_type type;
 	unsigned int from_slot;
+	bool called; /* it came on the peer's link: so does an answer to nobody's id go back */
 	uint32_t from, to; /* id numbers; a REQ has no `to` */
 	uint16_t reason;   /* REJ */
 	/* REQ: */

@@ -35,7 +35,7 @@ dispatch(unsigned int slot, bool called, const struct soft_cm_message *message)
 
 /* Answers a message for which there is no id. */
 static void
-send_bare(const struct soft_cm_message *to, enum soft_cm_type type, uint16_t reason, bool called)
+send_bare(const struct soft_cm_message *to, enum soft_cm_type type, uint16_t reason)
 {
 	struct soft_cm_message message = {
 		.type = type,
@@ -45,7 +45,7 @@ send_bare(const struct soft_cm_message *to, enum soft_cm_type type, uint16_t rea
 		.reason = reason,
 	};
 
-	(void)dispatch(to->from_slot, called, &message);
+	(void)dispatch(to->from_slot, to->called, &message);
 }
 
 void
@@ -138,7 +138,7 @@ reject:
 	free(event);
 	if (child)
 		soft_id_free(child);
-	send_bare(message, SOFT_CM_REJ, reason, true);
+	send_bare(message, SOFT_CM_REJ, reason);
 }
 
 void
@@ -201,6 +201,26 @@ deliver_disconnect(struct soft_id *id)
 	soft_cm_send(id, SOFT_CM_DREP, 0, NULL, 0);
 }
 
+/* Whoever does not know yet that an id has gone learns it when it talks to it. */
+static void
+deliver_to_nobody(const struct soft_cm_message *message)
+{
+	switch (message->type) {
+	case SOFT_CM_MRA:
+	case SOFT_CM_REP:
+		send_bare(message, SOFT_CM_REJ, SOFT_CM_REJ_TIMEOUT);
+		break;
+	case SOFT_CM_RTU:
+		send_bare(message, SOFT_CM_DREQ, 0);
+		break;
+	case SOFT_CM_DREQ:
+		send_bare(message, SOFT_CM_DREP, 0);
+		break;
+	default:
+		break;
+	}
+}
+
 void
 soft_cm_deliver(const struct soft_cm_message *message)
 {
@@ -211,10 +231,11 @@ soft_cm_deliver(const struct soft_cm_message *message)
 		return;
 	}
 	id = soft_id_find(message->to);
-	if (!id && (message->type == SOFT_CM_MRA || message->type == SOFT_CM_REP))
-		/* It gave up before it knew whom to tell. */
-		send_bare(message, SOFT_CM_REJ, SOFT_CM_REJ_TIMEOUT, false);
-	if (!id || (id->peer_number && message->from && id->peer_number != message->from) ||
+	if (!id) {
+		deliver_to_nobody(message);
+		return;
+	}
+	if ((id->peer_number && message->from && id->peer_number != message->from) ||
 	    id->peer_slot != message->from_slot)
 		return;
 	switch (message->type) {
@@ -253,10 +274,10 @@ soft_cm_abandon(struct soft_id *id)
 			soft_cm_send(id, SOFT_CM_REJ, SOFT_CM_REJ_TIMEOUT, NULL, 0);
 		break;
 	case SOFT_ID_REQUESTED:
-	case SOFT_ID_ANSWERED:
 	case SOFT_ID_ACCEPTED:
 		soft_cm_send(id, SOFT_CM_REJ, SOFT_CM_REJ_CONSUMER, NULL, 0);
 		break;
+	case SOFT_ID_ANSWERED: /* the peer may have the answer, and be connected */
 	case SOFT_ID_CONNECTED:
 		soft_cm_send(id, SOFT_CM_DREQ, 0, NULL, 0);
 		break;

@@ -167,6 +167,26 @@ send_locked(struct soft_link *link, struct soft_frame *frame, const struct iovec
 	return 0;
 }
 
+/* The lock is held. */
+static int
+send_messages(struct soft_link *link)
+{
+	struct soft_link_message *message;
+	struct iovec iov;
+	int r;
+
+	while ((message = STAILQ_FIRST(&link->messages))) {
+		iov = (struct iovec){ &message->cm, sizeof message->cm };
+		r = send_locked(link, &message->frame, &iov, message->frame.type == SOFT_FRAME_CM);
+		if (r)
+			return r;
+		STAILQ_REMOVE_HEAD(&link->messages, next);
+		link->message_count--;
+		free(message);
+	}
+	return 0;
+}
+
 int
 soft_link_send(struct soft_link *link, struct soft_frame *frame, const struct iovec *payload,
     int count)
@@ -174,7 +194,10 @@ soft_link_send(struct soft_link *link, struct soft_frame *frame, const struct io
 	int r;
 
 	pthread_mutex_lock(&link->lock);
-	r = send_locked(link, frame, payload, count);
+	/* Data does not overtake the message that says who is connected. */
+	r = send_messages(link);
+	if (!r)
+		r = send_locked(link, frame, payload, count);
 	pthread_mutex_unlock(&link->lock);
 	return r;
 }
@@ -249,26 +272,6 @@ anybody_waits(const struct soft_link *link)
 	waits = !TAILQ_EMPTY(&link->requesters) || !TAILQ_EMPTY(&link->responders);
 	pthread_mutex_unlock(&places);
 	return waits;
-}
-
-/* The lock is held. */
-static int
-send_messages(struct soft_link *link)
-{
-	struct soft_link_message *message;
-	struct iovec iov;
-	int r;
-
-	while ((message = STAILQ_FIRST(&link->messages))) {
-		iov = (struct iovec){ &message->cm, sizeof message->cm };
-		r = send_locked(link, &message->frame, &iov, message->frame.type == SOFT_FRAME_CM);
-		if (r)
-			return r;
-		STAILQ_REMOVE_HEAD(&link->messages, next);
-		link->message_count--;
-		free(message);
-	}
-	return 0;
 }
 
 static int
@@ -377,6 +380,7 @@ handle(struct soft_link *link, const struct soft_frame *frame, const char *paylo
 		memcpy(&cm, payload, sizeof cm);
 		if (!soft_wire_unpack_cm(&message, &cm, link->slot))
 			return false;
+		message.called = !link->outgoing;
 		pthread_mutex_lock(&soft_cm_lock);
 		soft_cm_deliver(&message);
 		pthread_mutex_unlock(&soft_cm_lock);

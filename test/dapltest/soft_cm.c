@@ -339,6 +339,33 @@ START_TEST(passive_disconnects_before_the_answer_is_read__established_then_disco
 }
 END_TEST
 
+START_TEST(passive_destroyed_before_the_answer_is_read__established_then_disconnected)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+
+	request();
+	ck_assert_int_eq(rdma_accept(passive, &p), 0);
+	forget(&passive);
+	cm_expect(client, RDMA_CM_EVENT_ESTABLISHED, active);
+	cm_expect(client, RDMA_CM_EVENT_DISCONNECTED, active);
+	cm_expect_quiet(client);
+	cm_expect_quiet(server);
+}
+END_TEST
+
+START_TEST(active_destroyed_before_it_reads_the_answer__passive_is_rejected)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+
+	request();
+	ck_assert_int_eq(rdma_accept(passive, &p), 0);
+	forget(&active);
+	cm_expect(server, RDMA_CM_EVENT_REJECTED, passive);
+	ck_assert_int_eq(qp_state(passive->qp), IBV_QPS_ERR);
+	cm_expect_quiet(server);
+}
+END_TEST
+
 START_TEST(notify_communication_established__stands_for_the_missing_RTU)
 {
 	struct rdma_conn_param p = param(NULL, 0);
@@ -649,6 +676,9 @@ soft_cm_suite(void)
 	tcase_add_test(tcase, destroy_id__event_not_acknowledged__waits);
 	tcase_add_test(tcase,
 	    passive_disconnects_before_the_answer_is_read__established_then_disconnected);
+	tcase_add_test(tcase,
+	    passive_destroyed_before_the_answer_is_read__established_then_disconnected);
+	tcase_add_test(tcase, active_destroyed_before_it_reads_the_answer__passive_is_rejected);
 	tcase_add_test(tcase, notify_communication_established__stands_for_the_missing_RTU);
 	tcase_add_test(tcase, bind__port_taken__address_in_use);
 	tcase_add_test(tcase, bind__address_of_another_host__no_device);

@@ -403,6 +403,36 @@ START_TEST(send__to_a_destroyed_queue_pair__retries_then_gives_up)
 END_TEST
 
 static void
+resetting(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+
+	connect_own(NULL);
+	side_receive(&own, 1, 0, 10);
+	cq_expect(own.cq, 1, IBV_WC_SUCCESS);
+	ck_assert_int_eq(ibv_modify_qp(own.qp, &attr, IBV_QP_STATE), 0);
+	meet();
+	side_free(&own);
+}
+
+/* What was executed is told even if the queue pair forgets everything the moment after. */
+START_TEST(peer_resets_right_after_the_message__it_was_done__the_next_is_not)
+{
+	start(resetting);
+	connect_own(NULL);
+	side_post(&own, IBV_WR_SEND, IBV_SEND_SIGNALED, 1, 0, 10);
+	cq_expect(own.cq, 1, IBV_WC_SUCCESS);
+	side_post(&own, IBV_WR_SEND, IBV_SEND_SIGNALED, 2, 0, 10);
+	rdma(IBV_WR_RDMA_READ, 3, 0, 0, 1000);
+	cq_expect(own.cq, 2, IBV_WC_RETRY_EXC_ERR);
+	cq_expect(own.cq, 3, IBV_WC_WR_FLUSH_ERR);
+	meet();
+	side_free(&own);
+	finish();
+}
+END_TEST
+
+static void
 slow_to_connect(void)
 {
 	side_make(&own, NULL);
@@ -1017,6 +1047,8 @@ soft_process_suite(void)
 	tcase_add_test(tcase, send__longer_than_the_receive__invalid_request);
 	tcase_add_test(tcase, send__no_receive_and_no_retries__rnr_error);
 	tcase_add_test(tcase, send__to_a_destroyed_queue_pair__retries_then_gives_up);
+	tcase_add_loop_test(tcase,
+	    peer_resets_right_after_the_message__it_was_done__the_next_is_not, 0, 10);
 	tcase_add_test(tcase, send__before_the_peer_is_ready__arrives_when_it_is);
 	tcase_add_test(tcase, peer_killed__requests_fail);
 	tcase_add_test(tcase, both_directions__thousands_of_messages__whole_and_in_order);
