@@ -10,6 +10,12 @@ static int epoll_fd = -1;
 static atomic_int wake_fd = -1;
 static atomic_bool quit;
 
+/*
+ * Counts watches.  The kernel orders what was written before a descriptor was added with
+ * what its event leads to; the counter says the same in the language of C.
+ */
+static atomic_uint watches;
+
 /* The next event, or none when the time has come or a signal woke us. */
 static bool
 next_event(uint64_t when, struct epoll_event *event)
@@ -28,6 +34,7 @@ next_event(uint64_t when, struct epoll_event *event)
 	if (n < 0 && errno == ENOSYS) /* a kernel before 5.11: milliseconds */
 		n = epoll_wait(epoll_fd, event, 1,
 		    timeout ? (int)(left / 1000000u > 1000 ? 1000 : (left + 999999u) / 1000000u) : -1);
+	(void)atomic_load_explicit(&watches, memory_order_acquire);
 	return n == 1;
 }
 
@@ -119,6 +126,7 @@ watch_control(struct soft_watch *watch, int operation, uint32_t events)
 int
 soft_watch_add(struct soft_watch *watch, uint32_t events)
 {
+	atomic_fetch_add_explicit(&watches, 1, memory_order_release);
 	return watch_control(watch, EPOLL_CTL_ADD, events);
 }
 
