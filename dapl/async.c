@@ -153,4 +153,5 @@ async_read(void *arg)
 		ibv_ack_async_event(&event);
 		dispatch(ia->verbs, &note);
 	}
+	ia_channel_read(ia->loops[0].loop, &ia->async_ticket);
 }

@@ -149,4 +149,5 @@ cm_read(void *arg)
 		rdma_ack_cm_event(event);
 		dispatch(ia, &note);
 	}
+	ia_channel_read(ia->loops[0].loop, &ia->cm_ticket);
 }

@@ -266,6 +266,16 @@ names_queue_pair(const void *raw, const void *who)
 	return wr_id_slot(wc->wr_id) == ep->obj.slot.index;
 }
 
+/* Flushed without the device. */
+static bool
+names_flushed(const DAT_EVENT *event, const void *who)
+{
+	const struct ep *ep = who;
+
+	return event->event_number == DAT_DTO_COMPLETION_EVENT &&
+	       event->event_data.dto_completion_event_data.ep_handle == ep->self;
+}
+
 static bool
 names_endpoint(const DAT_EVENT *event, const void *who)
 {
@@ -294,10 +304,10 @@ static void
 purge_completions(struct ep *ep)
 {
 	if (ep->request_evd)
-		evd_purge(&ep->request_evd->core, NULL, names_queue_pair, NULL, ep);
+		evd_purge(&ep->request_evd->core, NULL, names_queue_pair, names_flushed, ep);
 	if (ep->recv_evd)
-		evd_purge(
-		    &ep->recv_evd->core, ep->merged ? &ep->hold : NULL, names_queue_pair, NULL, ep);
+		evd_purge(&ep->recv_evd->core, ep->merged ? &ep->hold : NULL, names_queue_pair,
+		    names_flushed, ep);
 }
 
 static void

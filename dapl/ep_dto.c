@@ -85,6 +85,35 @@ gather(const struct dto *d, uint64_t limit, struct ibv_sge *sge, uint64_t *total
 	return n;
 }
 
+/*
+ * Devices differ in whether a queue pair in the error state looks at what is posted to it.  Once it
+ * has flushed all it had, requests are flushed here; until then they have to keep their order.
+ * Locked.
+ */
+static bool
+flushes_here(struct ep *ep, struct wr_ring *ring, struct dapl_evd *evd)
+{
+	if (ep->state != DAT_EP_STATE_DISCONNECTED)
+		return false;
+	(void)evd_refresh(&evd->core);
+	return wr_ring_idle(ring);
+}
+
+static DAT_RETURN
+flush(struct ep *ep, const struct dto *d, struct dapl_evd *evd)
+{
+	DAT_EVENT event = { .event_number = DAT_DTO_COMPLETION_EVENT };
+	DAT_DTO_COMPLETION_EVENT_DATA *dto = &event.event_data.dto_completion_event_data;
+
+	dto->ep_handle = ep->self;
+	dto->user_cookie = d->cookie;
+	dto->status = DAT_DTO_ERR_FLUSHED;
+	dto->operation = d->operation;
+	return evd_post(&evd->core, EVD_STREAM_DTO, &event) ?
+		   DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEVD) :
+		   DAT_SUCCESS;
+}
+
 static void
 remember(struct wr_entry *entry, const struct dto *d, uint64_t length)
 {
@@ -111,6 +140,8 @@ post_request(struct ep *ep, const struct dto *d, uint64_t limit)
 	uint64_t total;
 	int r;
 
+	if (flushes_here(ep, &ep->requests, ep->request_evd))
+		return flush(ep, d, ep->request_evd);
 	wr.num_sge = gather(d, limit, sge, &total);
 	/*
 	 * The endpoint's own max_message_size and max_rdma_size are no limits but hints: programs
@@ -170,6 +201,10 @@ dapl_ep_post_recv(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov
 	if (!ep)
 		return ret;
 	ret = check(&d, ep->attr.max_recv_iov);
+	if (ret == DAT_SUCCESS && flushes_here(ep, &ep->recvs, ep->recv_evd)) {
+		ret = flush(ep, &d, ep->recv_evd);
+		goto out;
+	}
 	if (ret != DAT_SUCCESS)
 		goto out;
 	entry = wr_ring_next(&ep->recvs, &place);

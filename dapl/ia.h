@@ -124,6 +124,13 @@ int evd_destroy(DAT_HANDLE handle);
 int cno_destroy(DAT_HANDLE handle);
 int pz_destroy(DAT_HANDLE handle);
 
+/*
+ * The end of a reader, with errno as the last call left it: a channel that is not just empty but
+ * broken, as when the device was taken away, would keep its loop busy for ever and is not watched
+ * any more.
+ */
+void ia_channel_read(struct loop *loop, struct loop_ticket *ticket);
+
 /* Readers of the loop's sources. */
 void cm_read(void *ia);
 void async_read(void *ia);

@@ -26,6 +26,16 @@ failed(const char *call)
 	return -error;
 }
 
+void
+ia_channel_read(struct loop *loop, struct loop_ticket *ticket)
+{
+	/* Anything else, a shortage of memory for one, may be over at the next turn. */
+	if (errno != EIO && errno != ENODEV && errno != EBADF)
+		return;
+	debug_error("a channel of the device is broken: %s", strerror(errno));
+	loop_forget(loop, ticket);
+}
+
 /* Reads, books and kicks; a CQ cannot go before the event read for it is booked. */
 static void
 read_shared_channel(void *arg)
@@ -36,6 +46,7 @@ read_shared_channel(void *arg)
 
 	while (ibv_get_cq_event(l->channel, &cq, &context) == 0)
 		evd_notified(&((struct dapl_evd *)context)->core);
+	ia_channel_read(l->loop, &l->ticket);
 }
 
 static void

@@ -102,8 +102,8 @@ START_TEST(connect__to_an_address_nobody_has__is_unreachable)
 	struct sockaddr_in nowhere = { .sin_family = AF_INET };
 	struct dt_side side;
 
-	/* Of the network reserved for documentation. */
-	nowhere.sin_addr.s_addr = htonl(0xc0000201);
+	/* Of a network reserved for documentation. */
+	nowhere.sin_addr.s_addr = htonl(0xc6336401);
 	dt_side_open(&side, "soft", DT_SEPARATE);
 	dt_ok(dat_ep_connect(side.ep, (DAT_IA_ADDRESS_PTR)&nowhere, 7777, DAT_TIMEOUT_INFINITE, 0,
 	    NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));

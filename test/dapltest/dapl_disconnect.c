@@ -142,8 +142,13 @@ START_TEST(disconnected__posts__are_flushed_at_once)
 	dt_send(&pair.a, 0, 8, 1);
 	dt_recv(&pair.a, 0, 8, 2);
 	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_ERR_FLUSHED, &event);
+	ck_assert_int_eq(event.event_data.dto_completion_event_data.operation, DAT_DTO_SEND);
 	dt_expect_dto(pair.a.recv, pair.a.ep, 2, DAT_DTO_ERR_FLUSHED, &event);
+	ck_assert_int_eq(event.event_data.dto_completion_event_data.operation, DAT_DTO_RECEIVE);
 	dt_assert_quiet(pair.a.connect);
+	dt_recv(&pair.a, 0, 8, 3);
+	dt_ok(dat_ep_free(pair.a.ep)); /* ... takes what it left behind */
+	dt_assert_quiet(pair.a.recv);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -234,6 +239,21 @@ START_TEST(reset__of_a_connection__is_refused)
 }
 END_TEST
 
+/* A completion that failed by itself; which error it is differs between devices. */
+static void
+expect_failed(DAT_EVD_HANDLE evd, DAT_EP_HANDLE ep, DAT_UINT64 cookie)
+{
+	const DAT_DTO_COMPLETION_EVENT_DATA *dto;
+	DAT_EVENT event;
+
+	dt_expect(evd, DAT_DTO_COMPLETION_EVENT, &event);
+	dto = &event.event_data.dto_completion_event_data;
+	ck_assert_ptr_eq(dto->ep_handle, ep);
+	ck_assert_uint_eq(dto->user_cookie.as_64, cookie);
+	ck_assert_int_ne(dto->status, DAT_DTO_SUCCESS);
+	ck_assert_int_ne(dto->status, DAT_DTO_ERR_FLUSHED);
+}
+
 START_TEST(broken__by_a_bad_address__comes_once_after_the_failed_request)
 {
 	struct dt_pair pair;
@@ -267,7 +287,6 @@ START_TEST(broken__then_disconnect__adds_nothing)
 {
 	struct dt_pair pair;
 	DAT_LMR_TRIPLET local;
-	DAT_EVENT event;
 
 	dt_pair_open(&pair, DT_SEPARATE);
 	dt_recv(&pair.b, 0, 64, 1);
@@ -275,7 +294,7 @@ START_TEST(broken__then_disconnect__adds_nothing)
 	local = dt_local(&pair.a, 0, 64);
 	local.lmr_context ^= 0x1234;
 	dt_ok(dat_ep_post_send(pair.a.ep, 1, &local, dt_cookie(1), DAT_COMPLETION_DEFAULT_FLAG));
-	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_ERR_LOCAL_PROTECTION, &event);
+	expect_failed(pair.a.request, pair.a.ep, 1);
 	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, pair.a.ep);
 	dt_ok(dat_ep_disconnect(pair.a.ep, ABRUPT));
 	dt_assert_quiet(pair.a.connect);
@@ -292,7 +311,7 @@ START_TEST(receive__too_short__breaks_the_connection_at_both_ends)
 	dt_recv(&pair.b, 0, 8, 3);
 	dt_connect_pair(&pair);
 	dt_send(&pair.a, 0, 64, 1);
-	dt_expect_dto(pair.b.recv, pair.b.ep, 3, DAT_DTO_ERR_LOCAL_LENGTH, &event);
+	expect_failed(pair.b.recv, pair.b.ep, 3);
 	dt_expect_connection(pair.b.connect, DAT_CONNECTION_EVENT_BROKEN, pair.b.ep);
 	dt_expect(pair.a.request, DAT_DTO_COMPLETION_EVENT, &event);
 	ck_assert_int_ne(event.event_data.dto_completion_event_data.status, DAT_DTO_SUCCESS);

@@ -88,6 +88,7 @@ START_TEST(connection_evd__of_another_adapter__serves_until_that_closes)
 	dt_connect(&pair.a, &pair.b, NULL, 0);
 	dt_ok(dat_cr_accept(dt_request(&pair.b), pair.b.ep, 0, NULL));
 	dt_await_state(pair.a.ep, DAT_EP_STATE_CONNECTED);
+	dt_await_state(pair.b.ep, DAT_EP_STATE_CONNECTED);
 	dt_side_close(&pair.b);
 	dt_await_state(pair.a.ep, DAT_EP_STATE_DISCONNECTED); /* there is nobody to tell */
 	dt_ok(dat_ep_free(pair.a.ep));

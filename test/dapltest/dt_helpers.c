@@ -12,9 +12,20 @@ static char conf[96];
 /* ---- the fixture ---- */
 
 static void
+record(FILE *f, const char *name, const char *library, const char *where, const char *words)
+{
+	fprintf(f, "%s u2.0 nonthreadsafe default \"%s\" rearm.2.0 \"%s %s %s\" \"\"\n", name,
+	    library, where, *where ? "0" : "", words);
+}
+
+/*
+ * The device is the software one of the build tree; DAPL_TEST_PROVIDER and DAPL_TEST_WHERE name
+ * another provider and its interface.
+ */
+static void
 setup(void)
 {
-	const char *soft = getenv("DAPL_TEST_PROVIDER");
+	const char *library = getenv("DAPL_TEST_PROVIDER"), *where = getenv("DAPL_TEST_WHERE");
 	FILE *f;
 
 	strcpy(directory, "/tmp/rearm-dapl-XXXXXX");
@@ -22,22 +33,17 @@ setup(void)
 	snprintf(conf, sizeof conf, "%s/dat.conf", directory);
 	f = fopen(conf, "we");
 	ck_assert_ptr_nonnull(f);
-	if (!soft)
-		soft = SOFT_PATH;
-	fprintf(f, "soft u2.0 nonthreadsafe default \"%s\" rearm.2.0 \"lo 0\" \"\"\n", soft);
-	fprintf(
-	    f, "soft-step u2.0 nonthreadsafe default \"%s\" rearm.2.0 \"lo 0 step\" \"\"\n", soft);
-	fprintf(f,
-	    "soft-loops u2.0 nonthreadsafe default \"%s\" rearm.2.0 \"127.0.0.1 0 loops=3\" \"\"\n",
-	    soft);
-	fprintf(f,
-	    "bad-host u2.0 nonthreadsafe default \"%s\" rearm.2.0 \"no-such-host.invalid 0\" "
-	    "\"\"\n",
-	    soft);
-	fprintf(
-	    f, "bad-word u2.0 nonthreadsafe default \"%s\" rearm.2.0 \"lo 0 loop=3\" \"\"\n", soft);
-	fprintf(f, "bad-empty u2.0 nonthreadsafe default \"%s\" rearm.2.0 \"\" \"\"\n", soft);
-	fprintf(f, "real u2.0 nonthreadsafe default \"%s\" rearm.2.0 \"lo 0\" \"\"\n", REAL_PATH);
+	if (!library)
+		library = SOFT_PATH;
+	if (!where)
+		where = "lo";
+	record(f, "soft", library, where, "");
+	record(f, "soft-step", library, where, "step");
+	record(f, "soft-loops", library, where, "loops=3");
+	record(f, "bad-host", library, "no-such-host.invalid", "");
+	record(f, "bad-word", library, where, "loop=3");
+	record(f, "bad-empty", library, "", "");
+	record(f, "real", REAL_PATH, "lo", "");
 	fclose(f);
 	setenv("DAT_OVERRIDE", conf, 1);
 }
