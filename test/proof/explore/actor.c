@@ -337,6 +337,8 @@ set_agent(struct stage_cno *c, bool installed)
 {
 	DAT_OS_WAIT_PROXY_AGENT agent = { NULL, NULL };
 
+	c->installs += installed;
+
 	if (installed)
 		agent = (DAT_OS_WAIT_PROXY_AGENT){ c, actor_agent };
 	result("modify_agent", cno_modify_agent(&c->cno, agent), true);
@@ -361,6 +363,42 @@ make_loop(void)
 	if (r == 0)
 		loop_destroy(loop);
 	result("loop_create", r, false);
+}
+
+struct watched {
+	int fd;
+	bool gone;
+};
+
+static void
+watched_readable(void *arg)
+{
+	struct watched *w = arg;
+
+	if (w->gone)
+		violation("a source is read after it was removed");
+	(void)world_event_clear(w->fd, &site_action);
+}
+
+/* A source that comes and goes. */
+static void
+make_source(void)
+{
+	struct watched w = { world_event_open(false, &site_action), false };
+	struct loop_ticket ticket;
+	int r;
+
+	if (w.fd < 0)
+		return;
+	r = loop_add(stage.loops[0].loop, w.fd, watched_readable, &w, &ticket);
+	if (r == 0) {
+		world_event_set(w.fd, &site_action);
+		loop_remove(stage.loops[0].loop, &ticket);
+	}
+	w.gone = true;
+	world_close(w.fd, &site_action);
+	sched_point(OP_EVENT, OBJECT_WORLD, &site_action);
+	result("loop_add", r, false);
 }
 
 /* An IA that is closed from inside an upcall: the loop outlives the call, and then ends. */
@@ -488,6 +526,9 @@ perform(const struct action *a, int actor)
 	case DO_LOOP:
 		make_loop();
 		break;
+	case DO_SOURCE:
+		make_source();
+		break;
 	case DO_CLOSE_LOOP:
 		close_loop();
 		break;
@@ -508,9 +549,11 @@ act(const struct actor *actor, int number, bool numbered)
 			sched.self->ops = 4096 * (i + 1);
 		if (a->dropped)
 			continue;
-		trace_note("-- %s %c", verb_name(a->verb), a->verb == DO_LOOP ? ' ' :
-		    verb_takes_cno(a->verb) ? 'n' + a->object : 'a' + a->object);
+		trace_note("-- %s %c", verb_name(a->verb),
+		    verb_prefix(a->verb) ? verb_prefix(a->verb) + a->object : ' ');
+		stage.calling[sched.self - sched.fibers]++;
 		perform(a, number);
+		stage.calling[sched.self - sched.fibers]--;
 	}
 }
 
@@ -568,8 +611,12 @@ actor_agent(DAT_PVOID instance, DAT_EVD_HANDLE handle)
 	struct stage_cno *c = instance;
 
 	world_check_call_out("agent");
+	if (stage.calling[sched.self - sched.fibers])
+		violation("I8: an agent is called inside a call of the consumer's");
 	sched_point(OP_EVENT, OBJECT_CNO(c->index), &site_action);
 	sched_touch(OP_EVENT, OBJECT_CNO(c->index));
+	if (c->installs-- == 0)
+		violation("an agent is called again without having been installed again");
 	if (c->in_agent++)
 		violation("a second call of the agent begins");
 	if (!c->open)

@@ -147,37 +147,112 @@ struct totals {
 	double slowest, cpu;
 };
 
+static bool
+mine(unsigned int i, int job)
+{
+	static unsigned int number, at;
+
+	if (i < at)
+		number = at = 0;
+	for (; at < i; at++)
+		number += chosen(&scenarios[at]);
+	return chosen(&scenarios[i]) && (int)(number % (unsigned int)opt.jobs) == job;
+}
+
+static void
+count(struct totals *t, const struct scenario *s, const struct hunt_result *result, double took)
+{
+	t->schedules += result->schedules;
+	t->steps += result->steps;
+	t->pruned += result->pruned;
+	t->complete += result->complete;
+	t->failed += result->failed;
+	if (took > t->slowest)
+		t->slowest = took;
+	if (opt.verbose || result->failed)
+		printf("%s  %-44s %10llu schedules %6.2f s%s\n", result->failed ? "FAIL" : "ok  ",
+		    s->name, (unsigned long long)result->schedules, took,
+		    result->complete ? ", all of them" : "");
+	fflush(stdout);
+}
+
+/* Each scenario once: a number of schedules, or its share of what is left of the budget. */
+static void
+work_once(int job, struct totals *t)
+{
+	double begun = hunt_now();
+	unsigned int left = 0;
+
+	for (unsigned int i = 0; i < n_scenarios; i++)
+		left += mine(i, job);
+	for (unsigned int i = 0; i < n_scenarios; i++) {
+		struct hunt_options hunt_options = opt.hunt;
+		struct hunt_result result;
+		double at = hunt_now();
+
+		if (!mine(i, job))
+			continue;
+		if (opt.budget > 0)
+			hunt_options.seconds = (begun + opt.budget - at) / left > 0.001 ?
+			    (begun + opt.budget - at) / left : 0.001;
+		left--;
+		hunt(&scenarios[i], &hunt_options, &result);
+		count(t, &scenarios[i], &result, hunt_now() - at);
+		t->passed += !result.failed;
+		if (result.failed && !opt.keep_going)
+			return;
+	}
+}
+
+#define ROUND_FIRST 6 /* schedules of each scenario in the first round; each next has twice as many */
+#define ROUND_LAST  6144
+
+/* All scenarios in rounds, until the budget is spent: what is easily found is found soon. */
+static void
+work_rounds(int job, struct totals *t)
+{
+	double end = hunt_now() + opt.budget;
+	struct hunt_options hunt_options = opt.hunt;
+	uint64_t round = ROUND_FIRST, played = 0;
+	bool *broken = calloc(n_scenarios, sizeof *broken);
+
+	if (!broken)
+		abort();
+	while (hunt_now() < end) {
+		for (unsigned int i = 0; i < n_scenarios; i++) {
+			struct hunt_result result;
+			double at = hunt_now();
+
+			if (!mine(i, job) || broken[i])
+				continue;
+			/* The first round is played out: it is what says that a scenario passes. */
+			if (at >= end && round > ROUND_FIRST)
+				break;
+			hunt_options.schedules = round * scenarios[i].weight;
+			hunt_options.seed = opt.hunt.seed + played * scenarios[i].weight;
+			hunt(&scenarios[i], &hunt_options, &result);
+			count(t, &scenarios[i], &result, hunt_now() - at);
+			broken[i] = result.failed;
+			if (result.failed && !opt.keep_going)
+				goto out;
+		}
+		played += round;
+		if (round < ROUND_LAST)
+			round *= 2;
+	}
+out:
+	for (unsigned int i = 0; i < n_scenarios; i++)
+		t->passed += mine(i, job) && !broken[i];
+	free(broken);
+}
+
 static void
 work(int job, struct totals *t)
 {
-	unsigned int number = 0;
-
-	for (unsigned int i = 0; i < n_scenarios; i++) {
-		const struct scenario *s = &scenarios[i];
-		struct hunt_result result;
-		double begun = hunt_now(), took;
-
-		if (!chosen(s) || (int)(number++ % (unsigned int)opt.jobs) != job)
-			continue;
-		hunt(s, &opt.hunt, &result);
-		took = hunt_now() - begun;
-		t->schedules += result.schedules;
-		t->steps += result.steps;
-		t->pruned += result.pruned;
-		t->complete += result.complete;
-		t->passed += !result.failed;
-		t->failed += result.failed;
-		if (took > t->slowest)
-			t->slowest = took;
-		if (opt.verbose || result.failed)
-			printf("%s  %-44s %10llu schedules %6.2f s%s\n",
-			    result.failed ? "FAIL" : "ok  ", s->name,
-			    (unsigned long long)result.schedules, took,
-			    result.complete ? ", all of them" : "");
-		fflush(stdout);
-		if (result.failed && !opt.keep_going)
-			break;
-	}
+	if (opt.budget > 0 && strcmp(opt.hunt.strategy, "dfs"))
+		work_rounds(job, t);
+	else
+		work_once(job, t);
 	t->cpu = hunt_cpu();
 }
 
@@ -258,15 +333,15 @@ main(int argc, char **argv)
 		fprintf(stderr, "explore: no scenario matches\n");
 		return 2;
 	}
-	if (opt.budget > 0)
-		opt.hunt.seconds = opt.budget * opt.jobs / n;
-	else if (!opt.hunt.schedules && strcmp(opt.hunt.strategy, "dfs"))
+	if (opt.budget <= 0 && !opt.hunt.schedules && strcmp(opt.hunt.strategy, "dfs"))
 		opt.hunt.schedules = 2000;
 	if (opt.jobs > 1)
 		share(&t);
 	else
 		work(0, &t);
 	took = hunt_now() - begun;
+	if (t.failed)
+		printf("found after %.3f s\n", took);
 	printf("%llu schedules, %llu steps in %.1f s: %.0f schedules/s of processor time",
 	    (unsigned long long)t.schedules, (unsigned long long)t.steps, took,
 	    (double)t.schedules / t.cpu);

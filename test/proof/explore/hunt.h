@@ -26,11 +26,11 @@ struct hunt_result {
 	bool failed;
 };
 
-void hunt(const struct scenario *scenario, const struct hunt_options *options,
+void hunt(struct scenario *scenario, const struct hunt_options *options,
     struct hunt_result *result);
 
 /* STRATEGY:SEED or list:DEVIATIONS, as a failure prints it; true when it fails again. */
-bool hunt_replay(const struct scenario *scenario, const char *spec, bool shrink);
+bool hunt_replay(struct scenario *scenario, const char *spec, bool shrink);
 
 double hunt_now(void);
 double hunt_cpu(void); /* of this process */

@@ -109,8 +109,8 @@ check_taker(const struct stage_evd *e)
 	case BY_CNO:
 		if (evd->owned)
 			return;
-		/* The return of the last upcall kicks. */
-		if (taker(evd) == BY_UPCALL && evd->in_progress)
+		/* With one at a time, the return of the last upcall kicks. */
+		if (taker(evd) == BY_UPCALL && evd->policy != DAT_UPCALL_MANY && evd->in_progress)
 			return;
 		break;
 	}
@@ -144,6 +144,9 @@ check_cno(const struct stage_cno *c)
 
 	if (!cno->alive)
 		return;
+	for (const struct evd *evd = cno->first; evd; evd = evd->triggered_next)
+		if (!evd->lock.owner && !evd->alive)
+			violation("CNO %c still lists an EVD that was freed", 'n' + c->index);
 	if (cno->first && all_asleep(c->inside_wait))
 		violation("CNO %c is triggered and every waiter sleeps", 'n' + c->index);
 	if (cno->cfg.agent.proxy_agent_func && !cno->job_queued && !cno->in_agent)
@@ -177,6 +180,9 @@ void
 oracle_upcall_begins(struct stage_evd *e, const struct stage_object *object)
 {
 	world_check_call_out("an upcall");
+	if (stage.calling[sched.self - sched.fibers])
+		violation("I8: an upcall of EVD %c begins inside a call of the consumer's",
+		    'a' + e->index);
 	sched_point(OP_EVENT, OBJECT_EVD(e->index), &here);
 	sched_touch(OP_EVENT, OBJECT_EVD(e->index));
 	trace_note("upcall of %c begins", 'a' + e->index);

@@ -53,6 +53,7 @@ static const struct verb_row {
 	{ DO_CNO_ABRUPT, "cabrupt", ON_CNO },
 	{ DO_UNTIL, "until", ON_EVD },
 	{ DO_LOOP, "loop", ON_NOTHING },
+	{ DO_SOURCE, "source", ON_NOTHING },
 	{ DO_CLOSE_LOOP, "closeloop", ON_NOTHING },
 };
 
@@ -75,12 +76,12 @@ verb_name(enum verb verb)
 	return row ? row->word : "?";
 }
 
-bool
-verb_takes_cno(enum verb verb)
+char
+verb_prefix(enum verb verb)
 {
 	const struct verb_row *row = row_of(verb);
 
-	return row && row->operand == ON_CNO;
+	return !row || row->operand == ON_NOTHING ? 0 : row->operand == ON_CNO ? 'n' : 'a';
 }
 
 static const char *parsed;
@@ -197,6 +198,7 @@ parse_setup(struct scenario *s, const char *text)
 
 	snprintf(copy, sizeof copy, "%s", text);
 	s->loops = 1;
+	s->weight = 1;
 	for (char *w = strtok_r(copy, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
 		value = strchr(w, '=');
 		if (value)

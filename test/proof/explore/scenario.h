@@ -53,6 +53,7 @@ enum verb {
 	DO_CNO_ABRUPT,
 	DO_UNTIL,
 	DO_LOOP,
+	DO_SOURCE,
 	DO_CLOSE_LOOP,
 	VERBS
 };
@@ -97,7 +98,9 @@ struct scenario {
 	int crew;  /* threads, 0: none */
 	int loops;
 	uint64_t verbs; /* which occur */
-	bool heavy; /* not for the exhaustive search */
+	bool heavy; /* many events: see --light */
+	unsigned int weight; /* how often it is played, compared with others */
+	uint32_t length, fault_points; /* of a schedule, once calibrated */
 };
 
 struct scenario_text {
@@ -108,7 +111,8 @@ struct scenario_text {
 void scenario_parse(struct scenario *scenario, const struct scenario_text *text);
 
 const char *verb_name(enum verb verb);
-bool verb_takes_cno(enum verb verb);
+/* The first name of what it is done to; 0: nothing. */
+char verb_prefix(enum verb verb);
 
 /* All of them: the table's and the families'. */
 extern struct scenario *scenarios;

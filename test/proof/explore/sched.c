@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sched.h"
 
-#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 
 #include "strategy.h"
 #include "world.h"
 
 #define STACK_SIZE (128 * 1024)
+#define TICK_US	   250000 /* of processor time */
 
 struct sched sched;
 void (*sched_oracle)(void);
@@ -21,6 +22,7 @@ unsigned int n_trace;
 static struct context base;
 static void (*stage_body)(void);
 static sigjmp_buf crash;
+static uint64_t n_runs;
 static unsigned char signal_stack[64 * 1024];
 
 /* ---- the end of a run ---- */
@@ -56,12 +58,33 @@ on_crash(int signal)
 	siglongjmp(crash, 1);
 }
 
+/* A run that got nowhere between two ticks loops without ever coming to a point. */
+static void
+on_tick(int signal)
+{
+	static uint64_t run_before;
+	static uint32_t steps_before;
+
+	if (sched.self && n_runs == run_before && sched.steps == steps_before) {
+		snprintf(sched.failure, sizeof sched.failure, "%s loops without an end in %s",
+		    sched.self->name, sched.self->site ? sched.self->site->function : "?");
+		sched.outcome = OUTCOME_FAILED;
+		run_before = 0;
+		siglongjmp(crash, 1);
+	}
+	run_before = n_runs;
+	steps_before = sched.steps;
+	(void)signal;
+}
+
 static void
 prepare_once(void)
 {
 	static bool prepared;
 	stack_t stack = { .ss_sp = signal_stack, .ss_size = sizeof signal_stack };
 	struct sigaction action = { .sa_handler = on_crash, .sa_flags = SA_ONSTACK | SA_NODEFER };
+	struct sigaction tick = { .sa_handler = on_tick, .sa_flags = SA_ONSTACK | SA_NODEFER };
+	struct itimerval every = { { 0, TICK_US }, { 0, TICK_US } };
 	const int fatal[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL };
 
 	if (prepared)
@@ -74,6 +97,8 @@ prepare_once(void)
 	sigaltstack(&stack, NULL);
 	for (unsigned int i = 0; i < sizeof fatal / sizeof *fatal; i++)
 		sigaction(fatal[i], &action, NULL);
+	sigaction(SIGVTALRM, &tick, NULL);
+	setitimer(ITIMER_VIRTUAL, &every, NULL);
 }
 
 /* ---- choosing ---- */
@@ -186,10 +211,8 @@ choose(struct fiber *at, bool runs, bool minor)
 	next = &sched.fibers[choice];
 	if (next == at)
 		return;
-	at->saved_errno = errno;
 	sched.self = next;
 	context_switch(&at->context, &next->context, at->state == FIBER_DONE, false);
-	errno = at->saved_errno;
 }
 
 static void
@@ -430,6 +453,7 @@ enum outcome
 sched_run(struct strategy *strategy, uint64_t seed, void (*body)(void))
 {
 	prepare_once();
+	n_runs++;
 	sched.n_fibers = 0;
 	sched.enabled = sched.pollers = 0;
 	sched.quiet = true;
@@ -454,5 +478,8 @@ sched_run(struct strategy *strategy, uint64_t seed, void (*body)(void))
 	sched.self = NULL;
 	if (sched.outcome != OUTCOME_PASSED)
 		abandon_all();
+	/* The next run comes after everything in this one, also after those whom nobody joined. */
+	for (unsigned int i = STAGE; i < sched.n_fibers; i++)
+		context_acquire(&sched.fibers[i]);
 	return sched.outcome;
 }

@@ -86,7 +86,7 @@ struct fiber {
 	void *(*body)(void *arg);
 	void *arg;
 	struct os_self self;
-	int saved_errno;
+	int error; /* its errno */
 
 	uint64_t woken_by; /* how often what it polls was set, when it last woke */
 	unsigned int futile; /* wakes in a row without a new one */

@@ -197,6 +197,7 @@ open_cno(int i)
 	c->open = true;
 	cno_slot_init(&c->cno);
 	world_mutex_name(&c->cno.lock, RANK_CNO, cno_names[i]);
+	c->installs = stage.scenario->agent[i];
 	if (stage.scenario->agent[i])
 		config.agent = (DAT_OS_WAIT_PROXY_AGENT){ c, actor_agent };
 	expect(cno_open(&c->cno, &config), "cno_open");
@@ -310,6 +311,7 @@ stage_play(const struct scenario *scenario, struct strategy *strategy, uint64_t 
 	sched_oracle = oracle_step;
 	memset(stage.frames, 0, sizeof stage.frames);
 	memset(stage.exempted, 0, sizeof stage.exempted);
+	memset(stage.calling, 0, sizeof stage.calling);
 	memset(stage.actor_of, -1, sizeof stage.actor_of);
 	memset(stage.last, 0, sizeof stage.last);
 	return sched_run(strategy, seed, body);

@@ -67,6 +67,7 @@ struct stage_cno {
 	bool open;
 	unsigned int agent_calls;
 	int in_agent;
+	int installs; /* of an agent, that had no call yet */
 	uint32_t inside_wait;
 };
 
@@ -85,6 +86,7 @@ struct stage {
 	struct loop *crew;
 	uint8_t frames[FIBERS][EVDS];  /* upcalls the fiber is inside of */
 	bool exempted[FIBERS][EVDS];   /* its upcall called TEARDOWN or free */
+	uint8_t calling[FIBERS]; /* the fiber is inside a call of the library */
 	int8_t actor_of[FIBERS];
 	uint16_t last[FIBERS][EVDS][STREAMS];
 };

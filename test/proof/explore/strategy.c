@@ -21,7 +21,9 @@ static uint64_t rng;
 
 /* ---- random and PCT ---- */
 
-static uint32_t change_at[PCT_DEPTH_MAX];
+static struct change {
+	uint32_t at, priority;
+} changes[PCT_DEPTH_MAX];
 static unsigned int n_changes, next_change;
 static uint32_t fault_at[FAULTS_MAX];
 static unsigned int n_fault_at;
@@ -61,12 +63,13 @@ random_begin(uint64_t seed)
 	if (strategy->kind != STRATEGY_PCT)
 		return;
 	for (int i = 1; i < strategy->depth; i++) {
-		uint32_t at = 1 + random_below(strategy->length);
+		struct change change = { 1 + random_below(strategy->length), (uint32_t)i };
 		unsigned int j = n_changes++;
 
-		for (; j > 0 && change_at[j - 1] > at; j--)
-			change_at[j] = change_at[j - 1];
-		change_at[j] = at;
+		/* By time; which of them falls deepest is another matter. */
+		for (; j > 0 && changes[j - 1].at > change.at; j--)
+			changes[j] = changes[j - 1];
+		changes[j] = change;
 	}
 }
 
@@ -89,11 +92,8 @@ pick_pct(uint32_t mask, const struct fiber *running)
 	/* Priorities are unfair: one fiber may spin for another.  Past any sensible length, be fair. */
 	if (sched.steps > strategy->length * UNFAIR_FACTOR + UNFAIR_SLACK)
 		return pick_random(mask);
-	while (next_change < n_changes && sched.steps >= change_at[next_change]) {
-		next_change++;
-		if (running)
-			sched.fibers[running - sched.fibers].priority = n_changes + 1 - next_change;
-	}
+	if (running && next_change < n_changes && sched.steps >= changes[next_change].at)
+		sched.fibers[running - sched.fibers].priority = changes[next_change++].priority;
 	for (; mask; mask &= mask - 1) {
 		unsigned int i = (unsigned int)__builtin_ctz(mask);
 

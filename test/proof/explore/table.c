@@ -7,6 +7,9 @@
 
 #include "scenario.h"
 
+/* A scenario of the table is played so often for each schedule of one of a family. */
+#define TABLE_WEIGHT 8
+
 struct scenario *scenarios;
 unsigned int n_scenarios;
 
@@ -23,7 +26,9 @@ static const struct scenario_text table[] = {
 	{ "arm/exact-rearm", "a=cq,exact,single", "hw: c a; c a | ctl: single a new; dequeue a" },
 	{ "arm/two-evds", "a=cq,single b=cq,single", "hw: c a; c b | hw2: c b; c a" },
 	{ "arm/backlog", "a=cq,single,backlog3", "hw: c a" },
+	{ "arm/backlog-exact", "a=cq,single,q2,exact,backlog3", "hw: c a" },
 	{ "arm/small", "a=cq,single,q2", "hw: burst a 3; c a" },
+	{ "arm/small-exact", "a=cq,single,q2,exact", "hw: burst a 3; c a | p: post a" },
 	{ "arm/two-loops", "a=cq,single b=cq,single,loop1 loops=2", "hw: c a; c b | app: post b; post a" },
 
 	/* The recommended pattern: disable in the upcall, drain, enable for new ones. */
@@ -72,6 +77,7 @@ static const struct scenario_text table[] = {
 	{ "wait/timeout-software", "a=sw", "p: post a | app: wait a 1 50; wait a 2 50" },
 	{ "wait/poll", "a=cq", "hw: c a | app: wait a 1 0; wait a 1 100" },
 	{ "wait/unwaitable", "a=cq", "hw: c a | app: take a 1; drain a | ctl: unwaitable a" },
+	{ "wait/unwaitable-blocked", "a=private", "hw: c a | app: take a 2 | ctl: unwaitable a" },
 	{ "wait/unwaitable-again", "a=private", "hw: c a; c a | app: take a 2 | ctl: unwaitable a; waitable a" },
 	{ "wait/free", "a=cq", "hw: c a | app: take a 2 | ctl: free a" },
 	{ "wait/free-private", "a=private", "hw: c a | app: take a 2 | ctl: free a" },
@@ -83,6 +89,8 @@ static const struct scenario_text table[] = {
 	{ "wait/in-upcall-private", "a=private,single", "hw: c a; c a | up.a: disable a; take a 1; single a" },
 	{ "wait/in-upcall-other", "a=cq,single b=cq", "hw: c a; c b | up.a: take b 1" },
 	{ "wait/in-upcall-posted", "a=cq,single b=private", "hw: c a; c b | p: post b | up.a: take b 2" },
+	{ "wait/in-upcall-third", "a=cq,single b=cq c=cq,single", "hw: c a; c c; c b | up.a: take b 1" },
+	{ "wait/in-upcall-own-post", "a=cq,single", "hw: c a | p: post a; post a | up.a: disable a; take a 1; single a" },
 	{ "wait/in-many", "a=cq,many b=cq", "hw: burst a 2; c b | p: post b | up.a*: wait b 1 100" },
 	{ "wait/in-many-all", "a=cq,many b=cq", "hw: burst a 3 | p: post b; post b; post b | up.a*: take b 1" },
 	{ "wait/in-many-late", "a=cq,many b=cq", "hw: burst a 3 | up.a*: wait b 1 100" },
@@ -127,6 +135,8 @@ static const struct scenario_text table[] = {
 	{ "free/inside", "a=cq,single", "hw: c a; c a | up.a: free a" },
 	{ "free/inside-private", "a=private,single", "hw: c a; c a | up.a: free a" },
 	{ "free/inside-other", "a=cq,single b=cq,single", "hw: c a; c b | up.a: free b" },
+	{ "free/inside-crew", "a=cq,many b=cq,many crew=1", "hw: c a; c b | hw2: c b | up.a: free b" },
+	{ "free/source", "a=cq,single", "hw: c a | ctl: source | up.a: source" },
 	{ "free/each-other", "a=cq,single b=cq,single", "hw: c a; c b | hw2: c b | up.a: free b | up.b: free a" },
 	{ "free/two-on-channel", "a=cq,single b=cq,single", "hw: c a; c b; c b | ctl: free a" },
 	{ "free/reopen", "a=cq,single", "hw: c a; c a | ctl: free a; reopen a; single a" },
@@ -341,8 +351,10 @@ family_cno(void)
 void
 scenario_load(void)
 {
-	for (unsigned int i = 0; i < sizeof table / sizeof *table; i++)
+	for (unsigned int i = 0; i < sizeof table / sizeof *table; i++) {
 		add(&table[i]);
+		scenarios[i].weight = TABLE_WEIGHT;
+	}
 	family_policy();
 	family_wait();
 	family_cno();

@@ -584,6 +584,12 @@ world_thread_detach_self(void)
 	sched.self->detached = true;
 }
 
+int *
+world_errno(void)
+{
+	return &sched.self->error;
+}
+
 struct os_self *
 world_self(void)
 {

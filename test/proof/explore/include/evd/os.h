@@ -48,6 +48,11 @@ struct os_self {
 	void (*at_exit)(struct os_self *self);
 };
 
+/* Each fiber has its own. */
+int *world_errno(void);
+#undef errno
+#define errno (*world_errno())
+
 void world_mutex_init(struct os_mutex *m);
 void world_mutex_fini(struct os_mutex *m);
 void world_lock(struct os_mutex *m, const struct os_site *site);
