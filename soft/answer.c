@@ -97,7 +97,7 @@ execute_read(struct soft_qp *qp, const struct soft_send *send, uint32_t psn,
 	return status;
 }
 
-/* One frame of a send or write; 0, a status, or SOFT_NAK_NOT_READY. */
+/* One frame of a send or write, but for the end of the message; 0, a status, or SOFT_NAK_NOT_READY. */
 static uint8_t
 execute_part(struct soft_qp *qp, const struct soft_frame *frame, const struct soft_send *send,
     const char *payload, struct soft_aftermath *after)
@@ -110,8 +110,6 @@ execute_part(struct soft_qp *qp, const struct soft_frame *frame, const struct so
 		return SOFT_NAK_NOT_READY;
 	if (status == IBV_WC_SUCCESS)
 		status = soft_message_data(qp, &source, frame->length, after);
-	if (status == IBV_WC_SUCCESS && frame->flags & SOFT_FRAME_LAST)
-		soft_message_end(qp, after);
 	return (uint8_t)status;
 }
 
@@ -130,10 +128,37 @@ fits(const struct soft_qp *qp, const struct soft_frame *frame)
 		(received + frame->length == frame->total) == !!(frame->flags & SOFT_FRAME_LAST));
 }
 
+static struct soft_frame
+answer_frame(const struct soft_qp *qp, enum soft_frame_type type, uint32_t psn)
+{
+	return (struct soft_frame){
+		.type = (uint8_t)type,
+		.qpn = qp->answers.to,
+		.from = qp->ibv.qp_num,
+		.psn = psn,
+		.epoch = qp->answers.epoch,
+	};
+}
+
+/*
+ * Whoever sees the completion of a receive may disconnect at once, or exit: the requester's
+ * acknowledgement leaves before the completion is visible, as an adapter's does.  What the socket does
+ * not take, or has to come behind the data of a read, goes with the other answers.
+ */
+static void
+acknowledge_first(struct soft_qp *qp, struct soft_link *link)
+{
+	struct soft_answers *answers = &qp->answers;
+	struct soft_frame frame = answer_frame(qp, SOFT_FRAME_ACK, answers->ack_psn);
+
+	if (answers->read_head == answers->read_tail && !soft_link_send(link, &frame, NULL, 0))
+		answers->ack = false;
+}
+
 /* The receive lock is held; false if the frame is malformed. */
 static bool
-execute(struct soft_qp *qp, const struct soft_frame *frame, const char *payload,
-    struct soft_aftermath *after)
+execute(struct soft_qp *qp, struct soft_link *link, const struct soft_frame *frame,
+    const char *payload, struct soft_aftermath *after)
 {
 	struct soft_answers *answers = &qp->answers;
 	const struct soft_send send = {
@@ -164,15 +189,21 @@ execute(struct soft_qp *qp, const struct soft_frame *frame, const char *payload,
 		nak(qp, frame->psn, outcome);
 	} else if (frame->flags & SOFT_FRAME_LAST) {
 		answers->expected = (answers->expected + 1) & 0xffffff;
+		/* The data of a read acknowledges it, and all before it. */
 		answers->ack = frame->opcode < IBV_WR_RDMA_READ;
 		answers->ack_psn = frame->psn;
+		if (!answers->ack)
+			return true;
+		if (frame->opcode != IBV_WR_RDMA_WRITE)
+			acknowledge_first(qp, link);
+		soft_message_end(qp, after);
 	}
 	return true;
 }
 
 static bool
-receive(struct soft_qp *qp, const struct soft_frame *frame, const char *payload,
-    struct soft_aftermath *after)
+receive(struct soft_qp *qp, struct soft_link *link, const struct soft_frame *frame,
+    const char *payload, struct soft_aftermath *after)
 {
 	struct soft_answers *answers = &qp->answers;
 	bool answering = soft_responder_answers(qp, frame->from);
@@ -185,7 +216,7 @@ receive(struct soft_qp *qp, const struct soft_frame *frame, const char *payload,
 	answers->epoch = frame->epoch;
 	answers->deaf = false;
 	if (answering)
-		return execute(qp, frame, payload, after);
+		return execute(qp, link, frame, payload, after);
 	nak(qp, frame->psn, SOFT_NAK_SILENT);
 	return true;
 }
@@ -225,7 +256,7 @@ soft_remote_request(struct soft_link *link, const struct soft_frame *frame, cons
 	pthread_mutex_lock(&qp->rq_lock);
 	/* Who is not our peer, and will not be, moves nothing here. */
 	stranger = qp->state >= IBV_QPS_RTR && qp->attr.dest_qp_num != frame->from;
-	good = stranger || receive(qp, frame, payload, &after);
+	good = stranger || receive(qp, link, frame, payload, &after);
 	pthread_mutex_unlock(&qp->rq_lock);
 	if (stranger)
 		nak_for_nobody(link, frame);
@@ -234,18 +265,6 @@ soft_remote_request(struct soft_link *link, const struct soft_frame *frame, cons
 	soft_aftermath_do(&after);
 	soft_qp_put(qp);
 	return good;
-}
-
-static struct soft_frame
-answer_frame(const struct soft_qp *qp, enum soft_frame_type type, uint32_t psn)
-{
-	return (struct soft_frame){
-		.type = (uint8_t)type,
-		.qpn = qp->answers.to,
-		.from = qp->ibv.qp_num,
-		.psn = psn,
-		.epoch = qp->answers.epoch,
-	};
 }
 
 /* The next frame of the oldest read: 0, -EFAULT if its memory went, or as soft_link_send(). */

@@ -15,6 +15,9 @@
 /* The longest that a delayed completion or event is held back, in nanoseconds. */
 #define DELAY_TIME 300000u
 
+/* Polls in vain before a caller counts as spinning. */
+#define SPINS 64u
+
 static uint32_t
 counter(const atomic_uint *value)
 {
@@ -133,10 +136,16 @@ soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited)
 static int
 poll_empty(struct soft_cq *cq)
 {
+	uint32_t idle = counter(&cq->idle) + 1; /* a lost count matters to nobody */
 	int r;
 
-	if (soft_peers_linked())
-		sched_yield(); /* who spins here waits for the progress thread */
+	set_counter(&cq->idle, idle);
+	/*
+	 * Who spins here waits for the progress thread, which may need this very processor; who
+	 * only makes sure that nothing is left pays nothing.
+	 */
+	if (idle % SPINS == 0 && soft_peers_linked())
+		sched_yield();
 	if (!atomic_load_explicit(&cq->overrun, memory_order_relaxed))
 		return 0;
 	pthread_mutex_lock(&cq->lock);
@@ -156,6 +165,7 @@ soft_cq_poll(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
 	pthread_mutex_lock(&cq->lock);
 	head = counter(&cq->head);
 	there = counter(&cq->shown) - head;
+	set_counter(&cq->idle, 0);
 	if (n < (int)there)
 		there = n > 0 ? (uint32_t)n : 0;
 	at = head & cq->mask;

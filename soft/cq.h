@@ -31,6 +31,7 @@ struct soft_cq {
 	uint32_t tail;
 	uint32_t solicited; /* one past the newest entry that a solicited request waits for */
 	enum soft_armed armed;
+	atomic_uint idle;  /* polls that found nothing since one found something */
 	atomic_bool overrun; /* an entry was lost: the CQ accepts nothing more */
 
 	enum soft_personality personality;

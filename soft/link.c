@@ -360,6 +360,8 @@ give_turns(struct soft_link *link)
 	}
 }
 
+static void take_answers(unsigned int slot);
+
 static bool
 handle(struct soft_link *link, const struct soft_frame *frame, const char *payload)
 {
@@ -381,6 +383,8 @@ handle(struct soft_link *link, const struct soft_frame *frame, const char *paylo
 		if (!soft_wire_unpack_cm(&message, &cm, link->slot))
 			return false;
 		message.called = !link->outgoing;
+		if (message.called)
+			take_answers(link->slot);
 		pthread_mutex_lock(&soft_cm_lock);
 		soft_cm_deliver(&message);
 		pthread_mutex_unlock(&soft_cm_lock);
@@ -414,31 +418,56 @@ handle_input(struct soft_link *link)
 	return true;
 }
 
+enum taken { TOOK_NOTHING, TOOK_INPUT, TOOK_NONSENSE, TOOK_THE_END };
+
+static enum taken
+take_input(struct soft_link *link)
+{
+	ssize_t n = read(link->watch.fd, link->input + link->filled, 2 * FRAME_MAX - link->filled);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return TOOK_NOTHING;
+	if (n <= 0)
+		return TOOK_THE_END;
+	link->filled += (size_t)n;
+	return handle_input(link) ? TOOK_INPUT : TOOK_NONSENSE;
+}
+
+/*
+ * For what comes on a link that the other process opened, when it says, or shows by going, that a
+ * connection ends.  It had sent its answers to our requests before, but on the link of our requests, and
+ * nothing orders the two: they are taken first, so that what was acknowledged is not flushed.
+ */
+static void
+take_answers(unsigned int slot)
+{
+	struct soft_link *link = soft_peer_answering(slot);
+	enum taken taken = TOOK_INPUT;
+
+	if (!link)
+		return;
+	while (taken == TOOK_INPUT)
+		taken = take_input(link);
+	if (taken == TOOK_NONSENSE)
+		soft_link_kill(link);
+	soft_link_put(link);
+}
+
 static void
 link_event(struct soft_watch *watch, uint32_t events)
 {
 	struct soft_link *link = soft_container_of(watch, struct soft_link, watch);
-	bool good = true;
-	ssize_t n = -1;
+	enum taken taken = TOOK_NOTHING;
 
 	soft_link_get(link);
-	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) {
-		n = read(watch->fd, link->input + link->filled, 2 * FRAME_MAX - link->filled);
-		if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
-			n = -1;
-		} else if (n <= 0) {
-			soft_peer_lost(link, false);
-			goto put;
-		} else {
-			link->filled += (size_t)n;
-			good = handle_input(link);
-		}
-	}
-	if (!good)
-		soft_peer_lost(link, true);
+	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+		taken = take_input(link);
+	if (taken == TOOK_THE_END && !link->outgoing)
+		take_answers(link->slot);
+	if (taken == TOOK_THE_END || taken == TOOK_NONSENSE)
+		soft_peer_lost(link, taken == TOOK_NONSENSE);
 	else if (events & EPOLLOUT || anybody_waits(link))
 		give_turns(link);
-put:
 	soft_link_put(link);
 }
 

@@ -104,19 +104,31 @@ soft_peer_outgoing(unsigned int slot)
 	return link;
 }
 
-struct soft_link *
-soft_peer_incoming(unsigned int slot)
+static struct soft_link *
+find(struct soft_link *const *links_of, unsigned int slot)
 {
 	struct soft_link *link;
 
 	if (slot < SOFT_SLOT_MIN || slot > SOFT_SLOT_MAX)
 		return NULL;
 	pthread_mutex_lock(&lock);
-	link = incoming[slot];
+	link = links_of[slot];
 	if (link)
 		soft_link_get(link);
 	pthread_mutex_unlock(&lock);
 	return link;
+}
+
+struct soft_link *
+soft_peer_answering(unsigned int slot)
+{
+	return find(outgoing, slot);
+}
+
+struct soft_link *
+soft_peer_incoming(unsigned int slot)
+{
+	return find(incoming, slot);
 }
 
 static void

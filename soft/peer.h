@@ -20,6 +20,9 @@ void soft_peers_reset(void); /* in a forked child */
 /* The link for our requests to that process, opened if need be; NULL if it is not there. */
 struct soft_link *soft_peer_outgoing(unsigned int slot);
 
+/* The same if it is there: what comes on it are that process's answers. */
+struct soft_link *soft_peer_answering(unsigned int slot);
+
 /* The link on which that process sends us requests, for the answers; NULL if none. */
 struct soft_link *soft_peer_incoming(unsigned int slot);
 

@@ -217,6 +217,33 @@ START_TEST(send_to_an_empty_srq__goes_on_with_each_receive)
 }
 END_TEST
 
+/* Its last deed is to have received: nothing that it still owes may get lost. */
+static void
+leaving_receiver(void)
+{
+	connect_own(NULL);
+	for (uint64_t i = 0; i < 4; i++)
+		side_receive(&own, i, 0, 100);
+	meet();
+	for (uint64_t i = 0; i < 4; i++)
+		cq_expect(own.cq, i, IBV_WC_SUCCESS);
+	_exit(0);
+}
+
+START_TEST(send__the_receiver_exits_at_its_completion__the_send_succeeds)
+{
+	start(leaving_receiver);
+	connect_own(NULL);
+	meet();
+	for (uint64_t i = 0; i < 4; i++)
+		side_post(&own, IBV_WR_SEND, IBV_SEND_SIGNALED, i, 0, 100);
+	for (uint64_t i = 0; i < 4; i++)
+		cq_expect(own.cq, i, IBV_WC_SUCCESS);
+	side_free(&own);
+	finish();
+}
+END_TEST
+
 /* --- RDMA and atomics */
 
 static void
@@ -1041,6 +1068,8 @@ soft_process_suite(void)
 	tcase_add_test(tcase, send__small_and_of_many_frames);
 	tcase_add_test(tcase, send_before_receive__waits_and_keeps_order);
 	tcase_add_test(tcase, send_to_an_empty_srq__goes_on_with_each_receive);
+	tcase_add_loop_test(tcase,
+	    send__the_receiver_exits_at_its_completion__the_send_succeeds, 0, 4);
 	tcase_add_test(tcase, rdma_and_atomics__reach_the_other_process);
 	tcase_add_test(tcase, many_reads__complete_in_order);
 	tcase_add_test(tcase, rdma__beyond_the_region__both_in_error__later_requests_flushed);
