@@ -36,7 +36,12 @@ enum soft_copy_result soft_copy(struct soft_cursor *target, struct soft_cursor *
  * with the consumer's own accesses passes through that process, where ThreadSanitizer does
  * not see it, as it does not see an adapter's.
  */
-#define SOFT_FOREIGN_ACCESS __attribute__((no_sanitize("thread")))
+#if __has_attribute(disable_sanitizer_instrumentation)
+/* clang's no_sanitize leaves atomics in. */
+#define SOFT_FOREIGN_ACCESS __attribute__((disable_sanitizer_instrumentation, noinline))
+#else
+#define SOFT_FOREIGN_ACCESS __attribute__((no_sanitize("thread"), noinline))
+#endif
 
 /* The bytes a list of segments holds. */
 static inline uint64_t
