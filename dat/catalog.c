@@ -27,9 +27,10 @@ struct catalog_record {
 	pthread_t worker;			/* under registry_lock; of the working states */
 };
 
-static pthread_once_t catalog_once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t catalog_reading = PTHREAD_MUTEX_INITIALIZER;
+static bool catalog_known;				/* under catalog_reading: the file was read */
 static pthread_cond_t catalog_settled = PTHREAD_COND_INITIALIZER;
-static struct catalog_record *catalog_records;	/* in file order; fixed after catalog_once */
+static struct catalog_record *catalog_records;	/* in file order; fixed once known */
 
 static int
 take_record(void *arg, const struct conf_record *conf)
@@ -59,36 +60,83 @@ take_record(void *arg, const struct conf_record *conf)
 	return 0;
 }
 
-/* Returns false if there is no such file. */
+static void
+free_records(struct catalog_record *record)
+{
+	struct catalog_record *next;
+
+	for (; record != NULL; record = next) {
+		next = record->next;
+		free(record->path);
+		free(record->ia_params);
+		free(record);
+	}
+}
+
+/* What may be over at the next try; a file that is not there, or not for us, stays so. */
 static bool
+is_shortage(int error)
+{
+	return error == ENOMEM || error == EMFILE || error == ENFILE;
+}
+
+/* 0, -ENOENT if there is no such file, or a shortage: then nothing was read. */
+static int
 read_file(const char *path, bool must_exist)
 {
-	struct catalog_record **end = &catalog_records;
+	struct catalog_record *records = NULL, **end = &records;
 	FILE *in;
 	int r;
 
 	in = fopen(path, "re");
 	if (in == NULL) {
-		if (must_exist || (errno != ENOENT && errno != ENOTDIR))
-			log_message(LOG_ERRORS, "cannot read %s: %s", path, strerror(errno));
-		return must_exist;
+		r = errno;
+		if (must_exist || (r != ENOENT && r != ENOTDIR))
+			log_message(LOG_ERRORS, "cannot read %s: %s", path, strerror(r));
+		if (is_shortage(r))
+			return -r;
+		return must_exist ? 0 : -ENOENT;
 	}
 	r = conf_parse(in, path, take_record, &end);
-	if (r == -ENOMEM)
-		log_message(LOG_ERRORS, "%s: out of memory; the rest is ignored", path);
 	fclose(in);
-	return true;
+	if (is_shortage(-r)) {
+		log_message(LOG_ERRORS, "cannot read %s: %s", path, strerror(-r));
+		free_records(records);
+		return r;
+	}
+	catalog_records = records;
+	return 0;
 }
 
+static int
+read_files(void)
+{
+	const char *override = secure_getenv("DAT_OVERRIDE");
+	int r;
+
+	if (override != NULL)
+		return read_file(override, true);
+	r = read_file(REARM_DAT_CONF, false);
+	if (r == -ENOENT)
+		r = read_file("/etc/dat.conf", false);
+	if (r == -ENOENT)
+		log_message(LOG_CATALOG, "there is neither %s nor /etc/dat.conf", REARM_DAT_CONF);
+	return r;
+}
+
+/* Once in the life of a process, but a shortage while it is read is not for life. */
 static void
 read_catalog(void)
 {
-	const char *override = secure_getenv("DAT_OVERRIDE");
+	int state;
 
-	if (override != NULL && read_file(override, true))
-		return;
-	if (!read_file(REARM_DAT_CONF, false) && !read_file("/etc/dat.conf", false))
-		log_message(LOG_CATALOG, "there is neither %s nor /etc/dat.conf", REARM_DAT_CONF);
+	/* Reading files is a cancellation point. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_mutex_lock(&catalog_reading);
+	if (!catalog_known)
+		catalog_known = !is_shortage(-read_files());
+	pthread_mutex_unlock(&catalog_reading);
+	pthread_setcancelstate(state, NULL);
 }
 
 /*
@@ -147,7 +195,7 @@ catalog_acquire(const DAT_PROVIDER_INFO *key, struct catalog_record **out)
 	unsigned int tried = 0;
 	int r = -ENOENT;
 
-	pthread_once(&catalog_once, read_catalog);
+	read_catalog();
 	pthread_mutex_lock(&registry_lock);
 	while (r != 0) {
 		/* What is loaded already wins over what failed to load before it. */
@@ -230,7 +278,7 @@ catalog_list(DAT_PROVIDER_INFO **out, int max)
 	const struct catalog_record *record;
 	int count = 0;
 
-	pthread_once(&catalog_once, read_catalog);
+	read_catalog();
 	for (record = catalog_records; record != NULL; record = record->next) {
 		if (is_understudy(record))
 			continue;
@@ -246,7 +294,7 @@ catalog_has_name(const char *name)
 {
 	const struct catalog_record *record;
 
-	pthread_once(&catalog_once, read_catalog);
+	read_catalog();
 	for (record = catalog_records; record != NULL; record = record->next)
 		if (strcmp(record->info.ia_name, name) == 0)
 			return true;
