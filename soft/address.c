@@ -63,20 +63,20 @@ soft_address_set_port(struct sockaddr *address, uint16_t port)
 		((struct sockaddr_in6 *)(void *)address)->sin6_port = htons(port);
 }
 
-/* An address of this host is one that a socket may be bound to. */
-bool
-soft_address_local(const struct sockaddr *address)
+/* An address of this host is one that a socket may be bound to: 0, -ENODEV, or why it is unknown. */
+int
+soft_address_check_local(const struct sockaddr *address)
 {
 	struct sockaddr_storage any_port;
-	bool local;
-	int fd;
+	int fd, r = 0;
 
 	fd = socket(address->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		return false;
+		return errno == EAFNOSUPPORT ? -ENODEV : -errno;
 	soft_address_copy(&any_port, address);
 	soft_address_set_port((struct sockaddr *)&any_port, 0);
-	local = !bind(fd, (struct sockaddr *)&any_port, soft_address_length(address));
+	if (bind(fd, (struct sockaddr *)&any_port, soft_address_length(address)))
+		r = errno == ENOMEM || errno == ENOBUFS ? -errno : -ENODEV;
 	soft_close(fd);
-	return local;
+	return r;
 }

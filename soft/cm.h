@@ -226,7 +226,7 @@ struct soft_id *soft_service_find(uint16_t port_space, uint16_t port,
 bool soft_address_known(const struct sockaddr *address); /* a family we handle */
 socklen_t soft_address_length(const struct sockaddr *address);
 bool soft_address_wild(const struct sockaddr *address);
-bool soft_address_local(const struct sockaddr *address);
+int soft_address_check_local(const struct sockaddr *address);
 bool soft_address_same_host(const struct sockaddr *a, const struct sockaddr *b);
 uint16_t soft_address_port(const struct sockaddr *address); /* host order */
 void soft_address_set_port(struct sockaddr *address, uint16_t port);

@@ -31,9 +31,9 @@ rdma_bind_addr(struct rdma_cm_id *public, struct sockaddr *address)
 	if (!soft_address_known(address))
 		return soft_cm_result(EAFNOSUPPORT);
 	wild = soft_address_wild(address);
-	if (!wild && !soft_address_local(address))
-		return soft_cm_result(ENODEV);
-	r = soft_id_hold(id);
+	r = wild ? 0 : soft_address_check_local(address);
+	if (!r)
+		r = soft_id_hold(id);
 	if (r)
 		return soft_cm_result(r);
 	pthread_mutex_lock(&soft_cm_lock);
@@ -102,12 +102,16 @@ rdma_resolve_addr(struct rdma_cm_id *public, struct sockaddr *source, struct soc
 	(void)timeout_ms; /* the answer is known at once */
 	if (!soft_address_known(target) || (source && source->sa_family != target->sa_family))
 		return soft_cm_result(EAFNOSUPPORT);
-	if (source && !soft_address_wild(source) && !soft_address_local(source))
-		return soft_cm_result(ENODEV);
 	soft_address_copy(&to, target);
 	if (soft_address_wild(target))
 		loopback(&to);
-	reachable = soft_address_local((struct sockaddr *)&to);
+	r = source && !soft_address_wild(source) ? soft_address_check_local(source) : 0;
+	if (r)
+		return soft_cm_result(r);
+	r = soft_address_check_local((struct sockaddr *)&to);
+	if (r && r != -ENODEV)
+		return soft_cm_result(r);
+	reachable = !r;
 	r = soft_id_hold(id);
 	if (r)
 		return soft_cm_result(r);

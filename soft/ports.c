@@ -47,32 +47,46 @@ soft_port_socket(uint16_t port_space, uint16_t port)
 	return soft_name_bind("softverbs.1.port.%04x.%u", port_space, port);
 }
 
-/* Whether nobody has bound the port by name. */
-static bool
-unbound(uint16_t port_space, uint16_t port)
+/* 0 if nobody has bound the port by name, -EADDRINUSE, or why that cannot be told. */
+static int
+probe_port(uint16_t port_space, uint16_t port)
 {
 	int fd = soft_port_socket(port_space, port);
 
-	if (fd >= 0)
-		soft_close(fd);
-	return fd >= 0;
+	if (fd < 0)
+		return fd;
+	soft_close(fd);
+	return 0;
 }
 
-static bool
+static int
 lend(struct block *block, uint16_t *port)
 {
 	uint32_t start = soft_random32(), i;
+	int r;
 
 	for (uint32_t k = 0; k < BLOCK_SIZE; k++) {
 		i = (start + k) % BLOCK_SIZE;
-		if (block->used >> i & 1 ||
-		    !unbound(block->port_space, (uint16_t)(block->first + i)))
+		if (block->used >> i & 1)
 			continue;
+		r = probe_port(block->port_space, (uint16_t)(block->first + i));
+		if (r == -EADDRINUSE)
+			continue;
+		if (r)
+			return r;
 		block->used |= 1ull << i;
 		*port = (uint16_t)(block->first + i);
-		return true;
+		return 0;
 	}
-	return false;
+	return -EADDRINUSE;
+}
+
+static void
+free_block(struct block *block)
+{
+	LIST_REMOVE(block, link);
+	soft_close(block->fd);
+	free(block);
 }
 
 static int
@@ -108,15 +122,24 @@ soft_port_any(uint16_t port_space, uint16_t *port)
 	struct block *block;
 	int r;
 
-	LIST_FOREACH(block, &blocks, link)
-		if (block->port_space == port_space && ~block->used && lend(block, port))
-			return SOFT_PORT_LENT;
+	LIST_FOREACH(block, &blocks, link) {
+		if (block->port_space != port_space || !~block->used)
+			continue;
+		r = lend(block, port);
+		if (r != -EADDRINUSE)
+			return r ? r : SOFT_PORT_LENT;
+	}
 	for (int i = 0; i < 8; i++) {
 		r = new_block(port_space, &block);
 		if (r)
 			return r;
-		if (lend(block, port))
+		r = lend(block, port);
+		if (!r)
 			return SOFT_PORT_LENT;
+		/* A block that has lent nothing would not be returned with the last port. */
+		free_block(block);
+		if (r != -EADDRINUSE)
+			return r;
 	}
 	return -EADDRINUSE;
 }
@@ -151,11 +174,8 @@ soft_port_return(uint16_t port_space, uint16_t port)
 	if (!block)
 		return;
 	block->used &= ~(1ull << (port % BLOCK_SIZE));
-	if (block->used)
-		return;
-	LIST_REMOVE(block, link);
-	soft_close(block->fd);
-	free(block);
+	if (!block->used)
+		free_block(block);
 }
 
 void
