@@ -242,8 +242,11 @@ dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, co
 	os_unlock(&cr->obj.lock);
 
 	conn->id->qp = ep->qp;
-	if (gone || rdma_accept(conn->id, &param))
+	if (gone || rdma_accept(conn->id, &param)) {
+		/* The other end waits for an answer. */
+		(void)rdma_reject(conn->id, NULL, 0);
 		ep_happened(ep, conn, EP_HAS_FAILED, NULL, 0);
+	}
 	dispose(cr); /* not before: `data` may be its private data */
 	ep_unpin(ep);
 	return DAT_SUCCESS;

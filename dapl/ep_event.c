@@ -94,10 +94,15 @@ ep_pay_now(struct ep *ep)
 static void
 end(struct ep *ep, DAT_EVENT_NUMBER number, bool by_us, const struct conn *conn, struct ibv_qp *qp)
 {
-	if (conn)
-		(void)rdma_disconnect(conn->id);
+	const bool untold = conn && rdma_disconnect(conn->id);
+
 	ep_qp_fail(qp);
 	os_lock(&ep->obj.lock);
+	/* The other end learns it from the id's end, if from nothing else. */
+	if (untold && ep->conn == conn) {
+		ep->doomed = ep->conn;
+		ep->conn = NULL;
+	}
 	ep->owed = number;
 	ep->by_us = by_us;
 	ep->deadline = os_clock_ns() + OWED_NS;
