@@ -13,6 +13,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -98,14 +99,36 @@ same(const char *path, const char *what, int before)
 	return now == before;
 }
 
+static void *
+do_nothing(void *arg)
+{
+	return arg;
+}
+
+/* The thread sanitizer starts one of its own along with a process's first: not to be counted. */
+static void
+start_first_thread(void)
+{
+	pthread_t thread;
+	int before = count_entries("/proc/self/task");
+
+	if (pthread_create(&thread, NULL, do_nothing, NULL) == 0)
+		pthread_join(thread, NULL);
+	for (int i = 0; i < 20 && count_entries("/proc/self/task") > before; i++)
+		story_nap();
+}
+
 static void
 run(const struct scenario *scenario, const struct inject_plan *plan)
 {
 	static struct story story;
-	int fds = count_entries("/proc/self/fd"), threads = count_entries("/proc/self/task");
+	int fds, threads;
 	bool ok;
 
 	alarm(SECONDS);
+	start_first_thread();
+	fds = count_entries("/proc/self/fd");
+	threads = count_entries("/proc/self/task");
 	story.for_ever = plan->mode == INJECT_ALWAYS;
 	inject_open(plan);
 	scenario->run(&story);
