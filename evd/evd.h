@@ -289,6 +289,7 @@ struct evd {
 	bool triggered;
 	bool agent_unseen;
 	bool enabled;
+	bool blind; /* the stash was full: the device may hold what will make no sound */
 	bool news; /* something entered since the CNO or a NORIFY upcall was last told */
 
 	bool solicited_only;

@@ -119,6 +119,7 @@ evd_purge(struct evd *evd, struct evd_hold *hold,
 	if (evd->alive) {
 		closed = evd_queue_has_closed(q);
 		evd_queue_purge(q, hold, match_raw, match_event, who);
+		evd_see_again(evd);
 		/* What stood behind a purged barrier may count from now on. */
 		if (closed && evd_queue_count(q)) {
 			evd->news = true;

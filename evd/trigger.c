@@ -61,8 +61,10 @@ evd_poll(struct evd *evd, unsigned int enough, unsigned int *added)
 		return 0;
 	while (evd_queue_count(q) < enough) {
 		room = evd_queue_room(q, EVD_BATCH, &start);
-		if (room == 0)
+		if (room == 0) {
+			evd->blind = true;
 			return 0;
+		}
 		batch = start;
 		n = ops->poll(evd->cfg.source, batch, (int)room);
 		if (n < 0)
@@ -76,6 +78,10 @@ evd_poll(struct evd *evd, unsigned int enough, unsigned int *added)
 		evd_queue_polled(q, (unsigned int)n, (unsigned int)n < room);
 		if (q->posted_open != open)
 			evd->news = true; /* a barrier opened */
+		if (evd->blind && n > 0) {
+			evd->blind = false;
+			evd_kick(evd);
+		}
 		if (added)
 			*added += (unsigned int)n;
 		if ((unsigned int)n < room)
@@ -251,6 +257,15 @@ evd_taker_changed(struct evd *evd)
 	evd_kick(evd);
 }
 
+void
+evd_see_again(struct evd *evd)
+{
+	if (evd->blind && evd->queue.raw_count == 0) {
+		evd->blind = false;
+		evd_kick(evd);
+	}
+}
+
 bool
 evd_take(struct evd *evd, DAT_EVENT *event, struct evd_effect *effect)
 {
@@ -263,6 +278,7 @@ evd_take(struct evd *evd, DAT_EVENT *event, struct evd_effect *effect)
 		evd->cfg.ops->convert(evd->cfg.source, record, event, effect);
 		event->evd_handle = evd->cfg.handle;
 		evd->taken++;
+		evd_see_again(evd);
 		return true;
 	case EVD_ITEM_POSTED:
 		*event = *posted;

@@ -77,6 +77,12 @@ void evd_taker_changed(struct evd *evd);
 /* Makes sure the loop can read the private channel of an EVD that is to get a taker on the loop. */
 int evd_list_channel(struct evd *evd);
 
+/*
+ * A taker that is told is owed a word about what the device held back while the stash was full, once
+ * what it was told of has gone: there was no room to look, and no notification will come.
+ */
+void evd_see_again(struct evd *evd);
+
 /* Removes the oldest item and builds its event; false when none counts. */
 bool evd_take(struct evd *evd, DAT_EVENT *event, struct evd_effect *effect);
 

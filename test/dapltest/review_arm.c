@@ -52,6 +52,49 @@ START_TEST(review_06__a_hundred_completions_then_disconnected__it_comes_last)
 }
 END_TEST
 
+static void
+take_what_was_told(DAT_UPCALL_POLICY policy)
+{
+	begin(NULL);
+	ck_assert_int_eq(story_enable(&st, policy), 0);
+	for (uint64_t i = 1; i <= 20; i++)
+		script_complete(&st.dev, i);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, TAPE_TOLD);
+	story_quiet(&st);
+	/* Sixteen fit into the stash; the other four are in the device and make no sound. */
+	ck_assert_uint_eq(script_raised(&st.dev), 0);
+	for (uint64_t i = 1; i <= 16; i++)
+		story_dequeues(&st, i);
+}
+
+START_TEST(review_06__stash_was_full__what_stayed_in_the_device_is_news_when_there_is_room)
+{
+	take_what_was_told(DAT_UPCALL_NORIFY);
+	story_upcall(&st, TAPE_TOLD);
+	for (uint64_t i = 17; i <= 20; i++)
+		story_dequeues(&st, i);
+	story_quiet(&st);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(review_06__stash_was_full__polled_by_a_dequeue_first__news_all_the_same)
+{
+	DAT_EVENT event;
+	int nmore;
+
+	take_what_was_told(DAT_UPCALL_NORIFY);
+	story_dequeues(&st, 17);
+	story_upcall(&st, TAPE_TOLD);
+	story_quiet(&st);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(evd_wait(&st.dev.evd, 0, 3, &event, &nmore), 0);
+	ck_assert_int_eq(nmore, 2);
+	story_end(&st);
+}
+END_TEST
+
 START_TEST(review_07__exact_hint_says_maybe__polled_again)
 {
 	const struct script_options opt = { .exact = true };
@@ -214,6 +257,10 @@ review_arm_suite(void)
 
 	tcase_add_test(tc, review_06__threshold_and_nmore__beyond_one_batch);
 	tcase_add_test(tc, review_06__a_hundred_completions_then_disconnected__it_comes_last);
+	tcase_add_test(tc,
+	    review_06__stash_was_full__what_stayed_in_the_device_is_news_when_there_is_room);
+	tcase_add_test(tc,
+	    review_06__stash_was_full__polled_by_a_dequeue_first__news_all_the_same);
 	tcase_add_test(tc, review_07__exact_hint_says_maybe__polled_again);
 	tcase_add_test(tc, review_07__exact_hint_says_empty__the_second_poll_is_saved);
 	tcase_add_test(tc, review_07__hint_from_a_device_without_an_exact_one__not_trusted);
