@@ -30,6 +30,7 @@ main(int argc, char **argv)
 		evd_window_suite,
 		evd_cost_suite,
 		evd_starve_suite,
+		evd_monkey_suite,
 		NULL,
 	};
 

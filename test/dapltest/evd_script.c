@@ -410,6 +410,12 @@ script_raised(struct script *s)
 	return peek(s, &s->raised);
 }
 
+bool
+script_due(struct script *s)
+{
+	return script_raised(s) > 0 || peek(s, &s->undecided_count) > 0;
+}
+
 unsigned int
 script_queued(struct script *s)
 {

@@ -120,6 +120,8 @@ void script_book(struct script *s);
 bool script_deliver(struct script *s);
 
 unsigned int script_raised(struct script *s);
+/* A notification is on its way: raised and unread, or yet to be decided about. */
+bool script_due(struct script *s);
 unsigned int script_queued(struct script *s);
 unsigned int script_arms(struct script *s);
 

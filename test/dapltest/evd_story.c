@@ -184,7 +184,7 @@ story_check_rest(struct script *dev)
 	if (open && !dev->opt.no_device)
 		must(evd->armed);
 	if (open)
-		must(!evd_wanted(evd) || script_raised(dev) > 0);
+		must(!evd_wanted(evd) || script_due(dev));
 	os_unlock(&evd->lock);
 }
 

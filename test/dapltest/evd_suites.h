@@ -30,5 +30,6 @@ Suite *evd_stress_suite(void);
 Suite *evd_window_suite(void);
 Suite *evd_cost_suite(void);
 Suite *evd_starve_suite(void);
+Suite *evd_monkey_suite(void);
 
 #endif
