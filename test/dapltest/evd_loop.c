@@ -165,6 +165,30 @@ START_TEST(add__bad_descriptor__refused_and_ticket_untouched)
 }
 END_TEST
 
+START_TEST(add__descriptor_0__is_one_like_any_other)
+{
+	struct source s = { .fd = 0 };
+	int fd = os_event_open(false), before = dup(0);
+
+	/* A program that closed its standard input gets this number for a channel. */
+	ck_assert_int_eq(dup2(fd, 0), 0);
+	ck_assert_int_eq(loop_add(loop, 0, readable, &s, &s.ticket), 0);
+	os_event_set(0);
+	ck_assert_int_eq(loop_step(loop, 0), 1);
+	ck_assert_int_eq(s.entered, 1);
+	loop_remove(loop, &s.ticket);
+	os_event_set(0);
+	ck_assert_int_eq(loop_step(loop, 0), 0);
+	os_close(fd);
+	if (before < 0) {
+		os_close(0);
+	} else {
+		ck_assert_int_eq(dup2(before, 0), 0);
+		os_close(before);
+	}
+}
+END_TEST
+
 static void
 remove_other_and_reuse(struct source *s)
 {
@@ -336,6 +360,35 @@ meet(struct work *w)
 	pthread_barrier_wait(w->meet);
 }
 
+static void
+look_at_signals(struct work *w)
+{
+	sigset_t blocked;
+
+	pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+	w->at = sigismember(&blocked, SIGUSR1) == 1 && sigismember(&blocked, SIGINT) == 1 &&
+	    sigismember(&blocked, SIGALRM) == 1;
+}
+
+START_TEST(thread__blocks_every_signal__its_maker_none)
+{
+	struct work w = { .job = { .run = run }, .then = look_at_signals };
+	sigset_t before, after;
+
+	pthread_sigmask(SIG_SETMASK, NULL, &before);
+	loop_destroy(loop);
+	ck_assert_int_eq(loop_create(LOOP_THREAD, 1, &loop), 0);
+	pthread_sigmask(SIG_SETMASK, NULL, &after);
+	ck_assert_int_eq(sigismember(&before, SIGUSR1), sigismember(&after, SIGUSR1));
+	ck_assert_int_eq(sigismember(&after, SIGINT), 0);
+	loop_ready(loop, &w.job);
+	await_runs(&w, 1);
+	ck_assert_uint_eq(w.at, 1);
+	loop_destroy(loop);
+	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &loop), 0);
+}
+END_TEST
+
 START_TEST(crew__as_many_jobs_at_once_as_threads)
 {
 	pthread_barrier_t barrier;
@@ -396,6 +449,7 @@ evd_loop_suite(void)
 	tcase_add_test(tc, watch__off_and_on__level_triggered);
 	tcase_add_test(tc, add__many_sources__all_served_and_slots_used_again);
 	tcase_add_test(tc, add__bad_descriptor__refused_and_ticket_untouched);
+	tcase_add_test(tc, add__descriptor_0__is_one_like_any_other);
 	tcase_add_test(tc, remove__in_a_batch_already_fetched__the_successor_is_not_entered);
 	tcase_add_test(tc, remove__from_its_own_handler__does_not_wait);
 	tcase_add_test(tc, remove__handler_runs_elsewhere__waits_for_it);
@@ -404,6 +458,7 @@ evd_loop_suite(void)
 	tcase_add_test(tc, delayed_job__not_before_its_time_and_hastened_at_once);
 	tcase_add_test(tc, doorbell__sleeping_thread__woken_for_jobs_and_delays);
 	tcase_add_test(tc, doorbell__idle_afterwards__the_thread_sleeps);
+	tcase_add_test(tc, thread__blocks_every_signal__its_maker_none);
 	tcase_add_test(tc, crew__as_many_jobs_at_once_as_threads);
 	tcase_add_test(tc, destroy__from_its_own_thread__ends_after_the_job);
 	tcase_add_test(tc, destroy__null__nothing);

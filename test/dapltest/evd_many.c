@@ -134,6 +134,28 @@ meet_and_tear_down(struct tape *tape, uint64_t id)
 		 DAT_UPCALL_INVOC_NEW) == 0);
 }
 
+static void
+tear_down_and_meet(struct tape *tape, uint64_t id)
+{
+	(void)id;
+	must(evd_modify_upcall(&tape->dev->evd, DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) == 0);
+	pthread_barrier_wait(&all_inside);
+}
+
+START_TEST(many__teardowns_inside_two_that_meet_afterwards__the_first_is_woken)
+{
+	pthread_barrier_init(&all_inside, NULL, 2);
+	st.tape.then = tear_down_and_meet;
+	tape_hold(&st.tape);
+	complete(1, 2);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	tape_await_inside(&st.tape, 2);
+	tape_release(&st.tape);
+	tape_await_inside(&st.tape, 0);
+	pthread_barrier_destroy(&all_inside);
+}
+END_TEST
+
 START_TEST(many__every_upcall_tears_down_its_own_evd__none_waits_for_ever)
 {
 	pthread_barrier_init(&all_inside, NULL, CREW);
@@ -245,6 +267,7 @@ evd_many_suite(void)
 	tcase_add_test(tc, many__posted_while_all_block__called_when_one_returns);
 	tcase_add_test(tc, many_to_single__upcalls_in_progress__one_at_a_time_from_then_on);
 	tcase_add_test(tc, many__teardown_from_outside__waits_for_all_and_none_starts_after);
+	tcase_add_test(tc, many__teardowns_inside_two_that_meet_afterwards__the_first_is_woken);
 	tcase_add_test(tc, many__every_upcall_tears_down_its_own_evd__none_waits_for_ever);
 	tcase_add_test(tc, many__teardown_inside_one__waits_for_the_others);
 	tcase_add_test(tc, many__freed_while_upcalls_run__waits_and_destroys_once);
