@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cno.pml -- several EVDs on one CNO, several waiters, a proxy agent
+ *
+ * Whoever is handed an EVD drains that EVD and no other: the most that a CNO may rely on.  E EVDs get
+ * POSTS events between them (how an EVD learns of its news is core.pml's and wait.pml's business); W
+ * threads wait, EXPIRIES of their waits may time out; the agent is installed INSTALLS times; EVDs are
+ * attached and detached K times, and the last to leave releases the waiters.
+ *
+ * The CNO's lock ranks after the trigger lock, and both sections are one step.
+ */
+#ifndef E
+#define E 2
+#endif
+#ifndef POSTS
+#define POSTS 3
+#endif
+#ifndef W
+#define W 2
+#endif
+#ifndef D
+#define D 2
+#endif
+#ifndef EXPIRIES
+#define EXPIRIES 1
+#endif
+#ifndef INSTALLS
+#define INSTALLS 0
+#endif
+#ifndef K
+#define K 2
+#endif
+#define NONE 255
+
+/* struct evd, as far as its listener goes */
+byte queued[E];
+bit attached[E] = 1, news[E], owned[E], ready[E];
+
+/* struct cno */
+chan triggered = [E] of { byte };	/* oldest first */
+bit on_list[E], unseen[E];		/* unseen: by the agent */
+chan waiters = [W] of { byte };
+bit wake[W];
+byte evds = E, deserted;
+bit installed, agent_owed, job_queued, in_agent;
+
+byte posts = POSTS, expiries = EXPIRIES, installs = INSTALLS, toggles = K;
+bit agent_due;	/* a trigger came while an agent was installed: it has to be called */
+byte w;	/* within a step only */
+
+#ifdef ONE_HINT
+#define ROOM (len(triggered) == 0)
+#else
+#define ROOM true
+#endif
+
+/* park_list_wake_first() */
+inline wake_first()
+{
+	if
+	:: len(waiters) > 0 -> waiters?<w>; wake[w] = 1; w = 0
+	:: else
+	fi
+}
+
+/* unseen_by_agent(): the oldest one does not matter here, that there is one does */
+#define ANY_UNSEEN (unseen[0] || unseen[E - 1])
+
+inline queue_agent()
+{
+	if
+	:: !job_queued && !in_agent && installed && (agent_owed || ANY_UNSEEN) -> job_queued = 1
+	:: else
+	fi
+}
+
+inline told(which)
+{
+	if
+	:: !on_list[which] && ROOM -> on_list[which] = 1; triggered!which
+	:: else
+	fi;
+	unseen[which] = on_list[which];
+	if :: installed -> agent_due = 1 :: else fi;
+	wake_first();
+	queue_agent();
+	printf("| tells the CNO of evd %d\n", which)
+}
+
+/* left(): the detached EVD is forgotten */
+inline left(which)
+{
+	if
+	:: on_list[which] -> triggered??eval(which); on_list[which] = 0; unseen[which] = 0;
+		if :: !agent_owed && !ANY_UNSEEN -> agent_due = 0 :: else fi
+	:: else
+	fi
+}
+
+/* pop(): found = the EVD, or NONE */
+inline pop(found)
+{
+	if
+	:: len(triggered) > 0 ->
+		triggered?found;
+		on_list[found] = 0;
+#ifndef AGENT_FORGOTTEN
+		if :: unseen[found] && installed -> agent_owed = 1 :: else fi;
+#endif
+		unseen[found] = 0
+	:: else -> found = NONE
+	fi
+}
+
+/* evd_kick(), the taker is the CNO */
+inline kick(which)
+{
+	if
+	:: attached[which] && !owned[which] -> owned[which] = 1; ready[which] = 1
+	:: else
+	fi
+}
+
+inline drain(which)
+{
+	do
+	:: atomic { queued[which] > 0 -> queued[which]--; printf("| takes an event of evd %d\n", which) }
+	:: atomic { queued[which] == 0 -> break }
+	od
+}
+
+/* cno_wait() */
+proctype waiter(byte me)
+{
+	byte found = NONE, since;
+	bit expired;
+	do
+	:: atomic {
+		since = deserted;
+		pop(found);
+		if
+		:: found != NONE -> printf("| cno_wait() at once: evd %d\n", found); goto got
+		:: else -> waiters!me; printf("| cno_wait() sleeps\n")
+		fi
+	   }
+end_asleep:
+	   if
+	   :: wake[me]
+	   :: atomic { expiries > 0 -> expiries--; expired = 1; printf("| its time is up\n") }
+	   fi;
+	   atomic {
+		wake[me] = 0;
+#ifdef EXPIRED_IS_EXPIRED
+		if
+		:: expired -> found = NONE
+		:: else -> pop(found)
+		fi;
+#else
+		pop(found);
+#endif
+		if
+		:: found != NONE || deserted != since || expired ->
+			waiters??eval(me);
+#ifndef NO_PASS_ON
+			if :: len(triggered) > 0 -> wake_first() :: else fi;
+#endif
+			printf("| cno_wait() returns\n")
+		:: else -> goto end_asleep
+		fi
+	   }
+got:
+	   if
+	   :: found != NONE -> drain(found); found = NONE
+	   :: else
+	   fi;
+	   if
+	   :: expired -> break
+	   :: else
+	   fi
+	od
+}
+
+/* evd_run() for a CNO, and run_agent() */
+proctype loop_thread()
+{
+	byte which;
+end:
+	do
+	:: atomic { ready[0] -> ready[0] = 0; which = 0; goto serve }
+	:: atomic { ready[E - 1] -> ready[E - 1] = 0; which = E - 1; goto serve }
+	:: atomic {
+		job_queued ->
+		job_queued = 0;
+		if
+		:: installed && (agent_owed || ANY_UNSEEN) ->
+			installed = 0; agent_owed = 0; agent_due = 0;
+			if
+			:: unseen[0] -> unseen[0] = 0; which = 0
+			:: !unseen[0] && unseen[E - 1] -> unseen[E - 1] = 0; which = E - 1
+			:: else -> which = NONE
+			fi;
+			in_agent = 1;
+			printf("| calls the agent\n")
+		:: else -> goto next
+		fi
+	   }
+	   if
+	   :: which != NONE -> drain(which)
+	   :: else
+	   fi;
+	   if
+	   :: atomic { installs > 0 -> installs--; installed = 1; queue_agent(); printf("| the agent installs itself again\n") }
+	   :: true
+	   fi;
+	   atomic { in_agent = 0; queue_agent(); goto next }
+serve:
+	   atomic {
+		if
+		:: attached[which] && news[which] -> news[which] = 0; told(which)
+		:: else
+		fi;
+		owned[which] = 0; which = 0
+	   }
+next:
+	   skip
+	od
+}
+
+proctype poster()
+{
+	byte to;
+end:
+	do
+	:: atomic {
+		posts > 0 -> posts--;
+		if :: to = 0 :: to = E - 1 fi;
+		queued[to]++; news[to] = 1;
+		printf("| evd_post(%d)\n", to);
+		kick(to);
+		to = 0
+	   }
+	od
+}
+
+proctype controller()
+{
+	byte which;
+end:
+	do
+	:: atomic {
+		toggles > 0 -> toggles--;
+		if :: which = 0 :: which = E - 1 fi;
+		if
+		:: attached[which] ->
+			left(which); attached[which] = 0; printf("| detaches evd %d\n", which)
+		:: else ->
+			evds++; attached[which] = 1; printf("| attaches evd %d\n", which);
+			news[which] = (queued[which] > 0);
+			kick(which);
+			which = 0; goto next
+		fi
+	   }
+	   atomic { /* cno_unref() */
+		evds--;
+		if
+		:: evds == 0 ->
+			deserted++;
+			for (w : 0 .. W - 1) { wake[w] = 1 }
+			w = 0
+		:: else
+		fi;
+		which = 0
+	   }
+next:
+	   skip
+	:: atomic {
+		installs > 0 && !installed -> installs--; installed = 1; printf("| installs the agent\n");
+#ifndef INSTALLS_IN_SILENCE
+		queue_agent()
+#endif
+	   }
+	od
+}
+
+init {
+	byte i;
+	atomic {
+		do :: i < W -> run waiter(i); i++ :: else -> i = 0; break od;
+		do :: i < D -> run loop_thread(); i++ :: else -> i = 0; break od;
+		run poster(); run controller(); run rest()
+	}
+}
+
+proctype rest()
+{
+	byte i;
+	timeout ->
+	atomic {
+		assert(!in_agent && !job_queued);
+		/* somebody waits: then no attached EVD has anything left, whatever the others were handed */
+		do
+		:: i < E ->
+			assert(len(waiters) == 0 || !attached[i] || queued[i] == 0);
+			i++
+		:: else -> break
+		od;
+		/* an agent that is installed has been called for all that came */
+		assert(!installed || (!agent_due && !agent_owed && !ANY_UNSEEN))
+	}
+}
