@@ -5,6 +5,7 @@
 #include "soft_story.h"
 
 #include <fcntl.h>
+#include <stdatomic.h>
 
 static struct rdma_event_channel *server, *client;
 static struct rdma_cm_id *listener, *active, *passive;
@@ -303,10 +304,13 @@ START_TEST(destroy_id__queued_events_are_dropped)
 }
 END_TEST
 
+static atomic_bool acknowledged;
+
 static void *
 ack_later(void *event)
 {
 	sleep_ms(50);
+	acknowledged = true;
 	rdma_ack_cm_event(event);
 	return NULL;
 }
@@ -321,6 +325,7 @@ START_TEST(destroy_id__event_not_acknowledged__waits)
 	event = cm_next(client, RDMA_CM_EVENT_DISCONNECTED);
 	ck_assert_int_eq(pthread_create(&thread, NULL, ack_later, event), 0);
 	forget(&active);
+	ck_assert(acknowledged);
 	ck_assert_int_eq(pthread_join(thread, NULL), 0);
 }
 END_TEST

@@ -4,6 +4,8 @@
  */
 #include "soft_story.h"
 
+#include <stdatomic.h>
+
 static struct side a, b;
 
 static void
@@ -308,6 +310,8 @@ START_TEST(srq__queue_pair_to_error__last_wqe_reached)
 	side_receive(&c, 1, 0, 8);
 	side_to_error(&c);
 	async_expect(c.context, IBV_EVENT_QP_LAST_WQE_REACHED, c.qp);
+	side_to_error(&c);
+	ck_assert(!async_ready(c.context));
 	cq_expect_quiet(c.cq); /* the receive belongs to the SRQ */
 	pair_free(&c, &d);
 }
@@ -340,16 +344,30 @@ START_TEST(post__too_many_or_malformed__refused_with_the_place)
 }
 END_TEST
 
+static atomic_bool acknowledged;
+
+static void *
+ack_later(void *event)
+{
+	sleep_ms(50);
+	acknowledged = true;
+	ibv_ack_async_event(event);
+	return NULL;
+}
+
 START_TEST(async_event__unacknowledged__destroy_waits_for_it)
 {
 	struct ibv_async_event event;
+	pthread_t thread;
 
 	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 1, 1, 8), 0);
 	ck_assert(async_ready(b.context));
 	ck_assert_int_eq(ibv_get_async_event(b.context, &event), 0);
 	ck_assert(!async_ready(b.context));
-	ibv_ack_async_event(&event);
+	ck_assert_int_eq(pthread_create(&thread, NULL, ack_later, &event), 0);
 	ck_assert_int_eq(ibv_destroy_qp(b.qp), 0);
+	ck_assert(acknowledged);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
 	b.qp = NULL;
 }
 END_TEST

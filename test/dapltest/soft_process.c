@@ -329,6 +329,35 @@ START_TEST(many_reads__complete_in_order)
 }
 END_TEST
 
+static void
+read_and_told(void)
+{
+	connect_own(NULL);
+	paint();
+	side_receive(&own, 1, 0, 100000);
+	meet();
+	cq_expect(own.cq, 1, IBV_WC_SUCCESS);
+	expect_painted(0, 5000, 100000); /* what was read here came back */
+	meet();
+	side_free(&own);
+}
+
+/* Without the fence the message would be sent while the read is under way. */
+START_TEST(fenced_send__of_what_a_read_brings__carries_it)
+{
+	start(read_and_told);
+	connect_own(NULL);
+	meet();
+	rdma(IBV_WR_RDMA_READ, 1, 0, 5000, 100000);
+	side_post(&own, IBV_WR_SEND, IBV_SEND_FENCE | IBV_SEND_SIGNALED, 2, 0, 100000);
+	cq_expect(own.cq, 1, IBV_WC_SUCCESS);
+	cq_expect(own.cq, 2, IBV_WC_SUCCESS);
+	meet();
+	side_free(&own);
+	finish();
+}
+END_TEST
+
 /* --- errors */
 
 static void
@@ -1072,6 +1101,7 @@ soft_process_suite(void)
 	    send__the_receiver_exits_at_its_completion__the_send_succeeds, 0, 4);
 	tcase_add_test(tcase, rdma_and_atomics__reach_the_other_process);
 	tcase_add_test(tcase, many_reads__complete_in_order);
+	tcase_add_test(tcase, fenced_send__of_what_a_read_brings__carries_it);
 	tcase_add_test(tcase, rdma__beyond_the_region__both_in_error__later_requests_flushed);
 	tcase_add_test(tcase, send__longer_than_the_receive__invalid_request);
 	tcase_add_test(tcase, send__no_receive_and_no_retries__rnr_error);
