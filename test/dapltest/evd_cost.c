@@ -6,6 +6,7 @@
  * read, write, poll and sleep that way.
  */
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <sys/syscall.h>
 
 #include "evd_story.h"
@@ -15,6 +16,7 @@ long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
 
 static _Thread_local int calls;
+static atomic_int turns; /* of all loops' threads */
 
 long
 __wrap_syscall(long number, ...)
@@ -23,12 +25,14 @@ __wrap_syscall(long number, ...)
 	int n = 3; /* reading past the arguments that were passed would be an error */
 	va_list ap;
 
-	if (number == SYS_close)
+	if (number == SYS_close) {
 		n = 1;
-	else if (number == SYS_ppoll)
+	} else if (number == SYS_ppoll) {
 		n = 5;
-	else if (number == SYS_epoll_pwait)
+	} else if (number == SYS_epoll_pwait) {
 		n = 6;
+		atomic_fetch_add(&turns, 1);
+	}
 	va_start(ap, number);
 	for (int i = 0; i < n; i++)
 		arg[i] = va_arg(ap, long);
@@ -138,6 +142,35 @@ START_TEST(upcalls_of_a_burst__one_turn_of_the_loop)
 }
 END_TEST
 
+static atomic_int runs;
+
+static void
+count_run(struct loop_job *job)
+{
+	(void)job;
+	atomic_fetch_add(&runs, 1);
+}
+
+START_TEST(crew__one_job_at_a_time__no_thread_turns_for_nothing)
+{
+	struct loop_job job = { .run = count_run };
+	struct loop *crew;
+
+	ck_assert_int_eq(loop_create(LOOP_CREW, 3, &crew), 0);
+	script_sleep_ms(5);
+	atomic_store(&turns, 0);
+	for (int i = 1; i <= 100; i++) {
+		loop_ready(crew, &job);
+		while (atomic_load(&runs) < i)
+			script_sleep_ms(0);
+		script_sleep_ms(1);
+	}
+	/* A bell may wake all three, each of which goes to sleep again. */
+	ck_assert_int_le(atomic_load(&turns), 100 * 4);
+	loop_destroy(crew);
+}
+END_TEST
+
 Suite *
 evd_cost_suite(void)
 {
@@ -148,5 +181,6 @@ evd_cost_suite(void)
 	tcase_add_test(tc, wait__woken_by_a_post__two_system_calls);
 	tcase_add_test(tc, events_that_are_there__no_system_call);
 	tcase_add_test(tc, upcalls_of_a_burst__one_turn_of_the_loop);
+	tcase_add_test(tc, crew__one_job_at_a_time__no_thread_turns_for_nothing);
 	return s;
 }

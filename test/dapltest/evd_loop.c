@@ -236,6 +236,46 @@ START_TEST(remove__from_its_own_handler__does_not_wait)
 }
 END_TEST
 
+START_TEST(remove__descriptor_open_and_readable__the_loop_sleeps)
+{
+	uint64_t before;
+	struct source s;
+
+	source_open(&s);
+	os_event_set(s.fd);
+	loop_remove(loop, &s.ticket);
+	before = os_clock_ns();
+	ck_assert_int_eq(loop_step(loop, 10), 0);
+	ck_assert_uint_ge(os_clock_ns() - before, 9000000u);
+	os_close(s.fd);
+}
+END_TEST
+
+static void
+park_and_be_readable(struct source *s)
+{
+	must(s->entered == 1);
+	os_event_set(s->fd);
+	/* This thread pumps the loop, but the handler it is in reads on by itself. */
+	for (int i = 0; i < 3; i++)
+		(void)park_sleep(park_self(), os_clock_ns() + 1000000u, -1, NULL);
+	s->then = NULL;
+}
+
+START_TEST(handler_that_sleeps__its_source_readable__not_entered_again)
+{
+	struct source s;
+
+	source_open_with(&s, park_and_be_readable);
+	os_event_set(s.fd);
+	ck_assert_int_eq(loop_step(loop, 0), 1);
+	ck_assert_int_eq(s.entered, 1);
+	ck_assert_int_eq(loop_step(loop, 0), 1);
+	ck_assert_int_eq(s.entered, 2);
+	source_close(&s);
+}
+END_TEST
+
 static int dawdled;
 
 static void
@@ -453,6 +493,8 @@ evd_loop_suite(void)
 	tcase_add_test(tc, remove__in_a_batch_already_fetched__the_successor_is_not_entered);
 	tcase_add_test(tc, remove__from_its_own_handler__does_not_wait);
 	tcase_add_test(tc, remove__handler_runs_elsewhere__waits_for_it);
+	tcase_add_test(tc, remove__descriptor_open_and_readable__the_loop_sleeps);
+	tcase_add_test(tc, handler_that_sleeps__its_source_readable__not_entered_again);
 	tcase_add_test(tc, jobs__ready__each_once_in_order_and_unready_takes_off);
 	tcase_add_test(tc, job_that_becomes_ready_again__one_run_a_turn);
 	tcase_add_test(tc, delayed_job__not_before_its_time_and_hastened_at_once);
