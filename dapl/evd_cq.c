@@ -61,7 +61,7 @@ void
 evd_cq_promise(struct dapl_evd *evd, int n)
 {
 	const int most = evd->obj.ia->device.max_cqe;
-	int want;
+	int want, depth = 0;
 
 	os_lock(&evd->obj.lock);
 	evd->promised += n;
@@ -69,9 +69,12 @@ evd_cq_promise(struct dapl_evd *evd, int n)
 		want = evd->cq->cqe < most / 2 ? 2 * evd->cq->cqe : most;
 		if (want < evd->promised)
 			want = evd->promised < most ? evd->promised : most;
-		(void)ibv_resize_cq(evd->cq, want);
+		if (ibv_resize_cq(evd->cq, want) == 0)
+			depth = evd->cq->cqe;
 	}
 	os_unlock(&evd->obj.lock);
+	if (depth > 0)
+		evd_set_depth(&evd->core, (unsigned int)depth);
 }
 
 static int

@@ -94,7 +94,7 @@ struct evd_listener {
 
 struct evd_config {
 	DAT_EVD_HANDLE handle; /* what events and upcalls carry */
-	int qlen;	       /* events per stream kind the queue holds; also the device queue's depth */
+	int qlen; /* events per stream kind the queue holds; the device queue's depth, at first */
 	const struct evd_source_ops *ops; /* NULL: no device stream */
 	void *source;
 	size_t raw_size;
@@ -155,7 +155,7 @@ enum evd_stream {
  *
  * A barrier is an event that may not overtake completions which the device has already produced or
  * is about to produce for a queue pair in the error state: it becomes visible once the device
- * queue was seen empty, or qlen completions were polled, after the post.
+ * queue was seen empty, or as many completions as it can hold were polled, after the post.
  */
 int evd_post(struct evd *evd, enum evd_stream stream, const DAT_EVENT *event);
 int evd_post_barrier(struct evd *evd, enum evd_stream stream, const DAT_EVENT *event);
@@ -163,6 +163,12 @@ int evd_post_barrier(struct evd *evd, enum evd_stream stream, const DAT_EVENT *e
 /* Queues the event, then lets the held completions follow it, in one lock section. */
 int evd_post_release(struct evd *evd, enum evd_stream stream, const DAT_EVENT *event,
     struct evd_hold *hold);
+
+/*
+ * The device queue holds `depth` completions now.  It may be deeper than qlen, never shallower; what
+ * is polled at a time does not change.
+ */
+void evd_set_depth(struct evd *evd, unsigned int depth);
 
 /* Takes what the device has into the queue, as far as it fits: for whoever waits for sort() to see a
  * completion that no taker asks for.  0 or -errno. */
@@ -215,7 +221,8 @@ int evd_dequeue(struct evd *evd, DAT_EVENT *event);
 
 /*
  * Blocks until `threshold` events are queued, then takes the oldest.  timeout in microseconds,
- * DAT_TIMEOUT_INFINITE for ever.  *nmore is set on success and on -ETIMEDOUT.
+ * DAT_TIMEOUT_INFINITE for ever.  *nmore is set on success and on -ETIMEDOUT; of completions it
+ * counts at most qlen.
  *   -ETIMEDOUT   nothing taken            -EBUSY      another waiter is blocked
  *   -EACCES      an upcall policy owns it -EPERM      unwaitable (also: became so meanwhile)
  *   -ECANCELED   freed meanwhile          -EOVERFLOW  -EINTR  -ENODEV

@@ -129,6 +129,15 @@ evd_purge(struct evd *evd, struct evd_hold *hold,
 	os_unlock(&evd->lock);
 }
 
+void
+evd_set_depth(struct evd *evd, unsigned int depth)
+{
+	os_lock(&evd->lock);
+	if (depth > evd->queue.depth)
+		evd->queue.depth = depth;
+	os_unlock(&evd->lock);
+}
+
 int
 evd_refresh(struct evd *evd)
 {

@@ -9,7 +9,7 @@
 int
 evd_queue_init(struct evd_queue *q, unsigned int qlen, size_t raw_size)
 {
-	*q = (struct evd_queue){ .qlen = qlen, .raw_size = raw_size, .next_seq = 1 };
+	*q = (struct evd_queue){ .qlen = qlen, .depth = qlen, .raw_size = raw_size, .next_seq = 1 };
 	q->posted = os_alloc(qlen, sizeof *q->posted);
 	if (!q->posted)
 		return -ENOMEM;
@@ -97,7 +97,7 @@ open_posted(struct evd_queue *q, bool device_empty)
 
 	while (q->posted_open < q->posted_count) {
 		p = posted_at(q, q->posted_open);
-		if (p->barrier && !device_empty && q->polled - p->mark < q->qlen)
+		if (p->barrier && !device_empty && q->polled - p->mark < q->depth)
 			return;
 		p->seq = q->next_seq++;
 		q->posted_open++;

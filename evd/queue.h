@@ -32,6 +32,7 @@ struct evd_posted {
 
 struct evd_queue {
 	unsigned int qlen;
+	unsigned int depth; /* of the device queue: qlen, or more if it grew */
 	size_t raw_size;
 	uint64_t next_seq;
 	uint64_t polled; /* completions ever taken from the device */

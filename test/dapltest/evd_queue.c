@@ -203,6 +203,19 @@ START_TEST(barrier__device_never_empty__opens_after_qlen_completions)
 }
 END_TEST
 
+START_TEST(barrier__device_deeper_than_the_queue__waits_for_what_that_can_hold)
+{
+	q.depth = 3 * QLEN;
+	ck_assert_int_eq(posted(100, true), 0);
+	for (uint64_t i = 1; i <= 3 * QLEN; i++) {
+		ck_assert_uint_eq(taken(), 0);
+		polled(i, 1, false);
+		ck_assert_uint_eq(taken(), i);
+	}
+	ck_assert_uint_eq(taken(), 100);
+}
+END_TEST
+
 START_TEST(barrier__what_is_posted_after_it__waits_behind_it)
 {
 	ck_assert_int_eq(posted(100, true), 0);
@@ -390,6 +403,7 @@ evd_queue_suite(void)
 	tcase_add_test(tc, barrier__device_not_seen_empty__does_not_count);
 	tcase_add_test(tc, barrier__empty_seen_before_it_came__must_be_seen_again);
 	tcase_add_test(tc, barrier__device_never_empty__opens_after_qlen_completions);
+	tcase_add_test(tc, barrier__device_deeper_than_the_queue__waits_for_what_that_can_hold);
 	tcase_add_test(tc, barrier__what_is_posted_after_it__waits_behind_it);
 	tcase_add_test(tc, barrier__dropped_completions__count_as_polled);
 	tcase_add_test(tc, barrier__no_device__is_an_ordinary_event);

@@ -52,6 +52,24 @@ START_TEST(review_06__a_hundred_completions_then_disconnected__it_comes_last)
 }
 END_TEST
 
+START_TEST(review_06__device_queue_grew__disconnected_still_comes_last)
+{
+	DAT_EVENT event = script_event(900);
+
+	begin(NULL);
+	evd_set_depth(&st.dev.evd, 100);
+	evd_set_depth(&st.dev.evd, 50); /* promises withdrawn: it stays as deep as it is */
+	for (uint64_t i = 1; i <= 100; i++)
+		script_complete(&st.dev, i);
+	ck_assert_int_eq(evd_post_barrier(&st.dev.evd, EVD_STREAM_CONNECTION, &event), 0);
+	for (uint64_t i = 1; i <= 100; i++)
+		story_dequeues(&st, i);
+	story_dequeues(&st, 900);
+	story_empty(&st);
+	story_end(&st);
+}
+END_TEST
+
 static void
 take_what_was_told(DAT_UPCALL_POLICY policy)
 {
@@ -257,6 +275,7 @@ review_arm_suite(void)
 
 	tcase_add_test(tc, review_06__threshold_and_nmore__beyond_one_batch);
 	tcase_add_test(tc, review_06__a_hundred_completions_then_disconnected__it_comes_last);
+	tcase_add_test(tc, review_06__device_queue_grew__disconnected_still_comes_last);
 	tcase_add_test(tc,
 	    review_06__stash_was_full__what_stayed_in_the_device_is_news_when_there_is_room);
 	tcase_add_test(tc,
