@@ -21,7 +21,7 @@
 #define BATCH 2 /* completions per ibv_poll_cq() */
 #endif
 #ifndef QLEN
-#define QLEN (N + M)
+#define QLEN (N + M + 1) /* how many fit: never full, unless a claim makes it small */
 #endif
 #ifdef NO_I1
 #define MAY_STOP true
@@ -55,6 +55,7 @@ bit lock;
 bit owned;
 bit armed;
 bit news;
+bit blind;	/* the stash was full at a poll */
 byte ready;	/* the job is on a ready list; a byte, to see it put there twice */
 byte queued;	/* completions polled and events posted: which of them leaves is for order.pml */
 byte policy = OFF;
@@ -113,7 +114,7 @@ bit exact_hint;	/* from an arm to the end of its section */
 #ifdef NO_I1
 #define I1 true
 #else
-#define SETTLED (armed && ((cq == 0 && !WANTED) || ON_ITS_WAY || queued == QLEN))
+#define SETTLED (armed && ((cq == 0 && !WANTED) || ON_ITS_WAY || blind))
 #define I1 ((!(TAKER_UPCALL || TAKER_CNO) || owned || !ALONE || SETTLED) && (!asleep || wake || SETTLED))
 #endif
 
@@ -124,56 +125,6 @@ inline leave()
 	assert(I1);
 	assert(taken + queued + cq + to_make <= N + M);
 	lock = 0
-}
-
-/* enough_for(): who is fed needs so many; who is only told has seen what is queued, and needs one more */
-inline poll_enough()
-{
-	if
-	:: waiting -> tmp = threshold
-	:: !waiting && (policy == SINGLE || policy == MANY) -> tmp = 1
-	:: else -> tmp = queued + 1
-	fi;
-	poll_to_tmp()
-}
-
-inline poll(enough_)
-{
-	tmp = enough_;
-	poll_to_tmp()
-}
-
-/* evd_poll(): until `enough` items count, the device queue is empty or the stash full */
-inline poll_to_tmp()
-{
-	do
-	:: queued < tmp && cq > 0 && queued < QLEN ->
-		if
-		:: cq >= BATCH && queued + BATCH <= QLEN -> cq = cq - BATCH; queued = queued + BATCH
-		:: else -> cq--; queued++
-		fi;
-		news = 1
-	:: else -> break
-	od;
-	tmp = 0
-}
-
-/* evd_arm(): mine = 1 armed just now, 0 was armed, FAILED; exact = the device's word that its queue
- * was empty at that moment. */
-#define FAILED 2
-inline arm(mine_, exact_)
-{
-	mine_ = 0; exact_ = 0;
-	if
-	:: armed
-	:: !armed && arm_failures > 0 -> arm_failures--; mine_ = FAILED
-	:: !armed ->
-		assert(!hw_armed && channel + unbooked == 0); /* I3 */
-		armed = 1; hw_armed = 1; mine_ = 1;
-#ifdef EXACT
-		exact_ = (cq == 0);
-#endif
-	fi
 }
 
 /* loop_ready() */
@@ -197,6 +148,69 @@ inline kick()
 	:: (TAKER_UPCALL || TAKER_CNO) && owned -> rerun = 1
 #endif
 	:: else
+	fi
+}
+
+/* enough_for(): who is fed needs so many; who is only told has seen what is queued, and needs one more */
+inline poll_enough()
+{
+	if
+	:: waiting -> tmp = threshold
+	:: !waiting && (policy == SINGLE || policy == MANY) -> tmp = 1
+	:: else -> tmp = queued + 1
+	fi;
+	poll_to_tmp()
+}
+
+inline poll(enough_)
+{
+	tmp = enough_;
+	poll_to_tmp()
+}
+
+/* evd_poll(): until `enough` items count, the device queue is empty or the stash full */
+inline poll_to_tmp()
+{
+	do
+#ifndef FULL_UNNOTICED
+	:: queued < tmp && queued >= QLEN -> blind = 1; break
+#endif
+	:: queued < tmp && cq > 0 && queued < QLEN ->
+		if
+		:: cq >= BATCH && queued + BATCH <= QLEN -> cq = cq - BATCH; queued = queued + BATCH
+		:: else -> cq--; queued++
+		fi;
+		news = 1;
+		if :: blind -> blind = 0; kick() :: else fi
+	:: else -> break
+	od;
+	tmp = 0
+}
+
+/* evd_see_again() */
+inline see_again()
+{
+	if
+	:: blind && queued == 0 -> blind = 0; kick()
+	:: else
+	fi
+}
+
+/* evd_arm(): mine = 1 armed just now, 0 was armed, FAILED; exact = the device's word that its queue
+ * was empty at that moment. */
+#define FAILED 2
+inline arm(mine_, exact_)
+{
+	mine_ = 0; exact_ = 0;
+	if
+	:: armed
+	:: !armed && arm_failures > 0 -> arm_failures--; mine_ = FAILED
+	:: !armed ->
+		assert(!hw_armed && channel + unbooked == 0); /* I3 */
+		armed = 1; hw_armed = 1; mine_ = 1;
+#ifdef EXACT
+		exact_ = (cq == 0);
+#endif
 	fi
 }
 
@@ -270,7 +284,8 @@ inline dequeue(got_)
 inline take()
 {
 	assert(queued > 0);
-	queued--; taken++
+	queued--; taken++;
+	see_again()
 }
 
 /* enable(), evd/policy.c: poll, arm, poll, count.  result_: REFUSED is -EAGAIN, FAULT the device's

@@ -3,8 +3,9 @@
  * wait.pml -- a thread blocked in evd_wait(), a CNO on the same EVD, and a channel that changes readers
  *
  * One thread waits W times, for 1 or THRESHOLD events; EXPIRIES of its waits may time out.  The CNO is
- * attached, detached, enabled and disabled K times; its user drains the EVD after every trigger.
- * PRIVATE: the EVD has a channel of its own, which the waiter reads when the loop does not.
+ * attached, detached, enabled and disabled K times; its user drains the EVD after every trigger, or
+ * takes just what is queued then (TAKES_WHAT_IS_THERE).
+ * OVERFLOWS: the EVD may be marked as overflowed once.  PRIVATE: the EVD has a channel of its own, which the waiter reads when the loop does not.
  */
 #ifndef D
 #define D 1
@@ -21,6 +22,9 @@
 #ifndef K
 #define K 2
 #endif
+#ifndef OVERFLOWS
+#define OVERFLOWS 0
+#endif
 #ifdef PRIVATE
 #define LOOP_READS watched
 #define WAITER_READS (!watched)
@@ -34,6 +38,8 @@
 byte waits = W;
 byte expiries = EXPIRIES;
 byte toggles = K;
+byte overflows = OVERFLOWS;
+bit overflowed;
 bit triggered;	/* the EVD is on the CNO's list */
 
 /* A taker that is told: evd_run() and told() */
@@ -107,6 +113,8 @@ end:
 		:: queued >= wanted ->
 			take(); poll(N + M); wanted = 0; printf("| evd_wait(): takes one at once\n");
 			leave(); goto next
+		:: queued < wanted && overflowed ->
+			wanted = 0; printf("| evd_wait(): overflowed\n"); leave(); goto next
 		:: else ->
 			waiting = 1; sleeper = _pid; threshold = wanted; wanted = 0; settle();
 #ifdef WAITER_OWNS
@@ -129,8 +137,8 @@ look:	   /* wait_locked(), with the lock */
 		:: WANTED ->
 			take(); poll(N + M); printf("| evd_wait(): wakes with an event\n");
 			expired = 0; leave_wait(); goto next
-		:: !WANTED && expired ->
-			printf("| evd_wait(): times out\n");
+		:: !WANTED && (overflowed || expired) ->
+			printf("| evd_wait(): overflowed, or timed out\n");
 			expired = 0; leave_wait(); goto next
 		:: else -> asleep = 1; printf("| sleeps\n"); leave()
 		fi
@@ -162,11 +170,22 @@ next:
 proctype cno_user()
 {
 	bit got;
+	byte told = N + M;
 end:
 	do
-	:: atomic { triggered -> triggered = 0; printf("| cno_wait() returns\n") }
+	:: atomic {
+		triggered -> triggered = 0; printf("| cno_wait() returns\n");
+#ifdef TAKES_WHAT_IS_THERE
+		told = queued
+#endif
+	   }
 	   do
+	   :: told == 0 -> break
 	   :: atomic {
+		told > 0 ->
+#ifdef TAKES_WHAT_IS_THERE
+		told--;
+#endif
 		dequeue(got);
 		if
 		:: got -> got = 0; printf("| evd_dequeue(): an event\n")
@@ -198,6 +217,23 @@ end:
 	od
 }
 
+/* evd_mark_overflow() */
+proctype overflower()
+{
+end:
+	do
+	:: atomic {
+		overflows > 0 -> overflows--;
+		enter();
+		overflowed = 1; printf("| the EVD overflowed\n");
+#ifndef OVERFLOW_UNHEARD
+		kick();
+#endif
+		leave()
+	   }
+	od
+}
+
 proctype poster()
 {
 	byte posts = M;
@@ -216,7 +252,7 @@ init {
 		:: true
 		fi;
 		do :: i < D -> run loop_thread(); i++ :: else -> i = 0; break od;
-		run waiter(); run cno_user(); run controller(); run device(); run poster(); run rest()
+		run waiter(); run cno_user(); run controller(); run device(); run poster(); run overflower(); run rest()
 	}
 }
 
@@ -225,5 +261,6 @@ proctype rest()
 	timeout ->
 	assert(lock == 0 && ready == 0 && !triggered);
 	assert(!waiting || (queued < threshold && cq == 0)); /* a waiter sleeps only for what is not there */
+	assert(!waiting || !overflowed);
 	assert(!TAKER_CNO || (queued == 0 && cq == 0))
 }
