@@ -166,7 +166,9 @@ evd_look(struct evd *evd)
 
 /*
  * What an owned EVD's run waits for may matter no more: the end of a back-off when something else
- * is wanted, a thread that may call out when a CNO is to be told in place of an upcall made.
+ * is wanted, a thread that may call out when a CNO is to be told in place of an upcall made.  And
+ * the threads it is queued for may no longer be the ones that serve it: all of them may be parked
+ * in upcalls, or the one, for what the others would do.
  */
 static void
 hasten(struct evd *evd)
@@ -176,7 +178,8 @@ hasten(struct evd *evd)
 	if (evd->put_off && (evd->fault_delay || tell)) {
 		evd->put_off = false;
 		loop_hasten(&evd->job);
-	} else if (tell && evd->job.on != evd_home(evd) && loop_unready(&evd->job)) {
+	} else if (evd->job.on != evd_home(evd) && loop_unready(&evd->job)) {
+		evd->put_off = false;
 		loop_ready(evd_home(evd), &evd->job);
 	}
 }

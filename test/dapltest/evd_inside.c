@@ -219,6 +219,42 @@ START_TEST(wait_in_upcall__another_evd_is_due_an_upcall__called_after_the_return
 }
 END_TEST
 
+static void
+post_two_to_other(struct tape *tape, uint64_t id)
+{
+	(void)tape;
+	(void)id;
+	must(script_post(&other, 200) == 0);
+	must(script_post(&other, 201) == 0);
+}
+
+START_TEST(wait_in_upcall__the_upcall_due_becomes_many__the_crew_makes_it)
+{
+	DAT_UPCALL_OBJECT object = tape_object(&other_tape);
+	struct script_options opt = st.dev.opt;
+	struct script third;
+
+	ck_assert_int_eq(loop_create(LOOP_CREW, 1, &opt.crew), 0);
+	script_init(&third);
+	script_open(&third, &opt);
+	other_tape.then = post_two_to_other;
+	ck_assert_int_eq(evd_modify_upcall(&third.evd, DAT_UPCALL_SINGLE_INSTANCE, &object,
+			     DAT_UPCALL_INVOC_ANY), 0);
+	inside_upcall(wait_other);
+	await_waiting(&other.evd);
+	ck_assert_int_eq(script_post(&third, 300), 0);
+	script_sleep_ms(10); /* put off: the thread that waits may not call out */
+	ck_assert_int_eq(tape_count(&other_tape), 0);
+	ck_assert_int_eq(evd_modify_upcall(&third.evd, DAT_UPCALL_MANY, NULL,
+			     DAT_UPCALL_INVOC_ANY), 0);
+	await_return();
+	ck_assert_int_eq(result, 0);
+	tape_await_inside(&other_tape, 0);
+	script_close(&third);
+	loop_destroy(opt.crew);
+}
+END_TEST
+
 static int agent_calls;
 
 static void
@@ -331,6 +367,7 @@ evd_inside_suite(void)
 	tcase_add_test(tc, cno_wait_in_upcall__triggered_from_the_same_upcall__returns);
 	tcase_add_test(tc, cno_wait_in_upcall__taker_changes_from_upcall_to_cno__told);
 	tcase_add_test(tc, wait_in_upcall__another_evd_is_due_an_upcall__called_after_the_return);
+	tcase_add_test(tc, wait_in_upcall__the_upcall_due_becomes_many__the_crew_makes_it);
 	tcase_add_test(tc, wait_in_upcall__an_agent_is_due__called_after_the_return);
 	tcase_add_test(tc, free_in_upcall__the_other_has_a_blocked_waiter__ends);
 	tcase_add_test(tc, teardown_in_upcall__of_its_own_evd__does_not_wait_for_itself);
