@@ -59,6 +59,7 @@ START_TEST(agent__installed_again__called_for_the_next_trigger)
 }
 END_TEST
 
+/* clause: c.13.9 */
 START_TEST(agent__installed_on_a_triggered_cno__called_by_the_loop)
 {
 	arrive(0, 1);
@@ -93,6 +94,7 @@ drain(struct cno_story *s, DAT_EVD_HANDLE evd)
 	cno_story_drains(evd, 1);
 }
 
+/* clause: c.13.8 */
 START_TEST(agent__dequeues__no_lock_is_held)
 {
 	cs.then = drain;

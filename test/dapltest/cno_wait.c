@@ -52,6 +52,7 @@ START_TEST(undrained__a_new_arrival_triggers_again)
 }
 END_TEST
 
+/* clause: c.13.7 */
 START_TEST(two_evds_fire__a_client_that_drains_only_the_returned_one_sees_all)
 {
 	DAT_EVD_HANDLE handle;
@@ -109,6 +110,7 @@ blocked(void)
 	return n;
 }
 
+/* clause: c.13.3 */
 START_TEST(one_trigger__releases_one_waiter)
 {
 	struct cno_waiter w[3];
@@ -148,6 +150,7 @@ START_TEST(three_triggers__release_three_waiters)
 }
 END_TEST
 
+/* clause: c.13.5 */
 START_TEST(timeout__nothing_swallowed)
 {
 	struct cno_waiter w;
@@ -190,6 +193,7 @@ on_signal(int number)
 	(void)number;
 }
 
+/* clause: c.13.6 */
 START_TEST(signal_handler_ran__interrupted_and_the_next_trigger_not_lost)
 {
 	const struct sigaction action = { .sa_handler = on_signal };
@@ -206,6 +210,7 @@ START_TEST(signal_handler_ran__interrupted_and_the_next_trigger_not_lost)
 }
 END_TEST
 
+/* clause: c.6.1, c.6.2 */
 START_TEST(disabled_evd__does_not_trigger__enabling_it_does)
 {
 	ck_assert_int_eq(evd_set_enabled(&cs.dev[0].evd, false), 0);
@@ -245,6 +250,7 @@ START_TEST(detach__triggered__leaves_the_list)
 }
 END_TEST
 
+/* clause: c.8.1 */
 START_TEST(move_to_another_cno__the_new_one_gets_what_is_queued)
 {
 	const struct cno_config config = { .loop = cs.loop };
@@ -297,6 +303,7 @@ START_TEST(last_evd_gone__blocked_waiters_return_without_one)
 }
 END_TEST
 
+/* clause: c.13.11 */
 START_TEST(free__in_use__refused)
 {
 	struct cno_waiter w;

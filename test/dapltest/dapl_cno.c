@@ -15,6 +15,7 @@ evd_on(const struct dt_side *side, DAT_CNO_HANDLE cno, DAT_EVD_FLAGS flags)
 	return evd;
 }
 
+/* clause: c.13.2 */
 START_TEST(cno__triggered_before_the_wait__returns_at_once)
 {
 	DAT_EVD_HANDLE evd, told;
@@ -31,6 +32,7 @@ START_TEST(cno__triggered_before_the_wait__returns_at_once)
 }
 END_TEST
 
+/* clause: c.13.4 */
 START_TEST(cno__nothing_comes__times_out_with_a_null_evd)
 {
 	DAT_EVD_HANDLE told = (DAT_EVD_HANDLE)3;
@@ -47,6 +49,7 @@ START_TEST(cno__nothing_comes__times_out_with_a_null_evd)
 }
 END_TEST
 
+/* clause: c.13.7 */
 START_TEST(cno__two_evds_fire_before_the_wait__both_are_told)
 {
 	DAT_EVD_HANDLE first, second, told[2];
@@ -67,6 +70,7 @@ START_TEST(cno__two_evds_fire_before_the_wait__both_are_told)
 }
 END_TEST
 
+/* clause: c.13.2 */
 START_TEST(cno__of_a_dto_evd__is_woken_by_a_completion)
 {
 	struct dt_pair pair;
@@ -91,6 +95,7 @@ START_TEST(cno__of_a_dto_evd__is_woken_by_a_completion)
 }
 END_TEST
 
+/* clause: c.6.1, c.6.2 */
 START_TEST(cno__evd_enabled_with_events_queued__is_told)
 {
 	DAT_EVD_HANDLE evd, told;
@@ -110,6 +115,7 @@ START_TEST(cno__evd_enabled_with_events_queued__is_told)
 }
 END_TEST
 
+/* clause: c.8.1 */
 START_TEST(cno__modified_away_and_back__is_told_of_what_waits)
 {
 	DAT_EVD_HANDLE evd, told;
@@ -135,6 +141,7 @@ START_TEST(cno__modified_away_and_back__is_told_of_what_waits)
 }
 END_TEST
 
+/* clause: c.13.11 */
 START_TEST(cno__in_use__cannot_be_freed)
 {
 	struct dt_side side;
@@ -180,6 +187,7 @@ start_waiter(struct waiter *w, DAT_CNO_HANDLE cno)
 	dt_nap_ms(20);
 }
 
+/* clause: c.13.12, e.9.1 */
 START_TEST(cno__closed_with_a_waiter__releases_it_with_a_null_evd)
 {
 	struct dt_side side;
@@ -198,6 +206,7 @@ START_TEST(cno__closed_with_a_waiter__releases_it_with_a_null_evd)
 }
 END_TEST
 
+/* clause: c.13.12 */
 START_TEST(cno__last_evd_freed__releases_the_waiter_with_a_null_evd)
 {
 	struct dt_side side;
@@ -240,6 +249,7 @@ agent(DAT_PVOID instance, DAT_EVD_HANDLE evd)
 	log->calls++;
 }
 
+/* clause: c.13.8, c.13.9 */
 START_TEST(agent__is_called_once_and_again_when_installed_again)
 {
 	struct agent_log log = { .again = true };

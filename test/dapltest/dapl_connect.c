@@ -5,6 +5,7 @@
 static const char hello[48] = "from the one that connects, with forty-eight...";
 static const char welcome[48] = "from the one that accepts, as long as the other";
 
+/* clause: e.1.16, d.0.2 */
 START_TEST(connect__accepted__establishes_both_ends_once)
 {
 	struct dt_pair pair;
@@ -20,6 +21,7 @@ START_TEST(connect__accepted__establishes_both_ends_once)
 }
 END_TEST
 
+/* clause: d.0.3, e.3.6, e.4.1 */
 START_TEST(connect__private_data__travels_both_ways)
 {
 	struct dt_pair pair;
@@ -49,6 +51,7 @@ START_TEST(connect__private_data__travels_both_ways)
 }
 END_TEST
 
+/* clause: d.0.4, e.3.8 */
 START_TEST(connect__rejected_by_the_consumer__is_a_peer_rejection_with_data)
 {
 	struct dt_pair pair;
@@ -72,6 +75,7 @@ START_TEST(connect__rejected_by_the_consumer__is_a_peer_rejection_with_data)
 }
 END_TEST
 
+/* clause: e.5.2 */
 START_TEST(connect__rejected_without_data__is_still_the_peers_doing)
 {
 	struct dt_pair pair;
@@ -84,6 +88,7 @@ START_TEST(connect__rejected_without_data__is_still_the_peers_doing)
 }
 END_TEST
 
+/* clause: d.0.5 */
 START_TEST(connect__nobody_listens__is_a_non_peer_rejection)
 {
 	struct dt_pair pair;
@@ -97,6 +102,7 @@ START_TEST(connect__nobody_listens__is_a_non_peer_rejection)
 }
 END_TEST
 
+/* clause: d.0.10 */
 START_TEST(connect__to_an_address_nobody_has__is_unreachable)
 {
 	struct sockaddr_in nowhere = { .sin_family = AF_INET };
@@ -113,6 +119,7 @@ START_TEST(connect__to_an_address_nobody_has__is_unreachable)
 }
 END_TEST
 
+/* clause: d.0.6, d.0.9 */
 START_TEST(connect__unanswered__times_out_and_the_late_accept_fails)
 {
 	struct dt_pair pair;
@@ -150,6 +157,7 @@ START_TEST(connect__with_a_timeout_that_is_not_needed__stays_connected)
 }
 END_TEST
 
+/* clause: e.1.3, e.1.4 */
 START_TEST(connect__bad_arguments__are_told_apart)
 {
 	DAT_PVOID data = (DAT_PVOID)(uintptr_t)hello;
@@ -186,6 +194,7 @@ START_TEST(connect__bad_arguments__are_told_apart)
 }
 END_TEST
 
+/* clause: e.1.2 */
 START_TEST(connect__in_a_wrong_state__names_the_state)
 {
 	struct dt_pair pair;
@@ -209,6 +218,7 @@ START_TEST(connect__in_a_wrong_state__names_the_state)
 }
 END_TEST
 
+/* clause: e.1.5 */
 START_TEST(dup_connect__of_a_connected_endpoint__reaches_the_same_listener)
 {
 	struct dt_pair pair;
@@ -239,6 +249,7 @@ START_TEST(dup_connect__of_a_connected_endpoint__reaches_the_same_listener)
 }
 END_TEST
 
+/* clause: e.3.7 */
 START_TEST(accept__on_a_bad_endpoint__keeps_the_request)
 {
 	struct dt_pair pair;
@@ -264,6 +275,7 @@ START_TEST(accept__on_a_bad_endpoint__keeps_the_request)
 }
 END_TEST
 
+/* clause: e.3.7 */
 START_TEST(accept__on_a_used_endpoint__names_its_state)
 {
 	struct dt_pair pair;
@@ -284,6 +296,7 @@ START_TEST(accept__on_a_used_endpoint__names_its_state)
 }
 END_TEST
 
+/* clause: e.3.1, e.3.2, e.3.5 */
 START_TEST(psp__arguments_and_queries__follow_the_rules)
 {
 	struct dt_side side;
@@ -312,6 +325,7 @@ START_TEST(psp__arguments_and_queries__follow_the_rules)
 }
 END_TEST
 
+/* clause: e.3.4 */
 START_TEST(psp__freed_with_a_request_delivered__leaves_the_request_valid)
 {
 	struct dt_pair pair;
@@ -328,6 +342,7 @@ START_TEST(psp__freed_with_a_request_delivered__leaves_the_request_valid)
 }
 END_TEST
 
+/* clause: d.5.2, d.0.11 */
 START_TEST(cr_evd__full__rejects_the_rest_and_reports_the_overflow_once)
 {
 	DAT_EP_HANDLE eps[4];
@@ -360,6 +375,7 @@ START_TEST(cr_evd__full__rejects_the_rest_and_reports_the_overflow_once)
 }
 END_TEST
 
+/* clause: e.3.9, c.12.2 */
 START_TEST(cr_evd__freed_with_a_request_queued__rejects_it)
 {
 	struct dt_pair pair;
@@ -374,6 +390,7 @@ START_TEST(cr_evd__freed_with_a_request_queued__rejects_it)
 }
 END_TEST
 
+/* clause: d.5.3 */
 START_TEST(connect_evd__full__reports_the_overflow)
 {
 	struct dt_pair pair;
@@ -397,6 +414,7 @@ START_TEST(connect_evd__full__reports_the_overflow)
 }
 END_TEST
 
+/* clause: e.5.1 */
 START_TEST(qualifiers__beyond_the_range_of_ports__meet)
 {
 	struct dt_pair pair;
@@ -414,6 +432,7 @@ START_TEST(qualifiers__beyond_the_range_of_ports__meet)
 }
 END_TEST
 
+/* clause: e.1.14 */
 START_TEST(ep_query__of_a_connection__tells_both_ends)
 {
 	DAT_EP_PARAM param;
@@ -441,6 +460,7 @@ START_TEST(ep_query__of_a_connection__tells_both_ends)
 }
 END_TEST
 
+/* clause: e.6.1, e.6.2 */
 START_TEST(ep_create__attributes_beyond_the_device__are_refused)
 {
 	struct dt_side side;
@@ -472,6 +492,7 @@ START_TEST(ep_create__attributes_beyond_the_device__are_refused)
 }
 END_TEST
 
+/* clause: e.6.3 */
 START_TEST(many_connections__one_listener__each_event_names_its_endpoint)
 {
 	enum { N = 40 };

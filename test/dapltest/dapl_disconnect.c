@@ -5,6 +5,7 @@
 #define ABRUPT DAT_CLOSE_ABRUPT_FLAG
 #define GRACEFUL DAT_CLOSE_GRACEFUL_FLAG
 
+/* clause: d.0.7, e.2.4 */
 START_TEST(disconnect__either_end__both_get_one_event)
 {
 	struct dt_pair pair;
@@ -25,6 +26,7 @@ START_TEST(disconnect__either_end__both_get_one_event)
 }
 END_TEST
 
+/* clause: e.2.4 */
 START_TEST(disconnect__both_ends_at_once__each_gets_one_event)
 {
 	struct dt_pair pair;
@@ -41,6 +43,7 @@ START_TEST(disconnect__both_ends_at_once__each_gets_one_event)
 }
 END_TEST
 
+/* clause: e.1.6 */
 START_TEST(disconnect__unconnected__is_refused)
 {
 	struct dt_side side;
@@ -55,6 +58,7 @@ START_TEST(disconnect__unconnected__is_refused)
 }
 END_TEST
 
+/* clause: e.1.7 */
 START_TEST(disconnect__while_connecting__withdraws_the_attempt)
 {
 	struct dt_pair pair;
@@ -74,6 +78,7 @@ START_TEST(disconnect__while_connecting__withdraws_the_attempt)
 }
 END_TEST
 
+/* clause: e.2.1, e.2.3 */
 START_TEST(disconnect__abrupt__flushes_every_receive_exactly_once)
 {
 	struct dt_pair pair;
@@ -98,6 +103,7 @@ START_TEST(disconnect__abrupt__flushes_every_receive_exactly_once)
 }
 END_TEST
 
+/* clause: e.2.3, e.6.3 */
 START_TEST(disconnect__more_receives_than_the_evd_is_long__loses_none)
 {
 	enum { ENDPOINTS = 20, DEPTH = 16 };
@@ -130,6 +136,7 @@ START_TEST(disconnect__more_receives_than_the_evd_is_long__loses_none)
 }
 END_TEST
 
+/* clause: e.1.12 */
 START_TEST(disconnected__posts__are_flushed_at_once)
 {
 	struct dt_pair pair;
@@ -153,6 +160,7 @@ START_TEST(disconnected__posts__are_flushed_at_once)
 }
 END_TEST
 
+/* clause: e.2.2 */
 START_TEST(disconnect__graceful__finishes_the_posted_sends_first)
 {
 	struct dt_pair pair;
@@ -182,6 +190,7 @@ START_TEST(disconnect__graceful__finishes_the_posted_sends_first)
 }
 END_TEST
 
+/* clause: e.1.8 */
 START_TEST(disconnect__abrupt_during_a_graceful_one__ends_it)
 {
 	struct dt_pair pair;
@@ -199,6 +208,7 @@ START_TEST(disconnect__abrupt_during_a_graceful_one__ends_it)
 }
 END_TEST
 
+/* clause: e.1.9, g.1.7 */
 START_TEST(reset__after_disconnect__makes_the_endpoint_usable_again)
 {
 	struct dt_pair pair;
@@ -227,6 +237,7 @@ START_TEST(reset__after_disconnect__makes_the_endpoint_usable_again)
 }
 END_TEST
 
+/* clause: e.1.9 */
 START_TEST(reset__of_a_connection__is_refused)
 {
 	struct dt_pair pair;
@@ -254,6 +265,7 @@ expect_failed(DAT_EVD_HANDLE evd, DAT_EP_HANDLE ep, DAT_UINT64 cookie)
 	ck_assert_int_ne(dto->status, DAT_DTO_ERR_FLUSHED);
 }
 
+/* clause: d.0.8 */
 START_TEST(broken__by_a_bad_address__comes_once_after_the_failed_request)
 {
 	struct dt_pair pair;
@@ -283,6 +295,7 @@ START_TEST(broken__by_a_bad_address__comes_once_after_the_failed_request)
 }
 END_TEST
 
+/* clause: e.1.16 */
 START_TEST(broken__then_disconnect__adds_nothing)
 {
 	struct dt_pair pair;
@@ -302,6 +315,7 @@ START_TEST(broken__then_disconnect__adds_nothing)
 }
 END_TEST
 
+/* clause: d.2.1 */
 START_TEST(receive__too_short__breaks_the_connection_at_both_ends)
 {
 	struct dt_pair pair;

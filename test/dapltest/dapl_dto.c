@@ -15,6 +15,7 @@ dto_of(const DAT_EVENT *event)
 	return &event->event_data.dto_completion_event_data;
 }
 
+/* clause: d.0.1, d.1.1, d.1.2, d.1.3 */
 START_TEST(send__arrives_and_every_field_of_both_events_is_filled)
 {
 	struct dt_pair pair;
@@ -79,6 +80,7 @@ START_TEST(send__of_nothing__arrives_as_nothing)
 }
 END_TEST
 
+/* clause: g.1.6 */
 START_TEST(rdma_write__lands_without_the_other_ends_doing)
 {
 	struct dt_pair pair;
@@ -172,6 +174,7 @@ START_TEST(endpoint__made_for_small_messages__transfers_larger_ones)
 }
 END_TEST
 
+/* clause: e.1.17 */
 START_TEST(post__bad_arguments__are_told_apart)
 {
 	struct dt_pair pair;
@@ -201,6 +204,7 @@ START_TEST(post__bad_arguments__are_told_apart)
 }
 END_TEST
 
+/* clause: e.1.11, e.1.12 */
 START_TEST(post__in_a_wrong_state__is_refused_but_receives_never_are)
 {
 	struct dt_pair pair;
@@ -217,6 +221,7 @@ START_TEST(post__in_a_wrong_state__is_refused_but_receives_never_are)
 }
 END_TEST
 
+/* clause: g.1.3, e.1.17 */
 START_TEST(depth__receives_beyond_it__are_refused_until_one_completes)
 {
 	struct dt_pair pair;
@@ -251,6 +256,7 @@ START_TEST(depth__that_is_no_power_of_two__is_exact)
 }
 END_TEST
 
+/* clause: e.6.4 */
 START_TEST(suppressed__successes_make_no_event_and_never_fill_the_queue)
 {
 	struct dt_pair pair;
@@ -293,6 +299,7 @@ START_TEST(suppressed__all_of_them__need_no_look_at_the_evd)
 }
 END_TEST
 
+/* clause: e.6.4 */
 START_TEST(suppressed__failures_make_an_event)
 {
 	struct dt_pair pair;
@@ -308,6 +315,7 @@ START_TEST(suppressed__failures_make_an_event)
 }
 END_TEST
 
+/* clause: e.1.13 */
 START_TEST(get_status__tells_what_is_outstanding)
 {
 	DAT_BOOLEAN recv_idle, request_idle;
@@ -332,6 +340,7 @@ START_TEST(get_status__tells_what_is_outstanding)
 }
 END_TEST
 
+/* clause: e.6.8, c.4.3 */
 START_TEST(wait__threshold_on_completions__returns_with_that_many)
 {
 	struct dt_pair pair;

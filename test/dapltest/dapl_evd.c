@@ -15,6 +15,7 @@ static const DAT_EVD_FLAGS stream[STREAMS] = {
 	DAT_EVD_ASYNC_FLAG,
 };
 
+/* clause: c.2.2, c.2.3, c.2.4, c.2.5, c.2.6 */
 START_TEST(create__bad_arguments__are_told_apart)
 {
 	DAT_EVD_HANDLE evd = (DAT_EVD_HANDLE)5;
@@ -41,6 +42,7 @@ START_TEST(create__bad_arguments__are_told_apart)
 }
 END_TEST
 
+/* clause: c.2.8 */
 START_TEST(create__any_merge_of_two_streams__works)
 {
 	struct dt_side side;
@@ -66,6 +68,7 @@ START_TEST(create__any_merge_of_two_streams__works)
 }
 END_TEST
 
+/* clause: g.1.1, c.1.1 */
 START_TEST(raw_codes__that_stock_programs_compare__are_kept)
 {
 	struct dt_side side;
@@ -83,6 +86,7 @@ START_TEST(raw_codes__that_stock_programs_compare__are_kept)
 }
 END_TEST
 
+/* clause: c.4.9, c.4.10, c.4.11 */
 START_TEST(wait__bad_arguments__are_told_apart)
 {
 	struct dt_side side;
@@ -104,6 +108,7 @@ START_TEST(wait__bad_arguments__are_told_apart)
 }
 END_TEST
 
+/* clause: c.4.4 */
 START_TEST(wait__below_the_threshold__times_out_and_takes_nothing)
 {
 	struct dt_side side;
@@ -154,6 +159,7 @@ start_waiter(struct waiter *w, DAT_EVD_HANDLE evd)
 	dt_nap_ms(20);
 }
 
+/* clause: c.9.6 */
 START_TEST(wait__post_from_another_thread__wakes_also_on_a_dto_evd)
 {
 	struct dt_side side;
@@ -171,6 +177,7 @@ START_TEST(wait__post_from_another_thread__wakes_also_on_a_dto_evd)
 }
 END_TEST
 
+/* clause: c.4.1, c.5.4 */
 START_TEST(wait__while_another_waits__is_refused_as_is_dequeue)
 {
 	struct dt_side side;
@@ -191,6 +198,7 @@ START_TEST(wait__while_another_waits__is_refused_as_is_dequeue)
 }
 END_TEST
 
+/* clause: c.4.12, c.7.1 */
 START_TEST(set_unwaitable__wakes_the_waiter_and_refuses_the_next)
 {
 	struct dt_side side;
@@ -212,6 +220,7 @@ START_TEST(set_unwaitable__wakes_the_waiter_and_refuses_the_next)
 }
 END_TEST
 
+/* clause: c.4.14, c.12.3 */
 START_TEST(free__with_a_blocked_waiter__aborts_it)
 {
 	struct dt_side side;
@@ -228,6 +237,7 @@ START_TEST(free__with_a_blocked_waiter__aborts_it)
 }
 END_TEST
 
+/* clause: c.4.14, e.9.1 */
 START_TEST(close__with_a_blocked_waiter__aborts_it)
 {
 	struct dt_side side;
@@ -241,6 +251,7 @@ START_TEST(close__with_a_blocked_waiter__aborts_it)
 }
 END_TEST
 
+/* clause: c.12.1 */
 START_TEST(free__in_use__is_refused_until_the_user_goes)
 {
 	struct dt_side side;
@@ -263,6 +274,7 @@ START_TEST(free__in_use__is_refused_until_the_user_goes)
 }
 END_TEST
 
+/* clause: c.9.1, c.9.3, c.9.4, c.9.5, d.0.15 */
 START_TEST(post_se__rules__are_kept)
 {
 	DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };

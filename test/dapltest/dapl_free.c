@@ -20,6 +20,7 @@ START_TEST(ep_free__with_receives_posted__lets_go_of_its_evds_at_once)
 }
 END_TEST
 
+/* clause: e.1.10 */
 START_TEST(ep_free__with_completions_undelivered__leaves_no_event_that_names_it)
 {
 	struct dt_pair pair;
@@ -58,6 +59,7 @@ START_TEST(ep_free__with_a_connection_event_undelivered__takes_it_back)
 }
 END_TEST
 
+/* clause: e.1.10 */
 START_TEST(ep_free__in_every_state__ends_soon)
 {
 	for (int state = 0; state < 6; state++) {

@@ -2,6 +2,7 @@
 #include "dapl_suites.h"
 #include "dt_helpers.h"
 
+/* clause: b.4.3, c.5.7, c.12.4, c.11.3 */
 START_TEST(handle__of_another_kind__is_refused_by_every_call)
 {
 	struct dt_side side;
@@ -28,6 +29,7 @@ START_TEST(handle__of_another_kind__is_refused_by_every_call)
 }
 END_TEST
 
+/* clause: b.4.4 */
 START_TEST(handle__of_a_freed_object__is_refused)
 {
 	struct dt_side side;
@@ -56,6 +58,7 @@ START_TEST(handle__of_a_freed_object__is_refused)
 }
 END_TEST
 
+/* clause: b.4.7 */
 START_TEST(handle__of_another_adapter__is_refused)
 {
 	struct dt_side a, b;
@@ -96,6 +99,7 @@ START_TEST(connection_evd__of_another_adapter__serves_until_that_closes)
 }
 END_TEST
 
+/* clause: e.8.1, e.8.2 */
 START_TEST(context__is_kept_for_every_kind_of_object)
 {
 	const DAT_OS_WAIT_PROXY_AGENT none = { NULL, NULL };
@@ -141,6 +145,7 @@ START_TEST(context__is_kept_for_every_kind_of_object)
 }
 END_TEST
 
+/* clause: a.3.1 */
 START_TEST(call__that_is_not_there__says_so_but_tells_bad_handles)
 {
 	struct dt_side side;

@@ -11,6 +11,7 @@ try_open(const char *name, DAT_EVD_HANDLE *async, DAT_IA_HANDLE *ia)
 	return dat_ia_open((DAT_NAME_PTR)(uintptr_t)name, 8, async, ia);
 }
 
+/* clause: c.2.10 */
 START_TEST(open__bad_arguments__are_told_apart)
 {
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
@@ -74,6 +75,7 @@ START_TEST(open__twice__gives_two_adapters_of_one_device)
 }
 END_TEST
 
+/* clause: b.3.9 */
 START_TEST(close__again__is_a_bad_handle)
 {
 	DAT_IA_HANDLE ia = dt_open("soft", NULL);
@@ -84,6 +86,7 @@ START_TEST(close__again__is_a_bad_handle)
 }
 END_TEST
 
+/* clause: e.9.3 */
 START_TEST(close__unknown_flag__is_refused_and_closes_nothing)
 {
 	DAT_IA_HANDLE ia = dt_open("soft", NULL);
@@ -94,6 +97,7 @@ START_TEST(close__unknown_flag__is_refused_and_closes_nothing)
 }
 END_TEST
 
+/* clause: e.9.2 */
 START_TEST(close__graceful_with_a_child__is_refused_until_it_is_freed)
 {
 	DAT_IA_HANDLE ia = dt_open("soft", NULL);
@@ -107,6 +111,7 @@ START_TEST(close__graceful_with_a_child__is_refused_until_it_is_freed)
 }
 END_TEST
 
+/* clause: e.9.1 */
 START_TEST(close__abrupt_with_everything_alive__frees_it_all)
 {
 	struct dt_pair pair;
@@ -118,6 +123,7 @@ START_TEST(close__abrupt_with_everything_alive__frees_it_all)
 }
 END_TEST
 
+/* clause: e.9.4 */
 START_TEST(query__without_what_is_asked_for__names_the_argument)
 {
 	DAT_IA_HANDLE ia = dt_open("soft", NULL);
@@ -135,6 +141,7 @@ START_TEST(query__without_what_is_asked_for__names_the_argument)
 }
 END_TEST
 
+/* clause: e.9.5, e.9.6, e.9.7 */
 START_TEST(query__attributes__are_what_consumers_rely_on)
 {
 	DAT_EVD_HANDLE async, asked = DAT_HANDLE_NULL;
@@ -171,6 +178,7 @@ START_TEST(query__attributes__are_what_consumers_rely_on)
 }
 END_TEST
 
+/* clause: c.2.14 */
 START_TEST(async_evd__of_the_provider__is_not_the_consumers_to_free)
 {
 	DAT_EVD_HANDLE async;
@@ -182,6 +190,7 @@ START_TEST(async_evd__of_the_provider__is_not_the_consumers_to_free)
 }
 END_TEST
 
+/* clause: c.2.11 */
 START_TEST(async_evd__of_another_opening__is_shared)
 {
 	DAT_EVD_HANDLE async, shared, asked;
@@ -199,6 +208,7 @@ START_TEST(async_evd__of_another_opening__is_shared)
 }
 END_TEST
 
+/* clause: c.2.13 */
 START_TEST(async_evd__exists_elsewhere__is_out_of_scope)
 {
 	DAT_EVD_HANDLE async = DAT_EVD_ASYNC_EXISTS, asked;
@@ -211,6 +221,7 @@ START_TEST(async_evd__exists_elsewhere__is_out_of_scope)
 }
 END_TEST
 
+/* clause: c.2.12 */
 START_TEST(async_evd__without_the_stream__is_refused)
 {
 	DAT_IA_HANDLE first = dt_open("soft", NULL), second;
@@ -237,6 +248,7 @@ START_TEST(step__of_an_adapter_with_threads__is_refused)
 }
 END_TEST
 
+/* clause: f.1.3 */
 START_TEST(extension__unknown_operation__is_not_implemented)
 {
 	DAT_IA_HANDLE ia = dt_open("soft", NULL);
@@ -246,6 +258,7 @@ START_TEST(extension__unknown_operation__is_not_implemented)
 }
 END_TEST
 
+/* clause: g.1.2 */
 START_TEST(open_and_close__400_times_under_50_descriptors__leaks_nothing)
 {
 	const struct rlimit few = { 50, 50 };

@@ -12,6 +12,7 @@ reg(const struct dt_side *side, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION region
 	    side->ia, type, region, length, pz, priv, DAT_VA_TYPE_VA, lmr, NULL, NULL, NULL, NULL);
 }
 
+/* clause: e.7.1, e.7.6 */
 START_TEST(lmr__created__covers_the_buffer)
 {
 	DAT_REGION_DESCRIPTION region = { .for_va = memory + 3 };
@@ -40,6 +41,7 @@ START_TEST(lmr__created__covers_the_buffer)
 }
 END_TEST
 
+/* clause: e.7.2, e.7.4 */
 START_TEST(lmr__bad_arguments__are_told_apart)
 {
 	DAT_REGION_DESCRIPTION region = { .for_va = memory };
@@ -68,6 +70,7 @@ START_TEST(lmr__bad_arguments__are_told_apart)
 }
 END_TEST
 
+/* clause: e.7.3 */
 START_TEST(lmr__of_an_lmr__covers_the_same_memory_on_its_own)
 {
 	DAT_REGION_DESCRIPTION region = { .for_va = memory };
@@ -90,6 +93,7 @@ START_TEST(lmr__of_an_lmr__covers_the_same_memory_on_its_own)
 }
 END_TEST
 
+/* clause: e.7.7 */
 START_TEST(pz__in_use__cannot_be_freed)
 {
 	struct dt_side side;
@@ -109,6 +113,7 @@ START_TEST(pz__in_use__cannot_be_freed)
 }
 END_TEST
 
+/* clause: e.7.8 */
 START_TEST(sync__of_segments__has_nothing_to_do)
 {
 	DAT_LMR_TRIPLET segment;

@@ -3,6 +3,7 @@
 #include "dapl_suites.h"
 #include "dt_helpers.h"
 
+/* clause: d.4.3 */
 START_TEST(merged__established__comes_before_any_receive)
 {
 	struct dt_pair pair;
@@ -26,6 +27,7 @@ START_TEST(merged__established__comes_before_any_receive)
 }
 END_TEST
 
+/* clause: d.4.4 */
 START_TEST(merged__successes__come_before_disconnected)
 {
 	struct dt_pair pair;
@@ -61,6 +63,7 @@ START_TEST(merged__successes__come_before_disconnected)
 }
 END_TEST
 
+/* clause: d.4.2 */
 START_TEST(merged__software_connection_and_completions__share_one_queue)
 {
 	DAT_EVD_FLAGS all = DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG | DAT_EVD_SOFTWARE_FLAG |
@@ -133,6 +136,7 @@ START_TEST(merged__disconnect_while_connecting__releases_the_held_receives)
 }
 END_TEST
 
+/* clause: d.4.4 */
 START_TEST(merged__broken__comes_after_the_completions_before_it)
 {
 	struct dt_pair pair;

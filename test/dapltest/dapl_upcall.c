@@ -73,6 +73,7 @@ upcall_evd(struct dt_side *side, DAT_UPCALL_POLICY policy, DAT_UPCALL_FUNC func,
 	return log->evd;
 }
 
+/* clause: c.14.2, c.14.20 */
 START_TEST(kcreate__bad_arguments__are_told_apart)
 {
 	DAT_UPCALL_OBJECT object = { NULL, plain }, empty = DAT_UPCALL_NULL;
@@ -113,6 +114,7 @@ START_TEST(kcreate__bad_arguments__are_told_apart)
 }
 END_TEST
 
+/* clause: c.14.8 */
 START_TEST(single__completions__are_called_in_order_one_at_a_time)
 {
 	struct log log = { 0 };
@@ -215,6 +217,7 @@ post_body(void *arg)
 	return NULL;
 }
 
+/* clause: c.14.23, c.14.11 */
 START_TEST(classic_pattern__against_a_poster__loses_and_repeats_nothing)
 {
 	struct log log = { 0 };
@@ -251,6 +254,7 @@ drains_and_reposts(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 		dt_recv(log->side, 0, 64, (DAT_UINT64)(i + 16));
 }
 
+/* clause: c.14.17, c.14.22 */
 START_TEST(classic_pattern__on_completions__loses_and_repeats_nothing)
 {
 	enum { MESSAGES = 1500 };
@@ -282,6 +286,7 @@ START_TEST(classic_pattern__on_completions__loses_and_repeats_nothing)
 }
 END_TEST
 
+/* clause: c.14.9 */
 START_TEST(many__upcalls__run_at_once_and_never_twice)
 {
 	struct log log = { .gate = 1 };
@@ -316,6 +321,7 @@ notified(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 	leave(log);
 }
 
+/* clause: c.14.6 */
 START_TEST(notify__tells_without_taking)
 {
 	struct log log = { 0 };
@@ -356,6 +362,7 @@ START_TEST(connections__established_and_disconnected__come_as_upcalls)
 }
 END_TEST
 
+/* clause: c.14.27 */
 START_TEST(wait__while_upcalls_are_enabled__is_refused)
 {
 	struct log log = { 0 };
@@ -375,6 +382,7 @@ START_TEST(wait__while_upcalls_are_enabled__is_refused)
 }
 END_TEST
 
+/* clause: c.14.16, c.14.14 */
 START_TEST(enabling_for_new_events__with_one_pending__is_refused_until_it_is_taken)
 {
 	struct log log = { 0 };
@@ -409,6 +417,7 @@ open_gate(void *arg)
 	return NULL;
 }
 
+/* clause: c.14.12 */
 START_TEST(teardown__waits_for_the_upcall_in_progress)
 {
 	struct log log = { .gate = 1 };
@@ -447,6 +456,7 @@ frees_itself(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 	leave(log);
 }
 
+/* clause: c.14.25 */
 START_TEST(free__of_the_evd_from_its_own_upcall__works)
 {
 	struct log log = { 0 };
@@ -477,6 +487,7 @@ frees_endpoint(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 	leave(log);
 }
 
+/* clause: c.14.24 */
 START_TEST(free__of_endpoint_and_evd_from_the_disconnect_upcall__works)
 {
 	struct log log = { 0 };
@@ -512,6 +523,7 @@ closes_adapter(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 	leave(log);
 }
 
+/* clause: c.14.31 */
 START_TEST(close__of_the_adapter_from_an_upcall__works)
 {
 	struct log log = { 0 };
@@ -548,6 +560,7 @@ waits_inside(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 	leave(log);
 }
 
+/* clause: c.14.31 */
 START_TEST(wait__on_a_connection_from_an_upcall__is_served)
 {
 	struct log log = { 0 };

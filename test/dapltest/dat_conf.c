@@ -41,6 +41,7 @@ START_TEST(conf__empty_file__lists_nothing)
 }
 END_TEST
 
+/* clause: b.1.3 */
 START_TEST(conf__good_lines__keep_their_order)
 {
 	assert_read(GOOD("c") GOOD("a") GOOD("b"), "c a b ");
@@ -53,6 +54,7 @@ START_TEST(conf__last_line_without_newline__is_read)
 }
 END_TEST
 
+/* clause: b.1.3 */
 START_TEST(conf__comments_and_blank_lines__are_nothing)
 {
 	assert_read("# a comment\n\n  \t \n   # another\n" GOOD("x") "#" GOOD("y"), "x ");
@@ -71,6 +73,7 @@ START_TEST(conf__hash_within_a_field__belongs_to_it)
 }
 END_TEST
 
+/* clause: b.1.3 */
 START_TEST(conf__quoted_name_with_blanks__is_one_field)
 {
 	assert_read("\"two words\" u2.0 threadsafe default lib.so id.2.0 \"\" \"\"\n",
@@ -78,6 +81,7 @@ START_TEST(conf__quoted_name_with_blanks__is_one_field)
 }
 END_TEST
 
+/* clause: b.1.3 */
 START_TEST(conf__backslash_within_quotes__takes_the_next_character)
 {
 	assert_read(GOOD("\"a\\b\\\"c\\\\d\""), "ab\"c\\d ");
@@ -96,6 +100,7 @@ START_TEST(conf__quote_behind_a_word__begins_the_next_field)
 }
 END_TEST
 
+/* clause: b.1.6 */
 START_TEST(conf__kernel_and_nondefault_lines__are_passed_over_in_silence)
 {
 	assert_read("k k2.0 threadsafe default lib.so id.2.0 \"\" \"\"\n"
@@ -103,6 +108,7 @@ START_TEST(conf__kernel_and_nondefault_lines__are_passed_over_in_silence)
 }
 END_TEST
 
+/* clause: b.3.4 */
 START_TEST(conf__library_and_parameters__reach_the_provider_as_written)
 {
 	DAT_IA_HANDLE ia;
@@ -114,6 +120,7 @@ START_TEST(conf__library_and_parameters__reach_the_provider_as_written)
 }
 END_TEST
 
+/* clause: b.1.5 */
 START_TEST(conf__too_few_fields__are_counted)
 {
 	assert_refused("x u2.0 threadsafe", "3 fields where 8 are due");
@@ -126,6 +133,7 @@ START_TEST(conf__one_field__is_singular)
 }
 END_TEST
 
+/* clause: b.1.5 */
 START_TEST(conf__too_many_fields__are_refused)
 {
 	assert_refused("x u2.0 threadsafe default lib.so id.2.0 eth0 0 more",
@@ -153,6 +161,7 @@ START_TEST(conf__backslash_at_the_end_of_an_open_quote__is_refused)
 }
 END_TEST
 
+/* clause: b.1.5 */
 START_TEST(conf__bad_api_version__is_shown)
 {
 	assert_refused("x 2.0 threadsafe default l id.2.0 a b",
@@ -181,6 +190,7 @@ START_TEST(conf__negative_version__is_refused)
 }
 END_TEST
 
+/* clause: b.1.5 */
 START_TEST(conf__bad_thread_safety__is_shown)
 {
 	assert_refused("x u2.0 maybe default l id.2.0 a b",
@@ -294,6 +304,7 @@ START_TEST(conf__nul_byte__is_refused)
 }
 END_TEST
 
+/* clause: b.1.4 */
 START_TEST(conf__three_bad_lines__give_three_messages)
 {
 	char want[13000];
@@ -324,6 +335,7 @@ START_TEST(conf__endless_file__ends)
 }
 END_TEST
 
+/* clause: b.1.1 */
 START_TEST(conf__override_that_is_not_there__gives_no_providers_and_a_message)
 {
 	char want[8192];
@@ -346,6 +358,7 @@ START_TEST(conf__override_that_is_a_directory__gives_a_message)
 }
 END_TEST
 
+/* clause: b.1.8 */
 START_TEST(conf__read_once__a_later_change_is_not_seen)
 {
 	story_conf(GOOD("first"));
@@ -365,6 +378,7 @@ START_TEST(log__mask_without_errors__is_silent)
 }
 END_TEST
 
+/* clause: b.6.6 */
 START_TEST(log__registry_classes__tell_of_load_and_registration)
 {
 	const char *heard;
@@ -380,6 +394,7 @@ START_TEST(log__registry_classes__tell_of_load_and_registration)
 }
 END_TEST
 
+/* clause: b.6.6 */
 START_TEST(log__destination_stdout__is_not_stderr)
 {
 	setenv("DAT_DBG_DEST", "1", 1);

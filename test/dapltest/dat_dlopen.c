@@ -34,6 +34,7 @@ assert_opens_and_closes(void)
 	ck_assert_int_eq(story_traced("remove 00000000"), 1);
 }
 
+/* clause: b.5.1 */
 START_TEST(dlopen__local__the_provider_finds_the_registry_all_the_same)
 {
 	story_conf(CONF);

@@ -26,6 +26,7 @@ open_x(const char *conf, DAT_HANDLE *object)
 	return ia;
 }
 
+/* clause: f.1.1 */
 START_TEST(op__before_any_ia_with_extensions__is_not_implemented)
 {
 	DAT_HANDLE object;
@@ -37,6 +38,7 @@ START_TEST(op__before_any_ia_with_extensions__is_not_implemented)
 }
 END_TEST
 
+/* clause: f.1.1 */
 START_TEST(op__on_ia_and_object__reaches_the_provider)
 {
 	DAT_HANDLE object;
@@ -50,6 +52,7 @@ START_TEST(op__on_ia_and_object__reaches_the_provider)
 }
 END_TEST
 
+/* clause: f.1.4 */
 START_TEST(op__impossible_handle__is_refused)
 {
 	static const uintptr_t handles[] = { 0, 2, 65535, 65537, (uintptr_t)-1 };
@@ -63,6 +66,7 @@ START_TEST(op__impossible_handle__is_refused)
 }
 END_TEST
 
+/* clause: f.1.2 */
 START_TEST(query__by_name__opens_and_closes)
 {
 	DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
@@ -112,6 +116,7 @@ never_called(DAT_PVOID data, const DAT_EVENT *event, DAT_BOOLEAN more)
 }
 
 /* The stub notes operation and first argument: enough to see that each call goes its way. */
+/* clause: c.14.33 */
 START_TEST(upcall__calls__travel_as_extended_operations)
 {
 	const DAT_UPCALL_OBJECT upcall = { NULL, never_called };
@@ -142,6 +147,7 @@ START_TEST(upcall__null_object__has_neither_data_nor_function)
 }
 END_TEST
 
+/* clause: a.4.1 */
 START_TEST(kdat__lmr_kcreate__is_lmr_create_for_what_user_space_has)
 {
 	DAT_REGION_DESCRIPTION region = { .for_va = &region };

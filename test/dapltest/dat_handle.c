@@ -18,6 +18,7 @@ static const uintptr_t impossible[] = {
 	65537, 65540, 0x10000001, (uintptr_t)-1, (uintptr_t)-4,	/* misaligned */
 };
 
+/* clause: b.4.1, b.4.2, g.1.4 */
 START_TEST(call__impossible_handle__is_refused_with_its_subtype)
 {
 	const struct dat_call *call = &dat_calls[_i];
@@ -32,6 +33,7 @@ START_TEST(call__impossible_handle__is_refused_with_its_subtype)
 }
 END_TEST
 
+/* clause: b.4.2, g.1.4 */
 START_TEST(call__number_of_an_open_ia__is_for_ia_calls_alone)
 {
 	const struct dat_call *call = &dat_calls[_i];
@@ -47,6 +49,7 @@ START_TEST(call__number_of_an_open_ia__is_for_ia_calls_alone)
 }
 END_TEST
 
+/* clause: a.2.2 */
 START_TEST(call__good_handle__reaches_its_slot_with_all_arguments)
 {
 	const struct dat_call *call = &dat_calls[_i];

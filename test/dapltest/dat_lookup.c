@@ -20,6 +20,7 @@ assert_not_found(const char *name, DAT_UINT32 major, DAT_UINT32 minor, DAT_BOOLE
 	ck_assert_int_eq(story_traced("open"), 0);
 }
 
+/* clause: b.3.5 */
 START_TEST(lookup__unknown_name__is_not_found)
 {
 	story_conf(LINE("x", "u2.0", "threadsafe", "%S", ""));
@@ -35,6 +36,7 @@ START_TEST(lookup__prefix_of_a_name__is_not_found)
 }
 END_TEST
 
+/* clause: b.2.1 */
 START_TEST(lookup__other_major__is_not_found)
 {
 	story_conf(LINE("x", "u2.0", "nonthreadsafe", "%S", ""));
@@ -42,6 +44,7 @@ START_TEST(lookup__other_major__is_not_found)
 }
 END_TEST
 
+/* clause: b.2.1 */
 START_TEST(lookup__other_minor__is_not_found)
 {
 	story_conf(LINE("x", "u2.1", "nonthreadsafe", "%S", ""));
@@ -60,6 +63,7 @@ START_TEST(lookup__exact_key__is_found)
 }
 END_TEST
 
+/* clause: b.2.2 */
 START_TEST(lookup__safe_provider_for_unsafe_consumer__is_found)
 {
 	story_conf(LINE("x", "u2.0", "threadsafe", "%S", ""));
@@ -68,6 +72,7 @@ START_TEST(lookup__safe_provider_for_unsafe_consumer__is_found)
 }
 END_TEST
 
+/* clause: b.2.2 */
 START_TEST(lookup__unsafe_provider_for_safe_consumer__is_not_found)
 {
 	story_conf(LINE("x", "u2.0", "nonthreadsafe", "%S", ""));
@@ -75,6 +80,7 @@ START_TEST(lookup__unsafe_provider_for_safe_consumer__is_not_found)
 }
 END_TEST
 
+/* clause: b.2.3 */
 START_TEST(chain__first_library_missing__second_is_taken)
 {
 	story_conf(LINE("x", "u2.0", "threadsafe", "%D/nowhere.so", "a")
@@ -86,6 +92,7 @@ START_TEST(chain__first_library_missing__second_is_taken)
 }
 END_TEST
 
+/* clause: b.2.3 */
 START_TEST(chain__first_loads__second_is_left_alone)
 {
 	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "a")
@@ -133,6 +140,7 @@ START_TEST(chain__none_loads__is_not_found)
 }
 END_TEST
 
+/* clause: b.3.3 */
 START_TEST(library__without_init__is_refused_by_name)
 {
 	story_conf("x u2.0 threadsafe default " STUB_NO_INIT_PATH " id.2.0 \"\" \"\"\n");
@@ -143,6 +151,7 @@ START_TEST(library__without_init__is_refused_by_name)
 }
 END_TEST
 
+/* clause: b.3.3 */
 START_TEST(library__without_fini__is_refused_by_name)
 {
 	story_conf("x u2.0 threadsafe default " STUB_NO_FINI_PATH " id.2.0 \"\" \"\"\n");
@@ -212,6 +221,7 @@ START_TEST(library__under_two_keys__is_initialised_for_each)
 }
 END_TEST
 
+/* clause: b.3.4 */
 START_TEST(library__init_registers_twice__second_is_refused)
 {
 	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "twice"));

@@ -17,6 +17,7 @@ open_x(DAT_IA_HANDLE *ia)
 	return story_try_open("x", 2, 0, DAT_TRUE, ia);
 }
 
+/* clause: b.3.7 */
 START_TEST(open__then_close__provider_sees_this_order)
 {
 	story_conf(CONF("p q"));
@@ -33,6 +34,7 @@ START_TEST(open__then_close__provider_sees_this_order)
 }
 END_TEST
 
+/* clause: b.3.2 */
 START_TEST(open__three_times__loads_once_and_counts)
 {
 	DAT_IA_HANDLE ia[3];
@@ -54,6 +56,7 @@ START_TEST(open__three_times__loads_once_and_counts)
 }
 END_TEST
 
+/* clause: b.3.8 */
 START_TEST(open__after_the_last_close__loads_again)
 {
 	story_conf(CONF(""));
@@ -103,6 +106,7 @@ START_TEST(open__provider_gives_no_handle__is_an_internal_error)
 }
 END_TEST
 
+/* clause: b.3.1 */
 START_TEST(open__name_null_or_too_long__is_argument_1)
 {
 	char name[257];
@@ -121,6 +125,7 @@ START_TEST(open__name_null_or_too_long__is_argument_1)
 }
 END_TEST
 
+/* clause: b.3.1 */
 START_TEST(open__no_place_for_the_handle__is_an_invalid_ia)
 {
 	story_conf(CONF(""));
@@ -139,6 +144,7 @@ START_TEST(open__no_place_for_the_async_evd__is_argument_3)
 }
 END_TEST
 
+/* clause: a.1.3 */
 START_TEST(open__macro__asks_for_2_0_not_thread_safe)
 {
 	DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
@@ -151,6 +157,7 @@ START_TEST(open__macro__asks_for_2_0_not_thread_safe)
 }
 END_TEST
 
+/* clause: b.5.2 */
 START_TEST(open__symbols_of_the_provider__stay_its_own)
 {
 	DAT_IA_HANDLE ia;
@@ -167,6 +174,7 @@ START_TEST(open__symbols_of_the_provider__stay_its_own)
 }
 END_TEST
 
+/* clause: b.3.9 */
 START_TEST(close__second_time__is_an_invalid_ia)
 {
 	DAT_IA_HANDLE ia;
@@ -236,6 +244,7 @@ START_TEST(number__provider_pointer_in_its_place__is_refused)
 }
 END_TEST
 
+/* clause: b.4.5, b.3.6 */
 START_TEST(number__there_and_back__agree)
 {
 	DAT_IA_HANDLE a, b, own_a, own_b, back;

@@ -9,6 +9,7 @@
 
 static DAT_PROVIDER_INFO infos[4], *list[4] = { &infos[0], &infos[1], &infos[2], &infos[3] };
 
+/* clause: b.6.1 */
 START_TEST(list__max_0__tells_how_many_there_are)
 {
 	DAT_COUNT n = -1;
@@ -19,6 +20,7 @@ START_TEST(list__max_0__tells_how_many_there_are)
 }
 END_TEST
 
+/* clause: b.6.2 */
 START_TEST(list__room_for_two_of_three__is_filled)
 {
 	DAT_COUNT n = -1;
@@ -57,6 +59,7 @@ START_TEST(list__records_of_one_key__are_one_entry)
 }
 END_TEST
 
+/* clause: b.6.3 */
 START_TEST(list__bad_arguments__are_named)
 {
 	DAT_PROVIDER_INFO *holes[2] = { &infos[0], NULL };
@@ -71,6 +74,7 @@ START_TEST(list__bad_arguments__are_named)
 }
 END_TEST
 
+/* clause: b.6.8 */
 START_TEST(related__names__are_compared_but_not_opened)
 {
 	DAT_HA_RELATIONSHIP answer = DAT_HA_CONFLICTING;
@@ -148,6 +152,7 @@ START_TEST(add__provider_of_the_program__opens_without_dat_conf)
 }
 END_TEST
 
+/* clause: b.6.7 */
 START_TEST(add__same_key_again__is_registered_already)
 {
 	DAT_PROVIDER_INFO info = own_info();
@@ -196,6 +201,7 @@ START_TEST(add__bad_arguments__are_named)
 }
 END_TEST
 
+/* clause: b.6.7 */
 START_TEST(remove__what_is_not_there_or_somebody_elses__is_not_found)
 {
 	DAT_PROVIDER_INFO info = own_info();

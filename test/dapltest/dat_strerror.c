@@ -30,6 +30,7 @@ type_number(int i)
 
 enum { TYPES = (DAT_COMM_NOT_SUPPORTED >> 16) + 3 };
 
+/* clause: b.6.4 */
 START_TEST(strerror__every_type__is_a_sentence_of_its_own)
 {
 	const char *texts[TYPES], *minor;
@@ -45,6 +46,7 @@ START_TEST(strerror__every_type__is_a_sentence_of_its_own)
 }
 END_TEST
 
+/* clause: b.6.4 */
 START_TEST(strerror__every_subtype__is_a_sentence_of_its_own)
 {
 	static const char *texts[DAT_THREAD_SAFETY_NOT_FOUND + 1];
@@ -80,6 +82,7 @@ START_TEST(strerror__names_at_the_ends_of_the_lists__are_right)
 }
 END_TEST
 
+/* clause: b.6.4, c.1.1 */
 START_TEST(strerror__class_bits__change_nothing)
 {
 	const char *with, *without, *minor;
@@ -94,6 +97,7 @@ START_TEST(strerror__class_bits__change_nothing)
 }
 END_TEST
 
+/* clause: b.6.5 */
 START_TEST(strerror__unknown_type__is_said)
 {
 	const char *major = NULL, *minor = NULL;
@@ -104,6 +108,7 @@ START_TEST(strerror__unknown_type__is_said)
 }
 END_TEST
 
+/* clause: b.6.5 */
 START_TEST(strerror__unknown_subtype__is_said)
 {
 	const char *major = NULL, *minor = NULL;

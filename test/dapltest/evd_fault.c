@@ -26,6 +26,7 @@ run_until(int upcalls)
 	ck_assert_int_eq(st.tape.n, upcalls);
 }
 
+/* clause: d.0.14 */
 START_TEST(arm_fails__reported_once_and_retried_until_it_works)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);

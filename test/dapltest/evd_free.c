@@ -143,6 +143,7 @@ START_TEST(free__run_delayed_by_a_fault__unlinked)
 }
 END_TEST
 
+/* clause: c.14.25 */
 START_TEST(free__from_own_upcall__the_return_destroys)
 {
 	st.tape.then = free_own;
@@ -249,6 +250,7 @@ begin_threaded(enum script_channel channel)
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 }
 
+/* clause: c.14.26 */
 START_TEST(free__upcall_runs_elsewhere__waits_for_its_return)
 {
 	pthread_t thread;

@@ -322,6 +322,7 @@ tear_own_down(struct tape *tape, uint64_t id)
 	    DAT_UPCALL_INVOC_NEW);
 }
 
+/* clause: c.14.13 */
 START_TEST(teardown_in_upcall__of_its_own_evd__does_not_wait_for_itself)
 {
 	inside_upcall(tear_own_down);

@@ -38,6 +38,7 @@ complete(uint64_t first, int n)
 		script_complete(&st.dev, first + (uint64_t)i);
 }
 
+/* clause: c.14.9 */
 START_TEST(many__burst__four_at_once_and_started_in_order)
 {
 	tape_hold(&st.tape);
@@ -107,6 +108,7 @@ START_TEST(many_to_single__upcalls_in_progress__one_at_a_time_from_then_on)
 }
 END_TEST
 
+/* clause: c.14.12 */
 START_TEST(many__teardown_from_outside__waits_for_all_and_none_starts_after)
 {
 	tape_hold(&st.tape);
@@ -169,6 +171,7 @@ START_TEST(many__every_upcall_tears_down_its_own_evd__none_waits_for_ever)
 }
 END_TEST
 
+/* clause: c.14.13 */
 START_TEST(many__teardown_inside_one__waits_for_the_others)
 {
 	/* One upcall tears down while another is held: it must not return before that one. */

@@ -130,6 +130,7 @@ open_evd(void)
 	return r;
 }
 
+/* clause: c.2.9 */
 START_TEST(evd_open__no_memory__the_slot_stays_dead)
 {
 	evd_slot_init(&slot);

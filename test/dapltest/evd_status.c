@@ -26,6 +26,7 @@ counters(void)
 	return c;
 }
 
+/* clause: c.2.1 */
 START_TEST(query__fresh__enabled_and_waitable)
 {
 	struct evd_status status;
@@ -40,6 +41,7 @@ START_TEST(query__fresh__enabled_and_waitable)
 }
 END_TEST
 
+/* clause: c.3.1, c.11.1 */
 START_TEST(query__everything_changed__said_so)
 {
 	struct evd_status status;
@@ -128,6 +130,7 @@ START_TEST(counters__arm_failures)
 }
 END_TEST
 
+/* clause: d.5.1 */
 START_TEST(overflow__reported_once__queued_events_first_then_the_error)
 {
 	struct evd *evd = &st.dev.evd;
@@ -192,6 +195,7 @@ START_TEST(refresh__takes_what_the_device_has_and_tells_the_taker)
 }
 END_TEST
 
+/* clause: e.6.5 */
 START_TEST(solicited__plain_completions_make_no_sound)
 {
 	const struct script_record solicited = { .id = 2, .flags = SCRIPT_SOLICITED };

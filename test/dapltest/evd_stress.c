@@ -171,6 +171,7 @@ dequeue(void *arg)
 	return NULL;
 }
 
+/* clause: c.5.6, d.4.5 */
 START_TEST(many_dequeuers__all_seen_once)
 {
 	pthread_t thread[3];
@@ -260,6 +261,7 @@ control(void *arg)
 	return NULL;
 }
 
+/* clause: c.8.2 */
 START_TEST(takers_change_all_the_time__all_seen_once)
 {
 	pthread_t thread[4];

@@ -24,6 +24,7 @@ complete(uint64_t first, int n)
 		script_complete(&st.dev, first + (uint64_t)i);
 }
 
+/* clause: c.14.10 */
 START_TEST(disabled__completion__stays_queued_and_arms_nothing)
 {
 	complete(1, 1);
@@ -34,6 +35,7 @@ START_TEST(disabled__completion__stays_queued_and_arms_nothing)
 }
 END_TEST
 
+/* clause: c.14.7, c.14.8 */
 START_TEST(single__burst_then_burst__every_event_in_order)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -49,6 +51,7 @@ START_TEST(single__burst_then_burst__every_event_in_order)
 }
 END_TEST
 
+/* clause: c.14.35 */
 START_TEST(single__posted_events__upcalls_from_the_loop_only)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -73,6 +76,7 @@ START_TEST(single__more_than_the_stash_holds__all_come)
 }
 END_TEST
 
+/* clause: c.14.5 */
 START_TEST(single__more_events__tells_what_is_known_to_be_queued)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -127,6 +131,7 @@ START_TEST(single__duplicate_notification__nothing_lost)
 }
 END_TEST
 
+/* clause: c.14.6 */
 START_TEST(notify__told_once_a_burst_and_nothing_dequeued)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
@@ -156,6 +161,7 @@ START_TEST(notify__undrained__a_new_arrival_tells_again)
 }
 END_TEST
 
+/* clause: c.14.14 */
 START_TEST(enable_new__empty__takes_effect)
 {
 	ck_assert_int_eq(
@@ -168,6 +174,7 @@ START_TEST(enable_new__empty__takes_effect)
 }
 END_TEST
 
+/* clause: c.14.16 */
 START_TEST(enable_new__completion_pending__refused_until_drained)
 {
 	struct tape other;
@@ -197,6 +204,7 @@ complete_one(struct script *s, void *arg)
 	script_complete(s, (uint64_t)(uintptr_t)arg);
 }
 
+/* clause: c.14.17 */
 START_TEST(enable_new__completion_between_the_poll_and_the_arm__refused_and_counted)
 {
 	struct dat_rearm_evd_counters counters;
@@ -212,6 +220,7 @@ START_TEST(enable_new__completion_between_the_poll_and_the_arm__refused_and_coun
 }
 END_TEST
 
+/* clause: c.14.15 */
 START_TEST(enable_any__pending__called_for_what_is_queued)
 {
 	complete(1, 2);
@@ -227,6 +236,7 @@ START_TEST(enable_any__pending__called_for_what_is_queued)
 }
 END_TEST
 
+/* clause: c.14.20 */
 START_TEST(enable__no_function__refused)
 {
 	DAT_UPCALL_OBJECT none = DAT_UPCALL_NULL;
@@ -239,6 +249,7 @@ START_TEST(enable__no_function__refused)
 }
 END_TEST
 
+/* clause: c.14.21 */
 START_TEST(modify__unknown_policy_or_flag__refused)
 {
 	ck_assert_int_eq(story_policy(&st, (DAT_UPCALL_POLICY)7, DAT_UPCALL_INVOC_ANY), -EINVAL);
@@ -247,6 +258,7 @@ START_TEST(modify__unknown_policy_or_flag__refused)
 }
 END_TEST
 
+/* clause: c.14.19 */
 START_TEST(modify__object_while_disabled__in_force_at_the_next_enable)
 {
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
@@ -259,6 +271,7 @@ START_TEST(modify__object_while_disabled__in_force_at_the_next_enable)
 }
 END_TEST
 
+/* clause: c.14.18 */
 START_TEST(enable__other_object__queued_events_go_to_the_new_one)
 {
 	struct tape other;
@@ -276,6 +289,7 @@ START_TEST(enable__other_object__queued_events_go_to_the_new_one)
 }
 END_TEST
 
+/* clause: c.14.10 */
 START_TEST(disable__run_scheduled__no_upcall_starts)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -288,6 +302,7 @@ START_TEST(disable__run_scheduled__no_upcall_starts)
 }
 END_TEST
 
+/* clause: c.14.11 */
 START_TEST(disabled__notification_comes__acknowledged_and_not_armed_again)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -326,6 +341,7 @@ disable_drain_enable(struct tape *tape, uint64_t id)
 	ck_assert_int_eq(r, 0);
 }
 
+/* clause: c.14.23 */
 START_TEST(upcall__disable_drain_enable__every_event_once)
 {
 	late = 2;

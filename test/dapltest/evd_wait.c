@@ -39,6 +39,7 @@ wait_here(DAT_TIMEOUT timeout, int threshold, uint64_t *id, int *nmore)
 	return r;
 }
 
+/* clause: c.4.3 */
 START_TEST(wait__events_queued__oldest_at_once_and_nmore_exact)
 {
 	uint64_t id;
@@ -56,6 +57,7 @@ START_TEST(wait__events_queued__oldest_at_once_and_nmore_exact)
 }
 END_TEST
 
+/* clause: c.4.5 */
 START_TEST(wait__timeout_zero__polls_and_does_not_arm)
 {
 	uint64_t id;
@@ -86,6 +88,7 @@ START_TEST(wait__below_the_threshold__times_out_and_nothing_is_lost)
 }
 END_TEST
 
+/* clause: c.4.8 */
 START_TEST(wait__events_trickle_in__the_deadline_does_not_move)
 {
 	struct waiter w;
@@ -110,6 +113,7 @@ START_TEST(wait__events_trickle_in__the_deadline_does_not_move)
 }
 END_TEST
 
+/* clause: c.4.8 */
 START_TEST(wait__microseconds__neither_early_nor_rounded_to_zero)
 {
 	struct waiter w;
@@ -120,6 +124,7 @@ START_TEST(wait__microseconds__neither_early_nor_rounded_to_zero)
 }
 END_TEST
 
+/* clause: c.4.6 */
 START_TEST(wait__greatest_finite_timeout__does_not_overflow)
 {
 	struct waiter w;
@@ -239,6 +244,7 @@ START_TEST(wait__upcall_policy_enabled__refused)
 }
 END_TEST
 
+/* clause: c.14.28 */
 START_TEST(enable__a_waiter_is_blocked__refused)
 {
 	struct waiter w;
@@ -251,6 +257,7 @@ START_TEST(enable__a_waiter_is_blocked__refused)
 }
 END_TEST
 
+/* clause: c.4.12 */
 START_TEST(unwaitable__refused_and_the_blocked_one_released)
 {
 	struct waiter w;
@@ -274,6 +281,7 @@ on_signal(int number)
 	(void)number;
 }
 
+/* clause: c.4.13 */
 START_TEST(wait__signal_handler_ran__interrupted_and_nothing_lost)
 {
 	const struct sigaction action = { .sa_handler = on_signal };
