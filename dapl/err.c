@@ -128,6 +128,23 @@ err_evd_dequeue(int error, bool on_cq)
 }
 
 DAT_RETURN
+err_evd_resize(int error)
+{
+	switch (-error) {
+	case 0:
+		return DAT_SUCCESS;
+	case EBUSY:
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_WAITER);
+	case EAGAIN:
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
+	case ENODEV:
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
+	default:
+		return err_resource(error, DAT_RESOURCE_MEMORY);
+	}
+}
+
+DAT_RETURN
 err_evd_modify_upcall(int error)
 {
 	switch (-error) {

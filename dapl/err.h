@@ -25,6 +25,7 @@ DAT_RETURN err_post(int error);
  */
 DAT_RETURN err_evd_wait(int error, bool on_cq);
 DAT_RETURN err_evd_dequeue(int error, bool on_cq);
+DAT_RETURN err_evd_resize(int error);
 DAT_RETURN err_evd_modify_upcall(int error);
 DAT_RETURN err_cno_wait(int error);
 

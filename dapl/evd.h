@@ -62,6 +62,15 @@ void evd_cq_destroy(struct dapl_evd *evd);
  * cannot let it grow is left as it is.
  */
 void evd_cq_promise(struct dapl_evd *evd, int n);
+
+/*
+ * Locked (obj.lock).  The completion queue is to be at least this deep: 0 or -ENOMEM.  Where the
+ * device cannot resize it, it stays as it is, with its queue pairs, and the dispatcher's queue alone
+ * gets the length.
+ */
+int evd_cq_deepen(struct dapl_evd *evd, int qlen);
+/* Locked (obj.lock).  It need not be deeper than this, but for what is promised. */
+void evd_cq_shorten(struct dapl_evd *evd, int qlen);
 extern const struct evd_source_ops evd_cq_ops;
 
 /*

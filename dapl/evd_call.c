@@ -173,6 +173,31 @@ dapl_evd_modify_cno(DAT_EVD_HANDLE handle, DAT_CNO_HANDLE cno_handle)
 }
 
 DAT_RETURN
+dapl_evd_resize(DAT_EVD_HANDLE handle, DAT_COUNT min_qlen)
+{
+	struct dapl_evd *evd = object_lock(handle, KIND_EVD);
+	struct evd_status now;
+	int r = 0;
+
+	if (!evd)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
+	if (min_qlen <= 0 || min_qlen > evd->obj.ia->device.max_cqe) {
+		os_unlock(&evd->obj.lock);
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	}
+	/* The lock keeps the EVD alive, and endpoints from promising meanwhile. */
+	if (evd_query(&evd->core, &now) || now.qlen != min_qlen) {
+		r = evd_cq_deepen(evd, min_qlen);
+		if (!r)
+			r = evd_resize(&evd->core, (unsigned int)min_qlen);
+		if (!r)
+			evd_cq_shorten(evd, min_qlen);
+	}
+	os_unlock(&evd->obj.lock);
+	return err_evd_resize(r);
+}
+
+DAT_RETURN
 dapl_evd_modify_upcall(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy,
     const DAT_UPCALL_OBJECT *upcall, DAT_UPCALL_FLAG flag)
 {

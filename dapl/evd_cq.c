@@ -57,11 +57,28 @@ evd_cq_destroy(struct dapl_evd *evd)
 		ibv_destroy_comp_channel(evd->channel);
 }
 
+/*
+ * Locked (obj.lock).  0 or -errno.  The dispatcher is to know the depth that there may be at every
+ * moment: the greater one before the device has it, the lesser one after.
+ */
+static int
+set_depth(struct dapl_evd *evd, int want)
+{
+	const int was = evd->cq->cqe;
+	int r;
+
+	if (want > was)
+		evd_set_depth(&evd->core, (unsigned int)want);
+	r = ibv_resize_cq(evd->cq, want);
+	evd_set_depth(&evd->core, (unsigned int)(r ? was : evd->cq->cqe));
+	return r < 0 ? -errno : -r;
+}
+
 void
 evd_cq_promise(struct dapl_evd *evd, int n)
 {
 	const int most = evd->obj.ia->device.max_cqe;
-	int want, depth = 0;
+	int want;
 
 	os_lock(&evd->obj.lock);
 	evd->promised += n;
@@ -69,12 +86,31 @@ evd_cq_promise(struct dapl_evd *evd, int n)
 		want = evd->cq->cqe < most / 2 ? 2 * evd->cq->cqe : most;
 		if (want < evd->promised)
 			want = evd->promised < most ? evd->promised : most;
-		if (ibv_resize_cq(evd->cq, want) == 0)
-			depth = evd->cq->cqe;
+		(void)set_depth(evd, want);
 	}
 	os_unlock(&evd->obj.lock);
-	if (depth > 0)
-		evd_set_depth(&evd->core, (unsigned int)depth);
+}
+
+int
+evd_cq_deepen(struct dapl_evd *evd, int qlen)
+{
+	int r;
+
+	if (!evd->cq || evd->cq->cqe >= qlen)
+		return 0;
+	r = set_depth(evd, qlen);
+	return r == -ENOMEM || r == -EAGAIN ? -ENOMEM : 0;
+}
+
+void
+evd_cq_shorten(struct dapl_evd *evd, int qlen)
+{
+	int want = qlen > evd->promised ? qlen : evd->promised;
+
+	if (want < CQ_DEPTH_MIN)
+		want = CQ_DEPTH_MIN;
+	if (evd->cq && evd->cq->cqe > want)
+		(void)set_depth(evd, want);
 }
 
 static int

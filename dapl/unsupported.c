@@ -25,13 +25,6 @@ dapl_cr_handoff(DAT_CR_HANDLE cr, DAT_CONN_QUAL qual)
 }
 
 DAT_RETURN
-dapl_evd_resize(DAT_EVD_HANDLE evd, DAT_COUNT min_qlen)
-{
-	(void)min_qlen;
-	return missing(evd, KIND_EVD, DAT_INVALID_HANDLE1);
-}
-
-DAT_RETURN
 dapl_ep_create_with_srq(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_evd,
     DAT_EVD_HANDLE request_evd, DAT_EVD_HANDLE connect_evd, DAT_SRQ_HANDLE srq,
     const DAT_EP_ATTR *attr, DAT_EP_HANDLE *ep)

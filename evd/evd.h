@@ -165,8 +165,8 @@ int evd_post_release(struct evd *evd, enum evd_stream stream, const DAT_EVENT *e
     struct evd_hold *hold);
 
 /*
- * The device queue holds `depth` completions now.  It may be deeper than qlen, never shallower; what
- * is polled at a time does not change.
+ * The device queue holds `depth` completions now; one that grows is announced before, one that shrank
+ * after, because barriers wait for that many.  What is polled at a time does not change.
  */
 void evd_set_depth(struct evd *evd, unsigned int depth);
 
@@ -246,6 +246,15 @@ int evd_set_enabled(struct evd *evd, bool enabled);
 int evd_set_waitable(struct evd *evd, bool waitable);
 /* Completion notifications are asked for solicited completions only. */
 int evd_set_solicited(struct evd *evd, bool solicited_only);
+
+/*
+ * From now on the queue holds qlen events per stream kind: nothing is lost, nothing changes its place.
+ * What the device holds counts as queued.  The caller keeps the EVD from being freed meanwhile, and
+ * changes the device's queue himself (evd_set_depth()).
+ *   -EBUSY  a waiter is blocked    -EAGAIN  more than qlen events are queued: nothing changed
+ *   -ENOMEM  -ENODEV  or the device's error from polling
+ */
+int evd_resize(struct evd *evd, unsigned int qlen);
 
 struct evd_status {
 	int qlen;

@@ -133,8 +133,7 @@ void
 evd_set_depth(struct evd *evd, unsigned int depth)
 {
 	os_lock(&evd->lock);
-	if (depth > evd->queue.depth)
-		evd->queue.depth = depth;
+	evd_queue_set_depth(&evd->queue, depth);
 	os_unlock(&evd->lock);
 }
 

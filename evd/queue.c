@@ -55,10 +55,10 @@ posted_at(const struct evd_queue *q, unsigned int i)
 static void
 note_depth(struct evd_queue *q)
 {
-	unsigned int depth = q->raw_count + q->posted_count + q->released_count;
+	unsigned int load = evd_queue_load(q);
 
-	if (depth > q->max_depth)
-		q->max_depth = depth;
+	if (load > q->max_depth)
+		q->max_depth = load;
 }
 
 /* ---- the stash ---- */
@@ -127,6 +127,44 @@ evd_queue_post(struct evd_queue *q, const DAT_EVENT *event, bool barrier)
 	open_posted(q, false);
 	note_depth(q);
 	return 0;
+}
+
+/* ---- another length ---- */
+
+void
+evd_queue_move(struct evd_queue *to, struct evd_queue *from)
+{
+	unsigned int at;
+
+	for (unsigned int i = 0; i < from->raw_count; i++) {
+		at = wrap(from->raw_head + i, from->qlen);
+		memcpy(raw_at(to, i), raw_at(from, at), from->raw_size);
+		to->raw_seq[i] = from->raw_seq[at];
+	}
+	for (unsigned int i = 0; i < from->posted_count; i++)
+		to->posted[i] = *posted_at(from, i);
+	to->raw_count = from->raw_count;
+	to->posted_count = from->posted_count;
+	to->posted_open = from->posted_open;
+	to->released = from->released;
+	to->released_count = from->released_count;
+	to->depth = from->depth;
+	to->next_seq = from->next_seq;
+	to->polled = from->polled;
+	to->max_depth = from->max_depth;
+	from->raw_count = from->posted_count = from->posted_open = from->released_count = 0;
+	from->released = NULL;
+}
+
+void
+evd_queue_set_depth(struct evd_queue *q, unsigned int depth)
+{
+	/* What a barrier waits for is among the `depth` that are there yet, however many were
+	 * polled since it was posted. */
+	if (depth < q->depth)
+		for (unsigned int i = q->posted_open; i < q->posted_count; i++)
+			posted_at(q, i)->mark = q->polled;
+	q->depth = depth;
 }
 
 /* ---- holds ---- */

@@ -56,6 +56,19 @@ enum evd_item { EVD_ITEM_NONE, EVD_ITEM_RAW, EVD_ITEM_RELEASED, EVD_ITEM_POSTED 
 int evd_queue_init(struct evd_queue *q, unsigned int qlen, size_t raw_size);
 void evd_queue_fini(struct evd_queue *q);
 
+/* Everything that waits, whether it counts or not; but for what an active hold keeps. */
+static inline unsigned int
+evd_queue_load(const struct evd_queue *q)
+{
+	return q->raw_count + q->posted_count + q->released_count;
+}
+
+/* Moves all that `from` holds, which must fit, into the fresh queue `to`; `from` is left empty. */
+void evd_queue_move(struct evd_queue *to, struct evd_queue *from);
+
+/* The device queue holds `depth` completions now, and held no more when it became shallower. */
+void evd_queue_set_depth(struct evd_queue *q, unsigned int depth);
+
 /* What dequeue would hand out now. */
 static inline unsigned int
 evd_queue_count(const struct evd_queue *q)

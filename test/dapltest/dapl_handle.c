@@ -161,8 +161,6 @@ START_TEST(call__that_is_not_there__says_so_but_tells_bad_handles)
 	dt_assert_ret(dat_rmr_free(side.ep), DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_RMR));
 	dt_assert_ret(dat_srq_create(side.ia, side.pz, &attr, &srq),
 	    DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE));
-	dt_assert_ret(
-	    dat_evd_resize(side.recv, 128), DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE));
 	dt_side_close(&side);
 }
 END_TEST

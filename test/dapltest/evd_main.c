@@ -12,6 +12,7 @@ main(int argc, char **argv)
 		evd_channel_suite,
 		evd_many_suite,
 		evd_free_suite,
+		evd_resize_suite,
 		cno_wait_suite,
 		cno_agent_suite,
 		evd_fault_suite,

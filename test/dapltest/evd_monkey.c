@@ -149,6 +149,14 @@ take(void)
 }
 
 static void
+resize(void)
+{
+	int r = evd_resize(&st.dev.evd, 4 + (unsigned int)rand() % 40);
+
+	must(r == 0 || r == -EAGAIN || r == -EIO);
+}
+
+static void
 use_cno(void)
 {
 	struct evd *evd = &st.dev.evd;
@@ -224,6 +232,8 @@ step(void)
 	case 11:
 		if (rand() % 64 == 0)
 			connect_or_break();
+		else if (rand() % 8 == 0)
+			resize();
 		break;
 	default:
 		(void)loop_step(st.loop, 0);

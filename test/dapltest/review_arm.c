@@ -58,7 +58,6 @@ START_TEST(review_06__device_queue_grew__disconnected_still_comes_last)
 
 	begin(NULL);
 	evd_set_depth(&st.dev.evd, 100);
-	evd_set_depth(&st.dev.evd, 50); /* promises withdrawn: it stays as deep as it is */
 	for (uint64_t i = 1; i <= 100; i++)
 		script_complete(&st.dev, i);
 	ck_assert_int_eq(evd_post_barrier(&st.dev.evd, EVD_STREAM_CONNECTION, &event), 0);

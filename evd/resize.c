@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* resize -- another length for the queue of a living EVD */
+#include "evd/trigger.h"
+
+#include <limits.h>
+
+/* LOCKED.  Whether the queue may have this length; what the device holds is queued for that. */
+static int
+check(struct evd *evd, unsigned int qlen)
+{
+	int r;
+
+	if (!evd->alive)
+		return -ENODEV;
+	if (evd->waiting)
+		return -EBUSY;
+	r = evd_poll(evd, UINT_MAX, NULL);
+	if (r < 0 && !evd->overflowed)
+		return r;
+	return evd_queue_load(&evd->queue) > qlen ? -EAGAIN : 0;
+}
+
+int
+evd_resize(struct evd *evd, unsigned int qlen)
+{
+	struct evd_queue fresh, old;
+	int r;
+
+	r = evd_queue_init(&fresh, qlen, evd->cfg.raw_size);
+	if (r)
+		return r;
+	old = fresh;
+	os_lock(&evd->lock);
+	r = check(evd, qlen);
+	if (r == 0) {
+		old = evd->queue;
+		evd_queue_move(&fresh, &old);
+		evd->queue = fresh;
+		evd->cfg.qlen = (int)qlen;
+		/* A stash that was full has room now for what the device held back. */
+		(void)evd_poll(evd, UINT_MAX, NULL);
+	}
+	/* What was polled here is somebody's to take, be its notification on the way or not. */
+	if (r != -ENODEV)
+		evd_kick(evd);
+	os_unlock(&evd->lock);
+	evd_queue_fini(&old);
+	return r;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "contract_suites.h"
+
+int
+main(int argc, char **argv)
+{
+	static const runner_suite_fn suites[] = {
+		contract_resize_suite,
+		NULL,
+	};
+
+	return runner_main(argc, argv, suites);
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef REARM_TEST_CONTRACT_SUITES_H
+#define REARM_TEST_CONTRACT_SUITES_H
+
+#include "contract.h"
+
+Suite *contract_resize_suite(void);
+
+#endif
