@@ -91,12 +91,20 @@ soft_link_kill(struct soft_link *link)
 	pthread_mutex_unlock(&link->lock);
 }
 
+/*
+ * Counts what was written to links.  What a thread did before it sent a frame happened before what
+ * another does with the answer, by way of the process between them; the counter says the same in the
+ * language of C.
+ */
+static atomic_uint writes;
+
 static ssize_t
 write_some(struct soft_link *link, struct iovec *iov, int count)
 {
 	struct msghdr message = { .msg_iov = iov, .msg_iovlen = (size_t)count };
 	ssize_t n;
 
+	atomic_fetch_add_explicit(&writes, 1, memory_order_release);
 	do
 		n = syscall(SYS_sendmsg, link->watch.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 	while (n < 0 && errno == EINTR);
@@ -425,6 +433,7 @@ take_input(struct soft_link *link)
 {
 	ssize_t n = read(link->watch.fd, link->input + link->filled, 2 * FRAME_MAX - link->filled);
 
+	(void)atomic_load_explicit(&writes, memory_order_acquire);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return TOOK_NOTHING;
 	if (n <= 0)

@@ -11,10 +11,11 @@ static atomic_int wake_fd = -1;
 static atomic_bool quit;
 
 /*
- * Counts watches.  The kernel orders what was written before a descriptor was added with
- * what its event leads to; the counter says the same in the language of C.
+ * Held when watches are added, changed and removed.  The kernel orders what was done before a
+ * descriptor was added, and the adding, with what its event leads to; that the progress thread
+ * passes through this lock says the same in the language of C.
  */
-static atomic_uint watches;
+static pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER;
 
 /* The next event, or none when the time has come or a signal woke us. */
 static bool
@@ -34,7 +35,8 @@ next_event(uint64_t when, struct epoll_event *event)
 	if (n < 0 && errno == ENOSYS) /* a kernel before 5.11: milliseconds */
 		n = epoll_wait(epoll_fd, event, 1,
 		    timeout ? (int)(left / 1000000u > 1000 ? 1000 : (left + 999999u) / 1000000u) : -1);
-	(void)atomic_load_explicit(&watches, memory_order_acquire);
+	pthread_mutex_lock(&control);
+	pthread_mutex_unlock(&control);
 	return n == 1;
 }
 
@@ -119,14 +121,17 @@ static int
 watch_control(struct soft_watch *watch, int operation, uint32_t events)
 {
 	struct epoll_event event = { .events = events, .data.ptr = watch };
+	int r;
 
-	return epoll_ctl(epoll_fd, operation, watch->fd, &event) ? -errno : 0;
+	pthread_mutex_lock(&control);
+	r = epoll_ctl(epoll_fd, operation, watch->fd, &event) ? -errno : 0;
+	pthread_mutex_unlock(&control);
+	return r;
 }
 
 int
 soft_watch_add(struct soft_watch *watch, uint32_t events)
 {
-	atomic_fetch_add_explicit(&watches, 1, memory_order_release);
 	return watch_control(watch, EPOLL_CTL_ADD, events);
 }
 
@@ -145,6 +150,7 @@ soft_watch_remove(struct soft_watch *watch)
 void
 soft_progress_reset(void)
 {
+	pthread_mutex_init(&control, NULL);
 	if (epoll_fd >= 0)
 		soft_close(epoll_fd);
 	if (wake_fd >= 0)
