@@ -25,9 +25,7 @@ __wrap_syscall(long number, ...)
 	int n = 3; /* reading past the arguments that were passed would be an error */
 	va_list ap;
 
-	if (number == SYS_close) {
-		n = 1;
-	} else if (number == SYS_ppoll) {
+	if (number == SYS_ppoll) {
 		n = 5;
 	} else if (number == SYS_epoll_pwait) {
 		n = 6;
