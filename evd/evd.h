@@ -47,7 +47,7 @@ struct evd_effect {
 /* What to do with a completion that was just polled. */
 enum evd_verdict {
 	EVD_TAKE, /* queue it */
-	EVD_HOLD, /* keep it in *hold until evd_post_release() */
+	EVD_HOLD, /* keep it in *hold, which was set, until evd_post_release() */
 	EVD_DROP, /* nobody is to see it: suppressed, or its endpoint is gone */
 };
 
@@ -102,7 +102,7 @@ struct evd_config {
 	struct loop *loop; /* runs the upcalls and CNO triggers */
 	struct loop *crew; /* several threads, for DAT_UPCALL_MANY; may equal loop */
 	/*
-	 * Arming failed, once per episode.  Not locked, on a loop thread.
+	 * Arming failed, once per episode.  Not locked, on a loop thread.  Required.
 	 */
 	void (*fault)(struct evd *evd, int error);
 	/*
@@ -136,7 +136,10 @@ void evd_set_crew(struct evd *evd, struct loop *crew);
 
 /* ---- what feeds it ---- */
 
-/* A notification for this EVD was read (ibv_get_cq_event returned).  Any thread, any time. */
+/*
+ * A notification for this EVD, which has a device, was read (ibv_get_cq_event returned).
+ * Any thread, any time.
+ */
 void evd_notified(struct evd *evd);
 
 enum evd_stream {

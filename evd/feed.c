@@ -14,8 +14,7 @@ evd_notified(struct evd *evd)
 		void *source = evd->cfg.source;
 
 		os_unlock(&evd->lock);
-		if (ops)
-			ops->ack(source, 1);
+		ops->ack(source, 1);
 		return;
 	}
 	evd->counters.notifications++;

@@ -131,13 +131,13 @@ source_id(uint32_t index, uint32_t generation)
 	return (uint64_t)generation << 32 | (index + 1);
 }
 
-/* NULL for the doorbell and for a source that was removed since. */
+/* NULL for the doorbell's 0 and for a source that was removed since. */
 static struct loop_source *
 source_find(struct loop *loop, uint64_t id)
 {
-	uint32_t index = (uint32_t)id - 1;
+	uint32_t index = (uint32_t)id - 1; /* of 0: past any table */
 
-	if ((uint32_t)id == 0 || index >= loop->n_sources)
+	if (index >= loop->n_sources)
 		return NULL;
 	if (loop->sources[index].fd < 0 || loop->sources[index].generation != id >> 32)
 		return NULL;

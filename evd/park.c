@@ -151,7 +151,7 @@ park_sleep(struct park *park, uint64_t deadline, int fd, bool *fd_ready)
 		park->heard = true;
 	if (loop && fds[at_loop].revents)
 		loop_pump(loop);
-	if (fd >= 0 && fds[at_fd].revents && fd_ready)
+	if (fd >= 0 && fds[at_fd].revents)
 		*fd_ready = true;
 	return 0;
 }

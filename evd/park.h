@@ -50,7 +50,8 @@ bool park_list_wake_first(struct park_list *list);
 
 /*
  * Sleeps until woken, until `deadline` (os_clock_ns() time), until fd (or -1) is readable, or until
- * a signal handler ran.  Returns 0, -ETIMEDOUT, -EINTR or another -errno; *fd_ready tells about fd.
+ * a signal handler ran.  Returns 0, -ETIMEDOUT, -EINTR or another -errno; *fd_ready tells about fd;
+ * without an fd it may be NULL.
  * Wakes without a reason may happen.  A NULL park (no descriptor was to be had) naps for a
  * millisecond, so that what must not fail -- a free, a teardown -- still ends.
  */

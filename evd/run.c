@@ -59,7 +59,7 @@ call_out(struct evd *evd)
 static void
 back_off(struct evd *evd, int error)
 {
-	if (evd->cfg.fault && !evd->fault_reported) {
+	if (!evd->fault_reported) {
 		evd->fault_reported = true;
 		os_unlock(&evd->lock);
 		evd->cfg.fault(evd, error);

@@ -41,7 +41,7 @@ admit(struct evd *evd, const void *record)
 	if (verdict == EVD_DROP)
 		return false;
 	evd->counters.dto_events++;
-	if (verdict == EVD_HOLD && hold && evd_queue_hold(hold, record) == 0)
+	if (verdict == EVD_HOLD && evd_queue_hold(hold, record) == 0)
 		return false; /* counts from its release on */
 	evd_queue_keep(&evd->queue, record);
 	return true;
@@ -141,8 +141,6 @@ evd_look(struct evd *evd)
 		return r;
 	if (evd_wanted(evd))
 		return 1;
-	if (evd_taker(evd) == EVD_TAKER_NOBODY)
-		return 0;
 
 	armed = evd_arm(evd, &exact);
 	if (armed < 0)

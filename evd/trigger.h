@@ -62,7 +62,7 @@ int evd_poll(struct evd *evd, unsigned int enough, unsigned int *added);
  * arm proved the device queue empty. */
 int evd_arm(struct evd *evd, bool *exact);
 
-/* 1 wanted, 0 not wanted (and armed when a taker stands), -errno. */
+/* For an EVD that has a taker.  1 wanted, 0 not wanted and armed, -errno. */
 int evd_look(struct evd *evd);
 
 void evd_kick(struct evd *evd);
