@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "dapl/cm_event.h"
 #include "dapl/cr.h"
 #include "dapl/ep.h"
 #include "dapl/ia.h"
@@ -59,36 +60,27 @@ rejected(struct ep *ep, const struct note *note)
 static void
 of_endpoint(struct ep *ep, const struct note *note)
 {
-	switch (note->type) {
-	case RDMA_CM_EVENT_ADDR_RESOLVED:
+	const struct cm_meaning *meaning = cm_meaning(note->type);
+
+	switch (meaning->sense) {
+	case CM_HAS_ADDRESS:
 		connect_address_resolved(ep, note->conn);
 		break;
-	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+	case CM_HAS_ROUTE:
 		connect_route_resolved(ep, note->conn);
 		break;
-	case RDMA_CM_EVENT_ADDR_ERROR:
-	case RDMA_CM_EVENT_ROUTE_ERROR:
+	case CM_HAS_NEITHER:
 		connect_unresolved(ep, note->conn, note->status);
 		break;
-	case RDMA_CM_EVENT_ESTABLISHED:
-		ep_happened(ep, note->conn, EP_IS_ESTABLISHED, note->data, note->size);
-		break;
-	case RDMA_CM_EVENT_REJECTED:
+	case CM_REJECTED:
 		rejected(ep, note);
 		break;
-	case RDMA_CM_EVENT_UNREACHABLE:
-		ep_happened(ep, note->conn, EP_IS_UNREACHABLE, NULL, 0);
+	case CM_HAPPENS:
+		/* Only an answer that connects has data for the consumer. */
+		ep_happened(ep, note->conn, meaning->what, note->data,
+		    meaning->what == EP_IS_ESTABLISHED ? note->size : 0);
 		break;
-	case RDMA_CM_EVENT_CONNECT_ERROR:
-		ep_happened(ep, note->conn, EP_HAS_FAILED, NULL, 0);
-		break;
-	case RDMA_CM_EVENT_DISCONNECTED:
-		ep_happened(ep, note->conn, EP_IS_DISCONNECTED, NULL, 0);
-		break;
-	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		ep_happened(ep, note->conn, EP_IS_BROKEN, NULL, 0);
-		break;
-	default:
+	case CM_MEANS_NOTHING:
 		break;
 	}
 }

@@ -123,7 +123,7 @@ may_connect(const struct ep *ep)
 {
 	if (ep_may(ep->state, EP_CONNECT) != EP_ALLOWED)
 		return DAT_ERROR(DAT_INVALID_STATE, ep_state_subtype(ep->state));
-	if (!ep->connect_evd || !ep->qp)
+	if (!ep->parts.connect || !ep->qp)
 		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_NOTREADY);
 	return DAT_SUCCESS;
 }
@@ -132,7 +132,7 @@ may_connect(const struct ep *ep)
 static void
 begin(struct ep *ep, struct conn *conn, const struct target *to)
 {
-	ep->state = DAT_EP_STATE_ACTIVE_CONNECTION_PENDING;
+	ep->state = ep_answer(ep->state, EP_CONNECT)->next;
 	ep->conn = conn;
 	ep->retries = 0;
 	ep->remote = to->address;
@@ -141,8 +141,8 @@ begin(struct ep *ep, struct conn *conn, const struct target *to)
 	ep->hello_size = (uint8_t)to->size;
 	if (to->size)
 		memcpy(ep->hello, to->data, (size_t)to->size);
-	if (ep->merged)
-		evd_hold_begin(&ep->connect_evd->core, &ep->hold);
+	if (ep->rings.merged)
+		evd_hold_begin(&ep->parts.connect->core, &ep->rings.hold);
 	ep->deadline = UINT64_MAX; /* for a timer of an earlier attempt that was popped too late */
 	if (to->timeout != DAT_TIMEOUT_INFINITE) {
 		uint64_t ns = (uint64_t)to->timeout * 1000u;
@@ -244,7 +244,7 @@ dapl_ep_dup_connect(DAT_EP_HANDLE handle, DAT_EP_HANDLE dup_handle, DAT_TIMEOUT 
 	dup = object_lock(dup_handle, KIND_EP);
 	if (!dup)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-	if (dup->state != DAT_EP_STATE_CONNECTED)
+	if (ep_may(dup->state, EP_MODEL) != EP_ALLOWED)
 		ret = DAT_ERROR(DAT_INVALID_STATE, ep_state_subtype(dup->state));
 	to.address = dup->remote;
 	to.qual = dup->remote_qual;
@@ -257,27 +257,25 @@ dapl_ep_dup_connect(DAT_EP_HANDLE handle, DAT_EP_HANDLE dup_handle, DAT_TIMEOUT 
 DAT_RETURN
 dapl_ep_disconnect(DAT_EP_HANDLE handle, DAT_CLOSE_FLAGS flags)
 {
+	const bool graceful = flags == DAT_CLOSE_GRACEFUL_FLAG;
 	struct ep *ep = object_lock(handle, KIND_EP);
+	const struct ep_answer *answer;
 	DAT_RETURN ret = DAT_SUCCESS;
-	enum ep_verdict verdict;
 
 	if (!ep)
 		return BAD_EP;
-	verdict = ep_may(ep->state, EP_DISCONNECT);
-	if (flags != DAT_CLOSE_ABRUPT_FLAG && flags != DAT_CLOSE_GRACEFUL_FLAG)
+	answer = ep_answer(ep->state, graceful ? EP_DISCONNECT_GRACEFUL : EP_DISCONNECT_ABRUPT);
+	if ((!graceful && flags != DAT_CLOSE_ABRUPT_FLAG) || answer->verdict == EP_BAD_FLAG)
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	else if (verdict == EP_REFUSED)
+	else if (answer->verdict == EP_REFUSED)
 		ret = DAT_ERROR(DAT_INVALID_STATE, ep_state_subtype(ep->state));
-	else if (flags == DAT_CLOSE_GRACEFUL_FLAG && ep->state == DAT_EP_STATE_DISCONNECT_PENDING)
-		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	if (ret != DAT_SUCCESS || verdict == EP_NOTHING) {
+	if (ret != DAT_SUCCESS || answer->verdict == EP_NOTHING) {
 		os_unlock(&ep->obj.lock);
 		return ret;
 	}
-	if (flags == DAT_CLOSE_GRACEFUL_FLAG && ep->state == DAT_EP_STATE_CONNECTED &&
-	    !wr_ring_idle(&ep->requests)) {
+	if (answer->next == DAT_EP_STATE_DISCONNECT_PENDING && !wr_ring_idle(&ep->rings.requests)) {
 		/* The loop looks until what was posted is done. */
-		ep->state = DAT_EP_STATE_DISCONNECT_PENDING;
+		ep->state = answer->next;
 		loop_ready_later(ep->obj.ia->loops[0].loop, &ep->timer, 0);
 		os_unlock(&ep->obj.lock);
 		return DAT_SUCCESS;

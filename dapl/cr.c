@@ -183,7 +183,7 @@ may_accept(const struct ep *ep, const struct cr *cr)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
 	if (ep_may(ep->state, EP_ACCEPT) != EP_ALLOWED)
 		return DAT_ERROR(DAT_INVALID_STATE, ep_state_subtype(ep->state));
-	if (!ep->connect_evd || !ep->qp)
+	if (!ep->parts.connect || !ep->qp)
 		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_NOTREADY);
 	return DAT_SUCCESS;
 }
@@ -192,12 +192,12 @@ may_accept(const struct ep *ep, const struct cr *cr)
 static void
 hand_over(struct cr *cr, struct conn *conn, struct ep *ep)
 {
-	ep->state = DAT_EP_STATE_COMPLETION_PENDING;
+	ep->state = ep_answer(ep->state, EP_ACCEPT)->next;
 	ep->conn = conn;
 	ep->remote = cr->remote;
 	ep->remote_qual = address_port(&cr->remote);
-	if (ep->merged)
-		evd_hold_begin(&ep->connect_evd->core, &ep->hold);
+	if (ep->rings.merged)
+		evd_hold_begin(&ep->parts.connect->core, &ep->rings.hold);
 	ep_pin(ep);
 	atomic_store_explicit(&conn->owner, &ep->obj, memory_order_release);
 }

@@ -57,112 +57,8 @@ ep_await_pins(struct ep *ep)
 
 /* ---- create ---- */
 
-/* The EVDs and the PZ of an endpoint, held; each EVD may be missing. */
-struct needs {
-	struct pz *pz;
-	struct dapl_evd *recv, *request, *connect;
-};
-
-static void
-release(const struct needs *n)
-{
-	if (n->connect)
-		evd_release(n->connect);
-	if (n->request)
-		evd_release(n->request);
-	if (n->recv)
-		evd_release(n->recv);
-	if (n->pz)
-		object_drop(&n->pz->obj);
-}
-
-/* `ia` NULL: the EVD may be of another IA. */
-static bool
-hold_evd(const struct ia *ia, DAT_EVD_HANDLE handle, DAT_EVD_FLAGS stream, struct dapl_evd **out)
-{
-	struct dapl_evd *evd;
-
-	if (handle == DAT_HANDLE_NULL)
-		return true;
-	evd = object_hold(handle, KIND_EVD, ia);
-	if (evd && !(evd->flags & stream)) {
-		evd_release(evd);
-		evd = NULL;
-	}
-	*out = evd;
-	return evd != NULL;
-}
-
-static DAT_RETURN
-hold_needs(struct ia *ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv, DAT_EVD_HANDLE request,
-    DAT_EVD_HANDLE connect, struct needs *n)
-{
-	DAT_RETURN_SUBTYPE bad = DAT_NO_SUBTYPE;
-
-	*n = (struct needs){ NULL, NULL, NULL, NULL };
-	n->pz = object_hold(pz, KIND_PZ, ia);
-	if (!n->pz)
-		bad = DAT_INVALID_HANDLE_PZ;
-	else if (!hold_evd(ia, recv, DAT_EVD_DTO_FLAG, &n->recv))
-		bad = DAT_INVALID_HANDLE_EVD_RECV;
-	else if (!hold_evd(ia, request, DAT_EVD_DTO_FLAG, &n->request))
-		bad = DAT_INVALID_HANDLE_EVD_REQUEST;
-	/* Programs hand one adapter's connection EVD to endpoints of all; no device is involved. */
-	else if (!hold_evd(NULL, connect, DAT_EVD_CONNECTION_FLAG, &n->connect))
-		bad = DAT_INVALID_HANDLE_EVD_CONN;
-	if (bad == DAT_NO_SUBTYPE)
-		return DAT_SUCCESS;
-	release(n);
-	return DAT_ERROR(DAT_INVALID_HANDLE, bad);
-}
-
 static int
-create_rings(struct ep *ep)
-{
-	int r;
-
-	r = wr_ring_init(&ep->requests, ep->attr.max_request_dtos);
-	if (r)
-		return r;
-	r = wr_ring_init(&ep->recvs, ep->attr.max_recv_dtos);
-	if (r)
-		goto free_requests;
-	if (ep->merged) {
-		r = evd_hold_init(
-		    &ep->hold, sizeof(struct ibv_wc), (unsigned int)ep->attr.max_recv_dtos);
-		if (r)
-			goto free_recvs;
-	}
-	return 0;
-
-free_recvs:
-	wr_ring_fini(&ep->recvs);
-free_requests:
-	wr_ring_fini(&ep->requests);
-	return r;
-}
-
-static void
-destroy_rings(struct ep *ep)
-{
-	if (ep->merged)
-		evd_hold_fini(&ep->hold);
-	wr_ring_fini(&ep->recvs);
-	wr_ring_fini(&ep->requests);
-}
-
-/* `sign` +1 or -1: the requests that may be outstanding begin or end to count. */
-static void
-promise(const struct needs *n, const DAT_EP_ATTR *attr, int sign)
-{
-	if (n->recv)
-		evd_cq_promise(n->recv, sign * attr->max_recv_dtos);
-	if (n->request)
-		evd_cq_promise(n->request, sign * attr->max_request_dtos);
-}
-
-static int
-create(struct ia *ia, const struct needs *n, const DAT_EP_ATTR *attr, struct ep **out)
+create(struct ia *ia, const struct ep_parts *parts, const DAT_EP_ATTR *attr, struct ep **out)
 {
 	struct ep *ep = slab_alloc(&ep_slab);
 	int r;
@@ -175,12 +71,8 @@ create(struct ia *ia, const struct needs *n, const DAT_EP_ATTR *attr, struct ep 
 	ep->state = DAT_EP_STATE_UNCONNECTED;
 	ep->pins = 0;
 	ep->unpinned = (struct park_list){ NULL };
-	ep->pz = n->pz;
-	ep->recv_evd = n->recv;
-	ep->request_evd = n->request;
-	ep->connect_evd = n->connect;
+	ep->parts = *parts;
 	ep->attr = *attr;
-	ep->merged = n->recv && n->recv == n->connect;
 	ep->qp = NULL;
 	ep->conn = ep->doomed = NULL;
 	ep->owed = 0;
@@ -189,15 +81,15 @@ create(struct ia *ia, const struct needs *n, const DAT_EP_ATTR *attr, struct ep 
 	ep->remote_qual = 0;
 	os_unlock(&ep->obj.lock);
 
-	r = create_rings(ep);
+	r = ep_rings_create(&ep->rings, parts, attr);
 	if (r)
 		goto free_slot;
 	r = object_open(&ep->obj, ia, &ia->provider->table);
 	if (r)
 		goto destroy_rings;
 	ep->self = ep->obj.handle;
-	promise(n, attr, 1);
-	r = ep_qp_create(ep, &ep->qp);
+	ep_parts_promise(parts, attr, 1);
+	r = ep_qp_create(ep, parts, attr, &ep->qp);
 	if (r)
 		goto withdraw;
 	r = object_publish(&ep->obj);
@@ -209,10 +101,10 @@ create(struct ia *ia, const struct needs *n, const DAT_EP_ATTR *attr, struct ep 
 destroy_qp:
 	ibv_destroy_qp(ep->qp);
 withdraw:
-	promise(n, attr, -1);
+	ep_parts_promise(parts, attr, -1);
 	object_abandon(&ep->obj);
 destroy_rings:
-	destroy_rings(ep);
+	ep_rings_destroy(&ep->rings);
 free_slot:
 	slab_free(&ep_slab, ep);
 	return r;
@@ -223,7 +115,8 @@ dapl_ep_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_ev
     DAT_EVD_HANDLE request_evd, DAT_EVD_HANDLE connect_evd, const DAT_EP_ATTR *asked,
     DAT_EP_HANDLE *ep_handle)
 {
-	struct needs needs;
+	DAT_RETURN_SUBTYPE bad;
+	struct ep_parts parts;
 	DAT_EP_ATTR attr;
 	DAT_RETURN ret;
 	struct ia *ia;
@@ -233,7 +126,8 @@ dapl_ep_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_ev
 	ia = ia_enter(ia_handle);
 	if (!ia)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-	ret = hold_needs(ia, pz, recv_evd, request_evd, connect_evd, &needs);
+	bad = ep_parts_hold(ia, pz, recv_evd, request_evd, connect_evd, &parts);
+	ret = bad ? DAT_ERROR(DAT_INVALID_HANDLE, bad) : DAT_SUCCESS;
 	if (ret != DAT_SUCCESS)
 		goto leave;
 	ep_attr_defaults(ia, &attr);
@@ -242,14 +136,14 @@ dapl_ep_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_ev
 	else if (!ep_handle)
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG7);
 	if (ret == DAT_SUCCESS) {
-		r = create(ia, &needs, &attr, &ep);
+		r = create(ia, &parts, &attr, &ep);
 		if (r)
 			ret = err_resource(r, DAT_RESOURCE_TEP);
 		else
 			*ep_handle = ep->self;
 	}
 	if (ret != DAT_SUCCESS)
-		release(&needs);
+		ep_parts_release(&parts);
 leave:
 	ia_leave(ia);
 	return ret;
@@ -298,16 +192,16 @@ names_endpoint(const DAT_EVENT *event, const void *who)
 	}
 }
 
-/* The queue pair's generation is past: what the device still delivers is dropped when it is polled.
- */
-static void
-purge_completions(struct ep *ep)
+void
+ep_purge_completions(struct ep *ep)
 {
-	if (ep->request_evd)
-		evd_purge(&ep->request_evd->core, NULL, names_queue_pair, names_flushed, ep);
-	if (ep->recv_evd)
-		evd_purge(&ep->recv_evd->core, ep->merged ? &ep->hold : NULL, names_queue_pair,
-		    names_flushed, ep);
+	const struct ep_parts *parts = &ep->parts;
+
+	if (parts->request)
+		evd_purge(&parts->request->core, NULL, names_queue_pair, names_flushed, ep);
+	if (parts->recv)
+		evd_purge(&parts->recv->core, ep->rings.merged ? &ep->rings.hold : NULL,
+		    names_queue_pair, names_flushed, ep);
 }
 
 static void
@@ -315,8 +209,8 @@ purge_events(struct ep *ep)
 {
 	struct ia *ia = ep->obj.ia;
 
-	if (ep->connect_evd)
-		evd_purge(&ep->connect_evd->core, NULL, NULL, names_endpoint, ep);
+	if (ep->parts.connect)
+		evd_purge(&ep->parts.connect->core, NULL, NULL, names_endpoint, ep);
 	os_lock(&ia->obj.lock);
 	if (ia->async)
 		evd_purge(&ia->async->core, NULL, NULL, names_endpoint, ep);
@@ -337,17 +231,22 @@ detach(struct ep *ep, struct conn **conn, struct ibv_qp **qp)
 
 /* ---- free ---- */
 
-int
-ep_destroy(DAT_HANDLE handle)
+/* `asked`: by the consumer, whom the state may refuse; -EBUSY then, with the state. */
+static int
+destroy(DAT_HANDLE handle, bool asked, DAT_EP_STATE *state)
 {
 	struct ep *ep = object_lock(handle, KIND_EP);
-	struct needs needs;
 	struct conn *conn;
 	struct ibv_qp *qp;
 	DAT_EP_STATE was;
 
 	if (!ep)
 		return -ENODEV;
+	if (asked && ep_may(ep->state, EP_FREE) != EP_ALLOWED) {
+		*state = ep->state;
+		os_unlock(&ep->obj.lock);
+		return -EBUSY;
+	}
 	object_close_locked(&ep->obj);
 	was = ep->state;
 	ep_await_pins(ep);
@@ -362,20 +261,34 @@ ep_destroy(DAT_HANDLE handle)
 	}
 	if (qp)
 		ibv_destroy_qp(qp);
-	purge_completions(ep);
+	ep_purge_completions(ep);
 	purge_events(ep);
-	destroy_rings(ep);
-	needs = (struct needs){ ep->pz, ep->recv_evd, ep->request_evd, ep->connect_evd };
-	promise(&needs, &ep->attr, -1);
-	release(&needs);
+	ep_rings_destroy(&ep->rings);
+	ep_parts_promise(&ep->parts, &ep->attr, -1);
+	ep_parts_release(&ep->parts);
 	slab_free(&ep_slab, ep);
 	return 0;
+}
+
+int
+ep_destroy(DAT_HANDLE handle)
+{
+	return destroy(handle, false, NULL);
 }
 
 DAT_RETURN
 dapl_ep_free(DAT_EP_HANDLE handle)
 {
-	return ep_destroy(handle) ? BAD_EP : DAT_SUCCESS;
+	DAT_EP_STATE state = DAT_EP_STATE_UNCONNECTED;
+
+	switch (destroy(handle, true, &state)) {
+	case 0:
+		return DAT_SUCCESS;
+	case -EBUSY:
+		return DAT_ERROR(DAT_INVALID_STATE, ep_state_subtype(state));
+	default:
+		return BAD_EP;
+	}
 }
 
 /* ---- reset ---- */
@@ -417,14 +330,16 @@ dapl_ep_reset(DAT_EP_HANDLE handle)
 		conn_close(conn);
 	if (qp)
 		ibv_destroy_qp(qp);
-	purge_completions(ep);
-	wr_ring_reset(&ep->requests);
-	wr_ring_reset(&ep->recvs);
-	r = ep_qp_create(ep, &fresh);
+	ep_purge_completions(ep);
+	wr_ring_reset(&ep->rings.requests);
+	wr_ring_reset(&ep->rings.recvs);
+	r = ep_qp_create(ep, &ep->parts, &ep->attr, &fresh);
 	if (!r) {
 		os_lock(&ep->obj.lock);
 		ep->qp = fresh;
-		ep->state = DAT_EP_STATE_UNCONNECTED;
+		ep->remote.ss_family = AF_UNSPEC;
+		ep->remote_qual = 0;
+		ep->state = ep_answer(ep->state, EP_RESET)->next;
 		os_unlock(&ep->obj.lock);
 	}
 	ep_unpin(ep);

@@ -23,6 +23,19 @@
 
 #define EP_ANSWER_MAX 256 /* no connection manager delivers more private data */
 
+/* What an endpoint is made of; each holds a reference, EVDs may be missing. */
+struct ep_parts {
+	struct pz *pz;
+	struct dapl_evd *recv, *request, *connect;
+};
+
+/* What is posted, and what came too early. */
+struct ep_rings {
+	struct wr_ring requests, recvs;
+	bool merged;	      /* receives and connection events arrive at one EVD: */
+	struct evd_hold hold; /* of receives until ESTABLISHED */
+};
+
 struct ep {
 	struct object obj;
 	DAT_EP_HANDLE self;	      /* outlives the handle: what events name */
@@ -32,16 +45,13 @@ struct ep {
 	unsigned int pins;	   /* (L) */
 	struct park_list unpinned; /* (L) */
 
-	/* Constant while open; each holds a reference. */
-	struct pz *pz;
-	struct dapl_evd *recv_evd, *request_evd, *connect_evd;
+	/* Change together with the queue pair: while it is NULL and nobody else pins the endpoint. */
+	struct ep_parts parts;
+	struct ep_rings rings;
 	DAT_EP_ATTR attr;
-	bool merged; /* receives and connection events arrive at one EVD */
 
 	_Atomic(uint32_t) failed; /* generation + 1 of a queue pair that had an error */
-	struct ibv_qp *qp;	  /* (L); NULL while a reset makes a new one, or failed to */
-	struct wr_ring requests, recvs;
-	struct evd_hold hold; /* of receives until ESTABLISHED; if merged */
+	struct ibv_qp *qp;	  /* (L); NULL while another is made, or could not be */
 
 	struct conn *conn;   /* (L) */
 	struct conn *doomed; /* (L) to be closed by the last pin */
@@ -83,8 +93,26 @@ void ep_attr_defaults(const struct ia *ia, DAT_EP_ATTR *attr);
 /* Fills `out` from what the consumer asks for; false when the device cannot. */
 bool ep_attr_accept(const struct ia *ia, const DAT_EP_ATTR *asked, DAT_EP_ATTR *out);
 
+/* ep_parts.c.  The subtype that names the bad handle, or DAT_NO_SUBTYPE and everything is held. */
+DAT_RETURN_SUBTYPE ep_parts_hold(struct ia *ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv,
+    DAT_EVD_HANDLE request, DAT_EVD_HANDLE connect, struct ep_parts *parts);
+void ep_parts_release(const struct ep_parts *parts);
+/* `sign` +1 or -1: the requests that may be outstanding begin or end to count. */
+void ep_parts_promise(const struct ep_parts *parts, const DAT_EP_ATTR *attr, int sign);
+int ep_rings_create(
+    struct ep_rings *rings, const struct ep_parts *parts, const DAT_EP_ATTR *attr);
+void ep_rings_destroy(struct ep_rings *rings);
+
+/* The queue pair's generation is past: what of it waits in EVDs is taken back, and what the device
+ * still delivers is dropped when it is polled. */
+void ep_purge_completions(struct ep *ep);
+
+/* Moves what the device has into the EVDs, where the endpoint's completions get their places. */
+void ep_refresh(struct ep *ep);
+
 /* ep_qp.c */
-int ep_qp_create(struct ep *ep, struct ibv_qp **out);
+int ep_qp_create(struct ep *ep, const struct ep_parts *parts, const DAT_EP_ATTR *attr,
+    struct ibv_qp **out);
 void ep_qp_fail(struct ibv_qp *qp); /* to the error state: everything outstanding is flushed */
 
 /*

@@ -33,7 +33,7 @@ enter(DAT_EP_HANDLE handle, enum ep_call call, DAT_RETURN *ret)
 	}
 	if (ep_may(ep->state, call) != EP_ALLOWED)
 		*ret = DAT_ERROR(DAT_INVALID_STATE, ep_state_subtype(ep->state));
-	else if (call == EP_RECV ? !ep->recv_evd : !ep->request_evd)
+	else if (call == EP_RECV ? !ep->parts.recv : !ep->parts.request)
 		*ret = DAT_ERROR(DAT_INVALID_STATE, call == EP_RECV ?
 							DAT_INVALID_STATE_EP_EVD_RECV :
 							DAT_INVALID_STATE_EP_EVD_REQUEST);
@@ -140,8 +140,8 @@ post_request(struct ep *ep, const struct dto *d, uint64_t limit)
 	uint64_t total;
 	int r;
 
-	if (flushes_here(ep, &ep->requests, ep->request_evd))
-		return flush(ep, d, ep->request_evd);
+	if (flushes_here(ep, &ep->rings.requests, ep->parts.request))
+		return flush(ep, d, ep->parts.request);
 	wr.num_sge = gather(d, limit, sge, &total);
 	/*
 	 * The endpoint's own max_message_size and max_rdma_size are no limits but hints: programs
@@ -149,11 +149,11 @@ post_request(struct ep *ep, const struct dto *d, uint64_t limit)
 	 */
 	if (total > IA_MAX_MESSAGE)
 		return DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
-	entry = wr_ring_next(&ep->requests, &place);
+	entry = wr_ring_next(&ep->rings.requests, &place);
 	if (!entry) {
 		/* A consumer who suppresses all his events never asks for one: look for him. */
-		(void)evd_refresh(&ep->request_evd->core);
-		entry = wr_ring_next(&ep->requests, &place);
+		(void)evd_refresh(&ep->parts.request->core);
+		entry = wr_ring_next(&ep->rings.requests, &place);
 	}
 	if (!entry)
 		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
@@ -168,10 +168,10 @@ post_request(struct ep *ep, const struct dto *d, uint64_t limit)
 		wr.wr.rdma.remote_addr = d->remote->virtual_address;
 		wr.wr.rdma.rkey = d->remote->rmr_context;
 	}
-	wr_ring_publish(&ep->requests, place);
+	wr_ring_publish(&ep->rings.requests, place);
 	r = ibv_post_send(ep->qp, &wr, &bad);
 	if (r) {
-		wr_ring_retract(&ep->requests, place);
+		wr_ring_retract(&ep->rings.requests, place);
 		return err_post(r > 0 ? -r : r);
 	}
 	return DAT_SUCCESS;
@@ -201,13 +201,13 @@ dapl_ep_post_recv(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov
 	if (!ep)
 		return ret;
 	ret = check(&d, ep->attr.max_recv_iov);
-	if (ret == DAT_SUCCESS && flushes_here(ep, &ep->recvs, ep->recv_evd)) {
-		ret = flush(ep, &d, ep->recv_evd);
+	if (ret == DAT_SUCCESS && flushes_here(ep, &ep->rings.recvs, ep->parts.recv)) {
+		ret = flush(ep, &d, ep->parts.recv);
 		goto out;
 	}
 	if (ret != DAT_SUCCESS)
 		goto out;
-	entry = wr_ring_next(&ep->recvs, &place);
+	entry = wr_ring_next(&ep->rings.recvs, &place);
 	if (!entry) {
 		ret = DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
 		goto out;
@@ -215,10 +215,10 @@ dapl_ep_post_recv(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov
 	wr.num_sge = gather(&d, UINT64_MAX, sge, &total);
 	remember(entry, &d, total);
 	wr.wr_id = wr_id(ep->obj.slot.index, ep_generation(ep), true, place);
-	wr_ring_publish(&ep->recvs, place);
+	wr_ring_publish(&ep->rings.recvs, place);
 	r = ibv_post_recv(ep->qp, &wr, &bad);
 	if (r) {
-		wr_ring_retract(&ep->recvs, place);
+		wr_ring_retract(&ep->rings.recvs, place);
 		ret = err_post(r > 0 ? -r : r);
 	}
 out:

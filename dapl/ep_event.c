@@ -17,7 +17,7 @@ enum how {
 static void
 post(struct ep *ep, DAT_EVENT_NUMBER number, size_t size, enum how how)
 {
-	struct evd *evd = &ep->connect_evd->core;
+	struct evd *evd = &ep->parts.connect->core;
 	DAT_EVENT event = { .event_number = number };
 	DAT_CONNECTION_EVENT_DATA *data = &event.event_data.connect_event_data;
 	int r;
@@ -26,22 +26,21 @@ post(struct ep *ep, DAT_EVENT_NUMBER number, size_t size, enum how how)
 	data->private_data_size = (DAT_COUNT)size;
 	data->private_data = size ? ep->answer : NULL;
 	if (how == RELEASING)
-		r = evd_post_release(evd, EVD_STREAM_CONNECTION, &event, &ep->hold);
+		r = evd_post_release(evd, EVD_STREAM_CONNECTION, &event, &ep->rings.hold);
 	else if (how == BEHIND_DEVICE)
 		r = evd_post_barrier(evd, EVD_STREAM_CONNECTION, &event);
 	else
 		r = evd_post(evd, EVD_STREAM_CONNECTION, &event);
-	(void)evd_object_posted(ep->connect_evd, r);
+	(void)evd_object_posted(ep->parts.connect, r);
 }
 
-/* Moves what the device has into the EVDs, where this endpoint's completions get their places. */
-static void
-refresh(struct ep *ep)
+void
+ep_refresh(struct ep *ep)
 {
-	if (ep->request_evd)
-		(void)evd_refresh(&ep->request_evd->core);
-	if (ep->recv_evd && ep->recv_evd != ep->request_evd)
-		(void)evd_refresh(&ep->recv_evd->core);
+	if (ep->parts.request)
+		(void)evd_refresh(&ep->parts.request->core);
+	if (ep->parts.recv && ep->parts.recv != ep->parts.request)
+		(void)evd_refresh(&ep->parts.recv->core);
 }
 
 /*
@@ -58,9 +57,9 @@ pay(struct ep *ep)
 	DAT_EVENT_NUMBER owed = 0;
 	bool idle;
 
-	refresh(ep);
+	ep_refresh(ep);
 	os_lock(&ep->obj.lock);
-	idle = wr_ring_idle(&ep->requests) && wr_ring_idle(&ep->recvs);
+	idle = wr_ring_idle(&ep->rings.requests) && wr_ring_idle(&ep->rings.recvs);
 	if (ep->owed && (idle || os_clock_ns() >= ep->deadline)) {
 		owed = ep->owed;
 		ep->owed = 0;
@@ -120,7 +119,7 @@ conclude(struct ep *ep, const struct ep_rule *rule, DAT_EP_STATE was, const stru
 			(void)rdma_disconnect(conn->id);
 		ep_qp_fail(qp);
 	}
-	post(ep, rule->event, size, ep->merged ? RELEASING : AT_ONCE);
+	post(ep, rule->event, size, ep->rings.merged ? RELEASING : AT_ONCE);
 }
 
 void
@@ -186,9 +185,9 @@ drain(struct ep *ep)
 
 	ep_pin(ep);
 	os_unlock(&ep->obj.lock);
-	refresh(ep);
+	ep_refresh(ep);
 	os_lock(&ep->obj.lock);
-	idle = wr_ring_idle(&ep->requests);
+	idle = wr_ring_idle(&ep->rings.requests);
 	if (ep->obj.handle && ep->state == DAT_EP_STATE_DISCONNECT_PENDING && idle) {
 		ep_settle(ep, EP_DISCONNECTS, NULL, 0);
 	} else {

@@ -42,18 +42,19 @@ initialise(const struct ep *ep, struct ibv_qp *qp)
 }
 
 int
-ep_qp_create(struct ep *ep, struct ibv_qp **out)
+ep_qp_create(struct ep *ep, const struct ep_parts *parts, const DAT_EP_ATTR *attr,
+    struct ibv_qp **out)
 {
 	struct ia *ia = ep->obj.ia;
 	struct ibv_qp_init_attr init = {
 		.qp_context = ep,
-		.send_cq = ep->request_evd ? ep->request_evd->cq : ia->idle_cq,
-		.recv_cq = ep->recv_evd ? ep->recv_evd->cq : ia->idle_cq,
+		.send_cq = parts->request ? parts->request->cq : ia->idle_cq,
+		.recv_cq = parts->recv ? parts->recv->cq : ia->idle_cq,
 		.cap = {
-			.max_send_wr = at_least_one(ep->attr.max_request_dtos),
-			.max_recv_wr = at_least_one(ep->attr.max_recv_dtos),
-			.max_send_sge = request_iov(&ep->attr),
-			.max_recv_sge = at_least_one(ep->attr.max_recv_iov),
+			.max_send_wr = at_least_one(attr->max_request_dtos),
+			.max_recv_wr = at_least_one(attr->max_recv_dtos),
+			.max_send_sge = request_iov(attr),
+			.max_recv_sge = at_least_one(attr->max_recv_iov),
 		},
 		.qp_type = IBV_QPT_RC,
 		.sq_sig_all = 0,
@@ -62,7 +63,7 @@ ep_qp_create(struct ep *ep, struct ibv_qp **out)
 	int r;
 
 	errno = 0;
-	qp = ibv_create_qp(ep->pz->pd, &init);
+	qp = ibv_create_qp(parts->pz->pd, &init);
 	if (!qp)
 		return errno ? -errno : -ENOMEM;
 	r = initialise(ep, qp);

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ep_state -- what an endpoint may do and what happens to it, as tables
+ *
+ * doc/ep-states.md is printed from them; tools/print-ep-states does it.  The rows of RESERVED,
+ * PASSIVE_CONNECTION_PENDING and TENTATIVE_CONNECTION_PENDING say what DAT demands; without reserved
+ * service points and endpoints made by the provider nothing enters these states yet.  An endpoint
+ * always has a protection zone, so that no UNCONFIGURED state is entered.
  */
 #ifndef REARM_DAPL_EP_STATE_H
 #define REARM_DAPL_EP_STATE_H
@@ -10,24 +15,41 @@
 #define EP_STATES (DAT_EP_STATE_CONNECTED_MULTI_PATH + 1)
 
 enum ep_call {
-	EP_CONNECT,
+	EP_CONNECT, /* also dat_ep_dup_connect() */
+	EP_MODEL,   /* to be the endpoint whose connection is duplicated */
 	EP_ACCEPT,
-	EP_DISCONNECT,
+	EP_DISCONNECT_ABRUPT,
+	EP_DISCONNECT_GRACEFUL,
 	EP_REQUEST, /* post a send, an RDMA read or write */
 	EP_RECV,
 	EP_RESET,
-	EP_MODIFY,
+	EP_MODIFY,    /* attributes and EVDs */
+	EP_MODIFY_PZ,
+	EP_LOOK, /* dat_ep_query(), dat_ep_get_status() */
 	EP_FREE,
 	EP_CALLS
 };
 
 enum ep_verdict {
-	EP_REFUSED, /* DAT_INVALID_STATE with the state's subtype */
+	EP_REFUSED,  /* DAT_INVALID_STATE with the state's subtype */
 	EP_ALLOWED,
-	EP_NOTHING, /* succeeds without doing anything */
+	EP_NOTHING,  /* succeeds without doing anything */
+	EP_BAD_FLAG, /* the flag that makes it this call is a bad argument now */
 };
 
-enum ep_verdict ep_may(DAT_EP_STATE state, enum ep_call call);
+/* The answer and, where the call changes it, the next state. */
+struct ep_answer {
+	enum ep_verdict verdict;
+	DAT_EP_STATE next;
+};
+
+const struct ep_answer *ep_answer(DAT_EP_STATE state, enum ep_call call);
+
+static inline enum ep_verdict
+ep_may(DAT_EP_STATE state, enum ep_call call)
+{
+	return ep_answer(state, call)->verdict;
+}
 
 /* The subtype of DAT_INVALID_STATE that names the state. */
 DAT_RETURN_SUBTYPE ep_state_subtype(DAT_EP_STATE state);

@@ -137,7 +137,7 @@ find(uint64_t id, struct wr_ring **ring)
 
 	if (!ep || !is_of(id, ep_generation(ep)))
 		return NULL;
-	*ring = wr_id_is_recv(id) ? &ep->recvs : &ep->requests;
+	*ring = wr_id_is_recv(id) ? &ep->rings.recvs : &ep->rings.requests;
 	return ep;
 }
 
@@ -162,8 +162,8 @@ sort(void *source, const void *raw, struct evd_hold **hold)
 	if (wc->status != IBV_WC_SUCCESS && wc->status != IBV_WC_WR_FLUSH_ERR)
 		atomic_store_explicit(&ep->failed, ep_generation(ep) + 1, memory_order_release);
 	wr_ring_keep(ring, place);
-	if (ep->merged && wr_id_is_recv(wc->wr_id) && evd_hold_is_active(&ep->hold)) {
-		*hold = &ep->hold;
+	if (ep->rings.merged && wr_id_is_recv(wc->wr_id) && evd_hold_is_active(&ep->rings.hold)) {
+		*hold = &ep->rings.hold;
 		return EVD_HOLD;
 	}
 	return EVD_TAKE;
@@ -225,7 +225,7 @@ convert(void *source, const void *raw, DAT_EVENT *event, struct evd_effect *effe
 	 */
 	ep = slab_at(&ep_slab, wr_id_slot(wc->wr_id));
 	generation = ep_generation(ep);
-	ring = wr_id_is_recv(wc->wr_id) ? &ep->recvs : &ep->requests;
+	ring = wr_id_is_recv(wc->wr_id) ? &ep->rings.recvs : &ep->rings.requests;
 	entry = wr_ring_at(ring, wr_id_place(wc->wr_id), &place);
 	dto->ep_handle = ep->self;
 	dto->user_cookie = entry->cookie;

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* print-ep-states -- writes the tables that an endpoint obeys, as doc/ep-states.md */
+#include <stdio.h>
+
+#include "dapl/name.h"
+
+/* In the order in which an endpoint goes through them; how each is entered. */
+static const struct {
+	DAT_EP_STATE state;
+	const char *entered;
+} states[] = {
+	{ DAT_EP_STATE_UNCONNECTED, "`dat_ep_create`, `dat_ep_reset`" },
+	{ DAT_EP_STATE_RESERVED, "not yet: a reserved service point is made with it" },
+	{ DAT_EP_STATE_PASSIVE_CONNECTION_PENDING,
+	    "not yet: the request of its reserved service point arrives" },
+	{ DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING,
+	    "not yet: the provider makes it for a request" },
+	{ DAT_EP_STATE_ACTIVE_CONNECTION_PENDING, "`dat_ep_connect`, `dat_ep_dup_connect`" },
+	{ DAT_EP_STATE_COMPLETION_PENDING, "`dat_cr_accept`" },
+	{ DAT_EP_STATE_CONNECTED, "`DAT_CONNECTION_EVENT_ESTABLISHED`" },
+	{ DAT_EP_STATE_DISCONNECT_PENDING,
+	    "`dat_ep_disconnect`, graceful, while requests are outstanding" },
+	{ DAT_EP_STATE_DISCONNECTED, "any end of a connection or of an attempt" },
+};
+
+static const struct {
+	enum ep_call call;
+	const char *name;
+} calls[] = {
+	{ EP_CONNECT, "`dat_ep_connect`, `dat_ep_dup_connect`" },
+	{ EP_MODEL, "`dat_ep_dup_connect`, as the second endpoint" },
+	{ EP_ACCEPT, "`dat_cr_accept`" },
+	{ EP_DISCONNECT_ABRUPT, "`dat_ep_disconnect`, abrupt" },
+	{ EP_DISCONNECT_GRACEFUL, "`dat_ep_disconnect`, graceful" },
+	{ EP_REQUEST, "`dat_ep_post_send`, `_rdma_read`, `_rdma_write`" },
+	{ EP_RECV, "`dat_ep_post_recv`" },
+	{ EP_RESET, "`dat_ep_reset`" },
+	{ EP_MODIFY, "`dat_ep_modify`: attributes, EVDs" },
+	{ EP_MODIFY_PZ, "`dat_ep_modify`: protection zone" },
+	{ EP_LOOK, "`dat_ep_query`, `dat_ep_get_status`" },
+	{ EP_FREE, "`dat_ep_free`" },
+};
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+static void
+print_introduction(void)
+{
+	puts("# What an endpoint may do, and what happens to it\n"
+	     "\n"
+	     "This page is printed by `tools/print-ep-states` from the tables that the provider\n"
+	     "obeys (`dapl/ep_state.c`, `dapl/cm_event.c`); `make check` fails when they differ.\n"
+	     "`make -C doc update-doc` writes it anew.\n"
+	     "\n"
+	     "Each change of a connection makes exactly one event, on the endpoint's connection\n"
+	     "EVD. States are written without `DAT_EP_STATE_`.\n"
+	     "\n"
+	     "## States\n"
+	     "\n"
+	     "| state | entered by | named by `DAT_INVALID_STATE` as |\n"
+	     "|---|---|---|");
+}
+
+static void
+print_states(void)
+{
+	for (size_t i = 0; i < COUNT(states); i++) {
+		const DAT_RETURN_SUBTYPE subtype = ep_state_subtype(states[i].state);
+
+		printf("| %s | %s | `%s` |\n", name_ep_state(states[i].state), states[i].entered,
+		    name_return_subtype(DAT_ERROR(DAT_INVALID_STATE, subtype)));
+	}
+	puts("\n"
+	     "The states whose names begin with UNCONFIGURED are never entered: an endpoint is\n"
+	     "made with a protection zone, and a missing EVD is answered by the call that needs\n"
+	     "it. CONNECTED_SINGLE_PATH and CONNECTED_MULTI_PATH belong to adapters with several\n"
+	     "paths.");
+}
+
+static void
+print_answer(const struct ep_answer *answer, DAT_EP_STATE state)
+{
+	switch (answer->verdict) {
+	case EP_REFUSED:
+		printf(" refused |");
+		break;
+	case EP_ALLOWED:
+		if (answer->next == state)
+			printf(" yes |");
+		else
+			printf(" → %s |", name_ep_state(answer->next));
+		break;
+	case EP_NOTHING:
+		printf(" nothing |");
+		break;
+	case EP_BAD_FLAG:
+		printf(" bad flag |");
+		break;
+	}
+}
+
+static void
+print_calls(void)
+{
+	puts("\n## Calls\n"
+	     "\n"
+	     "*yes*: done, the state stays. *→*: done, and the state becomes this one. *nothing*:\n"
+	     "`DAT_SUCCESS` without any effect or event. *refused*: `DAT_INVALID_STATE` with the\n"
+	     "name of the state. *bad flag*: `DAT_INVALID_PARAMETER/ARG2`. Bad handles and arguments\n"
+	     "are told first.");
+	for (size_t s = 0; s < COUNT(states); s++) {
+		printf("\n### %s\n\n| call | answer |\n|---|---|\n",
+		    name_ep_state(states[s].state));
+		for (size_t c = 0; c < COUNT(calls); c++) {
+			printf("| %s |", calls[c].name);
+			print_answer(ep_answer(states[s].state, calls[c].call), states[s].state);
+			puts("");
+		}
+	}
+}
+
+static void
+print_happenings(void)
+{
+	puts("\n## What happens to a connection\n"
+	     "\n"
+	     "The event and the next state. What is not listed changes nothing and makes no event.\n"
+	     "\n"
+	     "| state | the connection ... | event | next state |\n"
+	     "|---|---|---|---|");
+	for (size_t s = 0; s < COUNT(states); s++)
+		for (int what = 0; what < EP_HAPPENINGS; what++) {
+			const struct ep_rule *rule =
+			    ep_rule(states[s].state, (enum ep_happening)what);
+
+			if (rule->event)
+				printf("| %s | %s | `%s` | %s |\n", name_ep_state(states[s].state),
+				    name_ep_happening((enum ep_happening)what),
+				    name_event(rule->event), name_ep_state(rule->next));
+		}
+	puts("\n"
+	     "A connection breaks when a request fails for another reason than being flushed, when\n"
+	     "its queue pair fails or when the device goes. The event comes once, after the failed\n"
+	     "completion; what the connection manager tells later adds nothing.");
+}
+
+static void
+print_meaning(const struct cm_meaning *meaning)
+{
+	switch (meaning->sense) {
+	case CM_MEANS_NOTHING:
+		printf("nothing");
+		break;
+	case CM_HAS_ADDRESS:
+		printf("goes on with the route");
+		break;
+	case CM_HAS_ROUTE:
+		printf("sends the request");
+		break;
+	case CM_HAS_NEITHER:
+		printf("tries again after a timeout, else has an unreachable target");
+		break;
+	case CM_REJECTED:
+		printf("is rejected, by whom the first four bytes of the data tell");
+		break;
+	case CM_HAPPENS:
+		printf("%s", name_ep_happening(meaning->what));
+		break;
+	}
+}
+
+static void
+print_cm_events(void)
+{
+	puts("\n## Events of the connection manager\n"
+	     "\n"
+	     "| `RDMA_CM_EVENT_` | the connection ... |\n"
+	     "|---|---|");
+	for (int type = 0; type < CM_EVENTS; type++) {
+		printf("| %s | ", name_cm_event((enum rdma_cm_event_type)type));
+		print_meaning(cm_meaning((enum rdma_cm_event_type)type));
+		puts(" |");
+	}
+}
+
+static void
+print_real_devices(void)
+{
+	puts("\n## With the system's librdmacm\n"
+	     "\n"
+	     "Addresses and routes are resolved by librdmacm and the kernel, 4 seconds an attempt and\n"
+	     "15 attempts: `DAT_CONNECTION_EVENT_UNREACHABLE` may take 60 seconds to come. A shorter\n"
+	     "timeout of the call ends the attempt earlier, with `DAT_CONNECTION_EVENT_TIMED_OUT`.\n"
+	     "librdmacm opens two descriptors of its own at the first `dat_ia_open` and keeps them\n"
+	     "until the process ends; they are no leak of an adapter.");
+}
+
+int
+main(void)
+{
+	print_introduction();
+	print_states();
+	print_calls();
+	print_happenings();
+	print_cm_events();
+	print_real_devices();
+	return 0;
+}
