@@ -48,6 +48,7 @@ START_TEST(agent__called_once_by_the_loop)
 }
 END_TEST
 
+/* origin: peer.11 */
 START_TEST(agent__installed_again__called_for_the_next_trigger)
 {
 	for (int i = 1; i <= 3; i++) {
@@ -95,6 +96,7 @@ drain(struct cno_story *s, DAT_EVD_HANDLE evd)
 }
 
 /* clause: c.13.8 */
+/* origin: peer.12 */
 START_TEST(agent__dequeues__no_lock_is_held)
 {
 	cs.then = drain;
@@ -168,6 +170,7 @@ free_evd(struct cno_story *s, DAT_EVD_HANDLE evd)
 	s->attached[dev - s->dev] = false;
 }
 
+/* origin: peer.13 */
 START_TEST(agent__frees_the_evd_it_was_called_for)
 {
 	cs.then = free_evd;

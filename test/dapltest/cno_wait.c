@@ -19,6 +19,7 @@ teardown(void)
 	cno_story_end(&cs);
 }
 
+/* origin: race.D1 */
 START_TEST(triggered_before_the_wait__returns_at_once)
 {
 	script_complete(&cs.dev[0], 1);
@@ -53,6 +54,7 @@ START_TEST(undrained__a_new_arrival_triggers_again)
 END_TEST
 
 /* clause: c.13.7 */
+/* origin: race.D2 */
 START_TEST(two_evds_fire__a_client_that_drains_only_the_returned_one_sees_all)
 {
 	DAT_EVD_HANDLE handle;
@@ -151,6 +153,7 @@ START_TEST(three_triggers__release_three_waiters)
 END_TEST
 
 /* clause: c.13.5 */
+/* origin: peer.10 */
 START_TEST(timeout__nothing_swallowed)
 {
 	struct cno_waiter w;
@@ -225,6 +228,7 @@ START_TEST(disabled_evd__does_not_trigger__enabling_it_does)
 }
 END_TEST
 
+/* origin: peer.9 */
 START_TEST(attach__events_queued_already__triggers)
 {
 	cno_story_detach(&cs, 0);

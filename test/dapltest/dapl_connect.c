@@ -343,6 +343,7 @@ START_TEST(psp__freed_with_a_request_delivered__leaves_the_request_valid)
 END_TEST
 
 /* clause: d.5.2, d.0.11 */
+/* origin: race.D7 */
 START_TEST(cr_evd__full__rejects_the_rest_and_reports_the_overflow_once)
 {
 	DAT_EP_HANDLE eps[4];

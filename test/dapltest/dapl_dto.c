@@ -316,6 +316,7 @@ START_TEST(suppressed__failures_make_an_event)
 END_TEST
 
 /* clause: e.1.13 */
+/* origin: peer.31 */
 START_TEST(get_status__tells_what_is_outstanding)
 {
 	DAT_BOOLEAN recv_idle, request_idle;

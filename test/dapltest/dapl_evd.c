@@ -275,6 +275,7 @@ START_TEST(free__in_use__is_refused_until_the_user_goes)
 END_TEST
 
 /* clause: c.9.1, c.9.3, c.9.4, c.9.5, d.0.15 */
+/* origin: peer.24 */
 START_TEST(post_se__rules__are_kept)
 {
 	DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };

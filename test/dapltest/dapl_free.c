@@ -60,6 +60,7 @@ START_TEST(ep_free__with_a_connection_event_undelivered__takes_it_back)
 END_TEST
 
 /* clause: e.1.10 */
+/* origin: race.D8 */
 START_TEST(ep_free__in_every_state__ends_soon)
 {
 	for (int state = 0; state < 6; state++) {
@@ -254,6 +255,7 @@ connect_storm_body(void *arg)
 	return NULL;
 }
 
+/* origin: race.D8 */
 START_TEST(ep_free__against_events_of_the_connection_manager__is_safe)
 {
 	struct dt_pair pair;

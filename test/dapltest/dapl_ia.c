@@ -259,6 +259,7 @@ START_TEST(extension__unknown_operation__is_not_implemented)
 END_TEST
 
 /* clause: g.1.2 */
+/* origin: race.D11 */
 START_TEST(open_and_close__400_times_under_50_descriptors__leaks_nothing)
 {
 	const struct rlimit few = { 50, 50 };

@@ -4,6 +4,7 @@
 #include "dt_helpers.h"
 
 /* clause: d.4.3 */
+/* origin: peer.29 */
 START_TEST(merged__established__comes_before_any_receive)
 {
 	struct dt_pair pair;

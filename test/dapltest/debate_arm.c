@@ -49,6 +49,7 @@ dequeue_inside(struct tape *tape, uint64_t id)
 		must(evd_dequeue(&tape->dev->evd, &event) == 0 && script_id(&event) == 1);
 }
 
+/* origin: peer.16 */
 START_TEST(debate_03__dequeue_in_the_upcall_posts_broken__no_deadlock_no_recursion_no_loss)
 {
 	st.dev.on_effect = post_broken;
@@ -63,6 +64,7 @@ START_TEST(debate_03__dequeue_in_the_upcall_posts_broken__no_deadlock_no_recursi
 }
 END_TEST
 
+/* origin: peer.30 */
 START_TEST(debate_04__broken__after_the_error_and_all_earlier_completions)
 {
 	st.dev.on_effect = post_broken;
@@ -79,6 +81,7 @@ START_TEST(debate_04__broken__after_the_error_and_all_earlier_completions)
 }
 END_TEST
 
+/* origin: race.A1 */
 START_TEST(debate_05__completion_between_the_last_poll_and_the_arm__upcall)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);

@@ -102,6 +102,7 @@ insert(struct script *s, void *arg)
 	script_complete(s, (uint64_t)(uintptr_t)arg);
 }
 
+/* origin: race.A8 */
 START_TEST(debate_08__completion_between_count_and_arm__enable_new_still_refuses)
 {
 	st.dev.before_arm = (struct script_hook){ .fn = insert, .arg = (void *)1 };
@@ -158,6 +159,7 @@ START_TEST(debate_09__pending__counts_the_device_as_well_as_the_software_queue)
 }
 END_TEST
 
+/* origin: peer.38 */
 START_TEST(debate_10__no_taker__never_armed)
 {
 	struct evd_status status;

@@ -93,6 +93,7 @@ START_TEST(private__upcall_then_waiter_then_upcall__all_read)
 }
 END_TEST
 
+/* origin: peer.7 */
 START_TEST(private__cno_attached__the_loop_reads_it)
 {
 	const struct cno_config config = { 0 };
@@ -121,6 +122,7 @@ START_TEST(private__cno_attached__the_loop_reads_it)
 }
 END_TEST
 
+/* origin: peer.6 */
 START_TEST(private__waiter_while_a_cno_is_attached__the_cno_gets_the_next)
 {
 	struct cno_config config = { 0 };
@@ -164,6 +166,7 @@ START_TEST(private__shared_loop_thread__no_turn_without_a_reason)
 }
 END_TEST
 
+/* origin: peer.8 */
 START_TEST(shared__waiter__woken_through_the_loop)
 {
 	struct waiter w;

@@ -2,6 +2,7 @@
 /* The loop by itself: sources, jobs, doorbell, delays, crew, its end. */
 #include <pthread.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "evd/loop.h"
 #include "evd/park.h"
@@ -122,6 +123,37 @@ START_TEST(step__readable_source__handler_entered_inside_the_loop)
 }
 END_TEST
 
+static void
+end_of_pipe(void *arg)
+{
+	struct source *s = arg;
+	char byte;
+
+	s->entered++;
+	if (read(s->fd, &byte, 1) == 0)
+		loop_forget(loop, &s->ticket);
+}
+
+/* A descriptor that reports more than data, here a hang-up, reaches its handler: nothing spins. */
+/* origin: peer.34 */
+START_TEST(step__source_readable_and_hung_up__handler_entered)
+{
+	struct source s = { .fd = -1 };
+	int fds[2];
+
+	ck_assert_int_eq(pipe(fds), 0);
+	s.fd = fds[0];
+	ck_assert_int_eq(loop_add(loop, s.fd, end_of_pipe, &s, &s.ticket), 0);
+	ck_assert_int_eq(write(fds[1], "x", 1), 1);
+	close(fds[1]); /* now it is readable, and hung up */
+	for (int i = 0; i < 4; i++)
+		(void)loop_step(loop, 0);
+	ck_assert_int_eq(s.entered, 2); /* the byte; the end */
+	loop_remove(loop, &s.ticket);
+	close(fds[0]);
+}
+END_TEST
+
 START_TEST(watch__off_and_on__level_triggered)
 {
 	struct source s;
@@ -197,6 +229,7 @@ remove_other_and_reuse(struct source *s)
 	source_open(s->other);
 }
 
+/* origin: race.X5 */
 START_TEST(remove__in_a_batch_already_fetched__the_successor_is_not_entered)
 {
 	struct source a, b;
@@ -456,6 +489,7 @@ destroy_own(struct work *w)
 	w->target = NULL;
 }
 
+/* origin: race.X6 */
 START_TEST(destroy__from_its_own_thread__ends_after_the_job)
 {
 	static struct work w[2];
@@ -486,6 +520,7 @@ evd_loop_suite(void)
 	tcase_add_checked_fixture(tc, stepped, destroy);
 	tcase_add_test(tc, step__nothing_to_do__returns_zero_and_keeps_time);
 	tcase_add_test(tc, step__readable_source__handler_entered_inside_the_loop);
+	tcase_add_test(tc, step__source_readable_and_hung_up__handler_entered);
 	tcase_add_test(tc, watch__off_and_on__level_triggered);
 	tcase_add_test(tc, add__many_sources__all_served_and_slots_used_again);
 	tcase_add_test(tc, add__bad_descriptor__refused_and_ticket_untouched);

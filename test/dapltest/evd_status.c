@@ -151,6 +151,7 @@ START_TEST(overflow__reported_once__queued_events_first_then_the_error)
 }
 END_TEST
 
+/* origin: peer.14, peer.28 */
 START_TEST(overflow__waiter_blocked__released)
 {
 	struct waiter w;

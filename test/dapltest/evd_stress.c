@@ -172,6 +172,7 @@ dequeue(void *arg)
 }
 
 /* clause: c.5.6, d.4.5 */
+/* origin: race.D5 */
 START_TEST(many_dequeuers__all_seen_once)
 {
 	pthread_t thread[3];
@@ -298,6 +299,7 @@ drain_the_returned(void *arg)
 	return NULL;
 }
 
+/* origin: race.D2 */
 START_TEST(cno__clients_drain_only_the_returned_evd__all_seen_once)
 {
 	struct script_options opt = { .channel = SCRIPT_SHARED, .qlen = 64 };

@@ -102,6 +102,7 @@ START_TEST(single__spurious_notification__no_upcall_and_armed_again)
 }
 END_TEST
 
+/* origin: race.A3 */
 START_TEST(single__late_event_after_its_completion_was_taken__next_one_still_comes)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);

@@ -89,6 +89,7 @@ START_TEST(wait__below_the_threshold__times_out_and_nothing_is_lost)
 END_TEST
 
 /* clause: c.4.8 */
+/* origin: peer.18 */
 START_TEST(wait__events_trickle_in__the_deadline_does_not_move)
 {
 	struct waiter w;
@@ -114,6 +115,7 @@ START_TEST(wait__events_trickle_in__the_deadline_does_not_move)
 END_TEST
 
 /* clause: c.4.8 */
+/* origin: peer.19 */
 START_TEST(wait__microseconds__neither_early_nor_rounded_to_zero)
 {
 	struct waiter w;
@@ -125,6 +127,7 @@ START_TEST(wait__microseconds__neither_early_nor_rounded_to_zero)
 END_TEST
 
 /* clause: c.4.6 */
+/* origin: peer.20 */
 START_TEST(wait__greatest_finite_timeout__does_not_overflow)
 {
 	struct waiter w;
@@ -149,6 +152,7 @@ START_TEST(wait__notification__wakes)
 }
 END_TEST
 
+/* origin: peer.1 */
 START_TEST(wait__post_from_another_thread__wakes)
 {
 	struct waiter w;
@@ -192,6 +196,7 @@ START_TEST(wait__threshold_reached_one_notification_at_a_time__armed_each_time)
 }
 END_TEST
 
+/* origin: race.W1 */
 START_TEST(wait__spurious_notification__sleeps_on)
 {
 	struct waiter w;
@@ -258,6 +263,7 @@ START_TEST(enable__a_waiter_is_blocked__refused)
 END_TEST
 
 /* clause: c.4.12 */
+/* origin: peer.2 */
 START_TEST(unwaitable__refused_and_the_blocked_one_released)
 {
 	struct waiter w;
@@ -321,6 +327,7 @@ START_TEST(wait__event_whose_notification_never_comes__found_at_the_deadline)
 }
 END_TEST
 
+/* origin: peer.15 */
 START_TEST(wait__freed_meanwhile__cancelled)
 {
 	struct waiter w;

@@ -312,6 +312,7 @@ trigger_after_the_deadline(void)
 	cno_story_settle(&cs);
 }
 
+/* origin: peer.10 */
 START_TEST(cno_wait__triggered_at_the_deadline__returned)
 {
 	cno_story_begin(&cs, 1);

@@ -17,6 +17,7 @@ insert(struct script *s, void *arg)
 	script_complete(s, (uint64_t)(uintptr_t)arg);
 }
 
+/* origin: race.A5 */
 START_TEST(review_06__threshold_and_nmore__beyond_one_batch)
 {
 	const struct script_options opt = { .qlen = 128 };
@@ -156,6 +157,7 @@ START_TEST(review_07__hint_from_a_device_without_an_exact_one__not_trusted)
 }
 END_TEST
 
+/* origin: race.A8 */
 START_TEST(review_07__armed_by_a_refused_enable__the_stash_is_not_forgotten)
 {
 	const struct script_options opt = { .exact = true, .qlen = 64 };

@@ -171,6 +171,7 @@ END_TEST
 
 /* ---- 25, on a stepped loop ---- */
 
+/* origin: race.X1 */
 START_TEST(review_25__acks_kept_for_a_batch__given_before_the_end)
 {
 	story_begin(&st, NULL);

@@ -38,6 +38,7 @@ post_disconnected(void)
 	return evd_post_barrier(&st.dev.evd, EVD_STREAM_CONNECTION, &event);
 }
 
+/* origin: peer.29 */
 START_TEST(review_20__receive_before_established__held_and_follows_it)
 {
 	evd_hold_begin(&st.dev.evd, &hold);
@@ -125,6 +126,7 @@ START_TEST(review_05__held_receive__not_pending_for_enable_new)
 }
 END_TEST
 
+/* origin: peer.29 */
 START_TEST(review_21__disconnected__after_completions_still_landing)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -179,6 +181,7 @@ event_of(const DAT_EVENT *event, const void *who)
 	return script_id(event) == 800 || script_id(event) == 900;
 }
 
+/* origin: race.D6 */
 START_TEST(review_23__endpoint_freed__its_stash_held_and_posted_go)
 {
 	const uint32_t ep = 1;

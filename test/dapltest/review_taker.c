@@ -164,6 +164,7 @@ START_TEST(review_03__notified_while_disabled__armed_is_cleared_all_the_same)
 }
 END_TEST
 
+/* origin: race.A10 */
 START_TEST(review_03__disable_and_enable_while_armed__not_armed_twice)
 {
 	for (int i = 0; i < 5; i++) {
@@ -177,6 +178,7 @@ START_TEST(review_03__disable_and_enable_while_armed__not_armed_twice)
 END_TEST
 
 /* The event was raised and is unread when the next taker comes: its notification is its look. */
+/* origin: race.A3 */
 START_TEST(review_03__event_raised_but_unread__the_next_taker_gets_it)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);

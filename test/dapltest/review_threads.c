@@ -181,6 +181,7 @@ START_TEST(review_30__a_notification_read_but_nothing_wanted__armed_again_before
 }
 END_TEST
 
+/* origin: race.A2, race.A11 */
 START_TEST(review_31__two_fire_before_the_wait__one_drained__the_other_not_forgotten)
 {
 	struct cno_story cs;
