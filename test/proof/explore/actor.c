@@ -132,7 +132,7 @@ dequeue(struct stage_evd *e)
 	DAT_EVENT event;
 	int r = evd_dequeue(&e->evd, &event);
 
-	sched_touch(OP_EVENT, OBJECT_EVD(e->index));
+	sched_step(OP_EVENT);
 	if (r == 0)
 		oracle_deliver(e, &event);
 	result("dequeue", r, r == -EAGAIN || gone(r) ||
@@ -165,7 +165,7 @@ wait_once(struct stage_evd *e, int threshold, int us)
 	e->inside_wait |= fiber_bit(sched.self);
 	r = evd_wait(&e->evd, timeout, threshold, &event, &more);
 	e->inside_wait &= ~fiber_bit(sched.self);
-	sched_touch(OP_EVENT, OBJECT_EVD(e->index));
+	sched_step(OP_EVENT);
 	if (r == 0) {
 		oracle_deliver(e, &event);
 		if (more < threshold - 1)
@@ -220,12 +220,12 @@ modify(struct stage_evd *e, int policy, bool fresh)
 		e->enabling++;
 	r = evd_modify_upcall(&e->evd, (DAT_UPCALL_POLICY)policy, enables ? &upcall : NULL,
 	    fresh ? DAT_UPCALL_INVOC_NEW : DAT_UPCALL_INVOC_ANY);
-	sched_touch(OP_EVENT, OBJECT_EVD(e->index));
+	sched_step(OP_EVENT);
 	if (enables)
 		e->enabling--;
 	if (life == e->life) {
 		if (enables && r == 0)
-			e->enabled_at = sched.steps;
+			e->enabled_at = stage_locked_at(e);
 		if (r == 0 && policy == DAT_UPCALL_DISABLE)
 			e->disabled_at = stage_locked_at(e);
 		if (r == 0 && policy == DAT_UPCALL_TEARDOWN)
@@ -262,7 +262,7 @@ free_evd(struct stage_evd *e)
 		*exempted = true;
 	}
 	r = evd_free(&e->evd);
-	sched_touch(OP_EVENT, OBJECT_EVD(e->index));
+	sched_step(OP_EVENT);
 	if (r == 0 && life == e->life) {
 		e->closing = true;
 		if (!inside && e->open)
@@ -307,7 +307,7 @@ cno_wait_once(struct stage_cno *c, int us, unsigned int *drained)
 	c->inside_wait |= fiber_bit(sched.self);
 	r = cno_wait(&c->cno, timeout, &handle);
 	c->inside_wait &= ~fiber_bit(sched.self);
-	sched_touch(OP_EVENT, OBJECT_CNO(c->index));
+	sched_step(OP_EVENT);
 	if (r == -ETIMEDOUT && sched.now < begun + (uint64_t)us * 1000u)
 		violation("cno_wait: timed out early");
 	result("cno_wait", r, (r == -ETIMEDOUT && us >= 0) ||
@@ -453,6 +453,7 @@ perform(const struct action *a, int actor)
 		break;
 	case DO_PURGE:
 		e->purged = true;
+		sched_touch(OP_EVENT, OBJECT_DEVICE(e->index)); /* which drops from now on */
 		evd_purge(&e->evd, NULL, match_raw, match_event, NULL);
 		break;
 	case DO_SINGLE:
@@ -563,8 +564,18 @@ actor_body(void *arg)
 	const struct actor *actor = arg;
 
 	act(actor, (int)(actor - stage.scenario->actors), true);
-	sched_touch(OP_EVENT, OBJECT_WORLD);
 	return NULL;
+}
+
+static bool
+has_script(enum actor_kind kind, int object)
+{
+	const struct scenario *s = stage.scenario;
+
+	for (int i = 0; i < s->n_actors; i++)
+		if (s->actors[i].kind == kind && s->actors[i].object == object)
+			return true;
+	return false;
 }
 
 static void
@@ -590,6 +601,8 @@ actor_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 	(void)more;
 	oracle_upcall_begins(e, object);
 	first = e->upcalls++ == 0;
+	if (has_script(ACTOR_UPCALL, e->index))
+		sched_touch(OP_EVENT, OBJECT_EVD(e->index)); /* who is first matters */
 	if (object->policy == DAT_UPCALL_NORIFY) {
 		if (event)
 			violation("an upcall that notifies brings an event");
@@ -614,7 +627,7 @@ actor_agent(DAT_PVOID instance, DAT_EVD_HANDLE handle)
 	if (stage.calling[sched.self - sched.fibers])
 		violation("I8: an agent is called inside a call of the consumer's");
 	sched_point(OP_EVENT, OBJECT_CNO(c->index), &site_action);
-	sched_touch(OP_EVENT, OBJECT_CNO(c->index));
+	sched_step(OP_EVENT);
 	if (c->installs-- == 0)
 		violation("an agent is called again without having been installed again");
 	if (c->in_agent++)
@@ -628,6 +641,6 @@ actor_agent(DAT_PVOID instance, DAT_EVD_HANDLE handle)
 	if (!sched.quiet)
 		play_script(ACTOR_AGENT, c->index, c->agent_calls++ == 0);
 	sched_point(OP_EVENT, OBJECT_CNO(c->index), &site_action);
-	sched_touch(OP_EVENT, OBJECT_CNO(c->index));
+	sched_step(OP_EVENT);
 	c->in_agent--;
 }

@@ -172,7 +172,7 @@ tell(const struct scenario *scenario, struct strategy *strategy, uint64_t seed, 
 	}
 	words(kind_of_failure, sched.failure);
 	shrunk = *scenario;
-	shortest = (struct strategy){ .kind = STRATEGY_LIST };
+	shortest = (struct strategy){ .kind = STRATEGY_LIST, .settled = strategy->settled };
 	if (whole) {
 		memcpy(shortest.list, recorded, sizeof recorded);
 		shortest.n_list = n_recorded;
@@ -190,7 +190,7 @@ tell(const struct scenario *scenario, struct strategy *strategy, uint64_t seed, 
 
 /* A depth-first schedule is replayed from the list of its deviations. */
 static void
-tell_dfs(const struct scenario *scenario, struct strategy *strategy, bool shorten)
+tell_dfs(const struct scenario *scenario, const struct strategy *strategy, bool shorten)
 {
 	static struct strategy list;
 	char spec[16 * DEVIATIONS];
@@ -213,7 +213,7 @@ over(const struct hunt_options *o, const struct hunt_result *result, double end)
 static void
 hunt_dfs(const struct scenario *scenario, const struct hunt_options *o, struct hunt_result *result)
 {
-	struct strategy strategy = { .kind = STRATEGY_DFS, .bound = o->bound };
+	struct strategy strategy = { .kind = STRATEGY_DFS, .bound = o->bound, .settled = true };
 	double end = hunt_now() + o->seconds;
 	enum outcome outcome;
 
@@ -228,10 +228,14 @@ hunt_dfs(const struct scenario *scenario, const struct hunt_options *o, struct h
 		result->steps += sched.steps;
 		result->pruned += outcome == OUTCOME_PRUNED;
 		if (outcome == OUTCOME_FAILED) {
+			result->failed = true;
+			if (recorded_overflow) {
+				report_failure(scenario, "dfs", sched.failure);
+				return; /* too long to be told */
+			}
 			strategy.kind = STRATEGY_LIST;
 			memcpy(strategy.list, recorded, sizeof recorded);
 			strategy.n_list = n_recorded;
-			result->failed = true;
 			tell_dfs(scenario, &strategy, o->shrink);
 			return;
 		}
@@ -293,8 +297,9 @@ hunt_replay(struct scenario *scenario, const char *spec, bool shorten)
 		fprintf(stderr, "explore: '%s' is not STRATEGY:SEED\n", spec);
 		exit(2);
 	}
-	if (!strncmp(spec, "list:", 5)) {
+	if (!strncmp(spec, "list:", 5) || !strncmp(spec, "rest:", 5)) {
 		strategy.kind = STRATEGY_LIST;
+		strategy.settled = *spec == 'r';
 		report_parse_list(colon + 1, &copy, &strategy);
 	} else {
 		seed = strtoull(colon + 1, NULL, 0);

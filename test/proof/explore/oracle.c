@@ -184,7 +184,7 @@ oracle_upcall_begins(struct stage_evd *e, const struct stage_object *object)
 		violation("I8: an upcall of EVD %c begins inside a call of the consumer's",
 		    'a' + e->index);
 	sched_point(OP_EVENT, OBJECT_EVD(e->index), &here);
-	sched_touch(OP_EVENT, OBJECT_EVD(e->index));
+	sched_step(OP_EVENT);
 	trace_note("upcall of %c begins", 'a' + e->index);
 	if (object->policy != DAT_UPCALL_MANY && e->running)
 		violation("I5: a second upcall of EVD %c begins", 'a' + e->index);
@@ -205,7 +205,7 @@ oracle_upcall_ends(struct stage_evd *e, const struct stage_object *object)
 
 	(void)object;
 	sched_point(OP_EVENT, OBJECT_EVD(e->index), &here);
-	sched_touch(OP_EVENT, OBJECT_EVD(e->index));
+	sched_step(OP_EVENT);
 	e->running--;
 	--*stage_frames(e);
 	e->exempt -= *exempted;
@@ -274,8 +274,10 @@ oracle_deliver(struct stage_evd *e, const DAT_EVENT *event)
 		if ((e->delivered[STREAM_CQ] & before) != before)
 			violation("order: a barrier overtakes a completion");
 	}
-	sched_touch(OP_EVENT, OBJECT_EVD(e->index));
-	sched_changed();
+	if (stage.scenario->verbs >> DO_UNTIL & 1) {
+		sched_touch(OP_EVENT, OBJECT_EVD(e->index));
+		sched_changed();
+	}
 }
 
 /* ---- at rest: nobody can run, every thread did what it had to ---- */

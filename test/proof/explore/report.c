@@ -7,6 +7,9 @@
 
 #include "world.h"
 
+/* Longer ones are of no use to anybody; the short form follows. */
+#define SPEC_MAX 400
+
 bool report_whole;
 
 static const char *const op_names[OPS] = {
@@ -21,13 +24,14 @@ void
 report_failure(const struct scenario *scenario, const char *spec, const char *failure)
 {
 	printf("FAIL  %s: %s\n", scenario->name, failure);
-	printf("      replay: explore --replay '%s:%s'\n", scenario->name, spec);
+	if (strlen(spec) < SPEC_MAX)
+		printf("      replay: explore --replay '%s:%s'\n", scenario->name, spec);
 }
 
 void
 report_list(const struct scenario *scenario, const struct strategy *list, char *text, size_t size)
 {
-	size_t n = (size_t)snprintf(text, size, "list:");
+	size_t n = (size_t)snprintf(text, size, list->settled ? "rest:" : "list:");
 	const char *comma = "";
 
 	for (unsigned int i = 0; i < list->n_list && n + 32 < size; i++) {

@@ -12,8 +12,8 @@ void report_failure(const struct scenario *scenario, const char *spec, const cha
 void report_trace(const struct scenario *scenario, const struct strategy *list);
 
 /*
- * "list:" and its items, by commas: FIBER.OP.PICK>FIBER, a choice; FIBER.POINT!CHOICE, a fault;
- * -ACTOR.ACTION, an action left out.
+ * "list:" -- "rest:" when the loops sleep before it begins -- and its items, by commas:
+ * FIBER.OP.PICK>FIBER, a choice; FIBER.POINT!CHOICE, a fault; -ACTOR.ACTION, an action left out.
  */
 void report_list(const struct scenario *scenario, const struct strategy *list, char *text,
     size_t size);

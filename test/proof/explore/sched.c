@@ -106,6 +106,8 @@ prepare_once(void)
 static uint32_t
 timed(void)
 {
+	if (sched.last_deadline <= sched.now)
+		return 0;
 	for (unsigned int i = STAGE; i < sched.n_fibers; i++)
 		if (sched.fibers[i].deadline != UINT64_MAX && sched.fibers[i].deadline > sched.now)
 			return 1u << CLOCK;
@@ -200,7 +202,9 @@ choose(struct fiber *at, bool runs, bool minor)
 		at->picks++;
 		if (choice == 255)
 			leave(OUTCOME_PRUNED);
-		if (runs && choice != (unsigned int)(at - sched.fibers))
+		/* Time that passes while somebody could run costs as much as a preemption. */
+		if ((runs && choice != (unsigned int)(at - sched.fibers)) ||
+		    (choice == CLOCK && mask != 1u << CLOCK))
 			sched.preemptions++;
 		if (choice != CLOCK)
 			break;
@@ -252,14 +256,15 @@ trace_add(const char *format, ...)
 }
 
 void
-sched_mix(enum op op, unsigned int object)
+sched_mix(enum op op, uint64_t *seen, bool changed)
 {
-	uint64_t h = sched.self->hash ^ (sched.objects[object] + (uint64_t)op * 0xd6e8feb86659fd93ull);
+	uint64_t h = sched.self->hash ^ (*seen + (uint64_t)op * 0xd6e8feb86659fd93ull);
 
 	h = (h ^ h >> 32) * 0x9fb21c651e98df25ull;
 	h ^= h >> 29;
 	sched.self->hash = h;
-	sched.objects[object] = h + object;
+	if (changed)
+		*seen = h * 0xa0761d6478bd642full;
 }
 
 static inline void
@@ -326,23 +331,28 @@ sched_until(bool (*until)(void *arg), void *arg, enum op op, unsigned int object
 	f->deadline = UINT64_MAX;
 	while (!until(arg))
 		sched_block(op, object);
-	sched_touch(op, object);
+	sched_see(op, object);
 }
 
 void
-sched_rest(void)
+sched_rest(bool quiet)
 {
 	struct fiber *f = sched.self;
 
 	f->state = FIBER_BLOCKED;
 	f->waits = OP_UNTIL;
 	sched.resting = true;
-	sched.quiet = false;
+	sched.quiet = quiet;
 	sched.enabled &= ~fiber_bit(f);
 	f->ops = f->picks = 0;
 	choose(f, false, false);
 	f->state = FIBER_READY;
 	sched.quiet = true;
+	/* All runs come by here in the same state, in which threads of a kind are alike. */
+	for (unsigned int i = 0; quiet && i < sched.n_fibers; i++)
+		sched.fibers[i].hash = sched.fibers[i].kin * 0x9e3779b97f4a7c15ull;
+	for (unsigned int i = 0; quiet && i < OBJECTS; i++)
+		sched.objects[i] = i;
 }
 
 int
@@ -386,8 +396,8 @@ fiber_entry(void)
 	if (f->n_held)
 		violation("%s ended with a lock held", f->name);
 	f->deadline = UINT64_MAX;
-	sched_point(OP_END, OBJECT_WORLD, NULL);
-	sched_touch(OP_END, OBJECT_WORLD);
+	sched_point_minor(OP_END, OBJECT_WORLD, NULL);
+	sched_step(OP_END);
 	context_release(f);
 	f->state = FIBER_DONE;
 	sched.enabled &= ~fiber_bit(f);
@@ -410,7 +420,8 @@ fiber_new(const char *name)
 	f->context = context;
 	f->state = FIBER_READY;
 	f->deadline = UINT64_MAX;
-	f->hash = sched.n_fibers * 0x9e3779b97f4a7c15ull;
+	f->kin = sched.n_fibers;
+	f->hash = f->kin * 0x9e3779b97f4a7c15ull;
 	for (size_t i = 0; i < sizeof f->name - 1 && name[i]; i++)
 		f->name[i] = name[i];
 	sched.n_fibers++;
@@ -430,7 +441,10 @@ sched_spawn(const char *name, void *(*body)(void *), void *arg)
 
 	f->body = body;
 	f->arg = arg;
-	f->hash += sched.self->hash;
+	for (unsigned int i = STAGE + 1; i < f->kin; i++)
+		if (sched.fibers[i].body == body && sched.fibers[i].arg == arg)
+			f->kin = i;
+	f->hash = f->kin * 0x9e3779b97f4a7c15ull + sched.self->hash;
 	context_release(f);
 	strategy_spawned(f);
 	return f;
@@ -461,10 +475,12 @@ sched_run(struct strategy *strategy, uint64_t seed, void (*body)(void))
 	sched.steps = sched.fault_points = sched.preemptions = 0;
 	sched.faults = 0;
 	sched.now = 1000000000u;
+	sched.last_deadline = 0;
 	for (unsigned int i = 0; i < OBJECTS; i++)
 		sched.objects[i] = i;
 	sched.failure[0] = '\0';
 	sched.hashing = strategy->kind == STRATEGY_DFS;
+	sched.settled = strategy->settled;
 	n_trace = 0;
 	world_reset();
 	strategy_begin(strategy, seed);

@@ -97,6 +97,7 @@ struct fiber {
 
 	uint32_t priority; /* PCT's */
 	uint64_t hash;	   /* of what it did and saw */
+	unsigned int kin;  /* the first of the fibers that are like this one */
 };
 
 enum strategy_kind { STRATEGY_RANDOM, STRATEGY_PCT, STRATEGY_DFS, STRATEGY_LIST };
@@ -116,6 +117,7 @@ struct strategy {
 	int depth;	     /* PCT */
 	int bound;	     /* DFS: preemptions */
 	int max_faults;
+	bool settled; /* the loops sleep before it begins */
 	uint32_t length;     /* of the scenario's schedules, as calibrated */
 	uint32_t fault_points;
 	struct deviation list[DEVIATIONS];
@@ -137,7 +139,9 @@ struct sched {
 	uint32_t fault_points;
 	int faults;
 	uint64_t now; /* virtual time */
+	uint64_t last_deadline; /* no fiber has a later one */
 	uint64_t objects[OBJECTS];
+	bool settled; /* as the strategy says */
 	bool hashing; /* a search wants to know states again */
 	bool recording, tracing;
 	uint32_t preemptions;
@@ -164,14 +168,33 @@ void sched_point(enum op op, unsigned int object, const struct os_site *site);
 /* The same for what commutes with everything the others do: no choice in an exhaustive search. */
 void sched_point_minor(enum op op, unsigned int object, const struct os_site *site);
 
-/* The running fiber did something to the object, or saw it. */
-void sched_mix(enum op op, unsigned int object);
+/*
+ * What a search needs to know states again by: the running fiber changed the object (and saw it),
+ * saw it, or came a step further, which concerns nobody else.
+ */
+void sched_mix(enum op op, uint64_t *seen, bool changed);
 
 static inline void
 sched_touch(enum op op, unsigned int object)
 {
 	if (sched.hashing)
-		sched_mix(op, object);
+		sched_mix(op, &sched.objects[object], true);
+}
+
+static inline void
+sched_see(enum op op, unsigned int object)
+{
+	if (sched.hashing)
+		sched_mix(op, &sched.objects[object], false);
+}
+
+static inline void
+sched_step(enum op op)
+{
+	static uint64_t nothing;
+
+	if (sched.hashing)
+		sched_mix(op, &nothing, false);
 }
 
 /* Until enabled: by sched_enable(), or when its condition turns true. */
@@ -184,8 +207,8 @@ int sched_fault(int n, const struct os_site *site);
 struct fiber *sched_spawn(const char *name, void *(*body)(void *), void *arg);
 void sched_until(bool (*until)(void *arg), void *arg, enum op op, unsigned int object);
 
-/* The stage: let them all run until nobody can. */
-void sched_rest(void);
+/* The stage: let them all run until nobody can; quietly: in one order, which is no choice. */
+void sched_rest(bool quiet);
 
 /* Finds fault with the run and ends it. */
 __attribute__((noreturn, format(printf, 1, 2))) void violation(const char *format, ...);

@@ -285,6 +285,9 @@ body(void)
 	const struct scenario *s = stage.scenario;
 
 	open_loops();
+	/* A search begins with loops that sleep: in what order they came to it tells nothing new. */
+	if (sched.settled)
+		sched_rest(true);
 	for (int i = 0; i < s->n_cnos; i++)
 		open_cno(i);
 	for (int i = 0; i < s->n_evds; i++)
@@ -297,7 +300,7 @@ body(void)
 		f = sched_spawn(s->actors[i].name, actor_body, (void *)(uintptr_t)&s->actors[i]);
 		stage.actor_of[f - sched.fibers] = (int8_t)i;
 	}
-	sched_rest();
+	sched_rest(false);
 	oracle_rest();
 	close_all();
 }

@@ -44,7 +44,7 @@ struct stage_evd {
 
 	/* the consumer's calls */
 	int enabling;		/* calls that enable, in progress */
-	uint32_t enabled_at;	/* step at which the last of them returned */
+	uint32_t enabled_at;	/* step of the last section of the last of them that returned */
 	uint32_t quiet_at;	/* step of the last section of the last TEARDOWN that returned */
 	uint32_t disabled_at;	/* the same of a DISABLE */
 	uint32_t inside_wait;	/* fibers in evd_wait() */

@@ -196,11 +196,11 @@ state_key(const struct fiber *running)
 	uint64_t key = 0x9ddfea08eb382d69ull, h;
 
 	for (unsigned int i = 0; i < sched.n_fibers; i++) {
-		h = sched.fibers[i].hash + 0x9e3779b97f4a7c15ull * (i + 1);
+		h = sched.fibers[i].hash + 0x9e3779b97f4a7c15ull * (sched.fibers[i].kin + 1);
 		h = (h ^ h >> 31) * 0xbf58476d1ce4e5b9ull;
 		key += h ^ h >> 29;
 	}
-	key += running ? (uint64_t)(running - sched.fibers + 1) * 0xd6e8feb86659fd93ull : 0;
+	key += running ? (running->hash + running->kin + 1) * 0xd6e8feb86659fd93ull : 0;
 	key += (uint64_t)sched.faults * 0xa0761d6478bd642full;
 	key = (key ^ key >> 32) * 0x94d049bb133111ebull;
 	return key ^ key >> 31 ? key ^ key >> 31 : 1;
@@ -227,8 +227,11 @@ pick_dfs(uint32_t mask, const struct fiber *running)
 {
 	int left = strategy->bound - (int)sched.preemptions;
 
-	if (running && left <= 0)
-		return (unsigned int)(running - sched.fibers);
+	if (left <= 0) {
+		if (running)
+			return (unsigned int)(running - sched.fibers);
+		mask &= ~(1u << CLOCK);
+	}
 	if (at_node == n_nodes && !states_enter(state_key(running), (unsigned int)left + 1))
 		return PRUNE;
 	return node_next(mask, strategy_default(mask, running), false);

@@ -154,6 +154,14 @@ world_unlock(struct os_mutex *m, const struct os_site *site)
 }
 
 static void
+set_deadline(struct fiber *f, uint64_t deadline)
+{
+	f->deadline = deadline;
+	if (deadline != UINT64_MAX && deadline > sched.last_deadline)
+		sched.last_deadline = deadline;
+}
+
+static void
 check_no_lock(const char *what, const struct os_site *site)
 {
 	if (sched.self->n_held)
@@ -230,7 +238,7 @@ uint64_t
 world_clock_ns(const struct os_site *site)
 {
 	sched_point_minor(OP_CLOCK, OBJECT_CLOCK, site);
-	sched_touch(OP_CLOCK, OBJECT_CLOCK);
+	sched_see(OP_CLOCK, OBJECT_CLOCK);
 	return sched.now;
 }
 
@@ -252,6 +260,9 @@ fd_new(enum fd_kind kind)
 	fd->n_watches = 0;
 	fd->name = NULL;
 	fd->maker = sched.self;
+	/* Known by who made it, not by its number: that depends on what is of no account. */
+	sched_step(OP_OPEN);
+	sched.objects[OBJECT_FD(n_fds)] = sched.self->hash;
 	n_open++;
 	return (int)n_fds++;
 }
@@ -416,13 +427,13 @@ check_wake(struct fiber *f, uint64_t sets)
 }
 
 static void
-touch_set(enum op op, int fd)
+see_set(enum op op, int fd)
 {
 	const struct fd *e = &fds[fd];
 
 	for (unsigned int i = 0; e->kind == FD_EPOLL && i < e->n_watches; i++)
-		touch_set(op, e->watches[i].fd);
-	sched_touch(op, OBJECT_FD(fd));
+		see_set(op, e->watches[i].fd);
+	sched_see(op, OBJECT_FD(fd));
 }
 
 int
@@ -433,7 +444,7 @@ world_poll(struct pollfd *polled, unsigned int n, uint64_t deadline, const struc
 	int ready = 0;
 
 	check_no_lock("waits", site);
-	f->deadline = deadline;
+	set_deadline(f, deadline);
 	sched_point(OP_POLL, n ? OBJECT_FD(polled[0].fd) : OBJECT_CLOCK, site);
 	for (unsigned int i = 0; i < n; i++)
 		(void)fd_of(polled[i].fd, site);
@@ -448,13 +459,13 @@ world_poll(struct pollfd *polled, unsigned int n, uint64_t deadline, const struc
 		(void)fd_of(polled[i].fd, site);
 		polled[i].revents = readable(polled[i].fd) ? POLLIN : 0;
 		ready += polled[i].revents != 0;
-		touch_set(OP_POLL, polled[i].fd);
+		see_set(OP_POLL, polled[i].fd);
 		sets += sets_of(polled[i].fd);
 	}
 	if (ready)
 		check_wake(f, sets);
 	else
-		sched_touch(OP_POLL, OBJECT_CLOCK);
+		sched_see(OP_POLL, OBJECT_CLOCK);
 	return ready;
 }
 
@@ -511,7 +522,7 @@ world_epoll_wait(int epfd, struct epoll_event *events, int max, int timeout_ms,
 	int n = 0;
 
 	check_no_lock("waits", site);
-	f->deadline = timeout_ms < 0 ? UINT64_MAX : sched.now + (uint64_t)timeout_ms * 1000000u;
+	set_deadline(f, timeout_ms < 0 ? UINT64_MAX : sched.now + (uint64_t)timeout_ms * 1000000u);
 	sched_point(OP_EPOLL_WAIT, OBJECT_FD(epfd), site);
 	(void)fd_of(epfd, site);
 	if (timeout_ms && fails(FAULT_EINTR, site))
@@ -529,7 +540,7 @@ world_epoll_wait(int epfd, struct epoll_event *events, int max, int timeout_ms,
 			events[n++].data.u64 = w->data;
 		}
 	}
-	touch_set(OP_EPOLL_WAIT, epfd);
+	see_set(OP_EPOLL_WAIT, epfd);
 	if (n && timeout_ms)
 		check_wake(f, sets_of(epfd));
 	return n;
@@ -550,7 +561,7 @@ world_thread_start(struct os_thread *thread, void *(*body)(void *), void *arg,
 	f = sched_spawn(names[n_threads < 4 ? n_threads : 4], body, arg);
 	n_threads++;
 	thread->fiber = (int)(f - sched.fibers);
-	sched_touch(OP_SPAWN, OBJECT_WORLD);
+	sched_step(OP_SPAWN);
 	return 0;
 }
 
@@ -569,7 +580,8 @@ world_thread_join(struct os_thread *thread, const struct os_site *site)
 	while (!world_is_ready(f))
 		sched_block(OP_JOIN, OBJECT_WORLD);
 	context_acquire(other);
-	sched_touch(OP_JOIN, OBJECT_WORLD);
+	sched_step(OP_JOIN);
+	f->hash += other->hash;
 }
 
 bool
