@@ -2,9 +2,11 @@
 /* explore -- plays scenarios of the dispatcher under schedules of its own choosing */
 #include <argp.h>
 #include <fnmatch.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +16,7 @@
 #include "strategy.h"
 
 #define PATTERNS 16
+#define SECONDS_LEAST 0.001 /* for a scenario */
 
 static struct {
 	struct hunt_options hunt;
@@ -147,16 +150,15 @@ struct totals {
 	double slowest, cpu;
 };
 
+/* The scenarios to be played, and, for all processes, how many of them somebody took. */
+static struct scenario **wanted;
+static unsigned int n_wanted;
+static atomic_uint *taken;
+
 static bool
 mine(unsigned int i, int job)
 {
-	static unsigned int number, at;
-
-	if (i < at)
-		number = at = 0;
-	for (; at < i; at++)
-		number += chosen(&scenarios[at]);
-	return chosen(&scenarios[i]) && (int)(number % (unsigned int)opt.jobs) == job;
+	return (int)(i % (unsigned int)opt.jobs) == job;
 }
 
 static void
@@ -178,29 +180,26 @@ count(struct totals *t, const struct scenario *s, const struct hunt_result *resu
 
 /* Each scenario once: a number of schedules, or its share of what is left of the budget. */
 static void
-work_once(int job, struct totals *t)
+work_once(struct totals *t)
 {
 	double begun = hunt_now();
-	unsigned int left = 0;
+	unsigned int i;
 
-	for (unsigned int i = 0; i < n_scenarios; i++)
-		left += mine(i, job);
-	for (unsigned int i = 0; i < n_scenarios; i++) {
+	while ((i = atomic_fetch_add(taken, 1)) < n_wanted) {
 		struct hunt_options hunt_options = opt.hunt;
 		struct hunt_result result;
 		double at = hunt_now();
 
-		if (!mine(i, job))
-			continue;
-		if (opt.budget > 0)
-			hunt_options.seconds = (begun + opt.budget - at) / left > 0.001 ?
-			    (begun + opt.budget - at) / left : 0.001;
-		left--;
-		hunt(&scenarios[i], &hunt_options, &result);
-		count(t, &scenarios[i], &result, hunt_now() - at);
+		if (opt.budget > 0) {
+			hunt_options.seconds = (begun + opt.budget - at) * opt.jobs / (n_wanted - i);
+			if (hunt_options.seconds < SECONDS_LEAST)
+				hunt_options.seconds = SECONDS_LEAST;
+		}
+		hunt(wanted[i], &hunt_options, &result);
+		count(t, wanted[i], &result, hunt_now() - at);
 		t->passed += !result.failed;
 		if (result.failed && !opt.keep_going)
-			return;
+			atomic_store(taken, n_wanted);
 	}
 }
 
@@ -214,12 +213,12 @@ work_rounds(int job, struct totals *t)
 	double end = hunt_now() + opt.budget;
 	struct hunt_options hunt_options = opt.hunt;
 	uint64_t round = ROUND_FIRST, played = 0;
-	bool *broken = calloc(n_scenarios, sizeof *broken);
+	bool *broken = calloc(n_wanted, sizeof *broken);
 
 	if (!broken)
 		abort();
 	while (hunt_now() < end) {
-		for (unsigned int i = 0; i < n_scenarios; i++) {
+		for (unsigned int i = 0; i < n_wanted; i++) {
 			struct hunt_result result;
 			double at = hunt_now();
 
@@ -228,10 +227,10 @@ work_rounds(int job, struct totals *t)
 			/* The first round is played out: it is what says that a scenario passes. */
 			if (at >= end && round > ROUND_FIRST)
 				break;
-			hunt_options.schedules = round * scenarios[i].weight;
-			hunt_options.seed = opt.hunt.seed + played * scenarios[i].weight;
-			hunt(&scenarios[i], &hunt_options, &result);
-			count(t, &scenarios[i], &result, hunt_now() - at);
+			hunt_options.schedules = round * wanted[i]->weight;
+			hunt_options.seed = opt.hunt.seed + played * wanted[i]->weight;
+			hunt(wanted[i], &hunt_options, &result);
+			count(t, wanted[i], &result, hunt_now() - at);
 			broken[i] = result.failed;
 			if (result.failed && !opt.keep_going)
 				goto out;
@@ -241,7 +240,7 @@ work_rounds(int job, struct totals *t)
 			round *= 2;
 	}
 out:
-	for (unsigned int i = 0; i < n_scenarios; i++)
+	for (unsigned int i = 0; i < n_wanted; i++)
 		t->passed += mine(i, job) && !broken[i];
 	free(broken);
 }
@@ -252,7 +251,7 @@ work(int job, struct totals *t)
 	if (opt.budget > 0 && strcmp(opt.hunt.strategy, "dfs"))
 		work_rounds(job, t);
 	else
-		work_once(job, t);
+		work_once(t);
 	t->cpu = hunt_cpu();
 }
 
@@ -312,16 +311,21 @@ main(int argc, char **argv)
 		"Plays scenarios of evd/ and cno/ under schedules of its own choosing and judges every "
 		"step.  Ends 1 when a rule was broken.", NULL, NULL, NULL };
 	struct totals t = { 0 };
-	unsigned int n = 0;
 	double begun = hunt_now(), took;
 
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	scenario_load();
+	wanted = calloc(n_scenarios, sizeof *wanted);
+	taken = mmap(NULL, sizeof *taken, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (!wanted || taken == MAP_FAILED) {
+		perror("explore");
+		return 2;
+	}
 	for (unsigned int i = 0; i < n_scenarios; i++) {
 		if (!chosen(&scenarios[i]))
 			continue;
-		n++;
+		wanted[n_wanted++] = &scenarios[i];
 		if (opt.list)
 			printf("%s\n", scenarios[i].name);
 	}
@@ -329,7 +333,7 @@ main(int argc, char **argv)
 		return 0;
 	if (opt.replay)
 		return replay();
-	if (!n) {
+	if (!n_wanted) {
 		fprintf(stderr, "explore: no scenario matches\n");
 		return 2;
 	}
@@ -346,7 +350,7 @@ main(int argc, char **argv)
 	    (unsigned long long)t.schedules, (unsigned long long)t.steps, took,
 	    (double)t.schedules / t.cpu);
 	if (!strcmp(opt.hunt.strategy, "dfs"))
-		printf("; %u of %u scenarios exhausted with %d preemptions", t.complete, n,
+		printf("; %u of %u scenarios exhausted with %d preemptions", t.complete, n_wanted,
 		    opt.hunt.bound);
 	printf("\n%u passed, %u failed\n", t.passed, t.failed);
 	return t.failed ? 1 : 0;
