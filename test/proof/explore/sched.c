@@ -179,7 +179,7 @@ stuck(void)
 
 /* Lets a fiber run; `at` is the one that comes to this point and `runs` on if chosen. */
 static void
-choose(struct fiber *at, bool runs, bool minor)
+choose(struct fiber *at, bool runs)
 {
 	struct fiber *next;
 	unsigned int choice;
@@ -196,7 +196,7 @@ choose(struct fiber *at, bool runs, bool minor)
 			sched.enabled = mask = 1u << STAGE;
 		}
 		if (mask & (mask - 1) && !sched.quiet)
-			choice = strategy_pick(mask, runs ? at : NULL, at, minor);
+			choice = strategy_pick(mask, runs ? at : NULL, at);
 		else
 			choice = strategy_default(mask, runs ? at : NULL);
 		at->picks++;
@@ -281,8 +281,10 @@ point(enum op op, unsigned int object, const struct os_site *site, bool minor)
 	f->picks = 0;
 	if (++sched.steps > STEP_CAP)
 		violation("the schedule does not end: %u steps", sched.steps);
-	sched_oracle();
-	choose(f, true, minor);
+	if (!minor || !sched.coarse) {
+		sched_oracle();
+		choose(f, true);
+	}
 	if (sched.tracing)
 		note_point(f, op, object, site);
 }
@@ -314,7 +316,7 @@ sched_block(enum op waits, unsigned int object)
 		trace_note("(blocks)");
 	if (!sched.quiet)
 		sched_oracle();
-	choose(f, false, false);
+	choose(f, false);
 	if (polls)
 		sched.pollers &= ~fiber_bit(f);
 	f->state = FIBER_READY;
@@ -345,7 +347,7 @@ sched_rest(bool quiet)
 	sched.quiet = quiet;
 	sched.enabled &= ~fiber_bit(f);
 	f->ops = f->picks = 0;
-	choose(f, false, false);
+	choose(f, false);
 	f->state = FIBER_READY;
 	sched.quiet = true;
 	/* All runs come by here in the same state, in which threads of a kind are alike. */
@@ -402,7 +404,7 @@ fiber_entry(void)
 	f->state = FIBER_DONE;
 	sched.enabled &= ~fiber_bit(f);
 	sched_changed();
-	choose(f, false, false);
+	choose(f, false);
 	abort();
 }
 
@@ -484,6 +486,7 @@ sched_run(struct strategy *strategy, uint64_t seed, void (*body)(void))
 	n_trace = 0;
 	world_reset();
 	strategy_begin(strategy, seed);
+	sched.coarse = strategy_passes_minor();
 	strategy_spawned(fiber_new("clock"));
 	fiber_new("stage");
 	sched.enabled = 1u << STAGE;

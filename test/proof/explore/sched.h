@@ -143,6 +143,7 @@ struct sched {
 	uint64_t objects[OBJECTS];
 	bool settled; /* as the strategy says */
 	bool hashing; /* a search wants to know states again */
+	bool coarse;  /* the strategy passes over the minor points */
 	bool recording, tracing;
 	uint32_t preemptions;
 	enum outcome outcome;

@@ -28,6 +28,8 @@ static unsigned int n_changes, next_change;
 static uint32_t fault_at[FAULTS_MAX];
 static unsigned int n_fault_at;
 static bool coarse; /* this schedule passes over the minor points */
+static uint32_t best_of; /* the fibers that the last choice by priority was made from */
+static unsigned int best;
 
 static uint64_t
 random_next(void)
@@ -86,14 +88,18 @@ pick_random(uint32_t mask)
 static unsigned int
 pick_pct(uint32_t mask, const struct fiber *running)
 {
-	unsigned int best = 0;
 	uint32_t priority = 0;
 
 	/* Priorities are unfair: one fiber may spin for another.  Past any sensible length, be fair. */
 	if (sched.steps > strategy->length * UNFAIR_FACTOR + UNFAIR_SLACK)
 		return pick_random(mask);
-	if (running && next_change < n_changes && sched.steps >= changes[next_change].at)
+	if (running && next_change < n_changes && sched.steps >= changes[next_change].at) {
 		sched.fibers[running - sched.fibers].priority = changes[next_change++].priority;
+		best_of = 0;
+	}
+	if (mask == best_of)
+		return best;
+	best_of = mask;
 	for (; mask; mask &= mask - 1) {
 		unsigned int i = (unsigned int)__builtin_ctz(mask);
 
@@ -108,6 +114,7 @@ pick_pct(uint32_t mask, const struct fiber *running)
 void
 strategy_spawned(struct fiber *fiber)
 {
+	best_of = 0;
 	if (strategy->kind == STRATEGY_PCT)
 		fiber->priority = (uint32_t)(random_next() >> 32) | 1u << 31;
 }
@@ -325,25 +332,25 @@ strategy_default(uint32_t mask, const struct fiber *running)
 	return fibers ? (unsigned int)__builtin_ctz(fibers) : CLOCK;
 }
 
+bool
+strategy_passes_minor(void)
+{
+	return strategy->kind == STRATEGY_DFS || (strategy->kind != STRATEGY_LIST && coarse);
+}
+
 unsigned int
-strategy_pick(uint32_t mask, const struct fiber *running, const struct fiber *at, bool minor)
+strategy_pick(uint32_t mask, const struct fiber *running, const struct fiber *at)
 {
 	unsigned int choice = 0;
 
 	switch (strategy->kind) {
 	case STRATEGY_RANDOM:
-		if (minor && coarse)
-			return strategy_default(mask, running);
 		choice = pick_random(mask);
 		break;
 	case STRATEGY_PCT:
-		if (minor && coarse)
-			return strategy_default(mask, running);
 		choice = pick_pct(mask, running);
 		break;
 	case STRATEGY_DFS:
-		if (minor)
-			return strategy_default(mask, running);
 		choice = pick_dfs(mask, running);
 		break;
 	case STRATEGY_LIST:

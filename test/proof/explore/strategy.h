@@ -18,9 +18,11 @@
 void strategy_begin(struct strategy *strategy, uint64_t seed);
 void strategy_spawned(struct fiber *fiber);
 
+/* This schedule passes over the minor points: whoever comes to one runs on. */
+bool strategy_passes_minor(void);
+
 /* Which of the fibers in `mask` runs; `running`: the one that could go on, or NULL. */
-unsigned int strategy_pick(uint32_t mask, const struct fiber *running, const struct fiber *at,
-    bool minor);
+unsigned int strategy_pick(uint32_t mask, const struct fiber *running, const struct fiber *at);
 int strategy_fault(int n, const struct fiber *at);
 
 /* What a schedule without deviations takes. */
