@@ -32,6 +32,7 @@ evd_open(struct evd *evd, const struct evd_config *config)
 	evd->policy = DAT_UPCALL_DISABLE;
 	evd->object = (DAT_UPCALL_OBJECT){ NULL, NULL };
 	evd->in_progress = evd->exempt = evd->tearing = 0;
+	evd->caller = NULL;
 	evd->listener = NULL;
 	evd->listener_cookie = DAT_HANDLE_NULL;
 	evd->triggered_next = NULL;

@@ -300,6 +300,7 @@ struct evd {
 	int in_progress; /* claims whose upcall has not returned */
 	int exempt;	 /* of those, the ones that called TEARDOWN or free themselves */
 	int tearing;	 /* TEARDOWN and free calls that wait */
+	const void *caller; /* the frame of the upcall whose thread owns the EVD, or NULL */
 	struct park_list teardowns;
 
 	struct evd_listener *listener;

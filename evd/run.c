@@ -26,7 +26,7 @@ call_out(struct evd *evd)
 	const bool notify = evd->policy == DAT_UPCALL_NORIFY;
 	struct evd_effect effect = { 0 };
 	DAT_EVENT event;
-	bool more;
+	bool more, own;
 
 	if (notify)
 		evd->news = false;
@@ -38,6 +38,8 @@ call_out(struct evd *evd)
 	/* Owned by nobody's stack from here on: the next thread may claim while this one calls. */
 	if (many)
 		loop_ready(evd_home(evd), &evd->job);
+	else
+		evd->caller = &frame; /* until a kick takes the EVD away: see hasten() */
 	os_unlock(&evd->lock);
 
 	evd_run_effect(evd, &effect);
@@ -50,9 +52,12 @@ call_out(struct evd *evd)
 	if (frame.exempt)
 		evd->exempt--;
 	park_list_wake_all(&evd->teardowns);
-	if (many && evd->in_progress == 0)
+	own = evd->caller == &frame;
+	if (own)
+		evd->caller = NULL;
+	else if (evd->in_progress == 0)
 		evd_kick(evd);
-	return !many;
+	return own;
 }
 
 /* The device could not be armed or polled: say so once, keep the EVD, try again more and more rarely. */

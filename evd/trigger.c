@@ -166,14 +166,18 @@ evd_look(struct evd *evd)
  * What an owned EVD's run waits for may matter no more: the end of a back-off when something else
  * is wanted, a thread that may call out when a CNO is to be told in place of an upcall made.  And
  * the threads it is queued for may no longer be the ones that serve it: all of them may be parked
- * in upcalls, or the one, for what the others would do.
+ * in upcalls, or the one, for what the others would do.  The same for an upcall whose thread owns
+ * the EVD until it returns: it need not, once others may run beside it or a CNO takes the events.
  */
 static void
 hasten(struct evd *evd)
 {
 	const bool tell = evd_taker(evd) == EVD_TAKER_CNO;
 
-	if (evd->put_off && (evd->fault_delay || tell)) {
+	if (evd->caller && (tell || evd->policy == DAT_UPCALL_MANY)) {
+		evd->caller = NULL;
+		loop_ready(evd_home(evd), &evd->job);
+	} else if (evd->put_off && (evd->fault_delay || tell)) {
 		evd->put_off = false;
 		loop_hasten(&evd->job);
 	} else if (evd->job.on != evd_home(evd) && loop_unready(&evd->job)) {

@@ -193,6 +193,27 @@ START_TEST(cno_wait_in_upcall__taker_changes_from_upcall_to_cno__told)
 }
 END_TEST
 
+static void
+hand_over_and_wait_cno(struct tape *tape, uint64_t id)
+{
+	must(evd_set_listener(&st.dev.evd, cno_listener(&cno), &cno) == 0);
+	must(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW) == 0);
+	wait_cno(tape, id);
+}
+
+/* clause: c.14.31 */
+START_TEST(cno_wait_in_upcall__on_its_own_evd_disabled_before__told)
+{
+	inside_upcall(hand_over_and_wait_cno);
+	script_sleep_ms(10);
+	ck_assert_int_eq(script_post(&st.dev, 101), 0);
+	await_return();
+	ck_assert_int_eq(result, 0);
+	story_dequeues(&st, 101);
+	ck_assert_int_eq(evd_set_listener(&st.dev.evd, NULL, NULL), 0);
+}
+END_TEST
+
 START_TEST(wait_in_upcall__another_evd_is_due_an_upcall__called_after_the_return)
 {
 	DAT_UPCALL_OBJECT object = tape_object(&other_tape);
@@ -367,6 +388,7 @@ evd_inside_suite(void)
 	tcase_add_test(tc, cno_wait_in_upcall__evds_of_this_loop__trigger_it);
 	tcase_add_test(tc, cno_wait_in_upcall__triggered_from_the_same_upcall__returns);
 	tcase_add_test(tc, cno_wait_in_upcall__taker_changes_from_upcall_to_cno__told);
+	tcase_add_test(tc, cno_wait_in_upcall__on_its_own_evd_disabled_before__told);
 	tcase_add_test(tc, wait_in_upcall__another_evd_is_due_an_upcall__called_after_the_return);
 	tcase_add_test(tc, wait_in_upcall__the_upcall_due_becomes_many__the_crew_makes_it);
 	tcase_add_test(tc, wait_in_upcall__an_agent_is_due__called_after_the_return);

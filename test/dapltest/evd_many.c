@@ -108,6 +108,28 @@ START_TEST(many_to_single__upcalls_in_progress__one_at_a_time_from_then_on)
 }
 END_TEST
 
+/* clause: c.14.9, c.14.18 */
+START_TEST(single_to_many__one_stands__others_start_beside_it_and_the_way_back_waits)
+{
+	tape_hold(&st.tape);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	tape_await_inside(&st.tape, 1);
+	ck_assert_int_eq(script_post(&st.dev, 101), 0);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_MANY, DAT_UPCALL_INVOC_ANY), 0);
+	tape_await_inside(&st.tape, 2);
+	ck_assert_int_eq(script_post(&st.dev, 102), 0);
+	tape_await_inside(&st.tape, 3);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_ANY), 0);
+	ck_assert_int_eq(script_post(&st.dev, 103), 0);
+	script_sleep_ms(10);
+	ck_assert_int_eq(tape_count(&st.tape), 3); /* I5, also for the one that lost the EVD */
+	tape_release(&st.tape);
+	tape_await(&st.tape, 4);
+	ck_assert_uint_eq(st.tape.id[3], 103);
+}
+END_TEST
+
 /* clause: c.14.12 */
 START_TEST(many__teardown_from_outside__waits_for_all_and_none_starts_after)
 {
@@ -274,6 +296,7 @@ evd_many_suite(void)
 	tcase_add_test(tc, many__more_events_than_threads__all_come);
 	tcase_add_test(tc, many__posted_while_all_block__called_when_one_returns);
 	tcase_add_test(tc, many_to_single__upcalls_in_progress__one_at_a_time_from_then_on);
+	tcase_add_test(tc, single_to_many__one_stands__others_start_beside_it_and_the_way_back_waits);
 	tcase_add_test(tc, many__teardown_from_outside__waits_for_all_and_none_starts_after);
 	tcase_add_test(tc, many__teardowns_inside_two_that_meet_afterwards__the_first_is_woken);
 	tcase_add_test(tc, many__every_upcall_tears_down_its_own_evd__none_waits_for_ever);

@@ -55,6 +55,7 @@ bit lock;
 bit owned;
 bit armed;
 bit news;
+byte caller;	/* whose upcall stands and has the EVD until it returns; 0: none */
 bit blind;	/* the stash was full at a poll */
 byte ready;	/* the job is on a ready list; a byte, to see it put there twice */
 byte queued;	/* completions polled and events posted: which of them leaves is for order.pml */
@@ -144,6 +145,10 @@ inline kick()
 	:: waiting && _pid != sleeper -> wake = 1
 #endif
 	:: (TAKER_UPCALL || TAKER_CNO) && !owned -> owned = 1; make_ready()
+#ifndef CALLER_KEEPS
+	:: owned && caller != 0 && (TAKER_CNO || (TAKER_UPCALL && policy == MANY)) ->
+		caller = 0; make_ready() /* hasten() */
+#endif
 #ifdef SPLIT
 	:: (TAKER_UPCALL || TAKER_CNO) && owned -> rerun = 1
 #endif

@@ -42,7 +42,7 @@ inline serve()
 	take();
 	in_progress++; running++;
 	many = (policy == MANY);
-	if :: many -> make_ready() :: else fi;
+	if :: many -> make_ready() :: else -> caller = _pid fi;
 	printf("| claims, calls out; %d run\n", running);
 	leave()
 }
@@ -99,6 +99,12 @@ inline upcall()
 	:: true
 	:: atomic { inside > 0 -> inside-- };
 	   teardown_inside()
+#ifdef BESIDE
+	:: atomic { inside > 0 -> inside-- }; /* waits for what upcalls beside it would do */
+	   enable(MANY, false, result);
+	   result = DONE;
+	   atomic { lock == 0 && (policy != MANY || queued == 0); printf("| the others have run\n") }
+#endif
 	:: atomic { inside > 0 -> inside--; disable(); printf("| DISABLE\n") }
 	   do
 	   :: do
@@ -141,9 +147,14 @@ end:
 		in_progress--; running--;
 		if :: exempted -> exempted = 0; exempt--; insiders-- :: else fi;
 		printf("| the upcall returned, %d run\n", running);
+		if
+		:: caller == _pid -> caller = 0
+		:: else ->
+			many = 1; /* another thread has, or had, the EVD: this one leaves it */
 #ifndef NO_KICK_AT_ZERO
-		if :: many && in_progress == 0 -> kick() :: else fi;
+			if :: in_progress == 0 -> kick() :: else fi
 #endif
+		fi;
 		leave();
 		if :: many -> many = 0; break :: else fi
 	      }
