@@ -1,0 +1,620 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* modify_upcall from outside: every policy to every policy, with and without events, and objects */
+#include "upcall_story.h"
+#include "upcall_suites.h"
+
+#define FLAGS 2
+
+static void
+begin(struct up *up, struct dt_side *side, DAT_UPCALL_POLICY policy, DAT_EVD_FLAGS flags)
+{
+	up_init(up);
+	dt_side_open(side, "soft", DT_SEPARATE);
+	up_open(up, side, policy, flags);
+}
+
+/* ---- the table: from x to x flag, nothing queued ---- */
+
+/* clause: c.14.14, c.14.7 */
+START_TEST(change__nothing_queued__takes_effect_whatever_the_flag)
+{
+	DAT_UPCALL_POLICY from = up_policies[_i % UP_POLICIES];
+	DAT_UPCALL_POLICY to = up_policies[_i / UP_POLICIES % UP_POLICIES];
+	DAT_UPCALL_FLAG flag = (DAT_UPCALL_FLAG)(_i / (UP_POLICIES * UP_POLICIES));
+	struct dt_side side;
+	struct up up;
+
+	begin(&up, &side, from, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
+	dt_ok(up_try(&up, to, flag));
+	up_assert_policy(&up, to);
+	dt_side_close(&side);
+}
+END_TEST
+
+/* ---- the table: to x flag, events queued while disabled ---- */
+
+/* clause: c.14.15, c.14.16 */
+START_TEST(enable__events_queued__called_for_any_and_refused_for_new)
+{
+	DAT_UPCALL_POLICY to = up_policies[_i % UP_ENABLING];
+	DAT_UPCALL_POLICY from = up_policies[UP_ENABLING + _i / UP_ENABLING % 2];
+	DAT_UPCALL_FLAG flag = (DAT_UPCALL_FLAG)(_i / (UP_ENABLING * 2));
+	struct dt_side side;
+	struct up up;
+
+	begin(&up, &side, from, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
+	up.act = to == DAT_UPCALL_NORIFY ? up_drain : NULL;
+	for (uintptr_t i = 0; i < 3; i++)
+		dt_post_se(up.evd, i);
+	if (flag == DAT_UPCALL_INVOC_ANY) {
+		dt_ok(up_try(&up, to, flag));
+		up_await_noted(&up, 3);
+		up_await_returned(&up, to == DAT_UPCALL_NORIFY ? 1 : 3);
+		ck_assert_int_eq(up.noted, 3);
+		up_assert_policy(&up, to);
+	} else {
+		dt_assert_ret(up_try(&up, to, flag), DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE));
+		up_assert_no_more(&up);
+		ck_assert_int_eq(up.entered, 0);
+		up_drain(&up, NULL);
+		up_assert_values(&up, 0, 3);
+		up_assert_policy(&up, from);
+	}
+	dt_side_close(&side);
+}
+END_TEST
+
+/* clause: c.14.16 */
+START_TEST(enable__refused_over_and_over__until_the_last_event_is_taken)
+{
+	struct dt_side side;
+	DAT_EVENT event;
+	struct up up;
+
+	begin(&up, &side, DAT_UPCALL_DISABLE, DAT_EVD_SOFTWARE_FLAG);
+	for (uintptr_t i = 0; i < 4; i++)
+		dt_post_se(up.evd, i);
+	for (int i = 0; i < 4; i++) {
+		dt_assert_ret(up_try(&up, up_policies[_i], DAT_UPCALL_INVOC_NEW),
+			      DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE));
+		dt_ok(dat_evd_dequeue(up.evd, &event));
+		ck_assert_uint_eq(up_value(&event), (DAT_UINT64)i);
+	}
+	dt_ok(up_try(&up, up_policies[_i], DAT_UPCALL_INVOC_NEW));
+	up_assert_policy(&up, up_policies[_i]);
+	dt_side_close(&side);
+}
+END_TEST
+
+static void
+made_elsewhere(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
+{
+	_Atomic(int) *calls = instance;
+
+	(void)event;
+	(void)more;
+	++*calls;
+}
+
+/* clause: c.14.16 */
+START_TEST(enable__refused_with_another_object__leaves_the_object)
+{
+	_Atomic(int) calls = 0;
+	DAT_UPCALL_OBJECT other = { &calls, made_elsewhere };
+	struct dt_side side;
+	struct up up;
+
+	begin(&up, &side, DAT_UPCALL_DISABLE, DAT_EVD_SOFTWARE_FLAG);
+	dt_post_se(up.evd, 1);
+	dt_assert_ret(dat_evd_modify_upcall(up.evd, up_policies[_i], &other, DAT_UPCALL_INVOC_NEW),
+		      DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE));
+	up_drain(&up, NULL);
+	up_set(&up, up_policies[_i]);
+	up_assert_policy(&up, up_policies[_i]);
+	ck_assert_int_eq(calls, 0);
+	dt_side_close(&side);
+}
+END_TEST
+
+/* clause: c.14.16 */
+START_TEST(change__refused_while_enabled__the_old_policy_goes_on)
+{
+	DAT_UPCALL_POLICY to = up_policies[_i];
+	struct dt_side side;
+	struct up up;
+
+	/* Something stays queued under NORIFY alone: it tells and does not take. */
+	begin(&up, &side, DAT_UPCALL_NORIFY, DAT_EVD_SOFTWARE_FLAG);
+	dt_post_se(up.evd, 1);
+	up_await_returned(&up, 1);
+	dt_assert_ret(up_try(&up, to, DAT_UPCALL_INVOC_NEW),
+		      DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE));
+	up_drain(&up, NULL);
+	up_assert_policy(&up, DAT_UPCALL_NORIFY);
+	dt_side_close(&side);
+}
+END_TEST
+
+/* clause: c.14.10, c.14.16 */
+START_TEST(disable__events_queued__is_never_refused)
+{
+	DAT_UPCALL_POLICY to = up_policies[UP_ENABLING + _i % 2];
+	DAT_UPCALL_FLAG flag = (DAT_UPCALL_FLAG)(_i / 2);
+	struct dt_side side;
+	struct up up;
+
+	begin(&up, &side, DAT_UPCALL_NORIFY, DAT_EVD_SOFTWARE_FLAG);
+	dt_post_se(up.evd, 1);
+	up_await_returned(&up, 1);
+	dt_ok(up_try(&up, to, flag));
+	up_drain(&up, NULL);
+	up_assert_values(&up, 1, 1);
+	up_assert_policy(&up, to);
+	dt_side_close(&side);
+}
+END_TEST
+
+/* ---- completions of the device ---- */
+
+static void
+connect_into(struct dt_pair *pair, struct up *up, DAT_UPCALL_POLICY policy, DAT_UINT64 receives)
+{
+	dt_pair_open(pair, DT_SEPARATE);
+	up_open(up, &pair->b, policy, DAT_EVD_DTO_FLAG);
+	pair->b.recv = up->evd;
+	pair->b.ep = dt_ep(&pair->b, NULL);
+	for (DAT_UINT64 i = 0; i < receives; i++)
+		dt_recv(&pair->b, 0, 64, i);
+	dt_connect_pair(pair);
+}
+
+static void
+send_and_see(struct dt_pair *pair, DAT_UINT64 i)
+{
+	DAT_EVENT event;
+
+	dt_send(&pair->a, 0, 8, i);
+	dt_expect_dto(pair->a.request, pair->a.ep, i, DAT_DTO_SUCCESS, &event);
+}
+
+/* clause: c.14.16, c.14.17 */
+START_TEST(enable__a_completion_in_the_device__counts_as_queued)
+{
+	DAT_UPCALL_POLICY to = up_policies[_i % UP_ENABLING];
+	struct dt_pair pair;
+	DAT_EVENT event;
+	struct up up;
+
+	up_personality(_i / UP_ENABLING);
+	up_init(&up);
+	connect_into(&pair, &up, DAT_UPCALL_DISABLE, 2);
+	send_and_see(&pair, 0);
+	/* A device may be late to show it: then enabling works and an upcall comes for it. */
+	for (int i = 0; i < 200; i++) {
+		DAT_RETURN ret = up_try(&up, to, DAT_UPCALL_INVOC_NEW);
+
+		if (ret != DAT_SUCCESS) {
+			dt_assert_ret(ret, DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE));
+			dt_ok(dat_evd_dequeue(up.evd, &event));
+			ck_assert_uint_eq(up_value(&event), 0);
+			dt_ok(up_try(&up, to, DAT_UPCALL_INVOC_NEW));
+			up_assert_no_more(&up);
+			dt_pair_close(&pair);
+			return;
+		}
+		up_set(&up, DAT_UPCALL_TEARDOWN);
+		if (up.entered)
+			break;
+	}
+	ck_assert_int_eq(_i / UP_ENABLING, UP_PERSONALITIES - 1); /* the one that delays */
+	up_await_returned(&up, 1);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: c.14.15, c.14.17 */
+START_TEST(enable__for_any_with_completions_in_the_device__upcalls_for_all)
+{
+	DAT_UPCALL_POLICY to = up_policies[_i % UP_ENABLING];
+	struct dt_pair pair;
+	struct up up;
+
+	up_personality(_i / UP_ENABLING);
+	up_init(&up);
+	up.act = to == DAT_UPCALL_NORIFY ? up_drain : NULL;
+	connect_into(&pair, &up, DAT_UPCALL_DISABLE, 8);
+	for (DAT_UINT64 i = 0; i < 5; i++)
+		send_and_see(&pair, i);
+	up_set(&up, to);
+	for (DAT_UINT64 i = 5; i < 8; i++)
+		send_and_see(&pair, i);
+	up_await_noted(&up, 8);
+	if (to != DAT_UPCALL_MANY)
+		up_assert_values(&up, 0, 8);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+static void *
+sends_16(void *arg)
+{
+	struct dt_pair *pair = arg;
+
+	for (DAT_UINT64 i = 0; i < 16; i++)
+		send_and_see(pair, i);
+	return NULL;
+}
+
+/* clause: c.14.16, c.14.17 */
+START_TEST(enable__against_completions__each_is_found_or_called_and_none_twice)
+{
+	struct dt_pair pair;
+	DAT_RETURN ret;
+	pthread_t thread;
+	struct up up;
+
+	up_personality(_i);
+	up_init(&up);
+	connect_into(&pair, &up, DAT_UPCALL_DISABLE, 16);
+	thread = up_thread(sends_16, &pair);
+	for (int i = 0; i < DT_FOREVER_MS * 50 && up.noted < 16; i++) {
+		ret = up_try(&up, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW);
+		if (ret == DAT_SUCCESS)
+			sched_yield();
+		else
+			dt_assert_ret(ret, DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE));
+		up_set(&up, DAT_UPCALL_TEARDOWN);
+		up_drain(&up, NULL);
+	}
+	up_join(thread);
+	up_assert_values(&up, 0, 16);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* ---- one policy in place of another, while upcalls run ---- */
+
+/* clause: c.14.18 */
+START_TEST(change__while_an_upcall_stands__it_ends_and_the_new_policy_holds)
+{
+	DAT_UPCALL_POLICY from = up_policies[_i % UP_ENABLING];
+	DAT_UPCALL_POLICY to = up_policies[_i / UP_ENABLING];
+	struct dt_side side;
+	struct up up;
+
+	begin(&up, &side, from, DAT_EVD_SOFTWARE_FLAG);
+	up.gate = true;
+	dt_post_se(up.evd, 0);
+	up_await_inside(&up, 1);
+	if (from == DAT_UPCALL_NORIFY)
+		up_take_told(&up, NULL);
+	if (to != DAT_UPCALL_TEARDOWN)
+		up_set(&up, to);
+	up.gate = false;
+	if (to == DAT_UPCALL_TEARDOWN)
+		up_set(&up, to);
+	up_await_returned(&up, 1);
+	up_assert_no_more(&up);
+	up_assert_values(&up, 0, 1);
+	up_assert_policy(&up, to);
+	dt_side_close(&side);
+}
+END_TEST
+
+/* ---- objects ---- */
+
+/* clause: c.14.18 */
+START_TEST(object__replaced_while_an_upcall_stands__the_next_uses_the_new_one)
+{
+	DAT_UPCALL_POLICY policy = up_policies[_i % UP_ENABLING];
+	DAT_UPCALL_POLICY to = up_policies[_i / UP_ENABLING];
+	struct up up, other;
+	struct dt_side side;
+
+	begin(&up, &side, policy, DAT_EVD_SOFTWARE_FLAG);
+	up_init(&other);
+	other.evd = up.evd;
+	up.gate = true;
+	up.act = up_take_told;
+	other.act = up_take_told;
+	dt_post_se(up.evd, 0);
+	up_await_inside(&up, 1);
+	/* Under NORIFY the event is still queued: it is news for the new object as well. */
+	dt_ok(dat_evd_modify_upcall(up.evd, to, &other.object, DAT_UPCALL_INVOC_ANY));
+	if (policy == DAT_UPCALL_NORIFY) {
+		up.act = NULL;
+		up.gate = false;
+		up_await_returned(&other, 1);
+		up_assert_values(&other, 0, 1);
+	} else {
+		dt_post_se(up.evd, 1);
+		if (to == DAT_UPCALL_MANY)
+			up_await_returned(&other, 1);
+		else
+			up_assert_no_more(&other); /* one at a time, whosever it is */
+		up.gate = false;
+		up_await_returned(&other, 1);
+		up_assert_values(&other, 1, 1);
+		up_assert_values(&up, 0, 1);
+	}
+	up_await_returned(&up, 1);
+	ck_assert_int_eq(up.entered, 1);
+	dt_side_close(&side);
+}
+END_TEST
+
+/* clause: c.14.18, c.14.10 */
+START_TEST(object__given_while_disabled__is_in_force_at_the_next_enabling)
+{
+	DAT_UPCALL_POLICY off = up_policies[UP_ENABLING + _i];
+	struct up up, other;
+	struct dt_side side;
+
+	begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
+	up_init(&other);
+	other.evd = up.evd;
+	dt_ok(dat_evd_modify_upcall(up.evd, off, &other.object, DAT_UPCALL_INVOC_NEW));
+	up_set(&up, DAT_UPCALL_SINGLE_INSTANCE);
+	up_assert_policy(&other, DAT_UPCALL_SINGLE_INSTANCE);
+	ck_assert_int_eq(up.entered, 0);
+	dt_side_close(&side);
+}
+END_TEST
+
+/* clause: c.14.19 */
+START_TEST(object__same__keeps_function_and_instance_through_every_policy)
+{
+	struct dt_side side;
+	struct up up;
+
+	begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
+	for (int i = 0; i < UP_POLICIES; i++) {
+		up_set(&up, up_policies[i]);
+		up_assert_policy(&up, up_policies[i]);
+	}
+	up_set(&up, DAT_UPCALL_SINGLE_INSTANCE);
+	up_assert_policy(&up, DAT_UPCALL_SINGLE_INSTANCE);
+	dt_side_close(&side);
+}
+END_TEST
+
+/* clause: c.14.18, c.14.20 */
+START_TEST(object__the_null_object_while_disabled__takes_the_function_away)
+{
+	DAT_UPCALL_OBJECT none = DAT_UPCALL_NULL;
+	struct dt_side side;
+	struct up up;
+
+	begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
+	dt_ok(dat_evd_modify_upcall(up.evd, DAT_UPCALL_DISABLE, &none, DAT_UPCALL_INVOC_NEW));
+	dt_assert_ret(up_try(&up, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW),
+		      DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	up_assert_policy(&up, DAT_UPCALL_DISABLE);
+	dt_side_close(&side);
+}
+END_TEST
+
+/* Two objects with the same function: whose instance it gets tells which was in force. */
+static _Atomic(bool) torn_pair;
+
+static void
+first_function(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
+{
+	(void)event;
+	(void)more;
+	if (*(char *)instance != '1')
+		torn_pair = true;
+}
+
+static void
+second_function(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
+{
+	(void)event;
+	(void)more;
+	if (*(char *)instance != '2')
+		torn_pair = true;
+}
+
+static _Atomic(bool) stop_posting;
+
+static void *
+posts_until_told(void *arg)
+{
+	DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
+	struct up *up = arg;
+
+	while (!stop_posting)
+		if (dat_evd_post_se(up->evd, &event) != DAT_SUCCESS)
+			sched_yield();
+	return NULL;
+}
+
+/* clause: c.14.18 */
+START_TEST(object__replaced_under_load__function_and_instance_stay_together)
+{
+	static char one = '1', two = '2';
+	DAT_UPCALL_OBJECT first = { &one, first_function }, second = { &two, second_function };
+	struct dt_side side;
+	pthread_t thread;
+	struct up up;
+
+	torn_pair = false;
+	stop_posting = false;
+	up_init(&up);
+	up.object = first;
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	up_open(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
+	thread = up_thread(posts_until_told, &up);
+	for (int i = 0; i < 400; i++)
+		dt_ok(dat_evd_modify_upcall(up.evd, up_policies[_i], i & 1 ? &first : &second,
+					    DAT_UPCALL_INVOC_ANY));
+	stop_posting = true;
+	up_join(thread);
+	up_set(&up, DAT_UPCALL_TEARDOWN);
+	ck_assert(!torn_pair);
+	dt_side_close(&side);
+}
+END_TEST
+
+/* ---- waiting ---- */
+
+/* clause: c.14.27 */
+START_TEST(wait__under_each_policy__is_refused_if_and_only_if_upcalls_are_enabled)
+{
+	DAT_UPCALL_POLICY policy = up_policies[_i % UP_POLICIES];
+	DAT_TIMEOUT timeout = _i / UP_POLICIES ? 2000 : 0;
+	struct dt_side side;
+	DAT_EVENT event;
+	DAT_COUNT more;
+	struct up up;
+
+	begin(&up, &side, policy, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
+	if (up_calls(policy)) {
+		dt_assert_ret(dat_evd_wait(up.evd, timeout, 1, &event, &more),
+			      DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE));
+	} else {
+		dt_assert_type(dat_evd_wait(up.evd, timeout, 1, &event, &more),
+			       DAT_TIMEOUT_EXPIRED);
+		dt_post_se(up.evd, 3);
+		dt_ok(dat_evd_wait(up.evd, timeout, 1, &event, &more));
+		ck_assert_uint_eq(up_value(&event), 3);
+		ck_assert_int_eq(more, 0);
+	}
+	up_assert_policy(&up, policy);
+	dt_side_close(&side);
+}
+END_TEST
+
+struct waiting {
+	struct up *up;
+	DAT_RETURN ret;
+	DAT_EVENT event;
+};
+
+static void *
+waits(void *arg)
+{
+	struct waiting *w = arg;
+	DAT_COUNT more;
+
+	w->ret = dat_evd_wait(w->up->evd, DT_FOREVER_MS * 1000u, 1, &w->event, &more);
+	return NULL;
+}
+
+/* Dequeue is refused while a thread waits: so one sees that it does. */
+static void
+await_waiter(const struct up *up)
+{
+	DAT_EVENT event;
+
+	while (DAT_GET_TYPE(dat_evd_dequeue(up->evd, &event)) != DAT_INVALID_STATE)
+		dt_nap_ms(1);
+}
+
+/* clause: c.14.28 */
+START_TEST(enable__while_a_thread_waits__is_refused_and_the_wait_goes_on)
+{
+	DAT_UPCALL_FLAG flag = (DAT_UPCALL_FLAG)(_i / UP_ENABLING);
+	struct waiting w = { 0 };
+	struct dt_side side;
+	pthread_t thread;
+	struct up up;
+
+	begin(&up, &side, DAT_UPCALL_DISABLE, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
+	w.up = &up;
+	thread = up_thread(waits, &w);
+	await_waiter(&up);
+	dt_assert_ret(up_try(&up, up_policies[_i % UP_ENABLING], flag),
+		      DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_WAITER));
+	dt_ok(up_try(&up, DAT_UPCALL_DISABLE, flag)); /* which changes nothing for the waiter */
+	dt_post_se(up.evd, 8);
+	up_join(thread);
+	dt_ok(w.ret);
+	ck_assert_uint_eq(up_value(&w.event), 8);
+	ck_assert_int_eq(up.entered, 0);
+	dt_ok(up_try(&up, up_policies[_i % UP_ENABLING], flag));
+	up_assert_policy(&up, up_policies[_i % UP_ENABLING]);
+	dt_side_close(&side);
+}
+END_TEST
+
+/* ---- overflow ---- */
+
+/* clause: c.14.30, c.9.5 */
+START_TEST(full__while_disabled__posts_are_refused_and_what_is_queued_gets_its_upcalls)
+{
+	DAT_UPCALL_POLICY to = up_policies[_i];
+	struct dt_side side;
+	DAT_EVD_PARAM param;
+	struct up up;
+
+	up_init(&up);
+	up.act = to == DAT_UPCALL_NORIFY ? up_drain : NULL;
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	up_open_length(&up, &side, DAT_UPCALL_DISABLE, DAT_EVD_SOFTWARE_FLAG, 8);
+	dt_ok(dat_evd_query(up.evd, DAT_EVD_FIELD_ALL, &param));
+	for (int i = 0; i < param.evd_qlen; i++)
+		dt_post_se(up.evd, (uintptr_t)i);
+	for (int i = 0; i < 3; i++) {
+		DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
+
+		dt_assert_type(dat_evd_post_se(up.evd, &event), DAT_QUEUE_FULL);
+	}
+	dt_assert_quiet(side.async); /* a refused software event is no overflow */
+	up_set(&up, to);
+	up_await_noted(&up, param.evd_qlen);
+	up_await_returned(&up, to == DAT_UPCALL_NORIFY ? 1 : param.evd_qlen);
+	ck_assert_int_eq(up.noted, param.evd_qlen);
+	up_assert_policy(&up, to);
+	dt_side_close(&side);
+}
+END_TEST
+
+Suite *
+upcall_change_suite(void)
+{
+	Suite *s = suite_create("change");
+	TCase *tc = dt_tcase(s, "table");
+
+	tcase_add_loop_test(tc, change__nothing_queued__takes_effect_whatever_the_flag, 0,
+			    UP_POLICIES * UP_POLICIES * FLAGS);
+	tcase_add_loop_test(tc, enable__events_queued__called_for_any_and_refused_for_new, 0,
+			    UP_ENABLING * 2 * FLAGS);
+	tcase_add_loop_test(tc, enable__refused_over_and_over__until_the_last_event_is_taken, 0,
+			    UP_ENABLING);
+	tcase_add_loop_test(tc, enable__refused_with_another_object__leaves_the_object, 0,
+			    UP_ENABLING);
+	tcase_add_loop_test(tc, change__refused_while_enabled__the_old_policy_goes_on, 0,
+			    UP_ENABLING);
+	tcase_add_loop_test(tc, disable__events_queued__is_never_refused, 0, 2 * FLAGS);
+	tc = dt_tcase(s, "device");
+	tcase_add_loop_test(tc, enable__a_completion_in_the_device__counts_as_queued, 0,
+			    UP_ENABLING * UP_PERSONALITIES);
+	tcase_add_loop_test(tc, enable__for_any_with_completions_in_the_device__upcalls_for_all, 0,
+			    UP_ENABLING * UP_PERSONALITIES);
+	tcase_add_loop_test(tc, enable__against_completions__each_is_found_or_called_and_none_twice,
+			    0, UP_PERSONALITIES);
+	tc = dt_tcase(s, "running");
+	tcase_add_loop_test(tc, change__while_an_upcall_stands__it_ends_and_the_new_policy_holds, 0,
+			    UP_ENABLING * UP_POLICIES);
+	tc = dt_tcase(s, "object");
+	tcase_add_loop_test(tc, object__replaced_while_an_upcall_stands__the_next_uses_the_new_one,
+			    0, UP_ENABLING * UP_ENABLING);
+	tcase_add_loop_test(tc, object__given_while_disabled__is_in_force_at_the_next_enabling, 0,
+			    2);
+	tcase_add_test(tc, object__same__keeps_function_and_instance_through_every_policy);
+	tcase_add_test(tc, object__the_null_object_while_disabled__takes_the_function_away);
+	tcase_add_loop_test(tc, object__replaced_under_load__function_and_instance_stay_together, 0,
+			    UP_ENABLING);
+	tc = dt_tcase(s, "waiting");
+	tcase_add_loop_test(tc,
+			    wait__under_each_policy__is_refused_if_and_only_if_upcalls_are_enabled,
+			    0, 2 * UP_POLICIES);
+	tcase_add_loop_test(tc, enable__while_a_thread_waits__is_refused_and_the_wait_goes_on, 0,
+			    UP_ENABLING * FLAGS);
+	tc = dt_tcase(s, "full");
+	tcase_add_loop_test(
+	    tc, full__while_disabled__posts_are_refused_and_what_is_queued_gets_its_upcalls, 0,
+	    UP_ENABLING);
+	return s;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "runner.h"
+#include "upcall_suites.h"
+
+int
+main(int argc, char **argv)
+{
+	static const runner_suite_fn suites[] = {
+		upcall_create_suite,   upcall_policy_suite, upcall_many_suite,
+		upcall_teardown_suite, upcall_change_suite, NULL,
+	};
+
+	return runner_main(argc, argv, suites);
+}

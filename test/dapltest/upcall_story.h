@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * upcall_story -- an EVD whose upcalls write down what they see
+ *
+ * The upcall notes its arguments, waits while its gate is closed, does what the test gave it to do,
+ * and returns.  Everything goes through the public calls.
+ */
+#ifndef REARM_TEST_UPCALL_STORY_H
+#define REARM_TEST_UPCALL_STORY_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "dt_helpers.h"
+
+#define UP_NOTES 4096
+
+/* One look at the EVD from inside of an upcall: its event, or one that it dequeued. */
+struct up_note {
+	DAT_EVENT event;
+	DAT_BOOLEAN more;
+	bool taken; /* by dat_evd_dequeue() */
+	pthread_t thread;
+	DAT_PVOID instance;
+};
+
+struct up {
+	DAT_IA_HANDLE ia;
+	DAT_EVD_HANDLE evd;
+	DAT_UPCALL_OBJECT object;
+	void (*act)(struct up *up, const DAT_EVENT *event);
+	void *arg;	    /* for act */
+	_Atomic(bool) gate; /* closed: upcalls wait in front of what they do */
+	_Atomic(int) entered, inside, most_inside, returned;
+	_Atomic(int) nulls; /* upcalls without an event */
+	_Atomic(int) noted;
+	struct up_note notes[UP_NOTES];
+};
+
+/* The policies, for tests that run once for each.  The first UP_ENABLING make upcalls. */
+#define UP_ENABLING 3
+#define UP_POLICIES 5
+extern const DAT_UPCALL_POLICY up_policies[UP_POLICIES];
+bool up_calls(DAT_UPCALL_POLICY policy);
+
+/* The software device's manners, for tests that run once with each.  Before the first open. */
+#define UP_PERSONALITIES 5
+void up_personality(int index);
+
+/* Before the EVD is made: clears the record.  The object is the recording upcall. */
+void up_init(struct up *up);
+/* Makes the EVD, of 64 events; up_open_length() of another length. */
+void up_open(struct up *up, const struct dt_side *side, DAT_UPCALL_POLICY policy,
+	     DAT_EVD_FLAGS flags);
+void up_open_length(struct up *up, const struct dt_side *side, DAT_UPCALL_POLICY policy,
+		    DAT_EVD_FLAGS flags, DAT_COUNT length);
+
+/* modify_upcall with the object that is installed. */
+DAT_RETURN up_try(const struct up *up, DAT_UPCALL_POLICY policy, DAT_UPCALL_FLAG flag);
+/* The same for any event, which must work. */
+void up_set(const struct up *up, DAT_UPCALL_POLICY policy);
+
+/* The upcall, for objects of a test's own; `instance` must be a struct up. */
+void up_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more);
+/* An act: dequeues until nothing is left, and notes it. */
+void up_drain(struct up *up, const DAT_EVENT *event);
+/* For acts: notes an event that was dequeued. */
+void up_note_taken(struct up *up, const DAT_EVENT *event);
+/* For acts: under NORIFY takes the event that the upcall was told of, so that the queue is as with
+ * the other policies. */
+void up_take_told(struct up *up, const DAT_EVENT *event);
+
+void up_await_inside(const struct up *up, int n);
+void up_await_entered(const struct up *up, int n);
+void up_await_returned(const struct up *up, int n);
+void up_await_noted(const struct up *up, int n);
+/* No upcall starts for some time. */
+void up_assert_no_more(const struct up *up);
+
+/* Until another thread's DISABLE, TEARDOWN or free has begun.  May take an event, which is noted.
+ */
+void up_await_off(struct up *up);
+void up_await_gone(struct up *up);
+
+/* What a noted software event or completion carried: its pointer or cookie. */
+DAT_UINT64 up_value(const DAT_EVENT *event);
+void up_assert_values(const struct up *up, DAT_UINT64 first, int n);
+
+struct dat_rearm_evd_counters up_counters(const struct up *up);
+
+/*
+ * What the policy in force is, seen by what becomes of one more event of a software stream: the
+ * upcall gets it, is told of it, or it stays queued.  Nothing may be queued or running.
+ */
+void up_assert_policy(struct up *up, DAT_UPCALL_POLICY policy);
+
+/* Runs fn in a thread. */
+pthread_t up_thread(void *(*fn)(void *), void *arg);
+void up_join(pthread_t thread);
+
+#endif

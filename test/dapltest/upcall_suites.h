@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef REARM_TEST_UPCALL_SUITES_H
+#define REARM_TEST_UPCALL_SUITES_H
+
+#include <check.h>
+
+Suite *upcall_create_suite(void);
+Suite *upcall_policy_suite(void);
+Suite *upcall_many_suite(void);
+Suite *upcall_teardown_suite(void);
+Suite *upcall_change_suite(void);
+
+#endif
