@@ -84,17 +84,13 @@ queue_pair_failed(struct ep *ep, uint32_t generation)
 static void
 completion_queue_failed(struct dapl_evd *evd)
 {
-	DAT_HANDLE handle = DAT_HANDLE_NULL;
-	struct ia *ia = NULL;
+	bool alive;
 
 	os_lock(&evd->obj.lock);
-	if (evd->obj.handle && evd->cq) {
-		handle = evd->obj.handle;
-		ia = evd->obj.ia;
-	}
+	alive = evd->obj.handle && evd->cq;
 	os_unlock(&evd->obj.lock);
-	if (handle && evd_mark_overflow(&evd->core))
-		ia_post_async(ia, DAT_ASYNC_ERROR_EVD_OVERFLOW, handle, DAT_EVD_OVERFLOW_ERROR);
+	if (alive)
+		evd_object_overflowed(evd);
 }
 
 static void

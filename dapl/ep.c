@@ -207,14 +207,9 @@ ep_purge_completions(struct ep *ep)
 static void
 purge_events(struct ep *ep)
 {
-	struct ia *ia = ep->obj.ia;
-
 	if (ep->parts.connect)
 		evd_purge(&ep->parts.connect->core, NULL, NULL, names_endpoint, ep);
-	os_lock(&ia->obj.lock);
-	if (ia->async)
-		evd_purge(&ia->async->core, NULL, NULL, names_endpoint, ep);
-	os_unlock(&ia->obj.lock);
+	ia_purge_async(ep->obj.ia, names_endpoint, ep);
 }
 
 /* Locked, no pins.  Takes connection and queue pair out; nobody else can reach them any more. */

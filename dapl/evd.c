@@ -27,6 +27,21 @@ of_core(struct evd *core)
 	return (struct dapl_evd *)((char *)core - offsetof(struct dapl_evd, core));
 }
 
+void
+evd_object_overflowed(struct dapl_evd *evd)
+{
+	DAT_HANDLE handle;
+
+	if (!evd_mark_overflow(&evd->core))
+		return;
+	os_lock(&evd->obj.lock);
+	handle = evd->obj.handle;
+	os_unlock(&evd->obj.lock);
+	if (handle)
+		ia_post_async(
+		    evd->obj.ia, DAT_ASYNC_ERROR_EVD_OVERFLOW, handle, DAT_EVD_OVERFLOW_ERROR);
+}
+
 /* The device cannot be armed or polled: the consumer learns it once, from the async EVD. */
 static void
 fault(struct evd *core, int error)
@@ -34,7 +49,10 @@ fault(struct evd *core, int error)
 	struct dapl_evd *evd = of_core(core);
 	DAT_HANDLE handle;
 
-	(void)error;
+	if (error == -EOVERFLOW) {
+		evd_object_overflowed(evd);
+		return;
+	}
 	os_lock(&evd->obj.lock);
 	handle = evd->obj.handle;
 	os_unlock(&evd->obj.lock);
@@ -194,16 +212,8 @@ evd_destroy(DAT_HANDLE handle)
 int
 evd_object_posted(struct dapl_evd *evd, int result)
 {
-	DAT_HANDLE handle;
-
-	if (result != -ENOSPC || !evd_mark_overflow(&evd->core))
-		return result;
-	os_lock(&evd->obj.lock);
-	handle = evd->obj.handle;
-	os_unlock(&evd->obj.lock);
-	if (handle)
-		ia_post_async(
-		    evd->obj.ia, DAT_ASYNC_ERROR_EVD_OVERFLOW, handle, DAT_EVD_OVERFLOW_ERROR);
+	if (result == -ENOSPC)
+		evd_object_overflowed(evd);
 	return result;
 }
 

@@ -80,6 +80,8 @@ extern const struct evd_source_ops evd_cq_ops;
 int evd_object_post(struct dapl_evd *evd, enum evd_stream stream, const DAT_EVENT *event);
 /* The verdict of such a post: reports the loss. */
 int evd_object_posted(struct dapl_evd *evd, int result);
+/* An event of the EVD was lost: said once on the IA's async EVD.  The same locks may not be held. */
+void evd_object_overflowed(struct dapl_evd *evd);
 
 static inline bool
 evd_on_cq(const struct dapl_evd *evd)

@@ -119,7 +119,8 @@ poll_cq(void *source, void *raw, int max)
 	struct dapl_evd *evd = source;
 	int n = ibv_poll_cq(evd->cq, max, raw);
 
-	return n < 0 ? -EIO : n;
+	/* Verbs do not say what is wrong; a queue that cannot be polled has lost something. */
+	return n < 0 ? -EOVERFLOW : n;
 }
 
 /* Whether a completion is of the queue pair that its endpoint had in this generation. */

@@ -92,26 +92,82 @@ ia_leave(struct ia *ia)
 
 /* ---- asynchronous events ---- */
 
-void
-ia_post_async(struct ia *ia, DAT_EVENT_NUMBER number, DAT_HANDLE handle, DAT_COUNT reason)
+static DAT_EVENT
+async_event(DAT_EVENT_NUMBER number, DAT_HANDLE handle, DAT_COUNT reason)
 {
 	DAT_EVENT event = { .event_number = number };
-	struct dapl_evd *evd;
 
 	event.event_data.asynch_error_event_data.dat_handle = handle;
 	event.event_data.asynch_error_event_data.reason = reason;
+	return event;
+}
+
+/* False when the IA has no EVD for them. */
+static bool
+post_async(struct ia *ia, const DAT_EVENT *event)
+{
+	struct dapl_evd *evd;
+
 	os_lock(&ia->obj.lock);
 	evd = ia->async;
 	/* A full async EVD can tell nobody but its own consumer. */
-	if (evd && evd_post(&evd->core, EVD_STREAM_ASYNC, &event) == -ENOSPC)
+	if (evd && evd_post(&evd->core, EVD_STREAM_ASYNC, event) == -ENOSPC)
 		(void)evd_mark_overflow(&evd->core);
+	os_unlock(&ia->obj.lock);
+	return evd != NULL;
+}
+
+void
+ia_post_async(struct ia *ia, DAT_EVENT_NUMBER number, DAT_HANDLE handle, DAT_COUNT reason)
+{
+	const DAT_EVENT event = async_event(number, handle, reason);
+	bool posted = post_async(ia, &event);
+	struct ia *other;
+
+	if (posted || !ia->async_elsewhere)
+		return;
+	/* It was opened on the word that another opening has the one EVD for the device. */
+	pthread_mutex_lock(&list_lock);
+	for (other = list; other && !posted; other = other->next)
+		posted = other->verbs == ia->verbs && post_async(other, &event);
+	pthread_mutex_unlock(&list_lock);
+}
+
+/* Each IA of the device is told for itself. */
+void
+ia_post_async_self(struct ia *ia, DAT_EVENT_NUMBER number, DAT_COUNT reason)
+{
+	const DAT_EVENT event = async_event(number, registry_ia_handle(ia->self), reason);
+
+	(void)post_async(ia, &event);
+}
+
+struct purge {
+	bool (*match)(const DAT_EVENT *event, const void *who);
+	const void *who;
+};
+
+static void
+purge_async(struct ia *ia, void *arg)
+{
+	const struct purge *purge = arg;
+
+	os_lock(&ia->obj.lock);
+	if (ia->async)
+		evd_purge(&ia->async->core, NULL, NULL, purge->match, purge->who);
 	os_unlock(&ia->obj.lock);
 }
 
 void
-ia_post_async_self(struct ia *ia, DAT_EVENT_NUMBER number, DAT_COUNT reason)
+ia_purge_async(struct ia *ia, bool (*match)(const DAT_EVENT *event, const void *who),
+    const void *who)
 {
-	ia_post_async(ia, number, registry_ia_handle(ia->self), reason);
+	struct purge purge = { match, who };
+
+	if (ia->async_elsewhere)
+		ia_for_each_on(ia->verbs, purge_async, &purge);
+	else
+		purge_async(ia, &purge);
 }
 
 /* Takes over, or makes, the EVD of asynchronous events.  A DAT_RETURN: each case has its own. */

@@ -98,12 +98,17 @@ struct ia *ia_enter(DAT_IA_HANDLE handle);
 void ia_leave(struct ia *ia);
 
 /*
- * Queues an asynchronous event about `handle` (an object of the IA), if the IA has an EVD for them.
+ * Queues an asynchronous event about `handle` (an object of the IA), if the IA has an EVD for them, or
+ * another one on the device where it was opened with DAT_EVD_ASYNC_EXISTS.
  * No lock of rank EP or later may be held.
  */
 void ia_post_async(struct ia *ia, DAT_EVENT_NUMBER number, DAT_HANDLE handle, DAT_COUNT reason);
 /* The same about the IA itself. */
 void ia_post_async_self(struct ia *ia, DAT_EVENT_NUMBER number, DAT_COUNT reason);
+
+/* Drops what matches from where ia_post_async() put it. */
+void ia_purge_async(struct ia *ia, bool (*match)(const DAT_EVENT *event, const void *who),
+    const void *who);
 
 /* Calls fn for every open IA on the device. */
 void ia_for_each_on(struct ibv_context *verbs, void (*fn)(struct ia *ia, void *arg), void *arg);

@@ -37,7 +37,8 @@ evd_open(struct evd *evd, const struct evd_config *config)
 	evd->listener_cookie = DAT_HANDLE_NULL;
 	evd->triggered_next = NULL;
 	evd->triggered = evd->agent_unseen = false;
-	evd->blind = evd->news = evd->solicited_only = evd->overflowed = false;
+	evd->blind = evd->news = evd->solicited_only = false;
+	evd->overflowed = evd->device_over = false;
 	evd->unacked = 0;
 	evd->pins = 0;
 	evd->channel.id = 0;

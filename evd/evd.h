@@ -55,7 +55,7 @@ enum evd_verdict {
  * evd_source_ops -- the device side of an EVD
  *
  * poll     LOCKED.  Moves up to max completions into raw[] (max * raw_size bytes), oldest first;
- *          returns how many, or -errno.
+ *          returns how many, or -errno; -EOVERFLOW: the queue is lost, there will be no more.
  * sort     LOCKED.  Decides about one polled completion; may set *hold.  NULL: take everything.
  * convert  LOCKED.  Builds the event of a completion that leaves the queue; the object it names is
  *          still valid because freeing it purges the queue under the same lock.  May set *effect.
@@ -314,6 +314,7 @@ struct evd {
 
 	bool solicited_only;
 	bool overflowed;
+	bool device_over; /* it fails since: it holds nothing and tells nothing */
 	uint64_t taken; /* events handed out, by whatever call */
 	struct evd_queue queue;
 	unsigned int unacked;

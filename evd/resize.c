@@ -15,7 +15,7 @@ check(struct evd *evd, unsigned int qlen)
 	if (evd->waiting)
 		return -EBUSY;
 	r = evd_poll(evd, UINT_MAX, NULL);
-	if (r < 0 && !evd->overflowed)
+	if (r < 0)
 		return r;
 	return evd_queue_load(&evd->queue) > qlen ? -EAGAIN : 0;
 }

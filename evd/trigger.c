@@ -67,8 +67,14 @@ evd_poll(struct evd *evd, unsigned int enough, unsigned int *added)
 		}
 		batch = start;
 		n = ops->poll(evd->cfg.source, batch, (int)room);
-		if (n < 0)
+		if (n < 0 && !evd->overflowed)
 			return n;
+		if (n < 0) {
+			/* Of a device queue that overflowed nothing is to be expected any more: what
+			 * waits for it, a barrier for one, has waited long enough. */
+			evd->device_over = true;
+			n = 0;
+		}
 		if ((unsigned int)n > room)
 			return -EIO; /* the device wrote where it was not asked to */
 		open = q->posted_open;
@@ -98,6 +104,8 @@ evd_arm(struct evd *evd, bool *exact)
 
 	*exact = false;
 	if (!ops || evd->armed)
+		return 0;
+	if (evd->device_over)
 		return 0;
 	r = ops->arm(evd->cfg.source, evd->solicited_only);
 	if (r < 0) {

@@ -64,7 +64,10 @@ take(struct soft_async_queue *queue, struct ibv_async_event *event)
 	source = TAILQ_FIRST(&queue->sources);
 	if (source) {
 		event->event_type = (enum ibv_event_type)__builtin_ctz(source->pending);
-		event->element.cq = source->element;
+		if (source->element)
+			event->element.cq = source->element;
+		else
+			event->element.port_num = SOFT_PORT;
 		source->pending &= source->pending - 1;
 		source->delivered++;
 		TAILQ_REMOVE(&queue->sources, source, link);

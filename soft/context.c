@@ -31,6 +31,7 @@ come_alive(struct soft_context *ctx)
 	r = soft_async_init(&ctx->async);
 	if (r)
 		return r;
+	soft_async_source_init(&ctx->device, NULL);
 	ctx->verbs.context.async_fd = ctx->async.fd;
 	ctx->personality = (enum soft_personality)personality;
 	soft_runtime_enter(ctx);
@@ -64,9 +65,9 @@ soft_context_put(struct soft_context *ctx)
 	pthread_mutex_lock(&ctx->verbs.context.mutex);
 	last = --ctx->refs == 0;
 	if (last) {
+		soft_runtime_leave(ctx);
 		soft_async_destroy(&ctx->async);
 		ctx->verbs.context.async_fd = -1;
-		soft_runtime_leave(ctx);
 	}
 	pthread_mutex_unlock(&ctx->verbs.context.mutex);
 	pthread_setcancelstate(state, NULL);

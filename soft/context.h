@@ -34,7 +34,7 @@ int soft_personality_from_environment(void);
  */
 struct soft_async_source {
 	TAILQ_ENTRY(soft_async_source) link;
-	void *element; /* struct ibv_cq, ibv_qp or ibv_srq */
+	void *element; /* struct ibv_cq, ibv_qp or ibv_srq; NULL: the device or its port */
 	uint32_t pending;
 	uint32_t delivered;
 	bool dead;
@@ -49,6 +49,7 @@ struct soft_async_queue {
 struct soft_context {
 	struct verbs_context verbs;
 	struct soft_async_queue async;
+	struct soft_async_source device; /* events that belong to no object */
 	enum soft_personality personality;
 	unsigned int generation; /* of the process, see soft_runtime_generation() */
 	LIST_ENTRY(soft_context) link; /* of runtime.c, while it is alive */

@@ -3,6 +3,7 @@
 #include "peer.h"
 #include "runtime.h"
 #include "soft_arm.h"
+#include "trouble.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -110,7 +111,7 @@ soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited)
 	int r = 0;
 
 	pthread_mutex_lock(&cq->lock);
-	if (cq->overrun || cq->tail - counter(&cq->head) == cq->size) {
+	if (cq->overrun || cq->tail - counter(&cq->head) == cq->size || soft_trouble_overruns()) {
 		lost = !cq->overrun;
 		cq->overrun = true;
 		r = -EIO;
@@ -187,6 +188,8 @@ soft_cq_arm(struct ibv_cq *ibv, int solicited_only)
 	enum soft_armed wanted = solicited_only ? SOFT_ARMED_SOLICITED : SOFT_ARMED_ANY;
 	bool there;
 
+	if (soft_trouble_arm_fails())
+		return -EIO;
 	pthread_mutex_lock(&cq->lock);
 	if (cq->overrun) {
 		pthread_mutex_unlock(&cq->lock);
@@ -285,6 +288,8 @@ ibv_resize_cq(struct ibv_cq *ibv, int cqe)
 	struct ibv_wc *ring;
 	uint32_t mask;
 
+	if (soft_trouble_resize_fails())
+		return EOPNOTSUPP;
 	if (cqe < 1 || cqe > SOFT_MAX_CQE)
 		return EINVAL;
 	ring = new_ring(cqe, &mask);

@@ -90,6 +90,17 @@ soft_runtime_leave(struct soft_context *ctx)
 	pthread_setcancelstate(state, NULL);
 }
 
+void
+soft_runtime_each(void (*fn)(struct soft_context *ctx, int arg), int arg)
+{
+	struct soft_context *ctx;
+
+	pthread_mutex_lock(&lock);
+	LIST_FOREACH(ctx, &contexts, link)
+		fn(ctx, arg);
+	pthread_mutex_unlock(&lock);
+}
+
 int
 soft_runtime_start(void)
 {

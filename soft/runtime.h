@@ -16,6 +16,9 @@ struct soft_context;
 void soft_runtime_enter(struct soft_context *ctx);
 void soft_runtime_leave(struct soft_context *ctx);
 
+/* Calls fn for every living context. */
+void soft_runtime_each(void (*fn)(struct soft_context *ctx, int arg), int arg);
+
 /* Makes slot and progress thread exist: 0 or -errno. */
 int soft_runtime_start(void);
 

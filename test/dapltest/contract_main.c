@@ -6,6 +6,7 @@ main(int argc, char **argv)
 {
 	static const runner_suite_fn suites[] = {
 		contract_resize_suite,
+		contract_overflow_suite,
 		NULL,
 	};
 

@@ -5,5 +5,6 @@
 #include "contract.h"
 
 Suite *contract_resize_suite(void);
+Suite *contract_overflow_suite(void);
 
 #endif
