@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "endpoint.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+
+DAT_RETURN
+scene_refusal(DAT_EP_STATE state)
+{
+	switch ((int)state) {
+	case DAT_EP_STATE_UNCONNECTED:
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_UNCONNECTED);
+	case DAT_EP_STATE_ACTIVE_CONNECTION_PENDING:
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_ACTCONNPENDING);
+	case DAT_EP_STATE_COMPLETION_PENDING:
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_COMPLPENDING);
+	case DAT_EP_STATE_CONNECTED:
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_CONNECTED);
+	case DAT_EP_STATE_DISCONNECT_PENDING:
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_DISCPENDING);
+	case DAT_EP_STATE_DISCONNECTED:
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_DISCONNECTED);
+	default:
+		ck_abort_msg("no endpoint comes into the state %d", (int)state);
+	}
+	return DAT_SUCCESS;
+}
+
+static void
+step(const struct dt_side *side, int ms)
+{
+	DAT_COUNT done;
+
+	dt_ok(dat_extension_op(side->ia, DAT_REARM_IA_STEP_OP, ms, &done));
+}
+
+void
+scene_step(struct scene *s)
+{
+	for (int i = 0; s->stepped && i < 10; i++)
+		step(s->peer, 5);
+}
+
+/* The one that accepted waits for the one that connects, whose loop stands still. */
+static void
+open_accepting(struct scene *s)
+{
+	DAT_EVENT event;
+	DAT_RETURN ret;
+
+	dt_side_open(&s->pair.a, "soft-step", DT_SEPARATE);
+	dt_side_open(&s->pair.b, "soft", DT_SEPARATE);
+	dt_side_listen(&s->pair.b);
+	s->me = &s->pair.b;
+	s->peer = &s->pair.a;
+	s->stepped = true;
+	dt_connect(&s->pair.a, &s->pair.b, NULL, 0);
+	do {
+		step(&s->pair.a, 1);
+		ret = dat_evd_dequeue(s->pair.b.cr, &event);
+	} while (DAT_GET_TYPE(ret) == DAT_QUEUE_EMPTY);
+	dt_ok(ret);
+	dt_ok(dat_cr_accept(
+	    event.event_data.cr_arrival_event_data.cr_handle, s->me->ep, 0, NULL));
+}
+
+static void
+break_connection(struct scene *s)
+{
+	DAT_LMR_TRIPLET iov = dt_local(s->me, 0, 8);
+	DAT_EVENT event;
+
+	dt_recv(s->peer, 0, 64, 1);
+	iov.lmr_context ^= 0x1234;
+	dt_ok(dat_ep_post_send(s->me->ep, 1, &iov, dt_cookie(1), DAT_COMPLETION_DEFAULT_FLAG));
+	dt_expect(s->me->request, DAT_DTO_COMPLETION_EVENT, &event);
+	dt_expect_connection(s->me->connect, DAT_CONNECTION_EVENT_BROKEN, s->me->ep);
+	dt_next(s->peer->connect, &event);
+	dt_expect_dto(s->peer->recv, s->peer->ep, 1, DAT_DTO_ERR_FLUSHED, &event);
+}
+
+static void
+end_connection(struct scene *s, struct dt_side *by)
+{
+	dt_ok(dat_ep_disconnect(by->ep, DAT_CLOSE_ABRUPT_FLAG));
+	dt_expect_disconnected(s->me);
+	dt_expect_disconnected(s->peer);
+}
+
+static void
+go_on(struct scene *s, enum scene_place place)
+{
+	switch (place) {
+	case SCENE_CONNECTED_PASSIVE:
+		s->me = &s->pair.b;
+		s->peer = &s->pair.a;
+		break;
+	case SCENE_DISCONNECTING:
+		/* Nobody has posted a receive: the send waits for one. */
+		dt_send(s->me, 0, 8, 77);
+		dt_ok(dat_ep_disconnect(s->me->ep, DAT_CLOSE_GRACEFUL_FLAG));
+		break;
+	case SCENE_ENDED_BY_ME:
+		end_connection(s, s->me);
+		break;
+	case SCENE_ENDED_BY_PEER:
+		end_connection(s, s->peer);
+		break;
+	case SCENE_RESET:
+		end_connection(s, s->me);
+		dt_ok(dat_ep_reset(s->me->ep));
+		dt_ok(dat_ep_reset(s->peer->ep));
+		break;
+	case SCENE_BROKEN:
+		break_connection(s);
+		break;
+	default:
+		break;
+	}
+}
+
+void
+scene_open(struct scene *s, enum scene_place place)
+{
+	static const DAT_EP_STATE states[SCENE_PLACES] = {
+		[SCENE_FRESH] = DAT_EP_STATE_UNCONNECTED,
+		[SCENE_RESET] = DAT_EP_STATE_UNCONNECTED,
+		[SCENE_CONNECTING] = DAT_EP_STATE_ACTIVE_CONNECTION_PENDING,
+		[SCENE_ACCEPTING] = DAT_EP_STATE_COMPLETION_PENDING,
+		[SCENE_CONNECTED_ACTIVE] = DAT_EP_STATE_CONNECTED,
+		[SCENE_CONNECTED_PASSIVE] = DAT_EP_STATE_CONNECTED,
+		[SCENE_DISCONNECTING] = DAT_EP_STATE_DISCONNECT_PENDING,
+		[SCENE_ENDED_BY_ME] = DAT_EP_STATE_DISCONNECTED,
+		[SCENE_ENDED_BY_PEER] = DAT_EP_STATE_DISCONNECTED,
+		[SCENE_REJECTED] = DAT_EP_STATE_DISCONNECTED,
+		[SCENE_BROKEN] = DAT_EP_STATE_DISCONNECTED,
+	};
+
+	memset(s, 0, sizeof *s);
+	s->state = states[place];
+	if (place == SCENE_ACCEPTING) {
+		open_accepting(s);
+	} else {
+		dt_pair_open(&s->pair, DT_SEPARATE);
+		s->me = &s->pair.a;
+		s->peer = &s->pair.b;
+		if (place == SCENE_CONNECTING || place == SCENE_REJECTED) {
+			dt_connect(s->me, s->peer, NULL, 0);
+			s->cr = dt_request(s->peer);
+		}
+		if (place == SCENE_REJECTED) {
+			dt_ok(dat_cr_reject(s->cr, 0, NULL));
+			dt_expect_connection(s->me->connect, DAT_CONNECTION_EVENT_PEER_REJECTED,
+			    s->me->ep);
+		}
+		if (place != SCENE_FRESH && place != SCENE_CONNECTING && place != SCENE_REJECTED)
+			dt_connect_pair(&s->pair);
+		go_on(s, place);
+	}
+	ck_assert_int_eq(dt_state(s->me->ep), s->state);
+}
+
+void
+scene_close(struct scene *s)
+{
+	if (s->helpers.a.ia)
+		dt_side_close(&s->helpers.a);
+	if (s->helpers.b.ia)
+		dt_side_close(&s->helpers.b);
+	dt_pair_close(&s->pair);
+}
+
+DAT_CR_HANDLE
+scene_request(struct scene *s)
+{
+	if (!s->me->psp)
+		dt_side_listen(s->me);
+	dt_side_open(&s->helpers.a, "soft", DT_SEPARATE);
+	dt_connect(&s->helpers.a, s->me, NULL, 0);
+	return dt_request(s->me);
+}
+
+DAT_EP_HANDLE
+scene_model(struct scene *s)
+{
+	dt_pair_open(&s->helpers, DT_SEPARATE);
+	dt_connect_pair(&s->helpers);
+	return s->helpers.a.ep;
+}
+
+static void
+twist(const struct scene *s, const char *from, const char *to, bool without_data)
+{
+	void (*fn)(const char *, const char *, int, int, bool);
+	void *lib = dlopen(SOFT_PATH, RTLD_LAZY | RTLD_NOLOAD);
+
+	ck_assert_ptr_nonnull(lib);
+	*(void **)&fn = dlsym(lib, "soft_twist");
+	ck_assert_ptr_nonnull(*(void **)&fn);
+	fn(from, to, -ETIMEDOUT, s->me == &s->pair.a ? 0 : 1, without_data);
+	dlclose(lib);
+}
+
+void
+scene_twist(const struct scene *s, const char *from, const char *to)
+{
+	twist(s, from, to, false);
+}
+
+void
+scene_twist_without_data(const struct scene *s, const char *from, const char *to)
+{
+	twist(s, from, to, true);
+}

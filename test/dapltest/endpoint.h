@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * endpoint -- endpoints brought into every state, and every call that names one
+ *
+ * A scene is two sides and the endpoint of one of them, `me`, that is looked at.  All of what led to
+ * the state has been consumed: the EVDs of both sides are empty.
+ */
+#ifndef REARM_TEST_ENDPOINT_H
+#define REARM_TEST_ENDPOINT_H
+
+#include "dt_helpers.h"
+
+/* Some states are reached on several ways. */
+enum scene_place {
+	SCENE_FRESH,
+	SCENE_RESET,
+	SCENE_CONNECTING,
+	SCENE_ACCEPTING,
+	SCENE_CONNECTED_ACTIVE,
+	SCENE_CONNECTED_PASSIVE,
+	SCENE_DISCONNECTING,
+	SCENE_ENDED_BY_ME,
+	SCENE_ENDED_BY_PEER,
+	SCENE_REJECTED,
+	SCENE_BROKEN,
+	SCENE_PLACES
+};
+
+struct scene {
+	struct dt_pair pair;
+	struct dt_side *me, *peer;
+	DAT_EP_STATE state;
+	DAT_CR_HANDLE cr; /* SCENE_CONNECTING: the request that the peer has */
+	bool stepped;	  /* the peer's loop runs in scene_step() alone */
+	struct dt_pair helpers; /* what a test opened besides; closed with the scene */
+};
+
+void scene_open(struct scene *s, enum scene_place place);
+void scene_close(struct scene *s);
+
+/* Lets the peer's loop run for a moment, if it is stepped. */
+void scene_step(struct scene *s);
+
+/* DAT_INVALID_STATE with the subtype that names the state. */
+DAT_RETURN scene_refusal(DAT_EP_STATE state);
+
+/* A connection request that arrives at `me`, from a further side. */
+DAT_CR_HANDLE scene_request(struct scene *s);
+/* A connected endpoint of a further pair. */
+DAT_EP_HANDLE scene_model(struct scene *s);
+
+/* Of the next event `from` for `me` the connection manager makes `to`; see soft_twist.c. */
+void scene_twist(const struct scene *s, const char *from, const char *to);
+void scene_twist_without_data(const struct scene *s, const char *from, const char *to);
+
+/* The suites of test-endpoint. */
+Suite *endpoint_call_suite(void);
+Suite *endpoint_happen_suite(void);
+Suite *endpoint_modify_suite(void);
+Suite *endpoint_query_suite(void);
+Suite *endpoint_code_suite(void);
+Suite *endpoint_event_suite(void);
+Suite *endpoint_reuse_suite(void);
+
+#endif

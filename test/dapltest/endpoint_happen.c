@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Every event of the connection manager in every state.  Of the event that it really has, another is
+ * made on its way to the provider.
+ */
+#include "endpoint.h"
+
+#define COUNT(array) (int)(sizeof(array) / sizeof(array)[0])
+
+/* The event that an endpoint gets and the state it is in then; 0: none, and no change. */
+struct outcome {
+	DAT_EVENT_NUMBER event;
+	DAT_EP_STATE state;
+};
+
+#define ENDS(name) { DAT_CONNECTION_EVENT_##name, DAT_EP_STATE_DISCONNECTED }
+#define CONNECTS { DAT_CONNECTION_EVENT_ESTABLISHED, DAT_EP_STATE_CONNECTED }
+#define NOTHING { (DAT_EVENT_NUMBER)0, (DAT_EP_STATE)0 }
+
+/*
+ * A connection manager that tells of a resolution after the answer is out of its mind; the endpoint
+ * then tries the next step, which fails.
+ */
+static const struct {
+	const char *name;
+	struct outcome connecting, accepting, connected;
+} happenings[] = {
+	{ "ADDR_RESOLVED", ENDS(UNREACHABLE), NOTHING, NOTHING },
+	{ "ADDR_ERROR", ENDS(UNREACHABLE), NOTHING, NOTHING },
+	{ "ROUTE_RESOLVED", ENDS(UNREACHABLE), NOTHING, NOTHING },
+	{ "ROUTE_ERROR", ENDS(UNREACHABLE), NOTHING, NOTHING },
+	{ "CONNECT_RESPONSE", NOTHING, NOTHING, NOTHING },
+	{ "CONNECT_ERROR", ENDS(UNREACHABLE), ENDS(ACCEPT_COMPLETION_ERROR), NOTHING },
+	{ "UNREACHABLE", ENDS(UNREACHABLE), ENDS(ACCEPT_COMPLETION_ERROR), NOTHING },
+	{ "REJECTED", ENDS(PEER_REJECTED), ENDS(ACCEPT_COMPLETION_ERROR), NOTHING },
+	{ "ESTABLISHED", CONNECTS, CONNECTS, NOTHING },
+	{ "DISCONNECTED", ENDS(DISCONNECTED), ENDS(ACCEPT_COMPLETION_ERROR), ENDS(DISCONNECTED) },
+	{ "DEVICE_REMOVAL", ENDS(BROKEN), ENDS(BROKEN), ENDS(BROKEN) },
+	{ "MULTICAST_JOIN", NOTHING, NOTHING, NOTHING },
+	{ "MULTICAST_ERROR", NOTHING, NOTHING, NOTHING },
+	{ "ADDR_CHANGE", NOTHING, NOTHING, NOTHING },
+	{ "TIMEWAIT_EXIT", NOTHING, NOTHING, NOTHING },
+};
+
+static void
+expect_outcome(struct scene *s, const struct outcome *want)
+{
+	DAT_EVENT event;
+
+	if (want->event) {
+		dt_expect(s->me->connect, want->event, &event);
+		ck_assert_ptr_eq(event.event_data.connect_event_data.ep_handle, s->me->ep);
+		ck_assert_int_eq(dt_state(s->me->ep), want->state);
+	} else {
+		dt_nap_ms(20);
+		ck_assert_int_eq(dt_state(s->me->ep), s->state);
+	}
+	dt_assert_quiet(s->me->connect);
+}
+
+/* clause: d.0.3, d.0.4, d.0.7, d.0.8, d.0.10, e.1.16 */
+START_TEST(happening__while_connecting__makes_one_event)
+{
+	struct scene s;
+
+	scene_open(&s, SCENE_CONNECTING);
+	scene_twist(&s, "REJECTED", happenings[_i].name);
+	dt_ok(dat_cr_reject(s.cr, 0, NULL));
+	expect_outcome(&s, &happenings[_i].connecting);
+	scene_close(&s);
+}
+END_TEST
+
+/* clause: d.0.3, d.0.6, d.0.8, e.1.16 */
+START_TEST(happening__after_the_accept__makes_one_event)
+{
+	struct scene s;
+
+	scene_open(&s, SCENE_ACCEPTING);
+	scene_twist(&s, "ESTABLISHED", happenings[_i].name);
+	scene_step(&s);
+	expect_outcome(&s, &happenings[_i].accepting);
+	scene_close(&s);
+}
+END_TEST
+
+/* clause: d.0.7, d.0.8, e.1.16 */
+START_TEST(happening__while_connected__makes_one_event)
+{
+	struct scene s;
+
+	scene_open(&s, _i % 2 ? SCENE_CONNECTED_ACTIVE : SCENE_CONNECTED_PASSIVE);
+	scene_twist(&s, "DISCONNECTED", happenings[_i / 2].name);
+	dt_ok(dat_ep_disconnect(s.peer->ep, DAT_CLOSE_ABRUPT_FLAG));
+	expect_outcome(&s, &happenings[_i / 2].connected);
+	scene_close(&s);
+}
+END_TEST
+
+/* clause: d.0.7, d.0.8, e.1.16, e.2.4 */
+START_TEST(happening__while_disconnecting__makes_one_event)
+{
+	const struct outcome *want = &happenings[_i].connected;
+	static const struct outcome ends = ENDS(DISCONNECTED);
+	struct scene s;
+
+	scene_open(&s, SCENE_DISCONNECTING);
+	scene_twist(&s, "DISCONNECTED", happenings[_i].name);
+	dt_ok(dat_ep_disconnect(s.peer->ep, DAT_CLOSE_ABRUPT_FLAG));
+	if (!want->event) {
+		/* It goes on waiting for the send, which the end of the queue pair flushes. */
+		dt_ok(dat_ep_disconnect(s.me->ep, DAT_CLOSE_ABRUPT_FLAG));
+		want = &ends;
+	}
+	expect_outcome(&s, want);
+	scene_close(&s);
+}
+END_TEST
+
+/* clause: e.1.16, e.2.4 */
+START_TEST(happening__after_the_end__makes_none)
+{
+	static const struct outcome nothing = NOTHING;
+	struct scene s;
+
+	scene_open(&s, SCENE_CONNECTED_ACTIVE);
+	scene_twist(&s, "DISCONNECTED", happenings[_i].name);
+	dt_ok(dat_ep_disconnect(s.me->ep, DAT_CLOSE_ABRUPT_FLAG));
+	dt_expect_disconnected(s.me);
+	s.state = DAT_EP_STATE_DISCONNECTED;
+	expect_outcome(&s, &nothing);
+	scene_close(&s);
+}
+END_TEST
+
+/* clause: d.0.5, e.5.2 */
+START_TEST(rejected__without_the_word_of_a_consumer__is_nobodys_decision)
+{
+	struct scene s;
+
+	scene_open(&s, SCENE_CONNECTING);
+	scene_twist_without_data(&s, "REJECTED", "REJECTED");
+	dt_ok(dat_cr_reject(s.cr, 0, NULL));
+	dt_expect_connection(
+	    s.me->connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, s.me->ep);
+	ck_assert_int_eq(dt_state(s.me->ep), DAT_EP_STATE_DISCONNECTED);
+	dt_assert_quiet(s.me->connect);
+	scene_close(&s);
+}
+END_TEST
+
+/* clause: d.0.10 */
+START_TEST(resolution__that_fails__ends_the_attempt_as_unreachable)
+{
+	static const char *const resolved[] = { "ADDR_RESOLVED", "ROUTE_RESOLVED" };
+	static const char *const failed[] = { "ADDR_ERROR", "ROUTE_ERROR" };
+	struct scene s;
+
+	scene_open(&s, SCENE_FRESH);
+	scene_twist(&s, resolved[_i], failed[_i]);
+	/* A timeout: it is tried anew on the same id, which this connection manager refuses. */
+	dt_connect(s.me, s.peer, NULL, 0);
+	dt_expect_connection(s.me->connect, DAT_CONNECTION_EVENT_UNREACHABLE, s.me->ep);
+	dt_assert_quiet(s.me->connect);
+	dt_ok(dat_ep_reset(s.me->ep));
+	dt_connect_pair(&s.pair);
+	scene_close(&s);
+}
+END_TEST
+
+Suite *
+endpoint_happen_suite(void)
+{
+	Suite *s = suite_create("happen");
+	TCase *tc = dt_tcase(s, "event");
+	const int n = COUNT(happenings);
+
+	tcase_add_loop_test(tc, happening__while_connecting__makes_one_event, 0, n);
+	tcase_add_loop_test(tc, happening__after_the_accept__makes_one_event, 0, n);
+	tcase_add_loop_test(tc, happening__while_connected__makes_one_event, 0, 2 * n);
+	tcase_add_loop_test(tc, happening__while_disconnecting__makes_one_event, 0, n);
+	tcase_add_loop_test(tc, happening__after_the_end__makes_none, 0, n);
+	tc = dt_tcase(s, "special");
+	tcase_add_test(tc, rejected__without_the_word_of_a_consumer__is_nobodys_decision);
+	tcase_add_loop_test(tc, resolution__that_fails__ends_the_attempt_as_unreachable, 0, 2);
+	return s;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "endpoint.h"
+
+int
+main(int argc, char **argv)
+{
+	static const runner_suite_fn suites[] = {
+		endpoint_call_suite,
+		endpoint_happen_suite,
+		NULL,
+	};
+
+	return runner_main(argc, argv, suites);
+}
