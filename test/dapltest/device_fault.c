@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "device_fault.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#define RAISED_MAX 64
+
+struct ibv_cq *device_last_cq;
+struct ibv_qp *device_last_qp;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ibv_context *device; /* guarded by lock, as is what follows */
+static struct ibv_async_event raised[RAISED_MAX];
+static unsigned int first_raised, next_raised;
+static int (*real_poll)(struct ibv_cq *, int, struct ibv_wc *);
+static void (*_Atomic change_completion)(struct ibv_wc *wc);
+static _Atomic(bool) arm_fails;
+/* An event of ours is not the device's to have acknowledged. */
+static _Thread_local bool ours;
+
+void
+device_raise(enum ibv_event_type type, void *element)
+{
+	const uint64_t one = 1;
+
+	pthread_mutex_lock(&lock);
+	ck_assert_uint_lt(next_raised - first_raised, RAISED_MAX);
+	raised[next_raised % RAISED_MAX] = (struct ibv_async_event){ .event_type = type };
+	raised[next_raised++ % RAISED_MAX].element.qp = element;
+	/* The device's descriptor counts what is due. */
+	ck_assert_int_eq(write(device->async_fd, &one, sizeof one), (int)sizeof one);
+	pthread_mutex_unlock(&lock);
+}
+
+void
+device_change_completions(void (*change)(struct ibv_wc *wc))
+{
+	change_completion = change;
+}
+
+void
+device_arms(bool works)
+{
+	arm_fails = !works;
+}
+
+/* ---- between the provider and the device ---- */
+
+int __real_ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event);
+int __wrap_ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event);
+int
+__wrap_ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
+{
+	uint64_t count;
+	bool last;
+
+	pthread_mutex_lock(&lock);
+	ours = first_raised != next_raised;
+	if (ours)
+		*event = raised[first_raised++ % RAISED_MAX];
+	last = ours && first_raised == next_raised;
+	pthread_mutex_unlock(&lock);
+	if (last && read(context->async_fd, &count, sizeof count) < 0)
+		ck_assert_int_eq(errno, EAGAIN);
+	return ours ? 0 : __real_ibv_get_async_event(context, event);
+}
+
+void __real_ibv_ack_async_event(struct ibv_async_event *event);
+void __wrap_ibv_ack_async_event(struct ibv_async_event *event);
+void
+__wrap_ibv_ack_async_event(struct ibv_async_event *event)
+{
+	if (!ours)
+		__real_ibv_ack_async_event(event);
+}
+
+static int
+poll_changed(struct ibv_cq *cq, int max, struct ibv_wc *wc)
+{
+	void (*change)(struct ibv_wc *) = change_completion;
+	int n = real_poll(cq, max, wc);
+
+	for (int i = 0; change && i < n; i++)
+		change(&wc[i]);
+	return n;
+}
+
+int __real_ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr);
+int __wrap_ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr);
+/* The first call with a context, before any other thread knows it. */
+int
+__wrap_ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
+{
+	pthread_mutex_lock(&lock);
+	device = context;
+	if (context->ops.poll_cq != poll_changed) {
+		real_poll = context->ops.poll_cq;
+		context->ops.poll_cq = poll_changed;
+	}
+	pthread_mutex_unlock(&lock);
+	return __real_ibv_query_device(context, attr);
+}
+
+struct ibv_cq *__real_ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
+    struct ibv_comp_channel *channel, int vector);
+struct ibv_cq *__wrap_ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
+    struct ibv_comp_channel *channel, int vector);
+struct ibv_cq *
+__wrap_ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
+    struct ibv_comp_channel *channel, int vector)
+{
+	device_last_cq = __real_ibv_create_cq(context, cqe, cq_context, channel, vector);
+	return device_last_cq;
+}
+
+struct ibv_qp *__real_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+struct ibv_qp *__wrap_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+struct ibv_qp *
+__wrap_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	device_last_qp = __real_ibv_create_qp(pd, attr);
+	return device_last_qp;
+}
+
+int __real_soft_cq_arm(struct ibv_cq *cq, int solicited_only);
+int __wrap_soft_cq_arm(struct ibv_cq *cq, int solicited_only);
+int
+__wrap_soft_cq_arm(struct ibv_cq *cq, int solicited_only)
+{
+	return arm_fails ? -EIO : __real_soft_cq_arm(cq, solicited_only);
+}
+
+/* ---- the provider in this program ---- */
+
+void dat_provider_init(const DAT_PROVIDER_INFO *info, const char *ia_params);
+
+static void
+setup(void)
+{
+	DAT_PROVIDER_INFO info = { .dapl_version_major = 2 };
+
+	strcpy(info.ia_name, "device");
+	dat_provider_init(&info, "lo 0");
+}
+
+TCase *
+device_tcase(Suite *suite, const char *name)
+{
+	TCase *tcase = dt_tcase(suite, name);
+
+	tcase_add_checked_fixture(tcase, setup, NULL);
+	return tcase;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * device_fault -- a software device that fails as a real one may
+ *
+ * test-device has the provider and the device linked into it, and between them these: events that the
+ * device never raised, completions that are changed on their way, an arm that fails.  The provider
+ * is opened as "device".
+ */
+#ifndef REARM_TEST_DEVICE_FAULT_H
+#define REARM_TEST_DEVICE_FAULT_H
+
+#include <infiniband/verbs.h>
+
+#include "dt_helpers.h"
+
+TCase *device_tcase(Suite *suite, const char *name);
+
+/* What the provider made last. */
+extern struct ibv_cq *device_last_cq;
+extern struct ibv_qp *device_last_qp;
+
+/* The device raises an event; `element` is the object it is about, or NULL. */
+void device_raise(enum ibv_event_type type, void *element);
+
+/* Changes each completion that is polled from now on; NULL for none. */
+void device_change_completions(void (*change)(struct ibv_wc *wc));
+
+/* Arming a completion queue fails from now on, or works again. */
+void device_arms(bool works);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The provider over a device that fails; see device_fault.h. */
+#include "device_suites.h"
+#include "runner.h"
+
+int
+main(int argc, char **argv)
+{
+	static const runner_suite_fn suites[] = {
+		device_async_suite,
+		device_status_suite,
+		NULL,
+	};
+
+	return runner_main(argc, argv, suites);
+}

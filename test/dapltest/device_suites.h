@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef REARM_TEST_DEVICE_SUITES_H
+#define REARM_TEST_DEVICE_SUITES_H
+
+#include <check.h>
+
+Suite *device_async_suite(void);
+Suite *device_status_suite(void);
+
+#endif
