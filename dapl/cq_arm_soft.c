@@ -2,7 +2,6 @@
 #include "dapl/cq_arm.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "soft/soft_arm.h"
@@ -22,5 +21,5 @@ cq_arm_option(const char *word)
 
 	if (strncmp(word, personality, sizeof personality - 1) != 0)
 		return -EINVAL;
-	return setenv("SOFTVERBS_PERSONALITY", word + sizeof personality - 1, 1) ? -errno : 0;
+	return soft_personality_choose(word + sizeof personality - 1);
 }

@@ -24,7 +24,7 @@ enum soft_personality {
 /* The personality called `name`, or -EINVAL. */
 int soft_personality_parse(const char *name);
 
-/* What the environment asks for: a personality, or -EINVAL after a message on stderr. */
+/* What the program chose or the environment asks for; -EINVAL after a message on stderr. */
 int soft_personality_from_environment(void);
 
 /*
@@ -69,9 +69,6 @@ struct soft_context *soft_context_new(bool permanent);
 /* 0 or -errno: the first reference brings the context to life. */
 int soft_context_get(struct soft_context *ctx);
 void soft_context_put(struct soft_context *ctx);
-
-/* For tests: what contexts opened from now on are like; -1 asks the environment again. */
-void soft_personality_override(int personality);
 
 /* async.c */
 int soft_async_init(struct soft_async_queue *queue);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "context.h"
+#include "soft_arm.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@ static const char *const names[] = {
 	[SOFT_DELAYED] = "delayed",
 };
 
-static atomic_int override = -1;
+static atomic_int chosen = -1; /* by the program; it goes before the environment */
 
 int
 soft_personality_parse(const char *name)
@@ -24,17 +25,22 @@ soft_personality_parse(const char *name)
 	return -EINVAL;
 }
 
-void
-soft_personality_override(int personality)
+int
+soft_personality_choose(const char *name)
 {
-	override = personality;
+	int personality = soft_personality_parse(name);
+
+	if (personality < 0)
+		return personality;
+	chosen = personality;
+	return 0;
 }
 
 int
 soft_personality_from_environment(void)
 {
 	const char *name = secure_getenv("SOFTVERBS_PERSONALITY");
-	int personality = override;
+	int personality = chosen;
 
 	if (personality >= 0)
 		return personality;

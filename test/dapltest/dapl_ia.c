@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 
 #include "dapl_suites.h"
@@ -9,6 +10,14 @@ static DAT_RETURN
 try_open(const char *name, DAT_EVD_HANDLE *async, DAT_IA_HANDLE *ia)
 {
 	return dat_ia_open((DAT_NAME_PTR)(uintptr_t)name, 8, async, ia);
+}
+
+static void
+ignore(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
+{
+	(void)instance;
+	(void)event;
+	(void)more;
 }
 
 /* clause: c.2.10 */
@@ -46,8 +55,37 @@ START_TEST(open__unreadable_parameters__are_refused)
 
 	dt_assert_ret(
 	    try_open("bad-word", &async, &ia), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
+	dt_assert_ret(try_open("bad-personality", &async, &ia),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
 	dt_assert_ret(
 	    try_open("bad-empty", &async, &ia), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
+}
+END_TEST
+
+/* A spurious device notifies now and then although nothing came. */
+START_TEST(open__with_a_personality__the_device_has_it)
+{
+	struct dat_rearm_evd_counters counters = { .spurious_notifications = 0 };
+	DAT_UPCALL_OBJECT object = { NULL, ignore };
+	struct dt_pair pair;
+	DAT_EVENT event;
+
+	setenv("SOFTVERBS_PERSONALITY", "strict", 1);
+	dt_side_open(&pair.a, "soft-spurious", DT_SEPARATE);
+	dt_side_open(&pair.b, "soft-spurious", DT_SEPARATE);
+	dt_side_listen(&pair.b);
+	dt_recv(&pair.b, 0, 16, 1);
+	dt_connect_pair(&pair);
+	dt_ok(dat_evd_modify_upcall(
+	    pair.b.recv, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_UPCALL_INVOC_ANY));
+	for (int i = 0; i < 2000 && counters.spurious_notifications == 0; i++) {
+		dt_send(&pair.a, 0, 16, 1);
+		dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
+		dt_recv(&pair.b, 0, 16, 1);
+		dt_ok(dat_evd_query_upcall_counters(pair.b.recv, &counters));
+	}
+	ck_assert_uint_gt(counters.spurious_notifications, 0);
+	dt_pair_close(&pair);
 }
 END_TEST
 
@@ -284,6 +322,7 @@ dapl_ia_suite(void)
 	tcase_add_test(tc, open__bad_arguments__are_told_apart);
 	tcase_add_test(tc, open__unknown_host__is_an_address_error);
 	tcase_add_test(tc, open__unreadable_parameters__are_refused);
+	tcase_add_test(tc, open__with_a_personality__the_device_has_it);
 	tcase_add_test(tc, open__no_device__fails_clearly_and_at_once);
 	tcase_add_test(tc, open__twice__gives_two_adapters_of_one_device);
 	tcase_add_test(tc, open_and_close__400_times_under_50_descriptors__leaks_nothing);

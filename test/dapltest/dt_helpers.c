@@ -41,6 +41,8 @@ setup(void)
 	record(f, "soft-step", library, where, "step");
 	record(f, "soft-loops", library, where, "loops=3");
 	record(f, "trouble", TROUBLE_PATH, "lo", "");
+	record(f, "soft-spurious", library, where, "personality=spurious");
+	record(f, "bad-personality", library, where, "personality=lazy");
 	record(f, "bad-host", library, "no-such-host.invalid", "");
 	record(f, "bad-word", library, where, "loop=3");
 	record(f, "bad-empty", library, "", "");
