@@ -10,29 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
-
-#include "soft/soft_arm.h"
-
-/* What differs between the provider's two libraries. */
-int cq_arm(struct ibv_cq *cq, bool solicited_only);
-int cq_arm_option(const char *word);
-extern const bool cq_arm_is_exact;
-const bool cq_arm_is_exact = true;
-
-int
-cq_arm(struct ibv_cq *cq, bool solicited_only)
-{
-	return soft_cq_arm(cq, solicited_only);
-}
-
-int
-cq_arm_option(const char *word)
-{
-	(void)word;
-	return -1;
-}
 
 #define CHANNELS 8
 
