@@ -46,6 +46,27 @@ list_remove(struct cno *cno, struct evd *evd)
 	evd->triggered_next = NULL;
 }
 
+static bool
+is_triggered(const struct cno *cno)
+{
+	return cno->first || cno->forsaken;
+}
+
+/* Ends every section that may have triggered the CNO or consumed the last trigger. */
+static void
+show_fd(struct cno *cno)
+{
+	const bool readable = is_triggered(cno);
+
+	if (cno->fd < 0 || readable == cno->fd_readable)
+		return;
+	cno->fd_readable = readable;
+	if (readable)
+		os_event_set(cno->fd);
+	else
+		(void)os_event_clear(cno->fd);
+}
+
 static struct evd *
 unseen_by_agent(const struct cno *cno)
 {
@@ -93,6 +114,7 @@ told(struct evd_listener *listener, struct evd *evd)
 	evd->agent_unseen = true;
 	(void)park_list_wake_first(&cno->waiters);
 	queue_agent(cno);
+	show_fd(cno);
 	os_unlock(&cno->lock);
 }
 
@@ -105,6 +127,7 @@ left(struct evd_listener *listener, struct evd *evd)
 	list_remove(cno, evd);
 	if (cno->owed_evd == evd->cfg.handle)
 		cno->owed_evd = DAT_HANDLE_NULL;
+	show_fd(cno);
 	os_unlock(&cno->lock);
 }
 
@@ -114,6 +137,15 @@ static bool
 quiescent(const struct cno *cno)
 {
 	return !cno->in_agent && !cno->job_queued && cno->n_waiters == 0;
+}
+
+/* Nobody is inside.  Who polls the descriptor still sees it readable: it was made so. */
+static void
+destroy(struct cno *cno)
+{
+	if (cno->fd >= 0)
+		os_close(cno->fd);
+	cno->cfg.destroyed(cno);
 }
 
 /* Drops the lock; the CNO must not be touched afterwards. */
@@ -130,7 +162,7 @@ leave(struct cno *cno)
 	}
 	os_unlock(&cno->lock);
 	if (last)
-		cno->cfg.destroyed(cno);
+		destroy(cno);
 }
 
 static void
@@ -187,6 +219,10 @@ cno_slot_init(struct cno *cno)
 int
 cno_open(struct cno *cno, const struct cno_config *config)
 {
+	int fd = config->with_fd ? os_event_open(false) : -1;
+
+	if (config->with_fd && fd < 0)
+		return fd;
 	os_lock(&cno->lock);
 	cno->cfg = *config;
 	cno->freed = cno->free_on_return = false;
@@ -199,6 +235,8 @@ cno_open(struct cno *cno, const struct cno_config *config)
 	cno->job = (struct loop_job){ .run = run_agent };
 	cno->job_queued = cno->in_agent = false;
 	forgive_agent(cno);
+	cno->fd = fd;
+	cno->fd_readable = cno->forsaken = false;
 	cno->alive = true;
 	os_unlock(&cno->lock);
 	return 0;
@@ -222,6 +260,8 @@ cno_free(struct cno *cno, bool abrupt)
 	cno->alive = false;
 	cno->freed = true;
 	park_list_wake_all(&cno->waiters);
+	cno->forsaken = true;
+	show_fd(cno);
 	if (cno->job_queued && loop_unready(&cno->job))
 		cno->job_queued = false;
 	if (os_self()->agent_of == cno) {
@@ -241,7 +281,7 @@ cno_free(struct cno *cno, bool abrupt)
 	}
 	park_list_remove(&cno->frees, &entry);
 	os_unlock(&cno->lock);
-	cno->cfg.destroyed(cno);
+	destroy(cno);
 	return 0;
 }
 
@@ -259,6 +299,8 @@ cno_ref(struct cno *cno)
 	os_lock(&cno->lock);
 	if (cno->alive) {
 		cno->evds++;
+		cno->forsaken = false;
+		show_fd(cno);
 		r = 0;
 	}
 	os_unlock(&cno->lock);
@@ -272,6 +314,8 @@ cno_unref(struct cno *cno)
 	if (--cno->evds == 0) {
 		cno->deserted++;
 		park_list_wake_all(&cno->waiters);
+		cno->forsaken = cno->fd >= 0;
+		show_fd(cno);
 	}
 	os_unlock(&cno->lock);
 }
@@ -293,15 +337,44 @@ pop(struct cno *cno)
 	return evd;
 }
 
+/* Consumes a trigger, if there is one: true, and whose it was. */
+static bool
+consume(struct cno *cno, DAT_EVD_HANDLE *handle)
+{
+	struct evd *evd = pop(cno);
+	const bool forsaken = cno->forsaken;
+
+	if (evd)
+		*handle = evd->cfg.handle;
+	else
+		cno->forsaken = false;
+	show_fd(cno);
+	return evd || forsaken;
+}
+
+int
+cno_trigger(struct cno *cno, DAT_EVD_HANDLE *handle)
+{
+	int r = -ENODEV;
+
+	*handle = DAT_HANDLE_NULL;
+	os_lock(&cno->lock);
+	if (cno->alive && cno->fd < 0)
+		r = -EINVAL;
+	else if (cno->alive)
+		r = consume(cno, handle) ? 0 : -EAGAIN;
+	os_unlock(&cno->lock);
+	return r;
+}
+
 int
 cno_wait(struct cno *cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *handle)
 {
 	uint64_t deadline = PARK_FOREVER, deserted;
-	bool expired, interrupted = false;
 	struct park_entry entry;
 	struct park *park;
-	struct evd *evd;
-	int r;
+	bool expired, got;
+	int r, why = 0;
 
 	*handle = DAT_HANDLE_NULL;
 	if (timeout != DAT_TIMEOUT_INFINITE)
@@ -312,12 +385,10 @@ cno_wait(struct cno *cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *handle)
 		return -ENODEV;
 	}
 	deserted = cno->deserted;
-	evd = pop(cno);
-	if (evd || timeout == 0) {
-		if (evd)
-			*handle = evd->cfg.handle;
+	got = consume(cno, handle);
+	if (got || timeout == 0) {
 		os_unlock(&cno->lock);
-		return evd ? 0 : -ETIMEDOUT;
+		return got ? 0 : -ETIMEDOUT;
 	}
 	park = park_self();
 	if (!park) {
@@ -330,26 +401,23 @@ cno_wait(struct cno *cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *handle)
 	for (;;) {
 		park_reset(park);
 		expired = os_clock_ns() >= deadline; /* before the look: the last look is not early */
-		evd = pop(cno);
 		r = 0;
-		if (evd) {
-			*handle = evd->cfg.handle;
+		if (cno->alive && consume(cno, handle))
 			break;
-		}
 		if (!cno->alive)
 			r = -ECANCELED;
 		else if (cno->deserted != deserted)
 			break;
 		else if (expired)
 			r = -ETIMEDOUT;
-		else if (interrupted)
-			r = -EINTR;
+		else
+			r = why;
 		if (r)
 			break;
 		os_unlock(&cno->lock);
 		r = park_sleep(park, deadline, -1, NULL);
 		os_lock(&cno->lock);
-		interrupted = r == -EINTR;
+		why = r == -ETIMEDOUT ? 0 : r; /* a signal, or the thread cannot sleep at all */
 	}
 	park_list_remove(&cno->waiters, &entry);
 	cno->n_waiters--;

@@ -21,12 +21,14 @@ struct cno;
 struct cno_config {
 	struct loop *loop; /* calls the agent */
 	DAT_OS_WAIT_PROXY_AGENT agent;
+	bool with_fd; /* its proxy is a descriptor, which is readable while the CNO is TRIGGERED */
 	/* The end of cno_free(); as evd_config's. */
 	void (*destroyed)(struct cno *cno);
 };
 
 /* Once per memory slot, ever. */
 void cno_slot_init(struct cno *cno);
+/* 0, or no descriptor was to be had: -errno. */
 int cno_open(struct cno *cno, const struct cno_config *config);
 
 /*
@@ -48,6 +50,13 @@ void cno_unref(struct cno *cno);
  * meanwhile: *evd NULL).
  */
 int cno_wait(struct cno *cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd);
+
+/*
+ * The same without waiting, for a CNO with a descriptor: *evd is NULL also when the last EVD went,
+ * which triggers such a CNO, because who polls the descriptor could not learn of it otherwise.
+ * -EAGAIN: not triggered.  -EINVAL: it has no descriptor.  -ENODEV.
+ */
+int cno_trigger(struct cno *cno, DAT_EVD_HANDLE *evd);
 
 /* Installs or removes the one-shot agent; on a TRIGGERED CNO it is called at once, by the loop. */
 int cno_modify_agent(struct cno *cno, DAT_OS_WAIT_PROXY_AGENT agent);
@@ -73,6 +82,16 @@ struct cno {
 	bool agent_owed; /* a waiter took the trigger first, while an agent was installed */
 	DAT_EVD_HANDLE owed_evd;
 	struct park_list frees;
+	int fd;		  /* -1: none */
+	bool fd_readable; /* as this CNO left it */
+	bool forsaken;	  /* the last EVD went: a trigger of its own, where there is a descriptor */
 };
+
+/* The descriptor, or -1; constant while open.  To be polled, never read: cno_trigger() does that. */
+static inline int
+cno_fd(const struct cno *cno)
+{
+	return cno->fd;
+}
 
 #endif

@@ -28,10 +28,13 @@ destroyed(struct cno *core)
 }
 
 static int
-create(struct ia *ia, DAT_OS_WAIT_PROXY_AGENT agent, struct dapl_cno **out)
+create(struct ia *ia, DAT_OS_WAIT_PROXY_AGENT agent, bool with_fd, struct dapl_cno **out)
 {
 	struct cno_config config = {
-		.loop = ia->loops[0].loop, .agent = agent, .destroyed = destroyed
+		.loop = ia->loops[0].loop,
+		.agent = agent,
+		.with_fd = with_fd,
+		.destroyed = destroyed,
 	};
 	struct dapl_cno *cno = slab_alloc(&slab);
 	int r;
@@ -72,13 +75,40 @@ dapl_cno_create(DAT_IA_HANDLE ia_handle, DAT_OS_WAIT_PROXY_AGENT agent, DAT_CNO_
 
 	if (!ia)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-	r = cno_handle ? create(ia, agent, &cno) : -EINVAL;
+	r = cno_handle ? create(ia, agent, false, &cno) : -EINVAL;
 	if (!r)
 		*cno_handle = cno->obj.handle;
 	ia_leave(ia);
 	if (!cno_handle)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
 	return r ? err_resource(r, DAT_RESOURCE_MEMORY) : DAT_SUCCESS;
+}
+
+DAT_RETURN
+dapl_cno_fd_create(DAT_IA_HANDLE ia_handle, DAT_FD *fd, DAT_CNO_HANDLE *cno_handle)
+{
+	const DAT_OS_WAIT_PROXY_AGENT no_agent = { NULL, NULL };
+	struct ia *ia = ia_enter(ia_handle);
+	DAT_RETURN ret = DAT_SUCCESS;
+	struct dapl_cno *cno;
+	int r;
+
+	if (!ia)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+	if (!fd || !cno_handle) {
+		ret = DAT_ERROR(DAT_INVALID_PARAMETER, fd ? DAT_INVALID_ARG3 : DAT_INVALID_ARG2);
+		goto leave;
+	}
+	r = create(ia, no_agent, true, &cno);
+	if (r) {
+		ret = err_resource(r, DAT_RESOURCE_MEMORY);
+		goto leave;
+	}
+	*fd = cno_fd(&cno->core);
+	*cno_handle = cno->obj.handle;
+leave:
+	ia_leave(ia);
+	return ret;
 }
 
 struct dapl_cno *
@@ -108,8 +138,13 @@ dapl_cno_modify_agent(DAT_CNO_HANDLE handle, DAT_OS_WAIT_PROXY_AGENT agent)
 
 	if (!cno)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
-	r = cno_modify_agent(&cno->core, agent);
+	/* A CNO has one proxy, and this one's is the descriptor. */
+	r = agent.proxy_agent_func && cno_fd(&cno->core) >= 0 ?
+		-EINVAL :
+		cno_modify_agent(&cno->core, agent);
 	os_unlock(&cno->obj.lock);
+	if (r == -EINVAL)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
 	return r ? DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO) : DAT_SUCCESS;
 }
 
@@ -119,10 +154,12 @@ dapl_cno_query(DAT_CNO_HANDLE handle, DAT_CNO_PARAM_MASK mask, DAT_CNO_PARAM *pa
 	struct dapl_cno *cno = object_lock(handle, KIND_CNO);
 	DAT_OS_WAIT_PROXY_AGENT agent;
 	struct ia *ia;
+	int fd;
 
 	if (!cno)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
 	ia = cno->obj.ia;
+	fd = cno_fd(&cno->core);
 	(void)cno_query(&cno->core, &agent);
 	os_unlock(&cno->obj.lock);
 	if ((unsigned int)mask > DAT_CNO_FIELD_ALL)
@@ -132,6 +169,10 @@ dapl_cno_query(DAT_CNO_HANDLE handle, DAT_CNO_PARAM_MASK mask, DAT_CNO_PARAM *pa
 	param->ia_handle = registry_ia_handle(ia->self);
 	param->proxy_type = agent.proxy_agent_func ? DAT_PROXY_TYPE_AGENT : DAT_PROXY_TYPE_NONE;
 	param->proxy.agent = agent;
+	if (fd >= 0) {
+		param->proxy_type = DAT_PROXY_TYPE_FD;
+		param->proxy.fd = fd;
+	}
 	return DAT_SUCCESS;
 }
 
@@ -159,6 +200,19 @@ dapl_cno_wait(DAT_CNO_HANDLE handle, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd)
 	if (r == 0 || r == -ETIMEDOUT || r == -ECANCELED)
 		*evd = found;
 	return err_cno_wait(r);
+}
+
+DAT_RETURN
+dapl_cno_trigger(DAT_CNO_HANDLE handle, DAT_EVD_HANDLE *evd)
+{
+	struct dapl_cno *cno = object_lock(handle, KIND_CNO);
+	int r;
+
+	if (!cno)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
+	r = evd ? cno_trigger(&cno->core, evd) : 0;
+	os_unlock(&cno->obj.lock);
+	return evd ? err_cno_trigger(r) : DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 }
 
 static int

@@ -192,3 +192,18 @@ err_cno_wait(int error)
 		return DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE);
 	}
 }
+
+DAT_RETURN
+err_cno_trigger(int error)
+{
+	switch (-error) {
+	case 0:
+		return DAT_SUCCESS;
+	case EAGAIN:
+		return (DAT_RETURN)DAT_QUEUE_EMPTY;
+	case EINVAL: /* it was not made by dat_cno_fd_create() */
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
+	default:
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
+	}
+}

@@ -28,5 +28,6 @@ DAT_RETURN err_evd_dequeue(int error, bool on_cq);
 DAT_RETURN err_evd_resize(int error);
 DAT_RETURN err_evd_modify_upcall(int error);
 DAT_RETURN err_cno_wait(int error);
+DAT_RETURN err_cno_trigger(int error);
 
 #endif

@@ -245,21 +245,6 @@ dapl_srq_set_lw(DAT_SRQ_HANDLE srq, DAT_COUNT low_watermark)
 }
 
 DAT_RETURN
-dapl_cno_fd_create(DAT_IA_HANDLE ia, DAT_FD *fd, DAT_CNO_HANDLE *cno)
-{
-	(void)fd;
-	(void)cno;
-	return missing(ia, KIND_IA, DAT_INVALID_HANDLE_IA);
-}
-
-DAT_RETURN
-dapl_cno_trigger(DAT_CNO_HANDLE cno, DAT_EVD_HANDLE *evd)
-{
-	(void)evd;
-	return missing(cno, KIND_CNO, DAT_INVALID_HANDLE_CNO);
-}
-
-DAT_RETURN
 dapl_ia_ha_related(DAT_IA_HANDLE ia, const DAT_NAME_PTR name, DAT_BOOLEAN *answer)
 {
 	(void)name;

@@ -6,6 +6,9 @@ main(int argc, char **argv)
 {
 	static const runner_suite_fn suites[] = {
 		contract_resize_suite,
+		contract_cno_suite,
+		contract_fd_suite,
+		contract_funnel_suite,
 		contract_overflow_suite,
 		NULL,
 	};

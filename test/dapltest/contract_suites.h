@@ -6,5 +6,8 @@
 
 Suite *contract_resize_suite(void);
 Suite *contract_overflow_suite(void);
+Suite *contract_cno_suite(void);
+Suite *contract_fd_suite(void);
+Suite *contract_funnel_suite(void);
 
 #endif

@@ -15,6 +15,7 @@ main(int argc, char **argv)
 		evd_resize_suite,
 		cno_wait_suite,
 		cno_agent_suite,
+		cno_fd_suite,
 		evd_fault_suite,
 		evd_inside_suite,
 		debate_policy_suite,

@@ -15,6 +15,7 @@ Suite *evd_free_suite(void);
 Suite *evd_resize_suite(void);
 Suite *cno_wait_suite(void);
 Suite *cno_agent_suite(void);
+Suite *cno_fd_suite(void);
 Suite *evd_fault_suite(void);
 Suite *evd_inside_suite(void);
 Suite *debate_policy_suite(void);

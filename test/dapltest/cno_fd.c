@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A CNO with a descriptor: readable while and only while it is triggered. */
+#include <fcntl.h>
+#include <poll.h>
+
+#include "cno_story.h"
+#include "evd_suites.h"
+
+static struct story st;
+static struct cno cno;
+static int ended;
+
+static void
+gone(struct cno *c)
+{
+	(void)c;
+	ended++;
+}
+
+static void
+setup(void)
+{
+	const struct cno_config config = { .with_fd = true, .destroyed = gone };
+	struct cno_config with_loop = config;
+
+	story_begin(&st, NULL);
+	ended = 0;
+	with_loop.loop = st.loop;
+	cno_slot_init(&cno);
+	ck_assert_int_eq(cno_open(&cno, &with_loop), 0);
+	ck_assert_int_eq(cno_ref(&cno), 0);
+	ck_assert_int_eq(evd_set_listener(&st.dev.evd, cno_listener(&cno), &cno), 0);
+	story_settle(&st);
+}
+
+static void
+teardown(void)
+{
+	ck_assert_int_eq(evd_set_listener(&st.dev.evd, NULL, DAT_HANDLE_NULL), 0);
+	if (cno.evds)
+		cno_unref(&cno);
+	ck_assert_int_eq(cno_free(&cno, false), 0);
+	ck_assert_int_eq(ended, 1);
+	story_end(&st);
+}
+
+static bool
+readable(void)
+{
+	struct pollfd p = { .fd = cno_fd(&cno), .events = POLLIN };
+
+	return poll(&p, 1, 0) == 1;
+}
+
+static void
+post_and_tell(uint64_t id)
+{
+	ck_assert_int_eq(script_post(&st.dev, id), 0);
+	story_settle(&st);
+}
+
+START_TEST(trigger__nothing_came__says_so)
+{
+	DAT_EVD_HANDLE handle = &st;
+
+	ck_assert(!readable());
+	ck_assert_int_eq(cno_trigger(&cno, &handle), -EAGAIN);
+	ck_assert_ptr_null(handle);
+}
+END_TEST
+
+START_TEST(trigger__told_twice__is_consumed_at_once_and_shown_again_by_the_next)
+{
+	DAT_EVD_HANDLE handle;
+
+	for (uint64_t i = 0; i < 3; i++) {
+		post_and_tell(100 + 2 * i);
+		post_and_tell(101 + 2 * i);
+		ck_assert(readable());
+		ck_assert_int_eq(cno_trigger(&cno, &handle), 0);
+		ck_assert_ptr_eq(handle, st.dev.evd.cfg.handle);
+		ck_assert(!readable());
+		ck_assert_int_eq(cno_trigger(&cno, &handle), -EAGAIN);
+		story_dequeues(&st, 100 + 2 * i);
+		story_dequeues(&st, 101 + 2 * i);
+	}
+}
+END_TEST
+
+START_TEST(wait__consumes_the_trigger__fd_is_quiet)
+{
+	DAT_EVD_HANDLE handle;
+
+	post_and_tell(100);
+	ck_assert_int_eq(cno_wait(&cno, 0, &handle), 0);
+	ck_assert(!readable());
+	ck_assert_int_eq(cno_wait(&cno, 0, &handle), -ETIMEDOUT);
+	story_dequeues(&st, 100);
+}
+END_TEST
+
+START_TEST(evd_leaves__its_trigger_goes_with_it)
+{
+	post_and_tell(100);
+	ck_assert(readable());
+	ck_assert_int_eq(evd_set_listener(&st.dev.evd, NULL, DAT_HANDLE_NULL), 0);
+	ck_assert(!readable());
+	story_dequeues(&st, 100);
+}
+END_TEST
+
+START_TEST(last_evd_leaves__is_a_trigger_of_its_own)
+{
+	DAT_EVD_HANDLE handle = &st;
+
+	cno_unref(&cno);
+	ck_assert(readable());
+	ck_assert_int_eq(cno_trigger(&cno, &handle), 0);
+	ck_assert_ptr_null(handle);
+	ck_assert(!readable());
+	ck_assert_int_eq(cno_trigger(&cno, &handle), -EAGAIN);
+	ck_assert_int_eq(cno_ref(&cno), 0);
+	cno_unref(&cno);
+	ck_assert_int_eq(cno_wait(&cno, 0, &handle), 0);
+	ck_assert_ptr_null(handle);
+	ck_assert(!readable());
+	ck_assert_int_eq(cno_ref(&cno), 0);
+	cno_unref(&cno);
+	ck_assert_int_eq(cno_ref(&cno), 0); /* not forsaken any more */
+	ck_assert(!readable());
+	post_and_tell(100);
+	ck_assert_int_eq(cno_trigger(&cno, &handle), 0);
+	ck_assert_ptr_eq(handle, st.dev.evd.cfg.handle);
+	story_dequeues(&st, 100);
+}
+END_TEST
+
+START_TEST(without_a_descriptor__cannot_be_asked)
+{
+	const struct cno_config config = { .destroyed = gone };
+	DAT_EVD_HANDLE handle = &st;
+	static struct cno plain;
+
+	cno_slot_init(&plain);
+	ck_assert_int_eq(cno_open(&plain, &config), 0);
+	ck_assert_int_eq(cno_fd(&plain), -1);
+	ck_assert_int_eq(cno_trigger(&plain, &handle), -EINVAL);
+	ck_assert_int_eq(cno_ref(&plain), 0);
+	cno_unref(&plain);
+	ck_assert_int_eq(cno_wait(&plain, 0, &handle), -ETIMEDOUT);
+	ck_assert_int_eq(cno_free(&plain, false), 0);
+	ck_assert_int_eq(cno_trigger(&plain, &handle), -ENODEV);
+	ck_assert_int_eq(ended, 1);
+	ended = 0;
+}
+END_TEST
+
+START_TEST(freed__who_polls_sees_it_readable_and_the_descriptor_goes)
+{
+	const struct cno_config config = { .with_fd = true, .destroyed = gone };
+	struct pollfd p = { .events = POLLIN };
+	static struct cno other;
+	DAT_EVD_HANDLE handle;
+
+	cno_slot_init(&other);
+	ck_assert_int_eq(cno_open(&other, &config), 0);
+	p.fd = dup(cno_fd(&other));
+	ck_assert_int_eq(poll(&p, 1, 0), 0);
+	ck_assert_int_eq(cno_free(&other, false), 0);
+	ck_assert_int_eq(poll(&p, 1, 0), 1);
+	ck_assert_int_eq(fcntl(cno_fd(&other), F_GETFD), -1);
+	ck_assert_int_eq(cno_trigger(&other, &handle), -ENODEV);
+	close(p.fd);
+	ended = 0;
+}
+END_TEST
+
+Suite *
+cno_fd_suite(void)
+{
+	Suite *s = suite_create("cno_fd");
+	TCase *tc = runner_tcase(s, "fd");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, trigger__nothing_came__says_so);
+	tcase_add_test(tc, trigger__told_twice__is_consumed_at_once_and_shown_again_by_the_next);
+	tcase_add_test(tc, wait__consumes_the_trigger__fd_is_quiet);
+	tcase_add_test(tc, evd_leaves__its_trigger_goes_with_it);
+	tcase_add_test(tc, last_evd_leaves__is_a_trigger_of_its_own);
+	tcase_add_test(tc, without_a_descriptor__cannot_be_asked);
+	tcase_add_test(tc, freed__who_polls_sees_it_readable_and_the_descriptor_goes);
+	return s;
+}
