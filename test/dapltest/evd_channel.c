@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Who reads the completion channel, shared or private, as the taker changes. */
+#include <stdatomic.h>
+
 #include "cno/cno.h"
 
 #include "evd_story.h"
@@ -198,6 +200,36 @@ START_TEST(shared__upcalls_on_a_threaded_loop__persistent)
 }
 END_TEST
 
+static int (*read_truly)(void *source);
+static atomic_int reads;
+
+/* As when the loop, whose handler may be entered once more, was faster. */
+static int
+find_it_read(void *source)
+{
+	return atomic_fetch_add(&reads, 1) < 2 ? 0 : read_truly(source);
+}
+
+START_TEST(private__another_thread_read_it__the_waiter_sleeps_on)
+{
+	struct waiter w;
+
+	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
+	read_truly = st.dev.ops.read;
+	st.dev.ops.read = find_it_read;
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 2);
+	script_complete(&st.dev, 1);
+	while (atomic_load(&reads) < 3)
+		script_sleep_ms(1);
+	script_complete(&st.dev, 2);
+	ck_assert_int_eq(waiter_join(&w), 0);
+	ck_assert_uint_eq(waiter_id(&w), 1);
+	ck_assert_uint_le(st.dev.gets, 2); /* what it did not get it does not book */
+	story_dequeues(&st, 2);
+	story_end(&st);
+}
+END_TEST
+
 Suite *
 evd_channel_suite(void)
 {
@@ -214,5 +246,6 @@ evd_channel_suite(void)
 	tcase_add_test(tc, private__shared_loop_thread__no_turn_without_a_reason);
 	tcase_add_test(tc, shared__waiter__woken_through_the_loop);
 	tcase_add_test(tc, shared__upcalls_on_a_threaded_loop__persistent);
+	tcase_add_test(tc, private__another_thread_read_it__the_waiter_sleeps_on);
 	return s;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The misbehaving device: arming fails, polling fails, more comes than was asked for. */
+#include <pthread.h>
+
 #include "evd_story.h"
 #include "evd_suites.h"
 
@@ -57,6 +59,7 @@ START_TEST(arm_fails_again_later__a_second_episode_is_reported)
 		for (int i = 0; i < 10; i++)
 			(void)loop_step(st.loop, 2);
 		ck_assert_int_eq(st.dev.faults, episode);
+		ck_assert_uint_eq(st.dev.evd.fault_delay, 0); /* the next begins with the least */
 	}
 	story_quiet(&st);
 }
@@ -237,6 +240,59 @@ START_TEST(disabled_in_back_off__enabled_again__called_at_once)
 }
 END_TEST
 
+START_TEST(second_poll_of_a_run_fails__reported_and_retried_without_another_arm)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	st.dev.after_arm = (struct script_hook){ .fn = fail_next_poll };
+	script_spurious(&st.dev);
+	ck_assert(script_deliver(&st.dev));
+	(void)loop_step(st.loop, 0);
+	ck_assert_int_eq(st.dev.faults, 1);
+	script_complete(&st.dev, 1); /* armed: it tells, whatever became of the poll */
+	ck_assert_uint_eq(script_raised(&st.dev), 1);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, 1);
+	story_quiet(&st);
+	ck_assert_uint_eq(st.dev.arms, 3);
+}
+END_TEST
+
+static pthread_t freeing;
+
+static void *
+free_thread(void *arg)
+{
+	struct script *dev = arg;
+
+	must(evd_free(&dev->evd) == 0);
+	return NULL;
+}
+
+static void
+be_freed_elsewhere(struct script *s)
+{
+	must(pthread_create(&freeing, NULL, free_thread, s) == 0);
+	while (evd_is(&s->evd, s))
+		script_sleep_ms(1);
+	script_sleep_ms(5);
+	must(s->destroyed == 0); /* waits for this thread */
+}
+
+START_TEST(freed_while_a_fault_is_reported__the_run_ends_and_is_not_retried)
+{
+	st.dev.on_fault = be_freed_elsewhere;
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	st.dev.fail_arms = 1000;
+	script_spurious(&st.dev);
+	ck_assert(script_deliver(&st.dev));
+	ck_assert_int_eq(loop_step(st.loop, 0), 1);
+	pthread_join(freeing, NULL);
+	ck_assert_int_eq(st.dev.destroyed, 1);
+	ck_assert_int_eq(st.dev.faults, 1);
+	ck_assert_int_eq(loop_step(st.loop, 5), 0);
+}
+END_TEST
+
 Suite *
 evd_fault_suite(void)
 {
@@ -257,5 +313,7 @@ evd_fault_suite(void)
 	tcase_add_test(tc, poll_fails__what_is_queued_is_still_handed_out);
 	tcase_add_test(tc, hint__always_says_maybe__polls_again_and_rests);
 	tcase_add_test(tc, disabled_in_back_off__enabled_again__called_at_once);
+	tcase_add_test(tc, second_poll_of_a_run_fails__reported_and_retried_without_another_arm);
+	tcase_add_test(tc, freed_while_a_fault_is_reported__the_run_ends_and_is_not_retried);
 	return s;
 }

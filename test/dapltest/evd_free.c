@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evd_free: from where it is called, and what is under way. */
 #include <pthread.h>
+#include <signal.h>
 #include <time.h>
 
 #include "evd_story.h"
@@ -31,6 +32,7 @@ free_own(struct tape *tape, uint64_t id)
 START_TEST(free__idle__destroyed_once_and_then_dead)
 {
 	DAT_EVENT event = script_event(1);
+	struct dat_rearm_evd_counters counters;
 	struct evd_status status;
 	struct evd *evd = &st.dev.evd;
 	int nmore;
@@ -47,6 +49,8 @@ START_TEST(free__idle__destroyed_once_and_then_dead)
 	ck_assert_int_eq(evd_set_solicited(evd, true), -ENODEV);
 	ck_assert_int_eq(evd_set_listener(evd, NULL, NULL), -ENODEV);
 	ck_assert_int_eq(evd_query(evd, &status), -ENODEV);
+	ck_assert_int_eq(evd_query_counters(evd, &counters), -ENODEV);
+	ck_assert_int_eq(evd_refresh(evd), -ENODEV);
 	ck_assert(!evd_mark_overflow(evd));
 	ck_assert(!evd_is(evd, &st.dev));
 	ck_assert_int_eq(st.dev.destroyed, 1);
@@ -357,6 +361,93 @@ START_TEST(free__a_dequeue_runs_an_effect__waits_for_it)
 }
 END_TEST
 
+static void
+tear_down_twice_and_free(struct tape *tape, uint64_t id)
+{
+	struct evd *evd = &tape->dev->evd;
+
+	(void)id;
+	for (int i = 0; i < 2; i++)
+		must(evd_modify_upcall(evd, DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) == 0);
+	must(evd->exempt == 1);
+	must(evd_free(evd) == 0);
+	must(evd->exempt == 1 && tape->dev->destroyed == 0);
+}
+
+START_TEST(free__from_own_upcall_after_teardowns__counted_out_once_and_the_return_destroys)
+{
+	st.tape.then = tear_down_twice_and_free;
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	story_upcall(&st, 100);
+	ck_assert_int_eq(st.dev.destroyed, 1);
+}
+END_TEST
+
+static int detained; /* 1: a signal handler keeps its thread; 2: it may go */
+
+static void
+detain(int number)
+{
+	(void)number;
+	__atomic_store_n(&detained, 1, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&detained, __ATOMIC_SEQ_CST) == 1)
+		script_sleep_ms(1);
+}
+
+static void *
+teardown_thread(void *arg)
+{
+	struct script *dev = arg;
+
+	must(evd_modify_upcall(&dev->evd, DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) == 0);
+	return NULL;
+}
+
+static void
+await(const int *what, int value)
+{
+	bool there = false;
+
+	while (!there) {
+		script_sleep_ms(1);
+		os_lock(&st.dev.evd.lock);
+		there = *what == value;
+		os_unlock(&st.dev.evd.lock);
+	}
+}
+
+START_TEST(free__a_teardown_is_late_to_leave__waits_for_it)
+{
+	const struct sigaction action = { .sa_handler = detain };
+	pthread_t tearing, freeing;
+
+	ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
+	begin_threaded(SCRIPT_SHARED);
+	tape_hold(&st.tape);
+	script_complete(&st.dev, 1);
+	tape_await_inside(&st.tape, 1);
+	ck_assert_int_eq(pthread_create(&tearing, NULL, teardown_thread, &st.dev), 0);
+	await(&st.dev.evd.tearing, 1);
+	ck_assert_int_eq(pthread_create(&freeing, NULL, free_thread, &st.dev), 0);
+	while (evd_is(&st.dev.evd, &st.dev))
+		script_sleep_ms(1);
+	ck_assert_int_eq(pthread_kill(tearing, SIGUSR1), 0);
+	while (__atomic_load_n(&detained, __ATOMIC_SEQ_CST) == 0)
+		script_sleep_ms(1);
+	tape_release(&st.tape);
+	await(&st.dev.evd.in_progress, 0);
+	script_sleep_ms(10);
+	pthread_mutex_lock(&st.dev.lock);
+	ck_assert_int_eq(st.dev.destroyed, 0); /* the other thread is still inside */
+	pthread_mutex_unlock(&st.dev.lock);
+	__atomic_store_n(&detained, 2, __ATOMIC_SEQ_CST);
+	pthread_join(tearing, NULL);
+	pthread_join(freeing, NULL);
+	ck_assert_int_eq(st.dev.destroyed, 1);
+}
+END_TEST
+
 Suite *
 evd_free_suite(void)
 {
@@ -379,5 +470,8 @@ evd_free_suite(void)
 	tcase_add_test(tc, free__private_channel_in_the_loop__removed_before_it_is_closed);
 	tcase_add_test(tc, free__waits_for_an_upcall_while_its_channel_is_readable__the_loop_sleeps);
 	tcase_add_test(tc, free__a_dequeue_runs_an_effect__waits_for_it);
+	tcase_add_test(tc,
+	    free__from_own_upcall_after_teardowns__counted_out_once_and_the_return_destroys);
+	tcase_add_test(tc, free__a_teardown_is_late_to_leave__waits_for_it);
 	return s;
 }

@@ -264,6 +264,18 @@ START_TEST(thread_ends__its_descriptor_is_closed)
 }
 END_TEST
 
+START_TEST(sleep__no_park_but_a_descriptor__readable_said_so)
+{
+	int fd = os_event_open(false);
+	bool ready = false;
+
+	os_event_set(fd);
+	ck_assert_int_eq(park_sleep(NULL, PARK_FOREVER, fd, &ready), 0);
+	ck_assert(ready);
+	os_close(fd);
+}
+END_TEST
+
 Suite *
 evd_park_suite(void)
 {
@@ -283,5 +295,6 @@ evd_park_suite(void)
 	tcase_add_test(tc, sleep__on_a_loops_thread__its_jobs_are_pumped);
 	tcase_add_test(tc, wake_first__only_the_first);
 	tcase_add_test(tc, thread_ends__its_descriptor_is_closed);
+	tcase_add_test(tc, sleep__no_park_but_a_descriptor__readable_said_so);
 	return s;
 }

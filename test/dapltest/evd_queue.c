@@ -387,6 +387,45 @@ START_TEST(max_depth__is_the_high_water_mark)
 }
 END_TEST
 
+START_TEST(hold_released_again_while_others_wait__order_of_release)
+{
+	struct evd_hold other;
+	uint64_t id = 50;
+
+	ck_assert_int_eq(evd_hold_init(&other, sizeof id, 2), 0);
+	ck_assert_int_eq(evd_queue_hold(&hold, &id), 0);
+	evd_queue_release(&q, &hold);
+	id = 60;
+	ck_assert_int_eq(evd_queue_hold(&other, &id), 0);
+	evd_queue_release(&q, &other);
+	id = 51;
+	ck_assert_int_eq(evd_queue_hold(&hold, &id), 0);
+	evd_queue_release(&q, &hold);
+	ck_assert_uint_eq(taken(), 50);
+	ck_assert_uint_eq(taken(), 60);
+	ck_assert_uint_eq(taken(), 51);
+	ck_assert_uint_eq(taken(), 0);
+	evd_hold_fini(&other);
+}
+END_TEST
+
+START_TEST(purge__no_device__posted_events_alone_go)
+{
+	struct evd_queue soft;
+	DAT_EVENT event = script_event(7);
+	uint64_t who = 7;
+
+	ck_assert_int_eq(evd_queue_init(&soft, 2, 0), 0);
+	ck_assert_int_eq(evd_queue_post(&soft, &event, false), 0);
+	event = script_event(8);
+	ck_assert_int_eq(evd_queue_post(&soft, &event, false), 0);
+	evd_queue_purge(&soft, NULL, raw_is, event_is, &who);
+	ck_assert_uint_eq(evd_queue_count(&soft), 1);
+	ck_assert_uint_eq(script_id(&soft.posted[soft.posted_head].event), 8);
+	evd_queue_fini(&soft);
+}
+END_TEST
+
 Suite *
 evd_queue_suite(void)
 {
@@ -416,5 +455,7 @@ evd_queue_suite(void)
 	tcase_add_test(tc, purge__closed_barrier__frees_what_stood_behind_it);
 	tcase_add_test(tc, purge__held_and_released__both_go);
 	tcase_add_test(tc, max_depth__is_the_high_water_mark);
+	tcase_add_test(tc, hold_released_again_while_others_wait__order_of_release);
+	tcase_add_test(tc, purge__no_device__posted_events_alone_go);
 	return s;
 }

@@ -112,6 +112,8 @@ START_TEST(counters__arms_upcalls_notifications_races)
 	ck_assert(script_deliver(&st.dev));
 	story_quiet(&st);
 	ck_assert_uint_eq(counters().spurious_notifications, 1);
+	ck_assert_uint_eq(counters().arms, 3);
+	ck_assert_uint_eq(counters().races_closed, 1); /* an arm that closed none is none */
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	ck_assert_int_eq(script_post(&st.dev, 101), 0);
 	ck_assert_uint_eq(counters().busy_skips, 1);
@@ -239,6 +241,33 @@ START_TEST(no_device__posted_events_alone__all_faces_work)
 }
 END_TEST
 
+START_TEST(refresh__no_room__no_error)
+{
+	DAT_EVENT event;
+
+	for (uint64_t i = 1; i <= 20; i++)
+		script_complete(&st.dev, i);
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(evd_refresh(&st.dev.evd), 0);
+	for (uint64_t i = 1; i <= 20; i++) {
+		ck_assert_int_eq(evd_dequeue(&st.dev.evd, &event), 0);
+		ck_assert_uint_eq(script_id(&event), i);
+	}
+}
+END_TEST
+
+START_TEST(source_that_does_not_sort__every_completion_is_taken)
+{
+	st.dev.ops.sort = NULL;
+	st.dev.gone[1] = true; /* what sort() would drop */
+	script_complete_on(&st.dev, 1, 1);
+	script_complete_on(&st.dev, 2, 2);
+	story_dequeues(&st, 1);
+	story_dequeues(&st, 2);
+	story_empty(&st);
+}
+END_TEST
+
 Suite *
 evd_status_suite(void)
 {
@@ -257,5 +286,7 @@ evd_status_suite(void)
 	tcase_add_test(tc, refresh__takes_what_the_device_has_and_tells_the_taker);
 	tcase_add_test(tc, solicited__plain_completions_make_no_sound);
 	tcase_add_test(tc, no_device__posted_events_alone__all_faces_work);
+	tcase_add_test(tc, refresh__no_room__no_error);
+	tcase_add_test(tc, source_that_does_not_sort__every_completion_is_taken);
 	return s;
 }

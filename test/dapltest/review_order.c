@@ -251,6 +251,44 @@ START_TEST(review_24__effect_of_a_dequeue__unlocked_and_never_a_call_out)
 }
 END_TEST
 
+START_TEST(review_20__hold_full__what_finds_no_room_is_handed_out)
+{
+	evd_hold_begin(&st.dev.evd, &hold);
+	for (uint64_t i = 11; i <= 15; i++)
+		script_complete_on(&st.dev, 1, i);
+	story_dequeues(&st, 15); /* late is bad, lost would be worse */
+	story_empty(&st);
+	ck_assert_int_eq(post_established(), 0);
+	story_dequeues(&st, 800);
+	for (uint64_t i = 11; i <= 14; i++)
+		story_dequeues(&st, i);
+	story_empty(&st);
+}
+END_TEST
+
+static bool
+event_of_nobody(const DAT_EVENT *event, const void *who)
+{
+	(void)event;
+	(void)who;
+	return false;
+}
+
+START_TEST(review_23__purge_finds_nothing__the_barrier_stays_closed)
+{
+	struct evd_status status;
+
+	ck_assert_int_eq(post_disconnected(), 0);
+	script_complete(&st.dev, 1);
+	evd_purge(&st.dev.evd, NULL, NULL, event_of_nobody, NULL);
+	ck_assert_int_eq(evd_query(&st.dev.evd, &status), 0);
+	ck_assert_int_eq(status.queued, 0);
+	story_dequeues(&st, 1);
+	story_dequeues(&st, 900);
+	story_empty(&st);
+}
+END_TEST
+
 Suite *
 review_order_suite(void)
 {
@@ -270,5 +308,7 @@ review_order_suite(void)
 	tcase_add_test(tc, review_23__endpoint_freed__its_stash_held_and_posted_go);
 	tcase_add_test(tc, review_23__purge_opens_what_a_barrier_kept__the_taker_hears_of_it);
 	tcase_add_test(tc, review_24__effect_of_a_dequeue__unlocked_and_never_a_call_out);
+	tcase_add_test(tc, review_20__hold_full__what_finds_no_room_is_handed_out);
+	tcase_add_test(tc, review_23__purge_finds_nothing__the_barrier_stays_closed);
 	return s;
 }

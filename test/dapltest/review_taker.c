@@ -305,6 +305,27 @@ START_TEST(review_14__nobody_takes__nobody_is_woken)
 }
 END_TEST
 
+START_TEST(review_01__run_finds_a_waiter__leaves_the_evd_to_it)
+{
+	struct waiter w;
+
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0); /* queues a run */
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	story_dequeues(&st, 100);
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	ck_assert_int_eq(story_turn(&st), 1);
+	ck_assert(!owned());
+	ck_assert_int_eq(script_post(&st.dev, 101), 0);
+	ck_assert_int_eq(waiter_join(&w), 0);
+	ck_assert_uint_eq(waiter_id(&w), 101);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(script_post(&st.dev, 102), 0);
+	story_upcall(&st, 102);
+	story_quiet(&st);
+}
+END_TEST
+
 Suite *
 review_taker_suite(void)
 {
@@ -326,5 +347,6 @@ review_taker_suite(void)
 	tcase_add_test(tc, review_05__one_event_below_the_threshold__does_not_spin);
 	tcase_add_test(tc, review_05__notify_and_cno_take_nothing__told_once);
 	tcase_add_test(tc, review_14__nobody_takes__nobody_is_woken);
+	tcase_add_test(tc, review_01__run_finds_a_waiter__leaves_the_evd_to_it);
 	return s;
 }
