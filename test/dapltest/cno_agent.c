@@ -282,6 +282,147 @@ START_TEST(agent_ran__a_later_wait_still_finds_the_trigger)
 }
 END_TEST
 
+static void
+install_and_lose_a_trigger_to_a_wait(struct cno_story *s, DAT_EVD_HANDLE evd)
+{
+	DAT_EVD_HANDLE handle;
+
+	s->then = NULL;
+	cno_story_drains(evd, 1);
+	must(cno_wait(&s->cno, 0, &handle) == 0); /* a waiter's copy of this call's trigger */
+	must(cno_modify_agent(&s->cno, cno_story_agent(s)) == 0);
+	must(script_post(&s->dev[1], 100) == 0);
+	must(cno_wait(&s->cno, DAT_TIMEOUT_INFINITE, &handle) == 0); /* pumps the loop */
+	must(handle == &s->dev[1]);
+}
+
+START_TEST(agent__installs_itself_and_waits_for_a_trigger__called_for_that_too)
+{
+	cs.then = install_and_lose_a_trigger_to_a_wait;
+	install();
+	arrive(0, 1);
+	ck_assert_int_eq(cs.calls, 2);
+	ck_assert_ptr_eq(cs.last, &cs.dev[1]);
+	cno_story_drains(&cs.dev[1], 1);
+	cno_story_untriggered(&cs);
+}
+END_TEST
+
+static struct cno_waiter blocked;
+
+static void
+free_abruptly_and_let_the_waiter_go(struct cno_story *s, DAT_EVD_HANDLE evd)
+{
+	(void)evd;
+	cno_story_detach(s, 0);
+	cno_story_detach(s, 1);
+	cno_waiter_start(&blocked, s, DAT_TIMEOUT_INFINITE);
+	must(cno_free(&s->cno, true) == 0);
+	must(cno_waiter_join(&blocked) == -ECANCELED);
+	must(s->destroyed == 0); /* the waiter was not the last one inside */
+}
+
+START_TEST(agent__frees_its_cno_under_a_waiter__the_return_destroys)
+{
+	cs.then = free_abruptly_and_let_the_waiter_go;
+	install();
+	script_complete(&cs.dev[0], 1);
+	script_complete(&cs.dev[1], 2);
+	cno_story_settle(&cs);
+	ck_assert_int_eq(cs.calls, 1);
+	ck_assert_int_eq(cs.destroyed, 1);
+	cno_story_drains(&cs.dev[0], 1);
+	cno_story_drains(&cs.dev[1], 1);
+}
+END_TEST
+
+static bool running, left;
+
+static void
+run_for_a_while(struct cno_story *s, DAT_EVD_HANDLE evd)
+{
+	(void)evd;
+	__atomic_store_n(&running, true, __ATOMIC_SEQ_CST);
+	for (bool dead = false; !dead; script_sleep_ms(1)) {
+		os_lock(&s->cno.lock);
+		dead = s->cno.freed;
+		os_unlock(&s->cno.lock);
+	}
+	script_sleep_ms(10);
+	must(s->destroyed == 0);
+	__atomic_store_n(&left, true, __ATOMIC_SEQ_CST);
+}
+
+static void *
+step_thread(void *arg)
+{
+	while (loop_step(arg, 0) > 0)
+		;
+	return NULL;
+}
+
+START_TEST(agent__runs_elsewhere__free_waits_for_its_return)
+{
+	pthread_t thread;
+
+	cs.then = run_for_a_while;
+	install();
+	ck_assert_int_eq(script_post(&cs.dev[0], 100), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, step_thread, cs.loop), 0);
+	while (!__atomic_load_n(&running, __ATOMIC_SEQ_CST))
+		script_sleep_ms(1);
+	cno_story_detach(&cs, 0);
+	cno_story_detach(&cs, 1);
+	ck_assert_int_eq(cno_free(&cs.cno, false), 0);
+	ck_assert(__atomic_load_n(&left, __ATOMIC_SEQ_CST));
+	pthread_join(thread, NULL);
+	ck_assert_int_eq(cs.calls, 1);
+	cno_story_drains(&cs.dev[0], 1);
+}
+END_TEST
+
+static void *
+free_thread(void *arg)
+{
+	struct cno_story *s = arg;
+
+	must(cno_free(&s->cno, false) == 0);
+	must(s->destroyed == 1);
+	s->then = NULL;
+	return NULL;
+}
+
+static void
+too_late(struct cno_story *s, DAT_EVD_HANDLE evd)
+{
+	(void)evd;
+	must(s->destroyed == 0);
+}
+
+START_TEST(agent_call_taken_off_the_list_but_not_begun__cno_freed__waited_for)
+{
+	pthread_t freeing, stepping;
+
+	cs.then = too_late;
+	install();
+	ck_assert_int_eq(script_post(&cs.dev[0], 100), 0);
+	ck_assert_int_eq(loop_step(cs.loop, 0), 1); /* the EVD's run queues the agent's */
+	cno_story_detach(&cs, 0);
+	cno_story_detach(&cs, 1);
+	/* Both are stopped at the lock, the one that frees in front. */
+	os_lock(&cs.cno.lock);
+	ck_assert_int_eq(pthread_create(&freeing, NULL, free_thread, &cs), 0);
+	script_sleep_ms(10);
+	ck_assert_int_eq(pthread_create(&stepping, NULL, step_thread, cs.loop), 0);
+	script_sleep_ms(10);
+	os_unlock(&cs.cno.lock);
+	pthread_join(freeing, NULL);
+	pthread_join(stepping, NULL);
+	ck_assert_int_eq(cs.destroyed, 1);
+	cno_story_drains(&cs.dev[0], 1);
+}
+END_TEST
+
 Suite *
 cno_agent_suite(void)
 {
@@ -304,5 +445,9 @@ cno_agent_suite(void)
 	tcase_add_test(tc, agent_owed_a_call__evd_freed_meanwhile__called_without_one);
 	tcase_add_test(tc, agent_owed_a_call__removed__not_called_nor_is_its_successor);
 	tcase_add_test(tc, agent_ran__a_later_wait_still_finds_the_trigger);
+	tcase_add_test(tc, agent__installs_itself_and_waits_for_a_trigger__called_for_that_too);
+	tcase_add_test(tc, agent__frees_its_cno_under_a_waiter__the_return_destroys);
+	tcase_add_test(tc, agent__runs_elsewhere__free_waits_for_its_return);
+	tcase_add_test(tc, agent_call_taken_off_the_list_but_not_begun__cno_freed__waited_for);
 	return s;
 }

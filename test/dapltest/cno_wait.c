@@ -323,6 +323,7 @@ END_TEST
 
 START_TEST(free__abrupt_with_a_waiter__released)
 {
+	DAT_OS_WAIT_PROXY_AGENT agent;
 	struct cno_waiter w;
 	DAT_EVD_HANDLE handle;
 
@@ -335,6 +336,10 @@ START_TEST(free__abrupt_with_a_waiter__released)
 	ck_assert_int_eq(cs.destroyed, 1);
 	ck_assert_int_eq(cno_free(&cs.cno, true), -ENODEV);
 	ck_assert_int_eq(cno_wait(&cs.cno, 0, &handle), -ENODEV);
+	ck_assert_int_eq(cno_ref(&cs.cno), -ENODEV);
+	ck_assert_int_eq(cno_query(&cs.cno, &agent), -ENODEV);
+	ck_assert_int_eq(cno_modify_agent(&cs.cno, cno_story_agent(&cs)), -ENODEV);
+	ck_assert_int_eq(cs.destroyed, 1);
 }
 END_TEST
 

@@ -36,6 +36,8 @@ __wrap_syscall(long number, ...)
 		arg[i] = va_arg(ap, long);
 	va_end(ap);
 	calls++;
+	if (number == SYS_ppoll && evd_starved(ENOMEM))
+		return -1;
 	return __real_syscall(number, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
 }
 
@@ -169,6 +171,38 @@ START_TEST(crew__one_job_at_a_time__no_thread_turns_for_nothing)
 }
 END_TEST
 
+static void *
+ready_soon(void *arg)
+{
+	struct loop_job *job = arg;
+
+	script_sleep_ms(5);
+	loop_ready(job->on, job);
+	return NULL;
+}
+
+START_TEST(job_made_ready_while_the_thread_is_awake__no_system_call)
+{
+	struct loop_job job = { .run = count_run };
+	struct loop *loop;
+	pthread_t thread;
+
+	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &loop), 0);
+	job.on = loop;
+	ck_assert_int_eq(pthread_create(&thread, NULL, ready_soon, &job), 0);
+	while (loop_step(loop, 1000) == 0)
+		; /* the bell rang */
+	pthread_join(thread, NULL);
+	ck_assert_int_eq(loop_step(loop, 0), 0);
+	calls = 0;
+	loop_ready(loop, &job);
+	ck_assert_int_eq(calls, 0);
+	ck_assert_int_eq(loop_step(loop, 0), 1);
+	ck_assert_int_eq(calls, 1); /* epoll */
+	loop_destroy(loop);
+}
+END_TEST
+
 Suite *
 evd_cost_suite(void)
 {
@@ -180,5 +214,6 @@ evd_cost_suite(void)
 	tcase_add_test(tc, events_that_are_there__no_system_call);
 	tcase_add_test(tc, upcalls_of_a_burst__one_turn_of_the_loop);
 	tcase_add_test(tc, crew__one_job_at_a_time__no_thread_turns_for_nothing);
+	tcase_add_test(tc, job_made_ready_while_the_thread_is_awake__no_system_call);
 	return s;
 }

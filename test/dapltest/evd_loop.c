@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The loop by itself: sources, jobs, doorbell, delays, crew, its end. */
 #include <pthread.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -254,6 +255,29 @@ remove_self(struct source *s)
 {
 	loop_remove(loop, &s->ticket);
 }
+
+static void
+remove_other(struct source *s)
+{
+	loop_remove(loop, &s->other->ticket);
+}
+
+START_TEST(remove__in_a_batch_already_fetched__not_entered)
+{
+	struct source a, b;
+
+	source_open_with(&a, remove_other);
+	source_open_with(&b, remove_other);
+	a.other = &b;
+	b.other = &a;
+	os_event_set(a.fd);
+	os_event_set(b.fd);
+	ck_assert_int_eq(loop_step(loop, 0), 1);
+	ck_assert_int_eq(a.entered + b.entered, 1);
+	source_close(&a);
+	source_close(&b);
+}
+END_TEST
 
 START_TEST(remove__from_its_own_handler__does_not_wait)
 {
@@ -511,6 +535,146 @@ START_TEST(destroy__null__nothing)
 }
 END_TEST
 
+START_TEST(remove__twice_or_never_added__nothing)
+{
+	struct loop_ticket none = { 0 };
+	struct source s;
+
+	source_open(&s);
+	loop_remove(loop, &s.ticket);
+	loop_remove(loop, &s.ticket);
+	loop_remove(loop, &none);
+	loop_forget(loop, &none);
+	ck_assert_uint_eq(none.id, 0);
+	os_event_set(s.fd);
+	ck_assert_int_eq(loop_step(loop, 0), 0);
+	os_close(s.fd);
+}
+END_TEST
+
+START_TEST(create__descriptor_0_is_free__taken_like_any_other)
+{
+	struct loop *own;
+	int before = dup(0);
+
+	os_close(0); /* as of a program without a standard input */
+	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &own), 0);
+	ck_assert_int_eq(loop_step(own, 0), 0);
+	loop_destroy(own);
+	if (before >= 0) {
+		ck_assert_int_eq(dup2(before, 0), 0);
+		os_close(before);
+	}
+}
+END_TEST
+
+START_TEST(hasten__neither_delayed_nor_put_off__left_alone)
+{
+	struct work w[2] = { { .job = { .run = run } }, { .job = { .run = run } } };
+
+	loop_hasten(&w[0].job); /* on no list yet */
+	ck_assert_int_eq(loop_step(loop, 0), 0);
+	loop_ready(loop, &w[0].job);
+	loop_ready(loop, &w[1].job);
+	loop_hasten(&w[0].job); /* keeps its turn */
+	ck_assert_int_eq(loop_step(loop, 0), 2);
+	ck_assert_uint_le(w[0].at, w[1].at);
+	loop_ready_later(loop, &w[0].job, 3600000000000u);
+	ck_assert(loop_unready(&w[0].job));
+	loop_hasten(&w[0].job); /* delayed once, but taken back */
+	ck_assert_int_eq(loop_step(loop, 0), 0);
+}
+END_TEST
+
+START_TEST(delayed_jobs__each_in_its_time_whatever_the_order)
+{
+	static const uint64_t delays[2][3] = { { 4, 8, 12 }, { 12, 8, 4 } };
+	struct work w[3];
+	uint64_t before;
+
+	for (int order = 0; order < 2; order++) {
+		before = os_clock_ns();
+		for (int i = 0; i < 3; i++) {
+			w[i] = (struct work){ .job = { .run = run } };
+			loop_ready_later(loop, &w[i].job, delays[order][i] * 1000000u);
+		}
+		while (runs(&w[0]) + runs(&w[1]) + runs(&w[2]) < 3)
+			(void)loop_step(loop, -1);
+		for (int i = 0; i < 3; i++)
+			ck_assert_uint_ge(w[i].at - before, delays[order][i] * 1000000u);
+	}
+}
+END_TEST
+
+START_TEST(delayed_job__due_while_the_loop_is_about_to_sleep__runs)
+{
+	struct work w = { .job = { .run = run } };
+
+	/* Somewhere among these the time comes between the look at the list and the sleep. */
+	for (uint64_t delay = 1; delay < 20000; delay += 20) {
+		loop_ready_later(loop, &w.job, delay);
+		while (loop_step(loop, -1) == 0)
+			;
+	}
+	ck_assert_int_eq(runs(&w), 1000);
+}
+END_TEST
+
+START_TEST(rest__a_job_that_may_run__there_is_something_to_pump)
+{
+	struct work w[2] = { { .job = { .run = run } }, { .job = { .run = run } } };
+	uint64_t until;
+
+	loop_put_off(loop, &w[0].job);
+	ck_assert(loop_rest(loop, &until));
+	loop_rise(loop);
+	ck_assert(loop_unready(&w[0].job));
+	loop_ready(loop, &w[0].job); /* no longer put off */
+	ck_assert(!loop_rest(loop, &until));
+	loop_put_off(loop, &w[1].job);
+	ck_assert(!loop_rest(loop, &until));
+	ck_assert_int_eq(loop_step(loop, 0), 2);
+}
+END_TEST
+
+static long
+mapped_pages(void)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	long pages = 0;
+
+	must(f && fscanf(f, "%ld", &pages) == 1);
+	fclose(f);
+	return pages;
+}
+
+START_TEST(destroy__from_its_own_thread_again_and_again__no_stack_stays)
+{
+	static struct work w[24];
+	pthread_attr_t attr;
+	size_t stack;
+	long before = 0;
+	int threads_at_rest = runner_count_threads();
+
+	pthread_attr_init(&attr);
+	pthread_attr_getstacksize(&attr, &stack);
+	pthread_attr_destroy(&attr);
+	for (int i = 0; i < 24; i++) {
+		struct loop *own;
+
+		if (i == 8)
+			before = mapped_pages(); /* the C library keeps a few for reuse */
+		ck_assert_int_eq(loop_create(LOOP_THREAD, 1, &own), 0);
+		w[i] = (struct work){ .job = { .run = run }, .then = destroy_own, .target = own };
+		loop_ready(own, &w[i].job);
+		await_runs(&w[i], 1);
+		while (runner_count_threads() > threads_at_rest)
+			script_sleep_ms(1);
+	}
+	ck_assert_int_lt((mapped_pages() - before) * sysconf(_SC_PAGESIZE), 8 * (long)stack);
+}
+END_TEST
+
 Suite *
 evd_loop_suite(void)
 {
@@ -526,6 +690,7 @@ evd_loop_suite(void)
 	tcase_add_test(tc, add__bad_descriptor__refused_and_ticket_untouched);
 	tcase_add_test(tc, add__descriptor_0__is_one_like_any_other);
 	tcase_add_test(tc, remove__in_a_batch_already_fetched__the_successor_is_not_entered);
+	tcase_add_test(tc, remove__in_a_batch_already_fetched__not_entered);
 	tcase_add_test(tc, remove__from_its_own_handler__does_not_wait);
 	tcase_add_test(tc, remove__handler_runs_elsewhere__waits_for_it);
 	tcase_add_test(tc, remove__descriptor_open_and_readable__the_loop_sleeps);
@@ -539,5 +704,12 @@ evd_loop_suite(void)
 	tcase_add_test(tc, crew__as_many_jobs_at_once_as_threads);
 	tcase_add_test(tc, destroy__from_its_own_thread__ends_after_the_job);
 	tcase_add_test(tc, destroy__null__nothing);
+	tcase_add_test(tc, remove__twice_or_never_added__nothing);
+	tcase_add_test(tc, create__descriptor_0_is_free__taken_like_any_other);
+	tcase_add_test(tc, hasten__neither_delayed_nor_put_off__left_alone);
+	tcase_add_test(tc, delayed_jobs__each_in_its_time_whatever_the_order);
+	tcase_add_test(tc, delayed_job__due_while_the_loop_is_about_to_sleep__runs);
+	tcase_add_test(tc, rest__a_job_that_may_run__there_is_something_to_pump);
+	tcase_add_test(tc, destroy__from_its_own_thread_again_and_again__no_stack_stays);
 	return s;
 }

@@ -25,12 +25,14 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(
     void *arg);
 
 static _Thread_local int countdown; /* the n-th call of this thread fails; <0: every call */
+static _Thread_local int failed;
 
-static bool
-starved(int error)
+bool
+evd_starved(int error)
 {
 	if (countdown == 0 || (countdown > 0 && --countdown > 0))
 		return false;
+	failed++;
 	errno = error;
 	return true;
 }
@@ -38,32 +40,32 @@ starved(int error)
 void *
 __wrap_calloc(size_t count, size_t size)
 {
-	return starved(ENOMEM) ? NULL : __real_calloc(count, size);
+	return evd_starved(ENOMEM) ? NULL : __real_calloc(count, size);
 }
 
 int
 __wrap_eventfd(unsigned int count, int flags)
 {
-	return starved(EMFILE) ? -1 : __real_eventfd(count, flags);
+	return evd_starved(EMFILE) ? -1 : __real_eventfd(count, flags);
 }
 
 int
 __wrap_epoll_create1(int flags)
 {
-	return starved(EMFILE) ? -1 : __real_epoll_create1(flags);
+	return evd_starved(EMFILE) ? -1 : __real_epoll_create1(flags);
 }
 
 int
 __wrap_epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
 {
-	return starved(ENOSPC) ? -1 : __real_epoll_ctl(epfd, op, fd, event);
+	return evd_starved(ENOSPC) ? -1 : __real_epoll_ctl(epfd, op, fd, event);
 }
 
 int
 __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*body)(void *),
     void *arg)
 {
-	return starved(EAGAIN) ? EAGAIN : __real_pthread_create(thread, attr, body, arg);
+	return evd_starved(EAGAIN) ? EAGAIN : __real_pthread_create(thread, attr, body, arg);
 }
 
 static bool
@@ -80,9 +82,11 @@ starve(int (*attempt)(void))
 
 	for (int n = 1; r; n++) {
 		countdown = n;
+		failed = 0;
 		r = attempt();
 		countdown = 0;
 		must(r == 0 || is_want(r));
+		must(failed == (r != 0)); /* none is hidden */
 		failures += r != 0;
 		must(n < 50);
 	}
@@ -286,6 +290,23 @@ START_TEST(teardown_and_free__no_place_to_sleep__end_all_the_same)
 }
 END_TEST
 
+START_TEST(wait__the_sleep_itself_fails__says_so_and_changes_nothing)
+{
+	DAT_EVENT event;
+	int nmore;
+
+	story_begin(&st, NULL);
+	ck_assert_ptr_nonnull(park_self());
+	countdown = 1;
+	ck_assert_int_eq(evd_wait(&st.dev.evd, DAT_TIMEOUT_INFINITE, 1, &event, &nmore), -ENOMEM);
+	ck_assert_int_eq(countdown, 0);
+	ck_assert(!st.dev.evd.waiting);
+	script_complete(&st.dev, 1);
+	story_dequeues(&st, 1);
+	story_end(&st);
+}
+END_TEST
+
 Suite *
 evd_starve_suite(void)
 {
@@ -300,5 +321,6 @@ evd_starve_suite(void)
 	tcase_add_test(tc,
 	    taker_change__loop_cannot_watch_the_channel__error_and_nothing_changed);
 	tcase_add_test(tc, teardown_and_free__no_place_to_sleep__end_all_the_same);
+	tcase_add_test(tc, wait__the_sleep_itself_fails__says_so_and_changes_nothing);
 	return s;
 }

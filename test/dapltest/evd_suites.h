@@ -3,6 +3,8 @@
 #ifndef REARM_TEST_EVD_SUITES_H
 #define REARM_TEST_EVD_SUITES_H
 
+#include <stdbool.h>
+
 #include "runner.h"
 
 Suite *evd_queue_suite(void);
@@ -33,5 +35,8 @@ Suite *evd_window_suite(void);
 Suite *evd_cost_suite(void);
 Suite *evd_starve_suite(void);
 Suite *evd_monkey_suite(void);
+
+/* evd_starve.c's say in whether a system call of this thread fails: true, and errno set. */
+bool evd_starved(int error);
 
 #endif

@@ -27,8 +27,10 @@ watch(pthread_mutex_t *mutex)
 int
 __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
-	int r = __real_pthread_mutex_unlock(mutex);
+	int r;
 
+	must(pthread_mutex_trylock(mutex) == EBUSY); /* what is released was held */
+	r = __real_pthread_mutex_unlock(mutex);
 	if (__atomic_load_n(&watched, __ATOMIC_RELAXED) == mutex && --countdown == 0) {
 		watch(NULL);
 		intrude();
