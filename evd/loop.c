@@ -258,7 +258,7 @@ out:
 	os_unlock(&loop->lock);
 }
 
-/* Enters the handlers of what epoll reported; returns how many. */
+/* Enters the handlers of what epoll reported, if it did (n > 0); returns how many. */
 static int
 serve(struct loop *loop, const struct epoll_event *events, int n)
 {
@@ -269,11 +269,12 @@ serve(struct loop *loop, const struct epoll_event *events, int n)
 	int served = 0;
 
 	for (int i = 0; i < n; i++) {
-		if (events[i].data.u64 == 0)
-			continue; /* the doorbell: accounted for by the sleeper */
 		os_lock(&loop->lock);
 		source = source_find(loop, events[i].data.u64);
-		/* busy: a handler of this thread parked and pumps us; it reads on by itself. */
+		/*
+		 * NULL: gone, or the doorbell, which the sleeper accounts for.
+		 * busy: a handler of this thread parked and pumps us; it reads on by itself.
+		 */
 		if (!source || source->busy) {
 			os_unlock(&loop->lock);
 			continue;
@@ -436,7 +437,7 @@ turn(struct loop *loop, int timeout_ms)
 	if (asleep)
 		awake_locked(loop);
 	os_unlock(&loop->lock);
-	done = n > 0 ? serve(loop, events, n) : 0;
+	done = serve(loop, events, n);
 	return done + run_ready(loop);
 }
 
@@ -487,8 +488,7 @@ loop_pump(struct loop *loop)
 	struct epoll_event events[LOOP_BATCH];
 	int n = os_epoll_wait(loop->epfd, events, LOOP_BATCH, 0);
 
-	if (n > 0)
-		(void)serve(loop, events, n);
+	(void)serve(loop, events, n);
 	self->pumping = true;
 	(void)run_ready(loop);
 	self->pumping = outer;
