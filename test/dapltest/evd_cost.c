@@ -16,6 +16,7 @@ long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
 
 static _Thread_local int calls;
+_Thread_local void (*evd_after_sleep)(void);
 static atomic_int turns; /* of all loops' threads */
 
 long
@@ -24,6 +25,7 @@ __wrap_syscall(long number, ...)
 	long arg[6] = { 0 };
 	int n = 3; /* reading past the arguments that were passed would be an error */
 	va_list ap;
+	long r;
 
 	if (number == SYS_ppoll) {
 		n = 5;
@@ -38,7 +40,14 @@ __wrap_syscall(long number, ...)
 	calls++;
 	if (number == SYS_ppoll && evd_starved(ENOMEM))
 		return -1;
-	return __real_syscall(number, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
+	r = __real_syscall(number, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
+	if (number == SYS_ppoll && evd_after_sleep) {
+		void (*hook)(void) = evd_after_sleep;
+
+		evd_after_sleep = NULL;
+		hook();
+	}
+	return r;
 }
 
 static struct story st;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evd_free: from where it is called, and what is under way. */
 #include <pthread.h>
-#include <signal.h>
 #include <time.h>
 
 #include "evd_story.h"
@@ -384,12 +383,11 @@ START_TEST(free__from_own_upcall_after_teardowns__counted_out_once_and_the_retur
 }
 END_TEST
 
-static int detained; /* 1: a signal handler keeps its thread; 2: it may go */
+static int detained; /* 1: a thread that was woken is kept; 2: it may go */
 
 static void
-detain(int number)
+detain(void)
 {
-	(void)number;
 	__atomic_store_n(&detained, 1, __ATOMIC_SEQ_CST);
 	while (__atomic_load_n(&detained, __ATOMIC_SEQ_CST) == 1)
 		script_sleep_ms(1);
@@ -400,6 +398,7 @@ teardown_thread(void *arg)
 {
 	struct script *dev = arg;
 
+	evd_after_sleep = detain;
 	must(evd_modify_upcall(&dev->evd, DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) == 0);
 	return NULL;
 }
@@ -419,10 +418,8 @@ await(const int *what, int value)
 
 START_TEST(free__a_teardown_is_late_to_leave__waits_for_it)
 {
-	const struct sigaction action = { .sa_handler = detain };
 	pthread_t tearing, freeing;
 
-	ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
 	begin_threaded(SCRIPT_SHARED);
 	tape_hold(&st.tape);
 	script_complete(&st.dev, 1);
@@ -432,10 +429,9 @@ START_TEST(free__a_teardown_is_late_to_leave__waits_for_it)
 	ck_assert_int_eq(pthread_create(&freeing, NULL, free_thread, &st.dev), 0);
 	while (evd_is(&st.dev.evd, &st.dev))
 		script_sleep_ms(1);
-	ck_assert_int_eq(pthread_kill(tearing, SIGUSR1), 0);
+	tape_release(&st.tape);
 	while (__atomic_load_n(&detained, __ATOMIC_SEQ_CST) == 0)
 		script_sleep_ms(1);
-	tape_release(&st.tape);
 	await(&st.dev.evd.in_progress, 0);
 	script_sleep_ms(10);
 	pthread_mutex_lock(&st.dev.lock);

@@ -39,4 +39,7 @@ Suite *evd_monkey_suite(void);
 /* evd_starve.c's say in whether a system call of this thread fails: true, and errno set. */
 bool evd_starved(int error);
 
+/* Called, once, by evd_cost.c when the calling thread's next sleep in the library ended. */
+extern _Thread_local void (*evd_after_sleep)(void);
+
 #endif
