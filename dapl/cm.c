@@ -9,8 +9,10 @@
 
 #include "dapl/cm_event.h"
 #include "dapl/cr.h"
+#include "dapl/debug.h"
 #include "dapl/ep.h"
 #include "dapl/ia.h"
+#include "dapl/name.h"
 
 struct note {
 	enum rdma_cm_event_type type;
@@ -62,6 +64,12 @@ of_endpoint(struct ep *ep, const struct note *note)
 {
 	const struct cm_meaning *meaning = cm_meaning(note->type);
 
+	if (debug_wants(DEBUG_CONNECTIONS)) {
+		const char *name = name_cm_event(note->type);
+
+		debug_line("ep %p: RDMA_CM_EVENT_%s, status %d", ep->self, name ? name : "?",
+		    note->status);
+	}
 	switch (meaning->sense) {
 	case CM_HAS_ADDRESS:
 		connect_address_resolved(ep, note->conn);

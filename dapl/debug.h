@@ -1,8 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * debug -- what the provider says about itself, as the environment asks
+ *
+ * DAT_DBG_TYPE and DAT_DBG_DEST are the registry's variables; DAPL_DBG_TYPE and DAPL_DBG_DEST are
+ * OpenFabrics' provider's, with its values.  doc/debugging.md has them all.
+ */
 #ifndef REARM_DAPL_DEBUG_H
 #define REARM_DAPL_DEBUG_H
 
-/* A reason line on stderr, printed only when bit 1 of DAT_DBG_TYPE asks for errors. */
+#include <stdbool.h>
+
+enum debug_class {
+	DEBUG_ERRORS = 1,	/* why something failed, in words */
+	DEBUG_CALLS = 2,	/* each call with its arguments */
+	DEBUG_RESULTS = 4,	/* what it returned */
+	DEBUG_CONNECTIONS = 8,	/* events of the connection manager, and what becomes of endpoints */
+};
+
+/* Constant after debug_setup(), which a provider's first initialisation calls. */
+extern unsigned int debug_classes;
+
+static inline bool
+debug_wants(unsigned int classes)
+{
+	return __builtin_expect(debug_classes & classes, 0);
+}
+
+/* Reads the environment, once a process. */
+void debug_setup(void);
+
+/* A line, whoever wants it; errno is left as it was. */
+void debug_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A line for who wants errors. */
 void debug_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -2,7 +2,9 @@
 /* ep_event -- what happens to a connection, and the one event it makes */
 #include <string.h>
 
+#include "dapl/debug.h"
 #include "dapl/ep.h"
+#include "dapl/name.h"
 
 #define LOOK_AGAIN_NS 1000000u
 #define OWED_NS 100000000u /* the longest that a connection's end waits for its completions */
@@ -144,6 +146,9 @@ ep_settle(struct ep *ep, enum ep_happening what, const void *data, size_t size)
 	}
 	ep_pin(ep);
 	os_unlock(&ep->obj.lock);
+	if (debug_wants(DEBUG_CONNECTIONS))
+		debug_line("ep %p: %s, the connection %s: %s, %s", ep->self, name_ep_state(was),
+		    name_ep_happening(what), name_event(rule->event), name_ep_state(rule->next));
 
 	if (was == DAT_EP_STATE_CONNECTED || was == DAT_EP_STATE_DISCONNECT_PENDING)
 		end(ep, rule->event, what == EP_DISCONNECTS, conn, qp);

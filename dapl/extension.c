@@ -3,7 +3,15 @@
 #include <stdarg.h>
 
 #include "dapl/api.h"
+#include "dapl/debug.h"
 #include "dapl/ia.h"
+#include "dapl/trace.h"
+
+static bool
+tells_calls(void)
+{
+	return debug_wants(DEBUG_CALLS | DEBUG_RESULTS);
+}
 
 static DAT_RETURN
 kcreate(DAT_HANDLE handle, va_list args)
@@ -14,7 +22,7 @@ kcreate(DAT_HANDLE handle, va_list args)
 	int flags = va_arg(args, int);
 	DAT_EVD_HANDLE *evd = va_arg(args, DAT_EVD_HANDLE *);
 
-	return dapl_evd_kcreate(
+	return (tells_calls() ? trace_evd_kcreate : dapl_evd_kcreate)(
 	    handle, min_qlen, (DAT_UPCALL_POLICY)policy, upcall, (DAT_EVD_FLAGS)flags, evd);
 }
 
@@ -25,7 +33,7 @@ modify_upcall(DAT_HANDLE handle, va_list args)
 	const DAT_UPCALL_OBJECT *upcall = va_arg(args, const DAT_UPCALL_OBJECT *);
 	int flag = va_arg(args, int);
 
-	return dapl_evd_modify_upcall(
+	return (tells_calls() ? trace_evd_modify_upcall : dapl_evd_modify_upcall)(
 	    handle, (DAT_UPCALL_POLICY)policy, upcall, (DAT_UPCALL_FLAG)flag);
 }
 

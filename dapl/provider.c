@@ -9,6 +9,7 @@
 
 #include "dapl/api.h"
 #include "dapl/debug.h"
+#include "dapl/trace.h"
 
 /* The names by which a registry finds us. */
 #define EXPORTED __attribute__((visibility("default")))
@@ -57,6 +58,7 @@ dat_provider_init(const DAT_PROVIDER_INFO *info, const char *ia_params)
 	struct provider *p;
 	DAT_RETURN ret;
 
+	debug_setup();
 	pthread_mutex_lock(&lock);
 	p = take(info);
 	if (!p) {
@@ -68,6 +70,8 @@ dat_provider_init(const DAT_PROVIDER_INFO *info, const char *ia_params)
 		p->info = *info;
 		p->table = functions;
 		p->table.device_name = p->info.ia_name;
+		if (debug_wants(DEBUG_CALLS | DEBUG_RESULTS))
+			trace_install(&p->table);
 	}
 	snprintf(p->params, sizeof p->params, "%s", ia_params ? ia_params : "");
 	p->inits++;

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * trace -- the calls of the provider's table with debug lines around them
+ *
+ * A provider that is to tell of its calls gets this table when it is initialised: one that is not
+ * pays nothing.
+ */
+#ifndef REARM_DAPL_TRACE_H
+#define REARM_DAPL_TRACE_H
+
+#include <dat2/udat.h>
+#include <dat2/dat_registry.h>
+#include <dat2/dat_upcall.h>
+
+#include "dapl/api.h"
+
+void trace_install(DAT_PROVIDER *table);
+
+extern __typeof__(dapl_evd_kcreate) trace_evd_kcreate;
+extern __typeof__(dapl_evd_modify_upcall) trace_evd_modify_upcall;
+
+#endif
