@@ -212,6 +212,21 @@ START_TEST(job_made_ready_while_the_thread_is_awake__no_system_call)
 }
 END_TEST
 
+START_TEST(upcalls_of_posted_events__one_turn_of_the_loop)
+{
+	begin(SCRIPT_BY_HAND);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	for (uint64_t i = 1; i <= 60; i++)
+		ck_assert_int_eq(script_post(&st.dev, i), 0);
+	calls = 0;
+	(void)story_turn(&st);
+	ck_assert_int_eq(st.tape.n, 60);
+	ck_assert_int_eq(calls, 1); /* epoll */
+	st.tape.read = 60;
+	story_end(&st);
+}
+END_TEST
+
 Suite *
 evd_cost_suite(void)
 {
@@ -224,5 +239,6 @@ evd_cost_suite(void)
 	tcase_add_test(tc, upcalls_of_a_burst__one_turn_of_the_loop);
 	tcase_add_test(tc, crew__one_job_at_a_time__no_thread_turns_for_nothing);
 	tcase_add_test(tc, job_made_ready_while_the_thread_is_awake__no_system_call);
+	tcase_add_test(tc, upcalls_of_posted_events__one_turn_of_the_loop);
 	return s;
 }

@@ -675,6 +675,17 @@ START_TEST(destroy__from_its_own_thread_again_and_again__no_stack_stays)
 }
 END_TEST
 
+START_TEST(create__stepped__no_thread_whatever_is_asked_for)
+{
+	int before = runner_count_threads();
+	struct loop *own;
+
+	ck_assert_int_eq(loop_create(LOOP_STEPPED, 3, &own), 0);
+	ck_assert_int_eq(runner_count_threads(), before);
+	loop_destroy(own);
+}
+END_TEST
+
 Suite *
 evd_loop_suite(void)
 {
@@ -711,5 +722,6 @@ evd_loop_suite(void)
 	tcase_add_test(tc, delayed_job__due_while_the_loop_is_about_to_sleep__runs);
 	tcase_add_test(tc, rest__a_job_that_may_run__there_is_something_to_pump);
 	tcase_add_test(tc, destroy__from_its_own_thread_again_and_again__no_stack_stays);
+	tcase_add_test(tc, create__stepped__no_thread_whatever_is_asked_for);
 	return s;
 }

@@ -276,6 +276,24 @@ START_TEST(sleep__no_park_but_a_descriptor__readable_said_so)
 }
 END_TEST
 
+START_TEST(sleep__descriptor_0__is_one_like_any_other)
+{
+	int fd = os_event_open(false), before = dup(0);
+	bool ready = false;
+
+	ck_assert_int_eq(dup2(fd, 0), 0);
+	os_event_set(0);
+	ck_assert_int_eq(park_sleep(park, PARK_FOREVER, 0, &ready), 0);
+	ck_assert(ready);
+	os_close(fd);
+	os_close(0);
+	if (before >= 0) {
+		ck_assert_int_eq(dup2(before, 0), 0);
+		os_close(before);
+	}
+}
+END_TEST
+
 Suite *
 evd_park_suite(void)
 {
@@ -296,5 +314,6 @@ evd_park_suite(void)
 	tcase_add_test(tc, wake_first__only_the_first);
 	tcase_add_test(tc, thread_ends__its_descriptor_is_closed);
 	tcase_add_test(tc, sleep__no_park_but_a_descriptor__readable_said_so);
+	tcase_add_test(tc, sleep__descriptor_0__is_one_like_any_other);
 	return s;
 }

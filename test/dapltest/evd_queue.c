@@ -426,6 +426,24 @@ START_TEST(purge__no_device__posted_events_alone_go)
 }
 END_TEST
 
+START_TEST(max_depth__counts_what_is_polled_posted_and_released)
+{
+	const uint64_t held = 50;
+
+	ck_assert_int_eq(evd_queue_hold(&hold, &held), 0);
+	ck_assert_uint_eq(q.max_depth, 0);
+	polled(1, 1, true);
+	ck_assert_uint_eq(q.max_depth, 1);
+	ck_assert_int_eq(posted(100, false), 0);
+	ck_assert_uint_eq(q.max_depth, 2);
+	evd_queue_release(&q, &hold);
+	ck_assert_uint_eq(q.max_depth, 3);
+	while (taken())
+		;
+	ck_assert_uint_eq(q.max_depth, 3);
+}
+END_TEST
+
 Suite *
 evd_queue_suite(void)
 {
@@ -457,5 +475,6 @@ evd_queue_suite(void)
 	tcase_add_test(tc, max_depth__is_the_high_water_mark);
 	tcase_add_test(tc, hold_released_again_while_others_wait__order_of_release);
 	tcase_add_test(tc, purge__no_device__posted_events_alone_go);
+	tcase_add_test(tc, max_depth__counts_what_is_polled_posted_and_released);
 	return s;
 }
