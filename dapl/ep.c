@@ -76,6 +76,7 @@ create(struct ia *ia, const struct ep_parts *parts, const DAT_EP_ATTR *attr, str
 	ep->qp = NULL;
 	ep->conn = ep->doomed = NULL;
 	ep->owed = 0;
+	ep->concluding = false;
 	ep->timer = (struct loop_job){ .run = ep_timer_run };
 	ep->remote.ss_family = AF_UNSPEC;
 	ep->remote_qual = 0;

@@ -51,7 +51,10 @@ ep_refresh(struct ep *ep)
  * device that keeps one back for too long is not waited for.
  *
  * What the other end did may be the answer to a request of ours that failed there: then the
- * connection broke.  Not locked, pinned.
+ * connection broke.
+ *
+ * A connection may end while another thread is about to tell that it was established: that goes
+ * first, and conclude() looks here again.  Not locked, pinned.
  */
 static void
 pay(struct ep *ep)
@@ -62,7 +65,7 @@ pay(struct ep *ep)
 	ep_refresh(ep);
 	os_lock(&ep->obj.lock);
 	idle = wr_ring_idle(&ep->rings.requests) && wr_ring_idle(&ep->rings.recvs);
-	if (ep->owed && (idle || os_clock_ns() >= ep->deadline)) {
+	if (ep->owed && !ep->concluding && (idle || os_clock_ns() >= ep->deadline)) {
 		owed = ep->owed;
 		ep->owed = 0;
 		if (owed == DAT_CONNECTION_EVENT_DISCONNECTED && !ep->by_us &&
@@ -116,12 +119,20 @@ static void
 conclude(struct ep *ep, const struct ep_rule *rule, DAT_EP_STATE was, const struct conn *conn,
     struct ibv_qp *qp, size_t size)
 {
+	bool ended;
+
 	if (rule->next == DAT_EP_STATE_DISCONNECTED) {
 		if (conn && was == DAT_EP_STATE_COMPLETION_PENDING)
 			(void)rdma_disconnect(conn->id);
 		ep_qp_fail(qp);
 	}
 	post(ep, rule->event, size, ep->rings.merged ? RELEASING : AT_ONCE);
+	os_lock(&ep->obj.lock);
+	ep->concluding = false;
+	ended = ep->owed != 0;
+	os_unlock(&ep->obj.lock);
+	if (ended)
+		pay(ep);
 }
 
 void
@@ -131,6 +142,8 @@ ep_settle(struct ep *ep, enum ep_happening what, const void *data, size_t size)
 	const DAT_EP_STATE was = ep->state;
 	struct conn *conn = ep->conn;
 	struct ibv_qp *qp = ep->qp;
+	const bool ending =
+	    was == DAT_EP_STATE_CONNECTED || was == DAT_EP_STATE_DISCONNECT_PENDING;
 
 	ep->state = rule->next;
 	if (size > sizeof ep->answer)
@@ -144,13 +157,15 @@ ep_settle(struct ep *ep, enum ep_happening what, const void *data, size_t size)
 		ep->doomed = conn;
 		ep->conn = NULL;
 	}
+	if (!ending)
+		ep->concluding = true;
 	ep_pin(ep);
 	os_unlock(&ep->obj.lock);
 	if (debug_wants(DEBUG_CONNECTIONS))
 		debug_line("ep %p: %s, the connection %s: %s, %s", ep->self, name_ep_state(was),
 		    name_ep_happening(what), name_event(rule->event), name_ep_state(rule->next));
 
-	if (was == DAT_EP_STATE_CONNECTED || was == DAT_EP_STATE_DISCONNECT_PENDING)
+	if (ending)
 		end(ep, rule->event, what == EP_DISCONNECTS, conn, qp);
 	else
 		conclude(ep, rule, was, conn, qp, size);

@@ -78,6 +78,27 @@ START_TEST(disconnect__while_connecting__withdraws_the_attempt)
 }
 END_TEST
 
+/* clause: e.2.1 */
+/* The state says "connected" a moment before the event does. */
+START_TEST(disconnect__as_soon_as_the_state_allows__comes_after_established)
+{
+	for (int i = 0; i < 50; i++) {
+		struct dt_pair pair;
+
+		dt_pair_open(&pair, i % 2 ? DT_MERGED : DT_SEPARATE);
+		dt_connect(&pair.a, &pair.b, NULL, 0);
+		dt_ok(dat_cr_accept(dt_request(&pair.b), pair.b.ep, 0, NULL));
+		while (dt_state(pair.a.ep) != DAT_EP_STATE_CONNECTED)
+			;
+		dt_ok(dat_ep_disconnect(pair.a.ep, ABRUPT));
+		dt_expect_established(&pair.a);
+		dt_expect_disconnected(&pair.a);
+		dt_assert_empty(pair.a.connect);
+		dt_pair_close(&pair);
+	}
+}
+END_TEST
+
 /* clause: e.2.1, e.2.3 */
 START_TEST(disconnect__abrupt__flushes_every_receive_exactly_once)
 {
@@ -346,6 +367,7 @@ dapl_disconnect_suite(void)
 	tcase_add_test(tc, disconnect__both_ends_at_once__each_gets_one_event);
 	tcase_add_test(tc, disconnect__unconnected__is_refused);
 	tcase_add_test(tc, disconnect__while_connecting__withdraws_the_attempt);
+	tcase_add_test(tc, disconnect__as_soon_as_the_state_allows__comes_after_established);
 	tcase_add_test(tc, disconnect__abrupt__flushes_every_receive_exactly_once);
 	tcase_add_test(tc, disconnect__more_receives_than_the_evd_is_long__loses_none);
 	tcase_add_test(tc, disconnected__posts__are_flushed_at_once);
