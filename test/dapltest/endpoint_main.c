@@ -9,6 +9,9 @@ main(int argc, char **argv)
 		endpoint_happen_suite,
 		endpoint_modify_suite,
 		endpoint_query_suite,
+		endpoint_code_suite,
+		endpoint_event_suite,
+		endpoint_reuse_suite,
 		NULL,
 	};
 

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ends of connections: what is flushed, what is kept, and the next connection. */
+#include "endpoint.h"
+
+#include <pthread.h>
+
+/* clause: d.4.1, e.2.3 */
+START_TEST(completions__of_mixed_operations__come_in_the_order_of_posting)
+{
+	enum { N = 64 };
+	DAT_LMR_TRIPLET local;
+	DAT_RMR_TRIPLET remote;
+	DAT_EVENT event;
+	struct scene s;
+
+	scene_open(&s, _i % 2 ? SCENE_CONNECTED_ACTIVE : SCENE_CONNECTED_PASSIVE);
+	local = dt_local(s.me, 0, 8);
+	remote = dt_remote(s.peer, 64, 8);
+	for (DAT_UINT64 i = 0, done = 0, sent = 0; done < N; done++) {
+		for (; i < N && i < done + 12; i++) {
+			DAT_RETURN ret;
+
+			if (i % 3 == 0) {
+				dt_recv(s.peer, 0, 64, 1000 + sent++);
+				ret = dt_try_send(s.me, 0, 8, i, DAT_COMPLETION_DEFAULT_FLAG);
+			} else if (i % 3 == 1) {
+				ret = dat_ep_post_rdma_write(s.me->ep, 1, &local, dt_cookie(i),
+				    &remote, DAT_COMPLETION_DEFAULT_FLAG);
+			} else {
+				ret = dat_ep_post_rdma_read(s.me->ep, 1, &local, dt_cookie(i),
+				    &remote, DAT_COMPLETION_DEFAULT_FLAG);
+			}
+			dt_ok(ret);
+		}
+		dt_expect_dto(s.me->request, s.me->ep, done, DAT_DTO_SUCCESS, &event);
+		if (done % 3 == 0)
+			dt_expect_dto(s.peer->recv, s.peer->ep, 1000 + done / 3, DAT_DTO_SUCCESS,
+			    &event);
+	}
+	dt_assert_quiet(s.me->request);
+	dt_assert_quiet(s.peer->recv);
+	scene_close(&s);
+}
+END_TEST
+
+/* clause: d.4.1, e.2.1, e.2.3 */
+START_TEST(disconnect__whatever_is_outstanding__completes_once_and_in_order)
+{
+	DAT_EVENT event;
+	struct scene s;
+
+	scene_open(&s, SCENE_CONNECTED_ACTIVE);
+	for (DAT_UINT64 i = 0; i < 6; i++)
+		dt_recv(s.me, 0, 8, i);
+	/* The peer has one receive for these. */
+	dt_recv(s.peer, 0, 8, 0);
+	for (DAT_UINT64 i = 0; i < 6; i++)
+		dt_ok(dt_try_send(s.me, 0, 8, i,
+		    i % 2 ? DAT_COMPLETION_SUPPRESS_FLAG : DAT_COMPLETION_DEFAULT_FLAG));
+	dt_expect_dto(s.me->request, s.me->ep, 0, DAT_DTO_SUCCESS, &event);
+	dt_ok(dat_ep_disconnect(_i ? s.peer->ep : s.me->ep, DAT_CLOSE_ABRUPT_FLAG));
+	dt_expect_disconnected(s.me);
+	for (DAT_UINT64 i = 1; i < 6; i++) /* suppressed or not: it did not succeed */
+		dt_expect_dto(s.me->request, s.me->ep, i, DAT_DTO_ERR_FLUSHED, &event);
+	for (DAT_UINT64 i = 0; i < 6; i++)
+		dt_expect_dto(s.me->recv, s.me->ep, i, DAT_DTO_ERR_FLUSHED, &event);
+	dt_assert_quiet(s.me->request);
+	dt_assert_quiet(s.me->recv);
+	dt_assert_empty(s.me->connect);
+	scene_close(&s);
+}
+END_TEST
+
+/* clause: e.2.2, e.2.4 */
+START_TEST(disconnect__gracefully__what_is_posted_arrives_first)
+{
+	DAT_EVENT event;
+	struct scene s;
+
+	scene_open(&s, SCENE_CONNECTED_ACTIVE);
+	for (DAT_UINT64 i = 0; i < 8; i++)
+		dt_send(s.me, 0, 8, i);
+	dt_ok(dat_ep_disconnect(s.me->ep, DAT_CLOSE_GRACEFUL_FLAG));
+	dt_assert_ret(dt_try_send(s.me, 0, 8, 99, DAT_COMPLETION_DEFAULT_FLAG),
+	    scene_refusal(DAT_EP_STATE_DISCONNECT_PENDING));
+	for (DAT_UINT64 i = 0; i < 8; i++)
+		dt_recv(s.peer, 0, 8, i);
+	for (DAT_UINT64 i = 0; i < 8; i++) {
+		dt_expect_dto(s.peer->recv, s.peer->ep, i, DAT_DTO_SUCCESS, &event);
+		dt_expect_dto(s.me->request, s.me->ep, i, DAT_DTO_SUCCESS, &event);
+	}
+	dt_expect_disconnected(s.me);
+	dt_expect_disconnected(s.peer);
+	dt_assert_quiet(s.me->connect);
+	dt_assert_quiet(s.peer->connect);
+	scene_close(&s);
+}
+END_TEST
+
+/* clause: e.1.9, g.1.7 */
+START_TEST(reset__again_and_again__each_connection_is_like_the_first)
+{
+	DAT_EVENT event;
+	struct scene s;
+
+	scene_open(&s, SCENE_FRESH);
+	for (DAT_UINT64 round = 0; round < 10; round++) {
+		dt_recv(s.me, 0, 64, round);
+		dt_recv(s.peer, 0, 64, 100 + round);
+		dt_connect_pair(&s.pair);
+		dt_send(s.me, 0, 8, 200 + round);
+		dt_expect_dto(s.peer->recv, s.peer->ep, 100 + round, DAT_DTO_SUCCESS, &event);
+		dt_expect_dto(s.me->request, s.me->ep, 200 + round, DAT_DTO_SUCCESS, &event);
+		dt_ok(dat_ep_disconnect(round % 2 ? s.me->ep : s.peer->ep, DAT_CLOSE_ABRUPT_FLAG));
+		dt_expect_disconnected(s.me);
+		dt_expect_disconnected(s.peer);
+		if (round % 3)
+			dt_expect_dto(s.me->recv, s.me->ep, round, DAT_DTO_ERR_FLUSHED, &event);
+		/* else the reset takes back what was not taken out */
+		dt_ok(dat_ep_reset(s.me->ep));
+		dt_ok(dat_ep_reset(s.peer->ep));
+		dt_assert_empty(s.me->recv);
+		dt_assert_empty(s.me->connect);
+	}
+	scene_close(&s);
+}
+END_TEST
+
+/* clause: e.1.9 */
+START_TEST(reset__after_every_end__connects_anew)
+{
+	static const enum scene_place ends[] = {
+		SCENE_ENDED_BY_ME, SCENE_ENDED_BY_PEER, SCENE_REJECTED, SCENE_BROKEN, SCENE_RESET,
+	};
+	struct scene s;
+
+	scene_open(&s, ends[_i]);
+	dt_recv(s.me, 0, 8, 1); /* flushed or, unconnected, kept; gone after the reset */
+	dt_ok(dat_ep_reset(s.me->ep));
+	dt_ok(dat_ep_reset(s.peer->ep));
+	dt_connect_pair(&s.pair);
+	scene_close(&s);
+}
+END_TEST
+
+/* clause: e.4.1, e.4.2 */
+START_TEST(private_data__of_the_answer__stays_until_reset)
+{
+	char data[56];
+	const void *got;
+	DAT_EVENT event;
+	struct scene s;
+
+	scene_open(&s, SCENE_CONNECTING);
+	for (size_t i = 0; i < sizeof data; i++)
+		data[i] = (char)(i * 7);
+	if (_i)
+		dt_ok(dat_cr_reject(s.cr, sizeof data, data));
+	else
+		dt_ok(dat_cr_accept(s.cr, s.peer->ep, sizeof data, data));
+	dt_next(s.me->connect, &event);
+	got = event.event_data.connect_event_data.private_data;
+	ck_assert_int_ge(
+	    event.event_data.connect_event_data.private_data_size, (int)sizeof data);
+	ck_assert_mem_eq(got, data, sizeof data);
+	if (!_i) {
+		dt_expect_established(s.peer);
+		dt_ok(dat_ep_disconnect(s.peer->ep, DAT_CLOSE_ABRUPT_FLAG));
+		dt_expect_disconnected(s.me);
+	}
+	dt_ok(dat_ep_disconnect(s.me->ep, DAT_CLOSE_ABRUPT_FLAG));
+	ck_assert_mem_eq(got, data, sizeof data);
+	scene_close(&s);
+}
+END_TEST
+
+/* clause: e.1.10 */
+START_TEST(free__in_each_state_with_work_outstanding__leaves_nothing_behind)
+{
+	struct scene s;
+
+	scene_open(&s, (enum scene_place)_i);
+	for (DAT_UINT64 i = 0; i < 8; i++)
+		dt_recv(s.me, 0, 8, i);
+	if (s.state == DAT_EP_STATE_CONNECTED)
+		for (DAT_UINT64 i = 0; i < 8; i++)
+			dt_send(s.me, 0, 8, i);
+	dt_ok(dat_ep_free(s.me->ep));
+	dt_assert_empty(s.me->recv);
+	dt_assert_empty(s.me->request);
+	scene_step(&s);
+	dt_assert_quiet(s.me->connect);
+	dt_assert_empty(s.me->async);
+	dt_ok(dat_evd_free(s.me->recv));
+	dt_ok(dat_evd_free(s.me->request));
+	dt_ok(dat_evd_free(s.me->connect));
+	if (s.state == DAT_EP_STATE_CONNECTED || s.state == DAT_EP_STATE_DISCONNECT_PENDING) {
+		dt_expect_disconnected(s.peer);
+		dt_assert_quiet(s.peer->connect);
+	}
+	scene_close(&s);
+}
+END_TEST
+
+struct ender {
+	DAT_EP_HANDLE ep;
+	pthread_barrier_t *barrier;
+	bool free;
+};
+
+static void *
+end_it(void *arg)
+{
+	struct ender *e = arg;
+
+	pthread_barrier_wait(e->barrier);
+	if (e->free)
+		dt_ok(dat_ep_free(e->ep));
+	else
+		dt_ok(dat_ep_disconnect(e->ep, DAT_CLOSE_ABRUPT_FLAG));
+	return NULL;
+}
+
+/* clause: e.2.4, e.1.16 */
+START_TEST(disconnect__by_many_threads_at_both_ends__makes_one_event_each)
+{
+	enum { THREADS = 4 };
+
+	for (int round = 0; round < 20; round++) {
+		pthread_t threads[THREADS];
+		struct ender enders[THREADS];
+		pthread_barrier_t barrier;
+		struct scene s;
+
+		scene_open(&s, SCENE_CONNECTED_ACTIVE);
+		pthread_barrier_init(&barrier, NULL, THREADS);
+		for (int i = 0; i < THREADS; i++) {
+			enders[i] = (struct ender){
+				i % 2 ? s.me->ep : s.peer->ep, &barrier, false
+			};
+			ck_assert_int_eq(
+			    pthread_create(&threads[i], NULL, end_it, &enders[i]), 0);
+		}
+		for (int i = 0; i < THREADS; i++)
+			pthread_join(threads[i], NULL);
+		pthread_barrier_destroy(&barrier);
+		dt_expect_disconnected(s.me);
+		dt_expect_disconnected(s.peer);
+		dt_nap_ms(2);
+		dt_assert_empty(s.me->connect);
+		dt_assert_empty(s.peer->connect);
+		scene_close(&s);
+	}
+}
+END_TEST
+
+/* clause: e.1.10, e.2.4 */
+START_TEST(free__against_a_disconnect_of_the_peer__tells_the_peer_once)
+{
+	for (int round = 0; round < 20; round++) {
+		pthread_t threads[2];
+		pthread_barrier_t barrier;
+		struct ender enders[2];
+		struct scene s;
+
+		scene_open(&s, round % 2 ? SCENE_CONNECTED_ACTIVE : SCENE_CONNECTED_PASSIVE);
+		pthread_barrier_init(&barrier, NULL, 2);
+		enders[0] = (struct ender){ s.me->ep, &barrier, true };
+		enders[1] = (struct ender){ s.peer->ep, &barrier, false };
+		for (int i = 0; i < 2; i++)
+			ck_assert_int_eq(
+			    pthread_create(&threads[i], NULL, end_it, &enders[i]), 0);
+		for (int i = 0; i < 2; i++)
+			pthread_join(threads[i], NULL);
+		pthread_barrier_destroy(&barrier);
+		dt_expect_disconnected(s.peer);
+		dt_nap_ms(2);
+		dt_assert_empty(s.peer->connect);
+		dt_assert_empty(s.me->connect);
+		scene_close(&s);
+	}
+}
+END_TEST
+
+Suite *
+endpoint_reuse_suite(void)
+{
+	Suite *s = suite_create("reuse");
+	TCase *tc = dt_tcase(s, "end");
+
+	tcase_add_loop_test(
+	    tc, completions__of_mixed_operations__come_in_the_order_of_posting, 0, 2);
+	tcase_add_loop_test(
+	    tc, disconnect__whatever_is_outstanding__completes_once_and_in_order, 0, 2);
+	tcase_add_test(tc, disconnect__gracefully__what_is_posted_arrives_first);
+	tcase_add_loop_test(tc, private_data__of_the_answer__stays_until_reset, 0, 2);
+	tcase_add_loop_test(
+	    tc, free__in_each_state_with_work_outstanding__leaves_nothing_behind, 0, SCENE_PLACES);
+	tcase_add_test(tc, disconnect__by_many_threads_at_both_ends__makes_one_event_each);
+	tcase_add_test(tc, free__against_a_disconnect_of_the_peer__tells_the_peer_once);
+	tc = dt_tcase(s, "reset");
+	tcase_add_test(tc, reset__again_and_again__each_connection_is_like_the_first);
+	tcase_add_loop_test(tc, reset__after_every_end__connects_anew, 0, 5);
+	return s;
+}
