@@ -501,16 +501,6 @@ waits(void *arg)
 	return NULL;
 }
 
-/* Dequeue is refused while a thread waits: so one sees that it does. */
-static void
-await_waiter(const struct up *up)
-{
-	DAT_EVENT event;
-
-	while (DAT_GET_TYPE(dat_evd_dequeue(up->evd, &event)) != DAT_INVALID_STATE)
-		dt_nap_ms(1);
-}
-
 /* clause: c.14.28 */
 START_TEST(enable__while_a_thread_waits__is_refused_and_the_wait_goes_on)
 {
@@ -523,7 +513,7 @@ START_TEST(enable__while_a_thread_waits__is_refused_and_the_wait_goes_on)
 	begin(&up, &side, DAT_UPCALL_DISABLE, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
 	w.up = &up;
 	thread = up_thread(waits, &w);
-	await_waiter(&up);
+	up_await_waiter(&up);
 	dt_assert_ret(up_try(&up, up_policies[_i % UP_ENABLING], flag),
 		      DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_WAITER));
 	dt_ok(up_try(&up, DAT_UPCALL_DISABLE, flag)); /* which changes nothing for the waiter */

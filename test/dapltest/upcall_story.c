@@ -208,6 +208,20 @@ up_await_gone(struct up *up)
 	dt_assert_type(ret, DAT_INVALID_HANDLE);
 }
 
+/* Dequeue is refused while a thread waits. */
+void
+up_await_waiter(const struct up *up)
+{
+	DAT_RETURN ret = DAT_SUCCESS;
+	DAT_EVENT event;
+
+	for (int i = 0; DAT_GET_TYPE(ret) != DAT_INVALID_STATE && i < DT_FOREVER_MS; i++) {
+		ret = dat_evd_dequeue(up->evd, &event);
+		dt_nap_ms(1);
+	}
+	dt_assert_type(ret, DAT_INVALID_STATE);
+}
+
 void
 up_assert_no_more(const struct up *up)
 {

@@ -81,6 +81,8 @@ void up_assert_no_more(const struct up *up);
  */
 void up_await_off(struct up *up);
 void up_await_gone(struct up *up);
+/* Until a thread waits on the EVD.  Nothing may be queued. */
+void up_await_waiter(const struct up *up);
 
 /* What a noted software event or completion carried: its pointer or cookie. */
 DAT_UINT64 up_value(const DAT_EVENT *event);

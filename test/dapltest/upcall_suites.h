@@ -9,5 +9,9 @@ Suite *upcall_policy_suite(void);
 Suite *upcall_many_suite(void);
 Suite *upcall_teardown_suite(void);
 Suite *upcall_change_suite(void);
+Suite *upcall_inside_suite(void);
+Suite *upcall_inside_evd_suite(void);
+Suite *upcall_inside_ep_suite(void);
+Suite *upcall_inside_ia_suite(void);
 
 #endif
