@@ -13,5 +13,7 @@ Suite *upcall_inside_suite(void);
 Suite *upcall_inside_evd_suite(void);
 Suite *upcall_inside_ep_suite(void);
 Suite *upcall_inside_ia_suite(void);
+Suite *upcall_stream_suite(void);
+Suite *upcall_race_suite(void);
 
 #endif
