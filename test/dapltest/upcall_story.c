@@ -66,6 +66,7 @@ up_note_taken(struct up *up, const DAT_EVENT *event)
 void
 up_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 {
+	void (*act)(struct up *, const DAT_EVENT *);
 	struct up *up = instance;
 	int inside, most;
 
@@ -80,8 +81,9 @@ up_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 	up->entered++;
 	for (int i = 0; up->gate && i < DT_FOREVER_MS; i++)
 		dt_nap_ms(1);
-	if (up->act)
-		up->act(up, event);
+	act = up->act;
+	if (act)
+		act(up, event);
 	up->inside--;
 	up->returned++;
 }

@@ -28,7 +28,7 @@ struct up {
 	DAT_IA_HANDLE ia;
 	DAT_EVD_HANDLE evd;
 	DAT_UPCALL_OBJECT object;
-	void (*act)(struct up *up, const DAT_EVENT *event);
+	void (*_Atomic act)(struct up *up, const DAT_EVENT *event);
 	void *arg;	    /* for act */
 	_Atomic(bool) gate; /* closed: upcalls wait in front of what they do */
 	_Atomic(int) entered, inside, most_inside, returned;
