@@ -136,15 +136,22 @@ dapl_ep_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_ev
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
 	else if (!ep_handle)
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG7);
-	if (ret == DAT_SUCCESS) {
-		r = create(ia, &parts, &attr, &ep);
-		if (r)
-			ret = err_resource(r, DAT_RESOURCE_TEP);
-		else
-			*ep_handle = ep->self;
-	}
 	if (ret != DAT_SUCCESS)
-		ep_parts_release(&parts);
+		goto release;
+	bad = ep_parts_agree(&parts, &attr);
+	if (bad) {
+		ret = DAT_ERROR(DAT_INVALID_STATE, bad);
+		goto release;
+	}
+	r = create(ia, &parts, &attr, &ep);
+	if (!r) {
+		*ep_handle = ep->self;
+		goto leave;
+	}
+	ret = err_resource(r, DAT_RESOURCE_TEP);
+	ep_parts_disagree(&parts);
+release:
+	ep_parts_release(&parts);
 leave:
 	ia_leave(ia);
 	return ret;
@@ -261,6 +268,7 @@ destroy(DAT_HANDLE handle, bool asked, DAT_EP_STATE *state)
 	purge_events(ep);
 	ep_rings_destroy(&ep->rings);
 	ep_parts_promise(&ep->parts, &ep->attr, -1);
+	ep_parts_disagree(&ep->parts);
 	ep_parts_release(&ep->parts);
 	slab_free(&ep_slab, ep);
 	return 0;

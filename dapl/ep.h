@@ -94,12 +94,25 @@ void ep_attr_defaults(const struct ia *ia, DAT_EP_ATTR *attr);
 /* Fills `out` from what the consumer asks for; false when the device cannot. */
 bool ep_attr_accept(const struct ia *ia, const DAT_EP_ATTR *asked, DAT_EP_ATTR *out);
 
+/* The flags that attributes and posts may have. */
+#define EP_COMPLETION_FLAGS \
+	(DAT_COMPLETION_SUPPRESS_FLAG | DAT_COMPLETION_SOLICITED_WAIT_FLAG | \
+	    DAT_COMPLETION_UNSIGNALLED_FLAG | DAT_COMPLETION_BARRIER_FENCE_FLAG | \
+	    DAT_COMPLETION_EVD_THRESHOLD_FLAG | DAT_COMPLETION_LMR_INVALIDATE_FENCE_FLAG)
+
 /* ep_parts.c.  The subtype that names the bad handle, or DAT_NO_SUBTYPE and everything is held. */
 DAT_RETURN_SUBTYPE ep_parts_hold(struct ia *ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv,
     DAT_EVD_HANDLE request, DAT_EVD_HANDLE connect, struct ep_parts *parts);
 void ep_parts_release(const struct ep_parts *parts);
 /* `sign` +1 or -1: the requests that may be outstanding begin or end to count. */
 void ep_parts_promise(const struct ep_parts *parts, const DAT_EP_ATTR *attr, int sign);
+/*
+ * The EVDs are to tell of completions as the attributes say.  The subtype of the configuration that
+ * one of them has already, or DAT_NO_SUBTYPE.
+ */
+DAT_RETURN_SUBTYPE ep_parts_agree(const struct ep_parts *parts, const DAT_EP_ATTR *attr);
+void ep_parts_disagree(const struct ep_parts *parts);
+void ep_parts_agree_again(const struct ep_parts *parts, const DAT_EP_ATTR *attr);
 int ep_rings_create(
     struct ep_rings *rings, const struct ep_parts *parts, const DAT_EP_ATTR *attr);
 void ep_rings_destroy(struct ep_rings *rings);

@@ -6,11 +6,6 @@
 
 #define BAD_EP DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP)
 
-#define FLAGS_KNOWN \
-	(DAT_COMPLETION_SUPPRESS_FLAG | DAT_COMPLETION_SOLICITED_WAIT_FLAG | \
-	    DAT_COMPLETION_UNSIGNALLED_FLAG | DAT_COMPLETION_BARRIER_FENCE_FLAG | \
-	    DAT_COMPLETION_EVD_THRESHOLD_FLAG | DAT_COMPLETION_LMR_INVALIDATE_FENCE_FLAG)
-
 /* What the calls share, gathered from their arguments. */
 struct dto {
 	DAT_COUNT segments;
@@ -52,7 +47,7 @@ check(const struct dto *d, DAT_COUNT max_segments)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	if (d->segments > 0 && !d->iov)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-	if (d->flags & ~FLAGS_KNOWN)
+	if (d->flags & ~EP_COMPLETION_FLAGS)
 		return DAT_ERROR(
 		    DAT_INVALID_PARAMETER, d->remote ? DAT_INVALID_ARG6 : DAT_INVALID_ARG5);
 	return DAT_SUCCESS;
@@ -121,6 +116,7 @@ remember(struct wr_entry *entry, const struct dto *d, uint64_t length)
 	entry->length = (DAT_SEG_LENGTH)length;
 	entry->operation = (uint8_t)d->operation;
 	entry->suppressed = d->flags & DAT_COMPLETION_SUPPRESS_FLAG;
+	entry->unsignalled = d->flags & DAT_COMPLETION_UNSIGNALLED_FLAG;
 }
 
 /* Locked.  The request is always signalled: suppressed successes are dropped when they are polled,

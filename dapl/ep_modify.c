@@ -48,13 +48,16 @@ take_attr(DAT_EP_ATTR *to, const DAT_EP_ATTR *from, DAT_EP_PARAM_MASK mask)
 #undef TAKE
 }
 
+/* The completion flags are no part of it, but of the EVDs, which are changed in the same way. */
 static bool
 same_queue_pair(const DAT_EP_ATTR *a, const DAT_EP_ATTR *b)
 {
 	return a->max_recv_dtos == b->max_recv_dtos && a->max_request_dtos == b->max_request_dtos &&
 	       a->max_recv_iov == b->max_recv_iov && a->max_request_iov == b->max_request_iov &&
 	       a->max_rdma_read_iov == b->max_rdma_read_iov &&
-	       a->max_rdma_write_iov == b->max_rdma_write_iov;
+	       a->max_rdma_write_iov == b->max_rdma_write_iov &&
+	       a->recv_completion_flags == b->recv_completion_flags &&
+	       a->request_completion_flags == b->request_completion_flags;
 }
 
 static DAT_EVD_HANDLE
@@ -136,9 +139,11 @@ rebuild(struct ep *ep, const struct ep_parts *parts, const DAT_EP_ATTR *attr, st
 static DAT_RETURN
 change(struct ep *ep, const struct wanted *w, const DAT_EP_ATTR *attr)
 {
+	const DAT_EP_ATTR old_attr = ep->attr;
+	const struct ep_parts old = ep->parts;
 	struct ia *ia = ep->obj.ia;
 	struct ibv_qp *qp = ep->qp;
-	DAT_RETURN_SUBTYPE bad;
+	DAT_RETURN_SUBTYPE bad, other = DAT_NO_SUBTYPE;
 	struct ep_parts parts;
 	int r = -EINVAL;
 
@@ -147,9 +152,18 @@ change(struct ep *ep, const struct wanted *w, const DAT_EP_ATTR *attr)
 	os_unlock(&ep->obj.lock);
 	bad = ep_parts_hold(ia, w->pz, w->recv, w->request, w->connect, &parts);
 	if (bad == DAT_NO_SUBTYPE) {
-		r = rebuild(ep, &parts, attr, qp);
-		if (r)
+		/* Where it was the only one, it may change its mind. */
+		ep_parts_disagree(&old);
+		other = ep_parts_agree(&parts, attr);
+		if (other == DAT_NO_SUBTYPE) {
+			r = rebuild(ep, &parts, attr, qp);
+			if (r)
+				ep_parts_disagree(&parts);
+		}
+		if (r) {
+			ep_parts_agree_again(&old, &old_attr);
 			ep_parts_release(&parts);
+		}
 	}
 	if (r) {
 		os_lock(&ep->obj.lock);
@@ -159,6 +173,8 @@ change(struct ep *ep, const struct wanted *w, const DAT_EP_ATTR *attr)
 	ep_unpin(ep);
 	if (bad != DAT_NO_SUBTYPE)
 		return DAT_ERROR(DAT_INVALID_HANDLE, bad);
+	if (other != DAT_NO_SUBTYPE)
+		return DAT_ERROR(DAT_INVALID_STATE, other);
 	return r ? err_resource(r, DAT_RESOURCE_TEP) : DAT_SUCCESS;
 }
 

@@ -111,6 +111,8 @@ evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_evd **
 	l = ia_pick_loop(ia, &vector);
 	evd->flags = plan->flags;
 	evd->promised = 0;
+	evd->deciders = 0;
+	evd->notice = EVD_NOTICE_UNDECIDED;
 	evd->of_ia = false;
 	evd->orphan = false;
 	evd->cq = NULL;

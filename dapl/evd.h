@@ -5,6 +5,8 @@
 #ifndef REARM_DAPL_EVD_H
 #define REARM_DAPL_EVD_H
 
+#include <stdatomic.h>
+
 #include <infiniband/verbs.h>
 
 #include "evd/evd.h"
@@ -14,6 +16,14 @@
 struct dapl_cno;
 struct ia_loop;
 
+/* Which completions are worth waking for; in the order of DAT's state bits and subtypes. */
+enum evd_notice {
+	EVD_NOTICE_UNDECIDED,      /* no endpoint has said yet */
+	EVD_NOTICE_SIGNALLED,    /* all but those that were posted as unsignalled */
+	EVD_NOTICE_SOLICITED, /* those that the other end asked for */
+	EVD_NOTICE_ALL, /* all, and a waiter may wait for several */
+};
+
 struct dapl_evd {
 	struct object obj;
 	struct evd core;
@@ -22,6 +32,8 @@ struct dapl_evd {
 	struct ibv_comp_channel *channel; /* its private one, or NULL: the loop's */
 	struct dapl_cno *cno;		  /* guarded by the object's lock; holds a reference */
 	int promised; /* requests that may be outstanding towards the CQ; guarded by obj.lock */
+	unsigned int deciders; /* directions of endpoints that agreed; guarded by obj.lock */
+	_Atomic(enum evd_notice) notice; /* changes under obj.lock */
 	bool of_ia;   /* the IA's own async EVD: only the IA frees it */
 	bool orphan;  /* its IA closed while an object of another IA held it; guarded by obj.lock */
 };
@@ -50,6 +62,15 @@ void evd_release(struct dapl_evd *evd);
 
 /* -EBUSY while something uses it, -ENODEV. */
 int evd_object_free(struct dapl_evd *evd, DAT_HANDLE handle);
+
+/*
+ * evd_notice.c: an endpoint's completions come here from now on, with these flags of its attributes.
+ * EVD_NOTICE_UNDECIDED, or the configuration that it does not agree with.
+ */
+enum evd_notice evd_notice_join(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags);
+void evd_notice_leave(struct dapl_evd *evd);
+/* After it left, and what it left for came to nothing. */
+void evd_notice_rejoin(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags);
 
 /* evd_cq.c: the completion queue and its place as a source.  0 or -errno. */
 int evd_cq_create(struct dapl_evd *evd, int qlen, struct ibv_comp_channel *shared, int vector,

@@ -28,6 +28,10 @@ dapl_evd_wait(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, D
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
 	if (!more)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
+	/* Only some completions wake then, and how many others there are is nobody's business. */
+	if (threshold > 1 &&
+	    (evd->notice == EVD_NOTICE_SIGNALLED || evd->notice == EVD_NOTICE_SOLICITED))
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
 	on_cq = evd_on_cq(evd); /* the EVD may be gone when the wait ends */
 	return err_evd_wait(evd_wait(&evd->core, timeout, threshold, event, more), on_cq);
 }
@@ -74,6 +78,7 @@ dapl_evd_query(DAT_EVD_HANDLE handle, DAT_EVD_PARAM_MASK mask, DAT_EVD_PARAM *pa
 {
 	struct dapl_evd *evd = handle_object(handle, KIND_EVD);
 	struct evd_status status;
+	enum evd_notice notice;
 	DAT_EVD_FLAGS flags;
 	unsigned int state;
 	struct ia *ia;
@@ -86,12 +91,12 @@ dapl_evd_query(DAT_EVD_HANDLE handle, DAT_EVD_PARAM_MASK mask, DAT_EVD_PARAM *pa
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
 	ia = evd->obj.ia;
 	flags = evd->flags;
+	notice = evd->notice;
 	if (evd_query(&evd->core, &status))
 		return BAD_EVD;
 	state = status.enabled ? DAT_EVD_STATE_ENABLED : DAT_EVD_STATE_DISABLED;
 	state |= status.waitable ? DAT_EVD_STATE_WAITABLE : DAT_EVD_STATE_UNWAITABLE;
-	if (status.solicited_only)
-		state |= DAT_EVD_STATE_CONFIG_SOLICITED;
+	state |= notice * DAT_EVD_STATE_CONFIG_NOTIFY;
 	*param = (DAT_EVD_PARAM){
 		.ia_handle = registry_ia_handle(ia->self),
 		.evd_qlen = status.qlen,

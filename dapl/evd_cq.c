@@ -167,6 +167,8 @@ sort(void *source, const void *raw, struct evd_hold **hold)
 		*hold = &ep->rings.hold;
 		return EVD_HOLD;
 	}
+	if (entry->unsignalled && wc->status == IBV_WC_SUCCESS)
+		return EVD_TAKE_QUIETLY;
 	return EVD_TAKE;
 }
 

@@ -32,6 +32,7 @@ struct wr_entry {
 	DAT_SEG_LENGTH length;
 	uint8_t operation; /* DAT_DTOS */
 	bool suppressed;   /* no event on success */
+	bool unsignalled;  /* on success the event wakes nobody */
 };
 
 struct wr_ring {

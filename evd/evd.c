@@ -238,8 +238,10 @@ evd_set_solicited(struct evd *evd, bool solicited_only)
 
 	os_lock(&evd->lock);
 	if (evd->alive) {
-		r = 0;
-		evd->solicited_only = solicited_only;
+		/* A request that stands is not made again (I3), so its kind cannot be widened. */
+		r = evd->armed && evd->solicited_only && !solicited_only ? -EBUSY : 0;
+		if (!r)
+			evd->solicited_only = solicited_only;
 	}
 	os_unlock(&evd->lock);
 	return r;

@@ -47,6 +47,7 @@ struct evd_effect {
 /* What to do with a completion that was just polled. */
 enum evd_verdict {
 	EVD_TAKE, /* queue it */
+	EVD_TAKE_QUIETLY, /* queue it and wake nobody: it waits for a noisier one, or to be dequeued */
 	EVD_HOLD, /* keep it in *hold, which was set, until evd_post_release() */
 	EVD_DROP, /* nobody is to see it: suppressed, or its endpoint is gone */
 };
@@ -223,7 +224,7 @@ evd_hold_is_active(const struct evd_hold *hold)
 int evd_dequeue(struct evd *evd, DAT_EVENT *event);
 
 /*
- * Blocks until `threshold` events are queued, then takes the oldest.  timeout in microseconds,
+ * Blocks until `threshold` events that are worth waking for are queued, then takes the oldest.  timeout in microseconds,
  * DAT_TIMEOUT_INFINITE for ever.  *nmore is set on success and on -ETIMEDOUT; of completions it
  * counts at most qlen.
  *   -ETIMEDOUT   nothing taken            -EBUSY      another waiter is blocked
@@ -247,7 +248,10 @@ int evd_modify_upcall(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCAL
 int evd_set_listener(struct evd *evd, struct evd_listener *listener, DAT_CNO_HANDLE cookie);
 int evd_set_enabled(struct evd *evd, bool enabled);
 int evd_set_waitable(struct evd *evd, bool waitable);
-/* Completion notifications are asked for solicited completions only. */
+/*
+ * Completion notifications are asked for solicited completions only; what a taker finds by looking
+ * counts all the same.  -EBUSY: the device was asked so, and has not answered yet.
+ */
 int evd_set_solicited(struct evd *evd, bool solicited_only);
 
 /*

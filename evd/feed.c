@@ -64,14 +64,14 @@ post(struct evd *evd, enum evd_stream stream, const DAT_EVENT *event, bool barri
 	os_lock(&evd->lock);
 	if (evd->alive) {
 		copy.evd_handle = evd->cfg.handle;
-		before = evd_queue_count(q);
+		before = evd_queue_loud(q);
 		r = evd_queue_post(q, &copy, barrier);
 		if (r == 0)
 			count_posted(evd, stream);
 		if (hold)
 			evd_queue_release(q, hold);
 		/* A barrier is news when it opens, which is for the kicked taker's look to find. */
-		if (evd_queue_count(q) != before)
+		if (evd_queue_loud(q) != before)
 			evd->news = true;
 		evd_kick(evd);
 	}

@@ -17,7 +17,8 @@ evd_queue_init(struct evd_queue *q, unsigned int qlen, size_t raw_size)
 		return 0;
 	q->raw = os_alloc(qlen, raw_size);
 	q->raw_seq = os_alloc(qlen, sizeof *q->raw_seq);
-	if (!q->raw || !q->raw_seq) {
+	q->raw_quiet = os_alloc(qlen, sizeof *q->raw_quiet);
+	if (!q->raw || !q->raw_seq || !q->raw_quiet) {
 		evd_queue_fini(q);
 		return -ENOMEM;
 	}
@@ -29,6 +30,7 @@ evd_queue_fini(struct evd_queue *q)
 {
 	os_free(q->raw);
 	os_free(q->raw_seq);
+	os_free(q->raw_quiet);
 	os_free(q->posted);
 	*q = (struct evd_queue){ 0 };
 }
@@ -75,8 +77,8 @@ evd_queue_room(struct evd_queue *q, unsigned int max, void **batch)
 	return room < max ? room : max;
 }
 
-void
-evd_queue_keep(struct evd_queue *q, const void *record)
+static void
+keep(struct evd_queue *q, const void *record, bool quiet)
 {
 	unsigned int tail = wrap(q->raw_head + q->raw_count, q->qlen);
 
@@ -84,7 +86,21 @@ evd_queue_keep(struct evd_queue *q, const void *record)
 	if (raw_at(q, tail) != record)
 		memcpy(raw_at(q, tail), record, q->raw_size);
 	q->raw_seq[tail] = q->next_seq++;
+	q->raw_quiet[tail] = quiet;
 	q->raw_count++;
+	q->quiet += quiet;
+}
+
+void
+evd_queue_keep(struct evd_queue *q, const void *record)
+{
+	keep(q, record, false);
+}
+
+void
+evd_queue_keep_quiet(struct evd_queue *q, const void *record)
+{
+	keep(q, record, true);
 }
 
 /* ---- posted events ---- */
@@ -140,10 +156,12 @@ evd_queue_move(struct evd_queue *to, struct evd_queue *from)
 		at = wrap(from->raw_head + i, from->qlen);
 		memcpy(raw_at(to, i), raw_at(from, at), from->raw_size);
 		to->raw_seq[i] = from->raw_seq[at];
+		to->raw_quiet[i] = from->raw_quiet[at];
 	}
 	for (unsigned int i = 0; i < from->posted_count; i++)
 		to->posted[i] = *posted_at(from, i);
 	to->raw_count = from->raw_count;
+	to->quiet = from->quiet;
 	to->posted_count = from->posted_count;
 	to->posted_open = from->posted_open;
 	to->released = from->released;
@@ -152,7 +170,8 @@ evd_queue_move(struct evd_queue *to, struct evd_queue *from)
 	to->next_seq = from->next_seq;
 	to->polled = from->polled;
 	to->max_depth = from->max_depth;
-	from->raw_count = from->posted_count = from->posted_open = from->released_count = 0;
+	from->raw_count = from->quiet = 0;
+	from->posted_count = from->posted_open = from->released_count = 0;
 	from->released = NULL;
 }
 
@@ -260,6 +279,7 @@ evd_queue_take(struct evd_queue *q, const void **record, const DAT_EVENT **event
 	switch (item) {
 	case EVD_ITEM_RAW:
 		*record = raw_at(q, q->raw_head);
+		q->quiet -= q->raw_quiet[q->raw_head];
 		q->raw_head = wrap(q->raw_head + 1, q->qlen);
 		q->raw_count--;
 		break;
@@ -294,11 +314,14 @@ purge_stash(struct evd_queue *q, bool (*match)(const void *, const void *), cons
 	for (unsigned int i = 0; i < q->raw_count; i++) {
 		from = wrap(q->raw_head + i, q->qlen);
 		to = wrap(q->raw_head + kept, q->qlen);
-		if (match(raw_at(q, from), who))
+		if (match(raw_at(q, from), who)) {
+			q->quiet -= q->raw_quiet[from];
 			continue;
+		}
 		if (from != to) {
 			memcpy(raw_at(q, to), raw_at(q, from), q->raw_size);
 			q->raw_seq[to] = q->raw_seq[from];
+			q->raw_quiet[to] = q->raw_quiet[from];
 		}
 		kept++;
 	}

@@ -39,7 +39,9 @@ struct evd_queue {
 
 	unsigned char *raw; /* the stash: qlen records */
 	uint64_t *raw_seq;
+	bool *raw_quiet; /* it is queued, and wakes nobody */
 	unsigned int raw_head, raw_count;
+	unsigned int quiet; /* of those in the stash */
 
 	struct evd_posted *posted; /* qlen entries */
 	unsigned int posted_head, posted_count;
@@ -76,6 +78,16 @@ evd_queue_count(const struct evd_queue *q)
 	return q->raw_count + q->posted_open + q->released_count;
 }
 
+/*
+ * What of it is worth waking for.  A full stash is, whatever it holds: the device may keep back what
+ * makes a noise.
+ */
+static inline unsigned int
+evd_queue_loud(const struct evd_queue *q)
+{
+	return evd_queue_count(q) - (q->raw_count < q->qlen ? q->quiet : 0);
+}
+
 /* Something is queued behind a barrier that polling the device would open. */
 static inline bool
 evd_queue_has_closed(const struct evd_queue *q)
@@ -85,11 +97,12 @@ evd_queue_has_closed(const struct evd_queue *q)
 
 /*
  * Room for a batch polled straight into the stash: at most `max` records, contiguous.  0 when the
- * stash is full.  evd_queue_keep() then accepts record i of the batch, in order; evd_queue_polled()
- * ends it.
+ * stash is full.  evd_queue_keep() then accepts record i of the batch, in order (the other one, a
+ * record that is to wake nobody); evd_queue_polled() ends it.
  */
 unsigned int evd_queue_room(struct evd_queue *q, unsigned int max, void **batch);
 void evd_queue_keep(struct evd_queue *q, const void *record);
+void evd_queue_keep_quiet(struct evd_queue *q, const void *record);
 void evd_queue_polled(struct evd_queue *q, unsigned int n, bool device_empty);
 
 /* -ENOSPC when qlen posted events are queued. */

@@ -7,7 +7,7 @@
 bool
 evd_wanted(const struct evd *evd)
 {
-	unsigned int count = evd_queue_count(&evd->queue);
+	unsigned int count = evd_queue_loud(&evd->queue);
 
 	switch (evd_taker(evd)) {
 	case EVD_TAKER_WAITER:
@@ -43,6 +43,10 @@ admit(struct evd *evd, const void *record)
 	evd->counters.dto_events++;
 	if (verdict == EVD_HOLD && evd_queue_hold(hold, record) == 0)
 		return false; /* counts from its release on */
+	if (verdict == EVD_TAKE_QUIETLY) {
+		evd_queue_keep_quiet(&evd->queue, record);
+		return false;
+	}
 	evd_queue_keep(&evd->queue, record);
 	return true;
 }
@@ -59,7 +63,7 @@ evd_poll(struct evd *evd, unsigned int enough, unsigned int *added)
 
 	if (!ops)
 		return 0;
-	while (evd_queue_count(q) < enough) {
+	while (evd_queue_loud(q) < enough) {
 		room = evd_queue_room(q, EVD_BATCH, &start);
 		if (room == 0) {
 			evd->blind = true;
@@ -84,6 +88,8 @@ evd_poll(struct evd *evd, unsigned int enough, unsigned int *added)
 		evd_queue_polled(q, (unsigned int)n, (unsigned int)n < room);
 		if (q->posted_open != open)
 			evd->news = true; /* a barrier opened */
+		if (n > 0 && q->quiet && evd_queue_loud(q) == evd_queue_count(q))
+			evd->news = true; /* full of quiet ones: somebody has to make room */
 		if (evd->blind && n > 0) {
 			evd->blind = false;
 			evd_kick(evd);
@@ -124,7 +130,7 @@ enough_for(const struct evd *evd)
 {
 	/* A taker that is told, not fed, has seen what is queued: only something new counts. */
 	if (!evd->waiting && (!evd_policy_calls(evd->policy) || evd->policy == DAT_UPCALL_NORIFY))
-		return evd_queue_count(&evd->queue) + 1;
+		return evd_queue_loud(&evd->queue) + 1;
 	return evd->waiting ? (unsigned int)evd->threshold : 1;
 }
 
@@ -260,7 +266,7 @@ evd_taker_settle(struct evd *evd)
 		loop_watch(evd->cfg.loop, &evd->channel, watch);
 		evd->channel_watched = watch;
 	}
-	evd->news = evd_queue_count(&evd->queue) > 0;
+	evd->news = evd_queue_loud(&evd->queue) > 0;
 }
 
 void

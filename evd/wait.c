@@ -135,7 +135,7 @@ evd_wait(struct evd *evd, DAT_TIMEOUT timeout, int threshold, DAT_EVENT *event, 
 		goto out;
 
 	r = evd_poll(evd, (unsigned int)threshold, NULL);
-	if (evd_queue_count(&evd->queue) >= (unsigned int)threshold) {
+	if (evd_queue_loud(&evd->queue) >= (unsigned int)threshold) {
 		r = 0;
 	} else if (evd->overflowed) {
 		r = -EOVERFLOW;

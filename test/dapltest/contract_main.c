@@ -9,6 +9,7 @@ main(int argc, char **argv)
 		contract_cno_suite,
 		contract_fd_suite,
 		contract_funnel_suite,
+		contract_flags_suite,
 		contract_overflow_suite,
 		NULL,
 	};

@@ -9,5 +9,6 @@ Suite *contract_overflow_suite(void);
 Suite *contract_cno_suite(void);
 Suite *contract_fd_suite(void);
 Suite *contract_funnel_suite(void);
+Suite *contract_flags_suite(void);
 
 #endif

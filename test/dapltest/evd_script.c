@@ -63,7 +63,7 @@ sort(void *source, const void *raw, struct evd_hold **hold)
 	if (s->gone[record->ep])
 		return EVD_DROP;
 	if (!s->hold[record->ep] || !evd_hold_is_active(s->hold[record->ep]))
-		return EVD_TAKE;
+		return record->flags & SCRIPT_QUIET ? EVD_TAKE_QUIETLY : EVD_TAKE;
 	*hold = s->hold[record->ep];
 	return EVD_HOLD;
 }

@@ -26,7 +26,7 @@
 #define SCRIPT_CQ  4096
 #define SCRIPT_EPS 4
 
-enum script_flags { SCRIPT_SOLICITED = 1, SCRIPT_EFFECT = 2 };
+enum script_flags { SCRIPT_SOLICITED = 1, SCRIPT_EFFECT = 2, SCRIPT_QUIET = 4 };
 
 struct script_record {
 	uint64_t id;

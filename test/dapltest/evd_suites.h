@@ -15,6 +15,7 @@ Suite *evd_channel_suite(void);
 Suite *evd_many_suite(void);
 Suite *evd_free_suite(void);
 Suite *evd_resize_suite(void);
+Suite *evd_quiet_suite(void);
 Suite *cno_wait_suite(void);
 Suite *cno_agent_suite(void);
 Suite *cno_fd_suite(void);

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Completions that are queued and wake nobody. */
+#include "cno_story.h"
+#include "evd_suites.h"
+
+static struct story st;
+
+static void
+begin(int qlen)
+{
+	const struct script_options opt = { .qlen = qlen };
+
+	story_begin(&st, &opt);
+}
+
+static void
+quiet(uint64_t id)
+{
+	const struct script_record record = { .id = id, .flags = SCRIPT_QUIET };
+
+	script_show_record(&st.dev, &record);
+	script_decide(&st.dev);
+}
+
+START_TEST(wait__quiet_alone__times_out_and_counts_it)
+{
+	DAT_EVENT event;
+	int nmore = -1;
+
+	begin(8);
+	quiet(1);
+	ck_assert_int_eq(evd_wait(&st.dev.evd, 0, 1, &event, &nmore), -ETIMEDOUT);
+	ck_assert_int_eq(nmore, 1);
+	nmore = -1;
+	ck_assert_int_eq(evd_wait(&st.dev.evd, 2 * MS, 1, &event, &nmore), -ETIMEDOUT);
+	ck_assert_int_eq(nmore, 1);
+	story_dequeues(&st, 1);
+	story_empty(&st);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(wait__a_noisy_one_comes__the_oldest_is_taken)
+{
+	DAT_EVENT event;
+	int nmore = -1;
+
+	begin(8);
+	quiet(1);
+	quiet(2);
+	script_complete(&st.dev, 3);
+	ck_assert_int_eq(evd_wait(&st.dev.evd, 0, 1, &event, &nmore), 0);
+	ck_assert_uint_eq(script_id(&event), 1);
+	ck_assert_int_eq(nmore, 2);
+	ck_assert_int_eq(evd_wait(&st.dev.evd, 0, 2, &event, &nmore), -ETIMEDOUT);
+	story_dequeues(&st, 2);
+	story_dequeues(&st, 3);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(waiter__quiet_ones_come_and_a_post__sleeps_until_the_post)
+{
+	struct waiter w;
+
+	begin(8);
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	quiet(1);
+	(void)script_deliver(&st.dev);
+	script_sleep_ms(5);
+	ck_assert(!__atomic_load_n(&w.done, __ATOMIC_ACQUIRE));
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert_int_eq(waiter_join(&w), 0);
+	ck_assert_uint_eq(waiter_id(&w), 1);
+	story_dequeues(&st, 100);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(upcalls__quiet_ones_ride_with_the_next_noisy_one)
+{
+	begin(8);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	quiet(1);
+	quiet(2);
+	story_settle(&st);
+	ck_assert_int_eq(tape_count(&st.tape), 0);
+	script_complete(&st.dev, 3);
+	quiet(4);
+	story_settle(&st);
+	for (uint64_t i = 1; i <= 3; i++)
+		story_upcall(&st, i);
+	ck_assert_int_eq(tape_count(&st.tape), 3);
+	story_dequeues(&st, 4);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(enable_new__quiet_one_pending__is_pending_like_any)
+{
+	begin(8);
+	quiet(1);
+	ck_assert_int_eq(
+	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), -EAGAIN);
+	story_dequeues(&st, 1);
+	ck_assert_int_eq(
+	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
+	story_quiet(&st);
+	story_end(&st);
+}
+END_TEST
+
+static void
+gone(struct cno *cno)
+{
+	(void)cno;
+}
+
+START_TEST(cno__is_told_of_noise_alone_and_of_a_full_queue)
+{
+	struct cno_config config = { .destroyed = gone };
+	DAT_EVD_HANDLE handle;
+	static struct cno cno;
+
+	begin(4);
+	config.loop = st.loop;
+	cno_slot_init(&cno);
+	ck_assert_int_eq(cno_open(&cno, &config), 0);
+	ck_assert_int_eq(evd_set_listener(&st.dev.evd, cno_listener(&cno), &cno), 0);
+	story_settle(&st);
+	quiet(1);
+	story_settle(&st);
+	ck_assert_int_eq(cno_wait(&cno, 0, &handle), -ETIMEDOUT);
+	script_complete(&st.dev, 2);
+	story_settle(&st);
+	ck_assert_int_eq(cno_wait(&cno, 0, &handle), 0);
+	story_dequeues(&st, 1);
+	story_dequeues(&st, 2);
+	story_empty(&st);
+	/* The fifth stays in the device: nobody would hear of it if the four were kept quiet. */
+	for (uint64_t i = 3; i <= 6; i++)
+		quiet(i);
+	script_complete(&st.dev, 7);
+	story_settle(&st);
+	ck_assert_int_eq(cno_wait(&cno, 0, &handle), 0);
+	ck_assert_int_eq(cno_wait(&cno, 0, &handle), -ETIMEDOUT);
+	for (uint64_t i = 3; i <= 7; i++)
+		story_dequeues(&st, i);
+	/* A new taker hears of what is worth it. */
+	quiet(8);
+	ck_assert_int_eq(evd_refresh(&st.dev.evd), 0);
+	ck_assert_int_eq(evd_set_enabled(&st.dev.evd, false), 0);
+	ck_assert_int_eq(evd_set_enabled(&st.dev.evd, true), 0);
+	story_settle(&st);
+	ck_assert_int_eq(cno_wait(&cno, 0, &handle), -ETIMEDOUT);
+	story_dequeues(&st, 8);
+	ck_assert_int_eq(evd_set_listener(&st.dev.evd, NULL, DAT_HANDLE_NULL), 0);
+	ck_assert_int_eq(cno_free(&cno, true), 0);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(waiter__the_queue_is_full_of_quiet_ones__wakes)
+{
+	DAT_EVENT event;
+	int nmore;
+
+	begin(4);
+	for (uint64_t i = 1; i <= 5; i++)
+		quiet(i);
+	ck_assert_int_eq(evd_wait(&st.dev.evd, 0, 1, &event, &nmore), 0);
+	ck_assert_uint_eq(script_id(&event), 1);
+	for (uint64_t i = 2; i <= 5; i++)
+		story_dequeues(&st, i);
+	story_end(&st);
+}
+END_TEST
+
+static bool
+is_two(const void *raw, const void *who)
+{
+	(void)who;
+	return ((const struct script_record *)raw)->id == 2;
+}
+
+START_TEST(purge_and_resize__keep_the_quiet_ones_quiet)
+{
+	DAT_EVENT event;
+	int nmore;
+
+	begin(8);
+	quiet(1);
+	quiet(2);
+	script_complete(&st.dev, 3);
+	quiet(4);
+	ck_assert_int_eq(evd_refresh(&st.dev.evd), 0);
+	evd_purge(&st.dev.evd, NULL, is_two, NULL, NULL);
+	ck_assert_int_eq(evd_resize(&st.dev.evd, 20), 0);
+	ck_assert_int_eq(evd_wait(&st.dev.evd, 0, 2, &event, &nmore), -ETIMEDOUT);
+	ck_assert_int_eq(nmore, 3);
+	story_dequeues(&st, 1);
+	story_dequeues(&st, 3);
+	ck_assert_int_eq(evd_wait(&st.dev.evd, 0, 1, &event, &nmore), -ETIMEDOUT);
+	story_dequeues(&st, 4);
+	story_empty(&st);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(solicited__asked_of_the_device__is_not_widened_before_it_answered)
+{
+	const struct script_record record = { .id = 1, .flags = SCRIPT_SOLICITED };
+
+	begin(8);
+	ck_assert_int_eq(evd_set_solicited(&st.dev.evd, true), 0);
+	ck_assert_int_eq(evd_set_solicited(&st.dev.evd, false), 0); /* nobody asked it yet */
+	ck_assert_int_eq(evd_set_solicited(&st.dev.evd, true), 0);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(evd_set_solicited(&st.dev.evd, true), 0);
+	ck_assert_int_eq(evd_set_solicited(&st.dev.evd, false), -EBUSY);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	script_show_record(&st.dev, &record);
+	script_decide(&st.dev);
+	ck_assert(script_deliver(&st.dev));
+	ck_assert_int_eq(evd_set_solicited(&st.dev.evd, false), 0);
+	story_dequeues(&st, 1);
+	story_end(&st);
+}
+END_TEST
+
+Suite *
+evd_quiet_suite(void)
+{
+	Suite *s = suite_create("evd_quiet");
+	TCase *tc = runner_tcase(s, "quiet");
+
+	tcase_add_test(tc, wait__quiet_alone__times_out_and_counts_it);
+	tcase_add_test(tc, wait__a_noisy_one_comes__the_oldest_is_taken);
+	tcase_add_test(tc, waiter__quiet_ones_come_and_a_post__sleeps_until_the_post);
+	tcase_add_test(tc, upcalls__quiet_ones_ride_with_the_next_noisy_one);
+	tcase_add_test(tc, enable_new__quiet_one_pending__is_pending_like_any);
+	tcase_add_test(tc, cno__is_told_of_noise_alone_and_of_a_full_queue);
+	tcase_add_test(tc, waiter__the_queue_is_full_of_quiet_ones__wakes);
+	tcase_add_test(tc, purge_and_resize__keep_the_quiet_ones_quiet);
+	tcase_add_test(tc, solicited__asked_of_the_device__is_not_widened_before_it_answered);
+	return s;
+}
