@@ -3,9 +3,9 @@
  * handle -- from a program's handle to its provider's functions, without trusting the handle
  *
  * An IA handle is a number of the IA table.  Any other handle points to memory of its provider
- * whose first word is the provider's table.  What cannot be such a pointer (NULL, a small integer
- * such as an IA handle, anything misaligned) is DAT_INVALID_HANDLE and is never followed; a stale
- * or foreign pointer is for the provider to detect.
+ * whose first word is the provider's table.  What is no such pointer (NULL, a small integer such as
+ * an IA handle, anything misaligned, an address where no table of a registered provider is named)
+ * is DAT_INVALID_HANDLE; a stale handle, or one of another kind, is for the provider to detect.
  */
 #ifndef REARM_DAT_HANDLE_H
 #define REARM_DAT_HANDLE_H
@@ -17,6 +17,7 @@
 #include <dat2/dat_registry.h>
 
 #include "dat/ia_table.h"
+#include "dat/trust.h"
 
 static inline bool
 handle_is_pointer(const void *handle)
@@ -29,12 +30,7 @@ handle_is_pointer(const void *handle)
 static inline const DAT_PROVIDER *
 handle_provider(DAT_HANDLE handle)
 {
-	const DAT_PROVIDER *provider;
-
-	if (!handle_is_pointer(handle))
-		return NULL;
-	provider = *(const DAT_PROVIDER **)handle;
-	return handle_is_pointer(provider) ? provider : NULL;
+	return handle_is_pointer(handle) ? trust_table((uintptr_t)handle) : NULL;
 }
 
 /* Whatever the call takes: an IA by its number, anything else as it is. */

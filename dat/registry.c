@@ -5,6 +5,7 @@
 #include "dat/catalog.h"
 #include "dat/log.h"
 #include "dat/registry.h"
+#include "dat/trust.h"
 
 pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -95,6 +96,7 @@ registry_purge(const struct catalog_record *owner)
 		log_message(LOG_ERRORS, "the provider of \"%s\" did not remove its registration",
 			    entry->info.ia_name);
 		*link = entry->next;
+		trust_drop_locked(entry->provider);
 		free(entry);
 	}
 	pthread_mutex_unlock(&registry_lock);
@@ -126,6 +128,11 @@ dat_registry_add_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO 
 		log_message(LOG_REGISTRY, "\"%s\" is registered already", info->ia_name);
 		return DAT_ERROR(DAT_PROVIDER_ALREADY_REGISTERED, DAT_NO_SUBTYPE);
 	}
+	if (!trust_add_locked(provider)) {
+		pthread_mutex_unlock(&registry_lock);
+		free(entry);
+		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+	}
 	*link = entry;
 	pthread_mutex_unlock(&registry_lock);
 	log_message(LOG_REGISTRY, "\"%s\" %u.%u %s has registered", info->ia_name,
@@ -156,6 +163,7 @@ dat_registry_remove_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_IN
 		ret = DAT_ERROR(DAT_PROVIDER_IN_USE, DAT_NO_SUBTYPE);
 	} else {
 		*link = entry->next;
+		trust_drop_locked(provider);
 	}
 	pthread_mutex_unlock(&registry_lock);
 	free(entry);
