@@ -15,6 +15,7 @@ main(int argc, char **argv)
 		dapl_disconnect_suite,
 		dapl_dto_suite,
 		dapl_order_suite,
+		dapl_query_suite,
 		dapl_upcall_suite,
 		dapl_free_suite,
 		NULL,

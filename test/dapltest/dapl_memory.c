@@ -129,6 +129,72 @@ START_TEST(sync__of_segments__has_nothing_to_do)
 }
 END_TEST
 
+/* A region with these privileges over the side's buffer, in place of the one with all. */
+static void
+replace_region(struct dt_side *side, DAT_MEM_PRIV_FLAGS priv)
+{
+	DAT_REGION_DESCRIPTION region = { .for_va = side->buffer };
+
+	dt_ok(dat_lmr_create(side->ia, DAT_MEM_TYPE_VIRTUAL, region, DT_BUFFER, side->pz, priv,
+	    DAT_VA_TYPE_VA, &side->lmr, &side->lmr_context, &side->rmr_context, NULL, NULL));
+}
+
+static void
+transfer(struct dt_pair *pair, bool write, DAT_DTO_COMPLETION_STATUS status)
+{
+	DAT_LMR_TRIPLET local = dt_local(&pair->a, 0, 64);
+	DAT_RMR_TRIPLET remote = dt_remote(&pair->b, 0, 64);
+	DAT_EVENT event;
+
+	dt_ok(write ? dat_ep_post_rdma_write(pair->a.ep, 1, &local, dt_cookie(1), &remote,
+			  DAT_COMPLETION_DEFAULT_FLAG) :
+		      dat_ep_post_rdma_read(pair->a.ep, 1, &local, dt_cookie(1), &remote,
+			  DAT_COMPLETION_DEFAULT_FLAG));
+	dt_expect_dto(pair->a.request, pair->a.ep, 1, status, &event);
+}
+
+/* clause: e.7.5 */
+START_TEST(privileges__what_they_do_not_allow__fails_at_the_other_end)
+{
+	static const struct {
+		DAT_MEM_PRIV_FLAGS priv;
+		bool write;
+		DAT_DTO_COMPLETION_STATUS status;
+	} cases[] = {
+		{ DAT_MEM_PRIV_LOCAL_READ_FLAG, false, DAT_DTO_ERR_REMOTE_ACCESS },
+		{ DAT_MEM_PRIV_LOCAL_READ_FLAG, true, DAT_DTO_ERR_REMOTE_ACCESS },
+		{ DAT_MEM_PRIV_REMOTE_READ_FLAG, true, DAT_DTO_ERR_REMOTE_ACCESS },
+		{ DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_REMOTE_READ_FLAG, false,
+		    DAT_DTO_SUCCESS },
+		{ DAT_MEM_PRIV_ALL_FLAG, true, DAT_DTO_SUCCESS },
+	};
+	struct dt_pair pair;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	replace_region(&pair.b, cases[_i].priv);
+	dt_connect_pair(&pair);
+	transfer(&pair, cases[_i].write, cases[_i].status);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: e.7.10 */
+START_TEST(lmr__freed__serves_no_transfer_any_more)
+{
+	struct dt_pair pair;
+	DAT_LMR_PARAM param;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_connect_pair(&pair);
+	transfer(&pair, false, DAT_DTO_SUCCESS);
+	dt_ok(dat_lmr_free(pair.b.lmr));
+	dt_assert_ret(dat_lmr_query(pair.b.lmr, DAT_LMR_FIELD_ALL, &param),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR));
+	transfer(&pair, false, DAT_DTO_ERR_REMOTE_ACCESS);
+	dt_pair_close(&pair);
+}
+END_TEST
+
 Suite *
 dapl_memory_suite(void)
 {
@@ -140,5 +206,8 @@ dapl_memory_suite(void)
 	tcase_add_test(tc, lmr__of_an_lmr__covers_the_same_memory_on_its_own);
 	tcase_add_test(tc, pz__in_use__cannot_be_freed);
 	tcase_add_test(tc, sync__of_segments__has_nothing_to_do);
+	tcase_add_loop_test(
+	    tc, privileges__what_they_do_not_allow__fails_at_the_other_end, 0, 5);
+	tcase_add_test(tc, lmr__freed__serves_no_transfer_any_more);
 	return s;
 }

@@ -13,6 +13,7 @@ Suite *dapl_connect_suite(void);
 Suite *dapl_disconnect_suite(void);
 Suite *dapl_dto_suite(void);
 Suite *dapl_order_suite(void);
+Suite *dapl_query_suite(void);
 Suite *dapl_upcall_suite(void);
 Suite *dapl_free_suite(void);
 
