@@ -137,6 +137,17 @@ dispatch(struct ia *ia, const struct note *note)
 		of_request((struct cr *)owner, note);
 }
 
+static bool
+next_event(struct ia *ia, struct rdma_cm_event **event)
+{
+	int r;
+
+	os_lock(&ia->cm_lock);
+	r = rdma_get_cm_event(ia->events, event);
+	os_unlock(&ia->cm_lock);
+	return r == 0;
+}
+
 void
 cm_read(void *arg)
 {
@@ -144,7 +155,7 @@ cm_read(void *arg)
 	struct rdma_cm_event *event;
 	struct note note;
 
-	while (rdma_get_cm_event(ia->events, &event) == 0) {
+	while (next_event(ia, &event)) {
 		copy(event, &note);
 		rdma_ack_cm_event(event);
 		dispatch(ia, &note);

@@ -241,7 +241,10 @@ dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, co
 	gone = cr->gone;
 	os_unlock(&cr->obj.lock);
 
+	/* The peer may be withdrawing, and that event fails the queue pair of the id, if it has one. */
+	os_lock(&ep->obj.ia->cm_lock);
 	conn->id->qp = ep->qp;
+	os_unlock(&ep->obj.ia->cm_lock);
 	if (gone || rdma_accept(conn->id, &param)) {
 		/* The other end waits for an answer. */
 		(void)rdma_reject(conn->id, NULL, 0);

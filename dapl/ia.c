@@ -12,7 +12,10 @@
 static void
 prepare(void *slot)
 {
+	struct ia *ia = slot;
+
 	object_prepare(slot, KIND_IA);
+	os_mutex_init(&ia->cm_lock);
 }
 
 static struct slab ia_slab = SLAB_INITIALIZER(struct ia, prepare);

@@ -61,6 +61,7 @@ struct ia {
 
 	struct sockaddr_storage address;
 	struct rdma_event_channel *events;
+	struct os_mutex cm_lock; /* innermost; held to read an event, which may look at an id's queue pair */
 	struct rdma_cm_id *id;
 	struct ibv_context *verbs;
 	struct ibv_device_attr device;
