@@ -288,8 +288,9 @@ drains(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 				log->events++;
 			else if (DAT_GET_TYPE(ret) == DAT_QUEUE_EMPTY)
 				break;
-			else if (!story_judge(log->story, "dat_evd_dequeue", ret, 0, false) &&
-			    log->story->for_ever)
+			else if (!story_dequeue_failed(log->story, ret))
+				break;
+			else if (log->story->for_ever)
 				return;
 		}
 		ret = dat_evd_modify_upcall(log->evd, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_SAME,

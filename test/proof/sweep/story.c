@@ -171,6 +171,14 @@ story_free(struct story *story, struct side *side)
 
 /* ---- events ---- */
 
+bool
+story_dequeue_failed(struct story *story, DAT_RETURN ret)
+{
+	/* A queue that could not be polled has overflowed; what it has is delivered all the same. */
+	(void)story_judge(story, "dat_evd_dequeue", ret, DAT_INVALID_STATE, false);
+	return DAT_GET_TYPE(ret) != DAT_INVALID_STATE;
+}
+
 /* One look: 1 an event, 0 none, -1 the story is over. */
 static int
 look(struct story *story, DAT_EVD_HANDLE evd, DAT_EVENT *event)
@@ -181,9 +189,7 @@ look(struct story *story, DAT_EVD_HANDLE evd, DAT_EVENT *event)
 		return 1;
 	if (DAT_GET_TYPE(ret) == DAT_QUEUE_EMPTY)
 		return 0;
-	if (!story_judge(story, "dat_evd_dequeue", ret, 0, false) && story->for_ever)
-		return -1;
-	return 0;
+	return story_dequeue_failed(story, ret) && story->for_ever ? -1 : 0;
 }
 
 bool

@@ -50,6 +50,8 @@ void story_wrong(const char *format, ...) __attribute__((noreturn, format(printf
 
 /* Whether the story goes on after this call; `also` is a further error type that is right here, or 0. */
 bool story_judge(struct story *story, const char *call, DAT_RETURN ret, DAT_RETURN also, bool again);
+/* Judges what dat_evd_dequeue() answered in place of an event or DAT_QUEUE_EMPTY: false when it is empty, too. */
+bool story_dequeue_failed(struct story *story, DAT_RETURN ret);
 
 #define TRY_OR(story, also, call)                                     \
 	(story_judge((story), #call, (call), (also), false) ||        \
