@@ -5,6 +5,10 @@ int
 main(int argc, char **argv)
 {
 	static const runner_suite_fn suites[] = {
+		contract_evd_suite,
+		contract_merge_suite,
+		contract_wait_suite,
+		contract_taker_suite,
 		contract_resize_suite,
 		contract_cno_suite,
 		contract_fd_suite,

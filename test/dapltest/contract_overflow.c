@@ -4,47 +4,14 @@
  *
  * The device is the software one, in a library that lets the test cause trouble.
  */
-#include <dlfcn.h>
-
 #include "contract_suites.h"
-
-/* The numbers of verbs' event types. */
-enum {
-	DEVICE_FATAL = 8,
-	PORT_ACTIVE = 9,
-	PORT_ERR = 10,
-	LID_CHANGE = 11,
-	PKEY_CHANGE = 12,
-	SM_CHANGE = 13,
-	CLIENT_REREGISTER = 17,
-	GID_CHANGE = 18,
-};
-
-static void (*trouble_no_resize)(bool on);
-static void (*trouble_overrun)(int n);
-static void (*trouble_refuse_arms)(int n);
-static void (*trouble_raise)(int event_type);
-
-/* After the first adapter was opened. */
-static void
-find_trouble(void)
-{
-	void *library = dlopen(TROUBLE_PATH, RTLD_NOW | RTLD_NOLOAD);
-
-	ck_assert_ptr_nonnull(library);
-	*(void **)&trouble_no_resize = dlsym(library, "soft_trouble_no_resize");
-	*(void **)&trouble_overrun = dlsym(library, "soft_trouble_overrun");
-	*(void **)&trouble_refuse_arms = dlsym(library, "soft_trouble_refuse_arms");
-	*(void **)&trouble_raise = dlsym(library, "soft_trouble_raise");
-	ck_assert(trouble_no_resize && trouble_overrun && trouble_refuse_arms && trouble_raise);
-	dlclose(library);
-}
+#include "trouble.h"
 
 static void
 open_side(struct dt_side *side, enum dt_evds evds)
 {
 	dt_side_open(side, "trouble", evds);
-	find_trouble();
+	trouble_find();
 }
 
 static void
@@ -290,7 +257,7 @@ START_TEST(async_evd__is_full__nothing_else_ends)
 
 	contract_personality(0);
 	dt_ok(dat_ia_open((DAT_NAME_PTR)(uintptr_t)"trouble", 1, &async, &ia));
-	find_trouble();
+	trouble_find();
 	ck_assert_int_eq(contract_query(async).evd_qlen, 1);
 	for (int i = 0; i < 2; i++) {
 		trouble_raise(events[i]);
