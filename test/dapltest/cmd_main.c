@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cmd.h"
+
+static bool
+with_adapter(const struct cmd_options *options)
+{
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+	DAT_IA_HANDLE ia;
+	bool good;
+
+	if (!cmd_check("dat_ia_open",
+		dat_ia_open((DAT_NAME_PTR)(uintptr_t)options->ia, 8, &async, &ia)))
+		return false;
+	good = options->type == 'S' ? cmd_server(options, ia) : cmd_client(options, ia);
+	return cmd_ok(dat_ia_close(ia, good ? DAT_CLOSE_GRACEFUL_FLAG : DAT_CLOSE_ABRUPT_FLAG)) &&
+	       good;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct cmd_options options;
+	bool good;
+
+	if (!cmd_options_read(argc, argv, &options))
+		return 2;
+	switch (options.type) {
+	case 'L':
+		good = cmd_limits(&options);
+		break;
+	case 'F':
+		good = cmd_features(&options);
+		break;
+	case 'U':
+		good = cmd_suites(&options, "upcall");
+		break;
+	case 'C':
+		good = options.name_count > 0 ? cmd_suites(&options, options.names[0]) :
+						cmd_fail("-T C: which suites?");
+		break;
+	default:
+		good = with_adapter(&options);
+	}
+	return good ? 0 : 1;
+}
