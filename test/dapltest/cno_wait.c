@@ -343,6 +343,23 @@ START_TEST(free__abrupt_with_a_waiter__released)
 }
 END_TEST
 
+START_TEST(evd_freed__its_slot_used_again__of_no_cno)
+{
+	struct evd_status status;
+
+	ck_assert_int_eq(evd_free(&cs.dev[0].evd), 0);
+	cno_unref(&cs.cno);
+	cs.attached[0] = false;
+	script_open(&cs.dev[0], &cs.dev[0].opt);
+	ck_assert_int_eq(evd_query(&cs.dev[0].evd, &status), 0);
+	ck_assert_ptr_eq(status.cno, DAT_HANDLE_NULL);
+	script_complete(&cs.dev[0], 1);
+	cno_story_settle(&cs);
+	cno_story_untriggered(&cs);
+	cno_story_drains(&cs.dev[0], 1);
+}
+END_TEST
+
 Suite *
 cno_wait_suite(void)
 {
@@ -369,5 +386,6 @@ cno_wait_suite(void)
 	tcase_add_test(tc, last_evd_gone__blocked_waiters_return_without_one);
 	tcase_add_test(tc, free__in_use__refused);
 	tcase_add_test(tc, free__abrupt_with_a_waiter__released);
+	tcase_add_test(tc, evd_freed__its_slot_used_again__of_no_cno);
 	return s;
 }

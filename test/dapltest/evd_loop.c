@@ -542,6 +542,7 @@ START_TEST(remove__twice_or_never_added__nothing)
 
 	source_open(&s);
 	loop_remove(loop, &s.ticket);
+	ck_assert_uint_eq(s.ticket.id, 0);
 	loop_remove(loop, &s.ticket);
 	loop_remove(loop, &none);
 	loop_forget(loop, &none);
@@ -573,6 +574,7 @@ START_TEST(hasten__neither_delayed_nor_put_off__left_alone)
 	struct work w[2] = { { .job = { .run = run } }, { .job = { .run = run } } };
 
 	loop_hasten(&w[0].job); /* on no list yet */
+	ck_assert(!loop_unready(&w[0].job));
 	ck_assert_int_eq(loop_step(loop, 0), 0);
 	loop_ready(loop, &w[0].job);
 	loop_ready(loop, &w[1].job);
@@ -583,6 +585,17 @@ START_TEST(hasten__neither_delayed_nor_put_off__left_alone)
 	ck_assert(loop_unready(&w[0].job));
 	loop_hasten(&w[0].job); /* delayed once, but taken back */
 	ck_assert_int_eq(loop_step(loop, 0), 0);
+	loop_ready(loop, &w[0].job); /* and no longer delayed */
+	loop_ready(loop, &w[1].job);
+	loop_hasten(&w[0].job);
+	ck_assert_int_eq(loop_step(loop, 0), 2);
+	ck_assert_uint_le(w[0].at, w[1].at);
+	loop_ready_later(loop, &w[0].job, 3600000000000u);
+	loop_hasten(&w[0].job);
+	loop_ready(loop, &w[1].job);
+	loop_hasten(&w[0].job); /* hastened already */
+	ck_assert_int_eq(loop_step(loop, 0), 2);
+	ck_assert_uint_le(w[0].at, w[1].at);
 }
 END_TEST
 
@@ -686,6 +699,42 @@ START_TEST(create__stepped__no_thread_whatever_is_asked_for)
 }
 END_TEST
 
+START_TEST(delayed_job__its_time_ends_the_sleep__runs_in_that_turn)
+{
+	struct work w = { .job = { .run = run } };
+
+	loop_ready_later(loop, &w.job, 5000000u);
+	ck_assert_int_eq(loop_step(loop, 60000), 1);
+	ck_assert_int_eq(runs(&w), 1);
+}
+END_TEST
+
+static struct loop *pumped;
+
+static void
+look_what_to_pump(struct work *w)
+{
+	(void)w;
+	pumped = loop_to_pump();
+}
+
+START_TEST(pump__on_a_loop_its_own_on_a_crew_none)
+{
+	struct work w = { .job = { .run = run }, .then = look_what_to_pump };
+	struct loop *crew;
+
+	ck_assert_ptr_null(loop_to_pump());
+	loop_ready(loop, &w.job);
+	ck_assert_int_eq(loop_step(loop, 0), 1);
+	ck_assert_ptr_eq(pumped, loop);
+	ck_assert_int_eq(loop_create(LOOP_CREW, 1, &crew), 0);
+	loop_ready(crew, &w.job);
+	await_runs(&w, 2);
+	ck_assert_ptr_null(pumped); /* others serve it */
+	loop_destroy(crew);
+}
+END_TEST
+
 Suite *
 evd_loop_suite(void)
 {
@@ -723,5 +772,7 @@ evd_loop_suite(void)
 	tcase_add_test(tc, rest__a_job_that_may_run__there_is_something_to_pump);
 	tcase_add_test(tc, destroy__from_its_own_thread_again_and_again__no_stack_stays);
 	tcase_add_test(tc, create__stepped__no_thread_whatever_is_asked_for);
+	tcase_add_test(tc, delayed_job__its_time_ends_the_sleep__runs_in_that_turn);
+	tcase_add_test(tc, pump__on_a_loop_its_own_on_a_crew_none);
 	return s;
 }

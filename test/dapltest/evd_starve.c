@@ -307,6 +307,27 @@ START_TEST(wait__the_sleep_itself_fails__says_so_and_changes_nothing)
 }
 END_TEST
 
+static int
+make_longer(void)
+{
+	int r = evd_resize(&st.dev.evd, 40);
+	struct evd_status status;
+
+	must(evd_query(&st.dev.evd, &status) == 0);
+	must(status.qlen == (r ? 16 : 40));
+	return r;
+}
+
+START_TEST(resize__no_memory__the_queue_stays_as_it_was)
+{
+	story_begin(&st, NULL);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	starve(make_longer);
+	story_dequeues(&st, 100);
+	story_end(&st);
+}
+END_TEST
+
 Suite *
 evd_starve_suite(void)
 {
@@ -322,5 +343,6 @@ evd_starve_suite(void)
 	    taker_change__loop_cannot_watch_the_channel__error_and_nothing_changed);
 	tcase_add_test(tc, teardown_and_free__no_place_to_sleep__end_all_the_same);
 	tcase_add_test(tc, wait__the_sleep_itself_fails__says_so_and_changes_nothing);
+	tcase_add_test(tc, resize__no_memory__the_queue_stays_as_it_was);
 	return s;
 }

@@ -268,6 +268,29 @@ START_TEST(source_that_does_not_sort__every_completion_is_taken)
 }
 END_TEST
 
+START_TEST(overflow__device_gone__queued_events_come_and_it_is_not_asked_again)
+{
+	struct evd *evd = &st.dev.evd;
+	DAT_EVENT event = script_event(900);
+	unsigned int arms;
+
+	ck_assert_int_eq(evd_post_barrier(evd, EVD_STREAM_CONNECTION, &event), 0);
+	ck_assert(evd_mark_overflow(evd));
+	st.dev.fail_polls = 1000;
+	arms = st.dev.arms;
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	story_upcall(&st, 900); /* waits for no completion any more */
+	story_run(&st);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	story_upcall(&st, 100);
+	story_run(&st);
+	ck_assert_int_eq(st.tape.n, 2);
+	ck_assert_int_eq(st.dev.faults, 0);
+	ck_assert_uint_eq(st.dev.arms, arms);
+	ck_assert_int_eq(evd_dequeue(evd, &event), -EOVERFLOW);
+}
+END_TEST
+
 Suite *
 evd_status_suite(void)
 {
@@ -288,5 +311,6 @@ evd_status_suite(void)
 	tcase_add_test(tc, no_device__posted_events_alone__all_faces_work);
 	tcase_add_test(tc, refresh__no_room__no_error);
 	tcase_add_test(tc, source_that_does_not_sort__every_completion_is_taken);
+	tcase_add_test(tc, overflow__device_gone__queued_events_come_and_it_is_not_asked_again);
 	return s;
 }

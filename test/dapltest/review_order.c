@@ -289,6 +289,28 @@ START_TEST(review_23__purge_finds_nothing__the_barrier_stays_closed)
 }
 END_TEST
 
+START_TEST(review_23__purge_finds_nothing__is_no_news)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	story_upcall(&st, TAPE_TOLD);
+	evd_purge(&st.dev.evd, NULL, NULL, event_of_nobody, NULL);
+	story_quiet(&st); /* told of what is queued already */
+	story_dequeues(&st, 100);
+}
+END_TEST
+
+START_TEST(review_23__completion_of_a_freed_endpoint__is_no_news)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	st.dev.gone[1] = true;
+	script_complete_on(&st.dev, 1, 11);
+	ck_assert(script_deliver(&st.dev));
+	story_quiet(&st);
+	story_empty(&st);
+}
+END_TEST
+
 Suite *
 review_order_suite(void)
 {
@@ -310,5 +332,7 @@ review_order_suite(void)
 	tcase_add_test(tc, review_24__effect_of_a_dequeue__unlocked_and_never_a_call_out);
 	tcase_add_test(tc, review_20__hold_full__what_finds_no_room_is_handed_out);
 	tcase_add_test(tc, review_23__purge_finds_nothing__the_barrier_stays_closed);
+	tcase_add_test(tc, review_23__purge_finds_nothing__is_no_news);
+	tcase_add_test(tc, review_23__completion_of_a_freed_endpoint__is_no_news);
 	return s;
 }
