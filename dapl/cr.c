@@ -38,6 +38,7 @@ create(struct ia *ia, const struct cr_request *request, struct cr **out)
 		return -ENOMEM;
 	}
 	cr->gone = false;
+	cr->own = request->own;
 	cr->responder = request->responder;
 	cr->initiator = request->initiator;
 	cr->size = request->size;
@@ -72,45 +73,60 @@ free_slot:
 	return r;
 }
 
+/* Queues the event, or takes the request back. */
+static bool
+tell(struct ia *ia, struct sp *sp, const struct conn *listener, uint32_t generation,
+    DAT_CR_HANDLE handle)
+{
+	DAT_EVENT event = { .event_number = DAT_CONNECTION_REQUEST_EVENT };
+	DAT_CR_ARRIVAL_EVENT_DATA *data = &event.event_data.cr_arrival_event_data;
+	DAT_HANDLE overflowed = DAT_HANDLE_NULL;
+	int r = -ENODEV;
+
+	data->local_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&ia->address;
+	data->cr_handle = handle;
+	data->truncate_flag = DAT_FALSE;
+	/* The service point's lock keeps it, and so its EVD, while the event is queued. */
+	os_lock(&sp->obj.lock);
+	if (sp_is_open(sp, listener, generation)) {
+		data->sp_handle.psp_handle = sp->self;
+		data->conn_qual = sp->qual;
+		r = evd_post(&sp->evd->core, EVD_STREAM_CR, &event);
+		if (r == -ENOSPC && evd_mark_overflow(&sp->evd->core))
+			overflowed = sp->evd->core.cfg.handle;
+	}
+	os_unlock(&sp->obj.lock);
+	if (r)
+		(void)cr_destroy(handle);
+	if (overflowed)
+		ia_post_async(ia, DAT_ASYNC_ERROR_EVD_OVERFLOW, overflowed, DAT_EVD_OVERFLOW_ERROR);
+	return r == 0;
+}
+
 void
 cr_arrived(
     struct ia *ia, struct conn *listener, uint32_t generation, const struct cr_request *request)
 {
 	struct object *owner = atomic_load_explicit(&listener->owner, memory_order_acquire);
-	struct psp *psp = (struct psp *)owner;
-	DAT_EVENT event = { .event_number = DAT_CONNECTION_REQUEST_EVENT };
-	DAT_CR_ARRIVAL_EVENT_DATA *data = &event.event_data.cr_arrival_event_data;
-	DAT_HANDLE overflowed = DAT_HANDLE_NULL;
-	struct dapl_evd *evd;
+	struct cr_request own = *request;
 	struct cr *cr;
-	int r;
+	bool told;
 
-	if (owner->kind != KIND_PSP) {
+	if (owner->kind == KIND_RSP) {
+		own.own = rsp_take((struct rsp *)owner, listener, generation,
+		    rdma_get_peer_addr(request->id));
+		if (!own.own) {
+			refuse(request->id);
+			return;
+		}
+	} else if (owner->kind != KIND_PSP) {
 		refuse(request->id); /* the listener went, and its link serves another */
 		return;
 	}
-	if (create(ia, request, &cr))
-		return;
-	data->local_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&ia->address;
-	data->cr_handle = cr->self;
-	data->truncate_flag = DAT_FALSE;
-	/* The service point's lock keeps it, and so its EVD, while the event is queued. */
-	os_lock(&psp->obj.lock);
-	r = -ENODEV;
-	if (psp->obj.handle && psp->conn == listener &&
-	    atomic_load_explicit(&listener->generation, memory_order_acquire) == generation) {
-		evd = psp->evd;
-		data->sp_handle.psp_handle = psp->self;
-		data->conn_qual = psp->qual;
-		r = evd_post(&evd->core, EVD_STREAM_CR, &event);
-		if (r == -ENOSPC && evd_mark_overflow(&evd->core))
-			overflowed = evd->core.cfg.handle;
-	}
-	os_unlock(&psp->obj.lock);
-	if (r)
-		(void)cr_destroy(cr->self);
-	if (overflowed)
-		ia_post_async(ia, DAT_ASYNC_ERROR_EVD_OVERFLOW, overflowed, DAT_EVD_OVERFLOW_ERROR);
+	told = create(ia, &own, &cr) == 0 &&
+	       tell(ia, (struct sp *)owner, listener, generation, cr->self);
+	if (!told && own.own)
+		rsp_give_back((struct rsp *)owner, own.own);
 }
 
 void
@@ -137,7 +153,7 @@ dapl_cr_query(DAT_CR_HANDLE handle, DAT_CR_PARAM_MASK mask, DAT_CR_PARAM *param)
 			.remote_port_qual = address_port(&cr->remote),
 			.private_data_size = cr->size,
 			.private_data = cr->size ? cr->data : NULL,
-			.local_ep_handle = DAT_HANDLE_NULL,
+			.local_ep_handle = cr->own,
 		};
 	os_unlock(&cr->obj.lock);
 	if (!param || (mask & ~DAT_CR_FIELD_ALL))
@@ -181,7 +197,7 @@ may_accept(const struct ep *ep, const struct cr *cr)
 {
 	if (ep->obj.ia != cr->obj.ia)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-	if (ep_may(ep->state, EP_ACCEPT) != EP_ALLOWED)
+	if (ep_may(ep->state, cr->own ? EP_ACCEPT_OWN : EP_ACCEPT) != EP_ALLOWED)
 		return DAT_ERROR(DAT_INVALID_STATE, ep_state_subtype(ep->state));
 	if (!ep->parts.connect || !ep->qp)
 		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_NOTREADY);
@@ -192,7 +208,7 @@ may_accept(const struct ep *ep, const struct cr *cr)
 static void
 hand_over(struct cr *cr, struct conn *conn, struct ep *ep)
 {
-	ep->state = ep_answer(ep->state, EP_ACCEPT)->next;
+	ep->state = ep_answer(ep->state, cr->own ? EP_ACCEPT_OWN : EP_ACCEPT)->next;
 	ep->conn = conn;
 	ep->remote = cr->remote;
 	ep->remote_qual = address_port(&cr->remote);
@@ -221,7 +237,10 @@ dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, co
 	cr = take(handle, &conn);
 	if (!cr)
 		return BAD_CR;
-	ep = object_lock(ep_handle, KIND_EP);
+	/* A reserved endpoint need not be named, and no other will do. */
+	if (cr->own && ep_handle == DAT_HANDLE_NULL)
+		ep_handle = cr->own;
+	ep = cr->own && ep_handle != cr->own ? NULL : object_lock(ep_handle, KIND_EP);
 	if (!ep) {
 		put_back(cr, conn);
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
@@ -277,6 +296,8 @@ dapl_cr_reject(DAT_CR_HANDLE handle, DAT_COUNT size, const DAT_PVOID data)
 		memcpy(text + sizeof version, data, (size_t)size);
 	(void)rdma_reject(conn->id, text, (uint8_t)(sizeof version + (size_t)size));
 	conn_close(conn);
+	if (cr->own)
+		rsp_let_go(cr->own);
 	dispose(cr);
 	return DAT_SUCCESS;
 }
@@ -291,6 +312,8 @@ cr_destroy(DAT_HANDLE handle)
 		return -ENODEV;
 	(void)rdma_reject(conn->id, NULL, 0);
 	conn_close(conn);
+	if (cr->own)
+		rsp_let_go(cr->own);
 	dispose(cr);
 	return 0;
 }

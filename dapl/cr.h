@@ -7,12 +7,14 @@
 
 #include "dapl/conn.h"
 #include "dapl/psp.h"
+#include "dapl/rsp.h"
 
 struct cr {
 	struct object obj;
 	DAT_CR_HANDLE self;
 	struct conn *conn; /* NULL: being answered; guarded by the object's lock */
 	bool gone;	   /* the requester gave up; likewise */
+	DAT_EP_HANDLE own; /* of a reserved service point: the endpoint, constant while open */
 	struct sockaddr_storage remote;
 	uint8_t responder, initiator; /* RDMA reads the requester offers and wants */
 	DAT_COUNT size;
@@ -22,6 +24,7 @@ struct cr {
 /* What is kept of a CM's request event. */
 struct cr_request {
 	struct rdma_cm_id *id;
+	DAT_EP_HANDLE own;
 	uint8_t responder, initiator;
 	uint8_t size;
 	const void *data;

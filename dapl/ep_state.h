@@ -2,10 +2,9 @@
 /*
  * ep_state -- what an endpoint may do and what happens to it, as tables
  *
- * doc/ep-states.md is printed from them; tools/print-ep-states does it.  The rows of RESERVED,
- * PASSIVE_CONNECTION_PENDING and TENTATIVE_CONNECTION_PENDING say what DAT demands; without reserved
- * service points and endpoints made by the provider nothing enters these states yet.  An endpoint
- * always has a protection zone, so that no UNCONFIGURED state is entered.
+ * doc/ep-states.md is printed from them; tools/print-ep-states does it.  The row of
+ * TENTATIVE_CONNECTION_PENDING says what DAT demands; the provider makes no endpoints, so nothing
+ * enters it.  An endpoint always has a protection zone, so that no UNCONFIGURED state is entered.
  */
 #ifndef REARM_DAPL_EP_STATE_H
 #define REARM_DAPL_EP_STATE_H
@@ -17,7 +16,11 @@
 enum ep_call {
 	EP_CONNECT, /* also dat_ep_dup_connect() */
 	EP_MODEL,   /* to be the endpoint whose connection is duplicated */
+	EP_RESERVE, /* for a reserved service point */
+	EP_RELEASE, /* by the end of its reserved service point */
 	EP_ACCEPT,
+	EP_ACCEPT_OWN, /* the request of its reserved service point */
+	EP_REFUSE_OWN,
 	EP_DISCONNECT_ABRUPT,
 	EP_DISCONNECT_GRACEFUL,
 	EP_REQUEST, /* post a send, an RDMA read or write */
@@ -56,6 +59,7 @@ DAT_RETURN_SUBTYPE ep_state_subtype(DAT_EP_STATE state);
 
 /* What can happen to a connection; most of it is told by the connection manager. */
 enum ep_happening {
+	EP_IS_ASKED, /* by the request that it was reserved for */
 	EP_IS_ESTABLISHED,
 	EP_IS_REJECTED_BY_PEER, /* by the consumer at the other end */
 	EP_IS_REJECTED,

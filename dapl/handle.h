@@ -28,6 +28,7 @@ enum kind {
 	KIND_CNO,
 	KIND_EP,
 	KIND_PSP,
+	KIND_RSP,
 	KIND_CR,
 	KINDS
 };

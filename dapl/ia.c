@@ -301,6 +301,7 @@ static const struct {
 } closing_order[] = {
 	{ KIND_CR, cr_destroy },
 	{ KIND_PSP, psp_destroy },
+	{ KIND_RSP, rsp_destroy },
 	{ KIND_EP, ep_destroy },
 	{ KIND_LMR, lmr_destroy },
 	{ KIND_EVD, evd_destroy },

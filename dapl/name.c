@@ -35,6 +35,7 @@ const char *
 name_ep_happening(enum ep_happening what)
 {
 	static const char *const names[EP_HAPPENINGS] = {
+		[EP_IS_ASKED] = "is asked for, at its reserved service point",
 		[EP_IS_ESTABLISHED] = "is established",
 		[EP_IS_REJECTED_BY_PEER] = "is rejected by the consumer at the other end",
 		[EP_IS_REJECTED] = "is rejected by nobody's decision",

@@ -13,25 +13,6 @@ prepare(void *slot)
 
 static struct slab slab = SLAB_INITIALIZER(struct psp, prepare);
 
-/*
- * Requests the CM keeps until the loop reads them.  What limits a consumer is his EVD: a request
- * that finds it full is refused and reported, which the CM, left to refuse by itself, would not do.
- */
-#define BACKLOG 1024
-
-static int
-listen_on(struct psp *psp, const struct ia *ia, uint16_t port)
-{
-	struct sockaddr_storage at = ia->address;
-
-	address_set_port(&at, port);
-	errno = 0;
-	if (rdma_bind_addr(psp->conn->id, (struct sockaddr *)&at) ||
-	    rdma_listen(psp->conn->id, BACKLOG))
-		return errno ? -errno : -EIO;
-	return 0;
-}
-
 /* `qual` 0: any, told back. */
 static int
 create(
@@ -42,34 +23,14 @@ create(
 
 	if (!psp)
 		return -ENOMEM;
-	psp->evd = evd;
 	psp->flags = flags;
-	r = conn_open(ia, &psp->obj, &psp->conn);
-	if (r)
-		goto free_slot;
-	r = object_open(&psp->obj, ia, &ia->provider->table);
-	if (r)
-		goto close_conn;
-	psp->self = psp->obj.handle;
-	psp->qual = qual;
-	r = listen_on(psp, ia, conn_qual_port(qual));
-	if (r)
-		goto abandon;
-	if (!qual)
-		psp->qual = ntohs(rdma_get_src_port(psp->conn->id));
-	r = object_publish(&psp->obj);
-	if (r)
-		goto abandon;
+	r = sp_open(&psp->sp, ia, evd, qual);
+	if (r) {
+		slab_free(&slab, psp);
+		return r;
+	}
 	*out = psp;
 	return 0;
-
-abandon:
-	object_abandon(&psp->obj);
-close_conn:
-	conn_close(psp->conn);
-free_slot:
-	slab_free(&slab, psp);
-	return r;
 }
 
 static DAT_RETURN
@@ -84,14 +45,12 @@ check_and_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd
 	ia = ia_enter(ia_handle);
 	if (!ia)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-	evd = object_hold(evd_handle, KIND_EVD, ia);
+	evd = sp_hold_evd(ia, evd_handle);
 	if (!evd) {
 		ret = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_CR);
 		goto leave;
 	}
-	if (!(evd->flags & DAT_EVD_CR_FLAG)) {
-		ret = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_CR);
-	} else if (flags != DAT_PSP_CONSUMER_FLAG && flags != DAT_PSP_PROVIDER_FLAG) {
+	if (flags != DAT_PSP_CONSUMER_FLAG && flags != DAT_PSP_PROVIDER_FLAG) {
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
 	} else {
 		r = create(ia, evd, qual, flags, out);
@@ -120,7 +79,7 @@ dapl_psp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd, DAT_PS
 	}
 	ret = check_and_create(ia, qual, evd, flags, &psp);
 	if (ret == DAT_SUCCESS)
-		*handle = psp->self;
+		*handle = psp->sp.self;
 	return ret;
 }
 
@@ -140,8 +99,8 @@ dapl_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual, DAT_EVD_HANDLE evd, D
 	if (DAT_GET_TYPE(ret) == DAT_CONN_QUAL_IN_USE)
 		ret = DAT_ERROR(DAT_CONN_QUAL_UNAVAILABLE, DAT_NO_SUBTYPE);
 	if (ret == DAT_SUCCESS) {
-		*qual = psp->qual;
-		*handle = psp->self;
+		*qual = psp->sp.qual;
+		*handle = psp->sp.self;
 	}
 	return ret;
 }
@@ -155,13 +114,13 @@ dapl_psp_query(DAT_PSP_HANDLE handle, DAT_PSP_PARAM_MASK mask, DAT_PSP_PARAM *pa
 
 	if (!psp)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PSP);
-	ia = psp->obj.ia;
+	ia = psp->sp.obj.ia;
 	p = (DAT_PSP_PARAM){
-		.conn_qual = psp->qual,
-		.evd_handle = psp->evd->core.cfg.handle,
+		.conn_qual = psp->sp.qual,
+		.evd_handle = psp->sp.evd->core.cfg.handle,
 		.psp_flags = psp->flags,
 	};
-	os_unlock(&psp->obj.lock);
+	os_unlock(&psp->sp.obj.lock);
 	if (mask & ~DAT_PSP_FIELD_ALL)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	if (!param)
@@ -175,12 +134,11 @@ int
 psp_destroy(DAT_HANDLE handle)
 {
 	struct psp *psp = handle_object(handle, KIND_PSP);
-	int r = psp ? object_close(&psp->obj, handle) : -ENODEV;
+	int r = psp ? object_close(&psp->sp.obj, handle) : -ENODEV;
 
 	if (r)
 		return r;
-	conn_close(psp->conn);
-	evd_release(psp->evd);
+	sp_finish(&psp->sp);
 	slab_free(&slab, psp);
 	return 0;
 }

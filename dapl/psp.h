@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * psp -- public service point: a listening CM id
+ * psp -- public service point: every request that arrives becomes an event
  */
 #ifndef REARM_DAPL_PSP_H
 #define REARM_DAPL_PSP_H
 
-#include "dapl/conn.h"
-#include "dapl/ep.h"
-#include "dapl/evd.h"
+#include "dapl/sp.h"
 
-/* Constant while open. */
 struct psp {
-	struct object obj;
-	DAT_PSP_HANDLE self;
-	struct conn *conn;
-	struct dapl_evd *evd; /* holds a reference */
-	DAT_CONN_QUAL qual;
-	DAT_PSP_FLAGS flags;
+	struct sp sp;
+	DAT_PSP_FLAGS flags; /* constant while open */
 };
 
 #endif

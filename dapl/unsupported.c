@@ -139,33 +139,6 @@ dapl_rmr_free(DAT_RMR_HANDLE rmr)
 }
 
 DAT_RETURN
-dapl_rsp_create(
-    DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EP_HANDLE ep, DAT_EVD_HANDLE evd, DAT_RSP_HANDLE *rsp)
-{
-	(void)qual;
-	(void)ep;
-	(void)evd;
-	(void)rsp;
-	return missing(ia, KIND_IA, DAT_INVALID_HANDLE_IA);
-}
-
-DAT_RETURN
-dapl_rsp_query(DAT_RSP_HANDLE rsp, DAT_RSP_PARAM_MASK mask, DAT_RSP_PARAM *param)
-{
-	(void)rsp;
-	(void)mask;
-	(void)param;
-	return NO_SUCH_HANDLE(RSP);
-}
-
-DAT_RETURN
-dapl_rsp_free(DAT_RSP_HANDLE rsp)
-{
-	(void)rsp;
-	return NO_SUCH_HANDLE(RSP);
-}
-
-DAT_RETURN
 dapl_csp_create(DAT_IA_HANDLE ia, DAT_COMM *comm, DAT_IA_ADDRESS_PTR address, DAT_EVD_HANDLE evd,
     DAT_CSP_HANDLE *csp)
 {

@@ -10,11 +10,11 @@ static const struct {
 	const char *entered;
 } states[] = {
 	{ DAT_EP_STATE_UNCONNECTED, "`dat_ep_create`, `dat_ep_reset`" },
-	{ DAT_EP_STATE_RESERVED, "not yet: a reserved service point is made with it" },
+	{ DAT_EP_STATE_RESERVED, "`dat_rsp_create`" },
 	{ DAT_EP_STATE_PASSIVE_CONNECTION_PENDING,
-	    "not yet: the request of its reserved service point arrives" },
+	    "the request of its reserved service point" },
 	{ DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING,
-	    "not yet: the provider makes it for a request" },
+	    "never: the provider makes no endpoints" },
 	{ DAT_EP_STATE_ACTIVE_CONNECTION_PENDING, "`dat_ep_connect`, `dat_ep_dup_connect`" },
 	{ DAT_EP_STATE_COMPLETION_PENDING, "`dat_cr_accept`" },
 	{ DAT_EP_STATE_CONNECTED, "`DAT_CONNECTION_EVENT_ESTABLISHED`" },
@@ -29,7 +29,11 @@ static const struct {
 } calls[] = {
 	{ EP_CONNECT, "`dat_ep_connect`, `dat_ep_dup_connect`" },
 	{ EP_MODEL, "`dat_ep_dup_connect`, as the second endpoint" },
+	{ EP_RESERVE, "`dat_rsp_create`" },
+	{ EP_RELEASE, "`dat_rsp_free` of its service point" },
 	{ EP_ACCEPT, "`dat_cr_accept`" },
+	{ EP_ACCEPT_OWN, "`dat_cr_accept` of its reserved service point's request" },
+	{ EP_REFUSE_OWN, "`dat_cr_reject` of its reserved service point's request" },
 	{ EP_DISCONNECT_ABRUPT, "`dat_ep_disconnect`, abrupt" },
 	{ EP_DISCONNECT_GRACEFUL, "`dat_ep_disconnect`, graceful" },
 	{ EP_REQUEST, "`dat_ep_post_send`, `_rdma_read`, `_rdma_write`" },
@@ -53,7 +57,7 @@ print_introduction(void)
 	     "`make -C doc update-doc` writes it anew.\n"
 	     "\n"
 	     "Each change of a connection makes exactly one event, on the endpoint's connection\n"
-	     "EVD. States are written without `DAT_EP_STATE_`.\n"
+	     "EVD; a request's event comes on that of its service point. States are written without `DAT_EP_STATE_`.\n"
 	     "\n"
 	     "## States\n"
 	     "\n"
@@ -106,7 +110,7 @@ print_calls(void)
 	     "\n"
 	     "*yes*: done, the state stays. *→*: done, and the state becomes this one. *nothing*:\n"
 	     "`DAT_SUCCESS` without any effect or event. *refused*: `DAT_INVALID_STATE` with the\n"
-	     "name of the state. *bad flag*: `DAT_INVALID_PARAMETER/ARG2`. Bad handles and arguments\n"
+	     "name of the state; the call of another object just leaves this one alone. *bad flag*: `DAT_INVALID_PARAMETER/ARG2`. Bad handles and arguments\n"
 	     "are told first.");
 	for (size_t s = 0; s < COUNT(states); s++) {
 		printf("\n### %s\n\n| call | answer |\n|---|---|\n",

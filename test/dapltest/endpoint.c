@@ -10,6 +10,10 @@ scene_refusal(DAT_EP_STATE state)
 	switch ((int)state) {
 	case DAT_EP_STATE_UNCONNECTED:
 		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_UNCONNECTED);
+	case DAT_EP_STATE_RESERVED:
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_RESERVED);
+	case DAT_EP_STATE_PASSIVE_CONNECTION_PENDING:
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_PASSCONNPENDING);
 	case DAT_EP_STATE_ACTIVE_CONNECTION_PENDING:
 		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_ACTCONNPENDING);
 	case DAT_EP_STATE_COMPLETION_PENDING:
@@ -87,6 +91,29 @@ end_connection(struct scene *s, struct dt_side *by)
 	dt_expect_disconnected(s->peer);
 }
 
+void
+scene_reserve(struct scene *s)
+{
+	/* Something that is free. */
+	dt_side_listen(s->me);
+	dt_ok(dat_psp_free(s->me->psp));
+	s->me->psp = NULL;
+	dt_ok(dat_rsp_create(s->me->ia, s->me->qual, s->me->ep, s->me->cr, &s->rsp));
+}
+
+DAT_CR_HANDLE
+scene_asked(struct scene *s)
+{
+	const DAT_CR_ARRIVAL_EVENT_DATA *data;
+	DAT_EVENT event;
+
+	dt_expect(s->me->cr, DAT_CONNECTION_REQUEST_EVENT, &event);
+	data = &event.event_data.cr_arrival_event_data;
+	ck_assert_ptr_eq(data->sp_handle.rsp_handle, s->rsp);
+	ck_assert_uint_eq(data->conn_qual, s->me->qual);
+	return data->cr_handle;
+}
+
 static void
 go_on(struct scene *s, enum scene_place place)
 {
@@ -114,6 +141,14 @@ go_on(struct scene *s, enum scene_place place)
 	case SCENE_BROKEN:
 		break_connection(s);
 		break;
+	case SCENE_RESERVED:
+		scene_reserve(s);
+		break;
+	case SCENE_ASKED:
+		scene_reserve(s);
+		dt_connect(s->peer, s->me, NULL, 0);
+		s->cr = scene_asked(s);
+		break;
 	default:
 		break;
 	}
@@ -125,6 +160,8 @@ scene_open(struct scene *s, enum scene_place place)
 	static const DAT_EP_STATE states[SCENE_PLACES] = {
 		[SCENE_FRESH] = DAT_EP_STATE_UNCONNECTED,
 		[SCENE_RESET] = DAT_EP_STATE_UNCONNECTED,
+		[SCENE_RESERVED] = DAT_EP_STATE_RESERVED,
+		[SCENE_ASKED] = DAT_EP_STATE_PASSIVE_CONNECTION_PENDING,
 		[SCENE_CONNECTING] = DAT_EP_STATE_ACTIVE_CONNECTION_PENDING,
 		[SCENE_ACCEPTING] = DAT_EP_STATE_COMPLETION_PENDING,
 		[SCENE_CONNECTED_ACTIVE] = DAT_EP_STATE_CONNECTED,
@@ -153,7 +190,9 @@ scene_open(struct scene *s, enum scene_place place)
 			dt_expect_connection(s->me->connect, DAT_CONNECTION_EVENT_PEER_REJECTED,
 			    s->me->ep);
 		}
-		if (place != SCENE_FRESH && place != SCENE_CONNECTING && place != SCENE_REJECTED)
+		if (place == SCENE_RESET || s->state == DAT_EP_STATE_CONNECTED ||
+		    s->state == DAT_EP_STATE_DISCONNECT_PENDING ||
+		    (s->state == DAT_EP_STATE_DISCONNECTED && place != SCENE_REJECTED))
 			dt_connect_pair(&s->pair);
 		go_on(s, place);
 	}

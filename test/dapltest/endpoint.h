@@ -14,6 +14,8 @@
 enum scene_place {
 	SCENE_FRESH,
 	SCENE_RESET,
+	SCENE_RESERVED,
+	SCENE_ASKED,
 	SCENE_CONNECTING,
 	SCENE_ACCEPTING,
 	SCENE_CONNECTED_ACTIVE,
@@ -30,13 +32,19 @@ struct scene {
 	struct dt_pair pair;
 	struct dt_side *me, *peer;
 	DAT_EP_STATE state;
-	DAT_CR_HANDLE cr; /* SCENE_CONNECTING: the request that the peer has */
+	DAT_CR_HANDLE cr; /* SCENE_CONNECTING: the request that the peer has; SCENE_ASKED: mine */
+	DAT_RSP_HANDLE rsp;
 	bool stepped;	  /* the peer's loop runs in scene_step() alone */
 	struct dt_pair helpers; /* what a test opened besides; closed with the scene */
 };
 
 void scene_open(struct scene *s, enum scene_place place);
 void scene_close(struct scene *s);
+
+/* A reserved service point for `me`, on a qualifier of its own. */
+void scene_reserve(struct scene *s);
+/* The request that arrives there. */
+DAT_CR_HANDLE scene_asked(struct scene *s);
 
 /* Lets the peer's loop run for a moment, if it is stepped. */
 void scene_step(struct scene *s);
@@ -60,6 +68,7 @@ Suite *endpoint_modify_suite(void);
 Suite *endpoint_query_suite(void);
 Suite *endpoint_code_suite(void);
 Suite *endpoint_event_suite(void);
+Suite *endpoint_reserve_suite(void);
 Suite *endpoint_reuse_suite(void);
 
 #endif

@@ -50,6 +50,18 @@ accept_on(struct scene *s)
 }
 
 static DAT_RETURN
+reserve(struct scene *s)
+{
+	DAT_RSP_HANDLE rsp;
+	struct dt_side side = *s->me;
+
+	/* A qualifier that is free, and an EVD of its own. */
+	dt_side_listen(&side);
+	dt_ok(dat_psp_free(side.psp));
+	return dat_rsp_create(side.ia, side.qual, side.ep, side.cr, &rsp);
+}
+
+static DAT_RETURN
 disconnect_abruptly(struct scene *s)
 {
 	return dat_ep_disconnect(s->me->ep, DAT_CLOSE_ABRUPT_FLAG);
@@ -188,37 +200,39 @@ release(struct scene *s)
 }
 
 /*
- * What each call does in UNCONNECTED, ACTIVE_CONNECTION_PENDING, COMPLETION_PENDING, CONNECTED,
- * DISCONNECT_PENDING and DISCONNECTED:
+ * What each call does in UNCONNECTED, RESERVED, PASSIVE_CONNECTION_PENDING,
+ * ACTIVE_CONNECTION_PENDING, COMPLETION_PENDING, CONNECTED, DISCONNECT_PENDING and DISCONNECTED:
  *
  *	- refused		= done, state stays	0 nothing to do
  *	a connects		c accepts		d disconnects
- *	u becomes unconnected	x goes			f the second argument is bad
+ *	u becomes unconnected	r becomes reserved	x goes
+ *	f the second argument is bad
  */
 static const struct {
 	const char *name;
 	DAT_RETURN (*make)(struct scene *s);
 	const char *expected;
 } calls[] = {
-	{ "dat_ep_connect", connect_it, "a-----" },
-	{ "dat_ep_dup_connect", dup_connect, "a-----" },
-	{ "dat_ep_dup_connect, as model", be_duplicated, "---=--" },
-	{ "dat_cr_accept", accept_on, "c-----" },
-	{ "dat_ep_disconnect, abrupt", disconnect_abruptly, "-dddd0" },
-	{ "dat_ep_disconnect, graceful", disconnect_gracefully, "-dddf0" },
-	{ "dat_ep_disconnect, unknown flag", disconnect_somehow, "ffffff" },
-	{ "dat_ep_post_send", post_send, "---=-=" },
-	{ "dat_ep_post_rdma_write", post_write, "---=-=" },
-	{ "dat_ep_post_rdma_read", post_read, "---=-=" },
-	{ "dat_ep_post_recv", post_recv, "======" },
-	{ "dat_ep_reset", reset, "0----u" },
-	{ "dat_ep_modify, attributes", modify_attributes, "=-----" },
-	{ "dat_ep_modify, EVD", modify_evd, "=-----" },
-	{ "dat_ep_modify, protection zone", modify_zone, "=-----" },
-	{ "dat_ep_modify, state", modify_state, "ffffff" },
-	{ "dat_ep_query", query, "======" },
-	{ "dat_ep_get_status", get_status, "======" },
-	{ "dat_ep_free", release, "xxxxxx" },
+	{ "dat_ep_connect", connect_it, "a-------" },
+	{ "dat_ep_dup_connect", dup_connect, "a-------" },
+	{ "dat_ep_dup_connect, as model", be_duplicated, "-----=--" },
+	{ "dat_cr_accept", accept_on, "c-------" },
+	{ "dat_rsp_create", reserve, "r-------" },
+	{ "dat_ep_disconnect, abrupt", disconnect_abruptly, "---dddd0" },
+	{ "dat_ep_disconnect, graceful", disconnect_gracefully, "---dddf0" },
+	{ "dat_ep_disconnect, unknown flag", disconnect_somehow, "ffffffff" },
+	{ "dat_ep_post_send", post_send, "-----=-=" },
+	{ "dat_ep_post_rdma_write", post_write, "-----=-=" },
+	{ "dat_ep_post_rdma_read", post_read, "-----=-=" },
+	{ "dat_ep_post_recv", post_recv, "========" },
+	{ "dat_ep_reset", reset, "0------u" },
+	{ "dat_ep_modify, attributes", modify_attributes, "===-----" },
+	{ "dat_ep_modify, EVD", modify_evd, "===-----" },
+	{ "dat_ep_modify, protection zone", modify_zone, "=-------" },
+	{ "dat_ep_modify, state", modify_state, "ffffffff" },
+	{ "dat_ep_query", query, "========" },
+	{ "dat_ep_get_status", get_status, "========" },
+	{ "dat_ep_free", release, "x--xxxxx" },
 };
 
 #define CALLS (int)(sizeof calls / sizeof calls[0])
@@ -228,6 +242,8 @@ expected_of(int call, DAT_EP_STATE state)
 {
 	static const DAT_EP_STATE columns[] = {
 		DAT_EP_STATE_UNCONNECTED,
+		DAT_EP_STATE_RESERVED,
+		DAT_EP_STATE_PASSIVE_CONNECTION_PENDING,
 		DAT_EP_STATE_ACTIVE_CONNECTION_PENDING,
 		DAT_EP_STATE_COMPLETION_PENDING,
 		DAT_EP_STATE_CONNECTED,
@@ -289,6 +305,8 @@ START_TEST(call__in_each_state__does_what_the_table_says)
 			next = DAT_EP_STATE_CONNECTED; /* and waited for */
 		if (expected == 'd')
 			next = DAT_EP_STATE_DISCONNECTED;
+		if (expected == 'r')
+			next = DAT_EP_STATE_RESERVED;
 		if (expected == 'u')
 			next = DAT_EP_STATE_UNCONNECTED;
 		if (expected == 'd')

@@ -11,6 +11,7 @@ main(int argc, char **argv)
 		endpoint_query_suite,
 		endpoint_code_suite,
 		endpoint_event_suite,
+		endpoint_reserve_suite,
 		endpoint_reuse_suite,
 		NULL,
 	};

@@ -26,14 +26,14 @@ START_TEST(query__in_each_state__tells_what_was_given_and_who_is_at_the_other_en
 	ck_assert_ptr_eq(param.connect_evd_handle, s.me->connect);
 	ck_assert_ptr_null(param.srq_handle);
 	ck_assert_int_eq(param.local_ia_address_ptr->sa_family, AF_INET);
-	if (s.state == DAT_EP_STATE_UNCONNECTED) {
+	if (s.state == DAT_EP_STATE_UNCONNECTED || s.state == DAT_EP_STATE_RESERVED) {
 		ck_assert_ptr_null(param.remote_ia_address_ptr);
 		ck_assert_uint_eq(param.remote_port_qual, 0);
 	} else {
 		ck_assert_int_eq(param.remote_ia_address_ptr->sa_family, AF_INET);
 		ck_assert_uint_eq(port_of(param.remote_ia_address_ptr), param.remote_port_qual);
 	}
-	if (s.me == &s.pair.a && s.state != DAT_EP_STATE_UNCONNECTED)
+	if (s.me == &s.pair.a && !s.rsp && s.state != DAT_EP_STATE_UNCONNECTED)
 		ck_assert_uint_eq(param.remote_port_qual, s.peer->qual);
 	if (s.state == DAT_EP_STATE_CONNECTED && s.me == &s.pair.b)
 		ck_assert_uint_eq(param.local_port_qual, s.me->qual);
