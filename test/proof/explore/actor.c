@@ -533,9 +533,8 @@ perform(const struct action *a, int actor)
 	case DO_CLOSE_LOOP:
 		close_loop();
 		break;
-	case DO_NONE:
-	case VERBS:
-		break;
+	default:
+		break; /* of the provider's explorer */
 	}
 }
 

@@ -71,11 +71,9 @@ raise_event(struct device_cq *cq)
 	trace_note("raises an event");
 }
 
-static void
-show(struct device_cq *cq)
+void
+device_push(struct device_cq *cq, uint64_t id)
 {
-	uint64_t id = cq->next_id(cq);
-
 	if (cq->count == DEVICE_DEPTH)
 		violation("the scenario overruns the device");
 	cq->queue[(cq->head + cq->count) % DEVICE_DEPTH] = (struct device_record){ id, ~id };
@@ -102,7 +100,7 @@ device_show(struct device_cq *cq)
 {
 	sched_point(OP_DEVICE, OBJECT_DEVICE(cq->index), &here);
 	if (cq->alive)
-		show(cq);
+		device_push(cq, cq->next_id(cq));
 }
 
 void

@@ -54,6 +54,9 @@ void device_show(struct device_cq *cq);
 void device_decide(struct device_cq *cq);
 void device_spurious(struct device_cq *cq);
 
+/* A completion becomes visible, in the course of a step of the caller's. */
+void device_push(struct device_cq *cq, uint64_t id);
+
 /* Reads an event of the channel: the queue's number, or -1. */
 int device_read(struct device_channel *channel, const struct os_site *site);
 

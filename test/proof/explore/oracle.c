@@ -1,128 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * oracle -- what must hold, at every step and in the end
- *
- * Written from the rules, not from the dispatcher's own functions: a rule broken there is not
- * broken here as well.
- */
+/* oracle -- what must hold, at every step and in the end */
 #include <string.h>
 
+#include "invariant.h"
 #include "stage.h"
 #include "world.h"
 
 static const struct os_site here = { "the consumer", 0 };
-
-/* ---- the dispatcher's state, read while nobody holds the trigger lock ---- */
-
-enum taker { NOBODY, BY_CNO, BY_UPCALL, BY_WAITER };
-
-static bool
-calls(int policy)
-{
-	return policy == DAT_UPCALL_SINGLE_INSTANCE || policy == DAT_UPCALL_MANY ||
-	    policy == DAT_UPCALL_NORIFY;
-}
-
-static enum taker
-taker(const struct evd *evd)
-{
-	if (evd->waiting)
-		return BY_WAITER;
-	if (calls(evd->policy))
-		return BY_UPCALL;
-	return evd->listener && evd->enabled ? BY_CNO : NOBODY;
-}
-
-static unsigned int
-countable(const struct evd *evd)
-{
-	return evd->queue.raw_count + evd->queue.posted_open + evd->queue.released_count;
-}
-
-static bool
-wanted(const struct evd *evd)
-{
-	unsigned int count = countable(evd);
-
-	switch (taker(evd)) {
-	case BY_WAITER:
-		return count >= (unsigned int)evd->threshold;
-	case BY_UPCALL:
-		if (evd->policy == DAT_UPCALL_MANY)
-			return count > 0;
-		if (evd->policy == DAT_UPCALL_NORIFY)
-			return evd->news && evd->in_progress == 0;
-		return count > 0 && evd->in_progress == 0;
-	case BY_CNO:
-		return evd->news;
-	case NOBODY:
-		break;
-	}
-	return false;
-}
-
-/* An event of the completion queue was raised, or will be, and has not been booked. */
-static bool
-notice_coming(const struct stage_evd *e)
-{
-	const struct device_cq *cq = &e->cq;
-
-	return cq->raised > e->evd.counters.notifications || (cq->armed && cq->undecided);
-}
-
-static void
-check_armed(const struct stage_evd *e)
-{
-	bool outstanding = e->cq.armed || e->cq.raised > e->evd.counters.notifications;
-
-	if (e->evd.armed && !outstanding)
-		violation("EVD %c believes its completion queue armed, and it is silent",
-		    'a' + e->index);
-	if (!e->evd.armed && outstanding)
-		violation("EVD %c forgot that its completion queue is armed", 'a' + e->index);
-	if (e->evd.counters.spurious_notifications > e->cq.arms)
-		violation("EVD %c: more spurious wakes than arms", 'a' + e->index);
-}
-
-static bool
-all_asleep(uint32_t fibers)
-{
-	return fibers && !(fibers & ~(sched.pollers & ~sched.enabled));
-}
-
-/* I1: with a taker and nobody on the way, the next event is announced and none waits. */
-static void
-check_taker(const struct stage_evd *e)
-{
-	const struct evd *evd = &e->evd;
-	bool full = evd->queue.raw_count == evd->queue.qlen;
-
-	switch (taker(evd)) {
-	case NOBODY:
-		return;
-	case BY_WAITER:
-		/* Whoever is awake looks by himself. */
-		if (!all_asleep(e->inside_wait))
-			return;
-		break;
-	case BY_UPCALL:
-	case BY_CNO:
-		if (evd->owned)
-			return;
-		/* With one at a time, the return of the last upcall kicks. */
-		if (taker(evd) == BY_UPCALL && evd->policy != DAT_UPCALL_MANY && evd->in_progress)
-			return;
-		break;
-	}
-	if (e->cq.alive && !evd->armed)
-		violation("I1: EVD %c has a taker, nobody is on the way, and it is not armed",
-		    'a' + e->index);
-	if (wanted(evd) && !(e->cq.alive && notice_coming(e)))
-		violation("I1: EVD %c holds what its taker wants, and nobody is on the way",
-		    'a' + e->index);
-	if (e->cq.alive && e->cq.count && !full && !notice_coming(e))
-		violation("I1: a completion of EVD %c is stranded in its queue", 'a' + e->index);
-}
 
 static void
 check_claims(struct stage_evd *e)
@@ -147,7 +31,7 @@ check_cno(const struct stage_cno *c)
 	for (const struct evd *evd = cno->first; evd; evd = evd->triggered_next)
 		if (!evd->lock.owner && !evd->alive)
 			violation("CNO %c still lists an EVD that was freed", 'n' + c->index);
-	if (cno->first && all_asleep(c->inside_wait))
+	if (cno->first && invariant_asleep(c->inside_wait))
 		violation("CNO %c is triggered and every waiter sleeps", 'n' + c->index);
 	if (cno->cfg.agent.proxy_agent_func && !cno->job_queued && !cno->in_agent)
 		for (const struct evd *evd = cno->first; evd; evd = evd->triggered_next)
@@ -166,8 +50,8 @@ oracle_step(void)
 			continue;
 		check_claims(e);
 		if (e->cq.alive)
-			check_armed(e);
-		check_taker(e);
+			invariant_armed(&e->evd, &e->cq, 'a' + i);
+		invariant_taker(&e->evd, e->cq.alive ? &e->cq : NULL, e->inside_wait, 'a' + i);
 	}
 	for (int i = 0; i < stage.scenario->n_cnos; i++)
 		if (!stage.cnos[i].cno.lock.owner)
@@ -282,37 +166,6 @@ oracle_deliver(struct stage_evd *e, const DAT_EVENT *event)
 
 /* ---- at rest: nobody can run, every thread did what it had to ---- */
 
-static void
-rest_evd(const struct stage_evd *e)
-{
-	const struct evd *evd = &e->evd;
-	unsigned int posted = evd->queue.posted_count + evd->queue.raw_count +
-	    evd->queue.released_count;
-
-	if (!evd->alive)
-		return;
-	if (evd->owned)
-		violation("at rest EVD %c is still owned", 'a' + e->index);
-	if (evd->in_progress || evd->exempt || evd->tearing || evd->pins || evd->waiting ||
-	    evd->waiters.first || evd->teardowns.first)
-		violation("at rest EVD %c still counts somebody inside", 'a' + e->index);
-	switch (taker(evd)) {
-	case BY_UPCALL:
-		if (posted || (e->cq.alive && e->cq.count))
-			violation("at rest an event of EVD %c is stranded", 'a' + e->index);
-		break;
-	case BY_CNO:
-		/* Whoever is handed the EVD drains it: what came later was told again. */
-		if ((posted || (e->cq.alive && e->cq.count)) && !evd->triggered)
-			violation("at rest an event of EVD %c is stranded, its CNO is not triggered",
-			    'a' + e->index);
-		break;
-	case BY_WAITER:
-	case NOBODY:
-		break;
-	}
-}
-
 void
 oracle_rest(void)
 {
@@ -326,7 +179,8 @@ oracle_rest(void)
 			violation("at rest %s holds a lock", f->name);
 	}
 	for (int i = 0; i < stage.scenario->n_evds; i++)
-		rest_evd(&stage.evds[i]);
+		invariant_rest(&stage.evds[i].evd,
+		    stage.evds[i].cq.alive ? &stage.evds[i].cq : NULL, 'a' + i);
 	for (int i = 0; i < stage.scenario->n_cnos; i++)
 		if (stage.cnos[i].cno.job_queued || stage.cnos[i].cno.in_agent ||
 		    stage.cnos[i].cno.n_waiters)

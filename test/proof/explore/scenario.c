@@ -12,7 +12,7 @@
 
 #include "world.h"
 
-enum operand { ON_EVD, ON_CNO, ON_NOTHING };
+enum operand { ON_EVD, ON_CNO, ON_EP, ON_NOTHING };
 
 static const struct verb_row {
 	enum verb verb;
@@ -55,6 +55,25 @@ static const struct verb_row {
 	{ DO_LOOP, "loop", ON_NOTHING },
 	{ DO_SOURCE, "source", ON_NOTHING },
 	{ DO_CLOSE_LOOP, "closeloop", ON_NOTHING },
+	{ DO_RESIZE, "resize", ON_EVD },
+	{ DO_RECV, "recv", ON_EP },
+	{ DO_SEND, "send", ON_EP },
+	{ DO_SEND_MUTE, "mute", ON_EP },
+	{ DO_CONNECT, "connect", ON_EP },
+	{ DO_DISCONNECT, "disconnect", ON_EP },
+	{ DO_DISCONNECT_GRACEFUL, "graceful", ON_EP },
+	{ DO_EP_RESET, "reset", ON_EP },
+	{ DO_EP_FREE, "epfree", ON_EP },
+	{ DO_RECEIVED, "rx", ON_EP },
+	{ DO_SENT, "tx", ON_EP },
+	{ DO_FAILED, "fail", ON_EP },
+	{ DO_CM_ACCEPTS, "accept", ON_EP },
+	{ DO_CM_ESTABLISHED, "est", ON_EP },
+	{ DO_CM_REJECTED, "reject", ON_EP },
+	{ DO_CM_DISCONNECTED, "down", ON_EP },
+	{ DO_QP_FATAL, "qpfatal", ON_EP },
+	{ DO_CQ_ERROR, "cqerror", ON_EVD },
+	{ DO_DEVICE_FATAL, "devfatal", ON_NOTHING },
 };
 
 #define ROWS (sizeof rows / sizeof *rows)
@@ -81,7 +100,17 @@ verb_prefix(enum verb verb)
 {
 	const struct verb_row *row = row_of(verb);
 
-	return !row || row->operand == ON_NOTHING ? 0 : row->operand == ON_CNO ? 'n' : 'a';
+	switch (row ? row->operand : ON_NOTHING) {
+	case ON_EVD:
+		return 'a';
+	case ON_CNO:
+		return 'n';
+	case ON_EP:
+		return 'e';
+	case ON_NOTHING:
+		break;
+	}
+	return 0;
 }
 
 static const char *parsed;
@@ -109,6 +138,12 @@ static int
 cno_number(const char *word)
 {
 	return word[0] >= 'n' && word[0] < 'n' + CNOS && !word[1] ? word[0] - 'n' : -1;
+}
+
+static int
+ep_number(const char *word)
+{
+	return word[0] >= 'e' && word[0] < 'e' + EPS && !word[1] ? word[0] - 'e' : -1;
 }
 
 /* ---- the setup ---- */
@@ -152,6 +187,8 @@ parse_evd(struct scenario *s, int number, char *list)
 			e->backlog = atoi(w + 7);
 		else if (!strcmp(w, "loop1"))
 			e->loop = 1;
+		else if (!strcmp(w, "async"))
+			e->async = true;
 		else if (w[0] == 'q' && isdigit((unsigned char)w[1]))
 			e->qlen = atoi(w + 1);
 		else if (cno_number(w) >= 0)
@@ -161,6 +198,40 @@ parse_evd(struct scenario *s, int number, char *list)
 	}
 	if (e->policy == DAT_UPCALL_MANY)
 		e->ordered = false;
+}
+
+static void
+parse_ep(struct scenario *s, int number, char *list)
+{
+	struct ep_spec *e = &s->eps[number];
+	char *save = NULL, *evd;
+
+	if (number != s->n_eps)
+		wrong("endpoints are named e, f in order");
+	s->n_eps++;
+	for (char *w = strtok_r(list, ",", &save); w; w = strtok_r(NULL, ",", &save)) {
+		evd = strchr(w, '.');
+		if (evd && (evd_number(evd + 1) < 0 || evd_number(evd + 1) >= s->n_evds))
+			wrong("'%s' names no EVD", w);
+		if (!strcmp(w, "pending"))
+			e->begin = EP_BEGINS_PENDING;
+		else if (!strcmp(w, "fresh"))
+			e->begin = EP_BEGINS_FRESH;
+		else if (!strncmp(w, "recvs", 5))
+			e->recvs = atoi(w + 5);
+		else if (!strncmp(w, "sends", 5))
+			e->sends = atoi(w + 5);
+		else if (!strncmp(w, "all.", 4))
+			e->recv = e->request = e->connect = evd_number(evd + 1);
+		else if (!strncmp(w, "in.", 3))
+			e->recv = evd_number(evd + 1);
+		else if (!strncmp(w, "out.", 4))
+			e->request = evd_number(evd + 1);
+		else if (!strncmp(w, "conn.", 5))
+			e->connect = evd_number(evd + 1);
+		else
+			wrong("'%s' says nothing about an endpoint", w);
+	}
 }
 
 static void
@@ -205,6 +276,8 @@ parse_setup(struct scenario *s, const char *text)
 			*value++ = '\0';
 		if (evd_number(w) >= 0 && value)
 			parse_evd(s, evd_number(w), value);
+		else if (ep_number(w) >= 0 && value)
+			parse_ep(s, ep_number(w), value);
 		else if (cno_number(w) >= 0) {
 			s->n_cnos = cno_number(w) + 1;
 			s->agent[cno_number(w)] = value && !strcmp(value, "agent");
@@ -225,6 +298,19 @@ parse_setup(struct scenario *s, const char *text)
 }
 
 /* ---- the actors ---- */
+
+static int
+number_of(const char *word, enum operand operand)
+{
+	return operand == ON_EVD ? evd_number(word) :
+	    operand == ON_CNO ? cno_number(word) : ep_number(word);
+}
+
+static int
+count_of(const struct scenario *s, enum operand operand)
+{
+	return operand == ON_EVD ? s->n_evds : operand == ON_CNO ? s->n_cnos : s->n_eps;
+}
 
 static void
 parse_action(struct scenario *s, struct actor *actor, char *text)
@@ -247,8 +333,8 @@ parse_action(struct scenario *s, struct actor *actor, char *text)
 	if (row->operand == ON_NOTHING)
 		return;
 	arg = strtok_r(NULL, " ", &save);
-	a->object = !arg ? -1 : row->operand == ON_CNO ? cno_number(arg) : evd_number(arg);
-	if (a->object < 0 || a->object >= (row->operand == ON_CNO ? s->n_cnos : s->n_evds))
+	a->object = !arg ? -1 : number_of(arg, row->operand);
+	if (a->object < 0 || a->object >= count_of(s, row->operand))
 		wrong("'%s' of what?", word);
 	arg = strtok_r(NULL, " ", &save);
 	if (!arg)

@@ -14,6 +14,7 @@
 
 #define EVDS	4
 #define CNOS	2
+#define EPS	2
 #define ACTORS	8
 #define ACTIONS 8
 
@@ -55,12 +56,33 @@ enum verb {
 	DO_LOOP,
 	DO_SOURCE,
 	DO_CLOSE_LOOP,
+	DO_RESIZE,
+	/* of the provider's explorer: what the consumer does to an endpoint, */
+	DO_RECV,
+	DO_SEND,
+	DO_SEND_MUTE,
+	DO_CONNECT,
+	DO_DISCONNECT,
+	DO_DISCONNECT_GRACEFUL,
+	DO_EP_RESET,
+	DO_EP_FREE,
+	/* and what the device and the other end do */
+	DO_RECEIVED,
+	DO_SENT,
+	DO_FAILED,
+	DO_CM_ACCEPTS, /* as soon as it is asked */
+	DO_CM_ESTABLISHED,
+	DO_CM_REJECTED,
+	DO_CM_DISCONNECTED,
+	DO_QP_FATAL,
+	DO_CQ_ERROR,
+	DO_DEVICE_FATAL,
 	VERBS
 };
 
 struct action {
 	enum verb verb;
-	int object; /* an EVD's or a CNO's number */
+	int object; /* an EVD's, a CNO's or an endpoint's number */
 	int other;  /* the CNO of attach */
 	int n, us;  /* counts, thresholds; a timeout in microseconds, -1: none */
 	bool fresh; /* INVOC_NEW */
@@ -85,12 +107,23 @@ struct evd_spec {
 	int cno; /* -1: none */
 	int backlog; /* completions there before it starts */
 	int loop;
+	bool async; /* the adapter's own, for asynchronous events */
+};
+
+/* How far an endpoint is connected before a scenario begins. */
+enum ep_begin { EP_BEGINS_CONNECTED, EP_BEGINS_PENDING, EP_BEGINS_FRESH };
+
+struct ep_spec {
+	int recv, request, connect; /* EVDs */
+	enum ep_begin begin;
+	int recvs, sends; /* posted before it starts */
 };
 
 struct scenario {
 	char name[64];
 	struct evd_spec evds[EVDS];
-	int n_evds, n_cnos, n_actors;
+	struct ep_spec eps[EPS];
+	int n_evds, n_cnos, n_eps, n_actors;
 	bool agent[CNOS]; /* installed from the start */
 	struct actor actors[ACTORS];
 	unsigned int faults;

@@ -41,6 +41,7 @@ enum op {
 	OP_EPOLL_WAIT,
 	OP_SPAWN,
 	OP_JOIN,
+	OP_ATOMIC, /* reads or writes what no lock guards */
 	OP_DEVICE, /* a call of the device, or the device's own move */
 	OP_EVENT,  /* a call-out begins or ends, a call of the consumer returns */
 	OP_ACTION, /* an actor begins an action */
@@ -57,6 +58,7 @@ enum op {
 #define OBJECT_CNO(i)	 (112 + (i))
 #define OBJECT_CLOCK	 120
 #define OBJECT_WORLD	 121
+#define OBJECT_ATOMIC(n) (122 + (unsigned int)((n) % 6))
 #define OBJECTS		 128
 
 enum fiber_state { FIBER_UNUSED, FIBER_READY, FIBER_BLOCKED, FIBER_DONE };

@@ -546,6 +546,20 @@ world_epoll_wait(int epfd, struct epoll_event *events, int max, int timeout_ms,
 	return n;
 }
 
+/* ---- atomics ---- */
+
+void
+world_atomic(const volatile void *address, bool writes, const struct os_site *site)
+{
+	const unsigned int object = OBJECT_ATOMIC((uintptr_t)address >> 2);
+
+	sched_point(OP_ATOMIC, object, site);
+	if (writes)
+		sched_touch(OP_ATOMIC, object);
+	else
+		sched_see(OP_ATOMIC, object);
+}
+
 /* ---- threads ---- */
 
 int

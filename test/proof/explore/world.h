@@ -32,13 +32,16 @@ void world_reset(void);
 bool world_is_ready(const struct fiber *f);
 
 /* The order of locks: the rank rises.  Unnamed ones are the loops'. */
-enum { RANK_EVD = 4, RANK_CNO = 5, RANK_LOOP = 6 };
+enum { RANK_IA = 2, RANK_EP = 3, RANK_EVD = 4, RANK_CNO = 5, RANK_LOOP = 6 };
 void world_mutex_name(struct os_mutex *m, unsigned int rank, const char *name);
 
 /* Names are kept, not copied. */
 /* A descriptor of the device: readable while `level` is above 0. */
 int world_channel_open(const char *name);
 void world_channel_set(int fd, unsigned int level);
+
+/* A variable that is no lock's is about to be read or written. */
+void world_atomic(const volatile void *address, bool writes, const struct os_site *site);
 
 /* No fiber but the stage is left, nothing is allocated, open or locked. */
 void world_check_balance(void);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * invariant -- what holds of an EVD whenever nobody has its trigger lock
+ *
+ * `cq` is the completion queue under it, NULL without one or when it was destroyed.
+ */
+#ifndef REARM_EXPLORE_INVARIANT_H
+#define REARM_EXPLORE_INVARIANT_H
+
+#include "device.h"
+#include "evd/evd.h"
+
+/* The EVD knows whether its completion queue is armed. */
+void invariant_armed(const struct evd *evd, const struct device_cq *cq, int name);
+
+/*
+ * I1: with a taker and nobody on the way, the next event is announced and none waits.  `waiters`:
+ * the fibers inside evd_wait().
+ */
+void invariant_taker(
+    const struct evd *evd, const struct device_cq *cq, uint32_t waiters, int name);
+
+/* Nobody can run any more. */
+void invariant_rest(const struct evd *evd, const struct device_cq *cq, int name);
+
+/* There are some, and all of them sleep. */
+bool invariant_asleep(uint32_t fibers);
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* connection -- the connection manager: what of librdmacm dapl/ uses */
+#include <string.h>
+
+#include "rnic.h"
+#include "world.h"
+
+#define IDS    8
+#define EVENTS 16
+
+struct cm_id {
+	struct rdma_cm_id rdma;
+	bool open, connecting, connected;
+	unsigned int unacked;
+};
+
+static struct cm_id ids[IDS];
+static unsigned int n_ids;
+static struct rdma_event_channel channel;
+static struct rdma_cm_event queue[EVENTS]; /* a ring; an event stays in place until it is acked */
+static unsigned int first, n_events;
+
+static const struct os_site here = { "the connection manager", 0 };
+
+void
+connection_reset(void)
+{
+	n_ids = first = n_events = 0;
+}
+
+static void
+raise_event(struct cm_id *id, enum rdma_cm_event_type type, int status)
+{
+	if (n_events == EVENTS)
+		violation("the scenario raises too many connection events");
+	queue[(first + n_events++) % EVENTS] =
+	    (struct rdma_cm_event){ .id = &id->rdma, .event = type, .status = status };
+	world_channel_set(channel.fd, n_events);
+	sched_touch(OP_DEVICE, OBJECT_FD(channel.fd));
+}
+
+static struct cm_id *
+enter(struct rdma_cm_id *rdma)
+{
+	struct cm_id *id = (struct cm_id *)rdma;
+
+	sched_point(OP_DEVICE, OBJECT_FD(channel.fd), &here);
+	if (!id->open)
+		violation("a CM id is used after it was destroyed");
+	return id;
+}
+
+/* ---- moves of the other end ---- */
+
+static struct cm_id *
+id_of(const void *context)
+{
+	for (unsigned int i = n_ids; i-- > 0;)
+		if (ids[i].open && ids[i].rdma.qp && ids[i].rdma.qp->qp_context == context)
+			return &ids[i];
+	return NULL;
+}
+
+struct asked {
+	const void *context;
+};
+
+static bool
+is_asked(void *arg)
+{
+	const struct cm_id *id = id_of(((struct asked *)arg)->context);
+
+	return id && id->connecting;
+}
+
+void
+connection_await(const void *context)
+{
+	struct asked asked = { context };
+
+	sched_until(is_asked, &asked, OP_DEVICE, OBJECT_FD(channel.fd));
+}
+
+void
+connection_event(const void *of, enum rdma_cm_event_type type)
+{
+	struct cm_id *id;
+
+	sched_point(OP_DEVICE, OBJECT_FD(channel.fd), &here);
+	id = id_of(of);
+	sched_see(OP_DEVICE, OBJECT_FD(channel.fd));
+	if (!id)
+		return;
+	if (type == RDMA_CM_EVENT_DISCONNECTED ? !id->connected : !id->connecting)
+		return;
+	id->connecting = false;
+	id->connected = type == RDMA_CM_EVENT_ESTABLISHED;
+	if (id->connected)
+		rnic_set_state(id->rdma.qp, IBV_QPS_RTS);
+	trace_note("the other end: %s", type == RDMA_CM_EVENT_ESTABLISHED ? "accepts" :
+	    type == RDMA_CM_EVENT_REJECTED ? "rejects" : "disconnects");
+	raise_event(id, type, 0);
+}
+
+/* ---- ids ---- */
+
+struct rdma_event_channel *
+rdma_create_event_channel(void)
+{
+	channel.fd = world_channel_open("connections");
+	return &channel;
+}
+
+void
+rdma_destroy_event_channel(struct rdma_event_channel *of)
+{
+	world_close(of->fd, &here);
+	world_close(rnic_context()->async_fd, &here);
+}
+
+int
+rdma_create_id(struct rdma_event_channel *of, struct rdma_cm_id **out, void *context,
+    enum rdma_port_space ps)
+{
+	struct cm_id *id = &ids[n_ids];
+
+	sched_point(OP_DEVICE, OBJECT_FD(channel.fd), &here);
+	if (n_ids == IDS)
+		violation("the scenario makes too many connections");
+	n_ids++;
+	memset(id, 0, sizeof *id);
+	id->open = true;
+	id->rdma = (struct rdma_cm_id){ .channel = of, .context = context, .ps = ps,
+		.verbs = rnic_context(), .port_num = 1 };
+	*out = &id->rdma;
+	sched_touch(OP_DEVICE, OBJECT_FD(channel.fd));
+	return 0;
+}
+
+static bool
+acknowledged(void *arg)
+{
+	const struct cm_id *id = arg;
+
+	return id->unacked == 0;
+}
+
+int
+rdma_destroy_id(struct rdma_cm_id *rdma)
+{
+	struct cm_id *id = enter(rdma);
+	unsigned int kept = 0;
+
+	id->open = id->connecting = id->connected = false;
+	for (unsigned int i = 0; i < n_events; i++) {
+		struct rdma_cm_event *event = &queue[(first + i) % EVENTS];
+
+		if (event->id != rdma)
+			queue[(first + kept++) % EVENTS] = *event;
+	}
+	n_events = kept;
+	world_channel_set(channel.fd, n_events);
+	sched_touch(OP_DEVICE, OBJECT_FD(channel.fd));
+	sched_until(acknowledged, id, OP_DEVICE, OBJECT_FD(channel.fd));
+	return 0;
+}
+
+int
+rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *address)
+{
+	(void)id;
+	(void)address;
+	return 0;
+}
+
+int
+rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *from, struct sockaddr *to, int ms)
+{
+	(void)from;
+	(void)to;
+	(void)ms;
+	raise_event(enter(id), RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+	return 0;
+}
+
+int
+rdma_resolve_route(struct rdma_cm_id *id, int ms)
+{
+	(void)ms;
+	raise_event(enter(id), RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+	return 0;
+}
+
+int
+rdma_connect(struct rdma_cm_id *rdma, struct rdma_conn_param *param)
+{
+	struct cm_id *id = enter(rdma);
+
+	(void)param;
+	id->connecting = true;
+	sched_touch(OP_DEVICE, OBJECT_FD(channel.fd));
+	sched_changed();
+	return 0;
+}
+
+/* The other end confirms at once. */
+int
+rdma_disconnect(struct rdma_cm_id *rdma)
+{
+	struct cm_id *id = enter(rdma);
+
+	if (!id->connected) {
+		errno = EINVAL;
+		return -1;
+	}
+	id->connected = false;
+	rnic_set_state(rdma->qp, IBV_QPS_ERR);
+	raise_event(id, RDMA_CM_EVENT_DISCONNECTED, 0);
+	return 0;
+}
+
+int
+rdma_notify(struct rdma_cm_id *id, enum ibv_event_type type)
+{
+	(void)enter(id);
+	(void)type;
+	return 0;
+}
+
+/* ---- events ---- */
+
+int
+rdma_get_cm_event(struct rdma_event_channel *of, struct rdma_cm_event **out)
+{
+	static struct rdma_cm_event read[IDS];
+	struct rdma_cm_event *event = &queue[first % EVENTS];
+
+	sched_point(OP_DEVICE, OBJECT_FD(of->fd), &here);
+	if (!n_events) {
+		errno = EAGAIN;
+		return -1;
+	}
+	*out = &read[(struct cm_id *)event->id - ids];
+	**out = *event;
+	((struct cm_id *)event->id)->unacked++;
+	first++;
+	n_events--;
+	world_channel_set(of->fd, n_events);
+	sched_touch(OP_DEVICE, OBJECT_FD(of->fd));
+	return 0;
+}
+
+int
+rdma_ack_cm_event(struct rdma_cm_event *event)
+{
+	sched_point(OP_DEVICE, OBJECT_FD(channel.fd), &here);
+	((struct cm_id *)event->id)->unacked--;
+	sched_touch(OP_DEVICE, OBJECT_FD(channel.fd));
+	sched_changed();
+	return 0;
+}

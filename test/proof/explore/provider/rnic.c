@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rnic -- the device: what of libibverbs dapl/ uses */
+#include "rnic.h"
+
+#include <string.h>
+
+#include "world.h"
+
+#define CQS   7
+#define QPS   6
+#define CHANNELS 6
+#define REQUESTS 16
+#define NOTES 8
+#define OBJECT_QP(qp) OBJECT_DEVICE(7)
+
+struct rnic_channel {
+	struct ibv_comp_channel ibv;
+	struct device_channel device;
+	bool open;
+};
+
+struct rnic_cq_slot {
+	struct ibv_cq ibv;
+	struct device_cq device;
+	struct ibv_wc wcs[64]; /* by the number of the completion */
+	uint64_t n;
+};
+
+struct request {
+	uint64_t id;
+	enum ibv_wc_opcode opcode;
+};
+
+struct rnic_qp {
+	struct ibv_qp ibv;
+	bool open;
+	struct ring {
+		struct request requests[REQUESTS];
+		unsigned int first, n;
+	} rings[2]; /* requests, receives */
+	unsigned int unacked; /* asynchronous events read */
+};
+
+static struct ibv_context context;
+static struct ibv_device device;
+static struct ibv_pd pd;
+static struct rnic_channel channels[CHANNELS];
+static struct rnic_cq_slot cqs[CQS];
+static struct rnic_qp qps[QPS];
+static unsigned int n_channels, n_cqs, n_qps;
+static struct ibv_async_event notes[NOTES];
+static unsigned int n_notes;
+static bool stopped;
+
+static const struct os_site here = { "the device", 0 };
+
+struct ibv_context *
+rnic_context(void)
+{
+	return &context;
+}
+
+static struct rnic_cq_slot *
+slot_of(struct ibv_cq *cq)
+{
+	return (struct rnic_cq_slot *)cq;
+}
+
+struct device_cq *
+rnic_cq(struct ibv_cq *cq)
+{
+	return &slot_of(cq)->device;
+}
+
+/* ---- queue pairs ---- */
+
+static int
+enter(struct ibv_qp *ibv, int ring, uint64_t id, enum ibv_wc_opcode opcode)
+{
+	struct rnic_qp *qp = (struct rnic_qp *)ibv;
+	struct ring *r = &qp->rings[ring];
+
+	sched_point(OP_DEVICE, OBJECT_QP(qp), &here);
+	if (!qp->open)
+		violation("a request is posted to a queue pair that was destroyed");
+	if (r->n == REQUESTS)
+		return ENOMEM;
+	r->requests[(r->first + r->n++) % REQUESTS] = (struct request){ id, opcode };
+	sched_touch(OP_DEVICE, OBJECT_QP(qp));
+	sched_changed();
+	return 0;
+}
+
+static int
+post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	*bad = wr;
+	return enter(qp, 0, wr->wr_id, IBV_WC_SEND);
+}
+
+static int
+post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	*bad = wr;
+	return enter(qp, 1, wr->wr_id, IBV_WC_RECV);
+}
+
+struct ibv_qp *
+ibv_create_qp(struct ibv_pd *in, struct ibv_qp_init_attr *attr)
+{
+	struct rnic_qp *qp = &qps[n_qps];
+
+	sched_point(OP_DEVICE, OBJECT_QP(qp), &here);
+	if (n_qps == QPS)
+		violation("the scenario makes too many queue pairs");
+	n_qps++;
+	memset(qp, 0, sizeof *qp);
+	qp->open = true;
+	qp->ibv = (struct ibv_qp){ .context = in->context, .qp_context = attr->qp_context,
+		.pd = in, .send_cq = attr->send_cq, .recv_cq = attr->recv_cq, .qp_num = n_qps,
+		.state = IBV_QPS_RESET, .qp_type = attr->qp_type };
+	sched_touch(OP_DEVICE, OBJECT_QP(qp));
+	return &qp->ibv;
+}
+
+static bool
+qp_acknowledged(void *arg)
+{
+	const struct rnic_qp *qp = arg;
+
+	return qp->unacked == 0;
+}
+
+int
+ibv_destroy_qp(struct ibv_qp *ibv)
+{
+	struct rnic_qp *qp = (struct rnic_qp *)ibv;
+
+	sched_point(OP_DEVICE, OBJECT_QP(qp), &here);
+	if (!qp->open)
+		violation("a queue pair is destroyed twice");
+	qp->open = false;
+	qp->rings[0].n = qp->rings[1].n = 0;
+	for (unsigned int i = 0; i < n_notes; i++)
+		if (notes[i].element.qp == ibv)
+			notes[i--] = notes[--n_notes];
+	world_channel_set(context.async_fd, n_notes);
+	sched_touch(OP_DEVICE, OBJECT_QP(qp));
+	sched_until(qp_acknowledged, qp, OP_DEVICE, OBJECT_QP(qp));
+	return 0;
+}
+
+void
+rnic_set_state(struct ibv_qp *ibv, enum ibv_qp_state state)
+{
+	ibv->state = state;
+	sched_touch(OP_DEVICE, OBJECT_QP(ibv));
+	sched_changed();
+}
+
+int
+ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
+{
+	sched_point(OP_DEVICE, OBJECT_QP(ibv), &here);
+	if (!((struct rnic_qp *)ibv)->open)
+		violation("a queue pair is modified after it was destroyed");
+	if (mask & IBV_QP_STATE && ibv->state != IBV_QPS_ERR)
+		rnic_set_state(ibv, attr->qp_state);
+	return 0;
+}
+
+/* ---- completions ---- */
+
+/* In one step: the oldest request of a ring is done, and seen in its completion queue. */
+static struct device_cq *
+complete(struct rnic_qp *qp, int ring, enum ibv_wc_status status)
+{
+	struct rnic_cq_slot *cq = slot_of(ring ? qp->ibv.recv_cq : qp->ibv.send_cq);
+	struct ring *r = &qp->rings[ring];
+	const struct request *request = &r->requests[r->first++ % REQUESTS];
+
+	r->n--;
+	cq->wcs[cq->n % 64] = (struct ibv_wc){ .wr_id = request->id, .status = status,
+		.opcode = request->opcode, .qp_num = qp->ibv.qp_num };
+	trace_note("queue pair %u: a %s %s", qp->ibv.qp_num, ring ? "receive" : "request",
+	    status == IBV_WC_SUCCESS ? "completes" :
+	    status == IBV_WC_WR_FLUSH_ERR ? "is flushed" : "fails");
+	device_push(&cq->device, cq->n++);
+	if (status != IBV_WC_SUCCESS && status != IBV_WC_WR_FLUSH_ERR)
+		rnic_set_state(&qp->ibv, IBV_QPS_ERR);
+	sched_touch(OP_DEVICE, OBJECT_QP(qp));
+	return &cq->device;
+}
+
+static void
+move(struct rnic_qp *qp, int ring, enum ibv_wc_status status)
+{
+	sched_point(OP_DEVICE, OBJECT_QP(qp), &here);
+	if (!qp->open || !qp->rings[ring].n || qp->ibv.state != IBV_QPS_RTS)
+		return;
+	device_decide(complete(qp, ring, status));
+}
+
+static struct rnic_qp *
+to_flush(int *ring)
+{
+	for (unsigned int i = 0; i < n_qps; i++)
+		for (*ring = 0; *ring < 2; ++*ring)
+			if (qps[i].open && qps[i].ibv.state == IBV_QPS_ERR &&
+			    qps[i].rings[*ring].n)
+				return &qps[i];
+	return NULL;
+}
+
+static bool
+has_work(void *arg)
+{
+	int ring;
+
+	(void)arg;
+	return stopped || to_flush(&ring);
+}
+
+void *
+rnic_flusher(void *arg)
+{
+	struct rnic_qp *qp;
+	int ring;
+
+	for (;;) {
+		sched_until(has_work, arg, OP_DEVICE, OBJECT_QP(qps));
+		if (stopped)
+			return NULL;
+		sched_point(OP_DEVICE, OBJECT_QP(qps), &here);
+		qp = to_flush(&ring);
+		if (qp)
+			device_decide(complete(qp, ring, IBV_WC_WR_FLUSH_ERR));
+	}
+}
+
+void
+rnic_stop(void)
+{
+	stopped = true;
+	sched_changed();
+}
+
+static struct rnic_qp *
+qp_of(const void *of)
+{
+	for (unsigned int i = n_qps; i-- > 0;)
+		if (qps[i].open && qps[i].ibv.qp_context == of)
+			return &qps[i];
+	return NULL;
+}
+
+static void
+raise_note(enum ibv_event_type type, struct ibv_qp *qp, struct ibv_cq *cq)
+{
+	struct ibv_async_event *note = &notes[n_notes];
+
+	if (n_notes == NOTES)
+		violation("the scenario raises too many asynchronous events");
+	n_notes++;
+	*note = (struct ibv_async_event){ .event_type = type };
+	if (qp)
+		note->element.qp = qp;
+	else
+		note->element.cq = cq;
+	world_channel_set(context.async_fd, n_notes);
+}
+
+void
+rnic_move(const void *of, enum rnic_move what)
+{
+	struct rnic_qp *qp;
+
+	sched_see(OP_DEVICE, OBJECT_QP(qps));
+	qp = qp_of(of);
+	if (!qp)
+		return;
+	switch (what) {
+	case RNIC_RECEIVES:
+		move(qp, 1, IBV_WC_SUCCESS);
+		break;
+	case RNIC_SENDS:
+		move(qp, 0, IBV_WC_SUCCESS);
+		break;
+	case RNIC_FAILS:
+		move(qp, 0, IBV_WC_RETRY_EXC_ERR);
+		break;
+	case RNIC_BREAKS:
+		sched_point(OP_DEVICE, OBJECT_QP(qp), &here);
+		if (!qp->open)
+			break;
+		rnic_set_state(&qp->ibv, IBV_QPS_ERR);
+		raise_note(IBV_EVENT_QP_FATAL, &qp->ibv, NULL);
+		break;
+	case RNIC_CONNECTS:
+		connection_event(of, RDMA_CM_EVENT_ESTABLISHED);
+		break;
+	case RNIC_REJECTS:
+		connection_event(of, RDMA_CM_EVENT_REJECTED);
+		break;
+	case RNIC_DISCONNECTS:
+		connection_event(of, RDMA_CM_EVENT_DISCONNECTED);
+		break;
+	}
+}
+
+void
+rnic_cq_fails(struct ibv_cq *cq)
+{
+	sched_point(OP_DEVICE, OBJECT_QP(cq), &here);
+	if (slot_of(cq)->device.alive)
+		raise_note(IBV_EVENT_CQ_ERR, NULL, cq);
+}
+
+void
+rnic_device_fails(void)
+{
+	sched_point(OP_DEVICE, OBJECT_QP(qps), &here);
+	raise_note(IBV_EVENT_DEVICE_FATAL, NULL, NULL);
+}
+
+/* ---- completion queues and their channels ---- */
+
+struct ibv_comp_channel *
+ibv_create_comp_channel(struct ibv_context *verbs)
+{
+	struct rnic_channel *c = &channels[n_channels];
+
+	if (n_channels == CHANNELS)
+		violation("the scenario makes too many channels");
+	memset(c, 0, sizeof *c);
+	c->open = true;
+	c->device.fd = world_channel_open(n_channels++ ? "private" : "shared");
+	c->ibv.context = verbs;
+	c->ibv.fd = c->device.fd;
+	return &c->ibv;
+}
+
+int
+ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
+{
+	((struct rnic_channel *)channel)->open = false;
+	world_close(channel->fd, &here);
+	return 0;
+}
+
+struct ibv_cq *
+ibv_create_cq(struct ibv_context *verbs, int cqe, void *cq_context,
+    struct ibv_comp_channel *channel, int vector)
+{
+	struct rnic_cq_slot *cq = &cqs[n_cqs];
+
+	(void)vector;
+	if (n_cqs == CQS)
+		violation("the scenario makes too many completion queues");
+	cq->ibv = (struct ibv_cq){ .context = verbs, .channel = channel, .cq_context = cq_context,
+		.cqe = cqe };
+	cq->n = 0;
+	device_cq_open(&cq->device, (int)n_cqs++,
+	    channel ? &((struct rnic_channel *)channel)->device : NULL);
+	return &cq->ibv;
+}
+
+int
+ibv_destroy_cq(struct ibv_cq *cq)
+{
+	for (unsigned int i = 0; i < n_qps; i++)
+		if (qps[i].open && (qps[i].ibv.send_cq == cq || qps[i].ibv.recv_cq == cq))
+			violation("a completion queue is destroyed before its queue pair");
+	if (cq->channel)
+		device_cq_destroy(&slot_of(cq)->device);
+	return 0;
+}
+
+int
+ibv_resize_cq(struct ibv_cq *cq, int cqe)
+{
+	sched_point(OP_DEVICE, OBJECT_DEVICE(slot_of(cq)->device.index), &here);
+	if (!slot_of(cq)->device.alive)
+		violation("a completion queue is resized after it was destroyed");
+	cq->cqe = cqe;
+	sched_touch(OP_DEVICE, OBJECT_DEVICE(slot_of(cq)->device.index));
+	return 0;
+}
+
+static int
+poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
+{
+	struct device_record records[DEVICE_DEPTH];
+	int got;
+
+	n = n < DEVICE_DEPTH ? n : DEVICE_DEPTH;
+	got = device_ops.poll(&slot_of(cq)->device, records, n);
+	for (int i = 0; i < got && i < n; i++)
+		wc[i] = slot_of(cq)->wcs[records[i].id % 64];
+	return got;
+}
+
+static int
+req_notify_cq(struct ibv_cq *cq, int solicited_only)
+{
+	return device_ops.arm(&slot_of(cq)->device, solicited_only) < 0 ? EIO : 0;
+}
+
+int
+ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context)
+{
+	struct rnic_channel *c = (struct rnic_channel *)channel;
+	int i = c->open ? device_read(&c->device, &here) : -1;
+
+	if (!c->open)
+		violation("a channel is read after it was destroyed");
+	if (i < 0) {
+		errno = EAGAIN;
+		return -1;
+	}
+	cqs[i].device.gets++;
+	*cq = &cqs[i].ibv;
+	*cq_context = cqs[i].ibv.cq_context;
+	return 0;
+}
+
+void
+ibv_ack_cq_events(struct ibv_cq *cq, unsigned int n)
+{
+	device_ops.ack(&slot_of(cq)->device, n);
+}
+
+/* ---- asynchronous events ---- */
+
+static bool
+is_of_qp(const struct ibv_async_event *note)
+{
+	return note->event_type == IBV_EVENT_QP_FATAL;
+}
+
+int
+ibv_get_async_event(struct ibv_context *verbs, struct ibv_async_event *note)
+{
+	(void)verbs;
+	sched_point(OP_DEVICE, OBJECT_FD(context.async_fd), &here);
+	if (!n_notes) {
+		errno = EAGAIN;
+		return -1;
+	}
+	*note = notes[0];
+	memmove(notes, notes + 1, --n_notes * sizeof *notes);
+	if (is_of_qp(note))
+		((struct rnic_qp *)note->element.qp)->unacked++;
+	world_channel_set(context.async_fd, n_notes);
+	sched_touch(OP_DEVICE, OBJECT_QP(qps));
+	return 0;
+}
+
+void
+ibv_ack_async_event(struct ibv_async_event *note)
+{
+	sched_point(OP_DEVICE, OBJECT_QP(qps), &here);
+	if (is_of_qp(note))
+		((struct rnic_qp *)note->element.qp)->unacked--;
+	sched_touch(OP_DEVICE, OBJECT_QP(qps));
+	sched_changed();
+}
+
+/* ---- the device itself ---- */
+
+int
+ibv_query_device(struct ibv_context *verbs, struct ibv_device_attr *attr)
+{
+	(void)verbs;
+	*attr = (struct ibv_device_attr){ .max_cqe = 1024, .max_qp_wr = 64, .max_sge = 4,
+		.max_qp_rd_atom = 4, .max_qp_init_rd_atom = 4 };
+	return 0;
+}
+
+struct ibv_pd *
+ibv_alloc_pd(struct ibv_context *verbs)
+{
+	pd.context = verbs;
+	return &pd;
+}
+
+int
+ibv_dealloc_pd(struct ibv_pd *of)
+{
+	for (unsigned int i = 0; i < n_qps; i++)
+		if (qps[i].open && qps[i].ibv.pd == of)
+			violation("a protection domain goes before its queue pair");
+	return 0;
+}
+
+void
+rnic_reset(void)
+{
+	n_channels = n_cqs = n_qps = n_notes = 0;
+	stopped = false;
+	device.transport_type = IBV_TRANSPORT_IB;
+	context.device = &device;
+	context.num_comp_vectors = 1;
+	context.ops.poll_cq = poll_cq;
+	context.ops.req_notify_cq = req_notify_cq;
+	context.ops.post_send = post_send;
+	context.ops.post_recv = post_recv;
+	context.async_fd = world_channel_open("asynchronous");
+	connection_reset();
+}

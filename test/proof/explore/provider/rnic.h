@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rnic -- an RDMA device and its connection manager, modelled: ibv_* and rdma_*
+ *
+ * A completion queue is one of device.h, so a completion becomes visible and decides about its event
+ * in two steps, and every misuse that device.h knows is judged.  A queue pair in the error state
+ * flushes what is outstanding, one request at a time, on a fiber of its own.  Destroying waits for
+ * acknowledgements, of completion, asynchronous and connection events alike.
+ */
+#ifndef REARM_EXPLORE_RNIC_H
+#define REARM_EXPLORE_RNIC_H
+
+#include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
+
+#include "device.h"
+
+/* Before each run. */
+void rnic_reset(void);
+
+/* The fiber that flushes; ends when rnic_stop() was called. */
+void *rnic_flusher(void *arg);
+void rnic_stop(void);
+
+struct device_cq *rnic_cq(struct ibv_cq *cq);
+
+/*
+ * Moves of the device and of the other end; those of a queue pair or connection that is gone are
+ * void.  `context` is the queue pair's: its endpoint.
+ */
+enum rnic_move {
+	RNIC_RECEIVES,	 /* the oldest receive completes */
+	RNIC_SENDS,	 /* the oldest request completes */
+	RNIC_FAILS,	 /* the oldest request fails, and the queue pair with it */
+	RNIC_BREAKS,	 /* a fatal asynchronous event of the queue pair */
+	RNIC_CONNECTS,	 /* the other end accepts, */
+	RNIC_REJECTS,	 /* or not */
+	RNIC_DISCONNECTS /* the other end disconnects */
+};
+void rnic_move(const void *context, enum rnic_move move);
+void rnic_cq_fails(struct ibv_cq *cq);
+void rnic_device_fails(void);
+
+/* connection.c */
+void connection_reset(void);
+/* Queues an event about the queue pair's connection, if it has one that can have this event. */
+void connection_await(const void *context); /* until the other end is asked to connect */
+void connection_event(const void *context, enum rdma_cm_event_type type);
+
+/* For connection.c: the queue pair's state changes, in a step of the caller's. */
+void rnic_set_state(struct ibv_qp *qp, enum ibv_qp_state state);
+struct ibv_context *rnic_context(void);
+
+#endif

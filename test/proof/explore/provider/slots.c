@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "slots.h"
+
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dapl/cno.h"
+#include "dapl/cr.h"
+#include "dapl/debug.h"
+#include "dapl/evd.h"
+#include "dapl/ia.h"
+
+#include "world.h"
+
+#define CELLS 48
+#define OBJECT_CELLS OBJECT_ATOMIC(5)
+
+static const struct os_site here = { "a table of slots", 0 };
+static unsigned int run;
+
+/* ---- slots ---- */
+
+/* The locks are as new, with their places in the order. */
+static void
+name_locks(struct slab *slab, void *slot)
+{
+	static const char *const names[KINDS] = {
+		[KIND_IA] = "adapter", [KIND_PZ] = "zone", [KIND_EVD] = "EVD object",
+		[KIND_CNO] = "CNO object", [KIND_EP] = "endpoint",
+	};
+	struct object *obj = slot;
+
+	world_mutex_name(&obj->lock, obj->kind == KIND_IA ? RANK_IA : RANK_EP, names[obj->kind]);
+	if (slab == &evd_slab)
+		world_mutex_name(&((struct dapl_evd *)slot)->core.lock, RANK_EVD, "EVD");
+	else if (obj->kind == KIND_CNO)
+		world_mutex_name(&((struct dapl_cno *)slot)->core.lock, RANK_CNO, "CNO");
+}
+
+static struct slab_slot *
+slot_at(const struct slab *slab, uint32_t index)
+{
+	return (struct slab_slot *)(slab->slots + index * slab->size);
+}
+
+void *
+slab_alloc(struct slab *slab)
+{
+	struct slab_slot *slot;
+
+	sched_point(OP_ALLOC, OBJECT_CELLS, &here);
+	if (!slab->slots)
+		slab->slots = calloc(SLAB_SLOTS, slab->size);
+	if (!slab->slots)
+		abort();
+	if (slab->run != run) {
+		slab->run = run;
+		slab->used = 0;
+		slab->first = NULL;
+	}
+	slot = slab->first;
+	if (slot) {
+		slab->first = slot->next;
+	} else if (slab->used < SLAB_SLOTS) {
+		slot = slot_at(slab, slab->used);
+		memset(slot, 0, slab->size);
+		slot->index = slab->used++;
+		if (slab->prepare) {
+			slab->prepare(slot);
+			name_locks(slab, slot);
+		}
+	}
+	context_acquire(slab);
+	sched_touch(OP_ALLOC, OBJECT_CELLS);
+	return slot;
+}
+
+void
+slab_free(struct slab *slab, void *slot)
+{
+	struct slab_slot *freed = slot;
+
+	sched_point(OP_FREE, OBJECT_CELLS, &here);
+	context_release(slab);
+	freed->next = slab->first;
+	slab->first = freed;
+	sched_touch(OP_FREE, OBJECT_CELLS);
+}
+
+void *
+slab_at(struct slab *slab, uint32_t index)
+{
+	return slab->run == run && index < slab->used ? slot_at(slab, index) : NULL;
+}
+
+bool
+slab_owns(struct slab *slab, const void *slot)
+{
+	for (unsigned int i = 0; slab->run == run && i < slab->used; i++)
+		if (slot == slot_at(slab, i))
+			return true;
+	return false;
+}
+
+/* ---- handles ---- */
+
+static struct handle cells[CELLS];
+static unsigned int n_cells;
+
+struct handle *
+handle_create(const DAT_PROVIDER *provider, enum kind kind, void *object)
+{
+	struct handle *h = &cells[n_cells];
+
+	if (n_cells == CELLS)
+		violation("the scenario makes too many objects");
+	n_cells++;
+	*h = (struct handle){ .provider = provider, .object = object, .tag = (uint32_t)kind };
+	context_release(h);
+	return h;
+}
+
+void
+handle_retire(struct handle *h)
+{
+	sched_point(OP_ATOMIC, OBJECT_CELLS, &here);
+	h->tag = KIND_NONE;
+	sched_touch(OP_ATOMIC, OBJECT_CELLS);
+}
+
+void *
+handle_object(DAT_HANDLE handle, enum kind kind)
+{
+	struct handle *h = handle;
+
+	sched_point(OP_ATOMIC, OBJECT_CELLS, &here);
+	sched_see(OP_ATOMIC, OBJECT_CELLS);
+	if (h < cells || h >= cells + n_cells || h->tag == KIND_NONE)
+		return NULL;
+	if (kind != KIND_NONE && h->tag != (uint32_t)kind)
+		return NULL;
+	context_acquire(h);
+	return h->object;
+}
+
+void
+slots_reset(void)
+{
+	run++;
+	n_cells = 0;
+	slots_forget_ias();
+}
+
+/* ---- the registry, addresses, debug lines ---- */
+
+struct provider *
+provider_find(const char *ia_name, char params[PROVIDER_PARAMS_MAX])
+{
+	static struct provider provider;
+
+	(void)ia_name;
+	params[0] = '\0';
+	return &provider;
+}
+
+DAT_IA_HANDLE
+registry_ia_handle(DAT_IA_HANDLE ours)
+{
+	return ours;
+}
+
+int
+ia_options_parse(const char *params, struct ia_options *options)
+{
+	(void)params;
+	*options = (struct ia_options){ .loops = 1 };
+	return 0;
+}
+
+int
+ia_names_create(struct ia *ia)
+{
+	ia->names = NULL;
+	return 0;
+}
+
+void
+ia_names_free(struct ia *ia)
+{
+	(void)ia;
+}
+
+int
+address_resolve(const char *text, struct sockaddr_storage *address)
+{
+	(void)text;
+	*address = (struct sockaddr_storage){ .ss_family = AF_INET };
+	return 0;
+}
+
+int
+address_copy(struct sockaddr_storage *to, const struct sockaddr *from)
+{
+	memset(to, 0, sizeof *to);
+	memcpy(to, from, sizeof(struct sockaddr_in));
+	return 0;
+}
+
+void
+address_set_port(struct sockaddr_storage *address, uint16_t port)
+{
+	((struct sockaddr_in *)address)->sin_port = htons(port);
+}
+
+void
+debug_error(const char *format, ...)
+{
+	(void)format;
+}
+
+/* ---- connections that come in, memory regions: of no scenario ---- */
+
+void
+cr_arrived(struct ia *ia, struct conn *listener, uint32_t generation,
+    const struct cr_request *request)
+{
+	(void)ia;
+	(void)listener;
+	(void)generation;
+	(void)request;
+}
+
+void
+cr_gone(struct cr *cr, const struct conn *conn)
+{
+	(void)cr;
+	(void)conn;
+}
+
+int
+cr_destroy(DAT_HANDLE handle)
+{
+	(void)handle;
+	return -ENODEV;
+}
+
+int
+psp_destroy(DAT_HANDLE handle)
+{
+	(void)handle;
+	return -ENODEV;
+}
+
+int
+lmr_destroy(DAT_HANDLE handle)
+{
+	(void)handle;
+	return -ENODEV;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* table -- the scenarios of the provider */
+#include <stdlib.h>
+
+#include "scenario.h"
+
+struct scenario *scenarios;
+unsigned int n_scenarios;
+
+static const struct scenario_text table[] = {
+	/* Completions and the connection's end arrive at one EVD. */
+	{ "merged/disconnect", "a=cq,single e=all.a,recvs2,sends1",
+	    "hw: rx e; tx e | ctl: disconnect e" },
+	{ "merged/disconnect-wait", "a=cq,private e=all.a,recvs2,sends1",
+	    "hw: rx e; tx e | ctl: disconnect e | app: take a 4" },
+	{ "merged/peer", "a=cq,single e=all.a,recvs2,sends1", "hw: tx e; rx e; down e" },
+	{ "merged/peer-race", "a=cq,single e=all.a,recvs2,sends1", "hw: tx e; rx e | cm: down e" },
+	{ "merged/peer-wait", "a=cq,private e=all.a,recvs2,sends1",
+	    "hw: tx e; rx e | cm: down e | app: take a 4" },
+	{ "merged/both", "a=cq,single e=all.a,recvs1,sends1",
+	    "cm: down e | ctl: disconnect e | hw: rx e" },
+	{ "merged/fail", "a=cq,single e=all.a,recvs2,sends2", "hw: rx e; fail e" },
+	{ "merged/fail-down", "a=cq,single e=all.a,recvs1,sends2", "hw: fail e | cm: down e" },
+	{ "merged/fail-disconnect", "a=cq,private e=all.a,recvs1,sends2",
+	    "hw: fail e | ctl: disconnect e | app: take a 4" },
+	{ "merged/graceful", "a=cq,single e=all.a,recvs1,sends2", "hw: tx e; tx e | ctl: graceful e" },
+	{ "merged/graceful-peer", "a=cq,single e=all.a,recvs1,sends2",
+	    "hw: tx e | ctl: graceful e | cm: down e" },
+	{ "merged/mute", "a=cq,single e=all.a,recvs1",
+	    "app: mute e 2; send e | hw: tx e; tx e | cm: down e" },
+	{ "merged/post-late", "a=cq,private e=all.a,recvs1",
+	    "app: send e; recv e | ctl: disconnect e | w: wait a 1 100; wait a 1 100; drain a" },
+	{ "merged/fatal", "a=cq,single e=all.a,recvs1,sends1", "hw: qpfatal e | cm: down e" },
+	{ "split/disconnect", "a=cq,single b=cq,single c=sw,single e=in.a,out.b,conn.c,recvs1,sends1",
+	    "hw: rx e; tx e | ctl: disconnect e" },
+	{ "split/fail", "a=cq,single b=cq,single c=sw,single e=in.a,out.b,conn.c,recvs1,sends2",
+	    "hw: fail e | cm: down e" },
+	{ "two/one-evd", "a=cq,single e=all.a,recvs1 f=all.a,recvs1",
+	    "hw: rx e | hw2: rx f | cm: down e; down f" },
+
+	/* Establishing. */
+	{ "begin/established", "a=cq,single e=all.a,pending,recvs2", "hw: est e; rx e; rx e" },
+	{ "begin/established-wait", "a=cq,private e=all.a,pending,recvs2",
+	    "hw: est e; rx e; rx e | app: take a 3" },
+	{ "begin/established-drain", "a=cq,private e=all.a,pending,recvs2",
+	    "hw: est e; rx e; rx e | app: drain a; drain a" },
+	{ "begin/rejected", "a=cq,single e=all.a,pending,recvs1", "cm: reject e" },
+	{ "begin/rejected-disconnect", "a=cq,single e=all.a,pending,recvs1",
+	    "cm: reject e | ctl: disconnect e" },
+	{ "begin/established-disconnect", "a=cq,single e=all.a,pending,recvs1",
+	    "cm: est e; rx e | ctl: disconnect e" },
+	{ "begin/established-down", "a=cq,single e=all.a,pending,recvs2", "cm: est e; rx e; down e" },
+	{ "begin/free", "a=cq,single e=all.a,pending,recvs1", "cm: est e; rx e | ctl: epfree e" },
+
+	/* An endpoint goes while others take its events. */
+	{ "epfree/drain", "a=cq,private e=all.a,recvs2,sends1",
+	    "hw: rx e; tx e | app: drain a; drain a | ctl: epfree e" },
+	{ "epfree/upcall", "a=cq,single e=all.a,recvs2,sends1", "hw: rx e; tx e | ctl: epfree e" },
+	{ "epfree/inside", "a=cq,single e=all.a,recvs2", "hw: rx e; rx e | up.a: epfree e" },
+	{ "epfree/wait", "a=cq,private e=all.a,recvs2",
+	    "hw: rx e; rx e | app: wait a 1 100; wait a 1 100 | ctl: epfree e" },
+	{ "epfree/fail", "a=cq,single e=all.a,recvs1,sends2", "hw: fail e | ctl: epfree e" },
+	{ "epfree/fail-drain", "a=cq,private e=all.a,recvs1,sends2",
+	    "hw: fail e | app: drain a; drain a | ctl: epfree e" },
+	{ "epfree/down", "a=cq,single e=all.a,recvs1", "cm: down e | ctl: epfree e" },
+	{ "epfree/disconnect", "a=cq,single e=all.a,recvs1,sends1",
+	    "x: disconnect e | ctl: epfree e" },
+	{ "epfree/fatal", "a=cq,single b=async,single e=all.a,recvs1",
+	    "hw: qpfatal e | ctl: epfree e" },
+	{ "epfree/two", "a=cq,single e=all.a,recvs1", "hw: rx e | x: epfree e | y: epfree e" },
+	{ "epfree/post", "a=cq,single e=all.a", "app: recv e; send e | ctl: epfree e" },
+	{ "reset/drain", "a=cq,private e=all.a,recvs2",
+	    "hw: rx e | app: drain a; drain a | ctl: disconnect e; reset e; recv e" },
+	{ "reset/upcall", "a=cq,single e=all.a,recvs1,sends1",
+	    "hw: rx e | ctl: disconnect e; reset e; recv e" },
+	{ "reset/fail", "a=cq,single e=all.a,recvs1,sends1",
+	    "hw: fail e | ctl: disconnect e; reset e; recv e" },
+	{ "reset/fail-again", "a=cq,private e=all.a,recvs1,sends1",
+	    "hw: fail e | app: drain a | ctl: disconnect e; reset e; connect e | cm: accept e" },
+	{ "reset/peer-again", "a=cq,single e=all.a,recvs1,sends1",
+	    "cm: down e; accept e; rx e | ctl: disconnect e; reset e; recv e; connect e" },
+	{ "reset/post", "a=cq,single e=all.a,recvs1",
+	    "app: recv e | ctl: disconnect e; reset e" },
+	{ "reset/free", "a=cq,single e=all.a,recvs1", "x: disconnect e; reset e | ctl: epfree e" },
+
+	/* An EVD goes, with notifications to acknowledge. */
+	{ "evdfree/after-ep", "a=cq,private e=all.a,recvs2",
+	    "hw: rx e; rx e | app: wait a 1 100 | ctl: epfree e; free a" },
+	{ "evdfree/upcall", "a=cq,single e=all.a,recvs2",
+	    "hw: rx e; rx e | ctl: epfree e; free a" },
+	{ "evdfree/in-use", "a=cq,single e=all.a,recvs1", "hw: rx e | ctl: free a" },
+	{ "evdfree/other", "a=cq,single b=sw,single e=all.a,recvs1",
+	    "hw: rx e | p: post b 2 | ctl: free b" },
+
+	/* Overflows, and the events of the device. */
+	{ "overflow/queue", "a=cq,single b=async,single e=all.a,recvs1",
+	    "hw: cqerror a; rx e | ctl: disconnect e" },
+	{ "overflow/twice", "a=cq,private b=async,private e=all.a,recvs1",
+	    "hw: cqerror a; cqerror a | app: wait b 1 100; drain b" },
+	{ "overflow/free", "a=cq,single b=async,single e=all.a,recvs1",
+	    "hw: cqerror a | ctl: epfree e; free a" },
+	{ "async/fatal", "a=cq,single b=async,single e=all.a,recvs1,sends1",
+	    "hw: qpfatal e; devfatal | ctl: disconnect e" },
+
+	/* A queue that changes its length. */
+	{ "resize/upcall", "a=cq,single e=all.a,recvs3", "hw: rx e 3 | ctl: resize a 70; resize a 4" },
+	{ "resize/wait", "a=cq,private e=all.a,recvs2",
+	    "hw: rx e 2 | app: wait a 2 100; drain a | ctl: resize a 70" },
+	{ "resize/barrier", "a=cq,single e=all.a,recvs2,sends1",
+	    "hw: rx e; down e | ctl: resize a 70" },
+};
+
+void
+scenario_load(void)
+{
+	n_scenarios = sizeof table / sizeof *table;
+	scenarios = calloc(n_scenarios, sizeof *scenarios);
+	if (!scenarios)
+		abort();
+	for (unsigned int i = 0; i < n_scenarios; i++)
+		scenario_parse(&scenarios[i], &table[i]);
+}
