@@ -59,8 +59,16 @@ rejected(struct ep *ep, const struct note *note)
 		ep_happened(ep, note->conn, EP_IS_REJECTED, NULL, 0);
 }
 
+/* In its life: a link that was closed since the event was read may serve the same owner again. */
+static bool
+is_current(const struct note *note)
+{
+	return atomic_load_explicit(&note->conn->generation, memory_order_acquire) ==
+	       note->generation;
+}
+
 static void
-of_endpoint(struct ep *ep, const struct note *note)
+act(struct ep *ep, const struct note *note)
 {
 	const struct cm_meaning *meaning = cm_meaning(note->type);
 
@@ -91,6 +99,23 @@ of_endpoint(struct ep *ep, const struct note *note)
 	case CM_MEANS_NOTHING:
 		break;
 	}
+}
+
+/* Pinned, so that the connection the event is of stays the endpoint's. */
+static void
+of_endpoint(struct ep *ep, const struct note *note)
+{
+	bool ours;
+
+	os_lock(&ep->obj.lock);
+	ours = ep->obj.handle && ep->conn == note->conn && is_current(note);
+	if (ours)
+		ep_pin(ep);
+	os_unlock(&ep->obj.lock);
+	if (!ours)
+		return;
+	act(ep, note);
+	ep_unpin(ep);
 }
 
 static void
@@ -128,8 +153,8 @@ dispatch(struct ia *ia, const struct note *note)
 		cr_arrived(ia, note->conn, note->generation, &request);
 		return;
 	}
-	if (atomic_load_explicit(&note->conn->generation, memory_order_acquire) != note->generation)
-		return; /* closed since it was read */
+	if (!is_current(note))
+		return; /* closed since it was read: its owner is not to be looked at */
 	owner = atomic_load_explicit(&note->conn->owner, memory_order_acquire);
 	if (owner->kind == KIND_EP)
 		of_endpoint((struct ep *)owner, note);
