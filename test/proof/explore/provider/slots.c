@@ -213,6 +213,14 @@ address_set_port(struct sockaddr_storage *address, uint16_t port)
 	((struct sockaddr_in *)address)->sin_port = htons(port);
 }
 
+unsigned int debug_classes;
+
+void
+debug_line(const char *format, ...)
+{
+	(void)format;
+}
+
 void
 debug_error(const char *format, ...)
 {
