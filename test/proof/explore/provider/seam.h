@@ -12,6 +12,11 @@
 
 #include "world.h"
 
+/* The compiler cannot see that the modelled errno is negated to something below zero. */
+#ifndef __clang__
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
 #ifdef __clang__
 #define SEAM_LOAD __c11_atomic_load
 #define SEAM_STORE __c11_atomic_store

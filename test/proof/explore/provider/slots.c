@@ -261,6 +261,13 @@ psp_destroy(DAT_HANDLE handle)
 }
 
 int
+rsp_destroy(DAT_HANDLE handle)
+{
+	(void)handle;
+	return -ENODEV;
+}
+
+int
 lmr_destroy(DAT_HANDLE handle)
 {
 	(void)handle;
