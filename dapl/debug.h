@@ -11,10 +11,10 @@
 #include <stdbool.h>
 
 enum debug_class {
-	DEBUG_ERRORS = 1,	/* why something failed, in words */
-	DEBUG_CALLS = 2,	/* each call with its arguments */
-	DEBUG_RESULTS = 4,	/* what it returned */
-	DEBUG_CONNECTIONS = 8,	/* events of the connection manager, and what becomes of endpoints */
+	DEBUG_ERRORS = 1,      /* why something failed, in words */
+	DEBUG_CALLS = 2,       /* each call with its arguments */
+	DEBUG_RESULTS = 4,     /* what it returned */
+	DEBUG_CONNECTIONS = 8, /* what the connection manager says and endpoints become */
 };
 
 /* Constant after debug_setup(), which a provider's first initialisation calls. */

@@ -45,7 +45,7 @@ struct ep {
 	unsigned int pins;	   /* (L) */
 	struct park_list unpinned; /* (L) */
 
-	/* Change together with the queue pair: while it is NULL and nobody else pins the endpoint. */
+	/* Change with the queue pair: while it is NULL and nobody else pins the endpoint. */
 	struct ep_parts parts;
 	struct ep_rings rings;
 	DAT_EP_ATTR attr;
@@ -104,6 +104,12 @@ bool ep_attr_accept(const struct ia *ia, const DAT_EP_ATTR *asked, DAT_EP_ATTR *
 DAT_RETURN_SUBTYPE ep_parts_hold(struct ia *ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv,
     DAT_EVD_HANDLE request, DAT_EVD_HANDLE connect, struct ep_parts *parts);
 void ep_parts_release(const struct ep_parts *parts);
+/* Of an EVD that may be missing. */
+static inline DAT_EVD_HANDLE
+ep_evd_handle(const struct dapl_evd *evd)
+{
+	return evd ? evd->core.cfg.handle : DAT_HANDLE_NULL;
+}
 /* `sign` +1 or -1: the requests that may be outstanding begin or end to count. */
 void ep_parts_promise(const struct ep_parts *parts, const DAT_EP_ATTR *attr, int sign);
 /*

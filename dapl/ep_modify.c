@@ -2,8 +2,8 @@
 /*
  * ep_modify -- what an endpoint is told to be
  *
- * What only matters when a connection is made changes at once.  Protection zone, EVDs and depths are
- * parts of the queue pair: the endpoint gets another one, which it can while no receive is posted.
+ * What only matters when a connection is made changes at once.  Protection zone, EVDs and depths
+ * are parts of the queue pair: the endpoint gets another, which it can while no receive is posted.
  */
 #include "dapl/api.h"
 #include "dapl/ep.h"
@@ -19,7 +19,8 @@
 /* Adapter, state and addresses never change; there are no watermarks and no named attributes. */
 #define MODIFIABLE \
 	(PARTS | (DAT_EP_FIELD_EP_ATTR_ALL & \
-		     ~(DAT_EP_FIELD_EP_ATTR_SRQ_SOFT_HW | DAT_EP_FIELD_EP_ATTR_NUM_TRANSPORT_ATTR | \
+		     ~(DAT_EP_FIELD_EP_ATTR_SRQ_SOFT_HW | \
+			 DAT_EP_FIELD_EP_ATTR_NUM_TRANSPORT_ATTR | \
 			 DAT_EP_FIELD_EP_ATTR_TRANSPORT_SPECIFIC_ATTR | \
 			 DAT_EP_FIELD_EP_ATTR_NUM_PROVIDER_ATTR | \
 			 DAT_EP_FIELD_EP_ATTR_PROVIDER_SPECIFIC_ATTR)))
@@ -60,12 +61,6 @@ same_queue_pair(const DAT_EP_ATTR *a, const DAT_EP_ATTR *b)
 	       a->request_completion_flags == b->request_completion_flags;
 }
 
-static DAT_EVD_HANDLE
-evd_of(const struct dapl_evd *evd)
-{
-	return evd ? evd->core.cfg.handle : DAT_HANDLE_NULL;
-}
-
 /* The parts that an endpoint is to have, by their handles. */
 struct wanted {
 	DAT_PZ_HANDLE pz;
@@ -79,9 +74,9 @@ wanted_parts(const struct ep *ep, const DAT_EP_PARAM *param, DAT_EP_PARAM_MASK m
 	const struct ep_parts *now = &ep->parts;
 	struct wanted w = {
 		.pz = object_handle(&now->pz->obj),
-		.recv = evd_of(now->recv),
-		.request = evd_of(now->request),
-		.connect = evd_of(now->connect),
+		.recv = ep_evd_handle(now->recv),
+		.request = ep_evd_handle(now->request),
+		.connect = ep_evd_handle(now->connect),
 	};
 
 	if (mask & DAT_EP_FIELD_PZ_HANDLE)

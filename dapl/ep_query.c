@@ -26,9 +26,9 @@ dapl_ep_query(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask, DAT_EP_PARAM *param)
 		p.remote_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&ep->remote;
 	p.remote_port_qual = ep->remote_qual;
 	p.pz_handle = object_handle(&ep->parts.pz->obj);
-	p.recv_evd_handle = ep->parts.recv ? ep->parts.recv->core.cfg.handle : DAT_HANDLE_NULL;
-	p.request_evd_handle = ep->parts.request ? ep->parts.request->core.cfg.handle : DAT_HANDLE_NULL;
-	p.connect_evd_handle = ep->parts.connect ? ep->parts.connect->core.cfg.handle : DAT_HANDLE_NULL;
+	p.recv_evd_handle = ep_evd_handle(ep->parts.recv);
+	p.request_evd_handle = ep_evd_handle(ep->parts.request);
+	p.connect_evd_handle = ep_evd_handle(ep->parts.connect);
 	p.srq_handle = DAT_HANDLE_NULL;
 	p.ep_attr = ep->attr;
 	os_unlock(&ep->obj.lock);

@@ -87,7 +87,7 @@ rsp_give_back(struct rsp *rsp, DAT_EP_HANDLE ep)
 {
 	bool open;
 
-	/* UNCONNECTED in between, the consumer may take it away: then there is nothing to wait for. */
+	/* Let go in between, it may be taken by the consumer: then there is nothing to wait for. */
 	rsp_let_go(ep);
 	open = move(ep, EP_RESERVE, NULL) == DAT_SUCCESS;
 	os_lock(&rsp->sp.obj.lock);

@@ -57,7 +57,8 @@ print_introduction(void)
 	     "`make -C doc update-doc` writes it anew.\n"
 	     "\n"
 	     "Each change of a connection makes exactly one event, on the endpoint's connection\n"
-	     "EVD; a request's event comes on that of its service point. States are written without `DAT_EP_STATE_`.\n"
+	     "EVD; a request's event comes on that of its service point. States are written\n"
+	     "without `DAT_EP_STATE_`.\n"
 	     "\n"
 	     "## States\n"
 	     "\n"
@@ -108,9 +109,10 @@ print_calls(void)
 {
 	puts("\n## Calls\n"
 	     "\n"
-	     "*yes*: done, the state stays. *→*: done, and the state becomes this one. *nothing*:\n"
+	     "*yes*: done, the state stays. *→*: done, and this is the state then. *nothing*:\n"
 	     "`DAT_SUCCESS` without any effect or event. *refused*: `DAT_INVALID_STATE` with the\n"
-	     "name of the state; the call of another object just leaves this one alone. *bad flag*: `DAT_INVALID_PARAMETER/ARG2`. Bad handles and arguments\n"
+	     "name of the state; a service point or request that is freed just leaves such an\n"
+	     "endpoint alone. *bad flag*: `DAT_INVALID_PARAMETER/ARG2`. Bad handles and arguments\n"
 	     "are told first.");
 	for (size_t s = 0; s < COUNT(states); s++) {
 		printf("\n### %s\n\n| call | answer |\n|---|---|\n",
@@ -128,7 +130,7 @@ print_happenings(void)
 {
 	puts("\n## What happens to a connection\n"
 	     "\n"
-	     "The event and the next state. What is not listed changes nothing and makes no event.\n"
+	     "The event and the next state. What is not listed changes nothing and tells nothing.\n"
 	     "\n"
 	     "| state | the connection ... | event | next state |\n"
 	     "|---|---|---|---|");
@@ -143,9 +145,9 @@ print_happenings(void)
 				    name_event(rule->event), name_ep_state(rule->next));
 		}
 	puts("\n"
-	     "A connection breaks when a request fails for another reason than being flushed, when\n"
-	     "its queue pair fails or when the device goes. The event comes once, after the failed\n"
-	     "completion; what the connection manager tells later adds nothing.");
+	     "A connection breaks when a request fails for another reason than being flushed,\n"
+	     "when its queue pair fails or when the device goes. The event comes once, after the\n"
+	     "failed completion; what the connection manager tells later adds nothing.");
 }
 
 static void
@@ -192,11 +194,11 @@ print_real_devices(void)
 {
 	puts("\n## With the system's librdmacm\n"
 	     "\n"
-	     "Addresses and routes are resolved by librdmacm and the kernel, 4 seconds an attempt and\n"
-	     "15 attempts: `DAT_CONNECTION_EVENT_UNREACHABLE` may take 60 seconds to come. A shorter\n"
-	     "timeout of the call ends the attempt earlier, with `DAT_CONNECTION_EVENT_TIMED_OUT`.\n"
-	     "librdmacm opens two descriptors of its own at the first `dat_ia_open` and keeps them\n"
-	     "until the process ends; they are no leak of an adapter.");
+	     "Addresses and routes are resolved by librdmacm and the kernel, 4 seconds an attempt\n"
+	     "and 15 attempts: `DAT_CONNECTION_EVENT_UNREACHABLE` may take 60 seconds to come. A\n"
+	     "shorter timeout of the call ends it earlier, with\n"
+	     "`DAT_CONNECTION_EVENT_TIMED_OUT`. librdmacm opens two descriptors of its own at the\n"
+	     "first `dat_ia_open` and keeps them until the process ends; no adapter leaks them.");
 }
 
 int

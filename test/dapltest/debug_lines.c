@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the provider prints, as the environment asks.  Each test is a process of its own, which loads
- * the provider after it has set the variables. */
+/* What the provider prints, as the environment asks.  Each test is a process of its own, which
+ * loads the provider after it has set the variables. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -111,7 +111,8 @@ START_TEST(calls__asked_for__are_told_with_names_of_parameters_and_values)
 	assert_line("dat_set_consumer_context\\(handle=0x[0-9a-f]+, context=0x2a\\)");
 	assert_line("dat_evd_kcreate\\(ia=0x[0-9a-f]+, min_qlen=8, policy=DISABLE, upcall=SAME, "
 		    "flags=SOFTWARE\\|CONNECTION\\)");
-	assert_line("dat_evd_post_se\\(evd=0x[0-9a-f]+, event=\\{DAT_SOFTWARE_EVENT, pointer=0x7\\}\\)");
+	assert_line("dat_evd_post_se\\(evd=0x[0-9a-f]+, "
+		    "event=\\{DAT_SOFTWARE_EVENT, pointer=0x7\\}\\)");
 	assert_line("dat_evd_modify_upcall\\(evd=0x[0-9a-f]+, policy=SINGLE_INSTANCE, "
 		    "upcall=\\{0x[0-9a-f]+, instance=0x0\\}, flag=INVOC_NEW\\)");
 	assert_line("dat_evd_modify_upcall\\(\\) = DAT_INVALID_STATE \\(0x80070000\\)");

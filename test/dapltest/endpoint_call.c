@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every call in every state.  What is expected is written down here from the contract, not taken from
- * the provider's table.
+ * Every call in every state.  What is expected is written down here from the contract, not taken
+ * from the provider's table.
  */
 #include "endpoint.h"
 
@@ -272,7 +272,8 @@ expect_gone(const struct scene *s)
 	dt_ok(dat_evd_free(s->me->connect));
 }
 
-/* clause: d.0.7, e.1.2, e.1.5, e.1.6, e.1.7, e.1.8, e.1.9, e.1.10, e.1.11, e.1.12, e.1.15, e.1.16 */
+/* clause: d.0.7, e.1.2, e.1.5, e.1.6, e.1.7, e.1.8, e.1.9, e.1.10, e.1.11 */
+/* clause: e.1.12, e.1.15, e.1.16, e.1.18 */
 START_TEST(call__in_each_state__does_what_the_table_says)
 {
 	const int call = _i % CALLS;

@@ -185,7 +185,7 @@ START_TEST(free__in_each_state_with_work_outstanding__leaves_nothing_behind)
 	if (s.state == DAT_EP_STATE_CONNECTED)
 		for (DAT_UINT64 i = 0; i < 8; i++)
 			dt_send(s.me, 0, 8, i);
-	if (s.rsp) { /* it is not the consumer's to free until the service point and its request go */
+	if (s.rsp) { /* not the consumer's to free until the service point and its request go */
 		dt_assert_ret(dat_ep_free(s.me->ep), scene_refusal(s.state));
 		dt_ok(dat_rsp_free(s.rsp));
 		if (s.cr)

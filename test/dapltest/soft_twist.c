@@ -3,8 +3,8 @@
  * soft_twist -- the provider on the software device, with a connection manager that says what the
  * test wants
  *
- * An event that the connection manager has for an endpoint is turned into another on the way, so that
- * every event can be told to an endpoint in every state.  Found by dlsym("soft_twist").
+ * An event that the connection manager has for an endpoint is turned into another on the way, so
+ * that every event can be told to an endpoint in every state.  Found by dlsym("soft_twist").
  */
 #include <stdbool.h>
 #include <stdlib.h>
