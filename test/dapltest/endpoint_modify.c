@@ -2,7 +2,7 @@
 /* dat_ep_modify(): each field, and what becomes of a connection that is made afterwards. */
 #include "endpoint.h"
 
-#include <stdlib.h>
+#include <pthread.h>
 
 #define COUNT(array) (int)(sizeof(array) / sizeof(array)[0])
 #define FIELD(name) DAT_EP_FIELD_EP_ATTR_##name
@@ -334,6 +334,87 @@ START_TEST(modify__with_receives_posted__keeps_them)
 }
 END_TEST
 
+struct crowd {
+	struct dt_side *side;
+	DAT_EVD_HANDLE evds[2];
+	_Atomic(int) stop, changed, posted;
+};
+
+static void *
+change_often(void *arg)
+{
+	struct crowd *c = arg;
+	DAT_EP_PARAM param;
+
+	for (int i = 0; !c->stop; i++) {
+		DAT_RETURN ret;
+
+		param.recv_evd_handle = c->evds[i % 2];
+		param.ep_attr.max_recv_dtos = 8 + i % 8;
+		ret = dat_ep_modify(
+		    c->side->ep, DAT_EP_FIELD_RECV_EVD_HANDLE | FIELD(MAX_RECV_DTOS), &param);
+		if (ret == DAT_SUCCESS)
+			c->changed++;
+		else /* a receive is posted, or the endpoint left the state */
+			dt_assert_type(ret, DAT_INVALID_STATE);
+	}
+	return NULL;
+}
+
+static void *
+look_often(void *arg)
+{
+	struct crowd *c = arg;
+	DAT_BOOLEAN idle;
+
+	while (!c->stop) {
+		DAT_EVD_HANDLE evd = query(c->side->ep).recv_evd_handle;
+
+		ck_assert(evd == c->evds[0] || evd == c->evds[1] || evd == c->side->recv);
+		dt_ok(dat_ep_get_status(c->side->ep, NULL, &idle, NULL));
+	}
+	return NULL;
+}
+
+/* clause: e.1.15, e.1.11 */
+START_TEST(modify__against_posts_looks_and_connections__is_safe)
+{
+	pthread_t changer, looker;
+	struct crowd c = { 0 };
+	struct scene s;
+
+	scene_open(&s, SCENE_FRESH);
+	c.side = s.me;
+	c.evds[0] = dt_evd(s.me, DAT_EVD_DTO_FLAG, 8);
+	c.evds[1] = dt_evd(s.me, DAT_EVD_DTO_FLAG, 8);
+	ck_assert_int_eq(pthread_create(&changer, NULL, change_often, &c), 0);
+	ck_assert_int_eq(pthread_create(&looker, NULL, look_often, &c), 0);
+	for (int round = 0; round < 10; round++) {
+		DAT_RETURN ret;
+
+		dt_await_count(&c.changed, 5 * (round + 1));
+		/* Between two queue pairs nothing can be posted or connected. */
+		do
+			ret = dt_try_recv(s.me, 0, 8, 1);
+		while (DAT_GET_TYPE(ret) == DAT_INVALID_STATE);
+		dt_ok(ret);
+		dt_connect_pair(&s.pair);
+		dt_ok(dat_ep_disconnect(s.me->ep, DAT_CLOSE_ABRUPT_FLAG));
+		dt_expect_disconnected(s.me);
+		dt_expect_disconnected(s.peer);
+		dt_ok(dat_ep_reset(s.peer->ep));
+		dt_ok(dat_ep_reset(s.me->ep));
+	}
+	c.stop = 1;
+	pthread_join(changer, NULL);
+	pthread_join(looker, NULL);
+	dt_ok(dat_ep_free(s.me->ep));
+	dt_ok(dat_evd_free(c.evds[0]));
+	dt_ok(dat_evd_free(c.evds[1]));
+	scene_close(&s);
+}
+END_TEST
+
 Suite *
 endpoint_modify_suite(void)
 {
@@ -352,5 +433,6 @@ endpoint_modify_suite(void)
 	tcase_add_test(tc, modify__an_evd_to_none__is_told_by_who_needs_it);
 	tcase_add_test(tc, modify__to_a_bad_evd_or_zone__is_refused_and_changes_nothing);
 	tcase_add_test(tc, modify__protection_zone__memory_of_the_new_one_can_be_used);
+	tcase_add_test(tc, modify__against_posts_looks_and_connections__is_safe);
 	return s;
 }
