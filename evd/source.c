@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* source -- the descriptors that a loop reads */
+#include <string.h>
+
+#include "evd/loop_body.h"
+
+static uint64_t
+source_id(uint32_t index, uint32_t generation)
+{
+	return (uint64_t)generation << 32 | (index + 1);
+}
+
+/* NULL for the doorbell's 0 and for a source that was removed since. */
+static struct loop_source *
+source_find(struct loop *loop, uint64_t id)
+{
+	uint32_t index = (uint32_t)id - 1; /* of 0: past any table */
+
+	if (index >= loop->n_sources)
+		return NULL;
+	if (loop->sources[index].fd < 0 || loop->sources[index].generation != id >> 32)
+		return NULL;
+	return &loop->sources[index];
+}
+
+static int
+source_slot(struct loop *loop, uint32_t *index)
+{
+	struct loop_source *grown;
+	uint32_t n = loop->n_sources, i;
+
+	for (i = 0; i < n; i++)
+		if (loop->sources[i].fd < 0 && !loop->sources[i].busy)
+			goto found;
+	grown = os_alloc(n ? 2 * n : 8, sizeof *grown);
+	if (!grown)
+		return -ENOMEM;
+	if (n)
+		memcpy(grown, loop->sources, n * sizeof *grown);
+	os_free(loop->sources);
+	loop->sources = grown;
+	loop->n_sources = n ? 2 * n : 8;
+	for (uint32_t j = n; j < loop->n_sources; j++)
+		grown[j].fd = -1;
+found:
+	*index = i;
+	return 0;
+}
+
+int
+loop_add(struct loop *loop, int fd, void (*handler)(void *arg), void *arg,
+    struct loop_ticket *ticket)
+{
+	struct loop_source *source;
+	uint32_t index, generation;
+	int r;
+
+	os_lock(&loop->lock);
+	r = source_slot(loop, &index);
+	if (r)
+		goto out;
+	generation = loop->sources[index].generation + 1;
+	r = os_epoll_ctl(loop->epfd, EPOLL_CTL_ADD, fd, EPOLLIN, source_id(index, generation));
+	if (r)
+		goto out;
+	source = &loop->sources[index];
+	*source = (struct loop_source){
+		.fd = fd, .generation = generation, .handler = handler, .arg = arg
+	};
+	ticket->id = source_id(index, generation);
+out:
+	os_unlock(&loop->lock);
+	return r;
+}
+
+void
+loop_watch(struct loop *loop, const struct loop_ticket *ticket, bool on)
+{
+	struct loop_source *source;
+
+	os_lock(&loop->lock);
+	source = source_find(loop, ticket->id);
+	if (source)
+		(void)os_epoll_ctl(loop->epfd, EPOLL_CTL_MOD, source->fd, on ? EPOLLIN : 0,
+		    ticket->id);
+	os_unlock(&loop->lock);
+}
+
+static struct loop_source *
+forget_locked(struct loop *loop, struct loop_ticket *ticket)
+{
+	struct loop_source *source = source_find(loop, ticket->id);
+
+	ticket->id = 0;
+	if (!source)
+		return NULL;
+	(void)os_epoll_ctl(loop->epfd, EPOLL_CTL_DEL, source->fd, 0, 0);
+	source->fd = -1;
+	return source;
+}
+
+void
+loop_forget(struct loop *loop, struct loop_ticket *ticket)
+{
+	os_lock(&loop->lock);
+	(void)forget_locked(loop, ticket);
+	os_unlock(&loop->lock);
+}
+
+void
+loop_remove(struct loop *loop, struct loop_ticket *ticket)
+{
+	struct park_entry entry;
+	struct loop_source *source;
+	struct park *park;
+	uint32_t index;
+
+	os_lock(&loop->lock);
+	source = forget_locked(loop, ticket);
+	if (!source)
+		goto out;
+	index = (uint32_t)(source - loop->sources); /* the array may move while we sleep */
+	if (loop_current() != loop && source->busy) {
+		park = park_self();
+		park_list_add(&loop->removers, &entry, park);
+		for (;;) {
+			park_reset(park);
+			if (!loop->sources[index].busy)
+				break;
+			os_unlock(&loop->lock);
+			(void)park_sleep(park, PARK_FOREVER, -1, NULL);
+			os_lock(&loop->lock);
+		}
+		park_list_remove(&loop->removers, &entry);
+	}
+out:
+	os_unlock(&loop->lock);
+}
+
+int
+loop_serve(struct loop *loop, const struct epoll_event *events, int n)
+{
+	struct loop_source *source;
+	void (*handler)(void *);
+	void *arg;
+	uint32_t index;
+	int served = 0;
+
+	for (int i = 0; i < n; i++) {
+		os_lock(&loop->lock);
+		source = source_find(loop, events[i].data.u64);
+		/*
+		 * NULL: gone, or the doorbell, which the sleeper accounts for.
+		 * busy: a handler of this thread parked and pumps us; it reads on by itself.
+		 */
+		if (!source || source->busy) {
+			os_unlock(&loop->lock);
+			continue;
+		}
+		source->busy = true;
+		index = (uint32_t)(source - loop->sources);
+		handler = source->handler;
+		arg = source->arg;
+		os_unlock(&loop->lock);
+
+		handler(arg);
+		served++;
+
+		os_lock(&loop->lock);
+		loop->sources[index].busy = false;
+		park_list_wake_all(&loop->removers);
+		os_unlock(&loop->lock);
+	}
+	return served;
+}
