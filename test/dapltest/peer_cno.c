@@ -80,11 +80,20 @@ START_TEST(peer_08__cno_taken_away__waiter_gets_its_own_and_others_get_theirs)
 {
 	struct dt_pair pair;
 	struct evd_waiter w;
-	DAT_CNO_HANDLE cno = pair_with_cno(&pair, no_agent, true);
+	DAT_CNO_HANDLE cno;
 
-	dt_ok(dat_evd_modify_cno(pair.b.request, cno));
-	dt_ok(dat_evd_modify_cno(pair.b.recv, DAT_HANDLE_NULL));
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_ok(dat_cno_create(pair.b.ia, no_agent, &cno));
+	dt_ok(dat_ep_free(pair.b.ep));
+	/* Made with a CNO: the channel of both is the one that all share. */
+	dt_ok(dat_evd_create(pair.b.ia, 64, cno, DAT_EVD_DTO_FLAG, &pair.b.recv));
+	dt_ok(dat_evd_create(pair.b.ia, 64, cno, DAT_EVD_DTO_FLAG, &pair.b.request));
+	pair.b.ep = dt_ep(&pair.b, NULL);
+	for (DAT_UINT64 i = 0; i < 4; i++)
+		dt_recv(&pair.b, 0, 64, i);
 	dt_recv(&pair.a, 0, 64, 1);
+	dt_connect_pair(&pair);
+	dt_ok(dat_evd_modify_cno(pair.b.recv, DAT_HANDLE_NULL));
 	for (int i = 0; i < 3; i++) {
 		evd_waiter_start(&w, pair.b.recv, 2000000, 1);
 		dt_send(&pair.a, 0, 64, 1);
