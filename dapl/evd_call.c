@@ -15,6 +15,22 @@
 
 #define BAD_EVD DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE)
 
+/*
+ * A call may find that the device's queue overflowed before its asynchronous event is read.  Unless
+ * this is told, such a consumer gets the same answer for ever: that it is to dequeue what is left.
+ */
+static int
+told_overflow(DAT_EVD_HANDLE handle, int r)
+{
+	struct dapl_evd *evd = r == -EOVERFLOW ? object_lock(handle, KIND_EVD) : NULL;
+
+	if (evd) {
+		os_unlock(&evd->obj.lock);
+		evd_object_overflowed(evd);
+	}
+	return r;
+}
+
 DAT_RETURN
 dapl_evd_wait(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT *event,
     DAT_COUNT *more)
@@ -33,7 +49,8 @@ dapl_evd_wait(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, D
 	    (evd->notice == EVD_NOTICE_SIGNALLED || evd->notice == EVD_NOTICE_SOLICITED))
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
 	on_cq = evd_on_cq(evd); /* the EVD may be gone when the wait ends */
-	return err_evd_wait(evd_wait(&evd->core, timeout, threshold, event, more), on_cq);
+	return err_evd_wait(
+	    told_overflow(handle, evd_wait(&evd->core, timeout, threshold, event, more)), on_cq);
 }
 
 DAT_RETURN
@@ -47,7 +64,7 @@ dapl_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
 	if (!event)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	on_cq = evd_on_cq(evd);
-	return err_evd_dequeue(evd_dequeue(&evd->core, event), on_cq);
+	return err_evd_dequeue(told_overflow(handle, evd_dequeue(&evd->core, event)), on_cq);
 }
 
 DAT_RETURN
@@ -212,7 +229,8 @@ dapl_evd_modify_upcall(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy,
 		return BAD_EVD;
 	if (policy == DAT_UPCALL_MANY && !evd->obj.ia->stepped)
 		evd_set_crew(&evd->core, ia_crew(evd->obj.ia));
-	return err_evd_modify_upcall(evd_modify_upcall(&evd->core, policy, upcall, flag));
+	return err_evd_modify_upcall(
+	    told_overflow(handle, evd_modify_upcall(&evd->core, policy, upcall, flag)));
 }
 
 DAT_RETURN
