@@ -47,7 +47,7 @@ void
 inject_clear(void)
 {
 	unlock();
-	inject_shared->points = inject_shared->failed = 0;
+	inject_shared->points = inject_shared->failed = inject_shared->polls = 0;
 	inject_shared->call[0] = '\0';
 	inject_shared->frames = 0;
 }
@@ -165,6 +165,7 @@ inject(const char *call, const void *caller, enum inject_kind kind)
 		fails = atomic_fetch_add(&interruptions, 1) < INTERRUPTIONS;
 	if (fails) {
 		site->failed++;
+		inject_shared->polls += !strcmp(call, "ibv_poll_cq");
 		if (inject_shared->failed++ == 0)
 			remember(call);
 	}

@@ -29,6 +29,7 @@ struct inject_shared {
 	_Atomic(int) lock;
 	_Atomic(unsigned int) points; /* met while the window was open */
 	_Atomic(unsigned int) failed; /* of them made to fail */
+	_Atomic(unsigned int) polls;  /* of those, polls of a completion queue */
 	unsigned int n_sites;
 	struct inject_site sites[INJECT_SITES];
 	/* The first call that failed; empty: none. */
