@@ -107,7 +107,35 @@ post(struct stage_evd *e, enum verb verb, int actor)
 			violation("post failed with %d and its event was delivered", r);
 		e->produced[stream]--;
 	}
-	result("post", r, gone(r) || (r == -ENOSPC && e->spec->qlen < 8));
+	result("post", r, gone(r) || (r == -ENOSPC && (e->spec->qlen < 8 || has(DO_RESIZE))));
+}
+
+/* The first who notices tells of it, and nobody else. */
+static void
+overflow(struct stage_evd *e)
+{
+	const unsigned int life = e->life;
+
+	if (!evd_mark_overflow(&e->evd) || life != e->life)
+		return;
+	if (e->overflowed)
+		violation("the overflow of EVD %c is told twice", 'a' + e->index);
+	e->overflowed = true;
+}
+
+static void
+resize(struct stage_evd *e, int qlen)
+{
+	int r;
+
+	if (qlen > e->qlen)
+		evd_set_depth(&e->evd, (unsigned int)qlen);
+	r = evd_resize(&e->evd, (unsigned int)qlen);
+	sched_step(OP_EVENT);
+	if (r == 0)
+		e->qlen = qlen;
+	result("resize", r, gone(r) || r == -EAGAIN ||
+	    (r == -EBUSY && (has(DO_WAIT) || has(DO_TAKE))));
 }
 
 static bool
@@ -180,7 +208,8 @@ wait_once(struct stage_evd *e, int threshold, int us)
 	}
 	result("wait", r, (r == -ETIMEDOUT && us >= 0) || r == -EBUSY ||
 	    (r == -EACCES && policies_change(e)) || (r == -EPERM && has(DO_UNWAITABLE)) ||
-	    (r == -ECANCELED && has(DO_FREE)) || gone(r) || (r == -EOVERFLOW && has(DO_OVERFLOW)));
+	    (r == -ECANCELED && has(DO_FREE)) || gone(r) || (r == -EOVERFLOW && has(DO_OVERFLOW)) ||
+	    (r == -EINVAL && has(DO_RESIZE)));
 	return r;
 }
 
@@ -332,6 +361,38 @@ serve(struct stage_cno *c, int n)
 	}
 }
 
+/* By the descriptor: the trigger is taken without waiting, and drained. */
+static int
+trigger(struct stage_cno *c, unsigned int *drained)
+{
+	DAT_EVD_HANDLE handle = DAT_HANDLE_NULL;
+	int r = cno_trigger(&c->cno, &handle);
+
+	sched_step(OP_EVENT);
+	result("cno_trigger", r, r == -EAGAIN ||
+	    (r == -ENODEV && (has(DO_CNO_FREE) || has(DO_CNO_ABRUPT))));
+	if (r == 0 && handle)
+		*drained += stage_drain(stage_evd_of(handle));
+	return r;
+}
+
+static void
+watch(struct stage_cno *c, int n)
+{
+	struct pollfd fd = { .fd = cno_fd(&c->cno), .events = POLLIN };
+	unsigned int got = 0;
+	int r = 0, tries = 0;
+
+	while (got < (unsigned int)n && (r == 0 || r == -EAGAIN)) {
+		r = world_poll(&fd, 1, UINT64_MAX, &site_action);
+		if (r == -EINTR && tries++ < TRIES) {
+			r = 0;
+			continue;
+		}
+		r = trigger(c, &got);
+	}
+}
+
 static void
 set_agent(struct stage_cno *c, bool installed)
 {
@@ -449,7 +510,16 @@ perform(const struct action *a, int actor)
 			post(e, a->verb, actor);
 		break;
 	case DO_OVERFLOW:
-		(void)evd_mark_overflow(&e->evd);
+		overflow(e);
+		break;
+	case DO_RESIZE:
+		resize(e, a->n);
+		break;
+	case DO_WATCH:
+		watch(c, a->n);
+		break;
+	case DO_TRIGGER:
+		(void)trigger(c, &drained);
 		break;
 	case DO_PURGE:
 		e->purged = true;

@@ -80,7 +80,9 @@ invariant_asleep(uint32_t fibers)
 void
 invariant_taker(const struct evd *evd, const struct device_cq *cq, uint32_t waiters, int name)
 {
-	const bool full = evd->queue.raw_count == evd->queue.qlen;
+	/* Who was told of a full queue empties it; what the device held back is told of then. */
+	const bool full = evd->queue.raw_count == evd->queue.qlen ||
+	    (evd->blind && evd->queue.raw_count > 0);
 
 	switch (taker(evd)) {
 	case NOBODY:

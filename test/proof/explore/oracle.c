@@ -33,6 +33,9 @@ check_cno(const struct stage_cno *c)
 			violation("CNO %c still lists an EVD that was freed", 'n' + c->index);
 	if (cno->first && invariant_asleep(c->inside_wait))
 		violation("CNO %c is triggered and every waiter sleeps", 'n' + c->index);
+	if (cno->fd >= 0 && world_is_readable(cno->fd) != (cno->first || cno->forsaken))
+		violation("CNO %c: its descriptor does not tell whether it is triggered",
+		    'n' + c->index);
 	if (cno->cfg.agent.proxy_agent_func && !cno->job_queued && !cno->in_agent)
 		for (const struct evd *evd = cno->first; evd; evd = evd->triggered_next)
 			if (evd->agent_unseen)

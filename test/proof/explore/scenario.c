@@ -56,6 +56,8 @@ static const struct verb_row {
 	{ DO_SOURCE, "source", ON_NOTHING },
 	{ DO_CLOSE_LOOP, "closeloop", ON_NOTHING },
 	{ DO_RESIZE, "resize", ON_EVD },
+	{ DO_WATCH, "watch", ON_CNO },
+	{ DO_TRIGGER, "trigger", ON_CNO },
 	{ DO_RECV, "recv", ON_EP },
 	{ DO_SEND, "send", ON_EP },
 	{ DO_SEND_MUTE, "mute", ON_EP },
@@ -279,8 +281,11 @@ parse_setup(struct scenario *s, const char *text)
 		else if (ep_number(w) >= 0 && value)
 			parse_ep(s, ep_number(w), value);
 		else if (cno_number(w) >= 0) {
-			s->n_cnos = cno_number(w) + 1;
-			s->agent[cno_number(w)] = value && !strcmp(value, "agent");
+			const int c = cno_number(w);
+
+			s->n_cnos = c + 1;
+			s->agent[c] = value && !strcmp(value, "agent");
+			s->fd[c] = value && !strcmp(value, "fd");
 		} else if (!strcmp(w, "crew") && value)
 			s->crew = atoi(value);
 		else if (!strcmp(w, "loops") && value)

@@ -57,6 +57,8 @@ enum verb {
 	DO_SOURCE,
 	DO_CLOSE_LOOP,
 	DO_RESIZE,
+	DO_WATCH,
+	DO_TRIGGER,
 	/* of the provider's explorer: what the consumer does to an endpoint, */
 	DO_RECV,
 	DO_SEND,
@@ -125,6 +127,7 @@ struct scenario {
 	struct ep_spec eps[EPS];
 	int n_evds, n_cnos, n_eps, n_actors;
 	bool agent[CNOS]; /* installed from the start */
+	bool fd[CNOS];	  /* with a descriptor */
 	struct actor actors[ACTORS];
 	unsigned int faults;
 	int max_faults;

@@ -108,6 +108,7 @@ stage_evd_open(struct stage_evd *e)
 	e->claims = 0;
 	e->enabled_at = e->quiet_at = e->disabled_at = 0;
 	e->overflowed = e->purged = false;
+	e->qlen = spec->qlen;
 	e->barrier_after = 0;
 	memset(e->produced, 0, sizeof e->produced);
 	memset(e->delivered, 0, sizeof e->delivered);
@@ -190,7 +191,8 @@ static void
 open_cno(int i)
 {
 	struct stage_cno *c = &stage.cnos[i];
-	struct cno_config config = { .loop = stage.loops[0].loop, .destroyed = cno_slot_close };
+	struct cno_config config = { .loop = stage.loops[0].loop, .destroyed = cno_slot_close,
+		.with_fd = stage.scenario->fd[i] };
 
 	memset(c, 0, sizeof *c);
 	c->index = i;

@@ -39,8 +39,9 @@ struct stage_evd {
 	struct stage_cno *cno; /* it is attached to */
 	bool open, closing;
 	unsigned int life;
-	bool overflowed;
+	bool overflowed; /* and was told so */
 	bool purged;
+	int qlen; /* as the last resize left it */
 
 	/* the consumer's calls */
 	int enabling;		/* calls that enable, in progress */

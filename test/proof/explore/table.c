@@ -131,6 +131,52 @@ static const struct scenario_text table[] = {
 	{ "cno/agent-freed", "a=cq,n n=agent", "hw: c a | ctl: free a; cfree n | agent.n*: agent n" },
 	{ "cno/dequeue", "a=cq,n n", "hw: c a; c a; c a | app: dequeue a | srv: cwait n 100; cwait n 100" },
 
+	/* CNOs whose proxy is a descriptor. */
+	{ "fd/watch", "a=cq,n n=fd", "hw: c a; c a | srv: watch n 2" },
+	{ "fd/private", "a=private,n n=fd", "hw: c a; c a | srv: watch n 2" },
+	{ "fd/two-evds", "a=cq,n b=cq,n n=fd", "hw: c a; c b | hw2: c b | srv: watch n 3" },
+	{ "fd/two-watch", "a=cq,n n=fd", "hw: c a; c a | srv: trigger n; trigger n | srv2: trigger n; trigger n" },
+	{ "fd/wait-too", "a=cq,n n=fd", "hw: c a; c a | srv: cwait n 100 | srv2: trigger n" },
+	{ "fd/posts", "a=sw,n b=sw,n n=fd", "p: post a; post b | q: post a | srv: watch n 3" },
+	{ "fd/attach", "a=cq n=fd", "hw: c a; c a | ctl: attach a n | srv: watch n 2" },
+	{ "fd/detach", "a=cq,n n=fd", "hw: c a; c a | ctl: detach a; attach a n | srv: watch n 2" },
+	{ "fd/free-evd", "a=cq,n b=cq,n n=fd", "hw: c a; c b | ctl: free a | srv: trigger n; trigger n" },
+	{ "fd/last-evd", "a=cq,n n=fd", "hw: c a | ctl: free a | srv: trigger n; trigger n" },
+	{ "fd/agent", "a=cq,n n=fd", "hw: c a; c a | ctl: agent n | agent.n*: agent n | srv: trigger n" },
+
+	/* A CNO that changes while events come. */
+	{ "cno/move-twice", "a=cq,n n o",
+	    "hw: c a; c a | ctl: attach a o; attach a n | srv: cwait n 100 | srv2: cwait o 100" },
+	{ "cno/move-private", "a=private,n n o",
+	    "hw: c a; c a | ctl: attach a o | srv: cwait n 100 | srv2: cwait o 200" },
+	{ "cno/move-two", "a=cq,n b=cq,n n o",
+	    "hw: c a; c b | ctl: attach a o | srv: cwait n 100 | srv2: cwait o 200" },
+	{ "cno/move-agent", "a=cq,n n o=agent", "hw: c a; c a | ctl: attach a o | agent.o*: agent o" },
+	{ "cno/move-waiter", "a=private,n n o",
+	    "hw: c a; c a | ctl: attach a o | app: wait a 1 100 | srv: cwait o 200" },
+	{ "cno/move-policy", "a=cq,single n o", "hw: c a; c a | ctl: attach a n; disable a; attach a o" },
+	{ "cno/detach-served", "a=cq,n n", "hw: c a; c a | ctl: detach a | srv: cwait n 100; cwait n 100" },
+	{ "cno/two-movers", "a=cq n o", "hw: c a; c a | x: attach a n | y: attach a o | srv: cwait n 100" },
+
+	/* A queue that changes its length. */
+	{ "resize/grow", "a=cq,single,q2", "hw: burst a 3; c a | ctl: resize a 4" },
+	{ "resize/shrink", "a=cq,single", "hw: c a; c a | ctl: resize a 1" },
+	{ "resize/wait", "a=cq,q2", "hw: c a; c a; c a | app: take a 3 | ctl: resize a 3" },
+	{ "resize/wait-private", "a=private,q2", "hw: c a; c a; c a | app: take a 3 | ctl: resize a 3" },
+	{ "resize/threshold", "a=private,q2", "hw: c a; c a; c a | app: wait a 2 100; drain a | ctl: resize a 4" },
+	{ "resize/norify", "a=cq,norify,q2", "hw: burst a 3; c a | ctl: resize a 4" },
+	{ "resize/many", "a=cq,many,q2", "hw: burst a 3 | ctl: resize a 4" },
+	{ "resize/cno", "a=cq,n,q2 n", "hw: burst a 3 | ctl: resize a 4 | srv: serve n 3" },
+	{ "resize/posts", "a=sw,single,q2", "p: post a; post a | q: post a; post a | ctl: resize a 4" },
+	{ "resize/barrier", "a=cq,single", "hw: c a; barrier a; c a | ctl: resize a 4" },
+	{ "resize/hold", "a=cq,hold,single", "hw: c a; c a | cm: established a | ctl: resize a 4" },
+	{ "resize/twice", "a=cq,single", "hw: c a; c a | x: resize a 2 | y: resize a 3" },
+	{ "resize/full", "a=cq,single,q2,backlog3", "hw: c a | ctl: resize a 3" },
+	{ "resize/full-told", "a=cq,norify,q2,backlog3", "hw: c a | ctl: resize a 8" },
+	{ "resize/off", "a=cq,single", "hw: c a; c a | ctl: disable a; resize a 4; rearm a" },
+	{ "resize/inside", "a=cq,single,q2", "hw: burst a 3; c a | up.a: resize a 4" },
+	{ "resize/purge", "a=cq,single", "hw: c a; c a | p: post a; post a | x: purge a | ctl: resize a 4" },
+
 	/* Destroying and acknowledging. */
 	{ "free/idle", "a=cq,single", "hw: c a; c a | ctl: free a" },
 	{ "free/private", "a=private,single", "hw: c a; c a | ctl: free a" },
@@ -154,6 +200,10 @@ static const struct scenario_text table[] = {
 
 	/* Overflow, holds, barriers, purges. */
 	{ "overflow/upcall", "a=cq,single", "hw: c a; c a | ctl: overflow a" },
+	{ "overflow/two", "a=cq,single", "hw: c a | x: overflow a | y: overflow a" },
+	{ "overflow/cno", "a=cq,n n", "hw: c a | ctl: overflow a | srv: cwait n 100" },
+	{ "overflow/free", "a=cq", "hw: c a | app: take a 2 | x: overflow a | ctl: free a" },
+	{ "overflow/resize", "a=cq,single", "hw: c a; c a | x: overflow a | ctl: resize a 4" },
 	{ "overflow/full", "a=sw,single,q2", "p: post a; post a; post a | q: post a" },
 	{ "order/established", "a=cq,hold,single", "hw: c a; c a | cm: established a" },
 	{ "order/established-wait", "a=cq,hold", "hw: c a; c a | cm: established a | app: take a 3" },
@@ -197,6 +247,9 @@ static const struct scenario_text table[] = {
 	{ "fault/epoll-enable", "a=private faults=epoll,alloc", "hw: c a; c a | ctl: single a; rearm a; rearm a" },
 	{ "fault/epoll-attach", "a=private n faults=epoll,alloc", "hw: c a | ctl: attach a n; attach a n; attach a n | app: until a 1 | srv: serve n 1" },
 	{ "fault/reopen", "a=cq,single faults=alloc", "hw: c a | ctl: free a; reopen a; reopen a" },
+	{ "fault/resize", "a=cq,single,q2 faults=alloc,poll",
+	    "hw: burst a 3 | ctl: resize a 4; resize a 4" },
+	{ "fault/fd", "a=cq,n n=fd faults=eintr", "hw: c a; c a | srv: watch n 2" },
 	{ "fault/loop", "faults=alloc,open,epoll,thread", "ctl: loop; loop" },
 };
 

@@ -385,6 +385,12 @@ readable(int fd)
 }
 
 bool
+world_is_readable(int fd)
+{
+	return readable(fd);
+}
+
+bool
 world_is_ready(const struct fiber *f)
 {
 	switch (f->waits) {

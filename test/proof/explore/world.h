@@ -39,6 +39,7 @@ void world_mutex_name(struct os_mutex *m, unsigned int rank, const char *name);
 /* A descriptor of the device: readable while `level` is above 0. */
 int world_channel_open(const char *name);
 void world_channel_set(int fd, unsigned int level);
+bool world_is_readable(int fd);
 
 /* A variable that is no lock's is about to be read or written. */
 void world_atomic(const volatile void *address, bool writes, const struct os_site *site);
