@@ -28,6 +28,50 @@ START_TEST(merged__established__comes_before_any_receive)
 }
 END_TEST
 
+static void
+step(const struct dt_side *side)
+{
+	DAT_COUNT n;
+
+	dt_ok(dat_extension_op(side->ia, DAT_REARM_IA_STEP_OP, 1, &n));
+}
+
+/* The accepting adapter has no thread: its ESTABLISHED lies unread when the messages are polled. */
+/* clause: d.4.3 */
+/* origin: peer.29 */
+START_TEST(merged__receives_polled_before_established_was_read__are_held)
+{
+	DAT_EVENT event = { .event_number = 0 };
+	struct dt_pair pair;
+
+	dt_side_open(&pair.a, "soft", DT_MERGED);
+	dt_side_open(&pair.b, "soft-step", DT_MERGED);
+	dt_side_listen(&pair.b);
+	for (DAT_UINT64 i = 0; i < 4; i++)
+		dt_recv(&pair.b, 0, 64, i);
+	dt_connect(&pair.a, &pair.b, NULL, 0);
+	while (dat_evd_dequeue(pair.b.cr, &event) != DAT_SUCCESS)
+		step(&pair.b);
+	dt_ok(dat_cr_accept(
+	    event.event_data.cr_arrival_event_data.cr_handle, pair.b.ep, 0, NULL));
+	dt_expect_established(&pair.a);
+	for (DAT_UINT64 i = 0; i < 4; i++) {
+		dt_send(&pair.a, 0, 8, i);
+		dt_expect_dto(pair.a.connect, pair.a.ep, i, DAT_DTO_SUCCESS, &event);
+	}
+	dt_assert_quiet(pair.b.connect);
+	while (dat_evd_dequeue(pair.b.connect, &event) != DAT_SUCCESS)
+		step(&pair.b);
+	ck_assert_int_eq(event.event_number, DAT_CONNECTION_EVENT_ESTABLISHED);
+	for (DAT_UINT64 i = 0; i < 4; i++) {
+		dt_poll_next(pair.b.recv, &event);
+		ck_assert_int_eq(event.event_number, DAT_DTO_COMPLETION_EVENT);
+		ck_assert_uint_eq(event.event_data.dto_completion_event_data.user_cookie.as_64, i);
+	}
+	dt_pair_close(&pair);
+}
+END_TEST
+
 /* clause: d.4.4 */
 START_TEST(merged__successes__come_before_disconnected)
 {
@@ -169,6 +213,7 @@ dapl_order_suite(void)
 	TCase *tc = dt_tcase(s, "merged");
 
 	tcase_add_test(tc, merged__established__comes_before_any_receive);
+	tcase_add_test(tc, merged__receives_polled_before_established_was_read__are_held);
 	tcase_add_test(tc, merged__successes__come_before_disconnected);
 	tcase_add_test(tc, merged__software_connection_and_completions__share_one_queue);
 	tcase_add_test(tc, merged__rejected__lets_go_of_nothing_but_flushes);
