@@ -206,6 +206,30 @@ START_TEST(wait_inside__on_another_evd__wakes)
 }
 END_TEST
 
+/* clause: c.14.31, c.14.35 */
+START_TEST(wait_inside__an_upcall_of_another_evd_is_due__comes_after_the_return)
+{
+	struct inside in;
+
+	inside_open(&in, _i);
+	up_init(&neighbour);
+	up_open(&neighbour, &in.pair.b, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
+	in.handle = dt_evd(&in.pair.b, DAT_EVD_SOFTWARE_FLAG, 8);
+	inside_begin(&in, waits_on_another);
+	up_await_noted(&in.up, 1);
+	dt_nap_ms(3);
+	dt_post_se(neighbour.evd, 9);
+	if (in.policy != DAT_UPCALL_MANY) /* whose upcalls have threads of their own */
+		up_assert_no_more(&neighbour);
+	dt_post_se(in.handle, 4);
+	inside_end(&in);
+	dt_ok(in.ret);
+	up_await_returned(&neighbour, 1);
+	up_assert_values(&neighbour, 9, 1);
+	inside_close(&in);
+}
+END_TEST
+
 /* clause: c.14.31 */
 START_TEST(wait_inside__for_a_connection_that_its_own_thread_reads__wakes)
 {
@@ -590,6 +614,7 @@ upcall_inside_evd_suite(void)
 	in_every_policy(tc, wait_inside__on_its_own_evd__refused_while_enabled_else_in_time);
 	in_every_policy(tc, wait_inside__on_its_own_evd_disabled_before__wakes);
 	in_every_policy(tc, wait_inside__on_another_evd__wakes);
+	in_every_policy(tc, wait_inside__an_upcall_of_another_evd_is_due__comes_after_the_return);
 	in_every_policy(tc, wait_inside__for_a_connection_that_its_own_thread_reads__wakes);
 	tc = dt_tcase(s, "settings");
 	in_every_policy(tc, query_inside__its_own_evd__tells);
