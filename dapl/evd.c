@@ -278,6 +278,20 @@ calls(DAT_UPCALL_POLICY policy)
 	       policy == DAT_UPCALL_MANY;
 }
 
+int
+evd_give_crew(struct dapl_evd *evd)
+{
+	struct loop *crew;
+
+	if (evd->obj.ia->stepped)
+		return 0;
+	crew = ia_crew(evd->obj.ia);
+	if (!crew)
+		return -ENOMEM;
+	evd_set_crew(&evd->core, crew);
+	return 0;
+}
+
 DAT_RETURN
 dapl_evd_kcreate(DAT_IA_HANDLE ia_handle, DAT_COUNT min_qlen, DAT_UPCALL_POLICY policy,
     const DAT_UPCALL_OBJECT *upcall, DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd_handle)
@@ -311,9 +325,9 @@ dapl_evd_kcreate(DAT_IA_HANDLE ia_handle, DAT_COUNT min_qlen, DAT_UPCALL_POLICY 
 	handle = evd->obj.handle;
 	before = *evd_handle;
 	*evd_handle = handle;
-	if (policy == DAT_UPCALL_MANY && !ia->stepped)
-		evd_set_crew(&evd->core, ia_crew(ia));
-	r = evd_modify_upcall(&evd->core, policy, upcall, DAT_UPCALL_INVOC_ANY);
+	r = policy == DAT_UPCALL_MANY ? evd_give_crew(evd) : 0;
+	if (!r)
+		r = evd_modify_upcall(&evd->core, policy, upcall, DAT_UPCALL_INVOC_ANY);
 	if (r) {
 		*evd_handle = before;
 		(void)evd_object_free(evd, handle);

@@ -104,6 +104,9 @@ int evd_object_posted(struct dapl_evd *evd, int result);
 /* An event of the EVD was lost: said once on the IA's async EVD.  The same locks may not be held. */
 void evd_object_overflowed(struct dapl_evd *evd);
 
+/* Threads for MANY.  -ENOMEM: there are none, and on the loop's own upcalls would not be at once. */
+int evd_give_crew(struct dapl_evd *evd);
+
 static inline bool
 evd_on_cq(const struct dapl_evd *evd)
 {

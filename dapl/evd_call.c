@@ -227,8 +227,8 @@ dapl_evd_modify_upcall(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy,
 
 	if (!evd)
 		return BAD_EVD;
-	if (policy == DAT_UPCALL_MANY && !evd->obj.ia->stepped)
-		evd_set_crew(&evd->core, ia_crew(evd->obj.ia));
+	if (policy == DAT_UPCALL_MANY && evd_give_crew(evd))
+		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
 	return err_evd_modify_upcall(
 	    told_overflow(handle, evd_modify_upcall(&evd->core, policy, upcall, flag)));
 }

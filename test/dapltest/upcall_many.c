@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MANY: concurrency and the order of the starts.  Four upcalls at once are promised. */
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include "upcall_story.h"
 #include "upcall_suites.h"
 
@@ -354,6 +358,47 @@ START_TEST(many__stepped_by_hand__starts_in_the_order_of_the_events)
 }
 END_TEST
 
+/* As many descriptors as are open now: threads of a crew need some. */
+static struct rlimit
+no_more_descriptors(void)
+{
+	struct rlimit before, now;
+	int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	ck_assert_int_ge(next, 0);
+	close(next);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	now = (struct rlimit){ .rlim_cur = (rlim_t)next, .rlim_max = before.rlim_max };
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &now), 0);
+	return before;
+}
+
+/* clause: c.14.9, c.14.2 */
+START_TEST(many__no_threads_to_be_had__is_a_shortage_and_changes_nothing)
+{
+	DAT_EVD_HANDLE evd = (DAT_EVD_HANDLE)5;
+	struct rlimit before;
+	struct dt_side side;
+	struct up up;
+
+	up_init(&up);
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	up_open(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
+	before = no_more_descriptors();
+	dt_assert_type(up_try(&up, DAT_UPCALL_MANY, DAT_UPCALL_INVOC_ANY),
+		       DAT_INSUFFICIENT_RESOURCES);
+	dt_assert_type(
+	    dat_evd_kcreate(side.ia, 8, DAT_UPCALL_MANY, &up.object, DAT_EVD_SOFTWARE_FLAG, &evd),
+	    DAT_INSUFFICIENT_RESOURCES);
+	ck_assert_ptr_eq(evd, (DAT_EVD_HANDLE)5);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+	up_assert_policy(&up, DAT_UPCALL_SINGLE_INSTANCE);
+	up_set(&up, DAT_UPCALL_MANY);
+	up_assert_policy(&up, DAT_UPCALL_MANY);
+	dt_side_close(&side);
+}
+END_TEST
+
 Suite *
 upcall_many_suite(void)
 {
@@ -365,6 +410,7 @@ upcall_many_suite(void)
 	tcase_add_test(tc, many__each_upcall__has_a_thread_of_its_own);
 	tcase_add_test(tc, many__many_events__none_lost_none_twice);
 	tcase_add_test(tc, many__of_one_evd_all_stand__upcalls_of_another_still_come);
+	tcase_add_test(tc, many__no_threads_to_be_had__is_a_shortage_and_changes_nothing);
 	tc = dt_tcase(s, "order");
 	tcase_add_test(tc, many__all_stand_and_one_returns__the_oldest_event_starts_next);
 	tcase_add_test(tc, many__ended_in_reverse__each_event_once);
