@@ -118,7 +118,8 @@ evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_evd **
 	evd->cq = NULL;
 	evd->channel = NULL;
 	if (plan->flags & (EVD_CQ_FLAGS | EVD_FLAGS_EXTENSION)) {
-		r = evd_cq_create(evd, plan->qlen, l->channel, vector, plan->private_channel);
+		r = evd_cq_create(
+		    ia, evd, plan->qlen, l->channel, vector, plan->private_channel);
 		if (r)
 			goto free_slot;
 		config.qlen = evd->cq->cqe;

@@ -73,8 +73,8 @@ void evd_notice_leave(struct dapl_evd *evd);
 void evd_notice_rejoin(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags);
 
 /* evd_cq.c: the completion queue and its place as a source.  0 or -errno. */
-int evd_cq_create(struct dapl_evd *evd, int qlen, struct ibv_comp_channel *shared, int vector,
-    bool private_channel);
+int evd_cq_create(struct ia *ia, struct dapl_evd *evd, int qlen, struct ibv_comp_channel *shared,
+    int vector, bool private_channel);
 void evd_cq_destroy(struct dapl_evd *evd);
 
 /*

@@ -11,16 +11,28 @@
  * is rare.
  */
 #define CQ_DEPTH_MIN 64
+/* Where it cannot grow at all it is made for all that may come. */
+#define CQ_DEPTH_FIXED 4096
 
 /* The only side effect a completion has: the connection is broken. */
 #define EFFECT_BROKEN 1
 
+static int
+first_depth(const struct ia *ia, int qlen)
+{
+	int least = CQ_DEPTH_MIN;
+
+	if (ia->fixed_cqs)
+		least = ia->device.max_cqe < CQ_DEPTH_FIXED ? ia->device.max_cqe : CQ_DEPTH_FIXED;
+	return qlen < least ? least : qlen;
+}
+
 int
-evd_cq_create(struct dapl_evd *evd, int qlen, struct ibv_comp_channel *shared, int vector,
-    bool private_channel)
+evd_cq_create(struct ia *ia, struct dapl_evd *evd, int qlen, struct ibv_comp_channel *shared,
+    int vector, bool private_channel)
 {
 	struct ibv_context *verbs = shared->context;
-	int depth = qlen < CQ_DEPTH_MIN ? CQ_DEPTH_MIN : qlen;
+	int depth = first_depth(ia, qlen);
 	int r;
 
 	evd->channel = NULL;

@@ -66,6 +66,7 @@ struct ia {
 	struct ibv_context *verbs;
 	struct ibv_device_attr device;
 	struct ibv_cq *idle_cq; /* of directions without an EVD; never holds anything */
+	bool fixed_cqs;		/* the device cannot give a completion queue another depth */
 	unsigned int loop_count;
 	bool stepped;
 	struct ia_loop loops[IA_LOOPS_MAX];

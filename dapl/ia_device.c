@@ -162,6 +162,8 @@ ia_device_open(struct ia *ia, const struct ia_options *options)
 		r = failed("ibv_create_cq");
 		goto close_loops;
 	}
+	/* A device tells by doing it, or not. */
+	ia->fixed_cqs = ibv_resize_cq(ia->idle_cq, 2) != 0;
 	r = ia_names_create(ia);
 	if (r)
 		goto destroy_cq;

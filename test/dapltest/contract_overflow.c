@@ -349,6 +349,42 @@ START_TEST(device__cannot_resize__the_evd_gets_its_length_all_the_same)
 }
 END_TEST
 
+/* clause: c.10.1, c.10.5 */
+START_TEST(device__never_resizes__an_evd_holds_all_that_it_was_made_longer_for)
+{
+	const int n = 1000;
+	struct dt_pair pair;
+	struct dt_side first;
+	DAT_EP_ATTR attr;
+	DAT_EP_PARAM param;
+	DAT_EVENT event;
+
+	open_side(&first, DT_SEPARATE);
+	trouble_no_resize(true);
+	open_side(&pair.a, DT_SEPARATE);
+	open_side(&pair.b, DT_SEPARATE);
+	dt_side_listen(&pair.b);
+	dt_ok(dat_evd_resize(pair.b.recv, n));
+	dt_ok(dat_ep_query(pair.b.ep, DAT_EP_FIELD_EP_ATTR_ALL, &param));
+	attr = param.ep_attr;
+	attr.max_recv_dtos = n;
+	dt_ok(dat_ep_free(pair.b.ep));
+	pair.b.ep = dt_ep(&pair.b, &attr);
+	dt_connect_pair(&pair);
+	for (int i = 0; i < n; i++)
+		dt_recv(&pair.b, 0, 64, (DAT_UINT64)i);
+	for (int i = 0; i < n; i++) {
+		dt_send(&pair.a, 0, 64, (DAT_UINT64)i);
+		dt_poll_next(pair.a.request, &event);
+	}
+	for (int i = 0; i < n; i++)
+		dt_expect_dto(pair.b.recv, pair.b.ep, (DAT_UINT64)i, DAT_DTO_SUCCESS, &event);
+	dt_assert_quiet(pair.b.async);
+	dt_pair_close(&pair);
+	dt_side_close(&first);
+}
+END_TEST
+
 Suite *
 contract_overflow_suite(void)
 {
@@ -372,5 +408,6 @@ contract_overflow_suite(void)
 	in_every_personality(
 	    tc, device__refuses_a_request_for_notification__is_told_once_and_tried_again);
 	in_every_personality(tc, device__cannot_resize__the_evd_gets_its_length_all_the_same);
+	tcase_add_test(tc, device__never_resizes__an_evd_holds_all_that_it_was_made_longer_for);
 	return s;
 }
