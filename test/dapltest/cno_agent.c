@@ -447,6 +447,24 @@ START_TEST(agent_owed_a_call__installed_again_in_it__not_called_for_that_again)
 }
 END_TEST
 
+START_TEST(agent_owed_a_call__replaced__the_new_one_is_called)
+{
+	struct cno_waiter w;
+
+	install();
+	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
+	script_complete(&cs.dev[0], 1);
+	ck_assert(script_deliver(&cs.dev[0]));
+	loop_step(cs.loop, 0);
+	ck_assert_int_eq(cno_waiter_join(&w), 0);
+	install();
+	cno_story_settle(&cs);
+	ck_assert_int_eq(cs.calls, 1);
+	ck_assert_ptr_eq(cs.last, &cs.dev[0]);
+	cno_story_drains(&cs.dev[0], 1);
+}
+END_TEST
+
 Suite *
 cno_agent_suite(void)
 {
@@ -474,5 +492,6 @@ cno_agent_suite(void)
 	tcase_add_test(tc, agent__runs_elsewhere__free_waits_for_its_return);
 	tcase_add_test(tc, agent_call_taken_off_the_list_but_not_begun__cno_freed__waited_for);
 	tcase_add_test(tc, agent_owed_a_call__installed_again_in_it__not_called_for_that_again);
+	tcase_add_test(tc, agent_owed_a_call__replaced__the_new_one_is_called);
 	return s;
 }

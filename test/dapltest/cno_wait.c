@@ -296,8 +296,11 @@ START_TEST(last_evd_gone__blocked_waiters_return_without_one)
 
 	cno_waiter_start(&w[0], &cs, DAT_TIMEOUT_INFINITE);
 	cno_waiter_start(&w[1], &cs, DAT_TIMEOUT_INFINITE);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 2; i++)
 		cno_story_detach(&cs, i);
+	script_sleep_ms(5);
+	ck_assert_uint_eq(blocked(), 2); /* one is left */
+	cno_story_detach(&cs, 2);
 	for (int i = 0; i < 2; i++) {
 		ck_assert_int_eq(cno_waiter_join(&w[i]), 0);
 		ck_assert_ptr_eq(w[i].handle, DAT_HANDLE_NULL);
@@ -360,6 +363,50 @@ START_TEST(evd_freed__its_slot_used_again__of_no_cno)
 }
 END_TEST
 
+START_TEST(slot__never_opened__dead)
+{
+	static struct cno slot;
+
+	cno_slot_init(&slot);
+	ck_assert_int_eq(cno_ref(&slot), -ENODEV);
+	ck_assert_int_eq(cno_free(&slot, false), -ENODEV);
+}
+END_TEST
+
+START_TEST(wait_that_finds_events__triggers_for_none_of_those_it_left)
+{
+	DAT_EVENT event;
+	int nmore;
+
+	script_complete(&cs.dev[0], 1);
+	script_complete(&cs.dev[0], 2);
+	cno_story_settle(&cs);
+	cno_story_waits(&cs, &cs.dev[0]);
+	ck_assert_int_eq(evd_wait(&cs.dev[0].evd, 1000 * MS, 1, &event, &nmore), 0);
+	ck_assert_int_eq(nmore, 1);
+	cno_story_settle(&cs);
+	cno_story_untriggered(&cs); /* it was told of both */
+	cno_story_drains(&cs.dev[0], 1);
+}
+END_TEST
+
+START_TEST(wait_makes_room_for_what_the_device_held_back__triggers_again)
+{
+	DAT_EVENT event;
+	int nmore;
+
+	for (uint64_t i = 1; i <= 17; i++) /* one more than there is room for */
+		script_complete(&cs.dev[0], i);
+	cno_story_settle(&cs);
+	cno_story_waits(&cs, &cs.dev[0]);
+	ck_assert_int_eq(evd_wait(&cs.dev[0].evd, 1000 * MS, 1, &event, &nmore), 0);
+	cno_story_settle(&cs);
+	cno_story_waits(&cs, &cs.dev[0]);
+	cno_story_drains(&cs.dev[0], 16);
+	cno_story_settle(&cs);
+}
+END_TEST
+
 Suite *
 cno_wait_suite(void)
 {
@@ -387,5 +434,8 @@ cno_wait_suite(void)
 	tcase_add_test(tc, free__in_use__refused);
 	tcase_add_test(tc, free__abrupt_with_a_waiter__released);
 	tcase_add_test(tc, evd_freed__its_slot_used_again__of_no_cno);
+	tcase_add_test(tc, slot__never_opened__dead);
+	tcase_add_test(tc, wait_that_finds_events__triggers_for_none_of_those_it_left);
+	tcase_add_test(tc, wait_makes_room_for_what_the_device_held_back__triggers_again);
 	return s;
 }

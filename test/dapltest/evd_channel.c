@@ -230,6 +230,42 @@ START_TEST(private__another_thread_read_it__the_waiter_sleeps_on)
 }
 END_TEST
 
+START_TEST(private__descriptor_0__is_one_like_any_other)
+{
+	struct script_options opt = { .channel = SCRIPT_PRIVATE };
+	int before = dup(0);
+
+	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &opt.loop), 0);
+	os_close(0); /* as of a program without a standard input */
+	story_begin(&st, &opt);
+	ck_assert_int_eq(st.dev.fd, 0);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	script_complete(&st.dev, 1);
+	story_run(&st);
+	story_upcall(&st, 1);
+	story_end(&st);
+	if (before >= 0) {
+		ck_assert_int_eq(dup2(before, 0), 0);
+		os_close(before);
+	}
+}
+END_TEST
+
+START_TEST(private__slot_used_again__the_waiter_reads_it_itself)
+{
+	struct waiter w;
+
+	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(evd_free(&st.dev.evd), 0);
+	script_open(&st.dev, &st.dev.opt);
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	script_complete(&st.dev, 1);
+	ck_assert_int_eq(waiter_join(&w), 0);
+	story_end(&st);
+}
+END_TEST
+
 Suite *
 evd_channel_suite(void)
 {
@@ -247,5 +283,7 @@ evd_channel_suite(void)
 	tcase_add_test(tc, shared__waiter__woken_through_the_loop);
 	tcase_add_test(tc, shared__upcalls_on_a_threaded_loop__persistent);
 	tcase_add_test(tc, private__another_thread_read_it__the_waiter_sleeps_on);
+	tcase_add_test(tc, private__descriptor_0__is_one_like_any_other);
+	tcase_add_test(tc, private__slot_used_again__the_waiter_reads_it_itself);
 	return s;
 }

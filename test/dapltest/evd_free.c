@@ -60,6 +60,7 @@ START_TEST(free__slot_used_again__nothing_of_the_old_one_left)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert(evd_mark_overflow(&st.dev.evd));
 	ck_assert_int_eq(evd_free(&st.dev.evd), 0);
 	script_open(&st.dev, &st.dev.opt);
 	story_quiet(&st);
@@ -169,6 +170,7 @@ free_own_and_look(struct tape *tape, uint64_t id)
 	(void)id;
 	must(evd_in_upcall(evd));
 	must(evd_free(evd) == 0);
+	must(evd->exempt == 1); /* a TEARDOWN in another upcall does not wait for this one */
 	must(tape->dev->destroyed == 0);
 	must(evd_free(evd) == -ENODEV);
 	must(evd_dequeue(evd, &event) == -ENODEV);
@@ -444,6 +446,18 @@ START_TEST(free__a_teardown_is_late_to_leave__waits_for_it)
 }
 END_TEST
 
+START_TEST(slot__never_opened__dead)
+{
+	static struct evd slot;
+	DAT_EVENT event;
+
+	evd_slot_init(&slot);
+	ck_assert(!evd_is(&slot, DAT_HANDLE_NULL));
+	ck_assert_int_eq(evd_dequeue(&slot, &event), -ENODEV);
+	ck_assert_int_eq(evd_free(&slot), -ENODEV);
+}
+END_TEST
+
 Suite *
 evd_free_suite(void)
 {
@@ -469,5 +483,6 @@ evd_free_suite(void)
 	tcase_add_test(tc,
 	    free__from_own_upcall_after_teardowns__counted_out_once_and_the_return_destroys);
 	tcase_add_test(tc, free__a_teardown_is_late_to_leave__waits_for_it);
+	tcase_add_test(tc, slot__never_opened__dead);
 	return s;
 }

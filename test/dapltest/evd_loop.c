@@ -200,15 +200,17 @@ END_TEST
 
 START_TEST(add__descriptor_0__is_one_like_any_other)
 {
-	struct source s = { .fd = 0 };
+	struct source s = { .fd = 0 }, other;
 	int fd = os_event_open(false), before = dup(0);
 
 	/* A program that closed its standard input gets this number for a channel. */
 	ck_assert_int_eq(dup2(fd, 0), 0);
 	ck_assert_int_eq(loop_add(loop, 0, readable, &s, &s.ticket), 0);
+	source_open(&other); /* another place in the table */
 	os_event_set(0);
 	ck_assert_int_eq(loop_step(loop, 0), 1);
 	ck_assert_int_eq(s.entered, 1);
+	source_close(&other);
 	loop_remove(loop, &s.ticket);
 	os_event_set(0);
 	ck_assert_int_eq(loop_step(loop, 0), 0);
@@ -457,6 +459,8 @@ meet(struct work *w)
 	pthread_barrier_wait(w->meet);
 }
 
+static int cancellable = -1;
+
 static void
 look_at_signals(struct work *w)
 {
@@ -465,6 +469,7 @@ look_at_signals(struct work *w)
 	pthread_sigmask(SIG_SETMASK, NULL, &blocked);
 	w->at = sigismember(&blocked, SIGUSR1) == 1 && sigismember(&blocked, SIGINT) == 1 &&
 	    sigismember(&blocked, SIGALRM) == 1;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
 }
 
 START_TEST(thread__blocks_every_signal__its_maker_none)
@@ -481,6 +486,7 @@ START_TEST(thread__blocks_every_signal__its_maker_none)
 	loop_ready(loop, &w.job);
 	await_runs(&w, 1);
 	ck_assert_uint_eq(w.at, 1);
+	ck_assert_int_eq(cancellable, PTHREAD_CANCEL_DISABLE);
 	loop_destroy(loop);
 	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &loop), 0);
 }
@@ -647,6 +653,12 @@ START_TEST(rest__a_job_that_may_run__there_is_something_to_pump)
 	loop_put_off(loop, &w[1].job);
 	ck_assert(!loop_rest(loop, &until));
 	ck_assert_int_eq(loop_step(loop, 0), 2);
+	loop_put_off(loop, &w[0].job);
+	ck_assert(loop_unready(&w[0].job));
+	loop_ready_later(loop, &w[0].job, 1); /* nor is one that was delayed */
+	script_sleep_ms(1);
+	ck_assert(!loop_rest(loop, &until));
+	ck_assert_int_eq(loop_step(loop, 0), 1);
 }
 END_TEST
 

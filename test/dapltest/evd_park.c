@@ -294,6 +294,30 @@ START_TEST(sleep__descriptor_0__is_one_like_any_other)
 }
 END_TEST
 
+static void *
+park_on_descriptor_0(void *arg)
+{
+	os_close(0); /* as of a program without a standard input */
+	must(park_self());
+	must(park_sleep(park_self(), os_clock_ns() + 1000000u, -1, NULL) == -ETIMEDOUT);
+	park_close_self();
+	return arg;
+}
+
+START_TEST(self__descriptor_0_is_free__taken_like_any_other)
+{
+	int before = dup(0);
+	pthread_t thread;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, park_on_descriptor_0, NULL), 0);
+	pthread_join(thread, NULL);
+	if (before >= 0) {
+		ck_assert_int_eq(dup2(before, 0), 0);
+		os_close(before);
+	}
+}
+END_TEST
+
 Suite *
 evd_park_suite(void)
 {
@@ -315,5 +339,6 @@ evd_park_suite(void)
 	tcase_add_test(tc, thread_ends__its_descriptor_is_closed);
 	tcase_add_test(tc, sleep__no_park_but_a_descriptor__readable_said_so);
 	tcase_add_test(tc, sleep__descriptor_0__is_one_like_any_other);
+	tcase_add_test(tc, self__descriptor_0_is_free__taken_like_any_other);
 	return s;
 }

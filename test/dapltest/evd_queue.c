@@ -444,6 +444,31 @@ START_TEST(max_depth__counts_what_is_polled_posted_and_released)
 }
 END_TEST
 
+START_TEST(move__held_completions_and_barriers__go_on_where_they_were)
+{
+	const uint64_t held = 50;
+	struct evd_queue longer, old;
+
+	ck_assert_int_eq(evd_queue_hold(&hold, &held), 0);
+	evd_queue_release(&q, &hold);
+	polled(1, 2, false);
+	ck_assert_int_eq(posted(100, true), 0);
+	old = q;
+	ck_assert_int_eq(evd_queue_init(&longer, 2 * QLEN, sizeof(uint64_t)), 0);
+	evd_queue_move(&longer, &old);
+	evd_queue_fini(&old);
+	q = longer;
+	polled(3, 1, false);
+	ck_assert_uint_eq(evd_queue_count(&q), 4); /* the barrier waits for QLEN completions */
+	ck_assert_uint_eq(taken(), 50);
+	for (uint64_t i = 1; i <= 3; i++)
+		ck_assert_uint_eq(taken(), i);
+	ck_assert_uint_eq(taken(), 0);
+	evd_queue_polled(&q, 0, true);
+	ck_assert_uint_eq(taken(), 100);
+}
+END_TEST
+
 Suite *
 evd_queue_suite(void)
 {
@@ -476,5 +501,6 @@ evd_queue_suite(void)
 	tcase_add_test(tc, hold_released_again_while_others_wait__order_of_release);
 	tcase_add_test(tc, purge__no_device__posted_events_alone_go);
 	tcase_add_test(tc, max_depth__counts_what_is_polled_posted_and_released);
+	tcase_add_test(tc, move__held_completions_and_barriers__go_on_where_they_were);
 	return s;
 }

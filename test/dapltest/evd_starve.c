@@ -328,6 +328,23 @@ START_TEST(resize__no_memory__the_queue_stays_as_it_was)
 }
 END_TEST
 
+START_TEST(enable__loop_cannot_watch_the_channel__a_waiter_still_reads_it)
+{
+	struct script_options opt = { .channel = SCRIPT_PRIVATE };
+	struct waiter w;
+
+	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &opt.loop), 0);
+	story_begin(&st, &opt);
+	countdown = -1;
+	ck_assert(is_want(enable_single()));
+	countdown = 0;
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	script_complete(&st.dev, 1);
+	ck_assert_int_eq(waiter_join(&w), 0);
+	story_end(&st);
+}
+END_TEST
+
 Suite *
 evd_starve_suite(void)
 {
@@ -344,5 +361,6 @@ evd_starve_suite(void)
 	tcase_add_test(tc, teardown_and_free__no_place_to_sleep__end_all_the_same);
 	tcase_add_test(tc, wait__the_sleep_itself_fails__says_so_and_changes_nothing);
 	tcase_add_test(tc, resize__no_memory__the_queue_stays_as_it_was);
+	tcase_add_test(tc, enable__loop_cannot_watch_the_channel__a_waiter_still_reads_it);
 	return s;
 }

@@ -72,16 +72,17 @@ START_TEST(counters__streams__counted_apart)
 	ck_assert_int_eq(evd_post(evd, EVD_STREAM_CR, &event), 0);
 	ck_assert_int_eq(evd_post_barrier(evd, EVD_STREAM_CONNECTION, &event), 0);
 	ck_assert_int_eq(evd_post(evd, EVD_STREAM_ASYNC, &event), 0);
+	ck_assert_int_eq(evd_post(evd, EVD_STREAM_DTO, &event), 0); /* flushed, for one */
 	script_complete(&st.dev, 1);
 	script_complete(&st.dev, 2);
-	for (int i = 0; i < 7; i++)
+	for (int i = 0; i < 8; i++)
 		ck_assert_int_eq(evd_dequeue(evd, &event), 0);
 	ck_assert_uint_eq(counters().software_events, 2);
 	ck_assert_uint_eq(counters().cr_events, 1);
 	ck_assert_uint_eq(counters().connection_events, 1);
 	ck_assert_uint_eq(counters().async_events, 1);
-	ck_assert_uint_eq(counters().dto_events, 2);
-	ck_assert_uint_eq(counters().max_depth, 5);
+	ck_assert_uint_eq(counters().dto_events, 3);
+	ck_assert_uint_eq(counters().max_depth, 6);
 	ck_assert_uint_eq(counters().upcalls, 0);
 }
 END_TEST

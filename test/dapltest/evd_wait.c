@@ -70,6 +70,10 @@ START_TEST(wait__timeout_zero__polls_and_does_not_arm)
 	ck_assert_int_eq(nmore, 1);
 	ck_assert_int_eq(wait_here(0, 1, &id, &nmore), 0);
 	ck_assert_uint_eq(id, 1);
+	complete(2, 2);
+	ck_assert_int_eq(wait_here(0, 1, &id, &nmore), 0); /* more than it asked for */
+	ck_assert_uint_eq(id, 2);
+	ck_assert_int_eq(nmore, 1);
 	ck_assert_uint_eq(st.dev.arms, 0);
 }
 END_TEST

@@ -311,6 +311,26 @@ START_TEST(review_23__completion_of_a_freed_endpoint__is_no_news)
 }
 END_TEST
 
+START_TEST(review_23__purge_makes_room_for_what_the_device_held_back__told_of_it)
+{
+	const uint32_t ep = 1;
+
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	for (uint64_t i = 1; i <= 16; i++)
+		script_complete_on(&st.dev, 1, i);
+	script_complete_on(&st.dev, 2, 21); /* finds no room */
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, TAPE_TOLD);
+	story_run(&st);
+	ck_assert(st.dev.evd.blind);
+	st.dev.gone[1] = true;
+	evd_purge(&st.dev.evd, NULL, raw_of, NULL, &ep);
+	story_upcall(&st, TAPE_TOLD);
+	story_dequeues(&st, 21);
+	story_empty(&st);
+}
+END_TEST
+
 Suite *
 review_order_suite(void)
 {
@@ -334,5 +354,6 @@ review_order_suite(void)
 	tcase_add_test(tc, review_23__purge_finds_nothing__the_barrier_stays_closed);
 	tcase_add_test(tc, review_23__purge_finds_nothing__is_no_news);
 	tcase_add_test(tc, review_23__completion_of_a_freed_endpoint__is_no_news);
+	tcase_add_test(tc, review_23__purge_makes_room_for_what_the_device_held_back__told_of_it);
 	return s;
 }
