@@ -78,6 +78,7 @@ END_TEST
 /* clause: c.8.1 */
 START_TEST(peer_08__cno_taken_away__waiter_gets_its_own_and_others_get_theirs)
 {
+	unsigned long long began;
 	struct dt_pair pair;
 	struct evd_waiter w;
 	DAT_CNO_HANDLE cno;
@@ -95,9 +96,11 @@ START_TEST(peer_08__cno_taken_away__waiter_gets_its_own_and_others_get_theirs)
 	dt_connect_pair(&pair);
 	dt_ok(dat_evd_modify_cno(pair.b.recv, DAT_HANDLE_NULL));
 	for (int i = 0; i < 3; i++) {
-		evd_waiter_start(&w, pair.b.recv, 2000000, 1);
+		evd_waiter_start(&w, pair.b.recv, LONG, 1);
+		began = dt_now_us();
 		dt_send(&pair.a, 0, 64, 1);
 		dt_assert_ret(evd_waiter_join(&w), DAT_SUCCESS);
+		ck_assert_uint_lt(dt_now_us() - began, LONG / 2); /* woken, not at its deadline */
 	}
 	dt_send(&pair.b, 0, 64, 3);
 	expect_told(cno, pair.b.request);
