@@ -668,7 +668,7 @@ actor_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 	bool first;
 
 	(void)more;
-	oracle_upcall_begins(e, object);
+	oracle_upcall_begins(e);
 	first = e->upcalls++ == 0;
 	if (has_script(ACTOR_UPCALL, e->index))
 		sched_touch(OP_EVENT, OBJECT_EVD(e->index)); /* who is first matters */
@@ -684,7 +684,7 @@ actor_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 	/* At rest the stage pumps nothing: what happens now is the teardown's. */
 	if (!sched.quiet)
 		play_script(ACTOR_UPCALL, e->index, first);
-	oracle_upcall_ends(e, object);
+	oracle_upcall_ends(e);
 }
 
 void

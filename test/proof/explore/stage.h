@@ -111,8 +111,8 @@ void oracle_step(void);
 void oracle_rest(void);
 void oracle_end(void);
 void oracle_deliver(struct stage_evd *e, const DAT_EVENT *event);
-void oracle_upcall_begins(struct stage_evd *e, const struct stage_object *object);
-void oracle_upcall_ends(struct stage_evd *e, const struct stage_object *object);
+void oracle_upcall_begins(struct stage_evd *e);
+void oracle_upcall_ends(struct stage_evd *e);
 /* After TEARDOWN or free returned. */
 void oracle_quiet(struct stage_evd *e, const char *what);
 
