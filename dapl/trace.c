@@ -37,7 +37,7 @@
 #define SHOW_GIVEN(name, how) trace_##how(&line, #name, name);
 #define SHOW_TOLD(name, how)
 #define SHOW_LEFT(name, how)
-#define SHOW_BOTH(name, how) TELL_TOLD(name, how)
+#define SHOW_BOTH(name, how) trace_##how##_at(&line, #name, name);
 #define TELL(use, type, name, how) TELL_##use(name, how)
 #define TELL_GIVEN(name, how)
 #define TELL_TOLD(name, how) \

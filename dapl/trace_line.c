@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE /* process_vm_readv */
+
 #include "dapl/trace_line.h"
 
 #include <arpa/inet.h>
@@ -6,6 +8,8 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "dapl/debug.h"
 #include "dapl/name.h"
@@ -70,6 +74,30 @@ trace_send_return(struct trace_line *line)
 		debug_line("%s", line->text);
 }
 
+/*
+ * What an argument points to is not the provider's to believe before it has looked at the handle: a
+ * call that is refused must not end the program because it is printed.
+ */
+static bool
+peek(void *to, const void *from, size_t n)
+{
+	struct iovec local = { to, n }, remote = { (void *)(uintptr_t)from, n };
+
+	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)n;
+}
+
+/* A pointer that leads nowhere is printed as it is. */
+static bool
+follow(struct trace_line *line, const char *name, const void *v, void *to, size_t n)
+{
+	if (v && peek(to, v, n)) {
+		trace_name(line, name);
+		return true;
+	}
+	trace_pointer(line, name, v);
+	return false;
+}
+
 /* ---- values ---- */
 
 void
@@ -89,10 +117,28 @@ trace_handle(struct trace_line *line, const char *name, DAT_HANDLE v)
 }
 
 void
+trace_handle_at(struct trace_line *line, const char *name, const DAT_HANDLE *v)
+{
+	DAT_HANDLE handle;
+
+	if (v && peek(&handle, v, sizeof handle))
+		trace_handle(line, name, handle);
+	else
+		trace_pointer(line, name, v);
+}
+
+void
 trace_string(struct trace_line *line, const char *name, const char *v)
 {
-	trace_name(line, name);
-	trace_add(line, v ? "\"%s\"" : "%s", v ? v : "NULL");
+	char text[128];
+	size_t room = 4096 - (uintptr_t)v % 4096; /* what is readable at all in its page */
+
+	if (room >= sizeof text)
+		room = sizeof text - 1;
+	if (follow(line, name, v, text, room)) {
+		text[room] = '\0';
+		trace_add(line, "\"%s\"", text);
+	}
 }
 
 void
@@ -130,21 +176,18 @@ void
 trace_address(struct trace_line *line, const char *name, DAT_IA_ADDRESS_PTR v)
 {
 	char text[INET6_ADDRSTRLEN] = "?";
+	struct sockaddr_in6 six;
+	struct sockaddr_in four;
 
-	trace_name(line, name);
-	if (!v) {
-		trace_add(line, "NULL");
-	} else if (v->sa_family == AF_INET) {
-		inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)v)->sin_addr, text,
-		    sizeof text);
-		trace_add(line, "%s", text);
-	} else if (v->sa_family == AF_INET6) {
-		inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)(const void *)v)->sin6_addr,
-		    text, sizeof text);
-		trace_add(line, "%s", text);
-	} else {
-		trace_add(line, "family %d", v->sa_family);
-	}
+	if (!follow(line, name, v, &four, sizeof four))
+		return;
+	if (four.sin_family == AF_INET)
+		inet_ntop(AF_INET, &four.sin_addr, text, sizeof text);
+	else if (four.sin_family == AF_INET6 && peek(&six, v, sizeof six))
+		inet_ntop(AF_INET6, &six.sin6_addr, text, sizeof text);
+	else
+		snprintf(text, sizeof text, "family %d", four.sin_family);
+	trace_add(line, "%s", text);
 }
 
 void
@@ -168,27 +211,30 @@ trace_agent(struct trace_line *line, const char *name, DAT_OS_WAIT_PROXY_AGENT v
 void
 trace_upcall(struct trace_line *line, const char *name, const DAT_UPCALL_OBJECT *v)
 {
-	trace_name(line, name);
-	if (!v)
+	DAT_UPCALL_OBJECT object;
+
+	if (!v) {
+		trace_name(line, name);
 		trace_add(line, "SAME");
-	else if (!v->upcall_func)
-		trace_add(line, "NULL");
-	else
-		trace_add(line, "{0x%llx, instance=0x%llx}",
-		    (unsigned long long)(uintptr_t)v->upcall_func,
-		    (unsigned long long)(uintptr_t)v->instance_data);
+	} else if (follow(line, name, v, &object, sizeof object)) {
+		if (!object.upcall_func)
+			trace_add(line, "NULL");
+		else
+			trace_add(line, "{0x%llx, instance=0x%llx}",
+			    (unsigned long long)(uintptr_t)object.upcall_func,
+			    (unsigned long long)(uintptr_t)object.instance_data);
+	}
 }
 
 void
 trace_remote(struct trace_line *line, const char *name, const DAT_RMR_TRIPLET *v)
 {
-	trace_name(line, name);
-	if (v)
+	DAT_RMR_TRIPLET triplet;
+
+	if (follow(line, name, v, &triplet, sizeof triplet))
 		trace_add(line, "{0x%llx, length=%u, context=0x%x}",
-		    (unsigned long long)v->virtual_address, (unsigned int)v->segment_length,
-		    (unsigned int)v->rmr_context);
-	else
-		trace_add(line, "NULL");
+		    (unsigned long long)triplet.virtual_address,
+		    (unsigned int)triplet.segment_length, (unsigned int)triplet.rmr_context);
 }
 
 /* ---- events ---- */
@@ -218,16 +264,11 @@ add_event_data(struct trace_line *line, const DAT_EVENT *v)
 	}
 }
 
-void
-trace_event(struct trace_line *line, const char *name, const DAT_EVENT *v)
+static void
+add_event(struct trace_line *line, const DAT_EVENT *v)
 {
-	const char *number = v ? name_event(v->event_number) : NULL;
+	const char *number = name_event(v->event_number);
 
-	trace_name(line, name);
-	if (!v) {
-		trace_add(line, "NULL");
-		return;
-	}
 	if (number)
 		trace_add(line, "{%s", number);
 	else
@@ -237,7 +278,17 @@ trace_event(struct trace_line *line, const char *name, const DAT_EVENT *v)
 }
 
 void
+trace_event(struct trace_line *line, const char *name, const DAT_EVENT *v)
+{
+	DAT_EVENT event;
+
+	if (follow(line, name, v, &event, sizeof event))
+		add_event(line, &event);
+}
+
+void
 trace_got(struct trace_line *line, const char *name, DAT_EVENT v)
 {
-	trace_event(line, name, &v);
+	trace_name(line, name);
+	add_event(line, &v);
 }

@@ -29,6 +29,7 @@ void trace_return(struct trace_line *line, const char *call, DAT_RETURN ret);
 void trace_send_return(struct trace_line *line);
 
 void trace_handle(struct trace_line *line, const char *name, DAT_HANDLE v);
+void trace_handle_at(struct trace_line *line, const char *name, const DAT_HANDLE *v);
 void trace_pointer(struct trace_line *line, const char *name, const void *v);
 void trace_string(struct trace_line *line, const char *name, const char *v);
 void trace_count(struct trace_line *line, const char *name, long long v);

@@ -135,6 +135,33 @@ START_TEST(calls__asked_for__are_told_with_names_of_parameters_and_values)
 }
 END_TEST
 
+START_TEST(calls__with_pointers_that_lead_nowhere__are_told_and_refused_as_ever)
+{
+	const DAT_PVOID nowhere = (DAT_PVOID)(uintptr_t)64;
+	struct dt_side side;
+
+	setenv("DAT_DBG_TYPE", "0x20", 1);
+	capture(STDERR_FILENO);
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_assert_type(dat_evd_post_se(side.ep, nowhere), DAT_INVALID_HANDLE);
+	dt_assert_type(dat_ep_post_rdma_read(side.pz, 1, nowhere, dt_cookie(1), nowhere,
+			   DAT_COMPLETION_DEFAULT_FLAG),
+	    DAT_INVALID_HANDLE);
+	dt_assert_type(dat_ep_connect(side.pz, nowhere, 1, 1000, 0, NULL, DAT_QOS_BEST_EFFORT,
+			   DAT_CONNECT_DEFAULT_FLAG),
+	    DAT_INVALID_HANDLE);
+	dt_assert_type(dat_evd_modify_upcall(
+			   side.pz, DAT_UPCALL_DISABLE, nowhere, DAT_UPCALL_INVOC_ANY),
+	    DAT_INVALID_HANDLE);
+	dt_side_close(&side);
+	captured();
+	assert_line("dat_evd_post_se\\(evd=0x[0-9a-f]+, event=0x40\\)");
+	assert_line("dat_ep_post_rdma_read\\(.*, remote=0x40, flags=DEFAULT\\)");
+	assert_line("dat_ep_connect\\(.*, address=0x40, .*\\)");
+	assert_line("dat_evd_modify_upcall\\(.*, upcall=0x40, flag=INVOC_ANY\\)");
+}
+END_TEST
+
 START_TEST(connections__asked_for__are_told_from_state_to_state)
 {
 	setenv("DAT_DBG_TYPE", "16", 1);
@@ -279,6 +306,7 @@ debug_suite(void)
 	TCase *tc = dt_tcase(s, "lines");
 
 	tcase_add_test(tc, calls__asked_for__are_told_with_names_of_parameters_and_values);
+	tcase_add_test(tc, calls__with_pointers_that_lead_nowhere__are_told_and_refused_as_ever);
 	tcase_add_test(tc, connections__asked_for__are_told_from_state_to_state);
 	tcase_add_loop_test(tc, provider_variable__bits_of_openfabrics__ask_for_the_same, 0, 5);
 	tcase_add_loop_test(tc, errors__unless_refused__are_told, 0, 5);
