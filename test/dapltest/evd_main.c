@@ -26,6 +26,7 @@ main(int argc, char **argv)
 		review_order_suite,
 		review_free_suite,
 		evd_loop_suite,
+		evd_job_suite,
 		evd_park_suite,
 		review_threads_suite,
 		evd_status_suite,

@@ -28,6 +28,7 @@ Suite *review_arm_suite(void);
 Suite *review_order_suite(void);
 Suite *review_free_suite(void);
 Suite *evd_loop_suite(void);
+Suite *evd_job_suite(void);
 Suite *evd_park_suite(void);
 Suite *review_threads_suite(void);
 Suite *evd_status_suite(void);
