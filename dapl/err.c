@@ -152,7 +152,6 @@ err_evd_modify_upcall(int error)
 	case 0:
 		return DAT_SUCCESS;
 	case EAGAIN:
-	case EOVERFLOW:
 		return DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
 	case EBUSY:
 		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_WAITER);
@@ -166,6 +165,7 @@ err_evd_modify_upcall(int error)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE);
 	case ENOMEM:
 		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+	case EOVERFLOW: /* not INVALID_STATE: "dequeue and try again" would never end */
 	default:
 		return DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE);
 	}

@@ -141,6 +141,33 @@ START_TEST(completion_queue__overruns_under_upcalls__connection_events_still_com
 }
 END_TEST
 
+/* clause: d.5.1, c.14.16, c.14.30 */
+START_TEST(completion_queue__overran_while_disabled__dequeue_and_enable_come_to_an_end)
+{
+	struct tally tally = { 0, 0 };
+	const DAT_UPCALL_OBJECT upcall = { &tally, count };
+	struct dt_pair pair;
+	DAT_EVENT event;
+	int refused = 0;
+	DAT_RETURN ret;
+
+	open_pair(&pair, DT_SEPARATE, _i);
+	lose_the_third(&pair);
+	expect_overflow(pair.b.async, pair.b.recv);
+	do {
+		ret = dat_evd_modify_upcall(
+		    pair.b.recv, DAT_UPCALL_SINGLE_INSTANCE, &upcall, DAT_UPCALL_INVOC_NEW);
+		if (DAT_GET_TYPE(ret) == DAT_INVALID_STATE)
+			ck_assert_int_le(++refused, 2);
+		while (dat_evd_dequeue(pair.b.recv, &event) == DAT_SUCCESS)
+			tally.dtos++;
+	} while (DAT_GET_TYPE(ret) == DAT_INVALID_STATE);
+	dt_ok(ret); /* for what its other streams bring */
+	ck_assert_int_eq(tally.dtos, 2);
+	dt_pair_close(&pair);
+}
+END_TEST
+
 /* clause: d.5.1 */
 START_TEST(completion_queue__overruns_under_a_cno__the_cno_is_told)
 {
@@ -396,6 +423,8 @@ contract_overflow_suite(void)
 	in_every_personality(tc, completion_queue__overruns_under_a_waiter__releases_it);
 	in_every_personality(
 	    tc, completion_queue__overruns_under_upcalls__connection_events_still_come);
+	in_every_personality(
+	    tc, completion_queue__overran_while_disabled__dequeue_and_enable_come_to_an_end);
 	in_every_personality(tc, completion_queue__overruns_under_a_cno__the_cno_is_told);
 	in_every_personality(
 	    tc, completion_queue__overrun__the_evd_may_still_be_changed_and_freed);

@@ -138,7 +138,8 @@ dat_evd_kcreate(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_UPCALL_POLICY policy,
  *						changed
  *	DAT_INVALID_STATE/EVD_WAITER		enabling while a thread waits on the EVD
  *	DAT_INSUFFICIENT_RESOURCES		no threads for MANY: nothing has changed
- *	DAT_INTERNAL_ERROR			the device refuses to notify: nothing has changed
+ *	DAT_INTERNAL_ERROR			the device refuses to notify, or its queue can no
+ *						longer be read: nothing has changed
  *	DAT_NOT_IMPLEMENTED			the provider has no upcalls
  *
  * Threads: any, and from any upcall.  From: headers (kDAPL); the rules on queued events are
