@@ -58,10 +58,31 @@ make_ep(struct set *set, DAT_HANDLE *out)
 	return dat_ep_create(set->ia, e->pz, e->recv, e->request, e->connect, NULL, out);
 }
 
+/* Each reserves an endpoint of its own. */
 static DAT_RETURN
 make_rsp(struct set *set, DAT_HANDLE *out)
 {
-	return dat_rsp_create(set->ia, 45000, set->end.ep, set->cr, out);
+	static DAT_CONN_QUAL qual = 45000;
+	DAT_EP_HANDLE ep;
+	DAT_RETURN ret = make_ep(set, &ep);
+
+	if (ret != DAT_SUCCESS)
+		return ret;
+	ret = dat_rsp_create(set->ia, qual++, ep, set->cr, out);
+	if (ret != DAT_SUCCESS)
+		(void)cmd_ok(dat_ep_free(ep));
+	return ret;
+}
+
+static DAT_RETURN
+free_rsp(DAT_HANDLE rsp)
+{
+	DAT_RSP_PARAM param;
+	DAT_RETURN ret = dat_rsp_query(rsp, DAT_RSP_FIELD_ALL, &param);
+
+	if (ret == DAT_SUCCESS)
+		ret = dat_rsp_free(rsp);
+	return ret == DAT_SUCCESS ? dat_ep_free(param.ep_handle) : ret;
 }
 
 static DAT_RETURN
@@ -104,7 +125,7 @@ static const struct limit {
 	{ "limit_cno", make_cno, dat_cno_free },
 	{ "limit_evd", make_evd, dat_evd_free },
 	{ "limit_ep", make_ep, dat_ep_free },
-	{ "limit_rsp", make_rsp, dat_rsp_free },
+	{ "limit_rsp", make_rsp, free_rsp },
 	{ "limit_psp", make_psp, dat_psp_free },
 	{ "limit_lmr", make_lmr, dat_lmr_free },
 	{ "limit_rpost", make_receive, NULL },
