@@ -8,7 +8,8 @@
 
 #define PAGE 4096
 
-const char *const wild_names[WILD_KINDS] = { "IA", "PZ", "LMR", "EVD", "CNO", "EP", "PSP", "CR" };
+const char *const wild_names[WILD_KINDS] = { "IA", "PZ", "LMR", "EVD", "CNO", "EP", "PSP", "CR",
+	"RSP" };
 
 static const DAT_OS_WAIT_PROXY_AGENT no_agent = { NULL, NULL };
 
@@ -19,6 +20,22 @@ request(struct wild *wild)
 	wild->pair.a.ep = dt_ep(&wild->pair.a, NULL);
 	dt_connect(&wild->pair.a, &wild->pair.b, NULL, 0);
 	return dt_request(&wild->pair.b);
+}
+
+/* A service point for one endpoint, on the first qualifier that nobody has. */
+static DAT_RSP_HANDLE
+reserve(const struct dt_side *side)
+{
+	DAT_EP_HANDLE ep = dt_ep(side, NULL);
+	DAT_CONN_QUAL qual = 20000;
+	DAT_RSP_HANDLE rsp;
+	DAT_RETURN ret;
+
+	do
+		ret = dat_rsp_create(side->ia, qual++, ep, side->cr, &rsp);
+	while (DAT_GET_TYPE(ret) == DAT_CONN_QUAL_IN_USE);
+	dt_ok(ret);
+	return rsp;
 }
 
 static void
@@ -35,6 +52,7 @@ make_good(struct wild *wild)
 	wild->good[WILD_EP] = b->ep;
 	wild->good[WILD_PSP] = b->psp;
 	wild->good[WILD_CR] = request(wild);
+	wild->good[WILD_RSP] = reserve(b);
 }
 
 static void
@@ -62,6 +80,8 @@ make_stale(struct wild *wild)
 	dt_ok(dat_psp_free(wild->stale[WILD_PSP]));
 	wild->stale[WILD_CR] = request(wild);
 	dt_ok(dat_cr_reject(wild->stale[WILD_CR], 0, NULL));
+	wild->stale[WILD_RSP] = reserve(b);
+	dt_ok(dat_rsp_free(wild->stale[WILD_RSP]));
 }
 
 static void

@@ -16,6 +16,7 @@ enum wild_kind {
 	WILD_EP,
 	WILD_PSP,
 	WILD_CR,
+	WILD_RSP,
 	WILD_KINDS,
 	WILD_ANY, /* a call that takes all of them */
 	WILD_NONE /* a call whose kind there is not */

@@ -66,6 +66,22 @@ psp_create_any_evd(const struct dt_side *s, DAT_HANDLE h)
 }
 
 static DAT_RETURN
+rsp_create_ep(const struct dt_side *s, DAT_HANDLE h)
+{
+	DAT_RSP_HANDLE rsp;
+
+	return dat_rsp_create(s->ia, 54322, h, s->cr, &rsp);
+}
+
+static DAT_RETURN
+rsp_create_evd(const struct dt_side *s, DAT_HANDLE h)
+{
+	DAT_RSP_HANDLE rsp;
+
+	return dat_rsp_create(s->ia, 54323, s->ep, h, &rsp);
+}
+
+static DAT_RETURN
 lmr_create_pz(const struct dt_side *s, DAT_HANDLE h)
 {
 	DAT_REGION_DESCRIPTION region = { .for_va = s->buffer };
@@ -117,6 +133,8 @@ static const struct {
 	{ "evd_modify_cno(cno)", evd_modify_cno, DAT_INVALID_HANDLE_CNO, WILD_CNO, true },
 	{ "psp_create(evd)", psp_create_evd, DAT_INVALID_HANDLE_EVD_CR, WILD_NONE, false },
 	{ "psp_create_any(evd)", psp_create_any_evd, DAT_INVALID_HANDLE_EVD_CR, WILD_NONE, false },
+	{ "rsp_create(ep)", rsp_create_ep, DAT_INVALID_HANDLE_EP, WILD_EP, false },
+	{ "rsp_create(evd)", rsp_create_evd, DAT_INVALID_HANDLE_EVD_CR, WILD_NONE, false },
 	{ "lmr_create(pz)", lmr_create_pz, DAT_INVALID_HANDLE_PZ, WILD_PZ, false },
 	{ "lmr_create(lmr)", lmr_create_lmr, DAT_INVALID_HANDLE_LMR, WILD_LMR, false },
 	{ "ep_dup_connect(ep)", ep_dup_connect_other, DAT_INVALID_HANDLE_EP, WILD_EP, false },
