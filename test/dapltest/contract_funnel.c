@@ -93,6 +93,7 @@ END_TEST
 /* One connection of the completions' version: its own pair of endpoints, its own receive EVD. */
 struct line {
 	struct dt_side a, b;
+	size_t at; /* of its messages in the buffers that all share */
 	int n;
 	_Atomic(int) received;
 };
@@ -108,7 +109,7 @@ send_messages(void *arg)
 	for (int i = 0; i < line->n; i++) {
 		while (i - line->received >= 8)
 			dt_nap_ms(1);
-		dt_send(&line->a, 0, 64, (DAT_UINT64)i);
+		dt_send(&line->a, line->at, 64, (DAT_UINT64)i);
 		dt_poll_next(line->a.request, &event);
 	}
 	return NULL;
@@ -159,6 +160,7 @@ START_TEST(completions_of_four_connections__two_waiters__every_one_is_seen)
 		dt_ok(dat_ep_query(pair.a.ep, DAT_EP_FIELD_ALL, &param));
 		attr = param.ep_attr;
 		line->received = 0;
+		line->at = (size_t)i * 64;
 		line->n = contract_load(100);
 		attr.max_recv_dtos = line->n + 1;
 		line->a = pair.a;
@@ -169,7 +171,7 @@ START_TEST(completions_of_four_connections__two_waiters__every_one_is_seen)
 		line->b.ep = dt_ep(&line->b, &attr);
 		dt_connect_pair(&(struct dt_pair){ line->a, line->b });
 		for (int r = 0; r < line->n; r++)
-			dt_recv(&line->b, 0, 64, (DAT_UINT64)r);
+			dt_recv(&line->b, line->at, 64, (DAT_UINT64)r);
 		f.n += line->n;
 	}
 	for (int i = 0; i < 2; i++)
