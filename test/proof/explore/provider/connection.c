@@ -37,6 +37,7 @@ raise_event(struct cm_id *id, enum rdma_cm_event_type type, int status)
 	    (struct rdma_cm_event){ .id = &id->rdma, .event = type, .status = status };
 	world_channel_set(channel.fd, n_events);
 	sched_touch(OP_DEVICE, OBJECT_FD(channel.fd));
+	context_release(id);
 }
 
 static struct cm_id *
@@ -47,6 +48,7 @@ enter(struct rdma_cm_id *rdma)
 	sched_point(OP_DEVICE, OBJECT_FD(channel.fd), &here);
 	if (!id->open)
 		violation("a CM id is used after it was destroyed");
+	context_release(id); /* the kernel orders what is said of an id and what it tells of it */
 	return id;
 }
 
@@ -242,6 +244,7 @@ rdma_get_cm_event(struct rdma_event_channel *of, struct rdma_cm_event **out)
 	}
 	*out = &read[(struct cm_id *)event->id - ids];
 	**out = *event;
+	context_acquire(event->id);
 	((struct cm_id *)event->id)->unacked++;
 	first++;
 	n_events--;
