@@ -240,9 +240,13 @@ posts_on(void *arg)
 {
 	DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
 	DAT_EVD_HANDLE evd = *(DAT_EVD_HANDLE *)arg;
+	DAT_RETURN ret = DAT_SUCCESS;
 
-	while (posting_on && DAT_GET_TYPE(dat_evd_post_se(evd, &event)) != DAT_INVALID_HANDLE)
-		;
+	while (posting_on && DAT_GET_TYPE(ret) != DAT_INVALID_HANDLE) {
+		ret = dat_evd_post_se(evd, &event);
+		if (ret != DAT_SUCCESS)
+			dt_nap_ms(1); /* full: it need not fight for the lock with those who take */
+	}
 	return NULL;
 }
 
