@@ -465,6 +465,30 @@ START_TEST(agent_owed_a_call__replaced__the_new_one_is_called)
 }
 END_TEST
 
+START_TEST(agent_owed_a_call__cno_freed_and_its_slot_used_again__not_called)
+{
+	struct cno_config config = cs.cno.cfg;
+	struct cno_waiter w;
+
+	install();
+	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
+	script_complete(&cs.dev[0], 1);
+	ck_assert(script_deliver(&cs.dev[0]));
+	loop_step(cs.loop, 0);
+	ck_assert_int_eq(cno_waiter_join(&w), 0);
+	cno_story_detach(&cs, 0);
+	cno_story_detach(&cs, 1);
+	ck_assert_int_eq(cno_free(&cs.cno, false), 0);
+	cs.destroyed = 0;
+	config.agent = cno_story_agent(&cs);
+	ck_assert_int_eq(cno_open(&cs.cno, &config), 0);
+	ck_assert_int_eq(cno_modify_agent(&cs.cno, cno_story_agent(&cs)), 0);
+	cno_story_settle(&cs);
+	ck_assert_int_eq(cs.calls, 0);
+	cno_story_drains(&cs.dev[0], 1);
+}
+END_TEST
+
 Suite *
 cno_agent_suite(void)
 {
@@ -493,5 +517,6 @@ cno_agent_suite(void)
 	tcase_add_test(tc, agent_call_taken_off_the_list_but_not_begun__cno_freed__waited_for);
 	tcase_add_test(tc, agent_owed_a_call__installed_again_in_it__not_called_for_that_again);
 	tcase_add_test(tc, agent_owed_a_call__replaced__the_new_one_is_called);
+	tcase_add_test(tc, agent_owed_a_call__cno_freed_and_its_slot_used_again__not_called);
 	return s;
 }

@@ -456,6 +456,7 @@ START_TEST(move__held_completions_and_barriers__go_on_where_they_were)
 	old = q;
 	ck_assert_int_eq(evd_queue_init(&longer, 2 * QLEN, sizeof(uint64_t)), 0);
 	evd_queue_move(&longer, &old);
+	ck_assert_uint_eq(longer.max_depth, q.max_depth);
 	evd_queue_fini(&old);
 	q = longer;
 	polled(3, 1, false);
