@@ -2,24 +2,27 @@
 /*
  * cno.pml -- several EVDs on one CNO, several waiters, a proxy agent
  *
- * Whoever is handed an EVD drains that EVD and no other: the most that a CNO may rely on.  E EVDs get
- * POSTS events between them (how an EVD learns of its news is core.pml's and wait.pml's business); W
- * threads wait, EXPIRIES of their waits may time out; the agent is installed INSTALLS times; EVDs are
- * attached and detached K times, and the last to leave releases the waiters.
+ * Whoever is handed an EVD drains that EVD and no other: the most that a CNO may rely on.  Two EVDs get
+ * N + M events between them: how an EVD learns of a completion is core.pml's and wait.pml's business, here
+ * all are news.  W threads wait, EXPIRIES of their waits may time out; the agent is installed INSTALLS
+ * times; EVDs are attached and detached K times, and the last to leave releases the waiters.  Two loop
+ * threads.
  *
- * The CNO's lock ranks after the trigger lock, and both sections are one step.
+ * The CNO's lock ranks after the trigger lock, and both sections are one step.  As long as nothing
+ * happened the EVDs are alike: what happens first happens to the first.  The second loop thread takes a
+ * job while the first has one.
  */
-#ifndef E
 #define E 2
+#ifndef N
+#define N 3
 #endif
-#ifndef POSTS
-#define POSTS 3
+#ifndef M
+#define M 2
 #endif
+#define POSTS (N + M)
+#define SIZES N/M/2/K
 #ifndef W
 #define W 2
-#endif
-#ifndef D
-#define D 2
 #endif
 #ifndef EXPIRIES
 #define EXPIRIES 1
@@ -47,6 +50,10 @@ bit installed, agent_owed, job_queued, in_agent;
 byte posts = POSTS, expiries = EXPIRIES, installs = INSTALLS, toggles = K;
 bit agent_due;	/* a trigger came while an agent was installed: it has to be called */
 byte w;	/* within a step only */
+bit busy;	/* the first loop thread has a job */
+
+#define ALIKE (posts == POSTS && toggles == K)
+#define MY_TURN (!second || busy)
 
 #ifdef ONE_HINT
 #define ROOM (len(triggered) == 0)
@@ -181,16 +188,16 @@ got:
 }
 
 /* evd_run() for a CNO, and run_agent() */
-proctype loop_thread()
+proctype loop_thread(bit second)
 {
 	byte which;
 end:
 	do
-	:: atomic { ready[0] -> ready[0] = 0; which = 0; goto serve }
-	:: atomic { ready[E - 1] -> ready[E - 1] = 0; which = E - 1; goto serve }
+	:: atomic { ready[0] && MY_TURN -> ready[0] = 0; which = 0; busy = (busy || !second); goto serve }
+	:: atomic { ready[E - 1] && MY_TURN -> ready[E - 1] = 0; which = E - 1; busy = (busy || !second); goto serve }
 	:: atomic {
-		job_queued ->
-		job_queued = 0;
+		job_queued && MY_TURN ->
+		job_queued = 0; busy = (busy || !second);
 		if
 		:: installed && (agent_owed || ANY_UNSEEN) ->
 			installed = 0; agent_owed = 0; agent_due = 0;
@@ -201,7 +208,7 @@ end:
 			fi;
 			in_agent = 1;
 			printf("| calls the agent\n")
-		:: else -> goto next
+		:: else -> busy = (busy && second); goto next
 		fi
 	   }
 	   if
@@ -212,14 +219,15 @@ end:
 	   :: atomic { installs > 0 -> installs--; installed = 1; queue_agent(); printf("| the agent installs itself again\n") }
 	   :: true
 	   fi;
-	   atomic { in_agent = 0; queue_agent(); goto next }
+	   atomic { in_agent = 0; which = 0; busy = (busy && second); queue_agent(); goto next }
 serve:
 	   atomic {
 		if
 		:: attached[which] && news[which] -> news[which] = 0; told(which)
 		:: else
 		fi;
-		owned[which] = 0; which = 0
+		owned[which] = 0; which = 0;
+		busy = (busy && second)
 	   }
 next:
 	   skip
@@ -232,8 +240,9 @@ proctype poster()
 end:
 	do
 	:: atomic {
-		posts > 0 -> posts--;
-		if :: to = 0 :: to = E - 1 fi;
+		posts > 0 ->
+		if :: to = 0 :: !ALIKE -> to = E - 1 fi;
+		posts--;
 		queued[to]++; news[to] = 1;
 		printf("| evd_post(%d)\n", to);
 		kick(to);
@@ -248,8 +257,9 @@ proctype controller()
 end:
 	do
 	:: atomic {
-		toggles > 0 -> toggles--;
-		if :: which = 0 :: which = E - 1 fi;
+		toggles > 0 ->
+		if :: which = 0 :: !ALIKE -> which = E - 1 fi;
+		toggles--;
 		if
 		:: attached[which] ->
 			left(which); attached[which] = 0; printf("| detaches evd %d\n", which)
@@ -286,7 +296,7 @@ init {
 	byte i;
 	atomic {
 		do :: i < W -> run waiter(i); i++ :: else -> i = 0; break od;
-		do :: i < D -> run loop_thread(); i++ :: else -> i = 0; break od;
+		run loop_thread(0); run loop_thread(1);
 		run poster(); run controller(); run rest()
 	}
 }

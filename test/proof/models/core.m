@@ -6,7 +6,8 @@
  * the lock is a variable that is held across steps wherever the code holds it across two device calls,
  * and a kick inserts into a ready list that any loop thread takes from.
  *
- * N completions, M posts, R calls of two controllers, U upcalls that switch their own policy.
+ * N completions, M posts, R calls of two controllers, U upcalls that switch their own policy; the device
+ * refuses FAILURES times to be armed by a run.
  */
 #ifndef N
 #define N 3
@@ -20,6 +21,10 @@
 #ifndef U
 #define U 1
 #endif
+#ifndef FAILURES
+#define FAILURES 0
+#endif
+#define SIZES N/M/2/R
 
 const
   TOTAL: N + M;
@@ -49,11 +54,13 @@ var
   /* the EVD */
   lock, owned, ready, armed, enabled: boolean;
   queued: many;
+  taken: many; /* claimed or dequeued */
   /* the threads */
   at: array [loop] of place;
   enabling: array [actor] of step;
   only_new: array [actor] of boolean;
   posts: 0 .. M;
+  failures: 0 .. FAILURES;
   calls: 0 .. R;
   switches: 0 .. U;
 #ifdef UNLOCKED_OWNER
@@ -98,17 +105,17 @@ procedure claim(l: loop);
 begin
   assert "I6: nothing starts under an off policy" enabled;
   assert "I5: one upcall at a time" !calling();
-  queued := queued - 1;
+  queued := queued - 1; taken := taken + 1;
   at[l] := CALLING;
 end;
 
 startstate begin
   to_come := N; cq := 0; undecided := 0; channel := 0;
-  lock := false; owned := false; ready := false; queued := 0;
+  lock := false; owned := false; ready := false; queued := 0; taken := 0;
   armed := true; device_armed := true; enabled := true;
   for l: loop do at[l] := AT_REST; end;
   for a: actor do enabling[a] := NOWHERE; only_new[a] := false; end;
-  posts := M; calls := R; switches := U;
+  posts := M; failures := FAILURES; calls := R; switches := U;
 #ifdef UNLOCKED_OWNER
   poster_looked := false; poster_saw := false;
 #endif
@@ -186,6 +193,17 @@ ruleset l: loop do
     at[l] := RECHECKING;
   end;
 
+  rule "arm_fails" at[l] = ARMING & failures > 0 & !armed ==> begin
+    failures := failures - 1;
+    lock := false;
+    at[l] := AT_REST;
+#ifdef ARM_FAILURE_IDLE
+    owned := false;
+#else
+    ready := true; /* it stays OWNED and comes back */
+#endif
+  end;
+
   rule "second poll" at[l] = RECHECKING ==> begin
 #ifndef NO_SECOND_POLL
     poll();
@@ -212,7 +230,7 @@ ruleset l: loop do
   rule "the upcall dequeues" at[l] = DRAINING & enabling[l] = NOWHERE & !lock ==> begin
     poll();
     if queued > 0 then
-      queued := queued - 1;
+      queued := queued - 1; taken := taken + 1;
     else
       enabling[l] := FIRST_POLL;
       only_new[l] := true;
@@ -298,6 +316,9 @@ invariant "I1: enabled and idle means armed, and nothing there that is not told"
   (armed & ((cq = 0 & queued = 0) | channel > 0 | (exists l: loop do at[l] = HAS_EVENT end) |
     (device_armed & undecided > 0)));
 #endif
+
+invariant "I2: every event is in one place, or was handed over once"
+  to_come + cq + queued + taken + posts = TOTAL;
 
 invariant "nothing is stranded when nobody has anything to do"
   !enabled | lock | ready | channel > 0 | undecided > 0 |

@@ -3,16 +3,9 @@
  * core.pml -- the upcall face: SINGLE_INSTANCE and NORIFY, enabled and disabled from outside and from
  * inside the upcall, with posters and a thread that dequeues
  *
- * D loop threads (any may read the channel, any may run a ready job: more than the code allows),
- * C controllers with R calls between them, Q dequeues from outside, U upcalls that switch their own
- * policy.
+ * Two loop threads, see evd.pml; two controllers with R calls between them, Q dequeues from outside, U
+ * upcalls that switch their own policy.
  */
-#ifndef D
-#define D 2
-#endif
-#ifndef C
-#define C 2
-#endif
 #ifndef R
 #define R 2
 #endif
@@ -24,9 +17,12 @@
 #endif
 #ifndef POLICY
 #define POLICY SINGLE
+#define NO_NEWS
 #endif
 
 #include "evd.pml"
+
+#define SIZES N/M/2/R
 
 /*
  * SPLIT: the look in three sections instead of one.  It needs a mark that a kick found the EVD owned,
@@ -52,7 +48,7 @@ inline claim()
 	assert(CALLS);				/* I6: nothing starts under an off policy */
 	assert(running == 0);			/* I5 */
 	if
-	:: policy == NORIFY -> news = 0; told = 1
+	:: policy == NORIFY -> NEWS(0) drains = 1
 	:: else -> take()
 	fi;
 	in_progress++; running++;
@@ -60,47 +56,41 @@ inline claim()
 	printf("| claims, calls out\n")
 }
 
-/* The upcall, in the classic pattern: DISABLE, drain, ENABLE for new events, on refusal drain on. */
+/*
+ * The upcall returns, at any time once it has taken what it was told of; or it DISABLEs, drains and
+ * ENABLEs for new events, the classic pattern, and drains on when it is refused.
+ */
 inline upcall()
 {
-	if
-	:: told -> told = 0; drain()
-	:: else
-	fi;
-	if
-	:: true
-	:: atomic { inside > 0 -> inside--; disable(); printf("| DISABLE\n") }
-	   if
-	   :: true
-	   :: do
-	      :: drain();
-	         enable(POLICY, true, result);
-	         if
-	         :: result == REFUSED -> result = DONE
-	         :: else -> result = DONE; break
-	         fi
-	      od
-	   fi
-	fi
-}
-
-inline drain()
-{
 	do
-	:: atomic { dequeue(got); if :: got -> got = 0 :: else -> break fi }
+	:: atomic { FREE && !drains -> off = 0; break }
+	:: atomic { FREE && !off && !drains && inside > 0 -> inside--; off = 1; disable(); printf("| DISABLE\n") }
+	:: atomic {
+		FREE && (off || drains) -> dequeue(got);
+		if
+		:: got -> got = 0; goto again
+		:: !got && drains -> drains = 0; goto again
+		:: else
+		fi
+	   }
+	   enable(true, 0, POLICY, true, result);
+	   if
+	   :: result == REFUSED -> result = DONE
+	   :: else -> result = DONE; off = 0
+	   fi;
+again:
+	   skip
 	od
 }
 
-proctype loop_thread()
+proctype runner()
 {
-	bit told, got;
+	bit drains, off, got;
 	byte result;
 end:
 	do
-	:: atomic { channel > 0 -> read_channel(); printf("| reads a notification\n") }
-	   atomic { notified(); printf("| evd_notified()\n") }
 	:: atomic {
-		ready > 0 && lock == 0 -> ready--; printf("| takes the job\n");
+		ready > 0 && FREE -> ready--; printf("| takes the job\n");
 turn:
 		enter();
 		RESET_RERUN
@@ -183,7 +173,7 @@ turn:
 out:
 	   upcall();
 	   atomic {
-		enter();
+		FREE -> enter();
 		in_progress--; running--;
 		printf("| the upcall returned\n");
 		leave();
@@ -198,10 +188,9 @@ idle:
 	od
 }
 
-proctype poster()
-{
-	byte posts = M;
 #ifdef UNLOCKED_OWNER
+proctype hasty_poster()
+{
 	bit seen;
 end:
 	do
@@ -209,7 +198,7 @@ end:
 		atomic { seen = owned; printf("| owned is %d\n", seen) }
 		atomic {
 			enter();
-			posts--; queued++; news = 1;
+			posts--; queued++; NEWS(1)
 			if
 			:: TAKER_UPCALL && !seen -> owned = 1; ready++
 			:: else
@@ -220,27 +209,19 @@ end:
 		}
 	:: MAY_STOP -> break
 	od
-#else
-end:
-	do
-	:: atomic { posts > 0 -> posts--; post(); printf("| evd_post()\n") }
-	:: MAY_STOP -> break
-	od
-#endif
 }
+#define poster hasty_poster
+#endif
 
-proctype controller()
+/* Each call is one section, so one process makes the calls of all controllers. */
+proctype controllers()
 {
 	byte result;
 end:
 	do
-	:: atomic { calls > 0 -> calls--; disable(); printf("| DISABLE\n") }
-	:: atomic { calls > 0 -> calls-- };
-	   enable(POLICY, true, result);
-	   result = DONE
-	:: atomic { calls > 0 -> calls-- };
-	   enable(POLICY, false, result);
-	   result = DONE
+	:: atomic { calls > 0 && FREE -> calls--; disable(); printf("| DISABLE\n") }
+	:: enable(true, 1, POLICY, true, result); result = DONE
+	:: enable(true, 1, POLICY, false, result); result = DONE
 	:: MAY_STOP -> break
 	od
 }
@@ -250,21 +231,19 @@ proctype consumer()
 	bit got;
 end:
 	do
-	:: atomic { dequeues > 0 -> dequeues--; dequeue(got); got = 0 }
+	:: atomic { dequeues > 0 && FREE -> dequeues--; dequeue(got); got = 0 }
 	:: MAY_STOP -> break
 	od
 }
 
 /* kcreate with an enabling policy, or without */
 init {
-	byte i;
 	atomic {
 		if
 		:: policy = POLICY; armed = 1; hw_armed = 1
 		:: true
 		fi;
-		do :: i < D -> run loop_thread(); i++ :: else -> i = 0; break od;
-		do :: i < C -> run controller(); i++ :: else -> i = 0; break od;
+		run reader(); run runner(); run controllers();
 		run device(); run poster(); run consumer(); run rest()
 	}
 }
@@ -274,5 +253,5 @@ proctype rest()
 {
 	timeout ->
 	assert(lock == 0 && running == 0 && in_progress == 0);
-	assert(!CALLS || (cq == 0 && (queued == 0 || (policy == NORIFY && !news))))
+	assert(!CALLS || (cq == 0 && (LOUD == 0 || (policy == NORIFY && !news))))
 }

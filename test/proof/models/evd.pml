@@ -10,6 +10,14 @@
  * Sizes: N completions, M posted events.  A face may set others before it includes this file.
  * What the environment may do it need not do: each actor may stop early, so that no stranded event
  * is rescued by an action that a program never has to take.
+ *
+ * What keeps the searches small and loses nothing:
+ *   - Who needs the lock makes no step before it is FREE: waiting for it looks like not having called.
+ *   - One notification at most is read and not booked (I3, asserted where it is armed), and one job at
+ *     most is anybody's (asserted where it is made ready).  So one process that reads and one that runs
+ *     are two loop threads in every state that two, or more, can be in; only their names are gone.
+ *   - Processes that are alike take work in the order of their numbers (ORDERED).
+ *   - A face that never reads news or watched leaves them out.
  */
 #ifndef N
 #define N 3
@@ -22,6 +30,11 @@
 #endif
 #ifndef QLEN
 #define QLEN (N + M + 1) /* how many fit: never full, unless a claim makes it small */
+#endif
+#ifdef ROOM
+byte length = QLEN; /* it changes */
+#else
+#define ROOM QLEN
 #endif
 #ifdef NO_I1
 #define MAY_STOP true
@@ -76,14 +89,53 @@ bit cno_enabled = 1;
 
 byte running;	/* upcalls on some thread's stack */
 byte taken;	/* events handed to anybody */
+byte posts = M;	/* to come */
 byte tmp;	/* within a step only */
 bit rerun;	/* see SPLIT */
 bit exact_hint;	/* from an arm to the end of its section */
+
+#define FREE (lock == 0)
+
+#ifdef NO_NEWS
+#define NEWS(x)
+#else
+#define NEWS(x) news = (x);
+#endif
 
 #define CALLS (policy != OFF)
 #define TAKER_UPCALL (!waiting && CALLS)
 #define TAKER_CNO (!waiting && !CALLS && cno && cno_enabled)
 #define TAKER (waiting || CALLS || (cno && cno_enabled))
+
+/*
+ * evd_queue_loud(): what is worth waking for.  QUIET: any completion may be one that is not; a stash
+ * that is full is, whatever it holds.  (With M=0: then all that is queued is in the stash.)
+ */
+#ifdef QUIET
+byte quiet;
+#ifdef FULL_IS_QUIET
+#define LOUD (queued - quiet)
+#else
+#define LOUD (queued - (queued < ROOM -> quiet : 0))
+#endif
+inline keep(n_)
+{
+	cq = cq - n_; queued = queued + n_;
+	if
+	:: quiet = quiet + n_
+	:: NEWS(1) skip
+	:: n_ == 2 -> quiet++; NEWS(1) skip
+	fi;
+	if :: quiet > 0 && LOUD == queued -> NEWS(1) skip :: else fi
+}
+#else
+#define LOUD queued
+inline keep(n_)
+{
+	cq = cq - n_; queued = queued + n_;
+	NEWS(1)
+}
+#endif
 
 /* evd_wanted() */
 #ifndef MANY_TO_SINGLE_AT_ONCE
@@ -97,9 +149,9 @@ bit exact_hint;	/* from an arm to the end of its section */
 #define CNO_WANTS news
 #endif
 #define WANTED ( \
-	(waiting && queued >= threshold) || \
-	(!waiting && policy == MANY && queued > 0) || \
-	(!waiting && policy == SINGLE && ALONE && queued > 0) || \
+	(waiting && LOUD >= threshold) || \
+	(!waiting && policy == MANY && LOUD > 0) || \
+	(!waiting && policy == SINGLE && ALONE && LOUD > 0) || \
 	(!waiting && policy == NORIFY && ALONE && news) || \
 	(TAKER_CNO && CNO_WANTS))
 
@@ -119,12 +171,19 @@ bit exact_hint;	/* from an arm to the end of its section */
 #define I1 ((!(TAKER_UPCALL || TAKER_CNO) || owned || !ALONE || SETTLED) && (!asleep || wake || SETTLED))
 #endif
 
+/* I2: every event is in one place, or was handed over once. */
+#ifdef NO_I1
+#define I2 (taken + queued + cq + to_make + posts <= N + M)
+#else
+#define I2 (taken + queued + cq + to_make + posts == N + M)
+#endif
+
 inline enter() { lock == 0 -> lock = 1 }
 
 inline leave()
 {
 	assert(I1);
-	assert(taken + queued + cq + to_make <= N + M);
+	assert(I2);
 	lock = 0
 }
 
@@ -162,7 +221,7 @@ inline poll_enough()
 	if
 	:: waiting -> tmp = threshold
 	:: !waiting && (policy == SINGLE || policy == MANY) -> tmp = 1
-	:: else -> tmp = queued + 1
+	:: else -> tmp = LOUD + 1
 	fi;
 	poll_to_tmp()
 }
@@ -178,14 +237,13 @@ inline poll_to_tmp()
 {
 	do
 #ifndef FULL_UNNOTICED
-	:: queued < tmp && queued >= QLEN -> blind = 1; break
+	:: LOUD < tmp && queued >= ROOM -> blind = 1; break
 #endif
-	:: queued < tmp && cq > 0 && queued < QLEN ->
+	:: LOUD < tmp && cq > 0 && queued < ROOM ->
 		if
-		:: cq >= BATCH && queued + BATCH <= QLEN -> cq = cq - BATCH; queued = queued + BATCH
-		:: else -> cq--; queued++
+		:: cq >= BATCH && queued + BATCH <= ROOM -> keep(BATCH)
+		:: else -> keep(1)
 		fi;
-		news = 1;
 		if :: blind -> blind = 0; kick() :: else fi
 	:: else -> break
 	od;
@@ -222,12 +280,13 @@ inline arm(mine_, exact_)
 /* evd_taker_settle() */
 inline settle()
 {
-#ifndef UNWATCHED
+#if defined(PRIVATE) && !defined(UNWATCHED)
 	watched = (TAKER_UPCALL || TAKER_CNO);
 #endif
 #ifndef NEWS_FORGOTTEN
-	news = (queued > 0)
+	NEWS(LOUD > 0)
 #endif
+	skip
 }
 
 /* evd_taker_changed() */
@@ -263,7 +322,7 @@ inline notified()
 inline post()
 {
 	enter();
-	queued++; news = 1;
+	queued++; NEWS(1)
 	kick();
 	leave()
 }
@@ -289,21 +348,28 @@ inline dequeue(got_)
 inline take()
 {
 	assert(queued > 0);
+#ifdef QUIET
+	if /* whichever is older */
+	:: quiet > 0 -> quiet--
+	:: queued > quiet
+	fi;
+#endif
 	queued--; taken++;
 	see_again()
 }
 
 /* enable(), evd/policy.c: poll, arm, poll, count.  result_: REFUSED is -EAGAIN, FAULT the device's
- * error; both leave the policy alone. */
+ * error; both leave the policy alone.  It costs cost_ calls. */
 #ifndef ENABLE_ALLOWED
 #define ENABLE_ALLOWED (tearing == 0)
 #endif
 #define DONE 0
 #define REFUSED 1
 #define FAULT 2
-inline enable(to_, invoc_new_, result_)
+inline enable(when_, cost_, to_, invoc_new_, result_)
 {
 	atomic {
+		FREE && when_ && calls >= cost_ -> calls = calls - cost_;
 		enter();
 		result_ = DONE;
 		if
@@ -344,6 +410,7 @@ inline enable(to_, invoc_new_, result_)
 	:: else
 	fi
 }
+
 /* disable(), evd/policy.c */
 inline disable()
 {
@@ -351,6 +418,25 @@ inline disable()
 	policy = OFF;
 	taker_changed();
 	leave()
+}
+
+/* A loop thread that reads the channel all loops share, and books what it read. */
+proctype reader()
+{
+end:
+	do
+	:: atomic { channel > 0 -> read_channel(); printf("| reads a notification\n") }
+	   atomic { FREE -> notified(); printf("| evd_notified()\n") }
+	od
+}
+
+proctype poster()
+{
+end:
+	do
+	:: atomic { posts > 0 && FREE -> posts--; post(); printf("| evd_post()\n") }
+	:: MAY_STOP -> break
+	od
 }
 
 proctype device()

@@ -5,8 +5,10 @@
  *
  * EVD a lives in a slot of type-stable memory; when it is destroyed the slot may be opened again.  The
  * device destroys the CQ only when every notification read was acknowledged, as ibv_destroy_cq() does.
- * D loop threads; N completions with a notification each (arming is core.pml's business).
- * PRIVATE: a has a channel of its own, which the loop reads.  WAITER: instead of an upcall a thread is blocked in evd_wait() and reads the private channel itself.
+ * D loop threads; N completions with a notification each (arming is core.pml's business); STALE calls that
+ * post to a; up to three calls that free it.
+ * PRIVATE: a has a channel of its own, which the loop reads.  WAITER: instead of an upcall a thread is
+ * blocked in evd_wait() and reads the private channel itself.
  */
 #ifndef N
 #define N 3
@@ -18,6 +20,7 @@
 #define STALE 2 /* calls with a handle that may be stale */
 #endif
 #define ACK_BATCH 2
+#define SIZES N/STALE/D/3
 
 /* the CQ and its channel */
 bit cq_exists = 1;

@@ -2,14 +2,11 @@
 /*
  * many.pml -- MANY, its changes to and from SINGLE_INSTANCE, and TEARDOWN from outside and inside
  *
- * D threads run upcalls at once; C controllers with R calls between them; U upcalls that call the
- * dispatcher from inside.
+ * D threads run upcalls at once, one reads the channel; two controllers make R calls between them; upcalls
+ * call the dispatcher from inside U times.
  */
 #ifndef D
 #define D 3
-#endif
-#ifndef C
-#define C 2
 #endif
 #ifndef R
 #define R 2
@@ -17,9 +14,7 @@
 #ifndef U
 #define U 2
 #endif
-#ifndef M
-#define M 0
-#endif
+#define NO_NEWS
 
 #ifdef REENABLE
 #define ENABLE_ALLOWED true
@@ -27,9 +22,15 @@
 
 #include "evd.pml"
 
+#define SIZES N/M/D/R
+
 byte calls = R;
 byte inside = U;
 byte insiders;	/* upcalls that wait in a TEARDOWN or have returned from one: what exempt should be */
+bit busy[3];	/* ORDERED: a runner takes a job when those before it have one */
+bit tears_down;	/* ORDERED: the second controller calls while the first is in a TEARDOWN */
+
+#define MY_TURN(me) ((me < 1 || busy[0]) && (me < 2 || busy[1]))
 
 /* call_out(): claim; under MANY the EVD goes back on the list before the upcall is entered */
 inline serve()
@@ -41,8 +42,7 @@ inline serve()
 #endif
 	take();
 	in_progress++; running++;
-	many = (policy == MANY);
-	if :: many -> make_ready() :: else -> caller = _pid fi;
+	if :: policy == MANY -> make_ready() :: else -> caller = _pid fi;
 	printf("| claims, calls out; %d run\n", running);
 	leave()
 }
@@ -53,6 +53,9 @@ inline serve()
 inline teardown()
 {
 	atomic {
+		calls > 0 && FREE && (!second || tears_down) ->
+		calls--;
+		if :: !second -> tears_down = 1 :: else fi;
 		enter();
 		policy = OFF;
 		taker_changed();
@@ -61,8 +64,9 @@ inline teardown()
 		leave()
 	}
 	atomic {
-		lock == 0 && in_progress == 0 ->
+		FREE && in_progress == 0 ->
 		tearing--;
+		if :: !second -> tears_down = 0 :: else fi;
 		printf("| TEARDOWN returns\n");
 		assert(running == 0 && policy == OFF) /* I6 */
 	}
@@ -72,20 +76,21 @@ inline teardown()
 inline teardown_inside()
 {
 	atomic {
+		inside > 0 && FREE ->
+		inside--;
 		enter();
 		policy = OFF;
 		taker_changed();
-		insiders++;
-		if :: !exempted -> exempted = 1; exempt++ :: else fi;
+		if :: !exempted -> exempted = 1; exempt++; insiders++ :: else fi;
 		tearing++;
 		printf("| TEARDOWN begins, from inside\n");
 		leave()
 	}
 	atomic {
 #ifdef INSIDERS_COUNT
-		lock == 0 && in_progress == 1 ->
+		FREE && in_progress == 1 ->
 #else
-		lock == 0 && in_progress <= exempt ->
+		FREE && in_progress <= exempt ->
 #endif
 		tearing--;
 		printf("| TEARDOWN returns, inside\n");
@@ -93,99 +98,72 @@ inline teardown_inside()
 	}
 }
 
-inline upcall()
+/* One process for each thread that runs upcalls */
+proctype runner(byte me)
 {
-	if
-	:: true
-	:: atomic { inside > 0 -> inside-- };
-	   teardown_inside()
-#ifdef BESIDE
-	:: atomic { inside > 0 -> inside-- }; /* waits for what upcalls beside it would do */
-	   enable(MANY, false, result);
-	   result = DONE;
-	   atomic { lock == 0 && (policy != MANY || queued == 0); printf("| the others have run\n") }
-#endif
-	:: atomic { inside > 0 -> inside--; disable(); printf("| DISABLE\n") }
+	bit got, exempted, off, mine;
+	byte result;
+end:
+	do
+	:: atomic {
+		ready > 0 && FREE && MY_TURN(me) -> ready--; busy[me] = 1;
+turn:
+		first_look()
+	   }
+	   second_look();
+served:	   /* the upcall, which returns whenever it likes */
 	   do
-	   :: do
-	      :: atomic { dequeue(got); if :: got -> got = 0 :: else -> break fi }
-	      od;
+	   :: atomic { FREE -> off = 0; break }
+	   :: teardown_inside()
+#ifdef BESIDE
+	   :: atomic { inside > 0 -> inside-- }; /* waits for what upcalls beside it would do */
+	      enable(true, 0, MANY, false, result);
+	      result = DONE;
+	      atomic { FREE && (policy != MANY || queued == 0); printf("| the others have run\n") }
+#endif
+	   :: atomic { FREE && !off && inside > 0 -> inside--; off = 1; disable(); printf("| DISABLE\n") }
+	   :: atomic { FREE && off -> dequeue(got); if :: got -> got = 0; goto served :: else fi }
 #ifdef TEARDOWN_REFUSES
 	      if
 	      :: tearing > 0 -> result = REFUSED
-	      :: tearing == 0 -> enable(back_to, true, result)
+	      :: tearing == 0 -> enable(true, 0, SINGLE, true, result)
 	      fi;
 #else
-	      enable(back_to, true, result);
+	      enable(true, 0, SINGLE, true, result);
 #endif
 	      if
 	      :: result == REFUSED -> result = DONE
-	      :: else -> result = DONE; break
+	      :: else -> result = DONE; off = 0
 	      fi
-	   od
-	fi
-}
-
-proctype loop_thread()
-{
-	bit many, got, exempted;
-	byte outcome, result, back_to = SINGLE;
-end:
-	do
-	:: atomic { channel > 0 -> read_channel(); printf("| reads a notification\n") }
-	   atomic { notified(); printf("| evd_notified()\n") }
-	:: atomic { ready > 0 -> ready-- }
-	   do
-	   :: pass(outcome);
-	      if
-	      :: outcome == ENDED -> break
-	      :: else -> outcome = ENDED
-	      fi;
-	      upcall();
-	      atomic {
-		enter();
+	   od;
+	   atomic {
+		FREE -> enter();
 		in_progress--; running--;
 		if :: exempted -> exempted = 0; exempt--; insiders-- :: else fi;
 		printf("| the upcall returned, %d run\n", running);
 		if
-		:: caller == _pid -> caller = 0
-		:: else ->
-			many = 1; /* another thread has, or had, the EVD: this one leaves it */
-#ifndef NO_KICK_AT_ZERO
-			if :: in_progress == 0 -> kick() :: else fi
-#endif
+		:: caller == _pid -> caller = 0; leave(); goto turn
+		:: else /* another thread has, or had, the EVD: this one leaves it */
 		fi;
-		leave();
-		if :: many -> many = 0; break :: else fi
-	      }
-	   od
+#ifndef NO_KICK_AT_ZERO
+		if :: in_progress == 0 -> kick() :: else fi;
+#endif
+		leave()
+	   }
+idle:
+	   atomic { busy[me] = 0 }
 	od
 }
 
-proctype poster()
-{
-	byte posts = M;
-end:
-	do
-	:: atomic { posts > 0 -> posts--; post(); printf("| evd_post()\n") }
-	:: MAY_STOP -> break
-	od
-}
-
-proctype controller()
+proctype controller(bit second)
 {
 	byte result;
 end:
 	do
-	:: atomic { calls > 0 -> calls-- };
-	   teardown()
-	:: atomic { calls > 0 -> calls--; disable(); printf("| DISABLE\n") }
-	:: atomic { calls > 0 -> calls-- };
-	   enable(MANY, false, result);
-	   result = DONE
-	:: atomic { calls > 0 -> calls-- };
-	   enable(SINGLE, false, result);
-	   result = DONE
+	:: teardown()
+	:: atomic { calls > 0 && FREE && (!second || tears_down) -> calls--; disable(); printf("| DISABLE\n") }
+	:: enable((!second || tears_down), 1, MANY, false, result); result = DONE
+	:: enable((!second || tears_down), 1, SINGLE, false, result); result = DONE
 	:: MAY_STOP -> break
 	od
 }
@@ -194,9 +172,9 @@ init {
 	byte i;
 	atomic {
 		policy = MANY; armed = 1; hw_armed = 1;
-		do :: i < D -> run loop_thread(); i++ :: else -> i = 0; break od;
-		do :: i < C -> run controller(); i++ :: else -> i = 0; break od;
-		run device(); run poster(); run rest()
+		do :: i < D -> run runner(i); i++ :: else -> i = 0; break od;
+		run controller(0); run controller(1);
+		run reader(); run device(); run poster(); run rest()
 	}
 }
 

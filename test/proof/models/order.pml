@@ -4,9 +4,13 @@
  * completions, completions before the one event of the end, nothing after ep_free returned
  *
  * One EVD merges completions, connection events and software events of one endpoint.  Numbers are given
- * when an item enters `queue`, so the queue is a FIFO here.  Every lock section is one step.
+ * when an item enters `queue`, so the queue is a FIFO here.  Every lock section is one step.  The
+ * connection manager's thread, two threads that take events (a loop's or the consumer's own), two
+ * calls: ep_disconnect() and ep_free().
  *
  * K receives; the device completes them in order, one of them perhaps with an error.  M posts.
+ * RESIZES: how often the device queue becomes K or SMALL deep.  No more receives are outstanding than it
+ * is deep: evd_cq_promise().
  * TRAILS: a queue pair that was put into the error state flushes one by one, later; the end of the
  * connection is then owed until all are polled.  Without it the flush is there at once and a barrier
  * does.
@@ -18,8 +22,21 @@
 #define M 2
 #endif
 #define BATCH 2
+#define SIZES K/M/2/2
 #ifndef CQE
 #define CQE K
+#endif
+#ifndef RESIZES
+#define RESIZES 0
+#endif
+#define SMALL 2
+#if RESIZES > 0
+byte posted, cqe = SMALL, depth = SMALL; /* depth: what the dispatcher knows of cqe */
+#define POSTED posted
+#define DEPTH depth
+#else
+#define POSTED K
+#define DEPTH CQE
 #endif
 
 /* what an item is; receives are 1..K, FAILED is added to one that failed */
@@ -49,8 +66,9 @@ byte polled;
 #define UP 1
 #define DOWN 2
 byte ep_state = PENDING, pins;
+bit concluding;			/* the state tells the outcome, its event does not yet */
 bit ep_alive = 1, ep_past;	/* ep_past: the generation moved on */
-byte sorted;			/* completions that were polled: wr_ring_idle() when it is K */
+byte sorted;			/* completions that were polled: wr_ring_idle() when it is POSTED */
 bit reborn;			/* another endpoint lives in the slot */
 
 /* what the consumer saw */
@@ -73,7 +91,7 @@ inline open_closed(empty_)
 		closed?<x, barrier, mark>;
 		if
 #ifndef NO_BARRIER
-		:: barrier && !(empty_) && polled - mark < CQE -> break
+		:: barrier && !(empty_) && polled - mark < DEPTH -> break
 #endif
 		:: else -> closed?x, barrier, mark; queue!x
 		fi
@@ -173,12 +191,15 @@ inline end_connection(item_)
 #ifndef NO_ERROR_STATE
 	qp_err = 1;
 #endif
+#ifndef END_OVERTAKES
+	atomic { !concluding };
+#endif
 #if defined(TRAILS) && !defined(NOT_OWED)
 	do
 	:: atomic {
-		len(cq) > 0 || sorted == K; /* the timer looks again, until there is something to see */
+		len(cq) > 0 || sorted == POSTED; /* the timer looks again, until there is something to see */
 		poll(K + M + 4);
-		if :: sorted == K -> break :: else fi
+		if :: sorted == POSTED -> break :: else fi
 	   }
 	od;
 	atomic { post(item_, false); printf("| posts the end\n"); pins-- }
@@ -191,11 +212,11 @@ proctype device()
 {
 end:
 	do
-	:: atomic { completed < K && !qp_err && !qp_gone -> completed++; cq!completed }
-	:: atomic { completed < K && !qp_err && !qp_gone && ep_state == UP ->
+	:: atomic { completed < POSTED && !qp_err && !qp_gone -> completed++; cq!completed }
+	:: atomic { completed < POSTED && !qp_err && !qp_gone && ep_state == UP ->
 		completed++; qp_err = 1; cq!completed + FAILED; printf("| a receive fails\n") }
 #ifdef TRAILS
-	:: atomic { completed < K && qp_err && !qp_gone -> completed++; cq!completed }
+	:: atomic { completed < POSTED && qp_err && !qp_gone -> completed++; cq!completed }
 #endif
 	od
 }
@@ -204,12 +225,12 @@ end:
 #define FLUSH true
 #else
 /* The flush of a queue pair that goes to the error state is there before anything else happens. */
-#define FLUSH (!qp_err || completed == K || qp_gone)
+#define FLUSH (!qp_err || completed == POSTED || qp_gone)
 proctype flusher()
 {
 end:
 	do
-	:: atomic { qp_err && completed < K && !qp_gone -> completed++; cq!completed }
+	:: atomic { qp_err && completed < POSTED && !qp_gone -> completed++; cq!completed }
 	od
 }
 #endif
@@ -224,8 +245,8 @@ proctype cm()
 	   atomic { post_release(ESTABLISHED); printf("| posts ESTABLISHED\n") }
 	   atomic { ep_state = UP; pins-- }
 #else
-		ep_state = UP; pins++; printf("| the endpoint is connected\n") }
-	   atomic { post_release(ESTABLISHED); printf("| posts ESTABLISHED\n"); pins-- }
+		ep_state = UP; concluding = 1; pins++; printf("| the endpoint is connected\n") }
+	   atomic { post_release(ESTABLISHED); concluding = 0; printf("| posts ESTABLISHED\n"); pins-- }
 #endif
 	   if
 	   :: atomic { FLUSH && ep_alive && !reborn && ep_state == UP -> ep_state = DOWN; pins++; printf("| the peer disconnects\n") }
@@ -242,6 +263,58 @@ proctype cm()
 	:: true
 	fi
 }
+
+/* ep_disconnect() */
+proctype disconnecter()
+{
+end:
+	if
+	:: atomic { FLUSH && ep_alive && !reborn && ep_state == UP -> ep_state = DOWN; pins++; printf("| ep_disconnect()\n") }
+	   end_connection(DISCONNECTED)
+	:: true
+	fi
+}
+
+#if RESIZES > 0
+/* The consumer posts what evd_cq_promise() made room for. */
+proctype receives()
+{
+end:
+	do
+	:: atomic { posted < K && posted - polled < cqe && !qp_err && !qp_gone -> posted++ }
+	od
+}
+
+/* set_depth(), dapl/evd_cq.c: announced before the device queue grows, and after it shrank */
+proctype resizer()
+{
+	byte resizes = RESIZES;
+end:
+	do
+#ifdef DEPTH_LATE
+	:: atomic { resizes > 0 && cqe < K && FLUSH -> resizes--; cqe = K; printf("| the device queue is deeper\n") }
+	   atomic { depth = K; printf("| %d, announced\n", K) }
+#else
+	:: atomic { resizes > 0 && cqe < K && FLUSH -> resizes--; depth = K; printf("| %d, announced\n", K) }
+	   atomic { cqe = K; printf("| the device queue is deeper\n") }
+#endif
+	:: atomic { resizes > 0 && cqe > SMALL && len(cq) <= SMALL && posted - polled <= SMALL && FLUSH ->
+		resizes--; cqe = SMALL; printf("| the device queue is shallower\n") }
+	   atomic {
+		depth = SMALL;
+#ifndef MARKS_KEPT
+		i = len(closed);
+		do
+		:: i > 0 -> i--; closed?x, barrier, mark; mark = polled; closed!x, barrier, mark
+		:: else -> break
+		od;
+		x = 0; barrier = 0; mark = 0;
+#endif
+		printf("| %d, announced\n", SMALL)
+	   }
+	od
+}
+#endif
 
 proctype consumer()
 {
@@ -340,7 +413,10 @@ proctype freer()
 
 init {
 	atomic {
-		run device(); run cm(); run consumer(); run poster(); run freer(); run rest();
+		run device(); run cm(); run consumer(); run consumer(); run disconnecter(); run poster(); run freer(); run rest();
+#if RESIZES > 0
+		run receives(); run resizer();
+#endif
 #ifndef TRAILS
 		run flusher()
 #endif

@@ -2,9 +2,11 @@
 /*
  * pump.pml -- an upcall that waits on the thread of the loop which would have to wake it
  *
- * One loop, one thread.  The upcall of EVD a calls evd_wait() on EVD b, whose notifications this loop
- * reads, or cno_wait() on a CNO whose EVD e is served by jobs of this loop.  evd.pml models b.  EVD e
- * has no device: its taker is an upcall or the CNO, and a controller may change that.
+ * Two loop threads: the loop's own, which reads the sources, and one of its crew, which runs upcalls of
+ * MANY.  The upcall of EVD a calls evd_wait() on EVD b, whose notifications this loop reads, or cno_wait()
+ * on a CNO whose EVD e is served by jobs of this loop; so may an upcall of e on the crew's thread.
+ * evd.pml models b.  EVD e has no device: its taker is an upcall under SINGLE or MANY, or the CNO, and a
+ * controller changes that K times.
  *
  * The doorbell stands here as well: threads asleep = sleeping + tokens in the eventfd.
  */
@@ -28,19 +30,26 @@
 #define READABLE (doorbell > 0 || channel > 0)
 #endif
 
+#define NO_NEWS
+#define reader no_reader /* the loop's thread reads, when it can */
 #include "evd.pml"
+
+#define SIZES N/M/2/K
 
 #define NOWHERE 0
 #define READY 1
 #define PUT_OFF 2
+#define ON_CREW 3
 
 byte sleeping, doorbell;
 byte a_job = READY, a_events = WAITS;
-byte e_job, e_queued;
-bit e_owned, e_news, e_cno;
+byte e_job, e_queued, e_in_progress;
+bit e_owned, e_news;
+byte e_policy;	/* OFF: the CNO takes */
 bit triggered;	/* e is on the CNO's list */
 bit in_cno_wait;
-bit cno_wanted = 1; /* one of the upcalls may wait on the CNO, whichever it is */
+bit cno_wanted = 1; /* one of the upcalls of a may wait on the CNO, whichever it is */
+bit crew_waits = 1; /* and one of e's */
 byte depth;	/* call-outs on the thread's stack */
 byte toggles = K;
 byte e_posts = E;
@@ -63,41 +72,61 @@ inline rise()
 	fi
 }
 
-/* evd_kick() of e */
+/* loop_ready() of evd_home() */
+inline e_ready()
+{
+	if
+	:: e_policy == MANY -> e_job = ON_CREW
+	:: else -> e_job = READY; ring()
+	fi
+}
+
+/* evd_kick() of e, and hasten() */
 inline e_kick()
 {
 	if
-	:: !e_owned -> e_owned = 1; e_job = READY; ring()
+	:: !e_owned -> e_owned = 1; e_ready()
 #ifndef NO_HASTEN
-	:: e_owned && e_cno && e_job == PUT_OFF -> e_job = READY; ring() /* loop_hasten() */
+	:: e_owned && e_policy == OFF && e_job == PUT_OFF -> e_job = READY; ring() /* loop_hasten() */
+#endif
+#ifndef NO_MOVE
+	:: e_owned && e_policy != MANY && e_job == ON_CREW -> e_ready()
+	:: e_owned && e_policy == MANY && (e_job == READY || e_job == PUT_OFF) -> e_ready()
 #endif
 	:: else
 	fi
 }
 
-/* evd_run() of e: every pass is one section, e has no device */
-inline e_run(pumping_)
+/* evd_run() of e: every pass is one section, e has no device.  Under MANY the upcall is entered next. */
+inline e_run(by_, pumping_)
 {
-	atomic {
-		e_job = NOWHERE;
-		do
-		:: e_cno && e_news ->
-			/* told() */
-			e_news = 0; triggered = 1; /* the thread that may wait is this one: it looks anyway */
-			printf("| tells the CNO of e\n")
-		:: e_cno && !e_news -> e_owned = 0; break
-		:: !e_cno && e_queued == 0 -> e_owned = 0; break
+	e_job = NOWHERE;
+	do
+	:: e_policy == OFF && e_news ->
+		/* told(): a thread does not wake itself, it looks anyway */
+		e_news = 0; triggered = 1;
+		if :: in_cno_wait && by_ == ON_CREW -> wake = 1 :: else fi;
+		printf("| tells the CNO of e\n")
+	:: e_policy == OFF && !e_news -> e_owned = 0; break
+	:: e_policy != OFF && (e_queued == 0 || (e_policy == SINGLE && e_in_progress > 0)) -> e_owned = 0; break
+	:: e_policy != OFF && e_queued > 0 && !(e_policy == SINGLE && e_in_progress > 0) ->
+		if
+		:: (by_ == ON_CREW) != (e_policy == MANY) -> e_ready(); printf("| leaves e to the others\n"); break
 #ifndef UPCALL_WHILE_PUMPING
-		:: !e_cno && e_queued > 0 && pumping_ -> e_job = PUT_OFF; printf("| puts e off\n"); break
-		:: !e_cno && e_queued > 0 && !pumping_ ->
+		:: by_ == READY && e_policy == SINGLE && pumping_ -> e_job = PUT_OFF; printf("| puts e off\n"); break
+		:: by_ == READY && e_policy == SINGLE && !pumping_ ->
 #else
-		:: !e_cno && e_queued > 0 ->
+		:: by_ == READY && e_policy == SINGLE ->
 #endif
 			assert(depth == 0); /* no call-out from inside another one */
 			e_queued--;
 			printf("| upcall of e\n")
-		od
-	}
+		:: by_ == ON_CREW && e_policy == MANY ->
+			e_queued--; e_in_progress++; e_ready();
+			printf("| upcall of e\n");
+			break
+		fi
+	od
 }
 
 /* serve(): every readable source */
@@ -105,7 +134,7 @@ inline serve()
 {
 	do
 	:: atomic { channel > 0 -> read_channel(); printf("| reads a notification of b\n") }
-	   atomic { notified(); printf("| evd_notified(b)\n") }
+	   atomic { FREE -> notified(); printf("| evd_notified(b)\n") }
 	:: atomic { channel == 0 -> break }
 	od
 }
@@ -116,8 +145,8 @@ inline pump()
 	serve();
 #ifndef PUMP_NO_JOBS
 	if
-	:: e_job != NOWHERE -> e_run(true)
-	:: else
+	:: atomic { e_job == READY || e_job == PUT_OFF -> e_run(READY, true) }
+	:: e_job == NOWHERE || e_job == ON_CREW
 	fi
 #endif
 }
@@ -128,7 +157,7 @@ proctype loop_thread()
 	byte armed_;
 turn:
 	atomic {
-		asleep_ = (a_job == NOWHERE && e_job == NOWHERE);
+		asleep_ = (a_job == NOWHERE && (e_job == NOWHERE || e_job == ON_CREW));
 #ifndef SLEEPING_LATE
 		if :: asleep_ -> sleeping++ :: else fi
 #endif
@@ -141,8 +170,8 @@ end_turn:
 	atomic { if :: asleep_ -> rise(); asleep_ = 0 :: else fi }
 	serve();
 	if
-	:: e_job != NOWHERE -> e_run(false)
-	:: else
+	:: atomic { e_job == READY || e_job == PUT_OFF -> e_run(READY, false) }
+	:: e_job == NOWHERE || e_job == ON_CREW
 	fi;
 	if
 	:: a_job == NOWHERE -> goto turn
@@ -150,12 +179,11 @@ end_turn:
 	fi;
 
 	/* the upcall of a */
-	atomic { a_job = NOWHERE; a_events--; depth++ }
 	if
-	:: atomic { cno_wanted ->
+	:: atomic { cno_wanted -> a_job = NOWHERE; a_events--; depth++;
 		in_cno_wait = 1; printf("| upcall of a: cno_wait()\n");
 		cno_wanted = 0 }
-	:: atomic { enter(); waiting = 1; sleeper = _pid; threshold = 1; settle(); printf("| upcall of a: evd_wait(b)\n") }
+	:: atomic { FREE -> a_job = NOWHERE; a_events--; depth++; enter(); waiting = 1; sleeper = _pid; threshold = 1; settle(); printf("| upcall of a: evd_wait(b)\n") }
 	fi;
 look:
 	if
@@ -201,7 +229,7 @@ end_parked:
 	fi;
 	if
 	:: in_cno_wait
-	:: else -> atomic { lock == 0 -> lock = 1 }
+	:: else -> atomic { FREE -> lock = 1 }
 	fi;
 	goto look;
 returned:
@@ -213,13 +241,30 @@ returned:
 	}
 }
 
-proctype poster()
+/* A thread of the crew does not pump when it waits. */
+proctype crew_thread()
 {
-	byte posts = M;
 end:
 	do
-	:: atomic { posts > 0 -> posts--; post(); printf("| evd_post(b)\n") }
-	:: MAY_STOP -> break
+	:: atomic {
+		e_job == ON_CREW -> e_run(ON_CREW, false);
+		if :: e_job == ON_CREW && e_in_progress > 0 -> goto called :: else -> goto next fi
+	   }
+called:
+	   if
+	   :: true
+	   :: crew_waits ->
+		atomic { crew_waits = 0; printf("| upcall of e: cno_wait()\n") }
+end_waits:
+		atomic { triggered -> triggered = 0; e_queued = 0; printf("| takes e off the CNO's list, drains it\n") }
+	   fi;
+	   atomic {
+		e_in_progress--;
+		printf("| the upcall of e returned\n");
+		if :: e_in_progress == 0 -> e_kick() :: else fi
+	   }
+next:
+	   skip
 	od
 }
 
@@ -243,10 +288,10 @@ end:
 	do
 	:: atomic {
 		toggles > 0 -> toggles--;
-		e_cno = !e_cno;
 		if
-		:: e_cno -> printf("| e: upcall off, the CNO takes\n")
-		:: else -> triggered = 0; printf("| e: upcall on\n")
+		:: e_policy != OFF -> e_policy = OFF; printf("| e: upcalls off, the CNO takes\n")
+		:: e_policy != SINGLE -> e_policy = SINGLE; printf("| e: SINGLE\n")
+		:: e_policy != MANY -> e_policy = MANY; printf("| e: MANY\n")
 		fi;
 		e_news = (e_queued > 0);
 		e_kick()
@@ -257,8 +302,8 @@ end:
 
 init {
 	atomic {
-		if :: e_cno = 1 :: true fi;
-		run loop_thread(); run device(); run poster(); run e_poster(); run controller(); run rest()
+		if :: e_policy = OFF :: e_policy = SINGLE :: e_policy = MANY fi;
+		run loop_thread(); run crew_thread(); run device(); run poster(); run e_poster(); run controller(); run rest()
 	}
 }
 
@@ -268,6 +313,7 @@ proctype rest()
 	assert(lock == 0);
 	assert(!waiting || (queued == 0 && cq == 0));
 	assert(!in_cno_wait || !triggered);
-	assert(!e_cno || !e_news);			/* the CNO is told, whoever sleeps */
-	assert(e_cno || e_queued == 0 || depth > 0)	/* an upcall waits for the thread at most */
+	assert(e_policy != OFF || !e_news);		/* the CNO is told, whoever sleeps */
+	assert(e_policy != SINGLE || e_queued == 0 || depth > 0 || e_in_progress > 0); /* waits for the thread at most */
+	assert(e_policy != MANY || e_queued == 0 || e_in_progress > 0)
 }

@@ -2,42 +2,40 @@
 /*
  * run.pml -- evd_run() as the faces other than core.pml use it
  *
- * One pass: take stock, look, serve or go IDLE.  The face defines serve(), which is entered with the
- * lock held and leaves.  outcome_: SERVED, or ENDED when the EVD is no longer this thread's.
+ * One pass: take stock, look, serve or go IDLE.  The face defines serve(), which is entered with the lock
+ * held and leaves, and its labels `served` and `idle`.
  */
-#define ENDED 0
-#define SERVED 1
-#define ARMING 2
 
-inline pass(outcome_)
+/* The end of an atomic step that took the job, or ended a call-out, and left the lock FREE: nothing comes
+ * in between. */
+inline first_look()
 {
-	atomic {
-		enter();
+	enter();
+	if
+	:: !(TAKER_UPCALL || TAKER_CNO) ->
+		owned = 0; printf("| nobody for the loop to serve, IDLE\n");
+		leave();
+		goto idle
+	:: else ->
+		if :: !WANTED -> poll_enough() :: else fi;
 		if
-		:: !(TAKER_UPCALL || TAKER_CNO) ->
-			owned = 0; outcome_ = ENDED; printf("| nobody for the loop to serve, IDLE\n");
-			leave()
-		:: else ->
-			if :: !WANTED -> poll_enough() :: else fi;
-			if
-			:: WANTED -> outcome_ = SERVED; serve()
-			:: else -> outcome_ = ARMING /* with the lock */
-			fi
+		:: WANTED -> serve(); goto served
+		:: else /* with the lock */
+		fi
+	fi
+}
+
+inline second_look()
+{
+	atomic { arm(mine, exact_hint); mine = 0; printf("| looks: not wanted, armed\n") }
+	atomic {
+		if
+		:: exact_hint -> exact_hint = 0
+		:: else -> poll_enough()
+		fi;
+		if
+		:: WANTED -> serve(); goto served
+		:: else -> owned = 0; printf("| IDLE\n"); leave(); goto idle
 		fi
 	}
-	if
-	:: outcome_ == ARMING ->
-		atomic { arm(outcome_, exact_hint); printf("| looks: not wanted, armed\n") }
-		atomic {
-			if
-			:: exact_hint -> exact_hint = 0
-			:: else -> poll_enough()
-			fi;
-			if
-			:: WANTED -> outcome_ = SERVED; serve()
-			:: else -> owned = 0; outcome_ = ENDED; printf("| IDLE\n"); leave()
-			fi
-		}
-	:: else
-	fi
 }

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * wait.pml -- a thread blocked in evd_wait(), a CNO on the same EVD, and a channel that changes readers
+ * wait.pml -- a thread blocked in evd_wait(), a CNO on the same EVD, a channel that changes readers, a
+ * queue that overflows or gets another length
  *
  * One thread waits W times, for 1 or THRESHOLD events; EXPIRIES of its waits may time out.  The CNO is
  * attached, detached, enabled and disabled K times; its user drains the EVD after every trigger, or
- * takes just what is queued then (TAKES_WHAT_IS_THERE).
- * OVERFLOWS: the EVD may be marked as overflowed once.  PRIVATE: the EVD has a channel of its own, which the waiter reads when the loop does not.
+ * takes just what is queued then (TAKES_WHAT_IS_THERE).  Two loop threads, see evd.pml.
+ * OVERFLOWS: the EVD may be marked as overflowed once.  RESIZES: how often its queue gets another length,
+ * SMALL or QLEN.  PRIVATE: the EVD has a channel of its own, which the waiter reads when the loop does not.
  */
-#ifndef D
-#define D 1
-#endif
 #ifndef W
 #define W 2
 #endif
@@ -25,6 +24,15 @@
 #ifndef OVERFLOWS
 #define OVERFLOWS 0
 #endif
+#ifndef RESIZES
+#define RESIZES 0
+#endif
+#ifndef SMALL
+#define SMALL THRESHOLD
+#endif
+#if RESIZES > 0
+#define ROOM length
+#endif
 #ifdef PRIVATE
 #define LOOP_READS watched
 #define WAITER_READS (!watched)
@@ -35,10 +43,13 @@
 
 #include "evd.pml"
 
+#define SIZES N/M/2/K
+
 byte waits = W;
 byte expiries = EXPIRIES;
 byte toggles = K;
 byte overflows = OVERFLOWS;
+byte resizes = RESIZES;
 bit overflowed;
 bit triggered;	/* the EVD is on the CNO's list */
 
@@ -63,26 +74,37 @@ inline handle_channel()
 		fi
 	}
 	if
-	:: mine -> atomic { notified(); mine = 0; printf("| evd_notified()\n") }
+	:: mine -> atomic { FREE -> notified(); mine = 0; printf("| evd_notified()\n") }
 	:: else
 	fi
 }
 
-proctype loop_thread()
+#ifdef PRIVATE
+/* The loop thread that reads; the fact that the channel is readable may be old. */
+proctype private_reader()
 {
 	bit mine;
-	byte outcome;
 end:
 	do
 	:: channel > 0 && LOOP_READS -> handle_channel()
-	:: atomic { ready > 0 -> ready-- }
-	   do
-	   :: pass(outcome);
-	      if
-	      :: outcome == ENDED -> break
-	      :: else -> outcome = ENDED
-	      fi
-	   od
+	od
+}
+#define reader private_reader
+#endif
+
+proctype runner()
+{
+	bit mine, again;
+end:
+	do
+	:: atomic {
+		(ready > 0 || again) && FREE ->
+		if :: again -> again = 0 :: else -> ready-- fi;
+		first_look()
+	   }
+	   second_look();
+served:	   again = 1;
+idle:	   skip
 	od
 }
 
@@ -105,15 +127,16 @@ proctype waiter()
 	byte wanted, ignored;
 end:
 	do
-	:: atomic { waits > 0 -> waits--; if :: wanted = 1 :: wanted = THRESHOLD fi };
-	   atomic {
+	:: atomic {
+		waits > 0 && FREE -> waits--;
+		if :: wanted = 1 :: wanted = THRESHOLD fi;
 		enter();
 		poll(wanted);
 		if
-		:: queued >= wanted ->
+		:: LOUD >= wanted ->
 			take(); poll(N + M); wanted = 0; printf("| evd_wait(): takes one at once\n");
 			leave(); goto next
-		:: queued < wanted && overflowed ->
+		:: LOUD < wanted && overflowed ->
 			wanted = 0; printf("| evd_wait(): overflowed\n"); leave(); goto next
 		:: else ->
 			waiting = 1; sleeper = _pid; threshold = wanted; wanted = 0; settle();
@@ -146,9 +169,11 @@ look:	   /* wait_locked(), with the lock */
 #ifdef RESET_LATE
 	   atomic { wake = 0 }
 #endif
+	   /* Awake but without the lock looks like asleep and woken. */
 end_asleep:
 	   if
-	   :: atomic { wake -> asleep = 0; printf("| is woken\n") }
+	   :: atomic { wake && FREE -> asleep = 0; lock = 1; printf("| is woken\n"); goto look }
+	   :: atomic { expiries > 0 && FREE -> expiries--; expired = 1; asleep = 0; lock = 1; printf("| its time is up\n"); goto look }
 	   :: atomic { channel > 0 && WAITER_READS -> asleep = 0 }
 	      handle_channel()
 #ifdef NO_REARM
@@ -157,9 +182,8 @@ end_asleep:
 	      :: else
 	      fi
 #endif
-	   :: atomic { expiries > 0 -> expiries--; expired = 1; asleep = 0; printf("| its time is up\n") }
 	   fi;
-	   atomic { lock == 0 -> lock = 1; goto look }
+	   atomic { FREE -> lock = 1; goto look }
 next:
 	   skip
 	:: MAY_STOP -> break
@@ -182,7 +206,7 @@ end:
 	   do
 	   :: told == 0 -> break
 	   :: atomic {
-		told > 0 ->
+		told > 0 && FREE ->
 #ifdef TAKES_WHAT_IS_THERE
 		told--;
 #endif
@@ -197,12 +221,12 @@ end:
 }
 
 /* evd_set_listener() and evd_set_enabled() */
-proctype controller()
+proctype controllers()
 {
 end:
 	do
 	:: atomic {
-		toggles > 0 -> toggles--;
+		toggles > 0 && FREE -> toggles--;
 		enter();
 		if
 		:: cno -> cno = 0; triggered = 0; printf("| detaches the CNO\n")
@@ -223,7 +247,7 @@ proctype overflower()
 end:
 	do
 	:: atomic {
-		overflows > 0 -> overflows--;
+		overflows > 0 && FREE -> overflows--;
 		enter();
 		overflowed = 1; printf("| the EVD overflowed\n");
 #ifndef OVERFLOW_UNHEARD
@@ -231,36 +255,77 @@ end:
 #endif
 		leave()
 	   }
-	od
-}
-
-proctype poster()
-{
-	byte posts = M;
-end:
-	do
-	:: atomic { posts > 0 -> posts--; post(); printf("| evd_post()\n") }
 	:: MAY_STOP -> break
 	od
 }
 
+#if RESIZES > 0
+/*
+ * evd_resize(): the device's entries are queued first, then the queue gets its new length, and what the
+ * old one had no room for is polled.  The device queue itself keeps its entries and stays armed.
+ */
+proctype resizer()
+{
+	byte to;
+end:
+	do
+	:: atomic {
+		resizes > 0 && FREE -> resizes--;
+		if :: to = SMALL :: to = QLEN fi;
+		enter();
+		if
+#ifndef RESIZE_UNDER_WAITER
+		:: waiting -> printf("| evd_resize(): a waiter is blocked\n")
+#endif
+		:: else ->
+			poll(N + M);
+			if
+			:: queued <= to ->
+				length = to; poll(N + M); printf("| evd_resize(): %d\n", to);
+#ifdef DEVICE_FORGETS_ARM
+				hw_armed = 0;
+#endif
+#ifdef RESIZE_CUTS
+			:: else -> length = to; queued = to; printf("| evd_resize(): %d, and the rest is gone\n", to)
+#else
+			:: else -> printf("| evd_resize(): more than %d are queued\n", to)
+#endif
+			fi;
+			kick()
+		fi;
+		to = 0;
+		leave()
+	   }
+	:: MAY_STOP -> break
+	od
+}
+#endif
+
 init {
-	byte i;
 	atomic {
 		if
-		:: K > 0 -> cno = 1; watched = 1; armed = 1; hw_armed = 1
+		:: K > 0 -> cno = 1; armed = 1; hw_armed = 1;
+#ifdef PRIVATE
+			watched = 1
+#endif
 		:: true
 		fi;
-		do :: i < D -> run loop_thread(); i++ :: else -> i = 0; break od;
-		run waiter(); run cno_user(); run controller(); run device(); run poster(); run overflower(); run rest()
+		run reader(); run runner(); run waiter(); run cno_user(); run controllers(); run device(); run poster();
+#if OVERFLOWS > 0
+		run overflower();
+#endif
+#if RESIZES > 0
+		run resizer();
+#endif
+		run rest()
 	}
 }
 
 proctype rest()
 {
 	timeout ->
-	assert(lock == 0 && ready == 0 && !triggered);
-	assert(!waiting || (queued < threshold && cq == 0)); /* a waiter sleeps only for what is not there */
+	assert(lock == 0 && ready == 0 && !triggered && I2);
+	assert(!waiting || (LOUD < threshold && cq == 0)); /* a waiter sleeps only for what is not there */
 	assert(!waiting || !overflowed);
-	assert(!TAKER_CNO || (queued == 0 && cq == 0))
+	assert(!TAKER_CNO || (LOUD == 0 && cq == 0))
 }
