@@ -21,10 +21,13 @@ evd_in_upcall(const struct evd *evd)
 void
 evd_frame_exempt(struct evd *evd, struct upcall_frame *frame)
 {
-	if (frame->exempt)
-		return;
-	frame->exempt = true;
-	evd->exempt++;
+	/* With it those it stands on: the thread returns from none of them before. */
+	for (; frame; frame = frame->outer) {
+		if (frame->evd != evd || frame->exempt)
+			continue;
+		frame->exempt = true;
+		evd->exempt++;
+	}
 	park_list_wake_all(&evd->teardowns);
 }
 

@@ -115,7 +115,7 @@ struct upcall_frame {
 /* The calling thread's upcall of this EVD, or NULL. */
 struct upcall_frame *evd_frame(const struct evd *evd);
 
-/* From now on callers inside other upcalls of the EVD do not wait for this one. */
+/* From now on callers inside upcalls of the EVD do not wait for this one, and the thread's others. */
 void evd_frame_exempt(struct evd *evd, struct upcall_frame *frame);
 
 /*

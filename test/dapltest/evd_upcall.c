@@ -428,6 +428,32 @@ START_TEST(effect__runs_unlocked_before_the_upcall)
 }
 END_TEST
 
+static void
+step_or_tear_down(struct tape *tape, uint64_t id)
+{
+	if (id == 1)
+		(void)loop_step(st.loop, 0);
+	else
+		ck_assert_int_eq(evd_modify_upcall(&tape->dev->evd, DAT_UPCALL_TEARDOWN, NULL,
+				     DAT_UPCALL_INVOC_NEW),
+		    0);
+}
+
+/* The outer upcall cannot return before the inner one did. */
+START_TEST(many__teardown_in_an_upcall_inside_another__waits_for_neither)
+{
+	st.tape.then = step_or_tear_down;
+	complete(1, 3);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	story_run(&st);
+	story_upcall(&st, 1);
+	story_upcall(&st, 2);
+	story_quiet(&st);
+	ck_assert_int_eq(st.dev.evd.exempt, 0);
+	story_dequeues(&st, 3);
+}
+END_TEST
+
 Suite *
 evd_upcall_suite(void)
 {
@@ -457,6 +483,7 @@ evd_upcall_suite(void)
 	tcase_add_test(tc, disabled__notification_comes__acknowledged_and_not_armed_again);
 	tcase_add_test(tc, upcall__disable_drain_enable__every_event_once);
 	tcase_add_test(tc, upcall__posts_to_its_own_evd__no_recursion);
+	tcase_add_test(tc, many__teardown_in_an_upcall_inside_another__waits_for_neither);
 	tcase_add_test(tc, upcall__drains_ten_events_a_call__spends_the_loops_budget_by_events);
 	tcase_add_test(tc, effect__runs_unlocked_before_the_upcall);
 	return s;
