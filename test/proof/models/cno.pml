@@ -3,10 +3,10 @@
  * cno.pml -- several EVDs on one CNO, several waiters, a proxy agent
  *
  * Whoever is handed an EVD drains that EVD and no other: the most that a CNO may rely on.  Two EVDs get
- * N + M events between them: how an EVD learns of a completion is core.pml's and wait.pml's business, here
- * all are news.  W threads wait, EXPIRIES of their waits may time out; the agent is installed INSTALLS
- * times; EVDs are attached and detached K times, and the last to leave releases the waiters.  Two loop
- * threads.
+ * N + M events between them: how an EVD learns of a completion is core.pml's and wait.pml's business,
+ * here all are news.  W threads wait, EXPIRIES of their waits may time out; the agent is installed
+ * INSTALLS times; EVDs are attached and detached K times, and the last to leave releases the waiters.
+ * Two loop threads.
  *
  * The CNO's lock ranks after the trigger lock, and both sections are one step.  As long as nothing
  * happened the EVDs are alike: what happens first happens to the first.  The second loop thread takes a

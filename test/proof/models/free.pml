@@ -5,8 +5,8 @@
  *
  * EVD a lives in a slot of type-stable memory; when it is destroyed the slot may be opened again.  The
  * device destroys the CQ only when every notification read was acknowledged, as ibv_destroy_cq() does.
- * D loop threads; N completions with a notification each (arming is core.pml's business); STALE calls that
- * post to a; up to three calls that free it.
+ * D loop threads; N completions with a notification each (arming is core.pml's business); STALE calls
+ * that post to a; up to three calls that free it.
  * PRIVATE: a has a channel of its own, which the loop reads.  WAITER: instead of an upcall a thread is
  * blocked in evd_wait() and reads the private channel itself.
  */
