@@ -372,7 +372,7 @@ START_TEST(create__stepped__no_thread_whatever_is_asked_for)
 	struct loop *own;
 
 	ck_assert_int_eq(loop_create(LOOP_STEPPED, 3, &own), 0);
-	ck_assert_int_eq(runner_count_threads(), before);
+	ck_assert_int_eq(runner_await_threads(before), before);
 	loop_destroy(own);
 }
 END_TEST

@@ -72,7 +72,7 @@ START_TEST(peer_35__open_and_close__neither_nap_nor_leave_a_thread)
 
 	for (int i = 0; i < 50; i++) {
 		dt_close(dt_open("soft", NULL));
-		ck_assert_int_eq(runner_count_threads(), threads);
+		ck_assert_int_eq(runner_await_threads(threads), threads);
 	}
 	/* Fifty naps of 10 ms each way would not fit. */
 	ck_assert_uint_lt(dt_now_us() - began, 5000000);

@@ -76,16 +76,23 @@ leak_setup(void)
 	threads_before = runner_count_threads();
 }
 
-static void
-leak_teardown(void)
+int
+runner_await_threads(int expected)
 {
 	const struct timespec tick = { .tv_nsec = 1000000 };
 
-	/* A joined thread leaves /proc/self/task a moment after pthread_join() returned. */
-	for (int i = 0; i < 500 && runner_count_threads() > threads_before; i++)
+	for (int i = 0; i < 500 && runner_count_threads() > expected; i++)
 		nanosleep(&tick, NULL);
-	ck_assert_msg(runner_count_threads() == threads_before, "leaked threads: %d before, %d after",
-	    threads_before, runner_count_threads());
+	return runner_count_threads();
+}
+
+static void
+leak_teardown(void)
+{
+	int threads = runner_await_threads(threads_before);
+
+	ck_assert_msg(threads == threads_before, "leaked threads: %d before, %d after",
+	    threads_before, threads);
 	ck_assert_msg(runner_count_fds() == fds_before, "leaked descriptors: %d before, %d after",
 	    fds_before, runner_count_fds());
 }

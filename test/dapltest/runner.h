@@ -29,5 +29,10 @@ TCase *runner_tcase_timed(Suite *suite, const char *name, double seconds);
 /* The number of open descriptors and of threads of this process. */
 int runner_count_fds(void);
 int runner_count_threads(void);
+/*
+ * The number of threads, once there are no more than `expected`, or after half a second: a joined
+ * thread leaves /proc/self/task a moment after pthread_join() returned.
+ */
+int runner_await_threads(int expected);
 
 #endif
