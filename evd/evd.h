@@ -224,9 +224,9 @@ evd_hold_is_active(const struct evd_hold *hold)
 int evd_dequeue(struct evd *evd, DAT_EVENT *event);
 
 /*
- * Blocks until `threshold` events that are worth waking for are queued, then takes the oldest.  timeout in microseconds,
- * DAT_TIMEOUT_INFINITE for ever.  *nmore is set on success and on -ETIMEDOUT; of completions it
- * counts at most qlen.
+ * Blocks until `threshold` events that are worth waking for are queued, then takes the oldest.
+ * timeout in microseconds, DAT_TIMEOUT_INFINITE for ever.  *nmore is set on success and on
+ * -ETIMEDOUT; of completions it counts at most qlen.
  *   -ETIMEDOUT   nothing taken            -EBUSY      another waiter is blocked
  *   -EACCES      an upcall policy owns it -EPERM      unwaitable (also: became so meanwhile)
  *   -ECANCELED   freed meanwhile          -EOVERFLOW  -EINTR  -ENODEV
