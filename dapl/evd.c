@@ -332,9 +332,7 @@ dapl_evd_kcreate(DAT_IA_HANDLE ia_handle, DAT_COUNT min_qlen, DAT_UPCALL_POLICY 
 	if (r) {
 		*evd_handle = before;
 		(void)evd_object_free(evd, handle);
-		/* A new queue that cannot be polled is no state of the EVD's, there is none. */
-		ret = r == -EOVERFLOW ? DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE) :
-					err_evd_modify_upcall(r);
+		ret = err_evd_modify_upcall(r);
 	}
 leave:
 	ia_leave(ia);
