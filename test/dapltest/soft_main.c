@@ -14,6 +14,8 @@ main(int argc, char **argv)
 		soft_cm_suite,
 		soft_personality_suite,
 		soft_process_suite,
+		soft_process_cm_suite,
+		soft_stranger_suite,
 		soft_stress_suite,
 		NULL,
 	};

@@ -12,6 +12,8 @@ Suite *soft_state_suite(void);
 Suite *soft_cm_suite(void);
 Suite *soft_personality_suite(void);
 Suite *soft_process_suite(void);
+Suite *soft_process_cm_suite(void);
+Suite *soft_stranger_suite(void);
 Suite *soft_stress_suite(void);
 
 #endif
