@@ -12,6 +12,7 @@ main(int argc, char **argv)
 		soft_error_suite,
 		soft_state_suite,
 		soft_cm_suite,
+		soft_id_suite,
 		soft_personality_suite,
 		soft_process_suite,
 		soft_process_cm_suite,

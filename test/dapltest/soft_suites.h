@@ -10,6 +10,7 @@ Suite *soft_transfer_suite(void);
 Suite *soft_error_suite(void);
 Suite *soft_state_suite(void);
 Suite *soft_cm_suite(void);
+Suite *soft_id_suite(void);
 Suite *soft_personality_suite(void);
 Suite *soft_process_suite(void);
 Suite *soft_process_cm_suite(void);
