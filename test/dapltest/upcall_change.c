@@ -5,14 +5,6 @@
 
 #define FLAGS 2
 
-static void
-begin(struct up *up, struct dt_side *side, DAT_UPCALL_POLICY policy, DAT_EVD_FLAGS flags)
-{
-	up_init(up);
-	dt_side_open(side, "soft", DT_SEPARATE);
-	up_open(up, side, policy, flags);
-}
-
 /* ---- the table: from x to x flag, nothing queued ---- */
 
 /* clause: c.14.14, c.14.7 */
@@ -24,7 +16,7 @@ START_TEST(change__nothing_queued__takes_effect_whatever_the_flag)
 	struct dt_side side;
 	struct up up;
 
-	begin(&up, &side, from, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
+	up_begin(&up, &side, from, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
 	dt_ok(up_try(&up, to, flag));
 	up_assert_policy(&up, to);
 	dt_side_close(&side);
@@ -42,7 +34,7 @@ START_TEST(enable__events_queued__called_for_any_and_refused_for_new)
 	struct dt_side side;
 	struct up up;
 
-	begin(&up, &side, from, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
+	up_begin(&up, &side, from, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
 	up.act = to == DAT_UPCALL_NORIFY ? up_drain : NULL;
 	for (uintptr_t i = 0; i < 3; i++)
 		dt_post_se(up.evd, i);
@@ -71,7 +63,7 @@ START_TEST(enable__refused_over_and_over__until_the_last_event_is_taken)
 	DAT_EVENT event;
 	struct up up;
 
-	begin(&up, &side, DAT_UPCALL_DISABLE, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_DISABLE, DAT_EVD_SOFTWARE_FLAG);
 	for (uintptr_t i = 0; i < 4; i++)
 		dt_post_se(up.evd, i);
 	for (int i = 0; i < 4; i++) {
@@ -104,7 +96,7 @@ START_TEST(enable__refused_with_another_object__leaves_the_object)
 	struct dt_side side;
 	struct up up;
 
-	begin(&up, &side, DAT_UPCALL_DISABLE, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_DISABLE, DAT_EVD_SOFTWARE_FLAG);
 	dt_post_se(up.evd, 1);
 	dt_assert_ret(dat_evd_modify_upcall(up.evd, up_policies[_i], &other, DAT_UPCALL_INVOC_NEW),
 		      DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE));
@@ -124,7 +116,7 @@ START_TEST(change__refused_while_enabled__the_old_policy_goes_on)
 	struct up up;
 
 	/* Something stays queued under NORIFY alone: it tells and does not take. */
-	begin(&up, &side, DAT_UPCALL_NORIFY, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_NORIFY, DAT_EVD_SOFTWARE_FLAG);
 	dt_post_se(up.evd, 1);
 	up_await_returned(&up, 1);
 	dt_assert_ret(up_try(&up, to, DAT_UPCALL_INVOC_NEW),
@@ -143,7 +135,7 @@ START_TEST(disable__events_queued__is_never_refused)
 	struct dt_side side;
 	struct up up;
 
-	begin(&up, &side, DAT_UPCALL_NORIFY, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_NORIFY, DAT_EVD_SOFTWARE_FLAG);
 	dt_post_se(up.evd, 1);
 	up_await_returned(&up, 1);
 	dt_ok(up_try(&up, to, flag));
@@ -156,27 +148,6 @@ END_TEST
 
 /* ---- completions of the device ---- */
 
-static void
-connect_into(struct dt_pair *pair, struct up *up, DAT_UPCALL_POLICY policy, DAT_UINT64 receives)
-{
-	dt_pair_open(pair, DT_SEPARATE);
-	up_open(up, &pair->b, policy, DAT_EVD_DTO_FLAG);
-	pair->b.recv = up->evd;
-	pair->b.ep = dt_ep(&pair->b, NULL);
-	for (DAT_UINT64 i = 0; i < receives; i++)
-		dt_recv(&pair->b, 0, 64, i);
-	dt_connect_pair(pair);
-}
-
-static void
-send_and_see(struct dt_pair *pair, DAT_UINT64 i)
-{
-	DAT_EVENT event;
-
-	dt_send(&pair->a, 0, 8, i);
-	dt_expect_dto(pair->a.request, pair->a.ep, i, DAT_DTO_SUCCESS, &event);
-}
-
 /* clause: c.14.16, c.14.17 */
 START_TEST(enable__a_completion_in_the_device__counts_as_queued)
 {
@@ -187,8 +158,8 @@ START_TEST(enable__a_completion_in_the_device__counts_as_queued)
 
 	up_personality(_i / UP_ENABLING);
 	up_init(&up);
-	connect_into(&pair, &up, DAT_UPCALL_DISABLE, 2);
-	send_and_see(&pair, 0);
+	up_connect(&up, &pair, DAT_UPCALL_DISABLE, 2);
+	up_send(&pair, 0);
 	/* A device may be late to show it: then enabling works, and an upcall comes for it. */
 	while ((ret = up_try(&up, to, DAT_UPCALL_INVOC_NEW)) == DAT_SUCCESS && !up.entered) {
 		ck_assert_int_eq(_i / UP_ENABLING, UP_PERSONALITIES - 1); /* the one that delays */
@@ -219,12 +190,12 @@ START_TEST(enable__for_any_with_completions_in_the_device__upcalls_for_all)
 	up_personality(_i / UP_ENABLING);
 	up_init(&up);
 	up.act = to == DAT_UPCALL_NORIFY ? up_drain : NULL;
-	connect_into(&pair, &up, DAT_UPCALL_DISABLE, 8);
+	up_connect(&up, &pair, DAT_UPCALL_DISABLE, 8);
 	for (DAT_UINT64 i = 0; i < 5; i++)
-		send_and_see(&pair, i);
+		up_send(&pair, i);
 	up_set(&up, to);
 	for (DAT_UINT64 i = 5; i < 8; i++)
-		send_and_see(&pair, i);
+		up_send(&pair, i);
 	up_await_noted(&up, 8);
 	if (to != DAT_UPCALL_MANY)
 		up_assert_values(&up, 0, 8);
@@ -238,7 +209,7 @@ sends_16(void *arg)
 	struct dt_pair *pair = arg;
 
 	for (DAT_UINT64 i = 0; i < 16; i++)
-		send_and_see(pair, i);
+		up_send(pair, i);
 	return NULL;
 }
 
@@ -252,7 +223,7 @@ START_TEST(enable__against_completions__each_is_found_or_called_and_none_twice)
 
 	up_personality(_i);
 	up_init(&up);
-	connect_into(&pair, &up, DAT_UPCALL_DISABLE, 16);
+	up_connect(&up, &pair, DAT_UPCALL_DISABLE, 16);
 	thread = up_thread(sends_16, &pair);
 	for (int i = 0; i < DT_FOREVER_MS * 50 && up.noted < 16; i++) {
 		ret = up_try(&up, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW);
@@ -279,7 +250,7 @@ START_TEST(change__while_an_upcall_stands__it_ends_and_the_new_policy_holds)
 	struct dt_side side;
 	struct up up;
 
-	begin(&up, &side, from, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, from, DAT_EVD_SOFTWARE_FLAG);
 	up.gate = true;
 	dt_post_se(up.evd, 0);
 	up_await_inside(&up, 1);
@@ -308,7 +279,7 @@ START_TEST(object__replaced_while_an_upcall_stands__the_next_uses_the_new_one)
 	struct up up, other;
 	struct dt_side side;
 
-	begin(&up, &side, policy, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, policy, DAT_EVD_SOFTWARE_FLAG);
 	up_init(&other);
 	other.evd = up.evd;
 	up.gate = true;
@@ -347,7 +318,7 @@ START_TEST(object__given_while_disabled__is_in_force_at_the_next_enabling)
 	struct up up, other;
 	struct dt_side side;
 
-	begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
 	up_init(&other);
 	other.evd = up.evd;
 	dt_ok(dat_evd_modify_upcall(up.evd, off, &other.object, DAT_UPCALL_INVOC_NEW));
@@ -364,7 +335,7 @@ START_TEST(object__same__keeps_function_and_instance_through_every_policy)
 	struct dt_side side;
 	struct up up;
 
-	begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
 	for (int i = 0; i < UP_POLICIES; i++) {
 		up_set(&up, up_policies[i]);
 		up_assert_policy(&up, up_policies[i]);
@@ -382,7 +353,7 @@ START_TEST(object__the_null_object_while_disabled__takes_the_function_away)
 	struct dt_side side;
 	struct up up;
 
-	begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
 	dt_ok(dat_evd_modify_upcall(up.evd, DAT_UPCALL_DISABLE, &none, DAT_UPCALL_INVOC_NEW));
 	dt_assert_ret(up_try(&up, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW),
 		      DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
@@ -465,7 +436,7 @@ START_TEST(wait__under_each_policy__is_refused_if_and_only_if_upcalls_are_enable
 	DAT_COUNT more;
 	struct up up;
 
-	begin(&up, &side, policy, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
+	up_begin(&up, &side, policy, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
 	if (up_calls(policy)) {
 		dt_assert_ret(dat_evd_wait(up.evd, timeout, 1, &event, &more),
 			      DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE));
@@ -507,7 +478,7 @@ START_TEST(enable__while_a_thread_waits__is_refused_and_the_wait_goes_on)
 	pthread_t thread;
 	struct up up;
 
-	begin(&up, &side, DAT_UPCALL_DISABLE, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_DISABLE, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
 	w.up = &up;
 	thread = up_thread(waits, &w);
 	up_await_waiter(&up);

@@ -11,9 +11,7 @@ START_TEST(kcreate__each_policy__stands_from_the_first_event_on)
 	struct dt_side side;
 	struct up up;
 
-	up_init(&up);
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	up_open(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
 	up_assert_policy(&up, up_policies[_i]);
 	dt_side_close(&side);
 }
@@ -25,9 +23,7 @@ START_TEST(kcreate__each_policy__arms_the_device_if_and_only_if_it_calls)
 	struct dt_side side;
 	struct up up;
 
-	up_init(&up);
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	up_open(&up, &side, up_policies[_i], DAT_EVD_DTO_FLAG);
+	up_begin(&up, &side, up_policies[_i], DAT_EVD_DTO_FLAG);
 	ck_assert_uint_eq(up_counters(&up).arms, up_calls(up_policies[_i]) ? 1 : 0);
 	dt_side_close(&side);
 }
@@ -43,9 +39,7 @@ START_TEST(kcreate__each_single_stream__is_what_the_query_tells)
 	DAT_EVD_PARAM param;
 	struct up up;
 
-	up_init(&up);
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	up_open(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, streams[_i]);
+	up_begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, streams[_i]);
 	dt_ok(dat_evd_query(up.evd, DAT_EVD_FIELD_ALL, &param));
 	ck_assert_ptr_eq(param.ia_handle, side.ia);
 	ck_assert_ptr_eq(param.cno_handle, DAT_HANDLE_NULL);
@@ -87,9 +81,7 @@ START_TEST(kcreate__the_object__is_copied)
 	struct dt_side side;
 	struct up up;
 
-	up_init(&up);
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	up_open(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
 	up.object = DAT_UPCALL_NULL;
 	dt_post_se(up.evd, 1);
 	up_await_returned(&up, 1);
@@ -103,9 +95,7 @@ START_TEST(kcreate__disabled_with_an_object__same_enables_it)
 	struct dt_side side;
 	struct up up;
 
-	up_init(&up);
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	up_open(&up, &side, DAT_UPCALL_DISABLE, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_DISABLE, DAT_EVD_SOFTWARE_FLAG);
 	dt_post_se(up.evd, 7);
 	up_assert_no_more(&up);
 	up_set(&up, DAT_UPCALL_SINGLE_INSTANCE);
@@ -244,9 +234,7 @@ START_TEST(modify__enabling_without_a_function__is_refused_and_changes_nothing)
 	struct dt_side side;
 	struct up up;
 
-	up_init(&up);
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	up_open(&up, &side, DAT_UPCALL_DISABLE, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_DISABLE, DAT_EVD_SOFTWARE_FLAG);
 	dt_assert_ret(dat_evd_modify_upcall(up.evd, up_policies[_i], &empty, DAT_UPCALL_INVOC_ANY),
 		      DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
 	up_assert_policy(&up, DAT_UPCALL_DISABLE);
@@ -280,9 +268,7 @@ START_TEST(modify__an_unknown_policy__is_refused_and_changes_nothing)
 	struct dt_side side;
 	struct up up;
 
-	up_init(&up);
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	up_open(&up, &side, DAT_UPCALL_MANY, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_MANY, DAT_EVD_SOFTWARE_FLAG);
 	dt_assert_ret(up_try(&up, (DAT_UPCALL_POLICY)unknown_policies[_i], DAT_UPCALL_INVOC_ANY),
 		      DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
 	up_assert_policy(&up, DAT_UPCALL_MANY);
@@ -296,9 +282,7 @@ START_TEST(modify__an_unknown_flag__is_refused_under_every_policy)
 	struct dt_side side;
 	struct up up;
 
-	up_init(&up);
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	up_open(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
 	dt_assert_ret(up_try(&up, up_policies[_i], (DAT_UPCALL_FLAG)2),
 		      DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
 	dt_assert_ret(up_try(&up, up_policies[_i], (DAT_UPCALL_FLAG)-1),
@@ -314,9 +298,7 @@ START_TEST(modify__no_evd__is_a_bad_handle)
 	struct dt_side side;
 	struct up up;
 
-	up_init(&up);
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	up_open(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
 	if (_i == 5)
 		dt_ok(dat_evd_free(up.evd));
 	else

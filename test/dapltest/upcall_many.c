@@ -28,10 +28,8 @@ begin(struct up *up, struct dt_side *side, DAT_UPCALL_POLICY policy, DAT_EVD_FLA
 {
 	for (size_t i = 0; i < sizeof released / sizeof released[0]; i++)
 		released[i] = false;
-	up_init(up);
+	up_begin(up, side, policy, flags);
 	up->act = waits_for_release;
-	dt_side_open(side, "soft", DT_SEPARATE);
-	up_open(up, side, policy, flags);
 }
 
 static void
@@ -59,10 +57,8 @@ START_TEST(many__four_upcalls__meet_at_a_barrier)
 
 	pthread_barrier_init(&barrier, NULL, AT_ONCE);
 	up_personality(_i);
-	up_init(&up);
+	up_begin(&up, &side, DAT_UPCALL_MANY, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
 	up.act = meets_the_others;
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	up_open(&up, &side, DAT_UPCALL_MANY, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
 	for (uintptr_t i = 0; i < 5 * AT_ONCE; i++)
 		dt_post_se(up.evd, i);
 	up_await_returned(&up, 5 * AT_ONCE); /* it would hang with three */
@@ -76,24 +72,15 @@ END_TEST
 START_TEST(many__four_completions__meet_at_a_barrier)
 {
 	struct dt_pair pair;
-	DAT_EVENT event;
 	struct up up;
 
 	pthread_barrier_init(&barrier, NULL, AT_ONCE);
 	up_personality(_i);
 	up_init(&up);
 	up.act = meets_the_others;
-	dt_pair_open(&pair, DT_SEPARATE);
-	up_open(&up, &pair.b, DAT_UPCALL_MANY, DAT_EVD_DTO_FLAG);
-	pair.b.recv = up.evd;
-	pair.b.ep = dt_ep(&pair.b, NULL);
+	up_connect(&up, &pair, DAT_UPCALL_MANY, 2 * AT_ONCE);
 	for (DAT_UINT64 i = 0; i < 2 * AT_ONCE; i++)
-		dt_recv(&pair.b, 0, 64, i);
-	dt_connect_pair(&pair);
-	for (DAT_UINT64 i = 0; i < 2 * AT_ONCE; i++) {
-		dt_send(&pair.a, 0, 8, i);
-		dt_expect_dto(pair.a.request, pair.a.ep, i, DAT_DTO_SUCCESS, &event);
-	}
+		up_send(&pair, i);
 	up_await_returned(&up, 2 * AT_ONCE);
 	up_set(&up, DAT_UPCALL_TEARDOWN);
 	pthread_barrier_destroy(&barrier);
@@ -381,9 +368,7 @@ START_TEST(many__no_threads_to_be_had__is_a_shortage_and_changes_nothing)
 	struct dt_side side;
 	struct up up;
 
-	up_init(&up);
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	up_open(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
 	before = no_more_descriptors();
 	dt_assert_type(up_try(&up, DAT_UPCALL_MANY, DAT_UPCALL_INVOC_ANY),
 		       DAT_INSUFFICIENT_RESOURCES);

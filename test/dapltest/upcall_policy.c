@@ -21,9 +21,7 @@ START_TEST(upcall__gets_its_instance_and_a_copy_of_the_event)
 	struct dt_side side;
 	struct up up;
 
-	up_init(&up);
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	up_open(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
 	dt_post_se(up.evd, 42);
 	up_await_returned(&up, 1);
 	ck_assert_ptr_eq(up.notes[0].instance, &up);
@@ -50,10 +48,8 @@ START_TEST(upcall__its_event__has_left_the_queue)
 	struct dt_side side;
 	struct up up;
 
-	up_init(&up);
+	up_begin(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
 	up.act = looks_for_its_event;
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	up_open(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
 	dt_post_se(up.evd, 1);
 	up_await_returned(&up, 1);
 	dt_side_close(&side);
@@ -77,10 +73,8 @@ START_TEST(upcall__the_event__stays_readable_until_it_returns)
 	DAT_EVENT other;
 	struct up up;
 
-	up_init(&up);
+	up_begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
 	up.act = reads_its_event_late;
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	up_open(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
 	dt_post_se(up.evd, 11);
 	up_await_entered(&up, 1);
 	/* The places of the queue are used anew meanwhile. */
@@ -100,9 +94,7 @@ START_TEST(more_events__single__true_for_all_but_the_last)
 	struct dt_side side;
 	struct up up;
 
-	up_init(&up);
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	up_open(&up, &side, DAT_UPCALL_DISABLE, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_DISABLE, DAT_EVD_SOFTWARE_FLAG);
 	post_many(up.evd, 0, 5);
 	up_set(&up, DAT_UPCALL_SINGLE_INSTANCE);
 	up_await_returned(&up, 5);
@@ -118,9 +110,7 @@ START_TEST(more_events__one_event__false)
 	struct dt_side side;
 	struct up up;
 
-	up_init(&up);
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	up_open(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
 	dt_post_se(up.evd, 1);
 	up_await_returned(&up, 1);
 	ck_assert_int_eq(up.notes[0].more, DAT_FALSE);
@@ -165,10 +155,8 @@ START_TEST(policy__that_calls__stays_for_many_events)
 	struct dt_side side;
 	struct up up;
 
-	up_init(&up);
+	up_begin(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
 	up.act = up_policies[_i] == DAT_UPCALL_NORIFY ? up_drain : NULL;
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	up_open(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
 	for (uintptr_t i = 0; i < 40; i++) {
 		dt_post_se(up.evd, i);
 		up_await_noted(&up, (int)i + 1);
@@ -182,21 +170,13 @@ END_TEST
 START_TEST(policy__one_shot_notifications_of_the_device__persists)
 {
 	struct dt_pair pair;
-	DAT_EVENT event;
 	struct up up;
 
 	up_init(&up);
 	up.act = up_policies[_i] == DAT_UPCALL_NORIFY ? up_drain : NULL;
-	dt_pair_open(&pair, DT_SEPARATE);
-	up_open(&up, &pair.b, up_policies[_i], DAT_EVD_DTO_FLAG);
-	pair.b.recv = up.evd;
-	pair.b.ep = dt_ep(&pair.b, NULL);
-	for (DAT_UINT64 i = 0; i < 12; i++)
-		dt_recv(&pair.b, 0, 64, i);
-	dt_connect_pair(&pair);
+	up_connect(&up, &pair, up_policies[_i], 12);
 	for (DAT_UINT64 i = 0; i < 12; i++) {
-		dt_send(&pair.a, 0, 8, i);
-		dt_expect_dto(pair.a.request, pair.a.ep, i, DAT_DTO_SUCCESS, &event);
+		up_send(&pair, i);
 		up_await_noted(&up, (int)i + 1); /* so each needs a notification of its own */
 	}
 	up_assert_values(&up, 0, 12);
@@ -210,9 +190,7 @@ START_TEST(policy__disabled__stays_disabled)
 	struct dt_side side;
 	struct up up;
 
-	up_init(&up);
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	up_open(&up, &side, up_policies[UP_ENABLING + _i], DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, up_policies[UP_ENABLING + _i], DAT_EVD_SOFTWARE_FLAG);
 	for (uintptr_t i = 0; i < 5; i++) {
 		dt_post_se(up.evd, i);
 		up_assert_no_more(&up);
@@ -232,10 +210,8 @@ START_TEST(single__a_burst__one_at_a_time_in_order)
 	struct dt_side side;
 	struct up up;
 
-	up_init(&up);
+	up_begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
 	up.gate = true;
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	up_open(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
 	post_many(up.evd, 0, 50);
 	up_await_inside(&up, 1);
 	up_assert_no_more(&up);
@@ -273,9 +249,7 @@ START_TEST(single__three_threads_post__never_two_at_once_and_none_lost)
 	DAT_UINT64 sum = 0;
 	struct up up;
 
-	up_init(&up);
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	up_open(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
 	for (int i = 0; i < 3; i++)
 		threads[i] = up_thread(posts_100, &up);
 	for (int i = 0; i < 3; i++)
@@ -324,9 +298,7 @@ START_TEST(norify__an_event__is_told_and_not_taken)
 	DAT_EVENT event;
 	struct up up;
 
-	up_init(&up);
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	up_open(&up, &side, DAT_UPCALL_NORIFY, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_NORIFY, DAT_EVD_SOFTWARE_FLAG);
 	dt_post_se(up.evd, 5);
 	up_await_returned(&up, 1);
 	ck_assert_int_eq(up.nulls, 1);
@@ -344,9 +316,7 @@ START_TEST(norify__an_event_that_stays__is_told_once)
 	struct dt_side side;
 	struct up up;
 
-	up_init(&up);
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	up_open(&up, &side, DAT_UPCALL_NORIFY, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_NORIFY, DAT_EVD_SOFTWARE_FLAG);
 	dt_post_se(up.evd, 5);
 	up_await_returned(&up, 1);
 	up_assert_no_more(&up);
@@ -365,10 +335,8 @@ START_TEST(norify__a_burst_while_one_stands__is_told_once_more)
 	struct dt_side side;
 	struct up up;
 
-	up_init(&up);
+	up_begin(&up, &side, DAT_UPCALL_NORIFY, DAT_EVD_SOFTWARE_FLAG);
 	up.gate = true;
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	up_open(&up, &side, DAT_UPCALL_NORIFY, DAT_EVD_SOFTWARE_FLAG);
 	dt_post_se(up.evd, 0);
 	up_await_inside(&up, 1);
 	post_many(up.evd, 1, 9);
@@ -389,10 +357,8 @@ START_TEST(norify__enabled_with_events_queued__tells_of_them)
 	struct dt_side side;
 	struct up up;
 
-	up_init(&up);
+	up_begin(&up, &side, DAT_UPCALL_DISABLE, DAT_EVD_SOFTWARE_FLAG);
 	up.act = up_drain;
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	up_open(&up, &side, DAT_UPCALL_DISABLE, DAT_EVD_SOFTWARE_FLAG);
 	post_many(up.evd, 0, 4);
 	up_set(&up, DAT_UPCALL_NORIFY);
 	up_await_noted(&up, 4);
@@ -410,10 +376,8 @@ START_TEST(disable__with_events_queued_behind_an_upcall__none_of_them_is_called)
 	struct dt_side side;
 	struct up up;
 
-	up_init(&up);
+	up_begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
 	up.gate = true;
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	up_open(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
 	post_many(up.evd, 0, 6);
 	up_await_inside(&up, 1);
 	up_set(&up, DAT_UPCALL_DISABLE); /* returns although one runs */
@@ -460,24 +424,15 @@ START_TEST(disable__completions_arrive__stay_queued_and_arm_nothing)
 {
 	DAT_UINT64 arms;
 	struct dt_pair pair;
-	DAT_EVENT event;
 	struct up up;
 
 	up_personality(_i);
 	up_init(&up);
-	dt_pair_open(&pair, DT_SEPARATE);
-	up_open(&up, &pair.b, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_DTO_FLAG);
-	pair.b.recv = up.evd;
-	pair.b.ep = dt_ep(&pair.b, NULL);
-	for (DAT_UINT64 i = 0; i < 8; i++)
-		dt_recv(&pair.b, 0, 64, i);
-	dt_connect_pair(&pair);
+	up_connect(&up, &pair, DAT_UPCALL_SINGLE_INSTANCE, 8);
 	up_set(&up, DAT_UPCALL_DISABLE);
 	arms = up_counters(&up).arms;
-	for (DAT_UINT64 i = 0; i < 4; i++) {
-		dt_send(&pair.a, 0, 8, i);
-		dt_expect_dto(pair.a.request, pair.a.ep, i, DAT_DTO_SUCCESS, &event);
-	}
+	for (DAT_UINT64 i = 0; i < 4; i++)
+		up_send(&pair, i);
 	up_assert_no_more(&up);
 	ck_assert_int_eq(up.entered, 0);
 	/* The notification that was asked for before comes to nobody, and none is asked for. */
@@ -502,12 +457,7 @@ START_TEST(disable_and_enable__over_and_over__loses_nothing)
 
 	up_personality(_i);
 	up_init(&up);
-	dt_pair_open(&pair, DT_SEPARATE);
-	up_open(&up, &pair.b, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_DTO_FLAG);
-	pair.b.recv = up.evd;
-	pair.b.ep = dt_ep(&pair.b, NULL);
-	dt_recv(&pair.b, 0, 64, 0);
-	dt_connect_pair(&pair);
+	up_connect(&up, &pair, DAT_UPCALL_SINGLE_INSTANCE, 1);
 	for (int i = 0; i < ROUNDS; i++) {
 		dt_send(&pair.a, 0, 8, (DAT_UINT64)i);
 		up_set(&up, DAT_UPCALL_DISABLE);
@@ -542,10 +492,8 @@ START_TEST(upcall__its_thread__takes_no_signals_and_cannot_be_cancelled)
 	struct dt_side side;
 	struct up up;
 
-	up_init(&up);
+	up_begin(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
 	up.act = looks_at_its_thread;
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	up_open(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
 	dt_post_se(up.evd, 1);
 	up_await_returned(&up, 1);
 	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
@@ -569,10 +517,8 @@ START_TEST(upcall__its_thread_is_cancelled__goes_on)
 	struct dt_side side;
 	struct up up;
 
-	up_init(&up);
+	up_begin(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
 	up.act = cancels_itself;
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	up_open(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
 	for (int i = 0; i < 5; i++) {
 		dt_post_se(up.evd, (uintptr_t)i);
 		up_await_returned(&up, i + 1);

@@ -201,9 +201,7 @@ START_TEST(many_and_single_by_turns__single_is_single_whenever_it_stands)
 	struct dt_side side;
 	int entered;
 
-	up_init(&up);
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	up_open(&up, &side, DAT_UPCALL_TEARDOWN, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_TEARDOWN, DAT_EVD_SOFTWARE_FLAG);
 	for (int round = 0; round < 40; round++) {
 		DAT_UPCALL_POLICY policy = round % 2 ? DAT_UPCALL_MANY : SI;
 

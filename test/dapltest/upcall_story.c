@@ -132,6 +132,35 @@ up_open(struct up *up, const struct dt_side *side, DAT_UPCALL_POLICY policy, DAT
 	up_open_length(up, side, policy, flags, 64);
 }
 
+void
+up_begin(struct up *up, struct dt_side *side, DAT_UPCALL_POLICY policy, DAT_EVD_FLAGS flags)
+{
+	up_init(up);
+	dt_side_open(side, "soft", DT_SEPARATE);
+	up_open(up, side, policy, flags);
+}
+
+void
+up_connect(struct up *up, struct dt_pair *pair, DAT_UPCALL_POLICY policy, DAT_UINT64 receives)
+{
+	dt_pair_open(pair, DT_SEPARATE);
+	up_open(up, &pair->b, policy, DAT_EVD_DTO_FLAG);
+	pair->b.recv = up->evd;
+	pair->b.ep = dt_ep(&pair->b, NULL);
+	for (DAT_UINT64 i = 0; i < receives; i++)
+		dt_recv(&pair->b, 0, 64, i);
+	dt_connect_pair(pair);
+}
+
+void
+up_send(struct dt_pair *pair, DAT_UINT64 cookie)
+{
+	DAT_EVENT event;
+
+	dt_send(&pair->a, 0, 8, cookie);
+	dt_expect_dto(pair->a.request, pair->a.ep, cookie, DAT_DTO_SUCCESS, &event);
+}
+
 DAT_RETURN
 up_try(const struct up *up, DAT_UPCALL_POLICY policy, DAT_UPCALL_FLAG flag)
 {

@@ -55,6 +55,14 @@ void up_open(struct up *up, const struct dt_side *side, DAT_UPCALL_POLICY policy
 void up_open_length(struct up *up, const struct dt_side *side, DAT_UPCALL_POLICY policy,
 		    DAT_EVD_FLAGS flags, DAT_COUNT length);
 
+/* All of it: clears the record, opens a side, and makes the EVD on it. */
+void up_begin(struct up *up, struct dt_side *side, DAT_UPCALL_POLICY policy, DAT_EVD_FLAGS flags);
+
+/* A connected pair whose side b receives into the EVD, with that many receives posted. */
+void up_connect(struct up *up, struct dt_pair *pair, DAT_UPCALL_POLICY policy, DAT_UINT64 receives);
+/* Sends to it, and takes the sender's completion. */
+void up_send(struct dt_pair *pair, DAT_UINT64 cookie);
+
 /* modify_upcall with the object that is installed. */
 DAT_RETURN up_try(const struct up *up, DAT_UPCALL_POLICY policy, DAT_UPCALL_FLAG flag);
 /* The same for any event, which must work. */

@@ -72,13 +72,7 @@ START_TEST(receives__each_makes_its_upcall)
 	struct up up;
 
 	begin(&up, policy);
-	dt_pair_open(&pair, DT_SEPARATE);
-	up_open(&up, &pair.b, policy, DAT_EVD_DTO_FLAG);
-	pair.b.recv = up.evd;
-	pair.b.ep = dt_ep(&pair.b, NULL);
-	for (DAT_UINT64 i = 0; i < 12; i++)
-		dt_recv(&pair.b, 0, 64, i);
-	dt_connect_pair(&pair);
+	up_connect(&up, &pair, policy, 12);
 	for (DAT_UINT64 i = 0; i < 12; i++)
 		dt_send(&pair.a, 0, 8, i);
 	for (DAT_UINT64 i = 0; i < 12; i++)
@@ -136,13 +130,7 @@ START_TEST(flushed_receives__each_makes_its_upcall)
 	struct up up;
 
 	begin(&up, policy);
-	dt_pair_open(&pair, DT_SEPARATE);
-	up_open(&up, &pair.b, policy, DAT_EVD_DTO_FLAG);
-	pair.b.recv = up.evd;
-	pair.b.ep = dt_ep(&pair.b, NULL);
-	for (DAT_UINT64 i = 0; i < 10; i++)
-		dt_recv(&pair.b, 0, 64, i);
-	dt_connect_pair(&pair);
+	up_connect(&up, &pair, policy, 10);
 	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_ABRUPT_FLAG));
 	dt_expect_disconnected(&pair.b);
 	await_end(&up, 10);

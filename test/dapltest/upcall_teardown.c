@@ -34,14 +34,6 @@ frees(void *arg)
 	return NULL;
 }
 
-static void
-begin(struct up *up, struct dt_side *side, DAT_UPCALL_POLICY policy, DAT_EVD_FLAGS flags)
-{
-	up_init(up);
-	dt_side_open(side, "soft", DT_SEPARATE);
-	up_open(up, side, policy, flags);
-}
-
 /* How many upcalls can stand under a policy. */
 static int
 standing(DAT_UPCALL_POLICY policy)
@@ -65,7 +57,7 @@ START_TEST(teardown__nothing_runs__returns_at_once)
 	struct dt_side side;
 	struct up up;
 
-	begin(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
 	up_set(&up, DAT_UPCALL_TEARDOWN);
 	up_set(&up, DAT_UPCALL_TEARDOWN);
 	up_assert_policy(&up, DAT_UPCALL_TEARDOWN);
@@ -83,7 +75,7 @@ START_TEST(teardown__upcalls_stand__returns_after_the_last)
 	struct up up;
 
 	up_personality(_i / UP_ENABLING);
-	begin(&up, &side, policy, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
+	up_begin(&up, &side, policy, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
 	let_stand(&up, policy);
 	t.up = &up;
 	thread = up_thread(tears_down, &t);
@@ -108,7 +100,7 @@ START_TEST(teardown__events_queued__none_of_them_is_called_during_or_after)
 	pthread_t thread;
 	struct up up;
 
-	begin(&up, &side, DAT_UPCALL_MANY, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_MANY, DAT_EVD_SOFTWARE_FLAG);
 	let_stand(&up, DAT_UPCALL_MANY);
 	for (uintptr_t i = 4; i < 10; i++)
 		dt_post_se(up.evd, i);
@@ -157,7 +149,7 @@ START_TEST(teardown__against_a_poster__after_it_none_runs_and_none_starts)
 	struct up up;
 	int entered;
 
-	begin(&up, &side, policy, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, policy, DAT_EVD_SOFTWARE_FLAG);
 	posting.up = &up;
 	thread = up_thread(posts, &posting);
 	for (int round = 0; round < 60; round++) {
@@ -191,7 +183,7 @@ START_TEST(teardown__by_three_threads__all_return_after_the_upcalls)
 	struct up up;
 
 	memset(t, 0, sizeof t);
-	begin(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
 	let_stand(&up, up_policies[_i]);
 	for (int i = 0; i < 3; i++) {
 		t[i].up = &up;
@@ -217,7 +209,7 @@ START_TEST(teardown__then_enabled_again__upcalls_come_again)
 	struct dt_side side;
 	struct up up;
 
-	begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
 	dt_post_se(up.evd, 0);
 	up_await_returned(&up, 1);
 	up_set(&up, DAT_UPCALL_TEARDOWN);
@@ -236,7 +228,7 @@ START_TEST(teardown__enabled_while_it_waits__answers_and_changes_nothing)
 	DAT_EVENT event;
 	struct up up;
 
-	begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
 	let_stand(&up, DAT_UPCALL_SINGLE_INSTANCE);
 	t.up = &up;
 	thread = up_thread(tears_down, &t);
@@ -263,7 +255,7 @@ START_TEST(teardown__of_one_evd__does_not_wait_for_upcalls_of_another)
 	struct dt_side side;
 	struct up up, other;
 
-	begin(&up, &side, DAT_UPCALL_MANY, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_MANY, DAT_EVD_SOFTWARE_FLAG);
 	up_init(&other);
 	up_open(&other, &side, DAT_UPCALL_MANY, DAT_EVD_SOFTWARE_FLAG);
 	other.gate = true;
@@ -298,7 +290,7 @@ START_TEST(teardown_inside__of_its_own_evd__returns_and_no_other_starts)
 	struct up up;
 
 	torn = 0;
-	begin(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
 	up.act = tears_its_own;
 	for (uintptr_t i = 0; i < 3; i++)
 		dt_post_se(up.evd, i);
@@ -336,7 +328,7 @@ START_TEST(teardown_inside__others_stand__returns_after_them)
 
 	torn = 0;
 	others_may_go = false;
-	begin(&up, &side, DAT_UPCALL_MANY, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_MANY, DAT_EVD_SOFTWARE_FLAG);
 	up.act = first_tears_down;
 	for (uintptr_t i = 0; i < 4; i++)
 		dt_post_se(up.evd, i);
@@ -364,7 +356,7 @@ START_TEST(teardown_inside__four_at_once__none_waits_for_ever)
 	struct up up;
 
 	torn = 0;
-	begin(&up, &side, DAT_UPCALL_MANY, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_MANY, DAT_EVD_SOFTWARE_FLAG);
 	up.act = all_tear_down;
 	for (uintptr_t i = 0; i < 4; i++)
 		dt_post_se(up.evd, i);
@@ -393,7 +385,7 @@ START_TEST(teardown_inside__of_another_evd__waits_for_its_upcalls)
 	struct up up, other;
 
 	torn = 0;
-	begin(&up, &side, DAT_UPCALL_MANY, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_MANY, DAT_EVD_SOFTWARE_FLAG);
 	up_init(&other);
 	up_open(&other, &side, DAT_UPCALL_MANY, DAT_EVD_SOFTWARE_FLAG);
 	other.gate = true;
@@ -419,7 +411,7 @@ START_TEST(teardown_inside__of_another_evd_of_the_same_thread__that_is_due__retu
 	struct up up, other;
 
 	torn = 0;
-	begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
 	up_init(&other);
 	up_open(&other, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
 	up.gate = true;
@@ -449,7 +441,7 @@ START_TEST(free__upcalls_stand__returns_after_the_last)
 	struct up up;
 
 	up_personality(_i / UP_ENABLING);
-	begin(&up, &side, policy, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
+	up_begin(&up, &side, policy, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
 	let_stand(&up, policy);
 	t.up = &up;
 	thread = up_thread(frees, &t);
@@ -475,7 +467,7 @@ START_TEST(free__events_queued__none_of_them_is_called)
 	pthread_t thread;
 	struct up up;
 
-	begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
 	let_stand(&up, DAT_UPCALL_SINGLE_INSTANCE);
 	for (uintptr_t i = 1; i < 9; i++)
 		dt_post_se(up.evd, i);
@@ -512,7 +504,7 @@ START_TEST(free_inside__of_its_own_evd__the_handle_is_bad_at_once)
 	struct up up;
 
 	up_personality(_i / UP_ENABLING);
-	begin(&up, &side, up_policies[_i % UP_ENABLING], DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
+	up_begin(&up, &side, up_policies[_i % UP_ENABLING], DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
 	up.gate = true;
 	up.act = frees_its_own;
 	dt_post_se(up.evd, 1);
@@ -543,7 +535,7 @@ START_TEST(free_inside__others_stand__they_end_and_it_goes_with_the_last)
 	struct up up;
 
 	torn = 0;
-	begin(&up, &side, DAT_UPCALL_MANY, DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, DAT_UPCALL_MANY, DAT_EVD_SOFTWARE_FLAG);
 	up.gate = true;
 	up.act = one_frees;
 	for (uintptr_t i = 0; i < 4; i++)
@@ -563,7 +555,7 @@ START_TEST(free_inside__while_a_thread_tears_down__both_return)
 	pthread_t thread;
 	struct up up;
 
-	begin(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
 	let_stand(&up, DAT_UPCALL_SINGLE_INSTANCE);
 	up.act = frees_its_own;
 	t.up = &up;
@@ -597,7 +589,7 @@ START_TEST(free__by_four_threads__one_frees_the_others_are_told)
 	struct up up;
 
 	memset(t, 0, sizeof t);
-	begin(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
 	dt_post_se(up.evd, 1);
 	for (int i = 0; i < 4; i++) {
 		t[i].up = &up;
@@ -623,7 +615,7 @@ START_TEST(close__abruptly_while_upcalls_stand__returns_after_them)
 	struct up up;
 	struct tearing t = { 0 };
 
-	begin(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
+	up_begin(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
 	let_stand(&up, up_policies[_i]);
 	t.up = &up;
 	thread = up_thread(tears_down, &t);
