@@ -7,12 +7,16 @@ main(int argc, char **argv)
 {
 	static const runner_suite_fn suites[] = {
 		upcall_create_suite,
+		upcall_function_suite,
 		upcall_policy_suite,
 		upcall_many_suite,
 		upcall_teardown_suite,
+		upcall_free_suite,
 		upcall_change_suite,
+		upcall_object_suite,
 		upcall_inside_suite,
 		upcall_inside_evd_suite,
+		upcall_inside_cno_suite,
 		upcall_inside_ep_suite,
 		upcall_inside_ia_suite,
 		upcall_stream_suite,

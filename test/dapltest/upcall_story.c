@@ -208,6 +208,46 @@ up_await_noted(const struct up *up, int n)
 	dt_await_count(&up->noted, n);
 }
 
+/* ---- ends ---- */
+
+int
+up_standing(DAT_UPCALL_POLICY policy)
+{
+	return policy == DAT_UPCALL_MANY ? 4 : 1;
+}
+
+void
+up_let_stand(struct up *up, DAT_UPCALL_POLICY policy)
+{
+	up->gate = true;
+	for (int i = 0; i < up_standing(policy); i++) {
+		dt_post_se(up->evd, (uintptr_t)i);
+		up_await_inside(up, i + 1);
+	}
+}
+
+void *
+up_tears_down(void *arg)
+{
+	struct up_ending *ending = arg;
+
+	ending->ret = up_try(ending->up, DAT_UPCALL_TEARDOWN, DAT_UPCALL_INVOC_ANY);
+	ending->inside = ending->up->inside;
+	ending->returned = true;
+	return NULL;
+}
+
+void *
+up_frees(void *arg)
+{
+	struct up_ending *ending = arg;
+
+	ending->ret = dat_evd_free(ending->up->evd);
+	ending->inside = ending->up->inside;
+	ending->returned = true;
+	return NULL;
+}
+
 /* Waiting is refused while upcalls are enabled, and only then. */
 void
 up_await_off(struct up *up)

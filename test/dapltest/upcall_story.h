@@ -74,8 +74,10 @@ void up_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more);
 void up_drain(struct up *up, const DAT_EVENT *event);
 /* For acts: notes an event that was dequeued. */
 void up_note_taken(struct up *up, const DAT_EVENT *event);
-/* For acts: under NORIFY takes the event that the upcall was told of, so that the queue is as with
- * the other policies. */
+/*
+ * For acts: under NORIFY takes the event that the upcall was told of, so that the queue is as with
+ * the other policies.
+ */
 void up_take_told(struct up *up, const DAT_EVENT *event);
 
 void up_await_inside(const struct up *up, int n);
@@ -85,7 +87,22 @@ void up_await_noted(const struct up *up, int n);
 /* No upcall starts for some time. */
 void up_assert_no_more(const struct up *up);
 
-/* Until another thread's DISABLE, TEARDOWN or free has begun.  May take an event, which is noted.
+/* How many upcalls can stand at once under a policy, and that many in front of a closed gate. */
+int up_standing(DAT_UPCALL_POLICY policy);
+void up_let_stand(struct up *up, DAT_UPCALL_POLICY policy);
+
+/* Bodies of a thread that ends the upcalls of an EVD, by TEARDOWN or by free. */
+struct up_ending {
+	struct up *up;
+	DAT_RETURN ret;
+	int inside; /* upcalls that ran when it returned */
+	_Atomic(bool) returned;
+};
+void *up_tears_down(void *ending);
+void *up_frees(void *ending);
+
+/*
+ * Until another thread's DISABLE, TEARDOWN or free has begun.  May take an event, which is noted.
  */
 void up_await_off(struct up *up);
 void up_await_gone(struct up *up);

@@ -5,12 +5,16 @@
 #include <check.h>
 
 Suite *upcall_create_suite(void);
+Suite *upcall_function_suite(void);
 Suite *upcall_policy_suite(void);
 Suite *upcall_many_suite(void);
 Suite *upcall_teardown_suite(void);
+Suite *upcall_free_suite(void);
 Suite *upcall_change_suite(void);
+Suite *upcall_object_suite(void);
 Suite *upcall_inside_suite(void);
 Suite *upcall_inside_evd_suite(void);
+Suite *upcall_inside_cno_suite(void);
 Suite *upcall_inside_ep_suite(void);
 Suite *upcall_inside_ia_suite(void);
 Suite *upcall_stream_suite(void);

@@ -1,55 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* TEARDOWN, and free as one: when they return, and what comes after */
-#include <stdlib.h>
+/* TEARDOWN: when it returns, and what comes after */
+#include <sched.h>
 
 #include "upcall_story.h"
 #include "upcall_suites.h"
-
-struct tearing {
-	struct up *up;
-	DAT_RETURN ret;
-	int inside; /* upcalls that ran when it returned */
-	_Atomic(bool) returned;
-};
-
-static void *
-tears_down(void *arg)
-{
-	struct tearing *t = arg;
-
-	t->ret = up_try(t->up, DAT_UPCALL_TEARDOWN, DAT_UPCALL_INVOC_ANY);
-	t->inside = t->up->inside;
-	t->returned = true;
-	return NULL;
-}
-
-static void *
-frees(void *arg)
-{
-	struct tearing *t = arg;
-
-	t->ret = dat_evd_free(t->up->evd);
-	t->inside = t->up->inside;
-	t->returned = true;
-	return NULL;
-}
-
-/* How many upcalls can stand under a policy. */
-static int
-standing(DAT_UPCALL_POLICY policy)
-{
-	return policy == DAT_UPCALL_MANY ? 4 : 1;
-}
-
-static void
-let_stand(struct up *up, DAT_UPCALL_POLICY policy)
-{
-	up->gate = true;
-	for (int i = 0; i < standing(policy); i++) {
-		dt_post_se(up->evd, (uintptr_t)i);
-		up_await_inside(up, i + 1);
-	}
-}
 
 /* clause: c.14.12 */
 START_TEST(teardown__nothing_runs__returns_at_once)
@@ -69,16 +23,16 @@ END_TEST
 START_TEST(teardown__upcalls_stand__returns_after_the_last)
 {
 	DAT_UPCALL_POLICY policy = up_policies[_i % UP_ENABLING];
-	struct tearing t = { 0 };
+	struct up_ending t = { 0 };
 	struct dt_side side;
 	pthread_t thread;
 	struct up up;
 
 	up_personality(_i / UP_ENABLING);
 	up_begin(&up, &side, policy, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
-	let_stand(&up, policy);
+	up_let_stand(&up, policy);
 	t.up = &up;
-	thread = up_thread(tears_down, &t);
+	thread = up_thread(up_tears_down, &t);
 	up_await_off(&up);
 	dt_nap_ms(4);
 	ck_assert(!t.returned);
@@ -86,7 +40,7 @@ START_TEST(teardown__upcalls_stand__returns_after_the_last)
 	up_join(thread);
 	dt_ok(t.ret);
 	ck_assert_int_eq(t.inside, 0);
-	ck_assert_int_eq(up.returned, standing(policy));
+	ck_assert_int_eq(up.returned, up_standing(policy));
 	up_assert_no_more(&up);
 	dt_side_close(&side);
 }
@@ -95,17 +49,17 @@ END_TEST
 /* clause: c.14.12, c.14.10 */
 START_TEST(teardown__events_queued__none_of_them_is_called_during_or_after)
 {
-	struct tearing t = { 0 };
+	struct up_ending t = { 0 };
 	struct dt_side side;
 	pthread_t thread;
 	struct up up;
 
 	up_begin(&up, &side, DAT_UPCALL_MANY, DAT_EVD_SOFTWARE_FLAG);
-	let_stand(&up, DAT_UPCALL_MANY);
+	up_let_stand(&up, DAT_UPCALL_MANY);
 	for (uintptr_t i = 4; i < 10; i++)
 		dt_post_se(up.evd, i);
 	t.up = &up;
-	thread = up_thread(tears_down, &t);
+	thread = up_thread(up_tears_down, &t);
 	up_await_off(&up);
 	dt_nap_ms(4);
 	up.gate = false;
@@ -177,17 +131,17 @@ END_TEST
 /* clause: c.14.12 */
 START_TEST(teardown__by_three_threads__all_return_after_the_upcalls)
 {
-	struct tearing t[3];
+	struct up_ending t[3];
 	pthread_t threads[3];
 	struct dt_side side;
 	struct up up;
 
 	memset(t, 0, sizeof t);
 	up_begin(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
-	let_stand(&up, up_policies[_i]);
+	up_let_stand(&up, up_policies[_i]);
 	for (int i = 0; i < 3; i++) {
 		t[i].up = &up;
-		threads[i] = up_thread(tears_down, &t[i]);
+		threads[i] = up_thread(up_tears_down, &t[i]);
 	}
 	up_await_off(&up);
 	dt_nap_ms(4);
@@ -222,16 +176,16 @@ END_TEST
 /* clause: c.14.12 */
 START_TEST(teardown__enabled_while_it_waits__answers_and_changes_nothing)
 {
-	struct tearing t = { 0 };
+	struct up_ending t = { 0 };
 	struct dt_side side;
 	pthread_t thread;
 	DAT_EVENT event;
 	struct up up;
 
 	up_begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
-	let_stand(&up, DAT_UPCALL_SINGLE_INSTANCE);
+	up_let_stand(&up, DAT_UPCALL_SINGLE_INSTANCE);
 	t.up = &up;
-	thread = up_thread(tears_down, &t);
+	thread = up_thread(up_tears_down, &t);
 	up_await_off(&up);
 	dt_ok(up_try(&up, up_policies[_i], DAT_UPCALL_INVOC_NEW));
 	dt_post_se(up.evd, 9);
@@ -428,208 +382,6 @@ START_TEST(teardown_inside__of_another_evd_of_the_same_thread__that_is_due__retu
 }
 END_TEST
 
-/* ---- free ---- */
-
-/* clause: c.14.26 */
-START_TEST(free__upcalls_stand__returns_after_the_last)
-{
-	DAT_UPCALL_POLICY policy = up_policies[_i % UP_ENABLING];
-	struct tearing t = { 0 };
-	struct dt_side side;
-	pthread_t thread;
-	DAT_EVENT event;
-	struct up up;
-
-	up_personality(_i / UP_ENABLING);
-	up_begin(&up, &side, policy, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
-	let_stand(&up, policy);
-	t.up = &up;
-	thread = up_thread(frees, &t);
-	up_await_gone(&up);
-	dt_nap_ms(4);
-	ck_assert(!t.returned);
-	dt_assert_type(dat_evd_dequeue(up.evd, &event), DAT_INVALID_HANDLE);
-	dt_assert_type(up_try(&up, policy, DAT_UPCALL_INVOC_ANY), DAT_INVALID_HANDLE);
-	up.gate = false;
-	up_join(thread);
-	dt_ok(t.ret);
-	ck_assert_int_eq(t.inside, 0);
-	ck_assert_int_eq(up.entered, standing(policy));
-	dt_side_close(&side);
-}
-END_TEST
-
-/* clause: c.14.26, c.12.2 */
-START_TEST(free__events_queued__none_of_them_is_called)
-{
-	struct tearing t = { 0 };
-	struct dt_side side;
-	pthread_t thread;
-	struct up up;
-
-	up_begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
-	let_stand(&up, DAT_UPCALL_SINGLE_INSTANCE);
-	for (uintptr_t i = 1; i < 9; i++)
-		dt_post_se(up.evd, i);
-	t.up = &up;
-	thread = up_thread(frees, &t);
-	up_await_gone(&up);
-	dt_nap_ms(4);
-	up.gate = false;
-	up_join(thread);
-	ck_assert_int_eq(up.entered, 1);
-	up_assert_no_more(&up);
-	dt_side_close(&side);
-}
-END_TEST
-
-static void
-frees_its_own(struct up *up, const DAT_EVENT *event)
-{
-	DAT_EVENT next;
-
-	(void)event;
-	dt_ok(dat_evd_free(up->evd));
-	dt_assert_type(dat_evd_free(up->evd), DAT_INVALID_HANDLE);
-	dt_assert_type(dat_evd_dequeue(up->evd, &next), DAT_INVALID_HANDLE);
-	dt_assert_type(up_try(up, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_ANY),
-		       DAT_INVALID_HANDLE);
-	dt_assert_type(up_try(up, DAT_UPCALL_TEARDOWN, DAT_UPCALL_INVOC_ANY), DAT_INVALID_HANDLE);
-}
-
-/* clause: c.14.25 */
-START_TEST(free_inside__of_its_own_evd__the_handle_is_bad_at_once)
-{
-	struct dt_side side;
-	struct up up;
-
-	up_personality(_i / UP_ENABLING);
-	up_begin(&up, &side, up_policies[_i % UP_ENABLING], DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
-	up.gate = true;
-	up.act = frees_its_own;
-	dt_post_se(up.evd, 1);
-	up_await_inside(&up, 1);
-	up.gate = false;
-	up_await_returned(&up, 1);
-	up_assert_no_more(&up);
-	dt_side_close(&side);
-}
-END_TEST
-
-static void
-one_frees(struct up *up, const DAT_EVENT *event)
-{
-	if (up_value(event) == 2) {
-		dt_ok(dat_evd_free(up->evd));
-		torn++;
-		return;
-	}
-	dt_await_count(&torn, 1);
-	dt_assert_type(up_try(up, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_ANY), DAT_INVALID_HANDLE);
-}
-
-/* clause: c.14.25 */
-START_TEST(free_inside__others_stand__they_end_and_it_goes_with_the_last)
-{
-	struct dt_side side;
-	struct up up;
-
-	torn = 0;
-	up_begin(&up, &side, DAT_UPCALL_MANY, DAT_EVD_SOFTWARE_FLAG);
-	up.gate = true;
-	up.act = one_frees;
-	for (uintptr_t i = 0; i < 4; i++)
-		dt_post_se(up.evd, i);
-	up_await_inside(&up, 4);
-	up.gate = false;
-	up_await_returned(&up, 4);
-	dt_side_close(&side);
-}
-END_TEST
-
-/* clause: c.14.25, c.14.12 */
-START_TEST(free_inside__while_a_thread_tears_down__both_return)
-{
-	struct tearing t = { 0 };
-	struct dt_side side;
-	pthread_t thread;
-	struct up up;
-
-	up_begin(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
-	let_stand(&up, DAT_UPCALL_SINGLE_INSTANCE);
-	up.act = frees_its_own;
-	t.up = &up;
-	thread = up_thread(tears_down, &t);
-	up_await_off(&up);
-	dt_nap_ms(4);
-	up.gate = false;
-	up_join(thread);
-	dt_ok(t.ret);
-	ck_assert_int_eq(t.inside, 0);
-	dt_side_close(&side);
-}
-END_TEST
-
-static void *
-frees_too(void *arg)
-{
-	struct tearing *t = arg;
-
-	t->ret = dat_evd_free(t->up->evd);
-	return NULL;
-}
-
-/* clause: c.14.25, c.14.26 */
-START_TEST(free__by_four_threads__one_frees_the_others_are_told)
-{
-	struct tearing t[4];
-	pthread_t threads[4];
-	struct dt_side side;
-	int freed = 0;
-	struct up up;
-
-	memset(t, 0, sizeof t);
-	up_begin(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
-	dt_post_se(up.evd, 1);
-	for (int i = 0; i < 4; i++) {
-		t[i].up = &up;
-		threads[i] = up_thread(frees_too, &t[i]);
-	}
-	for (int i = 0; i < 4; i++) {
-		up_join(threads[i]);
-		if (t[i].ret == DAT_SUCCESS)
-			freed++;
-		else
-			dt_assert_type(t[i].ret, DAT_INVALID_HANDLE);
-	}
-	ck_assert_int_eq(freed, 1);
-	dt_side_close(&side);
-}
-END_TEST
-
-/* clause: c.14.26, e.9.1 */
-START_TEST(close__abruptly_while_upcalls_stand__returns_after_them)
-{
-	struct dt_side side;
-	pthread_t thread;
-	struct up up;
-	struct tearing t = { 0 };
-
-	up_begin(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
-	let_stand(&up, up_policies[_i]);
-	t.up = &up;
-	thread = up_thread(tears_down, &t);
-	up_await_off(&up);
-	dt_nap_ms(4);
-	up.gate = false;
-	dt_ok(dat_ia_close(side.ia, DAT_CLOSE_ABRUPT_FLAG));
-	ck_assert_int_eq(up.inside, 0);
-	ck_assert_int_eq(up.returned, standing(up_policies[_i]));
-	up_join(thread);
-	free(side.buffer);
-}
-END_TEST
-
 Suite *
 upcall_teardown_suite(void)
 {
@@ -656,18 +408,5 @@ upcall_teardown_suite(void)
 	tcase_add_test(tc, teardown_inside__of_another_evd__waits_for_its_upcalls);
 	tcase_add_test(tc,
 		       teardown_inside__of_another_evd_of_the_same_thread__that_is_due__returns);
-	tc = dt_tcase(s, "free");
-	tcase_add_loop_test(tc, free__upcalls_stand__returns_after_the_last, 0,
-			    UP_ENABLING * UP_PERSONALITIES);
-	tcase_add_test(tc, free__events_queued__none_of_them_is_called);
-	tcase_add_loop_test(tc, free_inside__of_its_own_evd__the_handle_is_bad_at_once, 0,
-			    UP_ENABLING * UP_PERSONALITIES);
-	tcase_add_test(tc, free_inside__others_stand__they_end_and_it_goes_with_the_last);
-	tcase_add_loop_test(tc, free_inside__while_a_thread_tears_down__both_return, 0,
-			    UP_ENABLING);
-	tcase_add_loop_test(tc, free__by_four_threads__one_frees_the_others_are_told, 0,
-			    UP_POLICIES);
-	tcase_add_loop_test(tc, close__abruptly_while_upcalls_stand__returns_after_them, 0,
-			    UP_ENABLING);
 	return s;
 }
