@@ -187,16 +187,24 @@ int soft_id_hold(struct soft_id *id);
 int soft_id_attach(struct soft_id *id);
 void soft_id_join(struct soft_id *child);
 
-/* cm_conn.c; the lock is held */
+/* cm_message.c; the lock is held */
 void soft_cm_deliver(const struct soft_cm_message *message);
+
+/* To the id's peer; if it cannot be told, the loss of the link tells everybody. */
+void soft_cm_dispatch(const struct soft_id *id, const struct soft_cm_message *message);
 void soft_cm_send(struct soft_id *id, enum soft_cm_type type, uint16_t reason, const void *data,
     uint8_t data_length);
 
-/* A link to another process is no more: the peers there are gone. */
-void soft_cm_peer_lost(unsigned int slot, bool called);
+/* An RTU came, or what says as much. */
+void soft_cm_ready(struct soft_id *id);
 
 /* A request whose id the consumer never saw. */
 void soft_cm_refuse(struct soft_id *child);
+
+/* A link to another process is no more: the peers there are gone.  Takes the lock. */
+void soft_cm_peer_lost(unsigned int slot, bool called);
+
+/* cm_conn.c; the lock is held */
 
 /* Tells the other side that the id goes, if there is one to be told. */
 void soft_cm_abandon(struct soft_id *id);

@@ -1,268 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Connections: the calls that ask for one, answer, and end it */
 #include "cm.h"
 #include "inquiry.h"
-#include "peer.h"
 #include "slot.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define BACKLOG_MAX 1024
-
-/*
- * To an id of another process, on the link of whoever made the request.  If there is none,
- * or it takes no more, the loss of the link tells everybody.
- */
-static int
-dispatch(unsigned int slot, bool called, const struct soft_cm_message *message)
-{
-	struct soft_link *link;
-	int r;
-
-	if (slot == soft_slot_number()) {
-		soft_cm_deliver(message);
-		return 0;
-	}
-	link = called ? soft_peer_incoming(slot) : soft_peer_outgoing(slot);
-	if (!link)
-		return -EPIPE;
-	r = soft_link_send_cm(link, message);
-	if (r)
-		soft_link_kill(link);
-	soft_link_put(link);
-	return r;
-}
-
-/* Answers a message for which there is no id. */
-static void
-send_bare(const struct soft_cm_message *to, enum soft_cm_type type, uint16_t reason)
-{
-	struct soft_cm_message message = {
-		.type = type,
-		.from_slot = soft_slot_number(),
-		.from = to->to,
-		.to = to->from,
-		.reason = reason,
-	};
-
-	(void)dispatch(to->from_slot, to->called, &message);
-}
-
-void
-soft_cm_send(struct soft_id *id, enum soft_cm_type type, uint16_t reason, const void *data,
-    uint8_t data_length)
-{
-	struct soft_cm_message message = {
-		.type = type,
-		.from_slot = soft_slot_number(),
-		.from = id->number,
-		.to = id->peer_number,
-		.reason = reason,
-		.data_length = data_length,
-	};
-
-	if (data_length)
-		memcpy(message.data, data, data_length);
-	(void)dispatch(id->peer_slot, id->called, &message);
-}
-
-static void
-fill_event(struct soft_event *event, const struct soft_cm_message *message, uint8_t padded)
-{
-	struct rdma_conn_param *conn = &event->public.param.conn;
-
-	memcpy(event->data, message->data, sizeof event->data);
-	*conn = (struct rdma_conn_param){
-		.private_data = event->data,
-		.private_data_len = padded,
-		/* What the peer starts, we answer, and the other way round. */
-		.responder_resources = message->initiator_depth,
-		.initiator_depth = message->responder_resources,
-		.flow_control = message->flow_control,
-		.retry_count = message->retry_count,
-		.rnr_retry_count = message->rnr_retry_count,
-		.srq = message->srq,
-		.qp_num = message->qpn,
-	};
-}
-
-/* What the peer offers and wants; the queue pair is set up from it. */
-static void
-learn_peer(struct soft_id *id, const struct soft_cm_message *message)
-{
-	id->peer_slot = message->from_slot;
-	id->peer_number = message->from;
-	id->peer_qpn = message->qpn;
-	id->peer_psn = message->psn;
-	id->peer_srq = message->srq;
-	id->responder_resources = message->initiator_depth;
-	id->initiator_depth = message->responder_resources;
-	id->rnr_retry_count = message->rnr_retry_count;
-}
-
-static void
-deliver_request(const struct soft_cm_message *message)
-{
-	struct soft_id *listener, *child = NULL;
-	struct soft_event *event = NULL;
-	uint16_t reason = SOFT_CM_REJ_NO_SERVICE;
-
-	listener = soft_service_find(message->port_space, message->port,
-	    (const struct sockaddr *)&message->target);
-	if (!listener)
-		goto reject;
-	reason = SOFT_CM_REJ_CONSUMER;
-	if (listener->waiting >= listener->backlog)
-		goto reject;
-	event = soft_event_new();
-	child = soft_id_new(listener->public.channel, listener->public.context, listener->public.ps);
-	if (!event || !child)
-		goto reject;
-	soft_id_join(child);
-	child->state = SOFT_ID_REQUESTED;
-	child->called = true;
-	child->public.route.addr.src_storage = message->target;
-	child->public.route.addr.dst_storage = message->source;
-	soft_address_set_port(&child->public.route.addr.src_addr, message->port);
-	learn_peer(child, message);
-	child->retry_count = message->retry_count;
-	fill_event(event, message,
-	    listener->public.ps == RDMA_PS_IB ? SOFT_CM_REQ_DATA_IB : SOFT_CM_REQ_DATA);
-	event->child = child;
-	listener->waiting++;
-	soft_event_post(listener, event, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
-	soft_cm_send(child, SOFT_CM_MRA, 0, NULL, 0);
-	return;
-
-reject:
-	free(event);
-	if (child)
-		soft_id_free(child);
-	send_bare(message, SOFT_CM_REJ, reason);
-}
-
-void
-soft_cm_refuse(struct soft_id *child)
-{
-	soft_cm_abandon(child);
-	soft_event_drop(child);
-	soft_cm_device_put(); /* not the last: the listener has one */
-	soft_id_free(child);
-}
-
-static void
-deliver_reply(struct soft_id *id, const struct soft_cm_message *message)
-{
-	if (id->state != SOFT_ID_REQUESTING)
-		return;
-	learn_peer(id, message);
-	id->state = SOFT_ID_ACCEPTED;
-	fill_event(&id->answer, message, SOFT_CM_REP_DATA);
-	soft_event_post(id, &id->answer, RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
-}
-
-static void
-deliver_ready(struct soft_id *id)
-{
-	if (id->state != SOFT_ID_ANSWERED)
-		return;
-	id->state = SOFT_ID_CONNECTED;
-	soft_event_post(id, &id->answer, RDMA_CM_EVENT_ESTABLISHED, 0);
-}
-
-static void
-deliver_rejection(struct soft_id *id, const struct soft_cm_message *message)
-{
-	if (id->state != SOFT_ID_REQUESTING && id->state != SOFT_ID_ANSWERED &&
-	    id->state != SOFT_ID_REQUESTED)
-		return;
-	id->state = SOFT_ID_DISCONNECTED;
-	fill_event(&id->answer, message, SOFT_CM_REJ_DATA);
-	soft_event_post(id, &id->answer, RDMA_CM_EVENT_REJECTED, message->reason);
-}
-
-static void
-say_goodbye(struct soft_id *id)
-{
-	id->state = SOFT_ID_DISCONNECTED;
-	soft_event_post(id, &id->goodbye, RDMA_CM_EVENT_DISCONNECTED, 0);
-}
-
-/* The state decides that exactly one DISCONNECTED is told, however often we learn of it. */
-static void
-deliver_disconnect(struct soft_id *id)
-{
-	bool told = id->state == SOFT_ID_DISCONNECTED;
-
-	if (id->state < SOFT_ID_ANSWERED)
-		return;
-	if (!told)
-		say_goodbye(id);
-	soft_cm_send(id, SOFT_CM_DREP, 0, NULL, 0);
-}
-
-/* Whoever does not know yet that an id has gone learns it when it talks to it. */
-static void
-deliver_to_nobody(const struct soft_cm_message *message)
-{
-	switch (message->type) {
-	case SOFT_CM_MRA:
-	case SOFT_CM_REP:
-		send_bare(message, SOFT_CM_REJ, SOFT_CM_REJ_TIMEOUT);
-		break;
-	case SOFT_CM_RTU:
-		send_bare(message, SOFT_CM_DREQ, 0);
-		break;
-	case SOFT_CM_DREQ:
-		send_bare(message, SOFT_CM_DREP, 0);
-		break;
-	default:
-		break;
-	}
-}
-
-void
-soft_cm_deliver(const struct soft_cm_message *message)
-{
-	struct soft_id *id;
-
-	if (message->type == SOFT_CM_REQ) {
-		deliver_request(message);
-		return;
-	}
-	id = soft_id_find(message->to);
-	if (!id) {
-		deliver_to_nobody(message);
-		return;
-	}
-	if ((id->peer_number && message->from && id->peer_number != message->from) ||
-	    id->peer_slot != message->from_slot)
-		return;
-	switch (message->type) {
-	case SOFT_CM_MRA:
-		if (id->state == SOFT_ID_REQUESTING)
-			id->peer_number = message->from;
-		break;
-	case SOFT_CM_REP:
-		deliver_reply(id, message);
-		break;
-	case SOFT_CM_RTU:
-		deliver_ready(id);
-		break;
-	case SOFT_CM_REJ:
-		deliver_rejection(id, message);
-		break;
-	case SOFT_CM_DREQ:
-		deliver_disconnect(id);
-		break;
-	case SOFT_CM_DREP:
-		if (id->state == SOFT_ID_DISCONNECTING)
-			say_goodbye(id);
-		break;
-	default:
-		break;
-	}
-}
 
 void
 soft_cm_abandon(struct soft_id *id)
@@ -346,78 +90,6 @@ check_param(const struct rdma_conn_param *param, uint8_t data_max)
 	return 0;
 }
 
-/* Nobody listens there: the rejection comes from ourselves. */
-static void
-reject_here(struct soft_id *id)
-{
-	const struct soft_cm_message message = {
-		.type = SOFT_CM_REJ,
-		.from_slot = id->peer_slot,
-		.to = id->number,
-		.reason = SOFT_CM_REJ_NO_SERVICE,
-	};
-
-	deliver_rejection(id, &message);
-}
-
-void
-soft_cm_located(const struct soft_cm_message *request, unsigned int slot)
-{
-	struct soft_id *id = soft_id_find(request->from);
-
-	if (!id || id->state != SOFT_ID_REQUESTING)
-		return; /* it gave up */
-	if (!slot || slot == soft_slot_number() || dispatch(slot, false, request)) {
-		reject_here(id);
-		return;
-	}
-	id->peer_slot = slot;
-}
-
-static void
-peer_lost(struct soft_id *id)
-{
-	switch (id->state) {
-	case SOFT_ID_REQUESTING:
-	case SOFT_ID_REQUESTED:
-	case SOFT_ID_ANSWERED:
-		id->state = SOFT_ID_DISCONNECTED;
-		soft_event_post(id, &id->answer, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
-		break;
-	case SOFT_ID_ACCEPTED:
-	case SOFT_ID_CONNECTED:
-	case SOFT_ID_DISCONNECTING:
-		say_goodbye(id);
-		break;
-	default:
-		break;
-	}
-}
-
-struct lost {
-	unsigned int slot;
-	bool called;
-};
-
-static void
-lost_if_there(struct soft_id *id, void *arg)
-{
-	const struct lost *lost = arg;
-
-	if (id->peer_slot == lost->slot && id->called == lost->called)
-		peer_lost(id);
-}
-
-void
-soft_cm_peer_lost(unsigned int slot, bool called)
-{
-	struct lost lost = { slot, called };
-
-	pthread_mutex_lock(&soft_cm_lock);
-	soft_id_each(lost_if_there, &lost);
-	pthread_mutex_unlock(&soft_cm_lock);
-}
-
 int
 rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param)
 {
@@ -453,7 +125,7 @@ rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param)
 		if (soft_service_here(message.port_space, message.port))
 			soft_cm_deliver(&message);
 		else if (soft_inquire(&message))
-			reject_here(id);
+			soft_cm_located(&message, 0);
 	}
 	pthread_mutex_unlock(&soft_cm_lock);
 	return r ? soft_cm_result(r) : soft_event_complete(id);
@@ -495,7 +167,7 @@ answer(struct soft_id *id, const struct rdma_conn_param *param)
 	message.responder_resources = id->responder_resources;
 	message.initiator_depth = id->initiator_depth;
 	id->state = SOFT_ID_ANSWERED;
-	(void)dispatch(id->peer_slot, id->called, &message);
+	soft_cm_dispatch(id, &message);
 	return 0;
 }
 
@@ -595,7 +267,7 @@ rdma_notify(struct rdma_cm_id *public, enum ibv_event_type event)
 		return soft_cm_result(EINVAL);
 	/* A message came before the RTU: that says as much. */
 	pthread_mutex_lock(&soft_cm_lock);
-	deliver_ready(soft_id_of(public));
+	soft_cm_ready(soft_id_of(public));
 	pthread_mutex_unlock(&soft_cm_lock);
 	return 0;
 }

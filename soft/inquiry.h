@@ -14,7 +14,7 @@ int soft_inquire(const struct soft_cm_message *request);
 void soft_inquiries_stop(void);
 void soft_inquiries_reset(void); /* in a forked child */
 
-/* cm_conn.c: the answer, 0 for nobody; the CM lock is held */
+/* cm_message.c: the answer, 0 for nobody; the CM lock is held */
 void soft_cm_located(const struct soft_cm_message *request, unsigned int slot);
 
 #endif
