@@ -12,6 +12,7 @@ main(int argc, char **argv)
 		dapl_evd_suite,
 		dapl_cno_suite,
 		dapl_connect_suite,
+		dapl_listen_suite,
 		dapl_disconnect_suite,
 		dapl_dto_suite,
 		dapl_order_suite,

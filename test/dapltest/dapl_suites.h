@@ -10,6 +10,7 @@ Suite *dapl_memory_suite(void);
 Suite *dapl_evd_suite(void);
 Suite *dapl_cno_suite(void);
 Suite *dapl_connect_suite(void);
+Suite *dapl_listen_suite(void);
 Suite *dapl_disconnect_suite(void);
 Suite *dapl_dto_suite(void);
 Suite *dapl_order_suite(void);
