@@ -50,7 +50,7 @@ promote_delayed(struct loop *loop)
 		next = job->next;
 		if (job->due <= now) {
 			list_unlink(job);
-			job->due = 0;
+			job->put_off = false;
 			list_append(&loop->ready, job);
 		} else if (job->due < least) {
 			least = job->due;
@@ -107,7 +107,6 @@ loop_ready(struct loop *loop, struct loop_job *job)
 {
 	os_lock(&loop->lock);
 	job->on = loop;
-	job->due = 0;
 	job->put_off = false;
 	list_append(&loop->ready, job);
 	ring_locked(loop);
@@ -119,7 +118,6 @@ loop_put_off(struct loop *loop, struct loop_job *job)
 {
 	os_lock(&loop->lock);
 	job->on = loop;
-	job->due = 0;
 	job->put_off = true;
 	list_append(&loop->ready, job);
 	os_unlock(&loop->lock);
@@ -131,7 +129,7 @@ loop_ready_later(struct loop *loop, struct loop_job *job, uint64_t delay_ns)
 	os_lock(&loop->lock);
 	job->on = loop;
 	job->due = os_clock_ns() + delay_ns;
-	job->put_off = false;
+	job->put_off = true;
 	list_append(&loop->delayed, job);
 	ring_locked(loop); /* the sleeper recomputes how long it may sleep */
 	os_unlock(&loop->lock);
@@ -145,9 +143,8 @@ loop_hasten(struct loop_job *job)
 	if (!loop)
 		return;
 	os_lock(&loop->lock);
-	if (job->next && (job->due || job->put_off)) {
+	if (job->next && job->put_off) {
 		list_unlink(job);
-		job->due = 0;
 		job->put_off = false;
 		list_append(&loop->ready, job);
 		ring_locked(loop);

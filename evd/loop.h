@@ -24,8 +24,8 @@ struct loop;
 struct loop_job {
 	struct loop_job *next, *prev;
 	struct loop *on; /* NULL: on no list */
-	uint64_t due;	 /* 0, or a delayed job's os_clock_ns() time */
-	bool put_off;	 /* see loop_put_off() */
+	uint64_t due;	 /* of a delayed job: its os_clock_ns() time */
+	bool put_off;	 /* delayed, or see loop_put_off(): loop_hasten() may run it earlier */
 	void (*run)(struct loop_job *job);
 };
 

@@ -191,12 +191,12 @@ hasten(struct evd *evd)
 	if (evd->caller && (tell || evd->policy == DAT_UPCALL_MANY)) {
 		evd->caller = NULL;
 		loop_ready(evd_home(evd), &evd->job);
-	} else if (evd->put_off && (evd->fault_delay || tell)) {
-		evd->put_off = false;
-		loop_hasten(&evd->job);
 	} else if (evd->job.on != evd_home(evd) && loop_unready(&evd->job)) {
 		evd->put_off = false;
 		loop_ready(evd_home(evd), &evd->job);
+	} else if (evd->put_off && (evd->fault_delay || tell)) {
+		evd->put_off = false;
+		loop_hasten(&evd->job);
 	}
 }
 
