@@ -2,6 +2,7 @@
 /* A CNO with a descriptor: readable while and only while it is triggered. */
 #include <fcntl.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include "cno_story.h"
 #include "evd_suites.h"
@@ -45,11 +46,17 @@ teardown(void)
 }
 
 static bool
-readable(void)
+readable_fd(int fd)
 {
-	struct pollfd p = { .fd = cno_fd(&cno), .events = POLLIN };
+	struct pollfd p = { .fd = fd, .events = POLLIN };
 
 	return poll(&p, 1, 0) == 1;
+}
+
+static bool
+readable(void)
+{
+	return readable_fd(cno_fd(&cno));
 }
 
 static void
@@ -175,6 +182,59 @@ START_TEST(freed__who_polls_sees_it_readable_and_the_descriptor_goes)
 }
 END_TEST
 
+/* Its last EVD leaves: the trigger that needs no dispatcher. */
+static void
+desert(struct cno *c)
+{
+	DAT_EVD_HANDLE handle = &st;
+
+	ck_assert(!readable_fd(cno_fd(c)));
+	ck_assert_int_eq(cno_trigger(c, &handle), -EAGAIN);
+	ck_assert_int_eq(cno_ref(c), 0);
+	cno_unref(c);
+	ck_assert(readable_fd(cno_fd(c)));
+	ck_assert_int_eq(cno_trigger(c, &handle), 0);
+	ck_assert_ptr_null(handle);
+	ck_assert(!readable_fd(cno_fd(c)));
+}
+
+START_TEST(opened_again__the_last_one_was_freed_readable__begins_quiet)
+{
+	const struct cno_config config = { .with_fd = true, .destroyed = gone };
+	static struct cno slot;
+
+	cno_slot_init(&slot);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(cno_open(&slot, &config), 0);
+		desert(&slot);
+		ck_assert_int_eq(cno_free(&slot, false), 0); /* shown as readable */
+	}
+	ended = 0;
+}
+END_TEST
+
+START_TEST(descriptor__number_0__is_one_as_any_other)
+{
+	const struct cno_config config = { .with_fd = true, .destroyed = gone };
+	const int saved = dup(STDIN_FILENO);
+	static struct cno zero;
+	int fd;
+
+	ck_assert_int_ge(saved, 0);
+	ck_assert_int_eq(close(STDIN_FILENO), 0);
+	cno_slot_init(&zero);
+	ck_assert_int_eq(cno_open(&zero, &config), 0);
+	fd = cno_fd(&zero);
+	desert(&zero);
+	ck_assert_int_eq(cno_free(&zero, false), 0);
+	ck_assert_int_eq(fcntl(STDIN_FILENO, F_GETFD), -1);
+	ck_assert_int_eq(dup2(saved, STDIN_FILENO), STDIN_FILENO);
+	close(saved);
+	ck_assert_int_eq(fd, 0);
+	ended = 0;
+}
+END_TEST
+
 Suite *
 cno_fd_suite(void)
 {
@@ -189,5 +249,7 @@ cno_fd_suite(void)
 	tcase_add_test(tc, last_evd_leaves__is_a_trigger_of_its_own);
 	tcase_add_test(tc, without_a_descriptor__cannot_be_asked);
 	tcase_add_test(tc, freed__who_polls_sees_it_readable_and_the_descriptor_goes);
+	tcase_add_test(tc, opened_again__the_last_one_was_freed_readable__begins_quiet);
+	tcase_add_test(tc, descriptor__number_0__is_one_as_any_other);
 	return s;
 }

@@ -186,6 +186,37 @@ START_TEST(resize__a_barrier_waits__it_goes_on_waiting_for_all_that_were_before_
 }
 END_TEST
 
+static bool
+is_900(const DAT_EVENT *event, const void *who)
+{
+	(void)who;
+	return script_id(event) == 900;
+}
+
+START_TEST(resize__two_barriers_wait_and_the_first_is_purged__the_second_goes_on_waiting)
+{
+	DAT_EVENT event;
+
+	begin(4);
+	evd_set_depth(&st.dev.evd, 64);
+	for (uint64_t i = 1; i <= 8; i++)
+		script_complete(&st.dev, i);
+	for (uint64_t id = 900; id < 902; id++) {
+		event = script_event(id);
+		ck_assert_int_eq(evd_post_barrier(&st.dev.evd, EVD_STREAM_CONNECTION, &event), 0);
+	}
+	for (uint64_t i = 1; i <= 4; i++)
+		story_dequeues(&st, i);
+	evd_set_depth(&st.dev.evd, 4);
+	evd_purge(&st.dev.evd, NULL, NULL, is_900, NULL);
+	for (uint64_t i = 5; i <= 8; i++)
+		story_dequeues(&st, i);
+	story_dequeues(&st, 901);
+	story_empty(&st);
+	story_end(&st);
+}
+END_TEST
+
 START_TEST(resize__receives_are_held__they_stay_held_and_in_order)
 {
 	DAT_EVENT event = script_event(900);
@@ -246,6 +277,8 @@ evd_resize_suite(void)
 	tcase_add_test(tc, resize__a_waiter_is_blocked__refused_and_it_goes_on_waiting);
 	tcase_add_test(
 	    tc, resize__a_barrier_waits__it_goes_on_waiting_for_all_that_were_before_it);
+	tcase_add_test(
+	    tc, resize__two_barriers_wait_and_the_first_is_purged__the_second_goes_on_waiting);
 	tcase_add_test(tc, resize__receives_are_held__they_stay_held_and_in_order);
 	tcase_add_test(tc, resize__the_device_fails__told_unless_the_evd_is_over);
 	return s;
