@@ -30,78 +30,88 @@
 #include <unistd.h>
 
 #define LINE 128		   /* keeps each variable out of its neighbour's cache line */
+#define CELLS 512u		   /* rounds from one meeting of the two threads to the next */
 #define SPINS_BEFORE_YIELD 2000u
 #define SEARCH_SECONDS 40.0	   /* how long to look for the loss that must exist */
 
-struct shared {
+/*
+ * One round.  Each variable is cleared by the side that stores it, so that neither finds all of
+ * them in its own cache and runs ahead of the other.
+ */
+struct cell {
 	_Alignas(LINE) atomic_int armed;
+	int tail_seen; /* by the dispatcher */
 	_Alignas(LINE) atomic_int tail;
+	int event; /* what the device decided */
 	_Alignas(LINE) pthread_mutex_t lock;
+};
+
+struct shared {
+	struct cell cells[CELLS];
 	_Alignas(LINE) _Atomic uint64_t dispatcher_at;
 	_Alignas(LINE) _Atomic uint64_t device_at;
-	_Alignas(LINE) atomic_int event; /* what the device decided in this round */
 	_Alignas(LINE) atomic_bool stop;
 };
 
 /* A side's part of one round; returns what it saw of the other side. */
 struct variant {
 	const char *name;
-	int (*dispatcher)(struct shared *s);
-	int (*device)(struct shared *s);
+	int (*dispatcher)(struct cell *c);
+	int (*device)(struct cell *c);
 	bool loses;
 };
 
 static int
-weak_dispatcher(struct shared *s)
+weak_dispatcher(struct cell *c)
 {
-	atomic_store_explicit(&s->armed, 1, memory_order_release);
-	return atomic_load_explicit(&s->tail, memory_order_acquire);
+	atomic_store_explicit(&c->armed, 1, memory_order_release);
+	return atomic_load_explicit(&c->tail, memory_order_acquire);
 }
 
 static int
-weak_device(struct shared *s)
+weak_device(struct cell *c)
 {
-	atomic_store_explicit(&s->tail, 1, memory_order_release);
-	return atomic_load_explicit(&s->armed, memory_order_acquire);
+	atomic_store_explicit(&c->tail, 1, memory_order_release);
+	return atomic_load_explicit(&c->armed, memory_order_acquire);
 }
 
 static int
-strong_dispatcher(struct shared *s)
+strong_dispatcher(struct cell *c)
 {
-	atomic_store(&s->armed, 1);
-	return atomic_load(&s->tail);
+	atomic_store(&c->armed, 1);
+	return atomic_load(&c->tail);
 }
 
 static int
-strong_device(struct shared *s)
+strong_device(struct cell *c)
 {
-	atomic_store(&s->tail, 1);
-	return atomic_load(&s->armed);
+	atomic_store(&c->tail, 1);
+	return atomic_load(&c->armed);
 }
 
 static int
-locked_dispatcher(struct shared *s)
+locked_dispatcher(struct cell *c)
 {
 	int tail;
 
-	pthread_mutex_lock(&s->lock);
-	atomic_store_explicit(&s->armed, 1, memory_order_relaxed);
-	pthread_mutex_unlock(&s->lock);
-	pthread_mutex_lock(&s->lock);
-	tail = atomic_load_explicit(&s->tail, memory_order_relaxed);
-	pthread_mutex_unlock(&s->lock);
+	pthread_mutex_lock(&c->lock);
+	atomic_store_explicit(&c->armed, 1, memory_order_relaxed);
+	pthread_mutex_unlock(&c->lock);
+	pthread_mutex_lock(&c->lock);
+	tail = atomic_load_explicit(&c->tail, memory_order_relaxed);
+	pthread_mutex_unlock(&c->lock);
 	return tail;
 }
 
 static int
-locked_device(struct shared *s)
+locked_device(struct cell *c)
 {
 	int armed;
 
-	pthread_mutex_lock(&s->lock);
-	atomic_store_explicit(&s->tail, 1, memory_order_relaxed);
-	armed = atomic_load_explicit(&s->armed, memory_order_relaxed);
-	pthread_mutex_unlock(&s->lock);
+	pthread_mutex_lock(&c->lock);
+	atomic_store_explicit(&c->tail, 1, memory_order_relaxed);
+	armed = atomic_load_explicit(&c->armed, memory_order_relaxed);
+	pthread_mutex_unlock(&c->lock);
 	return armed;
 }
 
@@ -134,18 +144,22 @@ struct device_run {
 	const struct variant *variant;
 };
 
-/* Each round has two meetings: one before the race, one when both results stand. */
+/* Three meetings: before the race, when all results stand, and when they have been counted. */
 static void *
 device_main(void *arg)
 {
 	const struct device_run *run = arg;
 	struct shared *s = run->shared;
 
-	for (uint64_t at = 1;; at += 2) {
+	for (uint64_t at = 1;; at += 3) {
+		for (unsigned int i = 0; i < CELLS; i++)
+			atomic_store_explicit(&s->cells[i].tail, 0, memory_order_relaxed);
 		if (!meet(s, &s->device_at, &s->dispatcher_at, at))
 			break;
-		atomic_store_explicit(&s->event, run->variant->device(s), memory_order_release);
-		if (!meet(s, &s->device_at, &s->dispatcher_at, at + 1))
+		for (unsigned int i = 0; i < CELLS; i++)
+			s->cells[i].event = run->variant->device(&s->cells[i]);
+		if (!meet(s, &s->device_at, &s->dispatcher_at, at + 1) ||
+		    !meet(s, &s->device_at, &s->dispatcher_at, at + 2))
 			break;
 	}
 	return NULL;
@@ -160,6 +174,24 @@ seconds_since(const struct timespec *start)
 	return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
 }
 
+/* The dispatcher's side of CELLS rounds; returns how many lost their wake-up. */
+static uint64_t
+race_once(struct shared *s, const struct variant *v, uint64_t at)
+{
+	uint64_t lost = 0;
+
+	for (unsigned int i = 0; i < CELLS; i++)
+		atomic_store_explicit(&s->cells[i].armed, 0, memory_order_relaxed);
+	(void)meet(s, &s->dispatcher_at, &s->device_at, at);
+	for (unsigned int i = 0; i < CELLS; i++)
+		s->cells[i].tail_seen = v->dispatcher(&s->cells[i]);
+	(void)meet(s, &s->dispatcher_at, &s->device_at, at + 1);
+	for (unsigned int i = 0; i < CELLS; i++)
+		lost += !s->cells[i].tail_seen && !s->cells[i].event;
+	(void)meet(s, &s->dispatcher_at, &s->device_at, at + 2);
+	return lost;
+}
+
 /* Runs rounds; for a variant that must lose, goes on until it has or the search time is over. */
 static uint64_t
 race(const struct variant *v, uint64_t rounds, uint64_t *lost, double *seconds)
@@ -168,34 +200,32 @@ race(const struct variant *v, uint64_t rounds, uint64_t *lost, double *seconds)
 	struct device_run run = { &s, v };
 	struct timespec start;
 	pthread_t device;
-	uint64_t done = 0, at = 1;
-	int tail, r;
+	uint64_t done = 0;
+	int r;
 
 	atomic_store(&s.dispatcher_at, 0);
 	atomic_store(&s.device_at, 0);
 	atomic_store(&s.stop, false);
-	pthread_mutex_init(&s.lock, NULL);
+	for (unsigned int i = 0; i < CELLS; i++)
+		pthread_mutex_init(&s.cells[i].lock, NULL);
 	r = pthread_create(&device, NULL, device_main, &run);
 	if (r) {
 		fprintf(stderr, "store-buffer: cannot start a thread: %s\n", strerror(r));
 		exit(1);
 	}
 	clock_gettime(CLOCK_MONOTONIC, &start);
-	for (*lost = 0; done < rounds || (v->loses && *lost == 0); done++, at += 2) {
+	*lost = 0;
+	for (uint64_t at = 1; done < rounds || (v->loses && *lost == 0); at += 3) {
 		if (done >= rounds && seconds_since(&start) > SEARCH_SECONDS)
 			break;
-		atomic_store_explicit(&s.armed, 0, memory_order_relaxed);
-		atomic_store_explicit(&s.tail, 0, memory_order_relaxed);
-		(void)meet(&s, &s.dispatcher_at, &s.device_at, at);
-		tail = v->dispatcher(&s);
-		(void)meet(&s, &s.dispatcher_at, &s.device_at, at + 1);
-		if (!tail && !atomic_load_explicit(&s.event, memory_order_acquire))
-			(*lost)++;
+		*lost += race_once(&s, v, at);
+		done += CELLS;
 	}
 	*seconds = seconds_since(&start);
 	atomic_store(&s.stop, true);
 	pthread_join(device, NULL);
-	pthread_mutex_destroy(&s.lock);
+	for (unsigned int i = 0; i < CELLS; i++)
+		pthread_mutex_destroy(&s.cells[i].lock);
 	return done;
 }
 
