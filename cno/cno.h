@@ -6,8 +6,8 @@
  * trigger is ever dropped because another's stands, and a consumer that drains only the EVD it was
  * handed still sees every event.
  *
- * Lock: the CNO's lock ranks after the trigger lock (told() runs inside it) and is never held during
- * the agent's call, which happens on the loop.
+ * Lock: the CNO's lock ranks after the trigger lock (told() runs inside it) and is never held
+ * during the agent's call, which happens on the loop.
  *
  * Functions return 0 or -errno.
  */
@@ -87,7 +87,7 @@ struct cno {
 	bool forsaken;	  /* the last EVD went: a trigger of its own, where there is a descriptor */
 };
 
-/* The descriptor, or -1; constant while open.  To be polled, never read: cno_trigger() does that. */
+/* The descriptor, or -1; constant while open.  To be polled, never read: see cno_trigger(). */
 static inline int
 cno_fd(const struct cno *cno)
 {

@@ -260,7 +260,7 @@ dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, co
 	gone = cr->gone;
 	os_unlock(&cr->obj.lock);
 
-	/* The peer may be withdrawing, and that event fails the queue pair of the id, if it has one. */
+	/* The peer may be withdrawing, and that event fails the queue pair of the id, if any. */
 	os_lock(&ep->obj.ia->cm_lock);
 	conn->id->qp = ep->qp;
 	os_unlock(&ep->obj.ia->cm_lock);

@@ -59,7 +59,7 @@ struct ep {
 	uint64_t deadline;		/* (L) of the connection attempt, or of what is owed */
 	DAT_EVENT_NUMBER owed;		/* (L) a connection's end, until its completions are in */
 	bool by_us;			/* (L) this end disconnected */
-	bool concluding;		/* (L) the state tells the outcome, its event does not yet */
+	bool concluding;		/* (L) the state tells the end, its event not yet */
 	unsigned int retries;		/* (L) of address and route resolution */
 	struct sockaddr_storage remote; /* (L) */
 	DAT_CONN_QUAL remote_qual;	/* (L) */

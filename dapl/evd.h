@@ -64,8 +64,8 @@ void evd_release(struct dapl_evd *evd);
 int evd_object_free(struct dapl_evd *evd, DAT_HANDLE handle);
 
 /*
- * evd_notice.c: an endpoint's completions come here from now on, with these flags of its attributes.
- * EVD_NOTICE_UNDECIDED, or the configuration that it does not agree with.
+ * evd_notice.c: an endpoint's completions come here from now on, with these flags of its
+ * attributes.  EVD_NOTICE_UNDECIDED, or the configuration that it does not agree with.
  */
 enum evd_notice evd_notice_join(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags);
 void evd_notice_leave(struct dapl_evd *evd);
@@ -86,8 +86,8 @@ void evd_cq_promise(struct dapl_evd *evd, int n);
 
 /*
  * Locked (obj.lock).  The completion queue is to be at least this deep: 0 or -ENOMEM.  Where the
- * device cannot resize it, it stays as it is, with its queue pairs, and the dispatcher's queue alone
- * gets the length.
+ * device cannot resize it, it stays as it is, with its queue pairs, and the dispatcher's queue
+ * alone gets the length.
  */
 int evd_cq_deepen(struct dapl_evd *evd, int qlen);
 /* Locked (obj.lock).  It need not be deeper than this, but for what is promised. */
@@ -101,10 +101,10 @@ extern const struct evd_source_ops evd_cq_ops;
 int evd_object_post(struct dapl_evd *evd, enum evd_stream stream, const DAT_EVENT *event);
 /* The verdict of such a post: reports the loss. */
 int evd_object_posted(struct dapl_evd *evd, int result);
-/* An event of the EVD was lost: said once on the IA's async EVD.  The same locks may not be held. */
+/* An event of the EVD was lost: said once on the IA's async EVD.  Locks as above. */
 void evd_object_overflowed(struct dapl_evd *evd);
 
-/* Threads for MANY.  -ENOMEM: there are none, and on the loop's own upcalls would not be at once. */
+/* Threads for MANY, since on the loop's own its upcalls would not be at once.  -ENOMEM: none. */
 int evd_give_crew(struct dapl_evd *evd);
 
 static inline bool

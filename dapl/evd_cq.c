@@ -235,8 +235,8 @@ convert(void *source, const void *raw, DAT_EVENT *event, struct evd_effect *effe
 	*event = (DAT_EVENT){ .event_number = DAT_DTO_COMPLETION_EVENT };
 	/*
 	 * Whatever left the device is purged before its endpoint's slot and rings serve anything
-	 * else.  The queue pair may be past already: freeing moves the generation on first, and until
-	 * the purge the event is still delivered as what it is.
+	 * else.  The queue pair may be past already: freeing moves the generation on first, and
+	 * until the purge the event is still delivered as what it is.
 	 */
 	ep = slab_at(&ep_slab, wr_id_slot(wc->wr_id));
 	generation = ep_generation(ep);

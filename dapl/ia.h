@@ -61,7 +61,7 @@ struct ia {
 
 	struct sockaddr_storage address;
 	struct rdma_event_channel *events;
-	struct os_mutex cm_lock; /* innermost; held to read an event, which may look at an id's queue pair */
+	struct os_mutex cm_lock; /* innermost; held to read an event, which may look at a QP */
 	struct rdma_cm_id *id;
 	struct ibv_context *verbs;
 	struct ibv_device_attr device;
@@ -100,8 +100,8 @@ struct ia *ia_enter(DAT_IA_HANDLE handle);
 void ia_leave(struct ia *ia);
 
 /*
- * Queues an asynchronous event about `handle` (an object of the IA), if the IA has an EVD for them, or
- * another one on the device where it was opened with DAT_EVD_ASYNC_EXISTS.
+ * Queues an asynchronous event about `handle` (an object of the IA), if the IA has an EVD for them,
+ * or another one on the device where it was opened with DAT_EVD_ASYNC_EXISTS.
  * No lock of rank EP or later may be held.
  */
 void ia_post_async(struct ia *ia, DAT_EVENT_NUMBER number, DAT_HANDLE handle, DAT_COUNT reason);

@@ -28,7 +28,7 @@ struct catalog_record {
 };
 
 static pthread_mutex_t catalog_reading = PTHREAD_MUTEX_INITIALIZER;
-static bool catalog_known;				/* under catalog_reading: the file was read */
+static bool catalog_known;				/* under catalog_reading */
 static pthread_cond_t catalog_settled = PTHREAD_COND_INITIALIZER;
 static struct catalog_record *catalog_records;	/* in file order; fixed once known */
 

@@ -141,7 +141,7 @@ evd_free(struct evd *evd)
 		evd->listener->left(evd->listener, evd);
 	evd->listener = NULL;
 	park_list_wake_all(&evd->waiters);
-	/* Nobody reads a dead EVD's channel: readable, it would keep the loop awake until the end. */
+	/* Nobody reads a dead EVD's channel: readable, it would keep the loop awake. */
 	if (evd->channel.id)
 		loop_forget(evd->cfg.loop, &evd->channel);
 	/* Queued is unlinked, never waited for: it may be queued behind this very call. */

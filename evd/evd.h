@@ -47,7 +47,7 @@ struct evd_effect {
 /* What to do with a completion that was just polled. */
 enum evd_verdict {
 	EVD_TAKE, /* queue it */
-	EVD_TAKE_QUIETLY, /* queue it and wake nobody: it waits for a noisier one, or to be dequeued */
+	EVD_TAKE_QUIETLY, /* queue it and wake nobody: it waits for a noisier one or a dequeue */
 	EVD_HOLD, /* keep it in *hold, which was set, until evd_post_release() */
 	EVD_DROP, /* nobody is to see it: suppressed, or its endpoint is gone */
 };
@@ -107,9 +107,10 @@ struct evd_config {
 	 */
 	void (*fault)(struct evd *evd, int error);
 	/*
-	 * The end of evd_free(): no thread is inside, no run is queued, all notifications read so far
-	 * are acknowledged, the private channel left the loop.  Destroys the source and recycles the
-	 * slot.  Runs on the thread of evd_free(), or on the one whose upcall freed its own EVD.
+	 * The end of evd_free(): no thread is inside, no run is queued, all notifications read so
+	 * far are acknowledged, the private channel left the loop.  Destroys the source and
+	 * recycles the slot.  Runs on the thread of evd_free(), or on the one whose upcall freed
+	 * its own EVD.
 	 */
 	void (*destroyed)(struct evd *evd);
 };
@@ -169,13 +170,13 @@ int evd_post_release(struct evd *evd, enum evd_stream stream, const DAT_EVENT *e
     struct evd_hold *hold);
 
 /*
- * The device queue holds `depth` completions now; one that grows is announced before, one that shrank
- * after, because barriers wait for that many.  What is polled at a time does not change.
+ * The device queue holds `depth` completions now; one that grows is announced before, one that
+ * shrank after, because barriers wait for that many.  What is polled at a time does not change.
  */
 void evd_set_depth(struct evd *evd, unsigned int depth);
 
-/* Takes what the device has into the queue, as far as it fits: for whoever waits for sort() to see a
- * completion that no taker asks for.  0 or -errno. */
+/* Takes what the device has into the queue, as far as it fits: for whoever waits for sort() to see
+ * a completion that no taker asks for.  0 or -errno. */
 int evd_refresh(struct evd *evd);
 
 /* The device queue or a posted stream overflowed: once what is queued was taken, the EVD is dead
@@ -255,9 +256,9 @@ int evd_set_waitable(struct evd *evd, bool waitable);
 int evd_set_solicited(struct evd *evd, bool solicited_only);
 
 /*
- * From now on the queue holds qlen events per stream kind: nothing is lost, nothing changes its place.
- * What the device holds counts as queued.  The caller keeps the EVD from being freed meanwhile, and
- * changes the device's queue himself (evd_set_depth()).
+ * From now on the queue holds qlen events per stream kind: nothing is lost, nothing changes its
+ * place.  What the device holds counts as queued.  The caller keeps the EVD from being freed
+ * meanwhile, and changes the device's queue himself (evd_set_depth()).
  *   -EBUSY  a waiter is blocked    -EAGAIN  more than qlen events are queued: nothing changed
  *   -ENOMEM  -ENODEV  or the device's error from polling
  */

@@ -202,9 +202,9 @@ run_ready(struct loop *loop)
 }
 
 /*
- * One turn: sleep if nothing is ready, read every readable source, then run the jobs that were ready
- * when the reading ended, each once; what they make ready waits for the next turn, so that a busy
- * EVD does not keep the sources unread.
+ * One turn: sleep if nothing is ready, read every readable source, then run the jobs that were
+ * ready when the reading ended, each once; what they make ready waits for the next turn, so that a
+ * busy EVD does not keep the sources unread.
  */
 static int
 turn(struct loop *loop, int timeout_ms)

@@ -3,8 +3,8 @@
  * loop -- a thread that reads channels and runs what became ready
  *
  * Sources are descriptors with a handler that reads, books and kicks.  Jobs are what a kick put
- * on the ready list; upcalls run from jobs alone, so everything read from a channel is booked before
- * any call-out on that thread.  A loop costs what is ready, never what exists.
+ * on the ready list; upcalls run from jobs alone, so everything read from a channel is booked
+ * before any call-out on that thread.  A loop costs what is ready, never what exists.
  *
  * A crew is a loop of several threads without sources, for upcalls that may run concurrently.  A
  * stepped loop has no thread at all: loop_step() pumps it by hand.
@@ -49,11 +49,11 @@ int loop_create(enum loop_kind kind, int threads, struct loop **out);
  */
 void loop_destroy(struct loop *loop);
 
-/* Watches fd for reading, level-triggered; handler runs on the loop's thread, or inside a park of it. */
+/* Watches fd for reading, level-triggered; the handler runs on the loop's thread, parked or not. */
 int loop_add(struct loop *loop, int fd, void (*handler)(void *arg), void *arg,
     struct loop_ticket *ticket);
 
-/* Pauses and resumes a source; allowed under the trigger lock.  A handler may still be entered once. */
+/* Pauses and resumes a source, also under the trigger lock.  A handler may be entered once more. */
 void loop_watch(struct loop *loop, const struct loop_ticket *ticket, bool on);
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* loop_body -- what a loop is made of: for loop.c, its threads and jobs, and source.c, what it reads */
+/* loop_body -- what a loop is made of: for loop.c (threads, jobs) and source.c (what it reads) */
 #ifndef REARM_EVD_LOOP_BODY_H
 #define REARM_EVD_LOOP_BODY_H
 
@@ -25,7 +25,7 @@ struct loop {
 	bool stop;
 	bool orphan; /* destroyed by one of its own threads, which frees it when it ends */
 	struct loop_job ready;	 /* list heads */
-	struct loop_job delayed; /* unordered: runs that back off, and timers of who else has a job here */
+	struct loop_job delayed; /* unordered: runs that back off, and other jobs' timers */
 	struct loop_source *sources;
 	uint32_t n_sources;
 	struct park_list removers;

@@ -127,7 +127,7 @@ os_close(int fd)
 	pthread_setcancelstate(state, NULL);
 }
 
-/* Waits until `deadline` (os_clock_ns() time; UINT64_MAX: for ever): >0 ready, 0 time is up, -errno. */
+/* Waits until `deadline` (as os_clock_ns(); UINT64_MAX: for ever): >0 ready, 0 late, -errno. */
 static inline int
 os_poll(struct pollfd *fds, unsigned int n, uint64_t deadline)
 {

@@ -32,8 +32,8 @@ struct park_list {
 struct park *park_self(void);
 
 /*
- * Closes the calling thread's descriptor, if it has one; the next park_self() makes a new one.  For a
- * thread that closed its last IA and may live on.
+ * Closes the calling thread's descriptor, if it has one; the next park_self() makes a new one.  For
+ * a thread that closed its last IA and may live on.
  */
 void park_close_self(void);
 

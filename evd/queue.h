@@ -2,13 +2,13 @@
 /*
  * queue -- the merged queue of an EVD
  *
- * Three kinds of item wait here: completions taken from the device (the stash: raw records, converted
- * only when they leave), posted events (a ring), and completions whose hold was released.  Each got a
- * sequence number when it entered; the lowest leaves first.
+ * Three kinds of item wait here: completions taken from the device (the stash: raw records,
+ * converted only when they leave), posted events (a ring), and completions whose hold was released.
+ * Each got a sequence number when it entered; the lowest leaves first.
  *
  * A posted barrier, and whatever was posted after it, has no number yet ("closed"): it gets
- * one when the device queue was seen empty after the post, or when as many completions as the device
- * queue can hold were polled since.  Until then it does not count.
+ * one when the device queue was seen empty after the post, or when as many completions as the
+ * device queue can hold were polled since.  Until then it does not count.
  *
  * Everything here is guarded by the trigger lock of the EVD that embeds the queue.
  */
@@ -79,8 +79,8 @@ evd_queue_count(const struct evd_queue *q)
 }
 
 /*
- * What of it is worth waking for.  A full stash is, whatever it holds: the device may keep back what
- * makes a noise.
+ * What of it is worth waking for.  A full stash is, whatever it holds: the device may keep back
+ * what makes a noise.
  */
 static inline unsigned int
 evd_queue_loud(const struct evd_queue *q)

@@ -60,7 +60,7 @@ call_out(struct evd *evd)
 	return own;
 }
 
-/* The device could not be armed or polled: say so once, keep the EVD, try again more and more rarely. */
+/* The device could not be armed or polled: say so once, keep the EVD, try again, ever later. */
 static void
 back_off(struct evd *evd, int error)
 {
@@ -109,8 +109,8 @@ evd_run(struct loop_job *job)
 			break;
 		}
 		if (r == 0) {
-			/* Polled and armed: only this ends an episode.  An event that is there anyway,
-			 * the report of the fault itself perhaps, does not. */
+			/* Polled and armed: only this ends an episode.  An event that is there
+			 * anyway, the report of the fault itself perhaps, does not. */
 			evd->fault_reported = false;
 			evd->fault_delay = 0;
 			evd->owned = false; /* the check and the store are one section */
@@ -120,8 +120,8 @@ evd_run(struct loop_job *job)
 			evd->news = false;
 			evd->listener->told(evd->listener, evd);
 		} else if (loop_current() != evd_home(evd)) {
-			/* The policy changed since the kick.  Upcalls of MANY may block each other: on
-			 * the loop's own thread that would keep the sources unread. */
+			/* The policy changed since the kick.  Upcalls of MANY may block each other:
+			 * on the loop's own thread that would keep the sources unread. */
 			loop_ready(evd_home(evd), job);
 			break;
 		} else if (loop_pumping()) {

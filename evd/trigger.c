@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "evd/trigger.h"
 
-/* Completions per call to the device: enough to pay for its lock, few enough to stay in the cache. */
+/* Completions per call to the device: enough to pay for its lock, few enough for the cache. */
 #define EVD_BATCH 32
 
 bool
@@ -15,8 +15,8 @@ evd_wanted(const struct evd *evd)
 	case EVD_TAKER_UPCALL:
 		if (evd->policy == DAT_UPCALL_MANY)
 			return count > 0;
-		/* One at a time, also while upcalls of an earlier MANY are still running: the return
-		 * that ends the last of them kicks. */
+		/* One at a time, also while upcalls of an earlier MANY are still running: the
+		 * return that ends the last of them kicks. */
 		if (evd->in_progress)
 			return false;
 		return evd->policy == DAT_UPCALL_NORIFY ? evd->news : count > 0;
@@ -74,8 +74,8 @@ evd_poll(struct evd *evd, unsigned int enough, unsigned int *added)
 		if (n < 0 && !evd->overflowed)
 			return n;
 		if (n < 0) {
-			/* Of a device queue that overflowed nothing is to be expected any more: what
-			 * waits for it, a barrier for one, has waited long enough. */
+			/* Of a device queue that overflowed nothing is to be expected any more:
+			 * what waits for it, a barrier for one, has waited long enough. */
 			evd->device_over = true;
 			n = 0;
 		}
@@ -160,8 +160,8 @@ evd_look(struct evd *evd)
 	if (armed < 0)
 		return armed;
 	/*
-	 * What was queued before the arm raises no notification, so the queue must be seen empty once
-	 * more after it.  Only the pass that armed may trust the device's word for that.
+	 * What was queued before the arm raises no notification, so the queue must be seen empty
+	 * once more after it.  Only the pass that armed may trust the device's word for that.
 	 */
 	if (exact)
 		return 0;

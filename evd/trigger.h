@@ -2,16 +2,16 @@
 /*
  * trigger -- what happens under the trigger lock: who takes, what he wants, look, kick
  *
- * Private to evd/.  Every function here expects the trigger lock to be held and returns with it held
- * unless it says otherwise.  doc/architecture.md tells the whole protocol; in one breath:
+ * Private to evd/.  Every function here expects the trigger lock to be held and returns with it
+ * held unless it says otherwise.  doc/architecture.md tells the whole protocol; in one breath:
  *
  *   look      poll until wanted or the device queue is empty; not wanted and a taker stands: arm if
  *             not armed, in this same section, and poll again
- *   kick      waiter: wake it, whatever the owner bit says; upcall or CNO: if IDLE, OWNED and onto a
- *             ready list; nobody: nothing
+ *   kick      waiter: wake it, whatever the owner bit says; upcall or CNO: if IDLE, OWNED and onto
+ *             a ready list; nobody: nothing
  *
- *   I1  taker present and not owned (lock free)  =>  armed, and not wanted or the one notification is
- *       on its way
+ *   I1  taker present and not owned (lock free)  =>  armed, and not wanted or the one notification
+ *       is on its way
  *   I3  from an arm until its notification was read the device is not armed again
  */
 #ifndef REARM_EVD_TRIGGER_H
@@ -78,8 +78,8 @@ void evd_taker_changed(struct evd *evd);
 int evd_list_channel(struct evd *evd);
 
 /*
- * A taker that is told is owed a word about what the device held back while the stash was full, once
- * what it was told of has gone: there was no room to look, and no notification will come.
+ * A taker that is told is owed a word about what the device held back while the stash was full,
+ * once what it was told of has gone: there was no room to look, and no notification will come.
  */
 void evd_see_again(struct evd *evd);
 
@@ -109,13 +109,13 @@ void evd_run(struct loop_job *job);
 struct upcall_frame {
 	struct upcall_frame *outer;
 	struct evd *evd;
-	bool exempt; /* called TEARDOWN or free of its own EVD: other inside callers do not wait for it */
+	bool exempt; /* called TEARDOWN or free of its own EVD: no inside caller waits for it */
 };
 
 /* The calling thread's upcall of this EVD, or NULL. */
 struct upcall_frame *evd_frame(const struct evd *evd);
 
-/* From now on callers inside upcalls of the EVD do not wait for this one, and the thread's others. */
+/* From now on inside callers of the EVD wait neither for this upcall nor its thread's others. */
 void evd_frame_exempt(struct evd *evd, struct upcall_frame *frame);
 
 /*

@@ -49,8 +49,8 @@ sleep_unlocked(struct evd *evd, struct park *park, uint64_t deadline)
 
 /*
  * The waiter never owns: it looks under the lock, sleeps, and looks again.  The descriptor is
- * drained before the look, so a wake after the look is kept, and the time is read before the look, so
- * the last look is at or after the deadline.
+ * drained before the look, so a wake after the look is kept, and the time is read before the look,
+ * so the last look is at or after the deadline.
  */
 static int
 wait_locked(struct evd *evd, struct park *park, uint64_t deadline)

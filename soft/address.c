@@ -63,7 +63,7 @@ soft_address_set_port(struct sockaddr *address, uint16_t port)
 		((struct sockaddr_in6 *)(void *)address)->sin6_port = htons(port);
 }
 
-/* An address of this host is one that a socket may be bound to: 0, -ENODEV, or why it is unknown. */
+/* An address of this host is one that a socket may be bound to: 0, -ENODEV, or another -errno. */
 int
 soft_address_check_local(const struct sockaddr *address)
 {

@@ -93,11 +93,12 @@ execute_read(struct soft_qp *qp, const struct soft_send *send, uint32_t psn,
 	else
 		status = soft_responder_permit(qp, send, IBV_ACCESS_REMOTE_READ, after);
 	if (status == IBV_WC_SUCCESS && !new_read(qp, send, psn, old, atomic))
-		status = soft_responder_refuse(qp, IBV_EVENT_QP_REQ_ERR, IBV_WC_REM_INV_REQ_ERR, after);
+		status = soft_responder_refuse(qp, IBV_EVENT_QP_REQ_ERR, IBV_WC_REM_INV_REQ_ERR,
+		    after);
 	return status;
 }
 
-/* One frame of a send or write, but for the end of the message; 0, a status, or SOFT_NAK_NOT_READY. */
+/* One frame of a send or write, but for the message's end; 0, a status, or SOFT_NAK_NOT_READY. */
 static uint8_t
 execute_part(struct soft_qp *qp, const struct soft_frame *frame, const struct soft_send *send,
     const char *payload, struct soft_aftermath *after)
@@ -142,8 +143,8 @@ answer_frame(const struct soft_qp *qp, enum soft_frame_type type, uint32_t psn)
 
 /*
  * Whoever sees the completion of a receive may disconnect at once, or exit: the requester's
- * acknowledgement leaves before the completion is visible, as an adapter's does.  What the socket does
- * not take, or has to come behind the data of a read, goes with the other answers.
+ * acknowledgement leaves before the completion is visible, as an adapter's does.  What the socket
+ * does not take, or has to come behind the data of a read, goes with the other answers.
  */
 static void
 acknowledge_first(struct soft_qp *qp, struct soft_link *link)
@@ -246,7 +247,8 @@ soft_remote_request(struct soft_link *link, const struct soft_frame *frame, cons
 	struct soft_qp *qp;
 	bool stranger, good;
 
-	if (soft_qpn_slot(frame->from) != link->slot || soft_qpn_slot(frame->qpn) != soft_slot_number())
+	if (soft_qpn_slot(frame->from) != link->slot ||
+	    soft_qpn_slot(frame->qpn) != soft_slot_number())
 		return false;
 	qp = soft_qp_table_find(frame->qpn);
 	if (!qp) {
@@ -311,7 +313,8 @@ send_reads(struct soft_qp *qp, struct soft_link *link, struct soft_aftermath *af
 			r = budget-- ? send_read(qp, read, link) : -EAGAIN;
 		}
 		if (r == -EFAULT) {
-			soft_responder_refuse(qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR, after);
+			soft_responder_refuse(qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR,
+			    after);
 			nak(qp, read->psn, IBV_WC_REM_ACCESS_ERR);
 		}
 		if (r == -EFAULT || r == -ENOENT) {

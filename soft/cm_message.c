@@ -120,7 +120,8 @@ deliver_request(const struct soft_cm_message *message)
 	if (listener->waiting >= listener->backlog)
 		goto reject;
 	event = soft_event_new();
-	child = soft_id_new(listener->public.channel, listener->public.context, listener->public.ps);
+	child = soft_id_new(listener->public.channel, listener->public.context,
+	    listener->public.ps);
 	if (!event || !child)
 		goto reject;
 	soft_id_join(child);

@@ -197,7 +197,8 @@ rdma_create_qp_ex(struct rdma_cm_id *public, struct ibv_qp_init_attr_ex *given)
 		return soft_cm_result(EOPNOTSUPP);
 	/* The extended structure begins with the fields of the plain one. */
 	memcpy(&init, given, sizeof init);
-	r = rdma_create_qp(public, given->comp_mask & IBV_QP_INIT_ATTR_PD ? given->pd : NULL, &init);
+	r = rdma_create_qp(public, given->comp_mask & IBV_QP_INIT_ATTR_PD ? given->pd : NULL,
+	    &init);
 	if (!r)
 		memcpy(given, &init, offsetof(struct ibv_qp_init_attr, sq_sig_all));
 	return r;

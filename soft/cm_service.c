@@ -214,13 +214,16 @@ soft_service_find(uint16_t port_space, uint16_t port, const struct sockaddr *tar
 	struct soft_service *service = find(port_space, port);
 	struct soft_id *listener = service ? service->listener : NULL;
 	const struct sockaddr *bound;
+	bool meant;
 
 	if (!listener)
 		return NULL;
 	bound = rdma_get_local_addr(&listener->public);
 	if (soft_address_wild(bound))
-		return bound->sa_family == AF_INET6 || target->sa_family == AF_INET ? listener : NULL;
-	return soft_address_same_host(bound, target) ? listener : NULL;
+		meant = bound->sa_family == AF_INET6 || target->sa_family == AF_INET;
+	else
+		meant = soft_address_same_host(bound, target);
+	return meant ? listener : NULL;
 }
 
 /* The parent's sockets must not hold their names when it is gone. */

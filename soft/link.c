@@ -93,8 +93,8 @@ soft_link_kill(struct soft_link *link)
 
 /*
  * Counts what was written to links.  What a thread did before it sent a frame happened before what
- * another does with the answer, by way of the process between them; the counter says the same in the
- * language of C.
+ * another does with the answer, by way of the process between them; the counter says the same in
+ * the language of C.
  */
 static atomic_uint writes;
 
@@ -444,8 +444,9 @@ take_input(struct soft_link *link)
 
 /*
  * For what comes on a link that the other process opened, when it says, or shows by going, that a
- * connection ends.  It had sent its answers to our requests before, but on the link of our requests, and
- * nothing orders the two: they are taken first, so that what was acknowledged is not flushed.
+ * connection ends.  It had sent its answers to our requests before, but on the link of our
+ * requests, and nothing orders the two: they are taken first, so that what was acknowledged is not
+ * flushed.
  */
 static void
 take_answers(unsigned int slot)

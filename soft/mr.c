@@ -175,7 +175,8 @@ ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, un
 	mr = calloc(1, sizeof *mr);
 	if (!mr)
 		return NULL;
-	mr->ibv = (struct ibv_mr){ .context = pd->context, .pd = pd, .addr = addr, .length = length };
+	mr->ibv = (struct ibv_mr){ .context = pd->context, .pd = pd, .addr = addr,
+		.length = length };
 	mr->iova = access & IBV_ACCESS_ZERO_BASED ? 0 : iova;
 	mr->access = access;
 	r = insert(mr);

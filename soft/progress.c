@@ -32,9 +32,10 @@ next_event(uint64_t when, struct epoll_event *event)
 		timeout = &ts;
 	}
 	n = epoll_pwait2(epoll_fd, event, 1, timeout, NULL);
-	if (n < 0 && errno == ENOSYS) /* a kernel before 5.11: milliseconds */
-		n = epoll_wait(epoll_fd, event, 1,
-		    timeout ? (int)(left / 1000000u > 1000 ? 1000 : (left + 999999u) / 1000000u) : -1);
+	if (n < 0 && errno == ENOSYS) { /* a kernel before 5.11: milliseconds */
+		left = left / 1000000u > 1000 ? 1000 : (left + 999999u) / 1000000u;
+		n = epoll_wait(epoll_fd, event, 1, timeout ? (int)left : -1);
+	}
 	pthread_mutex_lock(&control);
 	pthread_mutex_unlock(&control);
 	return n == 1;

@@ -44,7 +44,8 @@ gather(const struct soft_qp *qp, const struct soft_send *send, uint32_t offset, 
 			continue;
 		}
 		piece = sge->length - offset < length ? sge->length - offset : length;
-		iov[n].iov_base = soft_mr_translate(qp->ibv.pd, sge->lkey, sge->addr + offset, piece, 0);
+		iov[n].iov_base = soft_mr_translate(qp->ibv.pd, sge->lkey, sge->addr + offset,
+		    piece, 0);
 		iov[n].iov_len = piece;
 		if (!iov[n++].iov_base)
 			return -1;
@@ -291,7 +292,8 @@ soft_remote_response(struct soft_link *link, const struct soft_frame *frame, con
 	struct soft_qp *qp;
 	bool good;
 
-	if (soft_qpn_slot(frame->from) != link->slot || soft_qpn_slot(frame->qpn) != soft_slot_number())
+	if (soft_qpn_slot(frame->from) != link->slot ||
+	    soft_qpn_slot(frame->qpn) != soft_slot_number())
 		return false;
 	qp = soft_qp_table_find(frame->qpn);
 	if (!qp)

@@ -9,7 +9,8 @@
 #include "srq.h"
 
 enum ibv_wc_status
-soft_responder_refuse(struct soft_qp *qp, int event, enum ibv_wc_status status, struct soft_aftermath *after)
+soft_responder_refuse(struct soft_qp *qp, int event, enum ibv_wc_status status,
+    struct soft_aftermath *after)
 {
 	qp->refusing = true;
 	qp->message.active = false;
@@ -30,12 +31,14 @@ soft_responder_permit(struct soft_qp *qp, const struct soft_send *send, unsigned
 	if (!(qp->attr.qp_access_flags & access) ||
 	    (access != IBV_ACCESS_REMOTE_WRITE && !qp->attr.max_dest_rd_atomic) ||
 	    (access == IBV_ACCESS_REMOTE_ATOMIC && send->remote_addr % sizeof(uint64_t)))
-		return soft_responder_refuse(qp, IBV_EVENT_QP_REQ_ERR, IBV_WC_REM_INV_REQ_ERR, after);
+		return soft_responder_refuse(qp, IBV_EVENT_QP_REQ_ERR, IBV_WC_REM_INV_REQ_ERR,
+		    after);
 	if (!send->length)
 		return IBV_WC_SUCCESS;
 	/* The whole range is refused before its first byte is touched. */
 	soft_mr_read_lock();
-	covered = soft_mr_translate(qp->ibv.pd, send->rkey, send->remote_addr, send->length, access);
+	covered = soft_mr_translate(qp->ibv.pd, send->rkey, send->remote_addr, send->length,
+	    access);
 	soft_mr_unlock();
 	return covered ?
 	    IBV_WC_SUCCESS :
@@ -120,7 +123,8 @@ soft_message_data(struct soft_qp *qp, struct soft_cursor *source, uint32_t lengt
 		return IBV_WC_LOC_PROT_ERR;
 	default:
 		if (message->target.access & IBV_ACCESS_REMOTE_WRITE)
-			return soft_responder_refuse(qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR, after);
+			return soft_responder_refuse(qp, IBV_EVENT_QP_ACCESS_ERR,
+			    IBV_WC_REM_ACCESS_ERR, after);
 		(void)soft_receive_complete(qp, &wc, true);
 		return soft_responder_refuse(qp, SOFT_NO_EVENT, IBV_WC_REM_OP_ERR, after);
 	}
@@ -175,8 +179,10 @@ soft_responder_atomic(struct soft_qp *qp, const struct soft_send *send, uint64_t
 	if (word)
 		*old = atomic_step(word, send);
 	soft_mr_unlock();
-	return word ? IBV_WC_SUCCESS :
-		      soft_responder_refuse(qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR, after);
+	if (!word)
+		return soft_responder_refuse(qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR,
+		    after);
+	return IBV_WC_SUCCESS;
 }
 
 /* The requester's side of a transfer within the process. */
@@ -219,7 +225,8 @@ fetch(struct soft_qp *qp, const struct soft_qp *from, const struct soft_send *se
 	case SOFT_TARGET_FAULT:
 		return IBV_WC_LOC_PROT_ERR;
 	default: /* deregistered since it was looked at */
-		return soft_responder_refuse(qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR, after);
+		return soft_responder_refuse(qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR,
+		    after);
 	}
 }
 

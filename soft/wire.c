@@ -6,8 +6,8 @@
 static bool
 request_valid(const struct soft_frame *frame)
 {
-	const bool whole =
-	    (frame->flags & (SOFT_FRAME_FIRST | SOFT_FRAME_LAST)) == (SOFT_FRAME_FIRST | SOFT_FRAME_LAST);
+	const unsigned int both = SOFT_FRAME_FIRST | SOFT_FRAME_LAST;
+	const bool whole = (frame->flags & both) == both;
 
 	switch (frame->opcode) {
 	case IBV_WR_SEND:

@@ -3,8 +3,8 @@
  * cmd -- dapltest: a command that exercises any DAT provider by name
  *
  * The command line is the classic one; the conversation between client and server is our own, so
- * both ends must be this program.  Every function that can fail has said why on stderr when it returns
- * false.  Exit status of the command: 0 passed, 1 failed, 2 wrong use.
+ * both ends must be this program.  Every function that can fail has said why on stderr when it
+ * returns false.  Exit status of the command: 0 passed, 1 failed, 2 wrong use.
  */
 #ifndef REARM_TEST_CMD_H
 #define REARM_TEST_CMD_H

@@ -258,6 +258,7 @@ cmd_end_reap(struct cmd_end *end, DAT_EVD_HANDLE evd, uint64_t cookie, size_t le
 		return cmd_fail("operation %llu completed, %llu was due",
 		    (unsigned long long)dto->user_cookie.as_64, (unsigned long long)cookie);
 	if (dto->transfered_length != length)
-		return cmd_fail("%u bytes were transferred, not %zu", dto->transfered_length, length);
+		return cmd_fail("%u bytes were transferred, not %zu", dto->transfered_length,
+				length);
 	return true;
 }

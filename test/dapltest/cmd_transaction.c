@@ -214,8 +214,8 @@ play_workers(struct cmd_end *ends, const struct cmd_options *options)
 	bytes = (double)cmd_play_length(request) * request->iterations * request->threads *
 		request->endpoints;
 	if (good)
-		printf("transaction: %u threads, %u endpoints, %u iterations: %.0f bytes in %.3f s, "
-		       "%.1f MB/s\n",
+		printf("transaction: %u threads, %u endpoints, %u iterations: "
+		       "%.0f bytes in %.3f s, %.1f MB/s\n",
 		    request->threads, request->endpoints, request->iterations, bytes, seconds,
 		    bytes / seconds / 1e6);
 	return good;

@@ -102,7 +102,7 @@ START_TEST(fd__completions__wake_poll_and_epoll)
 		expect_trigger(&s, pair.b.recv);
 		dt_poll_next(pair.b.recv, &event);
 		ck_assert_uint_eq(event.event_data.dto_completion_event_data.user_cookie.as_64, i);
-		/* A spurious notification is no news, and a look that finds nothing tells nobody. */
+		/* A spurious notification is no news: a look that finds nothing tells nobody. */
 		dt_nap_ms(1);
 		while (readable(&s, 0))
 			expect_trigger(&s, pair.b.recv);

@@ -92,7 +92,8 @@ START_TEST(endpoints__of_one_evd__must_agree)
 	attr = attr_with(side.ep, DAT_COMPLETION_UNSIGNALLED_FLAG, 0);
 	side.recv = dt_evd(&side, DAT_EVD_DTO_FLAG, 8);
 	dt_assert_ret(
-	    dat_ep_create(side.ia, side.pz, side.recv, side.recv, side.connect, &attr, &ep), notify);
+	    dat_ep_create(side.ia, side.pz, side.recv, side.recv, side.connect, &attr, &ep),
+	    notify);
 	attr.request_completion_flags = DAT_COMPLETION_UNSIGNALLED_FLAG;
 	dt_ok(dat_ep_create(side.ia, side.pz, side.recv, side.recv, side.connect, &attr, &ep));
 	attr = attr_with(side.ep, 0, 0);

@@ -133,7 +133,8 @@ receive_what_is_handed(void *arg)
 		for (line = lines; line->b.recv != told; line++)
 			;
 		while (dat_evd_dequeue(told, &event) == DAT_SUCCESS) {
-			f->wrong += event.event_data.dto_completion_event_data.status != DAT_DTO_SUCCESS;
+			f->wrong += event.event_data.dto_completion_event_data.status !=
+				    DAT_DTO_SUCCESS;
 			line->received++;
 			f->seen++;
 		}

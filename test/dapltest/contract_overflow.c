@@ -24,7 +24,7 @@ open_pair(struct dt_pair *pair, enum dt_evds evds, int i)
 	dt_connect_pair(pair);
 }
 
-/* Two adapters read the device's events: that the queue pair broke, too, may come before or after. */
+/* Two adapters read the device's events: that the queue pair broke may come before or after. */
 static void
 expect_async(
     DAT_EVD_HANDLE async, DAT_EVENT_NUMBER number, DAT_HANDLE handle, DAT_COUNT reason)

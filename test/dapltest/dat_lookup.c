@@ -177,8 +177,8 @@ START_TEST(library__init_registers_another_name__is_taken_back)
 	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "otherkey forget"));
 	story_listen();
 	assert_not_found("x", 2, 0, DAT_TRUE);
-	ck_assert_ptr_nonnull(strstr(story_heard(),
-				     "the provider of \"x-other\" did not remove its registration"));
+	ck_assert_ptr_nonnull(
+	    strstr(story_heard(), "the provider of \"x-other\" did not remove its registration"));
 	assert_not_found("x-other", 2, 0, DAT_TRUE);
 	ck_assert_int_eq(story_traced("fini x"), 1);
 	ck_assert_int_eq(story_traced("unload"), 1);

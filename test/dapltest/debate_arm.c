@@ -274,7 +274,8 @@ debate_arm_suite(void)
 	tcase_add_test(tc, debate_04__broken__after_the_error_and_all_earlier_completions);
 	tcase_add_test(tc, debate_05__completion_between_the_last_poll_and_the_arm__upcall);
 	tcase_add_test(tc, debate_05__completion_right_after_the_arm__once);
-	tcase_add_test(tc, debate_06__notification_while_disabled__acknowledged_and_not_armed_again);
+	tcase_add_test(tc,
+		       debate_06__notification_while_disabled__acknowledged_and_not_armed_again);
 	tcase_add_test(tc, debate_13__arm_fails__reported_unlocked_even_to_the_evd_itself);
 	tcase_add_test(tc, debate_15__nothing_calls_out_from_inside_a_consumers_call);
 	tcase_add_test(tc, debate_15__a_blocking_upcall__delays_its_own_loop_only);

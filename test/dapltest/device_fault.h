@@ -2,9 +2,9 @@
 /*
  * device_fault -- a software device that fails as a real one may
  *
- * test-device has the provider and the device linked into it, and between them these: events that the
- * device never raised, completions that are changed on their way, an arm that fails.  The provider
- * is opened as "device".
+ * test-device has the provider and the device linked into it, and between them these: events that
+ * the device never raised, completions that are changed on their way, an arm that fails.  The
+ * provider is opened as "device".
  */
 #ifndef REARM_TEST_DEVICE_FAULT_H
 #define REARM_TEST_DEVICE_FAULT_H

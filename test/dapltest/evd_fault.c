@@ -87,7 +87,7 @@ post_the_fault(struct script *s)
 
 START_TEST(fault_is_posted_to_the_evd_itself__one_event_an_episode)
 {
-	/* An async EVD merged with the completions: its own error report must not end the episode. */
+	/* An async EVD merged with the completions: its own report must not end the episode. */
 	st.dev.on_fault = post_the_fault;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	st.dev.fail_arms = 6;

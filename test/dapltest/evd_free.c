@@ -478,7 +478,8 @@ evd_free_suite(void)
 	tcase_add_test(tc, free__a_waiter_is_blocked__waits_until_it_left);
 	tcase_add_test(tc, free__upcall_runs_elsewhere__waits_for_its_return);
 	tcase_add_test(tc, free__private_channel_in_the_loop__removed_before_it_is_closed);
-	tcase_add_test(tc, free__waits_for_an_upcall_while_its_channel_is_readable__the_loop_sleeps);
+	tcase_add_test(tc,
+		       free__waits_for_an_upcall_while_its_channel_is_readable__the_loop_sleeps);
 	tcase_add_test(tc, free__a_dequeue_runs_an_effect__waits_for_it);
 	tcase_add_test(tc,
 	    free__from_own_upcall_after_teardowns__counted_out_once_and_the_return_destroys);

@@ -162,7 +162,8 @@ static void
 tear_down_and_meet(struct tape *tape, uint64_t id)
 {
 	(void)id;
-	must(evd_modify_upcall(&tape->dev->evd, DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) == 0);
+	must(evd_modify_upcall(&tape->dev->evd, DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) ==
+	     0);
 	pthread_barrier_wait(&all_inside);
 }
 
@@ -296,7 +297,8 @@ evd_many_suite(void)
 	tcase_add_test(tc, many__more_events_than_threads__all_come);
 	tcase_add_test(tc, many__posted_while_all_block__called_when_one_returns);
 	tcase_add_test(tc, many_to_single__upcalls_in_progress__one_at_a_time_from_then_on);
-	tcase_add_test(tc, single_to_many__one_stands__others_start_beside_it_and_the_way_back_waits);
+	tcase_add_test(tc,
+		       single_to_many__one_stands__others_start_beside_it_and_the_way_back_waits);
 	tcase_add_test(tc, many__teardown_from_outside__waits_for_all_and_none_starts_after);
 	tcase_add_test(tc, many__teardowns_inside_two_that_meet_afterwards__the_first_is_woken);
 	tcase_add_test(tc, many__every_upcall_tears_down_its_own_evd__none_waits_for_ever);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Everything that may be done to an EVD, in random order, one step at a time: whatever the order,
- * each event is seen once, streams and endpoints keep theirs, and nothing is stranded between steps.
+ * each event is seen once, streams and endpoints keep theirs, and nothing is stranded between
+ * steps.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -293,7 +293,8 @@ drain_the_returned(void *arg)
 	while (!atomic_load(&done)) {
 		r = cno_wait(cno, 5 * MS, &handle);
 		must(r == 0 || r == -ETIMEDOUT);
-		while (r == 0 && handle && evd_dequeue(&((struct script *)handle)->evd, &event) == 0)
+		while (r == 0 && handle &&
+		       evd_dequeue(&((struct script *)handle)->evd, &event) == 0)
 			see(script_id(&event));
 	}
 	return NULL;

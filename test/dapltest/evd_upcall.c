@@ -473,7 +473,8 @@ evd_upcall_suite(void)
 	tcase_add_test(tc, notify__undrained__a_new_arrival_tells_again);
 	tcase_add_test(tc, enable_new__empty__takes_effect);
 	tcase_add_test(tc, enable_new__completion_pending__refused_until_drained);
-	tcase_add_test(tc, enable_new__completion_between_the_poll_and_the_arm__refused_and_counted);
+	tcase_add_test(tc,
+		       enable_new__completion_between_the_poll_and_the_arm__refused_and_counted);
 	tcase_add_test(tc, enable_any__pending__called_for_what_is_queued);
 	tcase_add_test(tc, enable__no_function__refused);
 	tcase_add_test(tc, modify__unknown_policy_or_flag__refused);

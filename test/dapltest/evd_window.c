@@ -195,9 +195,11 @@ reckon(bool intruded)
 		must((times[i] += dequeued[i]) <= 1);
 	for (unsigned int i = 0; i < sizeof told / sizeof told[0]; i++)
 		must(times[told[i]] == 1);
-	must(times[500] == (intruded && (intrude == intrude_post || intrude == intrude_post_and_enable)));
-	must(times[501] == (intruded && (intrude == intrude_complete || intrude == intrude_notified ||
-	    intrude == intrude_show || intrude == intrude_disable_and_enable)));
+	must(times[500] ==
+	     (intruded && (intrude == intrude_post || intrude == intrude_post_and_enable)));
+	must(times[501] ==
+	     (intruded && (intrude == intrude_complete || intrude == intrude_notified ||
+			   intrude == intrude_show || intrude == intrude_disable_and_enable)));
 	st.tape.read = st.tape.n;
 	story_end(&st);
 }
@@ -365,8 +367,8 @@ evd_window_suite(void)
 	    single_with_the_exact_hint__any_intruder_in_any_window__nothing_stranded, 0,
 	    N_INTRUDERS);
 	tcase_add_loop_test(tc, many__any_intruder_in_any_window__nothing_stranded, 0, N_INTRUDERS);
-	tcase_add_loop_test(tc, disabled_in_the_upcall__any_intruder_in_any_window__nothing_stranded,
-	    0, N_INTRUDERS);
+	tcase_add_loop_test(tc,
+	    disabled_in_the_upcall__any_intruder_in_any_window__nothing_stranded, 0, N_INTRUDERS);
 	/* The first four are events; the others change to a policy that has an event. */
 	tcase_add_loop_test(tc, notify__any_event_in_any_window__nothing_stranded, 0, 4);
 	tcase_add_loop_test(tc, teardown_in_any_window__no_upcall_after_it_returned, 0, 2);

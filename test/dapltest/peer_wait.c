@@ -33,7 +33,8 @@ START_TEST(peer_02__set_unwaitable__wakes_the_waiter_on_completions)
 	dt_side_open(&side, "soft", DT_SEPARATE);
 	evd_waiter_start(&w, side.recv, DAT_TIMEOUT_INFINITE, 1);
 	dt_ok(dat_evd_set_unwaitable(side.recv));
-	dt_assert_ret(evd_waiter_join(&w), DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_UNWAITABLE));
+	dt_assert_ret(evd_waiter_join(&w),
+	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_UNWAITABLE));
 	dt_side_close(&side);
 }
 END_TEST

@@ -286,7 +286,8 @@ review_arm_suite(void)
 	tcase_add_test(tc, review_07__hint_from_a_device_without_an_exact_one__not_trusted);
 	tcase_add_test(tc, review_07__armed_by_a_refused_enable__the_stash_is_not_forgotten);
 	tcase_add_test(tc, review_11__arm_fails__not_silent_for_ever);
-	tcase_add_test(tc, review_12__unread_notification_or_stash__the_only_reasons_to_rest_with_events);
+	tcase_add_test(
+	    tc, review_12__unread_notification_or_stash__the_only_reasons_to_rest_with_events);
 	tcase_add_test(tc, review_15__a_long_burst__the_neighbours_get_their_turn);
 	tcase_add_test(tc, review_18__second_event_for_one_arm__nothing_lost);
 	return s;

@@ -401,7 +401,8 @@ soft_error_suite(void)
 	tcase_add_test(tcase, rdma_read__into_memory_not_writable__local_protection);
 	tcase_add_test(tcase, send__with_a_wrong_local_key__local_protection_and_the_receive_stays);
 	tcase_add_test(tcase, send__longer_than_the_receive__length_error_and_invalid_request);
-	tcase_add_test(tcase, send__into_a_receive_with_a_wrong_key__protection_and_operation_error);
+	tcase_add_test(tcase,
+	    send__into_a_receive_with_a_wrong_key__protection_and_operation_error);
 	tcase_add_test(tcase, atomic__not_aligned__invalid_request);
 	tcase_add_test(tcase, error__requests_behind_it__flushed_in_order_each_once);
 	tcase_add_test(tcase, post_in_error__flushed_at_once);

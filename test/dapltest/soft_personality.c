@@ -113,7 +113,7 @@ START_TEST(delayed__completions_show_up_later_in_order)
 			ck_assert_uint_eq(wc.wr_id, i);
 		}
 	}
-	/* The delay is random, and this thread may not have run meanwhile: not every one is late. */
+	/* The delay is random, and this thread may not have run: not every one is late. */
 	ck_assert_int_ge(late, 10);
 	pair_free(&a, &b);
 }
@@ -146,7 +146,8 @@ END_TEST
 /* The loop every consumer has, under each personality: it must see every completion. */
 START_TEST(arm_poll_wait__in_every_personality__sees_all)
 {
-	static const char *const names[] = { "strict", "late", "spurious", "coalescing", "delayed" };
+	static const char *const names[] = { "strict", "late", "spurious", "coalescing",
+		"delayed" };
 	const struct side_options many = { .cqe = 4096, .receives = 64, .sends = 64 };
 	struct ibv_wc wc;
 	uint64_t sent = 0, seen = 0;

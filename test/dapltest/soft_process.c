@@ -52,7 +52,8 @@ static void
 rdma(enum ibv_wr_opcode opcode, uint64_t wr_id, size_t offset, size_t remote, uint32_t length)
 {
 	ck_assert_int_eq(
-	    side_rdma_raw(&own, opcode, wr_id, offset, peer.address + remote, peer.rkey, length), 0);
+	    side_rdma_raw(&own, opcode, wr_id, offset, peer.address + remote, peer.rkey, length),
+	    0);
 }
 
 static char
@@ -259,7 +260,8 @@ START_TEST(many_reads__complete_in_order)
 	begin(idle_target, &many);
 	other_meet();
 	for (uint64_t i = 0; i < 48; i++)
-		rdma(i % 3 ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, i, i * 1000, 100000 + i * 1000, 900);
+		rdma(i % 3 ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, i, i * 1000, 100000 + i * 1000,
+		    900);
 	for (uint64_t i = 0; i < 48; i++)
 		cq_expect(own.cq, i, IBV_WC_SUCCESS);
 	for (size_t i = 0; i < 48; i++)

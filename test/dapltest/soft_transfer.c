@@ -228,7 +228,8 @@ wide_memory(size_t length)
 {
 	const size_t piece = 16u << 20;
 	int fd = memfd_create("wide", MFD_CLOEXEC);
-	char *all = mmap(NULL, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *all = mmap(NULL, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+	    0);
 
 	ck_assert_int_eq(ftruncate(fd, (off_t)piece), 0);
 	for (size_t at = 0; at < length; at += piece)

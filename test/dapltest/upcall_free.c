@@ -81,7 +81,8 @@ START_TEST(free_inside__of_its_own_evd__the_handle_is_bad_at_once)
 	struct up up;
 
 	up_personality(_i / UP_ENABLING);
-	up_begin(&up, &side, up_policies[_i % UP_ENABLING], DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
+	up_begin(&up, &side, up_policies[_i % UP_ENABLING],
+		 DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
 	up.gate = true;
 	up.act = frees_its_own;
 	dt_post_se(up.evd, 1);

@@ -218,7 +218,8 @@ START_TEST(ia_call__with_anything_but_an_open_adapter__is_refused)
 	for (int i = 0; i < n; i++) {
 		dt_assert_ret(dat_ia_query(handles[i], NULL, 0, NULL, 0, NULL), bad);
 		dt_assert_ret(dat_ia_close(handles[i], DAT_CLOSE_ABRUPT_FLAG), bad);
-		dt_assert_ret(dat_ia_ha_related(handles[i], (char *)(uintptr_t) "soft", &answer), bad);
+		dt_assert_ret(dat_ia_ha_related(handles[i], (char *)(uintptr_t) "soft", &answer),
+			      bad);
 	}
 	wild_close(&wild);
 }

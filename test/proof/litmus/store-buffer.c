@@ -2,15 +2,16 @@
 /*
  * store-buffer -- the arm before the second poll, on the real processor
  *
- * The dispatcher stores "armed" and then loads the queue's tail; the device stores the tail and then
- * loads "armed".  If both loads may overtake the stores, both sides see the old value: the dispatcher
- * sleeps, the device raises no event, and the wake-up is lost.  A processor with store buffers does
- * just that unless the order is asked for, and no sanitizer tells, for nothing here is a data race.
+ * The dispatcher stores "armed" and then loads the queue's tail; the device stores the tail and
+ * then loads "armed".  If both loads may overtake the stores, both sides see the old value: the
+ * dispatcher sleeps, the device raises no event, and the wake-up is lost.  A processor with store
+ * buffers does just that unless the order is asked for, and no sanitizer tells, for nothing here is
+ * a data race.
  *
  *   acquire-release  stores release, loads acquire: looks right, loses wake-ups
  *   seq-cst          all four sequentially consistent: what a lock-free queue would need
- *   locked           what softverbs does: push stores the entry and tests "armed" in one section of the
- *                    queue's lock, arm and poll take the same lock
+ *   locked           what softverbs does: push stores the entry and tests "armed" in one section
+ *                    of the queue's lock, arm and poll take the same lock
  *
  * Usage: store-buffer [-n ROUNDS] [VARIANT]...
  * Where the two threads never run at the same time -- a busy machine -- the first form cannot lose
@@ -262,7 +263,8 @@ main(int argc, char **argv)
 		errno = 0;
 		rounds = strtoull(optarg, &end, 10);
 		if (errno || *end || rounds == 0) {
-			fprintf(stderr, "store-buffer: -n %s: a number of rounds, at least 1\n", optarg);
+			fprintf(stderr, "store-buffer: -n %s: a number of rounds, at least 1\n",
+			optarg);
 			return 2;
 		}
 	}

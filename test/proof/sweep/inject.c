@@ -125,7 +125,8 @@ remember(const char *call)
 	for (int i = 0; i < n && inject_shared->frames < INJECT_FRAMES; i++) {
 		int at = inject_shared->frames++;
 
-		locate(frames[i], inject_shared->frame[at].module, &inject_shared->frame[at].offset);
+		locate(frames[i], inject_shared->frame[at].module,
+		       &inject_shared->frame[at].offset);
 	}
 }
 

@@ -2,10 +2,10 @@
 /*
  * inject -- the counting injector
  *
- * The libraries under test are linked so that each call which may fail goes through a wrapper, and the
- * wrapper asks here first.  While the window is open every such call is a point and gets the next
- * number; the call with the chosen number fails, alone or with all that follow.  Only calls made from
- * the libraries are counted: the program and its threads call the C library directly.
+ * The libraries under test are linked so that each call which may fail goes through a wrapper, and
+ * the wrapper asks here first.  While the window is open every such call is a point and gets the
+ * next number; the call with the chosen number fails, alone or with all that follow.  Only calls
+ * made from the libraries are counted: the program and its threads call the C library directly.
  */
 #ifndef REARM_SWEEP_INJECT_H
 #define REARM_SWEEP_INJECT_H
@@ -64,8 +64,8 @@ void inject_close(void);
 bool inject_met(void);
 
 /*
- * For the wrappers: whether the call has to fail.  An interruption is repeated only a few times even
- * when everything fails for ever: nobody is interrupted for ever, and to call again is right.
+ * For the wrappers: whether the call has to fail.  An interruption is repeated only a few times
+ * even when everything fails for ever: nobody is interrupted for ever, and to call again is right.
  */
 enum inject_kind {
 	INJECT_FAILS,

@@ -91,7 +91,8 @@ static void
 connect_disconnect(struct story *story)
 {
 	if (!story_pair(story) || !story_connect(story) ||
-	    !TRY(story, dat_ep_disconnect(story->a.ep, DAT_CLOSE_ABRUPT_FLAG)) || !story_ended(story))
+	    !TRY(story, dat_ep_disconnect(story->a.ep, DAT_CLOSE_ABRUPT_FLAG)) ||
+	    !story_ended(story))
 		return;
 	if (story_free(story, &story->a))
 		(void)story_free(story, &story->b);
@@ -181,10 +182,12 @@ transfer(struct story *story)
 	remote.segment_length = 128;
 	remote.rmr_context = b->rmr_context;
 	if (!TRY(story,
-		dat_ep_post_rdma_write(a->ep, 1, &local, cookie, &remote, DAT_COMPLETION_DEFAULT_FLAG)) ||
+		dat_ep_post_rdma_write(a->ep, 1, &local, cookie, &remote,
+		    DAT_COMPLETION_DEFAULT_FLAG)) ||
 	    !story_completion(story, a, a->request, 9) ||
 	    !TRY(story,
-		dat_ep_post_rdma_read(a->ep, 1, &local, cookie, &remote, DAT_COMPLETION_DEFAULT_FLAG)) ||
+		dat_ep_post_rdma_read(a->ep, 1, &local, cookie, &remote,
+		    DAT_COMPLETION_DEFAULT_FLAG)) ||
 	    !story_completion(story, a, a->request, 9))
 		return;
 	if (TRY(story, dat_ep_disconnect(b->ep, DAT_CLOSE_ABRUPT_FLAG)) && story_ended(story) &&
@@ -205,8 +208,8 @@ waiting(struct story *story)
 
 	if (!story_open(story, side) ||
 	    !TRY(story,
-		dat_evd_create(side->ia, 8, DAT_HANDLE_NULL, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG,
-		    &evd)) ||
+		dat_evd_create(side->ia, 8, DAT_HANDLE_NULL,
+		    DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG, &evd)) ||
 	    !story_post_se(story, evd, 1) || !story_post_se(story, evd, 2) ||
 	    !TRY_OR(story, DAT_INTERRUPTED_CALL, dat_evd_wait(evd, 1000000, 2, &event, &more)) ||
 	    !TRY_OR(story, DAT_INTERRUPTED_CALL, dat_evd_wait(evd, 1000000, 1, &event, &more)))

@@ -138,7 +138,8 @@ story_listen(struct story *story, struct side *side)
 {
 	return TRY(story, dat_evd_create(side->ia, 8, side->cno, DAT_EVD_CR_FLAG, &side->cr)) &&
 	    TRY_OR(story, DAT_CONN_QUAL_UNAVAILABLE,
-		dat_psp_create_any(side->ia, &side->qual, side->cr, DAT_PSP_CONSUMER_FLAG, &side->psp));
+		dat_psp_create_any(side->ia, &side->qual, side->cr, DAT_PSP_CONSUMER_FLAG,
+		    &side->psp));
 }
 
 /* From the users to what is used; the order of creating backwards. */
@@ -253,8 +254,8 @@ story_request(struct story *story, DAT_CR_HANDLE *cr)
 	if (!TRY(story,
 		dat_ia_query(story->b.ia, NULL, DAT_IA_FIELD_IA_ADDRESS_PTR, &attr, 0, NULL)) ||
 	    !TRY(story,
-		dat_ep_connect(story->a.ep, attr.ia_address_ptr, story->b.qual, DAT_TIMEOUT_INFINITE,
-		    5, (DAT_PVOID)(uintptr_t)"hello", DAT_QOS_BEST_EFFORT,
+		dat_ep_connect(story->a.ep, attr.ia_address_ptr, story->b.qual,
+		    DAT_TIMEOUT_INFINITE, 5, (DAT_PVOID)(uintptr_t)"hello", DAT_QOS_BEST_EFFORT,
 		    DAT_CONNECT_DEFAULT_FLAG)))
 		return false;
 	/* A request that cannot be kept is refused: then the one that connects is told. */

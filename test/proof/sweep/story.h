@@ -2,9 +2,10 @@
 /*
  * story -- the words in which scenarios are told when any call may fail
  *
- * A call either succeeds or gives an error that a shortage can explain, and that only if something was
- * made to fail.  What failed once succeeds when it is tried again; when everything fails for ever the
- * story ends there.  At the end everything is closed with nothing failing, which must work.
+ * A call either succeeds or gives an error that a shortage can explain, and that only if something
+ * was made to fail.  What failed once succeeds when it is tried again; when everything fails for
+ * ever the story ends there.  At the end everything is closed with nothing failing, which must
+ * work.
  */
 #ifndef REARM_SWEEP_STORY_H
 #define REARM_SWEEP_STORY_H
@@ -48,9 +49,13 @@ extern const struct scenario scenarios[]; /* ends with a nameless one */
 /* The run is over: something went wrong. */
 void story_wrong(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
-/* Whether the story goes on after this call; `also` is a further error type that is right here, or 0. */
-bool story_judge(struct story *story, const char *call, DAT_RETURN ret, DAT_RETURN also, bool again);
-/* Judges what dat_evd_dequeue() answered in place of an event or DAT_QUEUE_EMPTY: false when it is empty, too. */
+/* Whether the story goes on after this call; `also` is a further error type that fits, or 0. */
+bool story_judge(struct story *story, const char *call, DAT_RETURN ret, DAT_RETURN also,
+		 bool again);
+/*
+ * Judges an answer of dat_evd_dequeue() that is neither an event nor DAT_QUEUE_EMPTY: false when it
+ * means as much as empty.
+ */
 bool story_dequeue_failed(struct story *story, DAT_RETURN ret);
 
 #define TRY_OR(story, also, call)                                     \

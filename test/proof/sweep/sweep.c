@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sweep -- fails the first, second, ... call that may fail, in every scenario, until a run meets none
+ * sweep -- fails the first, second, ... call that may fail, in every scenario, until a run meets
+ * none
  *
  *	sweep [SCENARIO]...		all points of the scenarios, or of all
  *	sweep --short			some points of the core scenarios
@@ -134,7 +135,8 @@ run(const struct scenario *scenario, const struct inject_plan *plan)
 	scenario->run(&story);
 	inject_close();
 	story_end(&story);
-	ok = same("/proc/self/fd", "descriptors", fds) && same("/proc/self/task", "threads", threads);
+	ok = same("/proc/self/fd", "descriptors", fds) &&
+	    same("/proc/self/task", "threads", threads);
 
 	/* Whatever failed has left nothing behind that a later use would meet. */
 	inject_shared->failed = 0;
@@ -180,7 +182,7 @@ run_once(const struct scenario *scenario, const struct inject_plan *plan, bool q
 		exit(2);
 	}
 	if (pid == 0) {
-		/* What the libraries say about failures is their right, but not read by anybody here. */
+		/* What the libraries say about failures is their right; nobody reads it here. */
 		if (quiet)
 			setenv("DAT_DBG_TYPE", "0", 1);
 		run(scenario, plan);
@@ -321,9 +323,9 @@ sweep(const struct scenario *scenario, bool brief)
 	sweep_points(scenario, INJECT_ALWAYS, first, step, &tally);
 	if (!brief)
 		sweep_sites(scenario, &tally);
-	printf("%s: %u points, %s: %u runs, %u crashes %u hangs %u leaks %u wrong\n", scenario->name,
-	    tally.points, brief ? "some of them" : "once + always", tally.runs, tally.crashes,
-	    tally.hangs, tally.leaks, tally.wrong);
+	printf("%s: %u points, %s: %u runs, %u crashes %u hangs %u leaks %u wrong\n",
+	    scenario->name, tally.points, brief ? "some of them" : "once + always", tally.runs,
+	    tally.crashes, tally.hangs, tally.leaks, tally.wrong);
 	return tally.crashes + tally.hangs + tally.leaks + tally.wrong == 0;
 }
 
@@ -398,7 +400,9 @@ write_conf(void)
 	f = fopen(conf, "we");
 	if (!f)
 		return false;
-	fprintf(f, "sweep u2.0 nonthreadsafe default \"%s/.libs/libsweepdapl.so\" rearm.2.0 \"lo 0\" \"\"\n",
+	fprintf(f,
+	    "sweep u2.0 nonthreadsafe default \"%s/.libs/libsweepdapl.so\" rearm.2.0 \"lo 0\" "
+	    "\"\"\n",
 	    SWEEP_BUILD);
 	setenv("DAT_OVERRIDE", conf, 1);
 	return fclose(f) == 0;

@@ -2,9 +2,9 @@
 /*
  * wrap_libc -- calls of the C library that may fail, as the linker's --wrap takes them
  *
- * Linked into each library under test.  A call fails as it would without anything done; close and its
- * like never do.  What cannot be refused by the system in the way it is called is not here: removing a
- * descriptor from an epoll set, a lock.
+ * Linked into each library under test.  A call fails as it would without anything done; close and
+ * its like never do.  What cannot be refused by the system in the way it is called is not here:
+ * removing a descriptor from an epoll set, a lock.
  */
 #include <dirent.h>
 #include <dlfcn.h>

@@ -3,8 +3,8 @@
  * wrap_verbs -- the verbs and the CM calls of the provider, as the linker's --wrap takes them
  *
  * A call that destroys does its work and then says that it failed, as it does when the device was
- * removed.  Posting and polling go through a table in the device's context; the table is changed when
- * the first object of a context is made.
+ * removed.  Posting and polling go through a table in the device's context; the table is changed
+ * when the first object of a context is made.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -90,7 +90,8 @@ __wrap_ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
 	return __real_ibv_create_cq(context, cqe, cq_context, channel, vector);
 }
 
-WRAP(struct ibv_pd *, ibv_alloc_pd, (struct ibv_context *context), (context), FAIL_ERRNO(ENOMEM, NULL))
+WRAP(struct ibv_pd *, ibv_alloc_pd, (struct ibv_context *context), (context),
+     FAIL_ERRNO(ENOMEM, NULL))
 WRAP(struct ibv_comp_channel *, ibv_create_comp_channel, (struct ibv_context *context), (context),
     FAIL_ERRNO(EMFILE, NULL))
 WRAP(struct ibv_qp *, ibv_create_qp, (struct ibv_pd *pd, struct ibv_qp_init_attr *init), (pd, init),
@@ -117,7 +118,8 @@ WRAP_INTERRUPTED(int, ibv_get_async_event,
     (struct ibv_context *context, struct ibv_async_event *event), (context, event))
 
 /* The arm of the software device, in place of ibv_req_notify_cq(). */
-WRAP(int, soft_cq_arm, (struct ibv_cq *cq, int solicited_only), (cq, solicited_only), FAIL_VALUE(-EIO))
+WRAP(int, soft_cq_arm, (struct ibv_cq *cq, int solicited_only), (cq, solicited_only),
+     FAIL_VALUE(-EIO))
 
 WRAP_DESTROY(int, ibv_dealloc_pd, (struct ibv_pd *pd), (pd), EIO)
 WRAP_DESTROY(int, ibv_dereg_mr, (struct ibv_mr *mr), (mr), EIO)
@@ -130,14 +132,17 @@ WRAP_DESTROY(int, rdma_destroy_id, (struct rdma_cm_id *id), (id), -1)
 
 WRAP(struct rdma_event_channel *, rdma_create_event_channel, (void), (), FAIL_ERRNO(EMFILE, NULL))
 WRAP(int, rdma_create_id,
-    (struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context, enum rdma_port_space ps),
+    (struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context,
+	enum rdma_port_space ps),
     (channel, id, context, ps), FAIL_ERRNO(ENOMEM, -1))
-WRAP(int, rdma_bind_addr, (struct rdma_cm_id *id, struct sockaddr *at), (id, at), FAIL_ERRNO(ENOMEM, -1))
+WRAP(int, rdma_bind_addr, (struct rdma_cm_id *id, struct sockaddr *at), (id, at),
+     FAIL_ERRNO(ENOMEM, -1))
 WRAP(int, rdma_listen, (struct rdma_cm_id *id, int backlog), (id, backlog), FAIL_ERRNO(ENOMEM, -1))
 WRAP(int, rdma_resolve_addr,
     (struct rdma_cm_id *id, struct sockaddr *from, struct sockaddr *to, int timeout),
     (id, from, to, timeout), FAIL_ERRNO(ENOMEM, -1))
-WRAP(int, rdma_resolve_route, (struct rdma_cm_id *id, int timeout), (id, timeout), FAIL_ERRNO(ENOMEM, -1))
+WRAP(int, rdma_resolve_route, (struct rdma_cm_id *id, int timeout), (id, timeout),
+     FAIL_ERRNO(ENOMEM, -1))
 WRAP(int, rdma_connect, (struct rdma_cm_id *id, struct rdma_conn_param *param), (id, param),
     FAIL_ERRNO(ENOMEM, -1))
 WRAP(int, rdma_accept, (struct rdma_cm_id *id, struct rdma_conn_param *param), (id, param),
