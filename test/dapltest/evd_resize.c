@@ -84,6 +84,19 @@ START_TEST(shorter__just_fits__keeps_all_and_holds_no_more)
 }
 END_TEST
 
+START_TEST(shorter__full_of_software_events__moves_just_these)
+{
+	begin(8);
+	for (uint64_t i = 100; i < 103; i++)
+		ck_assert_int_eq(script_post(&st.dev, i), 0);
+	ck_assert_int_eq(resize(3), 0);
+	for (uint64_t i = 100; i < 103; i++)
+		story_dequeues(&st, i);
+	story_empty(&st);
+	story_end(&st);
+}
+END_TEST
+
 START_TEST(shorter__what_the_device_holds__counts_as_queued)
 {
 	begin(8);
@@ -271,6 +284,7 @@ evd_resize_suite(void)
 
 	tcase_add_test(tc, longer__rings_that_wrapped__keep_their_order);
 	tcase_add_test(tc, shorter__just_fits__keeps_all_and_holds_no_more);
+	tcase_add_test(tc, shorter__full_of_software_events__moves_just_these);
 	tcase_add_test(tc, shorter__what_the_device_holds__counts_as_queued);
 	tcase_add_test(tc, longer__stash_was_full__what_the_device_held_back_is_told);
 	tcase_add_test(tc, resize__upcalls_stand__every_event_makes_one);

@@ -415,6 +415,34 @@ START_TEST(upcall__drains_ten_events_a_call__spends_the_loops_budget_by_events)
 }
 END_TEST
 
+static void
+post_another(struct tape *tape, uint64_t id)
+{
+	(void)id;
+	(void)script_post(tape->dev, 1); /* until the EVD is full */
+}
+
+/* Nor to one that takes nothing and is told of something new each time. */
+START_TEST(upcall__takes_nothing_and_posts_one__spends_the_loops_budget_by_calls)
+{
+	int first_turn;
+
+	ck_assert_int_eq(evd_resize(&st.dev.evd, 200), 0);
+	st.tape.then = post_another;
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	ck_assert_int_eq(script_post(&st.dev, 1), 0);
+	(void)story_turn(&st);
+	first_turn = tape_count(&st.tape);
+	ck_assert_int_ge(first_turn, 1);
+	ck_assert_int_le(first_turn, 100);
+	for (int i = 0; i < 200; i++)
+		story_upcall(&st, TAPE_TOLD);
+	for (int i = 0; i < 200; i++)
+		story_dequeues(&st, 1);
+	story_quiet(&st);
+}
+END_TEST
+
 START_TEST(effect__runs_unlocked_before_the_upcall)
 {
 	const struct script_record record = { .id = 1, .flags = SCRIPT_EFFECT };
@@ -486,6 +514,7 @@ evd_upcall_suite(void)
 	tcase_add_test(tc, upcall__posts_to_its_own_evd__no_recursion);
 	tcase_add_test(tc, many__teardown_in_an_upcall_inside_another__waits_for_neither);
 	tcase_add_test(tc, upcall__drains_ten_events_a_call__spends_the_loops_budget_by_events);
+	tcase_add_test(tc, upcall__takes_nothing_and_posts_one__spends_the_loops_budget_by_calls);
 	tcase_add_test(tc, effect__runs_unlocked_before_the_upcall);
 	return s;
 }
