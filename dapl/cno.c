@@ -153,6 +153,7 @@ dapl_cno_query(DAT_CNO_HANDLE handle, DAT_CNO_PARAM_MASK mask, DAT_CNO_PARAM *pa
 {
 	struct dapl_cno *cno = object_lock(handle, KIND_CNO);
 	DAT_OS_WAIT_PROXY_AGENT agent;
+	DAT_RETURN ret;
 	struct ia *ia;
 	int fd;
 
@@ -162,10 +163,9 @@ dapl_cno_query(DAT_CNO_HANDLE handle, DAT_CNO_PARAM_MASK mask, DAT_CNO_PARAM *pa
 	fd = cno_fd(&cno->core);
 	(void)cno_query(&cno->core, &agent);
 	os_unlock(&cno->obj.lock);
-	if ((unsigned int)mask > DAT_CNO_FIELD_ALL)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	if (!param)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	ret = err_query((unsigned int)mask <= DAT_CNO_FIELD_ALL, param);
+	if (ret != DAT_SUCCESS)
+		return ret;
 	param->ia_handle = registry_ia_handle(ia->self);
 	param->proxy_type = agent.proxy_agent_func ? DAT_PROXY_TYPE_AGENT : DAT_PROXY_TYPE_NONE;
 	param->proxy.agent = agent;

@@ -144,10 +144,12 @@ DAT_RETURN
 dapl_cr_query(DAT_CR_HANDLE handle, DAT_CR_PARAM_MASK mask, DAT_CR_PARAM *param)
 {
 	struct cr *cr = object_lock(handle, KIND_CR);
+	DAT_RETURN ret;
 
 	if (!cr)
 		return BAD_CR;
-	if (param)
+	ret = err_query(!(mask & ~DAT_CR_FIELD_ALL), param);
+	if (ret == DAT_SUCCESS)
 		*param = (DAT_CR_PARAM){
 			.remote_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&cr->remote,
 			.remote_port_qual = address_port(&cr->remote),
@@ -156,10 +158,7 @@ dapl_cr_query(DAT_CR_HANDLE handle, DAT_CR_PARAM_MASK mask, DAT_CR_PARAM *param)
 			.local_ep_handle = cr->own,
 		};
 	os_unlock(&cr->obj.lock);
-	if (!param || (mask & ~DAT_CR_FIELD_ALL))
-		return DAT_ERROR(
-		    DAT_INVALID_PARAMETER, param ? DAT_INVALID_ARG2 : DAT_INVALID_ARG3);
-	return DAT_SUCCESS;
+	return ret;
 }
 
 /* Whoever takes the id out answers the request; a second answer finds none. */

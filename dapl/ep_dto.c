@@ -256,60 +256,58 @@ local_length(const struct dto *d)
 	return total;
 }
 
+/* What is read must fit here, what is written must fit there. */
+static DAT_RETURN
+post_rdma(DAT_EP_HANDLE handle, const struct dto *d)
+{
+	const bool read = d->operation == DAT_DTO_RDMA_READ;
+	uint64_t here, there;
+	DAT_RETURN ret;
+	struct ep *ep;
+
+	ep = enter(handle, EP_REQUEST, &ret);
+	if (!ep)
+		return ret;
+	ret = check(d, read ? ep->attr.max_rdma_read_iov : ep->attr.max_rdma_write_iov);
+	if (ret == DAT_SUCCESS && !d->remote)
+		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
+	if (ret != DAT_SUCCESS)
+		goto out;
+	here = local_length(d);
+	there = d->remote->segment_length;
+	if (read ? there > here : here > there)
+		ret = DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
+	else
+		ret = post_request(ep, d, read ? there : UINT64_MAX);
+out:
+	os_unlock(&ep->obj.lock);
+	return ret;
+}
+
 DAT_RETURN
 dapl_ep_post_rdma_write(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
     DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags)
 {
-	const struct dto d = {
+	return post_rdma(handle, &(const struct dto){
 		.segments = segments,
 		.iov = iov,
 		.cookie = cookie,
 		.flags = flags,
 		.operation = DAT_DTO_RDMA_WRITE,
 		.remote = remote,
-	};
-	DAT_RETURN ret;
-	struct ep *ep;
-
-	ep = enter(handle, EP_REQUEST, &ret);
-	if (!ep)
-		return ret;
-	ret = check(&d, ep->attr.max_rdma_write_iov);
-	if (ret == DAT_SUCCESS && !remote)
-		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
-	if (ret == DAT_SUCCESS && local_length(&d) > remote->segment_length)
-		ret = DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
-	if (ret == DAT_SUCCESS)
-		ret = post_request(ep, &d, UINT64_MAX);
-	os_unlock(&ep->obj.lock);
-	return ret;
+	});
 }
 
 DAT_RETURN
 dapl_ep_post_rdma_read(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
     DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags)
 {
-	const struct dto d = {
+	return post_rdma(handle, &(const struct dto){
 		.segments = segments,
 		.iov = iov,
 		.cookie = cookie,
 		.flags = flags,
 		.operation = DAT_DTO_RDMA_READ,
 		.remote = remote,
-	};
-	DAT_RETURN ret;
-	struct ep *ep;
-
-	ep = enter(handle, EP_REQUEST, &ret);
-	if (!ep)
-		return ret;
-	ret = check(&d, ep->attr.max_rdma_read_iov);
-	if (ret == DAT_SUCCESS && !remote)
-		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
-	if (ret == DAT_SUCCESS && remote->segment_length > local_length(&d))
-		ret = DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
-	if (ret == DAT_SUCCESS)
-		ret = post_request(ep, &d, remote->segment_length);
-	os_unlock(&ep->obj.lock);
-	return ret;
+	});
 }

@@ -178,11 +178,10 @@ static DAT_RETURN
 may_modify(const struct ep *ep, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM *param)
 {
 	const enum ep_call call = mask & DAT_EP_FIELD_PZ_HANDLE ? EP_MODIFY_PZ : EP_MODIFY;
+	DAT_RETURN ret = err_query(!(mask & ~DAT_EP_FIELD_ALL), param);
 
-	if (mask & ~DAT_EP_FIELD_ALL)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	if (!param)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	if (ret != DAT_SUCCESS)
+		return ret;
 	if (mask & ~MODIFIABLE)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	if (ep_may(ep->state, call) != EP_ALLOWED)

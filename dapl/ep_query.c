@@ -11,6 +11,7 @@ dapl_ep_query(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask, DAT_EP_PARAM *param)
 {
 	struct ep *ep = object_lock(handle, KIND_EP);
 	DAT_EP_PARAM p = { 0 };
+	DAT_RETURN ret;
 	struct ia *ia;
 
 	if (!ep)
@@ -32,10 +33,9 @@ dapl_ep_query(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask, DAT_EP_PARAM *param)
 	p.srq_handle = DAT_HANDLE_NULL;
 	p.ep_attr = ep->attr;
 	os_unlock(&ep->obj.lock);
-	if (mask & ~DAT_EP_FIELD_ALL)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	if (!param)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	ret = err_query(!(mask & ~DAT_EP_FIELD_ALL), param);
+	if (ret != DAT_SUCCESS)
+		return ret;
 	p.ia_handle = registry_ia_handle(ia->self);
 	*param = p;
 	return DAT_SUCCESS;

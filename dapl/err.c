@@ -59,6 +59,16 @@ err_listen(int error)
 }
 
 DAT_RETURN
+err_query(bool known, const void *param)
+{
+	if (!known)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	if (!param)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	return DAT_SUCCESS;
+}
+
+DAT_RETURN
 err_post(int error)
 {
 	switch (-error) {

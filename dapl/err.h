@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * err -- from -errno to DAT_RETURN, in one place a call family
+ * err -- what an -errno is as a DAT_RETURN, in one place a call family
  */
 #ifndef REARM_DAPL_ERR_H
 #define REARM_DAPL_ERR_H
@@ -17,6 +17,9 @@ DAT_RETURN err_ia_open(int error);
 
 /* Listening on a connection qualifier. */
 DAT_RETURN err_listen(int error);
+
+/* A query: whether its mask is `known` and there is a place for the answer. */
+DAT_RETURN err_query(bool known, const void *param);
 
 /* Posting a work request. */
 DAT_RETURN err_post(int error);

@@ -272,13 +272,6 @@ leave:
 	return ret;
 }
 
-static bool
-calls(DAT_UPCALL_POLICY policy)
-{
-	return policy == DAT_UPCALL_SINGLE_INSTANCE || policy == DAT_UPCALL_NORIFY ||
-	       policy == DAT_UPCALL_MANY;
-}
-
 int
 evd_give_crew(struct dapl_evd *evd)
 {
@@ -308,10 +301,10 @@ dapl_evd_kcreate(DAT_IA_HANDLE ia_handle, DAT_COUNT min_qlen, DAT_UPCALL_POLICY 
 	if (!ia)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 	ret = check_create(ia, min_qlen, flags, DAT_INVALID_ARG5);
-	if (ret == DAT_SUCCESS && !calls(policy) && policy != DAT_UPCALL_DISABLE &&
+	if (ret == DAT_SUCCESS && !evd_policy_calls(policy) && policy != DAT_UPCALL_DISABLE &&
 	    policy != DAT_UPCALL_TEARDOWN)
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-	if (ret == DAT_SUCCESS && calls(policy) && (!upcall || !upcall->upcall_func))
+	if (ret == DAT_SUCCESS && evd_policy_calls(policy) && (!upcall || !upcall->upcall_func))
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
 	if (ret == DAT_SUCCESS && !evd_handle)
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);

@@ -98,14 +98,14 @@ dapl_evd_query(DAT_EVD_HANDLE handle, DAT_EVD_PARAM_MASK mask, DAT_EVD_PARAM *pa
 	enum evd_notice notice;
 	DAT_EVD_FLAGS flags;
 	unsigned int state;
+	DAT_RETURN ret;
 	struct ia *ia;
 
 	if (!evd)
 		return BAD_EVD;
-	if (mask & ~DAT_EVD_FIELD_ALL)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	if (!param)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	ret = err_query(!(mask & ~DAT_EVD_FIELD_ALL), param);
+	if (ret != DAT_SUCCESS)
+		return ret;
 	ia = evd->obj.ia;
 	flags = evd->flags;
 	notice = evd->notice;

@@ -175,6 +175,7 @@ dapl_lmr_query(DAT_LMR_HANDLE handle, DAT_LMR_PARAM_MASK mask, DAT_LMR_PARAM *pa
 {
 	struct lmr *lmr = object_lock(handle, KIND_LMR);
 	DAT_LMR_PARAM p;
+	DAT_RETURN ret;
 	struct ia *ia;
 
 	if (!lmr)
@@ -193,10 +194,9 @@ dapl_lmr_query(DAT_LMR_HANDLE handle, DAT_LMR_PARAM_MASK mask, DAT_LMR_PARAM *pa
 		.registered_address = (DAT_VADDR)(uintptr_t)lmr->mr->addr,
 	};
 	os_unlock(&lmr->obj.lock);
-	if (mask & ~DAT_LMR_FIELD_ALL)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	if (!param)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	ret = err_query(!(mask & ~DAT_LMR_FIELD_ALL), param);
+	if (ret != DAT_SUCCESS)
+		return ret;
 	p.ia_handle = registry_ia_handle(ia->self);
 	*param = p;
 	return DAT_SUCCESS;

@@ -110,6 +110,7 @@ dapl_psp_query(DAT_PSP_HANDLE handle, DAT_PSP_PARAM_MASK mask, DAT_PSP_PARAM *pa
 {
 	struct psp *psp = object_lock(handle, KIND_PSP);
 	DAT_PSP_PARAM p;
+	DAT_RETURN ret;
 	struct ia *ia;
 
 	if (!psp)
@@ -121,10 +122,9 @@ dapl_psp_query(DAT_PSP_HANDLE handle, DAT_PSP_PARAM_MASK mask, DAT_PSP_PARAM *pa
 		.psp_flags = psp->flags,
 	};
 	os_unlock(&psp->sp.obj.lock);
-	if (mask & ~DAT_PSP_FIELD_ALL)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	if (!param)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	ret = err_query(!(mask & ~DAT_PSP_FIELD_ALL), param);
+	if (ret != DAT_SUCCESS)
+		return ret;
 	p.ia_handle = registry_ia_handle(ia->self);
 	*param = p;
 	return DAT_SUCCESS;

@@ -67,16 +67,16 @@ DAT_RETURN
 dapl_pz_query(DAT_PZ_HANDLE handle, DAT_PZ_PARAM_MASK mask, DAT_PZ_PARAM *param)
 {
 	struct pz *pz = object_lock(handle, KIND_PZ);
+	DAT_RETURN ret;
 	struct ia *ia;
 
 	if (!pz)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
 	ia = pz->obj.ia;
 	os_unlock(&pz->obj.lock);
-	if (mask & ~DAT_PZ_FIELD_ALL)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	if (!param)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	ret = err_query(!(mask & ~DAT_PZ_FIELD_ALL), param);
+	if (ret != DAT_SUCCESS)
+		return ret;
 	param->ia_handle = registry_ia_handle(ia->self);
 	return DAT_SUCCESS;
 }

@@ -169,6 +169,7 @@ dapl_rsp_query(DAT_RSP_HANDLE handle, DAT_RSP_PARAM_MASK mask, DAT_RSP_PARAM *pa
 {
 	struct rsp *rsp = object_lock(handle, KIND_RSP);
 	DAT_RSP_PARAM p;
+	DAT_RETURN ret;
 	struct ia *ia;
 
 	if (!rsp)
@@ -180,10 +181,9 @@ dapl_rsp_query(DAT_RSP_HANDLE handle, DAT_RSP_PARAM_MASK mask, DAT_RSP_PARAM *pa
 		.ep_handle = rsp->ep,
 	};
 	os_unlock(&rsp->sp.obj.lock);
-	if (mask & ~DAT_RSP_FIELD_ALL)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	if (!param)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	ret = err_query(!(mask & ~DAT_RSP_FIELD_ALL), param);
+	if (ret != DAT_SUCCESS)
+		return ret;
 	p.ia_handle = registry_ia_handle(ia->self);
 	*param = p;
 	return DAT_SUCCESS;

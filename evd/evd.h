@@ -235,6 +235,14 @@ int evd_dequeue(struct evd *evd, DAT_EVENT *event);
  */
 int evd_wait(struct evd *evd, DAT_TIMEOUT timeout, int threshold, DAT_EVENT *event, int *nmore);
 
+/* Whether upcalls are enabled under this policy. */
+static inline bool
+evd_policy_calls(DAT_UPCALL_POLICY policy)
+{
+	return policy == DAT_UPCALL_SINGLE_INSTANCE || policy == DAT_UPCALL_NORIFY ||
+	    policy == DAT_UPCALL_MANY;
+}
+
 /*
  * Changes the upcall policy; object NULL keeps the installed one.  Waits only for
  * DAT_UPCALL_TEARDOWN.

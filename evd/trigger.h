@@ -24,13 +24,6 @@
 
 enum evd_taker { EVD_TAKER_NOBODY, EVD_TAKER_CNO, EVD_TAKER_UPCALL, EVD_TAKER_WAITER };
 
-static inline bool
-evd_policy_calls(DAT_UPCALL_POLICY policy)
-{
-	return policy == DAT_UPCALL_SINGLE_INSTANCE || policy == DAT_UPCALL_NORIFY ||
-	    policy == DAT_UPCALL_MANY;
-}
-
 static inline enum evd_taker
 evd_taker(const struct evd *evd)
 {
