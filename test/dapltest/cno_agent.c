@@ -30,6 +30,34 @@ arrive(int i, uint64_t id)
 	cno_story_settle(&cs);
 }
 
+/* A completion comes, and the EVD's run queues the agent's call. */
+static void
+queue_the_call(void)
+{
+	script_complete(&cs.dev[0], 1);
+	ck_assert(script_deliver(&cs.dev[0]));
+	loop_step(cs.loop, 0);
+}
+
+/* The same, and a waiter takes the trigger before the loop gets to the agent's call. */
+static void
+queue_the_call_and_take_the_trigger(void)
+{
+	struct cno_waiter w;
+
+	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
+	queue_the_call();
+	ck_assert_int_eq(cno_waiter_join(&w), 0);
+	ck_assert_ptr_eq(w.handle, &cs.dev[0]);
+}
+
+static void
+detach_both(struct cno_story *s)
+{
+	cno_story_detach(s, 0);
+	cno_story_detach(s, 1);
+}
+
 START_TEST(agent__called_once_by_the_loop)
 {
 	DAT_OS_WAIT_PROXY_AGENT agent;
@@ -78,9 +106,7 @@ END_TEST
 START_TEST(agent__removed_before_the_loop_ran__not_called)
 {
 	install();
-	script_complete(&cs.dev[0], 1);
-	ck_assert(script_deliver(&cs.dev[0]));
-	loop_step(cs.loop, 0); /* the EVD's run, which queues the agent's call */
+	queue_the_call();
 	ck_assert_int_eq(cno_modify_agent(&cs.cno, DAT_OS_WAIT_PROXY_AGENT_NULL), 0);
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 0);
@@ -187,8 +213,7 @@ static void
 free_cno(struct cno_story *s, DAT_EVD_HANDLE evd)
 {
 	(void)evd;
-	cno_story_detach(s, 0);
-	cno_story_detach(s, 1);
+	detach_both(s);
 	must(cno_free(&s->cno, false) == 0);
 	must(s->destroyed == 0); /* the return of the agent destroys */
 }
@@ -207,11 +232,8 @@ END_TEST
 START_TEST(agent_call_queued__cno_freed__never_called)
 {
 	install();
-	script_complete(&cs.dev[0], 1);
-	ck_assert(script_deliver(&cs.dev[0]));
-	loop_step(cs.loop, 0);
-	cno_story_detach(&cs, 0);
-	cno_story_detach(&cs, 1);
+	queue_the_call();
+	detach_both(&cs);
 	ck_assert_int_eq(cno_free(&cs.cno, false), 0);
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 0);
@@ -221,16 +243,8 @@ END_TEST
 
 START_TEST(agent_and_waiter__both_hear_of_one_trigger)
 {
-	struct cno_waiter w;
-
 	install();
-	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
-	script_complete(&cs.dev[0], 1);
-	ck_assert(script_deliver(&cs.dev[0]));
-	loop_step(cs.loop, 0);
-	/* The waiter takes the trigger before the loop gets to the agent's call. */
-	ck_assert_int_eq(cno_waiter_join(&w), 0);
-	ck_assert_ptr_eq(w.handle, &cs.dev[0]);
+	queue_the_call_and_take_the_trigger();
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 1);
 }
@@ -238,14 +252,8 @@ END_TEST
 
 START_TEST(agent_owed_a_call__evd_freed_meanwhile__called_without_one)
 {
-	struct cno_waiter w;
-
 	install();
-	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
-	script_complete(&cs.dev[0], 1);
-	ck_assert(script_deliver(&cs.dev[0]));
-	loop_step(cs.loop, 0);
-	ck_assert_int_eq(cno_waiter_join(&w), 0);
+	queue_the_call_and_take_the_trigger();
 	ck_assert_int_eq(evd_free(&cs.dev[0].evd), 0);
 	cno_unref(&cs.cno);
 	cs.attached[0] = false;
@@ -257,14 +265,8 @@ END_TEST
 
 START_TEST(agent_owed_a_call__removed__not_called_nor_is_its_successor)
 {
-	struct cno_waiter w;
-
 	install();
-	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
-	script_complete(&cs.dev[0], 1);
-	ck_assert(script_deliver(&cs.dev[0]));
-	loop_step(cs.loop, 0);
-	ck_assert_int_eq(cno_waiter_join(&w), 0);
+	queue_the_call_and_take_the_trigger();
 	ck_assert_int_eq(cno_modify_agent(&cs.cno, DAT_OS_WAIT_PROXY_AGENT_NULL), 0);
 	install();
 	cno_story_settle(&cs);
@@ -314,8 +316,7 @@ static void
 free_abruptly_and_let_the_waiter_go(struct cno_story *s, DAT_EVD_HANDLE evd)
 {
 	(void)evd;
-	cno_story_detach(s, 0);
-	cno_story_detach(s, 1);
+	detach_both(s);
 	cno_waiter_start(&blocked, s, DAT_TIMEOUT_INFINITE);
 	must(cno_free(&s->cno, true) == 0);
 	must(cno_waiter_join(&blocked) == -ECANCELED);
@@ -371,8 +372,7 @@ START_TEST(agent__runs_elsewhere__free_waits_for_its_return)
 	ck_assert_int_eq(pthread_create(&thread, NULL, step_thread, cs.loop), 0);
 	while (!__atomic_load_n(&running, __ATOMIC_SEQ_CST))
 		script_sleep_ms(1);
-	cno_story_detach(&cs, 0);
-	cno_story_detach(&cs, 1);
+	detach_both(&cs);
 	ck_assert_int_eq(cno_free(&cs.cno, false), 0);
 	ck_assert(__atomic_load_n(&left, __ATOMIC_SEQ_CST));
 	pthread_join(thread, NULL);
@@ -407,8 +407,7 @@ START_TEST(agent_call_taken_off_the_list_but_not_begun__cno_freed__waited_for)
 	install();
 	ck_assert_int_eq(script_post(&cs.dev[0], 100), 0);
 	ck_assert_int_eq(loop_step(cs.loop, 0), 1); /* the EVD's run queues the agent's */
-	cno_story_detach(&cs, 0);
-	cno_story_detach(&cs, 1);
+	detach_both(&cs);
 	/* Both are stopped at the lock, the one that frees in front. */
 	os_lock(&cs.cno.lock);
 	ck_assert_int_eq(pthread_create(&freeing, NULL, free_thread, &cs), 0);
@@ -432,15 +431,9 @@ install_again(struct cno_story *s, DAT_EVD_HANDLE evd)
 
 START_TEST(agent_owed_a_call__installed_again_in_it__not_called_for_that_again)
 {
-	struct cno_waiter w;
-
 	cs.then = install_again;
 	install();
-	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
-	script_complete(&cs.dev[0], 1);
-	ck_assert(script_deliver(&cs.dev[0]));
-	loop_step(cs.loop, 0);
-	ck_assert_int_eq(cno_waiter_join(&w), 0);
+	queue_the_call_and_take_the_trigger();
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 1);
 	cno_story_drains(&cs.dev[0], 1);
@@ -449,14 +442,8 @@ END_TEST
 
 START_TEST(agent_owed_a_call__replaced__the_new_one_is_called)
 {
-	struct cno_waiter w;
-
 	install();
-	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
-	script_complete(&cs.dev[0], 1);
-	ck_assert(script_deliver(&cs.dev[0]));
-	loop_step(cs.loop, 0);
-	ck_assert_int_eq(cno_waiter_join(&w), 0);
+	queue_the_call_and_take_the_trigger();
 	install();
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 1);
@@ -468,16 +455,10 @@ END_TEST
 START_TEST(agent_owed_a_call__cno_freed_and_its_slot_used_again__not_called)
 {
 	struct cno_config config = cs.cno.cfg;
-	struct cno_waiter w;
 
 	install();
-	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
-	script_complete(&cs.dev[0], 1);
-	ck_assert(script_deliver(&cs.dev[0]));
-	loop_step(cs.loop, 0);
-	ck_assert_int_eq(cno_waiter_join(&w), 0);
-	cno_story_detach(&cs, 0);
-	cno_story_detach(&cs, 1);
+	queue_the_call_and_take_the_trigger();
+	detach_both(&cs);
 	ck_assert_int_eq(cno_free(&cs.cno, false), 0);
 	cs.destroyed = 0;
 	config.agent = cno_story_agent(&cs);
