@@ -11,26 +11,19 @@ static _Atomic(int) gone;
 START_TEST(free__upcalls_stand__returns_after_the_last)
 {
 	DAT_UPCALL_POLICY policy = up_policies[_i % UP_ENABLING];
-	struct up_ending t = { 0 };
+	struct up_ending t;
 	struct dt_side side;
-	pthread_t thread;
 	DAT_EVENT event;
 	struct up up;
 
 	up_personality(_i / UP_ENABLING);
 	up_begin(&up, &side, policy, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
 	up_let_stand(&up, policy);
-	t.up = &up;
-	thread = up_thread(up_frees, &t);
-	up_await_gone(&up);
-	dt_nap_ms(4);
+	up_free(&t, &up);
 	ck_assert(!t.returned);
 	dt_assert_type(dat_evd_dequeue(up.evd, &event), DAT_INVALID_HANDLE);
 	dt_assert_type(up_try(&up, policy, DAT_UPCALL_INVOC_ANY), DAT_INVALID_HANDLE);
-	up.gate = false;
-	up_join(thread);
-	dt_ok(t.ret);
-	ck_assert_int_eq(t.inside, 0);
+	up_let_end(&t);
 	ck_assert_int_eq(up.entered, up_standing(policy));
 	dt_side_close(&side);
 }
@@ -39,21 +32,16 @@ END_TEST
 /* clause: c.14.26, c.12.2 */
 START_TEST(free__events_queued__none_of_them_is_called)
 {
-	struct up_ending t = { 0 };
+	struct up_ending t;
 	struct dt_side side;
-	pthread_t thread;
 	struct up up;
 
 	up_begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
 	up_let_stand(&up, DAT_UPCALL_SINGLE_INSTANCE);
 	for (uintptr_t i = 1; i < 9; i++)
 		dt_post_se(up.evd, i);
-	t.up = &up;
-	thread = up_thread(up_frees, &t);
-	up_await_gone(&up);
-	dt_nap_ms(4);
-	up.gate = false;
-	up_join(thread);
+	up_free(&t, &up);
+	up_let_end(&t);
 	ck_assert_int_eq(up.entered, 1);
 	up_assert_no_more(&up);
 	dt_side_close(&side);
@@ -128,48 +116,54 @@ END_TEST
 /* clause: c.14.25, c.14.12 */
 START_TEST(free_inside__while_a_thread_tears_down__both_return)
 {
-	struct up_ending t = { 0 };
+	struct up_ending t;
 	struct dt_side side;
-	pthread_t thread;
 	struct up up;
 
 	up_begin(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
 	up_let_stand(&up, DAT_UPCALL_SINGLE_INSTANCE);
 	up.act = frees_its_own;
-	t.up = &up;
-	thread = up_thread(up_tears_down, &t);
-	up_await_off(&up);
-	dt_nap_ms(4);
-	up.gate = false;
-	up_join(thread);
-	dt_ok(t.ret);
-	ck_assert_int_eq(t.inside, 0);
+	up_tear_down(&t, &up);
+	up_let_end(&t);
 	dt_side_close(&side);
 }
 END_TEST
 
+struct freeing {
+	DAT_EVD_HANDLE evd;
+	DAT_RETURN ret;
+};
+
+static void *
+frees(void *arg)
+{
+	struct freeing *freeing = arg;
+
+	freeing->ret = dat_evd_free(freeing->evd);
+	return NULL;
+}
+
 /* clause: c.14.25, c.14.26 */
 START_TEST(free__by_four_threads__one_frees_the_others_are_told)
 {
-	struct up_ending t[4];
+	struct freeing freeing[4];
 	pthread_t threads[4];
 	struct dt_side side;
 	int freed = 0;
 	struct up up;
 
-	memset(t, 0, sizeof t);
 	up_begin(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
 	dt_post_se(up.evd, 1);
 	for (int i = 0; i < 4; i++) {
-		t[i].up = &up;
-		threads[i] = up_thread(up_frees, &t[i]);
+		freeing[i].evd = up.evd;
+		threads[i] = up_thread(frees, &freeing[i]);
 	}
 	for (int i = 0; i < 4; i++) {
 		up_join(threads[i]);
-		if (t[i].ret == DAT_SUCCESS)
+		if (freeing[i].ret == DAT_SUCCESS)
 			freed++;
 		else
-			dt_assert_type(t[i].ret, DAT_INVALID_HANDLE);
+			dt_assert_type(freeing[i].ret, DAT_INVALID_HANDLE);
 	}
 	ck_assert_int_eq(freed, 1);
 	dt_side_close(&side);
@@ -180,21 +174,17 @@ END_TEST
 START_TEST(close__abruptly_while_upcalls_stand__returns_after_them)
 {
 	struct dt_side side;
-	pthread_t thread;
 	struct up up;
-	struct up_ending t = { 0 };
+	struct up_ending t;
 
 	up_begin(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
 	up_let_stand(&up, up_policies[_i]);
-	t.up = &up;
-	thread = up_thread(up_tears_down, &t);
-	up_await_off(&up);
-	dt_nap_ms(4);
+	up_tear_down(&t, &up);
 	up.gate = false;
 	dt_ok(dat_ia_close(side.ia, DAT_CLOSE_ABRUPT_FLAG));
 	ck_assert_int_eq(up.inside, 0);
 	ck_assert_int_eq(up.returned, up_standing(up_policies[_i]));
-	up_join(thread);
+	up_join(t.thread);
 	free(side.buffer);
 }
 END_TEST

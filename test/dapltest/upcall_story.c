@@ -208,8 +208,6 @@ up_await_noted(const struct up *up, int n)
 	dt_await_count(&up->noted, n);
 }
 
-/* ---- ends ---- */
-
 int
 up_standing(DAT_UPCALL_POLICY policy)
 {
@@ -224,28 +222,6 @@ up_let_stand(struct up *up, DAT_UPCALL_POLICY policy)
 		dt_post_se(up->evd, (uintptr_t)i);
 		up_await_inside(up, i + 1);
 	}
-}
-
-void *
-up_tears_down(void *arg)
-{
-	struct up_ending *ending = arg;
-
-	ending->ret = up_try(ending->up, DAT_UPCALL_TEARDOWN, DAT_UPCALL_INVOC_ANY);
-	ending->inside = ending->up->inside;
-	ending->returned = true;
-	return NULL;
-}
-
-void *
-up_frees(void *arg)
-{
-	struct up_ending *ending = arg;
-
-	ending->ret = dat_evd_free(ending->up->evd);
-	ending->inside = ending->up->inside;
-	ending->returned = true;
-	return NULL;
 }
 
 /* Waiting is refused while upcalls are enabled, and only then. */
@@ -367,4 +343,57 @@ void
 up_join(pthread_t thread)
 {
 	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+}
+
+/* ---- ends ---- */
+
+static void *
+tears_down(void *arg)
+{
+	struct up_ending *ending = arg;
+
+	ending->ret = up_try(ending->up, DAT_UPCALL_TEARDOWN, DAT_UPCALL_INVOC_ANY);
+	ending->inside = ending->up->inside;
+	ending->returned = true;
+	return NULL;
+}
+
+static void *
+frees(void *arg)
+{
+	struct up_ending *ending = arg;
+
+	ending->ret = dat_evd_free(ending->up->evd);
+	ending->inside = ending->up->inside;
+	ending->returned = true;
+	return NULL;
+}
+
+void
+up_tear_down(struct up_ending *ending, struct up *up)
+{
+	ending->up = up;
+	ending->returned = false;
+	ending->thread = up_thread(tears_down, ending);
+	up_await_off(up);
+	dt_nap_ms(4);
+}
+
+void
+up_free(struct up_ending *ending, struct up *up)
+{
+	ending->up = up;
+	ending->returned = false;
+	ending->thread = up_thread(frees, ending);
+	up_await_gone(up);
+	dt_nap_ms(4);
+}
+
+void
+up_let_end(struct up_ending *ending)
+{
+	ending->up->gate = false;
+	up_join(ending->thread);
+	dt_ok(ending->ret);
+	ck_assert_int_eq(ending->inside, 0);
 }

@@ -91,15 +91,19 @@ void up_assert_no_more(const struct up *up);
 int up_standing(DAT_UPCALL_POLICY policy);
 void up_let_stand(struct up *up, DAT_UPCALL_POLICY policy);
 
-/* Bodies of a thread that ends the upcalls of an EVD, by TEARDOWN or by free. */
+/* A thread that ends the upcalls of an EVD, and what it found when its call returned. */
 struct up_ending {
 	struct up *up;
+	pthread_t thread;
 	DAT_RETURN ret;
-	int inside; /* upcalls that ran when it returned */
+	int inside; /* upcalls that ran */
 	_Atomic(bool) returned;
 };
-void *up_tears_down(void *ending);
-void *up_frees(void *ending);
+/* By TEARDOWN, by free; returns when the other thread has begun to wait for an upcall that stands. */
+void up_tear_down(struct up_ending *ending, struct up *up);
+void up_free(struct up_ending *ending, struct up *up);
+/* Opens the gate: the call works, and returns after the last upcall. */
+void up_let_end(struct up_ending *ending);
 
 /*
  * Until another thread's DISABLE, TEARDOWN or free has begun.  May take an event, which is noted.

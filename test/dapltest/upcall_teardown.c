@@ -23,23 +23,16 @@ END_TEST
 START_TEST(teardown__upcalls_stand__returns_after_the_last)
 {
 	DAT_UPCALL_POLICY policy = up_policies[_i % UP_ENABLING];
-	struct up_ending t = { 0 };
+	struct up_ending t;
 	struct dt_side side;
-	pthread_t thread;
 	struct up up;
 
 	up_personality(_i / UP_ENABLING);
 	up_begin(&up, &side, policy, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
 	up_let_stand(&up, policy);
-	t.up = &up;
-	thread = up_thread(up_tears_down, &t);
-	up_await_off(&up);
-	dt_nap_ms(4);
+	up_tear_down(&t, &up);
 	ck_assert(!t.returned);
-	up.gate = false;
-	up_join(thread);
-	dt_ok(t.ret);
-	ck_assert_int_eq(t.inside, 0);
+	up_let_end(&t);
 	ck_assert_int_eq(up.returned, up_standing(policy));
 	up_assert_no_more(&up);
 	dt_side_close(&side);
@@ -49,21 +42,16 @@ END_TEST
 /* clause: c.14.12, c.14.10 */
 START_TEST(teardown__events_queued__none_of_them_is_called_during_or_after)
 {
-	struct up_ending t = { 0 };
+	struct up_ending t;
 	struct dt_side side;
-	pthread_t thread;
 	struct up up;
 
 	up_begin(&up, &side, DAT_UPCALL_MANY, DAT_EVD_SOFTWARE_FLAG);
 	up_let_stand(&up, DAT_UPCALL_MANY);
 	for (uintptr_t i = 4; i < 10; i++)
 		dt_post_se(up.evd, i);
-	t.up = &up;
-	thread = up_thread(up_tears_down, &t);
-	up_await_off(&up);
-	dt_nap_ms(4);
-	up.gate = false;
-	up_join(thread);
+	up_tear_down(&t, &up);
+	up_let_end(&t);
 	ck_assert_int_eq(up.entered, 4);
 	dt_post_se(up.evd, 10);
 	up_assert_no_more(&up);
@@ -132,27 +120,17 @@ END_TEST
 START_TEST(teardown__by_three_threads__all_return_after_the_upcalls)
 {
 	struct up_ending t[3];
-	pthread_t threads[3];
 	struct dt_side side;
 	struct up up;
 
-	memset(t, 0, sizeof t);
 	up_begin(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
 	up_let_stand(&up, up_policies[_i]);
-	for (int i = 0; i < 3; i++) {
-		t[i].up = &up;
-		threads[i] = up_thread(up_tears_down, &t[i]);
-	}
-	up_await_off(&up);
-	dt_nap_ms(4);
+	for (int i = 0; i < 3; i++)
+		up_tear_down(&t[i], &up);
 	for (int i = 0; i < 3; i++)
 		ck_assert(!t[i].returned);
-	up.gate = false;
-	for (int i = 0; i < 3; i++) {
-		up_join(threads[i]);
-		dt_ok(t[i].ret);
-		ck_assert_int_eq(t[i].inside, 0);
-	}
+	for (int i = 0; i < 3; i++)
+		up_let_end(&t[i]);
 	dt_side_close(&side);
 }
 END_TEST
@@ -176,26 +154,20 @@ END_TEST
 /* clause: c.14.12 */
 START_TEST(teardown__enabled_while_it_waits__answers_and_changes_nothing)
 {
-	struct up_ending t = { 0 };
+	struct up_ending t;
 	struct dt_side side;
-	pthread_t thread;
 	DAT_EVENT event;
 	struct up up;
 
 	up_begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
 	up_let_stand(&up, DAT_UPCALL_SINGLE_INSTANCE);
-	t.up = &up;
-	thread = up_thread(up_tears_down, &t);
-	up_await_off(&up);
+	up_tear_down(&t, &up);
 	dt_ok(up_try(&up, up_policies[_i], DAT_UPCALL_INVOC_NEW));
 	dt_post_se(up.evd, 9);
 	dt_assert_type(up_try(&up, up_policies[_i], DAT_UPCALL_INVOC_NEW), DAT_INVALID_STATE);
 	dt_ok(up_try(&up, up_policies[_i], DAT_UPCALL_INVOC_ANY));
 	up_assert_no_more(&up);
-	up.gate = false;
-	up_join(thread);
-	dt_ok(t.ret);
-	ck_assert_int_eq(t.inside, 0);
+	up_let_end(&t);
 	dt_ok(dat_evd_dequeue(up.evd, &event));
 	ck_assert_uint_eq(up_value(&event), 9);
 	up_assert_policy(&up, DAT_UPCALL_TEARDOWN);
