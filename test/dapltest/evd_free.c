@@ -58,11 +58,16 @@ END_TEST
 
 START_TEST(free__slot_used_again__nothing_of_the_old_one_left)
 {
+	struct evd_status status;
+
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	ck_assert(evd_mark_overflow(&st.dev.evd));
+	ck_assert_int_eq(evd_set_solicited(&st.dev.evd, true), 0);
 	ck_assert_int_eq(evd_free(&st.dev.evd), 0);
 	script_open(&st.dev, &st.dev.opt);
+	ck_assert_int_eq(evd_query(&st.dev.evd, &status), 0);
+	ck_assert(!status.solicited_only && !status.overflowed);
 	story_quiet(&st);
 	story_empty(&st);
 	script_complete(&st.dev, 1);

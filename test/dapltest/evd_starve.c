@@ -8,6 +8,7 @@
  */
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "cno_story.h"
 #include "evd_suites.h"
@@ -142,6 +143,31 @@ START_TEST(evd_open__no_memory__the_slot_stays_dead)
 	starve(open_evd);
 	ck_assert(evd_is(&slot, &slot));
 	evd_queue_fini(&slot.queue);
+}
+END_TEST
+
+static struct cno cno;
+
+static int
+open_cno(void)
+{
+	const struct cno_config config = { .with_fd = true };
+
+	return cno_open(&cno, &config);
+}
+
+START_TEST(cno_open__no_descriptor__says_so_and_the_slot_stays_dead)
+{
+	DAT_OS_WAIT_PROXY_AGENT agent;
+
+	cno_slot_init(&cno);
+	countdown = -1;
+	ck_assert_int_eq(open_cno(), -EMFILE);
+	countdown = 0;
+	ck_assert_int_eq(cno_query(&cno, &agent), -ENODEV);
+	starve(open_cno);
+	ck_assert_int_eq(cno_query(&cno, &agent), 0);
+	close(cno_fd(&cno));
 }
 END_TEST
 
@@ -354,6 +380,7 @@ evd_starve_suite(void)
 
 	tcase_add_test(tc, loop_create__anything_missing__nothing_left_behind);
 	tcase_add_test(tc, evd_open__no_memory__the_slot_stays_dead);
+	tcase_add_test(tc, cno_open__no_descriptor__says_so_and_the_slot_stays_dead);
 	tcase_add_test(tc, hold_init__no_memory__nothing_left_behind);
 	tcase_add_test(tc, loop_add__no_room__the_others_go_on);
 	tcase_add_test(tc, wait__no_place_to_sleep__says_so_and_changes_nothing);
