@@ -4,25 +4,16 @@
 #include <stdlib.h>
 
 void
-contract_personality(int i)
-{
-	static const char *const names[PERSONALITIES] = { "strict", "late", "spurious",
-		"coalescing", "delayed" };
-
-	ck_assert_int_eq(setenv("SOFTVERBS_PERSONALITY", names[i], 1), 0);
-}
-
-void
 contract_side(struct dt_side *side, int i)
 {
-	contract_personality(i);
+	dt_personality(i);
 	dt_side_open(side, "soft", DT_SEPARATE);
 }
 
 void
 contract_pair(struct dt_pair *pair, enum dt_evds evds, int i)
 {
-	contract_personality(i);
+	dt_personality(i);
 	dt_pair_open(pair, evds);
 	dt_connect_pair(pair);
 }

@@ -3,7 +3,7 @@
  * contract -- what the suites of test-contract share
  *
  * A suite a clause of the contract for events.  Most tests run in each personality of the software
- * device: they are loop tests, and hand their number to contract_side() or contract_personality().
+ * device: they are loop tests, and hand their number to contract_side() or dt_personality().
  */
 #ifndef REARM_TEST_CONTRACT_H
 #define REARM_TEST_CONTRACT_H
@@ -12,12 +12,9 @@
 
 #include "dt_helpers.h"
 
-#define PERSONALITIES 5
-#define in_every_personality(tc, test) tcase_add_loop_test(tc, test, 0, PERSONALITIES)
+#define in_every_personality(tc, test) tcase_add_loop_test(tc, test, 0, dt_personalities())
 
-/* Devices opened from now on are like that. */
-void contract_personality(int i);
-/* A side on such a device; a connected pair of them. */
+/* A side on a device with that personality; a connected pair of them. */
 void contract_side(struct dt_side *side, int i);
 void contract_pair(struct dt_pair *pair, enum dt_evds evds, int i);
 

@@ -21,7 +21,7 @@ flagged_pair(struct dt_pair *pair, DAT_COMPLETION_FLAGS recv, DAT_COMPLETION_FLA
 {
 	DAT_EP_ATTR attr;
 
-	contract_personality(i);
+	dt_personality(i);
 	dt_pair_open(pair, DT_SEPARATE);
 	attr = attr_with(pair->b.ep, recv, request);
 	dt_ok(dat_ep_free(pair->b.ep));

@@ -150,7 +150,7 @@ START_TEST(completions_of_four_connections__two_waiters__every_one_is_seen)
 	struct dt_pair pair;
 
 	memset(&f, 0, sizeof f);
-	contract_personality(_i);
+	dt_personality(_i);
 	dt_pair_open(&pair, DT_SEPARATE);
 	f.cno = contract_cno(&pair.b);
 	for (int i = 0; i < PAIRS; i++) {

@@ -157,7 +157,7 @@ under_load(struct load *l, int i, void (*disturb)(struct load *l, unsigned int r
 	DAT_EP_ATTR attr;
 	DAT_EP_PARAM param;
 
-	contract_personality(i);
+	dt_personality(i);
 	memset(l, 0, sizeof *l);
 	l->n = contract_load(200);
 	dt_pair_open(&l->pair, DT_SEPARATE);

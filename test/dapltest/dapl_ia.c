@@ -323,7 +323,8 @@ dapl_ia_suite(void)
 	tcase_add_test(tc, open__bad_arguments__are_told_apart);
 	tcase_add_test(tc, open__unknown_host__is_an_address_error);
 	tcase_add_test(tc, open__unreadable_parameters__are_refused);
-	tcase_add_test(tc, open__with_a_personality__the_device_has_it);
+	if (dt_on_soft("open__with_a_personality__the_device_has_it"))
+		tcase_add_test(tc, open__with_a_personality__the_device_has_it);
 	tcase_add_test(tc, open__no_device__fails_clearly_and_at_once);
 	tcase_add_test(tc, open__twice__gives_two_adapters_of_one_device);
 	tcase_add_test(tc, open_and_close__400_times_under_50_descriptors__leaks_nothing);

@@ -9,6 +9,49 @@
 static char directory[64];
 static char conf[96];
 
+/* ---- the device ---- */
+
+static bool
+is_soft(void)
+{
+	const char *library = getenv("DAPL_TEST_PROVIDER");
+
+	return !library || strstr(library, "libdaplsoft");
+}
+
+bool
+dt_on_soft(const char *what)
+{
+	if (is_soft())
+		return true;
+	printf("skip  %s: only the software device does what that needs\n", what);
+	return false;
+}
+
+bool
+dt_on_own_build(const char *what)
+{
+	if (!getenv("DAPL_TEST_PROVIDER"))
+		return true;
+	printf("skip  %s: needs the build that the tests put words into\n", what);
+	return false;
+}
+
+int
+dt_personalities(void)
+{
+	return is_soft() ? DT_PERSONALITIES : 1;
+}
+
+void
+dt_personality(int i)
+{
+	static const char *const names[DT_PERSONALITIES] = { "strict", "late", "spurious",
+		"coalescing", "delayed" };
+
+	ck_assert_int_eq(setenv("SOFTVERBS_PERSONALITY", names[i], 1), 0);
+}
+
 /* ---- the fixture ---- */
 
 static void
@@ -49,6 +92,11 @@ setup(void)
 	record(f, "real", REAL_PATH, "lo", "");
 	fclose(f);
 	setenv("DAT_OVERRIDE", conf, 1);
+	if (!is_soft()) {
+		/* The system's connection manager opens every device once and keeps it open. */
+		dt_close(dt_open("soft", NULL));
+		runner_count_anew();
+	}
 }
 
 static void

@@ -26,6 +26,20 @@
 TCase *dt_tcase(Suite *suite, const char *name);
 TCase *dt_tcase_timed(Suite *suite, const char *name, double seconds);
 
+/*
+ * Whether the device under test is the software one, which fails and tells what a test wants.
+ * If not, says on stdout that `what` is left out.
+ */
+bool dt_on_soft(const char *what);
+/* The same about the library: whether it is the one that the test program was built for. */
+bool dt_on_own_build(const char *what);
+
+/* The software device's manners.  A test that runs once with each makes dt_personalities() rounds, on
+ * another device one.  Before the first open. */
+#define DT_PERSONALITIES 5
+int dt_personalities(void);
+void dt_personality(int i);
+
 /* How the EVDs of a side are made. */
 enum dt_evds {
 	DT_SEPARATE, /* receives, requests and connections on an EVD each */

@@ -76,6 +76,12 @@ leak_setup(void)
 	threads_before = runner_count_threads();
 }
 
+void
+runner_count_anew(void)
+{
+	fds_before = runner_count_fds();
+}
+
 int
 runner_await_threads(int expected)
 {

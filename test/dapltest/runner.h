@@ -29,6 +29,8 @@ TCase *runner_tcase_timed(Suite *suite, const char *name, double seconds);
 /* The number of open descriptors and of threads of this process. */
 int runner_count_fds(void);
 int runner_count_threads(void);
+/* Counts descriptors from here on: what a library keeps as long as the process lives is no leak. */
+void runner_count_anew(void);
 /*
  * The number of threads, once there are no more than `expected`, or after half a second: a joined
  * thread leaves /proc/self/task a moment after pthread_join() returned.

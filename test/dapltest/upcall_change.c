@@ -156,13 +156,13 @@ START_TEST(enable__a_completion_in_the_device__counts_as_queued)
 	DAT_RETURN ret;
 	struct up up;
 
-	up_personality(_i / UP_ENABLING);
+	dt_personality(_i / UP_ENABLING);
 	up_init(&up);
 	up_connect(&up, &pair, DAT_UPCALL_DISABLE, 2);
 	up_send(&pair, 0);
 	/* A device may be late to show it: then enabling works, and an upcall comes for it. */
 	while ((ret = up_try(&up, to, DAT_UPCALL_INVOC_NEW)) == DAT_SUCCESS && !up.entered) {
-		ck_assert_int_eq(_i / UP_ENABLING, UP_PERSONALITIES - 1); /* the one that delays */
+		ck_assert_int_eq(_i / UP_ENABLING, DT_PERSONALITIES - 1); /* the one that delays */
 		dt_nap_ms(1);
 		up_set(&up, DAT_UPCALL_TEARDOWN);
 	}
@@ -187,7 +187,7 @@ START_TEST(enable__for_any_with_completions_in_the_device__upcalls_for_all)
 	struct dt_pair pair;
 	struct up up;
 
-	up_personality(_i / UP_ENABLING);
+	dt_personality(_i / UP_ENABLING);
 	up_init(&up);
 	up.act = to == DAT_UPCALL_NORIFY ? up_drain : NULL;
 	up_connect(&up, &pair, DAT_UPCALL_DISABLE, 8);
@@ -221,7 +221,7 @@ START_TEST(enable__against_completions__each_is_found_or_called_and_none_twice)
 	pthread_t thread;
 	struct up up;
 
-	up_personality(_i);
+	dt_personality(_i);
 	up_init(&up);
 	up_connect(&up, &pair, DAT_UPCALL_DISABLE, 16);
 	thread = up_thread(sends_16, &pair);
@@ -392,11 +392,11 @@ upcall_change_suite(void)
 	tcase_add_loop_test(tc, disable__events_queued__is_never_refused, 0, 2 * FLAGS);
 	tc = dt_tcase(s, "device");
 	tcase_add_loop_test(tc, enable__a_completion_in_the_device__counts_as_queued, 0,
-			    UP_ENABLING * UP_PERSONALITIES);
+			    UP_ENABLING * dt_personalities());
 	tcase_add_loop_test(tc, enable__for_any_with_completions_in_the_device__upcalls_for_all, 0,
-			    UP_ENABLING * UP_PERSONALITIES);
+			    UP_ENABLING * dt_personalities());
 	tcase_add_loop_test(tc, enable__against_completions__each_is_found_or_called_and_none_twice,
-			    0, UP_PERSONALITIES);
+			    0, dt_personalities());
 	tc = dt_tcase(s, "running");
 	tcase_add_loop_test(tc, change__while_an_upcall_stands__it_ends_and_the_new_policy_holds, 0,
 			    UP_ENABLING * UP_POLICIES);

@@ -16,7 +16,7 @@ START_TEST(free__upcalls_stand__returns_after_the_last)
 	DAT_EVENT event;
 	struct up up;
 
-	up_personality(_i / UP_ENABLING);
+	dt_personality(_i / UP_ENABLING);
 	up_begin(&up, &side, policy, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
 	up_let_stand(&up, policy);
 	up_free(&t, &up);
@@ -68,7 +68,7 @@ START_TEST(free_inside__of_its_own_evd__the_handle_is_bad_at_once)
 	struct dt_side side;
 	struct up up;
 
-	up_personality(_i / UP_ENABLING);
+	dt_personality(_i / UP_ENABLING);
 	up_begin(&up, &side, up_policies[_i % UP_ENABLING],
 		 DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
 	up.gate = true;
@@ -196,10 +196,10 @@ upcall_free_suite(void)
 	TCase *tc = dt_tcase(s, "free");
 
 	tcase_add_loop_test(tc, free__upcalls_stand__returns_after_the_last, 0,
-			    UP_ENABLING * UP_PERSONALITIES);
+			    UP_ENABLING * dt_personalities());
 	tcase_add_test(tc, free__events_queued__none_of_them_is_called);
 	tcase_add_loop_test(tc, free_inside__of_its_own_evd__the_handle_is_bad_at_once, 0,
-			    UP_ENABLING * UP_PERSONALITIES);
+			    UP_ENABLING * dt_personalities());
 	tcase_add_test(tc, free_inside__others_stand__they_end_and_it_goes_with_the_last);
 	tcase_add_loop_test(tc, free_inside__while_a_thread_tears_down__both_return, 0,
 			    UP_ENABLING);

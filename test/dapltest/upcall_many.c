@@ -56,7 +56,7 @@ START_TEST(many__four_upcalls__meet_at_a_barrier)
 	struct up up;
 
 	pthread_barrier_init(&barrier, NULL, AT_ONCE);
-	up_personality(_i);
+	dt_personality(_i);
 	up_begin(&up, &side, DAT_UPCALL_MANY, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
 	up.act = meets_the_others;
 	for (uintptr_t i = 0; i < 5 * AT_ONCE; i++)
@@ -75,7 +75,7 @@ START_TEST(many__four_completions__meet_at_a_barrier)
 	struct up up;
 
 	pthread_barrier_init(&barrier, NULL, AT_ONCE);
-	up_personality(_i);
+	dt_personality(_i);
 	up_init(&up);
 	up.act = meets_the_others;
 	up_connect(&up, &pair, DAT_UPCALL_MANY, 2 * AT_ONCE);
@@ -390,8 +390,8 @@ upcall_many_suite(void)
 	Suite *s = suite_create("many");
 	TCase *tc = dt_tcase(s, "concurrency");
 
-	tcase_add_loop_test(tc, many__four_upcalls__meet_at_a_barrier, 0, UP_PERSONALITIES);
-	tcase_add_loop_test(tc, many__four_completions__meet_at_a_barrier, 0, UP_PERSONALITIES);
+	tcase_add_loop_test(tc, many__four_upcalls__meet_at_a_barrier, 0, dt_personalities());
+	tcase_add_loop_test(tc, many__four_completions__meet_at_a_barrier, 0, dt_personalities());
 	tcase_add_test(tc, many__each_upcall__has_a_thread_of_its_own);
 	tcase_add_test(tc, many__many_events__none_lost_none_twice);
 	tcase_add_test(tc, many__of_one_evd_all_stand__upcalls_of_another_still_come);

@@ -289,7 +289,7 @@ START_TEST(disable__completions_arrive__stay_queued_and_arm_nothing)
 	struct dt_pair pair;
 	struct up up;
 
-	up_personality(_i);
+	dt_personality(_i);
 	up_init(&up);
 	up_connect(&up, &pair, DAT_UPCALL_SINGLE_INSTANCE, 8);
 	up_set(&up, DAT_UPCALL_DISABLE);
@@ -318,7 +318,7 @@ START_TEST(disable_and_enable__over_and_over__loses_nothing)
 	DAT_EVENT event;
 	struct up up;
 
-	up_personality(_i);
+	dt_personality(_i);
 	up_init(&up);
 	up_connect(&up, &pair, DAT_UPCALL_SINGLE_INSTANCE, 1);
 	for (int i = 0; i < ROUNDS; i++) {
@@ -358,8 +358,8 @@ upcall_policy_suite(void)
 	tcase_add_test(tc, disable__with_events_queued_behind_an_upcall__none_of_them_is_called);
 	tcase_add_test(tc, disable__against_a_poster__at_most_one_claimed_before_still_enters);
 	tcase_add_loop_test(tc, disable__completions_arrive__stay_queued_and_arm_nothing, 0,
-			    UP_PERSONALITIES);
+			    dt_personalities());
 	tcase_add_loop_test(tc, disable_and_enable__over_and_over__loses_nothing, 0,
-			    UP_PERSONALITIES);
+			    dt_personalities());
 	return s;
 }

@@ -144,7 +144,7 @@ START_TEST(recipe__against_a_poster__every_event_in_order)
 	struct dt_side side;
 	struct work work;
 
-	up_personality(_i / 2);
+	dt_personality(_i / 2);
 	dt_side_open(&side, "soft", DT_SEPARATE);
 	worker = worker_of_kind(&side, &work, _i % 2, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
 	posting.evd = worker->evd;
@@ -165,7 +165,7 @@ START_TEST(recipe__on_receives_that_it_posts_anew__every_message_in_order)
 	struct work work;
 	DAT_EVENT event;
 
-	up_personality(_i / 2);
+	dt_personality(_i / 2);
 	dt_pair_open(&pair, DT_SEPARATE);
 	worker = worker_of_kind(&pair.b, &work, _i % 2, DAT_EVD_DTO_FLAG);
 	pair.b.recv = worker->evd;
@@ -209,7 +209,7 @@ START_TEST(recipe__two_sides_answer_each_other__200_rounds)
 	struct dt_side *sides[2] = { &pair.a, &pair.b };
 	struct work work[2];
 
-	up_personality(_i);
+	dt_personality(_i);
 	dt_pair_open(&pair, DT_SEPARATE);
 	for (int i = 0; i < 2; i++) {
 		workers[i] = worker_of_kind(sides[i], &work[i], i, DAT_EVD_DTO_FLAG);
@@ -313,7 +313,7 @@ START_TEST(last_event__frees_its_evd_from_the_upcall__no_other_comes)
 	struct dt_side side;
 	struct work work;
 
-	up_personality(_i);
+	dt_personality(_i);
 	dt_side_open(&side, "soft", DT_SEPARATE);
 	worker = worker_open(&side, &work, DAT_UPCALL_DISABLE, frees_itself,
 	    DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
@@ -339,7 +339,7 @@ START_TEST(recipe__eight_evds_on_three_loops__each_in_order)
 	pthread_t threads[8];
 	struct dt_side side;
 
-	up_personality(_i);
+	dt_personality(_i);
 	dt_side_open(&side, "soft-loops", DT_SEPARATE);
 	for (int i = 0; i < 8; i++) {
 		workers[i] = worker_of_kind(
@@ -364,17 +364,17 @@ upcall_recipe_suite(void)
 	TCase *tc = dt_tcase(s, "drain");
 
 	tcase_add_loop_test(tc, recipe__against_a_poster__every_event_in_order, 0,
-	    2 * UP_PERSONALITIES);
+	    2 * dt_personalities());
 	tcase_add_loop_test(tc, recipe__on_receives_that_it_posts_anew__every_message_in_order, 0,
-	    2 * UP_PERSONALITIES);
+	    2 * dt_personalities());
 	tcase_add_loop_test(
-	    tc, recipe__two_sides_answer_each_other__200_rounds, 0, UP_PERSONALITIES);
+	    tc, recipe__two_sides_answer_each_other__200_rounds, 0, dt_personalities());
 	tcase_add_loop_test(
-	    tc, recipe__eight_evds_on_three_loops__each_in_order, 0, UP_PERSONALITIES);
+	    tc, recipe__eight_evds_on_three_loops__each_in_order, 0, dt_personalities());
 	tc = dt_tcase(s, "stop");
 	tcase_add_loop_test(
 	    tc, stop__under_load__nothing_touches_the_worker_afterwards, 0, 2);
 	tcase_add_loop_test(
-	    tc, last_event__frees_its_evd_from_the_upcall__no_other_comes, 0, UP_PERSONALITIES);
+	    tc, last_event__frees_its_evd_from_the_upcall__no_other_comes, 0, dt_personalities());
 	return s;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "upcall_story.h"
 
-#include <stdlib.h>
-
 #define QUIET_MS 8
 #define PROBE	 0x5eed
 
@@ -14,15 +12,6 @@ bool
 up_calls(DAT_UPCALL_POLICY policy)
 {
 	return policy != DAT_UPCALL_DISABLE && policy != DAT_UPCALL_TEARDOWN;
-}
-
-void
-up_personality(int index)
-{
-	static const char *const names[UP_PERSONALITIES] = { "strict", "late", "spurious",
-							     "coalescing", "delayed" };
-
-	setenv("SOFTVERBS_PERSONALITY", names[index], 1);
 }
 
 /* ---- the upcall ---- */

@@ -43,10 +43,6 @@ struct up {
 extern const DAT_UPCALL_POLICY up_policies[UP_POLICIES];
 bool up_calls(DAT_UPCALL_POLICY policy);
 
-/* The software device's manners, for tests that run once with each.  Before the first open. */
-#define UP_PERSONALITIES 5
-void up_personality(int index);
-
 /* Before the EVD is made: clears the record.  The object is the recording upcall. */
 void up_init(struct up *up);
 /* Makes the EVD, of 64 events; up_open_length() of another length. */

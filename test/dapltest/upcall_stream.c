@@ -5,12 +5,12 @@
 #include "upcall_story.h"
 #include "upcall_suites.h"
 
-#define EACH (UP_ENABLING * UP_PERSONALITIES)
+#define EACH (UP_ENABLING * dt_personalities())
 
 static DAT_UPCALL_POLICY
 chosen(int index)
 {
-	up_personality(index / UP_ENABLING);
+	dt_personality(index / UP_ENABLING);
 	return up_policies[index % UP_ENABLING];
 }
 

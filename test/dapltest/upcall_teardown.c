@@ -27,7 +27,7 @@ START_TEST(teardown__upcalls_stand__returns_after_the_last)
 	struct dt_side side;
 	struct up up;
 
-	up_personality(_i / UP_ENABLING);
+	dt_personality(_i / UP_ENABLING);
 	up_begin(&up, &side, policy, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
 	up_let_stand(&up, policy);
 	up_tear_down(&t, &up);
@@ -362,7 +362,7 @@ upcall_teardown_suite(void)
 
 	tcase_add_loop_test(tc, teardown__nothing_runs__returns_at_once, 0, UP_POLICIES);
 	tcase_add_loop_test(tc, teardown__upcalls_stand__returns_after_the_last, 0,
-			    UP_ENABLING * UP_PERSONALITIES);
+			    UP_ENABLING * dt_personalities());
 	tcase_add_test(tc, teardown__events_queued__none_of_them_is_called_during_or_after);
 	tcase_add_loop_test(tc, teardown__against_a_poster__after_it_none_runs_and_none_starts, 0,
 			    UP_ENABLING);
