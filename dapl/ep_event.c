@@ -33,7 +33,8 @@ post(struct ep *ep, DAT_EVENT_NUMBER number, size_t size, enum how how)
 		r = evd_post_barrier(evd, EVD_STREAM_CONNECTION, &event);
 	else
 		r = evd_post(evd, EVD_STREAM_CONNECTION, &event);
-	(void)evd_object_posted(ep->parts.connect, r);
+	if (r == -ENOSPC)
+		evd_object_overflowed(ep->parts.connect);
 }
 
 void

@@ -212,20 +212,6 @@ evd_destroy(DAT_HANDLE handle)
 	return 0;
 }
 
-int
-evd_object_posted(struct dapl_evd *evd, int result)
-{
-	if (result == -ENOSPC)
-		evd_object_overflowed(evd);
-	return result;
-}
-
-int
-evd_object_post(struct dapl_evd *evd, enum evd_stream stream, const DAT_EVENT *event)
-{
-	return evd_object_posted(evd, evd_post(&evd->core, stream, event));
-}
-
 /* ---- the calls ---- */
 
 /* What evd_create and evd_kcreate refuse alike; they count their arguments differently. */

@@ -95,13 +95,9 @@ void evd_cq_shorten(struct dapl_evd *evd, int qlen);
 extern const struct evd_source_ops evd_cq_ops;
 
 /*
- * Queues an event for the consumer; what does not fit is reported on the IA's async EVD, once an
- * EVD. -ENOSPC, -ENODEV.  No lock of rank EP or later may be held.
+ * An event of the EVD was lost: said once on the IA's async EVD.  No lock of rank EP or later may
+ * be held.
  */
-int evd_object_post(struct dapl_evd *evd, enum evd_stream stream, const DAT_EVENT *event);
-/* The verdict of such a post: reports the loss. */
-int evd_object_posted(struct dapl_evd *evd, int result);
-/* An event of the EVD was lost: said once on the IA's async EVD.  Locks as above. */
 void evd_object_overflowed(struct dapl_evd *evd);
 
 /* Threads for MANY, since on the loop's own its upcalls would not be at once.  -ENOMEM: none. */

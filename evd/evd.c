@@ -159,17 +159,6 @@ evd_free(struct evd *evd)
 	return 0;
 }
 
-bool
-evd_is(struct evd *evd, DAT_EVD_HANDLE handle)
-{
-	bool is;
-
-	os_lock(&evd->lock);
-	is = evd->alive && evd->cfg.handle == handle;
-	os_unlock(&evd->lock);
-	return is;
-}
-
 void
 evd_set_crew(struct evd *evd, struct loop *crew)
 {

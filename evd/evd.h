@@ -130,9 +130,6 @@ int evd_open(struct evd *evd, const struct evd_config *config);
  */
 int evd_free(struct evd *evd);
 
-/* True when the slot is alive and open for `handle`, tested under the lock. */
-bool evd_is(struct evd *evd, DAT_EVD_HANDLE handle);
-
 /* The loop that runs upcalls of policy MANY, where it was not known at evd_open(). */
 void evd_set_crew(struct evd *evd, struct loop *crew);
 
@@ -281,9 +278,6 @@ struct evd_status {
 };
 int evd_query(struct evd *evd, struct evd_status *status);
 int evd_query_counters(struct evd *evd, struct dat_rearm_evd_counters *counters);
-
-/* True on a thread that is inside an upcall of this EVD. */
-bool evd_in_upcall(const struct evd *evd);
 
 /* ---- the body: embedded by the owner, touched by evd/ alone ---- */
 

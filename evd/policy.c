@@ -12,12 +12,6 @@ evd_frame(const struct evd *evd)
 	return frame;
 }
 
-bool
-evd_in_upcall(const struct evd *evd)
-{
-	return evd_frame(evd) != NULL;
-}
-
 void
 evd_frame_exempt(struct evd *evd, struct upcall_frame *frame)
 {

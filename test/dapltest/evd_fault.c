@@ -272,7 +272,7 @@ static void
 be_freed_elsewhere(struct script *s)
 {
 	must(pthread_create(&freeing, NULL, free_thread, s) == 0);
-	while (evd_is(&s->evd, s))
+	while (script_evd_is(&s->evd, s))
 		script_sleep_ms(1);
 	script_sleep_ms(5);
 	must(s->destroyed == 0); /* waits for this thread */

@@ -243,7 +243,7 @@ script_open(struct script *s, const struct script_options *opt)
 void
 script_close(struct script *s)
 {
-	if (evd_is(&s->evd, s))
+	if (script_evd_is(&s->evd, s))
 		ck_assert_int_eq(evd_free(&s->evd), 0);
 	ck_assert_int_eq(s->destroyed, 1);
 }
@@ -451,6 +451,17 @@ script_post(struct script *s, uint64_t id)
 	DAT_EVENT event = script_event(id);
 
 	return evd_post(&s->evd, EVD_STREAM_SOFTWARE, &event);
+}
+
+bool
+script_evd_is(struct evd *evd, DAT_EVD_HANDLE handle)
+{
+	bool is;
+
+	os_lock(&evd->lock);
+	is = evd->alive && evd->cfg.handle == handle;
+	os_unlock(&evd->lock);
+	return is;
 }
 
 void

@@ -130,6 +130,8 @@ uint64_t script_id(const DAT_EVENT *event);
 
 /* Posts the software event `id`. */
 int script_post(struct script *s, uint64_t id);
+/* Whether the slot is alive and open for the handle. */
+bool script_evd_is(struct evd *evd, DAT_EVD_HANDLE handle);
 DAT_EVENT script_event(uint64_t id);
 
 void script_sleep_ms(unsigned int ms);

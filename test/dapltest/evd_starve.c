@@ -132,7 +132,7 @@ open_evd(void)
 	int r = evd_open(&slot, &config);
 
 	if (r)
-		must(!evd_is(&slot, &slot));
+		must(!script_evd_is(&slot, &slot));
 	return r;
 }
 
@@ -141,7 +141,7 @@ START_TEST(evd_open__no_memory__the_slot_stays_dead)
 {
 	evd_slot_init(&slot);
 	starve(open_evd);
-	ck_assert(evd_is(&slot, &slot));
+	ck_assert(script_evd_is(&slot, &slot));
 	evd_queue_fini(&slot.queue);
 }
 END_TEST

@@ -205,7 +205,7 @@ START_TEST(review_25__reader_has_the_event_when_free_marks_dead__it_acks_at_once
 	ck_assert_int_eq(pthread_create(&thread, NULL, free_thread, &st.dev), 0);
 	while (alive) {
 		script_sleep_ms(0);
-		alive = evd_is(&st.dev.evd, &st.dev);
+		alive = script_evd_is(&st.dev.evd, &st.dev);
 	}
 	script_book(&st.dev);
 	pthread_join(thread, NULL);
@@ -285,15 +285,15 @@ START_TEST(review_27__slot_used_again__a_stale_handle_is_noticed_under_the_lock)
 	config.loop = st.loop;
 	evd_slot_init(&evd);
 	config.handle = &handles[0];
-	ck_assert(!evd_is(&evd, &handles[0]));
+	ck_assert(!script_evd_is(&evd, &handles[0]));
 	ck_assert_int_eq(evd_open(&evd, &config), 0);
-	ck_assert(evd_is(&evd, &handles[0]));
+	ck_assert(script_evd_is(&evd, &handles[0]));
 	evd.alive = false; /* as a free leaves it */
 	evd_queue_fini(&evd.queue);
 	config.handle = &handles[1];
 	ck_assert_int_eq(evd_open(&evd, &config), 0);
-	ck_assert(!evd_is(&evd, &handles[0]));
-	ck_assert(evd_is(&evd, &handles[1]));
+	ck_assert(!script_evd_is(&evd, &handles[0]));
+	ck_assert(script_evd_is(&evd, &handles[1]));
 	evd_queue_fini(&evd.queue);
 	story_end(&st);
 }
