@@ -15,9 +15,6 @@
  */
 int cq_arm(struct ibv_cq *cq, bool solicited_only);
 
-/* An answer of 0 proves the queue empty. */
-extern const bool cq_arm_is_exact;
-
 /* A word of the IA's parameters meant for the device; -EINVAL for an unknown one. */
 int cq_arm_option(const char *word);
 

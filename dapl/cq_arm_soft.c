@@ -6,8 +6,6 @@
 
 #include "soft/soft_arm.h"
 
-const bool cq_arm_is_exact = true;
-
 int
 cq_arm(struct ibv_cq *cq, bool solicited_only)
 {

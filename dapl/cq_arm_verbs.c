@@ -3,12 +3,10 @@
 
 #include <errno.h>
 
-const bool cq_arm_is_exact = false; /* user verbs never say whether something was missed */
-
 int
 cq_arm(struct ibv_cq *cq, bool solicited_only)
 {
-	/* The error is the return value; errno is not promised. */
+	/* The error is the return value, errno is not promised; what was missed it never tells. */
 	return -ibv_req_notify_cq(cq, solicited_only);
 }
 

@@ -188,8 +188,9 @@ dispose(struct dapl_evd *evd)
 		cno_detach(cno);
 }
 
-int
-evd_object_free(struct dapl_evd *evd, DAT_HANDLE handle)
+/* -EBUSY while something uses it, -ENODEV. */
+static int
+free_object(struct dapl_evd *evd, DAT_HANDLE handle)
 {
 	int r = object_close(&evd->obj, handle);
 
@@ -310,7 +311,7 @@ dapl_evd_kcreate(DAT_IA_HANDLE ia_handle, DAT_COUNT min_qlen, DAT_UPCALL_POLICY 
 		r = evd_modify_upcall(&evd->core, policy, upcall, DAT_UPCALL_INVOC_ANY);
 	if (r) {
 		*evd_handle = before;
-		(void)evd_object_free(evd, handle);
+		(void)free_object(evd, handle);
 		ret = err_evd_modify_upcall(r);
 	}
 leave:
@@ -327,7 +328,7 @@ dapl_evd_free(DAT_EVD_HANDLE handle)
 	if (evd && evd->of_ia)
 		r = -EBUSY;
 	else if (evd)
-		r = evd_object_free(evd, handle);
+		r = free_object(evd, handle);
 	switch (r) {
 	case 0:
 		return DAT_SUCCESS;

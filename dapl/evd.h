@@ -60,9 +60,6 @@ int evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_ev
  */
 void evd_release(struct dapl_evd *evd);
 
-/* -EBUSY while something uses it, -ENODEV. */
-int evd_object_free(struct dapl_evd *evd, DAT_HANDLE handle);
-
 /*
  * evd_notice.c: an endpoint's completions come here from now on, with these flags of its
  * attributes.  EVD_NOTICE_UNDECIDED, or the configuration that it does not agree with.

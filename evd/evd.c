@@ -50,7 +50,8 @@ evd_open(struct evd *evd, const struct evd_config *config)
 	return 0;
 }
 
-bool
+/* Nothing of the library is inside, so destroyed() may run. */
+static bool
 evd_quiescent(const struct evd *evd)
 {
 	return evd->in_progress == 0 && !evd->owned && evd->pins == 0 && !evd->waiting &&

@@ -82,9 +82,6 @@ bool evd_take(struct evd *evd, DAT_EVENT *event, struct evd_effect *effect);
 /* Runs the effect a taken completion asked for.  Not locked; the EVD is claimed or pinned. */
 void evd_run_effect(struct evd *evd, const struct evd_effect *effect);
 
-/* Nothing of the library is inside, so destroyed() may run. */
-bool evd_quiescent(const struct evd *evd);
-
 /*
  * Drops the lock at the end of a section that may have been the last thing a free waited for:
  * wakes the freeing thread, or destroys when the EVD was freed from inside its own upcall.
@@ -110,11 +107,5 @@ struct upcall_frame *evd_frame(const struct evd *evd);
 
 /* From now on inside callers of the EVD wait neither for this upcall nor its thread's others. */
 void evd_frame_exempt(struct evd *evd, struct upcall_frame *frame);
-
-/*
- * Waits until no upcall runs but the ones the calling thread is itself inside of (and those that
- * wait here as well).  Drops and retakes the lock.
- */
-void evd_await_upcalls(struct evd *evd);
 
 #endif

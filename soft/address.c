@@ -9,8 +9,8 @@ soft_address_known(const struct sockaddr *address)
 	return address->sa_family == AF_INET || address->sa_family == AF_INET6;
 }
 
-socklen_t
-soft_address_length(const struct sockaddr *address)
+static socklen_t
+address_length(const struct sockaddr *address)
 {
 	return address->sa_family == AF_INET ? sizeof(struct sockaddr_in) :
 	    address->sa_family == AF_INET6   ? sizeof(struct sockaddr_in6) :
@@ -21,7 +21,7 @@ void
 soft_address_copy(struct sockaddr_storage *to, const struct sockaddr *from)
 {
 	memset(to, 0, sizeof *to);
-	memcpy(to, from, soft_address_length(from));
+	memcpy(to, from, address_length(from));
 }
 
 bool
@@ -75,7 +75,7 @@ soft_address_check_local(const struct sockaddr *address)
 		return errno == EAFNOSUPPORT ? -ENODEV : -errno;
 	soft_address_copy(&any_port, address);
 	soft_address_set_port((struct sockaddr *)&any_port, 0);
-	if (bind(fd, (struct sockaddr *)&any_port, soft_address_length(address)))
+	if (bind(fd, (struct sockaddr *)&any_port, address_length(address)))
 		r = errno == ENOMEM || errno == ENOBUFS ? -errno : -ENODEV;
 	soft_close(fd);
 	return r;

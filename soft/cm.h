@@ -232,7 +232,6 @@ struct soft_id *soft_service_find(uint16_t port_space, uint16_t port,
 
 /* address.c */
 bool soft_address_known(const struct sockaddr *address); /* a family we handle */
-socklen_t soft_address_length(const struct sockaddr *address);
 bool soft_address_wild(const struct sockaddr *address);
 int soft_address_check_local(const struct sockaddr *address);
 bool soft_address_same_host(const struct sockaddr *a, const struct sockaddr *b);

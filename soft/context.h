@@ -21,9 +21,6 @@ enum soft_personality {
 	SOFT_DELAYED,	 /* completions and events show up a little later */
 };
 
-/* The personality called `name`, or -EINVAL. */
-int soft_personality_parse(const char *name);
-
 /* What the program chose or the environment asks for; -EINVAL after a message on stderr. */
 int soft_personality_from_environment(void);
 

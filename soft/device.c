@@ -30,8 +30,9 @@ soft_device(void)
 	return &device.ibv;
 }
 
-__be64
-soft_device_guid(void)
+/* EUI-64 of the device and of its port, in network order. */
+static __be64
+device_guid(void)
 {
 	/* The bit 0x02 of the first byte marks a locally administered number. */
 	return htobe64(0x0253465453465430ull);
@@ -72,7 +73,7 @@ __be64
 ibv_get_device_guid(struct ibv_device *dev)
 {
 	(void)dev;
-	return soft_device_guid();
+	return device_guid();
 }
 
 void
@@ -80,8 +81,8 @@ soft_device_query(struct ibv_device_attr *attr)
 {
 	*attr = (struct ibv_device_attr){
 		.fw_ver = "1.0.0",
-		.node_guid = soft_device_guid(),
-		.sys_image_guid = soft_device_guid(),
+		.node_guid = device_guid(),
+		.sys_image_guid = device_guid(),
 		.max_mr_size = SOFT_MAX_MR_SIZE,
 		.page_size_cap = 0xfffffffffffff000ull,
 		.vendor_id = 0,
@@ -155,8 +156,8 @@ ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv_por
 }
 
 /* Entry 0 is the link-local address of the port, entry 1 the loopback address of the host. */
-int
-soft_gid_query(uint32_t port, uint32_t index, union ibv_gid *gid)
+static int
+gid_query(uint32_t port, uint32_t index, union ibv_gid *gid)
 {
 	static const uint8_t loopback[16] = { [10] = 0xff, [11] = 0xff, 127, 0, 0, 1 };
 
@@ -164,7 +165,7 @@ soft_gid_query(uint32_t port, uint32_t index, union ibv_gid *gid)
 		return EINVAL;
 	if (index == 0) {
 		gid->global.subnet_prefix = htobe64(0xfe80000000000000ull);
-		gid->global.interface_id = soft_device_guid();
+		gid->global.interface_id = device_guid();
 	} else {
 		memcpy(gid->raw, loopback, sizeof gid->raw);
 	}
@@ -177,7 +178,7 @@ ibv_query_gid(struct ibv_context *context, uint8_t port, int index, union ibv_gi
 	int r;
 
 	(void)context;
-	r = soft_gid_query(port, (uint32_t)index, gid);
+	r = gid_query(port, (uint32_t)index, gid);
 	if (!r)
 		return 0;
 	errno = r;
@@ -189,7 +190,7 @@ gid_entry(uint32_t port, uint32_t index, struct ibv_gid_entry *out, size_t size)
 {
 	struct ibv_gid_entry entry = { .gid_index = index, .port_num = port,
 		.gid_type = IBV_GID_TYPE_IB };
-	int r = soft_gid_query(port, index, &entry.gid);
+	int r = gid_query(port, index, &entry.gid);
 
 	if (!r)
 		memcpy(out, &entry, size < sizeof entry ? size : sizeof entry);

@@ -16,8 +16,9 @@ static const char *const names[] = {
 
 static atomic_int chosen = -1; /* by the program; it goes before the environment */
 
-int
-soft_personality_parse(const char *name)
+/* The personality called `name`, or -EINVAL. */
+static int
+parse(const char *name)
 {
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		if (!strcmp(name, names[i]))
@@ -28,7 +29,7 @@ soft_personality_parse(const char *name)
 int
 soft_personality_choose(const char *name)
 {
-	int personality = soft_personality_parse(name);
+	int personality = parse(name);
 
 	if (personality < 0)
 		return personality;
@@ -46,7 +47,7 @@ soft_personality_from_environment(void)
 		return personality;
 	if (!name || !*name)
 		return SOFT_STRICT;
-	personality = soft_personality_parse(name);
+	personality = parse(name);
 	if (personality < 0)
 		fprintf(stderr,
 		    "softverbs: SOFTVERBS_PERSONALITY=%s: not one of strict, late, spurious, "

@@ -29,8 +29,8 @@ story_conf_path(void)
 	return path;
 }
 
-void
-story_setup(void)
+static void
+setup(void)
 {
 	const char *base = getenv("TMPDIR");
 
@@ -42,8 +42,8 @@ story_setup(void)
 	setenv("STUB_TRACE", story_path("trace"), 1);
 }
 
-void
-story_teardown(void)
+static void
+teardown(void)
 {
 	static const char *const files[] = { "dat.conf", "trace", "stderr", "copy.so" };
 	size_t i;
@@ -58,7 +58,7 @@ story_tcase(Suite *suite, const char *name)
 {
 	TCase *tcase = runner_tcase(suite, name);
 
-	tcase_add_checked_fixture(tcase, story_setup, story_teardown);
+	tcase_add_checked_fixture(tcase, setup, teardown);
 	return tcase;
 }
 

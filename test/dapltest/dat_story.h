@@ -17,11 +17,7 @@
 
 #include "runner.h"
 
-/* Fixture: makes the directory, empties the environment of DAT_*; removes the directory. */
-void story_setup(void);
-void story_teardown(void);
-
-/* A TCase with that fixture. */
+/* A TCase whose tests have a directory of their own, and an environment without DAT_*. */
 TCase *story_tcase(Suite *suite, const char *name);
 
 /*

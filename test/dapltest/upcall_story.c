@@ -231,8 +231,9 @@ up_await_off(struct up *up)
 	ck_assert_int_ne((int)DAT_GET_TYPE(ret), DAT_INVALID_STATE);
 }
 
-void
-up_await_gone(struct up *up)
+/* Until another thread's free has begun. */
+static void
+await_gone(const struct up *up)
 {
 	DAT_RETURN ret = DAT_SUCCESS;
 	DAT_EVENT event;
@@ -374,7 +375,7 @@ up_free(struct up_ending *ending, struct up *up)
 	ending->up = up;
 	ending->returned = false;
 	ending->thread = up_thread(frees, ending);
-	up_await_gone(up);
+	await_gone(up);
 	dt_nap_ms(4);
 }
 

@@ -102,10 +102,9 @@ void up_free(struct up_ending *ending, struct up *up);
 void up_let_end(struct up_ending *ending);
 
 /*
- * Until another thread's DISABLE, TEARDOWN or free has begun.  May take an event, which is noted.
+ * Until another thread's DISABLE or TEARDOWN has begun.  May take an event, which is noted.
  */
 void up_await_off(struct up *up);
-void up_await_gone(struct up *up);
 /* Until a thread waits on the EVD.  Nothing may be queued. */
 void up_await_waiter(const struct up *up);
 

@@ -291,8 +291,8 @@ outcome(struct story *story, struct side *side)
 	return 0;
 }
 
-bool
-story_established(struct story *story)
+static bool
+established(struct story *story)
 {
 	int a = outcome(story, &story->a), b;
 
@@ -308,7 +308,7 @@ story_connect(struct story *story)
 	DAT_CR_HANDLE cr;
 
 	return story_request(story, &cr) &&
-	    TRY(story, dat_cr_accept(cr, story->b.ep, 0, NULL)) && story_established(story);
+	    TRY(story, dat_cr_accept(cr, story->b.ep, 0, NULL)) && established(story);
 }
 
 bool

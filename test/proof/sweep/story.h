@@ -81,7 +81,6 @@ bool story_free(struct story *story, struct side *side);
 bool story_pair(struct story *story);
 bool story_connect(struct story *story);
 bool story_request(struct story *story, DAT_CR_HANDLE *cr);
-bool story_established(struct story *story);
 /* Both have told the end. */
 bool story_ended(struct story *story);
 
