@@ -74,6 +74,10 @@ back_off(struct evd *evd, int error)
 		evd->owned = false;
 		return;
 	}
+	if (evd_wanted(evd)) {
+		loop_ready(evd_home(evd), &evd->job); /* it came while the lock was down */
+		return;
+	}
 	evd->fault_delay = evd->fault_delay ? 2 * evd->fault_delay : FAULT_DELAY_MIN_NS;
 	if (evd->fault_delay > FAULT_DELAY_MAX_NS)
 		evd->fault_delay = FAULT_DELAY_MAX_NS;
