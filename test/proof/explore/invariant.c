@@ -58,6 +58,23 @@ notice_coming(const struct evd *evd, const struct device_cq *cq)
 	return cq->raised > evd->counters.notifications || (cq->armed && cq->undecided);
 }
 
+/* A run is queued or an upcall stands, and the event waits for what its taker need not wait for. */
+static void
+check_owned(const struct evd *evd, const struct device_cq *cq, int name)
+{
+	const bool told = taker(evd) == BY_CNO;
+	const bool many = taker(evd) == BY_UPCALL && evd->policy == DAT_UPCALL_MANY;
+
+	if (!wanted(evd) || (cq && notice_coming(evd, cq)))
+		return;
+	if (evd->caller && (told || many))
+		violation("EVD %c waits for an upcall that stands, and need not", name);
+	if (evd->job.next && evd->job.on != (many && evd->cfg.crew ? evd->cfg.crew : evd->cfg.loop))
+		violation("EVD %c is queued for threads that do not serve it", name);
+	if (evd->job.next && evd->put_off && (told || evd->fault_delay))
+		violation("EVD %c was put off, and is wanted now", name);
+}
+
 void
 invariant_armed(const struct evd *evd, const struct device_cq *cq, int name)
 {
@@ -88,14 +105,18 @@ invariant_taker(const struct evd *evd, const struct device_cq *cq, uint32_t wait
 	case NOBODY:
 		return;
 	case BY_WAITER:
+		if ((unsigned int)evd->threshold > evd->queue.qlen)
+			violation("EVD %c: a thread waits for more than the queue holds", name);
 		/* Whoever is awake looks by himself. */
 		if (!invariant_asleep(waiters))
 			return;
 		break;
 	case BY_UPCALL:
 	case BY_CNO:
-		if (evd->owned)
+		if (evd->owned) {
+			check_owned(evd, cq, name);
 			return;
+		}
 		/* With one at a time, the return of the last upcall kicks. */
 		if (taker(evd) == BY_UPCALL && evd->policy != DAT_UPCALL_MANY && evd->in_progress)
 			return;

@@ -67,7 +67,20 @@ oracle_step(void)
 /* ---- upcalls ---- */
 
 void
-oracle_upcall_begins(struct stage_evd *e)
+oracle_installed(struct stage_evd *e, const struct stage_object *object)
+{
+	for (int i = 0; i < STAGE_OBJECTS; i++) {
+		struct stage_object *o = &e->objects[i];
+
+		if (o == object || o->replaced)
+			continue;
+		o->replaced = true;
+		o->claimed = e->evd.in_progress - e->running;
+	}
+}
+
+void
+oracle_upcall_begins(struct stage_evd *e, struct stage_object *object)
 {
 	world_check_call_out("an upcall");
 	if (stage.calling[sched.self - sched.fibers])
@@ -81,6 +94,9 @@ oracle_upcall_begins(struct stage_evd *e)
 		violation("I5: a second upcall of EVD %c begins", 'a' + e->index);
 	if (!e->open)
 		violation("I6: an upcall of EVD %c begins after it was destroyed", 'a' + e->index);
+	if (object->replaced && object->claimed-- <= 0)
+		violation("an upcall of EVD %c is made for an object that was replaced",
+		    'a' + e->index);
 	if (e->quiet_at && e->quiet_at > e->enabled_at && !e->enabling)
 		violation("I6: an upcall of EVD %c begins after TEARDOWN returned", 'a' + e->index);
 	if (stage.scenario->crew && e->running >= stage.scenario->crew + stage.scenario->loops)

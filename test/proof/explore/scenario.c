@@ -346,6 +346,10 @@ parse_action(struct scenario *s, struct actor *actor, char *text)
 		return;
 	if (!strcmp(arg, "new"))
 		a->fresh = true;
+	else if (!strcmp(arg, "same"))
+		a->same = true;
+	else if (!strcmp(arg, "another"))
+		a->another = true;
 	else if (row->verb == DO_ATTACH)
 		a->other = cno_number(arg);
 	else if (row->verb == DO_CNO_WAIT)

@@ -88,6 +88,8 @@ struct action {
 	int other;  /* the CNO of attach */
 	int n, us;  /* counts, thresholds; a timeout in microseconds, -1: none */
 	bool fresh; /* INVOC_NEW */
+	bool same;  /* keeps the object that is installed */
+	bool another; /* installs the policy's other object */
 	bool dropped; /* by the shrinking */
 };
 

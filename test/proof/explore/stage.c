@@ -107,7 +107,8 @@ stage_evd_open(struct stage_evd *e)
 	e->running = e->singles = e->exempt = 0;
 	e->claims = 0;
 	e->enabled_at = e->quiet_at = e->disabled_at = 0;
-	e->overflowed = e->purged = false;
+	e->overflowed = e->purged = e->unlinked = false;
+	e->posts = 0;
 	e->qlen = spec->qlen;
 	e->barrier_after = 0;
 	memset(e->produced, 0, sizeof e->produced);
@@ -218,10 +219,14 @@ open_evd(int i)
 	memset(e, 0, sizeof *e);
 	e->index = i;
 	e->spec = spec;
-	for (int p = 0; p < 3; p++)
-		e->objects[p] = (struct stage_object){ e, policies[p] };
+	for (int p = 0; p < STAGE_OBJECTS; p++)
+		e->objects[p] = (struct stage_object){ .evd = e, .policy = policies[p % 3] };
 	evd_slot_init(&e->evd);
 	world_mutex_name(&e->evd.lock, RANK_EVD, evd_names[i]);
+	if (stage_moves()) {
+		os_mutex_init(&e->link);
+		world_mutex_name(&e->link, RANK_EP, evd_names[i]);
+	}
 	stage_evd_open(e);
 	if (spec->hold)
 		open_hold(e);
@@ -255,7 +260,7 @@ close_all(void)
 		if (!e->evd.alive)
 			continue;
 		/* What is still queued comes out now, so that nothing is missing in the end. */
-		(void)stage_drain(e);
+		(void)call_drain(e);
 	}
 	oracle_end();
 	for (int i = 0; i < s->n_evds; i++)

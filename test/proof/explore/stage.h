@@ -23,10 +23,15 @@ event_id(unsigned int evd, unsigned int life, unsigned int stream, unsigned int 
 	return (uint64_t)evd << 40 | (uint64_t)life << 32 | (uint64_t)stream << 16 | number;
 }
 
+/* Who an upcall is for: each policy has its own, and another one that may replace it. */
 struct stage_object {
 	struct stage_evd *evd;
-	int policy; /* it was installed with */
+	int policy;
+	bool replaced;
+	int claimed; /* calls with it that were claimed when it was replaced, and have not begun */
 };
+
+#define STAGE_OBJECTS 6
 
 struct stage_evd {
 	struct evd evd;
@@ -35,8 +40,10 @@ struct stage_evd {
 	struct device_cq cq;
 	struct device_channel own; /* the private channel */
 	struct evd_hold hold;
-	struct stage_object objects[3];
-	struct stage_cno *cno; /* it is attached to */
+	struct stage_object objects[STAGE_OBJECTS];
+	struct stage_cno *cno; /* it is attached to; guarded by `link` where that changes */
+	struct os_mutex link;
+	bool unlinked; /* by free: it is attached no more */
 	bool open, closing;
 	unsigned int life;
 	bool overflowed; /* and was told so */
@@ -56,7 +63,7 @@ struct stage_evd {
 	uint64_t claims; /* seen so far */
 
 	/* events */
-	uint16_t produced[STREAMS];
+	uint16_t produced[STREAMS], posts; /* posts that returned */
 	uint64_t delivered[STREAMS];
 	unsigned int n_delivered;
 	uint16_t barrier_after; /* completions visible when the barrier was posted */
@@ -103,18 +110,26 @@ void actor_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more);
 void actor_agent(DAT_PVOID instance, DAT_EVD_HANDLE handle);
 void evd_slot_close(struct evd *evd); /* destroyed() of every EVD */
 void stage_evd_open(struct stage_evd *e);
-unsigned int stage_drain(struct stage_evd *e);
-struct stage_evd *stage_evd_of(DAT_EVD_HANDLE handle);
+unsigned int call_drain(struct stage_evd *e); /* call_evd.c */
 
 /* oracle.c */
 void oracle_step(void);
 void oracle_rest(void);
 void oracle_end(void);
 void oracle_deliver(struct stage_evd *e, const DAT_EVENT *event);
-void oracle_upcall_begins(struct stage_evd *e);
+void oracle_upcall_begins(struct stage_evd *e, struct stage_object *object);
 void oracle_upcall_ends(struct stage_evd *e);
+/* After the call that installed it returned. */
+void oracle_installed(struct stage_evd *e, const struct stage_object *object);
 /* After TEARDOWN or free returned. */
 void oracle_quiet(struct stage_evd *e, const char *what);
+
+/* EVDs are attached to CNOs while others run. */
+static inline bool
+stage_moves(void)
+{
+	return stage.scenario->verbs & (1ull << DO_ATTACH | 1ull << DO_DETACH);
+}
 
 /* The step at which the calling fiber last took the EVD's trigger lock. */
 static inline uint32_t

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* call_policy -- an actor changes the policy of an EVD */
+#include "call.h"
+
+static struct stage_object *
+object_for(struct stage_evd *e, int policy, const struct action *a)
+{
+	const int first = a->another ? STAGE_OBJECTS / 2 : 0;
+
+	return &e->objects[first + (policy == DAT_UPCALL_SINGLE_INSTANCE ? 0 :
+	    policy == DAT_UPCALL_NORIFY ? 1 : 2)];
+}
+
+void
+call_exempt(struct stage_evd *e)
+{
+	bool *exempted = &stage.exempted[sched.self - sched.fibers][e->index];
+
+	e->exempt += !*exempted;
+	*exempted = true;
+}
+
+int
+call_modify(struct stage_evd *e, int policy, const struct action *a)
+{
+	struct stage_object *object = object_for(e, policy, a);
+	const DAT_UPCALL_OBJECT upcall = { object, actor_upcall };
+	const bool enables = policy == object->policy;
+	const bool installs = enables && !a->same;
+	const unsigned int life = e->life;
+	int r;
+
+	if (policy == DAT_UPCALL_TEARDOWN && *stage_frames(e))
+		call_exempt(e);
+	if (enables)
+		e->enabling++;
+	if (installs)
+		object->replaced = false;
+	r = evd_modify_upcall(&e->evd, (DAT_UPCALL_POLICY)policy, installs ? &upcall : NULL,
+	    a->fresh ? DAT_UPCALL_INVOC_NEW : DAT_UPCALL_INVOC_ANY);
+	sched_step(OP_EVENT);
+	if (enables)
+		e->enabling--;
+	if (life == e->life && r == 0) {
+		/* With another one under way nobody knows which of the two came last. */
+		if (installs && !e->enabling && stage_locked_at(e) > e->enabled_at)
+			oracle_installed(e, object);
+		if (enables)
+			e->enabled_at = stage_locked_at(e);
+		else if (policy == DAT_UPCALL_DISABLE)
+			e->disabled_at = stage_locked_at(e);
+		else
+			oracle_quiet(e, "TEARDOWN");
+	}
+	call_result("modify_upcall", r, call_gone(r) || (enables &&
+	    ((r == -EBUSY && (call_has(DO_WAIT) || call_has(DO_TAKE))) ||
+	    (r == -EAGAIN && a->fresh))));
+	return r;
+}
+
+/* The consumer's loop that never loses an event: drain, enable for new ones, or drain again. */
+void
+call_rearm(struct stage_evd *e)
+{
+	static const struct action fresh = { .fresh = true };
+	int r, tries = 0;
+
+	do {
+		(void)call_drain(e);
+		r = call_modify(e, DAT_UPCALL_SINGLE_INSTANCE, &fresh);
+	} while (r == -EAGAIN || (call_explained(r) && tries++ < CALL_TRIES));
+}
