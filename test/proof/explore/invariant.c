@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "invariant.h"
 
+#include "world.h"
+
 /* Written from the rules, not from the dispatcher's own functions: a rule broken there is not broken
  * here as well. */
 
@@ -128,6 +130,24 @@ invariant_taker(const struct evd *evd, const struct device_cq *cq, uint32_t wait
 		violation("I1: EVD %c holds what its taker wants, and nobody is on the way", name);
 	if (cq && cq->count && !full && !notice_coming(evd, cq))
 		violation("I1: a completion of EVD %c is stranded in its queue", name);
+}
+
+void
+invariant_cno(const struct cno *cno, uint32_t waiters, int name)
+{
+	if (!cno->alive)
+		return;
+	for (const struct evd *evd = cno->first; evd; evd = evd->triggered_next)
+		if (!evd->lock.owner && !evd->alive)
+			violation("CNO %c still lists an EVD that was freed", name);
+	if (cno->first && invariant_asleep(waiters))
+		violation("CNO %c is triggered and every waiter sleeps", name);
+	if (cno->fd >= 0 && world_is_readable(cno->fd) != (cno->first || cno->forsaken))
+		violation("CNO %c: its descriptor does not tell whether it is triggered", name);
+	if (cno->cfg.agent.proxy_agent_func && !cno->job_queued && !cno->in_agent)
+		for (const struct evd *evd = cno->first; evd; evd = evd->triggered_next)
+			if (evd->agent_unseen)
+				violation("CNO %c is triggered and its agent is not called", name);
 }
 
 void

@@ -7,6 +7,7 @@
 #ifndef REARM_EXPLORE_INVARIANT_H
 #define REARM_EXPLORE_INVARIANT_H
 
+#include "cno/cno.h"
 #include "device.h"
 #include "evd/evd.h"
 
@@ -22,6 +23,9 @@ void invariant_taker(
 
 /* Nobody can run any more. */
 void invariant_rest(const struct evd *evd, const struct device_cq *cq, int name);
+
+/* A CNO, whenever nobody has its lock; `waiters`: the fibers inside cno_wait(). */
+void invariant_cno(const struct cno *cno, uint32_t waiters, int name);
 
 /* There are some, and all of them sleep. */
 bool invariant_asleep(uint32_t fibers);

@@ -24,28 +24,6 @@ check_claims(struct stage_evd *e)
 	}
 }
 
-static void
-check_cno(const struct stage_cno *c)
-{
-	const struct cno *cno = &c->cno;
-
-	if (!cno->alive)
-		return;
-	for (const struct evd *evd = cno->first; evd; evd = evd->triggered_next)
-		if (!evd->lock.owner && !evd->alive)
-			violation("CNO %c still lists an EVD that was freed", 'n' + c->index);
-	if (cno->first && invariant_asleep(c->inside_wait))
-		violation("CNO %c is triggered and every waiter sleeps", 'n' + c->index);
-	if (cno->fd >= 0 && world_is_readable(cno->fd) != (cno->first || cno->forsaken))
-		violation("CNO %c: its descriptor does not tell whether it is triggered",
-		    'n' + c->index);
-	if (cno->cfg.agent.proxy_agent_func && !cno->job_queued && !cno->in_agent)
-		for (const struct evd *evd = cno->first; evd; evd = evd->triggered_next)
-			if (evd->agent_unseen)
-				violation("CNO %c is triggered and its agent is not called",
-				    'n' + c->index);
-}
-
 void
 oracle_step(void)
 {
@@ -61,7 +39,7 @@ oracle_step(void)
 	}
 	for (int i = 0; i < stage.scenario->n_cnos; i++)
 		if (!stage.cnos[i].cno.lock.owner)
-			check_cno(&stage.cnos[i]);
+			invariant_cno(&stage.cnos[i].cno, stage.cnos[i].inside_wait, 'n' + i);
 }
 
 /* ---- upcalls ---- */

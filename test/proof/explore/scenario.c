@@ -292,6 +292,8 @@ parse_setup(struct scenario *s, const char *text)
 			s->loops = atoi(value);
 		else if (!strcmp(w, "faults") && value)
 			parse_faults(s, value);
+		else if (!strcmp(w, "fixed"))
+			s->fixed = true;
 		else if (!strcmp(w, "heavy"))
 			s->heavy = true;
 		else

@@ -136,6 +136,7 @@ struct scenario {
 	int crew;  /* threads, 0: none */
 	int loops;
 	uint64_t verbs; /* which occur */
+	bool fixed; /* a device whose queues keep their lengths */
 	bool heavy; /* many events: see --light */
 	unsigned int weight; /* how often it is played, compared with others */
 	uint32_t length, fault_points; /* of a schedule, once calibrated */

@@ -7,8 +7,8 @@
 
 static const struct os_site site = { "consumer", 0 };
 
-static void
-result(const char *what, DAT_RETURN ret, bool allowed)
+void
+consumer_result(const char *what, DAT_RETURN ret, bool allowed)
 {
 	trace_note("%s: %x", what, (unsigned int)ret);
 	if (ret != DAT_SUCCESS && !allowed)
@@ -21,8 +21,8 @@ is(DAT_RETURN ret, DAT_RETURN type)
 	return DAT_GET_TYPE(ret) == type;
 }
 
-static bool
-evd_may_go(DAT_RETURN ret)
+bool
+consumer_evd_may_go(DAT_RETURN ret)
 {
 	return is(ret, DAT_INVALID_HANDLE) && play_has(DO_FREE);
 }
@@ -56,7 +56,7 @@ consumer_post(struct play_ep *ep, enum direction direction, bool mute)
 			violation("a request that could not be posted has an event");
 		life->told[direction] |= 1u << number;
 	}
-	result("post", ret, (is(ret, DAT_INVALID_HANDLE) && play_has(DO_EP_FREE)) ||
+	consumer_result("post", ret, (is(ret, DAT_INVALID_HANDLE) && play_has(DO_EP_FREE)) ||
 	    is(ret, DAT_INVALID_STATE));
 }
 
@@ -73,17 +73,20 @@ dequeue(struct play_evd *evd)
 	sched_step(OP_EVENT);
 	if (ret == DAT_SUCCESS)
 		judge_event(evd, &event);
-	result("dequeue", ret, is(ret, DAT_QUEUE_EMPTY) || evd_may_go(ret) ||
+	consumer_result("dequeue", ret, is(ret, DAT_QUEUE_EMPTY) || consumer_evd_may_go(ret) ||
 	    (is(ret, DAT_INVALID_STATE) && (play_has(DO_WAIT) || play_has(DO_TAKE) ||
 	    play_has(DO_CQ_ERROR) || evd->lost)));
 	return ret;
 }
 
-void
+unsigned int
 consumer_drain(struct play_evd *evd)
 {
+	unsigned int n = 0;
+
 	while (dequeue(evd) == DAT_SUCCESS)
-		;
+		n++;
+	return n;
 }
 
 static DAT_RETURN
@@ -102,8 +105,9 @@ wait(struct play_evd *evd, int threshold, int us)
 	sched_step(OP_EVENT);
 	if (ret == DAT_SUCCESS)
 		judge_event(evd, &event);
-	result("wait", ret, (is(ret, DAT_TIMEOUT_EXPIRED) && us >= 0) || evd_may_go(ret) ||
-	    (is(ret, DAT_ABORT) && play_has(DO_FREE)) || is(ret, DAT_INVALID_STATE));
+	consumer_result("wait", ret, (is(ret, DAT_TIMEOUT_EXPIRED) && us >= 0) ||
+	    consumer_evd_may_go(ret) || (is(ret, DAT_ABORT) && play_has(DO_FREE)) ||
+	    is(ret, DAT_INVALID_STATE));
 	return ret;
 }
 
@@ -125,7 +129,7 @@ consumer_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 	if (event)
 		judge_event(evd, event);
 	else
-		consumer_drain(evd);
+		(void)consumer_drain(evd);
 	for (int i = 0; i < s->n_actors && !sched.quiet; i++)
 		if (s->actors[i].kind == ACTOR_UPCALL && s->actors[i].object == evd->index &&
 		    (first || s->actors[i].every))
@@ -147,7 +151,8 @@ modify(struct play_evd *evd, int policy, bool fresh)
 	ret = dapl_evd_modify_upcall(evd->handle, (DAT_UPCALL_POLICY)policy, off ? NULL : &object,
 	    fresh ? DAT_UPCALL_INVOC_NEW : DAT_UPCALL_INVOC_ANY);
 	sched_step(OP_EVENT);
-	result("modify_upcall", ret, evd_may_go(ret) || is(ret, DAT_INVALID_STATE));
+	consumer_result("modify_upcall", ret,
+	    consumer_evd_may_go(ret) || is(ret, DAT_INVALID_STATE));
 }
 
 static void
@@ -162,7 +167,7 @@ free_evd(struct play_evd *evd)
 			    'a' + evd->index);
 		evd->freed = true;
 	}
-	result("evd_free", ret, is(ret, DAT_INVALID_HANDLE) || is(ret, DAT_INVALID_STATE));
+	consumer_result("evd_free", ret, is(ret, DAT_INVALID_HANDLE) || is(ret, DAT_INVALID_STATE));
 }
 
 static void
@@ -179,7 +184,7 @@ post_software(struct play_evd *evd)
 	sched_step(OP_EVENT);
 	if (ret != DAT_SUCCESS)
 		evd->posted[self]--;
-	result("post_se", ret, evd_may_go(ret) || is(ret, DAT_QUEUE_FULL));
+	consumer_result("post_se", ret, consumer_evd_may_go(ret) || is(ret, DAT_QUEUE_FULL));
 }
 
 /* ---- endpoints ---- */
@@ -192,7 +197,7 @@ disconnect(struct play_ep *ep, DAT_CLOSE_FLAGS flags)
 	judge_ending(ep);
 	ret = dapl_ep_disconnect(ep->handle, flags);
 	sched_step(OP_EVENT);
-	result("disconnect", ret, (is(ret, DAT_INVALID_HANDLE) && play_has(DO_EP_FREE)) ||
+	consumer_result("disconnect", ret, (is(ret, DAT_INVALID_HANDLE) && play_has(DO_EP_FREE)) ||
 	    is(ret, DAT_INVALID_STATE) || is(ret, DAT_INVALID_PARAMETER));
 }
 
@@ -211,7 +216,7 @@ connect_again(struct play_ep *ep)
 	DAT_RETURN ret = consumer_connect(ep);
 
 	sched_step(OP_EVENT);
-	result("connect", ret, (is(ret, DAT_INVALID_HANDLE) && play_has(DO_EP_FREE)) ||
+	consumer_result("connect", ret, (is(ret, DAT_INVALID_HANDLE) && play_has(DO_EP_FREE)) ||
 	    is(ret, DAT_INVALID_STATE));
 }
 
@@ -226,7 +231,7 @@ reset(struct play_ep *ep)
 		ep->lives[life].over_at = sched.steps;
 		ep->life = life + 1;
 	}
-	result("ep_reset", ret, (is(ret, DAT_INVALID_HANDLE) && play_has(DO_EP_FREE)) ||
+	consumer_result("ep_reset", ret, (is(ret, DAT_INVALID_HANDLE) && play_has(DO_EP_FREE)) ||
 	    is(ret, DAT_INVALID_STATE));
 }
 
@@ -240,7 +245,7 @@ free_ep(struct play_ep *ep)
 		play_life(ep)->over_at = sched.steps;
 		ep->freed = true;
 	}
-	result("ep_free", ret, is(ret, DAT_INVALID_HANDLE) || is(ret, DAT_INVALID_STATE));
+	consumer_result("ep_free", ret, is(ret, DAT_INVALID_HANDLE) || is(ret, DAT_INVALID_STATE));
 }
 
 static void
@@ -264,6 +269,8 @@ perform(struct action *a)
 {
 	struct play_evd *evd = &play.evds[a->object % EVDS];
 	struct play_ep *ep = &play.eps[a->object % EPS];
+	struct play_cno *cno = &play.cnos[a->object % CNOS];
+	unsigned int drained = 0;
 
 	for (int i = 0; i < a->n; i++)
 		switch (a->verb) {
@@ -335,11 +342,15 @@ perform(struct action *a)
 	case DO_RESIZE: {
 		DAT_RETURN ret = dapl_evd_resize(evd->handle, a->n);
 
-		result("resize", ret, evd_may_go(ret) || is(ret, DAT_INVALID_STATE));
+		consumer_result("resize", ret,
+		    consumer_evd_may_go(ret) || is(ret, DAT_INVALID_STATE));
 		break;
 	}
 	case DO_SINGLE:
 		modify(evd, DAT_UPCALL_SINGLE_INSTANCE, a->fresh);
+		break;
+	case DO_MANY:
+		modify(evd, DAT_UPCALL_MANY, a->fresh);
 		break;
 	case DO_NORIFY:
 		modify(evd, DAT_UPCALL_NORIFY, a->fresh);
@@ -357,10 +368,25 @@ perform(struct action *a)
 		(void)dequeue(evd);
 		break;
 	case DO_DRAIN:
-		consumer_drain(evd);
+		(void)consumer_drain(evd);
 		break;
 	case DO_WAIT:
 		(void)wait(evd, a->n, a->us);
+		break;
+	case DO_ATTACH:
+		consumer_attach(evd, &play.cnos[a->other]);
+		break;
+	case DO_DETACH:
+		consumer_attach(evd, NULL);
+		break;
+	case DO_SERVE:
+		consumer_serve(cno, a->n);
+		break;
+	case DO_CNO_WAIT:
+		consumer_cno_wait(cno, a->us, &drained);
+		break;
+	case DO_CNO_FREE:
+		consumer_cno_free(cno);
 		break;
 	case DO_UNTIL:
 		sched_until(delivered, a, OP_UNTIL, OBJECT_EVD(evd->index));

@@ -23,10 +23,12 @@ one_takes(const struct play_evd *evd)
 			takes |= a->object == evd->index && (a->verb == DO_TAKE ||
 			    a->verb == DO_WAIT || a->verb == DO_DEQUEUE || a->verb == DO_DRAIN ||
 			    a->verb == DO_SINGLE || a->verb == DO_NORIFY);
+			takes |= evd->spec->cno >= 0 &&
+			    (a->verb == DO_SERVE || a->verb == DO_CNO_WAIT);
 		}
 		takers += takes;
 	}
-	return takers <= 1 && evd->spec->policy != DAT_UPCALL_MANY;
+	return takers <= 1 && evd->spec->policy != DAT_UPCALL_MANY && !play_has(DO_MANY);
 }
 
 void
@@ -202,6 +204,26 @@ judge_step(void)
 			invariant_armed(&evd->object->core, cq, 'a' + i);
 		invariant_taker(&evd->object->core, cq, evd->inside_wait, 'a' + i);
 	}
+	for (int i = 0; i < play.scenario->n_cnos; i++) {
+		const struct play_cno *cno = &play.cnos[i];
+
+		if (!cno->freed && !cno->core->lock.owner)
+			invariant_cno(cno->core, cno->inside_wait, 'n' + i);
+	}
+}
+
+/* As many EVDs refer to it as are attached. */
+static void
+check_references(const struct play_cno *cno, int name)
+{
+	unsigned int attached = 0;
+
+	for (int i = 0; i < play.scenario->n_evds; i++)
+		attached += !play.evds[i].freed && play.evds[i].object->cno &&
+		    &play.evds[i].object->cno->core == cno->core;
+	if (!cno->freed && cno->core->evds != attached)
+		violation("at rest CNO %c counts %u EVDs, %u are attached", name, cno->core->evds,
+		    attached);
 }
 
 void
@@ -219,6 +241,8 @@ judge_rest(void)
 	for (int i = 0; i < play.scenario->n_evds; i++)
 		if (!play.evds[i].freed)
 			invariant_rest(&play.evds[i].object->core, cq_of(&play.evds[i]), 'a' + i);
+	for (int i = 0; i < play.scenario->n_cnos; i++)
+		check_references(&play.cnos[i], 'n' + i);
 	for (int i = 0; i < play.scenario->n_eps; i++)
 		if (play.eps[i].object->pins)
 			violation("at rest endpoint %c is still pinned", 'e' + i);

@@ -31,13 +31,24 @@ open_evd(int i, DAT_EVD_HANDLE async)
 			flags |= DAT_EVD_CONNECTION_FLAG;
 	if (spec->async)
 		;
-	else if (spec->private)
-		expect(dapl_evd_create(play.ia, spec->qlen, DAT_HANDLE_NULL, flags, &evd->handle),
-		    "evd_create");
+	else if (spec->private || spec->cno >= 0)
+		expect(dapl_evd_create(play.ia, spec->qlen,
+		    spec->cno >= 0 ? play.cnos[spec->cno].handle : DAT_HANDLE_NULL, flags,
+		    &evd->handle), "evd_create");
 	else
 		expect(dapl_evd_kcreate(play.ia, spec->qlen, DAT_UPCALL_DISABLE, NULL, flags,
 		    &evd->handle), "evd_kcreate");
 	evd->object = handle_object(evd->handle, KIND_EVD);
+}
+
+static void
+open_cno(int i)
+{
+	const DAT_OS_WAIT_PROXY_AGENT none = { NULL, NULL };
+	struct play_cno *cno = &play.cnos[i];
+
+	expect(dapl_cno_create(play.ia, none, &cno->handle), "cno_create");
+	cno->core = &((struct dapl_cno *)handle_object(cno->handle, KIND_CNO))->core;
 }
 
 static void
@@ -93,11 +104,13 @@ body(void)
 	struct fiber *flusher;
 
 	slots_reset();
-	rnic_reset();
+	rnic_reset(s->fixed);
 	expect(dapl_ia_open(name, 8, &async, &play.ia), "ia_open");
 	flusher = sched_spawn("device", rnic_flusher, NULL);
 	sched_rest(true);
 	expect(dapl_pz_create(play.ia, &play.pz), "pz_create");
+	for (int i = 0; i < s->n_cnos; i++)
+		open_cno(i);
 	for (int i = 0; i < s->n_evds; i++)
 		open_evd(i, async);
 	for (int i = 0; i < s->n_eps; i++)

@@ -10,6 +10,7 @@
 #define REARM_EXPLORE_PLAY_H
 
 #include "dapl/api.h"
+#include "dapl/cno.h"
 #include "dapl/ep.h"
 
 #include "rnic.h"
@@ -33,6 +34,13 @@ struct play_evd {
 	uint16_t posted[FIBERS], taken[FIBERS]; /* software events, by who posted them */
 	unsigned int overflows; /* told */
 	bool lost;	    /* something was posted that did not fit */
+};
+
+struct play_cno {
+	DAT_CNO_HANDLE handle;
+	const struct cno *core;
+	bool freed;
+	uint32_t inside_wait; /* fibers */
 };
 
 /* A queue pair's life: from create or reset to the next reset or free. */
@@ -64,6 +72,7 @@ struct play {
 	DAT_PZ_HANDLE pz;
 	struct play_evd evds[EVDS];
 	struct play_ep eps[EPS];
+	struct play_cno cnos[CNOS];
 	int8_t actor_of[FIBERS];
 	uint32_t taking_since[FIBERS]; /* step at which the fiber's call that takes began */
 };
@@ -85,9 +94,18 @@ play_has(enum verb verb)
 /* consumer.c */
 void *consumer_body(void *actor);
 void consumer_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more);
-void consumer_drain(struct play_evd *evd);
+unsigned int consumer_drain(struct play_evd *evd);
+/* Whether the result, once the trace has it, is the one of a call that may find the EVD freed. */
+bool consumer_evd_may_go(DAT_RETURN ret);
+void consumer_result(const char *what, DAT_RETURN ret, bool allowed);
 DAT_RETURN consumer_connect(struct play_ep *ep);
 void consumer_post(struct play_ep *ep, enum direction direction, bool mute);
+
+/* consumer_cno.c */
+void consumer_attach(struct play_evd *evd, const struct play_cno *cno); /* NULL: detach */
+void consumer_cno_wait(struct play_cno *cno, int us, unsigned int *drained);
+void consumer_serve(struct play_cno *cno, int n);
+void consumer_cno_free(struct play_cno *cno);
 
 /* judge.c */
 void judge_step(void);

@@ -48,6 +48,7 @@ static struct rnic_channel channels[CHANNELS];
 static struct rnic_cq_slot cqs[CQS];
 static struct rnic_qp qps[QPS];
 static unsigned int n_channels, n_cqs, n_qps;
+static bool fixed;
 static struct ibv_async_event notes[NOTES];
 static unsigned int n_notes;
 static bool stopped;
@@ -382,6 +383,8 @@ ibv_resize_cq(struct ibv_cq *cq, int cqe)
 	sched_point(OP_DEVICE, OBJECT_DEVICE(slot_of(cq)->device.index), &here);
 	if (!slot_of(cq)->device.alive)
 		violation("a completion queue is resized after it was destroyed");
+	if (fixed)
+		return EOPNOTSUPP;
 	cq->cqe = cqe;
 	sched_touch(OP_DEVICE, OBJECT_DEVICE(slot_of(cq)->device.index));
 	return 0;
@@ -472,8 +475,8 @@ int
 ibv_query_device(struct ibv_context *verbs, struct ibv_device_attr *attr)
 {
 	(void)verbs;
-	*attr = (struct ibv_device_attr){ .max_cqe = 1024, .max_qp_wr = 64, .max_sge = 4,
-		.max_qp_rd_atom = 4, .max_qp_init_rd_atom = 4 };
+	*attr = (struct ibv_device_attr){ .max_cqe = fixed ? 96 : 1024, .max_qp_wr = 64,
+		.max_sge = 4, .max_qp_rd_atom = 4, .max_qp_init_rd_atom = 4 };
 	return 0;
 }
 
@@ -494,8 +497,9 @@ ibv_dealloc_pd(struct ibv_pd *of)
 }
 
 void
-rnic_reset(void)
+rnic_reset(bool queues_fixed)
 {
+	fixed = queues_fixed;
 	n_channels = n_cqs = n_qps = n_notes = 0;
 	stopped = false;
 	device.transport_type = IBV_TRANSPORT_IB;

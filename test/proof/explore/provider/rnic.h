@@ -15,8 +15,8 @@
 
 #include "device.h"
 
-/* Before each run. */
-void rnic_reset(void);
+/* Before each run; the queues of a fixed device keep the length they were made with. */
+void rnic_reset(bool fixed);
 
 /* The fiber that flushes; ends when rnic_stop() was called. */
 void *rnic_flusher(void *arg);

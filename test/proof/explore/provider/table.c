@@ -23,7 +23,8 @@ static const struct scenario_text table[] = {
 	{ "merged/fail-down", "a=cq,single e=all.a,recvs1,sends2", "hw: fail e | cm: down e" },
 	{ "merged/fail-disconnect", "a=cq,private e=all.a,recvs1,sends2",
 	    "hw: fail e | ctl: disconnect e | app: take a 4" },
-	{ "merged/graceful", "a=cq,single e=all.a,recvs1,sends2", "hw: tx e; tx e | ctl: graceful e" },
+	{ "merged/graceful", "a=cq,single e=all.a,recvs1,sends2",
+	    "hw: tx e; tx e | ctl: graceful e" },
 	{ "merged/graceful-peer", "a=cq,single e=all.a,recvs1,sends2",
 	    "hw: tx e | ctl: graceful e | cm: down e" },
 	{ "merged/mute", "a=cq,single e=all.a,recvs1",
@@ -49,7 +50,8 @@ static const struct scenario_text table[] = {
 	    "cm: reject e | ctl: disconnect e" },
 	{ "begin/established-disconnect", "a=cq,single e=all.a,pending,recvs1",
 	    "cm: est e; rx e | ctl: disconnect e" },
-	{ "begin/established-down", "a=cq,single e=all.a,pending,recvs2", "cm: est e; rx e; down e" },
+	{ "begin/established-down", "a=cq,single e=all.a,pending,recvs2",
+	    "cm: est e; rx e; down e" },
 	{ "begin/free", "a=cq,single e=all.a,pending,recvs1", "cm: est e; rx e | ctl: epfree e" },
 
 	/* An endpoint goes while others take its events. */
@@ -103,11 +105,46 @@ static const struct scenario_text table[] = {
 	    "hw: qpfatal e; devfatal | ctl: disconnect e" },
 
 	/* A queue that changes its length. */
-	{ "resize/upcall", "a=cq,single e=all.a,recvs3", "hw: rx e 3 | ctl: resize a 70; resize a 4" },
+	{ "resize/upcall", "a=cq,single e=all.a,recvs3",
+	    "hw: rx e 3 | ctl: resize a 70; resize a 4" },
 	{ "resize/wait", "a=cq,private e=all.a,recvs2",
 	    "hw: rx e 2 | app: wait a 2 100; drain a | ctl: resize a 70" },
 	{ "resize/barrier", "a=cq,single e=all.a,recvs2,sends1",
 	    "hw: rx e; down e | ctl: resize a 70" },
+	{ "resize/barrier-shrink", "a=cq,single e=all.a,recvs2,sends1",
+	    "hw: rx e; down e | ctl: resize a 70; resize a 4" },
+	{ "resize/inside", "a=cq,single e=all.a,recvs3",
+	    "hw: rx e 3 | up.a: resize a 70; resize a 2" },
+	{ "resize/two", "a=cq,single e=all.a,recvs2",
+	    "hw: rx e 2 | x: resize a 70 | y: resize a 4" },
+	{ "resize/free", "a=cq,single e=all.a,recvs1",
+	    "hw: rx e | x: resize a 70 | y: epfree e; free a" },
+	{ "resize/free-posts", "a=sw,single", "p: post a 2 | x: resize a 70 | y: free a" },
+	/* On a device that cannot. */
+	{ "resize/fixed", "a=cq,single e=all.a,recvs3 fixed",
+	    "hw: rx e 3 | ctl: resize a 70; resize a 4" },
+	{ "resize/fixed-wait", "a=cq,private e=all.a,recvs2 fixed",
+	    "hw: rx e 2 | app: wait a 2 100; drain a | ctl: resize a 70" },
+	{ "resize/fixed-barrier", "a=cq,single e=all.a,recvs2,sends1 fixed",
+	    "hw: rx e; down e | ctl: resize a 70; resize a 4" },
+
+	/* CNOs: attached, exchanged and freed while events come. */
+	{ "cno/serve", "a=cq,n e=all.a,recvs2 n", "hw: rx e 2 | srv: serve n 2" },
+	{ "cno/disconnect", "a=cq,n e=all.a,recvs2,sends1 n",
+	    "hw: tx e; rx e | cm: down e | srv: serve n 4" },
+	{ "cno/move", "a=cq,n e=all.a,recvs2 n o",
+	    "hw: rx e 2 | ctl: attach a o | srv: cwait n 100 | srv2: cwait o 200" },
+	{ "cno/movers", "a=cq,n e=all.a,recvs1 n o",
+	    "hw: rx e | x: attach a o | y: detach a | srv: cwait n 100" },
+	{ "cno/move-free", "a=sw,n n o",
+	    "p: post a 2 | x: attach a o | y: free a | srv: cwait n 100" },
+	{ "cno/move-cfree", "a=sw,n n o", "p: post a | x: attach a o; cfree n | srv: cwait n 100" },
+	{ "cno/attach-cfree", "a=sw n",
+	    "p: post a | x: attach a n | y: cfree n | srv: cwait n 100" },
+	{ "cno/last-evd", "a=sw,n n",
+	    "p: post a | x: free a; cfree n | srv: cwait n 100; cwait n 100" },
+	{ "cno/policy", "a=cq,single e=all.a,recvs2 n",
+	    "hw: rx e 2 | up.a: attach a n; disable a | srv: cwait n 100" },
 };
 
 void
