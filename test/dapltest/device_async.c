@@ -125,7 +125,10 @@ START_TEST(device__queue_pair_fails__endpoint_and_connection_are_broken)
 }
 END_TEST
 
-/* Another user of the device in this process may have one; its memory is no queue pair's. */
+/*
+ * Another user of the device in this process may have one; its memory is no queue pair's, though
+ * what stands where a queue pair's context would looks like one.
+ */
 /* origin: peer.37 */
 START_TEST(device__shared_receive_queue_fails__is_not_read_as_a_queue_pair)
 {
@@ -133,6 +136,7 @@ START_TEST(device__shared_receive_queue_fails__is_not_read_as_a_queue_pair)
 	struct dt_side side;
 
 	dt_side_open(&side, "device", DT_SEPARATE);
+	somebody_elses.srq_context = device_last_qp->qp_context;
 	device_raise(IBV_EVENT_SRQ_ERR, &somebody_elses);
 	device_raise(IBV_EVENT_SRQ_LIMIT_REACHED, &somebody_elses);
 	dt_assert_quiet(side.async);

@@ -113,10 +113,27 @@ END_TEST
 START_TEST(peer_09__enabled_or_attached_with_a_completion_there__told)
 {
 	struct dt_pair pair;
-	DAT_CNO_HANDLE cno = pair_with_cno(&pair, no_agent, true);
+	DAT_CNO_HANDLE cno = pair_with_cno(&pair, no_agent, false);
 	DAT_EVD_HANDLE told;
 	DAT_EVENT event;
 
+	/* Nothing was armed when these came. */
+	dt_send(&pair.a, 0, 64, 1);
+	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
+	dt_ok(dat_evd_modify_cno(pair.b.recv, cno));
+	expect_told(cno, pair.b.recv);
+	dt_ok(dat_evd_dequeue(pair.b.recv, &event));
+
+	dt_ok(dat_evd_disable(pair.b.request));
+	dt_ok(dat_evd_modify_cno(pair.b.request, cno));
+	dt_recv(&pair.a, 0, 64, 1);
+	dt_send(&pair.b, 0, 64, 1);
+	dt_expect_dto(pair.a.recv, pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
+	dt_ok(dat_evd_enable(pair.b.request));
+	expect_told(cno, pair.b.request);
+	dt_ok(dat_evd_dequeue(pair.b.request, &event));
+
+	/* The notification of these came while there was no taker. */
 	dt_ok(dat_evd_disable(pair.b.recv));
 	dt_send(&pair.a, 0, 64, 1);
 	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_SUCCESS, &event);

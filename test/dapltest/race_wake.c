@@ -201,6 +201,59 @@ START_TEST(race_a2__two_queues_of_one_cno__neither_is_forgotten)
 }
 END_TEST
 
+static void
+count_call(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
+{
+	_Atomic(int) *calls = instance;
+
+	(void)event;
+	(void)more;
+	++*calls;
+}
+
+/* No nap: what is sent next comes while the upcall's thread polls and arms. */
+static void
+spin_until(const _Atomic(int) *calls, int n)
+{
+	const unsigned long long end = dt_now_us() + LONG;
+
+	while (*calls < n && dt_now_us() < end)
+		;
+	ck_assert_int_ge(*calls, n);
+}
+
+/* The same two with upcalls: nothing that is told of one is looked up later. */
+/* origin: race.A2 */
+/* clause: c.14.11 */
+START_TEST(race_a2__two_queues_with_upcalls__neither_is_forgotten)
+{
+	_Atomic(int) sent = 0, received = 0;
+	struct dt_pair pair;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_recv(&pair.a, 0, 16, 1);
+	dt_recv(&pair.b, 0, 16, 1);
+	dt_connect_pair(&pair);
+	dt_ok(dat_evd_modify_upcall(pair.b.recv, DAT_UPCALL_SINGLE_INSTANCE,
+	    &(DAT_UPCALL_OBJECT){ &received, count_call }, DAT_UPCALL_INVOC_ANY));
+	dt_ok(dat_evd_modify_upcall(pair.b.request, DAT_UPCALL_SINGLE_INSTANCE,
+	    &(DAT_UPCALL_OBJECT){ &sent, count_call }, DAT_UPCALL_INVOC_ANY));
+	for (int i = 1; i <= ROUNDS; i++) {
+		dt_send(&pair.a, 0, 16, 1);
+		dt_send(&pair.b, 0, 16, 1);
+		drain(pair.a.request);
+		drain(pair.a.recv);
+		dt_recv(&pair.a, 0, 16, 1);
+		spin_until(&received, i);
+		dt_recv(&pair.b, 0, 16, 1);
+		spin_until(&sent, i);
+	}
+	dt_ok(dat_evd_modify_upcall(pair.b.recv, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME, 0));
+	dt_ok(dat_evd_modify_upcall(pair.b.request, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME, 0));
+	dt_pair_close(&pair);
+}
+END_TEST
+
 /* origin: race.A5 */
 /* clause: c.4.3 */
 START_TEST(race_a5__several_completions_and_one_notification__taken_one_a_wait)
@@ -292,6 +345,38 @@ START_TEST(race_a7__a_dequeuing_thread_against_the_one_that_enables__nothing_sta
 	}
 	dt_ok(dat_evd_modify_upcall(c.evd, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME, 0));
 	ck_assert_int_eq(c.taken, ROUNDS);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* A dequeue of one takes both from the device; the other lies in the queue, and makes no sound. */
+/* origin: race.A7 */
+/* clause: c.14.16 */
+START_TEST(race_a7__completions_moved_to_the_queue_by_another__enabling_sees_them)
+{
+	_Atomic(int) calls = 0;
+	DAT_UPCALL_OBJECT object = { &calls, count_call };
+	struct dt_pair pair;
+	DAT_COUNT more = 0;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	for (DAT_UINT64 i = 0; i < 2; i++)
+		dt_recv(&pair.b, 0, 16, i);
+	dt_connect_pair(&pair);
+	for (DAT_UINT64 i = 0; i < 2; i++)
+		dt_send(&pair.a, 0, 16, i);
+	while (more < 2)
+		dt_assert_type(
+		    dat_evd_wait(pair.b.recv, 1000, 3, &event, &more), DAT_TIMEOUT_EXPIRED);
+	dt_expect_dto(pair.b.recv, pair.b.ep, 0, DAT_DTO_SUCCESS, &event);
+	dt_assert_type(dat_evd_modify_upcall(pair.b.recv, DAT_UPCALL_SINGLE_INSTANCE, &object,
+			   DAT_UPCALL_INVOC_NEW),
+	    DAT_INVALID_STATE);
+	dt_ok(dat_evd_modify_upcall(
+	    pair.b.recv, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_UPCALL_INVOC_ANY));
+	dt_await_count(&calls, 1);
+	dt_ok(dat_evd_modify_upcall(pair.b.recv, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME, 0));
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -429,9 +514,12 @@ race_wake_suite(void)
 	tcase_add_test(tc, race_d3__completions_one_by_one__each_wakes_the_cno);
 	tcase_add_test(tc, race_a1__message_sent_while_the_waiter_goes_to_sleep__wakes_it);
 	tcase_add_test(tc, race_a2__two_queues_of_one_cno__neither_is_forgotten);
+	tcase_add_test(tc, race_a2__two_queues_with_upcalls__neither_is_forgotten);
 	tcase_add_test(tc, race_a5__several_completions_and_one_notification__taken_one_a_wait);
 	tcase_add_test(
 	    tc, race_a7__a_dequeuing_thread_against_the_one_that_enables__nothing_stays);
+	tcase_add_test(
+	    tc, race_a7__completions_moved_to_the_queue_by_another__enabling_sees_them);
 	tcase_add_test(
 	    tc, race_a8__enabling_with_a_completion_pending__is_refused_and_eats_nothing);
 	tcase_add_test(
