@@ -6,7 +6,6 @@
 #define REARM_DAPL_CR_H
 
 #include "dapl/conn.h"
-#include "dapl/psp.h"
 #include "dapl/rsp.h"
 
 struct cr {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evd_cq -- a completion queue as the source of an EVD */
-#include <string.h>
 
 #include "dapl/cq_arm.h"
 #include "dapl/ep.h"

@@ -2,7 +2,6 @@
 #include "dapl/handle.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <sys/mman.h>
 
 #define TAG_MAGIC 0x5eda7000u

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "dapl/api.h"
-#include "dapl/debug.h"
 #include "dapl/err.h"
 #include "dapl/evd.h"
 

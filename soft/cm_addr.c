@@ -2,7 +2,6 @@
 #include "cm.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Gives the id its source address and a port; the lock is held. */
 static int

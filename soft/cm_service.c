@@ -2,7 +2,6 @@
 #include "cm.h"
 #include "peer.h"
 #include "ports.h"
-#include "slot.h"
 #include "timer.h"
 
 #include <stdlib.h>

@@ -11,7 +11,6 @@
 #include "timer.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <unistd.h>

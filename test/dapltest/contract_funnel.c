@@ -7,7 +7,6 @@
 #include "contract_suites.h"
 
 #include <sched.h>
-#include <stdlib.h>
 
 #define EVDS	64
 #define WAITERS 8

@@ -6,8 +6,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define GOOD(name) name " u2.0 nonthreadsafe default lib.so id.2.0 \"\" \"\"\n"
 

@@ -6,7 +6,6 @@
 #include "dat_story.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "dat_calls.h"
 

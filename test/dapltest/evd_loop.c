@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The loop by itself: what it reads. */
-#include <pthread.h>
 #include <unistd.h>
 
 #include "evd/loop.h"

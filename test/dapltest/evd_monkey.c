@@ -5,7 +5,6 @@
  * steps.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "cno_story.h"
 #include "evd_suites.h"

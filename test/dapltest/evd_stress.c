@@ -4,7 +4,6 @@
  * The sanitizers watch; the device checks its user all the time.
  */
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #include "cno_story.h"
 #include "evd_suites.h"

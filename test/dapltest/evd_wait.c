@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dat_evd_wait's core: threshold, deadline, the reasons to give up, who may wait. */
-#include <pthread.h>
 #include <signal.h>
 
 #include "evd_story.h"

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "soft_other.h"
 
-#include "soft_story.h"
+#include "runner.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static int line; /* to the other process */
 static pid_t other;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "soft_story.h"
 
-#include <fcntl.h>
 #include <time.h>
 
 void

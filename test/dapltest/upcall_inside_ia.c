@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From inside an upcall, under every policy: calls on adapters, and on any handle */
-#include <stdlib.h>
 
 #include "upcall_inside.h"
 #include "upcall_suites.h"

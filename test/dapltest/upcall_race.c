@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads against each other: changes of policy, posters, takers */
 #include <sched.h>
-#include <stdlib.h>
 
 #include "upcall_story.h"
 #include "upcall_suites.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every stream makes upcalls: under each policy that calls, on each kind of device */
-#include <stdlib.h>
 
 #include "upcall_story.h"
 #include "upcall_suites.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wild.h"
 
-#include <stdlib.h>
 #include <sys/mman.h>
 
 #include <dat2/dat_registry.h>

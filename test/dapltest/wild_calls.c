@@ -3,7 +3,6 @@
  * Every call with a handle that is none: of every other kind, freed, an integer, misaligned, or an
  * address of whatever.  The calls come from the table in dat_calls.c.
  */
-#include <stdlib.h>
 
 #include "dat_calls.h"
 #include "wild.h"

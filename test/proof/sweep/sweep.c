@@ -12,7 +12,6 @@
  * scenario once more without a fault; then descriptors, threads and memory are counted.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>

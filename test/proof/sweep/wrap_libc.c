@@ -6,14 +6,12 @@
  * its like never do.  What cannot be refused by the system in the way it is called is not here:
  * removing a descriptor from an epoll set, a lock.
  */
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <ifaddrs.h>
 #include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
