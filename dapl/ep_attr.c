@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Attributes of an endpoint: the defaults, and what the device can do of those asked for */
 #include "dapl/ep.h"
 
 #define DEFAULT_DTOS 16

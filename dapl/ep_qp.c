@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The queue pair under an endpoint */
 #include "dapl/ep.h"
 
 static uint32_t

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The device under an adapter, and the loops that watch its channels */
 #include <fcntl.h>
 #include <string.h>
 

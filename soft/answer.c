@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The responder's half of remote.h: executes what comes from another process, and answers */
 #include "peer.h"
 #include "remote.h"
 #include "slot.h"

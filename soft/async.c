@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Asynchronous events: each object keeps its own, so that none is lost for want of memory */
 #include "context.h"
-
 
 int
 soft_async_init(struct soft_async_queue *queue)

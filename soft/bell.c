@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Bells: how a channel becomes readable, without a cancellation point */
 #include "soft.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* How an id comes to its addresses and its route */
 #include "cm.h"
 
 #include <stdlib.h>

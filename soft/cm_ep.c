@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Ids that work synchronously and come with their queue pair */
 #include "cm.h"
 
 #include <rdma/rdma_verbs.h>

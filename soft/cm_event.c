@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Events of ids and their channels; what librdmacm does when one is read */
 #include "cm.h"
 #include "runtime.h"
 

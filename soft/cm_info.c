@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* rdma_getaddrinfo() */
 #include "cm.h"
 
 #include <netdb.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The queue pair of an id, and its way through the states */
 #include "cm.h"
 
 #include <string.h>

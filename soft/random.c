@@ -2,16 +2,6 @@
 #include "soft.h"
 
 #include <sys/random.h>
-#include <time.h>
-
-uint64_t
-soft_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 uint32_t
 soft_random32(void)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Both ends of the receive queue: posting, and completing in order */
 #include "remote.h"
 #include "srq.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The requester's half of remote.h: sends to another process, and takes the answers */
 #include "peer.h"
 #include "remote.h"
 #include "slot.h"

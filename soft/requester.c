@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The send queue at work: runs requests within the process, stalls, tries again, gives up */
 #include "qp.h"
 #include "remote.h"
 

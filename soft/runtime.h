@@ -22,7 +22,6 @@ void soft_runtime_each(void (*fn)(struct soft_context *ctx, int arg), int arg);
 /* Makes slot and progress thread exist: 0 or -errno. */
 int soft_runtime_start(void);
 
-
 /* Changes when the process is a forked child. */
 unsigned int soft_runtime_generation(void);
 

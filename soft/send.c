@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Both ends of the send queue: posting, and completing in order */
 #include "qp.h"
 
 #include <string.h>

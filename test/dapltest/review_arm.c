@@ -218,7 +218,6 @@ START_TEST(review_12__unread_notification_or_stash__the_only_reasons_to_rest_wit
 }
 END_TEST
 
-
 START_TEST(review_15__a_long_burst__the_neighbours_get_their_turn)
 {
 	struct script_options opt = { .qlen = 256 };
