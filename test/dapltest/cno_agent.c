@@ -274,6 +274,29 @@ START_TEST(agent_owed_a_call__removed__not_called_nor_is_its_successor)
 }
 END_TEST
 
+START_TEST(agent__installed_after_a_waiter_took_the_trigger__not_called)
+{
+	arrive(0, 1);
+	cno_story_waits(&cs, &cs.dev[0]);
+	install();
+	cno_story_settle(&cs);
+	ck_assert_int_eq(cs.calls, 0);
+}
+END_TEST
+
+START_TEST(agent_ran_and_is_installed_again__a_waiter_takes_that_trigger__not_called)
+{
+	install();
+	arrive(0, 1);
+	ck_assert_int_eq(cs.calls, 1);
+	install();
+	cno_story_waits(&cs, &cs.dev[0]);
+	install(); /* looks whether a call is owed */
+	cno_story_settle(&cs);
+	ck_assert_int_eq(cs.calls, 1);
+}
+END_TEST
+
 START_TEST(agent_ran__a_later_wait_still_finds_the_trigger)
 {
 	install();
@@ -491,6 +514,9 @@ cno_agent_suite(void)
 	tcase_add_test(tc, agent_and_waiter__both_hear_of_one_trigger);
 	tcase_add_test(tc, agent_owed_a_call__evd_freed_meanwhile__called_without_one);
 	tcase_add_test(tc, agent_owed_a_call__removed__not_called_nor_is_its_successor);
+	tcase_add_test(tc, agent__installed_after_a_waiter_took_the_trigger__not_called);
+	tcase_add_test(
+	    tc, agent_ran_and_is_installed_again__a_waiter_takes_that_trigger__not_called);
 	tcase_add_test(tc, agent_ran__a_later_wait_still_finds_the_trigger);
 	tcase_add_test(tc, agent__installs_itself_and_waits_for_a_trigger__called_for_that_too);
 	tcase_add_test(tc, agent__frees_its_cno_under_a_waiter__the_return_destroys);

@@ -13,6 +13,9 @@
 #define POSTERS 2
 #define PAIRS	4
 
+/* On a busy machine some waiters do all the work, and the others sleep as long as that takes. */
+#define PATIENCE_US 100000000u
+
 struct funnel {
 	DAT_CNO_HANDLE cno;
 	DAT_EVD_HANDLE evd[EVDS];
@@ -42,7 +45,7 @@ drain_what_is_handed(void *arg)
 	DAT_RETURN ret;
 
 	for (;;) {
-		ret = dat_cno_wait(f->cno, DT_FOREVER_MS * 1000u, &told);
+		ret = dat_cno_wait(f->cno, PATIENCE_US, &told);
 		if (DAT_GET_TYPE(ret) == DAT_QUEUE_EMPTY) {
 			f->timeouts++;
 			return NULL;
@@ -123,7 +126,7 @@ receive_what_is_handed(void *arg)
 	struct line *line;
 
 	for (;;) {
-		if (dat_cno_wait(f->cno, DT_FOREVER_MS * 1000u, &told) != DAT_SUCCESS) {
+		if (dat_cno_wait(f->cno, PATIENCE_US, &told) != DAT_SUCCESS) {
 			f->timeouts++;
 			return NULL;
 		}

@@ -68,6 +68,7 @@ START_TEST(free__slot_used_again__nothing_of_the_old_one_left)
 	script_open(&st.dev, &st.dev.opt);
 	ck_assert_int_eq(evd_query(&st.dev.evd, &status), 0);
 	ck_assert(!status.solicited_only && !status.overflowed);
+	ck_assert_int_eq(status.policy, DAT_UPCALL_DISABLE);
 	story_quiet(&st);
 	story_empty(&st);
 	script_complete(&st.dev, 1);

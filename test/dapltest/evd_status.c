@@ -124,6 +124,19 @@ START_TEST(counters__arms_upcalls_notifications_races)
 }
 END_TEST
 
+START_TEST(counters__notified_while_something_else_is_wanted__not_spurious)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	script_complete(&st.dev, 1);
+	story_dequeues(&st, 1);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, 100);
+	story_quiet(&st);
+	ck_assert_uint_eq(counters().spurious_notifications, 0);
+}
+END_TEST
+
 START_TEST(counters__arm_failures)
 {
 	st.dev.fail_arms = 1;
@@ -303,6 +316,7 @@ evd_status_suite(void)
 	tcase_add_test(tc, query__everything_changed__said_so);
 	tcase_add_test(tc, counters__streams__counted_apart);
 	tcase_add_test(tc, counters__arms_upcalls_notifications_races);
+	tcase_add_test(tc, counters__notified_while_something_else_is_wanted__not_spurious);
 	tcase_add_test(tc, counters__arm_failures);
 	tcase_add_test(tc, overflow__reported_once__queued_events_first_then_the_error);
 	tcase_add_test(tc, overflow__waiter_blocked__released);

@@ -394,15 +394,15 @@ drain_nine(struct tape *tape, uint64_t id)
 }
 
 /* One turn of the loop must not go to the one EVD whose upcalls drain it. */
-START_TEST(upcall__drains_ten_events_a_call__spends_the_loops_budget_by_events)
+static void
+drain_ten_a_call(void (*begin)(void))
 {
 	int first_turn;
 
 	drained = 0;
 	st.tape.then = drain_nine;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
-	complete(0, 200);
-	ck_assert(script_deliver(&st.dev));
+	begin();
 	(void)story_turn(&st);
 	first_turn = tape_count(&st.tape);
 	ck_assert_int_ge(first_turn, 1);
@@ -412,6 +412,32 @@ START_TEST(upcall__drains_ten_events_a_call__spends_the_loops_budget_by_events)
 		story_upcall(&st, 10 * i);
 	ck_assert_int_eq(drained, 180);
 	story_quiet(&st);
+}
+
+static void
+complete_200(void)
+{
+	complete(0, 200);
+	ck_assert(script_deliver(&st.dev));
+}
+
+static void
+post_200(void)
+{
+	for (uint64_t i = 0; i < 200; i++)
+		ck_assert_int_eq(script_post(&st.dev, i), 0);
+}
+
+START_TEST(upcall__drains_ten_events_a_call__spends_the_loops_budget_by_events)
+{
+	drain_ten_a_call(complete_200);
+}
+END_TEST
+
+START_TEST(upcall__drains_ten_posted_events_a_call__spends_the_loops_budget_by_events)
+{
+	ck_assert_int_eq(evd_resize(&st.dev.evd, 200), 0);
+	drain_ten_a_call(post_200);
 }
 END_TEST
 
@@ -514,6 +540,8 @@ evd_upcall_suite(void)
 	tcase_add_test(tc, upcall__posts_to_its_own_evd__no_recursion);
 	tcase_add_test(tc, many__teardown_in_an_upcall_inside_another__waits_for_neither);
 	tcase_add_test(tc, upcall__drains_ten_events_a_call__spends_the_loops_budget_by_events);
+	tcase_add_test(
+	    tc, upcall__drains_ten_posted_events_a_call__spends_the_loops_budget_by_events);
 	tcase_add_test(tc, upcall__takes_nothing_and_posts_one__spends_the_loops_budget_by_calls);
 	tcase_add_test(tc, effect__runs_unlocked_before_the_upcall);
 	return s;
