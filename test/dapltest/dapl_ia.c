@@ -98,7 +98,7 @@ START_TEST(open__no_device__fails_clearly_and_at_once)
 	/* The loopback address belongs to no RDMA device, on any host. */
 	dt_assert_ret(try_open("real", &async, &ia),
 	    DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE));
-	ck_assert_uint_lt(dt_now_us() - begin, 1000000);
+	ck_assert_uint_lt(dt_now_us() - begin, (unsigned long long)runner_stretch(1000000));
 }
 END_TEST
 
@@ -300,8 +300,10 @@ END_TEST
 /* origin: race.D11 */
 START_TEST(open_and_close__400_times_under_50_descriptors__leaks_nothing)
 {
-	const struct rlimit few = { 50, 50 };
+	struct rlimit before, few;
 
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = (struct rlimit){ 50, before.rlim_max };
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
 	for (int i = 0; i < 400; i++) {
 		DAT_IA_HANDLE ia = dt_open("soft", NULL);
@@ -310,6 +312,7 @@ START_TEST(open_and_close__400_times_under_50_descriptors__leaks_nothing)
 		dt_ok(dat_evd_create(ia, 4, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, &evd));
 		dt_close(ia);
 	}
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 END_TEST
 

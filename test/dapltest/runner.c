@@ -103,13 +103,20 @@ leak_teardown(void)
 	    fds_before, runner_count_fds());
 }
 
+double
+runner_stretch(double time)
+{
+	const char *factor = getenv("REARM_TEST_TIME_FACTOR");
+
+	return time * (factor ? atof(factor) : 1);
+}
+
 TCase *
 runner_tcase_timed(Suite *suite, const char *name, double seconds)
 {
 	TCase *tcase = tcase_create(name);
-	const char *factor = getenv("REARM_TEST_TIME_FACTOR");
 
-	tcase_set_timeout(tcase, seconds * (factor ? atof(factor) : 1));
+	tcase_set_timeout(tcase, runner_stretch(seconds));
 	tcase_add_checked_fixture(tcase, leak_setup, leak_teardown);
 	suite_add_tcase(suite, tcase);
 	return tcase;

@@ -26,6 +26,9 @@ TCase *runner_tcase(Suite *suite, const char *name);
 /* As runner_tcase(), with a time limit in seconds in place of the default 20. */
 TCase *runner_tcase_timed(Suite *suite, const char *name, double seconds);
 
+/* A time that guards against a hang, as REARM_TEST_TIME_FACTOR stretches it. */
+double runner_stretch(double time);
+
 /* The number of open descriptors and of threads of this process. */
 int runner_count_fds(void);
 int runner_count_threads(void);
