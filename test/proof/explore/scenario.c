@@ -189,6 +189,8 @@ parse_evd(struct scenario *s, int number, char *list)
 			e->backlog = atoi(w + 7);
 		else if (!strcmp(w, "loop1"))
 			e->loop = 1;
+		else if (!strcmp(w, "all"))
+			e->all = true;
 		else if (!strcmp(w, "async"))
 			e->async = true;
 		else if (w[0] == 'q' && isdigit((unsigned char)w[1]))

@@ -112,6 +112,7 @@ struct evd_spec {
 	int backlog; /* completions there before it starts */
 	int loop;
 	bool async; /* the adapter's own, for asynchronous events */
+	bool all;   /* takes those of another adapter on the device, beside what else it takes */
 };
 
 /* How far an endpoint is connected before a scenario begins. */

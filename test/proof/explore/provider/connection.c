@@ -16,7 +16,9 @@ struct cm_id {
 
 static struct cm_id ids[IDS];
 static unsigned int n_ids;
-static struct rdma_event_channel channel;
+/* All connections are the first adapter's. */
+static struct rdma_event_channel channel, other_channel;
+static unsigned int n_channels;
 static struct rdma_cm_event queue[EVENTS]; /* a ring; an event stays in place until it is acked */
 static unsigned int first, n_events;
 
@@ -25,7 +27,7 @@ static const struct os_site here = { "the connection manager", 0 };
 void
 connection_reset(void)
 {
-	n_ids = first = n_events = 0;
+	n_ids = first = n_events = n_channels = 0;
 }
 
 static void
@@ -109,15 +111,18 @@ connection_event(const void *of, enum rdma_cm_event_type type)
 struct rdma_event_channel *
 rdma_create_event_channel(void)
 {
-	channel.fd = world_channel_open("connections");
-	return &channel;
+	struct rdma_event_channel *of = n_channels++ ? &other_channel : &channel;
+
+	of->fd = world_channel_open("connections");
+	return of;
 }
 
 void
 rdma_destroy_event_channel(struct rdma_event_channel *of)
 {
 	world_close(of->fd, &here);
-	world_close(rnic_context()->async_fd, &here);
+	if (--n_channels == 0)
+		world_close(rnic_context()->async_fd, &here);
 }
 
 int
@@ -238,7 +243,7 @@ rdma_get_cm_event(struct rdma_event_channel *of, struct rdma_cm_event **out)
 	struct rdma_cm_event *event = &queue[first % EVENTS];
 
 	sched_point(OP_DEVICE, OBJECT_FD(of->fd), &here);
-	if (!n_events) {
+	if (of != &channel || !n_events) {
 		errno = EAGAIN;
 		return -1;
 	}

@@ -164,8 +164,11 @@ judge_event(struct play_evd *evd, const DAT_EVENT *event)
 				violation("the overflow of EVD %c is told twice", 'a' + i);
 		trace_note("an overflow is told");
 		break;
-	case DAT_ASYNC_ERROR_EP_BROKEN:
 	case DAT_ASYNC_ERROR_IA_CATASTROPHIC:
+		if (evd->catastrophes++)
+			violation("EVD %c tells twice that its adapter failed", 'a' + evd->index);
+		break;
+	case DAT_ASYNC_ERROR_EP_BROKEN:
 	case DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR:
 		break;
 	default:
@@ -282,6 +285,9 @@ judge_end(void)
 		for (unsigned int f = 0; f < FIBERS && !evd_gone(i); f++)
 			if (evd->taken[f] != evd->posted[f])
 				violation("I2: a software event of EVD %c is lost or doubled", 'a' + i);
+		if (play_has(DO_DEVICE_FATAL) && !evd->freed && !evd->catastrophes &&
+		    (evd->spec->all || evd->spec->async))
+			violation("EVD %c does not tell that its adapter failed", 'a' + i);
 		if (evd->lost && !evd->freed && !evd->overflows)
 			for (int j = 0; j < play.scenario->n_evds; j++)
 				if (play.evds[j].spec->async)

@@ -9,6 +9,8 @@
 
 struct play play;
 
+static char adapter[] = "explored";
+
 static void
 expect(DAT_RETURN ret, const char *what)
 {
@@ -29,6 +31,8 @@ open_evd(int i, DAT_EVD_HANDLE async)
 	for (int e = 0; e < play.scenario->n_eps; e++)
 		if (play.scenario->eps[e].connect == i)
 			flags |= DAT_EVD_CONNECTION_FLAG;
+	if (spec->all)
+		flags |= DAT_EVD_ASYNC_FLAG;
 	if (spec->async)
 		;
 	else if (spec->private || spec->cno >= 0)
@@ -39,6 +43,8 @@ open_evd(int i, DAT_EVD_HANDLE async)
 		expect(dapl_evd_kcreate(play.ia, spec->qlen, DAT_UPCALL_DISABLE, NULL, flags,
 		    &evd->handle), "evd_kcreate");
 	evd->object = handle_object(evd->handle, KIND_EVD);
+	if (spec->all)
+		expect(dapl_ia_open(adapter, 8, &evd->handle, &play.other), "ia_open");
 }
 
 static void
@@ -86,6 +92,8 @@ close_all(struct fiber *flusher)
 		if (!play.evds[i].freed)
 			consumer_drain(&play.evds[i]);
 	judge_end();
+	if (play.other)
+		expect(dapl_ia_close(play.other, DAT_CLOSE_ABRUPT_FLAG), "ia_close");
 	expect(dapl_ia_close(play.ia, DAT_CLOSE_ABRUPT_FLAG), "ia_close");
 	rnic_stop();
 	sched_rest(true);
@@ -100,12 +108,11 @@ body(void)
 {
 	const struct scenario *s = play.scenario;
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
-	static char name[] = "explored";
 	struct fiber *flusher;
 
 	slots_reset();
 	rnic_reset(s->fixed);
-	expect(dapl_ia_open(name, 8, &async, &play.ia), "ia_open");
+	expect(dapl_ia_open(adapter, 8, &async, &play.ia), "ia_open");
 	flusher = sched_spawn("device", rnic_flusher, NULL);
 	sched_rest(true);
 	expect(dapl_pz_create(play.ia, &play.pz), "pz_create");

@@ -32,7 +32,7 @@ struct play_evd {
 	int running;
 	unsigned int upcalls, n_delivered;
 	uint16_t posted[FIBERS], taken[FIBERS]; /* software events, by who posted them */
-	unsigned int overflows; /* told */
+	unsigned int overflows, catastrophes; /* told */
 	bool lost;	    /* something was posted that did not fit */
 };
 
@@ -69,6 +69,7 @@ struct play_ep {
 struct play {
 	const struct scenario *scenario;
 	DAT_IA_HANDLE ia;
+	DAT_IA_HANDLE other; /* on the same device: its asynchronous events go to an EVD of the first */
 	DAT_PZ_HANDLE pz;
 	struct play_evd evds[EVDS];
 	struct play_ep eps[EPS];
