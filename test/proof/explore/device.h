@@ -42,6 +42,7 @@ struct device_cq {
 	uint64_t (*next_id)(struct device_cq *cq); /* of the completion that becomes visible */
 	bool (*holds)(struct device_cq *cq, uint64_t id, struct evd_hold **hold);
 	bool (*drops)(struct device_cq *cq, uint64_t id);
+	bool (*quiet)(struct device_cq *cq, uint64_t id);
 };
 
 void device_cq_open(struct device_cq *cq, int index, struct device_channel *channel);

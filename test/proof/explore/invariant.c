@@ -28,7 +28,13 @@ taker(const struct evd *evd)
 static unsigned int
 countable(const struct evd *evd)
 {
-	return evd->queue.raw_count + evd->queue.posted_open + evd->queue.released_count;
+	const struct evd_queue *q = &evd->queue;
+	unsigned int quiet = 0;
+
+	/* A full stash is worth waking for, whatever it holds. */
+	for (unsigned int i = 0; q->raw_count < q->qlen && i < q->raw_count; i++)
+		quiet += q->raw_quiet[(q->raw_head + i) % q->qlen];
+	return q->raw_count + q->posted_open + q->released_count - quiet;
 }
 
 static bool
@@ -153,8 +159,8 @@ invariant_cno(const struct cno *cno, uint32_t waiters, int name)
 void
 invariant_rest(const struct evd *evd, const struct device_cq *cq, int name)
 {
-	const unsigned int left = evd->queue.posted_count + evd->queue.raw_count +
-	    evd->queue.released_count + (cq ? cq->count : 0);
+	const unsigned int left = evd->queue.posted_count - evd->queue.posted_open +
+	    countable(evd) + (cq ? cq->count : 0);
 
 	if (!evd->alive)
 		return;

@@ -173,6 +173,8 @@ parse_evd(struct scenario *s, int number, char *list)
 			e->strict = true;
 		else if (!strcmp(w, "effect"))
 			e->effect = true;
+		else if (!strcmp(w, "quiet"))
+			e->quiet = true;
 		else if (!strcmp(w, "hold"))
 			e->hold = true;
 		else if (!strcmp(w, "off"))

@@ -106,6 +106,7 @@ struct actor {
 
 struct evd_spec {
 	bool cq, private, exact, strict, effect, hold, off, ordered;
+	bool quiet; /* every other completion, from the first on, wakes nobody */
 	int policy; /* a DAT_UPCALL_POLICY */
 	int qlen;
 	int cno; /* -1: none */

@@ -88,6 +88,12 @@ drops(struct device_cq *cq, uint64_t id)
 	return stage.evds[cq->index].purged && id & 1;
 }
 
+static bool
+quiet(struct device_cq *cq, uint64_t id)
+{
+	return stage.evds[cq->index].spec->quiet && !(id & 1);
+}
+
 void
 stage_evd_open(struct stage_evd *e)
 {
@@ -129,6 +135,7 @@ stage_evd_open(struct stage_evd *e)
 		e->cq.effect = spec->effect;
 		e->cq.next_id = next_id;
 		e->cq.drops = drops;
+		e->cq.quiet = quiet;
 		config.ops = own ? spec->exact ? &device_ops_private_exact : &device_ops_private
 				 : spec->exact ? &device_ops_exact : &device_ops;
 		config.source = &e->cq;

@@ -229,6 +229,20 @@ static const struct scenario_text table[] = {
 	{ "fd/free-both", "a=cq,n n=fd",
 	    "hw: c a | ctl: free a; cabrupt n | srv: cwait n 100 | srv2: trigger n" },
 
+	/* Completions that wake nobody: they wait for one that does, or until there is no room. */
+	{ "quiet/upcall", "a=cq,single,quiet", "hw: c a; c a; c a" },
+	{ "quiet/posted", "a=cq,single,quiet", "hw: c a | p: post a; post a" },
+	{ "quiet/norify", "a=cq,norify,quiet", "hw: c a; c a; c a" },
+	{ "quiet/many", "a=cq,many,quiet", "hw: burst a 3" },
+	{ "quiet/wait", "a=private,quiet", "hw: c a 4 | app: take a 2; wait a 2 100; drain a" },
+	{ "quiet/threshold", "a=cq,quiet", "hw: c a 4 | app: wait a 2 100; drain a" },
+	{ "quiet/cno", "a=cq,quiet,n n", "hw: c a; c a; c a | srv: cwait n 100; cwait n 200" },
+	{ "quiet/full", "a=cq,single,quiet,q1", "hw: c a; c a; c a" },
+	{ "quiet/full-told", "a=cq,quiet,q1,n n", "hw: c a; c a; c a | srv: serve n 3" },
+	{ "quiet/full-wait", "a=private,quiet,q1", "hw: c a; c a | app: take a 2" },
+	{ "quiet/resize", "a=cq,norify,quiet,q2", "hw: burst a 3 | ctl: resize a 1; resize a 4" },
+	{ "quiet/policy", "a=cq,quiet,n n", "hw: c a; c a | ctl: single a | srv: cwait n 100" },
+
 	/* Agents: one call an installation, and anything may be done in it. */
 	{ "agent/installers", "a=cq,n n=agent",
 	    "hw: c a; c a | ctl: agent n; agent n | agent.n*: agent n" },
