@@ -96,9 +96,12 @@ static void
 leak_teardown(void)
 {
 	int threads = runner_await_threads(threads_before);
+	const char *leaks = getenv("REARM_TEST_LEAKS");
 
 	ck_assert_msg(threads == threads_before, "leaked threads: %d before, %d after",
 	    threads_before, threads);
+	if (leaks && atoi(leaks) == 0)
+		return;
 	ck_assert_msg(runner_count_fds() == fds_before, "leaked descriptors: %d before, %d after",
 	    fds_before, runner_count_fds());
 }
