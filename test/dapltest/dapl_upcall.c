@@ -115,13 +115,8 @@ posts(void *arg)
 {
 	struct up *up = arg;
 
-	for (uintptr_t i = 0; i < POSTS; i++) {
-		DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
-
-		event.event_data.software_event_data.pointer = (DAT_PVOID)i;
-		while (DAT_GET_TYPE(dat_evd_post_se(up->evd, &event)) == DAT_QUEUE_FULL)
-			dt_nap_ms(1);
-	}
+	for (uintptr_t i = 0; i < POSTS; i++)
+		dt_post_se_patiently(up->evd, i);
 	return NULL;
 }
 

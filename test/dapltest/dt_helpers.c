@@ -170,6 +170,18 @@ dt_post_se(DAT_EVD_HANDLE evd, uintptr_t value)
 	dt_ok(dat_evd_post_se(evd, &event));
 }
 
+void
+dt_post_se_patiently(DAT_EVD_HANDLE evd, uintptr_t value)
+{
+	DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
+	DAT_RETURN ret;
+
+	event.event_data.software_event_data.pointer = (DAT_PVOID)value;
+	while (DAT_GET_TYPE(ret = dat_evd_post_se(evd, &event)) == DAT_QUEUE_FULL)
+		dt_nap_ms(1);
+	dt_ok(ret);
+}
+
 /* ---- opening ---- */
 
 DAT_IA_HANDLE

@@ -94,13 +94,8 @@ posts_100(void *arg)
 {
 	struct up *up = arg;
 
-	for (uintptr_t i = 0; i < 100; i++) {
-		DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
-
-		event.event_data.software_event_data.pointer = (DAT_PVOID)i;
-		while (DAT_GET_TYPE(dat_evd_post_se(up->evd, &event)) == DAT_QUEUE_FULL)
-			dt_nap_ms(1);
-	}
+	for (uintptr_t i = 0; i < 100; i++)
+		dt_post_se_patiently(up->evd, i);
 	return NULL;
 }
 

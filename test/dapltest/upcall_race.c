@@ -60,13 +60,8 @@ static void *
 posts_all(void *arg)
 {
 	(void)arg;
-	for (uintptr_t i = 0; i < EVENTS; i++) {
-		DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
-
-		event.event_data.software_event_data.pointer = (DAT_PVOID)i;
-		while (dat_evd_post_se(field.up.evd, &event) != DAT_SUCCESS)
-			dt_nap_ms(1);
-	}
+	for (uintptr_t i = 0; i < EVENTS; i++)
+		dt_post_se_patiently(field.up.evd, i);
 	return NULL;
 }
 

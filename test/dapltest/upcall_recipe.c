@@ -125,11 +125,7 @@ posts(void *arg)
 	struct posting *p = arg;
 
 	for (int i = 0; i < p->n; i++) {
-		DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
-
-		event.event_data.software_event_data.pointer = (DAT_PVOID)(uintptr_t)i;
-		while (dat_evd_post_se(p->evd, &event) != DAT_SUCCESS)
-			dt_nap_ms(1);
+		dt_post_se_patiently(p->evd, (uintptr_t)i);
 		if (i % 50 == 0)
 			dt_nap_ms(1); /* bursts, and pauses in which the loop goes to rest */
 	}
