@@ -90,7 +90,7 @@ evd_poll(struct evd *evd, unsigned int enough, unsigned int *added)
 			evd->news = true; /* a barrier opened */
 		if (n > 0 && q->quiet && evd_queue_loud(q) == evd_queue_count(q))
 			evd->news = true; /* full of quiet ones: somebody has to make room */
-		/* Nothing announces this to the taker: the stash was full, or no arm was to be had. */
+		/* Nothing tells the taker of this: the stash was full, or no arm was to be had. */
 		if ((evd->blind || evd->put_off) && n > 0) {
 			evd->blind = false;
 			evd_kick(evd);

@@ -149,7 +149,8 @@ check_all(struct argp_state *state, const struct options *options)
 	if (options->block_bytes % MIN_BLOCK_BYTES)
 		argp_error(state, "--block-size must be a multiple of %u", MIN_BLOCK_BYTES);
 	if ((uint64_t)options->queue_depth * options->block_bytes > PDU_MAX_QUEUE_BYTES)
-		argp_error(state, "--queue-depth x --block-size is more than %llu MiB: lower one of them",
+		argp_error(state,
+		    "--queue-depth x --block-size is more than %llu MiB: lower one of them",
 		    (unsigned long long)(PDU_MAX_QUEUE_BYTES >> 20));
 	if (buffers > MAX_BUFFER_BYTES)
 		argp_error(state,

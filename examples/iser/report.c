@@ -87,7 +87,8 @@ print_sides(const struct report *report, FILE *out)
 		    (uint64_t)tally->evd.races_closed, tally->refusals);
 	}
 	fprintf(out,
-	    "races: something came between the last poll and the arm, and the poll after it found it.\n"
+	    "races: something came between the last poll and the arm, "
+	    "and the poll after it found it.\n"
 	    "refusals: ENABLE answered DAT_INVALID_STATE, and the drain went on.\n"
 	    "Without the second look each of either would have been a lost wake-up.\n");
 }

@@ -34,8 +34,10 @@ bool dt_on_soft(const char *what);
 /* The same about the library: whether it is the one that the test program was built for. */
 bool dt_on_own_build(const char *what);
 
-/* The software device's manners.  A test that runs once with each makes dt_personalities() rounds, on
- * another device one.  Before the first open. */
+/*
+ * The software device's manners.  A test that runs once with each makes dt_personalities() rounds,
+ * on another device one.  Before the first open.
+ */
 #define DT_PERSONALITIES 5
 int dt_personalities(void);
 void dt_personality(int i);

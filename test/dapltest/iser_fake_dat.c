@@ -257,8 +257,9 @@ dat_ep_free(DAT_EP_HANDLE ep)
 }
 
 DAT_RETURN
-dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual, DAT_TIMEOUT timeout,
-    DAT_COUNT size, const DAT_PVOID data, DAT_QOS qos, DAT_CONNECT_FLAGS flags)
+dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual,
+    DAT_TIMEOUT timeout, DAT_COUNT size, const DAT_PVOID data, DAT_QOS qos,
+    DAT_CONNECT_FLAGS flags)
 {
 	(void)ep, (void)address, (void)qual, (void)timeout, (void)size, (void)data, (void)qos;
 	(void)flags;

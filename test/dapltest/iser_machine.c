@@ -68,7 +68,8 @@ START_TEST(itask_machine__response_before_send_completion__frees_only_after_both
 	s = machine_next(&itask_machine, (unsigned int)s, ITASK_ISSUE);
 	s = machine_next(&itask_machine, (unsigned int)s, ITASK_RESPONSE);
 	ck_assert_int_eq(s, ITASK_ANSWERED);
-	ck_assert_int_eq(machine_next(&itask_machine, (unsigned int)s, ITASK_RESPONSE), MACHINE_NEVER);
+	ck_assert_int_eq(machine_next(&itask_machine, (unsigned int)s, ITASK_RESPONSE),
+	    MACHINE_NEVER);
 	s = machine_next(&itask_machine, (unsigned int)s, ITASK_SEND_DONE);
 	ck_assert_int_eq(s, ITASK_FREE);
 }

@@ -179,7 +179,8 @@ END_TEST
 
 START_TEST(hello_decode__padded_by_the_connection_manager__is_understood)
 {
-	const struct hello hello = { .status = PDU_BAD_QUEUE, .queue_depth = 32, .block_bytes = 65536 };
+	const struct hello hello = { .status = PDU_BAD_QUEUE, .queue_depth = 32,
+		.block_bytes = 65536 };
 	uint8_t wire[56];
 	struct hello back;
 
@@ -254,7 +255,8 @@ iser_pdu_suite(void)
 
 	tcase_add_test(tc, pdu_encode__every_field__is_big_endian_at_its_documented_place);
 	tcase_add_test(tc, pdu_decode__what_was_encoded__comes_back);
-	tcase_add_loop_test(tc, pdu_decode__one_spoilt_byte__is_refused_with_the_tag, 0, COUNT(spoilt));
+	tcase_add_loop_test(tc, pdu_decode__one_spoilt_byte__is_refused_with_the_tag, 0,
+	    COUNT(spoilt));
 	tcase_add_test(tc, pdu_decode__any_other_length__is_malformed_and_not_read_beyond);
 	tcase_add_test(tc, pdu_decode__response_with_unknown_status__is_malformed);
 	tcase_add_test(tc,
@@ -262,7 +264,8 @@ iser_pdu_suite(void)
 	tcase_add_loop_test(tc, pdu_check_range__bounds_of_block_buffer_and_device__are_kept, 0,
 	    COUNT(ranges));
 	tcase_add_test(tc, hello_decode__padded_by_the_connection_manager__is_understood);
-	tcase_add_loop_test(tc, hello_decode__limits_and_damage__get_their_own_status, 0, COUNT(hellos));
+	tcase_add_loop_test(tc, hello_decode__limits_and_damage__get_their_own_status, 0,
+	    COUNT(hellos));
 	tcase_add_test(tc, hello_decode__no_private_data__is_malformed);
 	tcase_add_test(tc, pdu_status_text__every_status_and_beyond__is_a_sentence);
 	return suite;

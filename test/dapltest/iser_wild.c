@@ -364,8 +364,10 @@ iser_wild_suite(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, target__hello_it_cannot_fulfil__refuses_and_tells_why);
 	tcase_add_test(tc, target__commands_without_login__are_refused_one_by_one);
-	tcase_add_test(tc, target__ranges_out_of_the_device__are_refused_and_the_connection_goes_on);
-	tcase_add_loop_test(tc, target__buffer_that_is_none__loses_this_connection_and_no_other, 0, 2);
+	tcase_add_test(tc,
+	    target__ranges_out_of_the_device__are_refused_and_the_connection_goes_on);
+	tcase_add_loop_test(tc,
+	    target__buffer_that_is_none__loses_this_connection_and_no_other, 0, 2);
 	tcase_add_test(tc, target__flooded__answers_every_command);
 	tcase_add_test(tc, target__stopped_under_load__ends_every_connection);
 	return suite;

@@ -95,7 +95,7 @@ struct up_ending {
 	int inside; /* upcalls that ran */
 	_Atomic(bool) returned;
 };
-/* By TEARDOWN, by free; returns when the other thread has begun to wait for an upcall that stands. */
+/* By TEARDOWN, by free; returns when the thread has begun to wait for an upcall that stands. */
 void up_tear_down(struct up_ending *ending, struct up *up);
 void up_free(struct up_ending *ending, struct up *up);
 /* Opens the gate: the call works, and returns after the last upcall. */
