@@ -226,15 +226,17 @@ START_TEST(wait_in_upcall__another_evd_is_due_an_upcall__called_after_the_return
 	inside_upcall(wait_other);
 	await_waiting(&other.evd);
 	ck_assert_int_eq(script_post(&third, 300), 0);
-	script_complete(&third, 301);
+	script_sleep_ms(10);
+	ck_assert_int_eq(script_post(&third, 301), 0); /* its run is put off: nothing to hasten */
+	script_complete(&third, 302);
 	script_sleep_ms(10);
 	ck_assert_int_eq(tape_count(&other_tape), 0);
 	ck_assert_int_eq(script_post(&other, 200), 0);
 	ck_assert_int_eq(script_post(&other, 201), 0);
 	await_return();
-	tape_await(&other_tape, 2);
-	ck_assert_uint_eq(other_tape.id[0], 300);
-	ck_assert_uint_eq(other_tape.id[1], 301);
+	tape_await(&other_tape, 3);
+	for (uint64_t i = 0; i < 3; i++)
+		ck_assert_uint_eq(other_tape.id[i], 300 + i);
 	tape_await_inside(&other_tape, 0);
 	script_close(&third);
 }
@@ -356,6 +358,45 @@ START_TEST(teardown_in_upcall__of_its_own_evd__does_not_wait_for_itself)
 END_TEST
 
 static void
+step_by_hand(struct tape *tape, uint64_t id)
+{
+	(void)id;
+	(void)loop_step(tape->arg, 0);
+}
+
+/* clause: c.14.13 */
+START_TEST(teardown_in_upcall__on_top_of_another_evds__counts_its_own_alone)
+{
+	struct script_options opt = { .channel = SCRIPT_BY_HAND };
+	DAT_UPCALL_OBJECT object = tape_object(&other_tape);
+	struct script third;
+
+	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &opt.loop), 0);
+	script_init(&third);
+	script_open(&third, &opt);
+	ck_assert_int_eq(evd_modify_upcall(&third.evd, DAT_UPCALL_SINGLE_INSTANCE, &object,
+			     DAT_UPCALL_INVOC_ANY), 0);
+	other_tape.dev = &third;
+	other_tape.then = tear_own_down;
+	ck_assert_int_eq(script_post(&third, 300), 0);
+	st.tape.arg = opt.loop;
+	inside_upcall(step_by_hand);
+	await_return();
+	ck_assert_int_eq(result, 0);
+	ck_assert_int_eq(tape_count(&other_tape), 1);
+	ck_assert_int_eq(third.evd.exempt, 0);
+	ck_assert_int_eq(st.dev.evd.exempt, 0);
+	ck_assert_int_eq(script_post(&third, 301), 0);
+	ck_assert_int_eq(script_post(&st.dev, 101), 0); /* which steps the other once more */
+	tape_await(&st.tape, 2);
+	await_return();
+	ck_assert_int_eq(tape_count(&other_tape), 1);
+	script_close(&third);
+	loop_destroy(opt.loop);
+}
+END_TEST
+
+static void
 wait_cno_for_a_while(struct tape *tape, uint64_t id)
 {
 	uint64_t before = os_clock_ns();
@@ -394,6 +435,7 @@ evd_inside_suite(void)
 	tcase_add_test(tc, wait_in_upcall__an_agent_is_due__called_after_the_return);
 	tcase_add_test(tc, free_in_upcall__the_other_has_a_blocked_waiter__ends);
 	tcase_add_test(tc, teardown_in_upcall__of_its_own_evd__does_not_wait_for_itself);
+	tcase_add_test(tc, teardown_in_upcall__on_top_of_another_evds__counts_its_own_alone);
 	tcase_add_test(tc, timed_wait_in_upcall__nothing_comes__ends_in_time);
 	return s;
 }
