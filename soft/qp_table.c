@@ -13,6 +13,7 @@ static struct entry {
 	struct soft_qp *qp;
 	uint32_t next_free; /* index, in a queue */
 } *table;
+static struct entry *volatile abandoned; /* the parent's; memory checkers find it here */
 static uint32_t used, fresh, free_head, free_tail, free_count;
 
 static uint32_t
@@ -121,6 +122,7 @@ void
 soft_qp_table_reset(void)
 {
 	pthread_mutex_init(&lock, NULL);
+	abandoned = table;
 	table = NULL; /* not freed: another thread may have been about to change it */
 	used = fresh = free_count = 0;
 }
