@@ -301,6 +301,16 @@ END_TEST
 static struct cno_story cs;
 static uint64_t deadline;
 
+/* How long to wait: the first look is to be over by then.  The deadline here is a little later. */
+static DAT_TIMEOUT
+soon(void)
+{
+	const double timeout = runner_stretch(5 * MS);
+
+	deadline = os_clock_ns() + (uint64_t)(timeout * 2000);
+	return (DAT_TIMEOUT)timeout;
+}
+
 static void
 outlast_the_deadline(void)
 {
@@ -319,12 +329,14 @@ trigger_after_the_deadline(void)
 /* origin: peer.10 */
 START_TEST(cno_wait__triggered_at_the_deadline__returned)
 {
+	DAT_TIMEOUT timeout;
+
 	cno_story_begin(&cs, 1);
 	intrude = trigger_after_the_deadline;
 	countdown = 1;
-	deadline = os_clock_ns() + 10000000u;
+	timeout = soon();
 	watch(&cs.cno.lock.mutex);
-	ck_assert_int_eq(cno_wait(&cs.cno, 5 * MS, &(DAT_EVD_HANDLE){ NULL }), 0);
+	ck_assert_int_eq(cno_wait(&cs.cno, timeout, &(DAT_EVD_HANDLE){ NULL }), 0);
 	ck_assert_ptr_null(watched);
 	cno_story_drains(&cs.dev[0], 1);
 	cno_story_end(&cs);
@@ -340,15 +352,16 @@ complete_after_the_deadline(void)
 
 START_TEST(evd_wait__completion_at_the_deadline__returned)
 {
+	DAT_TIMEOUT timeout;
 	DAT_EVENT event;
 	int nmore;
 
 	story_begin(&st, NULL);
 	intrude = complete_after_the_deadline;
 	countdown = 1;
-	deadline = os_clock_ns() + 10000000u;
+	timeout = soon();
 	watch(&st.dev.evd.lock.mutex);
-	ck_assert_int_eq(evd_wait(&st.dev.evd, 5 * MS, 1, &event, &nmore), 0);
+	ck_assert_int_eq(evd_wait(&st.dev.evd, timeout, 1, &event, &nmore), 0);
 	ck_assert_ptr_null(watched);
 	ck_assert_uint_eq(script_id(&event), 1);
 	story_end(&st);
