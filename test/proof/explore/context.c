@@ -43,7 +43,7 @@ context_is_tsan(void)
 }
 
 #ifdef __x86_64__
-/* Keeps what the callee must keep, on the stack it leaves; floating-point modes are never changed. */
+/* Keeps what the callee must keep, on the stack it leaves; floating-point modes never change. */
 void context_jump(void **save, void *to);
 __asm__(".text\n"
 	".globl context_jump\n"

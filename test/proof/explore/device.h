@@ -24,7 +24,7 @@ struct device_record {
 
 struct device_channel {
 	int fd;
-	int8_t events[DEVICE_DEPTH]; /* a ring: numbers of queues, or -1 for those destroyed since */
+	int8_t events[DEVICE_DEPTH]; /* a ring: numbers of queues, -1: destroyed since */
 	unsigned int first, n_events;
 };
 

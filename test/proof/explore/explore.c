@@ -41,7 +41,8 @@ static const struct argp_option options[] = {
 	{ "depth", 'd', "N", 0, "Depth of pct (default: 1 to 5 in turn)", 0 },
 	{ "bound", KEY_BOUND, "N", 0, "Preemptions that dfs allows (default 2)", 0 },
 	{ "seed", 'S', "N", 0, "The first seed (default 1)", 0 },
-	{ "replay", KEY_REPLAY, "SCENARIO:STRATEGY:SEED", 0, "Play one schedule and print its trace", 0 },
+	{ "replay", KEY_REPLAY, "SCENARIO:STRATEGY:SEED", 0,
+	    "Play one schedule and print its trace", 0 },
 	{ "budget", KEY_BUDGET, "SECONDS", 0, "Spend about so long in all", 0 },
 	{ "jobs", 'j', "N", 0, "Processes that share the scenarios (default 1)", 0 },
 	{ "light", KEY_LIGHT, NULL, 0, "Pass over the scenarios with many events", 0 },
@@ -134,7 +135,8 @@ replay(void)
 		size_t n = strlen(scenarios[i].name);
 
 		if (!strncmp(scenarios[i].name, opt.replay, n) && opt.replay[n] == ':') {
-			bool failed = hunt_replay(&scenarios[i], opt.replay + n + 1, opt.hunt.shrink);
+			bool failed =
+			    hunt_replay(&scenarios[i], opt.replay + n + 1, opt.hunt.shrink);
 
 			printf("%d passed, %d failed\n", !failed, failed);
 			return failed;
@@ -191,7 +193,8 @@ work_once(struct totals *t)
 		double at = hunt_now();
 
 		if (opt.budget > 0) {
-			hunt_options.seconds = (begun + opt.budget - at) * opt.jobs / (n_wanted - i);
+			hunt_options.seconds =
+			    (begun + opt.budget - at) * opt.jobs / (n_wanted - i);
 			if (hunt_options.seconds < SECONDS_LEAST)
 				hunt_options.seconds = SECONDS_LEAST;
 		}
@@ -203,7 +206,7 @@ work_once(struct totals *t)
 	}
 }
 
-#define ROUND_FIRST 6 /* schedules of each scenario in the first round; each next has twice as many */
+#define ROUND_FIRST 6 /* schedules of each scenario in the first round; the next: twice as many */
 #define ROUND_LAST  6144
 
 /* All scenarios in rounds, until the budget is spent: what is easily found is found soon. */
@@ -308,8 +311,8 @@ int
 main(int argc, char **argv)
 {
 	static const struct argp argp = { options, parse, NULL,
-		"Plays scenarios of evd/ and cno/ under schedules of its own choosing and judges every "
-		"step.  Ends 1 when a rule was broken.", NULL, NULL, NULL };
+		"Plays scenarios of evd/ and cno/ under schedules of its own choosing and judges "
+		"every step.  Ends 1 when a rule was broken.", NULL, NULL, NULL };
 	struct totals t = { 0 };
 	double begun = hunt_now(), took;
 
@@ -317,7 +320,8 @@ main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	scenario_load();
 	wanted = calloc(n_scenarios, sizeof *wanted);
-	taken = mmap(NULL, sizeof *taken, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	taken = mmap(NULL, sizeof *taken, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+	    0);
 	if (!wanted || taken == MAP_FAILED) {
 		perror("explore");
 		return 2;

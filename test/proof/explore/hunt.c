@@ -39,7 +39,7 @@ hunt_cpu(void)
 
 /*
  * How long the scenario's schedules are, which PCT must know.  A function of the scenario alone, so
- * that a seed means the same schedule in every run.  A schedule of the calibration that fails is the
+ * that a seed means the same schedule in every run.  A schedule of it that fails is the
  * strategy "calm": random, without faults.
  */
 static bool
@@ -103,9 +103,11 @@ drop_deviations(void)
 	static struct strategy less;
 	bool any = false;
 
-	for (unsigned int chunk = (shortest.n_list + 1) / 2; chunk; chunk = chunk == 1 ? 0 : (chunk + 1) / 2) {
+	for (unsigned int chunk = (shortest.n_list + 1) / 2; chunk;
+	    chunk = chunk == 1 ? 0 : (chunk + 1) / 2) {
 		for (unsigned int at = 0; at < shortest.n_list;) {
-			unsigned int n = shortest.n_list - at < chunk ? shortest.n_list - at : chunk;
+			const unsigned int rest = shortest.n_list - at;
+			const unsigned int n = rest < chunk ? rest : chunk;
 
 			less = shortest;
 			memmove(less.list + at, less.list + at + n,
@@ -265,9 +267,10 @@ hunt(struct scenario *scenario, const struct hunt_options *o, struct hunt_result
 		return;
 	}
 	for (uint64_t i = 0; !over(o, result, end); i++) {
-		seed = o->seed + i; /* also says which strategy: rounds of a few must meet them all */
+		seed = o->seed + i; /* says which strategy, too: a few must meet them all */
 		strategy.kind = pct || (mix && seed % 6) ? STRATEGY_PCT : STRATEGY_RANDOM;
-		strategy.depth = o->depth ? o->depth : 1 + (int)((mix ? seed % 6 + 5 : seed) % DEPTH_MAX);
+		strategy.depth = o->depth ? o->depth :
+		    1 + (int)((mix ? seed % 6 + 5 : seed) % DEPTH_MAX);
 		result->schedules++;
 		if (stage_play(scenario, &strategy, seed) == OUTCOME_FAILED) {
 			result->failed = true;
@@ -275,7 +278,8 @@ hunt(struct scenario *scenario, const struct hunt_options *o, struct hunt_result
 				snprintf(spec, sizeof spec, "pct%d:%llu", strategy.depth,
 				    (unsigned long long)seed);
 			else
-				snprintf(spec, sizeof spec, "random:%llu", (unsigned long long)seed);
+				snprintf(spec, sizeof spec, "random:%llu",
+				    (unsigned long long)seed);
 			tell(scenario, &strategy, seed, spec, o->shrink);
 			return;
 		}

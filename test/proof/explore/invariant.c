@@ -3,8 +3,8 @@
 
 #include "world.h"
 
-/* Written from the rules, not from the dispatcher's own functions: a rule broken there is not broken
- * here as well. */
+/* Written from the rules, not from the dispatcher's own functions: a rule broken there is not
+ * broken here as well. */
 
 enum taker { NOBODY, BY_CNO, BY_UPCALL, BY_WAITER };
 
@@ -131,7 +131,8 @@ invariant_taker(const struct evd *evd, const struct device_cq *cq, uint32_t wait
 		break;
 	}
 	if (cq && !evd->armed)
-		violation("I1: EVD %c has a taker, nobody is on the way, and it is not armed", name);
+		violation("I1: EVD %c has a taker, nobody is on the way, and it is not armed",
+		    name);
 	if (wanted(evd) && !(cq && notice_coming(evd, cq)))
 		violation("I1: EVD %c holds what its taker wants, and nobody is on the way", name);
 	if (cq && cq->count && !full && !notice_coming(evd, cq))
@@ -177,7 +178,8 @@ invariant_rest(const struct evd *evd, const struct device_cq *cq, int name)
 	case BY_CNO:
 		/* Whoever is handed the EVD drains it: what came later was told again. */
 		if (!evd->triggered)
-			violation("at rest an event of EVD %c is stranded, its CNO is not triggered",
+			violation(
+			    "at rest an event of EVD %c is stranded, its CNO is not triggered",
 			    name);
 		break;
 	case BY_WAITER:

@@ -194,7 +194,8 @@ oracle_end(void)
 	for (int i = 0; i < stage.scenario->n_evds; i++) {
 		const struct stage_evd *e = &stage.evds[i];
 
-		if (!e->evd.alive || e->spec->hold != (e->spec->hold && e->produced[STREAM_ESTABLISHED]))
+		/* What is held until ESTABLISHED stays so without it. */
+		if (!e->evd.alive || (e->spec->hold && !e->produced[STREAM_ESTABLISHED]))
 			continue;
 		for (unsigned int s = 0; s < STREAMS; s++) {
 			uint64_t due = (1ull << e->produced[s]) - 1;

@@ -63,7 +63,8 @@ report_parse_list(const char *text, struct scenario *scenario, struct strategy *
 
 		if (list->n_list == DEVIATIONS)
 			return;
-		if (sscanf(text, "-%u.%u", &actor, &action) == 2 && actor < ACTORS && action < ACTIONS)
+		if (sscanf(text, "-%u.%u", &actor, &action) == 2 && actor < ACTORS &&
+		    action < ACTIONS)
 			scenario->actors[actor].actions[action].dropped = true;
 		else if (sscanf(text, "%u.%u.%u>%u", &fiber, &op, &pick, &choice) == 4 &&
 		    fiber < FIBERS && choice < FIBERS) {

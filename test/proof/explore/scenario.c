@@ -159,7 +159,9 @@ parse_evd(struct scenario *s, int number, char *list)
 	if (number != s->n_evds)
 		wrong("EVDs are named a, b, ... in order");
 	s->n_evds++;
-	*e = (struct evd_spec){ .policy = DAT_UPCALL_DISABLE, .qlen = 8, .cno = -1, .ordered = true };
+	*e = (struct evd_spec){
+		.policy = DAT_UPCALL_DISABLE, .qlen = 8, .cno = -1, .ordered = true
+	};
 	for (char *w = strtok_r(list, ",", &save); w; w = strtok_r(NULL, ",", &save)) {
 		if (!strcmp(w, "cq"))
 			e->cq = true;

@@ -4,7 +4,7 @@
  *
  * Written as text, see README.md:
  *
- *	{ "name", "a=cq,single b=sw,cno:n", "hw: c a; c a | ctl: disable a; single a | up.a: drain a" }
+ *	{ "name", "a=cq,single b=sw,n n", "hw: c a 2 | ctl: disable a; single a | up.a: drain a" }
  */
 #ifndef REARM_EXPLORE_SCENARIO_H
 #define REARM_EXPLORE_SCENARIO_H

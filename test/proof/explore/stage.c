@@ -175,7 +175,8 @@ open_loops(void)
 		memset(l, 0, sizeof *l);
 		expect(loop_create(LOOP_THREAD, 1, &l->loop), "loop_create");
 		l->channel.fd = world_channel_open("shared");
-		expect(loop_add(l->loop, l->channel.fd, shared_readable, l, &l->ticket), "loop_add");
+		expect(loop_add(l->loop, l->channel.fd, shared_readable, l, &l->ticket),
+		    "loop_add");
 	}
 	stage.crew = NULL;
 	if (s->crew)
@@ -299,7 +300,7 @@ body(void)
 	const struct scenario *s = stage.scenario;
 
 	open_loops();
-	/* A search begins with loops that sleep: in what order they came to it tells nothing new. */
+	/* A search begins with loops that sleep: in what order they came to it is no matter. */
 	if (sched.settled)
 		sched_rest(true);
 	for (int i = 0; i < s->n_cnos; i++)

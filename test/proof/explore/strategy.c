@@ -90,7 +90,7 @@ pick_pct(uint32_t mask, const struct fiber *running)
 {
 	uint32_t priority = 0;
 
-	/* Priorities are unfair: one fiber may spin for another.  Past any sensible length, be fair. */
+	/* Priorities are unfair: one may spin for another.  Past any sensible length, be fair. */
 	if (sched.steps > strategy->length * UNFAIR_FACTOR + UNFAIR_SLACK)
 		return pick_random(mask);
 	if (running && next_change < n_changes && sched.steps >= changes[next_change].at) {

@@ -3,11 +3,11 @@
  * strategy -- the choices of a schedule
  *
  *   random  any fiber that can run, each as likely as the others
- *   pct     probabilistic concurrency testing: random priorities, the highest runs, and at depth - 1
- *           random steps the running one falls to the bottom
- *   dfs     every schedule with at most `bound` preemptions; states that were reached before with no
- *           fewer preemptions left are not entered again.  Two prefixes reach the same state when
- *           each fiber did and saw the same, which a hash of the happens-before order tells
+ *   pct     probabilistic concurrency testing: random priorities, the highest runs, and at
+ *           depth - 1 random steps the running one falls to the bottom
+ *   dfs     every schedule with at most `bound` preemptions; states that were reached before with
+ *           no fewer preemptions left are not entered again.  Two prefixes reach the same state
+ *           when each fiber did and saw the same, which a hash of the happens-before order tells
  *   list    run on while possible, else the lowest number; what differs is listed
  */
 #ifndef REARM_EXPLORE_STRATEGY_H

@@ -75,8 +75,8 @@ static const struct scenario_text table[] = {
 	{ "many/dequeue", "a=cq,many", "hw: burst a 3 | app: drain a" },
 
 	/*
-	 * The upcall that stands owns its EVD until it returns, unless others may go on beside it: those
-	 * of MANY, or a CNO.  `until` stands for whatever the upcall needs of them.
+	 * The upcall that stands owns its EVD until it returns, unless others may go on beside it:
+	 * those of MANY, or a CNO.  `until` stands for whatever the upcall needs of them.
 	 */
 	{ "hand/to-many", "a=sw,single", "p: post a 2 | up.a: many a; until a 2" },
 	{ "hand/to-many-outside", "a=sw,single",

@@ -81,7 +81,7 @@ inline e_ready()
 	fi
 }
 
-/* evd_kick() of e, and hasten() */
+/* evd_kick() of e, and hasten(); without a device e never backs off */
 inline e_kick()
 {
 	if

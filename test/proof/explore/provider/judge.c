@@ -274,7 +274,8 @@ judge_end(void)
 			const uint32_t due = (1u << life->posted[d]) - 1;
 			const uint32_t told = life->told[d] | (d == REQUESTS ? life->mute : 0);
 
-			if (!evd_gone(d ? ep->spec->recv : ep->spec->request) && (told & due) != due)
+			if (!evd_gone(d ? ep->spec->recv : ep->spec->request) &&
+			    (told & due) != due)
 				violation("I2: %s %d of endpoint %c is lost",
 				    d ? "receive" : "request", __builtin_ctz(due & ~told), 'e' + i);
 		}
@@ -284,7 +285,8 @@ judge_end(void)
 
 		for (unsigned int f = 0; f < FIBERS && !evd_gone(i); f++)
 			if (evd->taken[f] != evd->posted[f])
-				violation("I2: a software event of EVD %c is lost or doubled", 'a' + i);
+				violation("I2: a software event of EVD %c is lost or doubled",
+				    'a' + i);
 		if (play_has(DO_DEVICE_FATAL) && !evd->freed && !evd->catastrophes &&
 		    (evd->spec->all || evd->spec->async))
 			violation("EVD %c does not tell that its adapter failed", 'a' + i);

@@ -3,8 +3,8 @@
  * play -- a scenario of the provider being played: an adapter, its EVDs and endpoints, and what is
  * known of them
  *
- * All is done by the calls of the provider's table; what is read of the provider's own state is read
- * by the invariants alone.
+ * All is done by the calls of the provider's table; what is read of the provider's own state is
+ * read by the invariants alone.
  */
 #ifndef REARM_EXPLORE_PLAY_H
 #define REARM_EXPLORE_PLAY_H
@@ -69,7 +69,7 @@ struct play_ep {
 struct play {
 	const struct scenario *scenario;
 	DAT_IA_HANDLE ia;
-	DAT_IA_HANDLE other; /* on the same device: its asynchronous events go to an EVD of the first */
+	DAT_IA_HANDLE other; /* on the same device: its asynchronous events go to an EVD of `ia` */
 	DAT_PZ_HANDLE pz;
 	struct play_evd evds[EVDS];
 	struct play_ep eps[EPS];

@@ -2,10 +2,10 @@
 /*
  * rnic -- an RDMA device and its connection manager, modelled: ibv_* and rdma_*
  *
- * A completion queue is one of device.h, so a completion becomes visible and decides about its event
- * in two steps, and every misuse that device.h knows is judged.  A queue pair in the error state
- * flushes what is outstanding, one request at a time, on a fiber of its own.  Destroying waits for
- * acknowledgements, of completion, asynchronous and connection events alike.
+ * A completion queue is one of device.h, so a completion becomes visible and decides about its
+ * event in two steps, and every misuse that device.h knows is judged.  A queue pair in the error
+ * state flushes what is outstanding, one request at a time, on a fiber of its own.  Destroying waits
+ * for acknowledgements, of completion, asynchronous and connection events alike.
  */
 #ifndef REARM_EXPLORE_RNIC_H
 #define REARM_EXPLORE_RNIC_H

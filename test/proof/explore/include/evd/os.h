@@ -3,9 +3,9 @@
  * os -- the primitives of evd/ and cno/, modelled
  *
  * Stands in for evd/os.h, with the same interface, when the dispatcher is compiled for the schedule
- * explorer: this folder comes first on the include path.  Every primitive is a scheduling point, and
- * a fault point where it can fail; threads are fibers, time is virtual, descriptors are numbers of
- * a table.  Each call passes its place in the source, which is what a trace prints.
+ * explorer: this folder comes first on the include path.  Every primitive is a scheduling point,
+ * and a fault point where it can fail; threads are fibers, time is virtual, descriptors are numbers
+ * of a table.  Each call passes its place in the source, which is what a trace prints.
  */
 #ifndef REARM_EVD_OS_H
 #define REARM_EVD_OS_H
