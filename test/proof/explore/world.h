@@ -32,7 +32,7 @@ void world_reset(void);
 bool world_is_ready(const struct fiber *f);
 
 /* The order of locks: the rank rises.  Unnamed ones are the loops'. */
-enum { RANK_IA = 2, RANK_EP = 3, RANK_EVD = 4, RANK_CNO = 5, RANK_LOOP = 6 };
+enum { RANK_IA_LIST = 1, RANK_IA = 2, RANK_EP = 3, RANK_EVD = 4, RANK_CNO = 5, RANK_LOOP = 6 };
 void world_mutex_name(struct os_mutex *m, unsigned int rank, const char *name);
 
 /* Names are kept, not copied. */

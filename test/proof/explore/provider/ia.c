@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ia -- dapl/ia.c as it is; its list of open adapters is also emptied when a run was given up */
+/* ia -- dapl/ia.c with the lock of the list of open adapters modelled like every other */
+#include <pthread.h>
+
+#include "evd/os.h"
+#include "world.h"
+
+static struct os_mutex list_mutex;
+
+/* The list's lock is the only one that dapl/ia.c takes so; a real one would stop every fiber. */
+#define pthread_mutex_lock(m) ((void)(m), os_lock(&list_mutex))
+#define pthread_mutex_unlock(m) ((void)(m), os_unlock(&list_mutex))
+
 #include "dapl/ia.c"
 
 #include "slots.h"
@@ -8,5 +19,6 @@ void
 slots_forget_ias(void)
 {
 	list = NULL;
-	pthread_mutex_init(&list_lock, NULL);
+	os_mutex_init(&list_mutex);
+	world_mutex_name(&list_mutex, RANK_IA_LIST, "the list of adapters");
 }
