@@ -15,6 +15,7 @@ makes_the_call(struct up *up, const DAT_EVENT *event)
 	up->act = NULL; /* for the upcalls that follow */
 	up_take_told(up, event);
 	in->call(in);
+	in->made++;
 }
 
 /* What an upcall must come from, before the policy may be switched off. */
@@ -84,6 +85,7 @@ inside_begin(struct inside *in, void (*call)(struct inside *in))
 void
 inside_end(struct inside *in)
 {
+	dt_await_count(&in->made, 1); /* under MANY another upcall may return before this one */
 	up_await_returned(&in->up, 1);
 	if (in->policy == DAT_UPCALL_TEARDOWN)
 		up_join(tearer);
