@@ -21,7 +21,9 @@ dapl_ep_query(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask, DAT_EP_PARAM *param)
 	p.comm.domain = ia->address.ss_family;
 	p.comm.type = SOCK_STREAM;
 	p.local_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&ia->address;
-	if (ep->conn)
+	/* Before it is connected another thread may be inside the call that chooses the port. */
+	if (ep->conn &&
+	    (ep->state == DAT_EP_STATE_CONNECTED || ep->state == DAT_EP_STATE_DISCONNECT_PENDING))
 		p.local_port_qual = ntohs(rdma_get_src_port(ep->conn->id));
 	if (ep->remote.ss_family != AF_UNSPEC)
 		p.remote_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&ep->remote;
