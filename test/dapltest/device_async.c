@@ -146,22 +146,12 @@ START_TEST(device__shared_receive_queue_fails__is_not_read_as_a_queue_pair)
 }
 END_TEST
 
-static void
-count(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
-{
-	_Atomic(int) *calls = instance;
-
-	(void)event;
-	(void)more;
-	++*calls;
-}
-
 /* clause: d.0.14 */
 START_TEST(device__refuses_to_arm__is_told_and_the_event_comes_when_it_works)
 {
 	const DAT_ASYNCH_ERROR_EVENT_DATA *error;
 	_Atomic(int) calls = 0;
-	DAT_UPCALL_OBJECT object = { &calls, count };
+	DAT_UPCALL_OBJECT object = { &calls, dt_count_call };
 	struct dt_pair pair;
 	DAT_EVD_HANDLE evd;
 	DAT_EVENT event;

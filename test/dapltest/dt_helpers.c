@@ -162,6 +162,16 @@ dt_await_count(const _Atomic(int) *value, int n)
 }
 
 void
+dt_count_call(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
+{
+	_Atomic(int) *calls = instance;
+
+	(void)event;
+	(void)more;
+	++*calls;
+}
+
+void
 dt_post_se(DAT_EVD_HANDLE evd, uintptr_t value)
 {
 	DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };

@@ -139,6 +139,8 @@ void dt_post_se_patiently(DAT_EVD_HANDLE evd, uintptr_t value);
 void dt_nap_ms(unsigned int ms);
 /* Waits until *value is at least n; fails the test when it does not come. */
 void dt_await_count(const _Atomic(int) *value, int n);
+/* An upcall's function that takes nothing and counts into its instance, an _Atomic(int). */
+void dt_count_call(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more);
 unsigned long long dt_now_us(void);
 
 /* Compares return values by name. */

@@ -111,22 +111,12 @@ START_TEST(race_d11__opened_and_closed_under_50_descriptors__never_short)
 }
 END_TEST
 
-static void
-ignore(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
-{
-	_Atomic(int) *calls = instance;
-
-	(void)event;
-	(void)more;
-	++*calls;
-}
-
 /* Both EVDs use the channel of the loop; one message notifies the one, one the other. */
 /* origin: race.X1 */
 START_TEST(race_x1__two_evds_of_one_channel__both_can_be_freed)
 {
 	_Atomic(int) calls = 0;
-	DAT_UPCALL_OBJECT object = { &calls, ignore };
+	DAT_UPCALL_OBJECT object = { &calls, dt_count_call };
 	DAT_EVD_HANDLE recv, request;
 	struct dt_pair pair;
 
@@ -163,7 +153,7 @@ START_TEST(race_x5__evd_freed_while_its_notification_is_handled__safe)
 	dt_ok(dat_ep_free(pair.b.ep));
 	for (int i = 0; i < ROUNDS; i++) {
 		_Atomic(int) calls = 0;
-		DAT_UPCALL_OBJECT object = { &calls, ignore };
+		DAT_UPCALL_OBJECT object = { &calls, dt_count_call };
 		DAT_EVD_HANDLE evd;
 
 		dt_ok(dat_evd_kcreate(pair.b.ia, 8, DAT_UPCALL_SINGLE_INSTANCE, &object,

@@ -201,16 +201,6 @@ START_TEST(race_a2__two_queues_of_one_cno__neither_is_forgotten)
 }
 END_TEST
 
-static void
-count_call(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
-{
-	_Atomic(int) *calls = instance;
-
-	(void)event;
-	(void)more;
-	++*calls;
-}
-
 /* No nap: what is sent next comes while the upcall's thread polls and arms. */
 static void
 spin_until(const _Atomic(int) *calls, int n)
@@ -235,9 +225,9 @@ START_TEST(race_a2__two_queues_with_upcalls__neither_is_forgotten)
 	dt_recv(&pair.b, 0, 16, 1);
 	dt_connect_pair(&pair);
 	dt_ok(dat_evd_modify_upcall(pair.b.recv, DAT_UPCALL_SINGLE_INSTANCE,
-	    &(DAT_UPCALL_OBJECT){ &received, count_call }, DAT_UPCALL_INVOC_ANY));
+	    &(DAT_UPCALL_OBJECT){ &received, dt_count_call }, DAT_UPCALL_INVOC_ANY));
 	dt_ok(dat_evd_modify_upcall(pair.b.request, DAT_UPCALL_SINGLE_INSTANCE,
-	    &(DAT_UPCALL_OBJECT){ &sent, count_call }, DAT_UPCALL_INVOC_ANY));
+	    &(DAT_UPCALL_OBJECT){ &sent, dt_count_call }, DAT_UPCALL_INVOC_ANY));
 	for (int i = 1; i <= ROUNDS; i++) {
 		dt_send(&pair.a, 0, 16, 1);
 		dt_send(&pair.b, 0, 16, 1);
@@ -355,7 +345,7 @@ END_TEST
 START_TEST(race_a7__completions_moved_to_the_queue_by_another__enabling_sees_them)
 {
 	_Atomic(int) calls = 0;
-	DAT_UPCALL_OBJECT object = { &calls, count_call };
+	DAT_UPCALL_OBJECT object = { &calls, dt_count_call };
 	struct dt_pair pair;
 	DAT_COUNT more = 0;
 	DAT_EVENT event;

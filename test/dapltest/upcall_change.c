@@ -78,21 +78,11 @@ START_TEST(enable__refused_over_and_over__until_the_last_event_is_taken)
 }
 END_TEST
 
-static void
-made_elsewhere(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
-{
-	_Atomic(int) *calls = instance;
-
-	(void)event;
-	(void)more;
-	++*calls;
-}
-
 /* clause: c.14.16 */
 START_TEST(enable__refused_with_another_object__leaves_the_object)
 {
 	_Atomic(int) calls = 0;
-	DAT_UPCALL_OBJECT other = { &calls, made_elsewhere };
+	DAT_UPCALL_OBJECT other = { &calls, dt_count_call };
 	struct dt_side side;
 	struct up up;
 
