@@ -6,6 +6,8 @@
 #include "dapl/api.h"
 #include "dapl/err.h"
 #include "dapl/ia.h"
+#include "dapl/psp.h"
+#include "dapl/rsp.h"
 
 #define BAD_CR DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CR)
 
@@ -108,25 +110,30 @@ cr_arrived(
     struct ia *ia, struct conn *listener, uint32_t generation, const struct cr_request *request)
 {
 	struct object *owner = atomic_load_explicit(&listener->owner, memory_order_acquire);
+	const struct sockaddr *from = rdma_get_peer_addr(request->id);
 	struct cr_request own = *request;
+	int r = -ENODEV; /* the listener went, and its link serves another */
 	struct cr *cr;
 	bool told;
 
 	if (owner->kind == KIND_RSP) {
-		own.own = rsp_take((struct rsp *)owner, listener, generation,
-		    rdma_get_peer_addr(request->id));
-		if (!own.own) {
-			refuse(request->id);
-			return;
-		}
-	} else if (owner->kind != KIND_PSP) {
-		refuse(request->id); /* the listener went, and its link serves another */
+		own.own = rsp_take((struct rsp *)owner, listener, generation, from);
+		r = own.own ? 0 : -EBUSY;
+	} else if (owner->kind == KIND_PSP) {
+		r = psp_take((struct psp *)owner, listener, generation, from, &own.own);
+	}
+	if (r) {
+		refuse(request->id);
 		return;
 	}
 	told = create(ia, &own, &cr) == 0 &&
 	       tell(ia, (struct sp *)owner, listener, generation, cr->self);
-	if (!told && own.own)
+	if (told || !own.own)
+		return;
+	if (owner->kind == KIND_RSP)
 		rsp_give_back((struct rsp *)owner, own.own);
+	else
+		ep_let_go(own.own);
 }
 
 void
@@ -236,7 +243,7 @@ dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, co
 	cr = take(handle, &conn);
 	if (!cr)
 		return BAD_CR;
-	/* A reserved endpoint need not be named, and no other will do. */
+	/* The endpoint that came with it need not be named, and no other will do. */
 	if (cr->own && ep_handle == DAT_HANDLE_NULL)
 		ep_handle = cr->own;
 	ep = cr->own && ep_handle != cr->own ? NULL : object_lock(ep_handle, KIND_EP);
@@ -296,7 +303,7 @@ dapl_cr_reject(DAT_CR_HANDLE handle, DAT_COUNT size, const DAT_PVOID data)
 	(void)rdma_reject(conn->id, text, (uint8_t)(sizeof version + (size_t)size));
 	conn_close(conn);
 	if (cr->own)
-		rsp_let_go(cr->own);
+		ep_let_go(cr->own);
 	dispose(cr);
 	return DAT_SUCCESS;
 }
@@ -312,7 +319,7 @@ cr_destroy(DAT_HANDLE handle)
 	(void)rdma_reject(conn->id, NULL, 0);
 	conn_close(conn);
 	if (cr->own)
-		rsp_let_go(cr->own);
+		ep_let_go(cr->own);
 	dispose(cr);
 	return 0;
 }

@@ -6,14 +6,14 @@
 #define REARM_DAPL_CR_H
 
 #include "dapl/conn.h"
-#include "dapl/rsp.h"
+#include "dapl/ep.h"
 
 struct cr {
 	struct object obj;
 	DAT_CR_HANDLE self;
 	struct conn *conn; /* NULL: being answered; guarded by the object's lock */
 	bool gone;	   /* the requester gave up; likewise */
-	DAT_EP_HANDLE own; /* of a reserved service point: the endpoint, constant while open */
+	DAT_EP_HANDLE own; /* the endpoint that came with it, if any; constant while open */
 	struct sockaddr_storage remote;
 	uint8_t responder, initiator; /* RDMA reads the requester offers and wants */
 	DAT_COUNT size;

@@ -57,18 +57,24 @@ ep_await_pins(struct ep *ep)
 
 /* ---- create ---- */
 
+/* `from` NULL: for the consumer; else for a request from there. */
 static int
-create(struct ia *ia, const struct ep_parts *parts, const DAT_EP_ATTR *attr, struct ep **out)
+create(struct ia *ia, const struct ep_parts *parts, const DAT_EP_ATTR *attr,
+    const struct sockaddr *from, struct ep **out)
 {
-	struct ep *ep = slab_alloc(&ep_slab);
+	struct sockaddr_storage remote = { .ss_family = AF_UNSPEC };
+	struct ep *ep;
 	int r;
 
+	if (from && address_copy(&remote, from))
+		return -EAFNOSUPPORT;
+	ep = slab_alloc(&ep_slab);
 	if (!ep)
 		return -ENOMEM;
 	/* A timer job or a reader of the last life may still look at the slot, under its lock. */
 	os_lock(&ep->obj.lock);
 	ep->obj.ia = ia;
-	ep->state = DAT_EP_STATE_UNCONNECTED;
+	ep->state = from ? DAT_EP_STATE_UNCONFIGURED_TENTATIVE : DAT_EP_STATE_UNCONNECTED;
 	ep->pins = 0;
 	ep->unpinned = (struct park_list){ NULL };
 	ep->parts = *parts;
@@ -78,8 +84,8 @@ create(struct ia *ia, const struct ep_parts *parts, const DAT_EP_ATTR *attr, str
 	ep->owed = 0;
 	ep->concluding = false;
 	ep->timer = (struct loop_job){ .run = ep_timer_run };
-	ep->remote.ss_family = AF_UNSPEC;
-	ep->remote_qual = 0;
+	ep->remote = remote;
+	ep->remote_qual = from ? address_port(&remote) : 0;
 	os_unlock(&ep->obj.lock);
 
 	r = ep_rings_create(&ep->rings, parts, attr);
@@ -90,7 +96,8 @@ create(struct ia *ia, const struct ep_parts *parts, const DAT_EP_ATTR *attr, str
 		goto destroy_rings;
 	ep->self = ep->obj.handle;
 	ep_parts_promise(parts, attr, 1);
-	r = ep_qp_create(ep, parts, attr, &ep->qp);
+	if (parts->pz)
+		r = ep_qp_create(ep, parts, attr, &ep->qp);
 	if (r)
 		goto withdraw;
 	r = object_publish(&ep->obj);
@@ -100,7 +107,8 @@ create(struct ia *ia, const struct ep_parts *parts, const DAT_EP_ATTR *attr, str
 	return 0;
 
 destroy_qp:
-	ibv_destroy_qp(ep->qp);
+	if (ep->qp)
+		ibv_destroy_qp(ep->qp);
 withdraw:
 	ep_parts_promise(parts, attr, -1);
 	object_abandon(&ep->obj);
@@ -108,6 +116,21 @@ destroy_rings:
 	ep_rings_destroy(&ep->rings);
 free_slot:
 	slab_free(&ep_slab, ep);
+	return r;
+}
+
+int
+ep_make(struct ia *ia, const struct sockaddr *from, DAT_EP_HANDLE *handle)
+{
+	const struct ep_parts none = { NULL, NULL, NULL, NULL };
+	DAT_EP_ATTR attr;
+	struct ep *ep;
+	int r;
+
+	ep_attr_defaults(ia, &attr);
+	r = create(ia, &none, &attr, from, &ep);
+	if (!r)
+		*handle = ep->self;
 	return r;
 }
 
@@ -127,7 +150,9 @@ dapl_ep_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_ev
 	ia = ia_enter(ia_handle);
 	if (!ia)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-	bad = ep_parts_hold(ia, pz, recv_evd, request_evd, connect_evd, &parts);
+	bad = pz == DAT_HANDLE_NULL ?
+		  DAT_INVALID_HANDLE_PZ :
+		  ep_parts_hold(ia, pz, recv_evd, request_evd, connect_evd, &parts);
 	ret = bad ? DAT_ERROR(DAT_INVALID_HANDLE, bad) : DAT_SUCCESS;
 	if (ret != DAT_SUCCESS)
 		goto leave;
@@ -143,7 +168,7 @@ dapl_ep_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_ev
 		ret = DAT_ERROR(DAT_INVALID_STATE, bad);
 		goto release;
 	}
-	r = create(ia, &parts, &attr, &ep);
+	r = create(ia, &parts, &attr, NULL, &ep);
 	if (!r) {
 		*ep_handle = ep->self;
 		goto leave;
@@ -234,24 +259,15 @@ detach(struct ep *ep, struct conn **conn, struct ibv_qp **qp)
 
 /* ---- free ---- */
 
-/* `asked`: by the consumer, whom the state may refuse; -EBUSY then, with the state. */
-static int
-destroy(DAT_HANDLE handle, bool asked, DAT_EP_STATE *state)
+/* Entered with the lock, left without it. */
+static void
+destroy(struct ep *ep)
 {
-	struct ep *ep = object_lock(handle, KIND_EP);
+	const DAT_EP_STATE was = ep->state;
 	struct conn *conn;
 	struct ibv_qp *qp;
-	DAT_EP_STATE was;
 
-	if (!ep)
-		return -ENODEV;
-	if (asked && ep_may(ep->state, EP_FREE) != EP_ALLOWED) {
-		*state = ep->state;
-		os_unlock(&ep->obj.lock);
-		return -EBUSY;
-	}
 	object_close_locked(&ep->obj);
-	was = ep->state;
 	ep_await_pins(ep);
 	detach(ep, &conn, &qp);
 	os_unlock(&ep->obj.lock);
@@ -271,28 +287,55 @@ destroy(DAT_HANDLE handle, bool asked, DAT_EP_STATE *state)
 	ep_parts_disagree(&ep->parts);
 	ep_parts_release(&ep->parts);
 	slab_free(&ep_slab, ep);
-	return 0;
 }
 
 int
 ep_destroy(DAT_HANDLE handle)
 {
-	return destroy(handle, false, NULL);
+	struct ep *ep = object_lock(handle, KIND_EP);
+
+	if (!ep)
+		return -ENODEV;
+	destroy(ep);
+	return 0;
+}
+
+void
+ep_let_go(DAT_EP_HANDLE handle)
+{
+	struct ep *ep = object_lock(handle, KIND_EP);
+	const struct ep_answer *answer;
+
+	if (!ep)
+		return;
+	answer = ep_answer(ep->state, EP_REFUSE_OWN);
+	if (answer->verdict == EP_GONE) {
+		destroy(ep);
+		return;
+	}
+	if (answer->verdict == EP_ALLOWED) {
+		ep->state = answer->next;
+		ep->remote.ss_family = AF_UNSPEC;
+		ep->remote_qual = 0;
+	}
+	os_unlock(&ep->obj.lock);
 }
 
 DAT_RETURN
 dapl_ep_free(DAT_EP_HANDLE handle)
 {
-	DAT_EP_STATE state = DAT_EP_STATE_UNCONNECTED;
+	struct ep *ep = object_lock(handle, KIND_EP);
+	DAT_RETURN ret;
 
-	switch (destroy(handle, true, &state)) {
-	case 0:
-		return DAT_SUCCESS;
-	case -EBUSY:
-		return DAT_ERROR(DAT_INVALID_STATE, ep_state_subtype(state));
-	default:
+	if (!ep)
 		return BAD_EP;
+	if (ep_may(ep->state, EP_FREE) == EP_GONE) {
+		destroy(ep);
+		return DAT_SUCCESS;
 	}
+	ret = DAT_ERROR(DAT_INVALID_STATE, ep_state_subtype(ep->state));
+	os_unlock(&ep->obj.lock);
+	return ret;
 }
 
 /* ---- reset ---- */

@@ -23,7 +23,10 @@
 
 #define EP_ANSWER_MAX 256 /* no connection manager delivers more private data */
 
-/* What an endpoint is made of; each holds a reference, EVDs may be missing. */
+/*
+ * What an endpoint is made of; each holds a reference.  EVDs may be missing, the protection zone
+ * only where the provider made the endpoint and the consumer has not given one yet.
+ */
 struct ep_parts {
 	struct pz *pz;
 	struct dapl_evd *recv, *request, *connect;
@@ -51,7 +54,7 @@ struct ep {
 	DAT_EP_ATTR attr;
 
 	_Atomic(uint32_t) failed; /* generation + 1 of a queue pair that had an error */
-	struct ibv_qp *qp;	  /* (L); NULL while another is made, or could not be */
+	struct ibv_qp *qp;	  /* (L); NULL: none yet, or between two */
 
 	struct conn *conn;   /* (L) */
 	struct conn *doomed; /* (L) to be closed by the last pin */
@@ -89,6 +92,17 @@ void ep_unpin(struct ep *ep);
 /* Locked; drops the lock while it waits for the others. */
 void ep_await_pins(struct ep *ep);
 
+/*
+ * An endpoint for a request from that address.  It is the request's until it is accepted, and has
+ * defaults, but neither protection zone nor EVDs nor a queue pair before dat_ep_modify() gives
+ * them.  0 or -errno.
+ */
+int ep_make(struct ia *ia, const struct sockaddr *from, DAT_EP_HANDLE *handle);
+
+/* The request that it was for is refused: it is the consumer's again, or goes if it was made for
+ * the request.  No lock may be held. */
+void ep_let_go(DAT_EP_HANDLE handle);
+
 /* ep_attr.c: the defaults, cut to what the device can.  */
 void ep_attr_defaults(const struct ia *ia, DAT_EP_ATTR *attr);
 /* Fills `out` from what the consumer asks for; false when the device cannot. */
@@ -100,11 +114,19 @@ bool ep_attr_accept(const struct ia *ia, const DAT_EP_ATTR *asked, DAT_EP_ATTR *
 	    DAT_COMPLETION_UNSIGNALLED_FLAG | DAT_COMPLETION_BARRIER_FENCE_FLAG | \
 	    DAT_COMPLETION_EVD_THRESHOLD_FLAG | DAT_COMPLETION_LMR_INVALIDATE_FENCE_FLAG)
 
-/* ep_parts.c.  The subtype that names the bad handle, or DAT_NO_SUBTYPE and everything is held. */
+/*
+ * ep_parts.c.  The subtype that names the bad handle, or DAT_NO_SUBTYPE and everything is held.
+ * DAT_HANDLE_NULL stands for a part that is missing.
+ */
 DAT_RETURN_SUBTYPE ep_parts_hold(struct ia *ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv,
     DAT_EVD_HANDLE request, DAT_EVD_HANDLE connect, struct ep_parts *parts);
 void ep_parts_release(const struct ep_parts *parts);
-/* Of an EVD that may be missing. */
+/* Of parts that may be missing. */
+static inline DAT_PZ_HANDLE
+ep_pz_handle(const struct pz *pz)
+{
+	return pz ? object_handle(&pz->obj) : DAT_HANDLE_NULL;
+}
 static inline DAT_EVD_HANDLE
 ep_evd_handle(const struct dapl_evd *evd)
 {

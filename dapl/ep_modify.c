@@ -4,6 +4,7 @@
  *
  * What only matters when a connection is made changes at once.  Protection zone, EVDs and depths
  * are parts of the queue pair: the endpoint gets another, which it can while no receive is posted.
+ * One that the provider made gets its first with the protection zone.
  */
 #include "dapl/api.h"
 #include "dapl/ep.h"
@@ -61,8 +62,15 @@ same_queue_pair(const DAT_EP_ATTR *a, const DAT_EP_ATTR *b)
 	       a->request_completion_flags == b->request_completion_flags;
 }
 
+static enum ep_call
+call_of(DAT_EP_PARAM_MASK mask)
+{
+	return mask & DAT_EP_FIELD_PZ_HANDLE ? EP_MODIFY_PZ : EP_MODIFY;
+}
+
 /* The parts that an endpoint is to have, by their handles. */
 struct wanted {
+	enum ep_call call;
 	DAT_PZ_HANDLE pz;
 	DAT_EVD_HANDLE recv, request, connect;
 };
@@ -73,13 +81,14 @@ wanted_parts(const struct ep *ep, const DAT_EP_PARAM *param, DAT_EP_PARAM_MASK m
 {
 	const struct ep_parts *now = &ep->parts;
 	struct wanted w = {
-		.pz = object_handle(&now->pz->obj),
+		.pz = ep_pz_handle(now->pz),
 		.recv = ep_evd_handle(now->recv),
 		.request = ep_evd_handle(now->request),
 		.connect = ep_evd_handle(now->connect),
 	};
 
-	if (mask & DAT_EP_FIELD_PZ_HANDLE)
+	w.call = call_of(mask);
+	if (w.call == EP_MODIFY_PZ)
 		w.pz = param->pz_handle;
 	if (mask & DAT_EP_FIELD_RECV_EVD_HANDLE)
 		w.recv = param->recv_evd_handle;
@@ -92,19 +101,21 @@ wanted_parts(const struct ep *ep, const DAT_EP_PARAM *param, DAT_EP_PARAM_MASK m
 
 /* Not locked, pinned, and without a queue pair: `was` is the one it had. */
 static int
-rebuild(struct ep *ep, const struct ep_parts *parts, const DAT_EP_ATTR *attr, struct ibv_qp *was)
+rebuild(struct ep *ep, enum ep_call call, const struct ep_parts *parts, const DAT_EP_ATTR *attr,
+    struct ibv_qp *was)
 {
 	const struct ep_parts old_parts = ep->parts;
 	const DAT_EP_ATTR old_attr = ep->attr;
 	struct ep_rings rings, old_rings;
-	struct ibv_qp *fresh;
+	struct ibv_qp *fresh = NULL;
 	int r;
 
 	r = ep_rings_create(&rings, parts, attr);
 	if (r)
 		return r;
 	ep_parts_promise(parts, attr, 1);
-	r = ep_qp_create(ep, parts, attr, &fresh);
+	if (parts->pz)
+		r = ep_qp_create(ep, parts, attr, &fresh);
 	if (r) {
 		ep_parts_promise(parts, attr, -1);
 		ep_rings_destroy(&rings);
@@ -120,6 +131,7 @@ rebuild(struct ep *ep, const struct ep_parts *parts, const DAT_EP_ATTR *attr, st
 	ep->parts = *parts;
 	ep->attr = *attr;
 	ep->qp = fresh;
+	ep->state = ep_answer(ep->state, call)->next;
 	os_unlock(&ep->obj.lock);
 	ep_rings_destroy(&old_rings);
 	ep_parts_promise(&old_parts, &old_attr, -1);
@@ -138,20 +150,21 @@ change(struct ep *ep, const struct wanted *w, const DAT_EP_ATTR *attr)
 	const struct ep_parts old = ep->parts;
 	struct ia *ia = ep->obj.ia;
 	struct ibv_qp *qp = ep->qp;
-	DAT_RETURN_SUBTYPE bad, other = DAT_NO_SUBTYPE;
+	DAT_RETURN_SUBTYPE bad = DAT_INVALID_HANDLE_PZ, other = DAT_NO_SUBTYPE;
 	struct ep_parts parts;
 	int r = -EINVAL;
 
 	ep->qp = NULL;
 	ep_pin(ep);
 	os_unlock(&ep->obj.lock);
-	bad = ep_parts_hold(ia, w->pz, w->recv, w->request, w->connect, &parts);
+	if (w->call != EP_MODIFY_PZ || w->pz != DAT_HANDLE_NULL)
+		bad = ep_parts_hold(ia, w->pz, w->recv, w->request, w->connect, &parts);
 	if (bad == DAT_NO_SUBTYPE) {
 		/* Where it was the only one, it may change its mind. */
 		ep_parts_disagree(&old);
 		other = ep_parts_agree(&parts, attr);
 		if (other == DAT_NO_SUBTYPE) {
-			r = rebuild(ep, &parts, attr, qp);
+			r = rebuild(ep, w->call, &parts, attr, qp);
 			if (r)
 				ep_parts_disagree(&parts);
 		}
@@ -177,14 +190,13 @@ change(struct ep *ep, const struct wanted *w, const DAT_EP_ATTR *attr)
 static DAT_RETURN
 may_modify(const struct ep *ep, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM *param)
 {
-	const enum ep_call call = mask & DAT_EP_FIELD_PZ_HANDLE ? EP_MODIFY_PZ : EP_MODIFY;
 	DAT_RETURN ret = err_query(!(mask & ~DAT_EP_FIELD_ALL), param);
 
 	if (ret != DAT_SUCCESS)
 		return ret;
 	if (mask & ~MODIFIABLE)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	if (ep_may(ep->state, call) != EP_ALLOWED)
+	if (ep_may(ep->state, call_of(mask)) != EP_ALLOWED)
 		return DAT_ERROR(DAT_INVALID_STATE, ep_state_subtype(ep->state));
 	return DAT_SUCCESS;
 }

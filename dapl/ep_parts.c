@@ -39,8 +39,9 @@ ep_parts_hold(struct ia *ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv, DAT_EVD_HAND
 	DAT_RETURN_SUBTYPE bad = DAT_NO_SUBTYPE;
 
 	*parts = (struct ep_parts){ NULL, NULL, NULL, NULL };
-	parts->pz = object_hold(pz, KIND_PZ, ia);
-	if (!parts->pz)
+	if (pz != DAT_HANDLE_NULL)
+		parts->pz = object_hold(pz, KIND_PZ, ia);
+	if (pz != DAT_HANDLE_NULL && !parts->pz)
 		bad = DAT_INVALID_HANDLE_PZ;
 	else if (!hold_evd(ia, recv, DAT_EVD_DTO_FLAG, &parts->recv))
 		bad = DAT_INVALID_HANDLE_EVD_RECV;

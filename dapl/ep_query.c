@@ -28,7 +28,7 @@ dapl_ep_query(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask, DAT_EP_PARAM *param)
 	if (ep->remote.ss_family != AF_UNSPEC)
 		p.remote_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&ep->remote;
 	p.remote_port_qual = ep->remote_qual;
-	p.pz_handle = object_handle(&ep->parts.pz->obj);
+	p.pz_handle = ep_pz_handle(ep->parts.pz);
 	p.recv_evd_handle = ep_evd_handle(ep->parts.recv);
 	p.request_evd_handle = ep_evd_handle(ep->parts.request);
 	p.connect_evd_handle = ep_evd_handle(ep->parts.connect);

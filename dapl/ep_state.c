@@ -7,8 +7,10 @@
 #define STAYS(in) { EP_ALLOWED, S(in) }
 #define GOES(to) { EP_ALLOWED, S(to) }
 #define NOTHING(in) { EP_NOTHING, S(in) }
+/* ... and one after which there is no endpoint. */
+#define GONE { .verdict = EP_GONE }
 
-/* Receives may be posted from the first moment, and an endpoint may always be looked at. */
+/* Receives may be posted from the first moment that there is a queue pair. */
 #define ALWAYS(in) [EP_RECV] = STAYS(in), [EP_LOOK] = STAYS(in)
 
 #define ENDS_HOW(to) [EP_DISCONNECT_ABRUPT] = GOES(to), [EP_DISCONNECT_GRACEFUL] = GOES(to)
@@ -23,7 +25,7 @@ static const struct ep_answer answers[EP_STATES][EP_CALLS] = {
 		[EP_RESET] = NOTHING(UNCONNECTED),
 		[EP_MODIFY] = STAYS(UNCONNECTED),
 		[EP_MODIFY_PZ] = STAYS(UNCONNECTED),
-		[EP_FREE] = STAYS(UNCONNECTED),
+		[EP_FREE] = GONE,
 	},
 	[S(RESERVED)] = {
 		ALWAYS(RESERVED),
@@ -36,21 +38,28 @@ static const struct ep_answer answers[EP_STATES][EP_CALLS] = {
 		[EP_REFUSE_OWN] = GOES(UNCONNECTED),
 		[EP_MODIFY] = STAYS(PASSIVE_CONNECTION_PENDING),
 	},
+	[S(UNCONFIGURED_TENTATIVE)] = {
+		[EP_REFUSE_OWN] = GONE,
+		[EP_MODIFY] = STAYS(UNCONFIGURED_TENTATIVE),
+		[EP_MODIFY_PZ] = GOES(TENTATIVE_CONNECTION_PENDING),
+		[EP_LOOK] = STAYS(UNCONFIGURED_TENTATIVE),
+	},
 	[S(TENTATIVE_CONNECTION_PENDING)] = {
 		ALWAYS(TENTATIVE_CONNECTION_PENDING),
 		[EP_ACCEPT_OWN] = GOES(COMPLETION_PENDING),
+		[EP_REFUSE_OWN] = GONE,
 		[EP_MODIFY] = STAYS(TENTATIVE_CONNECTION_PENDING),
 		[EP_MODIFY_PZ] = STAYS(TENTATIVE_CONNECTION_PENDING),
 	},
 	[S(ACTIVE_CONNECTION_PENDING)] = {
 		ALWAYS(ACTIVE_CONNECTION_PENDING),
 		ENDS_HOW(DISCONNECTED),
-		[EP_FREE] = STAYS(ACTIVE_CONNECTION_PENDING),
+		[EP_FREE] = GONE,
 	},
 	[S(COMPLETION_PENDING)] = {
 		ALWAYS(COMPLETION_PENDING),
 		ENDS_HOW(DISCONNECTED),
-		[EP_FREE] = STAYS(COMPLETION_PENDING),
+		[EP_FREE] = GONE,
 	},
 	[S(CONNECTED)] = {
 		ALWAYS(CONNECTED),
@@ -59,13 +68,13 @@ static const struct ep_answer answers[EP_STATES][EP_CALLS] = {
 		/* ... and on to DISCONNECTED, at once if no request is outstanding. */
 		[EP_DISCONNECT_GRACEFUL] = GOES(DISCONNECT_PENDING),
 		[EP_REQUEST] = STAYS(CONNECTED),
-		[EP_FREE] = STAYS(CONNECTED),
+		[EP_FREE] = GONE,
 	},
 	[S(DISCONNECT_PENDING)] = {
 		ALWAYS(DISCONNECT_PENDING),
 		[EP_DISCONNECT_ABRUPT] = GOES(DISCONNECTED),
 		[EP_DISCONNECT_GRACEFUL] = { EP_BAD_FLAG, S(DISCONNECT_PENDING) },
-		[EP_FREE] = STAYS(DISCONNECT_PENDING),
+		[EP_FREE] = GONE,
 	},
 	/* What is posted now is flushed at once. */
 	[S(DISCONNECTED)] = {
@@ -74,7 +83,7 @@ static const struct ep_answer answers[EP_STATES][EP_CALLS] = {
 		[EP_DISCONNECT_GRACEFUL] = NOTHING(DISCONNECTED),
 		[EP_REQUEST] = STAYS(DISCONNECTED),
 		[EP_RESET] = GOES(UNCONNECTED),
-		[EP_FREE] = STAYS(DISCONNECTED),
+		[EP_FREE] = GONE,
 	},
 };
 

@@ -2,9 +2,9 @@
 /*
  * ep_state -- what an endpoint may do and what happens to it, as tables
  *
- * doc/ep-states.md is printed from them; tools/print-ep-states does it.  The row of
- * TENTATIVE_CONNECTION_PENDING says what DAT demands; the provider makes no endpoints, so nothing
- * enters it.  An endpoint always has a protection zone, so that no UNCONFIGURED state is entered.
+ * doc/ep-states.md is printed from them; tools/print-ep-states does it.  An endpoint that the
+ * consumer makes has a protection zone from the start; one that the provider made for a request has
+ * none until the consumer gives it one, and is UNCONFIGURED_TENTATIVE so long.
  */
 #ifndef REARM_DAPL_EP_STATE_H
 #define REARM_DAPL_EP_STATE_H
@@ -19,7 +19,7 @@ enum ep_call {
 	EP_RESERVE, /* for a reserved service point */
 	EP_RELEASE, /* by the end of its reserved service point */
 	EP_ACCEPT,
-	EP_ACCEPT_OWN, /* the request of its reserved service point */
+	EP_ACCEPT_OWN, /* the request that it is for */
 	EP_REFUSE_OWN,
 	EP_DISCONNECT_ABRUPT,
 	EP_DISCONNECT_GRACEFUL,
@@ -36,6 +36,7 @@ enum ep_call {
 enum ep_verdict {
 	EP_REFUSED,  /* DAT_INVALID_STATE with the state's subtype */
 	EP_ALLOWED,
+	EP_GONE,     /* done, and it was the endpoint's end */
 	EP_NOTHING,  /* succeeds without doing anything */
 	EP_BAD_FLAG, /* the flag that makes it this call is a bad argument now */
 };

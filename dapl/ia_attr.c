@@ -155,7 +155,7 @@ fill_provider(const struct ia *ia, DAT_PROVIDER_ATTR *attr)
 	attr->completion_flags_supported = DAT_COMPLETION_DEFAULT_FLAG;
 	attr->max_private_data_size = IA_MAX_PRIVATE_DATA;
 	attr->supports_multipath = DAT_FALSE;
-	attr->ep_creator = DAT_PSP_CREATES_EP_NEVER;
+	attr->ep_creator = DAT_PSP_CREATES_EP_IFASKED;
 	attr->pz_support = DAT_PZ_UNIQUE;
 	attr->optimal_buffer_alignment = DAT_OPTIMAL_ALIGNMENT;
 	for (int i = 0; i < 6; i++)

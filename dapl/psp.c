@@ -33,6 +33,23 @@ create(
 	return 0;
 }
 
+int
+psp_take(struct psp *psp, const struct conn *listener, uint32_t generation,
+    const struct sockaddr *from, DAT_EP_HANDLE *ep)
+{
+	struct ia *ia;
+	bool open, makes;
+
+	os_lock(&psp->sp.obj.lock);
+	open = sp_is_open(&psp->sp, listener, generation);
+	makes = open && psp->flags == DAT_PSP_PROVIDER_FLAG;
+	ia = psp->sp.obj.ia;
+	os_unlock(&psp->sp.obj.lock);
+	if (!open)
+		return -ENODEV;
+	return makes ? ep_make(ia, from, ep) : 0;
+}
+
 static DAT_RETURN
 check_and_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd_handle,
     DAT_PSP_FLAGS flags, struct psp **out)

@@ -32,10 +32,6 @@ move(DAT_EP_HANDLE handle, enum ep_call call, const struct ia *ia)
 		ret = DAT_ERROR(DAT_INVALID_STATE, ep_state_subtype(ep->state));
 	else
 		ep->state = ep_answer(ep->state, call)->next;
-	if (ret == DAT_SUCCESS && call == EP_REFUSE_OWN) {
-		ep->remote.ss_family = AF_UNSPEC;
-		ep->remote_qual = 0;
-	}
 	os_unlock(&ep->obj.lock);
 	return ret;
 }
@@ -77,18 +73,12 @@ rsp_take(struct rsp *rsp, const struct conn *listener, uint32_t generation,
 }
 
 void
-rsp_let_go(DAT_EP_HANDLE ep)
-{
-	(void)move(ep, EP_REFUSE_OWN, NULL);
-}
-
-void
 rsp_give_back(struct rsp *rsp, DAT_EP_HANDLE ep)
 {
 	bool open;
 
 	/* Let go in between, it may be taken by the consumer: then there is nothing to wait for. */
-	rsp_let_go(ep);
+	ep_let_go(ep);
 	open = move(ep, EP_RESERVE, NULL) == DAT_SUCCESS;
 	os_lock(&rsp->sp.obj.lock);
 	if (open && rsp->sp.obj.handle && rsp->ep == ep) {

@@ -27,7 +27,4 @@ DAT_EP_HANDLE rsp_take(struct rsp *rsp, const struct conn *listener, uint32_t ge
 /* The request could not be told of: the service point waits for another. */
 void rsp_give_back(struct rsp *rsp, DAT_EP_HANDLE ep);
 
-/* The request was refused: the endpoint is the consumer's again. */
-void rsp_let_go(DAT_EP_HANDLE ep);
-
 #endif

@@ -13,8 +13,10 @@ static const struct {
 	{ DAT_EP_STATE_RESERVED, "`dat_rsp_create`" },
 	{ DAT_EP_STATE_PASSIVE_CONNECTION_PENDING,
 	    "the request of its reserved service point" },
+	{ DAT_EP_STATE_UNCONFIGURED_TENTATIVE,
+	    "a request of a public service point with `DAT_PSP_PROVIDER_FLAG`" },
 	{ DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING,
-	    "never: the provider makes no endpoints" },
+	    "`dat_ep_modify`, which gave the protection zone" },
 	{ DAT_EP_STATE_ACTIVE_CONNECTION_PENDING, "`dat_ep_connect`, `dat_ep_dup_connect`" },
 	{ DAT_EP_STATE_COMPLETION_PENDING, "`dat_cr_accept`" },
 	{ DAT_EP_STATE_CONNECTED, "`DAT_CONNECTION_EVENT_ESTABLISHED`" },
@@ -32,8 +34,8 @@ static const struct {
 	{ EP_RESERVE, "`dat_rsp_create`" },
 	{ EP_RELEASE, "`dat_rsp_free` of its service point" },
 	{ EP_ACCEPT, "`dat_cr_accept`" },
-	{ EP_ACCEPT_OWN, "`dat_cr_accept` of its reserved service point's request" },
-	{ EP_REFUSE_OWN, "`dat_cr_reject` of its reserved service point's request" },
+	{ EP_ACCEPT_OWN, "`dat_cr_accept` of the request that it is for" },
+	{ EP_REFUSE_OWN, "`dat_cr_reject` of the request that it is for" },
 	{ EP_DISCONNECT_ABRUPT, "`dat_ep_disconnect`, abrupt" },
 	{ EP_DISCONNECT_GRACEFUL, "`dat_ep_disconnect`, graceful" },
 	{ EP_REQUEST, "`dat_ep_post_send`, `_rdma_read`, `_rdma_write`" },
@@ -76,10 +78,10 @@ print_states(void)
 		    name_return_subtype(DAT_ERROR(DAT_INVALID_STATE, subtype)));
 	}
 	puts("\n"
-	     "The states whose names begin with UNCONFIGURED are never entered: an endpoint is\n"
-	     "made with a protection zone, and a missing EVD is answered by the call that needs\n"
-	     "it. CONNECTED_SINGLE_PATH and CONNECTED_MULTI_PATH belong to adapters with several\n"
-	     "paths.");
+	     "An endpoint of UNCONFIGURED_TENTATIVE has no protection zone and so no queue pair.\n"
+	     "Of the others nothing but an EVD may be missing, which is answered by the call that\n"
+	     "needs it; the further UNCONFIGURED states are never entered. CONNECTED_SINGLE_PATH\n"
+	     "and CONNECTED_MULTI_PATH belong to adapters with several paths.");
 }
 
 static void
@@ -95,6 +97,9 @@ print_answer(const struct ep_answer *answer, DAT_EP_STATE state)
 		else
 			printf(" → %s |", name_ep_state(answer->next));
 		break;
+	case EP_GONE:
+		printf(" the end |");
+		break;
 	case EP_NOTHING:
 		printf(" nothing |");
 		break;
@@ -109,11 +114,11 @@ print_calls(void)
 {
 	puts("\n## Calls\n"
 	     "\n"
-	     "*yes*: done, the state stays. *→*: done, and this is the state then. *nothing*:\n"
-	     "`DAT_SUCCESS` without any effect or event. *refused*: `DAT_INVALID_STATE` with the\n"
-	     "name of the state; a service point or request that is freed just leaves such an\n"
-	     "endpoint alone. *bad flag*: `DAT_INVALID_PARAMETER/ARG2`. Bad handles and arguments\n"
-	     "are told first.");
+	     "*yes*: done, the state stays. *→*: done, and this is the state then. *the end*:\n"
+	     "done, and the handle is stale. *nothing*: `DAT_SUCCESS` without any effect or event.\n"
+	     "*refused*: `DAT_INVALID_STATE` with the name of the state; a service point or\n"
+	     "request that is freed just leaves such an endpoint alone. *bad flag*:\n"
+	     "`DAT_INVALID_PARAMETER/ARG2`. Bad handles and arguments are told first.");
 	for (size_t s = 0; s < COUNT(states); s++) {
 		printf("\n### %s\n\n| call | answer |\n|---|---|\n",
 		    name_ep_state(states[s].state));

@@ -14,6 +14,10 @@ scene_refusal(DAT_EP_STATE state)
 		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_RESERVED);
 	case DAT_EP_STATE_PASSIVE_CONNECTION_PENDING:
 		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_PASSCONNPENDING);
+	case DAT_EP_STATE_UNCONFIGURED_TENTATIVE:
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_UNCONFTENTATIVE);
+	case DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING:
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_TENTCONNPENDING);
 	case DAT_EP_STATE_ACTIVE_CONNECTION_PENDING:
 		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_ACTCONNPENDING);
 	case DAT_EP_STATE_COMPLETION_PENDING:
@@ -114,6 +118,41 @@ scene_asked(struct scene *s)
 	return data->cr_handle;
 }
 
+void
+scene_listen(struct scene *s)
+{
+	dt_ok(dat_ep_free(s->me->ep));
+	s->me->ep = DAT_HANDLE_NULL;
+	s->me->cr = dt_evd(s->me, DAT_EVD_CR_FLAG, 16);
+	dt_ok(dat_psp_create_any(
+	    s->me->ia, &s->me->qual, s->me->cr, DAT_PSP_PROVIDER_FLAG, &s->me->psp));
+}
+
+DAT_CR_HANDLE
+scene_offered(struct scene *s)
+{
+	DAT_CR_HANDLE cr = dt_request(s->me);
+	DAT_CR_PARAM param;
+
+	dt_ok(dat_cr_query(cr, DAT_CR_FIELD_ALL, &param));
+	ck_assert_ptr_nonnull(param.local_ep_handle);
+	s->me->ep = param.local_ep_handle;
+	return cr;
+}
+
+DAT_RETURN
+scene_give(struct scene *s, DAT_EP_PARAM_MASK mask)
+{
+	const DAT_EP_PARAM param = {
+		.pz_handle = s->me->pz,
+		.recv_evd_handle = s->me->recv,
+		.request_evd_handle = s->me->request,
+		.connect_evd_handle = s->me->connect,
+	};
+
+	return dat_ep_modify(s->me->ep, mask, &param);
+}
+
 static void
 go_on(struct scene *s, enum scene_place place)
 {
@@ -149,6 +188,17 @@ go_on(struct scene *s, enum scene_place place)
 		dt_connect(s->peer, s->me, NULL, 0);
 		s->cr = scene_asked(s);
 		break;
+	case SCENE_MADE:
+	case SCENE_MADE_COMPLETE:
+		scene_listen(s);
+		dt_connect(s->peer, s->me, NULL, 0);
+		s->cr = scene_offered(s);
+		/* The request does not need it any more. */
+		dt_ok(dat_psp_free(s->me->psp));
+		s->me->psp = DAT_HANDLE_NULL;
+		if (place == SCENE_MADE_COMPLETE)
+			dt_ok(scene_give(s, SCENE_PARTS));
+		break;
 	default:
 		break;
 	}
@@ -162,6 +212,8 @@ scene_open(struct scene *s, enum scene_place place)
 		[SCENE_RESET] = DAT_EP_STATE_UNCONNECTED,
 		[SCENE_RESERVED] = DAT_EP_STATE_RESERVED,
 		[SCENE_ASKED] = DAT_EP_STATE_PASSIVE_CONNECTION_PENDING,
+		[SCENE_MADE] = DAT_EP_STATE_UNCONFIGURED_TENTATIVE,
+		[SCENE_MADE_COMPLETE] = DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING,
 		[SCENE_CONNECTING] = DAT_EP_STATE_ACTIVE_CONNECTION_PENDING,
 		[SCENE_ACCEPTING] = DAT_EP_STATE_COMPLETION_PENDING,
 		[SCENE_CONNECTED_ACTIVE] = DAT_EP_STATE_CONNECTED,

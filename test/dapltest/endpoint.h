@@ -16,6 +16,8 @@ enum scene_place {
 	SCENE_RESET,
 	SCENE_RESERVED,
 	SCENE_ASKED,
+	SCENE_MADE,
+	SCENE_MADE_COMPLETE,
 	SCENE_CONNECTING,
 	SCENE_ACCEPTING,
 	SCENE_CONNECTED_ACTIVE,
@@ -32,7 +34,7 @@ struct scene {
 	struct dt_pair pair;
 	struct dt_side *me, *peer;
 	DAT_EP_STATE state;
-	DAT_CR_HANDLE cr; /* SCENE_CONNECTING: the request that the peer has; SCENE_ASKED: mine */
+	DAT_CR_HANDLE cr; /* SCENE_CONNECTING: the request that the peer has; else mine */
 	DAT_RSP_HANDLE rsp;
 	bool stepped;	  /* the peer's loop runs in scene_step() alone */
 	struct dt_pair helpers; /* what a test opened besides; closed with the scene */
@@ -45,6 +47,19 @@ void scene_close(struct scene *s);
 void scene_reserve(struct scene *s);
 /* The request that arrives there. */
 DAT_CR_HANDLE scene_asked(struct scene *s);
+
+/*
+ * A service point of `me` on which the provider makes the endpoints; the request that arrives there
+ * and what the provider made for it, which is the endpoint of `me` from then on.
+ */
+void scene_listen(struct scene *s);
+DAT_CR_HANDLE scene_offered(struct scene *s);
+/* Gives it these of the things that `me` has, as in a mask of dat_ep_modify(). */
+DAT_RETURN scene_give(struct scene *s, DAT_EP_PARAM_MASK mask);
+#define SCENE_EVDS \
+	(DAT_EP_FIELD_RECV_EVD_HANDLE | DAT_EP_FIELD_REQUEST_EVD_HANDLE | \
+	    DAT_EP_FIELD_CONNECT_EVD_HANDLE)
+#define SCENE_PARTS (DAT_EP_FIELD_PZ_HANDLE | SCENE_EVDS)
 
 /* Lets the peer's loop run for a moment, if it is stepped. */
 void scene_step(struct scene *s);
@@ -64,6 +79,7 @@ void scene_twist_without_data(const struct scene *s, const char *from, const cha
 /* The suites of test-endpoint. */
 Suite *endpoint_call_suite(void);
 Suite *endpoint_happen_suite(void);
+Suite *endpoint_made_suite(void);
 Suite *endpoint_modify_suite(void);
 Suite *endpoint_query_suite(void);
 Suite *endpoint_code_suite(void);

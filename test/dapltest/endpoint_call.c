@@ -200,39 +200,40 @@ release(struct scene *s)
 }
 
 /*
- * What each call does in UNCONNECTED, RESERVED, PASSIVE_CONNECTION_PENDING,
- * ACTIVE_CONNECTION_PENDING, COMPLETION_PENDING, CONNECTED, DISCONNECT_PENDING and DISCONNECTED:
+ * What each call does in UNCONNECTED, RESERVED, PASSIVE_CONNECTION_PENDING, UNCONFIGURED_TENTATIVE,
+ * TENTATIVE_CONNECTION_PENDING, ACTIVE_CONNECTION_PENDING, COMPLETION_PENDING, CONNECTED,
+ * DISCONNECT_PENDING and DISCONNECTED:
  *
  *	- refused		= done, state stays	0 nothing to do
  *	a connects		c accepts		d disconnects
  *	u becomes unconnected	r becomes reserved	x goes
- *	f the second argument is bad
+ *	t becomes tentative	f the second argument is bad
  */
 static const struct {
 	const char *name;
 	DAT_RETURN (*make)(struct scene *s);
 	const char *expected;
 } calls[] = {
-	{ "dat_ep_connect", connect_it, "a-------" },
-	{ "dat_ep_dup_connect", dup_connect, "a-------" },
-	{ "dat_ep_dup_connect, as model", be_duplicated, "-----=--" },
-	{ "dat_cr_accept", accept_on, "c-------" },
-	{ "dat_rsp_create", reserve, "r-------" },
-	{ "dat_ep_disconnect, abrupt", disconnect_abruptly, "---dddd0" },
-	{ "dat_ep_disconnect, graceful", disconnect_gracefully, "---dddf0" },
-	{ "dat_ep_disconnect, unknown flag", disconnect_somehow, "ffffffff" },
-	{ "dat_ep_post_send", post_send, "-----=-=" },
-	{ "dat_ep_post_rdma_write", post_write, "-----=-=" },
-	{ "dat_ep_post_rdma_read", post_read, "-----=-=" },
-	{ "dat_ep_post_recv", post_recv, "========" },
-	{ "dat_ep_reset", reset, "0------u" },
-	{ "dat_ep_modify, attributes", modify_attributes, "===-----" },
-	{ "dat_ep_modify, EVD", modify_evd, "===-----" },
-	{ "dat_ep_modify, protection zone", modify_zone, "=-------" },
-	{ "dat_ep_modify, state", modify_state, "ffffffff" },
-	{ "dat_ep_query", query, "========" },
-	{ "dat_ep_get_status", get_status, "========" },
-	{ "dat_ep_free", release, "x--xxxxx" },
+	{ "dat_ep_connect", connect_it, "a---------" },
+	{ "dat_ep_dup_connect", dup_connect, "a---------" },
+	{ "dat_ep_dup_connect, as model", be_duplicated, "-------=--" },
+	{ "dat_cr_accept", accept_on, "c---------" },
+	{ "dat_rsp_create", reserve, "r---------" },
+	{ "dat_ep_disconnect, abrupt", disconnect_abruptly, "-----dddd0" },
+	{ "dat_ep_disconnect, graceful", disconnect_gracefully, "-----dddf0" },
+	{ "dat_ep_disconnect, unknown flag", disconnect_somehow, "ffffffffff" },
+	{ "dat_ep_post_send", post_send, "-------=-=" },
+	{ "dat_ep_post_rdma_write", post_write, "-------=-=" },
+	{ "dat_ep_post_rdma_read", post_read, "-------=-=" },
+	{ "dat_ep_post_recv", post_recv, "===-======" },
+	{ "dat_ep_reset", reset, "0--------u" },
+	{ "dat_ep_modify, attributes", modify_attributes, "=====-----" },
+	{ "dat_ep_modify, EVD", modify_evd, "=====-----" },
+	{ "dat_ep_modify, protection zone", modify_zone, "=--t=-----" },
+	{ "dat_ep_modify, state", modify_state, "ffffffffff" },
+	{ "dat_ep_query", query, "==========" },
+	{ "dat_ep_get_status", get_status, "==========" },
+	{ "dat_ep_free", release, "x----xxxxx" },
 };
 
 #define CALLS (int)(sizeof calls / sizeof calls[0])
@@ -244,6 +245,8 @@ expected_of(int call, DAT_EP_STATE state)
 		DAT_EP_STATE_UNCONNECTED,
 		DAT_EP_STATE_RESERVED,
 		DAT_EP_STATE_PASSIVE_CONNECTION_PENDING,
+		DAT_EP_STATE_UNCONFIGURED_TENTATIVE,
+		DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING,
 		DAT_EP_STATE_ACTIVE_CONNECTION_PENDING,
 		DAT_EP_STATE_COMPLETION_PENDING,
 		DAT_EP_STATE_CONNECTED,
@@ -308,6 +311,8 @@ START_TEST(call__in_each_state__does_what_the_table_says)
 			next = DAT_EP_STATE_DISCONNECTED;
 		if (expected == 'r')
 			next = DAT_EP_STATE_RESERVED;
+		if (expected == 't')
+			next = DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING;
 		if (expected == 'u')
 			next = DAT_EP_STATE_UNCONNECTED;
 		if (expected == 'd')

@@ -7,6 +7,7 @@ main(int argc, char **argv)
 	static const runner_suite_fn suites[] = {
 		endpoint_call_suite,
 		endpoint_happen_suite,
+		endpoint_made_suite,
 		endpoint_modify_suite,
 		endpoint_query_suite,
 		endpoint_code_suite,

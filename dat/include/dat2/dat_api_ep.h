@@ -4,8 +4,8 @@
  *
  * Several calls depend on the endpoint's state.  Where they fail for it, the code is
  * DAT_INVALID_STATE with the subtype of the state: EP_UNCONNECTED, EP_ACTCONNPENDING,
- * EP_PASSCONNPENDING, EP_TENTCONNPENDING, EP_CONNECTED, EP_DISCONNECTED, EP_RESERVED,
- * EP_COMPLPENDING, EP_DISCPENDING; below this is written DAT_INVALID_STATE/state.
+ * EP_PASSCONNPENDING, EP_TENTCONNPENDING, EP_UNCONFTENTATIVE, EP_CONNECTED, EP_DISCONNECTED,
+ * EP_RESERVED, EP_COMPLPENDING, EP_DISCPENDING; below this is written DAT_INVALID_STATE/state.
  *
  * dat_api_ia.h says how the calls are described.
  */
@@ -75,7 +75,9 @@ DAT_RETURN DAT_API dat_ep_query(DAT_EP_HANDLE ep, DAT_EP_PARAM_MASK mask, DAT_EP
 /*
  * Changes parameters of an endpoint that is not connected: the members whose bits are in `mask`.
  * The protection zone and the EVDs can be changed before a connection is begun only; state and
- * addresses never.
+ * addresses never.  An endpoint that the provider brought with a request
+ * (DAT_EP_STATE_UNCONFIGURED_TENTATIVE) gets its parts by this call, one after another or all at
+ * once; with the protection zone it is DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING.
  *
  *	DAT_SUCCESS				all of them are changed
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
@@ -196,8 +198,9 @@ DAT_RETURN DAT_API dat_ep_reset(DAT_EP_HANDLE ep);
  *
  *	DAT_SUCCESS				the handle is not valid any more
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
- *	DAT_INVALID_STATE/state			reserved by a service point, or with a request that
- *						has neither been accepted nor rejected
+ *	DAT_INVALID_STATE/state			reserved by a service point, brought with a request,
+ *						or with one that has neither been accepted nor
+ *						rejected
  *
  * Threads: any.  From: DAT 2.0.
  */
@@ -258,6 +261,7 @@ DAT_RETURN DAT_API dat_ep_post_send_with_invalidate(DAT_EP_HANDLE ep, DAT_COUNT 
  *	DAT_INVALID_PARAMETER/ARG5		unknown flags
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	as many are outstanding as the endpoint has
  *	DAT_INVALID_STATE/SRQ_IN_USE		the endpoint receives from a shared receive queue
+ *	DAT_INVALID_STATE/EP_UNCONFTENTATIVE	it has no protection zone yet
  *
  * Threads: any.  From: DAT 2.0.
  */

@@ -19,8 +19,12 @@ extern "C" {
 /*
  * Listens on a connection qualifier.  Each request becomes a CONNECTION_REQUEST event on `evd`;
  * when that is full the request is refused (its side gets NON_PEER_REJECTED) and the asynchronous
- * EVD gets an overflow event.  DAT_PSP_PROVIDER_FLAG asks the provider to bring the endpoint;
- * whether it does is told by the attribute ep_creator.
+ * EVD gets an overflow event.
+ *
+ * DAT_PSP_PROVIDER_FLAG asks the provider to bring an endpoint with each request; whether it does
+ * is told by the attribute ep_creator, and dat_cr_query() names the endpoint.  That has the default
+ * attributes but neither protection zone nor EVDs; dat_ep_modify() gives it what it needs.  It goes
+ * with the request when that is rejected, and is the consumer's like any other once it is accepted.
  *
  *	DAT_SUCCESS				*psp listens
  *	DAT_INVALID_HANDLE/IA			ia names no open IA
@@ -175,15 +179,17 @@ DAT_RETURN DAT_API dat_cr_query(DAT_CR_HANDLE cr, DAT_CR_PARAM_MASK mask, DAT_CR
  * EVD: ESTABLISHED or ACCEPT_COMPLETION_ERROR.  Post receives before: the other side may send at
  * once.
  *
- * `ep` is unconnected; DAT_HANDLE_NULL for a request to a reserved service point or one whose
- * endpoint the provider brought.  Up to max_private_data_size bytes go with the answer.
+ * `ep` is unconnected.  A request to a reserved service point, or one whose endpoint the provider
+ * brought, is accepted on that endpoint alone: named, or DAT_HANDLE_NULL.  Up to
+ * max_private_data_size bytes go with the answer.
  *
  *	DAT_SUCCESS				it is on the way; cr is not valid any more
  *	DAT_INVALID_HANDLE/CR			cr is not one, or was answered
- *	DAT_INVALID_HANDLE/EP			ep is not an endpoint, or none is due
+ *	DAT_INVALID_HANDLE/EP			ep is not an endpoint, or another than is due
  *	DAT_INVALID_PARAMETER/ARG3		size is negative or more than max_private_data_size
  *	DAT_INVALID_PARAMETER/ARG4		size is not 0 and data NULL
  *	DAT_INVALID_STATE/EP_NOTREADY		the endpoint has no connect EVD
+ *	DAT_INVALID_STATE/EP_UNCONFTENTATIVE	the endpoint that was brought has no protection zone
  *	DAT_INVALID_STATE/state			ep is not unconnected
  *
  * Threads: any.  From: DAT 2.0.
@@ -192,7 +198,8 @@ DAT_RETURN DAT_API dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep, DAT_COUNT s
 			    const DAT_PVOID data);
 
 /*
- * Rejects a request: the other side gets PEER_REJECTED with the private data.
+ * Rejects a request: the other side gets PEER_REJECTED with the private data.  An endpoint that the
+ * provider brought with it goes, too.
  *
  *	DAT_SUCCESS				cr is not valid any more
  *	DAT_INVALID_HANDLE/CR			cr is not one, or was answered

@@ -207,6 +207,12 @@ address_copy(struct sockaddr_storage *to, const struct sockaddr *from)
 	return 0;
 }
 
+uint16_t
+address_port(const struct sockaddr_storage *address)
+{
+	return ntohs(((const struct sockaddr_in *)address)->sin_port);
+}
+
 void
 address_set_port(struct sockaddr_storage *address, uint16_t port)
 {

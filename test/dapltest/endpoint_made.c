@@ -1,0 +1,563 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Endpoints that the provider makes for the requests of a public service point. */
+#include "endpoint.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#define BAD_EP DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP)
+#define BAD_CR DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CR)
+
+/* `me` has them made, `peer` connects; the place is SCENE_MADE or SCENE_MADE_COMPLETE. */
+static void
+open_made(struct scene *s, enum scene_place place, int personality)
+{
+	dt_personality(personality);
+	scene_open(s, place);
+}
+
+/* The same before the request, and with the service point left. */
+static void
+open_listening(struct scene *s, enum dt_evds evds, int personality)
+{
+	dt_personality(personality);
+	memset(s, 0, sizeof *s);
+	s->me = &s->pair.a;
+	s->peer = &s->pair.b;
+	dt_side_open(s->me, "soft", evds);
+	dt_side_open(s->peer, "soft", evds);
+	scene_listen(s);
+}
+
+static DAT_CR_HANDLE
+offer(struct scene *s)
+{
+	dt_connect(s->peer, s->me, "hello", 5);
+	return scene_offered(s);
+}
+
+static void
+expect_gone(const struct scene *s)
+{
+	dt_assert_ret(dat_ep_get_status(s->me->ep, NULL, NULL, NULL), BAD_EP);
+	dt_assert_ret(dat_ep_free(s->me->ep), BAD_EP);
+}
+
+static void
+expect_refused(const struct dt_side *client)
+{
+	dt_expect_connection(
+	    client->connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, client->ep);
+}
+
+/* Nothing but what the test made is left at `me`: freed, the adapter closes gracefully. */
+static void
+close_with_nothing_left(struct scene *s)
+{
+	struct dt_side *me = s->me;
+
+	if (me->psp)
+		dt_ok(dat_psp_free(me->psp));
+	dt_ok(dat_evd_free(me->cr));
+	dt_ok(dat_evd_free(me->recv));
+	if (me->request != me->recv) {
+		dt_ok(dat_evd_free(me->request));
+		dt_ok(dat_evd_free(me->connect));
+	}
+	dt_ok(dat_lmr_free(me->lmr));
+	dt_ok(dat_pz_free(me->pz));
+	dt_ok(dat_ia_close(me->ia, DAT_CLOSE_GRACEFUL_FLAG));
+	free(me->buffer);
+	dt_side_close(s->peer);
+}
+
+static void
+exchange(struct dt_side *from, struct dt_side *to, DAT_UINT64 cookie)
+{
+	DAT_EVENT event;
+
+	strcpy(from->buffer, "there");
+	memset(to->buffer, 0, 16);
+	dt_send(from, 0, 6, cookie);
+	dt_expect_dto(from->request, from->ep, cookie, DAT_DTO_SUCCESS, &event);
+	dt_expect_dto(to->recv, to->ep, cookie, DAT_DTO_SUCCESS, &event);
+	ck_assert_str_eq(to->buffer, "there");
+}
+
+/* clause: e.1.19, e.3.13 */
+START_TEST(made__given_what_it_needs__is_an_endpoint_like_any_other)
+{
+	const enum dt_evds evds = _i % 2 ? DT_MERGED : DT_SEPARATE;
+	const bool named = _i / 2 % 2;
+	DAT_CR_HANDLE cr;
+	struct scene s;
+
+	open_listening(&s, evds, _i / 4);
+	cr = offer(&s);
+	ck_assert_int_eq(dt_state(s.me->ep), DAT_EP_STATE_UNCONFIGURED_TENTATIVE);
+	dt_ok(scene_give(&s, SCENE_PARTS));
+	ck_assert_int_eq(dt_state(s.me->ep), DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING);
+	dt_recv(s.me, 0, 64, 1);
+	dt_recv(s.peer, 0, 64, 2);
+	dt_ok(dat_cr_accept(cr, named ? s.me->ep : DAT_HANDLE_NULL, 0, NULL));
+	dt_assert_ret(dat_cr_accept(cr, s.me->ep, 0, NULL), BAD_CR);
+	dt_expect_established(s.me);
+	dt_expect_established(s.peer);
+	exchange(s.peer, s.me, 1);
+	exchange(s.me, s.peer, 2);
+	dt_ok(dat_ep_disconnect(s.me->ep, DAT_CLOSE_GRACEFUL_FLAG));
+	dt_expect_disconnected(s.me);
+	dt_expect_disconnected(s.peer);
+	/* From here it connects by itself. */
+	dt_ok(dat_ep_reset(s.me->ep));
+	dt_side_listen(s.peer);
+	dt_ok(dat_ep_reset(s.peer->ep));
+	dt_connect(s.me, s.peer, NULL, 0);
+	dt_ok(dat_cr_accept(dt_request(s.peer), s.peer->ep, 0, NULL));
+	dt_expect_established(s.me);
+	dt_ok(dat_ep_free(s.me->ep));
+	dt_expect_established(s.peer);
+	dt_expect_disconnected(s.peer);
+	close_with_nothing_left(&s);
+}
+END_TEST
+
+/* clause: e.1.19, e.1.14 */
+START_TEST(made__asked_before_it_is_configured__tells_defaults_and_the_requester)
+{
+	DAT_CONTEXT context = { .as_64 = 12 };
+	DAT_EP_PARAM param, plain;
+	DAT_HANDLE_TYPE type;
+	DAT_CR_PARAM request;
+	struct scene s;
+
+	open_made(&s, SCENE_MADE, 0);
+	dt_ok(dat_ep_query(s.me->ep, DAT_EP_FIELD_ALL, &param));
+	dt_ok(dat_ep_query(dt_ep(s.me, NULL), DAT_EP_FIELD_ALL, &plain));
+	ck_assert_mem_eq(&param.ep_attr, &plain.ep_attr, sizeof plain.ep_attr);
+	dt_ok(dat_cr_query(s.cr, DAT_CR_FIELD_ALL, &request));
+	ck_assert_ptr_eq(request.local_ep_handle, s.me->ep);
+	ck_assert_uint_eq(param.remote_port_qual, request.remote_port_qual);
+	ck_assert_uint_eq(param.local_port_qual, 0);
+	dt_ok(dat_get_handle_type(s.me->ep, &type));
+	ck_assert_int_eq(type, DAT_HANDLE_TYPE_EP);
+	dt_ok(dat_set_consumer_context(s.me->ep, context));
+	dt_ok(scene_give(&s, SCENE_PARTS));
+	context.as_64 = 0;
+	dt_ok(dat_get_consumer_context(s.me->ep, &context));
+	ck_assert_uint_eq(context.as_64, 12);
+	scene_close(&s);
+}
+END_TEST
+
+/* clause: e.1.19, e.7.3 */
+START_TEST(made__given_one_thing_after_another__is_configured_by_the_zone)
+{
+	const DAT_RETURN in_use = DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE);
+	DAT_EP_PARAM param = { .ep_attr.max_recv_dtos = 3 };
+	struct scene s;
+
+	open_made(&s, SCENE_MADE, 0);
+	dt_ok(dat_lmr_free(s.me->lmr));
+	dt_ok(scene_give(&s, DAT_EP_FIELD_RECV_EVD_HANDLE));
+	dt_ok(scene_give(&s, DAT_EP_FIELD_CONNECT_EVD_HANDLE));
+	dt_ok(dat_ep_modify(s.me->ep, DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS, &param));
+	ck_assert_int_eq(dt_state(s.me->ep), DAT_EP_STATE_UNCONFIGURED_TENTATIVE);
+	dt_assert_ret(dat_evd_free(s.me->recv), in_use);
+	dt_assert_ret(dat_evd_free(s.me->connect), in_use);
+	/* The zone is nobody's so far. */
+	dt_ok(dat_pz_free(s.me->pz));
+	dt_ok(dat_pz_create(s.me->ia, &s.me->pz));
+	dt_ok(scene_give(&s, DAT_EP_FIELD_PZ_HANDLE));
+	ck_assert_int_eq(dt_state(s.me->ep), DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING);
+	dt_assert_ret(
+	    dat_pz_free(s.me->pz), DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_PZ_IN_USE));
+	dt_ok(dat_ep_query(s.me->ep, DAT_EP_FIELD_ALL, &param));
+	ck_assert_int_eq(param.ep_attr.max_recv_dtos, 3);
+	ck_assert_ptr_eq(param.recv_evd_handle, s.me->recv);
+	ck_assert_ptr_null(param.request_evd_handle);
+	for (DAT_UINT64 i = 0; i < 3; i++)
+		dt_ok(dat_ep_post_recv(
+		    s.me->ep, 0, NULL, dt_cookie(i), DAT_COMPLETION_DEFAULT_FLAG));
+	dt_assert_ret(
+	    dat_ep_post_recv(s.me->ep, 0, NULL, dt_cookie(3), DAT_COMPLETION_DEFAULT_FLAG),
+	    DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY));
+	dt_ok(dat_cr_accept(s.cr, DAT_HANDLE_NULL, 0, NULL));
+	dt_expect_established(s.me);
+	scene_close(&s);
+}
+END_TEST
+
+/* clause: e.1.19, e.1.15 */
+START_TEST(made__given_a_bad_thing__stays_as_it_was)
+{
+	DAT_EP_PARAM param = { .ep_attr.max_recv_iov = -1 };
+	struct scene s;
+
+	open_made(&s, _i ? SCENE_MADE_COMPLETE : SCENE_MADE, 0);
+	dt_assert_ret(dat_ep_modify(s.me->ep, DAT_EP_FIELD_PZ_HANDLE, &param),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ));
+	param.pz_handle = s.peer->pz;
+	dt_assert_ret(dat_ep_modify(s.me->ep, DAT_EP_FIELD_PZ_HANDLE, &param),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ));
+	param.pz_handle = s.me->pz;
+	param.recv_evd_handle = s.me->connect;
+	dt_assert_ret(dat_ep_modify(s.me->ep, SCENE_PARTS, &param),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_RECV));
+	dt_assert_ret(dat_ep_modify(s.me->ep, DAT_EP_FIELD_EP_ATTR_MAX_RECV_IOV, &param),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	ck_assert_int_eq(dt_state(s.me->ep), s.state);
+	dt_ok(dat_ep_query(s.me->ep, DAT_EP_FIELD_ALL, &param));
+	ck_assert_ptr_eq(param.pz_handle, _i ? s.me->pz : DAT_HANDLE_NULL);
+	dt_ok(scene_give(&s, SCENE_PARTS));
+	dt_ok(dat_cr_accept(s.cr, DAT_HANDLE_NULL, 0, NULL));
+	dt_expect_established(s.me);
+	scene_close(&s);
+}
+END_TEST
+
+/* clause: e.3.13 */
+START_TEST(made__not_ready__the_accept_is_refused_and_the_request_stays)
+{
+	struct scene s;
+
+	open_made(&s, SCENE_MADE, _i);
+	dt_assert_ret(dat_cr_accept(s.cr, DAT_HANDLE_NULL, 0, NULL),
+	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_UNCONFTENTATIVE));
+	dt_ok(scene_give(&s, SCENE_EVDS));
+	dt_assert_ret(dat_cr_accept(s.cr, s.me->ep, 0, NULL),
+	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_UNCONFTENTATIVE));
+	dt_ok(scene_give(&s, DAT_EP_FIELD_PZ_HANDLE));
+	dt_ok(dat_ep_modify(
+	    s.me->ep, DAT_EP_FIELD_CONNECT_EVD_HANDLE, &(DAT_EP_PARAM){ .ia_handle = s.me->ia }));
+	dt_assert_ret(dat_cr_accept(s.cr, DAT_HANDLE_NULL, 0, NULL),
+	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_NOTREADY));
+	dt_ok(scene_give(&s, DAT_EP_FIELD_CONNECT_EVD_HANDLE));
+	dt_ok(dat_cr_accept(s.cr, DAT_HANDLE_NULL, 0, NULL));
+	dt_expect_established(s.me);
+	dt_expect_established(s.peer);
+	scene_close(&s);
+}
+END_TEST
+
+/* clause: e.3.13 */
+START_TEST(made__another_endpoint__cannot_accept_its_request)
+{
+	DAT_CR_HANDLE first, second;
+	DAT_EP_HANDLE plain, made;
+	struct dt_side client;
+	struct scene s;
+
+	open_listening(&s, DT_SEPARATE, 0);
+	plain = dt_ep(s.me, NULL);
+	first = offer(&s);
+	made = s.me->ep;
+	dt_ok(scene_give(&s, SCENE_PARTS));
+	client = *s.peer;
+	client.ep = dt_ep(s.peer, NULL);
+	dt_connect(&client, s.me, NULL, 0);
+	second = scene_offered(&s);
+	ck_assert_ptr_ne(s.me->ep, made);
+	dt_assert_ret(dat_cr_accept(first, plain, 0, NULL), BAD_EP);
+	dt_assert_ret(dat_cr_accept(first, s.me->ep, 0, NULL), BAD_EP);
+	dt_assert_ret(dat_cr_accept(second, made, 0, NULL), BAD_EP);
+	ck_assert_int_eq(dt_state(plain), DAT_EP_STATE_UNCONNECTED);
+	ck_assert_int_eq(dt_state(made), DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING);
+	dt_ok(scene_give(&s, SCENE_PARTS));
+	dt_ok(dat_cr_accept(second, DAT_HANDLE_NULL, 0, NULL));
+	dt_expect_established(s.me);
+	dt_ok(dat_cr_accept(first, made, 0, NULL));
+	dt_expect_connection(s.me->connect, DAT_CONNECTION_EVENT_ESTABLISHED, made);
+	scene_close(&s);
+}
+END_TEST
+
+/* clause: e.3.14, e.3.8 */
+START_TEST(made__its_request_rejected__goes_with_it)
+{
+	struct scene s;
+
+	open_made(&s, _i % 2 ? SCENE_MADE_COMPLETE : SCENE_MADE, _i / 2);
+	if (_i % 2)
+		for (DAT_UINT64 i = 0; i < 8; i++)
+			dt_recv(s.me, 0, 8, i);
+	dt_ok(dat_cr_reject(s.cr, 0, NULL));
+	dt_expect_connection(
+	    s.peer->connect, DAT_CONNECTION_EVENT_PEER_REJECTED, s.peer->ep);
+	expect_gone(&s);
+	dt_assert_empty(s.me->recv);
+	dt_assert_quiet(s.me->connect);
+	close_with_nothing_left(&s);
+}
+END_TEST
+
+/* clause: e.3.14, e.3.4 */
+START_TEST(made__the_service_point_goes__later_requests_are_refused_and_it_stays)
+{
+	struct dt_side client;
+	DAT_CR_HANDLE cr;
+	struct scene s;
+
+	open_listening(&s, DT_SEPARATE, _i);
+	cr = offer(&s);
+	dt_ok(dat_psp_free(s.me->psp));
+	client = *s.peer;
+	client.ep = dt_ep(s.peer, NULL);
+	dt_connect(&client, s.me, NULL, 0);
+	expect_refused(&client);
+	dt_ok(scene_give(&s, SCENE_PARTS));
+	dt_ok(dat_cr_accept(cr, DAT_HANDLE_NULL, 0, NULL));
+	dt_expect_established(s.me);
+	dt_expect_established(s.peer);
+	scene_close(&s);
+}
+END_TEST
+
+/* clause: e.3.14, d.0.6 */
+START_TEST(made__the_client_goes__accepting_fails_and_rejecting_ends_it)
+{
+	struct scene s;
+
+	open_made(&s, SCENE_MADE, _i / 2);
+	dt_ok(dat_ep_disconnect(s.peer->ep, DAT_CLOSE_ABRUPT_FLAG));
+	dt_expect_disconnected(s.peer);
+	dt_nap_ms(20);
+	ck_assert_int_eq(dt_state(s.me->ep), DAT_EP_STATE_UNCONFIGURED_TENTATIVE);
+	dt_ok(scene_give(&s, SCENE_PARTS));
+	if (_i % 2) {
+		dt_ok(dat_cr_reject(s.cr, 0, NULL));
+		expect_gone(&s);
+	} else {
+		dt_ok(dat_cr_accept(s.cr, DAT_HANDLE_NULL, 0, NULL));
+		dt_expect_connection(s.me->connect,
+		    DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR, s.me->ep);
+		dt_ok(dat_ep_free(s.me->ep));
+	}
+	dt_assert_quiet(s.me->connect);
+	close_with_nothing_left(&s);
+}
+END_TEST
+
+/* clause: e.3.14, d.5.2 */
+START_TEST(made__the_evd_is_full__the_request_is_refused_and_nothing_is_left)
+{
+	DAT_EVD_HANDLE evd;
+	struct scene s;
+	DAT_EVENT event;
+
+	open_listening(&s, DT_SEPARATE, _i);
+	evd = dt_evd(s.me, DAT_EVD_CR_FLAG | DAT_EVD_SOFTWARE_FLAG, 1);
+	dt_ok(dat_psp_free(s.me->psp));
+	dt_ok(dat_psp_create(s.me->ia, s.me->qual, evd, DAT_PSP_PROVIDER_FLAG, &s.me->psp));
+	dt_post_se(evd, 1);
+	dt_connect(s.peer, s.me, NULL, 0);
+	expect_refused(s.peer);
+	dt_expect(s.me->async, DAT_ASYNC_ERROR_EVD_OVERFLOW, &event);
+	ck_assert_ptr_eq(event.event_data.asynch_error_event_data.dat_handle, evd);
+	dt_ok(dat_psp_free(s.me->psp));
+	s.me->psp = DAT_HANDLE_NULL;
+	dt_ok(dat_evd_free(evd));
+	close_with_nothing_left(&s);
+}
+END_TEST
+
+/* clause: e.3.14, e.3.9 */
+START_TEST(made__the_evd_goes_with_the_request_queued__it_goes_too)
+{
+	struct scene s;
+
+	open_listening(&s, DT_SEPARATE, 0);
+	dt_connect(s.peer, s.me, NULL, 0);
+	dt_nap_ms(30);
+	dt_ok(dat_psp_free(s.me->psp));
+	dt_ok(dat_evd_free(s.me->cr));
+	expect_refused(s.peer);
+	s.me->cr = dt_evd(s.me, DAT_EVD_CR_FLAG, 1);
+	s.me->psp = DAT_HANDLE_NULL;
+	close_with_nothing_left(&s);
+}
+END_TEST
+
+/* clause: e.3.14, e.9.1, e.9.2 */
+START_TEST(made__adapter_closed__counts_and_goes_with_it)
+{
+	struct scene s;
+
+	open_made(&s, _i % 2 ? SCENE_MADE_COMPLETE : SCENE_MADE, _i / 2);
+	dt_assert_ret(dat_ia_close(s.me->ia, DAT_CLOSE_GRACEFUL_FLAG),
+	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_IA_IN_USE));
+	dt_side_close(s.me);
+	expect_refused(s.peer);
+	dt_side_close(s.peer);
+}
+END_TEST
+
+struct upcall {
+	struct scene *s;
+	_Atomic(int) done;
+};
+
+static void
+accepts(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
+{
+	struct upcall *u = instance;
+	DAT_CR_HANDLE cr = event->event_data.cr_arrival_event_data.cr_handle;
+	DAT_CR_PARAM param;
+
+	(void)more;
+	dt_ok(dat_cr_query(cr, DAT_CR_FIELD_ALL, &param));
+	ck_assert_mem_eq(param.private_data, "hello", 5);
+	u->s->me->ep = param.local_ep_handle;
+	dt_ok(scene_give(u->s, SCENE_PARTS));
+	dt_recv(u->s->me, 0, 64, 1);
+	dt_ok(dat_cr_accept(cr, DAT_HANDLE_NULL, 0, NULL));
+	u->done++;
+}
+
+/* clause: e.3.13, c.14.24 */
+START_TEST(made__inside_the_upcall_of_its_request__is_ready_to_be_accepted)
+{
+	static const DAT_UPCALL_POLICY policies[] = { DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_MANY };
+	struct scene s;
+	struct upcall u = { .s = &s };
+	const DAT_UPCALL_OBJECT object = { &u, accepts };
+
+	open_listening(&s, DT_SEPARATE, _i / 2);
+	dt_ok(dat_psp_free(s.me->psp));
+	dt_ok(dat_evd_free(s.me->cr));
+	dt_ok(dat_evd_kcreate(
+	    s.me->ia, 8, policies[_i % 2], &object, DAT_EVD_CR_FLAG, &s.me->cr));
+	dt_ok(dat_psp_create(
+	    s.me->ia, s.me->qual, s.me->cr, DAT_PSP_PROVIDER_FLAG, &s.me->psp));
+	for (int i = 1; i <= 10; i++) {
+		dt_connect(s.peer, s.me, "hello", 5);
+		dt_await_count(&u.done, i);
+		dt_expect_established(s.me);
+		dt_expect_established(s.peer);
+		exchange(s.peer, s.me, 1);
+		dt_ok(dat_ep_free(s.me->ep));
+		dt_expect_disconnected(s.peer);
+		dt_ok(dat_ep_reset(s.peer->ep));
+	}
+	scene_close(&s);
+}
+END_TEST
+
+/* clause: e.3.14 */
+START_TEST(made__200_times_under_few_descriptors__leaves_nothing)
+{
+	struct rlimit before, few;
+	struct scene s;
+	DAT_CR_HANDLE cr;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = (struct rlimit){ 60, before.rlim_max };
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	open_listening(&s, DT_SEPARATE, 0);
+	for (int i = 0; i < 200; i++) {
+		cr = offer(&s);
+		if (i % 4)
+			dt_ok(scene_give(&s, SCENE_PARTS));
+		if (i % 4 < 2) {
+			dt_ok(dat_cr_reject(cr, 0, NULL));
+			dt_expect_connection(s.peer->connect,
+			    DAT_CONNECTION_EVENT_PEER_REJECTED, s.peer->ep);
+		} else {
+			dt_ok(dat_cr_accept(cr, DAT_HANDLE_NULL, 0, NULL));
+			dt_expect_established(s.me);
+			dt_expect_established(s.peer);
+			dt_ok(dat_ep_free(s.me->ep));
+			dt_expect_disconnected(s.peer);
+		}
+		dt_ok(dat_ep_reset(s.peer->ep));
+	}
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+	close_with_nothing_left(&s);
+}
+END_TEST
+
+static void *
+gives(void *arg)
+{
+	struct scene *s = arg;
+	DAT_RETURN ret = scene_give(s, SCENE_PARTS);
+
+	if (ret != DAT_SUCCESS)
+		dt_assert_ret(ret, BAD_EP);
+	return NULL;
+}
+
+/* clause: e.3.14, e.1.19 */
+START_TEST(made__configured_against_a_rejection_or_the_close__is_safe)
+{
+	for (int i = 0; i < 40; i++) {
+		pthread_t thread;
+		struct scene s;
+		bool close = i % 4 == 3;
+
+		open_made(&s, SCENE_MADE, 0);
+		ck_assert_int_eq(pthread_create(&thread, NULL, gives, &s), 0);
+		if (i % 4 == 1)
+			sched_yield();
+		if (close)
+			dt_side_close(s.me);
+		else
+			dt_ok(dat_cr_reject(s.cr, 0, NULL));
+		pthread_join(thread, NULL);
+		expect_gone(&s);
+		if (close)
+			dt_side_close(s.peer);
+		else
+			close_with_nothing_left(&s);
+	}
+}
+END_TEST
+
+/* clause: e.3.13, e.9.7 */
+START_TEST(made__by_a_provider_that_is_asked__as_the_attribute_tells)
+{
+	DAT_PROVIDER_ATTR attr;
+	DAT_PSP_PARAM param;
+	struct scene s;
+
+	open_listening(&s, DT_SEPARATE, 0);
+	dt_ok(dat_ia_query(s.me->ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_EP_CREATOR, &attr));
+	ck_assert_int_eq(attr.ep_creator, DAT_PSP_CREATES_EP_IFASKED);
+	dt_ok(dat_psp_query(s.me->psp, DAT_PSP_FIELD_ALL, &param));
+	ck_assert_int_eq(param.psp_flags, DAT_PSP_PROVIDER_FLAG);
+	scene_close(&s);
+}
+END_TEST
+
+Suite *
+endpoint_made_suite(void)
+{
+	Suite *s = suite_create("made");
+	TCase *tc = dt_tcase(s, "made");
+	const int n = dt_personalities();
+
+	tcase_add_loop_test(tc, made__given_what_it_needs__is_an_endpoint_like_any_other, 0, 4 * n);
+	tcase_add_test(tc, made__asked_before_it_is_configured__tells_defaults_and_the_requester);
+	tcase_add_test(tc, made__given_one_thing_after_another__is_configured_by_the_zone);
+	tcase_add_loop_test(tc, made__given_a_bad_thing__stays_as_it_was, 0, 2);
+	tcase_add_loop_test(
+	    tc, made__not_ready__the_accept_is_refused_and_the_request_stays, 0, n);
+	tcase_add_test(tc, made__another_endpoint__cannot_accept_its_request);
+	tcase_add_loop_test(tc, made__its_request_rejected__goes_with_it, 0, 2 * n);
+	tcase_add_loop_test(
+	    tc, made__the_service_point_goes__later_requests_are_refused_and_it_stays, 0, n);
+	tcase_add_loop_test(
+	    tc, made__the_client_goes__accepting_fails_and_rejecting_ends_it, 0, 2 * n);
+	tcase_add_loop_test(
+	    tc, made__the_evd_is_full__the_request_is_refused_and_nothing_is_left, 0, n);
+	tcase_add_test(tc, made__the_evd_goes_with_the_request_queued__it_goes_too);
+	tcase_add_loop_test(tc, made__adapter_closed__counts_and_goes_with_it, 0, 2 * n);
+	tcase_add_loop_test(
+	    tc, made__inside_the_upcall_of_its_request__is_ready_to_be_accepted, 0, 2 * n);
+	tcase_add_test(tc, made__200_times_under_few_descriptors__leaves_nothing);
+	tcase_add_test(tc, made__configured_against_a_rejection_or_the_close__is_safe);
+	tcase_add_test(tc, made__by_a_provider_that_is_asked__as_the_attribute_tells);
+	return s;
+}
