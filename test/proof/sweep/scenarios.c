@@ -115,6 +115,44 @@ refused(struct story *story)
 		(void)story_free(story, &story->a);
 }
 
+/* Endpoints that the provider makes: one goes with its request, one is given what it needs. */
+static void
+made(struct story *story)
+{
+	struct side *a = &story->a, *b = &story->b;
+	DAT_EP_PARAM param;
+	DAT_CR_HANDLE cr;
+	DAT_EVENT event;
+
+	if (!story_open(story, a) || !story_open(story, b) || !story_memory(story, a) ||
+	    !story_memory(story, b) || !story_endpoint(story, a) || !story_endpoint(story, b) ||
+	    !TRY(story, dat_ep_free(b->ep)))
+		return;
+	b->ep = DAT_HANDLE_NULL;
+	if (!story_offer(story, b) || !story_request(story, &cr) ||
+	    !TRY(story, dat_cr_reject(cr, 0, NULL)) || !story_next(story, a->connect, &event) ||
+	    !TRY(story, dat_ep_reset(a->ep)) || !story_request(story, &cr))
+		return;
+	param = (DAT_EP_PARAM){
+		.pz_handle = b->pz,
+		.recv_evd_handle = b->recv,
+		.request_evd_handle = b->request,
+		.connect_evd_handle = b->connect,
+	};
+	if (!story_made(story, cr, &b->ep) ||
+	    !TRY(story,
+		dat_ep_modify(b->ep,
+		    DAT_EP_FIELD_PZ_HANDLE | DAT_EP_FIELD_RECV_EVD_HANDLE |
+			DAT_EP_FIELD_REQUEST_EVD_HANDLE | DAT_EP_FIELD_CONNECT_EVD_HANDLE,
+		    &param)) ||
+	    !story_post_recv(story, b, 1) ||
+	    !TRY(story, dat_cr_accept(cr, DAT_HANDLE_NULL, 0, NULL)) || !story_met(story) ||
+	    !story_post_send(story, a, 2) || !story_completion(story, b, b->recv, 1))
+		return;
+	if (story_free(story, b))
+		(void)story_free(story, a);
+}
+
 static void
 unanswered(struct story *story)
 {
@@ -390,6 +428,7 @@ const struct scenario scenarios[] = {
 	{ "odd-order", odd_order, false },
 	{ "connect", connect_disconnect, true },
 	{ "refused", refused, false },
+	{ "made", made, false },
 	{ "unanswered", unanswered, false },
 	{ "reuse", reuse, false },
 	{ "merged", merged, false },

@@ -131,13 +131,37 @@ story_merged_endpoint(struct story *story, struct side *side)
 	return create_ep(story, side);
 }
 
-bool
-story_listen(struct story *story, struct side *side)
+static bool
+listen_with(struct story *story, struct side *side, DAT_PSP_FLAGS flags)
 {
 	return TRY(story, dat_evd_create(side->ia, 8, side->cno, DAT_EVD_CR_FLAG, &side->cr)) &&
 	    TRY_OR(story, DAT_CONN_QUAL_UNAVAILABLE,
-		dat_psp_create_any(side->ia, &side->qual, side->cr, DAT_PSP_CONSUMER_FLAG,
-		    &side->psp));
+		dat_psp_create_any(side->ia, &side->qual, side->cr, flags, &side->psp));
+}
+
+bool
+story_listen(struct story *story, struct side *side)
+{
+	return listen_with(story, side, DAT_PSP_CONSUMER_FLAG);
+}
+
+bool
+story_offer(struct story *story, struct side *side)
+{
+	return listen_with(story, side, DAT_PSP_PROVIDER_FLAG);
+}
+
+bool
+story_made(struct story *story, DAT_CR_HANDLE cr, DAT_EP_HANDLE *ep)
+{
+	DAT_CR_PARAM param = { .local_ep_handle = DAT_HANDLE_NULL };
+
+	if (!TRY(story, dat_cr_query(cr, DAT_CR_FIELD_ALL, &param)))
+		return false;
+	if (!param.local_ep_handle)
+		story_wrong("a request came without an endpoint");
+	*ep = param.local_ep_handle;
+	return true;
 }
 
 /* From the users to what is used; the order of creating backwards. */
@@ -289,8 +313,8 @@ outcome(struct story *story, struct side *side)
 	return 0;
 }
 
-static bool
-established(struct story *story)
+bool
+story_met(struct story *story)
 {
 	int a = outcome(story, &story->a), b;
 
@@ -306,7 +330,7 @@ story_connect(struct story *story)
 	DAT_CR_HANDLE cr;
 
 	return story_request(story, &cr) &&
-	    TRY(story, dat_cr_accept(cr, story->b.ep, 0, NULL)) && established(story);
+	    TRY(story, dat_cr_accept(cr, story->b.ep, 0, NULL)) && story_met(story);
 }
 
 bool

@@ -75,12 +75,18 @@ bool story_memory(struct story *story, struct side *side);
 bool story_endpoint(struct story *story, struct side *side);
 bool story_merged_endpoint(struct story *story, struct side *side);
 bool story_listen(struct story *story, struct side *side);
+/* Listens where the provider makes the endpoints. */
+bool story_offer(struct story *story, struct side *side);
 bool story_free(struct story *story, struct side *side);
 
 /* Both sides with endpoints, the second listens; then connected. */
 bool story_pair(struct story *story);
 bool story_connect(struct story *story);
 bool story_request(struct story *story, DAT_CR_HANDLE *cr);
+/* The endpoint that came with the request. */
+bool story_made(struct story *story, DAT_CR_HANDLE cr, DAT_EP_HANDLE *ep);
+/* Both have told that they are connected. */
+bool story_met(struct story *story);
 /* Both have told the end. */
 bool story_ended(struct story *story);
 
