@@ -26,7 +26,7 @@ evd_open(struct evd *evd, const struct evd_config *config)
 	evd->fault_delay = 0;
 	evd->put_off = false;
 	evd->waiters = evd->teardowns = (struct park_list){ NULL };
-	evd->waiting = false;
+	evd->waiting = evd->dismissed = false;
 	evd->threshold = 1;
 	evd->waitable = evd->enabled = true;
 	evd->policy = DAT_UPCALL_DISABLE;
@@ -215,7 +215,10 @@ evd_set_waitable(struct evd *evd, bool waitable)
 	if (evd->alive) {
 		r = 0;
 		evd->waitable = waitable;
-		park_list_wake_all(&evd->waiters);
+		if (!waitable) {
+			evd->dismissed = true;
+			park_list_wake_all(&evd->waiters);
+		}
 	}
 	os_unlock(&evd->lock);
 	return r;

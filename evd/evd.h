@@ -301,6 +301,7 @@ struct evd {
 	bool waiting;
 	int threshold;
 	bool waitable;
+	bool dismissed; /* became unwaitable during the wait, whatever it is by now */
 
 	DAT_UPCALL_POLICY policy;
 	DAT_UPCALL_OBJECT object;

@@ -70,7 +70,7 @@ wait_locked(struct evd *evd, struct park *park, uint64_t deadline)
 			return -EOVERFLOW;
 		if (r < 0)
 			return r;
-		if (!evd->waitable)
+		if (evd->dismissed)
 			return -EPERM;
 		if (expired)
 			return -ETIMEDOUT;
@@ -110,6 +110,7 @@ block(struct evd *evd, int threshold, uint64_t deadline)
 	if (!park)
 		return -errno;
 	evd->waiting = true;
+	evd->dismissed = false;
 	evd->threshold = threshold;
 	evd_taker_settle(evd);
 	park_list_add(&evd->waiters, &entry, park);

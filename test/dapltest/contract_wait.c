@@ -289,6 +289,29 @@ START_TEST(unwaitable__wakes_the_waiter_and_refuses_the_next)
 }
 END_TEST
 
+/* clause: c.7.1, c.4.12 */
+START_TEST(unwaitable__cleared_at_once__the_blocked_waiter_goes_all_the_same)
+{
+	struct dt_side side;
+	struct evd_waiter w;
+	DAT_EVD_HANDLE evd;
+
+	contract_side(&side, _i);
+	for (int k = 0; k < 10; k++) {
+		evd = dt_evd(&side, kinds[k % 2], 8);
+		evd_waiter_start(&w, evd, 1000000, 1);
+		dt_ok(dat_evd_set_unwaitable(evd));
+		dt_ok(dat_evd_clear_unwaitable(evd));
+		dt_assert_ret(evd_waiter_join(&w),
+		    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_UNWAITABLE));
+		dt_post_se(evd, 1);
+		evd_waiter_start(&w, evd, FOREVER, 1);
+		dt_assert_ret(evd_waiter_join(&w), DAT_SUCCESS);
+	}
+	dt_side_close(&side);
+}
+END_TEST
+
 /* clause: c.7.2, c.7.3, c.5.5, c.7.4 */
 START_TEST(unwaitable__dequeue_and_cno_go_on__and_it_can_be_cleared)
 {
@@ -415,6 +438,8 @@ contract_wait_suite(void)
 	in_every_personality(tc, waiter__its_evd_is_freed_or_its_adapter_closed__is_told_abort);
 	tc = dt_tcase(s, "unwaitable");
 	in_every_personality(tc, unwaitable__wakes_the_waiter_and_refuses_the_next);
+	in_every_personality(
+	    tc, unwaitable__cleared_at_once__the_blocked_waiter_goes_all_the_same);
 	in_every_personality(tc, unwaitable__dequeue_and_cno_go_on__and_it_can_be_cleared);
 	tc = dt_tcase(s, "dequeue");
 	tcase_add_test(tc, dequeue__by_three_threads__each_event_once_and_each_thread_in_order);

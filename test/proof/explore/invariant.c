@@ -118,6 +118,8 @@ invariant_taker(const struct evd *evd, const struct device_cq *cq, uint32_t wait
 		/* Whoever is awake looks by himself. */
 		if (!invariant_asleep(waiters))
 			return;
+		if (evd->dismissed)
+			violation("EVD %c: a thread sleeps that was sent away", name);
 		break;
 	case BY_UPCALL:
 	case BY_CNO:
