@@ -66,6 +66,7 @@ DAT_RETURN DAT_API dat_cno_query(DAT_CNO_HANDLE cno, DAT_CNO_PARAM_MASK mask,
  *
  *	DAT_SUCCESS				done
  *	DAT_INVALID_HANDLE/CNO			cno is not a CNO
+ *	DAT_INVALID_PARAMETER/ARG1		an agent, for a CNO that has a descriptor
  *
  * Threads: any.  From: DAT 2.0; the call at once is Rearm.
  */
@@ -96,6 +97,7 @@ DAT_RETURN DAT_API dat_cno_wait(DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout, DAT_EVD
  *	DAT_SUCCESS				a trigger was consumed; *evd is set
  *	DAT_QUEUE_EMPTY				the CNO was not triggered
  *	DAT_INVALID_HANDLE/CNO			cno is not a CNO
+ *	DAT_INVALID_PARAMETER/ARG1		it has no descriptor
  *	DAT_INVALID_PARAMETER/ARG2		evd is NULL
  *	DAT_MODEL_NOT_SUPPORTED			the provider has none
  *

@@ -76,9 +76,8 @@ DAT_RETURN DAT_API dat_evd_query(DAT_EVD_HANDLE evd, DAT_EVD_PARAM_MASK mask,
  *						length, or over 1 without the flag
  *	DAT_INVALID_PARAMETER/ARG4, ARG5	event or more is NULL
  *	DAT_INVALID_STATE/EVD_UNWAITABLE	it is unwaitable, or has become so during the wait
- *	DAT_INVALID_STATE/EVD_WAITER		another thread waits on it
- *	DAT_INVALID_STATE			an upcall policy is enabled, or the queue
- *						overflowed and is empty
+ *	DAT_INVALID_STATE			another thread waits on it, an upcall policy is
+ *						enabled, or the queue overflowed and is empty
  *	DAT_INTERRUPTED_CALL			a signal handler ran
  *	DAT_ABORT				the EVD was freed or its IA closed during the wait
  *
@@ -96,8 +95,8 @@ DAT_RETURN DAT_API dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COU
  *						EVD the class bit is not set
  *	DAT_INVALID_HANDLE			evd is not an EVD
  *	DAT_INVALID_PARAMETER/ARG2		event is NULL
- *	DAT_INVALID_STATE/EVD_WAITER		a thread waits on it
- *	DAT_INVALID_STATE			the queue overflowed and is empty
+ *	DAT_INVALID_STATE			a thread waits on it, or the queue overflowed and
+ *						is empty
  *
  * Threads: any.  From: DAT 2.0; the class bit is what programs in the field expect.
  */
@@ -123,9 +122,10 @@ DAT_RETURN DAT_API dat_evd_post_se(DAT_EVD_HANDLE evd, const DAT_EVENT *event);
  * Changes the queue length to at least `min_qlen`.  No event is lost or changes its place.
  *
  *	DAT_SUCCESS				dat_evd_query() tells the new length
- *	DAT_INVALID_HANDLE			evd is not an EVD
+ *	DAT_INVALID_HANDLE/1			evd is not an EVD
  *	DAT_INVALID_PARAMETER/ARG2		not positive, or more than the device has
- *	DAT_INVALID_STATE			more events are queued than that, or a thread waits
+ *	DAT_INVALID_STATE			more events are queued than that
+ *	DAT_INVALID_STATE/EVD_WAITER		a thread waits on it, and the length is another
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory: the length is as before
  *
  * Threads: any.  From: DAT 2.0.
