@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdlib.h>
 
 DAT_RETURN
 scene_refusal(DAT_EP_STATE state)
@@ -140,6 +141,13 @@ scene_offered(struct scene *s)
 	return cr;
 }
 
+DAT_CR_HANDLE
+scene_offer(struct scene *s)
+{
+	dt_connect(s->peer, s->me, "hello", 5);
+	return scene_offered(s);
+}
+
 DAT_RETURN
 scene_give(struct scene *s, DAT_EP_PARAM_MASK mask)
 {
@@ -191,8 +199,7 @@ go_on(struct scene *s, enum scene_place place)
 	case SCENE_MADE:
 	case SCENE_MADE_COMPLETE:
 		scene_listen(s);
-		dt_connect(s->peer, s->me, NULL, 0);
-		s->cr = scene_offered(s);
+		s->cr = scene_offer(s);
 		/* The request does not need it any more. */
 		dt_ok(dat_psp_free(s->me->psp));
 		s->me->psp = DAT_HANDLE_NULL;
@@ -249,6 +256,37 @@ scene_open(struct scene *s, enum scene_place place)
 		go_on(s, place);
 	}
 	ck_assert_int_eq(dt_state(s->me->ep), s->state);
+}
+
+void
+scene_open_listening(struct scene *s, enum dt_evds evds)
+{
+	memset(s, 0, sizeof *s);
+	s->me = &s->pair.a;
+	s->peer = &s->pair.b;
+	dt_side_open(s->me, "soft", evds);
+	dt_side_open(s->peer, "soft", evds);
+	scene_listen(s);
+}
+
+void
+scene_close_empty(struct scene *s)
+{
+	struct dt_side *me = s->me;
+
+	if (me->psp)
+		dt_ok(dat_psp_free(me->psp));
+	dt_ok(dat_evd_free(me->cr));
+	dt_ok(dat_evd_free(me->recv));
+	if (me->request != me->recv) {
+		dt_ok(dat_evd_free(me->request));
+		dt_ok(dat_evd_free(me->connect));
+	}
+	dt_ok(dat_lmr_free(me->lmr));
+	dt_ok(dat_pz_free(me->pz));
+	dt_ok(dat_ia_close(me->ia, DAT_CLOSE_GRACEFUL_FLAG));
+	free(me->buffer);
+	dt_side_close(s->peer);
 }
 
 void

@@ -54,6 +54,11 @@ DAT_CR_HANDLE scene_asked(struct scene *s);
  */
 void scene_listen(struct scene *s);
 DAT_CR_HANDLE scene_offered(struct scene *s);
+DAT_CR_HANDLE scene_offer(struct scene *s); /* and asks for it, with the word "hello" */
+/* A scene where `me` listens so, before any request. */
+void scene_open_listening(struct scene *s, enum dt_evds evds);
+/* Frees what `me` was opened with and closes it gracefully: nothing else may be left. */
+void scene_close_empty(struct scene *s);
 /* Gives it these of the things that `me` has, as in a mask of dat_ep_modify(). */
 DAT_RETURN scene_give(struct scene *s, DAT_EP_PARAM_MASK mask);
 #define SCENE_EVDS \
@@ -78,6 +83,7 @@ void scene_twist_without_data(const struct scene *s, const char *from, const cha
 
 /* The suites of test-endpoint. */
 Suite *endpoint_call_suite(void);
+Suite *endpoint_gone_suite(void);
 Suite *endpoint_happen_suite(void);
 Suite *endpoint_made_suite(void);
 Suite *endpoint_modify_suite(void);

@@ -2,76 +2,8 @@
 /* Endpoints that the provider makes for the requests of a public service point. */
 #include "endpoint.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <stdlib.h>
-#include <sys/resource.h>
-
 #define BAD_EP DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP)
 #define BAD_CR DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CR)
-
-/* `me` has them made, `peer` connects; the place is SCENE_MADE or SCENE_MADE_COMPLETE. */
-static void
-open_made(struct scene *s, enum scene_place place, int personality)
-{
-	dt_personality(personality);
-	scene_open(s, place);
-}
-
-/* The same before the request, and with the service point left. */
-static void
-open_listening(struct scene *s, enum dt_evds evds, int personality)
-{
-	dt_personality(personality);
-	memset(s, 0, sizeof *s);
-	s->me = &s->pair.a;
-	s->peer = &s->pair.b;
-	dt_side_open(s->me, "soft", evds);
-	dt_side_open(s->peer, "soft", evds);
-	scene_listen(s);
-}
-
-static DAT_CR_HANDLE
-offer(struct scene *s)
-{
-	dt_connect(s->peer, s->me, "hello", 5);
-	return scene_offered(s);
-}
-
-static void
-expect_gone(const struct scene *s)
-{
-	dt_assert_ret(dat_ep_get_status(s->me->ep, NULL, NULL, NULL), BAD_EP);
-	dt_assert_ret(dat_ep_free(s->me->ep), BAD_EP);
-}
-
-static void
-expect_refused(const struct dt_side *client)
-{
-	dt_expect_connection(
-	    client->connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, client->ep);
-}
-
-/* Nothing but what the test made is left at `me`: freed, the adapter closes gracefully. */
-static void
-close_with_nothing_left(struct scene *s)
-{
-	struct dt_side *me = s->me;
-
-	if (me->psp)
-		dt_ok(dat_psp_free(me->psp));
-	dt_ok(dat_evd_free(me->cr));
-	dt_ok(dat_evd_free(me->recv));
-	if (me->request != me->recv) {
-		dt_ok(dat_evd_free(me->request));
-		dt_ok(dat_evd_free(me->connect));
-	}
-	dt_ok(dat_lmr_free(me->lmr));
-	dt_ok(dat_pz_free(me->pz));
-	dt_ok(dat_ia_close(me->ia, DAT_CLOSE_GRACEFUL_FLAG));
-	free(me->buffer);
-	dt_side_close(s->peer);
-}
 
 static void
 exchange(struct dt_side *from, struct dt_side *to, DAT_UINT64 cookie)
@@ -94,8 +26,9 @@ START_TEST(made__given_what_it_needs__is_an_endpoint_like_any_other)
 	DAT_CR_HANDLE cr;
 	struct scene s;
 
-	open_listening(&s, evds, _i / 4);
-	cr = offer(&s);
+	dt_personality(_i / 4);
+	scene_open_listening(&s, evds);
+	cr = scene_offer(&s);
 	ck_assert_int_eq(dt_state(s.me->ep), DAT_EP_STATE_UNCONFIGURED_TENTATIVE);
 	dt_ok(scene_give(&s, SCENE_PARTS));
 	ck_assert_int_eq(dt_state(s.me->ep), DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING);
@@ -120,7 +53,7 @@ START_TEST(made__given_what_it_needs__is_an_endpoint_like_any_other)
 	dt_ok(dat_ep_free(s.me->ep));
 	dt_expect_established(s.peer);
 	dt_expect_disconnected(s.peer);
-	close_with_nothing_left(&s);
+	scene_close_empty(&s);
 }
 END_TEST
 
@@ -133,7 +66,7 @@ START_TEST(made__asked_before_it_is_configured__tells_defaults_and_the_requester
 	DAT_CR_PARAM request;
 	struct scene s;
 
-	open_made(&s, SCENE_MADE, 0);
+	scene_open(&s, SCENE_MADE);
 	dt_ok(dat_ep_query(s.me->ep, DAT_EP_FIELD_ALL, &param));
 	dt_ok(dat_ep_query(dt_ep(s.me, NULL), DAT_EP_FIELD_ALL, &plain));
 	ck_assert_mem_eq(&param.ep_attr, &plain.ep_attr, sizeof plain.ep_attr);
@@ -159,7 +92,7 @@ START_TEST(made__given_one_thing_after_another__is_configured_by_the_zone)
 	DAT_EP_PARAM param = { .ep_attr.max_recv_dtos = 3 };
 	struct scene s;
 
-	open_made(&s, SCENE_MADE, 0);
+	scene_open(&s, SCENE_MADE);
 	dt_ok(dat_lmr_free(s.me->lmr));
 	dt_ok(scene_give(&s, DAT_EP_FIELD_RECV_EVD_HANDLE));
 	dt_ok(scene_give(&s, DAT_EP_FIELD_CONNECT_EVD_HANDLE));
@@ -196,7 +129,7 @@ START_TEST(made__given_a_bad_thing__stays_as_it_was)
 	DAT_EP_PARAM param = { .ep_attr.max_recv_iov = -1 };
 	struct scene s;
 
-	open_made(&s, _i ? SCENE_MADE_COMPLETE : SCENE_MADE, 0);
+	scene_open(&s, _i ? SCENE_MADE_COMPLETE : SCENE_MADE);
 	dt_assert_ret(dat_ep_modify(s.me->ep, DAT_EP_FIELD_PZ_HANDLE, &param),
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ));
 	param.pz_handle = s.peer->pz;
@@ -223,7 +156,8 @@ START_TEST(made__not_ready__the_accept_is_refused_and_the_request_stays)
 {
 	struct scene s;
 
-	open_made(&s, SCENE_MADE, _i);
+	dt_personality(_i);
+	scene_open(&s, SCENE_MADE);
 	dt_assert_ret(dat_cr_accept(s.cr, DAT_HANDLE_NULL, 0, NULL),
 	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_UNCONFTENTATIVE));
 	dt_ok(scene_give(&s, SCENE_EVDS));
@@ -250,9 +184,9 @@ START_TEST(made__another_endpoint__cannot_accept_its_request)
 	struct dt_side client;
 	struct scene s;
 
-	open_listening(&s, DT_SEPARATE, 0);
+	scene_open_listening(&s, DT_SEPARATE);
 	plain = dt_ep(s.me, NULL);
-	first = offer(&s);
+	first = scene_offer(&s);
 	made = s.me->ep;
 	dt_ok(scene_give(&s, SCENE_PARTS));
 	client = *s.peer;
@@ -271,126 +205,6 @@ START_TEST(made__another_endpoint__cannot_accept_its_request)
 	dt_ok(dat_cr_accept(first, made, 0, NULL));
 	dt_expect_connection(s.me->connect, DAT_CONNECTION_EVENT_ESTABLISHED, made);
 	scene_close(&s);
-}
-END_TEST
-
-/* clause: e.3.14, e.3.8 */
-START_TEST(made__its_request_rejected__goes_with_it)
-{
-	struct scene s;
-
-	open_made(&s, _i % 2 ? SCENE_MADE_COMPLETE : SCENE_MADE, _i / 2);
-	if (_i % 2)
-		for (DAT_UINT64 i = 0; i < 8; i++)
-			dt_recv(s.me, 0, 8, i);
-	dt_ok(dat_cr_reject(s.cr, 0, NULL));
-	dt_expect_connection(
-	    s.peer->connect, DAT_CONNECTION_EVENT_PEER_REJECTED, s.peer->ep);
-	expect_gone(&s);
-	dt_assert_empty(s.me->recv);
-	dt_assert_quiet(s.me->connect);
-	close_with_nothing_left(&s);
-}
-END_TEST
-
-/* clause: e.3.14, e.3.4 */
-START_TEST(made__the_service_point_goes__later_requests_are_refused_and_it_stays)
-{
-	struct dt_side client;
-	DAT_CR_HANDLE cr;
-	struct scene s;
-
-	open_listening(&s, DT_SEPARATE, _i);
-	cr = offer(&s);
-	dt_ok(dat_psp_free(s.me->psp));
-	client = *s.peer;
-	client.ep = dt_ep(s.peer, NULL);
-	dt_connect(&client, s.me, NULL, 0);
-	expect_refused(&client);
-	dt_ok(scene_give(&s, SCENE_PARTS));
-	dt_ok(dat_cr_accept(cr, DAT_HANDLE_NULL, 0, NULL));
-	dt_expect_established(s.me);
-	dt_expect_established(s.peer);
-	scene_close(&s);
-}
-END_TEST
-
-/* clause: e.3.14, d.0.6 */
-START_TEST(made__the_client_goes__accepting_fails_and_rejecting_ends_it)
-{
-	struct scene s;
-
-	open_made(&s, SCENE_MADE, _i / 2);
-	dt_ok(dat_ep_disconnect(s.peer->ep, DAT_CLOSE_ABRUPT_FLAG));
-	dt_expect_disconnected(s.peer);
-	dt_nap_ms(20);
-	ck_assert_int_eq(dt_state(s.me->ep), DAT_EP_STATE_UNCONFIGURED_TENTATIVE);
-	dt_ok(scene_give(&s, SCENE_PARTS));
-	if (_i % 2) {
-		dt_ok(dat_cr_reject(s.cr, 0, NULL));
-		expect_gone(&s);
-	} else {
-		dt_ok(dat_cr_accept(s.cr, DAT_HANDLE_NULL, 0, NULL));
-		dt_expect_connection(s.me->connect,
-		    DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR, s.me->ep);
-		dt_ok(dat_ep_free(s.me->ep));
-	}
-	dt_assert_quiet(s.me->connect);
-	close_with_nothing_left(&s);
-}
-END_TEST
-
-/* clause: e.3.14, d.5.2 */
-START_TEST(made__the_evd_is_full__the_request_is_refused_and_nothing_is_left)
-{
-	DAT_EVD_HANDLE evd;
-	struct scene s;
-	DAT_EVENT event;
-
-	open_listening(&s, DT_SEPARATE, _i);
-	evd = dt_evd(s.me, DAT_EVD_CR_FLAG | DAT_EVD_SOFTWARE_FLAG, 1);
-	dt_ok(dat_psp_free(s.me->psp));
-	dt_ok(dat_psp_create(s.me->ia, s.me->qual, evd, DAT_PSP_PROVIDER_FLAG, &s.me->psp));
-	dt_post_se(evd, 1);
-	dt_connect(s.peer, s.me, NULL, 0);
-	expect_refused(s.peer);
-	dt_expect(s.me->async, DAT_ASYNC_ERROR_EVD_OVERFLOW, &event);
-	ck_assert_ptr_eq(event.event_data.asynch_error_event_data.dat_handle, evd);
-	dt_ok(dat_psp_free(s.me->psp));
-	s.me->psp = DAT_HANDLE_NULL;
-	dt_ok(dat_evd_free(evd));
-	close_with_nothing_left(&s);
-}
-END_TEST
-
-/* clause: e.3.14, e.3.9 */
-START_TEST(made__the_evd_goes_with_the_request_queued__it_goes_too)
-{
-	struct scene s;
-
-	open_listening(&s, DT_SEPARATE, 0);
-	dt_connect(s.peer, s.me, NULL, 0);
-	dt_nap_ms(30);
-	dt_ok(dat_psp_free(s.me->psp));
-	dt_ok(dat_evd_free(s.me->cr));
-	expect_refused(s.peer);
-	s.me->cr = dt_evd(s.me, DAT_EVD_CR_FLAG, 1);
-	s.me->psp = DAT_HANDLE_NULL;
-	close_with_nothing_left(&s);
-}
-END_TEST
-
-/* clause: e.3.14, e.9.1, e.9.2 */
-START_TEST(made__adapter_closed__counts_and_goes_with_it)
-{
-	struct scene s;
-
-	open_made(&s, _i % 2 ? SCENE_MADE_COMPLETE : SCENE_MADE, _i / 2);
-	dt_assert_ret(dat_ia_close(s.me->ia, DAT_CLOSE_GRACEFUL_FLAG),
-	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_IA_IN_USE));
-	dt_side_close(s.me);
-	expect_refused(s.peer);
-	dt_side_close(s.peer);
 }
 END_TEST
 
@@ -424,7 +238,8 @@ START_TEST(made__inside_the_upcall_of_its_request__is_ready_to_be_accepted)
 	struct upcall u = { .s = &s };
 	const DAT_UPCALL_OBJECT object = { &u, accepts };
 
-	open_listening(&s, DT_SEPARATE, _i / 2);
+	dt_personality(_i / 2);
+	scene_open_listening(&s, DT_SEPARATE);
 	dt_ok(dat_psp_free(s.me->psp));
 	dt_ok(dat_evd_free(s.me->cr));
 	dt_ok(dat_evd_kcreate(
@@ -445,76 +260,6 @@ START_TEST(made__inside_the_upcall_of_its_request__is_ready_to_be_accepted)
 }
 END_TEST
 
-/* clause: e.3.14 */
-START_TEST(made__200_times_under_few_descriptors__leaves_nothing)
-{
-	struct rlimit before, few;
-	struct scene s;
-	DAT_CR_HANDLE cr;
-
-	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
-	few = (struct rlimit){ 60, before.rlim_max };
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
-	open_listening(&s, DT_SEPARATE, 0);
-	for (int i = 0; i < 200; i++) {
-		cr = offer(&s);
-		if (i % 4)
-			dt_ok(scene_give(&s, SCENE_PARTS));
-		if (i % 4 < 2) {
-			dt_ok(dat_cr_reject(cr, 0, NULL));
-			dt_expect_connection(s.peer->connect,
-			    DAT_CONNECTION_EVENT_PEER_REJECTED, s.peer->ep);
-		} else {
-			dt_ok(dat_cr_accept(cr, DAT_HANDLE_NULL, 0, NULL));
-			dt_expect_established(s.me);
-			dt_expect_established(s.peer);
-			dt_ok(dat_ep_free(s.me->ep));
-			dt_expect_disconnected(s.peer);
-		}
-		dt_ok(dat_ep_reset(s.peer->ep));
-	}
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
-	close_with_nothing_left(&s);
-}
-END_TEST
-
-static void *
-gives(void *arg)
-{
-	struct scene *s = arg;
-	DAT_RETURN ret = scene_give(s, SCENE_PARTS);
-
-	if (ret != DAT_SUCCESS)
-		dt_assert_ret(ret, BAD_EP);
-	return NULL;
-}
-
-/* clause: e.3.14, e.1.19 */
-START_TEST(made__configured_against_a_rejection_or_the_close__is_safe)
-{
-	for (int i = 0; i < 40; i++) {
-		pthread_t thread;
-		struct scene s;
-		bool close = i % 4 == 3;
-
-		open_made(&s, SCENE_MADE, 0);
-		ck_assert_int_eq(pthread_create(&thread, NULL, gives, &s), 0);
-		if (i % 4 == 1)
-			sched_yield();
-		if (close)
-			dt_side_close(s.me);
-		else
-			dt_ok(dat_cr_reject(s.cr, 0, NULL));
-		pthread_join(thread, NULL);
-		expect_gone(&s);
-		if (close)
-			dt_side_close(s.peer);
-		else
-			close_with_nothing_left(&s);
-	}
-}
-END_TEST
-
 /* clause: e.3.13, e.9.7 */
 START_TEST(made__by_a_provider_that_is_asked__as_the_attribute_tells)
 {
@@ -522,7 +267,7 @@ START_TEST(made__by_a_provider_that_is_asked__as_the_attribute_tells)
 	DAT_PSP_PARAM param;
 	struct scene s;
 
-	open_listening(&s, DT_SEPARATE, 0);
+	scene_open_listening(&s, DT_SEPARATE);
 	dt_ok(dat_ia_query(s.me->ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_EP_CREATOR, &attr));
 	ck_assert_int_eq(attr.ep_creator, DAT_PSP_CREATES_EP_IFASKED);
 	dt_ok(dat_psp_query(s.me->psp, DAT_PSP_FIELD_ALL, &param));
@@ -545,19 +290,8 @@ endpoint_made_suite(void)
 	tcase_add_loop_test(
 	    tc, made__not_ready__the_accept_is_refused_and_the_request_stays, 0, n);
 	tcase_add_test(tc, made__another_endpoint__cannot_accept_its_request);
-	tcase_add_loop_test(tc, made__its_request_rejected__goes_with_it, 0, 2 * n);
-	tcase_add_loop_test(
-	    tc, made__the_service_point_goes__later_requests_are_refused_and_it_stays, 0, n);
-	tcase_add_loop_test(
-	    tc, made__the_client_goes__accepting_fails_and_rejecting_ends_it, 0, 2 * n);
-	tcase_add_loop_test(
-	    tc, made__the_evd_is_full__the_request_is_refused_and_nothing_is_left, 0, n);
-	tcase_add_test(tc, made__the_evd_goes_with_the_request_queued__it_goes_too);
-	tcase_add_loop_test(tc, made__adapter_closed__counts_and_goes_with_it, 0, 2 * n);
 	tcase_add_loop_test(
 	    tc, made__inside_the_upcall_of_its_request__is_ready_to_be_accepted, 0, 2 * n);
-	tcase_add_test(tc, made__200_times_under_few_descriptors__leaves_nothing);
-	tcase_add_test(tc, made__configured_against_a_rejection_or_the_close__is_safe);
 	tcase_add_test(tc, made__by_a_provider_that_is_asked__as_the_attribute_tells);
 	return s;
 }

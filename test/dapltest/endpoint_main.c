@@ -8,6 +8,7 @@ main(int argc, char **argv)
 		endpoint_call_suite,
 		endpoint_happen_suite,
 		endpoint_made_suite,
+		endpoint_gone_suite,
 		endpoint_modify_suite,
 		endpoint_query_suite,
 		endpoint_code_suite,

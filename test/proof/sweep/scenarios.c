@@ -129,8 +129,14 @@ made(struct story *story)
 	    !TRY(story, dat_ep_free(b->ep)))
 		return;
 	b->ep = DAT_HANDLE_NULL;
-	if (!story_offer(story, b) || !story_request(story, &cr) ||
-	    !TRY(story, dat_cr_reject(cr, 0, NULL)) || !story_next(story, a->connect, &event) ||
+	if (!story_offer(story, b))
+		return;
+	/* Refused for want of an endpoint, the request leaves nothing that is in the way. */
+	if (!story_request(story, &cr)) {
+		(void)story_free(story, b);
+		return;
+	}
+	if (!TRY(story, dat_cr_reject(cr, 0, NULL)) || !story_next(story, a->connect, &event) ||
 	    !TRY(story, dat_ep_reset(a->ep)) || !story_request(story, &cr))
 		return;
 	param = (DAT_EP_PARAM){
