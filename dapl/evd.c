@@ -164,15 +164,42 @@ detach_cno:
 	return r;
 }
 
-/* Requests that nobody saw would leave their senders waiting. */
+#define REQUESTS_AT_ONCE 32
+
+struct requests {
+	DAT_CR_HANDLE *handles;
+	int *n;
+};
+
+/* Locked (the trigger lock).  `who` is struct requests. */
+static bool
+take_request(const DAT_EVENT *event, const void *who)
+{
+	const struct requests *taken = who;
+
+	if (event->event_number != DAT_CONNECTION_REQUEST_EVENT || *taken->n == REQUESTS_AT_ONCE)
+		return false;
+	taken->handles[(*taken->n)++] = event->event_data.cr_arrival_event_data.cr_handle;
+	return true;
+}
+
+/*
+ * Requests that nobody saw would leave their senders waiting.  They are not dequeued: a waiter that
+ * has not seen enough yet would keep them.
+ */
 static void
 refuse_queued_requests(struct dapl_evd *evd)
 {
-	DAT_EVENT event;
+	DAT_CR_HANDLE handles[REQUESTS_AT_ONCE];
+	int n;
+	const struct requests taken = { handles, &n };
 
-	while (evd_dequeue(&evd->core, &event) == 0)
-		if (event.event_number == DAT_CONNECTION_REQUEST_EVENT)
-			(void)cr_destroy(event.event_data.cr_arrival_event_data.cr_handle);
+	do {
+		n = 0;
+		evd_purge(&evd->core, NULL, NULL, take_request, &taken);
+		for (int i = 0; i < n; i++)
+			(void)cr_destroy(handles[i]);
+	} while (n == REQUESTS_AT_ONCE);
 }
 
 /* The second half of freeing: no handle leads to it any more. */

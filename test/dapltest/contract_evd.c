@@ -205,6 +205,25 @@ START_TEST(free__with_events_queued__they_go_with_it)
 }
 END_TEST
 
+/* clause: c.12.2, c.12.3, e.3.9 */
+START_TEST(free__requests_queued_under_a_waiter_for_more__they_are_rejected)
+{
+	struct evd_waiter w;
+	struct dt_pair pair;
+
+	dt_personality(_i);
+	dt_pair_open(&pair, DT_SEPARATE);
+	evd_waiter_start(&w, pair.b.cr, DAT_TIMEOUT_INFINITE, 2);
+	dt_connect(&pair.a, &pair.b, NULL, 0);
+	dt_nap_ms(30);
+	dt_ok(dat_psp_free(pair.b.psp));
+	dt_ok(dat_evd_free(pair.b.cr));
+	dt_assert_ret(evd_waiter_join(&w), DAT_ERROR(DAT_ABORT, DAT_NO_SUBTYPE));
+	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, pair.a.ep);
+	dt_pair_close(&pair);
+}
+END_TEST
+
 /* clause: c.12.1, c.2.14 */
 START_TEST(free__in_use__is_refused_by_the_name)
 {
@@ -339,6 +358,7 @@ contract_evd_suite(void)
 	    tc, post_se__on_a_completion_queue__wakes_the_waiter_while_completions_come);
 	tc = dt_tcase(s, "free");
 	in_every_personality(tc, free__with_events_queued__they_go_with_it);
+	in_every_personality(tc, free__requests_queued_under_a_waiter_for_more__they_are_rejected);
 	tcase_add_test(tc, free__in_use__is_refused_by_the_name);
 	tc = dt_tcase(s, "async");
 	tcase_add_test(tc, async__made_or_given_badly__is_told_apart);
