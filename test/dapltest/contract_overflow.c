@@ -45,6 +45,20 @@ expect_overflow(DAT_EVD_HANDLE async, DAT_EVD_HANDLE evd)
 	expect_async(async, DAT_ASYNC_ERROR_EVD_OVERFLOW, evd, DAT_EVD_OVERFLOW_ERROR);
 }
 
+/* Something did not fit in any more. */
+static void
+await_overflow(DAT_EVD_HANDLE evd)
+{
+	struct dat_rearm_evd_counters counters;
+	int ms = 0;
+
+	do {
+		dt_ok(dat_evd_query_upcall_counters(evd, &counters));
+		ck_assert_int_lt(ms++, DT_FOREVER_MS);
+		dt_nap_ms(1);
+	} while (counters.overflows == 0);
+}
+
 /* Two messages arrive, the completion of the third is lost. */
 static void
 lose_the_third(struct dt_pair *pair)
@@ -286,10 +300,9 @@ START_TEST(async_evd__is_full__nothing_else_ends)
 	dt_ok(dat_ia_open((DAT_NAME_PTR)(uintptr_t)"trouble", 1, &async, &ia));
 	trouble_find();
 	ck_assert_int_eq(contract_query(async).evd_qlen, 1);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++)
 		trouble_raise(events[i]);
-		dt_nap_ms(20);
-	}
+	await_overflow(async);
 	expect_async(
 	    async, DAT_ASYNC_ERROR_IA_CATASTROPHIC, ia, DAT_IA_CATASTROPHIC_ERROR);
 	dt_assert_ret(dat_evd_dequeue(async, &event),

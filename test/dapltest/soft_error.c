@@ -296,7 +296,9 @@ START_TEST(cq_overrun__event_once__entries_before_it_are_good__then_dead)
 	cq_expect(d.cq, 0, IBV_WC_SUCCESS);
 	cq_expect(d.cq, 1, IBV_WC_SUCCESS);
 	ck_assert_int_lt(ibv_poll_cq(d.cq, 1, &wc), 0);
-	ck_assert_int_eq(ibv_req_notify_cq(d.cq, 0), EIO);
+	/* Who polled before it happened and arms now learns it from the next poll. */
+	ck_assert_int_eq(ibv_req_notify_cq(d.cq, 0), 0);
+	ck_assert_int_lt(ibv_poll_cq(d.cq, 1, &wc), 0);
 	pair_free(&c, &d);
 }
 END_TEST
