@@ -60,6 +60,8 @@ struct cmd_options {
 	int name_count;
 };
 
+/* True when the command line asks for the usage, which has then been printed. */
+bool cmd_options_help(int argc, char **argv);
 /* Reads the command line; false after a message. */
 bool cmd_options_read(int argc, char **argv, struct cmd_options *options);
 
@@ -70,6 +72,9 @@ bool cmd_failed_call(const char *call, DAT_RETURN ret);
 /* True if the call succeeded. */
 #define cmd_ok(call) cmd_check(#call, (call))
 bool cmd_check(const char *call, DAT_RETURN ret);
+/* What came in place of what was due. */
+bool cmd_failed_event(DAT_EVENT_NUMBER came, DAT_EVENT_NUMBER due);
+bool cmd_failed_completion(const DAT_DTO_COMPLETION_EVENT_DATA *dto);
 
 double cmd_seconds(void);
 
@@ -94,6 +99,7 @@ struct cmd_end {
 
 #define CMD_HEADER 128 /* bytes of the buffer that greetings use */
 
+bool cmd_ia_open(const char *name, DAT_IA_HANDLE *ia);
 bool cmd_end_open(struct cmd_end *end, DAT_IA_HANDLE ia, size_t length, bool poll, bool cno);
 void cmd_end_close(struct cmd_end *end);
 bool cmd_end_connect(
@@ -122,7 +128,10 @@ bool cmd_server(const struct cmd_options *options, DAT_IA_HANDLE ia);
 bool cmd_client(const struct cmd_options *options, DAT_IA_HANDLE ia);
 bool cmd_performance(struct cmd_end *end, const struct cmd_options *options);
 bool cmd_limits(const struct cmd_options *options);
+bool cmd_limit_is(const char *name);
 bool cmd_features(const struct cmd_options *options);
+/* Whether it is the name of a group of features or of a case. */
+bool cmd_feature_is(const char *name);
 /* Becomes the suites of `program`; returns only if that fails. */
 bool cmd_suites(const struct cmd_options *options, const char *program);
 

@@ -1,43 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <netdb.h>
 #include <sched.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "cmd.h"
-
-bool
-cmd_fail(const char *format, ...)
-{
-	va_list args;
-
-	flockfile(stderr);
-	fputs("dapltest: ", stderr);
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fputc('\n', stderr);
-	funlockfile(stderr);
-	return false;
-}
-
-bool
-cmd_failed_call(const char *call, DAT_RETURN ret)
-{
-	const char *type = "", *detail = "";
-
-	dat_strerror(ret, &type, &detail);
-	return cmd_fail("%s: 0x%08x %s %s", call, ret, type, detail);
-}
-
-bool
-cmd_check(const char *call, DAT_RETURN ret)
-{
-	return ret == DAT_SUCCESS ? true : cmd_failed_call(call, ret);
-}
 
 double
 cmd_seconds(void)
@@ -46,6 +14,18 @@ cmd_seconds(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+bool
+cmd_ia_open(const char *name, DAT_IA_HANDLE *ia)
+{
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+	DAT_RETURN ret = dat_ia_open((DAT_NAME_PTR)(uintptr_t)name, 8, &async, ia);
+
+	if (ret == DAT_SUCCESS)
+		return true;
+	cmd_fail("cannot open the adapter %s", name);
+	return cmd_failed_call("dat_ia_open()", ret);
 }
 
 bool
@@ -112,8 +92,7 @@ expect(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number, DAT_EVENT *event)
 
 	if (!cmd_ok(dat_evd_wait(evd, CMD_PATIENCE, 1, event, &more)))
 		return false;
-	return event->event_number == number ||
-	       cmd_fail("event 0x%x came, not 0x%x", event->event_number, number);
+	return event->event_number == number || cmd_failed_event(event->event_number, number);
 }
 
 bool
@@ -131,7 +110,8 @@ cmd_end_connect(struct cmd_end *end, const char *server, DAT_CONN_QUAL qual, DAT
 		   DAT_CONNECT_DEFAULT_FLAG)) &&
 	       expect(end->connect, DAT_CONNECTION_EVENT_ESTABLISHED, &event);
 	freeaddrinfo(address);
-	return good;
+	return good || cmd_fail("no connection to %s, port %llu; is dapltest -T S running there?",
+			   server, (unsigned long long)qual);
 }
 
 bool
@@ -249,11 +229,10 @@ cmd_end_reap(struct cmd_end *end, DAT_EVD_HANDLE evd, uint64_t cookie, size_t le
 	if (ret != DAT_SUCCESS)
 		return cmd_failed_call("waiting for a completion", ret);
 	if (event.event_number != DAT_DTO_COMPLETION_EVENT)
-		return cmd_fail("event 0x%x came in place of a completion", event.event_number);
+		return cmd_failed_event(event.event_number, DAT_DTO_COMPLETION_EVENT);
 	dto = &event.event_data.dto_completion_event_data;
 	if (dto->status != DAT_DTO_SUCCESS)
-		return cmd_fail("operation %llu completed with status %d",
-		    (unsigned long long)dto->user_cookie.as_64, dto->status);
+		return cmd_failed_completion(dto);
 	if (dto->user_cookie.as_64 != cookie || dto->ep_handle != end->ep)
 		return cmd_fail("operation %llu completed, %llu was due",
 		    (unsigned long long)dto->user_cookie.as_64, (unsigned long long)cookie);

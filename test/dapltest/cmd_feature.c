@@ -338,6 +338,15 @@ static const struct feature {
 };
 #define FEATURES (sizeof features / sizeof features[0])
 
+bool
+cmd_feature_is(const char *name)
+{
+	for (size_t i = 0; i < FEATURES; i++)
+		if (!strcmp(name, features[i].group) || !strcmp(name, features[i].name))
+			return true;
+	return false;
+}
+
 /* The names are groups and cases; without a name everything is meant. */
 static bool
 wanted(const struct cmd_options *options, const struct feature *feature)
@@ -364,8 +373,7 @@ static bool
 open_stage(struct stage *s, const char *name)
 {
 	*s = (struct stage){ .name = name };
-	return (try_open(name, &s->ia) || cmd_fail("cannot open %s", name)) &&
-	       cmd_end_open(&s->end, s->ia, 8192, false, false) &&
+	return cmd_ia_open(name, &s->ia) && cmd_end_open(&s->end, s->ia, 8192, false, false) &&
 	       cmd_ok(dat_evd_create(s->ia, 8, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG, &s->cr)) &&
 	       cmd_ok(dat_psp_create_any(
 		   s->ia, &s->qual, s->cr, DAT_PSP_CONSUMER_FLAG, &s->psp));
@@ -374,9 +382,9 @@ open_stage(struct stage *s, const char *name)
 bool
 cmd_features(const struct cmd_options *options)
 {
-	int passed = 0, failed = 0;
 	struct stage stage;
 	bool good = open_stage(&stage, options->ia);
+	int passed = 0, failed = good ? 0 : 1;
 
 	for (size_t i = 0; good && i < FEATURES; i++) {
 		bool pass;
@@ -393,7 +401,7 @@ cmd_features(const struct cmd_options *options)
 	if (stage.ia)
 		good = cmd_ok(dat_ia_close(stage.ia, DAT_CLOSE_ABRUPT_FLAG)) && good;
 	printf("%d passed, %d failed\n", passed, failed);
-	if (good && passed + failed == 0)
-		return cmd_fail("there is no such feature or case");
+	if (passed + failed == 0)
+		return cmd_fail("no case of that name is in that feature");
 	return good && failed == 0;
 }

@@ -220,13 +220,13 @@ wanted(const struct cmd_options *options, const char *name)
 	return options->name_count == 0;
 }
 
-static bool
-known(const char *name)
+bool
+cmd_limit_is(const char *name)
 {
 	for (size_t i = 0; i < LIMITS; i++)
 		if (!strcmp(limits[i].name, name))
 			return true;
-	return !strcmp(name, "limit_size_lmr") || cmd_fail("%s: there is no such limit", name);
+	return !strcmp(name, "limit_size_lmr");
 }
 
 bool
@@ -236,14 +236,11 @@ cmd_limits(const struct cmd_options *options)
 	bool good = sets != NULL, passed = true;
 	int opened = 0;
 
-	for (int i = 0; i < options->name_count; i++)
-		if (!known(options->names[i]))
-			good = false;
 	for (; good && opened < options->width; opened++) {
 		struct set *set = &sets[opened];
 
 		set->name = options->ia;
-		good = cmd_check("dat_ia_open", make_ia(set, &set->ia)) &&
+		good = cmd_ia_open(set->name, &set->ia) &&
 		       cmd_end_open(&set->end, set->ia, 8192, false, false) &&
 		       cmd_ok(dat_evd_create(
 			   set->ia, 16, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG, &set->cr));

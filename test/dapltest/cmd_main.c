@@ -4,12 +4,10 @@
 static bool
 with_adapter(const struct cmd_options *options)
 {
-	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
 	DAT_IA_HANDLE ia;
 	bool good;
 
-	if (!cmd_check("dat_ia_open",
-		dat_ia_open((DAT_NAME_PTR)(uintptr_t)options->ia, 8, &async, &ia)))
+	if (!cmd_ia_open(options->ia, &ia))
 		return false;
 	good = options->type == 'S' ? cmd_server(options, ia) : cmd_client(options, ia);
 	return cmd_ok(dat_ia_close(ia, good ? DAT_CLOSE_GRACEFUL_FLAG : DAT_CLOSE_ABRUPT_FLAG)) &&
@@ -22,6 +20,8 @@ main(int argc, char **argv)
 	struct cmd_options options;
 	bool good;
 
+	if (cmd_options_help(argc, argv))
+		return 0;
 	if (!cmd_options_read(argc, argv, &options))
 		return 2;
 	switch (options.type) {
@@ -35,8 +35,7 @@ main(int argc, char **argv)
 		good = cmd_suites(&options, "upcall");
 		break;
 	case 'C':
-		good = options.name_count > 0 ? cmd_suites(&options, options.names[0]) :
-						cmd_fail("-T C: which suites?");
+		good = cmd_suites(&options, options.names[0]);
 		break;
 	default:
 		good = with_adapter(&options);

@@ -30,15 +30,31 @@ field(char **at)
 	return start;
 }
 
+/* The dat.conf that the registry reads: the one named, or the first of two that can be read. */
+static FILE *
+open_conf(const char **path)
+{
+	FILE *f;
+
+	*path = getenv("DAT_OVERRIDE");
+	if (*path)
+		return fopen(*path, "re");
+	*path = DATCONFDIR "/dat.conf";
+	f = fopen(*path, "re");
+	if (f)
+		return f;
+	*path = "/etc/dat.conf";
+	return fopen(*path, "re");
+}
+
 /* The library and the parameters of the adapter, into the environment. */
 static bool
 export_adapter(const char *ia)
 {
-	const char *override = getenv("DAT_OVERRIDE");
-	const char *path = override ? override : "/etc/dat.conf";
-	char line[8192], *fields[8];
+	char line[8192], *fields[8], *second;
+	const char *path;
 	bool found = false;
-	FILE *f = fopen(path, "re");
+	FILE *f = open_conf(&path);
 
 	if (!f)
 		return cmd_fail("%s: %s", path, strerror(errno));
@@ -47,14 +63,26 @@ export_adapter(const char *ia)
 
 		for (int i = 0; i < 8; i++)
 			fields[i] = field(&at);
-		found = !strcmp(fields[0], ia);
+		found = !strcmp(fields[0], ia) && *fields[1] == 'u' && !strcmp(fields[3], "default");
 	}
 	fclose(f);
 	if (!found)
 		return cmd_fail("%s: no record of %s", path, ia);
-	fields[6][strcspn(fields[6], " \t")] = '\0';
+	/* An interface and a port; what follows is for the provider, and the suites say it. */
+	second = fields[6] + strcspn(fields[6], " \t");
+	second += strspn(second, " \t");
+	second[strcspn(second, " \t")] = '\0';
 	return !setenv("DAPL_TEST_PROVIDER", fields[4], 1) &&
 	       !setenv("DAPL_TEST_WHERE", fields[6], 1);
+}
+
+/* A suite would say of every test of its own that there is no such adapter. */
+static bool
+adapter_opens(const char *name)
+{
+	DAT_IA_HANDLE ia;
+
+	return cmd_ia_open(name, &ia) && cmd_ok(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
 }
 
 bool
@@ -73,8 +101,9 @@ cmd_suites(const struct cmd_options *options, const char *program)
 		slash -= 6;
 	snprintf(slash, sizeof path - (size_t)(slash - path), "test-%s", program);
 	if (strchr(program, '/') || access(path, X_OK))
-		return cmd_fail("%s: there are no such suites", program);
-	if (!export_adapter(options->ia))
+		return cmd_fail("%s: there are no such suites, or they were not built "
+				"(make check TESTS= builds them)", program);
+	if (!export_adapter(options->ia) || !adapter_opens(options->ia))
 		return false;
 	argv[0] = path;
 	for (int i = options->type == 'C'; i < options->name_count; i++)

@@ -19,6 +19,14 @@ struct answer {
 	uint64_t qual; /* 0: the request makes no sense here */
 };
 
+static bool
+start(pthread_t *thread, void *(*run)(void *), void *arg)
+{
+	int r = pthread_create(thread, NULL, run, arg);
+
+	return r == 0 || cmd_fail("cannot start a thread: %s", strerror(r));
+}
+
 /* ---- the server ---- */
 
 struct player {
@@ -60,10 +68,8 @@ play_all(struct player *players, uint32_t n, const struct cmd_request *request, 
 		       (request->type != 'P' || cmd_end_post_recv(&p->end, 0, 1, 1, 1));
 	}
 	while (good && running < n) {
-		good = cmd_end_accept(&players[running].end, cr);
-		if (good)
-			pthread_create(
-			    &players[running].thread, NULL, play_server, &players[running]);
+		good = cmd_end_accept(&players[running].end, cr) &&
+		       start(&players[running].thread, play_server, &players[running]);
 		running += good;
 	}
 	for (uint32_t i = 0; i < opened; i++) {
@@ -143,9 +149,11 @@ cmd_server(const struct cmd_options *options, DAT_IA_HANDLE ia)
 	DAT_COUNT more;
 	DAT_EVENT event;
 
-	if (!cmd_ok(dat_evd_create(ia, 32, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG, &cr)) ||
-	    !cmd_ok(dat_psp_create(ia, options->port, cr, DAT_PSP_CONSUMER_FLAG, &psp)))
+	if (!cmd_ok(dat_evd_create(ia, 32, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG, &cr)))
 		return false;
+	if (!cmd_ok(dat_psp_create(ia, options->port, cr, DAT_PSP_CONSUMER_FLAG, &psp)))
+		return cmd_fail("cannot listen at port %llu; is another server running there? "
+				"-n takes another port", (unsigned long long)options->port);
 	printf("Dapltest: Service Point Ready - %s\n", options->ia);
 	fflush(stdout);
 	while (!quit) {
@@ -198,15 +206,16 @@ play_workers(struct cmd_end *ends, const struct cmd_options *options)
 {
 	const struct cmd_request *request = &options->request;
 	struct worker workers[64];
+	uint32_t running = 0;
 	bool good = true;
 	double seconds = cmd_seconds(), bytes;
 
-	for (uint32_t t = 0; t < request->threads; t++) {
-		workers[t] = (struct worker){ .options = options,
-			.ends = ends + (size_t)t * request->endpoints };
-		pthread_create(&workers[t].thread, NULL, play_client, &workers[t]);
+	for (; good && running < request->threads; running += good) {
+		workers[running] = (struct worker){ .options = options,
+			.ends = ends + (size_t)running * request->endpoints };
+		good = start(&workers[running].thread, play_client, &workers[running]);
 	}
-	for (uint32_t t = 0; t < request->threads; t++) {
+	for (uint32_t t = 0; t < running; t++) {
 		pthread_join(workers[t].thread, NULL);
 		good = good && workers[t].good;
 	}

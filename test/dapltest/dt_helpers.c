@@ -54,16 +54,17 @@ dt_personality(int i)
 
 /* ---- the fixture ---- */
 
+/* `where` is an interface, with or without a port behind it. */
 static void
 record(FILE *f, const char *name, const char *library, const char *where, const char *words)
 {
 	fprintf(f, "%s u2.0 nonthreadsafe default \"%s\" rearm.2.0 \"%s %s %s\" \"\"\n", name,
-	    library, where, *where ? "0" : "", words);
+	    library, where, *where && !strchr(where, ' ') ? "0" : "", words);
 }
 
 /*
  * The device is the software one of the build tree; DAPL_TEST_PROVIDER and DAPL_TEST_WHERE name
- * another provider and its interface.
+ * another provider and its interface ("ib0", or "mlx5_0 1" with a port).
  */
 static void
 setup(void)

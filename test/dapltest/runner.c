@@ -167,7 +167,7 @@ runner_main(int argc, char **argv, const runner_suite_fn *suites)
 	const struct rlimit no_core = { 0, 0 };
 	SRunner *sr = srunner_create(NULL);
 	const char *suite, *tcase;
-	int run, failed;
+	int run, failed, missing = 0;
 
 	setrlimit(RLIMIT_CORE, &no_core);
 	signal(SIGPIPE, SIG_IGN);
@@ -180,15 +180,21 @@ runner_main(int argc, char **argv, const runner_suite_fn *suites)
 		srunner_run_all(sr, CK_ENV);
 	} else {
 		for (int i = 1; i < argc; i++) {
+			run = srunner_ntests_run(sr);
 			split_selector(argv[i], &suite, &tcase);
 			srunner_run(sr, suite, tcase, CK_ENV);
+			if (srunner_ntests_run(sr) > run)
+				continue;
+			missing++;
+			fprintf(stderr, "%s: no test ran of %s%s%s; is the name right?\n",
+				argv[0], suite, tcase ? ":" : "",
+				tcase ? tcase : "");
 		}
 	}
 	run = srunner_ntests_run(sr);
-	failed = srunner_ntests_failed(sr);
+	failed = srunner_ntests_failed(sr) + missing;
+	run += missing;
 	srunner_free(sr);
-	if (run == 0)
-		fprintf(stderr, "%s: no test ran; is the suite name right?\n", argv[0]);
 	printf("%d passed, %d failed\n", run - failed, failed);
 	return run == 0 || failed != 0;
 }
