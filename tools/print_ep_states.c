@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* print-ep-states -- writes the tables that an endpoint obeys, as doc/ep-states.md */
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "dapl/name.h"
 
@@ -207,8 +209,14 @@ print_real_devices(void)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
+	if (argc > 1) {
+		bool help = strcmp(argv[1], "--help") == 0;
+
+		fputs("usage: print-ep-states   prints doc/ep-states.md\n", help ? stdout : stderr);
+		return help ? 0 : 2;
+	}
 	print_introduction();
 	print_states();
 	print_calls();

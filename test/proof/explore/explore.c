@@ -53,9 +53,24 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
+static unsigned long long
+number(const char *text, unsigned long long least, unsigned long long most,
+    struct argp_state *state)
+{
+	unsigned long long n;
+	char *end;
+
+	n = strtoull(text, &end, 0);
+	if (*text < '0' || *text > '9' || *end || n < least || n > most)
+		argp_error(state, "'%s': a number from %llu to %llu is expected", text, least, most);
+	return n;
+}
+
 static error_t
 parse(int key, char *arg, struct argp_state *state)
 {
+	char *end;
+
 	switch (key) {
 	case KEY_LIST:
 		opt.list = true;
@@ -72,29 +87,27 @@ parse(int key, char *arg, struct argp_state *state)
 		opt.hunt.strategy = arg;
 		break;
 	case 'n':
-		opt.hunt.schedules = strtoull(arg, NULL, 0);
+		opt.hunt.schedules = number(arg, 0, UINT64_MAX, state);
 		break;
 	case 'd':
-		opt.hunt.depth = atoi(arg);
-		if (opt.hunt.depth < 1 || opt.hunt.depth > 8)
-			argp_error(state, "a depth is between 1 and 8");
+		opt.hunt.depth = (int)number(arg, 1, 8, state);
 		break;
 	case KEY_BOUND:
-		opt.hunt.bound = atoi(arg);
+		opt.hunt.bound = (int)number(arg, 0, 1000, state);
 		break;
 	case 'S':
-		opt.hunt.seed = strtoull(arg, NULL, 0);
+		opt.hunt.seed = number(arg, 0, UINT64_MAX, state);
 		break;
 	case KEY_REPLAY:
 		opt.replay = arg;
 		break;
 	case KEY_BUDGET:
-		opt.budget = atof(arg);
+		opt.budget = strtod(arg, &end);
+		if (*end || !(opt.budget > 0))
+			argp_error(state, "'%s': a number of seconds is expected", arg);
 		break;
 	case 'j':
-		opt.jobs = atoi(arg);
-		if (opt.jobs < 1 || opt.jobs > 64)
-			argp_error(state, "between 1 and 64 processes");
+		opt.jobs = (int)number(arg, 1, 64, state);
 		break;
 	case KEY_LIGHT:
 		opt.light = true;
@@ -311,8 +324,8 @@ int
 main(int argc, char **argv)
 {
 	static const struct argp argp = { options, parse, NULL,
-		"Plays scenarios of evd/ and cno/ under schedules of its own choosing and judges "
-		"every step.  Ends 1 when a rule was broken.", NULL, NULL, NULL };
+		"Plays scenarios of the dispatcher, or of the provider, under schedules of its own "
+		"choosing and judges every step.  Ends 1 when a rule was broken.", NULL, NULL, NULL };
 	struct totals t = { 0 };
 	double begun = hunt_now(), took;
 

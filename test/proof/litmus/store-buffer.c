@@ -13,7 +13,6 @@
  *   locked           what softverbs does: push stores the entry and tests "armed" in one section
  *                    of the queue's lock, arm and poll take the same lock
  *
- * Usage: store-buffer [-n ROUNDS] [VARIANT]...
  * Where the two threads never run at the same time -- a busy machine -- the first form cannot lose
  * either: then it is reported as skipped.
  */
@@ -29,6 +28,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+static const char usage[] = "usage: store-buffer [-n ROUNDS] [acquire-release|seq-cst|locked]...\n";
 
 #define LINE 128		   /* keeps each variable out of its neighbour's cache line */
 #define CELLS 512u		   /* rounds from one meeting of the two threads to the next */
@@ -257,9 +258,13 @@ main(int argc, char **argv)
 	double seconds;
 	char *end;
 
+	if (argc == 2 && !strcmp(argv[1], "--help"))
+		return fputs(usage, stdout) < 0;
 	while ((opt = getopt(argc, argv, "n:")) != -1) {
-		if (opt != 'n')
+		if (opt != 'n') {
+			fputs(usage, stderr);
 			return 2;
+		}
 		errno = 0;
 		rounds = strtoull(optarg, &end, 10);
 		if (errno || *end || rounds == 0) {

@@ -3,11 +3,6 @@
  * sweep -- fails the first, second, ... call that may fail, in every scenario, until a run meets
  * none
  *
- *	sweep [SCENARIO]...		all points of the scenarios, or of all
- *	sweep --short			some points of the core scenarios
- *	sweep --sites			also prints each place and how often it was failed
- *	sweep SCENARIO POINT once|always	one run, with a trace of the call that failed
- *
  * Each run is a process of its own: the scenario with the fault, the end with nothing failing, the
  * scenario once more without a fault; then descriptors, threads and memory are counted.
  */
@@ -51,6 +46,13 @@ enum verdict {
 	CRASHED,
 	HUNG,
 };
+
+static const char usage[] =
+    "usage: sweep [SCENARIO]...             all points of the scenarios, or of all\n"
+    "       sweep --short                   some points of the core scenarios\n"
+    "       sweep --sites [SCENARIO]...     also prints each place and how often it was failed\n"
+    "       sweep SCENARIO POINT once|always\n"
+    "                                       one run, with a trace of the call that failed\n";
 
 static char directory[64];
 static char conf[96];
@@ -359,13 +361,26 @@ find_scenario(const char *name)
 }
 
 static int
+wrong(const char *format, const char *what)
+{
+	fputs("sweep: ", stderr);
+	fprintf(stderr, format, what);
+	fprintf(stderr, "\n%s", usage);
+	return 2;
+}
+
+static int
 replay(const char *name, const char *point, const char *mode)
 {
 	const struct scenario *scenario = find_scenario(name);
-	struct inject_plan plan = { .mode = INJECT_ONCE, .point = (unsigned int)atoi(point) };
+	struct inject_plan plan = { .mode = INJECT_ONCE };
 	enum verdict verdict;
+	char *end;
 	bool met;
 
+	plan.point = (unsigned int)strtoul(point, &end, 10);
+	if (*point < '0' || *point > '9' || *end)
+		return wrong("%s is not the number of a point", point);
 	if (!strcmp(mode, "always"))
 		plan.mode = INJECT_ALWAYS;
 	verdict = run_once(scenario, &plan, false, &met);
@@ -414,6 +429,8 @@ main(int argc, char **argv)
 	bool brief = false, sites = false, named = false;
 	int passed = 0, failed = 0;
 
+	if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
+		return fputs(usage, stdout) < 0;
 	setrlimit(RLIMIT_CORE, &no_core);
 	if (!inject_setup() || !write_conf()) {
 		perror("sweep");
@@ -426,6 +443,8 @@ main(int argc, char **argv)
 			brief = true;
 		else if (!strcmp(argv[i], "--sites"))
 			sites = true;
+		else if (argv[i][0] == '-')
+			return wrong("there is no option %s", argv[i]);
 		else
 			named = find_scenario(argv[i]) != NULL;
 	}
