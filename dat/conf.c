@@ -156,7 +156,7 @@ split_line(struct parser *p)
 		if (*in == '\0' || *in == '#')
 			return true;
 		if (p->count == FIELDS) {
-			refuse(p, "there is more after 8 fields (quote a field with blanks)");
+			refuse(p, "there are more than 8 fields (quote blanks, end each line)");
 			return false;
 		}
 		p->fields[p->count++] = out;

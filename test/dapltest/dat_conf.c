@@ -135,7 +135,7 @@ END_TEST
 START_TEST(conf__too_many_fields__are_refused)
 {
 	assert_refused("x u2.0 threadsafe default lib.so id.2.0 eth0 0 more",
-		       "there is more after 8 fields (quote a field with blanks)");
+		       "there are more than 8 fields (quote blanks, end each line)");
 }
 END_TEST
 
