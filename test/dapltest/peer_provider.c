@@ -163,7 +163,9 @@ START_TEST(peer_38__creation__arms_for_a_taker_and_once)
 	dt_ok(dat_evd_kcreate(
 	    side.ia, 8, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_EVD_DTO_FLAG, &evd));
 	dt_ok(dat_evd_query_upcall_counters(evd, &counters));
-	ck_assert_uint_eq(counters.arms, 1);
+	/* A device may notify for nothing, and is then armed again. */
+	ck_assert_uint_ge(counters.arms, 1);
+	ck_assert_uint_le(counters.arms, 1 + counters.notifications);
 	dt_side_close(&side);
 }
 END_TEST
