@@ -16,7 +16,6 @@ static struct entry {
 	uint32_t uses;
 } *table;
 static uint32_t table_size, table_next;
-static struct entry *volatile abandoned; /* the parent's; memory checkers find it here */
 
 static int
 number_assign(struct soft_id *id)
@@ -111,8 +110,8 @@ soft_id_free(struct soft_id *id)
 void
 soft_ids_reset(void)
 {
-	abandoned = table;
-	table = NULL; /* not freed: another thread may have been about to change it */
+	soft_runtime_abandon(table);
+	table = NULL;
 	table_size = table_next = 0;
 }
 

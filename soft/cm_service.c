@@ -2,6 +2,7 @@
 #include "cm.h"
 #include "peer.h"
 #include "ports.h"
+#include "runtime.h"
 #include "timer.h"
 
 #include <stdlib.h>
@@ -235,8 +236,9 @@ soft_services_reset(void)
 		LIST_FOREACH(service, &buckets[i], link)
 			if (service->watch.fd >= 0)
 				soft_close(service->watch.fd);
-		LIST_INIT(&buckets[i]);
+		LIST_INIT(&buckets[i]); /* each is its ids' as well */
 	}
+	soft_runtime_abandon(LIST_FIRST(&ended));
 	LIST_INIT(&ended);
 	soft_ports_reset();
 }

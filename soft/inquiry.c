@@ -7,6 +7,7 @@
  */
 #include "inquiry.h"
 #include "peer.h"
+#include "runtime.h"
 #include "slot.h"
 #include "timer.h"
 
@@ -159,5 +160,6 @@ soft_inquiries_reset(void)
 	LIST_FOREACH(inquiry, &inquiries, link)
 		if (inquiry->watch.fd >= 0)
 			soft_close(inquiry->watch.fd);
+	soft_runtime_abandon(LIST_FIRST(&inquiries));
 	LIST_INIT(&inquiries);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "peer.h"
 #include "remote.h"
+#include "runtime.h"
 #include "slot.h"
 
 #include <sys/epoll.h>
@@ -264,6 +265,7 @@ soft_peers_reset(void)
 	pthread_mutex_init(&lock, NULL);
 	LIST_FOREACH(link, &links, all)
 		soft_close(link->watch.fd);
+	soft_runtime_abandon(LIST_FIRST(&links));
 	LIST_INIT(&links);
 	link_count = 0;
 	for (unsigned int i = 0; i <= SOFT_SLOT_MAX; i++)

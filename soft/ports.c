@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ports.h"
+#include "runtime.h"
 #include "slot.h"
 
 #include <stdlib.h>
@@ -185,5 +186,6 @@ soft_ports_reset(void)
 
 	LIST_FOREACH(block, &blocks, link)
 		soft_close(block->fd);
+	soft_runtime_abandon(LIST_FIRST(&blocks));
 	LIST_INIT(&blocks);
 }

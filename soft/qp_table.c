@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "qp.h"
+#include "runtime.h"
 #include "slot.h"
 
 #include <stdlib.h>
@@ -13,7 +14,6 @@ static struct entry {
 	struct soft_qp *qp;
 	uint32_t next_free; /* index, in a queue */
 } *table;
-static struct entry *volatile abandoned; /* the parent's; memory checkers find it here */
 static uint32_t used, fresh, free_head, free_tail, free_count;
 
 static uint32_t
@@ -122,7 +122,7 @@ void
 soft_qp_table_reset(void)
 {
 	pthread_mutex_init(&lock, NULL);
-	abandoned = table;
-	table = NULL; /* not freed: another thread may have been about to change it */
+	soft_runtime_abandon(table);
+	table = NULL;
 	used = fresh = free_count = 0;
 }

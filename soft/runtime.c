@@ -15,6 +15,10 @@ static LIST_HEAD(, soft_context) contexts = LIST_HEAD_INITIALIZER(contexts);
 static bool started;
 static atomic_uint generation;
 
+/* The oldest of the parents' goes first; nobody uses the device in so many generations. */
+static void *volatile abandoned[64];
+static unsigned int abandoned_count;
+
 /*
  * The child of a fork has one thread and descriptors that it must not keep: a peer would
  * take the child for the parent that died.  Locks may have been held by threads that are
@@ -28,6 +32,7 @@ forked(void)
 	pthread_mutex_init(&lock, NULL);
 	LIST_FOREACH(ctx, &contexts, link)
 		soft_context_disown(ctx);
+	soft_runtime_abandon(LIST_FIRST(&contexts));
 	LIST_INIT(&contexts);
 	started = false;
 	generation++;
@@ -130,6 +135,13 @@ unlock:
 	pthread_mutex_unlock(&lock);
 	pthread_setcancelstate(state, NULL);
 	return r;
+}
+
+void
+soft_runtime_abandon(void *memory)
+{
+	if (memory)
+		abandoned[abandoned_count++ % (sizeof abandoned / sizeof abandoned[0])] = memory;
 }
 
 unsigned int

@@ -22,6 +22,12 @@ void soft_runtime_each(void (*fn)(struct soft_context *ctx, int arg), int arg);
 /* Makes slot and progress thread exist: 0 or -errno. */
 int soft_runtime_start(void);
 
+/*
+ * In a forked child: keeps memory of the parent, and what it points to, where memory checkers look.
+ * It is not freed, because another thread may have been about to change it.  NULL is nothing.
+ */
+void soft_runtime_abandon(void *memory);
+
 /* Changes when the process is a forked child. */
 unsigned int soft_runtime_generation(void);
 

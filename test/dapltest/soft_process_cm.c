@@ -5,6 +5,8 @@
 #include "soft_other.h"
 #include "soft_story.h"
 
+#include <sys/wait.h>
+
 static struct rdma_event_channel *channel;
 static struct rdma_cm_id *id;
 static struct ibv_cq *cq;
@@ -323,12 +325,53 @@ START_TEST(device_closed_and_opened_again__others_find_it)
 }
 END_TEST
 
+/* What it must not free it must at least still know: a memory checker looks when it ends. */
+static void
+fork_and_look(int generations)
+{
+	pid_t child = fork();
+	int status;
+
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		if (generations > 1)
+			fork_and_look(generations - 1);
+		_exit(story_leaks());
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child: %x", status);
+}
+
+START_TEST(fork__with_connection_and_listener__children_lose_no_memory)
+{
+	struct ibv_send_wr wr = { .wr_id = 2, .opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED }, *bad;
+	struct rdma_cm_id *listener;
+	uint16_t own_port;
+
+	other_start(accepting);
+	call();
+	cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, id);
+	listener = cm_listen(channel, &own_port);
+	fork_and_look(3);
+	ck_assert_int_eq(ibv_post_send(id->qp, &wr, &bad), 0);
+	cq_expect(cq, 2, IBV_WC_SUCCESS);
+	ck_assert_int_eq(rdma_destroy_id(listener), 0);
+	ck_assert_int_eq(rdma_disconnect(id), 0);
+	cm_expect(channel, RDMA_CM_EVENT_DISCONNECTED, id);
+	other_meet();
+	leave();
+	other_finish();
+}
+END_TEST
+
 Suite *
 soft_process_cm_suite(void)
 {
 	Suite *suite = suite_create("soft-process-cm");
 	TCase *tcase = runner_tcase(suite, "cm");
 
+	tcase_add_test(tcase, fork__with_connection_and_listener__children_lose_no_memory);
 	tcase_add_test(tcase, connect__send__disconnect__one_event_each_side);
 	tcase_add_test(tcase, connect__rejected__with_data);
 	tcase_add_test(tcase, connect__port_bound_but_nobody_listens__rejected_with_status_8);

@@ -46,6 +46,14 @@
 #define STORY_TSAN 0
 #endif
 
+/* Not 0, after a report, if memory was lost; 0 where nothing can tell. */
+#if STORY_ASAN
+#include <sanitizer/lsan_interface.h>
+#define story_leaks() __lsan_do_recoverable_leak_check()
+#else
+#define story_leaks() 0
+#endif
+
 #define SIDE_BYTES  (256 * 1024)
 #define SIDE_ACCESS                                                                  \
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
