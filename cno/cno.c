@@ -197,7 +197,10 @@ run_agent(struct loop_job *job)
 		os_unlock(&cno->lock);
 
 		self->agent_of = cno;
-		agent.proxy_agent_func(agent.instance_data, handle);
+		if (cno->cfg.call)
+			cno->cfg.call(&agent, handle);
+		else
+			agent.proxy_agent_func(agent.instance_data, handle);
 		self->agent_of = outer;
 
 		os_lock(&cno->lock);

@@ -22,6 +22,8 @@ struct cno_config {
 	struct loop *loop; /* calls the agent */
 	DAT_OS_WAIT_PROXY_AGENT agent;
 	bool with_fd; /* its proxy is a descriptor, which is readable while the CNO is TRIGGERED */
+	/* Not locked: calls the agent's function.  NULL: the function is called as it is. */
+	void (*call)(const DAT_OS_WAIT_PROXY_AGENT *agent, DAT_EVD_HANDLE evd);
 	/* The end of cno_free(); as evd_config's. */
 	void (*destroyed)(struct cno *cno);
 };

@@ -39,12 +39,14 @@ DAT_RETURN dapl_ia_open(const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE 
 DAT_RETURN dapl_ia_ha_related(DAT_IA_HANDLE ia, const DAT_NAME_PTR name, DAT_BOOLEAN *answer);
 DAT_RETURN dapl_handle_extendedop(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args);
 
-/* What DAT_REARM_EVD_KCREATE_OP and DAT_REARM_EVD_MODIFY_UPCALL_OP arrive at. */
+/* What the operations of dat_upcall.h arrive at. */
 DAT_RETURN dapl_evd_kcreate(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_UPCALL_POLICY policy,
     const DAT_UPCALL_OBJECT *upcall, DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd);
 DAT_RETURN dapl_evd_modify_upcall(DAT_EVD_HANDLE evd, DAT_UPCALL_POLICY policy,
     const DAT_UPCALL_OBJECT *upcall, DAT_UPCALL_FLAG flag);
-DAT_RETURN dapl_evd_query_counters(DAT_EVD_HANDLE evd, struct dat_rearm_evd_counters *counters,
-    DAT_UINT32 size);
+DAT_RETURN dapl_evd_query_upcall_counters(DAT_EVD_HANDLE evd,
+    struct dat_rearm_evd_counters *counters, DAT_UINT32 size);
+/* The operations that have no function of their own. */
+DAT_RETURN dapl_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args);
 
 #endif

@@ -2,8 +2,10 @@
 #include "dapl/cno.h"
 
 #include "dapl/api.h"
+#include "dapl/debug.h"
 #include "dapl/err.h"
 #include "dapl/ia.h"
+#include "dapl/trace.h"
 
 static void
 prepare(void *slot)
@@ -41,6 +43,8 @@ create(struct ia *ia, DAT_OS_WAIT_PROXY_AGENT agent, bool with_fd, struct dapl_c
 
 	if (!cno)
 		return -ENOMEM;
+	if (debug_wants(DEBUG_CALLS | DEBUG_RESULTS))
+		config.call = trace_make_agent_call;
 	r = object_open(&cno->obj, ia, &ia->provider->table);
 	if (r)
 		goto free_slot;

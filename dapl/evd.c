@@ -4,8 +4,10 @@
 
 #include "dapl/api.h"
 #include "dapl/cno.h"
+#include "dapl/debug.h"
 #include "dapl/err.h"
 #include "dapl/ia.h"
+#include "dapl/trace.h"
 
 #define EVD_FLAGS_EXTENSION 0x200 /* the extension stream, which comes out of the CQ */
 #define EVD_FLAGS_KNOWN (DAT_EVD_DEFAULT_FLAG | DAT_EVD_SOFTWARE_FLAG | EVD_FLAGS_EXTENSION)
@@ -108,6 +110,8 @@ evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_evd **
 	evd = slab_alloc(&evd_slab);
 	if (!evd)
 		goto detach_cno;
+	if (debug_wants(DEBUG_CALLS | DEBUG_RESULTS))
+		config.call = trace_make_upcall;
 	l = ia_pick_loop(ia, &vector);
 	evd->flags = plan->flags;
 	evd->promised = 0;

@@ -234,7 +234,7 @@ dapl_evd_modify_upcall(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy,
 }
 
 DAT_RETURN
-dapl_evd_query_counters(
+dapl_evd_query_upcall_counters(
     DAT_EVD_HANDLE handle, struct dat_rearm_evd_counters *counters, DAT_UINT32 size)
 {
 	struct dapl_evd *evd = handle_object(handle, KIND_EVD);

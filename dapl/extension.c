@@ -43,7 +43,8 @@ counters(DAT_HANDLE handle, va_list args)
 	struct dat_rearm_evd_counters *out = va_arg(args, struct dat_rearm_evd_counters *);
 	DAT_UINT32 size = va_arg(args, DAT_UINT32);
 
-	return dapl_evd_query_counters(handle, out, size);
+	return (tells_calls() ? trace_evd_query_upcall_counters : dapl_evd_query_upcall_counters)(
+	    handle, out, size);
 }
 
 /* Pumps the loops of an IA that has no threads. */
@@ -70,6 +71,14 @@ step(DAT_HANDLE handle, va_list args)
 }
 
 DAT_RETURN
+dapl_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
+{
+	if ((int)op == DAT_REARM_IA_STEP_OP)
+		return step(handle, args);
+	return DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
+}
+
+DAT_RETURN
 dapl_handle_extendedop(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 {
 	switch ((int)op) {
@@ -79,9 +88,7 @@ dapl_handle_extendedop(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 		return modify_upcall(handle, args);
 	case DAT_REARM_EVD_COUNTERS_OP:
 		return counters(handle, args);
-	case DAT_REARM_IA_STEP_OP:
-		return step(handle, args);
 	default:
-		return DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
+		return (tells_calls() ? trace_extension_op : dapl_extension_op)(handle, op, args);
 	}
 }

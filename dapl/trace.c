@@ -11,6 +11,7 @@
 #include "dapl/trace.h"
 
 #include "dapl/api.h"
+#include "dapl/debug.h"
 #include "dapl/trace_line.h"
 
 #define COMMA() ,
@@ -239,7 +240,42 @@ TRACE(evd_kcreate, (GIVEN, DAT_IA_HANDLE, ia, handle), (GIVEN, DAT_COUNT, min_ql
 TRACE(evd_modify_upcall, (GIVEN, DAT_EVD_HANDLE, evd, handle),
     (GIVEN, DAT_UPCALL_POLICY, policy, policy), (GIVEN, const DAT_UPCALL_OBJECT *, upcall, upcall),
     (GIVEN, DAT_UPCALL_FLAG, flag, invocation))
+TRACE(evd_query_upcall_counters, (GIVEN, DAT_EVD_HANDLE, evd, handle),
+    (LEFT, struct dat_rearm_evd_counters *, counters, result), (GIVEN, DAT_UINT32, size, number))
+TRACE(extension_op, (GIVEN, DAT_HANDLE, handle, handle), (GIVEN, DAT_EXTENDED_OP, op, hex),
+    (LEFT, va_list, args, values))
 /* clang-format on */
+
+void
+trace_make_upcall(const DAT_UPCALL_OBJECT *object, DAT_EVD_HANDLE evd, const DAT_EVENT *event,
+    DAT_BOOLEAN more)
+{
+	struct trace_line line;
+
+	trace_call(&line, "upcall");
+	trace_handle(&line, "evd", evd);
+	trace_upcall(&line, "upcall", object);
+	trace_event(&line, "event", event);
+	trace_boolean(&line, "more_events", more);
+	trace_send(&line);
+	object->upcall_func(object->instance_data, event, more);
+	if (debug_wants(DEBUG_RESULTS))
+		debug_line("upcall() returned");
+}
+
+void
+trace_make_agent_call(const DAT_OS_WAIT_PROXY_AGENT *agent, DAT_EVD_HANDLE evd)
+{
+	struct trace_line line;
+
+	trace_call(&line, "agent");
+	trace_agent(&line, "agent", *agent);
+	trace_handle(&line, "evd", evd);
+	trace_send(&line);
+	agent->proxy_agent_func(agent->instance_data, evd);
+	if (debug_wants(DEBUG_RESULTS))
+		debug_line("agent() returned");
+}
 
 void
 trace_install(DAT_PROVIDER *table)

@@ -107,6 +107,12 @@ struct evd_config {
 	 */
 	void (*fault)(struct evd *evd, int error);
 	/*
+	 * Not locked: makes an upcall, by calling object's function with the other arguments.  NULL:
+	 * the function is called as it is.
+	 */
+	void (*call)(const DAT_UPCALL_OBJECT *object, DAT_EVD_HANDLE handle, const DAT_EVENT *event,
+	    DAT_BOOLEAN more);
+	/*
 	 * The end of evd_free(): no thread is inside, no run is queued, all notifications read so
 	 * far are acknowledged, the private channel left the loop.  Destroys the source and
 	 * recycles the slot.  Runs on the thread of evd_free(), or on the one whose upcall freed

@@ -44,7 +44,12 @@ call_out(struct evd *evd)
 
 	evd_run_effect(evd, &effect);
 	self->upcall = &frame;
-	object.upcall_func(object.instance_data, notify ? NULL : &event, more ? DAT_TRUE : DAT_FALSE);
+	if (evd->cfg.call)
+		evd->cfg.call(&object, evd->cfg.handle, notify ? NULL : &event,
+		    more ? DAT_TRUE : DAT_FALSE);
+	else
+		object.upcall_func(object.instance_data, notify ? NULL : &event,
+		    more ? DAT_TRUE : DAT_FALSE);
 	self->upcall = frame.outer;
 
 	os_lock(&evd->lock);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <regex.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -132,6 +133,107 @@ START_TEST(calls__asked_for__are_told_with_names_of_parameters_and_values)
 		    "DAT_CONNECTION_EVENT_PEER_REJECTED, ep=0x[0-9a-f]+, size=[0-9]+\\}, more=0");
 	assert_line("dat_ia_close\\(ia=0x[0-9a-f]+, flags=ABRUPT\\)");
 	assert_no_line(".*RDMA_CM_EVENT.*");
+}
+END_TEST
+
+static void
+wake(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
+{
+	(void)event;
+	(void)more;
+	sem_post(instance);
+}
+
+static void
+wake_agent(DAT_PVOID instance, DAT_EVD_HANDLE evd)
+{
+	(void)evd;
+	sem_post(instance);
+}
+
+/* An upcall for an event, one that only notifies, and an agent. */
+static void
+be_called(void)
+{
+	DAT_OS_WAIT_PROXY_AGENT agent;
+	DAT_UPCALL_OBJECT upcall;
+	DAT_IA_HANDLE ia;
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL, evd;
+	DAT_CNO_HANDLE cno;
+	sem_t called;
+
+	sem_init(&called, 0, 0);
+	upcall = (DAT_UPCALL_OBJECT){ &called, wake };
+	agent = (DAT_OS_WAIT_PROXY_AGENT){ &called, wake_agent };
+	dt_ok(dat_ia_open((DAT_NAME_PTR)(uintptr_t)"soft", 8, &async, &ia));
+	dt_ok(dat_evd_kcreate(ia, 8, DAT_UPCALL_SINGLE_INSTANCE, &upcall, DAT_EVD_SOFTWARE_FLAG,
+	    &evd));
+	dt_post_se(evd, 7);
+	sem_wait(&called);
+	dt_ok(dat_evd_modify_upcall(evd, DAT_UPCALL_NOTIFY, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_NEW));
+	dt_post_se(evd, 8);
+	sem_wait(&called);
+	dt_ok(dat_evd_modify_upcall(
+	    evd, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_NEW));
+	dt_ok(dat_cno_create(ia, agent, &cno));
+	dt_ok(dat_evd_modify_cno(evd, cno));
+	sem_wait(&called);
+	dt_ok(dat_evd_free(evd));
+	dt_ok(dat_cno_free(cno));
+	dt_ok(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
+	sem_destroy(&called);
+}
+
+static const struct {
+	const char *variable, *value;
+	bool before, after;
+} callbacks[] = {
+	{ "DAT_DBG_TYPE", "0x20", true, true },
+	{ "DAPL_DBG_TYPE", "0x100", true, false },
+	{ "DAPL_DBG_TYPE", "0x200", false, true },
+	{ "DAPL_DBG_TYPE", "0x18", false, false },
+};
+
+START_TEST(callbacks__asked_for__are_told_with_the_event_and_when_they_return)
+{
+	const bool before = callbacks[_i].before, after = callbacks[_i].after;
+
+	setenv(callbacks[_i].variable, callbacks[_i].value, 1);
+	capture(STDERR_FILENO);
+	be_called();
+	captured();
+	ck_assert_int_eq(has_line("upcall\\(evd=0x[0-9a-f]+, upcall=\\{0x[0-9a-f]+, "
+				  "instance=0x[0-9a-f]+\\}, event=\\{DAT_SOFTWARE_EVENT, "
+				  "pointer=0x7\\}, more_events=FALSE\\)"),
+	    before);
+	ck_assert_int_eq(has_line("upcall\\(evd=.*, event=NULL, more_events=TRUE\\)"), before);
+	ck_assert_int_eq(has_line("agent\\(agent=\\{0x[0-9a-f]+, instance=0x[0-9a-f]+\\}, "
+				  "evd=0x[0-9a-f]+\\)"),
+	    before);
+	ck_assert_int_eq(has_line("upcall\\(\\) returned"), after);
+	ck_assert_int_eq(has_line("agent\\(\\) returned"), after);
+}
+END_TEST
+
+START_TEST(extended_operations__asked_for__are_told_by_name_or_number)
+{
+	struct dat_rearm_evd_counters counters;
+	struct dt_side side;
+
+	setenv("DAT_DBG_TYPE", "0x20", 1);
+	capture(STDERR_FILENO);
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_ok(dat_evd_query_upcall_counters(side.recv, &counters));
+	dt_assert_type(dat_extension_op(side.ia, DAT_REARM_IA_STEP_OP, 0, NULL), DAT_INVALID_STATE);
+	dt_assert_type(dat_extension_op(side.ep, 7, 0), DAT_NOT_IMPLEMENTED);
+	dt_side_close(&side);
+	captured();
+	assert_line("dat_evd_query_upcall_counters\\(evd=0x[0-9a-f]+, size=[0-9]+\\)");
+	assert_line("dat_evd_query_upcall_counters\\(\\) = DAT_SUCCESS");
+	assert_line("dat_extension_op\\(handle=0x[0-9a-f]+, op=0x103\\)");
+	assert_line("dat_extension_op\\(\\) = DAT_INVALID_STATE .*");
+	assert_line("dat_extension_op\\(handle=0x[0-9a-f]+, op=0x7\\)");
+	assert_line("dat_extension_op\\(\\) = DAT_NOT_IMPLEMENTED .*");
 }
 END_TEST
 
@@ -306,6 +408,9 @@ debug_suite(void)
 	TCase *tc = dt_tcase(s, "lines");
 
 	tcase_add_test(tc, calls__asked_for__are_told_with_names_of_parameters_and_values);
+	tcase_add_loop_test(tc, callbacks__asked_for__are_told_with_the_event_and_when_they_return,
+	    0, 4);
+	tcase_add_test(tc, extended_operations__asked_for__are_told_by_name_or_number);
 	tcase_add_test(tc, calls__with_pointers_that_lead_nowhere__are_told_and_refused_as_ever);
 	tcase_add_test(tc, connections__asked_for__are_told_from_state_to_state);
 	tcase_add_loop_test(tc, provider_variable__bits_of_openfabrics__ask_for_the_same, 0, 5);

@@ -10,6 +10,7 @@
 #include "dapl/debug.h"
 #include "dapl/evd.h"
 #include "dapl/ia.h"
+#include "dapl/trace.h"
 
 #include "world.h"
 
@@ -231,6 +232,20 @@ void
 debug_error(const char *format, ...)
 {
 	(void)format;
+}
+
+void
+trace_make_upcall(const DAT_UPCALL_OBJECT *object, DAT_EVD_HANDLE evd, const DAT_EVENT *event,
+    DAT_BOOLEAN more)
+{
+	(void)evd;
+	object->upcall_func(object->instance_data, event, more);
+}
+
+void
+trace_make_agent_call(const DAT_OS_WAIT_PROXY_AGENT *agent, DAT_EVD_HANDLE evd)
+{
+	agent->proxy_agent_func(agent->instance_data, evd);
 }
 
 /* ---- connections that come in, memory regions: of no scenario ---- */
