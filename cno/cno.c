@@ -235,6 +235,7 @@ cno_open(struct cno *cno, const struct cno_config *config)
 	cno->first = cno->last = NULL;
 	cno->waiters = cno->frees = (struct park_list){ NULL };
 	cno->n_waiters = 0;
+	cno->closing = false;
 	cno->job = (struct loop_job){ .run = run_agent };
 	cno->job_queued = cno->in_agent = false;
 	forgive_agent(cno);
@@ -383,7 +384,7 @@ cno_wait(struct cno *cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *handle)
 	if (timeout != DAT_TIMEOUT_INFINITE)
 		deadline = os_clock_ns() + (uint64_t)timeout * 1000u;
 	os_lock(&cno->lock);
-	if (!cno->alive) {
+	if (!cno->alive || cno->closing) {
 		os_unlock(&cno->lock);
 		return -ENODEV;
 	}
@@ -407,7 +408,7 @@ cno_wait(struct cno *cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *handle)
 		r = 0;
 		if (cno->alive && consume(cno, handle))
 			break;
-		if (!cno->alive)
+		if (!cno->alive || cno->closing)
 			r = -ECANCELED;
 		else if (cno->deserted != deserted)
 			break;
@@ -429,6 +430,15 @@ cno_wait(struct cno *cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *handle)
 		(void)park_list_wake_first(&cno->waiters);
 	leave(cno);
 	return r;
+}
+
+void
+cno_set_closing(struct cno *cno)
+{
+	os_lock(&cno->lock);
+	cno->closing = true;
+	park_list_wake_all(&cno->waiters);
+	os_unlock(&cno->lock);
 }
 
 int

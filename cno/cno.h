@@ -39,6 +39,9 @@ int cno_open(struct cno *cno, const struct cno_config *config);
  */
 int cno_free(struct cno *cno, bool abrupt);
 
+/* As evd_set_closing(): waits in progress end with -ECANCELED, later ones with -ENODEV. */
+void cno_set_closing(struct cno *cno);
+
 /* What evd_set_listener() takes. */
 struct evd_listener *cno_listener(struct cno *cno);
 /* Counts the EVDs that refer to the CNO; dapl/ calls them around evd_set_listener(). */
@@ -78,6 +81,7 @@ struct cno {
 	struct evd *first, *last; /* the triggered ones, oldest first */
 	struct park_list waiters;
 	unsigned int n_waiters;
+	bool closing; /* cno_set_closing() was called */
 	struct loop_job job; /* calls the agent */
 	bool job_queued;
 	bool in_agent;

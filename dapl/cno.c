@@ -219,6 +219,14 @@ dapl_cno_trigger(DAT_CNO_HANDLE handle, DAT_EVD_HANDLE *evd)
 	return evd ? err_cno_trigger(r) : DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 }
 
+void
+cno_object_closing(struct object *obj)
+{
+	struct dapl_cno *cno = (void *)obj;
+
+	cno_set_closing(&cno->core);
+}
+
 static int
 destroy(DAT_HANDLE handle, bool abrupt)
 {

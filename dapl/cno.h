@@ -17,6 +17,9 @@ struct dapl_cno {
 
 /* Attaches an EVD: a reference of both kinds, or NULL for a bad handle or one of another IA. */
 struct dapl_cno *cno_attach(DAT_CNO_HANDLE handle, const struct ia *ia);
+/* The IA is closing: cno_set_closing() for one of its children. */
+void cno_object_closing(struct object *obj);
+
 /* After the EVD stopped listening. */
 void cno_detach(struct dapl_cno *cno);
 

@@ -206,6 +206,14 @@ refuse_queued_requests(struct dapl_evd *evd)
 	} while (n == REQUESTS_AT_ONCE);
 }
 
+void
+evd_object_closing(struct object *obj)
+{
+	struct dapl_evd *evd = (void *)obj;
+
+	evd_set_closing(&evd->core);
+}
+
 /* The second half of freeing: no handle leads to it any more. */
 static void
 dispose(struct dapl_evd *evd)

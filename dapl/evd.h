@@ -54,6 +54,9 @@ extern struct slab evd_slab;
 /* 0 or -errno (-EBADF: a bad CNO). */
 int evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_evd **out);
 
+/* The IA is closing: evd_set_closing() for one of its children. */
+void evd_object_closing(struct object *obj);
+
 /*
  * Gives a reference back.  The slot of an EVD whose IA closed meanwhile goes with the last; until
  * then whoever holds it meets a dead EVD, and not a successor.

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "dapl/api.h"
+#include "dapl/cno.h"
 #include "dapl/err.h"
 #include "dapl/evd.h"
 
@@ -345,6 +346,15 @@ destroy_children(struct ia *ia, enum kind kind, int (*destroy)(DAT_HANDLE handle
 	}
 }
 
+static void
+tell_children(struct ia *ia, enum kind kind, void (*closing)(struct object *child))
+{
+	os_lock(&ia->obj.lock);
+	for (struct object *child = ia->children[kind]; child; child = child->next)
+		closing(child);
+	os_unlock(&ia->obj.lock);
+}
+
 /* Another IA may have been opened with this one's async EVD. */
 static void
 withdraw_async(struct ia *ia)
@@ -388,6 +398,9 @@ dapl_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS flags)
 	object_close_locked(&ia->obj);
 	os_unlock(&ia->obj.lock);
 
+	/* All of them before one is destroyed: that waits for upcalls, which may wait for others. */
+	tell_children(ia, KIND_EVD, evd_object_closing);
+	tell_children(ia, KIND_CNO, cno_object_closing);
 	withdraw_async(ia);
 	detach_async(ia);
 	for (size_t i = 0; i < sizeof closing_order / sizeof closing_order[0]; i++)

@@ -26,7 +26,7 @@ evd_open(struct evd *evd, const struct evd_config *config)
 	evd->fault_delay = 0;
 	evd->put_off = false;
 	evd->waiters = evd->teardowns = (struct park_list){ NULL };
-	evd->waiting = evd->dismissed = false;
+	evd->waiting = evd->dismissed = evd->closing = false;
 	evd->threshold = 1;
 	evd->waitable = evd->enabled = true;
 	evd->policy = DAT_UPCALL_DISABLE;
@@ -150,6 +150,8 @@ evd_free(struct evd *evd)
 		evd->owned = false;
 	if (frame) {
 		evd_frame_exempt(evd, frame);
+		if (evd->closing)
+			evd_await_upcalls(evd);
 		evd->free_on_return = true;
 		os_unlock(&evd->lock);
 		return 0;
@@ -158,6 +160,15 @@ evd_free(struct evd *evd)
 	os_unlock(&evd->lock);
 	destroy(evd);
 	return 0;
+}
+
+void
+evd_set_closing(struct evd *evd)
+{
+	os_lock(&evd->lock);
+	evd->closing = true;
+	park_list_wake_all(&evd->waiters);
+	os_unlock(&evd->lock);
 }
 
 void

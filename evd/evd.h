@@ -136,6 +136,13 @@ int evd_open(struct evd *evd, const struct evd_config *config);
  */
 int evd_free(struct evd *evd);
 
+/*
+ * The EVD is going to be freed, and others with it, whose upcalls may be blocked in a wait on this
+ * one.  The wait in progress ends with -ECANCELED, every later one with -ENODEV; and evd_free() from
+ * inside an upcall waits for the other upcalls, since what they use goes as well.
+ */
+void evd_set_closing(struct evd *evd);
+
 /* The loop that runs upcalls of policy MANY, where it was not known at evd_open(). */
 void evd_set_crew(struct evd *evd, struct loop *crew);
 
@@ -305,6 +312,7 @@ struct evd {
 
 	struct park_list waiters; /* the thread blocked in evd_wait(): at most one */
 	bool waiting;
+	bool closing; /* evd_set_closing() was called */
 	int threshold;
 	bool waitable;
 	bool dismissed; /* became unwaitable during the wait, whatever it is by now */

@@ -25,11 +25,7 @@ evd_frame_exempt(struct evd *evd, struct upcall_frame *frame)
 	park_list_wake_all(&evd->teardowns);
 }
 
-/*
- * Waits until no upcall runs but the ones the calling thread is itself inside of (and those that
- * wait here as well).  Drops and retakes the lock.
- */
-static void
+void
 evd_await_upcalls(struct evd *evd)
 {
 	struct upcall_frame *frame = evd_frame(evd);

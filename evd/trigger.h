@@ -108,4 +108,10 @@ struct upcall_frame *evd_frame(const struct evd *evd);
 /* From now on inside callers of the EVD wait neither for this upcall nor its thread's others. */
 void evd_frame_exempt(struct evd *evd, struct upcall_frame *frame);
 
+/*
+ * Waits until no upcall runs but the ones the calling thread is itself inside of (and those that
+ * wait here as well).  Drops and retakes the lock.
+ */
+void evd_await_upcalls(struct evd *evd);
+
 #endif

@@ -61,7 +61,7 @@ wait_locked(struct evd *evd, struct park *park, uint64_t deadline)
 	for (;;) {
 		park_reset(park);
 		expired = os_clock_ns() >= deadline;
-		if (!evd->alive)
+		if (!evd->alive || evd->closing)
 			return -ECANCELED;
 		r = evd_look(evd);
 		if (r > 0)
@@ -86,7 +86,7 @@ wait_locked(struct evd *evd, struct park *park, uint64_t deadline)
 static int
 check_wait(const struct evd *evd, int threshold)
 {
-	if (!evd->alive)
+	if (!evd->alive || evd->closing)
 		return -ENODEV;
 	if (threshold < 1 || threshold > evd->cfg.qlen)
 		return -EINVAL;

@@ -12,6 +12,7 @@ main(int argc, char **argv)
 		upcall_many_suite,
 		upcall_teardown_suite,
 		upcall_free_suite,
+		upcall_close_suite,
 		upcall_change_suite,
 		upcall_object_suite,
 		upcall_inside_suite,

@@ -93,7 +93,7 @@ struct dat_rearm_evd_counters {
  * returns; `*evd` is set by then.  `upcall` is copied; DAT_UPCALL_SAME means none here.
  *
  *	DAT_SUCCESS				*evd is the new EVD
- *	DAT_INVALID_HANDLE/1			ia names no open IA
+ *	DAT_INVALID_HANDLE/1			ia names no open IA; /IA: another kind of object
  *	DAT_INVALID_PARAMETER/ARG2		min_qlen is not positive
  *	DAT_INVALID_PARAMETER/ARG3		unknown policy
  *	DAT_INVALID_PARAMETER/ARG4		an enabling policy without a function
@@ -122,15 +122,15 @@ dat_evd_kcreate(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_UPCALL_POLICY policy,
  * and try again.  No event can slip between the two.
  *
  * After DISABLE returned no upcall starts; one whose event had been taken before may still enter
- * its function.  After TEARDOWN returned none runs either, but for one that it is called from:
- * that one counts as returned for others that wait.  Two EVDs whose upcalls tear each other down
- * wait for ever.
+ * its function.  After TEARDOWN returned none runs either.  Called from an upcall of the EVD it does
+ * not wait for that one, nor for others that are in TEARDOWN or free of it themselves.  Two EVDs
+ * whose upcalls tear each other down wait for ever.
  *
  * The usual upcall: DISABLE, dequeue until DAT_QUEUE_EMPTY, then SINGLE_INSTANCE with INVOC_NEW,
  * and on DAT_INVALID_STATE dequeue again.
  *
  *	DAT_SUCCESS				policy and object are in force
- *	DAT_INVALID_HANDLE			evd is not an EVD
+ *	DAT_INVALID_HANDLE			evd is not an EVD; /1: not an object at all
  *	DAT_INVALID_PARAMETER/ARG2		unknown policy
  *	DAT_INVALID_PARAMETER/ARG3		an enabling policy without a function
  *	DAT_INVALID_PARAMETER/ARG4		unknown flag

@@ -96,6 +96,9 @@ perform(const struct action *a, int actor)
 	case DO_WAITABLE:
 		(void)evd_set_waitable(&e->evd, a->verb == DO_WAITABLE);
 		break;
+	case DO_CLOSING:
+		evd_set_closing(&e->evd);
+		break;
 	case DO_ATTACH:
 		call_attach(e, &stage.cnos[a->other]);
 		break;
@@ -119,6 +122,9 @@ perform(const struct action *a, int actor)
 	case DO_CNO_FREE:
 	case DO_CNO_ABRUPT:
 		call_cno_free(c, a->verb == DO_CNO_ABRUPT);
+		break;
+	case DO_CNO_CLOSING:
+		cno_set_closing(&c->cno);
 		break;
 	case DO_UNTIL:
 		sched_until(delivered, &until, OP_UNTIL, OBJECT_EVD(e->index));

@@ -30,7 +30,7 @@ call_cno_wait(struct stage_cno *c, int us, unsigned int *drained)
 		violation("cno_wait: timed out early");
 	call_result("cno_wait", r, (r == -ETIMEDOUT && us >= 0) ||
 	    ((r == -ENODEV || r == -ECANCELED) &&
-	    (call_has(DO_CNO_FREE) || call_has(DO_CNO_ABRUPT))));
+	    (call_has(DO_CNO_FREE) || call_has(DO_CNO_ABRUPT) || call_has(DO_CNO_CLOSING))));
 	if (r == 0 && handle)
 		*drained += call_drain_handed(handle);
 	return r;

@@ -226,6 +226,7 @@ call_wait(struct stage_evd *e, int threshold, int us)
 	call_result("wait", r, (r == -ETIMEDOUT && us >= 0) || r == -EBUSY ||
 	    (r == -EACCES && policies_change(e)) || (r == -EPERM && call_has(DO_UNWAITABLE)) ||
 	    (r == -ECANCELED && call_has(DO_FREE)) || call_gone(r) ||
+	    ((r == -ECANCELED || r == -ENODEV) && call_has(DO_CLOSING)) ||
 	    (r == -EOVERFLOW && call_has(DO_OVERFLOW)) || (r == -EINVAL && call_has(DO_RESIZE)));
 	return r;
 }
@@ -287,7 +288,7 @@ call_free(struct stage_evd *e)
 		e->closing = true;
 		if (!inside && e->open)
 			violation("free returned and the EVD was not destroyed");
-		if (!inside)
+		if (!inside || e->evd.closing)
 			oracle_quiet(e, "free");
 		else
 			e->disabled_at = stage_locked_at(e);

@@ -120,6 +120,8 @@ invariant_taker(const struct evd *evd, const struct device_cq *cq, uint32_t wait
 			return;
 		if (evd->dismissed)
 			violation("EVD %c: a thread sleeps that was sent away", name);
+		if (evd->closing)
+			violation("EVD %c: a thread sleeps, and its adapter closes", name);
 		break;
 	case BY_UPCALL:
 	case BY_CNO:
