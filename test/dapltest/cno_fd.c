@@ -7,7 +7,6 @@
 #include "cno_story.h"
 #include "evd_suites.h"
 
-static struct story st;
 static struct cno cno;
 static int ended;
 

@@ -3,20 +3,6 @@
 #include "evd_story.h"
 #include "evd_suites.h"
 
-static struct story st;
-
-static void
-setup(void)
-{
-	story_begin(&st, NULL);
-}
-
-static void
-teardown(void)
-{
-	story_end(&st);
-}
-
 static void
 insert(struct script *s, void *arg)
 {
@@ -266,9 +252,8 @@ Suite *
 debate_arm_suite(void)
 {
 	Suite *s = suite_create("debate_arm");
-	TCase *tc = runner_tcase(s, "arm");
+	TCase *tc = story_tcase(s, "arm");
 
-	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc,
 	    debate_03__dequeue_in_the_upcall_posts_broken__no_deadlock_no_recursion_no_loss);
 	tcase_add_test(tc, debate_04__broken__after_the_error_and_all_earlier_completions);

@@ -7,20 +7,6 @@
 #include "evd_story.h"
 #include "evd_suites.h"
 
-static struct story st;
-
-static void
-setup(void)
-{
-	story_begin(&st, NULL);
-}
-
-static void
-teardown(void)
-{
-	story_end(&st);
-}
-
 static void
 disable_then_arrivals(struct tape *tape, uint64_t id)
 {
@@ -264,9 +250,8 @@ Suite *
 debate_policy_suite(void)
 {
 	Suite *s = suite_create("debate_policy");
-	TCase *tc = runner_tcase(s, "policy");
+	TCase *tc = story_tcase(s, "policy");
 
-	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, debate_01__disabled_inside_the_upcall__not_entered_again);
 	tcase_add_test(tc, debate_02__many__reentered_by_several_threads_where_single_is_not);
 	tcase_add_test(tc, debate_07__one_shot_notifications__upcalls_persist);

@@ -7,8 +7,6 @@
 #include "evd_story.h"
 #include "evd_suites.h"
 
-static struct story st;
-
 static void
 begin(enum loop_kind kind, enum script_channel channel)
 {

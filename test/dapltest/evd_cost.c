@@ -50,8 +50,6 @@ __wrap_syscall(long number, ...)
 	return r;
 }
 
-static struct story st;
-
 static void
 begin(enum script_channel channel)
 {

@@ -5,20 +5,6 @@
 #include "evd_story.h"
 #include "evd_suites.h"
 
-static struct story st;
-
-static void
-setup(void)
-{
-	story_begin(&st, NULL);
-}
-
-static void
-teardown(void)
-{
-	story_end(&st);
-}
-
 /* Runs the loop until the n-th upcall; the retries are delayed by a growing time. */
 static void
 run_until(int upcalls)
@@ -297,9 +283,8 @@ Suite *
 evd_fault_suite(void)
 {
 	Suite *s = suite_create("evd_fault");
-	TCase *tc = runner_tcase(s, "fault");
+	TCase *tc = story_tcase(s, "fault");
 
-	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, arm_fails__reported_once_and_retried_until_it_works);
 	tcase_add_test(tc, arm_fails_again_later__a_second_episode_is_reported);
 	tcase_add_test(tc, arm_fails__completion_meanwhile__found_by_the_retry);

@@ -6,8 +6,6 @@
 #include "evd_story.h"
 #include "evd_suites.h"
 
-static struct story st;
-
 static void
 setup(void)
 {

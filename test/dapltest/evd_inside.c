@@ -5,7 +5,6 @@
 #include "evd_story.h"
 #include "evd_suites.h"
 
-static struct story st;
 static struct script other;
 static struct tape other_tape;
 static struct cno cno;

@@ -7,7 +7,6 @@
 
 #define CREW 4
 
-static struct story st;
 static struct loop *crew;
 
 static void

@@ -16,7 +16,6 @@
 #define BROKEN	    50002 /* of endpoint 2 */
 #define POSTED	    30000 /* the first posted event's id; below are completions */
 
-static struct story st;
 static struct cno cno;
 static struct evd_hold hold;
 static unsigned char seen[MAX_ID];

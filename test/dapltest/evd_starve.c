@@ -120,7 +120,6 @@ START_TEST(loop_create__anything_missing__nothing_left_behind)
 }
 END_TEST
 
-static struct story st;
 static struct evd slot;
 
 static int

@@ -3,20 +3,6 @@
 #include "cno_story.h"
 #include "evd_suites.h"
 
-static struct story st;
-
-static void
-setup(void)
-{
-	story_begin(&st, NULL);
-}
-
-static void
-teardown(void)
-{
-	story_end(&st);
-}
-
 static struct dat_rearm_evd_counters
 counters(void)
 {
@@ -309,9 +295,8 @@ Suite *
 evd_status_suite(void)
 {
 	Suite *s = suite_create("evd_status");
-	TCase *tc = runner_tcase(s, "status");
+	TCase *tc = story_tcase(s, "status");
 
-	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, query__fresh__enabled_and_waitable);
 	tcase_add_test(tc, query__everything_changed__said_so);
 	tcase_add_test(tc, counters__streams__counted_apart);

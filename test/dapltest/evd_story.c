@@ -97,8 +97,31 @@ tape_count(struct tape *tape)
 
 /* ---- the story ---- */
 
+struct story st;
+
+static void
+begin(void)
+{
+	story_begin(&st, NULL);
+}
+
+static void
+end(void)
+{
+	story_end(&st);
+}
+
+TCase *
+story_tcase(Suite *suite, const char *name)
+{
+	TCase *tcase = runner_tcase(suite, name);
+
+	tcase_add_checked_fixture(tcase, begin, end);
+	return tcase;
+}
+
 void
-story_begin(struct story *st, const struct script_options *opt)
+story_begin(struct story *story, const struct script_options *opt)
 {
 	struct script_options options = { 0 };
 
@@ -106,68 +129,68 @@ story_begin(struct story *st, const struct script_options *opt)
 		options = *opt;
 	if (!options.loop)
 		must(loop_create(LOOP_STEPPED, 0, &options.loop) == 0);
-	st->loop = options.loop;
-	script_init(&st->dev);
-	script_open(&st->dev, &options);
-	tape_init(&st->tape, &st->dev);
+	story->loop = options.loop;
+	script_init(&story->dev);
+	script_open(&story->dev, &options);
+	tape_init(&story->tape, &story->dev);
 }
 
 void
-story_end(struct story *st)
+story_end(struct story *story)
 {
-	ck_assert_int_eq(st->tape.n, st->tape.read);
-	script_close(&st->dev);
-	loop_destroy(st->loop);
+	ck_assert_int_eq(story->tape.n, story->tape.read);
+	script_close(&story->dev);
+	loop_destroy(story->loop);
 	park_close_self();
 }
 
 int
-story_turn(struct story *st)
+story_turn(struct story *story)
 {
-	return loop_step(st->loop, 0);
+	return loop_step(story->loop, 0);
 }
 
 void
-story_run(struct story *st)
+story_run(struct story *story)
 {
 	int turns = 0;
 
-	while (story_turn(st) > 0)
+	while (story_turn(story) > 0)
 		must(++turns < 1000); /* it spins */
 }
 
 void
-story_settle(struct story *st)
+story_settle(struct story *story)
 {
 	int rounds = 0;
 
-	story_run(st);
-	while (script_deliver(&st->dev)) {
+	story_run(story);
+	while (script_deliver(&story->dev)) {
 		must(++rounds < 1000);
-		story_run(st);
+		story_run(story);
 	}
 }
 
 int
-story_policy(struct story *st, DAT_UPCALL_POLICY policy, DAT_UPCALL_FLAG flag)
+story_policy(struct story *story, DAT_UPCALL_POLICY policy, DAT_UPCALL_FLAG flag)
 {
-	const DAT_UPCALL_OBJECT object = tape_object(&st->tape);
+	const DAT_UPCALL_OBJECT object = tape_object(&story->tape);
 
-	return evd_modify_upcall(&st->dev.evd, policy, &object, flag);
+	return evd_modify_upcall(&story->dev.evd, policy, &object, flag);
 }
 
 int
-story_enable(struct story *st, DAT_UPCALL_POLICY policy)
+story_enable(struct story *story, DAT_UPCALL_POLICY policy)
 {
-	return story_policy(st, policy, DAT_UPCALL_INVOC_ANY);
+	return story_policy(story, policy, DAT_UPCALL_INVOC_ANY);
 }
 
 void
-story_upcall(struct story *st, uint64_t id)
+story_upcall(struct story *story, uint64_t id)
 {
-	struct tape *tape = &st->tape;
+	struct tape *tape = &story->tape;
 
-	story_run(st);
+	story_run(story);
 	ck_assert_msg(tape->read < tape->n, "no upcall for %llu", (unsigned long long)id);
 	ck_assert_uint_eq(tape->id[tape->read], id);
 	tape->read++;
@@ -189,30 +212,30 @@ story_check_rest(struct script *dev)
 }
 
 void
-story_quiet(struct story *st)
+story_quiet(struct story *story)
 {
-	story_settle(st);
-	ck_assert_msg(st->tape.read == st->tape.n, "an upcall for %llu nobody expected",
-	    (unsigned long long)st->tape.id[st->tape.read]);
-	story_check_rest(&st->dev);
+	story_settle(story);
+	ck_assert_msg(story->tape.read == story->tape.n, "an upcall for %llu nobody expected",
+	    (unsigned long long)story->tape.id[story->tape.read]);
+	story_check_rest(&story->dev);
 }
 
 void
-story_dequeues(struct story *st, uint64_t id)
+story_dequeues(struct story *story, uint64_t id)
 {
 	DAT_EVENT event;
 
-	ck_assert_int_eq(evd_dequeue(&st->dev.evd, &event), 0);
+	ck_assert_int_eq(evd_dequeue(&story->dev.evd, &event), 0);
 	ck_assert_uint_eq(script_id(&event), id);
-	ck_assert_ptr_eq(event.evd_handle, &st->dev);
+	ck_assert_ptr_eq(event.evd_handle, &story->dev);
 }
 
 void
-story_empty(struct story *st)
+story_empty(struct story *story)
 {
 	DAT_EVENT event;
 
-	ck_assert_int_eq(evd_dequeue(&st->dev.evd, &event), -EAGAIN);
+	ck_assert_int_eq(evd_dequeue(&story->dev.evd, &event), -EAGAIN);
 }
 
 /* ---- a blocked thread ---- */

@@ -43,25 +43,31 @@ struct story {
 	struct tape tape;
 };
 
+/* The one that a test's fixture begins and ends; a test that needs a second has its own. */
+extern struct story st;
+
+/* A case whose tests find it begun without options. */
+TCase *story_tcase(Suite *suite, const char *name);
+
 /* opt may be NULL; a loop in it is used in place of a stepped one. */
-void story_begin(struct story *st, const struct script_options *opt);
-void story_end(struct story *st);
+void story_begin(struct story *story, const struct script_options *opt);
+void story_end(struct story *story);
 
 /* One turn of the loop; all turns until nothing is left to run. */
-int story_turn(struct story *st);
-void story_run(struct story *st);
+int story_turn(struct story *story);
+void story_run(struct story *story);
 /* Delivers what the device raised, too. */
-void story_settle(struct story *st);
+void story_settle(struct story *story);
 
-int story_enable(struct story *st, DAT_UPCALL_POLICY policy);
-int story_policy(struct story *st, DAT_UPCALL_POLICY policy, DAT_UPCALL_FLAG flag);
+int story_enable(struct story *story, DAT_UPCALL_POLICY policy);
+int story_policy(struct story *story, DAT_UPCALL_POLICY policy, DAT_UPCALL_FLAG flag);
 
 /* The next upcall on the tape was for `id`. */
-void story_upcall(struct story *st, uint64_t id);
+void story_upcall(struct story *story, uint64_t id);
 /* Nothing (else) is on the tape, nothing happens any more, and nobody is owed anything (I1). */
-void story_quiet(struct story *st);
-void story_dequeues(struct story *st, uint64_t id);
-void story_empty(struct story *st);
+void story_quiet(struct story *story);
+void story_dequeues(struct story *story, uint64_t id);
+void story_empty(struct story *story);
 /* I1, for one EVD whose lock is free. */
 void story_check_rest(struct script *dev);
 

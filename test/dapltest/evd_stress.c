@@ -11,7 +11,6 @@
 #define EVENTS	  4000 /* of each producer */
 #define PRODUCERS 2
 
-static struct story st;
 static struct loop *crew;
 static _Atomic unsigned char seen[2 * PRODUCERS * EVENTS + 1];
 static atomic_int total;

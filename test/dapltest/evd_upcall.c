@@ -3,20 +3,6 @@
 #include "evd_story.h"
 #include "evd_suites.h"
 
-static struct story st;
-
-static void
-setup(void)
-{
-	story_begin(&st, NULL);
-}
-
-static void
-teardown(void)
-{
-	story_end(&st);
-}
-
 static void
 complete(uint64_t first, int n)
 {
@@ -512,9 +498,8 @@ Suite *
 evd_upcall_suite(void)
 {
 	Suite *s = suite_create("evd_upcall");
-	TCase *tc = runner_tcase(s, "upcall");
+	TCase *tc = story_tcase(s, "upcall");
 
-	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, disabled__completion__stays_queued_and_arms_nothing);
 	tcase_add_test(tc, single__burst_then_burst__every_event_in_order);
 	tcase_add_test(tc, single__posted_events__upcalls_from_the_loop_only);

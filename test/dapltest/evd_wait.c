@@ -5,8 +5,6 @@
 #include "evd_story.h"
 #include "evd_suites.h"
 
-static struct story st;
-
 static void
 setup(void)
 {

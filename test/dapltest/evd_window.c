@@ -38,7 +38,6 @@ __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
 	return r;
 }
 
-static struct story st;
 static int dequeued[1000];
 
 static void

@@ -3,8 +3,6 @@
 #include "evd_story.h"
 #include "evd_suites.h"
 
-static struct story st;
-
 static void
 begin(const struct script_options *opt)
 {

@@ -3,7 +3,6 @@
 #include "evd_story.h"
 #include "evd_suites.h"
 
-static struct story st;
 static struct evd_hold hold;
 
 static void

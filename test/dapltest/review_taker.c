@@ -6,20 +6,6 @@
 #include "cno_story.h"
 #include "evd_suites.h"
 
-static struct story st;
-
-static void
-setup(void)
-{
-	story_begin(&st, NULL);
-}
-
-static void
-teardown(void)
-{
-	story_end(&st);
-}
-
 static bool
 owned(void)
 {
@@ -330,9 +316,8 @@ Suite *
 review_taker_suite(void)
 {
 	Suite *s = suite_create("review_taker");
-	TCase *tc = runner_tcase(s, "taker");
+	TCase *tc = story_tcase(s, "taker");
 
-	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, review_01__post_to_a_blocked_waiter__wakes_it);
 	tcase_add_test(tc, review_01__post_to_a_blocked_waiter_while_a_run_owns__wakes_it);
 	tcase_add_test(tc, review_01__upcall_disables_itself_and_waits_on_its_own_evd__woken);

@@ -3,7 +3,6 @@
 #include "cno_story.h"
 #include "evd_suites.h"
 
-static struct story st;
 static struct script other;
 static struct cno cno;
 static int result;
