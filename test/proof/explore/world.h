@@ -35,8 +35,7 @@ bool world_is_ready(const struct fiber *f);
 enum { RANK_IA_LIST = 1, RANK_IA = 2, RANK_EP = 3, RANK_EVD = 4, RANK_CNO = 5, RANK_LOOP = 6 };
 void world_mutex_name(struct os_mutex *m, unsigned int rank, const char *name);
 
-/* Names are kept, not copied. */
-/* A descriptor of the device: readable while `level` is above 0. */
+/* A descriptor of the device: readable while `level` is above 0.  The name is kept, not copied. */
 int world_channel_open(const char *name);
 void world_channel_set(int fd, unsigned int level);
 bool world_is_readable(int fd);

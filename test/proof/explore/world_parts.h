@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of the world have of each other, and nobody else. */
+#ifndef REARM_EXPLORE_WORLD_PARTS_H
+#define REARM_EXPLORE_WORLD_PARTS_H
+
+#include "sched.h"
+
+/* Whether the scenario lets this fail, and the schedule does. */
+bool world_fails(unsigned int fault, const struct os_site *site);
+/* No lock may be held where a thread sleeps; `what` it does there. */
+void world_check_no_lock(const char *what, const struct os_site *site);
+
+void world_memory_reset(void);
+void world_memory_check(void);
+
+void world_fd_reset(void);
+void world_fd_check(void);
+/* Leaves the text alone if there is no such descriptor. */
+void world_fd_name(unsigned int number, char *text, size_t size);
+
+#endif
