@@ -9,7 +9,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define FRAME_MAX    (sizeof(struct soft_frame) + SOFT_WIRE_PAYLOAD)
 #define MESSAGES_MAX 8192
 
 /* How many queue pairs get a turn before the thread looks at other links again. */
@@ -28,8 +27,8 @@ soft_link_new(int fd, unsigned int slot, bool outgoing)
 
 	if (!link)
 		return NULL;
-	link->rest = malloc(FRAME_MAX);
-	link->input = malloc(2 * FRAME_MAX);
+	link->rest = malloc(SOFT_FRAME_MAX);
+	link->input = malloc(2 * SOFT_FRAME_MAX);
 	if (!link->rest || !link->input)
 		goto free_link;
 	link->watch = (struct soft_watch){ fd, link_event };
@@ -91,12 +90,7 @@ soft_link_kill(struct soft_link *link)
 	pthread_mutex_unlock(&link->lock);
 }
 
-/*
- * Counts what was written to links.  What a thread did before it sent a frame happened before what
- * another does with the answer, by way of the process between them; the counter says the same in
- * the language of C.
- */
-static atomic_uint writes;
+atomic_uint soft_link_writes;
 
 static ssize_t
 write_some(struct soft_link *link, struct iovec *iov, int count)
@@ -104,7 +98,7 @@ write_some(struct soft_link *link, struct iovec *iov, int count)
 	struct msghdr message = { .msg_iov = iov, .msg_iovlen = (size_t)count };
 	ssize_t n;
 
-	atomic_fetch_add_explicit(&writes, 1, memory_order_release);
+	atomic_fetch_add_explicit(&soft_link_writes, 1, memory_order_release);
 	do
 		n = syscall(SYS_sendmsg, link->watch.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 	while (n < 0 && errno == EINTR);
@@ -368,114 +362,19 @@ give_turns(struct soft_link *link)
 	}
 }
 
-static void take_answers(unsigned int slot);
-
-static bool
-handle(struct soft_link *link, const struct soft_frame *frame, const char *payload)
-{
-	struct soft_cm_message message;
-	struct soft_wire_hello hello;
-	struct soft_wire_cm cm;
-
-	if (!soft_frame_valid(frame))
-		return false;
-	if (!link->slot || frame->type == SOFT_FRAME_HELLO) {
-		if (frame->type != SOFT_FRAME_HELLO || link->slot)
-			return false;
-		memcpy(&hello, payload, sizeof hello);
-		return soft_peer_greeted(link, &hello);
-	}
-	switch (frame->type) {
-	case SOFT_FRAME_CM:
-		memcpy(&cm, payload, sizeof cm);
-		if (!soft_wire_unpack_cm(&message, &cm, link->slot))
-			return false;
-		message.called = !link->outgoing;
-		if (message.called)
-			take_answers(link->slot);
-		pthread_mutex_lock(&soft_cm_lock);
-		soft_cm_deliver(&message);
-		pthread_mutex_unlock(&soft_cm_lock);
-		return true;
-	case SOFT_FRAME_REQUEST:
-		return !link->outgoing && soft_remote_request(link, frame, payload);
-	default:
-		return link->outgoing && soft_remote_response(link, frame, payload);
-	}
-}
-
-/* Handles every whole frame of the input: false if one is malformed. */
-static bool
-handle_input(struct soft_link *link)
-{
-	struct soft_frame frame;
-	size_t at = 0;
-
-	while (link->filled - at >= sizeof frame) {
-		memcpy(&frame, link->input + at, sizeof frame);
-		if (frame.length > SOFT_WIRE_PAYLOAD)
-			return false;
-		if (link->filled - at < sizeof frame + frame.length)
-			break;
-		if (!handle(link, &frame, link->input + at + sizeof frame))
-			return false;
-		at += sizeof frame + frame.length;
-	}
-	memmove(link->input, link->input + at, link->filled - at);
-	link->filled -= at;
-	return true;
-}
-
-enum taken { TOOK_NOTHING, TOOK_INPUT, TOOK_NONSENSE, TOOK_THE_END };
-
-static enum taken
-take_input(struct soft_link *link)
-{
-	ssize_t n = read(link->watch.fd, link->input + link->filled, 2 * FRAME_MAX - link->filled);
-
-	(void)atomic_load_explicit(&writes, memory_order_acquire);
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return TOOK_NOTHING;
-	if (n <= 0)
-		return TOOK_THE_END;
-	link->filled += (size_t)n;
-	return handle_input(link) ? TOOK_INPUT : TOOK_NONSENSE;
-}
-
-/*
- * For what comes on a link that the other process opened, when it says, or shows by going, that a
- * connection ends.  It had sent its answers to our requests before, but on the link of our
- * requests, and nothing orders the two: they are taken first, so that what was acknowledged is not
- * flushed.
- */
-static void
-take_answers(unsigned int slot)
-{
-	struct soft_link *link = soft_peer_answering(slot);
-	enum taken taken = TOOK_INPUT;
-
-	if (!link)
-		return;
-	while (taken == TOOK_INPUT)
-		taken = take_input(link);
-	if (taken == TOOK_NONSENSE)
-		soft_link_kill(link);
-	soft_link_put(link);
-}
-
 static void
 link_event(struct soft_watch *watch, uint32_t events)
 {
 	struct soft_link *link = soft_container_of(watch, struct soft_link, watch);
-	enum taken taken = TOOK_NOTHING;
+	enum soft_link_taken taken = SOFT_TOOK_NOTHING;
 
 	soft_link_get(link);
 	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
-		taken = take_input(link);
-	if (taken == TOOK_THE_END && !link->outgoing)
-		take_answers(link->slot);
-	if (taken == TOOK_THE_END || taken == TOOK_NONSENSE)
-		soft_peer_lost(link, taken == TOOK_NONSENSE);
+		taken = soft_link_take(link);
+	if (taken == SOFT_TOOK_THE_END && !link->outgoing)
+		soft_link_take_answers(link->slot);
+	if (taken == SOFT_TOOK_THE_END || taken == SOFT_TOOK_NONSENSE)
+		soft_peer_lost(link, taken == SOFT_TOOK_NONSENSE);
 	else if (events & EPOLLOUT || anybody_waits(link))
 		give_turns(link);
 	soft_link_put(link);

@@ -19,6 +19,8 @@
 
 #include <sys/uio.h>
 
+#define SOFT_FRAME_MAX (sizeof(struct soft_frame) + SOFT_WIRE_PAYLOAD)
+
 struct soft_link_message {
 	STAILQ_ENTRY(soft_link_message) next;
 	struct soft_frame frame;
@@ -72,6 +74,25 @@ int soft_link_send_stray(struct soft_link *link, const struct soft_frame *frame)
 
 /* Ends the link; the progress thread then takes it apart. */
 void soft_link_kill(struct soft_link *link);
+
+/* Reads once and handles the whole frames; on the progress thread. */
+enum soft_link_taken { SOFT_TOOK_NOTHING, SOFT_TOOK_INPUT, SOFT_TOOK_NONSENSE, SOFT_TOOK_THE_END };
+enum soft_link_taken soft_link_take(struct soft_link *link);
+
+/*
+ * For what comes on a link that the other process opened, when it says, or shows by going, that a
+ * connection ends.  It had sent its answers to our requests before, but on the link of our
+ * requests, and nothing orders the two: they are taken first, so that what was acknowledged is not
+ * flushed.
+ */
+void soft_link_take_answers(unsigned int slot);
+
+/*
+ * Counts what was written to links.  What a thread did before it sent a frame happened before what
+ * another does with the answer, by way of the process between them; the counter says the same in
+ * the language of C.
+ */
+extern atomic_uint soft_link_writes;
 
 /* For peer.c, on the progress thread: closes the descriptor and drops what is queued. */
 void soft_link_close(struct soft_link *link);
