@@ -6,7 +6,6 @@
 #include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <stdbool.h>
 #include <string.h>
 
 static struct sockaddr_in *
@@ -39,6 +38,20 @@ address_copy(struct sockaddr_storage *to, const struct sockaddr *from)
 	memset(to, 0, sizeof *to);
 	memcpy(to, from, size);
 	return 0;
+}
+
+bool
+address_includes(const struct sockaddr_storage *at, const struct sockaddr_storage *host)
+{
+	static const struct in6_addr any = IN6ADDR_ANY_INIT;
+
+	if (at->ss_family != host->ss_family)
+		return false;
+	if (at->ss_family == AF_INET)
+		return in4(at)->sin_addr.s_addr == htonl(INADDR_ANY) ||
+		       in4(at)->sin_addr.s_addr == in4(host)->sin_addr.s_addr;
+	return memcmp(&in6(at)->sin6_addr, &any, sizeof any) == 0 ||
+	       memcmp(&in6(at)->sin6_addr, &in6(host)->sin6_addr, sizeof any) == 0;
 }
 
 uint16_t

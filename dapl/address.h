@@ -5,6 +5,7 @@
 #ifndef REARM_DAPL_ADDRESS_H
 #define REARM_DAPL_ADDRESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
@@ -17,6 +18,9 @@ int address_resolve(const char *text, struct sockaddr_storage *address);
 
 /* Copies an IPv4 or IPv6 address; -EAFNOSUPPORT for anything else. */
 int address_copy(struct sockaddr_storage *to, const struct sockaddr *from);
+
+/* Whether who listens at `at` on any port is reached at `host`: the same address, or any. */
+bool address_includes(const struct sockaddr_storage *at, const struct sockaddr_storage *host);
 
 /* In host byte order. */
 uint16_t address_port(const struct sockaddr_storage *address);

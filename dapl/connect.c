@@ -232,6 +232,26 @@ dapl_ep_connect(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL 
 }
 
 DAT_RETURN
+dapl_ep_common_connect(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address, DAT_TIMEOUT timeout,
+    DAT_COUNT size, const DAT_PVOID data)
+{
+	struct target to = { .timeout = timeout, .size = size, .data = data };
+	DAT_RETURN ret;
+
+	if (!handle_object(handle, KIND_EP))
+		return BAD_EP;
+	if (!address)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	if (address_copy(&to.address, address))
+		return DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNSUPPORTED);
+	to.qual = address_port(&to.address);
+	if (to.qual == 0)
+		return DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_MALFORMED);
+	ret = check_target(&to, DAT_QOS_BEST_EFFORT, 3);
+	return ret == DAT_SUCCESS ? connect_to(handle, &to) : ret;
+}
+
+DAT_RETURN
 dapl_ep_dup_connect(DAT_EP_HANDLE handle, DAT_EP_HANDLE dup_handle, DAT_TIMEOUT timeout,
     DAT_COUNT size, const DAT_PVOID data, DAT_QOS qos)
 {

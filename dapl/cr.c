@@ -121,6 +121,8 @@ cr_arrived(
 		r = own.own ? 0 : -EBUSY;
 	} else if (owner->kind == KIND_PSP) {
 		r = psp_take((struct psp *)owner, listener, generation, from, &own.own);
+	} else if (owner->kind == KIND_CSP) {
+		r = 0;
 	}
 	if (r) {
 		refuse(request->id);

@@ -14,7 +14,7 @@
 #define EP_STATES (DAT_EP_STATE_CONNECTED_MULTI_PATH + 1)
 
 enum ep_call {
-	EP_CONNECT, /* also dat_ep_dup_connect() */
+	EP_CONNECT, /* also dat_ep_dup_connect(), dat_ep_common_connect() */
 	EP_MODEL,   /* to be the endpoint whose connection is duplicated */
 	EP_RESERVE, /* for a reserved service point */
 	EP_RELEASE, /* by the end of its reserved service point */

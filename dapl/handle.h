@@ -29,6 +29,7 @@ enum kind {
 	KIND_EP,
 	KIND_PSP,
 	KIND_RSP,
+	KIND_CSP,
 	KIND_CR,
 	KINDS
 };

@@ -302,6 +302,7 @@ static const struct {
 	{ KIND_CR, cr_destroy },
 	{ KIND_PSP, psp_destroy },
 	{ KIND_RSP, rsp_destroy },
+	{ KIND_CSP, csp_destroy },
 	{ KIND_EP, ep_destroy },
 	{ KIND_LMR, lmr_destroy },
 	{ KIND_EVD, evd_destroy },

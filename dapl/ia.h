@@ -126,6 +126,7 @@ void ia_names_free(struct ia *ia);
 int cr_destroy(DAT_HANDLE handle);
 int psp_destroy(DAT_HANDLE handle);
 int rsp_destroy(DAT_HANDLE handle);
+int csp_destroy(DAT_HANDLE handle);
 int ep_destroy(DAT_HANDLE handle);
 int lmr_destroy(DAT_HANDLE handle);
 int evd_destroy(DAT_HANDLE handle);

@@ -170,6 +170,7 @@ dapl_get_handle_type(DAT_HANDLE handle, DAT_HANDLE_TYPE *type)
 		[KIND_EP] = DAT_HANDLE_TYPE_EP,
 		[KIND_PSP] = DAT_HANDLE_TYPE_PSP,
 		[KIND_RSP] = DAT_HANDLE_TYPE_RSP,
+		[KIND_CSP] = DAT_HANDLE_TYPE_CSP,
 		[KIND_CR] = DAT_HANDLE_TYPE_CR,
 	};
 	struct object *obj = object_lock(handle, KIND_NONE);

@@ -12,13 +12,13 @@
 static int
 listen_on(struct sp *sp, const struct ia *ia, uint16_t port)
 {
-	struct sockaddr_storage at = ia->address;
-
-	address_set_port(&at, port);
+	sp->at = ia->address;
+	address_set_port(&sp->at, port);
 	errno = 0;
-	if (rdma_bind_addr(sp->conn->id, (struct sockaddr *)&at) ||
+	if (rdma_bind_addr(sp->conn->id, (struct sockaddr *)&sp->at) ||
 	    rdma_listen(sp->conn->id, BACKLOG))
 		return errno ? -errno : -EIO;
+	address_set_port(&sp->at, ntohs(rdma_get_src_port(sp->conn->id)));
 	return 0;
 }
 
@@ -52,7 +52,7 @@ sp_open(struct sp *sp, struct ia *ia, struct dapl_evd *evd, DAT_CONN_QUAL qual)
 	if (r)
 		goto abandon;
 	if (!qual)
-		sp->qual = ntohs(rdma_get_src_port(sp->conn->id));
+		sp->qual = address_port(&sp->at);
 	r = object_publish(&sp->obj);
 	if (r)
 		goto abandon;

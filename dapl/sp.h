@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sp -- what public and reserved service points have in common: a listening CM id
+ * sp -- what public, reserved and common service points have in common: a listening CM id
  */
 #ifndef REARM_DAPL_SP_H
 #define REARM_DAPL_SP_H
@@ -16,6 +16,7 @@ struct sp {
 	struct conn *conn;
 	struct dapl_evd *evd; /* holds a reference */
 	DAT_CONN_QUAL qual;
+	struct sockaddr_storage at; /* where it listens */
 };
 
 /* An EVD of the IA for connection requests, held; or NULL. */

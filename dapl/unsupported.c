@@ -56,17 +56,6 @@ dapl_ep_set_watermark(DAT_EP_HANDLE ep, DAT_COUNT soft, DAT_COUNT hard)
 }
 
 DAT_RETURN
-dapl_ep_common_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_TIMEOUT timeout,
-    DAT_COUNT size, const DAT_PVOID data)
-{
-	(void)address;
-	(void)timeout;
-	(void)size;
-	(void)data;
-	return missing(ep, KIND_EP, DAT_INVALID_HANDLE_EP);
-}
-
-DAT_RETURN
 dapl_ep_post_send_with_invalidate(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
     DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags, DAT_BOOLEAN invalidate,
     DAT_RMR_CONTEXT context)
@@ -136,33 +125,6 @@ dapl_rmr_free(DAT_RMR_HANDLE rmr)
 {
 	(void)rmr;
 	return NO_SUCH_HANDLE(RMR);
-}
-
-DAT_RETURN
-dapl_csp_create(DAT_IA_HANDLE ia, DAT_COMM *comm, DAT_IA_ADDRESS_PTR address, DAT_EVD_HANDLE evd,
-    DAT_CSP_HANDLE *csp)
-{
-	(void)comm;
-	(void)address;
-	(void)evd;
-	(void)csp;
-	return missing(ia, KIND_IA, DAT_INVALID_HANDLE_IA);
-}
-
-DAT_RETURN
-dapl_csp_query(DAT_CSP_HANDLE csp, DAT_CSP_PARAM_MASK mask, DAT_CSP_PARAM *param)
-{
-	(void)csp;
-	(void)mask;
-	(void)param;
-	return NO_SUCH_HANDLE(CSP);
-}
-
-DAT_RETURN
-dapl_csp_free(DAT_CSP_HANDLE csp)
-{
-	(void)csp;
-	return NO_SUCH_HANDLE(CSP);
 }
 
 DAT_RETURN

@@ -19,7 +19,8 @@ static const struct {
 	    "a request of a public service point with `DAT_PSP_PROVIDER_FLAG`" },
 	{ DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING,
 	    "`dat_ep_modify`, which gave the protection zone" },
-	{ DAT_EP_STATE_ACTIVE_CONNECTION_PENDING, "`dat_ep_connect`, `dat_ep_dup_connect`" },
+	{ DAT_EP_STATE_ACTIVE_CONNECTION_PENDING,
+	    "`dat_ep_connect`, `dat_ep_dup_connect`, `dat_ep_common_connect`" },
 	{ DAT_EP_STATE_COMPLETION_PENDING, "`dat_cr_accept`" },
 	{ DAT_EP_STATE_CONNECTED, "`DAT_CONNECTION_EVENT_ESTABLISHED`" },
 	{ DAT_EP_STATE_DISCONNECT_PENDING,
@@ -31,7 +32,7 @@ static const struct {
 	enum ep_call call;
 	const char *name;
 } calls[] = {
-	{ EP_CONNECT, "`dat_ep_connect`, `dat_ep_dup_connect`" },
+	{ EP_CONNECT, "`dat_ep_connect`, `dat_ep_dup_connect`, `dat_ep_common_connect`" },
 	{ EP_MODEL, "`dat_ep_dup_connect`, as the second endpoint" },
 	{ EP_RESERVE, "`dat_rsp_create`" },
 	{ EP_RELEASE, "`dat_rsp_free` of its service point" },

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 
 DAT_RETURN
@@ -297,6 +298,19 @@ scene_close(struct scene *s)
 	if (s->helpers.b.ia)
 		dt_side_close(&s->helpers.b);
 	dt_pair_close(&s->pair);
+}
+
+void
+scene_address(const struct dt_side *side, DAT_CONN_QUAL port, struct sockaddr_storage *to)
+{
+	DAT_IA_ADDRESS_PTR address = dt_address(side->ia);
+
+	memset(to, 0, sizeof *to);
+	memcpy(to, address,
+	    address->sa_family == AF_INET ? sizeof(struct sockaddr_in) :
+					    sizeof(struct sockaddr_in6));
+	/* The port stands in the same place with both. */
+	((struct sockaddr_in *)(void *)to)->sin_port = htons((uint16_t)port);
 }
 
 DAT_CR_HANDLE

@@ -8,6 +8,8 @@
 #ifndef REARM_TEST_ENDPOINT_H
 #define REARM_TEST_ENDPOINT_H
 
+#include <sys/socket.h>
+
 #include "dt_helpers.h"
 
 /* Some states are reached on several ways. */
@@ -72,6 +74,9 @@ void scene_step(struct scene *s);
 /* DAT_INVALID_STATE with the subtype that names the state. */
 DAT_RETURN scene_refusal(DAT_EP_STATE state);
 
+/* The address of a side's adapter with that port. */
+void scene_address(const struct dt_side *side, DAT_CONN_QUAL port, struct sockaddr_storage *to);
+
 /* A connection request that arrives at `me`, from a further side. */
 DAT_CR_HANDLE scene_request(struct scene *s);
 /* A connected endpoint of a further pair. */
@@ -89,6 +94,7 @@ Suite *endpoint_made_suite(void);
 Suite *endpoint_modify_suite(void);
 Suite *endpoint_query_suite(void);
 Suite *endpoint_code_suite(void);
+Suite *endpoint_common_suite(void);
 Suite *endpoint_event_suite(void);
 Suite *endpoint_reserve_suite(void);
 Suite *endpoint_reuse_suite(void);

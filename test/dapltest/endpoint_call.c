@@ -13,6 +13,16 @@ connect_it(struct scene *s)
 }
 
 static DAT_RETURN
+common_connect(struct scene *s)
+{
+	struct sockaddr_storage to;
+
+	scene_address(s->peer, s->peer->qual ? s->peer->qual : 7, &to);
+	return dat_ep_common_connect(
+	    s->me->ep, (DAT_IA_ADDRESS_PTR)&to, DAT_TIMEOUT_INFINITE, 0, NULL);
+}
+
+static DAT_RETURN
 dup_connect(struct scene *s)
 {
 	DAT_EP_HANDLE model = scene_model(s);
@@ -215,6 +225,7 @@ static const struct {
 	const char *expected;
 } calls[] = {
 	{ "dat_ep_connect", connect_it, "a---------" },
+	{ "dat_ep_common_connect", common_connect, "a---------" },
 	{ "dat_ep_dup_connect", dup_connect, "a---------" },
 	{ "dat_ep_dup_connect, as model", be_duplicated, "-------=--" },
 	{ "dat_cr_accept", accept_on, "c---------" },

@@ -12,6 +12,7 @@ main(int argc, char **argv)
 		endpoint_modify_suite,
 		endpoint_query_suite,
 		endpoint_code_suite,
+		endpoint_common_suite,
 		endpoint_event_suite,
 		endpoint_reserve_suite,
 		endpoint_reuse_suite,

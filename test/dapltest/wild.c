@@ -2,13 +2,14 @@
 #include "wild.h"
 
 #include <sys/mman.h>
+#include <sys/socket.h>
 
 #include <dat2/dat_registry.h>
 
 #define PAGE 4096
 
 const char *const wild_names[WILD_KINDS] = { "IA", "PZ", "LMR", "EVD", "CNO", "EP", "PSP", "CR",
-	"RSP" };
+	"RSP", "CSP" };
 
 static const DAT_OS_WAIT_PROXY_AGENT no_agent = { NULL, NULL };
 
@@ -37,6 +38,18 @@ reserve(const struct dt_side *side)
 	return rsp;
 }
 
+/* One that listens on whatever port the provider finds. */
+static DAT_CSP_HANDLE
+listen_commonly(const struct dt_side *side)
+{
+	DAT_IA_ADDRESS_PTR own = dt_address(side->ia);
+	DAT_COMM comm = { own->sa_family, SOCK_STREAM, 0 };
+	DAT_CSP_HANDLE csp;
+
+	dt_ok(dat_csp_create(side->ia, &comm, own, side->cr, &csp));
+	return csp;
+}
+
 static void
 make_good(struct wild *wild)
 {
@@ -52,6 +65,7 @@ make_good(struct wild *wild)
 	wild->good[WILD_PSP] = b->psp;
 	wild->good[WILD_CR] = request(wild);
 	wild->good[WILD_RSP] = reserve(b);
+	wild->good[WILD_CSP] = listen_commonly(b);
 }
 
 static void
@@ -81,6 +95,8 @@ make_stale(struct wild *wild)
 	dt_ok(dat_cr_reject(wild->stale[WILD_CR], 0, NULL));
 	wild->stale[WILD_RSP] = reserve(b);
 	dt_ok(dat_rsp_free(wild->stale[WILD_RSP]));
+	wild->stale[WILD_CSP] = listen_commonly(b);
+	dt_ok(dat_csp_free(wild->stale[WILD_CSP]));
 }
 
 static void

@@ -17,6 +17,7 @@ enum wild_kind {
 	WILD_PSP,
 	WILD_CR,
 	WILD_RSP,
+	WILD_CSP,
 	WILD_KINDS,
 	WILD_ANY, /* a call that takes all of them */
 	WILD_NONE /* a call whose kind there is not */

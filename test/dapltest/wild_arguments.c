@@ -82,6 +82,16 @@ rsp_create_evd(const struct dt_side *s, DAT_HANDLE h)
 }
 
 static DAT_RETURN
+csp_create_evd(const struct dt_side *s, DAT_HANDLE h)
+{
+	DAT_IA_ADDRESS_PTR own = dt_address(s->ia);
+	DAT_COMM comm = { own->sa_family, SOCK_STREAM, 0 };
+	DAT_CSP_HANDLE csp;
+
+	return dat_csp_create(s->ia, &comm, own, h, &csp);
+}
+
+static DAT_RETURN
 lmr_create_pz(const struct dt_side *s, DAT_HANDLE h)
 {
 	DAT_REGION_DESCRIPTION region = { .for_va = s->buffer };
@@ -135,6 +145,7 @@ static const struct {
 	{ "psp_create_any(evd)", psp_create_any_evd, DAT_INVALID_HANDLE_EVD_CR, WILD_NONE, false },
 	{ "rsp_create(ep)", rsp_create_ep, DAT_INVALID_HANDLE_EP, WILD_EP, false },
 	{ "rsp_create(evd)", rsp_create_evd, DAT_INVALID_HANDLE_EVD_CR, WILD_NONE, false },
+	{ "csp_create(evd)", csp_create_evd, DAT_INVALID_HANDLE_EVD_CR, WILD_NONE, false },
 	{ "lmr_create(pz)", lmr_create_pz, DAT_INVALID_HANDLE_PZ, WILD_PZ, false },
 	{ "lmr_create(lmr)", lmr_create_lmr, DAT_INVALID_HANDLE_LMR, WILD_LMR, false },
 	{ "ep_dup_connect(ep)", ep_dup_connect_other, DAT_INVALID_HANDLE_EP, WILD_EP, false },

@@ -82,13 +82,14 @@ kind_of(const struct dat_call *call)
 		{ DAT_INVALID_HANDLE_PSP, WILD_PSP },
 		{ DAT_INVALID_HANDLE_CR, WILD_CR },
 		{ DAT_INVALID_HANDLE_RSP, WILD_RSP },
+		{ DAT_INVALID_HANDLE_CSP, WILD_CSP },
 		{ DAT_INVALID_HANDLE1, WILD_ANY },
 	};
 
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
 		if (kinds[i].subtype == call->subtype)
 			return kinds[i].kind;
-	return WILD_NONE; /* RMR, SRQ, CSP: a kind of which there is no good handle here */
+	return WILD_NONE; /* RMR, SRQ: a kind of which there is no good handle here */
 }
 
 /* The provider does not say which EVD a bad handle was to be; the registry says the request one. */

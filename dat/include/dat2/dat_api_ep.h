@@ -137,6 +137,11 @@ DAT_RETURN DAT_API dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address,
  *
  *	DAT_SUCCESS				it is on the way
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
+ *	DAT_INVALID_PARAMETER/ARG2		address is NULL
+ *	DAT_INVALID_PARAMETER/ARG3		timeout is 0
+ *	DAT_INVALID_PARAMETER/ARG4		size is negative or more than max_private_data_size
+ *	DAT_INVALID_PARAMETER/ARG5		size is not 0 and data NULL
+ *	DAT_INVALID_ADDRESS/MALFORMED		the port is 0
  *	DAT_MODEL_NOT_SUPPORTED			the provider has no common service points
  *	otherwise				as dat_ep_connect()
  *

@@ -121,14 +121,20 @@ DAT_RETURN DAT_API dat_rsp_query(DAT_RSP_HANDLE rsp, DAT_RSP_PARAM_MASK mask,
 DAT_RETURN DAT_API dat_rsp_free(DAT_RSP_HANDLE rsp);
 
 /*
- * Listens on a socket address, whose port is the qualifier.  Not in Debian's libdat2.
+ * Listens on a socket address, whose port is the qualifier: what comes is as with
+ * dat_psp_create(), and either way of connecting reaches it.  The address is the adapter's or any;
+ * port 0 leaves the port to the provider, which dat_csp_query() tells.  `comm` is the family of the
+ * address, SOCK_STREAM, and 0 or IPPROTO_TCP.  Not in Debian's libdat2.
  *
  *	DAT_SUCCESS				*csp listens
  *	DAT_INVALID_HANDLE/IA, EVD_CR		one of them is not one
  *	DAT_INVALID_PARAMETER/ARG2, ARG3, ARG5	a pointer is NULL
  *	DAT_COMM_NOT_SUPPORTED			the communicator
- *	DAT_INVALID_ADDRESS			the address is not of this host
+ *	DAT_INVALID_ADDRESS/UNSUPPORTED		the family of the address
+ *	DAT_INVALID_ADDRESS/UNREACHABLE		the address is not of this adapter
  *	DAT_PORT_IN_USE				somebody listens there already
+ *	DAT_CONN_QUAL_UNAVAILABLE		the port is not for this user
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory
  *	DAT_MODEL_NOT_SUPPORTED			the provider has none
  *
  * Threads: any.  From: headers; DAT 2.0.
@@ -137,7 +143,8 @@ DAT_RETURN DAT_API dat_csp_create(DAT_IA_HANDLE ia, DAT_COMM *comm, DAT_IA_ADDRE
 			    DAT_EVD_HANDLE evd, DAT_CSP_HANDLE *csp);
 
 /*
- * Tells the parameters of a common service point.  Not in Debian's libdat2.
+ * Tells the parameters of a common service point.  Communicator and address are the provider's
+ * memory and live as long as the service point.  Not in Debian's libdat2.
  *
  *	DAT_SUCCESS				the members asked for are filled in
  *	DAT_INVALID_HANDLE/CSP			csp is not one
@@ -151,7 +158,7 @@ DAT_RETURN DAT_API dat_csp_query(DAT_CSP_HANDLE csp, DAT_CSP_PARAM_MASK mask,
 			    DAT_CSP_PARAM *param);
 
 /*
- * Stops listening.  Not in Debian's libdat2.
+ * Stops listening, as dat_psp_free() does.  Not in Debian's libdat2.
  *
  *	DAT_SUCCESS				the handle is not valid any more
  *	DAT_INVALID_HANDLE/CSP			csp is not one

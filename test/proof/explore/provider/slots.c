@@ -289,6 +289,13 @@ rsp_destroy(DAT_HANDLE handle)
 }
 
 int
+csp_destroy(DAT_HANDLE handle)
+{
+	(void)handle;
+	return -ENODEV;
+}
+
+int
 lmr_destroy(DAT_HANDLE handle)
 {
 	(void)handle;
