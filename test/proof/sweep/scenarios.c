@@ -159,6 +159,29 @@ made(struct story *story)
 		(void)story_free(story, a);
 }
 
+/* A common service point, which is created and freed. */
+static void
+common(struct story *story)
+{
+	struct side *side = &story->a;
+	DAT_CSP_PARAM param;
+	DAT_CSP_HANDLE csp;
+	DAT_IA_ATTR attr;
+	DAT_COMM comm;
+
+	if (!story_open(story, side) ||
+	    !TRY(story, dat_evd_create(side->ia, 8, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG, &side->cr)) ||
+	    !TRY(story,
+		dat_ia_query(side->ia, NULL, DAT_IA_FIELD_IA_ADDRESS_PTR, &attr, 0, NULL)))
+		return;
+	comm = (DAT_COMM){ attr.ia_address_ptr->sa_family, SOCK_STREAM, 0 };
+	if (TRY_OR(story, DAT_CONN_QUAL_UNAVAILABLE,
+		dat_csp_create(side->ia, &comm, attr.ia_address_ptr, side->cr, &csp)) &&
+	    TRY(story, dat_csp_query(csp, DAT_CSP_FIELD_ALL, &param)) &&
+	    TRY(story, dat_csp_free(csp)))
+		(void)story_free(story, side);
+}
+
 static void
 unanswered(struct story *story)
 {
@@ -435,6 +458,7 @@ const struct scenario scenarios[] = {
 	{ "connect", connect_disconnect, true },
 	{ "refused", refused, false },
 	{ "made", made, false },
+	{ "common", common, false },
 	{ "unanswered", unanswered, false },
 	{ "reuse", reuse, false },
 	{ "merged", merged, false },
