@@ -3,8 +3,8 @@
  * runtime -- what the process holds for the device as a whole
  *
  * The process slot makes queue-pair numbers unique on the host; the progress thread runs
- * timers and, later, peers in other processes.  Both are taken at first need and given
- * back when the last context has gone.  A forked child starts with neither.
+ * timers and the links to other processes.  Both are taken at first need and given back
+ * when the last context has gone.  A forked child starts with neither.
  */
 #ifndef SOFT_RUNTIME_H
 #define SOFT_RUNTIME_H
