@@ -8,7 +8,7 @@
 
 static const char usage[] =
     "usage: dapltest -T TYPE -D ADAPTER [OPTION]... [WORD]...\n"
-    "Exercises the DAT provider that dat.conf, or the file named by DAT_OVERRIDE, has for ADAPTER.\n"
+    "Exercises the DAT provider that dat.conf, or the file DAT_OVERRIDE, has for ADAPTER.\n"
     "\n"
     "  -T S [-n PORT]             server: serves clients until one says Q\n"
     "  -T Q -s HOST [-n PORT]     tells the server to end\n"
@@ -25,8 +25,8 @@ static const char usage[] =
     "  -T C PROGRAM [SUITE[:CASE]...]\n"
     "                             other conformance suites: dapl, contract, endpoint, peer, wild\n"
     "\n"
-    "  OP          client|server SR|RR|RW [SIZE [SEGMENTS]] [-f]; SIZE 4096, SEGMENTS 1 if left out;\n"
-    "              SR send, RR RDMA read, RW RDMA write; -f: completes with the next receive\n"
+    "  OP          client|server SR|RR|RW [SIZE [SEGMENTS]] [-f]: send, RDMA read, RDMA write;\n"
+    "              SIZE 4096, SEGMENTS 1 if left out; -f: completes with the next receive\n"
     "  -n PORT     the server's connection qualifier (62000)\n"
     "  -R QUALITY  of service, for connections: BE, HT, LL, EC or PM\n"
     "  -d          prints the operations\n"

@@ -16,6 +16,7 @@ main(int argc, char **argv)
 		soft_personality_suite,
 		soft_process_suite,
 		soft_process_cm_suite,
+		soft_process_error_suite,
 		soft_stranger_suite,
 		soft_stress_suite,
 		NULL,
