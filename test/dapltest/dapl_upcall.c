@@ -191,7 +191,7 @@ START_TEST(many__upcalls__run_at_once_and_never_twice)
 	up_await_inside(&up, 3);
 	up.gate = false;
 	up_await_returned(&up, 3);
-	up_assert_no_more(&up);
+	up_assert_no_more(&up, 3);
 	dt_side_close(&side);
 }
 END_TEST

@@ -98,7 +98,7 @@ START_TEST(kcreate__disabled_with_an_object__same_enables_it)
 
 	up_begin(&up, &side, DAT_UPCALL_DISABLE, DAT_EVD_SOFTWARE_FLAG);
 	dt_post_se(up.evd, 7);
-	up_assert_no_more(&up);
+	up_assert_no_more(&up, 0);
 	up_set(&up, DAT_UPCALL_SINGLE_INSTANCE);
 	up_await_returned(&up, 1);
 	up_assert_values(&up, 7, 1);

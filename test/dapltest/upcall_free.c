@@ -43,7 +43,7 @@ START_TEST(free__events_queued__none_of_them_is_called)
 	up_free(&t, &up);
 	up_let_end(&t);
 	ck_assert_int_eq(up.entered, 1);
-	up_assert_no_more(&up);
+	up_assert_no_more(&up, 1);
 	dt_side_close(&side);
 }
 END_TEST
@@ -77,7 +77,7 @@ START_TEST(free_inside__of_its_own_evd__the_handle_is_bad_at_once)
 	up_await_inside(&up, 1);
 	up.gate = false;
 	up_await_returned(&up, 1);
-	up_assert_no_more(&up);
+	up_assert_no_more(&up, 1);
 	dt_side_close(&side);
 }
 END_TEST

@@ -80,6 +80,33 @@ START_TEST(upcall__the_event__stays_readable_until_it_returns)
 }
 END_TEST
 
+static _Atomic(unsigned int) read_late;
+
+static void
+reads_its_event_behind_the_gate(struct up *up, const DAT_EVENT *event)
+{
+	(void)up;
+	read_late |= 1u << up_value(event);
+}
+
+/* clause: c.14.3 */
+START_TEST(upcall__the_event__is_not_that_of_another_upcall)
+{
+	const int n = up_standing(DAT_UPCALL_MANY);
+	struct dt_side side;
+	struct up up;
+
+	read_late = 0;
+	up_begin(&up, &side, DAT_UPCALL_MANY, DAT_EVD_SOFTWARE_FLAG);
+	up.act = reads_its_event_behind_the_gate;
+	up_let_stand(&up, DAT_UPCALL_MANY);
+	up.gate = false;
+	up_await_returned(&up, n);
+	ck_assert_uint_eq(read_late, (1u << n) - 1);
+	dt_side_close(&side);
+}
+END_TEST
+
 /* clause: c.14.5 */
 START_TEST(more_events__single__true_for_all_but_the_last)
 {
@@ -205,6 +232,7 @@ upcall_function_suite(void)
 	tcase_add_loop_test(tc, upcall__gets_its_instance_and_a_copy_of_the_event, 0, 2);
 	tcase_add_loop_test(tc, upcall__its_event__has_left_the_queue, 0, 2);
 	tcase_add_test(tc, upcall__the_event__stays_readable_until_it_returns);
+	tcase_add_test(tc, upcall__the_event__is_not_that_of_another_upcall);
 	tcase_add_test(tc, more_events__single__true_for_all_but_the_last);
 	tcase_add_loop_test(tc, more_events__one_event__false, 0, 2);
 	tcase_add_test(tc, more_events__norify__tells_that_something_is_queued);

@@ -46,7 +46,7 @@ START_TEST(close_inside__gracefully_after_everything_was_freed__closes)
 	inside_do(&in, frees_all_and_closes);
 	dt_ok(in.ret);
 	in.closed = true;
-	up_assert_no_more(&in.up);
+	up_assert_no_more(&in.up, 1);
 	inside_close(&in);
 }
 END_TEST
@@ -71,7 +71,7 @@ START_TEST(close_inside__abruptly__closes_and_ends_no_thread_under_itself)
 	inside_do(&in, closes_abruptly);
 	dt_ok(in.ret);
 	dt_assert_type(in.second, DAT_INVALID_HANDLE);
-	up_assert_no_more(&in.up);
+	up_assert_no_more(&in.up, 1);
 	inside_close(&in);
 }
 END_TEST

@@ -33,7 +33,7 @@ START_TEST(object__replaced_while_an_upcall_stands__the_next_uses_the_new_one)
 		if (to == DAT_UPCALL_MANY)
 			up_await_returned(&other, 1);
 		else
-			up_assert_no_more(&other); /* one at a time, whosever it is */
+			up_assert_no_more(&other, 0); /* one at a time, whosever it is */
 		up.gate = false;
 		up_await_returned(&other, 1);
 		up_assert_values(&other, 1, 1);

@@ -80,8 +80,8 @@ void up_await_inside(const struct up *up, int n);
 void up_await_entered(const struct up *up, int n);
 void up_await_returned(const struct up *up, int n);
 void up_await_noted(const struct up *up, int n);
-/* No upcall starts for some time. */
-void up_assert_no_more(const struct up *up);
+/* That many upcalls have started since the beginning, and no other does for some time. */
+void up_assert_no_more(const struct up *up, int entered);
 
 /* How many upcalls can stand at once under a policy, and that many in front of a closed gate. */
 int up_standing(DAT_UPCALL_POLICY policy);
