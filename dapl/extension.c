@@ -53,18 +53,18 @@ step(DAT_HANDLE handle, va_list args)
 {
 	int timeout_ms = va_arg(args, int);
 	DAT_COUNT *done = va_arg(args, DAT_COUNT *);
-	struct ia *ia = ia_enter(handle);
+	struct ia *ia = ia_borrow(handle); /* upcalls may close it */
 	DAT_COUNT n = 0;
 
 	if (!ia)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 	if (!ia->stepped) {
-		ia_leave(ia);
+		ia_base_put(ia);
 		return DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
 	}
 	for (unsigned int i = 0; i < ia->loop_count; i++)
 		n += loop_step(ia->loops[i].loop, i == 0 ? timeout_ms : 0);
-	ia_leave(ia);
+	ia_base_put(ia);
 	if (done)
 		*done = n;
 	return DAT_SUCCESS;

@@ -76,7 +76,7 @@ ia_base_put(struct ia *ia)
 }
 
 struct ia *
-ia_enter(DAT_IA_HANDLE handle)
+ia_borrow(DAT_IA_HANDLE handle)
 {
 	struct ia *ia = object_lock(handle, KIND_IA);
 
@@ -87,9 +87,26 @@ ia_enter(DAT_IA_HANDLE handle)
 	return ia;
 }
 
+struct ia *
+ia_enter(DAT_IA_HANDLE handle)
+{
+	struct ia *ia = object_lock(handle, KIND_IA);
+
+	if (!ia)
+		return NULL;
+	ia_base_get(ia);
+	ia->inside++;
+	os_unlock(&ia->obj.lock);
+	return ia;
+}
+
 void
 ia_leave(struct ia *ia)
 {
+	os_lock(&ia->obj.lock);
+	if (--ia->inside == 0)
+		park_list_wake_all(&ia->closers);
+	os_unlock(&ia->obj.lock);
 	ia_base_put(ia);
 }
 
@@ -271,6 +288,8 @@ dapl_ia_open(
 	os_lock(&ia->obj.lock);
 	ia->self = ia->obj.handle;
 	ia->closing = false;
+	ia->inside = 0;
+	ia->closers = (struct park_list){ NULL };
 	os_unlock(&ia->obj.lock);
 	ret = attach_async(ia, qlen, *async_evd);
 	if (ret != DAT_SUCCESS)
@@ -379,6 +398,25 @@ withdraw_async(struct ia *ia)
 	} while (found);
 }
 
+/* Locked, and no call enters any more.  Drops and retakes the lock. */
+static void
+await_calls(struct ia *ia)
+{
+	struct park *park = park_self();
+	struct park_entry entry;
+
+	park_list_add(&ia->closers, &entry, park);
+	for (;;) {
+		park_reset(park);
+		if (ia->inside == 0)
+			break;
+		os_unlock(&ia->obj.lock);
+		(void)park_sleep(park, PARK_FOREVER, -1, NULL);
+		os_lock(&ia->obj.lock);
+	}
+	park_list_remove(&ia->closers, &entry);
+}
+
 DAT_RETURN
 dapl_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS flags)
 {
@@ -397,6 +435,7 @@ dapl_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS flags)
 	}
 	ia->closing = true;
 	object_close_locked(&ia->obj);
+	await_calls(ia);
 	os_unlock(&ia->obj.lock);
 
 	/* All of them before one is destroyed: that waits for upcalls, which may wait for others. */

@@ -18,6 +18,7 @@
 #include <rdma/rdma_cma.h>
 
 #include "evd/loop.h"
+#include "evd/park.h"
 
 #include "dapl/address.h"
 #include "dapl/object.h"
@@ -51,6 +52,8 @@ struct ia {
 	struct provider *provider;
 	struct object *children[KINDS]; /* (L) */
 	bool closing;			/* (L) */
+	unsigned int inside;		/* (L) calls between ia_enter() and ia_leave() */
+	struct park_list closers;	/* (L) the thread that waits for them */
 	struct dapl_evd *async;		/* (L) where asynchronous events go; holds a reference */
 	bool async_ours;		/* the IA made it */
 	bool async_elsewhere;		/* opened with DAT_EVD_ASYNC_EXISTS */
@@ -95,7 +98,16 @@ struct loop *ia_crew(struct ia *ia);
 void ia_base_get(struct ia *ia);
 void ia_base_put(struct ia *ia);
 
-/* The IA of a handle for the length of a call, or NULL: its device stays even if it is closed. */
+/*
+ * The IA of a handle for the length of a call, or NULL: it may be closed meanwhile, and its device
+ * stays.  Until ia_base_put().
+ */
+struct ia *ia_borrow(DAT_IA_HANDLE handle);
+
+/*
+ * The same for a call that uses what belongs to the IA, and neither sleeps for an event nor calls
+ * out: closing destroys nothing before it left.
+ */
 struct ia *ia_enter(DAT_IA_HANDLE handle);
 void ia_leave(struct ia *ia);
 

@@ -294,6 +294,50 @@ START_TEST(evd_free__with_completions_in_the_device__works)
 }
 END_TEST
 
+struct maker {
+	struct dt_side side;
+	DAT_RETURN end;
+};
+
+static void *
+make_body(void *arg)
+{
+	struct maker *maker = arg;
+	const struct dt_side *side = &maker->side;
+	DAT_EVD_HANDLE evd;
+	DAT_EP_HANDLE ep;
+
+	do {
+		maker->end = dat_evd_create(side->ia, 8, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, &evd);
+		if (maker->end == DAT_SUCCESS)
+			maker->end = dat_ep_create(
+			    side->ia, side->pz, evd, evd, side->connect, NULL, &ep);
+	} while (maker->end == DAT_SUCCESS);
+	return NULL;
+}
+
+/* What a late call would touch is memory that was freed: this is for the sanitizers. */
+/* clause: e.9.1 */
+START_TEST(ia_close__against_threads_that_create__waits_for_their_calls)
+{
+	struct maker makers[3];
+	pthread_t threads[3];
+
+	for (unsigned int round = 0; round < 20; round++) {
+		dt_side_open(&makers[0].side, "soft", DT_SEPARATE);
+		makers[1].side = makers[2].side = makers[0].side;
+		for (int i = 0; i < 3; i++)
+			pthread_create(&threads[i], NULL, make_body, &makers[i]);
+		dt_nap_ms(1 + round % 3);
+		dt_side_close(&makers[0].side);
+		for (int i = 0; i < 3; i++) {
+			pthread_join(threads[i], NULL);
+			dt_assert_type(makers[i].end, DAT_INVALID_HANDLE);
+		}
+	}
+}
+END_TEST
+
 Suite *
 dapl_free_suite(void)
 {
@@ -313,5 +357,6 @@ dapl_free_suite(void)
 	    ep_free__while_a_thread_drains__every_completion_names_its_endpoint);
 	tcase_add_test(tc, ep_free__against_events_of_the_connection_manager__is_safe);
 	tcase_add_test(tc, evd_free__with_completions_in_the_device__works);
+	tcase_add_test(tc, ia_close__against_threads_that_create__waits_for_their_calls);
 	return s;
 }
