@@ -183,6 +183,7 @@ START_TEST(bad_arguments__are_told_apart)
 {
 	const DAT_RETURN bad_cno = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
 	const DAT_OS_WAIT_PROXY_AGENT no_agent = { NULL, NULL };
+	const DAT_OS_WAIT_PROXY_AGENT agent = { (DAT_PVOID)16, (DAT_AGENT_FUNC)(uintptr_t)8 };
 	DAT_CNO_PARAM param;
 	DAT_EVD_HANDLE told;
 	struct dt_side side;
@@ -206,6 +207,14 @@ START_TEST(bad_arguments__are_told_apart)
 	for (int mask = 0; mask <= 4; mask++)
 		dt_ok(dat_cno_query(cno, (DAT_CNO_PARAM_MASK)mask, &param));
 	ck_assert_ptr_eq(param.ia_handle, side.ia);
+	ck_assert_int_eq(param.proxy_type, DAT_PROXY_TYPE_NONE);
+	dt_ok(dat_cno_modify_agent(cno, agent));
+	dt_ok(dat_cno_query(cno, DAT_CNO_FIELD_ALL, &param));
+	ck_assert_int_eq(param.proxy_type, DAT_PROXY_TYPE_AGENT);
+	ck_assert_ptr_eq(param.proxy.agent.instance_data, agent.instance_data);
+	ck_assert(param.proxy.agent.proxy_agent_func == agent.proxy_agent_func);
+	dt_ok(dat_cno_modify_agent(cno, no_agent));
+	dt_ok(dat_cno_query(cno, DAT_CNO_FIELD_ALL, &param));
 	ck_assert_int_eq(param.proxy_type, DAT_PROXY_TYPE_NONE);
 	dt_assert_ret(dat_cno_free(side.recv), bad_cno);
 	dt_ok(dat_cno_free(cno));

@@ -146,8 +146,10 @@ START_TEST(post_se__rules)
 		    DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE));
 	}
 	dt_assert_quiet(side.async);
-	dt_assert_ret(dat_evd_post_se(side.recv, &event),
-	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
+	for (DAT_EVD_FLAGS other = DAT_EVD_CR_FLAG; other <= DAT_EVD_ASYNC_FLAG;
+	    other = (DAT_EVD_FLAGS)(other * 2))
+		dt_assert_ret(dat_evd_post_se(dt_evd(&side, other, 3), &event),
+		    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
 	dt_assert_ret(dat_evd_post_se(side.ep, &event),
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE));
 	dt_side_close(&side);
