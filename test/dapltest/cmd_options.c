@@ -29,7 +29,7 @@ static const char usage[] =
     "              SIZE 4096, SEGMENTS 1 if left out; -f: completes with the next receive\n"
     "  -n PORT     the server's connection qualifier (62000)\n"
     "  -R QUALITY  of service, for connections: BE, HT, LL, EC or PM\n"
-    "  -d          prints the operations\n"
+    "  -d          prints the operations, and when the endpoints are connected\n"
     "  -h, --help  prints this\n"
     "\n"
     "Exit status: 0 passed, 1 failed, 2 wrong use.\n";

@@ -248,6 +248,10 @@ run(const struct cmd_options *options, DAT_IA_HANDLE ia, DAT_CONN_QUAL qual)
 		       cmd_end_connect(end, options->server, qual, options->qos) &&
 		       cmd_end_greet(end);
 	}
+	if (good && options->debug) {
+		printf("%u endpoints are connected\n", n);
+		fflush(stdout);
+	}
 	if (good)
 		good = request->type == 'T' ? play_workers(ends, options) :
 					      cmd_performance(&ends[0], options);
