@@ -101,9 +101,11 @@ of_host(const char *name, struct sockaddr_storage *address)
 	const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
 	struct addrinfo *list;
 	bool found = false;
+	int r;
 
-	if (getaddrinfo(name, NULL, &hints, &list))
-		return -ENOENT;
+	r = getaddrinfo(name, NULL, &hints, &list);
+	if (r)
+		return r == EAI_SYSTEM ? -errno : r == EAI_MEMORY ? -ENOMEM : -ENOENT;
 	for (struct addrinfo *i = list; i; i = i->ai_next) {
 		if (found && i->ai_family != AF_INET)
 			continue;

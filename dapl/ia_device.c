@@ -139,11 +139,13 @@ ia_device_open(struct ia *ia, const struct ia_options *options)
 	ia->next_vector = 0;
 	ia->idle_cq = NULL;
 	r = address_resolve(options->where, &ia->address);
-	if (r) {
+	if (r == -ENOENT || r == -EADDRNOTAVAIL)
 		debug_error("%s is no interface with an address, no address and no known host",
 		    options->where);
+	else if (r)
+		debug_error("%s cannot be looked up: %s", options->where, strerror(-r));
+	if (r)
 		return r;
-	}
 	r = find_device(ia);
 	if (r)
 		return r;
