@@ -101,13 +101,19 @@ END_TEST
 START_TEST(qualifiers__beyond_the_range_of_ports__meet)
 {
 	struct dt_pair pair;
+	DAT_CONN_QUAL qual = 0x123456789abcULL;
 	DAT_PSP_HANDLE psp;
 	DAT_EVENT event;
+	DAT_RETURN ret;
 
 	dt_pair_open(&pair, DT_SEPARATE);
-	dt_ok(dat_psp_create(pair.b.ia, 0x123456789abcULL, pair.b.cr, DAT_PSP_CONSUMER_FLAG, &psp));
+	/* The port that it stands for may be another process's. */
+	do
+		ret = dat_psp_create(pair.b.ia, ++qual, pair.b.cr, DAT_PSP_CONSUMER_FLAG, &psp);
+	while (DAT_GET_TYPE(ret) == DAT_CONN_QUAL_IN_USE);
+	dt_ok(ret);
 	pair.b.psp = psp;
-	pair.b.qual = 0x123456789abcULL;
+	pair.b.qual = qual;
 	dt_connect(&pair.a, &pair.b, NULL, 0);
 	dt_ok(dat_cr_accept(dt_request_event(&pair.b, &event), pair.b.ep, 0, NULL));
 	dt_expect_established(&pair.a);
