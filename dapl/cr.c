@@ -212,10 +212,17 @@ may_accept(const struct ep *ep, const struct cr *cr)
 	return DAT_SUCCESS;
 }
 
-/* Locked.  From here on the id is the endpoint's. */
+/*
+ * Locked.  From here on the id is the endpoint's, with the queue pair that is to be connected.  The
+ * peer may be withdrawing: reading that event fails the queue pair of the id, if any, and so does
+ * the endpoint that hears of it.
+ */
 static void
 hand_over(struct cr *cr, struct conn *conn, struct ep *ep)
 {
+	os_lock(&ep->obj.ia->cm_lock);
+	conn->id->qp = ep->qp;
+	os_unlock(&ep->obj.ia->cm_lock);
 	ep->state = ep_answer(ep->state, cr->own ? EP_ACCEPT_OWN : EP_ACCEPT)->next;
 	ep->conn = conn;
 	ep->remote = cr->remote;
@@ -268,10 +275,6 @@ dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, co
 	gone = cr->gone;
 	os_unlock(&cr->obj.lock);
 
-	/* The peer may be withdrawing, and that event fails the queue pair of the id, if any. */
-	os_lock(&ep->obj.ia->cm_lock);
-	conn->id->qp = ep->qp;
-	os_unlock(&ep->obj.ia->cm_lock);
 	if (gone || rdma_accept(conn->id, &param)) {
 		/* The other end waits for an answer. */
 		(void)rdma_reject(conn->id, NULL, 0);

@@ -293,6 +293,49 @@ START_TEST(free__against_a_disconnect_of_the_peer__tells_the_peer_once)
 }
 END_TEST
 
+/* It was established first, or it never was: one event ends it. */
+static void
+expect_one_end(const struct dt_side *side, DAT_EVENT_NUMBER failed)
+{
+	DAT_EVENT event;
+
+	dt_next(side->connect, &event);
+	if (event.event_number == DAT_CONNECTION_EVENT_ESTABLISHED)
+		dt_expect_disconnected(side);
+	else
+		ck_assert_int_eq(event.event_number, failed);
+	dt_await_state(side->ep, DAT_EP_STATE_DISCONNECTED);
+}
+
+/* clause: e.1.7, e.1.16 */
+START_TEST(accept__against_the_withdrawal_of_its_request__ends_each_end_once)
+{
+	for (int round = 0; round < 40; round++) {
+		pthread_barrier_t barrier;
+		struct ender ender;
+		pthread_t thread;
+		struct scene s;
+		DAT_CR_HANDLE cr;
+
+		scene_open(&s, SCENE_FRESH);
+		dt_connect(s.me, s.peer, NULL, 0);
+		cr = dt_request(s.peer);
+		pthread_barrier_init(&barrier, NULL, 2);
+		ender = (struct ender){ s.me->ep, &barrier, false };
+		ck_assert_int_eq(pthread_create(&thread, NULL, end_it, &ender), 0);
+		pthread_barrier_wait(&barrier);
+		dt_ok(dat_cr_accept(cr, s.peer->ep, 0, NULL));
+		pthread_join(thread, NULL);
+		pthread_barrier_destroy(&barrier);
+		expect_one_end(s.me, DAT_CONNECTION_EVENT_DISCONNECTED);
+		expect_one_end(s.peer, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
+		dt_assert_empty(s.me->connect);
+		dt_assert_empty(s.peer->connect);
+		scene_close(&s);
+	}
+}
+END_TEST
+
 Suite *
 endpoint_reuse_suite(void)
 {
@@ -309,6 +352,7 @@ endpoint_reuse_suite(void)
 	    tc, free__in_each_state_with_work_outstanding__leaves_nothing_behind, 0, SCENE_PLACES);
 	tcase_add_test(tc, disconnect__by_many_threads_at_both_ends__makes_one_event_each);
 	tcase_add_test(tc, free__against_a_disconnect_of_the_peer__tells_the_peer_once);
+	tcase_add_test(tc, accept__against_the_withdrawal_of_its_request__ends_each_end_once);
 	tc = dt_tcase(s, "reset");
 	tcase_add_test(tc, reset__again_and_again__each_connection_is_like_the_first);
 	tcase_add_loop_test(tc, reset__after_every_end__connects_anew, 0, 5);
