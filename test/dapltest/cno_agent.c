@@ -478,10 +478,12 @@ END_TEST
 START_TEST(agent_owed_a_call__cno_freed_and_its_slot_used_again__not_called)
 {
 	struct cno_config config = cs.cno.cfg;
+	DAT_EVD_HANDLE handle;
 
 	install();
 	queue_the_call_and_take_the_trigger();
 	detach_both(&cs);
+	cno_set_closing(&cs.cno);
 	ck_assert_int_eq(cno_free(&cs.cno, false), 0);
 	cs.destroyed = 0;
 	config.agent = cno_story_agent(&cs);
@@ -489,6 +491,7 @@ START_TEST(agent_owed_a_call__cno_freed_and_its_slot_used_again__not_called)
 	ck_assert_int_eq(cno_modify_agent(&cs.cno, cno_story_agent(&cs)), 0);
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 0);
+	ck_assert_int_eq(cno_wait(&cs.cno, 1000, &handle), -ETIMEDOUT);
 	cno_story_drains(&cs.dev[0], 1);
 }
 END_TEST

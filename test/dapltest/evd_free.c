@@ -57,11 +57,14 @@ END_TEST
 START_TEST(free__slot_used_again__nothing_of_the_old_one_left)
 {
 	struct evd_status status;
+	DAT_EVENT event;
+	int nmore;
 
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	ck_assert(evd_mark_overflow(&st.dev.evd));
 	ck_assert_int_eq(evd_set_solicited(&st.dev.evd, true), 0);
+	evd_set_closing(&st.dev.evd);
 	ck_assert_int_eq(evd_free(&st.dev.evd), 0);
 	script_open(&st.dev, &st.dev.opt);
 	ck_assert_int_eq(evd_query(&st.dev.evd, &status), 0);
@@ -69,6 +72,8 @@ START_TEST(free__slot_used_again__nothing_of_the_old_one_left)
 	ck_assert_int_eq(status.policy, DAT_UPCALL_DISABLE);
 	story_quiet(&st);
 	story_empty(&st);
+	ck_assert_int_eq(evd_wait(&st.dev.evd, 1000, 1, &event, &nmore), -ETIMEDOUT);
+	ck_assert(script_deliver(&st.dev) || !script_due(&st.dev));
 	script_complete(&st.dev, 1);
 	story_quiet(&st);
 	story_dequeues(&st, 1);

@@ -246,6 +246,50 @@ START_TEST(many__freed_while_upcalls_run__waits_and_destroys_once)
 }
 END_TEST
 
+static void
+free_own(struct tape *tape, uint64_t id)
+{
+	(void)id;
+	must(evd_free(&tape->dev->evd) == 0);
+}
+
+static int
+times_destroyed(void)
+{
+	int n;
+
+	pthread_mutex_lock(&st.dev.lock);
+	n = st.dev.destroyed;
+	pthread_mutex_unlock(&st.dev.lock);
+	return n;
+}
+
+/* clause: c.14.25 */
+START_TEST(many__freed_inside_one__does_not_wait_for_the_others)
+{
+	static struct tape other;
+	DAT_UPCALL_OBJECT object = tape_object(&other);
+	struct evd *evd = &st.dev.evd;
+
+	tape_init(&other, &st.dev);
+	other.then = free_own;
+	tape_hold(&st.tape);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	complete(1, 1);
+	tape_await_inside(&st.tape, 1);
+	ck_assert_int_eq(evd_modify_upcall(evd, DAT_UPCALL_MANY, &object, DAT_UPCALL_INVOC_ANY), 0);
+	complete(2, 1);
+	tape_await(&other, 1);
+	tape_await_inside(&other, 0);
+	tape_await_inside(&st.tape, 1);
+	ck_assert_int_eq(times_destroyed(), 0);
+	tape_release(&st.tape);
+	while (times_destroyed() == 0) /* by the last return */
+		script_sleep_ms(1);
+	script_open(&st.dev, &st.dev.opt);
+}
+END_TEST
+
 START_TEST(many__crew_given_later__used_from_then_on)
 {
 	struct script_options opt = st.dev.opt;
@@ -303,6 +347,7 @@ evd_many_suite(void)
 	tcase_add_test(tc, many__every_upcall_tears_down_its_own_evd__none_waits_for_ever);
 	tcase_add_test(tc, many__teardown_inside_one__waits_for_the_others);
 	tcase_add_test(tc, many__freed_while_upcalls_run__waits_and_destroys_once);
+	tcase_add_test(tc, many__freed_inside_one__does_not_wait_for_the_others);
 	tcase_add_test(tc, many__crew_given_later__used_from_then_on);
 	tcase_add_test(tc, many_to_cno__the_crew_is_busy__told_by_the_loop);
 	return s;
