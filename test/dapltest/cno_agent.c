@@ -496,6 +496,35 @@ START_TEST(agent_owed_a_call__cno_freed_and_its_slot_used_again__not_called)
 }
 END_TEST
 
+static int between;
+
+static void
+call_between(const DAT_OS_WAIT_PROXY_AGENT *agent, DAT_EVD_HANDLE handle)
+{
+	between++;
+	must(handle == &cs.dev[0]);
+	agent->proxy_agent_func(agent->instance_data, handle);
+}
+
+START_TEST(agent__with_a_function_that_calls_it__is_called_by_that_alone)
+{
+	struct cno_config config = cs.cno.cfg;
+
+	detach_both(&cs);
+	ck_assert_int_eq(cno_free(&cs.cno, false), 0);
+	cs.destroyed = 0;
+	config.call = call_between;
+	ck_assert_int_eq(cno_open(&cs.cno, &config), 0);
+	cno_story_attach(&cs, 0);
+	install();
+	arrive(0, 1);
+	ck_assert_int_eq(between, 1);
+	ck_assert_int_eq(cs.calls, 1);
+	ck_assert_ptr_eq(cs.last, &cs.dev[0]);
+	cno_story_drains(&cs.dev[0], 1);
+}
+END_TEST
+
 Suite *
 cno_agent_suite(void)
 {
@@ -527,6 +556,7 @@ cno_agent_suite(void)
 	tcase_add_test(tc, agent_call_taken_off_the_list_but_not_begun__cno_freed__waited_for);
 	tcase_add_test(tc, agent_owed_a_call__installed_again_in_it__not_called_for_that_again);
 	tcase_add_test(tc, agent_owed_a_call__replaced__the_new_one_is_called);
+	tcase_add_test(tc, agent__with_a_function_that_calls_it__is_called_by_that_alone);
 	tcase_add_test(tc, agent_owed_a_call__cno_freed_and_its_slot_used_again__not_called);
 	return s;
 }
