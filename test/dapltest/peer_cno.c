@@ -68,6 +68,7 @@ START_TEST(peer_07__cno_attached_later__is_triggered_by_completions)
 	dt_send(&pair.a, 0, 64, 1); /* the private channel has been in use */
 	dt_ok(dat_evd_wait(pair.b.recv, LONG, 1, &event, &more));
 	dt_ok(dat_evd_modify_cno(pair.b.recv, cno));
+	dt_nap_ms(20); /* the loop has armed the queue by then, and only a notification tells */
 	dt_send(&pair.a, 0, 64, 2);
 	expect_told(cno, pair.b.recv);
 	dt_pair_close(&pair);
