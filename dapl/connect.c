@@ -208,19 +208,28 @@ check_target(const struct target *to, DAT_QOS qos, int first_arg)
 	return DAT_SUCCESS;
 }
 
+/* Of an endpoint that is to connect there; fills in to->address. */
+static DAT_RETURN
+check_address(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address, struct target *to)
+{
+	if (!handle_object(handle, KIND_EP))
+		return BAD_EP;
+	if (!address)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	if (address_copy(&to->address, address))
+		return DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNSUPPORTED);
+	return DAT_SUCCESS;
+}
+
 DAT_RETURN
 dapl_ep_connect(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual,
     DAT_TIMEOUT timeout, DAT_COUNT size, const DAT_PVOID data, DAT_QOS qos, DAT_CONNECT_FLAGS flags)
 {
 	struct target to = { .qual = qual, .timeout = timeout, .size = size, .data = data };
-	DAT_RETURN ret;
+	DAT_RETURN ret = check_address(handle, address, &to);
 
-	if (!handle_object(handle, KIND_EP))
-		return BAD_EP;
-	if (!address)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	if (address_copy(&to.address, address))
-		return DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNSUPPORTED);
+	if (ret != DAT_SUCCESS)
+		return ret;
 	ret = check_target(&to, qos, 4);
 	if (ret != DAT_SUCCESS)
 		return ret;
@@ -236,14 +245,10 @@ dapl_ep_common_connect(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address, DAT_TIM
     DAT_COUNT size, const DAT_PVOID data)
 {
 	struct target to = { .timeout = timeout, .size = size, .data = data };
-	DAT_RETURN ret;
+	DAT_RETURN ret = check_address(handle, address, &to);
 
-	if (!handle_object(handle, KIND_EP))
-		return BAD_EP;
-	if (!address)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	if (address_copy(&to.address, address))
-		return DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNSUPPORTED);
+	if (ret != DAT_SUCCESS)
+		return ret;
 	to.qual = address_port(&to.address);
 	if (to.qual == 0)
 		return DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_MALFORMED);

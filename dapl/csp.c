@@ -126,14 +126,7 @@ dapl_csp_query(DAT_CSP_HANDLE handle, DAT_CSP_PARAM_MASK mask, DAT_CSP_PARAM *pa
 int
 csp_destroy(DAT_HANDLE handle)
 {
-	struct csp *csp = handle_object(handle, KIND_CSP);
-	int r = csp ? object_close(&csp->sp.obj, handle) : -ENODEV;
-
-	if (r)
-		return r;
-	sp_finish(&csp->sp);
-	slab_free(&slab, csp);
-	return 0;
+	return sp_destroy(handle, KIND_CSP, &slab);
 }
 
 DAT_RETURN

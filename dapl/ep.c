@@ -40,19 +40,7 @@ ep_unpin(struct ep *ep)
 void
 ep_await_pins(struct ep *ep)
 {
-	struct park *park = park_self();
-	struct park_entry entry;
-
-	park_list_add(&ep->unpinned, &entry, park);
-	for (;;) {
-		park_reset(park);
-		if (ep->pins == 0)
-			break;
-		os_unlock(&ep->obj.lock);
-		(void)park_sleep(park, PARK_FOREVER, -1, NULL);
-		os_lock(&ep->obj.lock);
-	}
-	park_list_remove(&ep->unpinned, &entry);
+	object_await_none(&ep->obj, &ep->unpinned, &ep->pins);
 }
 
 /* ---- create ---- */

@@ -75,29 +75,29 @@ ia_base_put(struct ia *ia)
 	slab_free(&ia_slab, ia);
 }
 
-struct ia *
-ia_borrow(DAT_IA_HANDLE handle)
+static struct ia *
+enter(DAT_IA_HANDLE handle, unsigned int inside)
 {
 	struct ia *ia = object_lock(handle, KIND_IA);
 
 	if (!ia)
 		return NULL;
 	ia_base_get(ia);
+	ia->inside += inside;
 	os_unlock(&ia->obj.lock);
 	return ia;
 }
 
 struct ia *
+ia_borrow(DAT_IA_HANDLE handle)
+{
+	return enter(handle, 0);
+}
+
+struct ia *
 ia_enter(DAT_IA_HANDLE handle)
 {
-	struct ia *ia = object_lock(handle, KIND_IA);
-
-	if (!ia)
-		return NULL;
-	ia_base_get(ia);
-	ia->inside++;
-	os_unlock(&ia->obj.lock);
-	return ia;
+	return enter(handle, 1);
 }
 
 void
@@ -398,25 +398,6 @@ withdraw_async(struct ia *ia)
 	} while (found);
 }
 
-/* Locked, and no call enters any more.  Drops and retakes the lock. */
-static void
-await_calls(struct ia *ia)
-{
-	struct park *park = park_self();
-	struct park_entry entry;
-
-	park_list_add(&ia->closers, &entry, park);
-	for (;;) {
-		park_reset(park);
-		if (ia->inside == 0)
-			break;
-		os_unlock(&ia->obj.lock);
-		(void)park_sleep(park, PARK_FOREVER, -1, NULL);
-		os_lock(&ia->obj.lock);
-	}
-	park_list_remove(&ia->closers, &entry);
-}
-
 DAT_RETURN
 dapl_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS flags)
 {
@@ -435,7 +416,7 @@ dapl_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS flags)
 	}
 	ia->closing = true;
 	object_close_locked(&ia->obj);
-	await_calls(ia);
+	object_await_none(&ia->obj, &ia->closers, &ia->inside); /* and none enters any more */
 	os_unlock(&ia->obj.lock);
 
 	/* All of them before one is destroyed: that waits for upcalls, which may wait for others. */

@@ -94,6 +94,24 @@ object_close(struct object *obj, DAT_HANDLE handle)
 	return r;
 }
 
+void
+object_await_none(struct object *obj, struct park_list *list, const unsigned int *count)
+{
+	struct park *park = park_self();
+	struct park_entry entry;
+
+	park_list_add(list, &entry, park);
+	for (;;) {
+		park_reset(park);
+		if (*count == 0)
+			break;
+		os_unlock(&obj->lock);
+		(void)park_sleep(park, PARK_FOREVER, -1, NULL);
+		os_lock(&obj->lock);
+	}
+	park_list_remove(list, &entry);
+}
+
 void *
 object_lock(DAT_HANDLE handle, enum kind kind)
 {

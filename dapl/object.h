@@ -9,6 +9,8 @@
 #ifndef REARM_DAPL_OBJECT_H
 #define REARM_DAPL_OBJECT_H
 
+#include "evd/park.h"
+
 #include "dapl/handle.h"
 #include "dapl/slab.h"
 
@@ -49,6 +51,12 @@ int object_close(struct object *obj, DAT_HANDLE handle);
 void object_close_locked(struct object *obj);
 /* The second half of it, without the lock. */
 void object_unlink(struct object *obj);
+
+/*
+ * Locked.  Sleeps until *count, which the lock guards, is 0; who takes it there wakes the list.
+ * Drops and retakes the lock.
+ */
+void object_await_none(struct object *obj, struct park_list *list, const unsigned int *count);
 
 /* The locked object of a handle, or NULL. */
 void *object_lock(DAT_HANDLE handle, enum kind kind);

@@ -150,14 +150,7 @@ dapl_psp_query(DAT_PSP_HANDLE handle, DAT_PSP_PARAM_MASK mask, DAT_PSP_PARAM *pa
 int
 psp_destroy(DAT_HANDLE handle)
 {
-	struct psp *psp = handle_object(handle, KIND_PSP);
-	int r = psp ? object_close(&psp->sp.obj, handle) : -ENODEV;
-
-	if (r)
-		return r;
-	sp_finish(&psp->sp);
-	slab_free(&slab, psp);
-	return 0;
+	return sp_destroy(handle, KIND_PSP, &slab);
 }
 
 DAT_RETURN

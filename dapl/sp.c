@@ -72,6 +72,19 @@ sp_finish(struct sp *sp)
 	evd_release(sp->evd);
 }
 
+int
+sp_destroy(DAT_HANDLE handle, enum kind kind, struct slab *slab)
+{
+	struct sp *sp = handle_object(handle, kind);
+	int r = sp ? object_close(&sp->obj, handle) : -ENODEV;
+
+	if (r)
+		return r;
+	sp_finish(sp);
+	slab_free(slab, sp); /* it begins the slot of every kind */
+	return 0;
+}
+
 bool
 sp_is_open(const struct sp *sp, const struct conn *listener, uint32_t generation)
 {

@@ -29,6 +29,9 @@ int sp_open(struct sp *sp, struct ia *ia, struct dapl_evd *evd, DAT_CONN_QUAL qu
 /* After object_close(). */
 void sp_finish(struct sp *sp);
 
+/* Of a service point that ends with its listening; `slab` is that of its kind.  0 or -ENODEV. */
+int sp_destroy(DAT_HANDLE handle, enum kind kind, struct slab *slab);
+
 /* Whether a request that came to `listener`, in its life `generation`, is for it.  Locked. */
 bool sp_is_open(const struct sp *sp, const struct conn *listener, uint32_t generation);
 
