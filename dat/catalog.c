@@ -147,14 +147,15 @@ read_catalog(void)
 static int
 load_record(struct catalog_record *record)
 {
+	struct catalog_record *outer;
 	int r;
 
 	r = library_open(&record->library, record->path);
 	if (r < 0)
 		return r;
-	registry_set_owner(record);
+	outer = registry_set_owner(record);
 	record->library.init(&record->info, record->ia_params);
-	registry_set_owner(NULL);
+	(void)registry_set_owner(outer);
 	if (registry_owns(record, &record->info))
 		return 0;
 	log_message(LOG_ERRORS, "provider %s did not register \"%s\"", record->path,

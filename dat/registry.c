@@ -63,10 +63,13 @@ registry_release(struct registry_entry *entry)
 	catalog_release(owner);
 }
 
-void
+struct catalog_record *
 registry_set_owner(struct catalog_record *owner)
 {
+	struct catalog_record *before = registry_owner;
+
 	registry_owner = owner;
+	return before;
 }
 
 bool

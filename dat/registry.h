@@ -45,8 +45,11 @@ struct registry_entry *registry_acquire(const DAT_PROVIDER_INFO *key);
 /* Gives both back, which may unload the owner's library. */
 void registry_release(struct registry_entry *entry);
 
-/* What this thread registers until the next call belongs to `owner`. */
-void registry_set_owner(struct catalog_record *owner);
+/*
+ * What this thread registers until the next call belongs to `owner`.  Returns the owner before: an
+ * init may open an adapter, and so load another library, before it registers.
+ */
+struct catalog_record *registry_set_owner(struct catalog_record *owner);
 
 /* Whether `owner` has registered: with this key, or (key NULL) at all. */
 bool registry_owns(const struct catalog_record *owner, const DAT_PROVIDER_INFO *key);

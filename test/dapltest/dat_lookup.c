@@ -239,6 +239,61 @@ START_TEST(library__init_opens_itself__is_refused_and_does_not_hang)
 }
 END_TEST
 
+/* A provider that wraps another opens it first. */
+/* origin: attack.P7 */
+START_TEST(nested__init_opens_another_adapter__both_belong_to_their_own_libraries)
+{
+	story_conf(LINE("outer", "u2.0", "threadsafe", "%S", "before=inner")
+		   LINE("inner", "u2.0", "threadsafe", "%S", ""));
+	for (int i = 1; i <= 2; i++) {
+		story_close(story_open("outer", DAT_TRUE));
+		ck_assert_int_eq(story_traced("before=inner 00000000"), i);
+		ck_assert_int_eq(story_traced("fini inner"), i);
+		ck_assert_int_eq(story_traced("fini outer"), i);
+		ck_assert_int_eq(story_traced("remove 00000000"), 2 * i);
+		ck_assert_int_eq(story_traced("unload"), i);
+	}
+}
+END_TEST
+
+/* origin: attack.P7 */
+START_TEST(nested__three_deep_and_kept_open__close_in_turn)
+{
+	story_conf(LINE("a", "u2.0", "threadsafe", "%S", "hold=b")
+		   LINE("b", "u2.0", "threadsafe", "%S", "hold=c")
+		   LINE("c", "u2.0", "threadsafe", "%S", ""));
+	story_close(story_open("a", DAT_TRUE));
+	ck_assert_int_eq(story_traced("init"), 3);
+	ck_assert_int_eq(story_traced("remove 00000000"), 3);
+	ck_assert_int_eq(story_traced("unload"), 1);
+}
+END_TEST
+
+/* origin: attack.P7 */
+START_TEST(nested__inner_library_fails__outer_is_registered_all_the_same)
+{
+	story_conf(LINE("outer", "u2.0", "threadsafe", "%S", "before=inner")
+		   LINE("inner", "u2.0", "threadsafe", "%S", "silent"));
+	story_listen();
+	story_close(story_open("outer", DAT_TRUE));
+	ck_assert_ptr_nonnull(strstr(story_heard(), "did not register \"inner\"\n"));
+	ck_assert_int_eq(story_traced("before=inner 800a0064"), 1);
+	ck_assert_int_eq(story_traced("fini outer"), 1);
+	ck_assert_int_eq(story_traced("unload"), 1);
+}
+END_TEST
+
+START_TEST(nested__adapters_that_open_each_other__are_refused_and_do_not_hang)
+{
+	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "before=y")
+		   LINE("y", "u2.0", "threadsafe", "%S", "before=x"));
+	story_close(story_open("x", DAT_TRUE));
+	ck_assert_int_eq(story_traced("before=x 800a0064"), 1);
+	ck_assert_int_eq(story_traced("before=y 00000000"), 1);
+	ck_assert_int_eq(story_traced("unload"), 1);
+}
+END_TEST
+
 START_TEST(library__fini_forgets_its_registration__next_open_works)
 {
 	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "forget"));
@@ -283,5 +338,11 @@ dat_lookup_suite(void)
 	tcase_add_test(t, library__init_registers_twice__second_is_refused);
 	tcase_add_test(t, library__init_opens_itself__is_refused_and_does_not_hang);
 	tcase_add_test(t, library__fini_forgets_its_registration__next_open_works);
+
+	t = story_tcase(suite, "nested");
+	tcase_add_test(t, nested__init_opens_another_adapter__both_belong_to_their_own_libraries);
+	tcase_add_test(t, nested__three_deep_and_kept_open__close_in_turn);
+	tcase_add_test(t, nested__inner_library_fails__outer_is_registered_all_the_same);
+	tcase_add_test(t, nested__adapters_that_open_each_other__are_refused_and_do_not_hang);
 	return suite;
 }

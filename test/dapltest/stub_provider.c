@@ -21,6 +21,7 @@ struct load {
 	DAT_PROVIDER_INFO info;
 	DAT_PROVIDER table;
 	char params[256];
+	DAT_IA_HANDLE held;		/* of "hold=" */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -224,10 +225,28 @@ register_all(struct load *load)
 	}
 }
 
+/* Opens the name behind a word of the parameters: false if the word is not among them. */
+static bool
+open_another(const struct load *load, const char *word, DAT_IA_HANDLE *ia)
+{
+	const char *at = strstr(load->params, word);
+	DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
+	char name[DAT_NAME_MAX_LENGTH], line[320];
+
+	if (at == NULL)
+		return false;
+	at += strlen(word);
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(at, " "), at);
+	snprintf(line, sizeof line, "%s%s %08x", word, name,
+		 dat_ia_openv(name, 1, &evd, ia, 2, 0, DAT_TRUE));
+	trace(line);
+	return true;
+}
+
 void
 dat_provider_init(const DAT_PROVIDER_INFO *info, const char *params)
 {
-	DAT_IA_HANDLE ia;
+	DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
 	DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
 	struct load *load = calloc(1, sizeof *load);
 	char line[768];
@@ -255,6 +274,9 @@ dat_provider_init(const DAT_PROVIDER_INFO *info, const char *params)
 				      info->dapl_version_minor, info->is_thread_safe));
 		trace(line);
 	}
+	if (open_another(load, "before=", &ia))
+		(void)dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG);
+	(void)open_another(load, "hold=", &load->held);
 	pthread_mutex_lock(&lock);
 	load->next = loads;
 	loads = load;
@@ -295,6 +317,8 @@ dat_provider_fini(const DAT_PROVIDER_INFO *info)
 			(void)dat_registry_remove_provider(&load->table, &other);
 		}
 	}
+	if (load->held != DAT_HANDLE_NULL)
+		(void)dat_ia_close(load->held, DAT_CLOSE_ABRUPT_FLAG);
 	free(load);
 }
 

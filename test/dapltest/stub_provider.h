@@ -11,6 +11,8 @@
  *	twice		init registers twice
  *	forget		fini does not remove the registration
  *	selfopen	init opens the name it is being loaded for
+ *	before=NAME	before it registers, init opens NAME and closes it
+ *	hold=NAME	before it registers, init opens NAME; fini closes it
  *	slow		init and fini take 20 ms
  *	noopen		ia_open fails
  *	nohandle	ia_open succeeds without a handle
