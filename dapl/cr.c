@@ -75,14 +75,32 @@ free_slot:
 	return r;
 }
 
-/* Queues the event, or takes the request back. */
+static bool
+reports_overflow(const DAT_EVENT *event, const void *who)
+{
+	return event->event_number == DAT_ASYNC_ERROR_EVD_OVERFLOW &&
+	       event->event_data.asynch_error_event_data.dat_handle == who;
+}
+
+/*
+ * Once for each episode, but a report that was not read yet stands for this one, too: who sends
+ * requests must not be able to fill the EVD of asynchronous events.
+ */
+static void
+report_refusals(struct ia *ia, DAT_EVD_HANDLE evd)
+{
+	ia_purge_async(ia, reports_overflow, evd);
+	ia_post_async(ia, DAT_ASYNC_ERROR_EVD_OVERFLOW, evd, DAT_EVD_OVERFLOW_ERROR);
+}
+
+/* Queues the event, or refuses the request. */
 static bool
 tell(struct ia *ia, struct sp *sp, const struct conn *listener, uint32_t generation,
     DAT_CR_HANDLE handle)
 {
 	DAT_EVENT event = { .event_number = DAT_CONNECTION_REQUEST_EVENT };
 	DAT_CR_ARRIVAL_EVENT_DATA *data = &event.event_data.cr_arrival_event_data;
-	DAT_HANDLE overflowed = DAT_HANDLE_NULL;
+	DAT_EVD_HANDLE full = DAT_HANDLE_NULL;
 	int r = -ENODEV;
 
 	data->local_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&ia->address;
@@ -94,14 +112,14 @@ tell(struct ia *ia, struct sp *sp, const struct conn *listener, uint32_t generat
 		data->sp_handle.psp_handle = sp->self;
 		data->conn_qual = sp->qual;
 		r = evd_post(&sp->evd->core, EVD_STREAM_CR, &event);
-		if (r == -ENOSPC && evd_mark_overflow(&sp->evd->core))
-			overflowed = sp->evd->core.cfg.handle;
+		if (r == -ENOSPC && evd_mark_refusal(&sp->evd->core))
+			full = sp->evd->core.cfg.handle;
 	}
 	os_unlock(&sp->obj.lock);
 	if (r)
 		(void)cr_destroy(handle);
-	if (overflowed)
-		ia_post_async(ia, DAT_ASYNC_ERROR_EVD_OVERFLOW, overflowed, DAT_EVD_OVERFLOW_ERROR);
+	if (full)
+		report_refusals(ia, full);
 	return r == 0;
 }
 

@@ -38,7 +38,7 @@ evd_open(struct evd *evd, const struct evd_config *config)
 	evd->triggered_next = NULL;
 	evd->triggered = evd->agent_unseen = false;
 	evd->blind = evd->news = evd->solicited_only = false;
-	evd->overflowed = evd->device_over = false;
+	evd->overflowed = evd->refusing = evd->device_over = false;
 	evd->unacked = 0;
 	evd->pins = 0;
 	evd->channel.id = 0;

@@ -194,6 +194,12 @@ int evd_refresh(struct evd *evd);
 bool evd_mark_overflow(struct evd *evd);
 
 /*
+ * A posted event that its sender can be refused, a connection request, found no room.  The EVD goes
+ * on.  Returns true for the first refusal of an episode, which ends when no posted event is left.
+ */
+bool evd_mark_refusal(struct evd *evd);
+
+/*
  * Drops what belongs to an object that is going away: completions for which match_raw() holds, in
  * the stash, in `hold` and among released ones, and posted events for which match_event() holds.
  * Either may be NULL.  The device queue itself is not touched: its sort() must drop them.
@@ -336,6 +342,7 @@ struct evd {
 
 	bool solicited_only;
 	bool overflowed;
+	bool refusing; /* evd_mark_refusal() was called in this episode */
 	bool device_over; /* it fails since: it holds nothing and tells nothing */
 	uint64_t taken; /* events handed out, by whatever call */
 	struct evd_queue queue;

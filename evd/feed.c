@@ -64,6 +64,8 @@ post(struct evd *evd, enum evd_stream stream, const DAT_EVENT *event, bool barri
 	os_lock(&evd->lock);
 	if (evd->alive) {
 		copy.evd_handle = evd->cfg.handle;
+		if (q->posted_count == 0)
+			evd->refusing = false;
 		before = evd_queue_loud(q);
 		r = evd_queue_post(q, &copy, barrier);
 		if (r == 0)
@@ -161,6 +163,21 @@ evd_mark_overflow(struct evd *evd)
 		evd->overflowed = true;
 		evd->counters.overflows++;
 		evd_kick(evd);
+	}
+	os_unlock(&evd->lock);
+	return first;
+}
+
+bool
+evd_mark_refusal(struct evd *evd)
+{
+	bool first;
+
+	os_lock(&evd->lock);
+	first = evd->alive && !evd->overflowed && !evd->refusing;
+	if (first) {
+		evd->refusing = true;
+		evd->counters.overflows++;
 	}
 	os_unlock(&evd->lock);
 	return first;

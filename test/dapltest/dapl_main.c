@@ -19,6 +19,7 @@ main(int argc, char **argv)
 		dapl_query_suite,
 		dapl_upcall_suite,
 		dapl_free_suite,
+		dapl_flood_suite,
 		NULL,
 	};
 

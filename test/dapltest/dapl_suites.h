@@ -17,5 +17,6 @@ Suite *dapl_order_suite(void);
 Suite *dapl_query_suite(void);
 Suite *dapl_upcall_suite(void);
 Suite *dapl_free_suite(void);
+Suite *dapl_flood_suite(void);
 
 #endif

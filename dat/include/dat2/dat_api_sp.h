@@ -17,9 +17,11 @@ extern "C" {
 #endif
 
 /*
- * Listens on a connection qualifier.  Each request becomes a CONNECTION_REQUEST event on `evd`;
- * when that is full the request is refused (its side gets NON_PEER_REJECTED) and the asynchronous
- * EVD gets an overflow event.
+ * Listens on a connection qualifier.  Each request becomes a CONNECTION_REQUEST event on `evd`.
+ * When that is full the request is refused: its side gets NON_PEER_REJECTED.  The asynchronous EVD
+ * gets DAT_ASYNC_ERROR_EVD_OVERFLOW for the first refusal, and again only after `evd` was empty of
+ * posted events in between; one that was not read yet stands for later ones.  `evd` goes on: no
+ * number of requests can make dat_evd_wait() or dat_evd_dequeue() fail.
  *
  * DAT_PSP_PROVIDER_FLAG asks the provider to bring an endpoint with each request; whether it does
  * is told by the attribute ep_creator, and dat_cr_query() names the endpoint.  That has the default
