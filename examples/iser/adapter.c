@@ -8,12 +8,31 @@
 
 #define ASYNC_QLEN 64
 
+/*
+ * Whether connection requests, and nothing else, found an EVD full.  The provider refused them and
+ * the EVD goes on, so whoever can send requests cannot end the program by sending many.
+ */
+static bool
+adapter_only_refused(const DAT_EVENT *event)
+{
+	DAT_EVD_PARAM param;
+
+	return event->event_number == DAT_ASYNC_ERROR_EVD_OVERFLOW &&
+	    dat_evd_query(event->event_data.asynch_error_event_data.dat_handle,
+		DAT_EVD_FIELD_ALL, &param) == DAT_SUCCESS &&
+	    param.evd_flags == DAT_EVD_CR_FLAG;
+}
+
 /* Upcall of the asynchronous EVD: nothing in it is expected. */
 static void
 adapter_async_event(void *context, const DAT_EVENT *event)
 {
 	struct adapter *adapter = context;
 
+	if (adapter_only_refused(event)) {
+		say("too many connection requests at once: some were refused");
+		return;
+	}
 	say("asynchronous error: %s (reason %d)", say_event_name(event->event_number),
 	    (int)event->event_data.asynch_error_event_data.reason);
 	if (event->event_number != DAT_ASYNC_ERROR_EP_BROKEN) {

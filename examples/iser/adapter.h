@@ -17,7 +17,7 @@ struct adapter {
 	struct watch async;
 	DAT_IA_ATTR attr;
 	struct bell *bell;	/* rung on an asynchronous error */
-	atomic_bool catastrophe; /* the device is gone or an EVD overflowed: give up */
+	atomic_bool catastrophe; /* the device is gone or an EVD lost events: give up */
 	struct tally tally;	/* of all EVDs closed so far; main thread only */
 };
 

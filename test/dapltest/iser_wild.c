@@ -24,6 +24,7 @@
 #define RECVS	 64u
 #define SENDS	 64u
 #define PATIENCE (10 * BELL_SECOND)
+#define CROWD	 300 /* more requests than the target's EVD holds */
 
 /* The initiator's side of a connection. */
 struct wild {
@@ -334,6 +335,68 @@ START_TEST(target__flooded__answers_every_command)
 }
 END_TEST
 
+/* Connects each endpoint with a hello that is refused, and takes all the refusals. */
+static void
+crowd_in(DAT_EP_HANDLE *eps, DAT_EVD_HANDLE connect_evd)
+{
+	const struct hello bad = { .queue_depth = 0, .block_bytes = BLOCK };
+	unsigned char wire[HELLO_BYTES];
+	DAT_EVENT event;
+	DAT_COUNT more;
+
+	hello_encode(&bad, wire);
+	/* The first request keeps the target's thread here, so that the others gather. */
+	pthread_mutex_lock(&target.lock);
+	for (int i = 0; i < CROWD; i++)
+		ck_assert_uint_eq(dat_ep_connect(eps[i], adapter.attr.ia_address_ptr, target.port,
+				      DAT_TIMEOUT_INFINITE, HELLO_BYTES, wire,
+				      DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
+		    DAT_SUCCESS);
+	bell_wait(&bell, bell_now() + BELL_SECOND / 20);
+	pthread_mutex_unlock(&target.lock);
+	for (int i = 0; i < CROWD; i++) {
+		ck_assert_uint_eq(dat_evd_wait(connect_evd, (DAT_TIMEOUT)10000000, 1, &event, &more),
+		    DAT_SUCCESS);
+		ck_assert(event.event_number == DAT_CONNECTION_EVENT_PEER_REJECTED ||
+			  event.event_number == DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+		ck_assert_uint_eq(
+		    dat_ep_reset(event.event_data.connect_event_data.ep_handle), DAT_SUCCESS);
+	}
+}
+
+/* origin: attack.P8 */
+START_TEST(target__more_requests_than_it_can_queue__refuses_them_and_serves_on)
+{
+	struct dat_rearm_evd_counters counters = { .overflows = 0 };
+	const uint64_t deadline = bell_now() + PATIENCE;
+	DAT_EP_HANDLE eps[CROWD];
+	DAT_EVD_HANDLE evd;
+
+	ck_assert_uint_eq(dat_evd_create(adapter.ia, 2 * CROWD, DAT_HANDLE_NULL,
+			      DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG, &evd),
+	    DAT_SUCCESS);
+	for (int i = 0; i < CROWD; i++)
+		ck_assert_uint_eq(
+		    dat_ep_create(adapter.ia, adapter.pz, evd, evd, evd, NULL, &eps[i]),
+		    DAT_SUCCESS);
+	while (counters.overflows == 0) {
+		ck_assert_msg(bell_now() < deadline, "the listener's EVD never overflows");
+		crowd_in(eps, evd);
+		ck_assert_uint_eq(
+		    dat_evd_query_upcall_counters(target.listener.evd, &counters), DAT_SUCCESS);
+	}
+	await(dat_evd_query_upcall_counters(target.adapter.async.evd, &counters) == DAT_SUCCESS &&
+	      counters.upcalls > 0);
+	watch_stop(&target.adapter.async); /* waits for that upcall */
+	ck_assert(!atomic_load(&target.adapter.catastrophe));
+	wild_login(&wild[0]);
+	wild_close(&wild[0]);
+	for (int i = 0; i < CROWD; i++)
+		ck_assert_uint_eq(dat_ep_free(eps[i]), DAT_SUCCESS);
+	ck_assert_uint_eq(dat_evd_free(evd), DAT_SUCCESS);
+}
+END_TEST
+
 START_TEST(target__stopped_under_load__ends_every_connection)
 {
 	struct pdu pdu;
@@ -369,6 +432,8 @@ iser_wild_suite(void)
 	tcase_add_loop_test(tc,
 	    target__buffer_that_is_none__loses_this_connection_and_no_other, 0, 2);
 	tcase_add_test(tc, target__flooded__answers_every_command);
+	tcase_add_test(
+	    tc, target__more_requests_than_it_can_queue__refuses_them_and_serves_on);
 	tcase_add_test(tc, target__stopped_under_load__ends_every_connection);
 	return suite;
 }
