@@ -38,20 +38,108 @@ advance(struct soft_cursor *cursor, uint64_t length)
 		cursor->offset += (uint32_t)length;
 }
 
+/*
+ * Programs poll the last byte or word of a message instead of its completion.  memmove() stores in
+ * any order, so the end of every piece is stored after it, by single stores that do not tear.  It
+ * begins at a word's boundary and holds at least the last 8 bytes.
+ */
+#define WORD	sizeof(uint64_t)
+#define END_MAX (2 * WORD)
+
 #ifndef __has_feature
 #define __has_feature(feature) 0
 #endif
-
 #if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
-/* memmove() reports to the sanitizer wherever it is called; volatile keeps the loop one. */
+#define TSAN 1
+#include <sanitizer/tsan_interface.h>
+#else
+#define TSAN 0
+#define __tsan_release(address) ((void)(address))
+#endif
+
+/* The sanitizer orders by address, and the program may poll any of these. */
+static inline void
+announce(char *to, size_t length)
+{
+	for (size_t i = 0; TSAN && i < length; i++)
+		__tsan_release(to + i);
+}
+
+#define STORE(type)                                                                            \
+	do {                                                                                   \
+		type value_;                                                                   \
+		memcpy(&value_, from, sizeof value_);                                          \
+		__atomic_store_n((__attribute__((may_alias)) type *)(void *)to, value_,        \
+		    __ATOMIC_RELEASE);                                                         \
+		to += sizeof value_;                                                           \
+		from += sizeof value_;                                                         \
+		length -= sizeof value_;                                                       \
+	} while (0)
+
+/* Stores the end of a piece, in order of address. */
+static void
+store_end(char *to, const char *from, size_t length)
+{
+	announce(to, length);
+	while (length) {
+		if (length >= 8 && (uintptr_t)to % 8 == 0)
+			STORE(uint64_t);
+		else if (length >= 4 && (uintptr_t)to % 4 == 0)
+			STORE(uint32_t);
+		else if (length >= 2 && (uintptr_t)to % 2 == 0)
+			STORE(uint16_t);
+		else
+			STORE(uint8_t);
+	}
+}
+
+/* A piece that is shorter than a word, or does not end at a word's boundary. */
+static void
+move_ragged(char *to, const char *from, uint64_t length)
+{
+	char end[END_MAX];
+	size_t n = length;
+
+	if (length < END_MAX) {
+		memcpy(end, from, n);
+		store_end(to, end, n);
+	} else {
+		n = WORD + (uintptr_t)(to + length) % WORD;
+		memcpy(end, from + length - END_MAX, END_MAX);
+		memmove(to, from, length - n);
+		store_end(to + length - n, end + END_MAX - n, n);
+	}
+}
+
+/* The ranges may overlap: the end is read before anything is stored. */
+static void
+move(char *to, const char *from, uint64_t length)
+{
+	uint64_t end;
+
+	if (length < WORD || (uintptr_t)(to + length) % WORD) {
+		move_ragged(to, from, length);
+		return;
+	}
+	length -= WORD;
+	memcpy(&end, from + length, WORD);
+	if (length)
+		memmove(to, from, length);
+	announce(to + length, WORD);
+	__atomic_store_n((__attribute__((may_alias)) uint64_t *)(void *)(to + length), end,
+	    __ATOMIC_RELEASE);
+}
+
+#if TSAN
+/* memmove() reports to the sanitizer wherever it is called. */
 SOFT_FOREIGN_ACCESS static void
 land(char *to, const char *from, uint64_t length)
 {
 	for (uint64_t i = 0; i < length; i++)
-		((volatile char *)to)[i] = from[i];
+		__atomic_store_n(&to[i], from[i], __ATOMIC_RELEASE);
 }
 #else
-#define land memmove
+#define land move
 #endif
 
 static enum soft_copy_result
@@ -76,7 +164,7 @@ copy_held(struct soft_cursor *target, struct soft_cursor *source, uint64_t lengt
 		if (source->foreign)
 			land(to, from, piece);
 		else
-			memmove(to, from, piece);
+			move(to, from, piece);
 		advance(source, piece);
 		advance(target, piece);
 		length -= piece;

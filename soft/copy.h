@@ -26,7 +26,8 @@ enum soft_copy_result { SOFT_COPIED, SOFT_SOURCE_FAULT, SOFT_TARGET_FAULT };
 /*
  * Copies `length` bytes and moves both cursors.  The caller has seen to it that the lists
  * are long enough.  Keys are checked for each piece just before it is copied; what was
- * copied before a fault stays, as on a wire.
+ * copied before a fault stays, as on a wire.  The last 8 bytes become visible to other
+ * threads after all others, and the very last not before the 7 in front of it.
  */
 enum soft_copy_result soft_copy(struct soft_cursor *target, struct soft_cursor *source,
     uint64_t length);

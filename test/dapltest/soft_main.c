@@ -11,6 +11,7 @@ main(int argc, char **argv)
 		soft_transfer_suite,
 		soft_error_suite,
 		soft_state_suite,
+		soft_order_suite,
 		soft_cm_suite,
 		soft_id_suite,
 		soft_personality_suite,
