@@ -9,6 +9,20 @@
 /* Frames that a queue pair answers with before others get their turn. */
 #define BUDGET 32
 
+/*
+ * How many reads may be pending changes with max_dest_rd_atomic, also while some are: their ring
+ * has the length that it may ever need.
+ */
+int
+soft_remote_prepare(struct soft_qp *qp, uint32_t qpn)
+{
+	struct soft_answers *answers = &qp->answers;
+
+	if (soft_qpn_slot(qpn) != soft_slot_number() && !answers->reads)
+		answers->reads = calloc(SOFT_MAX_RD_ATOM, sizeof *answers->reads);
+	return soft_qpn_slot(qpn) == soft_slot_number() || answers->reads ? 0 : -ENOMEM;
+}
+
 void
 soft_remote_connect(struct soft_qp *qp)
 {
@@ -63,22 +77,10 @@ nak(struct soft_qp *qp, uint32_t psn, uint8_t opcode)
 	qp->message.active = false;
 }
 
-static bool
-new_read(struct soft_qp *qp, const struct soft_send *send, uint32_t psn, uint64_t old, bool atomic)
+static struct soft_pending_read *
+read_at(const struct soft_answers *answers, uint32_t i)
 {
-	struct soft_answers *answers = &qp->answers;
-	const uint32_t limit = qp->attr.max_dest_rd_atomic;
-
-	if (!answers->reads)
-		answers->reads = calloc(limit, sizeof *answers->reads);
-	if (!answers->reads || answers->read_tail - answers->read_head == limit)
-		return false;
-	answers->reads[answers->read_tail++ % limit] = (struct soft_pending_read){
-		.psn = psn,
-		.remote = { send->remote_addr, send->length, atomic ? SOFT_NO_KEY : send->rkey },
-		.old = old,
-	};
-	return true;
+	return &answers->reads[i % SOFT_MAX_RD_ATOM];
 }
 
 static enum ibv_wc_status
@@ -86,17 +88,26 @@ execute_read(struct soft_qp *qp, const struct soft_send *send, uint32_t psn,
     struct soft_aftermath *after)
 {
 	const bool atomic = send->opcode != IBV_WR_RDMA_READ;
+	struct soft_answers *answers = &qp->answers;
 	enum ibv_wc_status status;
 	uint64_t old = 0;
 
+	/* More than was agreed on; an atomic must not be done then. */
+	if (answers->read_tail - answers->read_head >= qp->attr.max_dest_rd_atomic)
+		return soft_responder_refuse(qp, IBV_EVENT_QP_REQ_ERR, IBV_WC_REM_INV_REQ_ERR,
+		    after);
 	if (atomic)
 		status = soft_responder_atomic(qp, send, &old, after);
 	else
 		status = soft_responder_permit(qp, send, IBV_ACCESS_REMOTE_READ, after);
-	if (status == IBV_WC_SUCCESS && !new_read(qp, send, psn, old, atomic))
-		status = soft_responder_refuse(qp, IBV_EVENT_QP_REQ_ERR, IBV_WC_REM_INV_REQ_ERR,
-		    after);
-	return status;
+	if (status != IBV_WC_SUCCESS)
+		return status;
+	*read_at(answers, answers->read_tail++) = (struct soft_pending_read){
+		.psn = psn,
+		.remote = { send->remote_addr, send->length, atomic ? SOFT_NO_KEY : send->rkey },
+		.old = old,
+	};
+	return IBV_WC_SUCCESS;
 }
 
 /* One frame of a send or write, but for the message's end; 0, a status, or SOFT_NAK_NOT_READY. */
@@ -306,7 +317,7 @@ send_reads(struct soft_qp *qp, struct soft_link *link, struct soft_aftermath *af
 	int r = 0, budget = BUDGET;
 
 	while (answers->read_head != answers->read_tail) {
-		read = &answers->reads[answers->read_head % qp->attr.max_dest_rd_atomic];
+		read = read_at(answers, answers->read_head);
 		if (qp->dead) {
 			nak(qp, read->psn, SOFT_NAK_SILENT); /* keys and domains may be gone */
 			r = -ENOENT;
@@ -370,8 +381,7 @@ soft_remote_reset(struct soft_qp *qp)
 	struct soft_link *link = NULL;
 
 	if (answers->read_head != answers->read_tail)
-		nak(qp, answers->reads[answers->read_head % qp->attr.max_dest_rd_atomic].psn,
-		    SOFT_NAK_SILENT);
+		nak(qp, read_at(answers, answers->read_head)->psn, SOFT_NAK_SILENT);
 	answers->read_head = answers->read_tail = 0;
 	if (answers->ack || answers->nak)
 		link = soft_peer_incoming(soft_qpn_slot(answers->to));
@@ -379,8 +389,6 @@ soft_remote_reset(struct soft_qp *qp)
 		(void)send_all(qp, link, &none);
 		soft_link_put(link);
 	}
-	free(answers->reads);
-	answers->reads = NULL;
 	answers->deaf = answers->starving = answers->snubbed = false;
 	answers->ack = answers->nak = answers->ready = false;
 	qp->sq.remote = false;

@@ -130,7 +130,7 @@ struct soft_answers {
 	uint8_t nak_opcode;
 	uint8_t nak_rnr_timer;
 	uint32_t ack_psn, nak_psn;
-	struct soft_pending_read *reads; /* max_dest_rd_atomic of them */
+	struct soft_pending_read *reads; /* SOFT_MAX_RD_ATOM of them */
 	uint32_t read_head, read_tail;	 /* run freely */
 
 	bool queued; /* in a link's list */

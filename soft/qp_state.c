@@ -5,11 +5,9 @@
 
 /*
  * What each transition of a reliable connected queue pair must and may set, as the
- * InfiniBand specification has it.  ERR and RESET can be reached from everywhere and take
- * nothing.
+ * InfiniBand specification has it for a device without path migration.  ERR and RESET can be
+ * reached from everywhere and take nothing.
  */
-#define PATH_OPTIONS (IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE)
-
 static const struct transition {
 	enum ibv_qp_state from, to;
 	int required, optional;
@@ -19,18 +17,18 @@ static const struct transition {
 	{ IBV_QPS_INIT, IBV_QPS_RTR,
 	    IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
 		IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
-	    IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX },
+	    IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX },
 	{ IBV_QPS_RTR, IBV_QPS_RTS,
 	    IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
 		IBV_QP_MAX_QP_RD_ATOMIC,
-	    IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | PATH_OPTIONS },
-	{ IBV_QPS_RTS, IBV_QPS_RTS, 0, IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | PATH_OPTIONS },
+	    IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER },
+	{ IBV_QPS_RTS, IBV_QPS_RTS, 0, IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER },
 	{ IBV_QPS_RTS, IBV_QPS_SQD, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY },
-	{ IBV_QPS_SQD, IBV_QPS_RTS, 0, IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | PATH_OPTIONS },
+	{ IBV_QPS_SQD, IBV_QPS_RTS, 0, IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER },
 	{ IBV_QPS_SQD, IBV_QPS_SQD, 0,
 	    IBV_QP_PORT | IBV_QP_AV | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 		IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_ACCESS_FLAGS |
-		IBV_QP_PKEY_INDEX | IBV_QP_MIN_RNR_TIMER | PATH_OPTIONS },
+		IBV_QP_PKEY_INDEX | IBV_QP_MIN_RNR_TIMER },
 	{ IBV_QPS_SQE, IBV_QPS_RTS, 0, IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER },
 };
 
@@ -207,6 +205,33 @@ kick_peer(struct soft_qp *qp, uint32_t qpn)
 	soft_qp_put(peer);
 }
 
+/* A transition that was checked, but for the one to the error state; both locks are held. */
+static int
+change(struct soft_qp *qp, enum ibv_qp_state to, const struct ibv_qp_attr *attr, int mask,
+    struct soft_qp **peer)
+{
+	const enum ibv_qp_state from = qp->state;
+	int r;
+
+	if (to == IBV_QPS_RTR) {
+		r = soft_remote_prepare(qp, attr->dest_qp_num);
+		if (r)
+			return r;
+	} else if (to == IBV_QPS_RESET) {
+		*peer = reset(qp);
+	}
+	set_values(&qp->attr, attr, mask);
+	qp->state = to;
+	if (to == IBV_QPS_RTR)
+		soft_remote_connect(qp);
+	else if (from == IBV_QPS_RTR)
+		qp->sq.psn = qp->attr.sq_psn & 0xffffff;
+	if (from != to)
+		qp->sq.draining = to == IBV_QPS_SQD && mask & IBV_QP_EN_SQD_ASYNC_NOTIFY &&
+		    attr->en_sqd_async_notify;
+	return 0;
+}
+
 int
 ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
 {
@@ -232,17 +257,10 @@ ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
 		soft_qp_error_locked(qp, SOFT_NO_EVENT);
 	} else {
 		pthread_mutex_lock(&qp->rq_lock);
-		if (to == IBV_QPS_RESET)
-			peer = reset(qp);
-		set_values(&qp->attr, attr, mask);
-		qp->state = to;
-		if (to == IBV_QPS_RTR)
-			soft_remote_connect(qp);
-		else if (from == IBV_QPS_RTR && to == IBV_QPS_RTS)
-			qp->sq.psn = qp->attr.sq_psn;
-		qp->sq.draining = from == IBV_QPS_RTS && to == IBV_QPS_SQD &&
-		    mask & IBV_QP_EN_SQD_ASYNC_NOTIFY && attr->en_sqd_async_notify;
+		r = change(qp, to, attr, mask, &peer);
 		pthread_mutex_unlock(&qp->rq_lock);
+		if (r)
+			goto unlock;
 		soft_sq_drained(qp);
 		if (to == IBV_QPS_RTS && !qp->sq.stall)
 			soft_sq_run(qp, &after);

@@ -26,7 +26,10 @@ void soft_remote_link_lost(struct soft_qp *qp);
 bool soft_remote_response(struct soft_link *link, const struct soft_frame *frame,
     const char *payload);
 
-/* answer.c: the responder; the receive lock is held in the first two */
+/* answer.c: the responder; the receive lock is held in the first three */
+
+/* Before soft_remote_connect(), with the number of the peer: 0 or -ENOMEM. */
+int soft_remote_prepare(struct soft_qp *qp, uint32_t qpn);
 void soft_remote_connect(struct soft_qp *qp);
 void soft_remote_reset(struct soft_qp *qp);
 void soft_remote_ready(struct soft_qp *qp);
