@@ -186,6 +186,9 @@ execute(struct soft_qp *qp, struct soft_link *link, const struct soft_frame *fra
 	};
 	uint8_t outcome;
 
+	/* A new epoch may start a message again; within one it is finished first. */
+	if (frame->flags & SOFT_FRAME_FIRST && qp->message.active)
+		return false;
 	if (frame->psn != answers->expected ||
 	    (!(frame->flags & SOFT_FRAME_FIRST) && !qp->message.active)) {
 		nak(qp, frame->psn, SOFT_NAK_SILENT); /* of a connection that we are not in */
@@ -225,6 +228,8 @@ receive(struct soft_qp *qp, struct soft_link *link, const struct soft_frame *fra
 		return true;
 	if (qp->state < IBV_QPS_RTR)
 		answers->snubbed = true;
+	if (answers->epoch != frame->epoch)
+		qp->message.active = false;
 	answers->to = frame->from;
 	answers->epoch = frame->epoch;
 	answers->deaf = false;

@@ -241,7 +241,7 @@ soft_cm_deliver(const struct soft_cm_message *message)
 		deliver_to_nobody(message);
 		return;
 	}
-	if ((id->peer_number && message->from && id->peer_number != message->from) ||
+	if ((id->peer_number && id->peer_number != message->from) ||
 	    id->peer_slot != message->from_slot)
 		return;
 	switch (message->type) {

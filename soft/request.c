@@ -205,7 +205,9 @@ take_data(struct soft_qp *qp, const struct soft_frame *frame, const char *payloa
 	const struct soft_send *send = soft_sq_at(sq, sq->head);
 	struct soft_cursor source = { .raw = (char *)(uintptr_t)payload, .foreign = true };
 
-	if (!is_read(send) || frame->length > send->length - sq->received ||
+	if (!is_read(send) || frame->total != send->length ||
+	    !(frame->flags & SOFT_FRAME_FIRST) != (sq->received > 0) ||
+	    frame->length > send->length - sq->received ||
 	    (frame->flags & SOFT_FRAME_LAST && sq->received + frame->length != send->length) ||
 	    (!(frame->flags & SOFT_FRAME_LAST) && !frame->length))
 		return false;

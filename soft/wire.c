@@ -25,11 +25,41 @@ request_valid(const struct soft_frame *frame)
 	}
 }
 
+/* What a responder may say of a request that it refuses. */
+static bool
+refusal_valid(const struct soft_frame *frame)
+{
+	switch (frame->opcode) {
+	case SOFT_NAK_NOT_READY:
+	case SOFT_NAK_SILENT:
+	case IBV_WC_REM_INV_REQ_ERR:
+	case IBV_WC_REM_ACCESS_ERR:
+	case IBV_WC_REM_OP_ERR:
+		return !frame->length && frame->rnr_timer < 32;
+	default:
+		return false;
+	}
+}
+
+/* The flags that a type of frame may have. */
+static unsigned int
+flags_known(uint8_t type)
+{
+	switch (type) {
+	case SOFT_FRAME_REQUEST:
+		return SOFT_FRAME_FIRST | SOFT_FRAME_LAST | SOFT_FRAME_SOLICITED;
+	case SOFT_FRAME_RESPONSE:
+		return SOFT_FRAME_FIRST | SOFT_FRAME_LAST;
+	default:
+		return 0;
+	}
+}
+
 bool
 soft_frame_valid(const struct soft_frame *frame)
 {
 	if (frame->length > SOFT_WIRE_PAYLOAD || frame->total > SOFT_MAX_MSG || frame->zero ||
-	    frame->psn > 0xffffff)
+	    frame->psn > 0xffffff || frame->flags & ~flags_known(frame->type))
 		return false;
 	switch (frame->type) {
 	case SOFT_FRAME_HELLO:
@@ -41,9 +71,7 @@ soft_frame_valid(const struct soft_frame *frame)
 	case SOFT_FRAME_RESPONSE:
 		return frame->length <= frame->total;
 	case SOFT_FRAME_NAK:
-		return !frame->length &&
-		    (frame->opcode == SOFT_NAK_NOT_READY || frame->opcode == SOFT_NAK_SILENT ||
-			(frame->opcode != IBV_WC_SUCCESS && frame->opcode <= IBV_WC_GENERAL_ERR));
+		return refusal_valid(frame);
 	case SOFT_FRAME_ACK:
 	case SOFT_FRAME_READY:
 		return !frame->length;
@@ -117,6 +145,28 @@ soft_wire_pack_cm(struct soft_wire_cm *wire, const struct soft_cm_message *messa
 	memcpy(wire->data, message->data, sizeof wire->data);
 }
 
+/* A REQ has nobody to name yet, and its REJ may come from nobody. */
+static bool
+numbers_valid(const struct soft_wire_cm *wire)
+{
+	return (wire->from || wire->type == SOFT_CM_REJ) && !wire->to == (wire->type == SOFT_CM_REQ);
+}
+
+static uint32_t
+data_limit(const struct soft_wire_cm *wire)
+{
+	switch (wire->type) {
+	case SOFT_CM_REQ:
+		return wire->port_space == RDMA_PS_IB ? SOFT_CM_REQ_DATA_IB : SOFT_CM_REQ_DATA;
+	case SOFT_CM_REP:
+		return SOFT_CM_REP_DATA;
+	case SOFT_CM_REJ:
+		return SOFT_CM_REJ_DATA;
+	default:
+		return 0;
+	}
+}
+
 bool
 soft_wire_unpack_cm(struct soft_cm_message *message, const struct soft_wire_cm *wire,
     unsigned int slot)
@@ -125,7 +175,8 @@ soft_wire_unpack_cm(struct soft_cm_message *message, const struct soft_wire_cm *
 	    wire->port_space > UINT16_MAX || wire->port > UINT16_MAX || wire->zero ||
 	    wire->qpn > 0xffffff || wire->psn > 0xffffff || wire->retry_count > 7 ||
 	    wire->rnr_retry_count > 7 || wire->responder_resources > SOFT_MAX_RD_ATOM ||
-	    wire->initiator_depth > SOFT_MAX_RD_ATOM || wire->data_length > sizeof wire->data)
+	    wire->initiator_depth > SOFT_MAX_RD_ATOM || !numbers_valid(wire) ||
+	    wire->data_length > data_limit(wire))
 		return false;
 	*message = (struct soft_cm_message){
 		.type = (enum soft_cm_type)wire->type,

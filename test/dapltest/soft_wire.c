@@ -155,6 +155,18 @@ expect_nak(uint32_t psn, uint8_t reason)
 	ck_assert_int_eq(answer.opcode, reason);
 }
 
+static void
+expect_hung_up(void)
+{
+	static char part[SOFT_WIRE_PAYLOAD];
+	struct soft_frame answer;
+
+	while (hear(&answer, part))
+		;
+	async_expect(a.context, IBV_EVENT_QP_FATAL, a.qp);
+	ck_assert_int_eq(qp_state(a.qp), IBV_QPS_ERR);
+}
+
 /* --- the limit of reads */
 
 static int
@@ -228,16 +240,245 @@ START_TEST(atomic__one_more_than_agreed_on__is_refused_and_not_done)
 }
 END_TEST
 
+/* --- frames that nobody sends who knows the language */
+
+static void
+no_opcode(struct soft_frame *f)
+{
+	f->opcode = IBV_WR_LOCAL_INV;
+}
+
+static void
+no_type(struct soft_frame *f)
+{
+	f->type = 8;
+}
+
+static void
+an_answer(struct soft_frame *f)
+{
+	*f = (struct soft_frame){ .type = SOFT_FRAME_ACK, .qpn = f->qpn, .from = f->from };
+}
+
+static void
+too_long(struct soft_frame *f)
+{
+	f->total = SOFT_MAX_MSG + 1;
+	f->flags = SOFT_FRAME_FIRST;
+}
+
+static void
+longer_than_its_message(struct soft_frame *f)
+{
+	f->total = f->length - 1;
+}
+
+static void
+last_too_early(struct soft_frame *f)
+{
+	f->total = f->length + 1;
+}
+
+static void
+last_too_late(struct soft_frame *f)
+{
+	f->flags = SOFT_FRAME_FIRST;
+}
+
+static void
+unknown_flag(struct soft_frame *f)
+{
+	f->flags |= 8;
+}
+
+static void
+psn_of_25_bits(struct soft_frame *f)
+{
+	f->psn |= 1u << 24;
+}
+
+static void
+not_zero(struct soft_frame *f)
+{
+	f->zero = 1;
+}
+
+static void
+read_with_data(struct soft_frame *f)
+{
+	f->opcode = IBV_WR_RDMA_READ;
+}
+
+static void
+read_in_parts(struct soft_frame *f)
+{
+	f->opcode = IBV_WR_RDMA_READ;
+	f->flags = SOFT_FRAME_FIRST;
+	f->length = 0;
+}
+
+static void
+atomic_of_4_bytes(struct soft_frame *f)
+{
+	f->opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+	f->length = 0;
+	f->total = 4;
+}
+
+static void
+of_a_third_process(struct soft_frame *f)
+{
+	f->from += 1u << 14;
+}
+
+static void (*const wrongs[])(struct soft_frame *) = { no_opcode, no_type, an_answer, too_long,
+	longer_than_its_message, last_too_early, last_too_late, unknown_flag, psn_of_25_bits,
+	not_zero, read_with_data, read_in_parts, atomic_of_4_bytes, of_a_third_process };
+#define WRONGS (sizeof wrongs / sizeof wrongs[0])
+
+START_TEST(malformed_request__ends_the_link_and_the_connection)
+{
+	static const char data[64];
+	struct soft_frame frame = request(IBV_WR_RDMA_WRITE, 0, sizeof data);
+
+	wrongs[_i](&frame);
+	say(&frame, data);
+	expect_hung_up();
+	ck_assert_int_eq(((char *)big->addr)[128], 1); /* nothing was written */
+}
+END_TEST
+
+/* A message of two frames of 64 bytes. */
+static void
+say_half(uint32_t psn, uint32_t epoch, unsigned int flags, char value)
+{
+	struct soft_frame frame = request(IBV_WR_RDMA_WRITE, psn, 128);
+	char data[64];
+
+	memset(data, value, sizeof data);
+	frame.length = sizeof data;
+	frame.flags = (uint8_t)flags;
+	frame.epoch = epoch;
+	say(&frame, data);
+}
+
+static void
+expect_ack(uint32_t psn)
+{
+	struct soft_frame answer;
+
+	ck_assert(hear(&answer, NULL));
+	ck_assert_int_eq(answer.type, SOFT_FRAME_ACK);
+	ck_assert_uint_eq(answer.psn, psn);
+}
+
+START_TEST(message_begun_again__in_a_new_epoch__is_taken)
+{
+	say_half(0, 0, SOFT_FRAME_FIRST, 'a');
+	say_half(0, 1, SOFT_FRAME_FIRST, 'b');
+	say_half(0, 1, SOFT_FRAME_LAST, 'c');
+	expect_ack(0);
+	ck_assert_int_eq(((char *)big->addr)[0], 'b');
+	ck_assert_int_eq(((char *)big->addr)[127], 'c');
+}
+END_TEST
+
+START_TEST(message_begun_again__in_the_same_epoch__ends_the_link)
+{
+	say_half(0, 0, SOFT_FRAME_FIRST, 'a');
+	say_half(0, 0, SOFT_FRAME_FIRST, 'b');
+	expect_hung_up();
+}
+END_TEST
+
+START_TEST(message_of_another_epoch__goes_on__is_of_no_connection)
+{
+	say_half(0, 0, SOFT_FRAME_FIRST, 'a');
+	say_half(0, 1, SOFT_FRAME_LAST, 'b');
+	expect_nak(0, SOFT_NAK_SILENT);
+}
+END_TEST
+
+START_TEST(answers__what_they_may_be)
+{
+	static const struct {
+		struct soft_frame frame;
+		bool valid;
+	} cases[] = {
+		{ { .type = SOFT_FRAME_ACK }, true },
+		{ { .type = SOFT_FRAME_ACK, .length = 1 }, false },
+		{ { .type = SOFT_FRAME_ACK, .flags = SOFT_FRAME_LAST }, false },
+		{ { .type = SOFT_FRAME_READY }, true },
+		{ { .type = SOFT_FRAME_NAK, .opcode = SOFT_NAK_NOT_READY, .rnr_timer = 31 }, true },
+		{ { .type = SOFT_FRAME_NAK, .opcode = SOFT_NAK_NOT_READY, .rnr_timer = 32 }, false },
+		{ { .type = SOFT_FRAME_NAK, .opcode = SOFT_NAK_SILENT }, true },
+		{ { .type = SOFT_FRAME_NAK, .opcode = IBV_WC_REM_ACCESS_ERR }, true },
+		{ { .type = SOFT_FRAME_NAK, .opcode = IBV_WC_SUCCESS }, false },
+		{ { .type = SOFT_FRAME_NAK, .opcode = IBV_WC_WR_FLUSH_ERR }, false },
+		{ { .type = SOFT_FRAME_NAK, .opcode = 0xfd }, false },
+		{ { .type = SOFT_FRAME_RESPONSE, .flags = 3, .length = 8, .total = 8 }, true },
+		{ { .type = SOFT_FRAME_RESPONSE, .flags = 3, .length = 8, .total = 7 }, false },
+		{ { .type = SOFT_FRAME_RESPONSE, .flags = SOFT_FRAME_SOLICITED, .total = 7 }, false },
+		{ { .type = SOFT_FRAME_HELLO, .length = 16 }, true },
+		{ { .type = SOFT_FRAME_HELLO, .length = 15 }, false },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		ck_assert_msg(soft_frame_valid(&cases[i].frame) == cases[i].valid, "case %zu", i);
+}
+END_TEST
+
+START_TEST(cm_message__what_it_may_say)
+{
+	static const struct {
+		uint32_t type, from, to;
+		uint8_t data_length;
+		bool valid;
+	} cases[] = {
+		{ SOFT_CM_REQ, 1, 0, 56, true },
+		{ SOFT_CM_REQ, 1, 0, 57, false },
+		{ SOFT_CM_REQ, 0, 0, 0, false },
+		{ SOFT_CM_REQ, 1, 1, 0, false },
+		{ SOFT_CM_REP, 1, 2, 196, true },
+		{ SOFT_CM_REP, 1, 2, 197, false },
+		{ SOFT_CM_REP, 1, 0, 0, false },
+		{ SOFT_CM_REJ, 0, 2, 148, true },
+		{ SOFT_CM_REJ, 1, 2, 149, false },
+		{ SOFT_CM_DREQ, 1, 2, 0, true },
+		{ SOFT_CM_DREQ, 1, 2, 1, false },
+		{ SOFT_CM_DREQ, 0, 2, 0, false },
+		{ 0, 1, 2, 0, false },
+		{ SOFT_CM_MRA + 1, 1, 2, 0, false },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		const struct soft_wire_cm wire = { .type = cases[i].type, .from = cases[i].from,
+			.to = cases[i].to, .data_length = cases[i].data_length,
+			.port_space = RDMA_PS_TCP, .source.family = 4, .target.family = 4 };
+		struct soft_cm_message message;
+
+		ck_assert_msg(soft_wire_unpack_cm(&message, &wire, 9) == cases[i].valid,
+		    "case %zu", i);
+	}
+}
+END_TEST
+
 Suite *
 soft_wire_suite(void)
 {
 	Suite *suite = suite_create("soft-wire");
-	TCase *tcase = runner_tcase(suite, "wire");
+	TCase *tcase = runner_tcase(suite, "wire"), *words = runner_tcase(suite, "words");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase,
 	    limit_of_reads_lowered__while_one_is_pending__it_is_answered_and_no_other);
 	tcase_add_test(tcase, limit_of_reads_raised__while_one_is_pending__all_are_answered);
 	tcase_add_test(tcase, atomic__one_more_than_agreed_on__is_refused_and_not_done);
+	tcase_add_loop_test(tcase, malformed_request__ends_the_link_and_the_connection, 0, WRONGS);
+	tcase_add_test(tcase, message_begun_again__in_a_new_epoch__is_taken);
+	tcase_add_test(tcase, message_begun_again__in_the_same_epoch__ends_the_link);
+	tcase_add_test(tcase, message_of_another_epoch__goes_on__is_of_no_connection);
+	tcase_add_test(words, answers__what_they_may_be);
+	tcase_add_test(words, cm_message__what_it_may_say);
 	return suite;
 }
