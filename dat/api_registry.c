@@ -4,8 +4,7 @@
  */
 #include <string.h>
 
-#include "dat/catalog.h"
-#include "dat/registry.h"
+#include "dat/record.h"
 
 DAT_RETURN DAT_API
 dat_registry_list_providers(DAT_COUNT max, DAT_COUNT *entries, DAT_PROVIDER_INFO *(list[]))
@@ -14,7 +13,7 @@ dat_registry_list_providers(DAT_COUNT max, DAT_COUNT *entries, DAT_PROVIDER_INFO
 
 	if (entries == NULL)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	count = catalog_list(NULL, 0);
+	count = record_count();
 	if (max <= 0) {
 		*entries = count;
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
@@ -26,7 +25,7 @@ dat_registry_list_providers(DAT_COUNT max, DAT_COUNT *entries, DAT_PROVIDER_INFO
 	for (i = 0; i < count; i++)
 		if (list[i] == NULL)
 			return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-	(void)catalog_list(list, count);
+	(void)record_list(list, count);
 	*entries = count;
 	return DAT_SUCCESS;
 }
@@ -45,7 +44,7 @@ dat_registry_providers_related(const DAT_NAME_PTR a, const DAT_NAME_PTR b,
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	if (answer == NULL)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-	if (!catalog_has_name(a) || !catalog_has_name(b))
+	if (!record_has_name(a) || !record_has_name(b))
 		return DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
 	*answer = strcmp(a, b) == 0 ? DAT_HA_TRUE : DAT_HA_UNKNOWN;
 	return DAT_SUCCESS;

@@ -4,6 +4,7 @@
 #include "dat/catalog.h"
 #include "dat/log.h"
 #include "dat/lookup.h"
+#include "dat/record.h"
 #include "dat/registry.h"
 
 /*
@@ -13,7 +14,7 @@
 static struct registry_entry *
 acquire_exactly(const DAT_PROVIDER_INFO *key)
 {
-	struct catalog_record *record = NULL;
+	struct record *record = NULL;
 	struct registry_entry *entry;
 
 	(void)catalog_acquire(key, &record);
@@ -42,7 +43,7 @@ lookup_provider(const char *name, DAT_UINT32 major, DAT_UINT32 minor, DAT_BOOLEA
 	if (entry == NULL)
 		log_message(LOG_CATALOG, "no provider for \"%s\" %u.%u %s%s", name, major, minor,
 			    thread_safe ? "threadsafe" : "nonthreadsafe",
-			    catalog_has_name(name) ? ": dat.conf has the name with other keys, or "
+			    record_has_name(name) ? ": dat.conf has the name with other keys, or "
 						     "its library failed" : "");
 	return entry;
 }

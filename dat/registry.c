@@ -3,32 +3,56 @@
 #include <string.h>
 
 #include "dat/catalog.h"
+#include "dat/key.h"
 #include "dat/log.h"
+#include "dat/record.h"
 #include "dat/registry.h"
 #include "dat/trust.h"
 
 pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct registry_entry *registry_entries;		/* under registry_lock */
-static __thread struct catalog_record *registry_owner;
+static struct hash registry_entries;			/* under registry_lock */
+static __thread struct record *registry_owner;
 
-bool
-registry_key_equal(const DAT_PROVIDER_INFO *a, const DAT_PROVIDER_INFO *b)
-{
-	return a->dapl_version_major == b->dapl_version_major &&
-	       a->dapl_version_minor == b->dapl_version_minor &&
-	       a->is_thread_safe == b->is_thread_safe && strcmp(a->ia_name, b->ia_name) == 0;
-}
-
-/* The link to the entry with this key, or to NULL.  registry_lock held. */
-static struct registry_entry **
+/* The entry with this key, or NULL.  registry_lock held. */
+static struct registry_entry *
 find_locked(const DAT_PROVIDER_INFO *key)
 {
-	struct registry_entry **link = &registry_entries;
+	struct hash_node *node = hash_first(&registry_entries, key_hash(key));
+	struct registry_entry *entry;
 
-	while (*link != NULL && !registry_key_equal(&(*link)->info, key))
-		link = &(*link)->next;
-	return link;
+	for (; node != NULL; node = hash_next(node)) {
+		entry = HASH_MEMBER(node, struct registry_entry, node);
+		if (key_equal(&entry->info, key))
+			return entry;
+	}
+	return NULL;
+}
+
+static void
+add_locked(struct registry_entry *entry)
+{
+	struct record *owner = entry->owner;
+
+	hash_add(&registry_entries, &entry->node, key_hash(&entry->info));
+	if (owner == NULL)
+		return;
+	entry->next = owner->registered;
+	entry->link = &owner->registered;
+	if (entry->next != NULL)
+		entry->next->link = &entry->next;
+	owner->registered = entry;
+}
+
+static void
+remove_locked(struct registry_entry *entry)
+{
+	hash_remove(&registry_entries, &entry->node);
+	if (entry->next != NULL)
+		entry->next->link = entry->link;
+	if (entry->link != NULL)
+		*entry->link = entry->next;
+	trust_drop_locked(entry->provider);
 }
 
 static bool
@@ -43,7 +67,7 @@ registry_acquire(const DAT_PROVIDER_INFO *key)
 	struct registry_entry *entry;
 
 	pthread_mutex_lock(&registry_lock);
-	entry = *find_locked(key);
+	entry = find_locked(key);
 	if (entry != NULL && catalog_hold_locked(entry->owner))
 		entry->users++;
 	else
@@ -55,7 +79,7 @@ registry_acquire(const DAT_PROVIDER_INFO *key)
 void
 registry_release(struct registry_entry *entry)
 {
-	struct catalog_record *owner = entry->owner;
+	struct record *owner = entry->owner;
 
 	pthread_mutex_lock(&registry_lock);
 	entry->users--;			/* from here on the provider may remove it */
@@ -63,43 +87,38 @@ registry_release(struct registry_entry *entry)
 	catalog_release(owner);
 }
 
-struct catalog_record *
-registry_set_owner(struct catalog_record *owner)
+struct record *
+registry_set_owner(struct record *owner)
 {
-	struct catalog_record *before = registry_owner;
+	struct record *before = registry_owner;
 
 	registry_owner = owner;
 	return before;
 }
 
 bool
-registry_owns(const struct catalog_record *owner, const DAT_PROVIDER_INFO *key)
+registry_owns(const struct record *owner, const DAT_PROVIDER_INFO *key)
+{
+	const struct registry_entry *entry;
+	bool owns;
+
+	pthread_mutex_lock(&registry_lock);
+	entry = key != NULL ? find_locked(key) : owner->registered;
+	owns = entry != NULL && entry->owner == owner;
+	pthread_mutex_unlock(&registry_lock);
+	return owns;
+}
+
+void
+registry_purge(struct record *owner)
 {
 	struct registry_entry *entry;
 
 	pthread_mutex_lock(&registry_lock);
-	for (entry = registry_entries; entry != NULL; entry = entry->next)
-		if (entry->owner == owner && (key == NULL || registry_key_equal(&entry->info, key)))
-			break;
-	pthread_mutex_unlock(&registry_lock);
-	return entry != NULL;
-}
-
-void
-registry_purge(const struct catalog_record *owner)
-{
-	struct registry_entry **link, *entry;
-
-	pthread_mutex_lock(&registry_lock);
-	for (link = &registry_entries; (entry = *link) != NULL;) {
-		if (entry->owner != owner) {
-			link = &entry->next;
-			continue;
-		}
+	while ((entry = owner->registered) != NULL) {
 		log_message(LOG_ERRORS, "the provider of \"%s\" did not remove its registration",
 			    entry->info.ia_name);
-		*link = entry->next;
-		trust_drop_locked(entry->provider);
+		remove_locked(entry);
 		free(entry);
 	}
 	pthread_mutex_unlock(&registry_lock);
@@ -108,7 +127,7 @@ registry_purge(const struct catalog_record *owner)
 DAT_RETURN DAT_API
 dat_registry_add_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *info)
 {
-	struct registry_entry *entry, **link;
+	struct registry_entry *entry;
 
 	if (provider == NULL || provider->ia_open_func == NULL)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
@@ -124,8 +143,7 @@ dat_registry_add_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO 
 	entry->owner = registry_owner;
 
 	pthread_mutex_lock(&registry_lock);
-	link = find_locked(info);
-	if (*link != NULL) {
+	if (find_locked(info) != NULL) {
 		pthread_mutex_unlock(&registry_lock);
 		free(entry);
 		log_message(LOG_REGISTRY, "\"%s\" is registered already", info->ia_name);
@@ -136,7 +154,7 @@ dat_registry_add_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO 
 		free(entry);
 		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
 	}
-	*link = entry;
+	add_locked(entry);
 	pthread_mutex_unlock(&registry_lock);
 	log_message(LOG_REGISTRY, "\"%s\" %u.%u %s has registered", info->ia_name,
 		    info->dapl_version_major, info->dapl_version_minor,
@@ -147,7 +165,7 @@ dat_registry_add_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO 
 DAT_RETURN DAT_API
 dat_registry_remove_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *info)
 {
-	struct registry_entry *entry, **link;
+	struct registry_entry *entry;
 	DAT_RETURN ret = DAT_SUCCESS;
 
 	if (provider == NULL)
@@ -156,8 +174,7 @@ dat_registry_remove_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_IN
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 
 	pthread_mutex_lock(&registry_lock);
-	link = find_locked(info);
-	entry = *link;
+	entry = find_locked(info);
 	if (entry == NULL || entry->provider != provider) {
 		entry = NULL;
 		ret = DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
@@ -165,8 +182,7 @@ dat_registry_remove_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_IN
 		entry = NULL;
 		ret = DAT_ERROR(DAT_PROVIDER_IN_USE, DAT_NO_SUBTYPE);
 	} else {
-		*link = entry->next;
-		trust_drop_locked(provider);
+		remove_locked(entry);
 	}
 	pthread_mutex_unlock(&registry_lock);
 	free(entry);

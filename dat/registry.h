@@ -14,27 +14,27 @@
 #include <dat2/udat.h>
 #include <dat2/dat_registry.h>
 
+#include "dat/hash.h"
+
 /*
  * Rank 1.  Guards this registry and the catalog; never held while a library is loaded or while a
  * function of a provider runs.
  */
 extern pthread_mutex_t registry_lock;
 
-struct catalog_record;
+struct record;
 
-/* Only `next` and `users` change; the table stays the provider's. */
+/* Only the links and `users` change; the table stays the provider's. */
 struct registry_entry {
-	struct registry_entry *next;
+	struct hash_node node;
+	struct registry_entry *next, **link;	/* among those of one owner; NULL without an owner */
 	DAT_PROVIDER_INFO info;
 	const DAT_PROVIDER *provider;
 	DAT_IA_OPEN_FUNC ia_open;
 	DAT_HANDLE_EXTENDEDOP_FUNC extendedop;
-	struct catalog_record *owner;	/* whose library registered it, or NULL */
+	struct record *owner;	/* whose library registered it, or NULL */
 	unsigned int users;		/* open IAs */
 };
-
-/* Whether two infos are the same key. */
-bool registry_key_equal(const DAT_PROVIDER_INFO *a, const DAT_PROVIDER_INFO *b);
 
 /*
  * The entry with this key, counted as in use, its owner too; NULL if there is none.  Every open IA
@@ -49,12 +49,12 @@ void registry_release(struct registry_entry *entry);
  * What this thread registers until the next call belongs to `owner`.  Returns the owner before: an
  * init may open an adapter, and so load another library, before it registers.
  */
-struct catalog_record *registry_set_owner(struct catalog_record *owner);
+struct record *registry_set_owner(struct record *owner);
 
 /* Whether `owner` has registered: with this key, or (key NULL) at all. */
-bool registry_owns(const struct catalog_record *owner, const DAT_PROVIDER_INFO *key);
+bool registry_owns(const struct record *owner, const DAT_PROVIDER_INFO *key);
 
 /* Forgets what `owner` has left behind: its library is about to be unloaded.  Logs each. */
-void registry_purge(const struct catalog_record *owner);
+void registry_purge(struct record *owner);
 
 #endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+
+#include "dat/hash.h"
+
+enum { FIRST_SIZE = 16 };
+
+static struct hash_node **
+bucket_of(struct hash *table, uint64_t hash)
+{
+	return table->buckets != NULL ? &table->buckets[hash & (table->size - 1)] : &table->only;
+}
+
+static void
+push(struct hash *table, struct hash_node *node)
+{
+	struct hash_node **bucket = bucket_of(table, node->hash);
+
+	node->next = *bucket;
+	*bucket = node;
+	table->count++;
+}
+
+static void
+grow(struct hash *table)
+{
+	struct hash bigger = { .size = table->size == 0 ? FIRST_SIZE : table->size * 2 };
+	struct hash_node *node, *next;
+	size_t i;
+
+	bigger.buckets = calloc(bigger.size, sizeof *bigger.buckets);
+	if (bigger.buckets == NULL)
+		return;
+	for (i = 0; i == 0 || i < table->size; i++)
+		for (node = *bucket_of(table, i); node != NULL; node = next) {
+			next = node->next;
+			push(&bigger, node);
+		}
+	free(table->buckets);
+	*table = bigger;
+}
+
+void
+hash_add(struct hash *table, struct hash_node *node, uint64_t hash)
+{
+	if (table->count >= table->size)
+		grow(table);
+	node->hash = hash;
+	push(table, node);
+}
+
+void
+hash_remove(struct hash *table, struct hash_node *node)
+{
+	struct hash_node **link = bucket_of(table, node->hash);
+
+	while (*link != node)
+		link = &(*link)->next;
+	*link = node->next;
+	table->count--;
+}
+
+/* The first one from here on with this hash. */
+static struct hash_node *
+same_hash(struct hash_node *node, uint64_t hash)
+{
+	while (node != NULL && node->hash != hash)
+		node = node->next;
+	return node;
+}
+
+struct hash_node *
+hash_first(struct hash *table, uint64_t hash)
+{
+	return same_hash(*bucket_of(table, hash), hash);
+}
+
+struct hash_node *
+hash_next(const struct hash_node *node)
+{
+	return same_hash(node->next, node->hash);
+}
+
+void
+hash_clear(struct hash *table)
+{
+	free(table->buckets);
+	*table = (struct hash) { NULL };
+}

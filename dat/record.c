@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <config.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dat/conf.h"
+#include "dat/key.h"
+#include "dat/log.h"
+#include "dat/record.h"
+
+static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER;
+
+/* All fixed once `known`, which is under the lock. */
+static struct {
+	bool known;
+	struct record *first, *last;	/* in the order of the file */
+	struct hash keys, names;	/* the first record of each */
+} file;
+
+static struct record *
+find_key(const DAT_PROVIDER_INFO *key)
+{
+	struct hash_node *node = hash_first(&file.keys, key_hash(key));
+
+	for (; node != NULL; node = hash_next(node))
+		if (key_equal(&HASH_MEMBER(node, struct record, of_key)->info, key))
+			return HASH_MEMBER(node, struct record, of_key);
+	return NULL;
+}
+
+static struct record *
+find_name(const char *name)
+{
+	struct hash_node *node = hash_first(&file.names, key_name_hash(name));
+
+	for (; node != NULL; node = hash_next(node))
+		if (strcmp(HASH_MEMBER(node, struct record, of_name)->info.ia_name, name) == 0)
+			return HASH_MEMBER(node, struct record, of_name);
+	return NULL;
+}
+
+/* Adds a record at the end: of the file, of its name and of its chain. */
+static void
+append(struct record *record)
+{
+	struct record *first;
+
+	if (file.last != NULL)
+		file.last->next = record;
+	else
+		file.first = record;
+	file.last = record;
+
+	first = find_name(record->info.ia_name);
+	if (first != NULL) {
+		first->last_same_name->same_name = record;
+	} else {
+		first = record;
+		hash_add(&file.names, &record->of_name, key_name_hash(record->info.ia_name));
+	}
+	first->last_same_name = record;
+
+	if (!record->for_user_space || !record->is_default)
+		return;
+	first = find_key(&record->info);
+	if (first != NULL) {
+		first->last_same_key->same_key = record;
+	} else {
+		first = record;
+		hash_add(&file.keys, &record->of_key, key_hash(&record->info));
+	}
+	first->last_same_key = record;
+	record->first = first;
+}
+
+static void
+free_record(struct record *record)
+{
+	free(record->path);
+	free(record->ia_params);
+	free(record);
+}
+
+static int
+take_record(void *arg, const struct conf_record *conf)
+{
+	struct record *record = calloc(1, sizeof *record);
+
+	(void)arg;
+	if (record == NULL)
+		return -ENOMEM;
+	strcpy(record->info.ia_name, conf->ia_name);
+	record->info.dapl_version_major = conf->major;
+	record->info.dapl_version_minor = conf->minor;
+	record->info.is_thread_safe = conf->thread_safe ? DAT_TRUE : DAT_FALSE;
+	record->line = conf->line;
+	record->for_user_space = conf->for_user_space;
+	record->is_default = conf->is_default;
+	record->path = strdup(conf->library);
+	record->ia_params = strdup(conf->ia_params);
+	if (record->path == NULL || record->ia_params == NULL) {
+		free_record(record);
+		return -ENOMEM;
+	}
+	append(record);
+	return 0;
+}
+
+static void
+forget_all(void)
+{
+	struct record *record, *next;
+
+	for (record = file.first; record != NULL; record = next) {
+		next = record->next;
+		free_record(record);
+	}
+	file.first = file.last = NULL;
+	hash_clear(&file.keys);
+	hash_clear(&file.names);
+}
+
+/* What may be over at the next try; a file that is not there, or not for us, stays so. */
+static bool
+is_shortage(int error)
+{
+	return error == ENOMEM || error == EMFILE || error == ENFILE;
+}
+
+/* 0, -ENOENT if there is no such file, or a shortage: then nothing was read. */
+static int
+read_file(const char *path, bool must_exist)
+{
+	FILE *in;
+	int r;
+
+	in = fopen(path, "re");
+	if (in == NULL) {
+		r = errno;
+		if (must_exist || (r != ENOENT && r != ENOTDIR))
+			log_message(LOG_ERRORS, "cannot read %s: %s", path, strerror(r));
+		if (is_shortage(r))
+			return -r;
+		return must_exist ? 0 : -ENOENT;
+	}
+	r = conf_parse(in, path, take_record, NULL);
+	fclose(in);
+	if (is_shortage(-r)) {
+		log_message(LOG_ERRORS, "cannot read %s: %s", path, strerror(-r));
+		forget_all();
+		return r;
+	}
+	return 0;
+}
+
+static int
+read_files(void)
+{
+	const char *override = secure_getenv("DAT_OVERRIDE");
+	int r;
+
+	if (override != NULL)
+		return read_file(override, true);
+	r = read_file(REARM_DAT_CONF, false);
+	if (r == -ENOENT)
+		r = read_file("/etc/dat.conf", false);
+	if (r == -ENOENT)
+		log_message(LOG_CATALOG, "there is neither %s nor /etc/dat.conf", REARM_DAT_CONF);
+	return r;
+}
+
+/* Once in the life of a process, but a shortage while it is read is not for life. */
+static void
+read_once(void)
+{
+	int state;
+
+	/* Reading files is a cancellation point. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_mutex_lock(&reading);
+	if (!file.known)
+		file.known = !is_shortage(-read_files());
+	pthread_mutex_unlock(&reading);
+	pthread_setcancelstate(state, NULL);
+}
+
+struct record *
+record_find(const DAT_PROVIDER_INFO *key)
+{
+	read_once();
+	return find_key(key);
+}
+
+bool
+record_has_name(const char *name)
+{
+	const struct record *record;
+
+	read_once();
+	record = find_name(name);
+	while (record != NULL && record->first == NULL)
+		record = record->same_name;
+	return record != NULL;
+}
+
+int
+record_count(void)
+{
+	read_once();
+	return (int)file.keys.count;
+}
+
+int
+record_list(DAT_PROVIDER_INFO **out, int max)
+{
+	const struct record *record;
+	int count = 0;
+
+	read_once();
+	for (record = file.first; record != NULL && count < max; record = record->next)
+		if (record->first == record)
+			*out[count++] = record->info;
+	return count;
+}
