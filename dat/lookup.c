@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdbool.h>
 #include <string.h>
 
 #include "dat/catalog.h"
+#include "dat/key.h"
 #include "dat/log.h"
 #include "dat/lookup.h"
 #include "dat/record.h"
@@ -23,6 +25,18 @@ acquire_exactly(const DAT_PROVIDER_INFO *key)
 	return entry;
 }
 
+/* Says why there is none, unless a library has failed: then it has been said already. */
+static void
+explain(const DAT_PROVIDER_INFO *key, bool failed)
+{
+	char reason[640];
+
+	record_explain(key->ia_name, reason, sizeof reason);
+	log_message(failed ? LOG_CATALOG : LOG_ERRORS, "no provider for \"%s\" u%u.%u %s: %s",
+		    key->ia_name, key->dapl_version_major, key->dapl_version_minor,
+		    key_safety(key), reason);
+}
+
 struct registry_entry *
 lookup_provider(const char *name, DAT_UINT32 major, DAT_UINT32 minor, DAT_BOOLEAN thread_safe)
 {
@@ -30,20 +44,17 @@ lookup_provider(const char *name, DAT_UINT32 major, DAT_UINT32 minor, DAT_BOOLEA
 		.dapl_version_major = major,
 		.dapl_version_minor = minor,
 		.is_thread_safe = thread_safe,
-	};
+	}, safer;
 	struct registry_entry *entry;
 
 	strcpy(key.ia_name, name);
+	/* Thread-safe is more than what was asked for; the other way it would be less. */
+	safer = key;
+	safer.is_thread_safe = DAT_TRUE;
 	entry = acquire_exactly(&key);
-	if (entry == NULL && thread_safe == DAT_FALSE) {
-		/* Thread-safe is more than what was asked for; the other way it would be less. */
-		key.is_thread_safe = DAT_TRUE;
-		entry = acquire_exactly(&key);
-	}
+	if (entry == NULL && thread_safe == DAT_FALSE)
+		entry = acquire_exactly(&safer);
 	if (entry == NULL)
-		log_message(LOG_CATALOG, "no provider for \"%s\" %u.%u %s%s", name, major, minor,
-			    thread_safe ? "threadsafe" : "nonthreadsafe",
-			    record_has_name(name) ? ": dat.conf has the name with other keys, or "
-						     "its library failed" : "");
+		explain(&key, record_find(&key) != NULL || record_find(&safer) != NULL);
 	return entry;
 }

@@ -2,6 +2,8 @@
 #include <config.h>
 
 #include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +13,16 @@
 #include "dat/log.h"
 #include "dat/record.h"
 
+/* What explanations show of a long file. */
+enum { SHOWN_NAMES = 8, SHOWN_LINES = 4 };
+
 static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER;
 
 /* All fixed once `known`, which is under the lock. */
 static struct {
 	bool known;
+	char path[PATH_MAX];		/* the file that was read, or that could not be */
+	bool missing;			/* it could not be */
 	struct record *first, *last;	/* in the order of the file */
 	struct hash keys, names;	/* the first record of each */
 } file;
@@ -137,7 +144,9 @@ read_file(const char *path, bool must_exist)
 	FILE *in;
 	int r;
 
+	snprintf(file.path, sizeof file.path, "%s", path);
 	in = fopen(path, "re");
+	file.missing = in == NULL;
 	if (in == NULL) {
 		r = errno;
 		if (must_exist || (r != ENOENT && r != ENOTDIR))
@@ -224,4 +233,65 @@ record_list(DAT_PROVIDER_INFO **out, int max)
 		if (record->first == record)
 			*out[count++] = record->info;
 	return count;
+}
+
+/* ---- explanations ---- */
+
+/* Adds to a text; what finds no room is left out. */
+static void __attribute__((format(printf, 3, 4)))
+add(char *text, size_t size, const char *format, ...)
+{
+	size_t length = strlen(text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text + length, size - length, format, args);
+	va_end(args);
+}
+
+static void
+add_lines(const struct record *record, char *text, size_t size)
+{
+	int n;
+
+	add(text, size, "%s has the name", file.path);
+	for (n = 0; record != NULL && n < SHOWN_LINES; record = record->same_name, n++)
+		add(text, size, "%s in line %u as %c%u.%u %s%s", n == 0 ? "" : ",", record->line,
+		    record->for_user_space ? 'u' : 'k', record->info.dapl_version_major,
+		    record->info.dapl_version_minor, key_safety(&record->info),
+		    record->is_default ? "" : " nondefault");
+	if (record != NULL)
+		add(text, size, ", and in further lines");
+}
+
+static void
+add_names(char *text, size_t size)
+{
+	const struct record *record = file.first;
+	int n = 0;
+
+	add(text, size, "%s has no such name", file.path);
+	for (; record != NULL && n < SHOWN_NAMES; record = record->next)
+		if (record->first == record)
+			add(text, size, "%s %s", n++ == 0 ? "; it has" : ",", record->info.ia_name);
+	if (n == 0)
+		add(text, size, ", nor any other");
+	else if (file.keys.count > (size_t)n)
+		add(text, size, " and %zu more", file.keys.count - (size_t)n);
+}
+
+void
+record_explain(const char *name, char *text, size_t size)
+{
+	const struct record *record;
+
+	read_once();
+	record = find_name(name);
+	*text = '\0';
+	if (file.missing)
+		add(text, size, "%s cannot be read", file.path);
+	else if (record != NULL)
+		add_lines(record, text, size);
+	else
+		add_names(text, size);
 }

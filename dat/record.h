@@ -64,4 +64,7 @@ int record_count(void);
 /* Copies up to `max` infos, one for each key, in the order of the file; returns how many. */
 int record_list(DAT_PROVIDER_INFO **out, int max);
 
+/* Which file was read and what it has under this name or, if nothing, under others. */
+void record_explain(const char *name, char *text, size_t size);
+
 #endif
