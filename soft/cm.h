@@ -190,6 +190,9 @@ void soft_id_join(struct soft_id *child);
 /* cm_message.c; the lock is held */
 void soft_cm_deliver(const struct soft_cm_message *message);
 
+/* Takes a request to the process that owns the port; if there is none it is rejected. */
+void soft_cm_call(struct soft_id *id, const struct soft_cm_message *request);
+
 /* To the id's peer; if it cannot be told, the loss of the link tells everybody. */
 void soft_cm_dispatch(const struct soft_id *id, const struct soft_cm_message *message);
 void soft_cm_send(struct soft_id *id, enum soft_cm_type type, uint16_t reason, const void *data,
@@ -223,7 +226,6 @@ int soft_service_bind(struct soft_id *id, uint16_t *port);
 void soft_service_release(struct soft_id *id);
 int soft_service_listen(struct soft_id *id);
 bool soft_service_here(uint16_t port_space, uint16_t port); /* the port is of this process */
-void soft_services_stop(void);  /* after the progress thread has ended */
 void soft_services_reset(void); /* in a forked child */
 
 /* The id listening at the address of a REQ. */

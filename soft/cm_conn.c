@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Connections: the calls that ask for one, answer, and end it */
 #include "cm.h"
-#include "inquiry.h"
 #include "slot.h"
 
 #include <string.h>
@@ -124,8 +123,8 @@ rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param)
 		id->state = SOFT_ID_REQUESTING;
 		if (soft_service_here(message.port_space, message.port))
 			soft_cm_deliver(&message);
-		else if (soft_inquire(&message))
-			soft_cm_located(&message, 0);
+		else
+			soft_cm_call(id, &message);
 	}
 	pthread_mutex_unlock(&soft_cm_lock);
 	return r ? soft_cm_result(r) : soft_event_complete(id);

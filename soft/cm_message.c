@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages between ids: how they get there, and what becomes of one that has */
 #include "cm.h"
-#include "inquiry.h"
 #include "peer.h"
+#include "ports.h"
 #include "slot.h"
 
 #include <stdlib.h>
@@ -285,17 +285,13 @@ reject_here(struct soft_id *id)
 }
 
 void
-soft_cm_located(const struct soft_cm_message *request, unsigned int slot)
+soft_cm_call(struct soft_id *id, const struct soft_cm_message *request)
 {
-	struct soft_id *id = soft_id_find(request->from);
+	unsigned int slot = soft_port_owner(request->port_space, request->port);
 
-	if (!id || id->state != SOFT_ID_REQUESTING)
-		return; /* it gave up */
-	if (!slot || slot == soft_slot_number() || carry(slot, false, request)) {
-		reject_here(id);
-		return;
-	}
 	id->peer_slot = slot;
+	if (!slot || slot == soft_slot_number() || carry(slot, false, request))
+		reject_here(id);
 }
 
 static void

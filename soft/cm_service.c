@@ -1,40 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cm.h"
-#include "peer.h"
 #include "ports.h"
-#include "runtime.h"
-#include "timer.h"
 
 #include <stdlib.h>
-#include <sys/epoll.h>
 
-/*
- * A service is a port number of one port space that this process holds.  A port that the
- * consumer named, or listens at, has the abstract unix socket "softverbs.1.port.SPACE.PORT":
- * that makes it unique on the host and is where other processes ask for its owner.  A port
- * of the consumer's indifference comes out of a block; see ports.h.
- */
+/* A service is a port number of one port space that this process holds; see ports.h. */
 struct soft_service {
 	LIST_ENTRY(soft_service) link;
 	LIST_HEAD(, soft_id) ids;
 	uint16_t port_space;
 	uint16_t port;
-	struct soft_watch watch; /* its descriptor is -1 if there is no socket */
 	struct soft_id *listener;
-	struct soft_timer burial;
 };
 
 #define BUCKETS 1024
 static LIST_HEAD(, soft_service) buckets[BUCKETS];
-
-/*
- * Ended, but the progress thread may have an event of it at hand: it does the freeing.  The
- * name is given back at once.
- */
-static LIST_HEAD(, soft_service) ended = LIST_HEAD_INITIALIZER(ended);
-
-static void say_hello(struct soft_watch *watch, uint32_t events);
-static void bury(struct soft_timer *timer);
 
 static struct soft_service *
 find(uint16_t port_space, uint16_t port)
@@ -51,23 +31,18 @@ static int
 create(struct soft_service **out, uint16_t port_space, uint16_t port)
 {
 	struct soft_service *service;
-	int fd;
+	int r;
 
 	service = calloc(1, sizeof *service);
 	if (!service)
 		return -ENOMEM;
-	if (port)
-		fd = soft_port_take(port_space, port);
-	else
-		fd = soft_port_any(port_space, &port);
-	if (fd < 0 && fd != SOFT_PORT_LENT) {
+	r = port ? soft_port_take(port_space, port) : soft_port_any(port_space, &port);
+	if (r) {
 		free(service);
-		return fd;
+		return r;
 	}
 	service->port_space = port_space;
 	service->port = port;
-	service->watch = (struct soft_watch){ fd == SOFT_PORT_LENT ? -1 : fd, say_hello };
-	soft_timer_init(&service->burial, bury);
 	LIST_INIT(&service->ids);
 	LIST_INSERT_HEAD(&buckets[port % BUCKETS], service, link);
 	*out = service;
@@ -123,81 +98,16 @@ soft_service_release(struct soft_id *id)
 	if (!LIST_EMPTY(&service->ids))
 		return;
 	LIST_REMOVE(service, link);
-	if (service->watch.fd >= 0) {
-		/* Out of the set first: a process just forked may hold the descriptor, too. */
-		soft_watch_remove(&service->watch);
-		soft_close(service->watch.fd);
-		service->watch.fd = -1;
-	}
 	soft_port_return(service->port_space, service->port);
-	LIST_INSERT_HEAD(&ended, service, link);
-	soft_timer_set(&service->burial, 0);
-}
-
-static void
-bury(struct soft_timer *timer)
-{
-	struct soft_service *service = soft_container_of(timer, struct soft_service, burial);
-
-	pthread_mutex_lock(&soft_cm_lock);
-	LIST_REMOVE(service, link);
-	pthread_mutex_unlock(&soft_cm_lock);
 	free(service);
-}
-
-void
-soft_services_stop(void)
-{
-	struct soft_service *service;
-
-	while ((service = LIST_FIRST(&ended))) {
-		soft_timer_cancel(&service->burial);
-		LIST_REMOVE(service, link);
-		free(service);
-	}
-}
-
-/* Another process asks who listens here. */
-static void
-say_hello(struct soft_watch *watch, uint32_t events)
-{
-	struct soft_hello_frame hello;
-	int fd = -1;
-
-	(void)events;
-	pthread_mutex_lock(&soft_cm_lock);
-	if (watch->fd >= 0)
-		fd = accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	pthread_mutex_unlock(&soft_cm_lock);
-	if (fd < 0)
-		return;
-	soft_peer_hello(&hello);
-	if (soft_peer_trusted(fd))
-		(void)send(fd, &hello, sizeof hello, MSG_NOSIGNAL | MSG_DONTWAIT);
-	soft_close(fd);
 }
 
 int
 soft_service_listen(struct soft_id *id)
 {
-	struct soft_service *service = id->service;
-	int fd, r;
-
-	if (service->listener)
+	if (id->service->listener)
 		return -EADDRINUSE;
-	if (service->watch.fd < 0) {
-		fd = soft_port_socket(service->port_space, service->port);
-		if (fd < 0)
-			return fd;
-		service->watch.fd = fd;
-	}
-	if (listen(service->watch.fd, SOMAXCONN))
-		return -errno;
-	/* A port listened at before is watched already. */
-	r = soft_watch_add(&service->watch, EPOLLIN);
-	if (r && r != -EEXIST)
-		return r;
-	service->listener = id;
+	id->service->listener = id;
 	return 0;
 }
 
@@ -226,19 +136,10 @@ soft_service_find(uint16_t port_space, uint16_t port, const struct sockaddr *tar
 	return meant ? listener : NULL;
 }
 
-/* The parent's sockets must not hold their names when it is gone. */
+/* The ports stay the parent's. */
 void
 soft_services_reset(void)
 {
-	struct soft_service *service;
-
-	for (int i = 0; i < BUCKETS; i++) {
-		LIST_FOREACH(service, &buckets[i], link)
-			if (service->watch.fd >= 0)
-				soft_close(service->watch.fd);
+	for (int i = 0; i < BUCKETS; i++)
 		LIST_INIT(&buckets[i]); /* each is its ids' as well */
-	}
-	soft_runtime_abandon(LIST_FIRST(&ended));
-	LIST_INIT(&ended);
-	soft_ports_reset();
 }

@@ -24,7 +24,7 @@ soft_peer_trusted(int fd)
 	socklen_t length = sizeof peer;
 
 	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) &&
-	    (peer.uid == 0 || peer.uid == geteuid());
+	    peer.uid == geteuid();
 }
 
 void
@@ -43,26 +43,6 @@ soft_peers_start(int listen_fd)
 	return soft_watch_add(&door, EPOLLIN);
 }
 
-/*
- * A connected socket, or -1.  Connecting to an abstract socket is done at once or not at
- * all; connect(2) of the C library would be a cancellation point under the caller's lock.
- */
-static int
-connect_slot(unsigned int slot)
-{
-	struct sockaddr_un address;
-	socklen_t length = soft_name_address(&address, "softverbs.1.slot.%u", slot);
-	int fd;
-
-	fd = (int)syscall(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return -1;
-	if (!syscall(SYS_connect, fd, &address, length) && soft_peer_trusted(fd))
-		return fd;
-	soft_close(fd);
-	return -1;
-}
-
 /* The lock is held. */
 static struct soft_link *
 open_link(unsigned int slot)
@@ -72,10 +52,10 @@ open_link(unsigned int slot)
 	struct iovec iov = { &hello.hello, sizeof hello.hello };
 	int fd;
 
-	fd = connect_slot(slot);
+	fd = soft_slot_connect(slot);
 	if (fd < 0)
 		return NULL;
-	link = soft_link_new(fd, slot, true);
+	link = soft_peer_trusted(fd) ? soft_link_new(fd, slot, true) : NULL;
 	if (!link) {
 		soft_close(fd);
 		return NULL;

@@ -32,7 +32,7 @@ bool soft_peer_greeted(struct soft_link *link, const struct soft_wire_hello *hel
 /* On the progress thread: the link is no more; tells everybody whom it concerns. */
 void soft_peer_lost(struct soft_link *link, bool misbehaved);
 
-/* Whether the process at the other end may talk to us: same user, or root. */
+/* Whether the process at the other end is our user's. */
 bool soft_peer_trusted(int fd);
 
 /* A hello of ours, as a whole frame. */

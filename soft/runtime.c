@@ -2,7 +2,7 @@
 #include "runtime.h"
 #include "cm.h"
 #include "context.h"
-#include "inquiry.h"
+#include "names.h"
 #include "peer.h"
 #include "progress.h"
 #include "qp.h"
@@ -38,10 +38,10 @@ forked(void)
 	generation++;
 	soft_progress_reset();
 	soft_slot_reset();
+	soft_names_reset();
 	soft_timer_reset();
 	soft_qp_table_reset();
 	soft_peers_reset();
-	soft_inquiries_reset();
 	soft_cm_reset();
 }
 
@@ -85,10 +85,9 @@ soft_runtime_leave(struct soft_context *ctx)
 	if (LIST_EMPTY(&contexts) && started) {
 		soft_progress_stop();
 		soft_peers_stop();
-		soft_inquiries_stop();
-		soft_services_stop();
 		soft_qp_table_free();
 		soft_slot_release();
+		soft_names_close();
 		started = false;
 	}
 	pthread_mutex_unlock(&lock);
@@ -115,9 +114,12 @@ soft_runtime_start(void)
 	pthread_mutex_lock(&lock);
 	if (started)
 		goto unlock;
-	r = soft_slot_claim();
+	r = soft_names_open();
 	if (r)
 		goto unlock;
+	r = soft_slot_claim();
+	if (r)
+		goto close;
 	r = soft_progress_start();
 	if (r)
 		goto release;
@@ -131,6 +133,8 @@ stop:
 	soft_progress_stop();
 release:
 	soft_slot_release();
+close:
+	soft_names_close();
 unlock:
 	pthread_mutex_unlock(&lock);
 	pthread_setcancelstate(state, NULL);

@@ -1,59 +1,76 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "slot.h"
+#include "names.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static int listen_fd = -1;
 static atomic_uint number;
 
-static socklen_t
-name_vaddress(struct sockaddr_un *address, const char *format, va_list args)
+static int
+new_socket(void)
 {
-	int n;
+	int fd = (int)syscall(SYS_socket, AF_UNIX,
+	    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-	memset(address, 0, sizeof *address);
-	address->sun_family = AF_UNIX;
-	/* A leading zero byte makes the name abstract: nothing in a file system to clean up. */
-	n = vsnprintf(address->sun_path + 1, sizeof address->sun_path - 1, format, args);
-	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
-}
-
-socklen_t
-soft_name_address(struct sockaddr_un *address, const char *format, ...)
-{
-	socklen_t length;
-	va_list args;
-
-	va_start(args, format);
-	length = name_vaddress(address, format, args);
-	va_end(args);
-	return length;
+	return fd < 0 ? -errno : fd;
 }
 
 int
-soft_name_bind(const char *format, ...)
+soft_slot_connect(unsigned int slot)
 {
 	struct sockaddr_un address;
-	socklen_t length;
-	va_list args;
+	socklen_t length = soft_name_address(&address, slot);
+	int fd = new_socket(), r;
+
+	if (fd < 0)
+		return fd;
+	if (!syscall(SYS_connect, fd, &address, length))
+		return fd;
+	r = -errno;
+	soft_close(fd);
+	return r;
+}
+
+/*
+ * Somebody who does not own the name may listen there all the same: the file of names was
+ * removed and made anew under its feet, or it is no process of ours.
+ */
+static bool
+somebody_there(unsigned int slot)
+{
+	int fd = soft_slot_connect(slot);
+
+	if (fd >= 0)
+		soft_close(fd);
+	return fd >= 0 || fd == -EAGAIN;
+}
+
+/* The name is ours. */
+static int
+listen_at(unsigned int slot)
+{
+	struct sockaddr_un address;
+	socklen_t length = soft_name_address(&address, slot);
 	int fd, r;
 
-	va_start(args, format);
-	length = name_vaddress(&address, format, args);
-	va_end(args);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (somebody_there(slot))
+		return -EADDRINUSE;
+	soft_name_unlink(slot);
+	fd = new_socket();
 	if (fd < 0)
-		return -errno;
-	if (bind(fd, (struct sockaddr *)&address, length)) {
+		return fd;
+	if (!bind(fd, (struct sockaddr *)&address, length)) {
+		if (!listen(fd, SOMAXCONN))
+			return fd;
 		r = -errno;
-		soft_close(fd);
-		return r;
+		soft_name_unlink(slot);
+	} else {
+		r = -errno;
 	}
-	return fd;
+	soft_close(fd);
+	return r;
 }
 
 int
@@ -61,23 +78,24 @@ soft_slot_claim(void)
 {
 	const unsigned int count = SOFT_SLOT_MAX - SOFT_SLOT_MIN + 1;
 	unsigned int first = (unsigned int)getpid() % count, slot;
-	int fd, r;
+	int r;
 
 	for (unsigned int i = 0; i < count; i++) {
 		slot = SOFT_SLOT_MIN + (first + i) % count;
-		fd = soft_name_bind("softverbs.1.slot.%u", slot);
-		if (fd == -EADDRINUSE)
+		r = soft_name_take(SOFT_NAME_SLOT(slot));
+		if (r == -EADDRINUSE)
 			continue;
-		if (fd < 0)
-			return fd;
-		if (listen(fd, SOMAXCONN)) {
-			r = -errno;
-			soft_close(fd);
+		if (r)
 			return r;
+		r = listen_at(slot);
+		if (r >= 0) {
+			listen_fd = r;
+			number = slot;
+			return 0;
 		}
-		listen_fd = fd;
-		number = slot;
-		return 0;
+		soft_name_give_back(SOFT_NAME_SLOT(slot));
+		if (r != -EADDRINUSE)
+			return r;
 	}
 	return -EUSERS;
 }
@@ -85,7 +103,9 @@ soft_slot_claim(void)
 void
 soft_slot_release(void)
 {
+	soft_name_unlink(number);
 	soft_close(listen_fd);
+	soft_name_give_back(SOFT_NAME_SLOT(number));
 	listen_fd = -1;
 	number = 0;
 }

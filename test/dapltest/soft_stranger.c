@@ -2,22 +2,15 @@
 /*
  * soft_stranger -- whoever knocks at a device's door and does not speak its language
  */
-#include "soft_other.h"
+#include "soft_line.h"
 #include "soft_story.h"
 
 #include <sys/socket.h>
-#include <sys/un.h>
 
 static int
 knock(uint32_t qpn)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), n;
-
-	n = sprintf(address.sun_path + 1, "softverbs.1.slot.%u", qpn >> 14);
-	ck_assert_int_eq(connect(fd, (struct sockaddr *)&address,
-	    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)), 0);
-	return fd;
+	return line_open(qpn >> 14);
 }
 
 static void
@@ -147,30 +140,6 @@ START_TEST(frames_nearly_right__do_no_harm)
 }
 END_TEST
 
-static void
-knock_as_nobody(void)
-{
-	uint32_t qpn;
-
-	other_hear(&qpn, sizeof qpn);
-	ck_assert_int_eq(setuid(65534), 0);
-	expect_hung_up(knock(qpn));
-}
-
-START_TEST(another_user__is_not_let_in)
-{
-	struct side a, b;
-
-	if (geteuid() != 0)
-		return; /* only root can become another user */
-	other_start(knock_as_nobody);
-	pair_make(&a, &b, NULL);
-	other_tell(&a.qp->qp_num, sizeof a.qp->qp_num);
-	other_finish();
-	pair_free(&a, &b);
-}
-END_TEST
-
 Suite *
 soft_stranger_suite(void)
 {
@@ -180,6 +149,5 @@ soft_stranger_suite(void)
 	tcase_add_test(tcase, malformed_frames__that_link_is_closed_and_the_device_goes_on);
 	tcase_add_test(tcase, request_in_a_stolen_name__refused);
 	tcase_add_loop_test(tcase, frames_nearly_right__do_no_harm, 0, 5);
-	tcase_add_test(tcase, another_user__is_not_let_in);
 	return suite;
 }

@@ -3,10 +3,10 @@
  * soft_wire -- a peer that speaks the language of frames, and goes beyond what was agreed on
  */
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include "soft/slot.h"
 #include "soft/wire.h"
+#include "soft_line.h"
 #include "soft_story.h"
 
 #define BIG (8u << 20) /* more than a socket takes */
@@ -36,17 +36,6 @@ say_hello(void)
 	say(&frame, &hello);
 }
 
-static int
-knock(unsigned int slot)
-{
-	struct sockaddr_un address;
-	socklen_t length = soft_name_address(&address, "softverbs.1.slot.%u", slot);
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	ck_assert_int_eq(connect(fd, (struct sockaddr *)&address, length), 0);
-	return fd;
-}
-
 /* A side that answers the peer and lets it have `reads` reads and atomics at a time. */
 static void
 side_for_the_peer(uint8_t reads)
@@ -63,7 +52,7 @@ side_for_the_peer(uint8_t reads)
 	ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
 	    IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER), 0);
 	side_to_rts(&a, &patient);
-	line = knock(a.qp->qp_num >> 14);
+	line = line_open(a.qp->qp_num >> 14);
 	say_hello();
 }
 

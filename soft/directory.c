@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * directory -- where the processes of a user meet
+ *
+ * It is "softverbs" in $XDG_RUNTIME_DIR, else "softverbs-UID" in the temporary directory.  Both
+ * variables are ignored in a program that runs with more rights than its caller, and unless they
+ * hold an absolute path.  A runtime directory that is not there, not ours or cannot be written to
+ * counts as not set.  Whatever else is wrong is an error, because a process that used another
+ * directory would look for its peers in vain.
+ */
+#include "names.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FOR_OTHERS (S_IRWXG | S_IRWXO)
+
+/* An absolute path from the environment, or NULL. */
+static const char *
+path_of(const char *variable)
+{
+	const char *path = secure_getenv(variable);
+
+	return path && path[0] == '/' ? path : NULL;
+}
+
+static int
+complain(const char *parent, const char *name, const char *why, int r)
+{
+	fprintf(stderr, "softverbs: %s/%s: %s\n", parent, name, why);
+	return r;
+}
+
+/* 0, or -errno after a message. */
+static int
+check(int fd, const char *parent, const char *name)
+{
+	struct stat st;
+	char why[128];
+
+	if (fstat(fd, &st))
+		return complain(parent, name, strerror(errno), -errno);
+	if (st.st_uid != geteuid()) {
+		(void)snprintf(why, sizeof why,
+		    "belongs to user %u; remove it, or set XDG_RUNTIME_DIR or TMPDIR",
+		    (unsigned int)st.st_uid);
+		return complain(parent, name, why, -EACCES);
+	}
+	if (st.st_mode & FOR_OTHERS) {
+		(void)snprintf(why, sizeof why, "has mode %04o, must be 0700",
+		    (unsigned int)st.st_mode & 07777);
+		return complain(parent, name, why, -EACCES);
+	}
+	return 0;
+}
+
+/* The directory `name` of an open one: a descriptor, or -errno after a message. */
+static int
+open_in(int parent_fd, const char *parent, const char *name)
+{
+	int fd, r;
+
+	if (mkdirat(parent_fd, name, S_IRWXU) && errno != EEXIST)
+		return complain(parent, name, strerror(errno), -errno);
+	/* Only to reach what is inside, so that a foreign one can be looked at, too. */
+	fd = openat(parent_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return complain(parent, name, strerror(errno), -errno);
+	r = check(fd, parent, name);
+	if (!r)
+		return fd;
+	soft_close(fd);
+	return r;
+}
+
+static int
+open_parent(const char *path)
+{
+	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Whether we alone may write there, and do so: the file system may be mounted read-only. */
+static bool
+usable(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && st.st_uid == geteuid() &&
+	    !(st.st_mode & (S_IWGRP | S_IWOTH)) && !faccessat(fd, ".", W_OK | X_OK, AT_EACCESS);
+}
+
+/* The runtime directory, or -1. */
+static int
+open_runtime(const char *path)
+{
+	int fd = path ? open_parent(path) : -1;
+
+	if (fd < 0 || usable(fd))
+		return fd;
+	soft_close(fd);
+	return -1;
+}
+
+int
+soft_directory_open(void)
+{
+	const char *path = path_of("XDG_RUNTIME_DIR");
+	char name[32] = "softverbs";
+	int parent = open_runtime(path), fd;
+
+	if (parent < 0) {
+		path = path_of("TMPDIR");
+		if (!path)
+			path = "/tmp";
+		(void)snprintf(name, sizeof name, "softverbs-%u", (unsigned int)geteuid());
+		parent = open_parent(path);
+	}
+	if (parent < 0)
+		return complain(path, name, strerror(errno), -errno);
+	fd = open_in(parent, path, name);
+	soft_close(parent);
+	return fd;
+}

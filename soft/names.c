@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "names.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#define FILE_NAME "softverbs.1.names"
+#define SLOT_NAME "softverbs.1.slot.%u"
+
+/* Written when the first context comes to life and when the last has gone. */
+static int directory = -1, file = -1;
+
+int
+soft_names_open(void)
+{
+	int r;
+
+	directory = soft_directory_open();
+	if (directory < 0)
+		return directory;
+	file = openat(directory, FILE_NAME, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (file < 0) {
+		r = -errno;
+		fprintf(stderr, "softverbs: cannot open %s: %s\n", FILE_NAME, strerror(-r));
+		soft_close(directory);
+		directory = -1;
+		return r;
+	}
+	/* Who tidies up temporary directories passes over files that are locked like this. */
+	(void)flock(file, LOCK_SH | LOCK_NB);
+	return 0;
+}
+
+void
+soft_names_close(void)
+{
+	soft_close(file);
+	soft_close(directory);
+	file = directory = -1;
+}
+
+/* The locks stay with the parent, whose descriptors are still open. */
+void
+soft_names_reset(void)
+{
+	if (file >= 0)
+		soft_close(file);
+	if (directory >= 0)
+		soft_close(directory);
+	file = directory = -1;
+}
+
+static off_t
+offset_of(uint32_t entry)
+{
+	return (off_t)entry * (off_t)sizeof(uint16_t);
+}
+
+static int
+lock_entry(uint32_t entry, short type)
+{
+	struct flock lock = {
+		.l_type = type,
+		.l_whence = SEEK_SET,
+		.l_start = offset_of(entry),
+		.l_len = sizeof(uint16_t),
+	};
+
+	if (!fcntl(file, F_OFD_SETLK, &lock))
+		return 0;
+	return errno == EAGAIN || errno == EACCES ? -EADDRINUSE : -errno;
+}
+
+int
+soft_name_take(uint32_t entry)
+{
+	return lock_entry(entry, F_WRLCK);
+}
+
+void
+soft_name_give_back(uint32_t entry)
+{
+	(void)lock_entry(entry, F_UNLCK);
+}
+
+int
+soft_name_write(uint32_t entry, uint16_t value)
+{
+	ssize_t n;
+	int state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	n = pwrite(file, &value, sizeof value, offset_of(entry));
+	pthread_setcancelstate(state, NULL);
+	if (n == sizeof value)
+		return 0;
+	return n < 0 ? -errno : -EIO;
+}
+
+uint16_t
+soft_name_read(uint32_t entry)
+{
+	uint16_t value;
+	ssize_t n;
+	int state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	n = pread(file, &value, sizeof value, offset_of(entry));
+	pthread_setcancelstate(state, NULL);
+	return n == sizeof value ? value : 0;
+}
+
+/*
+ * By way of the descriptor, so that it is the directory that was looked at, and so that the
+ * length of its path does not matter.
+ */
+socklen_t
+soft_name_address(struct sockaddr_un *address, unsigned int slot)
+{
+	memset(address, 0, sizeof *address);
+	address->sun_family = AF_UNIX;
+	(void)snprintf(address->sun_path, sizeof address->sun_path,
+	    "/proc/self/fd/%d/" SLOT_NAME, directory, slot);
+	return sizeof *address;
+}
+
+void
+soft_name_unlink(unsigned int slot)
+{
+	char name[32];
+	int saved = errno;
+
+	(void)snprintf(name, sizeof name, SLOT_NAME, slot);
+	(void)unlinkat(directory, name, 0);
+	errno = saved;
+}

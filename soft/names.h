@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * names -- which slots and ports belong to which process
+ *
+ * The processes of a user meet in one directory, which only that user may enter (directory.c).
+ * It holds a socket for each slot in use, "softverbs.1.slot.N", and the file "softverbs.1.names"
+ * with an entry of two bytes for each slot and for each port.  A process owns what it has locked
+ * in that file.  The lock ends with the process, however it ends, so no name outlives its owner:
+ * the next one to lock the entry removes what is left of it.  Nothing here waits, because the
+ * owner of a name may be stopped.
+ */
+#ifndef SOFT_NAMES_H
+#define SOFT_NAMES_H
+
+#include "soft.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+/* Opens directory and file: 0, or -errno after a message on standard error. */
+int soft_names_open(void);
+void soft_names_close(void);
+void soft_names_reset(void); /* in a forked child */
+
+/* Entries of the file. */
+#define SOFT_NAME_SLOT(slot)		(uint32_t)(slot)
+#define SOFT_NAME_PORT(space, port) (((uint32_t)(space) + 1) << 16 | (port))
+
+/* 0, -EADDRINUSE if another process owns the entry, or another -errno. */
+int soft_name_take(uint32_t entry);
+void soft_name_give_back(uint32_t entry);
+
+/* What the owner of an entry says in it: 0 or -errno; and 0 if there is nothing. */
+int soft_name_write(uint32_t entry, uint16_t value);
+uint16_t soft_name_read(uint32_t entry);
+
+/* The address of the socket of a slot. */
+socklen_t soft_name_address(struct sockaddr_un *address, unsigned int slot);
+
+/* Removes that socket from the directory, if it is there. */
+void soft_name_unlink(unsigned int slot);
+
+/* directory.c: a descriptor to reach what is in the directory, or -errno after a message */
+int soft_directory_open(void);
+
+#endif
