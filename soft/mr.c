@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mr.h"
+#include "mapping.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 struct soft_mr {
 	struct ibv_mr ibv;
@@ -16,6 +15,8 @@ struct soft_mr {
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |     \
 	    IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED |      \
 	    IBV_ACCESS_HUGETLB | IBV_ACCESS_OPTIONAL_RANGE)
+
+#define ACCESS_WRITES (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)
 
 /* Nobody takes it twice, and transfers one after the other must not keep a writer out. */
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
@@ -130,26 +131,6 @@ take_out(struct soft_mr *mr)
 	pthread_rwlock_unlock(&lock);
 }
 
-/* Registration is where a hole in the address space must show, not the first transfer. */
-static int
-check_mapped(const void *addr, size_t length)
-{
-	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	uintptr_t at = (uintptr_t)addr & ~(page - 1), end = (uintptr_t)addr + length;
-	unsigned char in_core[1024];
-	size_t step;
-
-	while (at < end) {
-		step = end - at;
-		if (step > sizeof in_core * page)
-			step = sizeof in_core * page;
-		if (mincore((void *)at, step, in_core))
-			return errno == ENOMEM ? -EFAULT : -errno;
-		at += step;
-	}
-	return 0;
-}
-
 struct ibv_mr *
 ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
 {
@@ -166,8 +147,8 @@ ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, un
 	else if (length > SOFT_MAX_MR_SIZE || (uintptr_t)addr + length < (uintptr_t)addr ||
 	    iova + length < iova)
 		r = -EINVAL;
-	else
-		r = check_mapped(addr, length);
+	else /* what the first transfer would find out is found out here */
+		r = soft_mapping_check(addr, length, access & ACCESS_WRITES);
 	if (r) {
 		errno = -r;
 		return NULL;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "dapl_suites.h"
 #include "dt_helpers.h"
 
@@ -66,6 +70,44 @@ START_TEST(lmr__bad_arguments__are_told_apart)
 	    reg(&side, DAT_MEM_TYPE_LMR, region, 64, side.pz, DAT_MEM_PRIV_ALL_FLAG, &lmr),
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR));
 	ck_assert_ptr_eq(lmr, (DAT_LMR_HANDLE)9);
+	dt_side_close(&side);
+}
+END_TEST
+
+/* origin: attack.P4 */
+START_TEST(lmr__of_memory_that_may_not_be_written__can_only_be_read)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	DAT_REGION_DESCRIPTION region = { .for_va = mmap(NULL, 2 * page, PROT_READ,
+					      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) };
+	static const struct {
+		DAT_MEM_PRIV_FLAGS priv;
+		bool good;
+	} cases[] = {
+		{ DAT_MEM_PRIV_LOCAL_READ_FLAG, true },
+		{ DAT_MEM_PRIV_REMOTE_READ_FLAG, true },
+		{ DAT_MEM_PRIV_LOCAL_WRITE_FLAG, false },
+		{ DAT_MEM_PRIV_REMOTE_WRITE_FLAG, false },
+		{ DAT_MEM_PRIV_ALL_FLAG, false },
+	};
+	struct dt_side side;
+	DAT_LMR_HANDLE lmr;
+
+	ck_assert_ptr_ne(region.for_va, MAP_FAILED);
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		dt_assert_ret(reg(&side, DAT_MEM_TYPE_VIRTUAL, region, 2 * page, side.pz,
+				  cases[i].priv, &lmr),
+		    cases[i].good ? DAT_SUCCESS :
+				    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+		if (cases[i].good)
+			dt_ok(dat_lmr_free(lmr));
+	}
+	ck_assert_int_eq(munmap((char *)region.for_va + page, page), 0);
+	dt_assert_ret(reg(&side, DAT_MEM_TYPE_VIRTUAL, region, 2 * page, side.pz,
+			  DAT_MEM_PRIV_LOCAL_READ_FLAG, &lmr),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	munmap(region.for_va, page);
 	dt_side_close(&side);
 }
 END_TEST
@@ -203,6 +245,7 @@ dapl_memory_suite(void)
 
 	tcase_add_test(tc, lmr__created__covers_the_buffer);
 	tcase_add_test(tc, lmr__bad_arguments__are_told_apart);
+	tcase_add_test(tc, lmr__of_memory_that_may_not_be_written__can_only_be_read);
 	tcase_add_test(tc, lmr__of_an_lmr__covers_the_same_memory_on_its_own);
 	tcase_add_test(tc, pz__in_use__cannot_be_freed);
 	tcase_add_test(tc, sync__of_segments__has_nothing_to_do);

@@ -6,6 +6,7 @@
 
 Suite *soft_device_suite(void);
 Suite *soft_channel_suite(void);
+Suite *soft_memory_suite(void);
 Suite *soft_transfer_suite(void);
 Suite *soft_error_suite(void);
 Suite *soft_state_suite(void);
