@@ -204,7 +204,7 @@ check_target(const struct target *to, DAT_QOS qos, int first_arg)
 	if (to->size > 0 && !to->data)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, arg + 2);
 	if (qos != DAT_QOS_BEST_EFFORT)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, arg + 3);
+		return DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
 	return DAT_SUCCESS;
 }
 

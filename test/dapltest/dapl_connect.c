@@ -188,7 +188,7 @@ START_TEST(connect__bad_arguments__are_told_apart)
 	dt_assert_ret(CONNECT(to, 1000, 8, NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6));
 	dt_assert_ret(CONNECT(to, 1000, 0, NULL, DAT_QOS_PREMIUM, DAT_CONNECT_DEFAULT_FLAG),
-	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG7));
+	    DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE));
 #undef CONNECT
 	dt_ok(dat_ep_create(
 	    pair.a.ia, pair.a.pz, pair.a.recv, pair.a.request, DAT_HANDLE_NULL, NULL, &ep));

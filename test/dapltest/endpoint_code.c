@@ -116,7 +116,9 @@ START_TEST(connect__bad_arguments__are_told_before_the_state)
 	dt_assert_ret(CONNECT(to, 1000, -1, data, best, 0), PARAMETER(5));
 	dt_assert_ret(CONNECT(to, 1000, 57, data, best, 0), PARAMETER(5));
 	dt_assert_ret(CONNECT(to, 1000, 1, NULL, best, 0), PARAMETER(6));
-	dt_assert_ret(CONNECT(to, 1000, 0, NULL, DAT_QOS_ECONOMY, 0), PARAMETER(7));
+	for (int bit = 0; bit < 4; bit++) /* from DAT_QOS_HIGH_THROUGHPUT to DAT_QOS_PREMIUM */
+		dt_assert_ret(CONNECT(to, 1000, 0, NULL, (DAT_QOS)(1 << bit), 0),
+		    DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE));
 	dt_assert_ret(CONNECT(to, 1000, 0, NULL, best, 8), PARAMETER(8));
 	dt_assert_ret(CONNECT(to, 1000, 0, NULL, best, DAT_CONNECT_MULTIPATH_REQUIRED_FLAG),
 	    DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE));
@@ -143,8 +145,10 @@ START_TEST(dup_connect__bad_arguments__are_told_apart)
 	dt_assert_ret(DUP(1000, -1, NULL, best), PARAMETER(4));
 	dt_assert_ret(DUP(1000, 57, data, best), PARAMETER(4));
 	dt_assert_ret(DUP(1000, 1, NULL, best), PARAMETER(5));
-	dt_assert_ret(DUP(1000, 0, NULL, DAT_QOS_PREMIUM), PARAMETER(6));
-	dt_assert_ret(DUP(1000, 0, NULL, best | DAT_QOS_PREMIUM), PARAMETER(6));
+	dt_assert_ret(DUP(1000, 0, NULL, DAT_QOS_PREMIUM),
+	    DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE));
+	dt_assert_ret(DUP(1000, 0, NULL, best | DAT_QOS_PREMIUM),
+	    DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE));
 #undef DUP
 	dt_assert_ret(dat_ep_dup_connect(s.me->ep, s.me->ep, 1000, 0, NULL, best),
 	    scene_refusal(DAT_EP_STATE_CONNECTED));

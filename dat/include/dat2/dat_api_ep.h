@@ -119,11 +119,14 @@ DAT_RETURN DAT_API dat_ep_get_status(DAT_EP_HANDLE ep, DAT_EP_STATE *state,
  *	DAT_INVALID_PARAMETER/ARG4		timeout is 0
  *	DAT_INVALID_PARAMETER/ARG5		size is negative or more than max_private_data_size
  *	DAT_INVALID_PARAMETER/ARG6		size is not 0 and data NULL
- *	DAT_INVALID_PARAMETER/ARG7		a quality of service other than best effort
  *	DAT_INVALID_ADDRESS/UNSUPPORTED		the family of the address
  *	DAT_INVALID_STATE/EP_NOTREADY		the endpoint has no connect EVD
  *	DAT_INVALID_STATE/state			the endpoint is not unconnected
- *	DAT_MODEL_NOT_SUPPORTED			a multipath flag that the provider does not have
+ *	DAT_INVALID_PARAMETER/ARG8		unknown flags
+ *	DAT_MODEL_NOT_SUPPORTED			a quality of service that is not in the attribute
+ *						dat_qos_supported (a provider of Rearm has best
+ *						effort alone), or a multipath flag that the
+ *						provider does not have
  *
  * Threads: any.  From: DAT 2.0.
  */
