@@ -12,12 +12,6 @@ within(DAT_COUNT value, DAT_COUNT limit)
 	return value < limit ? value : limit;
 }
 
-static DAT_COUNT
-max_iov(const struct ia *ia)
-{
-	return within(ia->device.max_sge, IA_MAX_IOV);
-}
-
 void
 ep_attr_defaults(const struct ia *ia, DAT_EP_ATTR *attr)
 {
@@ -32,12 +26,12 @@ ep_attr_defaults(const struct ia *ia, DAT_EP_ATTR *attr)
 		.request_completion_flags = DAT_COMPLETION_EVD_THRESHOLD_FLAG,
 		.max_recv_dtos = within(DEFAULT_DTOS, dev->max_qp_wr),
 		.max_request_dtos = within(DEFAULT_DTOS, dev->max_qp_wr),
-		.max_recv_iov = within(DEFAULT_IOV, max_iov(ia)),
-		.max_request_iov = within(DEFAULT_IOV, max_iov(ia)),
+		.max_recv_iov = within(DEFAULT_IOV, ia_max_iov(ia)),
+		.max_request_iov = within(DEFAULT_IOV, ia_max_iov(ia)),
 		.max_rdma_read_in = within(DEFAULT_READS, dev->max_qp_rd_atom),
 		.max_rdma_read_out = within(DEFAULT_READS, dev->max_qp_init_rd_atom),
-		.max_rdma_read_iov = within(DEFAULT_IOV, max_iov(ia)),
-		.max_rdma_write_iov = within(DEFAULT_IOV, max_iov(ia)),
+		.max_rdma_read_iov = within(DEFAULT_IOV, ia_max_read_iov(ia)),
+		.max_rdma_write_iov = within(DEFAULT_IOV, ia_max_iov(ia)),
 	};
 }
 
@@ -66,18 +60,19 @@ ep_attr_accept(const struct ia *ia, const DAT_EP_ATTR *asked, DAT_EP_ATTR *out)
 	if (!fits(attr.max_recv_dtos, dev->max_qp_wr) ||
 	    !fits(attr.max_request_dtos, dev->max_qp_wr))
 		return false;
-	if (!fits(attr.max_recv_iov, max_iov(ia)) || !fits(attr.max_request_iov, max_iov(ia)) ||
-	    !fits(attr.max_rdma_read_iov, max_iov(ia)) ||
-	    !fits(attr.max_rdma_write_iov, max_iov(ia)))
+	if (!fits(attr.max_recv_iov, ia_max_iov(ia)) || !fits(attr.max_request_iov, ia_max_iov(ia)) ||
+	    !fits(attr.max_rdma_read_iov, ia_max_read_iov(ia)) ||
+	    !fits(attr.max_rdma_write_iov, ia_max_iov(ia)))
 		return false;
 	if (!fits(attr.max_rdma_read_in, dev->max_qp_rd_atom) ||
 	    !fits(attr.max_rdma_read_out, dev->max_qp_init_rd_atom))
 		return false;
 	/* DAT 1.x consumers do not know of these two. */
 	if (attr.max_rdma_read_iov == 0)
-		attr.max_rdma_read_iov = attr.max_request_iov;
+		attr.max_rdma_read_iov = within(attr.max_request_iov, ia_max_read_iov(ia));
 	if (attr.max_rdma_write_iov == 0)
 		attr.max_rdma_write_iov = attr.max_request_iov;
+	attr.srq_soft_hw = 0; /* there is no shared receive queue that it could be about */
 	attr.ep_transport_specific_count = 0;
 	attr.ep_transport_specific = NULL;
 	attr.ep_provider_specific_count = 0;

@@ -77,6 +77,21 @@ struct ia {
 	struct ia_names *names; /* of ia_attr.c */
 };
 
+/* Segments of a request, and of an RDMA read, which some devices let have fewer. */
+static inline int
+ia_max_iov(const struct ia *ia)
+{
+	return ia->device.max_sge < IA_MAX_IOV ? ia->device.max_sge : IA_MAX_IOV;
+}
+
+static inline int
+ia_max_read_iov(const struct ia *ia)
+{
+	const int all = ia_max_iov(ia), read = ia->device.max_sge_rd;
+
+	return read > 0 && read < all ? read : all;
+}
+
 /* ia_options.c.  -EINVAL. */
 int ia_options_parse(const char *params, struct ia_options *options);
 

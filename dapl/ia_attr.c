@@ -3,13 +3,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <dat2/dat_upcall.h>
+
 #include "dapl/api.h"
+#include "dapl/ep.h"
 #include "dapl/evd.h"
 #include "dapl/ia.h"
 
 #define PROVIDER_MAJOR 2
 #define PROVIDER_MINOR 0
-#define IB_EXTENSION_VERSION 209
 #define NAMES_MAX 16
 
 /* The texts of the attributes that have only a name; they live as long as the IA. */
@@ -53,6 +55,7 @@ ia_names_create(struct ia *ia)
 	snprintf(n->device, sizeof n->device, "%s", ibv_get_device_name(ia->verbs->device));
 
 	add(n, "DAT_EXTENSION_INTERFACE", "TRUE");
+	add(n, DAT_REARM_ATTR_UPCALLS, "TRUE");
 	add(n, "DAT_IB_TRANSPORT_MTU", n->mtu);
 	add(n, "DAT_IB_RDMA_READ", "TRUE");
 	add(n, "DAT_IB_FETCH_AND_ADD", "FALSE");
@@ -77,10 +80,13 @@ ia_names_free(struct ia *ia)
 	ia->names = NULL;
 }
 
-static int
-at_most(int value, int limit)
+/* What n endpoints with `each` could have together. */
+static DAT_COUNT
+times(int n, int each)
 {
-	return value < limit ? value : limit;
+	const int64_t all = (int64_t)n * each;
+
+	return all < INT32_MAX ? (DAT_COUNT)all : INT32_MAX;
 }
 
 static void
@@ -111,7 +117,7 @@ fill_ia(const struct ia *ia, DAT_IA_ATTR *attr)
 	attr->max_rdma_read_per_ep_out = dev->max_qp_init_rd_atom;
 	attr->max_evds = dev->max_cq;
 	attr->max_evd_qlen = dev->max_cqe;
-	attr->max_iov_segments_per_dto = at_most(dev->max_sge, IA_MAX_IOV);
+	attr->max_iov_segments_per_dto = ia_max_iov(ia);
 	attr->max_lmrs = dev->max_mr;
 	attr->max_lmr_block_size =
 	    dev->max_mr_size > UINT32_MAX ? UINT32_MAX : (DAT_SEG_LENGTH)dev->max_mr_size;
@@ -119,21 +125,23 @@ fill_ia(const struct ia *ia, DAT_IA_ATTR *attr)
 	attr->max_pzs = dev->max_pd;
 	attr->max_message_size = IA_MAX_MESSAGE;
 	attr->max_rdma_size = IA_MAX_MESSAGE;
-	attr->max_rmrs = dev->max_mw;
-	attr->max_rmr_target_address = UINTPTR_MAX;
-	attr->max_srqs = dev->max_srq;
-	attr->max_ep_per_srq = dev->max_srq > 0 ? dev->max_qp : 0;
-	attr->max_recv_per_srq = dev->max_srq_wr;
-	attr->max_iov_segments_per_rdma_read =
-	    at_most(dev->max_sge_rd ? dev->max_sge_rd : dev->max_sge, IA_MAX_IOV);
-	attr->max_iov_segments_per_rdma_write = at_most(dev->max_sge, IA_MAX_IOV);
+	/* Whatever the device has: the calls for RMRs and SRQs are not served (unsupported.c). */
+	attr->max_rmrs = 0;
+	attr->max_rmr_target_address = 0;
+	attr->max_srqs = 0;
+	attr->max_ep_per_srq = 0;
+	attr->max_recv_per_srq = 0;
+	attr->max_iov_segments_per_rdma_read = ia_max_read_iov(ia);
+	attr->max_iov_segments_per_rdma_write = ia_max_iov(ia);
 	attr->max_rdma_read_in = dev->max_res_rd_atom;
-	attr->max_rdma_read_out = dev->max_qp_init_rd_atom;
-	attr->max_rdma_read_per_ep_in_guaranteed = DAT_TRUE;
+	attr->max_rdma_read_out = times(dev->max_qp, dev->max_qp_init_rd_atom);
+	/* The device may have less for all endpoints than each of them may have. */
+	attr->max_rdma_read_per_ep_in_guaranteed =
+	    dev->max_res_rd_atom >= times(dev->max_qp, dev->max_qp_rd_atom) ? DAT_TRUE : DAT_FALSE;
 	attr->max_rdma_read_per_ep_out_guaranteed = DAT_TRUE;
 	attr->zb_supported = DAT_FALSE;
-	attr->extension_supported = DAT_EXTENSION_IB;
-	attr->extension_version = IB_EXTENSION_VERSION;
+	attr->extension_supported = DAT_EXTENSION_REARM;
+	attr->extension_version = DAT_REARM_EXTENSION_VERSION;
 }
 
 static void
@@ -152,7 +160,7 @@ fill_provider(const struct ia *ia, DAT_PROVIDER_ATTR *attr)
 	attr->lmr_mem_types_supported = (DAT_MEM_TYPE)(DAT_MEM_TYPE_VIRTUAL | DAT_MEM_TYPE_LMR);
 	attr->iov_ownership_on_return = DAT_IOV_CONSUMER;
 	attr->dat_qos_supported = DAT_QOS_BEST_EFFORT;
-	attr->completion_flags_supported = DAT_COMPLETION_DEFAULT_FLAG;
+	attr->completion_flags_supported = EP_COMPLETION_FLAGS;
 	attr->max_private_data_size = IA_MAX_PRIVATE_DATA;
 	attr->supports_multipath = DAT_FALSE;
 	attr->ep_creator = DAT_PSP_CREATES_EP_IFASKED;

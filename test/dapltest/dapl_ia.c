@@ -193,7 +193,6 @@ START_TEST(query__attributes__are_what_consumers_rely_on)
 	ck_assert_int_eq(attr.ia_address_ptr->sa_family, AF_INET);
 	ck_assert_int_gt(attr.max_eps, 0);
 	ck_assert_int_ge(attr.max_evd_qlen, 1024);
-	ck_assert_int_eq(attr.extension_supported, DAT_EXTENSION_IB);
 	ck_assert_str_eq(provider.provider_name, "soft");
 	ck_assert_int_eq(provider.is_thread_safe, DAT_FALSE);
 	ck_assert_uint_eq(provider.dapl_version_major, 2);

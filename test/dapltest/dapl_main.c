@@ -17,6 +17,7 @@ main(int argc, char **argv)
 		dapl_dto_suite,
 		dapl_order_suite,
 		dapl_query_suite,
+		dapl_attr_suite,
 		dapl_upcall_suite,
 		dapl_free_suite,
 		dapl_flood_suite,

@@ -16,6 +16,7 @@ Suite *dapl_dto_suite(void);
 Suite *dapl_order_suite(void);
 Suite *dapl_query_suite(void);
 Suite *dapl_upcall_suite(void);
+Suite *dapl_attr_suite(void);
 Suite *dapl_free_suite(void);
 Suite *dapl_flood_suite(void);
 

@@ -55,6 +55,17 @@ typedef struct dat_upcall_object {
 #define DAT_UPCALL_SAME ((DAT_UPCALL_OBJECT *)NULL)
 
 /*
+ * DAT_IA_ATTR.extension_supported and extension_version of an IA whose dat_extension_op() takes the
+ * operations below and none of dat_ib_extensions.h.  Registries pass operations on only if the
+ * attribute is not DAT_EXTENSION_NONE.  An IA with further operations may say DAT_EXTENSION_IB: a
+ * program that wants to know whether there are upcalls looks for the provider-specific attribute
+ * of the name below, with the value "TRUE", or tries.
+ */
+#define DAT_EXTENSION_REARM		((DAT_EXTENSION)0x100)
+#define DAT_REARM_EXTENSION_VERSION	1
+#define DAT_REARM_ATTR_UPCALLS		"DAT_REARM_UPCALLS"
+
+/*
  * Extended operations: number, handle and further arguments.  They pass through a foreign
  * registry, which wants the bits 0x1000 and 0x2000 clear.
  */
