@@ -31,11 +31,11 @@ extern "C" {
  *	DAT_INVALID_HANDLE/EVD_RECV		recv_evd is not one, or lacks the stream
  *	DAT_INVALID_HANDLE/EVD_REQUEST		the same of request_evd
  *	DAT_INVALID_HANDLE/EVD_CONN		the same of connect_evd
- *	DAT_INVALID_PARAMETER/ARG6		an attribute is out of range, or more than the
- *						device has
+ *	DAT_INVALID_PARAMETER/ARG6		an attribute is out of range, more than the device
+ *						has, or a type or quality of service that the
+ *						provider does not have
  *	DAT_INVALID_PARAMETER/ARG7		ep is NULL
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY, TEP	no memory, or no further queue pair
- *	DAT_MODEL_NOT_SUPPORTED			the service type is not supported
  *
  * Threads: any.  From: DAT 2.0.
  */
@@ -46,6 +46,8 @@ DAT_RETURN DAT_API dat_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HAN
 /*
  * As dat_ep_create(), but received messages take their buffers from a shared receive queue:
  * dat_ep_post_recv() is not for such an endpoint.
+ *
+ * Not served: a provider of Rearm answers DAT_NOT_IMPLEMENTED.
  *
  *	DAT_SUCCESS				*ep is the new endpoint
  *	DAT_INVALID_HANDLE/SRQ			srq is not one of this IA
@@ -245,6 +247,8 @@ DAT_RETURN DAT_API dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LM
  * As dat_ep_post_send(); if `invalidate` is true the remote side's region `context` is invalid
  * once the message has arrived.  Not in Debian's libdat2.
  *
+ * Not served: a provider of Rearm answers DAT_NOT_IMPLEMENTED.
+ *
  *	DAT_SUCCESS				it is posted
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
  *	DAT_MODEL_NOT_SUPPORTED			the provider cannot
@@ -305,6 +309,8 @@ DAT_RETURN DAT_API dat_ep_post_rdma_read(DAT_EP_HANDLE ep, DAT_COUNT segments,
  * As dat_ep_post_rdma_read(), into one piece of memory named by its remote context.  Not in
  * Debian's libdat2.
  *
+ * Not served: a provider of Rearm answers DAT_NOT_IMPLEMENTED.
+ *
  *	DAT_SUCCESS				it is posted
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
  *	DAT_MODEL_NOT_SUPPORTED			the provider cannot
@@ -345,6 +351,8 @@ DAT_RETURN DAT_API dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT segments,
  * Tells how many receive buffers of a shared receive queue the endpoint has in use, and the span
  * of its message numbers.
  *
+ * Not served: a provider of Rearm answers DAT_NOT_IMPLEMENTED.
+ *
  *	DAT_SUCCESS				what the pointers point to is set
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
  *	DAT_INVALID_PARAMETER/ARG2, ARG3	a pointer is NULL
@@ -358,6 +366,8 @@ DAT_RETURN DAT_API dat_ep_recv_query(DAT_EP_HANDLE ep, DAT_COUNT *allocated, DAT
  * Limits the receive buffers that an endpoint takes from its shared receive queue: above `soft`
  * there is one asynchronous event, above `hard` the connection breaks.  DAT_WATERMARK_INFINITE is
  * no limit.
+ *
+ * Not served: a provider of Rearm answers DAT_NOT_IMPLEMENTED.
  *
  *	DAT_SUCCESS				they are set
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint

@@ -68,11 +68,15 @@ DAT_RETURN DAT_API dat_pz_free(DAT_PZ_HANDLE pz);
  *	DAT_INVALID_PARAMETER/ARG3		no memory is given
  *	DAT_INVALID_PARAMETER/ARG4		length is 0 or more than the device has
  *	DAT_INVALID_PARAMETER/ARG6		unknown privileges
+ *	DAT_INVALID_PARAMETER/ARG7		unknown type of address
  *	DAT_INVALID_PARAMETER/ARG8		lmr is NULL
  *	DAT_PRIVILEGES_VIOLATION		the memory does not allow the privileges
  *	DAT_INSUFFICIENT_RESOURCES		no memory, or no further region: MEMORY or
  *						MEMORY_REGION
- *	DAT_MODEL_NOT_SUPPORTED			the type or zero-based addresses are not supported
+ *	DAT_NOT_IMPLEMENTED			the type is not in lmr_mem_types_supported
+ *						(SHARED_VIRTUAL with a provider of Rearm)
+ *	DAT_MODEL_NOT_SUPPORTED			zero-based addresses, and zb_supported is false
+ *						(as with a provider of Rearm)
  *
  * Threads: any.  From: DAT 2.0.
  */
@@ -137,6 +141,8 @@ DAT_RETURN DAT_API dat_lmr_free(DAT_LMR_HANDLE lmr);
 /*
  * Creates a remote region, not bound to memory.
  *
+ * Not served: a provider of Rearm answers DAT_NOT_IMPLEMENTED.
+ *
  *	DAT_SUCCESS				*rmr is the new region
  *	DAT_INVALID_HANDLE/PZ			pz is not one
  *	DAT_INVALID_PARAMETER/ARG2		rmr is NULL
@@ -151,6 +157,8 @@ DAT_RETURN DAT_API dat_rmr_create(DAT_PZ_HANDLE pz, DAT_RMR_HANDLE *rmr);
 /*
  * As dat_rmr_create(), for use through one endpoint alone.  Not in Debian's libdat2.
  *
+ * Not served: a provider of Rearm answers DAT_NOT_IMPLEMENTED.
+ *
  *	DAT_SUCCESS				*rmr is the new region
  *	DAT_INVALID_HANDLE/PZ			pz is not one
  *	DAT_MODEL_NOT_SUPPORTED			the provider has none
@@ -162,6 +170,8 @@ DAT_RETURN DAT_API dat_rmr_create_for_ep(DAT_PZ_HANDLE pz, DAT_RMR_HANDLE *rmr);
 
 /*
  * Tells the parameters of a remote region.
+ *
+ * Not served: a provider of Rearm makes no such handle and answers DAT_INVALID_HANDLE/RMR.
  *
  *	DAT_SUCCESS				the members asked for are filled in
  *	DAT_INVALID_HANDLE/RMR			rmr is not one
@@ -178,6 +188,8 @@ DAT_RETURN DAT_API dat_rmr_query(DAT_RMR_HANDLE rmr, DAT_RMR_PARAM_MASK mask,
  * request of the endpoint: it completes with an RMR_BIND_COMPLETION event on the request EVD, and
  * later requests wait for it.  A length of 0 unbinds.  `*context` is valid for the other side once
  * it completed.
+ *
+ * Not served: a provider of Rearm makes no such handle and answers DAT_INVALID_HANDLE/RMR.
  *
  *	DAT_SUCCESS				it is posted
  *	DAT_INVALID_HANDLE/RMR			rmr is not one
@@ -199,6 +211,8 @@ DAT_RETURN DAT_API dat_rmr_bind(DAT_RMR_HANDLE rmr, DAT_LMR_HANDLE lmr,
 
 /*
  * Destroys a remote region, unbinding it.
+ *
+ * Not served: a provider of Rearm makes no such handle and answers DAT_INVALID_HANDLE/RMR.
  *
  *	DAT_SUCCESS				the handle is not valid any more
  *	DAT_INVALID_HANDLE/RMR			rmr is not one

@@ -222,6 +222,8 @@ DAT_RETURN DAT_API dat_cr_reject(DAT_CR_HANDLE cr, DAT_COUNT size, const DAT_PVO
 /*
  * Hands a request on to another connection qualifier of the host.  No known provider can.
  *
+ * Not served: a provider of Rearm answers DAT_NOT_IMPLEMENTED.
+ *
  *	DAT_SUCCESS				cr is not valid any more
  *	DAT_INVALID_HANDLE/CR			cr is not one, or was answered
  *	DAT_CONN_QUAL_UNAVAILABLE		nobody listens there

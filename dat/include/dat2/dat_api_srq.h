@@ -2,6 +2,8 @@
 /*
  * dat_api_srq.h -- shared receive queues: one queue of receive buffers for many endpoints
  *
+ * No provider of Rearm has any: srq_supported is false and max_srqs 0.
+ *
  * dat_api_ia.h says how the calls are described.
  */
 #include <dat2/udat.h>
@@ -15,6 +17,8 @@ extern "C" {
 
 /*
  * Creates a shared receive queue.  The depth may be more than was asked for.
+ *
+ * Not served: a provider of Rearm answers DAT_NOT_IMPLEMENTED.
  *
  *	DAT_SUCCESS				*srq is the new queue
  *	DAT_INVALID_HANDLE/IA, PZ		ia or pz is not one
@@ -32,6 +36,8 @@ DAT_RETURN DAT_API dat_srq_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_SRQ_AT
  * Tells the parameters of a shared receive queue.  The counts are DAT_VALUE_UNKNOWN if the device
  * does not tell.
  *
+ * Not served: a provider of Rearm makes no such handle and answers DAT_INVALID_HANDLE/SRQ.
+ *
  *	DAT_SUCCESS				the members asked for are filled in
  *	DAT_INVALID_HANDLE/SRQ			srq is not one
  *	DAT_INVALID_PARAMETER/ARG2		unknown bits in mask
@@ -45,6 +51,8 @@ DAT_RETURN DAT_API dat_srq_query(DAT_SRQ_HANDLE srq, DAT_SRQ_PARAM_MASK mask,
 /*
  * Posts a buffer of `segments` pieces for one message of any endpoint of the queue.  The
  * completion comes on the receive EVD of the endpoint that got the message.
+ *
+ * Not served: a provider of Rearm makes no such handle and answers DAT_INVALID_HANDLE/SRQ.
  *
  *	DAT_SUCCESS				it is posted
  *	DAT_INVALID_HANDLE/SRQ			srq is not one
@@ -61,6 +69,8 @@ DAT_RETURN DAT_API dat_srq_post_recv(DAT_SRQ_HANDLE srq, DAT_COUNT segments, DAT
 /*
  * Changes how many buffers the queue can have outstanding.
  *
+ * Not served: a provider of Rearm makes no such handle and answers DAT_INVALID_HANDLE/SRQ.
+ *
  *	DAT_SUCCESS				it has at least as many
  *	DAT_INVALID_HANDLE/SRQ			srq is not one
  *	DAT_INVALID_PARAMETER/ARG2		not positive, or more than the device has
@@ -75,6 +85,8 @@ DAT_RETURN DAT_API dat_srq_resize(DAT_SRQ_HANDLE srq, DAT_COUNT max_recv_dtos);
  * Sets the low watermark: one asynchronous event, reason DAT_SRQ_LOW_WATERMARK_EVENT, once fewer
  * buffers are left; then it has to be set again.  DAT_SRQ_LW_DEFAULT is no event.
  *
+ * Not served: a provider of Rearm makes no such handle and answers DAT_INVALID_HANDLE/SRQ.
+ *
  *	DAT_SUCCESS				it is set
  *	DAT_INVALID_HANDLE/SRQ			srq is not one
  *	DAT_INVALID_PARAMETER/ARG2		negative, or more than the depth
@@ -86,6 +98,8 @@ DAT_RETURN DAT_API dat_srq_set_lw(DAT_SRQ_HANDLE srq, DAT_COUNT low_watermark);
 
 /*
  * Destroys a shared receive queue.  Posted buffers are the consumer's again.
+ *
+ * Not served: a provider of Rearm makes no such handle and answers DAT_INVALID_HANDLE/SRQ.
  *
  *	DAT_SUCCESS				the handle is not valid any more
  *	DAT_INVALID_HANDLE/SRQ			srq is not one

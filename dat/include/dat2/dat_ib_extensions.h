@@ -7,6 +7,9 @@
  * specific attributes (dat_ia_query()): the attribute of the name below has the value "TRUE".
  * Numbers, layouts and names are those of version 209 of the OpenFabrics header.  A provider
  * answers an operation it has not with DAT_NOT_IMPLEMENTED or DAT_MODEL_NOT_SUPPORTED.
+ *
+ * Not served: a provider of Rearm has none of these operations and answers DAT_NOT_IMPLEMENTED.
+ * Its extension_supported is DAT_EXTENSION_REARM (dat_upcall.h), not DAT_EXTENSION_IB.
  */
 #ifndef _DAT_IB_EXTENSIONS_H_
 #define _DAT_IB_EXTENSIONS_H_

@@ -92,6 +92,8 @@ DAT_RETURN DAT_API dat_registry_providers_related(const DAT_NAME_PTR a, const DA
  * Asks the provider of an open IA whether another name leads to the same adapter.  Not in Debian's
  * libdat2.
  *
+ * Not served: a provider of Rearm answers DAT_NOT_IMPLEMENTED.
+ *
  *	DAT_SUCCESS				*answer is set
  *	DAT_INVALID_HANDLE/IA			ia names no open IA
  *	DAT_INVALID_PARAMETER/ARG2, ARG3	a pointer is NULL

@@ -213,7 +213,7 @@ struct dat_ia_attr {
 	DAT_BOOLEAN max_rdma_read_per_ep_out_guaranteed;
 	DAT_BOOLEAN zb_supported;		/* DAT_VA_TYPE_ZB */
 #ifdef DAT_EXTENSIONS
-	DAT_EXTENSION extension_supported;
+	DAT_EXTENSION extension_supported;	/* Rearm: DAT_EXTENSION_REARM of dat_upcall.h */
 	DAT_COUNT extension_version;
 #endif
 	DAT_COUNT num_transport_attr;
