@@ -33,8 +33,9 @@
 DAPL_API_FUNCTIONS(DAPL_API_DECLARE)
 #undef DAPL_API_DECLARE
 
-/* These two have a shape of their own. */
-DAT_RETURN dapl_ia_open(const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd,
+/* These have a shape of their own; the first is what ia_open of each provider ends in. */
+struct provider;
+DAT_RETURN dapl_ia_open(struct provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd,
     DAT_IA_HANDLE *ia);
 DAT_RETURN dapl_ia_ha_related(DAT_IA_HANDLE ia, const DAT_NAME_PTR name, DAT_BOOLEAN *answer);
 DAT_RETURN dapl_handle_extendedop(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args);

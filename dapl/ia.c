@@ -244,27 +244,22 @@ detach_async(struct ia *ia)
 /* ---- open ---- */
 
 DAT_RETURN
-dapl_ia_open(
-    const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd, DAT_IA_HANDLE *ia_handle)
+dapl_ia_open(struct provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd,
+    DAT_IA_HANDLE *ia_handle)
 {
 	char params[PROVIDER_PARAMS_MAX];
 	struct ia_options options;
-	struct provider *provider;
 	DAT_RETURN ret;
 	struct ia *ia;
 	int r;
 
-	if (!name)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
 	if (!async_evd)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
 	if (!ia_handle)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
 	if (*async_evd == DAT_HANDLE_NULL && qlen <= 0)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	provider = provider_find(name, params);
-	if (!provider)
-		return DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
+	provider_params(provider, params);
 	r = ia_options_parse(params, &options);
 	if (r)
 		return err_ia_open(r);

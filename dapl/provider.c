@@ -17,16 +17,65 @@ EXPORTED void dat_provider_init(const DAT_PROVIDER_INFO *info, const char *ia_pa
 EXPORTED void dat_provider_fini(const DAT_PROVIDER_INFO *info);
 EXPORTED DAT_RETURN dapl_extensions(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args);
 
+/* Keys of one name: versions and thread safeties.  A table of functions cannot grow. */
+#define OPENERS 32
+#define BUCKETS 256
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct provider *providers; /* the one initialised last comes first; guarded by lock */
+static struct provider *providers[BUCKETS]; /* by name; guarded by lock, only added to */
 
 #define DAPL_API_SLOT(stem) .stem##_func = dapl_##stem,
 
 static const DAT_PROVIDER functions = {
-	DAPL_API_FUNCTIONS(DAPL_API_SLOT).ia_open_func = dapl_ia_open,
-	.ia_ha_related_func = dapl_ia_ha_related,
+	DAPL_API_FUNCTIONS(DAPL_API_SLOT).ia_ha_related_func = dapl_ia_ha_related,
 	.handle_extendedop_func = dapl_handle_extendedop,
 };
+
+static struct provider **
+bucket_of(const char *name)
+{
+	unsigned int hash = 5381;
+
+	while (*name)
+		hash = hash * 33 + (unsigned char)*name++;
+	return &providers[hash % BUCKETS];
+}
+
+/* ---- opening ---- */
+
+static DAT_RETURN
+open_by_rank(unsigned int rank, const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd,
+    DAT_IA_HANDLE *ia)
+{
+	struct provider *p;
+
+	if (!name)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
+	pthread_mutex_lock(&lock);
+	for (p = *bucket_of(name); p; p = p->next)
+		if (p->rank == rank && strcmp(p->info.ia_name, name) == 0)
+			break;
+	pthread_mutex_unlock(&lock);
+	if (!p)
+		return DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
+	return p->open(p, qlen, async_evd, ia);
+}
+
+#define FOR_8(F, n) F(n##0) F(n##1) F(n##2) F(n##3) F(n##4) F(n##5) F(n##6) F(n##7)
+#define FOR_OPENERS(F) FOR_8(F, 0) FOR_8(F, 01) FOR_8(F, 02) FOR_8(F, 03) /* octal */
+
+#define DEFINE_OPENER(n) \
+	static DAT_RETURN open_##n(const DAT_NAME_PTR name, DAT_COUNT qlen, \
+	    DAT_EVD_HANDLE *async_evd, DAT_IA_HANDLE *ia) \
+	{ \
+		return open_by_rank(n, name, qlen, async_evd, ia); \
+	}
+FOR_OPENERS(DEFINE_OPENER)
+
+#define NAME_OPENER(n) open_##n,
+static const DAT_IA_OPEN_FUNC openers[OPENERS] = { FOR_OPENERS(NAME_OPENER) };
+
+/* ---- the keys ---- */
 
 static bool
 same_key(const DAT_PROVIDER_INFO *a, const DAT_PROVIDER_INFO *b)
@@ -37,19 +86,55 @@ same_key(const DAT_PROVIDER_INFO *a, const DAT_PROVIDER_INFO *b)
 	       a->is_thread_safe == b->is_thread_safe;
 }
 
-/* Locked.  Takes it out of the list. */
+/* Locked. */
 static struct provider *
-take(const DAT_PROVIDER_INFO *info)
+find(const DAT_PROVIDER_INFO *info)
 {
-	for (struct provider **at = &providers; *at; at = &(*at)->next) {
-		struct provider *p = *at;
+	struct provider *p = *bucket_of(info->ia_name);
 
-		if (same_key(&p->info, info)) {
-			*at = p->next;
-			return p;
-		}
+	while (p && !same_key(&p->info, info))
+		p = p->next;
+	return p;
+}
+
+/* Locked.  NULL without memory or openers. */
+static struct provider *
+make(const DAT_PROVIDER_INFO *info)
+{
+	struct provider **bucket = bucket_of(info->ia_name), *p;
+	unsigned int rank = 0;
+
+	for (p = *bucket; p; p = p->next)
+		rank += strcmp(p->info.ia_name, info->ia_name) == 0;
+	if (rank == OPENERS) {
+		debug_error("provider %s: no more than %d versions and thread safeties of a name",
+		    info->ia_name, OPENERS);
+		return NULL;
 	}
-	return NULL;
+	p = calloc(1, sizeof *p);
+	if (!p)
+		return NULL;
+	p->info = *info;
+	p->rank = rank;
+	p->open = dapl_ia_open;
+	p->table = functions;
+	p->table.device_name = p->info.ia_name;
+	p->table.ia_open_func = openers[rank];
+	if (debug_wants(DEBUG_CALLS | DEBUG_RESULTS)) {
+		p->open = trace_ia_open;
+		trace_install(&p->table);
+	}
+	p->next = *bucket;
+	*bucket = p;
+	return p;
+}
+
+static void
+set_registered(struct provider *p, bool registered)
+{
+	pthread_mutex_lock(&lock);
+	p->registered = registered;
+	pthread_mutex_unlock(&lock);
 }
 
 void
@@ -60,27 +145,20 @@ dat_provider_init(const DAT_PROVIDER_INFO *info, const char *ia_params)
 
 	debug_setup();
 	pthread_mutex_lock(&lock);
-	p = take(info);
-	if (!p) {
-		p = calloc(1, sizeof *p);
-		if (!p) {
-			pthread_mutex_unlock(&lock);
-			return;
-		}
-		p->info = *info;
-		p->table = functions;
-		p->table.device_name = p->info.ia_name;
-		if (debug_wants(DEBUG_CALLS | DEBUG_RESULTS))
-			trace_install(&p->table);
-	}
-	snprintf(p->params, sizeof p->params, "%s", ia_params ? ia_params : "");
-	p->inits++;
-	p->next = providers;
-	providers = p;
+	p = find(info);
+	if (!p)
+		p = make(info);
+	/* A registration that still stands keeps its parameters. */
+	if (p && !p->registered)
+		snprintf(p->params, sizeof p->params, "%s", ia_params ? ia_params : "");
 	pthread_mutex_unlock(&lock);
+	if (!p)
+		return;
 
 	ret = registry_add(&p->table, &p->info);
-	if (ret != DAT_SUCCESS && DAT_GET_TYPE(ret) != DAT_PROVIDER_ALREADY_REGISTERED)
+	if (ret == DAT_SUCCESS)
+		set_registered(p, true);
+	else if (DAT_GET_TYPE(ret) != DAT_PROVIDER_ALREADY_REGISTERED)
 		debug_error("the registry refuses provider %s: 0x%x", info->ia_name, ret);
 }
 
@@ -90,28 +168,18 @@ dat_provider_fini(const DAT_PROVIDER_INFO *info)
 	struct provider *p;
 
 	pthread_mutex_lock(&lock);
-	for (p = providers; p && !same_key(&p->info, info); p = p->next)
-		;
-	if (p && p->inits > 0)
-		p->inits--;
+	p = find(info);
 	pthread_mutex_unlock(&lock);
-	if (p)
-		(void)registry_remove(&p->table, &p->info);
+	if (p && registry_remove(&p->table, &p->info) == DAT_SUCCESS)
+		set_registered(p, false);
 }
 
-struct provider *
-provider_find(const char *ia_name, char params[PROVIDER_PARAMS_MAX])
+void
+provider_params(struct provider *p, char params[PROVIDER_PARAMS_MAX])
 {
-	struct provider *p;
-
 	pthread_mutex_lock(&lock);
-	for (p = providers; p; p = p->next)
-		if (p->inits > 0 && strcmp(p->info.ia_name, ia_name) == 0)
-			break;
-	if (p)
-		memcpy(params, p->params, sizeof p->params);
+	memcpy(params, p->params, sizeof p->params);
 	pthread_mutex_unlock(&lock);
-	return p;
 }
 
 DAT_RETURN

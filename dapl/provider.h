@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * provider -- one dat.conf record that names this library
+ * provider -- one key of dat.conf whose record names this library
+ *
+ * A key is an interface name, an API version and a thread safety.  Each has a table and parameters
+ * of its own.  A registry calls ia_open with no more than the name, so the function that it calls
+ * must say which key is meant: providers of one name have different functions in slot 2.
  *
  * Made by dat_provider_init() and never freed: registries follow the first word of any handle they
  * are given, also of a dead one, into the table.
@@ -8,21 +12,28 @@
 #ifndef REARM_DAPL_PROVIDER_H
 #define REARM_DAPL_PROVIDER_H
 
+#include <stdbool.h>
+
 #include <dat2/udat.h>
 #include <dat2/dat_registry.h>
 
 #define PROVIDER_PARAMS_MAX 512
 
 struct provider {
-	DAT_PROVIDER table; /* slot 0 points to info.ia_name */
+	DAT_PROVIDER table; /* slot 0 points to info.ia_name, slot 2 is this provider's alone */
 	DAT_PROVIDER_INFO info;
+	unsigned int rank; /* among the providers of this name; says which opener slot 2 is */
+	/* dapl_ia_open() or the one that traces it. */
+	DAT_RETURN (*open)(struct provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd,
+	    DAT_IA_HANDLE *ia);
+	struct provider *next; /* of those whose names have one hash */
+	/* Guarded by the lock of provider.c. */
 	char params[PROVIDER_PARAMS_MAX];
-	int inits; /* dat_provider_init() minus dat_provider_fini() calls */
-	struct provider *next;
+	bool registered;
 };
 
-/* The provider that was initialised last under this IA name, or NULL; copies its parameters. */
-struct provider *provider_find(const char *ia_name, char params[PROVIDER_PARAMS_MAX]);
+/* Copies the parameters of its record. */
+void provider_params(struct provider *provider, char params[PROVIDER_PARAMS_MAX]);
 
 /*
  * The registry that loaded us.  Its functions are looked up when they are needed, so that the

@@ -12,6 +12,7 @@
 
 #include "dapl/api.h"
 #include "dapl/debug.h"
+#include "dapl/provider.h"
 #include "dapl/trace_line.h"
 
 #define COMMA() ,
@@ -67,11 +68,18 @@
 
 #define DECLARE_TRACE(stem) static __typeof__(dapl_##stem) trace_##stem;
 DAPL_API_FUNCTIONS(DECLARE_TRACE)
-DECLARE_TRACE(ia_open)
 DECLARE_TRACE(ia_ha_related)
 
+/* The consumer knows it by its name. */
+static void
+trace_provider(struct trace_line *line, const char *parameter, const struct provider *provider)
+{
+	(void)parameter;
+	trace_string(line, "name", provider->info.ia_name);
+}
+
 /* clang-format off */
-TRACE(ia_open, (GIVEN, const DAT_NAME_PTR, name, string), (GIVEN, DAT_COUNT, qlen, count),
+TRACE(ia_open, (GIVEN, struct provider *, provider, provider), (GIVEN, DAT_COUNT, qlen, count),
     (BOTH, DAT_EVD_HANDLE *, async_evd, handle), (TOLD, DAT_IA_HANDLE *, ia, handle))
 TRACE(ia_query, (GIVEN, DAT_IA_HANDLE, ia, handle), (TOLD, DAT_EVD_HANDLE *, async_evd, handle),
     (GIVEN, DAT_IA_ATTR_MASK, ia_mask, hex), (LEFT, DAT_IA_ATTR *, ia_attr, result),
@@ -282,6 +290,5 @@ trace_install(DAT_PROVIDER *table)
 {
 #define INSTALL(stem) table->stem##_func = trace_##stem;
 	DAPL_API_FUNCTIONS(INSTALL)
-	INSTALL(ia_open)
 	INSTALL(ia_ha_related)
 }

@@ -14,8 +14,10 @@
 
 #include "dapl/api.h"
 
+/* All slots but ia_open, which the provider keeps. */
 void trace_install(DAT_PROVIDER *table);
 
+extern __typeof__(dapl_ia_open) trace_ia_open;
 extern __typeof__(dapl_evd_kcreate) trace_evd_kcreate;
 extern __typeof__(dapl_evd_modify_upcall) trace_evd_modify_upcall;
 extern __typeof__(dapl_evd_query_upcall_counters) trace_evd_query_upcall_counters;

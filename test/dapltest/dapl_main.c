@@ -7,6 +7,7 @@ main(int argc, char **argv)
 {
 	static const runner_suite_fn suites[] = {
 		dapl_ia_suite,
+		dapl_record_suite,
 		dapl_handle_suite,
 		dapl_memory_suite,
 		dapl_evd_suite,

@@ -5,6 +5,7 @@
 #include <check.h>
 
 Suite *dapl_ia_suite(void);
+Suite *dapl_record_suite(void);
 Suite *dapl_handle_suite(void);
 Suite *dapl_memory_suite(void);
 Suite *dapl_evd_suite(void);

@@ -62,6 +62,20 @@ record(FILE *f, const char *name, const char *library, const char *where, const 
 	    library, where, *where && !strchr(where, ' ') ? "0" : "", words);
 }
 
+/* Several adapters of one name, and a chain whose first library is not there. */
+static void
+records_of_one_name(FILE *f, const char *library)
+{
+	static const char line[] = "keyed %s default \"%s\" rearm.2.0 \"127.0.0.%d 0\" \"\"\n";
+
+	fprintf(f, line, "u2.0 nonthreadsafe", library, 1);
+	fprintf(f, line, "u2.0 threadsafe", library, 2);
+	fprintf(f, line, "u2.1 threadsafe", library, 3);
+	fprintf(f, line, "u1.2 nonthreadsafe", "/nowhere/libdapl.so", 9);
+	fprintf(f, line, "u1.2 nonthreadsafe", library, 4);
+	fprintf(f, line, "u1.2 nonthreadsafe", library, 8);
+}
+
 /*
  * The device is the software one of the build tree; DAPL_TEST_PROVIDER and DAPL_TEST_WHERE name
  * another provider and its interface ("ib0", or "mlx5_0 1" with a port).
@@ -91,6 +105,7 @@ setup(void)
 	record(f, "bad-word", library, where, "loop=3");
 	record(f, "bad-empty", library, "", "");
 	record(f, "real", REAL_PATH, "lo", "");
+	records_of_one_name(f, library);
 	fclose(f);
 	setenv("DAT_OVERRIDE", conf, 1);
 	if (!is_soft()) {

@@ -9,7 +9,7 @@
 
 struct play play;
 
-static char adapter[] = "explored";
+static struct provider adapter;
 
 static void
 expect(DAT_RETURN ret, const char *what)
@@ -44,7 +44,7 @@ open_evd(int i, DAT_EVD_HANDLE async)
 		    &evd->handle), "evd_kcreate");
 	evd->object = handle_object(evd->handle, KIND_EVD);
 	if (spec->all)
-		expect(dapl_ia_open(adapter, 8, &evd->handle, &play.other), "ia_open");
+		expect(dapl_ia_open(&adapter, 8, &evd->handle, &play.other), "ia_open");
 }
 
 static void
@@ -112,7 +112,7 @@ body(void)
 
 	slots_reset();
 	rnic_reset(s->fixed);
-	expect(dapl_ia_open(adapter, 8, &async, &play.ia), "ia_open");
+	expect(dapl_ia_open(&adapter, 8, &async, &play.ia), "ia_open");
 	flusher = sched_spawn("device", rnic_flusher, NULL);
 	sched_rest(true);
 	expect(dapl_pz_create(play.ia, &play.pz), "pz_create");

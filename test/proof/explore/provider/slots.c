@@ -155,14 +155,11 @@ slots_reset(void)
 
 /* ---- the registry, addresses, debug lines ---- */
 
-struct provider *
-provider_find(const char *ia_name, char params[PROVIDER_PARAMS_MAX])
+void
+provider_params(struct provider *provider, char params[PROVIDER_PARAMS_MAX])
 {
-	static struct provider provider;
-
-	(void)ia_name;
+	(void)provider;
 	params[0] = '\0';
-	return &provider;
 }
 
 DAT_IA_HANDLE
