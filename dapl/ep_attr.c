@@ -19,8 +19,8 @@ ep_attr_defaults(const struct ia *ia, DAT_EP_ATTR *attr)
 
 	*attr = (DAT_EP_ATTR){
 		.service_type = DAT_SERVICE_TYPE_RC,
-		.max_message_size = IA_MAX_MESSAGE,
-		.max_rdma_size = IA_MAX_MESSAGE,
+		.max_message_size = ia_max_message(ia),
+		.max_rdma_size = ia_max_message(ia),
 		.qos = DAT_QOS_BEST_EFFORT,
 		.recv_completion_flags = DAT_COMPLETION_EVD_THRESHOLD_FLAG,
 		.request_completion_flags = DAT_COMPLETION_EVD_THRESHOLD_FLAG,
@@ -52,10 +52,10 @@ ep_attr_accept(const struct ia *ia, const DAT_EP_ATTR *asked, DAT_EP_ATTR *out)
 	if (attr.service_type != DAT_SERVICE_TYPE_RC || attr.qos != DAT_QOS_BEST_EFFORT)
 		return false;
 	if (attr.max_message_size == 0)
-		attr.max_message_size = IA_MAX_MESSAGE;
+		attr.max_message_size = ia_max_message(ia);
 	if (attr.max_rdma_size == 0)
-		attr.max_rdma_size = IA_MAX_MESSAGE;
-	if (attr.max_message_size > IA_MAX_MESSAGE || attr.max_rdma_size > IA_MAX_MESSAGE)
+		attr.max_rdma_size = ia_max_message(ia);
+	if (attr.max_message_size > ia_max_message(ia) || attr.max_rdma_size > ia_max_message(ia))
 		return false;
 	if (!fits(attr.max_recv_dtos, dev->max_qp_wr) ||
 	    !fits(attr.max_request_dtos, dev->max_qp_wr))

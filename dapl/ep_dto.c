@@ -143,7 +143,7 @@ post_request(struct ep *ep, const struct dto *d, uint64_t limit)
 	 * The endpoint's own max_message_size and max_rdma_size are no limits but hints: programs
 	 * in the field give small ones and transfer more.
 	 */
-	if (total > IA_MAX_MESSAGE)
+	if (total > ia_max_message(ep->obj.ia))
 		return DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
 	entry = wr_ring_next(&ep->rings.requests, &place);
 	if (!entry) {

@@ -28,7 +28,7 @@
 #define IA_CREW 4
 #define IA_MAX_IOV 32 /* segments a request may have, whatever the device allows */
 #define IA_MAX_PRIVATE_DATA 56
-#define IA_MAX_MESSAGE 0x80000000u /* what the wire can carry in one */
+#define IA_MAX_MESSAGE 0x80000000u /* bytes that a message may have, whatever the port allows */
 
 struct dapl_evd;
 
@@ -68,6 +68,7 @@ struct ia {
 	struct rdma_cm_id *id;
 	struct ibv_context *verbs;
 	struct ibv_device_attr device;
+	struct ibv_port_attr port;
 	struct ibv_cq *idle_cq; /* of directions without an EVD; never holds anything */
 	bool fixed_cqs;		/* the device cannot give a completion queue another depth */
 	unsigned int loop_count;
@@ -76,6 +77,15 @@ struct ia {
 	struct loop_ticket cm_ticket, async_ticket;
 	struct ia_names *names; /* of ia_attr.c */
 };
+
+/* The bytes a message may have; a port without a limit says 0. */
+static inline DAT_SEG_LENGTH
+ia_max_message(const struct ia *ia)
+{
+	const uint32_t limit = ia->port.max_msg_sz;
+
+	return limit && limit < IA_MAX_MESSAGE ? limit : IA_MAX_MESSAGE;
+}
 
 /* Segments of a request, and of an RDMA read, which some devices let have fewer. */
 static inline int

@@ -33,19 +33,17 @@ int
 ia_names_create(struct ia *ia)
 {
 	struct ia_names *n = os_alloc(1, sizeof *n);
-	struct ibv_port_attr port;
+	const struct ibv_port_attr *port = &ia->port;
 	uint8_t number = ia->id->port_num ? ia->id->port_num : 1;
 	union ibv_gid gid;
 	bool active;
 
 	if (!n)
 		return -ENOMEM;
-	memset(&port, 0, sizeof port);
 	memset(&gid, 0, sizeof gid);
-	(void)ibv_query_port(ia->verbs, number, &port);
 	(void)ibv_query_gid(ia->verbs, number, 0, &gid);
-	active = port.state == IBV_PORT_ACTIVE;
-	snprintf(n->mtu, sizeof n->mtu, "%d", port.active_mtu ? 128 << port.active_mtu : 1024);
+	active = port->state == IBV_PORT_ACTIVE;
+	snprintf(n->mtu, sizeof n->mtu, "%d", port->active_mtu ? 128 << port->active_mtu : 1024);
 	snprintf(n->guid, sizeof n->guid, "%016llx",
 	    (unsigned long long)be64toh(ibv_get_device_guid(ia->verbs->device)));
 	snprintf(n->gid, sizeof n->gid, "%016llx:%016llx",
@@ -123,8 +121,8 @@ fill_ia(const struct ia *ia, DAT_IA_ATTR *attr)
 	    dev->max_mr_size > UINT32_MAX ? UINT32_MAX : (DAT_SEG_LENGTH)dev->max_mr_size;
 	attr->max_lmr_virtual_address = UINTPTR_MAX;
 	attr->max_pzs = dev->max_pd;
-	attr->max_message_size = IA_MAX_MESSAGE;
-	attr->max_rdma_size = IA_MAX_MESSAGE;
+	attr->max_message_size = ia_max_message(ia);
+	attr->max_rdma_size = ia_max_message(ia);
 	/* Whatever the device has: the calls for RMRs and SRQs are not served (unsupported.c). */
 	attr->max_rmrs = 0;
 	attr->max_rmr_target_address = 0;

@@ -106,6 +106,17 @@ find_device(struct ia *ia)
 }
 
 static int
+query_device(struct ia *ia)
+{
+	const uint8_t port = ia->id->port_num ? ia->id->port_num : 1;
+
+	if (ibv_query_device(ia->verbs, &ia->device))
+		return failed("ibv_query_device");
+	errno = ibv_query_port(ia->verbs, port, &ia->port);
+	return errno ? failed("ibv_query_port") : 0;
+}
+
+static int
 bind_device(struct ia *ia, const char *where)
 {
 	int r;
@@ -121,9 +132,9 @@ bind_device(struct ia *ia, const char *where)
 		return -ENODEV;
 	}
 	ia->verbs = ia->id->verbs;
-	if (ibv_query_device(ia->verbs, &ia->device))
-		return failed("ibv_query_device");
-	r = ia_prepare_fd(ia->events->fd);
+	r = query_device(ia);
+	if (!r)
+		r = ia_prepare_fd(ia->events->fd);
 	if (!r)
 		r = ia_prepare_fd(ia->verbs->async_fd);
 	return r;

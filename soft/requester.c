@@ -85,8 +85,6 @@ peer_of(struct soft_qp *qp)
 enum ibv_wc_status
 soft_sq_check(const struct soft_qp *qp, const struct soft_send *send)
 {
-	if (send->length > SOFT_MAX_MSG)
-		return IBV_WC_LOC_LEN_ERR;
 	switch (send->opcode) {
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:

@@ -69,6 +69,8 @@ put(struct soft_qp *qp, const struct ibv_send_wr *wr)
 	if (sq->tail - sq->head >= sq->size)
 		return -ENOMEM;
 	length = soft_sge_length(wr->sg_list, wr->num_sge);
+	if (length > SOFT_MAX_MSG)
+		return -EMSGSIZE;
 	if (wr->send_flags & IBV_SEND_INLINE) {
 		if (!operations[wr->opcode].data_out || length > sq->max_inline)
 			return -EINVAL;
@@ -80,8 +82,7 @@ put(struct soft_qp *qp, const struct ibv_send_wr *wr)
 	send->opcode = wr->opcode;
 	send->flags = wr->send_flags;
 	send->imm_data = wr->imm_data;
-	/* Longer than any message may be, in whichever way: found when it is executed. */
-	send->length = length > SOFT_MAX_MSG ? SOFT_MAX_MSG + 1 : (uint32_t)length;
+	send->length = (uint32_t)length;
 	send->num_sge = wr->num_sge;
 	send->signaled = sq->sig_all || wr->send_flags & IBV_SEND_SIGNALED;
 	atomic = operations[wr->opcode].atomic;

@@ -16,6 +16,8 @@ static struct ibv_async_event raised[RAISED_MAX];
 static unsigned int first_raised, next_raised;
 static int (*real_poll)(struct ibv_cq *, int, struct ibv_wc *);
 static void (*_Atomic change_completion)(struct ibv_wc *wc);
+static int (*real_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *, size_t);
+static struct device_limits lower;
 static _Atomic(bool) arm_fails;
 /* An event of ours is not the device's to have acknowledged. */
 static _Thread_local bool ours;
@@ -38,6 +40,14 @@ void
 device_change_completions(void (*change)(struct ibv_wc *wc))
 {
 	change_completion = change;
+}
+
+void
+device_limit(const struct device_limits *limits)
+{
+	pthread_mutex_lock(&lock);
+	lower = *limits;
+	pthread_mutex_unlock(&lock);
 }
 
 void
@@ -87,20 +97,41 @@ poll_changed(struct ibv_cq *cq, int max, struct ibv_wc *wc)
 	return n;
 }
 
+static int
+query_lower_port(struct ibv_context *context, uint8_t number, struct ibv_port_attr *port, size_t size)
+{
+	int r = real_port(context, number, port, size);
+
+	pthread_mutex_lock(&lock);
+	if (!r && lower.message)
+		port->max_msg_sz = lower.message;
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+
 int __real_ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr);
 int __wrap_ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr);
 /* The first call with a context, before any other thread knows it. */
 int
 __wrap_ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 {
+	struct verbs_context *verbs = verbs_get_ctx(context);
+	int r = __real_ibv_query_device(context, attr);
+
 	pthread_mutex_lock(&lock);
 	device = context;
 	if (context->ops.poll_cq != poll_changed) {
 		real_poll = context->ops.poll_cq;
 		context->ops.poll_cq = poll_changed;
+		real_port = verbs->query_port;
+		verbs->query_port = query_lower_port;
 	}
+	if (lower.segments)
+		attr->max_sge = lower.segments;
+	if (lower.read_segments)
+		attr->max_sge_rd = lower.read_segments;
 	pthread_mutex_unlock(&lock);
-	return __real_ibv_query_device(context, attr);
+	return r;
 }
 
 struct ibv_cq *__real_ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,

@@ -3,8 +3,8 @@
  * device_fault -- a software device that fails as a real one may
  *
  * test-device has the provider and the device linked into it, and between them these: events that
- * the device never raised, completions that are changed on their way, an arm that fails.  The
- * provider is opened as "device".
+ * the device never raised, completions that are changed on their way, an arm that fails, limits
+ * that are lower.  The provider is opened as "device".
  */
 #ifndef REARM_TEST_DEVICE_FAULT_H
 #define REARM_TEST_DEVICE_FAULT_H
@@ -24,6 +24,13 @@ void device_raise(enum ibv_event_type type, void *element);
 
 /* Changes each completion that is polled from now on; NULL for none. */
 void device_change_completions(void (*change)(struct ibv_wc *wc));
+
+/* What the device says it can do, to adapters opened from now on; 0: what it can. */
+struct device_limits {
+	uint32_t message;
+	int segments, read_segments;
+};
+void device_limit(const struct device_limits *limits);
 
 /* Arming a completion queue fails from now on, or works again. */
 void device_arms(bool works);

@@ -9,6 +9,7 @@ main(int argc, char **argv)
 	static const runner_suite_fn suites[] = {
 		device_async_suite,
 		device_status_suite,
+		device_limit_suite,
 		device_lock_suite,
 		NULL,
 	};

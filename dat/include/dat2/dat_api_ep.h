@@ -229,7 +229,7 @@ DAT_RETURN DAT_API dat_ep_free(DAT_EP_HANDLE ep);
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
  *	DAT_INVALID_PARAMETER/ARG2		segments is negative or more than the endpoint has
  *	DAT_INVALID_PARAMETER/ARG3		iov is NULL with segments
- *	DAT_LENGTH_ERROR			longer than the endpoint's largest message
+ *	DAT_LENGTH_ERROR			longer than the adapter's largest message
  *	DAT_PROTECTION_VIOLATION		a segment is not in a region of the endpoint's
  *						zone; a provider may let the request complete with
  *						an error instead
@@ -289,7 +289,7 @@ DAT_RETURN DAT_API dat_ep_post_recv(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LM
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
  *	DAT_INVALID_PARAMETER/ARG2		segments is negative or more than the endpoint has
  *	DAT_INVALID_PARAMETER/ARG3		iov is NULL with segments
- *	DAT_LENGTH_ERROR			longer than the endpoint's largest message
+ *	DAT_LENGTH_ERROR			longer than the adapter's largest message
  *	DAT_PROTECTION_VIOLATION		a segment is not in a region of the endpoint's
  *						zone; a provider may let the request complete with
  *						an error instead
@@ -331,7 +331,7 @@ DAT_RETURN DAT_API dat_ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep, const DAT_RMR_
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
  *	DAT_INVALID_PARAMETER/ARG2		segments is negative or more than the endpoint has
  *	DAT_INVALID_PARAMETER/ARG3		iov is NULL with segments
- *	DAT_LENGTH_ERROR			longer than the endpoint's largest message
+ *	DAT_LENGTH_ERROR			longer than the adapter's largest message
  *	DAT_PROTECTION_VIOLATION		a segment is not in a region of the endpoint's
  *						zone; a provider may let the request complete with
  *						an error instead
