@@ -3,6 +3,7 @@
 #include "peer.h"
 #include "remote.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -362,6 +363,15 @@ give_turns(struct soft_link *link)
 	}
 }
 
+/* No more comes on it. */
+static void
+lose(struct soft_link *link, enum soft_link_taken taken)
+{
+	if (taken == SOFT_TOOK_THE_END && !link->outgoing)
+		soft_link_take_answers(link->slot);
+	soft_peer_lost(link, taken == SOFT_TOOK_NONSENSE);
+}
+
 static void
 link_event(struct soft_watch *watch, uint32_t events)
 {
@@ -371,12 +381,31 @@ link_event(struct soft_watch *watch, uint32_t events)
 	soft_link_get(link);
 	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
 		taken = soft_link_take(link);
-	if (taken == SOFT_TOOK_THE_END && !link->outgoing)
-		soft_link_take_answers(link->slot);
 	if (taken == SOFT_TOOK_THE_END || taken == SOFT_TOOK_NONSENSE)
-		soft_peer_lost(link, taken == SOFT_TOOK_NONSENSE);
+		lose(link, taken);
 	else if (events & EPOLLOUT || anybody_waits(link))
 		give_turns(link);
+	soft_link_put(link);
+}
+
+bool
+soft_link_gone(const struct soft_link *link)
+{
+	struct pollfd pfd = { .fd = link->watch.fd };
+
+	return poll(&pfd, 1, 0) == 1 && pfd.revents & POLLHUP;
+}
+
+void
+soft_link_end(struct soft_link *link)
+{
+	enum soft_link_taken taken;
+
+	soft_link_get(link);
+	do
+		taken = soft_link_take(link);
+	while (taken != SOFT_TOOK_THE_END && taken != SOFT_TOOK_NONSENSE);
+	lose(link, taken);
 	soft_link_put(link);
 }
 

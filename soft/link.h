@@ -21,6 +21,8 @@
 
 #define SOFT_FRAME_MAX (sizeof(struct soft_frame) + SOFT_WIRE_PAYLOAD)
 
+enum soft_link_taken { SOFT_TOOK_NOTHING, SOFT_TOOK_INPUT, SOFT_TOOK_NONSENSE, SOFT_TOOK_THE_END };
+
 struct soft_link_message {
 	STAILQ_ENTRY(soft_link_message) next;
 	struct soft_frame frame;
@@ -30,7 +32,7 @@ struct soft_link_message {
 struct soft_link {
 	struct soft_watch watch;
 	LIST_ENTRY(soft_link) all; /* of peer.c */
-	unsigned int slot; /* of the other side; 0 until its hello came */
+	unsigned int slot; /* of the other side */
 	bool outgoing;	   /* opened by us */
 	atomic_uint refs;
 
@@ -47,6 +49,7 @@ struct soft_link {
 	/* Of the progress thread: */
 	size_t filled; /* bytes in `input` */
 	char *input;
+	enum soft_link_taken over; /* nonsense or the end, once it was met: nothing more is read */
 };
 
 /* Opens the link to a slot, or adopts an accepted connection: NULL and errno on failure. */
@@ -72,11 +75,16 @@ void soft_link_queue_responder(struct soft_link *link, struct soft_qp *qp, bool 
 int soft_link_send_cm(struct soft_link *link, const struct soft_cm_message *message);
 int soft_link_send_stray(struct soft_link *link, const struct soft_frame *frame);
 
+/* Whether the other end is closed: nothing more can come than is there already. */
+bool soft_link_gone(const struct soft_link *link);
+
+/* On the progress thread: takes what is there, and the end, of a link whose other end is closed. */
+void soft_link_end(struct soft_link *link);
+
 /* Ends the link; the progress thread then takes it apart. */
 void soft_link_kill(struct soft_link *link);
 
 /* Reads once and handles the whole frames; on the progress thread. */
-enum soft_link_taken { SOFT_TOOK_NOTHING, SOFT_TOOK_INPUT, SOFT_TOOK_NONSENSE, SOFT_TOOK_THE_END };
 enum soft_link_taken soft_link_take(struct soft_link *link);
 
 /*

@@ -3,25 +3,18 @@
 #include "link.h"
 #include "peer.h"
 #include "remote.h"
+#include "settings.h"
 
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 static bool
 handle(struct soft_link *link, const struct soft_frame *frame, const char *payload)
 {
 	struct soft_cm_message message;
-	struct soft_wire_hello hello;
 	struct soft_wire_cm cm;
 
-	if (!soft_frame_valid(frame))
-		return false;
-	if (!link->slot || frame->type == SOFT_FRAME_HELLO) {
-		if (frame->type != SOFT_FRAME_HELLO || link->slot)
-			return false;
-		memcpy(&hello, payload, sizeof hello);
-		return soft_peer_greeted(link, &hello);
-	}
 	switch (frame->type) {
 	case SOFT_FRAME_CM:
 		memcpy(&cm, payload, sizeof cm);
@@ -41,8 +34,8 @@ handle(struct soft_link *link, const struct soft_frame *frame, const char *paylo
 	}
 }
 
-/* Handles every whole frame of the input: false if one is malformed. */
-static bool
+/* Handles every whole frame of the input. */
+static enum soft_link_taken
 handle_input(struct soft_link *link)
 {
 	struct soft_frame frame;
@@ -51,31 +44,52 @@ handle_input(struct soft_link *link)
 	while (link->filled - at >= sizeof frame) {
 		memcpy(&frame, link->input + at, sizeof frame);
 		if (frame.length > SOFT_WIRE_PAYLOAD)
-			return false;
+			return SOFT_TOOK_NONSENSE;
 		if (link->filled - at < sizeof frame + frame.length)
 			break;
+		if (!soft_frame_valid(&frame))
+			return SOFT_TOOK_NONSENSE;
+		if (frame.type == SOFT_FRAME_HELLO) {
+			soft_debug("link of slot %u closed: another hello", link->slot);
+			return SOFT_TOOK_THE_END;
+		}
 		if (!handle(link, &frame, link->input + at + sizeof frame))
-			return false;
+			return SOFT_TOOK_NONSENSE;
 		at += sizeof frame + frame.length;
 	}
 	memmove(link->input, link->input + at, link->filled - at);
 	link->filled -= at;
-	return true;
+	return SOFT_TOOK_INPUT;
 }
 
 enum soft_link_taken
 soft_link_take(struct soft_link *link)
 {
 	const size_t room = 2 * SOFT_FRAME_MAX - link->filled;
-	ssize_t n = read(link->watch.fd, link->input + link->filled, room);
+	ssize_t n;
 
+	if (link->over)
+		return link->over;
+	n = read(link->watch.fd, link->input + link->filled, room);
 	(void)atomic_load_explicit(&soft_link_writes, memory_order_acquire);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return SOFT_TOOK_NOTHING;
 	if (n <= 0)
-		return SOFT_TOOK_THE_END;
+		return link->over = SOFT_TOOK_THE_END;
 	link->filled += (size_t)n;
-	return handle_input(link) ? SOFT_TOOK_INPUT : SOFT_TOOK_NONSENSE;
+	n = handle_input(link);
+	if (n != SOFT_TOOK_INPUT)
+		link->over = (enum soft_link_taken)n;
+	return (enum soft_link_taken)n;
+}
+
+/* The bytes that wait in the socket: what comes while we read is not what we came for. */
+static int
+waiting_in(const struct soft_link *link)
+{
+	int n;
+
+	return ioctl(link->watch.fd, FIONREAD, &n) ? 0 : n;
 }
 
 void
@@ -86,7 +100,9 @@ soft_link_take_answers(unsigned int slot)
 
 	if (!link)
 		return;
-	while (taken == SOFT_TOOK_INPUT)
+	/* One frame at most is in the way of a read that could take two. */
+	for (int left = waiting_in(link); left > 0 && taken == SOFT_TOOK_INPUT;
+	     left -= (int)SOFT_FRAME_MAX)
 		taken = soft_link_take(link);
 	if (taken == SOFT_TOOK_NONSENSE)
 		soft_link_kill(link);

@@ -2,11 +2,10 @@
 #include "peer.h"
 #include "remote.h"
 #include "runtime.h"
+#include "settings.h"
 #include "slot.h"
 
-#include <sys/epoll.h>
-#include <sys/syscall.h>
-#include <time.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -14,17 +13,20 @@ static struct soft_link *outgoing[SOFT_SLOT_MAX + 1], *incoming[SOFT_SLOT_MAX + 
 static LIST_HEAD(, soft_link) links = LIST_HEAD_INITIALIZER(links);
 static atomic_uint link_count;
 
-static void accept_event(struct soft_watch *watch, uint32_t events);
-static struct soft_watch door = { -1, accept_event };
+static bool
+credentials(int fd, struct ucred *peer)
+{
+	socklen_t length = sizeof *peer;
+
+	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &length);
+}
 
 bool
 soft_peer_trusted(int fd)
 {
 	struct ucred peer;
-	socklen_t length = sizeof peer;
 
-	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) &&
-	    peer.uid == geteuid();
+	return credentials(fd, &peer) && peer.uid == geteuid();
 }
 
 void
@@ -34,13 +36,6 @@ soft_peer_hello(struct soft_hello_frame *out)
 		.frame = { .length = sizeof out->hello, .type = SOFT_FRAME_HELLO },
 		.hello = { SOFT_WIRE_MAGIC, SOFT_WIRE_VERSION, soft_slot_number(), 0 },
 	};
-}
-
-int
-soft_peers_start(int listen_fd)
-{
-	door.fd = listen_fd;
-	return soft_watch_add(&door, EPOLLIN);
 }
 
 /* The lock is held. */
@@ -112,55 +107,86 @@ soft_peer_incoming(unsigned int slot)
 	return find(incoming, slot);
 }
 
-static void
-accept_event(struct soft_watch *watch, uint32_t events)
+/*
+ * 0 if the process at the other end is the one that others find at the slot, -EAGAIN if that cannot
+ * be told now, another -errno if not.
+ */
+static int
+check_owner(int fd, unsigned int slot)
 {
-	const struct timespec pause = { 0, 1000000 };
-	struct soft_link *link;
-	int fd;
+	struct ucred peer, owner;
+	int owner_fd = soft_slot_connect(slot);
+	bool same;
 
-	(void)events;
-	fd = accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	if (fd < 0) {
-		/* Out of descriptors, the caller stays at the door: do not spin. */
-		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-			nanosleep(&pause, NULL);
-		return;
-	}
-	link = soft_peer_trusted(fd) ? soft_link_new(fd, 0, false) : NULL;
-	if (!link) {
-		soft_close(fd);
-		return;
-	}
+	if (owner_fd == -EMFILE || owner_fd == -ENFILE || owner_fd == -ENOMEM)
+		return -EAGAIN;
+	if (owner_fd < 0)
+		return owner_fd;
+	same = credentials(fd, &peer) && credentials(owner_fd, &owner) &&
+	    peer.pid == owner.pid && owner.uid == geteuid();
+	soft_close(owner_fd);
+	return same ? 0 : -EACCES;
+}
+
+/*
+ * A process has one link to us at a time.  If there is one of that slot, either the other end is
+ * closed, its process is gone, and what it sent is dealt with first; or the new one is refused.
+ */
+static bool
+incoming_free(unsigned int slot)
+{
+	struct soft_link *old = find(incoming, slot);
+	bool gone;
+
+	if (!old)
+		return true;
+	gone = soft_link_gone(old);
+	if (gone)
+		soft_link_end(old);
+	soft_link_put(old);
+	return gone;
+}
+
+static bool
+hello_fits(const struct soft_wire_hello *hello)
+{
+	return hello->magic == SOFT_WIRE_MAGIC && hello->version == SOFT_WIRE_VERSION &&
+	    hello->slot >= SOFT_SLOT_MIN && hello->slot <= SOFT_SLOT_MAX && !hello->zero &&
+	    hello->slot != soft_slot_number();
+}
+
+static int
+refuse(int fd, unsigned int slot, const char *why)
+{
+	soft_debug("connection %d refused, hello of slot %u: %s", fd, slot, why);
+	return -EACCES;
+}
+
+int
+soft_peer_greeted(int fd, const struct soft_wire_hello *hello)
+{
+	const unsigned int slot = hello->slot;
+	struct soft_link *link;
+	int r;
+
+	if (!hello_fits(hello))
+		return refuse(fd, slot, "not of this version, or no slot of another");
+	r = check_owner(fd, slot);
+	if (r == -EAGAIN)
+		return r;
+	if (r)
+		return refuse(fd, slot, "the slot is not its own");
+	if (!incoming_free(slot))
+		return refuse(fd, slot, "it has a link");
+	link = soft_link_new(fd, slot, false);
+	if (!link)
+		return refuse(fd, slot, "no memory");
 	pthread_mutex_lock(&lock);
 	LIST_INSERT_HEAD(&links, link, all);
 	link_count++;
+	incoming[slot] = link;
 	pthread_mutex_unlock(&lock);
-}
-
-bool
-soft_peer_greeted(struct soft_link *link, const struct soft_wire_hello *hello)
-{
-	struct soft_link *old;
-
-	if (hello->magic != SOFT_WIRE_MAGIC || hello->version != SOFT_WIRE_VERSION ||
-	    hello->slot < SOFT_SLOT_MIN || hello->slot > SOFT_SLOT_MAX || hello->zero ||
-	    hello->slot == soft_slot_number())
-		return false;
-	/*
-	 * A link with that slot is one of a process that has gone without our noticing:
-	 * what hung on it ends now, lest it be taken for what comes on the new one.
-	 */
-	pthread_mutex_lock(&lock);
-	old = incoming[hello->slot];
-	pthread_mutex_unlock(&lock);
-	if (old)
-		soft_peer_lost(old, false);
-	pthread_mutex_lock(&lock);
-	link->slot = hello->slot;
-	incoming[hello->slot] = link;
-	pthread_mutex_unlock(&lock);
-	return true;
+	return 0;
 }
 
 static void
@@ -190,6 +216,7 @@ soft_peer_lost(struct soft_link *link, bool misbehaved)
 	unsigned int slot = link->slot;
 	struct soft_link *other = NULL;
 
+	soft_link_get(link);
 	pthread_mutex_lock(&lock);
 	LIST_REMOVE(link, all);
 	link_count--;
@@ -197,22 +224,23 @@ soft_peer_lost(struct soft_link *link, bool misbehaved)
 		outgoing[slot] = NULL;
 	if (incoming[slot] == link)
 		incoming[slot] = NULL;
-	if (misbehaved && slot)
+	if (misbehaved)
 		other = link->outgoing ? incoming[slot] : outgoing[slot];
 	if (other)
 		soft_link_get(other);
 	pthread_mutex_unlock(&lock);
 	soft_link_close(link);
-	if (!slot)
-		return;
-	if (misbehaved)
+	if (misbehaved) {
+		soft_debug("link of slot %u closed: it sent what makes no sense", slot);
 		soft_qp_table_each(disgraced, &slot);
+	}
 	soft_qp_table_each(link->outgoing ? requester_lost : responder_lost, &slot);
 	soft_cm_peer_lost(slot, !link->outgoing);
 	if (other) {
 		soft_link_kill(other);
 		soft_link_put(other);
 	}
+	soft_link_put(link);
 }
 
 bool

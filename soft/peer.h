@@ -7,9 +7,6 @@
 
 #include "link.h"
 
-/* Listens on the socket of our slot, once the progress thread runs: 0 or -errno. */
-int soft_peers_start(int listen_fd);
-
 /* Whether there is a link at all. */
 bool soft_peers_linked(void);
 
@@ -26,8 +23,11 @@ struct soft_link *soft_peer_answering(unsigned int slot);
 /* The link on which that process sends us requests, for the answers; NULL if none. */
 struct soft_link *soft_peer_incoming(unsigned int slot);
 
-/* On the progress thread: a hello came; false if it is refused. */
-bool soft_peer_greeted(struct soft_link *link, const struct soft_wire_hello *hello);
+/*
+ * On the progress thread: a hello came.  0 if the connection is a link now, -EAGAIN if there is no
+ * descriptor to see who calls, another -errno if it is refused.
+ */
+int soft_peer_greeted(int fd, const struct soft_wire_hello *hello);
 
 /* On the progress thread: the link is no more; tells everybody whom it concerns. */
 void soft_peer_lost(struct soft_link *link, bool misbehaved);

@@ -2,10 +2,12 @@
 #include "runtime.h"
 #include "cm.h"
 #include "context.h"
+#include "door.h"
 #include "names.h"
 #include "peer.h"
 #include "progress.h"
 #include "qp.h"
+#include "settings.h"
 #include "slot.h"
 #include "timer.h"
 
@@ -41,6 +43,7 @@ forked(void)
 	soft_names_reset();
 	soft_timer_reset();
 	soft_qp_table_reset();
+	soft_door_reset();
 	soft_peers_reset();
 	soft_cm_reset();
 }
@@ -84,6 +87,7 @@ soft_runtime_leave(struct soft_context *ctx)
 	LIST_REMOVE(ctx, link);
 	if (LIST_EMPTY(&contexts) && started) {
 		soft_progress_stop();
+		soft_door_close();
 		soft_peers_stop();
 		soft_qp_table_free();
 		soft_slot_release();
@@ -114,6 +118,9 @@ soft_runtime_start(void)
 	pthread_mutex_lock(&lock);
 	if (started)
 		goto unlock;
+	r = soft_settings_read();
+	if (r)
+		goto unlock;
 	r = soft_names_open();
 	if (r)
 		goto unlock;
@@ -123,7 +130,7 @@ soft_runtime_start(void)
 	r = soft_progress_start();
 	if (r)
 		goto release;
-	r = soft_peers_start(soft_slot_fd());
+	r = soft_door_open(soft_slot_fd());
 	if (r)
 		goto stop;
 	started = true;

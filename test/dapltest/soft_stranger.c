@@ -13,17 +13,6 @@ knock(uint32_t qpn)
 	return line_open(qpn >> 14);
 }
 
-static void
-expect_hung_up(int fd)
-{
-	struct pollfd pfd = { .fd = fd, .events = POLLIN };
-	char c;
-
-	ck_assert_int_eq(poll(&pfd, 1, 1000), 1);
-	ck_assert_int_le(read(fd, &c, 1), 0);
-	close(fd);
-}
-
 START_TEST(malformed_frames__that_link_is_closed_and_the_device_goes_on)
 {
 	struct side a, b;
@@ -37,7 +26,7 @@ START_TEST(malformed_frames__that_link_is_closed_and_the_device_goes_on)
 		for (size_t k = 0; k < sizeof junk; k++)
 			junk[k] = (char)(rand() | 1); /* a length beyond the limit */
 		ck_assert_int_gt(write(fd, junk, sizeof junk), 0);
-		expect_hung_up(fd);
+		line_expect_hung_up(fd);
 	}
 	/* A hello of another version, and one that claims our own slot. */
 	hello[16] = 0x54464f53;
@@ -47,7 +36,7 @@ START_TEST(malformed_frames__that_link_is_closed_and_the_device_goes_on)
 		int fd = knock(a.qp->qp_num);
 
 		ck_assert_int_eq(write(fd, hello, sizeof hello), sizeof hello);
-		expect_hung_up(fd);
+		line_expect_hung_up(fd);
 		hello[17] = 1;
 		hello[18] = a.qp->qp_num >> 14;
 	}
@@ -60,25 +49,25 @@ END_TEST
 
 START_TEST(request_in_a_stolen_name__refused)
 {
-	uint32_t words[20] = { 16, 1 }, request[16] = { 0 };
+	uint32_t request[16] = { 0 };
 	struct side a, b;
-	int fd;
+	unsigned int slot;
+	int fd, door;
 
 	pair_make(&a, &b, NULL);
+	slot = line_slot_take(&door);
 	fd = knock(a.qp->qp_num);
-	words[16] = 0x54464f53;
-	words[17] = 1;
-	words[18] = (a.qp->qp_num >> 14) == 9 ? 8 : 9;
-	ck_assert_int_eq(write(fd, words, sizeof words), sizeof words);
+	line_greet(fd, slot);
 	/* A send of nothing, as if by b, to a. */
 	side_receive(&a, 1, 0, 8);
 	request[1] = 2 | IBV_WR_SEND << 8 | 3 << 16;
 	request[2] = a.qp->qp_num;
 	request[3] = b.qp->qp_num;
 	ck_assert_int_eq(write(fd, request, sizeof request), sizeof request);
-	expect_hung_up(fd);
+	line_expect_hung_up(fd);
 	cq_expect_quiet(a.cq);
 	ck_assert_int_eq(qp_state(a.qp), IBV_QPS_RTS);
+	line_slot_leave(slot, door);
 	pair_free(&a, &b);
 }
 END_TEST
@@ -90,24 +79,22 @@ END_TEST
 static void
 fuzz(unsigned int seed)
 {
-	struct { uint32_t head[16]; uint32_t words[4]; } hello = { { 16, 1 }, { 0x54464f53, 1 } };
 	struct { uint32_t words[16]; char data[64]; } frame;
 	struct side a;
 	uint64_t address;
 	uint32_t slot;
-	int fd;
+	int fd, door;
 
 	srand(seed);
 	side_make(&a, NULL);
-	slot = (a.qp->qp_num >> 14) % 1022 + 1; /* not ours; nobody's, as far as we know */
-	hello.words[2] = slot;
+	slot = line_slot_take(&door);
 	side_to_init(&a, NULL);
 	side_to_rtr(&a, slot << 14 | 5);
 	side_to_rts(&a, NULL);
 	for (uint64_t i = 0; i < 8; i++)
 		side_receive(&a, i, 4096 * i, 4096);
 	fd = knock(a.qp->qp_num);
-	ck_assert_int_eq(write(fd, &hello, sizeof hello), sizeof hello);
+	line_greet(fd, slot);
 	for (int i = 0; i < 200; i++) {
 		uint32_t length = rand() % 3 ? 0 : (uint32_t)rand() % 64;
 
@@ -130,6 +117,7 @@ fuzz(unsigned int seed)
 	while (read(fd, &frame, sizeof frame) > 0)
 		;
 	close(fd);
+	line_slot_leave(slot, door);
 	side_free(&a);
 }
 

@@ -4,7 +4,6 @@
  */
 #include <sys/socket.h>
 
-#include "soft/slot.h"
 #include "soft/wire.h"
 #include "soft_line.h"
 #include "soft_story.h"
@@ -15,6 +14,7 @@ static struct side a;
 static struct ibv_mr *big;
 static int line; /* to the process of the side; in truth the same */
 static uint32_t peer_qpn;
+static int door; /* of its slot */
 
 static void
 say(const struct soft_frame *frame, const void *payload)
@@ -22,18 +22,6 @@ say(const struct soft_frame *frame, const void *payload)
 	ck_assert_int_eq(send(line, frame, sizeof *frame, MSG_NOSIGNAL), sizeof *frame);
 	if (frame->length)
 		ck_assert_int_eq(send(line, payload, frame->length, MSG_NOSIGNAL), frame->length);
-}
-
-/* Nobody has this slot, as far as we know; who has it could not tell that we use it. */
-static void
-say_hello(void)
-{
-	const struct soft_frame frame = { .type = SOFT_FRAME_HELLO,
-		.length = sizeof(struct soft_wire_hello) };
-	const struct soft_wire_hello hello = { .magic = SOFT_WIRE_MAGIC,
-		.version = SOFT_WIRE_VERSION, .slot = peer_qpn >> 14 };
-
-	say(&frame, &hello);
 }
 
 /* A side that answers the peer and lets it have `reads` reads and atomics at a time. */
@@ -46,14 +34,14 @@ side_for_the_peer(uint8_t reads)
 		.max_dest_rd_atomic = reads };
 
 	side_make(&a, NULL);
-	peer_qpn = ((a.qp->qp_num >> 14) % SOFT_SLOT_MAX + 1) << 14 | 5;
+	peer_qpn = line_slot_take(&door) << 14 | 5;
 	attr.dest_qp_num = peer_qpn;
 	side_to_init(&a, NULL);
 	ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
 	    IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER), 0);
 	side_to_rts(&a, &patient);
 	line = line_open(a.qp->qp_num >> 14);
-	say_hello();
+	line_greet(line, peer_qpn >> 14);
 }
 
 static void
@@ -74,6 +62,7 @@ teardown(void)
 	char *bytes = big->addr;
 
 	close(line);
+	line_slot_leave(peer_qpn >> 14, door);
 	ck_assert_int_eq(ibv_dereg_mr(big), 0);
 	side_free(&a);
 	free(bytes);

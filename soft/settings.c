@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "settings.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define THOUSANDTHS_MIN 10
+#define THOUSANDTHS_MAX 100000
+
+static atomic_uint thousandths = 1000;
+static atomic_bool debugging;
+
+/*
+ * A decimal number with at most three places, in thousandths, or 0.  strtod(3) expects another
+ * decimal point in other locales.
+ */
+static unsigned int
+parse(const char *text)
+{
+	unsigned int value = 0, places = 0;
+	bool point = false, digit = false;
+
+	for (; *text; text++) {
+		if (*text == '.' && !point) {
+			point = true;
+			continue;
+		}
+		if (*text < '0' || *text > '9' || places == 3 || value > THOUSANDTHS_MAX)
+			return 0;
+		value = value * 10 + (unsigned int)(*text - '0');
+		places += point;
+		digit = true;
+	}
+	for (; places < 3; places++)
+		value *= 10;
+	return digit && value >= THOUSANDTHS_MIN && value <= THOUSANDTHS_MAX ? value : 0;
+}
+
+int
+soft_settings_read(void)
+{
+	const char *factor = secure_getenv("SOFTVERBS_TIME_FACTOR");
+	const char *debug = secure_getenv("SOFTVERBS_DEBUG");
+	unsigned int value = factor && *factor ? parse(factor) : 1000;
+
+	if (!value) {
+		fprintf(stderr,
+		    "softverbs: SOFTVERBS_TIME_FACTOR=%s: not a number from 0.01 to 100\n", factor);
+		return -EINVAL;
+	}
+	thousandths = value;
+	debugging = debug && *debug && strcmp(debug, "0") != 0;
+	return 0;
+}
+
+uint64_t
+soft_stretched(uint64_t nanoseconds)
+{
+	return nanoseconds / 1000 * thousandths;
+}
+
+void
+soft_debug(const char *format, ...)
+{
+	char line[256];
+	int saved = errno, n;
+	va_list args;
+
+	if (!debugging)
+		return;
+	n = snprintf(line, sizeof line, "softverbs[%d]: ", (int)getpid());
+	va_start(args, format);
+	n += vsnprintf(line + n, sizeof line - (size_t)n - 1, format, args);
+	va_end(args);
+	if (n > (int)sizeof line - 2)
+		n = sizeof line - 2;
+	line[n++] = '\n';
+	(void)syscall(SYS_write, STDERR_FILENO, line, n);
+	errno = saved;
+}
