@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hostile -- a random run against the library through its public calls; see README.md */
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "actor.h"
+#include "adapter.h"
+#include "call.h"
+#include "clock.h"
+#include "cno.h"
+#include "ep.h"
+#include "evd.h"
+#include "ops.h"
+#include "options.h"
+#include "owed.h"
+#include "psp.h"
+#include "report.h"
+#include "run.h"
+
+static struct evd evds[EVD_RECORDS];
+static struct cno cnos[CNO_RECORDS];
+
+static int
+count_entries(const char *directory)
+{
+	DIR *dir = opendir(directory);
+	int n = 0;
+
+	if (!dir)
+		report_broken("%s cannot be read", directory);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n - 2; /* . and .. */
+}
+
+static int
+descriptors(void)
+{
+	return count_entries("/proc/self/fd");
+}
+
+/* A thread that was joined leaves the directory a moment later. */
+static int
+threads(int expected)
+{
+	int n = count_entries("/proc/self/task");
+
+	for (int i = 0; i < 2000 && n > expected; i++) {
+		clock_nap_us(2000);
+		n = count_entries("/proc/self/task");
+	}
+	return n;
+}
+
+/* Of the address sanitizer, if there is one: what has been lost may tell who is left over. */
+int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
+
+static void
+print_leaks(void)
+{
+	if (__lsan_do_recoverable_leak_check)
+		(void)__lsan_do_recoverable_leak_check();
+}
+
+static void
+print_threads(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	char path[64], name[64];
+	struct dirent *entry;
+	FILE *f;
+
+	while (dir && (entry = readdir(dir))) {
+		snprintf(path, sizeof path, "/proc/self/task/%.20s/comm", entry->d_name);
+		f = fopen(path, "re");
+		if (!f)
+			continue;
+		if (fgets(name, sizeof name, f))
+			fprintf(stderr, "  thread %s: %s", entry->d_name, name);
+		fclose(f);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static void
+print_descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	char path[64], target[256];
+	struct dirent *entry;
+	ssize_t n;
+
+	while (dir && (entry = readdir(dir))) {
+		snprintf(path, sizeof path, "/proc/self/fd/%.20s", entry->d_name);
+		n = readlink(path, target, sizeof target - 1);
+		if (n > 0)
+			fprintf(stderr, "  descriptor %s: %.*s\n", entry->d_name, (int)n, target);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* What the library and the tools keep for the process, once they have been used. */
+static void
+warm_up(void)
+{
+	DAT_EVD_HANDLE async;
+	DAT_IA_HANDLE ia;
+
+	for (unsigned int i = 0; i < options.n_ias; i++) {
+		async = DAT_HANDLE_NULL;
+		dat_must(options.ia[i], dat_open(options.ia[i], 8, &async, &ia));
+		dat_must("dat_ia_close", dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
+	}
+}
+
+static void
+hostilities(void)
+{
+	const double end = clock_seconds() + options.seconds;
+	unsigned long calms = 0;
+
+	ops_prepare();
+	clock_start(options.ia[0], run_watch);
+	adapter_open(true);
+	adapter_open(false);
+	run_start(options.threads);
+	while (clock_seconds() < end) {
+		clock_nap_us(20000 + pick(80000));
+		run_calm();
+		calms++;
+	}
+	run_stop();
+	run_calm();
+	adapters_close_all();
+	clock_stop();
+	printf("seed %llu: %lu adapters, %lu EVDs, %lu CNOs, %lu endpoints, %llu ends connected; "
+	       "%llu events taken, %llu of transfers; %lu calms\n",
+	       (unsigned long long)options.seed, life_count(LIFE_ADAPTER), life_count(LIFE_EVD),
+	       life_count(LIFE_CNO), life_count(LIFE_EP), (unsigned long long)owed_connections(),
+	       (unsigned long long)owed_takings(), (unsigned long long)owed_transfers(), calms);
+	if (options.verbose)
+		call_print_counts();
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct rlimit no_core = { 0, 0 };
+	int fds, tasks;
+
+	options_parse(argc, argv);
+	report_command(options_text());
+	actor_seed(options.seed);
+	actor_enter("main", 0);
+	setrlimit(RLIMIT_CORE, &no_core);
+	signal(SIGPIPE, SIG_IGN);
+	printf("%s\n", options_text());
+	fflush(stdout);
+
+	adapters_begin(options.ia, options.n_ias);
+	life_pool(LIFE_EVD, evds, sizeof evds[0], EVD_RECORDS, NULL);
+	life_pool(LIFE_CNO, cnos, sizeof cnos[0], CNO_RECORDS, NULL);
+	eps_begin();
+	psps_begin();
+	warm_up();
+	fds = descriptors();
+	tasks = threads(1);
+	hostilities();
+	if (threads(tasks) != tasks) {
+		print_leaks();
+		print_threads();
+		report_wrong(NULL, NULL, "%d threads at the start, %d at the end", tasks,
+			     threads(tasks));
+	}
+	if (descriptors() != fds) {
+		print_leaks();
+		print_descriptors();
+		report_wrong(NULL, NULL, "%d descriptors at the start, %d at the end", fds,
+			     descriptors());
+	}
+	actor_leave();
+	printf("1 passed, 0 failed\n");
+	return 0;
+}

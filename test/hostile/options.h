@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* options -- what the command line says */
+#ifndef REARM_HOSTILE_OPTIONS_H
+#define REARM_HOSTILE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Groups of operations. */
+#define GROUPS(X)                                                                                  \
+	X(SOFT, "soft", "software events: post and dequeue")                                       \
+	X(WAIT, "wait", "waiters with thresholds and timeouts, unwaitable EVDs")                   \
+	X(POLICY, "policy", "changes of the upcall policy and of the object")                      \
+	X(CNO, "cno", "CNOs: attach, enable, wait, agents, descriptors")                           \
+	X(CONN, "conn", "endpoints: connect, accept, reject, disconnect, reset")                   \
+	X(DTO, "dto", "transfers: sends, receives, RDMA writes and reads, suppressed or not")      \
+	X(FLAGS, "flags",                                                                          \
+	  "endpoints of different completion flags on one EVD, solicited and unsignalled")         \
+	X(RESIZE, "resize", "changes of the queue length")                                         \
+	X(FREE, "free", "objects freed while other threads use them")                              \
+	X(STALE, "stale", "calls with handles of objects that have just been freed")               \
+	X(CLOSE, "close", "adapters closed abruptly by threads")                                   \
+	X(INSIDE, "inside", "objects freed and adapters closed by upcalls and agents")
+
+enum group {
+#define X(symbol, name, text) GROUP_##symbol,
+	GROUPS(X)
+#undef X
+	GROUP_COUNT
+};
+
+#define OPTIONS_IAS 8
+
+struct options {
+	uint64_t seed;
+	double seconds;
+	unsigned int threads;
+	const char *ia[OPTIONS_IAS];
+	unsigned int n_ias;
+	bool group[GROUP_COUNT];
+	bool verbose;
+};
+
+extern struct options options;
+
+/* Ends the program on --help and on what it does not understand. */
+void options_parse(int argc, char **argv);
+/* The command line that plays this run again. */
+const char *options_text(void);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "run.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "actor.h"
+#include "adapter.h"
+#include "clock.h"
+#include "cno.h"
+#include "ep.h"
+#include "evd.h"
+#include "ops.h"
+#include "owed.h"
+#include "report.h"
+
+#define THREADS_MOST 64
+
+/* Ticks, each of 2 ms at least. */
+#define HANG_TICKS     8000 /* for a call that returns by itself */
+#define OWED_TICKS     1500 /* without any event taken in the calm */
+#define INFINITE_TICKS 30   /* that a thread may wait for ever */
+#define WATCH_EVERY    16
+
+static struct {
+	pthread_t thread[THREADS_MOST];
+	unsigned int n;
+	atomic_bool over, calm;
+	pthread_mutex_t lock;
+	pthread_cond_t resumed;
+} run = { .lock = PTHREAD_MUTEX_INITIALIZER, .resumed = PTHREAD_COND_INITIALIZER };
+
+bool
+run_is_calm(void)
+{
+	return run.calm || run.over;
+}
+
+static void
+stand_still(struct actor *me)
+{
+	pthread_mutex_lock(&run.lock);
+	atomic_store(&me->manner, ACTOR_PARKED);
+	while (run.calm)
+		pthread_cond_wait(&run.resumed, &run.lock);
+	atomic_store(&me->manner, ACTOR_WORKS);
+	pthread_mutex_unlock(&run.lock);
+}
+
+static void *
+body(void *number)
+{
+	struct actor *me;
+
+	actor_enter("op", (int)(intptr_t)number);
+	me = actor_self();
+	while (!run.over) {
+		if (run.calm)
+			stand_still(me);
+		else
+			ops_do_one();
+	}
+	actor_leave();
+	return NULL;
+}
+
+void
+run_start(unsigned int threads)
+{
+	run.n = threads;
+	for (unsigned int i = 0; i < threads; i++)
+		if (pthread_create(&run.thread[i], NULL, body, (void *)(intptr_t)(i + 1)))
+			report_broken("no thread");
+}
+
+void
+run_stop(void)
+{
+	run.over = true;
+	for (unsigned int i = 0; i < run.n; i++)
+		pthread_join(run.thread[i], NULL);
+}
+
+/* ---- the calm ---- */
+
+static bool
+all_still(void)
+{
+	for (const struct actor *a = actor_first(); a; a = a->next) {
+		int manner = atomic_load(&a->manner);
+
+		if (atomic_load(&a->in_use) && a->role[0] == 'o' && manner == ACTOR_WORKS)
+			return false;
+	}
+	return !owed_inside();
+}
+
+void
+run_calm(void)
+{
+	uint64_t takings, since;
+	struct owed owed;
+
+	run.calm = true;
+	/* Whoever does not come to rest hangs: run_watch() sees it. */
+	while (!all_still())
+		clock_nap_us(100);
+	takings = owed_takings();
+	since = clock_tick();
+	while (owed_find(&owed)) {
+		if (owed_takings() != takings) {
+			takings = owed_takings();
+			since = clock_tick();
+		} else if (clock_tick() - since > OWED_TICKS) {
+			fprintf(stderr, "what each thread is doing:\n");
+			actors_print();
+			report_wrong(&owed.evd->life,
+				     owed.cno  ? &owed.cno->life
+				     : owed.ep ? &owed.ep->life
+					       : NULL,
+				     "nothing happens for %d ticks, and %s: %s", OWED_TICKS,
+				     owed.what, owed.taker);
+		}
+		owed_release(&owed);
+		owed_read_async();
+		clock_nap_us(300);
+	}
+	pthread_mutex_lock(&run.lock);
+	run.calm = false;
+	pthread_cond_broadcast(&run.resumed);
+	pthread_mutex_unlock(&run.lock);
+}
+
+/* ---- the watch ---- */
+
+static void
+watch_threads(uint64_t tick)
+{
+	for (const struct actor *a = actor_first(); a; a = a->next) {
+		const char *doing = atomic_load(&a->doing);
+		uint64_t since = atomic_load(&a->since);
+
+		if (!atomic_load(&a->in_use) || !doing || since + HANG_TICKS > tick)
+			continue;
+		/* Read again: it may have begun another call in between. */
+		if (atomic_load(&a->doing) != doing || atomic_load(&a->since) != since)
+			continue;
+		report_hang("%s %d has been in %s for %llu ticks", a->role, a->number, doing,
+			    (unsigned long long)(tick - since));
+	}
+}
+
+void
+run_watch(uint64_t tick)
+{
+	if (tick % WATCH_EVERY)
+		return;
+	watch_threads(tick);
+	owed_dismiss(tick > INFINITE_TICKS ? tick - INFINITE_TICKS : 0);
+}
