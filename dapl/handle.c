@@ -22,21 +22,44 @@ static struct {
 	uint32_t idle;
 } cells = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* Locked.  Reserves the range at the first use, then opens it in steps: what is unused costs
- * nothing. */
+/* Locked.  The range, reserved at the first use.  All of it can be read, as registries do before we
+ * see the call; memory is used by cells alone. */
+static struct handle *
+reserve(void)
+{
+	struct handle *base = atomic_load_explicit(&cells.base, memory_order_relaxed);
+
+	if (base)
+		return base;
+	base = mmap(NULL, CELLS * sizeof *base, PROT_READ,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (base == MAP_FAILED)
+		return NULL;
+	atomic_store_explicit(&cells.base, base, memory_order_release);
+	return base;
+}
+
+bool
+handle_range(struct dat_handle_range *range)
+{
+	struct handle *base;
+
+	pthread_mutex_lock(&cells.lock);
+	base = reserve();
+	pthread_mutex_unlock(&cells.lock);
+	*range = (struct dat_handle_range){ base, CELLS * sizeof *base, sizeof *base };
+	return base != NULL;
+}
+
+/* Locked.  Opens the range in steps: what is unused costs nothing. */
 static struct handle *
 fresh_cell(void)
 {
-	struct handle *base = atomic_load_explicit(&cells.base, memory_order_relaxed);
+	struct handle *base = reserve();
 	uint32_t n = atomic_load_explicit(&cells.made, memory_order_relaxed);
 
-	if (!base) {
-		base = mmap(NULL, CELLS * sizeof *base, PROT_NONE,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (base == MAP_FAILED)
-			return NULL;
-		atomic_store_explicit(&cells.base, base, memory_order_release);
-	}
+	if (!base)
+		return NULL;
 	if (n == cells.open) {
 		if (n == CELLS || mprotect(base + n, STEP * sizeof *base, PROT_READ | PROT_WRITE))
 			return NULL;

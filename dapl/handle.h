@@ -7,13 +7,15 @@
  * handle is noticed; no more is promised.
  *
  * The first word of a cell is a provider's table for ever, because registries follow it before we
- * see the call.  Cells live in one reserved range of addresses: a pointer from elsewhere is told by
- * comparing, without looking at what it points to.
+ * see the call.  Cells live in one reserved range of addresses, which our registry gets to know when
+ * we register: it and we tell a pointer from elsewhere by comparing, without looking at what it points
+ * to.
  */
 #ifndef REARM_DAPL_HANDLE_H
 #define REARM_DAPL_HANDLE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <dat2/udat.h>
@@ -40,7 +42,10 @@ struct handle {
 	_Atomic(uint32_t) tag; /* magic and kind, or 0 when dead */
 	uint32_t generation;   /* how many objects this cell has named */
 	struct handle *next;   /* among the dead ones */
-};
+} __attribute__((aligned(64))); /* a cache line, and a power of two to divide by */
+
+/* Where all cells are and will be; false when the addresses cannot be had. */
+bool handle_range(struct dat_handle_range *range);
 
 /* A live cell, or NULL when none is to be had. */
 struct handle *handle_create(const DAT_PROVIDER *provider, enum kind kind, void *object);

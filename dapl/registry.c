@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
 
+#include "dapl/handle.h"
 #include "dapl/provider.h"
 
 /*
@@ -23,13 +25,39 @@ find(const char *symbol)
 	return fn;
 }
 
+/* What Debian's registry does not have.  There may be two registries in a process: it must be of the
+ * one that has `sibling`. */
+static void *
+find_further(const char *symbol, const void *sibling)
+{
+	void *fn = find(symbol);
+	Dl_info ours, its;
+
+	return fn && dladdr(fn, &ours) && dladdr(sibling, &its) && ours.dli_fbase == its.dli_fbase ?
+		   fn :
+		   NULL;
+}
+
 DAT_RETURN
 registry_add(const DAT_PROVIDER *table, const DAT_PROVIDER_INFO *info)
 {
-	DAT_RETURN (*fn)(const DAT_PROVIDER *, const DAT_PROVIDER_INFO *);
+	__typeof__(dat_registry_add_ranged_provider) *add_ranged;
+	__typeof__(dat_registry_add_provider) *add;
+	struct dat_handle_range range;
+	DAT_RETURN ret;
+	void *fn;
 
-	*(void **)&fn = find("dat_registry_add_provider");
-	return fn ? fn(table, info) : DAT_ERROR(DAT_INTERNAL_ERROR, 0);
+	fn = find("dat_registry_add_provider");
+	if (!fn)
+		return DAT_ERROR(DAT_INTERNAL_ERROR, 0);
+	*(void **)&add = fn;
+	*(void **)&add_ranged = find_further("dat_registry_add_ranged_provider", fn);
+	if (add_ranged && handle_range(&range)) {
+		ret = add_ranged(table, info, &range);
+		if (DAT_GET_TYPE(ret) != DAT_INSUFFICIENT_RESOURCES)
+			return ret;
+	}
+	return add(table, info);
 }
 
 DAT_RETURN

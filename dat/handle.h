@@ -3,34 +3,26 @@
  * handle -- from a program's handle to its provider's functions, without trusting the handle
  *
  * An IA handle is a number of the IA table.  Any other handle points to memory of its provider
- * whose first word is the provider's table.  What is no such pointer (NULL, a small integer such as
- * an IA handle, anything misaligned, an address where no table of a registered provider is named)
- * is DAT_INVALID_HANDLE; a stale handle, or one of another kind, is for the provider to detect.
+ * whose first word is the provider's table.  What no registered provider can have handed out is
+ * DAT_INVALID_HANDLE and is not looked at; a stale handle, or one of another kind, is for the provider
+ * to detect.
  */
 #ifndef REARM_DAT_HANDLE_H
 #define REARM_DAT_HANDLE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include <dat2/udat.h>
 #include <dat2/dat_registry.h>
 
 #include "dat/ia_table.h"
-#include "dat/trust.h"
-
-static inline bool
-handle_is_pointer(const void *handle)
-{
-	return (uintptr_t)handle >= IA_TABLE_LIMIT &&
-	       (uintptr_t)handle % _Alignof(DAT_PROVIDER *) == 0;
-}
+#include "dat/range.h"
 
 /* NULL if there is no provider to be found behind the handle. */
 static inline const DAT_PROVIDER *
 handle_provider(DAT_HANDLE handle)
 {
-	return handle_is_pointer(handle) ? trust_table((uintptr_t)handle) : NULL;
+	return range_table((uintptr_t)handle);
 }
 
 /* Whatever the call takes: an IA by its number, anything else as it is. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "dat/catalog.h"
 #include "dat/key.h"
 #include "dat/log.h"
+#include "dat/range.h"
 #include "dat/record.h"
 #include "dat/registry.h"
-#include "dat/trust.h"
 
 pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -34,6 +35,8 @@ add_locked(struct registry_entry *entry)
 {
 	struct record *owner = entry->owner;
 
+	if (entry->is_foreign)
+		range_count_foreign_locked(1);
 	hash_add(&registry_entries, &entry->node, key_hash(&entry->info));
 	if (owner == NULL)
 		return;
@@ -52,7 +55,8 @@ remove_locked(struct registry_entry *entry)
 		entry->next->link = entry->link;
 	if (entry->link != NULL)
 		*entry->link = entry->next;
-	trust_drop_locked(entry->provider);
+	if (entry->is_foreign)
+		range_count_foreign_locked(-1);
 }
 
 static bool
@@ -124,10 +128,14 @@ registry_purge(struct record *owner)
 	pthread_mutex_unlock(&registry_lock);
 }
 
-DAT_RETURN DAT_API
-dat_registry_add_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *info)
+/* The range is NULL for a provider that has none. */
+static DAT_RETURN
+add_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *info,
+	     const struct dat_handle_range *range)
 {
+	DAT_RETURN ret = DAT_SUCCESS;
 	struct registry_entry *entry;
+	int r = 0;
 
 	if (provider == NULL || provider->ia_open_func == NULL)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
@@ -141,25 +149,44 @@ dat_registry_add_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO 
 	entry->ia_open = provider->ia_open_func;
 	entry->extendedop = provider->handle_extendedop_func;
 	entry->owner = registry_owner;
+	entry->is_foreign = range == NULL;
 
 	pthread_mutex_lock(&registry_lock);
-	if (find_locked(info) != NULL) {
-		pthread_mutex_unlock(&registry_lock);
-		free(entry);
-		log_message(LOG_REGISTRY, "\"%s\" is registered already", info->ia_name);
-		return DAT_ERROR(DAT_PROVIDER_ALREADY_REGISTERED, DAT_NO_SUBTYPE);
-	}
-	if (!trust_add_locked(provider)) {
-		pthread_mutex_unlock(&registry_lock);
-		free(entry);
-		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
-	}
-	add_locked(entry);
+	if (find_locked(info) != NULL)
+		ret = DAT_ERROR(DAT_PROVIDER_ALREADY_REGISTERED, DAT_NO_SUBTYPE);
+	else if (range != NULL)
+		r = range_add_locked(range);
+	if (r < 0)
+		ret = r == -EINVAL ? DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3) :
+				     DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+	if (ret == DAT_SUCCESS)
+		add_locked(entry);
 	pthread_mutex_unlock(&registry_lock);
+	if (ret != DAT_SUCCESS) {
+		free(entry);
+		log_message(LOG_REGISTRY, "\"%s\" %s", info->ia_name,
+			    DAT_GET_TYPE(ret) == DAT_PROVIDER_ALREADY_REGISTERED ?
+				    "is registered already" : "registers with a bad range");
+		return ret;
+	}
 	log_message(LOG_REGISTRY, "\"%s\" %u.%u %s has registered", info->ia_name,
-		    info->dapl_version_major, info->dapl_version_minor,
-		    info->is_thread_safe ? "threadsafe" : "nonthreadsafe");
+		    info->dapl_version_major, info->dapl_version_minor, key_safety(info));
 	return DAT_SUCCESS;
+}
+
+DAT_RETURN DAT_API
+dat_registry_add_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *info)
+{
+	return add_provider(provider, info, NULL);
+}
+
+DAT_RETURN DAT_API
+dat_registry_add_ranged_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *info,
+				 const struct dat_handle_range *range)
+{
+	if (range == NULL)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	return add_provider(provider, info, range);
 }
 
 DAT_RETURN DAT_API

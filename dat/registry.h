@@ -33,6 +33,7 @@ struct registry_entry {
 	DAT_IA_OPEN_FUNC ia_open;
 	DAT_HANDLE_EXTENDEDOP_FUNC extendedop;
 	struct record *owner;	/* whose library registered it, or NULL */
+	bool is_foreign;	/* has no range of handles */
 	unsigned int users;		/* open IAs */
 };
 

@@ -79,6 +79,36 @@ START_TEST(handle__of_another_adapter__is_refused)
 }
 END_TEST
 
+/* Each of the libraries has a range of addresses for its handles. */
+/* clause: b.4.7, b.4.8 */
+START_TEST(handle__of_another_provider_library__is_refused)
+{
+	uintptr_t wild;
+	struct dt_side a, b;
+	DAT_EVENT event;
+	DAT_EP_HANDLE ep;
+
+	if (!dt_on_own_build("a second library of the same kind"))
+		return;
+	dt_side_open(&a, "soft", DT_SEPARATE);
+	dt_side_open(&b, "trouble", DT_SEPARATE);
+	dt_assert_ret(dat_ep_create(a.ia, b.pz, a.recv, a.request, a.connect, NULL, &ep),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ));
+	dt_assert_ret(dat_ep_create(b.ia, b.pz, a.recv, b.request, b.connect, NULL, &ep),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_RECV));
+	dt_assert_type(dat_evd_dequeue(a.recv, &event), DAT_QUEUE_EMPTY);
+	dt_assert_type(dat_evd_dequeue(b.recv, &event), DAT_QUEUE_EMPTY);
+	wild = 0x123456789ab8; /* nothing is there */
+	dt_assert_type(dat_evd_dequeue(&wild, &event), DAT_INVALID_HANDLE);
+	for (int i = 8; i < 64; i += 8) {
+		dt_assert_type(dat_evd_dequeue((char *)a.recv + i, &event), DAT_INVALID_HANDLE);
+		dt_assert_type(dat_evd_dequeue((char *)b.recv + i, &event), DAT_INVALID_HANDLE);
+	}
+	dt_side_close(&b);
+	dt_side_close(&a);
+}
+END_TEST
+
 /* Debian's dapltest gives the connection EVD of its first adapter to the endpoints of all. */
 START_TEST(connection_evd__of_another_adapter__serves_until_that_closes)
 {
@@ -174,6 +204,7 @@ dapl_handle_suite(void)
 	tcase_add_test(tc, handle__of_another_kind__is_refused_by_every_call);
 	tcase_add_test(tc, handle__of_a_freed_object__is_refused);
 	tcase_add_test(tc, handle__of_another_adapter__is_refused);
+	tcase_add_test(tc, handle__of_another_provider_library__is_refused);
 	tcase_add_test(tc, connection_evd__of_another_adapter__serves_until_that_closes);
 	tcase_add_test(tc, context__is_kept_for_every_kind_of_object);
 	tcase_add_test(tc, call__that_is_not_there__says_so_but_tells_bad_handles);

@@ -61,6 +61,7 @@ Suite *dat_conf_suite(void);
 Suite *dat_lookup_suite(void);
 Suite *dat_reason_suite(void);
 Suite *dat_many_suite(void);
+Suite *dat_range_suite(void);
 Suite *dat_open_suite(void);
 Suite *dat_handle_suite(void);
 Suite *dat_registry_suite(void);

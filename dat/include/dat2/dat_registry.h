@@ -31,10 +31,45 @@ extern "C" {
  *	DAT_PROVIDER_ALREADY_REGISTERED		the key is taken
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory
  *
+ * A handle of such a provider may be any address, so while one is registered every aligned pointer that
+ * a program passes as a handle is followed to its first word: a wild one may crash the program.
+ *
  * Threads: any; no lock of the registry is held while init runs.  From: DAT 2.0; headers.
  */
 DAT_RETURN DAT_API dat_registry_add_provider(const DAT_PROVIDER *provider,
 			    const DAT_PROVIDER_INFO *info);
+
+/*
+ * Where the handles of a provider lie, its IAs included: at base, base + step, base + 2 * step and so
+ * on, below base + size.
+ */
+struct dat_handle_range {
+	void *base;		/* a multiple of step, not below 64 KiB */
+	DAT_UINT64 size;	/* in bytes, a multiple of step */
+	DAT_UINT64 step;	/* in bytes, a power of two, at least the size of a pointer */
+};
+
+/*
+ * The same for a provider that has all its handles in one range of addresses.  It promises, from this
+ * call to the end of the process: at every multiple of `step` in the range a word can be read, which is
+ * NULL or a table of the provider and is written atomically; and the tables, the functions in them and
+ * the range stay (link the library with -z nodelete).  So every pointer can be told from a handle by
+ * comparing: what is none is DAT_INVALID_HANDLE, and memory elsewhere is not touched unless a provider
+ * without a range is registered, too.  What is a handle of a dead object, or of another kind, the
+ * provider's functions have to find out.
+ *
+ * A range may be given again, for other keys of one library; ranges never go.  Not in Debian's libdat2:
+ * a provider that is to run there looks this function up with dlsym(), and registers with
+ * dat_registry_add_provider() if there is none, or if this one fails for want of resources.
+ *
+ *	as dat_registry_add_provider(), and
+ *	DAT_INVALID_PARAMETER/ARG3		range is NULL, is none, or overlaps another one
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY	also: 16 libraries have a range
+ *
+ * Threads: any; no lock of the registry is held while init runs.  From: Rearm.
+ */
+DAT_RETURN DAT_API dat_registry_add_ranged_provider(const DAT_PROVIDER *provider,
+			    const DAT_PROVIDER_INFO *info, const struct dat_handle_range *range);
 
 /*
  * Takes a registration back: from dat_provider_fini(), or from the program that made it.

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdbool.h>
+
+#include "dat/ia_table.h"
+#include "dat/range.h"
+
+struct range ranges[RANGES_MAX];
+
+static atomic_int foreign;	/* registrations without a range; changes under registry_lock */
+
+static uintptr_t
+size_of(const struct range *range)
+{
+	return atomic_load_explicit(&range->size, memory_order_acquire);
+}
+
+static bool
+is_range(const struct dat_handle_range *range)
+{
+	const uintptr_t base = (uintptr_t)range->base;
+
+	return base >= IA_TABLE_LIMIT && range->size != 0 && range->size <= UINTPTR_MAX - base &&
+	       range->step >= sizeof(DAT_PROVIDER *) && (range->step & (range->step - 1)) == 0 &&
+	       base % range->step == 0 && range->size % range->step == 0;
+}
+
+int
+range_add_locked(const struct dat_handle_range *new)
+{
+	const uintptr_t base = (uintptr_t)new->base;
+	struct range *range;
+
+	if (!is_range(new))
+		return -EINVAL;
+	for (range = ranges; range < ranges + RANGES_MAX && size_of(range) != 0; range++) {
+		if (range->base == base && size_of(range) == new->size &&
+		    range->mask == new->step - 1)
+			return 0;
+		if (base < range->base + size_of(range) && range->base < base + new->size)
+			return -EINVAL;
+	}
+	if (range == ranges + RANGES_MAX)
+		return -ENOSPC;
+	range->base = base;
+	range->mask = new->step - 1;
+	atomic_store_explicit(&range->size, new->size, memory_order_release);
+	return 0;
+}
+
+void
+range_count_foreign_locked(int change)
+{
+	atomic_fetch_add_explicit(&foreign, change, memory_order_relaxed);
+}
+
+const DAT_PROVIDER *
+range_find_further(uintptr_t address)
+{
+	const struct range *range;
+	uintptr_t size;
+
+	for (range = ranges + 1; range < ranges + RANGES_MAX; range++) {
+		size = size_of(range);
+		if (address - range->base < size)
+			return range_read(range, address - range->base);
+		if (size == 0)
+			break;
+	}
+	if (atomic_load_explicit(&foreign, memory_order_relaxed) == 0 ||
+	    address < IA_TABLE_LIMIT || address % _Alignof(DAT_PROVIDER *) != 0)
+		return NULL;
+	return *(const DAT_PROVIDER **)address;
+}
