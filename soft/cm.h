@@ -21,6 +21,13 @@
 #define SOFT_CM_REP_DATA    196
 #define SOFT_CM_REJ_DATA    148
 
+/*
+ * What the path says of its length, 4.096 us * 2^17, and what becomes of it, as elsewhere, on queue
+ * pairs that ids make: the time for an acknowledgement, 1.07 s, is twice that.
+ */
+#define SOFT_CM_PACKET_LIFE 17
+#define SOFT_CM_ACK_TIMEOUT (SOFT_CM_PACKET_LIFE + 1)
+
 /* Reasons of a REJ, as consumers see them in the status of the event. */
 #define SOFT_CM_REJ_TIMEOUT    4
 #define SOFT_CM_REJ_NO_SERVICE 8
@@ -33,7 +40,8 @@ enum soft_cm_type {
 	SOFT_CM_REJ,
 	SOFT_CM_DREQ,
 	SOFT_CM_DREP,
-	SOFT_CM_MRA, /* "request received": tells the number of the id that it made */
+	SOFT_CM_MRA, /* "received, my consumer is at it"; to a REQ it gives the number of the new id */
+	SOFT_CM_ASK, /* "is your consumer still at it?" */
 };
 
 struct soft_cm_message {
@@ -112,7 +120,15 @@ struct soft_id {
 	uint32_t peer_qpn, peer_psn;
 	uint32_t psn;
 	uint8_t responder_resources, initiator_depth, retry_count, rnr_retry_count;
+	uint8_t ack_timeout; /* of the queue pair */
 	bool peer_srq;
+
+	/* Of cm_wait.c: */
+	bool waits;
+	unsigned int ticks, asks;
+	uint64_t tick, knock; /* when */
+	TAILQ_ENTRY(soft_id) wait_link, knock_link;
+	struct soft_cm_message *unsent;
 
 	uint32_t reported, acknowledged; /* events */
 	struct soft_event answer;	 /* how the connection attempt ended */
@@ -190,7 +206,7 @@ void soft_id_join(struct soft_id *child);
 /* cm_message.c; the lock is held */
 void soft_cm_deliver(const struct soft_cm_message *message);
 
-/* Takes a request to the process that owns the port; if there is none it is rejected. */
+/* Takes a request to the process that owns the port; without one it is rejected. */
 void soft_cm_call(struct soft_id *id, const struct soft_cm_message *request);
 
 /* To the id's peer; if it cannot be told, the loss of the link tells everybody. */
@@ -206,6 +222,22 @@ void soft_cm_refuse(struct soft_id *child);
 
 /* A link to another process is no more: the peers there are gone.  Takes the lock. */
 void soft_cm_peer_lost(unsigned int slot, bool called);
+
+/* The peer did not answer in time: what its silence ends. */
+void soft_cm_give_up(struct soft_id *id);
+
+/* cm_wait.c; the lock is held */
+
+/* A message was sent that an answer is owed to; and the peer's connection manager lives. */
+void soft_cm_wait(struct soft_id *id);
+void soft_cm_wait_on(struct soft_id *id);
+
+/* The request cannot be sent now and is tried again: 0 or -ENOMEM. */
+int soft_cm_wait_to_call(struct soft_id *id, const struct soft_cm_message *request);
+
+/* The id goes. */
+void soft_cm_wait_end(struct soft_id *id);
+void soft_cm_wait_reset(void); /* in a forked child */
 
 /* cm_conn.c; the lock is held */
 

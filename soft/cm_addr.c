@@ -145,6 +145,8 @@ new_path(void)
 	path->mtu = IBV_MTU_4096;
 	path->rate_selector = 2;
 	path->rate = IBV_RATE_100_GBPS;
+	path->packet_life_time_selector = 2;
+	path->packet_life_time = SOFT_CM_PACKET_LIFE;
 	return path;
 }
 

@@ -125,6 +125,8 @@ rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param)
 			soft_cm_deliver(&message);
 		else
 			soft_cm_call(id, &message);
+		if (id->state == SOFT_ID_REQUESTING)
+			soft_cm_wait(id);
 	}
 	pthread_mutex_unlock(&soft_cm_lock);
 	return r ? soft_cm_result(r) : soft_event_complete(id);
@@ -167,6 +169,8 @@ answer(struct soft_id *id, const struct rdma_conn_param *param)
 	message.initiator_depth = id->initiator_depth;
 	id->state = SOFT_ID_ANSWERED;
 	soft_cm_dispatch(id, &message);
+	if (id->state == SOFT_ID_ANSWERED)
+		soft_cm_wait(id);
 	return 0;
 }
 
@@ -251,6 +255,8 @@ rdma_disconnect(struct rdma_cm_id *public)
 	case SOFT_ID_CONNECTED:
 		id->state = SOFT_ID_DISCONNECTING;
 		soft_cm_send(id, SOFT_CM_DREQ, 0, NULL, 0);
+		if (id->state == SOFT_ID_DISCONNECTING)
+			soft_cm_wait(id);
 		break;
 	default: /* already on the way, or there never was a connection to end */
 		break;

@@ -90,6 +90,7 @@ soft_id_new(struct rdma_event_channel *channel, void *context, enum rdma_port_sp
 	id->public.qp_type = IBV_QPT_RC;
 	id->generation = soft_runtime_generation();
 	id->psn = soft_random32() & 0xffffff;
+	id->ack_timeout = SOFT_CM_ACK_TIMEOUT;
 	if (number_assign(id)) {
 		free(id);
 		return NULL;
@@ -102,6 +103,7 @@ soft_id_free(struct soft_id *id)
 {
 	table[id->number & ((1u << INDEX_BITS) - 1)].id = NULL;
 	soft_service_release(id);
+	soft_cm_wait_end(id);
 	free(id->public.route.path_rec);
 	free(id->endpoint);
 	free(id);
@@ -111,6 +113,7 @@ void
 soft_ids_reset(void)
 {
 	soft_runtime_abandon(table);
+	soft_cm_wait_reset();
 	table = NULL;
 	table_size = table_next = 0;
 }
@@ -267,8 +270,14 @@ rdma_set_option(struct rdma_cm_id *public, int level, int optname, void *optval,
 		return soft_cm_result(ENOSYS);
 	switch (optname) {
 	case RDMA_OPTION_ID_TOS:
-	case RDMA_OPTION_ID_ACK_TIMEOUT:
 		return soft_cm_result(optlen == sizeof(uint8_t) ? 0 : EINVAL);
+	case RDMA_OPTION_ID_ACK_TIMEOUT:
+		if (optlen != sizeof(uint8_t) || *(uint8_t *)optval > 31)
+			return soft_cm_result(EINVAL);
+		pthread_mutex_lock(&soft_cm_lock);
+		id->ack_timeout = *(uint8_t *)optval;
+		pthread_mutex_unlock(&soft_cm_lock);
+		return 0;
 	case RDMA_OPTION_ID_REUSEADDR:
 	case RDMA_OPTION_ID_AFONLY:
 		if (optlen != sizeof value)

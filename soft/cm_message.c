@@ -24,7 +24,7 @@ carry(unsigned int slot, bool called, const struct soft_cm_message *message)
 	}
 	link = called ? soft_peer_incoming(slot) : soft_peer_outgoing(slot);
 	if (!link)
-		return -EPIPE;
+		return called ? -EPIPE : -errno;
 	r = soft_link_send_cm(link, message);
 	if (r)
 		soft_link_kill(link);
@@ -156,10 +156,37 @@ soft_cm_refuse(struct soft_id *child)
 	soft_id_free(child);
 }
 
+/* Of a peer that answers after we have given it up. */
+static bool
+too_late(const struct soft_id *id, const struct soft_cm_message *message)
+{
+	if (id->state == SOFT_ID_DISCONNECTED)
+		send_bare(message, SOFT_CM_REJ, SOFT_CM_REJ_TIMEOUT);
+	return id->state != SOFT_ID_REQUESTING;
+}
+
+/* The peer's connection manager lives, and leaves the answer to its consumer. */
+static void
+deliver_receipt(struct soft_id *id, const struct soft_cm_message *message)
+{
+	if (id->state != SOFT_ID_ANSWERED && too_late(id, message))
+		return;
+	id->peer_number = message->from;
+	soft_cm_wait_on(id);
+}
+
+/* Who has answered need not say that its consumer is at it: the answer is on its way. */
+static void
+deliver_question(struct soft_id *id)
+{
+	if (id->state == SOFT_ID_REQUESTED || id->state == SOFT_ID_ACCEPTED)
+		soft_cm_send(id, SOFT_CM_MRA, 0, NULL, 0);
+}
+
 static void
 deliver_reply(struct soft_id *id, const struct soft_cm_message *message)
 {
-	if (id->state != SOFT_ID_REQUESTING)
+	if (too_late(id, message))
 		return;
 	learn_peer(id, message);
 	id->state = SOFT_ID_ACCEPTED;
@@ -188,10 +215,21 @@ deliver_rejection(struct soft_id *id, const struct soft_cm_message *message)
 }
 
 static void
-say_goodbye(struct soft_id *id)
+say_goodbye(struct soft_id *id, int status)
 {
 	id->state = SOFT_ID_DISCONNECTED;
-	soft_event_post(id, &id->goodbye, RDMA_CM_EVENT_DISCONNECTED, 0);
+	soft_event_post(id, &id->goodbye, RDMA_CM_EVENT_DISCONNECTED, status);
+}
+
+void
+soft_cm_give_up(struct soft_id *id)
+{
+	if (id->state == SOFT_ID_DISCONNECTING) {
+		say_goodbye(id, -ETIMEDOUT);
+		return;
+	}
+	soft_cm_abandon(id);
+	soft_event_post(id, &id->answer, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
 }
 
 /* The state decides that exactly one DISCONNECTED is told, however often we learn of it. */
@@ -203,7 +241,7 @@ deliver_disconnect(struct soft_id *id)
 	if (id->state < SOFT_ID_ANSWERED)
 		return;
 	if (!told)
-		say_goodbye(id);
+		say_goodbye(id, 0);
 	soft_cm_send(id, SOFT_CM_DREP, 0, NULL, 0);
 }
 
@@ -213,6 +251,7 @@ deliver_to_nobody(const struct soft_cm_message *message)
 {
 	switch (message->type) {
 	case SOFT_CM_MRA:
+	case SOFT_CM_ASK:
 	case SOFT_CM_REP:
 		send_bare(message, SOFT_CM_REJ, SOFT_CM_REJ_TIMEOUT);
 		break;
@@ -246,8 +285,10 @@ soft_cm_deliver(const struct soft_cm_message *message)
 		return;
 	switch (message->type) {
 	case SOFT_CM_MRA:
-		if (id->state == SOFT_ID_REQUESTING)
-			id->peer_number = message->from;
+		deliver_receipt(id, message);
+		break;
+	case SOFT_CM_ASK:
+		deliver_question(id);
 		break;
 	case SOFT_CM_REP:
 		deliver_reply(id, message);
@@ -263,7 +304,7 @@ soft_cm_deliver(const struct soft_cm_message *message)
 		break;
 	case SOFT_CM_DREP:
 		if (id->state == SOFT_ID_DISCONNECTING)
-			say_goodbye(id);
+			say_goodbye(id, 0);
 		break;
 	default:
 		break;
@@ -288,9 +329,13 @@ void
 soft_cm_call(struct soft_id *id, const struct soft_cm_message *request)
 {
 	unsigned int slot = soft_port_owner(request->port_space, request->port);
+	int r;
 
 	id->peer_slot = slot;
-	if (!slot || slot == soft_slot_number() || carry(slot, false, request))
+	r = !slot || slot == soft_slot_number() ? -ECONNREFUSED : carry(slot, false, request);
+	if (r == -EAGAIN || r == -EMFILE || r == -ENFILE)
+		r = soft_cm_wait_to_call(id, request);
+	if (r)
 		reject_here(id);
 }
 
@@ -307,7 +352,7 @@ peer_lost(struct soft_id *id)
 	case SOFT_ID_ACCEPTED:
 	case SOFT_ID_CONNECTED:
 	case SOFT_ID_DISCONNECTING:
-		say_goodbye(id);
+		say_goodbye(id, 0);
 		break;
 	default:
 		break;

@@ -4,9 +4,6 @@
 
 #include <string.h>
 
-/* 4.096 us * 2^14: 67 ms, times the tries, until a silent peer is given up. */
-#define ACK_TIMEOUT 14
-
 static void
 init_attr(const struct soft_id *id, struct ibv_qp_attr *attr, int *mask)
 {
@@ -34,7 +31,7 @@ rtr_attr(const struct soft_id *id, struct ibv_qp_attr *attr, int *mask)
 static void
 rts_attr(const struct soft_id *id, struct ibv_qp_attr *attr, int *mask)
 {
-	attr->timeout = ACK_TIMEOUT;
+	attr->timeout = id->ack_timeout;
 	attr->retry_cnt = id->retry_count;
 	attr->rnr_retry = id->rnr_retry_count;
 	attr->sq_psn = id->psn;

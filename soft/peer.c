@@ -48,8 +48,11 @@ open_link(unsigned int slot)
 	int fd;
 
 	fd = soft_slot_connect(slot);
-	if (fd < 0)
+	if (fd < 0) {
+		errno = -fd;
 		return NULL;
+	}
+	errno = EACCES;
 	link = soft_peer_trusted(fd) ? soft_link_new(fd, slot, true) : NULL;
 	if (!link) {
 		soft_close(fd);
@@ -68,6 +71,7 @@ soft_peer_outgoing(unsigned int slot)
 {
 	struct soft_link *link;
 
+	errno = EINVAL;
 	if (slot < SOFT_SLOT_MIN || slot > SOFT_SLOT_MAX)
 		return NULL;
 	pthread_mutex_lock(&lock);

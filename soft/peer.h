@@ -14,7 +14,7 @@ bool soft_peers_linked(void);
 void soft_peers_stop(void);
 void soft_peers_reset(void); /* in a forked child */
 
-/* The link for our requests to that process, opened if need be; NULL if it is not there. */
+/* The link for our requests to that process, opened if need be; NULL with errno if it cannot. */
 struct soft_link *soft_peer_outgoing(unsigned int slot);
 
 /* The same if it is there: what comes on it are that process's answers. */

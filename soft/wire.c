@@ -171,7 +171,7 @@ bool
 soft_wire_unpack_cm(struct soft_cm_message *message, const struct soft_wire_cm *wire,
     unsigned int slot)
 {
-	if (wire->type < SOFT_CM_REQ || wire->type > SOFT_CM_MRA || wire->reason > UINT16_MAX ||
+	if (wire->type < SOFT_CM_REQ || wire->type > SOFT_CM_ASK || wire->reason > UINT16_MAX ||
 	    wire->port_space > UINT16_MAX || wire->port > UINT16_MAX || wire->zero ||
 	    wire->qpn > 0xffffff || wire->psn > 0xffffff || wire->retry_count > 7 ||
 	    wire->rnr_retry_count > 7 || wire->responder_resources > SOFT_MAX_RD_ATOM ||

@@ -73,6 +73,26 @@ line_slot_take(int *door)
 	return slot;
 }
 
+int
+line_accept(int door)
+{
+	struct soft_frame frame;
+	struct soft_wire_hello hello;
+	int line;
+
+	for (;;) {
+		line = accept(door, NULL, NULL);
+		ck_assert_int_ge(line, 0);
+		if (recv(line, &frame, sizeof frame, MSG_WAITALL) == sizeof frame)
+			break;
+		close(line);
+	}
+	ck_assert_int_eq(frame.type, SOFT_FRAME_HELLO);
+	ck_assert_int_eq(recv(line, &hello, sizeof hello, MSG_WAITALL), sizeof hello);
+	ck_assert_uint_eq(hello.slot, soft_slot_number());
+	return line;
+}
+
 void
 line_slot_leave(unsigned int slot, int door)
 {

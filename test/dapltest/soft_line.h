@@ -23,6 +23,8 @@ void line_expect_hung_up(int line);
 
 /* A slot that nobody has, and its listening socket. */
 unsigned int line_slot_take(int *door);
+/* The device's link to that slot, after its hello; callers that only look are passed over. */
+int line_accept(int door);
 void line_slot_leave(unsigned int slot, int door);
 
 #endif

@@ -21,6 +21,7 @@ main(int argc, char **argv)
 		soft_process_error_suite,
 		soft_names_suite,
 		soft_door_suite,
+		soft_silent_suite,
 		soft_stranger_suite,
 		soft_wire_suite,
 		soft_stress_suite,

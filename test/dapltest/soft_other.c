@@ -51,6 +51,22 @@ other_kill(void)
 }
 
 void
+other_stop(void)
+{
+	int status;
+
+	kill(other, SIGSTOP);
+	ck_assert_int_eq(waitpid(other, &status, WUNTRACED), other);
+	ck_assert(WIFSTOPPED(status));
+}
+
+void
+other_go_on(void)
+{
+	kill(other, SIGCONT);
+}
+
+void
 other_tell(const void *data, size_t length)
 {
 	ck_assert_int_eq(write(line, data, length), (ssize_t)length);

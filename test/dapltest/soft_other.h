@@ -16,6 +16,8 @@ void other_start(void (*there)(void));
 void other_finish(void);
 /* In the middle of whatever it does. */
 void other_kill(void);
+void other_stop(void);
+void other_go_on(void);
 
 void other_tell(const void *data, size_t length);
 void other_hear(void *data, size_t length);
