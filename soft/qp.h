@@ -89,7 +89,7 @@ struct soft_sq {
 	enum soft_stall stall;
 	enum soft_stall tried; /* what the oldest request has stalled on so far */
 	unsigned int tries;    /* that it has left */
-	uint64_t deadline;     /* of the stall; an earlier expiry of the timer is an old one */
+	uint64_t deadline;     /* of the timer; an earlier expiry is an old one */
 	struct soft_timer timer;
 	struct soft_qp *peer; /* in this process, holds a reference */
 
@@ -101,6 +101,9 @@ struct soft_sq {
 	uint32_t epoch;	   /* grows when requests are sent again or given up */
 	uint32_t reading;  /* reads and atomics sent and not answered */
 	uint32_t received; /* bytes of the oldest read that came */
+	bool listening;	   /* the timer is for silence; see silence.h */
+	uint32_t heard, heard_before; /* answers, now and when the timer was set */
+	unsigned int silent;	      /* how often it expired without one */
 	struct soft_cursor target; /* where the next go */
 	enum ibv_wc_status fault;  /* of request `next`: it cannot be sent */
 	bool draining;		   /* SQ_DRAINED is owed */
@@ -241,6 +244,12 @@ void soft_sq_fail(struct soft_qp *qp, enum ibv_wc_status status);
 enum ibv_wc_status soft_sq_check(const struct soft_qp *qp, const struct soft_send *send);
 void soft_sq_stall_for_receive(struct soft_qp *qp, uint8_t rnr_timer);
 void soft_sq_stall_for_peer(struct soft_qp *qp);
+
+/* No link to the peer can be had just now. */
+void soft_sq_stall_for_link(struct soft_qp *qp);
+
+/* The timer of the send queue; what it was set for before is forgotten. */
+void soft_sq_set_timer(struct soft_qp *qp, uint64_t nanoseconds);
 
 /* Takes the lock and runs; for whoever removed the cause of a stall. */
 void soft_sq_kick(struct soft_qp *qp);

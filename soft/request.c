@@ -2,6 +2,7 @@
 /* The requester's half of remote.h: sends to another process, and takes the answers */
 #include "peer.h"
 #include "remote.h"
+#include "silence.h"
 #include "slot.h"
 
 /* Frames that a queue pair sends before others get their turn. */
@@ -117,6 +118,17 @@ may_send(struct soft_qp *qp, const struct soft_send *send)
 	return !is_read(send) || sq->reading < qp->attr.max_rd_atomic;
 }
 
+/* The process is gone; or it, or we, have no room for a link now. */
+static void
+no_link(struct soft_qp *qp, int error)
+{
+	soft_remote_go_back(qp);
+	if (error == EAGAIN || error == EMFILE || error == ENFILE || error == ENOMEM)
+		soft_sq_stall_for_link(qp);
+	else
+		soft_sq_stall_for_peer(qp);
+}
+
 void
 soft_remote_run(struct soft_qp *qp)
 {
@@ -135,8 +147,7 @@ soft_remote_run(struct soft_qp *qp)
 		if (!link)
 			link = soft_peer_outgoing(soft_qpn_slot(qp->attr.dest_qp_num));
 		if (!link) {
-			soft_remote_go_back(qp);
-			soft_sq_stall_for_peer(qp);
+			no_link(qp, errno);
 			return;
 		}
 		r = budget-- ? send_frame(qp, send, link) : -EAGAIN;
@@ -151,15 +162,25 @@ soft_remote_run(struct soft_qp *qp)
 	/* What cannot be sent fails in its turn, when all before it is done. */
 	if (sq->fault && sq->head == sq->next)
 		soft_sq_fail(qp, sq->fault);
+	soft_silence_begin(qp);
 }
 
 void
 soft_remote_continue(struct soft_qp *qp)
 {
-	pthread_mutex_lock(&qp->sq.lock);
-	if (qp->sq.remote && !qp->sq.stall)
+	struct soft_sq *sq = &qp->sq;
+	uint32_t next, offset;
+
+	pthread_mutex_lock(&sq->lock);
+	if (sq->remote && !sq->stall) {
+		next = sq->next;
+		offset = sq->offset;
 		soft_remote_run(qp);
-	pthread_mutex_unlock(&qp->sq.lock);
+		/* The link has room again: the peer takes what was sent. */
+		if (sq->next != next || sq->offset != offset)
+			soft_silence_heard(qp);
+	}
+	pthread_mutex_unlock(&sq->lock);
 }
 
 void
@@ -266,6 +287,7 @@ response_locked(struct soft_qp *qp, const struct soft_frame *frame, const char *
 	ahead = (frame->psn - sq->psn) & 0xffffff;
 	if (ahead >= sent && !(frame->type == SOFT_FRAME_NAK && ahead == sent && sq->offset))
 		return false;
+	soft_silence_heard(qp);
 	switch (frame->type) {
 	case SOFT_FRAME_ACK:
 		good = complete_until(qp, sq->head + ahead + 1);

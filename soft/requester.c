@@ -2,6 +2,7 @@
 /* The send queue at work: runs requests within the process, stalls, tries again, gives up */
 #include "qp.h"
 #include "remote.h"
+#include "silence.h"
 
 /* The times that the five-bit RNR timer codes stand for, in microseconds. */
 static const uint32_t rnr_times[32] = { 655360, 10, 20, 30, 40, 60, 80, 120, 160, 240, 320, 480,
@@ -10,9 +11,10 @@ static const uint32_t rnr_times[32] = { 655360, 10, 20, 30, 40, 60, 80, 120, 160
 
 #define RNR_RETRY_FOREVER 7
 
-static void
-set_timer(struct soft_qp *qp, uint64_t nanoseconds)
+void
+soft_sq_set_timer(struct soft_qp *qp, uint64_t nanoseconds)
 {
+	qp->sq.listening = false;
 	qp->sq.deadline = soft_now() + nanoseconds;
 	if (soft_timer_set(&qp->sq.timer, qp->sq.deadline))
 		soft_qp_get(qp); /* the timer's */
@@ -44,21 +46,18 @@ soft_sq_stall_for_receive(struct soft_qp *qp, uint8_t rnr_timer)
 	}
 	sq->stall = SOFT_STALLED_RECEIVE;
 	if (qp->attr.rnr_retry == RNR_RETRY_FOREVER) {
-		set_timer(qp, RNR_PATIENCE);
+		soft_sq_set_timer(qp, RNR_PATIENCE);
 	} else if (sq->tries) {
 		sq->tries--;
-		set_timer(qp, (uint64_t)rnr_times[rnr_timer & 31] * 1000);
+		soft_sq_set_timer(qp, (uint64_t)rnr_times[rnr_timer & 31] * 1000);
 	} else {
 		soft_sq_fail(qp, IBV_WC_RNR_RETRY_EXC_ERR);
 	}
 }
 
-/*
- * The peer does not answer: it is gone, in error, or not connected yet.  It kicks us when
- * it becomes ready; without a timeout we wait for that alone.
- */
-void
-soft_sq_stall_for_peer(struct soft_qp *qp)
+/* Without a timeout we wait until the peer kicks us. */
+static void
+stall_for_peer(struct soft_qp *qp, uint64_t nanoseconds)
 {
 	struct soft_sq *sq = &qp->sq;
 
@@ -71,7 +70,20 @@ soft_sq_stall_for_peer(struct soft_qp *qp)
 	}
 	sq->stall = SOFT_STALLED_PEER;
 	if (qp->attr.timeout)
-		set_timer(qp, 4096ull << (qp->attr.timeout & 31));
+		soft_sq_set_timer(qp, nanoseconds);
+}
+
+/* The peer says that it is gone, in error, or not connected yet; it kicks us when it is ready. */
+void
+soft_sq_stall_for_peer(struct soft_qp *qp)
+{
+	stall_for_peer(qp, 4096ull << (qp->attr.timeout & 31));
+}
+
+void
+soft_sq_stall_for_link(struct soft_qp *qp)
+{
+	stall_for_peer(qp, soft_silence_time(qp));
 }
 
 static struct soft_qp *
@@ -137,6 +149,7 @@ void
 soft_sq_unstall(struct soft_qp *qp)
 {
 	qp->sq.stall = SOFT_RUNNING;
+	qp->sq.listening = false;
 	if (soft_timer_cancel(&qp->sq.timer))
 		soft_qp_put(qp); /* the timer's; the caller has one too */
 }
@@ -161,6 +174,10 @@ soft_sq_timer(struct soft_timer *timer)
 	struct soft_aftermath after = SOFT_NO_AFTERMATH;
 	struct soft_sq *sq = &qp->sq;
 
+	if (soft_silence_expired(qp)) {
+		soft_qp_put(qp);
+		return;
+	}
 	pthread_mutex_lock(&sq->lock);
 	if (!sq->stall || soft_now() < sq->deadline) {
 		/* kicked while this callback was on its way */
