@@ -128,6 +128,8 @@ ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 	qp->context = soft_context_of(pd->context);
 	qp->srq = init->srq ? soft_srq_of(init->srq) : NULL;
 	qp->refs = 1;
+	/* An answer that is late for an earlier queue pair of this number is of another epoch. */
+	qp->sq.epoch = soft_random32();
 	r = soft_rq_init(&qp->rq, init->cap.max_recv_wr, init->cap.max_recv_sge);
 	if (r)
 		goto free_qp;
