@@ -193,24 +193,46 @@ soft_peer_greeted(int fd, const struct soft_wire_hello *hello)
 	return 0;
 }
 
-static void
-requester_lost(struct soft_qp *qp, void *slot)
+/* A link was lost, and perhaps the process with it. */
+struct lost {
+	unsigned int slot;
+	bool gone;
+};
+
+static bool
+nobody_at(unsigned int slot)
 {
-	if (soft_qpn_slot(soft_qp_peer(qp)) == *(unsigned int *)slot)
-		soft_remote_link_lost(qp);
+	int fd = soft_slot_connect(slot);
+
+	if (fd >= 0)
+		soft_close(fd);
+	return fd == -ECONNREFUSED || fd == -ENOENT;
 }
 
 static void
-responder_lost(struct soft_qp *qp, void *slot)
+requester_lost(struct soft_qp *qp, void *arg)
 {
-	if (soft_qpn_slot(soft_qp_peer(qp)) == *(unsigned int *)slot)
+	const struct lost *lost = arg;
+
+	if (soft_qpn_slot(soft_qp_peer(qp)) == lost->slot)
+		soft_remote_link_lost(qp, lost->gone);
+}
+
+static void
+responder_lost(struct soft_qp *qp, void *arg)
+{
+	const struct lost *lost = arg;
+
+	if (soft_qpn_slot(soft_qp_peer(qp)) == lost->slot)
 		soft_remote_requester_lost(qp);
 }
 
 static void
-disgraced(struct soft_qp *qp, void *slot)
+disgraced(struct soft_qp *qp, void *arg)
 {
-	if (soft_qpn_slot(soft_qp_peer(qp)) == *(unsigned int *)slot)
+	const struct lost *lost = arg;
+
+	if (soft_qpn_slot(soft_qp_peer(qp)) == lost->slot)
 		soft_qp_error(qp, IBV_EVENT_QP_FATAL);
 }
 
@@ -218,6 +240,7 @@ void
 soft_peer_lost(struct soft_link *link, bool misbehaved)
 {
 	unsigned int slot = link->slot;
+	struct lost lost = { slot, false };
 	struct soft_link *other = NULL;
 
 	soft_link_get(link);
@@ -236,9 +259,10 @@ soft_peer_lost(struct soft_link *link, bool misbehaved)
 	soft_link_close(link);
 	if (misbehaved) {
 		soft_debug("link of slot %u closed: it sent what makes no sense", slot);
-		soft_qp_table_each(disgraced, &slot);
+		soft_qp_table_each(disgraced, &lost);
 	}
-	soft_qp_table_each(link->outgoing ? requester_lost : responder_lost, &slot);
+	lost.gone = link->outgoing && nobody_at(slot);
+	soft_qp_table_each(link->outgoing ? requester_lost : responder_lost, &lost);
 	soft_cm_peer_lost(slot, !link->outgoing);
 	if (other) {
 		soft_link_kill(other);

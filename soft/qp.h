@@ -72,7 +72,8 @@ struct soft_send {
 enum soft_stall {
 	SOFT_RUNNING,
 	SOFT_STALLED_RECEIVE, /* the peer has no receive posted */
-	SOFT_STALLED_PEER,    /* the peer does not answer */
+	SOFT_STALLED_PEER,    /* the peer says that it is not there */
+	SOFT_STALLED_LINK,    /* no link to its process can be had */
 };
 
 struct soft_sq {
@@ -87,8 +88,8 @@ struct soft_sq {
 	bool sig_all;
 
 	enum soft_stall stall;
-	enum soft_stall tried; /* what the oldest request has stalled on so far */
-	unsigned int tries;    /* that it has left */
+	bool tried, rnr_tried; /* the oldest request has stalled on the peer, on a receive */
+	unsigned int tries, rnr_tries; /* that it has left then */
 	uint64_t deadline;     /* of the timer; an earlier expiry is an old one */
 	struct soft_timer timer;
 	struct soft_qp *peer; /* in this process, holds a reference */

@@ -167,7 +167,7 @@ reset(struct soft_qp *qp)
 	soft_sq_unstall(qp);
 	qp->sq.peer = NULL;
 	qp->sq.head = qp->sq.tail;
-	qp->sq.tried = SOFT_RUNNING;
+	qp->sq.tried = qp->sq.rnr_tried = false;
 	soft_remote_go_back(qp);
 	soft_remote_reset(qp);
 	qp->rq.head = qp->rq.tail;

@@ -20,7 +20,7 @@ struct soft_link;
 void soft_remote_run(struct soft_qp *qp);
 void soft_remote_go_back(struct soft_qp *qp); /* nothing is outstanding any more */
 void soft_remote_continue(struct soft_qp *qp);
-void soft_remote_link_lost(struct soft_qp *qp);
+void soft_remote_link_lost(struct soft_qp *qp, bool gone); /* and the process is gone */
 
 /* On the progress thread: an answer.  False if it cannot be one to anything we sent. */
 bool soft_remote_response(struct soft_link *link, const struct soft_frame *frame,

@@ -123,10 +123,10 @@ static void
 no_link(struct soft_qp *qp, int error)
 {
 	soft_remote_go_back(qp);
-	if (error == EAGAIN || error == EMFILE || error == ENFILE || error == ENOMEM)
-		soft_sq_stall_for_link(qp);
+	if (error == ECONNREFUSED || error == ENOENT)
+		soft_sq_fail(qp, IBV_WC_RETRY_EXC_ERR);
 	else
-		soft_sq_stall_for_peer(qp);
+		soft_sq_stall_for_link(qp);
 }
 
 void
@@ -184,13 +184,17 @@ soft_remote_continue(struct soft_qp *qp)
 }
 
 void
-soft_remote_link_lost(struct soft_qp *qp)
+soft_remote_link_lost(struct soft_qp *qp, bool gone)
 {
 	struct soft_sq *sq = &qp->sq;
 
 	pthread_mutex_lock(&sq->lock);
-	if (sq->remote && qp->state >= IBV_QPS_RTS && qp->state < IBV_QPS_ERR && !sq->stall &&
-	    (sq->next != sq->head || sq->offset)) {
+	if (!sq->remote || qp->state < IBV_QPS_RTS || qp->state >= IBV_QPS_ERR) {
+		/* Nothing is waited for. */
+	} else if (gone && sq->head != sq->tail) {
+		soft_remote_go_back(qp);
+		soft_sq_fail(qp, IBV_WC_RETRY_EXC_ERR);
+	} else if (!sq->stall && (sq->next != sq->head || sq->offset)) {
 		soft_remote_go_back(qp);
 		soft_sq_stall_for_peer(qp);
 	}

@@ -40,50 +40,60 @@ soft_sq_stall_for_receive(struct soft_qp *qp, uint8_t rnr_timer)
 {
 	struct soft_sq *sq = &qp->sq;
 
-	if (sq->tried != SOFT_STALLED_RECEIVE) {
-		sq->tried = SOFT_STALLED_RECEIVE;
-		sq->tries = qp->attr.rnr_retry;
-	}
+	if (!sq->rnr_tried)
+		sq->rnr_tries = qp->attr.rnr_retry;
+	sq->rnr_tried = true;
 	sq->stall = SOFT_STALLED_RECEIVE;
 	if (qp->attr.rnr_retry == RNR_RETRY_FOREVER) {
 		soft_sq_set_timer(qp, RNR_PATIENCE);
-	} else if (sq->tries) {
-		sq->tries--;
+	} else if (sq->rnr_tries) {
+		sq->rnr_tries--;
 		soft_sq_set_timer(qp, (uint64_t)rnr_times[rnr_timer & 31] * 1000);
 	} else {
 		soft_sq_fail(qp, IBV_WC_RNR_RETRY_EXC_ERR);
 	}
 }
 
-/* Without a timeout we wait until the peer kicks us. */
 static void
-stall_for_peer(struct soft_qp *qp, uint64_t nanoseconds)
+stall(struct soft_qp *qp, enum soft_stall why)
+{
+	struct soft_sq *sq = &qp->sq;
+
+	if (!sq->tried)
+		sq->tries = qp->attr.retry_cnt;
+	sq->tried = true;
+	sq->stall = why;
+}
+
+/*
+ * The peer says that it is gone, in error, or not connected yet.  It kicks us when it becomes ready;
+ * without a timeout we wait for that alone.
+ */
+void
+soft_sq_stall_for_peer(struct soft_qp *qp)
 {
 	struct soft_sq *sq = &qp->sq;
 
 	if (sq->peer)
 		soft_qp_put(sq->peer);
 	sq->peer = NULL; /* its number may belong to another later */
-	if (sq->tried != SOFT_STALLED_PEER) {
-		sq->tried = SOFT_STALLED_PEER;
-		sq->tries = qp->attr.retry_cnt;
-	}
-	sq->stall = SOFT_STALLED_PEER;
+	stall(qp, SOFT_STALLED_PEER);
 	if (qp->attr.timeout)
-		soft_sq_set_timer(qp, nanoseconds);
-}
-
-/* The peer says that it is gone, in error, or not connected yet; it kicks us when it is ready. */
-void
-soft_sq_stall_for_peer(struct soft_qp *qp)
-{
-	stall_for_peer(qp, 4096ull << (qp->attr.timeout & 31));
+		soft_sq_set_timer(qp, 4096ull << (qp->attr.timeout & 31));
 }
 
 void
 soft_sq_stall_for_link(struct soft_qp *qp)
 {
-	stall_for_peer(qp, soft_silence_time(qp));
+	stall(qp, SOFT_STALLED_LINK);
+	soft_sq_set_timer(qp, soft_silence_time(qp));
+}
+
+/* Without a timeout nothing is given up. */
+static bool
+counts_tries(const struct soft_qp *qp)
+{
+	return qp->sq.stall != SOFT_STALLED_RECEIVE && qp->attr.timeout;
 }
 
 static struct soft_qp *
@@ -181,10 +191,10 @@ soft_sq_timer(struct soft_timer *timer)
 	pthread_mutex_lock(&sq->lock);
 	if (!sq->stall || soft_now() < sq->deadline) {
 		/* kicked while this callback was on its way */
-	} else if (sq->stall == SOFT_STALLED_PEER && !sq->tries) {
+	} else if (counts_tries(qp) && !sq->tries) {
 		soft_sq_fail(qp, IBV_WC_RETRY_EXC_ERR);
 	} else {
-		if (sq->stall == SOFT_STALLED_PEER)
+		if (counts_tries(qp))
 			sq->tries--;
 		sq->stall = SOFT_RUNNING;
 		soft_sq_run(qp, &after);

@@ -23,7 +23,7 @@ soft_sq_complete(struct soft_qp *qp, enum ibv_wc_status status)
 	const struct soft_send *send = soft_sq_at(&qp->sq, qp->sq.head++);
 	struct ibv_wc wc;
 
-	qp->sq.tried = SOFT_RUNNING;
+	qp->sq.tried = qp->sq.rnr_tried = false;
 	if (status == IBV_WC_SUCCESS && !send->signaled)
 		return 0;
 	wc = (struct ibv_wc){

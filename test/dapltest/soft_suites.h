@@ -19,6 +19,7 @@ Suite *soft_process_suite(void);
 Suite *soft_process_cm_suite(void);
 Suite *soft_process_error_suite(void);
 Suite *soft_door_suite(void);
+Suite *soft_late_suite(void);
 Suite *soft_names_suite(void);
 Suite *soft_stranger_suite(void);
 Suite *soft_wire_suite(void);
