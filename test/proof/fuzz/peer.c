@@ -5,6 +5,7 @@
  */
 #include "fuzz.h"
 
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -378,10 +379,20 @@ hear(unsigned int i, struct line *line)
 void
 peer_hear(void)
 {
+	struct pollfd fds[2 * PEER_SLOTS];
+
 	for (unsigned int i = 0; i < PEER_SLOTS; i++) {
 		open_door(i);
-		hear(i, &dialled[i]);
-		hear(i, &accepted[i]);
+		fds[2 * i] = (struct pollfd){ dialled[i].fd, POLLIN, 0 };
+		fds[2 * i + 1] = (struct pollfd){ accepted[i].fd, POLLIN, 0 };
+	}
+	if (poll(fds, 2 * PEER_SLOTS, 0) <= 0)
+		return;
+	for (unsigned int i = 0; i < PEER_SLOTS; i++) {
+		if (fds[2 * i].revents)
+			hear(i, &dialled[i]);
+		if (fds[2 * i + 1].revents)
+			hear(i, &accepted[i]);
 	}
 }
 
