@@ -65,12 +65,13 @@ DAT_RETURN DAT_API dat_pz_free(DAT_PZ_HANDLE pz);
  *	DAT_INVALID_HANDLE/IA, PZ		ia or pz is not one
  *	DAT_INVALID_HANDLE/LMR			for_lmr_handle is not one
  *	DAT_INVALID_PARAMETER/ARG2		unknown type
- *	DAT_INVALID_PARAMETER/ARG3		no memory is given
+ *	DAT_INVALID_PARAMETER/ARG3		the memory is not there, or not all of it may be
+ *						accessed so
  *	DAT_INVALID_PARAMETER/ARG4		length is 0 or more than the device has
  *	DAT_INVALID_PARAMETER/ARG6		unknown privileges
  *	DAT_INVALID_PARAMETER/ARG7		unknown type of address
  *	DAT_INVALID_PARAMETER/ARG8		lmr is NULL
- *	DAT_PRIVILEGES_VIOLATION		the memory does not allow the privileges
+ *	DAT_PRIVILEGES_VIOLATION		the process may not register memory
  *	DAT_INSUFFICIENT_RESOURCES		no memory, or no further region: MEMORY or
  *						MEMORY_REGION
  *	DAT_NOT_IMPLEMENTED			the type is not in lmr_mem_types_supported
