@@ -110,7 +110,9 @@ query_device(struct ia *ia)
 {
 	const uint8_t port = ia->id->port_num ? ia->id->port_num : 1;
 
-	if (ibv_query_device(ia->verbs, &ia->device))
+	/* These return what others leave in errno. */
+	errno = ibv_query_device(ia->verbs, &ia->device);
+	if (errno)
 		return failed("ibv_query_device");
 	errno = ibv_query_port(ia->verbs, port, &ia->port);
 	return errno ? failed("ibv_query_port") : 0;
