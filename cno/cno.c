@@ -13,6 +13,17 @@ of_job(struct loop_job *job)
 	return (struct cno *)((char *)job - offsetof(struct cno, job));
 }
 
+/* Every entry from outside, as evd_enter(). */
+static struct cno *
+enter(struct cno_ref ref)
+{
+	os_lock(&ref.cno->lock);
+	if (ref.cno->alive && ref.cno->life == ref.life)
+		return ref.cno;
+	os_unlock(&ref.cno->lock);
+	return NULL;
+}
+
 /* ---- the triggered list; the CNO's lock is held ---- */
 
 static void
@@ -166,7 +177,7 @@ leave(struct cno *cno)
 }
 
 static void
-run_agent(struct loop_job *job)
+run_agent(struct loop_job *job, uint64_t life)
 {
 	struct cno *cno = of_job(job);
 	struct os_self *self = os_self();
@@ -176,6 +187,10 @@ run_agent(struct loop_job *job)
 	struct evd *evd;
 
 	os_lock(&cno->lock);
+	if (cno->life != life) {
+		os_unlock(&cno->lock);
+		return;
+	}
 	if (cno->alive && loop_pumping()) {
 		loop_put_off(cno->cfg.loop, job); /* no call-out from inside another one */
 		os_unlock(&cno->lock);
@@ -227,6 +242,7 @@ cno_open(struct cno *cno, const struct cno_config *config)
 	if (config->with_fd && fd < 0)
 		return fd;
 	os_lock(&cno->lock);
+	cno->life = config->life;
 	cno->cfg = *config;
 	cno->freed = cno->free_on_return = false;
 	cno->listener = (struct evd_listener){ .told = told, .left = left };
@@ -236,7 +252,7 @@ cno_open(struct cno *cno, const struct cno_config *config)
 	cno->waiters = cno->frees = (struct park_list){ NULL };
 	cno->n_waiters = 0;
 	cno->closing = false;
-	cno->job = (struct loop_job){ .run = run_agent };
+	cno->job = (struct loop_job){ .run = run_agent, .life = config->life };
 	cno->job_queued = cno->in_agent = false;
 	forgive_agent(cno);
 	cno->fd = fd;
@@ -247,16 +263,14 @@ cno_open(struct cno *cno, const struct cno_config *config)
 }
 
 int
-cno_free(struct cno *cno, bool abrupt)
+cno_free(struct cno_ref ref, bool abrupt)
 {
+	struct cno *cno = enter(ref);
 	struct park *park;
 	struct park_entry entry;
 
-	os_lock(&cno->lock);
-	if (!cno->alive) {
-		os_unlock(&cno->lock);
+	if (!cno)
 		return -ENODEV;
-	}
 	if (cno->evds || (cno->n_waiters && !abrupt)) {
 		os_unlock(&cno->lock);
 		return -EBUSY;
@@ -296,23 +310,21 @@ cno_listener(struct cno *cno)
 }
 
 int
-cno_ref(struct cno *cno)
+cno_attach_evd(struct cno_ref ref)
 {
-	int r = -ENODEV;
+	struct cno *cno = enter(ref);
 
-	os_lock(&cno->lock);
-	if (cno->alive) {
-		cno->evds++;
-		cno->forsaken = false;
-		show_fd(cno);
-		r = 0;
-	}
+	if (!cno)
+		return -ENODEV;
+	cno->evds++;
+	cno->forsaken = false;
+	show_fd(cno);
 	os_unlock(&cno->lock);
-	return r;
+	return 0;
 }
 
 void
-cno_unref(struct cno *cno)
+cno_detach_evd(struct cno *cno)
 {
 	os_lock(&cno->lock);
 	if (--cno->evds == 0) {
@@ -357,34 +369,37 @@ consume(struct cno *cno, DAT_EVD_HANDLE *handle)
 }
 
 int
-cno_trigger(struct cno *cno, DAT_EVD_HANDLE *handle)
+cno_trigger(struct cno_ref ref, DAT_EVD_HANDLE *handle)
 {
-	int r = -ENODEV;
+	struct cno *cno = enter(ref);
+	int r = -EINVAL;
 
 	*handle = DAT_HANDLE_NULL;
-	os_lock(&cno->lock);
-	if (cno->alive && cno->fd < 0)
-		r = -EINVAL;
-	else if (cno->alive)
+	if (!cno)
+		return -ENODEV;
+	if (cno->fd >= 0)
 		r = consume(cno, handle) ? 0 : -EAGAIN;
 	os_unlock(&cno->lock);
 	return r;
 }
 
 int
-cno_wait(struct cno *cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *handle)
+cno_wait(struct cno_ref ref, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *handle)
 {
 	uint64_t deadline = PARK_FOREVER, deserted;
 	struct park_entry entry;
 	struct park *park;
+	struct cno *cno;
 	bool expired, got;
 	int r, why = 0;
 
 	*handle = DAT_HANDLE_NULL;
 	if (timeout != DAT_TIMEOUT_INFINITE)
 		deadline = os_clock_ns() + (uint64_t)timeout * 1000u;
-	os_lock(&cno->lock);
-	if (!cno->alive || cno->closing) {
+	cno = enter(ref);
+	if (!cno)
+		return -ENODEV;
+	if (cno->closing) {
 		os_unlock(&cno->lock);
 		return -ENODEV;
 	}
@@ -433,41 +448,40 @@ cno_wait(struct cno *cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *handle)
 }
 
 void
-cno_set_closing(struct cno *cno)
+cno_set_closing(struct cno_ref ref)
 {
-	os_lock(&cno->lock);
+	struct cno *cno = enter(ref);
+
+	if (!cno)
+		return;
 	cno->closing = true;
 	park_list_wake_all(&cno->waiters);
 	os_unlock(&cno->lock);
 }
 
 int
-cno_modify_agent(struct cno *cno, DAT_OS_WAIT_PROXY_AGENT agent)
+cno_modify_agent(struct cno_ref ref, DAT_OS_WAIT_PROXY_AGENT agent)
 {
-	int r = -ENODEV;
+	struct cno *cno = enter(ref);
 
-	os_lock(&cno->lock);
-	if (cno->alive) {
-		cno->cfg.agent = agent;
-		if (!agent.proxy_agent_func)
-			forgive_agent(cno);
-		queue_agent(cno);
-		r = 0;
-	}
+	if (!cno)
+		return -ENODEV;
+	cno->cfg.agent = agent;
+	if (!agent.proxy_agent_func)
+		forgive_agent(cno);
+	queue_agent(cno);
 	os_unlock(&cno->lock);
-	return r;
+	return 0;
 }
 
 int
-cno_query(struct cno *cno, DAT_OS_WAIT_PROXY_AGENT *agent)
+cno_query(struct cno_ref ref, DAT_OS_WAIT_PROXY_AGENT *agent)
 {
-	int r = -ENODEV;
+	struct cno *cno = enter(ref);
 
-	os_lock(&cno->lock);
-	if (cno->alive) {
-		*agent = cno->cfg.agent;
-		r = 0;
-	}
+	if (!cno)
+		return -ENODEV;
+	*agent = cno->cfg.agent;
 	os_unlock(&cno->lock);
-	return r;
+	return 0;
 }

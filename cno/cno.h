@@ -9,6 +9,8 @@
  * Lock: the CNO's lock ranks after the trigger lock (told() runs inside it) and is never held
  * during the agent's call, which happens on the loop.
  *
+ * Slots, lives and late callers are as in evd/evd.h: who comes too late gets -ENODEV.
+ *
  * Functions return 0 or -errno.
  */
 #ifndef REARM_CNO_CNO_H
@@ -18,7 +20,14 @@
 
 struct cno;
 
+/* A CNO, as everybody outside its lock names it; see struct evd_ref. */
+struct cno_ref {
+	struct cno *cno;
+	uint64_t life;
+};
+
 struct cno_config {
+	uint64_t life;	   /* a number that no earlier CNO of the slot had */
 	struct loop *loop; /* calls the agent */
 	DAT_OS_WAIT_PROXY_AGENT agent;
 	bool with_fd; /* its proxy is a descriptor, which is readable while the CNO is TRIGGERED */
@@ -37,40 +46,41 @@ int cno_open(struct cno *cno, const struct cno_config *config);
  * -EBUSY while an EVD refers to it or a thread waits, unless `abrupt` (IA close): then the waiters
  * return with a null EVD.  From inside the CNO's own agent it does not wait for the agent.
  */
-int cno_free(struct cno *cno, bool abrupt);
+int cno_free(struct cno_ref ref, bool abrupt);
 
 /* As evd_set_closing(): waits in progress end with -ECANCELED, later ones with -ENODEV. */
-void cno_set_closing(struct cno *cno);
+void cno_set_closing(struct cno_ref ref);
 
 /* What evd_set_listener() takes. */
 struct evd_listener *cno_listener(struct cno *cno);
 /* Counts the EVDs that refer to the CNO; dapl/ calls them around evd_set_listener(). */
-int cno_ref(struct cno *cno);
+int cno_attach_evd(struct cno_ref ref);
 /* The last EVD's leaving releases blocked waiters with a null EVD. */
-void cno_unref(struct cno *cno);
+void cno_detach_evd(struct cno *cno);
 
 /*
  * Consumes one trigger: *evd is the EVD it was for (NULL after the last EVD went).
  * timeout in microseconds.  -ETIMEDOUT, -EINTR, -ENODEV (dead when called), -ECANCELED (freed
  * meanwhile: *evd NULL).
  */
-int cno_wait(struct cno *cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd);
+int cno_wait(struct cno_ref ref, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd);
 
 /*
  * The same without waiting, for a CNO with a descriptor: *evd is NULL also when the last EVD went,
  * which triggers such a CNO, because who polls the descriptor could not learn of it otherwise.
  * -EAGAIN: not triggered.  -EINVAL: it has no descriptor.  -ENODEV.
  */
-int cno_trigger(struct cno *cno, DAT_EVD_HANDLE *evd);
+int cno_trigger(struct cno_ref ref, DAT_EVD_HANDLE *evd);
 
 /* Installs or removes the one-shot agent; on a TRIGGERED CNO it is called at once, by the loop. */
-int cno_modify_agent(struct cno *cno, DAT_OS_WAIT_PROXY_AGENT agent);
-int cno_query(struct cno *cno, DAT_OS_WAIT_PROXY_AGENT *agent);
+int cno_modify_agent(struct cno_ref ref, DAT_OS_WAIT_PROXY_AGENT agent);
+int cno_query(struct cno_ref ref, DAT_OS_WAIT_PROXY_AGENT *agent);
 
 /* ---- the body: embedded by the owner, touched by cno/ alone ---- */
 
 struct cno {
 	struct os_mutex lock; /* guards everything below, and the triggered_* members of its EVDs */
+	uint64_t life; /* of the CNO that lives in the slot, or lived in it last */
 	bool alive;
 	bool freed;
 	bool free_on_return; /* freed from inside its own agent */
@@ -92,6 +102,13 @@ struct cno {
 	bool fd_readable; /* as this CNO left it */
 	bool forsaken;	  /* the last EVD went: a trigger of its own, where there is a descriptor */
 };
+
+/* The CNO in the slot, for an owner that keeps it from being destroyed. */
+static inline struct cno_ref
+cno_self(struct cno *cno)
+{
+	return (struct cno_ref){ cno, cno->life };
+}
 
 /* The descriptor, or -1; constant while open.  To be polled, never read: see cno_trigger(). */
 static inline int

@@ -11,8 +11,9 @@
 /* What is kept of an event, which is acknowledged before it is acted upon. */
 struct note {
 	enum ibv_event_type type;
-	struct object *object; /* NULL: the device or a port */
-	uint32_t generation;   /* of an endpoint's queue pair */
+	struct ep *ep;	     /* of a queue pair, or NULL */
+	uint32_t generation; /* of the queue pair */
+	struct evd_ref evd;  /* of a completion queue, or of none */
 };
 
 static void
@@ -31,12 +32,13 @@ copy(const struct ibv_async_event *event, struct note *note)
 		 */
 		if (!slab_owns(&ep_slab, event->element.qp->qp_context))
 			break;
-		note->object = event->element.qp->qp_context;
-		note->generation = ep_generation((struct ep *)note->object);
+		note->ep = event->element.qp->qp_context;
+		note->generation = ep_generation(note->ep);
 		break;
 	case IBV_EVENT_CQ_ERR:
-		if (slab_owns(&evd_slab, event->element.cq->cq_context))
-			note->object = event->element.cq->cq_context;
+		if (slab_owns(&evd_cq_context_slab, event->element.cq->cq_context))
+			note->evd =
+			    ((struct evd_cq_context *)event->element.cq->cq_context)->ref;
 		break;
 	default:
 		break;
@@ -82,18 +84,6 @@ queue_pair_failed(struct ep *ep, uint32_t generation)
 }
 
 static void
-completion_queue_failed(struct dapl_evd *evd)
-{
-	bool alive;
-
-	os_lock(&evd->obj.lock);
-	alive = evd->obj.handle && evd->cq;
-	os_unlock(&evd->obj.lock);
-	if (alive)
-		evd_object_overflowed(evd);
-}
-
-static void
 device_failed(struct ia *ia, void *arg)
 {
 	(void)arg;
@@ -115,16 +105,16 @@ dispatch(struct ibv_context *verbs, const struct note *note)
 	case IBV_EVENT_QP_REQ_ERR:
 	case IBV_EVENT_QP_ACCESS_ERR:
 	case IBV_EVENT_QP_LAST_WQE_REACHED:
-		if (note->object)
-			queue_pair_failed((struct ep *)note->object, note->generation);
+		if (note->ep)
+			queue_pair_failed(note->ep, note->generation);
 		break;
 	case IBV_EVENT_COMM_EST:
-		if (note->object)
-			notify_cm((struct ep *)note->object, note->generation);
+		if (note->ep)
+			notify_cm(note->ep, note->generation);
 		break;
 	case IBV_EVENT_CQ_ERR:
-		if (note->object)
-			completion_queue_failed((struct dapl_evd *)note->object);
+		if (note->evd.evd)
+			evd_object_overflowed(note->evd);
 		break;
 	case IBV_EVENT_DEVICE_FATAL:
 		ia_for_each_on(verbs, device_failed, NULL);
@@ -138,12 +128,13 @@ dispatch(struct ibv_context *verbs, const struct note *note)
 }
 
 void
-async_read(void *arg)
+async_read(void *arg, uint64_t life)
 {
 	struct ia *ia = arg;
 	struct ibv_async_event event;
 	struct note note;
 
+	(void)life;
 	while (ibv_get_async_event(ia->verbs, &event) == 0) {
 		copy(&event, &note);
 		ibv_ack_async_event(&event);

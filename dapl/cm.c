@@ -59,14 +59,6 @@ rejected(struct ep *ep, const struct note *note)
 		ep_happened(ep, note->conn, EP_IS_REJECTED, NULL, 0);
 }
 
-/* In its life: a link that was closed since the event was read may serve the same owner again. */
-static bool
-is_current(const struct note *note)
-{
-	return atomic_load_explicit(&note->conn->generation, memory_order_acquire) ==
-	       note->generation;
-}
-
 static void
 act(struct ep *ep, const struct note *note)
 {
@@ -108,7 +100,7 @@ of_endpoint(struct ep *ep, const struct note *note)
 	bool ours;
 
 	os_lock(&ep->obj.lock);
-	ours = ep->obj.handle && ep->conn == note->conn && is_current(note);
+	ours = ep->obj.handle && ep->conn == note->conn && conn_is(note->conn, note->generation);
 	if (ours)
 		ep_pin(ep);
 	os_unlock(&ep->obj.lock);
@@ -127,7 +119,7 @@ of_request(struct cr *cr, const struct note *note)
 	case RDMA_CM_EVENT_CONNECT_ERROR:
 	case RDMA_CM_EVENT_DISCONNECTED:
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		cr_gone(cr, note->conn);
+		cr_gone(cr, note->conn, note->generation);
 		break;
 	default:
 		break;
@@ -153,7 +145,7 @@ dispatch(struct ia *ia, const struct note *note)
 		cr_arrived(ia, note->conn, note->generation, &request);
 		return;
 	}
-	if (!is_current(note))
+	if (!conn_is(note->conn, note->generation))
 		return; /* closed since it was read: its owner is not to be looked at */
 	owner = atomic_load_explicit(&note->conn->owner, memory_order_acquire);
 	if (owner->kind == KIND_EP)
@@ -174,12 +166,13 @@ next_event(struct ia *ia, struct rdma_cm_event **event)
 }
 
 void
-cm_read(void *arg)
+cm_read(void *arg, uint64_t life)
 {
 	struct ia *ia = arg;
 	struct rdma_cm_event *event;
 	struct note note;
 
+	(void)life;
 	while (next_event(ia, &event)) {
 		copy(event, &note);
 		rdma_ack_cm_event(event);

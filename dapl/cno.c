@@ -49,6 +49,7 @@ create(struct ia *ia, DAT_OS_WAIT_PROXY_AGENT agent, bool with_fd, struct dapl_c
 	if (r)
 		goto free_slot;
 	cno->waiters = 0;
+	config.life = cno->obj.life;
 	ia_base_get(ia);
 	r = cno_open(&cno->core, &config);
 	if (r)
@@ -56,7 +57,7 @@ create(struct ia *ia, DAT_OS_WAIT_PROXY_AGENT agent, bool with_fd, struct dapl_c
 	r = object_publish(&cno->obj);
 	if (r) {
 		object_abandon(&cno->obj);
-		(void)cno_free(&cno->core, true); /* ends in destroyed() */
+		(void)cno_free(dapl_cno_ref(cno), true); /* ends in destroyed() */
 		return r;
 	}
 	*out = cno;
@@ -120,7 +121,7 @@ cno_attach(DAT_CNO_HANDLE handle, const struct ia *ia)
 {
 	struct dapl_cno *cno = object_hold(handle, KIND_CNO, ia);
 
-	if (cno && cno_ref(&cno->core)) {
+	if (cno && cno_attach_evd(dapl_cno_ref(cno))) {
 		object_drop(&cno->obj);
 		return NULL;
 	}
@@ -130,7 +131,7 @@ cno_attach(DAT_CNO_HANDLE handle, const struct ia *ia)
 void
 cno_detach(struct dapl_cno *cno)
 {
-	cno_unref(&cno->core);
+	cno_detach_evd(&cno->core);
 	object_drop(&cno->obj);
 }
 
@@ -145,7 +146,7 @@ dapl_cno_modify_agent(DAT_CNO_HANDLE handle, DAT_OS_WAIT_PROXY_AGENT agent)
 	/* A CNO has one proxy, and this one's is the descriptor. */
 	r = agent.proxy_agent_func && cno_fd(&cno->core) >= 0 ?
 		-EINVAL :
-		cno_modify_agent(&cno->core, agent);
+		cno_modify_agent(dapl_cno_ref(cno), agent);
 	os_unlock(&cno->obj.lock);
 	if (r == -EINVAL)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
@@ -165,7 +166,7 @@ dapl_cno_query(DAT_CNO_HANDLE handle, DAT_CNO_PARAM_MASK mask, DAT_CNO_PARAM *pa
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
 	ia = cno->obj.ia;
 	fd = cno_fd(&cno->core);
-	(void)cno_query(&cno->core, &agent);
+	(void)cno_query(dapl_cno_ref(cno), &agent);
 	os_unlock(&cno->obj.lock);
 	ret = err_query((unsigned int)mask <= DAT_CNO_FIELD_ALL, param);
 	if (ret != DAT_SUCCESS)
@@ -185,20 +186,22 @@ dapl_cno_wait(DAT_CNO_HANDLE handle, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd)
 {
 	struct dapl_cno *cno = object_lock(handle, KIND_CNO);
 	DAT_EVD_HANDLE found = DAT_HANDLE_NULL;
+	struct cno_ref ref;
 	int r;
 
 	if (!cno)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
 	if (evd)
 		cno->waiters++;
+	ref = dapl_cno_ref(cno);
 	os_unlock(&cno->obj.lock);
 	if (!evd)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
 
-	r = cno_wait(&cno->core, timeout, &found);
+	r = cno_wait(ref, timeout, &found);
 
 	os_lock(&cno->obj.lock);
-	if (cno->obj.handle == handle)
+	if (object_is(&cno->obj, ref.life))
 		cno->waiters--; /* else the CNO went under us, and its count with it */
 	os_unlock(&cno->obj.lock);
 	if (r == 0 || r == -ETIMEDOUT || r == -ECANCELED)
@@ -214,7 +217,7 @@ dapl_cno_trigger(DAT_CNO_HANDLE handle, DAT_EVD_HANDLE *evd)
 
 	if (!cno)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
-	r = evd ? cno_trigger(&cno->core, evd) : 0;
+	r = evd ? cno_trigger(dapl_cno_ref(cno), evd) : 0;
 	os_unlock(&cno->obj.lock);
 	return evd ? err_cno_trigger(r) : DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 }
@@ -224,16 +227,18 @@ cno_object_closing(struct object *obj)
 {
 	struct dapl_cno *cno = (void *)obj;
 
-	cno_set_closing(&cno->core);
+	cno_set_closing(dapl_cno_ref(cno));
 }
 
 static int
 destroy(DAT_HANDLE handle, bool abrupt)
 {
 	struct dapl_cno *cno = object_lock(handle, KIND_CNO);
+	struct cno_ref ref;
 
 	if (!cno)
 		return -ENODEV;
+	ref = dapl_cno_ref(cno);
 	if (cno->obj.refs || (cno->waiters && !abrupt)) {
 		os_unlock(&cno->obj.lock);
 		return -EBUSY;
@@ -241,7 +246,7 @@ destroy(DAT_HANDLE handle, bool abrupt)
 	object_close_locked(&cno->obj);
 	os_unlock(&cno->obj.lock);
 	object_unlink(&cno->obj);
-	(void)cno_free(&cno->core, true);
+	(void)cno_free(ref, true);
 	return 0;
 }
 

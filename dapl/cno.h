@@ -15,6 +15,13 @@ struct dapl_cno {
 	unsigned int waiters; /* threads in dat_cno_wait(); guarded by the object's lock */
 };
 
+/* How cno/ knows it.  The caller holds a reference, or the object's lock. */
+static inline struct cno_ref
+dapl_cno_ref(struct dapl_cno *cno)
+{
+	return (struct cno_ref){ &cno->core, cno->obj.life };
+}
+
 /* Attaches an EVD: a reference of both kinds, or NULL for a bad handle or one of another IA. */
 struct dapl_cno *cno_attach(DAT_CNO_HANDLE handle, const struct ia *ia);
 /* The IA is closing: cno_set_closing() for one of its children. */

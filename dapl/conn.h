@@ -23,6 +23,13 @@ struct conn {
 	struct rdma_cm_id *id;		/* constant while it lives */
 };
 
+/* Whether it is still in that life. */
+static inline bool
+conn_is(const struct conn *conn, uint32_t generation)
+{
+	return atomic_load_explicit(&conn->generation, memory_order_acquire) == generation;
+}
+
 /* A new id on the IA's event channel.  0 or -errno. */
 int conn_open(struct ia *ia, struct object *owner, struct conn **out);
 /* Takes over the id of an incoming request. */

@@ -142,7 +142,7 @@ begin(struct ep *ep, struct conn *conn, const struct target *to)
 	if (to->size)
 		memcpy(ep->hello, to->data, (size_t)to->size);
 	if (ep->rings.merged)
-		evd_hold_begin(&ep->parts.connect->core, &ep->rings.hold);
+		evd_hold_begin(dapl_evd_ref(ep->parts.connect), &ep->rings.hold);
 	ep->deadline = UINT64_MAX; /* for a timer of an earlier attempt that was popped too late */
 	if (to->timeout != DAT_TIMEOUT_INFINITE) {
 		uint64_t ns = (uint64_t)to->timeout * 1000u;
@@ -212,7 +212,7 @@ check_target(const struct target *to, DAT_QOS qos, int first_arg)
 static DAT_RETURN
 check_address(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address, struct target *to)
 {
-	if (!handle_object(handle, KIND_EP))
+	if (!handle_is(handle, KIND_EP))
 		return BAD_EP;
 	if (!address)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
@@ -264,7 +264,7 @@ dapl_ep_dup_connect(DAT_EP_HANDLE handle, DAT_EP_HANDLE dup_handle, DAT_TIMEOUT 
 	DAT_RETURN ret = DAT_SUCCESS;
 	struct ep *dup;
 
-	if (!handle_object(handle, KIND_EP))
+	if (!handle_is(handle, KIND_EP))
 		return BAD_EP;
 	dup = object_lock(dup_handle, KIND_EP);
 	if (!dup)

@@ -111,8 +111,8 @@ tell(struct ia *ia, struct sp *sp, const struct conn *listener, uint32_t generat
 	if (sp_is_open(sp, listener, generation)) {
 		data->sp_handle.psp_handle = sp->self;
 		data->conn_qual = sp->qual;
-		r = evd_post(&sp->evd->core, EVD_STREAM_CR, &event);
-		if (r == -ENOSPC && evd_mark_refusal(&sp->evd->core))
+		r = evd_post(dapl_evd_ref(sp->evd), EVD_STREAM_CR, &event);
+		if (r == -ENOSPC && evd_mark_refusal(dapl_evd_ref(sp->evd)))
 			full = sp->evd->core.cfg.handle;
 	}
 	os_unlock(&sp->obj.lock);
@@ -151,16 +151,17 @@ cr_arrived(
 	if (told || !own.own)
 		return;
 	if (owner->kind == KIND_RSP)
-		rsp_give_back((struct rsp *)owner, own.own);
+		rsp_give_back((struct rsp *)owner, listener, generation, own.own);
 	else
 		ep_let_go(own.own);
 }
 
 void
-cr_gone(struct cr *cr, const struct conn *conn)
+cr_gone(struct cr *cr, const struct conn *conn, uint32_t generation)
 {
 	os_lock(&cr->obj.lock);
-	if (atomic_load_explicit(&conn->owner, memory_order_relaxed) == &cr->obj)
+	if (atomic_load_explicit(&conn->owner, memory_order_relaxed) == &cr->obj &&
+	    conn_is(conn, generation))
 		cr->gone = true;
 	os_unlock(&cr->obj.lock);
 }
@@ -213,7 +214,7 @@ put_back(struct cr *cr, struct conn *conn)
 static void
 dispose(struct cr *cr)
 {
-	(void)object_close(&cr->obj, cr->self);
+	(void)object_close(&cr->obj, cr->obj.life);
 	slab_free(&slab, cr);
 }
 
@@ -246,7 +247,7 @@ hand_over(struct cr *cr, struct conn *conn, struct ep *ep)
 	ep->remote = cr->remote;
 	ep->remote_qual = address_port(&cr->remote);
 	if (ep->rings.merged)
-		evd_hold_begin(&ep->parts.connect->core, &ep->rings.hold);
+		evd_hold_begin(dapl_evd_ref(ep->parts.connect), &ep->rings.hold);
 	ep_pin(ep);
 	atomic_store_explicit(&conn->owner, &ep->obj, memory_order_release);
 }
@@ -261,7 +262,7 @@ dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, co
 	struct ep *ep;
 	bool gone;
 
-	if (!handle_object(handle, KIND_CR))
+	if (!handle_is(handle, KIND_CR))
 		return BAD_CR;
 	if (size < 0 || size > IA_MAX_PRIVATE_DATA)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
@@ -311,7 +312,7 @@ dapl_cr_reject(DAT_CR_HANDLE handle, DAT_COUNT size, const DAT_PVOID data)
 	struct conn *conn;
 	struct cr *cr;
 
-	if (!handle_object(handle, KIND_CR))
+	if (!handle_is(handle, KIND_CR))
 		return BAD_CR;
 	if (size < 0 || size > IA_MAX_PRIVATE_DATA)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);

@@ -41,6 +41,6 @@ void cr_arrived(
 #define CR_REJECT_MAJOR_SHIFT 24
 
 /* The requester went away before an answer. */
-void cr_gone(struct cr *cr, const struct conn *conn);
+void cr_gone(struct cr *cr, const struct conn *conn, uint32_t generation);
 
 #endif

@@ -82,7 +82,10 @@ create(struct ia *ia, const struct ep_parts *parts, const DAT_EP_ATTR *attr,
 	r = object_open(&ep->obj, ia, &ia->provider->table);
 	if (r)
 		goto destroy_rings;
+	os_lock(&ep->obj.lock);
 	ep->self = ep->obj.handle;
+	ep->timer.life = ep->obj.life;
+	os_unlock(&ep->obj.lock);
 	ep_parts_promise(parts, attr, 1);
 	if (parts->pz)
 		r = ep_qp_create(ep, parts, attr, &ep->qp);
@@ -151,18 +154,14 @@ dapl_ep_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_ev
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG7);
 	if (ret != DAT_SUCCESS)
 		goto release;
-	bad = ep_parts_agree(&parts, &attr);
-	if (bad) {
-		ret = DAT_ERROR(DAT_INVALID_STATE, bad);
-		goto release;
-	}
+	ep_parts_join(&parts, &attr);
 	r = create(ia, &parts, &attr, NULL, &ep);
 	if (!r) {
 		*ep_handle = ep->self;
 		goto leave;
 	}
 	ret = err_resource(r, DAT_RESOURCE_TEP);
-	ep_parts_disagree(&parts);
+	ep_parts_leave(&parts, &attr);
 release:
 	ep_parts_release(&parts);
 leave:
@@ -219,9 +218,9 @@ ep_purge_completions(struct ep *ep)
 	const struct ep_parts *parts = &ep->parts;
 
 	if (parts->request)
-		evd_purge(&parts->request->core, NULL, names_queue_pair, names_flushed, ep);
+		evd_purge(dapl_evd_ref(parts->request), NULL, names_queue_pair, names_flushed, ep);
 	if (parts->recv)
-		evd_purge(&parts->recv->core, ep->rings.merged ? &ep->rings.hold : NULL,
+		evd_purge(dapl_evd_ref(parts->recv), ep->rings.merged ? &ep->rings.hold : NULL,
 		    names_queue_pair, names_flushed, ep);
 }
 
@@ -229,7 +228,7 @@ static void
 purge_events(struct ep *ep)
 {
 	if (ep->parts.connect)
-		evd_purge(&ep->parts.connect->core, NULL, NULL, names_endpoint, ep);
+		evd_purge(dapl_evd_ref(ep->parts.connect), NULL, NULL, names_endpoint, ep);
 	ia_purge_async(ep->obj.ia, names_endpoint, ep);
 }
 
@@ -272,7 +271,7 @@ destroy(struct ep *ep)
 	purge_events(ep);
 	ep_rings_destroy(&ep->rings);
 	ep_parts_promise(&ep->parts, &ep->attr, -1);
-	ep_parts_disagree(&ep->parts);
+	ep_parts_leave(&ep->parts, &ep->attr);
 	ep_parts_release(&ep->parts);
 	slab_free(&ep_slab, ep);
 }
@@ -340,14 +339,16 @@ dapl_ep_reset(DAT_EP_HANDLE handle)
 	struct ibv_qp *qp, *fresh;
 	struct conn *conn;
 	DAT_RETURN ret;
+	uint64_t life;
 	int r;
 
 	if (!ep)
 		return BAD_EP;
+	life = ep->obj.life;
 	ep_await_pins(ep);
-	verdict = ep->obj.handle == handle ? ep_may(ep->state, EP_RESET) : EP_REFUSED;
+	verdict = object_is(&ep->obj, life) ? ep_may(ep->state, EP_RESET) : EP_REFUSED;
 	if (verdict != EP_ALLOWED) {
-		if (ep->obj.handle != handle)
+		if (!object_is(&ep->obj, life))
 			ret = BAD_EP;
 		else if (verdict == EP_NOTHING)
 			ret = DAT_SUCCESS;

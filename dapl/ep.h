@@ -134,13 +134,9 @@ ep_evd_handle(const struct dapl_evd *evd)
 }
 /* `sign` +1 or -1: the requests that may be outstanding begin or end to count. */
 void ep_parts_promise(const struct ep_parts *parts, const DAT_EP_ATTR *attr, int sign);
-/*
- * The EVDs are to tell of completions as the attributes say.  The subtype of the configuration that
- * one of them has already, or DAT_NO_SUBTYPE.
- */
-DAT_RETURN_SUBTYPE ep_parts_agree(const struct ep_parts *parts, const DAT_EP_ATTR *attr);
-void ep_parts_disagree(const struct ep_parts *parts);
-void ep_parts_agree_again(const struct ep_parts *parts, const DAT_EP_ATTR *attr);
+/* The EVDs wake for the endpoint's completions as its attributes say; or no longer. */
+void ep_parts_join(const struct ep_parts *parts, const DAT_EP_ATTR *attr);
+void ep_parts_leave(const struct ep_parts *parts, const DAT_EP_ATTR *attr);
 int ep_rings_create(
     struct ep_rings *rings, const struct ep_parts *parts, const DAT_EP_ATTR *attr);
 void ep_rings_destroy(struct ep_rings *rings);
@@ -172,7 +168,7 @@ void ep_broken(struct ep *ep, uint32_t generation);
 /* Before a reset: what is owed does not wait any longer.  Not locked, pinned. */
 void ep_pay_now(struct ep *ep);
 /* The timer of a pending connection or graceful disconnection. */
-void ep_timer_run(struct loop_job *job);
+void ep_timer_run(struct loop_job *job, uint64_t life);
 
 /* connect.c: steps of connecting, on the loop. */
 void connect_address_resolved(struct ep *ep, struct conn *conn);

@@ -90,13 +90,14 @@ flushes_here(struct ep *ep, struct wr_ring *ring, struct dapl_evd *evd)
 {
 	if (ep->state != DAT_EP_STATE_DISCONNECTED)
 		return false;
-	(void)evd_refresh(&evd->core);
+	(void)evd_refresh(dapl_evd_ref(evd));
 	return wr_ring_idle(ring);
 }
 
 static DAT_RETURN
 flush(struct ep *ep, const struct dto *d, struct dapl_evd *evd)
 {
+	const struct evd_order order = { .endpoint = ep->self };
 	DAT_EVENT event = { .event_number = DAT_DTO_COMPLETION_EVENT };
 	DAT_DTO_COMPLETION_EVENT_DATA *dto = &event.event_data.dto_completion_event_data;
 
@@ -104,7 +105,7 @@ flush(struct ep *ep, const struct dto *d, struct dapl_evd *evd)
 	dto->user_cookie = d->cookie;
 	dto->status = DAT_DTO_ERR_FLUSHED;
 	dto->operation = d->operation;
-	return evd_post(&evd->core, EVD_STREAM_DTO, &event) ?
+	return evd_post_ordered(dapl_evd_ref(evd), EVD_STREAM_DTO, &event, &order) ?
 		   DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEVD) :
 		   DAT_SUCCESS;
 }
@@ -148,7 +149,7 @@ post_request(struct ep *ep, const struct dto *d, uint64_t limit)
 	entry = wr_ring_next(&ep->rings.requests, &place);
 	if (!entry) {
 		/* A consumer who suppresses all his events never asks for one: look for him. */
-		(void)evd_refresh(&ep->parts.request->core);
+		(void)evd_refresh(dapl_evd_ref(ep->parts.request));
 		entry = wr_ring_next(&ep->rings.requests, &place);
 	}
 	if (!entry)

@@ -19,7 +19,12 @@ enum how {
 static void
 post(struct ep *ep, DAT_EVENT_NUMBER number, size_t size, enum how how)
 {
-	struct evd *evd = &ep->parts.connect->core;
+	const struct evd_ref evd = dapl_evd_ref(ep->parts.connect);
+	const struct evd_order order = {
+		.endpoint = ep->self,
+		.barrier = how == BEHIND_DEVICE,
+		.hold = how == RELEASING ? &ep->rings.hold : NULL,
+	};
 	DAT_EVENT event = { .event_number = number };
 	DAT_CONNECTION_EVENT_DATA *data = &event.event_data.connect_event_data;
 	int r;
@@ -27,23 +32,18 @@ post(struct ep *ep, DAT_EVENT_NUMBER number, size_t size, enum how how)
 	data->ep_handle = ep->self;
 	data->private_data_size = (DAT_COUNT)size;
 	data->private_data = size ? ep->answer : NULL;
-	if (how == RELEASING)
-		r = evd_post_release(evd, EVD_STREAM_CONNECTION, &event, &ep->rings.hold);
-	else if (how == BEHIND_DEVICE)
-		r = evd_post_barrier(evd, EVD_STREAM_CONNECTION, &event);
-	else
-		r = evd_post(evd, EVD_STREAM_CONNECTION, &event);
+	r = evd_post_ordered(evd, EVD_STREAM_CONNECTION, &event, &order);
 	if (r == -ENOSPC)
-		evd_object_overflowed(ep->parts.connect);
+		evd_object_overflowed(dapl_evd_ref(ep->parts.connect));
 }
 
 void
 ep_refresh(struct ep *ep)
 {
 	if (ep->parts.request)
-		(void)evd_refresh(&ep->parts.request->core);
+		(void)evd_refresh(dapl_evd_ref(ep->parts.request));
 	if (ep->parts.recv && ep->parts.recv != ep->parts.request)
-		(void)evd_refresh(&ep->parts.recv->core);
+		(void)evd_refresh(dapl_evd_ref(ep->parts.recv));
 }
 
 /*
@@ -220,12 +220,12 @@ drain(struct ep *ep)
 }
 
 void
-ep_timer_run(struct loop_job *job)
+ep_timer_run(struct loop_job *job, uint64_t life)
 {
 	struct ep *ep = (struct ep *)((char *)job - offsetof(struct ep, timer));
 
 	os_lock(&ep->obj.lock);
-	if (!ep->obj.handle) {
+	if (!object_is(&ep->obj, life)) {
 		os_unlock(&ep->obj.lock);
 	} else if (ep->state == DAT_EP_STATE_DISCONNECT_PENDING) {
 		drain(ep);

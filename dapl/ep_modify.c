@@ -135,6 +135,7 @@ rebuild(struct ep *ep, enum ep_call call, const struct ep_parts *parts, const DA
 	os_unlock(&ep->obj.lock);
 	ep_rings_destroy(&old_rings);
 	ep_parts_promise(&old_parts, &old_attr, -1);
+	ep_parts_leave(&old_parts, &old_attr);
 	ep_parts_release(&old_parts);
 	return 0;
 }
@@ -146,11 +147,9 @@ rebuild(struct ep *ep, enum ep_call call, const struct ep_parts *parts, const DA
 static DAT_RETURN
 change(struct ep *ep, const struct wanted *w, const DAT_EP_ATTR *attr)
 {
-	const DAT_EP_ATTR old_attr = ep->attr;
-	const struct ep_parts old = ep->parts;
 	struct ia *ia = ep->obj.ia;
 	struct ibv_qp *qp = ep->qp;
-	DAT_RETURN_SUBTYPE bad = DAT_INVALID_HANDLE_PZ, other = DAT_NO_SUBTYPE;
+	DAT_RETURN_SUBTYPE bad = DAT_INVALID_HANDLE_PZ;
 	struct ep_parts parts;
 	int r = -EINVAL;
 
@@ -160,16 +159,10 @@ change(struct ep *ep, const struct wanted *w, const DAT_EP_ATTR *attr)
 	if (w->call != EP_MODIFY_PZ || w->pz != DAT_HANDLE_NULL)
 		bad = ep_parts_hold(ia, w->pz, w->recv, w->request, w->connect, &parts);
 	if (bad == DAT_NO_SUBTYPE) {
-		/* Where it was the only one, it may change its mind. */
-		ep_parts_disagree(&old);
-		other = ep_parts_agree(&parts, attr);
-		if (other == DAT_NO_SUBTYPE) {
-			r = rebuild(ep, w->call, &parts, attr, qp);
-			if (r)
-				ep_parts_disagree(&parts);
-		}
+		ep_parts_join(&parts, attr);
+		r = rebuild(ep, w->call, &parts, attr, qp);
 		if (r) {
-			ep_parts_agree_again(&old, &old_attr);
+			ep_parts_leave(&parts, attr);
 			ep_parts_release(&parts);
 		}
 	}
@@ -181,8 +174,6 @@ change(struct ep *ep, const struct wanted *w, const DAT_EP_ATTR *attr)
 	ep_unpin(ep);
 	if (bad != DAT_NO_SUBTYPE)
 		return DAT_ERROR(DAT_INVALID_HANDLE, bad);
-	if (other != DAT_NO_SUBTYPE)
-		return DAT_ERROR(DAT_INVALID_STATE, other);
 	return r ? err_resource(r, DAT_RESOURCE_TEP) : DAT_SUCCESS;
 }
 
@@ -208,15 +199,17 @@ dapl_ep_modify(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM 
 	struct wanted wanted;
 	DAT_EP_ATTR attr;
 	DAT_RETURN ret;
+	uint64_t life;
 
 	if (!ep)
 		return BAD_EP;
+	life = ep->obj.life;
 	ret = may_modify(ep, mask, param);
 	if (ret != DAT_SUCCESS)
 		goto unlock;
 	/* Another change may be under way, and while this one waits the state may change. */
 	ep_await_pins(ep);
-	ret = ep->obj.handle == handle ? may_modify(ep, mask, param) : BAD_EP;
+	ret = object_is(&ep->obj, life) ? may_modify(ep, mask, param) : BAD_EP;
 	if (ret != DAT_SUCCESS)
 		goto unlock;
 	attr = ep->attr;

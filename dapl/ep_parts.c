@@ -64,40 +64,22 @@ ep_parts_promise(const struct ep_parts *parts, const DAT_EP_ATTR *attr, int sign
 		evd_cq_promise(parts->request, sign * attr->max_request_dtos);
 }
 
-DAT_RETURN_SUBTYPE
-ep_parts_agree(const struct ep_parts *parts, const DAT_EP_ATTR *attr)
+void
+ep_parts_join(const struct ep_parts *parts, const DAT_EP_ATTR *attr)
 {
-	enum evd_notice other = EVD_NOTICE_UNDECIDED;
-
 	if (parts->recv)
-		other = evd_notice_join(parts->recv, attr->recv_completion_flags);
-	if (other == EVD_NOTICE_UNDECIDED && parts->request) {
-		other = evd_notice_join(parts->request, attr->request_completion_flags);
-		if (other != EVD_NOTICE_UNDECIDED && parts->recv)
-			evd_notice_leave(parts->recv);
-	}
-	return other == EVD_NOTICE_UNDECIDED ?
-		       DAT_NO_SUBTYPE :
-		       (DAT_RETURN_SUBTYPE)(DAT_INVALID_STATE_EVD_CONFIG_NOTIFY +
-					    (other - EVD_NOTICE_SIGNALLED));
+		evd_notice_join(parts->recv, attr->recv_completion_flags);
+	if (parts->request)
+		evd_notice_join(parts->request, attr->request_completion_flags);
 }
 
 void
-ep_parts_disagree(const struct ep_parts *parts)
+ep_parts_leave(const struct ep_parts *parts, const DAT_EP_ATTR *attr)
 {
 	if (parts->recv)
-		evd_notice_leave(parts->recv);
+		evd_notice_leave(parts->recv, attr->recv_completion_flags);
 	if (parts->request)
-		evd_notice_leave(parts->request);
-}
-
-void
-ep_parts_agree_again(const struct ep_parts *parts, const DAT_EP_ATTR *attr)
-{
-	if (parts->recv)
-		evd_notice_rejoin(parts->recv, attr->recv_completion_flags);
-	if (parts->request)
-		evd_notice_rejoin(parts->request, attr->request_completion_flags);
+		evd_notice_leave(parts->request, attr->request_completion_flags);
 }
 
 int

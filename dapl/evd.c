@@ -2,6 +2,8 @@
 /* evd -- life of an EVD as a DAT object */
 #include "dapl/evd.h"
 
+#include <string.h>
+
 #include "dapl/api.h"
 #include "dapl/cno.h"
 #include "dapl/debug.h"
@@ -21,60 +23,60 @@ prepare(void *slot)
 	evd_slot_init(&evd->core);
 }
 
-struct slab evd_slab = SLAB_INITIALIZER(struct dapl_evd, prepare);
+static struct slab slab = SLAB_INITIALIZER(struct dapl_evd, prepare);
 
-static struct dapl_evd *
-of_core(struct evd *core)
+/* To the IA's async EVD, if the EVD still lives. */
+static void
+report(struct evd_ref ref, DAT_EVENT_NUMBER number, DAT_COUNT reason)
 {
-	return (struct dapl_evd *)((char *)core - offsetof(struct dapl_evd, core));
+	struct dapl_evd *evd = dapl_evd_of(ref.evd);
+	DAT_HANDLE handle = DAT_HANDLE_NULL;
+	struct ia *ia = NULL;
+
+	os_lock(&evd->obj.lock);
+	if (object_is(&evd->obj, ref.life)) {
+		handle = evd->obj.handle;
+		ia = evd->obj.ia;
+		ia_base_get(ia); /* for after the unlock */
+	}
+	os_unlock(&evd->obj.lock);
+	if (!ia)
+		return;
+	ia_post_async(ia, number, handle, reason);
+	ia_base_put(ia);
 }
 
 void
-evd_object_overflowed(struct dapl_evd *evd)
+evd_object_overflowed(struct evd_ref ref)
 {
-	DAT_HANDLE handle;
-
-	if (!evd_mark_overflow(&evd->core))
-		return;
-	os_lock(&evd->obj.lock);
-	handle = evd->obj.handle;
-	os_unlock(&evd->obj.lock);
-	if (handle)
-		ia_post_async(
-		    evd->obj.ia, DAT_ASYNC_ERROR_EVD_OVERFLOW, handle, DAT_EVD_OVERFLOW_ERROR);
+	if (evd_mark_overflow(ref))
+		report(ref, DAT_ASYNC_ERROR_EVD_OVERFLOW, DAT_EVD_OVERFLOW_ERROR);
 }
 
 /* The device cannot be armed or polled: the consumer learns it once, from the async EVD. */
 static void
 fault(struct evd *core, int error)
 {
-	struct dapl_evd *evd = of_core(core);
-	DAT_HANDLE handle;
+	const struct evd_ref ref = evd_self(core); /* a loop has it: it cannot be destroyed */
 
-	if (error == -EOVERFLOW) {
-		evd_object_overflowed(evd);
-		return;
-	}
-	os_lock(&evd->obj.lock);
-	handle = evd->obj.handle;
-	os_unlock(&evd->obj.lock);
-	if (handle)
-		ia_post_async(evd->obj.ia, DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR, handle,
-		    DAT_EVD_OTHER_ERROR);
+	if (error == -EOVERFLOW)
+		evd_object_overflowed(ref);
+	else
+		report(ref, DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR, DAT_EVD_OTHER_ERROR);
 }
 
 /* Nothing of evd/ is inside any more, on any thread. */
 static void
 destroyed(struct evd *core)
 {
-	struct dapl_evd *evd = of_core(core);
+	struct dapl_evd *evd = dapl_evd_of(core);
 	struct ia *ia = evd->obj.ia;
 
 	evd_cq_destroy(evd);
 	os_lock(&evd->obj.lock);
 	evd->orphan = evd->obj.refs > 0;
 	if (!evd->orphan)
-		slab_free(&evd_slab, evd);
+		slab_free(&slab, evd);
 	os_unlock(&evd->obj.lock);
 	ia_base_put(ia);
 }
@@ -85,7 +87,7 @@ evd_release(struct dapl_evd *evd)
 	os_lock(&evd->obj.lock);
 	if (--evd->obj.refs == 0 && evd->orphan) {
 		evd->orphan = false;
-		slab_free(&evd_slab, evd);
+		slab_free(&slab, evd);
 	}
 	os_unlock(&evd->obj.lock);
 }
@@ -107,7 +109,7 @@ evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_evd **
 			return -EBADF;
 	}
 	r = -ENOMEM;
-	evd = slab_alloc(&evd_slab);
+	evd = slab_alloc(&slab);
 	if (!evd)
 		goto detach_cno;
 	if (debug_wants(DEBUG_CALLS | DEBUG_RESULTS))
@@ -115,12 +117,13 @@ evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_evd **
 	l = ia_pick_loop(ia, &vector);
 	evd->flags = plan->flags;
 	evd->promised = 0;
-	evd->deciders = 0;
+	memset(evd->wishes, 0, sizeof evd->wishes);
 	evd->notice = EVD_NOTICE_UNDECIDED;
-	evd->of_ia = false;
+	atomic_store_explicit(&evd->one_at_a_time, false, memory_order_relaxed);
 	evd->orphan = false;
 	evd->cq = NULL;
 	evd->channel = NULL;
+	evd->context = NULL;
 	if (plan->flags & (EVD_CQ_FLAGS | EVD_FLAGS_EXTENSION)) {
 		r = evd_cq_create(
 		    ia, evd, plan->qlen, l->channel, vector, plan->private_channel);
@@ -133,9 +136,15 @@ evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_evd **
 		if (evd->channel)
 			config.channel_fd = evd->channel->fd;
 	}
+	atomic_store_explicit(&evd->on_cq, evd->cq != NULL, memory_order_relaxed);
+	atomic_store_explicit(
+	    &evd->software, (plan->flags & DAT_EVD_SOFTWARE_FLAG) != 0, memory_order_relaxed);
 	r = object_open(&evd->obj, ia, &ia->provider->table);
 	if (r)
 		goto destroy_cq;
+	if (evd->context)
+		evd->context->ref = dapl_evd_ref(evd);
+	config.life = evd->obj.life;
 	config.handle = evd->obj.handle;
 	config.loop = l->loop;
 	config.crew = ia->stepped ? l->loop : NULL;
@@ -145,11 +154,11 @@ evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_evd **
 		goto abandon;
 	evd->cno = cno;
 	if (cno)
-		(void)evd_set_listener(&evd->core, cno_listener(&cno->core), plan->cno);
+		(void)evd_set_listener(dapl_evd_ref(evd), cno_listener(&cno->core), plan->cno);
 	r = object_publish(&evd->obj);
 	if (r) {
 		object_abandon(&evd->obj);
-		(void)evd_free(&evd->core); /* ends in destroyed() */
+		(void)evd_free(dapl_evd_ref(evd)); /* ends in destroyed() */
 		goto detach_cno;
 	}
 	*out = evd;
@@ -161,7 +170,7 @@ abandon:
 destroy_cq:
 	evd_cq_destroy(evd);
 free_slot:
-	slab_free(&evd_slab, evd);
+	slab_free(&slab, evd);
 detach_cno:
 	if (cno)
 		cno_detach(cno);
@@ -200,7 +209,7 @@ refuse_queued_requests(struct dapl_evd *evd)
 
 	do {
 		n = 0;
-		evd_purge(&evd->core, NULL, NULL, take_request, &taken);
+		evd_purge(dapl_evd_ref(evd), NULL, NULL, take_request, &taken);
 		for (int i = 0; i < n; i++)
 			(void)cr_destroy(handles[i]);
 	} while (n == REQUESTS_AT_ONCE);
@@ -211,7 +220,7 @@ evd_object_closing(struct object *obj)
 {
 	struct dapl_evd *evd = (void *)obj;
 
-	evd_set_closing(&evd->core);
+	evd_set_closing(dapl_evd_ref(evd));
 }
 
 /* The second half of freeing: no handle leads to it any more. */
@@ -222,16 +231,16 @@ dispose(struct dapl_evd *evd)
 
 	if (evd->flags & DAT_EVD_CR_FLAG)
 		refuse_queued_requests(evd);
-	(void)evd_free(&evd->core);
+	(void)evd_free(dapl_evd_ref(evd));
 	if (cno)
 		cno_detach(cno);
 }
 
 /* -EBUSY while something uses it, -ENODEV. */
 static int
-free_object(struct dapl_evd *evd, DAT_HANDLE handle)
+free_object(struct dapl_evd *evd, uint64_t life)
 {
-	int r = object_close(&evd->obj, handle);
+	int r = object_close(&evd->obj, life);
 
 	if (!r)
 		dispose(evd);
@@ -299,17 +308,27 @@ leave:
 }
 
 int
-evd_give_crew(struct dapl_evd *evd)
+evd_give_crew(DAT_EVD_HANDLE handle)
 {
-	struct loop *crew;
+	struct dapl_evd *evd = object_lock(handle, KIND_EVD);
+	struct loop *crew = NULL;
+	struct evd_ref ref;
+	struct ia *ia;
 
-	if (evd->obj.ia->stepped)
-		return 0;
-	crew = ia_crew(evd->obj.ia);
-	if (!crew)
-		return -ENOMEM;
-	evd_set_crew(&evd->core, crew);
-	return 0;
+	if (!evd)
+		return -ENODEV;
+	ia = evd->obj.ia;
+	ref = dapl_evd_ref(evd);
+	ia_base_get(ia); /* the IA's lock is not taken under this one */
+	os_unlock(&evd->obj.lock);
+	if (!ia->stepped) {
+		crew = ia_crew(ia);
+		if (crew)
+			evd_set_crew(ref, crew);
+	}
+	crew = ia->stepped ? ia->loops[0].loop : crew;
+	ia_base_put(ia);
+	return crew ? 0 : -ENOMEM;
 }
 
 DAT_RETURN
@@ -319,6 +338,7 @@ dapl_evd_kcreate(DAT_IA_HANDLE ia_handle, DAT_COUNT min_qlen, DAT_UPCALL_POLICY 
 	struct evd_plan plan = { .qlen = min_qlen, .flags = flags };
 	DAT_EVD_HANDLE handle, before;
 	struct dapl_evd *evd;
+	struct evd_ref ref;
 	DAT_RETURN ret;
 	struct ia *ia;
 	int r;
@@ -343,14 +363,15 @@ dapl_evd_kcreate(DAT_IA_HANDLE ia_handle, DAT_COUNT min_qlen, DAT_UPCALL_POLICY 
 	}
 	/* Before the first upcall can start the consumer knows the EVD. */
 	handle = evd->obj.handle;
+	ref = dapl_evd_ref(evd);
 	before = *evd_handle;
 	*evd_handle = handle;
-	r = policy == DAT_UPCALL_MANY ? evd_give_crew(evd) : 0;
+	r = policy == DAT_UPCALL_MANY ? evd_give_crew(handle) : 0;
 	if (!r)
-		r = evd_modify_upcall(&evd->core, policy, upcall, DAT_UPCALL_INVOC_ANY);
+		r = evd_modify_upcall(ref, policy, upcall, DAT_UPCALL_INVOC_ANY);
 	if (r) {
 		*evd_handle = before;
-		(void)free_object(evd, handle);
+		(void)free_object(evd, ref.life);
 		ret = err_evd_modify_upcall(r);
 	}
 leave:
@@ -361,13 +382,10 @@ leave:
 DAT_RETURN
 dapl_evd_free(DAT_EVD_HANDLE handle)
 {
-	struct dapl_evd *evd = handle_object(handle, KIND_EVD);
-	int r = evd ? 0 : -ENODEV;
+	uint64_t life;
+	struct dapl_evd *evd = handle_object(handle, KIND_EVD, &life);
+	int r = evd ? free_object(evd, life) : -ENODEV;
 
-	if (evd && evd->of_ia)
-		r = -EBUSY;
-	else if (evd)
-		r = free_object(evd, handle);
 	switch (r) {
 	case 0:
 		return DAT_SUCCESS;

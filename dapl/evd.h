@@ -16,12 +16,13 @@
 struct dapl_cno;
 struct ia_loop;
 
-/* Which completions are worth waking for; in the order of DAT's state bits and subtypes. */
+/* Which completions are worth waking for; in the order of DAT's state bits. */
 enum evd_notice {
-	EVD_NOTICE_UNDECIDED,      /* no endpoint has said yet */
-	EVD_NOTICE_SIGNALLED,    /* all but those that were posted as unsignalled */
+	EVD_NOTICE_UNDECIDED, /* no endpoint is attached */
+	EVD_NOTICE_SIGNALLED, /* all but those that were posted as unsignalled */
 	EVD_NOTICE_SOLICITED, /* those that the other end asked for */
-	EVD_NOTICE_ALL, /* all, and a waiter may wait for several */
+	EVD_NOTICE_ALL,	      /* all */
+	EVD_NOTICES
 };
 
 struct dapl_evd {
@@ -29,12 +30,17 @@ struct dapl_evd {
 	struct evd core;
 	DAT_EVD_FLAGS flags;		  /* constant while open, as is what follows */
 	struct ibv_cq *cq;		  /* NULL: no stream comes from the device */
+	struct evd_cq_context *context;	  /* of the completion queue */
+	/*
+	 * For callers that hold nothing: there is a completion queue; it takes software events; a
+	 * waiter may not ask for several events.
+	 */
+	atomic_bool on_cq, software, one_at_a_time;
 	struct ibv_comp_channel *channel; /* its private one, or NULL: the loop's */
 	struct dapl_cno *cno;		  /* guarded by the object's lock; holds a reference */
 	int promised; /* requests that may be outstanding towards the CQ; guarded by obj.lock */
-	unsigned int deciders; /* directions of endpoints that agreed; guarded by obj.lock */
-	_Atomic(enum evd_notice) notice; /* changes under obj.lock */
-	bool of_ia;   /* the IA's own async EVD: only the IA frees it */
+	unsigned int wishes[EVD_NOTICES]; /* of the directions of endpoints; guarded by obj.lock */
+	enum evd_notice notice;		  /* the widest of them; guarded by obj.lock */
 	bool orphan;  /* its IA closed while an object of another IA held it; guarded by obj.lock */
 };
 
@@ -49,7 +55,29 @@ struct evd_plan {
 	bool private_channel; /* a thread will wait on it: let it read its own channel */
 };
 
-extern struct slab evd_slab;
+/*
+ * What a completion queue's events lead to.  It lives exactly as long as the queue, and a queue is not
+ * destroyed before each event that was read for it is acknowledged: so what is read here is right.
+ */
+struct evd_cq_context {
+	struct slab_slot slot;
+	struct evd_ref ref;
+};
+
+extern struct slab evd_cq_context_slab;
+
+/* How the dispatcher knows it.  The caller holds a reference, or the object. */
+static inline struct evd_ref
+dapl_evd_ref(struct dapl_evd *evd)
+{
+	return (struct evd_ref){ &evd->core, evd->obj.life };
+}
+
+static inline struct dapl_evd *
+dapl_evd_of(struct evd *core)
+{
+	return (struct dapl_evd *)((char *)core - offsetof(struct dapl_evd, core));
+}
 
 /* 0 or -errno (-EBADF: a bad CNO). */
 int evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_evd **out);
@@ -63,14 +91,10 @@ void evd_object_closing(struct object *obj);
  */
 void evd_release(struct dapl_evd *evd);
 
-/*
- * evd_notice.c: an endpoint's completions come here from now on, with these flags of its
- * attributes.  EVD_NOTICE_UNDECIDED, or the configuration that it does not agree with.
- */
-enum evd_notice evd_notice_join(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags);
-void evd_notice_leave(struct dapl_evd *evd);
-/* After it left, and what it left for came to nothing. */
-void evd_notice_rejoin(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags);
+/* evd_notice.c: a direction of an endpoint completes here from now on, with these flags of its
+ * attributes; or does no longer. */
+void evd_notice_join(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags);
+void evd_notice_leave(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags);
 
 /* evd_cq.c: the completion queue and its place as a source.  0 or -errno. */
 int evd_cq_create(struct ia *ia, struct dapl_evd *evd, int qlen, struct ibv_comp_channel *shared,
@@ -98,15 +122,10 @@ extern const struct evd_source_ops evd_cq_ops;
  * An event of the EVD was lost: said once on the IA's async EVD.  No lock of rank EP or later may
  * be held.
  */
-void evd_object_overflowed(struct dapl_evd *evd);
+void evd_object_overflowed(struct evd_ref ref);
 
-/* Threads for MANY, since on the loop's own its upcalls would not be at once.  -ENOMEM: none. */
-int evd_give_crew(struct dapl_evd *evd);
 
-static inline bool
-evd_on_cq(const struct dapl_evd *evd)
-{
-	return evd->cq != NULL;
-}
+/* Threads for MANY, since on the loop's own its upcalls would not be at once.  -ENOMEM, -ENODEV. */
+int evd_give_crew(DAT_EVD_HANDLE handle);
 
 #endif

@@ -26,6 +26,8 @@ first_depth(const struct ia *ia, int qlen)
 	return qlen < least ? least : qlen;
 }
 
+struct slab evd_cq_context_slab = SLAB_INITIALIZER(struct evd_cq_context, NULL);
+
 int
 evd_cq_create(struct ia *ia, struct dapl_evd *evd, int qlen, struct ibv_comp_channel *shared,
     int vector, bool private_channel)
@@ -35,17 +37,22 @@ evd_cq_create(struct ia *ia, struct dapl_evd *evd, int qlen, struct ibv_comp_cha
 	int r;
 
 	evd->channel = NULL;
+	evd->context = slab_alloc(&evd_cq_context_slab);
+	if (!evd->context)
+		return -ENOMEM;
 	if (private_channel) {
 		errno = 0;
 		evd->channel = ibv_create_comp_channel(verbs);
-		if (!evd->channel)
-			return errno ? -errno : -ENOMEM;
+		if (!evd->channel) {
+			r = errno ? -errno : -ENOMEM;
+			goto free_context;
+		}
 		r = ia_prepare_fd(evd->channel->fd);
 		if (r)
 			goto destroy_channel;
 	}
 	errno = 0;
-	evd->cq = ibv_create_cq(verbs, depth, evd, evd->channel ? evd->channel : shared, vector);
+	evd->cq = ibv_create_cq(verbs, depth, evd->context, evd->channel ? evd->channel : shared, vector);
 	if (!evd->cq) {
 		r = errno ? -errno : -ENOMEM;
 		goto destroy_channel;
@@ -56,6 +63,9 @@ destroy_channel:
 	if (evd->channel)
 		ibv_destroy_comp_channel(evd->channel);
 	evd->channel = NULL;
+free_context:
+	slab_free(&evd_cq_context_slab, evd->context);
+	evd->context = NULL;
 	return r;
 }
 
@@ -66,6 +76,8 @@ evd_cq_destroy(struct dapl_evd *evd)
 		ibv_destroy_cq(evd->cq);
 	if (evd->channel)
 		ibv_destroy_comp_channel(evd->channel);
+	if (evd->context)
+		slab_free(&evd_cq_context_slab, evd->context);
 }
 
 /*
@@ -79,9 +91,9 @@ set_depth(struct dapl_evd *evd, int want)
 	int r;
 
 	if (want > was)
-		evd_set_depth(&evd->core, (unsigned int)want);
+		evd_set_depth(dapl_evd_ref(evd), (unsigned int)want);
 	r = ibv_resize_cq(evd->cq, want);
-	evd_set_depth(&evd->core, (unsigned int)(r ? was : evd->cq->cqe));
+	evd_set_depth(dapl_evd_ref(evd), (unsigned int)(r ? was : evd->cq->cqe));
 	return r < 0 ? -errno : -r;
 }
 
@@ -124,14 +136,14 @@ evd_cq_shorten(struct dapl_evd *evd, int qlen)
 		(void)set_depth(evd, want);
 }
 
-static int
+static struct evd_device_result
 poll_cq(void *source, void *raw, int max)
 {
 	struct dapl_evd *evd = source;
 	int n = ibv_poll_cq(evd->cq, max, raw);
 
 	/* Verbs do not say what is wrong; a queue that cannot be polled has lost something. */
-	return n < 0 ? -EOVERFLOW : n;
+	return (struct evd_device_result){ n < 0 ? EVD_DEVICE_LOST : n };
 }
 
 /* Whether a completion is of the queue pair that its endpoint had in this generation. */
@@ -256,12 +268,12 @@ convert(void *source, const void *raw, DAT_EVENT *event, struct evd_effect *effe
 		};
 }
 
-static int
+static struct evd_device_result
 arm(void *source, bool solicited_only)
 {
 	struct dapl_evd *evd = source;
 
-	return cq_arm(evd->cq, solicited_only);
+	return (struct evd_device_result){ cq_arm(evd->cq, solicited_only) };
 }
 
 static void

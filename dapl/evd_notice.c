@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * evd_notice -- which completions an EVD tells of, as its endpoints want it
+ * evd_notice -- which completions an EVD wakes for, as its endpoints want it
  *
- * The endpoints of an EVD agree: the first to come decides.  What a device was asked to tell is not
- * taken back before it told, so an EVD that waits for solicited completions stays so for that long.
+ * Endpoints of any completion flags, and the two directions of one endpoint, may share an EVD.  The
+ * device is asked for what the widest wish needs; a completion that was posted as unsignalled still
+ * wakes no taker.
  */
 #include "dapl/evd.h"
 
@@ -17,48 +18,39 @@ notice_of(DAT_COMPLETION_FLAGS flags)
 	return EVD_NOTICE_ALL;
 }
 
-/* Locked.  The configuration in the way, or EVD_NOTICE_UNDECIDED. */
-static enum evd_notice
-decide(struct dapl_evd *evd, enum evd_notice notice)
+/* Locked. */
+static void
+count(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags, int by)
 {
-	if (evd_set_solicited(&evd->core, notice == EVD_NOTICE_SOLICITED) == -EBUSY)
-		return EVD_NOTICE_SOLICITED;
-	evd->notice = notice;
-	return EVD_NOTICE_UNDECIDED;
+	enum evd_notice widest = EVD_NOTICE_UNDECIDED;
+
+	evd->wishes[notice_of(flags)] += (unsigned int)by;
+	if (evd->wishes[EVD_NOTICE_ALL])
+		widest = EVD_NOTICE_ALL;
+	else if (evd->wishes[EVD_NOTICE_SIGNALLED])
+		widest = EVD_NOTICE_SIGNALLED;
+	else if (evd->wishes[EVD_NOTICE_SOLICITED])
+		widest = EVD_NOTICE_SOLICITED;
+	evd->notice = widest;
+	/* Only some completions wake then, so that a number of them means nothing. */
+	atomic_store_explicit(&evd->one_at_a_time,
+	    evd->wishes[EVD_NOTICE_SIGNALLED] || evd->wishes[EVD_NOTICE_SOLICITED],
+	    memory_order_relaxed);
+	(void)evd_set_solicited(dapl_evd_ref(evd), widest == EVD_NOTICE_SOLICITED);
 }
 
-enum evd_notice
+void
 evd_notice_join(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags)
 {
-	const enum evd_notice notice = notice_of(flags);
-	enum evd_notice other = EVD_NOTICE_UNDECIDED;
-
 	os_lock(&evd->obj.lock);
-	if (evd->deciders == 0)
-		other = decide(evd, notice);
-	else if (evd->notice != notice)
-		other = evd->notice;
-	if (other == EVD_NOTICE_UNDECIDED)
-		evd->deciders++;
-	os_unlock(&evd->obj.lock);
-	return other;
-}
-
-void
-evd_notice_leave(struct dapl_evd *evd)
-{
-	os_lock(&evd->obj.lock);
-	if (--evd->deciders == 0)
-		evd->notice = EVD_NOTICE_UNDECIDED;
+	count(evd, flags, 1);
 	os_unlock(&evd->obj.lock);
 }
 
 void
-evd_notice_rejoin(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags)
+evd_notice_leave(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags)
 {
 	os_lock(&evd->obj.lock);
-	/* Who came meanwhile has decided: the endpoint that could not leave bears with it. */
-	if (evd->deciders++ == 0)
-		(void)decide(evd, notice_of(flags));
+	count(evd, flags, -1);
 	os_unlock(&evd->obj.lock);
 }

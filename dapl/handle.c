@@ -20,6 +20,7 @@ static struct {
 	uint32_t open;		/* cells below this index are accessible memory */
 	struct handle *first, *last;
 	uint32_t idle;
+	uint64_t lives; /* given out */
 } cells = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* Locked.  The range, reserved at the first use.  All of it can be read, as registries do before we
@@ -70,7 +71,7 @@ fresh_cell(void)
 }
 
 struct handle *
-handle_create(const DAT_PROVIDER *provider, enum kind kind, void *object)
+handle_create(const DAT_PROVIDER *provider, enum kind kind, void *object, uint64_t *life)
 {
 	struct handle *h = NULL;
 
@@ -85,7 +86,8 @@ handle_create(const DAT_PROVIDER *provider, enum kind kind, void *object)
 		cells.idle--;
 	}
 	if (h) {
-		h->generation++;
+		*life = ++cells.lives;
+		atomic_store_explicit(&h->life, *life, memory_order_relaxed);
 		atomic_store_explicit(&h->provider, provider, memory_order_relaxed);
 		atomic_store_explicit(&h->object, object, memory_order_relaxed);
 		atomic_store_explicit(&h->tag, TAG_MAGIC | (uint32_t)kind, memory_order_release);
@@ -110,7 +112,7 @@ handle_retire(struct handle *h)
 }
 
 void *
-handle_object(DAT_HANDLE handle, enum kind kind)
+handle_object(DAT_HANDLE handle, enum kind kind, uint64_t *life)
 {
 	struct handle *h = handle;
 	uintptr_t base = (uintptr_t)atomic_load_explicit(&cells.base, memory_order_acquire);
@@ -123,5 +125,8 @@ handle_object(DAT_HANDLE handle, enum kind kind)
 	tag = atomic_load_explicit(&h->tag, memory_order_acquire);
 	if ((tag & ~TAG_KIND) != TAG_MAGIC || (kind != KIND_NONE && (tag & TAG_KIND) != kind))
 		return NULL;
+	/* Should the cell change hands meanwhile, slot and life may not belong together.  Then the
+	 * comparison under the slot's lock fails, since no life is given out twice. */
+	*life = atomic_load_explicit(&h->life, memory_order_relaxed);
 	return atomic_load_explicit(&h->object, memory_order_relaxed);
 }

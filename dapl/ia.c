@@ -131,8 +131,8 @@ post_async(struct ia *ia, const DAT_EVENT *event)
 	os_lock(&ia->obj.lock);
 	evd = ia->async;
 	/* A full async EVD can tell nobody but its own consumer. */
-	if (evd && evd_post(&evd->core, EVD_STREAM_ASYNC, event) == -ENOSPC)
-		(void)evd_mark_overflow(&evd->core);
+	if (evd && evd_post(dapl_evd_ref(evd), EVD_STREAM_ASYNC, event) == -ENOSPC)
+		(void)evd_mark_overflow(dapl_evd_ref(evd));
 	os_unlock(&ia->obj.lock);
 	return evd != NULL;
 }
@@ -174,7 +174,7 @@ purge_async(struct ia *ia, void *arg)
 
 	os_lock(&ia->obj.lock);
 	if (ia->async)
-		evd_purge(&ia->async->core, NULL, NULL, purge->match, purge->who);
+		evd_purge(dapl_evd_ref(ia->async), NULL, NULL, purge->match, purge->who);
 	os_unlock(&ia->obj.lock);
 }
 
@@ -210,7 +210,6 @@ attach_async(struct ia *ia, DAT_COUNT qlen, DAT_EVD_HANDLE given)
 		if (r)
 			return err_resource(r, DAT_RESOURCE_MEMORY);
 		os_lock(&evd->obj.lock);
-		evd->of_ia = true;
 		evd->obj.refs++;
 		os_unlock(&evd->obj.lock);
 		ia->async_ours = true;
@@ -399,7 +398,7 @@ dapl_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS flags)
 	struct ia *ia;
 
 	if (flags != DAT_CLOSE_ABRUPT_FLAG && flags != DAT_CLOSE_GRACEFUL_FLAG)
-		return handle_object(ia_handle, KIND_IA) ?
+		return handle_is(ia_handle, KIND_IA) ?
 			   DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2) :
 			   DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 	ia = object_lock(ia_handle, KIND_IA);

@@ -177,8 +177,11 @@ int pz_destroy(DAT_HANDLE handle);
  */
 void ia_channel_read(struct loop *loop, struct loop_ticket *ticket);
 
-/* Readers of the loop's sources. */
-void cm_read(void *ia);
-void async_read(void *ia);
+/*
+ * Readers of the loop's sources.  The IA has no life of its own here: its sources are removed, which
+ * waits for their readers, before the last base goes and with it the slot.
+ */
+void cm_read(void *ia, uint64_t life);
+void async_read(void *ia, uint64_t life);
 
 #endif

@@ -39,14 +39,15 @@ ia_channel_read(struct loop *loop, struct loop_ticket *ticket)
 
 /* Reads, books and kicks; a CQ cannot go before the event read for it is booked. */
 static void
-read_shared_channel(void *arg)
+read_shared_channel(void *arg, uint64_t life)
 {
 	struct ia_loop *l = arg;
 	struct ibv_cq *cq;
 	void *context;
 
+	(void)life; /* the loop's own: see ia_device_quiet() */
 	while (ibv_get_cq_event(l->channel, &cq, &context) == 0)
-		evd_notified(&((struct dapl_evd *)context)->core);
+		evd_notified(((struct evd_cq_context *)context)->ref);
 	ia_channel_read(l->loop, &l->ticket);
 }
 
@@ -73,7 +74,7 @@ open_loop(struct ia *ia, struct ia_loop *l)
 	}
 	r = ia_prepare_fd(l->channel->fd);
 	if (!r)
-		r = loop_add(l->loop, l->channel->fd, read_shared_channel, l, &l->ticket);
+		r = loop_add(l->loop, l->channel->fd, read_shared_channel, l, 0, &l->ticket);
 	if (r)
 		goto destroy_channel;
 	return 0;
@@ -183,10 +184,11 @@ ia_device_open(struct ia *ia, const struct ia_options *options)
 	r = ia_names_create(ia);
 	if (r)
 		goto destroy_cq;
-	r = loop_add(ia->loops[0].loop, ia->events->fd, cm_read, ia, &ia->cm_ticket);
+	r = loop_add(ia->loops[0].loop, ia->events->fd, cm_read, ia, 0, &ia->cm_ticket);
 	if (r)
 		goto free_names;
-	r = loop_add(ia->loops[0].loop, ia->verbs->async_fd, async_read, ia, &ia->async_ticket);
+	r = loop_add(ia->loops[0].loop, ia->verbs->async_fd, async_read, ia, 0,
+	    &ia->async_ticket);
 	if (r)
 		goto remove_cm;
 	return 0;

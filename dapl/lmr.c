@@ -205,8 +205,9 @@ dapl_lmr_query(DAT_LMR_HANDLE handle, DAT_LMR_PARAM_MASK mask, DAT_LMR_PARAM *pa
 int
 lmr_destroy(DAT_HANDLE handle)
 {
-	struct lmr *lmr = handle_object(handle, KIND_LMR);
-	int r = lmr ? object_close(&lmr->obj, handle) : -ENODEV;
+	uint64_t life;
+	struct lmr *lmr = handle_object(handle, KIND_LMR, &life);
+	int r = lmr ? object_close(&lmr->obj, life) : -ENODEV;
 
 	if (r)
 		return r;
@@ -233,7 +234,7 @@ dapl_lmr_free(DAT_LMR_HANDLE handle)
 static DAT_RETURN
 sync_segments(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET *segments, DAT_VLEN count)
 {
-	if (!handle_object(ia_handle, KIND_IA))
+	if (!handle_is(ia_handle, KIND_IA))
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 	if (count > 0 && !segments)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);

@@ -14,8 +14,10 @@ object_prepare(struct object *obj, enum kind kind)
 int
 object_open(struct object *obj, struct ia *ia, const DAT_PROVIDER *provider)
 {
-	struct handle *handle = handle_create(provider, obj->kind, obj);
+	struct handle *handle;
+	uint64_t life;
 
+	handle = handle_create(provider, obj->kind, obj, &life);
 	if (!handle)
 		return -ENOMEM;
 	os_lock(&obj->lock);
@@ -23,6 +25,7 @@ object_open(struct object *obj, struct ia *ia, const DAT_PROVIDER *provider)
 	obj->refs = 0;
 	obj->context.as_64 = 0;
 	obj->handle = handle;
+	obj->life = life;
 	os_unlock(&obj->lock);
 	return 0;
 }
@@ -77,12 +80,12 @@ object_unlink(struct object *obj)
 }
 
 int
-object_close(struct object *obj, DAT_HANDLE handle)
+object_close(struct object *obj, uint64_t life)
 {
 	int r = 0;
 
 	os_lock(&obj->lock);
-	if (obj->handle != handle)
+	if (!object_is(obj, life))
 		r = -ENODEV;
 	else if (obj->refs)
 		r = -EBUSY;
@@ -115,12 +118,13 @@ object_await_none(struct object *obj, struct park_list *list, const unsigned int
 void *
 object_lock(DAT_HANDLE handle, enum kind kind)
 {
-	struct object *obj = handle_object(handle, kind);
+	uint64_t life;
+	struct object *obj = handle_object(handle, kind, &life);
 
 	if (!obj)
 		return NULL;
 	os_lock(&obj->lock);
-	if ((DAT_HANDLE)obj->handle == handle)
+	if (object_is(obj, life))
 		return obj;
 	os_unlock(&obj->lock);
 	return NULL;

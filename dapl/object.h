@@ -21,6 +21,7 @@ struct object {
 	struct os_mutex lock;
 	enum kind kind;	       /* constant for the slot */
 	struct handle *handle; /* NULL: dead */
+	uint64_t life;	       /* of the object in the slot, or of the last one; see handle.h */
 	struct ia *ia;
 	DAT_CONTEXT context;
 	unsigned int refs;	    /* objects that need this one */
@@ -41,11 +42,11 @@ void object_abandon(struct object *obj);
 int object_publish(struct object *obj);
 
 /*
- * Ends the life of an object that nobody refers to: -EBUSY otherwise, -ENODEV when `handle` no
- * longer names it.  From here on it is found by no handle and is nobody's child; its slot is the
- * caller's.
+ * Ends the life of an object that nothing refers to: -EBUSY otherwise, -ENODEV when another one
+ * lives in the slot, or none.  From here on no handle leads to it and it is no child of its IA; the
+ * slot belongs to the caller.
  */
-int object_close(struct object *obj, DAT_HANDLE handle);
+int object_close(struct object *obj, uint64_t life);
 
 /* For callers that hold the lock and have tested. */
 void object_close_locked(struct object *obj);
@@ -65,6 +66,13 @@ void *object_lock(DAT_HANDLE handle, enum kind kind);
  * or one of another IA (ia not NULL). */
 void *object_hold(DAT_HANDLE handle, enum kind kind, const struct ia *ia);
 void object_drop(struct object *obj);
+
+/* Locked.  Whether the object that is meant lives in the slot. */
+static inline bool
+object_is(const struct object *obj, uint64_t life)
+{
+	return obj->handle && obj->life == life;
+}
 
 /* The handle of a live object or DAT_HANDLE_NULL; the object may be NULL. */
 static inline DAT_HANDLE

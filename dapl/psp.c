@@ -89,7 +89,7 @@ dapl_psp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd, DAT_PS
 	DAT_RETURN ret;
 
 	if (!handle || qual == 0) {
-		if (!handle_object(ia, KIND_IA))
+		if (!handle_is(ia, KIND_IA))
 			return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 		return DAT_ERROR(
 		    DAT_INVALID_PARAMETER, handle ? DAT_INVALID_ARG2 : DAT_INVALID_ARG5);
@@ -108,7 +108,7 @@ dapl_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual, DAT_EVD_HANDLE evd, D
 	DAT_RETURN ret;
 
 	if (!handle || !qual) {
-		if (!handle_object(ia, KIND_IA))
+		if (!handle_is(ia, KIND_IA))
 			return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 		return DAT_ERROR(DAT_INVALID_PARAMETER, qual ? DAT_INVALID_ARG5 : DAT_INVALID_ARG2);
 	}

@@ -84,8 +84,9 @@ dapl_pz_query(DAT_PZ_HANDLE handle, DAT_PZ_PARAM_MASK mask, DAT_PZ_PARAM *param)
 int
 pz_destroy(DAT_HANDLE handle)
 {
-	struct pz *pz = handle_object(handle, KIND_PZ);
-	int r = pz ? object_close(&pz->obj, handle) : -ENODEV;
+	uint64_t life;
+	struct pz *pz = handle_object(handle, KIND_PZ, &life);
+	int r = pz ? object_close(&pz->obj, life) : -ENODEV;
 
 	if (r)
 		return r;

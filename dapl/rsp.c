@@ -73,7 +73,8 @@ rsp_take(struct rsp *rsp, const struct conn *listener, uint32_t generation,
 }
 
 void
-rsp_give_back(struct rsp *rsp, DAT_EP_HANDLE ep)
+rsp_give_back(
+    struct rsp *rsp, const struct conn *listener, uint32_t generation, DAT_EP_HANDLE ep)
 {
 	bool open;
 
@@ -81,7 +82,7 @@ rsp_give_back(struct rsp *rsp, DAT_EP_HANDLE ep)
 	ep_let_go(ep);
 	open = move(ep, EP_RESERVE, NULL) == DAT_SUCCESS;
 	os_lock(&rsp->sp.obj.lock);
-	if (open && rsp->sp.obj.handle && rsp->ep == ep) {
+	if (open && sp_is_open(&rsp->sp, listener, generation)) {
 		rsp->used = false;
 		open = false;
 	}
@@ -182,13 +183,14 @@ dapl_rsp_query(DAT_RSP_HANDLE handle, DAT_RSP_PARAM_MASK mask, DAT_RSP_PARAM *pa
 int
 rsp_destroy(DAT_HANDLE handle)
 {
-	struct rsp *rsp = handle_object(handle, KIND_RSP);
+	uint64_t life;
+	struct rsp *rsp = handle_object(handle, KIND_RSP, &life);
 	bool used;
 	int r;
 
 	if (!rsp)
 		return -ENODEV;
-	r = object_close(&rsp->sp.obj, handle);
+	r = object_close(&rsp->sp.obj, life);
 	if (r)
 		return r;
 	os_lock(&rsp->sp.obj.lock);

@@ -25,6 +25,7 @@ DAT_EP_HANDLE rsp_take(struct rsp *rsp, const struct conn *listener, uint32_t ge
     const struct sockaddr *from);
 
 /* The request could not be told of: the service point waits for another. */
-void rsp_give_back(struct rsp *rsp, DAT_EP_HANDLE ep);
+void rsp_give_back(
+    struct rsp *rsp, const struct conn *listener, uint32_t generation, DAT_EP_HANDLE ep);
 
 #endif

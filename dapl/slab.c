@@ -5,13 +5,8 @@
 static void
 push(struct slab *slab, struct slab_slot *slot)
 {
-	slot->next = NULL;
-	if (slab->last)
-		slab->last->next = slot;
-	else
-		slab->first = slot;
-	slab->last = slot;
-	slab->idle++;
+	slot->next = slab->first;
+	slab->first = slot;
 }
 
 /* Locked. */
@@ -26,7 +21,7 @@ grow(struct slab *slab)
 	chunk = os_alloc(SLAB_CHUNK, slab->size);
 	if (!chunk)
 		return;
-	for (uint32_t i = 0; i < SLAB_CHUNK; i++) {
+	for (uint32_t i = SLAB_CHUNK; i-- > 0;) {
 		struct slab_slot *slot = (struct slab_slot *)(chunk + i * slab->size);
 
 		slot->index = base + i;
@@ -43,15 +38,11 @@ slab_alloc(struct slab *slab)
 	struct slab_slot *slot;
 
 	pthread_mutex_lock(&slab->lock);
-	if (slab->idle <= SLAB_IDLE)
+	if (!slab->first)
 		grow(slab);
 	slot = slab->first;
-	if (slot) {
+	if (slot)
 		slab->first = slot->next;
-		if (!slab->first)
-			slab->last = NULL;
-		slab->idle--;
-	}
 	pthread_mutex_unlock(&slab->lock);
 	return slot;
 }

@@ -7,8 +7,7 @@
  * late, with a pointer to an object that is gone, therefore finds a valid lock and, under it, the
  * truth.
  *
- * Freed slots are handed out again first-in first-out and not before `SLAB_IDLE` others were freed,
- * so that a late thread rarely meets a successor at all.
+ * A freed slot is handed out again at once.  What tells its successor from it is its life: see handle.h.
  */
 #ifndef REARM_DAPL_SLAB_H
 #define REARM_DAPL_SLAB_H
@@ -21,7 +20,6 @@
 
 #define SLAB_CHUNK 64u	   /* slots allocated at once */
 #define SLAB_CHUNKS 16384u /* 2^20 slots a kind */
-#define SLAB_IDLE 64u
 
 /* First member of everything that lives in a slab. */
 struct slab_slot {
@@ -33,8 +31,7 @@ struct slab {
 	size_t size;		     /* of a slot */
 	void (*prepare)(void *slot); /* once per slot, ever; may be NULL */
 	pthread_mutex_t lock;	     /* guards what follows, but for reading chunks */
-	struct slab_slot *first, *last;
-	unsigned int idle;
+	struct slab_slot *first;
 	unsigned int chunk_count;
 	_Atomic(char *) chunks[SLAB_CHUNKS];
 };

@@ -75,8 +75,9 @@ sp_finish(struct sp *sp)
 int
 sp_destroy(DAT_HANDLE handle, enum kind kind, struct slab *slab)
 {
-	struct sp *sp = handle_object(handle, kind);
-	int r = sp ? object_close(&sp->obj, handle) : -ENODEV;
+	uint64_t life;
+	struct sp *sp = handle_object(handle, kind, &life);
+	int r = sp ? object_close(&sp->obj, life) : -ENODEV;
 
 	if (r)
 		return r;
@@ -88,6 +89,5 @@ sp_destroy(DAT_HANDLE handle, enum kind kind, struct slab *slab)
 bool
 sp_is_open(const struct sp *sp, const struct conn *listener, uint32_t generation)
 {
-	return sp->obj.handle && sp->conn == listener &&
-	       atomic_load_explicit(&listener->generation, memory_order_acquire) == generation;
+	return sp->obj.handle && sp->conn == listener && conn_is(listener, generation);
 }

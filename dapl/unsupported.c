@@ -11,7 +11,7 @@
 static DAT_RETURN
 missing(DAT_HANDLE handle, enum kind kind, DAT_RETURN_SUBTYPE bad)
 {
-	return handle_object(handle, kind) ? DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE) :
+	return handle_is(handle, kind) ? DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE) :
 					     DAT_ERROR(DAT_INVALID_HANDLE, bad);
 }
 

@@ -19,12 +19,15 @@ evd_open(struct evd *evd, const struct evd_config *config)
 	if (r)
 		return r;
 	os_lock(&evd->lock);
+	evd->life = config->life;
 	evd->cfg = *config;
 	evd->queue = queue;
 	evd->freed = evd->free_on_return = false;
-	evd->owned = evd->armed = evd->fresh = evd->fault_reported = false;
-	evd->fault_delay = 0;
-	evd->put_off = false;
+	evd->job = (struct loop_job){ .run = evd_run, .life = config->life };
+	evd->job_state = EVD_JOB_IDLE;
+	evd->backoff_ns = 0;
+	evd->armed = EVD_UNARMED;
+	evd->attention = EVD_SEEN;
 	evd->waiters = evd->teardowns = (struct park_list){ NULL };
 	evd->waiting = evd->dismissed = evd->closing = false;
 	evd->threshold = 1;
@@ -32,18 +35,16 @@ evd_open(struct evd *evd, const struct evd_config *config)
 	evd->policy = DAT_UPCALL_DISABLE;
 	evd->object = (DAT_UPCALL_OBJECT){ NULL, NULL };
 	evd->in_progress = evd->exempt = evd->tearing = 0;
-	evd->caller = NULL;
 	evd->listener = NULL;
 	evd->listener_cookie = DAT_HANDLE_NULL;
 	evd->triggered_next = NULL;
 	evd->triggered = evd->agent_unseen = false;
-	evd->blind = evd->news = evd->solicited_only = false;
+	evd->solicited_only = false;
 	evd->overflowed = evd->refusing = evd->device_over = false;
 	evd->unacked = 0;
 	evd->pins = 0;
 	evd->channel.id = 0;
 	evd->channel_watched = false;
-	evd->job = (struct loop_job){ .run = evd_run };
 	evd->counters = (struct dat_rearm_evd_counters){ 0 };
 	evd->alive = true;
 	os_unlock(&evd->lock);
@@ -54,7 +55,7 @@ evd_open(struct evd *evd, const struct evd_config *config)
 static bool
 evd_quiescent(const struct evd *evd)
 {
-	return evd->in_progress == 0 && !evd->owned && evd->pins == 0 && !evd->waiting &&
+	return evd->in_progress == 0 && evd->job_state == EVD_JOB_IDLE && evd->pins == 0 && !evd->waiting &&
 	    evd->tearing == 0;
 }
 
@@ -126,15 +127,14 @@ await_quiescence(struct evd *evd)
 }
 
 int
-evd_free(struct evd *evd)
+evd_free(struct evd_ref ref)
 {
-	struct upcall_frame *frame = evd_frame(evd);
+	struct evd *evd = evd_enter(ref);
+	struct upcall_frame *frame;
 
-	os_lock(&evd->lock);
-	if (!evd->alive) {
-		os_unlock(&evd->lock);
+	if (!evd)
 		return -ENODEV;
-	}
+	frame = evd_frame(evd);
 	evd->alive = false;
 	evd->freed = true;
 	evd->policy = DAT_UPCALL_TEARDOWN;
@@ -146,8 +146,7 @@ evd_free(struct evd *evd)
 	if (evd->channel.id)
 		loop_forget(evd->cfg.loop, &evd->channel);
 	/* Queued is unlinked, never waited for: it may be queued behind this very call. */
-	if (evd->owned && loop_unready(&evd->job))
-		evd->owned = false;
+	evd_job(evd, EVD_JOB_CANCEL);
 	if (frame) {
 		evd_frame_exempt(evd, frame);
 		if (evd->closing)
@@ -163,30 +162,36 @@ evd_free(struct evd *evd)
 }
 
 void
-evd_set_closing(struct evd *evd)
+evd_set_closing(struct evd_ref ref)
 {
-	os_lock(&evd->lock);
+	struct evd *evd = evd_enter(ref);
+
+	if (!evd)
+		return;
 	evd->closing = true;
 	park_list_wake_all(&evd->waiters);
 	os_unlock(&evd->lock);
 }
 
 void
-evd_set_crew(struct evd *evd, struct loop *crew)
+evd_set_crew(struct evd_ref ref, struct loop *crew)
 {
-	os_lock(&evd->lock);
+	struct evd *evd = evd_enter(ref);
+
+	if (!evd)
+		return;
 	evd->cfg.crew = crew;
 	os_unlock(&evd->lock);
 }
 
 int
-evd_set_listener(struct evd *evd, struct evd_listener *listener, DAT_CNO_HANDLE cookie)
+evd_set_listener(struct evd_ref ref, struct evd_listener *listener, DAT_CNO_HANDLE cookie)
 {
-	int r = -ENODEV;
+	struct evd *evd = evd_enter(ref);
+	int r;
 
-	os_lock(&evd->lock);
-	if (!evd->alive)
-		goto out;
+	if (!evd)
+		return -ENODEV;
 	r = listener ? evd_list_channel(evd) : 0;
 	if (r)
 		goto out;
@@ -201,90 +206,91 @@ out:
 }
 
 int
-evd_set_enabled(struct evd *evd, bool enabled)
+evd_set_enabled(struct evd_ref ref, bool enabled)
 {
-	int r = -ENODEV;
+	struct evd *evd = evd_enter(ref);
 
-	os_lock(&evd->lock);
-	if (evd->alive) {
-		r = 0;
-		if (evd->enabled != enabled) {
-			evd->enabled = enabled;
-			evd_taker_changed(evd);
-		}
+	if (!evd)
+		return -ENODEV;
+	if (evd->enabled != enabled) {
+		evd->enabled = enabled;
+		evd_taker_changed(evd);
 	}
 	os_unlock(&evd->lock);
-	return r;
+	return 0;
 }
 
 int
-evd_set_waitable(struct evd *evd, bool waitable)
+evd_set_waitable(struct evd_ref ref, bool waitable)
 {
-	int r = -ENODEV;
+	struct evd *evd = evd_enter(ref);
 
-	os_lock(&evd->lock);
-	if (evd->alive) {
-		r = 0;
-		evd->waitable = waitable;
-		if (!waitable) {
-			evd->dismissed = true;
-			park_list_wake_all(&evd->waiters);
-		}
+	if (!evd)
+		return -ENODEV;
+	evd->waitable = waitable;
+	if (!waitable) {
+		evd->dismissed = true;
+		park_list_wake_all(&evd->waiters);
 	}
 	os_unlock(&evd->lock);
-	return r;
+	return 0;
 }
 
 int
-evd_set_solicited(struct evd *evd, bool solicited_only)
+evd_set_solicited(struct evd_ref ref, bool solicited_only)
 {
-	int r = -ENODEV;
+	struct evd *evd = evd_enter(ref);
 
-	os_lock(&evd->lock);
-	if (evd->alive) {
-		/* A request that stands is not made again (I3), so its kind cannot be widened. */
-		r = evd->armed && evd->solicited_only && !solicited_only ? -EBUSY : 0;
-		if (!r)
-			evd->solicited_only = solicited_only;
-	}
+	if (!evd)
+		return -ENODEV;
+	evd->solicited_only = solicited_only;
+	/* A request that is too narrow now is widened by whoever the EVD serves. */
+	if (evd->armed == EVD_ARMED_SOLICITED && !solicited_only)
+		evd_kick(evd);
 	os_unlock(&evd->lock);
-	return r;
+	return 0;
+}
+
+bool
+evd_lives(struct evd_ref ref)
+{
+	struct evd *evd = evd_enter(ref);
+
+	if (evd)
+		os_unlock(&evd->lock);
+	return evd != NULL;
 }
 
 int
-evd_query(struct evd *evd, struct evd_status *status)
+evd_query(struct evd_ref ref, struct evd_status *status)
 {
-	int r = -ENODEV;
+	struct evd *evd = evd_enter(ref);
 
-	os_lock(&evd->lock);
-	if (evd->alive) {
-		r = 0;
-		*status = (struct evd_status){
-			.qlen = evd->cfg.qlen,
-			.enabled = evd->enabled,
-			.waitable = evd->waitable,
-			.solicited_only = evd->solicited_only,
-			.overflowed = evd->overflowed,
-			.cno = evd->listener_cookie,
-			.policy = evd->policy,
-			.queued = (int)evd_queue_count(&evd->queue),
-		};
-	}
+	if (!evd)
+		return -ENODEV;
+	*status = (struct evd_status){
+		.qlen = evd->cfg.qlen,
+		.enabled = evd->enabled,
+		.waitable = evd->waitable,
+		.solicited_only = evd->solicited_only,
+		.overflowed = evd->overflowed,
+		.cno = evd->listener_cookie,
+		.policy = evd->policy,
+		.queued = (int)evd_queue_count(&evd->queue),
+	};
 	os_unlock(&evd->lock);
-	return r;
+	return 0;
 }
 
 int
-evd_query_counters(struct evd *evd, struct dat_rearm_evd_counters *counters)
+evd_query_counters(struct evd_ref ref, struct dat_rearm_evd_counters *counters)
 {
-	int r = -ENODEV;
+	struct evd *evd = evd_enter(ref);
 
-	os_lock(&evd->lock);
-	if (evd->alive) {
-		r = 0;
-		*counters = evd->counters;
-		counters->max_depth = evd->queue.max_depth;
-	}
+	if (!evd)
+		return -ENODEV;
+	*counters = evd->counters;
+	counters->max_depth = evd->queue.max_depth;
 	os_unlock(&evd->lock);
-	return r;
+	return 0;
 }

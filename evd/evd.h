@@ -16,6 +16,11 @@
  * completion is an opaque record of `raw_size` bytes until it is converted to a DAT_EVENT in the
  * lock section that hands it over.
  *
+ * An EVD lives in a slot, which serves one EVD after another and whose memory and lock are never
+ * given back.  A caller names the EVD that it means by slot and life (struct evd_ref), and the lock
+ * section that acts compares the life.  A caller that comes too late gets -ENODEV, whatever lives
+ * in the slot by then.
+ *
  * Every function returns 0 (or a count) or -errno.  Functions marked LOCKED are called by the core
  * with the trigger lock of the EVD held; they must not block, call out, or take a lock that ranks
  * before the trigger lock.
@@ -23,6 +28,7 @@
 #ifndef REARM_EVD_EVD_H
 #define REARM_EVD_EVD_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,12 +36,20 @@
 #include <dat2/udat.h>
 #include <dat2/dat_upcall.h>
 
+#include "evd/attention.h"
+#include "evd/job.h"
 #include "evd/loop.h"
 #include "evd/os.h"
 #include "evd/park.h"
 
 struct evd;
 struct evd_hold;
+
+/* An EVD, as everybody outside its trigger lock names it. */
+struct evd_ref {
+	struct evd *evd;
+	uint64_t life;
+};
 
 /* A side effect of a completion, run after the trigger lock was dropped (see `effect` below). */
 struct evd_effect {
@@ -53,15 +67,27 @@ enum evd_verdict {
 };
 
 /*
+ * What a device answers: a count, 0 or more, or its error, -errno; EVD_DEVICE_LOST: the queue has
+ * overflowed, there will be no more.  A type of its own, so that an error of the device is never taken
+ * for a result of the core: there it is -EIO, and a lost queue -EOVERFLOW, whatever the device says.
+ */
+struct evd_device_result {
+	int value;
+};
+
+#define EVD_DEVICE_LOST INT_MIN
+
+/*
  * evd_source_ops -- the device side of an EVD
  *
  * poll     LOCKED.  Moves up to max completions into raw[] (max * raw_size bytes), oldest first;
- *          returns how many, or -errno; -EOVERFLOW: the queue is lost, there will be no more.
+ *          returns how many.
  * sort     LOCKED.  Decides about one polled completion; may set *hold.  NULL: take everything.
  * convert  LOCKED.  Builds the event of a completion that leaves the queue; the object it names is
  *          still valid because freeing it purges the queue under the same lock.  May set *effect.
- * arm      LOCKED.  Requests one notification for the next completion; <0 error, 0 armed, >0
- *          completions may already be there.
+ * arm      LOCKED.  Requests one notification for the next completion, or the next solicited one;
+ *          0 armed, >0 armed, and completions may already be there.  An armed queue is armed again only
+ *          to widen a request for solicited completions to all.
  * ack      LOCKED.  Acknowledges n notifications read from the channel.
  * read     Not locked, the EVD is pinned.  Reads one notification of the private channel without
  *          blocking: 1 got one, 0 none, -errno.  NULL unless a channel_fd is given.
@@ -72,10 +98,10 @@ enum evd_verdict {
  * follows may be skipped -- by the pass that issued the arm, and by nobody else.
  */
 struct evd_source_ops {
-	int (*poll)(void *source, void *raw, int max);
+	struct evd_device_result (*poll)(void *source, void *raw, int max);
 	enum evd_verdict (*sort)(void *source, const void *raw, struct evd_hold **hold);
 	void (*convert)(void *source, const void *raw, DAT_EVENT *event, struct evd_effect *effect);
-	int (*arm)(void *source, bool solicited_only);
+	struct evd_device_result (*arm)(void *source, bool solicited_only);
 	void (*ack)(void *source, unsigned int n);
 	int (*read)(void *source);
 	void (*effect)(void *source, const struct evd_effect *effect);
@@ -94,6 +120,7 @@ struct evd_listener {
 };
 
 struct evd_config {
+	uint64_t life;	       /* a number that no earlier EVD of the slot had */
 	DAT_EVD_HANDLE handle; /* what events and upcalls carry */
 	int qlen; /* events per stream kind the queue holds; the device queue's depth, at first */
 	const struct evd_source_ops *ops; /* NULL: no device stream */
@@ -103,7 +130,8 @@ struct evd_config {
 	struct loop *loop; /* runs the upcalls and CNO triggers */
 	struct loop *crew; /* several threads, for DAT_UPCALL_MANY; may equal loop */
 	/*
-	 * Arming failed, once per episode.  Not locked, on a loop thread.  Required.
+	 * The device failed (-EIO) or lost its queue (-EOVERFLOW), once per episode.  Not locked, on a
+	 * loop's thread.  Required.
 	 */
 	void (*fault)(struct evd *evd, int error);
 	/*
@@ -134,17 +162,17 @@ int evd_open(struct evd *evd, const struct evd_config *config);
  * other threads are waited for (from inside the EVD's own upcall it does not wait and the return
  * of the last upcall destroys).  -ENODEV when already dead.
  */
-int evd_free(struct evd *evd);
+int evd_free(struct evd_ref ref);
 
 /*
  * The EVD is going to be freed, and others with it, whose upcalls may be blocked in a wait on this
  * one.  The wait in progress ends with -ECANCELED, every later one with -ENODEV; and evd_free() from
  * inside an upcall waits for the other upcalls, since what they use goes as well.
  */
-void evd_set_closing(struct evd *evd);
+void evd_set_closing(struct evd_ref ref);
 
 /* The loop that runs upcalls of policy MANY, where it was not known at evd_open(). */
-void evd_set_crew(struct evd *evd, struct loop *crew);
+void evd_set_crew(struct evd_ref ref, struct loop *crew);
 
 /* ---- what feeds it ---- */
 
@@ -152,7 +180,7 @@ void evd_set_crew(struct evd *evd, struct loop *crew);
  * A notification for this EVD, which has a device, was read (ibv_get_cq_event returned).
  * Any thread, any time.
  */
-void evd_notified(struct evd *evd);
+void evd_notified(struct evd_ref ref);
 
 enum evd_stream {
 	EVD_STREAM_SOFTWARE,
@@ -167,44 +195,55 @@ enum evd_stream {
 /*
  * Queues an event and kicks the taker.  -ENOSPC when qlen posted events are queued, -ENODEV when
  * dead.  evd_handle of the queued copy is set here.
- *
- * A barrier is an event that may not overtake completions which the device has already produced or
- * is about to produce for a queue pair in the error state: it becomes visible once the device
- * queue was seen empty, or as many completions as it can hold were polled, after the post.
  */
-int evd_post(struct evd *evd, enum evd_stream stream, const DAT_EVENT *event);
-int evd_post_barrier(struct evd *evd, enum evd_stream stream, const DAT_EVENT *event);
+int evd_post(struct evd_ref ref, enum evd_stream stream, const DAT_EVENT *event);
 
-/* Queues the event, then lets the held completions follow it, in one lock section. */
-int evd_post_release(struct evd *evd, enum evd_stream stream, const DAT_EVENT *event,
-    struct evd_hold *hold);
+/*
+ * The place of an event among the others of its endpoint.  It concerns no other endpoint, and no event
+ * that belongs to none.
+ *
+ * A barrier may not overtake completions which the device has already produced, or is about to produce
+ * for a queue pair in the error state: it can be taken once the device queue was seen empty, or as many
+ * completions as it can hold were polled, after the post.  Later events of the endpoint wait with it.
+ *
+ * A hold ends, and what it kept follows the event, when the event has its place in the queue.
+ */
+struct evd_order {
+	const void *endpoint; /* any value that means the endpoint, and no other; NULL: none */
+	bool barrier;
+	struct evd_hold *hold; /* or NULL */
+};
+
+/* As evd_post(), for an event of an endpoint.  The hold ends also when the event is refused. */
+int evd_post_ordered(struct evd_ref ref, enum evd_stream stream, const DAT_EVENT *event,
+    const struct evd_order *order);
 
 /*
  * The device queue holds `depth` completions now; one that grows is announced before, one that
  * shrank after, because barriers wait for that many.  What is polled at a time does not change.
  */
-void evd_set_depth(struct evd *evd, unsigned int depth);
+void evd_set_depth(struct evd_ref ref, unsigned int depth);
 
 /* Takes what the device has into the queue, as far as it fits: for whoever waits for sort() to see
  * a completion that no taker asks for.  0 or -errno. */
-int evd_refresh(struct evd *evd);
+int evd_refresh(struct evd_ref ref);
 
 /* The device queue or a posted stream overflowed: once what is queued was taken, the EVD is dead
  * to dequeue and wait (-EOVERFLOW).  Returns true for the first call only. */
-bool evd_mark_overflow(struct evd *evd);
+bool evd_mark_overflow(struct evd_ref ref);
 
 /*
  * A posted event that its sender can be refused, a connection request, found no room.  The EVD goes
  * on.  Returns true for the first refusal of an episode, which ends when no posted event is left.
  */
-bool evd_mark_refusal(struct evd *evd);
+bool evd_mark_refusal(struct evd_ref ref);
 
 /*
  * Drops what belongs to an object that is going away: completions for which match_raw() holds, in
  * the stash, in `hold` and among released ones, and posted events for which match_event() holds.
  * Either may be NULL.  The device queue itself is not touched: its sort() must drop them.
  */
-void evd_purge(struct evd *evd, struct evd_hold *hold,
+void evd_purge(struct evd_ref ref, struct evd_hold *hold,
     bool (*match_raw)(const void *raw, const void *who),
     bool (*match_event)(const DAT_EVENT *event, const void *who), const void *who);
 
@@ -227,7 +266,7 @@ struct evd_hold {
 int evd_hold_init(struct evd_hold *hold, size_t raw_size, unsigned int capacity);
 void evd_hold_fini(struct evd_hold *hold); /* after evd_purge() */
 /* From now on sort() may answer EVD_HOLD with this hold. */
-void evd_hold_begin(struct evd *evd, struct evd_hold *hold);
+void evd_hold_begin(struct evd_ref ref, struct evd_hold *hold);
 /* LOCKED (for sort()). */
 static inline bool
 evd_hold_is_active(const struct evd_hold *hold)
@@ -238,7 +277,7 @@ evd_hold_is_active(const struct evd_hold *hold)
 /* ---- what takes from it ---- */
 
 /* -EAGAIN empty, -EBUSY a waiter owns the EVD, -EOVERFLOW, -ENODEV, or what poll returned. */
-int evd_dequeue(struct evd *evd, DAT_EVENT *event);
+int evd_dequeue(struct evd_ref ref, DAT_EVENT *event);
 
 /*
  * Blocks until `threshold` events that are worth waking for are queued, then takes the oldest.
@@ -249,7 +288,7 @@ int evd_dequeue(struct evd *evd, DAT_EVENT *event);
  *   -ECANCELED   freed meanwhile          -EOVERFLOW  -EINTR  -ENODEV
  *   -EINVAL      threshold < 1 or > qlen  or the device's error from arming or polling
  */
-int evd_wait(struct evd *evd, DAT_TIMEOUT timeout, int threshold, DAT_EVENT *event, int *nmore);
+int evd_wait(struct evd_ref ref, DAT_TIMEOUT timeout, int threshold, DAT_EVENT *event, int *nmore);
 
 /* Whether upcalls are enabled under this policy. */
 static inline bool
@@ -266,18 +305,19 @@ evd_policy_calls(DAT_UPCALL_POLICY policy)
  *   -EBUSY   a waiter is blocked            -EFAULT  an enabling policy without a function
  *   -EINVAL  unknown policy  -ERANGE unknown flag  -ENODEV  or the device's error: nothing changed
  */
-int evd_modify_upcall(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *object,
+int evd_modify_upcall(struct evd_ref ref, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *object,
     DAT_UPCALL_FLAG flag);
 
 /* Replaces the CNO (NULL: none); `cookie` is what evd_query() reports. */
-int evd_set_listener(struct evd *evd, struct evd_listener *listener, DAT_CNO_HANDLE cookie);
-int evd_set_enabled(struct evd *evd, bool enabled);
-int evd_set_waitable(struct evd *evd, bool waitable);
+int evd_set_listener(struct evd_ref ref, struct evd_listener *listener, DAT_CNO_HANDLE cookie);
+int evd_set_enabled(struct evd_ref ref, bool enabled);
+int evd_set_waitable(struct evd_ref ref, bool waitable);
 /*
- * Completion notifications are asked for solicited completions only; what a taker finds by looking
- * counts all the same.  -EBUSY: the device was asked so, and has not answered yet.
+ * Completion notifications are requested for solicited completions only, or for all; what a taker finds
+ * by polling counts all the same.  A request for solicited ones that stands is widened by the next arm,
+ * which this call causes.
  */
-int evd_set_solicited(struct evd *evd, bool solicited_only);
+int evd_set_solicited(struct evd_ref ref, bool solicited_only);
 
 /*
  * From now on the queue holds qlen events per stream kind: nothing is lost, nothing changes its
@@ -286,7 +326,10 @@ int evd_set_solicited(struct evd *evd, bool solicited_only);
  *   -EBUSY  a waiter is blocked    -EAGAIN  more than qlen events are queued: nothing changed
  *   -ENOMEM  -ENODEV  or the device's error from polling
  */
-int evd_resize(struct evd *evd, unsigned int qlen);
+int evd_resize(struct evd_ref ref, unsigned int qlen);
+
+/* Whether the EVD that is meant lives. */
+bool evd_lives(struct evd_ref ref);
 
 struct evd_status {
 	int qlen;
@@ -295,26 +338,29 @@ struct evd_status {
 	DAT_UPCALL_POLICY policy;
 	int queued; /* what dequeue would hand out without asking the device */
 };
-int evd_query(struct evd *evd, struct evd_status *status);
-int evd_query_counters(struct evd *evd, struct dat_rearm_evd_counters *counters);
+int evd_query(struct evd_ref ref, struct evd_status *status);
+int evd_query_counters(struct evd_ref ref, struct dat_rearm_evd_counters *counters);
 
 /* ---- the body: embedded by the owner, touched by evd/ alone ---- */
 
 #include "evd/queue.h"
 
+/* What the device was asked for and has not notified of yet. */
+enum evd_armed { EVD_UNARMED, EVD_ARMED_SOLICITED, EVD_ARMED_ALL };
+
 struct evd {
 	struct os_mutex lock; /* the trigger lock; everything below it is guarded by it */
+	uint64_t life;	      /* of the EVD that lives in the slot, or lived in it last */
 	bool alive;	      /* between evd_open() and evd_free() */
 	bool freed;	      /* evd_free() began; destroyed() not yet called */
 	bool free_on_return;  /* freed from inside: the last upcall's return destroys */
 	struct evd_config cfg;
 
-	bool owned; /* by a loop: queued on a ready list or being run */
-	bool armed; /* set with a successful arm, cleared by evd_notified() alone */
-	bool fresh;  /* notified since the last look: lets a look find the notification spurious */
-	bool fault_reported;
-	uint64_t fault_delay; /* of the next retry, in nanoseconds */
-	bool put_off; /* the run waits for time to pass, or for its thread to leave a call-out */
+	struct loop_job job;
+	enum evd_job_state job_state; /* changed by evd_job() alone */
+	uint64_t backoff_ns; /* 0, or the device has failed since, and was reported: the next delay */
+	enum evd_armed armed; /* set with a successful arm, cleared by evd_notified() alone */
+	enum evd_attention attention;
 
 	struct park_list waiters; /* the thread blocked in evd_wait(): at most one */
 	bool waiting;
@@ -328,7 +374,6 @@ struct evd {
 	int in_progress; /* claims whose upcall has not returned */
 	int exempt;	 /* of those, the ones that called TEARDOWN or free themselves */
 	int tearing;	 /* TEARDOWN and free calls that wait */
-	const void *caller; /* the frame of the upcall whose thread owns the EVD, or NULL */
 	struct park_list teardowns;
 
 	struct evd_listener *listener;
@@ -337,8 +382,6 @@ struct evd {
 	bool triggered;
 	bool agent_unseen;
 	bool enabled;
-	bool blind; /* the stash was full: the device may hold what will make no sound */
-	bool news; /* something entered since the CNO or a NORIFY upcall was last told */
 
 	bool solicited_only;
 	bool overflowed;
@@ -350,9 +393,15 @@ struct evd {
 	int pins;		   /* threads using channel or source outside the lock */
 	struct loop_ticket channel; /* the private channel as a source of the loop */
 	bool channel_watched;	   /* by the loop, because the taker is an upcall or a CNO */
-	struct loop_job job;
 	struct dat_rearm_evd_counters counters;
 };
+
+/* The EVD in the slot, for an owner that keeps it from being destroyed. */
+static inline struct evd_ref
+evd_self(struct evd *evd)
+{
+	return (struct evd_ref){ evd, evd->life };
+}
 
 static inline struct evd *
 evd_of_job(struct loop_job *job)

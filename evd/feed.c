@@ -5,9 +5,15 @@
 #include <limits.h>
 
 void
-evd_notified(struct evd *evd)
+evd_notified(struct evd_ref ref)
 {
+	struct evd *evd = ref.evd;
+
 	os_lock(&evd->lock);
+	if (evd->life != ref.life) {
+		os_unlock(&evd->lock);
+		return;
+	}
 	if (!evd->alive) {
 		/* Being destroyed: whoever destroys waits for just this acknowledgement. */
 		const struct evd_source_ops *ops = evd->cfg.ops;
@@ -18,12 +24,12 @@ evd_notified(struct evd *evd)
 		return;
 	}
 	evd->counters.notifications++;
-	evd->fresh = true;
+	evd_attend(evd, EVD_IS_NOTIFIED);
 	if (++evd->unacked == EVD_ACK_BATCH) {
 		evd->cfg.ops->ack(evd->cfg.source, evd->unacked);
 		evd->unacked = 0;
 	}
-	evd->armed = false;
+	evd->armed = EVD_UNARMED;
 	evd_kick(evd);
 	os_unlock(&evd->lock);
 }
@@ -52,113 +58,111 @@ count_posted(struct evd *evd, enum evd_stream stream)
 	}
 }
 
-static int
-post(struct evd *evd, enum evd_stream stream, const DAT_EVENT *event, bool barrier,
-    struct evd_hold *hold)
+int
+evd_post_ordered(struct evd_ref ref, enum evd_stream stream, const DAT_EVENT *event,
+    const struct evd_order *order)
 {
-	struct evd_queue *q = &evd->queue;
-	DAT_EVENT copy = *event;
+	struct evd *evd = evd_enter(ref);
+	struct evd_queue *q;
 	unsigned int before;
-	int r = -ENODEV;
+	DAT_EVENT *place;
 
-	os_lock(&evd->lock);
-	if (evd->alive) {
-		copy.evd_handle = evd->cfg.handle;
-		if (q->posted_count == 0)
-			evd->refusing = false;
-		before = evd_queue_loud(q);
-		r = evd_queue_post(q, &copy, barrier);
-		if (r == 0)
-			count_posted(evd, stream);
-		if (hold)
-			evd_queue_release(q, hold);
-		/* A barrier is news when it opens, which is for the kicked taker's look to find. */
-		if (evd_queue_loud(q) != before)
-			evd->news = true;
-		evd_kick(evd);
+	if (!evd)
+		return -ENODEV;
+	q = &evd->queue;
+	if (evd_posted_count(&q->posted) == 0)
+		evd->refusing = false;
+	before = evd_queue_loud(q);
+	place = evd_queue_post(q, order);
+	if (place) {
+		*place = *event;
+		place->evd_handle = evd->cfg.handle;
+		count_posted(evd, stream);
 	}
+	/* A barrier has entered when it opens, which is for the kicked taker's look to find. */
+	if (evd_queue_loud(q) != before)
+		evd_attend(evd, EVD_HAS_ENTERED);
+	evd_kick(evd);
 	os_unlock(&evd->lock);
-	return r;
+	return place ? 0 : -ENOSPC;
 }
 
 int
-evd_post(struct evd *evd, enum evd_stream stream, const DAT_EVENT *event)
+evd_post(struct evd_ref ref, enum evd_stream stream, const DAT_EVENT *event)
 {
-	return post(evd, stream, event, false, NULL);
-}
+	static const struct evd_order none;
 
-int
-evd_post_barrier(struct evd *evd, enum evd_stream stream, const DAT_EVENT *event)
-{
-	return post(evd, stream, event, true, NULL);
-}
-
-int
-evd_post_release(struct evd *evd, enum evd_stream stream, const DAT_EVENT *event,
-    struct evd_hold *hold)
-{
-	return post(evd, stream, event, false, hold);
+	return evd_post_ordered(ref, stream, event, &none);
 }
 
 void
-evd_hold_begin(struct evd *evd, struct evd_hold *hold)
+evd_hold_begin(struct evd_ref ref, struct evd_hold *hold)
 {
-	os_lock(&evd->lock);
+	struct evd *evd = evd_enter(ref);
+
+	if (!evd)
+		return;
 	hold->active = true;
 	os_unlock(&evd->lock);
 }
 
 void
-evd_purge(struct evd *evd, struct evd_hold *hold,
+evd_purge(struct evd_ref ref, struct evd_hold *hold,
     bool (*match_raw)(const void *raw, const void *who),
     bool (*match_event)(const DAT_EVENT *event, const void *who), const void *who)
 {
-	struct evd_queue *q = &evd->queue;
+	struct evd *evd = evd_enter(ref);
+	struct evd_queue *q;
 	bool closed;
 
-	os_lock(&evd->lock);
-	if (evd->alive) {
-		closed = evd_queue_has_closed(q);
-		evd_queue_purge(q, hold, match_raw, match_event, who);
-		evd_see_again(evd);
-		/* What stood behind a purged barrier may count from now on. */
-		if (closed && evd_queue_count(q)) {
-			evd->news = true;
-			evd_kick(evd);
-		}
+	if (!evd)
+		return;
+	q = &evd->queue;
+	closed = evd_queue_has_closed(q);
+	evd_queue_purge(q, hold, match_raw, match_event, who);
+	evd_see_again(evd);
+	/* What stood behind a purged barrier may count from now on. */
+	if (closed && evd_queue_count(q)) {
+		evd_attend(evd, EVD_HAS_ENTERED);
+		evd_kick(evd);
 	}
 	os_unlock(&evd->lock);
 }
 
 void
-evd_set_depth(struct evd *evd, unsigned int depth)
+evd_set_depth(struct evd_ref ref, unsigned int depth)
 {
-	os_lock(&evd->lock);
+	struct evd *evd = evd_enter(ref);
+
+	if (!evd)
+		return;
 	evd_queue_set_depth(&evd->queue, depth);
 	os_unlock(&evd->lock);
 }
 
 int
-evd_refresh(struct evd *evd)
+evd_refresh(struct evd_ref ref)
 {
-	int r = -ENODEV;
+	struct evd *evd = evd_enter(ref);
+	int r;
 
-	os_lock(&evd->lock);
-	if (evd->alive) {
-		r = evd_poll(evd, UINT_MAX, NULL);
-		evd_kick(evd);
-	}
+	if (!evd)
+		return -ENODEV;
+	r = evd_poll(evd, UINT_MAX, NULL);
+	evd_kick(evd);
 	os_unlock(&evd->lock);
 	return r;
 }
 
 bool
-evd_mark_overflow(struct evd *evd)
+evd_mark_overflow(struct evd_ref ref)
 {
+	struct evd *evd = evd_enter(ref);
 	bool first;
 
-	os_lock(&evd->lock);
-	first = evd->alive && !evd->overflowed;
+	if (!evd)
+		return false;
+	first = !evd->overflowed;
 	if (first) {
 		evd->overflowed = true;
 		evd->counters.overflows++;
@@ -169,12 +173,14 @@ evd_mark_overflow(struct evd *evd)
 }
 
 bool
-evd_mark_refusal(struct evd *evd)
+evd_mark_refusal(struct evd_ref ref)
 {
+	struct evd *evd = evd_enter(ref);
 	bool first;
 
-	os_lock(&evd->lock);
-	first = evd->alive && !evd->overflowed && !evd->refusing;
+	if (!evd)
+		return false;
+	first = !evd->overflowed && !evd->refusing;
 	if (first) {
 		evd->refusing = true;
 		evd->counters.overflows++;

@@ -3,8 +3,6 @@
 
 #include "evd/loop_body.h"
 
-#define LOOP_BATCH 32 /* descriptors read per turn; more only delays the jobs */
-
 /* ---- the two job lists; the loop's lock is held ---- */
 
 static void
@@ -36,6 +34,22 @@ list_unlink(struct loop_job *job)
 	job->next = job->prev = NULL;
 }
 
+/* Puts a job that is on no list onto one. */
+static void
+queue_locked(struct loop *loop, struct loop_job *job, enum loop_place place)
+{
+	job->on = loop;
+	job->place = place;
+	list_append(place == LOOP_JOB_DELAYED ? &loop->delayed : &loop->ready, job);
+}
+
+static void
+unqueue_locked(struct loop_job *job)
+{
+	list_unlink(job);
+	job->place = LOOP_JOB_OFF;
+}
+
 /* Moves what is due and returns when the earliest of the others is; UINT64_MAX: none. */
 static uint64_t
 promote_delayed(struct loop *loop)
@@ -49,9 +63,8 @@ promote_delayed(struct loop *loop)
 	for (job = loop->delayed.next; job != &loop->delayed; job = next) {
 		next = job->next;
 		if (job->due <= now) {
-			list_unlink(job);
-			job->put_off = false;
-			list_append(&loop->ready, job);
+			unqueue_locked(job);
+			queue_locked(loop, job, LOOP_JOB_READY);
 		} else if (job->due < least) {
 			least = job->due;
 		}
@@ -106,9 +119,7 @@ void
 loop_ready(struct loop *loop, struct loop_job *job)
 {
 	os_lock(&loop->lock);
-	job->on = loop;
-	job->put_off = false;
-	list_append(&loop->ready, job);
+	queue_locked(loop, job, LOOP_JOB_READY);
 	ring_locked(loop);
 	os_unlock(&loop->lock);
 }
@@ -117,9 +128,7 @@ void
 loop_put_off(struct loop *loop, struct loop_job *job)
 {
 	os_lock(&loop->lock);
-	job->on = loop;
-	job->put_off = true;
-	list_append(&loop->ready, job);
+	queue_locked(loop, job, LOOP_JOB_PUT_OFF);
 	os_unlock(&loop->lock);
 }
 
@@ -127,10 +136,8 @@ void
 loop_ready_later(struct loop *loop, struct loop_job *job, uint64_t delay_ns)
 {
 	os_lock(&loop->lock);
-	job->on = loop;
 	job->due = os_clock_ns() + delay_ns;
-	job->put_off = true;
-	list_append(&loop->delayed, job);
+	queue_locked(loop, job, LOOP_JOB_DELAYED);
 	ring_locked(loop); /* the sleeper recomputes how long it may sleep */
 	os_unlock(&loop->lock);
 }
@@ -143,10 +150,9 @@ loop_hasten(struct loop_job *job)
 	if (!loop)
 		return;
 	os_lock(&loop->lock);
-	if (job->next && job->put_off) {
-		list_unlink(job);
-		job->put_off = false;
-		list_append(&loop->ready, job);
+	if (job->place == LOOP_JOB_PUT_OFF || job->place == LOOP_JOB_DELAYED) {
+		unqueue_locked(job);
+		queue_locked(loop, job, LOOP_JOB_READY);
 		ring_locked(loop);
 	}
 	os_unlock(&loop->lock);
@@ -161,25 +167,33 @@ loop_unready(struct loop_job *job)
 	if (!loop)
 		return false;
 	os_lock(&loop->lock);
-	listed = job->next != NULL;
+	listed = job->place != LOOP_JOB_OFF;
 	if (listed)
-		list_unlink(job);
+		unqueue_locked(job);
 	os_unlock(&loop->lock);
 	return listed;
 }
 
-static struct loop_job *
-next_ready(struct loop *loop)
+/* Runs the first job; false when there is none. */
+static bool
+run_next(struct loop *loop)
 {
 	struct loop_job *job = NULL;
+	void (*run)(struct loop_job *, uint64_t) = NULL;
+	uint64_t life = 0;
 
 	os_lock(&loop->lock);
 	if (!list_empty(&loop->ready)) {
 		job = loop->ready.next;
-		list_unlink(job);
+		unqueue_locked(job);
+		/* Read here: from now on its memory may become another's. */
+		run = job->run;
+		life = job->life;
 	}
 	os_unlock(&loop->lock);
-	return job;
+	if (job)
+		run(job, life);
+	return job != NULL;
 }
 
 /* Runs the jobs that are ready now, each once; returns how many. */
@@ -194,10 +208,8 @@ run_ready(struct loop *loop)
 	for (job = loop->ready.next; job != &loop->ready; job = job->next)
 		jobs++;
 	os_unlock(&loop->lock);
-	while (jobs-- > 0 && (job = next_ready(loop))) {
-		job->run(job);
+	while (jobs-- > 0 && run_next(loop))
 		done++;
-	}
 	return done;
 }
 
@@ -260,7 +272,7 @@ loop_rest(struct loop *loop, uint64_t *until)
 	os_lock(&loop->lock);
 	*until = promote_delayed(loop);
 	for (job = loop->ready.next; job != &loop->ready && idle; job = job->next)
-		idle = job->put_off;
+		idle = job->place == LOOP_JOB_PUT_OFF;
 	if (idle)
 		loop->sleeping++;
 	os_unlock(&loop->lock);

@@ -9,6 +9,13 @@
  * A crew is a loop of several threads without sources, for upcalls that may run concurrently.  A
  * stepped loop has no thread at all: loop_step() pumps it by hand.
  *
+ * Late handlers and jobs.  loop_remove() waits: once it has returned the handler does not run and will
+ * not.  loop_forget() and loop_unready() do not wait: the handler or job may have been taken already,
+ * and may begin after the object it belongs to was freed and its slot serves another.  So memory that
+ * is given to a loop is never given back to the system, and every handler and job gets the life that it
+ * was registered for.  It compares the life in the lock section in which it acts, and does nothing if
+ * another lives there.
+ *
  * Lock: the loop's lock ranks after the trigger lock; it is never held during a job, a handler or a
  * wait.
  */
@@ -20,13 +27,22 @@
 
 struct loop;
 
-/* Owned by whoever embeds it; the links belong to the loop. */
+/* Where a job is. */
+enum loop_place {
+	LOOP_JOB_OFF,	  /* on no list: not queued, or taken by the thread that is going to run it */
+	LOOP_JOB_READY,	  /* on the ready list */
+	LOOP_JOB_PUT_OFF, /* there too, for the next turn of a thread that now only pumps */
+	LOOP_JOB_DELAYED, /* on the list of those that wait for a time */
+};
+
+/* Owned by whoever embeds it; links and place belong to the loop, under its lock. */
 struct loop_job {
 	struct loop_job *next, *prev;
-	struct loop *on; /* NULL: on no list */
-	uint64_t due;	 /* of a delayed job: its os_clock_ns() time */
-	bool put_off;	 /* delayed, or see loop_put_off(): loop_hasten() may run it earlier */
-	void (*run)(struct loop_job *job);
+	struct loop *on; /* the loop that it was queued on last; NULL: none */
+	enum loop_place place;
+	uint64_t due; /* of a delayed job: its os_clock_ns() time */
+	uint64_t life;	 /* of what it is a job of; run() gets it as it was when the job was popped */
+	void (*run)(struct loop_job *job, uint64_t life);
 };
 
 /* Names a registered source; a number, so that a stale one is noticed. */
@@ -50,8 +66,8 @@ int loop_create(enum loop_kind kind, int threads, struct loop **out);
 void loop_destroy(struct loop *loop);
 
 /* Watches fd for reading, level-triggered; the handler runs on the loop's thread, parked or not. */
-int loop_add(struct loop *loop, int fd, void (*handler)(void *arg), void *arg,
-    struct loop_ticket *ticket);
+int loop_add(struct loop *loop, int fd, void (*handler)(void *arg, uint64_t life), void *arg,
+    uint64_t life, struct loop_ticket *ticket);
 
 /* Pauses and resumes a source, also under the trigger lock.  A handler may be entered once more. */
 void loop_watch(struct loop *loop, const struct loop_ticket *ticket, bool on);

@@ -10,8 +10,9 @@
 struct loop_source {
 	int fd; /* -1: free slot */
 	uint32_t generation;
-	void (*handler)(void *arg);
+	void (*handler)(void *arg, uint64_t life);
 	void *arg;
+	uint64_t life;
 	bool busy; /* the loop's thread is inside the handler */
 };
 

@@ -26,6 +26,20 @@
 #include <time.h>
 #include <unistd.h>
 
+/* ---- how much is done at a time: a check build makes it little ---- */
+
+/* Completions per call to the device: enough to pay for its lock, few enough for the cache. */
+#define EVD_BATCH 32
+/* Notifications acknowledged at a time: the device's acknowledge takes a lock of its own. */
+#define EVD_ACK_BATCH 64
+/*
+ * Passes, and events taken, before the other EVDs of the loop and its sources get their turn.  An
+ * upcall that drains its EVD takes many events in one pass: it spends the budget just the same.
+ */
+#define EVD_BUDGET 64
+/* Descriptors read per turn of a loop; more only delays the jobs. */
+#define LOOP_BATCH 32
+
 /* ---- locks ---- */
 
 struct os_mutex {

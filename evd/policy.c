@@ -57,9 +57,8 @@ enable(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *objec
     DAT_UPCALL_FLAG flag)
 {
 	const DAT_UPCALL_OBJECT *next = object ? object : &evd->object;
-	bool pending, exact = false;
-	unsigned int before;
-	int r, armed;
+	bool pending;
+	int r;
 
 	if (!next->upcall_func)
 		return -EFAULT;
@@ -71,17 +70,9 @@ enable(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *objec
 	r = evd_poll(evd, 1, NULL);
 	if (r < 0)
 		return r;
-	armed = evd_arm(evd, &exact);
-	if (armed < 0)
-		return armed;
-	if (!exact) {
-		before = evd_queue_count(&evd->queue);
-		r = evd_poll(evd, 1, NULL);
-		if (r < 0)
-			return r;
-		if (armed && evd_queue_count(&evd->queue) > before)
-			evd->counters.races_closed++;
-	}
+	r = evd_arm_and_poll(evd, 1);
+	if (r < 0)
+		return r;
 	pending = evd_queue_count(&evd->queue) > 0;
 	if (pending && flag == DAT_UPCALL_INVOC_NEW)
 		return -EAGAIN;
@@ -107,9 +98,10 @@ disable(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *obje
 }
 
 int
-evd_modify_upcall(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *object,
+evd_modify_upcall(struct evd_ref ref, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *object,
     DAT_UPCALL_FLAG flag)
 {
+	struct evd *evd;
 	int r = 0;
 
 	if (!evd_policy_calls(policy) && policy != DAT_UPCALL_DISABLE &&
@@ -117,10 +109,10 @@ evd_modify_upcall(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OB
 		return -EINVAL;
 	if (flag != DAT_UPCALL_INVOC_NEW && flag != DAT_UPCALL_INVOC_ANY)
 		return -ERANGE;
-	os_lock(&evd->lock);
-	if (!evd->alive)
-		r = -ENODEV;
-	else if (evd_policy_calls(policy))
+	evd = evd_enter(ref);
+	if (!evd)
+		return -ENODEV;
+	if (evd_policy_calls(policy))
 		r = enable(evd, policy, object, flag);
 	else
 		disable(evd, policy, object);

@@ -10,8 +10,7 @@ int
 evd_queue_init(struct evd_queue *q, unsigned int qlen, size_t raw_size)
 {
 	*q = (struct evd_queue){ .qlen = qlen, .depth = qlen, .raw_size = raw_size, .next_seq = 1 };
-	q->posted = os_alloc(qlen, sizeof *q->posted);
-	if (!q->posted)
+	if (evd_posted_init(&q->posted, qlen))
 		return -ENOMEM;
 	if (raw_size == 0)
 		return 0;
@@ -31,7 +30,7 @@ evd_queue_fini(struct evd_queue *q)
 	os_free(q->raw);
 	os_free(q->raw_seq);
 	os_free(q->raw_quiet);
-	os_free(q->posted);
+	evd_posted_fini(&q->posted);
 	*q = (struct evd_queue){ 0 };
 }
 
@@ -46,12 +45,6 @@ static unsigned char *
 raw_at(const struct evd_queue *q, unsigned int index)
 {
 	return q->raw + (size_t)index * q->raw_size;
-}
-
-static struct evd_posted *
-posted_at(const struct evd_queue *q, unsigned int i)
-{
-	return &q->posted[wrap(q->posted_head + i, q->qlen)];
 }
 
 static void
@@ -103,46 +96,73 @@ evd_queue_keep_quiet(struct evd_queue *q, const void *record)
 	keep(q, record, true);
 }
 
-/* ---- posted events ---- */
+/* ---- posted events, and the holds that end with them ---- */
 
-/* Numbers closed items up to the first barrier that must still wait. */
+void
+evd_queue_release(struct evd_queue *q, struct evd_hold *hold)
+{
+	hold->active = false;
+	for (; hold->numbered < hold->count; hold->numbered++) {
+		hold->seq[wrap(hold->head + hold->numbered, hold->capacity)] = q->next_seq++;
+		q->released_count++;
+	}
+	if (hold->numbered && !hold->listed) {
+		hold->next = q->released;
+		hold->listed = true;
+		q->released = hold;
+	}
+	note_depth(q);
+}
+
+/* Numbers every closed event that need not wait any longer, each with what follows it. */
 static void
 open_posted(struct evd_queue *q, bool device_empty)
 {
-	struct evd_posted *p;
+	const struct evd_posted_progress progress = {
+		.polled = q->polled, .depth = q->depth, .device_empty = device_empty
+	};
+	struct evd_posted *entry;
 
-	while (q->posted_open < q->posted_count) {
-		p = posted_at(q, q->posted_open);
-		if (p->barrier && !device_empty && q->polled - p->mark < q->depth)
-			return;
-		p->seq = q->next_seq++;
-		q->posted_open++;
-	}
+	while ((entry = evd_posted_open(&q->posted, &progress, &q->next_seq)))
+		if (entry->hold)
+			evd_queue_release(q, entry->hold);
 }
 
 void
 evd_queue_polled(struct evd_queue *q, unsigned int n, bool device_empty)
 {
 	q->polled += n;
-	open_posted(q, device_empty);
+	if (q->posted.closed.count)
+		open_posted(q, device_empty);
 	note_depth(q);
 }
 
-int
-evd_queue_post(struct evd_queue *q, const DAT_EVENT *event, bool barrier)
+/* The endpoint may have to wait; what ends a hold goes the same way, through the one place. */
+static struct evd_posted *
+post_ordered(struct evd_queue *q, const struct evd_order *order)
 {
-	struct evd_posted *p;
+	struct evd_order own = *order;
+	struct evd_posted *entry;
 
-	if (q->posted_count == q->qlen)
-		return -ENOSPC;
-	p = posted_at(q, q->posted_count);
-	p->event = *event;
-	p->barrier = barrier && q->raw_size != 0;
-	p->mark = q->polled;
-	q->posted_count++;
+	own.barrier = order->barrier && q->raw_size != 0;
+	entry = evd_posted_add_closed(&q->posted, &own, q->polled);
+	if (!entry && own.hold)
+		evd_queue_release(q, own.hold); /* the event is lost; what waited for it must not be */
 	open_posted(q, false);
+	return entry;
+}
+
+DAT_EVENT *
+evd_queue_post(struct evd_queue *q, const struct evd_order *order)
+{
+	struct evd_posted *entry;
+
+	if (order->endpoint)
+		entry = post_ordered(q, order);
+	else
+		entry = evd_posted_add(&q->posted, q->next_seq++);
 	note_depth(q);
-	return 0;
+	return entry ? &entry->event : NULL;
 }
 
 /* ---- another length ---- */
@@ -158,20 +178,16 @@ evd_queue_move(struct evd_queue *to, struct evd_queue *from)
 		to->raw_seq[i] = from->raw_seq[at];
 		to->raw_quiet[i] = from->raw_quiet[at];
 	}
-	for (unsigned int i = 0; i < from->posted_count; i++)
-		to->posted[i] = *posted_at(from, i);
+	evd_posted_move(&to->posted, &from->posted);
 	to->raw_count = from->raw_count;
 	to->quiet = from->quiet;
-	to->posted_count = from->posted_count;
-	to->posted_open = from->posted_open;
 	to->released = from->released;
 	to->released_count = from->released_count;
 	to->depth = from->depth;
 	to->next_seq = from->next_seq;
 	to->polled = from->polled;
 	to->max_depth = from->max_depth;
-	from->raw_count = from->quiet = 0;
-	from->posted_count = from->posted_open = from->released_count = 0;
+	from->raw_count = from->quiet = from->released_count = 0;
 	from->released = NULL;
 }
 
@@ -181,8 +197,7 @@ evd_queue_set_depth(struct evd_queue *q, unsigned int depth)
 	/* What a barrier waits for is among the `depth` that are there yet, however many were
 	 * polled since it was posted. */
 	if (depth < q->depth)
-		for (unsigned int i = q->posted_open; i < q->posted_count; i++)
-			posted_at(q, i)->mark = q->polled;
+		evd_posted_mark(&q->posted, q->polled);
 	q->depth = depth;
 }
 
@@ -224,22 +239,6 @@ evd_queue_hold(struct evd_hold *hold, const void *record)
 	return 0;
 }
 
-void
-evd_queue_release(struct evd_queue *q, struct evd_hold *hold)
-{
-	hold->active = false;
-	for (; hold->numbered < hold->count; hold->numbered++) {
-		hold->seq[wrap(hold->head + hold->numbered, hold->capacity)] = q->next_seq++;
-		q->released_count++;
-	}
-	if (hold->numbered && !hold->listed) {
-		hold->next = q->released;
-		hold->listed = true;
-		q->released = hold;
-	}
-	note_depth(q);
-}
-
 static void
 unlist_released(struct evd_queue *q, struct evd_hold *hold)
 {
@@ -257,6 +256,7 @@ enum evd_item
 evd_queue_take(struct evd_queue *q, const void **record, const DAT_EVENT **event)
 {
 	enum evd_item item = EVD_ITEM_NONE;
+	const struct evd_posted *posted = evd_posted_first(&q->posted);
 	struct evd_hold *oldest = NULL;
 	uint64_t seq = UINT64_MAX;
 
@@ -264,9 +264,9 @@ evd_queue_take(struct evd_queue *q, const void **record, const DAT_EVENT **event
 		item = EVD_ITEM_RAW;
 		seq = q->raw_seq[q->raw_head];
 	}
-	if (q->posted_open && q->posted[q->posted_head].seq < seq) {
+	if (posted && posted->seq < seq) {
 		item = EVD_ITEM_POSTED;
-		seq = q->posted[q->posted_head].seq;
+		seq = posted->seq;
 	}
 	for (struct evd_hold *h = q->released; h; h = h->next) {
 		if (h->seq[h->head] < seq) {
@@ -280,14 +280,12 @@ evd_queue_take(struct evd_queue *q, const void **record, const DAT_EVENT **event
 	case EVD_ITEM_RAW:
 		*record = raw_at(q, q->raw_head);
 		q->quiet -= q->raw_quiet[q->raw_head];
-		q->raw_head = wrap(q->raw_head + 1, q->qlen);
 		q->raw_count--;
+		/* An empty buffer begins at its beginning, where a whole batch has room. */
+		q->raw_head = q->raw_count ? wrap(q->raw_head + 1, q->qlen) : 0;
 		break;
 	case EVD_ITEM_POSTED:
-		*event = &q->posted[q->posted_head].event;
-		q->posted_head = wrap(q->posted_head + 1, q->qlen);
-		q->posted_count--;
-		q->posted_open--;
+		*event = evd_posted_take(&q->posted);
 		break;
 	case EVD_ITEM_RELEASED:
 		*record = held_at(oldest, 0);
@@ -326,29 +324,8 @@ purge_stash(struct evd_queue *q, bool (*match)(const void *, const void *), cons
 		kept++;
 	}
 	q->raw_count = kept;
-}
-
-static void
-purge_posted(struct evd_queue *q, bool (*match)(const DAT_EVENT *, const void *), const void *who)
-{
-	unsigned int kept = 0, open = q->posted_open;
-	struct evd_posted *p;
-
-	for (unsigned int i = 0; i < q->posted_count; i++) {
-		p = posted_at(q, i);
-		if (match(&p->event, who)) {
-			if (i < q->posted_open)
-				open--;
-			continue;
-		}
-		if (kept != i)
-			*posted_at(q, kept) = *p;
-		kept++;
-	}
-	q->posted_count = kept;
-	q->posted_open = open;
-	/* What waited only behind a purged barrier waits no longer. */
-	open_posted(q, false);
+	if (!kept)
+		q->raw_head = 0;
 }
 
 void
@@ -361,11 +338,14 @@ evd_queue_purge(struct evd_queue *q, struct evd_hold *hold,
 			q->released_count -= hold->numbered;
 			unlist_released(q, hold);
 		}
+		evd_posted_forget(&q->posted, hold);
 		hold->active = false;
 		hold->count = hold->numbered = 0;
 	}
 	if (match_raw && q->raw)
 		purge_stash(q, match_raw, who);
-	if (match_event)
-		purge_posted(q, match_event, who);
+	if (match_event) {
+		evd_posted_purge(&q->posted, match_event, who);
+		open_posted(q, false); /* what waited only behind a purged barrier */
+	}
 }

@@ -3,12 +3,16 @@
  * queue -- the merged queue of an EVD
  *
  * Three kinds of item wait here: completions taken from the device (the stash: raw records,
- * converted only when they leave), posted events (a ring), and completions whose hold was released.
- * Each got a sequence number when it entered; the lowest leaves first.
+ * converted only when they leave), posted events (see posted.h), and completions whose hold was
+ * released.  Each got a sequence number when it entered; the lowest leaves first.
  *
- * A posted barrier, and whatever was posted after it, has no number yet ("closed"): it gets
- * one when the device queue was seen empty after the post, or when as many completions as the
- * device queue can hold were polled since.  Until then it does not count.
+ * Three rules put the items of one endpoint in order.  None of them delays, numbers or releases what
+ * belongs to another endpoint, or to none.
+ *   - A barrier gets its number when the device queue was seen empty after the post, or when as many
+ *     completions as the device queue can hold were polled since.  Until then it is closed: it does
+ *     not count.
+ *   - What an endpoint posts while an event of it is closed gets its number after that event.
+ *   - A hold ends when the event it waits for has its number; what it kept gets the next numbers.
  *
  * Everything here is guarded by the trigger lock of the EVD that embeds the queue.
  */
@@ -21,14 +25,9 @@
 
 #include <dat2/udat.h>
 
-struct evd_hold;
+#include "evd/posted.h"
 
-struct evd_posted {
-	DAT_EVENT event;
-	uint64_t seq;
-	uint64_t mark; /* completions polled when it was posted */
-	bool barrier;
-};
+struct evd_hold;
 
 struct evd_queue {
 	unsigned int qlen;
@@ -43,9 +42,7 @@ struct evd_queue {
 	unsigned int raw_head, raw_count;
 	unsigned int quiet; /* of those in the stash */
 
-	struct evd_posted *posted; /* qlen entries */
-	unsigned int posted_head, posted_count;
-	unsigned int posted_open; /* of those, the ones with a number */
+	struct evd_posted_queue posted; /* qlen events at most */
 
 	struct evd_hold *released;
 	unsigned int released_count;
@@ -62,7 +59,7 @@ void evd_queue_fini(struct evd_queue *q);
 static inline unsigned int
 evd_queue_load(const struct evd_queue *q)
 {
-	return q->raw_count + q->posted_count + q->released_count;
+	return q->raw_count + evd_posted_count(&q->posted) + q->released_count;
 }
 
 /* Moves all that `from` holds, which must fit, into the fresh queue `to`; `from` is left empty. */
@@ -75,7 +72,7 @@ void evd_queue_set_depth(struct evd_queue *q, unsigned int depth);
 static inline unsigned int
 evd_queue_count(const struct evd_queue *q)
 {
-	return q->raw_count + q->posted_open + q->released_count;
+	return q->raw_count + q->posted.open.count + q->released_count;
 }
 
 /*
@@ -92,7 +89,7 @@ evd_queue_loud(const struct evd_queue *q)
 static inline bool
 evd_queue_has_closed(const struct evd_queue *q)
 {
-	return q->posted_count != q->posted_open;
+	return q->posted.closed.count != 0;
 }
 
 /*
@@ -105,11 +102,15 @@ void evd_queue_keep(struct evd_queue *q, const void *record);
 void evd_queue_keep_quiet(struct evd_queue *q, const void *record);
 void evd_queue_polled(struct evd_queue *q, unsigned int n, bool device_empty);
 
-/* -ENOSPC when qlen posted events are queued. */
-int evd_queue_post(struct evd_queue *q, const DAT_EVENT *event, bool barrier);
+/*
+ * The place of one more posted event, for the caller to write; NULL when qlen are queued, and then a
+ * hold of the order ends at once.
+ */
+DAT_EVENT *evd_queue_post(struct evd_queue *q, const struct evd_order *order);
 
 /* -ENOSPC when the hold is full. */
 int evd_queue_hold(struct evd_hold *hold, const void *record);
+/* Ends the hold: what it kept gets numbers. */
 void evd_queue_release(struct evd_queue *q, struct evd_hold *hold);
 
 /*

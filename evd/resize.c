@@ -10,8 +10,6 @@ check(struct evd *evd, unsigned int qlen)
 {
 	int r;
 
-	if (!evd->alive)
-		return -ENODEV;
 	if (evd->waiting)
 		return -EBUSY;
 	r = evd_poll(evd, UINT_MAX, NULL);
@@ -21,16 +19,27 @@ check(struct evd *evd, unsigned int qlen)
 }
 
 int
-evd_resize(struct evd *evd, unsigned int qlen)
+evd_resize(struct evd_ref ref, unsigned int qlen)
 {
 	struct evd_queue fresh, old;
+	size_t raw_size;
+	struct evd *evd;
 	int r;
 
-	r = evd_queue_init(&fresh, qlen, evd->cfg.raw_size);
+	evd = evd_enter(ref);
+	if (!evd)
+		return -ENODEV;
+	raw_size = evd->cfg.raw_size;
+	os_unlock(&evd->lock);
+	r = evd_queue_init(&fresh, qlen, raw_size); /* without the lock: it may take long */
 	if (r)
 		return r;
 	old = fresh;
-	os_lock(&evd->lock);
+	evd = evd_enter(ref);
+	if (!evd) {
+		evd_queue_fini(&fresh);
+		return -ENODEV;
+	}
 	r = check(evd, qlen);
 	if (r == 0) {
 		old = evd->queue;
@@ -41,8 +50,7 @@ evd_resize(struct evd *evd, unsigned int qlen)
 		(void)evd_poll(evd, UINT_MAX, NULL);
 	}
 	/* What was polled here is somebody's to take, be its notification on the way or not. */
-	if (r != -ENODEV)
-		evd_kick(evd);
+	evd_kick(evd);
 	os_unlock(&evd->lock);
 	evd_queue_fini(&old);
 	return r;

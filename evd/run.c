@@ -2,12 +2,6 @@
 /* run -- a loop's thread serves an EVD it owns */
 #include "evd/trigger.h"
 
-/*
- * Passes, and events taken, before the other EVDs of the loop and its sources get their turn.  An
- * upcall that drains its EVD takes many events in one pass: it spends the budget just the same.
- */
-#define EVD_BUDGET 64
-
 #define FAULT_DELAY_MIN_NS 1000000u
 #define FAULT_DELAY_MAX_NS 1000000000u
 
@@ -29,17 +23,14 @@ call_out(struct evd *evd)
 	bool more, own;
 
 	if (notify)
-		evd->news = false;
+		evd_attend(evd, EVD_HAS_REPORTED);
 	else
 		(void)evd_take(evd, &event, &effect);
 	more = evd_queue_count(&evd->queue) > 0;
 	evd->in_progress++;
 	evd->counters.upcalls++;
-	/* Owned by nobody's stack from here on: the next thread may claim while this one calls. */
-	if (many)
-		loop_ready(evd_home(evd), &evd->job);
-	else
-		evd->caller = &frame; /* until a kick takes the EVD away: see hasten() */
+	/* Under MANY the next thread may claim while this one calls. */
+	evd_job(evd, many ? EVD_JOB_CALL_MANY : EVD_JOB_CALL_ONE);
 	os_unlock(&evd->lock);
 
 	evd_run_effect(evd, &effect);
@@ -57,41 +48,39 @@ call_out(struct evd *evd)
 	if (frame.exempt)
 		evd->exempt--;
 	park_list_wake_all(&evd->teardowns);
-	own = evd->caller == &frame;
+	/* Only one upcall can keep the EVD: it is claimed when no other is in progress. */
+	own = !many && evd->job_state == EVD_JOB_CALLING;
 	if (own)
-		evd->caller = NULL;
+		evd_job(evd, EVD_JOB_RETURN);
 	else if (evd->in_progress == 0)
 		evd_kick(evd);
 	return own;
 }
 
-/* The device could not be armed or polled: say so once, keep the EVD, try again, ever later. */
+/* The device could not be armed or polled: report it once, keep the EVD, try again, ever later. */
 static void
 back_off(struct evd *evd, int error)
 {
-	if (!evd->fault_reported) {
-		evd->fault_reported = true;
+	if (!evd->backoff_ns) {
+		evd->backoff_ns = FAULT_DELAY_MIN_NS;
 		os_unlock(&evd->lock);
 		evd->cfg.fault(evd, error);
 		os_lock(&evd->lock);
+	} else {
+		evd->backoff_ns *= 2;
+		if (evd->backoff_ns > FAULT_DELAY_MAX_NS)
+			evd->backoff_ns = FAULT_DELAY_MAX_NS;
 	}
-	if (!evd->alive) {
-		evd->owned = false;
-		return;
-	}
-	if (evd_wanted(evd)) {
-		loop_ready(evd_home(evd), &evd->job); /* it came while the lock was down */
-		return;
-	}
-	evd->fault_delay = evd->fault_delay ? 2 * evd->fault_delay : FAULT_DELAY_MIN_NS;
-	if (evd->fault_delay > FAULT_DELAY_MAX_NS)
-		evd->fault_delay = FAULT_DELAY_MAX_NS;
-	evd->put_off = true;
-	loop_ready_later(evd->cfg.loop, &evd->job, evd->fault_delay);
+	if (!evd->alive)
+		evd_job(evd, EVD_JOB_REST);
+	else if (evd_wanted(evd))
+		evd_job(evd, EVD_JOB_YIELD); /* it came while the lock was down */
+	else
+		evd_job(evd, EVD_JOB_FAIL);
 }
 
 void
-evd_run(struct loop_job *job)
+evd_run(struct loop_job *job, uint64_t life)
 {
 	struct evd *evd = evd_of_job(job);
 	int passes = 0;
@@ -100,16 +89,20 @@ evd_run(struct loop_job *job)
 	int r;
 
 	os_lock(&evd->lock);
-	evd->put_off = false;
+	if (evd->life != life) {
+		os_unlock(&evd->lock);
+		return;
+	}
+	evd_job(evd, EVD_JOB_BEGIN);
 	taken = evd->taken;
 	for (;;) {
 		taker = evd_taker(evd);
 		if (!evd->alive || taker == EVD_TAKER_WAITER || taker == EVD_TAKER_NOBODY) {
-			evd->owned = false; /* in the section that saw it: a later kick starts anew */
+			evd_job(evd, EVD_JOB_REST); /* in the section that saw it: a later kick starts anew */
 			break;
 		}
 		if (passes++ == EVD_BUDGET || evd->taken - taken >= EVD_BUDGET) {
-			loop_ready(evd_home(evd), job);
+			evd_job(evd, EVD_JOB_YIELD);
 			break;
 		}
 		r = evd_look(evd);
@@ -120,22 +113,20 @@ evd_run(struct loop_job *job)
 		if (r == 0) {
 			/* Polled and armed: only this ends an episode.  An event that is there
 			 * anyway, the report of the fault itself perhaps, does not. */
-			evd->fault_reported = false;
-			evd->fault_delay = 0;
-			evd->owned = false; /* the check and the store are one section */
+			evd->backoff_ns = 0;
+			evd_job(evd, EVD_JOB_REST); /* the check and the store are one section */
 			break;
 		}
 		if (taker == EVD_TAKER_CNO) {
-			evd->news = false;
+			evd_attend(evd, EVD_HAS_REPORTED);
 			evd->listener->told(evd->listener, evd);
 		} else if (loop_current() != evd_home(evd)) {
 			/* The policy changed since the kick.  Upcalls of MANY may block each other:
 			 * on the loop's own thread that would keep the sources unread. */
-			loop_ready(evd_home(evd), job);
+			evd_job(evd, EVD_JOB_YIELD);
 			break;
 		} else if (loop_pumping()) {
-			evd->put_off = true;
-			loop_put_off(evd_home(evd), job); /* no call-out from inside another one */
+			evd_job(evd, EVD_JOB_DEFER); /* no call-out from inside another one */
 			break;
 		} else if (!call_out(evd)) {
 			break;

@@ -48,8 +48,8 @@ found:
 }
 
 int
-loop_add(struct loop *loop, int fd, void (*handler)(void *arg), void *arg,
-    struct loop_ticket *ticket)
+loop_add(struct loop *loop, int fd, void (*handler)(void *arg, uint64_t life), void *arg,
+    uint64_t life, struct loop_ticket *ticket)
 {
 	struct loop_source *source;
 	uint32_t index, generation;
@@ -65,7 +65,7 @@ loop_add(struct loop *loop, int fd, void (*handler)(void *arg), void *arg,
 		goto out;
 	source = &loop->sources[index];
 	*source = (struct loop_source){
-		.fd = fd, .generation = generation, .handler = handler, .arg = arg
+		.fd = fd, .generation = generation, .handler = handler, .arg = arg, .life = life
 	};
 	ticket->id = source_id(index, generation);
 out:
@@ -141,8 +141,9 @@ int
 loop_serve(struct loop *loop, const struct epoll_event *events, int n)
 {
 	struct loop_source *source;
-	void (*handler)(void *);
+	void (*handler)(void *, uint64_t);
 	void *arg;
+	uint64_t life;
 	uint32_t index;
 	int served = 0;
 
@@ -161,9 +162,10 @@ loop_serve(struct loop *loop, const struct epoll_event *events, int n)
 		index = (uint32_t)(source - loop->sources);
 		handler = source->handler;
 		arg = source->arg;
+		life = source->life;
 		os_unlock(&loop->lock);
 
-		handler(arg);
+		handler(arg, life);
 		served++;
 
 		os_lock(&loop->lock);

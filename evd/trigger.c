@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "evd/trigger.h"
 
-/* Completions per call to the device: enough to pay for its lock, few enough for the cache. */
-#define EVD_BATCH 32
-
 bool
 evd_wanted(const struct evd *evd)
 {
@@ -19,17 +16,20 @@ evd_wanted(const struct evd *evd)
 		 * return that ends the last of them kicks. */
 		if (evd->in_progress)
 			return false;
-		return evd->policy == DAT_UPCALL_NORIFY ? evd->news : count > 0;
+		return evd->policy == DAT_UPCALL_NORIFY ? evd_is_unseen(evd->attention) : count > 0;
 	case EVD_TAKER_CNO:
-		return evd->news;
+		return evd_is_unseen(evd->attention);
 	case EVD_TAKER_NOBODY:
 		break;
 	}
 	return false;
 }
 
-/* Sorts one polled completion into the stash, its endpoint's hold, or nowhere. */
-static bool
+/*
+ * Sorts one polled completion into the stash, its endpoint's hold, or nowhere.  1 it is worth waking
+ * for, 0 it is not, -EIO: the device completed more receives than it was given.
+ */
+static int
 admit(struct evd *evd, const void *record)
 {
 	const struct evd_source_ops *ops = evd->cfg.ops;
@@ -39,16 +39,53 @@ admit(struct evd *evd, const void *record)
 	if (ops->sort)
 		verdict = ops->sort(evd->cfg.source, record, &hold);
 	if (verdict == EVD_DROP)
-		return false;
+		return 0;
 	evd->counters.dto_events++;
-	if (verdict == EVD_HOLD && evd_queue_hold(hold, record) == 0)
-		return false; /* counts from its release on */
-	if (verdict == EVD_TAKE_QUIETLY) {
+	switch (verdict) {
+	case EVD_HOLD: /* counts from its release on */
+		return evd_queue_hold(hold, record) ? -EIO : 0;
+	case EVD_TAKE_QUIETLY:
 		evd_queue_keep_quiet(&evd->queue, record);
-		return false;
+		return 0;
+	default:
+		evd_queue_keep(&evd->queue, record);
+		return 1;
 	}
-	evd_queue_keep(&evd->queue, record);
-	return true;
+}
+
+/* What was polled: n records at `batch`, and the device has no more (`empty`). */
+static int
+admit_batch(struct evd *evd, const unsigned char *batch, unsigned int n, bool empty)
+{
+	struct evd_queue *q = &evd->queue;
+	const unsigned int open = q->posted.open.count;
+	bool entered = false;
+	int one, r = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		one = admit(evd, batch + (size_t)i * evd->cfg.raw_size);
+		if (one < 0)
+			r = one;
+		entered |= one > 0;
+	}
+	evd_queue_polled(q, n, empty);
+	/* Also a barrier that opened, and a stash full of quiet completions: somebody has to make
+	 * room. */
+	if (entered || q->posted.open.count != open ||
+	    (q->quiet && evd_queue_loud(q) == evd_queue_count(q)))
+		evd_attend(evd, EVD_HAS_ENTERED);
+	return r;
+}
+
+/*
+ * Nothing announces what another thread's poll finds here: there was no room when the run polled, or
+ * the run waits for a time or a thread.
+ */
+static bool
+is_unannounced(const struct evd *evd)
+{
+	return evd_is_full(evd->attention) || evd->job_state == EVD_JOB_BACKOFF ||
+	       evd->job_state == EVD_JOB_DEFERRED;
 }
 
 int
@@ -56,24 +93,22 @@ evd_poll(struct evd *evd, unsigned int enough, unsigned int *added)
 {
 	const struct evd_source_ops *ops = evd->cfg.ops;
 	struct evd_queue *q = &evd->queue;
-	unsigned int open, room;
-	unsigned char *batch;
-	void *start;
-	int n;
+	unsigned int room;
+	void *batch;
+	int n, r = 0;
 
 	if (!ops)
 		return 0;
-	while (evd_queue_loud(q) < enough) {
-		room = evd_queue_room(q, EVD_BATCH, &start);
+	while (r == 0 && evd_queue_loud(q) < enough) {
+		room = evd_queue_room(q, EVD_BATCH, &batch);
 		if (room == 0) {
-			evd->blind = true;
+			evd_attend(evd, EVD_IS_FULL);
 			return 0;
 		}
-		batch = start;
-		n = ops->poll(evd->cfg.source, batch, (int)room);
-		if (n < 0 && !evd->overflowed)
-			return n;
+		n = ops->poll(evd->cfg.source, batch, (int)room).value;
 		if (n < 0) {
+			if (!evd->overflowed)
+				return n == EVD_DEVICE_LOST ? -EOVERFLOW : -EIO;
 			/* Of a device queue that overflowed nothing is to be expected any more:
 			 * what waits for it, a barrier for one, has waited long enough. */
 			evd->device_over = true;
@@ -81,48 +116,61 @@ evd_poll(struct evd *evd, unsigned int enough, unsigned int *added)
 		}
 		if ((unsigned int)n > room)
 			return -EIO; /* the device wrote where it was not asked to */
-		open = q->posted_open;
-		for (int i = 0; i < n; i++)
-			if (admit(evd, batch + (size_t)i * evd->cfg.raw_size))
-				evd->news = true;
-		evd_queue_polled(q, (unsigned int)n, (unsigned int)n < room);
-		if (q->posted_open != open)
-			evd->news = true; /* a barrier opened */
-		if (n > 0 && q->quiet && evd_queue_loud(q) == evd_queue_count(q))
-			evd->news = true; /* full of quiet ones: somebody has to make room */
-		/* Nothing tells the taker of this: the stash was full, or no arm was to be had. */
-		if ((evd->blind || evd->put_off) && n > 0) {
-			evd->blind = false;
+		if (n > 0 || evd_queue_has_closed(q))
+			r = admit_batch(evd, batch, (unsigned int)n, (unsigned int)n < room);
+		if (n > 0 && is_unannounced(evd)) {
+			evd_attend(evd, EVD_HAS_ROOM);
 			evd_kick(evd);
 		}
 		if (added)
 			*added += (unsigned int)n;
 		if ((unsigned int)n < room)
-			return 0;
+			break;
 	}
-	return 0;
+	return r;
+}
+
+/* 1 armed just now, 0 was armed (or there is nothing to arm), -EIO, -EOVERFLOW.  *exact: this arm
+ * proved the device queue empty. */
+static int
+arm(struct evd *evd, bool *exact)
+{
+	const struct evd_source_ops *ops = evd->cfg.ops;
+	const enum evd_armed wish = evd->solicited_only ? EVD_ARMED_SOLICITED : EVD_ARMED_ALL;
+	int n;
+
+	*exact = false;
+	if (!ops || evd->armed >= wish || evd->device_over)
+		return 0;
+	n = ops->arm(evd->cfg.source, evd->solicited_only).value;
+	if (n < 0) {
+		evd->counters.arm_failures++;
+		return n == EVD_DEVICE_LOST ? -EOVERFLOW : -EIO;
+	}
+	evd->armed = wish;
+	evd->counters.arms++;
+	*exact = n == 0 && ops->exact_hint;
+	return 1;
 }
 
 int
-evd_arm(struct evd *evd, bool *exact)
+evd_arm_and_poll(struct evd *evd, unsigned int enough)
 {
-	const struct evd_source_ops *ops = evd->cfg.ops;
-	int r;
+	unsigned int before;
+	bool exact;
+	int r, armed;
 
-	*exact = false;
-	if (!ops || evd->armed)
+	armed = arm(evd, &exact);
+	if (armed < 0)
+		return armed;
+	/* Only the pass that armed may trust the device's word that nothing was missed. */
+	if (exact)
 		return 0;
-	if (evd->device_over)
-		return 0;
-	r = ops->arm(evd->cfg.source, evd->solicited_only);
-	if (r < 0) {
-		evd->counters.arm_failures++;
-		return r;
-	}
-	evd->armed = true;
-	evd->counters.arms++;
-	*exact = r == 0 && ops->exact_hint;
-	return 1;
+	before = evd_queue_count(&evd->queue);
+	r = evd_poll(evd, enough, NULL);
+	if (r == 0 && armed && evd_queue_count(&evd->queue) > before)
+		evd->counters.races_closed++;
+	return r;
 }
 
 /* How many items must count before evd_wanted() can turn true by polling. */
@@ -138,67 +186,40 @@ enough_for(const struct evd *evd)
 int
 evd_look(struct evd *evd)
 {
-	unsigned int added = 0, before;
-	bool exact;
-	int r, armed;
+	const bool notified = evd_is_notified(evd->attention);
+	unsigned int added = 0;
+	int r;
 
-	if (evd_wanted(evd)) {
-		evd->fresh = false;
+	evd_attend(evd, EVD_IS_POLLED);
+	if (evd_wanted(evd))
 		return 1;
-	}
 	r = evd_poll(evd, enough_for(evd), &added);
-	if (evd->fresh) {
-		evd->fresh = false;
-		if (r == 0 && added == 0 && evd_queue_count(&evd->queue) == 0)
-			evd->counters.spurious_notifications++;
-	}
+	if (notified && r == 0 && added == 0 && evd_queue_count(&evd->queue) == 0)
+		evd->counters.spurious_notifications++;
 	if (r < 0)
 		return r;
 	if (evd_wanted(evd))
 		return 1;
-
-	armed = evd_arm(evd, &exact);
-	if (armed < 0)
-		return armed;
-	/*
-	 * What was queued before the arm raises no notification, so the queue must be seen empty
-	 * once more after it.  Only the pass that armed may trust the device's word for that.
-	 */
-	if (exact)
-		return 0;
-	before = evd_queue_count(&evd->queue);
-	r = evd_poll(evd, enough_for(evd), NULL);
-	if (r < 0)
-		return r;
-	if (armed && evd_queue_count(&evd->queue) > before)
-		evd->counters.races_closed++;
-	return evd_wanted(evd);
+	r = evd_arm_and_poll(evd, enough_for(evd));
+	return r < 0 ? r : evd_wanted(evd);
 }
 
 /* ---- handing the EVD to its taker ---- */
 
-/*
- * What an owned EVD's run waits for may matter no more: the end of a back-off when something else
- * is wanted, a thread that may call out when a CNO is to be told in place of an upcall made.  And
- * the threads it is queued for may no longer be the ones that serve it: all of them may be parked
- * in upcalls, or the one, for what the others would do.  The same for an upcall whose thread owns
- * the EVD until it returns: it need not, once others may run beside it or a CNO takes the events.
- */
-static void
-hasten(struct evd *evd)
+/* Work for the loops; which kind decides what has to wait. */
+static enum evd_job_event
+wake_event(const struct evd *evd)
 {
-	const bool tell = evd_taker(evd) == EVD_TAKER_CNO;
+	const enum evd_job_state state = evd->job_state;
+	const bool queued =
+	    state == EVD_JOB_READY || state == EVD_JOB_DEFERRED || state == EVD_JOB_BACKOFF;
 
-	if (evd->caller && (tell || evd->policy == DAT_UPCALL_MANY)) {
-		evd->caller = NULL;
-		loop_ready(evd_home(evd), &evd->job);
-	} else if (evd->job.on != evd_home(evd) && loop_unready(&evd->job)) {
-		evd->put_off = false;
-		loop_ready(evd_home(evd), &evd->job);
-	} else if (evd->put_off && (evd->fault_delay || tell)) {
-		evd->put_off = false;
-		loop_hasten(&evd->job);
-	}
+	/* All threads of the loop that it is queued on may be parked in upcalls. */
+	if (queued && evd->job.on != evd_home(evd))
+		return EVD_JOB_MOVE;
+	if (evd_taker(evd) == EVD_TAKER_CNO)
+		return EVD_JOB_WAKE_CNO;
+	return evd->policy == DAT_UPCALL_MANY ? EVD_JOB_WAKE_MANY : EVD_JOB_WAKE_ONE;
 }
 
 void
@@ -212,13 +233,9 @@ evd_kick(struct evd *evd)
 	case EVD_TAKER_CNO:
 		if (!evd->alive)
 			break;
-		if (evd->owned) {
+		if (evd->job_state != EVD_JOB_IDLE)
 			evd->counters.busy_skips++;
-			hasten(evd);
-			break;
-		}
-		evd->owned = true;
-		loop_ready(evd_home(evd), &evd->job);
+		evd_job(evd, wake_event(evd));
 		break;
 	case EVD_TAKER_NOBODY:
 		break;
@@ -226,19 +243,17 @@ evd_kick(struct evd *evd)
 }
 
 static void
-channel_readable(void *arg)
+channel_readable(void *arg, uint64_t life)
 {
-	struct evd *evd = arg;
+	const struct evd_ref ref = { arg, life };
+	struct evd *evd = evd_enter(ref);
 
-	os_lock(&evd->lock);
-	if (!evd->alive || !evd->cfg.ops || !evd->cfg.ops->read) {
-		os_unlock(&evd->lock); /* the slot's EVD went, or is another one by now */
+	if (!evd)
 		return;
-	}
 	evd->pins++;
 	os_unlock(&evd->lock);
 	if (evd->cfg.ops->read(evd->cfg.source) == 1)
-		evd_notified(evd);
+		evd_notified(ref);
 	os_lock(&evd->lock);
 	evd->pins--;
 	evd_leave(evd);
@@ -251,7 +266,8 @@ evd_list_channel(struct evd *evd)
 
 	if (evd->cfg.channel_fd < 0 || evd->channel.id)
 		return 0;
-	r = loop_add(evd->cfg.loop, evd->cfg.channel_fd, channel_readable, evd, &evd->channel);
+	r = loop_add(evd->cfg.loop, evd->cfg.channel_fd, channel_readable, evd, evd->life,
+	    &evd->channel);
 	if (r == 0)
 		evd->channel_watched = true;
 	return r;
@@ -267,7 +283,7 @@ evd_taker_settle(struct evd *evd)
 		loop_watch(evd->cfg.loop, &evd->channel, watch);
 		evd->channel_watched = watch;
 	}
-	evd->news = evd_queue_loud(&evd->queue) > 0;
+	evd_attend(evd, evd_queue_loud(&evd->queue) > 0 ? EVD_CHANGES_QUEUED : EVD_CHANGES_EMPTY);
 }
 
 void
@@ -280,8 +296,8 @@ evd_taker_changed(struct evd *evd)
 void
 evd_see_again(struct evd *evd)
 {
-	if (evd->blind && evd->queue.raw_count == 0) {
-		evd->blind = false;
+	if (evd_is_full(evd->attention) && evd->queue.raw_count == 0) {
+		evd_attend(evd, EVD_HAS_ROOM);
 		evd_kick(evd);
 	}
 }

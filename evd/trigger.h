@@ -7,20 +7,18 @@
  *
  *   look      poll until wanted or the device queue is empty; not wanted and a taker stands: arm if
  *             not armed, in this same section, and poll again
- *   kick      waiter: wake it, whatever the owner bit says; upcall or CNO: if IDLE, OWNED and onto
- *             a ready list; nobody: nothing
+ *   kick      waiter: wake it, whatever the job's state is; upcall or CNO: wake the job (see job.h);
+ *             no taker: nothing
  *
- *   I1  taker present and not owned (lock free)  =>  armed, and not wanted or the one notification
+ *   I1  taker present and the job idle (lock free)  =>  armed, and not wanted or the one notification
  *       is on its way
- *   I3  from an arm until its notification was read the device is not armed again
+ *   I3  from an arm until its notification was read the device is not armed again; but a request for
+ *       solicited completions may be widened to all, and a poll follows
  */
 #ifndef REARM_EVD_TRIGGER_H
 #define REARM_EVD_TRIGGER_H
 
 #include "evd/evd.h"
-
-/* Notifications acknowledged at a time: the device's acknowledge takes a lock of its own. */
-#define EVD_ACK_BATCH 64
 
 enum evd_taker { EVD_TAKER_NOBODY, EVD_TAKER_CNO, EVD_TAKER_UPCALL, EVD_TAKER_WAITER };
 
@@ -36,6 +34,20 @@ evd_taker(const struct evd *evd)
 	return EVD_TAKER_NOBODY;
 }
 
+/*
+ * Every entry from outside.  The EVD with its lock held, or NULL: it was freed, and what lives in the
+ * slot now is another one.
+ */
+static inline struct evd *
+evd_enter(struct evd_ref ref)
+{
+	os_lock(&ref.evd->lock);
+	if (ref.evd->alive && ref.evd->life == ref.life)
+		return ref.evd;
+	os_unlock(&ref.evd->lock);
+	return NULL;
+}
+
 /* Whose threads run the EVD under the policy in force. */
 static inline struct loop *
 evd_home(const struct evd *evd)
@@ -45,17 +57,38 @@ evd_home(const struct evd *evd)
 
 bool evd_wanted(const struct evd *evd);
 
+/* What happened to what the EVD owes its taker. */
+static inline void
+evd_attend(struct evd *evd, enum evd_attention_event event)
+{
+	evd->attention = evd_attention_next(evd->attention, event);
+}
+
+/* What happened to its job. */
+static inline void
+evd_job(struct evd *evd, enum evd_job_event event)
+{
+	const struct evd_job_rule *rule = &evd_job_rules[evd->job_state][event];
+
+	if (rule->action != EVD_JOB_NOTHING)
+		evd_job_act(evd, rule);
+	else
+		evd->job_state = (enum evd_job_state)rule->next;
+}
+
 /*
- * Polls until `enough` items count, the device queue is empty or the stash is full.  0 or -errno;
- * *added (may be NULL) counts what the device gave.
+ * Polls until `enough` items count, the device queue is empty or the stash is full.  0, -EIO: the
+ * device failed, -EOVERFLOW: its queue is lost.  *added (may be NULL) counts what the device gave.
  */
 int evd_poll(struct evd *evd, unsigned int enough, unsigned int *added);
 
-/* Arms unless armed: 1 armed just now, 0 was armed (or there is no device), -errno; *exact: this
- * arm proved the device queue empty. */
-int evd_arm(struct evd *evd, bool *exact);
+/*
+ * Arms unless armed, and polls again as evd_poll() does: what was queued before the arm raises no
+ * notification.  The only place that arms.  0, -EIO or -EOVERFLOW.
+ */
+int evd_arm_and_poll(struct evd *evd, unsigned int enough);
 
-/* For an EVD that has a taker.  1 wanted, 0 not wanted and armed, -errno. */
+/* For an EVD that has a taker.  1 wanted, 0 not wanted and armed, -EIO, -EOVERFLOW. */
 int evd_look(struct evd *evd);
 
 void evd_kick(struct evd *evd);
@@ -93,7 +126,7 @@ void evd_leave(struct evd *evd);
 void evd_leave_taken(struct evd *evd, const struct evd_effect *effect);
 
 /* run.c: the loop's side of an owned EVD. */
-void evd_run(struct loop_job *job);
+void evd_run(struct loop_job *job, uint64_t life);
 
 /* An upcall on a thread's stack. */
 struct upcall_frame {

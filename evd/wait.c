@@ -5,15 +5,15 @@
 #include <limits.h>
 
 int
-evd_dequeue(struct evd *evd, DAT_EVENT *event)
+evd_dequeue(struct evd_ref ref, DAT_EVENT *event)
 {
+	struct evd *evd = evd_enter(ref);
 	struct evd_effect effect = { 0 };
 	int r = 0;
 
-	os_lock(&evd->lock);
-	if (!evd->alive) {
-		r = -ENODEV;
-	} else if (evd->waiting) {
+	if (!evd)
+		return -ENODEV;
+	if (evd->waiting) {
 		r = -EBUSY;
 	} else {
 		r = evd_poll(evd, 1, NULL);
@@ -41,7 +41,7 @@ sleep_unlocked(struct evd *evd, struct park *park, uint64_t deadline)
 	os_unlock(&evd->lock);
 	r = park_sleep(park, deadline, fd, &readable);
 	if (readable && ops->read(evd->cfg.source) == 1)
-		evd_notified(evd);
+		evd_notified(evd_self(evd));
 	os_lock(&evd->lock);
 	evd->pins--;
 	return r;
@@ -86,7 +86,7 @@ wait_locked(struct evd *evd, struct park *park, uint64_t deadline)
 static int
 check_wait(const struct evd *evd, int threshold)
 {
-	if (!evd->alive || evd->closing)
+	if (evd->closing)
 		return -ENODEV;
 	if (threshold < 1 || threshold > evd->cfg.qlen)
 		return -EINVAL;
@@ -121,16 +121,19 @@ block(struct evd *evd, int threshold, uint64_t deadline)
 }
 
 int
-evd_wait(struct evd *evd, DAT_TIMEOUT timeout, int threshold, DAT_EVENT *event, int *nmore)
+evd_wait(struct evd_ref ref, DAT_TIMEOUT timeout, int threshold, DAT_EVENT *event, int *nmore)
 {
 	struct evd_effect effect = { 0 };
 	uint64_t deadline = PARK_FOREVER;
 	bool blocked = false;
+	struct evd *evd;
 	int r;
 
 	if (timeout != DAT_TIMEOUT_INFINITE)
 		deadline = os_clock_ns() + (uint64_t)timeout * 1000u;
-	os_lock(&evd->lock);
+	evd = evd_enter(ref);
+	if (!evd)
+		return -ENODEV;
 	r = check_wait(evd, threshold);
 	if (r)
 		goto out;

@@ -20,7 +20,7 @@ teardown(void)
 static void
 install(void)
 {
-	ck_assert_int_eq(cno_modify_agent(&cs.cno, cno_story_agent(&cs)), 0);
+	ck_assert_int_eq(cno_modify_agent(cno_self(&cs.cno), cno_story_agent(&cs)), 0);
 }
 
 static void
@@ -69,7 +69,7 @@ START_TEST(agent__called_once_by_the_loop)
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 1);
 	ck_assert_ptr_eq(cs.last, &cs.dev[0]);
-	ck_assert_int_eq(cno_query(&cs.cno, &agent), 0);
+	ck_assert_int_eq(cno_query(cno_self(&cs.cno), &agent), 0);
 	ck_assert(!agent.proxy_agent_func);
 	arrive(1, 2);
 	ck_assert_int_eq(cs.calls, 1);
@@ -107,7 +107,7 @@ START_TEST(agent__removed_before_the_loop_ran__not_called)
 {
 	install();
 	queue_the_call();
-	ck_assert_int_eq(cno_modify_agent(&cs.cno, DAT_OS_WAIT_PROXY_AGENT_NULL), 0);
+	ck_assert_int_eq(cno_modify_agent(cno_self(&cs.cno), DAT_OS_WAIT_PROXY_AGENT_NULL), 0);
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 0);
 	cno_story_waits(&cs, &cs.dev[0]);
@@ -140,7 +140,7 @@ static void
 drain_and_install(struct cno_story *s, DAT_EVD_HANDLE evd)
 {
 	cno_story_drains(evd, 1);
-	must(cno_modify_agent(&s->cno, cno_story_agent(s)) == 0);
+	must(cno_modify_agent(cno_self(&s->cno), cno_story_agent(s)) == 0);
 }
 
 START_TEST(agent__installs_itself_again__persistent_and_not_called_for_nothing)
@@ -173,7 +173,7 @@ complete_inside(struct cno_story *s, DAT_EVD_HANDLE evd)
 	s->then = drain_and_install;
 	cno_story_drains(evd, 1);
 	script_complete(evd, 7);
-	must(cno_modify_agent(&s->cno, cno_story_agent(s)) == 0);
+	must(cno_modify_agent(cno_self(&s->cno), cno_story_agent(s)) == 0);
 }
 
 START_TEST(agent__completion_while_it_runs__called_again)
@@ -190,9 +190,9 @@ free_evd(struct cno_story *s, DAT_EVD_HANDLE evd)
 {
 	struct script *dev = evd;
 
-	must(evd_free(&dev->evd) == 0);
+	must(evd_free(evd_self(&dev->evd)) == 0);
 	must(dev->destroyed == 1);
-	cno_unref(&s->cno);
+	cno_detach_evd(&s->cno);
 	s->attached[dev - s->dev] = false;
 }
 
@@ -214,7 +214,7 @@ free_cno(struct cno_story *s, DAT_EVD_HANDLE evd)
 {
 	(void)evd;
 	detach_both(s);
-	must(cno_free(&s->cno, false) == 0);
+	must(cno_free(cno_self(&s->cno), false) == 0);
 	must(s->destroyed == 0); /* the return of the agent destroys */
 }
 
@@ -234,7 +234,7 @@ START_TEST(agent_call_queued__cno_freed__never_called)
 	install();
 	queue_the_call();
 	detach_both(&cs);
-	ck_assert_int_eq(cno_free(&cs.cno, false), 0);
+	ck_assert_int_eq(cno_free(cno_self(&cs.cno), false), 0);
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 0);
 	cno_story_drains(&cs.dev[0], 1);
@@ -254,8 +254,8 @@ START_TEST(agent_owed_a_call__evd_freed_meanwhile__called_without_one)
 {
 	install();
 	queue_the_call_and_take_the_trigger();
-	ck_assert_int_eq(evd_free(&cs.dev[0].evd), 0);
-	cno_unref(&cs.cno);
+	ck_assert_int_eq(evd_free(evd_self(&cs.dev[0].evd)), 0);
+	cno_detach_evd(&cs.cno);
 	cs.attached[0] = false;
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 1);
@@ -267,7 +267,7 @@ START_TEST(agent_owed_a_call__removed__not_called_nor_is_its_successor)
 {
 	install();
 	queue_the_call_and_take_the_trigger();
-	ck_assert_int_eq(cno_modify_agent(&cs.cno, DAT_OS_WAIT_PROXY_AGENT_NULL), 0);
+	ck_assert_int_eq(cno_modify_agent(cno_self(&cs.cno), DAT_OS_WAIT_PROXY_AGENT_NULL), 0);
 	install();
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 0);
@@ -314,10 +314,10 @@ install_and_lose_a_trigger_to_a_wait(struct cno_story *s, DAT_EVD_HANDLE evd)
 
 	s->then = NULL;
 	cno_story_drains(evd, 1);
-	must(cno_wait(&s->cno, 0, &handle) == 0); /* a waiter's copy of this call's trigger */
-	must(cno_modify_agent(&s->cno, cno_story_agent(s)) == 0);
+	must(cno_wait(cno_self(&s->cno), 0, &handle) == 0); /* a waiter's copy of this call's trigger */
+	must(cno_modify_agent(cno_self(&s->cno), cno_story_agent(s)) == 0);
 	must(script_post(&s->dev[1], 100) == 0);
-	must(cno_wait(&s->cno, DAT_TIMEOUT_INFINITE, &handle) == 0); /* pumps the loop */
+	must(cno_wait(cno_self(&s->cno), DAT_TIMEOUT_INFINITE, &handle) == 0); /* pumps the loop */
 	must(handle == &s->dev[1]);
 }
 
@@ -341,7 +341,7 @@ free_abruptly_and_let_the_waiter_go(struct cno_story *s, DAT_EVD_HANDLE evd)
 	(void)evd;
 	detach_both(s);
 	cno_waiter_start(&blocked, s, DAT_TIMEOUT_INFINITE);
-	must(cno_free(&s->cno, true) == 0);
+	must(cno_free(cno_self(&s->cno), true) == 0);
 	must(cno_waiter_join(&blocked) == -ECANCELED);
 	must(s->destroyed == 0); /* the waiter was not the last one inside */
 }
@@ -396,7 +396,7 @@ START_TEST(agent__runs_elsewhere__free_waits_for_its_return)
 	while (!__atomic_load_n(&running, __ATOMIC_SEQ_CST))
 		script_sleep_ms(1);
 	detach_both(&cs);
-	ck_assert_int_eq(cno_free(&cs.cno, false), 0);
+	ck_assert_int_eq(cno_free(cno_self(&cs.cno), false), 0);
 	ck_assert(__atomic_load_n(&left, __ATOMIC_SEQ_CST));
 	pthread_join(thread, NULL);
 	ck_assert_int_eq(cs.calls, 1);
@@ -409,7 +409,7 @@ free_thread(void *arg)
 {
 	struct cno_story *s = arg;
 
-	must(cno_free(&s->cno, false) == 0);
+	must(cno_free(cno_self(&s->cno), false) == 0);
 	must(s->destroyed == 1);
 	s->then = NULL;
 	return NULL;
@@ -449,7 +449,7 @@ static void
 install_again(struct cno_story *s, DAT_EVD_HANDLE evd)
 {
 	(void)evd;
-	must(cno_modify_agent(&s->cno, cno_story_agent(s)) == 0);
+	must(cno_modify_agent(cno_self(&s->cno), cno_story_agent(s)) == 0);
 }
 
 START_TEST(agent_owed_a_call__installed_again_in_it__not_called_for_that_again)
@@ -483,15 +483,15 @@ START_TEST(agent_owed_a_call__cno_freed_and_its_slot_used_again__not_called)
 	install();
 	queue_the_call_and_take_the_trigger();
 	detach_both(&cs);
-	cno_set_closing(&cs.cno);
-	ck_assert_int_eq(cno_free(&cs.cno, false), 0);
+	cno_set_closing(cno_self(&cs.cno));
+	ck_assert_int_eq(cno_free(cno_self(&cs.cno), false), 0);
 	cs.destroyed = 0;
 	config.agent = cno_story_agent(&cs);
 	ck_assert_int_eq(cno_open(&cs.cno, &config), 0);
-	ck_assert_int_eq(cno_modify_agent(&cs.cno, cno_story_agent(&cs)), 0);
+	ck_assert_int_eq(cno_modify_agent(cno_self(&cs.cno), cno_story_agent(&cs)), 0);
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 0);
-	ck_assert_int_eq(cno_wait(&cs.cno, 1000, &handle), -ETIMEDOUT);
+	ck_assert_int_eq(cno_wait(cno_self(&cs.cno), 1000, &handle), -ETIMEDOUT);
 	cno_story_drains(&cs.dev[0], 1);
 }
 END_TEST
@@ -511,7 +511,7 @@ START_TEST(agent__with_a_function_that_calls_it__is_called_by_that_alone)
 	struct cno_config config = cs.cno.cfg;
 
 	detach_both(&cs);
-	ck_assert_int_eq(cno_free(&cs.cno, false), 0);
+	ck_assert_int_eq(cno_free(cno_self(&cs.cno), false), 0);
 	cs.destroyed = 0;
 	config.call = call_between;
 	ck_assert_int_eq(cno_open(&cs.cno, &config), 0);

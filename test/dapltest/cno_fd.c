@@ -28,18 +28,18 @@ setup(void)
 	with_loop.loop = st.loop;
 	cno_slot_init(&cno);
 	ck_assert_int_eq(cno_open(&cno, &with_loop), 0);
-	ck_assert_int_eq(cno_ref(&cno), 0);
-	ck_assert_int_eq(evd_set_listener(&st.dev.evd, cno_listener(&cno), &cno), 0);
+	ck_assert_int_eq(cno_attach_evd(cno_self(&cno)), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), cno_listener(&cno), &cno), 0);
 	story_settle(&st);
 }
 
 static void
 teardown(void)
 {
-	ck_assert_int_eq(evd_set_listener(&st.dev.evd, NULL, DAT_HANDLE_NULL), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), NULL, DAT_HANDLE_NULL), 0);
 	if (cno.evds)
-		cno_unref(&cno);
-	ck_assert_int_eq(cno_free(&cno, false), 0);
+		cno_detach_evd(&cno);
+	ck_assert_int_eq(cno_free(cno_self(&cno), false), 0);
 	ck_assert_int_eq(ended, 1);
 	story_end(&st);
 }
@@ -70,7 +70,7 @@ START_TEST(trigger__nothing_came__says_so)
 	DAT_EVD_HANDLE handle = &st;
 
 	ck_assert(!readable());
-	ck_assert_int_eq(cno_trigger(&cno, &handle), -EAGAIN);
+	ck_assert_int_eq(cno_trigger(cno_self(&cno), &handle), -EAGAIN);
 	ck_assert_ptr_null(handle);
 }
 END_TEST
@@ -83,10 +83,10 @@ START_TEST(trigger__told_twice__is_consumed_at_once_and_shown_again_by_the_next)
 		post_and_tell(100 + 2 * i);
 		post_and_tell(101 + 2 * i);
 		ck_assert(readable());
-		ck_assert_int_eq(cno_trigger(&cno, &handle), 0);
+		ck_assert_int_eq(cno_trigger(cno_self(&cno), &handle), 0);
 		ck_assert_ptr_eq(handle, st.dev.evd.cfg.handle);
 		ck_assert(!readable());
-		ck_assert_int_eq(cno_trigger(&cno, &handle), -EAGAIN);
+		ck_assert_int_eq(cno_trigger(cno_self(&cno), &handle), -EAGAIN);
 		story_dequeues(&st, 100 + 2 * i);
 		story_dequeues(&st, 101 + 2 * i);
 	}
@@ -98,9 +98,9 @@ START_TEST(wait__consumes_the_trigger__fd_is_quiet)
 	DAT_EVD_HANDLE handle;
 
 	post_and_tell(100);
-	ck_assert_int_eq(cno_wait(&cno, 0, &handle), 0);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), 0);
 	ck_assert(!readable());
-	ck_assert_int_eq(cno_wait(&cno, 0, &handle), -ETIMEDOUT);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), -ETIMEDOUT);
 	story_dequeues(&st, 100);
 }
 END_TEST
@@ -109,7 +109,7 @@ START_TEST(evd_leaves__its_trigger_goes_with_it)
 {
 	post_and_tell(100);
 	ck_assert(readable());
-	ck_assert_int_eq(evd_set_listener(&st.dev.evd, NULL, DAT_HANDLE_NULL), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), NULL, DAT_HANDLE_NULL), 0);
 	ck_assert(!readable());
 	story_dequeues(&st, 100);
 }
@@ -119,23 +119,23 @@ START_TEST(last_evd_leaves__is_a_trigger_of_its_own)
 {
 	DAT_EVD_HANDLE handle = &st;
 
-	cno_unref(&cno);
+	cno_detach_evd(&cno);
 	ck_assert(readable());
-	ck_assert_int_eq(cno_trigger(&cno, &handle), 0);
+	ck_assert_int_eq(cno_trigger(cno_self(&cno), &handle), 0);
 	ck_assert_ptr_null(handle);
 	ck_assert(!readable());
-	ck_assert_int_eq(cno_trigger(&cno, &handle), -EAGAIN);
-	ck_assert_int_eq(cno_ref(&cno), 0);
-	cno_unref(&cno);
-	ck_assert_int_eq(cno_wait(&cno, 0, &handle), 0);
+	ck_assert_int_eq(cno_trigger(cno_self(&cno), &handle), -EAGAIN);
+	ck_assert_int_eq(cno_attach_evd(cno_self(&cno)), 0);
+	cno_detach_evd(&cno);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), 0);
 	ck_assert_ptr_null(handle);
 	ck_assert(!readable());
-	ck_assert_int_eq(cno_ref(&cno), 0);
-	cno_unref(&cno);
-	ck_assert_int_eq(cno_ref(&cno), 0); /* not forsaken any more */
+	ck_assert_int_eq(cno_attach_evd(cno_self(&cno)), 0);
+	cno_detach_evd(&cno);
+	ck_assert_int_eq(cno_attach_evd(cno_self(&cno)), 0); /* not forsaken any more */
 	ck_assert(!readable());
 	post_and_tell(100);
-	ck_assert_int_eq(cno_trigger(&cno, &handle), 0);
+	ck_assert_int_eq(cno_trigger(cno_self(&cno), &handle), 0);
 	ck_assert_ptr_eq(handle, st.dev.evd.cfg.handle);
 	story_dequeues(&st, 100);
 }
@@ -150,12 +150,12 @@ START_TEST(without_a_descriptor__cannot_be_asked)
 	cno_slot_init(&plain);
 	ck_assert_int_eq(cno_open(&plain, &config), 0);
 	ck_assert_int_eq(cno_fd(&plain), -1);
-	ck_assert_int_eq(cno_trigger(&plain, &handle), -EINVAL);
-	ck_assert_int_eq(cno_ref(&plain), 0);
-	cno_unref(&plain);
-	ck_assert_int_eq(cno_wait(&plain, 0, &handle), -ETIMEDOUT);
-	ck_assert_int_eq(cno_free(&plain, false), 0);
-	ck_assert_int_eq(cno_trigger(&plain, &handle), -ENODEV);
+	ck_assert_int_eq(cno_trigger(cno_self(&plain), &handle), -EINVAL);
+	ck_assert_int_eq(cno_attach_evd(cno_self(&plain)), 0);
+	cno_detach_evd(&plain);
+	ck_assert_int_eq(cno_wait(cno_self(&plain), 0, &handle), -ETIMEDOUT);
+	ck_assert_int_eq(cno_free(cno_self(&plain), false), 0);
+	ck_assert_int_eq(cno_trigger(cno_self(&plain), &handle), -ENODEV);
 	ck_assert_int_eq(ended, 1);
 	ended = 0;
 }
@@ -172,10 +172,10 @@ START_TEST(freed__who_polls_sees_it_readable_and_the_descriptor_goes)
 	ck_assert_int_eq(cno_open(&other, &config), 0);
 	p.fd = dup(cno_fd(&other));
 	ck_assert_int_eq(poll(&p, 1, 0), 0);
-	ck_assert_int_eq(cno_free(&other, false), 0);
+	ck_assert_int_eq(cno_free(cno_self(&other), false), 0);
 	ck_assert_int_eq(poll(&p, 1, 0), 1);
 	ck_assert_int_eq(fcntl(cno_fd(&other), F_GETFD), -1);
-	ck_assert_int_eq(cno_trigger(&other, &handle), -ENODEV);
+	ck_assert_int_eq(cno_trigger(cno_self(&other), &handle), -ENODEV);
 	close(p.fd);
 	ended = 0;
 }
@@ -188,11 +188,11 @@ desert(struct cno *c)
 	DAT_EVD_HANDLE handle = &st;
 
 	ck_assert(!readable_fd(cno_fd(c)));
-	ck_assert_int_eq(cno_trigger(c, &handle), -EAGAIN);
-	ck_assert_int_eq(cno_ref(c), 0);
-	cno_unref(c);
+	ck_assert_int_eq(cno_trigger(cno_self(c), &handle), -EAGAIN);
+	ck_assert_int_eq(cno_attach_evd(cno_self(c)), 0);
+	cno_detach_evd(c);
 	ck_assert(readable_fd(cno_fd(c)));
-	ck_assert_int_eq(cno_trigger(c, &handle), 0);
+	ck_assert_int_eq(cno_trigger(cno_self(c), &handle), 0);
 	ck_assert_ptr_null(handle);
 	ck_assert(!readable_fd(cno_fd(c)));
 }
@@ -206,7 +206,7 @@ START_TEST(opened_again__the_last_one_was_freed_readable__begins_quiet)
 	for (int i = 0; i < 2; i++) {
 		ck_assert_int_eq(cno_open(&slot, &config), 0);
 		desert(&slot);
-		ck_assert_int_eq(cno_free(&slot, false), 0); /* shown as readable */
+		ck_assert_int_eq(cno_free(cno_self(&slot), false), 0); /* shown as readable */
 	}
 	ended = 0;
 }
@@ -225,7 +225,7 @@ START_TEST(descriptor__number_0__is_one_as_any_other)
 	ck_assert_int_eq(cno_open(&zero, &config), 0);
 	fd = cno_fd(&zero);
 	desert(&zero);
-	ck_assert_int_eq(cno_free(&zero, false), 0);
+	ck_assert_int_eq(cno_free(cno_self(&zero), false), 0);
 	ck_assert_int_eq(fcntl(STDIN_FILENO, F_GETFD), -1);
 	ck_assert_int_eq(dup2(saved, STDIN_FILENO), STDIN_FILENO);
 	close(saved);

@@ -43,10 +43,10 @@ cno_story_end(struct cno_story *cs)
 	for (int i = 0; i < cs->n; i++) {
 		script_close(&cs->dev[i]);
 		if (cs->attached[i])
-			cno_unref(&cs->cno);
+			cno_detach_evd(&cs->cno);
 	}
 	if (!cs->destroyed)
-		ck_assert_int_eq(cno_free(&cs->cno, false), 0);
+		ck_assert_int_eq(cno_free(cno_self(&cs->cno), false), 0);
 	ck_assert_int_eq(cs->destroyed, 1);
 	loop_destroy(cs->loop);
 	park_close_self();
@@ -55,17 +55,17 @@ cno_story_end(struct cno_story *cs)
 void
 cno_story_attach(struct cno_story *cs, int i)
 {
-	ck_assert_int_eq(cno_ref(&cs->cno), 0);
+	ck_assert_int_eq(cno_attach_evd(cno_self(&cs->cno)), 0);
 	ck_assert_int_eq(
-	    evd_set_listener(&cs->dev[i].evd, cno_listener(&cs->cno), &cs->cno), 0);
+	    evd_set_listener(evd_self(&cs->dev[i].evd), cno_listener(&cs->cno), &cs->cno), 0);
 	cs->attached[i] = true;
 }
 
 void
 cno_story_detach(struct cno_story *cs, int i)
 {
-	ck_assert_int_eq(evd_set_listener(&cs->dev[i].evd, NULL, DAT_HANDLE_NULL), 0);
-	cno_unref(&cs->cno);
+	ck_assert_int_eq(evd_set_listener(evd_self(&cs->dev[i].evd), NULL, DAT_HANDLE_NULL), 0);
+	cno_detach_evd(&cs->cno);
 	cs->attached[i] = false;
 }
 
@@ -89,7 +89,7 @@ cno_story_waits(struct cno_story *cs, struct script *dev)
 {
 	DAT_EVD_HANDLE handle = DAT_HANDLE_NULL;
 
-	ck_assert_int_eq(cno_wait(&cs->cno, 0, &handle), 0);
+	ck_assert_int_eq(cno_wait(cno_self(&cs->cno), 0, &handle), 0);
 	ck_assert_ptr_eq(handle, dev);
 }
 
@@ -98,7 +98,7 @@ cno_story_untriggered(struct cno_story *cs)
 {
 	DAT_EVD_HANDLE handle;
 
-	ck_assert_int_eq(cno_wait(&cs->cno, 0, &handle), -ETIMEDOUT);
+	ck_assert_int_eq(cno_wait(cno_self(&cs->cno), 0, &handle), -ETIMEDOUT);
 }
 
 void
@@ -107,8 +107,8 @@ cno_story_drains(struct script *dev, int n)
 	DAT_EVENT event;
 
 	for (int i = 0; i < n; i++)
-		must(evd_dequeue(&dev->evd, &event) == 0);
-	must(evd_dequeue(&dev->evd, &event) == -EAGAIN);
+		must(evd_dequeue(evd_self(&dev->evd), &event) == 0);
+	must(evd_dequeue(evd_self(&dev->evd), &event) == -EAGAIN);
 }
 
 static void
@@ -136,7 +136,7 @@ wait_body(void *arg)
 	struct cno_waiter *w = arg;
 	uint64_t before = os_clock_ns();
 
-	w->r = cno_wait(w->cno, w->timeout, &w->handle);
+	w->r = cno_wait(cno_self(w->cno), w->timeout, &w->handle);
 	w->took_ns = os_clock_ns() - before;
 	__atomic_store_n(&w->done, true, __ATOMIC_SEQ_CST);
 	return NULL;

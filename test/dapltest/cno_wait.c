@@ -64,7 +64,7 @@ START_TEST(two_evds_fire__a_client_that_drains_only_the_returned_one_sees_all)
 	script_complete(&cs.dev[1], 2);
 	ck_assert_int_eq(script_post(&cs.dev[2], 100), 0);
 	cno_story_settle(&cs);
-	while (cno_wait(&cs.cno, 0, &handle) == 0) {
+	while (cno_wait(cno_self(&cs.cno), 0, &handle) == 0) {
 		cno_story_drains(handle, 1);
 		seen++;
 	}
@@ -159,7 +159,7 @@ START_TEST(timeout__nothing_swallowed)
 	struct cno_waiter w;
 	DAT_EVD_HANDLE handle = &cs;
 
-	ck_assert_int_eq(cno_wait(&cs.cno, 2 * MS, &handle), -ETIMEDOUT);
+	ck_assert_int_eq(cno_wait(cno_self(&cs.cno), 2 * MS, &handle), -ETIMEDOUT);
 	ck_assert_ptr_eq(handle, DAT_HANDLE_NULL);
 	/* Triggers and timeouts meet: whoever returns what, none is lost and none is doubled. */
 	for (int i = 0; i < 50; i++) {
@@ -216,12 +216,12 @@ END_TEST
 /* clause: c.6.1, c.6.2 */
 START_TEST(disabled_evd__does_not_trigger__enabling_it_does)
 {
-	ck_assert_int_eq(evd_set_enabled(&cs.dev[0].evd, false), 0);
+	ck_assert_int_eq(evd_set_enabled(evd_self(&cs.dev[0].evd), false), 0);
 	script_complete(&cs.dev[0], 1);
 	ck_assert_int_eq(script_post(&cs.dev[0], 100), 0);
 	cno_story_settle(&cs);
 	cno_story_untriggered(&cs);
-	ck_assert_int_eq(evd_set_enabled(&cs.dev[0].evd, true), 0);
+	ck_assert_int_eq(evd_set_enabled(evd_self(&cs.dev[0].evd), true), 0);
 	cno_story_settle(&cs);
 	cno_story_waits(&cs, &cs.dev[0]);
 	cno_story_drains(&cs.dev[0], 2);
@@ -265,16 +265,16 @@ START_TEST(move_to_another_cno__the_new_one_gets_what_is_queued)
 	ck_assert_int_eq(cno_open(&other, &config), 0);
 	script_complete(&cs.dev[0], 1);
 	cno_story_settle(&cs);
-	ck_assert_int_eq(cno_ref(&other), 0);
-	ck_assert_int_eq(evd_set_listener(&cs.dev[0].evd, cno_listener(&other), &other), 0);
-	cno_unref(&cs.cno);
+	ck_assert_int_eq(cno_attach_evd(cno_self(&other)), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&cs.dev[0].evd), cno_listener(&other), &other), 0);
+	cno_detach_evd(&cs.cno);
 	cno_story_settle(&cs);
 	cno_story_untriggered(&cs);
-	ck_assert_int_eq(cno_wait(&other, 0, &handle), 0);
+	ck_assert_int_eq(cno_wait(cno_self(&other), 0, &handle), 0);
 	ck_assert_ptr_eq(handle, &cs.dev[0]);
-	ck_assert_int_eq(evd_set_listener(&cs.dev[0].evd, cno_listener(&cs.cno), &cs.cno), 0);
-	ck_assert_int_eq(cno_ref(&cs.cno), 0);
-	cno_unref(&other);
+	ck_assert_int_eq(evd_set_listener(evd_self(&cs.dev[0].evd), cno_listener(&cs.cno), &cs.cno), 0);
+	ck_assert_int_eq(cno_attach_evd(cno_self(&cs.cno)), 0);
+	cno_detach_evd(&other);
 	cno_story_drains(&cs.dev[0], 1);
 }
 END_TEST
@@ -283,8 +283,8 @@ START_TEST(evd_freed_while_triggered__not_returned_any_more)
 {
 	script_complete(&cs.dev[0], 1);
 	cno_story_settle(&cs);
-	ck_assert_int_eq(evd_free(&cs.dev[0].evd), 0);
-	cno_unref(&cs.cno);
+	ck_assert_int_eq(evd_free(evd_self(&cs.dev[0].evd)), 0);
+	cno_detach_evd(&cs.cno);
 	cs.attached[0] = false;
 	cno_story_untriggered(&cs);
 }
@@ -315,9 +315,9 @@ START_TEST(free__in_use__refused)
 {
 	struct cno_waiter w;
 
-	ck_assert_int_eq(cno_free(&cs.cno, false), -EBUSY);
+	ck_assert_int_eq(cno_free(cno_self(&cs.cno), false), -EBUSY);
 	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
-	ck_assert_int_eq(cno_free(&cs.cno, true), -EBUSY); /* EVDs refer to it */
+	ck_assert_int_eq(cno_free(cno_self(&cs.cno), true), -EBUSY); /* EVDs refer to it */
 	script_complete(&cs.dev[0], 1);
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cno_waiter_join(&w), 0);
@@ -333,15 +333,15 @@ START_TEST(free__abrupt_with_a_waiter__released)
 	for (int i = 0; i < 3; i++)
 		cno_story_detach(&cs, i);
 	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
-	ck_assert_int_eq(cno_free(&cs.cno, false), -EBUSY);
-	ck_assert_int_eq(cno_free(&cs.cno, true), 0);
+	ck_assert_int_eq(cno_free(cno_self(&cs.cno), false), -EBUSY);
+	ck_assert_int_eq(cno_free(cno_self(&cs.cno), true), 0);
 	ck_assert_int_eq(cno_waiter_join(&w), -ECANCELED);
 	ck_assert_int_eq(cs.destroyed, 1);
-	ck_assert_int_eq(cno_free(&cs.cno, true), -ENODEV);
-	ck_assert_int_eq(cno_wait(&cs.cno, 0, &handle), -ENODEV);
-	ck_assert_int_eq(cno_ref(&cs.cno), -ENODEV);
-	ck_assert_int_eq(cno_query(&cs.cno, &agent), -ENODEV);
-	ck_assert_int_eq(cno_modify_agent(&cs.cno, cno_story_agent(&cs)), -ENODEV);
+	ck_assert_int_eq(cno_free(cno_self(&cs.cno), true), -ENODEV);
+	ck_assert_int_eq(cno_wait(cno_self(&cs.cno), 0, &handle), -ENODEV);
+	ck_assert_int_eq(cno_attach_evd(cno_self(&cs.cno)), -ENODEV);
+	ck_assert_int_eq(cno_query(cno_self(&cs.cno), &agent), -ENODEV);
+	ck_assert_int_eq(cno_modify_agent(cno_self(&cs.cno), cno_story_agent(&cs)), -ENODEV);
 	ck_assert_int_eq(cs.destroyed, 1);
 }
 END_TEST
@@ -350,11 +350,11 @@ START_TEST(evd_freed__its_slot_used_again__of_no_cno)
 {
 	struct evd_status status;
 
-	ck_assert_int_eq(evd_free(&cs.dev[0].evd), 0);
-	cno_unref(&cs.cno);
+	ck_assert_int_eq(evd_free(evd_self(&cs.dev[0].evd)), 0);
+	cno_detach_evd(&cs.cno);
 	cs.attached[0] = false;
 	script_open(&cs.dev[0], &cs.dev[0].opt);
-	ck_assert_int_eq(evd_query(&cs.dev[0].evd, &status), 0);
+	ck_assert_int_eq(evd_query(evd_self(&cs.dev[0].evd), &status), 0);
 	ck_assert_ptr_eq(status.cno, DAT_HANDLE_NULL);
 	script_complete(&cs.dev[0], 1);
 	cno_story_settle(&cs);
@@ -368,8 +368,8 @@ START_TEST(slot__never_opened__dead)
 	static struct cno slot;
 
 	cno_slot_init(&slot);
-	ck_assert_int_eq(cno_ref(&slot), -ENODEV);
-	ck_assert_int_eq(cno_free(&slot, false), -ENODEV);
+	ck_assert_int_eq(cno_attach_evd(cno_self(&slot)), -ENODEV);
+	ck_assert_int_eq(cno_free(cno_self(&slot), false), -ENODEV);
 }
 END_TEST
 
@@ -382,7 +382,7 @@ START_TEST(wait_that_finds_events__triggers_for_none_of_those_it_left)
 	script_complete(&cs.dev[0], 2);
 	cno_story_settle(&cs);
 	cno_story_waits(&cs, &cs.dev[0]);
-	ck_assert_int_eq(evd_wait(&cs.dev[0].evd, 1000 * MS, 1, &event, &nmore), 0);
+	ck_assert_int_eq(evd_wait(evd_self(&cs.dev[0].evd), 1000 * MS, 1, &event, &nmore), 0);
 	ck_assert_int_eq(nmore, 1);
 	cno_story_settle(&cs);
 	cno_story_untriggered(&cs); /* it was told of both */
@@ -399,7 +399,7 @@ START_TEST(wait_makes_room_for_what_the_device_held_back__triggers_again)
 		script_complete(&cs.dev[0], i);
 	cno_story_settle(&cs);
 	cno_story_waits(&cs, &cs.dev[0]);
-	ck_assert_int_eq(evd_wait(&cs.dev[0].evd, 1000 * MS, 1, &event, &nmore), 0);
+	ck_assert_int_eq(evd_wait(evd_self(&cs.dev[0].evd), 1000 * MS, 1, &event, &nmore), 0);
 	cno_story_settle(&cs);
 	cno_story_waits(&cs, &cs.dev[0]);
 	cno_story_drains(&cs.dev[0], 16);

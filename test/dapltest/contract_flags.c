@@ -65,49 +65,91 @@ START_TEST(evd__takes_its_configuration_from_its_endpoints)
 }
 END_TEST
 
-/* clause: e.6.10 */
-START_TEST(endpoints__of_one_evd__must_agree)
+/* clause: e.6.10, c.3.2 */
+/* origin: attack.C7, attack.K1 */
+START_TEST(endpoints__of_any_flags__share_an_evd_that_reports_the_widest)
 {
-	const DAT_RETURN threshold =
-	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_CONFIG_THRESHOLD);
-	const DAT_RETURN notify =
-	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_CONFIG_NOTIFY);
+	static const DAT_COMPLETION_FLAGS flags[] = { DAT_COMPLETION_SOLICITED_WAIT_FLAG,
+		DAT_COMPLETION_UNSIGNALLED_FLAG, DAT_COMPLETION_DEFAULT_FLAG };
+	static const unsigned int want[] = { DAT_EVD_STATE_CONFIG_SOLICITED,
+		DAT_EVD_STATE_CONFIG_NOTIFY, DAT_EVD_STATE_CONFIG_THRESHOLD };
 	struct dt_side side;
+	DAT_EP_HANDLE ep[3];
 	DAT_EP_ATTR attr;
-	DAT_EP_HANDLE ep, other;
+	DAT_EVENT event;
+	DAT_COUNT more;
 
 	contract_side(&side, 0);
-	attr = attr_with(side.ep, DAT_COMPLETION_UNSIGNALLED_FLAG, 0);
-	dt_assert_ret(dat_ep_create(side.ia, side.pz, side.recv, side.request, side.connect,
-			  &attr, &ep),
-	    threshold);
-	attr = attr_with(side.ep, 0, DAT_COMPLETION_SOLICITED_WAIT_FLAG);
-	dt_assert_ret(dat_ep_create(side.ia, side.pz, side.recv, side.request, side.connect,
-			  &attr, &ep),
-	    threshold);
-	attr = attr_with(side.ep, DAT_COMPLETION_EVD_THRESHOLD_FLAG, DAT_COMPLETION_DEFAULT_FLAG);
-	ep = dt_ep(&side, &attr);
-	dt_ok(dat_ep_free(ep));
-	/* Directions that share an EVD are no exception. */
-	attr = attr_with(side.ep, DAT_COMPLETION_UNSIGNALLED_FLAG, 0);
 	side.recv = dt_evd(&side, DAT_EVD_DTO_FLAG, 8);
-	dt_assert_ret(
-	    dat_ep_create(side.ia, side.pz, side.recv, side.recv, side.connect, &attr, &ep),
-	    notify);
-	attr.request_completion_flags = DAT_COMPLETION_UNSIGNALLED_FLAG;
-	dt_ok(dat_ep_create(side.ia, side.pz, side.recv, side.recv, side.connect, &attr, &ep));
-	attr = attr_with(side.ep, 0, 0);
-	dt_assert_ret(dat_ep_create(side.ia, side.pz, side.recv, DAT_HANDLE_NULL, side.connect,
-			  &attr, &other),
-	    notify);
-	dt_ok(dat_ep_free(ep));
-	ep = dt_ep(&side, &attr);
+	for (int i = 0; i < 3; i++) {
+		attr = attr_with(side.ep, flags[i], DAT_COMPLETION_DEFAULT_FLAG);
+		ep[i] = dt_ep(&side, &attr);
+		ck_assert_uint_eq(config(side.recv), want[i]);
+		/* A wait leaves the device armed, for what the endpoints of that time asked. */
+		dt_assert_type(dat_evd_wait(side.recv, 1000, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
+	}
+	dt_assert_ret(dat_evd_wait(side.recv, 0, 2, &event, &more),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	for (int i = 2; i >= 0; i--) {
+		ck_assert_uint_eq(config(side.recv), want[i]);
+		dt_ok(dat_ep_free(ep[i]));
+	}
+	ck_assert_uint_eq(config(side.recv), 0);
 	dt_side_close(&side);
 }
 END_TEST
 
+/* clause: e.6.10 */
+/* origin: attack.K1 */
+START_TEST(directions_of_an_endpoint__of_different_flags__share_an_evd)
+{
+	struct dt_side side;
+	DAT_EP_ATTR attr;
+	DAT_EP_HANDLE ep;
+
+	contract_side(&side, 0);
+	attr = attr_with(side.ep, DAT_COMPLETION_DEFAULT_FLAG, DAT_COMPLETION_UNSIGNALLED_FLAG);
+	side.recv = dt_evd(&side, DAT_EVD_DTO_FLAG, 8);
+	dt_ok(dat_ep_create(side.ia, side.pz, side.recv, side.recv, side.connect, &attr, &ep));
+	ck_assert_uint_eq(config(side.recv), DAT_EVD_STATE_CONFIG_THRESHOLD);
+	dt_ok(dat_ep_free(ep));
+	ck_assert_uint_eq(config(side.recv), 0);
+	dt_side_close(&side);
+}
+END_TEST
+
+/* clause: e.6.10 */
+/* origin: attack.C7 */
+START_TEST(solicited_evd__waited_on__serves_a_plain_endpoint_at_once)
+{
+	struct evd_waiter w;
+	struct dt_pair pair;
+	DAT_EVENT event;
+	DAT_EP_ATTR attr;
+	DAT_EP_HANDLE ep;
+	DAT_COUNT more;
+
+	dt_personality(_i);
+	dt_pair_open(&pair, DT_SEPARATE);
+	attr = attr_with(pair.b.ep, DAT_COMPLETION_SOLICITED_WAIT_FLAG,
+	    DAT_COMPLETION_SOLICITED_WAIT_FLAG);
+	dt_ok(dat_ep_free(pair.b.ep));
+	ep = dt_ep(&pair.b, &attr);
+	dt_assert_type(dat_evd_wait(pair.b.recv, 1000, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
+	dt_ok(dat_ep_free(ep));
+	/* The device still has the request for solicited completions. */
+	pair.b.ep = dt_ep(&pair.b, NULL);
+	dt_connect_pair(&pair);
+	dt_recv(&pair.b, 0, 64, 1);
+	evd_waiter_start(&w, pair.b.recv, DT_FOREVER_MS * 1000u, 1);
+	dt_send(&pair.a, 0, 64, 1);
+	dt_ok(evd_waiter_join(&w));
+	dt_pair_close(&pair);
+}
+END_TEST
+
 /* clause: e.6.10, e.1.15 */
-START_TEST(endpoint__modified__changes_its_evd_only_where_it_is_alone)
+START_TEST(endpoint__modified__changes_what_its_evd_reports)
 {
 	struct dt_side side;
 	DAT_EP_PARAM param;
@@ -119,18 +161,19 @@ START_TEST(endpoint__modified__changes_its_evd_only_where_it_is_alone)
 	ck_assert_uint_eq(config(side.recv), DAT_EVD_STATE_CONFIG_NOTIFY);
 	ep = dt_ep(&side, &param.ep_attr);
 	param.ep_attr.recv_completion_flags = 0;
-	dt_assert_ret(dat_ep_modify(side.ep, DAT_EP_FIELD_EP_ATTR_RECV_COMPLETION_FLAGS, &param),
-	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_CONFIG_NOTIFY));
-	dt_ok(dat_ep_query(side.ep, DAT_EP_FIELD_EP_ATTR_ALL, &param));
-	ck_assert_int_eq(
-	    param.ep_attr.recv_completion_flags, DAT_COMPLETION_UNSIGNALLED_FLAG);
-	dt_ok(dat_ep_free(ep));
-	param.ep_attr.recv_completion_flags = 0;
 	dt_ok(dat_ep_modify(side.ep, DAT_EP_FIELD_EP_ATTR_RECV_COMPLETION_FLAGS, &param));
 	ck_assert_uint_eq(config(side.recv), DAT_EVD_STATE_CONFIG_THRESHOLD);
+	param.ep_attr.recv_completion_flags = DAT_COMPLETION_SOLICITED_WAIT_FLAG;
+	dt_ok(dat_ep_modify(side.ep, DAT_EP_FIELD_EP_ATTR_RECV_COMPLETION_FLAGS, &param));
+	ck_assert_uint_eq(config(side.recv), DAT_EVD_STATE_CONFIG_NOTIFY);
+	dt_ok(dat_ep_free(ep));
+	ck_assert_uint_eq(config(side.recv), DAT_EVD_STATE_CONFIG_SOLICITED);
 	param.ep_attr.recv_completion_flags = (DAT_COMPLETION_FLAGS)0x100;
 	dt_assert_type(dat_ep_modify(side.ep, DAT_EP_FIELD_EP_ATTR_RECV_COMPLETION_FLAGS, &param),
 	    DAT_INVALID_PARAMETER);
+	dt_ok(dat_ep_query(side.ep, DAT_EP_FIELD_EP_ATTR_ALL, &param));
+	ck_assert_int_eq(
+	    param.ep_attr.recv_completion_flags, DAT_COMPLETION_SOLICITED_WAIT_FLAG);
 	dt_side_close(&side);
 }
 END_TEST
@@ -376,8 +419,10 @@ contract_flags_suite(void)
 	TCase *tc = dt_tcase(s, "configuration");
 
 	tcase_add_test(tc, evd__takes_its_configuration_from_its_endpoints);
-	tcase_add_test(tc, endpoints__of_one_evd__must_agree);
-	tcase_add_test(tc, endpoint__modified__changes_its_evd_only_where_it_is_alone);
+	tcase_add_test(tc, endpoints__of_any_flags__share_an_evd_that_reports_the_widest);
+	tcase_add_test(tc, directions_of_an_endpoint__of_different_flags__share_an_evd);
+	in_every_personality(tc, solicited_evd__waited_on__serves_a_plain_endpoint_at_once);
+	tcase_add_test(tc, endpoint__modified__changes_what_its_evd_reports);
 	tcase_add_test(tc, threshold__above_one__needs_the_configuration);
 	tcase_add_test(tc, unknown_flags__are_refused);
 	tc = dt_tcase(s, "flags");

@@ -14,7 +14,7 @@ post_broken(struct script *s, uint64_t id)
 {
 	DAT_EVENT event = script_event(900 + id);
 
-	must(evd_post_barrier(&s->evd, EVD_STREAM_CONNECTION, &event) == 0);
+	must(evd_post_ordered(evd_self(&s->evd), EVD_STREAM_CONNECTION, &event, &script_barrier) == 0);
 }
 
 static void
@@ -32,7 +32,7 @@ dequeue_inside(struct tape *tape, uint64_t id)
 	DAT_EVENT event;
 
 	if (id == 100) /* trigger -> dequeue -> BROKEN -> post -> trigger, on one thread */
-		must(evd_dequeue(&tape->dev->evd, &event) == 0 && script_id(&event) == 1);
+		must(evd_dequeue(evd_self(&tape->dev->evd), &event) == 0 && script_id(&event) == 1);
 }
 
 /* origin: peer.16 */
@@ -145,8 +145,8 @@ START_TEST(debate_15__nothing_calls_out_from_inside_a_consumers_call)
 	script_complete(&st.dev, 1);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
-	ck_assert_int_eq(evd_dequeue(&st.dev.evd, &event), 0);
-	ck_assert_int_eq(evd_set_enabled(&st.dev.evd, false), 0);
+	ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), 0);
+	ck_assert_int_eq(evd_set_enabled(evd_self(&st.dev.evd), false), 0);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	(void)script_deliver(&st.dev);
@@ -171,7 +171,7 @@ START_TEST(debate_15__a_blocking_upcall__delays_its_own_loop_only)
 	script_open(&other, &opt);
 	tape_init(&tape, &other);
 	object = tape_object(&tape);
-	ck_assert_int_eq(evd_modify_upcall(&other.evd, DAT_UPCALL_SINGLE_INSTANCE, &object,
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&other.evd), DAT_UPCALL_SINGLE_INSTANCE, &object,
 			     DAT_UPCALL_INVOC_ANY), 0);
 	tape_hold(&st.tape);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -194,7 +194,7 @@ free_own(struct tape *tape, uint64_t id)
 {
 	(void)id;
 	must(tape->dev->gets == 1 && tape->dev->acks == 0);
-	must(evd_free(&tape->dev->evd) == 0);
+	must(evd_free(evd_self(&tape->dev->evd)) == 0);
 }
 
 START_TEST(debate_16__freed_in_the_upcall__the_notification_that_led_to_it_is_acknowledged)
@@ -243,7 +243,7 @@ START_TEST(debate_17__blocked_waiter__woken_by_channel_by_post_and_by_unwaitable
 	ck_assert_int_eq(waiter_join(&w), 0);
 	ck_assert_uint_eq(waiter_id(&w), 100);
 	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
-	ck_assert_int_eq(evd_set_waitable(&st.dev.evd, false), 0);
+	ck_assert_int_eq(evd_set_waitable(evd_self(&st.dev.evd), false), 0);
 	ck_assert_int_eq(waiter_join(&w), -EPERM);
 }
 END_TEST

@@ -13,7 +13,7 @@ disable_then_arrivals(struct tape *tape, uint64_t id)
 	struct script *dev = tape->dev;
 
 	(void)id;
-	must(evd_modify_upcall(&dev->evd, DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW) == 0);
+	must(evd_modify_upcall(evd_self(&dev->evd), DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW) == 0);
 	script_complete(dev, 2);
 	must(script_post(dev, 100) == 0);
 	while (script_deliver(dev))
@@ -60,7 +60,7 @@ START_TEST(debate_02__many__reentered_by_several_threads_where_single_is_not)
 	tape_release(&st.tape);
 	tape_await_inside(&st.tape, 0);
 	st.tape.read = st.tape.n;
-	ck_assert_int_eq(evd_free(&st.dev.evd), 0);
+	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 	loop_destroy(opt.crew);
 }
 END_TEST
@@ -135,7 +135,7 @@ START_TEST(debate_09__pending__counts_the_device_as_well_as_the_software_queue)
 	ck_assert_int_eq(
 	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), -EAGAIN);
 	script_complete(&st.dev, 2);
-	ck_assert_int_eq(evd_wait(&st.dev.evd, 0, 2, &event, &nmore), 0);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 2, &event, &nmore), 0);
 	ck_assert_int_eq(nmore, 1);
 	story_dequeues(&st, 2);
 	ck_assert_int_eq(
@@ -156,11 +156,11 @@ START_TEST(debate_10__no_taker__never_armed)
 	story_dequeues(&st, 100);
 	story_dequeues(&st, 1);
 	story_empty(&st);
-	ck_assert_int_eq(evd_set_enabled(&st.dev.evd, false), 0);
-	ck_assert_int_eq(evd_set_enabled(&st.dev.evd, true), 0);
+	ck_assert_int_eq(evd_set_enabled(evd_self(&st.dev.evd), false), 0);
+	ck_assert_int_eq(evd_set_enabled(evd_self(&st.dev.evd), true), 0);
 	story_run(&st);
 	ck_assert_uint_eq(st.dev.arms, 0);
-	ck_assert_int_eq(evd_query(&st.dev.evd, &status), 0);
+	ck_assert_int_eq(evd_query(evd_self(&st.dev.evd), &status), 0);
 	ck_assert(status.enabled && status.waitable && !status.overflowed);
 	/* The first taker arms, at once. */
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
@@ -176,7 +176,7 @@ replace_the_object(struct tape *tape, uint64_t id)
 	DAT_UPCALL_OBJECT object = tape_object(&second);
 
 	if (id == 1)
-		must(evd_modify_upcall(&tape->dev->evd, DAT_UPCALL_SINGLE_INSTANCE, &object,
+		must(evd_modify_upcall(evd_self(&tape->dev->evd), DAT_UPCALL_SINGLE_INSTANCE, &object,
 			 DAT_UPCALL_INVOC_ANY) == 0);
 }
 
@@ -196,7 +196,7 @@ START_TEST(debate_11__object_replaced_inside_an_upcall__in_force_from_the_next)
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
 	script_complete(&st.dev, 3);
 	st.tape.then = NULL;
-	ck_assert_int_eq(evd_modify_upcall(&st.dev.evd, DAT_UPCALL_SINGLE_INSTANCE, NULL,
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, NULL,
 			     DAT_UPCALL_INVOC_ANY), 0);
 	story_upcall(&st, 3);
 	story_quiet(&st);
@@ -208,7 +208,7 @@ tear_down(void *arg)
 {
 	struct evd *evd = arg;
 
-	must(evd_modify_upcall(evd, DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) == 0);
+	must(evd_modify_upcall(evd_self(evd), DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) == 0);
 	return NULL;
 }
 

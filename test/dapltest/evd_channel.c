@@ -105,14 +105,14 @@ START_TEST(private__cno_attached__the_loop_reads_it)
 	with_loop.loop = st.loop;
 	cno_slot_init(&cno);
 	ck_assert_int_eq(cno_open(&cno, &with_loop), 0);
-	ck_assert_int_eq(evd_set_listener(&st.dev.evd, cno_listener(&cno), &cno), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), cno_listener(&cno), &cno), 0);
 	story_run(&st);
 	script_complete(&st.dev, 1);
 	story_run(&st);
-	ck_assert_int_eq(cno_wait(&cno, 0, &handle), 0);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), 0);
 	ck_assert_ptr_eq(handle, &st.dev);
 	/* Detached again: the waiter reads, not the loop. */
-	ck_assert_int_eq(evd_set_listener(&st.dev.evd, NULL, NULL), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), NULL, NULL), 0);
 	story_dequeues(&st, 1);
 	script_complete(&st.dev, 2);
 	story_run(&st);
@@ -134,15 +134,15 @@ START_TEST(private__waiter_while_a_cno_is_attached__the_cno_gets_the_next)
 	config.loop = st.loop;
 	cno_slot_init(&cno);
 	ck_assert_int_eq(cno_open(&cno, &config), 0);
-	ck_assert_int_eq(evd_set_listener(&st.dev.evd, cno_listener(&cno), &cno), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), cno_listener(&cno), &cno), 0);
 	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
 	script_complete(&st.dev, 1);
 	ck_assert_int_eq(waiter_join(&w), 0);
 	story_run(&st);
-	ck_assert_int_eq(cno_wait(&cno, 0, &handle), -ETIMEDOUT);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), -ETIMEDOUT);
 	script_complete(&st.dev, 2);
 	story_run(&st);
-	ck_assert_int_eq(cno_wait(&cno, 0, &handle), 0);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), 0);
 	story_dequeues(&st, 2);
 	story_end(&st);
 }
@@ -255,7 +255,7 @@ START_TEST(private__slot_used_again__the_waiter_reads_it_itself)
 
 	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
-	ck_assert_int_eq(evd_free(&st.dev.evd), 0);
+	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 	script_open(&st.dev, &st.dev.opt);
 	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
 	script_complete(&st.dev, 1);

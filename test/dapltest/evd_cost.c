@@ -86,7 +86,7 @@ cost_of_a_wait(bool post)
 
 	must(pthread_create(&thread, NULL, complete_when_asleep, post ? &st : NULL) == 0);
 	calls = 0;
-	must(evd_wait(&st.dev.evd, DAT_TIMEOUT_INFINITE, 1, &event, &nmore) == 0);
+	must(evd_wait(evd_self(&st.dev.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore) == 0);
 	cost = calls;
 	pthread_join(thread, NULL);
 	return cost;
@@ -120,12 +120,12 @@ START_TEST(events_that_are_there__no_system_call)
 		script_complete(&st.dev, i);
 	calls = 0;
 	for (int i = 0; i < 20; i++) {
-		ck_assert_int_eq(evd_dequeue(&st.dev.evd, &event), 0);
+		ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), 0);
 		ck_assert_int_eq(
-		    evd_wait(&st.dev.evd, DAT_TIMEOUT_INFINITE, 1, &event, &nmore), 0);
+		    evd_wait(evd_self(&st.dev.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore), 0);
 	}
-	ck_assert_int_eq(evd_wait(&st.dev.evd, 0, 1, &event, &nmore), -ETIMEDOUT);
-	ck_assert_int_eq(evd_dequeue(&st.dev.evd, &event), -EAGAIN);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 1, &event, &nmore), -ETIMEDOUT);
+	ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), -EAGAIN);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	ck_assert_int_eq(calls, 0);
 	story_end(&st);
@@ -152,8 +152,9 @@ END_TEST
 static atomic_int runs;
 
 static void
-count_run(struct loop_job *job)
+count_run(struct loop_job *job, uint64_t life)
 {
+	(void)life;
 	(void)job;
 	atomic_fetch_add(&runs, 1);
 }

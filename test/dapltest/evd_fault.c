@@ -45,9 +45,38 @@ START_TEST(arm_fails_again_later__a_second_episode_is_reported)
 		for (int i = 0; i < 10; i++)
 			(void)loop_step(st.loop, 2);
 		ck_assert_int_eq(st.dev.faults, episode);
-		ck_assert_uint_eq(st.dev.evd.fault_delay, 0); /* the next begins with the least */
+		ck_assert_uint_eq(st.dev.evd.backoff_ns, 0); /* the next begins with the least */
 	}
 	story_quiet(&st);
+}
+END_TEST
+
+/* Errors of the device that are results of the core when the core returns them. */
+static const int device_errors[] = {
+	-EAGAIN, -EBUSY, -EINVAL, -ENODEV, -EFAULT, -ENOMEM, -ERANGE, -ETIMEDOUT, -EPERM, -ECANCELED,
+	-EINTR, -EACCES, -EOVERFLOW, -EIO
+};
+
+/* origin: attack.C8 */
+START_TEST(arm_fails_with_any_error__is_the_devices_failure)
+{
+	DAT_EVENT event;
+	int nmore;
+
+	st.dev.arm_error = device_errors[_i];
+	st.dev.fail_arms = 1;
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), -EIO);
+	st.dev.fail_arms = 1;
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 1000, 1, &event, &nmore), -EIO);
+	ck_assert_int_eq(st.dev.fail_arms, 0);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	st.dev.fail_arms = 1;
+	script_spurious(&st.dev);
+	ck_assert(script_deliver(&st.dev));
+	for (int i = 0; i < 1000 && st.dev.fail_arms; i++)
+		(void)loop_step(st.loop, 10);
+	ck_assert_int_eq(st.dev.faults, 1);
+	ck_assert_int_eq(st.dev.last_fault, -EIO);
 }
 END_TEST
 
@@ -92,7 +121,7 @@ END_TEST
 static void
 let_the_delay_grow(void)
 {
-	while (st.dev.evd.fault_delay < DELAY_NS)
+	while (st.dev.evd.backoff_ns < DELAY_NS)
 		(void)loop_step(st.loop, 1000);
 }
 
@@ -180,7 +209,7 @@ START_TEST(poll_gives_more_than_asked__an_error_and_nothing_overwritten)
 
 	script_complete(&st.dev, 1);
 	st.dev.greedy_polls = 1;
-	ck_assert_int_eq(evd_dequeue(&st.dev.evd, &event), -EIO);
+	ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), -EIO);
 	story_dequeues(&st, 1);
 	story_empty(&st);
 }
@@ -250,7 +279,7 @@ free_thread(void *arg)
 {
 	struct script *dev = arg;
 
-	must(evd_free(&dev->evd) == 0);
+	must(evd_free(evd_self(&dev->evd)) == 0);
 	return NULL;
 }
 
@@ -287,6 +316,8 @@ evd_fault_suite(void)
 
 	tcase_add_test(tc, arm_fails__reported_once_and_retried_until_it_works);
 	tcase_add_test(tc, arm_fails_again_later__a_second_episode_is_reported);
+	tcase_add_loop_test(tc, arm_fails_with_any_error__is_the_devices_failure, 0,
+	    sizeof device_errors / sizeof device_errors[0]);
 	tcase_add_test(tc, arm_fails__completion_meanwhile__found_by_the_retry);
 	tcase_add_test(tc, fault_is_posted_to_the_evd_itself__one_event_an_episode);
 	tcase_add_test(tc, posted_while_arming_fails__delivered_without_waiting_out_the_delay);

@@ -23,7 +23,7 @@ static void
 free_own(struct tape *tape, uint64_t id)
 {
 	(void)id;
-	must(evd_free(&tape->dev->evd) == 0);
+	must(evd_free(evd_self(&tape->dev->evd)) == 0);
 }
 
 START_TEST(free__idle__destroyed_once_and_then_dead)
@@ -34,21 +34,21 @@ START_TEST(free__idle__destroyed_once_and_then_dead)
 	struct evd *evd = &st.dev.evd;
 	int nmore;
 
-	ck_assert_int_eq(evd_free(evd), 0);
+	ck_assert_int_eq(evd_free(evd_self(evd)), 0);
 	ck_assert_int_eq(st.dev.destroyed, 1);
-	ck_assert_int_eq(evd_free(evd), -ENODEV);
-	ck_assert_int_eq(evd_dequeue(evd, &event), -ENODEV);
-	ck_assert_int_eq(evd_wait(evd, 0, 1, &event, &nmore), -ENODEV);
+	ck_assert_int_eq(evd_free(evd_self(evd)), -ENODEV);
+	ck_assert_int_eq(evd_dequeue(evd_self(evd), &event), -ENODEV);
+	ck_assert_int_eq(evd_wait(evd_self(evd), 0, 1, &event, &nmore), -ENODEV);
 	ck_assert_int_eq(script_post(&st.dev, 1), -ENODEV);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), -ENODEV);
-	ck_assert_int_eq(evd_set_enabled(evd, false), -ENODEV);
-	ck_assert_int_eq(evd_set_waitable(evd, false), -ENODEV);
-	ck_assert_int_eq(evd_set_solicited(evd, true), -ENODEV);
-	ck_assert_int_eq(evd_set_listener(evd, NULL, NULL), -ENODEV);
-	ck_assert_int_eq(evd_query(evd, &status), -ENODEV);
-	ck_assert_int_eq(evd_query_counters(evd, &counters), -ENODEV);
-	ck_assert_int_eq(evd_refresh(evd), -ENODEV);
-	ck_assert(!evd_mark_overflow(evd));
+	ck_assert_int_eq(evd_set_enabled(evd_self(evd), false), -ENODEV);
+	ck_assert_int_eq(evd_set_waitable(evd_self(evd), false), -ENODEV);
+	ck_assert_int_eq(evd_set_solicited(evd_self(evd), true), -ENODEV);
+	ck_assert_int_eq(evd_set_listener(evd_self(evd), NULL, NULL), -ENODEV);
+	ck_assert_int_eq(evd_query(evd_self(evd), &status), -ENODEV);
+	ck_assert_int_eq(evd_query_counters(evd_self(evd), &counters), -ENODEV);
+	ck_assert_int_eq(evd_refresh(evd_self(evd)), -ENODEV);
+	ck_assert(!evd_mark_overflow(evd_self(evd)));
 	ck_assert(!script_evd_is(evd, &st.dev));
 	ck_assert_int_eq(st.dev.destroyed, 1);
 }
@@ -62,17 +62,17 @@ START_TEST(free__slot_used_again__nothing_of_the_old_one_left)
 
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
-	ck_assert(evd_mark_overflow(&st.dev.evd));
-	ck_assert_int_eq(evd_set_solicited(&st.dev.evd, true), 0);
-	evd_set_closing(&st.dev.evd);
-	ck_assert_int_eq(evd_free(&st.dev.evd), 0);
+	ck_assert(evd_mark_overflow(evd_self(&st.dev.evd)));
+	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0);
+	evd_set_closing(evd_self(&st.dev.evd));
+	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 	script_open(&st.dev, &st.dev.opt);
-	ck_assert_int_eq(evd_query(&st.dev.evd, &status), 0);
+	ck_assert_int_eq(evd_query(evd_self(&st.dev.evd), &status), 0);
 	ck_assert(!status.solicited_only && !status.overflowed);
 	ck_assert_int_eq(status.policy, DAT_UPCALL_DISABLE);
 	story_quiet(&st);
 	story_empty(&st);
-	ck_assert_int_eq(evd_wait(&st.dev.evd, 1000, 1, &event, &nmore), -ETIMEDOUT);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 1000, 1, &event, &nmore), -ETIMEDOUT);
 	ck_assert(script_deliver(&st.dev) || !script_due(&st.dev));
 	script_complete(&st.dev, 1);
 	story_quiet(&st);
@@ -85,7 +85,7 @@ START_TEST(free__notifications_unread__nobody_waits_for_them)
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	script_complete(&st.dev, 1);
 	ck_assert_uint_eq(script_raised(&st.dev), 1);
-	ck_assert_int_eq(evd_free(&st.dev.evd), 0);
+	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 	ck_assert_int_eq(st.tape.n, 0);
 }
 END_TEST
@@ -100,7 +100,7 @@ START_TEST(free__notifications_read_but_unacknowledged__acknowledged_first)
 	}
 	ck_assert_uint_eq(st.dev.gets, 70);
 	ck_assert_uint_eq(st.dev.acks, 64);
-	ck_assert_int_eq(evd_free(&st.dev.evd), 0);
+	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 	ck_assert_uint_eq(st.dev.acks, 70);
 }
 END_TEST
@@ -123,7 +123,7 @@ START_TEST(free__notification_read_but_not_booked__acknowledged_by_its_reader)
 	script_complete(&st.dev, 1);
 	ck_assert(script_get(&st.dev));
 	ck_assert_int_eq(pthread_create(&reader, NULL, book_late, &st.dev), 0);
-	ck_assert_int_eq(evd_free(&st.dev.evd), 0); /* destroyed() waits for the ack */
+	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0); /* destroyed() waits for the ack */
 	pthread_join(reader, NULL);
 	ck_assert_uint_eq(st.dev.acks, 1);
 	story_run(&st);
@@ -135,7 +135,7 @@ START_TEST(free__run_queued__unlinked_and_never_run)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
-	ck_assert_int_eq(evd_free(&st.dev.evd), 0);
+	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 	ck_assert_int_eq(story_turn(&st), 0);
 	ck_assert_int_eq(st.tape.n, 0);
 }
@@ -150,7 +150,7 @@ START_TEST(free__run_delayed_by_a_fault__unlinked)
 	ck_assert(script_deliver(&st.dev));
 	story_run(&st);
 	ck_assert_int_eq(st.dev.faults, 1);
-	ck_assert_int_eq(evd_free(&st.dev.evd), 0);
+	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 	script_sleep_ms(5);
 	ck_assert_int_eq(story_turn(&st), 0);
 }
@@ -177,12 +177,12 @@ free_own_and_look(struct tape *tape, uint64_t id)
 	DAT_EVENT event;
 
 	(void)id;
-	must(evd_free(evd) == 0);
+	must(evd_free(evd_self(evd)) == 0);
 	must(evd->exempt == 1); /* a TEARDOWN in another upcall does not wait for this one */
 	must(tape->dev->destroyed == 0);
-	must(evd_free(evd) == -ENODEV);
-	must(evd_dequeue(evd, &event) == -ENODEV);
-	must(evd_modify_upcall(evd, DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) == -ENODEV);
+	must(evd_free(evd_self(evd)) == -ENODEV);
+	must(evd_dequeue(evd_self(evd), &event) == -ENODEV);
+	must(evd_modify_upcall(evd_self(evd), DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) == -ENODEV);
 }
 
 START_TEST(free__from_own_upcall__handle_dead_inside_object_alive)
@@ -201,7 +201,7 @@ free_arg(struct tape *tape, uint64_t id)
 	struct script *other = tape->arg;
 
 	(void)id;
-	must(evd_free(&other->evd) == 0);
+	must(evd_free(evd_self(&other->evd)) == 0);
 	must(other->destroyed == 1);
 }
 
@@ -216,7 +216,7 @@ START_TEST(free__from_anothers_upcall_while_queued_on_the_same_loop__no_wait)
 	tape_init(&tape, &other);
 	st.tape.then = free_arg;
 	st.tape.arg = &other;
-	ck_assert_int_eq(evd_modify_upcall(&other.evd, DAT_UPCALL_SINGLE_INSTANCE, &object,
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&other.evd), DAT_UPCALL_SINGLE_INSTANCE, &object,
 			     DAT_UPCALL_INVOC_ANY), 0);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
@@ -236,7 +236,7 @@ START_TEST(free__a_waiter_is_blocked__waits_until_it_left)
 	struct waiter w;
 
 	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
-	ck_assert_int_eq(evd_free(&st.dev.evd), 0);
+	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 	ck_assert(!st.dev.evd.waiting);
 	ck_assert_int_eq(waiter_join(&w), -ECANCELED);
 }
@@ -247,7 +247,7 @@ free_thread(void *arg)
 {
 	struct script *dev = arg;
 
-	must(evd_free(&dev->evd) == 0);
+	must(evd_free(evd_self(&dev->evd)) == 0);
 	return NULL;
 }
 
@@ -288,7 +288,7 @@ START_TEST(free__private_channel_in_the_loop__removed_before_it_is_closed)
 	begin_threaded(SCRIPT_PRIVATE);
 	for (int i = 1; i <= 20; i++)
 		script_complete(&st.dev, (uint64_t)i);
-	ck_assert_int_eq(evd_free(&st.dev.evd), 0);
+	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 }
 END_TEST
 
@@ -348,7 +348,7 @@ dequeue_thread(void *arg)
 	struct script *dev = arg;
 	DAT_EVENT event;
 
-	must(evd_dequeue(&dev->evd, &event) == 0);
+	must(evd_dequeue(evd_self(&dev->evd), &event) == 0);
 	return NULL;
 }
 
@@ -364,7 +364,7 @@ START_TEST(free__a_dequeue_runs_an_effect__waits_for_it)
 	ck_assert_int_eq(pthread_create(&thread, NULL, dequeue_thread, &st.dev), 0);
 	while (!__atomic_load_n(&inside, __ATOMIC_SEQ_CST))
 		script_sleep_ms(0);
-	ck_assert_int_eq(evd_free(&st.dev.evd), 0);
+	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 	pthread_join(thread, NULL);
 }
 END_TEST
@@ -376,9 +376,9 @@ tear_down_twice_and_free(struct tape *tape, uint64_t id)
 
 	(void)id;
 	for (int i = 0; i < 2; i++)
-		must(evd_modify_upcall(evd, DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) == 0);
+		must(evd_modify_upcall(evd_self(evd), DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) == 0);
 	must(evd->exempt == 1);
-	must(evd_free(evd) == 0);
+	must(evd_free(evd_self(evd)) == 0);
 	must(evd->exempt == 1 && tape->dev->destroyed == 0);
 }
 
@@ -408,7 +408,7 @@ teardown_thread(void *arg)
 	struct script *dev = arg;
 
 	evd_after_sleep = detain;
-	must(evd_modify_upcall(&dev->evd, DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) == 0);
+	must(evd_modify_upcall(evd_self(&dev->evd), DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) == 0);
 	return NULL;
 }
 
@@ -460,8 +460,8 @@ START_TEST(slot__never_opened__dead)
 
 	evd_slot_init(&slot);
 	ck_assert(!script_evd_is(&slot, DAT_HANDLE_NULL));
-	ck_assert_int_eq(evd_dequeue(&slot, &event), -ENODEV);
-	ck_assert_int_eq(evd_free(&slot), -ENODEV);
+	ck_assert_int_eq(evd_dequeue(evd_self(&slot), &event), -ENODEV);
+	ck_assert_int_eq(evd_free(evd_self(&slot)), -ENODEV);
 }
 END_TEST
 

@@ -38,11 +38,11 @@ setup(void)
 static void
 teardown(void)
 {
-	ck_assert_int_eq(evd_set_listener(&other.evd, NULL, NULL) & ~-ENODEV, 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&other.evd), NULL, NULL) & ~-ENODEV, 0);
 	tape_await_inside(&st.tape, 0);
 	st.tape.read = st.tape.n;
 	script_close(&other);
-	ck_assert_int_eq(cno_free(&cno, true), 0);
+	ck_assert_int_eq(cno_free(cno_self(&cno), true), 0);
 	story_end(&st);
 }
 
@@ -79,7 +79,7 @@ wait_other(struct tape *tape, uint64_t id)
 
 	(void)tape;
 	(void)id;
-	result = evd_wait(&other.evd, DAT_TIMEOUT_INFINITE, 2, &got, &nmore);
+	result = evd_wait(evd_self(&other.evd), DAT_TIMEOUT_INFINITE, 2, &got, &nmore);
 }
 
 START_TEST(wait_in_upcall__notifications_of_this_loop__are_read)
@@ -98,7 +98,7 @@ START_TEST(wait_in_upcall__private_channel_and_posts__wake_it)
 {
 	struct script_options opt = st.dev.opt;
 
-	ck_assert_int_eq(evd_free(&other.evd), 0);
+	ck_assert_int_eq(evd_free(evd_self(&other.evd)), 0);
 	opt.channel = SCRIPT_PRIVATE;
 	script_open(&other, &opt);
 	inside_upcall(wait_other);
@@ -117,10 +117,10 @@ disable_and_wait(struct tape *tape, uint64_t id)
 	int nmore;
 
 	(void)id;
-	must(evd_modify_upcall(evd, DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW) == 0);
-	result = evd_wait(evd, DAT_TIMEOUT_INFINITE, 1, &got, &nmore);
+	must(evd_modify_upcall(evd_self(evd), DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW) == 0);
+	result = evd_wait(evd_self(evd), DAT_TIMEOUT_INFINITE, 1, &got, &nmore);
 	tape->then = NULL;
-	must(evd_modify_upcall(evd, DAT_UPCALL_SINGLE_INSTANCE, NULL, DAT_UPCALL_INVOC_ANY) == 0);
+	must(evd_modify_upcall(evd_self(evd), DAT_UPCALL_SINGLE_INSTANCE, NULL, DAT_UPCALL_INVOC_ANY) == 0);
 }
 
 START_TEST(wait_in_upcall__on_its_own_evd_disabled_before__wakes_and_goes_on)
@@ -142,12 +142,12 @@ wait_cno(struct tape *tape, uint64_t id)
 {
 	(void)tape;
 	(void)id;
-	result = cno_wait(&cno, DAT_TIMEOUT_INFINITE, &handle);
+	result = cno_wait(cno_self(&cno), DAT_TIMEOUT_INFINITE, &handle);
 }
 
 START_TEST(cno_wait_in_upcall__evds_of_this_loop__trigger_it)
 {
-	ck_assert_int_eq(evd_set_listener(&other.evd, cno_listener(&cno), &cno), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&other.evd), cno_listener(&cno), &cno), 0);
 	inside_upcall(wait_cno);
 	script_sleep_ms(10);
 	script_complete(&other, 1);
@@ -166,7 +166,7 @@ post_and_wait_cno(struct tape *tape, uint64_t id)
 
 START_TEST(cno_wait_in_upcall__triggered_from_the_same_upcall__returns)
 {
-	ck_assert_int_eq(evd_set_listener(&other.evd, cno_listener(&cno), &cno), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&other.evd), cno_listener(&cno), &cno), 0);
 	inside_upcall(post_and_wait_cno);
 	await_return();
 	ck_assert_int_eq(result, 0);
@@ -177,14 +177,14 @@ START_TEST(cno_wait_in_upcall__taker_changes_from_upcall_to_cno__told)
 {
 	DAT_UPCALL_OBJECT object = tape_object(&other_tape);
 
-	ck_assert_int_eq(evd_set_listener(&other.evd, cno_listener(&cno), &cno), 0);
-	ck_assert_int_eq(evd_modify_upcall(&other.evd, DAT_UPCALL_SINGLE_INSTANCE, &object,
+	ck_assert_int_eq(evd_set_listener(evd_self(&other.evd), cno_listener(&cno), &cno), 0);
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&other.evd), DAT_UPCALL_SINGLE_INSTANCE, &object,
 			     DAT_UPCALL_INVOC_ANY), 0);
 	inside_upcall(wait_cno);
 	ck_assert_int_eq(script_post(&other, 200), 0);
 	script_sleep_ms(10); /* its run was tried, and put off: no upcall inside an upcall */
 	ck_assert_int_eq(tape_count(&other_tape), 0);
-	ck_assert_int_eq(evd_modify_upcall(&other.evd, DAT_UPCALL_DISABLE, NULL,
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&other.evd), DAT_UPCALL_DISABLE, NULL,
 			     DAT_UPCALL_INVOC_NEW), 0);
 	await_return();
 	ck_assert_int_eq(result, 0);
@@ -195,7 +195,7 @@ END_TEST
 static void
 hand_over_and_wait_cno(struct tape *tape, uint64_t id)
 {
-	must(evd_set_listener(&st.dev.evd, cno_listener(&cno), &cno) == 0);
+	must(evd_set_listener(evd_self(&st.dev.evd), cno_listener(&cno), &cno) == 0);
 	must(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW) == 0);
 	wait_cno(tape, id);
 }
@@ -209,7 +209,7 @@ START_TEST(cno_wait_in_upcall__on_its_own_evd_disabled_before__told)
 	await_return();
 	ck_assert_int_eq(result, 0);
 	story_dequeues(&st, 101);
-	ck_assert_int_eq(evd_set_listener(&st.dev.evd, NULL, NULL), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), NULL, NULL), 0);
 }
 END_TEST
 
@@ -220,7 +220,7 @@ START_TEST(wait_in_upcall__another_evd_is_due_an_upcall__called_after_the_return
 
 	script_init(&third);
 	script_open(&third, &st.dev.opt);
-	ck_assert_int_eq(evd_modify_upcall(&third.evd, DAT_UPCALL_SINGLE_INSTANCE, &object,
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&third.evd), DAT_UPCALL_SINGLE_INSTANCE, &object,
 			     DAT_UPCALL_INVOC_ANY), 0);
 	inside_upcall(wait_other);
 	await_waiting(&other.evd);
@@ -260,14 +260,14 @@ START_TEST(wait_in_upcall__the_upcall_due_becomes_many__the_crew_makes_it)
 	script_init(&third);
 	script_open(&third, &opt);
 	other_tape.then = post_two_to_other;
-	ck_assert_int_eq(evd_modify_upcall(&third.evd, DAT_UPCALL_SINGLE_INSTANCE, &object,
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&third.evd), DAT_UPCALL_SINGLE_INSTANCE, &object,
 			     DAT_UPCALL_INVOC_ANY), 0);
 	inside_upcall(wait_other);
 	await_waiting(&other.evd);
 	ck_assert_int_eq(script_post(&third, 300), 0);
 	script_sleep_ms(10); /* put off: the thread that waits may not call out */
 	ck_assert_int_eq(tape_count(&other_tape), 0);
-	ck_assert_int_eq(evd_modify_upcall(&third.evd, DAT_UPCALL_MANY, NULL,
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&third.evd), DAT_UPCALL_MANY, NULL,
 			     DAT_UPCALL_INVOC_ANY), 0);
 	await_return();
 	ck_assert_int_eq(result, 0);
@@ -301,8 +301,8 @@ START_TEST(wait_in_upcall__an_agent_is_due__called_after_the_return)
 
 	script_init(&third);
 	script_open(&third, &st.dev.opt);
-	ck_assert_int_eq(evd_set_listener(&third.evd, cno_listener(&cno), &cno), 0);
-	ck_assert_int_eq(cno_modify_agent(&cno, agent), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&third.evd), cno_listener(&cno), &cno), 0);
+	ck_assert_int_eq(cno_modify_agent(cno_self(&cno), agent), 0);
 	inside_upcall(wait_and_count_agents);
 	await_waiting(&other.evd);
 	ck_assert_int_eq(script_post(&third, 300), 0);
@@ -321,7 +321,7 @@ free_other(struct tape *tape, uint64_t id)
 {
 	(void)tape;
 	(void)id;
-	result = evd_free(&other.evd);
+	result = evd_free(evd_self(&other.evd));
 }
 
 START_TEST(free_in_upcall__the_other_has_a_blocked_waiter__ends)
@@ -340,7 +340,7 @@ static void
 tear_own_down(struct tape *tape, uint64_t id)
 {
 	(void)id;
-	result = evd_modify_upcall(&tape->dev->evd, DAT_UPCALL_TEARDOWN, NULL,
+	result = evd_modify_upcall(evd_self(&tape->dev->evd), DAT_UPCALL_TEARDOWN, NULL,
 	    DAT_UPCALL_INVOC_NEW);
 }
 
@@ -373,7 +373,7 @@ START_TEST(teardown_in_upcall__on_top_of_another_evds__counts_its_own_alone)
 	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &opt.loop), 0);
 	script_init(&third);
 	script_open(&third, &opt);
-	ck_assert_int_eq(evd_modify_upcall(&third.evd, DAT_UPCALL_SINGLE_INSTANCE, &object,
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&third.evd), DAT_UPCALL_SINGLE_INSTANCE, &object,
 			     DAT_UPCALL_INVOC_ANY), 0);
 	other_tape.dev = &third;
 	other_tape.then = tear_own_down;
@@ -402,13 +402,13 @@ wait_cno_for_a_while(struct tape *tape, uint64_t id)
 
 	(void)tape;
 	(void)id;
-	result = cno_wait(&cno, 10 * MS, &handle);
+	result = cno_wait(cno_self(&cno), 10 * MS, &handle);
 	must(os_clock_ns() - before >= 10000000u);
 }
 
 START_TEST(timed_wait_in_upcall__nothing_comes__ends_in_time)
 {
-	ck_assert_int_eq(evd_set_listener(&other.evd, cno_listener(&cno), &cno), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&other.evd), cno_listener(&cno), &cno), 0);
 	inside_upcall(wait_cno_for_a_while);
 	await_return();
 	ck_assert_int_eq(result, -ETIMEDOUT);

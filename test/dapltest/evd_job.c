@@ -22,10 +22,11 @@ struct work {
 };
 
 static void
-run(struct loop_job *job)
+run(struct loop_job *job, uint64_t life)
 {
 	struct work *w = (struct work *)job;
 
+	(void)life;
 	w->at = os_clock_ns();
 	if (w->then)
 		w->then(w);

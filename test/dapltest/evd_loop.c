@@ -19,10 +19,11 @@ struct source {
 };
 
 static void
-readable(void *arg)
+readable(void *arg, uint64_t life)
 {
 	struct source *s = arg;
 
+	(void)life;
 	must(loop_current() == loop);
 	(void)os_event_clear(s->fd);
 	__atomic_add_fetch(&s->entered, 1, __ATOMIC_SEQ_CST);
@@ -35,7 +36,7 @@ source_open_with(struct source *s, void (*then)(struct source *))
 {
 	*s = (struct source){ .fd = os_event_open(false), .then = then };
 	ck_assert_int_ge(s->fd, 0);
-	ck_assert_int_eq(loop_add(loop, s->fd, readable, s, &s->ticket), 0);
+	ck_assert_int_eq(loop_add(loop, s->fd, readable, s, 0, &s->ticket), 0);
 }
 
 static void
@@ -89,11 +90,12 @@ START_TEST(step__readable_source__handler_entered_inside_the_loop)
 END_TEST
 
 static void
-end_of_pipe(void *arg)
+end_of_pipe(void *arg, uint64_t life)
 {
 	struct source *s = arg;
 	char byte;
 
+	(void)life;
 	s->entered++;
 	if (read(s->fd, &byte, 1) == 0)
 		loop_forget(loop, &s->ticket);
@@ -108,7 +110,7 @@ START_TEST(step__source_readable_and_hung_up__handler_entered)
 
 	ck_assert_int_eq(pipe(fds), 0);
 	s.fd = fds[0];
-	ck_assert_int_eq(loop_add(loop, s.fd, end_of_pipe, &s, &s.ticket), 0);
+	ck_assert_int_eq(loop_add(loop, s.fd, end_of_pipe, &s, 0, &s.ticket), 0);
 	ck_assert_int_eq(write(fds[1], "x", 1), 1);
 	close(fds[1]); /* now it is readable, and hung up */
 	for (int i = 0; i < 4; i++)
@@ -157,7 +159,7 @@ START_TEST(add__bad_descriptor__refused_and_ticket_untouched)
 {
 	struct loop_ticket ticket = { .id = 77 };
 
-	ck_assert_int_eq(loop_add(loop, -1, readable, NULL, &ticket), -EBADF);
+	ck_assert_int_eq(loop_add(loop, -1, readable, NULL, 0, &ticket), -EBADF);
 	ck_assert_uint_eq(ticket.id, 77);
 }
 END_TEST
@@ -169,7 +171,7 @@ START_TEST(add__descriptor_0__is_one_like_any_other)
 
 	/* A program that closed its standard input gets this number for a channel. */
 	ck_assert_int_eq(dup2(fd, 0), 0);
-	ck_assert_int_eq(loop_add(loop, 0, readable, &s, &s.ticket), 0);
+	ck_assert_int_eq(loop_add(loop, 0, readable, &s, 0, &s.ticket), 0);
 	source_open(&other); /* another place in the table */
 	os_event_set(0);
 	ck_assert_int_eq(loop_step(loop, 0), 1);

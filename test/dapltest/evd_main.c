@@ -35,6 +35,8 @@ main(int argc, char **argv)
 		evd_cost_suite,
 		evd_starve_suite,
 		evd_monkey_suite,
+		evd_late_suite,
+		evd_order_suite,
 		NULL,
 	};
 

@@ -53,7 +53,7 @@ drain(struct script *dev)
 {
 	DAT_EVENT event;
 
-	while (evd_dequeue(&dev->evd, &event) == 0)
+	while (evd_dequeue(evd_self(&dev->evd), &event) == 0)
 		see(script_id(&event));
 }
 
@@ -67,7 +67,7 @@ upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 	else
 		drain(&st.dev);
 	if (rand() % 8 == 0)
-		must(evd_modify_upcall(&st.dev.evd, DAT_UPCALL_DISABLE, NULL,
+		must(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_DISABLE, NULL,
 			 DAT_UPCALL_INVOC_NEW) == 0);
 }
 
@@ -103,16 +103,18 @@ static void
 connect_or_break(void)
 {
 	DAT_EVENT event = script_event(established ? BROKEN : ESTABLISHED);
+	const struct evd_order order = { .endpoint = &hold, .hold = &hold };
 	int r;
 
-	if (st.dev.evd.queue.posted_count == st.dev.evd.queue.qlen)
+	if (evd_posted_count(&st.dev.evd.queue.posted) == st.dev.evd.queue.qlen)
 		return; /* an ESTABLISHED that is lost lets the receives go: another story */
 	if (!established) {
-		r = evd_post_release(&st.dev.evd, EVD_STREAM_CONNECTION, &event, &hold);
+		r = evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &order);
 		established = true;
 	} else if (!broken) {
 		shown_before_broken = next_id - 1;
-		r = evd_post_barrier(&st.dev.evd, EVD_STREAM_CONNECTION, &event);
+		r = evd_post_ordered(
+		    evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &script_barrier);
 		broken = true;
 	} else {
 		return;
@@ -126,7 +128,7 @@ modify(void)
 {
 	static const DAT_UPCALL_POLICY policies[] = { DAT_UPCALL_DISABLE, DAT_UPCALL_TEARDOWN,
 		DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_NORIFY, DAT_UPCALL_MANY };
-	int r = evd_modify_upcall(&st.dev.evd, policies[rand() % 5], &object,
+	int r = evd_modify_upcall(evd_self(&st.dev.evd), policies[rand() % 5], &object,
 	    rand() % 2 ? DAT_UPCALL_INVOC_ANY : DAT_UPCALL_INVOC_NEW);
 
 	must(r == 0 || r == -EAGAIN || r == -EIO);
@@ -139,9 +141,9 @@ take(void)
 	int r, nmore;
 
 	if (rand() % 2)
-		r = evd_dequeue(&st.dev.evd, &event);
+		r = evd_dequeue(evd_self(&st.dev.evd), &event);
 	else
-		r = evd_wait(&st.dev.evd, rand() % 4 ? 0 : 1, 1 + rand() % 4, &event, &nmore);
+		r = evd_wait(evd_self(&st.dev.evd), rand() % 4 ? 0 : 1, 1 + rand() % 4, &event, &nmore);
 	must(r == 0 || r == -EAGAIN || r == -ETIMEDOUT || r == -EACCES || r == -EIO);
 	if (r == 0)
 		see(script_id(&event));
@@ -150,7 +152,7 @@ take(void)
 static void
 resize(void)
 {
-	int r = evd_resize(&st.dev.evd, 4 + (unsigned int)rand() % 40);
+	int r = evd_resize(evd_self(&st.dev.evd), 4 + (unsigned int)rand() % 40);
 
 	must(r == 0 || r == -EAGAIN || r == -EIO);
 }
@@ -163,13 +165,13 @@ use_cno(void)
 
 	switch (rand() % 4) {
 	case 0:
-		must(evd_set_listener(evd, rand() % 2 ? cno_listener(&cno) : NULL, &cno) == 0);
+		must(evd_set_listener(evd_self(evd), rand() % 2 ? cno_listener(&cno) : NULL, &cno) == 0);
 		break;
 	case 1:
-		must(evd_set_enabled(evd, rand() % 3 > 0) == 0);
+		must(evd_set_enabled(evd_self(evd), rand() % 3 > 0) == 0);
 		break;
 	default:
-		if (cno_wait(&cno, 0, &handle) == 0)
+		if (cno_wait(cno_self(&cno), 0, &handle) == 0)
 			drain(handle);
 	}
 }
@@ -254,7 +256,7 @@ START_TEST(random_steps__every_event_once_and_nothing_stranded)
 	ck_assert_int_eq(cno_open(&cno, &config), 0);
 	ck_assert_int_eq(evd_hold_init(&hold, sizeof(struct script_record), 4000), 0);
 	st.dev.hold[1] = &hold;
-	evd_hold_begin(&st.dev.evd, &hold);
+	evd_hold_begin(evd_self(&st.dev.evd), &hold);
 	for (int i = 0; i < STEPS; i++)
 		step();
 	/* The device recovers, everything decides, and somebody takes. */
@@ -266,12 +268,12 @@ START_TEST(random_steps__every_event_once_and_nothing_stranded)
 	while (st.dev.undecided_count)
 		script_decide(&st.dev);
 	while (unseen) {
-		must(evd_modify_upcall(&st.dev.evd, DAT_UPCALL_SINGLE_INSTANCE, &object,
+		must(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, &object,
 			 DAT_UPCALL_INVOC_ANY) == 0);
 		(void)script_deliver(&st.dev);
 		(void)loop_step(st.loop, 1);
 	}
-	evd_purge(&st.dev.evd, &hold, NULL, NULL, NULL);
+	evd_purge(evd_self(&st.dev.evd), &hold, NULL, NULL, NULL);
 	evd_hold_fini(&hold);
 	story_end(&st);
 }

@@ -148,8 +148,9 @@ END_TEST
 static int handled;
 
 static void
-readable(void *arg)
+readable(void *arg, uint64_t life)
 {
+	(void)life;
 	(void)os_event_clear(*(int *)arg);
 	handled++;
 }
@@ -157,8 +158,9 @@ readable(void *arg)
 static int source_fd;
 
 static void
-sleep_in_job(struct loop_job *job)
+sleep_in_job(struct loop_job *job, uint64_t life)
 {
+	(void)life;
 	(void)job;
 	os_event_set(source_fd);
 	for (int i = 0; i < 10 && !handled; i++)
@@ -174,7 +176,7 @@ START_TEST(sleep__on_a_loops_thread__its_sources_are_read)
 
 	source_fd = os_event_open(false);
 	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &loop), 0);
-	ck_assert_int_eq(loop_add(loop, source_fd, readable, &source_fd, &ticket), 0);
+	ck_assert_int_eq(loop_add(loop, source_fd, readable, &source_fd, 0, &ticket), 0);
 	loop_ready(loop, &job);
 	ck_assert_int_eq(loop_step(loop, 0), 1);
 	loop_remove(loop, &ticket);
@@ -186,18 +188,20 @@ END_TEST
 static int jobs;
 
 static void
-count_job(struct loop_job *job)
+count_job(struct loop_job *job, uint64_t life)
 {
+	(void)life;
 	(void)job;
 	must(loop_pumping());
 	jobs++;
 }
 
 static void
-ready_other_and_sleep(struct loop_job *job)
+ready_other_and_sleep(struct loop_job *job, uint64_t life)
 {
 	struct loop_job other = { .run = count_job };
 
+	(void)life;
 	must(!loop_pumping());
 	loop_ready(job->on, &other);
 	ck_assert_int_eq(park_sleep(park, PARK_FOREVER, -1, NULL), 0);
@@ -223,6 +227,25 @@ START_TEST(sleep__on_a_loops_thread__its_jobs_are_pumped)
 	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &loop), 0);
 	loop_ready(loop, &job);
 	ck_assert_int_eq(loop_step(loop, 0), 1);
+	loop_destroy(loop);
+}
+END_TEST
+
+START_TEST(rest__ready_job_behind_one_that_was_put_off__does_not_rest)
+{
+	struct loop_job first = { .run = count_job }, second = { .run = count_job };
+	struct loop *loop;
+	uint64_t until;
+
+	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &loop), 0);
+	loop_put_off(loop, &first);
+	ck_assert(loop_rest(loop, &until)); /* alone it keeps no thread awake */
+	loop_rise(loop);
+	loop_ready(loop, &second);
+	ck_assert(!loop_rest(loop, &until));
+	ck_assert(loop_unready(&first));
+	ck_assert(!loop_rest(loop, &until));
+	ck_assert(loop_unready(&second));
 	loop_destroy(loop);
 }
 END_TEST
@@ -335,6 +358,7 @@ evd_park_suite(void)
 	tcase_add_test(tc, sleep__signal_handler_ran__interrupted);
 	tcase_add_test(tc, sleep__on_a_loops_thread__its_sources_are_read);
 	tcase_add_test(tc, sleep__on_a_loops_thread__its_jobs_are_pumped);
+	tcase_add_test(tc, rest__ready_job_behind_one_that_was_put_off__does_not_rest);
 	tcase_add_test(tc, wake_first__only_the_first);
 	tcase_add_test(tc, thread_ends__its_descriptor_is_closed);
 	tcase_add_test(tc, sleep__no_park_but_a_descriptor__readable_said_so);

@@ -9,6 +9,7 @@
 
 static struct evd_queue q;
 static struct evd_hold hold;
+static const struct evd_order none;
 
 static void
 setup(void)
@@ -39,11 +40,27 @@ polled(uint64_t first, unsigned int n, bool device_empty)
 }
 
 static int
+posted_of(const void *endpoint, uint64_t id, bool barrier, struct evd_hold *ends)
+{
+	const struct evd_order order = { endpoint, barrier, ends };
+	DAT_EVENT *place = evd_queue_post(&q, &order);
+
+	if (place)
+		*place = script_event(id);
+	return place ? 0 : -ENOSPC;
+}
+
+/* By the one endpoint of most tests. */
+static int
 posted(uint64_t id, bool barrier)
 {
-	DAT_EVENT event = script_event(id);
+	return posted_of(&q, id, barrier, NULL);
+}
 
-	return evd_queue_post(&q, &event, barrier);
+static void
+released(struct evd_hold *h, uint64_t id)
+{
+	ck_assert_int_eq(posted_of(h, id, false, h), 0);
 }
 
 static uint64_t
@@ -245,7 +262,7 @@ START_TEST(barrier__no_device__is_an_ordinary_event)
 	DAT_EVENT event = script_event(7);
 
 	ck_assert_int_eq(evd_queue_init(&soft, 2, 0), 0);
-	ck_assert_int_eq(evd_queue_post(&soft, &event, true), 0);
+	*evd_queue_post(&soft, &script_barrier) = event;
 	ck_assert_uint_eq(evd_queue_count(&soft), 1);
 	evd_queue_fini(&soft);
 }
@@ -260,8 +277,7 @@ START_TEST(hold__until_released__does_not_count)
 	ck_assert_uint_eq(evd_queue_count(&q), 0);
 	ck_assert_uint_eq(taken(), 0);
 	polled(1, 1, true);
-	ck_assert_int_eq(posted(100, false), 0);
-	evd_queue_release(&q, &hold);
+	released(&hold, 100);
 	polled(2, 1, true);
 	ck_assert(!evd_hold_is_active(&hold));
 	ck_assert_uint_eq(evd_queue_count(&q), 4);
@@ -416,12 +432,12 @@ START_TEST(purge__no_device__posted_events_alone_go)
 	uint64_t who = 7;
 
 	ck_assert_int_eq(evd_queue_init(&soft, 2, 0), 0);
-	ck_assert_int_eq(evd_queue_post(&soft, &event, false), 0);
+	*evd_queue_post(&soft, &none) = event;
 	event = script_event(8);
-	ck_assert_int_eq(evd_queue_post(&soft, &event, false), 0);
+	*evd_queue_post(&soft, &none) = event;
 	evd_queue_purge(&soft, NULL, raw_is, event_is, &who);
 	ck_assert_uint_eq(evd_queue_count(&soft), 1);
-	ck_assert_uint_eq(script_id(&soft.posted[soft.posted_head].event), 8);
+	ck_assert_uint_eq(script_id(&evd_posted_first(&soft.posted)->event), 8);
 	evd_queue_fini(&soft);
 }
 END_TEST

@@ -14,13 +14,15 @@
 #define QLEN 5
 #define OPS  20000
 #define HOLD 4
+#define EPS  3
 
 enum kind { RAW, POSTED, HELD };
 
 struct item {
 	uint64_t id;
 	enum kind kind;
-	bool counts, barrier;
+	bool counts, barrier, ends; /* ends its endpoint's hold */
+	int ep;			    /* -1: none */
 	uint64_t mark;
 };
 
@@ -28,13 +30,14 @@ static struct item list[64];
 static int length;
 static uint64_t polled, next_id;
 static struct evd_queue q;
-static struct evd_hold hold;
+static struct evd_hold hold[EPS];
 
 static void
-model_append(uint64_t id, enum kind kind, bool counts, bool barrier)
+model_append(const struct item *item)
 {
 	must(length < 64);
-	list[length++] = (struct item){ id, kind, counts, barrier, polled };
+	list[length] = *item;
+	list[length++].mark = polled;
 }
 
 static void
@@ -64,20 +67,48 @@ model_enter(int i)
 	list[length++] = item;
 }
 
+/* What the endpoint's hold kept enters. */
+static void
+model_release(int ep)
+{
+	for (int i = 0, n = length; n > 0; n--) {
+		if (list[i].kind == HELD && list[i].ep == ep && !list[i].counts)
+			model_enter(i);
+		else
+			i++;
+	}
+}
+
+/* Whether an earlier event of its endpoint does not count yet. */
+static bool
+model_is_behind(int i)
+{
+	for (int j = 0; j < i; j++)
+		if (list[i].ep >= 0 && list[j].ep == list[i].ep && list[j].kind == POSTED &&
+		    !list[j].counts)
+			return true;
+	return false;
+}
+
+static int
+model_next(bool empty)
+{
+	for (int i = 0; i < length; i++)
+		if (list[i].kind == POSTED && !list[i].counts && !model_is_behind(i) &&
+		    (!list[i].barrier || empty || polled - list[i].mark >= QLEN))
+			return i;
+	return -1;
+}
+
 static void
 model_open(bool empty)
 {
-	for (;;) {
-		int first = -1;
+	for (int i = model_next(empty); i >= 0; i = model_next(empty)) {
+		const struct item item = list[i];
 
-		for (int i = 0; i < length && first < 0; i++)
-			if (list[i].kind == POSTED && !list[i].counts)
-				first = i;
-		if (first < 0)
-			return;
-		if (list[first].barrier && !empty && polled - list[first].mark < QLEN)
-			return;
-		model_enter(first);
+		model_enter(i);
+		if (item.ends)
+			model_release(item.ep);
 	}
 }
 
@@ -94,15 +125,17 @@ op_poll(void)
 	for (unsigned int i = 0; i < n; i++)
 		((uint64_t *)batch)[i] = next_id + i;
 	for (unsigned int i = 0; i < n; i++) {
-		uint64_t id = next_id++;
-		bool held = evd_hold_is_active(&hold) &&
-		    evd_queue_hold(&hold, (uint64_t *)batch + i) == 0;
+		struct item item = { .id = next_id++, .ep = rand() % EPS };
+		bool held = evd_hold_is_active(&hold[item.ep]) &&
+		    evd_queue_hold(&hold[item.ep], (uint64_t *)batch + i) == 0;
 
 		if (held) {
-			model_append(id, HELD, false, false);
+			item.kind = HELD;
+			model_append(&item);
 		} else if (rand() % 5) {
 			evd_queue_keep(&q, (uint64_t *)batch + i);
-			model_append(id, RAW, true, false);
+			item.counts = true;
+			model_append(&item);
 		}
 	}
 	evd_queue_polled(&q, n, empty);
@@ -113,32 +146,34 @@ op_poll(void)
 static void
 op_post(void)
 {
-	bool barrier = rand() % 3 == 0;
-	uint64_t id = next_id++;
-	DAT_EVENT event = script_event(id);
-	int r = evd_queue_post(&q, &event, barrier);
+	struct item item = {
+		.id = next_id++, .kind = POSTED, .ep = rand() % (EPS + 1) - 1
+	};
+	struct evd_order order = { 0 };
+	DAT_EVENT *place;
 
-	must((r == -ENOSPC) == (model_count(POSTED, false) == QLEN));
-	if (r == 0) {
-		model_append(id, POSTED, false, barrier);
-		model_open(false);
+	if (item.ep >= 0) {
+		item.barrier = rand() % 3 == 0;
+		item.ends = rand() % 3 == 0;
+		order.endpoint = &hold[item.ep];
+		order.barrier = item.barrier;
+		order.hold = item.ends ? &hold[item.ep] : NULL;
 	}
+	place = evd_queue_post(&q, &order);
+	must(!place == (model_count(POSTED, false) == QLEN));
+	if (place)
+		*place = script_event(item.id);
+	if (place)
+		model_append(&item);
+	else if (item.ends)
+		model_release(item.ep);
+	model_open(false);
 }
 
 static void
 op_hold(void)
 {
-	if (!evd_hold_is_active(&hold)) {
-		hold.active = true;
-		return;
-	}
-	evd_queue_release(&q, &hold);
-	for (int i = 0, n = length; n > 0; n--) {
-		if (list[i].kind == HELD && !list[i].counts)
-			model_enter(i);
-		else
-			i++;
-	}
+	hold[rand() % EPS].active = true;
 }
 
 static void
@@ -184,12 +219,15 @@ static void
 op_purge(void)
 {
 	uint64_t who = (uint64_t)rand() % 3;
-	bool all_held = rand() % 2;
+	int ep = rand() % (EPS + 1) - 1; /* whose hold goes, too */
 
-	evd_queue_purge(&q, all_held ? &hold : NULL, raw_third, event_third, &who);
-	for (int i = length - 1; i >= 0; i--)
-		if (list[i].kind == HELD ? all_held : list[i].id % 3 == who)
+	evd_queue_purge(&q, ep >= 0 ? &hold[ep] : NULL, raw_third, event_third, &who);
+	for (int i = length - 1; i >= 0; i--) {
+		if (ep >= 0 && list[i].kind == POSTED && list[i].ep == ep)
+			list[i].ends = false;
+		if (list[i].kind == HELD ? list[i].ep == ep : list[i].id % 3 == who)
 			model_remove(i);
+	}
 	model_open(false);
 }
 
@@ -200,7 +238,8 @@ START_TEST(random_operations__agree_with_the_model)
 	polled = 0;
 	next_id = 1;
 	ck_assert_int_eq(evd_queue_init(&q, QLEN, sizeof(uint64_t)), 0);
-	ck_assert_int_eq(evd_hold_init(&hold, sizeof(uint64_t), HOLD), 0);
+	for (int i = 0; i < EPS; i++)
+		ck_assert_int_eq(evd_hold_init(&hold[i], sizeof(uint64_t), HOLD), 0);
 	for (int i = 0; i < OPS; i++) {
 		int dice = rand() % 100;
 
@@ -220,7 +259,8 @@ START_TEST(random_operations__agree_with_the_model)
 		must(evd_queue_has_closed(&q) ==
 		    (model_count(POSTED, false) != model_count(POSTED, true)));
 	}
-	evd_hold_fini(&hold);
+	for (int i = 0; i < EPS; i++)
+		evd_hold_fini(&hold[i]);
 	evd_queue_fini(&q);
 }
 END_TEST

@@ -27,10 +27,10 @@ START_TEST(wait__quiet_alone__times_out_and_counts_it)
 
 	begin(8);
 	quiet(1);
-	ck_assert_int_eq(evd_wait(&st.dev.evd, 0, 1, &event, &nmore), -ETIMEDOUT);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 1, &event, &nmore), -ETIMEDOUT);
 	ck_assert_int_eq(nmore, 1);
 	nmore = -1;
-	ck_assert_int_eq(evd_wait(&st.dev.evd, 2 * MS, 1, &event, &nmore), -ETIMEDOUT);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 2 * MS, 1, &event, &nmore), -ETIMEDOUT);
 	ck_assert_int_eq(nmore, 1);
 	story_dequeues(&st, 1);
 	story_empty(&st);
@@ -47,10 +47,10 @@ START_TEST(wait__a_noisy_one_comes__the_oldest_is_taken)
 	quiet(1);
 	quiet(2);
 	script_complete(&st.dev, 3);
-	ck_assert_int_eq(evd_wait(&st.dev.evd, 0, 1, &event, &nmore), 0);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 1, &event, &nmore), 0);
 	ck_assert_uint_eq(script_id(&event), 1);
 	ck_assert_int_eq(nmore, 2);
-	ck_assert_int_eq(evd_wait(&st.dev.evd, 0, 2, &event, &nmore), -ETIMEDOUT);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 2, &event, &nmore), -ETIMEDOUT);
 	story_dequeues(&st, 2);
 	story_dequeues(&st, 3);
 	story_end(&st);
@@ -126,14 +126,14 @@ START_TEST(cno__is_told_of_noise_alone_and_of_a_full_queue)
 	config.loop = st.loop;
 	cno_slot_init(&cno);
 	ck_assert_int_eq(cno_open(&cno, &config), 0);
-	ck_assert_int_eq(evd_set_listener(&st.dev.evd, cno_listener(&cno), &cno), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), cno_listener(&cno), &cno), 0);
 	story_settle(&st);
 	quiet(1);
 	story_settle(&st);
-	ck_assert_int_eq(cno_wait(&cno, 0, &handle), -ETIMEDOUT);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), -ETIMEDOUT);
 	script_complete(&st.dev, 2);
 	story_settle(&st);
-	ck_assert_int_eq(cno_wait(&cno, 0, &handle), 0);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), 0);
 	story_dequeues(&st, 1);
 	story_dequeues(&st, 2);
 	story_empty(&st);
@@ -142,33 +142,33 @@ START_TEST(cno__is_told_of_noise_alone_and_of_a_full_queue)
 		quiet(i);
 	script_complete(&st.dev, 7);
 	story_settle(&st);
-	ck_assert_int_eq(cno_wait(&cno, 0, &handle), 0);
-	ck_assert_int_eq(cno_wait(&cno, 0, &handle), -ETIMEDOUT);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), 0);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), -ETIMEDOUT);
 	for (uint64_t i = 3; i <= 7; i++)
 		story_dequeues(&st, i);
 	/* They may come one by one as well, and be told of by what looks. */
 	story_settle(&st);
-	(void)cno_wait(&cno, 0, &handle); /* of the room that there was meanwhile */
+	(void)cno_wait(cno_self(&cno), 0, &handle); /* of the room that there was meanwhile */
 	for (uint64_t i = 8; i <= 11; i++) {
 		quiet(i);
-		ck_assert_int_eq(evd_refresh(&st.dev.evd), 0);
+		ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
 	}
 	story_settle(&st);
-	ck_assert_int_eq(cno_wait(&cno, 0, &handle), 0);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), 0);
 	for (uint64_t i = 8; i <= 11; i++)
 		story_dequeues(&st, i);
 	story_settle(&st);
-	(void)cno_wait(&cno, 0, &handle);
+	(void)cno_wait(cno_self(&cno), 0, &handle);
 	/* A new taker hears of what is worth it. */
 	quiet(12);
-	ck_assert_int_eq(evd_refresh(&st.dev.evd), 0);
-	ck_assert_int_eq(evd_set_enabled(&st.dev.evd, false), 0);
-	ck_assert_int_eq(evd_set_enabled(&st.dev.evd, true), 0);
+	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
+	ck_assert_int_eq(evd_set_enabled(evd_self(&st.dev.evd), false), 0);
+	ck_assert_int_eq(evd_set_enabled(evd_self(&st.dev.evd), true), 0);
 	story_settle(&st);
-	ck_assert_int_eq(cno_wait(&cno, 0, &handle), -ETIMEDOUT);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), -ETIMEDOUT);
 	story_dequeues(&st, 12);
-	ck_assert_int_eq(evd_set_listener(&st.dev.evd, NULL, DAT_HANDLE_NULL), 0);
-	ck_assert_int_eq(cno_free(&cno, true), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), NULL, DAT_HANDLE_NULL), 0);
+	ck_assert_int_eq(cno_free(cno_self(&cno), true), 0);
 	story_end(&st);
 }
 END_TEST
@@ -181,7 +181,7 @@ START_TEST(waiter__the_queue_is_full_of_quiet_ones__wakes)
 	begin(4);
 	for (uint64_t i = 1; i <= 5; i++)
 		quiet(i);
-	ck_assert_int_eq(evd_wait(&st.dev.evd, 0, 1, &event, &nmore), 0);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 1, &event, &nmore), 0);
 	ck_assert_uint_eq(script_id(&event), 1);
 	for (uint64_t i = 2; i <= 5; i++)
 		story_dequeues(&st, i);
@@ -206,37 +206,70 @@ START_TEST(purge_and_resize__keep_the_quiet_ones_quiet)
 	quiet(2);
 	script_complete(&st.dev, 3);
 	quiet(4);
-	ck_assert_int_eq(evd_refresh(&st.dev.evd), 0);
-	evd_purge(&st.dev.evd, NULL, is_two, NULL, NULL);
-	ck_assert_int_eq(evd_resize(&st.dev.evd, 20), 0);
-	ck_assert_int_eq(evd_wait(&st.dev.evd, 0, 2, &event, &nmore), -ETIMEDOUT);
+	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
+	evd_purge(evd_self(&st.dev.evd), NULL, is_two, NULL, NULL);
+	ck_assert_int_eq(evd_resize(evd_self(&st.dev.evd), 20), 0);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 2, &event, &nmore), -ETIMEDOUT);
 	ck_assert_int_eq(nmore, 3);
 	story_dequeues(&st, 1);
 	story_dequeues(&st, 3);
-	ck_assert_int_eq(evd_wait(&st.dev.evd, 0, 1, &event, &nmore), -ETIMEDOUT);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 1, &event, &nmore), -ETIMEDOUT);
 	story_dequeues(&st, 4);
 	story_empty(&st);
 	story_end(&st);
 }
 END_TEST
 
-START_TEST(solicited__asked_of_the_device__is_not_widened_before_it_answered)
+/* origin: attack.C7 */
+START_TEST(solicited__request_stands__widened_and_polled_again)
 {
-	const struct script_record record = { .id = 1, .flags = SCRIPT_SOLICITED };
+	begin(8);
+	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert(st.dev.armed_solicited);
+	quiet(1); /* not solicited: it raises no notification */
+	script_show(&st.dev, 2);
+	script_decide(&st.dev);
+	ck_assert_uint_eq(script_raised(&st.dev), 0);
+	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), false), 0);
+	story_upcall(&st, 1); /* found by the poll after the arm */
+	story_upcall(&st, 2);
+	ck_assert(!st.dev.armed_solicited);
+	script_complete(&st.dev, 3);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, 3);
+	story_end(&st);
+}
+END_TEST
+
+/* origin: attack.C7 */
+START_TEST(solicited__waiter_blocked__its_request_is_widened)
+{
+	struct waiter w;
 
 	begin(8);
-	ck_assert_int_eq(evd_set_solicited(&st.dev.evd, true), 0);
-	ck_assert_int_eq(evd_set_solicited(&st.dev.evd, false), 0); /* nobody asked it yet */
-	ck_assert_int_eq(evd_set_solicited(&st.dev.evd, true), 0);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
-	ck_assert_int_eq(evd_set_solicited(&st.dev.evd, true), 0);
-	ck_assert_int_eq(evd_set_solicited(&st.dev.evd, false), -EBUSY);
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
-	script_show_record(&st.dev, &record);
+	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0);
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	script_show(&st.dev, 1);
 	script_decide(&st.dev);
+	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), false), 0);
+	ck_assert_int_eq(waiter_join(&w), 0);
+	ck_assert_uint_eq(waiter_id(&w), 1);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(solicited__all_requested_already__not_requested_again)
+{
+	begin(8);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0);
+	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), false), 0);
+	story_quiet(&st);
+	ck_assert_uint_eq(st.dev.arms, 1);
+	script_complete(&st.dev, 1);
 	ck_assert(script_deliver(&st.dev));
-	ck_assert_int_eq(evd_set_solicited(&st.dev.evd, false), 0);
-	story_dequeues(&st, 1);
+	story_upcall(&st, 1);
 	story_end(&st);
 }
 END_TEST
@@ -255,6 +288,8 @@ evd_quiet_suite(void)
 	tcase_add_test(tc, cno__is_told_of_noise_alone_and_of_a_full_queue);
 	tcase_add_test(tc, waiter__the_queue_is_full_of_quiet_ones__wakes);
 	tcase_add_test(tc, purge_and_resize__keep_the_quiet_ones_quiet);
-	tcase_add_test(tc, solicited__asked_of_the_device__is_not_widened_before_it_answered);
+	tcase_add_test(tc, solicited__request_stands__widened_and_polled_again);
+	tcase_add_test(tc, solicited__waiter_blocked__its_request_is_widened);
+	tcase_add_test(tc, solicited__all_requested_already__not_requested_again);
 	return s;
 }

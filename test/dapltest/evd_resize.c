@@ -14,7 +14,7 @@ begin(int qlen)
 static int
 resize(unsigned int qlen)
 {
-	return evd_resize(&st.dev.evd, qlen);
+	return evd_resize(evd_self(&st.dev.evd), qlen);
 }
 
 static int
@@ -22,7 +22,7 @@ qlen(void)
 {
 	struct evd_status status;
 
-	ck_assert_int_eq(evd_query(&st.dev.evd, &status), 0);
+	ck_assert_int_eq(evd_query(evd_self(&st.dev.evd), &status), 0);
 	return status.qlen;
 }
 
@@ -39,7 +39,7 @@ START_TEST(longer__rings_that_wrapped__keep_their_order)
 	story_dequeues(&st, 101);
 	for (uint64_t i = 4; i <= 7; i++)
 		script_complete(&st.dev, i);
-	ck_assert_int_eq(evd_refresh(&st.dev.evd), 0);
+	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
 	for (uint64_t i = 0; i < 3; i++)
 		ck_assert_int_eq(script_post(&st.dev, 110 + i), 0);
 	ck_assert_int_eq(resize(9), 0);
@@ -125,20 +125,20 @@ START_TEST(longer__stash_was_full__what_the_device_held_back_is_told)
 	config.loop = st.loop;
 	cno_slot_init(&cno);
 	ck_assert_int_eq(cno_open(&cno, &config), 0);
-	ck_assert_int_eq(evd_set_listener(&st.dev.evd, cno_listener(&cno), &cno), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), cno_listener(&cno), &cno), 0);
 	story_settle(&st);
 	for (uint64_t i = 1; i <= 4; i++)
 		script_complete(&st.dev, i);
 	story_settle(&st);
-	ck_assert_int_eq(cno_wait(&cno, 0, &handle), 0);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), 0);
 	ck_assert_int_eq(resize(6), 0);
 	story_settle(&st);
-	ck_assert_int_eq(cno_wait(&cno, 0, &handle), 0);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), 0);
 	for (uint64_t i = 1; i <= 4; i++)
 		story_dequeues(&st, i);
 	story_empty(&st);
-	ck_assert_int_eq(evd_set_listener(&st.dev.evd, NULL, DAT_HANDLE_NULL), 0);
-	ck_assert_int_eq(cno_free(&cno, true), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), NULL, DAT_HANDLE_NULL), 0);
+	ck_assert_int_eq(cno_free(cno_self(&cno), true), 0);
 	story_end(&st);
 }
 END_TEST
@@ -181,14 +181,14 @@ START_TEST(resize__a_barrier_waits__it_goes_on_waiting_for_all_that_were_before_
 	DAT_EVENT event = script_event(900);
 
 	begin(8);
-	evd_set_depth(&st.dev.evd, 64);
+	evd_set_depth(evd_self(&st.dev.evd), 64);
 	ck_assert_int_eq(resize(2), 0);
 	for (uint64_t i = 1; i <= 8; i++)
 		script_complete(&st.dev, i);
-	ck_assert_int_eq(evd_post_barrier(&st.dev.evd, EVD_STREAM_CONNECTION, &event), 0);
+	ck_assert_int_eq(evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &script_barrier), 0);
 	for (uint64_t i = 1; i <= 4; i++)
 		story_dequeues(&st, i);
-	evd_set_depth(&st.dev.evd, 4); /* so many are left, and so many were polled since */
+	evd_set_depth(evd_self(&st.dev.evd), 4); /* so many are left, and so many were polled since */
 	for (uint64_t i = 5; i <= 8; i++)
 		story_dequeues(&st, i);
 	story_dequeues(&st, 900);
@@ -209,17 +209,17 @@ START_TEST(resize__two_barriers_wait_and_the_first_is_purged__the_second_goes_on
 	DAT_EVENT event;
 
 	begin(4);
-	evd_set_depth(&st.dev.evd, 64);
+	evd_set_depth(evd_self(&st.dev.evd), 64);
 	for (uint64_t i = 1; i <= 8; i++)
 		script_complete(&st.dev, i);
 	for (uint64_t id = 900; id < 902; id++) {
 		event = script_event(id);
-		ck_assert_int_eq(evd_post_barrier(&st.dev.evd, EVD_STREAM_CONNECTION, &event), 0);
+		ck_assert_int_eq(evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &script_barrier), 0);
 	}
 	for (uint64_t i = 1; i <= 4; i++)
 		story_dequeues(&st, i);
-	evd_set_depth(&st.dev.evd, 4);
-	evd_purge(&st.dev.evd, NULL, NULL, is_900, NULL);
+	evd_set_depth(evd_self(&st.dev.evd), 4);
+	evd_purge(evd_self(&st.dev.evd), NULL, NULL, is_900, NULL);
 	for (uint64_t i = 5; i <= 8; i++)
 		story_dequeues(&st, i);
 	story_dequeues(&st, 901);
@@ -232,11 +232,12 @@ START_TEST(resize__receives_are_held__they_stay_held_and_in_order)
 {
 	DAT_EVENT event = script_event(900);
 	struct evd_hold hold;
+	const struct evd_order order = { .endpoint = &hold, .hold = &hold };
 
 	begin(4);
 	ck_assert_int_eq(evd_hold_init(&hold, sizeof(struct script_record), 4), 0);
 	st.dev.hold[1] = &hold;
-	evd_hold_begin(&st.dev.evd, &hold);
+	evd_hold_begin(evd_self(&st.dev.evd), &hold);
 	script_complete_on(&st.dev, 1, 1);
 	script_complete_on(&st.dev, 2, 2);
 	ck_assert_int_eq(resize(1), 0); /* what is held is not in the queue */
@@ -244,14 +245,14 @@ START_TEST(resize__receives_are_held__they_stay_held_and_in_order)
 	story_empty(&st);
 	ck_assert_int_eq(resize(4), 0);
 	ck_assert_int_eq(
-	    evd_post_release(&st.dev.evd, EVD_STREAM_CONNECTION, &event, &hold), 0);
+	    evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &order), 0);
 	script_complete_on(&st.dev, 1, 3);
 	ck_assert_int_eq(resize(8), 0);
 	story_dequeues(&st, 900);
 	story_dequeues(&st, 1);
 	story_dequeues(&st, 3);
 	story_empty(&st);
-	evd_purge(&st.dev.evd, &hold, NULL, NULL, NULL);
+	evd_purge(evd_self(&st.dev.evd), &hold, NULL, NULL, NULL);
 	evd_hold_fini(&hold);
 	story_end(&st);
 }
@@ -263,12 +264,12 @@ START_TEST(resize__the_device_fails__told_unless_the_evd_is_over)
 	st.dev.fail_polls = 1;
 	ck_assert_int_eq(resize(8), -EIO);
 	ck_assert_int_eq(qlen(), 4);
-	ck_assert(evd_mark_overflow(&st.dev.evd));
+	ck_assert(evd_mark_overflow(evd_self(&st.dev.evd)));
 	st.dev.fail_polls = 1;
 	ck_assert_int_eq(resize(8), 0);
 	ck_assert_int_eq(qlen(), 8);
 	st.dev.fail_polls = 0;
-	ck_assert_int_eq(evd_free(&st.dev.evd), 0);
+	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 	ck_assert_int_eq(resize(8), -ENODEV);
 	story_end(&st);
 }

@@ -27,7 +27,7 @@ fire(struct script *s, struct script_hook *hook)
 
 /* ---- the device's side of struct evd_source_ops ---- */
 
-static int
+static struct evd_device_result
 poll_cq(void *source, void *raw, int max)
 {
 	struct script *s = source;
@@ -51,7 +51,7 @@ poll_cq(void *source, void *raw, int max)
 	}
 	pthread_mutex_unlock(&s->lock);
 	fire(s, &s->after_poll);
-	return n;
+	return (struct evd_device_result){ n };
 }
 
 static enum evd_verdict
@@ -80,28 +80,31 @@ convert(void *source, const void *raw, DAT_EVENT *event, struct evd_effect *effe
 		*effect = (struct evd_effect){ .code = 1, .object = source, .stamp = record->id };
 }
 
-static int
+static struct evd_device_result
 arm(void *source, bool solicited_only)
 {
 	struct script *s = source;
+	bool widens;
 	int r;
 
 	fire(s, &s->before_arm);
 	pthread_mutex_lock(&s->lock);
 	if (s->fail_arms > 0) {
 		s->fail_arms--;
+		r = s->arm_error ? s->arm_error : -EIO;
 		pthread_mutex_unlock(&s->lock);
-		return -EIO;
+		return (struct evd_device_result){ r };
 	}
+	widens = s->armed && s->armed_solicited && !solicited_only;
 	if (!s->tolerant)
-		must(!s->outstanding); /* I3 */
+		must(!s->outstanding || widens); /* I3 */
 	s->armed = s->outstanding = true;
 	s->armed_solicited = solicited_only;
 	s->arms++;
 	r = s->inexact_hint || (s->opt.exact && s->count) ? 1 : 0;
 	pthread_mutex_unlock(&s->lock);
 	fire(s, &s->after_arm);
-	return r;
+	return (struct evd_device_result){ r };
 }
 
 static void
@@ -184,6 +187,8 @@ destroyed(struct evd *evd)
 		s->on_destroyed(s);
 }
 
+const struct evd_order script_barrier = { .endpoint = &script_barrier, .barrier = true };
+
 /* ---- life ---- */
 
 void
@@ -196,8 +201,9 @@ script_init(struct script *s)
 }
 
 static void
-shared_readable(void *arg)
+shared_readable(void *arg, uint64_t life)
 {
+	(void)life;
 	while (script_deliver(arg))
 		;
 }
@@ -226,7 +232,7 @@ script_open(struct script *s, const struct script_options *opt)
 	if (opt->channel == SCRIPT_PRIVATE)
 		s->ops.read = read_channel;
 	if (opt->channel == SCRIPT_SHARED)
-		must(loop_add(opt->loop, s->fd, shared_readable, s, &s->ticket) == 0);
+		must(loop_add(opt->loop, s->fd, shared_readable, s, 0, &s->ticket) == 0);
 	config.handle = s;
 	config.qlen = s->opt.qlen;
 	config.ops = opt->no_device ? NULL : &s->ops;
@@ -244,7 +250,7 @@ void
 script_close(struct script *s)
 {
 	if (script_evd_is(&s->evd, s))
-		ck_assert_int_eq(evd_free(&s->evd), 0);
+		ck_assert_int_eq(evd_free(evd_self(&s->evd)), 0);
 	ck_assert_int_eq(s->destroyed, 1);
 }
 
@@ -379,7 +385,7 @@ script_get(struct script *s)
 void
 script_book(struct script *s)
 {
-	evd_notified(&s->evd);
+	evd_notified(script_ref(s));
 }
 
 bool
@@ -450,7 +456,7 @@ script_post(struct script *s, uint64_t id)
 {
 	DAT_EVENT event = script_event(id);
 
-	return evd_post(&s->evd, EVD_STREAM_SOFTWARE, &event);
+	return evd_post(script_ref(s), EVD_STREAM_SOFTWARE, &event);
 }
 
 bool

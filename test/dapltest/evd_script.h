@@ -23,6 +23,9 @@
 			ck_abort_msg("must hold: %s", #cond); \
 	} while (0)
 
+/* A barrier of an endpoint. */
+extern const struct evd_order script_barrier;
+
 #define SCRIPT_CQ  4096
 #define SCRIPT_EPS 4
 
@@ -78,6 +81,7 @@ struct script {
 	int destroyed;
 
 	/* misbehaviour */
+	int arm_error; /* what a failing arm returns; 0: -EIO */
 	int fail_arms, fail_polls, greedy_polls;
 	bool inexact_hint; /* arm answers >0 whatever is queued */
 	bool tolerant; /* a duplicate event was injected: I3 cannot be checked by us */
@@ -92,6 +96,13 @@ struct script {
 	void (*on_destroyed)(struct script *s);
 	void *arg; /* the test's */
 };
+
+/* The EVD, for any thread: those of a script all have life 0, so the next is as good as the last. */
+static inline struct evd_ref
+script_ref(struct script *s)
+{
+	return (struct evd_ref){ &s->evd, 0 };
+}
 
 /* Once per slot; then open (and the EVD's free) as often as the test likes. */
 void script_init(struct script *s);

@@ -163,9 +163,9 @@ START_TEST(cno_open__no_descriptor__says_so_and_the_slot_stays_dead)
 	countdown = -1;
 	ck_assert_int_eq(open_cno(), -EMFILE);
 	countdown = 0;
-	ck_assert_int_eq(cno_query(&cno, &agent), -ENODEV);
+	ck_assert_int_eq(cno_query(cno_self(&cno), &agent), -ENODEV);
 	starve(open_cno);
-	ck_assert_int_eq(cno_query(&cno, &agent), 0);
+	ck_assert_int_eq(cno_query(cno_self(&cno), &agent), 0);
 	close(cno_fd(&cno));
 }
 END_TEST
@@ -186,8 +186,9 @@ START_TEST(hold_init__no_memory__nothing_left_behind)
 END_TEST
 
 static void
-ignore(void *arg)
+ignore(void *arg, uint64_t life)
 {
+	(void)life;
 	(void)os_event_clear(*(int *)arg);
 }
 
@@ -200,15 +201,15 @@ START_TEST(loop_add__no_room__the_others_go_on)
 	for (int i = 0; i < 9; i++) {
 		fd[i] = os_event_open(false);
 		if (i < 8)
-			ck_assert_int_eq(loop_add(loop, fd[i], ignore, &fd[i], &ticket[i]), 0);
+			ck_assert_int_eq(loop_add(loop, fd[i], ignore, &fd[i], 0, &ticket[i]), 0);
 	}
 	for (int n = 1; n <= 2; n++) { /* the table is to grow; the kernel is to take it */
 		countdown = n;
-		ck_assert(is_want(loop_add(loop, fd[8], ignore, &fd[8], &none)));
+		ck_assert(is_want(loop_add(loop, fd[8], ignore, &fd[8], 0, &none)));
 		countdown = 0;
 		ck_assert_uint_eq(none.id, 7);
 	}
-	ck_assert_int_eq(loop_add(loop, fd[8], ignore, &fd[8], &ticket[8]), 0);
+	ck_assert_int_eq(loop_add(loop, fd[8], ignore, &fd[8], 0, &ticket[8]), 0);
 	for (int i = 0; i < 9; i++)
 		os_event_set(fd[i]);
 	ck_assert_int_eq(loop_step(loop, 0), 9);
@@ -232,9 +233,9 @@ START_TEST(wait__no_place_to_sleep__says_so_and_changes_nothing)
 	for (int n = 1; n <= 2; n++) {
 		park_close_self();
 		countdown = n;
-		ck_assert(is_want(evd_wait(&st.dev.evd, DAT_TIMEOUT_INFINITE, 1, &event, &nmore)));
+		ck_assert(is_want(evd_wait(evd_self(&st.dev.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore)));
 		countdown = n;
-		ck_assert(is_want(cno_wait(&cs.cno, DAT_TIMEOUT_INFINITE, &handle)));
+		ck_assert(is_want(cno_wait(cno_self(&cs.cno), DAT_TIMEOUT_INFINITE, &handle)));
 		countdown = 0;
 		ck_assert_ptr_eq(handle, DAT_HANDLE_NULL);
 		story_quiet(&st);
@@ -242,7 +243,7 @@ START_TEST(wait__no_place_to_sleep__says_so_and_changes_nothing)
 	/* What is there needs no place to sleep. */
 	countdown = -1;
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
-	ck_assert_int_eq(evd_wait(&st.dev.evd, DAT_TIMEOUT_INFINITE, 1, &event, &nmore), 0);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore), 0);
 	countdown = 0;
 	cno_story_end(&cs);
 	story_end(&st);
@@ -264,7 +265,7 @@ static struct cno cno;
 static int
 attach(void)
 {
-	int r = evd_set_listener(&st.dev.evd, cno_listener(&cno), &cno);
+	int r = evd_set_listener(evd_self(&st.dev.evd), cno_listener(&cno), &cno);
 
 	if (r)
 		must(!st.dev.evd.listener && !st.dev.evd.listener_cookie);
@@ -281,7 +282,7 @@ START_TEST(taker_change__loop_cannot_watch_the_channel__error_and_nothing_change
 	starve(enable_single);
 	script_complete(&st.dev, 1);
 	story_upcall(&st, 1);
-	ck_assert_int_eq(evd_free(&st.dev.evd), 0);
+	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 	opt.loop = NULL;
 	story_end(&st);
 
@@ -309,7 +310,7 @@ START_TEST(teardown_and_free__no_place_to_sleep__end_all_the_same)
 	countdown = -1;
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_TEARDOWN, DAT_UPCALL_INVOC_NEW), 0);
 	ck_assert_int_eq(st.tape.inside, 0);
-	ck_assert_int_eq(evd_free(&st.dev.evd), 0);
+	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 	countdown = 0;
 	st.tape.read = st.tape.n;
 	story_end(&st);
@@ -324,7 +325,7 @@ START_TEST(wait__the_sleep_itself_fails__says_so_and_changes_nothing)
 	story_begin(&st, NULL);
 	ck_assert_ptr_nonnull(park_self());
 	countdown = 1;
-	ck_assert_int_eq(evd_wait(&st.dev.evd, DAT_TIMEOUT_INFINITE, 1, &event, &nmore), -ENOMEM);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore), -ENOMEM);
 	ck_assert_int_eq(countdown, 0);
 	ck_assert(!st.dev.evd.waiting);
 	script_complete(&st.dev, 1);
@@ -336,10 +337,10 @@ END_TEST
 static int
 make_longer(void)
 {
-	int r = evd_resize(&st.dev.evd, 40);
+	int r = evd_resize(evd_self(&st.dev.evd), 40);
 	struct evd_status status;
 
-	must(evd_query(&st.dev.evd, &status) == 0);
+	must(evd_query(evd_self(&st.dev.evd), &status) == 0);
 	must(status.qlen == (r ? 16 : 40));
 	return r;
 }

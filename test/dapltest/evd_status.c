@@ -8,7 +8,7 @@ counters(void)
 {
 	struct dat_rearm_evd_counters c;
 
-	ck_assert_int_eq(evd_query_counters(&st.dev.evd, &c), 0);
+	ck_assert_int_eq(evd_query_counters(evd_self(&st.dev.evd), &c), 0);
 	return c;
 }
 
@@ -17,7 +17,7 @@ START_TEST(query__fresh__enabled_and_waitable)
 {
 	struct evd_status status;
 
-	ck_assert_int_eq(evd_query(&st.dev.evd, &status), 0);
+	ck_assert_int_eq(evd_query(evd_self(&st.dev.evd), &status), 0);
 	ck_assert_int_eq(status.qlen, 16);
 	ck_assert(status.enabled && status.waitable);
 	ck_assert(!status.solicited_only && !status.overflowed);
@@ -33,13 +33,13 @@ START_TEST(query__everything_changed__said_so)
 	struct evd_status status;
 	struct evd *evd = &st.dev.evd;
 
-	ck_assert_int_eq(evd_set_enabled(evd, false), 0);
-	ck_assert_int_eq(evd_set_waitable(evd, false), 0);
-	ck_assert_int_eq(evd_set_solicited(evd, true), 0);
+	ck_assert_int_eq(evd_set_enabled(evd_self(evd), false), 0);
+	ck_assert_int_eq(evd_set_waitable(evd_self(evd), false), 0);
+	ck_assert_int_eq(evd_set_solicited(evd_self(evd), true), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
-	ck_assert(evd_mark_overflow(evd));
+	ck_assert(evd_mark_overflow(evd_self(evd)));
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
-	ck_assert_int_eq(evd_query(evd, &status), 0);
+	ck_assert_int_eq(evd_query(evd_self(evd), &status), 0);
 	ck_assert(!status.enabled && !status.waitable);
 	ck_assert(status.solicited_only && status.overflowed);
 	ck_assert_int_eq(status.policy, DAT_UPCALL_NORIFY);
@@ -54,15 +54,15 @@ START_TEST(counters__streams__counted_apart)
 	struct evd *evd = &st.dev.evd;
 
 	for (int i = 0; i < 2; i++)
-		ck_assert_int_eq(evd_post(evd, EVD_STREAM_SOFTWARE, &event), 0);
-	ck_assert_int_eq(evd_post(evd, EVD_STREAM_CR, &event), 0);
-	ck_assert_int_eq(evd_post_barrier(evd, EVD_STREAM_CONNECTION, &event), 0);
-	ck_assert_int_eq(evd_post(evd, EVD_STREAM_ASYNC, &event), 0);
-	ck_assert_int_eq(evd_post(evd, EVD_STREAM_DTO, &event), 0); /* flushed, for one */
+		ck_assert_int_eq(evd_post(evd_self(evd), EVD_STREAM_SOFTWARE, &event), 0);
+	ck_assert_int_eq(evd_post(evd_self(evd), EVD_STREAM_CR, &event), 0);
+	ck_assert_int_eq(evd_post_ordered(evd_self(evd), EVD_STREAM_CONNECTION, &event, &script_barrier), 0);
+	ck_assert_int_eq(evd_post(evd_self(evd), EVD_STREAM_ASYNC, &event), 0);
+	ck_assert_int_eq(evd_post(evd_self(evd), EVD_STREAM_DTO, &event), 0); /* flushed, for one */
 	script_complete(&st.dev, 1);
 	script_complete(&st.dev, 2);
 	for (int i = 0; i < 8; i++)
-		ck_assert_int_eq(evd_dequeue(evd, &event), 0);
+		ck_assert_int_eq(evd_dequeue(evd_self(evd), &event), 0);
 	ck_assert_uint_eq(counters().software_events, 2);
 	ck_assert_uint_eq(counters().cr_events, 1);
 	ck_assert_uint_eq(counters().connection_events, 1);
@@ -141,15 +141,15 @@ START_TEST(overflow__reported_once__queued_events_first_then_the_error)
 
 	script_complete(&st.dev, 1);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
-	ck_assert(evd_mark_overflow(evd));
-	ck_assert(!evd_mark_overflow(evd));
+	ck_assert(evd_mark_overflow(evd_self(evd)));
+	ck_assert(!evd_mark_overflow(evd_self(evd)));
 	ck_assert_uint_eq(counters().overflows, 1);
-	ck_assert_int_eq(evd_wait(evd, DAT_TIMEOUT_INFINITE, 1, &event, &nmore), 0);
-	ck_assert_int_eq(evd_wait(evd, DAT_TIMEOUT_INFINITE, 2, &event, &nmore), -EOVERFLOW);
-	ck_assert_int_eq(evd_dequeue(evd, &event), 0);
-	ck_assert_int_eq(evd_dequeue(evd, &event), -EOVERFLOW);
-	ck_assert_int_eq(evd_wait(evd, DAT_TIMEOUT_INFINITE, 1, &event, &nmore), -EOVERFLOW);
-	ck_assert_int_eq(evd_wait(evd, 0, 1, &event, &nmore), -EOVERFLOW);
+	ck_assert_int_eq(evd_wait(evd_self(evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore), 0);
+	ck_assert_int_eq(evd_wait(evd_self(evd), DAT_TIMEOUT_INFINITE, 2, &event, &nmore), -EOVERFLOW);
+	ck_assert_int_eq(evd_dequeue(evd_self(evd), &event), 0);
+	ck_assert_int_eq(evd_dequeue(evd_self(evd), &event), -EOVERFLOW);
+	ck_assert_int_eq(evd_wait(evd_self(evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore), -EOVERFLOW);
+	ck_assert_int_eq(evd_wait(evd_self(evd), 0, 1, &event, &nmore), -EOVERFLOW);
 }
 END_TEST
 
@@ -159,7 +159,7 @@ START_TEST(overflow__waiter_blocked__released)
 	struct waiter w;
 
 	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
-	ck_assert(evd_mark_overflow(&st.dev.evd));
+	ck_assert(evd_mark_overflow(evd_self(&st.dev.evd)));
 	ck_assert_int_eq(waiter_join(&w), -EOVERFLOW);
 }
 END_TEST
@@ -168,7 +168,7 @@ START_TEST(overflow__upcalls_enabled__what_is_queued_still_comes)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	script_complete(&st.dev, 1);
-	ck_assert(evd_mark_overflow(&st.dev.evd));
+	ck_assert(evd_mark_overflow(evd_self(&st.dev.evd)));
 	story_upcall(&st, 1);
 	(void)script_deliver(&st.dev);
 	story_quiet(&st);
@@ -182,19 +182,19 @@ START_TEST(refresh__takes_what_the_device_has_and_tells_the_taker)
 
 	script_complete(&st.dev, 1);
 	script_complete(&st.dev, 2);
-	ck_assert_int_eq(evd_query(&st.dev.evd, &status), 0);
+	ck_assert_int_eq(evd_query(evd_self(&st.dev.evd), &status), 0);
 	ck_assert_int_eq(status.queued, 0);
-	ck_assert_int_eq(evd_refresh(&st.dev.evd), 0);
-	ck_assert_int_eq(evd_query(&st.dev.evd, &status), 0);
+	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
+	ck_assert_int_eq(evd_query(evd_self(&st.dev.evd), &status), 0);
 	ck_assert_int_eq(status.queued, 2);
 	ck_assert_uint_eq(script_queued(&st.dev), 0);
 	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 3);
 	script_show(&st.dev, 3); /* no notification: only the refresh can tell */
-	ck_assert_int_eq(evd_refresh(&st.dev.evd), 0);
+	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
 	ck_assert_int_eq(waiter_join(&w), 0);
 	script_decide(&st.dev);
-	ck_assert_int_eq(evd_free(&st.dev.evd), 0);
-	ck_assert_int_eq(evd_refresh(&st.dev.evd), -ENODEV);
+	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
+	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), -ENODEV);
 }
 END_TEST
 
@@ -203,7 +203,7 @@ START_TEST(solicited__plain_completions_make_no_sound)
 {
 	const struct script_record solicited = { .id = 2, .flags = SCRIPT_SOLICITED };
 
-	ck_assert_int_eq(evd_set_solicited(&st.dev.evd, true), 0);
+	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	script_complete(&st.dev, 1);
 	ck_assert_uint_eq(script_raised(&st.dev), 0);
@@ -248,9 +248,9 @@ START_TEST(refresh__no_room__no_error)
 	for (uint64_t i = 1; i <= 20; i++)
 		script_complete(&st.dev, i);
 	for (int i = 0; i < 2; i++)
-		ck_assert_int_eq(evd_refresh(&st.dev.evd), 0);
+		ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
 	for (uint64_t i = 1; i <= 20; i++) {
-		ck_assert_int_eq(evd_dequeue(&st.dev.evd, &event), 0);
+		ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), 0);
 		ck_assert_uint_eq(script_id(&event), i);
 	}
 }
@@ -274,8 +274,8 @@ START_TEST(overflow__device_gone__queued_events_come_and_it_is_not_asked_again)
 	DAT_EVENT event = script_event(900);
 	unsigned int arms;
 
-	ck_assert_int_eq(evd_post_barrier(evd, EVD_STREAM_CONNECTION, &event), 0);
-	ck_assert(evd_mark_overflow(evd));
+	ck_assert_int_eq(evd_post_ordered(evd_self(evd), EVD_STREAM_CONNECTION, &event, &script_barrier), 0);
+	ck_assert(evd_mark_overflow(evd_self(evd)));
 	st.dev.fail_polls = 1000;
 	arms = st.dev.arms;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -287,7 +287,7 @@ START_TEST(overflow__device_gone__queued_events_come_and_it_is_not_asked_again)
 	ck_assert_int_eq(st.tape.n, 2);
 	ck_assert_int_eq(st.dev.faults, 0);
 	ck_assert_uint_eq(st.dev.arms, arms);
-	ck_assert_int_eq(evd_dequeue(evd, &event), -EOVERFLOW);
+	ck_assert_int_eq(evd_dequeue(evd_self(evd), &event), -EOVERFLOW);
 }
 END_TEST
 

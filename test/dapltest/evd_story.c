@@ -176,7 +176,7 @@ story_policy(struct story *story, DAT_UPCALL_POLICY policy, DAT_UPCALL_FLAG flag
 {
 	const DAT_UPCALL_OBJECT object = tape_object(&story->tape);
 
-	return evd_modify_upcall(&story->dev.evd, policy, &object, flag);
+	return evd_modify_upcall(evd_self(&story->dev.evd), policy, &object, flag);
 }
 
 int
@@ -203,7 +203,8 @@ story_check_rest(struct script *dev)
 	bool open;
 
 	os_lock(&evd->lock);
-	open = evd->alive && evd_taker(evd) != EVD_TAKER_NOBODY && !evd->owned;
+	open = evd->alive && evd_taker(evd) != EVD_TAKER_NOBODY &&
+	    evd->job_state == EVD_JOB_IDLE;
 	if (open && !dev->opt.no_device)
 		must(evd->armed);
 	if (open)
@@ -225,7 +226,7 @@ story_dequeues(struct story *story, uint64_t id)
 {
 	DAT_EVENT event;
 
-	ck_assert_int_eq(evd_dequeue(&story->dev.evd, &event), 0);
+	ck_assert_int_eq(evd_dequeue(evd_self(&story->dev.evd), &event), 0);
 	ck_assert_uint_eq(script_id(&event), id);
 	ck_assert_ptr_eq(event.evd_handle, &story->dev);
 }
@@ -235,7 +236,7 @@ story_empty(struct story *story)
 {
 	DAT_EVENT event;
 
-	ck_assert_int_eq(evd_dequeue(&story->dev.evd, &event), -EAGAIN);
+	ck_assert_int_eq(evd_dequeue(evd_self(&story->dev.evd), &event), -EAGAIN);
 }
 
 /* ---- a blocked thread ---- */
@@ -246,7 +247,7 @@ wait_body(void *arg)
 	struct waiter *w = arg;
 	uint64_t before = os_clock_ns();
 
-	w->r = evd_wait(w->evd, w->timeout, w->threshold, &w->event, &w->nmore);
+	w->r = evd_wait(evd_self(w->evd), w->timeout, w->threshold, &w->event, &w->nmore);
 	w->took_ns = os_clock_ns() - before;
 	__atomic_store_n(&w->done, true, __ATOMIC_SEQ_CST);
 	return NULL;

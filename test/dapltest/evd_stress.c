@@ -129,7 +129,7 @@ static const DAT_UPCALL_OBJECT see_object = { .upcall_func = see_upcall };
 START_TEST(single__all_seen_once_and_never_two_inside)
 {
 	begin(SCRIPT_SHARED);
-	ck_assert_int_eq(evd_modify_upcall(&st.dev.evd, DAT_UPCALL_SINGLE_INSTANCE, &see_object,
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, &see_object,
 			     DAT_UPCALL_INVOC_ANY), 0);
 	start_producers();
 	join_producers();
@@ -142,7 +142,7 @@ END_TEST
 START_TEST(many__all_seen_once)
 {
 	begin(SCRIPT_DIRECT);
-	ck_assert_int_eq(evd_modify_upcall(&st.dev.evd, DAT_UPCALL_MANY, &see_object,
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_MANY, &see_object,
 			     DAT_UPCALL_INVOC_ANY), 0);
 	start_producers();
 	join_producers();
@@ -158,7 +158,7 @@ dequeue(void *arg)
 
 	(void)arg;
 	while (!atomic_load(&done)) {
-		int r = evd_dequeue(&st.dev.evd, &event);
+		int r = evd_dequeue(evd_self(&st.dev.evd), &event);
 
 		must(r == 0 || r == -EAGAIN || r == -EBUSY);
 		if (r == 0)
@@ -197,7 +197,7 @@ wait_for_events(void *arg)
 
 	(void)arg;
 	while (!atomic_load(&done)) {
-		r = evd_wait(&st.dev.evd, 2 * MS, 1 + rand_r(&seed) % 3, &event, &nmore);
+		r = evd_wait(evd_self(&st.dev.evd), 2 * MS, 1 + rand_r(&seed) % 3, &event, &nmore);
 		must(r == 0 || r == -ETIMEDOUT || r == -EBUSY || r == -EACCES);
 		if (r == 0)
 			see(script_id(&event));
@@ -219,7 +219,7 @@ waiters_compete(enum script_channel channel)
 	join_producers();
 	/* The last ones may be fewer than a threshold asks for. */
 	while (atomic_load(&total) < 2 * PRODUCERS * EVENTS) {
-		if (evd_dequeue(&st.dev.evd, &(DAT_EVENT){ 0 }) == 0)
+		if (evd_dequeue(evd_self(&st.dev.evd), &(DAT_EVENT){ 0 }) == 0)
 			atomic_fetch_add(&total, 1);
 		script_sleep_ms(1);
 	}
@@ -250,7 +250,7 @@ control(void *arg)
 	unsigned int seed = (unsigned int)(uintptr_t)arg;
 
 	while (!atomic_load(&done)) {
-		int r = evd_modify_upcall(&st.dev.evd, policies[rand_r(&seed) % 4], &see_object,
+		int r = evd_modify_upcall(evd_self(&st.dev.evd), policies[rand_r(&seed) % 4], &see_object,
 		    rand_r(&seed) % 2 ? DAT_UPCALL_INVOC_ANY : DAT_UPCALL_INVOC_NEW);
 
 		must(r == 0 || r == -EAGAIN || r == -EBUSY);
@@ -289,10 +289,10 @@ drain_the_returned(void *arg)
 	int r;
 
 	while (!atomic_load(&done)) {
-		r = cno_wait(cno, 5 * MS, &handle);
+		r = cno_wait(cno_self(cno), 5 * MS, &handle);
 		must(r == 0 || r == -ETIMEDOUT);
 		while (r == 0 && handle &&
-		       evd_dequeue(&((struct script *)handle)->evd, &event) == 0)
+		       evd_dequeue(evd_self(&((struct script *)handle)->evd), &event) == 0)
 			see(script_id(&event));
 	}
 	return NULL;
@@ -314,7 +314,7 @@ START_TEST(cno__clients_drain_only_the_returned_evd__all_seen_once)
 	for (int i = 0; i < 2; i++) {
 		script_init(&dev[i]);
 		script_open(&dev[i], &opt);
-		ck_assert_int_eq(evd_set_listener(&dev[i].evd, cno_listener(&cno), &cno), 0);
+		ck_assert_int_eq(evd_set_listener(evd_self(&dev[i].evd), cno_listener(&cno), &cno), 0);
 		must(pthread_create(&thread[i], NULL, drain_the_returned, &cno) == 0);
 	}
 	for (int i = 0; i < 2 * PRODUCERS; i++) {
@@ -324,8 +324,8 @@ START_TEST(cno__clients_drain_only_the_returned_evd__all_seen_once)
 	}
 	/* The link is cut and mended all the while. */
 	for (int i = 0; i < 50; i++) {
-		ck_assert_int_eq(evd_set_enabled(&dev[0].evd, i % 2), 0);
-		ck_assert_int_eq(evd_set_listener(&dev[1].evd, i % 2 ? cno_listener(&cno) : NULL,
+		ck_assert_int_eq(evd_set_enabled(evd_self(&dev[0].evd), i % 2), 0);
+		ck_assert_int_eq(evd_set_listener(evd_self(&dev[1].evd), i % 2 ? cno_listener(&cno) : NULL,
 				     &cno), 0);
 		script_sleep_ms(1);
 	}
@@ -373,13 +373,13 @@ START_TEST(free_and_open_again__while_completions_and_posts_come)
 	for (int i = 0; i < 2; i++)
 		must(pthread_create(&thread[i], NULL, complete_for_ever, NULL) == 0);
 	for (int i = 0; i < 150; i++) {
-		int r = evd_modify_upcall(&st.dev.evd,
+		int r = evd_modify_upcall(evd_self(&st.dev.evd),
 		    i % 2 ? DAT_UPCALL_MANY : DAT_UPCALL_SINGLE_INSTANCE, &object,
 		    DAT_UPCALL_INVOC_ANY);
 
 		ck_assert_int_eq(r, 0);
 		script_sleep_ms(i % 3 == 0);
-		ck_assert_int_eq(evd_free(&st.dev.evd), 0);
+		ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 		script_open(&st.dev, &opt);
 	}
 	atomic_store(&done, true);

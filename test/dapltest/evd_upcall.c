@@ -170,12 +170,12 @@ START_TEST(enable_new__completion_pending__refused_until_drained)
 	tape_init(&other, &st.dev);
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
 	complete(1, 1);
-	ck_assert_int_eq(evd_modify_upcall(&st.dev.evd, DAT_UPCALL_SINGLE_INSTANCE, &object,
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, &object,
 			     DAT_UPCALL_INVOC_NEW), -EAGAIN);
 	story_settle(&st);
 	story_dequeues(&st, 1);
 	/* Neither policy nor object of the refused call stayed. */
-	ck_assert_int_eq(evd_modify_upcall(&st.dev.evd, DAT_UPCALL_SINGLE_INSTANCE, NULL,
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, NULL,
 			     DAT_UPCALL_INVOC_NEW), 0);
 	complete(2, 1);
 	story_settle(&st);
@@ -199,7 +199,7 @@ START_TEST(enable_new__completion_between_the_poll_and_the_arm__refused_and_coun
 	st.dev.before_arm = (struct script_hook){ .fn = complete_one, .arg = (void *)7 };
 	ck_assert_int_eq(
 	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), -EAGAIN);
-	ck_assert_int_eq(evd_query_counters(&st.dev.evd, &counters), 0);
+	ck_assert_int_eq(evd_query_counters(evd_self(&st.dev.evd), &counters), 0);
 	ck_assert_uint_eq(counters.races_closed, 1);
 	story_dequeues(&st, 7);
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
@@ -228,9 +228,9 @@ START_TEST(enable__no_function__refused)
 {
 	DAT_UPCALL_OBJECT none = DAT_UPCALL_NULL;
 
-	ck_assert_int_eq(evd_modify_upcall(&st.dev.evd, DAT_UPCALL_SINGLE_INSTANCE, NULL,
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, NULL,
 			     DAT_UPCALL_INVOC_ANY), -EFAULT);
-	ck_assert_int_eq(evd_modify_upcall(&st.dev.evd, DAT_UPCALL_SINGLE_INSTANCE, &none,
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, &none,
 			     DAT_UPCALL_INVOC_ANY), -EFAULT);
 	ck_assert_uint_eq(st.dev.arms, 0);
 }
@@ -249,7 +249,7 @@ END_TEST
 START_TEST(modify__object_while_disabled__in_force_at_the_next_enable)
 {
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
-	ck_assert_int_eq(evd_modify_upcall(&st.dev.evd, DAT_UPCALL_SINGLE_INSTANCE, NULL,
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, NULL,
 			     DAT_UPCALL_INVOC_NEW), 0);
 	complete(1, 1);
 	story_settle(&st);
@@ -268,7 +268,7 @@ START_TEST(enable__other_object__queued_events_go_to_the_new_one)
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	complete(1, 1);
 	ck_assert(script_deliver(&st.dev));
-	ck_assert_int_eq(evd_modify_upcall(&st.dev.evd, DAT_UPCALL_SINGLE_INSTANCE, &object,
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, &object,
 			     DAT_UPCALL_INVOC_ANY), 0);
 	story_quiet(&st);
 	ck_assert_int_eq(other.n, 1);
@@ -316,14 +316,14 @@ disable_drain_enable(struct tape *tape, uint64_t id)
 	int r;
 
 	(void)id;
-	ck_assert_int_eq(evd_modify_upcall(evd, DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(evd_modify_upcall(evd_self(evd), DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW), 0);
 	do {
-		while (evd_dequeue(evd, &event) == 0) {
+		while (evd_dequeue(evd_self(evd), &event) == 0) {
 			tape->id[tape->n++] = script_id(&event);
 			if (late > 0)
 				script_complete(tape->dev, 1000 + (uint64_t)late--);
 		}
-		r = evd_modify_upcall(evd, DAT_UPCALL_SINGLE_INSTANCE, NULL, DAT_UPCALL_INVOC_NEW);
+		r = evd_modify_upcall(evd_self(evd), DAT_UPCALL_SINGLE_INSTANCE, NULL, DAT_UPCALL_INVOC_NEW);
 	} while (r == -EAGAIN);
 	ck_assert_int_eq(r, 0);
 }
@@ -376,7 +376,7 @@ drain_nine(struct tape *tape, uint64_t id)
 
 	(void)id;
 	for (int i = 0; i < 9; i++)
-		drained += evd_dequeue(&tape->dev->evd, &event) == 0;
+		drained += evd_dequeue(evd_self(&tape->dev->evd), &event) == 0;
 }
 
 /* One turn of the loop must not go to the one EVD whose upcalls drain it. */
@@ -422,7 +422,7 @@ END_TEST
 
 START_TEST(upcall__drains_ten_posted_events_a_call__spends_the_loops_budget_by_events)
 {
-	ck_assert_int_eq(evd_resize(&st.dev.evd, 200), 0);
+	ck_assert_int_eq(evd_resize(evd_self(&st.dev.evd), 200), 0);
 	drain_ten_a_call(post_200);
 }
 END_TEST
@@ -439,7 +439,7 @@ START_TEST(upcall__takes_nothing_and_posts_one__spends_the_loops_budget_by_calls
 {
 	int first_turn;
 
-	ck_assert_int_eq(evd_resize(&st.dev.evd, 200), 0);
+	ck_assert_int_eq(evd_resize(evd_self(&st.dev.evd), 200), 0);
 	st.tape.then = post_another;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
 	ck_assert_int_eq(script_post(&st.dev, 1), 0);
@@ -474,7 +474,7 @@ step_or_tear_down(struct tape *tape, uint64_t id)
 	if (id == 1)
 		(void)loop_step(st.loop, 0);
 	else
-		ck_assert_int_eq(evd_modify_upcall(&tape->dev->evd, DAT_UPCALL_TEARDOWN, NULL,
+		ck_assert_int_eq(evd_modify_upcall(evd_self(&tape->dev->evd), DAT_UPCALL_TEARDOWN, NULL,
 				     DAT_UPCALL_INVOC_NEW),
 		    0);
 }

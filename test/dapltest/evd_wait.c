@@ -30,7 +30,7 @@ static int
 wait_here(DAT_TIMEOUT timeout, int threshold, uint64_t *id, int *nmore)
 {
 	DAT_EVENT event = script_event(0);
-	int r = evd_wait(&st.dev.evd, timeout, threshold, &event, nmore);
+	int r = evd_wait(evd_self(&st.dev.evd), timeout, threshold, &event, nmore);
 
 	*id = script_id(&event);
 	return r;
@@ -220,7 +220,7 @@ START_TEST(wait__second_waiter_and_dequeue__refused_while_one_blocks)
 	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 2);
 	ck_assert_int_eq(wait_here(0, 1, &id, &nmore), -EBUSY);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
-	ck_assert_int_eq(evd_dequeue(&st.dev.evd, &event), -EBUSY);
+	ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), -EBUSY);
 	ck_assert_int_eq(script_post(&st.dev, 101), 0);
 	ck_assert_int_eq(waiter_join(&w), 0);
 	story_dequeues(&st, 101);
@@ -272,13 +272,13 @@ START_TEST(unwaitable__refused_and_the_blocked_one_released)
 	int nmore;
 
 	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
-	ck_assert_int_eq(evd_set_waitable(&st.dev.evd, false), 0);
+	ck_assert_int_eq(evd_set_waitable(evd_self(&st.dev.evd), false), 0);
 	ck_assert_int_eq(waiter_join(&w), -EPERM);
 	ck_assert_int_eq(wait_here(0, 1, &id, &nmore), -EPERM);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	story_dequeues(&st, 100);
 	/* Allowed again, it is not sent away for what was before. */
-	ck_assert_int_eq(evd_set_waitable(&st.dev.evd, true), 0);
+	ck_assert_int_eq(evd_set_waitable(evd_self(&st.dev.evd), true), 0);
 	ck_assert_int_eq(wait_here(MS, 1, &id, &nmore), -ETIMEDOUT);
 }
 END_TEST
@@ -335,9 +335,9 @@ START_TEST(wait__freed_meanwhile__cancelled)
 	struct waiter w;
 
 	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
-	ck_assert_int_eq(evd_free(&st.dev.evd), 0);
+	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 	ck_assert_int_eq(waiter_join(&w), -ECANCELED);
-	ck_assert_int_eq(evd_free(&st.dev.evd), -ENODEV);
+	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), -ENODEV);
 }
 END_TEST
 

@@ -10,6 +10,7 @@
 
 #include "cno_story.h"
 #include "evd_suites.h"
+#include "evd_window.h"
 
 int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
@@ -38,6 +39,23 @@ __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
 	return r;
 }
 
+void
+window_at(struct os_mutex *lock, int n, void (*intruder)(void))
+{
+	countdown = n;
+	intrude = intruder;
+	watch(&lock->mutex);
+}
+
+bool
+window_missed(void)
+{
+	const bool missed = __atomic_load_n(&watched, __ATOMIC_RELAXED) != NULL;
+
+	watch(NULL);
+	return missed;
+}
+
 static int dequeued[1000];
 
 static void
@@ -45,7 +63,7 @@ dequeue_one(void)
 {
 	DAT_EVENT event;
 
-	if (evd_dequeue(&st.dev.evd, &event) == 0)
+	if (evd_dequeue(evd_self(&st.dev.evd), &event) == 0)
 		dequeued[script_id(&event)]++;
 }
 
@@ -129,7 +147,7 @@ static void
 disable_after_first(struct tape *tape, uint64_t id)
 {
 	if (id == 1)
-		must(evd_modify_upcall(&tape->dev->evd, DAT_UPCALL_DISABLE, NULL,
+		must(evd_modify_upcall(evd_self(&tape->dev->evd), DAT_UPCALL_DISABLE, NULL,
 			 DAT_UPCALL_INVOC_NEW) == 0);
 }
 
@@ -335,7 +353,7 @@ START_TEST(cno_wait__triggered_at_the_deadline__returned)
 	countdown = 1;
 	timeout = soon();
 	watch(&cs.cno.lock.mutex);
-	ck_assert_int_eq(cno_wait(&cs.cno, timeout, &(DAT_EVD_HANDLE){ NULL }), 0);
+	ck_assert_int_eq(cno_wait(cno_self(&cs.cno), timeout, &(DAT_EVD_HANDLE){ NULL }), 0);
 	ck_assert_ptr_null(watched);
 	cno_story_drains(&cs.dev[0], 1);
 	cno_story_end(&cs);
@@ -360,7 +378,7 @@ START_TEST(evd_wait__completion_at_the_deadline__returned)
 	countdown = 1;
 	timeout = soon();
 	watch(&st.dev.evd.lock.mutex);
-	ck_assert_int_eq(evd_wait(&st.dev.evd, timeout, 1, &event, &nmore), 0);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), timeout, 1, &event, &nmore), 0);
 	ck_assert_ptr_null(watched);
 	ck_assert_uint_eq(script_id(&event), 1);
 	story_end(&st);

@@ -42,7 +42,7 @@ START_TEST(review_06__a_hundred_completions_then_disconnected__it_comes_last)
 	begin(&opt);
 	for (uint64_t i = 1; i <= 100; i++)
 		script_complete(&st.dev, i);
-	ck_assert_int_eq(evd_post_barrier(&st.dev.evd, EVD_STREAM_CONNECTION, &event), 0);
+	ck_assert_int_eq(evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &script_barrier), 0);
 	for (uint64_t i = 1; i <= 100; i++)
 		story_dequeues(&st, i);
 	story_dequeues(&st, 900);
@@ -56,10 +56,10 @@ START_TEST(review_06__device_queue_grew__disconnected_still_comes_last)
 	DAT_EVENT event = script_event(900);
 
 	begin(NULL);
-	evd_set_depth(&st.dev.evd, 100);
+	evd_set_depth(evd_self(&st.dev.evd), 100);
 	for (uint64_t i = 1; i <= 100; i++)
 		script_complete(&st.dev, i);
-	ck_assert_int_eq(evd_post_barrier(&st.dev.evd, EVD_STREAM_CONNECTION, &event), 0);
+	ck_assert_int_eq(evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &script_barrier), 0);
 	for (uint64_t i = 1; i <= 100; i++)
 		story_dequeues(&st, i);
 	story_dequeues(&st, 900);
@@ -105,7 +105,7 @@ START_TEST(review_06__stash_was_full__polled_by_a_dequeue_first__news_all_the_sa
 	story_upcall(&st, TAPE_TOLD);
 	story_quiet(&st);
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
-	ck_assert_int_eq(evd_wait(&st.dev.evd, 0, 3, &event, &nmore), 0);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 3, &event, &nmore), 0);
 	ck_assert_int_eq(nmore, 2);
 	story_end(&st);
 }
@@ -207,7 +207,7 @@ START_TEST(review_12__unread_notification_or_stash__the_only_reasons_to_rest_wit
 	script_complete(&st.dev, 1);
 	script_complete(&st.dev, 2);
 	/* A foreign dequeue leaves 2 in the stash; the notification is on its way. */
-	ck_assert_int_eq(evd_dequeue(&st.dev.evd, &event), 0);
+	ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), 0);
 	story_check_rest(&st.dev);
 	story_run(&st);
 	ck_assert_int_eq(st.tape.n, 0);
@@ -233,7 +233,7 @@ START_TEST(review_15__a_long_burst__the_neighbours_get_their_turn)
 	tape_init(&tape, &other);
 	object = tape_object(&tape);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
-	ck_assert_int_eq(evd_modify_upcall(&other.evd, DAT_UPCALL_SINGLE_INSTANCE, &object,
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&other.evd), DAT_UPCALL_SINGLE_INSTANCE, &object,
 			     DAT_UPCALL_INVOC_ANY), 0);
 	for (uint64_t i = 1; i <= 200; i++)
 		script_complete(&st.dev, i);

@@ -47,16 +47,16 @@ enable_while_torn_down(struct tape *tape, uint64_t id)
 	int r;
 
 	(void)id;
-	must(evd_modify_upcall(evd, DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW) == 0);
+	must(evd_modify_upcall(evd_self(evd), DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW) == 0);
 	await_tearing(evd, 1);
 	/* The recommended pattern must end: refused while events are pending, accepted when not. */
 	must(script_post(tape->dev, 101) == 0);
 	for (;;) {
-		r = evd_modify_upcall(evd, DAT_UPCALL_SINGLE_INSTANCE, NULL, DAT_UPCALL_INVOC_NEW);
+		r = evd_modify_upcall(evd_self(evd), DAT_UPCALL_SINGLE_INSTANCE, NULL, DAT_UPCALL_INVOC_NEW);
 		if (r != -EAGAIN)
 			break;
 		refused++;
-		while (evd_dequeue(evd, &event) == 0)
+		while (evd_dequeue(evd_self(evd), &event) == 0)
 			;
 	}
 	must(r == 0);
@@ -70,7 +70,7 @@ START_TEST(review_08__enable_inside_an_upcall_teardown_waits_for__takes_no_effec
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	tape_await(&st.tape, 1);
-	ck_assert_int_eq(evd_modify_upcall(&st.dev.evd, DAT_UPCALL_TEARDOWN, NULL,
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_TEARDOWN, NULL,
 			     DAT_UPCALL_INVOC_NEW), 0);
 	ck_assert_int_eq(st.tape.inside, 0);
 	ck_assert_int_eq(enabled, 1);
@@ -80,7 +80,7 @@ START_TEST(review_08__enable_inside_an_upcall_teardown_waits_for__takes_no_effec
 	ck_assert_int_eq(tape_count(&st.tape), 1); /* I6 */
 	/* Once TEARDOWN returned, enabling works again. */
 	st.tape.then = NULL;
-	ck_assert_int_eq(evd_modify_upcall(&st.dev.evd, DAT_UPCALL_SINGLE_INSTANCE, NULL,
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, NULL,
 			     DAT_UPCALL_INVOC_ANY), 0);
 	tape_await(&st.tape, 2);
 	end_threaded();
@@ -96,7 +96,7 @@ meet_and_free(struct tape *tape, uint64_t id)
 
 	(void)id;
 	pthread_barrier_wait(&both);
-	r = evd_free(&tape->dev->evd);
+	r = evd_free(evd_self(&tape->dev->evd));
 	must(r == 0 || r == -ENODEV);
 }
 
@@ -125,7 +125,7 @@ meet_then_one_frees_one_tears_down(struct tape *tape, uint64_t id)
 	int r;
 
 	pthread_barrier_wait(&both);
-	r = id == 1 ? evd_free(evd) : evd_modify_upcall(evd, DAT_UPCALL_TEARDOWN, NULL,
+	r = id == 1 ? evd_free(evd_self(evd)) : evd_modify_upcall(evd_self(evd), DAT_UPCALL_TEARDOWN, NULL,
 	    DAT_UPCALL_INVOC_NEW);
 	must(r == 0 || (id != 1 && r == -ENODEV));
 }
@@ -188,7 +188,7 @@ free_thread(void *arg)
 {
 	struct script *dev = arg;
 
-	must(evd_free(&dev->evd) == 0);
+	must(evd_free(evd_self(&dev->evd)) == 0);
 	return NULL;
 }
 
@@ -220,7 +220,7 @@ free_the_other(struct tape *tape, uint64_t id)
 	struct script *other = tape->arg;
 
 	(void)id;
-	must(evd_free(&other->evd) == 0);
+	must(evd_free(evd_self(&other->evd)) == 0);
 	must(other->destroyed == 1);
 }
 
@@ -240,7 +240,7 @@ START_TEST(review_25__a_batch_of_events_for_both__all_booked_before_any_upcall)
 	st.tape.then = free_the_other;
 	st.tape.arg = &other;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
-	ck_assert_int_eq(evd_modify_upcall(&other.evd, DAT_UPCALL_SINGLE_INSTANCE, &object,
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&other.evd), DAT_UPCALL_SINGLE_INSTANCE, &object,
 			     DAT_UPCALL_INVOC_ANY), 0);
 	script_complete(&st.dev, 1);
 	script_complete(&other, 2);
@@ -266,7 +266,7 @@ START_TEST(review_26__private_channel__closed_when_its_waiter_is_out_again_and_a
 		waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 2);
 		if (i % 2)
 			script_complete(&st.dev, 1); /* it may be reading just now */
-		ck_assert_int_eq(evd_free(&st.dev.evd), 0);
+		ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 		ck_assert_int_eq(waiter_join(&w), -ECANCELED);
 		script_open(&st.dev, &opt); /* the descriptor's number is used again */
 	}
@@ -302,7 +302,7 @@ START_TEST(review_27__reader_touches_the_slot_after_the_end__harmless)
 {
 	story_begin(&st, NULL);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
-	ck_assert_int_eq(evd_free(&st.dev.evd), 0);
+	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 	st.dev.gets++; /* a notification read after all */
 	script_book(&st.dev);
 	ck_assert_uint_eq(st.dev.acks, 1);

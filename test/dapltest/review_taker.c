@@ -12,7 +12,7 @@ owned(void)
 	bool is;
 
 	os_lock(&st.dev.evd.lock);
-	is = st.dev.evd.owned;
+	is = st.dev.evd.job_state != EVD_JOB_IDLE;
 	os_unlock(&st.dev.evd.lock);
 	return is;
 }
@@ -74,9 +74,9 @@ disable_and_wait(struct tape *tape, uint64_t id)
 	int nmore;
 
 	(void)id;
-	must(evd_modify_upcall(evd, DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW) == 0);
+	must(evd_modify_upcall(evd_self(evd), DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW) == 0);
 	must(pthread_create(&thread, NULL, post_soon, tape->dev) == 0);
-	must(evd_wait(evd, DAT_TIMEOUT_INFINITE, 1, &event, &nmore) == 0);
+	must(evd_wait(evd_self(evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore) == 0);
 	must(script_id(&event) == 101);
 	pthread_join(thread, NULL);
 }
@@ -98,11 +98,11 @@ disable_and_let_others_enable(struct tape *tape, uint64_t id)
 
 	if (id != 100)
 		return;
-	must(evd_modify_upcall(evd, DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW) == 0);
+	must(evd_modify_upcall(evd_self(evd), DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW) == 0);
 	must(script_post(tape->dev, 101) == 0);
 	script_complete(tape->dev, 1);
 	(void)script_deliver(tape->dev); /* armed = false while nobody takes */
-	must(evd_modify_upcall(evd, DAT_UPCALL_SINGLE_INSTANCE, NULL, DAT_UPCALL_INVOC_ANY) == 0);
+	must(evd_modify_upcall(evd_self(evd), DAT_UPCALL_SINGLE_INSTANCE, NULL, DAT_UPCALL_INVOC_ANY) == 0);
 }
 
 START_TEST(review_02__enabled_again_while_the_owner_still_runs__nothing_stranded)
@@ -231,10 +231,10 @@ START_TEST(review_04__upcall_policy_off_again__the_cno_gets_what_is_queued)
 	cno_story_begin(&cs, 1);
 	tape_init(&tape, &cs.dev[0]);
 	ck_assert_int_eq(
-	    evd_modify_upcall(evd, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_UPCALL_INVOC_ANY), 0);
+	    evd_modify_upcall(evd_self(evd), DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_UPCALL_INVOC_ANY), 0);
 	script_complete(&cs.dev[0], 1);
 	ck_assert(script_deliver(&cs.dev[0]));
-	ck_assert_int_eq(evd_modify_upcall(evd, DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(evd_modify_upcall(evd_self(evd), DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW), 0);
 	cno_story_settle(&cs);
 	ck_assert_int_eq(tape.n, 0);
 	cno_story_waits(&cs, &cs.dev[0]);

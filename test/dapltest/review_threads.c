@@ -26,8 +26,8 @@ setup(void)
 	script_open(&other, &opt);
 	cno_slot_init(&cno);
 	ck_assert_int_eq(cno_open(&cno, &config), 0);
-	ck_assert_int_eq(cno_ref(&cno), 0);
-	ck_assert_int_eq(evd_set_listener(&other.evd, cno_listener(&cno), &cno), 0);
+	ck_assert_int_eq(cno_attach_evd(cno_self(&cno)), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&other.evd), cno_listener(&cno), &cno), 0);
 	story_run(&st);
 }
 
@@ -35,8 +35,8 @@ static void
 teardown(void)
 {
 	script_close(&other);
-	cno_unref(&cno);
-	ck_assert_int_eq(cno_free(&cno, false), 0);
+	cno_detach_evd(&cno);
+	ck_assert_int_eq(cno_free(cno_self(&cno), false), 0);
 	story_end(&st);
 }
 
@@ -51,11 +51,11 @@ complete_and_wait(struct tape *tape, uint64_t id)
 	/* Only this thread can read the loop's channel, and it is in here. */
 	script_complete(&other, 1);
 	must(script_raised(&other) == 1);
-	result = evd_wait(&other.evd, DAT_TIMEOUT_INFINITE, 1, &event, &nmore);
+	result = evd_wait(evd_self(&other.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore);
 	must(result == 0 && script_id(&event) == 1);
-	must(evd_set_listener(&other.evd, NULL, NULL) == 0);
+	must(evd_set_listener(evd_self(&other.evd), NULL, NULL) == 0);
 	script_complete(&other, 2);
-	must(evd_wait(&other.evd, DAT_TIMEOUT_INFINITE, 1, &event, &nmore) == 0);
+	must(evd_wait(evd_self(&other.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore) == 0);
 }
 
 START_TEST(review_28__evd_wait_in_an_upcall__the_waiter_pumps_its_loop)
@@ -86,7 +86,7 @@ wait_for_later(struct tape *tape, uint64_t id)
 	(void)tape;
 	(void)id;
 	must(pthread_create(&thread, NULL, complete_later, &other) == 0);
-	result = evd_wait(&other.evd, DAT_TIMEOUT_INFINITE, 1, &event, &nmore);
+	result = evd_wait(evd_self(&other.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore);
 	pthread_join(thread, NULL);
 }
 
@@ -107,7 +107,7 @@ complete_and_cno_wait(struct tape *tape, uint64_t id)
 	(void)tape;
 	(void)id;
 	script_complete(&other, 1);
-	result = cno_wait(&cno, DAT_TIMEOUT_INFINITE, &handle);
+	result = cno_wait(cno_self(&cno), DAT_TIMEOUT_INFINITE, &handle);
 }
 
 START_TEST(review_28__cno_wait_in_an_upcall__the_waiter_pumps_its_loop)
@@ -130,16 +130,16 @@ cno_wait_in_agent(DAT_PVOID instance, DAT_EVD_HANDLE evd)
 	(void)instance;
 	agent_calls++;
 	handle = evd;
-	must(cno_wait(&cno, DAT_TIMEOUT_INFINITE, &evd) == 0); /* the trigger it was called for */
+	must(cno_wait(cno_self(&cno), DAT_TIMEOUT_INFINITE, &evd) == 0); /* the trigger it was called for */
 	must(script_post(&other, 200) == 0);
-	must(cno_wait(&cno, DAT_TIMEOUT_INFINITE, &evd) == 0);
+	must(cno_wait(cno_self(&cno), DAT_TIMEOUT_INFINITE, &evd) == 0);
 }
 
 START_TEST(review_28__cno_wait_in_an_agent__the_waiter_pumps_its_loop)
 {
 	const DAT_OS_WAIT_PROXY_AGENT agent = { NULL, cno_wait_in_agent };
 
-	ck_assert_int_eq(cno_modify_agent(&cno, agent), 0);
+	ck_assert_int_eq(cno_modify_agent(cno_self(&cno), agent), 0);
 	script_complete(&other, 1);
 	story_run(&st);
 	ck_assert_int_eq(agent_calls, 1);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MANY: concurrency and the order of the starts.  Four upcalls at once are promised. */
+/*
+ * MANY: concurrency, and the order in which events are claimed.  Four upcalls at once are promised; in
+ * which order the threads that claimed enter the consumer's function is not.
+ */
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -109,6 +112,7 @@ START_TEST(many__each_upcall__has_a_thread_of_its_own)
 END_TEST
 
 /* clause: c.14.9 */
+/* origin: attack.C6 */
 START_TEST(many__all_stand_and_one_returns__the_oldest_event_starts_next)
 {
 	struct dt_side side;

@@ -16,7 +16,13 @@
 extern "C" {
 #endif
 
-/* A policy stays until it is changed. */
+/*
+ * A policy stays until it is changed.
+ *
+ * Under MANY the provider claims the events in their order, and then calls the function for each on one
+ * of several threads.  The order in which the functions are entered, and in which they end, is not
+ * promised.
+ */
 typedef enum dat_upcall_policy {
 	DAT_UPCALL_TEARDOWN = -1,	/* as DISABLE; waits for the upcalls in progress */
 	DAT_UPCALL_DISABLE = 0,		/* no upcalls: events stay queued */

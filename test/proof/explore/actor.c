@@ -38,7 +38,19 @@ perform(const struct action *a, int actor)
 	case DO_BARRIER:
 	case DO_ESTABLISHED:
 		for (int i = 0; i < a->n; i++)
-			call_post(e, a->verb, actor);
+			call_post(e, a->verb, actor, a->ep);
+		break;
+	case DO_LEAVE:
+		call_leave(e, a->ep);
+		break;
+	case DO_REFRESH:
+		call_refresh(e);
+		break;
+	case DO_QUERY:
+		call_query(e);
+		break;
+	case DO_WRONG:
+		call_wrong(e);
 		break;
 	case DO_OVERFLOW:
 		call_overflow(e);
@@ -77,8 +89,14 @@ perform(const struct action *a, int actor)
 		call_free(e);
 		break;
 	case DO_REOPEN:
-		if (!e->open)
-			stage_evd_open(e);
+		if (!e->vacant)
+			break; /* it is another one's, or not free yet: who was meant is meant */
+		stage_evd_open(e, a->base);
+		stage.knows[actor][e->index] = (uint8_t)e->life;
+		break;
+	case DO_SEE:
+		stage.knows[actor][e->index] = (uint8_t)e->evd.life;
+		sched_see(OP_EVENT, OBJECT_EVD(e->index));
 		break;
 	case DO_DEQUEUE:
 		(void)call_dequeue(e);
@@ -94,10 +112,14 @@ perform(const struct action *a, int actor)
 		break;
 	case DO_UNWAITABLE:
 	case DO_WAITABLE:
-		(void)evd_set_waitable(&e->evd, a->verb == DO_WAITABLE);
+		call_waitable(e, a->verb == DO_WAITABLE);
+		break;
+	case DO_SOLICITED:
+	case DO_ALL:
+		call_solicited(e, a->verb == DO_SOLICITED);
 		break;
 	case DO_CLOSING:
-		evd_set_closing(&e->evd);
+		call_closing(e);
 		break;
 	case DO_ATTACH:
 		call_attach(e, &stage.cnos[a->other]);
@@ -107,7 +129,7 @@ perform(const struct action *a, int actor)
 		break;
 	case DO_CNO_ON:
 	case DO_CNO_OFF:
-		(void)evd_set_enabled(&e->evd, a->verb == DO_CNO_ON);
+		call_enabled(e, a->verb == DO_CNO_ON);
 		break;
 	case DO_SERVE:
 		call_serve(c, a->n);
@@ -124,7 +146,20 @@ perform(const struct action *a, int actor)
 		call_cno_free(c, a->verb == DO_CNO_ABRUPT);
 		break;
 	case DO_CNO_CLOSING:
-		cno_set_closing(&c->cno);
+		call_cno_closing(c);
+		break;
+	case DO_CNO_REOPEN:
+		if (!c->vacant)
+			break;
+		stage_cno_open(c, false);
+		stage.knows_cno[actor][c->index] = (uint8_t)c->life;
+		break;
+	case DO_CNO_SEE:
+		stage.knows_cno[actor][c->index] = (uint8_t)c->cno.life;
+		sched_see(OP_EVENT, OBJECT_CNO(c->index));
+		break;
+	case DO_CNO_QUERY:
+		call_cno_query(c);
 		break;
 	case DO_UNTIL:
 		sched_until(delivered, &until, OP_UNTIL, OBJECT_EVD(e->index));
@@ -147,6 +182,10 @@ perform(const struct action *a, int actor)
 static void
 act(const struct actor *actor, int number, bool numbered)
 {
+	int8_t *acting = &stage.acting[sched.self - sched.fibers];
+	const int8_t outer = *acting;
+
+	*acting = (int8_t)number;
 	for (unsigned int i = 0; i < actor->n_actions; i++) {
 		const struct action *a = &actor->actions[i];
 
@@ -160,6 +199,7 @@ act(const struct actor *actor, int number, bool numbered)
 		perform(a, number);
 		stage.calling[sched.self - sched.fibers]--;
 	}
+	*acting = outer;
 }
 
 void *
@@ -200,10 +240,13 @@ actor_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 {
 	struct stage_object *object = instance;
 	struct stage_evd *e = object->evd;
+	uint8_t *life = &stage.frame_life[sched.self - sched.fibers][e->index];
+	const uint8_t outer = *life;
 	bool first;
 
 	(void)more;
 	oracle_upcall_begins(e, object);
+	*life = (uint8_t)object->life;
 	first = e->upcalls++ == 0;
 	if (has_script(ACTOR_UPCALL, e->index))
 		sched_touch(OP_EVENT, OBJECT_EVD(e->index)); /* who is first matters */
@@ -214,34 +257,42 @@ actor_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 	} else if (!event) {
 		violation("an upcall without an event");
 	} else {
-		oracle_deliver(e, event);
+		oracle_deliver(e, object->life, event);
 	}
 	/* At rest the stage pumps nothing: what happens now is the teardown's. */
 	if (!sched.quiet)
 		play_script(ACTOR_UPCALL, e->index, first);
 	oracle_upcall_ends(e);
+	*life = outer;
 }
 
 void
 actor_agent(DAT_PVOID instance, DAT_EVD_HANDLE handle)
 {
-	struct stage_cno *c = instance;
+	struct stage_agent *own = instance;
+	struct stage_cno *c = own->cno;
+	const struct stage_agent **in_agent = &stage.in_agent[sched.self - sched.fibers];
+	const struct stage_agent *outer = *in_agent;
 
 	world_check_call_out("agent");
 	if (stage.calling[sched.self - sched.fibers])
 		violation("I8: an agent is called inside a call of the consumer's");
 	sched_point(OP_EVENT, OBJECT_CNO(c->index), &here);
 	sched_step(OP_EVENT);
-	if (c->installs-- == 0)
+	if (own->life != c->life)
+		violation("identity: the agent of a CNO that was freed is called");
+	if (own->installs-- == 0)
 		violation("an agent is called again without having been installed again");
 	if (c->in_agent++)
 		violation("a second call of the agent begins");
 	if (!c->open)
 		violation("the agent is called after its CNO was destroyed");
+	*in_agent = own;
 	if (handle)
 		(void)call_drain_handed(handle);
 	if (!sched.quiet)
 		play_script(ACTOR_AGENT, c->index, c->agent_calls++ == 0);
+	*in_agent = outer;
 	sched_point(OP_EVENT, OBJECT_CNO(c->index), &here);
 	sched_step(OP_EVENT);
 	c->in_agent--;

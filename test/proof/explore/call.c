@@ -31,9 +31,3 @@ call_result(const char *what, int r, bool allowed)
 	if (r > 0 || (r < 0 && !allowed && !call_explained(r)))
 		violation("%s: unexpected result %d", what, r);
 }
-
-bool
-call_gone(int r)
-{
-	return r == -ENODEV && call_has(DO_FREE);
-}

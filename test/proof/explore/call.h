@@ -14,22 +14,58 @@
 static inline bool
 call_has(enum verb verb)
 {
-	return stage.scenario->verbs >> verb & 1;
+	return stage.scenario->verbs[verb];
+}
+
+/* A call in progress: who is meant, and whether that one was gone when it began. */
+struct call {
+	struct stage_evd *evd; /* one of the two */
+	struct stage_cno *cno;
+	unsigned int life;
+	bool late;
+};
+
+/* identity.c: around each call. */
+struct call call_begins(struct stage_evd *e);
+struct call call_begins_cno(struct stage_cno *n);
+void call_ends(void); /* of a call without a result */
+void call_ends_with(const struct call *c, const char *what, int r);
+void identity_reset(void);
+
+static inline struct evd_ref
+call_ref(const struct call *c)
+{
+	return (struct evd_ref){ &c->evd->evd, c->life };
+}
+
+static inline struct cno_ref
+call_cno_ref(const struct call *c)
+{
+	return (struct cno_ref){ &c->cno->cno, c->life };
+}
+
+/* The EVD that was meant still lives in its slot, or was the last to do so. */
+static inline bool
+call_current(const struct call *c)
+{
+	return c->life == c->evd->life;
 }
 
 /* Whether a fault of this run explains the error. */
 bool call_explained(int r);
 /* A result other than 0 must be allowed, or explained. */
 void call_result(const char *what, int r, bool allowed);
-/* The EVD was freed by somebody. */
-bool call_gone(int r);
+/* It says so, and who was meant is gone. */
+bool call_gone(const struct call *c, int r);
 
 /* ---- EVDs: what enters ---- */
 
 void call_complete(struct stage_evd *e, const struct action *a);
-void call_post(struct stage_evd *e, enum verb verb, int actor);
+void call_post(struct stage_evd *e, enum verb verb, int actor, int ep);
 void call_overflow(struct stage_evd *e);
 void call_purge(struct stage_evd *e);
+void call_leave(struct stage_evd *e, int ep);
+void call_refresh(struct stage_evd *e);
 
 /* ---- what takes ---- */
 
@@ -46,6 +82,12 @@ void call_exempt(struct stage_evd *e);
 void call_resize(struct stage_evd *e, int qlen);
 void call_attach(struct stage_evd *e, struct stage_cno *c);
 void call_free(struct stage_evd *e);
+void call_closing(struct stage_evd *e);
+void call_waitable(struct stage_evd *e, bool waitable);
+void call_enabled(struct stage_evd *e, bool enabled);
+void call_solicited(struct stage_evd *e, bool only);
+void call_query(struct stage_evd *e);
+void call_wrong(struct stage_evd *e);
 
 /* ---- CNOs ---- */
 
@@ -57,6 +99,8 @@ void call_serve(struct stage_cno *c, int n);
 void call_watch(struct stage_cno *c, int n);
 void call_agent(struct stage_cno *c, bool installed);
 void call_cno_free(struct stage_cno *c, bool abrupt);
+void call_cno_closing(struct stage_cno *c);
+void call_cno_query(struct stage_cno *c);
 
 /* ---- loops ---- */
 

@@ -8,10 +8,16 @@ static const struct os_site here = { "actor", 0 };
 unsigned int
 call_drain_handed(DAT_EVD_HANDLE handle)
 {
-	struct stage_evd *e = ((struct stage_object *)handle)->evd;
+	const struct stage_cell *cell = handle;
+	const struct stage_cell **handed = &stage.handed[sched.self - sched.fibers];
+	const struct stage_cell *outer = *handed;
+	unsigned int n;
 
-	trace_note("it is EVD %c", 'a' + e->index);
-	return call_drain(e);
+	trace_note("it is EVD %c", 'a' + cell->evd->index);
+	*handed = cell;
+	n = call_drain(cell->evd);
+	*handed = outer;
+	return n;
 }
 
 int
@@ -19,13 +25,15 @@ call_cno_wait(struct stage_cno *c, int us, unsigned int *drained)
 {
 	DAT_TIMEOUT timeout = us < 0 ? DAT_TIMEOUT_INFINITE : (DAT_TIMEOUT)us;
 	uint64_t begun = sched.now;
+	const struct call call = call_begins_cno(c);
 	DAT_EVD_HANDLE handle;
 	int r;
 
-	c->inside_wait |= fiber_bit(sched.self);
-	r = cno_wait(&c->cno, timeout, &handle);
+	if (!call.late)
+		c->inside_wait |= fiber_bit(sched.self);
+	r = cno_wait(call_cno_ref(&call), timeout, &handle);
 	c->inside_wait &= ~fiber_bit(sched.self);
-	sched_step(OP_EVENT);
+	call_ends_with(&call, "cno_wait", r);
 	if (r == -ETIMEDOUT && sched.now < begun + (uint64_t)us * 1000u)
 		violation("cno_wait: timed out early");
 	call_result("cno_wait", r, (r == -ETIMEDOUT && us >= 0) ||
@@ -54,11 +62,12 @@ int
 call_trigger(struct stage_cno *c, unsigned int *drained)
 {
 	DAT_EVD_HANDLE handle = DAT_HANDLE_NULL;
-	int r = cno_trigger(&c->cno, &handle);
+	const struct call call = call_begins_cno(c);
+	int r = cno_trigger(call_cno_ref(&call), &handle);
 
-	sched_step(OP_EVENT);
+	call_ends_with(&call, "cno_trigger", r);
 	call_result("cno_trigger", r, r == -EAGAIN ||
-	    (r == -ENODEV && (call_has(DO_CNO_FREE) || call_has(DO_CNO_ABRUPT))));
+	    (r == -EINVAL && !stage.scenario->fd[c->index]) || (r == -ENODEV && (call_has(DO_CNO_FREE) || call_has(DO_CNO_ABRUPT))));
 	if (r == 0 && handle)
 		*drained += call_drain_handed(handle);
 	return r;
@@ -84,19 +93,48 @@ call_watch(struct stage_cno *c, int n)
 void
 call_agent(struct stage_cno *c, bool installed)
 {
+	const struct call call = call_begins_cno(c);
+	struct stage_agent *own = &c->agents[call.life];
 	DAT_OS_WAIT_PROXY_AGENT agent = { NULL, NULL };
+	int r;
 
-	c->installs += installed;
-
+	own->installs += installed;
 	if (installed)
-		agent = (DAT_OS_WAIT_PROXY_AGENT){ c, actor_agent };
-	call_result("modify_agent", cno_modify_agent(&c->cno, agent), true);
+		agent = (DAT_OS_WAIT_PROXY_AGENT){ own, actor_agent };
+	r = cno_modify_agent(call_cno_ref(&call), agent);
+	call_ends_with(&call, "modify_agent", r);
+	call_result("modify_agent", r, call_gone(&call, r));
 }
 
 void
 call_cno_free(struct stage_cno *c, bool abrupt)
 {
-	int r = cno_free(&c->cno, abrupt);
+	const struct call call = call_begins_cno(c);
+	const int r = cno_free(call_cno_ref(&call), abrupt);
 
-	call_result("cno_free", r, r == -EBUSY || r == -ENODEV);
+	call_ends_with(&call, "cno_free", r);
+	call_result("cno_free", r, r == -EBUSY || call_gone(&call, r));
+}
+
+void
+call_cno_closing(struct stage_cno *c)
+{
+	const struct call call = call_begins_cno(c);
+
+	cno_set_closing(call_cno_ref(&call));
+	call_ends();
+}
+
+/* What it is told of an agent must be this CNO's own. */
+void
+call_cno_query(struct stage_cno *c)
+{
+	const struct call call = call_begins_cno(c);
+	DAT_OS_WAIT_PROXY_AGENT agent;
+	const int r = cno_query(call_cno_ref(&call), &agent);
+
+	call_ends_with(&call, "cno_query", r);
+	if (r == 0 && agent.proxy_agent_func && agent.instance_data != &c->agents[call.life])
+		violation("cno_query of %c tells of another one's agent", 'n' + c->index);
+	call_result("cno_query", r, call_gone(&call, r));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* call_evd -- events enter an EVD and leave it, and what else an actor does to one */
+/* call_evd -- events leave an EVD, and what else an actor does to one */
 #include "call.h"
 #include "world.h"
 
@@ -16,102 +16,31 @@ waiters(void)
 	return call_has(DO_WAIT) || call_has(DO_TAKE);
 }
 
-/* ---- what enters ---- */
-
-void
-call_complete(struct stage_evd *e, const struct action *a)
-{
-	for (int i = 0; i < a->n; i++) {
-		if (a->verb == DO_BURST)
-			device_show(&e->cq);
-		else
-			device_complete(&e->cq);
-	}
-	for (int i = 0; a->verb == DO_BURST && i < a->n; i++)
-		device_decide(&e->cq);
-}
-
-void
-call_post(struct stage_evd *e, enum verb verb, int actor)
-{
-	unsigned int stream = verb == DO_BARRIER ? STREAM_BARRIER :
-	    verb == DO_ESTABLISHED ? STREAM_ESTABLISHED : STREAM_ACTOR + (unsigned int)actor;
-	unsigned int number = e->produced[stream], life = e->life;
-	DAT_EVENT event = { 0 };
-	int r;
-
-	device_event(&event, event_id((unsigned int)e->index, e->life, stream, number));
-	e->produced[stream]++;
-	switch (verb) {
-	case DO_BARRIER:
-		e->barrier_after = (uint16_t)e->cq.shown;
-		r = evd_post_barrier(&e->evd, EVD_STREAM_CONNECTION, &event);
-		break;
-	case DO_ESTABLISHED:
-		r = evd_post_release(&e->evd, EVD_STREAM_CONNECTION, &event, &e->hold);
-		break;
-	default:
-		r = evd_post(&e->evd, EVD_STREAM_SOFTWARE, &event);
-		break;
-	}
-	if (r && life == e->life) {
-		if (e->delivered[stream] >> number & 1)
-			violation("post failed with %d and its event was delivered", r);
-		e->produced[stream]--;
-	}
-	if (r == 0 && life == e->life)
-		e->posts++;
-	call_result("post", r, call_gone(r) ||
-	    (r == -ENOSPC && (e->spec->qlen < 8 || call_has(DO_RESIZE))));
-}
-
-/* The first who notices tells of it, and nobody else. */
-void
-call_overflow(struct stage_evd *e)
-{
-	const unsigned int life = e->life;
-
-	if (!evd_mark_overflow(&e->evd) || life != e->life)
-		return;
-	if (e->overflowed)
-		violation("the overflow of EVD %c is told twice", 'a' + e->index);
-	e->overflowed = true;
-}
-
-static bool
-match_event(const DAT_EVENT *event, const void *who)
-{
-	(void)who;
-	return device_event_id(event) & 1;
-}
-
-static bool
-match_raw(const void *raw, const void *who)
-{
-	(void)who;
-	return ((const struct device_record *)raw)->id & 1;
-}
-
-void
-call_purge(struct stage_evd *e)
-{
-	e->purged = true;
-	sched_touch(OP_EVENT, OBJECT_DEVICE(e->index)); /* which drops from now on */
-	evd_purge(&e->evd, NULL, match_raw, match_event, NULL);
-}
-
 /* ---- what takes ---- */
+
+/* Nobody but the caller takes, and what entered counts at once. */
+static bool
+alone(const struct stage_evd *e)
+{
+	return e->spec->sole && !policies_change(e) && !e->spec->quiet && !call_has(DO_OVERFLOW) &&
+	    !call_has(DO_REOPEN) && !call_has(DO_PURGE) && !call_has(DO_LEAVE);
+}
 
 int
 call_dequeue(struct stage_evd *e)
 {
+	const int least = alone(e) ? entry_queued(e, sched.steps, DEVICE_DEPTH, true) : 0;
+	const struct call c = call_begins(e);
 	DAT_EVENT event;
-	int r = evd_dequeue(&e->evd, &event);
+	int r = evd_dequeue(call_ref(&c), &event);
 
-	sched_step(OP_EVENT);
+	call_ends_with(&c, "dequeue", r);
 	if (r == 0)
-		oracle_deliver(e, &event);
-	call_result("dequeue", r, r == -EAGAIN || call_gone(r) ||
+		oracle_deliver(e, c.life, &event);
+	else if (r == -EAGAIN && least)
+		violation("dequeue: EVD %c is said to be empty, and holds %d events",
+		    'a' + e->index, least);
+	call_result("dequeue", r, r == -EAGAIN || call_gone(&c, r) ||
 	    (r == -EBUSY && waiters()) || (r == -EOVERFLOW && call_has(DO_OVERFLOW)));
 	return r;
 }
@@ -129,103 +58,42 @@ call_drain(struct stage_evd *e)
 	return n;
 }
 
-static bool
-takes(const struct actor *actor, int evd)
-{
-	for (unsigned int i = 0; i < actor->n_actions; i++) {
-		const struct action *a = &actor->actions[i];
-
-		switch (a->verb) {
-		case DO_DEQUEUE:
-		case DO_DRAIN:
-		case DO_TAKE:
-		case DO_WAIT:
-		case DO_PURGE:
-			if (a->object == evd)
-				return true;
-			break;
-		case DO_SERVE:
-		case DO_CNO_WAIT:
-		case DO_WATCH:
-		case DO_TRIGGER:
-		case DO_AGENT:
-			return true;
-		default:
-			break;
-		}
-	}
-	return false;
-}
-
-/* No more than so many take, and what entered counts at once. */
-static bool
-at_most_take(const struct stage_evd *e, int n)
-{
-	for (int i = 0; i < stage.scenario->n_actors; i++) {
-		const struct actor *actor = &stage.scenario->actors[i];
-
-		n -= takes(actor, e->index) * (actor->every ? 2 : 1);
-	}
-	return n >= 0 && !policies_change(e) && !e->spec->hold && !e->spec->quiet &&
-	    !call_has(DO_BARRIER) &&
-	    !call_has(DO_OVERFLOW);
-}
-
-/* What counts as queued at least: what had entered by now, of completions at most `most`. */
-static int
-queued(const struct stage_evd *e, int most)
-{
-	int left = e->produced[STREAM_CQ] - __builtin_popcountll(e->delivered[STREAM_CQ]);
-	int posts = e->posts;
-
-	for (unsigned int s = STREAM_CQ + 1; s < STREAMS; s++)
-		posts -= __builtin_popcountll(e->delivered[s]);
-	return (left < most ? left : most) + posts;
-}
-
-/* At most: what was produced and not delivered. */
-static int
-under_way(const struct stage_evd *e)
-{
-	int n = 0;
-
-	for (unsigned int s = 0; s < STREAMS; s++)
-		n += e->produced[s] - __builtin_popcountll(e->delivered[s]);
-	return n;
-}
-
 int
 call_wait(struct stage_evd *e, int threshold, int us)
 {
 	DAT_TIMEOUT timeout = us < 0 ? DAT_TIMEOUT_INFINITE : (DAT_TIMEOUT)us;
-	const int least = at_most_take(e, 1) && !call_has(DO_RESIZE) ? queued(e, e->qlen) : 0;
+	const int least = alone(e) && !call_has(DO_RESIZE) ?
+	    entry_queued(e, sched.steps, e->qlen, false) : 0;
+	const struct call c = call_begins(e);
 	uint64_t begun = sched.now;
 	DAT_EVENT event;
 	int r, more = -1;
 
-	e->inside_wait |= fiber_bit(sched.self);
-	r = evd_wait(&e->evd, timeout, threshold, &event, &more);
+	/* A wait for an earlier EVD of the slot does not wait at all. */
+	if (!c.late)
+		e->inside_wait |= fiber_bit(sched.self);
+	r = evd_wait(call_ref(&c), timeout, threshold, &event, &more);
 	e->inside_wait &= ~fiber_bit(sched.self);
-	sched_step(OP_EVENT);
+	call_ends_with(&c, "wait", r);
 	if (r == 0) {
-		oracle_deliver(e, &event);
+		oracle_deliver(e, c.life, &event);
 		if (more < threshold - 1)
 			violation("wait: threshold %d reached, but nmore is %d", threshold, more);
-		if (more < least - 1 || more > under_way(e))
+		if (call_current(&c) && (more < least - 1 || more > entry_under_way(e)))
 			violation("wait: nmore is %d", more);
-	} else if (r == -ETIMEDOUT) {
+	} else if (r == -ETIMEDOUT && call_current(&c)) {
 		if (sched.now < begun + (uint64_t)us * 1000u)
 			violation("wait: timed out early");
 		if (more < 0)
 			violation("wait: timed out without nmore");
-		if (more < least || more > under_way(e))
+		if (more < least || more > entry_under_way(e))
 			violation("wait: timed out with nmore %d", more);
 		if (more >= threshold && !e->spec->quiet)
 			violation("wait: timed out with %d events, threshold %d", more, threshold);
 	}
 	call_result("wait", r, (r == -ETIMEDOUT && us >= 0) || r == -EBUSY ||
 	    (r == -EACCES && policies_change(e)) || (r == -EPERM && call_has(DO_UNWAITABLE)) ||
-	    (r == -ECANCELED && call_has(DO_FREE)) || call_gone(r) ||
+	    (r == -ECANCELED && call_has(DO_FREE)) || call_gone(&c, r) ||
 	    ((r == -ECANCELED || r == -ENODEV) && call_has(DO_CLOSING)) ||
 	    (r == -EOVERFLOW && call_has(DO_OVERFLOW)) || (r == -EINVAL && call_has(DO_RESIZE)));
 	return r;
@@ -251,40 +119,46 @@ call_take(struct stage_evd *e, int n)
 void
 call_resize(struct stage_evd *e, int qlen)
 {
-	const int was = e->qlen, least = at_most_take(e, 0) ? queued(e, DEVICE_DEPTH) : 0;
+	const int was = e->qlen;
+	const int least = alone(e) && e->spec->takers == 0 ?
+	    entry_queued(e, sched.steps, DEVICE_DEPTH, true) : 0;
+	const struct call c = call_begins(e);
 	int r;
 
-	if (qlen > was)
-		evd_set_depth(&e->evd, (unsigned int)qlen);
-	r = evd_resize(&e->evd, (unsigned int)qlen);
-	sched_step(OP_EVENT);
+	setting_begins(&e->length);
+	if (qlen > was && qlen > e->spec->depth)
+		evd_set_depth(call_ref(&c), (unsigned int)qlen);
+	r = evd_resize(call_ref(&c), (unsigned int)qlen);
 	if (r == 0 && least > qlen)
 		violation("resize: %d events are queued, and it is made for %d", least, qlen);
-	if (r == 0)
+	if (r == 0 && call_current(&c))
 		e->qlen = qlen;
-	if (r == 0 && qlen < was)
-		evd_set_depth(&e->evd, (unsigned int)qlen);
-	call_result("resize", r, call_gone(r) || r == -EAGAIN || (r == -EBUSY && waiters()));
+	if (r == 0 && qlen < was && qlen >= e->spec->depth)
+		evd_set_depth(call_ref(&c), (unsigned int)qlen);
+	call_ends_with(&c, "resize", r);
+	setting_ends(&e->length, r == 0 && call_current(&c), (uint64_t)qlen);
+	call_result("resize", r, call_gone(&c, r) || r == -EAGAIN || (r == -EBUSY && waiters()));
 }
 
 void
 call_free(struct stage_evd *e)
 {
+	const struct call c = call_begins(e);
 	bool inside = *stage_frames(e) > 0;
-	unsigned int life = e->life;
 	int r;
 
-	if (stage_moves()) {
+	if (stage_moves() && call_current(&c)) {
 		os_lock(&e->link);
-		e->unlinked = true; /* from now on nobody attaches it */
+		if (call_current(&c))
+			e->unlinked = true; /* from now on nobody attaches it */
 		os_unlock(&e->link);
 	}
 
 	if (inside)
 		call_exempt(e);
-	r = evd_free(&e->evd);
-	sched_step(OP_EVENT);
-	if (r == 0 && life == e->life) {
+	r = evd_free(call_ref(&c));
+	call_ends_with(&c, "free", r);
+	if (r == 0 && call_current(&c)) {
 		e->closing = true;
 		if (!inside && e->open)
 			violation("free returned and the EVD was not destroyed");
@@ -293,28 +167,88 @@ call_free(struct stage_evd *e)
 		else
 			e->disabled_at = stage_locked_at(e);
 	}
-	call_result("free", r, r == -ENODEV);
+	call_result("free", r, call_gone(&c, r));
+}
+
+void
+call_closing(struct stage_evd *e)
+{
+	const struct call c = call_begins(e);
+
+	evd_set_closing(call_ref(&c));
+	call_ends();
+}
+
+void
+call_waitable(struct stage_evd *e, bool waitable)
+{
+	const struct call c = call_begins(e);
+	int r;
+
+	setting_begins(&e->waitable);
+	r = evd_set_waitable(call_ref(&c), waitable);
+	call_ends_with(&c, "set_waitable", r);
+	setting_ends(&e->waitable, r == 0 && call_current(&c), waitable);
+	call_result("set_waitable", r, call_gone(&c, r));
+}
+
+void
+call_enabled(struct stage_evd *e, bool enabled)
+{
+	const struct call c = call_begins(e);
+	int r;
+
+	setting_begins(&e->enabled);
+	r = evd_set_enabled(call_ref(&c), enabled);
+	call_ends_with(&c, "set_enabled", r);
+	setting_ends(&e->enabled, r == 0 && call_current(&c), enabled);
+	call_result("set_enabled", r, call_gone(&c, r));
 }
 
 void
 call_attach(struct stage_evd *e, struct stage_cno *c)
 {
 	struct stage_cno *old;
+	struct call call;
 	int r;
 
-	if (c && cno_ref(&c->cno))
-		return;
+	if (c) {
+		call = call_begins_cno(c);
+		r = cno_attach_evd(call_cno_ref(&call));
+		call_ends_with(&call, "attach_evd", r);
+		if (r)
+			return;
+	}
+	call = call_begins(e);
+	setting_begins(&e->listener);
 	/* The lock makes a pair of the listener and the reference that is held for it. */
 	os_lock(&e->link);
 	old = c;
-	r = e->unlinked ? -ENODEV :
-	    evd_set_listener(&e->evd, c ? cno_listener(&c->cno) : NULL, c ? c : DAT_HANDLE_NULL);
+	r = e->unlinked && call_current(&call) ? -ENODEV :
+	    evd_set_listener(call_ref(&call), c ? cno_listener(&c->cno) : NULL,
+	    c ? &c->agents[c->life] : DAT_HANDLE_NULL);
 	if (r == 0) {
 		old = e->cno;
 		e->cno = c;
 	}
 	os_unlock(&e->link);
 	if (old)
-		cno_unref(&old->cno);
-	call_result("attach", r, call_gone(r));
+		cno_detach_evd(&old->cno);
+	call_ends_with(&call, "attach", r);
+	setting_ends(&e->listener, r == 0 && call_current(&call),
+	    (uintptr_t)(c ? &c->agents[c->life] : NULL));
+	call_result("attach", r, call_gone(&call, r) || (r == -ENODEV && call_has(DO_FREE)));
+}
+
+void
+call_solicited(struct stage_evd *e, bool only)
+{
+	const struct call c = call_begins(e);
+	int r;
+
+	setting_begins(&e->solicited);
+	r = evd_set_solicited(call_ref(&c), only);
+	call_ends_with(&c, "set_solicited", r);
+	setting_ends(&e->solicited, r == 0 && call_current(&c), only);
+	call_result("set_solicited", r, call_gone(&c, r));
 }

@@ -22,10 +22,11 @@ struct watched {
 };
 
 static void
-watched_readable(void *arg)
+watched_readable(void *arg, uint64_t life)
 {
 	struct watched *w = arg;
 
+	(void)life;
 	if (w->gone)
 		violation("a source is read after it was removed");
 	(void)world_event_clear(w->fd, &here);
@@ -41,7 +42,7 @@ call_source(void)
 
 	if (w.fd < 0)
 		return;
-	r = loop_add(stage.loops[0].loop, w.fd, watched_readable, &w, &ticket);
+	r = loop_add(stage.loops[0].loop, w.fd, watched_readable, &w, 0, &ticket);
 	if (r == 0) {
 		world_event_set(w.fd, &here);
 		loop_remove(stage.loops[0].loop, &ticket);

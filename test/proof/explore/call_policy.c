@@ -3,11 +3,11 @@
 #include "call.h"
 
 static struct stage_object *
-object_for(struct stage_evd *e, int policy, const struct action *a)
+object_for(struct stage_life *l, int policy, const struct action *a)
 {
 	const int first = a->another ? STAGE_OBJECTS / 2 : 0;
 
-	return &e->objects[first + (policy == DAT_UPCALL_SINGLE_INSTANCE ? 0 :
+	return &l->objects[first + (policy == DAT_UPCALL_SINGLE_INSTANCE ? 0 :
 	    policy == DAT_UPCALL_NORIFY ? 1 : 2)];
 }
 
@@ -23,25 +23,28 @@ call_exempt(struct stage_evd *e)
 int
 call_modify(struct stage_evd *e, int policy, const struct action *a)
 {
-	struct stage_object *object = object_for(e, policy, a);
+	const struct call c = call_begins(e);
+	struct stage_object *object = object_for(&e->lives[c.life], policy, a);
 	const DAT_UPCALL_OBJECT upcall = { object, actor_upcall };
 	const bool enables = policy == object->policy;
 	const bool installs = enables && !a->same;
-	const unsigned int life = e->life;
+	const bool current = call_current(&c);
 	int r;
 
 	if (policy == DAT_UPCALL_TEARDOWN && *stage_frames(e))
 		call_exempt(e);
-	if (enables)
+	if (enables && current)
 		e->enabling++;
 	if (installs)
 		object->replaced = false;
-	r = evd_modify_upcall(&e->evd, (DAT_UPCALL_POLICY)policy, installs ? &upcall : NULL,
+	setting_begins(&e->policy);
+	r = evd_modify_upcall(call_ref(&c), (DAT_UPCALL_POLICY)policy, installs ? &upcall : NULL,
 	    a->fresh ? DAT_UPCALL_INVOC_NEW : DAT_UPCALL_INVOC_ANY);
-	sched_step(OP_EVENT);
-	if (enables)
+	call_ends_with(&c, "modify_upcall", r);
+	setting_ends(&e->policy, r == 0 && call_current(&c), (uint64_t)policy);
+	if (enables && current && call_current(&c))
 		e->enabling--;
-	if (life == e->life && r == 0) {
+	if (call_current(&c) && r == 0) {
 		/* With another one under way nobody knows which of the two came last. */
 		if (installs && !e->enabling && stage_locked_at(e) > e->enabled_at)
 			oracle_installed(e, object);
@@ -52,7 +55,7 @@ call_modify(struct stage_evd *e, int policy, const struct action *a)
 		else
 			oracle_quiet(e, "TEARDOWN");
 	}
-	call_result("modify_upcall", r, call_gone(r) || (enables &&
+	call_result("modify_upcall", r, call_gone(&c, r) || (enables &&
 	    ((r == -EBUSY && (call_has(DO_WAIT) || call_has(DO_TAKE))) ||
 	    (r == -EAGAIN && a->fresh))));
 	return r;

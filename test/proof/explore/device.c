@@ -48,7 +48,7 @@ device_cq_destroy(struct device_cq *cq)
 	if (!cq->alive)
 		violation("a completion queue is destroyed twice");
 	cq->alive = false;
-	cq->armed = false;
+	cq->armed = DEVICE_UNARMED;
 	/* Events nobody read go with the queue. */
 	for (unsigned int i = 0; i < channel->n_events; i++)
 		if (*event_at(channel, i) == cq->index)
@@ -64,16 +64,47 @@ device_cq_destroy(struct device_cq *cq)
 static void
 raise_event(struct device_cq *cq)
 {
-	cq->armed = false;
+	cq->armed = DEVICE_UNARMED;
 	cq->raised++;
 	*event_at(cq->channel, cq->channel->n_events++) = (int8_t)cq->index;
 	world_channel_set(cq->channel->fd, cq->channel->n_events);
 	trace_note("raises an event");
 }
 
-void
-device_push(struct device_cq *cq, uint64_t id)
+static uint32_t
+bit_of(unsigned int number)
 {
+	return 1u << number % 32;
+}
+
+/* Of the last `n` that became visible. */
+static bool
+has(const struct device_cq *cq, unsigned int n, enum device_armed kind)
+{
+	for (unsigned int i = 1; i <= n; i++)
+		if (kind == DEVICE_ARMED || !(cq->unsolicited & bit_of(cq->shown - i)))
+			return kind != DEVICE_UNARMED;
+	return false;
+}
+
+bool
+device_has(const struct device_cq *cq, enum device_armed kind)
+{
+	return has(cq, cq->count, kind);
+}
+
+bool
+device_will_raise(const struct device_cq *cq)
+{
+	return has(cq, cq->undecided, cq->armed);
+}
+
+void
+device_push(struct device_cq *cq, uint64_t id, bool solicited)
+{
+	const uint32_t bit = bit_of(cq->shown);
+
+	cq->unsolicited = solicited ? cq->unsolicited & ~bit : cq->unsolicited | bit;
 	if (cq->count == DEVICE_DEPTH)
 		violation("the scenario overruns the device");
 	cq->queue[(cq->head + cq->count) % DEVICE_DEPTH] = (struct device_record){ id, ~id };
@@ -87,20 +118,25 @@ device_push(struct device_cq *cq, uint64_t id)
 static void
 decide(struct device_cq *cq)
 {
+	const bool unsolicited = cq->unsolicited & bit_of(cq->shown - cq->undecided);
+
 	cq->undecided--;
-	if (cq->armed)
+	if (cq->armed == DEVICE_ARMED || (cq->armed && !unsolicited))
 		raise_event(cq);
 	else
-		trace_note("not armed: no event");
+		trace_note("%s: no event", cq->armed ? "not solicited" : "not armed");
 	sched_touch(OP_DEVICE, OBJECT_DEVICE(cq->index));
 }
 
 void
-device_show(struct device_cq *cq)
+device_show(struct device_cq *cq, int ep)
 {
 	sched_point(OP_DEVICE, OBJECT_DEVICE(cq->index), &here);
-	if (cq->alive)
-		device_push(cq, cq->next_id(cq));
+	if (cq->alive) {
+		const uint64_t id = cq->next_id(cq, ep);
+
+		device_push(cq, id, !cq->solicited || cq->solicited(cq, id));
+	}
 }
 
 void
@@ -112,9 +148,9 @@ device_decide(struct device_cq *cq)
 }
 
 void
-device_complete(struct device_cq *cq)
+device_complete(struct device_cq *cq, int ep)
 {
-	device_show(cq);
+	device_show(cq, ep);
 	if (cq->strict) {
 		if (cq->alive)
 			decide(cq);
@@ -162,7 +198,13 @@ alive(void *source, const char *what)
 	return cq;
 }
 
-static int
+static struct evd_device_result
+result(int value)
+{
+	return (struct evd_device_result){ value };
+}
+
+static struct evd_device_result
 cq_poll(void *source, void *raw, int max)
 {
 	struct device_cq *cq = source;
@@ -174,7 +216,7 @@ cq_poll(void *source, void *raw, int max)
 	if (world_faults & (FAULT_POLL | FAULT_EXCESS))
 		fault = sched_fault(2, &here);
 	if (fault)
-		return world_faults & FAULT_EXCESS ? max + 1 : -EIO;
+		return result(world_faults & FAULT_EXCESS ? max + 1 : -EIO);
 	for (; n < max && cq->count; n++) {
 		out[n] = cq->queue[cq->head];
 		cq->head = (cq->head + 1) % DEVICE_DEPTH;
@@ -182,7 +224,7 @@ cq_poll(void *source, void *raw, int max)
 	}
 	sched_touch(OP_DEVICE, OBJECT_DEVICE(cq->index));
 	trace_note("polls %d", n);
-	return n;
+	return result(n);
 }
 
 static enum evd_verdict
@@ -213,25 +255,49 @@ cq_convert(void *source, const void *raw, DAT_EVENT *event, struct evd_effect *e
 		*effect = (struct evd_effect){ .code = 1, .object = cq, .stamp = record->id };
 }
 
-static int
+/*
+ * From an arm until its event was read there is no other, with one exception: a request for solicited
+ * completions may be widened to all.  Nobody can know whether the event of the first request is on its
+ * way; if it is, the arms that follow may come too early by this one event, until device and user
+ * agree again.
+ */
+static void
+check_arm(struct device_cq *cq, bool solicited_only)
+{
+	const bool unread = cq->raised > (cq->booked ? *cq->booked : cq->gets);
+
+	if (!cq->armed && !unread) {
+		cq->blurred = false;
+		return;
+	}
+	if (cq->asked == DEVICE_ARMED_SOLICITED && !solicited_only)
+		cq->blurred |= unread;
+	else if (!cq->blurred && cq->armed)
+		violation("I3: an armed completion queue is armed");
+	else if (!cq->blurred)
+		violation("I3: a completion queue is armed with an event unread");
+}
+
+static struct evd_device_result
 cq_arm(void *source, bool solicited_only)
 {
 	struct device_cq *cq = source;
 
-	(void)solicited_only;
 	sched_point(OP_DEVICE, OBJECT_DEVICE(cq->index), &here);
 	(void)alive(source, "arm");
-	if (cq->armed)
-		violation("I3: an armed completion queue is armed");
-	if (cq->raised > cq->gets)
-		violation("I3: a completion queue is armed with an event unread");
-	if (world_faults & FAULT_ARM && sched_fault(2, &here))
-		return -EIO;
-	cq->armed = true;
+	check_arm(cq, solicited_only);
+	if (world_faults & FAULT_ARM && sched_fault(2, &here)) {
+		cq->arm_faults++;
+		return result(-EIO);
+	}
+	cq->asked = solicited_only ? DEVICE_ARMED_SOLICITED : DEVICE_ARMED;
+	/* With an event unread some devices heed another arm (the strict ones here), and some do not. */
+	if (cq->asked > cq->armed && (cq->strict || cq->raised == cq->gets))
+		cq->armed = cq->asked;
 	cq->arms++;
 	sched_touch(OP_DEVICE, OBJECT_DEVICE(cq->index));
-	trace_note("arms");
-	return cq->exact && cq->count ? 1 : 0;
+	trace_note("arms%s", solicited_only ? " for what is solicited" : "");
+	return result(cq->exact && cq->count ? 1 : 0);
 }
 
 static void

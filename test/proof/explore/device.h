@@ -5,7 +5,8 @@
  * A completion becomes visible and decides about its event in two steps, and anything may happen
  * between them; a strict queue does both at once.  An arm asks for one event.
  *
- * Judges its user: no arm while an arm's event was not read, no acknowledgement without an event,
+ * Judges its user: no arm while an arm's event was not read, but for one
+ * that widens a request for solicited completions to all; no acknowledgement without an event,
  * nothing done to a queue that was destroyed; and a destroy waits until what was read has been
  * acknowledged, as ibv_destroy_cq() does.
  */
@@ -28,6 +29,9 @@ struct device_channel {
 	unsigned int first, n_events;
 };
 
+/* What an event was asked for. */
+enum device_armed { DEVICE_UNARMED, DEVICE_ARMED_SOLICITED, DEVICE_ARMED };
+
 struct device_cq {
 	int index;
 	bool alive;
@@ -36,13 +40,17 @@ struct device_cq {
 	struct device_record queue[DEVICE_DEPTH];
 	unsigned int head, count;
 	unsigned int undecided;
-	bool armed;
-	unsigned int arms, raised, gets, acks;
+	uint32_t unsolicited; /* of the completions, by their number's last bits */
+	enum device_armed armed, asked; /* now; by the last arm */
+	bool blurred; /* a request was widened when it had been answered: see cq_arm() */
+	unsigned int arms, arm_faults, raised, gets, acks;
 	unsigned int shown; /* completions ever visible */
-	uint64_t (*next_id)(struct device_cq *cq); /* of the completion that becomes visible */
+	const DAT_UINT64 *booked; /* events that the user counts as read; NULL: those that are */
+	uint64_t (*next_id)(struct device_cq *cq, int ep); /* of the one that becomes visible */
 	bool (*holds)(struct device_cq *cq, uint64_t id, struct evd_hold **hold);
 	bool (*drops)(struct device_cq *cq, uint64_t id);
 	bool (*quiet)(struct device_cq *cq, uint64_t id);
+	bool (*solicited)(struct device_cq *cq, uint64_t id); /* NULL: all are */
 };
 
 void device_cq_open(struct device_cq *cq, int index, struct device_channel *channel);
@@ -50,13 +58,17 @@ void device_cq_open(struct device_cq *cq, int index, struct device_channel *chan
 void device_cq_destroy(struct device_cq *cq);
 
 /* The device's own moves; those of a dead queue are void. */
-void device_complete(struct device_cq *cq);
-void device_show(struct device_cq *cq);
+void device_complete(struct device_cq *cq, int ep); /* a completion of this endpoint */
+void device_show(struct device_cq *cq, int ep);
 void device_decide(struct device_cq *cq);
 void device_spurious(struct device_cq *cq);
 
 /* A completion becomes visible, in the course of a step of the caller's. */
-void device_push(struct device_cq *cq, uint64_t id);
+void device_push(struct device_cq *cq, uint64_t id, bool solicited);
+
+/* Completions that are visible, or undecided, and of the kind that an event is asked for. */
+bool device_has(const struct device_cq *cq, enum device_armed kind);
+bool device_will_raise(const struct device_cq *cq);
 
 /* Reads an event of the channel: the queue's number, or -1. */
 int device_read(struct device_channel *channel, const struct os_site *site);

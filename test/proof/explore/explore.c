@@ -43,7 +43,7 @@ static const struct argp_option options[] = {
 	{ "seed", 'S', "N", 0, "The first seed (default 1)", 0 },
 	{ "replay", KEY_REPLAY, "SCENARIO:STRATEGY:SEED", 0,
 	    "Play one schedule and print its trace", 0 },
-	{ "budget", KEY_BUDGET, "SECONDS", 0, "Spend about so long in all", 0 },
+	{ "budget", KEY_BUDGET, "SECONDS", 0, "Spend about so long in all: processor time, of each job", 0 },
 	{ "jobs", 'j', "N", 0, "Processes that share the scenarios (default 1)", 0 },
 	{ "light", KEY_LIGHT, NULL, 0, "Pass over the scenarios with many events", 0 },
 	{ "keep-going", 'k', NULL, 0, "Do not stop at the first scenario that fails", 0 },
@@ -197,13 +197,13 @@ count(struct totals *t, const struct scenario *s, const struct hunt_result *resu
 static void
 work_once(struct totals *t)
 {
-	double begun = hunt_now();
+	double begun = hunt_cpu();
 	unsigned int i;
 
 	while ((i = atomic_fetch_add(taken, 1)) < n_wanted) {
 		struct hunt_options hunt_options = opt.hunt;
 		struct hunt_result result;
-		double at = hunt_now();
+		double at = hunt_cpu();
 
 		if (opt.budget > 0) {
 			hunt_options.seconds =
@@ -212,7 +212,7 @@ work_once(struct totals *t)
 				hunt_options.seconds = SECONDS_LEAST;
 		}
 		hunt(wanted[i], &hunt_options, &result);
-		count(t, wanted[i], &result, hunt_now() - at);
+		count(t, wanted[i], &result, hunt_cpu() - at);
 		t->passed += !result.failed;
 		if (result.failed && !opt.keep_going)
 			atomic_store(taken, n_wanted);
@@ -226,17 +226,17 @@ work_once(struct totals *t)
 static void
 work_rounds(int job, struct totals *t)
 {
-	double end = hunt_now() + opt.budget;
+	double end = hunt_cpu() + opt.budget;
 	struct hunt_options hunt_options = opt.hunt;
 	uint64_t round = ROUND_FIRST, played = 0;
 	bool *broken = calloc(n_wanted, sizeof *broken);
 
 	if (!broken)
 		abort();
-	while (hunt_now() < end) {
+	while (hunt_cpu() < end) {
 		for (unsigned int i = 0; i < n_wanted; i++) {
 			struct hunt_result result;
-			double at = hunt_now();
+			double at = hunt_cpu();
 
 			if (!mine(i, job) || broken[i])
 				continue;
@@ -246,7 +246,7 @@ work_rounds(int job, struct totals *t)
 			hunt_options.schedules = round * wanted[i]->weight;
 			hunt_options.seed = opt.hunt.seed + played * wanted[i]->weight;
 			hunt(wanted[i], &hunt_options, &result);
-			count(t, wanted[i], &result, hunt_now() - at);
+			count(t, wanted[i], &result, hunt_cpu() - at);
 			broken[i] = result.failed;
 			if (result.failed && !opt.keep_going)
 				goto out;

@@ -10,4 +10,11 @@ struct scenario *family_add(const struct scenario_text *text);
 
 void family_load(void);
 
+/* The same for scenarios that were thought of one by one, which are played more often. */
+void table_add(const struct scenario_text *texts, unsigned int n);
+
+void table_rich_load(void); /* much at once on one loop */
+void table_order_load(void); /* several endpoints on an EVD */
+void table_life_load(void); /* slots that are used again */
+
 #endif

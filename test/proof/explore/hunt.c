@@ -209,14 +209,14 @@ over(const struct hunt_options *o, const struct hunt_result *result, double end)
 {
 	if (o->schedules && result->schedules >= o->schedules)
 		return true;
-	return o->seconds > 0 && result->schedules % CLOCK_EVERY == 0 && hunt_now() >= end;
+	return o->seconds > 0 && result->schedules % CLOCK_EVERY == 0 && hunt_cpu() >= end;
 }
 
 static void
 hunt_dfs(const struct scenario *scenario, const struct hunt_options *o, struct hunt_result *result)
 {
 	struct strategy strategy = { .kind = STRATEGY_DFS, .bound = o->bound, .settled = true };
-	double end = hunt_now() + o->seconds;
+	double end = hunt_cpu() + o->seconds;
 	enum outcome outcome;
 
 	sched_dfs_reset();
@@ -250,7 +250,7 @@ hunt(struct scenario *scenario, const struct hunt_options *o, struct hunt_result
 {
 	struct strategy strategy = { .kind = STRATEGY_RANDOM };
 	bool mix = !strcmp(o->strategy, "mix"), pct = !strcmp(o->strategy, "pct");
-	double end = hunt_now() + o->seconds;
+	double end = hunt_cpu() + o->seconds;
 	uint64_t seed;
 	char spec[64];
 

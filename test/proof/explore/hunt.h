@@ -13,7 +13,7 @@ struct hunt_options {
 	int depth;	      /* of pct; 0: 1 to 5 in turn */
 	int bound;
 	uint64_t schedules; /* of each scenario; dfs: at most, 0: all */
-	double seconds;	    /* for each scenario, 0: no limit */
+	double seconds;	    /* of processor time for each scenario, 0: no limit */
 	uint64_t seed;
 	bool shrink;
 };

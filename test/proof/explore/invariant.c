@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "invariant.h"
 
+#include "peek.h"
 #include "world.h"
 
 /* Written from the rules, not from the dispatcher's own functions: a rule broken there is not
@@ -25,22 +26,31 @@ taker(const struct evd *evd)
 	return evd->listener && evd->enabled ? BY_CNO : NOBODY;
 }
 
-static unsigned int
-countable(const struct evd *evd)
+static enum device_armed
+wish_of(const struct evd *evd)
 {
-	const struct evd_queue *q = &evd->queue;
-	unsigned int quiet = 0;
+	return evd->solicited_only ? DEVICE_ARMED_SOLICITED : DEVICE_ARMED;
+}
 
-	/* A full stash is worth waking for, whatever it holds. */
-	for (unsigned int i = 0; q->raw_count < q->qlen && i < q->raw_count; i++)
-		quiet += q->raw_quiet[(q->raw_head + i) % q->qlen];
-	return q->raw_count + q->posted_open + q->released_count - quiet;
+/* What a taker must have been woken for: an unsolicited completion need not be announced. */
+static unsigned int
+loud(const struct evd *evd, const struct device_cq *cq)
+{
+	unsigned int count = peek_loud(evd);
+	const struct device_record *record;
+
+	if (!cq || !cq->solicited || !evd->solicited_only)
+		return count;
+	for (unsigned int i = 0; (record = peek_record(evd, i)); i++)
+		count -= count && !cq->solicited(NULL, record->id);
+	return count;
 }
 
 static bool
-wanted(const struct evd *evd)
+wanted(const struct evd *evd, const struct device_cq *cq)
 {
-	unsigned int count = countable(evd);
+	const unsigned int count = loud(evd, cq);
+	const bool unseen = peek_unseen(evd) && (count || !evd->solicited_only);
 
 	switch (taker(evd)) {
 	case BY_WAITER:
@@ -49,10 +59,10 @@ wanted(const struct evd *evd)
 		if (evd->policy == DAT_UPCALL_MANY)
 			return count > 0;
 		if (evd->policy == DAT_UPCALL_NORIFY)
-			return evd->news && evd->in_progress == 0;
+			return unseen && evd->in_progress == 0;
 		return count > 0 && evd->in_progress == 0;
 	case BY_CNO:
-		return evd->news;
+		return unseen;
 	case NOBODY:
 		break;
 	}
@@ -63,7 +73,7 @@ wanted(const struct evd *evd)
 static bool
 notice_coming(const struct evd *evd, const struct device_cq *cq)
 {
-	return cq->raised > evd->counters.notifications || (cq->armed && cq->undecided);
+	return cq->raised > evd->counters.notifications || device_will_raise(cq);
 }
 
 /* A run is queued or an upcall stands, and the event waits for what its taker need not wait for. */
@@ -72,14 +82,15 @@ check_owned(const struct evd *evd, const struct device_cq *cq, int name)
 {
 	const bool told = taker(evd) == BY_CNO;
 	const bool many = taker(evd) == BY_UPCALL && evd->policy == DAT_UPCALL_MANY;
+	const struct loop *on = peek_queued_on(evd);
 
-	if (!wanted(evd) || (cq && notice_coming(evd, cq)))
+	if (!wanted(evd, cq) || (cq && notice_coming(evd, cq)))
 		return;
-	if (evd->caller && (told || many))
+	if (peek_in_call(evd) && (told || many))
 		violation("EVD %c waits for an upcall that stands, and need not", name);
-	if (evd->job.next && evd->job.on != (many && evd->cfg.crew ? evd->cfg.crew : evd->cfg.loop))
+	if (on && on != (many && evd->cfg.crew ? evd->cfg.crew : evd->cfg.loop))
 		violation("EVD %c is queued for threads that do not serve it", name);
-	if (evd->job.next && evd->put_off && (told || evd->fault_delay))
+	if (on && ((peek_deferred(evd) && told) || peek_backs_off(evd)))
 		violation("EVD %c was put off, and is wanted now", name);
 }
 
@@ -88,10 +99,12 @@ invariant_armed(const struct evd *evd, const struct device_cq *cq, int name)
 {
 	bool outstanding = cq->armed || cq->raised > evd->counters.notifications;
 
-	if (evd->armed && !outstanding)
+	if (peek_armed(evd) && !outstanding)
 		violation("EVD %c believes its completion queue armed, and it is silent", name);
-	if (!evd->armed && outstanding)
+	if (!peek_armed(evd) && outstanding && !cq->blurred)
 		violation("EVD %c forgot that its completion queue is armed", name);
+	if (cq->armed && peek_armed(evd) != (int)cq->armed && !cq->blurred)
+		violation("EVD %c does not know what its completion queue is armed for", name);
 	if (evd->counters.spurious_notifications > cq->arms)
 		violation("EVD %c: more spurious wakes than arms", name);
 }
@@ -106,8 +119,8 @@ void
 invariant_taker(const struct evd *evd, const struct device_cq *cq, uint32_t waiters, int name)
 {
 	/* Who was told of a full queue empties it; what the device held back is told of then. */
-	const bool full = evd->queue.raw_count == evd->queue.qlen ||
-	    (evd->blind && evd->queue.raw_count > 0);
+	const bool full = peek_full(evd);
+	const enum device_armed wish = wish_of(evd);
 
 	switch (taker(evd)) {
 	case NOBODY:
@@ -125,7 +138,7 @@ invariant_taker(const struct evd *evd, const struct device_cq *cq, uint32_t wait
 		break;
 	case BY_UPCALL:
 	case BY_CNO:
-		if (evd->owned) {
+		if (peek_busy(evd)) {
 			check_owned(evd, cq, name);
 			return;
 		}
@@ -134,12 +147,12 @@ invariant_taker(const struct evd *evd, const struct device_cq *cq, uint32_t wait
 			return;
 		break;
 	}
-	if (cq && !evd->armed)
+	if (cq && peek_armed(evd) < (int)wish)
 		violation("I1: EVD %c has a taker, nobody is on the way, and it is not armed",
 		    name);
-	if (wanted(evd) && !(cq && notice_coming(evd, cq)))
+	if (wanted(evd, cq) && !(cq && notice_coming(evd, cq)))
 		violation("I1: EVD %c holds what its taker wants, and nobody is on the way", name);
-	if (cq && cq->count && !full && !notice_coming(evd, cq))
+	if (cq && device_has(cq, wish) && !full && !notice_coming(evd, cq))
 		violation("I1: a completion of EVD %c is stranded in its queue", name);
 }
 
@@ -164,12 +177,12 @@ invariant_cno(const struct cno *cno, uint32_t waiters, int name)
 void
 invariant_rest(const struct evd *evd, const struct device_cq *cq, int name)
 {
-	const unsigned int left = evd->queue.posted_count - evd->queue.posted_open +
-	    countable(evd) + (cq ? cq->count : 0);
+	const unsigned int left = peek_closed(evd) + loud(evd, cq) +
+	    (cq && device_has(cq, wish_of(evd)) ? cq->count : 0);
 
 	if (!evd->alive)
 		return;
-	if (evd->owned)
+	if (peek_busy(evd))
 		violation("at rest EVD %c is still owned", name);
 	if (evd->in_progress || evd->exempt || evd->tearing || evd->pins || evd->waiting ||
 	    evd->waiters.first || evd->teardowns.first)

@@ -48,7 +48,7 @@ void
 oracle_installed(struct stage_evd *e, const struct stage_object *object)
 {
 	for (int i = 0; i < STAGE_OBJECTS; i++) {
-		struct stage_object *o = &e->objects[i];
+		struct stage_object *o = &stage_life(e)->objects[i];
 
 		if (o == object || o->replaced)
 			continue;
@@ -72,6 +72,9 @@ oracle_upcall_begins(struct stage_evd *e, struct stage_object *object)
 		violation("I5: a second upcall of EVD %c begins", 'a' + e->index);
 	if (!e->open)
 		violation("I6: an upcall of EVD %c begins after it was destroyed", 'a' + e->index);
+	if (object->life != e->life)
+		violation("identity: an upcall of EVD %c is made for one that was freed",
+		    'a' + e->index);
 	if (object->replaced && object->claimed-- <= 0)
 		violation("an upcall of EVD %c is made for an object that was replaced",
 		    'a' + e->index);
@@ -80,6 +83,7 @@ oracle_upcall_begins(struct stage_evd *e, struct stage_object *object)
 	if (stage.scenario->crew && e->running >= stage.scenario->crew + stage.scenario->loops)
 		violation("more upcalls of EVD %c run than there are threads", 'a' + e->index);
 	e->running++;
+	stage_life(e)->upcalls++;
 	++*stage_frames(e);
 }
 
@@ -117,48 +121,64 @@ oracle_quiet(struct stage_evd *e, const char *what)
 
 /* ---- events ---- */
 
+/* ESTABLISHED before the endpoint's receives, which come before its end. */
+static void
+check_connection(const struct stage_evd *e, const struct stage_life *l, unsigned int stream)
+{
+	const int ep = stream_ep(stream);
+	uint64_t before;
+
+	if (!e->spec->ordered || ep < 0 || e->left >> ep & 1)
+		return;
+	if (stream < STREAM_ACTOR && (e->spec->holds & ~l->unheld) >> ep & 1 &&
+	    !(l->delivered[STREAM_ESTABLISHED + (unsigned int)ep] & 1))
+		violation("order: a completion of %c overtakes its ESTABLISHED", 'e' + ep);
+	if (stream != STREAM_BARRIER + (unsigned int)ep)
+		return;
+	before = (1ull << l->barrier_after[ep]) - 1;
+	if ((l->delivered[STREAM_CQ + ep] & before) != before)
+		violation("order: the end of %c overtakes one of its completions", 'e' + ep);
+}
+
 void
-oracle_deliver(struct stage_evd *e, const DAT_EVENT *event)
+oracle_deliver(struct stage_evd *e, unsigned int meant, const DAT_EVENT *event)
 {
 	uint64_t id = device_event_id(event);
 	unsigned int evd = (unsigned int)(id >> 40), life = (unsigned int)(id >> 32) & 0xff;
-	unsigned int stream = (unsigned int)(id >> 16) & 0xffff, number = id & 0xffff;
+	unsigned int stream = stream_of(id), number = id & 0xffff;
+	struct stage_life *l = &e->lives[meant];
 	uint16_t *last;
 
 	if (evd != (unsigned int)e->index || stream >= STREAMS || number >= 64)
 		violation("EVD %c delivers what is not its own (%llx)", 'a' + e->index,
 		    (unsigned long long)id);
-	if (event->evd_handle != &e->objects[0])
+	trace_note("%s %u of %c is delivered", stream < STREAM_ACTOR ? "completion" : "event",
+	    number, 'a' + e->index);
+	if (life != meant)
+		violation("identity: who means EVD %c of life %u gets an event of life %u",
+		    'a' + e->index, meant, life);
+	if (event->evd_handle != &l->cell)
 		violation("an event of EVD %c names another one", 'a' + e->index);
-	trace_note("%s %u of %c is delivered", stream == STREAM_CQ ? "completion" : "event", number,
-	    'a' + e->index);
-	if (life != e->life)
-		return;
-	if (number >= e->produced[stream])
+	if (number >= l->produced[stream])
 		violation("EVD %c delivers event %u.%u, which was never produced", 'a' + e->index,
 		    stream, number);
-	if (e->delivered[stream] >> number & 1)
+	if (l->delivered[stream] >> number & 1)
 		violation("I2: event %u.%u of EVD %c is delivered twice", stream, number,
 		    'a' + e->index);
-	e->delivered[stream] |= 1ull << number;
+	if (life == e->life)
+		check_connection(e, l, stream);
+	l->delivered[stream] |= 1ull << number;
+	entry_delivered(e, l, id);
 	e->n_delivered++;
+	if (life != e->life)
+		return;
 	/* Among several threads that take, the order is each one's own. */
 	last = &stage.last[sched.self - sched.fibers][e->index][stream];
 	if (number + 1u <= *last)
 		violation("I2: event %u.%u of EVD %c comes after its successor", stream, number,
 		    'a' + e->index);
 	*last = (uint16_t)(number + 1);
-
-	if (e->spec->hold && stream == STREAM_CQ && !(e->delivered[STREAM_ESTABLISHED] & 1) &&
-	    e->spec->ordered)
-		violation("order: a completion overtakes ESTABLISHED");
-	if (stream == STREAM_BARRIER && e->spec->ordered) {
-		uint64_t before = (1ull << e->barrier_after) - 1;
-
-		if ((e->delivered[STREAM_CQ] & before) != before)
-			violation("order: a barrier overtakes a completion");
-	}
-	if (stage.scenario->verbs >> DO_UNTIL & 1) {
+	if (stage.scenario->verbs[DO_UNTIL]) {
 		sched_touch(OP_EVENT, OBJECT_EVD(e->index));
 		sched_changed();
 	}
@@ -178,13 +198,30 @@ oracle_rest(void)
 		if (f->n_held)
 			violation("at rest %s holds a lock", f->name);
 	}
-	for (int i = 0; i < stage.scenario->n_evds; i++)
+	for (int i = 0; i < stage.scenario->n_evds; i++) {
 		invariant_rest(&stage.evds[i].evd,
 		    stage.evds[i].cq.alive ? &stage.evds[i].cq : NULL, 'a' + i);
+		account_rest(&stage.evds[i]);
+	}
 	for (int i = 0; i < stage.scenario->n_cnos; i++)
 		if (stage.cnos[i].cno.job_queued || stage.cnos[i].cno.in_agent ||
 		    stage.cnos[i].cno.n_waiters)
 			violation("at rest CNO %c still counts somebody inside", 'n' + i);
+}
+
+/* What is held until ESTABLISHED stays so without it; what was purged is gone. */
+static uint64_t
+due(const struct stage_evd *e, const struct stage_life *l, unsigned int stream)
+{
+	const int ep = stream_ep(stream);
+	uint64_t all = (1ull << l->produced[stream]) - 1;
+
+	if (stream < STREAM_ACTOR && e->spec->holds >> ep & 1 &&
+	    !l->produced[STREAM_ESTABLISHED + (unsigned int)ep])
+		return 0;
+	if (ep >= 0 && e->left >> ep & 1)
+		return 0;
+	return e->purged ? all & 0x5555555555555555ull : all;
 }
 
 /* After everything still queued was taken. */
@@ -192,19 +229,17 @@ void
 oracle_end(void)
 {
 	for (int i = 0; i < stage.scenario->n_evds; i++) {
-		const struct stage_evd *e = &stage.evds[i];
+		struct stage_evd *e = &stage.evds[i];
+		const struct stage_life *l = stage_life(e);
 
-		/* What is held until ESTABLISHED stays so without it. */
-		if (!e->evd.alive || (e->spec->hold && !e->produced[STREAM_ESTABLISHED]))
+		if (!e->evd.alive)
 			continue;
 		for (unsigned int s = 0; s < STREAMS; s++) {
-			uint64_t due = (1ull << e->produced[s]) - 1;
+			const uint64_t missing = due(e, l, s) & ~l->delivered[s];
 
-			if (e->purged)
-				due &= 0x5555555555555555ull;
-			if ((e->delivered[s] & due) != due)
+			if (missing)
 				violation("I2: event %u.%d of EVD %c is lost", s,
-				    __builtin_ctzll(due & ~e->delivered[s]), 'a' + e->index);
+				    __builtin_ctzll(missing), 'a' + e->index);
 		}
 	}
 }

@@ -12,111 +12,6 @@
 
 #include "world.h"
 
-enum operand { ON_EVD, ON_CNO, ON_EP, ON_NOTHING };
-
-static const struct verb_row {
-	enum verb verb;
-	const char *word;
-	enum operand operand;
-} rows[] = {
-	{ DO_COMPLETION, "c", ON_EVD },
-	{ DO_BURST, "burst", ON_EVD },
-	{ DO_SPURIOUS, "spurious", ON_EVD },
-	{ DO_POST, "post", ON_EVD },
-	{ DO_BARRIER, "barrier", ON_EVD },
-	{ DO_ESTABLISHED, "established", ON_EVD },
-	{ DO_OVERFLOW, "overflow", ON_EVD },
-	{ DO_PURGE, "purge", ON_EVD },
-	{ DO_SINGLE, "single", ON_EVD },
-	{ DO_MANY, "many", ON_EVD },
-	{ DO_NORIFY, "norify", ON_EVD },
-	{ DO_DISABLE, "disable", ON_EVD },
-	{ DO_TEARDOWN, "teardown", ON_EVD },
-	{ DO_REARM, "rearm", ON_EVD },
-	{ DO_FREE, "free", ON_EVD },
-	{ DO_REOPEN, "reopen", ON_EVD },
-	{ DO_DEQUEUE, "dequeue", ON_EVD },
-	{ DO_DRAIN, "drain", ON_EVD },
-	{ DO_TAKE, "take", ON_EVD },
-	{ DO_WAIT, "wait", ON_EVD },
-	{ DO_UNWAITABLE, "unwaitable", ON_EVD },
-	{ DO_WAITABLE, "waitable", ON_EVD },
-	{ DO_CLOSING, "closing", ON_EVD },
-	{ DO_ATTACH, "attach", ON_EVD },
-	{ DO_DETACH, "detach", ON_EVD },
-	{ DO_CNO_ON, "on", ON_EVD },
-	{ DO_CNO_OFF, "off", ON_EVD },
-	{ DO_SERVE, "serve", ON_CNO },
-	{ DO_CNO_WAIT, "cwait", ON_CNO },
-	{ DO_AGENT, "agent", ON_CNO },
-	{ DO_NO_AGENT, "noagent", ON_CNO },
-	{ DO_CNO_FREE, "cfree", ON_CNO },
-	{ DO_CNO_ABRUPT, "cabrupt", ON_CNO },
-	{ DO_CNO_CLOSING, "cclosing", ON_CNO },
-	{ DO_UNTIL, "until", ON_EVD },
-	{ DO_LOOP, "loop", ON_NOTHING },
-	{ DO_SOURCE, "source", ON_NOTHING },
-	{ DO_CLOSE_LOOP, "closeloop", ON_NOTHING },
-	{ DO_RESIZE, "resize", ON_EVD },
-	{ DO_WATCH, "watch", ON_CNO },
-	{ DO_TRIGGER, "trigger", ON_CNO },
-	{ DO_RECV, "recv", ON_EP },
-	{ DO_SEND, "send", ON_EP },
-	{ DO_SEND_MUTE, "mute", ON_EP },
-	{ DO_CONNECT, "connect", ON_EP },
-	{ DO_DISCONNECT, "disconnect", ON_EP },
-	{ DO_DISCONNECT_GRACEFUL, "graceful", ON_EP },
-	{ DO_EP_RESET, "reset", ON_EP },
-	{ DO_EP_FREE, "epfree", ON_EP },
-	{ DO_RECEIVED, "rx", ON_EP },
-	{ DO_SENT, "tx", ON_EP },
-	{ DO_FAILED, "fail", ON_EP },
-	{ DO_CM_ACCEPTS, "accept", ON_EP },
-	{ DO_CM_ESTABLISHED, "est", ON_EP },
-	{ DO_CM_REJECTED, "reject", ON_EP },
-	{ DO_CM_DISCONNECTED, "down", ON_EP },
-	{ DO_QP_FATAL, "qpfatal", ON_EP },
-	{ DO_CQ_ERROR, "cqerror", ON_EVD },
-	{ DO_DEVICE_FATAL, "devfatal", ON_NOTHING },
-};
-
-#define ROWS (sizeof rows / sizeof *rows)
-
-static const struct verb_row *
-row_of(enum verb verb)
-{
-	for (unsigned int i = 0; i < ROWS; i++)
-		if (rows[i].verb == verb)
-			return &rows[i];
-	return NULL;
-}
-
-const char *
-verb_name(enum verb verb)
-{
-	const struct verb_row *row = row_of(verb);
-
-	return row ? row->word : "?";
-}
-
-char
-verb_prefix(enum verb verb)
-{
-	const struct verb_row *row = row_of(verb);
-
-	switch (row ? row->operand : ON_NOTHING) {
-	case ON_EVD:
-		return 'a';
-	case ON_CNO:
-		return 'n';
-	case ON_EP:
-		return 'e';
-	case ON_NOTHING:
-		break;
-	}
-	return 0;
-}
-
 static const char *parsed;
 
 static __attribute__((noreturn, format(printf, 1, 2))) void
@@ -150,6 +45,16 @@ ep_number(const char *word)
 	return word[0] >= 'e' && word[0] < 'e' + EPS && !word[1] ? word[0] - 'e' : -1;
 }
 
+static enum evd_base
+base_of(const char *word)
+{
+	if (!strcmp(word, "cq"))
+		return BASE_SHARED;
+	if (!strcmp(word, "private"))
+		return BASE_PRIVATE;
+	return !strcmp(word, "sw") ? BASE_SOFTWARE : BASE_SAME;
+}
+
 /* ---- the setup ---- */
 
 static void
@@ -162,25 +67,26 @@ parse_evd(struct scenario *s, int number, char *list)
 		wrong("EVDs are named a, b, ... in order");
 	s->n_evds++;
 	*e = (struct evd_spec){
-		.policy = DAT_UPCALL_DISABLE, .qlen = 8, .cno = -1, .ordered = true
+		.base = BASE_SOFTWARE, .policy = DAT_UPCALL_DISABLE, .qlen = 8, .cno = -1,
+		.ordered = true
 	};
 	for (char *w = strtok_r(list, ",", &save); w; w = strtok_r(NULL, ",", &save)) {
-		if (!strcmp(w, "cq"))
-			e->cq = true;
-		else if (!strcmp(w, "sw"))
-			e->cq = false;
-		else if (!strcmp(w, "private"))
-			e->cq = e->private = true;
+		if (base_of(w))
+			e->base = base_of(w);
 		else if (!strcmp(w, "exact"))
 			e->exact = true;
 		else if (!strcmp(w, "strict"))
 			e->strict = true;
 		else if (!strcmp(w, "effect"))
 			e->effect = true;
+		else if (!strcmp(w, "solicited"))
+			e->solicited = true;
 		else if (!strcmp(w, "quiet"))
 			e->quiet = true;
 		else if (!strcmp(w, "hold"))
-			e->hold = true;
+			e->holds |= 1;
+		else if (!strncmp(w, "hold.", 5) && ep_number(w + 5) >= 0)
+			e->holds |= 1u << ep_number(w + 5);
 		else if (!strcmp(w, "off"))
 			e->off = true;
 		else if (!strcmp(w, "mixed"))
@@ -201,11 +107,15 @@ parse_evd(struct scenario *s, int number, char *list)
 			e->async = true;
 		else if (w[0] == 'q' && isdigit((unsigned char)w[1]))
 			e->qlen = atoi(w + 1);
+		else if (w[0] == 'd' && isdigit((unsigned char)w[1]))
+			e->depth = atoi(w + 1);
 		else if (cno_number(w) >= 0)
 			e->cno = cno_number(w);
 		else
 			wrong("'%s' says nothing about an EVD", w);
 	}
+	if (e->depth < e->qlen)
+		e->depth = e->qlen;
 	if (e->policy == DAT_UPCALL_MANY)
 		e->ordered = false;
 }
@@ -280,6 +190,7 @@ parse_setup(struct scenario *s, const char *text)
 	snprintf(copy, sizeof copy, "%s", text);
 	s->loops = 1;
 	s->weight = 1;
+	s->crew = -1; /* as many as are needed */
 	for (char *w = strtok_r(copy, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
 		value = strchr(w, '=');
 		if (value)
@@ -332,22 +243,26 @@ parse_action(struct scenario *s, struct actor *actor, char *text)
 {
 	char *save = NULL, *word = strtok_r(text, " ", &save), *arg;
 	struct action *a = &actor->actions[actor->n_actions];
-	const struct verb_row *row = NULL;
+	const struct verb_row *row;
 
 	if (!word)
 		return;
 	if (actor->n_actions++ == ACTIONS)
 		wrong("%s does too much", actor->name);
-	for (unsigned int i = 0; i < ROWS; i++)
-		if (!strcmp(rows[i].word, word))
-			row = &rows[i];
+	row = verb_find(word);
 	if (!row)
 		wrong("nobody can '%s'", word);
 	*a = (struct action){ .verb = row->verb, .n = 1, .us = -1 };
-	s->verbs |= 1ull << row->verb;
+	s->verbs[row->verb] = true;
 	if (row->operand == ON_NOTHING)
 		return;
 	arg = strtok_r(NULL, " ", &save);
+	if (arg && row->operand == ON_EVD && arg[0] && arg[1] == '.') {
+		a->ep = ep_number(arg + 2);
+		if (a->ep < 0)
+			wrong("'%s' names no endpoint", arg);
+		arg[1] = '\0';
+	}
 	a->object = !arg ? -1 : number_of(arg, row->operand);
 	if (a->object < 0 || a->object >= count_of(s, row->operand))
 		wrong("'%s' of what?", word);
@@ -360,6 +275,8 @@ parse_action(struct scenario *s, struct actor *actor, char *text)
 		a->same = true;
 	else if (!strcmp(arg, "another"))
 		a->another = true;
+	else if (base_of(arg))
+		a->base = base_of(arg);
 	else if (row->verb == DO_ATTACH)
 		a->other = cno_number(arg);
 	else if (row->verb == DO_CNO_WAIT)
@@ -406,6 +323,60 @@ parse_actor(struct scenario *s, char *text)
 		parse_action(s, actor, a);
 }
 
+/* ---- who takes ---- */
+
+static bool
+takes(const struct scenario *s, const struct actor *actor, int evd)
+{
+	bool all = false;
+
+	for (unsigned int i = 0; i < actor->n_actions; i++) {
+		const struct action *a = &actor->actions[i];
+
+		switch (a->verb) {
+		case DO_DEQUEUE:
+		case DO_DRAIN:
+		case DO_TAKE:
+		case DO_WAIT:
+		case DO_REARM:
+			if (a->object == evd)
+				return true;
+			break;
+		case DO_SERVE:
+		case DO_CNO_WAIT:
+		case DO_WATCH:
+		case DO_TRIGGER:
+			all = true; /* of those that it is handed */
+			break;
+		default:
+			break;
+		}
+	}
+	return all && (s->evds[evd].cno >= 0 || s->verbs[DO_ATTACH]);
+}
+
+/* The loop's thread counts once, whatever it takes by; a crew is never one. */
+static void
+count_takers(struct scenario *s, int evd)
+{
+	struct evd_spec *e = &s->evds[evd];
+	bool loop = e->policy != DAT_UPCALL_DISABLE || s->verbs[DO_SINGLE] ||
+	    s->verbs[DO_NORIFY] || s->verbs[DO_MANY] || s->verbs[DO_REARM] || s->verbs[DO_AGENT];
+
+	for (int i = 0; i < CNOS; i++)
+		loop |= s->agent[i];
+	for (int i = 0; i < s->n_actors; i++) {
+		const bool one = takes(s, &s->actors[i], evd);
+
+		if (s->actors[i].kind == ACTOR_THREAD)
+			e->takers += one;
+		else
+			loop |= one;
+	}
+	e->takers += loop;
+	e->sole = e->takers <= 1 && e->ordered && !(loop && (s->crew || s->loops > 1));
+}
+
 void
 scenario_parse(struct scenario *s, const struct scenario_text *text)
 {
@@ -418,13 +389,18 @@ scenario_parse(struct scenario *s, const struct scenario_text *text)
 	snprintf(copy, sizeof copy, "%s", text->actors);
 	for (char *a = strtok_r(copy, "|", &save); a; a = strtok_r(NULL, "|", &save))
 		parse_actor(s, a);
-	if ((s->verbs >> DO_MANY & 1) && !s->crew)
+	if (s->verbs[DO_MANY] && s->crew < 0)
 		s->crew = 2;
 	for (int i = 0; i < s->n_evds; i++) {
-		if (s->evds[i].policy == DAT_UPCALL_MANY && !s->crew)
+		if (s->evds[i].policy == DAT_UPCALL_MANY && s->crew < 0)
 			s->crew = 2;
+	}
+	if (s->crew < 0)
+		s->crew = 0;
+	for (int i = 0; i < s->n_evds; i++) {
 		/* Order across streams shows only where one thread takes. */
 		if (s->crew)
 			s->evds[i].ordered = false;
+		count_takers(s, i);
 	}
 }

@@ -12,77 +12,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "verb.h"
+
 #define EVDS	4
 #define CNOS	2
-#define EPS	2
+#define EPS	3
 #define ACTORS	8
 #define ACTIONS 8
 
-enum verb {
-	DO_NONE,
-	DO_COMPLETION,
-	DO_BURST,
-	DO_SPURIOUS,
-	DO_POST,
-	DO_BARRIER,
-	DO_ESTABLISHED,
-	DO_OVERFLOW,
-	DO_PURGE,
-	DO_SINGLE,
-	DO_MANY,
-	DO_NORIFY,
-	DO_DISABLE,
-	DO_TEARDOWN,
-	DO_REARM,
-	DO_FREE,
-	DO_REOPEN,
-	DO_DEQUEUE,
-	DO_DRAIN,
-	DO_TAKE,
-	DO_WAIT,
-	DO_UNWAITABLE,
-	DO_WAITABLE,
-	DO_CLOSING,
-	DO_ATTACH,
-	DO_DETACH,
-	DO_CNO_ON,
-	DO_CNO_OFF,
-	DO_SERVE,
-	DO_CNO_WAIT,
-	DO_AGENT,
-	DO_NO_AGENT,
-	DO_CNO_FREE,
-	DO_CNO_ABRUPT,
-	DO_CNO_CLOSING,
-	DO_UNTIL,
-	DO_LOOP,
-	DO_SOURCE,
-	DO_CLOSE_LOOP,
-	DO_RESIZE,
-	DO_WATCH,
-	DO_TRIGGER,
-	/* of the provider's explorer: what the consumer does to an endpoint, */
-	DO_RECV,
-	DO_SEND,
-	DO_SEND_MUTE,
-	DO_CONNECT,
-	DO_DISCONNECT,
-	DO_DISCONNECT_GRACEFUL,
-	DO_EP_RESET,
-	DO_EP_FREE,
-	/* and what the device and the other end do */
-	DO_RECEIVED,
-	DO_SENT,
-	DO_FAILED,
-	DO_CM_ACCEPTS, /* as soon as it is asked */
-	DO_CM_ESTABLISHED,
-	DO_CM_REJECTED,
-	DO_CM_DISCONNECTED,
-	DO_QP_FATAL,
-	DO_CQ_ERROR,
-	DO_DEVICE_FATAL,
-	VERBS
-};
+/* What an EVD stands on: BASE_SAME as the slot's first one does. */
+enum evd_base { BASE_SAME, BASE_SHARED, BASE_PRIVATE, BASE_SOFTWARE };
 
 struct action {
 	enum verb verb;
@@ -92,6 +31,8 @@ struct action {
 	bool fresh; /* INVOC_NEW */
 	bool same;  /* keeps the object that is installed */
 	bool another; /* installs the policy's other object */
+	enum evd_base base; /* of the EVD that is opened in the slot */
+	int ep;	    /* the endpoint whose events they are */
 	bool dropped; /* by the shrinking */
 };
 
@@ -107,13 +48,18 @@ struct actor {
 };
 
 struct evd_spec {
-	bool cq, private, exact, strict, effect, hold, off, ordered;
+	enum evd_base base;
+	bool exact, strict, effect, off, ordered;
+	unsigned int holds; /* the receives of these endpoints, until ESTABLISHED; a bit each */
+	bool solicited; /* events are asked for solicited completions, which every other one is */
 	bool quiet; /* every other completion, from the first on, wakes nobody */
 	int policy; /* a DAT_UPCALL_POLICY */
-	int qlen;
+	int qlen, depth; /* of the device's queue: as much as qlen, at least */
 	int cno; /* -1: none */
 	int backlog; /* completions there before it starts */
 	int loop;
+	int takers; /* threads that take its events, all those of the loops as one */
+	bool sole;  /* it is one at most, so that the order among streams shows */
 	bool async; /* the adapter's own, for asynchronous events */
 	bool all;   /* takes those of another adapter on the device, beside what else it takes */
 };
@@ -139,7 +85,7 @@ struct scenario {
 	int max_faults;
 	int crew;  /* threads, 0: none */
 	int loops;
-	uint64_t verbs; /* which occur */
+	bool verbs[VERBS]; /* which occur */
 	bool fixed; /* a device whose queues keep their lengths */
 	bool heavy; /* many events: see --light */
 	unsigned int weight; /* how often it is played, compared with others */
@@ -152,10 +98,6 @@ struct scenario_text {
 
 /* Exits with a message that tells what is wrong with the text. */
 void scenario_parse(struct scenario *scenario, const struct scenario_text *text);
-
-const char *verb_name(enum verb verb);
-/* The first name of what it is done to; 0: nothing. */
-char verb_prefix(enum verb verb);
 
 /* All of them: the table's and the families'. */
 extern struct scenario *scenarios;

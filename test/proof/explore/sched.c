@@ -85,7 +85,7 @@ prepare_once(void)
 	struct sigaction action = { .sa_handler = on_crash, .sa_flags = SA_ONSTACK | SA_NODEFER };
 	struct sigaction tick = { .sa_handler = on_tick, .sa_flags = SA_ONSTACK | SA_NODEFER };
 	struct itimerval every = { { 0, TICK_US }, { 0, TICK_US } };
-	const int fatal[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL };
+	const int fatal[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
 
 	if (prepared)
 		return;

@@ -53,13 +53,13 @@ enum op {
 /* What two fibers can contend for; the numbers of one space. */
 #define OBJECT_MUTEX(id) (id)
 #define OBJECT_FD(fd)	 (32 + (fd))
-#define OBJECT_DEVICE(i) (96 + (i))
 #define OBJECT_EVD(i)	 (104 + (i))
 #define OBJECT_CNO(i)	 (112 + (i))
 #define OBJECT_CLOCK	 120
 #define OBJECT_WORLD	 121
 #define OBJECT_ATOMIC(n) (122 + (unsigned int)((n) % 6))
-#define OBJECTS		 128
+#define OBJECT_DEVICE(i) (128 + (i))
+#define OBJECTS		 160
 
 enum fiber_state { FIBER_UNUSED, FIBER_READY, FIBER_BLOCKED, FIBER_DONE };
 

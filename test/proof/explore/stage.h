@@ -10,12 +10,14 @@
 #include "scenario.h"
 #include "sched.h"
 
+#define LIVES 4 /* of the EVDs and CNOs of a slot; they count from 1 */
+
 /* An event's id: EVD, its life, stream, number within the stream. */
-#define STREAM_CQ	   0
-#define STREAM_ACTOR	   1 /* + the actor's number */
-#define STREAM_BARRIER	   (STREAM_ACTOR + ACTORS)
-#define STREAM_ESTABLISHED (STREAM_BARRIER + 1)
-#define STREAMS		   (STREAM_ESTABLISHED + 1)
+#define STREAM_CQ	   0 /* + the endpoint's number */
+#define STREAM_ACTOR	   EPS /* + the actor's number */
+#define STREAM_BARRIER	   (STREAM_ACTOR + ACTORS) /* + the endpoint's number */
+#define STREAM_ESTABLISHED (STREAM_BARRIER + EPS) /* + the endpoint's number */
+#define STREAMS		   (STREAM_ESTABLISHED + EPS)
 
 static inline uint64_t
 event_id(unsigned int evd, unsigned int life, unsigned int stream, unsigned int number)
@@ -23,32 +25,88 @@ event_id(unsigned int evd, unsigned int life, unsigned int stream, unsigned int 
 	return (uint64_t)evd << 40 | (uint64_t)life << 32 | (uint64_t)stream << 16 | number;
 }
 
+static inline unsigned int
+stream_of(uint64_t id)
+{
+	return (unsigned int)(id >> 16) & 0xffff;
+}
+
+/* The endpoint that the stream is of; -1: software events are of none. */
+static inline int
+stream_ep(unsigned int stream)
+{
+	if (stream < STREAM_ACTOR)
+		return (int)stream;
+	return stream < STREAM_BARRIER ? -1 : (int)((stream - STREAM_BARRIER) % EPS);
+}
+
+/* What a handle of an EVD points to. */
+struct stage_cell {
+	struct stage_evd *evd;
+	unsigned int life;
+};
+
 /* Who an upcall is for: each policy has its own, and another one that may replace it. */
 struct stage_object {
 	struct stage_evd *evd;
+	unsigned int life;
 	int policy;
 	bool replaced;
 	int claimed; /* calls with it that were claimed when it was replaced, and have not begun */
 };
 
 #define STAGE_OBJECTS 6
+#define ENTRIES	      64
+
+/* An event that was produced: when it began to enter, and when it surely had. */
+struct stage_entry {
+	uint64_t id;
+	uint32_t from, to;
+	bool out; /* delivered, or refused */
+};
+
+/* An EVD that lives in a slot, or lived in it. */
+struct stage_life {
+	struct stage_cell cell;
+	struct stage_object objects[STAGE_OBJECTS];
+	uint16_t produced[STREAMS];
+	uint16_t posts[EVD_STREAMS]; /* that were accepted */
+	uint16_t upcalls;
+	unsigned int unheld; /* endpoints whose ESTABLISHED was refused, a bit each */
+	uint64_t delivered[STREAMS];
+	uint16_t barrier_after[EPS]; /* completions visible when the barrier was posted */
+	unsigned int n_entries;
+	struct stage_entry entries[ENTRIES];
+};
+
+/* What calls set; of two at once nobody knows which came last. */
+struct stage_setting {
+	uint64_t value;
+	int busy;
+	bool unknown;
+};
 
 struct stage_evd {
 	struct evd evd;
 	int index;
 	const struct evd_spec *spec;
+	enum evd_base base; /* of the EVD that lives in the slot now */
 	struct device_cq cq;
+	struct evd_ref cq_ref; /* who is meant by the events of the queue */
 	struct device_channel own; /* the private channel */
-	struct evd_hold hold;
-	struct stage_object objects[STAGE_OBJECTS];
+	struct evd_hold holds[EPS];
 	struct stage_cno *cno; /* it is attached to; guarded by `link` where that changes */
 	struct os_mutex link;
 	bool unlinked; /* by free: it is attached no more */
 	bool open, closing;
-	unsigned int life;
+	bool vacant; /* another one may be opened in the slot */
 	bool overflowed; /* and was told so */
 	bool purged;
+	unsigned int left; /* endpoints that are gone, a bit each */
 	int qlen; /* as the last resize left it */
+	struct stage_setting length, enabled, waitable, solicited, policy, listener;
+	unsigned int faults; /* reported */
+	unsigned int arms_reported; /* arms, at the last report */
 
 	/* the consumer's calls */
 	int enabling;		/* calls that enable, in progress */
@@ -58,24 +116,36 @@ struct stage_evd {
 	uint32_t inside_wait;	/* fibers in evd_wait() */
 
 	/* upcalls */
-	int running, singles, exempt;
+	int running, exempt;
 	unsigned int upcalls;
 	uint64_t claims; /* seen so far */
 
-	/* events */
-	uint16_t produced[STREAMS], posts; /* posts that returned */
-	uint64_t delivered[STREAMS];
-	unsigned int n_delivered;
-	uint16_t barrier_after; /* completions visible when the barrier was posted */
+	unsigned int n_delivered; /* of all lives */
+	unsigned int life;
+	struct stage_life lives[LIVES]; /* each as new when it begins */
+};
+
+/* The EVD that lives in the slot, or lived in it last. */
+static inline struct stage_life *
+stage_life(struct stage_evd *e)
+{
+	return &e->lives[e->life];
+}
+
+struct stage_agent {
+	struct stage_cno *cno;
+	unsigned int life;
+	int installs; /* that had no call yet */
 };
 
 struct stage_cno {
 	struct cno cno;
 	int index;
-	bool open;
+	bool open, vacant;
+	unsigned int life;
+	struct stage_agent agents[LIVES];
 	unsigned int agent_calls;
 	int in_agent;
-	int installs; /* of an agent, that had no call yet */
 	uint32_t inside_wait;
 };
 
@@ -93,9 +163,15 @@ struct stage {
 	int n_loops;
 	struct loop *crew;
 	uint8_t frames[FIBERS][EVDS];  /* upcalls the fiber is inside of */
+	uint8_t frame_life[FIBERS][EVDS]; /* and of which life the innermost is */
 	bool exempted[FIBERS][EVDS];   /* its upcall called TEARDOWN or free */
 	uint8_t calling[FIBERS]; /* the fiber is inside a call of the library */
 	int8_t actor_of[FIBERS];
+	int8_t acting[FIBERS];	  /* whose actions the fiber does; -1: nobody's */
+	const struct stage_cell *handed[FIBERS]; /* the EVD that a CNO named to the fiber */
+	const struct stage_agent *in_agent[FIBERS];
+	uint8_t knows[ACTORS][EVDS]; /* the life that the actor means */
+	uint8_t knows_cno[ACTORS][CNOS];
 	uint16_t last[FIBERS][EVDS][STREAMS];
 };
 
@@ -108,15 +184,42 @@ enum outcome stage_play(const struct scenario *scenario, struct strategy *strate
 void *actor_body(void *actor);
 void actor_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more);
 void actor_agent(DAT_PVOID instance, DAT_EVD_HANDLE handle);
-void evd_slot_close(struct evd *evd); /* destroyed() of every EVD */
-void stage_evd_open(struct stage_evd *e);
+
+/* slot.c: another life begins in the slot. */
+void stage_evd_open(struct stage_evd *e, enum evd_base base);
+void stage_cno_open(struct stage_cno *c, bool with_agent);
+extern const char *const evd_names[EVDS];
 unsigned int call_drain(struct stage_evd *e); /* call_evd.c */
+
+/* entry.c: what was produced, and what may come before what */
+struct stage_entry *entry_begins(struct stage_life *l, uint64_t id);
+void entry_ends(struct stage_entry *entry, bool refused);
+void entry_delivered(struct stage_evd *e, struct stage_life *l, uint64_t id);
+bool entry_is_dropped(const struct stage_evd *e, uint64_t id);
+/* At most: what was produced and not delivered. */
+int entry_under_way(const struct stage_evd *e);
+int entry_queued(const struct stage_evd *e, uint32_t step, int most, bool with_ends);
+
+/* claim.c: what a claim under MANY takes */
+void claim_reset(void);
+void claim_section(const struct os_mutex *lock);
+
+/* account.c: what an EVD says of itself, when nobody is busy with it */
+void account_rest(struct stage_evd *e);
+void setting_begins(struct stage_setting *s);
+void setting_ends(struct stage_setting *s, bool done, uint64_t value);
+
+/* identity.c: who is meant by a call */
+unsigned int identity_of(const struct stage_evd *e);
+unsigned int identity_of_cno(const struct stage_cno *c);
+void identity_section(struct os_mutex *m, bool begins);
 
 /* oracle.c */
 void oracle_step(void);
 void oracle_rest(void);
 void oracle_end(void);
-void oracle_deliver(struct stage_evd *e, const DAT_EVENT *event);
+/* A call that meant the EVD of this life took it. */
+void oracle_deliver(struct stage_evd *e, unsigned int life, const DAT_EVENT *event);
 void oracle_upcall_begins(struct stage_evd *e, struct stage_object *object);
 void oracle_upcall_ends(struct stage_evd *e);
 /* After the call that installed it returned. */
@@ -128,7 +231,7 @@ void oracle_quiet(struct stage_evd *e, const char *what);
 static inline bool
 stage_moves(void)
 {
-	return stage.scenario->verbs & (1ull << DO_ATTACH | 1ull << DO_DETACH);
+	return stage.scenario->verbs[DO_ATTACH] || stage.scenario->verbs[DO_DETACH];
 }
 
 /* The step at which the calling fiber last took the EVD's trigger lock. */

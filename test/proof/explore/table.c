@@ -465,9 +465,18 @@ static const struct scenario_text table[] = {
 };
 
 void
+table_add(const struct scenario_text *texts, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		family_add(&texts[i])->weight = TABLE_WEIGHT;
+}
+
+void
 scenario_load(void)
 {
-	for (unsigned int i = 0; i < sizeof table / sizeof *table; i++)
-		family_add(&table[i])->weight = TABLE_WEIGHT;
+	table_add(table, sizeof table / sizeof *table);
+	table_rich_load();
+	table_order_load();
+	table_life_load();
 	family_load();
 }

@@ -10,6 +10,7 @@ static const char *mutex_names[MUTEXES];
 static unsigned int n_mutexes, n_threads;
 
 unsigned int world_faults;
+void (*world_section)(struct os_mutex *m, bool begins);
 
 bool
 world_fails(unsigned int fault, const struct os_site *site)
@@ -80,6 +81,8 @@ world_lock(struct os_mutex *m, const struct os_site *site)
 	f->locked_at[m->id] = sched.steps;
 	sched_touch(OP_LOCK, OBJECT_MUTEX(m->id));
 	context_acquire(m);
+	if (world_section)
+		world_section(m, true);
 }
 
 void
@@ -91,6 +94,8 @@ world_unlock(struct os_mutex *m, const struct os_site *site)
 	sched_point_minor(OP_UNLOCK, OBJECT_MUTEX(m->id), site);
 	if (m->owner != f - sched.fibers + 1)
 		violation("%s drops a lock it does not hold", site->function);
+	if (world_section)
+		world_section(m, false);
 	for (i = 0; f->held[i] != m; i++)
 		;
 	f->held[i] = f->held[--f->n_held];

@@ -33,6 +33,8 @@ bool world_is_ready(const struct fiber *f);
 
 /* The order of locks: the rank rises.  Unnamed ones are the loops'. */
 enum { RANK_IA_LIST = 1, RANK_IA = 2, RANK_EP = 3, RANK_EVD = 4, RANK_CNO = 5, RANK_LOOP = 6 };
+/* Called when a lock was taken, and before it is dropped; or NULL. */
+extern void (*world_section)(struct os_mutex *m, bool begins);
 void world_mutex_name(struct os_mutex *m, unsigned int rank, const char *name);
 
 /* A descriptor of the device: readable while `level` is above 0.  The name is kept, not copied. */

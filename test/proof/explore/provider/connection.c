@@ -30,6 +30,12 @@ connection_reset(void)
 	n_ids = first = n_events = n_channels = 0;
 }
 
+bool
+connection_open(void)
+{
+	return n_channels > 0;
+}
+
 static void
 raise_event(struct cm_id *id, enum rdma_cm_event_type type, int status)
 {
@@ -99,7 +105,7 @@ connection_event(const void *of, enum rdma_cm_event_type type)
 		return;
 	id->connecting = false;
 	id->connected = type == RDMA_CM_EVENT_ESTABLISHED;
-	if (id->connected)
+	if (id->connected && id->rdma.qp->state != IBV_QPS_ERR)
 		rnic_set_state(id->rdma.qp, IBV_QPS_RTS);
 	trace_note("the other end: %s", type == RDMA_CM_EVENT_ESTABLISHED ? "accepts" :
 	    type == RDMA_CM_EVENT_REJECTED ? "rejects" : "disconnects");

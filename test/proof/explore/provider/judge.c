@@ -57,13 +57,13 @@ check_life(const struct play_ep *ep, unsigned int life)
 }
 
 static void
-judge_transfer(struct play_evd *evd, const DAT_DTO_COMPLETION_EVENT_DATA *data)
+judge_transfer(const struct play_evd *evd, const DAT_DTO_COMPLETION_EVENT_DATA *data)
 {
 	const uint64_t cookie = data->user_cookie.as_64;
 	const unsigned int number = cookie & 0xffff, direction = cookie >> 16 & 0xffff;
 	const unsigned int n_life = cookie >> 32 & 0xff;
 	struct play_ep *ep = &play.eps[(cookie >> 40) % EPS];
-	struct play_life *life = &ep->lives[n_life % LIVES];
+	struct play_life *life = &ep->lives[n_life % PLAY_LIVES];
 	const bool ordered = one_takes(evd);
 
 	if (cookie >> 40 >= (uint64_t)play.scenario->n_eps || direction > 1 ||
@@ -72,7 +72,7 @@ judge_transfer(struct play_evd *evd, const DAT_DTO_COMPLETION_EVENT_DATA *data)
 		    (unsigned long long)cookie);
 	trace_note("%s %u of %c is delivered: %d", direction ? "receive" : "request", number,
 	    'e' + ep->index, data->status);
-	if (data->ep_handle != ep->handle)
+	if (data->ep_handle != life->handle)
 		violation("an event of endpoint %c names another one", 'e' + ep->index);
 	if (evd->index != (direction ? ep->spec->recv : ep->spec->request))
 		violation("an event of endpoint %c is delivered by EVD %c", 'e' + ep->index,
@@ -104,7 +104,7 @@ judge_transfer(struct play_evd *evd, const DAT_DTO_COMPLETION_EVENT_DATA *data)
 }
 
 static void
-judge_connection(struct play_evd *evd, const DAT_EVENT *event)
+judge_connection(const struct play_evd *evd, const DAT_EVENT *event)
 {
 	const DAT_EP_HANDLE handle = event->event_data.connect_event_data.ep_handle;
 	const bool established = event->event_number == DAT_CONNECTION_EVENT_ESTABLISHED;
@@ -112,17 +112,20 @@ judge_connection(struct play_evd *evd, const DAT_EVENT *event)
 	struct play_ep *ep = NULL;
 
 	for (int i = 0; i < play.scenario->n_eps; i++)
-		if (play.eps[i].handle == handle)
-			ep = &play.eps[i];
+		for (unsigned int l = 0; l <= play.eps[i].life; l++)
+			if (play.eps[i].lives[l].handle == handle)
+				ep = &play.eps[i];
 	if (!ep)
 		violation("a connection event names no endpoint");
 	trace_note("connection event %x of %c", event->event_number, 'e' + ep->index);
 	if (evd->index != ep->spec->connect)
 		violation("a connection event is delivered by EVD %c", 'a' + evd->index);
-	if (ep->freed)
+	if (ep->freed && play_life(ep)->handle == handle)
 		check_life(ep, ep->life);
 	/* A reset endpoint's earlier connections are still told, in their order. */
 	life = &ep->lives[0];
+	while (life->handle != handle)
+		life++;
 	while (life->ended && life < play_life(ep))
 		life++;
 	if (life->ended)
@@ -137,29 +140,31 @@ judge_connection(struct play_evd *evd, const DAT_EVENT *event)
 }
 
 void
-judge_event(struct play_evd *evd, const DAT_EVENT *event)
+judge_event(struct play_evd_life *of, const DAT_EVENT *event)
 {
+	struct play_evd *evd = of->evd;
 	const uintptr_t software =
 	    (uintptr_t)event->event_data.software_event_data.pointer;
+	const unsigned int poster = software >> 16 & 0xff;
 	const DAT_ASYNCH_ERROR_EVENT_DATA *async = &event->event_data.asynch_error_event_data;
 
-	if (event->evd_handle != evd->handle)
-		violation("an event of EVD %c names another one", 'a' + evd->index);
-	if (evd->freed && play.taking_since[sched.self - sched.fibers])
-		violation("EVD %c delivers after it was freed", 'a' + evd->index);
+	if (event->evd_handle != of->handle)
+		violation("identity: an event of EVD %c names another one", 'a' + evd->index);
 	switch (event->event_number) {
 	case DAT_DTO_COMPLETION_EVENT:
 		judge_transfer(evd, &event->event_data.dto_completion_event_data);
 		break;
 	case DAT_SOFTWARE_EVENT:
-		if (software >> 16 >= FIBERS ||
-		    (software & 0xffff) >= evd->posted[software >> 16])
+		if (software >> 24 != (uintptr_t)(of - evd->lives))
+			violation("identity: EVD %c delivers an event of another life",
+			    'a' + evd->index);
+		if (poster >= FIBERS || (software & 0xffff) >= of->posted[poster])
 			violation("a software event that nobody posted");
-		evd->taken[software >> 16]++;
+		of->taken[poster]++;
 		break;
 	case DAT_ASYNC_ERROR_EVD_OVERFLOW:
 		for (int i = 0; i < play.scenario->n_evds; i++)
-			if (play.evds[i].handle == async->dat_handle &&
+			if (play_evd_life(&play.evds[i])->handle == async->dat_handle &&
 			    play.evds[i].overflows++)
 				violation("the overflow of EVD %c is told twice", 'a' + i);
 		trace_note("an overflow is told");
@@ -185,9 +190,9 @@ judge_event(struct play_evd *evd, const DAT_EVENT *event)
 /* ---- states ---- */
 
 static const struct device_cq *
-cq_of(const struct play_evd *evd)
+cq_of(const struct dapl_evd *evd)
 {
-	return evd->object->cq ? rnic_cq(evd->object->cq) : NULL;
+	return evd->cq ? rnic_cq(evd->cq) : NULL;
 }
 
 void
@@ -195,36 +200,40 @@ judge_step(void)
 {
 	for (int i = 0; i < play.scenario->n_evds; i++) {
 		const struct play_evd *evd = &play.evds[i];
+		const struct play_evd_life *life = &evd->lives[evd->life];
 		const struct device_cq *cq;
 
-		if (!evd->object || evd->freed || evd->object->core.lock.owner ||
-		    !evd->object->core.alive)
+		if (!evd->life || life->over || life->object->core.lock.owner ||
+		    !life->object->core.alive)
 			continue;
-		cq = cq_of(evd);
+		cq = cq_of(life->object);
 		if (cq && !cq->alive)
 			cq = NULL;
 		if (cq)
-			invariant_armed(&evd->object->core, cq, 'a' + i);
-		invariant_taker(&evd->object->core, cq, evd->inside_wait, 'a' + i);
+			invariant_armed(&life->object->core, cq, 'a' + i);
+		invariant_taker(&life->object->core, cq, evd->inside_wait, 'a' + i);
 	}
 	for (int i = 0; i < play.scenario->n_cnos; i++) {
 		const struct play_cno *cno = &play.cnos[i];
+		const struct play_cno_life *life = &cno->lives[cno->life];
 
-		if (!cno->freed && !cno->core->lock.owner)
-			invariant_cno(cno->core, cno->inside_wait, 'n' + i);
+		if (cno->life && !life->over && !life->core->lock.owner)
+			invariant_cno(life->core, cno->inside_wait, 'n' + i);
 	}
 }
 
 /* As many EVDs refer to it as are attached. */
 static void
-check_references(const struct play_cno *cno, int name)
+check_references(const struct play_cno_life *cno, int name)
 {
 	unsigned int attached = 0;
 
-	for (int i = 0; i < play.scenario->n_evds; i++)
-		attached += !play.evds[i].freed && play.evds[i].object->cno &&
-		    &play.evds[i].object->cno->core == cno->core;
-	if (!cno->freed && cno->core->evds != attached)
+	for (int i = 0; i < play.scenario->n_evds; i++) {
+		const struct play_evd_life *evd = play_evd_life(&play.evds[i]);
+
+		attached += !evd->over && evd->object->cno && &evd->object->cno->core == cno->core;
+	}
+	if (!cno->over && cno->core->evds != attached)
 		violation("at rest CNO %c counts %u EVDs, %u are attached", name, cno->core->evds,
 		    attached);
 }
@@ -241,20 +250,23 @@ judge_rest(void)
 		if (f->n_held)
 			violation("at rest %s holds a lock", f->name);
 	}
-	for (int i = 0; i < play.scenario->n_evds; i++)
-		if (!play.evds[i].freed)
-			invariant_rest(&play.evds[i].object->core, cq_of(&play.evds[i]), 'a' + i);
+	for (int i = 0; i < play.scenario->n_evds; i++) {
+		const struct play_evd_life *evd = play_evd_life(&play.evds[i]);
+
+		if (!evd->over)
+			invariant_rest(&evd->object->core, cq_of(evd->object), 'a' + i);
+	}
 	for (int i = 0; i < play.scenario->n_cnos; i++)
-		check_references(&play.cnos[i], 'n' + i);
+		check_references(play_cno_life(&play.cnos[i]), 'n' + i);
 	for (int i = 0; i < play.scenario->n_eps; i++)
-		if (play.eps[i].object->pins)
+		if (!play.eps[i].freed && play.eps[i].object->pins)
 			violation("at rest endpoint %c is still pinned", 'e' + i);
 }
 
 static bool
 evd_gone(int i)
 {
-	return play.evds[i].freed || play.evds[i].lost;
+	return play_evd_life(&play.evds[i])->over || play.evds[i].lost || play.evds[i].life > 1;
 }
 
 /* After everything still queued was taken. */
@@ -264,9 +276,8 @@ judge_end(void)
 	for (int i = 0; i < play.scenario->n_eps; i++) {
 		struct play_ep *ep = &play.eps[i];
 		const struct play_life *life = play_life(ep);
-		const DAT_EP_STATE state = ep->object->state;
 
-		if (ep->freed || state != DAT_EP_STATE_DISCONNECTED)
+		if (ep->freed || ep->object->state != DAT_EP_STATE_DISCONNECTED)
 			continue;
 		if (!life->ended && !evd_gone(ep->spec->connect))
 			violation("the end of endpoint %c's connection is never told", 'e' + i);
@@ -282,15 +293,16 @@ judge_end(void)
 	}
 	for (int i = 0; i < play.scenario->n_evds; i++) {
 		const struct play_evd *evd = &play.evds[i];
+		const struct play_evd_life *life = &evd->lives[evd->life];
 
-		for (unsigned int f = 0; f < FIBERS && !evd_gone(i); f++)
-			if (evd->taken[f] != evd->posted[f])
+		for (unsigned int f = 0; f < FIBERS && !life->over && !evd->lost; f++)
+			if (life->taken[f] != life->posted[f])
 				violation("I2: a software event of EVD %c is lost or doubled",
 				    'a' + i);
-		if (play_has(DO_DEVICE_FATAL) && !evd->freed && !evd->catastrophes &&
+		if (play_has(DO_DEVICE_FATAL) && !life->over && !evd->catastrophes &&
 		    (evd->spec->all || evd->spec->async))
 			violation("EVD %c does not tell that its adapter failed", 'a' + i);
-		if (evd->lost && !evd->freed && !evd->overflows)
+		if (evd->lost && !life->over && !evd->overflows)
 			for (int j = 0; j < play.scenario->n_evds; j++)
 				if (play.evds[j].spec->async)
 					violation("the overflow of EVD %c is never told", 'a' + i);

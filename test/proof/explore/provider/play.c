@@ -18,43 +18,104 @@ expect(DAT_RETURN ret, const char *what)
 		violation("%s failed: %x", what, (unsigned int)ret);
 }
 
-static void
-open_evd(int i, DAT_EVD_HANDLE async)
+DAT_RETURN
+play_open_evd(int i, DAT_EVD_HANDLE async)
 {
 	const struct evd_spec *spec = &play.scenario->evds[i];
 	struct play_evd *evd = &play.evds[i];
 	DAT_EVD_FLAGS flags = DAT_EVD_SOFTWARE_FLAG;
+	DAT_EVD_HANDLE handle = async;
+	DAT_RETURN ret = DAT_SUCCESS;
+	struct play_evd_life *life;
+	uint64_t number;
 
-	*evd = (struct play_evd){ .index = i, .spec = spec, .handle = async };
-	if (spec->cq)
+	if (spec->base != BASE_SOFTWARE)
 		flags |= DAT_EVD_DTO_FLAG;
 	for (int e = 0; e < play.scenario->n_eps; e++)
 		if (play.scenario->eps[e].connect == i)
 			flags |= DAT_EVD_CONNECTION_FLAG;
 	if (spec->all)
 		flags |= DAT_EVD_ASYNC_FLAG;
-	if (spec->async)
-		;
-	else if (spec->private || spec->cno >= 0)
-		expect(dapl_evd_create(play.ia, spec->qlen,
-		    spec->cno >= 0 ? play.cnos[spec->cno].handle : DAT_HANDLE_NULL, flags,
-		    &evd->handle), "evd_create");
-	else
-		expect(dapl_evd_kcreate(play.ia, spec->qlen, DAT_UPCALL_DISABLE, NULL, flags,
-		    &evd->handle), "evd_kcreate");
-	evd->object = handle_object(evd->handle, KIND_EVD);
-	if (spec->all)
-		expect(dapl_ia_open(&adapter, 8, &evd->handle, &play.other), "ia_open");
+	if (!spec->async && (spec->base == BASE_PRIVATE || spec->cno >= 0))
+		ret = dapl_evd_create(play.ia, spec->qlen, spec->cno < 0 ? DAT_HANDLE_NULL :
+		    consumer_cno_handle(&play.cnos[spec->cno]), flags, &handle);
+	else if (!spec->async)
+		ret = dapl_evd_kcreate(play.ia, spec->qlen, DAT_UPCALL_DISABLE, NULL, flags,
+		    &handle);
+	if (ret != DAT_SUCCESS)
+		return ret;
+	if (evd->life + 1 == PLAY_LIVES)
+		violation("the scenario makes too many EVDs");
+	life = &evd->lives[evd->life + 1];
+	*life = (struct play_evd_life){ .evd = evd, .handle = handle,
+		.object = handle_object(handle, KIND_EVD, &number) };
+	life->over = !life->object || play.closed; /* while it was on its way back to us */
+	evd->life++;
+	return ret;
 }
 
 static void
-open_cno(int i)
+open_evd(int i, DAT_EVD_HANDLE async)
 {
-	const DAT_OS_WAIT_PROXY_AGENT none = { NULL, NULL };
-	struct play_cno *cno = &play.cnos[i];
+	struct play_evd *evd = &play.evds[i];
 
-	expect(dapl_cno_create(play.ia, none, &cno->handle), "cno_create");
-	cno->core = &((struct dapl_cno *)handle_object(cno->handle, KIND_CNO))->core;
+	*evd = (struct play_evd){ .index = i, .spec = &play.scenario->evds[i] };
+	expect(play_open_evd(i, async), "evd_create");
+	if (evd->spec->all)
+		expect(dapl_ia_open(&adapter, 8, &play_evd_life(evd)->handle, &play.other),
+		    "ia_open");
+}
+
+DAT_RETURN
+play_open_cno(int i)
+{
+	DAT_OS_WAIT_PROXY_AGENT agent = { NULL, NULL };
+	struct play_cno *cno = &play.cnos[i];
+	struct play_cno_life *life = &cno->lives[cno->life + 1];
+	struct dapl_cno *object;
+	DAT_CNO_HANDLE handle;
+	DAT_RETURN ret;
+	uint64_t number;
+
+	if (cno->life + 1 == PLAY_LIVES)
+		violation("the scenario makes too many CNOs");
+	*life = (struct play_cno_life){ .cno = cno };
+	if (cno->life == 0 && play.scenario->agent[i])
+		agent = (DAT_OS_WAIT_PROXY_AGENT){ life, consumer_agent };
+	ret = dapl_cno_create(play.ia, agent, &handle);
+	if (ret != DAT_SUCCESS)
+		return ret;
+	object = handle_object(handle, KIND_CNO, &number);
+	life->core = object ? &object->core : NULL;
+	life->handle = handle;
+	life->over = !object || play.closed;
+	cno->life++;
+	return ret;
+}
+
+DAT_RETURN
+play_open_ep(int i)
+{
+	const struct ep_spec *spec = &play.scenario->eps[i];
+	struct play_ep *ep = &play.eps[i];
+	const bool first = !ep->spec;
+	DAT_EP_HANDLE handle;
+	DAT_RETURN ret;
+	uint64_t number;
+
+	ret = dapl_ep_create(play.ia, play.pz, consumer_evd(&play.evds[spec->recv])->handle,
+	    consumer_evd(&play.evds[spec->request])->handle,
+	    consumer_evd(&play.evds[spec->connect])->handle, NULL, &handle);
+	if (ret != DAT_SUCCESS)
+		return ret;
+	ep->spec = spec;
+	ep->index = i;
+	ep->life += !first;
+	ep->object = handle_object(handle, KIND_EP, &number);
+	ep->freed = !ep->object || play.closed;
+	*play_life(ep) = (struct play_life){ .handle = handle, .last = { -1, -1 },
+		.over_at = ep->freed };
+	return ret;
 }
 
 static void
@@ -63,24 +124,21 @@ open_ep(int i)
 	const struct ep_spec *spec = &play.scenario->eps[i];
 	struct play_ep *ep = &play.eps[i];
 
-	*ep = (struct play_ep){ .index = i, .spec = spec };
-	for (int l = 0; l < LIVES; l++)
+	*ep = (struct play_ep){ .index = i };
+	for (int l = 0; l < PLAY_LIVES; l++)
 		ep->lives[l].last[0] = ep->lives[l].last[1] = -1;
-	expect(dapl_ep_create(play.ia, play.pz, play.evds[spec->recv].handle,
-	    play.evds[spec->request].handle, play.evds[spec->connect].handle, NULL, &ep->handle),
-	    "ep_create");
-	ep->object = handle_object(ep->handle, KIND_EP);
+	expect(play_open_ep(i), "ep_create");
 	for (int n = 0; n < spec->recvs; n++)
 		consumer_post(ep, RECEIVES, false);
 	if (spec->begin == EP_BEGINS_FRESH)
 		return;
-	expect(consumer_connect(ep), "ep_connect");
+	expect(consumer_connect(play_life(ep)->handle), "ep_connect");
 	sched_rest(true);
 	if (spec->begin == EP_BEGINS_PENDING)
 		return;
 	rnic_move(ep->object, RNIC_CONNECTS);
 	sched_rest(true);
-	consumer_drain(&play.evds[spec->connect]);
+	consumer_drain(play_evd_life(&play.evds[spec->connect]));
 	for (int n = 0; n < spec->sends; n++)
 		consumer_post(ep, REQUESTS, false);
 }
@@ -89,12 +147,13 @@ static void
 close_all(struct fiber *flusher)
 {
 	for (int i = 0; i < play.scenario->n_evds; i++)
-		if (!play.evds[i].freed)
-			consumer_drain(&play.evds[i]);
+		if (!play_evd_life(&play.evds[i])->over)
+			consumer_drain(play_evd_life(&play.evds[i]));
 	judge_end();
 	if (play.other)
 		expect(dapl_ia_close(play.other, DAT_CLOSE_ABRUPT_FLAG), "ia_close");
-	expect(dapl_ia_close(play.ia, DAT_CLOSE_ABRUPT_FLAG), "ia_close");
+	if (!play.closed)
+		expect(dapl_ia_close(play.ia, DAT_CLOSE_ABRUPT_FLAG), "ia_close");
 	rnic_stop();
 	sched_rest(true);
 	if (flusher->state != FIBER_DONE)
@@ -117,16 +176,17 @@ body(void)
 	sched_rest(true);
 	expect(dapl_pz_create(play.ia, &play.pz), "pz_create");
 	for (int i = 0; i < s->n_cnos; i++)
-		open_cno(i);
+		expect((play.cnos[i].index = i, play_open_cno(i)), "cno_create");
 	for (int i = 0; i < s->n_evds; i++)
 		open_evd(i, async);
 	for (int i = 0; i < s->n_eps; i++)
 		open_ep(i);
 	for (int i = 0; i < s->n_evds; i++) {
-		DAT_UPCALL_OBJECT object = { &play.evds[i], consumer_upcall };
+		struct play_evd_life *evd = play_evd_life(&play.evds[i]);
+		DAT_UPCALL_OBJECT object = { evd, consumer_upcall };
 
 		if (s->evds[i].policy != DAT_UPCALL_DISABLE)
-			expect(dapl_evd_modify_upcall(play.evds[i].handle,
+			expect(dapl_evd_modify_upcall(evd->handle,
 			    (DAT_UPCALL_POLICY)s->evds[i].policy, &object, DAT_UPCALL_INVOC_ANY),
 			    "evd_modify_upcall");
 	}
@@ -149,6 +209,9 @@ stage_play(const struct scenario *scenario, struct strategy *strategy, uint64_t 
 {
 	memset(&play, 0, sizeof play);
 	memset(play.actor_of, -1, sizeof play.actor_of);
+	memset(play.acting, -1, sizeof play.acting);
+	memset(play.knows, 1, sizeof play.knows);
+	memset(play.knows_cno, 1, sizeof play.knows_cno);
 	play.scenario = scenario;
 	world_faults = scenario->faults;
 	strategy->max_faults = scenario->max_faults;

@@ -6,12 +6,12 @@
 
 #include "world.h"
 
-#define CQS   7
-#define QPS   6
-#define CHANNELS 6
+#define CQS   16
+#define QPS   8
+#define CHANNELS 12
 #define REQUESTS 16
 #define NOTES 8
-#define OBJECT_QP(qp) OBJECT_DEVICE(7)
+#define OBJECT_QP(qp) OBJECT_DEVICE(31)
 
 struct rnic_channel {
 	struct ibv_comp_channel ibv;
@@ -186,7 +186,7 @@ complete(struct rnic_qp *qp, int ring, enum ibv_wc_status status)
 	trace_note("queue pair %u: a %s %s", qp->ibv.qp_num, ring ? "receive" : "request",
 	    status == IBV_WC_SUCCESS ? "completes" :
 	    status == IBV_WC_WR_FLUSH_ERR ? "is flushed" : "fails");
-	device_push(&cq->device, cq->n++);
+	device_push(&cq->device, cq->n++, true);
 	if (status != IBV_WC_SUCCESS && status != IBV_WC_WR_FLUSH_ERR)
 		rnic_set_state(&qp->ibv, IBV_QPS_ERR);
 	sched_touch(OP_DEVICE, OBJECT_QP(qp));
@@ -260,6 +260,8 @@ raise_note(enum ibv_event_type type, struct ibv_qp *qp, struct ibv_cq *cq)
 {
 	struct ibv_async_event *note = &notes[n_notes];
 
+	if (!connection_open())
+		return;
 	if (n_notes == NOTES)
 		violation("the scenario raises too many asynchronous events");
 	n_notes++;
@@ -397,7 +399,7 @@ poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 	int got;
 
 	n = n < DEVICE_DEPTH ? n : DEVICE_DEPTH;
-	got = device_ops.poll(&slot_of(cq)->device, records, n);
+	got = device_ops.poll(&slot_of(cq)->device, records, n).value;
 	for (int i = 0; i < got && i < n; i++)
 		wc[i] = slot_of(cq)->wcs[records[i].id % 64];
 	return got;
@@ -406,7 +408,7 @@ poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 static int
 req_notify_cq(struct ibv_cq *cq, int solicited_only)
 {
-	return device_ops.arm(&slot_of(cq)->device, solicited_only) < 0 ? EIO : 0;
+	return device_ops.arm(&slot_of(cq)->device, solicited_only).value < 0 ? EIO : 0;
 }
 
 int
@@ -477,6 +479,16 @@ ibv_query_device(struct ibv_context *verbs, struct ibv_device_attr *attr)
 	(void)verbs;
 	*attr = (struct ibv_device_attr){ .max_cqe = fixed ? 96 : 1024, .max_qp_wr = 64,
 		.max_sge = 4, .max_qp_rd_atom = 4, .max_qp_init_rd_atom = 4 };
+	return 0;
+}
+
+#undef ibv_query_port
+int
+ibv_query_port(struct ibv_context *verbs, uint8_t port, struct _compat_ibv_port_attr *attr)
+{
+	(void)verbs;
+	(void)port;
+	((struct ibv_port_attr *)attr)->max_msg_sz = 1u << 31;
 	return 0;
 }
 

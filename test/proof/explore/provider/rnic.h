@@ -43,6 +43,7 @@ void rnic_device_fails(void);
 
 /* connection.c */
 void connection_reset(void);
+bool connection_open(void); /* an adapter has the device open */
 /* Queues an event about the queue pair's connection, if it has one that can have this event. */
 void connection_await(const void *context); /* until the other end is asked to connect */
 void connection_event(const void *context, enum rdma_cm_event_type type);

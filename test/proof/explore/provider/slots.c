@@ -24,7 +24,7 @@ static unsigned int run;
 
 /* The locks are as new, with their places in the order. */
 static void
-name_locks(struct slab *slab, void *slot)
+name_locks(void *slot)
 {
 	static const char *const names[KINDS] = {
 		[KIND_IA] = "adapter", [KIND_PZ] = "zone", [KIND_EVD] = "EVD object",
@@ -33,7 +33,7 @@ name_locks(struct slab *slab, void *slot)
 	struct object *obj = slot;
 
 	world_mutex_name(&obj->lock, obj->kind == KIND_IA ? RANK_IA : RANK_EP, names[obj->kind]);
-	if (slab == &evd_slab)
+	if (obj->kind == KIND_EVD)
 		world_mutex_name(&((struct dapl_evd *)slot)->core.lock, RANK_EVD, "EVD");
 	else if (obj->kind == KIND_CNO)
 		world_mutex_name(&((struct dapl_cno *)slot)->core.lock, RANK_CNO, "CNO");
@@ -69,7 +69,7 @@ slab_alloc(struct slab *slab)
 		slot->index = slab->used++;
 		if (slab->prepare) {
 			slab->prepare(slot);
-			name_locks(slab, slot);
+			name_locks(slot);
 		}
 	}
 	context_acquire(slab);
@@ -110,14 +110,17 @@ static struct handle cells[CELLS];
 static unsigned int n_cells;
 
 struct handle *
-handle_create(const DAT_PROVIDER *provider, enum kind kind, void *object)
+handle_create(const DAT_PROVIDER *provider, enum kind kind, void *object, uint64_t *life)
 {
 	struct handle *h = &cells[n_cells];
 
 	if (n_cells == CELLS)
 		violation("the scenario makes too many objects");
 	n_cells++;
-	*h = (struct handle){ .provider = provider, .object = object, .tag = (uint32_t)kind };
+	*life = n_cells;
+	*h = (struct handle){
+		.provider = provider, .object = object, .life = *life, .tag = (uint32_t)kind
+	};
 	context_release(h);
 	return h;
 }
@@ -131,7 +134,7 @@ handle_retire(struct handle *h)
 }
 
 void *
-handle_object(DAT_HANDLE handle, enum kind kind)
+handle_object(DAT_HANDLE handle, enum kind kind, uint64_t *life)
 {
 	struct handle *h = handle;
 
@@ -142,6 +145,7 @@ handle_object(DAT_HANDLE handle, enum kind kind)
 	if (kind != KIND_NONE && h->tag != (uint32_t)kind)
 		return NULL;
 	context_acquire(h);
+	*life = h->life;
 	return h->object;
 }
 
@@ -258,8 +262,9 @@ cr_arrived(struct ia *ia, struct conn *listener, uint32_t generation,
 }
 
 void
-cr_gone(struct cr *cr, const struct conn *conn)
+cr_gone(struct cr *cr, const struct conn *conn, uint32_t generation)
 {
+	(void)generation;
 	(void)cr;
 	(void)conn;
 }

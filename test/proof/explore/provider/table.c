@@ -2,7 +2,7 @@
 /* table -- the scenarios of the provider */
 #include <stdlib.h>
 
-#include "scenario.h"
+#include "tables.h"
 
 struct scenario *scenarios;
 unsigned int n_scenarios;
@@ -156,13 +156,19 @@ static const struct scenario_text table[] = {
 	    "hw: rx e 2 | up.a: attach a n; disable a | srv: cwait n 100" },
 };
 
+static void
+add(const struct scenario_text *texts, unsigned int n)
+{
+	scenarios = realloc(scenarios, (n_scenarios + n) * sizeof *scenarios);
+	if (!scenarios)
+		abort();
+	for (unsigned int i = 0; i < n; i++)
+		scenario_parse(&scenarios[n_scenarios++], &texts[i]);
+}
+
 void
 scenario_load(void)
 {
-	n_scenarios = sizeof table / sizeof *table;
-	scenarios = calloc(n_scenarios, sizeof *scenarios);
-	if (!scenarios)
-		abort();
-	for (unsigned int i = 0; i < n_scenarios; i++)
-		scenario_parse(&scenarios[i], &table[i]);
+	add(table_life, table_life_n);
+	add(table, sizeof table / sizeof *table);
 }

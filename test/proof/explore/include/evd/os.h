@@ -28,6 +28,12 @@ struct os_site {
 		&os_site_; \
 	}))
 
+/* So little that a few events reach every bound. */
+#define EVD_BATCH     2
+#define EVD_ACK_BATCH 2
+#define EVD_BUDGET    3
+#define LOOP_BATCH    2
+
 struct os_mutex {
 	uint8_t owner; /* the holder's number + 1, or 0 */
 	uint8_t id;

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "evd/posted.h"
+
+#include "evd/evd.h"
+#include "evd/os.h"
+
+/* ---- lists ---- */
+
+static struct evd_posted *
+at(const struct evd_posted_queue *p, unsigned int link)
+{
+	return &p->entries[link - 1];
+}
+
+static void
+append(struct evd_posted_queue *p, struct evd_posted_list *list, unsigned int link)
+{
+	at(p, link)->next = 0;
+	if (list->last)
+		at(p, list->last)->next = link;
+	else
+		list->first = link;
+	list->last = link;
+	list->count++;
+}
+
+/* Takes out what follows `before`; 0: the first. */
+static unsigned int
+remove_after(struct evd_posted_queue *p, struct evd_posted_list *list, unsigned int before)
+{
+	unsigned int link = before ? at(p, before)->next : list->first;
+
+	if (before)
+		at(p, before)->next = at(p, link)->next;
+	else
+		list->first = at(p, link)->next;
+	if (list->last == link)
+		list->last = before;
+	list->count--;
+	return link;
+}
+
+static unsigned int
+take_free(struct evd_posted_queue *p)
+{
+	unsigned int link = p->free;
+
+	if (link)
+		p->free = at(p, link)->next;
+	return link;
+}
+
+static void
+give_free(struct evd_posted_queue *p, unsigned int link)
+{
+	at(p, link)->next = p->free;
+	p->free = link;
+}
+
+int
+evd_posted_init(struct evd_posted_queue *p, unsigned int length)
+{
+	*p = (struct evd_posted_queue){ .entries = os_alloc(length, sizeof *p->entries) };
+	if (!p->entries)
+		return -ENOMEM;
+	for (unsigned int link = length; link > 0; link--)
+		give_free(p, link);
+	return 0;
+}
+
+void
+evd_posted_fini(struct evd_posted_queue *p)
+{
+	os_free(p->entries);
+	*p = (struct evd_posted_queue){ 0 };
+}
+
+/* ---- in and out ---- */
+
+struct evd_posted *
+evd_posted_add(struct evd_posted_queue *p, uint64_t seq)
+{
+	unsigned int link = take_free(p);
+
+	if (!link)
+		return NULL;
+	at(p, link)->seq = seq;
+	append(p, &p->open, link);
+	return at(p, link);
+}
+
+struct evd_posted *
+evd_posted_add_closed(struct evd_posted_queue *p, const struct evd_order *order, uint64_t polled)
+{
+	unsigned int link = take_free(p);
+	struct evd_posted *entry;
+
+	if (!link)
+		return NULL;
+	entry = at(p, link);
+	entry->endpoint = order->endpoint;
+	entry->barrier = order->barrier;
+	entry->hold = order->hold;
+	entry->mark = polled;
+	append(p, &p->closed, link);
+	return entry;
+}
+
+/* Whether an earlier event of its endpoint is still closed. */
+static bool
+is_behind(const struct evd_posted_queue *p, unsigned int link)
+{
+	const void *endpoint = at(p, link)->endpoint;
+
+	if (!endpoint)
+		return false;
+	for (unsigned int l = p->closed.first; l != link; l = at(p, l)->next)
+		if (at(p, l)->endpoint == endpoint)
+			return true;
+	return false;
+}
+
+static bool
+must_wait(const struct evd_posted *entry, const struct evd_posted_progress *progress)
+{
+	return entry->barrier && !progress->device_empty &&
+	       progress->polled - entry->mark < progress->depth;
+}
+
+struct evd_posted *
+evd_posted_open(
+    struct evd_posted_queue *p, const struct evd_posted_progress *progress, uint64_t *next_seq)
+{
+	unsigned int before = 0, link;
+
+	for (link = p->closed.first; link; link = at(p, link)->next) {
+		if (!must_wait(at(p, link), progress) && !is_behind(p, link))
+			break;
+		before = link;
+	}
+	if (!link)
+		return NULL;
+	append(p, &p->open, remove_after(p, &p->closed, before));
+	at(p, link)->seq = (*next_seq)++;
+	return at(p, link);
+}
+
+const DAT_EVENT *
+evd_posted_take(struct evd_posted_queue *p)
+{
+	unsigned int link = remove_after(p, &p->open, 0);
+
+	give_free(p, link);
+	return &at(p, link)->event;
+}
+
+void
+evd_posted_mark(struct evd_posted_queue *p, uint64_t polled)
+{
+	for (unsigned int link = p->closed.first; link; link = at(p, link)->next)
+		at(p, link)->mark = polled;
+}
+
+void
+evd_posted_forget(struct evd_posted_queue *p, const struct evd_hold *hold)
+{
+	for (unsigned int link = p->closed.first; link; link = at(p, link)->next)
+		if (at(p, link)->hold == hold)
+			at(p, link)->hold = NULL;
+}
+
+static void
+purge(struct evd_posted_queue *p, struct evd_posted_list *list,
+    bool (*match)(const DAT_EVENT *, const void *), const void *who)
+{
+	unsigned int before = 0, link = list->first, next;
+
+	for (; link; link = next) {
+		next = at(p, link)->next;
+		if (match(&at(p, link)->event, who))
+			give_free(p, remove_after(p, list, before));
+		else
+			before = link;
+	}
+}
+
+void
+evd_posted_purge(
+    struct evd_posted_queue *p, bool (*match)(const DAT_EVENT *, const void *), const void *who)
+{
+	purge(p, &p->open, match, who);
+	purge(p, &p->closed, match, who);
+}
+
+static void
+move(struct evd_posted_queue *to, struct evd_posted_list *to_list, struct evd_posted_queue *from,
+    struct evd_posted_list *from_list)
+{
+	while (from_list->first) {
+		unsigned int old = remove_after(from, from_list, 0);
+		unsigned int fresh = take_free(to);
+
+		*at(to, fresh) = *at(from, old);
+		append(to, to_list, fresh);
+		give_free(from, old);
+	}
+}
+
+void
+evd_posted_move(struct evd_posted_queue *to, struct evd_posted_queue *from)
+{
+	move(to, &to->open, from, &from->open);
+	move(to, &to->closed, from, &from->closed);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* call_feed -- what enters an EVD, and what is taken back before anybody took it */
+#include "call.h"
+#include "world.h"
+
+void
+call_complete(struct stage_evd *e, const struct action *a)
+{
+	for (int i = 0; i < a->n; i++) {
+		if (a->verb == DO_BURST)
+			device_show(&e->cq, a->ep);
+		else
+			device_complete(&e->cq, a->ep);
+	}
+	for (int i = 0; a->verb == DO_BURST && i < a->n; i++)
+		device_decide(&e->cq);
+}
+
+static unsigned int
+stream_for(enum verb verb, int actor, int ep)
+{
+	if (verb == DO_BARRIER)
+		return STREAM_BARRIER + (unsigned int)ep;
+	if (verb == DO_ESTABLISHED)
+		return STREAM_ESTABLISHED + (unsigned int)ep;
+	return STREAM_ACTOR + (unsigned int)actor;
+}
+
+void
+call_post(struct stage_evd *e, enum verb verb, int actor, int ep)
+{
+	/* Each actor posts of one kind: what an EVD counts must be told apart. */
+	static const enum evd_stream kinds[ACTORS] = {
+		EVD_STREAM_SOFTWARE, EVD_STREAM_CR, EVD_STREAM_ASYNC, EVD_STREAM_SOFTWARE,
+		EVD_STREAM_RMR_BIND, EVD_STREAM_CR, EVD_STREAM_ASYNC, EVD_STREAM_SOFTWARE,
+	};
+	const enum evd_stream kind = verb == DO_POST ? kinds[actor] : EVD_STREAM_CONNECTION;
+	const unsigned int stream = stream_for(verb, actor, ep);
+	const struct call c = call_begins(e);
+	struct stage_life *l = &e->lives[c.life];
+	const unsigned int number = l->produced[stream]++;
+	const struct evd_order order = {
+		.endpoint = &e->holds[ep],
+		.barrier = verb == DO_BARRIER,
+		.hold = verb == DO_ESTABLISHED ? &e->holds[ep] : NULL,
+	};
+	struct stage_entry *entry;
+	DAT_EVENT event = { 0 };
+	uint64_t id;
+	int r;
+
+	id = event_id((unsigned int)e->index, c.life, stream, number);
+	device_event(&event, id);
+	entry = entry_begins(l, id);
+	if (verb == DO_BARRIER)
+		l->barrier_after[ep] = l->produced[STREAM_CQ + ep];
+	if (verb == DO_POST)
+		r = evd_post(call_ref(&c), kind, &event);
+	else
+		r = evd_post_ordered(call_ref(&c), kind, &event, &order);
+	call_ends_with(&c, "post", r);
+	entry_ends(entry, r != 0);
+	if (r) {
+		if (l->delivered[stream] >> number & 1)
+			violation("post failed with %d and its event was delivered", r);
+		l->produced[stream]--;
+		if (verb == DO_ESTABLISHED)
+			l->unheld |= 1u << ep;
+	} else {
+		l->posts[kind]++;
+	}
+	call_result("post", r, call_gone(&c, r) ||
+	    (r == -ENOSPC && (e->spec->qlen < 8 || call_has(DO_RESIZE))));
+}
+
+/* The first who notices tells of it, and nobody else. */
+void
+call_overflow(struct stage_evd *e)
+{
+	const struct call c = call_begins(e);
+	const bool first = evd_mark_overflow(call_ref(&c));
+
+	call_ends();
+	if (c.late && first)
+		violation("identity: the overflow of an EVD is told after it was freed");
+	if (!first || !call_current(&c))
+		return;
+	if (e->overflowed)
+		violation("the overflow of EVD %c is told twice", 'a' + e->index);
+	e->overflowed = true;
+}
+
+/* What the device has is polled, whoever takes. */
+void
+call_refresh(struct stage_evd *e)
+{
+	const struct call c = call_begins(e);
+	const int r = evd_refresh(call_ref(&c));
+
+	call_ends_with(&c, "refresh", r);
+	call_result("refresh", r, call_gone(&c, r));
+}
+
+static bool
+match_event(const DAT_EVENT *event, const void *who)
+{
+	(void)who;
+	return device_event_id(event) & 1;
+}
+
+static bool
+match_raw(const void *raw, const void *who)
+{
+	(void)who;
+	return ((const struct device_record *)raw)->id & 1;
+}
+
+void
+call_purge(struct stage_evd *e)
+{
+	const struct call c = call_begins(e);
+
+	e->purged |= call_current(&c);
+	sched_touch(OP_EVENT, OBJECT_DEVICE(e->index)); /* which drops from now on */
+	evd_purge(call_ref(&c), NULL, match_raw, match_event, NULL);
+	call_ends();
+}
+
+static bool
+match_ep(uint64_t id, const void *ep)
+{
+	return stream_ep(stream_of(id)) == *(const int *)ep;
+}
+
+static bool
+match_ep_event(const DAT_EVENT *event, const void *ep)
+{
+	return match_ep(device_event_id(event), ep);
+}
+
+static bool
+match_ep_raw(const void *raw, const void *ep)
+{
+	return match_ep(((const struct device_record *)raw)->id, ep);
+}
+
+void
+call_leave(struct stage_evd *e, int ep)
+{
+	const struct call c = call_begins(e);
+
+	if (call_current(&c))
+		e->left |= 1u << ep;
+	sched_touch(OP_EVENT, OBJECT_DEVICE(e->index));
+	evd_purge(call_ref(&c), &e->holds[ep], match_ep_raw, match_ep_event, &ep);
+	call_ends();
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* call_query -- calls that tell of an EVD, and calls that it must refuse */
+#include "call.h"
+#include "world.h"
+
+/*
+ * What is told must be the EVD's own: its length, its CNO, and never more queued than there is.  Who
+ * knows nothing of the others can say no more.
+ */
+void
+call_query(struct stage_evd *e)
+{
+	const struct call c = call_begins(e);
+	struct dat_rearm_evd_counters counters;
+	struct evd_status status;
+	const bool lives = evd_lives(call_ref(&c));
+	int r = evd_query(call_ref(&c), &status);
+
+	if (r == 0 && !lives)
+		violation("query: EVD %c lives again", 'a' + e->index);
+	if (r == 0 && call_current(&c)) {
+		if (!call_has(DO_RESIZE) && status.qlen != e->spec->qlen)
+			violation("query: EVD %c is said to hold %d events", 'a' + e->index,
+			    status.qlen);
+		if (status.cno && ((const struct stage_agent *)status.cno)->life == 0)
+			violation("query: EVD %c is said to have a CNO that nobody opened",
+			    'a' + e->index);
+		if (status.queued < 0 || status.queued > entry_under_way(e))
+			violation("query: %d events of EVD %c are said to be queued", status.queued,
+			    'a' + e->index);
+		if (status.overflowed && !call_has(DO_OVERFLOW))
+			violation("query: EVD %c is said to have overflowed", 'a' + e->index);
+	}
+	call_result("query", r, call_gone(&c, r));
+	r = evd_query_counters(call_ref(&c), &counters);
+	call_ends_with(&c, "query_counters", r);
+	if (r == 0 && counters.max_depth > (uint64_t)e->qlen * 2 + DEVICE_DEPTH)
+		violation("query: EVD %c is said to have been longer than it is", 'a' + e->index);
+	call_result("query_counters", r, call_gone(&c, r));
+}
+
+/* The error comes first, or that the EVD is gone. */
+static void
+refused(const struct call *c, const char *what, int r, int error)
+{
+	if (r != error && !call_gone(c, r))
+		violation("%s: answers %d, not %d", what, r, error);
+}
+
+void
+call_wrong(struct stage_evd *e)
+{
+	const struct call c = call_begins(e);
+	const DAT_UPCALL_OBJECT none = { NULL, NULL };
+	const int lengths[] = { 0, e->spec->qlen + 1000 };
+	DAT_EVENT event;
+	int more;
+
+	refused(&c, "a policy that there is not",
+	    evd_modify_upcall(call_ref(&c), (DAT_UPCALL_POLICY)77, NULL, DAT_UPCALL_INVOC_ANY),
+	    -EINVAL);
+	refused(&c, "a flag that there is not",
+	    evd_modify_upcall(call_ref(&c), DAT_UPCALL_DISABLE, NULL, (DAT_UPCALL_FLAG)77),
+	    -ERANGE);
+	refused(&c, "an upcall without a function",
+	    evd_modify_upcall(call_ref(&c), DAT_UPCALL_NORIFY, &none, DAT_UPCALL_INVOC_ANY),
+	    -EFAULT);
+	for (int i = 0; i < 2; i++)
+		refused(&c, "a wait for too many, or none",
+		    evd_wait(call_ref(&c), 0, lengths[i], &event, &more),
+		    e->evd.closing ? -ENODEV : -EINVAL);
+	call_ends();
+}

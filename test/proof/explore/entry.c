@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * entry -- what was produced for an EVD, and what must not overtake what
+ *
+ * An event that surely had entered before another one began to enter leaves before it.  A completion
+ * enters when it is polled, which is some time after it became visible, so a posted event that comes
+ * meanwhile may go first.  Within an endpoint a receive waits for ESTABLISHED and the connection's end
+ * for the completions; nothing waits for what belongs to another endpoint.
+ */
+#include "stage.h"
+
+struct stage_entry *
+entry_begins(struct stage_life *l, uint64_t id)
+{
+	struct stage_entry *entry = &l->entries[l->n_entries];
+
+	if (l->n_entries == ENTRIES)
+		violation("the scenario produces too many events");
+	l->n_entries++;
+	*entry = (struct stage_entry){ .id = id, .from = sched.steps, .to = UINT32_MAX };
+	return entry;
+}
+
+void
+entry_ends(struct stage_entry *entry, bool refused)
+{
+	entry->to = sched.steps;
+	entry->out = refused;
+}
+
+static bool
+is_completion(uint64_t id)
+{
+	return stream_of(id) < STREAM_ACTOR;
+}
+
+static bool
+is_barrier(uint64_t id)
+{
+	const unsigned int stream = stream_of(id);
+
+	return stream >= STREAM_BARRIER && stream < STREAM_ESTABLISHED;
+}
+
+/* A barrier of the endpoint, which was posted before this event was, waits still. */
+static bool
+behind_barrier(const struct stage_life *l, const struct stage_entry *entry)
+{
+	for (unsigned int i = 0; i < l->n_entries; i++) {
+		const struct stage_entry *other = &l->entries[i];
+
+		if (!other->out && is_barrier(other->id) && other->from <= entry->from &&
+		    stream_ep(stream_of(other->id)) == stream_ep(stream_of(entry->id)))
+			return true;
+	}
+	return false;
+}
+
+bool
+entry_is_dropped(const struct stage_evd *e, uint64_t id)
+{
+	const int ep = stream_ep(stream_of(id));
+
+	return (e->purged && id & 1) || (ep >= 0 && e->left >> ep & 1);
+}
+
+static bool
+is_held(const struct stage_evd *e, uint64_t id)
+{
+	return is_completion(id) && e->spec->holds >> stream_ep(stream_of(id)) & 1;
+}
+
+/* The one that came first, and has not left, may do so after the other one. */
+static bool
+may_come_after(const struct stage_evd *e, const struct stage_life *l,
+    const struct stage_entry *first, const struct stage_entry *other)
+{
+	if (entry_is_dropped(e, first->id) || is_held(e, first->id))
+		return true;
+	if (is_completion(first->id))
+		return !is_completion(other->id);
+	return stream_ep(stream_of(first->id)) >= 0 && behind_barrier(l, first);
+}
+
+void
+entry_delivered(struct stage_evd *e, struct stage_life *l, uint64_t id)
+{
+	struct stage_entry *it = NULL;
+
+	for (unsigned int i = 0; i < l->n_entries && !it; i++)
+		if (l->entries[i].id == id && !l->entries[i].out)
+			it = &l->entries[i];
+	if (!it)
+		return; /* of a post that is still on its way back to its caller's books */
+	it->out = true;
+	if (!e->spec->sole || l != stage_life(e))
+		return;
+	for (unsigned int i = 0; i < l->n_entries; i++) {
+		const struct stage_entry *first = &l->entries[i];
+
+		if (!first->out && first->to < it->from && !may_come_after(e, l, first, it))
+			violation("order: event %u.%u of EVD %c overtakes %u.%u", stream_of(id),
+			    (unsigned int)(id & 0xffff), 'a' + e->index, stream_of(first->id),
+			    (unsigned int)(first->id & 0xffff));
+	}
+}
+
+/*
+ * How much of what had entered before `step` is queued at least, of completions at most `most`; a
+ * connection's end does not count until the device was seen empty.
+ */
+int
+entry_queued(const struct stage_evd *e, uint32_t step, int most, bool with_ends)
+{
+	const struct stage_life *l = &e->lives[e->life];
+	int completions = 0, posts = 0;
+
+	for (unsigned int i = 0; i < l->n_entries; i++) {
+		const struct stage_entry *it = &l->entries[i];
+		const int ep = stream_ep(stream_of(it->id));
+
+		if (it->out || it->to >= step || entry_is_dropped(e, it->id))
+			continue;
+		if (is_held(e, it->id) && !(l->delivered[STREAM_ESTABLISHED + ep] & 1))
+			continue;
+		if (is_completion(it->id))
+			completions++;
+		else
+			posts += with_ends || ep < 0 || !behind_barrier(l, it);
+	}
+	return (completions < most ? completions : most) + posts;
+}
+
+int
+entry_under_way(const struct stage_evd *e)
+{
+	const struct stage_life *l = &e->lives[e->life];
+	int n = 0;
+
+	for (unsigned int s = 0; s < STREAMS; s++)
+		n += l->produced[s] - __builtin_popcountll(l->delivered[s]);
+	return n;
+}

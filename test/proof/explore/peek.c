@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "peek.h"
+
+unsigned int
+peek_numbers(const struct evd *evd, uint64_t *numbers, unsigned int max)
+{
+	const struct evd_queue *q = &evd->queue;
+	const struct evd_posted_queue *p = &q->posted;
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < q->raw_count && n < max; i++)
+		numbers[n++] = q->raw_seq[(q->raw_head + i) % q->qlen];
+	for (unsigned int i = p->open.first; i && n < max; i = p->entries[i - 1].next)
+		numbers[n++] = p->entries[i - 1].seq;
+	for (const struct evd_hold *h = q->released; h; h = h->next)
+		for (unsigned int i = 0; i < h->numbered && n < max; i++)
+			numbers[n++] = h->seq[(h->head + i) % h->capacity];
+	return n;
+}
+
+uint64_t
+peek_next_number(const struct evd *evd)
+{
+	return evd->queue.next_seq;
+}
+
+const void *
+peek_record(const struct evd *evd, unsigned int i)
+{
+	const struct evd_queue *q = &evd->queue;
+
+	return i < q->raw_count ? q->raw + (q->raw_head + i) % q->qlen * q->raw_size : NULL;
+}
+
+unsigned int
+peek_loud(const struct evd *evd)
+{
+	const struct evd_queue *q = &evd->queue;
+	unsigned int quiet = 0;
+
+	/* A full stash is worth waking for, whatever it holds. */
+	for (unsigned int i = 0; q->raw_count < q->qlen && i < q->raw_count; i++)
+		quiet += q->raw_quiet[(q->raw_head + i) % q->qlen];
+	return q->raw_count + q->posted.open.count + q->released_count - quiet;
+}
+
+unsigned int
+peek_closed(const struct evd *evd)
+{
+	return evd->queue.posted.closed.count;
+}
+
+bool
+peek_full(const struct evd *evd)
+{
+	return evd->queue.raw_count == evd->queue.qlen ||
+	    (evd_is_full(evd->attention) && evd->queue.raw_count > 0);
+}
+
+bool
+peek_unseen(const struct evd *evd)
+{
+	return evd_is_unseen(evd->attention);
+}
+
+bool
+peek_busy(const struct evd *evd)
+{
+	return evd->job_state != EVD_JOB_IDLE;
+}
+
+bool
+peek_in_call(const struct evd *evd)
+{
+	return evd->job_state == EVD_JOB_CALLING;
+}
+
+const struct loop *
+peek_queued_on(const struct evd *evd)
+{
+	return evd->job.next ? evd->job.on : NULL;
+}
+
+bool
+peek_deferred(const struct evd *evd)
+{
+	return evd->job_state == EVD_JOB_DEFERRED;
+}
+
+bool
+peek_backs_off(const struct evd *evd)
+{
+	return evd->job_state == EVD_JOB_BACKOFF;
+}
+
+int
+peek_armed(const struct evd *evd)
+{
+	return evd->armed == EVD_UNARMED ? 0 : evd->armed == EVD_ARMED_SOLICITED ? 1 : 2;
+}
+
+uint64_t
+peek_due(const struct evd *evd)
+{
+	return evd->job.due;
+}
+
+bool
+peek_ready(const struct evd *evd)
+{
+	return evd->job_state == EVD_JOB_READY;
+}

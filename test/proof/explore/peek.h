@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * peek -- what the explorer reads of an EVD's and a CNO's own members
+ *
+ * The rules are written from the outside; where one needs to know what the dispatcher believes, it
+ * asks here, and nowhere else.
+ */
+#ifndef REARM_EXPLORE_PEEK_H
+#define REARM_EXPLORE_PEEK_H
+
+#include "cno/cno.h"
+#include "evd/evd.h"
+
+/* What stands in an EVD's queue and may leave: the sequence numbers; at most `max`, how many. */
+unsigned int peek_numbers(const struct evd *evd, uint64_t *numbers, unsigned int max);
+/* The number that the next event will get. */
+uint64_t peek_next_number(const struct evd *evd);
+
+/* The i-th completion that was polled and has not left, or NULL. */
+const void *peek_record(const struct evd *evd, unsigned int i);
+/* Events that count as worth waking for. */
+unsigned int peek_loud(const struct evd *evd);
+/* Events that wait for the device to be polled. */
+unsigned int peek_closed(const struct evd *evd);
+/* There was no room for what the device has, and nobody has looked since. */
+bool peek_full(const struct evd *evd);
+/* Something entered that a taker which is notified has not been notified of. */
+bool peek_unseen(const struct evd *evd);
+
+/* A loop has it: queued, run or called out for. */
+bool peek_busy(const struct evd *evd);
+/* Its thread is in an upcall, and goes on with it afterwards. */
+bool peek_in_call(const struct evd *evd);
+/* The list it waits on for its turn; NULL: on none. */
+const struct loop *peek_queued_on(const struct evd *evd);
+/* It waits for its thread to leave a call-out; for a time to pass. */
+bool peek_deferred(const struct evd *evd);
+bool peek_backs_off(const struct evd *evd);
+uint64_t peek_due(const struct evd *evd); /* until when */
+bool peek_ready(const struct evd *evd); /* it waits for its turn alone */
+
+/* What it believes the device was asked for: 0 nothing, 1 solicited completions, 2 all. */
+int peek_armed(const struct evd *evd);
+
+#endif

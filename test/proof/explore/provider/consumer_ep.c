@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* consumer_ep -- what a consumer does with endpoints, and what the device and the other end do to them */
+#include <netinet/in.h>
+
+#include "play.h"
+
+static unsigned int
+meant(const struct play_ep *ep)
+{
+	const int8_t acting = play.acting[play_self()];
+
+	if (acting < 0)
+		return ep->life;
+	/* A reset is a life of its own to the judge, under the same handle. */
+	return ep->lives[play.knows_ep[acting][ep->index]].handle == ep->lives[ep->life].handle ?
+	    ep->life : play.knows_ep[acting][ep->index];
+}
+
+static bool
+may_go(DAT_RETURN ret)
+{
+	return consumer_gone(ret, false, DO_EP_FREE, DO_EP_FREE) ||
+	    consumer_is(ret, DAT_INVALID_STATE);
+}
+
+void
+consumer_post(struct play_ep *ep, enum direction direction, bool mute)
+{
+	const DAT_COMPLETION_FLAGS flags = mute ? DAT_COMPLETION_SUPPRESS_FLAG :
+	    DAT_COMPLETION_DEFAULT_FLAG;
+	const unsigned int l = meant(ep);
+	const bool over = ep->freed && ep->lives[l].over_at;
+	struct play_life *life = &ep->lives[l];
+	const unsigned int number = life->posted[direction]++;
+	DAT_DTO_COOKIE cookie = { .as_64 = (uint64_t)ep->index << 40 |
+		(uint64_t)l << 32 | (uint64_t)direction << 16 | number };
+	DAT_RETURN ret;
+
+	if (number == REQUESTS_MAX)
+		violation("the scenario posts too much");
+	if (mute)
+		life->mute |= 1u << number;
+	if (direction == RECEIVES)
+		ret = dapl_ep_post_recv(life->handle, 0, NULL, cookie, flags);
+	else
+		ret = dapl_ep_post_send(life->handle, 0, NULL, cookie, flags);
+	sched_step(OP_EVENT);
+	if (ret == DAT_SUCCESS) {
+		life->posted_at[direction][number] = sched.steps;
+	} else {
+		if (life->told[direction] >> number & 1)
+			violation("a request that could not be posted has an event");
+		life->told[direction] |= 1u << number;
+	}
+	consumer_too_late("post", ret, over);
+	consumer_result("post", ret, may_go(ret));
+}
+
+DAT_RETURN
+consumer_connect(DAT_EP_HANDLE handle)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET };
+
+	return dapl_ep_connect(handle, (DAT_IA_ADDRESS_PTR)&to, 7, DAT_TIMEOUT_INFINITE, 0,
+	    NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
+}
+
+static void
+disconnect(struct play_ep *ep, DAT_CLOSE_FLAGS flags)
+{
+	const unsigned int l = meant(ep);
+	DAT_RETURN ret;
+
+	if (l == ep->life)
+		judge_ending(ep);
+	ret = dapl_ep_disconnect(ep->lives[l].handle, flags);
+	sched_step(OP_EVENT);
+	consumer_result(
+	    "disconnect", ret, may_go(ret) || consumer_is(ret, DAT_INVALID_PARAMETER));
+}
+
+static void
+reset(struct play_ep *ep)
+{
+	const unsigned int l = meant(ep), life = ep->life;
+	DAT_RETURN ret = dapl_ep_reset(ep->lives[l].handle);
+
+	sched_step(OP_EVENT);
+	if (ret == DAT_SUCCESS && life == ep->life && life + 1 < PLAY_LIVES &&
+	    play_life(ep)->ending_at) {
+		ep->lives[life].over_at = sched.steps;
+		ep->life = life + 1;
+		play_life(ep)->handle = ep->lives[life].handle;
+	}
+	consumer_result("ep_reset", ret, may_go(ret));
+}
+
+static void
+free_ep(struct play_ep *ep)
+{
+	const unsigned int l = meant(ep), life = ep->life;
+	const bool over = ep->lives[l].over_at;
+	DAT_RETURN ret = dapl_ep_free(ep->lives[l].handle);
+
+	sched_step(OP_EVENT);
+	if (ret == DAT_SUCCESS && life == ep->life) {
+		play_life(ep)->over_at = sched.steps ? sched.steps : 1;
+		ep->freed = true;
+	}
+	consumer_too_late("ep_free", ret, over);
+	consumer_result("ep_free", ret, may_go(ret));
+}
+
+static void
+new_ep(struct play_ep *ep)
+{
+	DAT_RETURN ret;
+
+	if (!ep->freed || ep->life + 1 == PLAY_LIVES)
+		return;
+	ret = play_open_ep(ep->index);
+	sched_step(OP_EVENT);
+	if (ret == DAT_SUCCESS)
+		play.knows_ep[play.acting[play_self()]][ep->index] = (uint8_t)ep->life;
+	consumer_result("ep_create", ret, consumer_gone(ret, false, DO_FREE, DO_FREE));
+}
+
+static void
+connect_again(struct play_ep *ep)
+{
+	DAT_RETURN ret = consumer_connect(ep->lives[meant(ep)].handle);
+
+	sched_step(OP_EVENT);
+	consumer_result("connect", ret, may_go(ret));
+}
+
+static void
+move(struct play_ep *ep, enum rnic_move what)
+{
+	if (what != RNIC_RECEIVES && what != RNIC_SENDS && what != RNIC_CONNECTS)
+		judge_ending(ep);
+	rnic_move(ep->object, what);
+}
+
+void
+consumer_act_ep(const struct action *a)
+{
+	struct play_ep *ep = &play.eps[a->object];
+
+	for (int i = 0; i < a->n; i++)
+		switch (a->verb) {
+		case DO_RECV:
+			consumer_post(ep, RECEIVES, false);
+			break;
+		case DO_SEND:
+		case DO_SEND_MUTE:
+			consumer_post(ep, REQUESTS, a->verb == DO_SEND_MUTE);
+			break;
+		case DO_RECEIVED:
+			move(ep, RNIC_RECEIVES);
+			break;
+		case DO_SENT:
+			move(ep, RNIC_SENDS);
+			break;
+		default:
+			break;
+		}
+	switch (a->verb) {
+	case DO_FAILED:
+		move(ep, RNIC_FAILS);
+		break;
+	case DO_QP_FATAL:
+		move(ep, RNIC_BREAKS);
+		break;
+	case DO_CM_ACCEPTS:
+		connection_await(ep->object);
+		move(ep, RNIC_CONNECTS);
+		break;
+	case DO_CM_ESTABLISHED:
+		move(ep, RNIC_CONNECTS);
+		break;
+	case DO_CM_REJECTED:
+		move(ep, RNIC_REJECTS);
+		break;
+	case DO_CM_DISCONNECTED:
+		move(ep, RNIC_DISCONNECTS);
+		break;
+	case DO_DISCONNECT:
+		disconnect(ep, DAT_CLOSE_ABRUPT_FLAG);
+		break;
+	case DO_DISCONNECT_GRACEFUL:
+		disconnect(ep, DAT_CLOSE_GRACEFUL_FLAG);
+		break;
+	case DO_CONNECT:
+		connect_again(ep);
+		break;
+	case DO_EP_RESET:
+		reset(ep);
+		break;
+	case DO_EP_FREE:
+		free_ep(ep);
+		break;
+	case DO_EP_NEW:
+		new_ep(ep);
+		break;
+	case DO_EP_SEE:
+		play.knows_ep[play.acting[play_self()]][ep->index] = (uint8_t)ep->life;
+		break;
+	default:
+		break;
+	}
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* consumer_evd -- what a consumer does with EVDs */
+#include "play.h"
+
+struct play_evd_life *
+consumer_evd(struct play_evd *evd)
+{
+	const struct play_evd_life *frame = play.frame[play_self()][evd->index];
+	const int8_t acting = play.acting[play_self()];
+
+	if (frame)
+		return &evd->lives[frame - evd->lives];
+	return &evd->lives[acting < 0 ? evd->life : play.knows[acting][evd->index]];
+}
+
+static bool
+may_go(const struct play_evd_life *evd, DAT_RETURN ret)
+{
+	return consumer_gone(ret, evd->over, DO_FREE, DO_FREE);
+}
+
+/* ---- taking events ---- */
+
+static DAT_RETURN
+dequeue(struct play_evd_life *evd)
+{
+	const bool over = evd->over;
+	DAT_EVENT event;
+	DAT_RETURN ret;
+
+	play.taking_since[play_self()] = sched.steps;
+	ret = dapl_evd_dequeue(evd->handle, &event);
+	sched_step(OP_EVENT);
+	if (ret == DAT_SUCCESS)
+		judge_event(evd, &event);
+	consumer_too_late("dequeue", ret, over);
+	consumer_result("dequeue", ret, consumer_is(ret, DAT_QUEUE_EMPTY) || may_go(evd, ret) ||
+	    (consumer_is(ret, DAT_INVALID_STATE) && (play_has(DO_WAIT) || play_has(DO_TAKE) ||
+	    play_has(DO_CQ_ERROR) || evd->evd->lost)));
+	return ret;
+}
+
+unsigned int
+consumer_drain(struct play_evd_life *evd)
+{
+	unsigned int n = 0;
+
+	while (dequeue(evd) == DAT_SUCCESS)
+		n++;
+	return n;
+}
+
+static DAT_RETURN
+wait(struct play_evd_life *evd, int threshold, int us)
+{
+	const DAT_TIMEOUT timeout = us < 0 ? DAT_TIMEOUT_INFINITE : (DAT_TIMEOUT)us;
+	const uint32_t self = fiber_bit(sched.self);
+	const bool over = evd->over;
+	DAT_COUNT more;
+	DAT_EVENT event;
+	DAT_RETURN ret;
+
+	play.taking_since[play_self()] = sched.steps;
+	if (!over && evd == play_evd_life(evd->evd))
+		evd->evd->inside_wait |= self;
+	ret = dapl_evd_wait(evd->handle, timeout, threshold, &event, &more);
+	evd->evd->inside_wait &= ~self;
+	sched_step(OP_EVENT);
+	if (ret == DAT_SUCCESS)
+		judge_event(evd, &event);
+	consumer_too_late("wait", ret, over);
+	consumer_result("wait", ret, (consumer_is(ret, DAT_TIMEOUT_EXPIRED) && us >= 0) ||
+	    may_go(evd, ret) ||
+	    (consumer_is(ret, DAT_ABORT) && (play_has(DO_FREE) || play.closing)) ||
+	    consumer_is(ret, DAT_INVALID_STATE));
+	return ret;
+}
+
+/* ---- changing them ---- */
+
+static void
+modify(struct play_evd_life *evd, int policy, bool fresh)
+{
+	DAT_UPCALL_OBJECT object = { evd, consumer_upcall };
+	const bool off = policy == DAT_UPCALL_DISABLE || policy == DAT_UPCALL_TEARDOWN;
+	const bool over = evd->over;
+	DAT_RETURN ret;
+
+	ret = dapl_evd_modify_upcall(evd->handle, (DAT_UPCALL_POLICY)policy, off ? NULL : &object,
+	    fresh ? DAT_UPCALL_INVOC_NEW : DAT_UPCALL_INVOC_ANY);
+	sched_step(OP_EVENT);
+	consumer_too_late("modify_upcall", ret, over);
+	consumer_result(
+	    "modify_upcall", ret, may_go(evd, ret) || consumer_is(ret, DAT_INVALID_STATE));
+}
+
+static void
+free_evd(struct play_evd_life *evd)
+{
+	const bool over = evd->over, inside = play.frames[play_self()][evd->evd->index];
+	DAT_RETURN ret = dapl_evd_free(evd->handle);
+
+	sched_step(OP_EVENT);
+	if (ret == DAT_SUCCESS) {
+		if (evd->evd->running && !inside)
+			violation("I6: free of EVD %c returned while an upcall runs",
+			    'a' + evd->evd->index);
+		evd->over = true;
+	}
+	consumer_too_late("evd_free", ret, over);
+	consumer_result("evd_free", ret,
+	    consumer_is(ret, DAT_INVALID_HANDLE) || consumer_is(ret, DAT_INVALID_STATE));
+}
+
+static void
+reopen(struct play_evd *evd)
+{
+	DAT_RETURN ret;
+
+	if (!play_evd_life(evd)->over)
+		return;
+	ret = play_open_evd(evd->index, DAT_HANDLE_NULL);
+	sched_step(OP_EVENT);
+	if (ret == DAT_SUCCESS)
+		play.knows[play.acting[play_self()]][evd->index] = (uint8_t)evd->life;
+	consumer_result("evd_create", ret,
+	    consumer_gone(ret, false, DO_CNO_FREE, DO_CNO_FREE));
+}
+
+static void
+post_software(struct play_evd_life *evd)
+{
+	const unsigned int self = play_self();
+	const unsigned int number = evd->posted[self]++;
+	const bool over = evd->over;
+	DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
+	DAT_RETURN ret;
+
+	event.event_data.software_event_data.pointer = (DAT_PVOID)(uintptr_t)(
+	    (uintptr_t)(evd - evd->evd->lives) << 24 | self << 16 | number);
+	ret = dapl_evd_post_se(evd->handle, &event);
+	sched_step(OP_EVENT);
+	if (ret != DAT_SUCCESS)
+		evd->posted[self]--;
+	consumer_too_late("post_se", ret, over);
+	consumer_result("post_se", ret, may_go(evd, ret) || consumer_is(ret, DAT_QUEUE_FULL));
+}
+
+static void
+attach(struct play_evd_life *evd, DAT_CNO_HANDLE cno)
+{
+	const bool over = evd->over;
+	DAT_RETURN ret = dapl_evd_modify_cno(evd->handle, cno);
+
+	sched_step(OP_EVENT);
+	consumer_too_late("modify_cno", ret, over);
+	consumer_result("modify_cno", ret,
+	    may_go(evd, ret) || consumer_gone(ret, false, DO_CNO_FREE, DO_CNO_ABRUPT));
+}
+
+static void
+settings(struct play_evd_life *evd, enum verb verb, int n)
+{
+	const bool over = evd->over;
+	DAT_EVD_PARAM param;
+	DAT_RETURN ret;
+
+	switch (verb) {
+	case DO_RESIZE:
+		ret = dapl_evd_resize(evd->handle, n);
+		break;
+	case DO_CNO_ON:
+		ret = dapl_evd_enable(evd->handle);
+		break;
+	case DO_CNO_OFF:
+		ret = dapl_evd_disable(evd->handle);
+		break;
+	case DO_UNWAITABLE:
+		ret = dapl_evd_set_unwaitable(evd->handle);
+		break;
+	case DO_WAITABLE:
+		ret = dapl_evd_clear_unwaitable(evd->handle);
+		break;
+	default:
+		ret = dapl_evd_query(evd->handle, DAT_EVD_FIELD_ALL, &param);
+		if (ret == DAT_SUCCESS && param.ia_handle != play.ia)
+			violation("an EVD is said to be of another adapter");
+		break;
+	}
+	sched_step(OP_EVENT);
+	consumer_too_late(verb_name(verb), ret, over);
+	consumer_result(
+	    verb_name(verb), ret, may_go(evd, ret) || consumer_is(ret, DAT_INVALID_STATE));
+}
+
+void
+consumer_act_evd(const struct action *a)
+{
+	struct play_evd *named = &play.evds[a->object];
+	struct play_evd_life *evd = consumer_evd(named);
+
+	switch (a->verb) {
+	case DO_POST:
+		for (int i = 0; i < a->n; i++)
+			post_software(evd);
+		break;
+	case DO_TAKE:
+		for (int i = 0; i < a->n; i++)
+			if (wait(evd, 1, -1) != DAT_SUCCESS)
+				return;
+		break;
+	case DO_CQ_ERROR:
+		if (play_evd_life(named)->over)
+			break;
+		named->lost = true;
+		rnic_cq_fails(play_evd_life(named)->object->cq);
+		break;
+	case DO_SINGLE:
+		modify(evd, DAT_UPCALL_SINGLE_INSTANCE, a->fresh);
+		break;
+	case DO_MANY:
+		modify(evd, DAT_UPCALL_MANY, a->fresh);
+		break;
+	case DO_NORIFY:
+		modify(evd, DAT_UPCALL_NORIFY, a->fresh);
+		break;
+	case DO_DISABLE:
+		modify(evd, DAT_UPCALL_DISABLE, false);
+		break;
+	case DO_TEARDOWN:
+		modify(evd, DAT_UPCALL_TEARDOWN, false);
+		break;
+	case DO_FREE:
+		free_evd(evd);
+		break;
+	case DO_REOPEN:
+		reopen(named);
+		break;
+	case DO_SEE:
+		play.knows[play.acting[play_self()]][named->index] = (uint8_t)named->life;
+		sched_see(OP_EVENT, OBJECT_EVD(named->index));
+		break;
+	case DO_DEQUEUE:
+		(void)dequeue(evd);
+		break;
+	case DO_DRAIN:
+		(void)consumer_drain(evd);
+		break;
+	case DO_WAIT:
+		(void)wait(evd, a->n, a->us);
+		break;
+	case DO_ATTACH:
+		attach(evd, consumer_cno_handle(&play.cnos[a->other]));
+		break;
+	case DO_DETACH:
+		attach(evd, DAT_HANDLE_NULL);
+		break;
+	default:
+		settings(evd, a->verb, a->n);
+		break;
+	}
+}

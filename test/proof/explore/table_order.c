@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * table_order -- several endpoints on one EVD, and notifications for solicited completions
+ *
+ * An endpoint connects (its receives are held until ESTABLISHED), another one ends (its last event
+ * waits for its completions), a third one works, and software events go between them.  The queues are
+ * short, so that the completion buffer is full while somebody waits.
+ */
+#include "family.h"
+
+static const struct scenario_text table[] = {
+	/* One ends and one begins. */
+	{ "ends/begin", "a=cq,hold.f,single,d4,q2",
+	    "hw: c a.e; c a.f; c a.e; c a.f | cm: barrier a.e | cm2: established a.f" },
+	{ "ends/begin-behind", "a=cq,hold.f,single,d8,q3",
+	    "hw: burst a.e 3; c a.f; c a.f | cm: barrier a.e; established a.f | p: post a" },
+	{ "ends/begin-wait", "a=private,hold.f,d8,q2",
+	    "hw: burst a.e 2; c a.f; c a.e | cm: barrier a.e; established a.f | app: take a 6" },
+	{ "ends/begin-cno", "a=cq,hold.f,n,d8,q3 n",
+	    "hw: c a.e; burst a.f 2; c a.e | cm: barrier a.e; established a.f | srv: serve n 6" },
+	{ "ends/begin-drain", "a=cq,hold.f,d8,q2",
+	    "hw: burst a.e 3; c a.f | cm: barrier a.e; established a.f; post a | app: drain a; "
+	    "wait a 2 50; drain a; wait a 1 50; drain a" },
+	{ "ends/begin-norify", "a=cq,hold.f,norify,d8,q2",
+	    "hw: c a.f; burst a.e 3 | cm: barrier a.e; post a | cm2: established a.f" },
+	{ "ends/begin-many", "a=cq,hold.f,many,d8,q2",
+	    "hw: burst a.e 2; c a.f | cm: barrier a.e; established a.f" },
+
+	/* Both begin, both end, one again and again. */
+	{ "ends/two-begin", "a=cq,hold.e,hold.f,single,d8,q2",
+	    "hw: c a.e; c a.f; c a.e; c a.f | cm: established a.e | cm2: established a.f" },
+	{ "ends/two-end", "a=cq,single,d4,q2",
+	    "hw: c a.e; c a.f; c a.e; c a.f | cm: barrier a.e | cm2: barrier a.f; post a" },
+	{ "ends/both", "a=cq,hold.e,hold.f,single,d3,q3",
+	    "hw: c a.e; c a.f; c a.f | cm: established a.e; barrier a.e | "
+	    "cm2: established a.f; barrier a.f | p: post a" },
+	{ "ends/third", "a=private,hold.f,d8,q4",
+	    "hw: c a.e; c a.f; c a.g; c a.e; c a.f; c a.g | cm: barrier a.e; established a.f; "
+	    "barrier a.f | p: post a | app: take a 10" },
+	{ "ends/third-upcall", "a=cq,hold.f,single,d8,q3",
+	    "hw: burst a.g 2; c a.e; c a.f; c a.g | cm: barrier a.e; barrier a.g | "
+	    "cm2: established a.f; post a" },
+	{ "ends/never", "a=cq,hold.f,single,d8,q2",
+	    "hw: c a.f; c a.e; c a.f; c a.e | cm: barrier a.e; post a" },
+
+	/* Who goes takes nothing of another's away, and opens nothing. */
+	{ "ends/leave", "a=cq,hold.f,single,d8,q3",
+	    "hw: c a.e; c a.f; c a.g; c a.f | cm: barrier a.e; established a.f | ctl: leave a.f" },
+	{ "ends/leave-ended", "a=cq,hold.f,single,d8,q3",
+	    "hw: c a.e; c a.f; c a.e | cm: barrier a.e; post a; established a.f | ctl: leave a.e" },
+	{ "ends/leave-drain", "a=cq,hold.f,d8,q2",
+	    "hw: burst a.e 2; c a.f; c a.g | cm: established a.f; barrier a.f | ctl: leave a.f; "
+	    "leave a.e | app: wait a 1 50; drain a; drain a" },
+	{ "ends/leave-cno", "a=cq,hold.f,n,d8,q2 n",
+	    "hw: c a.f; c a.e; c a.f; c a.e | cm: established a.f; barrier a.e | ctl: leave a.f | "
+	    "srv: cwait n 50; cwait n 50; cwait n 50" },
+	{ "ends/resize", "a=cq,hold.f,single,d8,q2",
+	    "hw: c a.f; burst a.e 3 | cm: barrier a.e; established a.f | ctl: resize a 4; resize a 3" },
+	{ "ends/resize-held", "a=private,hold.e,hold.f,d8,q3",
+	    "hw: c a.e; c a.f; c a.f | cm: established a.f; post a; established a.e | "
+	    "ctl: resize a 4; resize a 2 | app: wait a 2 50; drain a" },
+	{ "ends/refused", "a=cq,hold.f,d8,q1",
+	    "hw: c a.f; c a.f | cm: post a; established a.f; barrier a.e | app: wait a 1 50; drain a" },
+	{ "ends/overflow", "a=cq,hold.f,single,d8,q2",
+	    "hw: c a.e; c a.f; c a.e | cm: barrier a.e; established a.f | ctl: overflow a" },
+	{ "ends/fault", "a=cq,hold.f,single,d8,q3 faults=poll,arm",
+	    "hw: c a.e; c a.f; c a.e | cm: barrier a.e | cm2: established a.f" },
+	{ "ends/quiet", "a=cq,hold.f,single,quiet,d8,q2",
+	    "hw: c a.e; c a.f; c a.e; c a.f | cm: barrier a.e; established a.f" },
+
+	/* Events for solicited completions: every other one is. */
+	{ "solicited/upcall", "a=cq,single,solicited", "hw: c a 4" },
+	{ "solicited/widen", "a=cq,single,solicited", "hw: c a; c a; c a | ctl: all a" },
+	{ "solicited/widen-exact", "a=cq,exact,norify,solicited",
+	    "hw: c a; c a; c a | ctl: all a | p: post a" },
+	{ "solicited/widen-wait", "a=private,solicited",
+	    "hw: c a; c a; c a | app: take a 3 | ctl: all a" },
+	{ "solicited/widen-cno", "a=cq,n,solicited n",
+	    "hw: c a; c a; c a | ctl: all a; solicited a; all a | srv: serve n 3" },
+	{ "solicited/widen-strict", "a=cq,strict,single,solicited",
+	    "hw: c a; c a; c a | x: all a | y: solicited a; all a" },
+	{ "solicited/widen-inside", "a=cq,single,solicited",
+	    "hw: c a 4 | up.a: all a; solicited a; disable a; all a; single a" },
+	{ "solicited/widen-fault", "a=cq,single,solicited faults=arm",
+	    "hw: c a; c a; c a | ctl: all a" },
+	{ "solicited/policy", "a=cq,solicited,n n",
+	    "hw: c a; c a; c a | ctl: single a; all a; disable a; solicited a; single a new" },
+	{ "solicited/spurious", "a=cq,single,solicited",
+	    "hw: c a; spurious a; c a | ctl: all a | x: disable a; single a" },
+	{ "solicited/narrow", "a=cq,single", "hw: c a; c a; c a | ctl: solicited a; all a" },
+	{ "solicited/late", "a=cq,single,solicited",
+	    "hw: c a; c a; c a | ctl: free a; reopen a; solicited a; single a | x: all a; all a" },
+};
+
+void
+table_order_load(void)
+{
+	table_add(table, sizeof table / sizeof *table);
+}
