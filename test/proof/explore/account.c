@@ -63,6 +63,9 @@ check_counters(struct stage_evd *e, const struct stage_life *l)
 	if (n.max_depth > entered)
 		violation("at rest EVD %c has been %llu events long, and %llu were produced",
 		    'a' + e->index, (unsigned long long)n.max_depth, (unsigned long long)entered);
+	if (cq && entered == 0 && e->spec->policy == DAT_UPCALL_SINGLE_INSTANCE && e->policy.value ==
+	    DAT_UPCALL_SINGLE_INSTANCE && !e->policy.unknown && !call_has(DO_DISABLE))
+		check(e, "notifications for nothing", n.spurious_notifications, cq->gets);
 	if (n.races_closed > n.arms)
 		violation("at rest EVD %c closed more races than it armed", 'a' + e->index);
 }

@@ -52,8 +52,7 @@ call_post(struct stage_evd *e, enum verb verb, int actor, int ep)
 	id = event_id((unsigned int)e->index, c.life, stream, number);
 	device_event(&event, id);
 	entry = entry_begins(l, id);
-	if (verb == DO_BARRIER)
-		l->barrier_after[ep] = l->produced[STREAM_CQ + ep];
+	entry->after = (uint8_t)l->produced[STREAM_CQ + ep];
 	if (verb == DO_POST)
 		r = evd_post(call_ref(&c), kind, &event);
 	else

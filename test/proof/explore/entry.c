@@ -77,21 +77,32 @@ may_come_after(const struct stage_evd *e, const struct stage_life *l,
 {
 	if (entry_is_dropped(e, first->id) || is_held(e, first->id))
 		return true;
+	/* What is posted for an endpoint leaves in the order of posting, whatever waits. */
+	if (!is_completion(first->id) && !is_completion(other->id) &&
+	    stream_ep(stream_of(first->id)) == stream_ep(stream_of(other->id)))
+		return false;
 	if (is_completion(first->id))
 		return !is_completion(other->id);
 	return stream_ep(stream_of(first->id)) >= 0 && behind_barrier(l, first);
 }
 
+struct stage_entry *
+entry_find(struct stage_life *l, uint64_t id)
+{
+	for (unsigned int i = 0; i < l->n_entries; i++)
+		if (l->entries[i].id == id && !l->entries[i].out)
+			return &l->entries[i];
+	return NULL;
+}
+
 void
 entry_delivered(struct stage_evd *e, struct stage_life *l, uint64_t id)
 {
-	struct stage_entry *it = NULL;
+	struct stage_entry *it = entry_find(l, id);
 
-	for (unsigned int i = 0; i < l->n_entries && !it; i++)
-		if (l->entries[i].id == id && !l->entries[i].out)
-			it = &l->entries[i];
 	if (!it)
-		return; /* of a post that is still on its way back to its caller's books */
+		violation("EVD %c delivers event %u.%u, which was refused", 'a' + e->index,
+		    stream_of(id), (unsigned int)(id & 0xffff));
 	it->out = true;
 	if (!e->spec->sole || l != stage_life(e))
 		return;

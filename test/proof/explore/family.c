@@ -66,7 +66,7 @@ add_pool(const struct pool *p)
 {
 	const struct scenario_text text = { p->name, p->setup, p->actors };
 
-	(void)family_add(&text);
+	family_add(&text)->family = true;
 }
 
 static const char *const policies[] = { "single", "norify", "many" };
@@ -105,8 +105,8 @@ family_policy(void)
 						append(pool.name, sizeof pool.name,
 						    "policy/%s/%s%s/c%ds%d", policies[p],
 						    changes[k].name, inside ? "-inside" : "", c, s);
-						append(pool.setup, sizeof pool.setup, "a=cq,%s%s",
-						    policies[p], c + s > 3 ? " heavy" : "");
+						append(pool.setup, sizeof pool.setup, "a=cq,%s",
+						    policies[p]);
 						producers(&pool, c, s);
 						if (k)
 							acts(&pool, inside ? "up.a" : "ctl",
@@ -162,8 +162,8 @@ family_cno(void)
 						    "f%d: %s %c %d | ", i, k == 2 ? "post" : "c",
 						    'a' + i, each);
 					}
-					append(pool.setup, sizeof pool.setup, "n%s%s",
-					    agent ? "=agent" : "", n * each > 3 ? " heavy" : "");
+					append(pool.setup, sizeof pool.setup, "n%s",
+					    agent ? "=agent" : "");
 					append(pool.actors, sizeof pool.actors,
 					    agent ? "agent.n*: agent n" : "srv: serve n %d",
 					    n * each);

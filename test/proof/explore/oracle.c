@@ -123,8 +123,9 @@ oracle_quiet(struct stage_evd *e, const char *what)
 
 /* ESTABLISHED before the endpoint's receives, which come before its end. */
 static void
-check_connection(const struct stage_evd *e, const struct stage_life *l, unsigned int stream)
+check_connection(const struct stage_evd *e, struct stage_life *l, uint64_t id)
 {
+	const unsigned int stream = stream_of(id);
 	const int ep = stream_ep(stream);
 	uint64_t before;
 
@@ -135,7 +136,7 @@ check_connection(const struct stage_evd *e, const struct stage_life *l, unsigned
 		violation("order: a completion of %c overtakes its ESTABLISHED", 'e' + ep);
 	if (stream != STREAM_BARRIER + (unsigned int)ep)
 		return;
-	before = (1ull << l->barrier_after[ep]) - 1;
+	before = (1ull << entry_find(l, id)->after) - 1;
 	if ((l->delivered[STREAM_CQ + ep] & before) != before)
 		violation("order: the end of %c overtakes one of its completions", 'e' + ep);
 }
@@ -166,7 +167,7 @@ oracle_deliver(struct stage_evd *e, unsigned int meant, const DAT_EVENT *event)
 		violation("I2: event %u.%u of EVD %c is delivered twice", stream, number,
 		    'a' + e->index);
 	if (life == e->life)
-		check_connection(e, l, stream);
+		check_connection(e, l, id);
 	l->delivered[stream] |= 1ull << number;
 	entry_delivered(e, l, id);
 	e->n_delivered++;

@@ -213,8 +213,6 @@ parse_setup(struct scenario *s, const char *text)
 			parse_faults(s, value);
 		else if (!strcmp(w, "fixed"))
 			s->fixed = true;
-		else if (!strcmp(w, "heavy"))
-			s->heavy = true;
 		else
 			wrong("'%s' is no part of a setup", w);
 	}

@@ -87,7 +87,7 @@ struct scenario {
 	int loops;
 	bool verbs[VERBS]; /* which occur */
 	bool fixed; /* a device whose queues keep their lengths */
-	bool heavy; /* many events: see --light */
+	bool family; /* one of every combination of something: see --light */
 	unsigned int weight; /* how often it is played, compared with others */
 	uint32_t length, fault_points; /* of a schedule, once calibrated */
 };

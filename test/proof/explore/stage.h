@@ -63,6 +63,7 @@ struct stage_entry {
 	uint64_t id;
 	uint32_t from, to;
 	bool out; /* delivered, or refused */
+	uint8_t after; /* completions of its endpoint that were visible when it was posted */
 };
 
 /* An EVD that lives in a slot, or lived in it. */
@@ -74,7 +75,6 @@ struct stage_life {
 	uint16_t upcalls;
 	unsigned int unheld; /* endpoints whose ESTABLISHED was refused, a bit each */
 	uint64_t delivered[STREAMS];
-	uint16_t barrier_after[EPS]; /* completions visible when the barrier was posted */
 	unsigned int n_entries;
 	struct stage_entry entries[ENTRIES];
 };
@@ -194,6 +194,7 @@ unsigned int call_drain(struct stage_evd *e); /* call_evd.c */
 /* entry.c: what was produced, and what may come before what */
 struct stage_entry *entry_begins(struct stage_life *l, uint64_t id);
 void entry_ends(struct stage_entry *entry, bool refused);
+struct stage_entry *entry_find(struct stage_life *l, uint64_t id); /* that is not out; or NULL */
 void entry_delivered(struct stage_evd *e, struct stage_life *l, uint64_t id);
 bool entry_is_dropped(const struct stage_evd *e, uint64_t id);
 /* At most: what was produced and not delivered. */

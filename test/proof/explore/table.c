@@ -13,6 +13,7 @@ static const struct scenario_text table[] = {
 	{ "arm/burst", "a=cq,single", "hw: burst a 2; c a" },
 	{ "arm/private", "a=private,single", "hw: c a; c a" },
 	{ "arm/spurious", "a=cq,single", "hw: c a; spurious a; c a" },
+	{ "arm/spurious-alone", "a=cq,single", "hw: spurious a; spurious a" },
 	{ "arm/posted", "a=cq,single", "hw: c a; c a | app: post a" },
 	{ "arm/exact-dequeue", "a=cq,exact,single",
 	    "hw: c a; c a; c a | app: dequeue a; dequeue a" },
@@ -460,6 +461,8 @@ static const struct scenario_text table[] = {
 	{ "fault/reopen", "a=cq,single faults=alloc", "hw: c a | ctl: free a; reopen a; reopen a" },
 	{ "fault/resize", "a=cq,single,q2 faults=alloc,poll",
 	    "hw: burst a 3 | ctl: resize a 4; resize a 4" },
+	{ "fault/cno-open", "a=sw n=fd faults=open,1",
+	    "p: post a | ctl: cfree n; creopen n; creopen n; attach a n; trigger n" },
 	{ "fault/fd", "a=cq,n n=fd faults=eintr", "hw: c a; c a | srv: watch n 2" },
 	{ "fault/loop", "faults=alloc,open,epoll,thread", "ctl: loop; loop" },
 };
@@ -474,9 +477,10 @@ table_add(const struct scenario_text *texts, unsigned int n)
 void
 scenario_load(void)
 {
-	table_add(table, sizeof table / sizeof *table);
+	/* What finds most comes first. */
 	table_rich_load();
-	table_order_load();
 	table_life_load();
+	table_order_load();
+	table_add(table, sizeof table / sizeof *table);
 	family_load();
 }

@@ -34,6 +34,11 @@ static const struct scenario_text table[] = {
 	{ "ends/both", "a=cq,hold.e,hold.f,single,d3,q3",
 	    "hw: c a.e; c a.f; c a.f | cm: established a.e; barrier a.e | "
 	    "cm2: established a.f; barrier a.f | p: post a" },
+	{ "ends/again", "a=cq,single,d8,q3",
+	    "hw: c a.e; c a.f; c a.e; c a.e | cm: barrier a.e; established a.e; barrier a.f | p: post a" },
+	{ "ends/again-wait", "a=private,d8,q3",
+	    "hw: burst a.e 4; c a.f | cm: barrier a.e; established a.e; barrier a.e | "
+	    "app: wait a 3 50; drain a; wait a 1 50; drain a" },
 	{ "ends/third", "a=private,hold.f,d8,q4",
 	    "hw: c a.e; c a.f; c a.g; c a.e; c a.f; c a.g | cm: barrier a.e; established a.f; "
 	    "barrier a.f | p: post a | app: take a 10" },

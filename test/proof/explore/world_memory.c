@@ -9,6 +9,8 @@
 #define ARENA_SIZE  (256 * 1024)
 #define BLOCKS	    256
 #define POISON	    0xdb
+#define RED_ZONE    16	/* behind each block; written to by whoever runs over its end */
+#define RED	    0xb5
 #define LIVE	    0x4c495645u
 #define DEAD	    0x44454144u
 
@@ -38,7 +40,7 @@ world_memory_reset(void)
 void *
 world_alloc(size_t count, size_t size, const struct os_site *site)
 {
-	size_t bytes = (count * size + 15) & ~(size_t)15;
+	size_t bytes = ((count * size + 15) & ~(size_t)15) + RED_ZONE;
 	struct block *block;
 
 	sched_point_minor(OP_ALLOC, OBJECT_WORLD, site);
@@ -51,10 +53,13 @@ world_alloc(size_t count, size_t size, const struct os_site *site)
 	} else {
 		block = (struct block *)(arena + arena_used);
 		arena_used += sizeof *block + bytes;
-		if (arena_used <= ARENA_SIZE)
+		if (arena_used <= ARENA_SIZE) {
 			memset(block, 0, sizeof *block + bytes);
-		else
+			memset((unsigned char *)(block + 1) + count * size, RED,
+			    bytes - count * size);
+		} else {
 			block = NULL;
+		}
 	}
 	if (!block || n_blocks == BLOCKS) {
 		fprintf(stderr, "explore: the scenario wants more memory than there is\n");
@@ -64,6 +69,17 @@ world_alloc(size_t count, size_t size, const struct os_site *site)
 	blocks[n_blocks++] = block;
 	n_live++;
 	return block + 1;
+}
+
+static void
+check_end(const struct block *block)
+{
+	const unsigned char *end = (const unsigned char *)(block + 1) + block->size;
+
+	for (unsigned int i = 0; !use_heap && i < RED_ZONE; i++)
+		if (end[i] != RED)
+			violation("%u bytes allocated by %s are written to past their end",
+			    block->size, block->site->function);
 }
 
 void
@@ -82,6 +98,7 @@ world_free(void *p, const struct os_site *site)
 	} else if (block->mark != LIVE) {
 		violation("%s frees what is not allocated", site->function);
 	}
+	check_end(block);
 	block->mark = DEAD;
 	n_live--;
 	if (use_heap)
