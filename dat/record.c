@@ -13,16 +13,19 @@
 #include "dat/log.h"
 #include "dat/record.h"
 
+#define LAST_RESORT "/etc/dat.conf"
+
 /* What explanations show of a long file. */
 enum { SHOWN_NAMES = 8, SHOWN_LINES = 4 };
 
 static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER;
 
-/* All fixed once `known`, which is under the lock. */
+/* Under `reading` until `known`, and fixed from then on. */
 static struct {
 	bool known;
 	char path[PATH_MAX];		/* the file that was read, or that could not be */
 	bool missing;			/* it could not be */
+	bool searched;			/* DAT_OVERRIDE is not set */
 	struct record *first, *last;	/* in the order of the file */
 	struct hash keys, names;	/* the first record of each */
 } file;
@@ -173,18 +176,23 @@ read_files(void)
 
 	if (override != NULL)
 		return read_file(override, true);
+	file.searched = true;
 	r = read_file(REARM_DAT_CONF, false);
 	if (r == -ENOENT)
-		r = read_file("/etc/dat.conf", false);
+		r = read_file(LAST_RESORT, false);
 	if (r == -ENOENT)
-		log_message(LOG_CATALOG, "there is neither %s nor /etc/dat.conf", REARM_DAT_CONF);
+		log_message(LOG_CATALOG, "there is neither %s nor %s", REARM_DAT_CONF, LAST_RESORT);
 	return r;
 }
 
-/* Once in the life of a process, but a shortage while it is read is not for life. */
-static void
+/*
+ * Once in the life of a process, but a shortage while it is read is not for life: then nothing is
+ * known yet (false).
+ */
+static bool
 read_once(void)
 {
+	bool known;
 	int state;
 
 	/* Reading files is a cancellation point. */
@@ -192,15 +200,16 @@ read_once(void)
 	pthread_mutex_lock(&reading);
 	if (!file.known)
 		file.known = !is_shortage(-read_files());
+	known = file.known;
 	pthread_mutex_unlock(&reading);
 	pthread_setcancelstate(state, NULL);
+	return known;
 }
 
 struct record *
 record_find(const DAT_PROVIDER_INFO *key)
 {
-	read_once();
-	return find_key(key);
+	return read_once() ? find_key(key) : NULL;
 }
 
 bool
@@ -208,8 +217,7 @@ record_has_name(const char *name)
 {
 	const struct record *record;
 
-	read_once();
-	record = find_name(name);
+	record = read_once() ? find_name(name) : NULL;
 	while (record != NULL && record->first == NULL)
 		record = record->same_name;
 	return record != NULL;
@@ -218,8 +226,7 @@ record_has_name(const char *name)
 int
 record_count(void)
 {
-	read_once();
-	return (int)file.keys.count;
+	return read_once() ? (int)file.keys.count : 0;
 }
 
 int
@@ -228,7 +235,8 @@ record_list(DAT_PROVIDER_INFO **out, int max)
 	const struct record *record;
 	int count = 0;
 
-	read_once();
+	if (!read_once())
+		return 0;
 	for (record = file.first; record != NULL && count < max; record = record->next)
 		if (record->first == record)
 			*out[count++] = record->info;
@@ -285,10 +293,15 @@ record_explain(const char *name, char *text, size_t size)
 {
 	const struct record *record;
 
-	read_once();
-	record = find_name(name);
 	*text = '\0';
-	if (file.missing)
+	if (!read_once()) {
+		add(text, size, "dat.conf could not be read");
+		return;
+	}
+	record = find_name(name);
+	if (file.missing && file.searched)
+		add(text, size, "neither %s nor %s can be read", REARM_DAT_CONF, LAST_RESORT);
+	else if (file.missing)
 		add(text, size, "%s cannot be read", file.path);
 	else if (record != NULL)
 		add_lines(record, text, size);
