@@ -125,8 +125,8 @@ struct soft_id {
 
 	/* Of cm_wait.c: */
 	bool waits;
-	unsigned int ticks, asks;
-	uint64_t tick, knock; /* when */
+	uint64_t sent, heard; /* when the message was, and when the peer gave a sign of life */
+	uint64_t tick, knock; /* when it is looked at, and the request tried, again */
 	TAILQ_ENTRY(soft_id) wait_link, knock_link;
 	struct soft_cm_message *unsent;
 

@@ -3,9 +3,9 @@
  * cm_wait -- how long an id waits for its peer
  *
  * A message that an answer is owed to starts a wait: REQ, REP and DREQ.  The connection manager of
- * the other process answers without its consumer, so it has little time, in a number of ticks.  When
- * it has said that its consumer is at it (MRA), it is asked again at each tick (ASK), and must go on
- * saying so; the consumer has much time.
+ * the other process answers without its consumer, so it has little time.  When it has said that its
+ * consumer is at it (MRA), it is asked again at each tick (ASK), and must go on saying so; the
+ * consumer has much time.
  *
  * Waiting ids stand in a list, in the order of their next ticks, and one timer is for all.  It finds
  * an id in the list under the CM lock or not at all, so it is never late for one that is gone.  The
@@ -17,11 +17,8 @@
 
 #include <stdlib.h>
 
-#define TICKS 8
-#define TICK  (SOFT_ANSWER_TIME / TICKS)
-
-/* A consumer may think for 15 minutes. */
-#define ASKS_MAX (15 * 60 / 6 * TICKS)
+#define TICK	      (SOFT_ANSWER_TIME / 8)
+#define CONSUMER_TIME (15 * 60 * 1000000000ull)
 
 /* A request that was not let in, since too many others were waiting to be, is tried again. */
 #define KNOCK 10000000u
@@ -74,8 +71,7 @@ void
 soft_cm_wait(struct soft_id *id)
 {
 	leave(id);
-	id->ticks = TICKS;
-	id->asks = 0;
+	id->sent = id->heard = soft_now();
 	enter(id);
 	set_timer();
 }
@@ -83,7 +79,7 @@ soft_cm_wait(struct soft_id *id)
 void
 soft_cm_wait_on(struct soft_id *id)
 {
-	id->ticks = TICKS;
+	id->heard = soft_now();
 }
 
 static void
@@ -138,15 +134,16 @@ waits_for_something(const struct soft_id *id)
 }
 
 static void
-one_tick(struct soft_id *id, bool late)
+one_tick(struct soft_id *id, uint64_t now)
 {
+	const uint64_t late = now - id->tick;
+
 	if (!waits_for_something(id))
 		return;
-	if (!late) {
-		id->ticks--;
-		id->asks++;
-	}
-	if (!id->ticks || id->asks > ASKS_MAX) {
+	if (late > SOFT_TIMER_LATE)
+		id->heard += late;
+	if (now - id->heard >= soft_stretched(SOFT_ANSWER_TIME) ||
+	    now - id->sent >= soft_stretched(CONSUMER_TIME)) {
 		soft_cm_give_up(id);
 		return;
 	}
@@ -160,15 +157,13 @@ tick(struct soft_timer *unused)
 {
 	struct soft_id *id;
 	uint64_t now = soft_now();
-	bool late;
 
 	(void)unused;
 	pthread_mutex_lock(&soft_cm_lock);
 	knock_again(now);
 	while ((id = TAILQ_FIRST(&waiting)) && id->tick <= now) {
-		late = now - id->tick > SOFT_TIMER_LATE;
 		leave(id);
-		one_tick(id, late);
+		one_tick(id, now);
 	}
 	set_timer();
 	pthread_mutex_unlock(&soft_cm_lock);

@@ -4,6 +4,20 @@
  *
  * It runs timers and moves data between processes.  It blocks all signals and cannot be
  * cancelled; runtime.c starts and joins it.
+ *
+ * What a function that it calls may find, when its object has been removed or used again:
+ *
+ * - The function of a watch finds its object.  Watches are removed on this thread, which takes one
+ *   event from the kernel at a time, so none can be on its way to what is gone.
+ * - The function of a timer may run when the timer has been cancelled or set again.  Its object is
+ *   there all the same: a queue pair has a reference for its timer, a completion queue waits for
+ *   the function before it goes (soft_timer_stop), and the timers of the door and of the
+ *   connection manager live as long as the process.  The function takes the lock of the object and
+ *   acts on what it finds there: a stall or silence whose deadline has come, an id that is in the
+ *   list.  It never acts on what the timer was set for.
+ * - A message of another process names what it means by a number that says which use of a place it
+ *   is: an id has a count of uses in its number, an answer the epoch of the queue pair, a link the
+ *   process that was found at its slot when it was made.
  */
 #ifndef SOFT_PROGRESS_H
 #define SOFT_PROGRESS_H

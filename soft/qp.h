@@ -104,7 +104,7 @@ struct soft_sq {
 	uint32_t received; /* bytes of the oldest read that came */
 	bool listening;	   /* the timer is for silence; see silence.h */
 	uint32_t heard, heard_before; /* answers, now and when the timer was set */
-	unsigned int silent;	      /* how often it expired without one */
+	uint64_t silent_since;
 	struct soft_cursor target; /* where the next go */
 	enum ibv_wc_status fault;  /* of request `next`: it cannot be sent */
 	bool draining;		   /* SQ_DRAINED is owed */

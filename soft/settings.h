@@ -17,7 +17,7 @@
  * A timer that runs later than this says nothing about others: we were stopped, or had no
  * processor, and so perhaps had they.
  */
-#define SOFT_TIMER_LATE 250000000u
+#define SOFT_TIMER_LATE 1000000000u
 
 /* 0, or -EINVAL after a message on standard error. */
 int soft_settings_read(void);

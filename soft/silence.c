@@ -43,8 +43,8 @@ soft_silence_begin(struct soft_qp *qp)
 	if (sq->listening || !qp->attr.timeout || !waiting(qp))
 		return;
 	sq->heard_before = sq->heard;
-	sq->silent = 0;
 	wait_on(qp);
+	sq->silent_since = sq->deadline - soft_silence_time(qp);
 }
 
 static bool
@@ -58,17 +58,17 @@ static void
 judge(struct soft_qp *qp)
 {
 	struct soft_sq *sq = &qp->sq;
-	bool late = soft_now() - sq->deadline > SOFT_TIMER_LATE;
+	const uint64_t now = soft_now(), late = now - sq->deadline;
 
 	sq->listening = false;
 	if (!waiting(qp))
 		return;
 	if (sq->heard != sq->heard_before)
-		sq->silent = 0;
-	else if (!late)
-		sq->silent++;
+		sq->silent_since = now;
+	else if (late > SOFT_TIMER_LATE)
+		sq->silent_since += late;
 	sq->heard_before = sq->heard;
-	if (sq->silent <= qp->attr.retry_cnt) {
+	if (now - sq->silent_since < soft_silence_time(qp) * (qp->attr.retry_cnt + 1u)) {
 		wait_on(qp);
 		return;
 	}
