@@ -83,12 +83,15 @@ gather(const struct dto *d, uint64_t limit, struct ibv_sge *sge, uint64_t *total
 /*
  * Devices differ in whether a queue pair in the error state looks at what is posted to it.  Once it
  * has flushed all it had, requests are flushed here; until then they have to keep their order.
- * Locked.
+ * Receives that were polled may still be held for the outcome of the attempt to connect, which
+ * another thread is about to post: a receive that follows them is held with them.  Locked.
  */
 static bool
 flushes_here(struct ep *ep, struct wr_ring *ring, struct dapl_evd *evd)
 {
 	if (ep->state != DAT_EP_STATE_DISCONNECTED)
+		return false;
+	if (ep->concluding && ring == &ep->rings.recvs)
 		return false;
 	(void)evd_refresh(dapl_evd_ref(evd));
 	return wr_ring_idle(ring);

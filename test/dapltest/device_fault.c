@@ -19,6 +19,7 @@ static void (*_Atomic change_completion)(struct ibv_wc *wc);
 static int (*real_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *, size_t);
 static struct device_limits lower;
 static _Atomic(bool) arm_fails;
+static void (*_Atomic on_queue_pair_error)(void);
 /* An event of ours is not the device's to have acknowledged. */
 static _Thread_local bool ours;
 
@@ -54,6 +55,12 @@ void
 device_arms(bool works)
 {
 	arm_fails = !works;
+}
+
+void
+device_on_queue_pair_error(void (*call)(void))
+{
+	on_queue_pair_error = call;
 }
 
 /* ---- between the provider and the device ---- */
@@ -153,6 +160,19 @@ __wrap_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
 	device_last_qp = __real_ibv_create_qp(pd, attr);
 	return device_last_qp;
+}
+
+int __real_ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
+int __wrap_ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
+int
+__wrap_ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	int r = __real_ibv_modify_qp(qp, attr, mask);
+	void (*call)(void) = on_queue_pair_error;
+
+	if (call && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_ERR)
+		call();
+	return r;
 }
 
 int __real_soft_cq_arm(struct ibv_cq *cq, int solicited_only);

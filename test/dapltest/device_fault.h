@@ -32,6 +32,9 @@ struct device_limits {
 };
 void device_limit(const struct device_limits *limits);
 
+/* Called whenever the provider has moved a queue pair to the error state; NULL for none. */
+void device_on_queue_pair_error(void (*call)(void));
+
 /* Arming a completion queue fails from now on, or works again. */
 void device_arms(bool works);
 

@@ -11,6 +11,7 @@ main(int argc, char **argv)
 		device_status_suite,
 		device_limit_suite,
 		device_lock_suite,
+		device_order_suite,
 		NULL,
 	};
 

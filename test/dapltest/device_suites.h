@@ -7,6 +7,7 @@
 Suite *device_async_suite(void);
 Suite *device_limit_suite(void);
 Suite *device_lock_suite(void);
+Suite *device_order_suite(void);
 Suite *device_status_suite(void);
 
 #endif
