@@ -36,11 +36,18 @@ list_unlink(struct loop_job *job)
 
 /* Puts a job that is on no list onto one. */
 static void
+list_locked(struct loop *loop, struct loop_job *job, enum loop_place place)
+{
+	job->place = place;
+	list_append(place == LOOP_JOB_DELAYED ? &loop->delayed : &loop->ready, job);
+}
+
+/* The same for the job's owner, which alone decides about the loop: it reads `on` unlocked. */
+static void
 queue_locked(struct loop *loop, struct loop_job *job, enum loop_place place)
 {
 	job->on = loop;
-	job->place = place;
-	list_append(place == LOOP_JOB_DELAYED ? &loop->delayed : &loop->ready, job);
+	list_locked(loop, job, place);
 }
 
 static void
@@ -64,7 +71,7 @@ promote_delayed(struct loop *loop)
 		next = job->next;
 		if (job->due <= now) {
 			unqueue_locked(job);
-			queue_locked(loop, job, LOOP_JOB_READY);
+			list_locked(loop, job, LOOP_JOB_READY);
 		} else if (job->due < least) {
 			least = job->due;
 		}
@@ -152,7 +159,7 @@ loop_hasten(struct loop_job *job)
 	os_lock(&loop->lock);
 	if (job->place == LOOP_JOB_PUT_OFF || job->place == LOOP_JOB_DELAYED) {
 		unqueue_locked(job);
-		queue_locked(loop, job, LOOP_JOB_READY);
+		list_locked(loop, job, LOOP_JOB_READY);
 		ring_locked(loop);
 	}
 	os_unlock(&loop->lock);

@@ -35,7 +35,10 @@ enum loop_place {
 	LOOP_JOB_DELAYED, /* on the list of those that wait for a time */
 };
 
-/* Owned by whoever embeds it; links and place belong to the loop, under its lock. */
+/*
+ * Owned by whoever embeds it.  Links and place belong to the loop, under its lock; `on` is written and read
+ * by the owner alone, under its own lock.
+ */
 struct loop_job {
 	struct loop_job *next, *prev;
 	struct loop *on; /* the loop that it was queued on last; NULL: none */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The loop by itself: what it reads. */
+#include <sched.h>
 #include <unistd.h>
 
 #include "evd/loop.h"
@@ -378,6 +379,56 @@ START_TEST(create__stepped__no_thread_whatever_is_asked_for)
 }
 END_TEST
 
+/* ---- a job with an owner ---- */
+
+static struct owner {
+	struct os_mutex lock;
+	struct loop_job job;
+	bool queued; /* and not popped yet */
+	int ran;
+} owner;
+
+static void
+run_owned(struct loop_job *job, uint64_t life)
+{
+	(void)job;
+	(void)life;
+	os_lock(&owner.lock);
+	owner.queued = false;
+	owner.ran++;
+	os_unlock(&owner.lock);
+}
+
+/*
+ * The thread of the loop moves the job to the ready list under its own lock alone: it may touch nothing
+ * that the owner reads without that.  Only the thread sanitizer sees it.
+ */
+START_TEST(job__becomes_due_while_its_owner_moves_it__they_share_nothing)
+{
+	struct loop *own;
+
+	owner = (struct owner){ .job.run = run_owned };
+	os_mutex_init(&owner.lock);
+	ck_assert_int_eq(loop_create(LOOP_THREAD, 1, &own), 0);
+	for (int i = 0; i < 2000; i++) {
+		os_lock(&owner.lock);
+		if (!owner.queued || loop_unready(&owner.job)) {
+			loop_ready_later(own, &owner.job, 1000);
+			owner.queued = true;
+		}
+		os_unlock(&owner.lock);
+		if (i % 3 == 0)
+			sched_yield();
+	}
+	os_lock(&owner.lock);
+	ck_assert_ptr_eq(owner.job.on, own);
+	(void)loop_unready(&owner.job);
+	os_unlock(&owner.lock);
+	loop_destroy(own);
+	os_mutex_fini(&owner.lock);
+}
+END_TEST
+
 Suite *
 evd_loop_suite(void)
 {
@@ -402,5 +453,6 @@ evd_loop_suite(void)
 	tcase_add_test(tc, remove__twice_or_never_added__nothing);
 	tcase_add_test(tc, create__descriptor_0_is_free__taken_like_any_other);
 	tcase_add_test(tc, create__stepped__no_thread_whatever_is_asked_for);
+	tcase_add_test(tc, job__becomes_due_while_its_owner_moves_it__they_share_nothing);
 	return s;
 }
