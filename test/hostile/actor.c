@@ -2,6 +2,7 @@
 #include "actor.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,29 @@ make_key(void)
 {
 	if (pthread_key_create(&key, release))
 		report_broken("no key for the threads");
+}
+
+static void
+handle(int signal)
+{
+	(void)signal;
+	if (self)
+		atomic_fetch_add(&self->signals, 1);
+}
+
+void
+actors_handle_signals(void)
+{
+	struct sigaction action = { .sa_handler = handle };
+
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGUSR1, &action, NULL);
+}
+
+void
+actor_signal(const struct actor *actor)
+{
+	(void)syscall(SYS_tgkill, getpid(), atomic_load(&actor->tid), SIGUSR1);
 }
 
 static uint64_t

@@ -51,9 +51,11 @@ struct actor {
 	const char *role;
 	int number;
 	_Atomic(pid_t) tid;
+	_Atomic(unsigned int) signals; /* that it has handled */
 	uint64_t random;
 	struct frame *frame;
 	_Atomic(int) manner;
+	atomic_bool endless;	     /* it waits without a limit */
 	_Atomic(const char *) doing; /* NULL between calls */
 	_Atomic(uint64_t) doing_on, since;
 	_Atomic(unsigned int) at; /* the next line of the ring */
@@ -65,6 +67,10 @@ struct actor *actor_self(void);
 void actor_enter(const char *role, int number);
 void actor_leave(void);
 struct actor *actor_first(void);
+
+/* A signal for this thread; its handler only counts. */
+void actors_handle_signals(void);
+void actor_signal(const struct actor *actor);
 
 /* The seed of all random sources. */
 void actor_seed(uint64_t seed);

@@ -176,31 +176,17 @@ adapters_begin(const char *const *ia_names, unsigned int n)
 	life_pool(LIFE_ADAPTER, records, sizeof records[0], ADAPTER_RECORDS, release_memory);
 }
 
-static struct life *
-at_place(unsigned int n, uint64_t *serial)
-{
-	pthread_mutex_lock(&lock);
-	*serial = open_serial[n];
-	pthread_mutex_unlock(&lock);
-	return life_find(LIFE_ADAPTER, *serial);
-}
-
 struct adapter *
 adapter_nth(unsigned int n)
 {
+	struct life *life;
 	uint64_t serial;
-	struct life *life = at_place(n, &serial);
 
+	pthread_mutex_lock(&lock);
+	serial = open_serial[n];
+	pthread_mutex_unlock(&lock);
+	life = life_find(LIFE_ADAPTER, serial);
 	return life && life_use(life, serial) ? adapter_of(life) : NULL;
-}
-
-struct adapter *
-adapter_nth_even_closing(unsigned int n)
-{
-	uint64_t serial;
-	struct life *life = at_place(n, &serial);
-
-	return life && life_use_stale(life, serial) ? adapter_of(life) : NULL;
 }
 
 struct adapter *

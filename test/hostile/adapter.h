@@ -50,7 +50,6 @@ struct adapter *adapter_pick(void);
 /* The one at this place below ADAPTERS_OPEN, used, or NULL; also one that is being closed politely.
  */
 struct adapter *adapter_nth(unsigned int n);
-struct adapter *adapter_nth_even_closing(unsigned int n);
 /* Opens one more unless there are enough. */
 void adapter_open(bool tame);
 /* Closes it whatever it holds, or tries to.  The caller uses it. */

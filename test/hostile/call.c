@@ -33,6 +33,7 @@ begin(struct call *call, enum dat_call which, struct life *on, struct life *also
 	atomic_store(&me->manner, manner);
 	atomic_store(&me->doing, dat_call_name(which));
 	atomic_fetch_add_explicit(&counts[which].made, 1, memory_order_relaxed);
+	call->signals = atomic_load(&me->signals);
 	call->begin = clock_stamp();
 }
 
@@ -77,6 +78,9 @@ judge(const struct call *call, DAT_RETURN ret)
 				     dat_name(ret));
 		return;
 	}
+	if (dat_is(ret, DAT_INTERRUPTED_CALL) &&
+	    call->signals == atomic_load(&actor_self()->signals))
+		report_wrong(on, also, "%s returned %s, and no signal came", name, dat_name(ret));
 	if (dat_is(ret, DAT_ABORT) && !ending)
 		report_wrong(on, also, "%s returned %s, but nothing was freed", name,
 			     dat_name(ret));

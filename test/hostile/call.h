@@ -22,7 +22,8 @@ struct call {
 	enum dat_call which;
 	struct life *on[4];
 	int n;
-	uint64_t begin, end; /* stamps */
+	uint64_t begin, end;  /* stamps */
+	unsigned int signals; /* that the thread had handled before */
 	struct trace_line *line;
 };
 

@@ -11,7 +11,7 @@
 #include "report.h"
 
 /* Sleeps of this thread without an answer of the library's, until that counts as hanging. */
-#define LOST_NAPS 30000
+#define LOST_NAPS 10000
 
 static _Atomic(uint64_t) stamps = 1;
 static _Atomic(uint64_t) ticks = 1;

@@ -317,7 +317,7 @@ wait_on_fd(struct cno *cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *hint, struct ca
 	atomic_store(&me->doing_on, life_name(&cno->life));
 	atomic_store(&me->manner, ACTOR_SLEEPS);
 	atomic_store(&me->doing, "poll");
-	(void)poll(&fd, 1, (int)(timeout / 1000));
+	(void)poll(&fd, 1, timeout == DAT_TIMEOUT_INFINITE ? -1 : (int)(timeout / 1000));
 	atomic_store(&me->doing, NULL);
 	call_begin(call, CALL_CNO_TRIGGER, &cno->life, NULL, timeout);
 	return call_end(call, dat_cno_trigger(atomic_load(&cno->life.handle), hint));
@@ -334,6 +334,7 @@ cno_wait(struct cno *cno, DAT_TIMEOUT timeout)
 	lock(cno);
 	cno->waiters++;
 	unlock(cno);
+	atomic_store(&actor_self()->endless, timeout == DAT_TIMEOUT_INFINITE);
 	if (cno->fd >= 0) {
 		ret = wait_on_fd(cno, timeout, &hint, &call);
 	} else {
@@ -349,6 +350,7 @@ cno_wait(struct cno *cno, DAT_TIMEOUT timeout)
 			report_wrong(&cno->life, NULL, "dat_cno_wait returned %s, and nothing ends",
 				     dat_name(ret));
 	}
+	atomic_store(&actor_self()->endless, false);
 	if (ret == DAT_SUCCESS)
 		judge_hint(cno, hint, call.begin);
 	/* As the rule for CNOs is: after each wake-up, and after a timeout, too. */

@@ -41,7 +41,8 @@ struct transfers {
 /* The endpoint at the other end, as private data tells. */
 struct mate {
 	bool known;
-	bool foreign; /* of the other process */
+	bool foreign;	  /* of the other process */
+	uint32_t process; /* its id */
 	uint64_t serial;
 	uint32_t generation;
 	DAT_VADDR write_address, read_address;

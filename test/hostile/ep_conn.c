@@ -6,11 +6,12 @@
 
 #include "actor.h"
 #include "adapter.h"
+#include "board.h"
 #include "call.h"
 #include "clock.h"
 #include "ep.h"
 #include "evd.h"
-#include "psp.h"
+#include "owed.h"
 #include "report.h"
 
 #define MAGIC 0x48054713u
@@ -59,6 +60,7 @@ ep_read_hello(const void *data, DAT_COUNT size, struct mate *mate)
 	*mate = (struct mate){
 		.known = true,
 		.foreign = hello.process != (uint32_t)getpid(),
+		.process = hello.process,
 		.serial = hello.serial,
 		.generation = hello.generation,
 		.write_address = hello.write_address,
@@ -106,7 +108,7 @@ ep_connect(struct ep *ep)
 	DAT_RETURN ret;
 	bool idle;
 
-	if (!psp_choose_target(&address, &qual) || !ep_enter(ep))
+	if (!board_choose(&address, &qual) || !ep_enter(ep))
 		return;
 	pthread_mutex_lock(&ep->life.lock);
 	idle = ep->phase == EP_IDLE || ep->fuzzy;
@@ -233,6 +235,8 @@ established(struct ep *ep, const struct taking *taking, const DAT_CONNECTION_EVE
 				     (unsigned long long)ep->mate.serial);
 		ep->mate = mate;
 	}
+	if (ep->mate.known && ep->mate.foreign)
+		owed_note_abroad();
 }
 
 /* Locked.  Whether the side that it is can be told this. */

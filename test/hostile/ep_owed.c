@@ -5,6 +5,7 @@
 #include "adapter.h"
 #include "ep.h"
 #include "evd.h"
+#include "peer.h"
 
 static unsigned int
 missing_in(const struct transfers *transfers)
@@ -38,6 +39,10 @@ look_at_other(const struct mate *mate, uint64_t serial, uint32_t generation)
 	struct life *life = mate->foreign ? NULL : life_find(LIFE_EP, mate->serial);
 	struct ep *ep = ep_of(life);
 	struct other other = { .known = mate->known && !mate->foreign };
+
+	/* When a process has ended, so have its connections. */
+	if (mate->known && mate->foreign && peer_has_ended(mate->process))
+		return (struct other){ .known = true, .over = true };
 
 	if (!other.known)
 		return other;

@@ -185,15 +185,39 @@ judge_length(struct evd *evd, const DAT_EVD_PARAM *param, const struct setting *
 	evd->qlen.value = (uint64_t)param->evd_qlen;
 }
 
+/* Locked.  The same of a setting that it shows. */
+static void
+judge_shown(const struct evd *evd, const struct setting *setting, const struct setting *before,
+	    const char *what, uint64_t shown)
+{
+	if (before->sure && setting->sure && before->begun == setting->begun &&
+	    setting->value != shown)
+		report_wrong(&evd->life, NULL, "dat_evd_query says %llu for %s, which is %llu",
+			     (unsigned long long)shown, what, (unsigned long long)setting->value);
+}
+
+/* The serial number of the CNO with this handle, or 0. */
+static uint64_t
+cno_serial(DAT_CNO_HANDLE handle)
+{
+	const struct life *life =
+	    handle == DAT_HANDLE_NULL ? NULL : life_find_handle(LIFE_CNO, handle);
+
+	return life ? atomic_load(&life->serial) : 0;
+}
+
 void
 evd_query(struct evd *evd)
 {
-	struct setting qlen;
+	struct setting qlen, enabled, waitable, cno;
 	DAT_EVD_PARAM param;
 	struct call call;
 
 	lock(evd);
 	qlen = evd->qlen;
+	enabled = evd->enabled;
+	waitable = evd->waitable;
+	cno = evd->cno;
 	unlock(evd);
 	call_begin(&call, CALL_EVD_QUERY, &evd->life, NULL, 0);
 	if (call_end(&call,
@@ -204,6 +228,13 @@ evd_query(struct evd *evd)
 		report_wrong(&evd->life, NULL, "dat_evd_query tells of the streams %#x",
 			     (unsigned int)param.evd_flags);
 	judge_length(evd, &param, &qlen);
+	if (!life_may_be_ending(&evd->life)) {
+		judge_shown(evd, &evd->enabled, &enabled, "enabled",
+			    (param.evd_state & DAT_EVD_STATE_ENABLED) != 0);
+		judge_shown(evd, &evd->waitable, &waitable, "waitable",
+			    (param.evd_state & DAT_EVD_STATE_WAITABLE) != 0);
+		judge_shown(evd, &evd->cno, &cno, "the CNO", cno_serial(param.cno_handle));
+	}
 	unlock(evd);
 }
 

@@ -198,6 +198,13 @@ may_overflow(const struct evd *evd)
 	return evd->streams & (DAT_EVD_CONNECTION_FLAG | DAT_EVD_CR_FLAG);
 }
 
+/* Connection requests that find no room are refused, too, and the EVD goes on. */
+static bool
+overflow_stays(const struct evd *evd)
+{
+	return evd->streams & DAT_EVD_CONNECTION_FLAG;
+}
+
 void
 evd_note_overflow(struct adapter *adapter, DAT_HANDLE handle)
 {
@@ -211,7 +218,7 @@ evd_note_overflow(struct adapter *adapter, DAT_HANDLE handle)
 			continue;
 		if (atomic_load(&life->handle) == handle) {
 			lock(evd_of(life));
-			evd_of(life)->overflowed = true;
+			evd_of(life)->overflowed = overflow_stays(evd_of(life));
 			unlock(evd_of(life));
 			if (!may_overflow(evd_of(life)))
 				report_wrong(

@@ -4,11 +4,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "actor.h"
 #include "adapter.h"
+#include "board.h"
 #include "call.h"
 #include "clock.h"
 #include "cno.h"
@@ -17,6 +19,8 @@
 #include "ops.h"
 #include "options.h"
 #include "owed.h"
+#include "peer.h"
+#include "perturb.h"
 #include "psp.h"
 #include "report.h"
 #include "run.h"
@@ -121,32 +125,53 @@ warm_up(void)
 }
 
 static void
+print_counts(unsigned long calms)
+{
+	printf("seed %llu: %lu adapters, %lu EVDs, %lu CNOs, %lu endpoints, %llu ends connected "
+	       "(%llu to the other process); "
+	       "%llu events taken, %llu of transfers; %lu calms\n",
+	       (unsigned long long)options.seed, life_count(LIFE_ADAPTER), life_count(LIFE_EVD),
+	       life_count(LIFE_CNO), life_count(LIFE_EP), (unsigned long long)owed_connections(),
+	       (unsigned long long)owed_abroad(), (unsigned long long)owed_takings(),
+	       (unsigned long long)owed_transfers(), calms);
+	if (options.verbose)
+		call_print_counts();
+}
+
+static void
 hostilities(void)
 {
+	const bool first = options.board < 0;
 	const double end = clock_seconds() + options.seconds;
 	unsigned long calms = 0;
+	int board = options.board;
 
+	if (first)
+		board = board_make();
+	else
+		board_join(board);
 	ops_prepare();
 	clock_start(options.ia[0], run_watch);
 	adapter_open(true);
 	adapter_open(false);
 	run_start(options.threads);
-	while (clock_seconds() < end) {
-		clock_nap_us(20000 + pick(80000));
+	if (first && options.group[GROUP_PEER])
+		peer_start(board);
+	/* The second process runs until it is told. */
+	while (first ? clock_seconds() < end : !board_told_end()) {
+		clock_nap_us(3000 + pick(40000));
 		run_calm();
 		calms++;
 	}
+	if (first && options.group[GROUP_PEER])
+		peer_stop();
 	run_stop();
 	run_calm();
 	adapters_close_all();
 	clock_stop();
-	printf("seed %llu: %lu adapters, %lu EVDs, %lu CNOs, %lu endpoints, %llu ends connected; "
-	       "%llu events taken, %llu of transfers; %lu calms\n",
-	       (unsigned long long)options.seed, life_count(LIFE_ADAPTER), life_count(LIFE_EVD),
-	       life_count(LIFE_CNO), life_count(LIFE_EP), (unsigned long long)owed_connections(),
-	       (unsigned long long)owed_takings(), (unsigned long long)owed_transfers(), calms);
-	if (options.verbose)
-		call_print_counts();
+	board_close();
+	if (first)
+		print_counts(calms);
 }
 
 int
@@ -156,12 +181,20 @@ main(int argc, char **argv)
 	int fds, tasks;
 
 	options_parse(argc, argv);
-	report_command(options_text());
+	if (options.board < 0)
+		setenv("HOSTILE_COMMAND", options_text(), 1);
+	report_command(getenv("HOSTILE_COMMAND"));
 	actor_seed(options.seed);
 	actor_enter("main", 0);
 	setrlimit(RLIMIT_CORE, &no_core);
 	signal(SIGPIPE, SIG_IGN);
-	printf("%s\n", options_text());
+	actors_handle_signals();
+	if (options.group[GROUP_PERTURB])
+		perturb_start();
+	if (options.board < 0)
+		printf("%s\n", options_text());
+	else
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	fflush(stdout);
 
 	adapters_begin(options.ia, options.n_ias);
@@ -170,7 +203,7 @@ main(int argc, char **argv)
 	eps_begin();
 	psps_begin();
 	warm_up();
-	fds = descriptors();
+	fds = descriptors() - (options.board >= 0); /* it is closed in the end */
 	tasks = threads(1);
 	hostilities();
 	if (threads(tasks) != tasks) {
@@ -186,6 +219,7 @@ main(int argc, char **argv)
 			     descriptors());
 	}
 	actor_leave();
-	printf("1 passed, 0 failed\n");
+	if (options.board < 0)
+		printf("1 passed, 0 failed\n");
 	return 0;
 }

@@ -31,6 +31,7 @@ ops_prepare(void)
 	n = 0;
 	add(ops_evd);
 	add(ops_ep);
+	add(ops_flood);
 	add(ops_object);
 }
 

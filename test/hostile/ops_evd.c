@@ -23,25 +23,29 @@ a_cno(struct adapter *adapter)
 	return cno_of(adapter_pick_child(adapter, LIFE_CNO));
 }
 
-/* Mostly short: a thread that waits does nothing else. */
+/*
+ * Mostly short: a thread that waits does nothing else.  Without a limit it waits until run_watch()
+ * sends it away; only then a wake-up that was lost is not hidden by the end of the time.
+ */
 static DAT_TIMEOUT
 a_timeout(void)
 {
 	switch (pick(10)) {
 	case 0:
 	case 1:
-	case 2:
 		return 0;
+	case 2:
 	case 3:
 	case 4:
-	case 5:
 		return 1 + pick(300);
+	case 5:
 	case 6:
+		return 1000 + pick(3000);
 	case 7:
 	case 8:
-		return 1000 + pick(3000);
+		return 5000 + pick(20000);
 	default:
-		return 10000 + pick(60000);
+		return DAT_TIMEOUT_INFINITE;
 	}
 }
 
@@ -76,11 +80,10 @@ static void
 wait_for_events(struct adapter *adapter)
 {
 	struct evd *evd = an_evd(adapter);
-	DAT_TIMEOUT timeout = chance(2) ? DAT_TIMEOUT_INFINITE : a_timeout();
 
 	if (!evd)
 		return;
-	(void)take_wait(evd, timeout, chance(70) ? 1 : (DAT_COUNT)(1 + pick(5)), false);
+	(void)take_wait(evd, a_timeout(), chance(70) ? 1 : (DAT_COUNT)(1 + pick(5)), false);
 	life_unuse(&evd->life);
 }
 
@@ -98,20 +101,18 @@ change_waitable(struct adapter *adapter)
 static void
 change_policy(struct adapter *adapter)
 {
-	static const DAT_UPCALL_POLICY policies[] = { DAT_UPCALL_DISABLE,
-						      DAT_UPCALL_TEARDOWN,
-						      DAT_UPCALL_SINGLE_INSTANCE,
-						      DAT_UPCALL_SINGLE_INSTANCE,
-						      DAT_UPCALL_SINGLE_INSTANCE,
-						      DAT_UPCALL_NORIFY,
-						      DAT_UPCALL_NORIFY,
-						      DAT_UPCALL_MANY,
-						      DAT_UPCALL_MANY };
+	/* Off as often as on: then others take. */
+	static const DAT_UPCALL_POLICY policies[] = {
+		DAT_UPCALL_DISABLE,	    DAT_UPCALL_DISABLE,
+		DAT_UPCALL_TEARDOWN,	    DAT_UPCALL_TEARDOWN,
+		DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_SINGLE_INSTANCE,
+		DAT_UPCALL_NORIFY,	    DAT_UPCALL_MANY
+	};
 	struct evd *evd = an_evd(adapter);
 
 	if (!evd)
 		return;
-	(void)evd_set_policy(evd, policies[pick(9)], chance(10),
+	(void)evd_set_policy(evd, policies[pick(8)], chance(10),
 			     chance(60) ? DAT_UPCALL_INVOC_ANY : DAT_UPCALL_INVOC_NEW);
 	life_unuse(&evd->life);
 }
@@ -166,7 +167,7 @@ wait_for_cno(struct adapter *adapter)
 
 	if (!cno)
 		return;
-	(void)cno_wait(cno, a_timeout());
+	(void)cno_wait(cno, chance(20) ? DAT_TIMEOUT_INFINITE : a_timeout());
 	life_unuse(&cno->life);
 }
 
@@ -203,6 +204,21 @@ query(struct adapter *adapter)
 	life_unuse(&evd->life);
 }
 
+/* One that waits, most of all: its call must end with the code for it, and lose nothing. */
+static void
+signal_somebody(struct adapter *adapter)
+{
+	unsigned int n = 0;
+
+	(void)adapter;
+	for (const struct actor *a = actor_first(); a; a = a->next) {
+		if (!atomic_load(&a->in_use) || a->role[0] != 'o')
+			continue;
+		if (atomic_load(&a->manner) == ACTOR_SLEEPS && pick(++n) == 0)
+			actor_signal(a);
+	}
+}
+
 const struct op ops_evd[] = {
 	{ "post", GROUP_SOFT, 6000, post },
 	{ "dequeue", GROUP_SOFT, 3000, dequeue },
@@ -211,10 +227,11 @@ const struct op ops_evd[] = {
 	{ "waitable", GROUP_WAIT, 600, change_waitable },
 	{ "policy", GROUP_POLICY, 1800, change_policy },
 	{ "drain and enable", GROUP_POLICY, 400, drain_and_enable },
-	{ "attach a CNO", GROUP_CNO, 800, attach_cno },
+	{ "attach a CNO", GROUP_CNO, 1200, attach_cno },
 	{ "enable", GROUP_CNO, 500, change_enabled },
-	{ "wait for a CNO", GROUP_CNO, 800, wait_for_cno },
+	{ "wait for a CNO", GROUP_CNO, 1200, wait_for_cno },
 	{ "agent", GROUP_CNO, 800, change_agent },
+	{ "signal", GROUP_SIGNAL, 300, signal_somebody },
 	{ "resize", GROUP_RESIZE, 500, resize },
 	{ NULL, GROUP_SOFT, 0, NULL },
 };

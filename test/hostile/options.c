@@ -16,7 +16,7 @@ static const struct {
 #undef X
 };
 
-struct options options = { .seconds = 5, .threads = 4 };
+struct options options = { .seconds = 5, .threads = 4, .board = -1 };
 
 static void
 usage(FILE *f)
@@ -95,6 +95,7 @@ options_parse(int argc, char **argv)
 		{ "threads", required_argument, NULL, 'n' },
 		{ "ia", required_argument, NULL, 'i' },
 		{ "ops", required_argument, NULL, 'o' },
+		{ "peer", required_argument, NULL, 'p' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
@@ -125,6 +126,9 @@ options_parse(int argc, char **argv)
 		case 'o':
 			choose_groups(optarg);
 			break;
+		case 'p':
+			options.board = (int)number("--peer", optarg, 0, 1e6);
+			break;
 		case 'v':
 			options.verbose = true;
 			break;
@@ -142,19 +146,51 @@ options_parse(int argc, char **argv)
 		options.ia[options.n_ias++] = "rearm-soft";
 }
 
+static void
+groups_text(char *text, size_t size)
+{
+	size_t at = 0;
+
+	for (int i = 0; i < GROUP_COUNT; i++)
+		if (options.group[i] && at < size)
+			at += (size_t)snprintf(text + at, size - at, "%s%s", at ? "," : "",
+					       groups[i].name);
+}
+
+void
+options_for_peer(const char **argv, const char *seed, const char *board)
+{
+	static char list[256], threads[16];
+	int n = 0;
+
+	groups_text(list, sizeof list);
+	snprintf(threads, sizeof threads, "%u", options.threads);
+	argv[n++] = "hostile";
+	argv[n++] = "--peer";
+	argv[n++] = board;
+	argv[n++] = "--seed";
+	argv[n++] = seed;
+	argv[n++] = "--threads";
+	argv[n++] = threads;
+	argv[n++] = "--ops";
+	argv[n++] = list;
+	for (unsigned int i = 0; i < options.n_ias; i++) {
+		argv[n++] = "--ia";
+		argv[n++] = options.ia[i];
+	}
+	argv[n] = NULL;
+}
+
 const char *
 options_text(void)
 {
-	static char text[512];
-	int at = snprintf(text, sizeof text, "hostile --seed %llu --seconds %g --threads %u --ops ",
-			  (unsigned long long)options.seed, options.seconds, options.threads);
+	static char text[1024];
+	char list[256] = "";
+	int at;
 
-	for (int i = 0, first = 1; i < GROUP_COUNT; i++)
-		if (options.group[i]) {
-			at += snprintf(text + at, sizeof text - (size_t)at, "%s%s",
-				       first ? "" : ",", groups[i].name);
-			first = 0;
-		}
+	groups_text(list, sizeof list);
+	at = snprintf(text, sizeof text, "hostile --seed %llu --seconds %g --threads %u --ops %s",
+		      (unsigned long long)options.seed, options.seconds, options.threads, list);
 	for (unsigned int i = 0; i < options.n_ias; i++)
 		at += snprintf(text + at, sizeof text - (size_t)at, " --ia %s", options.ia[i]);
 	return text;

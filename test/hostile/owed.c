@@ -10,7 +10,7 @@
 #include "ep.h"
 #include "evd.h"
 
-static _Atomic(uint64_t) takings, connections, transfers_done;
+static _Atomic(uint64_t) takings, connections, abroad, transfers_done;
 
 uint64_t
 owed_takings(void)
@@ -22,6 +22,18 @@ uint64_t
 owed_connections(void)
 {
 	return atomic_load(&connections);
+}
+
+uint64_t
+owed_abroad(void)
+{
+	return atomic_load(&abroad);
+}
+
+void
+owed_note_abroad(void)
+{
+	atomic_fetch_add_explicit(&abroad, 1, memory_order_relaxed);
 }
 
 uint64_t
@@ -211,44 +223,6 @@ owed_read_async(void)
 		if (!adapter)
 			continue;
 		adapter_drain_async(adapter);
-		life_unuse(&adapter->life);
-	}
-}
-
-static void
-dismiss_in(struct adapter *adapter, uint64_t tick)
-{
-	uint64_t serials[ADAPTER_CHILDREN];
-	unsigned int n = adapter_children(adapter, LIFE_EVD, serials);
-
-	for (unsigned int i = 0; i < n; i++) {
-		struct life *life = life_find(LIFE_EVD, serials[i]);
-		struct evd *evd = evd_of(life);
-		bool long_ago = false;
-
-		/* Also while it is being ended politely: whoever does that waits for the waiter. */
-		if (!life || !life_use_stale(life, serials[i]))
-			continue;
-		pthread_mutex_lock(&life->lock);
-		for (int j = 0; j < EVD_WAITS; j++)
-			long_ago = long_ago || (evd->waiting[j].begin && evd->waiting[j].infinite &&
-						evd->waiting[j].tick < tick);
-		pthread_mutex_unlock(&life->lock);
-		if (long_ago && !life_may_be_ending(life))
-			(void)evd_set_waitable(evd, false);
-		life_unuse(life);
-	}
-}
-
-void
-owed_dismiss(uint64_t tick)
-{
-	for (unsigned int i = 0; i < ADAPTERS_OPEN; i++) {
-		struct adapter *adapter = adapter_nth_even_closing(i);
-
-		if (!adapter)
-			continue;
-		dismiss_in(adapter, tick);
 		life_unuse(&adapter->life);
 	}
 }

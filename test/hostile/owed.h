@@ -30,12 +30,13 @@ uint64_t owed_takings(void);
 void owed_note_taking(DAT_EVENT_NUMBER number);
 /* Of these, how many established a connection, and how many completed a transfer. */
 uint64_t owed_connections(void);
+/* Of those, how many to the other process. */
+uint64_t owed_abroad(void);
+void owed_note_abroad(void);
 uint64_t owed_transfers(void);
 /* Whether an upcall or agent runs. */
 bool owed_inside(void);
 /* Reads what the adapters tell of overflows, after which less is owed. */
 void owed_read_async(void);
-/* Sends threads away that have waited without a limit since before this tick. */
-void owed_dismiss(uint64_t tick);
 
 #endif

@@ -41,7 +41,42 @@ struct change {
 	bool same;	 /* it enables with the object that is there */
 	unsigned int enables_begun, enabling;
 	uint64_t begin;
+	/* Software events: that are surely queued, that may be; and whether nobody can take them.
+	 */
+	unsigned int queued, possible, takers_begun, posts_begun;
+	bool quiet;
 };
+
+/* Locked. */
+static void
+count_queued(struct evd *evd, struct change *change)
+{
+	change->queued = change->possible = 0;
+	for (int i = 0; i < EVD_LANES; i++) {
+		change->queued += stream_waiting(&evd->lane[i], change->begin);
+		change->possible += stream_possible(&evd->lane[i]);
+	}
+	change->takers_begun = evd->takers_begun;
+	change->posts_begun = evd->posts_begun;
+	change->quiet = !evd->takers_in && !evd->ever_enabled && !evd->inside;
+}
+
+/* Locked.  Enabling for new events alone is refused exactly when there are old ones. */
+static void
+judge_new(struct evd *evd, const struct change *change, DAT_RETURN ret, bool alone)
+{
+	if (!change->quiet || !alone || evd->takers_begun != change->takers_begun ||
+	    life_may_be_ending(&evd->life))
+		return;
+	if (ret == DAT_SUCCESS && change->queued)
+		report_wrong(&evd->life, NULL,
+			     "enabled with INVOC_NEW, and %u software events are queued",
+			     change->queued);
+	if (dat_is(ret, DAT_INVALID_STATE) && !change->possible &&
+	    evd->posts_begun == change->posts_begun && evd->streams == DAT_EVD_SOFTWARE_FLAG)
+		report_wrong(&evd->life, NULL, "enabling returned %s, and nothing is queued",
+			     dat_name(ret));
+}
 
 static struct object *
 object_at(struct evd *evd, uint32_t number)
@@ -57,6 +92,7 @@ begin(struct evd *evd, struct change *change, DAT_UPCALL_POLICY policy, bool sam
 	change->setting = setting_begin(&evd->policy);
 	change->enables_begun = evd->enables_begun;
 	change->enabling = evd->enabling;
+	count_queued(evd, change);
 	if (!enables(policy))
 		return;
 	evd->enabling++;
@@ -112,7 +148,7 @@ torn_down(struct evd *evd, const struct change *change, int own)
 
 /* Locked. */
 static void
-end(struct evd *evd, const struct change *change, DAT_RETURN ret, int own)
+end(struct evd *evd, const struct change *change, DAT_RETURN ret, int own, bool only_new)
 {
 	const bool done = ret == DAT_SUCCESS;
 	const uint64_t now = clock_stamp();
@@ -128,6 +164,8 @@ end(struct evd *evd, const struct change *change, DAT_RETURN ret, int own)
 	}
 	alone = setting_end(&evd->policy, &change->setting, done, (uint64_t)(int64_t)change->policy,
 			    now);
+	if (only_new && enables(change->policy))
+		judge_new(evd, change, ret, alone);
 	if (!done && change->number && alone)
 		object_at(evd, change->number)->refused = true;
 	if (done && alone && change->number)
@@ -174,7 +212,7 @@ evd_set_policy(struct evd *evd, DAT_UPCALL_POLICY policy, bool same, DAT_UPCALL_
 	if (!enables(policy) && dat_is(ret, DAT_INVALID_STATE))
 		report_wrong(&evd->life, NULL, "%s was refused: %s", dat_policy_name(policy),
 			     dat_name(ret));
-	end(evd, &change, ret, own_frames(evd));
+	end(evd, &change, ret, own_frames(evd), flag == DAT_UPCALL_INVOC_NEW);
 	pthread_mutex_unlock(&evd->life.lock);
 	return ret;
 }
@@ -199,7 +237,7 @@ policy_create(struct adapter *adapter, struct evd *evd, const struct evd_plan *p
 					      plan->streams, &evd->early));
 
 	pthread_mutex_lock(&evd->life.lock);
-	end(evd, &change, ret, 0);
+	end(evd, &change, ret, 0, false);
 	pthread_mutex_unlock(&evd->life.lock);
 	return ret;
 }

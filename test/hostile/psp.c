@@ -3,6 +3,7 @@
 
 #include "actor.h"
 #include "adapter.h"
+#include "board.h"
 #include "call.h"
 #include "clock.h"
 #include "ep.h"
@@ -12,70 +13,11 @@
 static struct psp psps[PSP_RECORDS];
 static struct cr crs[CR_RECORDS];
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct target {
-	uint64_t serial; /* of the service point; 0: free */
-	struct sockaddr_storage address;
-	DAT_CONN_QUAL qual;
-} targets[PSP_TARGETS];
-
 void
 psps_begin(void)
 {
 	life_pool(LIFE_PSP, psps, sizeof psps[0], PSP_RECORDS, NULL);
 	life_pool(LIFE_CR, crs, sizeof crs[0], CR_RECORDS, NULL);
-}
-
-/* ---- targets ---- */
-
-static void
-add_target(const struct psp *psp)
-{
-	const struct adapter *adapter = adapter_of(psp->life.home);
-
-	pthread_mutex_lock(&lock);
-	for (int i = 0; i < PSP_TARGETS; i++)
-		if (!targets[i].serial) {
-			targets[i] = (struct target){
-				.serial = atomic_load(&psp->life.serial),
-				.address = adapter->address,
-				.qual = psp->qual,
-			};
-			break;
-		}
-	pthread_mutex_unlock(&lock);
-}
-
-static void
-remove_target(const struct psp *psp)
-{
-	const uint64_t serial = atomic_load(&psp->life.serial);
-
-	pthread_mutex_lock(&lock);
-	for (int i = 0; i < PSP_TARGETS; i++)
-		if (targets[i].serial == serial)
-			targets[i].serial = 0;
-	pthread_mutex_unlock(&lock);
-}
-
-bool
-psp_choose_target(struct sockaddr_storage *address, DAT_CONN_QUAL *qual)
-{
-	const unsigned int first = pick(PSP_TARGETS);
-	bool found = false;
-
-	pthread_mutex_lock(&lock);
-	for (unsigned int i = 0; i < PSP_TARGETS && !found; i++) {
-		const struct target *target = &targets[(first + i) % PSP_TARGETS];
-
-		if (!target->serial)
-			continue;
-		*address = target->address;
-		*qual = target->qual;
-		found = true;
-	}
-	pthread_mutex_unlock(&lock);
-	return found;
 }
 
 /* ---- service points ---- */
@@ -101,7 +43,7 @@ psp_make(struct adapter *adapter, struct evd *evd, bool tame)
 		return NULL;
 	}
 	life_born(life, handle);
-	add_target(psp);
+	board_add(atomic_load(&life->serial), &adapter->address, psp->qual);
 	if (!adapter_add(adapter, life)) {
 		if (life_may_be_ending(&adapter->life)) {
 			(void)life_ended(life);
@@ -118,7 +60,7 @@ psp_make(struct adapter *adapter, struct evd *evd, bool tame)
 void
 psp_gone(struct psp *psp)
 {
-	remove_target(psp);
+	board_remove(atomic_load(&psp->life.serial));
 	life_unhold(&psp->evd->life);
 }
 
@@ -129,7 +71,7 @@ psp_free_rudely(struct psp *psp)
 	struct call call;
 	DAT_RETURN ret;
 
-	remove_target(psp);
+	board_remove(atomic_load(&psp->life.serial));
 	life_end_begin(&psp->life);
 	call_begin(&call, CALL_PSP_FREE, &psp->life, NULL, 0);
 	ret = call_end(&call, dat_psp_free(atomic_load(&psp->life.handle)));

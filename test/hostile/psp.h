@@ -8,7 +8,6 @@
 
 #define PSP_RECORDS 64
 #define CR_RECORDS  512
-#define PSP_TARGETS 32
 
 struct adapter;
 struct evd;
@@ -32,9 +31,6 @@ struct psp *psp_make(struct adapter *adapter, struct evd *evd, bool tame);
 DAT_RETURN psp_free_rudely(struct psp *psp);
 bool psp_end(struct life *life);
 void psp_gone(struct psp *psp);
-
-/* Where somebody listens, in this process or in the other. */
-bool psp_choose_target(struct sockaddr_storage *address, DAT_CONN_QUAL *qual);
 
 void psp_judge_request(const struct taking *taking, const DAT_CR_ARRIVAL_EVENT_DATA *data);
 

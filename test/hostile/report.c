@@ -19,7 +19,7 @@
 #define LINES_OF_ALL	40
 
 static atomic_flag failed = ATOMIC_FLAG_INIT;
-static char command[512];
+static char command[1024];
 static _Atomic(int) companion;
 
 void

@@ -20,13 +20,13 @@
 /* Ticks, each of 2 ms at least. */
 #define HANG_TICKS     8000 /* for a call that returns by itself */
 #define OWED_TICKS     1500 /* without any event taken in the calm */
-#define INFINITE_TICKS 30   /* that a thread may wait for ever */
+#define INFINITE_TICKS 10   /* that a thread may wait for ever */
 #define WATCH_EVERY    16
 
 static struct {
 	pthread_t thread[THREADS_MOST];
 	unsigned int n;
-	atomic_bool over, calm;
+	atomic_bool over, calm, judging;
 	pthread_mutex_t lock;
 	pthread_cond_t resumed;
 } run = { .lock = PTHREAD_MUTEX_INITIALIZER, .resumed = PTHREAD_COND_INITIALIZER };
@@ -106,6 +106,7 @@ run_calm(void)
 	/* Whoever does not come to rest hangs: run_watch() sees it. */
 	while (!all_still())
 		clock_nap_us(100);
+	run.judging = true;
 	takings = owed_takings();
 	since = clock_tick();
 	while (owed_find(&owed)) {
@@ -126,6 +127,7 @@ run_calm(void)
 		owed_read_async();
 		clock_nap_us(300);
 	}
+	run.judging = false;
 	pthread_mutex_lock(&run.lock);
 	run.calm = false;
 	pthread_cond_broadcast(&run.resumed);
@@ -151,11 +153,25 @@ watch_threads(uint64_t tick)
 	}
 }
 
+/* Whoever waits for ever: a signal that comes too early or too late does no harm. */
+static void
+send_away(uint64_t tick)
+{
+	for (const struct actor *a = actor_first(); a; a = a->next)
+		if (atomic_load(&a->in_use) && atomic_load(&a->endless) &&
+		    atomic_load(&a->manner) == ACTOR_SLEEPS &&
+		    atomic_load(&a->since) + INFINITE_TICKS < tick)
+			actor_signal(a);
+}
+
 void
 run_watch(uint64_t tick)
 {
 	if (tick % WATCH_EVERY)
 		return;
 	watch_threads(tick);
-	owed_dismiss(tick > INFINITE_TICKS ? tick - INFINITE_TICKS : 0);
+	/* In a calm those that wait are to be woken by what is owed to them. */
+	if (run.judging)
+		return;
+	send_away(tick);
 }

@@ -217,11 +217,11 @@ leave(struct evd *evd)
 	pthread_mutex_unlock(&evd->life.lock);
 }
 
-/* Only the software stream cannot overflow. */
+/* What else overflows goes on. */
 static bool
 never_overflows(const struct evd *evd)
 {
-	return evd->streams == DAT_EVD_SOFTWARE_FLAG;
+	return !(evd->streams & DAT_EVD_CONNECTION_FLAG);
 }
 
 static void
@@ -361,8 +361,10 @@ take_wait(struct evd *evd, DAT_TIMEOUT timeout, DAT_COUNT threshold, bool stale)
 	call_begin_wait(&call, CALL_EVD_WAIT, &evd->life, NULL,
 			(uint64_t)threshold << 32 | timeout);
 	seconds = clock_seconds();
+	atomic_store(&actor_self()->endless, timeout == DAT_TIMEOUT_INFINITE);
 	ret = call_end(
 	    &call, dat_evd_wait(atomic_load(&evd->life.handle), timeout, threshold, &event, &more));
+	atomic_store(&actor_self()->endless, false);
 	seconds = clock_seconds() - seconds;
 	taking.begin = call.begin;
 	if (ret == DAT_SUCCESS) {
