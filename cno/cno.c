@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cno/cno.h"
 
+/* A proxy agent on a thread's stack. */
+struct agent_frame {
+	struct agent_frame *outer;
+	struct cno *cno;
+};
+
 static struct cno *
 of_listener(struct evd_listener *listener)
 {
@@ -147,7 +153,14 @@ left(struct evd_listener *listener, struct evd *evd)
 static bool
 quiescent(const struct cno *cno)
 {
-	return !cno->in_agent && !cno->job_queued && cno->n_waiters == 0;
+	return !cno->in_agent && !cno->job_queued && cno->n_waiters == 0 && cno->n_awaiting == 0;
+}
+
+/* As evd_closers(), of the one agent there can be. */
+static bool
+only_a_closer(const struct cno *cno)
+{
+	return cno->in_agent && cno->closer && os_in_callback();
 }
 
 /* Nobody is inside.  Who polls the descriptor still sees it readable: it was made so. */
@@ -181,7 +194,7 @@ run_agent(struct loop_job *job, uint64_t life)
 {
 	struct cno *cno = of_job(job);
 	struct os_self *self = os_self();
-	const void *outer = self->agent_of;
+	struct agent_frame frame = { .outer = self->agent, .cno = cno };
 	DAT_OS_WAIT_PROXY_AGENT agent;
 	DAT_EVD_HANDLE handle;
 	struct evd *evd;
@@ -211,12 +224,12 @@ run_agent(struct loop_job *job, uint64_t life)
 		cno->in_agent = true;
 		os_unlock(&cno->lock);
 
-		self->agent_of = cno;
+		self->agent = &frame;
 		if (cno->cfg.call)
 			cno->cfg.call(&agent, handle);
 		else
 			agent.proxy_agent_func(agent.instance_data, handle);
-		self->agent_of = outer;
+		self->agent = frame.outer;
 
 		os_lock(&cno->lock);
 		cno->in_agent = false;
@@ -251,7 +264,8 @@ cno_open(struct cno *cno, const struct cno_config *config)
 	cno->first = cno->last = NULL;
 	cno->waiters = cno->frees = (struct park_list){ NULL };
 	cno->n_waiters = 0;
-	cno->closing = false;
+	cno->n_awaiting = 0;
+	cno->closing = cno->closer = false;
 	cno->job = (struct loop_job){ .run = run_agent, .life = config->life };
 	cno->job_queued = cno->in_agent = false;
 	forgive_agent(cno);
@@ -262,12 +276,59 @@ cno_open(struct cno *cno, const struct cno_config *config)
 	return 0;
 }
 
+/* Locked. */
+static void
+mark_dead(struct cno *cno)
+{
+	cno->alive = false;
+	cno->freed = true;
+	park_list_wake_all(&cno->waiters);
+	park_list_wake_all(&cno->frees);
+	cno->forsaken = true;
+	show_fd(cno);
+	if (cno->job_queued && loop_unready(&cno->job))
+		cno->job_queued = false;
+}
+
+bool
+cno_is_inside(const struct cno *cno)
+{
+	const struct agent_frame *frame = os_self()->agent;
+
+	while (frame && frame->cno != cno)
+		frame = frame->outer;
+	return frame != NULL;
+}
+
+/* Locked.  Sleeps until there is no reason to wait.  Drops and retakes the lock. */
+static void
+await(struct cno *cno, bool (*over)(const struct cno *cno))
+{
+	struct park *park = park_self();
+	struct park_entry entry;
+
+	park_list_add(&cno->frees, &entry, park);
+	for (;;) {
+		park_reset(park);
+		if (over(cno))
+			break;
+		os_unlock(&cno->lock);
+		(void)park_sleep(park, PARK_FOREVER, -1, NULL);
+		os_lock(&cno->lock);
+	}
+	park_list_remove(&cno->frees, &entry);
+}
+
+static bool
+may_be_freed(const struct cno *cno)
+{
+	return quiescent(cno) || only_a_closer(cno);
+}
+
 int
 cno_free(struct cno_ref ref, bool abrupt)
 {
 	struct cno *cno = enter(ref);
-	struct park *park;
-	struct park_entry entry;
 
 	if (!cno)
 		return -ENODEV;
@@ -275,32 +336,85 @@ cno_free(struct cno_ref ref, bool abrupt)
 		os_unlock(&cno->lock);
 		return -EBUSY;
 	}
-	cno->alive = false;
-	cno->freed = true;
-	park_list_wake_all(&cno->waiters);
-	cno->forsaken = true;
-	show_fd(cno);
-	if (cno->job_queued && loop_unready(&cno->job))
-		cno->job_queued = false;
-	if (os_self()->agent_of == cno) {
-		cno->free_on_return = true;
-		os_unlock(&cno->lock);
-		return 0;
-	}
-	park = park_self();
-	park_list_add(&cno->frees, &entry, park);
-	for (;;) {
-		park_reset(park);
-		if (quiescent(cno))
-			break;
-		os_unlock(&cno->lock);
-		(void)park_sleep(park, PARK_FOREVER, -1, NULL);
-		os_lock(&cno->lock);
-	}
-	park_list_remove(&cno->frees, &entry);
-	os_unlock(&cno->lock);
-	destroy(cno);
+	mark_dead(cno);
+	if (!cno_is_inside(cno))
+		await(cno, may_be_freed);
+	cno->free_on_return = true; /* at once, if no thread is inside */
+	leave(cno);
 	return 0;
+}
+
+/* ---- the end of an adapter ---- */
+
+int
+cno_retire(struct cno_ref ref)
+{
+	struct cno *cno = enter(ref);
+
+	if (!cno)
+		return -ENODEV;
+	mark_dead(cno);
+	cno->free_on_return = true;
+	leave(cno);
+	return 0;
+}
+
+static void
+mark_frames(bool closing)
+{
+	for (struct agent_frame *frame = os_self()->agent; frame; frame = frame->outer) {
+		os_lock(&frame->cno->lock);
+		frame->cno->closer = closing;
+		park_list_wake_all(&frame->cno->frees);
+		os_unlock(&frame->cno->lock);
+	}
+}
+
+void
+cno_enter_close(void)
+{
+	mark_frames(true);
+}
+
+void
+cno_leave_close(void)
+{
+	mark_frames(false);
+}
+
+bool
+cno_is_left_to_closer(struct cno_ref ref)
+{
+	bool left;
+
+	os_lock(&ref.cno->lock);
+	left = ref.cno->life == ref.life && !ref.cno->alive && only_a_closer(ref.cno);
+	os_unlock(&ref.cno->lock);
+	return left;
+}
+
+/* Alive: its free has begun elsewhere, and the agent may be called until that comes here. */
+static bool
+no_other_agent(const struct cno *cno)
+{
+	return !cno->alive && (!cno->in_agent || only_a_closer(cno));
+}
+
+bool
+cno_await_others(struct cno_ref ref)
+{
+	struct cno *cno = ref.cno;
+
+	os_lock(&cno->lock);
+	if (cno->life != ref.life || no_other_agent(cno)) {
+		os_unlock(&cno->lock);
+		return false;
+	}
+	cno->n_awaiting++; /* keeps the CNO: the last to leave may be this thread */
+	await(cno, no_other_agent);
+	cno->n_awaiting--;
+	leave(cno);
+	return true;
 }
 
 struct evd_listener *

@@ -48,8 +48,19 @@ int cno_open(struct cno *cno, const struct cno_config *config);
  */
 int cno_free(struct cno_ref ref, bool abrupt);
 
-/* As evd_set_closing(): waits in progress end with -ECANCELED, later ones with -ENODEV. */
+/*
+ * The end of an adapter, as for EVDs (evd/evd.h).  cno_retire() is for one that no EVD refers to,
+ * and ends waits with a null EVD.
+ */
 void cno_set_closing(struct cno_ref ref);
+int cno_retire(struct cno_ref ref);
+void cno_enter_close(void);
+void cno_leave_close(void);
+bool cno_is_left_to_closer(struct cno_ref ref);
+bool cno_await_others(struct cno_ref ref);
+
+/* Whether the calling thread is inside the CNO's agent. */
+bool cno_is_inside(const struct cno *cno);
 
 /* What evd_set_listener() takes. */
 struct evd_listener *cno_listener(struct cno *cno);
@@ -95,9 +106,11 @@ struct cno {
 	struct loop_job job; /* calls the agent */
 	bool job_queued;
 	bool in_agent;
+	bool closer; /* the agent's thread is inside cno_enter_close() */
 	bool agent_owed; /* a waiter took the trigger first, while an agent was installed */
 	DAT_EVD_HANDLE owed_evd;
-	struct park_list frees;
+	struct park_list frees; /* those that wait for the agent, or the waiters, to leave */
+	unsigned int n_awaiting; /* threads in cno_await_others() */
 	int fd;		  /* -1: none */
 	bool fd_readable; /* as this CNO left it */
 	bool forsaken;	  /* the last EVD went: a trigger of its own, where there is a descriptor */

@@ -23,10 +23,9 @@ static void
 destroyed(struct cno *core)
 {
 	struct dapl_cno *cno = (struct dapl_cno *)((char *)core - offsetof(struct dapl_cno, core));
-	struct ia *ia = cno->obj.ia;
 
+	object_unlink(&cno->obj);
 	slab_free(&slab, cno);
-	ia_base_put(ia);
 }
 
 static int
@@ -50,10 +49,9 @@ create(struct ia *ia, DAT_OS_WAIT_PROXY_AGENT agent, bool with_fd, struct dapl_c
 		goto free_slot;
 	cno->waiters = 0;
 	config.life = cno->obj.life;
-	ia_base_get(ia);
 	r = cno_open(&cno->core, &config);
 	if (r)
-		goto put_base;
+		goto abandon;
 	r = object_publish(&cno->obj);
 	if (r) {
 		object_abandon(&cno->obj);
@@ -63,8 +61,7 @@ create(struct ia *ia, DAT_OS_WAIT_PROXY_AGENT agent, bool with_fd, struct dapl_c
 	*out = cno;
 	return 0;
 
-put_base:
-	ia_base_put(ia);
+abandon:
 	object_abandon(&cno->obj);
 free_slot:
 	slab_free(&slab, cno);
@@ -230,8 +227,25 @@ cno_object_closing(struct object *obj)
 	cno_set_closing(dapl_cno_ref(cno));
 }
 
+bool
+cno_object_is_left(const struct object *obj)
+{
+	struct dapl_cno *cno = (void *)(uintptr_t)obj;
+
+	return cno_is_left_to_closer((struct cno_ref){ &cno->core, obj->life });
+}
+
+bool
+cno_object_await_others(struct object *obj, uint64_t life)
+{
+	struct dapl_cno *cno = (void *)obj;
+
+	return cno_await_others((struct cno_ref){ &cno->core, life });
+}
+
+/* A close neither minds waiters nor waits for the agent. */
 static int
-destroy(DAT_HANDLE handle, bool abrupt)
+destroy(DAT_HANDLE handle, bool closing)
 {
 	struct dapl_cno *cno = object_lock(handle, KIND_CNO);
 	struct cno_ref ref;
@@ -239,14 +253,13 @@ destroy(DAT_HANDLE handle, bool abrupt)
 	if (!cno)
 		return -ENODEV;
 	ref = dapl_cno_ref(cno);
-	if (cno->obj.refs || (cno->waiters && !abrupt)) {
+	if (cno->obj.refs || (cno->waiters && !closing)) {
 		os_unlock(&cno->obj.lock);
 		return -EBUSY;
 	}
 	object_close_locked(&cno->obj);
 	os_unlock(&cno->obj.lock);
-	object_unlink(&cno->obj);
-	(void)cno_free(ref, true);
+	(void)(closing ? cno_retire(ref) : cno_free(ref, true));
 	return 0;
 }
 

@@ -26,6 +26,9 @@ dapl_cno_ref(struct dapl_cno *cno)
 struct dapl_cno *cno_attach(DAT_CNO_HANDLE handle, const struct ia *ia);
 /* The IA is closing: cno_set_closing() for one of its children. */
 void cno_object_closing(struct object *obj);
+/* cno_is_left_to_closer() and cno_await_others() for a child that was freed. */
+bool cno_object_is_left(const struct object *obj);
+bool cno_object_await_others(struct object *obj, uint64_t life);
 
 /* After the EVD stopped listening. */
 void cno_detach(struct dapl_cno *cno);

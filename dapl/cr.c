@@ -209,12 +209,14 @@ put_back(struct cr *cr, struct conn *conn)
 	os_lock(&cr->obj.lock);
 	cr->conn = conn;
 	os_unlock(&cr->obj.lock);
+	ia_stir(cr->obj.ia); /* a close may have found it taken */
 }
 
 static void
 dispose(struct cr *cr)
 {
 	(void)object_close(&cr->obj, cr->obj.life);
+	object_unlink(&cr->obj);
 	slab_free(&slab, cr);
 }
 

@@ -258,7 +258,6 @@ destroy(struct ep *ep)
 	ep_await_pins(ep);
 	detach(ep, &conn, &qp);
 	os_unlock(&ep->obj.lock);
-	object_unlink(&ep->obj);
 
 	if (conn) {
 		if (was == DAT_EP_STATE_CONNECTED || was == DAT_EP_STATE_DISCONNECT_PENDING)
@@ -273,6 +272,7 @@ destroy(struct ep *ep)
 	ep_parts_promise(&ep->parts, &ep->attr, -1);
 	ep_parts_leave(&ep->parts, &ep->attr);
 	ep_parts_release(&ep->parts);
+	object_unlink(&ep->obj);
 	slab_free(&ep_slab, ep);
 }
 

@@ -70,15 +70,14 @@ static void
 destroyed(struct evd *core)
 {
 	struct dapl_evd *evd = dapl_evd_of(core);
-	struct ia *ia = evd->obj.ia;
 
 	evd_cq_destroy(evd);
+	object_unlink(&evd->obj);
 	os_lock(&evd->obj.lock);
 	evd->orphan = evd->obj.refs > 0;
 	if (!evd->orphan)
 		slab_free(&slab, evd);
 	os_unlock(&evd->obj.lock);
-	ia_base_put(ia);
 }
 
 void
@@ -148,7 +147,6 @@ evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_evd **
 	config.handle = evd->obj.handle;
 	config.loop = l->loop;
 	config.crew = ia->stepped ? l->loop : NULL;
-	ia_base_get(ia);
 	r = evd_open(&evd->core, &config);
 	if (r)
 		goto abandon;
@@ -165,7 +163,6 @@ evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_evd **
 	return 0;
 
 abandon:
-	ia_base_put(ia);
 	object_abandon(&evd->obj);
 destroy_cq:
 	evd_cq_destroy(evd);
@@ -223,17 +220,36 @@ evd_object_closing(struct object *obj)
 	evd_set_closing(dapl_evd_ref(evd));
 }
 
-/* The second half of freeing: no handle leads to it any more. */
+bool
+evd_object_is_left(const struct object *obj)
+{
+	struct dapl_evd *evd = (void *)(uintptr_t)obj;
+
+	return evd_is_left_to_closers((struct evd_ref){ &evd->core, obj->life });
+}
+
+bool
+evd_object_await_others(struct object *obj, uint64_t life)
+{
+	struct dapl_evd *evd = (void *)obj;
+
+	return evd_await_others((struct evd_ref){ &evd->core, life });
+}
+
+/* The second half of freeing, by evd_free() or evd_retire(): no handle leads to it any more. */
 static void
-dispose(struct dapl_evd *evd)
+dispose(struct dapl_evd *evd, int (*end)(struct evd_ref ref))
 {
 	struct dapl_cno *cno = evd->cno;
 
 	if (evd->flags & DAT_EVD_CR_FLAG)
 		refuse_queued_requests(evd);
-	(void)evd_free(dapl_evd_ref(evd));
-	if (cno)
+	/* Before upcalls are waited for: one of them may close the adapter, and with it the CNO. */
+	if (cno) {
+		(void)evd_set_listener(dapl_evd_ref(evd), NULL, DAT_HANDLE_NULL);
 		cno_detach(cno);
+	}
+	(void)end(dapl_evd_ref(evd));
 }
 
 /* -EBUSY while something uses it, -ENODEV. */
@@ -243,7 +259,7 @@ free_object(struct dapl_evd *evd, uint64_t life)
 	int r = object_close(&evd->obj, life);
 
 	if (!r)
-		dispose(evd);
+		dispose(evd, evd_free);
 	return r;
 }
 
@@ -256,8 +272,7 @@ evd_destroy(DAT_HANDLE handle)
 		return -ENODEV;
 	object_close_locked(&evd->obj);
 	os_unlock(&evd->obj.lock);
-	object_unlink(&evd->obj);
-	dispose(evd);
+	dispose(evd, evd_retire);
 	return 0;
 }
 

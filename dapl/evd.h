@@ -84,6 +84,9 @@ int evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_ev
 
 /* The IA is closing: evd_set_closing() for one of its children. */
 void evd_object_closing(struct object *obj);
+/* evd_is_left_to_closers() and evd_await_others() for a child that was freed. */
+bool evd_object_is_left(const struct object *obj);
+bool evd_object_await_others(struct object *obj, uint64_t life);
 
 /*
  * Gives a reference back.  The slot of an EVD whose IA closed meanwhile goes with the last; until

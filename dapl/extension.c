@@ -59,12 +59,12 @@ step(DAT_HANDLE handle, va_list args)
 	if (!ia)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 	if (!ia->stepped) {
-		ia_base_put(ia);
+		ia_return(ia);
 		return DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
 	}
 	for (unsigned int i = 0; i < ia->loop_count; i++)
 		n += loop_step(ia->loops[i].loop, i == 0 ? timeout_ms : 0);
-	ia_base_put(ia);
+	ia_return(ia);
 	if (done)
 		*done = n;
 	return DAT_SUCCESS;

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dapl/ia.h"
 
-#include <sched.h>
 #include <string.h>
 
 #include "dapl/api.h"
-#include "dapl/cno.h"
 #include "dapl/err.h"
 #include "dapl/evd.h"
 
@@ -24,8 +22,8 @@ static struct slab ia_slab = SLAB_INITIALIZER(struct ia, prepare);
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ia *list;
 
-static void
-list_add(struct ia *ia)
+void
+ia_list(struct ia *ia)
 {
 	pthread_mutex_lock(&list_lock);
 	ia->next = list;
@@ -33,9 +31,8 @@ list_add(struct ia *ia)
 	pthread_mutex_unlock(&list_lock);
 }
 
-/* True when it was the last. */
-static bool
-list_remove(struct ia *ia)
+bool
+ia_unlist(struct ia *ia)
 {
 	bool last;
 
@@ -67,47 +64,74 @@ ia_base_get(struct ia *ia)
 }
 
 void
-ia_base_put(struct ia *ia)
+ia_base_put_locked(struct ia *ia)
 {
-	if (atomic_fetch_sub_explicit(&ia->bases, 1, memory_order_acq_rel) != 1)
+	const bool last =
+	    atomic_fetch_sub_explicit(&ia->bases, 1, memory_order_acq_rel) == 1;
+
+	park_list_wake_all(&ia->closers);
+	os_unlock(&ia->obj.lock);
+	if (!last)
 		return;
 	ia_device_close(ia);
 	slab_free(&ia_slab, ia);
 }
 
-static struct ia *
-enter(DAT_IA_HANDLE handle, unsigned int inside)
+void
+ia_base_put(struct ia *ia)
+{
+	os_lock(&ia->obj.lock);
+	ia_base_put_locked(ia);
+}
+
+void
+ia_stir(struct ia *ia)
+{
+	os_lock(&ia->obj.lock);
+	park_list_wake_all(&ia->closers);
+	os_unlock(&ia->obj.lock);
+}
+
+struct ia *
+ia_borrow(DAT_IA_HANDLE handle)
 {
 	struct ia *ia = object_lock(handle, KIND_IA);
 
 	if (!ia)
 		return NULL;
 	ia_base_get(ia);
-	ia->inside += inside;
+	ia->borrowers++;
 	os_unlock(&ia->obj.lock);
 	return ia;
 }
 
-struct ia *
-ia_borrow(DAT_IA_HANDLE handle)
+void
+ia_return(struct ia *ia)
 {
-	return enter(handle, 0);
+	os_lock(&ia->obj.lock);
+	ia->borrowers--;
+	ia_base_put_locked(ia);
 }
 
 struct ia *
 ia_enter(DAT_IA_HANDLE handle)
 {
-	return enter(handle, 1);
+	struct ia *ia = object_lock(handle, KIND_IA);
+
+	if (!ia)
+		return NULL;
+	ia_base_get(ia);
+	ia->inside++;
+	os_unlock(&ia->obj.lock);
+	return ia;
 }
 
 void
 ia_leave(struct ia *ia)
 {
 	os_lock(&ia->obj.lock);
-	if (--ia->inside == 0)
-		park_list_wake_all(&ia->closers);
-	os_unlock(&ia->obj.lock);
-	ia_base_put(ia);
+	ia->inside--;
+	ia_base_put_locked(ia);
 }
 
 /* ---- asynchronous events ---- */
@@ -227,8 +251,8 @@ attach_async(struct ia *ia, DAT_COUNT qlen, DAT_EVD_HANDLE given)
 	return DAT_SUCCESS;
 }
 
-static void
-detach_async(struct ia *ia)
+void
+ia_detach_async(struct ia *ia)
 {
 	struct dapl_evd *evd;
 
@@ -238,6 +262,29 @@ detach_async(struct ia *ia)
 	os_unlock(&ia->obj.lock);
 	if (evd)
 		evd_release(evd);
+}
+
+/* Another IA may have been opened with this one's async EVD. */
+void
+ia_withdraw_async(struct ia *ia)
+{
+	struct ia *found;
+
+	do {
+		pthread_mutex_lock(&list_lock);
+		for (found = list; found; found = found->next) {
+			bool ours;
+
+			os_lock(&found->obj.lock);
+			ours = found->async && found->async->obj.ia == ia;
+			os_unlock(&found->obj.lock);
+			if (ours)
+				break;
+		}
+		if (found)
+			ia_detach_async(found);
+		pthread_mutex_unlock(&list_lock);
+	} while (found);
 }
 
 /* ---- open ---- */
@@ -282,13 +329,13 @@ dapl_ia_open(struct provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *async_ev
 	os_lock(&ia->obj.lock);
 	ia->self = ia->obj.handle;
 	ia->closing = false;
-	ia->inside = 0;
+	ia->inside = ia->borrowers = 0;
 	ia->closers = (struct park_list){ NULL };
 	os_unlock(&ia->obj.lock);
 	ret = attach_async(ia, qlen, *async_evd);
 	if (ret != DAT_SUCCESS)
 		goto abandon;
-	list_add(ia);
+	ia_list(ia);
 	if (ia->async_ours)
 		*async_evd = ia->async->obj.handle;
 	*ia_handle = ia->self;
@@ -303,126 +350,4 @@ close_device:
 free_slot:
 	slab_free(&ia_slab, ia);
 	return ret;
-}
-
-/* ---- close ---- */
-
-/* In this order nothing is freed before what uses it. */
-static const struct {
-	enum kind kind;
-	int (*destroy)(DAT_HANDLE handle);
-} closing_order[] = {
-	{ KIND_CR, cr_destroy },
-	{ KIND_PSP, psp_destroy },
-	{ KIND_RSP, rsp_destroy },
-	{ KIND_CSP, csp_destroy },
-	{ KIND_EP, ep_destroy },
-	{ KIND_LMR, lmr_destroy },
-	{ KIND_EVD, evd_destroy },
-	{ KIND_CNO, cno_destroy },
-	{ KIND_PZ, pz_destroy },
-};
-
-static bool
-has_children(const struct ia *ia)
-{
-	for (enum kind k = KIND_NONE; k < KINDS; k++) {
-		const struct object *child = ia->children[k];
-
-		if (k == KIND_EVD && ia->async_ours && child == &ia->async->obj)
-			child = child->next;
-		if (child)
-			return true;
-	}
-	return false;
-}
-
-static void
-destroy_children(struct ia *ia, enum kind kind, int (*destroy)(DAT_HANDLE handle))
-{
-	for (;;) {
-		struct object *child;
-		DAT_HANDLE handle;
-
-		os_lock(&ia->obj.lock);
-		child = ia->children[kind];
-		if (!child) {
-			os_unlock(&ia->obj.lock);
-			return;
-		}
-		os_lock(&child->lock);
-		handle = child->handle;
-		os_unlock(&child->lock);
-		os_unlock(&ia->obj.lock);
-		/* Without a handle, another thread is between the two halves of freeing it. */
-		if (!handle || destroy(handle) != 0)
-			sched_yield();
-	}
-}
-
-static void
-tell_children(struct ia *ia, enum kind kind, void (*closing)(struct object *child))
-{
-	os_lock(&ia->obj.lock);
-	for (struct object *child = ia->children[kind]; child; child = child->next)
-		closing(child);
-	os_unlock(&ia->obj.lock);
-}
-
-/* Another IA may have been opened with this one's async EVD. */
-static void
-withdraw_async(struct ia *ia)
-{
-	struct ia *found;
-
-	do {
-		pthread_mutex_lock(&list_lock);
-		for (found = list; found; found = found->next) {
-			bool ours;
-
-			os_lock(&found->obj.lock);
-			ours = found->async && found->async->obj.ia == ia;
-			os_unlock(&found->obj.lock);
-			if (ours)
-				break;
-		}
-		if (found)
-			detach_async(found);
-		pthread_mutex_unlock(&list_lock);
-	} while (found);
-}
-
-DAT_RETURN
-dapl_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS flags)
-{
-	struct ia *ia;
-
-	if (flags != DAT_CLOSE_ABRUPT_FLAG && flags != DAT_CLOSE_GRACEFUL_FLAG)
-		return handle_is(ia_handle, KIND_IA) ?
-			   DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2) :
-			   DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-	ia = object_lock(ia_handle, KIND_IA);
-	if (!ia)
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-	if (flags == DAT_CLOSE_GRACEFUL_FLAG && has_children(ia)) {
-		os_unlock(&ia->obj.lock);
-		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_IA_IN_USE);
-	}
-	ia->closing = true;
-	object_close_locked(&ia->obj);
-	object_await_none(&ia->obj, &ia->closers, &ia->inside); /* and none enters any more */
-	os_unlock(&ia->obj.lock);
-
-	/* All of them before one is destroyed: that waits for upcalls, which may wait for others. */
-	tell_children(ia, KIND_EVD, evd_object_closing);
-	tell_children(ia, KIND_CNO, cno_object_closing);
-	withdraw_async(ia);
-	detach_async(ia);
-	for (size_t i = 0; i < sizeof closing_order / sizeof closing_order[0]; i++)
-		destroy_children(ia, closing_order[i].kind, closing_order[i].destroy);
-	ia_device_quiet(ia);
-	if (list_remove(ia))
-		park_close_self();
-	ia_base_put(ia);
-	return DAT_SUCCESS;
 }

@@ -5,8 +5,9 @@
  * The device is reached through a CM id bound to the IA's address, which lives as long as the IA:
  * the verbs context is librdmacm's and shared by every IA on that device.
  *
- * What an EVD needs to be destroyed (device, loop) must outlive the IA's handle when the IA is
- * closed from inside an upcall; the "bases" count that.
+ * Bases count what needs the IA's device and loops: the IA while it is open, each object until it
+ * was destroyed, and each call between two functions below.  The last one to go closes the device.
+ * dat_ia_close() waits for them, but for those that wait for the thread that closes: see ia_close.c.
  */
 #ifndef REARM_DAPL_IA_H
 #define REARM_DAPL_IA_H
@@ -53,13 +54,14 @@ struct ia {
 	struct object *children[KINDS]; /* (L) */
 	bool closing;			/* (L) */
 	unsigned int inside;		/* (L) calls between ia_enter() and ia_leave() */
-	struct park_list closers;	/* (L) the thread that waits for them */
+	unsigned int borrowers;		/* (L) calls between ia_borrow() and ia_return() */
+	struct park_list closers;	/* (L) the thread that waits for calls and objects */
 	struct dapl_evd *async;		/* (L) where asynchronous events go; holds a reference */
 	bool async_ours;		/* the IA made it */
 	bool async_elsewhere;		/* opened with DAT_EVD_ASYNC_EXISTS */
 	struct loop *crew;		/* (L) */
 	unsigned int next_vector;	/* (L) */
-	atomic_uint bases;
+	atomic_uint bases; /* goes down under (L) */
 	struct ia *next; /* among all open IAs; guarded by that list's lock */
 
 	struct sockaddr_storage address;
@@ -120,14 +122,22 @@ struct ia_loop *ia_pick_loop(struct ia *ia, int *vector);
 /* The loop of several threads, made at its first use.  NULL without memory. */
 struct loop *ia_crew(struct ia *ia);
 
+/* For who knows that the IA has a base; under any lock. */
 void ia_base_get(struct ia *ia);
+/* No lock is held. */
 void ia_base_put(struct ia *ia);
+/* Locked (the IA's); drops the lock.  The IA must not be touched afterwards. */
+void ia_base_put_locked(struct ia *ia);
+
+/* Lets a thread that closes the IA look again.  No lock of rank IA or later is held. */
+void ia_stir(struct ia *ia);
 
 /*
- * The IA of a handle for the length of a call, or NULL: it may be closed meanwhile, and its device
- * stays.  Until ia_base_put().
+ * The IA of a handle for a call that runs its loops, or NULL: it may be closed meanwhile, which
+ * does not wait for the call, and its device stays.
  */
 struct ia *ia_borrow(DAT_IA_HANDLE handle);
+void ia_return(struct ia *ia);
 
 /*
  * The same for a call that uses what belongs to the IA, and neither sleeps for an event nor calls
@@ -135,6 +145,14 @@ struct ia *ia_borrow(DAT_IA_HANDLE handle);
  */
 struct ia *ia_enter(DAT_IA_HANDLE handle);
 void ia_leave(struct ia *ia);
+
+/* Among the open IAs; ia_unlist() is true for the last. */
+void ia_list(struct ia *ia);
+bool ia_unlist(struct ia *ia);
+/* Lets go of the EVD of asynchronous events. */
+void ia_detach_async(struct ia *ia);
+/* The same of every IA that uses one of this IA's. */
+void ia_withdraw_async(struct ia *ia);
 
 /*
  * Queues an asynchronous event about `handle` (an object of the IA), if the IA has an EVD for them,
@@ -157,8 +175,8 @@ int ia_names_create(struct ia *ia);
 void ia_names_free(struct ia *ia);
 
 /*
- * Frees an object whatever uses it, where ia_close() may: 0, -ENODEV for a handle that is not one,
- * -EBUSY.
+ * Frees an object whatever uses it, where dat_ia_close() may: 0, -ENODEV for a handle that is not
+ * one, or that another thread is answering, -EBUSY.  None waits for upcalls or agents.
  */
 int cr_destroy(DAT_HANDLE handle);
 int psp_destroy(DAT_HANDLE handle);

@@ -213,6 +213,7 @@ lmr_destroy(DAT_HANDLE handle)
 		return r;
 	ibv_dereg_mr(lmr->mr);
 	object_drop(&lmr->pz->obj);
+	object_unlink(&lmr->obj);
 	slab_free(&slab, lmr);
 	return 0;
 }

@@ -53,6 +53,8 @@ object_publish(struct object *obj)
 	if (obj->next)
 		obj->next->prev = obj;
 	ia->children[obj->kind] = obj;
+	obj->listed = true;
+	ia_base_get(ia);
 	os_unlock(&ia->obj.lock);
 	return 0;
 }
@@ -70,13 +72,18 @@ object_unlink(struct object *obj)
 	struct ia *ia = obj->ia;
 
 	os_lock(&ia->obj.lock);
+	if (!obj->listed) {
+		os_unlock(&ia->obj.lock);
+		return;
+	}
+	obj->listed = false;
 	if (obj->next)
 		obj->next->prev = obj->prev;
 	if (obj->prev)
 		obj->prev->next = obj->next;
 	else
 		ia->children[obj->kind] = obj->next;
-	os_unlock(&ia->obj.lock);
+	ia_base_put_locked(ia);
 }
 
 int
@@ -92,8 +99,6 @@ object_close(struct object *obj, uint64_t life)
 	else
 		object_close_locked(obj);
 	os_unlock(&obj->lock);
-	if (!r)
-		object_unlink(obj);
 	return r;
 }
 
@@ -149,9 +154,16 @@ object_hold(DAT_HANDLE handle, enum kind kind, const struct ia *ia)
 void
 object_drop(struct object *obj)
 {
+	struct ia *ia;
+	bool last;
+
 	os_lock(&obj->lock);
-	obj->refs--;
+	ia = obj->ia;
+	last = --obj->refs == 0;
 	os_unlock(&obj->lock);
+	/* A close may wait for that.  The IA may be gone by now: then nothing waits there. */
+	if (last)
+		ia_stir(ia);
 }
 
 DAT_RETURN

@@ -25,7 +25,8 @@ struct object {
 	struct ia *ia;
 	DAT_CONTEXT context;
 	unsigned int refs;	    /* objects that need this one */
-	struct object *next, *prev; /* among the IA's children of this kind */
+	bool listed;		    /* among the IA's children; guarded by the IA's lock */
+	struct object *next, *prev; /* among those of this kind */
 };
 
 /* For prepare() of a slab. */
@@ -38,19 +39,26 @@ void object_prepare(struct object *obj, enum kind kind);
 int object_open(struct object *obj, struct ia *ia, const DAT_PROVIDER *provider);
 void object_abandon(struct object *obj);
 
-/* Makes a complete object a child of its IA.  -ENODEV when the IA is closing. */
+/*
+ * Makes a complete object a child of its IA, with a base of the IA's.  -ENODEV when the IA is
+ * closing.
+ */
 int object_publish(struct object *obj);
 
 /*
  * Ends the life of an object that nothing refers to: -EBUSY otherwise, -ENODEV when another one
- * lives in the slot, or none.  From here on no handle leads to it and it is no child of its IA; the
- * slot belongs to the caller.
+ * lives in the slot, or none.  From here on no handle leads to it, and it belongs to the caller,
+ * who destroys it.  Until object_unlink() it stays a child, for which a close waits.
  */
 int object_close(struct object *obj, uint64_t life);
 
 /* For callers that hold the lock and have tested. */
 void object_close_locked(struct object *obj);
-/* The second half of it, without the lock. */
+
+/*
+ * The last step of destroying, after all calls of the device and all references it gave back: it is
+ * a child no more.  With its base the IA may go.  The slot is the caller's to free.
+ */
 void object_unlink(struct object *obj);
 
 /*

@@ -91,6 +91,7 @@ pz_destroy(DAT_HANDLE handle)
 	if (r)
 		return r;
 	ibv_dealloc_pd(pz->pd);
+	object_unlink(&pz->obj);
 	slab_free(&slab, pz);
 	return 0;
 }

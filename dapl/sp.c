@@ -70,6 +70,7 @@ sp_finish(struct sp *sp)
 {
 	conn_close(sp->conn);
 	evd_release(sp->evd);
+	object_unlink(&sp->obj);
 }
 
 int

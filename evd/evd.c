@@ -34,7 +34,7 @@ evd_open(struct evd *evd, const struct evd_config *config)
 	evd->waitable = evd->enabled = true;
 	evd->policy = DAT_UPCALL_DISABLE;
 	evd->object = (DAT_UPCALL_OBJECT){ NULL, NULL };
-	evd->in_progress = evd->exempt = evd->tearing = 0;
+	evd->in_progress = evd->closers = evd->exempt = evd->tearing = 0;
 	evd->listener = NULL;
 	evd->listener_cookie = DAT_HANDLE_NULL;
 	evd->triggered_next = NULL;
@@ -117,13 +117,32 @@ await_quiescence(struct evd *evd)
 	park_list_add(&evd->teardowns, &entry, park);
 	for (;;) {
 		park_reset(park);
-		if (evd_quiescent(evd))
+		if (evd_quiescent(evd) || evd_only_closers(evd))
 			break;
 		os_unlock(&evd->lock);
 		(void)park_sleep(park, PARK_FOREVER, -1, NULL);
 		os_lock(&evd->lock);
 	}
 	park_list_remove(&evd->teardowns, &entry);
+}
+
+/* Locked. */
+static void
+mark_dead(struct evd *evd)
+{
+	evd->alive = false;
+	evd->freed = true;
+	evd->policy = DAT_UPCALL_TEARDOWN;
+	if (evd->listener)
+		evd->listener->left(evd->listener, evd);
+	evd->listener = NULL;
+	park_list_wake_all(&evd->waiters);
+	park_list_wake_all(&evd->teardowns);
+	/* Nobody reads a dead EVD's channel: readable, it would keep the loop awake. */
+	if (evd->channel.id)
+		loop_forget(evd->cfg.loop, &evd->channel);
+	/* Queued is unlinked, never waited for: it may be queued behind this very call. */
+	evd_job(evd, EVD_JOB_CANCEL);
 }
 
 int
@@ -134,43 +153,28 @@ evd_free(struct evd_ref ref)
 
 	if (!evd)
 		return -ENODEV;
+	mark_dead(evd);
 	frame = evd_frame(evd);
-	evd->alive = false;
-	evd->freed = true;
-	evd->policy = DAT_UPCALL_TEARDOWN;
-	if (evd->listener)
-		evd->listener->left(evd->listener, evd);
-	evd->listener = NULL;
-	park_list_wake_all(&evd->waiters);
-	/* Nobody reads a dead EVD's channel: readable, it would keep the loop awake. */
-	if (evd->channel.id)
-		loop_forget(evd->cfg.loop, &evd->channel);
-	/* Queued is unlinked, never waited for: it may be queued behind this very call. */
-	evd_job(evd, EVD_JOB_CANCEL);
-	if (frame) {
+	if (frame)
 		evd_frame_exempt(evd, frame);
-		if (evd->closing)
-			evd_await_upcalls(evd);
-		evd->free_on_return = true;
-		os_unlock(&evd->lock);
-		return 0;
-	}
-	await_quiescence(evd);
-	os_unlock(&evd->lock);
-	destroy(evd);
+	else
+		await_quiescence(evd);
+	evd->free_on_return = true; /* at once, if no thread is inside */
+	evd_leave(evd);
 	return 0;
 }
 
-void
-evd_set_closing(struct evd_ref ref)
+int
+evd_retire(struct evd_ref ref)
 {
 	struct evd *evd = evd_enter(ref);
 
 	if (!evd)
-		return;
-	evd->closing = true;
-	park_list_wake_all(&evd->waiters);
-	os_unlock(&evd->lock);
+		return -ENODEV;
+	mark_dead(evd);
+	evd->free_on_return = true;
+	evd_leave(evd);
+	return 0;
 }
 
 void

@@ -164,12 +164,36 @@ int evd_open(struct evd *evd, const struct evd_config *config);
  */
 int evd_free(struct evd_ref ref);
 
+/* ---- close.c: the end of an adapter, as its EVDs see it ---- */
+
 /*
  * The EVD is going to be freed, and others with it, whose upcalls may be blocked in a wait on this
- * one.  The wait in progress ends with -ECANCELED, every later one with -ENODEV; and evd_free() from
- * inside an upcall waits for the other upcalls, since what they use goes as well.
+ * one.  The wait in progress ends with -ECANCELED, every later one with -ENODEV.
  */
 void evd_set_closing(struct evd_ref ref);
+
+/*
+ * As evd_free(), but never waits: the last thread that leaves the EVD destroys it, which is the
+ * caller if no thread is inside.
+ */
+int evd_retire(struct evd_ref ref);
+
+/*
+ * The calling thread closes an adapter, and may be inside upcalls, of that one or of others.  Until
+ * evd_leave_close() no close that comes from inside an upcall or agent waits for these upcalls, nor does any
+ * other call from there: each could wait for the other.
+ */
+void evd_enter_close(void);
+void evd_leave_close(void);
+
+/* The EVD was freed, upcalls keep it, and the calling thread must not wait for any of them. */
+bool evd_is_left_to_closers(struct evd_ref ref);
+
+/*
+ * Of an EVD that was freed, or is about to be: waits until it was, and no upcalls run but those.  False
+ * when there is nothing to wait for.
+ */
+bool evd_await_others(struct evd_ref ref);
 
 /* The loop that runs upcalls of policy MANY, where it was not known at evd_open(). */
 void evd_set_crew(struct evd_ref ref, struct loop *crew);
@@ -372,7 +396,8 @@ struct evd {
 	DAT_UPCALL_POLICY policy;
 	DAT_UPCALL_OBJECT object;
 	int in_progress; /* claims whose upcall has not returned */
-	int exempt;	 /* of those, the ones that called TEARDOWN or free themselves */
+	int closers;	 /* of those, the ones inside evd_enter_close() */
+	int exempt;	 /* those, and the ones that called TEARDOWN or free themselves */
 	int tearing;	 /* TEARDOWN and free calls that wait */
 	struct park_list teardowns;
 

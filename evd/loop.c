@@ -369,7 +369,7 @@ loop_thread(void *arg)
 	return NULL;
 }
 
-static void
+void
 loop_stop(struct loop *loop)
 {
 	os_lock(&loop->lock);

@@ -68,6 +68,12 @@ int loop_create(enum loop_kind kind, int threads, struct loop **out);
  */
 void loop_destroy(struct loop *loop);
 
+/*
+ * No thread sleeps in a turn of the loop any more, and its own threads end.  For a stepped loop whose
+ * adapter closes while another thread is in loop_step().
+ */
+void loop_stop(struct loop *loop);
+
 /* Watches fd for reading, level-triggered; the handler runs on the loop's thread, parked or not. */
 int loop_add(struct loop *loop, int fd, void (*handler)(void *arg, uint64_t life), void *arg,
     uint64_t life, struct loop_ticket *ticket);

@@ -216,12 +216,21 @@ struct os_self {
 	struct park *park;
 	struct loop *loop;
 	struct upcall_frame *upcall; /* the innermost upcall this thread is in */
-	const void *agent_of;	     /* whose proxy agent this thread is in */
+	struct agent_frame *agent;   /* the innermost proxy agent this thread is in */
 	bool pumping;		     /* this thread runs jobs inside of park_sleep() */
 	void (*at_exit)(struct os_self *self);
 };
 
 struct os_self *os_self(void);
+
+/* Whether the calling thread is inside an upcall or an agent. */
+static inline bool
+os_in_callback(void)
+{
+	const struct os_self *self = os_self();
+
+	return self->upcall || self->agent;
+}
 
 /* Has the calling thread run fini(its os_self) when it ends. */
 void os_self_at_exit(void (*fini)(struct os_self *self));

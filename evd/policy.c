@@ -20,9 +20,17 @@ evd_frame_exempt(struct evd *evd, struct upcall_frame *frame)
 		if (frame->evd != evd || frame->exempt)
 			continue;
 		frame->exempt = true;
-		evd->exempt++;
+		if (!frame->closing)
+			evd->exempt++;
 	}
 	park_list_wake_all(&evd->teardowns);
+}
+
+/* How many upcalls the caller does not wait for; `frame` is its own, or NULL. */
+static int
+excused(const struct evd *evd, const struct upcall_frame *frame)
+{
+	return frame ? evd->exempt : evd_closers(evd);
 }
 
 void
@@ -38,7 +46,7 @@ evd_await_upcalls(struct evd *evd)
 	park_list_add(&evd->teardowns, &entry, park);
 	for (;;) {
 		park_reset(park);
-		if (evd->in_progress <= (frame ? evd->exempt : 0))
+		if (evd->in_progress <= excused(evd, frame))
 			break;
 		os_unlock(&evd->lock);
 		(void)park_sleep(park, PARK_FOREVER, -1, NULL);

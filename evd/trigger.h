@@ -133,6 +133,7 @@ struct upcall_frame {
 	struct upcall_frame *outer;
 	struct evd *evd;
 	bool exempt; /* called TEARDOWN or free of its own EVD: no inside caller waits for it */
+	bool closing; /* is inside evd_enter_close() */
 };
 
 /* The calling thread's upcall of this EVD, or NULL. */
@@ -143,8 +144,25 @@ void evd_frame_exempt(struct evd *evd, struct upcall_frame *frame);
 
 /*
  * Waits until no upcall runs but the ones the calling thread is itself inside of (and those that
- * wait here as well).  Drops and retakes the lock.
+ * wait here as well, or whose threads close an adapter).  Drops and retakes the lock.
  */
 void evd_await_upcalls(struct evd *evd);
+
+/*
+ * How many upcalls the calling thread does not wait for, because their threads close an adapter.  Such a
+ * close may wait for the callback that this thread is in; for a thread that is in none, none waits.
+ */
+static inline int
+evd_closers(const struct evd *evd)
+{
+	return os_in_callback() ? evd->closers : 0;
+}
+
+/* Upcalls run, and the calling thread waits for none of them. */
+static inline bool
+evd_only_closers(const struct evd *evd)
+{
+	return evd->in_progress > 0 && evd->in_progress == evd_closers(evd);
+}
 
 #endif

@@ -13,6 +13,7 @@ main(int argc, char **argv)
 		upcall_teardown_suite,
 		upcall_free_suite,
 		upcall_close_suite,
+		upcall_end_suite,
 		upcall_change_suite,
 		upcall_object_suite,
 		upcall_inside_suite,

@@ -11,6 +11,7 @@ Suite *upcall_many_suite(void);
 Suite *upcall_teardown_suite(void);
 Suite *upcall_free_suite(void);
 Suite *upcall_close_suite(void);
+Suite *upcall_end_suite(void);
 Suite *upcall_change_suite(void);
 Suite *upcall_object_suite(void);
 Suite *upcall_inside_suite(void);

@@ -108,6 +108,10 @@ DAT_RETURN DAT_API dat_cno_trigger(DAT_CNO_HANDLE cno, DAT_EVD_HANDLE *evd);
 /*
  * Destroys a CNO.
  *
+ * An agent in progress on another thread has returned when it returns, and none starts.  Called
+ * from the agent itself it does not wait.  Called from any upcall or agent it does not wait for an
+ * agent that is in dat_ia_close().
+ *
  *	DAT_SUCCESS				the handle is not valid any more
  *	DAT_INVALID_HANDLE/CNO			cno is not a CNO
  *	DAT_INVALID_STATE/CNO_IN_USE		an EVD refers to it or a thread waits

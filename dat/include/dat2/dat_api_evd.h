@@ -192,7 +192,8 @@ DAT_RETURN DAT_API dat_evd_clear_unwaitable(DAT_EVD_HANDLE evd);
  * Destroys an EVD and the events in it.
  *
  * Upcalls in progress on other threads have returned when it returns, and none starts.  Called
- * from an upcall of the EVD itself it does not wait: the last return destroys.
+ * from an upcall of the EVD itself it does not wait: the last return destroys.  Called from any
+ * upcall or agent it does not wait for upcalls that are in dat_ia_close().
  *
  *	DAT_SUCCESS				the handle is not valid any more
  *	DAT_INVALID_HANDLE			evd is not an EVD

@@ -107,8 +107,24 @@ DAT_RETURN DAT_API dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *async_evd,
  *
  * DAT_CLOSE_ABRUPT_FLAG (DAT_CLOSE_DEFAULT) destroys everything that was created under the IA:
  * threads in dat_evd_wait() return DAT_ABORT, those in dat_cno_wait() DAT_SUCCESS with
- * DAT_HANDLE_NULL, and upcalls have ended when it returns, but for one that it is called from.
- * DAT_CLOSE_GRACEFUL_FLAG fails while anything but the provider's own asynchronous EVD is left.
+ * DAT_HANDLE_NULL.
+ *
+ * DAT_CLOSE_GRACEFUL_FLAG fails while anything but the provider's own asynchronous EVD is left.  An
+ * object is not left, and the close waits for its end, when another thread is in the call that frees it
+ * or when it was freed from inside its own upcall or agent.
+ *
+ * When it returns no upcall and no agent of the IA runs, whether its EVD or CNO was still there or
+ * had been freed from inside, and no other thread is in a call that frees an object of the IA.
+ *
+ * Called from an upcall or agent, it does not wait for those that wait for the caller:
+ *
+ *	- the upcalls and agents that it is called from.  Frees of their EVDs and CNOs by other threads
+ *	  return after them, and what they need goes when the last of them returns.
+ *	- upcalls and agents that are in dat_ia_close() themselves, of another IA.
+ *
+ * An upcall or agent that waits in dat_evd_free(), dat_cno_free() or TEARDOWN for one that is in
+ * dat_ia_close() does not wait any longer: the close waits for it.
+ *
  * After success the integer names nothing; it is given out again only after all other integers
  * were.
  *
@@ -117,7 +133,8 @@ DAT_RETURN DAT_API dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *async_evd,
  *	DAT_INVALID_PARAMETER/ARG2		unknown flag
  *	DAT_INVALID_STATE/IA_IN_USE		graceful, and objects are left: nothing changed
  *
- * Threads: any; of two that close one IA the second fails.  From: DAT 2.0.
+ * Threads: any, also upcalls and agents; of two that close one IA the second fails.
+ * From: DAT 2.0; upcalls and what is waited for are Rearm.
  */
 DAT_RETURN DAT_API dat_ia_close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags);
 

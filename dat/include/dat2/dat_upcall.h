@@ -140,8 +140,9 @@ dat_evd_kcreate(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_UPCALL_POLICY policy,
  *
  * After DISABLE returned no upcall starts; one whose event had been taken before may still enter
  * its function.  After TEARDOWN returned none runs either.  Called from an upcall of the EVD it does
- * not wait for that one, nor for others that are in TEARDOWN or free of it themselves.  Two EVDs
- * whose upcalls tear each other down wait for ever.
+ * not wait for that one, nor for others that are in TEARDOWN or free of it themselves.  Called from
+ * any upcall or agent it does not wait for upcalls that are in dat_ia_close().  Two EVDs whose upcalls
+ * tear each other down wait for ever.
  *
  * The usual upcall: DISABLE, dequeue until DAT_QUEUE_EMPTY, then SINGLE_INSTANCE with INVOC_NEW,
  * and on DAT_INVALID_STATE dequeue again.

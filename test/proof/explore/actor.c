@@ -121,6 +121,12 @@ perform(const struct action *a, int actor)
 	case DO_CLOSING:
 		call_closing(e);
 		break;
+	case DO_SHUT:
+		call_shut(e);
+		break;
+	case DO_CNO_SHUT:
+		call_cno_shut(c);
+		break;
 	case DO_ATTACH:
 		call_attach(e, &stage.cnos[a->other]);
 		break;

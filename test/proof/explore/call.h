@@ -83,6 +83,9 @@ void call_resize(struct stage_evd *e, int qlen);
 void call_attach(struct stage_evd *e, struct stage_cno *c);
 void call_free(struct stage_evd *e);
 void call_closing(struct stage_evd *e);
+void call_shut(struct stage_evd *e);
+/* From inside a callback, while a close may wait for that: free and TEARDOWN wait for no closer. */
+bool call_gives_way(void);
 void call_waitable(struct stage_evd *e, bool waitable);
 void call_enabled(struct stage_evd *e, bool enabled);
 void call_solicited(struct stage_evd *e, bool only);
@@ -100,6 +103,7 @@ void call_watch(struct stage_cno *c, int n);
 void call_agent(struct stage_cno *c, bool installed);
 void call_cno_free(struct stage_cno *c, bool abrupt);
 void call_cno_closing(struct stage_cno *c);
+void call_cno_shut(struct stage_cno *n);
 void call_cno_query(struct stage_cno *c);
 
 /* ---- loops ---- */

@@ -38,7 +38,8 @@ call_cno_wait(struct stage_cno *c, int us, unsigned int *drained)
 		violation("cno_wait: timed out early");
 	call_result("cno_wait", r, (r == -ETIMEDOUT && us >= 0) ||
 	    ((r == -ENODEV || r == -ECANCELED) &&
-	    (call_has(DO_CNO_FREE) || call_has(DO_CNO_ABRUPT) || call_has(DO_CNO_CLOSING))));
+	    (call_has(DO_CNO_FREE) || call_has(DO_CNO_ABRUPT) || call_has(DO_CNO_CLOSING) ||
+		call_has(DO_CNO_SHUT))));
 	if (r == 0 && handle)
 		*drained += call_drain_handed(handle);
 	return r;
@@ -67,7 +68,8 @@ call_trigger(struct stage_cno *c, unsigned int *drained)
 
 	call_ends_with(&call, "cno_trigger", r);
 	call_result("cno_trigger", r, r == -EAGAIN ||
-	    (r == -EINVAL && !stage.scenario->fd[c->index]) || (r == -ENODEV && (call_has(DO_CNO_FREE) || call_has(DO_CNO_ABRUPT))));
+	    (r == -EINVAL && !stage.scenario->fd[c->index]) || (r == -ENODEV &&
+		(call_has(DO_CNO_FREE) || call_has(DO_CNO_ABRUPT) || call_has(DO_CNO_SHUT))));
 	if (r == 0 && handle)
 		*drained += call_drain_handed(handle);
 	return r;

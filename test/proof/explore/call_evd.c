@@ -94,7 +94,8 @@ call_wait(struct stage_evd *e, int threshold, int us)
 	call_result("wait", r, (r == -ETIMEDOUT && us >= 0) || r == -EBUSY ||
 	    (r == -EACCES && policies_change(e)) || (r == -EPERM && call_has(DO_UNWAITABLE)) ||
 	    (r == -ECANCELED && call_has(DO_FREE)) || call_gone(&c, r) ||
-	    ((r == -ECANCELED || r == -ENODEV) && call_has(DO_CLOSING)) ||
+	    ((r == -ECANCELED || r == -ENODEV) &&
+		(call_has(DO_CLOSING) || call_has(DO_SHUT))) ||
 	    (r == -EOVERFLOW && call_has(DO_OVERFLOW)) || (r == -EINVAL && call_has(DO_RESIZE)));
 	return r;
 }
@@ -159,10 +160,12 @@ call_free(struct stage_evd *e)
 	r = evd_free(call_ref(&c));
 	call_ends_with(&c, "free", r);
 	if (r == 0 && call_current(&c)) {
+		const bool destroys = !inside && !call_gives_way();
+
 		e->closing = true;
-		if (!inside && e->open)
+		if (destroys && e->open)
 			violation("free returned and the EVD was not destroyed");
-		if (!inside || e->evd.closing)
+		if (destroys)
 			oracle_quiet(e, "free");
 		else
 			e->disabled_at = stage_locked_at(e);

@@ -52,7 +52,7 @@ call_modify(struct stage_evd *e, int policy, const struct action *a)
 			e->enabled_at = stage_locked_at(e);
 		else if (policy == DAT_UPCALL_DISABLE)
 			e->disabled_at = stage_locked_at(e);
-		else
+		else if (!call_gives_way())
 			oracle_quiet(e, "TEARDOWN");
 	}
 	call_result("modify_upcall", r, call_gone(&c, r) || (enables &&

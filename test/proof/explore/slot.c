@@ -213,7 +213,7 @@ cno_slot_close(struct cno *cno)
 	world_check_call_out("destroyed");
 	if (!c->open)
 		violation("destroyed() of a CNO was called twice");
-	if (c->in_agent > (sched.self->self.agent_of == cno))
+	if (c->in_agent > cno_is_inside(cno))
 		violation("a CNO is destroyed while its agent runs");
 	c->open = false;
 	c->vacant = true;

@@ -188,6 +188,8 @@ stage_play(const struct scenario *scenario, struct strategy *strategy, uint64_t 
 	memset(stage.in_agent, 0, sizeof stage.in_agent);
 	memset(stage.knows, 1, sizeof stage.knows);
 	memset(stage.knows_cno, 1, sizeof stage.knows_cno);
+	stage.closes = 0;
+	stage.closes_begun = 0;
 	identity_reset();
 	claim_reset();
 	world_section = identity_section;

@@ -173,6 +173,8 @@ struct stage {
 	uint8_t knows[ACTORS][EVDS]; /* the life that the actor means */
 	uint8_t knows_cno[ACTORS][CNOS];
 	uint16_t last[FIBERS][EVDS][STREAMS];
+	int closes; /* threads inside a close */
+	unsigned int closes_begun;
 };
 
 extern struct stage stage;

@@ -76,7 +76,7 @@ consumer_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 
 	(void)more;
 	call_out_begins(OBJECT_EVD(evd->index), "an upcall");
-	if (life->over)
+	if (life->quiet)
 		violation("I6: an upcall of EVD %c begins after it was freed", 'a' + evd->index);
 	evd->running++;
 	play.frames[play_self()][evd->index]++;

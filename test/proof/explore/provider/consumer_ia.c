@@ -25,7 +25,7 @@ all_over(void)
 {
 	for (int i = 0; i < play.scenario->n_evds; i++)
 		for (unsigned int l = 1; l <= play.evds[i].life; l++)
-			play.evds[i].lives[l].over = true;
+			play.evds[i].lives[l].over = play.evds[i].lives[l].quiet = true;
 	for (int i = 0; i < play.scenario->n_cnos; i++)
 		for (unsigned int l = 1; l <= play.cnos[i].life; l++)
 			play.cnos[i].lives[l].over = true;

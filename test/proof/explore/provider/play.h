@@ -34,6 +34,7 @@ struct play_evd_life {
 	DAT_EVD_HANDLE handle;
 	struct dapl_evd *object;
 	bool over; /* free, or the adapter's close, has returned */
+	bool quiet; /* no upcall begins: one claimed before a free from inside may, after it */
 	uint16_t posted[FIBERS], taken[FIBERS]; /* software events, by who posted them */
 };
 

@@ -49,7 +49,7 @@ struct os_self {
 	struct park *park;
 	struct loop *loop;
 	struct upcall_frame *upcall;
-	const void *agent_of;
+	struct agent_frame *agent;
 	bool pumping;
 	void (*at_exit)(struct os_self *self);
 };
@@ -106,6 +106,7 @@ void world_self_at_exit(void (*fini)(struct os_self *self));
 #define os_thread_is_self(thread) world_thread_is_self(thread)
 #define os_thread_detach_self() world_thread_detach_self()
 #define os_self() world_self()
+#define os_in_callback() (world_self()->upcall || world_self()->agent)
 #define os_self_at_exit(fini) world_self_at_exit(fini)
 
 #endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* close -- the end of an adapter, as its EVDs see it */
+#include "evd/trigger.h"
+
+void
+evd_set_closing(struct evd_ref ref)
+{
+	struct evd *evd = evd_enter(ref);
+
+	if (!evd)
+		return;
+	evd->closing = true;
+	park_list_wake_all(&evd->waiters);
+	os_unlock(&evd->lock);
+}
+
+/* Each upcall keeps its EVD: it cannot be another one's by now. */
+static void
+mark_frames(bool closing)
+{
+	const int one = closing ? 1 : -1;
+
+	for (struct upcall_frame *frame = os_self()->upcall; frame; frame = frame->outer) {
+		struct evd *evd = frame->evd;
+
+		os_lock(&evd->lock);
+		frame->closing = closing;
+		evd->closers += one;
+		if (!frame->exempt)
+			evd->exempt += one;
+		park_list_wake_all(&evd->teardowns);
+		os_unlock(&evd->lock);
+	}
+}
+
+void
+evd_enter_close(void)
+{
+	mark_frames(true);
+}
+
+void
+evd_leave_close(void)
+{
+	mark_frames(false);
+}
+
+bool
+evd_is_left_to_closers(struct evd_ref ref)
+{
+	struct evd *evd = ref.evd;
+	bool left;
+
+	os_lock(&evd->lock);
+	left = evd->life == ref.life && !evd->alive && evd_only_closers(evd);
+	os_unlock(&evd->lock);
+	return left;
+}
+
+/* Alive: its free has begun elsewhere, and upcalls may start until that comes here. */
+static bool
+has_others(const struct evd *evd)
+{
+	return evd->alive || evd->in_progress > evd_closers(evd);
+}
+
+bool
+evd_await_others(struct evd_ref ref)
+{
+	struct evd *evd = ref.evd;
+	struct park_entry entry;
+	struct park *park;
+
+	os_lock(&evd->lock);
+	if (evd->life != ref.life || !has_others(evd)) {
+		os_unlock(&evd->lock);
+		return false;
+	}
+	park = park_self();
+	evd->tearing++; /* keeps the EVD: the last to leave may be this thread */
+	park_list_add(&evd->teardowns, &entry, park);
+	for (;;) {
+		park_reset(park);
+		if (!has_others(evd))
+			break;
+		os_unlock(&evd->lock);
+		(void)park_sleep(park, PARK_FOREVER, -1, NULL);
+		os_lock(&evd->lock);
+	}
+	park_list_remove(&evd->teardowns, &entry);
+	evd->tearing--;
+	evd_leave(evd);
+	return true;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * call_close -- an adapter of one EVD, or of one CNO, is closed: what dapl/ia_close.c does with each
+ */
+#include "call.h"
+
+static unsigned int
+begin(void)
+{
+	stage.closes++;
+	evd_enter_close();
+	cno_enter_close();
+	return ++stage.closes_begun;
+}
+
+/* Whether it waits for all: from inside a callback not for those whose threads are in another close. */
+static bool
+end(unsigned int number)
+{
+	const bool alone = stage.closes == 1 && stage.closes_begun == number;
+	const bool waits = alone || !os_in_callback();
+
+	cno_leave_close();
+	evd_leave_close();
+	stage.closes--;
+	return waits;
+}
+
+void
+call_shut(struct stage_evd *e)
+{
+	const unsigned int number = begin();
+	const struct call c = call_begins(e);
+	bool waits;
+
+	evd_set_closing(call_ref(&c));
+	(void)evd_retire(call_ref(&c)); /* or another thread frees it */
+	while (evd_await_others(call_ref(&c)))
+		;
+	call_ends();
+	waits = end(number);
+	if (!call_current(&c))
+		return;
+	e->closing = true;
+	if (waits && e->running > *stage_frames(e))
+		violation("close of EVD %c returned while an upcall runs", 'a' + e->index);
+	e->disabled_at = stage_locked_at(e);
+}
+
+void
+call_cno_shut(struct stage_cno *n)
+{
+	const bool inside = cno_is_inside(&n->cno);
+	const unsigned int number = begin();
+	const struct call c = call_begins_cno(n);
+
+	cno_set_closing(call_cno_ref(&c));
+	(void)cno_retire(call_cno_ref(&c));
+	while (cno_await_others(call_cno_ref(&c)))
+		;
+	call_ends();
+	if (end(number) && !inside && c.life == n->life && n->in_agent)
+		violation("close of CNO %c returned while its agent runs", 'n' + n->index);
+}
+
+bool
+call_gives_way(void)
+{
+	return stage.closes_begun > 0 && os_in_callback();
+}
