@@ -28,9 +28,9 @@ refuse(struct rdma_cm_id *id)
 	rdma_destroy_id(id);
 }
 
-/* On failure the request has been refused. */
+/* On failure the request has been refused.  The CR may go at once: its adapter may be closing. */
 static int
-create(struct ia *ia, const struct cr_request *request, struct cr **out)
+create(struct ia *ia, const struct cr_request *request, DAT_CR_HANDLE *handle)
 {
 	struct cr *cr = slab_alloc(&slab);
 	int r;
@@ -55,11 +55,10 @@ create(struct ia *ia, const struct cr_request *request, struct cr **out)
 	r = object_open(&cr->obj, ia, &ia->provider->table);
 	if (r)
 		goto close_conn;
-	cr->self = cr->obj.handle;
+	cr->self = *handle = cr->obj.handle;
 	r = object_publish(&cr->obj);
 	if (r)
 		goto abandon;
-	*out = cr;
 	return 0;
 
 abandon:
@@ -123,15 +122,15 @@ tell(struct ia *ia, struct sp *sp, const struct conn *listener, uint32_t generat
 	return r == 0;
 }
 
-void
-cr_arrived(
+static void
+arrived(
     struct ia *ia, struct conn *listener, uint32_t generation, const struct cr_request *request)
 {
 	struct object *owner = atomic_load_explicit(&listener->owner, memory_order_acquire);
 	const struct sockaddr *from = rdma_get_peer_addr(request->id);
 	struct cr_request own = *request;
 	int r = -ENODEV; /* the listener went, and its link serves another */
-	struct cr *cr;
+	DAT_CR_HANDLE cr;
 	bool told;
 
 	if (owner->kind == KIND_RSP) {
@@ -147,13 +146,22 @@ cr_arrived(
 		return;
 	}
 	told = create(ia, &own, &cr) == 0 &&
-	       tell(ia, (struct sp *)owner, listener, generation, cr->self);
+	       tell(ia, (struct sp *)owner, listener, generation, cr);
 	if (told || !own.own)
 		return;
 	if (owner->kind == KIND_RSP)
 		rsp_give_back((struct rsp *)owner, listener, generation, own.own);
 	else
 		ep_let_go(own.own);
+}
+
+void
+cr_arrived(
+    struct ia *ia, struct conn *listener, uint32_t generation, const struct cr_request *request)
+{
+	ia_decide_begin(ia);
+	arrived(ia, listener, generation, request);
+	ia_decide_end(ia);
 }
 
 void
@@ -189,7 +197,10 @@ dapl_cr_query(DAT_CR_HANDLE handle, DAT_CR_PARAM_MASK mask, DAT_CR_PARAM *param)
 	return ret;
 }
 
-/* Whoever takes the id out answers the request; a second answer finds none. */
+/*
+ * Whoever takes the id out answers the request; a second answer finds none.  It ends with dispose() or
+ * put_back().
+ */
 static struct cr *
 take(DAT_CR_HANDLE handle, struct conn **conn)
 {
@@ -199,6 +210,8 @@ take(DAT_CR_HANDLE handle, struct conn **conn)
 		return NULL;
 	*conn = cr->conn;
 	cr->conn = NULL;
+	if (*conn)
+		ia_decide_begin(cr->obj.ia);
 	os_unlock(&cr->obj.lock);
 	return *conn ? cr : NULL;
 }
@@ -206,16 +219,20 @@ take(DAT_CR_HANDLE handle, struct conn **conn)
 static void
 put_back(struct cr *cr, struct conn *conn)
 {
+	struct ia *ia;
+
 	os_lock(&cr->obj.lock);
 	cr->conn = conn;
+	ia = cr->obj.ia;
 	os_unlock(&cr->obj.lock);
-	ia_stir(cr->obj.ia); /* a close may have found it taken */
+	ia_decide_end(ia); /* a close may have found it taken */
 }
 
 static void
 dispose(struct cr *cr)
 {
 	(void)object_close(&cr->obj, cr->obj.life);
+	ia_decide_end(cr->obj.ia); /* the CR still has a base */
 	object_unlink(&cr->obj);
 	slab_free(&slab, cr);
 }

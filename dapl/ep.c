@@ -45,12 +45,16 @@ ep_await_pins(struct ep *ep)
 
 /* ---- create ---- */
 
-/* `from` NULL: for the consumer; else for a request from there. */
+/*
+ * `from` NULL: for the consumer; else for a request from there.  That endpoint may go at once: its adapter
+ * may be closing.
+ */
 static int
 create(struct ia *ia, const struct ep_parts *parts, const DAT_EP_ATTR *attr,
-    const struct sockaddr *from, struct ep **out)
+    const struct sockaddr *from, DAT_EP_HANDLE *handle)
 {
 	struct sockaddr_storage remote = { .ss_family = AF_UNSPEC };
+	DAT_EP_HANDLE self;
 	struct ep *ep;
 	int r;
 
@@ -83,7 +87,7 @@ create(struct ia *ia, const struct ep_parts *parts, const DAT_EP_ATTR *attr,
 	if (r)
 		goto destroy_rings;
 	os_lock(&ep->obj.lock);
-	ep->self = ep->obj.handle;
+	ep->self = self = ep->obj.handle;
 	ep->timer.life = ep->obj.life;
 	os_unlock(&ep->obj.lock);
 	ep_parts_promise(parts, attr, 1);
@@ -94,7 +98,7 @@ create(struct ia *ia, const struct ep_parts *parts, const DAT_EP_ATTR *attr,
 	r = object_publish(&ep->obj);
 	if (r)
 		goto destroy_qp;
-	*out = ep;
+	*handle = self;
 	return 0;
 
 destroy_qp:
@@ -115,14 +119,9 @@ ep_make(struct ia *ia, const struct sockaddr *from, DAT_EP_HANDLE *handle)
 {
 	const struct ep_parts none = { NULL, NULL, NULL, NULL };
 	DAT_EP_ATTR attr;
-	struct ep *ep;
-	int r;
 
 	ep_attr_defaults(ia, &attr);
-	r = create(ia, &none, &attr, from, &ep);
-	if (!r)
-		*handle = ep->self;
-	return r;
+	return create(ia, &none, &attr, from, handle);
 }
 
 DAT_RETURN
@@ -135,7 +134,6 @@ dapl_ep_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_ev
 	DAT_EP_ATTR attr;
 	DAT_RETURN ret;
 	struct ia *ia;
-	struct ep *ep;
 	int r;
 
 	ia = ia_enter(ia_handle);
@@ -155,11 +153,9 @@ dapl_ep_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_ev
 	if (ret != DAT_SUCCESS)
 		goto release;
 	ep_parts_join(&parts, &attr);
-	r = create(ia, &parts, &attr, NULL, &ep);
-	if (!r) {
-		*ep_handle = ep->self;
+	r = create(ia, &parts, &attr, NULL, ep_handle);
+	if (!r)
 		goto leave;
-	}
 	ret = err_resource(r, DAT_RESOURCE_TEP);
 	ep_parts_leave(&parts, &attr);
 release:

@@ -236,14 +236,28 @@ evd_object_await_others(struct object *obj, uint64_t life)
 	return evd_await_others((struct evd_ref){ &evd->core, life });
 }
 
-/* The second half of freeing, by evd_free() or evd_retire(): no handle leads to it any more. */
+/*
+ * Locked.  From here on no handle leads to it, and the caller calls dispose().  Requests that it still
+ * holds never reach the consumer.
+ */
+static void
+close_locked(struct dapl_evd *evd)
+{
+	if (evd->flags & DAT_EVD_CR_FLAG)
+		ia_decide_begin(evd->obj.ia);
+	object_close_locked(&evd->obj);
+}
+
+/* By evd_free() or evd_retire(). */
 static void
 dispose(struct dapl_evd *evd, int (*end)(struct evd_ref ref))
 {
 	struct dapl_cno *cno = evd->cno;
 
-	if (evd->flags & DAT_EVD_CR_FLAG)
+	if (evd->flags & DAT_EVD_CR_FLAG) {
 		refuse_queued_requests(evd);
+		ia_decide_end(evd->obj.ia); /* the EVD still has a base */
+	}
 	/* Before upcalls are waited for: one of them may close the adapter, and with it the CNO. */
 	if (cno) {
 		(void)evd_set_listener(dapl_evd_ref(evd), NULL, DAT_HANDLE_NULL);
@@ -256,8 +270,16 @@ dispose(struct dapl_evd *evd, int (*end)(struct evd_ref ref))
 static int
 free_object(struct dapl_evd *evd, uint64_t life)
 {
-	int r = object_close(&evd->obj, life);
+	int r = 0;
 
+	os_lock(&evd->obj.lock);
+	if (!object_is(&evd->obj, life))
+		r = -ENODEV;
+	else if (evd->obj.refs)
+		r = -EBUSY;
+	else
+		close_locked(evd);
+	os_unlock(&evd->obj.lock);
 	if (!r)
 		dispose(evd, evd_free);
 	return r;
@@ -270,7 +292,7 @@ evd_destroy(DAT_HANDLE handle)
 
 	if (!evd)
 		return -ENODEV;
-	object_close_locked(&evd->obj);
+	close_locked(evd);
 	os_unlock(&evd->obj.lock);
 	dispose(evd, evd_retire);
 	return 0;

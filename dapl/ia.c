@@ -85,6 +85,21 @@ ia_base_put(struct ia *ia)
 }
 
 void
+ia_decide_begin(struct ia *ia)
+{
+	ia_base_get(ia);
+	atomic_fetch_add_explicit(&ia->deciding, 1, memory_order_relaxed);
+}
+
+void
+ia_decide_end(struct ia *ia)
+{
+	os_lock(&ia->obj.lock);
+	atomic_fetch_sub_explicit(&ia->deciding, 1, memory_order_relaxed);
+	ia_base_put_locked(ia);
+}
+
+void
 ia_stir(struct ia *ia)
 {
 	os_lock(&ia->obj.lock);
@@ -321,6 +336,7 @@ dapl_ia_open(struct provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *async_ev
 		goto free_slot;
 	}
 	atomic_store_explicit(&ia->bases, 1, memory_order_relaxed);
+	atomic_store_explicit(&ia->deciding, 0, memory_order_relaxed);
 	r = object_open(&ia->obj, NULL, &provider->table);
 	if (r) {
 		ret = err_resource(r, DAT_RESOURCE_MEMORY);

@@ -61,7 +61,8 @@ struct ia {
 	bool async_elsewhere;		/* opened with DAT_EVD_ASYNC_EXISTS */
 	struct loop *crew;		/* (L) */
 	unsigned int next_vector;	/* (L) */
-	atomic_uint bases; /* goes down under (L) */
+	atomic_uint bases;    /* goes down under (L) */
+	atomic_uint deciding; /* ia_decide_begin() without ia_decide_end(); goes down under (L) */
 	struct ia *next; /* among all open IAs; guarded by that list's lock */
 
 	struct sockaddr_storage address;
@@ -128,6 +129,18 @@ void ia_base_get(struct ia *ia);
 void ia_base_put(struct ia *ia);
 /* Locked (the IA's); drops the lock.  The IA must not be touched afterwards. */
 void ia_base_put_locked(struct ia *ia);
+
+/*
+ * From begin to end the caller decides about connection requests: a CR, and the endpoint that came with
+ * it, may live now and be gone at the end, without the consumer having seen them.  A graceful close that finds
+ * such an object waits for the end and looks again.  In between the caller neither sleeps for an event
+ * nor calls out.
+ *
+ * Begin is for who knows that the IA has a base, under any lock; for end no lock is held, and the IA
+ * must not be touched afterwards.
+ */
+void ia_decide_begin(struct ia *ia);
+void ia_decide_end(struct ia *ia);
 
 /* Lets a thread that closes the IA look again.  No lock of rank IA or later is held. */
 void ia_stir(struct ia *ia);

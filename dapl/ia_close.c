@@ -157,19 +157,83 @@ end_children(struct ia *ia)
 		park_list_remove(&ia->closers, &entry);
 }
 
-/* Locked (the IA's).  Something that the consumer has not freed yet; what he is freeing counts as
- * freed, and is waited for. */
+/* Locked (the IA's), so that it does not end before the lock is dropped. */
 static bool
-has_children(const struct ia *ia)
+is_deciding(struct ia *ia)
+{
+	return atomic_load_explicit(&ia->deciding, memory_order_relaxed) > 0;
+}
+
+/*
+ * Locked (the IA's).  Whether the consumer has something that it did not free yet.  What it is freeing
+ * counts as freed, and is waited for.  With `all` false CRs and endpoints, which connection requests
+ * bring, do not count.
+ */
+static bool
+has_children(const struct ia *ia, bool all)
 {
 	for (size_t i = 0; i < ENDINGS; i++) {
-		struct object *child = ia->children[endings[i].kind];
+		const enum kind kind = endings[i].kind;
 
-		for (; child; child = child->next)
+		if (!all && (kind == KIND_CR || kind == KIND_EP))
+			continue;
+		for (struct object *child = ia->children[kind]; child; child = child->next)
 			if (!(ia->async_ours && child == &ia->async->obj) && live_handle(child))
 				return true;
 	}
 	return false;
+}
+
+/*
+ * Locked (the IA's); drops the lock.  Sleeps until no request is being decided about, or that does not
+ * matter any more.
+ */
+static void
+await_decided(struct ia *ia)
+{
+	const uint64_t life = ia->obj.life;
+	struct park *park = park_self();
+	struct park_entry entry;
+
+	ia_base_get(ia);
+	ia->borrowers++; /* another thread may close it meanwhile */
+	park_list_add(&ia->closers, &entry, park);
+	for (;;) {
+		park_reset(park);
+		if (!object_is(&ia->obj, life) || !is_deciding(ia) || !has_children(ia, true))
+			break;
+		os_unlock(&ia->obj.lock);
+		(void)park_sleep(park, PARK_FOREVER, -1, NULL);
+		os_lock(&ia->obj.lock);
+	}
+	park_list_remove(&ia->closers, &entry);
+	ia->borrowers--;
+	ia_base_put_locked(ia);
+}
+
+/*
+ * The locked IA to close, or a DAT_RETURN.  A graceful close is refused while objects are left.  But a CR
+ * or an endpoint may belong to a request that is being refused, which the consumer has never seen, or that
+ * another thread is rejecting: then it waits, and looks again.
+ */
+static DAT_RETURN
+begin(DAT_IA_HANDLE handle, bool graceful, struct ia **out)
+{
+	for (;;) {
+		struct ia *ia = object_lock(handle, KIND_IA);
+
+		if (!ia)
+			return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+		if (!graceful || !has_children(ia, true)) {
+			*out = ia;
+			return DAT_SUCCESS;
+		}
+		if (has_children(ia, false) || !is_deciding(ia)) {
+			os_unlock(&ia->obj.lock);
+			return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_IA_IN_USE);
+		}
+		await_decided(ia);
+	}
 }
 
 static void
@@ -185,20 +249,18 @@ DAT_RETURN
 dapl_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS flags)
 {
 	struct ia *ia;
+	DAT_RETURN ret;
 
 	if (flags != DAT_CLOSE_ABRUPT_FLAG && flags != DAT_CLOSE_GRACEFUL_FLAG)
 		return handle_is(ia_handle, KIND_IA) ?
 			   DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2) :
 			   DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-	ia = object_lock(ia_handle, KIND_IA);
-	if (!ia)
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-	if (flags == DAT_CLOSE_GRACEFUL_FLAG && has_children(ia)) {
-		os_unlock(&ia->obj.lock);
-		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_IA_IN_USE);
-	}
+	ret = begin(ia_handle, flags == DAT_CLOSE_GRACEFUL_FLAG, &ia);
+	if (ret != DAT_SUCCESS)
+		return ret;
 	ia->closing = true;
 	object_close_locked(&ia->obj);
+	park_list_wake_all(&ia->closers); /* a graceful close that waits comes too late */
 	if (ia->inside)
 		object_await_none(&ia->obj, &ia->closers, &ia->inside); /* none enters any more */
 	os_unlock(&ia->obj.lock);

@@ -3,7 +3,10 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <unistd.h>
+
+#include <rdma/rdma_cma.h>
 
 #define RAISED_MAX 64
 
@@ -20,6 +23,7 @@ static int (*real_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *, s
 static struct device_limits lower;
 static _Atomic(bool) arm_fails;
 static void (*_Atomic on_queue_pair_error)(void);
+static _Atomic(bool) hold_next, holds;
 /* An event of ours is not the device's to have acknowledged. */
 static _Thread_local bool ours;
 
@@ -49,6 +53,19 @@ device_limit(const struct device_limits *limits)
 	pthread_mutex_lock(&lock);
 	lower = *limits;
 	pthread_mutex_unlock(&lock);
+}
+
+void
+device_hold_rejection(void)
+{
+	holds = true;
+	hold_next = true;
+}
+
+void
+device_let_go(void)
+{
+	holds = false;
 }
 
 void
@@ -181,6 +198,19 @@ int
 __wrap_soft_cq_arm(struct ibv_cq *cq, int solicited_only)
 {
 	return arm_fails ? -EIO : __real_soft_cq_arm(cq, solicited_only);
+}
+
+int __real_rdma_reject(struct rdma_cm_id *id, const void *data, uint8_t size);
+int __wrap_rdma_reject(struct rdma_cm_id *id, const void *data, uint8_t size);
+int
+__wrap_rdma_reject(struct rdma_cm_id *id, const void *data, uint8_t size)
+{
+	const bool held = atomic_exchange(&hold_next, false);
+	int r = __real_rdma_reject(id, data, size);
+
+	for (int ms = 0; held && holds && ms < DT_FOREVER_MS; ms++)
+		dt_nap_ms(1);
+	return r;
 }
 
 /* ---- the provider in this program ---- */

@@ -35,6 +35,13 @@ void device_limit(const struct device_limits *limits);
 /* Called whenever the provider has moved a queue pair to the error state; NULL for none. */
 void device_on_queue_pair_error(void (*call)(void));
 
+/*
+ * The next thread that refuses a connection request stays in that call, when the answer is on its way,
+ * until it is let go.
+ */
+void device_hold_rejection(void);
+void device_let_go(void);
+
 /* Arming a completion queue fails from now on, or works again. */
 void device_arms(bool works);
 

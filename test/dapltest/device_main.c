@@ -12,6 +12,7 @@ main(int argc, char **argv)
 		device_limit_suite,
 		device_lock_suite,
 		device_order_suite,
+		device_close_suite,
 		NULL,
 	};
 

@@ -5,6 +5,7 @@
 #include <check.h>
 
 Suite *device_async_suite(void);
+Suite *device_close_suite(void);
 Suite *device_limit_suite(void);
 Suite *device_lock_suite(void);
 Suite *device_order_suite(void);

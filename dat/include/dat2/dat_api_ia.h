@@ -110,8 +110,9 @@ DAT_RETURN DAT_API dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *async_evd,
  * DAT_HANDLE_NULL.
  *
  * DAT_CLOSE_GRACEFUL_FLAG fails while anything but the provider's own asynchronous EVD is left.  An
- * object is not left, and the close waits for its end, when another thread is in the call that frees it
- * or when it was freed from inside its own upcall or agent.
+ * object is not left, and the close waits for its end, when another thread is in the call that frees it,
+ * when it was freed from inside its own upcall or agent, and when it belongs to a connection request that
+ * the provider is refusing or a thread is in dat_cr_reject() with.
  *
  * When it returns no upcall and no agent of the IA runs, whether its EVD or CNO was still there or
  * had been freed from inside, and no other thread is in a call that frees an object of the IA.
