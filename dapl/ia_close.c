@@ -184,30 +184,24 @@ has_children(const struct ia *ia, bool all)
 	return false;
 }
 
-/*
- * Locked (the IA's); drops the lock.  Sleeps until no request is being decided about, or that does not
- * matter any more.
- */
+/* Locked (the IA's); drops the lock.  Sleeps until no request is being decided about. */
 static void
 await_decided(struct ia *ia)
 {
-	const uint64_t life = ia->obj.life;
 	struct park *park = park_self();
 	struct park_entry entry;
 
-	ia_base_get(ia);
-	ia->borrowers++; /* another thread may close it meanwhile */
+	ia_base_get(ia); /* another thread may close it meanwhile */
 	park_list_add(&ia->closers, &entry, park);
 	for (;;) {
 		park_reset(park);
-		if (!object_is(&ia->obj, life) || !is_deciding(ia) || !has_children(ia, true))
+		if (!is_deciding(ia))
 			break;
 		os_unlock(&ia->obj.lock);
 		(void)park_sleep(park, PARK_FOREVER, -1, NULL);
 		os_lock(&ia->obj.lock);
 	}
 	park_list_remove(&ia->closers, &entry);
-	ia->borrowers--;
 	ia_base_put_locked(ia);
 }
 
@@ -260,14 +254,13 @@ dapl_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS flags)
 		return ret;
 	ia->closing = true;
 	object_close_locked(&ia->obj);
-	park_list_wake_all(&ia->closers); /* a graceful close that waits comes too late */
 	if (ia->inside)
 		object_await_none(&ia->obj, &ia->closers, &ia->inside); /* none enters any more */
 	os_unlock(&ia->obj.lock);
 
 	evd_enter_close();
 	cno_enter_close();
-	/* All of them before one is destroyed: that waits for upcalls, which may wait for others. */
+	/* First of all: upcalls that are waited for may be blocked in such a wait. */
 	tell_children(ia, KIND_EVD, evd_object_closing);
 	tell_children(ia, KIND_CNO, cno_object_closing);
 	ia_withdraw_async(ia);

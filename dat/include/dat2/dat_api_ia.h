@@ -134,7 +134,8 @@ DAT_RETURN DAT_API dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *async_evd,
  *	DAT_INVALID_PARAMETER/ARG2		unknown flag
  *	DAT_INVALID_STATE/IA_IN_USE		graceful, and objects are left: nothing changed
  *
- * Threads: any, also upcalls and agents; of two that close one IA the second fails.
+ * Threads: any, also upcalls and agents; of two that close one IA the second fails, even if the first
+ * is refused.
  * From: DAT 2.0; upcalls and what is waited for are Rearm.
  */
 DAT_RETURN DAT_API dat_ia_close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags);
