@@ -79,6 +79,7 @@ enum verb {
 	DO_CM_ESTABLISHED,
 	DO_CM_REJECTED,
 	DO_CM_DISCONNECTED,
+	DO_CM_ASKS, /* to connect; it is refused, because no EVD has room */
 	DO_QP_FATAL,
 	DO_CQ_ERROR,
 	DO_DEVICE_FATAL,

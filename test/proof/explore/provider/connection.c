@@ -2,6 +2,8 @@
 /* connection -- the connection manager: what of librdmacm dapl/ uses */
 #include <string.h>
 
+#include "dapl/conn.h"
+
 #include "rnic.h"
 #include "world.h"
 
@@ -18,6 +20,9 @@ static struct cm_id ids[IDS];
 static unsigned int n_ids;
 /* All connections are the first adapter's. */
 static struct rdma_event_channel channel, other_channel;
+/* Of a service point that requests arrive at. */
+static struct conn listener_conn;
+static struct rdma_cm_id listener = { .context = &listener_conn };
 static unsigned int n_channels;
 static struct rdma_cm_event queue[EVENTS]; /* a ring; an event stays in place until it is acked */
 static unsigned int first, n_events;
@@ -42,7 +47,8 @@ raise_event(struct cm_id *id, enum rdma_cm_event_type type, int status)
 	if (n_events == EVENTS)
 		violation("the scenario raises too many connection events");
 	queue[(first + n_events++) % EVENTS] =
-	    (struct rdma_cm_event){ .id = &id->rdma, .event = type, .status = status };
+	    (struct rdma_cm_event){ .id = &id->rdma, .listen_id = &listener, .event = type,
+		.status = status };
 	world_channel_set(channel.fd, n_events);
 	sched_touch(OP_DEVICE, OBJECT_FD(channel.fd));
 	context_release(id);
@@ -114,6 +120,32 @@ connection_event(const void *of, enum rdma_cm_event_type type)
 
 /* ---- ids ---- */
 
+static struct cm_id *
+make_id(struct rdma_event_channel *of, void *context, enum rdma_port_space ps)
+{
+	struct cm_id *id = &ids[n_ids];
+
+	if (n_ids == IDS)
+		violation("the scenario makes too many connections");
+	n_ids++;
+	memset(id, 0, sizeof *id);
+	id->open = true;
+	id->rdma = (struct rdma_cm_id){ .channel = of, .context = context, .ps = ps,
+		.verbs = rnic_context(), .port_num = 1 };
+	return id;
+}
+
+void
+connection_ask(void)
+{
+	sched_point(OP_DEVICE, OBJECT_FD(channel.fd), &here);
+	sched_see(OP_DEVICE, OBJECT_FD(channel.fd));
+	if (!connection_open())
+		return;
+	trace_note("the other end: asks to connect");
+	raise_event(make_id(&channel, NULL, RDMA_PS_TCP), RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+}
+
 struct rdma_event_channel *
 rdma_create_event_channel(void)
 {
@@ -135,17 +167,8 @@ int
 rdma_create_id(struct rdma_event_channel *of, struct rdma_cm_id **out, void *context,
     enum rdma_port_space ps)
 {
-	struct cm_id *id = &ids[n_ids];
-
 	sched_point(OP_DEVICE, OBJECT_FD(channel.fd), &here);
-	if (n_ids == IDS)
-		violation("the scenario makes too many connections");
-	n_ids++;
-	memset(id, 0, sizeof *id);
-	id->open = true;
-	id->rdma = (struct rdma_cm_id){ .channel = of, .context = context, .ps = ps,
-		.verbs = rnic_context(), .port_num = 1 };
-	*out = &id->rdma;
+	*out = &make_id(of, context, ps)->rdma;
 	sched_touch(OP_DEVICE, OBJECT_FD(channel.fd));
 	return 0;
 }

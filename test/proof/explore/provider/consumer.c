@@ -142,6 +142,10 @@ perform(struct action *a)
 	case DO_UNTIL:
 		sched_until(delivered, a, OP_UNTIL, OBJECT_EVD(a->object));
 		break;
+	case DO_CM_ASKS:
+		for (int i = 0; i < a->n; i++)
+			connection_ask();
+		break;
 	case DO_DEVICE_FATAL:
 		rnic_device_fails();
 		break;

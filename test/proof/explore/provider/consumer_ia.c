@@ -20,6 +20,31 @@ check_quiet(void)
 			    'n' + i);
 }
 
+/* Whether the consumer has freed all that it had. */
+static bool
+nothing_left(void)
+{
+	const struct scenario *s = play.scenario;
+
+	for (int i = 0; i < s->n_evds; i++)
+		if (!s->evds[i].async && !play_evd_life(&play.evds[i])->over)
+			return false;
+	for (int i = 0; i < s->n_cnos; i++)
+		if (!play_cno_life(&play.cnos[i])->over)
+			return false;
+	return s->n_eps == 0; /* with a protection zone, which is not freed */
+}
+
+/* Whether it has something that it frees in no schedule. */
+static bool
+something_stays(void)
+{
+	const struct scenario *s = play.scenario;
+
+	return s->n_eps > 0 || (s->n_cnos > 0 && !play_has(DO_CNO_FREE)) ||
+	    (s->n_evds > 0 && !s->evds[0].async && !play_has(DO_FREE));
+}
+
 static void
 all_over(void)
 {
@@ -38,6 +63,7 @@ all_over(void)
 void
 consumer_close(DAT_CLOSE_FLAGS flags)
 {
+	const bool graceful = flags == DAT_CLOSE_GRACEFUL_FLAG, idle = nothing_left();
 	const bool closed = play.closed;
 	DAT_RETURN ret;
 
@@ -49,13 +75,18 @@ consumer_close(DAT_CLOSE_FLAGS flags)
 	if (ret == DAT_SUCCESS) {
 		if (closed)
 			violation("the adapter is closed twice");
+		if (graceful && something_stays())
+			violation("a graceful close ends what the consumer did not free");
 		check_quiet();
 		play.closed = true;
 		all_over();
 		sched_changed();
 	}
-	if (consumer_is(ret, DAT_INVALID_STATE))
+	if (consumer_is(ret, DAT_INVALID_STATE)) {
+		if (idle)
+			violation("a graceful close is refused, and the consumer has nothing left");
 		play.closing--; /* there was something left */
+	}
 	consumer_result("ia_close", ret, consumer_is(ret, DAT_INVALID_HANDLE) ||
-	    (flags == DAT_CLOSE_GRACEFUL_FLAG && consumer_is(ret, DAT_INVALID_STATE)));
+	    (graceful && consumer_is(ret, DAT_INVALID_STATE)));
 }

@@ -47,6 +47,7 @@ bool connection_open(void); /* an adapter has the device open */
 /* Queues an event about the queue pair's connection, if it has one that can have this event. */
 void connection_await(const void *context); /* until the other end is asked to connect */
 void connection_event(const void *context, enum rdma_cm_event_type type);
+void connection_ask(void); /* a request to connect, from another end that nobody listens to any more */
 
 /* For connection.c: the queue pair's state changes, in a step of the caller's. */
 void rnic_set_state(struct ibv_qp *qp, enum ibv_qp_state state);

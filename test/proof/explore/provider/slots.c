@@ -249,17 +249,26 @@ trace_make_agent_call(const DAT_OS_WAIT_PROXY_AGENT *agent, DAT_EVD_HANDLE evd)
 	agent->proxy_agent_func(agent->instance_data, evd);
 }
 
-/* ---- connections that come in, memory regions: of no scenario ---- */
+/* ---- connections that come in ---- */
 
+/* As dapl/cr.c does when a service point makes endpoints and no EVD has room for the request. */
 void
 cr_arrived(struct ia *ia, struct conn *listener, uint32_t generation,
     const struct cr_request *request)
 {
-	(void)ia;
+	const struct sockaddr_in from = { .sin_family = AF_INET };
+	DAT_EP_HANDLE ep;
+
 	(void)listener;
 	(void)generation;
-	(void)request;
+	ia_decide_begin(ia);
+	if (ep_make(ia, (const struct sockaddr *)&from, &ep) == 0)
+		ep_let_go(ep);
+	rdma_destroy_id(request->id);
+	ia_decide_end(ia);
 }
+
+/* ---- memory regions, and what else is of no scenario ---- */
 
 void
 cr_gone(struct cr *cr, const struct conn *conn, uint32_t generation)
