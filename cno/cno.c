@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cno/cno.h"
 
+#include <stddef.h>
+#include <string.h>
+
 /* A proxy agent on a thread's stack. */
 struct agent_frame {
 	struct agent_frame *outer;
@@ -255,22 +258,14 @@ cno_open(struct cno *cno, const struct cno_config *config)
 	if (config->with_fd && fd < 0)
 		return fd;
 	os_lock(&cno->lock);
+	/* Nothing is left of the CNO that the slot held before, whatever members there are. */
+	memset((char *)cno + offsetof(struct cno, life), 0, sizeof *cno - offsetof(struct cno, life));
 	cno->life = config->life;
 	cno->cfg = *config;
-	cno->freed = cno->free_on_return = false;
 	cno->listener = (struct evd_listener){ .told = told, .left = left };
-	cno->evds = 0;
-	cno->deserted = 0;
-	cno->first = cno->last = NULL;
-	cno->waiters = cno->frees = (struct park_list){ NULL };
-	cno->n_waiters = 0;
-	cno->n_awaiting = 0;
-	cno->closing = cno->closer = false;
 	cno->job = (struct loop_job){ .run = run_agent, .life = config->life };
-	cno->job_queued = cno->in_agent = false;
-	forgive_agent(cno);
+	cno->owed_evd = DAT_HANDLE_NULL;
 	cno->fd = fd;
-	cno->fd_readable = cno->forsaken = false;
 	cno->alive = true;
 	os_unlock(&cno->lock);
 	return 0;

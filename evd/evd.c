@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evd -- life, death and settings of an EVD */
+#include <stddef.h>
+#include <string.h>
+
 #include "evd/trigger.h"
 
 void
@@ -19,33 +22,16 @@ evd_open(struct evd *evd, const struct evd_config *config)
 	if (r)
 		return r;
 	os_lock(&evd->lock);
+	/* Nothing is left of the EVD that the slot held before, whatever members there are. */
+	memset((char *)evd + offsetof(struct evd, life), 0, sizeof *evd - offsetof(struct evd, life));
 	evd->life = config->life;
 	evd->cfg = *config;
 	evd->queue = queue;
-	evd->freed = evd->free_on_return = false;
 	evd->job = (struct loop_job){ .run = evd_run, .life = config->life };
-	evd->job_state = EVD_JOB_IDLE;
-	evd->backoff_ns = 0;
-	evd->armed = EVD_UNARMED;
-	evd->attention = EVD_SEEN;
-	evd->waiters = evd->teardowns = (struct park_list){ NULL };
-	evd->waiting = evd->dismissed = evd->closing = false;
 	evd->threshold = 1;
 	evd->waitable = evd->enabled = true;
 	evd->policy = DAT_UPCALL_DISABLE;
-	evd->object = (DAT_UPCALL_OBJECT){ NULL, NULL };
-	evd->in_progress = evd->closers = evd->exempt = evd->tearing = 0;
-	evd->listener = NULL;
 	evd->listener_cookie = DAT_HANDLE_NULL;
-	evd->triggered_next = NULL;
-	evd->triggered = evd->agent_unseen = false;
-	evd->solicited_only = false;
-	evd->overflowed = evd->refusing = evd->device_over = false;
-	evd->unacked = 0;
-	evd->pins = 0;
-	evd->channel.id = 0;
-	evd->channel_watched = false;
-	evd->counters = (struct dat_rearm_evd_counters){ 0 };
 	evd->alive = true;
 	os_unlock(&evd->lock);
 	return 0;

@@ -39,6 +39,8 @@
 #define EVD_BUDGET 64
 /* Descriptors read per turn of a loop; more only delays the jobs. */
 #define LOOP_BATCH 32
+/* Descriptors that a loop has room for at first. */
+#define LOOP_SOURCES 8
 
 /* ---- locks ---- */
 

@@ -48,6 +48,7 @@ evd_resize(struct evd_ref ref, unsigned int qlen)
 		evd->cfg.qlen = (int)qlen;
 		/* A stash that was full has room now for what the device held back. */
 		(void)evd_poll(evd, UINT_MAX, NULL);
+		evd_attend_quiet(evd); /* and one that had room may be full */
 	}
 	/* What was polled here is somebody's to take, be its notification on the way or not. */
 	evd_kick(evd);

@@ -27,20 +27,21 @@ static int
 source_slot(struct loop *loop, uint32_t *index)
 {
 	struct loop_source *grown;
-	uint32_t n = loop->n_sources, i;
+	const uint32_t n = loop->n_sources, room = n ? 2 * n : LOOP_SOURCES;
+	uint32_t i;
 
 	for (i = 0; i < n; i++)
 		if (loop->sources[i].fd < 0 && !loop->sources[i].busy)
 			goto found;
-	grown = os_alloc(n ? 2 * n : 8, sizeof *grown);
+	grown = os_alloc(room, sizeof *grown);
 	if (!grown)
 		return -ENOMEM;
 	if (n)
 		memcpy(grown, loop->sources, n * sizeof *grown);
 	os_free(loop->sources);
 	loop->sources = grown;
-	loop->n_sources = n ? 2 * n : 8;
-	for (uint32_t j = n; j < loop->n_sources; j++)
+	loop->n_sources = room;
+	for (uint32_t j = n; j < room; j++)
 		grown[j].fd = -1;
 found:
 	*index = i;

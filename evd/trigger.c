@@ -53,6 +53,15 @@ admit(struct evd *evd, const void *record)
 	}
 }
 
+void
+evd_attend_quiet(struct evd *evd)
+{
+	const struct evd_queue *q = &evd->queue;
+
+	if (q->quiet && evd_queue_loud(q) == evd_queue_count(q))
+		evd_attend(evd, EVD_HAS_ENTERED);
+}
+
 /* What was polled: n records at `batch`, and the device has no more (`empty`). */
 static int
 admit_batch(struct evd *evd, const unsigned char *batch, unsigned int n, bool empty)
@@ -69,11 +78,10 @@ admit_batch(struct evd *evd, const unsigned char *batch, unsigned int n, bool em
 		entered |= one > 0;
 	}
 	evd_queue_polled(q, n, empty);
-	/* Also a barrier that opened, and a stash full of quiet completions: somebody has to make
-	 * room. */
-	if (entered || q->posted.open.count != open ||
-	    (q->quiet && evd_queue_loud(q) == evd_queue_count(q)))
+	/* Also a barrier that opened. */
+	if (entered || q->posted.open.count != open)
 		evd_attend(evd, EVD_HAS_ENTERED);
+	evd_attend_quiet(evd);
 	return r;
 }
 
@@ -93,7 +101,7 @@ evd_poll(struct evd *evd, unsigned int enough, unsigned int *added)
 {
 	const struct evd_source_ops *ops = evd->cfg.ops;
 	struct evd_queue *q = &evd->queue;
-	unsigned int room;
+	unsigned int room, open;
 	void *batch;
 	int n, r = 0;
 
@@ -116,9 +124,10 @@ evd_poll(struct evd *evd, unsigned int enough, unsigned int *added)
 		}
 		if ((unsigned int)n > room)
 			return -EIO; /* the device wrote where it was not asked to */
+		open = q->posted.open.count;
 		if (n > 0 || evd_queue_has_closed(q))
 			r = admit_batch(evd, batch, (unsigned int)n, (unsigned int)n < room);
-		if (n > 0 && is_unannounced(evd)) {
+		if ((n > 0 || q->posted.open.count != open) && is_unannounced(evd)) {
 			evd_attend(evd, EVD_HAS_ROOM);
 			evd_kick(evd);
 		}

@@ -64,6 +64,9 @@ evd_attend(struct evd *evd, enum evd_attention_event event)
 	evd->attention = evd_attention_next(evd->attention, event);
 }
 
+/* Locked.  A stash full of quiet completions counts as work: nothing can enter before one is taken. */
+void evd_attend_quiet(struct evd *evd);
+
 /* What happened to its job. */
 static inline void
 evd_job(struct evd *evd, enum evd_job_event event)

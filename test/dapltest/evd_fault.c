@@ -223,6 +223,33 @@ START_TEST(poll_fails__what_is_queued_is_still_handed_out)
 }
 END_TEST
 
+/*
+ * Two posted events wait for the device to be seen empty.  The run backs off from its failure, and
+ * another thread's poll opens both: that takes one, and nothing else announces the other.
+ */
+/* origin: chance.1 */
+START_TEST(barrier_opens_in_back_off__what_stays_queued__does_not_wait_for_the_delay)
+{
+	DAT_EVENT event;
+
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	st.dev.fail_polls = 1000;
+	for (uint64_t i = 0; i < 2; i++) {
+		event = script_event(100 + i);
+		ck_assert_int_eq(evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event,
+		    &script_barrier), 0);
+	}
+	script_spurious(&st.dev);
+	ck_assert(script_deliver(&st.dev));
+	let_the_delay_grow();
+	st.dev.fail_polls = 0;
+	ck_assert_int_eq(st.dev.evd.job_state, EVD_JOB_BACKOFF);
+	story_dequeues(&st, 100);
+	ck_assert_int_eq(st.dev.evd.job_state, EVD_JOB_READY);
+	story_upcall(&st, 101);
+}
+END_TEST
+
 START_TEST(hint__always_says_maybe__polls_again_and_rests)
 {
 	st.dev.inexact_hint = true;
@@ -327,6 +354,7 @@ evd_fault_suite(void)
 	tcase_add_test(tc, poll_fails_in_a_run__reported_and_retried);
 	tcase_add_test(tc, poll_gives_more_than_asked__an_error_and_nothing_overwritten);
 	tcase_add_test(tc, poll_fails__what_is_queued_is_still_handed_out);
+	tcase_add_test(tc, barrier_opens_in_back_off__what_stays_queued__does_not_wait_for_the_delay);
 	tcase_add_test(tc, hint__always_says_maybe__polls_again_and_rests);
 	tcase_add_test(tc, disabled_in_back_off__enabled_again__called_at_once);
 	tcase_add_test(tc, second_poll_of_a_run_fails__reported_and_retried_without_another_arm);

@@ -189,6 +189,25 @@ START_TEST(waiter__the_queue_is_full_of_quiet_ones__wakes)
 }
 END_TEST
 
+/* origin: chance.2 */
+START_TEST(resize__the_shorter_queue_is_full_of_quiet_ones__reported)
+{
+	begin(4);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	quiet(1);
+	quiet(2);
+	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
+	story_quiet(&st);
+	ck_assert_int_eq(evd_resize(evd_self(&st.dev.evd), 3), 0);
+	story_quiet(&st);
+	ck_assert_int_eq(evd_resize(evd_self(&st.dev.evd), 2), 0);
+	story_upcall(&st, TAPE_TOLD);
+	story_dequeues(&st, 1);
+	story_dequeues(&st, 2);
+	story_end(&st);
+}
+END_TEST
+
 static bool
 is_two(const void *raw, const void *who)
 {
@@ -287,6 +306,7 @@ evd_quiet_suite(void)
 	tcase_add_test(tc, enable_new__quiet_one_pending__is_pending_like_any);
 	tcase_add_test(tc, cno__is_told_of_noise_alone_and_of_a_full_queue);
 	tcase_add_test(tc, waiter__the_queue_is_full_of_quiet_ones__wakes);
+	tcase_add_test(tc, resize__the_shorter_queue_is_full_of_quiet_ones__reported);
 	tcase_add_test(tc, purge_and_resize__keep_the_quiet_ones_quiet);
 	tcase_add_test(tc, solicited__request_stands__widened_and_polled_again);
 	tcase_add_test(tc, solicited__waiter_blocked__its_request_is_widened);

@@ -4,13 +4,16 @@
  */
 #include "call.h"
 
+/* What the close is numbered, 0 for one that begins beside another. */
 static unsigned int
 begin(void)
 {
-	stage.closes++;
+	const unsigned int number = ++stage.closes_begun;
+	const bool alone = ++stage.closes == 1;
+
 	evd_enter_close();
 	cno_enter_close();
-	return ++stage.closes_begun;
+	return alone ? number : 0;
 }
 
 /* Whether it waits for all: from inside a callback not for those whose threads are in another close. */

@@ -29,10 +29,14 @@ call_cno_wait(struct stage_cno *c, int us, unsigned int *drained)
 	DAT_EVD_HANDLE handle;
 	int r;
 
-	if (!call.late)
+	if (!call.late) {
 		c->inside_wait |= fiber_bit(sched.self);
+		c->taking |= fiber_bit(sched.self);
+		c->looked &= ~fiber_bit(sched.self);
+	}
 	r = cno_wait(call_cno_ref(&call), timeout, &handle);
 	c->inside_wait &= ~fiber_bit(sched.self);
+	c->taking &= ~fiber_bit(sched.self);
 	call_ends_with(&call, "cno_wait", r);
 	if (r == -ETIMEDOUT && sched.now < begun + (uint64_t)us * 1000u)
 		violation("cno_wait: timed out early");
@@ -64,8 +68,12 @@ call_trigger(struct stage_cno *c, unsigned int *drained)
 {
 	DAT_EVD_HANDLE handle = DAT_HANDLE_NULL;
 	const struct call call = call_begins_cno(c);
-	int r = cno_trigger(call_cno_ref(&call), &handle);
+	int r;
 
+	if (!call.late)
+		c->taking |= fiber_bit(sched.self);
+	r = cno_trigger(call_cno_ref(&call), &handle);
+	c->taking &= ~fiber_bit(sched.self);
 	call_ends_with(&call, "cno_trigger", r);
 	call_result("cno_trigger", r, r == -EAGAIN ||
 	    (r == -EINVAL && !stage.scenario->fd[c->index]) || (r == -ENODEV &&

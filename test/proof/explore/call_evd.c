@@ -34,6 +34,9 @@ call_dequeue(struct stage_evd *e)
 	DAT_EVENT event;
 	int r = evd_dequeue(call_ref(&c), &event);
 
+	if (r < 0 && r != -EBUSY && r != -ENODEV && claim_left_queued())
+		violation("dequeue: answers %d, and leaves %u events of EVD %c queued", r,
+		    claim_left_queued(), 'a' + e->index);
 	call_ends_with(&c, "dequeue", r);
 	if (r == 0)
 		oracle_deliver(e, c.life, &event);
@@ -65,6 +68,7 @@ call_wait(struct stage_evd *e, int threshold, int us)
 	const int least = alone(e) && !call_has(DO_RESIZE) ?
 	    entry_queued(e, sched.steps, e->qlen, false) : 0;
 	const struct call c = call_begins(e);
+	const int gone = entry_delivered_of(e);
 	uint64_t begun = sched.now;
 	DAT_EVENT event;
 	int r, more = -1;
@@ -79,14 +83,14 @@ call_wait(struct stage_evd *e, int threshold, int us)
 		oracle_deliver(e, c.life, &event);
 		if (more < threshold - 1)
 			violation("wait: threshold %d reached, but nmore is %d", threshold, more);
-		if (call_current(&c) && (more < least - 1 || more > entry_under_way(e)))
+		if (call_current(&c) && (more < least - 1 || more > entry_most(e, gone)))
 			violation("wait: nmore is %d", more);
 	} else if (r == -ETIMEDOUT && call_current(&c)) {
 		if (sched.now < begun + (uint64_t)us * 1000u)
 			violation("wait: timed out early");
 		if (more < 0)
 			violation("wait: timed out without nmore");
-		if (more < least || more > entry_under_way(e))
+		if (more < least || more > entry_most(e, gone))
 			violation("wait: timed out with nmore %d", more);
 		if (more >= threshold && !e->spec->quiet)
 			violation("wait: timed out with %d events, threshold %d", more, threshold);
@@ -96,7 +100,9 @@ call_wait(struct stage_evd *e, int threshold, int us)
 	    (r == -ECANCELED && call_has(DO_FREE)) || call_gone(&c, r) ||
 	    ((r == -ECANCELED || r == -ENODEV) &&
 		(call_has(DO_CLOSING) || call_has(DO_SHUT))) ||
-	    (r == -EOVERFLOW && call_has(DO_OVERFLOW)) || (r == -EINVAL && call_has(DO_RESIZE)));
+	    (r == -EOVERFLOW && call_has(DO_OVERFLOW)) ||
+	    (r == -EINVAL && (call_has(DO_RESIZE) || threshold > e->qlen ||
+				 (threshold > 1 && e->spec->solicited))));
 	return r;
 }
 
@@ -130,7 +136,8 @@ call_resize(struct stage_evd *e, int qlen)
 	if (qlen > was && qlen > e->spec->depth)
 		evd_set_depth(call_ref(&c), (unsigned int)qlen);
 	r = evd_resize(call_ref(&c), (unsigned int)qlen);
-	if (r == 0 && least > qlen)
+	/* A longer one is never refused. */
+	if (r == 0 && least > qlen && qlen < was)
 		violation("resize: %d events are queued, and it is made for %d", least, qlen);
 	if (r == 0 && call_current(&c))
 		e->qlen = qlen;

@@ -53,12 +53,21 @@ call_post(struct stage_evd *e, enum verb verb, int actor, int ep)
 	device_event(&event, id);
 	entry = entry_begins(l, id);
 	entry->after = (uint8_t)l->produced[STREAM_CQ + ep];
+	if (verb == DO_ESTABLISHED) {
+		l->establishing |= (uint8_t)(1u << ep);
+		l->escaped &= (uint8_t)~(1u << ep);
+	}
 	if (verb == DO_POST)
 		r = evd_post(call_ref(&c), kind, &event);
 	else
 		r = evd_post_ordered(call_ref(&c), kind, &event, &order);
 	call_ends_with(&c, "post", r);
 	entry_ends(entry, r != 0);
+	if (verb == DO_ESTABLISHED) {
+		l->establishing &= (uint8_t)~(1u << ep);
+		if (r == 0 && l->escaped >> ep & 1)
+			violation("order: a completion of %c overtakes its ESTABLISHED", 'e' + ep);
+	}
 	if (r) {
 		if (l->delivered[stream] >> number & 1)
 			violation("post failed with %d and its event was delivered", r);
@@ -69,7 +78,8 @@ call_post(struct stage_evd *e, enum verb verb, int actor, int ep)
 		l->posts[kind]++;
 	}
 	call_result("post", r, call_gone(&c, r) ||
-	    (r == -ENOSPC && (e->spec->qlen < 8 || call_has(DO_RESIZE))));
+	    (r == -ENOSPC && (e->spec->qlen < 8 || call_has(DO_RESIZE) ||
+				  l->n_entries > (unsigned int)e->spec->qlen)));
 }
 
 /* The first who notices tells of it, and nobody else. */

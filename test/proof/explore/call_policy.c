@@ -49,9 +49,9 @@ call_modify(struct stage_evd *e, int policy, const struct action *a)
 		if (installs && !e->enabling && stage_locked_at(e) > e->enabled_at)
 			oracle_installed(e, object);
 		if (enables)
-			e->enabled_at = stage_locked_at(e);
+			stage_later(&e->enabled_at, stage_locked_at(e));
 		else if (policy == DAT_UPCALL_DISABLE)
-			e->disabled_at = stage_locked_at(e);
+			stage_later(&e->disabled_at, stage_locked_at(e));
 		else if (!call_gives_way())
 			oracle_quiet(e, "TEARDOWN");
 	}

@@ -13,6 +13,7 @@ call_query(struct stage_evd *e)
 	const struct call c = call_begins(e);
 	struct dat_rearm_evd_counters counters;
 	struct evd_status status;
+	const int gone = entry_delivered_of(e);
 	const bool lives = evd_lives(call_ref(&c));
 	int r = evd_query(call_ref(&c), &status);
 
@@ -25,7 +26,7 @@ call_query(struct stage_evd *e)
 		if (status.cno && ((const struct stage_agent *)status.cno)->life == 0)
 			violation("query: EVD %c is said to have a CNO that nobody opened",
 			    'a' + e->index);
-		if (status.queued < 0 || status.queued > entry_under_way(e))
+		if (status.queued < 0 || status.queued > entry_most(e, gone))
 			violation("query: %d events of EVD %c are said to be queued", status.queued,
 			    'a' + e->index);
 		if (status.overflowed && !call_has(DO_OVERFLOW))

@@ -7,9 +7,14 @@
  * Between the claim and the consumer's function a thread holds no lock, so in which order the functions
  * are entered says nothing.  What a claim takes is judged in the section that makes it: it is one
  * event, and none that is left has a lower number.
+ *
+ * The function is called with the upcall object of that section, whatever is installed meanwhile.
  */
+#include <string.h>
+
 #include "peek.h"
 #include "stage.h"
+#include "world.h"
 
 #define NUMBERS 48
 
@@ -21,11 +26,37 @@ static struct before {
 	uint64_t due;
 } before[EVDS];
 
+static const void *claimed_for[FIBERS];
+static unsigned int left_queued[FIBERS]; /* in the EVD of the fiber's last section */
+
+static struct owed {
+	bool calls; /* the agent of a CNO has to be called */
+	void *instance;
+	unsigned int unseen; /* EVDs that it has not seen */
+} owed[CNOS];
+
 void
 claim_reset(void)
 {
 	for (int i = 0; i < EVDS; i++)
 		before[i] = (struct before){ 0 };
+	memset(claimed_for, 0, sizeof claimed_for);
+	memset(left_queued, 0, sizeof left_queued);
+	memset(owed, 0, sizeof owed);
+}
+
+unsigned int
+claim_left_queued(void)
+{
+	return left_queued[sched.self - sched.fibers];
+}
+
+void
+claim_called(const struct stage_evd *e, const struct stage_object *object)
+{
+	if (claimed_for[sched.self - sched.fibers] != object)
+		violation("an upcall of EVD %c is claimed for one object and made for another",
+		    'a' + e->index);
 }
 
 static bool
@@ -69,27 +100,77 @@ check_patience(const struct stage_evd *e, const struct before *b, const struct b
 		violation("EVD %c backs off, and is run too soon", 'a' + e->index);
 }
 
-/* A section of the trigger lock ends. */
+static void
+judge(const struct stage_evd *e, struct before *b)
+{
+	struct before now = { 0 };
+	const bool claims = e->evd.counters.upcalls == b->upcalls + 1;
+
+	left_queued[sched.self - sched.fibers] = e->evd.alive ? peek_queued(&e->evd) : 0;
+	now.upcalls = e->evd.counters.upcalls;
+	if (claims)
+		claimed_for[sched.self - sched.fibers] = e->evd.object.instance_data;
+	if (!stage.scenario->crew && !(world_faults & (FAULT_ARM | FAULT_POLL))) {
+		b->upcalls = now.upcalls;
+		return;
+	}
+	now.backs_off = e->evd.alive && peek_backs_off(&e->evd);
+	now.due = peek_due(&e->evd);
+	if (e->evd.alive)
+		check_patience(e, b, &now);
+	now.n = e->evd.alive ? peek_numbers(&e->evd, now.numbers, NUMBERS) : 0;
+	now.next = peek_next_number(&e->evd);
+	if (e->evd.alive && stage.scenario->crew && claims && e->evd.policy == DAT_UPCALL_MANY)
+		check(e, b, now.numbers, now.n);
+	*b = now;
+}
+
+/*
+ * An agent that was installed when a thread took a trigger that it had not seen is called all the
+ * same, also if the EVD goes meanwhile; unless another one replaces it.
+ */
+static void
+judge_agent(const struct stage_cno *c, struct owed *o)
+{
+	const struct cno *cno = &c->cno;
+	void *installed = cno->alive && cno->cfg.agent.proxy_agent_func ?
+	    cno->cfg.agent.instance_data : NULL;
+	unsigned int unseen = 0;
+
+	for (const struct evd *evd = cno->first; cno->alive && evd; evd = evd->triggered_next)
+		unseen += evd->agent_unseen;
+	if (!installed || installed != o->instance)
+		o->calls = false;
+	else if (unseen < o->unseen && c->taking & fiber_bit(sched.self))
+		o->calls = true;
+	o->instance = installed;
+	o->unseen = unseen;
+	if (o->calls && !cno->job_queued && !cno->in_agent)
+		violation("CNO %c was triggered, and its agent is not going to be called",
+		    'n' + c->index);
+}
+
+static void
+note_waiter(struct stage_cno *c)
+{
+	const uint32_t self = fiber_bit(sched.self);
+
+	if (!(c->inside_wait & ~c->looked & self))
+		return;
+	c->looked |= self;
+	c->deserted[sched.self - sched.fibers] = c->cno.deserted;
+}
+
+/* A section of the trigger lock, or of a CNO's, ends. */
 void
 claim_section(const struct os_mutex *lock)
 {
-	for (int i = 0; i < stage.scenario->n_evds; i++) {
-		const struct stage_evd *e = &stage.evds[i];
-		struct before *b = &before[i];
-		struct before now = { 0 };
-
-		if (lock != &e->evd.lock)
-			continue;
-		now.backs_off = e->evd.alive && peek_backs_off(&e->evd);
-		now.due = peek_due(&e->evd);
-		if (e->evd.alive)
-			check_patience(e, b, &now);
-		now.n = e->evd.alive ? peek_numbers(&e->evd, now.numbers, NUMBERS) : 0;
-		now.upcalls = e->evd.counters.upcalls;
-		now.next = peek_next_number(&e->evd);
-		if (e->evd.alive && stage.scenario->crew && now.upcalls == b->upcalls + 1 &&
-		    e->evd.policy == DAT_UPCALL_MANY)
-			check(e, b, now.numbers, now.n);
-		*b = now;
-	}
+	for (int i = 0; i < stage.scenario->n_cnos; i++)
+		if (lock == &stage.cnos[i].cno.lock) {
+			judge_agent(&stage.cnos[i], &owed[i]);
+			note_waiter(&stage.cnos[i]);
+		}
+	for (int i = 0; i < stage.scenario->n_evds; i++)
+		if (lock == &stage.evds[i].evd.lock)
+			judge(&stage.evds[i], &before[i]);
 }

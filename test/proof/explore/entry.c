@@ -25,7 +25,7 @@ void
 entry_ends(struct stage_entry *entry, bool refused)
 {
 	entry->to = sched.steps;
-	entry->out = refused;
+	entry->out |= refused; /* it may have left already */
 }
 
 static bool
@@ -142,13 +142,29 @@ entry_queued(const struct stage_evd *e, uint32_t step, int most, bool with_ends)
 	return (completions < most ? completions : most) + posts;
 }
 
-int
-entry_under_way(const struct stage_evd *e)
+static int
+delivered(const struct stage_life *l)
 {
-	const struct stage_life *l = &e->lives[e->life];
 	int n = 0;
 
 	for (unsigned int s = 0; s < STREAMS; s++)
-		n += l->produced[s] - __builtin_popcountll(l->delivered[s]);
+		n += __builtin_popcountll(l->delivered[s]);
+	return n;
+}
+
+int
+entry_delivered_of(const struct stage_evd *e)
+{
+	return delivered(&e->lives[e->life]);
+}
+
+int
+entry_most(const struct stage_evd *e, int gone)
+{
+	const struct stage_life *l = &e->lives[e->life];
+	int n = -gone;
+
+	for (unsigned int s = 0; s < STREAMS; s++)
+		n += l->produced[s];
 	return n;
 }

@@ -31,7 +31,8 @@ static struct {
 	.jobs = 1,
 };
 
-enum { KEY_LIST = 256, KEY_BOUND, KEY_REPLAY, KEY_BUDGET, KEY_WHOLE, KEY_NO_SHRINK, KEY_LIGHT };
+enum { KEY_LIST = 256, KEY_BOUND, KEY_REPLAY, KEY_BUDGET, KEY_WHOLE, KEY_NO_SHRINK, KEY_LIGHT,
+	KEY_DRAW };
 
 static const struct argp_option options[] = {
 	{ "list", KEY_LIST, NULL, 0, "List the scenarios", 0 },
@@ -46,6 +47,7 @@ static const struct argp_option options[] = {
 	{ "budget", KEY_BUDGET, "SECONDS", 0, "Spend about so long in all: processor time, of each job", 0 },
 	{ "jobs", 'j', "N", 0, "Processes that share the scenarios (default 1)", 0 },
 	{ "light", KEY_LIGHT, NULL, 0, "Pass over the families: every combination of something", 0 },
+	{ "draw", KEY_DRAW, "N", 0, "Of the scenarios chance/* play the Nth two thousand (default 0)", 0 },
 	{ "keep-going", 'k', NULL, 0, "Do not stop at the first scenario that fails", 0 },
 	{ "no-shrink", KEY_NO_SHRINK, NULL, 0, "Print a failure as it was found", 0 },
 	{ "whole", KEY_WHOLE, NULL, 0, "Print every point of a trace", 0 },
@@ -115,6 +117,9 @@ parse(int key, char *arg, struct argp_state *state)
 	case 'k':
 		opt.keep_going = true;
 		break;
+	case KEY_DRAW:
+		scenario_draw = (unsigned int)number(arg, 0, 1000000, state);
+		break;
 	case KEY_NO_SHRINK:
 		opt.hunt.shrink = false;
 		break;
@@ -135,10 +140,14 @@ chosen(const struct scenario *s)
 {
 	if (opt.light && s->family)
 		return false;
+	/* Those drawn by lot are played when they are asked for, and cannot be searched. */
+	if (s->chance && !strcmp(opt.hunt.strategy, "dfs"))
+		return false;
 	for (int i = 0; i < opt.n_patterns; i++)
-		if (!fnmatch(opt.patterns[i], s->name, 0))
+		if (!fnmatch(opt.patterns[i], s->name, 0) &&
+		    (!s->chance || opt.patterns[i][0] != '*'))
 			return true;
-	return opt.n_patterns == 0;
+	return opt.n_patterns == 0 && !s->chance;
 }
 
 static int

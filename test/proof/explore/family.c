@@ -25,6 +25,8 @@ family_add(const struct scenario_text *text)
 			abort();
 	}
 	scenario_parse(&scenarios[n_scenarios], text);
+	scenarios[n_scenarios].setup = strdup(text->setup);
+	scenarios[n_scenarios].text = strdup(text->actors);
 	return &scenarios[n_scenarios++];
 }
 

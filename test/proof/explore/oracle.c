@@ -24,6 +24,19 @@ check_claims(struct stage_evd *e)
 	}
 }
 
+/* Who waited when the last EVD of the CNO went is sent away. */
+static void
+check_deserted(const struct stage_cno *c)
+{
+	uint32_t waiters = c->cno.alive ? c->inside_wait & c->looked : 0;
+
+	for (; waiters; waiters &= waiters - 1)
+		if (invariant_asleep(waiters & -waiters) &&
+		    c->deserted[__builtin_ctz(waiters)] != c->cno.deserted)
+			violation("the last EVD of CNO %c went, and a thread sleeps that waited for it",
+			    'n' + c->index);
+}
+
 void
 oracle_step(void)
 {
@@ -38,8 +51,10 @@ oracle_step(void)
 		invariant_taker(&e->evd, e->cq.alive ? &e->cq : NULL, e->inside_wait, 'a' + i);
 	}
 	for (int i = 0; i < stage.scenario->n_cnos; i++)
-		if (!stage.cnos[i].cno.lock.owner)
+		if (!stage.cnos[i].cno.lock.owner) {
 			invariant_cno(&stage.cnos[i].cno, stage.cnos[i].inside_wait, 'n' + i);
+			check_deserted(&stage.cnos[i]);
+		}
 }
 
 /* ---- upcalls ---- */
@@ -61,6 +76,7 @@ void
 oracle_upcall_begins(struct stage_evd *e, struct stage_object *object)
 {
 	world_check_call_out("an upcall");
+	claim_called(e, object);
 	if (stage.calling[sched.self - sched.fibers])
 		violation("I8: an upcall of EVD %c begins inside a call of the consumer's",
 		    'a' + e->index);
@@ -115,8 +131,8 @@ oracle_quiet(struct stage_evd *e, const char *what)
 	if (others > 0)
 		violation("I6: %s of EVD %c returned while an upcall runs", what, 'a' + e->index);
 	if (!own)
-		e->quiet_at = since;
-	e->disabled_at = since;
+		stage_later(&e->quiet_at, since);
+	stage_later(&e->disabled_at, since);
 }
 
 /* ---- events ---- */
@@ -132,8 +148,13 @@ check_connection(const struct stage_evd *e, struct stage_life *l, uint64_t id)
 	if (!e->spec->ordered || ep < 0 || e->left >> ep & 1)
 		return;
 	if (stream < STREAM_ACTOR && (e->spec->holds & ~l->unheld) >> ep & 1 &&
-	    !(l->delivered[STREAM_ESTABLISHED + (unsigned int)ep] & 1))
-		violation("order: a completion of %c overtakes its ESTABLISHED", 'e' + ep);
+	    !(l->delivered[STREAM_ESTABLISHED + (unsigned int)ep] & 1)) {
+		/* It may be refused by now, which its caller does not know yet. */
+		if (l->establishing >> ep & 1)
+			l->escaped |= (uint8_t)(1u << ep);
+		else
+			violation("order: a completion of %c overtakes its ESTABLISHED", 'e' + ep);
+	}
 	if (stream != STREAM_BARRIER + (unsigned int)ep)
 		return;
 	before = (1ull << entry_find(l, id)->after) - 1;

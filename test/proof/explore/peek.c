@@ -45,6 +45,14 @@ peek_loud(const struct evd *evd)
 }
 
 unsigned int
+peek_queued(const struct evd *evd)
+{
+	const struct evd_queue *q = &evd->queue;
+
+	return q->raw_count + q->posted.open.count + q->released_count;
+}
+
+unsigned int
 peek_closed(const struct evd *evd)
 {
 	return evd->queue.posted.closed.count;
@@ -85,6 +93,12 @@ bool
 peek_deferred(const struct evd *evd)
 {
 	return evd->job_state == EVD_JOB_DEFERRED;
+}
+
+bool
+peek_over(const struct evd *evd)
+{
+	return evd->device_over;
 }
 
 bool

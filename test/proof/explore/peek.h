@@ -21,6 +21,7 @@ const void *peek_record(const struct evd *evd, unsigned int i);
 /* Events that count as worth waking for. */
 unsigned int peek_loud(const struct evd *evd);
 /* Events that wait for the device to be polled. */
+unsigned int peek_queued(const struct evd *evd); /* what can be taken */
 unsigned int peek_closed(const struct evd *evd);
 /* There was no room for what the device has, and nobody has looked since. */
 bool peek_full(const struct evd *evd);
@@ -35,6 +36,8 @@ bool peek_in_call(const struct evd *evd);
 const struct loop *peek_queued_on(const struct evd *evd);
 /* It waits for its thread to leave a call-out; for a time to pass. */
 bool peek_deferred(const struct evd *evd);
+/* Its device queue overflowed, and has failed since: nothing is asked of it. */
+bool peek_over(const struct evd *evd);
 bool peek_backs_off(const struct evd *evd);
 uint64_t peek_due(const struct evd *evd); /* until when */
 bool peek_ready(const struct evd *evd); /* it waits for its turn alone */

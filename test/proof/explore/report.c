@@ -109,6 +109,7 @@ report_trace(const struct scenario *scenario, const struct strategy *list)
 	uint8_t before = 0;
 	char name[32];
 
+	printf("      scenario: \"%s\", \"%s\"\n", scenario->setup, scenario->text);
 	printf("      threads:");
 	for (unsigned int i = STAGE + 1; i < sched.n_fibers; i++)
 		printf(" %u=%s", i, sched.fibers[i].name);

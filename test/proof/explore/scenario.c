@@ -12,6 +12,8 @@
 
 #include "world.h"
 
+unsigned int scenario_draw;
+
 static const char *parsed;
 
 static __attribute__((noreturn, format(printf, 1, 2))) void

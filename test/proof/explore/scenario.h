@@ -75,6 +75,7 @@ struct ep_spec {
 
 struct scenario {
 	char name[64];
+	const char *setup, *text; /* what it was parsed from */
 	struct evd_spec evds[EVDS];
 	struct ep_spec eps[EPS];
 	int n_evds, n_cnos, n_eps, n_actors;
@@ -88,6 +89,7 @@ struct scenario {
 	bool verbs[VERBS]; /* which occur */
 	bool fixed; /* a device whose queues keep their lengths */
 	bool family; /* one of every combination of something: see --light */
+	bool chance; /* drawn by lot: not searched */
 	unsigned int weight; /* how often it is played, compared with others */
 	uint32_t length, fault_points; /* of a schedule, once calibrated */
 };
@@ -103,5 +105,8 @@ void scenario_parse(struct scenario *scenario, const struct scenario_text *text)
 extern struct scenario *scenarios;
 extern unsigned int n_scenarios;
 void scenario_load(void);
+
+/* Of the scenarios drawn by lot those of this draw. */
+extern unsigned int scenario_draw;
 
 #endif

@@ -178,6 +178,7 @@ stage_evd_open(struct stage_evd *e, enum evd_base base)
 		.fault = fault,
 		.destroyed = evd_slot_close,
 	};
+	const bool coarse = sched.coarse;
 	int r;
 
 	begin_life(e);
@@ -186,7 +187,9 @@ stage_evd_open(struct stage_evd *e, enum evd_base base)
 	e->base = base == BASE_SAME ? e->spec->base : base;
 	if (e->base != BASE_SOFTWARE)
 		open_cq(e, &config);
+	sched.coarse = true; /* it is nobody's to see before it was opened */
 	r = evd_open(&e->evd, &config);
+	sched.coarse = coarse;
 	if (r) {
 		/* Allowed where allocation fails: the slot stays dead. */
 		if (!(r == -ENOMEM && world_faults & FAULT_ALLOC))
@@ -224,6 +227,7 @@ stage_cno_open(struct stage_cno *c, bool with_agent)
 {
 	struct cno_config config = { .loop = stage.loops[0].loop, .destroyed = cno_slot_close,
 		.with_fd = stage.scenario->fd[c->index] };
+	const bool coarse = sched.coarse;
 	struct stage_agent *own;
 	int r;
 
@@ -235,7 +239,9 @@ stage_cno_open(struct stage_cno *c, bool with_agent)
 	if (with_agent)
 		config.agent = (DAT_OS_WAIT_PROXY_AGENT){ own, actor_agent };
 	c->vacant = false;
+	sched.coarse = true;
 	r = cno_open(&c->cno, &config);
+	sched.coarse = coarse;
 	if (r) {
 		if (!(r == -EMFILE && world_faults & FAULT_OPEN))
 			violation("cno_open failed: %d", r);

@@ -74,6 +74,8 @@ struct stage_life {
 	uint16_t posts[EVD_STREAMS]; /* that were accepted */
 	uint16_t upcalls;
 	unsigned int unheld; /* endpoints whose ESTABLISHED was refused, a bit each */
+	/* Endpoints whose ESTABLISHED is being posted, and what left meanwhile though it was held. */
+	uint8_t establishing, escaped;
 	uint64_t delivered[STREAMS];
 	unsigned int n_entries;
 	struct stage_entry entries[ENTRIES];
@@ -146,7 +148,10 @@ struct stage_cno {
 	struct stage_agent agents[LIVES];
 	unsigned int agent_calls;
 	int in_agent;
-	uint32_t inside_wait;
+	uint32_t inside_wait; /* fibers in cno_wait() */
+	uint32_t taking;      /* in that, or in cno_trigger() */
+	uint32_t looked;      /* of those, the ones that had a section since */
+	uint64_t deserted[FIBERS]; /* how often the last EVD had gone by then */
 };
 
 struct stage_loop {
@@ -199,13 +204,19 @@ void entry_ends(struct stage_entry *entry, bool refused);
 struct stage_entry *entry_find(struct stage_life *l, uint64_t id); /* that is not out; or NULL */
 void entry_delivered(struct stage_evd *e, struct stage_life *l, uint64_t id);
 bool entry_is_dropped(const struct stage_evd *e, uint64_t id);
-/* At most: what was produced and not delivered. */
-int entry_under_way(const struct stage_evd *e);
+/* How many were delivered by now. */
+int entry_delivered_of(const struct stage_evd *e);
+/* How many a call may have found, at most: those produced by now, but `gone`, delivered before it. */
+int entry_most(const struct stage_evd *e, int gone);
 int entry_queued(const struct stage_evd *e, uint32_t step, int most, bool with_ends);
 
 /* claim.c: what a claim under MANY takes */
 void claim_reset(void);
 void claim_section(const struct os_mutex *lock);
+/* How much could be taken when this fiber's last section of an EVD ended. */
+unsigned int claim_left_queued(void);
+/* An upcall begins, with `object`. */
+void claim_called(const struct stage_evd *e, const struct stage_object *object);
 
 /* account.c: what an EVD says of itself, when nobody is busy with it */
 void account_rest(struct stage_evd *e);
@@ -242,6 +253,14 @@ static inline uint32_t
 stage_locked_at(const struct stage_evd *e)
 {
 	return sched.self->locked_at[e->evd.lock.id];
+}
+
+/* Who comes back last need not have been inside last. */
+static inline void
+stage_later(uint32_t *step, uint32_t than)
+{
+	if (*step < than)
+		*step = than;
 }
 
 static inline uint8_t *

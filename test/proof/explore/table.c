@@ -508,4 +508,5 @@ scenario_load(void)
 	table_order_load();
 	table_add(table, sizeof table / sizeof *table);
 	family_load();
+	table_chance_load();
 }

@@ -58,6 +58,11 @@ static const struct scenario_text table[] = {
 	    "cclosing n; free a; free c; cabrupt n" },
 
 	/* Beside jobs that back off. */
+	/* An upcall returns, and its EVD was taken from it meanwhile, and given back. */
+	{ "moved/parked", "a=cq,single b=private crew=1",
+	    "hw: c a; c a; c a | up.a: wait b 1 200 | ctl: many a; single a" },
+	{ "moved/twice", "a=cq,single b=private crew=1",
+	    "hw: c a; c a; c a | up.a*: wait b 1 50 | ctl: many a; single a; many a; norify a" },
 	{ "backoff/parked", "a=cq,single b=sw,single c=cq,n n faults=arm",
 	    "hw: c a; c c; c a | p: post b; post a | up.b: serve n 1" },
 	{ "backoff/freed", "a=cq,single b=sw,single c=cq,single faults=arm",

@@ -91,7 +91,6 @@ world_unlock(struct os_mutex *m, const struct os_site *site)
 	struct fiber *f = sched.self;
 	unsigned int i;
 
-	sched_point_minor(OP_UNLOCK, OBJECT_MUTEX(m->id), site);
 	if (m->owner != f - sched.fibers + 1)
 		violation("%s drops a lock it does not hold", site->function);
 	if (world_section)
@@ -103,6 +102,8 @@ world_unlock(struct os_mutex *m, const struct os_site *site)
 	m->owner = 0;
 	sched.enabled |= m->waiters;
 	sched_touch(OP_UNLOCK, OBJECT_MUTEX(m->id));
+	/* Behind it: what is read now, and belongs under the lock, another thread may have changed. */
+	sched_point_minor(OP_UNLOCK, OBJECT_MUTEX(m->id), site);
 }
 
 void

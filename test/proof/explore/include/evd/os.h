@@ -33,6 +33,7 @@ struct os_site {
 #define EVD_ACK_BATCH 2
 #define EVD_BUDGET    3
 #define LOOP_BATCH    2
+#define LOOP_SOURCES  2
 
 struct os_mutex {
 	uint8_t owner; /* the holder's number + 1, or 0 */
