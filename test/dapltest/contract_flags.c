@@ -206,6 +206,107 @@ START_TEST(threshold__above_one__needs_the_configuration)
 }
 END_TEST
 
+/* Three wishes that an endpoint can have: of all completions, of signalled ones, of solicited ones. */
+static const DAT_COMPLETION_FLAGS wishes[] = { DAT_COMPLETION_DEFAULT_FLAG,
+	DAT_COMPLETION_UNSIGNALLED_FLAG, DAT_COMPLETION_SOLICITED_WAIT_FLAG };
+static const unsigned int wished[] = { DAT_EVD_STATE_CONFIG_THRESHOLD,
+	DAT_EVD_STATE_CONFIG_NOTIFY, DAT_EVD_STATE_CONFIG_SOLICITED };
+#define WISHES 3
+
+/* An EVD whose endpoints have so many of each. */
+static void
+expect_wishes(DAT_EVD_HANDLE evd, const int n[WISHES])
+{
+	unsigned int widest = 0;
+	DAT_EVENT event;
+	DAT_COUNT more;
+
+	for (int i = WISHES - 1; i >= 0; i--)
+		if (n[i])
+			widest = wished[i];
+	ck_assert_uint_eq(config(evd), widest);
+	/* Where some completions do not wake, a number of them may never be seen. */
+	if (n[1] || n[2])
+		dt_assert_ret(dat_evd_wait(evd, 0, 2, &event, &more),
+		    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	else
+		dt_assert_type(dat_evd_wait(evd, 0, 2, &event, &more), DAT_TIMEOUT_EXPIRED);
+	dt_assert_type(dat_evd_wait(evd, 0, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
+}
+
+/* clause: c.4.11, e.6.10 */
+/* origin: outside.23 */
+START_TEST(threshold__endpoints_of_any_flags_come_and_go__refused_while_one_is_selective)
+{
+	struct dt_side side;
+	DAT_EP_HANDLE ep[3];
+	DAT_EP_ATTR attr;
+
+	contract_side(&side, 0);
+	/* All triples of wishes, which leave beginning with each of them. */
+	for (int round = 0; round < 27 * 3; round++) {
+		const int kind[3] = { round % 3, round / 3 % 3, round / 9 % 3 };
+		int n[WISHES] = { 0, 0, 0 };
+
+		side.recv = dt_evd(&side, DAT_EVD_DTO_FLAG, 8);
+		for (int i = 0; i < 3; i++) {
+			attr = attr_with(side.ep, wishes[kind[i]], DAT_COMPLETION_DEFAULT_FLAG);
+			ep[i] = dt_ep(&side, &attr);
+			n[kind[i]]++;
+			expect_wishes(side.recv, n);
+		}
+		for (int i = 0; i < 3; i++) {
+			const int leaving = (round / 27 + i) % 3;
+
+			dt_ok(dat_ep_free(ep[leaving]));
+			n[kind[leaving]]--;
+			expect_wishes(side.recv, n);
+		}
+		dt_ok(dat_evd_free(side.recv));
+	}
+	dt_side_close(&side);
+}
+END_TEST
+
+/* clause: c.4.11, e.6.10 */
+/* origin: outside.23 */
+START_TEST(threshold__endpoint_is_modified_beside_another__refused_while_one_is_selective)
+{
+	struct dt_side side;
+	DAT_EP_HANDLE ep[2];
+	DAT_EP_PARAM param;
+	int n[WISHES];
+
+	contract_side(&side, 0);
+	/* An endpoint that stays as it is, and one that changes from each wish to each. */
+	for (int round = 0; round < 27; round++) {
+		const int stays = round % 3, from = round / 3 % 3, to = round / 9;
+
+		side.recv = dt_evd(&side, DAT_EVD_DTO_FLAG, 8);
+		param.ep_attr = attr_with(side.ep, wishes[stays], DAT_COMPLETION_DEFAULT_FLAG);
+		ep[0] = dt_ep(&side, &param.ep_attr);
+		param.ep_attr.recv_completion_flags = wishes[from];
+		ep[1] = dt_ep(&side, &param.ep_attr);
+		memset(n, 0, sizeof n);
+		n[stays]++;
+		n[from]++;
+		expect_wishes(side.recv, n);
+		param.ep_attr.recv_completion_flags = wishes[to];
+		dt_ok(dat_ep_modify(
+		    ep[1], DAT_EP_FIELD_EP_ATTR_RECV_COMPLETION_FLAGS, &param));
+		n[from]--;
+		n[to]++;
+		expect_wishes(side.recv, n);
+		dt_ok(dat_ep_free(ep[0]));
+		n[stays]--;
+		expect_wishes(side.recv, n);
+		dt_ok(dat_ep_free(ep[1]));
+		dt_ok(dat_evd_free(side.recv));
+	}
+	dt_side_close(&side);
+}
+END_TEST
+
 /* clause: e.6.8, c.4.3 */
 START_TEST(threshold__of_completions__wakes_with_the_last_of_them)
 {
@@ -424,6 +525,10 @@ contract_flags_suite(void)
 	in_every_personality(tc, solicited_evd__waited_on__serves_a_plain_endpoint_at_once);
 	tcase_add_test(tc, endpoint__modified__changes_what_its_evd_reports);
 	tcase_add_test(tc, threshold__above_one__needs_the_configuration);
+	tcase_add_test(
+	    tc, threshold__endpoints_of_any_flags_come_and_go__refused_while_one_is_selective);
+	tcase_add_test(
+	    tc, threshold__endpoint_is_modified_beside_another__refused_while_one_is_selective);
 	tcase_add_test(tc, unknown_flags__are_refused);
 	tc = dt_tcase(s, "flags");
 	in_every_personality(tc, threshold__of_completions__wakes_with_the_last_of_them);

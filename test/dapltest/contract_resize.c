@@ -132,6 +132,154 @@ START_TEST(resize__with_completions_queued__keeps_them_and_its_queue_pairs)
 }
 END_TEST
 
+#define DEEP 150 /* more than the shortest completion queue that there is */
+
+struct deep {
+	DAT_EP_HANDLE ep;
+	DAT_EVD_HANDLE connect; /* its own */
+};
+
+static struct deep
+deep_ep(const struct dt_side *side, DAT_EVD_HANDLE recv, DAT_EVD_HANDLE request)
+{
+	struct deep deep = { .connect = dt_evd(side, DAT_EVD_CONNECTION_FLAG, 8) };
+	DAT_EP_PARAM param;
+
+	dt_ok(dat_ep_query(side->ep, DAT_EP_FIELD_EP_ATTR_ALL, &param));
+	param.ep_attr.max_recv_dtos = param.ep_attr.max_request_dtos = DEEP;
+	dt_ok(dat_ep_create(side->ia, side->pz, recv, request, deep.connect, &param.ep_attr,
+	    &deep.ep));
+	return deep;
+}
+
+/*
+ * The endpoint connects to a peer that receives nothing, and ends.  All that it may have outstanding is
+ * flushed before anybody looks at its EVDs.
+ */
+static void
+flush_all(struct dt_pair *pair, const struct deep *deep)
+{
+	const DAT_EP_HANDLE peer = dt_ep(&pair->b, NULL);
+	struct dt_side a = pair->a;
+
+	a.ep = deep->ep;
+	a.connect = deep->connect;
+	for (DAT_UINT64 i = 0; i < DEEP; i++)
+		dt_recv(&a, 0, 64, i);
+	dt_connect(&a, &pair->b, NULL, 0);
+	dt_ok(dat_cr_accept(dt_request(&pair->b), peer, 0, NULL));
+	dt_expect_connection(pair->b.connect, DAT_CONNECTION_EVENT_ESTABLISHED, peer);
+	dt_expect_established(&a);
+	for (DAT_UINT64 i = 0; i < DEEP; i++)
+		dt_send(&a, 0, 64, i);
+	dt_ok(dat_ep_disconnect(a.ep, DAT_CLOSE_ABRUPT_FLAG));
+	dt_expect_connection(pair->b.connect, DAT_CONNECTION_EVENT_DISCONNECTED, peer);
+	dt_ok(dat_ep_free(peer));
+}
+
+/* So many completions, and the EVD lives. */
+static void
+expect_flushed(const struct dt_side *side, DAT_EVD_HANDLE evd, int n)
+{
+	DAT_EVENT event;
+
+	while (n-- > 0) {
+		dt_poll_next(evd, &event);
+		ck_assert_int_eq(event.event_number, DAT_DTO_COMPLETION_EVENT);
+	}
+	dt_assert_empty(evd);
+	dt_assert_empty(side->async);
+}
+
+static void
+use_again(const struct deep *deep)
+{
+	dt_expect_connection(deep->connect, DAT_CONNECTION_EVENT_DISCONNECTED, deep->ep);
+	dt_ok(dat_ep_reset(deep->ep));
+}
+
+static const DAT_COUNT any_length[] = { 1000, 10, 2 * DEEP, 1, 64 };
+#define ANY_LENGTH (sizeof any_length / sizeof any_length[0])
+
+/* A completion queue that overruns is dead, and its EVD with it. */
+/* clause: c.10.6 */
+/* origin: outside.20 */
+START_TEST(resize__of_a_deep_endpoints_evds__leaves_room_for_all_that_it_may_post)
+{
+	DAT_EVD_HANDLE recv, request;
+	struct dt_pair pair;
+	struct deep deep;
+
+	dt_personality(_i);
+	dt_pair_open(&pair, DT_SEPARATE);
+	recv = dt_evd(&pair.a, DAT_EVD_DTO_FLAG, 8);
+	request = dt_evd(&pair.a, DAT_EVD_DTO_FLAG, 8);
+	deep = deep_ep(&pair.a, recv, request);
+	for (size_t i = 0; i < ANY_LENGTH; i++) {
+		dt_ok(dat_evd_resize(recv, any_length[i]));
+		dt_ok(dat_evd_resize(request, any_length[ANY_LENGTH - 1 - i]));
+		flush_all(&pair, &deep);
+		expect_flushed(&pair.a, recv, DEEP);
+		expect_flushed(&pair.a, request, DEEP);
+		use_again(&deep);
+	}
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: c.10.6 */
+/* origin: outside.20 */
+START_TEST(resize__of_an_evd_that_deep_endpoints_share__leaves_room_for_their_sum)
+{
+	struct dt_pair pair;
+	struct deep ep[2];
+	DAT_EVD_HANDLE evd;
+
+	dt_personality(_i);
+	dt_pair_open(&pair, DT_SEPARATE);
+	evd = dt_evd(&pair.a, DAT_EVD_DTO_FLAG, 8);
+	ep[0] = deep_ep(&pair.a, evd, evd);
+	ep[1] = deep_ep(&pair.a, evd, evd);
+	for (size_t i = 0; i < ANY_LENGTH; i++) {
+		dt_ok(dat_evd_resize(evd, any_length[i]));
+		flush_all(&pair, &ep[0]);
+		flush_all(&pair, &ep[1]);
+		expect_flushed(&pair.a, evd, 4 * DEEP);
+		use_again(&ep[0]);
+		use_again(&ep[1]);
+	}
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: c.10.6 */
+/* origin: outside.20 */
+START_TEST(resize__one_deep_endpoint_has_gone__leaves_room_for_the_other)
+{
+	struct deep first, second;
+	struct dt_pair pair;
+	DAT_EVD_HANDLE evd;
+
+	dt_personality(_i);
+	dt_pair_open(&pair, DT_SEPARATE);
+	evd = dt_evd(&pair.a, DAT_EVD_DTO_FLAG, 1000);
+	dt_ok(dat_evd_resize(evd, 1)); /* for nobody yet */
+	first = deep_ep(&pair.a, evd, evd);
+	for (int i = 0; i < 4; i++) {
+		second = deep_ep(&pair.a, evd, evd);
+		dt_ok(dat_evd_resize(evd, 2));
+		dt_ok(dat_ep_free(first.ep));
+		dt_ok(dat_evd_free(first.connect));
+		dt_ok(dat_evd_resize(evd, 1));
+		flush_all(&pair, &second);
+		expect_flushed(&pair.a, evd, 2 * DEEP);
+		use_again(&second);
+		first = second;
+	}
+	dt_pair_close(&pair);
+}
+END_TEST
+
 struct traffic {
 	struct dt_side *side;
 	int n;
@@ -245,6 +393,12 @@ contract_resize_suite(void)
 	in_every_personality(tc, resize__a_waiter_is_blocked__is_refused_and_disturbs_nobody);
 	in_every_personality(tc, resize__result_is_at_least_what_was_asked_for);
 	in_every_personality(tc, resize__with_completions_queued__keeps_them_and_its_queue_pairs);
+	tc = dt_tcase(s, "deep");
+	in_every_personality(
+	    tc, resize__of_a_deep_endpoints_evds__leaves_room_for_all_that_it_may_post);
+	in_every_personality(
+	    tc, resize__of_an_evd_that_deep_endpoints_share__leaves_room_for_their_sum);
+	in_every_personality(tc, resize__one_deep_endpoint_has_gone__leaves_room_for_the_other);
 	tc = dt_tcase(s, "load");
 	in_every_personality(tc, resize__under_load__loses_nothing_and_changes_no_order);
 	tcase_add_test(tc, resize__while_upcalls_run__each_event_makes_one_in_order);

@@ -20,7 +20,7 @@ struct flood {
 };
 
 static void
-flood_open(struct flood *flood, DAT_EVD_FLAGS flags)
+flood_open_long(struct flood *flood, DAT_EVD_FLAGS flags, DAT_COUNT qlen)
 {
 	struct dt_side *listener = &flood->pair.b;
 	DAT_EVD_PARAM param;
@@ -28,7 +28,7 @@ flood_open(struct flood *flood, DAT_EVD_FLAGS flags)
 	dt_pair_open(&flood->pair, DT_SEPARATE);
 	dt_ok(dat_psp_free(listener->psp));
 	dt_ok(dat_evd_free(listener->cr));
-	listener->cr = dt_evd(listener, DAT_EVD_CR_FLAG | flags, QLEN);
+	listener->cr = dt_evd(listener, DAT_EVD_CR_FLAG | flags, qlen);
 	dt_ok(dat_psp_create(
 	    listener->ia, listener->qual, listener->cr, DAT_PSP_CONSUMER_FLAG, &listener->psp));
 	dt_ok(dat_evd_query(listener->cr, DAT_EVD_FIELD_EVD_QLEN, &param));
@@ -36,6 +36,12 @@ flood_open(struct flood *flood, DAT_EVD_FLAGS flags)
 	ck_assert_int_le(flood->qlen, QLEN_MAX);
 	for (flood->n_idle = 0; flood->n_idle < flood->qlen + REFUSED; flood->n_idle++)
 		flood->idle[flood->n_idle] = dt_ep(&flood->pair.a, NULL);
+}
+
+static void
+flood_open(struct flood *flood, DAT_EVD_FLAGS flags)
+{
+	flood_open_long(flood, flags, QLEN);
 }
 
 static void
@@ -218,25 +224,10 @@ START_TEST(flood__with_the_async_evd_unread__leaves_one_report_there)
 }
 END_TEST
 
-/* A graceful close afterwards finds anything that a refused request left behind. */
-/* origin: attack.P8 */
-/* clause: d.5.2 */
-START_TEST(flood__2400_requests__leave_nothing_behind)
+/* Gracefully: this finds anything that a refused request left behind. */
+static void
+close_listener(struct dt_side *b)
 {
-	struct flood flood;
-	struct dt_side *b;
-
-	flood_open(&flood, 0);
-	b = &flood.pair.b;
-	while (flood.n_idle > 0)
-		request(&flood);
-	for (int refused = 0; refused < 2400; refused++) {
-		expect_answers(&flood, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, 1);
-		request(&flood);
-	}
-	/* The last ones are still on their way. */
-	expect_answers(&flood, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, REFUSED);
-	take_by_dequeue(&flood);
 	dt_ok(dat_psp_free(b->psp));
 	dt_ok(dat_ep_free(b->ep));
 	dt_ok(dat_evd_free(b->cr));
@@ -247,6 +238,74 @@ START_TEST(flood__2400_requests__leave_nothing_behind)
 	dt_ok(dat_pz_free(b->pz));
 	dt_ok(dat_ia_close(b->ia, DAT_CLOSE_GRACEFUL_FLAG));
 	free(b->buffer);
+}
+
+/* origin: attack.P8 */
+/* clause: d.5.2 */
+START_TEST(flood__2400_requests__leave_nothing_behind)
+{
+	struct flood flood;
+
+	flood_open(&flood, 0);
+	while (flood.n_idle > 0)
+		request(&flood);
+	for (int refused = 0; refused < 2400; refused++) {
+		expect_answers(&flood, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, 1);
+		request(&flood);
+	}
+	/* The last ones are still on their way. */
+	expect_answers(&flood, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, REFUSED);
+	take_by_dequeue(&flood);
+	close_listener(&flood.pair.b);
+	dt_side_close(&flood.pair.a);
+}
+END_TEST
+
+/* Around the numbers of requests that are refused in one go, and around twice and thrice that. */
+static const int left_queued[] = { 0, 1, 31, 32, 33, 40, 63, 64, 65, 97 };
+
+/* Returns when so many requests are queued, all unseen by the consumer. */
+static void
+leave_queued(struct flood *flood, int n)
+{
+	DAT_EVENT event;
+	DAT_COUNT more;
+
+	flood_open_long(flood, 0, n + 1);
+	dt_ok(dat_evd_resize(flood->pair.a.connect, QLEN_MAX));
+	for (int i = 0; i <= n; i++)
+		request(flood);
+	dt_ok(dat_evd_wait(flood->pair.b.cr, DAT_TIMEOUT_INFINITE, n + 1, &event, &more));
+	ck_assert_int_eq(more, n);
+	reject(flood, &event);
+}
+
+/* clause: d.5.2 */
+/* origin: outside.26 */
+START_TEST(evd__freed_with_requests_queued__refuses_every_one)
+{
+	const int n = left_queued[_i];
+	struct flood flood;
+
+	leave_queued(&flood, n);
+	close_listener(&flood.pair.b);
+	expect_answers(&flood, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, n);
+	dt_assert_empty(flood.pair.a.connect);
+	dt_side_close(&flood.pair.a);
+}
+END_TEST
+
+/* clause: d.5.2 */
+/* origin: outside.26 */
+START_TEST(adapter__closed_with_requests_queued__refuses_every_one)
+{
+	const int n = left_queued[_i];
+	struct flood flood;
+
+	leave_queued(&flood, n);
+	dt_side_close(&flood.pair.b);
+	expect_answers(&flood, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, n);
+	dt_assert_empty(flood.pair.a.connect);
 	dt_side_close(&flood.pair.a);
 }
 END_TEST
@@ -263,5 +322,10 @@ dapl_flood_suite(void)
 	tcase_add_test(tc, flood__drained_in_part__is_still_the_same_episode);
 	tcase_add_test(tc, flood__with_the_async_evd_unread__leaves_one_report_there);
 	tcase_add_test(tc, flood__2400_requests__leave_nothing_behind);
+	tc = dt_tcase(s, "left");
+	tcase_add_loop_test(tc, evd__freed_with_requests_queued__refuses_every_one, 0,
+	    (int)(sizeof left_queued / sizeof left_queued[0]));
+	tcase_add_loop_test(tc, adapter__closed_with_requests_queued__refuses_every_one, 0,
+	    (int)(sizeof left_queued / sizeof left_queued[0]));
 	return s;
 }

@@ -37,6 +37,7 @@ main(int argc, char **argv)
 		evd_monkey_suite,
 		evd_late_suite,
 		evd_order_suite,
+		evd_refusal_suite,
 		NULL,
 	};
 
