@@ -24,7 +24,7 @@ struct place {
 
 static struct board {
 	struct place place[2][PLACES];
-	atomic_bool end;
+	atomic_bool ready, end;
 } * board;
 
 static int own, fd = -1;
@@ -124,6 +124,18 @@ board_clear_other(void)
 {
 	for (int i = 0; i < PLACES; i++)
 		atomic_store(&board->place[!own][i].psp, 0);
+}
+
+void
+board_tell_ready(bool ready)
+{
+	atomic_store(&board->ready, ready);
+}
+
+bool
+board_is_ready(void)
+{
+	return atomic_load(&board->ready);
 }
 
 void

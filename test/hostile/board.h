@@ -25,6 +25,9 @@ bool board_choose(struct sockaddr_storage *address, DAT_CONN_QUAL *qual);
 
 /* The first process clears what a process that was killed has left behind. */
 void board_clear_other(void);
+/* The other process tells that it makes calls; the first, that none does. */
+void board_tell_ready(bool ready);
+bool board_is_ready(void);
 /* The first process tells the other to end. */
 void board_tell_end(bool end);
 bool board_told_end(void);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hostile -- a random run against the library through its public calls; see README.md */
 #include <dirent.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +59,26 @@ threads(int expected)
 		clock_nap_us(2000);
 		n = count_entries("/proc/self/task");
 	}
+	return n;
+}
+
+static void *
+count_others(void *others)
+{
+	*(int *)others = count_entries("/proc/self/task") - 1;
+	return NULL;
+}
+
+/* A sanitizer has a thread of its own from the first on that is started. */
+static int
+first_threads(void)
+{
+	pthread_t thread;
+	int n;
+
+	if (pthread_create(&thread, NULL, count_others, &n))
+		report_broken("no thread");
+	pthread_join(thread, NULL);
 	return n;
 }
 
@@ -157,6 +178,8 @@ hostilities(void)
 	run_start(options.threads);
 	if (first && options.group[GROUP_PEER])
 		peer_start(board);
+	if (!first)
+		board_tell_ready(true);
 	/* The second process runs until it is told. */
 	while (first ? clock_seconds() < end : !board_told_end()) {
 		clock_nap_us(3000 + pick(40000));
@@ -178,6 +201,7 @@ int
 main(int argc, char **argv)
 {
 	const struct rlimit no_core = { 0, 0 };
+	const int first = first_threads();
 	int fds, tasks;
 
 	options_parse(argc, argv);
@@ -204,7 +228,7 @@ main(int argc, char **argv)
 	psps_begin();
 	warm_up();
 	fds = descriptors() - (options.board >= 0); /* it is closed in the end */
-	tasks = threads(1);
+	tasks = threads(first);
 	hostilities();
 	if (threads(tasks) != tasks) {
 		print_leaks();
