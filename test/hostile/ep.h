@@ -135,5 +135,7 @@ unsigned int ep_owes(struct ep *ep, const struct evd *evd);
 /* Locked.  How many completions have not come that must, when the connection is over. */
 unsigned int ep_missing(const struct ep *ep);
 void ep_print(const struct ep *ep);
+/* The other end, if it is known and this process's. */
+const struct life *ep_mate(const struct ep *ep);
 
 #endif

@@ -176,3 +176,9 @@ ep_print(const struct ep *ep)
 			(unsigned long long)ep->mate.serial, ep->mate.generation,
 			ep->mate.foreign ? " of the other process" : "");
 }
+
+const struct life *
+ep_mate(const struct ep *ep)
+{
+	return ep->mate.known && !ep->mate.foreign ? life_find(LIFE_EP, ep->mate.serial) : NULL;
+}

@@ -13,6 +13,7 @@
 
 #include "actor.h"
 #include "clock.h"
+#include "ep.h"
 #include "life.h"
 
 #define LINES_OF_OBJECT 60
@@ -67,15 +68,27 @@ begin(const char *kind, const char *format, va_list args)
 }
 
 static void
-print_object(const struct life *life)
+print_one(const struct life *life)
 {
-	const uint64_t name = life ? life_name(life) : 0;
+	const uint64_t name = life_name(life);
 
-	if (!life)
-		return;
 	life_print(life);
 	fprintf(stderr, "what happened to %s last:\n", life_name_text(name));
 	trace_print(&name, 1, LINES_OF_OBJECT);
+}
+
+/* An endpoint is printed with the one that it is connected to. */
+static void
+print_object(const struct life *life)
+{
+	const struct life *mate;
+
+	if (!life)
+		return;
+	print_one(life);
+	mate = life->kind == LIFE_EP ? ep_mate((const struct ep *)life) : NULL;
+	if (mate)
+		print_one(mate);
 }
 
 _Noreturn void
