@@ -91,8 +91,8 @@ actor_enter(const char *role, int number)
 		actor->next = atomic_load(&first);
 		atomic_store(&first, actor);
 	}
-	actor->role = role;
-	actor->number = number >= 0 ? number : library_threads++;
+	atomic_store(&actor->role, role);
+	atomic_store(&actor->number, number >= 0 ? number : library_threads++);
 	atomic_store(&actor->tid, (pid_t)syscall(SYS_gettid));
 	/* Each role and number has a sequence of its own. */
 	actor->random =

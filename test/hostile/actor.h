@@ -48,8 +48,8 @@ struct frame {
 struct actor {
 	struct actor *next; /* of all there ever were */
 	atomic_bool in_use;
-	const char *role;
-	int number;
+	_Atomic(const char *) role;
+	_Atomic(int) number;
 	_Atomic(pid_t) tid;
 	_Atomic(unsigned int) signals; /* that it has handled */
 	uint64_t random;

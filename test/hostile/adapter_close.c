@@ -11,6 +11,9 @@
 #include "psp.h"
 #include "report.h"
 
+/* Ticks in which none of its objects ends, until it counts as stuck. */
+#define END_TICKS 16000
+
 bool
 adapter_keep_open(struct adapter *adapter)
 {
@@ -103,17 +106,25 @@ adapter_close_rudely(struct adapter *adapter, DAT_CLOSE_FLAGS flags)
 static void
 end_children_politely(struct adapter *adapter, enum life_kind kind, bool (*end)(struct life *))
 {
+	uint64_t since = clock_tick();
+
 	for (unsigned int left = 1; left;) {
 		struct life *life = adapter_nth_child(adapter, kind, 0);
+		bool ended = false;
 
 		if (life) {
-			(void)end(life);
+			ended = end(life);
 			life_unuse(life);
 		}
+		if (ended)
+			since = clock_tick();
+		if (clock_tick() - since > END_TICKS)
+			report_wrong(&adapter->life, NULL,
+				     "it is being ended politely, and its objects do not end");
 		pthread_mutex_lock(&adapter->life.lock);
 		left = adapter->child[kind].n;
 		pthread_mutex_unlock(&adapter->life.lock);
-		if (left && !life)
+		if (left && !ended)
 			clock_nap_us(500);
 	}
 }

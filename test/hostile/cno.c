@@ -267,9 +267,10 @@ cno_end(struct life *life)
 	/* An EVD that was freed by its own upcall may go a little later. */
 	for (int tries = 0; tries < 2000; tries++) {
 		ret = cno_free_rudely(cno);
-		if (ret == DAT_SUCCESS || life_may_be_ending(life))
+		if (ret == DAT_SUCCESS || life_end(life))
 			return true;
-		if (may_be_attached(cno)) {
+		/* Its agent, or a close that will be refused, may try to end it just now. */
+		if (may_be_attached(cno) || life_may_be_ending(life)) {
 			life_open_gate(life);
 			return false;
 		}

@@ -308,7 +308,7 @@ ep_end(struct life *life)
 		await_everything(ep);
 	if (ep_free_rudely(ep) != DAT_SUCCESS && !life_may_be_ending(life))
 		report_wrong(life, NULL, "an endpoint could not be freed");
-	return true;
+	return life_open_gate_unless_ended(life);
 }
 
 enum ep_phase

@@ -141,7 +141,7 @@ evd_free_politely(struct evd *evd)
 	evd_audit(evd);
 	if (evd_free_rudely(evd) != DAT_SUCCESS && !life_may_be_ending(life))
 		report_wrong(life, NULL, "an EVD that nothing uses could not be freed");
-	return true;
+	return life_open_gate_unless_ended(life);
 }
 
 /* ---- endpoints and service points ---- */

@@ -276,6 +276,16 @@ life_open_gate(struct life *life)
 	pthread_mutex_unlock(&life->lock);
 }
 
+bool
+life_open_gate_unless_ended(struct life *life)
+{
+	const bool ended = life_end(life) != 0;
+
+	if (!ended)
+		life_open_gate(life);
+	return ended;
+}
+
 void
 life_end_begin(struct life *life)
 {

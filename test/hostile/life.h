@@ -104,6 +104,9 @@ void life_unhold(struct life *life);
  * already. */
 bool life_close_gate(struct life *life);
 void life_open_gate(struct life *life);
+/* After an attempt to end it, which may have failed only because another is on the way: whether it
+ * has ended. */
+bool life_open_gate_unless_ended(struct life *life);
 
 /* Around a call that may end it. */
 void life_end_begin(struct life *life);

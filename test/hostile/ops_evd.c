@@ -212,7 +212,7 @@ signal_somebody(struct adapter *adapter)
 
 	(void)adapter;
 	for (const struct actor *a = actor_first(); a; a = a->next) {
-		if (!atomic_load(&a->in_use) || a->role[0] != 'o')
+		if (!atomic_load(&a->in_use) || atomic_load(&a->role)[0] != 'o')
 			continue;
 		if (atomic_load(&a->manner) == ACTOR_SLEEPS && pick(++n) == 0)
 			actor_signal(a);

@@ -94,7 +94,7 @@ psp_end(struct life *life)
 		return false;
 	if (psp_free_rudely((struct psp *)life) != DAT_SUCCESS && !life_may_be_ending(life))
 		report_wrong(life, NULL, "a service point could not be freed");
-	return true;
+	return life_open_gate_unless_ended(life);
 }
 
 /* ---- requests ---- */
@@ -297,5 +297,5 @@ cr_end(struct life *life)
 	if (!life_close_gate(life))
 		return false;
 	reject(life);
-	return true;
+	return life_open_gate_unless_ended(life);
 }

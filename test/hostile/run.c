@@ -90,7 +90,7 @@ all_still(void)
 	for (const struct actor *a = actor_first(); a; a = a->next) {
 		int manner = atomic_load(&a->manner);
 
-		if (atomic_load(&a->in_use) && a->role[0] == 'o' && manner == ACTOR_WORKS)
+		if (atomic_load(&a->in_use) && atomic_load(&a->role)[0] == 'o' && manner == ACTOR_WORKS)
 			return false;
 	}
 	return !owed_inside();
