@@ -6,30 +6,13 @@
  * random.  Each scenario has a seed, its number, so the ones of a draw are always the same.  They are
  * played under random strategies alone: their states are too many to search.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "family.h"
+#include "lot.h"
 
 #define SCENARIOS 2000
-
-static uint64_t state;
-
-static unsigned int
-draw(unsigned int n)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (unsigned int)((state >> 20) % n);
-}
-
-static bool
-one_in(unsigned int n)
-{
-	return draw(n) == 0;
-}
 
 struct text {
 	char setup[256], actors[512];
@@ -42,28 +25,18 @@ struct text {
 	unsigned int held; /* endpoints whose receives are held at the first EVD, a bit each */
 };
 
-__attribute__((format(printf, 3, 4))) static void
-add(char *to, size_t size, const char *format, ...)
-{
-	size_t n = strlen(to);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(to + n, size - n, format, args);
-	va_end(args);
-}
-#define ADD_SETUP(t, ...)  add((t)->setup, sizeof(t)->setup, __VA_ARGS__)
-#define ADD_ACTS(t, ...) add((t)->actors, sizeof(t)->actors, __VA_ARGS__)
+#define ADD_SETUP(t, ...)  lot_add((t)->setup, sizeof(t)->setup, __VA_ARGS__)
+#define ADD_ACTS(t, ...) lot_add((t)->actors, sizeof(t)->actors, __VA_ARGS__)
 
 static void
 draw_ordered(struct text *t)
 {
 	static const char *const holds[] = { "", ",hold.e", ",hold.f", ",hold.e,hold.f" };
 
-	t->held = draw(4);
-	ADD_SETUP(t, "a=%s%s%s", one_in(2) ? "cq" : "private", t->called ? ",single" : "", holds[t->held]);
-	if (one_in(2))
-		ADD_SETUP(t, ",q%u,d8", 1 + draw(4));
+	t->held = lot_draw(4);
+	ADD_SETUP(t, "a=%s%s%s", lot_one_in(2) ? "cq" : "private", t->called ? ",single" : "", holds[t->held]);
+	if (lot_one_in(2))
+		ADD_SETUP(t, ",q%u,d8", 1 + lot_draw(4));
 	ADD_SETUP(t, " ");
 }
 
@@ -72,27 +45,27 @@ draw_evd(struct text *t, int number)
 {
 	static const char *const bases[] = { "cq", "cq", "private", "sw" };
 	static const char *const policies[] = { "", ",single", ",single", ",norify", ",many" };
-	const char *base = bases[draw(4)];
+	const char *base = bases[lot_draw(4)];
 
 	if (t->ordered && number == 0)
 		return draw_ordered(t);
-	ADD_SETUP(t, "%c=%s,mixed%s", 'a' + number, base, policies[draw(5)]);
-	if (t->cnos && one_in(2))
-		ADD_SETUP(t, ",%c", 'n' + (int)draw((unsigned int)t->cnos));
-	if (one_in(3))
-		ADD_SETUP(t, ",q%u", 1 + draw(4));
+	ADD_SETUP(t, "%c=%s,mixed%s", 'a' + number, base, policies[lot_draw(5)]);
+	if (t->cnos && lot_one_in(2))
+		ADD_SETUP(t, ",%c", 'n' + (int)lot_draw((unsigned int)t->cnos));
+	if (lot_one_in(3))
+		ADD_SETUP(t, ",q%u", 1 + lot_draw(4));
 	if (base[0] == 's')
 		goto end;
-	if (one_in(6))
+	if (lot_one_in(6))
 		ADD_SETUP(t, ",quiet");
-	if (one_in(8))
+	if (lot_one_in(8))
 		ADD_SETUP(t, ",solicited");
-	if (one_in(8))
+	if (lot_one_in(8))
 		ADD_SETUP(t, ",effect");
-	if (one_in(8))
+	if (lot_one_in(8))
 		ADD_SETUP(t, ",exact");
-	if (one_in(8))
-		ADD_SETUP(t, ",backlog%u", 1 + draw(3));
+	if (lot_one_in(8))
+		ADD_SETUP(t, ",backlog%u", 1 + lot_draw(3));
 end:
 	ADD_SETUP(t, " ");
 }
@@ -130,8 +103,8 @@ draw_action(struct text *t, bool first, bool inside)
 		"creopen #", "csee #", "cquery #",
 	};
 	const unsigned int n = sizeof actions / sizeof *actions, posts = inside ? 3 : 0;
-	const char *action = actions[posts + draw(n - posts)];
-	const char evd = (char)('a' + draw((unsigned int)t->evds));
+	const char *action = actions[posts + lot_draw(n - posts)];
+	const char evd = (char)('a' + lot_draw((unsigned int)t->evds));
 
 	if (strchr(action, '#') && !t->cnos)
 		action = "dequeue %";
@@ -141,7 +114,7 @@ draw_action(struct text *t, bool first, bool inside)
 		if (*action == '%')
 			ADD_ACTS(t, "%c", evd);
 		else if (*action == '#')
-			ADD_ACTS(t, "%c", 'n' + (int)draw((unsigned int)t->cnos));
+			ADD_ACTS(t, "%c", 'n' + (int)lot_draw((unsigned int)t->cnos));
 		else
 			ADD_ACTS(t, "%c", *action);
 	}
@@ -151,7 +124,7 @@ static void
 draw_actions(struct text *t, const char *actor, unsigned int most, bool inside)
 {
 	ADD_ACTS(t, " | %s: ", actor);
-	for (unsigned int n = 1 + draw(most); n; n--) {
+	for (unsigned int n = 1 + lot_draw(most); n; n--) {
 		draw_action(t, actor[0] == 'x', inside);
 		if (n > 1)
 			ADD_ACTS(t, "; ");
@@ -169,11 +142,11 @@ draw_connections(struct text *t)
 	unsigned int held = t->ordered ? t->held : 0;
 
 	ADD_ACTS(t, " | cm: ");
-	for (unsigned int n = 1 + draw(4); n; n--) {
-		const int evd = (int)draw((unsigned int)t->evds), ep = one_in(3) ? 1 : 0;
+	for (unsigned int n = 1 + lot_draw(4); n; n--) {
+		const int evd = (int)lot_draw((unsigned int)t->evds), ep = lot_one_in(3) ? 1 : 0;
 		const bool first = evd == 0 && held >> ep & 1;
 
-		ADD_ACTS(t, "%s %c.%c", actions[first ? 1 : draw(3)], 'a' + evd, 'e' + ep);
+		ADD_ACTS(t, "%s %c.%c", actions[first ? 1 : lot_draw(3)], 'a' + evd, 'e' + ep);
 		if (first)
 			held &= ~(1u << ep);
 		if (n > 1)
@@ -188,17 +161,17 @@ draw_device(struct text *t)
 	unsigned int left = 7;
 
 	ADD_ACTS(t, "hw: ");
-	for (unsigned int n = 2 + draw(4); n && left > 3; n--) {
-		const char evd = (char)('a' + draw((unsigned int)t->evds));
-		const unsigned int burst = 2 + draw(2);
+	for (unsigned int n = 2 + lot_draw(4); n && left > 3; n--) {
+		const char evd = (char)('a' + lot_draw((unsigned int)t->evds));
+		const unsigned int burst = 2 + lot_draw(2);
 
-		if (one_in(12)) {
+		if (lot_one_in(12)) {
 			ADD_ACTS(t, "spurious %c; ", evd);
-		} else if (one_in(3)) {
+		} else if (lot_one_in(3)) {
 			ADD_ACTS(t, "burst %c %u; ", evd, burst);
 			left -= burst;
 		} else {
-			ADD_ACTS(t, "c %c.%c; ", evd, one_in(3) ? 'f' : 'e');
+			ADD_ACTS(t, "c %c.%c; ", evd, lot_one_in(3) ? 'f' : 'e');
 			left--;
 		}
 	}
@@ -212,33 +185,31 @@ draw_scenario(unsigned int number)
 	const struct scenario_text text = { name, t.setup, t.actors };
 	static const char *const threads[] = { "x", "y", "z" };
 
-	state = 0x9e3779b97f4a7c15ull * (number + 1);
-	for (int i = 0; i < 8; i++)
-		(void)draw(2);
+	lot_begin(number);
 	snprintf(name, sizeof name, "chance/%u", number);
-	t.cnos = (int)draw(3);
-	t.evds = 1 + (int)draw(3);
-	t.ordered = one_in(3);
-	t.called = one_in(2);
+	t.cnos = (int)lot_draw(3);
+	t.evds = 1 + (int)lot_draw(3);
+	t.ordered = lot_one_in(3);
+	t.called = lot_one_in(2);
 	for (int i = 0; i < t.evds; i++)
 		draw_evd(&t, i);
 	for (int i = 0; i < t.cnos; i++)
-		ADD_SETUP(&t, "%c%s ", 'n' + i, one_in(2) ? "=agent" : "");
-	if (one_in(8))
-		ADD_SETUP(&t, "faults=%s ", one_in(2) ? "arm" : "poll,arm");
+		ADD_SETUP(&t, "%c%s ", 'n' + i, lot_one_in(2) ? "=agent" : "");
+	if (lot_one_in(8))
+		ADD_SETUP(&t, "faults=%s ", lot_one_in(2) ? "arm" : "poll,arm");
 	draw_device(&t);
-	for (unsigned int n = 1 + draw(3), i = 0; i < n; i++)
+	for (unsigned int n = 1 + lot_draw(3), i = 0; i < n; i++)
 		draw_actions(&t, threads[i], 5, false);
-	if (t.ordered || one_in(2))
+	if (t.ordered || lot_one_in(2))
 		draw_connections(&t);
 	for (int i = 0; i < t.evds && i < 2; i++)
-		if (one_in(3)) {
+		if (lot_one_in(3)) {
 			char up[8];
 
-			snprintf(up, sizeof up, "up.%c%s", 'a' + i, one_in(3) ? "*" : "");
+			snprintf(up, sizeof up, "up.%c%s", 'a' + i, lot_one_in(3) ? "*" : "");
 			draw_actions(&t, up, 2, true);
 		}
-	if (t.cnos && one_in(3))
+	if (t.cnos && lot_one_in(3))
 		draw_actions(&t, "agent.n", 2, true);
 	family_add(&text)->chance = true;
 }

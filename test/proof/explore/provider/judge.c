@@ -96,7 +96,7 @@ judge_transfer(const struct play_evd *evd, const DAT_DTO_COMPLETION_EVENT_DATA *
 	if (!life->established && !life->ended && direction == RECEIVES)
 		violation("order: a receive of endpoint %c overtakes ESTABLISHED", 'e' + ep->index);
 	/* What was posted when the connection was about to end is another matter. */
-	if (life->ended && life->posted_at[direction][number] &&
+	if (life->ended && life->established && life->posted_at[direction][number] &&
 	    life->posted_at[direction][number] < life->ending_at &&
 	    sched.now < life->ending_time + PATIENCE_NS)
 		violation("order: %s %u of endpoint %c comes after the connection's end",

@@ -39,6 +39,7 @@ struct rnic_qp {
 		unsigned int first, n;
 	} rings[2]; /* requests, receives */
 	unsigned int unacked; /* asynchronous events read */
+	unsigned int most[2]; /* how many of each there may be */
 };
 
 static struct ibv_context context;
@@ -71,6 +72,22 @@ struct device_cq *
 rnic_cq(struct ibv_cq *cq)
 {
 	return &slot_of(cq)->device;
+}
+
+/* A queue must hold whatever its queue pairs may complete before it is polled. */
+static void
+check_depth(const struct ibv_cq *cq)
+{
+	unsigned int most = 0;
+
+	for (unsigned int i = 0; i < n_qps; i++) {
+		if (!qps[i].open)
+			continue;
+		most += qps[i].ibv.send_cq == cq ? qps[i].most[0] : 0;
+		most += qps[i].ibv.recv_cq == cq ? qps[i].most[1] : 0;
+	}
+	if (!fixed && most > (unsigned int)cq->cqe)
+		violation("a completion queue of %d may get %u completions", cq->cqe, most);
 }
 
 /* ---- queue pairs ---- */
@@ -120,6 +137,12 @@ ibv_create_qp(struct ibv_pd *in, struct ibv_qp_init_attr *attr)
 	qp->ibv = (struct ibv_qp){ .context = in->context, .qp_context = attr->qp_context,
 		.pd = in, .send_cq = attr->send_cq, .recv_cq = attr->recv_cq, .qp_num = n_qps,
 		.state = IBV_QPS_RESET, .qp_type = attr->qp_type };
+	qp->most[0] = attr->cap.max_send_wr;
+	qp->most[1] = attr->cap.max_recv_wr;
+	if (attr->send_cq)
+		check_depth(attr->send_cq);
+	if (attr->recv_cq)
+		check_depth(attr->recv_cq);
 	sched_touch(OP_DEVICE, OBJECT_QP(qp));
 	return &qp->ibv;
 }
@@ -388,6 +411,7 @@ ibv_resize_cq(struct ibv_cq *cq, int cqe)
 	if (fixed)
 		return EOPNOTSUPP;
 	cq->cqe = cqe;
+	check_depth(cq);
 	sched_touch(OP_DEVICE, OBJECT_DEVICE(slot_of(cq)->device.index));
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* table -- the scenarios of the provider */
 #include <stdlib.h>
+#include <string.h>
 
 #include "tables.h"
 
@@ -199,13 +200,42 @@ static const struct scenario_text table[] = {
 };
 
 static void
-add(const struct scenario_text *texts, unsigned int n)
+make_room(unsigned int n)
 {
 	scenarios = realloc(scenarios, (n_scenarios + n) * sizeof *scenarios);
 	if (!scenarios)
 		abort();
+}
+
+static void
+add_one(const struct scenario_text *text)
+{
+	struct scenario *s = &scenarios[n_scenarios++];
+
+	scenario_parse(s, text);
+	s->setup = strdup(text->setup);
+	s->text = strdup(text->actors);
+}
+
+static void
+add(const struct scenario_text *texts, unsigned int n)
+{
+	make_room(n);
 	for (unsigned int i = 0; i < n; i++)
-		scenario_parse(&scenarios[n_scenarios++], &texts[i]);
+		add_one(&texts[i]);
+}
+
+static void
+add_chance(void)
+{
+	make_room(table_chance_n);
+	for (unsigned int i = 0; i < table_chance_n; i++) {
+		const struct scenario_text text =
+		    table_chance_draw(scenario_draw * table_chance_n + i);
+
+		add_one(&text);
+		scenarios[n_scenarios - 1].chance = true;
+	}
 }
 
 void
@@ -213,4 +243,5 @@ scenario_load(void)
 {
 	add(table_life, table_life_n);
 	add(table, sizeof table / sizeof *table);
+	add_chance();
 }

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* table_chance -- scenarios of the provider that are drawn by lot; see ../table_chance.c */
+#include <stdio.h>
+#include <string.h>
+
+#include "lot.h"
+#include "tables.h"
+
+#define SCENARIOS 600
+
+struct text {
+	char setup[256], actors[512];
+	unsigned int evds, cnos, eps;
+	bool called; /* events of the first EVD are taken by its upcalls */
+	unsigned int pending; /* endpoints that are connecting, a bit each */
+};
+#define ADD_SETUP(t, ...) lot_add((t)->setup, sizeof(t)->setup, __VA_ARGS__)
+#define ADD_ACTS(t, ...)  lot_add((t)->actors, sizeof(t)->actors, __VA_ARGS__)
+
+static int
+letter(char first, unsigned int n)
+{
+	return first + (int)lot_draw(n);
+}
+
+/*
+ * The first EVD takes everything of the endpoints.  The order of its events is judged, so it has one
+ * taker: its upcalls, or the first thread.  It does not overflow.
+ */
+static void
+draw_setup(struct text *t)
+{
+	static const char *const policies[] = { "", ",single", ",single", ",norify", ",many" };
+
+	t->called = lot_one_in(2);
+	t->evds = 1 + lot_draw(3);
+	t->cnos = lot_draw(3);
+	t->eps = lot_draw(4);
+	for (unsigned int i = 0; i < t->evds; i++) {
+		ADD_SETUP(t, "%c=%s%s", 'a' + (int)i, i == 0 || lot_one_in(2) ? "cq" : "sw",
+		    i > 0 ? policies[lot_draw(5)] : t->called ? ",single" : ",private");
+		if (i > 0 && t->cnos && lot_one_in(2))
+			ADD_SETUP(t, ",%c", letter('n', t->cnos));
+		if (i > 0 && lot_one_in(4))
+			ADD_SETUP(t, ",q%u", 2 + lot_draw(3));
+		ADD_SETUP(t, " ");
+	}
+	for (unsigned int i = 0; i < t->eps; i++) {
+		if (lot_one_in(3))
+			t->pending |= 1u << i;
+		ADD_SETUP(t, "%c=all.a%s,recvs%u", 'e' + (int)i, t->pending >> i & 1 ? ",pending" : "",
+		    1 + lot_draw(2));
+		if (!(t->pending >> i & 1))
+			ADD_SETUP(t, ",sends%u", lot_draw(2));
+		ADD_SETUP(t, " ");
+	}
+	for (unsigned int i = 0; i < t->cnos; i++)
+		ADD_SETUP(t, "%c%s ", 'n' + (int)i, lot_one_in(2) ? "=agent" : "");
+	if (lot_one_in(6))
+		ADD_SETUP(t, "fixed ");
+}
+
+/* Whether `action` would be, or make, another taker of the first EVD. */
+static bool
+takes(const struct text *t, const char *action, const char *actor)
+{
+	static const char *const taking[] = { "dequeue", "drain", "wait" };
+	static const char *const others[] = { "single", "norify", "disable", "teardown", "attach" };
+
+	for (unsigned int i = 0; i < sizeof others / sizeof *others; i++)
+		if (!strncmp(action, others[i], strlen(others[i])))
+			return true;
+	for (unsigned int i = 0; i < sizeof taking / sizeof *taking; i++)
+		if (!strncmp(action, taking[i], strlen(taking[i])) && (t->called || actor[0] != 'x'))
+			return true;
+	return false;
+}
+
+/* % stands for an EVD, # for a CNO, @ for an endpoint. */
+static void
+draw_action(struct text *t, const char *actor, const char *const *actions, unsigned int n)
+{
+	const char *action = actions[lot_draw(n)];
+	const int evd = letter('a', t->evds);
+
+	if ((strchr(action, '#') && !t->cnos) || (strchr(action, '@') && !t->eps) ||
+	    (evd == 'a' && takes(t, action, actor)) ||
+	    (!strncmp(action, "epnew", 5) && actor[0] != 'y')) /* two would make one endpoint */
+		action = "query %";
+	for (; *action; action++) {
+		if (*action == '%')
+			ADD_ACTS(t, "%c", evd);
+		else if (*action == '#')
+			ADD_ACTS(t, "%c", letter('n', t->cnos));
+		else if (*action == '@')
+			ADD_ACTS(t, "%c", letter('e', t->eps));
+		else
+			ADD_ACTS(t, "%c", *action);
+	}
+	ADD_ACTS(t, "; ");
+}
+#define DRAW(t, actor, most, actions) \
+	draw_actor(t, actor, most, actions, sizeof(actions) / sizeof *(actions))
+
+static void
+draw_actor(
+    struct text *t, const char *actor, unsigned int most, const char *const *actions, unsigned int n)
+{
+	ADD_ACTS(t, "%s%s: ", t->actors[0] ? " | " : "", actor);
+	for (unsigned int left = 1 + lot_draw(most); left; left--)
+		draw_action(t, actor, actions, n);
+}
+
+static const char *const device[] = { "rx @", "rx @", "tx @", "tx @", "fail @", "rx @ 2" };
+static const char *const consumer[] = {
+	"recv @", "send @", "mute @", "post %", "post %", "reopen %", "creopen #", "disconnect @", "reset @",
+	"epfree @", "epnew @", "epsee @", "free %", "free %", "see %",
+	"resize % 70", "resize % 7", "single %", "norify %", "disable %", "teardown %", "dequeue %",
+	"drain %", "wait % 1 50", "wait % 2 100", "query %", "attach % #", "attach % #", "detach %",
+	"on %", "off %", "unwaitable %", "waitable %", "cwait # 50", "agent #", "noagent #", "cfree #",
+	"csee #", "cquery #",
+};
+
+#define CONSUMER (sizeof consumer / sizeof *consumer)
+#define OWN	 7 /* of these the first thread does alone: an upcall that posts may have no end */
+
+/* The other ends, each once. */
+static void
+draw_peers(struct text *t)
+{
+	ADD_ACTS(t, " | cm: ");
+	for (unsigned int i = 0; i < t->eps; i++) {
+		if (!(t->pending >> i & 1)) {
+			if (lot_one_in(2))
+				ADD_ACTS(t, "down %c; ", 'e' + (int)i);
+		} else if (lot_one_in(4)) {
+			ADD_ACTS(t, "reject %c; ", 'e' + (int)i);
+		} else {
+			ADD_ACTS(t, "est %c; ", 'e' + (int)i);
+			if (lot_one_in(2))
+				ADD_ACTS(t, "down %c; ", 'e' + (int)i);
+		}
+	}
+}
+
+static struct text text;
+static char name[32];
+
+struct scenario_text
+table_chance_draw(unsigned int number)
+{
+	text = (struct text){ .evds = 0 };
+	lot_begin(number);
+	snprintf(name, sizeof name, "chance/%u", number);
+	draw_setup(&text);
+	DRAW(&text, "hw", 4, device);
+	if (text.eps)
+		draw_peers(&text);
+	DRAW(&text, "x", 5, consumer);
+	if (lot_one_in(2))
+		draw_actor(&text, "y", 4, consumer + OWN, CONSUMER - OWN);
+	if (lot_one_in(3))
+		draw_actor(&text, lot_one_in(3) ? "up.a*" : "up.a", 2, consumer + OWN, CONSUMER - OWN);
+	if (text.cnos && lot_one_in(3))
+		draw_actor(&text, "agent.n", 2, consumer + OWN, CONSUMER - OWN);
+	return (struct scenario_text){ name, text.setup, text.actors };
+}
+
+const unsigned int table_chance_n = SCENARIOS;
