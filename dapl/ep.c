@@ -331,6 +331,7 @@ DAT_RETURN
 dapl_ep_reset(DAT_EP_HANDLE handle)
 {
 	struct ep *ep = object_lock(handle, KIND_EP);
+	DAT_EVENT_NUMBER owed;
 	enum ep_verdict verdict;
 	struct ibv_qp *qp, *fresh;
 	struct conn *conn;
@@ -354,10 +355,11 @@ dapl_ep_reset(DAT_EP_HANDLE handle)
 		return ret;
 	}
 	detach(ep, &conn, &qp);
+	owed = ep_take_owed(ep);
 	ep_pin(ep);
 	os_unlock(&ep->obj.lock);
 
-	ep_pay_now(ep);
+	ep_post_owed(ep, owed);
 	if (conn)
 		conn_close(conn);
 	if (qp)

@@ -165,8 +165,13 @@ void ep_happened(
     struct ep *ep, const struct conn *conn, enum ep_happening what, const void *data, size_t size);
 /* A request of that generation of the queue pair failed. */
 void ep_broken(struct ep *ep, uint32_t generation);
-/* Before a reset: what is owed does not wait any longer.  Not locked, pinned. */
-void ep_pay_now(struct ep *ep);
+/*
+ * A reset does not let the event that is owed wait any longer.  It takes the event, locked, in the section
+ * in which the connection goes: taken later, by a timer that still runs, it could be posted after the
+ * events of the next connection.  Then it posts the event, not locked and pinned.
+ */
+DAT_EVENT_NUMBER ep_take_owed(struct ep *ep);
+void ep_post_owed(struct ep *ep, DAT_EVENT_NUMBER owed);
 /* The timer of a pending connection or graceful disconnection. */
 void ep_timer_run(struct loop_job *job, uint64_t life);
 

@@ -82,15 +82,18 @@ pay(struct ep *ep)
 		post(ep, owed, 0, idle ? AT_ONCE : BEHIND_DEVICE);
 }
 
-void
-ep_pay_now(struct ep *ep)
+DAT_EVENT_NUMBER
+ep_take_owed(struct ep *ep)
 {
-	DAT_EVENT_NUMBER owed;
+	const DAT_EVENT_NUMBER owed = ep->owed;
 
-	os_lock(&ep->obj.lock);
-	owed = ep->owed;
 	ep->owed = 0;
-	os_unlock(&ep->obj.lock);
+	return owed;
+}
+
+void
+ep_post_owed(struct ep *ep, DAT_EVENT_NUMBER owed)
+{
 	if (owed)
 		post(ep, owed, 0, AT_ONCE);
 }
