@@ -25,7 +25,7 @@
 #define SIZES N/M/2/R
 
 /*
- * SPLIT: the look in three sections instead of one.  It needs a mark that a kick found the EVD owned,
+ * SPLIT: the look in three sections instead of one.  It needs a mark that a kick found the job RUNNING,
  * and with that it holds; the variants that only make sense between sections are built on it.
  */
 #ifdef SPLIT
@@ -52,6 +52,7 @@ inline claim()
 	:: else -> take()
 	fi;
 	in_progress++; running++;
+	job = CALLING;
 	leave();
 	printf("| claims, calls out\n")
 }
@@ -90,7 +91,7 @@ proctype runner()
 end:
 	do
 	:: atomic {
-		ready > 0 && FREE -> ready--; printf("| takes the job\n");
+		(job == READY || job == BACKOFF) && FREE -> job = RUNNING; printf("| takes the job\n");
 turn:
 		enter();
 		RESET_RERUN
@@ -101,7 +102,7 @@ turn:
 			leave();
 			goto policy_off
 #else
-			owned = 0;
+			job = IDLE;
 			leave();
 			goto idle
 #endif
@@ -127,9 +128,9 @@ turn:
 			printf("| the arm failed\n");
 			result = 0;
 #ifdef ARM_FAILURE_IDLE
-			owned = 0;
+			job = IDLE;
 #else
-			make_ready(); /* back_off(): stays OWNED and comes back */
+			job = BACKOFF; /* back_off(): it comes back, after a time or when it is hastened */
 #endif
 			leave();
 			goto idle
@@ -143,7 +144,7 @@ turn:
 #ifdef HINT_FOREIGN
 		if
 		:: (result == 0 || exact_hint) && !rerun ->
-			result = 0; exact_hint = 0; owned = 0;
+			result = 0; exact_hint = 0; job = IDLE;
 			printf("| the device queue is empty, says the arm: IDLE\n");
 			leave();
 			goto idle
@@ -167,7 +168,7 @@ turn:
 #else
 		:: else ->
 #endif
-			owned = 0; printf("| IDLE\n"); leave(); goto idle
+			job = IDLE; printf("| IDLE\n"); leave(); goto idle
 		fi
 	   }
 out:
@@ -175,13 +176,15 @@ out:
 	   atomic {
 		FREE -> enter();
 		in_progress--; running--;
+		assert(job == CALLING);
+		job = RUNNING;
 		printf("| the upcall returned\n");
 		leave();
 		goto turn
 	   }
 #ifdef SPLIT_IDLE
 policy_off:
-	   atomic { enter(); owned = 0; printf("| IDLE\n"); leave() }
+	   atomic { enter(); job = IDLE; printf("| IDLE\n"); leave() }
 #endif
 idle:
 	   skip
@@ -195,12 +198,12 @@ proctype hasty_poster()
 end:
 	do
 	:: posts > 0 ->
-		atomic { seen = owned; printf("| owned is %d\n", seen) }
+		atomic { seen = (job != IDLE); printf("| somebody has the job: %d\n", seen) }
 		atomic {
 			enter();
 			posts--; queued++; NEWS(1)
 			if
-			:: TAKER_UPCALL && !seen -> owned = 1; ready++
+			:: TAKER_UPCALL && !seen -> queue_job()
 			:: else
 			fi;
 			seen = 0;
@@ -239,12 +242,18 @@ end:
 /* kcreate with an enabling policy, or without */
 init {
 	atomic {
+#ifdef SOLICITED
+		if :: solicited_only = 1 :: true fi;
+#endif
 		if
-		:: policy = POLICY; armed = 1; hw_armed = 1
+		:: policy = POLICY; armed = WISH; hw_armed = WISH
 		:: true
 		fi;
 		run reader(); run runner(); run controllers();
-		run device(); run poster(); run consumer(); run rest()
+		run device(); run poster(); run consumer(); run rest();
+#ifdef SOLICITED
+		run chooser()
+#endif
 	}
 }
 
@@ -253,5 +262,5 @@ proctype rest()
 {
 	timeout ->
 	assert(lock == 0 && running == 0 && in_progress == 0);
-	assert(!CALLS || (cq == 0 && (LOUD == 0 || (policy == NORIFY && !news))))
+	assert(!CALLS || (NOTHING_LEFT && (DUE == 0 || (policy == NORIFY && !unseen))))
 }

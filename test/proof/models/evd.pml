@@ -13,11 +13,12 @@
  *
  * What keeps the searches small and loses nothing:
  *   - Who needs the lock makes no step before it is FREE: waiting for it looks like not having called.
- *   - One notification at most is read and not booked (I3, asserted where it is armed), and one job at
- *     most is anybody's (asserted where it is made ready).  So one process that reads and one that runs
- *     are two loop threads in every state that two, or more, can be in; only their names are gone.
+ *   - One notification at most is read and not booked (I3, asserted where it is armed; where a request
+ *     may be widened the reader is two), and one job at most is anybody's (asserted where it is queued).
+ *     So one process that reads and one that runs are two loop threads in every state that two, or more,
+ *     can be in; only their names are gone.
  *   - Processes that are alike take work in the order of their numbers (ORDERED).
- *   - A face that never reads news or watched leaves them out.
+ *   - A face that never reads unseen or watched leaves them out.
  */
 #ifndef N
 #define N 3
@@ -36,6 +37,9 @@ byte length = QLEN; /* it changes */
 #else
 #define ROOM QLEN
 #endif
+#if defined(SOLICITED) && !defined(CHOICES)
+#define CHOICES 2
+#endif
 #ifdef NO_I1
 #define MAY_STOP true
 #else
@@ -52,7 +56,14 @@ mtype = { NEW, ANY, done, refused, arm_failed } /* to print */
 byte cq;	/* completions visible and not polled */
 byte undecided;	/* completions visible that have not decided about a notification */
 byte to_make = N;
-bit hw_armed;
+byte hw_armed;	/* UNARMED, or for which completions */
+#ifdef SOLICITED
+byte cq_solicited, undecided_solicited; /* of those, the solicited ones */
+byte unsolicited; /* of what is queued, the completions that are not: they need not be announced */
+bit unseen_due;	/* what the taker was not told of has to be announced */
+byte tmp2;	/* within a step only */
+bit crossed;	/* a request was widened when its notification was on the way: there may be two */
+#endif
 byte channel;	/* notifications in the channel */
 byte unbooked;	/* notifications read, evd_notified() not entered */
 byte arm_failures = ARM_FAILURES;
@@ -64,13 +75,30 @@ byte arm_failures = ARM_FAILURES;
 #define MANY 2
 #define NORIFY 3
 
+/* enum evd_job_state; DEFERRED is pump.pml's */
+#define IDLE 0
+#define READY 1
+#define BACKOFF 2
+#define RUNNING 3
+#define CALLING 4
+
+/* enum evd_armed */
+#define UNARMED 0
+#define ARMED_SOLICITED 1
+#define ARMED_ALL 2
+
 bit lock;
-bit owned;
-bit armed;
-bit news;
-byte caller;	/* whose upcall stands and has the EVD until it returns; 0: none */
-bit blind;	/* the stash was full at a poll */
-byte ready;	/* the job is on a ready list; a byte, to see it put there twice */
+byte job = IDLE;
+byte armed;
+#ifdef SOLICITED
+bit solicited_only;
+#define WISH (solicited_only -> ARMED_SOLICITED : ARMED_ALL)
+#else
+#define WISH ARMED_ALL
+#endif
+/* enum evd_attention; whether a notification was read and not looked after is counted, no more */
+bit unseen;	/* something entered that the taker was not told of */
+bit no_room;	/* the stash was full at a poll */
 byte queued;	/* completions polled and events posted: which of them leaves is for order.pml */
 byte policy = OFF;
 byte in_progress;
@@ -98,8 +126,13 @@ bit exact_hint;	/* from an arm to the end of its section */
 
 #ifdef NO_NEWS
 #define NEWS(x)
+#define NEWS_POLLED
+#elif defined(SOLICITED)
+#define NEWS(x) unseen = (x); unseen_due = unseen;
+#define NEWS_POLLED unseen = 1; unseen_due = (unseen_due || !solicited_only || tmp2); tmp2 = 0;
 #else
-#define NEWS(x) news = (x);
+#define NEWS(x) unseen = (x);
+#define NEWS_POLLED NEWS(1)
 #endif
 
 #define CALLS (policy != OFF)
@@ -120,7 +153,7 @@ byte quiet;
 #endif
 inline keep(n_)
 {
-	cq = cq - n_; queued = queued + n_;
+	leave_device(n_); queued = queued + n_;
 	if
 	:: quiet = quiet + n_
 	:: NEWS(1) skip
@@ -132,9 +165,25 @@ inline keep(n_)
 #define LOUD queued
 inline keep(n_)
 {
-	cq = cq - n_; queued = queued + n_;
-	NEWS(1)
+	leave_device(n_); queued = queued + n_;
+	NEWS_POLLED
 }
+#endif
+
+#ifdef SOLICITED
+/* Whichever came first. */
+inline leave_device(n_)
+{
+	cq = cq - n_;
+	if
+	:: cq_solicited <= cq -> tmp2 = 0
+	:: cq_solicited > 0 && cq_solicited - 1 <= cq -> tmp2 = 1
+	:: n_ == 2 && cq_solicited > 1 -> tmp2 = 2
+	fi;
+	cq_solicited = cq_solicited - tmp2; unsolicited = unsolicited + n_ - tmp2
+}
+#else
+inline leave_device(n_) { cq = cq - n_ }
 #endif
 
 /* evd_wanted() */
@@ -146,29 +195,57 @@ inline keep(n_)
 #ifdef CNO_ON_COUNT
 #define CNO_WANTS (queued > 0)
 #else
-#define CNO_WANTS news
+#define CNO_WANTS unseen
 #endif
 #define WANTED ( \
 	(waiting && LOUD >= threshold) || \
 	(!waiting && policy == MANY && LOUD > 0) || \
 	(!waiting && policy == SINGLE && ALONE && LOUD > 0) || \
-	(!waiting && policy == NORIFY && ALONE && news) || \
+	(!waiting && policy == NORIFY && ALONE && unseen) || \
 	(TAKER_CNO && CNO_WANTS))
-
 
 /* The one notification is on its way: in the channel, read and not yet booked, or about to be
  * decided by a completion that is already visible. */
-#define ON_ITS_WAY (channel + unbooked > 0 || (hw_armed && undecided > 0))
+#ifdef SOLICITED
+#define ALL_DECIDED (undecided + undecided_solicited == 0)
+#define WILL_FIRE ((hw_armed == ARMED_ALL && undecided > 0) || (hw_armed != UNARMED && undecided_solicited > 0))
+#define QUIET_CQ (armed == ARMED_SOLICITED -> cq_solicited == 0 : cq == 0)
+#else
+#define ALL_DECIDED (undecided == 0)
+#define WILL_FIRE (hw_armed != UNARMED && undecided > 0)
+#define QUIET_CQ (cq == 0)
+#endif
+#define ON_ITS_WAY (channel + unbooked > 0 || WILL_FIRE)
 
 /*
- * I1: whenever the trigger lock is free and a taker stands, it is served (owned by a loop; a waiter that
- * is awake or about to wake), or the queue is armed and holds nothing he wants.
+ * What a taker may be left with when nothing moves any more, and what counts as wanted then: where only
+ * solicited completions are to be announced, the others are found with the next that is.
+ */
+#ifdef SOLICITED
+#define NOTHING_LEFT (cq == 0 || (solicited_only && cq_solicited == 0))
+#define DUE (queued - (solicited_only -> unsolicited : 0))
+#define DUE_TO_TELL (unseen && (unseen_due || !solicited_only))
+#else
+#define NOTHING_LEFT (cq == 0)
+#define DUE LOUD
+#define DUE_TO_TELL unseen
+#endif
+#define WANTED_NOW ( \
+	(waiting && DUE >= threshold) || \
+	(!waiting && policy == MANY && DUE > 0) || \
+	(!waiting && policy == SINGLE && ALONE && DUE > 0) || \
+	(!waiting && policy == NORIFY && ALONE && DUE_TO_TELL) || \
+	(TAKER_CNO && DUE_TO_TELL))
+
+/*
+ * I1: whenever the trigger lock is free and a taker stands, it is served (a loop has its job; a waiter
+ * that is awake or about to wake), or the queue is armed for what it wishes and holds nothing it wants.
  */
 #ifdef NO_I1
 #define I1 true
 #else
-#define SETTLED (armed && ((cq == 0 && !WANTED) || ON_ITS_WAY || blind))
-#define I1 ((!(TAKER_UPCALL || TAKER_CNO) || owned || !ALONE || SETTLED) && (!asleep || wake || SETTLED))
+#define SETTLED (armed >= WISH && ((QUIET_CQ && !WANTED_NOW) || ON_ITS_WAY || no_room))
+#define I1 ((!(TAKER_UPCALL || TAKER_CNO) || job != IDLE || !ALONE || SETTLED) && (!asleep || wake || SETTLED))
 #endif
 
 /* I2: every event is in one place, or was handed over once. */
@@ -187,11 +264,11 @@ inline leave()
 	lock = 0
 }
 
-/* loop_ready() */
-inline make_ready()
+/* The rules of evd_job() that queue: a job is on one list at most. */
+inline queue_job()
 {
-	assert(ready == 0); /* a job is on one list at most */
-	ready++
+	assert(job != READY && job != BACKOFF);
+	job = READY
 }
 
 /* evd_kick() */
@@ -199,17 +276,18 @@ inline kick()
 {
 	if
 #ifdef WAITER_OWNS
-	:: waiting && owned
+	:: waiting && job != IDLE
 #else
 	:: waiting && _pid != sleeper -> wake = 1
 #endif
-	:: (TAKER_UPCALL || TAKER_CNO) && !owned -> owned = 1; make_ready()
+	:: (TAKER_UPCALL || TAKER_CNO) && job == IDLE -> queue_job()
+	:: (TAKER_UPCALL || TAKER_CNO) && job == BACKOFF -> job = READY /* hastened */
 #ifndef CALLER_KEEPS
-	:: owned && caller != 0 && (TAKER_CNO || (TAKER_UPCALL && policy == MANY)) ->
-		caller = 0; make_ready() /* hasten() */
+	:: job == CALLING && (TAKER_CNO || (TAKER_UPCALL && policy == MANY)) ->
+		queue_job() /* taken from the caller */
 #endif
 #ifdef SPLIT
-	:: (TAKER_UPCALL || TAKER_CNO) && owned -> rerun = 1
+	:: (TAKER_UPCALL || TAKER_CNO) && job != IDLE -> rerun = 1
 #endif
 	:: else
 	fi
@@ -237,14 +315,15 @@ inline poll_to_tmp()
 {
 	do
 #ifndef FULL_UNNOTICED
-	:: LOUD < tmp && queued >= ROOM -> blind = 1; break
+	:: LOUD < tmp && queued >= ROOM -> no_room = 1; break
 #endif
 	:: LOUD < tmp && cq > 0 && queued < ROOM ->
 		if
 		:: cq >= BATCH && queued + BATCH <= ROOM -> keep(BATCH)
 		:: else -> keep(1)
 		fi;
-		if :: blind -> blind = 0; kick() :: else fi
+		/* nothing announces what another thread's poll finds here */
+		if :: no_room || job == BACKOFF -> no_room = 0; kick() :: else fi
 	:: else -> break
 	od;
 	tmp = 0
@@ -254,28 +333,62 @@ inline poll_to_tmp()
 inline see_again()
 {
 	if
-	:: blind && queued == 0 -> blind = 0; kick()
+	:: no_room && queued == 0 -> no_room = 0; kick()
 	:: else
 	fi
 }
 
-/* evd_arm(): mine = 1 armed just now, 0 was armed, FAILED; exact = the device's word that its queue
- * was empty at that moment. */
+/*
+ * arm(): mine = 1 armed just now, 0 was armed, FAILED; exact = the device's word that its queue was
+ * empty at that moment.  What stands is asked for again only to widen it.
+ */
 #define FAILED 2
+#ifdef NO_WIDENING
+#define STANDS (armed != UNARMED)
+#else
+#define STANDS (armed >= WISH)
+#endif
 inline arm(mine_, exact_)
 {
 	mine_ = 0; exact_ = 0;
 	if
-	:: armed
-	:: !armed && arm_failures > 0 -> arm_failures--; mine_ = FAILED
-	:: !armed ->
-		assert(!hw_armed && channel + unbooked == 0); /* I3 */
-		armed = 1; hw_armed = 1; mine_ = 1;
+	:: STANDS
+	:: !STANDS && arm_failures > 0 -> arm_failures--; mine_ = FAILED
+	:: !STANDS ->
+#ifdef WIDEN_NO_POLL
+		exact_ = (armed == ARMED_SOLICITED);
+#endif
+		request();
+		armed = WISH; mine_ = 1;
 #ifdef EXACT
 		exact_ = (cq == 0);
 #endif
 	fi
 }
+
+/*
+ * ibv_req_notify_cq().  I3: from an arm until its notification was read the device is not asked again,
+ * but to widen its request.  It may have sent the notification of the narrower one already: then a
+ * device may take the request for the old one and ignore it, or send another notification.
+ */
+#ifdef SOLICITED
+inline request()
+{
+	assert(armed == ARMED_SOLICITED || crossed || (hw_armed == UNARMED && channel + unbooked == 0));
+	assert(channel + unbooked <= 2);
+	if
+	:: channel + unbooked > 0 -> crossed = 1 /* ignored */
+	:: hw_armed = (hw_armed > WISH -> hw_armed : WISH);
+		if :: channel + unbooked > 0 -> crossed = 1 :: else fi
+	fi
+}
+#else
+inline request()
+{
+	assert(hw_armed == UNARMED && channel + unbooked == 0);
+	hw_armed = ARMED_ALL
+}
+#endif
 
 /* evd_taker_settle() */
 inline settle()
@@ -310,9 +423,12 @@ inline notified()
 	unbooked--;
 #if defined(CLEAR_NEVER) || defined(CLEAR_BY_RUN)
 #elif defined(CLEAR_IF_ENABLED)
-	if :: TAKER -> armed = 0 :: else fi;
+	if :: TAKER -> armed = UNARMED :: else fi;
 #else
-	armed = 0;
+	armed = UNARMED;
+#endif
+#ifdef SOLICITED
+	if :: hw_armed == UNARMED && channel + unbooked == 0 -> crossed = 0 :: else fi;
 #endif
 	kick();
 	leave()
@@ -352,6 +468,12 @@ inline take()
 	if /* whichever is older */
 	:: quiet > 0 -> quiet--
 	:: queued > quiet
+	fi;
+#endif
+#ifdef SOLICITED
+	if
+	:: unsolicited > 0 -> unsolicited--
+	:: queued > unsolicited
 	fi;
 #endif
 	queued--; taken++;
@@ -426,7 +548,11 @@ proctype reader()
 end:
 	do
 	:: atomic { channel > 0 -> read_channel(); printf("| reads a notification\n") }
+#ifdef SOLICITED
+	:: atomic { unbooked > 0 && FREE -> notified(); printf("| evd_notified()\n") }
+#else
 	   atomic { FREE -> notified(); printf("| evd_notified()\n") }
+#endif
 	od
 }
 
@@ -448,10 +574,44 @@ end:
 		undecided > 0 ->
 		undecided--;
 		if
-		:: hw_armed -> hw_armed = 0; channel++; printf("| armed: it sends a notification\n")
+		:: hw_armed == ARMED_ALL -> hw_armed = UNARMED; channel++; printf("| armed: it sends a notification\n")
 		:: else -> printf("| not armed: it sends none\n")
 		fi
 	   }
-	:: atomic { MAY_STOP && undecided == 0 -> to_make = 0; break }
+#ifdef SOLICITED
+	:: atomic { to_make > 0 -> to_make--; cq_solicited++; cq++; undecided_solicited++; printf("| a solicited completion is visible\n") }
+	:: atomic {
+		undecided_solicited > 0 ->
+		undecided_solicited--;
+		if
+		:: hw_armed != UNARMED -> hw_armed = UNARMED; channel++; printf("| armed: it sends a notification\n")
+		:: else -> printf("| not armed: it sends none\n")
+		fi
+	   }
+#endif
+	:: atomic { MAY_STOP && ALL_DECIDED -> to_make = 0; break }
 	od
 }
+
+#ifdef SOLICITED
+/* evd_set_solicited(): what the endpoints of the EVD want.  A request that is too narrow is widened by
+ * whoever serves the taker. */
+proctype chooser()
+{
+	byte choices = CHOICES;
+end:
+	do
+	:: atomic {
+		choices > 0 && FREE -> choices--;
+		enter();
+		solicited_only = !solicited_only;
+		printf("| only solicited completions: %d\n", solicited_only);
+#ifndef NO_KICK_TO_WIDEN
+		if :: armed == ARMED_SOLICITED && !solicited_only -> kick() :: else fi;
+#endif
+		leave()
+	   }
+	:: MAY_STOP -> break
+	od
+}
+#endif

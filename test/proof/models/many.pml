@@ -4,6 +4,10 @@
  *
  * D threads run upcalls at once, one reads the channel; two controllers make R calls between them; upcalls
  * call the dispatcher from inside U times.
+ *
+ * A claim and the entry of its upcall are two steps, with other threads in between: claims are in the order
+ * of the events, entries need not be.  So what TEARDOWN waits for, and what SINGLE may not have beside it,
+ * are claims.
  */
 #ifndef D
 #define D 3
@@ -36,14 +40,11 @@ bit tears_down;	/* ORDERED: the second controller calls while the first is in a 
 inline serve()
 {
 	assert(CALLS);				/* I6 */
-	assert(policy == MANY || running == 0);	/* I5 */
-#ifdef ONE_AT_A_TIME
-	assert(running == 0);
-#endif
+	assert(policy == MANY || in_progress == 0);	/* I5 */
 	take();
-	in_progress++; running++;
-	if :: policy == MANY -> make_ready() :: else -> caller = _pid fi;
-	printf("| claims, calls out; %d run\n", running);
+	in_progress++;
+	if :: policy == MANY -> queue_job() :: else -> job = CALLING fi;
+	printf("| claims; %d claims, %d run\n", in_progress, running);
 	leave()
 }
 
@@ -64,11 +65,15 @@ inline teardown()
 		leave()
 	}
 	atomic {
+#ifdef ENTRIES_COUNT
+		FREE && running == 0 ->
+#else
 		FREE && in_progress == 0 ->
+#endif
 		tearing--;
 		if :: !second -> tears_down = 0 :: else fi;
 		printf("| TEARDOWN returns\n");
-		assert(running == 0 && policy == OFF) /* I6 */
+		assert(in_progress == 0 && policy == OFF) /* I6 */
 	}
 }
 
@@ -94,7 +99,7 @@ inline teardown_inside()
 #endif
 		tearing--;
 		printf("| TEARDOWN returns, inside\n");
-		assert(running <= insiders && policy == OFF) /* I6 */
+		assert(in_progress == running && running <= insiders && policy == OFF) /* I6 */
 	}
 }
 
@@ -106,12 +111,19 @@ proctype runner(byte me)
 end:
 	do
 	:: atomic {
-		ready > 0 && FREE && MY_TURN(me) -> ready--; busy[me] = 1;
+		job == READY && FREE && MY_TURN(me) -> job = RUNNING; busy[me] = 1;
 turn:
 		first_look()
 	   }
 	   second_look();
-served:	   /* the upcall, which returns whenever it likes */
+served:
+	   atomic {
+#ifdef ONE_AT_A_TIME
+		assert(running == 0);
+#endif
+		running++; printf("| enters the upcall; %d run\n", running)
+	   }
+inside_it: /* it returns whenever it likes */
 	   do
 	   :: atomic { FREE -> off = 0; break }
 	   :: teardown_inside()
@@ -122,7 +134,7 @@ served:	   /* the upcall, which returns whenever it likes */
 	      atomic { FREE && (policy != MANY || queued == 0); printf("| the others have run\n") }
 #endif
 	   :: atomic { FREE && !off && inside > 0 -> inside--; off = 1; disable(); printf("| DISABLE\n") }
-	   :: atomic { FREE && off -> dequeue(got); if :: got -> got = 0; goto served :: else fi }
+	   :: atomic { FREE && off -> dequeue(got); if :: got -> got = 0; goto inside_it :: else fi }
 #ifdef TEARDOWN_REFUSES
 	      if
 	      :: tearing > 0 -> result = REFUSED
@@ -142,7 +154,9 @@ served:	   /* the upcall, which returns whenever it likes */
 		if :: exempted -> exempted = 0; exempt--; insiders-- :: else fi;
 		printf("| the upcall returned, %d run\n", running);
 		if
-		:: caller == _pid -> caller = 0; leave(); goto turn
+		:: job == CALLING ->
+			assert(in_progress == 0); /* it is this call's: none beside it may keep the job */
+			job = RUNNING; leave(); goto turn
 		:: else /* another thread has, or had, the EVD: this one leaves it */
 		fi;
 #ifndef NO_KICK_AT_ZERO
@@ -171,7 +185,7 @@ end:
 init {
 	byte i;
 	atomic {
-		policy = MANY; armed = 1; hw_armed = 1;
+		policy = MANY; armed = ARMED_ALL; hw_armed = ARMED_ALL;
 		do :: i < D -> run runner(i); i++ :: else -> i = 0; break od;
 		run controller(0); run controller(1);
 		run reader(); run device(); run poster(); run rest()

@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * order.pml -- what a connection's consumer may rely on: ESTABLISHED (or whatever the outcome is) before
- * completions, completions before the one event of the end, nothing after ep_free returned
+ * order.pml -- what the consumers of connections may rely on: ESTABLISHED (or whatever the outcome is)
+ * before completions, completions before the one event of the end, nothing after ep_free returned
  *
- * One EVD merges completions, connection events and software events of one endpoint.  Numbers are given
- * when an item enters `queue`, so the queue is a FIFO here.  Every lock section is one step.  The
- * connection manager's thread, two threads that take events (a loop's or the consumer's own), two
- * calls: ep_disconnect() and ep_free().
+ * One EVD merges completions and connection events of E endpoints, and software events.  Numbers are given
+ * when an item enters `queue`, so the queue is a FIFO here.  Every lock section is one step.  Each endpoint
+ * has the connection manager's thread, a thread that tells its end, and perhaps one in ep_disconnect() and one
+ * in ep_free() or ep_reset(); two threads take events (a loop's or the consumer's own).
  *
- * K receives; the device completes them in order, one of them perhaps with an error.  M posts.
+ * What is asserted is the order of the claims, which are made under the lock.  A thread enters the consumer's
+ * function in a later step: see ENTRIES_IN_ORDER.
+ *
+ * K receives each; the device completes them in order, one of them perhaps with an error (FAILS), and flushes
+ * one by one those of a queue pair in the error state.  M software events.  QLEN: the completion buffer.
+ * RESETS, FREES, DISCONNECTS, FAILS: to which endpoints this may happen, a bit each.  One that was reset
+ * connects again.
  * RESIZES: how often the device queue becomes K or SMALL deep.  No more receives are outstanding than it
  * is deep: evd_cq_promise().
- * TRAILS: a queue pair that was put into the error state flushes one by one, later; the end of the
- * connection is then owed until all are polled.  Without it the flush is there at once and a barrier
- * does.
  */
+#ifndef E
+#define E 1
+#endif
 #ifndef K
 #define K 3
 #endif
@@ -22,9 +28,31 @@
 #define M 2
 #endif
 #define BATCH 2
-#define SIZES K/M/2/2
+#ifndef QLEN
+#define QLEN (E * K + 1) /* never full */
+#endif
+#ifndef RESETS
+#define RESETS 0
+#endif
+#ifndef FREES
+#define FREES (RESETS == 0)
+#endif
+#ifndef DISCONNECTS
+#define DISCONNECTS 1
+#endif
+#ifndef FAILS
+#define FAILS 1
+#endif
+#define AMONG(set, e) (((set) >> (e)) & 1)
+#define SIZES K/M/2/E
+/* What the device queue holds; completions of a queue pair that is gone may still be in it. */
+#if RESETS
+#define CAPACITY (2 * E * K)
+#else
+#define CAPACITY (E * K)
+#endif
 #ifndef CQE
-#define CQE K
+#define CQE CAPACITY
 #endif
 #ifndef RESIZES
 #define RESIZES 0
@@ -39,65 +67,113 @@ byte posted, cqe = SMALL, depth = SMALL; /* depth: what the dispatcher knows of 
 #define DEPTH CQE
 #endif
 
-/* what an item is; receives are 1..K, FAILED is added to one that failed */
-#define FAILED 32
-#define ESTABLISHED 64
-#define REJECTED 65
-#define DISCONNECTED 66
-#define BROKEN 67
-#define SOFTWARE 128 /* and its number */
-#define IS_RECV(x) ((x) < ESTABLISHED)
-#define IS_CM(x) ((x) >= ESTABLISHED && (x) < SOFTWARE)
+/*
+ * What an item is: receives are 1..K, FAILED is added to one that failed, HELD to one that was held.  An
+ * item of an endpoint has its number and its generation as well.
+ */
+#define FAILED 4
+#define ESTABLISHED 8
+#define REJECTED 9
+#define DISCONNECTED 10
+#define BROKEN 11
+#define HELD 16
+#define OF(e, g) ((e) * 64 + (g) * 32)
+#define SOFTWARE 192 /* and its number */
+#define WHAT(x) ((x) & 15)
+#define ENDPOINT(x) ((x) / 64)
+#define GENERATION(x) (((x) / 32) & 1)
+#define IS_SOFTWARE(x) ((x) >= SOFTWARE)
+#define IS_RECV(x) (!IS_SOFTWARE(x) && WHAT(x) < ESTABLISHED)
+#define IS_CM(x) (!IS_SOFTWARE(x) && WHAT(x) >= ESTABLISHED)
+#define NUMBER(x) (WHAT(x) & 3)
+#define IS_FAILED(x) (WHAT(x) & FAILED)
 
 /* the device */
-chan cq = [K] of { byte };
-byte completed;
-bit qp_err, qp_gone;
+chan cq = [CAPACITY] of { byte };
+byte completed[E];
+bit qp_err[E], qp_gone[E], qp_number[E]; /* qp_number: the generation that it is of */
 
 /* struct evd */
-chan queue = [K + M + 4] of { byte };
-chan closed = [M + 4] of { byte, bit, byte }; /* posted, without a number: item, barrier, mark */
-chan held = [K] of { byte };
-bit hold = 1;		/* evd_hold_begin(), before the connection can come about */
+chan queue = [E * (K + 4) + M] of { byte };
+chan closed = [E * 3 + M] of { byte, bit, bit, byte }; /* posted, without a number: item, barrier, hold, mark */
+byte stash;		/* receives in the completion buffer; the others of `queue` were held */
 byte polled;
 
-/* struct ep: PENDING -> UP -> DOWN, or PENDING -> DOWN */
+/* struct ep: PENDING -> UP -> DOWN, or PENDING -> REFUSED; from both back to PENDING */
 #define PENDING 0
 #define UP 1
 #define DOWN 2
-byte ep_state = PENDING, pins;
-bit concluding;			/* the state tells the outcome, its event does not yet */
-bit ep_alive = 1, ep_past;	/* ep_past: the generation moved on */
-byte sorted;			/* completions that were polled: wr_ring_idle() when it is POSTED */
-bit reborn;			/* another endpoint lives in the slot */
+#define REFUSED 3
+typedef endpoint {
+	byte state, pins, generation;
+	byte ending, owed;	/* the event of the end: to be owed; owed */
+	bit concluding;		/* the state tells the outcome, its event does not yet */
+	bit hold = 1;		/* evd_hold_begin(), before the connection can come about */
+	chan held = [K] of { byte };
+	byte sorted;		/* completions that were polled: wr_ring_idle() when it is POSTED */
+	bit alive = 1, reborn;	/* reborn: another endpoint lives in the slot */
+	/* what the consumer saw: of each generation nothing, the outcome, the end */
+	byte seen, last_recv;
+	bit free_returned
+}
+endpoint ep[E];
 
-/* what the consumer saw */
-bit outcome_seen, end_seen, free_returned;
-byte last_recv, last_software;
-byte x, n, i, mark; /* within a step only */
-bit barrier, done_polling;
+byte last_software;
+byte x, n, i, mark, whose; /* within a step only */
+bit barrier, holds, done_polling;
+byte behind; /* endpoints of which an event stays closed */
 
 #ifdef HELD_BY_STATE
-#define HOLDS (ep_state == PENDING)
+#define HOLDS (ep[whose].state == PENDING)
 #else
-#define HOLDS hold
+#define HOLDS ep[whose].hold
+#endif
+#define PAST(e, g) (ep[e].generation != (g))
+
+/* evd_queue_release(): what was held gets the next numbers */
+inline release(e_)
+{
+	ep[e_].hold = 0;
+	do
+	:: len(ep[e_].held) > 0 -> ep[e_].held?x; queue!(x + HELD)
+	:: else -> break
+	od;
+	x = 0
+}
+
+#ifdef NO_BARRIER
+#define MUST_WAIT(empty) false
+#else
+#define MUST_WAIT(empty) (barrier && !(empty) && polled - mark < DEPTH)
+#endif
+/* is_behind() */
+#ifdef EVD_WIDE
+#define IS_BEHIND(x) (behind != 0)
+#else
+#define IS_BEHIND(x) (!IS_SOFTWARE(x) && AMONG(behind, ENDPOINT(x)))
 #endif
 
-/* open_posted() */
+/* open_posted(): once through the list */
 inline open_closed(empty_)
 {
+	behind = 0;
+	i = len(closed);
 	do
-	:: len(closed) > 0 ->
-		closed?<x, barrier, mark>;
+	:: i > 0 ->
+		i--;
+		closed?x, barrier, holds, mark;
 		if
-#ifndef NO_BARRIER
-		:: barrier && !(empty_) && polled - mark < DEPTH -> break
-#endif
-		:: else -> closed?x, barrier, mark; queue!x
+		:: MUST_WAIT(empty_) || IS_BEHIND(x) ->
+			behind = (behind | (1 << ENDPOINT(x)));
+			closed!x, barrier, holds, mark
+		:: else ->
+			queue!x;
+			whose = ENDPOINT(x);
+			if :: holds -> release(whose) :: else fi
 		fi
 	:: else -> break
 	od;
-	x = 0; barrier = 0; mark = 0
+	x = 0; barrier = 0; holds = 0; mark = 0; whose = 0; behind = 0
 }
 
 /* evd_poll(), admit() and sort() */
@@ -105,20 +181,21 @@ inline poll(enough_)
 {
 	done_polling = 0;
 	do
-	:: len(queue) < (enough_) && !done_polling ->
-		n = 0;
+	:: len(queue) < (enough_) && stash < QLEN && !done_polling ->
+		n = (BATCH < QLEN - stash -> BATCH : QLEN - stash); /* evd_queue_room() */
+		i = 0;
 		do
-		:: n < BATCH && len(cq) > 0 ->
-			cq?x; n++;
+		:: i < n && len(cq) > 0 ->
+			cq?x; i++; whose = ENDPOINT(x);
 			if
-			:: ep_past -> skip /* EVD_DROP */
-			:: !ep_past && HOLDS -> sorted++; held!x
-			:: else -> sorted++; queue!x
+			:: PAST(whose, GENERATION(x)) -> skip /* EVD_DROP */
+			:: !PAST(whose, GENERATION(x)) && HOLDS -> ep[whose].sorted++; ep[whose].held!x
+			:: else -> ep[whose].sorted++; stash++; queue!x
 			fi
 		:: else -> break
 		od;
-		polled = polled + n;
-		done_polling = (n < BATCH);
+		polled = polled + i;
+		done_polling = (i < n);
 #ifdef BARRIER_AFTER_A_BATCH
 		open_closed(true)
 #else
@@ -126,151 +203,175 @@ inline poll(enough_)
 #endif
 	:: else -> break
 	od;
-	n = 0; x = 0; done_polling = 0
+	n = 0; i = 0; x = 0; whose = 0; done_polling = 0
 }
 
-inline post(item_, barrier_)
-{
-	closed!item_, barrier_, polled;
-	open_closed(false)
-}
-
-/* evd_queue_release() */
-inline release()
-{
-	hold = 0;
-	do
-	:: len(held) > 0 -> held?x; queue!x
-	:: else -> break
-	od;
-	x = 0
-}
-
-/* evd_post_release(): one section */
-inline post_release(item_)
+/* evd_post_ordered(), one section */
+inline post(item_, barrier_, holds_)
 {
 #ifdef RELEASE_FIRST
-	release(); post(item_, false)
-#else
-	post(item_, false); release()
+	if :: holds_ -> release(ENDPOINT(item_)) :: else fi;
+#endif
+	closed!item_, barrier_, holds_, polled;
+	open_closed(false);
+#ifdef RELEASE_AT_POST
+	if :: holds_ -> release(ENDPOINT(item_)) :: else fi;
 #endif
 }
 
 /* What the consumer may rely on when it is handed x. */
 inline handed()
 {
+	whose = ENDPOINT(x);
 	if
 	:: IS_RECV(x) ->
-		printf("| gets receive %d\n", x % FAILED);
+		printf("| gets receive %d of %d\n", NUMBER(x), whose);
+		if :: x & HELD :: else -> stash-- fi;
 #ifdef CONVERT_BY_GENERATION
-		assert(!ep_past); /* a conversion that finds no endpoint makes an event of nothing */
+		assert(!PAST(whose, GENERATION(x))); /* a conversion that finds no endpoint makes an event of nothing */
 #endif
-		assert(outcome_seen && !end_seen && !free_returned);
-		assert(x % FAILED > last_recv);
-		last_recv = x % FAILED;
-		if :: x > FAILED && !ep_past -> broke = 1 :: else fi
-	:: x == ESTABLISHED || x == REJECTED ->
-		printf("| gets the outcome\n");
-		assert(!outcome_seen && !free_returned);
-		assert(ep_state != PENDING || !ep_alive);
-		outcome_seen = 1
-	:: x == DISCONNECTED || x == BROKEN ->
-		printf("| gets the end of the connection\n");
-		assert(outcome_seen && !end_seen && !free_returned);
-		end_seen = 1
-	:: x >= SOFTWARE ->
+		assert(ep[whose].seen == 3 * GENERATION(x) + 1 && !ep[whose].free_returned);
+		assert(NUMBER(x) > ep[whose].last_recv);
+		ep[whose].last_recv = NUMBER(x);
+		if :: IS_FAILED(x) && !PAST(whose, GENERATION(x)) -> broke = whose + 1 :: else fi
+	:: !IS_SOFTWARE(x) && (WHAT(x) == ESTABLISHED || WHAT(x) == REJECTED) ->
+		printf("| gets the outcome of %d\n", whose);
+		assert(ep[whose].seen <= 3 * GENERATION(x) && !ep[whose].free_returned);
+		assert(GENERATION(x) == 0 || ep[whose].seen > 0);
+		assert(ep[whose].state != PENDING || !ep[whose].alive || PAST(whose, GENERATION(x)));
+		ep[whose].seen = 3 * GENERATION(x) + 1;
+		ep[whose].last_recv = 0
+	:: !IS_SOFTWARE(x) && (WHAT(x) == DISCONNECTED || WHAT(x) == BROKEN) ->
+		printf("| gets the end of the connection of %d\n", whose);
+		assert(ep[whose].seen == 3 * GENERATION(x) + 1 && !ep[whose].free_returned);
+		ep[whose].seen++
+	:: IS_SOFTWARE(x) ->
+		printf("| gets a software event\n");
 		assert(x == SOFTWARE + last_software + 1);
 		last_software++
 	fi;
-	x = 0
+	x = 0; whose = 0
 }
 
-/* end(), pay(): the queue pair to the error state, then the event once its completions were polled */
-inline end_connection(item_)
+/* One process for each endpoint e whose device side, manager, end and so on it is. */
+#define IS_CONNECTED(e) (ep[e].alive && !ep[e].reborn && ep[e].state == UP)
+
+proctype device(byte e)
 {
-#ifndef NO_ERROR_STATE
-	qp_err = 1;
-#endif
-#ifndef END_OVERTAKES
-	atomic { !concluding };
-#endif
-#if defined(TRAILS) && !defined(NOT_OWED)
+end:
 	do
 	:: atomic {
-		len(cq) > 0 || sorted == POSTED; /* the timer looks again, until there is something to see */
-		poll(K + M + 4);
-		if :: sorted == POSTED -> break :: else fi
+		completed[e] < POSTED && !qp_gone[e] ->
+		completed[e]++; cq!(OF(e, qp_number[e]) + completed[e])
 	   }
-	od;
-	atomic { post(item_, false); printf("| posts the end\n"); pins-- }
-#else
-	atomic { post(item_, true); printf("| posts the end, as a barrier\n"); pins-- }
-#endif
-}
-
-proctype device()
-{
-end:
-	do
-	:: atomic { completed < POSTED && !qp_err && !qp_gone -> completed++; cq!completed }
-	:: atomic { completed < POSTED && !qp_err && !qp_gone && ep_state == UP ->
-		completed++; qp_err = 1; cq!completed + FAILED; printf("| a receive fails\n") }
-#ifdef TRAILS
-	:: atomic { completed < POSTED && qp_err && !qp_gone -> completed++; cq!completed }
-#endif
+	:: atomic {
+		AMONG(FAILS, e) && completed[e] < POSTED && !qp_err[e] && !qp_gone[e] && ep[e].state == UP ->
+		completed[e]++; qp_err[e] = 1;
+		cq!(OF(e, qp_number[e]) + completed[e] + FAILED);
+		printf("| a receive of %d fails\n", e)
+	   }
 	od
 }
 
-#ifdef TRAILS
-#define FLUSH true
-#else
-/* The flush of a queue pair that goes to the error state is there before anything else happens. */
-#define FLUSH (!qp_err || completed == POSTED || qp_gone)
-proctype flusher()
+/* ep_settle() of a connection that was there */
+inline end_connection(e_, how_)
 {
+	ep[e_].state = DOWN;
+	ep[e_].ending = OF(e_, ep[e_].generation) + how_;
+	ep[e_].pins++
+}
+
+#define IDLE(e) (ep[e].sorted == POSTED)
+#ifdef END_OVERTAKES
+#define MAY_TELL(e) true
+#else
+#define MAY_TELL(e) (!ep[e].concluding)
+#endif
+/*
+ * A device has flushed what was outstanding before it is not waited for any longer.  Then the completions
+ * wait for room, or to be polled.
+ */
+#if defined(NO_ERROR_STATE) || defined(NOT_OWED)
+#define OVERDUE(e) true
+#else
+#define OVERDUE(e) (completed[e] == POSTED)
+#endif
+#define CAN_POLL (len(cq) > 0 && stash < QLEN)
+
+/* end() and pay(): the queue pair to the error state, then the event once its completions were polled */
+proctype payer(byte e)
+{
+	byte item;
 end:
 	do
-	:: atomic { qp_err && completed < POSTED && !qp_gone -> completed++; cq!completed }
+	:: ep[e].ending ->
+#ifndef NO_ERROR_STATE
+		atomic { qp_err[e] = 1 }
+#endif
+		atomic { ep[e].owed = ep[e].ending; ep[e].ending = 0; ep[e].pins-- }
+	/* from here on also the timer's work, which pins the endpoint */
+	:: atomic {
+		ep[e].alive && ep[e].owed && CAN_POLL && !IDLE(e) -> poll(255) /* ep_refresh() */
+	   }
+	:: atomic {
+		ep[e].alive && ep[e].owed && IDLE(e) && MAY_TELL(e) ->
+		item = ep[e].owed; ep[e].owed = 0; ep[e].pins++
+	   }
+	   atomic { post(item, false, false); item = 0; ep[e].pins--; printf("| posts the end of %d\n", e) }
+	:: atomic {
+		ep[e].alive && ep[e].owed && OVERDUE(e) && !IDLE(e) && MAY_TELL(e) ->
+		item = ep[e].owed; ep[e].owed = 0; ep[e].pins++
+	   }
+	   atomic { post(item, true, false); item = 0; ep[e].pins--; printf("| posts the end of %d, as a barrier\n", e) }
 	od
 }
-#endif
 
 /* The connection manager's events, in the order in which it may send them */
-proctype cm()
+proctype cm(byte e)
 {
-	if
-	:: atomic { ep_alive && !reborn ->
+end:
+	do
+	:: atomic {
+		ep[e].alive && !ep[e].reborn && ep[e].state == PENDING ->
 #ifdef STATE_AFTERWARDS
-		pins++ }
-	   atomic { post_release(ESTABLISHED); printf("| posts ESTABLISHED\n") }
-	   atomic { ep_state = UP; pins-- }
+		ep[e].pins++
+	   }
+	   atomic { post(OF(e, ep[e].generation) + ESTABLISHED, false, true); printf("| posts ESTABLISHED of %d\n", e) }
+	   atomic { ep[e].state = UP; ep[e].pins-- }
 #else
-		ep_state = UP; concluding = 1; pins++; printf("| the endpoint is connected\n") }
-	   atomic { post_release(ESTABLISHED); concluding = 0; printf("| posts ESTABLISHED\n"); pins-- }
+		ep[e].state = UP; ep[e].concluding = 1; ep[e].pins++; printf("| endpoint %d is connected\n", e)
+	   }
+	   atomic {
+		post(OF(e, ep[e].generation) + ESTABLISHED, false, true);
+		ep[e].concluding = 0; ep[e].pins--;
+		printf("| posts ESTABLISHED of %d\n", e)
+	   }
 #endif
-	   if
-	   :: atomic { FLUSH && ep_alive && !reborn && ep_state == UP -> ep_state = DOWN; pins++; printf("| the peer disconnects\n") }
-	      end_connection(DISCONNECTED)
-	   :: true
-	   fi
-	:: atomic { ep_alive && !reborn -> ep_state = DOWN; pins++; printf("| the peer rejects\n") }
-	   atomic { qp_err = 1 }
+	:: atomic { IS_CONNECTED(e) -> end_connection(e, DISCONNECTED); printf("| the peer of %d disconnects\n", e) }
+	:: atomic {
+		ep[e].alive && !ep[e].reborn && ep[e].state == PENDING ->
+		ep[e].state = REFUSED; ep[e].pins++; printf("| the peer rejects %d\n", e)
+	   }
+	   atomic { qp_err[e] = 1 }
+	   atomic {
 #ifdef FAILURE_KEEPS_HOLD
-	   atomic { post(REJECTED, false); pins-- }
+		post(OF(e, ep[e].generation) + REJECTED, false, false);
 #else
-	   atomic { FLUSH -> post_release(REJECTED); printf("| posts REJECTED\n"); pins-- }
+		post(OF(e, ep[e].generation) + REJECTED, false, true);
 #endif
-	:: true
-	fi
+		ep[e].pins--;
+		printf("| posts REJECTED of %d\n", e)
+	   }
+	:: true -> break
+	od
 }
 
 /* ep_disconnect() */
-proctype disconnecter()
+proctype disconnecter(byte e)
 {
 end:
 	if
-	:: atomic { FLUSH && ep_alive && !reborn && ep_state == UP -> ep_state = DOWN; pins++; printf("| ep_disconnect()\n") }
-	   end_connection(DISCONNECTED)
+	:: atomic { IS_CONNECTED(e) -> end_connection(e, DISCONNECTED); printf("| ep_disconnect(%d)\n", e) }
 	:: true
 	fi
 }
@@ -281,7 +382,7 @@ proctype receives()
 {
 end:
 	do
-	:: atomic { posted < K && posted - polled < cqe && !qp_err && !qp_gone -> posted++ }
+	:: atomic { posted < K && posted - polled < cqe && !qp_err[0] && !qp_gone[0] -> posted++ }
 	od
 }
 
@@ -292,23 +393,23 @@ proctype resizer()
 end:
 	do
 #ifdef DEPTH_LATE
-	:: atomic { resizes > 0 && cqe < K && FLUSH -> resizes--; cqe = K; printf("| the device queue is deeper\n") }
+	:: atomic { resizes > 0 && cqe < K -> resizes--; cqe = K; printf("| the device queue is deeper\n") }
 	   atomic { depth = K; printf("| %d, announced\n", K) }
 #else
-	:: atomic { resizes > 0 && cqe < K && FLUSH -> resizes--; depth = K; printf("| %d, announced\n", K) }
+	:: atomic { resizes > 0 && cqe < K -> resizes--; depth = K; printf("| %d, announced\n", K) }
 	   atomic { cqe = K; printf("| the device queue is deeper\n") }
 #endif
-	:: atomic { resizes > 0 && cqe > SMALL && len(cq) <= SMALL && posted - polled <= SMALL && FLUSH ->
+	:: atomic { resizes > 0 && cqe > SMALL && len(cq) <= SMALL && posted - polled <= SMALL ->
 		resizes--; cqe = SMALL; printf("| the device queue is shallower\n") }
 	   atomic {
 		depth = SMALL;
 #ifndef MARKS_KEPT
-		i = len(closed);
+		i = len(closed); /* evd_posted_mark() */
 		do
-		:: i > 0 -> i--; closed?x, barrier, mark; mark = polled; closed!x, barrier, mark
+		:: i > 0 -> i--; closed?x, barrier, holds, mark; mark = polled; closed!x, barrier, holds, mark
 		:: else -> break
 		od;
-		x = 0; barrier = 0; mark = 0;
+		x = 0; barrier = 0; holds = 0; mark = 0;
 #endif
 		printf("| %d, announced\n", SMALL)
 	   }
@@ -316,42 +417,54 @@ end:
 }
 #endif
 
+#ifdef ENTRIES_IN_ORDER
+byte claims, entered;
+#endif
+
 proctype consumer()
 {
-	bit broke;
+	byte broke; /* an endpoint and one */
+	bit stamp;  /* its generation */
+#ifdef ENTRIES_IN_ORDER
+	byte ticket;
+#endif
 end:
 	do
 	:: atomic {
-		FLUSH && (len(queue) > 0 || len(cq) > 0 || len(closed) > 0) ->
+		len(queue) > 0 || CAN_POLL || len(closed) > 0 ->
 		poll(1);
 		if
-		:: len(queue) > 0 -> queue?x; handed()
+		:: len(queue) > 0 ->
+			queue?x; stamp = GENERATION(x); handed();
+#ifdef ENTRIES_IN_ORDER
+			claims++; ticket = claims
+#endif
 		:: else
-		fi
+		fi;
+		if :: !broke -> stamp = 0 :: else fi
 	   }
+#ifdef ENTRIES_IN_ORDER
+	   atomic { assert(ticket == 0 || ticket == entered + 1); if :: ticket -> entered++ :: else fi; ticket = 0 }
+#endif
 	   if
 	   :: broke ->
 		/* the effect: ep_broken(), with the generation that the completion was of */
-		if
-		:: atomic { FLUSH ->
-			broke = 0;
+		atomic {
+			broke--;
+			if
 #ifdef NO_REVALIDATION
-			if
-			:: ep_alive && ep_state == UP ->
-				assert(!ep_past && !reborn); /* the wrong endpoint */
+			:: ep[broke].alive && ep[broke].state == UP ->
+				assert(!PAST(broke, stamp) && !ep[broke].reborn); /* the wrong endpoint */
 #else
-			if
-			:: ep_alive && ep_state == UP && !ep_past ->
+			:: ep[broke].alive && ep[broke].state == UP && !PAST(broke, stamp) ->
 #endif
-				ep_state = DOWN; pins++; printf("| the connection broke\n")
-			:: else -> goto next
-			fi }
-		   end_connection(BROKEN)
-		fi
+				end_connection(broke, BROKEN); printf("| the connection of %d broke\n", broke)
+			:: else
+			fi;
+			broke = 0; stamp = 0
+		}
 	   :: else
-	   fi;
-next:
-	   skip
+	   fi
 	od
 }
 
@@ -360,65 +473,131 @@ proctype poster()
 	byte posts;
 end:
 	do
-	:: atomic { posts < M -> posts++; post(SOFTWARE + posts, false) }
+	:: atomic {
+		posts < M -> posts++; mark = len(closed);
+		n = mark; mark = 0;
+		post(SOFTWARE + posts, false, false);
+#ifndef DELAYS
+		assert(len(closed) <= n); /* no endpoint delays it */
+#endif
+		n = 0
+	   }
 	od
 }
 
+/* ep_purge_completions() */
+inline purge_completions(e_)
+{
+	i = len(queue);
+	do
+	:: i > 0 ->
+		i--; queue?x;
+		if
+		:: IS_RECV(x) && ENDPOINT(x) == e_ -> if :: x & HELD :: else -> stash-- fi
+		:: else -> queue!x
+		fi
+	:: else -> break
+	od;
+	do
+	:: len(ep[e_].held) > 0 -> ep[e_].held?x
+	:: else -> break
+	od;
+	i = len(closed); /* evd_posted_forget() */
+	do
+	:: i > 0 ->
+		i--; closed?x, barrier, holds, mark;
+		if :: !IS_SOFTWARE(x) && ENDPOINT(x) == e_ -> holds = 0 :: else fi;
+		closed!x, barrier, holds, mark
+	:: else -> break
+	od;
+	x = 0; barrier = 0; holds = 0; mark = 0; ep[e_].hold = 0
+}
+
+/* purge_events() */
+inline purge_events(e_)
+{
+	i = len(queue);
+	do
+	:: i > 0 -> i--; queue?x; if :: IS_CM(x) && ENDPOINT(x) == e_ -> skip :: else -> queue!x fi
+	:: else -> break
+	od;
+	i = len(closed);
+	do
+	:: i > 0 ->
+		i--; closed?x, barrier, holds, mark;
+		if :: IS_CM(x) && ENDPOINT(x) == e_ -> skip :: else -> closed!x, barrier, holds, mark fi
+	:: else -> break
+	od;
+	x = 0; barrier = 0; holds = 0; mark = 0;
+	open_closed(false)
+}
+
 /* ep_destroy() */
-proctype freer()
+proctype freer(byte e)
 {
 	if
-	:: atomic { ep_alive = 0; printf("| ep_free()\n") }
-#ifndef NO_EP_PINS
-	   pins == 0;
+	:: atomic { ep[e].alive = 0; printf("| ep_free(%d)\n", e) }
+#ifdef NO_EP_PINS
+	   atomic { ep[e].owed = 0; ep[e].generation = 1 } /* detach() */
+#else
+	   atomic { ep[e].pins == 0 -> ep[e].owed = 0; ep[e].generation = 1 }
 #endif
-	   atomic { ep_past = 1 };
-	   atomic { qp_gone = 1 };
+	   atomic { qp_gone[e] = 1 };
 #ifndef NO_PURGE
-	   atomic { /* purge_completions() */
-		i = len(queue);
-		do
-		:: i > 0 -> i--; queue?x; if :: IS_RECV(x) -> skip :: else -> queue!x fi
-		:: else -> break
-		od;
-		do
-		:: len(held) > 0 -> held?x
-		:: else -> break
-		od;
-		x = 0; hold = 0
-	   }
-	   atomic { /* purge_events() */
-		i = len(queue);
-		do
-		:: i > 0 -> i--; queue?x; if :: IS_CM(x) -> skip :: else -> queue!x fi
-		:: else -> break
-		od;
-		i = len(closed);
-		do
-		:: i > 0 -> i--; closed?x, barrier, mark; if :: IS_CM(x) -> skip :: else -> closed!x, barrier, mark fi
-		:: else -> break
-		od;
-		x = 0; barrier = 0; mark = 0;
-		open_closed(false)
-	   }
+	   atomic { purge_completions(e) }
+	   atomic { purge_events(e) }
 #endif
-	   atomic { free_returned = 1; printf("| ep_free() returns\n") }
+	   atomic { ep[e].free_returned = 1; printf("| ep_free(%d) returns\n", e) }
 	   if
-	   :: atomic { reborn = 1; ep_alive = 1; ep_state = UP }
+	   :: atomic { ep[e].reborn = 1; ep[e].alive = 1; ep[e].state = UP }
 	   :: true
 	   fi
 	:: true
 	fi
 }
 
+#if RESETS
+/* dapl_ep_reset(), once, and the next attempt to connect */
+proctype resetter(byte e)
+{
+	byte item;
+	if
+	:: atomic {
+		ep[e].pins == 0 && (ep[e].state == DOWN || ep[e].state == REFUSED) ->
+		ep[e].generation = 1; ep[e].pins++; printf("| ep_reset(%d)\n", e);
+#ifndef OWED_LATER
+		item = ep[e].owed; ep[e].owed = 0
+#endif
+	   }
+#ifdef OWED_LATER
+	   atomic { item = ep[e].owed; ep[e].owed = 0 }
+#endif
+	   atomic { if :: item -> post(item, false, false) :: else fi; item = 0 }
+	   atomic { qp_gone[e] = 1 }
+	   atomic { purge_completions(e) }
+	   atomic { ep[e].sorted = 0; completed[e] = 0; qp_number[e] = 1; qp_err[e] = 0; ep[e].pins-- }
+	   atomic { ep[e].hold = 1; qp_gone[e] = 0; ep[e].state = PENDING; printf("| %d connects again\n", e) }
+	:: true
+	fi
+}
+#endif
+
 init {
 	atomic {
-		run device(); run cm(); run consumer(); run consumer(); run disconnecter(); run poster(); run freer(); run rest();
-#if RESIZES > 0
-		run receives(); run resizer();
+		do
+		:: i < E ->
+			run device(i); run cm(i); run payer(i);
+			if :: AMONG(DISCONNECTS, i) -> run disconnecter(i) :: else fi;
+			if :: AMONG(FREES, i) -> run freer(i) :: else fi;
+#if RESETS
+			if :: AMONG(RESETS, i) -> run resetter(i) :: else fi;
 #endif
-#ifndef TRAILS
-		run flusher()
+			i++
+		:: else -> i = 0; break
+		od;
+		run consumer(); run consumer(); run poster(); run rest();
+#if RESIZES > 0
+		run receives(); run resizer()
 #endif
 	}
 }
@@ -426,9 +605,22 @@ init {
 proctype rest()
 {
 	timeout ->
-	assert(len(queue) == 0 && len(closed) == 0 && len(cq) == 0 && pins == 0);
-	/* any outcome lets go of what was held */
-	assert(ep_state == PENDING || len(held) == 0);
-	assert(!outcome_seen || free_returned || last_recv == completed);
-	assert(last_software == M)
+	atomic {
+		assert(len(queue) == 0 && len(closed) == 0 && len(cq) == 0 && stash == 0);
+		assert(last_software == M);
+		do
+		:: i < E ->
+			assert(ep[i].pins == 0 && ep[i].owed == 0);
+			/* any outcome lets go of what was held */
+			assert(ep[i].state == PENDING || len(ep[i].held) == 0);
+			if
+			:: ep[i].free_returned
+			:: else ->
+				assert(ep[i].state == PENDING || ep[i].last_recv == completed[i]);
+				assert(ep[i].state == PENDING || ep[i].seen == 3 * ep[i].generation + (ep[i].state == DOWN -> 2 : 1))
+			fi;
+			i++
+		:: else -> i = 0; break
+		od
+	}
 }

@@ -6,7 +6,8 @@
  * MANY.  The upcall of EVD a calls evd_wait() on EVD b, whose notifications this loop reads, or cno_wait()
  * on a CNO whose EVD e is served by jobs of this loop; so may an upcall of e on the crew's thread.
  * evd.pml models b.  EVD e has no device: its taker is an upcall under SINGLE or MANY, or the CNO, and a
- * controller changes that K times.
+ * controller changes that K times.  BEHIND: a third EVD, whose taker is the CNO, and whose job may be queued
+ * behind that of e.
  *
  * The doorbell stands here as well: threads asleep = sleeping + tokens in the eventfd.
  */
@@ -36,15 +37,14 @@
 
 #define SIZES N/M/2/K
 
-#define NOWHERE 0
-#define READY 1
-#define PUT_OFF 2
-#define ON_CREW 3
+/* Further states of a job: put off until the loop's thread has left its call-out; ready, on the crew. */
+#define DEFERRED 5
+#define ON_CREW 6
 
 byte sleeping, doorbell;
 byte a_job = READY, a_events = WAITS;
-byte e_job, e_queued, e_in_progress;
-bit e_owned, e_news;
+byte e_job = IDLE, e_queued, e_in_progress;
+bit e_unseen;
 byte e_policy;	/* OFF: the CNO takes */
 bit triggered;	/* e is on the CNO's list */
 bit in_cno_wait;
@@ -53,6 +53,13 @@ bit crew_waits = 1; /* and one of e's */
 byte depth;	/* call-outs on the thread's stack */
 byte toggles = K;
 byte e_posts = E;
+#ifdef BEHIND
+bit f_job, f_posts = 1;
+bit f_first;	/* f is before e on the ready list */
+#define F_READY f_job
+#else
+#define F_READY false
+#endif
 
 /* ring_locked() */
 inline ring()
@@ -72,48 +79,84 @@ inline rise()
 	fi
 }
 
+#ifdef BEHIND
+#define BEHIND_F f_first = f_job;
+#else
+#define BEHIND_F
+#endif
+
 /* loop_ready() of evd_home() */
 inline e_ready()
 {
 	if
 	:: e_policy == MANY -> e_job = ON_CREW
-	:: else -> e_job = READY; ring()
+	:: else -> e_job = READY; BEHIND_F ring()
 	fi
 }
 
-/* evd_kick() of e, and hasten(); without a device e never backs off */
+/* evd_kick() of e; without a device e never backs off */
 inline e_kick()
 {
 	if
-	:: !e_owned -> e_owned = 1; e_ready()
+	:: e_job == IDLE -> e_ready()
 #ifndef NO_HASTEN
-	:: e_owned && e_policy == OFF && e_job == PUT_OFF -> e_job = READY; ring() /* loop_hasten() */
+	:: e_job == DEFERRED && e_policy == OFF -> e_job = READY; BEHIND_F ring() /* loop_hasten() */
 #endif
 #ifndef NO_MOVE
-	:: e_owned && e_policy != MANY && e_job == ON_CREW -> e_ready()
-	:: e_owned && e_policy == MANY && (e_job == READY || e_job == PUT_OFF) -> e_ready()
+	:: e_job == ON_CREW && e_policy != MANY -> e_ready()
+	:: (e_job == READY || e_job == DEFERRED) && e_policy == MANY -> e_ready()
 #endif
 	:: else
 	fi
 }
 
+#ifdef BEHIND
+/* evd_run() of f, which calls nobody */
+inline f_run()
+{
+	f_job = 0; f_first = 0;
+	triggered = 1;
+	printf("| tells the CNO of f\n")
+}
+
+proctype f_poster()
+{
+end:
+	do
+	:: atomic {
+		f_posts > 0 -> f_posts--;
+		f_job = 1; f_first = (e_job != READY && e_job != DEFERRED); ring();
+		printf("| evd_post(f)\n")
+	   }
+	:: MAY_STOP -> break
+	od
+}
+#endif
+
+/* loop_rest(): nothing on the list, or what was put off */
+#ifdef REST_LOOKS_AT_FIRST
+#define NOTHING_TO_RUN (e_job != READY && (!F_READY || (e_job == DEFERRED && !f_first)))
+#else
+#define NOTHING_TO_RUN (e_job != READY && !F_READY)
+#endif
+
 /* evd_run() of e: every pass is one section, e has no device.  Under MANY the upcall is entered next. */
 inline e_run(by_, pumping_)
 {
-	e_job = NOWHERE;
+	e_job = IDLE;
 	do
-	:: e_policy == OFF && e_news ->
+	:: e_policy == OFF && e_unseen ->
 		/* told(): a thread does not wake itself, it looks anyway */
-		e_news = 0; triggered = 1;
+		e_unseen = 0; triggered = 1;
 		if :: in_cno_wait && by_ == ON_CREW -> wake = 1 :: else fi;
 		printf("| tells the CNO of e\n")
-	:: e_policy == OFF && !e_news -> e_owned = 0; break
-	:: e_policy != OFF && (e_queued == 0 || (e_policy == SINGLE && e_in_progress > 0)) -> e_owned = 0; break
+	:: e_policy == OFF && !e_unseen -> break
+	:: e_policy != OFF && (e_queued == 0 || (e_policy == SINGLE && e_in_progress > 0)) -> break
 	:: e_policy != OFF && e_queued > 0 && !(e_policy == SINGLE && e_in_progress > 0) ->
 		if
 		:: (by_ == ON_CREW) != (e_policy == MANY) -> e_ready(); printf("| leaves e to the others\n"); break
 #ifndef UPCALL_WHILE_PUMPING
-		:: by_ == READY && e_policy == SINGLE && pumping_ -> e_job = PUT_OFF; printf("| puts e off\n"); break
+		:: by_ == READY && e_policy == SINGLE && pumping_ -> e_job = DEFERRED; BEHIND_F printf("| puts e off\n"); break
 		:: by_ == READY && e_policy == SINGLE && !pumping_ ->
 #else
 		:: by_ == READY && e_policy == SINGLE ->
@@ -139,15 +182,22 @@ inline serve()
 	od
 }
 
+#ifdef BEHIND
+inline f_turn() { atomic { if :: f_job -> f_run() :: else fi } }
+#else
+inline f_turn() { skip }
+#endif
+
 /* loop_pump() */
 inline pump()
 {
 	serve();
 #ifndef PUMP_NO_JOBS
 	if
-	:: atomic { e_job == READY || e_job == PUT_OFF -> e_run(READY, true) }
-	:: e_job == NOWHERE || e_job == ON_CREW
-	fi
+	:: atomic { e_job == READY || e_job == DEFERRED -> e_run(READY, true) }
+	:: e_job == IDLE || e_job == ON_CREW
+	fi;
+	f_turn()
 #endif
 }
 
@@ -157,7 +207,7 @@ proctype loop_thread()
 	byte armed_;
 turn:
 	atomic {
-		asleep_ = (a_job == NOWHERE && (e_job == NOWHERE || e_job == ON_CREW));
+		asleep_ = (a_job == IDLE && (e_job == IDLE || e_job == ON_CREW) && !F_READY);
 #ifndef SLEEPING_LATE
 		if :: asleep_ -> sleeping++ :: else fi
 #endif
@@ -170,20 +220,21 @@ end_turn:
 	atomic { if :: asleep_ -> rise(); asleep_ = 0 :: else fi }
 	serve();
 	if
-	:: atomic { e_job == READY || e_job == PUT_OFF -> e_run(READY, false) }
-	:: e_job == NOWHERE || e_job == ON_CREW
+	:: atomic { e_job == READY || e_job == DEFERRED -> e_run(READY, false) }
+	:: e_job == IDLE || e_job == ON_CREW
 	fi;
+	f_turn();
 	if
-	:: a_job == NOWHERE -> goto turn
+	:: a_job == IDLE -> goto turn
 	:: else
 	fi;
 
 	/* the upcall of a */
 	if
-	:: atomic { cno_wanted -> a_job = NOWHERE; a_events--; depth++;
+	:: atomic { cno_wanted -> a_job = IDLE; a_events--; depth++;
 		in_cno_wait = 1; printf("| upcall of a: cno_wait()\n");
 		cno_wanted = 0 }
-	:: atomic { FREE -> a_job = NOWHERE; a_events--; depth++; enter(); waiting = 1; sleeper = _pid; threshold = 1; settle(); printf("| upcall of a: evd_wait(b)\n") }
+	:: atomic { FREE -> a_job = IDLE; a_events--; depth++; enter(); waiting = 1; sleeper = _pid; threshold = 1; settle(); printf("| upcall of a: evd_wait(b)\n") }
 	fi;
 look:
 	if
@@ -208,7 +259,7 @@ look:
 	fi;
 	/* park_sleep() */
 	atomic {
-		idle = (a_job == NOWHERE && e_job != READY); /* loop_rest() */
+		idle = (a_job == IDLE && NOTHING_TO_RUN); /* loop_rest() */
 #ifndef NO_REST
 		if :: idle -> sleeping++ :: else fi
 #endif
@@ -274,7 +325,7 @@ end:
 	do
 	:: atomic {
 		e_posts > 0 -> e_posts--;
-		e_queued++; e_news = 1;
+		e_queued++; e_unseen = 1;
 		printf("| evd_post(e)\n");
 		e_kick()
 	   }
@@ -293,7 +344,7 @@ end:
 		:: e_policy != SINGLE -> e_policy = SINGLE; printf("| e: SINGLE\n")
 		:: e_policy != MANY -> e_policy = MANY; printf("| e: MANY\n")
 		fi;
-		e_news = (e_queued > 0);
+		e_unseen = (e_queued > 0);
 		e_kick()
 	   }
 	:: MAY_STOP -> break
@@ -303,7 +354,10 @@ end:
 init {
 	atomic {
 		if :: e_policy = OFF :: e_policy = SINGLE :: e_policy = MANY fi;
-		run loop_thread(); run crew_thread(); run device(); run poster(); run e_poster(); run controller(); run rest()
+		run loop_thread(); run crew_thread(); run device(); run poster(); run e_poster(); run controller(); run rest();
+#ifdef BEHIND
+		run f_poster()
+#endif
 	}
 }
 
@@ -313,7 +367,8 @@ proctype rest()
 	assert(lock == 0);
 	assert(!waiting || (queued == 0 && cq == 0));
 	assert(!in_cno_wait || !triggered);
-	assert(e_policy != OFF || !e_news);		/* the CNO is told, whoever sleeps */
+	assert(!F_READY);				/* a job for which nobody need be called out */
+	assert(e_policy != OFF || !e_unseen);		/* the CNO is told, whoever sleeps */
 	assert(e_policy != SINGLE || e_queued == 0 || depth > 0 || e_in_progress > 0); /* waits for the thread at most */
 	assert(e_policy != MANY || e_queued == 0 || e_in_progress > 0)
 }

@@ -13,7 +13,7 @@ inline first_look()
 	enter();
 	if
 	:: !(TAKER_UPCALL || TAKER_CNO) ->
-		owned = 0; printf("| nobody for the loop to serve, IDLE\n");
+		job = IDLE; printf("| nobody for the loop to serve, IDLE\n");
 		leave();
 		goto idle
 	:: else ->
@@ -35,7 +35,7 @@ inline second_look()
 		fi;
 		if
 		:: WANTED -> serve(); goto served
-		:: else -> owned = 0; printf("| IDLE\n"); leave(); goto idle
+		:: else -> job = IDLE; printf("| IDLE\n"); leave(); goto idle
 		fi
 	}
 }

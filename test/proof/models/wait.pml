@@ -57,7 +57,7 @@ bit triggered;	/* the EVD is on the CNO's list */
 inline serve()
 {
 	assert(TAKER_CNO);
-	news = 0; triggered = 1;
+	NEWS(0) triggered = 1;
 	printf("| tells the CNO\n");
 	leave()
 }
@@ -98,8 +98,8 @@ proctype runner()
 end:
 	do
 	:: atomic {
-		(ready > 0 || again) && FREE ->
-		if :: again -> again = 0 :: else -> ready-- fi;
+		(job == READY || again) && FREE ->
+		if :: again -> again = 0 :: else -> job = RUNNING fi;
 		first_look()
 	   }
 	   second_look();
@@ -113,7 +113,7 @@ inline leave_wait()
 {
 	waiting = 0; threshold = 1;
 #ifdef WAITER_OWNS
-	owned = 0;
+	job = IDLE;
 #endif
 #ifndef LEAVE_NO_KICK
 	taker_changed();
@@ -141,7 +141,7 @@ end:
 		:: else ->
 			waiting = 1; sleeper = _pid; threshold = wanted; wanted = 0; settle();
 #ifdef WAITER_OWNS
-			owned = 1;
+			job = RUNNING;
 #endif
 			printf("| evd_wait(): blocks for %d\n", threshold)
 		fi
@@ -304,13 +304,16 @@ end:
 init {
 	atomic {
 		if
-		:: K > 0 -> cno = 1; armed = 1; hw_armed = 1;
+		:: K > 0 -> cno = 1; armed = WISH; hw_armed = WISH;
 #ifdef PRIVATE
 			watched = 1
 #endif
 		:: true
 		fi;
 		run reader(); run runner(); run waiter(); run cno_user(); run controllers(); run device(); run poster();
+#ifdef SOLICITED
+		run chooser();
+#endif
 #if OVERFLOWS > 0
 		run overflower();
 #endif
@@ -324,8 +327,8 @@ init {
 proctype rest()
 {
 	timeout ->
-	assert(lock == 0 && ready == 0 && !triggered && I2);
-	assert(!waiting || (LOUD < threshold && cq == 0)); /* a waiter sleeps only for what is not there */
+	assert(lock == 0 && job == IDLE && !triggered && I2);
+	assert(!waiting || (DUE < threshold && NOTHING_LEFT)); /* a waiter sleeps only for what is not there */
 	assert(!waiting || !overflowed);
-	assert(!TAKER_CNO || (LOUD == 0 && cq == 0))
+	assert(!TAKER_CNO || (DUE == 0 && NOTHING_LEFT))
 }
