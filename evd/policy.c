@@ -81,6 +81,7 @@ enable(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *objec
 	r = evd_arm_and_poll(evd, 1);
 	if (r < 0)
 		return r;
+	evd->backoff_ns = 0; /* polled and armed: the next failure is another one */
 	pending = evd_queue_count(&evd->queue) > 0;
 	if (pending && flag == DAT_UPCALL_INVOC_NEW)
 		return -EAGAIN;

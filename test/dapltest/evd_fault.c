@@ -282,6 +282,25 @@ START_TEST(disabled_in_back_off__enabled_again__called_at_once)
 }
 END_TEST
 
+START_TEST(enabled_again_after_failures__the_next_failure_is_reported)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	for (unsigned int episode = 1; episode <= 2; episode++) {
+		st.dev.fail_arms = 1000;
+		script_spurious(&st.dev);
+		ck_assert(script_deliver(&st.dev));
+		for (int i = 0; i < 10; i++)
+			(void)loop_step(st.loop, 2);
+		ck_assert_uint_eq(st.dev.faults, episode);
+		ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+		while (st.dev.evd.job_state != EVD_JOB_IDLE)
+			(void)loop_step(st.loop, 100);
+		st.dev.fail_arms = 0; /* it recovers */
+		ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	}
+}
+END_TEST
+
 START_TEST(second_poll_of_a_run_fails__reported_and_retried_without_another_arm)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -357,6 +376,7 @@ evd_fault_suite(void)
 	tcase_add_test(tc, barrier_opens_in_back_off__what_stays_queued__does_not_wait_for_the_delay);
 	tcase_add_test(tc, hint__always_says_maybe__polls_again_and_rests);
 	tcase_add_test(tc, disabled_in_back_off__enabled_again__called_at_once);
+	tcase_add_test(tc, enabled_again_after_failures__the_next_failure_is_reported);
 	tcase_add_test(tc, second_poll_of_a_run_fails__reported_and_retried_without_another_arm);
 	tcase_add_test(tc, freed_while_a_fault_is_reported__the_run_ends_and_is_not_retried);
 	return s;
