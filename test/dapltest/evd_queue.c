@@ -392,6 +392,47 @@ START_TEST(purge__held_and_released__both_go)
 }
 END_TEST
 
+static bool
+any_raw(const void *raw, const void *who)
+{
+	(void)raw;
+	(void)who;
+	return true;
+}
+
+START_TEST(purge__whole_stash__a_whole_batch_has_room)
+{
+	void *batch;
+
+	polled(1, 3, true);
+	ck_assert_uint_eq(taken(), 1);
+	evd_queue_purge(&q, NULL, any_raw, NULL, NULL);
+	ck_assert_uint_eq(evd_queue_count(&q), 0);
+	ck_assert_uint_eq(evd_queue_room(&q, QLEN, &batch), QLEN);
+}
+END_TEST
+
+/* An endpoint that is reset keeps the events of its last attempt. */
+START_TEST(purge__event_of_the_last_attempt_opens_later__the_next_hold_goes_on)
+{
+	const uint64_t held = 50;
+
+	ck_assert_int_eq(posted_of(&hold, 100, true, NULL), 0);
+	ck_assert_int_eq(posted_of(&hold, 101, false, &hold), 0);
+	evd_queue_purge(&q, &hold, NULL, NULL, NULL);
+	hold.active = true;
+	ck_assert_int_eq(evd_queue_hold(&hold, &held), 0);
+	evd_queue_polled(&q, 0, true);
+	ck_assert_uint_eq(taken(), 100);
+	ck_assert_uint_eq(taken(), 101);
+	ck_assert_uint_eq(taken(), 0);
+	ck_assert(evd_hold_is_active(&hold));
+	released(&hold, 102);
+	ck_assert_uint_eq(taken(), 102);
+	ck_assert_uint_eq(taken(), 50);
+}
+END_TEST
+
 START_TEST(max_depth__is_the_high_water_mark)
 {
 	polled(1, 3, true);
@@ -514,6 +555,8 @@ evd_queue_suite(void)
 	tcase_add_test(tc, purge__posted__keeps_the_order_of_the_rest);
 	tcase_add_test(tc, purge__closed_barrier__frees_what_stood_behind_it);
 	tcase_add_test(tc, purge__held_and_released__both_go);
+	tcase_add_test(tc, purge__whole_stash__a_whole_batch_has_room);
+	tcase_add_test(tc, purge__event_of_the_last_attempt_opens_later__the_next_hold_goes_on);
 	tcase_add_test(tc, max_depth__is_the_high_water_mark);
 	tcase_add_test(tc, hold_released_again_while_others_wait__order_of_release);
 	tcase_add_test(tc, purge__no_device__posted_events_alone_go);

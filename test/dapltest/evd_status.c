@@ -153,6 +153,35 @@ START_TEST(overflow__reported_once__queued_events_first_then_the_error)
 }
 END_TEST
 
+/* origin: attack.P8 */
+START_TEST(refusal__first_of_an_episode__which_ends_with_the_last_posted_event)
+{
+	struct evd *evd = &st.dev.evd;
+	const struct evd_ref ref = evd_self(evd);
+	DAT_EVENT event;
+
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert_int_eq(script_post(&st.dev, 101), 0);
+	ck_assert(evd_mark_refusal(ref));
+	ck_assert(!evd_mark_refusal(ref));
+	ck_assert_int_eq(evd_dequeue(ref, &event), 0);
+	ck_assert_int_eq(script_post(&st.dev, 102), 0);
+	ck_assert(!evd_mark_refusal(ref)); /* one was left all the time */
+	ck_assert_int_eq(evd_dequeue(ref, &event), 0);
+	ck_assert_int_eq(evd_dequeue(ref, &event), 0);
+	ck_assert_int_eq(script_post(&st.dev, 103), 0);
+	ck_assert(evd_mark_refusal(ref));
+	ck_assert_uint_eq(counters().overflows, 2);
+	ck_assert_int_eq(evd_dequeue(ref, &event), 0); /* it goes on */
+	ck_assert_int_eq(script_post(&st.dev, 104), 0);
+	ck_assert(evd_mark_overflow(ref));
+	ck_assert(!evd_mark_refusal(ref)); /* nothing to add */
+	ck_assert_uint_eq(counters().overflows, 3);
+	ck_assert_int_eq(evd_free(ref), 0);
+	ck_assert(!evd_mark_refusal(ref));
+}
+END_TEST
+
 /* origin: peer.14, peer.28 */
 START_TEST(overflow__waiter_blocked__released)
 {
@@ -304,6 +333,7 @@ evd_status_suite(void)
 	tcase_add_test(tc, counters__notified_while_something_else_is_wanted__not_spurious);
 	tcase_add_test(tc, counters__arm_failures);
 	tcase_add_test(tc, overflow__reported_once__queued_events_first_then_the_error);
+	tcase_add_test(tc, refusal__first_of_an_episode__which_ends_with_the_last_posted_event);
 	tcase_add_test(tc, overflow__waiter_blocked__released);
 	tcase_add_test(tc, overflow__upcalls_enabled__what_is_queued_still_comes);
 	tcase_add_test(tc, refresh__takes_what_the_device_has_and_tells_the_taker);
