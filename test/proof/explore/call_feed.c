@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* call_feed -- what enters an EVD, and what is taken back before anybody took it */
 #include "call.h"
+#include "peek.h"
 #include "world.h"
 
 void
@@ -153,14 +154,34 @@ match_ep_raw(const void *raw, const void *ep)
 	return match_ep(((const struct device_record *)raw)->id, ep);
 }
 
+/* Nothing of who left is queued any more but what came since. */
+static void
+check_left(struct stage_evd *e, int ep, uint32_t since)
+{
+	const struct stage_entry *entry;
+	const DAT_EVENT *event;
+
+	if (e->evd.lock.owner || !e->evd.alive)
+		return;
+	for (unsigned int i = 0; (event = peek_posted(&e->evd, i)); i++) {
+		entry = entry_find(stage_life(e), device_event_id(event));
+		if (entry && entry->to < since && match_ep_event(event, &ep))
+			violation("an event of %c is queued on EVD %c, which it left", 'e' + ep,
+			    'a' + e->index);
+	}
+}
+
 void
 call_leave(struct stage_evd *e, int ep)
 {
 	const struct call c = call_begins(e);
+	const uint32_t since = sched.steps;
 
 	if (call_current(&c))
 		e->left |= 1u << ep;
 	sched_touch(OP_EVENT, OBJECT_DEVICE(e->index));
 	evd_purge(call_ref(&c), &e->holds[ep], match_ep_raw, match_ep_event, &ep);
 	call_ends();
+	if (call_current(&c))
+		check_left(e, ep, since);
 }

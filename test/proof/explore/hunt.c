@@ -12,6 +12,7 @@
 #include "world.h"
 
 #define CALIBRATION 12
+#define FAULT_POINTS_LEAST 4 /* where there are faults: what a few calm schedules did not meet */
 #define CLOCK_EVERY 16 /* schedules between two looks at the time */
 #define SHRINK_RUNS 4000
 #define DEPTH_MAX   5
@@ -59,6 +60,8 @@ calibrate(struct scenario *scenario, struct strategy *strategy, struct hunt_resu
 			strategy->fault_points = sched.fault_points;
 	}
 	if (!scenario->length) {
+		if (scenario->faults && strategy->fault_points < FAULT_POINTS_LEAST)
+			strategy->fault_points = FAULT_POINTS_LEAST;
 		scenario->length = strategy->length;
 		scenario->fault_points = strategy->fault_points;
 	}

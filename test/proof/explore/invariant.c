@@ -111,6 +111,13 @@ invariant_armed(const struct evd *evd, const struct device_cq *cq, int name)
 		violation("EVD %c: more spurious wakes than arms", name);
 }
 
+void
+invariant_dead(const struct evd *evd, int name)
+{
+	if (peek_queued_on(evd))
+		violation("EVD %c was freed, and its free waits for a run that is queued", name);
+}
+
 bool
 invariant_asleep(uint32_t fibers)
 {
@@ -147,6 +154,9 @@ invariant_taker(const struct evd *evd, const struct device_cq *cq, uint32_t wait
 		/* With one at a time, the return of the last upcall kicks. */
 		if (taker(evd) == BY_UPCALL && evd->policy != DAT_UPCALL_MANY && evd->in_progress)
 			return;
+		if (peek_failing(evd))
+			violation("EVD %c was polled and armed, and takes the next failure for the last one",
+			    name);
 		break;
 	}
 	/* Of a device that lost its queue, and failed since, nothing is expected. */

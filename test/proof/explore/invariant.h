@@ -21,6 +21,9 @@ void invariant_armed(const struct evd *evd, const struct device_cq *cq, int name
 void invariant_taker(
     const struct evd *evd, const struct device_cq *cq, uint32_t waiters, int name);
 
+/* The EVD was freed: nothing of it is queued, for that would keep the free waiting. */
+void invariant_dead(const struct evd *evd, int name);
+
 /* Nobody can run any more. */
 void invariant_rest(const struct evd *evd, const struct device_cq *cq, int name);
 

@@ -43,8 +43,12 @@ oracle_step(void)
 	for (int i = 0; i < stage.scenario->n_evds; i++) {
 		struct stage_evd *e = &stage.evds[i];
 
-		if (e->evd.lock.owner || !e->evd.alive)
+		if (e->evd.lock.owner)
 			continue;
+		if (!e->evd.alive) {
+			invariant_dead(&e->evd, 'a' + i);
+			continue;
+		}
 		check_claims(e);
 		if (e->cq.alive)
 			invariant_armed(&e->evd, &e->cq, 'a' + i);

@@ -32,6 +32,21 @@ peek_record(const struct evd *evd, unsigned int i)
 	return i < q->raw_count ? q->raw + (q->raw_head + i) % q->qlen * q->raw_size : NULL;
 }
 
+const DAT_EVENT *
+peek_posted(const struct evd *evd, unsigned int i)
+{
+	const struct evd_posted_queue *p = &evd->queue.posted;
+	unsigned int link = p->open.first;
+
+	if (i >= p->open.count) {
+		i -= p->open.count;
+		link = p->closed.first;
+	}
+	while (link && i--)
+		link = p->entries[link - 1].next;
+	return link ? &p->entries[link - 1].event : NULL;
+}
+
 unsigned int
 peek_loud(const struct evd *evd)
 {
@@ -105,6 +120,12 @@ bool
 peek_backs_off(const struct evd *evd)
 {
 	return evd->job_state == EVD_JOB_BACKOFF;
+}
+
+bool
+peek_failing(const struct evd *evd)
+{
+	return evd->backoff_ns != 0;
 }
 
 int

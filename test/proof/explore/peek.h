@@ -18,6 +18,8 @@ uint64_t peek_next_number(const struct evd *evd);
 
 /* The i-th completion that was polled and has not left, or NULL. */
 const void *peek_record(const struct evd *evd, unsigned int i);
+/* The i-th posted event that has not left, be it open or closed, or NULL. */
+const DAT_EVENT *peek_posted(const struct evd *evd, unsigned int i);
 /* Events that count as worth waking for. */
 unsigned int peek_loud(const struct evd *evd);
 /* Events that wait for the device to be polled. */
@@ -41,6 +43,8 @@ bool peek_over(const struct evd *evd);
 bool peek_backs_off(const struct evd *evd);
 uint64_t peek_due(const struct evd *evd); /* until when */
 bool peek_ready(const struct evd *evd); /* it waits for its turn alone */
+/* An episode of failures has been reported, and did not end yet. */
+bool peek_failing(const struct evd *evd);
 
 /* What it believes the device was asked for: 0 nothing, 1 solicited completions, 2 all. */
 int peek_armed(const struct evd *evd);

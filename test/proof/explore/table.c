@@ -298,6 +298,8 @@ static const struct scenario_text table[] = {
 	    "p: post a 2 | ctl: attach a o | srv: cwait n 100 | srv2: cwait o 200" },
 	{ "cno/move-resize", "a=cq,n,q2 n o",
 	    "hw: burst a 3 | x: attach a o | y: resize a 4 | srv: cwait o 200" },
+	{ "cno/move-full", "a=cq,n,q2 n o",
+	    "hw: burst a 3 | ctl: attach a o | srv: cwait n 100 | srv2: cwait o 200; cwait o 200" },
 	{ "cno/attach-waiter", "a=private n",
 	    "hw: c a; c a | app: wait a 1 100 | ctl: attach a n; detach a" },
 	{ "cno/detach-waiter", "a=private,n n",

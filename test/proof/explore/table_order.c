@@ -39,6 +39,13 @@ static const struct scenario_text table[] = {
 	{ "ends/again-wait", "a=private,d8,q3",
 	    "hw: burst a.e 4; c a.f | cm: barrier a.e; established a.e; barrier a.e | "
 	    "app: wait a 3 50; drain a; wait a 1 50; drain a" },
+	{ "ends/again-leave", "a=cq,hold.e,hold.f,single,d8,q2",
+	    "hw: burst a.e 3 | cm: barrier a.f; c a.f; established a.f | ctl: leave a.e" },
+	{ "ends/after-many", "a=cq,single,q3",
+	    "hw: c a.e; c a.e; c a.e; until a 3; c a.e | cm: until a 3; barrier a.e" },
+	{ "ends/established-twice", "a=cq,hold.e,d8",
+	    "hw: c a.e; c a.e | cm: established a.e; established a.e | "
+	    "app: wait a 4 50; drain a; wait a 1 50; drain a" },
 	{ "ends/third", "a=private,hold.f,d8,q4",
 	    "hw: c a.e; c a.f; c a.g; c a.e; c a.f; c a.g | cm: barrier a.e; established a.f; "
 	    "barrier a.f | p: post a | app: take a 10" },

@@ -66,7 +66,8 @@ static const struct scenario_text table[] = {
 	{ "backoff/parked", "a=cq,single b=sw,single c=cq,n n faults=arm",
 	    "hw: c a; c c; c a | p: post b; post a | up.b: serve n 1" },
 	{ "backoff/freed", "a=cq,single b=sw,single c=cq,single faults=arm",
-	    "hw: c a; c c | p: post b; post c | ctl: free a; free c | up.b: wait c 1 100" },
+	    "hw: c a; c c | p: post b; post c | ctl: until a 1; free a; free c | "
+	    "up.b: wait c 1 100" },
 	{ "backoff/moved", "a=cq,single b=cq,norify crew=1 faults=arm",
 	    "hw: c a; c b; c a | ctl: many a; many b; single a | p: post b" },
 	{ "backoff/told", "a=cq,n b=cq,n n=agent faults=arm,poll",
