@@ -42,7 +42,6 @@ bit b_job = 1;		/* an upcall of EVD b is due; it frees a */
 byte to_free = 1;	/* calls from outside that free a */
 byte to_free_inside = 1;
 bit recycled;
-byte between;		/* callers that tested a handle and did not lock yet */
 
 #define QUIESCENT_BUT_OWNED (in_progress == 0 && pins == 0 && !waiting)
 #if defined(LEAVES_QUEUED)
@@ -310,30 +309,21 @@ proctype caller()
 	bit found;
 end:
 	do
-#ifdef REUSED_AT_ONCE
-	/* handle_object(): the test without the lock, and a slot that may be reused at once */
-	:: atomic { calls_left > 0 -> calls_left--; found = (generation == 1 && !recycled); between++ };
+	/* handle_object() looks without the lock; evd_enter() compares the life with it */
+	:: atomic { calls_left > 0 -> calls_left--; found = (generation == 1 && !recycled) };
 	   atomic {
 		enter();
-		between--;
-		assert(!found || !alive || generation == 1);
-		found = 0;
-		lock = 0
-	   }
-#else
-	/* The same, and dapl/'s slab keeps a slot from being reused before many others were. */
-	:: atomic { calls_left > 0 -> calls_left--; found = (generation == 1 && !recycled); between = between + found };
-	   atomic {
-		enter();
-		between = between - found;
 		if
-		:: found && alive -> assert(generation == 1); queued++; kick(); printf("| evd_post()\n")
+#ifdef BY_ALIVE
+		:: found && alive -> assert(generation == 1)
+#else
+		:: found && alive && generation == 1 -> queued++; kick(); printf("| evd_post()\n")
+#endif
 		:: else
 		fi;
 		found = 0;
 		lock = 0
 	   }
-#endif
 	:: true -> break
 	od
 }
@@ -353,11 +343,7 @@ proctype user()
 proctype creator()
 {
 end:
-#ifdef REUSED_AT_ONCE
 	atomic { recycled && lock == 0 -> recycled = 0; generation = 2; alive = 1; freed = 0; queued = 0 }
-#else
-	atomic { recycled && lock == 0 && between == 0 -> recycled = 0; generation = 2; alive = 1; freed = 0; queued = 0 }
-#endif
 }
 
 /* evd_wait() with a private channel, pinned while it sleeps */
@@ -407,7 +393,7 @@ init {
 proctype rest()
 {
 	timeout ->
-	assert(lock == 0 && between == 0);
+	assert(lock == 0);
 	assert(!freed && (alive || recycled));
 	assert(in_progress == 0 && (!waiting || alive))
 }
