@@ -325,6 +325,61 @@ START_TEST(counters__tell_what_happened)
 }
 END_TEST
 
+#define NEXT 8
+
+/*
+ * An endpoint keeps a connection EVD of another adapter, which closes.  Until the endpoint goes, no
+ * other EVD is made where that one was: its events would come there.
+ */
+/* origin: outside.25 */
+START_TEST(close__endpoints_of_another_adapter_hold_an_evd__its_place_stays_theirs)
+{
+	const int n = _i + 1;
+	struct dt_side user, next;
+	DAT_EVD_HANDLE lent, async, evd[NEXT];
+	DAT_EP_HANDLE ep[2];
+	DAT_IA_HANDLE lender;
+
+	lender = dt_open("soft", &async);
+	dt_ok(dat_evd_create(lender, 8, DAT_HANDLE_NULL, DAT_EVD_CONNECTION_FLAG, &lent));
+	dt_side_open(&user, "soft", DT_SEPARATE);
+	dt_side_open(&next, "soft", DT_SEPARATE);
+	for (int i = 0; i < n; i++)
+		dt_ok(dat_ep_create(
+		    user.ia, user.pz, user.recv, user.request, lent, NULL, &ep[i]));
+	dt_ok(dat_ia_close(lender, DAT_CLOSE_ABRUPT_FLAG));
+	for (int i = 0; i < NEXT; i++)
+		evd[i] = dt_evd(&next, DAT_EVD_CONNECTION_FLAG, 8);
+	/* Nobody listens: the attempts end with an event, which finds no EVD. */
+	for (int i = 0; i < n; i++) {
+		dt_ok(dat_ep_connect(ep[i], dt_address(user.ia), 1, DAT_TIMEOUT_INFINITE, 0, NULL,
+		    DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
+		dt_await_state(ep[i], DAT_EP_STATE_DISCONNECTED);
+	}
+	for (int i = 0; i < NEXT; i++)
+		dt_assert_empty(evd[i]);
+	/* The references that go are the old EVD's. */
+	for (int i = 0; i < n; i++) {
+		dt_ok(dat_ep_free(ep[i]));
+		for (int j = 0; j < NEXT; j++)
+			dt_assert_empty(evd[j]);
+	}
+	for (int i = 0; i < NEXT; i++) {
+		const DAT_EP_HANDLE one = next.ep;
+
+		dt_ok(dat_ep_create(
+		    next.ia, next.pz, next.recv, next.request, evd[i], NULL, &next.ep));
+		dt_assert_ret(dat_evd_free(evd[i]),
+		    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE));
+		dt_ok(dat_ep_free(next.ep));
+		dt_ok(dat_evd_free(evd[i]));
+		next.ep = one;
+	}
+	dt_side_close(&user);
+	dt_side_close(&next);
+}
+END_TEST
+
 Suite *
 dapl_evd_suite(void)
 {
@@ -344,6 +399,8 @@ dapl_evd_suite(void)
 	tcase_add_test(tc, free__with_a_blocked_waiter__aborts_it);
 	tcase_add_test(tc, close__with_a_blocked_waiter__aborts_it);
 	tcase_add_test(tc, free__in_use__is_refused_until_the_user_goes);
+	tcase_add_loop_test(
+	    tc, close__endpoints_of_another_adapter_hold_an_evd__its_place_stays_theirs, 0, 2);
 	tc = dt_tcase(s, "software");
 	tcase_add_test(tc, post_se__rules__are_kept);
 	tcase_add_test(tc, counters__tell_what_happened);

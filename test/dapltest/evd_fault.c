@@ -354,6 +354,79 @@ START_TEST(freed_while_a_fault_is_reported__the_run_ends_and_is_not_retried)
 }
 END_TEST
 
+static void
+die(void)
+{
+	ck_assert(evd_mark_overflow(evd_self(&st.dev.evd)));
+	st.dev.fail_polls = 3;
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_lt(evd_dequeue(evd_self(&st.dev.evd), &(DAT_EVENT){ 0 }), 0);
+}
+
+static void
+overflow_alone(void)
+{
+	ck_assert(evd_mark_overflow(evd_self(&st.dev.evd)));
+}
+
+static void
+back_off(void)
+{
+	st.dev.fail_arms = 1000;
+	(void)story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE);
+	st.dev.fail_arms = 0;
+}
+
+static void
+switch_everything_off(void)
+{
+	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0);
+	ck_assert_int_eq(evd_set_enabled(evd_self(&st.dev.evd), false), 0);
+	ck_assert_int_eq(evd_set_waitable(evd_self(&st.dev.evd), false), 0);
+}
+
+static void
+arm_for_solicited(void)
+{
+	DAT_EVENT event;
+	int nmore;
+
+	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), MS, 1, &event, &nmore), -ETIMEDOUT);
+}
+
+static void (*const pasts[])(void) = {
+	die, overflow_alone, back_off, switch_everything_off, arm_for_solicited
+};
+#define PASTS ((int)(sizeof pasts / sizeof pasts[0]))
+
+/* Whatever the last EVD of a slot went through, the next one arms, waits and calls. */
+/* origin: outside.13 */
+START_TEST(slot__its_last_evd_had_a_past__the_next_evd_has_none)
+{
+	struct evd_status status;
+	DAT_EVENT event;
+	int nmore;
+
+	pasts[_i]();
+	script_close(&st.dev);
+	st.dev.fail_polls = 0;
+	script_open(&st.dev, &st.dev.opt);
+	ck_assert_int_eq(evd_query(evd_self(&st.dev.evd), &status), 0);
+	ck_assert(status.enabled && status.waitable);
+	ck_assert(!status.solicited_only && !status.overflowed);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), MS, 1, &event, &nmore), -ETIMEDOUT);
+	script_complete(&st.dev, 1);
+	ck_assert(script_deliver(&st.dev)); /* that wait armed */
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 1, &event, &nmore), 0);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	script_complete(&st.dev, 2);
+	story_settle(&st);
+	story_upcall(&st, 2);
+	ck_assert(evd_mark_overflow(evd_self(&st.dev.evd)));
+}
+END_TEST
+
 Suite *
 evd_fault_suite(void)
 {
@@ -379,5 +452,6 @@ evd_fault_suite(void)
 	tcase_add_test(tc, enabled_again_after_failures__the_next_failure_is_reported);
 	tcase_add_test(tc, second_poll_of_a_run_fails__reported_and_retried_without_another_arm);
 	tcase_add_test(tc, freed_while_a_fault_is_reported__the_run_ends_and_is_not_retried);
+	tcase_add_loop_test(tc, slot__its_last_evd_had_a_past__the_next_evd_has_none, 0, PASTS);
 	return s;
 }

@@ -38,6 +38,7 @@ main(int argc, char **argv)
 		evd_late_suite,
 		evd_order_suite,
 		evd_refusal_suite,
+		evd_object_suite,
 		NULL,
 	};
 

@@ -335,6 +335,63 @@ START_TEST(many_to_cno__the_crew_is_busy__told_by_the_loop)
 }
 END_TEST
 
+static void *
+turn_once(void *unused)
+{
+	(void)unused;
+	(void)story_turn(&st);
+	return NULL;
+}
+
+/* What stands between two policies that call one at a time; DISABLE ends each row. */
+static const DAT_UPCALL_POLICY detours[][4] = {
+	{ DAT_UPCALL_MANY, DAT_UPCALL_SINGLE_INSTANCE },
+	{ DAT_UPCALL_MANY, DAT_UPCALL_NORIFY, DAT_UPCALL_SINGLE_INSTANCE },
+	{ DAT_UPCALL_MANY, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_MANY, DAT_UPCALL_SINGLE_INSTANCE },
+	{ DAT_UPCALL_SINGLE_INSTANCE },
+};
+#define DETOURS ((int)(sizeof detours / sizeof detours[0]))
+
+/*
+ * Two stepped loops: an upcall runs on the first, the job moves to the second and finds nothing that
+ * it may do there.  Whoever returns from the upcall then has to see to what is queued.
+ */
+/* clause: c.14.9 */
+/* origin: outside.03 */
+START_TEST(single__the_evd_left_its_upcalls_loop_and_came_back__what_is_queued_is_called)
+{
+	const DAT_UPCALL_POLICY *detour = detours[_i];
+	struct script_options opt = { .qlen = 16 };
+	pthread_t thread;
+
+	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &opt.crew), 0);
+	story_begin(&st, &opt);
+	tape_hold(&st.tape);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, turn_once, NULL), 0);
+	tape_await_inside(&st.tape, 1);
+	ck_assert_int_eq(script_post(&st.dev, 101), 0);
+	for (int i = 0; i < 4 && detour[i] != DAT_UPCALL_DISABLE; i++)
+		ck_assert_int_eq(story_policy(&st, detour[i], DAT_UPCALL_INVOC_ANY), 0);
+	(void)loop_step(opt.crew, 0);
+	(void)story_turn(&st);
+	ck_assert_int_eq(tape_count(&st.tape), 1);
+	tape_release(&st.tape);
+	pthread_join(thread, NULL);
+	story_run(&st);
+	story_upcall(&st, 100);
+	story_upcall(&st, 101);
+	ck_assert_int_eq(script_post(&st.dev, 102), 0);
+	story_run(&st);
+	story_upcall(&st, 102);
+	story_quiet(&st);
+	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
+	loop_destroy(opt.crew);
+	story_end(&st);
+}
+END_TEST
+
 Suite *
 evd_many_suite(void)
 {
@@ -357,5 +414,9 @@ evd_many_suite(void)
 	tcase_add_test(tc, many__freed_inside_one__does_not_wait_for_the_others);
 	tcase_add_test(tc, many__crew_given_later__used_from_then_on);
 	tcase_add_test(tc, many_to_cno__the_crew_is_busy__told_by_the_loop);
+	tc = runner_tcase(s, "detour");
+	tcase_add_loop_test(tc,
+	    single__the_evd_left_its_upcalls_loop_and_came_back__what_is_queued_is_called, 0,
+	    DETOURS);
 	return s;
 }

@@ -293,6 +293,102 @@ START_TEST(solicited__all_requested_already__not_requested_again)
 }
 END_TEST
 
+#define RING 8
+#define ENTRIES 4
+
+static void
+quiet_or_noisy(uint64_t id, bool is_quiet)
+{
+	if (is_quiet)
+		quiet(id);
+	else
+		script_complete(&st.dev, id);
+}
+
+/* Entries of each pattern, in a ring that begins `first` places in, get another ring. */
+static void
+move(unsigned int first, unsigned int pattern, unsigned int qlen)
+{
+	DAT_EVENT event;
+	int nmore, r;
+
+	begin(RING);
+	for (uint64_t id = 0; id < first; id++)
+		script_complete(&st.dev, 100 + id);
+	/* An empty ring would begin at its first place again. */
+	quiet_or_noisy(0, pattern & 1);
+	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
+	for (uint64_t id = 0; id < first; id++)
+		story_dequeues(&st, 100 + id);
+	for (unsigned int i = 1; i < ENTRIES; i++)
+		quiet_or_noisy(i, pattern >> i & 1);
+	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
+	ck_assert_int_eq(evd_resize(evd_self(&st.dev.evd), qlen), 0);
+	for (unsigned int i = 0; i < ENTRIES; i++) {
+		const bool noisy_left = pattern >> i != (1u << (ENTRIES - i)) - 1;
+
+		r = evd_wait(evd_self(&st.dev.evd), 0, 1, &event, &nmore);
+		ck_assert_int_eq(r, noisy_left ? 0 : -ETIMEDOUT);
+		ck_assert_int_eq(nmore, (int)(ENTRIES - i) - (noisy_left ? 1 : 0));
+		if (noisy_left)
+			ck_assert_uint_eq(script_id(&event), i);
+		else
+			story_dequeues(&st, i);
+	}
+	story_empty(&st);
+	story_end(&st);
+}
+
+/* origin: outside.07 */
+START_TEST(resize__quiet_and_noisy_ones_anywhere_in_the_ring__each_stays_what_it_is)
+{
+	for (unsigned int first = 0; first < RING; first++)
+		for (unsigned int pattern = 0; pattern < 1u << ENTRIES; pattern++) {
+			move(first, pattern, ENTRIES + 1);
+			move(first, pattern, 2 * RING);
+		}
+}
+END_TEST
+
+static void
+fail_polls(void)
+{
+	st.dev.fail_polls = 1000;
+}
+
+static void
+overflow_evd(void)
+{
+	fail_polls();
+	ck_assert(evd_mark_overflow(evd_self(&st.dev.evd)));
+}
+
+static void (*const failures[])(void) = { fail_polls, overflow_evd };
+static const int failed_with[] = { -EIO, -EOVERFLOW };
+
+/* Quiet ones do not keep a dequeue from asking the device, which fails: they are there all the same. */
+/* origin: outside.12 */
+START_TEST(dequeue__device_fails__all_that_is_queued_comes_first)
+{
+	DAT_EVENT event;
+
+	for (unsigned int pattern = 0; pattern < 1u << ENTRIES; pattern++) {
+		begin(RING);
+		for (unsigned int i = 0; i < ENTRIES; i++)
+			quiet_or_noisy(i, pattern >> i & 1);
+		ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
+		failures[_i]();
+		for (unsigned int i = 0; i < ENTRIES; i++)
+			story_dequeues(&st, i);
+		for (int i = 0; i < 2; i++)
+			ck_assert_int_eq(
+			    evd_dequeue(evd_self(&st.dev.evd), &event), failed_with[_i]);
+		st.dev.fail_polls = 0;
+		story_end(&st);
+	}
+}
+END_TEST
+
 Suite *
 evd_quiet_suite(void)
 {
@@ -311,5 +407,8 @@ evd_quiet_suite(void)
 	tcase_add_test(tc, solicited__request_stands__widened_and_polled_again);
 	tcase_add_test(tc, solicited__waiter_blocked__its_request_is_widened);
 	tcase_add_test(tc, solicited__all_requested_already__not_requested_again);
+	tcase_add_test(
+	    tc, resize__quiet_and_noisy_ones_anywhere_in_the_ring__each_stays_what_it_is);
+	tcase_add_loop_test(tc, dequeue__device_fails__all_that_is_queued_comes_first, 0, 2);
 	return s;
 }

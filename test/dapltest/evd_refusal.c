@@ -177,8 +177,8 @@ START_TEST(evd_freed_while_it_refuses__the_next_of_its_slot_begins_afresh)
 {
 	begin();
 	ck_assert(flood());
-	story_end(&st);
-	begin();
+	script_close(&st.dev);
+	script_open(&st.dev, &st.dev.opt);
 	ck_assert(flood());
 	ck_assert(!flood());
 	end();
