@@ -402,8 +402,10 @@ cno_await_others(struct cno_ref ref)
 
 	os_lock(&cno->lock);
 	if (cno->life != ref.life || no_other_agent(cno)) {
+		const bool running = cno->life == ref.life && cno->in_agent;
+
 		os_unlock(&cno->lock);
-		return false;
+		return running; /* it closes an adapter at this moment, but maybe not at the next */
 	}
 	cno->n_awaiting++; /* keeps the CNO: the last to leave may be this thread */
 	await(cno, no_other_agent);

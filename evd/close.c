@@ -14,7 +14,7 @@ evd_set_closing(struct evd_ref ref)
 	os_unlock(&evd->lock);
 }
 
-/* Each upcall keeps its EVD: it cannot be another one's by now. */
+/* Each upcall keeps its EVD: it cannot be another one's by now.  No frame becomes exempt in between. */
 static void
 mark_frames(bool closing)
 {
@@ -24,7 +24,6 @@ mark_frames(bool closing)
 		struct evd *evd = frame->evd;
 
 		os_lock(&evd->lock);
-		frame->closing = closing;
 		evd->closers += one;
 		if (!frame->exempt)
 			evd->exempt += one;
@@ -73,8 +72,11 @@ evd_await_others(struct evd_ref ref)
 
 	os_lock(&evd->lock);
 	if (evd->life != ref.life || !has_others(evd)) {
+		/* Those that run close an adapter at this moment, but maybe not at the next. */
+		const bool running = evd->life == ref.life && evd->in_progress > 0;
+
 		os_unlock(&evd->lock);
-		return false;
+		return running;
 	}
 	park = park_self();
 	evd->tearing++; /* keeps the EVD: the last to leave may be this thread */

@@ -191,7 +191,7 @@ bool evd_is_left_to_closers(struct evd_ref ref);
 
 /*
  * Of an EVD that was freed, or is about to be: waits until it was, and no upcalls run but those.  False
- * when there is nothing to wait for.
+ * when no upcall runs at all, and none will; then it has not slept.
  */
 bool evd_await_others(struct evd_ref ref);
 

@@ -20,8 +20,7 @@ evd_frame_exempt(struct evd *evd, struct upcall_frame *frame)
 		if (frame->evd != evd || frame->exempt)
 			continue;
 		frame->exempt = true;
-		if (!frame->closing)
-			evd->exempt++;
+		evd->exempt++;
 	}
 	park_list_wake_all(&evd->teardowns);
 }

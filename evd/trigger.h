@@ -136,7 +136,6 @@ struct upcall_frame {
 	struct upcall_frame *outer;
 	struct evd *evd;
 	bool exempt; /* called TEARDOWN or free of its own EVD: no inside caller waits for it */
-	bool closing; /* is inside evd_enter_close() */
 };
 
 /* The calling thread's upcall of this EVD, or NULL. */

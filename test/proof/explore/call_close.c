@@ -29,6 +29,33 @@ end(unsigned int number)
 	return waits;
 }
 
+/* As the close of an adapter does: until the EVD goes by itself, or with upcalls that are not waited for. */
+static void
+await_evd(const struct stage_evd *e, const struct call *c)
+{
+	bool left = false;
+
+	while (!left && evd_await_others(call_ref(c)))
+		left = evd_is_left_to_closers(call_ref(c));
+	if (left && !os_in_callback())
+		violation("EVD %c is left to its upcalls by a close from none", 'a' + e->index);
+	if (!left && call_current(c) && *stage_frames(e))
+		violation("EVD %c is not left to the upcall that closes it", 'a' + e->index);
+}
+
+static void
+await_cno(const struct stage_cno *n, const struct call *c)
+{
+	bool left = false;
+
+	while (!left && cno_await_others(call_cno_ref(c)))
+		left = cno_is_left_to_closer(call_cno_ref(c));
+	if (left && !os_in_callback())
+		violation("CNO %c is left to its agent by a close from no callback", 'n' + n->index);
+	if (!left && cno_is_inside(&n->cno))
+		violation("CNO %c is not left to the agent that closes it", 'n' + n->index);
+}
+
 void
 call_shut(struct stage_evd *e)
 {
@@ -38,8 +65,7 @@ call_shut(struct stage_evd *e)
 
 	evd_set_closing(call_ref(&c));
 	(void)evd_retire(call_ref(&c)); /* or another thread frees it */
-	while (evd_await_others(call_ref(&c)))
-		;
+	await_evd(e, &c);
 	call_ends();
 	waits = end(number);
 	if (!call_current(&c))
@@ -59,8 +85,7 @@ call_cno_shut(struct stage_cno *n)
 
 	cno_set_closing(call_cno_ref(&c));
 	(void)cno_retire(call_cno_ref(&c));
-	while (cno_await_others(call_cno_ref(&c)))
-		;
+	await_cno(n, &c);
 	call_ends();
 	if (end(number) && !inside && c.life == n->life && n->in_agent)
 		violation("close of CNO %c returned while its agent runs", 'n' + n->index);

@@ -370,6 +370,7 @@ static const struct scenario_text table[] = {
 	{ "close/inside", "a=cq,single", "hw: c a; c a | up.a: shut a" },
 	{ "close/inside-many", "a=cq,many crew=2", "hw: c a; c a | up.a: shut a" },
 	{ "close/inside-each", "a=cq,many crew=2", "hw: c a; c a | up.a*: shut a" },
+	{ "close/inside-teardown", "a=cq,many crew=2", "hw: c a; c a | up.a: shut a | up.a*: teardown a" },
 	{ "close/teardown", "a=cq,many crew=2", "hw: c a; c a | ctl: teardown a | up.a: shut a" },
 	{ "close/free", "a=cq,single", "hw: c a; c a | ctl: free a | up.a: shut a" },
 	{ "close/free-many", "a=cq,many crew=2", "hw: c a; c a | ctl: free a | up.a: shut a" },
