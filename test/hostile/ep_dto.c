@@ -150,7 +150,8 @@ describe(struct ep *ep, struct record *record)
 
 	record->generation = ep->generation;
 	record->operation = DAT_DTO_SEND;
-	if (ep->mate.known && chance(30))
+	/* Of a fuzzy one it is not known to whom it is connected. */
+	if (ep->mate.known && !ep->fuzzy && chance(30))
 		record->operation = chance(50) ? DAT_DTO_RDMA_WRITE : DAT_DTO_RDMA_READ;
 	record->index = record->operation == DAT_DTO_SEND ? ep->requests.sends + 1 : 0;
 	record->silent = flags & DAT_COMPLETION_SUPPRESS_FLAG;
