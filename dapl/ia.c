@@ -229,6 +229,26 @@ ia_purge_async(struct ia *ia, bool (*match)(const DAT_EVENT *event, const void *
 		purge_async(ia, &purge);
 }
 
+/*
+ * Holds another adapter's EVD of asynchronous events; NULL if it is not one, or not of the same device.
+ * That adapter may be closing.  It lasts as long as the EVD lives, which the EVD's lock shows; later its
+ * slot may serve an adapter of another device.
+ */
+static struct dapl_evd *
+hold_async(const struct ia *ia, DAT_EVD_HANDLE given)
+{
+	struct dapl_evd *evd = object_lock(given, KIND_EVD);
+	bool fits;
+
+	if (!evd)
+		return NULL;
+	fits = (evd->flags & DAT_EVD_ASYNC_FLAG) && evd->obj.ia->verbs == ia->verbs;
+	if (fits)
+		evd->obj.refs++;
+	os_unlock(&evd->obj.lock);
+	return fits ? evd : NULL;
+}
+
 /* Takes over, or makes, the EVD of asynchronous events.  A DAT_RETURN: each case has its own. */
 static DAT_RETURN
 attach_async(struct ia *ia, DAT_COUNT qlen, DAT_EVD_HANDLE given)
@@ -255,13 +275,9 @@ attach_async(struct ia *ia, DAT_COUNT qlen, DAT_EVD_HANDLE given)
 		ia->async = evd;
 		return DAT_SUCCESS;
 	}
-	evd = object_hold(given, KIND_EVD, NULL);
+	evd = hold_async(ia, given);
 	if (!evd)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_ASYNC);
-	if (!(evd->flags & DAT_EVD_ASYNC_FLAG) || evd->obj.ia->verbs != ia->verbs) {
-		evd_release(evd);
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_ASYNC);
-	}
 	ia->async = evd;
 	return DAT_SUCCESS;
 }

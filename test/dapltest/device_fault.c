@@ -74,6 +74,16 @@ device_arms(bool works)
 	arm_fails = !works;
 }
 
+/* Only its address matters. */
+static struct verbs_context another;
+static _Thread_local bool finds_another;
+
+void
+device_is_another(bool finds)
+{
+	finds_another = finds;
+}
+
 void
 device_on_queue_pair_error(void (*call)(void))
 {
@@ -139,9 +149,13 @@ int __wrap_ibv_query_device(struct ibv_context *context, struct ibv_device_attr 
 int
 __wrap_ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 {
-	struct verbs_context *verbs = verbs_get_ctx(context);
-	int r = __real_ibv_query_device(context, attr);
+	struct verbs_context *verbs;
+	int r;
 
+	if (context == &another.context)
+		return ENODEV;
+	verbs = verbs_get_ctx(context);
+	r = __real_ibv_query_device(context, attr);
 	pthread_mutex_lock(&lock);
 	device = context;
 	if (context->ops.poll_cq != poll_changed) {
@@ -155,6 +169,18 @@ __wrap_ibv_query_device(struct ibv_context *context, struct ibv_device_attr *att
 	if (lower.read_segments)
 		attr->max_sge_rd = lower.read_segments;
 	pthread_mutex_unlock(&lock);
+	return r;
+}
+
+int __real_rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr);
+int __wrap_rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr);
+int
+__wrap_rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
+{
+	const int r = __real_rdma_bind_addr(id, addr);
+
+	if (!r && finds_another)
+		id->verbs = &another.context;
 	return r;
 }
 

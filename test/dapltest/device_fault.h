@@ -42,6 +42,17 @@ void device_on_queue_pair_error(void (*call)(void));
 void device_hold_rejection(void);
 void device_let_go(void);
 
+/* Adapters that are opened on this thread find another device, which does not work. */
+void device_is_another(bool another);
+
+/*
+ * Right after the n-th release of a lock by this thread, from now on, that leaves it without any:
+ * the intruder, once, as another thread would come in between.
+ */
+void device_window_at(int n, void (*intruder)(void));
+/* Whether it has not come yet; forgets it. */
+bool device_window_missed(void);
+
 /* Arming a completion queue fails from now on, or works again. */
 void device_arms(bool works);
 

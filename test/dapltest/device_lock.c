@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The locks of the provider, counted on the thread of the consumer that calls it. */
+/*
+ * The locks of the provider, counted on the thread of the consumer that calls it.  device_window.c puts
+ * something between two of its lock sections.
+ */
 #include <pthread.h>
 
 #include "device_fault.h"
@@ -7,6 +10,26 @@
 
 /* Locked and not yet unlocked; below zero: unlocked, and never locked. */
 static _Thread_local int held;
+
+/* Of the thread that set them. */
+static _Thread_local int windows;
+static _Thread_local void (*intruder)(void);
+
+void
+device_window_at(int n, void (*intrude)(void))
+{
+	windows = n;
+	intruder = intrude;
+}
+
+bool
+device_window_missed(void)
+{
+	const bool missed = windows > 0;
+
+	windows = 0;
+	return missed;
+}
 
 int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
@@ -22,8 +45,11 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
 int
 __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
-	held--;
-	return __real_pthread_mutex_unlock(mutex);
+	const int r = __real_pthread_mutex_unlock(mutex);
+
+	if (--held == 0 && windows > 0 && --windows == 0)
+		intruder();
+	return r;
 }
 
 static void

@@ -13,6 +13,7 @@ main(int argc, char **argv)
 		device_lock_suite,
 		device_order_suite,
 		device_close_suite,
+		device_window_suite,
 		NULL,
 	};
 

@@ -10,5 +10,6 @@ Suite *device_limit_suite(void);
 Suite *device_lock_suite(void);
 Suite *device_order_suite(void);
 Suite *device_status_suite(void);
+Suite *device_window_suite(void);
 
 #endif
