@@ -41,3 +41,16 @@ lot_add(char *to, size_t size, const char *format, ...)
 	vsnprintf(to + n, size - n, format, args);
 	va_end(args);
 }
+
+void
+lot_add_action(
+    char *to, size_t size, const char *action, char evd, unsigned int cnos, unsigned int eps)
+{
+	for (; *action; action++) {
+		const char c = *action == '%' ? evd :
+		    *action == '#' ? (char)('n' + lot_draw(cnos)) :
+		    *action == '@' ? (char)('e' + lot_draw(eps)) : *action;
+
+		lot_add(to, size, "%c", c);
+	}
+}

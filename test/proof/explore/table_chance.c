@@ -90,7 +90,7 @@ keeps_order(const struct text *t, const char *action, bool takes)
 static void
 draw_action(struct text *t, bool first, bool inside)
 {
-	/* % stands for an EVD, # for a CNO; those that post come first. */
+	/* As in lot_add_action(); those that post come first. */
 	static const char *const actions[] = {
 		"post %", "post %", "post % 2", "purge %",
 		"single %", "single % another", "norify %", "norify % another", "many %",
@@ -110,14 +110,7 @@ draw_action(struct text *t, bool first, bool inside)
 		action = "dequeue %";
 	if (t->ordered && evd == 'a' && strchr(action, '%') && !keeps_order(t, action, first))
 		action = inside ? "query %" : "post %";
-	for (; *action; action++) {
-		if (*action == '%')
-			ADD_ACTS(t, "%c", evd);
-		else if (*action == '#')
-			ADD_ACTS(t, "%c", 'n' + (int)lot_draw((unsigned int)t->cnos));
-		else
-			ADD_ACTS(t, "%c", *action);
-	}
+	lot_add_action(t->actors, sizeof t->actors, action, evd, (unsigned int)t->cnos, 0);
 }
 
 static void

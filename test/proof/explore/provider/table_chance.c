@@ -76,27 +76,17 @@ takes(const struct text *t, const char *action, const char *actor)
 	return false;
 }
 
-/* % stands for an EVD, # for a CNO, @ for an endpoint. */
 static void
 draw_action(struct text *t, const char *actor, const char *const *actions, unsigned int n)
 {
 	const char *action = actions[lot_draw(n)];
-	const int evd = letter('a', t->evds);
+	const char evd = (char)letter('a', t->evds);
 
 	if ((strchr(action, '#') && !t->cnos) || (strchr(action, '@') && !t->eps) ||
 	    (evd == 'a' && takes(t, action, actor)) ||
 	    (!strncmp(action, "epnew", 5) && actor[0] != 'y')) /* two would make one endpoint */
 		action = "query %";
-	for (; *action; action++) {
-		if (*action == '%')
-			ADD_ACTS(t, "%c", evd);
-		else if (*action == '#')
-			ADD_ACTS(t, "%c", letter('n', t->cnos));
-		else if (*action == '@')
-			ADD_ACTS(t, "%c", letter('e', t->eps));
-		else
-			ADD_ACTS(t, "%c", *action);
-	}
+	lot_add_action(t->actors, sizeof t->actors, action, evd, t->cnos, t->eps);
 	ADD_ACTS(t, "; ");
 }
 #define DRAW(t, actor, most, actions) \
