@@ -62,29 +62,6 @@ evd_attend_quiet(struct evd *evd)
 		evd_attend(evd, EVD_HAS_ENTERED);
 }
 
-/* What was polled: n records at `batch`, and the device has no more (`empty`). */
-static int
-admit_batch(struct evd *evd, const unsigned char *batch, unsigned int n, bool empty)
-{
-	struct evd_queue *q = &evd->queue;
-	const unsigned int open = q->posted.open.count;
-	bool entered = false;
-	int one, r = 0;
-
-	for (unsigned int i = 0; i < n; i++) {
-		one = admit(evd, batch + (size_t)i * evd->cfg.raw_size);
-		if (one < 0)
-			r = one;
-		entered |= one > 0;
-	}
-	evd_queue_polled(q, n, empty);
-	/* Also a barrier that opened. */
-	if (entered || q->posted.open.count != open)
-		evd_attend(evd, EVD_HAS_ENTERED);
-	evd_attend_quiet(evd);
-	return r;
-}
-
 /*
  * Nothing announces what another thread's poll finds here: there was no room when the run polled, or
  * the run waits for a time or a thread.
@@ -96,12 +73,39 @@ is_unannounced(const struct evd *evd)
 	       evd->job_state == EVD_JOB_DEFERRED;
 }
 
+/* What was polled: n records at `batch`, and the device has no more (`empty`). */
+static int
+admit_batch(struct evd *evd, const unsigned char *batch, unsigned int n, bool empty)
+{
+	struct evd_queue *q = &evd->queue;
+	const unsigned int open = q->posted.open.count;
+	bool entered = false, opened;
+	int one, r = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		one = admit(evd, batch + (size_t)i * evd->cfg.raw_size);
+		if (one < 0)
+			r = one;
+		entered |= one > 0;
+	}
+	evd_queue_polled(q, n, empty);
+	opened = q->posted.open.count != open;
+	if (entered || opened)
+		evd_attend(evd, EVD_HAS_ENTERED);
+	evd_attend_quiet(evd);
+	if ((n > 0 || opened) && is_unannounced(evd)) {
+		evd_attend(evd, EVD_HAS_ROOM);
+		evd_kick(evd);
+	}
+	return r;
+}
+
 int
 evd_poll(struct evd *evd, unsigned int enough, unsigned int *added)
 {
 	const struct evd_source_ops *ops = evd->cfg.ops;
 	struct evd_queue *q = &evd->queue;
-	unsigned int room, open;
+	unsigned int room;
 	void *batch;
 	int n, r = 0;
 
@@ -124,13 +128,8 @@ evd_poll(struct evd *evd, unsigned int enough, unsigned int *added)
 		}
 		if ((unsigned int)n > room)
 			return -EIO; /* the device wrote where it was not asked to */
-		open = q->posted.open.count;
 		if (n > 0 || evd_queue_has_closed(q))
 			r = admit_batch(evd, batch, (unsigned int)n, (unsigned int)n < room);
-		if ((n > 0 || q->posted.open.count != open) && is_unannounced(evd)) {
-			evd_attend(evd, EVD_HAS_ROOM);
-			evd_kick(evd);
-		}
 		if (added)
 			*added += (unsigned int)n;
 		if ((unsigned int)n < room)
