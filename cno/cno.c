@@ -295,28 +295,11 @@ cno_is_inside(const struct cno *cno)
 	return frame != NULL;
 }
 
-/* Locked.  Sleeps until there is no reason to wait.  Drops and retakes the lock. */
-static void
-await(struct cno *cno, bool (*over)(const struct cno *cno))
-{
-	struct park *park = park_self();
-	struct park_entry entry;
-
-	park_list_add(&cno->frees, &entry, park);
-	for (;;) {
-		park_reset(park);
-		if (over(cno))
-			break;
-		os_unlock(&cno->lock);
-		(void)park_sleep(park, PARK_FOREVER, -1, NULL);
-		os_lock(&cno->lock);
-	}
-	park_list_remove(&cno->frees, &entry);
-}
-
 static bool
-may_be_freed(const struct cno *cno)
+may_be_freed(void *arg)
 {
+	const struct cno *cno = arg;
+
 	return quiescent(cno) || only_a_closer(cno);
 }
 
@@ -333,7 +316,7 @@ cno_free(struct cno_ref ref, bool abrupt)
 	}
 	mark_dead(cno);
 	if (!cno_is_inside(cno))
-		await(cno, may_be_freed);
+		park_list_await(&cno->frees, &cno->lock, may_be_freed, cno);
 	cno->free_on_return = true; /* at once, if no thread is inside */
 	leave(cno);
 	return 0;
@@ -390,8 +373,10 @@ cno_is_left_to_closer(struct cno_ref ref)
 
 /* Alive: its free has begun elsewhere, and the agent may be called until that comes here. */
 static bool
-no_other_agent(const struct cno *cno)
+no_other_agent(void *arg)
 {
+	const struct cno *cno = arg;
+
 	return !cno->alive && (!cno->in_agent || only_a_closer(cno));
 }
 
@@ -408,7 +393,7 @@ cno_await_others(struct cno_ref ref)
 		return running; /* it closes an adapter at this moment, but maybe not at the next */
 	}
 	cno->n_awaiting++; /* keeps the CNO: the last to leave may be this thread */
-	await(cno, no_other_agent);
+	park_list_await(&cno->frees, &cno->lock, no_other_agent, cno);
 	cno->n_awaiting--;
 	leave(cno);
 	return true;

@@ -164,6 +164,12 @@ is_deciding(struct ia *ia)
 	return atomic_load_explicit(&ia->deciding, memory_order_relaxed) > 0;
 }
 
+static bool
+is_decided(void *ia)
+{
+	return !is_deciding(ia);
+}
+
 /*
  * Locked (the IA's).  Whether the consumer has something that it did not free yet.  What it is freeing
  * counts as freed, and is waited for.  With `all` false CRs and endpoints, which connection requests
@@ -188,20 +194,8 @@ has_children(const struct ia *ia, bool all)
 static void
 await_decided(struct ia *ia)
 {
-	struct park *park = park_self();
-	struct park_entry entry;
-
 	ia_base_get(ia); /* another thread may close it meanwhile */
-	park_list_add(&ia->closers, &entry, park);
-	for (;;) {
-		park_reset(park);
-		if (!is_deciding(ia))
-			break;
-		os_unlock(&ia->obj.lock);
-		(void)park_sleep(park, PARK_FOREVER, -1, NULL);
-		os_lock(&ia->obj.lock);
-	}
-	park_list_remove(&ia->closers, &entry);
+	park_list_await(&ia->closers, &ia->obj.lock, is_decided, ia);
 	ia_base_put_locked(ia);
 }
 

@@ -102,22 +102,16 @@ object_close(struct object *obj, uint64_t life)
 	return r;
 }
 
-void
-object_await_none(struct object *obj, struct park_list *list, const unsigned int *count)
+static bool
+is_none(void *count)
 {
-	struct park *park = park_self();
-	struct park_entry entry;
+	return *(const unsigned int *)count == 0;
+}
 
-	park_list_add(list, &entry, park);
-	for (;;) {
-		park_reset(park);
-		if (*count == 0)
-			break;
-		os_unlock(&obj->lock);
-		(void)park_sleep(park, PARK_FOREVER, -1, NULL);
-		os_lock(&obj->lock);
-	}
-	park_list_remove(list, &entry);
+void
+object_await_none(struct object *obj, struct park_list *list, unsigned int *count)
+{
+	park_list_await(list, &obj->lock, is_none, count);
 }
 
 void *

@@ -65,7 +65,7 @@ void object_unlink(struct object *obj);
  * Locked.  Sleeps until *count, which the lock guards, is 0; who takes it there wakes the list.
  * Drops and retakes the lock.
  */
-void object_await_none(struct object *obj, struct park_list *list, const unsigned int *count);
+void object_await_none(struct object *obj, struct park_list *list, unsigned int *count);
 
 /* The locked object of a handle, or NULL. */
 void *object_lock(DAT_HANDLE handle, enum kind kind);

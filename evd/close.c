@@ -63,12 +63,16 @@ has_others(const struct evd *evd)
 	return evd->alive || evd->in_progress > evd_closers(evd);
 }
 
+static bool
+has_no_others(void *evd)
+{
+	return !has_others(evd);
+}
+
 bool
 evd_await_others(struct evd_ref ref)
 {
 	struct evd *evd = ref.evd;
-	struct park_entry entry;
-	struct park *park;
 
 	os_lock(&evd->lock);
 	if (evd->life != ref.life || !has_others(evd)) {
@@ -78,18 +82,8 @@ evd_await_others(struct evd_ref ref)
 		os_unlock(&evd->lock);
 		return running;
 	}
-	park = park_self();
 	evd->tearing++; /* keeps the EVD: the last to leave may be this thread */
-	park_list_add(&evd->teardowns, &entry, park);
-	for (;;) {
-		park_reset(park);
-		if (!has_others(evd))
-			break;
-		os_unlock(&evd->lock);
-		(void)park_sleep(park, PARK_FOREVER, -1, NULL);
-		os_lock(&evd->lock);
-	}
-	park_list_remove(&evd->teardowns, &entry);
+	park_list_await(&evd->teardowns, &evd->lock, has_no_others, evd);
 	evd->tearing--;
 	evd_leave(evd);
 	return true;

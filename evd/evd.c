@@ -94,22 +94,12 @@ evd_leave_taken(struct evd *evd, const struct evd_effect *effect)
 	evd_leave(evd);
 }
 
-static void
-await_quiescence(struct evd *evd)
+static bool
+may_be_freed(void *arg)
 {
-	struct park *park = park_self();
-	struct park_entry entry;
+	const struct evd *evd = arg;
 
-	park_list_add(&evd->teardowns, &entry, park);
-	for (;;) {
-		park_reset(park);
-		if (evd_quiescent(evd) || evd_only_closers(evd))
-			break;
-		os_unlock(&evd->lock);
-		(void)park_sleep(park, PARK_FOREVER, -1, NULL);
-		os_lock(&evd->lock);
-	}
-	park_list_remove(&evd->teardowns, &entry);
+	return evd_quiescent(evd) || evd_only_closers(evd);
 }
 
 /* Locked. */
@@ -144,7 +134,7 @@ evd_free(struct evd_ref ref)
 	if (frame)
 		evd_frame_exempt(evd, frame);
 	else
-		await_quiescence(evd);
+		park_list_await(&evd->teardowns, &evd->lock, may_be_freed, evd);
 	evd->free_on_return = true; /* at once, if no thread is inside */
 	evd_leave(evd);
 	return 0;

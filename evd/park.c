@@ -155,3 +155,21 @@ park_sleep(struct park *park, uint64_t deadline, int fd, bool *fd_ready)
 		*fd_ready = true;
 	return 0;
 }
+
+void
+park_list_await(struct park_list *list, struct os_mutex *lock, bool (*over)(void *arg), void *arg)
+{
+	struct park *park = park_self();
+	struct park_entry entry;
+
+	park_list_add(list, &entry, park);
+	for (;;) {
+		park_reset(park);
+		if (over(arg))
+			break;
+		os_unlock(lock);
+		(void)park_sleep(park, PARK_FOREVER, -1, NULL);
+		os_lock(lock);
+	}
+	park_list_remove(list, &entry);
+}

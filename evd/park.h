@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct os_mutex;
 struct park; /* the calling thread's */
 
 struct park_entry {
@@ -56,5 +57,13 @@ bool park_list_wake_first(struct park_list *list);
  * millisecond, so that what must not fail -- a free, a teardown -- still ends.
  */
 int park_sleep(struct park *park, uint64_t deadline, int fd, bool *fd_ready);
+
+/*
+ * `lock`, which guards the list and what `over` looks at, is held by the caller.  Sleeps without a
+ * time limit until over(arg), and returns with the lock held; drops and retakes it around each sleep.
+ * The caller keeps the object alive meanwhile.
+ */
+void park_list_await(struct park_list *list, struct os_mutex *lock, bool (*over)(void *arg),
+    void *arg);
 
 #endif

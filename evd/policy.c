@@ -25,33 +25,24 @@ evd_frame_exempt(struct evd *evd, struct upcall_frame *frame)
 	park_list_wake_all(&evd->teardowns);
 }
 
-/* How many upcalls the caller does not wait for; `frame` is its own, or NULL. */
-static int
-excused(const struct evd *evd, const struct upcall_frame *frame)
+/* Does no upcall run but those that the caller does not wait for? */
+static bool
+only_excused(void *arg)
 {
-	return frame ? evd->exempt : evd_closers(evd);
+	struct evd *evd = arg;
+
+	return evd->in_progress <= (evd_frame(evd) ? evd->exempt : evd_closers(evd));
 }
 
 void
 evd_await_upcalls(struct evd *evd)
 {
 	struct upcall_frame *frame = evd_frame(evd);
-	struct park *park = park_self();
-	struct park_entry entry;
 
 	if (frame)
 		evd_frame_exempt(evd, frame);
 	evd->tearing++;
-	park_list_add(&evd->teardowns, &entry, park);
-	for (;;) {
-		park_reset(park);
-		if (evd->in_progress <= excused(evd, frame))
-			break;
-		os_unlock(&evd->lock);
-		(void)park_sleep(park, PARK_FOREVER, -1, NULL);
-		os_lock(&evd->lock);
-	}
-	park_list_remove(&evd->teardowns, &entry);
+	park_list_await(&evd->teardowns, &evd->lock, only_excused, evd);
 	evd->tearing--;
 }
 

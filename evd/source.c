@@ -108,33 +108,32 @@ loop_forget(struct loop *loop, struct loop_ticket *ticket)
 	os_unlock(&loop->lock);
 }
 
+/* By its index: the array may move while the remover sleeps. */
+struct removal {
+	const struct loop *loop;
+	size_t index;
+};
+
+static bool
+is_unserved(void *arg)
+{
+	const struct removal *removal = arg;
+
+	return !removal->loop->sources[removal->index].busy;
+}
+
 void
 loop_remove(struct loop *loop, struct loop_ticket *ticket)
 {
-	struct park_entry entry;
 	struct loop_source *source;
-	struct park *park;
-	uint32_t index;
 
 	os_lock(&loop->lock);
 	source = forget_locked(loop, ticket);
-	if (!source)
-		goto out;
-	index = (uint32_t)(source - loop->sources); /* the array may move while we sleep */
-	if (loop_current() != loop && source->busy) {
-		park = park_self();
-		park_list_add(&loop->removers, &entry, park);
-		for (;;) {
-			park_reset(park);
-			if (!loop->sources[index].busy)
-				break;
-			os_unlock(&loop->lock);
-			(void)park_sleep(park, PARK_FOREVER, -1, NULL);
-			os_lock(&loop->lock);
-		}
-		park_list_remove(&loop->removers, &entry);
+	if (source && source->busy && loop_current() != loop) {
+		struct removal removal = { loop, (size_t)(source - loop->sources) };
+
+		park_list_await(&loop->removers, &loop->lock, is_unserved, &removal);
 	}
-out:
 	os_unlock(&loop->lock);
 }
 
