@@ -2,10 +2,11 @@
 /*
  * ia_close -- the end of an adapter
  *
- * Close marks the adapter, wakes who waits on its objects, destroys the objects, children before
- * parents, and waits until everything is gone: objects that other threads are freeing, objects that
- * were freed from inside their own upcall or agent, calls in progress.  All of them are the
- * adapter's children or hold one of its bases, and whoever takes one away wakes the closing thread.
+ * Close marks the adapter, wakes the threads that wait on its objects, destroys the objects,
+ * children before parents, and waits until everything is gone: objects that other threads are
+ * freeing, objects that were freed from inside their own upcall or agent, calls in progress.  All of
+ * them are the adapter's children or hold one of its bases, and whatever takes one away wakes the
+ * closing thread.
  *
  * No object's destroy() waits for upcalls or agents; the last thread to leave an EVD or a CNO
  * destroys it.  Two things are not waited for, since they wait for the closing thread:
