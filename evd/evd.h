@@ -252,6 +252,14 @@ void evd_set_depth(struct evd_ref ref, unsigned int depth);
  * a completion that no taker asks for.  0 or -errno. */
 int evd_refresh(struct evd_ref ref);
 
+/*
+ * As evd_refresh(), until the device queue was seen empty: every completion that it held is past sort().
+ * Those to be queued are at most what the owner lets be outstanding; where they do not fit, there is
+ * room for more completions from then on, until evd_resize().  May sleep for memory.
+ *   -ENOMEM  there may be more completions in the device queue    -ENODEV  or the device's error
+ */
+int evd_drain(struct evd_ref ref);
+
 /* The device queue or a posted stream overflowed: once what is queued was taken, the EVD is dead
  * to dequeue and wait (-EOVERFLOW).  Returns true for the first call only. */
 bool evd_mark_overflow(struct evd_ref ref);
@@ -306,7 +314,7 @@ int evd_dequeue(struct evd_ref ref, DAT_EVENT *event);
 /*
  * Blocks until `threshold` events that are worth waking for are queued, then takes the oldest.
  * timeout in microseconds, DAT_TIMEOUT_INFINITE for ever.  *nmore is set on success and on
- * -ETIMEDOUT; of completions it counts at most qlen.
+ * -ETIMEDOUT; of completions it counts those that there is room for, qlen at least (see evd_drain()).
  *   -ETIMEDOUT   nothing taken            -EBUSY      another waiter is blocked
  *   -EACCES      an upcall policy owns it -EPERM      unwaitable (also: became so meanwhile)
  *   -ECANCELED   freed meanwhile          -EOVERFLOW  -EINTR  -ENODEV

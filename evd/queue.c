@@ -7,20 +7,30 @@
 #include "evd/os.h"
 
 int
+evd_queue_init_stash(struct evd_queue *spare, unsigned int length, size_t raw_size)
+{
+	*spare = (struct evd_queue){ .qlen = length, .raw_size = raw_size };
+	spare->raw = os_alloc(length, raw_size);
+	spare->raw_seq = os_alloc(length, sizeof *spare->raw_seq);
+	spare->raw_quiet = os_alloc(length, sizeof *spare->raw_quiet);
+	if (spare->raw && spare->raw_seq && spare->raw_quiet)
+		return 0;
+	evd_queue_fini(spare);
+	return -ENOMEM;
+}
+
+int
 evd_queue_init(struct evd_queue *q, unsigned int qlen, size_t raw_size)
 {
-	*q = (struct evd_queue){ .qlen = qlen, .depth = qlen, .raw_size = raw_size, .next_seq = 1 };
-	if (evd_posted_init(&q->posted, qlen))
+	*q = (struct evd_queue){ .qlen = qlen };
+	if (raw_size && evd_queue_init_stash(q, qlen, raw_size))
 		return -ENOMEM;
-	if (raw_size == 0)
-		return 0;
-	q->raw = os_alloc(qlen, raw_size);
-	q->raw_seq = os_alloc(qlen, sizeof *q->raw_seq);
-	q->raw_quiet = os_alloc(qlen, sizeof *q->raw_quiet);
-	if (!q->raw || !q->raw_seq || !q->raw_quiet) {
+	if (evd_posted_init(&q->posted, qlen)) {
 		evd_queue_fini(q);
 		return -ENOMEM;
 	}
+	q->depth = qlen;
+	q->next_seq = 1;
 	return 0;
 }
 
@@ -167,8 +177,8 @@ evd_queue_post(struct evd_queue *q, const struct evd_order *order)
 
 /* ---- another length ---- */
 
-void
-evd_queue_move(struct evd_queue *to, struct evd_queue *from)
+static void
+copy_stash(struct evd_queue *to, const struct evd_queue *from)
 {
 	unsigned int at;
 
@@ -178,6 +188,28 @@ evd_queue_move(struct evd_queue *to, struct evd_queue *from)
 		to->raw_seq[i] = from->raw_seq[at];
 		to->raw_quiet[i] = from->raw_quiet[at];
 	}
+}
+
+void
+evd_queue_lengthen_stash(struct evd_queue *q, struct evd_queue *spare)
+{
+	const struct evd_queue old = *q;
+
+	copy_stash(spare, q);
+	q->qlen = spare->qlen;
+	q->raw = spare->raw;
+	q->raw_seq = spare->raw_seq;
+	q->raw_quiet = spare->raw_quiet;
+	q->raw_head = 0;
+	spare->raw = old.raw;
+	spare->raw_seq = old.raw_seq;
+	spare->raw_quiet = old.raw_quiet;
+}
+
+void
+evd_queue_move(struct evd_queue *to, struct evd_queue *from)
+{
+	copy_stash(to, from);
 	evd_posted_move(&to->posted, &from->posted);
 	to->raw_count = from->raw_count;
 	to->quiet = from->quiet;

@@ -30,7 +30,7 @@
 struct evd_hold;
 
 struct evd_queue {
-	unsigned int qlen;
+	unsigned int qlen;  /* records that fit in the stash */
 	unsigned int depth; /* of the device queue: qlen, or more if it grew */
 	size_t raw_size;
 	uint64_t next_seq;
@@ -42,7 +42,7 @@ struct evd_queue {
 	unsigned int raw_head, raw_count;
 	unsigned int quiet; /* of those in the stash */
 
-	struct evd_posted_queue posted; /* qlen events at most */
+	struct evd_posted_queue posted; /* as many events as the stash had records at first */
 
 	struct evd_hold *released;
 	unsigned int released_count;
@@ -64,6 +64,14 @@ evd_queue_load(const struct evd_queue *q)
 
 /* Moves all that `from` holds, which must fit, into the fresh queue `to`; `from` is left empty. */
 void evd_queue_move(struct evd_queue *to, struct evd_queue *from);
+
+/*
+ * A longer stash.  It is made without the lock, as that of `spare`, a queue of nothing else: 0 or -ENOMEM.
+ * With the lock it becomes that of the queue, and nothing that is queued changes its place; `spare` is left
+ * with the shorter one, for evd_queue_fini().
+ */
+int evd_queue_init_stash(struct evd_queue *spare, unsigned int length, size_t raw_size);
+void evd_queue_lengthen_stash(struct evd_queue *q, struct evd_queue *spare);
 
 /* The device queue holds `depth` completions now, and held no more when it became shallower. */
 void evd_queue_set_depth(struct evd_queue *q, unsigned int depth);

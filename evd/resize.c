@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* resize -- another length for the queue of a living EVD */
+/* resize -- another length for the queue of a living EVD, or for its stash alone */
 #include "evd/trigger.h"
 
 #include <limits.h>
@@ -54,5 +54,53 @@ evd_resize(struct evd_ref ref, unsigned int qlen)
 	evd_kick(evd);
 	os_unlock(&evd->lock);
 	evd_queue_fini(&old);
+	return r;
+}
+
+/* Not locked.  0, -ENOMEM or -ENODEV. */
+static int
+lengthen_stash(struct evd_ref ref, unsigned int length, size_t raw_size)
+{
+	struct evd_queue spare;
+	struct evd *evd;
+	int r;
+
+	r = evd_queue_init_stash(&spare, length, raw_size);
+	if (r)
+		return r;
+	evd = evd_enter(ref);
+	if (evd) {
+		if (evd->queue.qlen < length)
+			evd_queue_lengthen_stash(&evd->queue, &spare);
+		os_unlock(&evd->lock);
+	}
+	evd_queue_fini(&spare);
+	return evd ? 0 : -ENODEV;
+}
+
+int
+evd_drain(struct evd_ref ref)
+{
+	struct evd *evd;
+	unsigned int length;
+	size_t raw_size;
+	bool full;
+	int r;
+
+	do {
+		evd = evd_enter(ref);
+		if (!evd)
+			return -ENODEV;
+		r = evd_poll(evd, UINT_MAX, NULL);
+		full = r == 0 && evd->queue.raw_count == evd->queue.qlen;
+		length = 2 * evd->queue.qlen;
+		if (length < evd->queue.depth)
+			length = evd->queue.depth;
+		raw_size = evd->queue.raw_size;
+		evd_kick(evd);
+		os_unlock(&evd->lock);
+		if (full)
+			r = lengthen_stash(ref, length, raw_size);
+	} while (full && r == 0);
 	return r;
 }

@@ -13,6 +13,7 @@ main(int argc, char **argv)
 		evd_many_suite,
 		evd_free_suite,
 		evd_resize_suite,
+		evd_drain_suite,
 		evd_quiet_suite,
 		cno_wait_suite,
 		cno_agent_suite,

@@ -355,6 +355,28 @@ START_TEST(resize__no_memory__the_queue_stays_as_it_was)
 }
 END_TEST
 
+static int
+empty_the_device(void)
+{
+	const int r = evd_drain(evd_self(&st.dev.evd));
+
+	must(st.dev.count == (r ? 4 : 0));
+	return r;
+}
+
+START_TEST(drain__no_memory__what_has_no_room_stays_in_the_device)
+{
+	story_begin(&st, NULL);
+	for (uint64_t i = 0; i < 20; i++)
+		script_complete(&st.dev, i);
+	starve(empty_the_device);
+	for (uint64_t i = 0; i < 20; i++)
+		story_dequeues(&st, i);
+	story_empty(&st);
+	story_end(&st);
+}
+END_TEST
+
 START_TEST(enable__loop_cannot_watch_the_channel__a_waiter_still_reads_it)
 {
 	struct script_options opt = { .channel = SCRIPT_PRIVATE };
@@ -389,6 +411,7 @@ evd_starve_suite(void)
 	tcase_add_test(tc, teardown_and_free__no_place_to_sleep__end_all_the_same);
 	tcase_add_test(tc, wait__the_sleep_itself_fails__says_so_and_changes_nothing);
 	tcase_add_test(tc, resize__no_memory__the_queue_stays_as_it_was);
+	tcase_add_test(tc, drain__no_memory__what_has_no_room_stays_in_the_device);
 	tcase_add_test(tc, enable__loop_cannot_watch_the_channel__a_waiter_still_reads_it);
 	return s;
 }

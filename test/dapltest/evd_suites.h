@@ -14,6 +14,7 @@ Suite *evd_wait_suite(void);
 Suite *evd_channel_suite(void);
 Suite *evd_many_suite(void);
 Suite *evd_free_suite(void);
+Suite *evd_drain_suite(void);
 Suite *evd_resize_suite(void);
 Suite *evd_quiet_suite(void);
 Suite *cno_wait_suite(void);

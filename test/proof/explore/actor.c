@@ -46,6 +46,9 @@ perform(const struct action *a, int actor)
 	case DO_REFRESH:
 		call_refresh(e);
 		break;
+	case DO_EMPTY:
+		call_empty(e);
+		break;
 	case DO_QUERY:
 		call_query(e);
 		break;

@@ -66,6 +66,7 @@ void call_overflow(struct stage_evd *e);
 void call_purge(struct stage_evd *e);
 void call_leave(struct stage_evd *e, int ep);
 void call_refresh(struct stage_evd *e);
+void call_empty(struct stage_evd *e);
 
 /* ---- what takes ---- */
 

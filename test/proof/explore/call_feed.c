@@ -111,6 +111,20 @@ call_refresh(struct stage_evd *e)
 	call_result("refresh", r, call_gone(&c, r));
 }
 
+/* What the device had is polled, and stays queued, however much it is. */
+void
+call_empty(struct stage_evd *e)
+{
+	const struct call c = call_begins(e);
+	const unsigned int shown = e->cq.shown;
+	const int r = evd_drain(call_ref(&c));
+
+	call_ends_with(&c, "empty", r);
+	if (r == 0 && call_current(&c) && e->cq.shown - e->cq.count < shown)
+		violation("empty: of %u completions %u are still in the device", shown, e->cq.count);
+	call_result("empty", r, call_gone(&c, r));
+}
+
 static bool
 match_event(const DAT_EVENT *event, const void *who)
 {

@@ -97,6 +97,20 @@ static const struct scenario_text table[] = {
 	{ "turns/sources", "a=private,single b=cq,norify",
 	    "hw: c a; c b; c a | ctl: source; source; source | app: source; loop | up.a*: source" },
 
+	/* The device is emptied for what it is to drop, whatever is queued before that. */
+	{ "empty/upcall", "a=cq,single,q2,d16", "hw: c a 5 | x: empty a | p: post a" },
+	{ "empty/norify", "a=cq,norify,q2,d16 b=cq,quiet,single,q2,d16",
+	    "hw: c a 4; c b 4 | x: empty a; empty b | y: empty a" },
+	{ "empty/cno", "a=cq,n,q2,d16 n", "hw: c a 5 | x: empty a | srv: serve n 5" },
+	{ "empty/waiter", "a=private,q2,d16", "hw: c a 5 | x: empty a; empty a | app: take a 5" },
+	{ "empty/twice", "a=private,q2", "hw: c a 7 | x: empty a | y: empty a | app: take a 2; drain a" },
+	{ "empty/leave", "a=cq,single,q2,d16",
+	    "hw: c a 3; c a.f 2; c a | x: leave a.f; empty a | p: barrier a" },
+	{ "empty/ends", "a=private,q2,d16 faults=alloc",
+	    "hw: c a 5 | x: empty a | y: resize a 3; empty a; free a | app: wait a 1 100; drain a" },
+	{ "empty/full", "a=cq,norify,q2,d16 b=cq,q2,d16,n n=agent",
+	    "hw: c a 5; c b 5 | x: refresh a; empty a; drain a | y: refresh b; empty b | agent.n*: drain b; agent n" },
+
 	/* Acknowledgements that are due when the EVD goes. */
 	{ "acks/free", "a=cq,single b=cq,single",
 	    "hw: c a; c b; c a; c b; c a | ctl: free a | x: until b 2; free b" },

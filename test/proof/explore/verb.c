@@ -27,6 +27,7 @@ static const struct verb_row rows[] = {
 	{ DO_QUERY, "query", ON_EVD },
 	{ DO_WRONG, "wrong", ON_EVD },
 	{ DO_REFRESH, "refresh", ON_EVD },
+	{ DO_EMPTY, "empty", ON_EVD },
 	{ DO_DEQUEUE, "dequeue", ON_EVD },
 	{ DO_DRAIN, "drain", ON_EVD },
 	{ DO_TAKE, "take", ON_EVD },

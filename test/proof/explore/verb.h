@@ -26,6 +26,7 @@ enum verb {
 	DO_QUERY,
 	DO_WRONG, /* calls that must be refused, whatever else goes on */
 	DO_REFRESH,
+	DO_EMPTY, /* the device queue, whatever there is room for */
 	DO_DEQUEUE,
 	DO_DRAIN,
 	DO_TAKE,
