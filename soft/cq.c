@@ -80,27 +80,44 @@ notice(struct soft_cq *cq, bool solicited)
 		soft_channel_post(cq->channel, cq);
 }
 
+/* Entries up to `end` become visible; the lock is held. */
+static void
+show(struct soft_cq *cq, uint32_t end)
+{
+	const uint32_t before = counter(&cq->shown);
+
+	set_counter(&cq->shown, end);
+	notice(cq,
+	    (int32_t)(cq->solicited - before) > 0 && (int32_t)(end - cq->solicited) >= 0);
+}
+
 /* What was held back comes out: an event first, then further entries. */
 static void
 timer_expired(struct soft_timer *timer)
 {
 	struct soft_cq *cq = soft_container_of(timer, struct soft_cq, timer);
-	uint32_t before, after;
+	uint32_t left;
 
 	pthread_mutex_lock(&cq->lock);
 	if (cq->due) {
 		cq->due = 0;
 		soft_channel_post(cq->channel, cq);
 	}
-	before = counter(&cq->shown);
-	if (before != cq->tail) {
-		after = before + 1 + noise(cq) % (cq->tail - before);
-		set_counter(&cq->shown, after);
-		notice(cq, (int32_t)(cq->solicited - before) > 0 &&
-		    (int32_t)(after - cq->solicited) >= 0);
-		if (after != cq->tail)
+	left = cq->tail - counter(&cq->shown);
+	if (left) {
+		show(cq, counter(&cq->shown) + 1 + noise(cq) % left);
+		if (counter(&cq->shown) != cq->tail)
 			delay(cq);
 	}
+	pthread_mutex_unlock(&cq->lock);
+}
+
+void
+soft_cq_show(struct soft_cq *cq)
+{
+	pthread_mutex_lock(&cq->lock);
+	if (counter(&cq->shown) != cq->tail)
+		show(cq, cq->tail);
 	pthread_mutex_unlock(&cq->lock);
 }
 

@@ -61,6 +61,9 @@ soft_cq_of(struct ibv_cq *cq)
  */
 int soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited);
 
+/* Holds no entry back any longer. */
+void soft_cq_show(struct soft_cq *cq);
+
 int soft_cq_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc);
 int soft_cq_request(struct ibv_cq *cq, int solicited_only);
 

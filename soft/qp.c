@@ -220,6 +220,9 @@ ibv_destroy_qp(struct ibv_qp *ibv)
 	pthread_mutex_unlock(&ibv->mutex);
 	pthread_setcancelstate(state, NULL);
 
+	/* Its completions stay until they are polled, but none shows up from now on. */
+	soft_cq_show(soft_cq_of(ibv->send_cq));
+	soft_cq_show(soft_cq_of(ibv->recv_cq));
 	soft_pd_of(ibv->pd)->users--;
 	soft_cq_of(ibv->send_cq)->users--;
 	soft_cq_of(ibv->recv_cq)->users--;

@@ -133,6 +133,24 @@ START_TEST(delayed__arm_then_completion__event)
 }
 END_TEST
 
+START_TEST(delayed__queue_pair_is_destroyed__all_that_it_completed_can_be_polled)
+{
+	struct ibv_wc wcs[20];
+
+	begin("delayed");
+	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
+	for (uint64_t i = 0; i < 20; i++)
+		send_one(i);
+	ck_assert_int_eq(ibv_destroy_qp(b.qp), 0);
+	b.qp = NULL;
+	ck_assert_int_eq(ibv_poll_cq(b.cq, 20, wcs), 20);
+	for (uint64_t i = 0; i < 20; i++)
+		ck_assert_uint_eq(wcs[i].wr_id, i);
+	channel_expect(b.channel, b.cq);
+	pair_free(&a, &b);
+}
+END_TEST
+
 START_TEST(delayed__destroyed_with_everything_held_back__nothing_remains)
 {
 	begin("delayed");
@@ -193,6 +211,8 @@ soft_personality_suite(void)
 	tcase_add_test(tcase, coalescing__a_lonely_completion__event_in_a_while);
 	tcase_add_test(tcase, delayed__completions_show_up_later_in_order);
 	tcase_add_test(tcase, delayed__arm_then_completion__event);
+	tcase_add_test(
+	    tcase, delayed__queue_pair_is_destroyed__all_that_it_completed_can_be_polled);
 	tcase_add_test(tcase, delayed__destroyed_with_everything_held_back__nothing_remains);
 	tcase_add_loop_test(tcase, arm_poll_wait__in_every_personality__sees_all, 0, 5);
 	tcase_add_test(tcase, exact_hint__says_what_the_plain_call_cannot);
