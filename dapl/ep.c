@@ -90,7 +90,7 @@ create(struct ia *ia, const struct ep_parts *parts, const DAT_EP_ATTR *attr,
 	ep->self = self = ep->obj.handle;
 	ep->timer.life = ep->obj.life;
 	os_unlock(&ep->obj.lock);
-	ep_parts_promise(parts, attr, 1);
+	ep_parts_promise(parts, attr);
 	if (parts->pz)
 		r = ep_qp_create(ep, parts, attr, &ep->qp);
 	if (r)
@@ -105,7 +105,7 @@ destroy_qp:
 	if (ep->qp)
 		ibv_destroy_qp(ep->qp);
 withdraw:
-	ep_parts_promise(parts, attr, -1);
+	ep_parts_reclaim(parts, attr);
 	object_abandon(&ep->obj);
 destroy_rings:
 	ep_rings_destroy(&ep->rings);
@@ -265,7 +265,7 @@ destroy(struct ep *ep)
 	ep_purge_completions(ep);
 	purge_events(ep);
 	ep_rings_destroy(&ep->rings);
-	ep_parts_promise(&ep->parts, &ep->attr, -1);
+	ep_parts_reclaim(&ep->parts, &ep->attr);
 	ep_parts_leave(&ep->parts, &ep->attr);
 	ep_parts_release(&ep->parts);
 	object_unlink(&ep->obj);
@@ -367,6 +367,9 @@ dapl_ep_reset(DAT_EP_HANDLE handle)
 	ep_purge_completions(ep);
 	wr_ring_reset(&ep->rings.requests);
 	wr_ring_reset(&ep->rings.recvs);
+	/* What the old queue pair left in the EVDs has taken the room that the new one needs. */
+	ep_parts_reclaim(&ep->parts, &ep->attr);
+	ep_parts_promise(&ep->parts, &ep->attr);
 	r = ep_qp_create(ep, &ep->parts, &ep->attr, &fresh);
 	if (!r) {
 		os_lock(&ep->obj.lock);

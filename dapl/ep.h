@@ -132,8 +132,10 @@ ep_evd_handle(const struct dapl_evd *evd)
 {
 	return evd ? evd->core.cfg.handle : DAT_HANDLE_NULL;
 }
-/* `sign` +1 or -1: the requests that may be outstanding begin or end to count. */
-void ep_parts_promise(const struct ep_parts *parts, const DAT_EP_ATTR *attr, int sign);
+/* A queue pair is about to be made: the EVDs get room for the requests that may be outstanding. */
+void ep_parts_promise(const struct ep_parts *parts, const DAT_EP_ATTR *attr);
+/* It was destroyed, in a generation that is past: they may have the room back. */
+void ep_parts_reclaim(const struct ep_parts *parts, const DAT_EP_ATTR *attr);
 /* The EVDs wake for the endpoint's completions as its attributes say; or no longer. */
 void ep_parts_join(const struct ep_parts *parts, const DAT_EP_ATTR *attr);
 void ep_parts_leave(const struct ep_parts *parts, const DAT_EP_ATTR *attr);

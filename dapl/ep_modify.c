@@ -113,11 +113,11 @@ rebuild(struct ep *ep, enum ep_call call, const struct ep_parts *parts, const DA
 	r = ep_rings_create(&rings, parts, attr);
 	if (r)
 		return r;
-	ep_parts_promise(parts, attr, 1);
+	ep_parts_promise(parts, attr);
 	if (parts->pz)
 		r = ep_qp_create(ep, parts, attr, &fresh);
 	if (r) {
-		ep_parts_promise(parts, attr, -1);
+		ep_parts_reclaim(parts, attr);
 		ep_rings_destroy(&rings);
 		return r;
 	}
@@ -134,7 +134,7 @@ rebuild(struct ep *ep, enum ep_call call, const struct ep_parts *parts, const DA
 	ep->state = ep_answer(ep->state, call)->next;
 	os_unlock(&ep->obj.lock);
 	ep_rings_destroy(&old_rings);
-	ep_parts_promise(&old_parts, &old_attr, -1);
+	ep_parts_reclaim(&old_parts, &old_attr);
 	ep_parts_leave(&old_parts, &old_attr);
 	ep_parts_release(&old_parts);
 	return 0;

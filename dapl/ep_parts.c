@@ -56,12 +56,21 @@ ep_parts_hold(struct ia *ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv, DAT_EVD_HAND
 }
 
 void
-ep_parts_promise(const struct ep_parts *parts, const DAT_EP_ATTR *attr, int sign)
+ep_parts_promise(const struct ep_parts *parts, const DAT_EP_ATTR *attr)
 {
 	if (parts->recv)
-		evd_cq_promise(parts->recv, sign * attr->max_recv_dtos);
+		evd_cq_promise(parts->recv, attr->max_recv_dtos);
 	if (parts->request)
-		evd_cq_promise(parts->request, sign * attr->max_request_dtos);
+		evd_cq_promise(parts->request, attr->max_request_dtos);
+}
+
+void
+ep_parts_reclaim(const struct ep_parts *parts, const DAT_EP_ATTR *attr)
+{
+	if (parts->recv)
+		evd_cq_reclaim(parts->recv, attr->max_recv_dtos);
+	if (parts->request)
+		evd_cq_reclaim(parts->request, attr->max_request_dtos);
 }
 
 void

@@ -115,7 +115,7 @@ evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_evd **
 		config.call = trace_make_upcall;
 	l = ia_pick_loop(ia, &vector);
 	evd->flags = plan->flags;
-	evd->promised = 0;
+	evd->promised = evd->stale = 0;
 	memset(evd->wishes, 0, sizeof evd->wishes);
 	evd->notice = EVD_NOTICE_UNDECIDED;
 	atomic_store_explicit(&evd->one_at_a_time, false, memory_order_relaxed);

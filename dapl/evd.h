@@ -38,7 +38,8 @@ struct dapl_evd {
 	atomic_bool on_cq, software, one_at_a_time;
 	struct ibv_comp_channel *channel; /* its private one, or NULL: the loop's */
 	struct dapl_cno *cno;		  /* guarded by the object's lock; holds a reference */
-	int promised; /* requests that may be outstanding towards the CQ; guarded by obj.lock */
+	int promised; /* requests that the CQ must have room for; guarded by obj.lock */
+	int stale; /* of those, of queue pairs that are gone; guarded by obj.lock */
 	unsigned int wishes[EVD_NOTICES]; /* of the directions of endpoints; guarded by obj.lock */
 	enum evd_notice notice;		  /* the widest of them; guarded by obj.lock */
 	bool orphan;  /* its IA closed while an object of another IA held it; guarded by obj.lock */
@@ -105,11 +106,18 @@ int evd_cq_create(struct ia *ia, struct dapl_evd *evd, int qlen, struct ibv_comp
 void evd_cq_destroy(struct dapl_evd *evd);
 
 /*
- * Counts n requests more (or, negative, less) that may be outstanding towards the completion queue,
- * and lets it grow if it cannot take them all: a queue that overflows is dead.  A device that
- * cannot let it grow is left as it is.
+ * Counts n requests more that may be outstanding towards the completion queue, and lets it grow if it
+ * cannot take them all: a queue that overflows is dead.  A device that cannot let it grow is left as
+ * it is.
  */
 void evd_cq_promise(struct dapl_evd *evd, int n);
+
+/*
+ * The queue pair that n requests were promised to is destroyed, and sort() drops what is left of it.
+ * Verbs let its completions stay in the completion queue until they are polled, where no more of them show up:
+ * they are polled here, and only then the room is free.  Where that fails, the next call frees it.  No lock may be held.
+ */
+void evd_cq_reclaim(struct dapl_evd *evd, int n);
 
 /*
  * Locked (obj.lock).  The completion queue is to be at least this deep: 0 or -ENOMEM.  Where the

@@ -114,6 +114,24 @@ evd_cq_promise(struct dapl_evd *evd, int n)
 	os_unlock(&evd->obj.lock);
 }
 
+void
+evd_cq_reclaim(struct dapl_evd *evd, int n)
+{
+	int r;
+
+	os_lock(&evd->obj.lock);
+	n += evd->stale;
+	evd->stale = 0;
+	os_unlock(&evd->obj.lock);
+	r = evd_drain(dapl_evd_ref(evd));
+	os_lock(&evd->obj.lock);
+	if (r)
+		evd->stale += n;
+	else
+		evd->promised -= n;
+	os_unlock(&evd->obj.lock);
+}
+
 int
 evd_cq_deepen(struct dapl_evd *evd, int qlen)
 {

@@ -74,11 +74,28 @@ rnic_cq(struct ibv_cq *cq)
 	return &slot_of(cq)->device;
 }
 
+/* Completions of queue pairs that are gone, which stay until they are polled. */
+static unsigned int
+left_behind(const struct ibv_cq *ibv)
+{
+	const struct rnic_cq_slot *cq = (const struct rnic_cq_slot *)ibv;
+	const struct device_cq *queue = &cq->device;
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < queue->count; i++) {
+		const struct device_record *record =
+		    &queue->queue[(queue->head + i) % DEVICE_DEPTH];
+
+		n += !qps[cq->wcs[record->id % 64].qp_num - 1].open;
+	}
+	return n;
+}
+
 /* A queue must hold whatever its queue pairs may complete before it is polled. */
 static void
 check_depth(const struct ibv_cq *cq)
 {
-	unsigned int most = 0;
+	unsigned int most = left_behind(cq);
 
 	for (unsigned int i = 0; i < n_qps; i++) {
 		if (!qps[i].open)
@@ -126,12 +143,12 @@ post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 struct ibv_qp *
 ibv_create_qp(struct ibv_pd *in, struct ibv_qp_init_attr *attr)
 {
-	struct rnic_qp *qp = &qps[n_qps];
+	struct rnic_qp *qp;
 
-	sched_point(OP_DEVICE, OBJECT_QP(qp), &here);
+	sched_point(OP_DEVICE, OBJECT_QP(qps), &here);
 	if (n_qps == QPS)
 		violation("the scenario makes too many queue pairs");
-	n_qps++;
+	qp = &qps[n_qps++];
 	memset(qp, 0, sizeof *qp);
 	qp->open = true;
 	qp->ibv = (struct ibv_qp){ .context = in->context, .qp_context = attr->qp_context,

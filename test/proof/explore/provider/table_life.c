@@ -40,6 +40,16 @@ const struct scenario_text table_life[] = {
 	    "hw: rx e | ctl: epfree e; free a; reopen a; epnew e; recv e | p: post b; post a | "
 	    "x: free b; reopen b; single b; post b; post a; free a | srv: cwait n 50" },
 
+	/* What an endpoint left in the device takes room that the next one is to have. */
+	{ "left/reset", "a=cq,private e=all.a,recvs2,sends1 f=all.a,recvs1",
+	    "hw: rx e | ctl: disconnect e; reset e; recv e; connect e | cm: accept e; rx e" },
+	{ "left/free", "a=cq,private e=all.a,recvs2 f=all.a,recvs1",
+	    "hw: rx e; rx f | ctl: epfree e; epnew e; recv e" },
+	{ "left/both", "a=cq,private e=all.a,recvs2 f=all.a,recvs2",
+	    "hw: rx e; rx f | x: epfree e; epnew e | y: disconnect f; reset f; recv f" },
+	{ "left/upcall", "a=cq,single e=all.a,recvs2 f=all.a,recvs2",
+	    "hw: rx e; fail f | up.a: epfree e; epnew e; recv e | y: disconnect f; reset f" },
+
 	/* Three endpoints on an EVD: one ends, one begins, one works. */
 	{ "ends/begin", "a=cq,single e=all.a,recvs2,sends1 f=all.a,pending,recvs2 g=all.a,recvs1",
 	    "hw: tx e; rx e; rx g | cm: down e; est f | hw2: rx f; rx f" },
