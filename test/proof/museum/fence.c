@@ -21,9 +21,11 @@
 #include <time.h>
 
 #include "soft/cq.h"
+#include "test/proof/pin.h"
 
 #define SPINS_BEFORE_YIELD 1000000u
 
+static cpu_set_t processors;
 static struct ibv_context *context;
 static struct ibv_comp_channel *channel;
 static struct ibv_cq *cq;
@@ -42,24 +44,6 @@ until(atomic_ulong *at, unsigned long round)
 			sched_yield();
 }
 
-/* Keeps the calling thread on the nth processor that it may use, if there are so many. */
-static void
-pin(int nth)
-{
-	cpu_set_t all, one;
-
-	if (sched_getaffinity(0, sizeof all, &all))
-		return;
-	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		if (!CPU_ISSET(cpu, &all) || nth-- > 0)
-			continue;
-		CPU_ZERO(&one);
-		CPU_SET(cpu, &one);
-		(void)sched_setaffinity(0, sizeof one, &one);
-		return;
-	}
-}
-
 static void
 nap(unsigned long n)
 {
@@ -73,7 +57,7 @@ device(void *arg)
 	const struct ibv_wc wc = { .status = IBV_WC_SUCCESS };
 
 	(void)arg;
-	pin(1);
+	pin(&processors, 1);
 	for (unsigned long round = 1; !atomic_load(&stop); round++) {
 		until(&go, round);
 		nap(round * 7 % 64);
@@ -126,11 +110,15 @@ int
 main(int argc, char **argv)
 {
 	const unsigned long rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 10000;
-	const time_t end = time(NULL) + 1 + (argc > 2 ? atol(argv[2]) : 7);
+	const time_t end = time(NULL) + 1 + (argc > 2 ? atol(argv[2]) : 100);
 	struct ibv_device **list = ibv_get_device_list(NULL);
 	unsigned long round = 0, met = 0, lost = 0;
 	pthread_t thread;
 
+	if (sched_getaffinity(0, sizeof processors, &processors) || CPU_COUNT(&processors) < 2) {
+		printf("fence: two threads cannot meet on one processor\n");
+		return 77;
+	}
 	context = list && list[0] ? ibv_open_device(list[0]) : NULL;
 	channel = context ? ibv_create_comp_channel(context) : NULL;
 	cq = channel ? ibv_create_cq(context, 16, NULL, channel, 0) : NULL;
@@ -139,7 +127,7 @@ main(int argc, char **argv)
 		perror("fence");
 		return 2;
 	}
-	pin(0);
+	pin(&processors, 0);
 	while (!lost && met < rounds && (round % 1024 || time(NULL) < end))
 		lost += !play(++round, &met);
 	atomic_store(&stop, true);
