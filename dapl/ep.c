@@ -63,12 +63,14 @@ create(struct ia *ia, const struct ep_parts *parts, const DAT_EP_ATTR *attr,
 	ep = slab_alloc(&ep_slab);
 	if (!ep)
 		return -ENOMEM;
-	/* A timer job or a reader of the last life may still look at the slot, under its lock. */
+	/*
+	 * A timer job or a reader of the last life may still look at the slot, under its lock.  Threads that
+	 * waited for no pins then may not have looked since: they stay in the list.
+	 */
 	os_lock(&ep->obj.lock);
 	ep->obj.ia = ia;
 	ep->state = from ? DAT_EP_STATE_UNCONFIGURED_TENTATIVE : DAT_EP_STATE_UNCONNECTED;
 	ep->pins = 0;
-	ep->unpinned = (struct park_list){ NULL };
 	ep->parts = *parts;
 	ep->attr = *attr;
 	ep->qp = NULL;

@@ -46,7 +46,7 @@ struct ep {
 	_Atomic(uint32_t) generation; /* of the queue pair; changes under (L) */
 
 	unsigned int pins;	   /* (L) */
-	struct park_list unpinned; /* (L) */
+	struct park_list unpinned; /* (L) of the slot, whatever lives in it */
 
 	/* Change with the queue pair: while it is NULL and nobody else pins the endpoint. */
 	struct ep_parts parts;

@@ -36,6 +36,12 @@ const struct scenario_text table_life[] = {
 	{ "life/ep-drain", "a=cq,private e=all.a,recvs2,sends1",
 	    "hw: rx e; tx e | ctl: epfree e; epnew e; recv e; connect e | app: drain a; wait a 1 50; "
 	    "drain a | cm: down e; est e; rx e" },
+	{ "life/ep-awaits", "a=cq,private e=all.a",
+	    "ctl: disconnect e; epfree e; epnew e; connect e | x: reset e; reset e; reset e" },
+	{ "life/ep-awaits-two", "a=cq,private e=all.a",
+	    "ctl: disconnect e; epfree e; epnew e; connect e | x: reset e; reset e | y: reset e; reset e" },
+	{ "life/ep-awaits-end", "a=cq,private e=all.a,recvs1",
+	    "cm: down e | x: disconnect e; reset e | ctl: epfree e; epnew e; connect e" },
 	{ "life/all", "a=cq,single,n b=sw,single e=all.a,recvs1 n",
 	    "hw: rx e | ctl: epfree e; free a; reopen a; epnew e; recv e | p: post b; post a | "
 	    "x: free b; reopen b; single b; post b; post a; free a | srv: cwait n 50" },
