@@ -57,7 +57,7 @@ check_counters(struct stage_evd *e, const struct stage_life *l)
 		if (s < STREAM_ACTOR)
 			polled += l->produced[s];
 	}
-	if (!e->purged && !e->left && !(world_faults & FAULT_EXCESS))
+	if (!e->purged && !e->departed && !(world_faults & FAULT_EXCESS))
 		check(e, "completions", n.dto_events,
 		    l->posts[EVD_STREAM_RMR_BIND] + polled - (cq ? cq->count : 0));
 	if (n.max_depth > entered)
@@ -100,6 +100,6 @@ account_rest(struct stage_evd *e)
 	check_setting(e, "waitability", &e->waitable, status.waitable);
 	check_setting(e, "solicitation", &e->solicited, status.solicited_only);
 	check_setting(e, "CNO", &e->listener, (uintptr_t)status.cno);
-	if (!e->spec->holds && !call_has(DO_BARRIER) && !e->purged && !e->left)
+	if (!e->spec->holds && !call_has(DO_BARRIER) && !e->purged && !e->departed)
 		check(e, "queued events", (uint64_t)status.queued, (uint64_t)left(e, l));
 }

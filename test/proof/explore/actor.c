@@ -41,7 +41,11 @@ perform(const struct action *a, int actor)
 			call_post(e, a->verb, actor, a->ep);
 		break;
 	case DO_LEAVE:
-		call_leave(e, a->ep);
+	case DO_AGAIN:
+		call_leave(e, a->ep, a->verb == DO_AGAIN);
+		break;
+	case DO_DEPTH:
+		call_depth(e, (unsigned int)a->n);
 		break;
 	case DO_REFRESH:
 		call_refresh(e);
@@ -92,8 +96,9 @@ perform(const struct action *a, int actor)
 		call_free(e);
 		break;
 	case DO_REOPEN:
-		if (!e->vacant)
-			break; /* it is another one's, or not free yet: who was meant is meant */
+		/* It is another one's, or not free yet: who was meant is meant. */
+		if (!e->vacant || e->life == LIVES - 1)
+			break;
 		stage_evd_open(e, a->base);
 		stage.knows[actor][e->index] = (uint8_t)e->life;
 		break;
@@ -158,7 +163,7 @@ perform(const struct action *a, int actor)
 		call_cno_closing(c);
 		break;
 	case DO_CNO_REOPEN:
-		if (!c->vacant)
+		if (!c->vacant || c->life == LIVES - 1)
 			break;
 		stage_cno_open(c, false);
 		stage.knows_cno[actor][c->index] = (uint8_t)c->life;
@@ -298,7 +303,7 @@ actor_agent(DAT_PVOID instance, DAT_EVD_HANDLE handle)
 		violation("the agent is called after its CNO was destroyed");
 	*in_agent = own;
 	if (handle)
-		(void)call_drain_handed(handle);
+		(void)call_drain_handed(c, handle);
 	if (!sched.quiet)
 		play_script(ACTOR_AGENT, c->index, c->agent_calls++ == 0);
 	*in_agent = outer;

@@ -64,7 +64,8 @@ void call_complete(struct stage_evd *e, const struct action *a);
 void call_post(struct stage_evd *e, enum verb verb, int actor, int ep);
 void call_overflow(struct stage_evd *e);
 void call_purge(struct stage_evd *e);
-void call_leave(struct stage_evd *e, int ep);
+void call_leave(struct stage_evd *e, int ep, bool again);
+void call_depth(struct stage_evd *e, unsigned int depth);
 void call_refresh(struct stage_evd *e);
 void call_empty(struct stage_evd *e);
 
@@ -96,7 +97,7 @@ void call_wrong(struct stage_evd *e);
 /* ---- CNOs ---- */
 
 /* Drains the EVD that a CNO handed out; `drained` of others counts its events. */
-unsigned int call_drain_handed(DAT_EVD_HANDLE handle);
+unsigned int call_drain_handed(struct stage_cno *c, DAT_EVD_HANDLE handle);
 int call_cno_wait(struct stage_cno *c, int us, unsigned int *drained);
 int call_trigger(struct stage_cno *c, unsigned int *drained);
 void call_serve(struct stage_cno *c, int n);

@@ -1,12 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* call_cno -- what an actor does to a CNO */
 #include "call.h"
+#include "left.h"
 #include "world.h"
 
 static const struct os_site here = { "actor", 0 };
 
+/* An EVD that had been freed or detached before the CNO was looked at is not named any more. */
+static void
+check_handed(const struct stage_cno *c, const struct stage_cell *cell)
+{
+	const struct stage_life *l = &cell->evd->lives[cell->life];
+	const uint32_t looked = sched.self->locked_at[c->cno.lock.id];
+
+	if (l->freed_at && looked > l->freed_at)
+		violation("CNO %c names EVD %c, which was freed before", 'n' + c->index,
+		    'a' + cell->evd->index);
+	if (l->detached_at[c->index] && looked > l->detached_at[c->index])
+		violation("CNO %c names EVD %c, which was detached before", 'n' + c->index,
+		    'a' + cell->evd->index);
+}
+
 unsigned int
-call_drain_handed(DAT_EVD_HANDLE handle)
+call_drain_handed(struct stage_cno *c, DAT_EVD_HANDLE handle)
 {
 	const struct stage_cell *cell = handle;
 	const struct stage_cell **handed = &stage.handed[sched.self - sched.fibers];
@@ -14,6 +30,7 @@ call_drain_handed(DAT_EVD_HANDLE handle)
 	unsigned int n;
 
 	trace_note("it is EVD %c", 'a' + cell->evd->index);
+	check_handed(c, cell);
 	*handed = cell;
 	n = call_drain(cell->evd);
 	*handed = outer;
@@ -27,6 +44,7 @@ call_cno_wait(struct stage_cno *c, int us, unsigned int *drained)
 	uint64_t begun = sched.now;
 	const struct call call = call_begins_cno(c);
 	DAT_EVD_HANDLE handle;
+	const struct left_cno *left = left_cno();
 	int r;
 
 	if (!call.late) {
@@ -40,12 +58,17 @@ call_cno_wait(struct stage_cno *c, int us, unsigned int *drained)
 	call_ends_with(&call, "cno_wait", r);
 	if (r == -ETIMEDOUT && sched.now < begun + (uint64_t)us * 1000u)
 		violation("cno_wait: timed out early");
+	if ((r == -ETIMEDOUT && (left->triggered || left->forsaken)) ||
+	    (r == -ECANCELED && left->alive && !left->closing))
+		violation("cno_wait: answers %d, and CNO %c is not so", r, 'n' + c->index);
+	if (r == 0 && !handle && !left->deserted)
+		violation("cno_wait: nothing triggered CNO %c", 'n' + c->index);
 	call_result("cno_wait", r, (r == -ETIMEDOUT && us >= 0) ||
 	    ((r == -ENODEV || r == -ECANCELED) &&
 	    (call_has(DO_CNO_FREE) || call_has(DO_CNO_ABRUPT) || call_has(DO_CNO_CLOSING) ||
 		call_has(DO_CNO_SHUT))));
 	if (r == 0 && handle)
-		*drained += call_drain_handed(handle);
+		*drained += call_drain_handed(c, handle);
 	return r;
 }
 
@@ -68,6 +91,7 @@ call_trigger(struct stage_cno *c, unsigned int *drained)
 {
 	DAT_EVD_HANDLE handle = DAT_HANDLE_NULL;
 	const struct call call = call_begins_cno(c);
+	const struct left_cno *left = left_cno();
 	int r;
 
 	if (!call.late)
@@ -75,11 +99,13 @@ call_trigger(struct stage_cno *c, unsigned int *drained)
 	r = cno_trigger(call_cno_ref(&call), &handle);
 	c->taking &= ~fiber_bit(sched.self);
 	call_ends_with(&call, "cno_trigger", r);
+	if ((r == -EAGAIN && (left->triggered || left->forsaken)) || (r == 0 && !handle && !left->deserted))
+		violation("cno_trigger: answers %d, and CNO %c is not so", r, 'n' + c->index);
 	call_result("cno_trigger", r, r == -EAGAIN ||
 	    (r == -EINVAL && !stage.scenario->fd[c->index]) || (r == -ENODEV &&
 		(call_has(DO_CNO_FREE) || call_has(DO_CNO_ABRUPT) || call_has(DO_CNO_SHUT))));
 	if (r == 0 && handle)
-		*drained += call_drain_handed(handle);
+		*drained += call_drain_handed(c, handle);
 	return r;
 }
 
@@ -121,8 +147,12 @@ call_cno_free(struct stage_cno *c, bool abrupt)
 {
 	const struct call call = call_begins_cno(c);
 	const int r = cno_free(call_cno_ref(&call), abrupt);
+	const struct left_cno *left = left_cno();
 
 	call_ends_with(&call, "cno_free", r);
+	if ((r == -EBUSY) != (r != -ENODEV && (left->evds > 0 || (left->waiters > 0 && !abrupt))))
+		violation("cno_free: answers %d, and CNO %c has %d EVDs", r, 'n' + c->index,
+		    left->evds);
 	call_result("cno_free", r, r == -EBUSY || call_gone(&call, r));
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* call_evd -- events leave an EVD, and what else an actor does to one */
 #include "call.h"
+#include "left.h"
 #include "world.h"
 
 static bool
@@ -23,7 +24,27 @@ static bool
 alone(const struct stage_evd *e)
 {
 	return e->spec->sole && !policies_change(e) && !e->spec->quiet && !call_has(DO_OVERFLOW) &&
-	    !call_has(DO_REOPEN) && !call_has(DO_PURGE) && !call_has(DO_LEAVE);
+	    !call_has(DO_REOPEN) && !call_has(DO_PURGE) && !call_has(DO_LEAVE) &&
+	    !call_has(DO_AGAIN);
+}
+
+/* What a call returned, by what the section left in which it decided. */
+static void
+check_dequeued(const struct stage_evd *e, int r)
+{
+	const struct left_evd *left = left_evd();
+
+	if (r == -ENODEV || !left->alive)
+		return;
+	if (r < 0 && r != -EBUSY && left->queued)
+		violation("dequeue: answers %d, and leaves %u events of EVD %c queued", r,
+		    left->queued, 'a' + e->index);
+	/* A side effect has a section of its own behind it. */
+	if (r == -EBUSY ? !left->waiting : left->waiting && !e->spec->effect)
+		violation("dequeue: answers %d, and %s thread waits for EVD %c", r,
+		    left->waiting ? "a" : "no", 'a' + e->index);
+	if ((r == -EOVERFLOW && !left->overflowed) || (r == -EAGAIN && left->overflowed))
+		violation("dequeue: answers %d, and EVD %c is not so", r, 'a' + e->index);
 }
 
 int
@@ -34,10 +55,8 @@ call_dequeue(struct stage_evd *e)
 	DAT_EVENT event;
 	int r = evd_dequeue(call_ref(&c), &event);
 
-	if (r < 0 && r != -EBUSY && r != -ENODEV && claim_left_queued())
-		violation("dequeue: answers %d, and leaves %u events of EVD %c queued", r,
-		    claim_left_queued(), 'a' + e->index);
 	call_ends_with(&c, "dequeue", r);
+	check_dequeued(e, r);
 	if (r == 0)
 		oracle_deliver(e, c.life, &event);
 	else if (r == -EAGAIN && least)
@@ -61,6 +80,48 @@ call_drain(struct stage_evd *e)
 	return n;
 }
 
+static void
+check_waited(const struct stage_evd *e, int threshold, int r, int more)
+{
+	const struct left_evd *left = left_evd();
+	bool so = true;
+
+	if (r == -ENODEV || !left->alive)
+		return;
+	switch (r) {
+	case 0:
+		/* As it was when the event was taken; a look may have found more since. */
+		so = e->spec->effect || more <= (int)left->queued;
+		break;
+	case -ETIMEDOUT:
+		so = left->loud < (unsigned int)threshold && more <= (int)left->queued;
+		break;
+	case -EBUSY:
+		so = left->waiting;
+		break;
+	case -EACCES:
+		so = left_calls(left);
+		break;
+	case -EPERM:
+		so = !left->waitable || left->dismissed;
+		break;
+	case -EINVAL:
+		so = threshold < 1 || (unsigned int)threshold > left->qlen;
+		break;
+	case -ECANCELED:
+		so = left->closing;
+		break;
+	case -EOVERFLOW:
+		so = left->overflowed && left->loud < (unsigned int)threshold;
+		break;
+	default:
+		break;
+	}
+	if (!so)
+		violation("wait: answers %d with nmore %d, and EVD %c is not so", r, more,
+		    'a' + e->index);
+}
+
 int
 call_wait(struct stage_evd *e, int threshold, int us)
 {
@@ -79,6 +140,7 @@ call_wait(struct stage_evd *e, int threshold, int us)
 	r = evd_wait(call_ref(&c), timeout, threshold, &event, &more);
 	e->inside_wait &= ~fiber_bit(sched.self);
 	call_ends_with(&c, "wait", r);
+	check_waited(e, threshold, r, more);
 	if (r == 0) {
 		oracle_deliver(e, c.life, &event);
 		if (more < threshold - 1)
@@ -122,6 +184,19 @@ call_take(struct stage_evd *e, int n)
 
 /* ---- what changes it ---- */
 
+static void
+check_resized(const struct stage_evd *e, unsigned int qlen, int r)
+{
+	const struct left_evd *left = left_evd();
+
+	if (!left->alive)
+		return;
+	if ((r == -EBUSY && !left->waiting) || (r == -EAGAIN && left->stored <= qlen) ||
+	    (r == 0 && (left->waiting || left->qlen != qlen)))
+		violation("resize to %u: answers %d, and EVD %c holds %u of %u", qlen, r,
+		    'a' + e->index, left->stored, left->qlen);
+}
+
 /* As a provider does it: told of a deeper device queue before, of a shorter one afterwards. */
 void
 call_resize(struct stage_evd *e, int qlen)
@@ -133,15 +208,16 @@ call_resize(struct stage_evd *e, int qlen)
 	int r;
 
 	setting_begins(&e->length);
-	if (qlen > was && qlen > e->spec->depth)
+	if (qlen > was && qlen > e->spec->depth && !call_has(DO_DEPTH))
 		evd_set_depth(call_ref(&c), (unsigned int)qlen);
 	r = evd_resize(call_ref(&c), (unsigned int)qlen);
-	/* A longer one is never refused. */
-	if (r == 0 && least > qlen && qlen < was)
+	check_resized(e, (unsigned int)qlen, r);
+	/* A longer one is never refused; of two at once nobody knows which made it longer. */
+	if (r == 0 && least > qlen && qlen < was && !e->length.unknown)
 		violation("resize: %d events are queued, and it is made for %d", least, qlen);
 	if (r == 0 && call_current(&c))
 		e->qlen = qlen;
-	if (r == 0 && qlen < was && qlen >= e->spec->depth)
+	if (r == 0 && qlen < was && qlen >= e->spec->depth && !call_has(DO_DEPTH))
 		evd_set_depth(call_ref(&c), (unsigned int)qlen);
 	call_ends_with(&c, "resize", r);
 	setting_ends(&e->length, r == 0 && call_current(&c), (uint64_t)qlen);
@@ -166,6 +242,8 @@ call_free(struct stage_evd *e)
 		call_exempt(e);
 	r = evd_free(call_ref(&c));
 	call_ends_with(&c, "free", r);
+	if (r == 0)
+		stage_later(&e->lives[c.life].freed_at, sched.steps);
 	if (r == 0 && call_current(&c)) {
 		const bool destroys = !inside && !call_gives_way();
 
@@ -234,12 +312,16 @@ call_attach(struct stage_evd *e, struct stage_cno *c)
 	/* The lock makes a pair of the listener and the reference that is held for it. */
 	os_lock(&e->link);
 	old = c;
+	if (c)
+		e->lives[call.life].detached_at[c->index] = 0;
 	r = e->unlinked && call_current(&call) ? -ENODEV :
 	    evd_set_listener(call_ref(&call), c ? cno_listener(&c->cno) : NULL,
 	    c ? &c->agents[c->life] : DAT_HANDLE_NULL);
 	if (r == 0) {
 		old = e->cno;
 		e->cno = c;
+		if (old && old != c)
+			e->lives[call.life].detached_at[old->index] = sched.steps;
 	}
 	os_unlock(&e->link);
 	if (old)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* call_feed -- what enters an EVD, and what is taken back before anybody took it */
 #include "call.h"
+#include "left.h"
 #include "peek.h"
 #include "world.h"
 
@@ -48,6 +49,7 @@ call_post(struct stage_evd *e, enum verb verb, int actor, int ep)
 	struct stage_entry *entry;
 	DAT_EVENT event = { 0 };
 	uint64_t id;
+	bool full;
 	int r;
 
 	id = event_id((unsigned int)e->index, c.life, stream, number);
@@ -63,6 +65,7 @@ call_post(struct stage_evd *e, enum verb verb, int actor, int ep)
 	else
 		r = evd_post_ordered(call_ref(&c), kind, &event, &order);
 	call_ends_with(&c, "post", r);
+	full = left_evd()->alive && left_evd()->posted == left_evd()->qlen;
 	entry_ends(entry, r != 0);
 	if (verb == DO_ESTABLISHED) {
 		l->establishing &= (uint8_t)~(1u << ep);
@@ -78,9 +81,7 @@ call_post(struct stage_evd *e, enum verb verb, int actor, int ep)
 	} else {
 		l->posts[kind]++;
 	}
-	call_result("post", r, call_gone(&c, r) ||
-	    (r == -ENOSPC && (e->spec->qlen < 8 || call_has(DO_RESIZE) ||
-				  l->n_entries > (unsigned int)e->spec->qlen)));
+	call_result("post", r, call_gone(&c, r) || (r == -ENOSPC && full));
 }
 
 /* The first who notices tells of it, and nobody else. */
@@ -150,52 +151,95 @@ call_purge(struct stage_evd *e)
 	call_ends();
 }
 
+struct leaver {
+	struct stage_evd *evd;
+	int ep;
+};
+
 static bool
-match_ep(uint64_t id, const void *ep)
+match_ep(uint64_t id, const struct leaver *leaver)
 {
-	return stream_ep(stream_of(id)) == *(const int *)ep;
+	return stream_ep(stream_of(id)) == leaver->ep && stage_is_gone(leaver->evd, id);
 }
 
 static bool
-match_ep_event(const DAT_EVENT *event, const void *ep)
+match_ep_event(const DAT_EVENT *event, const void *leaver)
 {
-	return match_ep(device_event_id(event), ep);
+	return match_ep(device_event_id(event), leaver);
 }
 
 static bool
-match_ep_raw(const void *raw, const void *ep)
+match_ep_raw(const void *raw, const void *leaver)
 {
-	return match_ep(((const struct device_record *)raw)->id, ep);
+	return match_ep(((const struct device_record *)raw)->id, leaver);
 }
 
-/* Nothing of who left is queued any more but what came since. */
+/* Nothing of a connection that is over is queued any more but what was posted since. */
 static void
-check_left(struct stage_evd *e, int ep, uint32_t since)
+check_left(const struct leaver *leaver, uint32_t since)
 {
+	const struct evd *evd = &leaver->evd->evd;
 	const struct stage_entry *entry;
 	const DAT_EVENT *event;
 
-	if (e->evd.lock.owner || !e->evd.alive)
+	if (evd->lock.owner || !evd->alive)
 		return;
-	for (unsigned int i = 0; (event = peek_posted(&e->evd, i)); i++) {
-		entry = entry_find(stage_life(e), device_event_id(event));
-		if (entry && entry->to < since && match_ep_event(event, &ep))
-			violation("an event of %c is queued on EVD %c, which it left", 'e' + ep,
-			    'a' + e->index);
+	for (unsigned int i = 0; (event = peek_posted(evd, i)); i++) {
+		entry = entry_find(stage_life(leaver->evd), device_event_id(event));
+		if (entry && entry->to < since && match_ep_event(event, leaver))
+			violation("an event of %c is queued on EVD %c, which it left",
+			    'e' + leaver->ep, 'a' + leaver->evd->index);
 	}
 }
 
+/*
+ * As a provider does it: the queue pair is destroyed, from then on its completions are known to be
+ * old, and what is queued is purged.  `again`: another queue pair takes its place.
+ */
 void
-call_leave(struct stage_evd *e, int ep)
+call_leave(struct stage_evd *e, int ep, bool again)
 {
+	const struct leaver leaver = { e, ep };
 	const struct call c = call_begins(e);
 	const uint32_t since = sched.steps;
+	struct stage_life *l = stage_life(e);
+	const unsigned int streams[] = { STREAM_CQ, STREAM_BARRIER, STREAM_ESTABLISHED };
 
-	if (call_current(&c))
-		e->left |= 1u << ep;
+	if (call_current(&c)) {
+		e->departed = true;
+		e->cq.idle |= 1u << ep;
+		e->gone_at[ep] = 0;
+		l->unheld &= ~(1u << ep);
+		for (unsigned int i = 0; i < sizeof streams / sizeof *streams; i++)
+			e->gone[streams[i] + (unsigned int)ep] =
+			    again ? l->produced[streams[i] + (unsigned int)ep] : UINT16_MAX;
+	}
 	sched_touch(OP_EVENT, OBJECT_DEVICE(e->index));
-	evd_purge(call_ref(&c), &e->holds[ep], match_ep_raw, match_ep_event, &ep);
+	evd_purge(call_ref(&c), &e->holds[ep], match_ep_raw, match_ep_event, &leaver);
+	if (call_current(&c)) {
+		e->gone_at[ep] = stage_locked_at(e);
+		check_left(&leaver, since);
+	}
+	if (again && e->holds[ep].capacity)
+		evd_hold_begin(call_ref(&c), &e->holds[ep]);
 	call_ends();
-	if (call_current(&c))
-		check_left(e, ep, since);
+	if (again && call_current(&c))
+		e->cq.idle &= ~(1u << ep);
+}
+
+/*
+ * Its queue pairs come and go, and the device's queue follows.  The dispatcher knows the depth that
+ * there may be at every moment: the greater one before the device has it, the lesser one after.
+ */
+void
+call_depth(struct stage_evd *e, unsigned int depth)
+{
+	const struct call c = call_begins(e);
+	const unsigned int was = e->cq.depth;
+
+	if (e->base != BASE_SOFTWARE && depth > was)
+		evd_set_depth(call_ref(&c), depth);
+	if (e->base != BASE_SOFTWARE && !c.late && device_set_depth(&e->cq, depth) && depth < was)
+		evd_set_depth(call_ref(&c), depth);
+	call_ends();
 }

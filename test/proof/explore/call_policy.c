@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* call_policy -- an actor changes the policy of an EVD */
 #include "call.h"
+#include "left.h"
 
 static struct stage_object *
 object_for(struct stage_life *l, int policy, const struct action *a)
@@ -9,6 +10,25 @@ object_for(struct stage_life *l, int policy, const struct action *a)
 
 	return &l->objects[first + (policy == DAT_UPCALL_SINGLE_INSTANCE ? 0 :
 	    policy == DAT_UPCALL_NORIFY ? 1 : 2)];
+}
+
+/* What the section left in which the call decided. */
+static void
+check_modified(const struct stage_evd *e, int policy, const struct action *a, int r)
+{
+	const struct left_evd *left = left_evd();
+
+	if (!left->alive || policy == DAT_UPCALL_DISABLE || policy == DAT_UPCALL_TEARDOWN)
+		return;
+	if (r == 0 && left->waiting)
+		violation("EVD %c gets a policy that calls, and a thread waits", 'a' + e->index);
+	if (r == -EBUSY && !left->waiting)
+		violation("EVD %c refuses a policy, and no thread waits", 'a' + e->index);
+	if (a->fresh && r == 0 && left->queued)
+		violation("EVD %c is enabled for new events, and has %u", 'a' + e->index,
+		    left->queued);
+	if (r == -EAGAIN && (!a->fresh || !left->queued))
+		violation("EVD %c refuses a policy, and has no event", 'a' + e->index);
 }
 
 void
@@ -41,6 +61,7 @@ call_modify(struct stage_evd *e, int policy, const struct action *a)
 	r = evd_modify_upcall(call_ref(&c), (DAT_UPCALL_POLICY)policy, installs ? &upcall : NULL,
 	    a->fresh ? DAT_UPCALL_INVOC_NEW : DAT_UPCALL_INVOC_ANY);
 	call_ends_with(&c, "modify_upcall", r);
+	check_modified(e, policy, a, r);
 	setting_ends(&e->policy, r == 0 && call_current(&c), (uint64_t)policy);
 	if (enables && current && call_current(&c))
 		e->enabling--;

@@ -1,7 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* call_query -- calls that tell of an EVD, and calls that it must refuse */
 #include "call.h"
+#include "left.h"
 #include "world.h"
+
+/* It is what the section left that looked. */
+static void
+check_status(const struct stage_evd *e, const struct evd_status *status)
+{
+	const struct left_evd *left = left_evd();
+
+	if (left->alive && (status->qlen != (int)left->qlen ||
+	    status->queued != (int)left->queued || (int)status->policy != left->policy ||
+	    status->enabled != left->enabled || status->waitable != left->waitable ||
+	    status->overflowed != left->overflowed ||
+	    status->solicited_only != left->solicited_only))
+		violation("query: EVD %c is not as it is said to be", 'a' + e->index);
+}
 
 /*
  * What is told must be the EVD's own: its length, its CNO, and never more queued than there is.  Who
@@ -19,6 +34,8 @@ call_query(struct stage_evd *e)
 
 	if (r == 0 && !lives)
 		violation("query: EVD %c lives again", 'a' + e->index);
+	if (r == 0)
+		check_status(e, &status);
 	if (r == 0 && call_current(&c)) {
 		if (!call_has(DO_RESIZE) && status.qlen != e->spec->qlen)
 			violation("query: EVD %c is said to hold %d events", 'a' + e->index,

@@ -12,6 +12,7 @@
  */
 #include <string.h>
 
+#include "left.h"
 #include "peek.h"
 #include "stage.h"
 #include "world.h"
@@ -27,7 +28,6 @@ static struct before {
 } before[EVDS];
 
 static const void *claimed_for[FIBERS];
-static unsigned int left_queued[FIBERS]; /* in the EVD of the fiber's last section */
 
 static struct owed {
 	bool calls; /* the agent of a CNO has to be called */
@@ -41,14 +41,7 @@ claim_reset(void)
 	for (int i = 0; i < EVDS; i++)
 		before[i] = (struct before){ 0 };
 	memset(claimed_for, 0, sizeof claimed_for);
-	memset(left_queued, 0, sizeof left_queued);
 	memset(owed, 0, sizeof owed);
-}
-
-unsigned int
-claim_left_queued(void)
-{
-	return left_queued[sched.self - sched.fibers];
 }
 
 void
@@ -106,7 +99,6 @@ judge(const struct stage_evd *e, struct before *b)
 	struct before now = { 0 };
 	const bool claims = e->evd.counters.upcalls == b->upcalls + 1;
 
-	left_queued[sched.self - sched.fibers] = e->evd.alive ? peek_queued(&e->evd) : 0;
 	now.upcalls = e->evd.counters.upcalls;
 	if (claims)
 		claimed_for[sched.self - sched.fibers] = e->evd.object.instance_data;
@@ -167,10 +159,13 @@ claim_section(const struct os_mutex *lock)
 {
 	for (int i = 0; i < stage.scenario->n_cnos; i++)
 		if (lock == &stage.cnos[i].cno.lock) {
+			left_section_cno(&stage.cnos[i].cno);
 			judge_agent(&stage.cnos[i], &owed[i]);
 			note_waiter(&stage.cnos[i]);
 		}
 	for (int i = 0; i < stage.scenario->n_evds; i++)
-		if (lock == &stage.evds[i].evd.lock)
+		if (lock == &stage.evds[i].evd.lock) {
+			left_section(&stage.evds[i].evd);
 			judge(&stage.evds[i], &before[i]);
+		}
 }

@@ -13,7 +13,19 @@ device_cq_open(struct device_cq *cq, int index, struct device_channel *channel)
 	memset(cq, 0, sizeof *cq);
 	cq->index = index;
 	cq->channel = channel;
+	cq->depth = DEVICE_DEPTH;
 	cq->alive = true;
+}
+
+bool
+device_set_depth(struct device_cq *cq, unsigned int depth)
+{
+	sched_point(OP_DEVICE, OBJECT_DEVICE(cq->index), &here);
+	if (!cq->alive || cq->count > depth)
+		return false;
+	cq->depth = depth;
+	sched_touch(OP_DEVICE, OBJECT_DEVICE(cq->index));
+	return true;
 }
 
 static int8_t *
@@ -132,7 +144,7 @@ void
 device_show(struct device_cq *cq, int ep)
 {
 	sched_point(OP_DEVICE, OBJECT_DEVICE(cq->index), &here);
-	if (cq->alive) {
+	if (cq->alive && cq->count < cq->depth && !(cq->idle >> ep & 1)) {
 		const uint64_t id = cq->next_id(cq, ep);
 
 		device_push(cq, id, !cq->solicited || cq->solicited(cq, id));
@@ -288,6 +300,7 @@ cq_arm(void *source, bool solicited_only)
 	check_arm(cq, solicited_only);
 	if (world_faults & FAULT_ARM && sched_fault(2, &here)) {
 		cq->arm_faults++;
+		cq->failed_after[sched.self - sched.fibers] = cq->arms;
 		return result(-EIO);
 	}
 	cq->asked = solicited_only ? DEVICE_ARMED_SOLICITED : DEVICE_ARMED;

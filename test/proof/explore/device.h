@@ -39,11 +39,14 @@ struct device_cq {
 	struct device_channel *channel;
 	struct device_record queue[DEVICE_DEPTH];
 	unsigned int head, count;
+	unsigned int depth; /* what its queue pairs may have complete in it */
+	unsigned int idle; /* endpoints that have no queue pair at this moment, a bit each */
 	unsigned int undecided;
 	uint32_t unsolicited; /* of the completions, by their number's last bits */
 	enum device_armed armed, asked; /* now; by the last arm */
 	bool blurred; /* a request was widened when it had been answered: see cq_arm() */
 	unsigned int arms, arm_faults, raised, gets, acks;
+	unsigned int failed_after[FIBERS]; /* arms that there had been when this fiber's last one failed */
 	unsigned int shown; /* completions ever visible */
 	const DAT_UINT64 *booked; /* events that the user counts as read; NULL: those that are */
 	uint64_t (*next_id)(struct device_cq *cq, int ep); /* of the one that becomes visible */
@@ -54,6 +57,8 @@ struct device_cq {
 };
 
 void device_cq_open(struct device_cq *cq, int index, struct device_channel *channel);
+/* False: it holds more. */
+bool device_set_depth(struct device_cq *cq, unsigned int depth);
 /* Waits for the acknowledgements that are due. */
 void device_cq_destroy(struct device_cq *cq);
 

@@ -44,12 +44,14 @@ is_barrier(uint64_t id)
 
 /* A barrier of the endpoint, which was posted before this event was, waits still. */
 static bool
-behind_barrier(const struct stage_life *l, const struct stage_entry *entry)
+behind_barrier(const struct stage_evd *e, const struct stage_life *l,
+    const struct stage_entry *entry)
 {
 	for (unsigned int i = 0; i < l->n_entries; i++) {
 		const struct stage_entry *other = &l->entries[i];
 
 		if (!other->out && is_barrier(other->id) && other->from <= entry->from &&
+		    !stage_is_gone(e, other->id) &&
 		    stream_ep(stream_of(other->id)) == stream_ep(stream_of(entry->id)))
 			return true;
 	}
@@ -59,9 +61,7 @@ behind_barrier(const struct stage_life *l, const struct stage_entry *entry)
 bool
 entry_is_dropped(const struct stage_evd *e, uint64_t id)
 {
-	const int ep = stream_ep(stream_of(id));
-
-	return (e->purged && id & 1) || (ep >= 0 && e->left >> ep & 1);
+	return (e->purged && id & 1) || stage_is_gone(e, id);
 }
 
 static bool
@@ -83,7 +83,7 @@ may_come_after(const struct stage_evd *e, const struct stage_life *l,
 		return false;
 	if (is_completion(first->id))
 		return !is_completion(other->id);
-	return stream_ep(stream_of(first->id)) >= 0 && behind_barrier(l, first);
+	return stream_ep(stream_of(first->id)) >= 0 && behind_barrier(e, l, first);
 }
 
 struct stage_entry *
@@ -132,12 +132,13 @@ entry_queued(const struct stage_evd *e, uint32_t step, int most, bool with_ends)
 
 		if (it->out || it->to >= step || entry_is_dropped(e, it->id))
 			continue;
-		if (is_held(e, it->id) && !(l->delivered[STREAM_ESTABLISHED + ep] & 1))
+		if (is_held(e, it->id) && !(l->delivered[STREAM_ESTABLISHED + ep] >>
+					     e->gone[STREAM_ESTABLISHED + ep]))
 			continue;
 		if (is_completion(it->id))
 			completions++;
 		else
-			posts += with_ends || ep < 0 || !behind_barrier(l, it);
+			posts += with_ends || ep < 0 || !behind_barrier(e, l, it);
 	}
 	return (completions < most ? completions : most) + posts;
 }

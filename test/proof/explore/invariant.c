@@ -181,6 +181,8 @@ invariant_cno(const struct cno *cno, uint32_t waiters, int name)
 			violation("CNO %c still lists an EVD that was freed", name);
 	if (cno->first && invariant_asleep(waiters))
 		violation("CNO %c is triggered and every waiter sleeps", name);
+	if (cno->forsaken && cno->evds)
+		violation("CNO %c has an EVD, and says that the last one went", name);
 	if (cno->fd >= 0 && world_is_readable(cno->fd) != (cno->first || cno->forsaken))
 		violation("CNO %c: its descriptor does not tell whether it is triggered", name);
 	if (cno->cfg.agent.proxy_agent_func && !cno->job_queued && !cno->in_agent)

@@ -149,10 +149,10 @@ check_connection(const struct stage_evd *e, struct stage_life *l, uint64_t id)
 	const int ep = stream_ep(stream);
 	uint64_t before;
 
-	if (!e->spec->ordered || ep < 0 || e->left >> ep & 1)
+	if (!e->spec->ordered || ep < 0 || stage_is_gone(e, id))
 		return;
 	if (stream < STREAM_ACTOR && (e->spec->holds & ~l->unheld) >> ep & 1 &&
-	    !(l->delivered[STREAM_ESTABLISHED + (unsigned int)ep] & 1)) {
+	    !(l->delivered[STREAM_ESTABLISHED + ep] >> e->gone[STREAM_ESTABLISHED + ep])) {
 		/* It may be refused by now, which its caller does not know yet. */
 		if (l->establishing >> ep & 1)
 			l->escaped |= (uint8_t)(1u << ep);
@@ -161,9 +161,24 @@ check_connection(const struct stage_evd *e, struct stage_life *l, uint64_t id)
 	}
 	if (stream != STREAM_BARRIER + (unsigned int)ep)
 		return;
-	before = (1ull << entry_find(l, id)->after) - 1;
+	before = stage_first(entry_find(l, id)->after) & ~stage_first(e->gone[STREAM_CQ + ep]);
 	if ((l->delivered[STREAM_CQ + ep] & before) != before)
 		violation("order: the end of %c overtakes one of its completions", 'e' + ep);
+}
+
+/* What was purged is taken by no section that began since. */
+static void
+check_gone(struct stage_evd *e, uint64_t id)
+{
+	const int ep = stream_ep(stream_of(id));
+	const struct stage_entry *it = entry_find(stage_life(e), id);
+
+	/* With a side effect the last section of the lock is not the one that took it. */
+	if (ep >= 0 && it && it->to < e->gone_at[ep] && !e->spec->effect &&
+	    stage_is_gone(e, id) &&
+	    stage_locked_at(e) > e->gone_at[ep])
+		violation("an event of %c is taken from EVD %c, which it left", 'e' + ep,
+		    'a' + e->index);
 }
 
 void
@@ -191,8 +206,10 @@ oracle_deliver(struct stage_evd *e, unsigned int meant, const DAT_EVENT *event)
 	if (l->delivered[stream] >> number & 1)
 		violation("I2: event %u.%u of EVD %c is delivered twice", stream, number,
 		    'a' + e->index);
-	if (life == e->life)
+	if (life == e->life) {
+		check_gone(e, id);
 		check_connection(e, l, id);
+	}
 	l->delivered[stream] |= 1ull << number;
 	entry_delivered(e, l, id);
 	e->n_delivered++;
@@ -240,12 +257,10 @@ static uint64_t
 due(const struct stage_evd *e, const struct stage_life *l, unsigned int stream)
 {
 	const int ep = stream_ep(stream);
-	uint64_t all = (1ull << l->produced[stream]) - 1;
+	uint64_t all = stage_first(l->produced[stream]) & ~stage_first(e->gone[stream]);
 
 	if (stream < STREAM_ACTOR && e->spec->holds >> ep & 1 &&
-	    !l->produced[STREAM_ESTABLISHED + (unsigned int)ep])
-		return 0;
-	if (ep >= 0 && e->left >> ep & 1)
+	    l->produced[STREAM_ESTABLISHED + ep] <= e->gone[STREAM_ESTABLISHED + ep])
 		return 0;
 	return e->purged ? all & 0x5555555555555555ull : all;
 }

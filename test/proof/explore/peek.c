@@ -73,6 +73,12 @@ peek_closed(const struct evd *evd)
 	return evd->queue.posted.closed.count;
 }
 
+unsigned int
+peek_posts(const struct evd *evd)
+{
+	return evd->queue.posted.open.count + evd->queue.posted.closed.count;
+}
+
 bool
 peek_full(const struct evd *evd)
 {

@@ -25,6 +25,7 @@ unsigned int peek_loud(const struct evd *evd);
 /* Events that wait for the device to be polled. */
 unsigned int peek_queued(const struct evd *evd); /* what can be taken */
 unsigned int peek_closed(const struct evd *evd);
+unsigned int peek_posts(const struct evd *evd); /* posted events, open and closed */
 /* There was no room for what the device has, and nobody has looked since. */
 bool peek_full(const struct evd *evd);
 /* Something entered that a taker which is notified has not been notified of. */

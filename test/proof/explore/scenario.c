@@ -325,6 +325,27 @@ parse_actor(struct scenario *s, char *text)
 
 /* ---- who takes ---- */
 
+/* Whether some action of these is done to the EVD. */
+static bool
+is_done(const struct scenario *s, int evd, const enum verb *verbs, unsigned int n_verbs)
+{
+	for (int i = 0; i < s->n_actors; i++)
+		for (unsigned int n = 0; n < s->actors[i].n_actions; n++)
+			for (unsigned int v = 0; v < n_verbs; v++)
+				if (s->actors[i].actions[n].verb == verbs[v] &&
+				    s->actors[i].actions[n].object == evd)
+					return true;
+	return false;
+}
+
+static bool
+is_attached(const struct scenario *s, int evd)
+{
+	static const enum verb attach = DO_ATTACH;
+
+	return s->evds[evd].cno >= 0 || is_done(s, evd, &attach, 1);
+}
+
 static bool
 takes(const struct scenario *s, const struct actor *actor, int evd)
 {
@@ -352,7 +373,7 @@ takes(const struct scenario *s, const struct actor *actor, int evd)
 			break;
 		}
 	}
-	return all && (s->evds[evd].cno >= 0 || s->verbs[DO_ATTACH]);
+	return all && is_attached(s, evd);
 }
 
 /* The loop's thread counts once, whatever it takes by; a crew is never one. */
@@ -360,21 +381,29 @@ static void
 count_takers(struct scenario *s, int evd)
 {
 	struct evd_spec *e = &s->evds[evd];
-	bool loop = e->policy != DAT_UPCALL_DISABLE || s->verbs[DO_SINGLE] ||
-	    s->verbs[DO_NORIFY] || s->verbs[DO_MANY] || s->verbs[DO_REARM] || s->verbs[DO_AGENT];
+	static const enum verb calling[] = { DO_SINGLE, DO_NORIFY, DO_MANY, DO_REARM };
+	static const enum verb many = DO_MANY;
+	bool loop = e->policy != DAT_UPCALL_DISABLE || is_done(s, evd, calling, 4);
+	bool agents = s->verbs[DO_AGENT], inside = false;
 
 	for (int i = 0; i < CNOS; i++)
-		loop |= s->agent[i];
+		agents |= s->agent[i];
+	loop |= agents && is_attached(s, evd);
+	/* Order across streams shows only where one thread takes. */
+	if (e->policy == DAT_UPCALL_MANY || is_done(s, evd, &many, 1))
+		e->ordered = false;
 	for (int i = 0; i < s->n_actors; i++) {
 		const bool one = takes(s, &s->actors[i], evd);
 
 		if (s->actors[i].kind == ACTOR_THREAD)
 			e->takers += one;
 		else
-			loop |= one;
+			inside |= one;
 	}
-	e->takers += loop;
-	e->sole = e->takers <= 1 && e->ordered && !(loop && (s->crew || s->loops > 1));
+	e->takers += loop || inside;
+	/* A script of an upcall that a crew calls is played by any of its threads. */
+	e->sole = e->takers <= 1 && e->ordered && !((loop || inside) && s->loops > 1) &&
+	    !(inside && s->crew);
 }
 
 void
@@ -397,10 +426,6 @@ scenario_parse(struct scenario *s, const struct scenario_text *text)
 	}
 	if (s->crew < 0)
 		s->crew = 0;
-	for (int i = 0; i < s->n_evds; i++) {
-		/* Order across streams shows only where one thread takes. */
-		if (s->crew)
-			s->evds[i].ordered = false;
+	for (int i = 0; i < s->n_evds; i++)
 		count_takers(s, i);
-	}
 }

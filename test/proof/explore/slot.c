@@ -14,14 +14,15 @@ static void
 fault(struct evd *evd, int error)
 {
 	struct stage_evd *e = (struct stage_evd *)((char *)evd - offsetof(struct stage_evd, evd));
+	const unsigned int after = e->cq.failed_after[sched.self - sched.fibers];
 
 	world_check_call_out("fault");
 	if (error != -EIO)
 		violation("EVD %c reports a failure that is none: %d", 'a' + e->index, error);
 	/* Of arms alone it is known when an episode ends. */
-	if (e->faults++ && world_faults == FAULT_ARM && e->cq.arms == e->arms_reported)
+	if (e->faults++ && world_faults == FAULT_ARM && after == e->arms_reported)
 		violation("EVD %c reports twice that it cannot be armed", 'a' + e->index);
-	e->arms_reported = e->cq.arms;
+	e->arms_reported = after;
 	sched_point(OP_EVENT, OBJECT_WORLD, &here);
 }
 
@@ -77,7 +78,7 @@ drops(struct device_cq *cq, uint64_t id)
 {
 	const struct stage_evd *e = &stage.evds[cq->index];
 
-	return (e->purged && id & 1) || e->left >> stream_ep(stream_of(id)) & 1;
+	return entry_is_dropped(e, id);
 }
 
 static bool
@@ -118,8 +119,10 @@ begin_life(struct stage_evd *e)
 	e->claims = 0;
 	e->enabling = 0;
 	e->enabled_at = e->quiet_at = e->disabled_at = 0;
-	e->overflowed = e->purged = e->unlinked = e->closing = false;
-	e->left = e->faults = 0;
+	e->overflowed = e->purged = e->unlinked = e->closing = e->departed = false;
+	e->faults = 0;
+	memset(e->gone, 0, sizeof e->gone);
+	memset(e->gone_at, 0, sizeof e->gone_at);
 	e->length = (struct stage_setting){ .value = (uint64_t)e->spec->qlen };
 	e->enabled = e->waitable = (struct stage_setting){ .value = true };
 	e->policy = (struct stage_setting){ .value = DAT_UPCALL_DISABLE };
@@ -139,6 +142,8 @@ open_cq(struct stage_evd *e, struct evd_config *config)
 		config->channel_fd = e->own.fd;
 	}
 	device_cq_open(&e->cq, e->index, own ? &e->own : &stage.loops[spec->loop].channel);
+	if (call_has(DO_DEPTH))
+		e->cq.depth = (unsigned int)spec->depth;
 	e->cq.exact = spec->exact;
 	e->cq.strict = spec->strict;
 	e->cq.effect = spec->effect;

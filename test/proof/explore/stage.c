@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "call.h"
+#include "left.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -192,6 +193,7 @@ stage_play(const struct scenario *scenario, struct strategy *strategy, uint64_t 
 	stage.closes_begun = 0;
 	identity_reset();
 	claim_reset();
+	left_reset();
 	world_section = identity_section;
 	return sched_run(strategy, seed, body);
 }

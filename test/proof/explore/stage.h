@@ -74,6 +74,8 @@ struct stage_life {
 	uint16_t posts[EVD_STREAMS]; /* that were accepted */
 	uint16_t upcalls;
 	unsigned int unheld; /* endpoints whose ESTABLISHED was refused, a bit each */
+	uint32_t freed_at; /* step at which its free had returned; 0: it did not */
+	uint32_t detached_at[CNOS]; /* the same of what detached it from the CNO */
 	/* Endpoints whose ESTABLISHED is being posted, and what left meanwhile though it was held. */
 	uint8_t establishing, escaped;
 	uint64_t delivered[STREAMS];
@@ -104,11 +106,14 @@ struct stage_evd {
 	bool vacant; /* another one may be opened in the slot */
 	bool overflowed; /* and was told so */
 	bool purged;
-	unsigned int left; /* endpoints that are gone, a bit each */
+	/* Events of a stream that are numbered below this are of a connection that is over. */
+	uint16_t gone[STREAMS];
+	uint32_t gone_at[EPS]; /* step of the section that purged the last one's events; 0: none did */
+	bool departed; /* that happened to one of its endpoints */
 	int qlen; /* as the last resize left it */
 	struct stage_setting length, enabled, waitable, solicited, policy, listener;
 	unsigned int faults; /* reported */
-	unsigned int arms_reported; /* arms, at the last report */
+	unsigned int arms_reported; /* arms that there had been before the last failure reported */
 
 	/* the consumer's calls */
 	int enabling;		/* calls that enable, in progress */
@@ -132,6 +137,20 @@ static inline struct stage_life *
 stage_life(struct stage_evd *e)
 {
 	return &e->lives[e->life];
+}
+
+/* Nobody misses it: its endpoint has left, or has been connected anew. */
+static inline bool
+stage_is_gone(const struct stage_evd *e, uint64_t id)
+{
+	return (id & 0xffff) < e->gone[stream_of(id)];
+}
+
+/* The first n events of a stream, a bit each. */
+static inline uint64_t
+stage_first(unsigned int n)
+{
+	return n < 64 ? (1ull << n) - 1 : UINT64_MAX;
 }
 
 struct stage_agent {
@@ -213,8 +232,6 @@ int entry_queued(const struct stage_evd *e, uint32_t step, int most, bool with_e
 /* claim.c: what a claim under MANY takes */
 void claim_reset(void);
 void claim_section(const struct os_mutex *lock);
-/* How much could be taken when this fiber's last section of an EVD ended. */
-unsigned int claim_left_queued(void);
 /* An upcall begins, with `object`. */
 void claim_called(const struct stage_evd *e, const struct stage_object *object);
 

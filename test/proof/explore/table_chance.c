@@ -74,7 +74,7 @@ end:
 static bool
 keeps_order(const struct text *t, const char *action, bool takes)
 {
-	static const char *const any[] = { "post", "query", "wrong", "refresh", "resize" };
+	static const char *const any[] = { "post", "query", "wrong", "refresh", "resize", "depth" };
 	static const char *const taking[] = { "dequeue", "drain", "wait" };
 
 	for (unsigned int i = 0; i < sizeof any / sizeof *any; i++)
@@ -93,14 +93,16 @@ draw_action(struct text *t, bool first, bool inside)
 	/* As in lot_add_action(); those that post come first. */
 	static const char *const actions[] = {
 		"post %", "post %", "post % 2", "purge %",
-		"single %", "single % another", "norify %", "norify % another", "many %",
-		"disable %", "disable %", "teardown %", "rearm %", "free %", "free %", "reopen %",
+		"single %", "single % another", "norify %", "norify % another", "many %", "single % new",
+		"norify % new", "rearm %",
+		"disable %", "disable %", "teardown %", "free %", "free %", "reopen %",
 		"reopen %", "see %", "query %", "wrong %", "refresh %", "dequeue %", "drain %",
 		"wait % 1 50", "wait % 1 100", "wait % 2 100", "wait % 1 5000000", "overflow %",
 		"unwaitable %", "waitable %", "resize % 1", "resize % 2", "resize % 4", "resize % 12",
+		"depth % 3", "depth % 7",
 		"attach % #", "attach % #", "detach %", "on %", "off %", "cwait # 50",
 		"cwait # 200", "agent #", "agent #", "noagent #", "cfree #", "cabrupt #",
-		"creopen #", "csee #", "cquery #",
+		"creopen #", "csee #", "cquery #", "trigger #", "trigger #",
 	};
 	const unsigned int n = sizeof actions / sizeof *actions, posts = inside ? 3 : 0;
 	const char *action = actions[posts + lot_draw(n - posts)];
@@ -131,17 +133,23 @@ draw_actions(struct text *t, const char *actor, unsigned int most, bool inside)
 static void
 draw_connections(struct text *t)
 {
-	static const char *const actions[] = { "barrier", "established", "leave" };
-	unsigned int held = t->ordered ? t->held : 0;
+	static const char *const actions[] = { "barrier", "established", "again", "leave" };
+	const unsigned int holds = t->ordered ? t->held : 0;
+	unsigned int held = holds;
 
 	ADD_ACTS(t, " | cm: ");
-	for (unsigned int n = 1 + lot_draw(4); n; n--) {
-		const int evd = (int)lot_draw((unsigned int)t->evds), ep = lot_one_in(3) ? 1 : 0;
+	for (unsigned int n = 1 + lot_draw(6); n; n--) {
+		/* Most happens where it is judged best. */
+		const int evd = t->ordered && lot_draw(3) ? 0 : (int)lot_draw((unsigned int)t->evds);
+		const int ep = lot_one_in(3) ? 1 : 0;
 		const bool first = evd == 0 && held >> ep & 1;
+		const unsigned int action = first ? 1 : lot_draw(4);
 
-		ADD_ACTS(t, "%s %c.%c", actions[first ? 1 : lot_draw(3)], 'a' + evd, 'e' + ep);
+		ADD_ACTS(t, "%s %c.%c", actions[action], 'a' + evd, 'e' + ep);
 		if (first)
 			held &= ~(1u << ep);
+		else if (evd == 0 && action == 2)
+			held |= holds & 1u << ep;
 		if (n > 1)
 			ADD_ACTS(t, "; ");
 	}
@@ -177,6 +185,7 @@ draw_scenario(unsigned int number)
 	char name[32];
 	const struct scenario_text text = { name, t.setup, t.actors };
 	static const char *const threads[] = { "x", "y", "z" };
+	static const char *const kinds[] = { "", "=agent", "=agent", "=fd" };
 
 	lot_begin(number);
 	snprintf(name, sizeof name, "chance/%u", number);
@@ -187,7 +196,7 @@ draw_scenario(unsigned int number)
 	for (int i = 0; i < t.evds; i++)
 		draw_evd(&t, i);
 	for (int i = 0; i < t.cnos; i++)
-		ADD_SETUP(&t, "%c%s ", 'n' + i, lot_one_in(2) ? "=agent" : "");
+		ADD_SETUP(&t, "%c%s ", 'n' + i, kinds[lot_draw(4)]);
 	if (lot_one_in(8))
 		ADD_SETUP(&t, "faults=%s ", lot_one_in(2) ? "arm" : "poll,arm");
 	draw_device(&t);

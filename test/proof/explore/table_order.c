@@ -63,6 +63,23 @@ static const struct scenario_text table[] = {
 	{ "ends/leave-drain", "a=cq,hold.f,d8,q2",
 	    "hw: burst a.e 2; c a.f; c a.g | cm: established a.f; barrier a.f | ctl: leave a.f; "
 	    "leave a.e | app: wait a 1 50; drain a; drain a" },
+	/* Connected anew, while what the first connection left is queued. */
+	{ "ends/again", "a=cq,hold,single,d8",
+	    "hw: c a; c a; c a; c a | cm: established a; again a; established a" },
+	{ "ends/again-held", "a=cq,hold,single,d8",
+	    "cm: c a; refresh a; established a; until a 2; again a; c a; refresh a; established a" },
+	{ "ends/again-drain", "a=cq,hold,q3,d8",
+	    "hw: c a; c a; c a; c a | cm: established a; again a; established a; barrier a | "
+	    "app: drain a; drain a; wait a 1 50; drain a" },
+	{ "ends/again-others", "a=cq,hold.e,hold.f,single,d8",
+	    "hw: c a.e; c a.f; c a.e; c a.f | cm: established a.f; again a.f; established a.f; "
+	    "established a.e; barrier a.e" },
+	/* The device's queue gets shorter and longer, and a barrier is closed. */
+	{ "ends/depth", "a=private,q2,d8",
+	    "hw: burst a 3; burst a 3; c a | cm: barrier a | "
+	    "x: dequeue a; dequeue a; dequeue a; dequeue a; depth a 3; drain a" },
+	{ "ends/depth-upcall", "a=cq,single,q2,d8",
+	    "hw: burst a 3; burst a 3; c a | cm: barrier a | x: depth a 4; depth a 2; depth a 8" },
 	{ "ends/leave-cno", "a=cq,hold.f,n,d8,q2 n",
 	    "hw: c a.f; c a.e; c a.f; c a.e | cm: established a.f; barrier a.e | ctl: leave a.f | "
 	    "srv: cwait n 50; cwait n 50; cwait n 50" },

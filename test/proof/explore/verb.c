@@ -15,6 +15,8 @@ static const struct verb_row rows[] = {
 	{ DO_OVERFLOW, "overflow", ON_EVD },
 	{ DO_PURGE, "purge", ON_EVD },
 	{ DO_LEAVE, "leave", ON_EVD },
+	{ DO_AGAIN, "again", ON_EVD },
+	{ DO_DEPTH, "depth", ON_EVD },
 	{ DO_SINGLE, "single", ON_EVD },
 	{ DO_MANY, "many", ON_EVD },
 	{ DO_NORIFY, "norify", ON_EVD },

@@ -14,6 +14,8 @@ enum verb {
 	DO_OVERFLOW,
 	DO_PURGE,
 	DO_LEAVE, /* an endpoint goes, with what it left in the queue */
+	DO_AGAIN, /* the same, and is connected anew */
+	DO_DEPTH, /* the device's queue gets another length */
 	DO_SINGLE,
 	DO_MANY,
 	DO_NORIFY,

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "left.h"
+
+#include <string.h>
+
+#include "peek.h"
+
+static struct left_evd evds[FIBERS];
+static struct left_cno cnos[FIBERS];
+
+static size_t
+self(void)
+{
+	return (size_t)(sched.self - sched.fibers);
+}
+
+void
+left_reset(void)
+{
+	memset(evds, 0, sizeof evds);
+	memset(cnos, 0, sizeof cnos);
+}
+
+void
+left_section(const struct evd *evd)
+{
+	struct left_evd *left = &evds[self()];
+
+	*left = (struct left_evd){ .alive = evd->alive };
+	if (!evd->alive)
+		return;
+	left->queued = peek_queued(evd);
+	left->loud = peek_loud(evd);
+	left->posted = peek_posts(evd);
+	left->stored = left->queued + peek_closed(evd);
+	left->qlen = (unsigned int)evd->cfg.qlen;
+	left->waiting = evd->waiting;
+	left->waitable = evd->waitable;
+	left->dismissed = evd->dismissed;
+	left->closing = evd->closing;
+	left->overflowed = evd->overflowed;
+	left->enabled = evd->enabled;
+	left->solicited_only = evd->solicited_only;
+	left->policy = evd->policy;
+}
+
+void
+left_section_cno(const struct cno *cno)
+{
+	cnos[self()] = (struct left_cno){
+		.alive = cno->alive,
+		.closing = cno->closing,
+		.triggered = cno->first != NULL,
+		.forsaken = cno->forsaken,
+		.deserted = cno->deserted > 0,
+		.evds = (int)cno->evds,
+		.waiters = (int)cno->n_waiters,
+	};
+}
+
+const struct left_evd *
+left_evd(void)
+{
+	return &evds[self()];
+}
+
+const struct left_cno *
+left_cno(void)
+{
+	return &cnos[self()];
+}
+
+bool
+left_calls(const struct left_evd *left)
+{
+	return left->policy == DAT_UPCALL_SINGLE_INSTANCE || left->policy == DAT_UPCALL_MANY ||
+	    left->policy == DAT_UPCALL_NORIFY;
+}
