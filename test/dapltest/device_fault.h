@@ -47,7 +47,7 @@ void device_is_another(bool another);
 
 /*
  * Right after the n-th release of a lock by this thread, from now on, that leaves it without any:
- * the intruder, once, as another thread would come in between.
+ * the intruder, once, on another thread, which this one waits for.
  */
 void device_window_at(int n, void (*intruder)(void));
 /* Whether it has not come yet; forgets it. */

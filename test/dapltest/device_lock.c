@@ -40,6 +40,28 @@ __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
 	return __real_pthread_mutex_lock(mutex);
 }
 
+static void *
+run(void *intrude)
+{
+	void (**call)(void) = intrude;
+
+	(*call)();
+	return NULL;
+}
+
+/*
+ * On a thread of its own: on this one it would sleep at the place where the interrupted call sleeps, and take
+ * the wake that is meant for that call.
+ */
+static void
+let_intrude(void)
+{
+	pthread_t thread;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, run, &intruder), 0);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+}
+
 int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
 int
@@ -48,7 +70,7 @@ __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
 	const int r = __real_pthread_mutex_unlock(mutex);
 
 	if (--held == 0 && windows > 0 && --windows == 0)
-		intruder();
+		let_intrude();
 	return r;
 }
 

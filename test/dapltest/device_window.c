@@ -3,6 +3,10 @@
  * Calls on an object that another thread frees or ends meanwhile: right after the n-th release of a
  * lock during the call, for every n, the test does what that thread would do.
  */
+#include <pthread.h>
+#include <semaphore.h>
+#include <unistd.h>
+
 #include "device_fault.h"
 #include "device_suites.h"
 
@@ -284,6 +288,75 @@ START_TEST(dequeue__endpoint_connects_again_in_any_window__its_new_connection_st
 }
 END_TEST
 
+/* ---- a reset waits, while its endpoint goes and another comes into the slot ---- */
+
+#define ASLEEP_MS 50 /* the reset has mostly gone to sleep by then */
+
+static pthread_t first, second;
+static sem_t failed, goes_on;
+
+/* The endpoint is in use meanwhile. */
+static void
+stay(void)
+{
+	sem_post(&failed);
+	sem_wait(&goes_on);
+}
+
+static void
+stay_a_while(void)
+{
+	sem_post(&failed);
+	usleep(ASLEEP_MS * 1000u);
+}
+
+static void *
+disconnect(void *ep)
+{
+	dt_ok(dat_ep_disconnect(ep, DAT_CLOSE_ABRUPT_FLAG));
+	return NULL;
+}
+
+static void
+disconnect_and(void (*stays)(void), pthread_t *thread)
+{
+	dt_connect(&pair.a, &pair.b, NULL, 0);
+	device_on_queue_pair_error(stays);
+	ck_assert_int_eq(pthread_create(thread, NULL, disconnect, pair.a.ep), 0);
+	sem_wait(&failed);
+}
+
+static void
+replace_endpoint(void)
+{
+	sem_post(&goes_on);
+	pthread_join(first, NULL);
+	dt_ok(dat_ep_free(pair.a.ep));
+	pair.a.ep = dt_ep(&pair.a, NULL);
+	disconnect_and(stay_a_while, &second);
+}
+
+/* clause: e.1.9 */
+/* origin: hostile.3 */
+START_TEST(reset__its_endpoint_is_replaced_while_it_waits__returns)
+{
+	dt_side_open(&pair.a, "device", DT_SEPARATE);
+	dt_side_open(&pair.b, "device", DT_SEPARATE);
+	dt_side_listen(&pair.b);
+	sem_init(&failed, 0, 0);
+	sem_init(&goes_on, 0, 0);
+	disconnect_and(stay, &first);
+	device_window_at(1, replace_endpoint);
+	dt_assert_type(dat_ep_reset(pair.a.ep), DAT_INVALID_HANDLE);
+	ck_assert(!device_window_missed());
+	pthread_join(second, NULL);
+	device_on_queue_pair_error(NULL);
+	sem_destroy(&failed);
+	sem_destroy(&goes_on);
+	dt_pair_close(&pair);
+}
+END_TEST
+
 Suite *
 device_window_suite(void)
 {
@@ -298,5 +371,6 @@ device_window_suite(void)
 		       open__with_the_async_evd_of_an_adapter_that_closes__judges_the_one_it_had);
 	tcase_add_test(tc,
 		       dequeue__endpoint_connects_again_in_any_window__its_new_connection_stands);
+	tcase_add_test(tc, reset__its_endpoint_is_replaced_while_it_waits__returns);
 	return s;
 }
