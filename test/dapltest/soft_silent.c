@@ -416,18 +416,37 @@ START_TEST(requests_accepted__no_word_after__all_unreachable_and_nothing_kept)
 }
 END_TEST
 
-START_TEST(answer_after_the_caller_has_given_up__rejected)
+/* A stranger that listens on a port of ours, which the device finds in the file of names.  Its door. */
+static int
+listen_as_stranger(void)
 {
-	struct soft_wire_cm request, last;
-	int door, line;
+	int door;
 
 	channel = cm_channel();
 	listener = cm_listen(channel, &(uint16_t){ 0 }); /* keeps the device open */
 	stranger = line_slot_take(&door);
-	/* A port of ours, which the device finds in the file of names. */
 	port = htons(1);
 	ck_assert_int_eq(soft_name_take(SOFT_NAME_PORT(0, 1)), 0);
 	ck_assert_int_eq(soft_name_write(SOFT_NAME_PORT(0, 1), (uint16_t)stranger), 0);
+	return door;
+}
+
+static void
+close_stranger(int door)
+{
+	line_slot_leave(stranger, door);
+	ck_assert_int_eq(soft_name_write(SOFT_NAME_PORT(0, 1), 0), 0);
+	soft_name_give_back(SOFT_NAME_PORT(0, 1));
+	no_cq();
+	close_listener();
+}
+
+START_TEST(answer_after_the_caller_has_given_up__rejected)
+{
+	struct soft_wire_cm request, last;
+	const int door = listen_as_stranger();
+	int line;
+
 	patience("0.05");
 	begin_call();
 	line = line_accept(door);
@@ -441,11 +460,7 @@ START_TEST(answer_after_the_caller_has_given_up__rejected)
 	cm_expect_quiet(channel);
 	drop(id);
 	close(line);
-	line_slot_leave(stranger, door);
-	ck_assert_int_eq(soft_name_write(SOFT_NAME_PORT(0, 1), 0), 0);
-	soft_name_give_back(SOFT_NAME_PORT(0, 1));
-	no_cq();
-	close_listener();
+	close_stranger(door);
 }
 END_TEST
 
@@ -453,14 +468,9 @@ END_TEST
 START_TEST(connect__others_stand_at_the_door__gets_in_when_they_have_gone)
 {
 	struct soft_wire_cm request;
-	int door, line, others = 0;
+	const int door = listen_as_stranger();
+	int line, others = 0;
 
-	channel = cm_channel();
-	listener = cm_listen(channel, &(uint16_t){ 0 });
-	stranger = line_slot_take(&door);
-	port = htons(1);
-	ck_assert_int_eq(soft_name_take(SOFT_NAME_PORT(0, 1)), 0);
-	ck_assert_int_eq(soft_name_write(SOFT_NAME_PORT(0, 1), (uint16_t)stranger), 0);
 	ck_assert_int_eq(listen(door, 1), 0);
 	for (int fd; (fd = soft_slot_connect(stranger)) != -EAGAIN; others++) {
 		ck_assert_int_ge(fd, 0);
@@ -477,11 +487,7 @@ START_TEST(connect__others_stand_at_the_door__gets_in_when_they_have_gone)
 	expect_failed(RDMA_CM_EVENT_REJECTED, id, 0);
 	drop(id);
 	close(line);
-	line_slot_leave(stranger, door);
-	ck_assert_int_eq(soft_name_write(SOFT_NAME_PORT(0, 1), 0), 0);
-	soft_name_give_back(SOFT_NAME_PORT(0, 1));
-	no_cq();
-	close_listener();
+	close_stranger(door);
 }
 END_TEST
 
