@@ -114,15 +114,11 @@ evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_evd **
 	if (debug_wants(DEBUG_CALLS | DEBUG_RESULTS))
 		config.call = trace_make_upcall;
 	l = ia_pick_loop(ia, &vector);
+	/* Nothing of the slot's last EVD is left, whatever members there are. */
+	memset((char *)evd + offsetof(struct dapl_evd, flags), 0,
+	    sizeof *evd - offsetof(struct dapl_evd, flags));
 	evd->flags = plan->flags;
-	evd->promised = evd->stale = 0;
-	memset(evd->wishes, 0, sizeof evd->wishes);
-	evd->notice = EVD_NOTICE_UNDECIDED;
 	atomic_store_explicit(&evd->one_at_a_time, false, memory_order_relaxed);
-	evd->orphan = false;
-	evd->cq = NULL;
-	evd->channel = NULL;
-	evd->context = NULL;
 	if (plan->flags & (EVD_CQ_FLAGS | EVD_FLAGS_EXTENSION)) {
 		r = evd_cq_create(
 		    ia, evd, plan->qlen, l->channel, vector, plan->private_channel);

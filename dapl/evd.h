@@ -28,14 +28,15 @@ enum evd_notice {
 struct dapl_evd {
 	struct object obj;
 	struct evd core;
-	DAT_EVD_FLAGS flags;		  /* constant while open, as is what follows */
-	struct ibv_cq *cq;		  /* NULL: no stream comes from the device */
-	struct evd_cq_context *context;	  /* of the completion queue */
 	/*
 	 * For callers that hold nothing: there is a completion queue; it takes software events; a
 	 * waiter may not ask for several events.
 	 */
 	atomic_bool on_cq, software, one_at_a_time;
+	/* From here on a new EVD begins with zeroes. */
+	DAT_EVD_FLAGS flags;		  /* constant while open, as is what follows */
+	struct ibv_cq *cq;		  /* NULL: no stream comes from the device */
+	struct evd_cq_context *context;	  /* of the completion queue */
 	struct ibv_comp_channel *channel; /* its private one, or NULL: the loop's */
 	struct dapl_cno *cno;		  /* guarded by the object's lock; holds a reference */
 	int promised; /* requests that the CQ must have room for; guarded by obj.lock */

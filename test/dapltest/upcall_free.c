@@ -189,6 +189,32 @@ START_TEST(close__abruptly_while_upcalls_stand__returns_after_them)
 }
 END_TEST
 
+/* origin: outside.40 */
+START_TEST(slot__held_a_queue_then_none__later_queues_keep_their_own_notifications)
+{
+	DAT_EVD_HANDLE last;
+	struct dt_pair pair;
+	struct up up;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	for (int i = 0; i < 2; i++) {
+		dt_ok(dat_evd_create(pair.b.ia, 8, DAT_HANDLE_NULL,
+		    i ? DAT_EVD_SOFTWARE_FLAG : DAT_EVD_DTO_FLAG, &last));
+		dt_ok(dat_evd_free(last));
+	}
+	dt_pair_close(&pair);
+	up_init(&up);
+	up_connect(&up, &pair, DAT_UPCALL_SINGLE_INSTANCE, 2);
+	dt_ok(dat_evd_create(pair.b.ia, 8, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, &last));
+	for (DAT_UINT64 i = 1; i <= 2; i++) {
+		up_send(&pair, i);
+		up_await_noted(&up, (int)i);
+	}
+	dt_ok(dat_evd_free(last));
+	dt_pair_close(&pair);
+}
+END_TEST
+
 Suite *
 upcall_free_suite(void)
 {
@@ -205,6 +231,7 @@ upcall_free_suite(void)
 			    UP_ENABLING);
 	tcase_add_loop_test(tc, free__by_four_threads__one_frees_the_others_are_told, 0,
 			    UP_POLICIES);
+	tcase_add_test(tc, slot__held_a_queue_then_none__later_queues_keep_their_own_notifications);
 	tcase_add_loop_test(tc, close__abruptly_while_upcalls_stand__returns_after_them, 0,
 			    UP_ENABLING);
 	return s;
