@@ -447,7 +447,7 @@ nothing(int signal)
 /* clause: c.4.4, c.4.8 */
 START_TEST(race_w1__woken_without_reason__waits_out_its_time)
 {
-	unsigned long long began;
+	unsigned long long began, posted;
 	struct dt_side side;
 	struct evd_waiter w;
 	DAT_EVD_HANDLE evd;
@@ -464,9 +464,12 @@ START_TEST(race_w1__woken_without_reason__waits_out_its_time)
 		dt_ok(dat_evd_enable(evd));
 		dt_nap_ms(2);
 	}
+	posted = dt_now_us();
 	dt_assert_type(evd_waiter_join(&w), DAT_TIMEOUT_EXPIRED);
 	ck_assert_uint_ge(dt_now_us() - began, 300000);
-	ck_assert_int_eq(w.more, 20);
+	ck_assert_int_le(w.more, 20);
+	if (posted - began < 300000) /* on a busy machine the wait may end first */
+		ck_assert_int_eq(w.more, 20);
 	dt_side_close(&side);
 }
 END_TEST
