@@ -116,7 +116,7 @@ start_first_thread(void)
 
 	if (pthread_create(&thread, NULL, do_nothing, NULL) == 0)
 		pthread_join(thread, NULL);
-	for (int i = 0; i < 20 && count_entries("/proc/self/task") > before; i++)
+	for (int i = 0; i < 500 && count_entries("/proc/self/task") > before; i++)
 		story_nap();
 }
 
