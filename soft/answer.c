@@ -83,6 +83,20 @@ read_at(const struct soft_answers *answers, uint32_t i)
 	return &answers->reads[i % SOFT_MAX_RD_ATOM];
 }
 
+/*
+ * The oldest read that is pending is refused, and those after it.  What was executed behind it is not
+ * acknowledged either: that would acknowledge the read, whose data the requester has not got.
+ */
+static void
+refuse_reads(struct soft_qp *qp, uint8_t opcode)
+{
+	struct soft_answers *answers = &qp->answers;
+
+	nak(qp, read_at(answers, answers->read_head)->psn, opcode);
+	answers->read_head = answers->read_tail;
+	answers->ack = false;
+}
+
 static enum ibv_wc_status
 execute_read(struct soft_qp *qp, const struct soft_send *send, uint32_t psn,
     struct soft_aftermath *after)
@@ -322,20 +336,16 @@ send_reads(struct soft_qp *qp, struct soft_link *link, struct soft_aftermath *af
 	int r = 0, budget = BUDGET;
 
 	while (answers->read_head != answers->read_tail) {
-		read = read_at(answers, answers->read_head);
 		if (qp->dead) {
-			nak(qp, read->psn, SOFT_NAK_SILENT); /* keys and domains may be gone */
-			r = -ENOENT;
-		} else {
-			r = budget-- ? send_read(qp, read, link) : -EAGAIN;
+			refuse_reads(qp, SOFT_NAK_SILENT); /* keys and domains may be gone */
+			return 0;
 		}
+		read = read_at(answers, answers->read_head);
+		r = budget-- ? send_read(qp, read, link) : -EAGAIN;
 		if (r == -EFAULT) {
 			soft_responder_refuse(qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR,
 			    after);
-			nak(qp, read->psn, IBV_WC_REM_ACCESS_ERR);
-		}
-		if (r == -EFAULT || r == -ENOENT) {
-			answers->read_head = answers->read_tail;
+			refuse_reads(qp, IBV_WC_REM_ACCESS_ERR);
 			return 0;
 		}
 		if (r < 0)
@@ -386,7 +396,7 @@ soft_remote_reset(struct soft_qp *qp)
 	struct soft_link *link = NULL;
 
 	if (answers->read_head != answers->read_tail)
-		nak(qp, read_at(answers, answers->read_head)->psn, SOFT_NAK_SILENT);
+		refuse_reads(qp, SOFT_NAK_SILENT);
 	answers->read_head = answers->read_tail = 0;
 	if (answers->ack || answers->nak)
 		link = soft_peer_incoming(soft_qpn_slot(answers->to));

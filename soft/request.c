@@ -302,7 +302,8 @@ response_locked(struct soft_qp *qp, const struct soft_frame *frame, const char *
 			good = take_data(qp, frame, payload);
 		break;
 	case SOFT_FRAME_NAK:
-		good = complete_until(qp, sq->head + ahead);
+		/* Who has no such queue pair any more does not know of reads that it has not answered. */
+		good = complete_until(qp, sq->head + ahead) || frame->opcode == SOFT_NAK_SILENT;
 		if (good && qp->state != IBV_QPS_ERR)
 			refused(qp, frame);
 		break;

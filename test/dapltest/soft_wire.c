@@ -203,6 +203,98 @@ START_TEST(limit_of_reads_raised__while_one_is_pending__all_are_answered)
 }
 END_TEST
 
+/* origin: hostile.4 */
+START_TEST(read_pending_and_write_done__queue_pair_destroyed__only_the_read_is_answered)
+{
+	static char part[SOFT_WIRE_PAYLOAD];
+	static const char word[8] = "written";
+	struct soft_frame write = request(IBV_WR_RDMA_WRITE, 1, sizeof word), answer;
+	struct pollfd pfd = { .fd = line, .events = POLLIN };
+	volatile char *first = (char *)big->addr + BIG - sizeof word;
+
+	leave_a_read_pending();
+	write.address += BIG - sizeof word;
+	say(&write, word);
+	while (*first != word[0])
+		sleep_ms(1);
+	ck_assert_int_eq(ibv_destroy_qp(a.qp), 0);
+	a.qp = NULL;
+	do
+		ck_assert(hear(&answer, part));
+	while (answer.type == SOFT_FRAME_RESPONSE);
+	ck_assert_int_eq(answer.type, SOFT_FRAME_NAK);
+	ck_assert_uint_eq(answer.psn, 0);
+	ck_assert_int_eq(answer.opcode, SOFT_NAK_SILENT);
+	ck_assert_int_eq(poll(&pfd, 1, 20), 0);
+}
+END_TEST
+
+/* origin: hostile.4 */
+START_TEST(read_pending_and_write_done__memory_goes__only_the_read_is_answered)
+{
+	static char part[SOFT_WIRE_PAYLOAD];
+	static const char word[8] = "written";
+	struct soft_frame write = request(IBV_WR_RDMA_WRITE, 1, sizeof word), answer;
+	volatile char *first = (char *)big->addr + BIG - sizeof word;
+	void *bytes = big->addr;
+
+	leave_a_read_pending();
+	write.address += BIG - sizeof word;
+	say(&write, word);
+	while (*first != word[0])
+		sleep_ms(1);
+	ck_assert_int_eq(ibv_dereg_mr(big), 0);
+	do
+		ck_assert(hear(&answer, part));
+	while (answer.type == SOFT_FRAME_RESPONSE);
+	ck_assert_int_eq(answer.type, SOFT_FRAME_NAK);
+	ck_assert_uint_eq(answer.psn, 0);
+	ck_assert_int_eq(answer.opcode, IBV_WC_REM_ACCESS_ERR);
+	async_expect(a.context, IBV_EVENT_QP_ACCESS_ERR, a.qp);
+	big = ibv_reg_mr(a.pd, bytes, BIG, SIDE_ACCESS);
+	ck_assert_ptr_nonnull(big);
+}
+END_TEST
+
+static void
+take_request(int link, struct soft_frame *frame)
+{
+	static char part[SOFT_WIRE_PAYLOAD];
+
+	ck_assert_int_eq(recv(link, frame, sizeof *frame, MSG_WAITALL), sizeof *frame);
+	if (frame->length)
+		ck_assert_int_eq(recv(link, part, frame->length, MSG_WAITALL), frame->length);
+}
+
+/* The peer's queue pair goes: what it has read is refused later than what comes then. */
+/* origin: hostile.4 */
+START_TEST(write_refused_for_a_queue_pair_that_is_gone__read_before_it_unanswered__both_are_sent_again)
+{
+	struct soft_frame read, write, again, answer;
+	int link;
+
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_READ, 1, 0, 4096, 1, 64), 0);
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 2, 0, 4096, 1, 64), 0);
+	link = line_accept(door);
+	take_request(link, &read);
+	take_request(link, &write);
+	answer = (struct soft_frame){ .type = SOFT_FRAME_NAK, .opcode = SOFT_NAK_SILENT,
+		.qpn = write.from, .from = write.qpn, .psn = write.psn, .epoch = write.epoch };
+	ck_assert_int_eq(send(link, &answer, sizeof answer, MSG_NOSIGNAL), sizeof answer);
+	answer.type = SOFT_FRAME_READY;
+	answer.opcode = 0;
+	answer.psn = 0;
+	ck_assert_int_eq(send(link, &answer, sizeof answer, MSG_NOSIGNAL), sizeof answer);
+	take_request(link, &again);
+	ck_assert_uint_eq(again.psn, read.psn);
+	ck_assert_uint_ne(again.epoch, read.epoch);
+	take_request(link, &again);
+	ck_assert_uint_eq(again.psn, write.psn);
+	ck_assert_int_eq(qp_state(a.qp), IBV_QPS_RTS);
+	close(link);
+}
+END_TEST
+
 START_TEST(atomic__one_more_than_agreed_on__is_refused_and_not_done)
 {
 	struct soft_frame add;
@@ -452,6 +544,10 @@ soft_wire_suite(void)
 	tcase_add_test(tcase,
 	    limit_of_reads_lowered__while_one_is_pending__it_is_answered_and_no_other);
 	tcase_add_test(tcase, limit_of_reads_raised__while_one_is_pending__all_are_answered);
+	tcase_add_test(tcase, read_pending_and_write_done__queue_pair_destroyed__only_the_read_is_answered);
+	tcase_add_test(tcase, read_pending_and_write_done__memory_goes__only_the_read_is_answered);
+	tcase_add_test(tcase,
+	    write_refused_for_a_queue_pair_that_is_gone__read_before_it_unanswered__both_are_sent_again);
 	tcase_add_test(tcase, atomic__one_more_than_agreed_on__is_refused_and_not_done);
 	tcase_add_loop_test(tcase, malformed_request__ends_the_link_and_the_connection, 0, WRONGS);
 	tcase_add_test(tcase, message_begun_again__in_a_new_epoch__is_taken);
