@@ -5,6 +5,7 @@
  */
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "device_fault.h"
@@ -357,6 +358,68 @@ START_TEST(reset__its_endpoint_is_replaced_while_it_waits__returns)
 }
 END_TEST
 
+/* ---- an EVD is made while its adapter closes ---- */
+
+static pthread_t closer;
+
+static void *
+close_abruptly(void *arg)
+{
+	(void)arg;
+	dt_ok(dat_ia_close(side.ia, DAT_CLOSE_ABRUPT_FLAG));
+	return NULL;
+}
+
+/* The close waits for the call that makes the EVD, so it has a thread of its own. */
+static void
+begin_close(void)
+{
+	ck_assert_int_eq(pthread_create(&closer, NULL, close_abruptly, NULL), 0);
+	dt_nap_ms(NOTICED_MS);
+}
+
+static bool
+create_at(int n, DAT_EVD_FLAGS flags)
+{
+	DAT_RETURN ret;
+	bool came;
+
+	dt_side_open(&side, "device", DT_SEPARATE);
+	cno = new_cno();
+	device_window_at(n, begin_close);
+	ret = dat_evd_create(side.ia, 8, cno, flags, &evd);
+	came = !device_window_missed();
+	if (ret != DAT_SUCCESS)
+		dt_assert_type(ret, DAT_INVALID_HANDLE);
+	if (came)
+		ck_assert_int_eq(pthread_join(closer, NULL), 0);
+	else
+		(void)close_abruptly(NULL);
+	free(side.buffer);
+	return came;
+}
+
+static bool
+create_software_at(int n)
+{
+	return create_at(n, DAT_EVD_SOFTWARE_FLAG);
+}
+
+static bool
+create_dto_at(int n)
+{
+	return create_at(n, DAT_EVD_DTO_FLAG);
+}
+
+static bool (*const creates[])(int n) = { create_software_at, create_dto_at };
+
+/* origin: outside.41 */
+START_TEST(create__its_adapter_closes_in_any_window__the_close_returns)
+{
+	sweep(creates[_i]);
+}
+END_TEST
+
 Suite *
 device_window_suite(void)
 {
@@ -372,5 +435,7 @@ device_window_suite(void)
 	tcase_add_test(tc,
 		       dequeue__endpoint_connects_again_in_any_window__its_new_connection_stands);
 	tcase_add_test(tc, reset__its_endpoint_is_replaced_while_it_waits__returns);
+	tcase_add_loop_test(tc, create__its_adapter_closes_in_any_window__the_close_returns, 0,
+	    sizeof creates / sizeof *creates);
 	return s;
 }
