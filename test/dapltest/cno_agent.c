@@ -229,6 +229,43 @@ START_TEST(agent__frees_its_cno__the_return_destroys)
 }
 END_TEST
 
+static struct cno another;
+static int another_gone;
+
+static void
+another_destroyed(struct cno *cno)
+{
+	must(cno == &another);
+	another_gone++;
+}
+
+static void
+free_another(struct cno_story *s, DAT_EVD_HANDLE evd)
+{
+	(void)s;
+	(void)evd;
+	must(cno_free(cno_self(&another), false) == 0);
+	must(another_gone == 1); /* this agent is not inside of it */
+}
+
+START_TEST(agent__frees_another_cno__it_is_destroyed_at_once)
+{
+	const struct cno_config config = {
+		.life = 1, .loop = cs.loop, .destroyed = another_destroyed
+	};
+
+	another_gone = 0;
+	cno_slot_init(&another);
+	ck_assert_int_eq(cno_open(&another, &config), 0);
+	cs.then = free_another;
+	install();
+	arrive(0, 1);
+	ck_assert_int_eq(cs.calls, 1);
+	ck_assert_int_eq(another_gone, 1);
+	cno_story_drains(&cs.dev[0], 1);
+}
+END_TEST
+
 START_TEST(agent_call_queued__cno_freed__never_called)
 {
 	install();
@@ -542,6 +579,7 @@ cno_agent_suite(void)
 	tcase_add_test(tc, agent__completion_while_it_runs__called_again);
 	tcase_add_test(tc, agent__frees_the_evd_it_was_called_for);
 	tcase_add_test(tc, agent__frees_its_cno__the_return_destroys);
+	tcase_add_test(tc, agent__frees_another_cno__it_is_destroyed_at_once);
 	tcase_add_test(tc, agent_call_queued__cno_freed__never_called);
 	tcase_add_test(tc, agent_and_waiter__both_hear_of_one_trigger);
 	tcase_add_test(tc, agent_owed_a_call__evd_freed_meanwhile__called_without_one);

@@ -80,6 +80,14 @@ START_TEST(arm_fails_with_any_error__is_the_devices_failure)
 }
 END_TEST
 
+START_TEST(arm_fails__queue_is_lost__is_an_overflow)
+{
+	st.dev.arm_error = EVD_DEVICE_LOST;
+	st.dev.fail_arms = 1;
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), -EOVERFLOW);
+}
+END_TEST
+
 START_TEST(arm_fails__completion_meanwhile__found_by_the_retry)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -437,6 +445,7 @@ evd_fault_suite(void)
 	tcase_add_test(tc, arm_fails_again_later__a_second_episode_is_reported);
 	tcase_add_loop_test(tc, arm_fails_with_any_error__is_the_devices_failure, 0,
 	    sizeof device_errors / sizeof device_errors[0]);
+	tcase_add_test(tc, arm_fails__queue_is_lost__is_an_overflow);
 	tcase_add_test(tc, arm_fails__completion_meanwhile__found_by_the_retry);
 	tcase_add_test(tc, fault_is_posted_to_the_evd_itself__one_event_an_episode);
 	tcase_add_test(tc, posted_while_arming_fails__delivered_without_waiting_out_the_delay);

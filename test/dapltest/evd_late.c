@@ -178,7 +178,13 @@ START_TEST(late_call__slot_serves_another__told_so_and_nothing_touched)
 	ck_assert_int_eq(evd_query(late, &status), -ENODEV);
 	ck_assert_int_eq(evd_query_counters(late, &counters), -ENODEV);
 	ck_assert(!evd_lives(late));
+	ck_assert_int_eq(evd_drain(late), -ENODEV);
+	ck_assert_int_eq(evd_retire(late), -ENODEV);
+	ck_assert(!evd_is_left_to_closers(late));
+	ck_assert(!evd_is_left_to_closers(evd_self(&slot)));
+	ck_assert(!evd_await_others(late));
 	ck_assert(!evd_mark_overflow(late));
+	ck_assert(!evd_mark_refusal(late));
 	evd_purge(late, NULL, NULL, every_event, NULL);
 	evd_set_depth(late, 1);
 	evd_set_crew(late, NULL);
@@ -189,6 +195,39 @@ START_TEST(late_call__slot_serves_another__told_so_and_nothing_touched)
 	ck_assert_int_eq(evd_free(late), -ENODEV);
 	ck_assert_int_eq(gone, 1);
 	check_successor();
+}
+END_TEST
+
+static int
+resize(void)
+{
+	return evd_resize(late, 8);
+}
+
+static int
+drain(void)
+{
+	return evd_drain(late);
+}
+
+static int (*const in_sections[])(void) = { resize, drain };
+
+/* Calls that drop the lock for a while to allocate: the stash is full, so that draining does. */
+START_TEST(call_in_several_sections__freed_in_a_window__told_so_and_nothing_touched)
+{
+	int window = 0;
+
+	for (;;) {
+		open_slot(1, -1);
+		late = evd_self(&slot);
+		slot.queue.raw_count = _i ? slot.queue.qlen : 0;
+		window_at(&slot.lock, ++window, succeed);
+		if (in_sections[_i]() == 0 && window_missed())
+			break;
+		check_successor();
+		ck_assert_int_eq(evd_free(evd_self(&slot)), 0);
+	}
+	ck_assert_int_gt(window, 2);
 }
 END_TEST
 
@@ -264,6 +303,10 @@ START_TEST(late_call_of_a_cno__slot_serves_another__told_so_and_nothing_touched)
 	ck_assert_int_eq(cno_query(first, &got), -ENODEV);
 	ck_assert_int_eq(cno_attach_evd(first), -ENODEV);
 	ck_assert_int_eq(cno_free(first, true), -ENODEV);
+	ck_assert_int_eq(cno_retire(first), -ENODEV);
+	ck_assert(!cno_is_left_to_closer(first));
+	ck_assert(!cno_is_left_to_closer(cno_self(&cno)));
+	ck_assert(!cno_await_others(first));
 	cno_set_closing(first);
 
 	ck_assert_int_eq(cno_query(cno_self(&cno), &got), 0);
@@ -314,6 +357,8 @@ evd_late_suite(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, late_call__slot_serves_another__told_so_and_nothing_touched);
+	tcase_add_loop_test(tc,
+	    call_in_several_sections__freed_in_a_window__told_so_and_nothing_touched, 0, 2);
 	tcase_add_test(tc, late_handler__slot_serves_another__reads_no_channel);
 	tcase_add_test(tc, late_call_of_a_cno__slot_serves_another__told_so_and_nothing_touched);
 	tcase_add_test(tc, late_job__its_memory_serves_another__runs_for_the_life_it_was_queued_for);

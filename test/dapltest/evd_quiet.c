@@ -246,6 +246,7 @@ START_TEST(solicited__request_stands__widened_and_polled_again)
 	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert(st.dev.armed_solicited);
+	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0); /* as it is */
 	quiet(1); /* not solicited: it raises no notification */
 	script_show(&st.dev, 2);
 	script_decide(&st.dev);
