@@ -316,6 +316,34 @@ START_TEST(broken__by_a_bad_address__comes_once_after_the_failed_request)
 }
 END_TEST
 
+/* clause: e.2.4, d.0.8 */
+/* origin: outside.43 */
+START_TEST(disconnect__gracefully_and_a_request_fails__is_broken)
+{
+	struct dt_pair pair;
+	DAT_LMR_TRIPLET local;
+	DAT_RMR_TRIPLET remote;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_connect_pair(&pair);
+	local = dt_local(&pair.a, 0, 64);
+	remote = dt_remote(&pair.b, 0, 64);
+	remote.rmr_context ^= 0x5a5a;
+	dt_send(&pair.a, 0, 8, 1); /* waits for a receive, and what follows waits with it */
+	dt_ok(dat_ep_post_rdma_write(
+	    pair.a.ep, 1, &local, dt_cookie(2), &remote, DAT_COMPLETION_DEFAULT_FLAG));
+	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_GRACEFUL_FLAG));
+	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_DISCONNECT_PENDING);
+	dt_recv(&pair.b, 0, 8, 3);
+	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
+	dt_expect_dto(pair.a.request, pair.a.ep, 2, DAT_DTO_ERR_REMOTE_ACCESS, &event);
+	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, pair.a.ep);
+	dt_assert_quiet(pair.a.connect);
+	dt_pair_close(&pair);
+}
+END_TEST
+
 /* clause: e.1.16 */
 START_TEST(broken__then_disconnect__adds_nothing)
 {
@@ -378,6 +406,7 @@ dapl_disconnect_suite(void)
 	tcase_add_test(tc, reset__of_a_connection__is_refused);
 	tc = dt_tcase(s, "broken");
 	tcase_add_test(tc, broken__by_a_bad_address__comes_once_after_the_failed_request);
+	tcase_add_test(tc, disconnect__gracefully_and_a_request_fails__is_broken);
 	tcase_add_test(tc, broken__then_disconnect__adds_nothing);
 	tcase_add_test(tc, receive__too_short__breaks_the_connection_at_both_ends);
 	return s;

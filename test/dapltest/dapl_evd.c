@@ -325,6 +325,35 @@ START_TEST(counters__tell_what_happened)
 }
 END_TEST
 
+/* A program that was built with a shorter structure, or a longer one. */
+/* origin: outside.42 */
+START_TEST(counters__of_another_size__are_what_both_know)
+{
+	struct {
+		struct dat_rearm_evd_counters known;
+		DAT_UINT64 more[2];
+	} counters;
+	const size_t sizes[] = { 0, sizeof(DAT_UINT64), sizeof counters.known - sizeof(DAT_UINT64),
+		sizeof counters.known, sizeof counters };
+	const size_t size = sizes[_i];
+	unsigned char *bytes = (unsigned char *)&counters;
+	struct dat_rearm_evd_counters all;
+	struct dt_side side;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_ok(dat_evd_query_upcall_counters(side.recv, &all));
+	memset(&counters, 0xa5, sizeof counters);
+	dt_ok(dat_extension_op(
+	    side.recv, DAT_REARM_EVD_COUNTERS_OP, &counters.known, (DAT_UINT32)size));
+	ck_assert_mem_eq(bytes, &all, size < sizeof all ? size : sizeof all);
+	for (size_t i = sizeof all; i < size; i++)
+		ck_assert_uint_eq(bytes[i], 0);
+	for (size_t i = size; i < sizeof counters; i++)
+		ck_assert_uint_eq(bytes[i], 0xa5);
+	dt_side_close(&side);
+}
+END_TEST
+
 #define NEXT 8
 
 /*
@@ -404,5 +433,6 @@ dapl_evd_suite(void)
 	tc = dt_tcase(s, "software");
 	tcase_add_test(tc, post_se__rules__are_kept);
 	tcase_add_test(tc, counters__tell_what_happened);
+	tcase_add_loop_test(tc, counters__of_another_size__are_what_both_know, 0, 5);
 	return s;
 }
