@@ -54,6 +54,7 @@ struct ep {
 	DAT_EP_ATTR attr;
 
 	_Atomic(uint32_t) failed; /* generation + 1 of a queue pair that had an error */
+	uint32_t broken; /* (L) likewise, taken while it was being connected */
 	struct ibv_qp *qp;	  /* (L); NULL: none yet, or between two */
 
 	struct conn *conn;   /* (L) */

@@ -46,6 +46,13 @@ ep_refresh(struct ep *ep)
 		(void)evd_refresh(dapl_evd_ref(ep->parts.recv));
 }
 
+/* Whether a request of this queue pair is known to have failed. */
+static bool
+has_failed(struct ep *ep)
+{
+	return atomic_load_explicit(&ep->failed, memory_order_acquire) == ep_generation(ep) + 1;
+}
+
 /*
  * The end of a connection is told after its completions: the queue pair is in the error state, so
  * each outstanding request yields one, and soon.  Until they were polled the event is owed; a
@@ -69,9 +76,7 @@ pay(struct ep *ep)
 	if (ep->owed && !ep->concluding && (idle || os_clock_ns() >= ep->deadline)) {
 		owed = ep->owed;
 		ep->owed = 0;
-		if (owed == DAT_CONNECTION_EVENT_DISCONNECTED && !ep->by_us &&
-		    atomic_load_explicit(&ep->failed, memory_order_acquire) ==
-			ep_generation(ep) + 1)
+		if (owed == DAT_CONNECTION_EVENT_DISCONNECTED && !ep->by_us && has_failed(ep))
 			owed = DAT_CONNECTION_EVENT_BROKEN;
 	} else if (ep->owed && ep->obj.handle) {
 		(void)loop_unready(&ep->timer);
@@ -118,12 +123,16 @@ end(struct ep *ep, DAT_EVENT_NUMBER number, bool by_us, const struct conn *conn,
 	pay(ep);
 }
 
-/* The outcome of an attempt: any outcome lets go of the receives that waited for one. */
+/*
+ * The outcome of an attempt: any outcome lets go of the receives that waited for one.  A receive that failed
+ * and was taken while the attempt went on breaks the connection now.
+ */
 static void
 conclude(struct ep *ep, const struct ep_rule *rule, DAT_EP_STATE was, const struct conn *conn,
     struct ibv_qp *qp, size_t size)
 {
-	bool ended;
+	uint32_t generation;
+	bool ended, broken;
 
 	if (rule->next == DAT_EP_STATE_DISCONNECTED) {
 		if (conn && was == DAT_EP_STATE_COMPLETION_PENDING)
@@ -134,9 +143,13 @@ conclude(struct ep *ep, const struct ep_rule *rule, DAT_EP_STATE was, const stru
 	os_lock(&ep->obj.lock);
 	ep->concluding = false;
 	ended = ep->owed != 0;
+	generation = ep_generation(ep);
+	broken = rule->next == DAT_EP_STATE_CONNECTED && ep->broken == generation + 1;
 	os_unlock(&ep->obj.lock);
 	if (ended)
 		pay(ep);
+	else if (broken)
+		ep_broken(ep, generation);
 }
 
 void
@@ -195,6 +208,8 @@ ep_broken(struct ep *ep, uint32_t generation)
 	/* An attempt to connect fails by itself; only a connection can break. */
 	if (!ep->obj.handle || ep_generation(ep) != generation ||
 	    (ep->state != DAT_EP_STATE_CONNECTED && ep->state != DAT_EP_STATE_DISCONNECT_PENDING)) {
+		if (ep_generation(ep) == generation)
+			ep->broken = generation + 1; /* conclude() breaks what it connects */
 		os_unlock(&ep->obj.lock);
 		return;
 	}
