@@ -9,7 +9,9 @@
  * EVDs shorter than what can be outstanding.  No queue is made shorter than this, so that growing
  * is rare.
  */
+#ifndef CQ_DEPTH_MIN /* the explorer's is small, so that every queue has to grow */
 #define CQ_DEPTH_MIN 64
+#endif
 /* Where it cannot grow at all it is made for all that may come. */
 #define CQ_DEPTH_FIXED 4096
 

@@ -3,20 +3,6 @@
 #include "call.h"
 #include "world.h"
 
-void
-setting_begins(struct stage_setting *s)
-{
-	s->unknown |= s->busy++ > 0;
-}
-
-void
-setting_ends(struct stage_setting *s, bool done, uint64_t value)
-{
-	s->busy--;
-	if (done)
-		s->value = value;
-}
-
 static void
 check(const struct stage_evd *e, const char *what, uint64_t said, uint64_t is)
 {
@@ -27,7 +13,7 @@ check(const struct stage_evd *e, const char *what, uint64_t said, uint64_t is)
 
 static void
 check_setting(
-    const struct stage_evd *e, const char *what, const struct stage_setting *s, uint64_t said)
+    const struct stage_evd *e, const char *what, const struct setting *s, uint64_t said)
 {
 	if (!s->unknown && said != s->value)
 		violation("at rest the %s of EVD %c is said to be %llu, and was set to %llu", what,

@@ -143,6 +143,16 @@ parse_ep(struct scenario *s, int number, char *list)
 			e->recvs = atoi(w + 5);
 		else if (!strncmp(w, "sends", 5))
 			e->sends = atoi(w + 5);
+		else if (!strncmp(w, "deep", 4))
+			e->depth = atoi(w + 4);
+		else if (!strcmp(w, "solicited") || !strcmp(w, "in-solicited"))
+			e->in_flags = DAT_COMPLETION_SOLICITED_WAIT_FLAG;
+		else if (!strcmp(w, "signalled") || !strcmp(w, "in-signalled"))
+			e->in_flags = DAT_COMPLETION_UNSIGNALLED_FLAG;
+		else if (!strcmp(w, "out-solicited"))
+			e->out_flags = DAT_COMPLETION_SOLICITED_WAIT_FLAG;
+		else if (!strcmp(w, "out-signalled"))
+			e->out_flags = DAT_COMPLETION_UNSIGNALLED_FLAG;
 		else if (!strncmp(w, "all.", 4))
 			e->recv = e->request = e->connect = evd_number(evd + 1);
 		else if (!strncmp(w, "in.", 3))
@@ -153,6 +163,8 @@ parse_ep(struct scenario *s, int number, char *list)
 			e->connect = evd_number(evd + 1);
 		else
 			wrong("'%s' says nothing about an endpoint", w);
+		if (!strcmp(w, "solicited") || !strcmp(w, "signalled"))
+			e->out_flags = e->in_flags;
 	}
 }
 

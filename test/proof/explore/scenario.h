@@ -71,6 +71,8 @@ struct ep_spec {
 	int recv, request, connect; /* EVDs */
 	enum ep_begin begin;
 	int recvs, sends; /* posted before it starts */
+	int depth; /* requests, and receives, that may be outstanding; 0: as many as by default */
+	int in_flags, out_flags; /* completion flags of receives, of requests */
 };
 
 struct scenario {

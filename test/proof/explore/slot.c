@@ -123,10 +123,10 @@ begin_life(struct stage_evd *e)
 	e->faults = 0;
 	memset(e->gone, 0, sizeof e->gone);
 	memset(e->gone_at, 0, sizeof e->gone_at);
-	e->length = (struct stage_setting){ .value = (uint64_t)e->spec->qlen };
-	e->enabled = e->waitable = (struct stage_setting){ .value = true };
-	e->policy = (struct stage_setting){ .value = DAT_UPCALL_DISABLE };
-	e->solicited = e->listener = (struct stage_setting){ 0 };
+	e->length = (struct setting){ .value = (uint64_t)e->spec->qlen };
+	e->enabled = e->waitable = (struct setting){ .value = true };
+	e->policy = (struct setting){ .value = DAT_UPCALL_DISABLE };
+	e->solicited = e->listener = (struct setting){ 0 };
 	e->qlen = e->spec->qlen;
 }
 

@@ -9,6 +9,7 @@
 #include "device.h"
 #include "scenario.h"
 #include "sched.h"
+#include "setting.h"
 
 #define LIVES 4 /* of the EVDs and CNOs of a slot; they count from 1 */
 
@@ -83,13 +84,6 @@ struct stage_life {
 	struct stage_entry entries[ENTRIES];
 };
 
-/* What calls set; of two at once nobody knows which came last. */
-struct stage_setting {
-	uint64_t value;
-	int busy;
-	bool unknown;
-};
-
 struct stage_evd {
 	struct evd evd;
 	int index;
@@ -111,7 +105,7 @@ struct stage_evd {
 	uint32_t gone_at[EPS]; /* step of the section that purged the last one's events; 0: none did */
 	bool departed; /* that happened to one of its endpoints */
 	int qlen; /* as the last resize left it */
-	struct stage_setting length, enabled, waitable, solicited, policy, listener;
+	struct setting length, enabled, waitable, solicited, policy, listener;
 	unsigned int faults; /* reported */
 	unsigned int arms_reported; /* arms that there had been before the last failure reported */
 
@@ -237,8 +231,6 @@ void claim_called(const struct stage_evd *e, const struct stage_object *object);
 
 /* account.c: what an EVD says of itself, when nobody is busy with it */
 void account_rest(struct stage_evd *e);
-void setting_begins(struct stage_setting *s);
-void setting_ends(struct stage_setting *s, bool done, uint64_t value);
 
 /* identity.c: who is meant by a call */
 unsigned int identity_of(const struct stage_evd *e);

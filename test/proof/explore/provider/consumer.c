@@ -79,6 +79,7 @@ consumer_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 	if (life->quiet)
 		violation("I6: an upcall of EVD %c begins after it was freed", 'a' + evd->index);
 	evd->running++;
+	life->upcalls++;
 	play.frames[play_self()][evd->index]++;
 	*frame = life;
 	play.taking_since[play_self()] = 0; /* who knows when it was claimed */

@@ -24,36 +24,44 @@ may_go(DAT_RETURN ret)
 }
 
 void
-consumer_post(struct play_ep *ep, enum direction direction, bool mute)
+consumer_post(struct play_ep *ep, enum direction direction, DAT_COMPLETION_FLAGS flags)
 {
-	const DAT_COMPLETION_FLAGS flags = mute ? DAT_COMPLETION_SUPPRESS_FLAG :
-	    DAT_COMPLETION_DEFAULT_FLAG;
+	uint64_t *posting = &play.posting[play_self()];
+	const uint64_t outer = *posting;
 	const unsigned int l = meant(ep);
 	const bool over = ep->freed && ep->lives[l].over_at;
 	struct play_life *life = &ep->lives[l];
+	const unsigned int depth = ep->spec->depth ? (unsigned int)ep->spec->depth : REQUESTS_MAX;
+	const unsigned int told = (unsigned int)__builtin_popcount(life->told[direction]);
 	const unsigned int number = life->posted[direction]++;
 	DAT_DTO_COOKIE cookie = { .as_64 = (uint64_t)ep->index << 40 |
 		(uint64_t)l << 32 | (uint64_t)direction << 16 | number };
+	DAT_LMR_TRIPLET buffer = { .segment_length = judge_length(cookie.as_64) };
 	DAT_RETURN ret;
 
 	if (number == REQUESTS_MAX)
 		violation("the scenario posts too much");
-	if (mute)
+	if (flags & DAT_COMPLETION_SUPPRESS_FLAG)
 		life->mute |= 1u << number;
+	if (flags & DAT_COMPLETION_UNSIGNALLED_FLAG)
+		life->hushed |= 1u << number;
+	*posting = cookie.as_64;
 	if (direction == RECEIVES)
-		ret = dapl_ep_post_recv(life->handle, 0, NULL, cookie, flags);
+		ret = dapl_ep_post_recv(life->handle, 1, &buffer, cookie, flags);
 	else
-		ret = dapl_ep_post_send(life->handle, 0, NULL, cookie, flags);
+		ret = dapl_ep_post_send(life->handle, 1, &buffer, cookie, flags);
+	*posting = outer;
 	sched_step(OP_EVENT);
 	if (ret == DAT_SUCCESS) {
 		life->posted_at[direction][number] = sched.steps;
 	} else {
-		if (life->told[direction] >> number & 1)
-			violation("a request that could not be posted has an event");
+		if (life->told[direction] >> number & 1 || life->outcomes[direction][number])
+			violation("a request that could not be posted was posted");
 		life->told[direction] |= 1u << number;
 	}
 	consumer_too_late("post", ret, over);
-	consumer_result("post", ret, may_go(ret));
+	consumer_result("post", ret, may_go(ret) ||
+	    (consumer_is(ret, DAT_INSUFFICIENT_RESOURCES) && number - told >= depth));
 }
 
 DAT_RETURN
@@ -73,6 +81,7 @@ disconnect(struct play_ep *ep, DAT_CLOSE_FLAGS flags)
 
 	if (l == ep->life)
 		judge_ending(ep);
+	ep->leaving = true;
 	ret = dapl_ep_disconnect(ep->lives[l].handle, flags);
 	sched_step(OP_EVENT);
 	consumer_result(
@@ -91,6 +100,8 @@ reset(struct play_ep *ep)
 		ep->lives[life].over_at = sched.steps;
 		ep->life = life + 1;
 		play_life(ep)->handle = ep->lives[life].handle;
+	} else if (ret == DAT_SUCCESS) {
+		play_life(ep)->vague = true;
 	}
 	consumer_result("ep_reset", ret, may_go(ret));
 }
@@ -98,12 +109,14 @@ reset(struct play_ep *ep)
 static void
 free_ep(struct play_ep *ep)
 {
-	const unsigned int l = meant(ep), life = ep->life;
+	const unsigned int l = meant(ep);
+	const DAT_EP_HANDLE handle = ep->lives[l].handle;
 	const bool over = ep->lives[l].over_at;
-	DAT_RETURN ret = dapl_ep_free(ep->lives[l].handle);
+	DAT_RETURN ret = dapl_ep_free(handle);
 
 	sched_step(OP_EVENT);
-	if (ret == DAT_SUCCESS && life == ep->life) {
+	/* A reset may have begun another life of it; or there is another endpoint already. */
+	if (ret == DAT_SUCCESS && play_life(ep)->handle == handle) {
 		play_life(ep)->over_at = sched.steps ? sched.steps : 1;
 		ep->freed = true;
 	}
@@ -137,8 +150,15 @@ connect_again(struct play_ep *ep)
 static void
 move(struct play_ep *ep, enum rnic_move what)
 {
+	struct play_life *life = play_life(ep);
+
 	if (what != RNIC_RECEIVES && what != RNIC_SENDS && what != RNIC_CONNECTS)
 		judge_ending(ep);
+	ep->accepted |= what == RNIC_CONNECTS;
+	ep->rejected |= what == RNIC_REJECTS;
+	ep->left |= what == RNIC_DISCONNECTS;
+	ep->failed |= what == RNIC_BREAKS;
+	life->broke |= what == RNIC_BREAKS && rnic_is_connected(ep->object);
 	rnic_move(ep->object, what);
 }
 
@@ -150,11 +170,16 @@ consumer_act_ep(const struct action *a)
 	for (int i = 0; i < a->n; i++)
 		switch (a->verb) {
 		case DO_RECV:
-			consumer_post(ep, RECEIVES, false);
+			consumer_post(ep, RECEIVES, DAT_COMPLETION_DEFAULT_FLAG);
 			break;
 		case DO_SEND:
+			consumer_post(ep, REQUESTS, DAT_COMPLETION_DEFAULT_FLAG);
+			break;
 		case DO_SEND_MUTE:
-			consumer_post(ep, REQUESTS, a->verb == DO_SEND_MUTE);
+			consumer_post(ep, REQUESTS, DAT_COMPLETION_SUPPRESS_FLAG);
+			break;
+		case DO_SEND_HUSHED:
+			consumer_post(ep, REQUESTS, DAT_COMPLETION_UNSIGNALLED_FLAG);
 			break;
 		case DO_RECEIVED:
 			move(ep, RNIC_RECEIVES);
@@ -167,7 +192,9 @@ consumer_act_ep(const struct action *a)
 		}
 	switch (a->verb) {
 	case DO_FAILED:
-		move(ep, RNIC_FAILS);
+	case DO_RECEIVE_FAILED:
+		rnic_fail_by((unsigned int)a->n - 1);
+		move(ep, a->verb == DO_FAILED ? RNIC_FAILS : RNIC_RECEIVE_FAILS);
 		break;
 	case DO_QP_FATAL:
 		move(ep, RNIC_BREAKS);

@@ -68,9 +68,14 @@ wait(struct play_evd_life *evd, int threshold, int us)
 	sched_step(OP_EVENT);
 	if (ret == DAT_SUCCESS)
 		judge_event(evd, &event);
+	if (ret == DAT_SUCCESS && threshold > 1 && standing_is_narrow(evd->evd, true))
+		violation("a wait for several events of EVD %c, of which some wake nobody",
+		    'a' + evd->evd->index);
 	consumer_too_late("wait", ret, over);
 	consumer_result("wait", ret, (consumer_is(ret, DAT_TIMEOUT_EXPIRED) && us >= 0) ||
 	    may_go(evd, ret) ||
+	    (consumer_is(ret, DAT_INVALID_PARAMETER) && threshold > 1 &&
+	    standing_is_narrow(evd->evd, false)) ||
 	    (consumer_is(ret, DAT_ABORT) && (play_has(DO_FREE) || play.closing)) ||
 	    consumer_is(ret, DAT_INVALID_STATE));
 	return ret;
@@ -86,8 +91,10 @@ modify(struct play_evd_life *evd, int policy, bool fresh)
 	const bool over = evd->over;
 	DAT_RETURN ret;
 
+	setting_begins(&evd->policy);
 	ret = dapl_evd_modify_upcall(evd->handle, (DAT_UPCALL_POLICY)policy, off ? NULL : &object,
 	    fresh ? DAT_UPCALL_INVOC_NEW : DAT_UPCALL_INVOC_ANY);
+	setting_ends(&evd->policy, ret == DAT_SUCCESS, (uint64_t)policy);
 	sched_step(OP_EVENT);
 	consumer_too_late("modify_upcall", ret, over);
 	consumer_result(
@@ -152,8 +159,11 @@ static void
 attach(struct play_evd_life *evd, DAT_CNO_HANDLE cno)
 {
 	const bool over = evd->over;
-	DAT_RETURN ret = dapl_evd_modify_cno(evd->handle, cno);
+	DAT_RETURN ret;
 
+	setting_begins(&evd->listener);
+	ret = dapl_evd_modify_cno(evd->handle, cno);
+	setting_ends(&evd->listener, ret == DAT_SUCCESS, (uintptr_t)cno);
 	sched_step(OP_EVENT);
 	consumer_too_late("modify_cno", ret, over);
 	consumer_result("modify_cno", ret,
@@ -169,19 +179,25 @@ settings(struct play_evd_life *evd, enum verb verb, int n)
 
 	switch (verb) {
 	case DO_RESIZE:
+		setting_begins(&evd->length);
 		ret = dapl_evd_resize(evd->handle, n);
+		setting_ends(&evd->length, ret == DAT_SUCCESS, (uint64_t)n);
 		break;
 	case DO_CNO_ON:
-		ret = dapl_evd_enable(evd->handle);
-		break;
 	case DO_CNO_OFF:
-		ret = dapl_evd_disable(evd->handle);
+		setting_begins(&evd->enabled);
+		ret = verb == DO_CNO_ON ? dapl_evd_enable(evd->handle) :
+					  dapl_evd_disable(evd->handle);
+		setting_ends(&evd->enabled, ret == DAT_SUCCESS,
+		    verb == DO_CNO_ON ? DAT_EVD_STATE_ENABLED : 0);
 		break;
 	case DO_UNWAITABLE:
-		ret = dapl_evd_set_unwaitable(evd->handle);
-		break;
 	case DO_WAITABLE:
-		ret = dapl_evd_clear_unwaitable(evd->handle);
+		setting_begins(&evd->waitable);
+		ret = verb == DO_WAITABLE ? dapl_evd_clear_unwaitable(evd->handle) :
+					    dapl_evd_set_unwaitable(evd->handle);
+		setting_ends(&evd->waitable, ret == DAT_SUCCESS,
+		    verb == DO_WAITABLE ? DAT_EVD_STATE_WAITABLE : 0);
 		break;
 	default:
 		ret = dapl_evd_query(evd->handle, DAT_EVD_FIELD_ALL, &param);

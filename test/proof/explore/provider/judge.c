@@ -5,14 +5,15 @@
 #include "invariant.h"
 #include "play.h"
 
-/* A device that keeps completions back for longer is not waited for. */
-#define PATIENCE_NS 100000000u
-
 static bool
 one_takes(const struct play_evd *evd)
 {
 	unsigned int takers = evd->spec->policy != DAT_UPCALL_DISABLE;
+	bool agents = play_has(DO_AGENT);
 
+	for (int i = 0; i < play.scenario->n_cnos; i++)
+		agents |= play.scenario->agent[i];
+	takers += agents && (evd->spec->cno >= 0 || play_has(DO_ATTACH));
 	for (int i = 0; i < play.scenario->n_actors; i++) {
 		const struct actor *actor = &play.scenario->actors[i];
 		bool takes = false;
@@ -46,8 +47,8 @@ judge_ending(struct play_ep *ep)
 /* ---- events ---- */
 
 /* An event of a life that is over may still come from a call that was on its way. */
-static void
-check_life(const struct play_ep *ep, unsigned int life)
+void
+judge_life(const struct play_ep *ep, unsigned int life)
 {
 	const uint32_t since = play.taking_since[sched.self - sched.fibers];
 
@@ -56,51 +57,38 @@ check_life(const struct play_ep *ep, unsigned int life)
 		    'e' + ep->index);
 }
 
+/* What is told did happen. */
 static void
-judge_transfer(const struct play_evd *evd, const DAT_DTO_COMPLETION_EVENT_DATA *data)
+check_cause(const struct play_ep *ep, DAT_EVENT_NUMBER number)
 {
-	const uint64_t cookie = data->user_cookie.as_64;
-	const unsigned int number = cookie & 0xffff, direction = cookie >> 16 & 0xffff;
-	const unsigned int n_life = cookie >> 32 & 0xff;
-	struct play_ep *ep = &play.eps[(cookie >> 40) % EPS];
-	struct play_life *life = &ep->lives[n_life % PLAY_LIVES];
-	const bool ordered = one_takes(evd);
+	const struct play_life *last = &ep->lives[ep->life];
+	const char name = (char)('e' + ep->index);
 
-	if (cookie >> 40 >= (uint64_t)play.scenario->n_eps || direction > 1 ||
-	    n_life > ep->life || number >= life->posted[direction])
-		violation("an event carries a cookie that nobody posted: %llx",
-		    (unsigned long long)cookie);
-	trace_note("%s %u of %c is delivered: %d", direction ? "receive" : "request", number,
-	    'e' + ep->index, data->status);
-	if (data->ep_handle != life->handle)
-		violation("an event of endpoint %c names another one", 'e' + ep->index);
-	if (evd->index != (direction ? ep->spec->recv : ep->spec->request))
-		violation("an event of endpoint %c is delivered by EVD %c", 'e' + ep->index,
-		    'a' + evd->index);
-	if (life->told[direction] >> number & 1)
-		violation("I2: %s %u of endpoint %c is delivered twice",
-		    direction ? "receive" : "request", number, 'e' + ep->index);
-	life->told[direction] |= 1u << number;
-	check_life(ep, n_life);
-	if (direction == REQUESTS && life->mute >> number & 1 && data->status == DAT_DTO_SUCCESS)
-		violation("a suppressed request of endpoint %c has an event", 'e' + ep->index);
-	if (!ordered)
-		return;
-	if ((int)number < life->last[direction])
-		violation("order: %s %u of endpoint %c comes after %d",
-		    direction ? "receive" : "request", number, 'e' + ep->index,
-		    life->last[direction]);
-	life->last[direction] = (int)number;
-	if (evd->index != ep->spec->connect)
-		return;
-	if (!life->established && !life->ended && direction == RECEIVES)
-		violation("order: a receive of endpoint %c overtakes ESTABLISHED", 'e' + ep->index);
-	/* What was posted when the connection was about to end is another matter. */
-	if (life->ended && life->established && life->posted_at[direction][number] &&
-	    life->posted_at[direction][number] < life->ending_at &&
-	    sched.now < life->ending_time + PATIENCE_NS)
-		violation("order: %s %u of endpoint %c comes after the connection's end",
-		    direction ? "receive" : "request", number, 'e' + ep->index);
+	switch (number) {
+	case DAT_CONNECTION_EVENT_ESTABLISHED:
+		if (!ep->accepted)
+			violation("endpoint %c is established, and the other end did not accept", name);
+		break;
+	case DAT_CONNECTION_EVENT_BROKEN:
+		if (!ep->failed)
+			violation("the connection of endpoint %c is said to be broken", name);
+		break;
+	case DAT_CONNECTION_EVENT_PEER_REJECTED:
+	case DAT_CONNECTION_EVENT_NON_PEER_REJECTED:
+		if (!ep->rejected)
+			violation("endpoint %c is said to be rejected", name);
+		break;
+	case DAT_CONNECTION_EVENT_DISCONNECTED:
+		if (!ep->left && !ep->leaving)
+			violation("nobody disconnected endpoint %c", name);
+		/* The other end's leaving may be its answer to what failed; a reset does not wait. */
+		if (!ep->leaving && last->failed && !play_has(DO_EP_RESET) &&
+		    sched.now < last->ending_time + PATIENCE_NS)
+			violation("endpoint %c failed, and is said to be disconnected", name);
+		break;
+	default:
+		violation("endpoint %c: event %x", name, number);
+	}
 }
 
 static void
@@ -108,6 +96,7 @@ judge_connection(const struct play_evd *evd, const DAT_EVENT *event)
 {
 	const DAT_EP_HANDLE handle = event->event_data.connect_event_data.ep_handle;
 	const bool established = event->event_number == DAT_CONNECTION_EVENT_ESTABLISHED;
+	const bool ordered = one_takes(evd);
 	struct play_life *life;
 	struct play_ep *ep = NULL;
 
@@ -121,14 +110,15 @@ judge_connection(const struct play_evd *evd, const DAT_EVENT *event)
 	if (evd->index != ep->spec->connect)
 		violation("a connection event is delivered by EVD %c", 'a' + evd->index);
 	if (ep->freed && play_life(ep)->handle == handle)
-		check_life(ep, ep->life);
-	/* A reset endpoint's earlier connections are still told, in their order. */
+		judge_life(ep, ep->life);
+	check_cause(ep, event->event_number);
+	/* A reset endpoint's earlier connections are still told, in their order if one thread takes them. */
 	life = &ep->lives[0];
 	while (life->handle != handle)
 		life++;
-	while (life->ended && life < play_life(ep))
+	while ((ordered || !established ? life->ended : life->established) && life < play_life(ep))
 		life++;
-	if (life->ended)
+	if (ordered && life->ended)
 		violation("endpoint %c: event %x after the connection's end", 'e' + ep->index,
 		    event->event_number);
 	if (established && life->established)
@@ -152,7 +142,8 @@ judge_event(struct play_evd_life *of, const DAT_EVENT *event)
 		violation("identity: an event of EVD %c names another one", 'a' + evd->index);
 	switch (event->event_number) {
 	case DAT_DTO_COMPLETION_EVENT:
-		judge_transfer(evd, &event->event_data.dto_completion_event_data);
+		judge_transfer(evd, &event->event_data.dto_completion_event_data,
+		    one_takes(evd));
 		break;
 	case DAT_SOFTWARE_EVENT:
 		if (software >> 24 != (uintptr_t)(of - evd->lives))
@@ -253,20 +244,41 @@ judge_rest(void)
 	for (int i = 0; i < play.scenario->n_evds; i++) {
 		const struct play_evd_life *evd = play_evd_life(&play.evds[i]);
 
-		if (!evd->over)
-			invariant_rest(&evd->object->core, cq_of(evd->object), 'a' + i);
+		if (evd->over)
+			continue;
+		invariant_rest(&evd->object->core, cq_of(evd->object), 'a' + i);
+		standing_rest(evd->evd);
 	}
 	for (int i = 0; i < play.scenario->n_cnos; i++)
 		check_references(play_cno_life(&play.cnos[i]), 'n' + i);
-	for (int i = 0; i < play.scenario->n_eps; i++)
-		if (!play.eps[i].freed && play.eps[i].object->pins)
+	for (int i = 0; i < play.scenario->n_eps; i++) {
+		struct play_ep *ep = &play.eps[i];
+
+		if (ep->freed)
+			continue;
+		if (ep->object->pins)
 			violation("at rest endpoint %c is still pinned", 'e' + i);
+		if (!play_life(ep)->vague)
+			judge_transfers_rest(ep);
+	}
 }
 
-static bool
-evd_gone(int i)
+bool
+judge_evd_gone(int i)
 {
 	return play_evd_life(&play.evds[i])->over || play.evds[i].lost || play.evds[i].life > 1;
+}
+
+/* A request that fails breaks the connection, and so does a queue pair. */
+static void
+check_broken(const struct play_ep *ep)
+{
+	const struct play_life *life = &ep->lives[ep->life];
+
+	if ((life->failed || life->broke) && !judge_evd_gone(ep->spec->request) && !judge_evd_gone(ep->spec->recv) &&
+	    (ep->object->state == DAT_EP_STATE_CONNECTED ||
+	    ep->object->state == DAT_EP_STATE_DISCONNECT_PENDING))
+		violation("endpoint %c failed, and is connected", 'e' + ep->index);
 }
 
 /* After everything still queued was taken. */
@@ -277,19 +289,15 @@ judge_end(void)
 		struct play_ep *ep = &play.eps[i];
 		const struct play_life *life = play_life(ep);
 
-		if (ep->freed || ep->object->state != DAT_EP_STATE_DISCONNECTED)
+		if (ep->freed)
 			continue;
-		if (!life->ended && !evd_gone(ep->spec->connect))
+		if (!life->vague)
+			judge_transfers_end(ep);
+		check_broken(ep);
+		if (ep->object->state != DAT_EP_STATE_DISCONNECTED)
+			continue;
+		if (!life->ended && !judge_evd_gone(ep->spec->connect))
 			violation("the end of endpoint %c's connection is never told", 'e' + i);
-		for (unsigned int d = 0; d < 2; d++) {
-			const uint32_t due = (1u << life->posted[d]) - 1;
-			const uint32_t told = life->told[d] | (d == REQUESTS ? life->mute : 0);
-
-			if (!evd_gone(d ? ep->spec->recv : ep->spec->request) &&
-			    (told & due) != due)
-				violation("I2: %s %d of endpoint %c is lost",
-				    d ? "receive" : "request", __builtin_ctz(due & ~told), 'e' + i);
-		}
 	}
 	for (int i = 0; i < play.scenario->n_evds; i++) {
 		const struct play_evd *evd = &play.evds[i];

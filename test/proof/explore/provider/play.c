@@ -50,6 +50,16 @@ play_open_evd(int i, DAT_EVD_HANDLE async)
 	*life = (struct play_evd_life){ .evd = evd, .handle = handle,
 		.object = handle_object(handle, KIND_EVD, &number) };
 	life->over = !life->object || play.closed; /* while it was on its way back to us */
+	life->flags = flags;
+	life->enabled.value = DAT_EVD_STATE_ENABLED;
+	life->waitable.value = DAT_EVD_STATE_WAITABLE;
+	life->policy.value = DAT_UPCALL_DISABLE;
+	life->listener.value =
+	    spec->cno < 0 ? 0 : (uintptr_t)consumer_cno_handle(&play.cnos[spec->cno]);
+	/* As long as its completion queue was made. */
+	if (life->object)
+		life->length.value =
+		    (uint64_t)(life->object->cq ? life->object->cq->cqe : spec->qlen);
 	evd->life++;
 	return ret;
 }
@@ -93,19 +103,33 @@ play_open_cno(int i)
 	return ret;
 }
 
+static DAT_EP_ATTR
+attributes(const struct ep_spec *spec)
+{
+	const int depth = spec->depth ? spec->depth : REQUESTS_MAX;
+
+	return (DAT_EP_ATTR){ .service_type = DAT_SERVICE_TYPE_RC, .qos = DAT_QOS_BEST_EFFORT,
+		.recv_completion_flags = (DAT_COMPLETION_FLAGS)spec->in_flags,
+		.request_completion_flags = (DAT_COMPLETION_FLAGS)spec->out_flags,
+		.max_recv_dtos = depth, .max_request_dtos = depth, .max_recv_iov = 1,
+		.max_request_iov = 1 };
+}
+
 DAT_RETURN
 play_open_ep(int i)
 {
 	const struct ep_spec *spec = &play.scenario->eps[i];
 	struct play_ep *ep = &play.eps[i];
 	const bool first = !ep->spec;
+	DAT_EP_ATTR attr;
 	DAT_EP_HANDLE handle;
 	DAT_RETURN ret;
 	uint64_t number;
 
+	attr = attributes(spec);
 	ret = dapl_ep_create(play.ia, play.pz, consumer_evd(&play.evds[spec->recv])->handle,
 	    consumer_evd(&play.evds[spec->request])->handle,
-	    consumer_evd(&play.evds[spec->connect])->handle, NULL, &handle);
+	    consumer_evd(&play.evds[spec->connect])->handle, &attr, &handle);
 	if (ret != DAT_SUCCESS)
 		return ret;
 	ep->spec = spec;
@@ -129,26 +153,40 @@ open_ep(int i)
 		ep->lives[l].last[0] = ep->lives[l].last[1] = -1;
 	expect(play_open_ep(i), "ep_create");
 	for (int n = 0; n < spec->recvs; n++)
-		consumer_post(ep, RECEIVES, false);
+		consumer_post(ep, RECEIVES, DAT_COMPLETION_DEFAULT_FLAG);
 	if (spec->begin == EP_BEGINS_FRESH)
 		return;
 	expect(consumer_connect(play_life(ep)->handle), "ep_connect");
 	sched_rest(true);
 	if (spec->begin == EP_BEGINS_PENDING)
 		return;
+	ep->accepted = true;
 	rnic_move(ep->object, RNIC_CONNECTS);
 	sched_rest(true);
 	consumer_drain(play_evd_life(&play.evds[spec->connect]));
 	for (int n = 0; n < spec->sends; n++)
-		consumer_post(ep, REQUESTS, false);
+		consumer_post(ep, REQUESTS, DAT_COMPLETION_DEFAULT_FLAG);
+}
+
+/* What is taken may lead to more: a failure to the end of a connection, which arrives elsewhere. */
+static void
+drain_all(void)
+{
+	unsigned int n;
+
+	do {
+		n = 0;
+		for (int i = 0; i < play.scenario->n_evds; i++)
+			if (!play_evd_life(&play.evds[i])->over)
+				n += consumer_drain(play_evd_life(&play.evds[i]));
+		sched_rest(true);
+	} while (n);
 }
 
 static void
 close_all(struct fiber *flusher)
 {
-	for (int i = 0; i < play.scenario->n_evds; i++)
-		if (!play_evd_life(&play.evds[i])->over)
-			consumer_drain(play_evd_life(&play.evds[i]));
+	drain_all();
 	judge_end();
 	if (play.other)
 		expect(dapl_ia_close(play.other, DAT_CLOSE_ABRUPT_FLAG), "ia_close");
@@ -190,6 +228,7 @@ body(void)
 			expect(dapl_evd_modify_upcall(evd->handle,
 			    (DAT_UPCALL_POLICY)s->evds[i].policy, &object, DAT_UPCALL_INVOC_ANY),
 			    "evd_modify_upcall");
+		evd->policy.value = (uint64_t)s->evds[i].policy;
 	}
 	sched_rest(true);
 	for (int i = 0; i < s->n_actors; i++) {

@@ -20,11 +20,18 @@
 #include "rnic.h"
 #include "scenario.h"
 #include "sched.h"
+#include "setting.h"
 
 #define REQUESTS_MAX 16 /* posted to a direction of an endpoint in one life */
 #define PLAY_LIVES 4
 
+/* A device that keeps completions back for longer is not waited for. */
+#define PATIENCE_NS 100000000u
+
 enum direction { REQUESTS, RECEIVES };
+
+/* Of a request: not yet at the device, with it, done; with the status of verbs. */
+enum outcome_of { OUTCOME_NONE, OUTCOME_POSTED, OUTCOME_DONE };
 
 struct play_evd;
 
@@ -36,6 +43,9 @@ struct play_evd_life {
 	bool over; /* free, or the adapter's close, has returned */
 	bool quiet; /* no upcall begins: one claimed before a free from inside may, after it */
 	uint16_t posted[FIBERS], taken[FIBERS]; /* software events, by who posted them */
+	DAT_EVD_FLAGS flags;
+	unsigned int upcalls;
+	struct setting length, enabled, waitable, listener, policy; /* the values as a query says */
 };
 
 struct play_evd {
@@ -75,6 +85,10 @@ struct play_life {
 	uint32_t told[2]; /* a bit each */
 	uint32_t posted_at[2][REQUESTS_MAX]; /* step at which the post returned, 0: it has not */
 	uint32_t mute;	  /* of the requests: successes bring no event */
+	uint32_t hushed;  /* of the requests: the events of successes wake nobody */
+	uint8_t outcomes[2][REQUESTS_MAX];
+	bool failed, broke; /* a request did; the queue pair */
+	bool vague;	  /* what became of its requests is not known */
 	int last[2];	  /* the last number told */
 	bool established, ended; /* told */
 	uint32_t ending_at;	 /* step at which the first thing happened that ends it */
@@ -87,6 +101,8 @@ struct play_ep {
 	const struct ep_spec *spec;
 	struct ep *object;
 	bool freed;
+	/* In any life: the consumer disconnected; the other end did, accepted, rejected; something failed. */
+	bool leaving, left, accepted, rejected, failed;
 	unsigned int life;
 	struct play_life lives[PLAY_LIVES];
 };
@@ -107,6 +123,7 @@ struct play {
 	const struct play_evd_life *frame[FIBERS][EVDS]; /* its innermost upcall of the EVD */
 	uint8_t frames[FIBERS][EVDS];
 	uint8_t agents[FIBERS][CNOS];
+	uint64_t posting[FIBERS]; /* the cookie of what the fiber posts */
 	uint8_t knows[ACTORS][EVDS], knows_cno[ACTORS][CNOS], knows_ep[ACTORS][EPS];
 };
 
@@ -166,7 +183,8 @@ void consumer_act_evd(const struct action *a);
 
 /* consumer_ep.c */
 DAT_RETURN consumer_connect(DAT_EP_HANDLE handle);
-void consumer_post(struct play_ep *ep, enum direction direction, bool mute);
+void consumer_post(
+    struct play_ep *ep, enum direction direction, DAT_COMPLETION_FLAGS flags);
 void consumer_act_ep(const struct action *a);
 
 /* consumer_cno.c */
@@ -181,6 +199,23 @@ void judge_step(void);
 void judge_rest(void);
 void judge_end(void);
 void judge_event(struct play_evd_life *evd, const DAT_EVENT *event);
+/* An event of the endpoint's life is taken: not by a call that began when the life was over. */
+void judge_life(const struct play_ep *ep, unsigned int life);
+/* What was told at the EVD cannot be judged in the end: it is not what it was, or broken. */
+bool judge_evd_gone(int i);
+
+/* standing.c */
+void standing_rest(const struct play_evd *evd);
+/* Whether a waiter can ask for one event only, since the flags of endpoints suppress notifications; `surely`
+ * or perhaps. */
+bool standing_is_narrow(const struct play_evd *evd, bool surely);
+
+/* transfer.c */
+void judge_transfer(
+    const struct play_evd *evd, const DAT_DTO_COMPLETION_EVENT_DATA *data, bool ordered);
+void judge_transfers_rest(struct play_ep *ep);
+void judge_transfers_end(struct play_ep *ep);
+
 /* Something that ends the connection is about to happen. */
 void judge_ending(struct play_ep *ep);
 

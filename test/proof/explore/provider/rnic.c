@@ -23,11 +23,12 @@ struct rnic_cq_slot {
 	struct ibv_cq ibv;
 	struct device_cq device;
 	struct ibv_wc wcs[64]; /* by the number of the completion */
+	bool solicited[64];
 	uint64_t n;
 };
 
 struct request {
-	uint64_t id;
+	uint64_t id, cookie;
 	enum ibv_wc_opcode opcode;
 };
 
@@ -53,6 +54,7 @@ static bool fixed;
 static struct ibv_async_event notes[NOTES];
 static unsigned int n_notes;
 static bool stopped;
+static unsigned int fails_by;
 
 static const struct os_site here = { "the device", 0 };
 
@@ -118,9 +120,13 @@ enter(struct ibv_qp *ibv, int ring, uint64_t id, enum ibv_wc_opcode opcode)
 	sched_point(OP_DEVICE, OBJECT_QP(qp), &here);
 	if (!qp->open)
 		violation("a request is posted to a queue pair that was destroyed");
+	if (r->n >= qp->most[ring])
+		violation("more is posted to a queue pair than it was made for");
 	if (r->n == REQUESTS)
-		return ENOMEM;
-	r->requests[(r->first + r->n++) % REQUESTS] = (struct request){ id, opcode };
+		violation("the scenario posts too much");
+	r->requests[(r->first + r->n++) % REQUESTS] =
+	    (struct request){ id, judge_cookie(), opcode };
+	judge_posted(judge_cookie());
 	sched_touch(OP_DEVICE, OBJECT_QP(qp));
 	sched_changed();
 	return 0;
@@ -221,12 +227,19 @@ complete(struct rnic_qp *qp, int ring, enum ibv_wc_status status)
 	const struct request *request = &r->requests[r->first++ % REQUESTS];
 
 	r->n--;
+	/* As devices do: of what failed little is right; it wakes those who wait for solicited ones. */
 	cq->wcs[cq->n % 64] = (struct ibv_wc){ .wr_id = request->id, .status = status,
-		.opcode = request->opcode, .qp_num = qp->ibv.qp_num };
+		.opcode = status ? 0 : request->opcode, .qp_num = qp->ibv.qp_num,
+		.byte_len = ring ? judge_length(request->cookie) : 0xdead };
+	cq->solicited[cq->n % 64] = status || (ring && judge_solicits(request->cookie));
+	judge_completed(request->cookie, status);
+	if (cq->device.count >= (unsigned int)cq->ibv.cqe)
+		violation("a completion queue of %d overruns", cq->ibv.cqe);
 	trace_note("queue pair %u: a %s %s", qp->ibv.qp_num, ring ? "receive" : "request",
 	    status == IBV_WC_SUCCESS ? "completes" :
 	    status == IBV_WC_WR_FLUSH_ERR ? "is flushed" : "fails");
-	device_push(&cq->device, cq->n++, true);
+	device_push(&cq->device, cq->n, cq->solicited[cq->n % 64]);
+	cq->n++;
 	if (status != IBV_WC_SUCCESS && status != IBV_WC_WR_FLUSH_ERR)
 		rnic_set_state(&qp->ibv, IBV_QPS_ERR);
 	sched_touch(OP_DEVICE, OBJECT_QP(qp));
@@ -313,6 +326,28 @@ raise_note(enum ibv_event_type type, struct ibv_qp *qp, struct ibv_cq *cq)
 	world_channel_set(context.async_fd, n_notes);
 }
 
+static const enum ibv_wc_status failures[] = {
+	IBV_WC_RETRY_EXC_ERR, IBV_WC_LOC_LEN_ERR, IBV_WC_LOC_QP_OP_ERR, IBV_WC_LOC_PROT_ERR,
+	IBV_WC_LOC_ACCESS_ERR, IBV_WC_BAD_RESP_ERR, IBV_WC_REM_ACCESS_ERR, IBV_WC_REM_INV_REQ_ERR,
+	IBV_WC_REM_OP_ERR, IBV_WC_REM_ABORT_ERR, IBV_WC_RNR_RETRY_EXC_ERR, IBV_WC_RESP_TIMEOUT_ERR,
+	IBV_WC_GENERAL_ERR, IBV_WC_FATAL_ERR,
+};
+#define FAILURES (sizeof failures / sizeof *failures)
+
+void
+rnic_fail_by(unsigned int way)
+{
+	fails_by = way;
+}
+
+bool
+rnic_is_connected(const void *of)
+{
+	const struct rnic_qp *qp = qp_of(of);
+
+	return qp && qp->ibv.state == IBV_QPS_RTS;
+}
+
 void
 rnic_move(const void *of, enum rnic_move what)
 {
@@ -330,7 +365,10 @@ rnic_move(const void *of, enum rnic_move what)
 		move(qp, 0, IBV_WC_SUCCESS);
 		break;
 	case RNIC_FAILS:
-		move(qp, 0, IBV_WC_RETRY_EXC_ERR);
+		move(qp, 0, failures[fails_by % FAILURES]);
+		break;
+	case RNIC_RECEIVE_FAILS:
+		move(qp, 1, failures[fails_by % FAILURES]);
 		break;
 	case RNIC_BREAKS:
 		sched_point(OP_DEVICE, OBJECT_QP(qp), &here);
@@ -391,6 +429,18 @@ ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
 	return 0;
 }
 
+/* Records are known by their number at the device, and by their id once they were polled. */
+static bool
+is_solicited(struct device_cq *device_cq, uint64_t id)
+{
+	(void)device_cq;
+	for (unsigned int i = 0; i < n_cqs; i++)
+		for (uint64_t n = cqs[i].n; n-- > (cqs[i].n > 64 ? cqs[i].n - 64 : 0);)
+			if (cqs[i].wcs[n % 64].wr_id == id)
+				return cqs[i].solicited[n % 64];
+	return true;
+}
+
 struct ibv_cq *
 ibv_create_cq(struct ibv_context *verbs, int cqe, void *cq_context,
     struct ibv_comp_channel *channel, int vector)
@@ -405,6 +455,7 @@ ibv_create_cq(struct ibv_context *verbs, int cqe, void *cq_context,
 	cq->n = 0;
 	device_cq_open(&cq->device, (int)n_cqs++,
 	    channel ? &((struct rnic_channel *)channel)->device : NULL);
+	cq->device.solicited = is_solicited;
 	return &cq->ibv;
 }
 
@@ -555,6 +606,7 @@ rnic_reset(bool queues_fixed)
 	fixed = queues_fixed;
 	n_channels = n_cqs = n_qps = n_notes = 0;
 	stopped = false;
+	fails_by = 0;
 	device.transport_type = IBV_TRANSPORT_IB;
 	context.device = &device;
 	context.num_comp_vectors = 1;

@@ -32,14 +32,29 @@ enum rnic_move {
 	RNIC_RECEIVES,	 /* the oldest receive completes */
 	RNIC_SENDS,	 /* the oldest request completes */
 	RNIC_FAILS,	 /* the oldest request fails, and the queue pair with it */
+	RNIC_RECEIVE_FAILS, /* the same of the oldest receive */
 	RNIC_BREAKS,	 /* a fatal asynchronous event of the queue pair */
 	RNIC_CONNECTS,	 /* the other end accepts, */
 	RNIC_REJECTS,	 /* or not */
 	RNIC_DISCONNECTS /* the other end disconnects */
 };
 void rnic_move(const void *context, enum rnic_move move);
+/* How requests fail from here on: one of many ways. */
+void rnic_fail_by(unsigned int way);
+/* Whether the queue pair transfers. */
+bool rnic_is_connected(const void *context);
 void rnic_cq_fails(struct ibv_cq *cq);
 void rnic_device_fails(void);
+
+/*
+ * The judge's side: what was posted is known by its cookie, which the judge knows of the thread that posts;
+ * the judge is told when the device has it and when it is done.  The bytes that a success transfers.
+ */
+uint64_t judge_cookie(void);
+void judge_posted(uint64_t cookie);
+void judge_completed(uint64_t cookie, enum ibv_wc_status status);
+uint32_t judge_length(uint64_t cookie);
+bool judge_solicits(uint64_t cookie); /* the other end asks to wake whoever receives this */
 
 /* connection.c */
 void connection_reset(void);

@@ -12,6 +12,9 @@
 
 #include "world.h"
 
+/* So little that few endpoints, or requests to connect, reach each bound. */
+#define CQ_DEPTH_MIN 4
+
 /* The compiler cannot see that the modelled errno is negated to something below zero. */
 #ifndef __clang__
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"

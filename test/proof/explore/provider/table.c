@@ -21,6 +21,9 @@ static const struct scenario_text table[] = {
 	{ "merged/both", "a=cq,single e=all.a,recvs1,sends1",
 	    "cm: down e | ctl: disconnect e | hw: rx e" },
 	{ "merged/fail", "a=cq,single e=all.a,recvs2,sends2", "hw: rx e; fail e" },
+	{ "merged/fail-mute", "a=cq,single e=all.a,recvs1",
+	    "app: mute e 2; hush e | hw: tx e; fail e 4 | cm: down e" },
+	{ "merged/rxfail", "a=cq,single e=all.a,pending,recvs3", "cm: est e; rx e; rxfail e 2; down e" },
 	{ "merged/fail-down", "a=cq,single e=all.a,recvs1,sends2", "hw: fail e | cm: down e" },
 	{ "merged/fail-disconnect", "a=cq,private e=all.a,recvs1,sends2",
 	    "hw: fail e | ctl: disconnect e | app: take a 4" },
@@ -48,6 +51,21 @@ static const struct scenario_text table[] = {
 	    "hw: fail e | cm: down e" },
 	{ "two/one-evd", "a=cq,single e=all.a,recvs1 f=all.a,recvs1",
 	    "hw: rx e | hw2: rx f | cm: down e; down f" },
+
+	/* Endpoints of several depths and completion flags on one EVD. */
+	{ "wishes/widest", "a=cq,single e=all.a,recvs3,solicited f=all.a,recvs2,signalled",
+	    "hw: rx e 3; tx f; rx f | app: send f; hush f | ctl: epfree f" },
+	{ "wishes/narrower", "a=cq,single e=all.a,recvs3,solicited f=all.a,recvs1",
+	    "hw: rx e 2; rx e | hw2: rx f | ctl: epfree f; epnew f" },
+	{ "wishes/wait", "a=cq,private e=all.a,recvs3,in-solicited,out-signalled",
+	    "hw: rx e 2; tx e 2 | app: hush e; send e; wait a 1 100; wait a 2 100; drain a" },
+	{ "wishes/split", "a=cq,single b=cq,single e=in.a,out.b,conn.a,recvs3,signalled "
+			  "f=in.b,out.a,conn.a,recvs2,solicited",
+	    "hw: rx e 2; rx f 2; tx e; fail e 7 | app: hush e 2; send f | cm: down f" },
+	{ "wishes/deep", "a=cq,single,q2 e=all.a,deep1,recvs1 f=all.a,deep2,recvs2",
+	    "ctl: epnew f; epfree e; epnew e; resize a 3; epfree f | hw: rx e; rx f 2 | x: send e 2; send f 3" },
+	{ "wishes/deeper", "a=cq,single,q2 e=all.a,deep1,recvs1 f=all.a,deep40,recvs2",
+	    "hw: rx e; rx f 2 | ctl: epfree f; resize a 5; epnew f | x: send e 2; send f 3" },
 
 	/* Establishing. */
 	{ "begin/established", "a=cq,single e=all.a,pending,recvs2", "hw: est e; rx e; rx e" },

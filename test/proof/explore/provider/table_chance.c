@@ -10,6 +10,7 @@
 
 struct text {
 	char setup[256], actors[512];
+	bool split; /* endpoints share the first EVD with the second one */
 	unsigned int evds, cnos, eps;
 	bool called; /* events of the first EVD are taken by its upcalls */
 	unsigned int pending; /* endpoints that are connecting, a bit each */
@@ -23,35 +24,53 @@ letter(char first, unsigned int n)
 	return first + (int)lot_draw(n);
 }
 
+static const char *
+draw_evds(const struct text *t)
+{
+	static const char *const splits[] = {
+		"in.a,out.b,conn.a", "in.b,out.a,conn.a", "in.a,out.a,conn.b", "in.b,out.b,conn.b",
+	};
+
+	return t->split && lot_one_in(2) ? splits[lot_draw(4)] : "all.a";
+}
+
 /*
- * The first EVD takes everything of the endpoints.  The order of its events is judged, so it has one
+ * The first EVD takes everything of the endpoints, or the second some of it.  The order of its events is judged, so it has one
  * taker: its upcalls, or the first thread.  It does not overflow.
  */
 static void
 draw_setup(struct text *t)
 {
+	static const char *const attributes[] = {
+		"deep1", "deep2", "deep5", "deep40", "deep2,solicited", "solicited", "signalled",
+		"in-solicited,out-signalled", "in-signalled,out-solicited", "out-signalled",
+	};
 	static const char *const policies[] = { "", ",single", ",single", ",norify", ",many" };
 
 	t->called = lot_one_in(2);
 	t->evds = 1 + lot_draw(3);
 	t->cnos = lot_draw(3);
 	t->eps = lot_draw(4);
+	t->split = t->evds > 1 && lot_one_in(3);
 	for (unsigned int i = 0; i < t->evds; i++) {
-		ADD_SETUP(t, "%c=%s%s", 'a' + (int)i, i == 0 || lot_one_in(2) ? "cq" : "sw",
+		ADD_SETUP(t, "%c=%s%s", 'a' + (int)i,
+		    i == 0 || (i == 1 && t->split) || lot_one_in(2) ? "cq" : "sw",
 		    i > 0 ? policies[lot_draw(5)] : t->called ? ",single" : ",private");
 		if (i > 0 && t->cnos && lot_one_in(2))
 			ADD_SETUP(t, ",%c", letter('n', t->cnos));
-		if (i > 0 && lot_one_in(4))
+		if (i > (t->split ? 1 : 0) && lot_one_in(4))
 			ADD_SETUP(t, ",q%u", 2 + lot_draw(3));
 		ADD_SETUP(t, " ");
 	}
 	for (unsigned int i = 0; i < t->eps; i++) {
 		if (lot_one_in(3))
 			t->pending |= 1u << i;
-		ADD_SETUP(t, "%c=all.a%s,recvs%u", 'e' + (int)i, t->pending >> i & 1 ? ",pending" : "",
-		    1 + lot_draw(2));
+		ADD_SETUP(t, "%c=%s%s,recvs%u", 'e' + (int)i, draw_evds(t),
+		    t->pending >> i & 1 ? ",pending" : "", 1 + lot_draw(2));
 		if (!(t->pending >> i & 1))
 			ADD_SETUP(t, ",sends%u", lot_draw(2));
+		if (lot_one_in(2))
+			ADD_SETUP(t, ",%s", attributes[lot_draw(sizeof attributes / sizeof *attributes)]);
 		ADD_SETUP(t, " ");
 	}
 	for (unsigned int i = 0; i < t->cnos; i++)
@@ -87,6 +106,8 @@ draw_action(struct text *t, const char *actor, const char *const *actions, unsig
 	    (!strncmp(action, "epnew", 5) && actor[0] != 'y')) /* two would make one endpoint */
 		action = "query %";
 	lot_add_action(t->actors, sizeof t->actors, action, evd, t->cnos, t->eps);
+	if (!strncmp(action, "fail", 4) || !strncmp(action, "rxfail", 6))
+		ADD_ACTS(t, " %u", 1 + lot_draw(14));
 	ADD_ACTS(t, "; ");
 }
 #define DRAW(t, actor, most, actions) \
@@ -101,9 +122,9 @@ draw_actor(
 		draw_action(t, actor, actions, n);
 }
 
-static const char *const device[] = { "rx @", "rx @", "tx @", "tx @", "fail @", "rx @ 2" };
+static const char *const device[] = { "rx @", "rx @", "tx @", "tx @", "fail @", "rx @ 2", "rxfail @" };
 static const char *const consumer[] = {
-	"recv @", "send @", "mute @", "post %", "post %", "reopen %", "creopen #", "disconnect @", "reset @",
+	"recv @", "send @", "mute @", "hush @", "post %", "post %", "reopen %", "creopen #", "disconnect @", "reset @",
 	"epfree @", "epnew @", "epsee @", "free %", "free %", "see %",
 	"resize % 70", "resize % 7", "single %", "norify %", "disable %", "teardown %", "dequeue %",
 	"drain %", "wait % 1 50", "wait % 2 100", "query %", "attach % #", "attach % #", "detach %",
@@ -112,7 +133,7 @@ static const char *const consumer[] = {
 };
 
 #define CONSUMER (sizeof consumer / sizeof *consumer)
-#define OWN	 7 /* of these the first thread does alone: an upcall that posts may have no end */
+#define OWN	 8 /* of these the first thread does alone: an upcall that posts may have no end */
 
 /* The other ends, each once. */
 static void
