@@ -181,6 +181,26 @@ START_TEST(device__refuses_to_arm__is_told_and_the_event_comes_when_it_works)
 }
 END_TEST
 
+/* origin: outside.44 */
+START_TEST(kcreate__cannot_enable__leaves_no_evd)
+{
+	_Atomic(int) calls = 0;
+	DAT_UPCALL_OBJECT object = { &calls, dt_count_call };
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL, evd = &calls;
+	DAT_IA_HANDLE ia;
+
+	dt_ok(dat_ia_open((DAT_NAME_PTR) "device", 8, &async, &ia));
+	device_arms(false);
+	dt_assert_type(dat_evd_kcreate(ia, 8, DAT_UPCALL_SINGLE_INSTANCE, &object,
+			   DAT_EVD_DTO_FLAG, &evd),
+	    DAT_INTERNAL_ERROR);
+	device_arms(true);
+	ck_assert_ptr_eq(evd, &calls);
+	ck_assert_int_eq(calls, 0);
+	dt_ok(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
+}
+END_TEST
+
 Suite *
 device_async_suite(void)
 {
@@ -195,6 +215,7 @@ device_async_suite(void)
 	tcase_add_loop_test(
 	    tc, device__queue_pair_fails__endpoint_and_connection_are_broken, 0, 3);
 	tcase_add_test(tc, device__shared_receive_queue_fails__is_not_read_as_a_queue_pair);
+	tcase_add_test(tc, kcreate__cannot_enable__leaves_no_evd);
 	tcase_add_test(
 	    tc, device__refuses_to_arm__is_told_and_the_event_comes_when_it_works);
 	return s;
