@@ -170,7 +170,9 @@ detach_cno:
 	return r;
 }
 
+#ifndef REQUESTS_AT_ONCE
 #define REQUESTS_AT_ONCE 32
+#endif
 
 struct requests {
 	DAT_CR_HANDLE *handles;

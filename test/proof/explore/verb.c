@@ -84,6 +84,7 @@ static const struct verb_row rows[] = {
 	{ DO_CM_REJECTED, "reject", ON_EP },
 	{ DO_CM_DISCONNECTED, "down", ON_EP },
 	{ DO_CM_ASKS, "ask", ON_NOTHING },
+	{ DO_EVD_ASKED, "asks", ON_EVD },
 	{ DO_QP_FATAL, "qpfatal", ON_EP },
 	{ DO_CQ_ERROR, "cqerror", ON_EVD },
 	{ DO_DEVICE_FATAL, "devfatal", ON_NOTHING },

@@ -85,6 +85,7 @@ enum verb {
 	DO_CM_REJECTED,
 	DO_CM_DISCONNECTED,
 	DO_CM_ASKS, /* to connect; it is refused, because no EVD has room */
+	DO_EVD_ASKED, /* the same, and the request waits in an EVD */
 	DO_QP_FATAL,
 	DO_CQ_ERROR,
 	DO_DEVICE_FATAL,

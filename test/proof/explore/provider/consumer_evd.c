@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* consumer_evd -- what a consumer does with EVDs */
 #include "play.h"
+#include "slots.h"
 
 struct play_evd_life *
 consumer_evd(struct play_evd *evd)
@@ -226,6 +227,10 @@ consumer_act_evd(const struct action *a)
 		for (int i = 0; i < a->n; i++)
 			if (wait(evd, 1, -1) != DAT_SUCCESS)
 				return;
+		break;
+	case DO_EVD_ASKED:
+		for (int i = 0; i < a->n; i++)
+			(void)slots_ask(play_evd_life(named)->handle);
 		break;
 	case DO_CQ_ERROR:
 		if (play_evd_life(named)->over)

@@ -4,6 +4,7 @@
 
 #include "invariant.h"
 #include "play.h"
+#include "slots.h"
 
 static bool
 one_takes(const struct play_evd *evd)
@@ -153,6 +154,9 @@ judge_event(struct play_evd_life *of, const DAT_EVENT *event)
 			violation("a software event that nobody posted");
 		of->taken[poster]++;
 		break;
+	case DAT_CONNECTION_REQUEST_EVENT:
+		slots_answer(event->event_data.cr_arrival_event_data.cr_handle);
+		break;
 	case DAT_ASYNC_ERROR_EVD_OVERFLOW:
 		for (int i = 0; i < play.scenario->n_evds; i++)
 			if (play_evd_life(&play.evds[i])->handle == async->dat_handle &&
@@ -285,6 +289,15 @@ check_broken(const struct play_ep *ep)
 void
 judge_end(void)
 {
+	unsigned int evds = 0;
+
+	if (slots_unanswered())
+		violation("%u requests to connect are neither told nor refused", slots_unanswered());
+	for (int i = 0; i < play.scenario->n_evds; i++)
+		evds += !play.scenario->evds[i].async && !play_evd_life(&play.evds[i])->over;
+	/* Each adapter that is open has one of its own, or was lent one. */
+	if (slots_evds() != evds + !play.closed)
+		violation("there are %u EVDs, and %u are known", slots_evds(), evds + !play.closed);
 	for (int i = 0; i < play.scenario->n_eps; i++) {
 		struct play_ep *ep = &play.eps[i];
 		const struct play_life *life = play_life(ep);

@@ -24,6 +24,10 @@ play_open_evd(int i, DAT_EVD_HANDLE async)
 	const struct evd_spec *spec = &play.scenario->evds[i];
 	struct play_evd *evd = &play.evds[i];
 	DAT_EVD_FLAGS flags = DAT_EVD_SOFTWARE_FLAG;
+	const DAT_UPCALL_POLICY policy =
+	    play.scenario->faults ? (DAT_UPCALL_POLICY)spec->policy : DAT_UPCALL_DISABLE;
+	struct play_evd_life *next = &evd->lives[evd->life + 1];
+	DAT_UPCALL_OBJECT object = { next, consumer_upcall };
 	DAT_EVD_HANDLE handle = async;
 	DAT_RETURN ret = DAT_SUCCESS;
 	struct play_evd_life *life;
@@ -36,24 +40,30 @@ play_open_evd(int i, DAT_EVD_HANDLE async)
 			flags |= DAT_EVD_CONNECTION_FLAG;
 	if (spec->all)
 		flags |= DAT_EVD_ASYNC_FLAG;
+	if (play_has(DO_EVD_ASKED))
+		flags |= DAT_EVD_CR_FLAG;
+	if (evd->life + 1 == PLAY_LIVES)
+		violation("the scenario makes too many EVDs");
+	*next = (struct play_evd_life){ .evd = evd, .handle = async };
 	if (!spec->async && (spec->base == BASE_PRIVATE || spec->cno >= 0))
 		ret = dapl_evd_create(play.ia, spec->qlen, spec->cno < 0 ? DAT_HANDLE_NULL :
 		    consumer_cno_handle(&play.cnos[spec->cno]), flags, &handle);
 	else if (!spec->async)
-		ret = dapl_evd_kcreate(play.ia, spec->qlen, DAT_UPCALL_DISABLE, NULL, flags,
-		    &handle);
+		ret = dapl_evd_kcreate(play.ia, spec->qlen, policy,
+		    policy ? &object : NULL, flags, &next->handle);
+	if (next->handle != async && ret != DAT_SUCCESS)
+		violation("an EVD that was not made has a handle");
 	if (ret != DAT_SUCCESS)
 		return ret;
-	if (evd->life + 1 == PLAY_LIVES)
-		violation("the scenario makes too many EVDs");
-	life = &evd->lives[evd->life + 1];
-	*life = (struct play_evd_life){ .evd = evd, .handle = handle,
-		.object = handle_object(handle, KIND_EVD, &number) };
+	life = next;
+	handle = handle == async ? life->handle : handle;
+	life->handle = handle;
+	life->object = handle_object(handle, KIND_EVD, &number);
 	life->over = !life->object || play.closed; /* while it was on its way back to us */
 	life->flags = flags;
 	life->enabled.value = DAT_EVD_STATE_ENABLED;
 	life->waitable.value = DAT_EVD_STATE_WAITABLE;
-	life->policy.value = DAT_UPCALL_DISABLE;
+	life->policy.value = policy;
 	life->listener.value =
 	    spec->cno < 0 ? 0 : (uintptr_t)consumer_cno_handle(&play.cnos[spec->cno]);
 	/* As long as its completion queue was made. */

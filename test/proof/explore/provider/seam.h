@@ -14,6 +14,7 @@
 
 /* So little that few endpoints, or requests to connect, reach each bound. */
 #define CQ_DEPTH_MIN 4
+#define REQUESTS_AT_ONCE 2
 
 /* The compiler cannot see that the modelled errno is negated to something below zero. */
 #ifndef __clang__

@@ -106,8 +106,22 @@ slab_owns(struct slab *slab, const void *slot)
 
 /* ---- handles ---- */
 
+#define ASKS 16
+static bool answered[ASKS]; /* requests to connect */
+static unsigned int n_asks;
+
 static struct handle cells[CELLS];
 static unsigned int n_cells;
+
+unsigned int
+slots_evds(void)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < n_cells; i++)
+		n += cells[i].tag == KIND_EVD;
+	return n;
+}
 
 struct handle *
 handle_create(const DAT_PROVIDER *provider, enum kind kind, void *object, uint64_t *life)
@@ -153,7 +167,7 @@ void
 slots_reset(void)
 {
 	run++;
-	n_cells = 0;
+	n_cells = n_asks = 0;
 	slots_forget_ias();
 }
 
@@ -278,11 +292,64 @@ cr_gone(struct cr *cr, const struct conn *conn, uint32_t generation)
 	(void)conn;
 }
 
+static bool *
+request_of(DAT_HANDLE handle)
+{
+	const uintptr_t number = (uintptr_t)handle;
+
+	return number && number <= n_asks ? &answered[number - 1] : NULL;
+}
+
+/* As dapl/cr.c does, with the reference of a service point. */
+bool
+slots_ask(DAT_EVD_HANDLE handle)
+{
+	DAT_EVENT event = { .event_number = DAT_CONNECTION_REQUEST_EVENT };
+	struct dapl_evd *evd = object_hold(handle, KIND_EVD, NULL);
+	int r;
+
+	if (!evd)
+		return false;
+	if (n_asks == ASKS)
+		violation("the scenario asks too often");
+	answered[n_asks++] = false;
+	event.event_data.cr_arrival_event_data.cr_handle = (DAT_CR_HANDLE)(uintptr_t)n_asks;
+	r = evd_post(dapl_evd_ref(evd), EVD_STREAM_CR, &event);
+	if (r)
+		n_asks--;
+	evd_release(evd);
+	return r == 0;
+}
+
+void
+slots_answer(DAT_CR_HANDLE request)
+{
+	bool *done = request_of(request);
+
+	if (!done || *done)
+		violation("a request to connect is answered twice, or was none");
+	*done = true;
+}
+
+unsigned int
+slots_unanswered(void)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < n_asks; i++)
+		n += !answered[i];
+	return n;
+}
+
 int
 cr_destroy(DAT_HANDLE handle)
 {
-	(void)handle;
-	return -ENODEV;
+	sched_point(OP_ATOMIC, OBJECT_CELLS, &here);
+	sched_touch(OP_ATOMIC, OBJECT_CELLS);
+	if (!request_of(handle))
+		return -ENODEV;
+	slots_answer(handle);
+	return 0;
 }
 
 int

@@ -6,8 +6,20 @@
 #ifndef REARM_EXPLORE_SLOTS_H
 #define REARM_EXPLORE_SLOTS_H
 
+#include <dat2/udat.h>
+#include <stdbool.h>
+
 /* Before each run. */
 void slots_reset(void);
 void slots_forget_ias(void);
+
+/* Requests to connect that wait in EVDs, named by numbers from 1. */
+bool slots_ask(DAT_EVD_HANDLE evd);
+/* The consumer took the request's event: it answers. */
+void slots_answer(DAT_CR_HANDLE request);
+/* Whether nobody answered the request, and no EVD holds it any more. */
+unsigned int slots_unanswered(void);
+/* EVDs that there are, the adapters' own not counted. */
+unsigned int slots_evds(void);
 
 #endif

@@ -67,6 +67,12 @@ static const struct scenario_text table[] = {
 	{ "wishes/deeper", "a=cq,single,q2 e=all.a,deep1,recvs1 f=all.a,deep40,recvs2",
 	    "hw: rx e; rx f 2 | ctl: epfree f; resize a 5; epnew f | x: send e 2; send f 3" },
 
+	/* What cannot be enabled is not made; requests to connect in an EVD that goes. */
+	{ "made/cannot-arm", "a=cq,single faults=arm", "x: free a; reopen a; free a; closeidle" },
+	{ "made/no-crew", "a=sw,many faults=thread,alloc", "x: free a; reopen a; free a; closeidle" },
+	{ "made/asked", "a=sw", "cm: asks a 3 | x: dequeue a; free a; closeidle" },
+	{ "made/asked-inside", "a=sw,single", "cm: asks a 5 | up.a: free a; closeidle" },
+
 	/* Establishing. */
 	{ "begin/established", "a=cq,single e=all.a,pending,recvs2", "hw: est e; rx e; rx e" },
 	{ "begin/established-wait", "a=cq,private e=all.a,pending,recvs2",
