@@ -212,6 +212,50 @@ settings(struct play_evd_life *evd, enum verb verb, int n)
 	    verb_name(verb), ret, may_go(evd, ret) || consumer_is(ret, DAT_INVALID_STATE));
 }
 
+/* ---- calls that must be refused, whatever else goes on ---- */
+
+static void
+refused(const struct play_evd_life *evd, const char *what, DAT_RETURN ret, DAT_RETURN type,
+    DAT_RETURN_SUBTYPE subtype)
+{
+	sched_step(OP_EVENT);
+	if (ret != (type | (DAT_RETURN)subtype | DAT_CLASS_ERROR) && !may_go(evd, ret))
+		violation("%s that is wrong answers %x", what, (unsigned int)ret);
+}
+
+static void
+call_wrongly(const struct play_evd_life *evd)
+{
+	const DAT_EVD_HANDLE handle = evd->handle;
+	DAT_EVENT event = { .event_number = DAT_CONNECTION_EVENT_ESTABLISHED };
+	DAT_COUNT more;
+	DAT_EVD_PARAM param;
+
+	refused(evd, "a wait", dapl_evd_wait(handle, 1, 1, NULL, &more), DAT_INVALID_PARAMETER,
+	    DAT_INVALID_ARG4);
+	refused(evd, "a wait", dapl_evd_wait(handle, 1, 1, &event, NULL), DAT_INVALID_PARAMETER,
+	    DAT_INVALID_ARG5);
+	refused(evd, "a dequeue", dapl_evd_dequeue(handle, NULL), DAT_INVALID_PARAMETER,
+	    DAT_INVALID_ARG2);
+	refused(evd, "a post", dapl_evd_post_se(handle, NULL), DAT_INVALID_PARAMETER,
+	    DAT_INVALID_ARG2);
+	refused(evd, "a post", dapl_evd_post_se(handle, &event), DAT_INVALID_PARAMETER,
+	    DAT_INVALID_ARG2);
+	refused(evd, "a query", dapl_evd_query(handle, DAT_EVD_FIELD_ALL, NULL),
+	    DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	refused(evd, "a query",
+	    dapl_evd_query(handle, (DAT_EVD_PARAM_MASK)(DAT_EVD_FIELD_ALL + 1), &param),
+	    DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	refused(evd, "a resize", dapl_evd_resize(handle, 0), DAT_INVALID_PARAMETER,
+	    DAT_INVALID_ARG2);
+	refused(evd, "a resize", dapl_evd_resize(handle, 100000), DAT_INVALID_PARAMETER,
+	    DAT_INVALID_ARG2);
+	refused(evd, "a query of counters", dapl_evd_query_upcall_counters(handle, NULL, 8),
+	    DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	if (play.pz)
+		refused(evd, "a free", dapl_evd_free(play.pz), DAT_INVALID_HANDLE, DAT_NO_SUBTYPE);
+}
+
 void
 consumer_act_evd(const struct action *a)
 {
@@ -227,6 +271,9 @@ consumer_act_evd(const struct action *a)
 		for (int i = 0; i < a->n; i++)
 			if (wait(evd, 1, -1) != DAT_SUCCESS)
 				return;
+		break;
+	case DO_WRONG:
+		call_wrongly(evd);
 		break;
 	case DO_EVD_ASKED:
 		for (int i = 0; i < a->n; i++)
