@@ -228,7 +228,7 @@ drain(struct ep *ep)
 	os_lock(&ep->obj.lock);
 	idle = wr_ring_idle(&ep->rings.requests);
 	if (ep->obj.handle && ep->state == DAT_EP_STATE_DISCONNECT_PENDING && idle) {
-		ep_settle(ep, EP_DISCONNECTS, NULL, 0);
+		ep_settle(ep, has_failed(ep) ? EP_IS_BROKEN : EP_DISCONNECTS, NULL, 0);
 	} else {
 		if (ep->obj.handle && ep->state == DAT_EP_STATE_DISCONNECT_PENDING)
 			loop_ready_later(ep->obj.ia->loops[0].loop, &ep->timer, LOOK_AGAIN_NS);

@@ -322,23 +322,21 @@ START_TEST(disconnect__gracefully_and_a_request_fails__is_broken)
 {
 	struct dt_pair pair;
 	DAT_LMR_TRIPLET local;
-	DAT_RMR_TRIPLET remote;
 	DAT_EVENT event;
 
 	dt_pair_open(&pair, DT_SEPARATE);
 	dt_connect_pair(&pair);
 	local = dt_local(&pair.a, 0, 64);
-	remote = dt_remote(&pair.b, 0, 64);
-	remote.rmr_context ^= 0x5a5a;
+	local.lmr_context ^= 0x1234;
 	dt_send(&pair.a, 0, 8, 1); /* waits for a receive, and what follows waits with it */
-	dt_ok(dat_ep_post_rdma_write(
-	    pair.a.ep, 1, &local, dt_cookie(2), &remote, DAT_COMPLETION_DEFAULT_FLAG));
+	dt_ok(dat_ep_post_send(pair.a.ep, 1, &local, dt_cookie(2), DAT_COMPLETION_DEFAULT_FLAG));
 	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_GRACEFUL_FLAG));
 	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_DISCONNECT_PENDING);
 	dt_recv(&pair.b, 0, 8, 3);
+	dt_recv(&pair.b, 0, 64, 4);
 	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
-	dt_expect_dto(pair.a.request, pair.a.ep, 2, DAT_DTO_ERR_REMOTE_ACCESS, &event);
 	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, pair.a.ep);
+	dt_expect_dto(pair.a.request, pair.a.ep, 2, DAT_DTO_ERR_LOCAL_PROTECTION, &event);
 	dt_assert_quiet(pair.a.connect);
 	dt_pair_close(&pair);
 }

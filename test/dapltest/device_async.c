@@ -125,6 +125,29 @@ START_TEST(device__queue_pair_fails__endpoint_and_connection_are_broken)
 }
 END_TEST
 
+/* There is no connection to break yet; the one that the attempt leads to is broken at once. */
+/* origin: chance.3 */
+START_TEST(device__queue_pair_fails_while_connecting__established_and_broken)
+{
+	struct dt_pair pair;
+	DAT_EVENT event;
+
+	open_pair(&pair);
+	dt_ok(dat_ep_free(pair.a.ep));
+	pair.a.ep = dt_ep(&pair.a, NULL);
+	dt_connect(&pair.a, &pair.b, NULL, 0);
+	device_raise(IBV_EVENT_QP_FATAL, device_last_qp);
+	(void)expect_async(&pair.a, DAT_ASYNC_ERROR_EP_BROKEN, &event);
+	dt_assert_quiet(pair.a.connect);
+	dt_ok(dat_cr_accept(dt_request(&pair.b), pair.b.ep, 0, NULL));
+	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_ESTABLISHED, pair.a.ep);
+	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, pair.a.ep);
+	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_DISCONNECTED);
+	dt_assert_quiet(pair.a.connect);
+	dt_pair_close(&pair);
+}
+END_TEST
+
 /*
  * Another user of the device in this process may have one; its memory is no queue pair's, though
  * what stands where a queue pair's context would looks like one.
@@ -214,6 +237,7 @@ device_async_suite(void)
 	    tc, device__completion_queue_overrun__is_reported_once_and_the_evd_says_so);
 	tcase_add_loop_test(
 	    tc, device__queue_pair_fails__endpoint_and_connection_are_broken, 0, 3);
+	tcase_add_test(tc, device__queue_pair_fails_while_connecting__established_and_broken);
 	tcase_add_test(tc, device__shared_receive_queue_fails__is_not_read_as_a_queue_pair);
 	tcase_add_test(tc, kcreate__cannot_enable__leaves_no_evd);
 	tcase_add_test(
