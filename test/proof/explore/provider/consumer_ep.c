@@ -82,6 +82,9 @@ disconnect(struct play_ep *ep, DAT_CLOSE_FLAGS flags)
 	if (l == ep->life)
 		judge_ending(ep);
 	ep->leaving = true;
+	ep->cut |= flags != DAT_CLOSE_GRACEFUL_FLAG;
+	if (flags == DAT_CLOSE_GRACEFUL_FLAG)
+		rnic_finish(ep->object);
 	ret = dapl_ep_disconnect(ep->lives[l].handle, flags);
 	sched_step(OP_EVENT);
 	consumer_result(

@@ -123,13 +123,13 @@ free_evd(struct play_evd_life *evd)
 }
 
 static void
-reopen(struct play_evd *evd)
+reopen(struct play_evd *evd, enum evd_base base)
 {
 	DAT_RETURN ret;
 
 	if (!play_evd_life(evd)->over)
 		return;
-	ret = play_open_evd(evd->index, DAT_HANDLE_NULL);
+	ret = play_open_evd(evd->index, DAT_HANDLE_NULL, base);
 	sched_step(OP_EVENT);
 	if (ret == DAT_SUCCESS)
 		play.knows[play.acting[play_self()]][evd->index] = (uint8_t)evd->life;
@@ -304,7 +304,7 @@ consumer_act_evd(const struct action *a)
 		free_evd(evd);
 		break;
 	case DO_REOPEN:
-		reopen(named);
+		reopen(named, a->base);
 		break;
 	case DO_SEE:
 		play.knows[play.acting[play_self()]][named->index] = (uint8_t)named->life;

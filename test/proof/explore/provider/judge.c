@@ -86,6 +86,11 @@ check_cause(const struct play_ep *ep, DAT_EVENT_NUMBER number)
 		if (!ep->leaving && last->failed && !play_has(DO_EP_RESET) &&
 		    sched.now < last->ending_time + PATIENCE_NS)
 			violation("endpoint %c failed, and is said to be disconnected", name);
+		/* A graceful disconnection waits for all requests, and looks what became of them. */
+		if (ep->leaving && !ep->cut && !ep->left && last->failed_leaving &&
+		    !play_has(DO_EP_RESET) && !play_has(DO_IA_CLOSE))
+			violation("a request of endpoint %c failed, and it is said to be disconnected",
+			    name);
 		break;
 	default:
 		violation("endpoint %c: event %x", name, number);

@@ -19,7 +19,7 @@ expect(DAT_RETURN ret, const char *what)
 }
 
 DAT_RETURN
-play_open_evd(int i, DAT_EVD_HANDLE async)
+play_open_evd(int i, DAT_EVD_HANDLE async, enum evd_base base)
 {
 	const struct evd_spec *spec = &play.scenario->evds[i];
 	struct play_evd *evd = &play.evds[i];
@@ -33,7 +33,7 @@ play_open_evd(int i, DAT_EVD_HANDLE async)
 	struct play_evd_life *life;
 	uint64_t number;
 
-	if (spec->base != BASE_SOFTWARE)
+	if ((base == BASE_SAME ? spec->base : base) != BASE_SOFTWARE)
 		flags |= DAT_EVD_DTO_FLAG;
 	for (int e = 0; e < play.scenario->n_eps; e++)
 		if (play.scenario->eps[e].connect == i)
@@ -67,6 +67,8 @@ play_open_evd(int i, DAT_EVD_HANDLE async)
 	life->listener.value =
 	    spec->cno < 0 ? 0 : (uintptr_t)consumer_cno_handle(&play.cnos[spec->cno]);
 	/* As long as its completion queue was made. */
+	if (life->object && life->object->cq)
+		rnic_cq(life->object->cq)->booked = &life->object->core.counters.notifications;
 	if (life->object)
 		life->length.value =
 		    (uint64_t)(life->object->cq ? life->object->cq->cqe : spec->qlen);
@@ -80,7 +82,7 @@ open_evd(int i, DAT_EVD_HANDLE async)
 	struct play_evd *evd = &play.evds[i];
 
 	*evd = (struct play_evd){ .index = i, .spec = &play.scenario->evds[i] };
-	expect(play_open_evd(i, async), "evd_create");
+	expect(play_open_evd(i, async, BASE_SAME), "evd_create");
 	if (evd->spec->all)
 		expect(dapl_ia_open(&adapter, 8, &play_evd_life(evd)->handle, &play.other),
 		    "ia_open");

@@ -87,7 +87,8 @@ struct play_life {
 	uint32_t mute;	  /* of the requests: successes bring no event */
 	uint32_t hushed;  /* of the requests: the events of successes wake nobody */
 	uint8_t outcomes[2][REQUESTS_MAX];
-	bool failed, broke; /* a request did; the queue pair */
+	bool failed, broke; /* a request or receive did; the queue pair */
+	bool failed_leaving; /* a request did while a graceful disconnection waited for it */
 	bool vague;	  /* what became of its requests is not known */
 	int last[2];	  /* the last number told */
 	bool established, ended; /* told */
@@ -103,6 +104,7 @@ struct play_ep {
 	bool freed;
 	/* In any life: the consumer disconnected; the other end did, accepted, rejected; something failed. */
 	bool leaving, left, accepted, rejected, failed;
+	bool cut; /* the consumer disconnected, and not gracefully */
 	unsigned int life;
 	struct play_life lives[PLAY_LIVES];
 };
@@ -160,7 +162,7 @@ play_self(void)
 }
 
 /* play.c: another one is made under the name. */
-DAT_RETURN play_open_evd(int i, DAT_EVD_HANDLE async);
+DAT_RETURN play_open_evd(int i, DAT_EVD_HANDLE async, enum evd_base base);
 DAT_RETURN play_open_cno(int i);
 DAT_RETURN play_open_ep(int i);
 

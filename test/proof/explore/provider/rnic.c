@@ -34,7 +34,7 @@ struct request {
 
 struct rnic_qp {
 	struct ibv_qp ibv;
-	bool open;
+	bool open, finishes;
 	struct ring {
 		struct request requests[REQUESTS];
 		unsigned int first, n;
@@ -255,13 +255,15 @@ move(struct rnic_qp *qp, int ring, enum ibv_wc_status status)
 	device_decide(complete(qp, ring, status));
 }
 
+/* What is outstanding is flushed in the error state; requests that are to be finished are done. */
 static struct rnic_qp *
 to_flush(int *ring)
 {
 	for (unsigned int i = 0; i < n_qps; i++)
 		for (*ring = 0; *ring < 2; ++*ring)
-			if (qps[i].open && qps[i].ibv.state == IBV_QPS_ERR &&
-			    qps[i].rings[*ring].n)
+			if (qps[i].open && qps[i].rings[*ring].n &&
+			    (qps[i].ibv.state == IBV_QPS_ERR ||
+			    (qps[i].finishes && *ring == 0 && qps[i].ibv.state == IBV_QPS_RTS)))
 				return &qps[i];
 	return NULL;
 }
@@ -288,7 +290,8 @@ rnic_flusher(void *arg)
 		sched_point(OP_DEVICE, OBJECT_QP(qps), &here);
 		qp = to_flush(&ring);
 		if (qp)
-			device_decide(complete(qp, ring, IBV_WC_WR_FLUSH_ERR));
+			device_decide(complete(qp, ring, qp->ibv.state == IBV_QPS_ERR ?
+			    IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS));
 	}
 }
 
@@ -306,6 +309,18 @@ qp_of(const void *of)
 		if (qps[i].open && qps[i].ibv.qp_context == of)
 			return &qps[i];
 	return NULL;
+}
+
+void
+rnic_finish(const void *of)
+{
+	struct rnic_qp *qp = qp_of(of);
+
+	if (!qp)
+		return;
+	qp->finishes = true;
+	sched_touch(OP_DEVICE, OBJECT_QP(qp));
+	sched_changed();
 }
 
 static void

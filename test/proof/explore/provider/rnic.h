@@ -39,6 +39,8 @@ enum rnic_move {
 	RNIC_DISCONNECTS /* the other end disconnects */
 };
 void rnic_move(const void *context, enum rnic_move move);
+/* From now on the device completes what is outstanding, in its own time. */
+void rnic_finish(const void *context);
 /* How requests fail from here on: one of many ways. */
 void rnic_fail_by(unsigned int way);
 /* Whether the queue pair transfers. */

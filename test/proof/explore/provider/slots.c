@@ -84,6 +84,9 @@ slab_free(struct slab *slab, void *slot)
 
 	sched_point(OP_FREE, OBJECT_CELLS, &here);
 	context_release(slab);
+	for (const struct slab_slot *other = slab->first; other; other = other->next)
+		if (other == freed)
+			violation("a slot is freed twice");
 	freed->next = slab->first;
 	slab->first = freed;
 	sched_touch(OP_FREE, OBJECT_CELLS);

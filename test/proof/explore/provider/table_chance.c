@@ -122,9 +122,9 @@ draw_actor(
 		draw_action(t, actor, actions, n);
 }
 
-static const char *const device[] = { "rx @", "rx @", "tx @", "tx @", "fail @", "rx @ 2", "rxfail @" };
+static const char *const device[] = { "rx @", "rx @", "tx @", "tx @", "fail @", "rx @ 2", "rxfail @", "qpfatal @" };
 static const char *const consumer[] = {
-	"recv @", "send @", "mute @", "hush @", "post %", "post %", "reopen %", "creopen #", "disconnect @", "reset @",
+	"recv @", "send @", "mute @", "hush @", "post %", "post %", "reopen %", "reopen % sw", "creopen #", "disconnect @", "graceful @", "graceful @", "reset @",
 	"epfree @", "epnew @", "epsee @", "free %", "free %", "see %",
 	"resize % 70", "resize % 7", "single %", "norify %", "disable %", "teardown %", "dequeue %",
 	"drain %", "wait % 1 50", "wait % 2 100", "query %", "attach % #", "attach % #", "detach %",
@@ -133,7 +133,7 @@ static const char *const consumer[] = {
 };
 
 #define CONSUMER (sizeof consumer / sizeof *consumer)
-#define OWN	 8 /* of these the first thread does alone: an upcall that posts may have no end */
+#define OWN	 9 /* of these the first thread does alone: an upcall that posts may have no end */
 
 /* The other ends, each once. */
 static void
@@ -174,6 +174,8 @@ table_chance_draw(unsigned int number)
 		draw_actor(&text, lot_one_in(3) ? "up.a*" : "up.a", 2, consumer + OWN, CONSUMER - OWN);
 	if (text.cnos && lot_one_in(3))
 		draw_actor(&text, "agent.n", 2, consumer + OWN, CONSUMER - OWN);
+	if (lot_one_in(6))
+		lot_add(text.actors, sizeof text.actors, " | z: close");
 	return (struct scenario_text){ name, text.setup, text.actors };
 }
 
