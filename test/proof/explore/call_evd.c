@@ -81,7 +81,8 @@ call_drain(struct stage_evd *e)
 }
 
 static void
-check_waited(const struct stage_evd *e, int threshold, int r, int more)
+check_waited(
+    const struct stage_evd *e, int threshold, int r, int more, uint32_t since)
 {
 	const struct left_evd *left = left_evd();
 	bool so = true;
@@ -103,7 +104,8 @@ check_waited(const struct stage_evd *e, int threshold, int r, int more)
 		so = left_calls(left);
 		break;
 	case -EPERM:
-		so = !left->waitable || left->dismissed;
+		/* Or it was, and is again, while the thread slept. */
+		so = !left->waitable || e->waitable.busy || e->dismissed_at > since;
 		break;
 	case -EINVAL:
 		so = threshold < 1 || (unsigned int)threshold > left->qlen;
@@ -130,6 +132,7 @@ call_wait(struct stage_evd *e, int threshold, int us)
 	    entry_queued(e, sched.steps, e->qlen, false) : 0;
 	const struct call c = call_begins(e);
 	const int gone = entry_delivered_of(e);
+	const uint32_t since = sched.steps;
 	uint64_t begun = sched.now;
 	DAT_EVENT event;
 	int r, more = -1;
@@ -140,7 +143,7 @@ call_wait(struct stage_evd *e, int threshold, int us)
 	r = evd_wait(call_ref(&c), timeout, threshold, &event, &more);
 	e->inside_wait &= ~fiber_bit(sched.self);
 	call_ends_with(&c, "wait", r);
-	check_waited(e, threshold, r, more);
+	check_waited(e, threshold, r, more, since);
 	if (r == 0) {
 		oracle_deliver(e, c.life, &event);
 		if (more < threshold - 1)
@@ -277,6 +280,8 @@ call_waitable(struct stage_evd *e, bool waitable)
 	r = evd_set_waitable(call_ref(&c), waitable);
 	call_ends_with(&c, "set_waitable", r);
 	setting_ends(&e->waitable, r == 0 && call_current(&c), waitable);
+	if (r == 0 && call_current(&c) && !waitable)
+		stage_later(&e->dismissed_at, stage_locked_at(e));
 	call_result("set_waitable", r, call_gone(&c, r));
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "invariant.h"
+#include "peek.h"
 #include "stage.h"
 #include "world.h"
 
@@ -229,6 +230,22 @@ oracle_deliver(struct stage_evd *e, unsigned int meant, const DAT_EVENT *event)
 
 /* ---- at rest: nobody can run, every thread did what it had to ---- */
 
+/* An agent that is installed has been called for whatever came, and drained it. */
+static void
+check_agent_rest(const struct stage_evd *e)
+{
+	const struct evd *evd = &e->evd;
+	const struct stage_cno *c = e->cno;
+
+	if (!evd->alive || !c || !c->cno.alive || !c->cno.cfg.agent.proxy_agent_func ||
+	    !evd->enabled || e->listener.unknown || e->policy.unknown ||
+	    (evd->policy != DAT_UPCALL_DISABLE && evd->policy != DAT_UPCALL_TEARDOWN))
+		return;
+	if (peek_loud(evd) && !peek_over(evd))
+		violation("at rest an event of EVD %c is left, and the agent of its CNO is installed",
+		    'a' + e->index);
+}
+
 void
 oracle_rest(void)
 {
@@ -245,6 +262,7 @@ oracle_rest(void)
 		invariant_rest(&stage.evds[i].evd,
 		    stage.evds[i].cq.alive ? &stage.evds[i].cq : NULL, 'a' + i);
 		account_rest(&stage.evds[i]);
+		check_agent_rest(&stage.evds[i]);
 	}
 	for (int i = 0; i < stage.scenario->n_cnos; i++)
 		if (stage.cnos[i].cno.job_queued || stage.cnos[i].cno.in_agent ||

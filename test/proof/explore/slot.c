@@ -118,7 +118,7 @@ begin_life(struct stage_evd *e)
 	e->running = e->exempt = 0;
 	e->claims = 0;
 	e->enabling = 0;
-	e->enabled_at = e->quiet_at = e->disabled_at = 0;
+	e->enabled_at = e->quiet_at = e->disabled_at = e->dismissed_at = 0;
 	e->overflowed = e->purged = e->unlinked = e->closing = e->departed = false;
 	e->faults = 0;
 	memset(e->gone, 0, sizeof e->gone);

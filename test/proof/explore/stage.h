@@ -114,6 +114,7 @@ struct stage_evd {
 	uint32_t enabled_at;	/* step of the last section of the last of them that returned */
 	uint32_t quiet_at;	/* step of the last section of the last TEARDOWN that returned */
 	uint32_t disabled_at;	/* the same of a DISABLE */
+	uint32_t dismissed_at;	/* the same of the call that made it unwaitable */
 	uint32_t inside_wait;	/* fibers in evd_wait() */
 
 	/* upcalls */
