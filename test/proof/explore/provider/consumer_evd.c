@@ -280,7 +280,7 @@ consumer_act_evd(const struct action *a)
 			(void)slots_ask(play_evd_life(named)->handle);
 		break;
 	case DO_CQ_ERROR:
-		if (play_evd_life(named)->over)
+		if (play_evd_life(named)->over || !play_evd_life(named)->object->cq)
 			break;
 		named->lost = true;
 		rnic_cq_fails(play_evd_life(named)->object->cq);

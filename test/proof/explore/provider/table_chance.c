@@ -84,7 +84,7 @@ static bool
 takes(const struct text *t, const char *action, const char *actor)
 {
 	static const char *const taking[] = { "dequeue", "drain", "wait" };
-	static const char *const others[] = { "single", "norify", "disable", "teardown", "attach" };
+	static const char *const others[] = { "single", "norify", "many", "disable", "teardown", "attach" };
 
 	for (unsigned int i = 0; i < sizeof others / sizeof *others; i++)
 		if (!strncmp(action, others[i], strlen(others[i])))
@@ -122,11 +122,11 @@ draw_actor(
 		draw_action(t, actor, actions, n);
 }
 
-static const char *const device[] = { "rx @", "rx @", "tx @", "tx @", "fail @", "rx @ 2", "rxfail @", "qpfatal @" };
+static const char *const device[] = { "rx @", "rx @", "tx @", "tx @", "fail @", "rx @ 2", "rxfail @", "qpfatal @", "cqerror %" };
 static const char *const consumer[] = {
 	"recv @", "send @", "mute @", "hush @", "post %", "post %", "reopen %", "reopen % sw", "creopen #", "disconnect @", "graceful @", "graceful @", "reset @",
 	"epfree @", "epnew @", "epsee @", "free %", "free %", "see %",
-	"resize % 70", "resize % 7", "single %", "norify %", "disable %", "teardown %", "dequeue %",
+	"resize % 70", "resize % 7", "single %", "norify %", "many %", "disable %", "teardown %", "dequeue %",
 	"drain %", "wait % 1 50", "wait % 2 100", "query %", "attach % #", "attach % #", "detach %",
 	"on %", "off %", "unwaitable %", "waitable %", "cwait # 50", "agent #", "noagent #", "cfree #",
 	"csee #", "cquery #",
