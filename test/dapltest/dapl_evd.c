@@ -325,6 +325,41 @@ START_TEST(counters__tell_what_happened)
 }
 END_TEST
 
+/* What an EVD returns follows its own streams, not those of the last one in its slot. */
+/* origin: outside.45 */
+START_TEST(slot__held_a_queue_then_none__returns_what_one_without_does)
+{
+	static const DAT_EVD_FLAGS flags[] = { DAT_EVD_SOFTWARE_FLAG, DAT_EVD_DTO_FLAG };
+	DAT_RETURN dequeued[2], waited[2], posted[2];
+	struct dt_side side;
+	DAT_EVD_HANDLE evd;
+	DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
+	DAT_COUNT more;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	for (int i = 0; i < 6; i++) {
+		const int kind = i % 2;
+		DAT_RETURN ret;
+
+		evd = dt_evd(&side, flags[kind], 8);
+		ret = dat_evd_dequeue(evd, &event);
+		ck_assert(i < 2 || ret == dequeued[kind]);
+		dequeued[kind] = ret;
+		ret = dat_evd_wait(evd, 0, 1, &event, &more);
+		ck_assert(i < 2 || ret == waited[kind]);
+		waited[kind] = ret;
+		event.event_number = DAT_SOFTWARE_EVENT;
+		ret = dat_evd_post_se(evd, &event);
+		ck_assert(i < 2 || ret == posted[kind]);
+		posted[kind] = ret;
+		dt_ok(dat_evd_free(evd));
+	}
+	ck_assert_uint_ne(posted[0], posted[1]);
+	ck_assert_uint_ne(dequeued[0], dequeued[1]);
+	dt_side_close(&side);
+}
+END_TEST
+
 /* A program that was built with a shorter structure, or a longer one. */
 /* origin: outside.42 */
 START_TEST(counters__of_another_size__are_what_both_know)
@@ -433,6 +468,7 @@ dapl_evd_suite(void)
 	tc = dt_tcase(s, "software");
 	tcase_add_test(tc, post_se__rules__are_kept);
 	tcase_add_test(tc, counters__tell_what_happened);
+	tcase_add_test(tc, slot__held_a_queue_then_none__returns_what_one_without_does);
 	tcase_add_loop_test(tc, counters__of_another_size__are_what_both_know, 0, 5);
 	return s;
 }
