@@ -318,6 +318,26 @@ START_TEST(late_call_of_a_cno__slot_serves_another__told_so_and_nothing_touched)
 }
 END_TEST
 
+/* What closes an adapter asks this of objects whose free another thread has ended. */
+START_TEST(end_of_an_adapter__freed_and_nothing_runs__nothing_to_wait_for)
+{
+	static struct cno cno;
+	const struct cno_config config = { .life = 1, .loop = loop, .destroyed = cno_destroyed };
+
+	open_slot(1, -1);
+	late = evd_self(&slot);
+	ck_assert_int_eq(evd_free(late), 0);
+	ck_assert(!evd_await_others(late));
+	ck_assert(!evd_is_left_to_closers(late));
+	cno_slot_init(&cno);
+	ck_assert_int_eq(cno_open(&cno, &config), 0);
+	ck_assert_int_eq(cno_free(cno_self(&cno), false), 0);
+	ck_assert(!cno_await_others(cno_self(&cno)));
+	ck_assert(!cno_is_left_to_closer(cno_self(&cno)));
+	open_slot(2, -1);
+}
+END_TEST
+
 static uint64_t ran_for;
 
 static void
@@ -359,6 +379,7 @@ evd_late_suite(void)
 	tcase_add_test(tc, late_call__slot_serves_another__told_so_and_nothing_touched);
 	tcase_add_loop_test(tc,
 	    call_in_several_sections__freed_in_a_window__told_so_and_nothing_touched, 0, 2);
+	tcase_add_test(tc, end_of_an_adapter__freed_and_nothing_runs__nothing_to_wait_for);
 	tcase_add_test(tc, late_handler__slot_serves_another__reads_no_channel);
 	tcase_add_test(tc, late_call_of_a_cno__slot_serves_another__told_so_and_nothing_touched);
 	tcase_add_test(tc, late_job__its_memory_serves_another__runs_for_the_life_it_was_queued_for);
