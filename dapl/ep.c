@@ -356,8 +356,8 @@ dapl_ep_reset(DAT_EP_HANDLE handle)
 		os_unlock(&ep->obj.lock);
 		return ret;
 	}
-	detach(ep, &conn, &qp);
 	owed = ep_take_owed(ep);
+	detach(ep, &conn, &qp);
 	ep_pin(ep);
 	os_unlock(&ep->obj.lock);
 

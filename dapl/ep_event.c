@@ -54,14 +54,26 @@ has_failed(struct ep *ep)
 }
 
 /*
- * The end of a connection is told after its completions: the queue pair is in the error state, so
+ * What the other end did may be the answer to a request of ours that failed there: then the
+ * connection broke.
+ */
+DAT_EVENT_NUMBER
+ep_take_owed(struct ep *ep)
+{
+	const DAT_EVENT_NUMBER owed = ep->owed;
+
+	ep->owed = 0;
+	if (owed == DAT_CONNECTION_EVENT_DISCONNECTED && !ep->by_us && has_failed(ep))
+		return DAT_CONNECTION_EVENT_BROKEN;
+	return owed;
+}
+
+/*
+ * The end of a connection is reported after its completions: the queue pair is in the error state, so
  * each outstanding request yields one, and soon.  Until they were polled the event is owed; a
  * device that keeps one back for too long is not waited for.
  *
- * What the other end did may be the answer to a request of ours that failed there: then the
- * connection broke.
- *
- * A connection may end while another thread is about to tell that it was established: that goes
+ * A connection may end while another thread is about to report that it was established: that goes
  * first, and conclude() looks here again.  Not locked, pinned.
  */
 static void
@@ -74,10 +86,7 @@ pay(struct ep *ep)
 	os_lock(&ep->obj.lock);
 	idle = wr_ring_idle(&ep->rings.requests) && wr_ring_idle(&ep->rings.recvs);
 	if (ep->owed && !ep->concluding && (idle || os_clock_ns() >= ep->deadline)) {
-		owed = ep->owed;
-		ep->owed = 0;
-		if (owed == DAT_CONNECTION_EVENT_DISCONNECTED && !ep->by_us && has_failed(ep))
-			owed = DAT_CONNECTION_EVENT_BROKEN;
+		owed = ep_take_owed(ep);
 	} else if (ep->owed && ep->obj.handle) {
 		(void)loop_unready(&ep->timer);
 		loop_ready_later(ep->obj.ia->loops[0].loop, &ep->timer, LOOK_AGAIN_NS);
@@ -85,15 +94,6 @@ pay(struct ep *ep)
 	os_unlock(&ep->obj.lock);
 	if (owed)
 		post(ep, owed, 0, idle ? AT_ONCE : BEHIND_DEVICE);
-}
-
-DAT_EVENT_NUMBER
-ep_take_owed(struct ep *ep)
-{
-	const DAT_EVENT_NUMBER owed = ep->owed;
-
-	ep->owed = 0;
-	return owed;
 }
 
 void
@@ -205,15 +205,16 @@ void
 ep_broken(struct ep *ep, uint32_t generation)
 {
 	os_lock(&ep->obj.lock);
-	/* An attempt to connect fails by itself; only a connection can break. */
-	if (!ep->obj.handle || ep_generation(ep) != generation ||
-	    (ep->state != DAT_EP_STATE_CONNECTED && ep->state != DAT_EP_STATE_DISCONNECT_PENDING)) {
-		if (ep_generation(ep) == generation)
-			ep->broken = generation + 1; /* conclude() breaks what it connects */
+	if (!ep->obj.handle || ep_generation(ep) != generation) {
 		os_unlock(&ep->obj.lock);
-		return;
+	} else if (ep->state == DAT_EP_STATE_CONNECTED ||
+		   ep->state == DAT_EP_STATE_DISCONNECT_PENDING) {
+		ep_settle(ep, EP_IS_BROKEN, NULL, 0);
+	} else {
+		/* An attempt to connect fails by itself; conclude() breaks what it connects. */
+		ep->broken = generation + 1;
+		os_unlock(&ep->obj.lock);
 	}
-	ep_settle(ep, EP_IS_BROKEN, NULL, 0);
 }
 
 /* A graceful disconnection waits for the posted requests: look whether they are done. */

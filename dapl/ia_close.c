@@ -160,15 +160,11 @@ end_children(struct ia *ia)
 
 /* Locked (the IA's), so that it does not end before the lock is dropped. */
 static bool
-is_deciding(struct ia *ia)
+is_decided(void *arg)
 {
-	return atomic_load_explicit(&ia->deciding, memory_order_relaxed) > 0;
-}
+	struct ia *ia = arg;
 
-static bool
-is_decided(void *ia)
-{
-	return !is_deciding(ia);
+	return atomic_load_explicit(&ia->deciding, memory_order_relaxed) == 0;
 }
 
 /*
@@ -217,7 +213,7 @@ begin(DAT_IA_HANDLE handle, bool graceful, struct ia **out)
 			*out = ia;
 			return DAT_SUCCESS;
 		}
-		if (has_children(ia, false) || !is_deciding(ia)) {
+		if (has_children(ia, false) || is_decided(ia)) {
 			os_unlock(&ia->obj.lock);
 			return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_IA_IN_USE);
 		}

@@ -58,15 +58,11 @@ evd_is_left_to_closers(struct evd_ref ref)
 
 /* Alive: its free has begun elsewhere, and upcalls may start until that comes here. */
 static bool
-has_others(const struct evd *evd)
+has_no_others(void *arg)
 {
-	return evd->alive || evd->in_progress > evd_closers(evd);
-}
+	const struct evd *evd = arg;
 
-static bool
-has_no_others(void *evd)
-{
-	return !has_others(evd);
+	return !evd->alive && evd->in_progress <= evd_closers(evd);
 }
 
 bool
@@ -75,7 +71,7 @@ evd_await_others(struct evd_ref ref)
 	struct evd *evd = ref.evd;
 
 	os_lock(&evd->lock);
-	if (evd->life != ref.life || !has_others(evd)) {
+	if (evd->life != ref.life || has_no_others(evd)) {
 		/* Those that run close an adapter at this moment, but maybe not at the next. */
 		const bool running = evd->life == ref.life && evd->in_progress > 0;
 
