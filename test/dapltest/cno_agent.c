@@ -17,52 +17,11 @@ teardown(void)
 	cno_story_end(&cs);
 }
 
-static void
-install(void)
-{
-	ck_assert_int_eq(cno_modify_agent(cno_self(&cs.cno), cno_story_agent(&cs)), 0);
-}
-
-static void
-arrive(int i, uint64_t id)
-{
-	script_complete(&cs.dev[i], id);
-	cno_story_settle(&cs);
-}
-
-/* A completion comes, and the EVD's run queues the agent's call. */
-static void
-queue_the_call(void)
-{
-	script_complete(&cs.dev[0], 1);
-	ck_assert(script_deliver(&cs.dev[0]));
-	loop_step(cs.loop, 0);
-}
-
-/* The same, and a waiter takes the trigger before the loop gets to the agent's call. */
-static void
-queue_the_call_and_take_the_trigger(void)
-{
-	struct cno_waiter w;
-
-	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
-	queue_the_call();
-	ck_assert_int_eq(cno_waiter_join(&w), 0);
-	ck_assert_ptr_eq(w.handle, &cs.dev[0]);
-}
-
-static void
-detach_both(struct cno_story *s)
-{
-	cno_story_detach(s, 0);
-	cno_story_detach(s, 1);
-}
-
 START_TEST(agent__called_once_by_the_loop)
 {
 	DAT_OS_WAIT_PROXY_AGENT agent;
 
-	install();
+	cno_story_install(&cs);
 	script_complete(&cs.dev[0], 1);
 	ck_assert(script_deliver(&cs.dev[0]));
 	ck_assert_int_eq(cs.calls, 0); /* not in the reader's call */
@@ -71,7 +30,7 @@ START_TEST(agent__called_once_by_the_loop)
 	ck_assert_ptr_eq(cs.last, &cs.dev[0]);
 	ck_assert_int_eq(cno_query(cno_self(&cs.cno), &agent), 0);
 	ck_assert(!agent.proxy_agent_func);
-	arrive(1, 2);
+	cno_story_arrive(&cs, 1, 2);
 	ck_assert_int_eq(cs.calls, 1);
 }
 END_TEST
@@ -80,8 +39,8 @@ END_TEST
 START_TEST(agent__installed_again__called_for_the_next_trigger)
 {
 	for (int i = 1; i <= 3; i++) {
-		install();
-		arrive(0, (uint64_t)i);
+		cno_story_install(&cs);
+		cno_story_arrive(&cs, 0, (uint64_t)i);
 		ck_assert_int_eq(cs.calls, i);
 		cno_story_drains(&cs.dev[0], 1);
 	}
@@ -91,13 +50,13 @@ END_TEST
 /* clause: c.13.9 */
 START_TEST(agent__installed_on_a_triggered_cno__called_by_the_loop)
 {
-	arrive(0, 1);
-	install();
+	cno_story_arrive(&cs, 0, 1);
+	cno_story_install(&cs);
 	ck_assert_int_eq(cs.calls, 0);
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 1);
 	/* It saw that trigger: installed again, it waits for the next. */
-	install();
+	cno_story_install(&cs);
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 1);
 }
@@ -105,8 +64,8 @@ END_TEST
 
 START_TEST(agent__removed_before_the_loop_ran__not_called)
 {
-	install();
-	queue_the_call();
+	cno_story_install(&cs);
+	cno_story_queue_call(&cs);
 	ck_assert_int_eq(cno_modify_agent(cno_self(&cs.cno), DAT_OS_WAIT_PROXY_AGENT_NULL), 0);
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 0);
@@ -126,12 +85,12 @@ drain(struct cno_story *s, DAT_EVD_HANDLE evd)
 START_TEST(agent__dequeues__no_lock_is_held)
 {
 	cs.then = drain;
-	install();
+	cno_story_install(&cs);
 	ck_assert_int_eq(script_post(&cs.dev[0], 100), 0);
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 1);
-	install();
-	arrive(0, 1);
+	cno_story_install(&cs);
+	cno_story_arrive(&cs, 0, 1);
 	ck_assert_int_eq(cs.calls, 2);
 }
 END_TEST
@@ -146,9 +105,9 @@ drain_and_install(struct cno_story *s, DAT_EVD_HANDLE evd)
 START_TEST(agent__installs_itself_again__persistent_and_not_called_for_nothing)
 {
 	cs.then = drain_and_install;
-	install();
+	cno_story_install(&cs);
 	for (int i = 1; i <= 5; i++) {
-		arrive(i % 2, (uint64_t)i);
+		cno_story_arrive(&cs, i % 2, (uint64_t)i);
 		ck_assert_int_eq(cs.calls, i);
 		ck_assert_ptr_eq(cs.last, &cs.dev[i % 2]);
 	}
@@ -161,7 +120,7 @@ START_TEST(agent__installs_itself_again__sees_both_of_two_triggered_evds)
 	script_complete(&cs.dev[0], 1);
 	script_complete(&cs.dev[1], 2);
 	cno_story_settle(&cs);
-	install();
+	cno_story_install(&cs);
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 2);
 }
@@ -179,8 +138,8 @@ complete_inside(struct cno_story *s, DAT_EVD_HANDLE evd)
 START_TEST(agent__completion_while_it_runs__called_again)
 {
 	cs.then = complete_inside;
-	install();
-	arrive(0, 1);
+	cno_story_install(&cs);
+	cno_story_arrive(&cs, 0, 1);
 	ck_assert_int_eq(cs.calls, 2);
 }
 END_TEST
@@ -200,7 +159,7 @@ free_evd(struct cno_story *s, DAT_EVD_HANDLE evd)
 START_TEST(agent__frees_the_evd_it_was_called_for)
 {
 	cs.then = free_evd;
-	install();
+	cno_story_install(&cs);
 	script_complete(&cs.dev[0], 1);
 	script_complete(&cs.dev[0], 2);
 	cno_story_settle(&cs);
@@ -209,79 +168,10 @@ START_TEST(agent__frees_the_evd_it_was_called_for)
 }
 END_TEST
 
-static void
-free_cno(struct cno_story *s, DAT_EVD_HANDLE evd)
-{
-	(void)evd;
-	detach_both(s);
-	must(cno_free(cno_self(&s->cno), false) == 0);
-	must(s->destroyed == 0); /* the return of the agent destroys */
-}
-
-START_TEST(agent__frees_its_cno__the_return_destroys)
-{
-	cs.then = free_cno;
-	install();
-	arrive(0, 1);
-	ck_assert_int_eq(cs.calls, 1);
-	ck_assert_int_eq(cs.destroyed, 1);
-	cno_story_drains(&cs.dev[0], 1);
-}
-END_TEST
-
-static struct cno another;
-static int another_gone;
-
-static void
-another_destroyed(struct cno *cno)
-{
-	must(cno == &another);
-	another_gone++;
-}
-
-static void
-free_another(struct cno_story *s, DAT_EVD_HANDLE evd)
-{
-	(void)s;
-	(void)evd;
-	must(cno_free(cno_self(&another), false) == 0);
-	must(another_gone == 1); /* this agent is not inside of it */
-}
-
-START_TEST(agent__frees_another_cno__it_is_destroyed_at_once)
-{
-	const struct cno_config config = {
-		.life = 1, .loop = cs.loop, .destroyed = another_destroyed
-	};
-
-	another_gone = 0;
-	cno_slot_init(&another);
-	ck_assert_int_eq(cno_open(&another, &config), 0);
-	cs.then = free_another;
-	install();
-	arrive(0, 1);
-	ck_assert_int_eq(cs.calls, 1);
-	ck_assert_int_eq(another_gone, 1);
-	cno_story_drains(&cs.dev[0], 1);
-}
-END_TEST
-
-START_TEST(agent_call_queued__cno_freed__never_called)
-{
-	install();
-	queue_the_call();
-	detach_both(&cs);
-	ck_assert_int_eq(cno_free(cno_self(&cs.cno), false), 0);
-	cno_story_settle(&cs);
-	ck_assert_int_eq(cs.calls, 0);
-	cno_story_drains(&cs.dev[0], 1);
-}
-END_TEST
-
 START_TEST(agent_and_waiter__both_hear_of_one_trigger)
 {
-	install();
-	queue_the_call_and_take_the_trigger();
+	cno_story_install(&cs);
+	cno_story_queue_call_and_take(&cs);
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 1);
 }
@@ -289,8 +179,8 @@ END_TEST
 
 START_TEST(agent_owed_a_call__evd_freed_meanwhile__called_without_one)
 {
-	install();
-	queue_the_call_and_take_the_trigger();
+	cno_story_install(&cs);
+	cno_story_queue_call_and_take(&cs);
 	ck_assert_int_eq(evd_free(evd_self(&cs.dev[0].evd)), 0);
 	cno_detach_evd(&cs.cno);
 	cs.attached[0] = false;
@@ -302,10 +192,10 @@ END_TEST
 
 START_TEST(agent_owed_a_call__removed__not_called_nor_is_its_successor)
 {
-	install();
-	queue_the_call_and_take_the_trigger();
+	cno_story_install(&cs);
+	cno_story_queue_call_and_take(&cs);
 	ck_assert_int_eq(cno_modify_agent(cno_self(&cs.cno), DAT_OS_WAIT_PROXY_AGENT_NULL), 0);
-	install();
+	cno_story_install(&cs);
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 0);
 }
@@ -313,9 +203,9 @@ END_TEST
 
 START_TEST(agent__installed_after_a_waiter_took_the_trigger__not_called)
 {
-	arrive(0, 1);
+	cno_story_arrive(&cs, 0, 1);
 	cno_story_waits(&cs, &cs.dev[0]);
-	install();
+	cno_story_install(&cs);
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 0);
 }
@@ -323,12 +213,12 @@ END_TEST
 
 START_TEST(agent_ran_and_is_installed_again__a_waiter_takes_that_trigger__not_called)
 {
-	install();
-	arrive(0, 1);
+	cno_story_install(&cs);
+	cno_story_arrive(&cs, 0, 1);
 	ck_assert_int_eq(cs.calls, 1);
-	install();
+	cno_story_install(&cs);
 	cno_story_waits(&cs, &cs.dev[0]);
-	install(); /* looks whether a call is owed */
+	cno_story_install(&cs); /* looks whether a call is owed */
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 1);
 }
@@ -336,8 +226,8 @@ END_TEST
 
 START_TEST(agent_ran__a_later_wait_still_finds_the_trigger)
 {
-	install();
-	arrive(0, 1);
+	cno_story_install(&cs);
+	cno_story_arrive(&cs, 0, 1);
 	ck_assert_int_eq(cs.calls, 1);
 	cno_story_waits(&cs, &cs.dev[0]);
 	cno_story_untriggered(&cs);
@@ -361,124 +251,12 @@ install_and_lose_a_trigger_to_a_wait(struct cno_story *s, DAT_EVD_HANDLE evd)
 START_TEST(agent__installs_itself_and_waits_for_a_trigger__called_for_that_too)
 {
 	cs.then = install_and_lose_a_trigger_to_a_wait;
-	install();
-	arrive(0, 1);
+	cno_story_install(&cs);
+	cno_story_arrive(&cs, 0, 1);
 	ck_assert_int_eq(cs.calls, 2);
 	ck_assert_ptr_eq(cs.last, &cs.dev[1]);
 	cno_story_drains(&cs.dev[1], 1);
 	cno_story_untriggered(&cs);
-}
-END_TEST
-
-static struct cno_waiter blocked;
-
-static void
-free_abruptly_and_let_the_waiter_go(struct cno_story *s, DAT_EVD_HANDLE evd)
-{
-	(void)evd;
-	detach_both(s);
-	cno_waiter_start(&blocked, s, DAT_TIMEOUT_INFINITE);
-	must(cno_free(cno_self(&s->cno), true) == 0);
-	must(cno_waiter_join(&blocked) == -ECANCELED);
-	must(s->destroyed == 0); /* the waiter was not the last one inside */
-}
-
-START_TEST(agent__frees_its_cno_under_a_waiter__the_return_destroys)
-{
-	cs.then = free_abruptly_and_let_the_waiter_go;
-	install();
-	script_complete(&cs.dev[0], 1);
-	script_complete(&cs.dev[1], 2);
-	cno_story_settle(&cs);
-	ck_assert_int_eq(cs.calls, 1);
-	ck_assert_int_eq(cs.destroyed, 1);
-	cno_story_drains(&cs.dev[0], 1);
-	cno_story_drains(&cs.dev[1], 1);
-}
-END_TEST
-
-static bool running, left;
-
-static void
-run_for_a_while(struct cno_story *s, DAT_EVD_HANDLE evd)
-{
-	(void)evd;
-	__atomic_store_n(&running, true, __ATOMIC_SEQ_CST);
-	for (bool dead = false; !dead; script_sleep_ms(1)) {
-		os_lock(&s->cno.lock);
-		dead = s->cno.freed;
-		os_unlock(&s->cno.lock);
-	}
-	script_sleep_ms(10);
-	must(s->destroyed == 0);
-	__atomic_store_n(&left, true, __ATOMIC_SEQ_CST);
-}
-
-static void *
-step_thread(void *arg)
-{
-	while (loop_step(arg, 0) > 0)
-		;
-	return NULL;
-}
-
-START_TEST(agent__runs_elsewhere__free_waits_for_its_return)
-{
-	pthread_t thread;
-
-	cs.then = run_for_a_while;
-	install();
-	ck_assert_int_eq(script_post(&cs.dev[0], 100), 0);
-	ck_assert_int_eq(pthread_create(&thread, NULL, step_thread, cs.loop), 0);
-	while (!__atomic_load_n(&running, __ATOMIC_SEQ_CST))
-		script_sleep_ms(1);
-	detach_both(&cs);
-	ck_assert_int_eq(cno_free(cno_self(&cs.cno), false), 0);
-	ck_assert(__atomic_load_n(&left, __ATOMIC_SEQ_CST));
-	pthread_join(thread, NULL);
-	ck_assert_int_eq(cs.calls, 1);
-	cno_story_drains(&cs.dev[0], 1);
-}
-END_TEST
-
-static void *
-free_thread(void *arg)
-{
-	struct cno_story *s = arg;
-
-	must(cno_free(cno_self(&s->cno), false) == 0);
-	must(s->destroyed == 1);
-	s->then = NULL;
-	return NULL;
-}
-
-static void
-too_late(struct cno_story *s, DAT_EVD_HANDLE evd)
-{
-	(void)evd;
-	must(s->destroyed == 0);
-}
-
-START_TEST(agent_call_taken_off_the_list_but_not_begun__cno_freed__waited_for)
-{
-	pthread_t freeing, stepping;
-
-	cs.then = too_late;
-	install();
-	ck_assert_int_eq(script_post(&cs.dev[0], 100), 0);
-	ck_assert_int_eq(loop_step(cs.loop, 0), 1); /* the EVD's run queues the agent's */
-	detach_both(&cs);
-	/* Both are stopped at the lock, the one that frees in front. */
-	os_lock(&cs.cno.lock);
-	ck_assert_int_eq(pthread_create(&freeing, NULL, free_thread, &cs), 0);
-	script_sleep_ms(10);
-	ck_assert_int_eq(pthread_create(&stepping, NULL, step_thread, cs.loop), 0);
-	script_sleep_ms(10);
-	os_unlock(&cs.cno.lock);
-	pthread_join(freeing, NULL);
-	pthread_join(stepping, NULL);
-	ck_assert_int_eq(cs.destroyed, 1);
-	cno_story_drains(&cs.dev[0], 1);
 }
 END_TEST
 
@@ -492,8 +270,8 @@ install_again(struct cno_story *s, DAT_EVD_HANDLE evd)
 START_TEST(agent_owed_a_call__installed_again_in_it__not_called_for_that_again)
 {
 	cs.then = install_again;
-	install();
-	queue_the_call_and_take_the_trigger();
+	cno_story_install(&cs);
+	cno_story_queue_call_and_take(&cs);
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 1);
 	cno_story_drains(&cs.dev[0], 1);
@@ -502,33 +280,12 @@ END_TEST
 
 START_TEST(agent_owed_a_call__replaced__the_new_one_is_called)
 {
-	install();
-	queue_the_call_and_take_the_trigger();
-	install();
+	cno_story_install(&cs);
+	cno_story_queue_call_and_take(&cs);
+	cno_story_install(&cs);
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 1);
 	ck_assert_ptr_eq(cs.last, &cs.dev[0]);
-	cno_story_drains(&cs.dev[0], 1);
-}
-END_TEST
-
-START_TEST(agent_owed_a_call__cno_freed_and_its_slot_used_again__not_called)
-{
-	struct cno_config config = cs.cno.cfg;
-	DAT_EVD_HANDLE handle;
-
-	install();
-	queue_the_call_and_take_the_trigger();
-	detach_both(&cs);
-	cno_set_closing(cno_self(&cs.cno));
-	ck_assert_int_eq(cno_free(cno_self(&cs.cno), false), 0);
-	cs.destroyed = 0;
-	config.agent = cno_story_agent(&cs);
-	ck_assert_int_eq(cno_open(&cs.cno, &config), 0);
-	ck_assert_int_eq(cno_modify_agent(cno_self(&cs.cno), cno_story_agent(&cs)), 0);
-	cno_story_settle(&cs);
-	ck_assert_int_eq(cs.calls, 0);
-	ck_assert_int_eq(cno_wait(cno_self(&cs.cno), 1000, &handle), -ETIMEDOUT);
 	cno_story_drains(&cs.dev[0], 1);
 }
 END_TEST
@@ -547,14 +304,14 @@ START_TEST(agent__with_a_function_that_calls_it__is_called_by_that_alone)
 {
 	struct cno_config config = cs.cno.cfg;
 
-	detach_both(&cs);
+	cno_story_detach_all(&cs);
 	ck_assert_int_eq(cno_free(cno_self(&cs.cno), false), 0);
 	cs.destroyed = 0;
 	config.call = call_between;
 	ck_assert_int_eq(cno_open(&cs.cno, &config), 0);
 	cno_story_attach(&cs, 0);
-	install();
-	arrive(0, 1);
+	cno_story_install(&cs);
+	cno_story_arrive(&cs, 0, 1);
 	ck_assert_int_eq(between, 1);
 	ck_assert_int_eq(cs.calls, 1);
 	ck_assert_ptr_eq(cs.last, &cs.dev[0]);
@@ -578,9 +335,6 @@ cno_agent_suite(void)
 	tcase_add_test(tc, agent__installs_itself_again__sees_both_of_two_triggered_evds);
 	tcase_add_test(tc, agent__completion_while_it_runs__called_again);
 	tcase_add_test(tc, agent__frees_the_evd_it_was_called_for);
-	tcase_add_test(tc, agent__frees_its_cno__the_return_destroys);
-	tcase_add_test(tc, agent__frees_another_cno__it_is_destroyed_at_once);
-	tcase_add_test(tc, agent_call_queued__cno_freed__never_called);
 	tcase_add_test(tc, agent_and_waiter__both_hear_of_one_trigger);
 	tcase_add_test(tc, agent_owed_a_call__evd_freed_meanwhile__called_without_one);
 	tcase_add_test(tc, agent_owed_a_call__removed__not_called_nor_is_its_successor);
@@ -589,12 +343,8 @@ cno_agent_suite(void)
 	    tc, agent_ran_and_is_installed_again__a_waiter_takes_that_trigger__not_called);
 	tcase_add_test(tc, agent_ran__a_later_wait_still_finds_the_trigger);
 	tcase_add_test(tc, agent__installs_itself_and_waits_for_a_trigger__called_for_that_too);
-	tcase_add_test(tc, agent__frees_its_cno_under_a_waiter__the_return_destroys);
-	tcase_add_test(tc, agent__runs_elsewhere__free_waits_for_its_return);
-	tcase_add_test(tc, agent_call_taken_off_the_list_but_not_begun__cno_freed__waited_for);
 	tcase_add_test(tc, agent_owed_a_call__installed_again_in_it__not_called_for_that_again);
 	tcase_add_test(tc, agent_owed_a_call__replaced__the_new_one_is_called);
 	tcase_add_test(tc, agent__with_a_function_that_calls_it__is_called_by_that_alone);
-	tcase_add_test(tc, agent_owed_a_call__cno_freed_and_its_slot_used_again__not_called);
 	return s;
 }

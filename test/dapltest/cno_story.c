@@ -70,6 +70,14 @@ cno_story_detach(struct cno_story *cs, int i)
 }
 
 void
+cno_story_detach_all(struct cno_story *cs)
+{
+	for (int i = 0; i < cs->n; i++)
+		if (cs->attached[i])
+			cno_story_detach(cs, i);
+}
+
+void
 cno_story_settle(struct cno_story *cs)
 {
 	bool busy = true;
@@ -128,6 +136,38 @@ DAT_OS_WAIT_PROXY_AGENT
 cno_story_agent(struct cno_story *cs)
 {
 	return (DAT_OS_WAIT_PROXY_AGENT){ .instance_data = cs, .proxy_agent_func = agent };
+}
+
+void
+cno_story_install(struct cno_story *cs)
+{
+	ck_assert_int_eq(cno_modify_agent(cno_self(&cs->cno), cno_story_agent(cs)), 0);
+}
+
+void
+cno_story_arrive(struct cno_story *cs, int i, uint64_t id)
+{
+	script_complete(&cs->dev[i], id);
+	cno_story_settle(cs);
+}
+
+void
+cno_story_queue_call(struct cno_story *cs)
+{
+	script_complete(&cs->dev[0], 1);
+	ck_assert(script_deliver(&cs->dev[0]));
+	loop_step(cs->loop, 0);
+}
+
+void
+cno_story_queue_call_and_take(struct cno_story *cs)
+{
+	struct cno_waiter w;
+
+	cno_waiter_start(&w, cs, DAT_TIMEOUT_INFINITE);
+	cno_story_queue_call(cs);
+	ck_assert_int_eq(cno_waiter_join(&w), 0);
+	ck_assert_ptr_eq(w.handle, &cs->dev[0]);
 }
 
 static void *

@@ -27,6 +27,7 @@ void cno_story_begin(struct cno_story *cs, int n_evds);
 void cno_story_end(struct cno_story *cs);
 void cno_story_attach(struct cno_story *cs, int i);
 void cno_story_detach(struct cno_story *cs, int i);
+void cno_story_detach_all(struct cno_story *cs);
 /* Delivers what the devices raised and runs the loop until nothing is left to do. */
 void cno_story_settle(struct cno_story *cs);
 /* The CNO is triggered and hands out `dev`; is not triggered. */
@@ -36,6 +37,14 @@ void cno_story_untriggered(struct cno_story *cs);
 void cno_story_drains(struct script *dev, int n);
 
 DAT_OS_WAIT_PROXY_AGENT cno_story_agent(struct cno_story *cs);
+void cno_story_install(struct cno_story *cs);
+
+/* A completion comes, and all that follows from it. */
+void cno_story_arrive(struct cno_story *cs, int i, uint64_t id);
+/* A completion of the first device comes, and its EVD's run queues the agent's call. */
+void cno_story_queue_call(struct cno_story *cs);
+/* The same, and a waiter takes the trigger before the loop gets to the agent's call. */
+void cno_story_queue_call_and_take(struct cno_story *cs);
 
 struct cno_waiter {
 	pthread_t thread;

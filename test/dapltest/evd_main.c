@@ -17,6 +17,7 @@ main(int argc, char **argv)
 		evd_quiet_suite,
 		cno_wait_suite,
 		cno_agent_suite,
+		cno_free_suite,
 		cno_fd_suite,
 		evd_fault_suite,
 		evd_inside_suite,

@@ -19,6 +19,7 @@ Suite *evd_resize_suite(void);
 Suite *evd_quiet_suite(void);
 Suite *cno_wait_suite(void);
 Suite *cno_agent_suite(void);
+Suite *cno_free_suite(void);
 Suite *cno_fd_suite(void);
 Suite *evd_fault_suite(void);
 Suite *evd_inside_suite(void);
