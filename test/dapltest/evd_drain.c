@@ -2,6 +2,7 @@
 /* The device queue is emptied for what sort() drops, whatever is queued before it. */
 #include "cno_story.h"
 #include "evd_suites.h"
+#include "evd_window.h"
 
 #define DEPTH 24
 
@@ -133,6 +134,35 @@ START_TEST(drain__upcalls_stand__every_event_that_it_polled_makes_one)
 END_TEST
 
 static void
+lengthen_to_32(void)
+{
+	must(evd_resize(evd_self(&st.dev.evd), 32) == 0);
+}
+
+/* The drain allocates a longer stash without the lock.  The queue becomes longer than that. */
+START_TEST(drain__resized_while_it_allocates__keeps_the_new_length)
+{
+	struct evd_status status;
+
+	begin(4);
+	complete_and_leave(1, 12);
+	window_at(&st.dev.evd.lock, 1, lengthen_to_32);
+	ck_assert_int_eq(drain(), 0);
+	ck_assert(!window_missed());
+	for (uint64_t i = 13; i <= 32; i++)
+		script_complete(&st.dev, i);
+	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
+	ck_assert_int_eq(evd_query(evd_self(&st.dev.evd), &status), 0);
+	ck_assert_int_eq(status.qlen, 32);
+	ck_assert_int_eq(status.queued, 32);
+	for (uint64_t i = 1; i <= 32; i++)
+		story_dequeues(&st, i);
+	story_empty(&st);
+	story_end(&st);
+}
+END_TEST
+
+static void
 cno_gone(struct cno *cno)
 {
 	(void)cno;
@@ -219,6 +249,7 @@ evd_drain_suite(void)
 	tcase_add_test(tc, drain__stash_is_full__keeps_all_in_order);
 	tcase_add_test(tc, drain__stash_has_grown__posted_events_and_the_length_are_as_before);
 	tcase_add_test(tc, drain__a_stash_as_long_as_the_device_queue_is_full__grows_all_the_same);
+	tcase_add_test(tc, drain__resized_while_it_allocates__keeps_the_new_length);
 	tcase_add_test(tc, drain__upcalls_stand__every_event_that_it_polled_makes_one);
 	tcase_add_test(tc, drain__stash_was_full__a_cno_is_notified_of_what_the_device_held_back);
 	tcase_add_test(tc, drain__a_barrier_waits__opens);

@@ -363,6 +363,31 @@ START_TEST(freed_while_a_fault_is_reported__the_run_ends_and_is_not_retried)
 END_TEST
 
 static void
+disable_upcalls(struct script *s)
+{
+	(void)s;
+	must(script_post(&st.dev, 100) == 0);
+	must(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW) == 0);
+}
+
+START_TEST(disabled_while_a_fault_is_reported__what_came_waits_for_a_taker)
+{
+	st.dev.on_fault = disable_upcalls;
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	st.dev.fail_arms = 1;
+	script_spurious(&st.dev);
+	ck_assert(script_deliver(&st.dev));
+	ck_assert_int_eq(story_turn(&st), 1);
+	ck_assert_int_eq(st.dev.faults, 1);
+	ck_assert_int_eq(st.dev.evd.job_state, EVD_JOB_BACKOFF); /* nobody wants it at once */
+	story_quiet(&st);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	story_upcall(&st, 100);
+	story_quiet(&st);
+}
+END_TEST
+
+static void
 die(void)
 {
 	ck_assert(evd_mark_overflow(evd_self(&st.dev.evd)));
@@ -461,6 +486,7 @@ evd_fault_suite(void)
 	tcase_add_test(tc, enabled_again_after_failures__the_next_failure_is_reported);
 	tcase_add_test(tc, second_poll_of_a_run_fails__reported_and_retried_without_another_arm);
 	tcase_add_test(tc, freed_while_a_fault_is_reported__the_run_ends_and_is_not_retried);
+	tcase_add_test(tc, disabled_while_a_fault_is_reported__what_came_waits_for_a_taker);
 	tcase_add_loop_test(tc, slot__its_last_evd_had_a_past__the_next_evd_has_none, 0, PASTS);
 	return s;
 }

@@ -128,6 +128,7 @@ check_successor(void)
 
 	ck_assert_int_eq(evd_query(evd_self(&slot), &status), 0);
 	ck_assert_int_eq(status.qlen, 4);
+	ck_assert_uint_eq(slot.queue.qlen, 4);
 	ck_assert_int_eq(status.queued, 1);
 	ck_assert(status.enabled && status.waitable && !status.solicited_only);
 	ck_assert(!status.overflowed);
@@ -369,6 +370,58 @@ START_TEST(late_job__its_memory_serves_another__runs_for_the_life_it_was_queued_
 }
 END_TEST
 
+/* Queued before the slot's own job, on the loop whose upcalls these are. */
+static void
+run_for_the_first(struct loop_job *of_the_first, uint64_t life)
+{
+	(void)of_the_first;
+	slot.job.run(&slot.job, life);
+	must(calls == 0);
+	must(slot.job_state == EVD_JOB_READY);
+}
+
+START_TEST(late_run__slot_serves_another_with_an_event__begins_nothing)
+{
+	struct loop_job of_the_first = { .run = run_for_the_first, .life = 1 };
+
+	open_slot(1, -1);
+	late = evd_self(&slot);
+	succeed();
+	loop_ready(loop, &of_the_first);
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&slot), DAT_UPCALL_SINGLE_INSTANCE, &object,
+			     DAT_UPCALL_INVOC_ANY),
+	    0);
+	ck_assert_int_eq(loop_step(loop, 0), 2);
+	ck_assert_int_eq(calls, 1);
+}
+END_TEST
+
+START_TEST(late_run_of_a_cno__slot_serves_another_with_a_trigger__calls_no_agent)
+{
+	static struct cno cno;
+	struct cno_config config = {
+		.life = 1, .loop = loop, .agent = { NULL, agent }, .destroyed = cno_destroyed
+	};
+	DAT_EVENT event = script_event(OTHER);
+
+	cno_slot_init(&cno);
+	ck_assert_int_eq(cno_open(&cno, &config), 0);
+	ck_assert_int_eq(cno_free(cno_self(&cno), false), 0);
+	config.life = 2;
+	ck_assert_int_eq(cno_open(&cno, &config), 0);
+	open_slot(1, -1);
+	ck_assert_int_eq(evd_set_listener(evd_self(&slot), cno_listener(&cno), &cno), 0);
+	ck_assert_int_eq(evd_post(evd_self(&slot), EVD_STREAM_SOFTWARE, &event), 0);
+	ck_assert_int_eq(loop_step(loop, 0), 1); /* the EVD's run, which queues the agent's call */
+	cno.job.run(&cno.job, 1);
+	ck_assert_int_eq(calls, 0);
+	ck_assert_int_eq(loop_step(loop, 0), 1);
+	ck_assert_int_eq(calls, 1);
+	ck_assert_int_eq(evd_set_listener(evd_self(&slot), NULL, DAT_HANDLE_NULL), 0);
+	ck_assert_int_eq(cno_free(cno_self(&cno), false), 0);
+}
+END_TEST
+
 Suite *
 evd_late_suite(void)
 {
@@ -383,5 +436,7 @@ evd_late_suite(void)
 	tcase_add_test(tc, late_handler__slot_serves_another__reads_no_channel);
 	tcase_add_test(tc, late_call_of_a_cno__slot_serves_another__told_so_and_nothing_touched);
 	tcase_add_test(tc, late_job__its_memory_serves_another__runs_for_the_life_it_was_queued_for);
+	tcase_add_test(tc, late_run__slot_serves_another_with_an_event__begins_nothing);
+	tcase_add_test(tc, late_run_of_a_cno__slot_serves_another_with_a_trigger__calls_no_agent);
 	return s;
 }

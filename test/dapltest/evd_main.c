@@ -41,6 +41,8 @@ main(int argc, char **argv)
 		evd_order_suite,
 		evd_refusal_suite,
 		evd_object_suite,
+		evd_poll_suite,
+		evd_close_suite,
 		NULL,
 	};
 

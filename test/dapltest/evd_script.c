@@ -39,7 +39,7 @@ poll_cq(void *source, void *raw, int max)
 	s->polls++;
 	if (s->fail_polls > 0) {
 		s->fail_polls--;
-		n = -EIO;
+		n = s->poll_error ? s->poll_error : -EIO;
 	} else if (s->greedy_polls > 0) {
 		s->greedy_polls--;
 		n = max + 1;

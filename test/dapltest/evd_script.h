@@ -81,7 +81,7 @@ struct script {
 	int destroyed;
 
 	/* misbehaviour */
-	int arm_error; /* what a failing arm returns; 0: -EIO */
+	int arm_error, poll_error; /* what a failing arm and poll return; 0: -EIO */
 	int fail_arms, fail_polls, greedy_polls;
 	bool inexact_hint; /* arm answers >0 whatever is queued */
 	bool tolerant; /* a duplicate event was injected: I3 cannot be checked by us */

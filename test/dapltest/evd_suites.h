@@ -43,6 +43,8 @@ Suite *evd_late_suite(void);
 Suite *evd_order_suite(void);
 Suite *evd_refusal_suite(void);
 Suite *evd_object_suite(void);
+Suite *evd_poll_suite(void);
+Suite *evd_close_suite(void);
 
 /* evd_starve.c's say in whether a system call of this thread fails: true, and errno set. */
 bool evd_starved(int error);
