@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* call_evd -- events leave an EVD, and what else an actor does to one */
 #include "call.h"
+#include "invariant.h"
 #include "left.h"
 #include "world.h"
 
@@ -101,7 +102,7 @@ check_waited(
 		so = left->waiting;
 		break;
 	case -EACCES:
-		so = left_calls(left);
+		so = invariant_policy_calls(left->policy);
 		break;
 	case -EPERM:
 		/* Or it was, and is again, while the thread slept. */

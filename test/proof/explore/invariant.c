@@ -9,8 +9,8 @@
 
 enum taker { NOBODY, BY_CNO, BY_UPCALL, BY_WAITER };
 
-static bool
-calls(int policy)
+bool
+invariant_policy_calls(int policy)
 {
 	return policy == DAT_UPCALL_SINGLE_INSTANCE || policy == DAT_UPCALL_MANY ||
 	    policy == DAT_UPCALL_NORIFY;
@@ -21,7 +21,7 @@ taker(const struct evd *evd)
 {
 	if (evd->waiting)
 		return BY_WAITER;
-	if (calls(evd->policy))
+	if (invariant_policy_calls(evd->policy))
 		return BY_UPCALL;
 	return evd->listener && evd->enabled ? BY_CNO : NOBODY;
 }

@@ -11,6 +11,9 @@
 #include "device.h"
 #include "evd/evd.h"
 
+/* Whether upcalls are made under this policy. */
+bool invariant_policy_calls(int policy);
+
 /* The EVD knows whether its completion queue is armed. */
 void invariant_armed(const struct evd *evd, const struct device_cq *cq, int name);
 

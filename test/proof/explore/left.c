@@ -69,10 +69,3 @@ left_cno(void)
 {
 	return &cnos[self()];
 }
-
-bool
-left_calls(const struct left_evd *left)
-{
-	return left->policy == DAT_UPCALL_SINGLE_INSTANCE || left->policy == DAT_UPCALL_MANY ||
-	    left->policy == DAT_UPCALL_NORIFY;
-}

@@ -32,7 +32,5 @@ void left_section(const struct evd *evd);
 void left_section_cno(const struct cno *cno);
 const struct left_evd *left_evd(void);
 const struct left_cno *left_cno(void);
-/* Whether a policy that calls is in force. */
-bool left_calls(const struct left_evd *left);
 
 #endif

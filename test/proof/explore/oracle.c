@@ -239,7 +239,7 @@ check_agent_rest(const struct stage_evd *e)
 
 	if (!evd->alive || !c || !c->cno.alive || !c->cno.cfg.agent.proxy_agent_func ||
 	    !evd->enabled || e->listener.unknown || e->policy.unknown ||
-	    (evd->policy != DAT_UPCALL_DISABLE && evd->policy != DAT_UPCALL_TEARDOWN))
+	    invariant_policy_calls(evd->policy))
 		return;
 	if (peek_loud(evd) && !peek_over(evd))
 		violation("at rest an event of EVD %c is left, and the agent of its CNO is installed",
