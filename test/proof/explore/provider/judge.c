@@ -297,7 +297,8 @@ judge_end(void)
 	unsigned int evds = 0;
 
 	if (slots_unanswered())
-		violation("%u requests to connect are neither told nor refused", slots_unanswered());
+		violation("%u requests to connect are neither taken nor refused",
+		    slots_unanswered());
 	for (int i = 0; i < play.scenario->n_evds; i++)
 		evds += !play.scenario->evds[i].async && !play_evd_life(&play.evds[i])->over;
 	/* Each adapter that is open has one of its own, or was lent one. */

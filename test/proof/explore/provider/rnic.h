@@ -49,8 +49,8 @@ void rnic_cq_fails(struct ibv_cq *cq);
 void rnic_device_fails(void);
 
 /*
- * The judge's side: what was posted is known by its cookie, which the judge knows of the thread that posts;
- * the judge is told when the device has it and when it is done.  The bytes that a success transfers.
+ * The judge's side.  A request is known by its cookie: that of the one which this thread is posting;
+ * the device has it; it is complete; how many bytes a success transfers.
  */
 uint64_t judge_cookie(void);
 void judge_posted(uint64_t cookie);

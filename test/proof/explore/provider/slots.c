@@ -330,7 +330,7 @@ slots_answer(DAT_CR_HANDLE request)
 	bool *done = request_of(request);
 
 	if (!done || *done)
-		violation("a request to connect is answered twice, or was none");
+		violation("a request to connect is taken or refused twice, or was none");
 	*done = true;
 }
 

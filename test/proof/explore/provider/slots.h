@@ -15,9 +15,9 @@ void slots_forget_ias(void);
 
 /* Requests to connect that wait in EVDs, named by numbers from 1. */
 bool slots_ask(DAT_EVD_HANDLE evd);
-/* The consumer took the request's event: it answers. */
+/* The consumer takes the request's event, or the provider refuses it: one of them, once. */
 void slots_answer(DAT_CR_HANDLE request);
-/* Whether nobody answered the request, and no EVD holds it any more. */
+/* The number of requests that the consumer did not take and the provider did not refuse. */
 unsigned int slots_unanswered(void);
 /* EVDs that there are, the adapters' own not counted. */
 unsigned int slots_evds(void);

@@ -129,7 +129,8 @@ check_counters(const struct play_evd *evd, const struct play_evd_life *life)
 		violation("at rest EVD %c cannot be queried", 'a' + evd->index);
 	if (memcmp(&all, &now, sizeof now) || memcmp(&part, &now, some) ||
 	    ((unsigned char *)&part)[some] != 0xa5)
-		violation("EVD %c: its counters are not what is told", 'a' + evd->index);
+		violation("EVD %c: the query returns other counters than the dispatcher keeps",
+		    'a' + evd->index);
 	check_setting(evd, "policy", (uint64_t)status.policy, &life->policy);
 	check(evd, "count of upcalls", now.upcalls, life->upcalls);
 	check(evd, "overflows", now.overflows > 0, status.overflowed);

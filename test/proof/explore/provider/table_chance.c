@@ -35,8 +35,9 @@ draw_evds(const struct text *t)
 }
 
 /*
- * The first EVD takes everything of the endpoints, or the second some of it.  The order of its events is judged, so it has one
- * taker: its upcalls, or the first thread.  It does not overflow.
+ * The first EVD gets all events of the endpoints, or the second gets some of them.  The order of
+ * the first EVD's events is judged, so it has one taker, its upcalls or the first thread, and it
+ * does not overflow.
  */
 static void
 draw_setup(struct text *t)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* transfer -- what became of each request: as the device did it, and as the consumer was told */
+/* transfer -- what became of each request: what the device did, and what the event says */
 #include "play.h"
 
 #define OUTCOME_OF(status) ((uint8_t)(OUTCOME_DONE + (status)))
@@ -76,7 +76,7 @@ judge_solicits(uint64_t cookie)
 	return cookie & 1;
 }
 
-/* ---- what the consumer is told ---- */
+/* ---- what the events say ---- */
 
 static const char *
 name_of(enum direction direction)
