@@ -121,7 +121,7 @@ print_calls(void)
 	     "done, and the handle is stale. *nothing*: `DAT_SUCCESS` without any effect or event.\n"
 	     "*refused*: `DAT_INVALID_STATE` with the name of the state; a service point or\n"
 	     "request that is freed just leaves such an endpoint alone. *bad flag*:\n"
-	     "`DAT_INVALID_PARAMETER/ARG2`. Bad handles and arguments are told first.");
+	     "`DAT_INVALID_PARAMETER/ARG2`. Bad handles and arguments are reported first.");
 	for (size_t s = 0; s < COUNT(states); s++) {
 		printf("\n### %s\n\n| call | answer |\n|---|---|\n",
 		    name_ep_state(states[s].state));
@@ -138,7 +138,7 @@ print_happenings(void)
 {
 	puts("\n## What happens to a connection\n"
 	     "\n"
-	     "The event and the next state. What is not listed changes nothing and tells nothing.\n"
+	     "The event and the next state. What is not listed changes nothing and posts no event.\n"
 	     "\n"
 	     "| state | the connection ... | event | next state |\n"
 	     "|---|---|---|---|");
