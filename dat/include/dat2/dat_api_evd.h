@@ -22,10 +22,10 @@ extern "C" {
  * Creates an EVD.
  *
  * `min_qlen` is the least number of events it must hold; dat_evd_query() tells how many it does.
- * `cno` may be DAT_HANDLE_NULL.  `flags` are the streams it takes: which may feed one EVD together
- * is told by evd_stream_merging_supported of the provider's attributes.  The stream of RMR binds
- * may be asked for, but stays empty with a provider that has no RMRs (max_rmrs 0).  The EVD starts
- * enabled and waitable, without upcalls.
+ * `cno` may be DAT_HANDLE_NULL.  `flags` are the streams it takes.  The provider's attribute
+ * evd_stream_merging_supported says which streams may feed one EVD together.  The stream of RMR
+ * binds may be asked for, but stays empty with a provider that has no RMRs (max_rmrs 0).  The EVD
+ * starts enabled and waitable, without upcalls.
  *
  *	DAT_SUCCESS				*evd is the new EVD
  *	DAT_INVALID_HANDLE/IA			ia names no open IA

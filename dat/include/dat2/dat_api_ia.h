@@ -18,7 +18,7 @@
  *	- DAT_NOT_IMPLEMENTED: the provider does not have the call.  Some answer
  *	  DAT_MODEL_NOT_SUPPORTED instead.  Calls marked "Not served" no provider of Rearm has;
  *	  what is described is what DAT says of them, for programs under another provider.
- *	  Whether a provider has them is told by its attributes (dat_ia_query()).
+ *	  The attributes say whether a provider has them (dat_ia_query()).
  *	- DAT_INTERNAL_ERROR: the provider failed in a way that no other code describes.
  *	- Where a call fails, what its output pointers point to is unchanged, unless it is said
  *	  otherwise.

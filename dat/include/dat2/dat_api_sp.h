@@ -23,8 +23,8 @@ extern "C" {
  * posted events in between; one that was not read yet stands for later ones.  `evd` goes on: no
  * number of requests can make dat_evd_wait() or dat_evd_dequeue() fail.
  *
- * DAT_PSP_PROVIDER_FLAG asks the provider to bring an endpoint with each request; whether it does
- * is told by the attribute ep_creator, and dat_cr_query() names the endpoint.  That has the default
+ * DAT_PSP_PROVIDER_FLAG asks the provider to bring an endpoint with each request; the attribute
+ * ep_creator says whether it does, and dat_cr_query() names the endpoint.  That has the default
  * attributes but neither protection zone nor EVDs; dat_ep_modify() gives it what it needs.  It goes
  * with the request when that is rejected, and is the consumer's like any other once it is accepted.
  *

@@ -3,8 +3,8 @@
  * dat_ib_extensions.h -- what InfiniBand can do beyond DAT: atomics, immediate data, datagrams,
  * counters, collectives
  *
- * Every operation here goes through dat_extension_op().  Whether a provider has it is told by its
- * specific attributes (dat_ia_query()): the attribute of the name below has the value "TRUE".
+ * Every operation here goes through dat_extension_op().  A provider has it if its specific
+ * attribute (dat_ia_query()) of the name below has the value "TRUE".
  * Numbers, layouts and names are those of version 209 of the OpenFabrics header.  A provider
  * answers an operation it has not with DAT_NOT_IMPLEMENTED or DAT_MODEL_NOT_SUPPORTED.
  *

@@ -50,13 +50,13 @@ struct dat_handle_range {
 };
 
 /*
- * The same for a provider that has all its handles in one range of addresses.  It promises, from this
- * call to the end of the process: at every multiple of `step` in the range a word can be read, which is
- * NULL or a table of the provider and is written atomically; and the tables, the functions in them and
- * the range stay (link the library with -z nodelete).  So every pointer can be told from a handle by
- * comparing: what is none is DAT_INVALID_HANDLE, and memory elsewhere is not touched unless a provider
- * without a range is registered, too.  What is a handle of a dead object, or of another kind, the
- * provider's functions have to find out.
+ * The same for a provider that has all its handles in one range of addresses.  It promises, from
+ * this call to the end of the process: at every multiple of `step` in the range a word can be read,
+ * which is NULL or a table of the provider and is written atomically; and the tables, the functions
+ * in them and the range stay (link the library with -z nodelete).  So the registry tells a pointer
+ * from a handle by comparing: what is no handle gives DAT_INVALID_HANDLE, and memory elsewhere is
+ * not touched unless a provider without a range is registered, too.  What is a handle of a dead
+ * object, or of another kind, the provider's functions have to find out.
  *
  * A range may be given again, for other keys of one library; ranges never go.  Not in Debian's libdat2:
  * a provider that is to run there looks this function up with dlsym(), and registers with
