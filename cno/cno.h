@@ -9,7 +9,7 @@
  * Lock: the CNO's lock ranks after the trigger lock (told() runs inside it) and is never held
  * during the agent's call, which happens on the loop.
  *
- * Slots, lives and late callers are as in evd/evd.h: who comes too late gets -ENODEV.
+ * Slots, lives and late callers are as in evd/evd.h: a call that comes too late returns -ENODEV.
  *
  * Functions return 0 or -errno.
  */

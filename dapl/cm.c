@@ -44,7 +44,7 @@ copy(const struct rdma_cm_event *event, struct note *note)
 		memcpy(note->data, param->private_data, note->size);
 }
 
-/* A consumer's refusal starts with the version word; anything else is nobody's decision. */
+/* A refusal that begins with the version word is a consumer's; any other is no consumer's. */
 static void
 rejected(struct ep *ep, const struct note *note)
 {

@@ -3,7 +3,7 @@
 
 #define HAPPENS(what) { CM_HAPPENS, EP_##what }
 
-/* Multicast events are of no endpoint; the rest that is missing tells nothing new. */
+/* Multicast events are of no endpoint; the others that are missing change nothing. */
 static const struct cm_meaning meanings[CM_EVENTS] = {
 	[RDMA_CM_EVENT_ADDR_RESOLVED] = { .sense = CM_HAS_ADDRESS },
 	[RDMA_CM_EVENT_ADDR_ERROR] = { .sense = CM_HAS_NEITHER },

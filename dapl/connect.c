@@ -39,7 +39,7 @@ connect_param(const struct ep *ep, uint8_t remote_responder, uint8_t remote_init
 	param->rnr_retry_count = RETRY_COUNT;
 }
 
-/* ---- steps, each after the CM told of the one before ---- */
+/* ---- steps, each after the CM's event for the one before ---- */
 
 /* A pinned endpoint that still waits for `conn`, or false. */
 static bool
@@ -186,7 +186,7 @@ connect_to(DAT_EP_HANDLE handle, const struct target *to)
 	if (ret != DAT_SUCCESS)
 		conn_close(conn);
 	else
-		/* A target that cannot even be tried is told like one that does not answer. */
+		/* A target that cannot even be tried is reported like one that does not answer. */
 		step_leave(ep, conn, resolve_address(ep, conn));
 	ep_unpin(ep);
 	return ret;

@@ -151,7 +151,7 @@ post_request(struct ep *ep, const struct dto *d, uint64_t limit)
 		return DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
 	entry = wr_ring_next(&ep->rings.requests, &place);
 	if (!entry) {
-		/* A consumer who suppresses all his events never asks for one: look for him. */
+		/* A consumer that suppresses all events never asks for one: poll here. */
 		(void)evd_refresh(dapl_evd_ref(ep->parts.request));
 		entry = wr_ring_next(&ep->rings.requests, &place);
 	}

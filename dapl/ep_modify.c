@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ep_modify -- what an endpoint is told to be
+ * ep_modify -- dat_ep_modify(): new attributes, and other parts, for an endpoint
  *
  * What only matters when a connection is made changes at once.  Protection zone, EVDs and depths
  * are parts of the queue pair: the endpoint gets another, which it can while no receive is posted.

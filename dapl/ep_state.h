@@ -58,7 +58,7 @@ ep_may(DAT_EP_STATE state, enum ep_call call)
 /* The subtype of DAT_INVALID_STATE that names the state. */
 DAT_RETURN_SUBTYPE ep_state_subtype(DAT_EP_STATE state);
 
-/* What can happen to a connection; most of it is told by the connection manager. */
+/* What can happen to a connection; most of it is an event of the connection manager. */
 enum ep_happening {
 	EP_IS_ASKED, /* by the request that it was reserved for */
 	EP_IS_ESTABLISHED,

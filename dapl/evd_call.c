@@ -27,8 +27,9 @@ find(DAT_EVD_HANDLE handle, struct evd_ref *ref)
 }
 
 /*
- * A call may find that the device's queue overflowed before its asynchronous event is read.  Unless
- * this is told, such a consumer gets the same answer for ever: that it is to dequeue what is left.
+ * A call may find that the device's queue overflowed before the asynchronous event about it is
+ * read.  Unless the call reports it, the consumer gets the same answer for ever: dequeue what is
+ * left.
  */
 static int
 told_overflow(struct evd_ref ref, int r)

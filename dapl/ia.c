@@ -192,7 +192,7 @@ ia_post_async(struct ia *ia, DAT_EVENT_NUMBER number, DAT_HANDLE handle, DAT_COU
 	pthread_mutex_unlock(&list_lock);
 }
 
-/* Each IA of the device is told for itself. */
+/* Reports to this IA alone: each IA of the device gets a report of its own. */
 void
 ia_post_async_self(struct ia *ia, DAT_EVENT_NUMBER number, DAT_COUNT reason)
 {

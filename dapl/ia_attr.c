@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What dat_ia_query() tells of an adapter and its provider */
+/* What dat_ia_query() returns about an adapter and its provider */
 #include <stdio.h>
 #include <string.h>
 

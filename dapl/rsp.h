@@ -24,7 +24,7 @@ struct rsp {
 DAT_EP_HANDLE rsp_take(struct rsp *rsp, const struct conn *listener, uint32_t generation,
     const struct sockaddr *from);
 
-/* The request could not be told of: the service point waits for another. */
+/* The request's event could not be posted: the service point waits for another request. */
 void rsp_give_back(
     struct rsp *rsp, const struct conn *listener, uint32_t generation, DAT_EP_HANDLE ep);
 

@@ -4,7 +4,7 @@
 #include "dapl/ia.h"
 
 /*
- * Requests the CM keeps until the loop reads them.  What limits a consumer is his EVD: a request
+ * Requests the CM keeps until the loop reads them.  What limits a consumer is its EVD: a request
  * that finds it full is refused and reported, which the CM, left to refuse by itself, would not do.
  */
 #define BACKLOG 1024

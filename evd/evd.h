@@ -419,7 +419,7 @@ struct evd {
 	bool solicited_only;
 	bool overflowed;
 	bool refusing; /* evd_mark_refusal() was called in this episode */
-	bool device_over; /* it fails since: it holds nothing and tells nothing */
+	bool device_over; /* it fails since: no completion and no notification is expected of it */
 	uint64_t taken; /* events handed out, by whatever call */
 	struct evd_queue queue;
 	unsigned int unacked;

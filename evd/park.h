@@ -7,8 +7,8 @@
  * the lock again and looks.  A wake that comes between the look and the sleep is kept by the
  * eventfd; park_reset() is therefore called before the look, never after it.
  *
- * On a loop's thread park_sleep() also pumps that loop, because nobody else does: notifications are
- * read, booked and turned into kicks, and a CNO is told; no upcall and no agent is called.
+ * On a loop's thread park_sleep() also pumps that loop, because no other thread does: notifications
+ * are read, booked and turned into kicks, and CNOs are triggered; no upcall and no agent is called.
  */
 #ifndef REARM_EVD_PARK_H
 #define REARM_EVD_PARK_H

@@ -185,7 +185,7 @@ evd_arm_and_poll(struct evd *evd, unsigned int enough)
 static unsigned int
 enough_for(const struct evd *evd)
 {
-	/* A taker that is told, not fed, has seen what is queued: only something new counts. */
+	/* A taker that is notified, not fed, has seen what is queued: only something new counts. */
 	if (!evd->waiting && (!evd_policy_calls(evd->policy) || evd->policy == DAT_UPCALL_NORIFY))
 		return evd_queue_loud(&evd->queue) + 1;
 	return evd->waiting ? (unsigned int)evd->threshold : 1;

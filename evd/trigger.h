@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trigger -- what happens under the trigger lock: who takes, what he wants, look, kick
+ * trigger -- what happens under the trigger lock: what the taker is and wants, look, kick
  *
  * Private to evd/.  Every function here expects the trigger lock to be held and returns with it
  * held unless it says otherwise.  doc/architecture.md tells the whole protocol; in one breath:
@@ -107,8 +107,9 @@ void evd_taker_changed(struct evd *evd);
 int evd_list_channel(struct evd *evd);
 
 /*
- * A taker that is told is owed a word about what the device held back while the stash was full,
- * once what it was told of has gone: there was no room to look, and no notification will come.
+ * For a taker that is notified rather than fed.  While the stash was full the device held
+ * completions back, for which no notification will come.  Once the stash is empty the taker is to
+ * look again.
  */
 void evd_see_again(struct evd *evd);
 

@@ -47,7 +47,7 @@ enum soft_cm_type {
 struct soft_cm_message {
 	enum soft_cm_type type;
 	unsigned int from_slot;
-	bool called; /* it came on the peer's link: so does an answer to nobody's id go back */
+	bool called; /* it came on the link that the peer opened: the answer goes back there */
 	uint32_t from, to; /* id numbers; a REQ has no `to` */
 	uint16_t reason;   /* REJ */
 	/* REQ: */
@@ -209,7 +209,7 @@ void soft_cm_deliver(const struct soft_cm_message *message);
 /* Takes a request to the process that owns the port; without one it is rejected. */
 void soft_cm_call(struct soft_id *id, const struct soft_cm_message *request);
 
-/* To the id's peer; if it cannot be told, the loss of the link tells everybody. */
+/* To the id's peer.  If it cannot be sent, both ends learn of the lost link. */
 void soft_cm_dispatch(const struct soft_id *id, const struct soft_cm_message *message);
 void soft_cm_send(struct soft_id *id, enum soft_cm_type type, uint16_t reason, const void *data,
     uint8_t data_length);
@@ -241,7 +241,7 @@ void soft_cm_wait_reset(void); /* in a forked child */
 
 /* cm_conn.c; the lock is held */
 
-/* Tells the other side that the id goes, if there is one to be told. */
+/* Ends the connection or attempt: rejects or disconnects the other side, if there is one. */
 void soft_cm_abandon(struct soft_id *id);
 
 /* RTU; the consumer's queue pair is ready. */

@@ -232,7 +232,7 @@ soft_cm_give_up(struct soft_id *id)
 	soft_event_post(id, &id->answer, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
 }
 
-/* The state decides that exactly one DISCONNECTED is told, however often we learn of it. */
+/* The state decides that exactly one DISCONNECTED is posted, however often the news comes. */
 static void
 deliver_disconnect(struct soft_id *id)
 {

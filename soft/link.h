@@ -38,7 +38,7 @@ struct soft_link {
 
 	pthread_mutex_t lock;
 	bool dead;    /* no more frames */
-	bool waiting; /* the progress thread is told when the socket can take more */
+	bool waiting; /* the progress thread watches for room in the socket */
 	TAILQ_HEAD(, soft_qp) requesters, responders; /* with something to send; each a reference */
 	STAILQ_HEAD(, soft_link_message) messages;
 	unsigned int message_count;

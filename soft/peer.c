@@ -112,8 +112,8 @@ soft_peer_incoming(unsigned int slot)
 }
 
 /*
- * 0 if the process at the other end is the one that others find at the slot, -EAGAIN if that cannot
- * be told now, another -errno if not.
+ * 0 if the process at the other end is the one that others find at the slot, -EAGAIN if that is not
+ * known now, another -errno if not.
  */
 static int
 check_owner(int fd, unsigned int slot)

@@ -36,7 +36,7 @@ soft_sq_complete(struct soft_qp *qp, enum ibv_wc_status status)
 	return soft_cq_push(soft_cq_of(qp->ibv.send_cq), &wc, status != IBV_WC_SUCCESS);
 }
 
-/* A CQ that overruns here has said so; what it lost cannot be told any other way. */
+/* A CQ that overruns here raises its own event; nothing else can report what it lost. */
 void
 soft_sq_flush(struct soft_qp *qp)
 {

@@ -3,7 +3,7 @@
  * unsupported -- functions of the two interfaces for things that this device has not
  *
  * Datagrams and multicast, memory imported from elsewhere, extended connection
- * establishment.  A program that links them loads; one that calls them is told.
+ * establishment.  A program that links them loads; the calls fail.
  */
 #include "cm.h"
 
