@@ -125,7 +125,7 @@ cmd_end_accept(struct cmd_end *end, DAT_EVD_HANDLE cr_evd)
 	       expect(end->connect, DAT_CONNECTION_EVENT_ESTABLISHED, &event);
 }
 
-/* What an end tells of its buffer. */
+/* What an end sends about its buffer. */
 struct greeting {
 	uint64_t address;
 	uint32_t context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clause c.13: who waits on a CNO, and what he is told. */
+/* Clause c.13: threads that wait on a CNO, and what the wait returns. */
 #include <signal.h>
 
 #include "contract_suites.h"

@@ -47,7 +47,7 @@ expect_none(const struct scene *s)
 	ck_assert_ptr_null(told);
 }
 
-/* Returns when what was posted before has been told: EVDs of one adapter are told of in order. */
+/* Returns when what was posted before has triggered: EVDs of one adapter trigger in order. */
 static void
 settle(const struct scene *s)
 {

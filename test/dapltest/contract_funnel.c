@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Clause c.13.7: many EVDs, one CNO, many waiters, each of whom drains only what he was handed.
+ * Clause c.13.7: many EVDs, one CNO, many waiters.  Each waiter drains only the EVD that it got.
  *
  * REARM_TEST_LOAD=2500 makes it a million events.
  */

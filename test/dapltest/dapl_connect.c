@@ -38,7 +38,7 @@ START_TEST(connect__private_data__travels_both_ways)
 	ck_assert_mem_eq(param.private_data, hello, sizeof hello);
 	ck_assert_int_eq(param.remote_ia_address_ptr->sa_family, AF_INET);
 	ck_assert_ptr_null(param.local_ep_handle);
-	/* It is the consumer's to write until he answers, and may be the answer. */
+	/* The consumer may write to it until the answer, and it may be the answer. */
 	memcpy(param.private_data, welcome, sizeof welcome);
 	dt_ok(dat_cr_accept(cr, pair.b.ep, sizeof welcome, param.private_data));
 

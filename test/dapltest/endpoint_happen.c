@@ -18,8 +18,8 @@ struct outcome {
 #define NOTHING { (DAT_EVENT_NUMBER)0, (DAT_EP_STATE)0 }
 
 /*
- * A connection manager that tells of a resolution after the answer is out of its mind; the endpoint
- * then tries the next step, which fails.
+ * A resolution that comes after the answer is an error of the connection manager; the endpoint then
+ * tries the next step, which fails.
  */
 static const struct {
 	const char *name;

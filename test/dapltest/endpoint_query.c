@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dat_ep_query() and dat_ep_get_status(): what is told, in every state. */
+/* dat_ep_query() and dat_ep_get_status(): what they return, in every state. */
 #include "endpoint.h"
 
 #include <netinet/in.h>

@@ -146,7 +146,7 @@ START_TEST(cno__is_told_of_noise_alone_and_of_a_full_queue)
 	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), -ETIMEDOUT);
 	for (uint64_t i = 3; i <= 7; i++)
 		story_dequeues(&st, i);
-	/* They may come one by one as well, and be told of by what looks. */
+	/* They may come one by one as well: then the next look finds them. */
 	story_settle(&st);
 	(void)cno_wait(cno_self(&cno), 0, &handle); /* of the room that there was meanwhile */
 	for (uint64_t i = 8; i <= 11; i++) {

@@ -112,7 +112,7 @@ resetting(void)
 	own_end();
 }
 
-/* What was executed is told even if the queue pair forgets everything the moment after. */
+/* What was executed is acknowledged even if the queue pair is reset the moment after. */
 START_TEST(peer_resets_right_after_the_message__it_was_done__the_next_is_not)
 {
 	own_begin(resetting, NULL);

@@ -4,7 +4,7 @@
  * test wants
  *
  * An event that the connection manager has for an endpoint is turned into another on the way, so
- * that every event can be told to an endpoint in every state.  Found by dlsym("soft_twist").
+ * that every event can come to an endpoint in every state.  Found by dlsym("soft_twist").
  */
 #include <stdbool.h>
 #include <stdlib.h>

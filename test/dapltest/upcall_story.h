@@ -71,8 +71,8 @@ void up_drain(struct up *up, const DAT_EVENT *event);
 /* For acts: notes an event that was dequeued. */
 void up_note_taken(struct up *up, const DAT_EVENT *event);
 /*
- * For acts: under NORIFY takes the event that the upcall was told of, so that the queue is as with
- * the other policies.
+ * For acts: under NORIFY takes the event that the upcall was called for, so that the queue is as
+ * with the other policies.
  */
 void up_take_told(struct up *up, const DAT_EVENT *event);
 
@@ -115,8 +115,8 @@ void up_assert_values(const struct up *up, DAT_UINT64 first, int n);
 struct dat_rearm_evd_counters up_counters(const struct up *up);
 
 /*
- * What the policy in force is, seen by what becomes of one more event of a software stream: the
- * upcall gets it, is told of it, or it stays queued.  Nothing may be queued or running.
+ * What the policy in force is, seen by what becomes of one more event of a software stream: an
+ * upcall gets it, is called without it, or it stays queued.  Nothing may be queued or running.
  */
 void up_assert_policy(struct up *up, DAT_UPCALL_POLICY policy);
 

@@ -13,7 +13,7 @@ chosen(int index)
 	return up_policies[index % UP_ENABLING];
 }
 
-/* Under NORIFY the upcall fetches what it is told of, so that every test sees the events alike. */
+/* Under NORIFY the upcall dequeues the event, so that every test sees the events alike. */
 static void
 begin(struct up *up, DAT_UPCALL_POLICY policy)
 {

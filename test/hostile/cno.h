@@ -34,7 +34,7 @@ DAT_RETURN cno_free_rudely(struct cno *cno);
 /* False if it is ended already or an EVD is attached. */
 bool cno_end(struct life *life);
 
-/* Waits for a trigger, on the descriptor if it has one; takes what it tells of. */
+/* Waits for a trigger, on the descriptor if it has one; takes the events of that EVD. */
 DAT_RETURN cno_wait(struct cno *cno, DAT_TIMEOUT timeout);
 /* Of one that has ended: it must say so. */
 void cno_wait_stale(struct cno *cno);

@@ -239,7 +239,7 @@ established(struct ep *ep, const struct taking *taking, const DAT_CONNECTION_EVE
 		owed_note_abroad();
 }
 
-/* Locked.  Whether the side that it is can be told this. */
+/* Locked.  Whether this event can come to this side of a connection. */
 static bool
 fits_side(const struct ep *ep, DAT_EVENT_NUMBER number)
 {

@@ -112,7 +112,7 @@ inside_upcall(struct evd *evd, const DAT_EVENT *event)
 {
 	struct adapter *adapter = adapter_of(evd->life.home);
 
-	/* Without an event it is called for news: what is left here is not told of again. */
+	/* Without an event it is called once for news: what is left makes no further upcall. */
 	if (!event)
 		take_all(evd);
 	if (run_is_calm() || !life_use(&adapter->life, evd->life.home_serial))

@@ -128,7 +128,7 @@ life_born(struct life *life, DAT_HANDLE handle)
 	atomic_fetch_add(&pools[life->kind].made, 1);
 }
 
-/* Locked.  Whether the record is nobody's any more: the caller puts it back, unlocked. */
+/* Locked.  Whether nothing refers to the record any more: the caller puts it back, unlocked. */
 static bool
 abandoned(struct life *life)
 {

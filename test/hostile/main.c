@@ -180,7 +180,7 @@ hostilities(void)
 		peer_start(board);
 	if (!first)
 		board_tell_ready(true);
-	/* The second process runs until it is told. */
+	/* The second process runs until the first one ends the run. */
 	while (first ? clock_seconds() < end : !board_told_end()) {
 		clock_nap_us(3000 + pick(40000));
 		run_calm();

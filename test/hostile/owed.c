@@ -75,7 +75,7 @@ threshold_of(const struct evd *evd)
 	return least;
 }
 
-/* The CNO that must be told, used, when one is attached and has somebody to tell. */
+/* The CNO that must be triggered, used, if one is attached that a thread or an agent waits for. */
 static struct cno *
 cno_with_reader(uint64_t serial, const char **taker)
 {

@@ -165,7 +165,7 @@ call_cno_closing(struct stage_cno *c)
 	call_ends();
 }
 
-/* What it is told of an agent must be this CNO's own. */
+/* The agent that the query returns must be this CNO's own. */
 void
 call_cno_query(struct stage_cno *c)
 {
@@ -175,6 +175,6 @@ call_cno_query(struct stage_cno *c)
 
 	call_ends_with(&call, "cno_query", r);
 	if (r == 0 && agent.proxy_agent_func && agent.instance_data != &c->agents[call.life])
-		violation("cno_query of %c tells of another one's agent", 'n' + c->index);
+		violation("cno_query of %c returns another CNO's agent", 'n' + c->index);
 	call_result("cno_query", r, call_gone(&call, r));
 }

@@ -201,7 +201,7 @@ check_resized(const struct stage_evd *e, unsigned int qlen, int r)
 		    'a' + e->index, left->stored, left->qlen);
 }
 
-/* As a provider does it: told of a deeper device queue before, of a shorter one afterwards. */
+/* As a provider does: it announces a deeper device queue before, and a shorter one afterwards. */
 void
 call_resize(struct stage_evd *e, int qlen)
 {

@@ -31,7 +31,7 @@ stream_for(enum verb verb, int actor, int ep)
 void
 call_post(struct stage_evd *e, enum verb verb, int actor, int ep)
 {
-	/* Each actor posts of one kind: what an EVD counts must be told apart. */
+	/* Each actor posts one kind of event: the EVD counts each kind by itself. */
 	static const enum evd_stream kinds[ACTORS] = {
 		EVD_STREAM_SOFTWARE, EVD_STREAM_CR, EVD_STREAM_ASYNC, EVD_STREAM_SOFTWARE,
 		EVD_STREAM_RMR_BIND, EVD_STREAM_CR, EVD_STREAM_ASYNC, EVD_STREAM_SOFTWARE,
@@ -84,7 +84,7 @@ call_post(struct stage_evd *e, enum verb verb, int actor, int ep)
 	call_result("post", r, call_gone(&c, r) || (r == -ENOSPC && full));
 }
 
-/* The first who notices tells of it, and nobody else. */
+/* Only the first call that finds the overflow reports it. */
 void
 call_overflow(struct stage_evd *e)
 {
@@ -93,11 +93,11 @@ call_overflow(struct stage_evd *e)
 
 	call_ends();
 	if (c.late && first)
-		violation("identity: the overflow of an EVD is told after it was freed");
+		violation("identity: the overflow of an EVD is reported after it was freed");
 	if (!first || !call_current(&c))
 		return;
 	if (e->overflowed)
-		violation("the overflow of EVD %c is told twice", 'a' + e->index);
+		violation("the overflow of EVD %c is reported twice", 'a' + e->index);
 	e->overflowed = true;
 }
 

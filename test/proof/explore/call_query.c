@@ -19,8 +19,8 @@ check_status(const struct stage_evd *e, const struct evd_status *status)
 }
 
 /*
- * What is told must be the EVD's own: its length, its CNO, and never more queued than there is.  Who
- * knows nothing of the others can say no more.
+ * The query must return what is the EVD's own: its length, its CNO, and never more queued than
+ * there is.  While other actors change the EVD, no more than that is certain.
  */
 void
 call_query(struct stage_evd *e)

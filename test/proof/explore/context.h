@@ -2,7 +2,7 @@
 /*
  * context -- a stack and a place on it: what a fiber is to the processor
  *
- * The sanitizers are told of every switch when the program is linked with one.  A switch between
+ * When the program is linked with a sanitizer, every switch is announced to it.  A switch between
  * fibers is no synchronisation to ThreadSanitizer, so that it judges what the fibers share by the
  * modelled locks alone.
  */

@@ -127,7 +127,7 @@ invariant_asleep(uint32_t fibers)
 void
 invariant_taker(const struct evd *evd, const struct device_cq *cq, uint32_t waiters, int name)
 {
-	/* Who was told of a full queue empties it; what the device held back is told of then. */
+	/* The taker of a full queue empties it, and is notified then of what the device held. */
 	const bool full = peek_full(evd);
 	const enum device_armed wish = wish_of(evd);
 
@@ -210,7 +210,7 @@ invariant_rest(const struct evd *evd, const struct device_cq *cq, int name)
 	case BY_UPCALL:
 		violation("at rest an event of EVD %c is stranded", name);
 	case BY_CNO:
-		/* Whoever is handed the EVD drains it: what came later was told again. */
+		/* A waiter that gets the EVD drains it; what came later triggered the CNO anew. */
 		if (!evd->triggered)
 			violation(
 			    "at rest an event of EVD %c is stranded, its CNO is not triggered",

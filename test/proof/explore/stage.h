@@ -98,7 +98,7 @@ struct stage_evd {
 	bool unlinked; /* by free: it is attached no more */
 	bool open, closing;
 	bool vacant; /* another one may be opened in the slot */
-	bool overflowed; /* and was told so */
+	bool overflowed; /* a call has reported it */
 	bool purged;
 	/* Events of a stream that are numbered below this are of a connection that is over. */
 	uint16_t gone[STREAMS];

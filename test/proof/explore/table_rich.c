@@ -134,7 +134,7 @@ static const struct scenario_text table[] = {
 	    "p: post a; post b | ctl: detach a; cabrupt n; detach b; cfree o | "
 	    "srv: cwait n 50; cwait n 50 | srv2: cwait o 50; trigger o; cwait o 50" },
 
-	/* Settings, and what is told of them. */
+	/* Settings, and what the queries return of them. */
 	{ "asked/all", "a=cq,single,n n",
 	    "hw: c a; c a | x: wrong a; off a; query a; resize a 4; query a; unwaitable a; query a | "
 	    "y: query a; detach a; query a; waitable a; refresh a; query a | p: post a; barrier a" },

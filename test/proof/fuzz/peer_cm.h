@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * peer_cm -- the peer's connections: what it says of them, and what it was told
+ * peer_cm -- the peer's connections: what it sends about them, and what it has received
  */
 #ifndef REARM_FUZZ_PEER_CM_H
 #define REARM_FUZZ_PEER_CM_H

@@ -280,7 +280,7 @@ story_request(struct story *story, DAT_CR_HANDLE *cr)
 		    DAT_TIMEOUT_INFINITE, 5, (DAT_PVOID)(uintptr_t)"hello", DAT_QOS_BEST_EFFORT,
 		    DAT_CONNECT_DEFAULT_FLAG)))
 		return false;
-	/* A request that cannot be kept is refused: then the one that connects is told. */
+	/* A request that cannot be kept is refused: then the end that connects gets an event. */
 	for (int i = 0; i < PATIENCE_MS; i++) {
 		n = look(story, story->b.cr, &event);
 		if (n > 0) {
