@@ -22,6 +22,7 @@ main(int argc, char **argv)
 		soft_names_suite,
 		soft_door_suite,
 		soft_silent_suite,
+		soft_retry_suite,
 		soft_late_suite,
 		soft_stranger_suite,
 		soft_wire_suite,

@@ -10,6 +10,7 @@ Suite *soft_memory_suite(void);
 Suite *soft_transfer_suite(void);
 Suite *soft_error_suite(void);
 Suite *soft_silent_suite(void);
+Suite *soft_retry_suite(void);
 Suite *soft_state_suite(void);
 Suite *soft_order_suite(void);
 Suite *soft_cm_suite(void);

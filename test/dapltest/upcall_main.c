@@ -14,6 +14,7 @@ main(int argc, char **argv)
 		upcall_free_suite,
 		upcall_close_suite,
 		upcall_end_suite,
+		upcall_end_inside_suite,
 		upcall_change_suite,
 		upcall_object_suite,
 		upcall_inside_suite,

@@ -12,6 +12,7 @@ Suite *upcall_teardown_suite(void);
 Suite *upcall_free_suite(void);
 Suite *upcall_close_suite(void);
 Suite *upcall_end_suite(void);
+Suite *upcall_end_inside_suite(void);
 Suite *upcall_change_suite(void);
 Suite *upcall_object_suite(void);
 Suite *upcall_inside_suite(void);
