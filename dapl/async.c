@@ -12,13 +12,15 @@
 struct note {
 	enum ibv_event_type type;
 	struct ep *ep;	     /* of a queue pair, or NULL */
-	uint32_t generation; /* of the queue pair */
+	uint32_t generation; /* of the queue pair that the event is of */
 	struct evd_ref evd;  /* of a completion queue, or of none */
 };
 
 static void
 copy(const struct ibv_async_event *event, struct note *note)
 {
+	const struct ep_qp_context *context;
+
 	*note = (struct note){ .type = event->event_type };
 	switch (event->event_type) {
 	case IBV_EVENT_QP_FATAL:
@@ -27,13 +29,14 @@ copy(const struct ibv_async_event *event, struct note *note)
 	case IBV_EVENT_COMM_EST:
 	case IBV_EVENT_QP_LAST_WQE_REACHED:
 		/*
-		 * Until the event is acknowledged the queue pair, and so its endpoint, stays.  The
-		 * device may also carry queue pairs of other users of this process.
+		 * Until the event is acknowledged the queue pair stays, and with it its context.
+		 * The device may also carry queue pairs of other users of this process.
 		 */
-		if (!slab_owns(&ep_slab, event->element.qp->qp_context))
+		context = event->element.qp->qp_context;
+		if (!slab_owns(&ep_qp_context_slab, context))
 			break;
-		note->ep = event->element.qp->qp_context;
-		note->generation = ep_generation(note->ep);
+		note->ep = context->ep;
+		note->generation = context->generation;
 		break;
 	case IBV_EVENT_CQ_ERR:
 		if (slab_owns(&evd_cq_context_slab, event->element.cq->cq_context))

@@ -94,7 +94,7 @@ create(struct ia *ia, const struct ep_parts *parts, const DAT_EP_ATTR *attr,
 	os_unlock(&ep->obj.lock);
 	ep_parts_promise(parts, attr);
 	if (parts->pz)
-		r = ep_qp_create(ep, parts, attr, &ep->qp);
+		r = ep_qp_create(ep, ep_generation(ep), parts, attr, &ep->qp);
 	if (r)
 		goto withdraw;
 	r = object_publish(&ep->obj);
@@ -105,7 +105,7 @@ create(struct ia *ia, const struct ep_parts *parts, const DAT_EP_ATTR *attr,
 
 destroy_qp:
 	if (ep->qp)
-		ibv_destroy_qp(ep->qp);
+		ep_qp_destroy(ep->qp);
 withdraw:
 	ep_parts_reclaim(parts, attr);
 	object_abandon(&ep->obj);
@@ -263,7 +263,7 @@ destroy(struct ep *ep)
 		conn_close(conn);
 	}
 	if (qp)
-		ibv_destroy_qp(qp);
+		ep_qp_destroy(qp);
 	ep_purge_completions(ep);
 	purge_events(ep);
 	ep_rings_destroy(&ep->rings);
@@ -365,14 +365,14 @@ dapl_ep_reset(DAT_EP_HANDLE handle)
 	if (conn)
 		conn_close(conn);
 	if (qp)
-		ibv_destroy_qp(qp);
+		ep_qp_destroy(qp);
 	ep_purge_completions(ep);
 	wr_ring_reset(&ep->rings.requests);
 	wr_ring_reset(&ep->rings.recvs);
 	/* What the old queue pair left in the EVDs has taken the room that the new one needs. */
 	ep_parts_reclaim(&ep->parts, &ep->attr);
 	ep_parts_promise(&ep->parts, &ep->attr);
-	r = ep_qp_create(ep, &ep->parts, &ep->attr, &fresh);
+	r = ep_qp_create(ep, ep_generation(ep), &ep->parts, &ep->attr, &fresh);
 	if (!r) {
 		os_lock(&ep->obj.lock);
 		ep->qp = fresh;

@@ -74,6 +74,19 @@ struct ep {
 
 extern struct slab ep_slab;
 
+/*
+ * What a queue pair's asynchronous events lead to.  It lives exactly as long as the queue pair, and a
+ * queue pair is not destroyed before each event that was read for it is acknowledged: so what is read
+ * here is right, also while a reset has taken the queue pair from its endpoint.
+ */
+struct ep_qp_context {
+	struct slab_slot slot;
+	struct ep *ep;
+	uint32_t generation;
+};
+
+extern struct slab ep_qp_context_slab;
+
 static inline uint32_t
 ep_generation(struct ep *ep)
 {
@@ -151,9 +164,10 @@ void ep_purge_completions(struct ep *ep);
 /* Moves what the device has into the EVDs, where the endpoint's completions get their places. */
 void ep_refresh(struct ep *ep);
 
-/* ep_qp.c */
-int ep_qp_create(struct ep *ep, const struct ep_parts *parts, const DAT_EP_ATTR *attr,
-    struct ibv_qp **out);
+/* ep_qp.c: a queue pair, which the endpoint is to have in this generation */
+int ep_qp_create(struct ep *ep, uint32_t generation, const struct ep_parts *parts,
+    const DAT_EP_ATTR *attr, struct ibv_qp **out);
+void ep_qp_destroy(struct ibv_qp *qp);
 void ep_qp_fail(struct ibv_qp *qp); /* to the error state: everything outstanding is flushed */
 
 /*

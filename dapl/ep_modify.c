@@ -115,14 +115,14 @@ rebuild(struct ep *ep, enum ep_call call, const struct ep_parts *parts, const DA
 		return r;
 	ep_parts_promise(parts, attr);
 	if (parts->pz)
-		r = ep_qp_create(ep, parts, attr, &fresh);
+		r = ep_qp_create(ep, ep_generation(ep) + 1, parts, attr, &fresh);
 	if (r) {
 		ep_parts_reclaim(parts, attr);
 		ep_rings_destroy(&rings);
 		return r;
 	}
 	if (was)
-		ibv_destroy_qp(was);
+		ep_qp_destroy(was);
 	ep_purge_completions(ep);
 	os_lock(&ep->obj.lock);
 	atomic_fetch_add_explicit(&ep->generation, 1, memory_order_acq_rel);

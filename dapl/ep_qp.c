@@ -42,13 +42,16 @@ initialise(const struct ep *ep, struct ibv_qp *qp)
 	return -ibv_modify_qp(qp, &attr, mask);
 }
 
+struct slab ep_qp_context_slab = SLAB_INITIALIZER(struct ep_qp_context, NULL);
+
 int
-ep_qp_create(struct ep *ep, const struct ep_parts *parts, const DAT_EP_ATTR *attr,
-    struct ibv_qp **out)
+ep_qp_create(struct ep *ep, uint32_t generation, const struct ep_parts *parts,
+    const DAT_EP_ATTR *attr, struct ibv_qp **out)
 {
+	struct ep_qp_context *context = slab_alloc(&ep_qp_context_slab);
 	struct ia *ia = ep->obj.ia;
 	struct ibv_qp_init_attr init = {
-		.qp_context = ep,
+		.qp_context = context,
 		.send_cq = parts->request ? parts->request->cq : ia->idle_cq,
 		.recv_cq = parts->recv ? parts->recv->cq : ia->idle_cq,
 		.cap = {
@@ -63,17 +66,34 @@ ep_qp_create(struct ep *ep, const struct ep_parts *parts, const DAT_EP_ATTR *att
 	struct ibv_qp *qp;
 	int r;
 
+	if (!context)
+		return -ENOMEM;
+	context->ep = ep;
+	context->generation = generation;
 	errno = 0;
 	qp = ibv_create_qp(parts->pz->pd, &init);
-	if (!qp)
-		return errno ? -errno : -ENOMEM;
+	if (!qp) {
+		r = errno ? -errno : -ENOMEM;
+		slab_free(&ep_qp_context_slab, context);
+		return r;
+	}
 	r = initialise(ep, qp);
 	if (r) {
-		ibv_destroy_qp(qp);
+		ep_qp_destroy(qp);
 		return r;
 	}
 	*out = qp;
 	return 0;
+}
+
+void
+ep_qp_destroy(struct ibv_qp *qp)
+{
+	struct ep_qp_context *context = qp->qp_context;
+
+	/* A queue pair that stays may have events. */
+	if (!ibv_destroy_qp(qp))
+		slab_free(&ep_qp_context_slab, context);
 }
 
 void

@@ -148,6 +148,38 @@ START_TEST(device__queue_pair_fails_while_connecting__established_and_broken)
 }
 END_TEST
 
+static void
+break_first(struct ibv_qp *qp)
+{
+	device_on_destroy(NULL);
+	device_raise(IBV_EVENT_QP_FATAL, qp);
+	for (int ms = 0; !device_is_acknowledged() && ms < DT_FOREVER_MS; ms++)
+		dt_nap_ms(1);
+}
+
+/* The event is read when the endpoint has given up its queue pair, which is not destroyed yet. */
+/* origin: chance.4 */
+/* clause: e.1.9 */
+START_TEST(device__queue_pair_fails_while_it_is_reset__the_next_connection_stands)
+{
+	struct dt_pair pair;
+
+	open_pair(&pair);
+	dt_connect_pair(&pair);
+	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_ABRUPT_FLAG));
+	dt_expect_disconnected(&pair.a);
+	dt_expect_disconnected(&pair.b);
+	device_on_destroy(break_first);
+	dt_ok(dat_ep_reset(pair.a.ep));
+	dt_ok(dat_ep_reset(pair.b.ep));
+	dt_connect_pair(&pair);
+	dt_assert_quiet(pair.a.connect);
+	dt_assert_quiet(pair.a.async);
+	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_CONNECTED);
+	dt_pair_close(&pair);
+}
+END_TEST
+
 /*
  * Another user of the device in this process may have one; its memory is no queue pair's, though
  * what stands where a queue pair's context would looks like one.
@@ -238,6 +270,7 @@ device_async_suite(void)
 	tcase_add_loop_test(
 	    tc, device__queue_pair_fails__endpoint_and_connection_are_broken, 0, 3);
 	tcase_add_test(tc, device__queue_pair_fails_while_connecting__established_and_broken);
+	tcase_add_test(tc, device__queue_pair_fails_while_it_is_reset__the_next_connection_stands);
 	tcase_add_test(tc, device__shared_receive_queue_fails__is_not_read_as_a_queue_pair);
 	tcase_add_test(tc, kcreate__cannot_enable__leaves_no_evd);
 	tcase_add_test(

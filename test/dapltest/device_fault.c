@@ -16,13 +16,14 @@ struct ibv_qp *device_last_qp;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ibv_context *device; /* guarded by lock, as is what follows */
 static struct ibv_async_event raised[RAISED_MAX];
-static unsigned int first_raised, next_raised;
+static unsigned int first_raised, next_raised, acknowledged;
 static int (*real_poll)(struct ibv_cq *, int, struct ibv_wc *);
 static void (*_Atomic change_completion)(struct ibv_wc *wc);
 static int (*real_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *, size_t);
 static struct device_limits lower;
 static _Atomic(bool) arm_fails;
 static void (*_Atomic on_queue_pair_error)(void);
+static void (*_Atomic on_destroy)(struct ibv_qp *qp);
 static _Atomic(bool) hold_next, holds;
 /* An event of ours is not the device's to have acknowledged. */
 static _Thread_local bool ours;
@@ -90,6 +91,23 @@ device_on_queue_pair_error(void (*call)(void))
 	on_queue_pair_error = call;
 }
 
+void
+device_on_destroy(void (*call)(struct ibv_qp *qp))
+{
+	on_destroy = call;
+}
+
+bool
+device_is_acknowledged(void)
+{
+	bool all;
+
+	pthread_mutex_lock(&lock);
+	all = acknowledged == next_raised;
+	pthread_mutex_unlock(&lock);
+	return all;
+}
+
 /* ---- between the provider and the device ---- */
 
 int __real_ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event);
@@ -116,8 +134,13 @@ void __wrap_ibv_ack_async_event(struct ibv_async_event *event);
 void
 __wrap_ibv_ack_async_event(struct ibv_async_event *event)
 {
-	if (!ours)
+	if (!ours) {
 		__real_ibv_ack_async_event(event);
+		return;
+	}
+	pthread_mutex_lock(&lock);
+	acknowledged++;
+	pthread_mutex_unlock(&lock);
 }
 
 static int
@@ -203,6 +226,18 @@ __wrap_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
 	device_last_qp = __real_ibv_create_qp(pd, attr);
 	return device_last_qp;
+}
+
+int __real_ibv_destroy_qp(struct ibv_qp *qp);
+int __wrap_ibv_destroy_qp(struct ibv_qp *qp);
+int
+__wrap_ibv_destroy_qp(struct ibv_qp *qp)
+{
+	void (*call)(struct ibv_qp *) = on_destroy;
+
+	if (call)
+		call(qp);
+	return __real_ibv_destroy_qp(qp);
 }
 
 int __real_ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);

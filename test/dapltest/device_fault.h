@@ -35,6 +35,12 @@ void device_limit(const struct device_limits *limits);
 /* Called whenever the provider has moved a queue pair to the error state; NULL for none. */
 void device_on_queue_pair_error(void (*call)(void));
 
+/* Called whenever the provider is about to destroy a queue pair; NULL for none. */
+void device_on_destroy(void (*call)(struct ibv_qp *qp));
+
+/* Whether the provider has acknowledged all that was raised. */
+bool device_is_acknowledged(void);
+
 /*
  * The next thread that refuses a connection request stays in that call, when the answer is on its way,
  * until it is let go.

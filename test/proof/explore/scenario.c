@@ -227,6 +227,8 @@ parse_setup(struct scenario *s, const char *text)
 			parse_faults(s, value);
 		else if (!strcmp(w, "fixed"))
 			s->fixed = true;
+		else if (!strcmp(w, "answers") && value)
+			snprintf(s->answers, sizeof s->answers, "%s", value);
 		else
 			wrong("'%s' is no part of a setup", w);
 	}
@@ -421,7 +423,7 @@ count_takers(struct scenario *s, int evd)
 void
 scenario_parse(struct scenario *s, const struct scenario_text *text)
 {
-	char copy[512], *save = NULL;
+	char copy[1024], *save = NULL;
 
 	parsed = text->name;
 	memset(s, 0, sizeof *s);

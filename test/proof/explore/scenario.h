@@ -18,7 +18,7 @@
 #define CNOS	2
 #define EPS	3
 #define ACTORS	8
-#define ACTIONS 8
+#define ACTIONS 24
 
 /* What an EVD stands on: BASE_SAME as the slot's first one does. */
 enum evd_base { BASE_SAME, BASE_SHARED, BASE_PRIVATE, BASE_SOFTWARE };
@@ -90,6 +90,7 @@ struct scenario {
 	int loops;
 	bool verbs[VERBS]; /* which occur */
 	bool fixed; /* a device whose queues keep their lengths */
+	char answers[8]; /* to attempts to connect, in turn */
 	bool family; /* one of every combination of something: see --light */
 	bool chance; /* drawn by lot: not searched */
 	unsigned int weight; /* how often it is played, compared with others */

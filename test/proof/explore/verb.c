@@ -118,6 +118,12 @@ verb_name(enum verb verb)
 	return row ? row->word : "?";
 }
 
+bool
+verb_is_of_consumer(enum verb verb)
+{
+	return verb < DO_RECEIVED;
+}
+
 char
 verb_prefix(enum verb verb)
 {

@@ -3,6 +3,8 @@
 #ifndef REARM_EXPLORE_VERB_H
 #define REARM_EXPLORE_VERB_H
 
+#include <stdbool.h>
+
 enum verb {
 	DO_NONE,
 	DO_COMPLETION,
@@ -104,6 +106,8 @@ struct verb_row {
 const struct verb_row *verb_find(const char *word);
 
 const char *verb_name(enum verb verb);
+/* Of an endpoint's: the consumer does it, not the device or the other end. */
+bool verb_is_of_consumer(enum verb verb);
 /* The first name of what it is done to; 0: nothing. */
 char verb_prefix(enum verb verb);
 

@@ -1,19 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* connection -- the connection manager: what of librdmacm dapl/ uses */
+/*
+ * connection -- the connection manager: what of librdmacm dapl/ uses
+ *
+ * The other end of an attempt to connect does what an actor of the scenario says, or answers by itself:
+ * then the nth attempt gets the nth of a scenario's answers, when the device has its turn.
+ */
 #include <string.h>
 
 #include "dapl/conn.h"
+#include "dapl/cr.h"
 
 #include "rnic.h"
 #include "world.h"
 
-#define IDS    8
-#define EVENTS 16
+#define IDS    24
+#define EVENTS 32
 
 struct cm_id {
 	struct rdma_cm_id rdma;
 	bool open, connecting, connected;
+	bool given; /* to the provider; a request that it did not read goes with the channel */
 	unsigned int unacked;
+	char answer; /* an enum connection_answer; 0: an actor gives it */
+	uint8_t data[8]; /* private data of the answer */
 };
 
 static struct cm_id ids[IDS];
@@ -26,13 +35,16 @@ static struct rdma_cm_id listener = { .context = &listener_conn };
 static unsigned int n_channels;
 static struct rdma_cm_event queue[EVENTS]; /* a ring; an event stays in place until it is acked */
 static unsigned int first, n_events;
+static const char *script; /* of answers; "": actors give them */
+static unsigned int n_answers;
 
 static const struct os_site here = { "the connection manager", 0 };
 
 void
 connection_reset(void)
 {
-	n_ids = first = n_events = n_channels = 0;
+	n_ids = first = n_events = n_channels = n_answers = 0;
+	script = "";
 }
 
 bool
@@ -41,17 +53,28 @@ connection_open(void)
 	return n_channels > 0;
 }
 
+/* Its private data are the first `size` bytes of the id's. */
 static void
-raise_event(struct cm_id *id, enum rdma_cm_event_type type, int status)
+raise_with_data(struct cm_id *id, enum rdma_cm_event_type type, int status, uint8_t size)
 {
-	if (n_events == EVENTS)
+	struct rdma_cm_event *event = &queue[(first + n_events) % EVENTS];
+
+	if (n_events++ == EVENTS)
 		violation("the scenario raises too many connection events");
-	queue[(first + n_events++) % EVENTS] =
-	    (struct rdma_cm_event){ .id = &id->rdma, .listen_id = &listener, .event = type,
+	*event = (struct rdma_cm_event){ .id = &id->rdma, .listen_id = &listener, .event = type,
 		.status = status };
+	if (size)
+		event->param.conn = (struct rdma_conn_param){ .private_data = id->data,
+			.private_data_len = size };
 	world_channel_set(channel.fd, n_events);
 	sched_touch(OP_DEVICE, OBJECT_FD(channel.fd));
 	context_release(id);
+}
+
+static void
+raise_event(struct cm_id *id, enum rdma_cm_event_type type, int status)
+{
+	raise_with_data(id, type, status, 0);
 }
 
 static struct cm_id *
@@ -72,7 +95,7 @@ static struct cm_id *
 id_of(const void *context)
 {
 	for (unsigned int i = n_ids; i-- > 0;)
-		if (ids[i].open && ids[i].rdma.qp && ids[i].rdma.qp->qp_context == context)
+		if (ids[i].open && ids[i].rdma.qp && rnic_owner(ids[i].rdma.qp) == context)
 			return &ids[i];
 	return NULL;
 }
@@ -97,25 +120,135 @@ connection_await(const void *context)
 	sched_until(is_asked, &asked, OP_DEVICE, OBJECT_FD(channel.fd));
 }
 
+static void
+answer(struct cm_id *id, enum connection_answer how)
+{
+	static const struct {
+		enum connection_answer how;
+		const char *name;
+		enum rdma_cm_event_type type;
+	} answers[] = {
+		{ ANSWER_ACCEPTS, "accepts", RDMA_CM_EVENT_ESTABLISHED },
+		{ ANSWER_REJECTS, "rejects", RDMA_CM_EVENT_REJECTED },
+		{ ANSWER_DECLINES, "has no listener", RDMA_CM_EVENT_REJECTED },
+		{ ANSWER_IS_AWAY, "cannot be reached", RDMA_CM_EVENT_UNREACHABLE },
+		{ ANSWER_IS_WRONG, "answers wrongly", RDMA_CM_EVENT_CONNECT_ERROR },
+	};
+	const uint32_t version = htonl(CR_REJECT_VERSION);
+	unsigned int i = 0, size = 0;
+
+	while (answers[i].how != how)
+		i++;
+	id->connecting = false;
+	id->connected = how == ANSWER_ACCEPTS;
+	if (id->connected && id->rdma.qp->state != IBV_QPS_ERR)
+		rnic_set_state(id->rdma.qp, IBV_QPS_RTS);
+	if (how == ANSWER_REJECTS) {
+		memcpy(id->data, &version, sizeof version);
+		size = sizeof version;
+	}
+	if (how == ANSWER_REJECTS || how == ANSWER_ACCEPTS)
+		size += judge_private_data(rnic_owner(id->rdma.qp), id->data + size);
+	trace_note("the other end: %s", answers[i].name);
+	judge_answered(rnic_owner(id->rdma.qp), how);
+	raise_with_data(id, answers[i].type, how == ANSWER_IS_AWAY ? -ETIMEDOUT : 0, (uint8_t)size);
+}
+
 void
-connection_event(const void *of, enum rdma_cm_event_type type)
+connection_answer(const void *of, enum connection_answer how)
 {
 	struct cm_id *id;
 
 	sched_point(OP_DEVICE, OBJECT_FD(channel.fd), &here);
 	id = id_of(of);
 	sched_see(OP_DEVICE, OBJECT_FD(channel.fd));
-	if (!id)
+	if (id && id->connecting)
+		answer(id, how);
+}
+
+void
+connection_leave(const void *of)
+{
+	struct cm_id *id;
+
+	sched_point(OP_DEVICE, OBJECT_FD(channel.fd), &here);
+	id = id_of(of);
+	sched_see(OP_DEVICE, OBJECT_FD(channel.fd));
+	if (!id || !id->connected)
 		return;
-	if (type == RDMA_CM_EVENT_DISCONNECTED ? !id->connected : !id->connecting)
-		return;
-	id->connecting = false;
-	id->connected = type == RDMA_CM_EVENT_ESTABLISHED;
-	if (id->connected && id->rdma.qp->state != IBV_QPS_ERR)
-		rnic_set_state(id->rdma.qp, IBV_QPS_RTS);
-	trace_note("the other end: %s", type == RDMA_CM_EVENT_ESTABLISHED ? "accepts" :
-	    type == RDMA_CM_EVENT_REJECTED ? "rejects" : "disconnects");
-	raise_event(id, type, 0);
+	id->connected = false;
+	trace_note("the other end: disconnects");
+	judge_left(of);
+	raise_event(id, RDMA_CM_EVENT_DISCONNECTED, 0);
+}
+
+/* ---- the other end answers by itself ---- */
+
+static char
+next_answer(void)
+{
+	return script[0] ? script[n_answers++ % strlen(script)] : 0;
+}
+
+void
+connection_script(const char *answers)
+{
+	script = answers;
+	for (unsigned int i = 0; i < n_ids; i++)
+		if (ids[i].open && ids[i].connecting)
+			ids[i].answer = next_answer();
+	sched_changed();
+}
+
+static struct cm_id *
+unanswered(void)
+{
+	for (unsigned int i = 0; i < n_ids; i++)
+		if (ids[i].open && ids[i].connecting && ids[i].answer &&
+		    ids[i].answer != ANSWER_IS_SILENT)
+			return &ids[i];
+	return NULL;
+}
+
+bool
+connection_has_answer(void)
+{
+	return unanswered() != NULL;
+}
+
+void
+connection_give_answer(void)
+{
+	struct cm_id *id;
+
+	sched_point(OP_DEVICE, OBJECT_FD(channel.fd), &here);
+	id = unanswered();
+	sched_see(OP_DEVICE, OBJECT_FD(channel.fd));
+	if (id)
+		answer(id, (enum connection_answer)id->answer);
+}
+
+/* ---- what must hold of ids ---- */
+
+bool
+connection_is_stray(const void *owner, const struct rdma_cm_id *its, bool connecting)
+{
+	for (unsigned int i = 0; i < n_ids; i++) {
+		const struct conn *conn = ids[i].rdma.context;
+
+		if (ids[i].open && conn && (const void *)conn->owner == owner &&
+		    (&ids[i].rdma != its || (ids[i].connecting && !connecting)))
+			return true;
+	}
+	return false;
+}
+
+void
+connection_check_end(void)
+{
+	for (unsigned int i = 0; i < n_ids; i++)
+		if (ids[i].open && ids[i].given)
+			violation("a CM id is not destroyed");
 }
 
 /* ---- ids ---- */
@@ -169,6 +302,7 @@ rdma_create_id(struct rdma_event_channel *of, struct rdma_cm_id **out, void *con
 {
 	sched_point(OP_DEVICE, OBJECT_FD(channel.fd), &here);
 	*out = &make_id(of, context, ps)->rdma;
+	((struct cm_id *)*out)->given = true;
 	sched_touch(OP_DEVICE, OBJECT_FD(channel.fd));
 	return 0;
 }
@@ -216,14 +350,22 @@ rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *from, struct sockaddr 
 	(void)to;
 	(void)ms;
 	raise_event(enter(id), RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+	((struct cm_id *)id)->answer = next_answer();
 	return 0;
 }
 
 int
 rdma_resolve_route(struct rdma_cm_id *id, int ms)
 {
+	struct cm_id *entered = enter(id);
+
 	(void)ms;
-	raise_event(enter(id), RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+	if (entered->answer == ANSWER_IS_NOWHERE)
+		judge_answered(((struct conn *)id->context)->owner, ANSWER_IS_NOWHERE);
+	if (entered->answer == ANSWER_IS_NOWHERE)
+		raise_event(entered, RDMA_CM_EVENT_ROUTE_ERROR, -ENETUNREACH);
+	else
+		raise_event(entered, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
 	return 0;
 }
 
@@ -280,6 +422,7 @@ rdma_get_cm_event(struct rdma_event_channel *of, struct rdma_cm_event **out)
 	**out = *event;
 	context_acquire(event->id);
 	((struct cm_id *)event->id)->unacked++;
+	((struct cm_id *)event->id)->given = true;
 	first++;
 	n_events--;
 	world_channel_set(of->fd, n_events);

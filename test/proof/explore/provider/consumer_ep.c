@@ -60,17 +60,19 @@ consumer_post(struct play_ep *ep, enum direction direction, DAT_COMPLETION_FLAGS
 		life->told[direction] |= 1u << number;
 	}
 	consumer_too_late("post", ret, over);
+	/* Where the queue pair is in the error state already, there must be room in the EVD. */
 	consumer_result("post", ret, may_go(ret) ||
-	    (consumer_is(ret, DAT_INSUFFICIENT_RESOURCES) && number - told >= depth));
+	    (consumer_is(ret, DAT_INSUFFICIENT_RESOURCES) && (number - told >= depth ||
+	    ep->object->state == DAT_EP_STATE_DISCONNECTED)));
 }
 
 DAT_RETURN
-consumer_connect(DAT_EP_HANDLE handle)
+consumer_connect(DAT_EP_HANDLE handle, DAT_TIMEOUT timeout)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET };
 
-	return dapl_ep_connect(handle, (DAT_IA_ADDRESS_PTR)&to, 7, DAT_TIMEOUT_INFINITE, 0,
-	    NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
+	return dapl_ep_connect(handle, (DAT_IA_ADDRESS_PTR)&to, 7, timeout, 0, NULL,
+	    DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
 }
 
 static void
@@ -81,8 +83,9 @@ disconnect(struct play_ep *ep, DAT_CLOSE_FLAGS flags)
 
 	if (l == ep->life)
 		judge_ending(ep);
-	ep->leaving = true;
-	ep->cut |= flags != DAT_CLOSE_GRACEFUL_FLAG;
+	judge_cause(ep, CAUSE_LEAVING);
+	if (flags != DAT_CLOSE_GRACEFUL_FLAG)
+		judge_cause(ep, CAUSE_CUT);
 	if (flags == DAT_CLOSE_GRACEFUL_FLAG)
 		rnic_finish(ep->object);
 	ret = dapl_ep_disconnect(ep->lives[l].handle, flags);
@@ -94,17 +97,22 @@ disconnect(struct play_ep *ep, DAT_CLOSE_FLAGS flags)
 static void
 reset(struct play_ep *ep)
 {
-	const unsigned int l = meant(ep), life = ep->life;
-	DAT_RETURN ret = dapl_ep_reset(ep->lives[l].handle);
+	const unsigned int l = meant(ep);
+	struct play_life *life;
+	DAT_RETURN ret;
 
+	if (ep->life + 1 == PLAY_LIVES)
+		return;
+	ret = dapl_ep_reset(ep->lives[l].handle);
 	sched_step(OP_EVENT);
-	if (ret == DAT_SUCCESS && life == ep->life && life + 1 < PLAY_LIVES &&
-	    play_life(ep)->ending_at) {
-		ep->lives[life].over_at = sched.steps;
-		ep->life = life + 1;
-		play_life(ep)->handle = ep->lives[life].handle;
-	} else if (ret == DAT_SUCCESS) {
-		play_life(ep)->vague = true;
+	life = play_life(ep);
+	/* One that was not connected stays as it is; of two resets one returns first. */
+	if (ret == DAT_SUCCESS && !ep->freed && life->generation != ep->object->generation) {
+		judge_ending(ep);
+		life->over_at = sched.steps;
+		ep->life++;
+		play_life(ep)->handle = life->handle;
+		play_life(ep)->generation = ep->object->generation;
 	}
 	consumer_result("ep_reset", ret, may_go(ret));
 }
@@ -141,11 +149,17 @@ new_ep(struct play_ep *ep)
 	consumer_result("ep_create", ret, consumer_gone(ret, false, DO_FREE, DO_FREE));
 }
 
+/* `us`, if more than 1: how long the attempt may take. */
 static void
-connect_again(struct play_ep *ep)
+connect_again(struct play_ep *ep, int us)
 {
-	DAT_RETURN ret = consumer_connect(ep->lives[meant(ep)].handle);
+	struct play_life *life = play_life(ep);
+	DAT_RETURN ret;
 
+	if (us > 1 && !life->patience)
+		life->patience = sched.now + (uint64_t)us * 1000;
+	ret = consumer_connect(ep->lives[meant(ep)].handle,
+	    us > 1 ? (DAT_TIMEOUT)us : DAT_TIMEOUT_INFINITE);
 	sched_step(OP_EVENT);
 	consumer_result("connect", ret, may_go(ret));
 }
@@ -153,15 +167,8 @@ connect_again(struct play_ep *ep)
 static void
 move(struct play_ep *ep, enum rnic_move what)
 {
-	struct play_life *life = play_life(ep);
-
-	if (what != RNIC_RECEIVES && what != RNIC_SENDS && what != RNIC_CONNECTS)
+	if (what == RNIC_FAILS || what == RNIC_RECEIVE_FAILS)
 		judge_ending(ep);
-	ep->accepted |= what == RNIC_CONNECTS;
-	ep->rejected |= what == RNIC_REJECTS;
-	ep->left |= what == RNIC_DISCONNECTS;
-	ep->failed |= what == RNIC_BREAKS;
-	life->broke |= what == RNIC_BREAKS && rnic_is_connected(ep->object);
 	rnic_move(ep->object, what);
 }
 
@@ -204,16 +211,16 @@ consumer_act_ep(const struct action *a)
 		break;
 	case DO_CM_ACCEPTS:
 		connection_await(ep->object);
-		move(ep, RNIC_CONNECTS);
+		connection_answer(ep->object, ANSWER_ACCEPTS);
 		break;
 	case DO_CM_ESTABLISHED:
-		move(ep, RNIC_CONNECTS);
+		connection_answer(ep->object, ANSWER_ACCEPTS);
 		break;
 	case DO_CM_REJECTED:
-		move(ep, RNIC_REJECTS);
+		connection_answer(ep->object, ANSWER_DECLINES);
 		break;
 	case DO_CM_DISCONNECTED:
-		move(ep, RNIC_DISCONNECTS);
+		connection_leave(ep->object);
 		break;
 	case DO_DISCONNECT:
 		disconnect(ep, DAT_CLOSE_ABRUPT_FLAG);
@@ -222,7 +229,7 @@ consumer_act_ep(const struct action *a)
 		disconnect(ep, DAT_CLOSE_GRACEFUL_FLAG);
 		break;
 	case DO_CONNECT:
-		connect_again(ep);
+		connect_again(ep, a->n);
 		break;
 	case DO_EP_RESET:
 		reset(ep);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "invariant.h"
+#include "dapl/conn.h"
 #include "play.h"
 #include "slots.h"
 
@@ -33,18 +34,6 @@ one_takes(const struct play_evd *evd)
 	return takers <= 1 && evd->spec->policy != DAT_UPCALL_MANY && !play_has(DO_MANY);
 }
 
-void
-judge_ending(struct play_ep *ep)
-{
-	struct play_life *life = play_life(ep);
-
-	if (life->ending_at)
-		return;
-	life->ending_at = sched.steps ? sched.steps : 1;
-	life->ending_time = sched.now;
-	sched_touch(OP_EVENT, OBJECT_CNO(ep->index));
-}
-
 /* ---- events ---- */
 
 /* An event of a life that is over may still come from a call that was on its way. */
@@ -56,45 +45,6 @@ judge_life(const struct play_ep *ep, unsigned int life)
 	if (ep->lives[life].over_at && since > ep->lives[life].over_at)
 		violation("endpoint %c: an event of it is taken after it was freed or reset",
 		    'e' + ep->index);
-}
-
-/* What is told did happen. */
-static void
-check_cause(const struct play_ep *ep, DAT_EVENT_NUMBER number)
-{
-	const struct play_life *last = &ep->lives[ep->life];
-	const char name = (char)('e' + ep->index);
-
-	switch (number) {
-	case DAT_CONNECTION_EVENT_ESTABLISHED:
-		if (!ep->accepted)
-			violation("endpoint %c is established, and the other end did not accept", name);
-		break;
-	case DAT_CONNECTION_EVENT_BROKEN:
-		if (!ep->failed)
-			violation("the connection of endpoint %c is said to be broken", name);
-		break;
-	case DAT_CONNECTION_EVENT_PEER_REJECTED:
-	case DAT_CONNECTION_EVENT_NON_PEER_REJECTED:
-		if (!ep->rejected)
-			violation("endpoint %c is said to be rejected", name);
-		break;
-	case DAT_CONNECTION_EVENT_DISCONNECTED:
-		if (!ep->left && !ep->leaving)
-			violation("nobody disconnected endpoint %c", name);
-		/* The other end's leaving may be its answer to what failed; a reset does not wait. */
-		if (!ep->leaving && last->failed && !play_has(DO_EP_RESET) &&
-		    sched.now < last->ending_time + PATIENCE_NS)
-			violation("endpoint %c failed, and is said to be disconnected", name);
-		/* A graceful disconnection waits for all requests, and looks what became of them. */
-		if (ep->leaving && !ep->cut && !ep->left && last->failed_leaving &&
-		    !play_has(DO_EP_RESET) && !play_has(DO_IA_CLOSE))
-			violation("a request of endpoint %c failed, and it is said to be disconnected",
-			    name);
-		break;
-	default:
-		violation("endpoint %c: event %x", name, number);
-	}
 }
 
 static void
@@ -117,7 +67,6 @@ judge_connection(const struct play_evd *evd, const DAT_EVENT *event)
 		violation("a connection event is delivered by EVD %c", 'a' + evd->index);
 	if (ep->freed && play_life(ep)->handle == handle)
 		judge_life(ep, ep->life);
-	check_cause(ep, event->event_number);
 	/* A reset endpoint's earlier connections are still told, in their order if one thread takes them. */
 	life = &ep->lives[0];
 	while (life->handle != handle)
@@ -129,7 +78,12 @@ judge_connection(const struct play_evd *evd, const DAT_EVENT *event)
 		    event->event_number);
 	if (established && life->established)
 		violation("endpoint %c is established twice", 'e' + ep->index);
-	if (!established && !life->ending_at && !play_has(DO_DEVICE_FATAL))
+	judge_connection_cause(ep, (unsigned int)(life - ep->lives), ordered,
+	    &event->event_data.connect_event_data, event->event_number);
+	if (event->event_number == DAT_CONNECTION_EVENT_TIMED_OUT && life == play_life(ep))
+		judge_ending(ep);
+	if (!established && ordered && !life->ending_at && !play_has(DO_DEVICE_FATAL) &&
+	    judge_is_exact(ep))
 		violation("the connection of endpoint %c ends for no reason", 'e' + ep->index);
 	life->established |= established;
 	life->ended |= !established;
@@ -238,6 +192,22 @@ check_references(const struct play_cno_life *cno, int name)
 		    attached);
 }
 
+/* What came to nothing was withdrawn: nobody can accept it any more.  None waits for longer than it was to. */
+static void
+check_attempt(const struct play_ep *ep)
+{
+	const bool asking = ep->object->state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING;
+	const uint64_t patience = ep->lives[ep->life].patience;
+
+	if (connection_is_stray(
+	    &ep->object->obj, ep->object->conn ? ep->object->conn->id : NULL, asking))
+		violation("at rest an attempt of endpoint %c that is over was not withdrawn",
+		    'e' + ep->index);
+	if (asking && patience && sched.now >= patience)
+		violation("at rest endpoint %c waits to be connected, and its time is over",
+		    'e' + ep->index);
+}
+
 void
 judge_rest(void)
 {
@@ -267,6 +237,7 @@ judge_rest(void)
 			continue;
 		if (ep->object->pins)
 			violation("at rest endpoint %c is still pinned", 'e' + i);
+		check_attempt(ep);
 		if (!play_life(ep)->vague)
 			judge_transfers_rest(ep);
 	}
@@ -284,7 +255,7 @@ check_broken(const struct play_ep *ep)
 {
 	const struct play_life *life = &ep->lives[ep->life];
 
-	if ((life->failed || life->broke) && !judge_evd_gone(ep->spec->request) && !judge_evd_gone(ep->spec->recv) &&
+	if ((life->causes & CAUSE_FAILED || life->broke) && !judge_evd_gone(ep->spec->request) && !judge_evd_gone(ep->spec->recv) &&
 	    (ep->object->state == DAT_EP_STATE_CONNECTED ||
 	    ep->object->state == DAT_EP_STATE_DISCONNECT_PENDING))
 		violation("endpoint %c failed, and is connected", 'e' + ep->index);

@@ -150,7 +150,7 @@ play_open_ep(int i)
 	ep->object = handle_object(handle, KIND_EP, &number);
 	ep->freed = !ep->object || play.closed;
 	*play_life(ep) = (struct play_life){ .handle = handle, .last = { -1, -1 },
-		.over_at = ep->freed };
+		.over_at = ep->freed, .generation = ep->object ? ep->object->generation : 0 };
 	return ret;
 }
 
@@ -168,12 +168,11 @@ open_ep(int i)
 		consumer_post(ep, RECEIVES, DAT_COMPLETION_DEFAULT_FLAG);
 	if (spec->begin == EP_BEGINS_FRESH)
 		return;
-	expect(consumer_connect(play_life(ep)->handle), "ep_connect");
+	expect(consumer_connect(play_life(ep)->handle, DAT_TIMEOUT_INFINITE), "ep_connect");
 	sched_rest(true);
 	if (spec->begin == EP_BEGINS_PENDING)
 		return;
-	ep->accepted = true;
-	rnic_move(ep->object, RNIC_CONNECTS);
+	connection_answer(ep->object, ANSWER_ACCEPTS);
 	sched_rest(true);
 	consumer_drain(play_evd_life(&play.evds[spec->connect]));
 	for (int n = 0; n < spec->sends; n++)
@@ -209,6 +208,8 @@ close_all(struct fiber *flusher)
 	if (flusher->state != FIBER_DONE)
 		violation("the device does not end");
 	park_close_self();
+	connection_check_end();
+	rnic_check_end();
 	world_check_balance();
 }
 
@@ -243,6 +244,7 @@ body(void)
 		evd->policy.value = (uint64_t)s->evds[i].policy;
 	}
 	sched_rest(true);
+	connection_script(s->answers);
 	for (int i = 0; i < s->n_actors; i++) {
 		struct fiber *f;
 

@@ -23,7 +23,7 @@
 #include "setting.h"
 
 #define REQUESTS_MAX 16 /* posted to a direction of an endpoint in one life */
-#define PLAY_LIVES 4
+#define PLAY_LIVES 6
 
 /* A device that keeps completions back for longer is not waited for. */
 #define PATIENCE_NS 100000000u
@@ -78,6 +78,20 @@ struct play_cno {
 	unsigned int agent_calls;
 };
 
+/* What may lead to a connection event. */
+enum cause {
+	CAUSE_ACCEPTED = 1,
+	CAUSE_REJECTED = 2, /* by the consumer at the other end */
+	CAUSE_DECLINED = 4, /* by its connection manager */
+	CAUSE_UNREACHABLE = 8,
+	CAUSE_LEFT = 16,    /* the other end disconnected */
+	CAUSE_LEAVING = 32, /* the consumer did, */
+	CAUSE_CUT = 64,	    /* and not gracefully */
+	CAUSE_FAILED = 128, /* a request or receive did */
+	CAUSE_BROKE = 256,  /* the queue pair did */
+	CAUSE_FAILED_LEAVING = 512, /* a request did while a graceful disconnection waited for it */
+};
+
 /* A queue pair's life: from create or reset to the next reset or free. */
 struct play_life {
 	DAT_EP_HANDLE handle;
@@ -87,8 +101,11 @@ struct play_life {
 	uint32_t mute;	  /* of the requests: successes bring no event */
 	uint32_t hushed;  /* of the requests: the events of successes wake nobody */
 	uint8_t outcomes[2][REQUESTS_MAX];
-	bool failed, broke; /* a request or receive did; the queue pair */
-	bool failed_leaving; /* a request did while a graceful disconnection waited for it */
+	uint32_t generation; /* of its queue pair */
+	unsigned int causes; /* enum cause, of what happened to it */
+	bool broke;	     /* its queue pair did, connected */
+	uint8_t answered;    /* the last attempt whose answer had private data, see judge_private_data() */
+	uint64_t patience;   /* when its attempt times out, or 0 */
 	bool vague;	  /* what became of its requests is not known */
 	int last[2];	  /* the last number told */
 	bool established, ended; /* told */
@@ -102,10 +119,8 @@ struct play_ep {
 	const struct ep_spec *spec;
 	struct ep *object;
 	bool freed;
-	/* In any life: the consumer disconnected; the other end did, accepted, rejected; something failed. */
-	bool leaving, left, accepted, rejected, failed;
-	bool cut; /* the consumer disconnected, and not gracefully */
 	unsigned int life;
+	uint8_t answers; /* that had private data */
 	struct play_life lives[PLAY_LIVES];
 };
 
@@ -184,7 +199,7 @@ unsigned int consumer_drain(struct play_evd_life *evd);
 void consumer_act_evd(const struct action *a);
 
 /* consumer_ep.c */
-DAT_RETURN consumer_connect(DAT_EP_HANDLE handle);
+DAT_RETURN consumer_connect(DAT_EP_HANDLE handle, DAT_TIMEOUT timeout);
 void consumer_post(
     struct play_ep *ep, enum direction direction, DAT_COMPLETION_FLAGS flags);
 void consumer_act_ep(const struct action *a);
@@ -220,5 +235,13 @@ void judge_transfers_end(struct play_ep *ep);
 
 /* Something that ends the connection is about to happen. */
 void judge_ending(struct play_ep *ep);
+
+/* cause.c */
+void judge_cause(struct play_ep *ep, enum cause cause);
+/* Whether the causes of each life are known for what they are. */
+bool judge_is_exact(const struct play_ep *ep);
+/* The event has its cause; it is of that life, `surely` or perhaps. */
+void judge_connection_cause(const struct play_ep *ep, unsigned int life, bool surely,
+    const DAT_CONNECTION_EVENT_DATA *data, DAT_EVENT_NUMBER number);
 
 #endif

@@ -4,10 +4,12 @@
 
 #include <string.h>
 
+#include "dapl/ep.h"
+
 #include "world.h"
 
 #define CQS   16
-#define QPS   8
+#define QPS   24
 #define CHANNELS 12
 #define REQUESTS 16
 #define NOTES 8
@@ -22,6 +24,7 @@ struct rnic_channel {
 struct rnic_cq_slot {
 	struct ibv_cq ibv;
 	struct device_cq device;
+	bool open;
 	struct ibv_wc wcs[64]; /* by the number of the completion */
 	bool solicited[64];
 	uint64_t n;
@@ -68,6 +71,12 @@ static struct rnic_cq_slot *
 slot_of(struct ibv_cq *cq)
 {
 	return (struct rnic_cq_slot *)cq;
+}
+
+const void *
+rnic_owner(const struct ibv_qp *qp)
+{
+	return ((const struct ep_qp_context *)qp->qp_context)->ep;
 }
 
 struct device_cq *
@@ -274,7 +283,7 @@ has_work(void *arg)
 	int ring;
 
 	(void)arg;
-	return stopped || to_flush(&ring);
+	return stopped || to_flush(&ring) || connection_has_answer();
 }
 
 void *
@@ -289,7 +298,9 @@ rnic_flusher(void *arg)
 			return NULL;
 		sched_point(OP_DEVICE, OBJECT_QP(qps), &here);
 		qp = to_flush(&ring);
-		if (qp)
+		if (!qp)
+			connection_give_answer();
+		else
 			device_decide(complete(qp, ring, qp->ibv.state == IBV_QPS_ERR ?
 			    IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS));
 	}
@@ -306,7 +317,7 @@ static struct rnic_qp *
 qp_of(const void *of)
 {
 	for (unsigned int i = n_qps; i-- > 0;)
-		if (qps[i].open && qps[i].ibv.qp_context == of)
+		if (qps[i].open && rnic_owner(&qps[i].ibv) == of)
 			return &qps[i];
 	return NULL;
 }
@@ -355,14 +366,6 @@ rnic_fail_by(unsigned int way)
 	fails_by = way;
 }
 
-bool
-rnic_is_connected(const void *of)
-{
-	const struct rnic_qp *qp = qp_of(of);
-
-	return qp && qp->ibv.state == IBV_QPS_RTS;
-}
-
 void
 rnic_move(const void *of, enum rnic_move what)
 {
@@ -389,17 +392,10 @@ rnic_move(const void *of, enum rnic_move what)
 		sched_point(OP_DEVICE, OBJECT_QP(qp), &here);
 		if (!qp->open)
 			break;
+		judge_broke(of, ((struct ep_qp_context *)qp->ibv.qp_context)->generation,
+		    qp->ibv.state == IBV_QPS_RTS);
 		rnic_set_state(&qp->ibv, IBV_QPS_ERR);
 		raise_note(IBV_EVENT_QP_FATAL, &qp->ibv, NULL);
-		break;
-	case RNIC_CONNECTS:
-		connection_event(of, RDMA_CM_EVENT_ESTABLISHED);
-		break;
-	case RNIC_REJECTS:
-		connection_event(of, RDMA_CM_EVENT_REJECTED);
-		break;
-	case RNIC_DISCONNECTS:
-		connection_event(of, RDMA_CM_EVENT_DISCONNECTED);
 		break;
 	}
 }
@@ -468,6 +464,7 @@ ibv_create_cq(struct ibv_context *verbs, int cqe, void *cq_context,
 	cq->ibv = (struct ibv_cq){ .context = verbs, .channel = channel, .cq_context = cq_context,
 		.cqe = cqe };
 	cq->n = 0;
+	cq->open = true;
 	device_cq_open(&cq->device, (int)n_cqs++,
 	    channel ? &((struct rnic_channel *)channel)->device : NULL);
 	cq->device.solicited = is_solicited;
@@ -480,6 +477,9 @@ ibv_destroy_cq(struct ibv_cq *cq)
 	for (unsigned int i = 0; i < n_qps; i++)
 		if (qps[i].open && (qps[i].ibv.send_cq == cq || qps[i].ibv.recv_cq == cq))
 			violation("a completion queue is destroyed before its queue pair");
+	if (!slot_of(cq)->open)
+		violation("a completion queue is destroyed twice");
+	slot_of(cq)->open = false;
 	if (cq->channel)
 		device_cq_destroy(&slot_of(cq)->device);
 	return 0;
@@ -613,6 +613,20 @@ ibv_dealloc_pd(struct ibv_pd *of)
 		if (qps[i].open && qps[i].ibv.pd == of)
 			violation("a protection domain goes before its queue pair");
 	return 0;
+}
+
+void
+rnic_check_end(void)
+{
+	for (unsigned int i = 0; i < n_qps; i++)
+		if (qps[i].open)
+			violation("a queue pair is not destroyed");
+	for (unsigned int i = 0; i < n_cqs; i++)
+		if (cqs[i].open)
+			violation("a completion queue is not destroyed");
+	for (unsigned int i = 0; i < n_channels; i++)
+		if (channels[i].open)
+			violation("a completion channel is not destroyed");
 }
 
 void

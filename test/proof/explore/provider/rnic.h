@@ -26,7 +26,7 @@ struct device_cq *rnic_cq(struct ibv_cq *cq);
 
 /*
  * Moves of the device and of the other end; those of a queue pair or connection that is gone are
- * void.  `context` is the queue pair's: its endpoint.
+ * void.  `context` is its endpoint.
  */
 enum rnic_move {
 	RNIC_RECEIVES,	 /* the oldest receive completes */
@@ -34,37 +34,62 @@ enum rnic_move {
 	RNIC_FAILS,	 /* the oldest request fails, and the queue pair with it */
 	RNIC_RECEIVE_FAILS, /* the same of the oldest receive */
 	RNIC_BREAKS,	 /* a fatal asynchronous event of the queue pair */
-	RNIC_CONNECTS,	 /* the other end accepts, */
-	RNIC_REJECTS,	 /* or not */
-	RNIC_DISCONNECTS /* the other end disconnects */
 };
 void rnic_move(const void *context, enum rnic_move move);
 /* From now on the device completes what is outstanding, in its own time. */
 void rnic_finish(const void *context);
 /* How requests fail from here on: one of many ways. */
 void rnic_fail_by(unsigned int way);
-/* Whether the queue pair transfers. */
-bool rnic_is_connected(const void *context);
 void rnic_cq_fails(struct ibv_cq *cq);
+/* All adapters are closed: nothing is left of the device. */
+void rnic_check_end(void);
 void rnic_device_fails(void);
 
 /*
  * The judge's side.  A request is known by its cookie: that of the one which this thread is posting;
  * the device has it; it is complete; how many bytes a success transfers.
  */
+enum connection_answer {
+	ANSWER_ACCEPTS = 'a',
+	ANSWER_REJECTS = 'r',  /* the consumer there, with private data */
+	ANSWER_DECLINES = 'd', /* the connection manager there */
+	ANSWER_IS_AWAY = 'u',
+	ANSWER_IS_WRONG = 'e',
+	ANSWER_IS_NOWHERE = 'n', /* no route leads there */
+	ANSWER_IS_SILENT = 's',
+};
+#define CONNECTION_ANSWERS "ardeuns"
+
 uint64_t judge_cookie(void);
 void judge_posted(uint64_t cookie);
 void judge_completed(uint64_t cookie, enum ibv_wc_status status);
 uint32_t judge_length(uint64_t cookie);
 bool judge_solicits(uint64_t cookie); /* the other end asks to wake whoever receives this */
+/* The endpoint's attempt to connect is about to be answered; the private data, less than 4 bytes. */
+void judge_answered(const void *context, enum connection_answer how);
+/* Its queue pair of that generation is about to break. */
+void judge_broke(const void *context, uint32_t generation, bool connected);
+void judge_left(const void *context); /* the other end is about to disconnect */
+uint8_t judge_private_data(const void *context, uint8_t *data);
 
 /* connection.c */
 void connection_reset(void);
 bool connection_open(void); /* an adapter has the device open */
-/* Queues an event about the queue pair's connection, if it has one that can have this event. */
 void connection_await(const void *context); /* until the other end is asked to connect */
-void connection_event(const void *context, enum rdma_cm_event_type type);
+/* The other end does that now, if there is an attempt, or a connection. */
+void connection_answer(const void *context, enum connection_answer how);
+void connection_leave(const void *context);
+/* From now on it answers by itself: the nth attempt gets the nth answer, and so on from the first. */
+void connection_script(const char *answers);
+bool connection_has_answer(void);
+void connection_give_answer(void);
+/* Whether the owner has an id that is not `its`, or that still asks though it is not `connecting`. */
+bool connection_is_stray(const void *owner, const struct rdma_cm_id *its, bool connecting);
+void connection_check_end(void); /* all adapters are closed */
 void connection_ask(void); /* a request to connect, from another end that nobody listens to any more */
+
+/* The queue pair's endpoint, by which the explorer knows it. */
+const void *rnic_owner(const struct ibv_qp *qp);
 
 /* For connection.c: the queue pair's state changes, in a step of the caller's. */
 void rnic_set_state(struct ibv_qp *qp, enum ibv_qp_state state);

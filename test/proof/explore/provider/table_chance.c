@@ -9,11 +9,12 @@
 #define SCENARIOS 600
 
 struct text {
-	char setup[256], actors[512];
+	char setup[256], actors[1024];
 	bool split; /* endpoints share the first EVD with the second one */
 	unsigned int evds, cnos, eps;
 	bool called; /* events of the first EVD are taken by its upcalls */
 	unsigned int pending; /* endpoints that are connecting, a bit each */
+	bool answers; /* the other end answers attempts by itself */
 };
 #define ADD_SETUP(t, ...) lot_add((t)->setup, sizeof(t)->setup, __VA_ARGS__)
 #define ADD_ACTS(t, ...)  lot_add((t)->actors, sizeof(t)->actors, __VA_ARGS__)
@@ -61,6 +62,8 @@ draw_setup(struct text *t)
 			ADD_SETUP(t, ",%c", letter('n', t->cnos));
 		if (i > (t->split ? 1 : 0) && lot_one_in(4))
 			ADD_SETUP(t, ",q%u", 2 + lot_draw(3));
+		else if (i == 0)
+			ADD_SETUP(t, ",q30");
 		ADD_SETUP(t, " ");
 	}
 	for (unsigned int i = 0; i < t->eps; i++) {
@@ -78,6 +81,12 @@ draw_setup(struct text *t)
 		ADD_SETUP(t, "%c%s ", 'n' + (int)i, lot_one_in(2) ? "=agent" : "");
 	if (lot_one_in(6))
 		ADD_SETUP(t, "fixed ");
+	if (!t->eps || lot_one_in(3))
+		return;
+	t->answers = true;
+	ADD_SETUP(t, "answers=");
+	for (unsigned int n = 1 + lot_draw(4); n; n--)
+		ADD_SETUP(t, "%c", "aaaaardeuns"[lot_draw(11)]);
 }
 
 /* Whether `action` would be, or make, another taker of the first EVD. */
@@ -106,10 +115,34 @@ draw_action(struct text *t, const char *actor, const char *const *actions, unsig
 	    (evd == 'a' && takes(t, action, actor)) ||
 	    (!strncmp(action, "epnew", 5) && actor[0] != 'y')) /* two would make one endpoint */
 		action = "query %";
+	if (!strcmp(action, "resize % 7") && t->answers) /* many connections' events must fit */
+		action = "resize % 30";
 	lot_add_action(t->actors, sizeof t->actors, action, evd, t->cnos, t->eps);
 	if (!strncmp(action, "fail", 4) || !strncmp(action, "rxfail", 6))
 		ADD_ACTS(t, " %u", 1 + lot_draw(14));
+	if (!strncmp(action, "connect", 7) && lot_one_in(3))
+		ADD_ACTS(t, " %u", 20 + 20 * lot_draw(8));
 	ADD_ACTS(t, "; ");
+}
+
+/* An endpoint whose connection ends, and that is connected again, as often as there is room for. */
+static void
+draw_rounds(struct text *t)
+{
+	static const char *const ends[] = { "disconnect", "disconnect", "graceful" };
+	const int ep = letter('e', t->eps);
+
+	for (unsigned int left = 1 + lot_draw(3); left; left--) {
+		ADD_ACTS(t, "%s %c; reset %c; ", ends[lot_draw(3)], ep, ep);
+		if (lot_one_in(2))
+			ADD_ACTS(t, "recv %c; ", ep);
+		ADD_ACTS(t, "connect %c", ep);
+		if (lot_one_in(4))
+			ADD_ACTS(t, " %u", 20 + 20 * lot_draw(8));
+		ADD_ACTS(t, "; ");
+		if (lot_one_in(2))
+			ADD_ACTS(t, "send %c; ", ep);
+	}
 }
 #define DRAW(t, actor, most, actions) \
 	draw_actor(t, actor, most, actions, sizeof(actions) / sizeof *(actions))
@@ -125,7 +158,7 @@ draw_actor(
 
 static const char *const device[] = { "rx @", "rx @", "tx @", "tx @", "fail @", "rx @ 2", "rxfail @", "qpfatal @", "cqerror %" };
 static const char *const consumer[] = {
-	"recv @", "send @", "mute @", "hush @", "post %", "post %", "reopen %", "reopen % sw", "creopen #", "disconnect @", "graceful @", "graceful @", "reset @",
+	"recv @", "send @", "connect @", "mute @", "hush @", "post %", "post %", "reopen %", "reopen % sw", "creopen #", "disconnect @", "graceful @", "graceful @", "reset @",
 	"epfree @", "epnew @", "epsee @", "free %", "free %", "see %",
 	"resize % 70", "resize % 7", "single %", "norify %", "many %", "disable %", "teardown %", "dequeue %",
 	"drain %", "wait % 1 50", "wait % 2 100", "query %", "attach % #", "attach % #", "detach %",
@@ -134,7 +167,7 @@ static const char *const consumer[] = {
 };
 
 #define CONSUMER (sizeof consumer / sizeof *consumer)
-#define OWN	 9 /* of these the first thread does alone: an upcall that posts may have no end */
+#define OWN	 10 /* of these the first thread does alone: an upcall that posts may have no end */
 
 /* The other ends, each once. */
 static void
@@ -142,7 +175,7 @@ draw_peers(struct text *t)
 {
 	ADD_ACTS(t, " | cm: ");
 	for (unsigned int i = 0; i < t->eps; i++) {
-		if (!(t->pending >> i & 1)) {
+		if (t->answers || !(t->pending >> i & 1)) {
 			if (lot_one_in(2))
 				ADD_ACTS(t, "down %c; ", 'e' + (int)i);
 		} else if (lot_one_in(4)) {
@@ -169,6 +202,8 @@ table_chance_draw(unsigned int number)
 	if (text.eps)
 		draw_peers(&text);
 	DRAW(&text, "x", 5, consumer);
+	if (text.answers && lot_one_in(2))
+		draw_rounds(&text);
 	if (lot_one_in(2))
 		draw_actor(&text, "y", 4, consumer + OWN, CONSUMER - OWN);
 	if (lot_one_in(3))

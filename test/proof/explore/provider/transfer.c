@@ -59,9 +59,9 @@ judge_completed(uint64_t cookie, enum ibv_wc_status status)
 	(void)find(cookie, &k);
 	if (status == IBV_WC_SUCCESS || status == IBV_WC_WR_FLUSH_ERR)
 		return;
-	k.life->failed = k.ep->failed = true;
-	k.life->failed_leaving |= k.direction == REQUESTS &&
-	    k.ep->object->state == DAT_EP_STATE_DISCONNECT_PENDING;
+	k.life->causes |= CAUSE_FAILED;
+	if (k.direction == REQUESTS && k.ep->object->state == DAT_EP_STATE_DISCONNECT_PENDING)
+		k.life->causes |= CAUSE_FAILED_LEAVING;
 }
 
 uint32_t

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cause -- what happens to a connection, and the events that it may make
+ *
+ * Each life of an endpoint has causes of its own.  Where two actors act on an endpoint, one may reset it
+ * while the other goes on: then a cause may stand in the life before, and all lives count as one.
+ */
+#include "play.h"
+
+static struct play_ep *
+endpoint_of(const void *context)
+{
+	for (int i = 0; i < play.scenario->n_eps; i++)
+		if (!play.eps[i].freed && play.eps[i].object == context)
+			return &play.eps[i];
+	return NULL;
+}
+
+static void
+begin_end(struct play_life *life, unsigned int index)
+{
+	if (life->ending_at)
+		return;
+	life->ending_at = sched.steps ? sched.steps : 1;
+	life->ending_time = sched.now;
+	sched_touch(OP_EVENT, OBJECT_CNO(index));
+}
+
+void
+judge_ending(struct play_ep *ep)
+{
+	begin_end(play_life(ep), (unsigned int)ep->index);
+}
+
+void
+judge_cause(struct play_ep *ep, enum cause cause)
+{
+	play_life(ep)->causes |= cause;
+}
+
+/* A reset that has not returned yet may have made the next life's queue pair. */
+void
+judge_broke(const void *context, uint32_t generation, bool connected)
+{
+	struct play_ep *ep = endpoint_of(context);
+	struct play_life *life;
+
+	if (!ep)
+		return;
+	life = play_life(ep);
+	if (generation != life->generation && ep->life + 1 < PLAY_LIVES)
+		life++;
+	begin_end(life, (unsigned int)ep->index);
+	life->causes |= CAUSE_BROKE;
+	life->broke |= connected;
+}
+
+void
+judge_left(const void *context)
+{
+	struct play_ep *ep = endpoint_of(context);
+
+	if (!ep)
+		return;
+	judge_ending(ep);
+	judge_cause(ep, CAUSE_LEFT);
+}
+
+void
+judge_answered(const void *context, enum connection_answer how)
+{
+	struct play_ep *ep = endpoint_of(context);
+
+	if (!ep)
+		return;
+	judge_cause(ep, how == ANSWER_ACCEPTS ? CAUSE_ACCEPTED :
+	    how == ANSWER_REJECTS ? CAUSE_REJECTED :
+	    how == ANSWER_DECLINES ? CAUSE_DECLINED : CAUSE_UNREACHABLE);
+	if (how != ANSWER_ACCEPTS)
+		judge_ending(ep);
+}
+
+/* ---- private data: which endpoint, and which of its answers ---- */
+
+#define DATA_SIZE 3
+#define DATA_MARK 0xd7
+
+uint8_t
+judge_private_data(const void *context, uint8_t *data)
+{
+	struct play_ep *ep = endpoint_of(context);
+
+	if (!ep)
+		return 0;
+	play_life(ep)->answered = ++ep->answers;
+	data[0] = DATA_MARK;
+	data[1] = (uint8_t)ep->index;
+	data[2] = ep->answers;
+	return DATA_SIZE;
+}
+
+static void
+check_data(const struct play_ep *ep, unsigned int life, const DAT_CONNECTION_EVENT_DATA *data,
+    DAT_EVENT_NUMBER number)
+{
+	const uint8_t *bytes = data->private_data;
+	const bool some = number == DAT_CONNECTION_EVENT_ESTABLISHED ||
+	    number == DAT_CONNECTION_EVENT_PEER_REJECTED;
+
+	if (data->private_data_size != (some ? DATA_SIZE : 0))
+		violation("event %x of endpoint %c has %d bytes of private data", number,
+		    'e' + ep->index, data->private_data_size);
+	/* They are the endpoint's, and its next attempt's by and by. */
+	if (!some || life != ep->life || ep->freed || ep->life > 0)
+		return;
+	if (bytes[0] != DATA_MARK || bytes[1] != ep->index || bytes[2] != ep->lives[life].answered)
+		violation("event %x of endpoint %c has private data of another", number,
+		    'e' + ep->index);
+}
+
+/* ---- events ---- */
+
+static bool
+acts_on(const struct actor *actor, int ep)
+{
+	for (unsigned int i = 0; i < actor->n_actions; i++)
+		if (verb_prefix(actor->actions[i].verb) == 'e' && actor->actions[i].object == ep &&
+		    verb_is_of_consumer(actor->actions[i].verb))
+			return true;
+	return false;
+}
+
+bool
+judge_is_exact(const struct play_ep *ep)
+{
+	unsigned int n = 0;
+
+	for (int i = 0; i < play.scenario->n_actors; i++)
+		n += acts_on(&play.scenario->actors[i], ep->index);
+	return n <= 1;
+}
+
+static bool
+had(const struct play_ep *ep, unsigned int life, bool exact, unsigned int causes)
+{
+	unsigned int any = 0;
+
+	for (unsigned int l = 0; l <= ep->life; l++)
+		if (!exact || l == life)
+			any |= ep->lives[l].causes;
+	return any & causes;
+}
+
+static void
+check_disconnected(const struct play_ep *ep, unsigned int l, bool exact)
+{
+	const struct play_life *life = &ep->lives[l];
+	const bool leaving = had(ep, l, exact, CAUSE_LEAVING), resets = play_has(DO_EP_RESET);
+	const char name = (char)('e' + ep->index);
+
+	if (!had(ep, l, exact, CAUSE_LEFT | CAUSE_LEAVING))
+		violation("nobody disconnected endpoint %c", name);
+	/* The other end's leaving may be its answer to what failed; a reset does not wait. */
+	if (!leaving && life->causes & CAUSE_FAILED && !resets &&
+	    sched.now < life->ending_time + PATIENCE_NS)
+		violation("endpoint %c failed, and is said to be disconnected", name);
+	/* A graceful disconnection waits for all requests, and looks what became of them. */
+	if (leaving && !had(ep, l, exact, CAUSE_CUT | CAUSE_LEFT) &&
+	    life->causes & CAUSE_FAILED_LEAVING && !resets && !play_has(DO_IA_CLOSE))
+		violation("a request of endpoint %c failed, and it is said to be disconnected", name);
+}
+
+void
+judge_connection_cause(const struct play_ep *ep, unsigned int l, bool sure,
+    const DAT_CONNECTION_EVENT_DATA *data, DAT_EVENT_NUMBER number)
+{
+	const bool exact = sure && judge_is_exact(ep);
+	const struct play_life *life = &ep->lives[l];
+	unsigned int causes = 0;
+
+	check_data(ep, l, data, number);
+	switch (number) {
+	case DAT_CONNECTION_EVENT_ESTABLISHED:
+		causes = CAUSE_ACCEPTED;
+		break;
+	case DAT_CONNECTION_EVENT_BROKEN:
+		causes = CAUSE_FAILED | CAUSE_BROKE;
+		break;
+	case DAT_CONNECTION_EVENT_PEER_REJECTED:
+		causes = CAUSE_REJECTED;
+		break;
+	case DAT_CONNECTION_EVENT_NON_PEER_REJECTED:
+		causes = CAUSE_DECLINED;
+		break;
+	case DAT_CONNECTION_EVENT_UNREACHABLE:
+		causes = CAUSE_UNREACHABLE;
+		break;
+	case DAT_CONNECTION_EVENT_TIMED_OUT:
+		if (exact && (!life->patience || sched.now < life->patience))
+			violation("endpoint %c times out before its time", 'e' + ep->index);
+		return;
+	case DAT_CONNECTION_EVENT_DISCONNECTED:
+		check_disconnected(ep, l, exact);
+		return;
+	default:
+		violation("endpoint %c: event %x", 'e' + ep->index, number);
+	}
+	if (!had(ep, l, exact, causes))
+		violation("event %x of endpoint %c has no cause", number, 'e' + ep->index);
+}
