@@ -161,7 +161,10 @@ void ep_rings_destroy(struct ep_rings *rings);
  * still delivers is dropped when it is polled. */
 void ep_purge_completions(struct ep *ep);
 
-/* Moves what the device has into the EVDs, where the endpoint's completions get their places. */
+/*
+ * Moves what the device has into the EVDs, where the endpoint's completions get their places.  A queue
+ * that cannot be polled is reported.  Not locked, pinned.
+ */
 void ep_refresh(struct ep *ep);
 
 /* ep_qp.c: a queue pair, which the endpoint is to have in this generation */

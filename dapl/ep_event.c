@@ -37,13 +37,21 @@ post(struct ep *ep, DAT_EVENT_NUMBER number, size_t size, enum how how)
 		evd_object_overflowed(dapl_evd_ref(ep->parts.connect));
 }
 
+static void
+refresh(struct dapl_evd *evd)
+{
+	const struct evd_ref ref = dapl_evd_ref(evd);
+
+	(void)evd_told_overflow(ref, evd_refresh(ref));
+}
+
 void
 ep_refresh(struct ep *ep)
 {
 	if (ep->parts.request)
-		(void)evd_refresh(dapl_evd_ref(ep->parts.request));
+		refresh(ep->parts.request);
 	if (ep->parts.recv && ep->parts.recv != ep->parts.request)
-		(void)evd_refresh(dapl_evd_ref(ep->parts.recv));
+		refresh(ep->parts.recv);
 }
 
 /* Whether a request of this queue pair is known to have failed. */
@@ -217,19 +225,30 @@ ep_broken(struct ep *ep, uint32_t generation)
 	}
 }
 
+/* Pinned.  What became of the requests is never known: their completion queue cannot be polled. */
+static bool
+requests_are_lost(const struct ep *ep)
+{
+	struct evd_status status;
+
+	return ep->parts.request && evd_query(dapl_evd_ref(ep->parts.request), &status) == 0 &&
+	       status.device_over;
+}
+
 /* A graceful disconnection waits for the posted requests: look whether they are done. */
 static void
 drain(struct ep *ep)
 {
-	bool idle;
+	bool idle, lost;
 
 	ep_pin(ep);
 	os_unlock(&ep->obj.lock);
 	ep_refresh(ep);
 	os_lock(&ep->obj.lock);
 	idle = wr_ring_idle(&ep->rings.requests);
-	if (ep->obj.handle && ep->state == DAT_EP_STATE_DISCONNECT_PENDING && idle) {
-		ep_settle(ep, has_failed(ep) ? EP_IS_BROKEN : EP_DISCONNECTS, NULL, 0);
+	lost = !idle && requests_are_lost(ep);
+	if (ep->obj.handle && ep->state == DAT_EP_STATE_DISCONNECT_PENDING && (idle || lost)) {
+		ep_settle(ep, lost || has_failed(ep) ? EP_IS_BROKEN : EP_DISCONNECTS, NULL, 0);
 	} else {
 		if (ep->obj.handle && ep->state == DAT_EP_STATE_DISCONNECT_PENDING)
 			loop_ready_later(ep->obj.ia->loops[0].loop, &ep->timer, LOOK_AGAIN_NS);

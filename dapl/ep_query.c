@@ -51,15 +51,21 @@ dapl_ep_get_status(
 
 	if (!ep)
 		return BAD_EP;
+	/* What is done but was polled by nobody is not outstanding. */
+	if (recv_idle || request_idle) {
+		ep_pin(ep);
+		os_unlock(&ep->obj.lock);
+		ep_refresh(ep);
+		os_lock(&ep->obj.lock);
+	}
 	if (state)
 		*state = ep->state;
-	/* What is done but was polled by nobody is not outstanding. */
-	if (recv_idle || request_idle)
-		ep_refresh(ep);
 	if (recv_idle)
 		*recv_idle = wr_ring_idle(&ep->rings.recvs) ? DAT_TRUE : DAT_FALSE;
 	if (request_idle)
 		*request_idle = wr_ring_idle(&ep->rings.requests) ? DAT_TRUE : DAT_FALSE;
 	os_unlock(&ep->obj.lock);
+	if (recv_idle || request_idle)
+		ep_unpin(ep);
 	return DAT_SUCCESS;
 }

@@ -366,6 +366,7 @@ bool evd_lives(struct evd_ref ref);
 struct evd_status {
 	int qlen;
 	bool enabled, waitable, solicited_only, overflowed;
+	bool device_over; /* the device queue tells nothing any more */
 	DAT_CNO_HANDLE cno;
 	DAT_UPCALL_POLICY policy;
 	int queued; /* what dequeue would hand out without asking the device */

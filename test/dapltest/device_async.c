@@ -180,6 +180,29 @@ START_TEST(device__queue_pair_fails_while_it_is_reset__the_next_connection_stand
 }
 END_TEST
 
+/* It waits for the posted requests, of which nothing can be known any more. */
+/* origin: chance.5 */
+/* clause: e.2.4, d.0.8 */
+START_TEST(disconnect__gracefully_and_the_completion_queue_is_lost__is_broken)
+{
+	const DAT_ASYNCH_ERROR_EVENT_DATA *error;
+	struct dt_pair pair;
+	DAT_EVENT event;
+
+	open_pair(&pair);
+	dt_connect_pair(&pair);
+	dt_send(&pair.a, 0, 8, 1); /* waits for a receive */
+	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_GRACEFUL_FLAG));
+	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_DISCONNECT_PENDING);
+	device_polls(false);
+	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, pair.a.ep);
+	error = expect_async(&pair.a, DAT_ASYNC_ERROR_EVD_OVERFLOW, &event);
+	ck_assert(error->dat_handle == pair.a.request || error->dat_handle == pair.a.recv);
+	device_polls(true);
+	dt_pair_close(&pair);
+}
+END_TEST
+
 /*
  * Another user of the device in this process may have one; its memory is no queue pair's, though
  * what stands where a queue pair's context would looks like one.
@@ -271,6 +294,7 @@ device_async_suite(void)
 	    tc, device__queue_pair_fails__endpoint_and_connection_are_broken, 0, 3);
 	tcase_add_test(tc, device__queue_pair_fails_while_connecting__established_and_broken);
 	tcase_add_test(tc, device__queue_pair_fails_while_it_is_reset__the_next_connection_stands);
+	tcase_add_test(tc, disconnect__gracefully_and_the_completion_queue_is_lost__is_broken);
 	tcase_add_test(tc, device__shared_receive_queue_fails__is_not_read_as_a_queue_pair);
 	tcase_add_test(tc, kcreate__cannot_enable__leaves_no_evd);
 	tcase_add_test(

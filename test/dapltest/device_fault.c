@@ -21,7 +21,7 @@ static int (*real_poll)(struct ibv_cq *, int, struct ibv_wc *);
 static void (*_Atomic change_completion)(struct ibv_wc *wc);
 static int (*real_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *, size_t);
 static struct device_limits lower;
-static _Atomic(bool) arm_fails;
+static _Atomic(bool) arm_fails, poll_fails;
 static void (*_Atomic on_queue_pair_error)(void);
 static void (*_Atomic on_destroy)(struct ibv_qp *qp);
 static _Atomic(bool) hold_next, holds;
@@ -73,6 +73,12 @@ void
 device_arms(bool works)
 {
 	arm_fails = !works;
+}
+
+void
+device_polls(bool works)
+{
+	poll_fails = !works;
 }
 
 /* Only its address matters. */
@@ -147,7 +153,7 @@ static int
 poll_changed(struct ibv_cq *cq, int max, struct ibv_wc *wc)
 {
 	void (*change)(struct ibv_wc *) = change_completion;
-	int n = real_poll(cq, max, wc);
+	int n = poll_fails ? -1 : real_poll(cq, max, wc);
 
 	for (int i = 0; change && i < n; i++)
 		change(&wc[i]);

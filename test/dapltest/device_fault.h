@@ -62,4 +62,7 @@ bool device_window_missed(void);
 /* Arming a completion queue fails from now on, or works again. */
 void device_arms(bool works);
 
+/* The same of polling; one that cannot be polled has lost what it held. */
+void device_polls(bool works);
+
 #endif
