@@ -249,6 +249,15 @@ missing(struct ep *ep)
 	return n;
 }
 
+static void
+take_all_from(struct evd *evd, const struct ep *ep)
+{
+	if (!evd_use_of(evd, ep))
+		return;
+	take_all(evd);
+	life_unuse(&evd->life);
+}
+
 /* Takes events until everything that its connection owes has come. */
 static void
 await_everything(struct ep *ep)
@@ -258,11 +267,11 @@ await_everything(struct ep *ep)
 	uint64_t since = clock_tick();
 
 	while (left) {
-		take_all(ep->connect);
+		take_all_from(ep->connect, ep);
 		if (ep->recv != ep->connect)
-			take_all(ep->recv);
+			take_all_from(ep->recv, ep);
 		if (ep->request != ep->connect && ep->request != ep->recv)
-			take_all(ep->request);
+			take_all_from(ep->request, ep);
 		now = missing(ep);
 		if (life_may_be_ending(&ep->life))
 			return;

@@ -123,6 +123,8 @@ void evd_hold(struct evd *evd);
 /* An endpoint comes and goes. */
 bool evd_attach(struct evd *evd, struct ep *ep);
 void evd_detach(struct evd *evd, struct ep *ep);
+/* Uses the EVD, as life_use() does, if the endpoint has not gone: then it may be another EVD by now. */
+bool evd_use_of(struct evd *evd, const struct ep *ep);
 
 /* The adapter's asynchronous EVD says that this one overflowed. */
 void evd_note_overflow(struct adapter *adapter, DAT_HANDLE handle);

@@ -174,6 +174,20 @@ evd_attach(struct evd *evd, struct ep *ep)
 	return free >= 0;
 }
 
+bool
+evd_use_of(struct evd *evd, const struct ep *ep)
+{
+	const uint64_t serial = atomic_load(&ep->life.serial);
+	bool found = false;
+
+	lock(evd);
+	for (int i = 0; i < EVD_ENDPOINTS && !found; i++)
+		found = evd->ep[i] == ep && evd->ep_serial[i] == serial;
+	evd->life.users += found;
+	unlock(evd);
+	return found;
+}
+
 void
 evd_detach(struct evd *evd, struct ep *ep)
 {
