@@ -177,7 +177,7 @@ parse_faults(struct scenario *s, char *list)
 	} kinds[] = {
 		{ "alloc", FAULT_ALLOC }, { "open", FAULT_OPEN }, { "epoll", FAULT_EPOLL },
 		{ "eintr", FAULT_EINTR }, { "thread", FAULT_THREAD }, { "arm", FAULT_ARM },
-		{ "poll", FAULT_POLL }, { "excess", FAULT_EXCESS },
+		{ "poll", FAULT_POLL }, { "excess", FAULT_EXCESS }, { "verbs", FAULT_VERBS },
 	};
 	char *save = NULL;
 	unsigned int i;
@@ -268,9 +268,11 @@ parse_action(struct scenario *s, struct actor *actor, char *text)
 		wrong("nobody can '%s'", word);
 	*a = (struct action){ .verb = row->verb, .n = 1, .us = -1 };
 	s->verbs[row->verb] = true;
-	if (row->operand == ON_NOTHING)
-		return;
 	arg = strtok_r(NULL, " ", &save);
+	if (row->operand == ON_NOTHING) {
+		a->n = arg ? atoi(arg) : 1;
+		return;
+	}
 	if (arg && row->operand == ON_EVD && arg[0] && arg[1] == '.') {
 		a->ep = ep_number(arg + 2);
 		if (a->ep < 0)

@@ -18,7 +18,7 @@
 #define CNOS	2
 #define EPS	3
 #define ACTORS	8
-#define ACTIONS 24
+#define ACTIONS 32
 
 /* What an EVD stands on: BASE_SAME as the slot's first one does. */
 enum evd_base { BASE_SAME, BASE_SHARED, BASE_PRIVATE, BASE_SOFTWARE };

@@ -73,6 +73,7 @@ static const struct verb_row rows[] = {
 	{ DO_EP_FREE, "epfree", ON_EP },
 	{ DO_EP_NEW, "epnew", ON_EP },
 	{ DO_EP_SEE, "epsee", ON_EP },
+	{ DO_PAUSE, "pause", ON_NOTHING },
 	{ DO_IA_CLOSE, "close", ON_NOTHING },
 	{ DO_IA_GRACEFUL, "closeidle", ON_NOTHING },
 	{ DO_RECEIVED, "rx", ON_EP },

@@ -75,6 +75,7 @@ enum verb {
 	DO_EP_FREE,
 	DO_EP_NEW,
 	DO_EP_SEE,
+	DO_PAUSE, /* for so many microseconds */
 	DO_IA_CLOSE,
 	DO_IA_GRACEFUL,
 	/* and what the device and the other end do */

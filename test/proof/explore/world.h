@@ -22,9 +22,12 @@ enum world_fault {
 	FAULT_ARM = 32,	     /* of the device, as the next two */
 	FAULT_POLL = 64,
 	FAULT_EXCESS = 128,  /* poll says it wrote more than it was asked for */
+	FAULT_VERBS = 256,   /* the device has none left of what is to be made */
 };
 
 extern unsigned int world_faults;
+/* Whether this fails now. */
+bool world_fails(unsigned int fault, const struct os_site *site);
 
 void world_reset(void);
 

@@ -6,7 +6,6 @@
 #include "sched.h"
 
 /* Whether the scenario lets this fail, and the schedule does. */
-bool world_fails(unsigned int fault, const struct os_site *site);
 /* No lock may be held where a thread sleeps; `what` it does there. */
 void world_check_no_lock(const char *what, const struct os_site *site);
 

@@ -45,8 +45,10 @@ judge_broke(const void *context, uint32_t generation, bool connected)
 	struct play_ep *ep = endpoint_of(context);
 	struct play_life *life;
 
-	if (!ep)
+	if (!ep) {
+		play.unknown_broke = true;
 		return;
+	}
 	life = play_life(ep);
 	if (generation != life->generation && ep->life + 1 < PLAY_LIVES)
 		life++;
@@ -148,6 +150,9 @@ had(const struct play_ep *ep, unsigned int life, bool exact, unsigned int causes
 	for (unsigned int l = 0; l <= ep->life; l++)
 		if (!exact || l == life)
 			any |= ep->lives[l].causes;
+	/* What became of requests whose completion queue is lost is not known. */
+	if (play.unknown_broke || play.evds[ep->spec->request].lost)
+		any |= CAUSE_BROKE;
 	return any & causes;
 }
 
@@ -155,18 +160,21 @@ static void
 check_disconnected(const struct play_ep *ep, unsigned int l, bool exact)
 {
 	const struct play_life *life = &ep->lives[l];
-	const bool leaving = had(ep, l, exact, CAUSE_LEAVING), resets = play_has(DO_EP_RESET);
+	const bool leaving = had(ep, l, exact, CAUSE_LEAVING);
+	/* Nobody waits for what a lost queue holds, and a reset for nothing. */
+	const bool hastened = (exact ? life->hastened : play_has(DO_EP_RESET)) ||
+	    play.evds[ep->spec->request].lost || play.evds[ep->spec->recv].lost;
 	const char name = (char)('e' + ep->index);
 
 	if (!had(ep, l, exact, CAUSE_LEFT | CAUSE_LEAVING))
 		violation("nobody disconnected endpoint %c", name);
 	/* The other end's leaving may be its answer to what failed; a reset does not wait. */
-	if (!leaving && life->causes & CAUSE_FAILED && !resets &&
+	if (!leaving && life->causes & CAUSE_FAILED && !hastened &&
 	    sched.now < life->ending_time + PATIENCE_NS)
 		violation("endpoint %c failed, and is said to be disconnected", name);
 	/* A graceful disconnection waits for all requests, and looks what became of them. */
 	if (leaving && !had(ep, l, exact, CAUSE_CUT | CAUSE_LEFT) &&
-	    life->causes & CAUSE_FAILED_LEAVING && !resets && !play_has(DO_IA_CLOSE))
+	    life->causes & CAUSE_FAILED_LEAVING && !hastened && !play_has(DO_IA_CLOSE))
 		violation("a request of endpoint %c failed, and it is said to be disconnected", name);
 }
 

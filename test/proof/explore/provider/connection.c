@@ -301,6 +301,9 @@ rdma_create_id(struct rdma_event_channel *of, struct rdma_cm_id **out, void *con
     enum rdma_port_space ps)
 {
 	sched_point(OP_DEVICE, OBJECT_FD(channel.fd), &here);
+	errno = ENOMEM;
+	if (world_fails(FAULT_VERBS, &here))
+		return -1;
 	*out = &make_id(of, context, ps)->rdma;
 	((struct cm_id *)*out)->given = true;
 	sched_touch(OP_DEVICE, OBJECT_FD(channel.fd));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* consumer -- what the threads, upcalls and agents of a scenario do, by the provider's calls */
+#include "evd/os.h"
+#include "evd/park.h"
+
 #include "play.h"
 #include "world.h"
 
@@ -130,6 +133,15 @@ delivered(void *arg)
 }
 
 static void
+pause_for(int us)
+{
+	struct park *park = park_self();
+
+	park_reset(park);
+	(void)park_sleep(park, os_clock_ns() + (uint64_t)us * 1000, -1, NULL);
+}
+
+static void
 perform(struct action *a)
 {
 	switch (verb_prefix(a->verb)) {
@@ -149,6 +161,9 @@ perform(struct action *a)
 	case DO_CM_ASKS:
 		for (int i = 0; i < a->n; i++)
 			connection_ask();
+		break;
+	case DO_PAUSE:
+		pause_for(a->n);
 		break;
 	case DO_DEVICE_FATAL:
 		rnic_device_fails();

@@ -78,9 +78,11 @@ reopen(struct play_cno *cno)
 {
 	DAT_RETURN ret;
 
-	if (!play_cno_life(cno)->over)
+	if (!play_cno_life(cno)->over || cno->opening)
 		return;
+	cno->opening = true;
 	ret = play_open_cno(cno->index);
+	cno->opening = false;
 	sched_step(OP_EVENT);
 	if (ret == DAT_SUCCESS)
 		play.knows_cno[play.acting[play_self()]][cno->index] = (uint8_t)cno->life;

@@ -89,6 +89,8 @@ disconnect(struct play_ep *ep, DAT_CLOSE_FLAGS flags)
 	if (flags == DAT_CLOSE_GRACEFUL_FLAG)
 		rnic_finish(ep->object);
 	ret = dapl_ep_disconnect(ep->lives[l].handle, flags);
+	if (flags == DAT_CLOSE_GRACEFUL_FLAG)
+		rnic_finish(ep->object); /* a reset may have made another queue pair meanwhile */
 	sched_step(OP_EVENT);
 	consumer_result(
 	    "disconnect", ret, may_go(ret) || consumer_is(ret, DAT_INVALID_PARAMETER));
@@ -103,16 +105,21 @@ reset(struct play_ep *ep)
 
 	if (ep->life + 1 == PLAY_LIVES)
 		return;
+	/* What is owed now does not wait for completions any longer. */
+	play_life(ep)->hastened |= ep->object->owed || ep->object->pins;
 	ret = dapl_ep_reset(ep->lives[l].handle);
 	sched_step(OP_EVENT);
 	life = play_life(ep);
 	/* One that was not connected stays as it is; of two resets one returns first. */
-	if (ret == DAT_SUCCESS && !ep->freed && life->generation != ep->object->generation) {
+	if (!ep->freed && life->generation != ep->object->generation &&
+	    (ret == DAT_SUCCESS || sched.faults)) {
 		judge_ending(ep);
 		life->over_at = sched.steps;
 		ep->life++;
 		play_life(ep)->handle = life->handle;
 		play_life(ep)->generation = ep->object->generation;
+		/* Without a queue pair it stays disconnected, and may be reset again. */
+		play_life(ep)->vague = play_life(ep)->ended = ret != DAT_SUCCESS;
 	}
 	consumer_result("ep_reset", ret, may_go(ret));
 }
@@ -140,9 +147,11 @@ new_ep(struct play_ep *ep)
 {
 	DAT_RETURN ret;
 
-	if (!ep->freed || ep->life + 1 == PLAY_LIVES)
+	if (!ep->freed || ep->opening || ep->life + 1 == PLAY_LIVES)
 		return;
+	ep->opening = true;
 	ret = play_open_ep(ep->index);
+	ep->opening = false;
 	sched_step(OP_EVENT);
 	if (ret == DAT_SUCCESS)
 		play.knows_ep[play.acting[play_self()]][ep->index] = (uint8_t)ep->life;
@@ -154,13 +163,16 @@ static void
 connect_again(struct play_ep *ep, int us)
 {
 	struct play_life *life = play_life(ep);
+	const bool first = us > 1 && !life->patience;
 	DAT_RETURN ret;
 
-	if (us > 1 && !life->patience)
+	if (first)
 		life->patience = sched.now + (uint64_t)us * 1000;
 	ret = consumer_connect(ep->lives[meant(ep)].handle,
 	    us > 1 ? (DAT_TIMEOUT)us : DAT_TIMEOUT_INFINITE);
 	sched_step(OP_EVENT);
+	if (first && ret != DAT_SUCCESS)
+		life->patience = 0;
 	consumer_result("connect", ret, may_go(ret));
 }
 

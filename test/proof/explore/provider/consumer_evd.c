@@ -127,9 +127,11 @@ reopen(struct play_evd *evd, enum evd_base base)
 {
 	DAT_RETURN ret;
 
-	if (!play_evd_life(evd)->over)
+	if (!play_evd_life(evd)->over || evd->opening)
 		return;
+	evd->opening = true;
 	ret = play_open_evd(evd->index, DAT_HANDLE_NULL, base);
+	evd->opening = false;
 	sched_step(OP_EVENT);
 	if (ret == DAT_SUCCESS)
 		play.knows[play.acting[play_self()]][evd->index] = (uint8_t)evd->life;

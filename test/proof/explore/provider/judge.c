@@ -10,8 +10,8 @@
 static bool
 one_takes(const struct play_evd *evd)
 {
-	unsigned int takers = evd->spec->policy != DAT_UPCALL_DISABLE;
-	bool agents = play_has(DO_AGENT);
+	bool upcalls = evd->spec->policy != DAT_UPCALL_DISABLE, agents = play_has(DO_AGENT);
+	unsigned int takers = 0;
 
 	for (int i = 0; i < play.scenario->n_cnos; i++)
 		agents |= play.scenario->agent[i];
@@ -24,13 +24,15 @@ one_takes(const struct play_evd *evd)
 			const struct action *a = &actor->actions[j];
 
 			takes |= a->object == evd->index && (a->verb == DO_TAKE ||
-			    a->verb == DO_WAIT || a->verb == DO_DEQUEUE || a->verb == DO_DRAIN ||
-			    a->verb == DO_SINGLE || a->verb == DO_NORIFY);
+			    a->verb == DO_WAIT || a->verb == DO_DEQUEUE || a->verb == DO_DRAIN);
+			upcalls |= a->object == evd->index &&
+			    (a->verb == DO_SINGLE || a->verb == DO_NORIFY);
 			takes |= evd->spec->cno >= 0 &&
 			    (a->verb == DO_SERVE || a->verb == DO_CNO_WAIT);
 		}
 		takers += takes;
 	}
+	takers += upcalls;
 	return takers <= 1 && evd->spec->policy != DAT_UPCALL_MANY && !play_has(DO_MANY);
 }
 
@@ -42,6 +44,9 @@ judge_life(const struct play_ep *ep, unsigned int life)
 {
 	const uint32_t since = play.taking_since[sched.self - sched.fibers];
 
+	/* What one actor posts while another resets may be of the next life. */
+	if (!judge_is_exact(ep) && play_has(DO_EP_RESET))
+		return;
 	if (ep->lives[life].over_at && since > ep->lives[life].over_at)
 		violation("endpoint %c: an event of it is taken after it was freed or reset",
 		    'e' + ep->index);
@@ -73,7 +78,7 @@ judge_connection(const struct play_evd *evd, const DAT_EVENT *event)
 		life++;
 	while ((ordered || !established ? life->ended : life->established) && life < play_life(ep))
 		life++;
-	if (ordered && life->ended)
+	if (ordered && life->ended && (judge_is_exact(ep) || !play_has(DO_EP_RESET)))
 		violation("endpoint %c: event %x after the connection's end", 'e' + ep->index,
 		    event->event_number);
 	if (established && life->established)
@@ -87,6 +92,55 @@ judge_connection(const struct play_evd *evd, const DAT_EVENT *event)
 		violation("the connection of endpoint %c ends for no reason", 'e' + ep->index);
 	life->established |= established;
 	life->ended |= !established;
+}
+
+/* Events of connections, and requests to connect, may find no room; a poster is refused. */
+static bool
+may_overflow(int evd)
+{
+	bool may = play.evds[evd].lost || play_has(DO_EVD_ASKED);
+
+	for (int i = 0; i < play.scenario->n_eps; i++)
+		may |= play.scenario->eps[i].connect == evd;
+	return may;
+}
+
+static void
+judge_overflow(DAT_HANDLE handle)
+{
+	for (int i = 0; i < play.scenario->n_evds; i++) {
+		if (play_evd_life(&play.evds[i])->handle != handle)
+			continue;
+		if (play.evds[i].overflows++)
+			violation("the overflow of EVD %c is told twice", 'a' + i);
+		if (!may_overflow(i))
+			violation("EVD %c is said to have overflowed", 'a' + i);
+	}
+	trace_note("an overflow is told");
+}
+
+static void
+judge_endpoint_error(DAT_HANDLE handle)
+{
+	unsigned int causes = 0;
+
+	for (int i = 0; i < play.scenario->n_eps; i++)
+		for (unsigned int l = 0; l < PLAY_LIVES; l++)
+			if (l > play.eps[i].life || play.eps[i].lives[l].handle == handle)
+				causes |= play.eps[i].lives[l].causes;
+	if (!(causes & CAUSE_BROKE) && !play.unknown_broke)
+		violation("the error of an endpoint has no cause");
+}
+
+void
+judge_lost(const struct ibv_cq *cq)
+{
+	for (int i = 0; i < play.scenario->n_evds; i++) {
+		const struct play_evd_life *life = play_evd_life(&play.evds[i]);
+
+		if (!life->over && life->object && life->object->cq == cq)
+			play.evds[i].lost = true;
+	}
 }
 
 void
@@ -117,17 +171,15 @@ judge_event(struct play_evd_life *of, const DAT_EVENT *event)
 		slots_answer(event->event_data.cr_arrival_event_data.cr_handle);
 		break;
 	case DAT_ASYNC_ERROR_EVD_OVERFLOW:
-		for (int i = 0; i < play.scenario->n_evds; i++)
-			if (play_evd_life(&play.evds[i])->handle == async->dat_handle &&
-			    play.evds[i].overflows++)
-				violation("the overflow of EVD %c is told twice", 'a' + i);
-		trace_note("an overflow is told");
+		judge_overflow(async->dat_handle);
 		break;
 	case DAT_ASYNC_ERROR_IA_CATASTROPHIC:
 		if (evd->catastrophes++)
 			violation("EVD %c tells twice that its adapter failed", 'a' + evd->index);
 		break;
 	case DAT_ASYNC_ERROR_EP_BROKEN:
+		judge_endpoint_error(async->dat_handle);
+		break;
 	case DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR:
 		break;
 	default:
@@ -142,6 +194,20 @@ judge_event(struct play_evd_life *of, const DAT_EVENT *event)
 }
 
 /* ---- states ---- */
+
+/* An EVD gives its CNO up before it drops the reference that keeps the CNO. */
+static void
+check_listener(const struct evd *evd, int name)
+{
+	for (int i = 0; i < play.scenario->n_cnos; i++)
+		for (unsigned int l = 1; l <= play.cnos[i].life; l++) {
+			const struct cno *cno = play.cnos[i].lives[l].core;
+
+			if (cno && evd->listener == &cno->listener && !cno->lock.owner &&
+			    !cno->alive)
+				violation("EVD %c has a CNO that was freed", name);
+		}
+}
 
 static const struct device_cq *
 cq_of(const struct dapl_evd *evd)
@@ -166,6 +232,7 @@ judge_step(void)
 		if (cq)
 			invariant_armed(&life->object->core, cq, 'a' + i);
 		invariant_taker(&life->object->core, cq, evd->inside_wait, 'a' + i);
+		check_listener(&life->object->core, 'a' + i);
 	}
 	for (int i = 0; i < play.scenario->n_cnos; i++) {
 		const struct play_cno *cno = &play.cnos[i];
@@ -286,7 +353,7 @@ judge_end(void)
 		check_broken(ep);
 		if (ep->object->state != DAT_EP_STATE_DISCONNECTED)
 			continue;
-		if (!life->ended && !judge_evd_gone(ep->spec->connect))
+		if (!life->ended && !life->vague && !judge_evd_gone(ep->spec->connect))
 			violation("the end of endpoint %c's connection is never told", 'e' + i);
 	}
 	for (int i = 0; i < play.scenario->n_evds; i++) {
@@ -300,7 +367,7 @@ judge_end(void)
 		if (play_has(DO_DEVICE_FATAL) && !life->over && !evd->catastrophes &&
 		    (evd->spec->all || evd->spec->async))
 			violation("EVD %c does not tell that its adapter failed", 'a' + i);
-		if (evd->lost && !life->over && !evd->overflows)
+		if (evd->lost && evd->life == 1 && !life->over && !evd->overflows)
 			for (int j = 0; j < play.scenario->n_evds; j++)
 				if (play.evds[j].spec->async)
 					violation("the overflow of EVD %c is never told", 'a' + i);

@@ -24,8 +24,9 @@ play_open_evd(int i, DAT_EVD_HANDLE async, enum evd_base base)
 	const struct evd_spec *spec = &play.scenario->evds[i];
 	struct play_evd *evd = &play.evds[i];
 	DAT_EVD_FLAGS flags = DAT_EVD_SOFTWARE_FLAG;
-	const DAT_UPCALL_POLICY policy =
-	    play.scenario->faults ? (DAT_UPCALL_POLICY)spec->policy : DAT_UPCALL_DISABLE;
+	const bool user = spec->base == BASE_PRIVATE || spec->cno >= 0;
+	const DAT_UPCALL_POLICY policy = play.scenario->faults && !user ?
+	    (DAT_UPCALL_POLICY)spec->policy : DAT_UPCALL_DISABLE;
 	struct play_evd_life *next = &evd->lives[evd->life + 1];
 	DAT_UPCALL_OBJECT object = { next, consumer_upcall };
 	DAT_EVD_HANDLE handle = async;
@@ -45,7 +46,7 @@ play_open_evd(int i, DAT_EVD_HANDLE async, enum evd_base base)
 	if (evd->life + 1 == PLAY_LIVES)
 		violation("the scenario makes too many EVDs");
 	*next = (struct play_evd_life){ .evd = evd, .handle = async };
-	if (!spec->async && (spec->base == BASE_PRIVATE || spec->cno >= 0))
+	if (!spec->async && user)
 		ret = dapl_evd_create(play.ia, spec->qlen, spec->cno < 0 ? DAT_HANDLE_NULL :
 		    consumer_cno_handle(&play.cnos[spec->cno]), flags, &handle);
 	else if (!spec->async)

@@ -58,6 +58,7 @@ struct play_evd {
 	unsigned int upcalls, n_delivered;
 	unsigned int overflows, catastrophes; /* told */
 	bool lost;	    /* something was posted that did not fit */
+	bool opening;	    /* an actor makes another one; no second one does meanwhile */
 };
 
 struct play_cno;
@@ -76,6 +77,7 @@ struct play_cno {
 	uint32_t inside_wait; /* fibers */
 	int in_agent;
 	unsigned int agent_calls;
+	bool opening;
 };
 
 /* What may lead to a connection event. */
@@ -103,6 +105,7 @@ struct play_life {
 	uint8_t outcomes[2][REQUESTS_MAX];
 	uint32_t generation; /* of its queue pair */
 	unsigned int causes; /* enum cause, of what happened to it */
+	bool hastened;	     /* by a reset, before the event of its end was queued */
 	bool broke;	     /* its queue pair did, connected */
 	uint8_t answered;    /* the last attempt whose answer had private data, see judge_private_data() */
 	uint64_t patience;   /* when its attempt times out, or 0 */
@@ -118,7 +121,7 @@ struct play_ep {
 	int index;
 	const struct ep_spec *spec;
 	struct ep *object;
-	bool freed;
+	bool freed, opening;
 	unsigned int life;
 	uint8_t answers; /* that had private data */
 	struct play_life lives[PLAY_LIVES];
@@ -141,6 +144,7 @@ struct play {
 	uint8_t frames[FIBERS][EVDS];
 	uint8_t agents[FIBERS][CNOS];
 	uint64_t posting[FIBERS]; /* the cookie of what the fiber posts */
+	bool unknown_broke; /* the queue pair of an endpoint whose creation had not returned */
 	uint8_t knows[ACTORS][EVDS], knows_cno[ACTORS][CNOS], knows_ep[ACTORS][EPS];
 };
 

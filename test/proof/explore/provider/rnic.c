@@ -25,6 +25,8 @@ struct rnic_cq_slot {
 	struct ibv_cq ibv;
 	struct device_cq device;
 	bool open;
+	bool lost;  /* it cannot be polled any more */
+	bool small; /* the device refused to make it longer */
 	struct ibv_wc wcs[64]; /* by the number of the completion */
 	bool solicited[64];
 	uint64_t n;
@@ -114,7 +116,7 @@ check_depth(const struct ibv_cq *cq)
 		most += qps[i].ibv.send_cq == cq ? qps[i].most[0] : 0;
 		most += qps[i].ibv.recv_cq == cq ? qps[i].most[1] : 0;
 	}
-	if (!fixed && most > (unsigned int)cq->cqe)
+	if (!fixed && !((const struct rnic_cq_slot *)cq)->small && most > (unsigned int)cq->cqe)
 		violation("a completion queue of %d may get %u completions", cq->cqe, most);
 }
 
@@ -161,6 +163,9 @@ ibv_create_qp(struct ibv_pd *in, struct ibv_qp_init_attr *attr)
 	struct rnic_qp *qp;
 
 	sched_point(OP_DEVICE, OBJECT_QP(qps), &here);
+	errno = ENOMEM;
+	if (world_fails(FAULT_VERBS, &here))
+		return NULL;
 	if (n_qps == QPS)
 		violation("the scenario makes too many queue pairs");
 	qp = &qps[n_qps++];
@@ -242,7 +247,7 @@ complete(struct rnic_qp *qp, int ring, enum ibv_wc_status status)
 		.byte_len = ring ? judge_length(request->cookie) : 0xdead };
 	cq->solicited[cq->n % 64] = status || (ring && judge_solicits(request->cookie));
 	judge_completed(request->cookie, status);
-	if (cq->device.count >= (unsigned int)cq->ibv.cqe)
+	if (cq->device.count >= (unsigned int)cq->ibv.cqe && !cq->small)
 		violation("a completion queue of %d overruns", cq->ibv.cqe);
 	trace_note("queue pair %u: a %s %s", qp->ibv.qp_num, ring ? "receive" : "request",
 	    status == IBV_WC_SUCCESS ? "completes" :
@@ -422,6 +427,9 @@ ibv_create_comp_channel(struct ibv_context *verbs)
 {
 	struct rnic_channel *c = &channels[n_channels];
 
+	errno = EMFILE;
+	if (world_fails(FAULT_VERBS, &here))
+		return NULL;
 	if (n_channels == CHANNELS)
 		violation("the scenario makes too many channels");
 	memset(c, 0, sizeof *c);
@@ -459,12 +467,16 @@ ibv_create_cq(struct ibv_context *verbs, int cqe, void *cq_context,
 	struct rnic_cq_slot *cq = &cqs[n_cqs];
 
 	(void)vector;
+	errno = ENOMEM;
+	if (world_fails(FAULT_VERBS, &here))
+		return NULL;
 	if (n_cqs == CQS)
 		violation("the scenario makes too many completion queues");
 	cq->ibv = (struct ibv_cq){ .context = verbs, .channel = channel, .cq_context = cq_context,
 		.cqe = cqe };
 	cq->n = 0;
 	cq->open = true;
+	cq->lost = cq->small = false;
 	device_cq_open(&cq->device, (int)n_cqs++,
 	    channel ? &((struct rnic_channel *)channel)->device : NULL);
 	cq->device.solicited = is_solicited;
@@ -493,6 +505,9 @@ ibv_resize_cq(struct ibv_cq *cq, int cqe)
 		violation("a completion queue is resized after it was destroyed");
 	if (fixed)
 		return EOPNOTSUPP;
+	slot_of(cq)->small |= world_fails(FAULT_VERBS, &here);
+	if (slot_of(cq)->small)
+		return ENOMEM;
 	cq->cqe = cqe;
 	check_depth(cq);
 	sched_touch(OP_DEVICE, OBJECT_DEVICE(slot_of(cq)->device.index));
@@ -507,6 +522,12 @@ poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 
 	n = n < DEVICE_DEPTH ? n : DEVICE_DEPTH;
 	got = device_ops.poll(&slot_of(cq)->device, records, n).value;
+	if (got < 0 && !slot_of(cq)->lost) {
+		slot_of(cq)->lost = true;
+		judge_lost(cq);
+	}
+	if (slot_of(cq)->lost)
+		return -1;
 	for (int i = 0; i < got && i < n; i++)
 		wc[i] = slot_of(cq)->wcs[records[i].id % 64];
 	return got;

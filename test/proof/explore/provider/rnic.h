@@ -64,6 +64,7 @@ uint64_t judge_cookie(void);
 void judge_posted(uint64_t cookie);
 void judge_completed(uint64_t cookie, enum ibv_wc_status status);
 uint32_t judge_length(uint64_t cookie);
+void judge_lost(const struct ibv_cq *cq); /* it cannot be polled any more */
 bool judge_solicits(uint64_t cookie); /* the other end asks to wake whoever receives this */
 /* The endpoint's attempt to connect is about to be answered; the private data, less than 4 bytes. */
 void judge_answered(const void *context, enum connection_answer how);

@@ -70,6 +70,9 @@ static const struct scenario_text table[] = {
 	/* What cannot be enabled is not made; requests to connect in an EVD that goes. */
 	{ "made/cannot-arm", "a=cq,single faults=arm", "x: free a; reopen a; free a; closeidle" },
 	{ "made/no-crew", "a=sw,many faults=thread,alloc", "x: free a; reopen a; free a; closeidle" },
+	{ "made/no-queue", "a=cq b=cq,private faults=verbs", "x: free a; reopen a private; free b; reopen b" },
+	{ "made/no-pair", "a=cq,single e=all.a,recvs1 answers=a faults=verbs",
+	    "x: connect e; disconnect e; reset e; connect e; epfree e; epnew e; connect e" },
 	{ "made/wrongly", "a=cq,private b=sw,single", "x: wrong a; wrong b | y: free a; post b" },
 	{ "made/asked", "a=sw", "cm: asks a 3 | x: dequeue a; free a; closeidle" },
 	{ "made/asked-inside", "a=sw,single", "cm: asks a 5 | up.a: free a; closeidle" },

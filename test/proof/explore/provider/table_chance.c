@@ -66,6 +66,8 @@ draw_setup(struct text *t)
 			ADD_SETUP(t, ",q30");
 		ADD_SETUP(t, " ");
 	}
+	if (lot_one_in(3))
+		ADD_SETUP(t, "%c=async,single ", 'a' + (int)t->evds);
 	for (unsigned int i = 0; i < t->eps; i++) {
 		if (lot_one_in(3))
 			t->pending |= 1u << i;
@@ -81,6 +83,8 @@ draw_setup(struct text *t)
 		ADD_SETUP(t, "%c%s ", 'n' + (int)i, lot_one_in(2) ? "=agent" : "");
 	if (lot_one_in(6))
 		ADD_SETUP(t, "fixed ");
+	if (lot_one_in(8))
+		ADD_SETUP(t, "faults=%s ", lot_one_in(2) ? "verbs" : lot_one_in(2) ? "poll,1" : "arm");
 	if (!t->eps || lot_one_in(3))
 		return;
 	t->answers = true;
@@ -112,10 +116,9 @@ draw_action(struct text *t, const char *actor, const char *const *actions, unsig
 	const char evd = (char)letter('a', t->evds);
 
 	if ((strchr(action, '#') && !t->cnos) || (strchr(action, '@') && !t->eps) ||
-	    (evd == 'a' && takes(t, action, actor)) ||
-	    (!strncmp(action, "epnew", 5) && actor[0] != 'y')) /* two would make one endpoint */
+	    (evd == 'a' && takes(t, action, actor)))
 		action = "query %";
-	if (!strcmp(action, "resize % 7") && t->answers) /* many connections' events must fit */
+	if (!strcmp(action, "resize % 7") && evd == 'a') /* many connections' events must fit */
 		action = "resize % 30";
 	lot_add_action(t->actors, sizeof t->actors, action, evd, t->cnos, t->eps);
 	if (!strncmp(action, "fail", 4) || !strncmp(action, "rxfail", 6))
@@ -129,17 +132,24 @@ draw_action(struct text *t, const char *actor, const char *const *actions, unsig
 static void
 draw_rounds(struct text *t)
 {
-	static const char *const ends[] = { "disconnect", "disconnect", "graceful" };
+	static const char *const ends[] = { "disconnect", "disconnect", "graceful", "down" };
 	const int ep = letter('e', t->eps);
 
 	for (unsigned int left = 1 + lot_draw(3); left; left--) {
-		ADD_ACTS(t, "%s %c; reset %c; ", ends[lot_draw(3)], ep, ep);
+		if (lot_one_in(3))
+			ADD_ACTS(t, "%s %c %u; ", lot_one_in(2) ? "fail" : "rxfail", ep, 1 + lot_draw(14));
+		ADD_ACTS(t, "%s %c; ", ends[lot_draw(4)], ep);
+		if (lot_one_in(2))
+			ADD_ACTS(t, "pause 20; ");
+		ADD_ACTS(t, "reset %c; ", ep);
 		if (lot_one_in(2))
 			ADD_ACTS(t, "recv %c; ", ep);
 		ADD_ACTS(t, "connect %c", ep);
 		if (lot_one_in(4))
 			ADD_ACTS(t, " %u", 20 + 20 * lot_draw(8));
 		ADD_ACTS(t, "; ");
+		if (lot_one_in(2))
+			ADD_ACTS(t, "pause 10; ");
 		if (lot_one_in(2))
 			ADD_ACTS(t, "send %c; ", ep);
 	}
@@ -158,7 +168,7 @@ draw_actor(
 
 static const char *const device[] = { "rx @", "rx @", "tx @", "tx @", "fail @", "rx @ 2", "rxfail @", "qpfatal @", "cqerror %" };
 static const char *const consumer[] = {
-	"recv @", "send @", "connect @", "mute @", "hush @", "post %", "post %", "reopen %", "reopen % sw", "creopen #", "disconnect @", "graceful @", "graceful @", "reset @",
+	"recv @", "send @", "connect @", "mute @", "hush @", "post %", "post %", "post % 5", "reopen %", "reopen % sw", "creopen #", "disconnect @", "graceful @", "graceful @", "reset @",
 	"epfree @", "epnew @", "epsee @", "free %", "free %", "see %",
 	"resize % 70", "resize % 7", "single %", "norify %", "many %", "disable %", "teardown %", "dequeue %",
 	"drain %", "wait % 1 50", "wait % 2 100", "query %", "attach % #", "attach % #", "detach %",
