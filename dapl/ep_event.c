@@ -42,7 +42,7 @@ refresh(struct dapl_evd *evd)
 {
 	const struct evd_ref ref = dapl_evd_ref(evd);
 
-	(void)evd_told_overflow(ref, evd_refresh(ref));
+	(void)evd_report_overflow(ref, evd_refresh(ref));
 }
 
 void

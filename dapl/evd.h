@@ -82,7 +82,7 @@ dapl_evd_of(struct evd *core)
 }
 
 /* Passes `r` on.  -EOVERFLOW, from whatever polled, is reported as the overflow of the EVD, once. */
-int evd_told_overflow(struct evd_ref ref, int r);
+int evd_report_overflow(struct evd_ref ref, int r);
 
 /* 0 or -errno (-EBADF: a bad CNO). */
 int evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_evd **out);

@@ -32,7 +32,7 @@ find(DAT_EVD_HANDLE handle, struct evd_ref *ref)
  * left.
  */
 int
-evd_told_overflow(struct evd_ref ref, int r)
+evd_report_overflow(struct evd_ref ref, int r)
 {
 	if (r == -EOVERFLOW)
 		evd_object_overflowed(ref);
@@ -59,7 +59,7 @@ dapl_evd_wait(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, D
 	/* Read before: the EVD may be gone when the wait ends. */
 	on_cq = atomic_load_explicit(&evd->on_cq, memory_order_relaxed);
 	return err_evd_wait(
-	    evd_told_overflow(ref, evd_wait(ref, timeout, threshold, event, more)), on_cq);
+	    evd_report_overflow(ref, evd_wait(ref, timeout, threshold, event, more)), on_cq);
 }
 
 DAT_RETURN
@@ -74,7 +74,7 @@ dapl_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
 	if (!event)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	on_cq = atomic_load_explicit(&evd->on_cq, memory_order_relaxed);
-	return err_evd_dequeue(evd_told_overflow(ref, evd_dequeue(ref, event)), on_cq);
+	return err_evd_dequeue(evd_report_overflow(ref, evd_dequeue(ref, event)), on_cq);
 }
 
 DAT_RETURN
@@ -251,7 +251,7 @@ dapl_evd_modify_upcall(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy,
 		return BAD_EVD;
 	r = policy == DAT_UPCALL_MANY ? evd_give_crew(handle) : 0;
 	if (!r)
-		r = evd_told_overflow(ref, evd_modify_upcall(ref, policy, upcall, flag));
+		r = evd_report_overflow(ref, evd_modify_upcall(ref, policy, upcall, flag));
 	return err_evd_modify_upcall(r);
 }
 

@@ -125,7 +125,7 @@ evd_cq_reclaim(struct dapl_evd *evd, int n)
 	n += evd->stale;
 	evd->stale = 0;
 	os_unlock(&evd->obj.lock);
-	r = evd_told_overflow(dapl_evd_ref(evd), evd_drain(dapl_evd_ref(evd)));
+	r = evd_report_overflow(dapl_evd_ref(evd), evd_drain(dapl_evd_ref(evd)));
 	os_lock(&evd->obj.lock);
 	if (r)
 		evd->stale += n;
