@@ -30,6 +30,9 @@ watched_readable(void *arg, uint64_t life)
 	if (w->gone)
 		violation("a source is read after it was removed");
 	(void)world_event_clear(w->fd, &here);
+	sched_point(OP_EVENT, OBJECT_WORLD, &here);
+	if (w->gone)
+		violation("a source is removed while its handler runs");
 }
 
 /* A source that comes and goes. */

@@ -398,6 +398,7 @@ static const struct scenario_text table[] = {
 
 	/* Destroying and acknowledging, further. */
 	{ "free/source", "a=cq,single", "hw: c a | ctl: source | up.a: source" },
+	{ "free/sources", "a=sw,single", "p: post a | x: source; source | y: source; source" },
 	{ "free/each-other", "a=cq,single b=cq,single",
 	    "hw: c a; c b | hw2: c b | up.a: free b | up.b: free a" },
 	{ "free/two-on-channel", "a=cq,single b=cq,single", "hw: c a; c b; c b | ctl: free a" },
@@ -477,6 +478,7 @@ static const struct scenario_text table[] = {
 	{ "fault/eintr-single", "a=cq,single faults=eintr", "hw: c a; c a" },
 	{ "fault/eintr-loop", "a=cq,single faults=eintr", "hw: c a; c a | ctl: teardown a" },
 	{ "fault/eintr-free", "a=cq,many faults=eintr", "hw: burst a 2 | ctl: free a" },
+	{ "fault/eintr-sources", "a=sw,single faults=eintr", "p: post a | x: source | y: source; source" },
 	{ "fault/open-wait", "a=cq faults=open,alloc", "hw: c a; c a | app: take a 2" },
 	{ "fault/open-cno", "a=cq,n n faults=open,alloc", "hw: c a; c a | srv: serve n 2" },
 	{ "fault/open-teardown", "a=cq,many faults=open,alloc", "hw: burst a 2 | ctl: teardown a" },

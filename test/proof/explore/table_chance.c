@@ -103,6 +103,7 @@ draw_action(struct text *t, bool first, bool inside)
 		"attach % #", "attach % #", "detach %", "on %", "off %", "cwait # 50",
 		"cwait # 200", "agent #", "agent #", "noagent #", "cfree #", "cabrupt #",
 		"creopen #", "csee #", "cquery #", "trigger #", "trigger #",
+		"source", "source",
 	};
 	const unsigned int n = sizeof actions / sizeof *actions, posts = inside ? 3 : 0;
 	const char *action = actions[posts + lot_draw(n - posts)];
