@@ -1,36 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rnic -- the device: what of libibverbs dapl/ uses */
+/* rnic -- the device: queue pairs, asynchronous events; what of libibverbs dapl/ uses, but for rnic_queue.c */
 #include "rnic.h"
 
 #include <string.h>
 
 #include "dapl/ep.h"
 
+#include "rnic_queue.h"
 #include "world.h"
 
-#define CQS   16
 #define QPS   24
-#define CHANNELS 12
 #define REQUESTS 16
 #define NOTES 8
 #define OBJECT_QP(qp) OBJECT_DEVICE(31)
-
-struct rnic_channel {
-	struct ibv_comp_channel ibv;
-	struct device_channel device;
-	bool open;
-};
-
-struct rnic_cq_slot {
-	struct ibv_cq ibv;
-	struct device_cq device;
-	bool open;
-	bool lost;  /* it cannot be polled any more */
-	bool small; /* the device refused to make it longer */
-	struct ibv_wc wcs[64]; /* by the number of the completion */
-	bool solicited[64];
-	uint64_t n;
-};
 
 struct request {
 	uint64_t id, cookie;
@@ -51,11 +33,8 @@ struct rnic_qp {
 static struct ibv_context context;
 static struct ibv_device device;
 static struct ibv_pd pd;
-static struct rnic_channel channels[CHANNELS];
-static struct rnic_cq_slot cqs[CQS];
 static struct rnic_qp qps[QPS];
-static unsigned int n_channels, n_cqs, n_qps;
-static bool fixed;
+static unsigned int n_qps;
 static struct ibv_async_event notes[NOTES];
 static unsigned int n_notes;
 static bool stopped;
@@ -69,46 +48,24 @@ rnic_context(void)
 	return &context;
 }
 
-static struct rnic_cq_slot *
-slot_of(struct ibv_cq *cq)
-{
-	return (struct rnic_cq_slot *)cq;
-}
-
 const void *
 rnic_owner(const struct ibv_qp *qp)
 {
 	return ((const struct ep_qp_context *)qp->qp_context)->ep;
 }
 
-struct device_cq *
-rnic_cq(struct ibv_cq *cq)
+/* ---- queue pairs ---- */
+
+bool
+rnic_is_open(uint32_t qp_num)
 {
-	return &slot_of(cq)->device;
+	return qps[qp_num - 1].open;
 }
 
-/* Completions of queue pairs that are gone, which stay until they are polled. */
-static unsigned int
-left_behind(const struct ibv_cq *ibv)
+unsigned int
+rnic_most_in(const struct ibv_cq *cq)
 {
-	const struct rnic_cq_slot *cq = (const struct rnic_cq_slot *)ibv;
-	const struct device_cq *queue = &cq->device;
-	unsigned int n = 0;
-
-	for (unsigned int i = 0; i < queue->count; i++) {
-		const struct device_record *record =
-		    &queue->queue[(queue->head + i) % DEVICE_DEPTH];
-
-		n += !qps[cq->wcs[record->id % 64].qp_num - 1].open;
-	}
-	return n;
-}
-
-/* A queue must hold whatever its queue pairs may complete before it is polled. */
-static void
-check_depth(const struct ibv_cq *cq)
-{
-	unsigned int most = left_behind(cq);
+	unsigned int most = 0;
 
 	for (unsigned int i = 0; i < n_qps; i++) {
 		if (!qps[i].open)
@@ -116,11 +73,8 @@ check_depth(const struct ibv_cq *cq)
 		most += qps[i].ibv.send_cq == cq ? qps[i].most[0] : 0;
 		most += qps[i].ibv.recv_cq == cq ? qps[i].most[1] : 0;
 	}
-	if (!fixed && !((const struct rnic_cq_slot *)cq)->small && most > (unsigned int)cq->cqe)
-		violation("a completion queue of %d may get %u completions", cq->cqe, most);
+	return most;
 }
-
-/* ---- queue pairs ---- */
 
 static int
 enter(struct ibv_qp *ibv, int ring, uint64_t id, enum ibv_wc_opcode opcode)
@@ -177,9 +131,9 @@ ibv_create_qp(struct ibv_pd *in, struct ibv_qp_init_attr *attr)
 	qp->most[0] = attr->cap.max_send_wr;
 	qp->most[1] = attr->cap.max_recv_wr;
 	if (attr->send_cq)
-		check_depth(attr->send_cq);
+		rnic_queue_check(attr->send_cq);
 	if (attr->recv_cq)
-		check_depth(attr->recv_cq);
+		rnic_queue_check(attr->recv_cq);
 	sched_touch(OP_DEVICE, OBJECT_QP(qp));
 	return &qp->ibv;
 }
@@ -236,28 +190,24 @@ ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
 static struct device_cq *
 complete(struct rnic_qp *qp, int ring, enum ibv_wc_status status)
 {
-	struct rnic_cq_slot *cq = slot_of(ring ? qp->ibv.recv_cq : qp->ibv.send_cq);
+	struct ibv_cq *cq = ring ? qp->ibv.recv_cq : qp->ibv.send_cq;
 	struct ring *r = &qp->rings[ring];
 	const struct request *request = &r->requests[r->first++ % REQUESTS];
-
-	r->n--;
 	/* As devices do: of what failed little is right; it wakes those who wait for solicited ones. */
-	cq->wcs[cq->n % 64] = (struct ibv_wc){ .wr_id = request->id, .status = status,
+	const struct ibv_wc wc = { .wr_id = request->id, .status = status,
 		.opcode = status ? 0 : request->opcode, .qp_num = qp->ibv.qp_num,
 		.byte_len = ring ? judge_length(request->cookie) : 0xdead };
-	cq->solicited[cq->n % 64] = status || (ring && judge_solicits(request->cookie));
+
+	r->n--;
 	judge_completed(request->cookie, status);
-	if (cq->device.count >= (unsigned int)cq->ibv.cqe && !cq->small)
-		violation("a completion queue of %d overruns", cq->ibv.cqe);
 	trace_note("queue pair %u: a %s %s", qp->ibv.qp_num, ring ? "receive" : "request",
 	    status == IBV_WC_SUCCESS ? "completes" :
 	    status == IBV_WC_WR_FLUSH_ERR ? "is flushed" : "fails");
-	device_push(&cq->device, cq->n, cq->solicited[cq->n % 64]);
-	cq->n++;
+	rnic_queue_push(cq, &wc, status || (ring && judge_solicits(request->cookie)));
 	if (status != IBV_WC_SUCCESS && status != IBV_WC_WR_FLUSH_ERR)
 		rnic_set_state(&qp->ibv, IBV_QPS_ERR);
 	sched_touch(OP_DEVICE, OBJECT_QP(qp));
-	return &cq->device;
+	return rnic_cq(cq);
 }
 
 static void
@@ -409,7 +359,7 @@ void
 rnic_cq_fails(struct ibv_cq *cq)
 {
 	sched_point(OP_DEVICE, OBJECT_QP(cq), &here);
-	if (slot_of(cq)->device.alive)
+	if (rnic_cq(cq)->alive)
 		raise_note(IBV_EVENT_CQ_ERR, NULL, cq);
 }
 
@@ -418,149 +368,6 @@ rnic_device_fails(void)
 {
 	sched_point(OP_DEVICE, OBJECT_QP(qps), &here);
 	raise_note(IBV_EVENT_DEVICE_FATAL, NULL, NULL);
-}
-
-/* ---- completion queues and their channels ---- */
-
-struct ibv_comp_channel *
-ibv_create_comp_channel(struct ibv_context *verbs)
-{
-	struct rnic_channel *c = &channels[n_channels];
-
-	errno = EMFILE;
-	if (world_fails(FAULT_VERBS, &here))
-		return NULL;
-	if (n_channels == CHANNELS)
-		violation("the scenario makes too many channels");
-	memset(c, 0, sizeof *c);
-	c->open = true;
-	c->device.fd = world_channel_open(n_channels++ ? "private" : "shared");
-	c->ibv.context = verbs;
-	c->ibv.fd = c->device.fd;
-	return &c->ibv;
-}
-
-int
-ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
-{
-	((struct rnic_channel *)channel)->open = false;
-	world_close(channel->fd, &here);
-	return 0;
-}
-
-/* Records are known by their number at the device, and by their id once they were polled. */
-static bool
-is_solicited(struct device_cq *device_cq, uint64_t id)
-{
-	(void)device_cq;
-	for (unsigned int i = 0; i < n_cqs; i++)
-		for (uint64_t n = cqs[i].n; n-- > (cqs[i].n > 64 ? cqs[i].n - 64 : 0);)
-			if (cqs[i].wcs[n % 64].wr_id == id)
-				return cqs[i].solicited[n % 64];
-	return true;
-}
-
-struct ibv_cq *
-ibv_create_cq(struct ibv_context *verbs, int cqe, void *cq_context,
-    struct ibv_comp_channel *channel, int vector)
-{
-	struct rnic_cq_slot *cq = &cqs[n_cqs];
-
-	(void)vector;
-	errno = ENOMEM;
-	if (world_fails(FAULT_VERBS, &here))
-		return NULL;
-	if (n_cqs == CQS)
-		violation("the scenario makes too many completion queues");
-	cq->ibv = (struct ibv_cq){ .context = verbs, .channel = channel, .cq_context = cq_context,
-		.cqe = cqe };
-	cq->n = 0;
-	cq->open = true;
-	cq->lost = cq->small = false;
-	device_cq_open(&cq->device, (int)n_cqs++,
-	    channel ? &((struct rnic_channel *)channel)->device : NULL);
-	cq->device.solicited = is_solicited;
-	return &cq->ibv;
-}
-
-int
-ibv_destroy_cq(struct ibv_cq *cq)
-{
-	for (unsigned int i = 0; i < n_qps; i++)
-		if (qps[i].open && (qps[i].ibv.send_cq == cq || qps[i].ibv.recv_cq == cq))
-			violation("a completion queue is destroyed before its queue pair");
-	if (!slot_of(cq)->open)
-		violation("a completion queue is destroyed twice");
-	slot_of(cq)->open = false;
-	if (cq->channel)
-		device_cq_destroy(&slot_of(cq)->device);
-	return 0;
-}
-
-int
-ibv_resize_cq(struct ibv_cq *cq, int cqe)
-{
-	sched_point(OP_DEVICE, OBJECT_DEVICE(slot_of(cq)->device.index), &here);
-	if (!slot_of(cq)->device.alive)
-		violation("a completion queue is resized after it was destroyed");
-	if (fixed)
-		return EOPNOTSUPP;
-	slot_of(cq)->small |= world_fails(FAULT_VERBS, &here);
-	if (slot_of(cq)->small)
-		return ENOMEM;
-	cq->cqe = cqe;
-	check_depth(cq);
-	sched_touch(OP_DEVICE, OBJECT_DEVICE(slot_of(cq)->device.index));
-	return 0;
-}
-
-static int
-poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
-{
-	struct device_record records[DEVICE_DEPTH];
-	int got;
-
-	n = n < DEVICE_DEPTH ? n : DEVICE_DEPTH;
-	got = device_ops.poll(&slot_of(cq)->device, records, n).value;
-	if (got < 0 && !slot_of(cq)->lost) {
-		slot_of(cq)->lost = true;
-		judge_lost(cq);
-	}
-	if (slot_of(cq)->lost)
-		return -1;
-	for (int i = 0; i < got && i < n; i++)
-		wc[i] = slot_of(cq)->wcs[records[i].id % 64];
-	return got;
-}
-
-static int
-req_notify_cq(struct ibv_cq *cq, int solicited_only)
-{
-	return device_ops.arm(&slot_of(cq)->device, solicited_only).value < 0 ? EIO : 0;
-}
-
-int
-ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context)
-{
-	struct rnic_channel *c = (struct rnic_channel *)channel;
-	int i = c->open ? device_read(&c->device, &here) : -1;
-
-	if (!c->open)
-		violation("a channel is read after it was destroyed");
-	if (i < 0) {
-		errno = EAGAIN;
-		return -1;
-	}
-	cqs[i].device.gets++;
-	*cq = &cqs[i].ibv;
-	*cq_context = cqs[i].ibv.cq_context;
-	return 0;
-}
-
-void
-ibv_ack_cq_events(struct ibv_cq *cq, unsigned int n)
-{
-	device_ops.ack(&slot_of(cq)->device, n);
 }
 
 /* ---- asynchronous events ---- */
@@ -605,7 +412,7 @@ int
 ibv_query_device(struct ibv_context *verbs, struct ibv_device_attr *attr)
 {
 	(void)verbs;
-	*attr = (struct ibv_device_attr){ .max_cqe = fixed ? 96 : 1024, .max_qp_wr = 64,
+	*attr = (struct ibv_device_attr){ .max_cqe = rnic_queue_most(), .max_qp_wr = 64,
 		.max_sge = 4, .max_qp_rd_atom = 4, .max_qp_init_rd_atom = 4 };
 	return 0;
 }
@@ -642,26 +449,21 @@ rnic_check_end(void)
 	for (unsigned int i = 0; i < n_qps; i++)
 		if (qps[i].open)
 			violation("a queue pair is not destroyed");
-	for (unsigned int i = 0; i < n_cqs; i++)
-		if (cqs[i].open)
-			violation("a completion queue is not destroyed");
-	for (unsigned int i = 0; i < n_channels; i++)
-		if (channels[i].open)
-			violation("a completion channel is not destroyed");
+	rnic_queue_check_end();
 }
 
 void
 rnic_reset(bool queues_fixed)
 {
-	fixed = queues_fixed;
-	n_channels = n_cqs = n_qps = n_notes = 0;
+	rnic_queue_reset(queues_fixed);
+	n_qps = n_notes = 0;
 	stopped = false;
 	fails_by = 0;
 	device.transport_type = IBV_TRANSPORT_IB;
 	context.device = &device;
 	context.num_comp_vectors = 1;
-	context.ops.poll_cq = poll_cq;
-	context.ops.req_notify_cq = req_notify_cq;
+	context.ops.poll_cq = rnic_queue_poll;
+	context.ops.req_notify_cq = rnic_queue_arm;
 	context.ops.post_send = post_send;
 	context.ops.post_recv = post_recv;
 	context.async_fd = world_channel_open("asynchronous");

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rnic_queue -- completion queues and their channels: what of libibverbs dapl/ uses */
+#ifndef REARM_EXPLORE_RNIC_QUEUE_H
+#define REARM_EXPLORE_RNIC_QUEUE_H
+
+#include "rnic.h"
+
+void rnic_queue_reset(bool fixed);
+void rnic_queue_check_end(void);
+
+/* A completion becomes visible; device_decide() comes next. */
+void rnic_queue_push(struct ibv_cq *cq, const struct ibv_wc *wc, bool solicited);
+/* It must hold whatever its queue pairs may complete before it is polled. */
+void rnic_queue_check(const struct ibv_cq *cq);
+int rnic_queue_most(void); /* the longest that there may be */
+
+/* What verbs.h calls by the context. */
+int rnic_queue_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc);
+int rnic_queue_arm(struct ibv_cq *cq, int solicited_only);
+
+/* rnic.c: whether the queue pair was not destroyed; what all of them may complete to the queue. */
+bool rnic_is_open(uint32_t qp_num);
+unsigned int rnic_most_in(const struct ibv_cq *cq);
+
+#endif
