@@ -175,10 +175,11 @@ DAT_RETURN DAT_API dat_ep_dup_connect(DAT_EP_HANDLE ep, DAT_EP_HANDLE dup, DAT_T
  * Abrupt: outstanding requests and receives complete with DAT_DTO_ERR_FLUSHED, or as they did.
  * Graceful: outstanding requests complete first, and no new ones are taken.  Either way each side
  * gets exactly one DISCONNECTED event, after the successful completions, and the endpoint ends in
- * DISCONNECTED; dat_ep_reset() makes it usable again.  On an endpoint that is disconnected already
- * nothing happens and no event comes.
+ * DISCONNECTED; dat_ep_reset() makes it usable again.  The event is BROKEN instead if a request fails
+ * during a graceful disconnection, or if the completion queue of the requests is lost meanwhile.  On an
+ * endpoint that is disconnected already nothing happens and no event comes.
  *
- *	DAT_SUCCESS				DISCONNECTED comes, or has come
+ *	DAT_SUCCESS				the event comes, or has come
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
  *	DAT_INVALID_PARAMETER/ARG2		unknown flag; graceful while disconnecting
  *	DAT_INVALID_STATE/EP_UNCONNECTED	there is no connection
