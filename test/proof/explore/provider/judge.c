@@ -60,6 +60,7 @@ judge_connection(const struct play_evd *evd, const DAT_EVENT *event)
 	const bool ordered = one_takes(evd);
 	struct play_life *life;
 	struct play_ep *ep = NULL;
+	bool counted;
 
 	for (int i = 0; i < play.scenario->n_eps; i++)
 		for (unsigned int l = 0; l <= play.eps[i].life; l++)
@@ -78,10 +79,12 @@ judge_connection(const struct play_evd *evd, const DAT_EVENT *event)
 		life++;
 	while ((ordered || !established ? life->ended : life->established) && life < play_life(ep))
 		life++;
-	if (ordered && life->ended && (judge_is_exact(ep) || !play_has(DO_EP_RESET)))
+	/* While a reset is about to return the next life's events may come. */
+	counted = judge_is_exact(ep) || !play_has(DO_EP_RESET);
+	if (ordered && counted && life->ended)
 		violation("endpoint %c: event %x after the connection's end", 'e' + ep->index,
 		    event->event_number);
-	if (established && life->established)
+	if (established && counted && life->established)
 		violation("endpoint %c is established twice", 'e' + ep->index);
 	judge_connection_cause(ep, (unsigned int)(life - ep->lives), ordered,
 	    &event->event_data.connect_event_data, event->event_number);

@@ -15,6 +15,7 @@ struct text {
 	bool called; /* events of the first EVD are taken by its upcalls */
 	unsigned int pending; /* endpoints that are connecting, a bit each */
 	bool answers; /* the other end answers attempts by itself */
+	bool sole; /* the first thread alone acts on endpoints: then more is known, see cause.c */
 };
 #define ADD_SETUP(t, ...) lot_add((t)->setup, sizeof(t)->setup, __VA_ARGS__)
 #define ADD_ACTS(t, ...)  lot_add((t)->actors, sizeof(t)->actors, __VA_ARGS__)
@@ -60,10 +61,10 @@ draw_setup(struct text *t)
 		    i > 0 ? policies[lot_draw(5)] : t->called ? ",single" : ",private");
 		if (i > 0 && t->cnos && lot_one_in(2))
 			ADD_SETUP(t, ",%c", letter('n', t->cnos));
-		if (i > (t->split ? 1 : 0) && lot_one_in(4))
-			ADD_SETUP(t, ",q%u", 2 + lot_draw(3));
-		else if (i == 0)
+		if (i <= (t->split ? 1 : 0))
 			ADD_SETUP(t, ",q30");
+		else if (lot_one_in(4))
+			ADD_SETUP(t, ",q%u", 2 + lot_draw(3));
 		ADD_SETUP(t, " ");
 	}
 	if (lot_one_in(3))
@@ -88,6 +89,7 @@ draw_setup(struct text *t)
 	if (!t->eps || lot_one_in(3))
 		return;
 	t->answers = true;
+	t->sole = lot_one_in(2);
 	ADD_SETUP(t, "answers=");
 	for (unsigned int n = 1 + lot_draw(4); n; n--)
 		ADD_SETUP(t, "%c", "aaaaardeuns"[lot_draw(11)]);
@@ -114,11 +116,12 @@ draw_action(struct text *t, const char *actor, const char *const *actions, unsig
 {
 	const char *action = actions[lot_draw(n)];
 	const char evd = (char)letter('a', t->evds);
+	const bool elsewhere = t->sole && actor[0] != 'x' && actor[0] != 'h';
 
-	if ((strchr(action, '#') && !t->cnos) || (strchr(action, '@') && !t->eps) ||
+	if ((strchr(action, '#') && !t->cnos) || (strchr(action, '@') && (!t->eps || elsewhere)) ||
 	    (evd == 'a' && takes(t, action, actor)))
 		action = "query %";
-	if (!strcmp(action, "resize % 7") && evd == 'a') /* many connections' events must fit */
+	if (!strcmp(action, "resize % 7") && evd <= (t->split ? 'b' : 'a')) /* many connections' events must fit */
 		action = "resize % 30";
 	lot_add_action(t->actors, sizeof t->actors, action, evd, t->cnos, t->eps);
 	if (!strncmp(action, "fail", 4) || !strncmp(action, "rxfail", 6))
