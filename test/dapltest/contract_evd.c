@@ -49,8 +49,8 @@ START_TEST(create__bad_arguments__are_told_apart_and_nothing_is_made)
 	dt_assert_ret(dat_evd_create(side.ia, 8, DAT_HANDLE_NULL,
 			  DAT_EVD_SOFTWARE_FLAG | (DAT_EVD_FLAGS)0x1000, &evd),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
-	dt_assert_type(dat_evd_create(side.ia, 8, DAT_HANDLE_NULL, kinds[0], NULL),
-	    DAT_INVALID_PARAMETER);
+	dt_assert_ret(dat_evd_create(side.ia, 8, DAT_HANDLE_NULL, kinds[0], NULL),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5));
 	ck_assert_ptr_eq(evd, (DAT_EVD_HANDLE)3);
 	dt_side_close(&side);
 	dt_side_close(&other);

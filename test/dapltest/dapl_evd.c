@@ -42,6 +42,25 @@ START_TEST(create__bad_arguments__are_told_apart)
 }
 END_TEST
 
+/* clause: c.2.4, c.2.7 */
+START_TEST(create__as_long_as_the_adapter_can__works)
+{
+	struct dt_side side;
+	DAT_EVD_HANDLE evd;
+	DAT_EVD_PARAM param;
+	DAT_IA_ATTR attr;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_ok(dat_ia_query(side.ia, NULL, DAT_IA_FIELD_ALL, &attr, 0, NULL));
+	dt_ok(dat_evd_create(
+	    side.ia, attr.max_evd_qlen, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, &evd));
+	dt_ok(dat_evd_query(evd, DAT_EVD_FIELD_ALL, &param));
+	ck_assert_int_eq(param.evd_qlen, attr.max_evd_qlen);
+	dt_ok(dat_evd_free(evd));
+	dt_side_close(&side);
+}
+END_TEST
+
 /* clause: c.2.8 */
 START_TEST(create__any_merge_of_two_streams__works)
 {
@@ -451,6 +470,7 @@ dapl_evd_suite(void)
 	TCase *tc = dt_tcase(s, "create");
 
 	tcase_add_test(tc, create__bad_arguments__are_told_apart);
+	tcase_add_test(tc, create__as_long_as_the_adapter_can__works);
 	tcase_add_test(tc, create__any_merge_of_two_streams__works);
 	tc = dt_tcase(s, "wait");
 	tcase_add_test(tc, raw_codes__that_stock_programs_compare__are_kept);

@@ -25,6 +25,7 @@ static _Atomic(bool) arm_fails, poll_fails;
 static void (*_Atomic on_queue_pair_error)(void);
 static void (*_Atomic on_destroy)(struct ibv_qp *qp);
 static _Atomic(bool) hold_next, holds;
+static _Atomic(int) answer_length = -1;
 /* An event of ours is not the device's to have acknowledged. */
 static _Thread_local bool ours;
 
@@ -67,6 +68,12 @@ void
 device_let_go(void)
 {
 	holds = false;
+}
+
+void
+device_answers_with(int length)
+{
+	answer_length = length;
 }
 
 void
@@ -265,6 +272,19 @@ int
 __wrap_soft_cq_arm(struct ibv_cq *cq, int solicited_only)
 {
 	return arm_fails ? -EIO : __real_soft_cq_arm(cq, solicited_only);
+}
+
+int __real_rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event);
+int __wrap_rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event);
+int
+__wrap_rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event)
+{
+	const int r = __real_rdma_get_cm_event(channel, event), length = answer_length;
+
+	if (!r && length >= 0 && (*event)->event != RDMA_CM_EVENT_CONNECT_REQUEST &&
+	    (*event)->param.conn.private_data)
+		(*event)->param.conn.private_data_len = (uint8_t)length;
+	return r;
 }
 
 int __real_rdma_reject(struct rdma_cm_id *id, const void *data, uint8_t size);

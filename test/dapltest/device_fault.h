@@ -48,6 +48,9 @@ bool device_is_acknowledged(void);
 void device_hold_rejection(void);
 void device_let_go(void);
 
+/* Answers to requests to connect have so many bytes of data from now on; -1: what they have. */
+void device_answers_with(int length);
+
 /* Adapters that are opened on this thread find another device, which does not work. */
 void device_is_another(bool another);
 

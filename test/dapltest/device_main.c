@@ -7,6 +7,7 @@ int
 main(int argc, char **argv)
 {
 	static const runner_suite_fn suites[] = {
+		device_answer_suite,
 		device_async_suite,
 		device_status_suite,
 		device_limit_suite,

@@ -4,6 +4,7 @@
 
 #include <check.h>
 
+Suite *device_answer_suite(void);
 Suite *device_async_suite(void);
 Suite *device_close_suite(void);
 Suite *device_limit_suite(void);

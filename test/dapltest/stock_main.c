@@ -232,6 +232,33 @@ START_TEST(stock__open__refuses_a_name_that_is_none)
 }
 END_TEST
 
+/* Debian's registry hands every handle on as it is: the provider finds out what it names. */
+/* clause: c.2.2 */
+START_TEST(stock__evd_create_on_what_is_no_adapter__is_refused)
+{
+	const DAT_PROVIDER_INFO info = key(0, DAT_TRUE);
+	DAT_EVD_HANDLE async, evd = &evd;
+	const DAT_PROVIDER *table;
+	DAT_PZ_HANDLE pz;
+	DAT_IA_HANDLE ia;
+
+	load();
+	init(&info, "127.0.0.1");
+	ia = open_key(&info, &async);
+	table = table_of(ia);
+	ck_assert_uint_eq(table->pz_create_func(ia, &pz), DAT_SUCCESS);
+	ck_assert_uint_eq(
+	    table->evd_create_func(pz, 8, DAT_HANDLE_NULL, DAT_EVD_SOFTWARE_FLAG, &evd),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA));
+	close_ia(ia);
+	ck_assert_uint_eq(
+	    table->evd_create_func(ia, 8, DAT_HANDLE_NULL, DAT_EVD_SOFTWARE_FLAG, &evd),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA));
+	ck_assert_ptr_eq(evd, &evd);
+	fini(&info);
+}
+END_TEST
+
 static Suite *
 stock_suite(void)
 {
@@ -242,6 +269,7 @@ stock_suite(void)
 	tcase_add_test(t, stock__record_loaded_anew__has_the_parameters_it_was_loaded_with);
 	tcase_add_test(t, stock__more_keys_than_open_functions__are_not_registered);
 	tcase_add_test(t, stock__open__refuses_a_name_that_is_none);
+	tcase_add_test(t, stock__evd_create_on_what_is_no_adapter__is_refused);
 	return suite;
 }
 

@@ -200,10 +200,37 @@ START_TEST(kcreate__no_open_adapter__is_refused)
 	up_init(&up);
 	dt_side_open(&side, "soft", DT_SEPARATE);
 	bad = _i == 0 ? DAT_HANDLE_NULL : _i == 1 ? (DAT_IA_HANDLE)77 : (DAT_IA_HANDLE)side.pz;
-	dt_assert_type(dat_evd_kcreate(bad, 8, DAT_UPCALL_SINGLE_INSTANCE, &up.object,
-				       DAT_EVD_SOFTWARE_FLAG, &evd),
-		       DAT_INVALID_HANDLE);
+	dt_assert_ret(dat_evd_kcreate(bad, 8, DAT_UPCALL_SINGLE_INSTANCE, &up.object,
+				      DAT_EVD_SOFTWARE_FLAG, &evd),
+		      DAT_ERROR(DAT_INVALID_HANDLE, /* the registry, or the provider */
+				_i < 2 ? DAT_INVALID_HANDLE1 : DAT_INVALID_HANDLE_IA));
 	ck_assert_ptr_eq(evd, (DAT_EVD_HANDLE)5);
+	dt_side_close(&side);
+}
+END_TEST
+
+static const DAT_UPCALL_POLICY off[] = { DAT_UPCALL_DISABLE, DAT_UPCALL_TEARDOWN };
+
+/* clause: c.14.2 */
+START_TEST(kcreate__off_and_without_a_function__works)
+{
+	DAT_UPCALL_OBJECT empty = { NULL, NULL };
+	struct dt_side side;
+	DAT_EVD_HANDLE evd;
+	struct up up;
+
+	up_init(&up);
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_ok(dat_evd_kcreate(side.ia, 8, off[_i / 2], _i % 2 ? &empty : NULL,
+			      DAT_EVD_SOFTWARE_FLAG, &evd));
+	dt_assert_ret(dat_evd_modify_upcall(evd, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_SAME,
+					    DAT_UPCALL_INVOC_ANY),
+		      DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	dt_ok(dat_evd_modify_upcall(
+	    evd, DAT_UPCALL_SINGLE_INSTANCE, &up.object, DAT_UPCALL_INVOC_ANY));
+	dt_post_se(evd, 7);
+	up_await_returned(&up, 1);
+	dt_ok(dat_evd_free(evd));
 	dt_side_close(&side);
 }
 END_TEST
@@ -334,6 +361,7 @@ upcall_create_suite(void)
 			    (int)(sizeof creations / sizeof creations[0]));
 	tcase_add_test(tc, kcreate__no_place_for_the_handle__is_named);
 	tcase_add_loop_test(tc, kcreate__no_open_adapter__is_refused, 0, 3);
+	tcase_add_loop_test(tc, kcreate__off_and_without_a_function__works, 0, 4);
 	tcase_add_test(tc, kcreate__longer_than_the_device_can__is_a_shortage);
 	tcase_add_loop_test(tc, modify__enabling_without_a_function__is_refused_and_changes_nothing,
 			    0, UP_ENABLING);
