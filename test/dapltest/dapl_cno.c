@@ -115,6 +115,29 @@ START_TEST(cno__evd_enabled_with_events_queued__is_told)
 }
 END_TEST
 
+/* What a waiter of the CNO left is reported to it anew. */
+/* origin: outside.46 */
+/* clause: c.6.1, c.6.2 */
+START_TEST(cno__evd_disabled_and_enabled_with_events_left__is_told_again)
+{
+	DAT_EVD_HANDLE evd, told;
+	struct dt_side side;
+	DAT_CNO_HANDLE cno;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_ok(dat_cno_create(side.ia, no_agent, &cno));
+	evd = evd_on(&side, cno, DAT_EVD_SOFTWARE_FLAG);
+	dt_post_se(evd, 1);
+	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &told));
+	dt_assert_type(dat_cno_wait(cno, 5000, &told), DAT_QUEUE_EMPTY);
+	dt_ok(dat_evd_disable(evd));
+	dt_ok(dat_evd_enable(evd));
+	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &told));
+	ck_assert_ptr_eq(told, evd);
+	dt_side_close(&side);
+}
+END_TEST
+
 /* clause: c.8.1 */
 START_TEST(cno__modified_away_and_back__is_told_of_what_waits)
 {
@@ -292,6 +315,7 @@ dapl_cno_suite(void)
 	tcase_add_test(tc, cno__two_evds_fire_before_the_wait__both_are_told);
 	tcase_add_test(tc, cno__of_a_dto_evd__is_woken_by_a_completion);
 	tcase_add_test(tc, cno__evd_enabled_with_events_queued__is_told);
+	tcase_add_test(tc, cno__evd_disabled_and_enabled_with_events_left__is_told_again);
 	tcase_add_test(tc, cno__modified_away_and_back__is_told_of_what_waits);
 	tc = dt_tcase(s, "free");
 	tcase_add_test(tc, cno__in_use__cannot_be_freed);

@@ -151,6 +151,9 @@ perform(const struct action *a, int actor)
 	case DO_CNO_WAIT:
 		(void)call_cno_wait(c, a->us, &drained);
 		break;
+	case DO_CNO_IGNORE:
+		(void)call_cno_wait(c, a->us, NULL);
+		break;
 	case DO_AGENT:
 	case DO_NO_AGENT:
 		call_agent(c, a->verb == DO_AGENT);

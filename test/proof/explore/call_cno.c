@@ -67,7 +67,7 @@ call_cno_wait(struct stage_cno *c, int us, unsigned int *drained)
 	    ((r == -ENODEV || r == -ECANCELED) &&
 	    (call_has(DO_CNO_FREE) || call_has(DO_CNO_ABRUPT) || call_has(DO_CNO_CLOSING) ||
 		call_has(DO_CNO_SHUT))));
-	if (r == 0 && handle)
+	if (r == 0 && handle && drained)
 		*drained += call_drain_handed(c, handle);
 	return r;
 }

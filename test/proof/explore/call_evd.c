@@ -286,16 +286,31 @@ call_waitable(struct stage_evd *e, bool waitable)
 	call_result("set_waitable", r, call_gone(&c, r));
 }
 
+/* A CNO that gets an EVD is triggered for what the EVD has, whoever was told of it before. */
+static void
+check_announced(const struct stage_evd *e)
+{
+	const struct left_evd *left = left_evd();
+
+	if (left->alive && left->listened && left->enabled && !left->waiting && !left->overflowed &&
+	    !invariant_policy_calls(left->policy) && left->loud > 0 && !left->busy)
+		violation("EVD %c was enabled with events, and its CNO is not going to be triggered",
+		    'a' + e->index);
+}
+
 void
 call_enabled(struct stage_evd *e, bool enabled)
 {
 	const struct call c = call_begins(e);
+	const bool changes = enabled && !e->enabled.unknown && !e->enabled.busy && !e->enabled.value;
 	int r;
 
 	setting_begins(&e->enabled);
 	r = evd_set_enabled(call_ref(&c), enabled);
 	call_ends_with(&c, "set_enabled", r);
 	setting_ends(&e->enabled, r == 0 && call_current(&c), enabled);
+	if (r == 0 && call_current(&c) && changes && !e->enabled.unknown)
+		check_announced(e);
 	call_result("set_enabled", r, call_gone(&c, r));
 }
 

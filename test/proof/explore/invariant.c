@@ -32,9 +32,8 @@ wish_of(const struct evd *evd)
 	return evd->solicited_only ? DEVICE_ARMED_SOLICITED : DEVICE_ARMED;
 }
 
-/* What a taker must have been woken for: an unsolicited completion need not be announced. */
-static unsigned int
-loud(const struct evd *evd, const struct device_cq *cq)
+unsigned int
+invariant_loud(const struct evd *evd, const struct device_cq *cq)
 {
 	unsigned int count = peek_loud(evd);
 	const struct device_record *record;
@@ -49,7 +48,7 @@ loud(const struct evd *evd, const struct device_cq *cq)
 static bool
 wanted(const struct evd *evd, const struct device_cq *cq)
 {
-	const unsigned int count = loud(evd, cq);
+	const unsigned int count = invariant_loud(evd, cq);
 	/* What was not seen may be an unsolicited completion, where there is one. */
 	const bool unseen = peek_unseen(evd) &&
 	    (!evd->solicited_only || (count && count == peek_loud(evd)));
@@ -129,8 +128,11 @@ invariant_taker(const struct evd *evd, const struct device_cq *cq, uint32_t wait
 {
 	/* The taker of a full queue empties it, and is notified then of what the device held. */
 	const bool full = peek_full(evd);
+	const bool by_loop = taker(evd) == BY_UPCALL || taker(evd) == BY_CNO;
 	const enum device_armed wish = wish_of(evd);
 
+	if (evd->channel.id && by_loop && !evd->channel_watched)
+		violation("EVD %c: the loop does not watch its channel", name);
 	switch (taker(evd)) {
 	case NOBODY:
 		return;
@@ -194,7 +196,7 @@ invariant_cno(const struct cno *cno, uint32_t waiters, int name)
 void
 invariant_rest(const struct evd *evd, const struct device_cq *cq, int name)
 {
-	const unsigned int left = peek_closed(evd) + loud(evd, cq) +
+	const unsigned int left = peek_closed(evd) + invariant_loud(evd, cq) +
 	    (cq && device_has(cq, wish_of(evd)) ? cq->count : 0);
 
 	if (!evd->alive)

@@ -14,6 +14,9 @@
 /* Whether upcalls are made under this policy. */
 bool invariant_policy_calls(int policy);
 
+/* Queued events that the taker must have been woken for: an unsolicited completion need not be. */
+unsigned int invariant_loud(const struct evd *evd, const struct device_cq *cq);
+
 /* The EVD knows whether its completion queue is armed. */
 void invariant_armed(const struct evd *evd, const struct device_cq *cq, int name);
 

@@ -34,6 +34,8 @@ left_section(const struct evd *evd)
 	left->posted = peek_posts(evd);
 	left->stored = left->queued + peek_closed(evd);
 	left->qlen = (unsigned int)evd->cfg.qlen;
+	left->listened = evd->listener != NULL;
+	left->busy = peek_busy(evd);
 	left->waiting = evd->waiting;
 	left->waitable = evd->waitable;
 	left->dismissed = evd->dismissed;

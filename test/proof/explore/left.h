@@ -17,6 +17,8 @@ struct left_evd {
 	unsigned int stored; /* all: also what waits behind a barrier */
 	unsigned int posted; /* of those the posted ones */
 	unsigned int qlen;
+	bool listened; /* to, by a CNO */
+	bool busy;     /* a run is on the way */
 	bool waiting, waitable, dismissed, closing, overflowed, enabled, solicited_only;
 	int policy;
 };

@@ -241,7 +241,7 @@ check_agent_rest(const struct stage_evd *e)
 	    !evd->enabled || e->listener.unknown || e->policy.unknown ||
 	    invariant_policy_calls(evd->policy))
 		return;
-	if (peek_loud(evd) && !peek_over(evd))
+	if (invariant_loud(evd, &e->cq) && !peek_over(evd))
 		violation("at rest an event of EVD %c is left, and the agent of its CNO is installed",
 		    'a' + e->index);
 }

@@ -295,7 +295,7 @@ parse_action(struct scenario *s, struct actor *actor, char *text)
 		a->base = base_of(arg);
 	else if (row->verb == DO_ATTACH)
 		a->other = cno_number(arg);
-	else if (row->verb == DO_CNO_WAIT)
+	else if (row->verb == DO_CNO_WAIT || row->verb == DO_CNO_IGNORE)
 		a->us = atoi(arg);
 	else
 		a->n = atoi(arg);

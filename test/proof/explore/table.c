@@ -182,6 +182,8 @@ static const struct scenario_text table[] = {
 	{ "cno/disable", "a=cq,n n", "hw: c a; c a | ctl: off a; on a | srv: serve n 2" },
 	{ "cno/attach", "a=cq n", "hw: c a; c a | ctl: attach a n | srv: serve n 2" },
 	{ "cno/attach-private", "a=private n", "hw: c a; c a | ctl: attach a n | srv: serve n 2" },
+	{ "cno/left-and-enabled", "a=sw,n n", "x: post a; cignore n 100; off a; on a" },
+	{ "cno/left-and-moved", "a=cq,n n o", "hw: c a | x: cignore n 100; attach a o" },
 	{ "cno/move", "a=cq,n n o",
 	    "hw: c a; c a | ctl: attach a o | srv: cwait n 100 | srv2: cwait o 200" },
 	{ "cno/detach", "a=cq,n n", "hw: c a; c a | ctl: detach a; attach a n | srv: serve n 2" },

@@ -46,6 +46,7 @@ static const struct verb_row rows[] = {
 	{ DO_CNO_OFF, "off", ON_EVD },
 	{ DO_SERVE, "serve", ON_CNO },
 	{ DO_CNO_WAIT, "cwait", ON_CNO },
+	{ DO_CNO_IGNORE, "cignore", ON_CNO },
 	{ DO_AGENT, "agent", ON_CNO },
 	{ DO_NO_AGENT, "noagent", ON_CNO },
 	{ DO_CNO_FREE, "cfree", ON_CNO },

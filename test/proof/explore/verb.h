@@ -47,6 +47,7 @@ enum verb {
 	DO_CNO_OFF,
 	DO_SERVE,
 	DO_CNO_WAIT,
+	DO_CNO_IGNORE, /* waits, and leaves what the EVD has */
 	DO_AGENT,
 	DO_NO_AGENT,
 	DO_CNO_FREE,

@@ -40,7 +40,7 @@ judge_cause(struct play_ep *ep, enum cause cause)
 
 /* A reset that has not returned yet may have made the next life's queue pair. */
 void
-judge_broke(const void *context, uint32_t generation, bool connected)
+judge_broke(const void *context, uint32_t generation)
 {
 	struct play_ep *ep = endpoint_of(context);
 	struct play_life *life;
@@ -54,7 +54,6 @@ judge_broke(const void *context, uint32_t generation, bool connected)
 		life++;
 	begin_end(life, (unsigned int)ep->index);
 	life->causes |= CAUSE_BROKE;
-	life->broke |= connected;
 }
 
 void

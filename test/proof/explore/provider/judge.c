@@ -325,7 +325,8 @@ check_broken(const struct play_ep *ep)
 {
 	const struct play_life *life = &ep->lives[ep->life];
 
-	if ((life->causes & CAUSE_FAILED || life->broke) && !judge_evd_gone(ep->spec->request) && !judge_evd_gone(ep->spec->recv) &&
+	if (life->causes & (CAUSE_FAILED | CAUSE_BROKE) && !judge_evd_gone(ep->spec->request) &&
+	    !judge_evd_gone(ep->spec->recv) &&
 	    (ep->object->state == DAT_EP_STATE_CONNECTED ||
 	    ep->object->state == DAT_EP_STATE_DISCONNECT_PENDING))
 		violation("endpoint %c failed, and is connected", 'e' + ep->index);

@@ -347,8 +347,7 @@ rnic_move(const void *of, enum rnic_move what)
 		sched_point(OP_DEVICE, OBJECT_QP(qp), &here);
 		if (!qp->open)
 			break;
-		judge_broke(of, ((struct ep_qp_context *)qp->ibv.qp_context)->generation,
-		    qp->ibv.state == IBV_QPS_RTS);
+		judge_broke(of, ((struct ep_qp_context *)qp->ibv.qp_context)->generation);
 		rnic_set_state(&qp->ibv, IBV_QPS_ERR);
 		raise_note(IBV_EVENT_QP_FATAL, &qp->ibv, NULL);
 		break;

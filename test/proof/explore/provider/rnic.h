@@ -69,7 +69,7 @@ bool judge_solicits(uint64_t cookie); /* the other end asks to wake whoever rece
 /* The endpoint's attempt to connect is about to be answered; the private data, less than 4 bytes. */
 void judge_answered(const void *context, enum connection_answer how);
 /* Its queue pair of that generation is about to break. */
-void judge_broke(const void *context, uint32_t generation, bool connected);
+void judge_broke(const void *context, uint32_t generation);
 void judge_left(const void *context); /* the other end is about to disconnect */
 uint8_t judge_private_data(const void *context, uint8_t *data);
 

@@ -90,6 +90,10 @@ static const struct scenario_text table[] = {
 	    "cm: est e; rx e | ctl: disconnect e" },
 	{ "begin/established-down", "a=cq,single e=all.a,pending,recvs2",
 	    "cm: est e; rx e; down e" },
+	{ "begin/receive-fails", "a=cq,single e=all.a,pending,recvs2", "hw: est e; rxfail e 3" },
+	{ "begin/receive-fails-taken", "a=cq,private e=all.a,pending,recvs2",
+	    "hw: est e; rxfail e 3 | app: drain a; drain a" },
+	{ "begin/pair-fails", "a=cq,single e=all.a,pending,recvs2", "hw: qpfatal e | cm: est e" },
 	{ "begin/free", "a=cq,single e=all.a,pending,recvs1", "cm: est e; rx e | ctl: epfree e" },
 
 	/* The end of the adapter. */

@@ -36,6 +36,11 @@ const struct scenario_text table_life[] = {
 	{ "life/ep-drain", "a=cq,private e=all.a,recvs2,sends1",
 	    "hw: rx e; tx e | ctl: epfree e; epnew e; recv e; connect e | app: drain a; wait a 1 50; "
 	    "drain a | cm: down e; est e; rx e" },
+	{ "life/ep-awaits-beside", "a=cq,private e=all.a",
+	    "y: disconnect e | ctl: epfree e; epnew e; connect e; disconnect e | x: reset e; reset e" },
+	{ "life/ep-awaits-again", "a=cq,private e=all.a answers=aaa",
+	    "ctl: disconnect e; epfree e; epnew e; connect e; disconnect e; epfree e; epnew e; connect e | "
+	    "x: reset e; reset e" },
 	{ "life/ep-awaits", "a=cq,private e=all.a",
 	    "ctl: disconnect e; epfree e; epnew e; connect e | x: reset e; reset e; reset e" },
 	{ "life/ep-awaits-two", "a=cq,private e=all.a",
