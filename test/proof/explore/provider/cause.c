@@ -2,8 +2,8 @@
 /*
  * cause -- what happens to a connection, and the events that it may make
  *
- * Each life of an endpoint has causes of its own.  Where two actors act on an endpoint, one may reset it
- * while the other goes on: then a cause may stand in the life before, and all lives count as one.
+ * Each life of an endpoint has causes of its own.  Where two actors act on an endpoint, one may reset
+ * it while the other goes on: then a cause may stand in the life before, and all lives count as one.
  */
 #include "play.h"
 

@@ -2,8 +2,8 @@
 /*
  * connection -- the connection manager: what of librdmacm dapl/ uses
  *
- * The other end of an attempt to connect does what an actor of the scenario says, or answers by itself:
- * then the nth attempt gets the nth of a scenario's answers, when the device has its turn.
+ * The other end of an attempt to connect does what an actor of the scenario says, or answers by
+ * itself: then the nth attempt gets the nth of a scenario's answers, when the device has its turn.
  */
 #include <string.h>
 
@@ -193,6 +193,8 @@ next_answer(void)
 void
 connection_script(const char *answers)
 {
+	if (strspn(answers, CONNECTION_ANSWERS) != strlen(answers))
+		violation("the other end cannot answer '%s'", answers);
 	script = answers;
 	for (unsigned int i = 0; i < n_ids; i++)
 		if (ids[i].open && ids[i].connecting)

@@ -32,7 +32,7 @@ consumer_post(struct play_ep *ep, enum direction direction, DAT_COMPLETION_FLAGS
 	const bool over = ep->freed && ep->lives[l].over_at;
 	struct play_life *life = &ep->lives[l];
 	const unsigned int depth = ep->spec->depth ? (unsigned int)ep->spec->depth : REQUESTS_MAX;
-	const unsigned int told = (unsigned int)__builtin_popcount(life->told[direction]);
+	const unsigned int delivered = (unsigned int)__builtin_popcount(life->delivered[direction]);
 	const unsigned int number = life->posted[direction]++;
 	DAT_DTO_COOKIE cookie = { .as_64 = (uint64_t)ep->index << 40 |
 		(uint64_t)l << 32 | (uint64_t)direction << 16 | number };
@@ -55,14 +55,14 @@ consumer_post(struct play_ep *ep, enum direction direction, DAT_COMPLETION_FLAGS
 	if (ret == DAT_SUCCESS) {
 		life->posted_at[direction][number] = sched.steps;
 	} else {
-		if (life->told[direction] >> number & 1 || life->outcomes[direction][number])
+		if (life->delivered[direction] >> number & 1 || life->outcomes[direction][number])
 			violation("a request that could not be posted was posted");
-		life->told[direction] |= 1u << number;
+		life->delivered[direction] |= 1u << number;
 	}
 	consumer_too_late("post", ret, over);
 	/* Where the queue pair is in the error state already, there must be room in the EVD. */
 	consumer_result("post", ret, may_go(ret) ||
-	    (consumer_is(ret, DAT_INSUFFICIENT_RESOURCES) && (number - told >= depth ||
+	    (consumer_is(ret, DAT_INSUFFICIENT_RESOURCES) && (number - delivered >= depth ||
 	    ep->object->state == DAT_EP_STATE_DISCONNECTED)));
 }
 

@@ -73,7 +73,7 @@ judge_connection(const struct play_evd *evd, const DAT_EVENT *event)
 		violation("a connection event is delivered by EVD %c", 'a' + evd->index);
 	if (ep->freed && play_life(ep)->handle == handle)
 		judge_life(ep, ep->life);
-	/* A reset endpoint's earlier connections are still told, in their order if one thread takes them. */
+	/* Events of the connections before a reset still come, in order if one thread takes them. */
 	life = &ep->lives[0];
 	while (life->handle != handle)
 		life++;
@@ -115,11 +115,11 @@ judge_overflow(DAT_HANDLE handle)
 		if (play_evd_life(&play.evds[i])->handle != handle)
 			continue;
 		if (play.evds[i].overflows++)
-			violation("the overflow of EVD %c is told twice", 'a' + i);
+			violation("the overflow of EVD %c is reported twice", 'a' + i);
 		if (!may_overflow(i))
 			violation("EVD %c is said to have overflowed", 'a' + i);
 	}
-	trace_note("an overflow is told");
+	trace_note("an overflow is reported");
 }
 
 static void
@@ -262,7 +262,7 @@ check_references(const struct play_cno_life *cno, int name)
 		    attached);
 }
 
-/* What came to nothing was withdrawn: nobody can accept it any more.  None waits for longer than it was to. */
+/* An attempt that failed is withdrawn: nothing can accept it.  None waits beyond its timeout. */
 static void
 check_attempt(const struct play_ep *ep)
 {
@@ -358,7 +358,7 @@ judge_end(void)
 		if (ep->object->state != DAT_EP_STATE_DISCONNECTED)
 			continue;
 		if (!life->ended && !life->vague && !judge_evd_gone(ep->spec->connect))
-			violation("the end of endpoint %c's connection is never told", 'e' + i);
+			violation("the end of endpoint %c's connection is never reported", 'e' + i);
 	}
 	for (int i = 0; i < play.scenario->n_evds; i++) {
 		const struct play_evd *evd = &play.evds[i];
@@ -374,6 +374,6 @@ judge_end(void)
 		if (evd->lost && evd->life == 1 && !life->over && !evd->overflows)
 			for (int j = 0; j < play.scenario->n_evds; j++)
 				if (play.evds[j].spec->async)
-					violation("the overflow of EVD %c is never told", 'a' + i);
+					violation("the overflow of EVD %c is never reported", 'a' + i);
 	}
 }

@@ -56,7 +56,7 @@ struct play_evd {
 	uint32_t inside_wait; /* fibers */
 	int running;
 	unsigned int upcalls, n_delivered;
-	unsigned int overflows, catastrophes; /* told */
+	unsigned int overflows, catastrophes; /* reported */
 	bool lost;	    /* something was posted that did not fit */
 	bool opening;	    /* an actor makes another one; no second one does meanwhile */
 };
@@ -98,7 +98,7 @@ enum cause {
 struct play_life {
 	DAT_EP_HANDLE handle;
 	uint16_t posted[2];
-	uint32_t told[2]; /* a bit each */
+	uint32_t delivered[2]; /* a bit each */
 	uint32_t posted_at[2][REQUESTS_MAX]; /* step at which the post returned, 0: it has not */
 	uint32_t mute;	  /* of the requests: successes bring no event */
 	uint32_t hushed;  /* of the requests: the events of successes wake nobody */
@@ -109,8 +109,8 @@ struct play_life {
 	uint8_t answered;    /* the last attempt whose answer had private data, see judge_private_data() */
 	uint64_t patience;   /* when its attempt times out, or 0 */
 	bool vague;	  /* what became of its requests is not known */
-	int last[2];	  /* the last number told */
-	bool established, ended; /* told */
+	int last[2];	  /* the last number delivered */
+	bool established, ended; /* as events said */
 	uint32_t ending_at;	 /* step at which the first thing happened that ends it */
 	uint64_t ending_time;
 	uint32_t over_at; /* step at which reset or free had returned */
@@ -193,7 +193,7 @@ bool consumer_is(DAT_RETURN ret, DAT_RETURN type);
 void consumer_result(const char *what, DAT_RETURN ret, bool allowed);
 /* The handle is said to be invalid, and it may be: what it meant is, or may be, gone. */
 bool consumer_gone(DAT_RETURN ret, bool over, enum verb by, enum verb or_by);
-/* A call that begins after the end of what it means must be told so. */
+/* A call that begins after the end of what it means must return that. */
 void consumer_too_late(const char *what, DAT_RETURN ret, bool over);
 
 /* consumer_evd.c */
@@ -221,7 +221,7 @@ void judge_end(void);
 void judge_event(struct play_evd_life *evd, const DAT_EVENT *event);
 /* An event of the endpoint's life is taken: not by a call that began when the life was over. */
 void judge_life(const struct play_ep *ep, unsigned int life);
-/* What was told at the EVD cannot be judged in the end: it is not what it was, or broken. */
+/* The events of the EVD cannot be judged in the end: it is not what it was, or broken. */
 bool judge_evd_gone(int i);
 
 /* standing.c */

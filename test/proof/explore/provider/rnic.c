@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rnic -- the device: queue pairs, asynchronous events; what of libibverbs dapl/ uses, but for rnic_queue.c */
+/* rnic -- the device: queue pairs and asynchronous events; what of libibverbs dapl/ uses */
 #include "rnic.h"
 
 #include <string.h>

@@ -45,10 +45,7 @@ void rnic_cq_fails(struct ibv_cq *cq);
 void rnic_check_end(void);
 void rnic_device_fails(void);
 
-/*
- * The judge's side.  A request is known by its cookie: that of the one which this thread is posting;
- * the device has it; it is complete; how many bytes a success transfers.
- */
+/* How the other end answers an attempt to connect. */
 enum connection_answer {
 	ANSWER_ACCEPTS = 'a',
 	ANSWER_REJECTS = 'r',  /* the consumer there, with private data */
@@ -60,13 +57,17 @@ enum connection_answer {
 };
 #define CONNECTION_ANSWERS "ardeuns"
 
+/*
+ * The judge's side.  A request is known by its cookie: that of the one which this thread is posting;
+ * the device has it; it is complete; how many bytes a success transfers.
+ */
 uint64_t judge_cookie(void);
 void judge_posted(uint64_t cookie);
 void judge_completed(uint64_t cookie, enum ibv_wc_status status);
 uint32_t judge_length(uint64_t cookie);
 void judge_lost(const struct ibv_cq *cq); /* it cannot be polled any more */
 bool judge_solicits(uint64_t cookie); /* the other end asks to wake whoever receives this */
-/* The endpoint's attempt to connect is about to be answered; the private data, less than 4 bytes. */
+/* The attempt to connect is about to be answered; with private data of less than 4 bytes. */
 void judge_answered(const void *context, enum connection_answer how);
 /* Its queue pair of that generation is about to break. */
 void judge_broke(const void *context, uint32_t generation);
@@ -80,11 +81,11 @@ void connection_await(const void *context); /* until the other end is asked to c
 /* The other end does that now, if there is an attempt, or a connection. */
 void connection_answer(const void *context, enum connection_answer how);
 void connection_leave(const void *context);
-/* From now on it answers by itself: the nth attempt gets the nth answer, and so on from the first. */
+/* From now on it answers by itself: the nth attempt gets the nth answer, over and over. */
 void connection_script(const char *answers);
 bool connection_has_answer(void);
 void connection_give_answer(void);
-/* Whether the owner has an id that is not `its`, or that still asks though it is not `connecting`. */
+/* Whether the owner has another id than `its`, or one that asks though it is not `connecting`. */
 bool connection_is_stray(const void *owner, const struct rdma_cm_id *its, bool connecting);
 void connection_check_end(void); /* all adapters are closed */
 void connection_ask(void); /* a request to connect, from another end that nobody listens to any more */

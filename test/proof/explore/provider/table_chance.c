@@ -121,7 +121,8 @@ draw_action(struct text *t, const char *actor, const char *const *actions, unsig
 	if ((strchr(action, '#') && !t->cnos) || (strchr(action, '@') && (!t->eps || elsewhere)) ||
 	    (evd == 'a' && takes(t, action, actor)))
 		action = "query %";
-	if (!strcmp(action, "resize % 7") && evd <= (t->split ? 'b' : 'a')) /* many connections' events must fit */
+	/* Many connections' events must fit. */
+	if (!strcmp(action, "resize % 7") && evd <= (t->split ? 'b' : 'a'))
 		action = "resize % 30";
 	lot_add_action(t->actors, sizeof t->actors, action, evd, t->cnos, t->eps);
 	if (!strncmp(action, "fail", 4) || !strncmp(action, "rxfail", 6))
@@ -169,14 +170,17 @@ draw_actor(
 		draw_action(t, actor, actions, n);
 }
 
-static const char *const device[] = { "rx @", "rx @", "tx @", "tx @", "fail @", "rx @ 2", "rxfail @", "qpfatal @", "cqerror %" };
+static const char *const device[] = {
+	"rx @", "rx @", "tx @", "tx @", "fail @", "rx @ 2", "rxfail @", "qpfatal @", "cqerror %",
+};
 static const char *const consumer[] = {
-	"recv @", "send @", "connect @", "mute @", "hush @", "post %", "post %", "post % 5", "reopen %", "reopen % sw", "creopen #", "disconnect @", "graceful @", "graceful @", "reset @",
-	"epfree @", "epnew @", "epsee @", "free %", "free %", "see %",
-	"resize % 70", "resize % 7", "single %", "norify %", "many %", "disable %", "teardown %", "dequeue %",
-	"drain %", "wait % 1 50", "wait % 2 100", "query %", "attach % #", "attach % #", "detach %",
-	"on %", "off %", "unwaitable %", "waitable %", "cwait # 50", "agent #", "noagent #", "cfree #",
-	"csee #", "cquery #",
+	"recv @", "send @", "connect @", "mute @", "hush @", "post %", "post %", "post % 5",
+	"reopen %", "reopen % sw", "creopen #", "disconnect @", "graceful @", "graceful @",
+	"reset @", "epfree @", "epnew @", "epsee @", "free %", "free %", "see %", "resize % 70",
+	"resize % 7", "single %", "norify %", "many %", "disable %", "teardown %", "dequeue %",
+	"drain %", "wait % 1 50", "wait % 2 100", "query %", "attach % #", "attach % #",
+	"detach %", "on %", "off %", "unwaitable %", "waitable %", "cwait # 50", "agent #",
+	"noagent #", "cfree #", "csee #", "cquery #",
 };
 
 #define CONSUMER (sizeof consumer / sizeof *consumer)

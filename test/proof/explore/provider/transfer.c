@@ -179,10 +179,10 @@ judge_transfer(
 	if (evd->index != (k.direction ? k.ep->spec->recv : k.ep->spec->request))
 		violation("an event of endpoint %c is delivered by EVD %c", 'e' + k.ep->index,
 		    'a' + evd->index);
-	if (k.life->told[k.direction] >> k.number & 1)
+	if (k.life->delivered[k.direction] >> k.number & 1)
 		violation("I2: %s %u of endpoint %c is delivered twice", name_of(k.direction),
 		    k.number, 'e' + k.ep->index);
-	k.life->told[k.direction] |= 1u << k.number;
+	k.life->delivered[k.direction] |= 1u << k.number;
 	judge_life(k.ep, k.n_life);
 	if (k.direction == REQUESTS && k.life->mute >> k.number & 1 &&
 	    data->status == DAT_DTO_SUCCESS)
@@ -194,7 +194,7 @@ judge_transfer(
 
 /* ---- when all is quiet ---- */
 
-/* Whether the consumer is still to be told of it; `loudly`: and is to be woken for it. */
+/* Whether its event is still to come; `loudly`: and is to wake the consumer. */
 static bool
 is_due(const struct play_ep *ep, unsigned int direction, unsigned int number, bool loudly)
 {
@@ -203,7 +203,7 @@ is_due(const struct play_ep *ep, unsigned int direction, unsigned int number, bo
 	const bool well = outcome == OUTCOME_OF(IBV_WC_SUCCESS);
 	const uint32_t silent = life->mute | (loudly ? life->hushed : 0);
 
-	if (life->told[direction] >> number & 1)
+	if (life->delivered[direction] >> number & 1)
 		return false;
 	if (direction == REQUESTS && well && silent >> number & 1)
 		return false;
