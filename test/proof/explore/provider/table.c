@@ -181,6 +181,9 @@ static const struct scenario_text table[] = {
 	/* Overflows, and the events of the device. */
 	{ "overflow/queue", "a=cq,single b=async,single e=all.a,recvs1",
 	    "hw: cqerror a; rx e | ctl: disconnect e" },
+	{ "overflow/refused", "a=sw,q2 b=async,single", "x: post a 5; dequeue a; dequeue a; dequeue a" },
+	{ "overflow/graceful", "a=cq,single b=async,single e=all.a,recvs1,sends1 faults=poll,1",
+	    "x: graceful e" },
 	{ "overflow/twice", "a=cq,private b=async,private e=all.a,recvs1",
 	    "hw: cqerror a; cqerror a | app: wait b 1 100; drain b" },
 	{ "overflow/free", "a=cq,single b=async,single e=all.a,recvs1",
