@@ -14,6 +14,7 @@ void family_load(void);
 void table_add(const struct scenario_text *texts, unsigned int n);
 
 void table_rich_load(void); /* much at once on one loop */
+void table_fault_load(void); /* what fails */
 void table_order_load(void); /* several endpoints on an EVD */
 void table_life_load(void); /* slots that are used again */
 void table_chance_load(void); /* drawn by lot */

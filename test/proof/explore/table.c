@@ -121,6 +121,7 @@ static const struct scenario_text table[] = {
 	{ "wait/threshold-private", "a=private", "hw: burst a 2; c a | app: wait a 3; drain a" },
 	{ "wait/threshold-full", "a=cq,q2", "hw: c a; c a | app: wait a 2; drain a" },
 	{ "wait/timeout", "a=cq", "hw: c a | app: wait a 1 100; drain a" },
+	{ "wait/timeout-long", "a=sw", "app: wait a 1 5000000" },
 	{ "wait/timeout-private", "a=private", "hw: c a; c a | app: wait a 2 100; take a 1" },
 	{ "wait/timeout-threshold", "a=private", "hw: c a; c a | app: wait a 3 100; take a 2" },
 	{ "wait/timeout-software", "a=sw", "p: post a | app: wait a 1 50; wait a 2 50" },
@@ -244,6 +245,7 @@ static const struct scenario_text table[] = {
 	{ "quiet/full-told", "a=cq,quiet,q1,n n", "hw: c a; c a; c a | srv: serve n 3" },
 	{ "quiet/full-wait", "a=private,quiet,q1", "hw: c a; c a | app: take a 2" },
 	{ "quiet/resize", "a=cq,norify,quiet,q2", "hw: burst a 3 | ctl: resize a 1; resize a 4" },
+	{ "quiet/new", "a=cq,single,quiet", "hw: c a | ctl: single a new; drain a; single a new" },
 	{ "quiet/policy", "a=cq,quiet,n n", "hw: c a; c a | ctl: single a | srv: cwait n 100" },
 
 	/* Agents: one call an installation, and anything may be done in it. */
@@ -456,47 +458,6 @@ static const struct scenario_text table[] = {
 	    "hw: c a | cm: barrier a | ctl: attach a o | srv: cwait n 100" },
 	{ "merged/resized", "a=cq,single,q2",
 	    "hw: c a; c a | cm: barrier a | p: post a | ctl: resize a 4" },
-
-	/* Faults, chosen like schedules. */
-	{ "fault/arm-single", "a=cq,single faults=arm", "hw: c a; c a" },
-	{ "fault/arm-enable", "a=cq,single faults=arm",
-	    "hw: c a; c a | ctl: disable a; single a; rearm a" },
-	{ "fault/arm-wait", "a=private faults=arm", "hw: c a; c a | app: take a 2" },
-	{ "fault/arm-cno", "a=cq,n n faults=arm", "hw: c a; c a | srv: serve n 2" },
-	{ "fault/arm-norify", "a=cq,norify faults=arm", "hw: c a; c a" },
-	{ "fault/arm-many", "a=cq,many faults=arm", "hw: c a; burst a 2" },
-	{ "fault/arm-free", "a=cq,single faults=arm", "hw: c a | ctl: free a" },
-	{ "fault/arm-teardown", "a=cq,single faults=arm",
-	    "hw: c a; c a | ctl: teardown a; rearm a" },
-	{ "fault/poll-single", "a=cq,single faults=poll", "hw: c a; c a" },
-	{ "fault/poll-wait", "a=cq faults=poll", "hw: c a; c a | app: take a 2" },
-	{ "fault/poll-dequeue", "a=cq,n n faults=poll", "hw: c a; c a | srv: serve n 2" },
-	{ "fault/poll-rearm", "a=cq,single faults=poll",
-	    "hw: c a; c a | up.a*: disable a; rearm a" },
-	{ "fault/excess-single", "a=cq,single faults=excess", "hw: c a; c a" },
-	{ "fault/excess-wait", "a=private faults=excess", "hw: c a; c a | app: take a 2" },
-	{ "fault/eintr-wait", "a=private faults=eintr", "hw: c a; c a | app: take a 2" },
-	{ "fault/eintr-cno", "a=cq,n n faults=eintr", "hw: c a; c a | srv: serve n 2" },
-	{ "fault/eintr-single", "a=cq,single faults=eintr", "hw: c a; c a" },
-	{ "fault/eintr-loop", "a=cq,single faults=eintr", "hw: c a; c a | ctl: teardown a" },
-	{ "fault/eintr-free", "a=cq,many faults=eintr", "hw: burst a 2 | ctl: free a" },
-	{ "fault/eintr-sources", "a=sw,single faults=eintr", "p: post a | x: source | y: source; source" },
-	{ "fault/open-wait", "a=cq faults=open,alloc", "hw: c a; c a | app: take a 2" },
-	{ "fault/open-cno", "a=cq,n n faults=open,alloc", "hw: c a; c a | srv: serve n 2" },
-	{ "fault/open-teardown", "a=cq,many faults=open,alloc", "hw: burst a 2 | ctl: teardown a" },
-	{ "fault/open-free", "a=cq,many faults=open,alloc", "hw: burst a 2 | ctl: free a" },
-	{ "fault/open-cno-free", "n faults=open,alloc", "ctl: cabrupt n | srv: cwait n 100" },
-	{ "fault/epoll-enable", "a=private faults=epoll,alloc",
-	    "hw: c a; c a | ctl: single a; rearm a; rearm a" },
-	{ "fault/epoll-attach", "a=private n faults=epoll,alloc",
-	    "hw: c a | ctl: attach a n; attach a n; attach a n | app: until a 1 | srv: serve n 1" },
-	{ "fault/reopen", "a=cq,single faults=alloc", "hw: c a | ctl: free a; reopen a; reopen a" },
-	{ "fault/resize", "a=cq,single,q2 faults=alloc,poll",
-	    "hw: burst a 3 | ctl: resize a 4; resize a 4" },
-	{ "fault/cno-open", "a=sw n=fd faults=open,1",
-	    "p: post a | ctl: cfree n; creopen n; creopen n; attach a n; trigger n" },
-	{ "fault/fd", "a=cq,n n=fd faults=eintr", "hw: c a; c a | srv: watch n 2" },
-	{ "fault/loop", "faults=alloc,open,epoll,thread", "ctl: loop; loop" },
 };
 
 void
@@ -513,6 +474,7 @@ scenario_load(void)
 	table_rich_load();
 	table_life_load();
 	table_order_load();
+	table_fault_load();
 	table_add(table, sizeof table / sizeof *table);
 	family_load();
 	table_chance_load();

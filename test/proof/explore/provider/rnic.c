@@ -313,7 +313,7 @@ static const enum ibv_wc_status failures[] = {
 	IBV_WC_REM_OP_ERR, IBV_WC_REM_ABORT_ERR, IBV_WC_RNR_RETRY_EXC_ERR, IBV_WC_RESP_TIMEOUT_ERR,
 	IBV_WC_GENERAL_ERR, IBV_WC_FATAL_ERR,
 };
-#define FAILURES (sizeof failures / sizeof *failures)
+_Static_assert(sizeof failures / sizeof *failures == RNIC_FAILURES, "rnic.h counts them");
 
 void
 rnic_fail_by(unsigned int way)
@@ -338,10 +338,10 @@ rnic_move(const void *of, enum rnic_move what)
 		move(qp, 0, IBV_WC_SUCCESS);
 		break;
 	case RNIC_FAILS:
-		move(qp, 0, failures[fails_by % FAILURES]);
+		move(qp, 0, failures[fails_by % RNIC_FAILURES]);
 		break;
 	case RNIC_RECEIVE_FAILS:
-		move(qp, 1, failures[fails_by % FAILURES]);
+		move(qp, 1, failures[fails_by % RNIC_FAILURES]);
 		break;
 	case RNIC_BREAKS:
 		sched_point(OP_DEVICE, OBJECT_QP(qp), &here);

@@ -36,9 +36,11 @@ enum rnic_move {
 	RNIC_BREAKS,	 /* a fatal asynchronous event of the queue pair */
 };
 void rnic_move(const void *context, enum rnic_move move);
+void rnic_move(const void *context, enum rnic_move move);
 /* From now on the device completes what is outstanding, in its own time. */
 void rnic_finish(const void *context);
-/* How requests fail from here on: one of many ways. */
+/* How requests and receives fail from here on: `way` modulo RNIC_FAILURES. */
+#define RNIC_FAILURES 14
 void rnic_fail_by(unsigned int way);
 void rnic_cq_fails(struct ibv_cq *cq);
 /* All adapters are closed: nothing is left of the device. */

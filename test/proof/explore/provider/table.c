@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* table -- the scenarios of the provider */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "rnic.h"
 #include "tables.h"
 
 struct scenario *scenarios;
@@ -27,6 +29,8 @@ static const struct scenario_text table[] = {
 	{ "merged/fail-down", "a=cq,single e=all.a,recvs1,sends2", "hw: fail e | cm: down e" },
 	{ "merged/fail-disconnect", "a=cq,private e=all.a,recvs1,sends2",
 	    "hw: fail e | ctl: disconnect e | app: take a 4" },
+	{ "merged/graceful-fail", "a=cq,private e=all.a,recvs1,sends1", "hw: fail e | x: graceful e; pause 20" },
+	{ "merged/graceful-abrupt", "a=cq,single e=all.a,sends1", "hw: tx e | x: graceful e; disconnect e" },
 	{ "merged/graceful", "a=cq,single e=all.a,recvs1,sends2",
 	    "hw: tx e; tx e | ctl: graceful e" },
 	{ "merged/graceful-peer", "a=cq,single e=all.a,recvs1,sends2",
@@ -230,6 +234,7 @@ static const struct scenario_text table[] = {
 	    "p: post a | x: attach a n | y: cfree n | srv: cwait n 100" },
 	{ "cno/last-evd", "a=sw,n n",
 	    "p: post a | x: free a; cfree n | srv: cwait n 100; cwait n 100" },
+	{ "cno/off", "a=sw,n n", "x: unwaitable a; on a; waitable a; off a" },
 	{ "cno/policy", "a=cq,single e=all.a,recvs2 n",
 	    "hw: rx e 2 | up.a: attach a n; disable a | srv: cwait n 100" },
 };
@@ -260,6 +265,20 @@ add(const struct scenario_text *texts, unsigned int n)
 		add_one(&texts[i]);
 }
 
+/* One for each way in which a request, or a receive, fails. */
+static void
+add_failures(void)
+{
+	char name[24], actors[40];
+
+	make_room(RNIC_FAILURES);
+	for (int way = 1; way <= RNIC_FAILURES; way++) {
+		snprintf(name, sizeof name, "fails/%d", way);
+		snprintf(actors, sizeof actors, "hw: fail e %d; rxfail f %d", way, way);
+		add_one(&(struct scenario_text){ name, "a=cq,single e=all.a,sends1 f=all.a,recvs1", actors });
+	}
+}
+
 static void
 add_chance(void)
 {
@@ -278,5 +297,6 @@ scenario_load(void)
 {
 	add(table_life, table_life_n);
 	add(table, sizeof table / sizeof *table);
+	add_failures();
 	add_chance();
 }

@@ -61,6 +61,16 @@ const struct scenario_text table_life[] = {
 	{ "left/upcall", "a=cq,single e=all.a,recvs2 f=all.a,recvs2",
 	    "hw: rx e; fail f | up.a: epfree e; epnew e; recv e | y: disconnect f; reset f" },
 
+	/* An endpoint that connects again: nothing of the last connection is taken for its own. */
+	{ "again/by-peer", "a=cq,private e=all.a,recvs1 answers=a",
+	    "x: disconnect e; reset e; recv e; connect e; pause 20; rxfail e 3; down e; pause 20" },
+	{ "again/works", "a=cq,private e=all.a,recvs1,sends1 answers=a",
+	    "x: fail e 7; disconnect e; pause 20; reset e; connect e; pause 20; down e; pause 20" },
+	{ "again/times-out", "a=cq,single e=all.a,recvs1 answers=s",
+	    "x: disconnect e; reset e; connect e 20; pause 50" },
+	{ "again/room", "a=cq,private b=async,single e=all.a,pending,recvs1 faults=poll,1 answers=a",
+	    "x: disconnect e; reset e; recv e; connect e; down e; reset e; recv e; connect e" },
+
 	/* Three endpoints on an EVD: one ends, one begins, one works. */
 	{ "ends/begin", "a=cq,single e=all.a,recvs2,sends1 f=all.a,pending,recvs2 g=all.a,recvs1",
 	    "hw: tx e; rx e; rx g | cm: down e; est f | hw2: rx f; rx f" },
