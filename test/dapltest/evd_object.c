@@ -129,7 +129,7 @@ END_TEST
 Suite *
 evd_object_suite(void)
 {
-	Suite *s = suite_create("object");
+	Suite *s = suite_create("evd_object");
 	TCase *tc = runner_tcase(s, "object");
 
 	tcase_add_loop_test(tc,

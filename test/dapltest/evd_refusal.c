@@ -188,7 +188,7 @@ END_TEST
 Suite *
 evd_refusal_suite(void)
 {
-	Suite *s = suite_create("refusal");
+	Suite *s = suite_create("evd_refusal");
 	TCase *tc = runner_tcase(s, "refusal");
 
 	tcase_add_loop_test(
