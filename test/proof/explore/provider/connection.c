@@ -196,9 +196,13 @@ connection_script(const char *answers)
 	if (strspn(answers, CONNECTION_ANSWERS) != strlen(answers))
 		violation("the other end cannot answer '%s'", answers);
 	script = answers;
-	for (unsigned int i = 0; i < n_ids; i++)
-		if (ids[i].open && ids[i].connecting)
-			ids[i].answer = next_answer();
+	for (unsigned int i = 0; i < n_ids; i++) {
+		if (!ids[i].open || !ids[i].connecting)
+			continue;
+		ids[i].answer = next_answer();
+		if (ids[i].answer == ANSWER_IS_NOWHERE) /* too late: it has its route */
+			ids[i].answer = ANSWER_IS_AWAY;
+	}
 	sched_changed();
 }
 
