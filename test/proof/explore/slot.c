@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "context.h"
 #include "world.h"
 
 #define HOLD_CAPACITY 8
@@ -48,6 +49,7 @@ evd_slot_close(struct evd *evd)
 		cno_detach_evd(&e->cno->cno);
 	e->cno = NULL;
 	e->vacant = true;
+	context_release(e);
 }
 
 /* ---- what the device asks about a completion ---- */
@@ -104,6 +106,7 @@ begin_life(struct stage_evd *e)
 	};
 	struct stage_life *l;
 
+	context_acquire(e); /* who hands slots out orders their lives */
 	if (++e->life == LIVES)
 		violation("the scenario opens too many EVDs in one slot");
 	l = stage_life(e);
@@ -225,6 +228,7 @@ cno_slot_close(struct cno *cno)
 		violation("a CNO is destroyed while its agent runs");
 	c->open = false;
 	c->vacant = true;
+	context_release(c);
 }
 
 void
@@ -236,6 +240,7 @@ stage_cno_open(struct stage_cno *c, bool with_agent)
 	struct stage_agent *own;
 	int r;
 
+	context_acquire(c);
 	if (++c->life == LIVES)
 		violation("the scenario opens too many CNOs in one slot");
 	own = &c->agents[c->life];

@@ -6,6 +6,7 @@
 
 #include "dapl/ep.h"
 
+#include "context.h"
 #include "rnic_queue.h"
 #include "world.h"
 
@@ -26,7 +27,6 @@ struct rnic_qp {
 		struct request requests[REQUESTS];
 		unsigned int first, n;
 	} rings[2]; /* requests, receives */
-	unsigned int unacked; /* asynchronous events read */
 	unsigned int most[2]; /* how many of each there may be */
 };
 
@@ -37,6 +37,7 @@ static struct rnic_qp qps[QPS];
 static unsigned int n_qps;
 static struct ibv_async_event notes[NOTES];
 static unsigned int n_notes;
+static const void *unacked[NOTES]; /* the queue pairs and queues of events that were read */
 static bool stopped;
 static unsigned int fails_by;
 
@@ -134,16 +135,30 @@ ibv_create_qp(struct ibv_pd *in, struct ibv_qp_init_attr *attr)
 		rnic_queue_check(attr->send_cq);
 	if (attr->recv_cq)
 		rnic_queue_check(attr->recv_cq);
+	context_release(qp);
 	sched_touch(OP_DEVICE, OBJECT_QP(qp));
 	return &qp->ibv;
 }
 
 static bool
-qp_acknowledged(void *arg)
+is_acknowledged(void *of)
 {
-	const struct rnic_qp *qp = arg;
+	for (unsigned int i = 0; i < NOTES; i++)
+		if (unacked[i] == of)
+			return false;
+	return true;
+}
 
-	return qp->unacked == 0;
+void
+rnic_drop_notes(void *of)
+{
+	for (unsigned int i = 0; i < n_notes; i++)
+		if (notes[i].element.qp == of)
+			notes[i--] = notes[--n_notes];
+	world_channel_set(context.async_fd, n_notes);
+	sched_touch(OP_DEVICE, OBJECT_QP(of));
+	sched_until(is_acknowledged, of, OP_DEVICE, OBJECT_QP(of));
+	context_acquire(of);
 }
 
 int
@@ -156,12 +171,7 @@ ibv_destroy_qp(struct ibv_qp *ibv)
 		violation("a queue pair is destroyed twice");
 	qp->open = false;
 	qp->rings[0].n = qp->rings[1].n = 0;
-	for (unsigned int i = 0; i < n_notes; i++)
-		if (notes[i].element.qp == ibv)
-			notes[i--] = notes[--n_notes];
-	world_channel_set(context.async_fd, n_notes);
-	sched_touch(OP_DEVICE, OBJECT_QP(qp));
-	sched_until(qp_acknowledged, qp, OP_DEVICE, OBJECT_QP(qp));
+	rnic_drop_notes(qp);
 	return 0;
 }
 
@@ -371,10 +381,17 @@ rnic_device_fails(void)
 
 /* ---- asynchronous events ---- */
 
-static bool
-is_of_qp(const struct ibv_async_event *note)
+/* Of a queue pair or a completion queue: either is known by its address. */
+static void
+note_unacked(const void *of, const void *becomes)
 {
-	return note->event_type == IBV_EVENT_QP_FATAL;
+	for (unsigned int i = 0; i < NOTES; i++) {
+		if (unacked[i] != of)
+			continue;
+		unacked[i] = becomes;
+		return;
+	}
+	violation("too many asynchronous events are unacknowledged");
 }
 
 int
@@ -388,8 +405,10 @@ ibv_get_async_event(struct ibv_context *verbs, struct ibv_async_event *note)
 	}
 	*note = notes[0];
 	memmove(notes, notes + 1, --n_notes * sizeof *notes);
-	if (is_of_qp(note))
-		((struct rnic_qp *)note->element.qp)->unacked++;
+	if (note->element.qp) {
+		context_acquire(note->element.qp);
+		note_unacked(NULL, note->element.qp);
+	}
 	world_channel_set(context.async_fd, n_notes);
 	sched_touch(OP_DEVICE, OBJECT_QP(qps));
 	return 0;
@@ -399,8 +418,10 @@ void
 ibv_ack_async_event(struct ibv_async_event *note)
 {
 	sched_point(OP_DEVICE, OBJECT_QP(qps), &here);
-	if (is_of_qp(note))
-		((struct rnic_qp *)note->element.qp)->unacked--;
+	if (note->element.qp) {
+		context_release(note->element.qp);
+		note_unacked(note->element.qp, NULL);
+	}
 	sched_touch(OP_DEVICE, OBJECT_QP(qps));
 	sched_changed();
 }
@@ -456,6 +477,7 @@ rnic_reset(bool queues_fixed)
 {
 	rnic_queue_reset(queues_fixed);
 	n_qps = n_notes = 0;
+	memset(unacked, 0, sizeof unacked);
 	stopped = false;
 	fails_by = 0;
 	device.transport_type = IBV_TRANSPORT_IB;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "context.h"
 #include "world.h"
 
 #define CQS	 16
@@ -142,6 +143,7 @@ ibv_create_cq(struct ibv_context *verbs, int cqe, void *cq_context,
 	device_cq_open(&cq->device, (int)n_cqs++,
 	    channel ? &((struct rnic_channel *)channel)->device : NULL);
 	cq->device.solicited = is_solicited;
+	context_release(cq);
 	return &cq->ibv;
 }
 
@@ -155,6 +157,7 @@ ibv_destroy_cq(struct ibv_cq *cq)
 	slot_of(cq)->open = false;
 	if (cq->channel)
 		device_cq_destroy(&slot_of(cq)->device);
+	rnic_drop_notes(cq);
 	return 0;
 }
 

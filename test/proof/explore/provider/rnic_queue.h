@@ -21,5 +21,7 @@ int rnic_queue_arm(struct ibv_cq *cq, int solicited_only);
 /* rnic.c: whether the queue pair was not destroyed; what all of them may complete to the queue. */
 bool rnic_is_open(uint32_t qp_num);
 unsigned int rnic_most_in(const struct ibv_cq *cq);
+/* Of a queue pair or completion queue that is being destroyed: waits for the acknowledgements. */
+void rnic_drop_notes(void *of);
 
 #endif
