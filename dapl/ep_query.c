@@ -48,11 +48,16 @@ dapl_ep_get_status(
     DAT_EP_HANDLE handle, DAT_EP_STATE *state, DAT_BOOLEAN *recv_idle, DAT_BOOLEAN *request_idle)
 {
 	struct ep *ep = object_lock(handle, KIND_EP);
+	bool polls;
 
 	if (!ep)
 		return BAD_EP;
-	/* What is done but was polled by nobody is not outstanding. */
-	if (recv_idle || request_idle) {
+	/*
+	 * A completion that is still to be polled is not outstanding.  Without a queue pair there is none, and
+	 * another thread may change the parts.
+	 */
+	polls = (recv_idle || request_idle) && ep->qp;
+	if (polls) {
 		ep_pin(ep);
 		os_unlock(&ep->obj.lock);
 		ep_refresh(ep);
@@ -65,7 +70,7 @@ dapl_ep_get_status(
 	if (request_idle)
 		*request_idle = wr_ring_idle(&ep->rings.requests) ? DAT_TRUE : DAT_FALSE;
 	os_unlock(&ep->obj.lock);
-	if (recv_idle || request_idle)
+	if (polls)
 		ep_unpin(ep);
 	return DAT_SUCCESS;
 }

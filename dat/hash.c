@@ -85,5 +85,5 @@ void
 hash_clear(struct hash *table)
 {
 	free(table->buckets);
-	*table = (struct hash) { NULL };
+	*table = (struct hash){ .buckets = NULL };
 }
