@@ -203,6 +203,42 @@ START_TEST(disconnect__gracefully_and_the_completion_queue_is_lost__is_broken)
 }
 END_TEST
 
+static DAT_EP_HANDLE changing;
+
+/* The endpoint has no queue pair, and its parts are about to change. */
+static void
+get_status(struct ibv_qp *qp)
+{
+	DAT_BOOLEAN idle;
+
+	(void)qp;
+	device_on_destroy(NULL);
+	device_polls(false);
+	dt_ok(dat_ep_get_status(changing, NULL, &idle, NULL));
+	device_polls(true);
+	ck_assert_int_eq(idle, DAT_TRUE);
+	changing = DAT_HANDLE_NULL;
+}
+
+/* A poll would fail, and be reported. */
+/* origin: hostile.5 */
+/* clause: e.1.15 */
+START_TEST(status__while_the_parts_change__polls_none_of_them)
+{
+	DAT_EP_PARAM param;
+	struct dt_side side;
+
+	dt_side_open(&side, "device", DT_SEPARATE);
+	param.recv_evd_handle = dt_evd(&side, DAT_EVD_DTO_FLAG, 8);
+	changing = side.ep;
+	device_on_destroy(get_status);
+	dt_ok(dat_ep_modify(side.ep, DAT_EP_FIELD_RECV_EVD_HANDLE, &param));
+	ck_assert_ptr_null(changing);
+	dt_assert_quiet(side.async);
+	dt_side_close(&side);
+}
+END_TEST
+
 /*
  * Another user of the device in this process may have one; its memory is no queue pair's, though
  * what stands where a queue pair's context would looks like one.
@@ -295,6 +331,7 @@ device_async_suite(void)
 	tcase_add_test(tc, device__queue_pair_fails_while_connecting__established_and_broken);
 	tcase_add_test(tc, device__queue_pair_fails_while_it_is_reset__the_next_connection_stands);
 	tcase_add_test(tc, disconnect__gracefully_and_the_completion_queue_is_lost__is_broken);
+	tcase_add_test(tc, status__while_the_parts_change__polls_none_of_them);
 	tcase_add_test(tc, device__shared_receive_queue_fails__is_not_read_as_a_queue_pair);
 	tcase_add_test(tc, kcreate__cannot_enable__leaves_no_evd);
 	tcase_add_test(
