@@ -2,7 +2,7 @@
 #ifndef REARM_TEST_DAPL_SUITES_H
 #define REARM_TEST_DAPL_SUITES_H
 
-#include <check.h>
+#include "runner.h"
 
 Suite *dapl_ia_suite(void);
 Suite *dapl_record_suite(void);

@@ -8,7 +8,6 @@
 #ifndef REARM_TEST_DAT_STORY_H
 #define REARM_TEST_DAT_STORY_H
 
-#include <check.h>
 #include <stdbool.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef REARM_TEST_DEVICE_SUITES_H
 #define REARM_TEST_DEVICE_SUITES_H
 
-#include <check.h>
+#include "runner.h"
 
 Suite *device_answer_suite(void);
 Suite *device_async_suite(void);

@@ -9,7 +9,6 @@
 #ifndef REARM_TEST_DT_HELPERS_H
 #define REARM_TEST_DT_HELPERS_H
 
-#include <check.h>
 #include <stdbool.h>
 #include <string.h>
 

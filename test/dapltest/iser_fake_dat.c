@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "iser_fake_dat.h"
+#include "runner.h"
 
-#include <check.h>
 #include <stdarg.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef REARM_ISER_SUITES_H
 #define REARM_ISER_SUITES_H
 
-#include <check.h>
+#include "runner.h"
 
 Suite *iser_pdu_suite(void);
 Suite *iser_histogram_suite(void);

@@ -2,7 +2,7 @@
 #ifndef REARM_TEST_PEER_SUITES_H
 #define REARM_TEST_PEER_SUITES_H
 
-#include <check.h>
+#include "runner.h"
 
 Suite *peer_wait_suite(void);
 Suite *peer_cno_suite(void);

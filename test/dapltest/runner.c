@@ -1,19 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "runner.h"
+#include "selection.h"
 
 #include <dirent.h>
+#include <getopt.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#undef _tcase_add_test
+#undef suite_create
+
 static int fds_before;
 static int threads_before;
+
+/* The suite and the case that are being filled. */
+static struct {
+	const char *suite, *tcase;
+	bool list;
+	unsigned int n_tests; /* of the suite that were selected */
+} adding;
+
+/* The tests that began, in their order: written by the processes that run them, read by their parent. */
+#define TURNS_MAX 65536
+static struct begun {
+	unsigned int n;
+	struct turn {
+		const TTest *test;
+		int number;
+	} turns[TURNS_MAX];
+} *begun;
 
 static int
 count_entries(const char *directory)
@@ -68,9 +91,13 @@ start_first_thread(void)
 		nanosleep(&tick, NULL);
 }
 
+/* The first thing that is done for a test. */
 static void
 leak_setup(void)
 {
+	if (begun->n < TURNS_MAX)
+		begun->turns[begun->n].test = NULL;
+	begun->n++;
 	start_first_thread();
 	fds_before = runner_count_fds();
 	threads_before = runner_count_threads();
@@ -106,6 +133,13 @@ leak_teardown(void)
 	    fds_before, runner_count_fds());
 }
 
+void
+runner_begin_test(const TTest *test, int turn)
+{
+	if (begun->n <= TURNS_MAX)
+		begun->turns[begun->n - 1] = (struct turn){ test, turn };
+}
+
 double
 runner_stretch(double time)
 {
@@ -119,6 +153,7 @@ runner_tcase_timed(Suite *suite, const char *name, double seconds)
 {
 	TCase *tcase = tcase_create(name);
 
+	adding.tcase = name;
 	tcase_set_timeout(tcase, runner_stretch(seconds));
 	tcase_add_checked_fixture(tcase, leak_setup, leak_teardown);
 	suite_add_tcase(suite, tcase);
@@ -147,49 +182,138 @@ being_debugged(void)
 	return pid != 0;
 }
 
-/* "SUITE" or "SUITE:CASE": splits in place, a missing case is NULL. */
-static void
-split_selector(char *selector, const char **suite, const char **tcase)
+Suite *
+runner_suite(const char *name)
 {
-	char *colon = strchr(selector, ':');
+	adding.suite = name;
+	return suite_create(name);
+}
 
-	*suite = selector;
-	*tcase = NULL;
-	if (colon) {
-		*colon = '\0';
-		*tcase = colon + 1;
+static const char *
+file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+void
+runner_add_test(TCase *tcase, const TTest *test, int signal, int status, int start, int end)
+{
+	const struct selection_test its = { adding.suite, adding.tcase, test->name };
+
+	if (!selection_has(&its, &start, &end))
+		return;
+	adding.n_tests++;
+	if (adding.list)
+		printf("%s  %s:%d\n", test->name, file_name(test->file), test->line);
+	else
+		_tcase_add_test(tcase, test, signal, status, start, end);
+}
+
+static void
+usage(FILE *to, const char *program)
+{
+	fprintf(to,
+	    "usage: %s [--list] [--filter GLOB]... [SUITE[:CASE] | TEST[:TURN]]...\n"
+	    "\n"
+	    "Runs the tests that match one of the arguments or patterns, or all tests.\n"
+	    "\n"
+	    "  --list         print the names of the tests and where they stand, a line for each\n"
+	    "  --filter GLOB  the tests whose names match the shell pattern\n"
+	    "  --help         print this\n"
+	    "\n"
+	    "A failure prints its test as TEST:TURN; TURN is 0 unless the test is run in a loop.\n",
+	    program);
+}
+
+static void
+parse(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "list", no_argument, NULL, 'l' },
+		{ "filter", required_argument, NULL, 'f' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		switch (c) {
+		case 'l':
+			adding.list = true;
+			break;
+		case 'f':
+			selection_add_pattern(optarg);
+			break;
+		case 'h':
+			usage(stdout, file_name(argv[0]));
+			exit(0);
+		default:
+			usage(stderr, file_name(argv[0]));
+			exit(2);
+		}
 	}
+	for (int i = optind; i < argc; i++)
+		selection_add_word(argv[i]);
+}
+
+/* Where the tests that failed stand, whatever line their message is of. */
+static void
+print_failed(SRunner *sr, const char *program)
+{
+	TestResult **results = srunner_results(sr);
+	const unsigned int n = (unsigned int)srunner_ntests_run(sr);
+
+	for (unsigned int i = 0; i < n && i < begun->n && i < TURNS_MAX; i++) {
+		const struct turn *turn = &begun->turns[i];
+
+		if (tr_rtype(results[i]) != CK_PASS && turn->test)
+			printf("failed: %s:%d of %s:%d; run it alone: %s %s:%d\n", turn->test->name,
+			    turn->number, file_name(turn->test->file), turn->test->line, program,
+			    turn->test->name, turn->number);
+	}
+	free(results);
 }
 
 int
 runner_main(int argc, char **argv, const runner_suite_fn *suites)
 {
 	const struct rlimit no_core = { 0, 0 };
-	SRunner *sr = srunner_create(NULL);
-	const char *suite, *tcase;
+	SRunner *sr = srunner_create(NULL), *rest = srunner_create(NULL);
 	int run, failed, missing = 0;
+	unsigned int n_tests = 0, at = 0;
+	const char *word;
+	Suite *suite;
 
+	parse(argc, argv);
 	setrlimit(RLIMIT_CORE, &no_core);
 	signal(SIGPIPE, SIG_IGN);
+	begun = mmap(NULL, sizeof *begun, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (begun == MAP_FAILED) {
+		perror("mmap");
+		return 2;
+	}
 	if (being_debugged())
 		srunner_set_fork_status(sr, CK_NOFORK);
-	for (int i = 0; suites[i]; i++)
-		srunner_add_suite(sr, suites[i]());
-
-	if (argc < 2) {
+	for (int i = 0; suites[i]; i++) {
+		adding.n_tests = 0;
+		suite = suites[i]();
+		srunner_add_suite(adding.n_tests && !adding.list ? sr : rest, suite);
+		n_tests += adding.n_tests;
+	}
+	srunner_free(rest);
+	while ((word = selection_next_unmatched(&at))) {
+		missing++;
+		fprintf(stderr, "%s: no test matches %s; --list prints the names\n", argv[0], word);
+	}
+	if (adding.list) {
+		srunner_free(sr);
+		return missing != 0;
+	}
+	if (n_tests) {
 		srunner_run_all(sr, CK_ENV);
-	} else {
-		for (int i = 1; i < argc; i++) {
-			run = srunner_ntests_run(sr);
-			split_selector(argv[i], &suite, &tcase);
-			srunner_run(sr, suite, tcase, CK_ENV);
-			if (srunner_ntests_run(sr) > run)
-				continue;
-			missing++;
-			fprintf(stderr, "%s: no test ran of %s%s%s; is the name right?\n",
-				argv[0], suite, tcase ? ":" : "",
-				tcase ? tcase : "");
-		}
+		print_failed(sr, argv[0]);
 	}
 	run = srunner_ntests_run(sr);
 	failed = srunner_ntests_failed(sr) + missing;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "runner.h"
 #include "soft_patience.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 

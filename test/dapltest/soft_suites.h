@@ -2,7 +2,7 @@
 #ifndef SOFT_SUITES_H
 #define SOFT_SUITES_H
 
-#include <check.h>
+#include "runner.h"
 
 Suite *soft_device_suite(void);
 Suite *soft_channel_suite(void);

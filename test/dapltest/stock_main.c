@@ -6,7 +6,6 @@
  * when a provider registers, and calls ia_open with a name.  It is not linked with libdat2.
  */
 #include <arpa/inet.h>
-#include <check.h>
 #include <dlfcn.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "runner.h"
 #include "trouble.h"
 
-#include <check.h>
 #include <dlfcn.h>
 
 void (*trouble_no_resize)(bool on);

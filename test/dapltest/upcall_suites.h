@@ -2,7 +2,7 @@
 #ifndef REARM_TEST_UPCALL_SUITES_H
 #define REARM_TEST_UPCALL_SUITES_H
 
-#include <check.h>
+#include "runner.h"
 
 Suite *upcall_create_suite(void);
 Suite *upcall_function_suite(void);
