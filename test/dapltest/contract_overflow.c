@@ -67,12 +67,11 @@ static void
 await_shown(const struct dt_side *side, DAT_UINT64 completions)
 {
 	struct dat_rearm_evd_counters counters;
-	DAT_BOOLEAN recv_idle, request_idle;
-	DAT_EP_STATE state;
+	DAT_BOOLEAN idle;
 	int ms = 0;
 
 	for (;;) {
-		dt_ok(dat_ep_get_status(side->ep, &state, &recv_idle, &request_idle));
+		dt_ok(dat_ep_get_status(side->ep, NULL, &idle, NULL));
 		dt_ok(dat_evd_query_upcall_counters(side->recv, &counters));
 		if (counters.dto_events == completions)
 			return;

@@ -15,6 +15,15 @@ evd_on(const struct dt_side *side, DAT_CNO_HANDLE cno, DAT_EVD_FLAGS flags)
 	return evd;
 }
 
+/* An EVD for software events, on a CNO without an agent. */
+static DAT_EVD_HANDLE
+open_with_cno(struct dt_side *side, DAT_CNO_HANDLE *cno)
+{
+	dt_side_open(side, "soft", DT_SEPARATE);
+	dt_ok(dat_cno_create(side->ia, no_agent, cno));
+	return evd_on(side, *cno, DAT_EVD_SOFTWARE_FLAG);
+}
+
 /* clause: c.13.2 */
 START_TEST(cno__triggered_before_the_wait__returns_at_once)
 {
@@ -22,9 +31,7 @@ START_TEST(cno__triggered_before_the_wait__returns_at_once)
 	struct dt_side side;
 	DAT_CNO_HANDLE cno;
 
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	dt_ok(dat_cno_create(side.ia, no_agent, &cno));
-	evd = evd_on(&side, cno, DAT_EVD_SOFTWARE_FLAG);
+	evd = open_with_cno(&side, &cno);
 	dt_post_se(evd, 1);
 	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &told));
 	ck_assert_ptr_eq(told, evd);
@@ -102,9 +109,7 @@ START_TEST(cno__evd_enabled_with_events_queued__is_told)
 	struct dt_side side;
 	DAT_CNO_HANDLE cno;
 
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	dt_ok(dat_cno_create(side.ia, no_agent, &cno));
-	evd = evd_on(&side, cno, DAT_EVD_SOFTWARE_FLAG);
+	evd = open_with_cno(&side, &cno);
 	dt_ok(dat_evd_disable(evd));
 	dt_post_se(evd, 1);
 	dt_assert_type(dat_cno_wait(cno, 5000, &told), DAT_QUEUE_EMPTY);
@@ -124,9 +129,7 @@ START_TEST(cno__evd_disabled_and_enabled_with_events_left__is_told_again)
 	struct dt_side side;
 	DAT_CNO_HANDLE cno;
 
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	dt_ok(dat_cno_create(side.ia, no_agent, &cno));
-	evd = evd_on(&side, cno, DAT_EVD_SOFTWARE_FLAG);
+	evd = open_with_cno(&side, &cno);
 	dt_post_se(evd, 1);
 	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &told));
 	dt_assert_type(dat_cno_wait(cno, 5000, &told), DAT_QUEUE_EMPTY);
@@ -146,9 +149,7 @@ START_TEST(cno__modified_away_and_back__is_told_of_what_waits)
 	DAT_EVD_PARAM param;
 	DAT_CNO_HANDLE cno;
 
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	dt_ok(dat_cno_create(side.ia, no_agent, &cno));
-	evd = evd_on(&side, cno, DAT_EVD_SOFTWARE_FLAG);
+	evd = open_with_cno(&side, &cno);
 	dt_ok(dat_evd_modify_cno(evd, DAT_HANDLE_NULL));
 	dt_ok(dat_evd_query(evd, DAT_EVD_FIELD_ALL, &param));
 	ck_assert_ptr_null(param.cno_handle);
@@ -171,9 +172,7 @@ START_TEST(cno__in_use__cannot_be_freed)
 	DAT_CNO_HANDLE cno;
 	DAT_EVD_HANDLE evd;
 
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	dt_ok(dat_cno_create(side.ia, no_agent, &cno));
-	evd = evd_on(&side, cno, DAT_EVD_SOFTWARE_FLAG);
+	evd = open_with_cno(&side, &cno);
 	dt_assert_ret(
 	    dat_cno_free(cno), DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_CNO_IN_USE));
 	dt_ok(dat_evd_free(evd));
