@@ -11,23 +11,23 @@ struct agent_frame {
 };
 
 static struct cno *
-of_listener(struct evd_listener *listener)
+cno_of_listener(struct evd_listener *listener)
 {
 	return (struct cno *)((char *)listener - offsetof(struct cno, listener));
 }
 
 static struct cno *
-of_job(struct loop_job *job)
+cno_of_job(struct loop_job *job)
 {
 	return (struct cno *)((char *)job - offsetof(struct cno, job));
 }
 
 /* Every entry from outside, as evd_enter(). */
 static struct cno *
-enter(struct cno_ref ref)
+cno_enter(struct cno_ref ref)
 {
 	os_lock(&ref.cno->lock);
-	if (ref.cno->alive && ref.cno->life == ref.life)
+	if (ref.cno->alive && ref.cno->serial == ref.serial)
 		return ref.cno;
 	os_unlock(&ref.cno->lock);
 	return NULL;
@@ -36,7 +36,7 @@ enter(struct cno_ref ref)
 /* ---- the triggered list; the CNO's lock is held ---- */
 
 static void
-list_append(struct cno *cno, struct evd *evd)
+cno_list_append(struct cno *cno, struct evd *evd)
 {
 	evd->triggered = true;
 	evd->triggered_next = NULL;
@@ -48,7 +48,7 @@ list_append(struct cno *cno, struct evd *evd)
 }
 
 static void
-list_remove(struct cno *cno, struct evd *evd)
+cno_list_remove(struct cno *cno, struct evd *evd)
 {
 	struct evd *before = NULL;
 
@@ -67,16 +67,16 @@ list_remove(struct cno *cno, struct evd *evd)
 }
 
 static bool
-is_triggered(const struct cno *cno)
+cno_is_triggered(const struct cno *cno)
 {
-	return cno->first || cno->forsaken;
+	return cno->first || cno->last_detached;
 }
 
 /* Ends every section that may have triggered the CNO or consumed the last trigger. */
 static void
-show_fd(struct cno *cno)
+cno_update_fd(struct cno *cno)
 {
-	const bool readable = is_triggered(cno);
+	const bool readable = cno_is_triggered(cno);
 
 	if (cno->fd < 0 || readable == cno->fd_readable)
 		return;
@@ -88,7 +88,7 @@ show_fd(struct cno *cno)
 }
 
 static struct evd *
-unseen_by_agent(const struct cno *cno)
+cno_first_unseen(const struct cno *cno)
 {
 	struct evd *evd = cno->first;
 
@@ -98,10 +98,10 @@ unseen_by_agent(const struct cno *cno)
 }
 
 static void
-forgive_agent(struct cno *cno)
+cno_clear_due(struct cno *cno)
 {
-	cno->agent_owed = false;
-	cno->owed_evd = DAT_HANDLE_NULL;
+	cno->agent_due = false;
+	cno->due_evd = DAT_HANDLE_NULL;
 }
 
 /*
@@ -111,11 +111,11 @@ forgive_agent(struct cno *cno)
  * called even if a waiter was faster.
  */
 static void
-queue_agent(struct cno *cno)
+cno_queue_agent(struct cno *cno)
 {
 	if (!cno->alive || cno->job_queued || cno->in_agent)
 		return;
-	if (!cno->cfg.agent.proxy_agent_func || (!cno->agent_owed && !unseen_by_agent(cno)))
+	if (!cno->cfg.agent.proxy_agent_func || (!cno->agent_due && !cno_first_unseen(cno)))
 		return;
 	cno->job_queued = true;
 	loop_ready(cno->cfg.loop, &cno->job);
@@ -124,51 +124,51 @@ queue_agent(struct cno *cno)
 /* ---- called by EVDs, trigger lock held ---- */
 
 static void
-told(struct evd_listener *listener, struct evd *evd)
+cno_notify(struct evd_listener *listener, struct evd *evd)
 {
-	struct cno *cno = of_listener(listener);
+	struct cno *cno = cno_of_listener(listener);
 
 	os_lock(&cno->lock);
 	if (!evd->triggered)
-		list_append(cno, evd);
+		cno_list_append(cno, evd);
 	evd->agent_unseen = true;
 	(void)park_list_wake_first(&cno->waiters);
-	queue_agent(cno);
-	show_fd(cno);
+	cno_queue_agent(cno);
+	cno_update_fd(cno);
 	os_unlock(&cno->lock);
 }
 
 static void
-left(struct evd_listener *listener, struct evd *evd)
+cno_detach(struct evd_listener *listener, struct evd *evd)
 {
-	struct cno *cno = of_listener(listener);
+	struct cno *cno = cno_of_listener(listener);
 
 	os_lock(&cno->lock);
-	list_remove(cno, evd);
-	if (cno->owed_evd == evd->cfg.handle)
-		cno->owed_evd = DAT_HANDLE_NULL;
-	show_fd(cno);
+	cno_list_remove(cno, evd);
+	if (cno->due_evd == evd->cfg.handle)
+		cno->due_evd = DAT_HANDLE_NULL;
+	cno_update_fd(cno);
 	os_unlock(&cno->lock);
 }
 
 /* ---- the agent, on the loop ---- */
 
 static bool
-quiescent(const struct cno *cno)
+cno_is_quiescent(const struct cno *cno)
 {
 	return !cno->in_agent && !cno->job_queued && cno->n_waiters == 0 && cno->n_awaiting == 0;
 }
 
 /* As evd_closers(), of the one agent there can be. */
 static bool
-only_a_closer(const struct cno *cno)
+cno_only_closer(const struct cno *cno)
 {
 	return cno->in_agent && cno->closer && os_in_callback();
 }
 
 /* Nobody is inside.  Who polls the descriptor still sees it readable: it was made so. */
 static void
-destroy(struct cno *cno)
+cno_destroy(struct cno *cno)
 {
 	if (cno->fd >= 0)
 		os_close(cno->fd);
@@ -177,25 +177,25 @@ destroy(struct cno *cno)
 
 /* Drops the lock; the CNO must not be touched afterwards. */
 static void
-leave(struct cno *cno)
+cno_leave(struct cno *cno)
 {
 	bool last = false;
 
 	if (cno->freed) {
 		park_list_wake_all(&cno->frees);
-		last = cno->free_on_return && quiescent(cno);
+		last = cno->free_on_return && cno_is_quiescent(cno);
 		if (last)
 			cno->free_on_return = false;
 	}
 	os_unlock(&cno->lock);
 	if (last)
-		destroy(cno);
+		cno_destroy(cno);
 }
 
 static void
-run_agent(struct loop_job *job, uint64_t life)
+cno_run_agent(struct loop_job *job, uint64_t serial)
 {
-	struct cno *cno = of_job(job);
+	struct cno *cno = cno_of_job(job);
 	struct os_self *self = os_self();
 	struct agent_frame frame = { .outer = self->agent, .cno = cno };
 	DAT_OS_WAIT_PROXY_AGENT agent;
@@ -203,27 +203,27 @@ run_agent(struct loop_job *job, uint64_t life)
 	struct evd *evd;
 
 	os_lock(&cno->lock);
-	if (cno->life != life) {
+	if (cno->serial != serial) {
 		os_unlock(&cno->lock);
 		return;
 	}
-	if (cno->alive && loop_pumping()) {
-		loop_put_off(cno->cfg.loop, job); /* no call-out from inside another one */
+	if (cno->alive && loop_is_pumping()) {
+		loop_defer(cno->cfg.loop, job); /* no call-out from inside another one */
 		os_unlock(&cno->lock);
 		return;
 	}
 	cno->job_queued = false;
 	agent = cno->cfg.agent;
-	evd = unseen_by_agent(cno);
-	if (cno->alive && agent.proxy_agent_func && (evd || cno->agent_owed)) {
+	evd = cno_first_unseen(cno);
+	if (cno->alive && agent.proxy_agent_func && (evd || cno->agent_due)) {
 		/* One-shot: taken out before the call, which may install the next. */
 		cno->cfg.agent = (DAT_OS_WAIT_PROXY_AGENT){ NULL, NULL };
-		handle = cno->owed_evd;
+		handle = cno->due_evd;
 		if (evd) {
 			evd->agent_unseen = false;
 			handle = evd->cfg.handle;
 		}
-		forgive_agent(cno);
+		cno_clear_due(cno);
 		cno->in_agent = true;
 		os_unlock(&cno->lock);
 
@@ -236,9 +236,9 @@ run_agent(struct loop_job *job, uint64_t life)
 
 		os_lock(&cno->lock);
 		cno->in_agent = false;
-		queue_agent(cno);
+		cno_queue_agent(cno);
 	}
-	leave(cno);
+	cno_leave(cno);
 }
 
 /* ---- life ---- */
@@ -251,7 +251,7 @@ cno_slot_init(struct cno *cno)
 }
 
 int
-cno_open(struct cno *cno, const struct cno_config *config)
+cno_create(struct cno *cno, const struct cno_config *config)
 {
 	int fd = config->with_fd ? os_event_open(false) : -1;
 
@@ -259,12 +259,12 @@ cno_open(struct cno *cno, const struct cno_config *config)
 		return fd;
 	os_lock(&cno->lock);
 	/* Nothing is left of the CNO that the slot held before, whatever members there are. */
-	memset((char *)cno + offsetof(struct cno, life), 0, sizeof *cno - offsetof(struct cno, life));
-	cno->life = config->life;
+	memset((char *)cno + offsetof(struct cno, serial), 0, sizeof *cno - offsetof(struct cno, serial));
+	cno->serial = config->serial;
 	cno->cfg = *config;
-	cno->listener = (struct evd_listener){ .told = told, .left = left };
-	cno->job = (struct loop_job){ .run = run_agent, .life = config->life };
-	cno->owed_evd = DAT_HANDLE_NULL;
+	cno->listener = (struct evd_listener){ .notify = cno_notify, .detach = cno_detach };
+	cno->job = (struct loop_job){ .run = cno_run_agent, .serial = config->serial };
+	cno->due_evd = DAT_HANDLE_NULL;
 	cno->fd = fd;
 	cno->alive = true;
 	os_unlock(&cno->lock);
@@ -273,14 +273,14 @@ cno_open(struct cno *cno, const struct cno_config *config)
 
 /* Locked. */
 static void
-mark_dead(struct cno *cno)
+cno_mark_dead(struct cno *cno)
 {
 	cno->alive = false;
 	cno->freed = true;
 	park_list_wake_all(&cno->waiters);
 	park_list_wake_all(&cno->frees);
-	cno->forsaken = true;
-	show_fd(cno);
+	cno->last_detached = true;
+	cno_update_fd(cno);
 	if (cno->job_queued && loop_unready(&cno->job))
 		cno->job_queued = false;
 }
@@ -296,17 +296,17 @@ cno_is_inside(const struct cno *cno)
 }
 
 static bool
-may_be_freed(void *arg)
+cno_may_be_freed(void *arg)
 {
 	const struct cno *cno = arg;
 
-	return quiescent(cno) || only_a_closer(cno);
+	return cno_is_quiescent(cno) || cno_only_closer(cno);
 }
 
 int
 cno_free(struct cno_ref ref, bool abrupt)
 {
-	struct cno *cno = enter(ref);
+	struct cno *cno = cno_enter(ref);
 
 	if (!cno)
 		return -ENODEV;
@@ -314,31 +314,31 @@ cno_free(struct cno_ref ref, bool abrupt)
 		os_unlock(&cno->lock);
 		return -EBUSY;
 	}
-	mark_dead(cno);
+	cno_mark_dead(cno);
 	if (!cno_is_inside(cno))
-		park_list_await(&cno->frees, &cno->lock, may_be_freed, cno);
+		park_list_await(&cno->frees, &cno->lock, cno_may_be_freed, cno);
 	cno->free_on_return = true; /* at once, if no thread is inside */
-	leave(cno);
+	cno_leave(cno);
 	return 0;
 }
 
 /* ---- the end of an adapter ---- */
 
 int
-cno_retire(struct cno_ref ref)
+cno_free_nowait(struct cno_ref ref)
 {
-	struct cno *cno = enter(ref);
+	struct cno *cno = cno_enter(ref);
 
 	if (!cno)
 		return -ENODEV;
-	mark_dead(cno);
+	cno_mark_dead(cno);
 	cno->free_on_return = true;
-	leave(cno);
+	cno_leave(cno);
 	return 0;
 }
 
 static void
-mark_frames(bool closing)
+cno_mark_frames(bool closing)
 {
 	for (struct agent_frame *frame = os_self()->agent; frame; frame = frame->outer) {
 		os_lock(&frame->cno->lock);
@@ -351,33 +351,33 @@ mark_frames(bool closing)
 void
 cno_enter_close(void)
 {
-	mark_frames(true);
+	cno_mark_frames(true);
 }
 
 void
 cno_leave_close(void)
 {
-	mark_frames(false);
+	cno_mark_frames(false);
 }
 
 bool
 cno_is_left_to_closer(struct cno_ref ref)
 {
-	bool left;
+	bool cno_detach;
 
 	os_lock(&ref.cno->lock);
-	left = ref.cno->life == ref.life && !ref.cno->alive && only_a_closer(ref.cno);
+	cno_detach = ref.cno->serial == ref.serial && !ref.cno->alive && cno_only_closer(ref.cno);
 	os_unlock(&ref.cno->lock);
-	return left;
+	return cno_detach;
 }
 
 /* Alive: its free has begun elsewhere, and the agent may be called until that comes here. */
 static bool
-no_other_agent(void *arg)
+cno_no_other_agent(void *arg)
 {
 	const struct cno *cno = arg;
 
-	return !cno->alive && (!cno->in_agent || only_a_closer(cno));
+	return !cno->alive && (!cno->in_agent || cno_only_closer(cno));
 }
 
 bool
@@ -386,16 +386,16 @@ cno_await_others(struct cno_ref ref)
 	struct cno *cno = ref.cno;
 
 	os_lock(&cno->lock);
-	if (cno->life != ref.life || no_other_agent(cno)) {
-		const bool running = cno->life == ref.life && cno->in_agent;
+	if (cno->serial != ref.serial || cno_no_other_agent(cno)) {
+		const bool running = cno->serial == ref.serial && cno->in_agent;
 
 		os_unlock(&cno->lock);
 		return running; /* it closes an adapter at this moment, but maybe not at the next */
 	}
 	cno->n_awaiting++; /* keeps the CNO: the last to leave may be this thread */
-	park_list_await(&cno->frees, &cno->lock, no_other_agent, cno);
+	park_list_await(&cno->frees, &cno->lock, cno_no_other_agent, cno);
 	cno->n_awaiting--;
-	leave(cno);
+	cno_leave(cno);
 	return true;
 }
 
@@ -408,13 +408,13 @@ cno_listener(struct cno *cno)
 int
 cno_attach_evd(struct cno_ref ref)
 {
-	struct cno *cno = enter(ref);
+	struct cno *cno = cno_enter(ref);
 
 	if (!cno)
 		return -ENODEV;
 	cno->evds++;
-	cno->forsaken = false;
-	show_fd(cno);
+	cno->last_detached = false;
+	cno_update_fd(cno);
 	os_unlock(&cno->lock);
 	return 0;
 }
@@ -424,10 +424,10 @@ cno_detach_evd(struct cno *cno)
 {
 	os_lock(&cno->lock);
 	if (--cno->evds == 0) {
-		cno->deserted++;
+		cno->last_detaches++;
 		park_list_wake_all(&cno->waiters);
-		cno->forsaken = cno->fd >= 0;
-		show_fd(cno);
+		cno->last_detached = cno->fd >= 0;
+		cno_update_fd(cno);
 	}
 	os_unlock(&cno->lock);
 }
@@ -435,46 +435,46 @@ cno_detach_evd(struct cno *cno)
 /* ---- for the consumer ---- */
 
 static struct evd *
-pop(struct cno *cno)
+cno_pop(struct cno *cno)
 {
 	struct evd *evd = cno->first;
 
 	if (!evd)
 		return NULL;
 	if (evd->agent_unseen && cno->cfg.agent.proxy_agent_func) {
-		cno->agent_owed = true;
-		cno->owed_evd = evd->cfg.handle;
+		cno->agent_due = true;
+		cno->due_evd = evd->cfg.handle;
 	}
-	list_remove(cno, evd);
+	cno_list_remove(cno, evd);
 	return evd;
 }
 
 /* Consumes a trigger, if there is one: true, and whose it was. */
 static bool
-consume(struct cno *cno, DAT_EVD_HANDLE *handle)
+cno_consume(struct cno *cno, DAT_EVD_HANDLE *handle)
 {
-	struct evd *evd = pop(cno);
-	const bool forsaken = cno->forsaken;
+	struct evd *evd = cno_pop(cno);
+	const bool last_detached = cno->last_detached;
 
 	if (evd)
 		*handle = evd->cfg.handle;
 	else
-		cno->forsaken = false;
-	show_fd(cno);
-	return evd || forsaken;
+		cno->last_detached = false;
+	cno_update_fd(cno);
+	return evd || last_detached;
 }
 
 int
 cno_trigger(struct cno_ref ref, DAT_EVD_HANDLE *handle)
 {
-	struct cno *cno = enter(ref);
+	struct cno *cno = cno_enter(ref);
 	int r = -EINVAL;
 
 	*handle = DAT_HANDLE_NULL;
 	if (!cno)
 		return -ENODEV;
 	if (cno->fd >= 0)
-		r = consume(cno, handle) ? 0 : -EAGAIN;
+		r = cno_consume(cno, handle) ? 0 : -EAGAIN;
 	os_unlock(&cno->lock);
 	return r;
 }
@@ -482,7 +482,7 @@ cno_trigger(struct cno_ref ref, DAT_EVD_HANDLE *handle)
 int
 cno_wait(struct cno_ref ref, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *handle)
 {
-	uint64_t deadline = PARK_FOREVER, deserted;
+	uint64_t deadline = PARK_FOREVER, last_detaches;
 	struct park_entry entry;
 	struct park *park;
 	struct cno *cno;
@@ -492,15 +492,15 @@ cno_wait(struct cno_ref ref, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *handle)
 	*handle = DAT_HANDLE_NULL;
 	if (timeout != DAT_TIMEOUT_INFINITE)
 		deadline = os_clock_ns() + (uint64_t)timeout * 1000u;
-	cno = enter(ref);
+	cno = cno_enter(ref);
 	if (!cno)
 		return -ENODEV;
 	if (cno->closing) {
 		os_unlock(&cno->lock);
 		return -ENODEV;
 	}
-	deserted = cno->deserted;
-	got = consume(cno, handle);
+	last_detaches = cno->last_detaches;
+	got = cno_consume(cno, handle);
 	if (got || timeout == 0) {
 		os_unlock(&cno->lock);
 		return got ? 0 : -ETIMEDOUT;
@@ -517,11 +517,11 @@ cno_wait(struct cno_ref ref, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *handle)
 		park_reset(park);
 		expired = os_clock_ns() >= deadline; /* before the look: the last look is not early */
 		r = 0;
-		if (cno->alive && consume(cno, handle))
+		if (cno->alive && cno_consume(cno, handle))
 			break;
 		if (!cno->alive || cno->closing)
 			r = -ECANCELED;
-		else if (cno->deserted != deserted)
+		else if (cno->last_detaches != last_detaches)
 			break;
 		else if (expired)
 			r = -ETIMEDOUT;
@@ -539,14 +539,14 @@ cno_wait(struct cno_ref ref, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *handle)
 	/* The wake may have been one of several triggers': pass on what is left. */
 	if (cno->first)
 		(void)park_list_wake_first(&cno->waiters);
-	leave(cno);
+	cno_leave(cno);
 	return r;
 }
 
 void
 cno_set_closing(struct cno_ref ref)
 {
-	struct cno *cno = enter(ref);
+	struct cno *cno = cno_enter(ref);
 
 	if (!cno)
 		return;
@@ -558,14 +558,14 @@ cno_set_closing(struct cno_ref ref)
 int
 cno_modify_agent(struct cno_ref ref, DAT_OS_WAIT_PROXY_AGENT agent)
 {
-	struct cno *cno = enter(ref);
+	struct cno *cno = cno_enter(ref);
 
 	if (!cno)
 		return -ENODEV;
 	cno->cfg.agent = agent;
 	if (!agent.proxy_agent_func)
-		forgive_agent(cno);
-	queue_agent(cno);
+		cno_clear_due(cno);
+	cno_queue_agent(cno);
 	os_unlock(&cno->lock);
 	return 0;
 }
@@ -573,7 +573,7 @@ cno_modify_agent(struct cno_ref ref, DAT_OS_WAIT_PROXY_AGENT agent)
 int
 cno_query(struct cno_ref ref, DAT_OS_WAIT_PROXY_AGENT *agent)
 {
-	struct cno *cno = enter(ref);
+	struct cno *cno = cno_enter(ref);
 
 	if (!cno)
 		return -ENODEV;

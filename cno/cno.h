@@ -23,11 +23,11 @@ struct cno;
 /* A CNO, as everybody outside its lock names it; see struct evd_ref. */
 struct cno_ref {
 	struct cno *cno;
-	uint64_t life;
+	uint64_t serial;
 };
 
 struct cno_config {
-	uint64_t life;	   /* a number that no earlier CNO of the slot had */
+	uint64_t serial;	   /* a number that no earlier CNO of the slot had */
 	struct loop *loop; /* calls the agent */
 	DAT_OS_WAIT_PROXY_AGENT agent;
 	bool with_fd; /* its proxy is a descriptor, which is readable while the CNO is TRIGGERED */
@@ -40,7 +40,7 @@ struct cno_config {
 /* Once per memory slot, ever. */
 void cno_slot_init(struct cno *cno);
 /* 0, or no descriptor was to be had: -errno. */
-int cno_open(struct cno *cno, const struct cno_config *config);
+int cno_create(struct cno *cno, const struct cno_config *config);
 
 /*
  * -EBUSY while an EVD refers to it or a thread waits, unless `abrupt` (IA close): then the waiters
@@ -49,11 +49,11 @@ int cno_open(struct cno *cno, const struct cno_config *config);
 int cno_free(struct cno_ref ref, bool abrupt);
 
 /*
- * The end of an adapter, as for EVDs (evd/evd.h).  cno_retire() is for one that no EVD refers to,
+ * The end of an adapter, as for EVDs (evd/evd.h).  cno_free_nowait() is for one that no EVD refers to,
  * and ends waits with a null EVD.
  */
 void cno_set_closing(struct cno_ref ref);
-int cno_retire(struct cno_ref ref);
+int cno_free_nowait(struct cno_ref ref);
 void cno_enter_close(void);
 void cno_leave_close(void);
 bool cno_is_left_to_closer(struct cno_ref ref);
@@ -91,14 +91,14 @@ int cno_query(struct cno_ref ref, DAT_OS_WAIT_PROXY_AGENT *agent);
 
 struct cno {
 	struct os_mutex lock; /* guards everything below, and the triggered_* members of its EVDs */
-	uint64_t life; /* of the CNO that lives in the slot, or lived in it last */
+	uint64_t serial; /* of the CNO that lives in the slot, or lived in it last */
 	bool alive;
 	bool freed;
 	bool free_on_return; /* freed from inside its own agent */
 	struct cno_config cfg;
 	struct evd_listener listener;
 	unsigned int evds; /* that refer to it */
-	uint64_t deserted; /* how often the last of them went */
+	uint64_t last_detaches; /* how often the last of them went */
 	struct evd *first, *last; /* the triggered ones, oldest first */
 	struct park_list waiters;
 	unsigned int n_waiters;
@@ -107,20 +107,20 @@ struct cno {
 	bool job_queued;
 	bool in_agent;
 	bool closer; /* the agent's thread is inside cno_enter_close() */
-	bool agent_owed; /* a waiter took the trigger first, while an agent was installed */
-	DAT_EVD_HANDLE owed_evd;
+	bool agent_due; /* a waiter took the trigger first, while an agent was installed */
+	DAT_EVD_HANDLE due_evd;
 	struct park_list frees; /* those that wait for the agent, or the waiters, to leave */
 	unsigned int n_awaiting; /* threads in cno_await_others() */
 	int fd;		  /* -1: none */
 	bool fd_readable; /* as this CNO left it */
-	bool forsaken;	  /* the last EVD went: a trigger of its own, where there is a descriptor */
+	bool last_detached;	  /* the last EVD went: a trigger of its own, where there is a descriptor */
 };
 
 /* The CNO in the slot, for an owner that keeps it from being destroyed. */
 static inline struct cno_ref
 cno_self(struct cno *cno)
 {
-	return (struct cno_ref){ cno, cno->life };
+	return (struct cno_ref){ cno, cno->serial };
 }
 
 /* The descriptor, or -1; constant while open.  To be polled, never read: see cno_trigger(). */

@@ -131,13 +131,13 @@ dispatch(struct ibv_context *verbs, const struct note *note)
 }
 
 void
-async_read(void *arg, uint64_t life)
+async_read(void *arg, uint64_t serial)
 {
 	struct ia *ia = arg;
 	struct ibv_async_event event;
 	struct note note;
 
-	(void)life;
+	(void)serial;
 	while (ibv_get_async_event(ia->verbs, &event) == 0) {
 		copy(&event, &note);
 		ibv_ack_async_event(&event);

@@ -166,13 +166,13 @@ next_event(struct ia *ia, struct rdma_cm_event **event)
 }
 
 void
-cm_read(void *arg, uint64_t life)
+cm_read(void *arg, uint64_t serial)
 {
 	struct ia *ia = arg;
 	struct rdma_cm_event *event;
 	struct note note;
 
-	(void)life;
+	(void)serial;
 	while (next_event(ia, &event)) {
 		copy(event, &note);
 		rdma_ack_cm_event(event);

@@ -48,8 +48,8 @@ create(struct ia *ia, DAT_OS_WAIT_PROXY_AGENT agent, bool with_fd, struct dapl_c
 	if (r)
 		goto free_slot;
 	cno->waiters = 0;
-	config.life = cno->obj.life;
-	r = cno_open(&cno->core, &config);
+	config.serial = cno->obj.serial;
+	r = cno_create(&cno->core, &config);
 	if (r)
 		goto abandon;
 	r = object_publish(&cno->obj);
@@ -198,7 +198,7 @@ dapl_cno_wait(DAT_CNO_HANDLE handle, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd)
 	r = cno_wait(ref, timeout, &found);
 
 	os_lock(&cno->obj.lock);
-	if (object_is(&cno->obj, ref.life))
+	if (object_is(&cno->obj, ref.serial))
 		cno->waiters--; /* else the CNO went under us, and its count with it */
 	os_unlock(&cno->obj.lock);
 	if (r == 0 || r == -ETIMEDOUT || r == -ECANCELED)
@@ -232,15 +232,15 @@ cno_object_is_left(const struct object *obj)
 {
 	struct dapl_cno *cno = (void *)(uintptr_t)obj;
 
-	return cno_is_left_to_closer((struct cno_ref){ &cno->core, obj->life });
+	return cno_is_left_to_closer((struct cno_ref){ &cno->core, obj->serial });
 }
 
 bool
-cno_object_await_others(struct object *obj, uint64_t life)
+cno_object_await_others(struct object *obj, uint64_t serial)
 {
 	struct dapl_cno *cno = (void *)obj;
 
-	return cno_await_others((struct cno_ref){ &cno->core, life });
+	return cno_await_others((struct cno_ref){ &cno->core, serial });
 }
 
 /* A close neither minds waiters nor waits for the agent. */
@@ -259,7 +259,7 @@ destroy(DAT_HANDLE handle, bool closing)
 	}
 	object_close_locked(&cno->obj);
 	os_unlock(&cno->obj.lock);
-	(void)(closing ? cno_retire(ref) : cno_free(ref, true));
+	(void)(closing ? cno_free_nowait(ref) : cno_free(ref, true));
 	return 0;
 }
 

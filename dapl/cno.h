@@ -19,7 +19,7 @@ struct dapl_cno {
 static inline struct cno_ref
 dapl_cno_ref(struct dapl_cno *cno)
 {
-	return (struct cno_ref){ &cno->core, cno->obj.life };
+	return (struct cno_ref){ &cno->core, cno->obj.serial };
 }
 
 /* Attaches an EVD: a reference of both kinds, or NULL for a bad handle or one of another IA. */
@@ -28,7 +28,7 @@ struct dapl_cno *cno_attach(DAT_CNO_HANDLE handle, const struct ia *ia);
 void cno_object_closing(struct object *obj);
 /* cno_is_left_to_closer() and cno_await_others() for a child that was freed. */
 bool cno_object_is_left(const struct object *obj);
-bool cno_object_await_others(struct object *obj, uint64_t life);
+bool cno_object_await_others(struct object *obj, uint64_t serial);
 
 /* After the EVD stopped listening. */
 void cno_detach(struct dapl_cno *cno);

@@ -231,7 +231,7 @@ put_back(struct cr *cr, struct conn *conn)
 static void
 dispose(struct cr *cr)
 {
-	(void)object_close(&cr->obj, cr->obj.life);
+	(void)object_close(&cr->obj, cr->obj.serial);
 	ia_decide_end(cr->obj.ia); /* the CR still has a base */
 	object_unlink(&cr->obj);
 	slab_free(&slab, cr);

@@ -90,7 +90,7 @@ create(struct ia *ia, const struct ep_parts *parts, const DAT_EP_ATTR *attr,
 		goto destroy_rings;
 	os_lock(&ep->obj.lock);
 	ep->self = self = ep->obj.handle;
-	ep->timer.life = ep->obj.life;
+	ep->timer.serial = ep->obj.serial;
 	os_unlock(&ep->obj.lock);
 	ep_parts_promise(parts, attr);
 	if (parts->pz)
@@ -338,16 +338,16 @@ dapl_ep_reset(DAT_EP_HANDLE handle)
 	struct ibv_qp *qp, *fresh;
 	struct conn *conn;
 	DAT_RETURN ret;
-	uint64_t life;
+	uint64_t serial;
 	int r;
 
 	if (!ep)
 		return BAD_EP;
-	life = ep->obj.life;
+	serial = ep->obj.serial;
 	ep_await_pins(ep);
-	verdict = object_is(&ep->obj, life) ? ep_may(ep->state, EP_RESET) : EP_REFUSED;
+	verdict = object_is(&ep->obj, serial) ? ep_may(ep->state, EP_RESET) : EP_REFUSED;
 	if (verdict != EP_ALLOWED) {
-		if (!object_is(&ep->obj, life))
+		if (!object_is(&ep->obj, serial))
 			ret = BAD_EP;
 		else if (verdict == EP_NOTHING)
 			ret = DAT_SUCCESS;

@@ -193,7 +193,7 @@ void ep_broken(struct ep *ep, uint32_t generation);
 DAT_EVENT_NUMBER ep_take_owed(struct ep *ep);
 void ep_post_owed(struct ep *ep, DAT_EVENT_NUMBER owed);
 /* The timer of a pending connection or graceful disconnection. */
-void ep_timer_run(struct loop_job *job, uint64_t life);
+void ep_timer_run(struct loop_job *job, uint64_t serial);
 
 /* connect.c: steps of connecting, on the loop. */
 void connect_address_resolved(struct ep *ep, struct conn *conn);

@@ -258,12 +258,12 @@ drain(struct ep *ep)
 }
 
 void
-ep_timer_run(struct loop_job *job, uint64_t life)
+ep_timer_run(struct loop_job *job, uint64_t serial)
 {
 	struct ep *ep = (struct ep *)((char *)job - offsetof(struct ep, timer));
 
 	os_lock(&ep->obj.lock);
-	if (!object_is(&ep->obj, life)) {
+	if (!object_is(&ep->obj, serial)) {
 		os_unlock(&ep->obj.lock);
 	} else if (ep->state == DAT_EP_STATE_DISCONNECT_PENDING) {
 		drain(ep);

@@ -199,17 +199,17 @@ dapl_ep_modify(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM 
 	struct wanted wanted;
 	DAT_EP_ATTR attr;
 	DAT_RETURN ret;
-	uint64_t life;
+	uint64_t serial;
 
 	if (!ep)
 		return BAD_EP;
-	life = ep->obj.life;
+	serial = ep->obj.serial;
 	ret = may_modify(ep, mask, param);
 	if (ret != DAT_SUCCESS)
 		goto unlock;
 	/* Another change may be under way, and while this one waits the state may change. */
 	ep_await_pins(ep);
-	ret = object_is(&ep->obj, life) ? may_modify(ep, mask, param) : BAD_EP;
+	ret = object_is(&ep->obj, serial) ? may_modify(ep, mask, param) : BAD_EP;
 	if (ret != DAT_SUCCESS)
 		goto unlock;
 	attr = ep->attr;

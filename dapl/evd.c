@@ -34,7 +34,7 @@ report(struct evd_ref ref, DAT_EVENT_NUMBER number, DAT_COUNT reason)
 	struct ia *ia = NULL;
 
 	os_lock(&evd->obj.lock);
-	if (object_is(&evd->obj, ref.life)) {
+	if (object_is(&evd->obj, ref.serial)) {
 		handle = evd->obj.handle;
 		ia = evd->obj.ia;
 		ia_base_get(ia); /* for after the unlock */
@@ -139,11 +139,11 @@ evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_evd **
 		goto destroy_cq;
 	if (evd->context)
 		evd->context->ref = dapl_evd_ref(evd);
-	config.life = evd->obj.life;
+	config.serial = evd->obj.serial;
 	config.handle = evd->obj.handle;
 	config.loop = l->loop;
-	config.crew = ia->stepped ? l->loop : NULL;
-	r = evd_open(&evd->core, &config);
+	config.pool = ia->stepped ? l->loop : NULL;
+	r = evd_create(&evd->core, &config);
 	if (r)
 		goto abandon;
 	evd->cno = cno;
@@ -223,15 +223,15 @@ evd_object_is_left(const struct object *obj)
 {
 	struct dapl_evd *evd = (void *)(uintptr_t)obj;
 
-	return evd_is_left_to_closers((struct evd_ref){ &evd->core, obj->life });
+	return evd_is_left_to_closers((struct evd_ref){ &evd->core, obj->serial });
 }
 
 bool
-evd_object_await_others(struct object *obj, uint64_t life)
+evd_object_await_others(struct object *obj, uint64_t serial)
 {
 	struct dapl_evd *evd = (void *)obj;
 
-	return evd_await_others((struct evd_ref){ &evd->core, life });
+	return evd_await_others((struct evd_ref){ &evd->core, serial });
 }
 
 /*
@@ -246,7 +246,7 @@ close_locked(struct dapl_evd *evd)
 	object_close_locked(&evd->obj);
 }
 
-/* By evd_free() or evd_retire(). */
+/* By evd_free() or evd_free_nowait(). */
 static void
 dispose(struct dapl_evd *evd, int (*end)(struct evd_ref ref))
 {
@@ -266,12 +266,12 @@ dispose(struct dapl_evd *evd, int (*end)(struct evd_ref ref))
 
 /* -EBUSY while something uses it, -ENODEV. */
 static int
-free_object(struct dapl_evd *evd, uint64_t life)
+free_object(struct dapl_evd *evd, uint64_t serial)
 {
 	int r = 0;
 
 	os_lock(&evd->obj.lock);
-	if (!object_is(&evd->obj, life))
+	if (!object_is(&evd->obj, serial))
 		r = -ENODEV;
 	else if (evd->obj.refs)
 		r = -EBUSY;
@@ -292,7 +292,7 @@ evd_destroy(DAT_HANDLE handle)
 		return -ENODEV;
 	close_locked(evd);
 	os_unlock(&evd->obj.lock);
-	dispose(evd, evd_retire);
+	dispose(evd, evd_free_nowait);
 	return 0;
 }
 
@@ -343,10 +343,10 @@ leave:
 }
 
 int
-evd_give_crew(DAT_EVD_HANDLE handle)
+evd_give_pool(DAT_EVD_HANDLE handle)
 {
 	struct dapl_evd *evd = object_lock(handle, KIND_EVD);
-	struct loop *crew = NULL;
+	struct loop *pool = NULL;
 	struct evd_ref ref;
 	struct ia *ia;
 
@@ -357,13 +357,13 @@ evd_give_crew(DAT_EVD_HANDLE handle)
 	ia_base_get(ia); /* the IA's lock is not taken under this one */
 	os_unlock(&evd->obj.lock);
 	if (!ia->stepped) {
-		crew = ia_crew(ia);
-		if (crew)
-			evd_set_crew(ref, crew);
+		pool = ia_pool(ia);
+		if (pool)
+			evd_set_pool(ref, pool);
 	}
-	crew = ia->stepped ? ia->loops[0].loop : crew;
+	pool = ia->stepped ? ia->loops[0].loop : pool;
 	ia_base_put(ia);
-	return crew ? 0 : -ENOMEM;
+	return pool ? 0 : -ENOMEM;
 }
 
 DAT_RETURN
@@ -401,12 +401,12 @@ dapl_evd_kcreate(DAT_IA_HANDLE ia_handle, DAT_COUNT min_qlen, DAT_UPCALL_POLICY 
 	ref = dapl_evd_ref(evd);
 	before = *evd_handle;
 	*evd_handle = handle;
-	r = policy == DAT_UPCALL_MANY ? evd_give_crew(handle) : 0;
+	r = policy == DAT_UPCALL_MANY ? evd_give_pool(handle) : 0;
 	if (!r)
 		r = evd_modify_upcall(ref, policy, upcall, DAT_UPCALL_INVOC_ANY);
 	if (r) {
 		*evd_handle = before;
-		(void)free_object(evd, ref.life);
+		(void)free_object(evd, ref.serial);
 		ret = err_evd_modify_upcall(r);
 	}
 leave:
@@ -417,9 +417,9 @@ leave:
 DAT_RETURN
 dapl_evd_free(DAT_EVD_HANDLE handle)
 {
-	uint64_t life;
-	struct dapl_evd *evd = handle_object(handle, KIND_EVD, &life);
-	int r = evd ? free_object(evd, life) : -ENODEV;
+	uint64_t serial;
+	struct dapl_evd *evd = handle_object(handle, KIND_EVD, &serial);
+	int r = evd ? free_object(evd, serial) : -ENODEV;
 
 	switch (r) {
 	case 0:

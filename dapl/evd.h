@@ -72,7 +72,7 @@ extern struct slab evd_cq_context_slab;
 static inline struct evd_ref
 dapl_evd_ref(struct dapl_evd *evd)
 {
-	return (struct evd_ref){ &evd->core, evd->obj.life };
+	return (struct evd_ref){ &evd->core, evd->obj.serial };
 }
 
 static inline struct dapl_evd *
@@ -91,7 +91,7 @@ int evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_ev
 void evd_object_closing(struct object *obj);
 /* evd_is_left_to_closers() and evd_await_others() for a child that was freed. */
 bool evd_object_is_left(const struct object *obj);
-bool evd_object_await_others(struct object *obj, uint64_t life);
+bool evd_object_await_others(struct object *obj, uint64_t serial);
 
 /*
  * Gives a reference back.  The slot of an EVD whose IA closed meanwhile goes with the last; until
@@ -141,6 +141,6 @@ void evd_object_overflowed(struct evd_ref ref);
 
 
 /* Threads for MANY, since on the loop's own its upcalls would not be at once.  -ENOMEM, -ENODEV. */
-int evd_give_crew(DAT_EVD_HANDLE handle);
+int evd_give_pool(DAT_EVD_HANDLE handle);
 
 #endif

@@ -20,7 +20,7 @@
 static struct dapl_evd *
 find(DAT_EVD_HANDLE handle, struct evd_ref *ref)
 {
-	struct dapl_evd *evd = handle_object(handle, KIND_EVD, &ref->life);
+	struct dapl_evd *evd = handle_object(handle, KIND_EVD, &ref->serial);
 
 	ref->evd = evd ? &evd->core : NULL;
 	return evd;
@@ -54,7 +54,7 @@ dapl_evd_wait(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, D
 	if (!more)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
 	if (threshold > 1 && atomic_load_explicit(&evd->one_at_a_time, memory_order_relaxed))
-		return evd_lives(ref) ? DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3) :
+		return evd_is_alive(ref) ? DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3) :
 					BAD_EVD;
 	/* Read before: the EVD may be gone when the wait ends. */
 	on_cq = atomic_load_explicit(&evd->on_cq, memory_order_relaxed);
@@ -87,7 +87,7 @@ dapl_evd_post_se(DAT_EVD_HANDLE handle, const DAT_EVENT *event)
 	if (!evd)
 		return BAD_EVD;
 	if (!atomic_load_explicit(&evd->software, memory_order_relaxed))
-		return evd_lives(ref) ? DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1) :
+		return evd_is_alive(ref) ? DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1) :
 					BAD_EVD;
 	if (!event || event->event_number != DAT_SOFTWARE_EVENT)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
@@ -200,7 +200,7 @@ dapl_evd_modify_cno(DAT_EVD_HANDLE handle, DAT_CNO_HANDLE cno_handle)
 	/* The EVD's own lock makes a pair of the listener and the reference held for it. */
 	os_lock(&evd->obj.lock);
 	old = cno;
-	r = object_is(&evd->obj, ref.life) ?
+	r = object_is(&evd->obj, ref.serial) ?
 		evd_set_listener(ref, cno ? cno_listener(&cno->core) : NULL, cno_handle) :
 		-ENODEV;
 	if (!r) {
@@ -249,7 +249,7 @@ dapl_evd_modify_upcall(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy,
 
 	if (!find(handle, &ref))
 		return BAD_EVD;
-	r = policy == DAT_UPCALL_MANY ? evd_give_crew(handle) : 0;
+	r = policy == DAT_UPCALL_MANY ? evd_give_pool(handle) : 0;
 	if (!r)
 		r = evd_report_overflow(ref, evd_modify_upcall(ref, policy, upcall, flag));
 	return err_evd_modify_upcall(r);

@@ -211,8 +211,8 @@ sort(void *source, const void *raw, struct evd_hold **hold)
 		return EVD_HOLD;
 	}
 	if (entry->unsignalled && wc->status == IBV_WC_SUCCESS)
-		return EVD_TAKE_QUIETLY;
-	return EVD_TAKE;
+		return EVD_QUEUE_UNSIGNALLED;
+	return EVD_QUEUE;
 }
 
 static DAT_DTO_COMPLETION_STATUS

@@ -71,7 +71,7 @@ fresh_cell(void)
 }
 
 struct handle *
-handle_create(const DAT_PROVIDER *provider, enum kind kind, void *object, uint64_t *life)
+handle_create(const DAT_PROVIDER *provider, enum kind kind, void *object, uint64_t *serial)
 {
 	struct handle *h = NULL;
 
@@ -86,8 +86,8 @@ handle_create(const DAT_PROVIDER *provider, enum kind kind, void *object, uint64
 		cells.idle--;
 	}
 	if (h) {
-		*life = ++cells.lives;
-		atomic_store_explicit(&h->life, *life, memory_order_relaxed);
+		*serial = ++cells.lives;
+		atomic_store_explicit(&h->serial, *serial, memory_order_relaxed);
 		atomic_store_explicit(&h->provider, provider, memory_order_relaxed);
 		atomic_store_explicit(&h->object, object, memory_order_relaxed);
 		atomic_store_explicit(&h->tag, TAG_MAGIC | (uint32_t)kind, memory_order_release);
@@ -112,7 +112,7 @@ handle_retire(struct handle *h)
 }
 
 void *
-handle_object(DAT_HANDLE handle, enum kind kind, uint64_t *life)
+handle_object(DAT_HANDLE handle, enum kind kind, uint64_t *serial)
 {
 	struct handle *h = handle;
 	uintptr_t base = (uintptr_t)atomic_load_explicit(&cells.base, memory_order_acquire);
@@ -127,6 +127,6 @@ handle_object(DAT_HANDLE handle, enum kind kind, uint64_t *life)
 		return NULL;
 	/* Should the cell change hands meanwhile, slot and life may not belong together.  Then the
 	 * comparison under the slot's lock fails, since no life is given out twice. */
-	*life = atomic_load_explicit(&h->life, memory_order_relaxed);
+	*serial = atomic_load_explicit(&h->serial, memory_order_relaxed);
 	return atomic_load_explicit(&h->object, memory_order_relaxed);
 }

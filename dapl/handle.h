@@ -44,7 +44,7 @@ enum kind {
 struct handle {
 	_Atomic(const DAT_PROVIDER *) provider; /* must come first */
 	_Atomic(void *) object;
-	_Atomic(uint64_t) life;
+	_Atomic(uint64_t) serial;
 	_Atomic(uint32_t) tag; /* magic and kind, or 0 when dead */
 	struct handle *next;   /* among the dead ones */
 } __attribute__((aligned(64))); /* a cache line, and a power of two to divide by */
@@ -54,7 +54,7 @@ bool handle_range(struct dat_handle_range *range);
 
 /* A live cell, or NULL when none is to be had.  *life is the object's from here on. */
 struct handle *handle_create(
-    const DAT_PROVIDER *provider, enum kind kind, void *object, uint64_t *life);
+    const DAT_PROVIDER *provider, enum kind kind, void *object, uint64_t *serial);
 
 /* From here on handle_object() does not find it. */
 void handle_retire(struct handle *handle);
@@ -63,15 +63,15 @@ void handle_retire(struct handle *handle);
  * The slot of a live handle's object of that kind (KIND_NONE: of any kind), or NULL.  The object may
  * die at once: the caller locks the slot and compares the life.
  */
-void *handle_object(DAT_HANDLE handle, enum kind kind, uint64_t *life);
+void *handle_object(DAT_HANDLE handle, enum kind kind, uint64_t *serial);
 
 /* Whether it names a live object of that kind now. */
 static inline bool
 handle_is(DAT_HANDLE handle, enum kind kind)
 {
-	uint64_t life;
+	uint64_t serial;
 
-	return handle_object(handle, kind, &life) != NULL;
+	return handle_object(handle, kind, &serial) != NULL;
 }
 
 #endif

@@ -59,7 +59,7 @@ struct ia {
 	struct dapl_evd *async;		/* (L) where asynchronous events go; holds a reference */
 	bool async_ours;		/* the IA made it */
 	bool async_elsewhere;		/* opened with DAT_EVD_ASYNC_EXISTS */
-	struct loop *crew;		/* (L) */
+	struct loop *pool;		/* (L) */
 	unsigned int next_vector;	/* (L) */
 	atomic_uint bases;    /* goes down under (L) */
 	atomic_uint deciding; /* ia_decide_begin() without ia_decide_end(); goes down under (L) */
@@ -121,7 +121,7 @@ int ia_prepare_fd(int fd);
 struct ia_loop *ia_pick_loop(struct ia *ia, int *vector);
 
 /* The loop of several threads, made at its first use.  NULL without memory. */
-struct loop *ia_crew(struct ia *ia);
+struct loop *ia_pool(struct ia *ia);
 
 /* For who knows that the IA has a base; under any lock. */
 void ia_base_get(struct ia *ia);
@@ -212,7 +212,7 @@ void ia_channel_read(struct loop *loop, struct loop_ticket *ticket);
  * Readers of the loop's sources.  The IA has no life of its own here: its sources are removed, which
  * waits for their readers, before the last base goes and with it the slot.
  */
-void cm_read(void *ia, uint64_t life);
-void async_read(void *ia, uint64_t life);
+void cm_read(void *ia, uint64_t serial);
+void async_read(void *ia, uint64_t serial);
 
 #endif

@@ -28,7 +28,7 @@ struct ending {
 	int (*destroy)(DAT_HANDLE handle);
 	/* Of kinds that have callbacks; for an object without a handle.  See evd/evd.h. */
 	bool (*is_left)(const struct object *obj);
-	bool (*await_others)(struct object *obj, uint64_t life);
+	bool (*await_others)(struct object *obj, uint64_t serial);
 };
 
 static const struct ending endings[] = {
@@ -48,7 +48,7 @@ static const struct ending endings[] = {
 struct rest {
 	const struct ending *ending; /* of the child; NULL: there is none */
 	struct object *child;
-	uint64_t life;
+	uint64_t serial;
 	DAT_HANDLE handle; /* DAT_HANDLE_NULL: another thread destroys it */
 	unsigned int left; /* children that are not waited for */
 };
@@ -84,7 +84,7 @@ find_rest(const struct ia *ia)
 			if (handle || !rest.ending) {
 				rest.ending = e;
 				rest.child = child;
-				rest.life = child->life;
+				rest.serial = child->serial;
 				rest.handle = handle;
 			}
 			if (handle)
@@ -110,13 +110,13 @@ advance(const struct rest *rest)
 		return false;
 	if (rest->handle)
 		return rest->ending->destroy(rest->handle) == 0;
-	return rest->ending->await_others && rest->ending->await_others(rest->child, rest->life);
+	return rest->ending->await_others && rest->ending->await_others(rest->child, rest->serial);
 }
 
 static bool
 same(const struct rest *a, const struct rest *b)
 {
-	return a->child == b->child && a->life == b->life && a->handle == b->handle;
+	return a->child == b->child && a->serial == b->serial && a->handle == b->handle;
 }
 
 /*

@@ -39,13 +39,13 @@ ia_channel_read(struct loop *loop, struct loop_ticket *ticket)
 
 /* Reads, books and kicks; a CQ cannot go before the event read for it is booked. */
 static void
-read_shared_channel(void *arg, uint64_t life)
+read_shared_channel(void *arg, uint64_t serial)
 {
 	struct ia_loop *l = arg;
 	struct ibv_cq *cq;
 	void *context;
 
-	(void)life; /* the loop's own: see ia_device_quiet() */
+	(void)serial; /* the loop's own: see ia_device_quiet() */
 	while (ibv_get_cq_event(l->channel, &cq, &context) == 0)
 		evd_notified(((struct evd_cq_context *)context)->ref);
 	ia_channel_read(l->loop, &l->ticket);
@@ -55,7 +55,7 @@ static void
 close_loop(struct ia_loop *l)
 {
 	ibv_destroy_comp_channel(l->channel);
-	loop_destroy(l->loop);
+	loop_free(l->loop);
 }
 
 static int
@@ -82,7 +82,7 @@ open_loop(struct ia *ia, struct ia_loop *l)
 destroy_channel:
 	ibv_destroy_comp_channel(l->channel);
 destroy_loop:
-	loop_destroy(l->loop);
+	loop_free(l->loop);
 	return r;
 }
 
@@ -149,7 +149,7 @@ ia_device_open(struct ia *ia, const struct ia_options *options)
 	int r;
 
 	ia->stepped = options->stepped;
-	ia->crew = NULL;
+	ia->pool = NULL;
 	ia->next_vector = 0;
 	ia->idle_cq = NULL;
 	r = address_resolve(options->where, &ia->address);
@@ -228,8 +228,8 @@ ia_device_close(struct ia *ia)
 	ibv_destroy_cq(ia->idle_cq);
 	for (unsigned int i = 0; i < ia->loop_count; i++)
 		close_loop(&ia->loops[i]);
-	if (ia->crew && !ia->stepped)
-		loop_destroy(ia->crew);
+	if (ia->pool && !ia->stepped)
+		loop_free(ia->pool);
 	rdma_destroy_id(ia->id);
 	rdma_destroy_event_channel(ia->events);
 }
@@ -248,16 +248,16 @@ ia_pick_loop(struct ia *ia, int *vector)
 }
 
 struct loop *
-ia_crew(struct ia *ia)
+ia_pool(struct ia *ia)
 {
-	struct loop *crew;
+	struct loop *pool;
 
 	if (ia->stepped)
 		return ia->loops[0].loop;
 	os_lock(&ia->obj.lock);
-	if (!ia->crew && loop_create(LOOP_CREW, IA_CREW, &ia->crew))
-		ia->crew = NULL;
-	crew = ia->crew;
+	if (!ia->pool && loop_create(LOOP_POOL, IA_CREW, &ia->pool))
+		ia->pool = NULL;
+	pool = ia->pool;
 	os_unlock(&ia->obj.lock);
-	return crew;
+	return pool;
 }

@@ -205,9 +205,9 @@ dapl_lmr_query(DAT_LMR_HANDLE handle, DAT_LMR_PARAM_MASK mask, DAT_LMR_PARAM *pa
 int
 lmr_destroy(DAT_HANDLE handle)
 {
-	uint64_t life;
-	struct lmr *lmr = handle_object(handle, KIND_LMR, &life);
-	int r = lmr ? object_close(&lmr->obj, life) : -ENODEV;
+	uint64_t serial;
+	struct lmr *lmr = handle_object(handle, KIND_LMR, &serial);
+	int r = lmr ? object_close(&lmr->obj, serial) : -ENODEV;
 
 	if (r)
 		return r;

@@ -15,9 +15,9 @@ int
 object_open(struct object *obj, struct ia *ia, const DAT_PROVIDER *provider)
 {
 	struct handle *handle;
-	uint64_t life;
+	uint64_t serial;
 
-	handle = handle_create(provider, obj->kind, obj, &life);
+	handle = handle_create(provider, obj->kind, obj, &serial);
 	if (!handle)
 		return -ENOMEM;
 	os_lock(&obj->lock);
@@ -25,7 +25,7 @@ object_open(struct object *obj, struct ia *ia, const DAT_PROVIDER *provider)
 	obj->refs = 0;
 	obj->context.as_64 = 0;
 	obj->handle = handle;
-	obj->life = life;
+	obj->serial = serial;
 	os_unlock(&obj->lock);
 	return 0;
 }
@@ -87,12 +87,12 @@ object_unlink(struct object *obj)
 }
 
 int
-object_close(struct object *obj, uint64_t life)
+object_close(struct object *obj, uint64_t serial)
 {
 	int r = 0;
 
 	os_lock(&obj->lock);
-	if (!object_is(obj, life))
+	if (!object_is(obj, serial))
 		r = -ENODEV;
 	else if (obj->refs)
 		r = -EBUSY;
@@ -117,13 +117,13 @@ object_await_none(struct object *obj, struct park_list *list, unsigned int *coun
 void *
 object_lock(DAT_HANDLE handle, enum kind kind)
 {
-	uint64_t life;
-	struct object *obj = handle_object(handle, kind, &life);
+	uint64_t serial;
+	struct object *obj = handle_object(handle, kind, &serial);
 
 	if (!obj)
 		return NULL;
 	os_lock(&obj->lock);
-	if (object_is(obj, life))
+	if (object_is(obj, serial))
 		return obj;
 	os_unlock(&obj->lock);
 	return NULL;

@@ -21,7 +21,7 @@ struct object {
 	struct os_mutex lock;
 	enum kind kind;	       /* constant for the slot */
 	struct handle *handle; /* NULL: dead */
-	uint64_t life;	       /* of the object in the slot, or of the last one; see handle.h */
+	uint64_t serial;	       /* of the object in the slot, or of the last one; see handle.h */
 	struct ia *ia;
 	DAT_CONTEXT context;
 	unsigned int refs;	    /* objects that need this one */
@@ -50,7 +50,7 @@ int object_publish(struct object *obj);
  * lives in the slot, or none.  From here on no handle leads to it, and it belongs to the caller,
  * who destroys it.  Until object_unlink() it stays a child, for which a close waits.
  */
-int object_close(struct object *obj, uint64_t life);
+int object_close(struct object *obj, uint64_t serial);
 
 /* For callers that hold the lock and have tested. */
 void object_close_locked(struct object *obj);
@@ -77,9 +77,9 @@ void object_drop(struct object *obj);
 
 /* Locked.  Whether the object that is meant lives in the slot. */
 static inline bool
-object_is(const struct object *obj, uint64_t life)
+object_is(const struct object *obj, uint64_t serial)
 {
-	return obj->handle && obj->life == life;
+	return obj->handle && obj->serial == serial;
 }
 
 /* The handle of a live object or DAT_HANDLE_NULL; the object may be NULL. */

@@ -84,9 +84,9 @@ dapl_pz_query(DAT_PZ_HANDLE handle, DAT_PZ_PARAM_MASK mask, DAT_PZ_PARAM *param)
 int
 pz_destroy(DAT_HANDLE handle)
 {
-	uint64_t life;
-	struct pz *pz = handle_object(handle, KIND_PZ, &life);
-	int r = pz ? object_close(&pz->obj, life) : -ENODEV;
+	uint64_t serial;
+	struct pz *pz = handle_object(handle, KIND_PZ, &serial);
+	int r = pz ? object_close(&pz->obj, serial) : -ENODEV;
 
 	if (r)
 		return r;

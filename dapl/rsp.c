@@ -183,14 +183,14 @@ dapl_rsp_query(DAT_RSP_HANDLE handle, DAT_RSP_PARAM_MASK mask, DAT_RSP_PARAM *pa
 int
 rsp_destroy(DAT_HANDLE handle)
 {
-	uint64_t life;
-	struct rsp *rsp = handle_object(handle, KIND_RSP, &life);
+	uint64_t serial;
+	struct rsp *rsp = handle_object(handle, KIND_RSP, &serial);
 	bool used;
 	int r;
 
 	if (!rsp)
 		return -ENODEV;
-	r = object_close(&rsp->sp.obj, life);
+	r = object_close(&rsp->sp.obj, serial);
 	if (r)
 		return r;
 	os_lock(&rsp->sp.obj.lock);

@@ -76,9 +76,9 @@ sp_finish(struct sp *sp)
 int
 sp_destroy(DAT_HANDLE handle, enum kind kind, struct slab *slab)
 {
-	uint64_t life;
-	struct sp *sp = handle_object(handle, kind, &life);
-	int r = sp ? object_close(&sp->obj, life) : -ENODEV;
+	uint64_t serial;
+	struct sp *sp = handle_object(handle, kind, &serial);
+	int r = sp ? object_close(&sp->obj, serial) : -ENODEV;
 
 	if (r)
 		return r;

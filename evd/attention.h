@@ -7,7 +7,7 @@
  * notification: those that did not fit when it was polled last.  Both are one state, guarded by the
  * trigger lock; doc/evd-states.md is printed from the table.
  *
- * Events that are not worth waking for (see EVD_TAKE_QUIETLY) do not count as entered.
+ * Events that are not worth waking for (see EVD_QUEUE_UNSIGNALLED) do not count as entered.
  */
 #ifndef REARM_EVD_ATTENTION_H
 #define REARM_EVD_ATTENTION_H

@@ -16,7 +16,7 @@ evd_set_closing(struct evd_ref ref)
 
 /* Each upcall keeps its EVD: it cannot be another one's by now.  No frame becomes exempt in between. */
 static void
-mark_frames(bool closing)
+evd_mark_frames(bool closing)
 {
 	const int one = closing ? 1 : -1;
 
@@ -35,30 +35,30 @@ mark_frames(bool closing)
 void
 evd_enter_close(void)
 {
-	mark_frames(true);
+	evd_mark_frames(true);
 }
 
 void
 evd_leave_close(void)
 {
-	mark_frames(false);
+	evd_mark_frames(false);
 }
 
 bool
 evd_is_left_to_closers(struct evd_ref ref)
 {
 	struct evd *evd = ref.evd;
-	bool left;
+	bool detach;
 
 	os_lock(&evd->lock);
-	left = evd->life == ref.life && !evd->alive && evd_only_closers(evd);
+	detach = evd->serial == ref.serial && !evd->alive && evd_only_closers(evd);
 	os_unlock(&evd->lock);
-	return left;
+	return detach;
 }
 
 /* Alive: its free has begun elsewhere, and upcalls may start until that comes here. */
 static bool
-has_no_others(void *arg)
+evd_has_no_others(void *arg)
 {
 	const struct evd *evd = arg;
 
@@ -71,15 +71,15 @@ evd_await_others(struct evd_ref ref)
 	struct evd *evd = ref.evd;
 
 	os_lock(&evd->lock);
-	if (evd->life != ref.life || has_no_others(evd)) {
+	if (evd->serial != ref.serial || evd_has_no_others(evd)) {
 		/* Those that run close an adapter at this moment, but maybe not at the next. */
-		const bool running = evd->life == ref.life && evd->in_progress > 0;
+		const bool running = evd->serial == ref.serial && evd->in_progress > 0;
 
 		os_unlock(&evd->lock);
 		return running;
 	}
 	evd->tearing++; /* keeps the EVD: the last to leave may be this thread */
-	park_list_await(&evd->teardowns, &evd->lock, has_no_others, evd);
+	park_list_await(&evd->teardowns, &evd->lock, evd_has_no_others, evd);
 	evd->tearing--;
 	evd_leave(evd);
 	return true;

@@ -13,7 +13,7 @@ evd_slot_init(struct evd *evd)
 }
 
 int
-evd_open(struct evd *evd, const struct evd_config *config)
+evd_create(struct evd *evd, const struct evd_config *config)
 {
 	struct evd_queue queue;
 	int r;
@@ -23,11 +23,11 @@ evd_open(struct evd *evd, const struct evd_config *config)
 		return r;
 	os_lock(&evd->lock);
 	/* Nothing is left of the EVD that the slot held before, whatever members there are. */
-	memset((char *)evd + offsetof(struct evd, life), 0, sizeof *evd - offsetof(struct evd, life));
-	evd->life = config->life;
+	memset((char *)evd + offsetof(struct evd, serial), 0, sizeof *evd - offsetof(struct evd, serial));
+	evd->serial = config->serial;
 	evd->cfg = *config;
 	evd->queue = queue;
-	evd->job = (struct loop_job){ .run = evd_run, .life = config->life };
+	evd->job = (struct loop_job){ .run = evd_run, .serial = config->serial };
 	evd->threshold = 1;
 	evd->waitable = evd->enabled = true;
 	evd->policy = DAT_UPCALL_DISABLE;
@@ -47,7 +47,7 @@ evd_quiescent(const struct evd *evd)
 
 /* Nobody is inside and nobody can enter: only unread notifications may still name the EVD. */
 static void
-destroy(struct evd *evd)
+evd_destroy(struct evd *evd)
 {
 	struct evd_queue queue;
 	unsigned int unacked;
@@ -78,11 +78,11 @@ evd_leave(struct evd *evd)
 	}
 	os_unlock(&evd->lock);
 	if (last)
-		destroy(evd);
+		evd_destroy(evd);
 }
 
 void
-evd_leave_taken(struct evd *evd, const struct evd_effect *effect)
+evd_leave_with_effect(struct evd *evd, const struct evd_effect *effect)
 {
 	if (effect->code) {
 		evd->pins++;
@@ -95,7 +95,7 @@ evd_leave_taken(struct evd *evd, const struct evd_effect *effect)
 }
 
 static bool
-may_be_freed(void *arg)
+evd_may_be_freed(void *arg)
 {
 	const struct evd *evd = arg;
 
@@ -104,13 +104,13 @@ may_be_freed(void *arg)
 
 /* Locked. */
 static void
-mark_dead(struct evd *evd)
+evd_mark_dead(struct evd *evd)
 {
 	evd->alive = false;
 	evd->freed = true;
 	evd->policy = DAT_UPCALL_TEARDOWN;
 	if (evd->listener)
-		evd->listener->left(evd->listener, evd);
+		evd->listener->detach(evd->listener, evd);
 	evd->listener = NULL;
 	park_list_wake_all(&evd->waiters);
 	park_list_wake_all(&evd->teardowns);
@@ -129,38 +129,38 @@ evd_free(struct evd_ref ref)
 
 	if (!evd)
 		return -ENODEV;
-	mark_dead(evd);
+	evd_mark_dead(evd);
 	frame = evd_frame(evd);
 	if (frame)
 		evd_frame_exempt(evd, frame);
 	else
-		park_list_await(&evd->teardowns, &evd->lock, may_be_freed, evd);
+		park_list_await(&evd->teardowns, &evd->lock, evd_may_be_freed, evd);
 	evd->free_on_return = true; /* at once, if no thread is inside */
 	evd_leave(evd);
 	return 0;
 }
 
 int
-evd_retire(struct evd_ref ref)
+evd_free_nowait(struct evd_ref ref)
 {
 	struct evd *evd = evd_enter(ref);
 
 	if (!evd)
 		return -ENODEV;
-	mark_dead(evd);
+	evd_mark_dead(evd);
 	evd->free_on_return = true;
 	evd_leave(evd);
 	return 0;
 }
 
 void
-evd_set_crew(struct evd_ref ref, struct loop *crew)
+evd_set_pool(struct evd_ref ref, struct loop *pool)
 {
 	struct evd *evd = evd_enter(ref);
 
 	if (!evd)
 		return;
-	evd->cfg.crew = crew;
+	evd->cfg.pool = pool;
 	os_unlock(&evd->lock);
 }
 
@@ -176,10 +176,10 @@ evd_set_listener(struct evd_ref ref, struct evd_listener *listener, DAT_CNO_HAND
 	if (r)
 		goto out;
 	if (evd->listener)
-		evd->listener->left(evd->listener, evd);
+		evd->listener->detach(evd->listener, evd);
 	evd->listener = listener;
 	evd->listener_cookie = cookie;
-	evd_taker_changed(evd);
+	evd_sink_changed(evd);
 out:
 	os_unlock(&evd->lock);
 	return r;
@@ -194,7 +194,7 @@ evd_set_enabled(struct evd_ref ref, bool enabled)
 		return -ENODEV;
 	if (evd->enabled != enabled) {
 		evd->enabled = enabled;
-		evd_taker_changed(evd);
+		evd_sink_changed(evd);
 	}
 	os_unlock(&evd->lock);
 	return 0;
@@ -209,7 +209,7 @@ evd_set_waitable(struct evd_ref ref, bool waitable)
 		return -ENODEV;
 	evd->waitable = waitable;
 	if (!waitable) {
-		evd->dismissed = true;
+		evd->made_unwaitable = true;
 		park_list_wake_all(&evd->waiters);
 	}
 	os_unlock(&evd->lock);
@@ -226,13 +226,13 @@ evd_set_solicited(struct evd_ref ref, bool solicited_only)
 	evd->solicited_only = solicited_only;
 	/* A request that is too narrow now is widened by whoever the EVD serves. */
 	if (evd->armed == EVD_ARMED_SOLICITED && !solicited_only)
-		evd_kick(evd);
+		evd_wake_sink(evd);
 	os_unlock(&evd->lock);
 	return 0;
 }
 
 bool
-evd_lives(struct evd_ref ref)
+evd_is_alive(struct evd_ref ref)
 {
 	struct evd *evd = evd_enter(ref);
 

@@ -48,7 +48,7 @@ struct evd_hold;
 /* An EVD, as everybody outside its trigger lock names it. */
 struct evd_ref {
 	struct evd *evd;
-	uint64_t life;
+	uint64_t serial;
 };
 
 /* A side effect of a completion, run after the trigger lock was dropped (see `effect` below). */
@@ -60,8 +60,8 @@ struct evd_effect {
 
 /* What to do with a completion that was just polled. */
 enum evd_verdict {
-	EVD_TAKE, /* queue it */
-	EVD_TAKE_QUIETLY, /* queue it and wake nobody: it waits for a noisier one or a dequeue */
+	EVD_QUEUE, /* queue it */
+	EVD_QUEUE_UNSIGNALLED, /* queue it and wake nobody: it waits for a noisier one or a dequeue */
 	EVD_HOLD, /* keep it in *hold, which was set, until evd_post_release() */
 	EVD_DROP, /* nobody is to see it: suppressed, or its endpoint is gone */
 };
@@ -115,12 +115,12 @@ struct evd_source_ops {
  * left is LOCKED: the EVD is being detached or freed, forget it.
  */
 struct evd_listener {
-	void (*told)(struct evd_listener *listener, struct evd *evd);
-	void (*left)(struct evd_listener *listener, struct evd *evd);
+	void (*notify)(struct evd_listener *listener, struct evd *evd);
+	void (*detach)(struct evd_listener *listener, struct evd *evd);
 };
 
 struct evd_config {
-	uint64_t life;	       /* a number that no earlier EVD of the slot had */
+	uint64_t serial;	       /* a number that no earlier EVD of the slot had */
 	DAT_EVD_HANDLE handle; /* what events and upcalls carry */
 	int qlen; /* events per stream kind the queue holds; the device queue's depth, at first */
 	const struct evd_source_ops *ops; /* NULL: no device stream */
@@ -128,7 +128,7 @@ struct evd_config {
 	size_t raw_size;
 	int channel_fd; /* private completion channel, or -1: the loop's shared one (or none) */
 	struct loop *loop; /* runs the upcalls and CNO triggers */
-	struct loop *crew; /* several threads, for DAT_UPCALL_MANY; may equal loop */
+	struct loop *pool; /* several threads, for DAT_UPCALL_MANY; may equal loop */
 	/*
 	 * The device failed (-EIO) or lost its queue (-EOVERFLOW), once per episode.  Not locked, on a
 	 * loop's thread.  Required.
@@ -155,7 +155,7 @@ struct evd_config {
 void evd_slot_init(struct evd *evd);
 
 /* Gives life to an initialised, dead slot.  -ENOMEM. */
-int evd_open(struct evd *evd, const struct evd_config *config);
+int evd_create(struct evd *evd, const struct evd_config *config);
 
 /*
  * Ends it: no claim is made after it returns, a blocked waiter gets -ECANCELED, upcalls running on
@@ -176,7 +176,7 @@ void evd_set_closing(struct evd_ref ref);
  * As evd_free(), but never waits: the last thread that leaves the EVD destroys it, which is the
  * caller if no thread is inside.
  */
-int evd_retire(struct evd_ref ref);
+int evd_free_nowait(struct evd_ref ref);
 
 /*
  * The calling thread closes an adapter, and may be inside upcalls, of that one or of others.  Until
@@ -195,8 +195,8 @@ bool evd_is_left_to_closers(struct evd_ref ref);
  */
 bool evd_await_others(struct evd_ref ref);
 
-/* The loop that runs upcalls of policy MANY, where it was not known at evd_open(). */
-void evd_set_crew(struct evd_ref ref, struct loop *crew);
+/* The loop that runs upcalls of policy MANY, where it was not known at evd_create(). */
+void evd_set_pool(struct evd_ref ref, struct loop *pool);
 
 /* ---- what feeds it ---- */
 
@@ -276,8 +276,8 @@ bool evd_mark_refusal(struct evd_ref ref);
  * Either may be NULL.  The device queue itself is not touched: its sort() must drop them.
  */
 void evd_purge(struct evd_ref ref, struct evd_hold *hold,
-    bool (*match_raw)(const void *raw, const void *who),
-    bool (*match_event)(const DAT_EVENT *event, const void *who), const void *who);
+    bool (*match_raw)(const void *raw, const void *key),
+    bool (*match_event)(const DAT_EVENT *event, const void *key), const void *key);
 
 /*
  * evd_hold -- completions of one endpoint kept back until its ESTABLISHED was posted
@@ -361,7 +361,7 @@ int evd_set_solicited(struct evd_ref ref, bool solicited_only);
 int evd_resize(struct evd_ref ref, unsigned int qlen);
 
 /* Whether the EVD that is meant lives. */
-bool evd_lives(struct evd_ref ref);
+bool evd_is_alive(struct evd_ref ref);
 
 struct evd_status {
 	int qlen;
@@ -383,8 +383,8 @@ enum evd_armed { EVD_UNARMED, EVD_ARMED_SOLICITED, EVD_ARMED_ALL };
 
 struct evd {
 	struct os_mutex lock; /* the trigger lock; everything below it is guarded by it */
-	uint64_t life;	      /* of the EVD that lives in the slot, or lived in it last */
-	bool alive;	      /* between evd_open() and evd_free() */
+	uint64_t serial;	      /* of the EVD that lives in the slot, or lived in it last */
+	bool alive;	      /* between evd_create() and evd_free() */
 	bool freed;	      /* evd_free() began; destroyed() not yet called */
 	bool free_on_return;  /* freed from inside: the last upcall's return destroys */
 	struct evd_config cfg;
@@ -400,7 +400,7 @@ struct evd {
 	bool closing; /* evd_set_closing() was called */
 	int threshold;
 	bool waitable;
-	bool dismissed; /* became unwaitable during the wait, whatever it is by now */
+	bool made_unwaitable; /* became unwaitable during the wait, whatever it is by now */
 
 	DAT_UPCALL_POLICY policy;
 	DAT_UPCALL_OBJECT object;
@@ -434,7 +434,7 @@ struct evd {
 static inline struct evd_ref
 evd_self(struct evd *evd)
 {
-	return (struct evd_ref){ evd, evd->life };
+	return (struct evd_ref){ evd, evd->serial };
 }
 
 static inline struct evd *

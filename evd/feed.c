@@ -10,7 +10,7 @@ evd_notified(struct evd_ref ref)
 	struct evd *evd = ref.evd;
 
 	os_lock(&evd->lock);
-	if (evd->life != ref.life) {
+	if (evd->serial != ref.serial) {
 		os_unlock(&evd->lock);
 		return;
 	}
@@ -30,12 +30,12 @@ evd_notified(struct evd_ref ref)
 		evd->unacked = 0;
 	}
 	evd->armed = EVD_UNARMED;
-	evd_kick(evd);
+	evd_wake_sink(evd);
 	os_unlock(&evd->lock);
 }
 
 static void
-count_posted(struct evd *evd, enum evd_stream stream)
+evd_count_posted(struct evd *evd, enum evd_stream stream)
 {
 	switch (stream) {
 	case EVD_STREAM_SOFTWARE:
@@ -72,17 +72,17 @@ evd_post_ordered(struct evd_ref ref, enum evd_stream stream, const DAT_EVENT *ev
 	q = &evd->queue;
 	if (evd_posted_count(&q->posted) == 0)
 		evd->refusing = false;
-	before = evd_queue_loud(q);
+	before = evd_queue_signalled(q);
 	place = evd_queue_post(q, order);
 	if (place) {
 		*place = *event;
 		place->evd_handle = evd->cfg.handle;
-		count_posted(evd, stream);
+		evd_count_posted(evd, stream);
 	}
 	/* A barrier has entered when it opens, which is for the kicked taker's look to find. */
-	if (evd_queue_loud(q) != before)
+	if (evd_queue_signalled(q) != before)
 		evd_attend(evd, EVD_HAS_ENTERED);
-	evd_kick(evd);
+	evd_wake_sink(evd);
 	os_unlock(&evd->lock);
 	return place ? 0 : -ENOSPC;
 }
@@ -108,8 +108,8 @@ evd_hold_begin(struct evd_ref ref, struct evd_hold *hold)
 
 void
 evd_purge(struct evd_ref ref, struct evd_hold *hold,
-    bool (*match_raw)(const void *raw, const void *who),
-    bool (*match_event)(const DAT_EVENT *event, const void *who), const void *who)
+    bool (*match_raw)(const void *raw, const void *key),
+    bool (*match_event)(const DAT_EVENT *event, const void *key), const void *key)
 {
 	struct evd *evd = evd_enter(ref);
 	struct evd_queue *q;
@@ -119,12 +119,12 @@ evd_purge(struct evd_ref ref, struct evd_hold *hold,
 		return;
 	q = &evd->queue;
 	closed = evd_queue_has_closed(q);
-	evd_queue_purge(q, hold, match_raw, match_event, who);
-	evd_see_again(evd);
+	evd_queue_purge(q, hold, match_raw, match_event, key);
+	evd_report_refill(evd);
 	/* What stood behind a purged barrier may count from now on. */
 	if (closed && evd_queue_count(q)) {
 		evd_attend(evd, EVD_HAS_ENTERED);
-		evd_kick(evd);
+		evd_wake_sink(evd);
 	}
 	os_unlock(&evd->lock);
 }
@@ -149,7 +149,7 @@ evd_refresh(struct evd_ref ref)
 	if (!evd)
 		return -ENODEV;
 	r = evd_poll(evd, UINT_MAX, NULL);
-	evd_kick(evd);
+	evd_wake_sink(evd);
 	os_unlock(&evd->lock);
 	return r;
 }
@@ -166,7 +166,7 @@ evd_mark_overflow(struct evd_ref ref)
 	if (first) {
 		evd->overflowed = true;
 		evd->counters.overflows++;
-		evd_kick(evd);
+		evd_wake_sink(evd);
 	}
 	os_unlock(&evd->lock);
 	return first;

@@ -86,7 +86,7 @@ const struct evd_job_rule evd_job_rules[EVD_JOB_STATES][EVD_JOB_EVENTS] = {
 		[EVD_JOB_CALL_MANY] = GO(QUEUE, READY),
 		[EVD_JOB_RETURN] = NEVER,
 		[EVD_JOB_YIELD] = GO(QUEUE, READY),
-		[EVD_JOB_DEFER] = GO(PUT_OFF, DEFERRED),
+		[EVD_JOB_DEFER] = GO(QUEUE_DEFERRED, DEFERRED),
 		[EVD_JOB_FAIL] = GO(DELAY, BACKOFF),
 		[EVD_JOB_REST] = STAY(IDLE),
 		[EVD_JOB_CANCEL] = STAY(RUNNING),
@@ -117,17 +117,17 @@ evd_job_act(struct evd *evd, const struct evd_job_rule *rule)
 	case EVD_JOB_NOTHING:
 		break;
 	case EVD_JOB_QUEUE:
-		loop_ready(evd_home(evd), &evd->job);
+		loop_ready(evd_serving_loop(evd), &evd->job);
 		break;
 	case EVD_JOB_REQUEUE:
 		if (loop_unready(&evd->job))
-			loop_ready(evd_home(evd), &evd->job);
+			loop_ready(evd_serving_loop(evd), &evd->job);
 		break;
 	case EVD_JOB_HASTEN:
 		loop_hasten(&evd->job);
 		break;
-	case EVD_JOB_PUT_OFF:
-		loop_put_off(evd_home(evd), &evd->job);
+	case EVD_JOB_QUEUE_DEFERRED:
+		loop_defer(evd_serving_loop(evd), &evd->job);
 		break;
 	case EVD_JOB_DELAY:
 		loop_ready_later(evd->cfg.loop, &evd->job, evd->backoff_ns);

@@ -47,7 +47,7 @@ enum evd_job_action {
 	EVD_JOB_QUEUE,	 /* on the ready list of the loop that serves the EVD now */
 	EVD_JOB_REQUEUE, /* the same; off the list it is on, if it is still on one */
 	EVD_JOB_HASTEN,	 /* it need not wait any longer */
-	EVD_JOB_PUT_OFF, /* on the ready list, for the thread's next turn */
+	EVD_JOB_QUEUE_DEFERRED, /* on the ready list, for the thread's next turn */
 	EVD_JOB_DELAY,	 /* on the list of those that wait for a time */
 	EVD_JOB_UNQUEUE, /* off its list; if it is on none any more, the state stays: BEGIN is to come */
 };

@@ -6,19 +6,19 @@
 /* ---- the two job lists; the loop's lock is held ---- */
 
 static void
-list_init(struct loop_job *head)
+loop_list_init(struct loop_job *head)
 {
 	head->next = head->prev = head;
 }
 
 static bool
-list_empty(const struct loop_job *head)
+loop_list_empty(const struct loop_job *head)
 {
 	return head->next == head;
 }
 
 static void
-list_append(struct loop_job *head, struct loop_job *job)
+loop_list_append(struct loop_job *head, struct loop_job *job)
 {
 	job->prev = head->prev;
 	job->next = head;
@@ -27,7 +27,7 @@ list_append(struct loop_job *head, struct loop_job *job)
 }
 
 static void
-list_unlink(struct loop_job *job)
+loop_list_unlink(struct loop_job *job)
 {
 	job->prev->next = job->next;
 	job->next->prev = job->prev;
@@ -36,42 +36,42 @@ list_unlink(struct loop_job *job)
 
 /* Puts a job that is on no list onto one. */
 static void
-list_locked(struct loop *loop, struct loop_job *job, enum loop_place place)
+loop_list_locked(struct loop *loop, struct loop_job *job, enum loop_place place)
 {
 	job->place = place;
-	list_append(place == LOOP_JOB_DELAYED ? &loop->delayed : &loop->ready, job);
+	loop_list_append(place == LOOP_JOB_DELAYED ? &loop->delayed : &loop->ready, job);
 }
 
 /* The same for the job's owner, which alone decides about the loop: it reads `on` unlocked. */
 static void
-queue_locked(struct loop *loop, struct loop_job *job, enum loop_place place)
+loop_queue_locked(struct loop *loop, struct loop_job *job, enum loop_place place)
 {
 	job->on = loop;
-	list_locked(loop, job, place);
+	loop_list_locked(loop, job, place);
 }
 
 static void
-unqueue_locked(struct loop_job *job)
+loop_unqueue_locked(struct loop_job *job)
 {
-	list_unlink(job);
+	loop_list_unlink(job);
 	job->place = LOOP_JOB_OFF;
 }
 
 /* Moves what is due and returns when the earliest of the others is; UINT64_MAX: none. */
 static uint64_t
-promote_delayed(struct loop *loop)
+loop_promote_delayed(struct loop *loop)
 {
 	struct loop_job *job, *next;
 	uint64_t now, least = UINT64_MAX;
 
-	if (list_empty(&loop->delayed))
+	if (loop_list_empty(&loop->delayed))
 		return least;
 	now = os_clock_ns();
 	for (job = loop->delayed.next; job != &loop->delayed; job = next) {
 		next = job->next;
 		if (job->due <= now) {
-			unqueue_locked(job);
-			list_locked(loop, job, LOOP_JOB_READY);
+			loop_unqueue_locked(job);
+			loop_list_locked(loop, job, LOOP_JOB_READY);
 		} else if (job->due < least) {
 			least = job->due;
 		}
@@ -81,7 +81,7 @@ promote_delayed(struct loop *loop)
 
 /* For epoll, which counts milliseconds: rounded up, so that what is waited for is due. */
 static int
-ms_until(uint64_t due)
+loop_ms_until(uint64_t due)
 {
 	uint64_t now = os_clock_ns();
 
@@ -93,7 +93,7 @@ ms_until(uint64_t due)
 /* ---- the doorbell: threads asleep = sleeping + tokens ---- */
 
 static void
-ring_locked(struct loop *loop)
+loop_ring_locked(struct loop *loop)
 {
 	if (loop->sleeping > 0) {
 		loop->sleeping--;
@@ -104,7 +104,7 @@ ring_locked(struct loop *loop)
 
 /* A token first: one that stayed would wake thread after thread, each of which left it. */
 static void
-awake_locked(struct loop *loop)
+loop_awake_locked(struct loop *loop)
 {
 	if (loop->tokens > 0) {
 		loop->tokens--;
@@ -126,16 +126,16 @@ void
 loop_ready(struct loop *loop, struct loop_job *job)
 {
 	os_lock(&loop->lock);
-	queue_locked(loop, job, LOOP_JOB_READY);
-	ring_locked(loop);
+	loop_queue_locked(loop, job, LOOP_JOB_READY);
+	loop_ring_locked(loop);
 	os_unlock(&loop->lock);
 }
 
 void
-loop_put_off(struct loop *loop, struct loop_job *job)
+loop_defer(struct loop *loop, struct loop_job *job)
 {
 	os_lock(&loop->lock);
-	queue_locked(loop, job, LOOP_JOB_PUT_OFF);
+	loop_queue_locked(loop, job, LOOP_JOB_DEFERRED);
 	os_unlock(&loop->lock);
 }
 
@@ -144,8 +144,8 @@ loop_ready_later(struct loop *loop, struct loop_job *job, uint64_t delay_ns)
 {
 	os_lock(&loop->lock);
 	job->due = os_clock_ns() + delay_ns;
-	queue_locked(loop, job, LOOP_JOB_DELAYED);
-	ring_locked(loop); /* the sleeper recomputes how long it may sleep */
+	loop_queue_locked(loop, job, LOOP_JOB_DELAYED);
+	loop_ring_locked(loop); /* the sleeper recomputes how long it may sleep */
 	os_unlock(&loop->lock);
 }
 
@@ -157,10 +157,10 @@ loop_hasten(struct loop_job *job)
 	if (!loop)
 		return;
 	os_lock(&loop->lock);
-	if (job->place == LOOP_JOB_PUT_OFF || job->place == LOOP_JOB_DELAYED) {
-		unqueue_locked(job);
-		list_locked(loop, job, LOOP_JOB_READY);
-		ring_locked(loop);
+	if (job->place == LOOP_JOB_DEFERRED || job->place == LOOP_JOB_DELAYED) {
+		loop_unqueue_locked(job);
+		loop_list_locked(loop, job, LOOP_JOB_READY);
+		loop_ring_locked(loop);
 	}
 	os_unlock(&loop->lock);
 }
@@ -176,46 +176,46 @@ loop_unready(struct loop_job *job)
 	os_lock(&loop->lock);
 	listed = job->place != LOOP_JOB_OFF;
 	if (listed)
-		unqueue_locked(job);
+		loop_unqueue_locked(job);
 	os_unlock(&loop->lock);
 	return listed;
 }
 
 /* Runs the first job; false when there is none. */
 static bool
-run_next(struct loop *loop)
+loop_run_next(struct loop *loop)
 {
 	struct loop_job *job = NULL;
 	void (*run)(struct loop_job *, uint64_t) = NULL;
-	uint64_t life = 0;
+	uint64_t serial = 0;
 
 	os_lock(&loop->lock);
-	if (!list_empty(&loop->ready)) {
+	if (!loop_list_empty(&loop->ready)) {
 		job = loop->ready.next;
-		unqueue_locked(job);
+		loop_unqueue_locked(job);
 		/* Read here: from now on its memory may become another's. */
 		run = job->run;
-		life = job->life;
+		serial = job->serial;
 	}
 	os_unlock(&loop->lock);
 	if (job)
-		run(job, life);
+		run(job, serial);
 	return job != NULL;
 }
 
 /* Runs the jobs that are ready now, each once; returns how many. */
 static int
-run_ready(struct loop *loop)
+loop_run_ready(struct loop *loop)
 {
 	struct loop_job *job;
 	int jobs = 0, done = 0;
 
 	os_lock(&loop->lock);
-	(void)promote_delayed(loop);
+	(void)loop_promote_delayed(loop);
 	for (job = loop->ready.next; job != &loop->ready; job = job->next)
 		jobs++;
 	os_unlock(&loop->lock);
-	while (jobs-- > 0 && run_next(loop))
+	while (jobs-- > 0 && loop_run_next(loop))
 		done++;
 	return done;
 }
@@ -226,7 +226,7 @@ run_ready(struct loop *loop)
  * busy EVD does not keep the sources unread.
  */
 static int
-turn(struct loop *loop, int timeout_ms)
+loop_turn(struct loop *loop, int timeout_ms)
 {
 	struct epoll_event events[LOOP_BATCH];
 	uint64_t due;
@@ -234,12 +234,12 @@ turn(struct loop *loop, int timeout_ms)
 	bool asleep;
 
 	os_lock(&loop->lock);
-	due = promote_delayed(loop);
-	asleep = list_empty(&loop->ready) && !loop->stop;
+	due = loop_promote_delayed(loop);
+	asleep = loop_list_empty(&loop->ready) && !loop->stop;
 	if (asleep)
 		loop->sleeping++;
 	os_unlock(&loop->lock);
-	due_ms = ms_until(due);
+	due_ms = loop_ms_until(due);
 	if (!asleep)
 		timeout_ms = 0;
 	else if (due_ms >= 0 && (timeout_ms < 0 || due_ms < timeout_ms))
@@ -249,10 +249,10 @@ turn(struct loop *loop, int timeout_ms)
 
 	os_lock(&loop->lock);
 	if (asleep)
-		awake_locked(loop);
+		loop_awake_locked(loop);
 	os_unlock(&loop->lock);
 	done = loop_serve(loop, events, n);
-	return done + run_ready(loop);
+	return done + loop_run_ready(loop);
 }
 
 int
@@ -263,7 +263,7 @@ loop_step(struct loop *loop, int timeout_ms)
 	int done;
 
 	self->loop = loop;
-	done = turn(loop, timeout_ms);
+	done = loop_turn(loop, timeout_ms);
 	self->loop = outer;
 	return done;
 }
@@ -271,15 +271,15 @@ loop_step(struct loop *loop, int timeout_ms)
 /* ---- while a thread of the loop is parked inside a call-out ---- */
 
 bool
-loop_rest(struct loop *loop, uint64_t *until)
+loop_sleep_begin(struct loop *loop, uint64_t *until)
 {
 	struct loop_job *job;
 	bool idle = true;
 
 	os_lock(&loop->lock);
-	*until = promote_delayed(loop);
+	*until = loop_promote_delayed(loop);
 	for (job = loop->ready.next; job != &loop->ready && idle; job = job->next)
-		idle = job->place == LOOP_JOB_PUT_OFF;
+		idle = job->place == LOOP_JOB_DEFERRED;
 	if (idle)
 		loop->sleeping++;
 	os_unlock(&loop->lock);
@@ -287,10 +287,10 @@ loop_rest(struct loop *loop, uint64_t *until)
 }
 
 void
-loop_rise(struct loop *loop)
+loop_sleep_end(struct loop *loop)
 {
 	os_lock(&loop->lock);
-	awake_locked(loop);
+	loop_awake_locked(loop);
 	os_unlock(&loop->lock);
 }
 
@@ -304,12 +304,12 @@ loop_pump(struct loop *loop)
 
 	(void)loop_serve(loop, events, n);
 	self->pumping = true;
-	(void)run_ready(loop);
+	(void)loop_run_ready(loop);
 	self->pumping = outer;
 }
 
 bool
-loop_pumping(void)
+loop_is_pumping(void)
 {
 	return os_self()->pumping;
 }
@@ -325,13 +325,13 @@ loop_to_pump(void)
 {
 	struct loop *loop = os_self()->loop;
 
-	return loop && loop->kind != LOOP_CREW ? loop : NULL;
+	return loop && loop->kind != LOOP_POOL ? loop : NULL;
 }
 
 /* ---- threads ---- */
 
 static void
-loop_free(struct loop *loop)
+loop_release(struct loop *loop)
 {
 	os_close(loop->doorbell);
 	os_close(loop->epfd);
@@ -342,7 +342,7 @@ loop_free(struct loop *loop)
 }
 
 static bool
-stopping(struct loop *loop)
+loop_is_stopping(struct loop *loop)
 {
 	bool stop;
 
@@ -359,13 +359,13 @@ loop_thread(void *arg)
 	bool mine;
 
 	os_self()->loop = loop;
-	while (!stopping(loop))
-		(void)turn(loop, -1);
+	while (!loop_is_stopping(loop))
+		(void)loop_turn(loop, -1);
 	os_lock(&loop->lock);
 	mine = loop->orphan;
 	os_unlock(&loop->lock);
 	if (mine)
-		loop_free(loop);
+		loop_release(loop);
 	return NULL;
 }
 
@@ -375,7 +375,7 @@ loop_stop(struct loop *loop)
 	os_lock(&loop->lock);
 	loop->stop = true;
 	while (loop->sleeping > 0)
-		ring_locked(loop);
+		loop_ring_locked(loop);
 	os_unlock(&loop->lock);
 }
 
@@ -393,8 +393,8 @@ loop_create(enum loop_kind kind, int threads, struct loop **out)
 		return -ENOMEM;
 	os_mutex_init(&loop->lock);
 	loop->kind = kind;
-	list_init(&loop->ready);
-	list_init(&loop->delayed);
+	loop_list_init(&loop->ready);
+	loop_list_init(&loop->delayed);
 	loop->threads = os_alloc((size_t)threads + 1, sizeof *loop->threads);
 	if (!loop->threads)
 		goto err_free;
@@ -432,7 +432,7 @@ err_free:
 }
 
 void
-loop_destroy(struct loop *loop)
+loop_free(struct loop *loop)
 {
 	bool own = false;
 
@@ -446,7 +446,7 @@ loop_destroy(struct loop *loop)
 			os_thread_join(&loop->threads[i]);
 	}
 	if (!own) {
-		loop_free(loop);
+		loop_release(loop);
 		return;
 	}
 	os_thread_detach_self();

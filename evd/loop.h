@@ -31,7 +31,7 @@ struct loop;
 enum loop_place {
 	LOOP_JOB_OFF,	  /* on no list: not queued, or taken by the thread that is going to run it */
 	LOOP_JOB_READY,	  /* on the ready list */
-	LOOP_JOB_PUT_OFF, /* there too, for the next turn of a thread that now only pumps */
+	LOOP_JOB_DEFERRED, /* there too, for the next turn of a thread that now only pumps */
 	LOOP_JOB_DELAYED, /* on the list of those that wait for a time */
 };
 
@@ -44,8 +44,8 @@ struct loop_job {
 	struct loop *on; /* the loop that it was queued on last; NULL: none */
 	enum loop_place place;
 	uint64_t due; /* of a delayed job: its os_clock_ns() time */
-	uint64_t life;	 /* of what it is a job of; run() gets it as it was when the job was popped */
-	void (*run)(struct loop_job *job, uint64_t life);
+	uint64_t serial;	 /* of what it is a job of; run() gets it as it was when the job was popped */
+	void (*run)(struct loop_job *job, uint64_t serial);
 };
 
 /* Names a registered source; a number, so that a stale one is noticed. */
@@ -55,7 +55,7 @@ struct loop_ticket {
 
 enum loop_kind {
 	LOOP_THREAD,  /* one thread, sources allowed */
-	LOOP_CREW,    /* `threads` threads, no sources */
+	LOOP_POOL,    /* `threads` threads, no sources */
 	LOOP_STEPPED, /* no thread: pumped by loop_step() */
 };
 
@@ -66,7 +66,7 @@ int loop_create(enum loop_kind kind, int threads, struct loop **out);
  * Called on the loop's own thread (an IA closed from inside an upcall) it does not join: the thread
  * ends, and frees the loop, after the current job returned.
  */
-void loop_destroy(struct loop *loop);
+void loop_free(struct loop *loop);
 
 /*
  * No thread sleeps in a turn of the loop any more, and its own threads end.  For a stepped loop whose
@@ -75,8 +75,8 @@ void loop_destroy(struct loop *loop);
 void loop_stop(struct loop *loop);
 
 /* Watches fd for reading, level-triggered; the handler runs on the loop's thread, parked or not. */
-int loop_add(struct loop *loop, int fd, void (*handler)(void *arg, uint64_t life), void *arg,
-    uint64_t life, struct loop_ticket *ticket);
+int loop_add(struct loop *loop, int fd, void (*handler)(void *arg, uint64_t serial), void *arg,
+    uint64_t serial, struct loop_ticket *ticket);
 
 /* Pauses and resumes a source, also under the trigger lock.  A handler may be entered once more. */
 void loop_watch(struct loop *loop, const struct loop_ticket *ticket, bool on);
@@ -101,7 +101,7 @@ void loop_ready_later(struct loop *loop, struct loop_job *job, uint64_t delay_ns
  * For a job that wants to call out while its thread only pumps: it goes back onto the ready list
  * for that thread's next turn, and does not keep the parked thread awake.
  */
-void loop_put_off(struct loop *loop, struct loop_job *job);
+void loop_defer(struct loop *loop, struct loop_job *job);
 /* A delayed or put-off job is to run as soon as it can; any other is left alone. */
 void loop_hasten(struct loop_job *job);
 /* Takes the job off its list; false when it was on none (it may be running). */
@@ -118,16 +118,16 @@ int loop_step(struct loop *loop, int timeout_ms);
 
 /*
  * For park_sleep() on a thread of loop_to_pump(), which is NULL on threads that are of no loop, or
- * of a crew: that has no sources, and other threads for its jobs.  loop_rest() tells until when the
+ * of a crew: that has no sources, and other threads for its jobs.  loop_sleep_begin() tells until when the
  * thread may sleep on loop_fd(), or returns false when there is something to pump; each true is
- * answered by one loop_rise().  loop_pump() reads the sources and runs the ready jobs, which must
- * not call out: loop_pumping() is true on that thread meanwhile.
+ * answered by one loop_sleep_end().  loop_pump() reads the sources and runs the ready jobs, which must
+ * not call out: loop_is_pumping() is true on that thread meanwhile.
  */
 struct loop *loop_to_pump(void);
 int loop_fd(const struct loop *loop);
-bool loop_rest(struct loop *loop, uint64_t *until);
-void loop_rise(struct loop *loop);
+bool loop_sleep_begin(struct loop *loop, uint64_t *until);
+void loop_sleep_end(struct loop *loop);
 void loop_pump(struct loop *loop);
-bool loop_pumping(void);
+bool loop_is_pumping(void);
 
 #endif

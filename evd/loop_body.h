@@ -10,9 +10,9 @@
 struct loop_source {
 	int fd; /* -1: free slot */
 	uint32_t generation;
-	void (*handler)(void *arg, uint64_t life);
+	void (*handler)(void *arg, uint64_t serial);
 	void *arg;
-	uint64_t life;
+	uint64_t serial;
 	bool busy; /* the loop's thread is inside the handler */
 };
 

@@ -16,7 +16,7 @@ struct start {
 };
 
 static void *
-trampoline(void *p)
+os_thread_trampoline(void *p)
 {
 	struct start start = *(struct start *)p;
 
@@ -39,7 +39,7 @@ os_thread_start(struct os_thread *thread, void *(*body)(void *), void *arg)
 	/* Blocked here and inherited: a signal never finds the thread unprotected. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = pthread_create(&thread->id, NULL, trampoline, start);
+	r = pthread_create(&thread->id, NULL, os_thread_trampoline, start);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (r)
 		os_free(start);
@@ -53,7 +53,7 @@ os_self(void)
 }
 
 static void
-run_exit(void *p)
+os_self_exit(void *p)
 {
 	struct os_self *ending = p;
 
@@ -61,15 +61,15 @@ run_exit(void *p)
 }
 
 static void
-make_key(void)
+os_self_make_key(void)
 {
-	pthread_key_create(&exit_key, run_exit);
+	pthread_key_create(&exit_key, os_self_exit);
 }
 
 void
 os_self_at_exit(void (*fini)(struct os_self *self))
 {
 	self.at_exit = fini; /* one caller in the whole program: park */
-	pthread_once(&exit_once, make_key);
+	pthread_once(&exit_once, os_self_make_key);
 	pthread_setspecific(exit_key, &self);
 }

@@ -6,7 +6,7 @@
 
 struct park {
 	int event;
-	bool heard; /* the event was seen set; the owner's alone */
+	bool woken; /* the event was seen set; the owner's alone */
 };
 
 #define NAP_NS 1000000u
@@ -54,15 +54,15 @@ park_close_self(void)
 void
 park_reset(struct park *park)
 {
-	if (park && park->heard) {
-		park->heard = false;
+	if (park && park->woken) {
+		park->woken = false;
 		(void)os_event_clear(park->event);
 	}
 }
 
 /* A thread need not wake itself: it is awake, and looks before it sleeps. */
 static void
-wake(struct park *park)
+park_wake(struct park *park)
 {
 	if (park && park != os_self()->park)
 		os_event_set(park->event);
@@ -95,7 +95,7 @@ void
 park_list_wake_all(struct park_list *list)
 {
 	for (struct park_entry *e = list->first; e; e = e->next)
-		wake(e->park);
+		park_wake(e->park);
 }
 
 bool
@@ -103,7 +103,7 @@ park_list_wake_first(struct park_list *list)
 {
 	if (!list->first)
 		return false;
-	wake(list->first->park);
+	park_wake(list->first->park);
 	return true;
 }
 
@@ -118,7 +118,7 @@ park_sleep(struct park *park, uint64_t deadline, int fd, bool *fd_ready)
 
 	if (fd_ready)
 		*fd_ready = false;
-	if (loop && !loop_rest(loop, &due)) {
+	if (loop && !loop_sleep_begin(loop, &due)) {
 		loop_pump(loop);
 		return 0;
 	}
@@ -142,13 +142,13 @@ park_sleep(struct park *park, uint64_t deadline, int fd, bool *fd_ready)
 
 	r = os_poll(fds, n, until);
 	if (loop)
-		loop_rise(loop);
+		loop_sleep_end(loop);
 	if (r < 0)
 		return r;
 	if (r == 0)
 		return until == deadline ? -ETIMEDOUT : 0;
 	if (park && fds[0].revents)
-		park->heard = true;
+		park->woken = true;
 	if (loop && fds[at_loop].revents)
 		loop_pump(loop);
 	if (fd >= 0 && fds[at_fd].revents)

@@ -27,7 +27,7 @@ evd_frame_exempt(struct evd *evd, struct upcall_frame *frame)
 
 /* Does no upcall run but those that the caller does not wait for? */
 static bool
-only_excused(void *arg)
+evd_only_excused(void *arg)
 {
 	struct evd *evd = arg;
 
@@ -42,7 +42,7 @@ evd_await_upcalls(struct evd *evd)
 	if (frame)
 		evd_frame_exempt(evd, frame);
 	evd->tearing++;
-	park_list_await(&evd->teardowns, &evd->lock, only_excused, evd);
+	park_list_await(&evd->teardowns, &evd->lock, evd_only_excused, evd);
 	evd->tearing--;
 }
 
@@ -51,7 +51,7 @@ evd_await_upcalls(struct evd *evd)
  * after it raises a notification; there is no window in between.
  */
 static int
-enable(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *object,
+evd_enable_upcalls(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *object,
     DAT_UPCALL_FLAG flag)
 {
 	const DAT_UPCALL_OBJECT *next = object ? object : &evd->object;
@@ -68,7 +68,7 @@ enable(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *objec
 	r = evd_poll(evd, 1, NULL);
 	if (r < 0)
 		return r;
-	r = evd_arm_and_poll(evd, 1);
+	r = evd_arm_and_repoll(evd, 1);
 	if (r < 0)
 		return r;
 	evd->backoff_ns = 0; /* polled and armed: the next failure is another one */
@@ -79,19 +79,19 @@ enable(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *objec
 		return 0; /* ordered before the TEARDOWN that waits, which undid it */
 	evd->object = *next;
 	evd->policy = policy;
-	evd_taker_settle(evd);
+	evd_sink_settle(evd);
 	if (pending)
-		evd_kick(evd);
+		evd_wake_sink(evd);
 	return 0;
 }
 
 static void
-disable(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *object)
+evd_disable_upcalls(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *object)
 {
 	if (object)
 		evd->object = *object;
 	evd->policy = policy;
-	evd_taker_changed(evd);
+	evd_sink_changed(evd);
 	if (policy == DAT_UPCALL_TEARDOWN)
 		evd_await_upcalls(evd);
 }
@@ -112,9 +112,9 @@ evd_modify_upcall(struct evd_ref ref, DAT_UPCALL_POLICY policy, const DAT_UPCALL
 	if (!evd)
 		return -ENODEV;
 	if (evd_policy_calls(policy))
-		r = enable(evd, policy, object, flag);
+		r = evd_enable_upcalls(evd, policy, object, flag);
 	else
-		disable(evd, policy, object);
+		evd_disable_upcalls(evd, policy, object);
 	evd_leave(evd);
 	return r;
 }

@@ -7,17 +7,17 @@
 /* ---- lists ---- */
 
 static struct evd_posted *
-at(const struct evd_posted_queue *p, unsigned int link)
+posted_at(const struct evd_posted_queue *p, unsigned int link)
 {
 	return &p->entries[link - 1];
 }
 
 static void
-append(struct evd_posted_queue *p, struct evd_posted_list *list, unsigned int link)
+posted_append(struct evd_posted_queue *p, struct evd_posted_list *list, unsigned int link)
 {
-	at(p, link)->next = 0;
+	posted_at(p, link)->next = 0;
 	if (list->last)
-		at(p, list->last)->next = link;
+		posted_at(p, list->last)->next = link;
 	else
 		list->first = link;
 	list->last = link;
@@ -26,14 +26,14 @@ append(struct evd_posted_queue *p, struct evd_posted_list *list, unsigned int li
 
 /* Takes out what follows `before`; 0: the first. */
 static unsigned int
-remove_after(struct evd_posted_queue *p, struct evd_posted_list *list, unsigned int before)
+posted_remove_after(struct evd_posted_queue *p, struct evd_posted_list *list, unsigned int before)
 {
-	unsigned int link = before ? at(p, before)->next : list->first;
+	unsigned int link = before ? posted_at(p, before)->next : list->first;
 
 	if (before)
-		at(p, before)->next = at(p, link)->next;
+		posted_at(p, before)->next = posted_at(p, link)->next;
 	else
-		list->first = at(p, link)->next;
+		list->first = posted_at(p, link)->next;
 	if (list->last == link)
 		list->last = before;
 	list->count--;
@@ -41,19 +41,19 @@ remove_after(struct evd_posted_queue *p, struct evd_posted_list *list, unsigned 
 }
 
 static unsigned int
-take_free(struct evd_posted_queue *p)
+posted_get_free(struct evd_posted_queue *p)
 {
 	unsigned int link = p->free;
 
 	if (link)
-		p->free = at(p, link)->next;
+		p->free = posted_at(p, link)->next;
 	return link;
 }
 
 static void
-give_free(struct evd_posted_queue *p, unsigned int link)
+posted_put_free(struct evd_posted_queue *p, unsigned int link)
 {
-	at(p, link)->next = p->free;
+	posted_at(p, link)->next = p->free;
 	p->free = link;
 }
 
@@ -64,7 +64,7 @@ evd_posted_init(struct evd_posted_queue *p, unsigned int length)
 	if (!p->entries)
 		return -ENOMEM;
 	for (unsigned int link = length; link > 0; link--)
-		give_free(p, link);
+		posted_put_free(p, link);
 	return 0;
 }
 
@@ -80,48 +80,48 @@ evd_posted_fini(struct evd_posted_queue *p)
 struct evd_posted *
 evd_posted_add(struct evd_posted_queue *p, uint64_t seq)
 {
-	unsigned int link = take_free(p);
+	unsigned int link = posted_get_free(p);
 
 	if (!link)
 		return NULL;
-	at(p, link)->seq = seq;
-	append(p, &p->open, link);
-	return at(p, link);
+	posted_at(p, link)->seq = seq;
+	posted_append(p, &p->open, link);
+	return posted_at(p, link);
 }
 
 struct evd_posted *
 evd_posted_add_closed(struct evd_posted_queue *p, const struct evd_order *order, uint64_t polled)
 {
-	unsigned int link = take_free(p);
+	unsigned int link = posted_get_free(p);
 	struct evd_posted *entry;
 
 	if (!link)
 		return NULL;
-	entry = at(p, link);
+	entry = posted_at(p, link);
 	entry->endpoint = order->endpoint;
 	entry->barrier = order->barrier;
 	entry->hold = order->hold;
 	entry->mark = polled;
-	append(p, &p->closed, link);
+	posted_append(p, &p->closed, link);
 	return entry;
 }
 
 /* Whether an earlier event of its endpoint is still closed. */
 static bool
-is_behind(const struct evd_posted_queue *p, unsigned int link)
+posted_is_behind(const struct evd_posted_queue *p, unsigned int link)
 {
-	const void *endpoint = at(p, link)->endpoint;
+	const void *endpoint = posted_at(p, link)->endpoint;
 
 	if (!endpoint)
 		return false;
-	for (unsigned int l = p->closed.first; l != link; l = at(p, l)->next)
-		if (at(p, l)->endpoint == endpoint)
+	for (unsigned int l = p->closed.first; l != link; l = posted_at(p, l)->next)
+		if (posted_at(p, l)->endpoint == endpoint)
 			return true;
 	return false;
 }
 
 static bool
-must_wait(const struct evd_posted *entry, const struct evd_posted_progress *progress)
+posted_must_wait(const struct evd_posted *entry, const struct evd_posted_progress *progress)
 {
 	return entry->barrier && !progress->device_empty &&
 	       progress->polled - entry->mark < progress->depth;
@@ -133,52 +133,52 @@ evd_posted_open(
 {
 	unsigned int before = 0, link;
 
-	for (link = p->closed.first; link; link = at(p, link)->next) {
-		if (!must_wait(at(p, link), progress) && !is_behind(p, link))
+	for (link = p->closed.first; link; link = posted_at(p, link)->next) {
+		if (!posted_must_wait(posted_at(p, link), progress) && !posted_is_behind(p, link))
 			break;
 		before = link;
 	}
 	if (!link)
 		return NULL;
-	append(p, &p->open, remove_after(p, &p->closed, before));
-	at(p, link)->seq = (*next_seq)++;
-	return at(p, link);
+	posted_append(p, &p->open, posted_remove_after(p, &p->closed, before));
+	posted_at(p, link)->seq = (*next_seq)++;
+	return posted_at(p, link);
 }
 
 const DAT_EVENT *
 evd_posted_take(struct evd_posted_queue *p)
 {
-	unsigned int link = remove_after(p, &p->open, 0);
+	unsigned int link = posted_remove_after(p, &p->open, 0);
 
-	give_free(p, link);
-	return &at(p, link)->event;
+	posted_put_free(p, link);
+	return &posted_at(p, link)->event;
 }
 
 void
 evd_posted_mark(struct evd_posted_queue *p, uint64_t polled)
 {
-	for (unsigned int link = p->closed.first; link; link = at(p, link)->next)
-		at(p, link)->mark = polled;
+	for (unsigned int link = p->closed.first; link; link = posted_at(p, link)->next)
+		posted_at(p, link)->mark = polled;
 }
 
 void
 evd_posted_forget(struct evd_posted_queue *p, const struct evd_hold *hold)
 {
-	for (unsigned int link = p->closed.first; link; link = at(p, link)->next)
-		if (at(p, link)->hold == hold)
-			at(p, link)->hold = NULL;
+	for (unsigned int link = p->closed.first; link; link = posted_at(p, link)->next)
+		if (posted_at(p, link)->hold == hold)
+			posted_at(p, link)->hold = NULL;
 }
 
 static void
-purge(struct evd_posted_queue *p, struct evd_posted_list *list,
-    bool (*match)(const DAT_EVENT *, const void *), const void *who)
+posted_purge_list(struct evd_posted_queue *p, struct evd_posted_list *list,
+    bool (*match)(const DAT_EVENT *, const void *), const void *key)
 {
 	unsigned int before = 0, link = list->first, next;
 
 	for (; link; link = next) {
-		next = at(p, link)->next;
-		if (match(&at(p, link)->event, who))
-			give_free(p, remove_after(p, list, before));
+		next = posted_at(p, link)->next;
+		if (match(&posted_at(p, link)->event, key))
+			posted_put_free(p, posted_remove_after(p, list, before));
 		else
 			before = link;
 	}
@@ -186,29 +186,29 @@ purge(struct evd_posted_queue *p, struct evd_posted_list *list,
 
 void
 evd_posted_purge(
-    struct evd_posted_queue *p, bool (*match)(const DAT_EVENT *, const void *), const void *who)
+    struct evd_posted_queue *p, bool (*match)(const DAT_EVENT *, const void *), const void *key)
 {
-	purge(p, &p->open, match, who);
-	purge(p, &p->closed, match, who);
+	posted_purge_list(p, &p->open, match, key);
+	posted_purge_list(p, &p->closed, match, key);
 }
 
 static void
-move(struct evd_posted_queue *to, struct evd_posted_list *to_list, struct evd_posted_queue *from,
+posted_move_list(struct evd_posted_queue *to, struct evd_posted_list *to_list, struct evd_posted_queue *from,
     struct evd_posted_list *from_list)
 {
 	while (from_list->first) {
-		unsigned int old = remove_after(from, from_list, 0);
-		unsigned int fresh = take_free(to);
+		unsigned int old = posted_remove_after(from, from_list, 0);
+		unsigned int fresh = posted_get_free(to);
 
-		*at(to, fresh) = *at(from, old);
-		append(to, to_list, fresh);
-		give_free(from, old);
+		*posted_at(to, fresh) = *posted_at(from, old);
+		posted_append(to, to_list, fresh);
+		posted_put_free(from, old);
 	}
 }
 
 void
 evd_posted_move(struct evd_posted_queue *to, struct evd_posted_queue *from)
 {
-	move(to, &to->open, from, &from->open);
-	move(to, &to->closed, from, &from->closed);
+	posted_move_list(to, &to->open, from, &from->open);
+	posted_move_list(to, &to->closed, from, &from->closed);
 }

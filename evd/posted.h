@@ -91,7 +91,7 @@ void evd_posted_mark(struct evd_posted_queue *p, uint64_t polled);
 void evd_posted_forget(struct evd_posted_queue *p, const struct evd_hold *hold);
 
 void evd_posted_purge(struct evd_posted_queue *p,
-    bool (*match)(const DAT_EVENT *event, const void *who), const void *who);
+    bool (*match)(const DAT_EVENT *event, const void *key), const void *key);
 
 /* Moves all of `from`, which must fit, into the fresh queue `to`. */
 void evd_posted_move(struct evd_posted_queue *to, struct evd_posted_queue *from);

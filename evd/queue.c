@@ -7,13 +7,13 @@
 #include "evd/os.h"
 
 int
-evd_queue_init_stash(struct evd_queue *spare, unsigned int length, size_t raw_size)
+evd_queue_init_ring(struct evd_queue *spare, unsigned int length, size_t raw_size)
 {
 	*spare = (struct evd_queue){ .qlen = length, .raw_size = raw_size };
 	spare->raw = os_alloc(length, raw_size);
-	spare->raw_seq = os_alloc(length, sizeof *spare->raw_seq);
-	spare->raw_quiet = os_alloc(length, sizeof *spare->raw_quiet);
-	if (spare->raw && spare->raw_seq && spare->raw_quiet)
+	spare->ring_seq = os_alloc(length, sizeof *spare->ring_seq);
+	spare->ring_unsignalled = os_alloc(length, sizeof *spare->ring_unsignalled);
+	if (spare->raw && spare->ring_seq && spare->ring_unsignalled)
 		return 0;
 	evd_queue_fini(spare);
 	return -ENOMEM;
@@ -23,7 +23,7 @@ int
 evd_queue_init(struct evd_queue *q, unsigned int qlen, size_t raw_size)
 {
 	*q = (struct evd_queue){ .qlen = qlen };
-	if (raw_size && evd_queue_init_stash(q, qlen, raw_size))
+	if (raw_size && evd_queue_init_ring(q, qlen, raw_size))
 		return -ENOMEM;
 	if (evd_posted_init(&q->posted, qlen)) {
 		evd_queue_fini(q);
@@ -38,27 +38,27 @@ void
 evd_queue_fini(struct evd_queue *q)
 {
 	os_free(q->raw);
-	os_free(q->raw_seq);
-	os_free(q->raw_quiet);
+	os_free(q->ring_seq);
+	os_free(q->ring_unsignalled);
 	evd_posted_fini(&q->posted);
 	*q = (struct evd_queue){ 0 };
 }
 
 /* Indices run to twice the length at most, so one subtraction wraps them. */
 static unsigned int
-wrap(unsigned int index, unsigned int length)
+ring_wrap(unsigned int index, unsigned int length)
 {
 	return index >= length ? index - length : index;
 }
 
 static unsigned char *
-raw_at(const struct evd_queue *q, unsigned int index)
+ring_at(const struct evd_queue *q, unsigned int index)
 {
 	return q->raw + (size_t)index * q->raw_size;
 }
 
 static void
-note_depth(struct evd_queue *q)
+queue_note_depth(struct evd_queue *q)
 {
 	unsigned int load = evd_queue_load(q);
 
@@ -71,39 +71,39 @@ note_depth(struct evd_queue *q)
 unsigned int
 evd_queue_room(struct evd_queue *q, unsigned int max, void **batch)
 {
-	unsigned int tail = wrap(q->raw_head + q->raw_count, q->qlen);
-	unsigned int room = q->qlen - q->raw_count;
+	unsigned int tail = ring_wrap(q->ring_head + q->ring_count, q->qlen);
+	unsigned int room = q->qlen - q->ring_count;
 
 	if (room > q->qlen - tail)
 		room = q->qlen - tail;
-	*batch = raw_at(q, tail);
+	*batch = ring_at(q, tail);
 	return room < max ? room : max;
 }
 
 static void
-keep(struct evd_queue *q, const void *record, bool quiet)
+queue_append(struct evd_queue *q, const void *record, bool unsignalled)
 {
-	unsigned int tail = wrap(q->raw_head + q->raw_count, q->qlen);
+	unsigned int tail = ring_wrap(q->ring_head + q->ring_count, q->qlen);
 
 	/* Earlier records of the batch may have been dropped: close the gap. */
-	if (raw_at(q, tail) != record)
-		memcpy(raw_at(q, tail), record, q->raw_size);
-	q->raw_seq[tail] = q->next_seq++;
-	q->raw_quiet[tail] = quiet;
-	q->raw_count++;
-	q->quiet += quiet;
+	if (ring_at(q, tail) != record)
+		memcpy(ring_at(q, tail), record, q->raw_size);
+	q->ring_seq[tail] = q->next_seq++;
+	q->ring_unsignalled[tail] = unsignalled;
+	q->ring_count++;
+	q->unsignalled += unsignalled;
 }
 
 void
-evd_queue_keep(struct evd_queue *q, const void *record)
+evd_queue_append(struct evd_queue *q, const void *record)
 {
-	keep(q, record, false);
+	queue_append(q, record, false);
 }
 
 void
-evd_queue_keep_quiet(struct evd_queue *q, const void *record)
+evd_queue_append_unsignalled(struct evd_queue *q, const void *record)
 {
-	keep(q, record, true);
+	queue_append(q, record, true);
 }
 
 /* ---- posted events, and the holds that end with them ---- */
@@ -113,7 +113,7 @@ evd_queue_release(struct evd_queue *q, struct evd_hold *hold)
 {
 	hold->active = false;
 	for (; hold->numbered < hold->count; hold->numbered++) {
-		hold->seq[wrap(hold->head + hold->numbered, hold->capacity)] = q->next_seq++;
+		hold->seq[ring_wrap(hold->head + hold->numbered, hold->capacity)] = q->next_seq++;
 		q->released_count++;
 	}
 	if (hold->numbered && !hold->listed) {
@@ -121,12 +121,12 @@ evd_queue_release(struct evd_queue *q, struct evd_hold *hold)
 		hold->listed = true;
 		q->released = hold;
 	}
-	note_depth(q);
+	queue_note_depth(q);
 }
 
 /* Numbers every closed event that need not wait any longer, each with what follows it. */
 static void
-open_posted(struct evd_queue *q, bool device_empty)
+queue_open_posted(struct evd_queue *q, bool device_empty)
 {
 	const struct evd_posted_progress progress = {
 		.polled = q->polled, .depth = q->depth, .device_empty = device_empty
@@ -143,13 +143,13 @@ evd_queue_polled(struct evd_queue *q, unsigned int n, bool device_empty)
 {
 	q->polled += n;
 	if (q->posted.closed.count)
-		open_posted(q, device_empty);
-	note_depth(q);
+		queue_open_posted(q, device_empty);
+	queue_note_depth(q);
 }
 
 /* The endpoint may have to wait; what ends a hold goes the same way, through the one place. */
 static struct evd_posted *
-post_ordered(struct evd_queue *q, const struct evd_order *order)
+queue_post_ordered(struct evd_queue *q, const struct evd_order *order)
 {
 	struct evd_order own = *order;
 	struct evd_posted *entry;
@@ -158,7 +158,7 @@ post_ordered(struct evd_queue *q, const struct evd_order *order)
 	entry = evd_posted_add_closed(&q->posted, &own, q->polled);
 	if (!entry && own.hold)
 		evd_queue_release(q, own.hold); /* the event is lost; what waited for it must not be */
-	open_posted(q, false);
+	queue_open_posted(q, false);
 	return entry;
 }
 
@@ -168,58 +168,58 @@ evd_queue_post(struct evd_queue *q, const struct evd_order *order)
 	struct evd_posted *entry;
 
 	if (order->endpoint)
-		entry = post_ordered(q, order);
+		entry = queue_post_ordered(q, order);
 	else
 		entry = evd_posted_add(&q->posted, q->next_seq++);
-	note_depth(q);
+	queue_note_depth(q);
 	return entry ? &entry->event : NULL;
 }
 
 /* ---- another length ---- */
 
 static void
-copy_stash(struct evd_queue *to, const struct evd_queue *from)
+queue_copy_ring(struct evd_queue *to, const struct evd_queue *from)
 {
 	unsigned int at;
 
-	for (unsigned int i = 0; i < from->raw_count; i++) {
-		at = wrap(from->raw_head + i, from->qlen);
-		memcpy(raw_at(to, i), raw_at(from, at), from->raw_size);
-		to->raw_seq[i] = from->raw_seq[at];
-		to->raw_quiet[i] = from->raw_quiet[at];
+	for (unsigned int i = 0; i < from->ring_count; i++) {
+		at = ring_wrap(from->ring_head + i, from->qlen);
+		memcpy(ring_at(to, i), ring_at(from, at), from->raw_size);
+		to->ring_seq[i] = from->ring_seq[at];
+		to->ring_unsignalled[i] = from->ring_unsignalled[at];
 	}
 }
 
 void
-evd_queue_lengthen_stash(struct evd_queue *q, struct evd_queue *spare)
+evd_queue_lengthen_ring(struct evd_queue *q, struct evd_queue *spare)
 {
 	const struct evd_queue old = *q;
 
-	copy_stash(spare, q);
+	queue_copy_ring(spare, q);
 	q->qlen = spare->qlen;
 	q->raw = spare->raw;
-	q->raw_seq = spare->raw_seq;
-	q->raw_quiet = spare->raw_quiet;
-	q->raw_head = 0;
+	q->ring_seq = spare->ring_seq;
+	q->ring_unsignalled = spare->ring_unsignalled;
+	q->ring_head = 0;
 	spare->raw = old.raw;
-	spare->raw_seq = old.raw_seq;
-	spare->raw_quiet = old.raw_quiet;
+	spare->ring_seq = old.ring_seq;
+	spare->ring_unsignalled = old.ring_unsignalled;
 }
 
 void
 evd_queue_move(struct evd_queue *to, struct evd_queue *from)
 {
-	copy_stash(to, from);
+	queue_copy_ring(to, from);
 	evd_posted_move(&to->posted, &from->posted);
-	to->raw_count = from->raw_count;
-	to->quiet = from->quiet;
+	to->ring_count = from->ring_count;
+	to->unsignalled = from->unsignalled;
 	to->released = from->released;
 	to->released_count = from->released_count;
 	to->depth = from->depth;
 	to->next_seq = from->next_seq;
 	to->polled = from->polled;
 	to->max_depth = from->max_depth;
-	from->raw_count = from->quiet = from->released_count = 0;
+	from->ring_count = from->unsignalled = from->released_count = 0;
 	from->released = NULL;
 }
 
@@ -256,9 +256,9 @@ evd_hold_fini(struct evd_hold *hold)
 }
 
 static unsigned char *
-held_at(const struct evd_hold *hold, unsigned int i)
+hold_at(const struct evd_hold *hold, unsigned int i)
 {
-	return hold->raw + (size_t)wrap(hold->head + i, hold->capacity) * hold->raw_size;
+	return hold->raw + (size_t)ring_wrap(hold->head + i, hold->capacity) * hold->raw_size;
 }
 
 int
@@ -266,13 +266,13 @@ evd_queue_hold(struct evd_hold *hold, const void *record)
 {
 	if (hold->count == hold->capacity)
 		return -ENOSPC;
-	memcpy(held_at(hold, hold->count), record, hold->raw_size);
+	memcpy(hold_at(hold, hold->count), record, hold->raw_size);
 	hold->count++;
 	return 0;
 }
 
 static void
-unlist_released(struct evd_queue *q, struct evd_hold *hold)
+queue_unlist_released(struct evd_queue *q, struct evd_hold *hold)
 {
 	struct evd_hold **p = &q->released;
 
@@ -292,9 +292,9 @@ evd_queue_take(struct evd_queue *q, const void **record, const DAT_EVENT **event
 	struct evd_hold *oldest = NULL;
 	uint64_t seq = UINT64_MAX;
 
-	if (q->raw_count) {
+	if (q->ring_count) {
 		item = EVD_ITEM_RAW;
-		seq = q->raw_seq[q->raw_head];
+		seq = q->ring_seq[q->ring_head];
 	}
 	if (posted && posted->seq < seq) {
 		item = EVD_ITEM_POSTED;
@@ -310,23 +310,23 @@ evd_queue_take(struct evd_queue *q, const void **record, const DAT_EVENT **event
 
 	switch (item) {
 	case EVD_ITEM_RAW:
-		*record = raw_at(q, q->raw_head);
-		q->quiet -= q->raw_quiet[q->raw_head];
-		q->raw_count--;
+		*record = ring_at(q, q->ring_head);
+		q->unsignalled -= q->ring_unsignalled[q->ring_head];
+		q->ring_count--;
 		/* An empty buffer begins at its beginning, where a whole batch has room. */
-		q->raw_head = q->raw_count ? wrap(q->raw_head + 1, q->qlen) : 0;
+		q->ring_head = q->ring_count ? ring_wrap(q->ring_head + 1, q->qlen) : 0;
 		break;
 	case EVD_ITEM_POSTED:
 		*event = evd_posted_take(&q->posted);
 		break;
 	case EVD_ITEM_RELEASED:
-		*record = held_at(oldest, 0);
-		oldest->head = wrap(oldest->head + 1, oldest->capacity);
+		*record = hold_at(oldest, 0);
+		oldest->head = ring_wrap(oldest->head + 1, oldest->capacity);
 		oldest->count--;
 		oldest->numbered--;
 		q->released_count--;
 		if (oldest->numbered == 0)
-			unlist_released(q, oldest);
+			queue_unlist_released(q, oldest);
 		break;
 	case EVD_ITEM_NONE:
 		break;
@@ -337,47 +337,47 @@ evd_queue_take(struct evd_queue *q, const void **record, const DAT_EVENT **event
 /* ---- purge: each keeps the order of what stays ---- */
 
 static void
-purge_stash(struct evd_queue *q, bool (*match)(const void *, const void *), const void *who)
+queue_purge_ring(struct evd_queue *q, bool (*match)(const void *, const void *), const void *key)
 {
 	unsigned int kept = 0, from, to;
 
-	for (unsigned int i = 0; i < q->raw_count; i++) {
-		from = wrap(q->raw_head + i, q->qlen);
-		to = wrap(q->raw_head + kept, q->qlen);
-		if (match(raw_at(q, from), who)) {
-			q->quiet -= q->raw_quiet[from];
+	for (unsigned int i = 0; i < q->ring_count; i++) {
+		from = ring_wrap(q->ring_head + i, q->qlen);
+		to = ring_wrap(q->ring_head + kept, q->qlen);
+		if (match(ring_at(q, from), key)) {
+			q->unsignalled -= q->ring_unsignalled[from];
 			continue;
 		}
 		if (from != to) {
-			memcpy(raw_at(q, to), raw_at(q, from), q->raw_size);
-			q->raw_seq[to] = q->raw_seq[from];
-			q->raw_quiet[to] = q->raw_quiet[from];
+			memcpy(ring_at(q, to), ring_at(q, from), q->raw_size);
+			q->ring_seq[to] = q->ring_seq[from];
+			q->ring_unsignalled[to] = q->ring_unsignalled[from];
 		}
 		kept++;
 	}
-	q->raw_count = kept;
+	q->ring_count = kept;
 	if (!kept)
-		q->raw_head = 0;
+		q->ring_head = 0;
 }
 
 void
 evd_queue_purge(struct evd_queue *q, struct evd_hold *hold,
-    bool (*match_raw)(const void *raw, const void *who),
-    bool (*match_event)(const DAT_EVENT *event, const void *who), const void *who)
+    bool (*match_raw)(const void *raw, const void *key),
+    bool (*match_event)(const DAT_EVENT *event, const void *key), const void *key)
 {
 	if (hold) {
 		if (hold->listed) {
 			q->released_count -= hold->numbered;
-			unlist_released(q, hold);
+			queue_unlist_released(q, hold);
 		}
 		evd_posted_forget(&q->posted, hold);
 		hold->active = false;
 		hold->count = hold->numbered = 0;
 	}
 	if (match_raw && q->raw)
-		purge_stash(q, match_raw, who);
+		queue_purge_ring(q, match_raw, key);
 	if (match_event) {
-		evd_posted_purge(&q->posted, match_event, who);
-		open_posted(q, false); /* what waited only behind a purged barrier */
+		evd_posted_purge(&q->posted, match_event, key);
+		queue_open_posted(q, false); /* what waited only behind a purged barrier */
 	}
 }

@@ -37,10 +37,10 @@ struct evd_queue {
 	uint64_t polled; /* completions ever taken from the device */
 
 	unsigned char *raw; /* the stash: qlen records */
-	uint64_t *raw_seq;
-	bool *raw_quiet; /* it is queued, and wakes nobody */
-	unsigned int raw_head, raw_count;
-	unsigned int quiet; /* of those in the stash */
+	uint64_t *ring_seq;
+	bool *ring_unsignalled; /* it is queued, and wakes nobody */
+	unsigned int ring_head, ring_count;
+	unsigned int unsignalled; /* of those in the stash */
 
 	struct evd_posted_queue posted; /* as many events as the stash had records at first */
 
@@ -59,7 +59,7 @@ void evd_queue_fini(struct evd_queue *q);
 static inline unsigned int
 evd_queue_load(const struct evd_queue *q)
 {
-	return q->raw_count + evd_posted_count(&q->posted) + q->released_count;
+	return q->ring_count + evd_posted_count(&q->posted) + q->released_count;
 }
 
 /* Moves all that `from` holds, which must fit, into the fresh queue `to`; `from` is left empty. */
@@ -70,8 +70,8 @@ void evd_queue_move(struct evd_queue *to, struct evd_queue *from);
  * With the lock it becomes that of the queue, and nothing that is queued changes its place; `spare` is left
  * with the shorter one, for evd_queue_fini().
  */
-int evd_queue_init_stash(struct evd_queue *spare, unsigned int length, size_t raw_size);
-void evd_queue_lengthen_stash(struct evd_queue *q, struct evd_queue *spare);
+int evd_queue_init_ring(struct evd_queue *spare, unsigned int length, size_t raw_size);
+void evd_queue_lengthen_ring(struct evd_queue *q, struct evd_queue *spare);
 
 /* The device queue holds `depth` completions now, and held no more when it became shallower. */
 void evd_queue_set_depth(struct evd_queue *q, unsigned int depth);
@@ -80,7 +80,7 @@ void evd_queue_set_depth(struct evd_queue *q, unsigned int depth);
 static inline unsigned int
 evd_queue_count(const struct evd_queue *q)
 {
-	return q->raw_count + q->posted.open.count + q->released_count;
+	return q->ring_count + q->posted.open.count + q->released_count;
 }
 
 /*
@@ -88,9 +88,9 @@ evd_queue_count(const struct evd_queue *q)
  * what makes a noise.
  */
 static inline unsigned int
-evd_queue_loud(const struct evd_queue *q)
+evd_queue_signalled(const struct evd_queue *q)
 {
-	return evd_queue_count(q) - (q->raw_count < q->qlen ? q->quiet : 0);
+	return evd_queue_count(q) - (q->ring_count < q->qlen ? q->unsignalled : 0);
 }
 
 /* Something is queued behind a barrier that polling the device would open. */
@@ -102,12 +102,12 @@ evd_queue_has_closed(const struct evd_queue *q)
 
 /*
  * Room for a batch polled straight into the stash: at most `max` records, contiguous.  0 when the
- * stash is full.  evd_queue_keep() then accepts record i of the batch, in order (the other one, a
+ * stash is full.  evd_queue_append() then accepts record i of the batch, in order (the other one, a
  * record that is to wake nobody); evd_queue_polled() ends it.
  */
 unsigned int evd_queue_room(struct evd_queue *q, unsigned int max, void **batch);
-void evd_queue_keep(struct evd_queue *q, const void *record);
-void evd_queue_keep_quiet(struct evd_queue *q, const void *record);
+void evd_queue_append(struct evd_queue *q, const void *record);
+void evd_queue_append_unsignalled(struct evd_queue *q, const void *record);
 void evd_queue_polled(struct evd_queue *q, unsigned int n, bool device_empty);
 
 /*
@@ -129,7 +129,7 @@ enum evd_item evd_queue_take(struct evd_queue *q, const void **record, const DAT
 
 /* Drops matching items; see evd_purge(). */
 void evd_queue_purge(struct evd_queue *q, struct evd_hold *hold,
-    bool (*match_raw)(const void *raw, const void *who),
-    bool (*match_event)(const DAT_EVENT *event, const void *who), const void *who);
+    bool (*match_raw)(const void *raw, const void *key),
+    bool (*match_event)(const DAT_EVENT *event, const void *key), const void *key);
 
 #endif

@@ -6,7 +6,7 @@
 
 /* LOCKED.  Whether the queue may have this length; what the device holds is queued for that. */
 static int
-check(struct evd *evd, unsigned int qlen)
+evd_check_length(struct evd *evd, unsigned int qlen)
 {
 	int r;
 
@@ -40,7 +40,7 @@ evd_resize(struct evd_ref ref, unsigned int qlen)
 		evd_queue_fini(&fresh);
 		return -ENODEV;
 	}
-	r = check(evd, qlen);
+	r = evd_check_length(evd, qlen);
 	if (r == 0) {
 		old = evd->queue;
 		evd_queue_move(&fresh, &old);
@@ -48,10 +48,10 @@ evd_resize(struct evd_ref ref, unsigned int qlen)
 		evd->cfg.qlen = (int)qlen;
 		/* A stash that was full has room now for what the device held back. */
 		(void)evd_poll(evd, UINT_MAX, NULL);
-		evd_attend_quiet(evd); /* and one that had room may be full */
+		evd_attend_unsignalled(evd); /* and one that had room may be full */
 	}
 	/* What was polled here is somebody's to take, be its notification on the way or not. */
-	evd_kick(evd);
+	evd_wake_sink(evd);
 	os_unlock(&evd->lock);
 	evd_queue_fini(&old);
 	return r;
@@ -59,19 +59,19 @@ evd_resize(struct evd_ref ref, unsigned int qlen)
 
 /* Not locked.  0, -ENOMEM or -ENODEV. */
 static int
-lengthen_stash(struct evd_ref ref, unsigned int length, size_t raw_size)
+evd_lengthen_ring(struct evd_ref ref, unsigned int length, size_t raw_size)
 {
 	struct evd_queue spare;
 	struct evd *evd;
 	int r;
 
-	r = evd_queue_init_stash(&spare, length, raw_size);
+	r = evd_queue_init_ring(&spare, length, raw_size);
 	if (r)
 		return r;
 	evd = evd_enter(ref);
 	if (evd) {
 		if (evd->queue.qlen < length)
-			evd_queue_lengthen_stash(&evd->queue, &spare);
+			evd_queue_lengthen_ring(&evd->queue, &spare);
 		os_unlock(&evd->lock);
 	}
 	evd_queue_fini(&spare);
@@ -92,15 +92,15 @@ evd_drain(struct evd_ref ref)
 		if (!evd)
 			return -ENODEV;
 		r = evd_poll(evd, UINT_MAX, NULL);
-		full = r == 0 && evd->queue.raw_count == evd->queue.qlen;
+		full = r == 0 && evd->queue.ring_count == evd->queue.qlen;
 		length = 2 * evd->queue.qlen;
 		if (length < evd->queue.depth)
 			length = evd->queue.depth;
 		raw_size = evd->queue.raw_size;
-		evd_kick(evd);
+		evd_wake_sink(evd);
 		os_unlock(&evd->lock);
 		if (full)
-			r = lengthen_stash(ref, length, raw_size);
+			r = evd_lengthen_ring(ref, length, raw_size);
 	} while (full && r == 0);
 	return r;
 }

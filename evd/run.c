@@ -11,7 +11,7 @@
  * whether this thread still owns the EVD.
  */
 static bool
-call_out(struct evd *evd)
+evd_make_upcall(struct evd *evd)
 {
 	struct os_self *self = os_self();
 	struct upcall_frame frame = { .outer = self->upcall, .evd = evd };
@@ -53,13 +53,13 @@ call_out(struct evd *evd)
 	if (own)
 		evd_job(evd, EVD_JOB_RETURN);
 	else if (evd->in_progress == 0)
-		evd_kick(evd);
+		evd_wake_sink(evd);
 	return own;
 }
 
 /* The device could not be armed or polled: report it once, keep the EVD, try again, ever later. */
 static void
-back_off(struct evd *evd, int error)
+evd_back_off(struct evd *evd, int error)
 {
 	if (!evd->backoff_ns) {
 		evd->backoff_ns = FAULT_DELAY_MIN_NS;
@@ -80,24 +80,24 @@ back_off(struct evd *evd, int error)
 }
 
 void
-evd_run(struct loop_job *job, uint64_t life)
+evd_run(struct loop_job *job, uint64_t serial)
 {
 	struct evd *evd = evd_of_job(job);
 	int passes = 0;
 	uint64_t taken;
-	enum evd_taker taker;
+	enum evd_sink sink;
 	int r;
 
 	os_lock(&evd->lock);
-	if (evd->life != life) {
+	if (evd->serial != serial) {
 		os_unlock(&evd->lock);
 		return;
 	}
 	evd_job(evd, EVD_JOB_BEGIN);
 	taken = evd->taken;
 	for (;;) {
-		taker = evd_taker(evd);
-		if (!evd->alive || taker == EVD_TAKER_WAITER || taker == EVD_TAKER_NOBODY) {
+		sink = evd_sink(evd);
+		if (!evd->alive || sink == EVD_SINK_WAITER || sink == EVD_SINK_NONE) {
 			evd_job(evd, EVD_JOB_REST); /* in the section that saw it: a later kick starts anew */
 			break;
 		}
@@ -105,9 +105,9 @@ evd_run(struct loop_job *job, uint64_t life)
 			evd_job(evd, EVD_JOB_YIELD);
 			break;
 		}
-		r = evd_look(evd);
+		r = evd_poll_and_arm(evd);
 		if (r < 0) {
-			back_off(evd, r);
+			evd_back_off(evd, r);
 			break;
 		}
 		if (r == 0) {
@@ -117,18 +117,18 @@ evd_run(struct loop_job *job, uint64_t life)
 			evd_job(evd, EVD_JOB_REST); /* the check and the store are one section */
 			break;
 		}
-		if (taker == EVD_TAKER_CNO) {
+		if (sink == EVD_SINK_CNO) {
 			evd_attend(evd, EVD_HAS_REPORTED);
-			evd->listener->told(evd->listener, evd);
-		} else if (loop_current() != evd_home(evd)) {
+			evd->listener->notify(evd->listener, evd);
+		} else if (loop_current() != evd_serving_loop(evd)) {
 			/* The policy changed since the kick.  Upcalls of MANY may block each other:
 			 * on the loop's own thread that would keep the sources unread. */
 			evd_job(evd, EVD_JOB_YIELD);
 			break;
-		} else if (loop_pumping()) {
+		} else if (loop_is_pumping()) {
 			evd_job(evd, EVD_JOB_DEFER); /* no call-out from inside another one */
 			break;
-		} else if (!call_out(evd)) {
+		} else if (!evd_make_upcall(evd)) {
 			break;
 		}
 	}

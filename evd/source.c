@@ -5,14 +5,14 @@
 #include "evd/loop_body.h"
 
 static uint64_t
-source_id(uint32_t index, uint32_t generation)
+loop_source_id(uint32_t index, uint32_t generation)
 {
 	return (uint64_t)generation << 32 | (index + 1);
 }
 
 /* NULL for the doorbell's 0 and for a source that was removed since. */
 static struct loop_source *
-source_find(struct loop *loop, uint64_t id)
+loop_source_find(struct loop *loop, uint64_t id)
 {
 	uint32_t index = (uint32_t)id - 1; /* of 0: past any table */
 
@@ -24,7 +24,7 @@ source_find(struct loop *loop, uint64_t id)
 }
 
 static int
-source_slot(struct loop *loop, uint32_t *index)
+loop_source_slot(struct loop *loop, uint32_t *index)
 {
 	struct loop_source *grown;
 	const uint32_t n = loop->n_sources, room = n ? 2 * n : LOOP_SOURCES;
@@ -49,26 +49,26 @@ found:
 }
 
 int
-loop_add(struct loop *loop, int fd, void (*handler)(void *arg, uint64_t life), void *arg,
-    uint64_t life, struct loop_ticket *ticket)
+loop_add(struct loop *loop, int fd, void (*handler)(void *arg, uint64_t serial), void *arg,
+    uint64_t serial, struct loop_ticket *ticket)
 {
 	struct loop_source *source;
 	uint32_t index, generation;
 	int r;
 
 	os_lock(&loop->lock);
-	r = source_slot(loop, &index);
+	r = loop_source_slot(loop, &index);
 	if (r)
 		goto out;
 	generation = loop->sources[index].generation + 1;
-	r = os_epoll_ctl(loop->epfd, EPOLL_CTL_ADD, fd, EPOLLIN, source_id(index, generation));
+	r = os_epoll_ctl(loop->epfd, EPOLL_CTL_ADD, fd, EPOLLIN, loop_source_id(index, generation));
 	if (r)
 		goto out;
 	source = &loop->sources[index];
 	*source = (struct loop_source){
-		.fd = fd, .generation = generation, .handler = handler, .arg = arg, .life = life
+		.fd = fd, .generation = generation, .handler = handler, .arg = arg, .serial = serial
 	};
-	ticket->id = source_id(index, generation);
+	ticket->id = loop_source_id(index, generation);
 out:
 	os_unlock(&loop->lock);
 	return r;
@@ -80,7 +80,7 @@ loop_watch(struct loop *loop, const struct loop_ticket *ticket, bool on)
 	struct loop_source *source;
 
 	os_lock(&loop->lock);
-	source = source_find(loop, ticket->id);
+	source = loop_source_find(loop, ticket->id);
 	if (source)
 		(void)os_epoll_ctl(loop->epfd, EPOLL_CTL_MOD, source->fd, on ? EPOLLIN : 0,
 		    ticket->id);
@@ -88,9 +88,9 @@ loop_watch(struct loop *loop, const struct loop_ticket *ticket, bool on)
 }
 
 static struct loop_source *
-forget_locked(struct loop *loop, struct loop_ticket *ticket)
+loop_forget_locked(struct loop *loop, struct loop_ticket *ticket)
 {
-	struct loop_source *source = source_find(loop, ticket->id);
+	struct loop_source *source = loop_source_find(loop, ticket->id);
 
 	ticket->id = 0;
 	if (!source)
@@ -104,7 +104,7 @@ void
 loop_forget(struct loop *loop, struct loop_ticket *ticket)
 {
 	os_lock(&loop->lock);
-	(void)forget_locked(loop, ticket);
+	(void)loop_forget_locked(loop, ticket);
 	os_unlock(&loop->lock);
 }
 
@@ -115,7 +115,7 @@ struct removal {
 };
 
 static bool
-is_unserved(void *arg)
+loop_source_is_idle(void *arg)
 {
 	const struct removal *removal = arg;
 
@@ -128,11 +128,11 @@ loop_remove(struct loop *loop, struct loop_ticket *ticket)
 	struct loop_source *source;
 
 	os_lock(&loop->lock);
-	source = forget_locked(loop, ticket);
+	source = loop_forget_locked(loop, ticket);
 	if (source && source->busy && loop_current() != loop) {
 		struct removal removal = { loop, (size_t)(source - loop->sources) };
 
-		park_list_await(&loop->removers, &loop->lock, is_unserved, &removal);
+		park_list_await(&loop->removers, &loop->lock, loop_source_is_idle, &removal);
 	}
 	os_unlock(&loop->lock);
 }
@@ -143,13 +143,13 @@ loop_serve(struct loop *loop, const struct epoll_event *events, int n)
 	struct loop_source *source;
 	void (*handler)(void *, uint64_t);
 	void *arg;
-	uint64_t life;
+	uint64_t serial;
 	uint32_t index;
 	int served = 0;
 
 	for (int i = 0; i < n; i++) {
 		os_lock(&loop->lock);
-		source = source_find(loop, events[i].data.u64);
+		source = loop_source_find(loop, events[i].data.u64);
 		/*
 		 * NULL: gone, or the doorbell, which the sleeper accounts for.
 		 * busy: a handler of this thread parked and pumps us; it reads on by itself.
@@ -162,10 +162,10 @@ loop_serve(struct loop *loop, const struct epoll_event *events, int n)
 		index = (uint32_t)(source - loop->sources);
 		handler = source->handler;
 		arg = source->arg;
-		life = source->life;
+		serial = source->serial;
 		os_unlock(&loop->lock);
 
-		handler(arg, life);
+		handler(arg, serial);
 		served++;
 
 		os_lock(&loop->lock);

@@ -4,12 +4,12 @@
 bool
 evd_wanted(const struct evd *evd)
 {
-	unsigned int count = evd_queue_loud(&evd->queue);
+	unsigned int count = evd_queue_signalled(&evd->queue);
 
-	switch (evd_taker(evd)) {
-	case EVD_TAKER_WAITER:
+	switch (evd_sink(evd)) {
+	case EVD_SINK_WAITER:
 		return count >= (unsigned int)evd->threshold;
-	case EVD_TAKER_UPCALL:
+	case EVD_SINK_UPCALL:
 		if (evd->policy == DAT_UPCALL_MANY)
 			return count > 0;
 		/* One at a time, also while upcalls of an earlier MANY are still running: the
@@ -17,9 +17,9 @@ evd_wanted(const struct evd *evd)
 		if (evd->in_progress)
 			return false;
 		return evd->policy == DAT_UPCALL_NORIFY ? evd_is_unseen(evd->attention) : count > 0;
-	case EVD_TAKER_CNO:
+	case EVD_SINK_CNO:
 		return evd_is_unseen(evd->attention);
-	case EVD_TAKER_NOBODY:
+	case EVD_SINK_NONE:
 		break;
 	}
 	return false;
@@ -30,10 +30,10 @@ evd_wanted(const struct evd *evd)
  * for, 0 it is not, -EIO: the device completed more receives than it was given.
  */
 static int
-admit(struct evd *evd, const void *record)
+evd_admit(struct evd *evd, const void *record)
 {
 	const struct evd_source_ops *ops = evd->cfg.ops;
-	enum evd_verdict verdict = EVD_TAKE;
+	enum evd_verdict verdict = EVD_QUEUE;
 	struct evd_hold *hold = NULL;
 
 	if (ops->sort)
@@ -44,21 +44,21 @@ admit(struct evd *evd, const void *record)
 	switch (verdict) {
 	case EVD_HOLD: /* counts from its release on */
 		return evd_queue_hold(hold, record) ? -EIO : 0;
-	case EVD_TAKE_QUIETLY:
-		evd_queue_keep_quiet(&evd->queue, record);
+	case EVD_QUEUE_UNSIGNALLED:
+		evd_queue_append_unsignalled(&evd->queue, record);
 		return 0;
 	default:
-		evd_queue_keep(&evd->queue, record);
+		evd_queue_append(&evd->queue, record);
 		return 1;
 	}
 }
 
 void
-evd_attend_quiet(struct evd *evd)
+evd_attend_unsignalled(struct evd *evd)
 {
 	const struct evd_queue *q = &evd->queue;
 
-	if (q->quiet && evd_queue_loud(q) == evd_queue_count(q))
+	if (q->unsignalled && evd_queue_signalled(q) == evd_queue_count(q))
 		evd_attend(evd, EVD_HAS_ENTERED);
 }
 
@@ -67,7 +67,7 @@ evd_attend_quiet(struct evd *evd)
  * the run waits for a time or a thread.
  */
 static bool
-is_unannounced(const struct evd *evd)
+evd_is_unannounced(const struct evd *evd)
 {
 	return evd_is_full(evd->attention) || evd->job_state == EVD_JOB_BACKOFF ||
 	       evd->job_state == EVD_JOB_DEFERRED;
@@ -75,7 +75,7 @@ is_unannounced(const struct evd *evd)
 
 /* What was polled: n records at `batch`, and the device has no more (`empty`). */
 static int
-admit_batch(struct evd *evd, const unsigned char *batch, unsigned int n, bool empty)
+evd_admit_batch(struct evd *evd, const unsigned char *batch, unsigned int n, bool empty)
 {
 	struct evd_queue *q = &evd->queue;
 	const unsigned int open = q->posted.open.count;
@@ -83,7 +83,7 @@ admit_batch(struct evd *evd, const unsigned char *batch, unsigned int n, bool em
 	int one, r = 0;
 
 	for (unsigned int i = 0; i < n; i++) {
-		one = admit(evd, batch + (size_t)i * evd->cfg.raw_size);
+		one = evd_admit(evd, batch + (size_t)i * evd->cfg.raw_size);
 		if (one < 0)
 			r = one;
 		entered |= one > 0;
@@ -92,10 +92,10 @@ admit_batch(struct evd *evd, const unsigned char *batch, unsigned int n, bool em
 	opened = q->posted.open.count != open;
 	if (entered || opened)
 		evd_attend(evd, EVD_HAS_ENTERED);
-	evd_attend_quiet(evd);
-	if ((n > 0 || opened) && is_unannounced(evd)) {
+	evd_attend_unsignalled(evd);
+	if ((n > 0 || opened) && evd_is_unannounced(evd)) {
 		evd_attend(evd, EVD_HAS_ROOM);
-		evd_kick(evd);
+		evd_wake_sink(evd);
 	}
 	return r;
 }
@@ -111,7 +111,7 @@ evd_poll(struct evd *evd, unsigned int enough, unsigned int *added)
 
 	if (!ops)
 		return 0;
-	while (r == 0 && evd_queue_loud(q) < enough) {
+	while (r == 0 && evd_queue_signalled(q) < enough) {
 		room = evd_queue_room(q, EVD_BATCH, &batch);
 		if (room == 0) {
 			evd_attend(evd, EVD_IS_FULL);
@@ -129,7 +129,7 @@ evd_poll(struct evd *evd, unsigned int enough, unsigned int *added)
 		if ((unsigned int)n > room)
 			return -EIO; /* the device wrote where it was not asked to */
 		if (n > 0 || evd_queue_has_closed(q))
-			r = admit_batch(evd, batch, (unsigned int)n, (unsigned int)n < room);
+			r = evd_admit_batch(evd, batch, (unsigned int)n, (unsigned int)n < room);
 		if (added)
 			*added += (unsigned int)n;
 		if ((unsigned int)n < room)
@@ -141,7 +141,7 @@ evd_poll(struct evd *evd, unsigned int enough, unsigned int *added)
 /* 1 armed just now, 0 was armed (or there is nothing to arm), -EIO, -EOVERFLOW.  *exact: this arm
  * proved the device queue empty. */
 static int
-arm(struct evd *evd, bool *exact)
+evd_arm(struct evd *evd, bool *exact)
 {
 	const struct evd_source_ops *ops = evd->cfg.ops;
 	const enum evd_armed wish = evd->solicited_only ? EVD_ARMED_SOLICITED : EVD_ARMED_ALL;
@@ -162,13 +162,13 @@ arm(struct evd *evd, bool *exact)
 }
 
 int
-evd_arm_and_poll(struct evd *evd, unsigned int enough)
+evd_arm_and_repoll(struct evd *evd, unsigned int enough)
 {
 	unsigned int before;
 	bool exact;
 	int r, armed;
 
-	armed = arm(evd, &exact);
+	armed = evd_arm(evd, &exact);
 	if (armed < 0)
 		return armed;
 	/* Only the pass that armed may trust the device's word that nothing was missed. */
@@ -183,16 +183,16 @@ evd_arm_and_poll(struct evd *evd, unsigned int enough)
 
 /* How many items must count before evd_wanted() can turn true by polling. */
 static unsigned int
-enough_for(const struct evd *evd)
+evd_enough_for(const struct evd *evd)
 {
 	/* A taker that is notified, not fed, has seen what is queued: only something new counts. */
 	if (!evd->waiting && (!evd_policy_calls(evd->policy) || evd->policy == DAT_UPCALL_NORIFY))
-		return evd_queue_loud(&evd->queue) + 1;
+		return evd_queue_signalled(&evd->queue) + 1;
 	return evd->waiting ? (unsigned int)evd->threshold : 1;
 }
 
 int
-evd_look(struct evd *evd)
+evd_poll_and_arm(struct evd *evd)
 {
 	const bool notified = evd_is_notified(evd->attention);
 	unsigned int added = 0;
@@ -201,14 +201,14 @@ evd_look(struct evd *evd)
 	evd_attend(evd, EVD_IS_POLLED);
 	if (evd_wanted(evd))
 		return 1;
-	r = evd_poll(evd, enough_for(evd), &added);
+	r = evd_poll(evd, evd_enough_for(evd), &added);
 	if (notified && r == 0 && added == 0 && evd_queue_count(&evd->queue) == 0)
 		evd->counters.spurious_notifications++;
 	if (r < 0)
 		return r;
 	if (evd_wanted(evd))
 		return 1;
-	r = evd_arm_and_poll(evd, enough_for(evd));
+	r = evd_arm_and_repoll(evd, evd_enough_for(evd));
 	return r < 0 ? r : evd_wanted(evd);
 }
 
@@ -216,44 +216,44 @@ evd_look(struct evd *evd)
 
 /* Work for the loops; which kind decides what has to wait. */
 static enum evd_job_event
-wake_event(const struct evd *evd)
+evd_wake_event(const struct evd *evd)
 {
 	const enum evd_job_state state = evd->job_state;
 	const bool queued =
 	    state == EVD_JOB_READY || state == EVD_JOB_DEFERRED || state == EVD_JOB_BACKOFF;
 
 	/* All threads of the loop that it is queued on may be parked in upcalls. */
-	if (queued && evd->job.on != evd_home(evd))
+	if (queued && evd->job.on != evd_serving_loop(evd))
 		return EVD_JOB_MOVE;
-	if (evd_taker(evd) == EVD_TAKER_CNO)
+	if (evd_sink(evd) == EVD_SINK_CNO)
 		return EVD_JOB_WAKE_CNO;
 	return evd->policy == DAT_UPCALL_MANY ? EVD_JOB_WAKE_MANY : EVD_JOB_WAKE_ONE;
 }
 
 void
-evd_kick(struct evd *evd)
+evd_wake_sink(struct evd *evd)
 {
-	switch (evd_taker(evd)) {
-	case EVD_TAKER_WAITER:
+	switch (evd_sink(evd)) {
+	case EVD_SINK_WAITER:
 		park_list_wake_all(&evd->waiters);
 		break;
-	case EVD_TAKER_UPCALL:
-	case EVD_TAKER_CNO:
+	case EVD_SINK_UPCALL:
+	case EVD_SINK_CNO:
 		if (!evd->alive)
 			break;
 		if (evd->job_state != EVD_JOB_IDLE)
 			evd->counters.busy_skips++;
-		evd_job(evd, wake_event(evd));
+		evd_job(evd, evd_wake_event(evd));
 		break;
-	case EVD_TAKER_NOBODY:
+	case EVD_SINK_NONE:
 		break;
 	}
 }
 
 static void
-channel_readable(void *arg, uint64_t life)
+evd_channel_readable(void *arg, uint64_t serial)
 {
-	const struct evd_ref ref = { arg, life };
+	const struct evd_ref ref = { arg, serial };
 	struct evd *evd = evd_enter(ref);
 
 	if (!evd)
@@ -274,7 +274,7 @@ evd_list_channel(struct evd *evd)
 
 	if (evd->cfg.channel_fd < 0 || evd->channel.id)
 		return 0;
-	r = loop_add(evd->cfg.loop, evd->cfg.channel_fd, channel_readable, evd, evd->life,
+	r = loop_add(evd->cfg.loop, evd->cfg.channel_fd, evd_channel_readable, evd, evd->serial,
 	    &evd->channel);
 	if (r == 0)
 		evd->channel_watched = true;
@@ -282,31 +282,31 @@ evd_list_channel(struct evd *evd)
 }
 
 void
-evd_taker_settle(struct evd *evd)
+evd_sink_settle(struct evd *evd)
 {
-	enum evd_taker taker = evd_taker(evd);
-	bool watch = taker == EVD_TAKER_UPCALL || taker == EVD_TAKER_CNO;
+	enum evd_sink sink = evd_sink(evd);
+	bool watch = sink == EVD_SINK_UPCALL || sink == EVD_SINK_CNO;
 
 	if (evd->channel.id && watch != evd->channel_watched) {
 		loop_watch(evd->cfg.loop, &evd->channel, watch);
 		evd->channel_watched = watch;
 	}
-	evd_attend(evd, evd_queue_loud(&evd->queue) > 0 ? EVD_CHANGES_QUEUED : EVD_CHANGES_EMPTY);
+	evd_attend(evd, evd_queue_signalled(&evd->queue) > 0 ? EVD_CHANGES_QUEUED : EVD_CHANGES_EMPTY);
 }
 
 void
-evd_taker_changed(struct evd *evd)
+evd_sink_changed(struct evd *evd)
 {
-	evd_taker_settle(evd);
-	evd_kick(evd);
+	evd_sink_settle(evd);
+	evd_wake_sink(evd);
 }
 
 void
-evd_see_again(struct evd *evd)
+evd_report_refill(struct evd *evd)
 {
-	if (evd_is_full(evd->attention) && evd->queue.raw_count == 0) {
+	if (evd_is_full(evd->attention) && evd->queue.ring_count == 0) {
 		evd_attend(evd, EVD_HAS_ROOM);
-		evd_kick(evd);
+		evd_wake_sink(evd);
 	}
 }
 
@@ -322,7 +322,7 @@ evd_take(struct evd *evd, DAT_EVENT *event, struct evd_effect *effect)
 		evd->cfg.ops->convert(evd->cfg.source, record, event, effect);
 		event->evd_handle = evd->cfg.handle;
 		evd->taken++;
-		evd_see_again(evd);
+		evd_report_refill(evd);
 		return true;
 	case EVD_ITEM_POSTED:
 		*event = *posted;

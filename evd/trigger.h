@@ -20,18 +20,18 @@
 
 #include "evd/evd.h"
 
-enum evd_taker { EVD_TAKER_NOBODY, EVD_TAKER_CNO, EVD_TAKER_UPCALL, EVD_TAKER_WAITER };
+enum evd_sink { EVD_SINK_NONE, EVD_SINK_CNO, EVD_SINK_UPCALL, EVD_SINK_WAITER };
 
-static inline enum evd_taker
-evd_taker(const struct evd *evd)
+static inline enum evd_sink
+evd_sink(const struct evd *evd)
 {
 	if (evd->waiting)
-		return EVD_TAKER_WAITER;
+		return EVD_SINK_WAITER;
 	if (evd_policy_calls(evd->policy))
-		return EVD_TAKER_UPCALL;
+		return EVD_SINK_UPCALL;
 	if (evd->listener && evd->enabled)
-		return EVD_TAKER_CNO;
-	return EVD_TAKER_NOBODY;
+		return EVD_SINK_CNO;
+	return EVD_SINK_NONE;
 }
 
 /*
@@ -42,7 +42,7 @@ static inline struct evd *
 evd_enter(struct evd_ref ref)
 {
 	os_lock(&ref.evd->lock);
-	if (ref.evd->alive && ref.evd->life == ref.life)
+	if (ref.evd->alive && ref.evd->serial == ref.serial)
 		return ref.evd;
 	os_unlock(&ref.evd->lock);
 	return NULL;
@@ -50,9 +50,9 @@ evd_enter(struct evd_ref ref)
 
 /* Whose threads run the EVD under the policy in force. */
 static inline struct loop *
-evd_home(const struct evd *evd)
+evd_serving_loop(const struct evd *evd)
 {
-	return evd->policy == DAT_UPCALL_MANY && evd->cfg.crew ? evd->cfg.crew : evd->cfg.loop;
+	return evd->policy == DAT_UPCALL_MANY && evd->cfg.pool ? evd->cfg.pool : evd->cfg.loop;
 }
 
 bool evd_wanted(const struct evd *evd);
@@ -65,7 +65,7 @@ evd_attend(struct evd *evd, enum evd_attention_event event)
 }
 
 /* Locked.  A stash full of quiet completions counts as work: nothing can enter before one is taken. */
-void evd_attend_quiet(struct evd *evd);
+void evd_attend_unsignalled(struct evd *evd);
 
 /* What happened to its job. */
 static inline void
@@ -89,19 +89,19 @@ int evd_poll(struct evd *evd, unsigned int enough, unsigned int *added);
  * Arms unless armed, and polls again as evd_poll() does: what was queued before the arm raises no
  * notification.  The only place that arms.  0, -EIO or -EOVERFLOW.
  */
-int evd_arm_and_poll(struct evd *evd, unsigned int enough);
+int evd_arm_and_repoll(struct evd *evd, unsigned int enough);
 
 /* For an EVD that has a taker.  1 wanted, 0 not wanted and armed, -EIO, -EOVERFLOW. */
-int evd_look(struct evd *evd);
+int evd_poll_and_arm(struct evd *evd);
 
-void evd_kick(struct evd *evd);
+void evd_wake_sink(struct evd *evd);
 
 /* The part of a change of taker that wakes nobody: what is queued is news to the new taker, and the
  * private channel is read by whoever must read it. */
-void evd_taker_settle(struct evd *evd);
+void evd_sink_settle(struct evd *evd);
 
 /* Ends every change of taker: settle, and kick the new one. */
-void evd_taker_changed(struct evd *evd);
+void evd_sink_changed(struct evd *evd);
 
 /* Makes sure the loop can read the private channel of an EVD that is to get a taker on the loop. */
 int evd_list_channel(struct evd *evd);
@@ -111,7 +111,7 @@ int evd_list_channel(struct evd *evd);
  * completions back, for which no notification will come.  Once the stash is empty the taker is to
  * look again.
  */
-void evd_see_again(struct evd *evd);
+void evd_report_refill(struct evd *evd);
 
 /* Removes the oldest item and builds its event; false when none counts. */
 bool evd_take(struct evd *evd, DAT_EVENT *event, struct evd_effect *effect);
@@ -127,10 +127,10 @@ void evd_run_effect(struct evd *evd, const struct evd_effect *effect);
 void evd_leave(struct evd *evd);
 
 /* The same for a section that took an event: runs its effect, unlocked and pinned, in between. */
-void evd_leave_taken(struct evd *evd, const struct evd_effect *effect);
+void evd_leave_with_effect(struct evd *evd, const struct evd_effect *effect);
 
 /* run.c: the loop's side of an owned EVD. */
-void evd_run(struct loop_job *job, uint64_t life);
+void evd_run(struct loop_job *job, uint64_t serial);
 
 /* An upcall on a thread's stack. */
 struct upcall_frame {

@@ -24,13 +24,13 @@ evd_dequeue(struct evd_ref ref, DAT_EVENT *event)
 		else if (r == 0)
 			r = -EAGAIN;
 	}
-	evd_leave_taken(evd, &effect);
+	evd_leave_with_effect(evd, &effect);
 	return r;
 }
 
 /* Reads the private channel while pinned: evd_free() closes it only when nobody is in here. */
 static int
-sleep_unlocked(struct evd *evd, struct park *park, uint64_t deadline)
+evd_sleep(struct evd *evd, struct park *park, uint64_t deadline)
 {
 	const struct evd_source_ops *ops = evd->cfg.ops;
 	int fd = evd->channel_watched ? -1 : evd->cfg.channel_fd;
@@ -53,7 +53,7 @@ sleep_unlocked(struct evd *evd, struct park *park, uint64_t deadline)
  * so the last look is at or after the deadline.
  */
 static int
-wait_locked(struct evd *evd, struct park *park, uint64_t deadline)
+evd_wait_locked(struct evd *evd, struct park *park, uint64_t deadline)
 {
 	bool expired, interrupted = false;
 	int r;
@@ -63,20 +63,20 @@ wait_locked(struct evd *evd, struct park *park, uint64_t deadline)
 		expired = os_clock_ns() >= deadline;
 		if (!evd->alive || evd->closing)
 			return -ECANCELED;
-		r = evd_look(evd);
+		r = evd_poll_and_arm(evd);
 		if (r > 0)
 			return 0;
 		if (evd->overflowed)
 			return -EOVERFLOW;
 		if (r < 0)
 			return r;
-		if (evd->dismissed)
+		if (evd->made_unwaitable)
 			return -EPERM;
 		if (expired)
 			return -ETIMEDOUT;
 		if (interrupted)
 			return -EINTR;
-		r = sleep_unlocked(evd, park, deadline);
+		r = evd_sleep(evd, park, deadline);
 		interrupted = r == -EINTR;
 		if (r < 0 && r != -ETIMEDOUT && !interrupted)
 			return r;
@@ -84,7 +84,7 @@ wait_locked(struct evd *evd, struct park *park, uint64_t deadline)
 }
 
 static int
-check_wait(const struct evd *evd, int threshold)
+evd_check_wait(const struct evd *evd, int threshold)
 {
 	if (evd->closing)
 		return -ENODEV;
@@ -101,7 +101,7 @@ check_wait(const struct evd *evd, int threshold)
 
 /* Becomes the taker until the threshold is reached or there is a reason to give up. */
 static int
-block(struct evd *evd, int threshold, uint64_t deadline)
+evd_block(struct evd *evd, int threshold, uint64_t deadline)
 {
 	struct park *park = park_self();
 	struct park_entry entry;
@@ -110,11 +110,11 @@ block(struct evd *evd, int threshold, uint64_t deadline)
 	if (!park)
 		return -errno;
 	evd->waiting = true;
-	evd->dismissed = false;
+	evd->made_unwaitable = false;
 	evd->threshold = threshold;
-	evd_taker_settle(evd);
+	evd_sink_settle(evd);
 	park_list_add(&evd->waiters, &entry, park);
-	r = wait_locked(evd, park, deadline);
+	r = evd_wait_locked(evd, park, deadline);
 	park_list_remove(&evd->waiters, &entry);
 	evd->waiting = false;
 	return r;
@@ -134,12 +134,12 @@ evd_wait(struct evd_ref ref, DAT_TIMEOUT timeout, int threshold, DAT_EVENT *even
 	evd = evd_enter(ref);
 	if (!evd)
 		return -ENODEV;
-	r = check_wait(evd, threshold);
+	r = evd_check_wait(evd, threshold);
 	if (r)
 		goto out;
 
 	r = evd_poll(evd, (unsigned int)threshold, NULL);
-	if (evd_queue_loud(&evd->queue) >= (unsigned int)threshold) {
+	if (evd_queue_signalled(&evd->queue) >= (unsigned int)threshold) {
 		r = 0;
 	} else if (evd->overflowed) {
 		r = -EOVERFLOW;
@@ -147,7 +147,7 @@ evd_wait(struct evd_ref ref, DAT_TIMEOUT timeout, int threshold, DAT_EVENT *even
 		r = -ETIMEDOUT;
 	} else if (r == 0) {
 		blocked = true;
-		r = block(evd, threshold, deadline);
+		r = evd_block(evd, threshold, deadline);
 	}
 	if (r == 0) {
 		(void)evd_take(evd, event, &effect);
@@ -157,8 +157,8 @@ evd_wait(struct evd_ref ref, DAT_TIMEOUT timeout, int threshold, DAT_EVENT *even
 	if (r == 0 || r == -ETIMEDOUT)
 		*nmore = (int)evd_queue_count(&evd->queue);
 	if (blocked && evd->alive)
-		evd_taker_changed(evd);
+		evd_sink_changed(evd);
 out:
-	evd_leave_taken(evd, &effect);
+	evd_leave_with_effect(evd, &effect);
 	return r;
 }

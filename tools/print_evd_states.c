@@ -50,7 +50,7 @@ static const char *const job_actions[] = {
 	[EVD_JOB_QUEUE] = "queue",
 	[EVD_JOB_REQUEUE] = "queue again",
 	[EVD_JOB_HASTEN] = "hasten",
-	[EVD_JOB_PUT_OFF] = "put off",
+	[EVD_JOB_QUEUE_DEFERRED] = "put off",
 	[EVD_JOB_DELAY] = "delay",
 	[EVD_JOB_UNQUEUE] = "take off",
 };

@@ -308,7 +308,7 @@ START_TEST(agent__with_a_function_that_calls_it__is_called_by_that_alone)
 	ck_assert_int_eq(cno_free(cno_self(&cs.cno), false), 0);
 	cs.destroyed = 0;
 	config.call = call_between;
-	ck_assert_int_eq(cno_open(&cs.cno, &config), 0);
+	ck_assert_int_eq(cno_create(&cs.cno, &config), 0);
 	cno_story_attach(&cs, 0);
 	cno_story_install(&cs);
 	cno_story_arrive(&cs, 0, 1);

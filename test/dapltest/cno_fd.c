@@ -27,7 +27,7 @@ setup(void)
 	ended = 0;
 	with_loop.loop = st.loop;
 	cno_slot_init(&cno);
-	ck_assert_int_eq(cno_open(&cno, &with_loop), 0);
+	ck_assert_int_eq(cno_create(&cno, &with_loop), 0);
 	ck_assert_int_eq(cno_attach_evd(cno_self(&cno)), 0);
 	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), cno_listener(&cno), &cno), 0);
 	story_settle(&st);
@@ -148,7 +148,7 @@ START_TEST(without_a_descriptor__cannot_be_asked)
 	static struct cno plain;
 
 	cno_slot_init(&plain);
-	ck_assert_int_eq(cno_open(&plain, &config), 0);
+	ck_assert_int_eq(cno_create(&plain, &config), 0);
 	ck_assert_int_eq(cno_fd(&plain), -1);
 	ck_assert_int_eq(cno_trigger(cno_self(&plain), &handle), -EINVAL);
 	ck_assert_int_eq(cno_attach_evd(cno_self(&plain)), 0);
@@ -169,7 +169,7 @@ START_TEST(freed__who_polls_sees_it_readable_and_the_descriptor_goes)
 	DAT_EVD_HANDLE handle;
 
 	cno_slot_init(&other);
-	ck_assert_int_eq(cno_open(&other, &config), 0);
+	ck_assert_int_eq(cno_create(&other, &config), 0);
 	p.fd = dup(cno_fd(&other));
 	ck_assert_int_eq(poll(&p, 1, 0), 0);
 	ck_assert_int_eq(cno_free(cno_self(&other), false), 0);
@@ -204,7 +204,7 @@ START_TEST(opened_again__the_last_one_was_freed_readable__begins_quiet)
 
 	cno_slot_init(&slot);
 	for (int i = 0; i < 2; i++) {
-		ck_assert_int_eq(cno_open(&slot, &config), 0);
+		ck_assert_int_eq(cno_create(&slot, &config), 0);
 		desert(&slot);
 		ck_assert_int_eq(cno_free(cno_self(&slot), false), 0); /* shown as readable */
 	}
@@ -222,7 +222,7 @@ START_TEST(descriptor__number_0__is_one_as_any_other)
 	ck_assert_int_ge(saved, 0);
 	ck_assert_int_eq(close(STDIN_FILENO), 0);
 	cno_slot_init(&zero);
-	ck_assert_int_eq(cno_open(&zero, &config), 0);
+	ck_assert_int_eq(cno_create(&zero, &config), 0);
 	fd = cno_fd(&zero);
 	desert(&zero);
 	ck_assert_int_eq(cno_free(cno_self(&zero), false), 0);

@@ -74,14 +74,14 @@ static void
 open_another(struct loop *loop)
 {
 	const struct cno_config config = {
-		.life = 1, .loop = loop, .agent = { NULL, return_when_the_free_waits },
+		.serial = 1, .loop = loop, .agent = { NULL, return_when_the_free_waits },
 		.destroyed = another_destroyed
 	};
 
 	another_gone = 0;
 	another_runs = false;
 	cno_slot_init(&another);
-	ck_assert_int_eq(cno_open(&another, &config), 0);
+	ck_assert_int_eq(cno_create(&another, &config), 0);
 	cno_story_detach(&cs, 1);
 	ck_assert_int_eq(
 	    evd_set_listener(evd_self(&cs.dev[1].evd), cno_listener(&another), &another), 0);
@@ -126,7 +126,7 @@ START_TEST(agent__frees_another_cno_whose_agent_runs__waits_for_that)
 	cno_story_arrive(&cs, 0, 1);
 	ck_assert_int_eq(cs.calls, 1);
 	pthread_join(thread, NULL);
-	loop_destroy(loop);
+	loop_free(loop);
 	cno_story_drains(&cs.dev[0], 1);
 	cno_story_drains(&cs.dev[1], 1);
 }
@@ -260,7 +260,7 @@ START_TEST(agent_owed_a_call__cno_freed_and_its_slot_used_again__not_called)
 	ck_assert_int_eq(cno_free(cno_self(&cs.cno), false), 0);
 	cs.destroyed = 0;
 	config.agent = cno_story_agent(&cs);
-	ck_assert_int_eq(cno_open(&cs.cno, &config), 0);
+	ck_assert_int_eq(cno_create(&cs.cno, &config), 0);
 	ck_assert_int_eq(cno_modify_agent(cno_self(&cs.cno), cno_story_agent(&cs)), 0);
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 0);

@@ -27,7 +27,7 @@ cno_story_begin(struct cno_story *cs, int n_evds)
 	must(loop_create(LOOP_STEPPED, 0, &cs->loop) == 0);
 	opt.loop = config.loop = cs->loop;
 	cno_slot_init(&cs->cno);
-	must(cno_open(&cs->cno, &config) == 0);
+	must(cno_create(&cs->cno, &config) == 0);
 	cs->n = n_evds;
 	for (int i = 0; i < n_evds; i++) {
 		script_init(&cs->dev[i]);
@@ -48,7 +48,7 @@ cno_story_end(struct cno_story *cs)
 	if (!cs->destroyed)
 		ck_assert_int_eq(cno_free(cno_self(&cs->cno), false), 0);
 	ck_assert_int_eq(cs->destroyed, 1);
-	loop_destroy(cs->loop);
+	loop_free(cs->loop);
 	park_close_self();
 }
 

@@ -262,7 +262,7 @@ START_TEST(move_to_another_cno__the_new_one_gets_what_is_queued)
 	struct cno other;
 
 	cno_slot_init(&other);
-	ck_assert_int_eq(cno_open(&other, &config), 0);
+	ck_assert_int_eq(cno_create(&other, &config), 0);
 	script_complete(&cs.dev[0], 1);
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cno_attach_evd(cno_self(&other)), 0);

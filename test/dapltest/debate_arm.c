@@ -183,7 +183,7 @@ START_TEST(debate_15__a_blocking_upcall__delays_its_own_loop_only)
 	ck_assert_int_eq(st.tape.inside, 1);
 	tape_release(&st.tape);
 	script_close(&other);
-	loop_destroy(opt.loop);
+	loop_free(opt.loop);
 	tape_await_inside(&st.tape, 0);
 	st.tape.read = st.tape.n;
 }

@@ -39,7 +39,7 @@ START_TEST(debate_02__many__reentered_by_several_threads_where_single_is_not)
 
 	story_end(&st);
 	ck_assert_int_eq(loop_create(LOOP_THREAD, 0, &opt.loop), 0);
-	ck_assert_int_eq(loop_create(LOOP_CREW, 3, &opt.crew), 0);
+	ck_assert_int_eq(loop_create(LOOP_POOL, 3, &opt.pool), 0);
 	story_begin(&st, &opt);
 	tape_hold(&st.tape);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -61,7 +61,7 @@ START_TEST(debate_02__many__reentered_by_several_threads_where_single_is_not)
 	tape_await_inside(&st.tape, 0);
 	st.tape.read = st.tape.n;
 	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
-	loop_destroy(opt.crew);
+	loop_free(opt.pool);
 }
 END_TEST
 

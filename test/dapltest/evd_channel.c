@@ -104,7 +104,7 @@ START_TEST(private__cno_attached__the_loop_reads_it)
 	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
 	with_loop.loop = st.loop;
 	cno_slot_init(&cno);
-	ck_assert_int_eq(cno_open(&cno, &with_loop), 0);
+	ck_assert_int_eq(cno_create(&cno, &with_loop), 0);
 	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), cno_listener(&cno), &cno), 0);
 	story_run(&st);
 	script_complete(&st.dev, 1);
@@ -133,7 +133,7 @@ START_TEST(private__waiter_while_a_cno_is_attached__the_cno_gets_the_next)
 	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
 	config.loop = st.loop;
 	cno_slot_init(&cno);
-	ck_assert_int_eq(cno_open(&cno, &config), 0);
+	ck_assert_int_eq(cno_create(&cno, &config), 0);
 	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), cno_listener(&cno), &cno), 0);
 	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
 	script_complete(&st.dev, 1);

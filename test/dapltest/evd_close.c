@@ -44,7 +44,7 @@ close_from_the_upcall(struct tape *tape, uint64_t id)
 
 	(void)id;
 	evd_enter_close();
-	must(evd_retire(own) == 0);
+	must(evd_free_nowait(own) == 0);
 	must(evd_is_left_to_closers(own));
 	awaited = evd_await_others(own);
 	must(tape->dev->destroyed == 0); /* this upcall keeps it */
@@ -70,7 +70,7 @@ close_from_the_agent(struct cno_story *s, DAT_EVD_HANDLE evd)
 	(void)evd;
 	cno_story_detach(s, 0);
 	cno_enter_close();
-	must(cno_retire(ending) == 0);
+	must(cno_free_nowait(ending) == 0);
 	must(cno_is_left_to_closer(ending));
 	awaited = cno_await_others(ending);
 	must(s->destroyed == 0); /* this agent keeps it */
@@ -89,7 +89,7 @@ static void *
 retire_thread(void *arg)
 {
 	(void)arg;
-	must(cno_retire(ending) == 0);
+	must(cno_free_nowait(ending) == 0);
 	must(cs.destroyed == 0); /* the thread that waits keeps it */
 	return NULL;
 }

@@ -152,9 +152,9 @@ END_TEST
 static atomic_int runs;
 
 static void
-count_run(struct loop_job *job, uint64_t life)
+count_run(struct loop_job *job, uint64_t serial)
 {
-	(void)life;
+	(void)serial;
 	(void)job;
 	atomic_fetch_add(&runs, 1);
 }
@@ -162,20 +162,20 @@ count_run(struct loop_job *job, uint64_t life)
 START_TEST(crew__one_job_at_a_time__no_thread_turns_for_nothing)
 {
 	struct loop_job job = { .run = count_run };
-	struct loop *crew;
+	struct loop *pool;
 
-	ck_assert_int_eq(loop_create(LOOP_CREW, 3, &crew), 0);
+	ck_assert_int_eq(loop_create(LOOP_POOL, 3, &pool), 0);
 	script_sleep_ms(5);
 	atomic_store(&turns, 0);
 	for (int i = 1; i <= 100; i++) {
-		loop_ready(crew, &job);
+		loop_ready(pool, &job);
 		while (atomic_load(&runs) < i)
 			script_sleep_ms(0);
 		script_sleep_ms(1);
 	}
 	/* A bell may wake all three, each of which goes to sleep again. */
 	ck_assert_int_le(atomic_load(&turns), 100 * 4);
-	loop_destroy(crew);
+	loop_free(pool);
 }
 END_TEST
 
@@ -207,7 +207,7 @@ START_TEST(job_made_ready_while_the_thread_is_awake__no_system_call)
 	ck_assert_int_eq(calls, 0);
 	ck_assert_int_eq(loop_step(loop, 0), 1);
 	ck_assert_int_eq(calls, 1); /* epoll */
-	loop_destroy(loop);
+	loop_free(loop);
 }
 END_TEST
 

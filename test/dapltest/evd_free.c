@@ -301,7 +301,7 @@ START_TEST(free__waits_for_an_upcall_while_its_channel_is_readable__the_loop_sle
 
 	story_end(&st);
 	ck_assert_int_eq(loop_create(LOOP_THREAD, 0, &opt.loop), 0);
-	ck_assert_int_eq(loop_create(LOOP_CREW, 1, &opt.crew), 0);
+	ck_assert_int_eq(loop_create(LOOP_POOL, 1, &opt.pool), 0);
 	story_begin(&st, &opt);
 	tape_hold(&st.tape);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
@@ -320,7 +320,7 @@ START_TEST(free__waits_for_an_upcall_while_its_channel_is_readable__the_loop_sle
 	busy = clock() - busy;
 	tape_release(&st.tape);
 	pthread_join(thread, NULL);
-	loop_destroy(opt.crew);
+	loop_free(opt.pool);
 	ck_assert_int_lt(busy, CLOCKS_PER_SEC / 50);
 }
 END_TEST

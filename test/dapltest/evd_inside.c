@@ -31,7 +31,7 @@ setup(void)
 	tape_init(&other_tape, &other);
 	config.loop = opt.loop;
 	cno_slot_init(&cno);
-	ck_assert_int_eq(cno_open(&cno, &config), 0);
+	ck_assert_int_eq(cno_create(&cno, &config), 0);
 	result = 1;
 }
 
@@ -256,7 +256,7 @@ START_TEST(wait_in_upcall__the_upcall_due_becomes_many__the_crew_makes_it)
 	struct script_options opt = st.dev.opt;
 	struct script third;
 
-	ck_assert_int_eq(loop_create(LOOP_CREW, 1, &opt.crew), 0);
+	ck_assert_int_eq(loop_create(LOOP_POOL, 1, &opt.pool), 0);
 	script_init(&third);
 	script_open(&third, &opt);
 	other_tape.then = post_two_to_other;
@@ -273,7 +273,7 @@ START_TEST(wait_in_upcall__the_upcall_due_becomes_many__the_crew_makes_it)
 	ck_assert_int_eq(result, 0);
 	tape_await_inside(&other_tape, 0);
 	script_close(&third);
-	loop_destroy(opt.crew);
+	loop_free(opt.pool);
 }
 END_TEST
 
@@ -391,7 +391,7 @@ START_TEST(teardown_in_upcall__on_top_of_another_evds__counts_its_own_alone)
 	await_return();
 	ck_assert_int_eq(tape_count(&other_tape), 1);
 	script_close(&third);
-	loop_destroy(opt.loop);
+	loop_free(opt.loop);
 }
 END_TEST
 

@@ -22,11 +22,11 @@ struct work {
 };
 
 static void
-run(struct loop_job *job, uint64_t life)
+run(struct loop_job *job, uint64_t serial)
 {
 	struct work *w = (struct work *)job;
 
-	(void)life;
+	(void)serial;
 	w->at = os_clock_ns();
 	if (w->then)
 		w->then(w);
@@ -55,7 +55,7 @@ stepped(void)
 static void
 destroy(void)
 {
-	loop_destroy(loop);
+	loop_free(loop);
 	park_close_self();
 }
 
@@ -121,7 +121,7 @@ START_TEST(doorbell__sleeping_thread__woken_for_jobs_and_delays)
 {
 	struct work w = { .job = { .run = run } };
 
-	loop_destroy(loop);
+	loop_free(loop);
 	ck_assert_int_eq(loop_create(LOOP_THREAD, 0, &loop), 0);
 	for (int i = 1; i <= 200; i++) {
 		loop_ready(loop, &w.job);
@@ -137,8 +137,8 @@ START_TEST(doorbell__idle_afterwards__the_thread_sleeps)
 	struct work w = { .job = { .run = run } };
 	clock_t busy;
 
-	loop_destroy(loop);
-	ck_assert_int_eq(loop_create(LOOP_CREW, 3, &loop), 0);
+	loop_free(loop);
+	ck_assert_int_eq(loop_create(LOOP_POOL, 3, &loop), 0);
 	for (int i = 1; i <= 50; i++) {
 		loop_ready(loop, &w.job);
 		while (runs(&w) < i)
@@ -176,7 +176,7 @@ START_TEST(thread__blocks_every_signal__its_maker_none)
 	sigset_t before, after;
 
 	pthread_sigmask(SIG_SETMASK, NULL, &before);
-	loop_destroy(loop);
+	loop_free(loop);
 	ck_assert_int_eq(loop_create(LOOP_THREAD, 1, &loop), 0);
 	pthread_sigmask(SIG_SETMASK, NULL, &after);
 	ck_assert_int_eq(sigismember(&before, SIGUSR1), sigismember(&after, SIGUSR1));
@@ -185,7 +185,7 @@ START_TEST(thread__blocks_every_signal__its_maker_none)
 	await_runs(&w, 1);
 	ck_assert_uint_eq(w.at, 1);
 	ck_assert_int_eq(cancellable, PTHREAD_CANCEL_DISABLE);
-	loop_destroy(loop);
+	loop_free(loop);
 	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &loop), 0);
 }
 END_TEST
@@ -195,8 +195,8 @@ START_TEST(crew__as_many_jobs_at_once_as_threads)
 	pthread_barrier_t barrier;
 	struct work w[4];
 
-	loop_destroy(loop);
-	ck_assert_int_eq(loop_create(LOOP_CREW, 4, &loop), 0);
+	loop_free(loop);
+	ck_assert_int_eq(loop_create(LOOP_POOL, 4, &loop), 0);
 	pthread_barrier_init(&barrier, NULL, 4);
 	for (int i = 0; i < 4; i++) {
 		w[i] = (struct work){ .job = { .run = run }, .then = meet, .meet = &barrier };
@@ -204,7 +204,7 @@ START_TEST(crew__as_many_jobs_at_once_as_threads)
 	}
 	for (int i = 0; i < 4; i++)
 		await_runs(&w[i], 1);
-	loop_destroy(loop);
+	loop_free(loop);
 	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &loop), 0);
 	pthread_barrier_destroy(&barrier);
 }
@@ -213,7 +213,7 @@ END_TEST
 static void
 destroy_own(struct work *w)
 {
-	loop_destroy(w->target);
+	loop_free(w->target);
 	w->target = NULL;
 }
 
@@ -224,7 +224,7 @@ START_TEST(destroy__from_its_own_thread__ends_after_the_job)
 	struct loop *own;
 
 	for (int i = 0; i < 2; i++) {
-		ck_assert_int_eq(loop_create(i ? LOOP_CREW : LOOP_THREAD, i + 1, &own), 0);
+		ck_assert_int_eq(loop_create(i ? LOOP_POOL : LOOP_THREAD, i + 1, &own), 0);
 		w[i] = (struct work){ .job = { .run = run }, .then = destroy_own, .target = own };
 		loop_ready(own, &w[i].job);
 		await_runs(&w[i], 1);
@@ -302,20 +302,20 @@ START_TEST(rest__a_job_that_may_run__there_is_something_to_pump)
 	struct work w[2] = { { .job = { .run = run } }, { .job = { .run = run } } };
 	uint64_t until;
 
-	loop_put_off(loop, &w[0].job);
-	ck_assert(loop_rest(loop, &until));
-	loop_rise(loop);
+	loop_defer(loop, &w[0].job);
+	ck_assert(loop_sleep_begin(loop, &until));
+	loop_sleep_end(loop);
 	ck_assert(loop_unready(&w[0].job));
 	loop_ready(loop, &w[0].job); /* no longer put off */
-	ck_assert(!loop_rest(loop, &until));
-	loop_put_off(loop, &w[1].job);
-	ck_assert(!loop_rest(loop, &until));
+	ck_assert(!loop_sleep_begin(loop, &until));
+	loop_defer(loop, &w[1].job);
+	ck_assert(!loop_sleep_begin(loop, &until));
 	ck_assert_int_eq(loop_step(loop, 0), 2);
-	loop_put_off(loop, &w[0].job);
+	loop_defer(loop, &w[0].job);
 	ck_assert(loop_unready(&w[0].job));
 	loop_ready_later(loop, &w[0].job, 1); /* nor is one that was delayed */
 	script_sleep_ms(1);
-	ck_assert(!loop_rest(loop, &until));
+	ck_assert(!loop_sleep_begin(loop, &until));
 	ck_assert_int_eq(loop_step(loop, 0), 1);
 }
 END_TEST
@@ -380,17 +380,17 @@ look_what_to_pump(struct work *w)
 START_TEST(pump__on_a_loop_its_own_on_a_crew_none)
 {
 	struct work w = { .job = { .run = run }, .then = look_what_to_pump };
-	struct loop *crew;
+	struct loop *pool;
 
 	ck_assert_ptr_null(loop_to_pump());
 	loop_ready(loop, &w.job);
 	ck_assert_int_eq(loop_step(loop, 0), 1);
 	ck_assert_ptr_eq(pumped, loop);
-	ck_assert_int_eq(loop_create(LOOP_CREW, 1, &crew), 0);
-	loop_ready(crew, &w.job);
+	ck_assert_int_eq(loop_create(LOOP_POOL, 1, &pool), 0);
+	loop_ready(pool, &w.job);
 	await_runs(&w, 2);
 	ck_assert_ptr_null(pumped); /* others serve it */
-	loop_destroy(crew);
+	loop_free(pool);
 }
 END_TEST
 

@@ -82,14 +82,14 @@ upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 static const DAT_UPCALL_OBJECT object = { NULL, upcall };
 
 static void
-open_slot(uint64_t life, int fd)
+open_slot(uint64_t serial, int fd)
 {
 	const struct evd_config config = {
-		.life = life, .qlen = 4, .ops = &ops, .raw_size = 8, .channel_fd = fd,
-		.loop = loop, .crew = loop, .fault = fault, .destroyed = destroyed,
+		.serial = serial, .qlen = 4, .ops = &ops, .raw_size = 8, .channel_fd = fd,
+		.loop = loop, .pool = loop, .fault = fault, .destroyed = destroyed,
 	};
 
-	ck_assert_int_eq(evd_open(&slot, &config), 0);
+	ck_assert_int_eq(evd_create(&slot, &config), 0);
 }
 
 static void
@@ -106,7 +106,7 @@ teardown(void)
 	ck_assert_int_eq(evd_free(evd_self(&slot)), 0);
 	while (loop_step(loop, 0))
 		;
-	loop_destroy(loop);
+	loop_free(loop);
 	park_close_self();
 }
 
@@ -116,7 +116,7 @@ succeed(void)
 	DAT_EVENT event = script_event(OTHER);
 
 	ck_assert_int_eq(evd_free(late), 0);
-	open_slot(late.life + 1, -1);
+	open_slot(late.serial + 1, -1);
 	ck_assert_int_eq(evd_post(evd_self(&slot), EVD_STREAM_SOFTWARE, &event), 0);
 }
 
@@ -178,9 +178,9 @@ START_TEST(late_call__slot_serves_another__told_so_and_nothing_touched)
 	ck_assert_int_eq(evd_refresh(late), -ENODEV);
 	ck_assert_int_eq(evd_query(late, &status), -ENODEV);
 	ck_assert_int_eq(evd_query_counters(late, &counters), -ENODEV);
-	ck_assert(!evd_lives(late));
+	ck_assert(!evd_is_alive(late));
 	ck_assert_int_eq(evd_drain(late), -ENODEV);
-	ck_assert_int_eq(evd_retire(late), -ENODEV);
+	ck_assert_int_eq(evd_free_nowait(late), -ENODEV);
 	ck_assert(!evd_is_left_to_closers(late));
 	ck_assert(!evd_is_left_to_closers(evd_self(&slot)));
 	ck_assert(!evd_await_others(late));
@@ -188,7 +188,7 @@ START_TEST(late_call__slot_serves_another__told_so_and_nothing_touched)
 	ck_assert(!evd_mark_refusal(late));
 	evd_purge(late, NULL, NULL, every_event, NULL);
 	evd_set_depth(late, 1);
-	evd_set_crew(late, NULL);
+	evd_set_pool(late, NULL);
 	evd_set_closing(late);
 	evd_hold_begin(late, &hold);
 	ck_assert(!hold.active);
@@ -221,7 +221,7 @@ START_TEST(call_in_several_sections__freed_in_a_window__told_so_and_nothing_touc
 	for (;;) {
 		open_slot(1, -1);
 		late = evd_self(&slot);
-		slot.queue.raw_count = _i ? slot.queue.qlen : 0;
+		slot.queue.ring_count = _i ? slot.queue.qlen : 0;
 		window_at(&slot.lock, ++window, succeed);
 		if (in_sections[_i]() == 0 && window_missed())
 			break;
@@ -281,7 +281,7 @@ START_TEST(late_call_of_a_cno__slot_serves_another__told_so_and_nothing_touched)
 {
 	static struct cno cno;
 	struct cno_config config = {
-		.life = 1, .loop = loop, .with_fd = true, .destroyed = cno_destroyed
+		.serial = 1, .loop = loop, .with_fd = true, .destroyed = cno_destroyed
 	};
 	DAT_OS_WAIT_PROXY_AGENT got, given = { NULL, agent };
 	struct cno_ref first;
@@ -289,11 +289,11 @@ START_TEST(late_call_of_a_cno__slot_serves_another__told_so_and_nothing_touched)
 
 	open_slot(1, -1);
 	cno_slot_init(&cno);
-	ck_assert_int_eq(cno_open(&cno, &config), 0);
+	ck_assert_int_eq(cno_create(&cno, &config), 0);
 	first = cno_self(&cno);
 	ck_assert_int_eq(cno_free(first, false), 0);
-	config.life = 2;
-	ck_assert_int_eq(cno_open(&cno, &config), 0);
+	config.serial = 2;
+	ck_assert_int_eq(cno_create(&cno, &config), 0);
 	ck_assert_int_eq(cno_attach_evd(cno_self(&cno)), 0);
 	cno_detach_evd(&cno); /* a trigger: the last EVD went */
 
@@ -304,7 +304,7 @@ START_TEST(late_call_of_a_cno__slot_serves_another__told_so_and_nothing_touched)
 	ck_assert_int_eq(cno_query(first, &got), -ENODEV);
 	ck_assert_int_eq(cno_attach_evd(first), -ENODEV);
 	ck_assert_int_eq(cno_free(first, true), -ENODEV);
-	ck_assert_int_eq(cno_retire(first), -ENODEV);
+	ck_assert_int_eq(cno_free_nowait(first), -ENODEV);
 	ck_assert(!cno_is_left_to_closer(first));
 	ck_assert(!cno_is_left_to_closer(cno_self(&cno)));
 	ck_assert(!cno_await_others(first));
@@ -323,7 +323,7 @@ END_TEST
 START_TEST(end_of_an_adapter__freed_and_nothing_runs__nothing_to_wait_for)
 {
 	static struct cno cno;
-	const struct cno_config config = { .life = 1, .loop = loop, .destroyed = cno_destroyed };
+	const struct cno_config config = { .serial = 1, .loop = loop, .destroyed = cno_destroyed };
 
 	open_slot(1, -1);
 	late = evd_self(&slot);
@@ -331,7 +331,7 @@ START_TEST(end_of_an_adapter__freed_and_nothing_runs__nothing_to_wait_for)
 	ck_assert(!evd_await_others(late));
 	ck_assert(!evd_is_left_to_closers(late));
 	cno_slot_init(&cno);
-	ck_assert_int_eq(cno_open(&cno, &config), 0);
+	ck_assert_int_eq(cno_create(&cno, &config), 0);
 	ck_assert_int_eq(cno_free(cno_self(&cno), false), 0);
 	ck_assert(!cno_await_others(cno_self(&cno)));
 	ck_assert(!cno_is_left_to_closer(cno_self(&cno)));
@@ -342,10 +342,10 @@ END_TEST
 static uint64_t ran_for;
 
 static void
-remember_life(struct loop_job *job, uint64_t life)
+remember_life(struct loop_job *job, uint64_t serial)
 {
 	(void)job;
-	ran_for = life;
+	ran_for = serial;
 }
 
 static struct loop_job job;
@@ -354,13 +354,13 @@ static void
 use_the_job_again(void)
 {
 	(void)loop_unready(&job);
-	job = (struct loop_job){ .run = remember_life, .life = 2 };
+	job = (struct loop_job){ .run = remember_life, .serial = 2 };
 }
 
 START_TEST(late_job__its_memory_serves_another__runs_for_the_life_it_was_queued_for)
 {
 	open_slot(1, -1);
-	job = (struct loop_job){ .run = remember_life, .life = 1 };
+	job = (struct loop_job){ .run = remember_life, .serial = 1 };
 	loop_ready(loop, &job);
 	/* Taken from the list, and not begun: the fourth release of a turn. */
 	window_at(&loop->lock, 4, use_the_job_again);
@@ -372,17 +372,17 @@ END_TEST
 
 /* Queued before the slot's own job, on the loop whose upcalls these are. */
 static void
-run_for_the_first(struct loop_job *of_the_first, uint64_t life)
+run_for_the_first(struct loop_job *of_the_first, uint64_t serial)
 {
 	(void)of_the_first;
-	slot.job.run(&slot.job, life);
+	slot.job.run(&slot.job, serial);
 	must(calls == 0);
 	must(slot.job_state == EVD_JOB_READY);
 }
 
 START_TEST(late_run__slot_serves_another_with_an_event__begins_nothing)
 {
-	struct loop_job of_the_first = { .run = run_for_the_first, .life = 1 };
+	struct loop_job of_the_first = { .run = run_for_the_first, .serial = 1 };
 
 	open_slot(1, -1);
 	late = evd_self(&slot);
@@ -400,15 +400,15 @@ START_TEST(late_run_of_a_cno__slot_serves_another_with_a_trigger__calls_no_agent
 {
 	static struct cno cno;
 	struct cno_config config = {
-		.life = 1, .loop = loop, .agent = { NULL, agent }, .destroyed = cno_destroyed
+		.serial = 1, .loop = loop, .agent = { NULL, agent }, .destroyed = cno_destroyed
 	};
 	DAT_EVENT event = script_event(OTHER);
 
 	cno_slot_init(&cno);
-	ck_assert_int_eq(cno_open(&cno, &config), 0);
+	ck_assert_int_eq(cno_create(&cno, &config), 0);
 	ck_assert_int_eq(cno_free(cno_self(&cno), false), 0);
-	config.life = 2;
-	ck_assert_int_eq(cno_open(&cno, &config), 0);
+	config.serial = 2;
+	ck_assert_int_eq(cno_create(&cno, &config), 0);
 	open_slot(1, -1);
 	ck_assert_int_eq(evd_set_listener(evd_self(&slot), cno_listener(&cno), &cno), 0);
 	ck_assert_int_eq(evd_post(evd_self(&slot), EVD_STREAM_SOFTWARE, &event), 0);

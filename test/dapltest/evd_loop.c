@@ -20,11 +20,11 @@ struct source {
 };
 
 static void
-readable(void *arg, uint64_t life)
+readable(void *arg, uint64_t serial)
 {
 	struct source *s = arg;
 
-	(void)life;
+	(void)serial;
 	must(loop_current() == loop);
 	(void)os_event_clear(s->fd);
 	__atomic_add_fetch(&s->entered, 1, __ATOMIC_SEQ_CST);
@@ -62,7 +62,7 @@ stepped(void)
 static void
 destroy(void)
 {
-	loop_destroy(loop);
+	loop_free(loop);
 	park_close_self();
 }
 
@@ -91,12 +91,12 @@ START_TEST(step__readable_source__handler_entered_inside_the_loop)
 END_TEST
 
 static void
-end_of_pipe(void *arg, uint64_t life)
+end_of_pipe(void *arg, uint64_t serial)
 {
 	struct source *s = arg;
 	char byte;
 
-	(void)life;
+	(void)serial;
 	s->entered++;
 	if (read(s->fd, &byte, 1) == 0)
 		loop_forget(loop, &s->ticket);
@@ -316,7 +316,7 @@ START_TEST(remove__handler_runs_elsewhere__waits_for_it)
 {
 	struct source s;
 
-	loop_destroy(loop);
+	loop_free(loop);
 	ck_assert_int_eq(loop_create(LOOP_THREAD, 0, &loop), 0);
 	source_open_with(&s, dawdle);
 	os_event_set(s.fd);
@@ -330,7 +330,7 @@ END_TEST
 
 START_TEST(destroy__null__nothing)
 {
-	loop_destroy(NULL);
+	loop_free(NULL);
 }
 END_TEST
 
@@ -360,7 +360,7 @@ START_TEST(create__descriptor_0_is_free__taken_like_any_other)
 	os_close(0); /* as of a program without a standard input */
 	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &own), 0);
 	ck_assert_int_eq(loop_step(own, 0), 0);
-	loop_destroy(own);
+	loop_free(own);
 	if (before >= 0) {
 		ck_assert_int_eq(dup2(before, 0), 0);
 		os_close(before);
@@ -375,7 +375,7 @@ START_TEST(create__stepped__no_thread_whatever_is_asked_for)
 
 	ck_assert_int_eq(loop_create(LOOP_STEPPED, 3, &own), 0);
 	ck_assert_int_eq(runner_await_threads(before), before);
-	loop_destroy(own);
+	loop_free(own);
 }
 END_TEST
 
@@ -389,10 +389,10 @@ static struct owner {
 } owner;
 
 static void
-run_owned(struct loop_job *job, uint64_t life)
+run_owned(struct loop_job *job, uint64_t serial)
 {
 	(void)job;
-	(void)life;
+	(void)serial;
 	os_lock(&owner.lock);
 	owner.queued = false;
 	owner.ran++;
@@ -424,7 +424,7 @@ START_TEST(job__becomes_due_while_its_owner_moves_it__they_share_nothing)
 	ck_assert_ptr_eq(owner.job.on, own);
 	(void)loop_unready(&owner.job);
 	os_unlock(&owner.lock);
-	loop_destroy(own);
+	loop_free(own);
 	os_mutex_fini(&owner.lock);
 }
 END_TEST

@@ -7,7 +7,7 @@
 
 #define CREW 4
 
-static struct loop *crew;
+static struct loop *pool;
 
 static void
 setup(void)
@@ -15,8 +15,8 @@ setup(void)
 	struct script_options opt = { .channel = SCRIPT_SHARED, .qlen = 64 };
 
 	ck_assert_int_eq(loop_create(LOOP_THREAD, 0, &opt.loop), 0);
-	ck_assert_int_eq(loop_create(LOOP_CREW, CREW, &crew), 0);
-	opt.crew = crew;
+	ck_assert_int_eq(loop_create(LOOP_POOL, CREW, &pool), 0);
+	opt.pool = pool;
 	story_begin(&st, &opt);
 }
 
@@ -26,7 +26,7 @@ teardown(void)
 	tape_await_inside(&st.tape, 0);
 	st.tape.read = st.tape.n;
 	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
-	loop_destroy(crew);
+	loop_free(pool);
 	story_end(&st);
 }
 
@@ -302,9 +302,9 @@ START_TEST(many__crew_given_later__used_from_then_on)
 	struct script_options opt = st.dev.opt;
 
 	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
-	opt.crew = NULL;
+	opt.pool = NULL;
 	script_open(&st.dev, &opt);
-	evd_set_crew(evd_self(&st.dev.evd), crew);
+	evd_set_pool(evd_self(&st.dev.evd), pool);
 	tape_hold(&st.tape);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
 	complete(1, CREW);
@@ -320,7 +320,7 @@ START_TEST(many_to_cno__the_crew_is_busy__told_by_the_loop)
 	struct cno cno;
 
 	cno_slot_init(&cno);
-	ck_assert_int_eq(cno_open(&cno, &config), 0);
+	ck_assert_int_eq(cno_create(&cno, &config), 0);
 	tape_hold(&st.tape);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
 	complete(1, CREW);
@@ -364,7 +364,7 @@ START_TEST(single__the_evd_left_its_upcalls_loop_and_came_back__what_is_queued_i
 	struct script_options opt = { .qlen = 16 };
 	pthread_t thread;
 
-	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &opt.crew), 0);
+	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &opt.pool), 0);
 	story_begin(&st, &opt);
 	tape_hold(&st.tape);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -374,7 +374,7 @@ START_TEST(single__the_evd_left_its_upcalls_loop_and_came_back__what_is_queued_i
 	ck_assert_int_eq(script_post(&st.dev, 101), 0);
 	for (int i = 0; i < 4 && detour[i] != DAT_UPCALL_DISABLE; i++)
 		ck_assert_int_eq(story_policy(&st, detour[i], DAT_UPCALL_INVOC_ANY), 0);
-	(void)loop_step(opt.crew, 0);
+	(void)loop_step(opt.pool, 0);
 	(void)story_turn(&st);
 	ck_assert_int_eq(tape_count(&st.tape), 1);
 	tape_release(&st.tape);
@@ -387,7 +387,7 @@ START_TEST(single__the_evd_left_its_upcalls_loop_and_came_back__what_is_queued_i
 	story_upcall(&st, 102);
 	story_quiet(&st);
 	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
-	loop_destroy(opt.crew);
+	loop_free(opt.pool);
 	story_end(&st);
 }
 END_TEST

@@ -148,9 +148,9 @@ END_TEST
 static int handled;
 
 static void
-readable(void *arg, uint64_t life)
+readable(void *arg, uint64_t serial)
 {
-	(void)life;
+	(void)serial;
 	(void)os_event_clear(*(int *)arg);
 	handled++;
 }
@@ -158,9 +158,9 @@ readable(void *arg, uint64_t life)
 static int source_fd;
 
 static void
-sleep_in_job(struct loop_job *job, uint64_t life)
+sleep_in_job(struct loop_job *job, uint64_t serial)
 {
-	(void)life;
+	(void)serial;
 	(void)job;
 	os_event_set(source_fd);
 	for (int i = 0; i < 10 && !handled; i++)
@@ -181,33 +181,33 @@ START_TEST(sleep__on_a_loops_thread__its_sources_are_read)
 	ck_assert_int_eq(loop_step(loop, 0), 1);
 	loop_remove(loop, &ticket);
 	os_close(source_fd);
-	loop_destroy(loop);
+	loop_free(loop);
 }
 END_TEST
 
 static int jobs;
 
 static void
-count_job(struct loop_job *job, uint64_t life)
+count_job(struct loop_job *job, uint64_t serial)
 {
-	(void)life;
+	(void)serial;
 	(void)job;
-	must(loop_pumping());
+	must(loop_is_pumping());
 	jobs++;
 }
 
 static void
-ready_other_and_sleep(struct loop_job *job, uint64_t life)
+ready_other_and_sleep(struct loop_job *job, uint64_t serial)
 {
 	struct loop_job other = { .run = count_job };
 
-	(void)life;
-	must(!loop_pumping());
+	(void)serial;
+	must(!loop_is_pumping());
 	loop_ready(job->on, &other);
 	ck_assert_int_eq(park_sleep(park, PARK_FOREVER, -1, NULL), 0);
 	ck_assert_int_eq(jobs, 1);
 	/* What was put off does not keep it awake; what is hastened does. */
-	loop_put_off(job->on, &other);
+	loop_defer(job->on, &other);
 	ck_assert_int_eq(park_sleep(park, os_clock_ns() + 2000000u, -1, NULL), -ETIMEDOUT);
 	loop_hasten(&other);
 	ck_assert_int_eq(park_sleep(park, PARK_FOREVER, -1, NULL), 0);
@@ -216,7 +216,7 @@ ready_other_and_sleep(struct loop_job *job, uint64_t life)
 	loop_ready_later(job->on, &other, 5000000u);
 	while (jobs < 3)
 		ck_assert_int_eq(park_sleep(park, PARK_FOREVER, -1, NULL), 0);
-	must(!loop_pumping());
+	must(!loop_is_pumping());
 }
 
 START_TEST(sleep__on_a_loops_thread__its_jobs_are_pumped)
@@ -227,7 +227,7 @@ START_TEST(sleep__on_a_loops_thread__its_jobs_are_pumped)
 	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &loop), 0);
 	loop_ready(loop, &job);
 	ck_assert_int_eq(loop_step(loop, 0), 1);
-	loop_destroy(loop);
+	loop_free(loop);
 }
 END_TEST
 
@@ -238,15 +238,15 @@ START_TEST(rest__ready_job_behind_one_that_was_put_off__does_not_rest)
 	uint64_t until;
 
 	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &loop), 0);
-	loop_put_off(loop, &first);
-	ck_assert(loop_rest(loop, &until)); /* alone it keeps no thread awake */
-	loop_rise(loop);
+	loop_defer(loop, &first);
+	ck_assert(loop_sleep_begin(loop, &until)); /* alone it keeps no thread awake */
+	loop_sleep_end(loop);
 	loop_ready(loop, &second);
-	ck_assert(!loop_rest(loop, &until));
+	ck_assert(!loop_sleep_begin(loop, &until));
 	ck_assert(loop_unready(&first));
-	ck_assert(!loop_rest(loop, &until));
+	ck_assert(!loop_sleep_begin(loop, &until));
 	ck_assert(loop_unready(&second));
-	loop_destroy(loop);
+	loop_free(loop);
 }
 END_TEST
 

@@ -35,7 +35,7 @@ polled(uint64_t first, unsigned int n, bool device_empty)
 	for (unsigned int i = 0; i < n; i++)
 		((uint64_t *)batch)[i] = first + i;
 	for (unsigned int i = 0; i < n; i++)
-		evd_queue_keep(&q, (uint64_t *)batch + i);
+		evd_queue_append(&q, (uint64_t *)batch + i);
 	evd_queue_polled(&q, n, device_empty);
 }
 
@@ -169,8 +169,8 @@ START_TEST(keep__some_of_a_batch_dropped__the_gap_closes)
 	batch = start;
 	for (int i = 0; i < 4; i++)
 		batch[i] = (uint64_t)i + 1;
-	evd_queue_keep(&q, &batch[1]);
-	evd_queue_keep(&q, &batch[3]);
+	evd_queue_append(&q, &batch[1]);
+	evd_queue_append(&q, &batch[3]);
 	evd_queue_polled(&q, 4, false);
 	ck_assert_uint_eq(evd_queue_count(&q), 2);
 	ck_assert_uint_eq(taken(), 2);

@@ -133,7 +133,7 @@ op_poll(void)
 			item.kind = HELD;
 			model_append(&item);
 		} else if (rand() % 5) {
-			evd_queue_keep(&q, (uint64_t *)batch + i);
+			evd_queue_append(&q, (uint64_t *)batch + i);
 			item.counts = true;
 			model_append(&item);
 		}

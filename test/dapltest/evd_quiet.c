@@ -125,7 +125,7 @@ START_TEST(cno__is_told_of_noise_alone_and_of_a_full_queue)
 	begin(4);
 	config.loop = st.loop;
 	cno_slot_init(&cno);
-	ck_assert_int_eq(cno_open(&cno, &config), 0);
+	ck_assert_int_eq(cno_create(&cno, &config), 0);
 	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), cno_listener(&cno), &cno), 0);
 	story_settle(&st);
 	quiet(1);

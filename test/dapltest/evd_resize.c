@@ -124,7 +124,7 @@ START_TEST(longer__stash_was_full__what_the_device_held_back_is_told)
 	begin(2);
 	config.loop = st.loop;
 	cno_slot_init(&cno);
-	ck_assert_int_eq(cno_open(&cno, &config), 0);
+	ck_assert_int_eq(cno_create(&cno, &config), 0);
 	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), cno_listener(&cno), &cno), 0);
 	story_settle(&st);
 	for (uint64_t i = 1; i <= 4; i++)

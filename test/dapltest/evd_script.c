@@ -63,7 +63,7 @@ sort(void *source, const void *raw, struct evd_hold **hold)
 	if (s->gone[record->ep])
 		return EVD_DROP;
 	if (!s->hold[record->ep] || !evd_hold_is_active(s->hold[record->ep]))
-		return record->flags & SCRIPT_QUIET ? EVD_TAKE_QUIETLY : EVD_TAKE;
+		return record->flags & SCRIPT_QUIET ? EVD_QUEUE_UNSIGNALLED : EVD_QUEUE;
 	*hold = s->hold[record->ep];
 	return EVD_HOLD;
 }
@@ -201,9 +201,9 @@ script_init(struct script *s)
 }
 
 static void
-shared_readable(void *arg, uint64_t life)
+shared_readable(void *arg, uint64_t serial)
 {
-	(void)life;
+	(void)serial;
 	while (script_deliver(arg))
 		;
 }
@@ -240,10 +240,10 @@ script_open(struct script *s, const struct script_options *opt)
 	config.raw_size = sizeof(struct script_record);
 	config.channel_fd = opt->channel == SCRIPT_PRIVATE ? s->fd : -1;
 	config.loop = opt->loop;
-	config.crew = opt->crew;
+	config.pool = opt->pool;
 	config.fault = fault;
 	config.destroyed = destroyed;
-	must(evd_open(&s->evd, &config) == 0);
+	must(evd_create(&s->evd, &config) == 0);
 }
 
 void

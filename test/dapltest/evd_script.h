@@ -49,7 +49,7 @@ struct script_options {
 	bool no_device;
 	bool exact; /* the device has the exact hint */
 	enum script_channel channel;
-	struct loop *loop, *crew;
+	struct loop *loop, *pool;
 };
 
 struct script;

@@ -105,7 +105,7 @@ create_loop(void)
 	int r;
 
 	loop = before;
-	r = loop_create(threads ? LOOP_CREW : LOOP_THREAD, threads, &loop);
+	r = loop_create(threads ? LOOP_POOL : LOOP_THREAD, threads, &loop);
 	if (r)
 		must(loop == before);
 	return r;
@@ -115,7 +115,7 @@ START_TEST(loop_create__anything_missing__nothing_left_behind)
 {
 	for (threads = 0; threads < 4; threads += 3) {
 		starve(create_loop);
-		loop_destroy(loop);
+		loop_free(loop);
 	}
 }
 END_TEST
@@ -128,7 +128,7 @@ open_evd(void)
 	static const struct evd_source_ops none;
 	const struct evd_config config = { .handle = &slot, .qlen = 4, .ops = &none,
 		.raw_size = 16, .channel_fd = -1 };
-	int r = evd_open(&slot, &config);
+	int r = evd_create(&slot, &config);
 
 	if (r)
 		must(!script_evd_is(&slot, &slot));
@@ -152,7 +152,7 @@ open_cno(void)
 {
 	const struct cno_config config = { .with_fd = true };
 
-	return cno_open(&cno, &config);
+	return cno_create(&cno, &config);
 }
 
 START_TEST(cno_open__no_descriptor__says_so_and_the_slot_stays_dead)
@@ -186,9 +186,9 @@ START_TEST(hold_init__no_memory__nothing_left_behind)
 END_TEST
 
 static void
-ignore(void *arg, uint64_t life)
+ignore(void *arg, uint64_t serial)
 {
-	(void)life;
+	(void)serial;
 	(void)os_event_clear(*(int *)arg);
 }
 
@@ -217,7 +217,7 @@ START_TEST(loop_add__no_room__the_others_go_on)
 		loop_remove(loop, &ticket[i]);
 		os_close(fd[i]);
 	}
-	loop_destroy(loop);
+	loop_free(loop);
 }
 END_TEST
 
@@ -289,7 +289,7 @@ START_TEST(taker_change__loop_cannot_watch_the_channel__error_and_nothing_change
 	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &opt.loop), 0);
 	story_begin(&st, &opt);
 	cno_slot_init(&cno);
-	ck_assert_int_eq(cno_open(&cno, &config), 0);
+	ck_assert_int_eq(cno_create(&cno, &config), 0);
 	starve(attach);
 	story_end(&st);
 }

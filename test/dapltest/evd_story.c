@@ -140,7 +140,7 @@ story_end(struct story *story)
 {
 	ck_assert_int_eq(story->tape.n, story->tape.read);
 	script_close(&story->dev);
-	loop_destroy(story->loop);
+	loop_free(story->loop);
 	park_close_self();
 }
 
@@ -203,7 +203,7 @@ story_check_rest(struct script *dev)
 	bool open;
 
 	os_lock(&evd->lock);
-	open = evd->alive && evd_taker(evd) != EVD_TAKER_NOBODY &&
+	open = evd->alive && evd_sink(evd) != EVD_SINK_NONE &&
 	    evd->job_state == EVD_JOB_IDLE;
 	if (open && !dev->opt.no_device)
 		must(evd->armed);

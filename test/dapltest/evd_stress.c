@@ -11,7 +11,7 @@
 #define EVENTS	  4000 /* of each producer */
 #define PRODUCERS 2
 
-static struct loop *crew;
+static struct loop *pool;
 static _Atomic unsigned char seen[2 * PRODUCERS * EVENTS + 1];
 static atomic_int total;
 static atomic_bool done;
@@ -30,8 +30,8 @@ begin(enum script_channel channel)
 	struct script_options opt = { .channel = channel, .qlen = 64 };
 
 	ck_assert_int_eq(loop_create(LOOP_THREAD, 0, &opt.loop), 0);
-	ck_assert_int_eq(loop_create(LOOP_CREW, 3, &crew), 0);
-	opt.crew = crew;
+	ck_assert_int_eq(loop_create(LOOP_POOL, 3, &pool), 0);
+	opt.pool = pool;
 	story_begin(&st, &opt);
 }
 
@@ -39,8 +39,8 @@ static void
 end(void)
 {
 	script_close(&st.dev);
-	loop_destroy(crew);
-	loop_destroy(st.loop);
+	loop_free(pool);
+	loop_free(st.loop);
 	park_close_self();
 }
 
@@ -310,7 +310,7 @@ START_TEST(cno__clients_drain_only_the_returned_evd__all_seen_once)
 	ck_assert_int_eq(loop_create(LOOP_THREAD, 0, &opt.loop), 0);
 	config.loop = opt.loop;
 	cno_slot_init(&cno);
-	ck_assert_int_eq(cno_open(&cno, &config), 0);
+	ck_assert_int_eq(cno_create(&cno, &config), 0);
 	for (int i = 0; i < 2; i++) {
 		script_init(&dev[i]);
 		script_open(&dev[i], &opt);
@@ -336,7 +336,7 @@ START_TEST(cno__clients_drain_only_the_returned_evd__all_seen_once)
 		pthread_join(thread[i], NULL);
 		script_close(&dev[i]);
 	}
-	loop_destroy(opt.loop);
+	loop_free(opt.loop);
 	park_close_self();
 }
 END_TEST

@@ -3,7 +3,7 @@
 #include "cno_story.h"
 #include "evd_suites.h"
 
-static struct loop *crew;
+static struct loop *pool;
 
 static void
 begin_threaded(int threads)
@@ -11,8 +11,8 @@ begin_threaded(int threads)
 	struct script_options opt = { .channel = SCRIPT_DIRECT, .qlen = 64 };
 
 	ck_assert_int_eq(loop_create(LOOP_THREAD, 0, &opt.loop), 0);
-	ck_assert_int_eq(loop_create(LOOP_CREW, threads, &crew), 0);
-	opt.crew = crew;
+	ck_assert_int_eq(loop_create(LOOP_POOL, threads, &pool), 0);
+	opt.pool = pool;
 	story_begin(&st, &opt);
 }
 
@@ -22,8 +22,8 @@ end_threaded(void)
 	tape_await_inside(&st.tape, 0);
 	st.tape.read = st.tape.n;
 	script_close(&st.dev);
-	loop_destroy(crew);
-	loop_destroy(st.loop);
+	loop_free(pool);
+	loop_free(st.loop);
 	park_close_self();
 }
 
@@ -110,8 +110,8 @@ START_TEST(review_09__two_upcalls_of_many_free_their_evd__neither_waits_for_the_
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
 	tape_await(&st.tape, 2);
 	tape_await_inside(&st.tape, 0);
-	loop_destroy(crew); /* joins: the last return has destroyed */
-	crew = NULL;
+	loop_free(pool); /* joins: the last return has destroyed */
+	pool = NULL;
 	ck_assert_int_eq(st.dev.destroyed, 1);
 	end_threaded();
 	pthread_barrier_destroy(&both);
@@ -140,8 +140,8 @@ START_TEST(review_09__one_upcall_frees_another_tears_down__both_return)
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
 	tape_await(&st.tape, 2);
 	tape_await_inside(&st.tape, 0);
-	loop_destroy(crew);
-	crew = NULL;
+	loop_free(pool);
+	pool = NULL;
 	ck_assert_int_eq(st.dev.destroyed, 1);
 	end_threaded();
 	pthread_barrier_destroy(&both);
@@ -285,12 +285,12 @@ START_TEST(review_27__slot_used_again__a_stale_handle_is_noticed_under_the_lock)
 	evd_slot_init(&evd);
 	config.handle = &handles[0];
 	ck_assert(!script_evd_is(&evd, &handles[0]));
-	ck_assert_int_eq(evd_open(&evd, &config), 0);
+	ck_assert_int_eq(evd_create(&evd, &config), 0);
 	ck_assert(script_evd_is(&evd, &handles[0]));
 	evd.alive = false; /* as a free leaves it */
 	evd_queue_fini(&evd.queue);
 	config.handle = &handles[1];
-	ck_assert_int_eq(evd_open(&evd, &config), 0);
+	ck_assert_int_eq(evd_create(&evd, &config), 0);
 	ck_assert(!script_evd_is(&evd, &handles[0]));
 	ck_assert(script_evd_is(&evd, &handles[1]));
 	evd_queue_fini(&evd.queue);

@@ -25,7 +25,7 @@ setup(void)
 	script_init(&other);
 	script_open(&other, &opt);
 	cno_slot_init(&cno);
-	ck_assert_int_eq(cno_open(&cno, &config), 0);
+	ck_assert_int_eq(cno_create(&cno, &config), 0);
 	ck_assert_int_eq(cno_attach_evd(cno_self(&cno)), 0);
 	ck_assert_int_eq(evd_set_listener(evd_self(&other.evd), cno_listener(&cno), &cno), 0);
 	story_run(&st);

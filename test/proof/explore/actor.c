@@ -97,13 +97,13 @@ perform(const struct action *a, int actor)
 		break;
 	case DO_REOPEN:
 		/* It is another one's, or not free yet: who was meant is meant. */
-		if (!e->vacant || e->life == LIVES - 1)
+		if (!e->vacant || e->serial == LIVES - 1)
 			break;
 		stage_evd_open(e, a->base);
-		stage.knows[actor][e->index] = (uint8_t)e->life;
+		stage.knows[actor][e->index] = (uint8_t)e->serial;
 		break;
 	case DO_SEE:
-		stage.knows[actor][e->index] = (uint8_t)e->evd.life;
+		stage.knows[actor][e->index] = (uint8_t)e->evd.serial;
 		sched_see(OP_EVENT, OBJECT_EVD(e->index));
 		break;
 	case DO_DEQUEUE:
@@ -166,13 +166,13 @@ perform(const struct action *a, int actor)
 		call_cno_closing(c);
 		break;
 	case DO_CNO_REOPEN:
-		if (!c->vacant || c->life == LIVES - 1)
+		if (!c->vacant || c->serial == LIVES - 1)
 			break;
 		stage_cno_open(c, false);
-		stage.knows_cno[actor][c->index] = (uint8_t)c->life;
+		stage.knows_cno[actor][c->index] = (uint8_t)c->serial;
 		break;
 	case DO_CNO_SEE:
-		stage.knows_cno[actor][c->index] = (uint8_t)c->cno.life;
+		stage.knows_cno[actor][c->index] = (uint8_t)c->cno.serial;
 		sched_see(OP_EVENT, OBJECT_CNO(c->index));
 		break;
 	case DO_CNO_QUERY:
@@ -257,13 +257,13 @@ actor_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 {
 	struct stage_object *object = instance;
 	struct stage_evd *e = object->evd;
-	uint8_t *life = &stage.frame_life[sched.self - sched.fibers][e->index];
-	const uint8_t outer = *life;
+	uint8_t *serial = &stage.frame_life[sched.self - sched.fibers][e->index];
+	const uint8_t outer = *serial;
 	bool first;
 
 	(void)more;
 	oracle_upcall_begins(e, object);
-	*life = (uint8_t)object->life;
+	*serial = (uint8_t)object->serial;
 	first = e->upcalls++ == 0;
 	if (has_script(ACTOR_UPCALL, e->index))
 		sched_touch(OP_EVENT, OBJECT_EVD(e->index)); /* who is first matters */
@@ -274,13 +274,13 @@ actor_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 	} else if (!event) {
 		violation("an upcall without an event");
 	} else {
-		oracle_deliver(e, object->life, event);
+		oracle_deliver(e, object->serial, event);
 	}
 	/* At rest the stage pumps nothing: what happens now is the teardown's. */
 	if (!sched.quiet)
 		play_script(ACTOR_UPCALL, e->index, first);
 	oracle_upcall_ends(e);
-	*life = outer;
+	*serial = outer;
 }
 
 void
@@ -296,7 +296,7 @@ actor_agent(DAT_PVOID instance, DAT_EVD_HANDLE handle)
 		violation("I8: an agent is called inside a call of the consumer's");
 	sched_point(OP_EVENT, OBJECT_CNO(c->index), &here);
 	sched_step(OP_EVENT);
-	if (own->life != c->life)
+	if (own->serial != c->serial)
 		violation("identity: the agent of a CNO that was freed is called");
 	if (own->installs-- == 0)
 		violation("an agent is called again without having been installed again");

@@ -21,7 +21,7 @@ call_has(enum verb verb)
 struct call {
 	struct stage_evd *evd; /* one of the two */
 	struct stage_cno *cno;
-	unsigned int life;
+	unsigned int serial;
 	bool late;
 };
 
@@ -35,20 +35,20 @@ void identity_reset(void);
 static inline struct evd_ref
 call_ref(const struct call *c)
 {
-	return (struct evd_ref){ &c->evd->evd, c->life };
+	return (struct evd_ref){ &c->evd->evd, c->serial };
 }
 
 static inline struct cno_ref
 call_cno_ref(const struct call *c)
 {
-	return (struct cno_ref){ &c->cno->cno, c->life };
+	return (struct cno_ref){ &c->cno->cno, c->serial };
 }
 
 /* The EVD that was meant still lives in its slot, or was the last to do so. */
 static inline bool
 call_current(const struct call *c)
 {
-	return c->life == c->evd->life;
+	return c->serial == c->evd->serial;
 }
 
 /* Whether a fault of this run explains the error. */

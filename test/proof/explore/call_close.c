@@ -64,7 +64,7 @@ call_shut(struct stage_evd *e)
 	bool waits;
 
 	evd_set_closing(call_ref(&c));
-	(void)evd_retire(call_ref(&c)); /* or another thread frees it */
+	(void)evd_free_nowait(call_ref(&c)); /* or another thread frees it */
 	await_evd(e, &c);
 	call_ends();
 	waits = end(number);
@@ -84,10 +84,10 @@ call_cno_shut(struct stage_cno *n)
 	const struct call c = call_begins_cno(n);
 
 	cno_set_closing(call_cno_ref(&c));
-	(void)cno_retire(call_cno_ref(&c));
+	(void)cno_free_nowait(call_cno_ref(&c));
 	await_cno(n, &c);
 	call_ends();
-	if (end(number) && !inside && c.life == n->life && n->in_agent)
+	if (end(number) && !inside && c.serial == n->serial && n->in_agent)
 		violation("close of CNO %c returned while its agent runs", 'n' + n->index);
 }
 

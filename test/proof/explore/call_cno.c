@@ -10,7 +10,7 @@ static const struct os_site here = { "actor", 0 };
 static void
 check_handed(const struct stage_cno *c, const struct stage_cell *cell)
 {
-	const struct stage_life *l = &cell->evd->lives[cell->life];
+	const struct stage_life *l = &cell->evd->lives[cell->serial];
 	const uint32_t looked = sched.self->locked_at[c->cno.lock.id];
 
 	if (l->freed_at && looked > l->freed_at)
@@ -58,10 +58,10 @@ call_cno_wait(struct stage_cno *c, int us, unsigned int *drained)
 	call_ends_with(&call, "cno_wait", r);
 	if (r == -ETIMEDOUT && sched.now < begun + (uint64_t)us * 1000u)
 		violation("cno_wait: timed out early");
-	if ((r == -ETIMEDOUT && (left->triggered || left->forsaken)) ||
+	if ((r == -ETIMEDOUT && (left->triggered || left->last_detached)) ||
 	    (r == -ECANCELED && left->alive && !left->closing))
 		violation("cno_wait: answers %d, and CNO %c is not so", r, 'n' + c->index);
-	if (r == 0 && !handle && !left->deserted)
+	if (r == 0 && !handle && !left->last_detaches)
 		violation("cno_wait: nothing triggered CNO %c", 'n' + c->index);
 	call_result("cno_wait", r, (r == -ETIMEDOUT && us >= 0) ||
 	    ((r == -ENODEV || r == -ECANCELED) &&
@@ -99,7 +99,7 @@ call_trigger(struct stage_cno *c, unsigned int *drained)
 	r = cno_trigger(call_cno_ref(&call), &handle);
 	c->taking &= ~fiber_bit(sched.self);
 	call_ends_with(&call, "cno_trigger", r);
-	if ((r == -EAGAIN && (left->triggered || left->forsaken)) || (r == 0 && !handle && !left->deserted))
+	if ((r == -EAGAIN && (left->triggered || left->last_detached)) || (r == 0 && !handle && !left->last_detaches))
 		violation("cno_trigger: answers %d, and CNO %c is not so", r, 'n' + c->index);
 	call_result("cno_trigger", r, r == -EAGAIN ||
 	    (r == -EINVAL && !stage.scenario->fd[c->index]) || (r == -ENODEV &&
@@ -130,7 +130,7 @@ void
 call_agent(struct stage_cno *c, bool installed)
 {
 	const struct call call = call_begins_cno(c);
-	struct stage_agent *own = &c->agents[call.life];
+	struct stage_agent *own = &c->agents[call.serial];
 	DAT_OS_WAIT_PROXY_AGENT agent = { NULL, NULL };
 	int r;
 
@@ -174,7 +174,7 @@ call_cno_query(struct stage_cno *c)
 	const int r = cno_query(call_cno_ref(&call), &agent);
 
 	call_ends_with(&call, "cno_query", r);
-	if (r == 0 && agent.proxy_agent_func && agent.instance_data != &c->agents[call.life])
+	if (r == 0 && agent.proxy_agent_func && agent.instance_data != &c->agents[call.serial])
 		violation("cno_query of %c returns another CNO's agent", 'n' + c->index);
 	call_result("cno_query", r, call_gone(&call, r));
 }

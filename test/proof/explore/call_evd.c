@@ -59,7 +59,7 @@ call_dequeue(struct stage_evd *e)
 	call_ends_with(&c, "dequeue", r);
 	check_dequeued(e, r);
 	if (r == 0)
-		oracle_deliver(e, c.life, &event);
+		oracle_deliver(e, c.serial, &event);
 	else if (r == -EAGAIN && least)
 		violation("dequeue: EVD %c is said to be empty, and holds %d events",
 		    'a' + e->index, least);
@@ -146,7 +146,7 @@ call_wait(struct stage_evd *e, int threshold, int us)
 	call_ends_with(&c, "wait", r);
 	check_waited(e, threshold, r, more, since);
 	if (r == 0) {
-		oracle_deliver(e, c.life, &event);
+		oracle_deliver(e, c.serial, &event);
 		if (more < threshold - 1)
 			violation("wait: threshold %d reached, but nmore is %d", threshold, more);
 		if (call_current(&c) && (more < least - 1 || more > entry_most(e, gone)))
@@ -247,7 +247,7 @@ call_free(struct stage_evd *e)
 	r = evd_free(call_ref(&c));
 	call_ends_with(&c, "free", r);
 	if (r == 0)
-		stage_later(&e->lives[c.life].freed_at, sched.steps);
+		stage_later(&e->lives[c.serial].freed_at, sched.steps);
 	if (r == 0 && call_current(&c)) {
 		const bool destroys = !inside && !call_gives_way();
 
@@ -334,22 +334,22 @@ call_attach(struct stage_evd *e, struct stage_cno *c)
 	os_lock(&e->link);
 	old = c;
 	if (c)
-		e->lives[call.life].detached_at[c->index] = 0;
+		e->lives[call.serial].detached_at[c->index] = 0;
 	r = e->unlinked && call_current(&call) ? -ENODEV :
 	    evd_set_listener(call_ref(&call), c ? cno_listener(&c->cno) : NULL,
-	    c ? &c->agents[c->life] : DAT_HANDLE_NULL);
+	    c ? &c->agents[c->serial] : DAT_HANDLE_NULL);
 	if (r == 0) {
 		old = e->cno;
 		e->cno = c;
 		if (old && old != c)
-			e->lives[call.life].detached_at[old->index] = sched.steps;
+			e->lives[call.serial].detached_at[old->index] = sched.steps;
 	}
 	os_unlock(&e->link);
 	if (old)
 		cno_detach_evd(&old->cno);
 	call_ends_with(&call, "attach", r);
 	setting_ends(&e->listener, r == 0 && call_current(&call),
-	    (uintptr_t)(c ? &c->agents[c->life] : NULL));
+	    (uintptr_t)(c ? &c->agents[c->serial] : NULL));
 	call_result("attach", r, call_gone(&call, r) || (r == -ENODEV && call_has(DO_FREE)));
 }
 

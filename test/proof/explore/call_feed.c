@@ -39,7 +39,7 @@ call_post(struct stage_evd *e, enum verb verb, int actor, int ep)
 	const enum evd_stream kind = verb == DO_POST ? kinds[actor] : EVD_STREAM_CONNECTION;
 	const unsigned int stream = stream_for(verb, actor, ep);
 	const struct call c = call_begins(e);
-	struct stage_life *l = &e->lives[c.life];
+	struct stage_life *l = &e->lives[c.serial];
 	const unsigned int number = l->produced[stream]++;
 	const struct evd_order order = {
 		.endpoint = &e->holds[ep],
@@ -52,7 +52,7 @@ call_post(struct stage_evd *e, enum verb verb, int actor, int ep)
 	bool full;
 	int r;
 
-	id = event_id((unsigned int)e->index, c.life, stream, number);
+	id = event_id((unsigned int)e->index, c.serial, stream, number);
 	device_event(&event, id);
 	entry = entry_begins(l, id);
 	entry->after = (uint8_t)l->produced[STREAM_CQ + ep];

@@ -9,10 +9,10 @@ void
 call_loop(void)
 {
 	struct loop *loop;
-	int r = loop_create(LOOP_CREW, 2, &loop);
+	int r = loop_create(LOOP_POOL, 2, &loop);
 
 	if (r == 0)
-		loop_destroy(loop);
+		loop_free(loop);
 	call_result("loop_create", r, false);
 }
 
@@ -22,11 +22,11 @@ struct watched {
 };
 
 static void
-watched_readable(void *arg, uint64_t life)
+watched_readable(void *arg, uint64_t serial)
 {
 	struct watched *w = arg;
 
-	(void)life;
+	(void)serial;
 	if (w->gone)
 		violation("a source is read after it was removed");
 	(void)world_event_clear(w->fd, &here);
@@ -65,5 +65,5 @@ call_close_loop(void)
 
 	loop_remove(loop, &l->ticket);
 	l->loop = NULL;
-	loop_destroy(loop);
+	loop_free(loop);
 }

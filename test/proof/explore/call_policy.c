@@ -44,7 +44,7 @@ int
 call_modify(struct stage_evd *e, int policy, const struct action *a)
 {
 	const struct call c = call_begins(e);
-	struct stage_object *object = object_for(&e->lives[c.life], policy, a);
+	struct stage_object *object = object_for(&e->lives[c.serial], policy, a);
 	const DAT_UPCALL_OBJECT upcall = { object, actor_upcall };
 	const bool enables = policy == object->policy;
 	const bool installs = enables && !a->same;

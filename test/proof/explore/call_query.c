@@ -29,7 +29,7 @@ call_query(struct stage_evd *e)
 	struct dat_rearm_evd_counters counters;
 	struct evd_status status;
 	const int gone = entry_delivered_of(e);
-	const bool lives = evd_lives(call_ref(&c));
+	const bool lives = evd_is_alive(call_ref(&c));
 	int r = evd_query(call_ref(&c), &status);
 
 	if (r == 0 && !lives)
@@ -40,7 +40,7 @@ call_query(struct stage_evd *e)
 		if (!call_has(DO_RESIZE) && status.qlen != e->spec->qlen)
 			violation("query: EVD %c is said to hold %d events", 'a' + e->index,
 			    status.qlen);
-		if (status.cno && ((const struct stage_agent *)status.cno)->life == 0)
+		if (status.cno && ((const struct stage_agent *)status.cno)->serial == 0)
 			violation("query: EVD %c is said to have a CNO that nobody opened",
 			    'a' + e->index);
 		if (status.queued < 0 || status.queued > entry_most(e, gone))

@@ -102,7 +102,7 @@ judge(const struct stage_evd *e, struct before *b)
 	now.upcalls = e->evd.counters.upcalls;
 	if (claims)
 		claimed_for[sched.self - sched.fibers] = e->evd.object.instance_data;
-	if (!stage.scenario->crew && !(world_faults & (FAULT_ARM | FAULT_POLL))) {
+	if (!stage.scenario->pool && !(world_faults & (FAULT_ARM | FAULT_POLL))) {
 		b->upcalls = now.upcalls;
 		return;
 	}
@@ -112,7 +112,7 @@ judge(const struct stage_evd *e, struct before *b)
 		check_patience(e, b, &now);
 	now.n = e->evd.alive ? peek_numbers(&e->evd, now.numbers, NUMBERS) : 0;
 	now.next = peek_next_number(&e->evd);
-	if (e->evd.alive && stage.scenario->crew && claims && e->evd.policy == DAT_UPCALL_MANY)
+	if (e->evd.alive && stage.scenario->pool && claims && e->evd.policy == DAT_UPCALL_MANY)
 		check(e, b, now.numbers, now.n);
 	*b = now;
 }
@@ -150,7 +150,7 @@ note_waiter(struct stage_cno *c)
 	if (!(c->inside_wait & ~c->looked & self))
 		return;
 	c->looked |= self;
-	c->deserted[sched.self - sched.fibers] = c->cno.deserted;
+	c->last_detaches[sched.self - sched.fibers] = c->cno.last_detaches;
 }
 
 /* A section of the trigger lock, or of a CNO's, ends. */

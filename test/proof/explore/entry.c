@@ -123,7 +123,7 @@ entry_delivered(struct stage_evd *e, struct stage_life *l, uint64_t id)
 int
 entry_queued(const struct stage_evd *e, uint32_t step, int most, bool with_ends)
 {
-	const struct stage_life *l = &e->lives[e->life];
+	const struct stage_life *l = &e->lives[e->serial];
 	int completions = 0, posts = 0;
 
 	for (unsigned int i = 0; i < l->n_entries; i++) {
@@ -156,13 +156,13 @@ delivered(const struct stage_life *l)
 int
 entry_delivered_of(const struct stage_evd *e)
 {
-	return delivered(&e->lives[e->life]);
+	return delivered(&e->lives[e->serial]);
 }
 
 int
 entry_most(const struct stage_evd *e, int gone)
 {
-	const struct stage_life *l = &e->lives[e->life];
+	const struct stage_life *l = &e->lives[e->serial];
 	int n = -gone;
 
 	for (unsigned int s = 0; s < STREAMS; s++)

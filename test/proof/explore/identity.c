@@ -27,10 +27,10 @@ identity_of(const struct stage_evd *e)
 	const unsigned int f = self();
 
 	if (stage.handed[f] && stage.handed[f]->evd == e)
-		return stage.handed[f]->life;
+		return stage.handed[f]->serial;
 	if (stage.frames[f][e->index])
 		return stage.frame_life[f][e->index];
-	return stage.acting[f] < 0 ? e->life : stage.knows[stage.acting[f]][e->index];
+	return stage.acting[f] < 0 ? e->serial : stage.knows[stage.acting[f]][e->index];
 }
 
 unsigned int
@@ -39,8 +39,8 @@ identity_of_cno(const struct stage_cno *c)
 	const unsigned int f = self();
 
 	if (stage.in_agent[f] && stage.in_agent[f]->cno == c)
-		return stage.in_agent[f]->life;
-	return stage.acting[f] < 0 ? c->life : stage.knows_cno[stage.acting[f]][c->index];
+		return stage.in_agent[f]->serial;
+	return stage.acting[f] < 0 ? c->serial : stage.knows_cno[stage.acting[f]][c->index];
 }
 
 /* ---- a call ---- */
@@ -65,7 +65,7 @@ static struct meant {
 	size_t size;
 	const struct range *others;
 	unsigned int n_others;
-	const uint64_t *life;
+	const uint64_t *serial;
 	uint64_t means;
 } meanings[FIBERS];
 
@@ -78,29 +78,29 @@ identity_reset(void)
 static bool
 gone(const struct call *c)
 {
-	return c->evd ? !c->evd->evd.alive || c->evd->evd.life != c->life :
-	    !c->cno->cno.alive || c->cno->cno.life != c->life;
+	return c->evd ? !c->evd->evd.alive || c->evd->evd.serial != c->serial :
+	    !c->cno->cno.alive || c->cno->cno.serial != c->serial;
 }
 
 struct call
 call_begins(struct stage_evd *e)
 {
-	struct call c = { .evd = e, .life = identity_of(e) };
+	struct call c = { .evd = e, .serial = identity_of(e) };
 
 	c.late = gone(&c);
 	meanings[self()] = (struct meant){ &e->evd.lock, &e->evd, sizeof e->evd,
-		others_evd, sizeof others_evd / sizeof *others_evd, &e->evd.life, c.life };
+		others_evd, sizeof others_evd / sizeof *others_evd, &e->evd.serial, c.serial };
 	return c;
 }
 
 struct call
 call_begins_cno(struct stage_cno *n)
 {
-	struct call c = { .cno = n, .life = identity_of_cno(n) };
+	struct call c = { .cno = n, .serial = identity_of_cno(n) };
 
 	c.late = gone(&c);
 	meanings[self()] = (struct meant){ &n->cno.lock, &n->cno, sizeof n->cno,
-		others_cno, sizeof others_cno / sizeof *others_cno, &n->cno.life, c.life };
+		others_cno, sizeof others_cno / sizeof *others_cno, &n->cno.serial, c.serial };
 	return c;
 }
 
@@ -163,7 +163,7 @@ identity_section(struct os_mutex *lock, bool begins)
 	if (m->lock != lock)
 		return;
 	if (begins) {
-		s->late = *m->life != m->means;
+		s->late = *m->serial != m->means;
 		if (!s->late)
 			return;
 		take_copy(m, s->before);

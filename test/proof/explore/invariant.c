@@ -89,7 +89,7 @@ check_owned(const struct evd *evd, const struct device_cq *cq, int name)
 		return;
 	if (peek_in_call(evd) && (told || many))
 		violation("EVD %c waits for an upcall that stands, and need not", name);
-	if (on && on != (many && evd->cfg.crew ? evd->cfg.crew : evd->cfg.loop))
+	if (on && on != (many && evd->cfg.pool ? evd->cfg.pool : evd->cfg.loop))
 		violation("EVD %c is queued for threads that do not serve it", name);
 	if (on && ((peek_deferred(evd) && told) || peek_backs_off(evd)))
 		violation("EVD %c was put off, and is wanted now", name);
@@ -142,7 +142,7 @@ invariant_taker(const struct evd *evd, const struct device_cq *cq, uint32_t wait
 		/* Whoever is awake looks by himself. */
 		if (!invariant_asleep(waiters))
 			return;
-		if (evd->dismissed)
+		if (evd->made_unwaitable)
 			violation("EVD %c: a thread sleeps that was sent away", name);
 		if (evd->closing)
 			violation("EVD %c: a thread sleeps, and its adapter closes", name);
@@ -183,9 +183,9 @@ invariant_cno(const struct cno *cno, uint32_t waiters, int name)
 			violation("CNO %c still lists an EVD that was freed", name);
 	if (cno->first && invariant_asleep(waiters))
 		violation("CNO %c is triggered and every waiter sleeps", name);
-	if (cno->forsaken && cno->evds)
+	if (cno->last_detached && cno->evds)
 		violation("CNO %c has an EVD, and says that the last one went", name);
-	if (cno->fd >= 0 && world_is_readable(cno->fd) != (cno->first || cno->forsaken))
+	if (cno->fd >= 0 && world_is_readable(cno->fd) != (cno->first || cno->last_detached))
 		violation("CNO %c: its descriptor does not tell whether it is triggered", name);
 	if (cno->cfg.agent.proxy_agent_func && !cno->job_queued && !cno->in_agent)
 		for (const struct evd *evd = cno->first; evd; evd = evd->triggered_next)

@@ -38,7 +38,7 @@ left_section(const struct evd *evd)
 	left->busy = peek_busy(evd);
 	left->waiting = evd->waiting;
 	left->waitable = evd->waitable;
-	left->dismissed = evd->dismissed;
+	left->made_unwaitable = evd->made_unwaitable;
 	left->closing = evd->closing;
 	left->overflowed = evd->overflowed;
 	left->enabled = evd->enabled;
@@ -53,8 +53,8 @@ left_section_cno(const struct cno *cno)
 		.alive = cno->alive,
 		.closing = cno->closing,
 		.triggered = cno->first != NULL,
-		.forsaken = cno->forsaken,
-		.deserted = cno->deserted > 0,
+		.last_detached = cno->last_detached,
+		.last_detaches = cno->last_detaches > 0,
 		.evds = (int)cno->evds,
 		.waiters = (int)cno->n_waiters,
 	};

@@ -19,12 +19,12 @@ struct left_evd {
 	unsigned int qlen;
 	bool listened; /* to, by a CNO */
 	bool busy;     /* a run is on the way */
-	bool waiting, waitable, dismissed, closing, overflowed, enabled, solicited_only;
+	bool waiting, waitable, made_unwaitable, closing, overflowed, enabled, solicited_only;
 	int policy;
 };
 
 struct left_cno {
-	bool alive, closing, triggered, forsaken, deserted;
+	bool alive, closing, triggered, last_detached, last_detaches;
 	int evds, waiters;
 };
 

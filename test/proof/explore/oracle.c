@@ -33,7 +33,7 @@ check_deserted(const struct stage_cno *c)
 
 	for (; waiters; waiters &= waiters - 1)
 		if (invariant_asleep(waiters & -waiters) &&
-		    c->deserted[__builtin_ctz(waiters)] != c->cno.deserted)
+		    c->last_detaches[__builtin_ctz(waiters)] != c->cno.last_detaches)
 			violation("the last EVD of CNO %c went, and a thread sleeps that waited for it",
 			    'n' + c->index);
 }
@@ -89,11 +89,11 @@ oracle_upcall_begins(struct stage_evd *e, struct stage_object *object)
 	sched_step(OP_EVENT);
 	trace_note("upcall of %c begins", 'a' + e->index);
 	/* One that was claimed before MANY came into force may begin among others. */
-	if (!stage.scenario->crew && e->running)
+	if (!stage.scenario->pool && e->running)
 		violation("I5: a second upcall of EVD %c begins", 'a' + e->index);
 	if (!e->open)
 		violation("I6: an upcall of EVD %c begins after it was destroyed", 'a' + e->index);
-	if (object->life != e->life)
+	if (object->serial != e->serial)
 		violation("identity: an upcall of EVD %c is made for one that was freed",
 		    'a' + e->index);
 	if (object->replaced && object->claimed-- <= 0)
@@ -101,7 +101,7 @@ oracle_upcall_begins(struct stage_evd *e, struct stage_object *object)
 		    'a' + e->index);
 	if (e->quiet_at && e->quiet_at > e->enabled_at && !e->enabling)
 		violation("I6: an upcall of EVD %c begins after TEARDOWN returned", 'a' + e->index);
-	if (stage.scenario->crew && e->running >= stage.scenario->crew + stage.scenario->loops)
+	if (stage.scenario->pool && e->running >= stage.scenario->pool + stage.scenario->loops)
 		violation("more upcalls of EVD %c run than there are threads", 'a' + e->index);
 	e->running++;
 	stage_life(e)->upcalls++;
@@ -186,7 +186,7 @@ void
 oracle_deliver(struct stage_evd *e, unsigned int meant, const DAT_EVENT *event)
 {
 	uint64_t id = device_event_id(event);
-	unsigned int evd = (unsigned int)(id >> 40), life = (unsigned int)(id >> 32) & 0xff;
+	unsigned int evd = (unsigned int)(id >> 40), serial = (unsigned int)(id >> 32) & 0xff;
 	unsigned int stream = stream_of(id), number = id & 0xffff;
 	struct stage_life *l = &e->lives[meant];
 	uint16_t *last;
@@ -196,9 +196,9 @@ oracle_deliver(struct stage_evd *e, unsigned int meant, const DAT_EVENT *event)
 		    (unsigned long long)id);
 	trace_note("%s %u of %c is delivered", stream < STREAM_ACTOR ? "completion" : "event",
 	    number, 'a' + e->index);
-	if (life != meant)
+	if (serial != meant)
 		violation("identity: who means EVD %c of life %u gets an event of life %u",
-		    'a' + e->index, meant, life);
+		    'a' + e->index, meant, serial);
 	if (event->evd_handle != &l->cell)
 		violation("an event of EVD %c names another one", 'a' + e->index);
 	if (number >= l->produced[stream])
@@ -207,14 +207,14 @@ oracle_deliver(struct stage_evd *e, unsigned int meant, const DAT_EVENT *event)
 	if (l->delivered[stream] >> number & 1)
 		violation("I2: event %u.%u of EVD %c is delivered twice", stream, number,
 		    'a' + e->index);
-	if (life == e->life) {
+	if (serial == e->serial) {
 		check_gone(e, id);
 		check_connection(e, l, id);
 	}
 	l->delivered[stream] |= 1ull << number;
 	entry_delivered(e, l, id);
 	e->n_delivered++;
-	if (life != e->life)
+	if (serial != e->serial)
 		return;
 	/* Among several threads that take, the order is each one's own. */
 	last = &stage.last[sched.self - sched.fibers][e->index][stream];

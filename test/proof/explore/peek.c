@@ -8,8 +8,8 @@ peek_numbers(const struct evd *evd, uint64_t *numbers, unsigned int max)
 	const struct evd_posted_queue *p = &q->posted;
 	unsigned int n = 0;
 
-	for (unsigned int i = 0; i < q->raw_count && n < max; i++)
-		numbers[n++] = q->raw_seq[(q->raw_head + i) % q->qlen];
+	for (unsigned int i = 0; i < q->ring_count && n < max; i++)
+		numbers[n++] = q->ring_seq[(q->ring_head + i) % q->qlen];
 	for (unsigned int i = p->open.first; i && n < max; i = p->entries[i - 1].next)
 		numbers[n++] = p->entries[i - 1].seq;
 	for (const struct evd_hold *h = q->released; h; h = h->next)
@@ -29,7 +29,7 @@ peek_record(const struct evd *evd, unsigned int i)
 {
 	const struct evd_queue *q = &evd->queue;
 
-	return i < q->raw_count ? q->raw + (q->raw_head + i) % q->qlen * q->raw_size : NULL;
+	return i < q->ring_count ? q->raw + (q->ring_head + i) % q->qlen * q->raw_size : NULL;
 }
 
 const DAT_EVENT *
@@ -54,9 +54,9 @@ peek_loud(const struct evd *evd)
 	unsigned int quiet = 0;
 
 	/* A full stash is worth waking for, whatever it holds. */
-	for (unsigned int i = 0; q->raw_count < q->qlen && i < q->raw_count; i++)
-		quiet += q->raw_quiet[(q->raw_head + i) % q->qlen];
-	return q->raw_count + q->posted.open.count + q->released_count - quiet;
+	for (unsigned int i = 0; q->ring_count < q->qlen && i < q->ring_count; i++)
+		quiet += q->ring_unsignalled[(q->ring_head + i) % q->qlen];
+	return q->ring_count + q->posted.open.count + q->released_count - quiet;
 }
 
 unsigned int
@@ -64,7 +64,7 @@ peek_queued(const struct evd *evd)
 {
 	const struct evd_queue *q = &evd->queue;
 
-	return q->raw_count + q->posted.open.count + q->released_count;
+	return q->ring_count + q->posted.open.count + q->released_count;
 }
 
 unsigned int
@@ -82,8 +82,8 @@ peek_posts(const struct evd *evd)
 bool
 peek_full(const struct evd *evd)
 {
-	return evd->queue.raw_count == evd->queue.qlen ||
-	    (evd_is_full(evd->attention) && evd->queue.raw_count > 0);
+	return evd->queue.ring_count == evd->queue.qlen ||
+	    (evd_is_full(evd->attention) && evd->queue.ring_count > 0);
 }
 
 bool

@@ -204,7 +204,7 @@ parse_setup(struct scenario *s, const char *text)
 	snprintf(copy, sizeof copy, "%s", text);
 	s->loops = 1;
 	s->weight = 1;
-	s->crew = -1; /* as many as are needed */
+	s->pool = -1; /* as many as are needed */
 	for (char *w = strtok_r(copy, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
 		value = strchr(w, '=');
 		if (value)
@@ -220,7 +220,7 @@ parse_setup(struct scenario *s, const char *text)
 			s->agent[c] = value && !strcmp(value, "agent");
 			s->fd[c] = value && !strcmp(value, "fd");
 		} else if (!strcmp(w, "crew") && value)
-			s->crew = atoi(value);
+			s->pool = atoi(value);
 		else if (!strcmp(w, "loops") && value)
 			s->loops = atoi(value);
 		else if (!strcmp(w, "faults") && value)
@@ -419,7 +419,7 @@ count_takers(struct scenario *s, int evd)
 	e->takers += loop || inside;
 	/* A script of an upcall that a crew calls is played by any of its threads. */
 	e->sole = e->takers <= 1 && e->ordered && !((loop || inside) && s->loops > 1) &&
-	    !(inside && s->crew);
+	    !(inside && s->pool);
 }
 
 void
@@ -434,14 +434,14 @@ scenario_parse(struct scenario *s, const struct scenario_text *text)
 	snprintf(copy, sizeof copy, "%s", text->actors);
 	for (char *a = strtok_r(copy, "|", &save); a; a = strtok_r(NULL, "|", &save))
 		parse_actor(s, a);
-	if (s->verbs[DO_MANY] && s->crew < 0)
-		s->crew = 2;
+	if (s->verbs[DO_MANY] && s->pool < 0)
+		s->pool = 2;
 	for (int i = 0; i < s->n_evds; i++) {
-		if (s->evds[i].policy == DAT_UPCALL_MANY && s->crew < 0)
-			s->crew = 2;
+		if (s->evds[i].policy == DAT_UPCALL_MANY && s->pool < 0)
+			s->pool = 2;
 	}
-	if (s->crew < 0)
-		s->crew = 0;
+	if (s->pool < 0)
+		s->pool = 0;
 	for (int i = 0; i < s->n_evds; i++)
 		count_takers(s, i);
 }

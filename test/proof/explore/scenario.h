@@ -86,7 +86,7 @@ struct scenario {
 	struct actor actors[ACTORS];
 	unsigned int faults;
 	int max_faults;
-	int crew;  /* threads, 0: none */
+	int pool;  /* threads, 0: none */
 	int loops;
 	bool verbs[VERBS]; /* which occur */
 	bool fixed; /* a device whose queues keep their lengths */

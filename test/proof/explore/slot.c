@@ -59,7 +59,7 @@ next_id(struct device_cq *cq, int ep)
 {
 	struct stage_evd *e = &stage.evds[cq->index];
 	const unsigned int stream = STREAM_CQ + (unsigned int)ep;
-	const uint64_t id = event_id((unsigned int)e->index, e->life, stream,
+	const uint64_t id = event_id((unsigned int)e->index, e->serial, stream,
 	    stage_life(e)->produced[stream]++);
 
 	entry_ends(entry_begins(stage_life(e), id), false);
@@ -107,15 +107,15 @@ begin_life(struct stage_evd *e)
 	struct stage_life *l;
 
 	context_acquire(e); /* who hands slots out orders their lives */
-	if (++e->life == LIVES)
+	if (++e->serial == LIVES)
 		violation("the scenario opens too many EVDs in one slot");
 	l = stage_life(e);
 	memset(l, 0, offsetof(struct stage_life, entries));
-	l->cell = (struct stage_cell){ e, e->life };
+	l->cell = (struct stage_cell){ e, e->serial };
 	for (int i = 0; i < STAGE_OBJECTS; i++)
-		l->objects[i] = (struct stage_object){ .evd = e, .life = e->life,
+		l->objects[i] = (struct stage_object){ .evd = e, .serial = e->serial,
 			.policy = policies[i % (STAGE_OBJECTS / 2)] };
-	for (unsigned int i = 0; e->life > 1 && i < FIBERS; i++)
+	for (unsigned int i = 0; e->serial > 1 && i < FIBERS; i++)
 		memset(stage.last[i][e->index], 0, sizeof stage.last[i][e->index]);
 	e->vacant = false;
 	e->running = e->exempt = 0;
@@ -156,7 +156,7 @@ open_cq(struct stage_evd *e, struct evd_config *config)
 	e->cq.quiet = quiet;
 	e->cq.solicited = spec->solicited ? solicited : NULL;
 	e->cq.holds = spec->holds ? holds : NULL;
-	e->cq_ref = (struct evd_ref){ &e->evd, e->life };
+	e->cq_ref = (struct evd_ref){ &e->evd, e->serial };
 	config->ops = own ? spec->exact ? &device_ops_private_exact : &device_ops_private
 			  : spec->exact ? &device_ops_exact : &device_ops;
 	config->source = &e->cq;
@@ -182,7 +182,7 @@ stage_evd_open(struct stage_evd *e, enum evd_base base)
 		.qlen = e->spec->qlen,
 		.channel_fd = -1,
 		.loop = stage.loops[e->spec->loop].loop,
-		.crew = stage.crew,
+		.pool = stage.pool,
 		.fault = fault,
 		.destroyed = evd_slot_close,
 	};
@@ -191,17 +191,17 @@ stage_evd_open(struct stage_evd *e, enum evd_base base)
 
 	begin_life(e);
 	config.handle = &stage_life(e)->cell;
-	config.life = e->life;
+	config.serial = e->serial;
 	e->base = base == BASE_SAME ? e->spec->base : base;
 	if (e->base != BASE_SOFTWARE)
 		open_cq(e, &config);
 	sched.coarse = true; /* it is nobody's to see before it was opened */
-	r = evd_open(&e->evd, &config);
+	r = evd_create(&e->evd, &config);
 	sched.coarse = coarse;
 	if (r) {
 		/* Allowed where allocation fails: the slot stays dead. */
 		if (!(r == -ENOMEM && world_faults & FAULT_ALLOC))
-			violation("evd_open failed: %d", r);
+			violation("evd_create failed: %d", r);
 		if (e->base == BASE_PRIVATE)
 			world_close(e->own.fd, &here);
 		e->vacant = true;
@@ -241,20 +241,20 @@ stage_cno_open(struct stage_cno *c, bool with_agent)
 	int r;
 
 	context_acquire(c);
-	if (++c->life == LIVES)
+	if (++c->serial == LIVES)
 		violation("the scenario opens too many CNOs in one slot");
-	own = &c->agents[c->life];
-	*own = (struct stage_agent){ c, c->life, with_agent };
-	config.life = c->life;
+	own = &c->agents[c->serial];
+	*own = (struct stage_agent){ c, c->serial, with_agent };
+	config.serial = c->serial;
 	if (with_agent)
 		config.agent = (DAT_OS_WAIT_PROXY_AGENT){ own, actor_agent };
 	c->vacant = false;
 	sched.coarse = true;
-	r = cno_open(&c->cno, &config);
+	r = cno_create(&c->cno, &config);
 	sched.coarse = coarse;
 	if (r) {
 		if (!(r == -EMFILE && world_faults & FAULT_OPEN))
-			violation("cno_open failed: %d", r);
+			violation("cno_create failed: %d", r);
 		c->vacant = true;
 		return;
 	}

@@ -23,12 +23,12 @@ expect(int r, const char *what)
 
 /* Reads until nothing is left, and books what it read before anything else happens. */
 static void
-shared_readable(void *arg, uint64_t life)
+shared_readable(void *arg, uint64_t serial)
 {
 	struct stage_loop *l = arg;
 	int i;
 
-	(void)life;
+	(void)serial;
 	while ((i = device_read(&l->channel, &here)) >= 0) {
 		stage.evds[i].cq.gets++;
 		evd_notified(stage.evds[i].cq_ref);
@@ -50,9 +50,9 @@ open_loops(void)
 		expect(loop_add(l->loop, l->channel.fd, shared_readable, l, 0, &l->ticket),
 		    "loop_add");
 	}
-	stage.crew = NULL;
-	if (s->crew)
-		expect(loop_create(LOOP_CREW, s->crew, &stage.crew), "loop_create");
+	stage.pool = NULL;
+	if (s->pool)
+		expect(loop_create(LOOP_POOL, s->pool, &stage.pool), "loop_create");
 }
 
 static void
@@ -132,10 +132,10 @@ close_all(void)
 	for (int i = 0; i < stage.n_loops; i++) {
 		if (stage.loops[i].loop)
 			loop_remove(stage.loops[i].loop, &stage.loops[i].ticket);
-		loop_destroy(stage.loops[i].loop);
+		loop_free(stage.loops[i].loop);
 		world_close(stage.loops[i].channel.fd, &here);
 	}
-	loop_destroy(stage.crew);
+	loop_free(stage.pool);
 	park_close_self();
 	world_check_balance();
 	for (int i = 0; i < s->n_evds; i++)

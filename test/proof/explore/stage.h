@@ -21,9 +21,9 @@
 #define STREAMS		   (STREAM_ESTABLISHED + EPS)
 
 static inline uint64_t
-event_id(unsigned int evd, unsigned int life, unsigned int stream, unsigned int number)
+event_id(unsigned int evd, unsigned int serial, unsigned int stream, unsigned int number)
 {
-	return (uint64_t)evd << 40 | (uint64_t)life << 32 | (uint64_t)stream << 16 | number;
+	return (uint64_t)evd << 40 | (uint64_t)serial << 32 | (uint64_t)stream << 16 | number;
 }
 
 static inline unsigned int
@@ -44,13 +44,13 @@ stream_ep(unsigned int stream)
 /* What a handle of an EVD points to. */
 struct stage_cell {
 	struct stage_evd *evd;
-	unsigned int life;
+	unsigned int serial;
 };
 
 /* Who an upcall is for: each policy has its own, and another one that may replace it. */
 struct stage_object {
 	struct stage_evd *evd;
-	unsigned int life;
+	unsigned int serial;
 	int policy;
 	bool replaced;
 	int claimed; /* calls with it that were claimed when it was replaced, and have not begun */
@@ -123,7 +123,7 @@ struct stage_evd {
 	uint64_t claims; /* seen so far */
 
 	unsigned int n_delivered; /* of all lives */
-	unsigned int life;
+	unsigned int serial;
 	struct stage_life lives[LIVES]; /* each as new when it begins */
 };
 
@@ -131,7 +131,7 @@ struct stage_evd {
 static inline struct stage_life *
 stage_life(struct stage_evd *e)
 {
-	return &e->lives[e->life];
+	return &e->lives[e->serial];
 }
 
 /* Nobody misses it: its endpoint has left, or has been connected anew. */
@@ -150,7 +150,7 @@ stage_first(unsigned int n)
 
 struct stage_agent {
 	struct stage_cno *cno;
-	unsigned int life;
+	unsigned int serial;
 	int installs; /* that had no call yet */
 };
 
@@ -158,14 +158,14 @@ struct stage_cno {
 	struct cno cno;
 	int index;
 	bool open, vacant;
-	unsigned int life;
+	unsigned int serial;
 	struct stage_agent agents[LIVES];
 	unsigned int agent_calls;
 	int in_agent;
 	uint32_t inside_wait; /* fibers in cno_wait() */
 	uint32_t taking;      /* in that, or in cno_trigger() */
 	uint32_t looked;      /* of those, the ones that had a section since */
-	uint64_t deserted[FIBERS]; /* how often the last EVD had gone by then */
+	uint64_t last_detaches[FIBERS]; /* how often the last EVD had gone by then */
 };
 
 struct stage_loop {
@@ -180,7 +180,7 @@ struct stage {
 	struct stage_cno cnos[CNOS];
 	struct stage_loop loops[2];
 	int n_loops;
-	struct loop *crew;
+	struct loop *pool;
 	uint8_t frames[FIBERS][EVDS];  /* upcalls the fiber is inside of */
 	uint8_t frame_life[FIBERS][EVDS]; /* and of which life the innermost is */
 	bool exempted[FIBERS][EVDS];   /* its upcall called TEARDOWN or free */
@@ -243,7 +243,7 @@ void oracle_step(void);
 void oracle_rest(void);
 void oracle_end(void);
 /* A call that meant the EVD of this life took it. */
-void oracle_deliver(struct stage_evd *e, unsigned int life, const DAT_EVENT *event);
+void oracle_deliver(struct stage_evd *e, unsigned int serial, const DAT_EVENT *event);
 void oracle_upcall_begins(struct stage_evd *e, struct stage_object *object);
 void oracle_upcall_ends(struct stage_evd *e);
 /* After the call that installed it returned. */

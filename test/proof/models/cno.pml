@@ -119,7 +119,7 @@ inline pop(found)
 	fi
 }
 
-/* evd_kick(), the taker is the CNO */
+/* evd_wake_sink(), the taker is the CNO */
 inline kick(which)
 {
 	if

@@ -141,7 +141,7 @@ bit exact_hint;	/* from an arm to the end of its section */
 #define TAKER (waiting || CALLS || (cno && cno_enabled))
 
 /*
- * evd_queue_loud(): what is worth waking for.  QUIET: any completion may be one that is not; a stash
+ * evd_queue_signalled(): what is worth waking for.  QUIET: any completion may be one that is not; a stash
  * that is full is, whatever it holds.  (With M=0: then all that is queued is in the stash.)
  */
 #ifdef QUIET
@@ -271,7 +271,7 @@ inline queue_job()
 	job = READY
 }
 
-/* evd_kick() */
+/* evd_wake_sink() */
 inline kick()
 {
 	if
@@ -329,7 +329,7 @@ inline poll_to_tmp()
 	tmp = 0
 }
 
-/* evd_see_again() */
+/* evd_report_refill() */
 inline see_again()
 {
 	if
@@ -390,7 +390,7 @@ inline request()
 }
 #endif
 
-/* evd_taker_settle() */
+/* evd_sink_settle() */
 inline settle()
 {
 #if defined(PRIVATE) && !defined(UNWATCHED)
@@ -402,7 +402,7 @@ inline settle()
 	skip
 }
 
-/* evd_taker_changed() */
+/* evd_sink_changed() */
 inline taker_changed()
 {
 	settle();

@@ -85,7 +85,7 @@ inline rise()
 #define BEHIND_F
 #endif
 
-/* loop_ready() of evd_home() */
+/* loop_ready() of evd_serving_loop() */
 inline e_ready()
 {
 	if
@@ -94,7 +94,7 @@ inline e_ready()
 	fi
 }
 
-/* evd_kick() of e; without a device e never backs off */
+/* evd_wake_sink() of e; without a device e never backs off */
 inline e_kick()
 {
 	if
@@ -133,7 +133,7 @@ end:
 }
 #endif
 
-/* loop_rest(): nothing on the list, or what was put off */
+/* loop_sleep_begin(): nothing on the list, or what was put off */
 #ifdef REST_LOOKS_AT_FIRST
 #define NOTHING_TO_RUN (e_job != READY && (!F_READY || (e_job == DEFERRED && !f_first)))
 #else
@@ -259,7 +259,7 @@ look:
 	fi;
 	/* park_sleep() */
 	atomic {
-		idle = (a_job == IDLE && NOTHING_TO_RUN); /* loop_rest() */
+		idle = (a_job == IDLE && NOTHING_TO_RUN); /* loop_sleep_begin() */
 #ifndef NO_REST
 		if :: idle -> sleeping++ :: else fi
 #endif
@@ -270,7 +270,7 @@ look:
 end_parked:
 		atomic { wake || READABLE -> readable = READABLE; asleep = 0 }
 #ifndef NO_REST
-		atomic { rise() } /* loop_rise() */
+		atomic { rise() } /* loop_sleep_end() */
 #endif
 	:: else -> readable = 1; asleep = 0
 	fi;

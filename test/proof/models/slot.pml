@@ -47,7 +47,7 @@ inline acts(mine) { assert(alive && here && life == (mine)) }
 
 inline queue_job() { if :: job == IDLE -> job = READY; job_life = life :: else fi }
 
-/* evd_open(), cno_open(), create() of an endpoint; then evd_list_channel() */
+/* evd_create(), cno_create(), create() of an endpoint; then evd_list_channel() */
 proctype owner()
 {
 end:

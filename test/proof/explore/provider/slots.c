@@ -127,16 +127,16 @@ slots_evds(void)
 }
 
 struct handle *
-handle_create(const DAT_PROVIDER *provider, enum kind kind, void *object, uint64_t *life)
+handle_create(const DAT_PROVIDER *provider, enum kind kind, void *object, uint64_t *serial)
 {
 	struct handle *h = &cells[n_cells];
 
 	if (n_cells == CELLS)
 		violation("the scenario makes too many objects");
 	n_cells++;
-	*life = n_cells;
+	*serial = n_cells;
 	*h = (struct handle){
-		.provider = provider, .object = object, .life = *life, .tag = (uint32_t)kind
+		.provider = provider, .object = object, .serial = *serial, .tag = (uint32_t)kind
 	};
 	context_release(h);
 	return h;
@@ -151,7 +151,7 @@ handle_retire(struct handle *h)
 }
 
 void *
-handle_object(DAT_HANDLE handle, enum kind kind, uint64_t *life)
+handle_object(DAT_HANDLE handle, enum kind kind, uint64_t *serial)
 {
 	struct handle *h = handle;
 
@@ -162,7 +162,7 @@ handle_object(DAT_HANDLE handle, enum kind kind, uint64_t *life)
 	if (kind != KIND_NONE && h->tag != (uint32_t)kind)
 		return NULL;
 	context_acquire(h);
-	*life = h->life;
+	*serial = h->serial;
 	return h->object;
 }
 
