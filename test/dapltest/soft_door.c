@@ -6,9 +6,9 @@
 #include "soft_other.h"
 #include "soft_story.h"
 
-#include "soft/names.h"
-#include "soft/slot.h"
-#include "soft/wire.h"
+#include "soft/device/names.h"
+#include "soft/device/slot.h"
+#include "soft/wire/wire.h"
 
 #include <sys/resource.h>
 #include <sys/socket.h>

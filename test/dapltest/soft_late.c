@@ -8,7 +8,7 @@
 
 #include <sys/socket.h>
 
-#include "soft/wire.h"
+#include "soft/wire/wire.h"
 
 static struct side a;
 static unsigned int stranger;

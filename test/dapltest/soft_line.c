@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "runner.h"
-#include "soft/names.h"
-#include "soft/slot.h"
-#include "soft/wire.h"
+#include "soft/device/names.h"
+#include "soft/device/slot.h"
+#include "soft/wire/wire.h"
 
 static int
 line_new(void)

@@ -7,7 +7,7 @@
 #include "soft_other.h"
 #include "soft_story.h"
 
-#include "soft/names.h"
+#include "soft/device/names.h"
 
 #include <fcntl.h>
 #include <ftw.h>

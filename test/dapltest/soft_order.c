@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "soft/copy.h"
+#include "soft/qp/copy.h"
 #include "soft_story.h"
 
 #define LONGEST 4096

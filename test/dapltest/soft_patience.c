@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "soft/settings.h"
+#include "soft/device/settings.h"
 #include "soft_other.h"
 
 static char *factor_before;

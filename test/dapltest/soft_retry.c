@@ -7,7 +7,7 @@
 
 #include <sys/socket.h>
 
-#include "soft/wire.h"
+#include "soft/wire/wire.h"
 
 static void
 be_stopped(void)

@@ -7,9 +7,9 @@
 
 #include <sys/socket.h>
 
-#include "soft/names.h"
-#include "soft/slot.h"
-#include "soft/wire.h"
+#include "soft/device/names.h"
+#include "soft/device/slot.h"
+#include "soft/wire/wire.h"
 
 static struct rdma_event_channel *channel;
 static struct rdma_cm_id *listener, *id;

@@ -4,7 +4,7 @@
  */
 #include <sys/socket.h>
 
-#include "soft/wire.h"
+#include "soft/wire/wire.h"
 #include "soft_line.h"
 #include "soft_story.h"
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "peer_cm.h"
-#include "soft/slot.h"
+#include "soft/device/slot.h"
 
 #define ASKED_MAX 64
 #define INPUT_MAX (4 * (sizeof(struct soft_frame) + SOFT_WIRE_PAYLOAD))

@@ -13,10 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "soft/ports.h"
-#include "soft/progress.h"
-#include "soft/slot.h"
-#include "soft/timer.h"
+#include "soft/cm/port.h"
+#include "soft/device/progress.h"
+#include "soft/device/slot.h"
+#include "soft/device/timer.h"
 
 #define WATCHES 1024
 
@@ -29,7 +29,7 @@ static int caller = -1; /* at the door */
 static uint64_t now;
 static uint32_t dice;
 
-/* --- soft/progress.h */
+/* --- soft/device/progress.h */
 
 int
 soft_progress_start(void)

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "soft/cq.h"
+#include "soft/cq/cq.h"
 #include "test/proof/pin.h"
 
 #define SPINS_BEFORE_YIELD 1000000u

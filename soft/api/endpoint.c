@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ids that work synchronously and come with their queue pair */
+#include "soft/cm/cm.h"
+
+#include <rdma/rdma_verbs.h>
+#include <stdlib.h>
+
+static int
+set_up(struct rdma_cm_id *public, const struct rdma_addrinfo *res, struct ibv_pd *pd,
+    struct ibv_qp_init_attr *init)
+{
+	struct soft_id *id = soft_id_of(public);
+
+	if (init)
+		init->qp_type = (enum ibv_qp_type)res->ai_qp_type; /* callers leave it open */
+	if (res->ai_flags & RAI_PASSIVE) {
+		if (rdma_bind_addr(public, res->ai_src_addr))
+			return -1;
+		if (!init)
+			return 0;
+		id->endpoint = malloc(sizeof *init);
+		if (!id->endpoint)
+			return soft_cm_result(ENOMEM);
+		*id->endpoint = *init;
+		id->endpoint_pd = pd;
+		return 0;
+	}
+	if (rdma_resolve_addr(public, res->ai_src_addr, res->ai_dst_addr, 2000))
+		return -1;
+	if (!(res->ai_flags & RAI_NOROUTE) && rdma_resolve_route(public, 2000))
+		return -1;
+	return init ? rdma_create_qp(public, pd, init) : 0;
+}
+
+int
+rdma_create_ep(struct rdma_cm_id **out, struct rdma_addrinfo *res, struct ibv_pd *pd,
+    struct ibv_qp_init_attr *init)
+{
+	struct rdma_cm_id *id;
+	int saved;
+
+	if (rdma_create_id(NULL, &id, NULL, (enum rdma_port_space)res->ai_port_space))
+		return -1;
+	if (!set_up(id, res, pd, init)) {
+		*out = id;
+		return 0;
+	}
+	saved = errno;
+	rdma_destroy_ep(id);
+	return soft_cm_result(saved);
+}
+
+void
+rdma_destroy_ep(struct rdma_cm_id *id)
+{
+	rdma_destroy_qp(id);
+	rdma_destroy_srq(id);
+	rdma_destroy_id(id);
+}
+
+int
+rdma_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **out)
+{
+	struct rdma_cm_event *event;
+	int r = 0;
+
+	if (!soft_id_of(listen)->sync)
+		return soft_cm_result(EINVAL);
+	if (listen->event) {
+		rdma_ack_cm_event(listen->event);
+		listen->event = NULL;
+	}
+	if (rdma_get_cm_event(listen->channel, &event))
+		return -1;
+	if (event->status || event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
+		r = event->status ? event->status : EINVAL;
+	if (r) {
+		rdma_ack_cm_event(event);
+		return soft_cm_result(r);
+	}
+	/* The new id keeps the event: its private data are read there. */
+	event->id->event = event;
+	*out = event->id;
+	return 0;
+}
+
+int
+rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_srq_init_attr *init)
+{
+	if (!id->verbs || id->srq)
+		return soft_cm_result(EINVAL);
+	id->srq = ibv_create_srq(pd ? pd : id->pd, init);
+	if (!id->srq)
+		return -1;
+	id->pd = id->srq->pd;
+	return 0;
+}
+
+int
+rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *init)
+{
+	if (init->comp_mask & ~(uint32_t)(IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_TYPE) ||
+	    (init->comp_mask & IBV_SRQ_INIT_ATTR_TYPE && init->srq_type != IBV_SRQT_BASIC))
+		return soft_cm_result(EOPNOTSUPP);
+	/* The extended structure begins with the fields of the plain one. */
+	return rdma_create_srq(id, init->comp_mask & IBV_SRQ_INIT_ATTR_PD ? init->pd : NULL,
+	    (struct ibv_srq_init_attr *)init);
+}
+
+void
+rdma_destroy_srq(struct rdma_cm_id *id)
+{
+	if (!id->srq)
+		return;
+	ibv_destroy_srq(id->srq);
+	id->srq = NULL;
+}

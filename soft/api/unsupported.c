@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * unsupported -- functions of the two interfaces for things that this device has not
+ *
+ * Datagrams and multicast, memory imported from elsewhere, extended connection
+ * establishment.  A program that links them loads; the calls fail.
+ */
+#include "soft/cm/cm.h"
+
+struct ibv_ah *
+ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
+{
+	(void)pd, (void)attr;
+	errno = EOPNOTSUPP;
+	return NULL;
+}
+
+struct ibv_ah *
+ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struct ibv_grh *grh, uint8_t port)
+{
+	(void)pd, (void)wc, (void)grh, (void)port;
+	errno = EOPNOTSUPP;
+	return NULL;
+}
+
+int
+ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port, struct ibv_wc *wc,
+    struct ibv_grh *grh, struct ibv_ah_attr *attr)
+{
+	(void)context, (void)port, (void)wc, (void)grh, (void)attr;
+	return soft_cm_result(EOPNOTSUPP);
+}
+
+int
+ibv_destroy_ah(struct ibv_ah *ah)
+{
+	(void)ah;
+	return EOPNOTSUPP;
+}
+
+int
+ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
+{
+	(void)qp, (void)gid, (void)lid;
+	return EOPNOTSUPP;
+}
+
+int
+ibv_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
+{
+	(void)qp, (void)gid, (void)lid;
+	return EOPNOTSUPP;
+}
+
+int
+ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t length, int access)
+{
+	(void)mr, (void)flags, (void)pd, (void)addr, (void)length, (void)access;
+	errno = EOPNOTSUPP;
+	return IBV_REREG_MR_ERR_INPUT; /* the region is as it was */
+}
+
+struct ibv_mr *
+ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd,
+    int access)
+{
+	(void)pd, (void)offset, (void)length, (void)iova, (void)fd, (void)access;
+	errno = EOPNOTSUPP;
+	return NULL;
+}
+
+struct ibv_context *
+ibv_import_device(int cmd_fd)
+{
+	(void)cmd_fd;
+	errno = EOPNOTSUPP;
+	return NULL;
+}
+
+int
+ibv_set_ece(struct ibv_qp *qp, struct ibv_ece *ece)
+{
+	(void)qp, (void)ece;
+	return EOPNOTSUPP;
+}
+
+int
+ibv_query_ece(struct ibv_qp *qp, struct ibv_ece *ece)
+{
+	(void)qp, (void)ece;
+	return EOPNOTSUPP;
+}
+
+int
+rdma_set_local_ece(struct rdma_cm_id *id, struct ibv_ece *ece)
+{
+	(void)id, (void)ece;
+	return soft_cm_result(ENOSYS);
+}
+
+int
+rdma_get_remote_ece(struct rdma_cm_id *id, struct ibv_ece *ece)
+{
+	(void)id, (void)ece;
+	return soft_cm_result(ENOSYS);
+}
+
+int
+rdma_reject_ece(struct rdma_cm_id *id, const void *data, uint8_t length)
+{
+	(void)id, (void)data, (void)length;
+	return soft_cm_result(ENOSYS);
+}
+
+int
+rdma_join_multicast(struct rdma_cm_id *id, struct sockaddr *addr, void *context)
+{
+	(void)id, (void)addr, (void)context;
+	return soft_cm_result(ENOSYS);
+}
+
+int
+rdma_join_multicast_ex(struct rdma_cm_id *id, struct rdma_cm_join_mc_attr_ex *attr, void *context)
+{
+	(void)id, (void)attr, (void)context;
+	return soft_cm_result(ENOSYS);
+}
+
+int
+rdma_leave_multicast(struct rdma_cm_id *id, struct sockaddr *addr)
+{
+	(void)id, (void)addr;
+	return soft_cm_result(ENOSYS);
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cm -- connection manager: rdma ids, their events and the messages between them
+ *
+ * One lock, soft_cm_lock, guards all of it.  Two ids talk by messages named as in the
+ * InfiniBand specification (REQ, REP, RTU, REJ, DREQ, DREP), addressed by process slot and
+ * id number, whether they live in one process or in two.  What the kernel would do happens
+ * when a message is delivered; what librdmacm does (setting up the queue pair, creating
+ * the id of a request) happens when the consumer reads the event.
+ */
+#ifndef SOFT_CM_H
+#define SOFT_CM_H
+
+#include "soft/device/context.h"
+
+#include <rdma/rdma_cma.h>
+
+/* Sizes to which InfiniBand pads private data, less what the IP service header takes. */
+#define SOFT_CM_REQ_DATA    56
+#define SOFT_CM_REQ_DATA_IB 92
+#define SOFT_CM_REP_DATA    196
+#define SOFT_CM_REJ_DATA    148
+
+/*
+ * What the path says of its length, 4.096 us * 2^17, and what becomes of it, as elsewhere, on queue
+ * pairs that ids make: the time for an acknowledgement, 1.07 s, is twice that.
+ */
+#define SOFT_CM_PACKET_LIFE 17
+#define SOFT_CM_ACK_TIMEOUT (SOFT_CM_PACKET_LIFE + 1)
+
+/* Reasons of a REJ, as consumers see them in the status of the event. */
+#define SOFT_CM_REJ_TIMEOUT    4
+#define SOFT_CM_REJ_NO_SERVICE 8
+#define SOFT_CM_REJ_CONSUMER   28
+
+enum soft_cm_type {
+	SOFT_CM_REQ = 1,
+	SOFT_CM_REP,
+	SOFT_CM_RTU,
+	SOFT_CM_REJ,
+	SOFT_CM_DREQ,
+	SOFT_CM_DREP,
+	SOFT_CM_MRA, /* "received, my consumer is at it"; to a REQ it gives the number of the new id */
+	SOFT_CM_ASK, /* "is your consumer still at it?" */
+};
+
+struct soft_cm_message {
+	enum soft_cm_type type;
+	unsigned int from_slot;
+	bool called; /* it came on the link that the peer opened: the answer goes back there */
+	uint32_t from, to; /* id numbers; a REQ has no `to` */
+	uint16_t reason;   /* REJ */
+	/* REQ: */
+	uint16_t port_space;
+	uint16_t port; /* of the listener, host order */
+	struct sockaddr_storage source, target;
+	/* REQ and REP: */
+	uint32_t qpn;
+	uint32_t psn;
+	uint8_t responder_resources;
+	uint8_t initiator_depth;
+	uint8_t retry_count;
+	uint8_t rnr_retry_count;
+	uint8_t flow_control;
+	uint8_t srq;
+	uint8_t data_length; /* what the consumer gave; zeroes follow */
+	uint8_t data[SOFT_CM_REP_DATA];
+};
+
+enum soft_id_state {
+	SOFT_ID_IDLE,
+	SOFT_ID_BOUND,
+	SOFT_ID_ADDR_RESOLVED,
+	SOFT_ID_ROUTE_RESOLVED,
+	SOFT_ID_LISTENING,
+	SOFT_ID_REQUESTING,   /* REQ sent */
+	SOFT_ID_REQUESTED,    /* REQ received */
+	SOFT_ID_ANSWERED,     /* REP sent */
+	SOFT_ID_ACCEPTED,     /* REP received */
+	SOFT_ID_CONNECTED,    /* RTU sent or received */
+	SOFT_ID_DISCONNECTING, /* DREQ sent */
+	SOFT_ID_DISCONNECTED, /* the event is queued or delivered; rejected, too */
+};
+
+struct soft_id;
+struct soft_service;
+
+struct soft_event {
+	struct rdma_cm_event public;
+	struct soft_id *id;    /* whose queue entry it is: the listener for a request */
+	struct soft_id *child; /* of a request */
+	bool allocated, queued;
+	TAILQ_ENTRY(soft_event) link;
+	uint8_t data[SOFT_CM_REP_DATA];
+};
+
+struct soft_event_channel {
+	struct rdma_event_channel public;
+	unsigned int generation; /* of the process */
+	TAILQ_HEAD(, soft_event) events;
+};
+
+struct soft_id {
+	struct rdma_cm_id public;
+	unsigned int generation; /* of the process */
+	enum soft_id_state state;
+	uint32_t number;
+	struct soft_context *context; /* holds a reference once bound to the device */
+	struct soft_service *service;
+	LIST_ENTRY(soft_id) service_link;
+	int backlog; /* requests that may wait */
+	int waiting; /* requests that do */
+	bool sync, reuse_address, owns_cqs;
+	bool called; /* the request came to us, on the peer's link */
+	struct ibv_qp_init_attr *endpoint; /* of a listening rdma_create_ep() */
+	struct ibv_pd *endpoint_pd;
+
+	unsigned int peer_slot;
+	uint32_t peer_number; /* 0: not known yet */
+	uint32_t peer_qpn, peer_psn;
+	uint32_t psn;
+	uint8_t responder_resources, initiator_depth, retry_count, rnr_retry_count;
+	uint8_t ack_timeout; /* of the queue pair */
+	bool peer_srq;
+
+	/* Of wait.c: */
+	bool waits;
+	uint64_t sent, heard; /* when the message was, and when the peer gave a sign of life */
+	uint64_t tick, knock; /* when it is looked at, and the request tried, again */
+	TAILQ_ENTRY(soft_id) wait_link, knock_link;
+	struct soft_cm_message *unsent;
+
+	uint32_t reported, acknowledged; /* events */
+	struct soft_event answer;	 /* how the connection attempt ended */
+	struct soft_event goodbye;	 /* DISCONNECTED: must not fail for want of memory */
+};
+
+extern pthread_mutex_t soft_cm_lock;
+
+static inline struct soft_id *
+soft_id_of(struct rdma_cm_id *id)
+{
+	return soft_container_of(id, struct soft_id, public);
+}
+
+static inline struct soft_event_channel *
+soft_event_channel_of(struct rdma_event_channel *channel)
+{
+	return soft_container_of(channel, struct soft_event_channel, public);
+}
+
+/* Sets errno to r and returns -1, or returns 0. */
+int soft_cm_result(int r);
+
+/* In a forked child. */
+void soft_cm_reset(void);
+
+/* cm_device.c: the context that ids share */
+
+/* With a reference; NULL and errno on failure. */
+struct soft_context *soft_cm_device_get(void);
+struct soft_context *soft_cm_device_more(void); /* another, of a device in use */
+struct ibv_pd *soft_cm_device_pd(void);
+void soft_cm_device_put(void);
+void soft_cm_device_reset(void);
+
+/* cm_event.c; the lock is held */
+void soft_event_post(struct soft_id *id, struct soft_event *event, enum rdma_cm_event_type type,
+    int status);
+struct soft_event *soft_event_new(void);
+
+/* Drops what is queued for the id; a request among it is rejected. */
+void soft_event_drop(struct soft_id *id);
+
+/* Gives the id another channel and takes its queued events there. */
+void soft_event_move(struct soft_id *id, struct rdma_event_channel *to);
+
+/* Waits until every event of the id that was read is acknowledged. */
+void soft_event_wait_acknowledged(struct soft_id *id);
+
+/* For an id without a channel of the consumer: waits for its next event; 0 or -1. */
+int soft_event_complete(struct soft_id *id);
+
+/* cm_id.c */
+struct soft_id *soft_id_new(struct rdma_event_channel *channel, void *context,
+    enum rdma_port_space ps);
+void soft_id_free(struct soft_id *id);
+void soft_ids_reset(void); /* in a forked child */
+struct soft_id *soft_id_find(uint32_t number);
+
+/* Takes the lock: for callers whose next step does not depend on the state staying. */
+enum soft_id_state soft_id_state(struct soft_id *id);
+
+/* Calls for every id; the function may not make or free any. */
+void soft_id_each(void (*fn)(struct soft_id *id, void *arg), void *arg);
+
+/*
+ * Makes the id keep the device alive; attaching also shows it to the consumer.  0 or
+ * -errno.  Starting the device takes the runtime lock, so the CM lock must not be held; a
+ * child joins a listener that keeps the device alive, under the lock.
+ */
+int soft_id_hold(struct soft_id *id);
+int soft_id_attach(struct soft_id *id);
+void soft_id_join(struct soft_id *child);
+
+/* cm_message.c; the lock is held */
+void soft_cm_deliver(const struct soft_cm_message *message);
+
+/* Takes a request to the process that owns the port; without one it is rejected. */
+void soft_cm_call(struct soft_id *id, const struct soft_cm_message *request);
+
+/* To the id's peer.  If it cannot be sent, both ends learn of the lost link. */
+void soft_cm_dispatch(const struct soft_id *id, const struct soft_cm_message *message);
+void soft_cm_send(struct soft_id *id, enum soft_cm_type type, uint16_t reason, const void *data,
+    uint8_t data_length);
+
+/* An RTU came, or what says as much. */
+void soft_cm_ready(struct soft_id *id);
+
+/* A request whose id the consumer never saw. */
+void soft_cm_refuse(struct soft_id *child);
+
+/* A link to another process is no more: the peers there are gone.  Takes the lock. */
+void soft_cm_peer_lost(unsigned int slot, bool called);
+
+/* The peer did not answer in time: what its silence ends. */
+void soft_cm_give_up(struct soft_id *id);
+
+/* wait.c; the lock is held */
+
+/* A message was sent that an answer is owed to; and the peer's connection manager lives. */
+void soft_cm_wait(struct soft_id *id);
+void soft_cm_wait_on(struct soft_id *id);
+
+/* The request cannot be sent now and is tried again: 0 or -ENOMEM. */
+int soft_cm_wait_to_call(struct soft_id *id, const struct soft_cm_message *request);
+
+/* The id goes. */
+void soft_cm_wait_end(struct soft_id *id);
+void soft_cm_wait_reset(void); /* in a forked child */
+
+/* cm_conn.c; the lock is held */
+
+/* Ends the connection or attempt: rejects or disconnects the other side, if there is one. */
+void soft_cm_abandon(struct soft_id *id);
+
+/* RTU; the consumer's queue pair is ready. */
+void soft_cm_established(struct soft_id *id);
+
+/* cm_qp.c; the lock is not held */
+int soft_cm_qp_ready(struct soft_id *id); /* to RTS: 0 or an errno */
+void soft_cm_qp_error(struct soft_id *id);
+
+/* cm_service.c: port numbers; the lock is held */
+
+/* Takes `port`, or a free one for 0, which is then written: 0 or -errno. */
+int soft_service_bind(struct soft_id *id, uint16_t *port);
+void soft_service_release(struct soft_id *id);
+int soft_service_listen(struct soft_id *id);
+bool soft_service_here(uint16_t port_space, uint16_t port); /* the port is of this process */
+void soft_services_reset(void); /* in a forked child */
+
+/* The id listening at the address of a REQ. */
+struct soft_id *soft_service_find(uint16_t port_space, uint16_t port,
+    const struct sockaddr *target);
+
+/* address.c */
+bool soft_address_known(const struct sockaddr *address); /* a family we handle */
+bool soft_address_wild(const struct sockaddr *address);
+int soft_address_check_local(const struct sockaddr *address);
+bool soft_address_same_host(const struct sockaddr *a, const struct sockaddr *b);
+uint16_t soft_address_port(const struct sockaddr *address); /* host order */
+void soft_address_set_port(struct sockaddr *address, uint16_t port);
+void soft_address_copy(struct sockaddr_storage *to, const struct sockaddr *from);
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Connections: the calls that ask for one, answer, and end it */
+#include "cm.h"
+#include "soft/device/slot.h"
+
+#include <string.h>
+
+#define BACKLOG_MAX 1024
+
+void
+soft_cm_abandon(struct soft_id *id)
+{
+	switch (id->state) {
+	case SOFT_ID_REQUESTING:
+		/* A peer that has not told its number is answered when it does. */
+		if (id->peer_number)
+			soft_cm_send(id, SOFT_CM_REJ, SOFT_CM_REJ_TIMEOUT, NULL, 0);
+		break;
+	case SOFT_ID_REQUESTED:
+	case SOFT_ID_ACCEPTED:
+		soft_cm_send(id, SOFT_CM_REJ, SOFT_CM_REJ_CONSUMER, NULL, 0);
+		break;
+	case SOFT_ID_ANSWERED: /* the peer may have the answer, and be connected */
+	case SOFT_ID_CONNECTED:
+		soft_cm_send(id, SOFT_CM_DREQ, 0, NULL, 0);
+		break;
+	default:
+		break;
+	}
+	id->state = SOFT_ID_DISCONNECTED;
+}
+
+void
+soft_cm_established(struct soft_id *id)
+{
+	/* The peer may have gone again before its answer was read. */
+	if (id->state != SOFT_ID_ACCEPTED)
+		return;
+	id->state = SOFT_ID_CONNECTED;
+	soft_cm_send(id, SOFT_CM_RTU, 0, NULL, 0);
+}
+
+/* The wishes of a consumer, with what stands for "as much as possible" filled in. */
+static void
+take_wishes(struct soft_cm_message *message, const struct soft_id *id,
+    const struct rdma_conn_param *param)
+{
+	const struct rdma_conn_param most = {
+		.responder_resources = RDMA_MAX_RESP_RES,
+		.initiator_depth = RDMA_MAX_INIT_DEPTH,
+		.retry_count = 7,
+		.rnr_retry_count = 7,
+	};
+	const struct ibv_qp *qp = id->public.qp;
+
+	if (!param)
+		param = &most;
+	message->responder_resources = param->responder_resources;
+	message->initiator_depth = param->initiator_depth;
+	message->flow_control = param->flow_control;
+	message->retry_count = param->retry_count & 7;
+	message->rnr_retry_count = param->rnr_retry_count & 7;
+	message->srq = qp ? qp->srq != NULL : param->srq;
+	message->qpn = qp ? qp->qp_num : param->qp_num;
+	message->psn = id->psn;
+	message->data_length = param->private_data_len;
+	if (param->private_data_len)
+		memcpy(message->data, param->private_data, param->private_data_len);
+}
+
+static uint8_t
+at_most(uint8_t wish, uint8_t any, uint8_t limit)
+{
+	return wish == any || wish > limit ? limit : wish;
+}
+
+static int
+check_param(const struct rdma_conn_param *param, uint8_t data_max)
+{
+	if (!param)
+		return 0;
+	if (param->private_data_len > data_max || (param->private_data_len && !param->private_data))
+		return -EINVAL;
+	if ((param->responder_resources != RDMA_MAX_RESP_RES &&
+		param->responder_resources > SOFT_MAX_RD_ATOM) ||
+	    (param->initiator_depth != RDMA_MAX_INIT_DEPTH &&
+		param->initiator_depth > SOFT_MAX_RD_ATOM))
+		return -EINVAL;
+	return 0;
+}
+
+int
+rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param)
+{
+	struct soft_id *id = soft_id_of(public);
+	struct rdma_addr *addr = &public->route.addr;
+	struct soft_cm_message message = {
+		.type = SOFT_CM_REQ,
+		.from_slot = soft_slot_number(),
+		.from = id->number,
+		.port_space = (uint16_t)public->ps,
+	};
+	int r;
+
+	r = check_param(param,
+	    public->ps == RDMA_PS_IB ? SOFT_CM_REQ_DATA_IB : SOFT_CM_REQ_DATA);
+	if (r)
+		return soft_cm_result(r);
+	take_wishes(&message, id, param);
+	message.responder_resources =
+	    at_most(message.responder_resources, RDMA_MAX_RESP_RES, SOFT_MAX_RD_ATOM);
+	message.initiator_depth =
+	    at_most(message.initiator_depth, RDMA_MAX_INIT_DEPTH, SOFT_MAX_RD_ATOM);
+	pthread_mutex_lock(&soft_cm_lock);
+	if (id->state != SOFT_ID_ROUTE_RESOLVED) {
+		r = -EINVAL;
+	} else {
+		message.source = addr->src_storage;
+		message.target = addr->dst_storage;
+		message.port = soft_address_port(&addr->dst_addr);
+		id->retry_count = message.retry_count;
+		id->peer_slot = soft_slot_number();
+		id->state = SOFT_ID_REQUESTING;
+		if (soft_service_here(message.port_space, message.port))
+			soft_cm_deliver(&message);
+		else
+			soft_cm_call(id, &message);
+		if (id->state == SOFT_ID_REQUESTING)
+			soft_cm_wait(id);
+	}
+	pthread_mutex_unlock(&soft_cm_lock);
+	return r ? soft_cm_result(r) : soft_event_complete(id);
+}
+
+int
+rdma_listen(struct rdma_cm_id *public, int backlog)
+{
+	struct soft_id *id = soft_id_of(public);
+	struct sockaddr_in any = { .sin_family = AF_INET };
+	int r;
+
+	if (soft_id_state(id) == SOFT_ID_IDLE && rdma_bind_addr(public, (struct sockaddr *)&any))
+		return -1;
+	pthread_mutex_lock(&soft_cm_lock);
+	r = id->state == SOFT_ID_BOUND ? soft_service_listen(id) : -EINVAL;
+	if (!r) {
+		id->state = SOFT_ID_LISTENING;
+		id->backlog = backlog > 0 && backlog < BACKLOG_MAX ? backlog : BACKLOG_MAX;
+	}
+	pthread_mutex_unlock(&soft_cm_lock);
+	return soft_cm_result(r);
+}
+
+/* The REP; the queue pair, if it is ours, is ready. */
+static int
+answer(struct soft_id *id, const struct rdma_conn_param *param)
+{
+	struct soft_cm_message message = {
+		.type = SOFT_CM_REP,
+		.from_slot = soft_slot_number(),
+		.from = id->number,
+		.to = id->peer_number,
+	};
+
+	if (id->state != SOFT_ID_REQUESTED)
+		return id->state == SOFT_ID_DISCONNECTED ? -ECONNRESET : -EINVAL;
+	take_wishes(&message, id, param);
+	message.responder_resources = id->responder_resources;
+	message.initiator_depth = id->initiator_depth;
+	id->state = SOFT_ID_ANSWERED;
+	soft_cm_dispatch(id, &message);
+	if (id->state == SOFT_ID_ANSWERED)
+		soft_cm_wait(id);
+	return 0;
+}
+
+int
+rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *param)
+{
+	struct soft_id *id = soft_id_of(public);
+	enum soft_id_state state = soft_id_state(id);
+	int r;
+
+	if (state == SOFT_ID_ACCEPTED && !public->qp)
+		return rdma_establish(public); /* the older way to say so */
+	if (state != SOFT_ID_REQUESTED)
+		return soft_cm_result(state == SOFT_ID_DISCONNECTED ? ECONNRESET : EINVAL);
+	r = check_param(param, SOFT_CM_REP_DATA);
+	if (r)
+		return soft_cm_result(r);
+	/* Without a wish, or with the greatest, it is what the request proposed. */
+	if (param && param->responder_resources != RDMA_MAX_RESP_RES)
+		id->responder_resources = param->responder_resources;
+	if (param && param->initiator_depth != RDMA_MAX_INIT_DEPTH)
+		id->initiator_depth = param->initiator_depth;
+	if (public->qp) {
+		r = soft_cm_qp_ready(id);
+		if (r)
+			return soft_cm_result(r);
+	}
+	pthread_mutex_lock(&soft_cm_lock);
+	r = answer(id, param);
+	pthread_mutex_unlock(&soft_cm_lock);
+	if (!r)
+		return soft_event_complete(id);
+	soft_cm_qp_error(id);
+	return soft_cm_result(r);
+}
+
+int
+rdma_establish(struct rdma_cm_id *public)
+{
+	struct soft_id *id = soft_id_of(public);
+	int r;
+
+	pthread_mutex_lock(&soft_cm_lock);
+	r = !public->qp && id->state == SOFT_ID_ACCEPTED ? 0 : -EINVAL;
+	if (!r)
+		soft_cm_established(id);
+	pthread_mutex_unlock(&soft_cm_lock);
+	return soft_cm_result(r);
+}
+
+int
+rdma_reject(struct rdma_cm_id *public, const void *data, uint8_t length)
+{
+	struct soft_id *id = soft_id_of(public);
+	int r = 0;
+
+	if (length > SOFT_CM_REJ_DATA || (length && !data))
+		return soft_cm_result(EINVAL);
+	pthread_mutex_lock(&soft_cm_lock);
+	if (id->state == SOFT_ID_REQUESTED || (id->state == SOFT_ID_ACCEPTED && !public->qp)) {
+		soft_cm_send(id, SOFT_CM_REJ, SOFT_CM_REJ_CONSUMER, data, length);
+		id->state = SOFT_ID_DISCONNECTED;
+	} else if (id->state != SOFT_ID_DISCONNECTED) {
+		r = -EINVAL;
+	}
+	pthread_mutex_unlock(&soft_cm_lock);
+	return soft_cm_result(r);
+}
+
+int
+rdma_disconnect(struct rdma_cm_id *public)
+{
+	struct soft_id *id = soft_id_of(public);
+
+	if (soft_id_state(id) < SOFT_ID_REQUESTING)
+		return soft_cm_result(EINVAL);
+	soft_cm_qp_error(id);
+	pthread_mutex_lock(&soft_cm_lock);
+	switch (id->state) {
+	case SOFT_ID_ANSWERED:
+	case SOFT_ID_ACCEPTED:
+	case SOFT_ID_CONNECTED:
+		id->state = SOFT_ID_DISCONNECTING;
+		soft_cm_send(id, SOFT_CM_DREQ, 0, NULL, 0);
+		if (id->state == SOFT_ID_DISCONNECTING)
+			soft_cm_wait(id);
+		break;
+	default: /* already on the way, or there never was a connection to end */
+		break;
+	}
+	pthread_mutex_unlock(&soft_cm_lock);
+	return 0;
+}
+
+int
+rdma_notify(struct rdma_cm_id *public, enum ibv_event_type event)
+{
+	if (event != IBV_EVENT_COMM_EST)
+		return soft_cm_result(EINVAL);
+	/* A message came before the RTU: that says as much. */
+	pthread_mutex_lock(&soft_cm_lock);
+	soft_cm_ready(soft_id_of(public));
+	pthread_mutex_unlock(&soft_cm_lock);
+	return 0;
+}

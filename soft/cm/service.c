@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cm.h"
+#include "port.h"
+
+#include <stdlib.h>
+
+/* A service is a port number of one port space that this process holds; see ports.h. */
+struct soft_service {
+	LIST_ENTRY(soft_service) link;
+	LIST_HEAD(, soft_id) ids;
+	uint16_t port_space;
+	uint16_t port;
+	struct soft_id *listener;
+};
+
+#define BUCKETS 1024
+static LIST_HEAD(, soft_service) buckets[BUCKETS];
+
+static struct soft_service *
+find(uint16_t port_space, uint16_t port)
+{
+	struct soft_service *service;
+
+	LIST_FOREACH(service, &buckets[port % BUCKETS], link)
+		if (service->port == port && service->port_space == port_space)
+			return service;
+	return NULL;
+}
+
+static int
+create(struct soft_service **out, uint16_t port_space, uint16_t port)
+{
+	struct soft_service *service;
+	int r;
+
+	service = calloc(1, sizeof *service);
+	if (!service)
+		return -ENOMEM;
+	r = port ? soft_port_take(port_space, port) : soft_port_any(port_space, &port);
+	if (r) {
+		free(service);
+		return r;
+	}
+	service->port_space = port_space;
+	service->port = port;
+	LIST_INIT(&service->ids);
+	LIST_INSERT_HEAD(&buckets[port % BUCKETS], service, link);
+	*out = service;
+	return 0;
+}
+
+/* Ids of this process share a port if all of them asked to. */
+static bool
+shareable(const struct soft_service *service, const struct soft_id *id)
+{
+	const struct soft_id *other;
+
+	if (!id->reuse_address || service->listener)
+		return false;
+	LIST_FOREACH(other, &service->ids, service_link)
+		if (!other->reuse_address)
+			return false;
+	return true;
+}
+
+int
+soft_service_bind(struct soft_id *id, uint16_t *port)
+{
+	const uint16_t port_space = (uint16_t)id->public.ps;
+	struct soft_service *service = *port ? find(port_space, *port) : NULL;
+	int r;
+
+	if (service) {
+		if (!shareable(service, id))
+			return -EADDRINUSE;
+	} else {
+		r = create(&service, port_space, *port);
+		if (r)
+			return r;
+	}
+	LIST_INSERT_HEAD(&service->ids, id, service_link);
+	id->service = service;
+	*port = service->port;
+	return 0;
+}
+
+void
+soft_service_release(struct soft_id *id)
+{
+	struct soft_service *service = id->service;
+
+	if (!service)
+		return;
+	id->service = NULL;
+	LIST_REMOVE(id, service_link);
+	if (service->listener == id)
+		service->listener = NULL;
+	if (!LIST_EMPTY(&service->ids))
+		return;
+	LIST_REMOVE(service, link);
+	soft_port_return(service->port_space, service->port);
+	free(service);
+}
+
+int
+soft_service_listen(struct soft_id *id)
+{
+	if (id->service->listener)
+		return -EADDRINUSE;
+	id->service->listener = id;
+	return 0;
+}
+
+bool
+soft_service_here(uint16_t port_space, uint16_t port)
+{
+	return find(port_space, port) != NULL;
+}
+
+/* "Any address" of IPv6 takes callers of IPv4, too. */
+struct soft_id *
+soft_service_find(uint16_t port_space, uint16_t port, const struct sockaddr *target)
+{
+	struct soft_service *service = find(port_space, port);
+	struct soft_id *listener = service ? service->listener : NULL;
+	const struct sockaddr *bound;
+	bool meant;
+
+	if (!listener)
+		return NULL;
+	bound = rdma_get_local_addr(&listener->public);
+	if (soft_address_wild(bound))
+		meant = bound->sa_family == AF_INET6 || target->sa_family == AF_INET;
+	else
+		meant = soft_address_same_host(bound, target);
+	return meant ? listener : NULL;
+}
+
+/* The ports stay the parent's. */
+void
+soft_services_reset(void)
+{
+	for (int i = 0; i < BUCKETS; i++)
+		LIST_INIT(&buckets[i]); /* each is its ids' as well */
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cm_wait -- how long an id waits for its peer
+ *
+ * A message that an answer is owed to starts a wait: REQ, REP and DREQ.  The connection manager of
+ * the other process answers without its consumer, so it has little time.  When it has said that its
+ * consumer is at it (MRA), it is asked again at each tick (ASK), and must go on saying so; the
+ * consumer has much time.
+ *
+ * Waiting ids stand in a list, in the order of their next ticks, and one timer is for all.  It finds
+ * an id in the list under the CM lock or not at all, so it is never late for one that is gone.  The
+ * state says what is waited for: an id whose state has changed leaves the list at its next tick.
+ */
+#include "cm.h"
+#include "soft/device/settings.h"
+#include "soft/device/timer.h"
+
+#include <stdlib.h>
+
+#define TICK	      (SOFT_ANSWER_TIME / 8)
+#define CONSUMER_TIME (15 * 60 * 1000000000ull)
+
+/* A request that was not let in, since too many others were waiting to be, is tried again. */
+#define KNOCK 10000000u
+
+static void tick(struct soft_timer *timer);
+
+static TAILQ_HEAD(waiting, soft_id) waiting = TAILQ_HEAD_INITIALIZER(waiting);
+static TAILQ_HEAD(, soft_id) knocking = TAILQ_HEAD_INITIALIZER(knocking);
+static struct soft_timer timer = { .fn = tick };
+
+static void
+set_timer(void)
+{
+	const struct soft_id *first = TAILQ_FIRST(&waiting), *knocker = TAILQ_FIRST(&knocking);
+	uint64_t when = UINT64_MAX;
+
+	if (first)
+		when = first->tick;
+	if (knocker && knocker->knock < when)
+		when = knocker->knock;
+	if (when != UINT64_MAX)
+		soft_timer_set(&timer, when);
+}
+
+/* All wait equally long, unless the factor has changed: the place is the last. */
+static void
+enter(struct soft_id *id)
+{
+	struct soft_id *before = TAILQ_LAST(&waiting, waiting);
+
+	id->tick = soft_now() + soft_stretched(TICK);
+	id->waits = true;
+	while (before && before->tick > id->tick)
+		before = TAILQ_PREV(before, waiting, wait_link);
+	if (before)
+		TAILQ_INSERT_AFTER(&waiting, before, id, wait_link);
+	else
+		TAILQ_INSERT_HEAD(&waiting, id, wait_link);
+}
+
+static void
+leave(struct soft_id *id)
+{
+	if (id->waits)
+		TAILQ_REMOVE(&waiting, id, wait_link);
+	id->waits = false;
+}
+
+void
+soft_cm_wait(struct soft_id *id)
+{
+	leave(id);
+	id->sent = id->heard = soft_now();
+	enter(id);
+	set_timer();
+}
+
+void
+soft_cm_wait_on(struct soft_id *id)
+{
+	id->heard = soft_now();
+}
+
+static void
+end_knocking(struct soft_id *id)
+{
+	if (!id->unsent)
+		return;
+	TAILQ_REMOVE(&knocking, id, knock_link);
+	free(id->unsent);
+	id->unsent = NULL;
+}
+
+void
+soft_cm_wait_end(struct soft_id *id)
+{
+	leave(id);
+	end_knocking(id);
+}
+
+int
+soft_cm_wait_to_call(struct soft_id *id, const struct soft_cm_message *request)
+{
+	id->unsent = malloc(sizeof *request);
+	if (!id->unsent)
+		return -ENOMEM;
+	*id->unsent = *request;
+	id->knock = soft_now() + KNOCK;
+	TAILQ_INSERT_TAIL(&knocking, id, knock_link);
+	set_timer();
+	return 0;
+}
+
+static void
+knock_again(uint64_t now)
+{
+	struct soft_cm_message request;
+	struct soft_id *id;
+
+	while ((id = TAILQ_FIRST(&knocking)) && id->knock <= now) {
+		request = *id->unsent;
+		end_knocking(id);
+		if (id->state == SOFT_ID_REQUESTING)
+			soft_cm_call(id, &request);
+	}
+}
+
+static bool
+waits_for_something(const struct soft_id *id)
+{
+	return id->state == SOFT_ID_REQUESTING || id->state == SOFT_ID_ANSWERED ||
+	    id->state == SOFT_ID_DISCONNECTING;
+}
+
+static void
+one_tick(struct soft_id *id, uint64_t now)
+{
+	const uint64_t late = now - id->tick;
+
+	if (!waits_for_something(id))
+		return;
+	if (late > SOFT_TIMER_LATE)
+		id->heard += late;
+	if (now - id->heard >= soft_stretched(SOFT_ANSWER_TIME) ||
+	    now - id->sent >= soft_stretched(CONSUMER_TIME)) {
+		soft_cm_give_up(id);
+		return;
+	}
+	if (id->peer_number && id->state != SOFT_ID_DISCONNECTING)
+		soft_cm_send(id, SOFT_CM_ASK, 0, NULL, 0);
+	enter(id);
+}
+
+static void
+tick(struct soft_timer *unused)
+{
+	struct soft_id *id;
+	uint64_t now = soft_now();
+
+	(void)unused;
+	pthread_mutex_lock(&soft_cm_lock);
+	knock_again(now);
+	while ((id = TAILQ_FIRST(&waiting)) && id->tick <= now) {
+		leave(id);
+		one_tick(id, now);
+	}
+	set_timer();
+	pthread_mutex_unlock(&soft_cm_lock);
+}
+
+void
+soft_cm_wait_reset(void)
+{
+	TAILQ_INIT(&waiting);
+	TAILQ_INIT(&knocking);
+	soft_timer_init(&timer, tick);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SOFT_CHANNEL_H
+#define SOFT_CHANNEL_H
+
+#include "soft/device/context.h"
+
+struct soft_cq;
+
+/*
+ * A completion channel.  A CQ with unread events stands in the list once and counts them;
+ * readiness of the descriptor and the list change together under the lock.
+ */
+struct soft_channel {
+	struct ibv_comp_channel ibv; /* refcnt, the CQs on it, is guarded by the lock */
+	pthread_mutex_t lock;
+	TAILQ_HEAD(, soft_cq) events;
+};
+
+static inline struct soft_channel *
+soft_channel_of(struct ibv_comp_channel *channel)
+{
+	return soft_container_of(channel, struct soft_channel, ibv);
+}
+
+void soft_channel_attach(struct soft_channel *channel);
+
+/* Queues one event of the CQ; the caller holds the lock of the CQ. */
+void soft_channel_post(struct soft_channel *channel, struct soft_cq *cq);
+
+/*
+ * Takes the CQ off, dropping its unread events, and returns how many were ever read: the
+ * caller waits until as many are acknowledged.
+ */
+uint32_t soft_channel_detach(struct soft_channel *channel, struct soft_cq *cq);
+
+#endif

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cq.h"
+#include "soft/wire/peer.h"
+#include "soft/device/runtime.h"
+#include "soft/soft_arm.h"
+#include "soft/device/trouble.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A coalesced event covers so many completions, or what came within so many nanoseconds. */
+#define COALESCE_COUNT 8
+#define COALESCE_TIME  100000u
+
+/* The longest that a delayed completion or event is held back, in nanoseconds. */
+#define DELAY_TIME 300000u
+
+/* Polls in vain before a caller counts as spinning. */
+#define SPINS 64u
+
+static uint32_t
+counter(const atomic_uint *value)
+{
+	return atomic_load_explicit(value, memory_order_relaxed);
+}
+
+static void
+set_counter(atomic_uint *at, uint32_t value)
+{
+	atomic_store_explicit(at, value, memory_order_relaxed);
+}
+
+static uint32_t
+noise(struct soft_cq *cq)
+{
+	/* xorshift32: plenty for choosing when to be a nuisance */
+	cq->noise ^= cq->noise << 13;
+	cq->noise ^= cq->noise >> 17;
+	cq->noise ^= cq->noise << 5;
+	return cq->noise;
+}
+
+static void
+delay(struct soft_cq *cq)
+{
+	soft_timer_set(&cq->timer, soft_now() + noise(cq) % DELAY_TIME);
+}
+
+/* Lets an event out, or holds it back as the personality says.  The lock is held. */
+static void
+fire(struct soft_cq *cq)
+{
+	cq->armed = SOFT_UNARMED;
+	if (!cq->channel)
+		return;
+	if (cq->personality == SOFT_COALESCING) {
+		if (!cq->due)
+			soft_timer_set(&cq->timer, soft_now() + COALESCE_TIME);
+		cq->due++;
+	} else if (cq->personality == SOFT_DELAYED) {
+		cq->due++;
+		delay(cq);
+	} else {
+		soft_channel_post(cq->channel, cq);
+	}
+}
+
+/* One entry became visible; the lock is held. */
+static void
+notice(struct soft_cq *cq, bool solicited)
+{
+	if (cq->armed == SOFT_ARMED_ANY || (cq->armed == SOFT_ARMED_SOLICITED && solicited))
+		fire(cq);
+	else if (cq->due && cq->personality == SOFT_COALESCING && ++cq->due >= COALESCE_COUNT) {
+		soft_timer_cancel(&cq->timer);
+		cq->due = 0;
+		soft_channel_post(cq->channel, cq);
+	} else if (cq->personality == SOFT_SPURIOUS && cq->channel && noise(cq) % 16 == 0)
+		soft_channel_post(cq->channel, cq);
+}
+
+/* Entries up to `end` become visible; the lock is held. */
+static void
+show(struct soft_cq *cq, uint32_t end)
+{
+	const uint32_t before = counter(&cq->shown);
+
+	set_counter(&cq->shown, end);
+	notice(cq,
+	    (int32_t)(cq->solicited - before) > 0 && (int32_t)(end - cq->solicited) >= 0);
+}
+
+/* What was held back comes out: an event first, then further entries. */
+static void
+timer_expired(struct soft_timer *timer)
+{
+	struct soft_cq *cq = soft_container_of(timer, struct soft_cq, timer);
+	uint32_t left;
+
+	pthread_mutex_lock(&cq->lock);
+	if (cq->due) {
+		cq->due = 0;
+		soft_channel_post(cq->channel, cq);
+	}
+	left = cq->tail - counter(&cq->shown);
+	if (left) {
+		show(cq, counter(&cq->shown) + 1 + noise(cq) % left);
+		if (counter(&cq->shown) != cq->tail)
+			delay(cq);
+	}
+	pthread_mutex_unlock(&cq->lock);
+}
+
+void
+soft_cq_show(struct soft_cq *cq)
+{
+	pthread_mutex_lock(&cq->lock);
+	if (counter(&cq->shown) != cq->tail)
+		show(cq, cq->tail);
+	pthread_mutex_unlock(&cq->lock);
+}
+
+int
+soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited)
+{
+	bool lost = false;
+	int r = 0;
+
+	pthread_mutex_lock(&cq->lock);
+	if (cq->overrun || cq->tail - counter(&cq->head) == cq->size || soft_trouble_overruns()) {
+		lost = !cq->overrun;
+		cq->overrun = true;
+		r = -EIO;
+	} else {
+		cq->ring[cq->tail++ & cq->mask] = *wc;
+		if (solicited)
+			cq->solicited = cq->tail;
+		if (cq->personality == SOFT_DELAYED) {
+			if (cq->tail - counter(&cq->shown) == 1)
+				delay(cq);
+		} else {
+			set_counter(&cq->shown, cq->tail);
+			notice(cq, solicited);
+		}
+	}
+	pthread_mutex_unlock(&cq->lock);
+	if (lost)
+		soft_async_raise(soft_context_of(cq->ibv.context), &cq->async, IBV_EVENT_CQ_ERR);
+	return r;
+}
+
+/* Entries added before the overrun are good; behind them the queue is an error. */
+static int
+poll_empty(struct soft_cq *cq)
+{
+	uint32_t idle = counter(&cq->idle) + 1; /* a lost count matters to nobody */
+	int r;
+
+	set_counter(&cq->idle, idle);
+	/*
+	 * Who spins here waits for the progress thread, which may need this very processor; who
+	 * only makes sure that nothing is left pays nothing.
+	 */
+	if (idle % SPINS == 0 && soft_peers_linked())
+		sched_yield();
+	if (!atomic_load_explicit(&cq->overrun, memory_order_relaxed))
+		return 0;
+	pthread_mutex_lock(&cq->lock);
+	r = counter(&cq->head) == cq->tail ? -EIO : 0;
+	pthread_mutex_unlock(&cq->lock);
+	return r;
+}
+
+int
+soft_cq_poll(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
+{
+	struct soft_cq *cq = soft_cq_of(ibv);
+	uint32_t head, there, at, first;
+
+	if (counter(&cq->shown) == counter(&cq->head))
+		return n > 0 ? poll_empty(cq) : 0;
+	pthread_mutex_lock(&cq->lock);
+	head = counter(&cq->head);
+	there = counter(&cq->shown) - head;
+	set_counter(&cq->idle, 0);
+	if (n < (int)there)
+		there = n > 0 ? (uint32_t)n : 0;
+	at = head & cq->mask;
+	first = cq->mask + 1 - at;
+	if (first > there)
+		first = there;
+	memcpy(wc, &cq->ring[at], first * sizeof *wc);
+	if (first < there)
+		memcpy(wc + first, cq->ring, (there - first) * sizeof *wc);
+	set_counter(&cq->head, head + there);
+	pthread_mutex_unlock(&cq->lock);
+	return (int)there;
+}
+
+int
+soft_cq_arm(struct ibv_cq *ibv, int solicited_only)
+{
+	struct soft_cq *cq = soft_cq_of(ibv);
+	enum soft_armed wanted = solicited_only ? SOFT_ARMED_SOLICITED : SOFT_ARMED_ANY;
+	bool there;
+
+	if (soft_trouble_arm_fails())
+		return -EIO;
+	pthread_mutex_lock(&cq->lock);
+	/* Also of a queue that overran: hardware takes the doorbell of any, and only polling tells. */
+	if (wanted > cq->armed)
+		cq->armed = wanted;
+	there = counter(&cq->shown) != counter(&cq->head);
+	if (cq->personality == SOFT_LATE && there &&
+	    (!solicited_only || (int32_t)(cq->solicited - counter(&cq->head)) > 0))
+		fire(cq);
+	else if (cq->personality == SOFT_SPURIOUS && cq->channel && noise(cq) % 8 == 0)
+		soft_channel_post(cq->channel, cq);
+	pthread_mutex_unlock(&cq->lock);
+	return there;
+}
+
+int
+soft_cq_request(struct ibv_cq *cq, int solicited_only)
+{
+	int r = soft_cq_arm(cq, solicited_only);
+
+	return r < 0 ? -r : 0;
+}
+
+static struct ibv_wc *
+new_ring(int cqe, uint32_t *mask)
+{
+	uint32_t size = 1;
+
+	while (size < (uint32_t)cqe)
+		size <<= 1;
+	*mask = size - 1;
+	return calloc(size, sizeof(struct ibv_wc));
+}
+
+struct ibv_cq *
+ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
+    struct ibv_comp_channel *channel, int comp_vector)
+{
+	struct soft_context *ctx = soft_context_of(context);
+	struct soft_cq *cq;
+	int r;
+
+	if (soft_context_stale(ctx))
+		r = -EIO;
+	else if (cqe < 1 || cqe > SOFT_MAX_CQE || comp_vector < 0 ||
+	    comp_vector >= SOFT_COMP_VECTORS || (channel && channel->context != context))
+		r = -EINVAL;
+	else
+		r = soft_context_get(ctx);
+	if (r)
+		goto fail;
+	if (ctx->personality >= SOFT_COALESCING)
+		r = soft_runtime_start();
+	if (r)
+		goto put_context;
+	cq = calloc(1, sizeof *cq);
+	r = -ENOMEM;
+	if (!cq)
+		goto put_context;
+	cq->ring = new_ring(cqe, &cq->mask);
+	if (!cq->ring)
+		goto free_cq;
+	cq->ibv.context = context;
+	cq->ibv.channel = channel;
+	cq->ibv.cq_context = cq_context;
+	cq->ibv.cqe = cqe;
+	pthread_mutex_init(&cq->ibv.mutex, NULL);
+	pthread_cond_init(&cq->ibv.cond, NULL);
+	pthread_mutex_init(&cq->lock, NULL);
+	cq->size = (uint32_t)cqe;
+	cq->personality = ctx->personality;
+	cq->noise = soft_random32() | 1;
+	soft_timer_init(&cq->timer, timer_expired);
+	soft_async_source_init(&cq->async, &cq->ibv);
+	if (channel) {
+		cq->channel = soft_channel_of(channel);
+		soft_channel_attach(cq->channel);
+	}
+	return &cq->ibv;
+
+free_cq:
+	free(cq);
+put_context:
+	soft_context_put(ctx);
+fail:
+	errno = -r;
+	return NULL;
+}
+
+int
+ibv_resize_cq(struct ibv_cq *ibv, int cqe)
+{
+	struct soft_cq *cq = soft_cq_of(ibv);
+	struct ibv_wc *ring;
+	uint32_t mask;
+
+	if (soft_trouble_resize_fails())
+		return EOPNOTSUPP;
+	if (cqe < 1 || cqe > SOFT_MAX_CQE)
+		return EINVAL;
+	ring = new_ring(cqe, &mask);
+	if (!ring)
+		return ENOMEM;
+	pthread_mutex_lock(&cq->lock);
+	if (cq->overrun || cq->tail - counter(&cq->head) > (uint32_t)cqe) {
+		pthread_mutex_unlock(&cq->lock);
+		free(ring);
+		return cq->overrun ? EIO : EINVAL;
+	}
+	for (uint32_t i = counter(&cq->head); i != cq->tail; i++)
+		ring[i & mask] = cq->ring[i & cq->mask];
+	free(cq->ring);
+	cq->ring = ring;
+	cq->mask = mask;
+	cq->size = (uint32_t)cqe;
+	ibv->cqe = cqe;
+	pthread_mutex_unlock(&cq->lock);
+	return 0;
+}
+
+int
+ibv_destroy_cq(struct ibv_cq *ibv)
+{
+	struct soft_cq *cq = soft_cq_of(ibv);
+	struct soft_context *ctx = soft_context_of(ibv->context);
+	uint32_t completions = 0, asyncs;
+	int state;
+
+	if (soft_context_stale(ctx))
+		return 0;
+	if (cq->users)
+		return EBUSY;
+	soft_timer_stop(&cq->timer);
+	if (cq->channel)
+		completions = soft_channel_detach(cq->channel, cq);
+	asyncs = soft_async_retire(ctx, &cq->async);
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_mutex_lock(&ibv->mutex);
+	while (ibv->comp_events_completed != completions || ibv->async_events_completed != asyncs)
+		pthread_cond_wait(&ibv->cond, &ibv->mutex);
+	pthread_mutex_unlock(&ibv->mutex);
+	pthread_setcancelstate(state, NULL);
+
+	pthread_mutex_destroy(&ibv->mutex);
+	pthread_cond_destroy(&ibv->cond);
+	pthread_mutex_destroy(&cq->lock);
+	free(cq->ring);
+	free(cq);
+	soft_context_put(ctx);
+	return 0;
+}

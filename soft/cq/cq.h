@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cq -- completion queue with one-shot notification
+ *
+ * One lock covers the entries and the armed state: whether an entry was added before or
+ * after a request has one answer.  An event is owed for an entry added after the request;
+ * a request finds entries already there and owes nothing for them.
+ */
+#ifndef SOFT_CQ_H
+#define SOFT_CQ_H
+
+#include "channel.h"
+#include "soft/device/timer.h"
+
+enum soft_armed { SOFT_UNARMED, SOFT_ARMED_SOLICITED, SOFT_ARMED_ANY };
+
+struct soft_cq {
+	struct ibv_cq ibv;
+	pthread_mutex_t lock;
+	struct ibv_wc *ring;
+	uint32_t mask;
+	uint32_t size;	/* entries that fit */
+	/*
+	 * These counters run freely and are written under the lock.  That nothing can be
+	 * polled is seen without it: an entry that was pushed before the last request or
+	 * poll of this thread is visible to it by the lock that either took, and one pushed
+	 * later may as well be found later.
+	 */
+	atomic_uint head;  /* next to be polled */
+	atomic_uint shown; /* end of what can be polled; short of tail only if delayed */
+	uint32_t tail;
+	uint32_t solicited; /* one past the newest entry that a solicited request waits for */
+	enum soft_armed armed;
+	atomic_uint idle;  /* polls that found nothing since one found something */
+	atomic_bool overrun; /* an entry was lost: the CQ accepts nothing more */
+
+	enum soft_personality personality;
+	struct soft_timer timer;
+	uint32_t noise;	  /* state of the personality's random choices */
+	uint32_t due;	  /* completions that an event held back covers; 0: none is */
+
+	struct soft_channel *channel;
+	TAILQ_ENTRY(soft_cq) link; /* in channel->events while unread != 0 */
+	uint32_t unread;	   /* these three are guarded by the channel's lock */
+	uint32_t delivered;
+
+	struct soft_async_source async;
+	atomic_uint users; /* queue pairs */
+};
+
+static inline struct soft_cq *
+soft_cq_of(struct ibv_cq *cq)
+{
+	return soft_container_of(cq, struct soft_cq, ibv);
+}
+
+/*
+ * Adds an entry, whose data must have landed.  `solicited` is true for the receive of a
+ * solicited message and for every error.  -EIO if the CQ is overrun: the queue pair that
+ * lost its completion must fail.
+ */
+int soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited);
+
+/* Holds no entry back any longer. */
+void soft_cq_show(struct soft_cq *cq);
+
+int soft_cq_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc);
+int soft_cq_request(struct ibv_cq *cq, int solicited_only);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SOFT_PD_H
+#define SOFT_PD_H
+
+#include "soft/device/context.h"
+
+struct soft_pd {
+	struct ibv_pd ibv;
+	atomic_uint users; /* MRs, QPs and SRQs; freed only at 0 */
+};
+
+static inline struct soft_pd *
+soft_pd_of(struct ibv_pd *pd)
+{
+	return soft_container_of(pd, struct soft_pd, ibv);
+}
+
+#endif

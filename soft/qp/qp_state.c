@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "remote.h"
+#include "soft/device/slot.h"
+#include "srq.h"
+
+/*
+ * What each transition of a reliable connected queue pair must and may set, as the
+ * InfiniBand specification has it for a device without path migration.  ERR and RESET can be
+ * reached from everywhere and take nothing.
+ */
+static const struct transition {
+	enum ibv_qp_state from, to;
+	int required, optional;
+} transitions[] = {
+	{ IBV_QPS_RESET, IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, 0 },
+	{ IBV_QPS_INIT, IBV_QPS_INIT, 0, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS },
+	{ IBV_QPS_INIT, IBV_QPS_RTR,
+	    IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+		IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
+	    IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX },
+	{ IBV_QPS_RTR, IBV_QPS_RTS,
+	    IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+		IBV_QP_MAX_QP_RD_ATOMIC,
+	    IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER },
+	{ IBV_QPS_RTS, IBV_QPS_RTS, 0, IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER },
+	{ IBV_QPS_RTS, IBV_QPS_SQD, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY },
+	{ IBV_QPS_SQD, IBV_QPS_RTS, 0, IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER },
+	{ IBV_QPS_SQD, IBV_QPS_SQD, 0,
+	    IBV_QP_PORT | IBV_QP_AV | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+		IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_ACCESS_FLAGS |
+		IBV_QP_PKEY_INDEX | IBV_QP_MIN_RNR_TIMER },
+	{ IBV_QPS_SQE, IBV_QPS_RTS, 0, IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER },
+};
+
+static int
+check_transition(enum ibv_qp_state from, enum ibv_qp_state to, int mask)
+{
+	const int given = mask & ~(IBV_QP_STATE | IBV_QP_CUR_STATE);
+
+	if (to == IBV_QPS_RESET || to == IBV_QPS_ERR)
+		return given ? -EINVAL : 0;
+	for (size_t i = 0; i < sizeof transitions / sizeof transitions[0]; i++) {
+		const struct transition *t = &transitions[i];
+
+		if (t->from == from && t->to == to)
+			return (given & t->required) == t->required &&
+				!(given & ~(t->required | t->optional)) ?
+			    0 :
+			    -EINVAL;
+	}
+	return -EINVAL;
+}
+
+static int
+check_values(const struct ibv_qp_attr *attr, int mask)
+{
+	if ((mask & IBV_QP_PORT && attr->port_num != SOFT_PORT) ||
+	    (mask & IBV_QP_PKEY_INDEX && attr->pkey_index != 0) ||
+	    (mask & IBV_QP_AV &&
+		(attr->ah_attr.port_num != SOFT_PORT ||
+		    (attr->ah_attr.is_global && attr->ah_attr.grh.sgid_index >= SOFT_GID_TABLE))) ||
+	    (mask & IBV_QP_PATH_MTU &&
+		(attr->path_mtu < IBV_MTU_256 || attr->path_mtu > IBV_MTU_4096)) ||
+	    (mask & IBV_QP_DEST_QPN && attr->dest_qp_num > 0xffffff) ||
+	    (mask & IBV_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic > SOFT_MAX_RD_ATOM) ||
+	    (mask & IBV_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic > SOFT_MAX_RD_ATOM) ||
+	    (mask & IBV_QP_MIN_RNR_TIMER && attr->min_rnr_timer > 31) ||
+	    (mask & IBV_QP_TIMEOUT && attr->timeout > 31) ||
+	    (mask & IBV_QP_RETRY_CNT && attr->retry_cnt > 7) ||
+	    (mask & IBV_QP_RNR_RETRY && attr->rnr_retry > 7))
+		return -EINVAL;
+	return 0;
+}
+
+#define SET(bit, field)                   \
+	do {                              \
+		if (mask & (bit))         \
+			own->field = attr->field; \
+	} while (0)
+
+static void
+set_values(struct ibv_qp_attr *own, const struct ibv_qp_attr *attr, int mask)
+{
+	SET(IBV_QP_ACCESS_FLAGS, qp_access_flags);
+	SET(IBV_QP_PKEY_INDEX, pkey_index);
+	SET(IBV_QP_PORT, port_num);
+	SET(IBV_QP_AV, ah_attr);
+	SET(IBV_QP_PATH_MTU, path_mtu);
+	SET(IBV_QP_TIMEOUT, timeout);
+	SET(IBV_QP_RETRY_CNT, retry_cnt);
+	SET(IBV_QP_RNR_RETRY, rnr_retry);
+	SET(IBV_QP_RQ_PSN, rq_psn);
+	SET(IBV_QP_MAX_QP_RD_ATOMIC, max_rd_atomic);
+	SET(IBV_QP_MIN_RNR_TIMER, min_rnr_timer);
+	SET(IBV_QP_SQ_PSN, sq_psn);
+	SET(IBV_QP_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic);
+	SET(IBV_QP_DEST_QPN, dest_qp_num);
+	SET(IBV_QP_EN_SQD_ASYNC_NOTIFY, en_sqd_async_notify);
+}
+
+/* Both locks are held. */
+static void
+flush_receives(struct soft_qp *qp)
+{
+	soft_rq_flush(qp);
+	if (qp->srq)
+		soft_async_raise(qp->context, &qp->async, IBV_EVENT_QP_LAST_WQE_REACHED);
+}
+
+void
+soft_qp_error_locked(struct soft_qp *qp, int event)
+{
+	bool entered;
+
+	pthread_mutex_lock(&qp->rq_lock);
+	entered = !qp->dead && qp->state != IBV_QPS_ERR;
+	if (entered) {
+		qp->state = IBV_QPS_ERR;
+		if (event != SOFT_NO_EVENT)
+			soft_async_raise(qp->context, &qp->async, (enum ibv_event_type)event);
+		flush_receives(qp);
+	}
+	pthread_mutex_unlock(&qp->rq_lock);
+	if (entered) {
+		soft_sq_unstall(qp);
+		soft_sq_flush(qp);
+		soft_remote_go_back(qp);
+	}
+}
+
+void
+soft_qp_error(struct soft_qp *qp, int event)
+{
+	pthread_mutex_lock(&qp->sq.lock);
+	soft_qp_error_locked(qp, event);
+	pthread_mutex_unlock(&qp->sq.lock);
+}
+
+void
+soft_aftermath_do(struct soft_aftermath *after)
+{
+	struct soft_qp *qp = after->failed;
+	bool still;
+
+	if (!qp)
+		return;
+	pthread_mutex_lock(&qp->sq.lock);
+	/* Destroyed or reset meanwhile: the failure died with what failed. */
+	pthread_mutex_lock(&qp->rq_lock);
+	still = qp->refusing && !qp->dead;
+	if (still && qp->state == IBV_QPS_ERR && after->event != SOFT_NO_EVENT)
+		soft_async_raise(qp->context, &qp->async, (enum ibv_event_type)after->event);
+	pthread_mutex_unlock(&qp->rq_lock);
+	if (still)
+		soft_qp_error_locked(qp, after->event);
+	pthread_mutex_unlock(&qp->sq.lock);
+	soft_qp_put(qp);
+	after->failed = NULL;
+}
+
+/* Everything a reset forgets; both locks are held.  What it returns loses a reference. */
+static struct soft_qp *
+reset(struct soft_qp *qp)
+{
+	struct soft_qp *peer = qp->sq.peer;
+
+	soft_sq_unstall(qp);
+	qp->sq.peer = NULL;
+	qp->sq.head = qp->sq.tail;
+	qp->sq.tried = qp->sq.rnr_tried = false;
+	soft_remote_go_back(qp);
+	soft_remote_reset(qp);
+	qp->rq.head = qp->rq.tail;
+	qp->has_current = qp->refusing = qp->established = qp->message.active = false;
+	qp->attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RESET };
+	if (qp->srq)
+		soft_srq_forget(qp->srq, qp);
+	return peer;
+}
+
+void
+soft_sq_drained(struct soft_qp *qp)
+{
+	struct soft_sq *sq = &qp->sq;
+
+	/* Within the process a request is either done or not begun. */
+	if (!sq->draining || (sq->remote && sq->head != sq->next) || sq->offset)
+		return;
+	sq->draining = false;
+	soft_async_raise(qp->context, &qp->async, IBV_EVENT_SQ_DRAINED);
+}
+
+/* A requester may have found nobody ready here: now somebody is. */
+static void
+kick_peer(struct soft_qp *qp, uint32_t qpn)
+{
+	struct soft_qp *peer = soft_qp_table_find(qpn);
+
+	if (soft_qpn_slot(qpn) != soft_slot_number())
+		soft_remote_ready(qp);
+	if (!peer)
+		return;
+	if (peer != qp)
+		soft_sq_kick(peer);
+	soft_qp_put(peer);
+}
+
+/* A transition that was checked, but for the one to the error state; both locks are held. */
+static int
+change(struct soft_qp *qp, enum ibv_qp_state to, const struct ibv_qp_attr *attr, int mask,
+    struct soft_qp **peer)
+{
+	const enum ibv_qp_state from = qp->state;
+	int r;
+
+	if (to == IBV_QPS_RTR) {
+		r = soft_remote_prepare(qp, attr->dest_qp_num);
+		if (r)
+			return r;
+	} else if (to == IBV_QPS_RESET) {
+		*peer = reset(qp);
+	}
+	set_values(&qp->attr, attr, mask);
+	qp->state = to;
+	if (to == IBV_QPS_RTR)
+		soft_remote_connect(qp);
+	else if (from == IBV_QPS_RTR)
+		qp->sq.psn = qp->attr.sq_psn & 0xffffff;
+	if (from != to)
+		qp->sq.draining = to == IBV_QPS_SQD && mask & IBV_QP_EN_SQD_ASYNC_NOTIFY &&
+		    attr->en_sqd_async_notify;
+	return 0;
+}
+
+int
+ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
+{
+	struct soft_aftermath after = SOFT_NO_AFTERMATH;
+	struct soft_qp *qp = soft_qp_of(ibv), *peer = NULL;
+	enum ibv_qp_state from, to;
+	int r;
+
+	if (soft_context_stale(qp->context))
+		return EIO;
+	pthread_mutex_lock(&qp->sq.lock);
+	from = qp->state;
+	to = mask & IBV_QP_STATE ? attr->qp_state : from;
+	if (mask & IBV_QP_CUR_STATE && attr->cur_qp_state != from)
+		r = -EINVAL;
+	else
+		r = check_transition(from, to, mask);
+	if (!r)
+		r = check_values(attr, mask);
+	if (r)
+		goto unlock;
+	if (to == IBV_QPS_ERR) {
+		soft_qp_error_locked(qp, SOFT_NO_EVENT);
+	} else {
+		pthread_mutex_lock(&qp->rq_lock);
+		r = change(qp, to, attr, mask, &peer);
+		pthread_mutex_unlock(&qp->rq_lock);
+		if (r)
+			goto unlock;
+		soft_sq_drained(qp);
+		if (to == IBV_QPS_RTS && !qp->sq.stall)
+			soft_sq_run(qp, &after);
+	}
+	ibv->state = to;
+unlock:
+	pthread_mutex_unlock(&qp->sq.lock);
+	soft_aftermath_do(&after);
+	if (peer)
+		soft_qp_put(peer);
+	if (!r && to == IBV_QPS_RTR)
+		kick_peer(qp, attr->dest_qp_num);
+	return -r;
+}

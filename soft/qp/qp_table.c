@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "qp.h"
+#include "soft/device/runtime.h"
+#include "soft/device/slot.h"
+
+#include <stdlib.h>
+
+/*
+ * A queue-pair number is the slot of the process and an index into this table.  Freed
+ * indexes are used again as late as possible, so that an old number finds nobody.
+ */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct entry {
+	struct soft_qp *qp;
+	uint32_t next_free; /* index, in a queue */
+} *table;
+static uint32_t used, fresh, free_head, free_tail, free_count;
+
+static uint32_t
+free_index(void)
+{
+	uint32_t index;
+
+	if (fresh < SOFT_MAX_QP)
+		return fresh++;
+	index = free_head;
+	free_head = table[index].next_free;
+	free_count--;
+	return index;
+}
+
+int
+soft_qp_table_add(struct soft_qp *qp)
+{
+	uint32_t index;
+	int r = -ENOMEM;
+
+	pthread_mutex_lock(&lock);
+	if (!table)
+		table = calloc(SOFT_MAX_QP, sizeof *table);
+	if (table && used < SOFT_MAX_QP) {
+		index = free_index();
+		used++;
+		table[index].qp = qp;
+		qp->ibv.qp_num = soft_slot_number() << SOFT_QPN_INDEX_BITS | index;
+		qp->ibv.handle = index;
+		r = 0;
+	}
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+
+void
+soft_qp_table_remove(struct soft_qp *qp)
+{
+	uint32_t index = qp->ibv.handle;
+
+	pthread_mutex_lock(&lock);
+	table[index].qp = NULL;
+	if (free_count++)
+		table[free_tail].next_free = index;
+	else
+		free_head = index;
+	free_tail = index;
+	used--;
+	pthread_mutex_unlock(&lock);
+}
+
+/* The one at an index, with a reference; false beyond the last. */
+static bool
+at_index(uint32_t index, struct soft_qp **qp)
+{
+	bool inside;
+
+	pthread_mutex_lock(&lock);
+	inside = table && index < fresh;
+	*qp = inside ? table[index].qp : NULL;
+	if (*qp)
+		soft_qp_get(*qp);
+	pthread_mutex_unlock(&lock);
+	return inside;
+}
+
+void
+soft_qp_table_each(void (*fn)(struct soft_qp *qp, void *arg), void *arg)
+{
+	struct soft_qp *qp;
+
+	for (uint32_t i = 0; at_index(i, &qp); i++) {
+		if (!qp)
+			continue;
+		fn(qp, arg);
+		soft_qp_put(qp);
+	}
+}
+
+void
+soft_qp_table_free(void)
+{
+	pthread_mutex_lock(&lock);
+	free(table);
+	table = NULL;
+	fresh = free_count = 0;
+	pthread_mutex_unlock(&lock);
+}
+
+struct soft_qp *
+soft_qp_table_find(uint32_t qpn)
+{
+	struct soft_qp *qp = NULL;
+
+	pthread_mutex_lock(&lock);
+	if (table && soft_qpn_slot(qpn) == soft_slot_number())
+		qp = table[qpn & (SOFT_MAX_QP - 1)].qp;
+	if (qp)
+		soft_qp_get(qp);
+	pthread_mutex_unlock(&lock);
+	return qp;
+}
+
+void
+soft_qp_table_reset(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	soft_runtime_abandon(table);
+	table = NULL;
+	used = fresh = free_count = 0;
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The requester's half of remote.h: sends to another process, and takes the answers */
+#include "soft/wire/peer.h"
+#include "remote.h"
+#include "silence.h"
+#include "soft/device/slot.h"
+
+/* Frames that a queue pair sends before others get their turn. */
+#define BUDGET 32
+
+static bool
+is_read(const struct soft_send *send)
+{
+	return send->opcode >= IBV_WR_RDMA_READ;
+}
+
+/* What was sent and not answered is as if it had not been sent. */
+void
+soft_remote_go_back(struct soft_qp *qp)
+{
+	struct soft_sq *sq = &qp->sq;
+
+	sq->next = sq->head;
+	sq->offset = sq->reading = sq->received = 0;
+	sq->fault = IBV_WC_SUCCESS;
+	sq->epoch++;
+}
+
+/* Points the vector at `length` bytes of the request's data; -1 if a key forbids it. */
+static int
+gather(const struct soft_qp *qp, const struct soft_send *send, uint32_t offset, uint32_t length,
+    struct iovec *iov)
+{
+	uint32_t piece;
+	int n = 0;
+
+	if (send->flags & IBV_SEND_INLINE) {
+		iov[0] = (struct iovec){ (char *)(uintptr_t)send->sge + offset, length };
+		return 1;
+	}
+	for (int i = 0; i < send->num_sge && length; i++) {
+		const struct ibv_sge *sge = &send->sge[i];
+
+		if (offset >= sge->length) {
+			offset -= sge->length;
+			continue;
+		}
+		piece = sge->length - offset < length ? sge->length - offset : length;
+		iov[n].iov_base = soft_mr_translate(qp->ibv.pd, sge->lkey, sge->addr + offset,
+		    piece, 0);
+		iov[n].iov_len = piece;
+		if (!iov[n++].iov_base)
+			return -1;
+		length -= piece;
+		offset = 0;
+	}
+	return n;
+}
+
+/* Sends the next frame of request `next`: 0, or -EFAULT, or as soft_link_send(). */
+static int
+send_frame(struct soft_qp *qp, const struct soft_send *send, struct soft_link *link)
+{
+	struct soft_sq *sq = &qp->sq;
+	struct iovec iov[SOFT_MAX_SGE];
+	uint32_t length = is_read(send) ? 0 : send->length - sq->offset;
+	struct soft_frame frame = {
+		.type = SOFT_FRAME_REQUEST,
+		.opcode = (uint8_t)send->opcode,
+		.flags = sq->offset ? 0 : SOFT_FRAME_FIRST,
+		.qpn = qp->attr.dest_qp_num,
+		.from = qp->ibv.qp_num,
+		.psn = (sq->psn + (sq->next - sq->head)) & 0xffffff,
+		.total = send->length,
+		.imm_data = send->imm_data,
+		.rkey = send->rkey,
+		.address = send->remote_addr,
+		.compare_add = send->compare_add,
+		.swap = send->swap,
+		.epoch = sq->epoch,
+	};
+	int n, r;
+
+	if (length > SOFT_WIRE_PAYLOAD)
+		length = SOFT_WIRE_PAYLOAD;
+	if (is_read(send) || sq->offset + length == send->length)
+		frame.flags |= SOFT_FRAME_LAST;
+	if (send->flags & IBV_SEND_SOLICITED)
+		frame.flags |= SOFT_FRAME_SOLICITED;
+	soft_mr_read_lock();
+	n = length ? gather(qp, send, sq->offset, length, iov) : 0;
+	r = n < 0 ? -EFAULT : soft_link_send(link, &frame, iov, n);
+	soft_mr_unlock();
+	if (r)
+		return r;
+	sq->offset += length;
+	if (frame.flags & SOFT_FRAME_LAST) {
+		sq->next++;
+		sq->offset = 0;
+		sq->reading += is_read(send);
+	}
+	return 0;
+}
+
+/* Whether the request may go out now; a fault is noted. */
+static bool
+may_send(struct soft_qp *qp, const struct soft_send *send)
+{
+	struct soft_sq *sq = &qp->sq;
+
+	if (sq->offset)
+		return true;
+	sq->fault = soft_sq_check(qp, send);
+	if (sq->fault != IBV_WC_SUCCESS)
+		return false;
+	if (send->flags & IBV_SEND_FENCE && sq->reading)
+		return false;
+	return !is_read(send) || sq->reading < qp->attr.max_rd_atomic;
+}
+
+/* The process is gone; or it, or we, have no room for a link now. */
+static void
+no_link(struct soft_qp *qp, int error)
+{
+	soft_remote_go_back(qp);
+	if (error == ECONNREFUSED || error == ENOENT)
+		soft_sq_fail(qp, IBV_WC_RETRY_EXC_ERR);
+	else
+		soft_sq_stall_for_link(qp);
+}
+
+void
+soft_remote_run(struct soft_qp *qp)
+{
+	struct soft_sq *sq = &qp->sq;
+	struct soft_link *link = NULL;
+	struct soft_send *send;
+	int budget = BUDGET, r = 0;
+
+	while (!sq->stall && sq->next != sq->tail && !sq->fault && !r) {
+		/* A draining queue finishes the message it has begun. */
+		if (qp->state != IBV_QPS_RTS && !(qp->state == IBV_QPS_SQD && sq->offset))
+			break;
+		send = soft_sq_at(sq, sq->next);
+		if (!may_send(qp, send))
+			break;
+		if (!link)
+			link = soft_peer_outgoing(soft_qpn_slot(qp->attr.dest_qp_num));
+		if (!link) {
+			no_link(qp, errno);
+			return;
+		}
+		r = budget-- ? send_frame(qp, send, link) : -EAGAIN;
+		if (r == -EFAULT)
+			sq->fault = IBV_WC_LOC_PROT_ERR;
+		else if (r == -EAGAIN)
+			soft_link_queue_requester(link, qp);
+		/* A dead link: its end is dealt with when the progress thread sees it. */
+	}
+	if (link)
+		soft_link_put(link);
+	/* What cannot be sent fails in its turn, when all before it is done. */
+	if (sq->fault && sq->head == sq->next)
+		soft_sq_fail(qp, sq->fault);
+	soft_silence_begin(qp);
+}
+
+void
+soft_remote_continue(struct soft_qp *qp)
+{
+	struct soft_sq *sq = &qp->sq;
+	uint32_t next, offset;
+
+	pthread_mutex_lock(&sq->lock);
+	if (sq->remote && !sq->stall) {
+		next = sq->next;
+		offset = sq->offset;
+		soft_remote_run(qp);
+		/* The link has room again: the peer takes what was sent. */
+		if (sq->next != next || sq->offset != offset)
+			soft_silence_heard(qp);
+	}
+	pthread_mutex_unlock(&sq->lock);
+}
+
+void
+soft_remote_link_lost(struct soft_qp *qp, bool gone)
+{
+	struct soft_sq *sq = &qp->sq;
+
+	pthread_mutex_lock(&sq->lock);
+	if (!sq->remote || qp->state < IBV_QPS_RTS || qp->state >= IBV_QPS_ERR) {
+		/* Nothing is waited for. */
+	} else if (gone && sq->head != sq->tail) {
+		soft_remote_go_back(qp);
+		soft_sq_fail(qp, IBV_WC_RETRY_EXC_ERR);
+	} else if (!sq->stall && (sq->next != sq->head || sq->offset)) {
+		soft_remote_go_back(qp);
+		soft_sq_stall_for_peer(qp);
+	}
+	pthread_mutex_unlock(&sq->lock);
+}
+
+static void
+complete_oldest(struct soft_qp *qp)
+{
+	qp->sq.psn = (qp->sq.psn + 1) & 0xffffff;
+	if (soft_sq_complete(qp, IBV_WC_SUCCESS))
+		soft_qp_error_locked(qp, IBV_EVENT_QP_FATAL);
+}
+
+/* Everything in front of request `end` is done; false if a read among it was not answered. */
+static bool
+complete_until(struct soft_qp *qp, uint32_t end)
+{
+	struct soft_sq *sq = &qp->sq;
+
+	while (qp->state != IBV_QPS_ERR && sq->head != end) {
+		if (is_read(soft_sq_at(sq, sq->head)))
+			return false;
+		complete_oldest(qp);
+	}
+	return true;
+}
+
+static bool
+take_data(struct soft_qp *qp, const struct soft_frame *frame, const char *payload)
+{
+	struct soft_sq *sq = &qp->sq;
+	const struct soft_send *send = soft_sq_at(sq, sq->head);
+	struct soft_cursor source = { .raw = (char *)(uintptr_t)payload, .foreign = true };
+
+	if (!is_read(send) || frame->total != send->length ||
+	    !(frame->flags & SOFT_FRAME_FIRST) != (sq->received > 0) ||
+	    frame->length > send->length - sq->received ||
+	    (frame->flags & SOFT_FRAME_LAST && sq->received + frame->length != send->length) ||
+	    (!(frame->flags & SOFT_FRAME_LAST) && !frame->length))
+		return false;
+	if (!sq->received)
+		sq->target = (struct soft_cursor){
+			.sge = send->sge,
+			.left = send->num_sge,
+			.pd = qp->ibv.pd,
+			.access = IBV_ACCESS_LOCAL_WRITE,
+		};
+	if (soft_copy(&sq->target, &source, frame->length) != SOFT_COPIED) {
+		soft_sq_fail(qp, IBV_WC_LOC_PROT_ERR);
+		return true;
+	}
+	sq->received += frame->length;
+	if (frame->flags & SOFT_FRAME_LAST) {
+		sq->received = 0;
+		sq->reading--;
+		complete_oldest(qp);
+	}
+	return true;
+}
+
+static void
+refused(struct soft_qp *qp, const struct soft_frame *frame)
+{
+	if (frame->opcode == SOFT_NAK_NOT_READY) {
+		soft_remote_go_back(qp);
+		soft_sq_stall_for_receive(qp, frame->rnr_timer);
+	} else if (frame->opcode == SOFT_NAK_SILENT) {
+		soft_remote_go_back(qp);
+		soft_sq_stall_for_peer(qp);
+	} else {
+		soft_sq_fail(qp, (enum ibv_wc_status)frame->opcode);
+	}
+}
+
+static bool
+response_locked(struct soft_qp *qp, const struct soft_frame *frame, const char *payload)
+{
+	struct soft_sq *sq = &qp->sq;
+	uint32_t ahead, sent = sq->next - sq->head;
+	bool good;
+
+	if (!sq->remote || qp->state < IBV_QPS_RTS || qp->state >= IBV_QPS_ERR ||
+	    qp->attr.dest_qp_num != frame->from)
+		return true; /* to what this queue pair was before */
+	if (frame->type == SOFT_FRAME_READY) {
+		if (sq->stall)
+			soft_sq_unstall(qp);
+		soft_remote_run(qp);
+		return true;
+	}
+	if (frame->epoch != sq->epoch)
+		return true;
+	ahead = (frame->psn - sq->psn) & 0xffffff;
+	if (ahead >= sent && !(frame->type == SOFT_FRAME_NAK && ahead == sent && sq->offset))
+		return false;
+	soft_silence_heard(qp);
+	switch (frame->type) {
+	case SOFT_FRAME_ACK:
+		good = complete_until(qp, sq->head + ahead + 1);
+		break;
+	case SOFT_FRAME_RESPONSE:
+		good = complete_until(qp, sq->head + ahead);
+		if (good && qp->state != IBV_QPS_ERR)
+			good = take_data(qp, frame, payload);
+		break;
+	case SOFT_FRAME_NAK:
+		/* Who has no such queue pair any more does not know of reads that it has not answered. */
+		good = complete_until(qp, sq->head + ahead) || frame->opcode == SOFT_NAK_SILENT;
+		if (good && qp->state != IBV_QPS_ERR)
+			refused(qp, frame);
+		break;
+	default:
+		return false;
+	}
+	if (!sq->stall)
+		soft_remote_run(qp); /* a fence or the limit of reads may be gone */
+	soft_sq_drained(qp);
+	return good;
+}
+
+bool
+soft_remote_response(struct soft_link *link, const struct soft_frame *frame, const char *payload)
+{
+	struct soft_qp *qp;
+	bool good;
+
+	if (soft_qpn_slot(frame->from) != link->slot ||
+	    soft_qpn_slot(frame->qpn) != soft_slot_number())
+		return false;
+	qp = soft_qp_table_find(frame->qpn);
+	if (!qp)
+		return true; /* destroyed before its answer came */
+	pthread_mutex_lock(&qp->sq.lock);
+	good = response_locked(qp, frame, payload);
+	pthread_mutex_unlock(&qp->sq.lock);
+	soft_qp_put(qp);
+	return good;
+}

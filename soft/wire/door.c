@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Everything here but opening and closing runs on the progress thread. */
+#include "door.h"
+#include "peer.h"
+#include "soft/device/runtime.h"
+#include "soft/device/settings.h"
+#include "soft/device/timer.h"
+
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Whoever means it says hello at once, so these are callers of one moment. */
+#define CALLERS_MAX 64
+
+/* For want of descriptors the door stays closed, and who said hello waits, for this time. */
+#define PAUSE 100000000u
+
+struct caller {
+	struct soft_watch watch;
+	TAILQ_ENTRY(caller) link;
+	uint64_t deadline;
+	size_t filled; /* bytes of the hello; whole, it waits for us to look who that is */
+	struct soft_hello_frame hello;
+};
+
+static TAILQ_HEAD(callers, caller) callers = TAILQ_HEAD_INITIALIZER(callers); /* by deadline */
+static unsigned int caller_count;
+static uint64_t again; /* when the pause is over, or 0 */
+static bool closed;
+
+static void let_in(struct soft_watch *watch, uint32_t events);
+static void clock_event(struct soft_timer *timer);
+static struct soft_watch door = { -1, let_in };
+static struct soft_timer clock_timer = { .fn = clock_event };
+
+static bool
+said_hello(const struct caller *caller)
+{
+	return caller->filled == sizeof caller->hello;
+}
+
+static struct caller *
+oldest_silent(void)
+{
+	struct caller *caller;
+
+	TAILQ_FOREACH(caller, &callers, link)
+		if (!said_hello(caller))
+			return caller;
+	return NULL;
+}
+
+static void
+forget(struct caller *caller)
+{
+	TAILQ_REMOVE(&callers, caller, link);
+	caller_count--;
+	free(caller);
+}
+
+static void
+turn_away(struct caller *caller, const char *why)
+{
+	int fd = caller->watch.fd;
+
+	soft_debug("connection %d closed: %s", fd, why);
+	soft_watch_remove(&caller->watch);
+	forget(caller);
+	soft_close(fd);
+}
+
+static void
+set_clock(void)
+{
+	const struct caller *first = TAILQ_FIRST(&callers);
+	uint64_t when = first ? first->deadline : UINT64_MAX;
+
+	if (again && again < when)
+		when = again;
+	if (when != UINT64_MAX)
+		soft_timer_set(&clock_timer, when);
+}
+
+static void
+pause_first(void)
+{
+	if (!again)
+		again = soft_now() + PAUSE;
+	set_clock();
+}
+
+/* The hello is there. */
+static void
+greet(struct caller *caller)
+{
+	int fd = caller->watch.fd, r;
+
+	if (!soft_frame_valid(&caller->hello.frame) ||
+	    caller->hello.frame.type != SOFT_FRAME_HELLO) {
+		turn_away(caller, "no hello");
+		return;
+	}
+	soft_watch_remove(&caller->watch);
+	r = soft_peer_greeted(fd, &caller->hello.hello);
+	if (r == -EAGAIN) {
+		pause_first();
+		return;
+	}
+	forget(caller);
+	if (r)
+		soft_close(fd);
+}
+
+/* Exactly a hello is read; what comes behind it is for the link. */
+static void
+hear(struct soft_watch *watch, uint32_t events)
+{
+	struct caller *caller = soft_container_of(watch, struct caller, watch);
+	ssize_t n;
+
+	(void)events;
+	n = read(watch->fd, (char *)&caller->hello + caller->filled,
+	    sizeof caller->hello - caller->filled);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		turn_away(caller, "it hung up");
+		return;
+	}
+	caller->filled += (size_t)n;
+	if (said_hello(caller))
+		greet(caller);
+}
+
+static void
+clock_event(struct soft_timer *timer)
+{
+	struct caller *caller, *next;
+	uint64_t now = soft_now();
+	bool pause_over = again && again <= now;
+
+	(void)timer;
+	if (pause_over) {
+		again = 0;
+		if (closed)
+			(void)soft_watch_change(&door, EPOLLIN);
+		closed = false;
+	}
+	/* What has come is heard first: it may be our own fault that it was not heard in time. */
+	for (caller = TAILQ_FIRST(&callers); caller; caller = next) {
+		next = TAILQ_NEXT(caller, link);
+		if (said_hello(caller) && pause_over)
+			greet(caller);
+		else if (!said_hello(caller) && caller->deadline <= now)
+			hear(&caller->watch, 0);
+	}
+	while ((caller = TAILQ_FIRST(&callers)) && caller->deadline <= now)
+		turn_away(caller, "it said nothing");
+	set_clock();
+}
+
+/* The caller whose turn it was stays outside, and the door would be ready again at once. */
+static void
+no_room(int error)
+{
+	struct caller *oldest = oldest_silent();
+
+	if (oldest) {
+		turn_away(oldest, "its descriptor is needed");
+		return;
+	}
+	soft_debug("nobody is let in: errno %d", error);
+	(void)soft_watch_change(&door, 0);
+	closed = true;
+	pause_first();
+}
+
+static struct caller *
+new_caller(int fd)
+{
+	struct caller *caller = calloc(1, sizeof *caller);
+
+	if (!caller)
+		return NULL;
+	caller->watch = (struct soft_watch){ fd, hear };
+	caller->deadline = soft_now() + soft_stretched(SOFT_ANSWER_TIME);
+	if (soft_watch_add(&caller->watch, EPOLLIN)) {
+		free(caller);
+		return NULL;
+	}
+	return caller;
+}
+
+static void
+let_in(struct soft_watch *watch, uint32_t events)
+{
+	struct caller *caller, *oldest;
+	int fd;
+
+	(void)events;
+	fd = accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd < 0) {
+		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
+			no_room(errno);
+		return;
+	}
+	caller = soft_peer_trusted(fd) ? new_caller(fd) : NULL;
+	if (!caller) {
+		soft_close(fd);
+		return;
+	}
+	if (caller_count == CALLERS_MAX) {
+		oldest = oldest_silent();
+		turn_away(oldest ? oldest : TAILQ_FIRST(&callers), "too many callers");
+	}
+	TAILQ_INSERT_TAIL(&callers, caller, link);
+	caller_count++;
+	set_clock();
+}
+
+int
+soft_door_open(int listen_fd)
+{
+	door.fd = listen_fd;
+	again = 0;
+	closed = false;
+	return soft_watch_add(&door, EPOLLIN);
+}
+
+void
+soft_door_close(void)
+{
+	struct caller *caller;
+
+	(void)soft_timer_cancel(&clock_timer);
+	while ((caller = TAILQ_FIRST(&callers)))
+		turn_away(caller, "the device is closed");
+}
+
+void
+soft_door_reset(void)
+{
+	struct caller *caller;
+
+	TAILQ_FOREACH(caller, &callers, link)
+		soft_close(caller->watch.fd);
+	soft_runtime_abandon(TAILQ_FIRST(&callers));
+	TAILQ_INIT(&callers);
+	caller_count = 0;
+	soft_timer_init(&clock_timer, clock_event);
+}

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "link.h"
+#include "peer.h"
+#include "soft/qp/remote.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define MESSAGES_MAX 8192
+
+/* How many queue pairs get a turn before the thread looks at other links again. */
+#define TURNS 64
+
+/* Guards the places of queue pairs in the lists of links; the last lock to be taken. */
+static pthread_mutex_t places = PTHREAD_MUTEX_INITIALIZER;
+
+static void link_event(struct soft_watch *watch, uint32_t events);
+
+struct soft_link *
+soft_link_new(int fd, unsigned int slot, bool outgoing)
+{
+	struct soft_link *link = calloc(1, sizeof *link);
+	int saved;
+
+	if (!link)
+		return NULL;
+	link->rest = malloc(SOFT_FRAME_MAX);
+	link->input = malloc(2 * SOFT_FRAME_MAX);
+	if (!link->rest || !link->input)
+		goto free_link;
+	link->watch = (struct soft_watch){ fd, link_event };
+	link->slot = slot;
+	link->outgoing = outgoing;
+	link->refs = 1; /* the watch's */
+	pthread_mutex_init(&link->lock, NULL);
+	TAILQ_INIT(&link->requesters);
+	TAILQ_INIT(&link->responders);
+	STAILQ_INIT(&link->messages);
+	errno = -soft_watch_add(&link->watch, EPOLLIN);
+	if (!errno)
+		return link;
+	pthread_mutex_destroy(&link->lock);
+free_link:
+	saved = errno;
+	free(link->rest);
+	free(link->input);
+	free(link);
+	errno = saved;
+	return NULL;
+}
+
+void
+soft_link_get(struct soft_link *link)
+{
+	link->refs++;
+}
+
+void
+soft_link_put(struct soft_link *link)
+{
+	if (--link->refs)
+		return;
+	pthread_mutex_destroy(&link->lock);
+	free(link->rest);
+	free(link->input);
+	free(link);
+}
+
+/* The lock is held; a dead link has no descriptor to wait for. */
+static void
+want_turn(struct soft_link *link)
+{
+	if (link->dead || link->waiting)
+		return;
+	link->waiting = true;
+	(void)soft_watch_change(&link->watch, EPOLLIN | EPOLLOUT);
+}
+
+void
+soft_link_kill(struct soft_link *link)
+{
+	pthread_mutex_lock(&link->lock);
+	/* The other half of the shutdown, end of input, wakes the progress thread. */
+	if (!link->dead)
+		syscall(SYS_shutdown, link->watch.fd, SHUT_RDWR);
+	link->dead = true;
+	pthread_mutex_unlock(&link->lock);
+}
+
+atomic_uint soft_link_writes;
+
+static ssize_t
+write_some(struct soft_link *link, struct iovec *iov, int count)
+{
+	struct msghdr message = { .msg_iov = iov, .msg_iovlen = (size_t)count };
+	ssize_t n;
+
+	atomic_fetch_add_explicit(&soft_link_writes, 1, memory_order_release);
+	do
+		n = syscall(SYS_sendmsg, link->watch.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (n < 0 && errno == EINTR);
+	if (n >= 0)
+		return n;
+	return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : -errno;
+}
+
+/* Copies what is left of the vector after `skip` bytes. */
+static void
+keep(struct soft_link *link, const struct iovec *iov, int count, size_t skip)
+{
+	link->left = link->rest_at = 0;
+	for (int i = 0; i < count; i++) {
+		if (skip >= iov[i].iov_len) {
+			skip -= iov[i].iov_len;
+			continue;
+		}
+		memcpy(link->rest + link->left, (char *)iov[i].iov_base + skip,
+		    iov[i].iov_len - skip);
+		link->left += iov[i].iov_len - skip;
+		skip = 0;
+	}
+}
+
+static int
+send_rest(struct soft_link *link)
+{
+	struct iovec iov = { link->rest + link->rest_at, link->left };
+	ssize_t n;
+
+	if (!link->left)
+		return 0;
+	n = write_some(link, &iov, 1);
+	if (n < 0)
+		return -EPIPE;
+	link->rest_at += (size_t)n;
+	link->left -= (size_t)n;
+	return link->left ? -EAGAIN : 0;
+}
+
+static int
+send_locked(struct soft_link *link, struct soft_frame *frame, const struct iovec *payload,
+    int count)
+{
+	struct iovec iov[1 + SOFT_MAX_SGE] = { { frame, sizeof *frame } };
+	size_t length = 0;
+	ssize_t n;
+	int r;
+
+	if (link->dead)
+		return -EPIPE;
+	r = send_rest(link);
+	if (r)
+		return r;
+	for (int i = 0; i < count; i++) {
+		iov[1 + i] = payload[i];
+		length += payload[i].iov_len;
+	}
+	frame->length = (uint32_t)length;
+	n = write_some(link, iov, 1 + count);
+	if (n < 0)
+		return -EPIPE;
+	if ((size_t)n < sizeof *frame + length) {
+		keep(link, iov, 1 + count, (size_t)n);
+		want_turn(link);
+	}
+	return 0;
+}
+
+/* The lock is held. */
+static int
+send_messages(struct soft_link *link)
+{
+	struct soft_link_message *message;
+	struct iovec iov;
+	int r;
+
+	while ((message = STAILQ_FIRST(&link->messages))) {
+		iov = (struct iovec){ &message->cm, sizeof message->cm };
+		r = send_locked(link, &message->frame, &iov, message->frame.type == SOFT_FRAME_CM);
+		if (r)
+			return r;
+		STAILQ_REMOVE_HEAD(&link->messages, next);
+		link->message_count--;
+		free(message);
+	}
+	return 0;
+}
+
+int
+soft_link_send(struct soft_link *link, struct soft_frame *frame, const struct iovec *payload,
+    int count)
+{
+	int r;
+
+	pthread_mutex_lock(&link->lock);
+	/* Data does not overtake the message that says who is connected. */
+	r = send_messages(link);
+	if (!r)
+		r = send_locked(link, frame, payload, count);
+	pthread_mutex_unlock(&link->lock);
+	return r;
+}
+
+void
+soft_link_queue_requester(struct soft_link *link, struct soft_qp *qp)
+{
+	pthread_mutex_lock(&link->lock);
+	pthread_mutex_lock(&places);
+	if (!link->dead && !qp->sq.queued) {
+		qp->sq.queued = true;
+		soft_qp_get(qp);
+		TAILQ_INSERT_TAIL(&link->requesters, qp, sq.link);
+	}
+	pthread_mutex_unlock(&places);
+	want_turn(link);
+	pthread_mutex_unlock(&link->lock);
+}
+
+void
+soft_link_queue_responder(struct soft_link *link, struct soft_qp *qp, bool wake)
+{
+	pthread_mutex_lock(&link->lock);
+	pthread_mutex_lock(&places);
+	if (!link->dead && !qp->answers.queued) {
+		qp->answers.queued = true;
+		soft_qp_get(qp);
+		TAILQ_INSERT_TAIL(&link->responders, qp, answers.link);
+	}
+	pthread_mutex_unlock(&places);
+	if (wake)
+		want_turn(link);
+	pthread_mutex_unlock(&link->lock);
+}
+
+static struct soft_qp *
+next_requester(struct soft_link *link)
+{
+	struct soft_qp *qp;
+
+	pthread_mutex_lock(&places);
+	qp = TAILQ_FIRST(&link->requesters);
+	if (qp) {
+		TAILQ_REMOVE(&link->requesters, qp, sq.link);
+		qp->sq.queued = false;
+	}
+	pthread_mutex_unlock(&places);
+	return qp;
+}
+
+static struct soft_qp *
+next_responder(struct soft_link *link)
+{
+	struct soft_qp *qp;
+
+	pthread_mutex_lock(&places);
+	qp = TAILQ_FIRST(&link->responders);
+	if (qp) {
+		TAILQ_REMOVE(&link->responders, qp, answers.link);
+		qp->answers.queued = false;
+	}
+	pthread_mutex_unlock(&places);
+	return qp;
+}
+
+static bool
+anybody_waits(const struct soft_link *link)
+{
+	bool waits;
+
+	pthread_mutex_lock(&places);
+	waits = !TAILQ_EMPTY(&link->requesters) || !TAILQ_EMPTY(&link->responders);
+	pthread_mutex_unlock(&places);
+	return waits;
+}
+
+static int
+queue_message(struct soft_link *link, struct soft_link_message *message)
+{
+	int r = 0;
+
+	pthread_mutex_lock(&link->lock);
+	if (link->dead)
+		r = -EPIPE;
+	else if (link->message_count == MESSAGES_MAX)
+		r = -ENOBUFS;
+	if (r) {
+		free(message);
+	} else {
+		STAILQ_INSERT_TAIL(&link->messages, message, next);
+		link->message_count++;
+		if (send_messages(link))
+			want_turn(link);
+	}
+	pthread_mutex_unlock(&link->lock);
+	return r;
+}
+
+int
+soft_link_send_cm(struct soft_link *link, const struct soft_cm_message *cm)
+{
+	struct soft_link_message *message = calloc(1, sizeof *message);
+
+	if (!message)
+		return -ENOMEM;
+	message->frame.type = SOFT_FRAME_CM;
+	soft_wire_pack_cm(&message->cm, cm);
+	return queue_message(link, message);
+}
+
+int
+soft_link_send_stray(struct soft_link *link, const struct soft_frame *frame)
+{
+	struct soft_link_message *message = calloc(1, sizeof *message);
+
+	if (!message)
+		return -ENOMEM;
+	message->frame = *frame;
+	return queue_message(link, message);
+}
+
+/* The socket can take more: what was kept, CM messages, then queue pairs in turn. */
+static void
+give_turns(struct soft_link *link)
+{
+	struct soft_qp *qp;
+	int r;
+
+	pthread_mutex_lock(&link->lock);
+	if (link->dead) {
+		pthread_mutex_unlock(&link->lock);
+		return;
+	}
+	r = send_rest(link);
+	if (!r)
+		r = send_messages(link);
+	if (!r) {
+		link->waiting = false;
+		(void)soft_watch_change(&link->watch, EPOLLIN);
+	}
+	pthread_mutex_unlock(&link->lock);
+	for (int i = 0; !r && i < TURNS; i++) {
+		qp = next_responder(link);
+		if (!qp)
+			break;
+		soft_remote_answer(qp, link);
+		soft_qp_put(qp);
+	}
+	for (int i = 0; !r && i < TURNS; i++) {
+		qp = next_requester(link);
+		if (!qp)
+			break;
+		soft_remote_continue(qp);
+		soft_qp_put(qp);
+	}
+	if (anybody_waits(link)) {
+		pthread_mutex_lock(&link->lock);
+		want_turn(link);
+		pthread_mutex_unlock(&link->lock);
+	}
+}
+
+/* No more comes on it. */
+static void
+lose(struct soft_link *link, enum soft_link_taken taken)
+{
+	if (taken == SOFT_TOOK_THE_END && !link->outgoing)
+		soft_link_take_answers(link->slot);
+	soft_peer_lost(link, taken == SOFT_TOOK_NONSENSE);
+}
+
+static void
+link_event(struct soft_watch *watch, uint32_t events)
+{
+	struct soft_link *link = soft_container_of(watch, struct soft_link, watch);
+	enum soft_link_taken taken = SOFT_TOOK_NOTHING;
+
+	soft_link_get(link);
+	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+		taken = soft_link_take(link);
+	if (taken == SOFT_TOOK_THE_END || taken == SOFT_TOOK_NONSENSE)
+		lose(link, taken);
+	else if (events & EPOLLOUT || anybody_waits(link))
+		give_turns(link);
+	soft_link_put(link);
+}
+
+bool
+soft_link_gone(const struct soft_link *link)
+{
+	struct pollfd pfd = { .fd = link->watch.fd };
+
+	return poll(&pfd, 1, 0) == 1 && pfd.revents & POLLHUP;
+}
+
+void
+soft_link_end(struct soft_link *link)
+{
+	enum soft_link_taken taken;
+
+	soft_link_get(link);
+	do
+		taken = soft_link_take(link);
+	while (taken != SOFT_TOOK_THE_END && taken != SOFT_TOOK_NONSENSE);
+	lose(link, taken);
+	soft_link_put(link);
+}
+
+void
+soft_link_close(struct soft_link *link)
+{
+	struct soft_link_message *message;
+	struct soft_qp *qp;
+
+	pthread_mutex_lock(&link->lock);
+	link->dead = true;
+	pthread_mutex_unlock(&link->lock);
+	while ((qp = next_requester(link)))
+		soft_qp_put(qp);
+	while ((qp = next_responder(link)))
+		soft_qp_put(qp);
+	while ((message = STAILQ_FIRST(&link->messages))) {
+		STAILQ_REMOVE_HEAD(&link->messages, next);
+		free(message);
+	}
+	soft_watch_remove(&link->watch);
+	soft_close(link->watch.fd);
+	soft_link_put(link); /* the watch's */
+}

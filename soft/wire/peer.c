@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "peer.h"
+#include "soft/qp/remote.h"
+#include "soft/device/runtime.h"
+#include "soft/device/settings.h"
+#include "soft/device/slot.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct soft_link *outgoing[SOFT_SLOT_MAX + 1], *incoming[SOFT_SLOT_MAX + 1];
+static LIST_HEAD(, soft_link) links = LIST_HEAD_INITIALIZER(links);
+static atomic_uint link_count;
+
+static bool
+credentials(int fd, struct ucred *peer)
+{
+	socklen_t length = sizeof *peer;
+
+	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &length);
+}
+
+bool
+soft_peer_trusted(int fd)
+{
+	struct ucred peer;
+
+	return credentials(fd, &peer) && peer.uid == geteuid();
+}
+
+void
+soft_peer_hello(struct soft_hello_frame *out)
+{
+	*out = (struct soft_hello_frame){
+		.frame = { .length = sizeof out->hello, .type = SOFT_FRAME_HELLO },
+		.hello = { SOFT_WIRE_MAGIC, SOFT_WIRE_VERSION, soft_slot_number(), 0 },
+	};
+}
+
+/* The lock is held. */
+static struct soft_link *
+open_link(unsigned int slot)
+{
+	struct soft_hello_frame hello;
+	struct soft_link *link;
+	struct iovec iov = { &hello.hello, sizeof hello.hello };
+	int fd;
+
+	fd = soft_slot_connect(slot);
+	if (fd < 0) {
+		errno = -fd;
+		return NULL;
+	}
+	errno = EACCES;
+	link = soft_peer_trusted(fd) ? soft_link_new(fd, slot, true) : NULL;
+	if (!link) {
+		soft_close(fd);
+		return NULL;
+	}
+	LIST_INSERT_HEAD(&links, link, all);
+	link_count++;
+	soft_peer_hello(&hello);
+	/* The first frame of an empty socket; if it fails, the end is seen there as well. */
+	(void)soft_link_send(link, &hello.frame, &iov, 1);
+	return link;
+}
+
+struct soft_link *
+soft_peer_outgoing(unsigned int slot)
+{
+	struct soft_link *link;
+
+	errno = EINVAL;
+	if (slot < SOFT_SLOT_MIN || slot > SOFT_SLOT_MAX)
+		return NULL;
+	pthread_mutex_lock(&lock);
+	if (!outgoing[slot])
+		outgoing[slot] = open_link(slot);
+	link = outgoing[slot];
+	if (link)
+		soft_link_get(link);
+	pthread_mutex_unlock(&lock);
+	return link;
+}
+
+static struct soft_link *
+find(struct soft_link *const *links_of, unsigned int slot)
+{
+	struct soft_link *link;
+
+	if (slot < SOFT_SLOT_MIN || slot > SOFT_SLOT_MAX)
+		return NULL;
+	pthread_mutex_lock(&lock);
+	link = links_of[slot];
+	if (link)
+		soft_link_get(link);
+	pthread_mutex_unlock(&lock);
+	return link;
+}
+
+struct soft_link *
+soft_peer_answering(unsigned int slot)
+{
+	return find(outgoing, slot);
+}
+
+struct soft_link *
+soft_peer_incoming(unsigned int slot)
+{
+	return find(incoming, slot);
+}
+
+/*
+ * 0 if the process at the other end is the one that others find at the slot, -EAGAIN if that is not
+ * known now, another -errno if not.
+ */
+static int
+check_owner(int fd, unsigned int slot)
+{
+	struct ucred peer, owner;
+	int owner_fd = soft_slot_connect(slot);
+	bool same;
+
+	if (owner_fd == -EMFILE || owner_fd == -ENFILE || owner_fd == -ENOMEM)
+		return -EAGAIN;
+	if (owner_fd < 0)
+		return owner_fd;
+	same = credentials(fd, &peer) && credentials(owner_fd, &owner) &&
+	    peer.pid == owner.pid && owner.uid == geteuid();
+	soft_close(owner_fd);
+	return same ? 0 : -EACCES;
+}
+
+/*
+ * A process has one link to us at a time.  If there is one of that slot, either the other end is
+ * closed, its process is gone, and what it sent is dealt with first; or the new one is refused.
+ */
+static bool
+incoming_free(unsigned int slot)
+{
+	struct soft_link *old = find(incoming, slot);
+	bool gone;
+
+	if (!old)
+		return true;
+	gone = soft_link_gone(old);
+	if (gone)
+		soft_link_end(old);
+	soft_link_put(old);
+	return gone;
+}
+
+static bool
+hello_fits(const struct soft_wire_hello *hello)
+{
+	return hello->magic == SOFT_WIRE_MAGIC && hello->version == SOFT_WIRE_VERSION &&
+	    hello->slot >= SOFT_SLOT_MIN && hello->slot <= SOFT_SLOT_MAX && !hello->zero &&
+	    hello->slot != soft_slot_number();
+}
+
+static int
+refuse(int fd, unsigned int slot, const char *why)
+{
+	soft_debug("connection %d refused, hello of slot %u: %s", fd, slot, why);
+	return -EACCES;
+}
+
+int
+soft_peer_greeted(int fd, const struct soft_wire_hello *hello)
+{
+	const unsigned int slot = hello->slot;
+	struct soft_link *link;
+	int r;
+
+	if (!hello_fits(hello))
+		return refuse(fd, slot, "not of this version, or no slot of another");
+	r = check_owner(fd, slot);
+	if (r == -EAGAIN)
+		return r;
+	if (r)
+		return refuse(fd, slot, "the slot is not its own");
+	if (!incoming_free(slot))
+		return refuse(fd, slot, "it has a link");
+	link = soft_link_new(fd, slot, false);
+	if (!link)
+		return refuse(fd, slot, "no memory");
+	pthread_mutex_lock(&lock);
+	LIST_INSERT_HEAD(&links, link, all);
+	link_count++;
+	incoming[slot] = link;
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+/* A link was lost, and perhaps the process with it. */
+struct lost {
+	unsigned int slot;
+	bool gone;
+};
+
+static bool
+nobody_at(unsigned int slot)
+{
+	int fd = soft_slot_connect(slot);
+
+	if (fd >= 0)
+		soft_close(fd);
+	return fd == -ECONNREFUSED || fd == -ENOENT;
+}
+
+static void
+requester_lost(struct soft_qp *qp, void *arg)
+{
+	const struct lost *lost = arg;
+
+	if (soft_qpn_slot(soft_qp_peer(qp)) == lost->slot)
+		soft_remote_link_lost(qp, lost->gone);
+}
+
+static void
+responder_lost(struct soft_qp *qp, void *arg)
+{
+	const struct lost *lost = arg;
+
+	if (soft_qpn_slot(soft_qp_peer(qp)) == lost->slot)
+		soft_remote_requester_lost(qp);
+}
+
+static void
+disgraced(struct soft_qp *qp, void *arg)
+{
+	const struct lost *lost = arg;
+
+	if (soft_qpn_slot(soft_qp_peer(qp)) == lost->slot)
+		soft_qp_error(qp, IBV_EVENT_QP_FATAL);
+}
+
+void
+soft_peer_lost(struct soft_link *link, bool misbehaved)
+{
+	unsigned int slot = link->slot;
+	struct lost lost = { slot, false };
+	struct soft_link *other = NULL;
+
+	soft_link_get(link);
+	pthread_mutex_lock(&lock);
+	LIST_REMOVE(link, all);
+	link_count--;
+	if (outgoing[slot] == link)
+		outgoing[slot] = NULL;
+	if (incoming[slot] == link)
+		incoming[slot] = NULL;
+	if (misbehaved)
+		other = link->outgoing ? incoming[slot] : outgoing[slot];
+	if (other)
+		soft_link_get(other);
+	pthread_mutex_unlock(&lock);
+	soft_link_close(link);
+	if (misbehaved) {
+		soft_debug("link of slot %u closed: it sent what makes no sense", slot);
+		soft_qp_table_each(disgraced, &lost);
+	}
+	lost.gone = link->outgoing && nobody_at(slot);
+	soft_qp_table_each(link->outgoing ? requester_lost : responder_lost, &lost);
+	soft_cm_peer_lost(slot, !link->outgoing);
+	if (other) {
+		soft_link_kill(other);
+		soft_link_put(other);
+	}
+	soft_link_put(link);
+}
+
+bool
+soft_peers_linked(void)
+{
+	return link_count != 0;
+}
+
+void
+soft_peers_stop(void)
+{
+	struct soft_link *link;
+
+	while ((link = LIST_FIRST(&links))) {
+		LIST_REMOVE(link, all);
+		link_count--;
+		if (outgoing[link->slot] == link)
+			outgoing[link->slot] = NULL;
+		if (incoming[link->slot] == link)
+			incoming[link->slot] = NULL;
+		soft_link_close(link);
+	}
+}
+
+void
+soft_peers_reset(void)
+{
+	struct soft_link *link;
+
+	pthread_mutex_init(&lock, NULL);
+	LIST_FOREACH(link, &links, all)
+		soft_close(link->watch.fd);
+	soft_runtime_abandon(LIST_FIRST(&links));
+	LIST_INIT(&links);
+	link_count = 0;
+	for (unsigned int i = 0; i <= SOFT_SLOT_MAX; i++)
+		outgoing[i] = incoming[i] = NULL;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * wire -- what two processes say to each other; see WIRE.md
+ */
+#ifndef SOFT_WIRE_H
+#define SOFT_WIRE_H
+
+#include "soft/cm/cm.h"
+
+#define SOFT_WIRE_MAGIC	  0x54464f53u /* "SOFT" */
+#define SOFT_WIRE_VERSION 1
+#define SOFT_WIRE_PAYLOAD 65536u
+
+enum soft_frame_type {
+	SOFT_FRAME_HELLO = 1, /* payload: struct soft_wire_hello */
+	SOFT_FRAME_REQUEST,   /* a part of a send or write, or a whole read or atomic */
+	SOFT_FRAME_RESPONSE,  /* a part of what was read, or the old value of an atomic */
+	SOFT_FRAME_ACK,	      /* everything through `psn` is done */
+	SOFT_FRAME_NAK,	      /* `psn` was not done, nor anything behind it */
+	SOFT_FRAME_READY,     /* what made a NAK say "not now" is over */
+	SOFT_FRAME_CM,	      /* payload: struct soft_wire_cm */
+};
+
+#define SOFT_FRAME_FIRST     1u
+#define SOFT_FRAME_LAST	     2u
+#define SOFT_FRAME_SOLICITED 4u
+
+/* Values of `opcode` in a NAK besides work completion statuses. */
+#define SOFT_NAK_NOT_READY 0xfe
+#define SOFT_NAK_SILENT	   0xff
+
+struct soft_frame {
+	uint32_t length; /* of the payload that follows */
+	uint8_t type;
+	uint8_t opcode; /* REQUEST: enum ibv_wr_opcode; NAK: a status or SOFT_NAK_* */
+	uint8_t flags;
+	uint8_t rnr_timer; /* NAK, not ready */
+	uint32_t qpn;	   /* of the queue pair addressed */
+	uint32_t from;	   /* of the one that sends */
+	uint32_t psn;
+	uint32_t total; /* length of the message or read */
+	uint32_t imm_data;
+	uint32_t rkey;
+	uint64_t address;
+	uint64_t compare_add;
+	uint64_t swap;
+	uint32_t epoch; /* of the requester: grows when it goes back */
+	uint32_t zero;
+};
+
+struct soft_wire_hello {
+	uint32_t magic;
+	uint32_t version;
+	uint32_t slot;
+	uint32_t zero;
+};
+
+struct soft_wire_address {
+	uint16_t family; /* 4 or 6 */
+	uint16_t port;	 /* host order */
+	uint32_t scope;
+	uint8_t bytes[16];
+};
+
+struct soft_wire_cm {
+	uint32_t type, from, to, reason;
+	uint32_t port_space, port;
+	struct soft_wire_address source, target;
+	uint32_t qpn, psn;
+	uint8_t responder_resources, initiator_depth, retry_count, rnr_retry_count;
+	uint8_t flow_control, srq, data_length, zero;
+	uint8_t data[SOFT_CM_REP_DATA];
+};
+
+_Static_assert(sizeof(struct soft_frame) == 64, "a frame header has no holes");
+_Static_assert(sizeof(struct soft_wire_hello) == 16, "a hello has no holes");
+_Static_assert(sizeof(struct soft_wire_cm) == 24 + 2 * 24 + 8 + 8 + SOFT_CM_REP_DATA,
+    "a CM message has no holes");
+
+/* Checks what does not depend on any state: type, lengths, flags. */
+bool soft_frame_valid(const struct soft_frame *frame);
+
+void soft_wire_pack_cm(struct soft_wire_cm *wire, const struct soft_cm_message *message);
+
+/* False if the message makes no sense.  `slot` is whom it came from. */
+bool soft_wire_unpack_cm(struct soft_cm_message *message, const struct soft_wire_cm *wire,
+    unsigned int slot);
+
+#endif
