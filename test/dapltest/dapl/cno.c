@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <pthread.h>
+
+#include "suites.h"
+#include "lib/dt.h"
+
+static const DAT_OS_WAIT_PROXY_AGENT no_agent = { NULL, NULL };
+
+static DAT_EVD_HANDLE
+evd_on(const struct dt_side *side, DAT_CNO_HANDLE cno, DAT_EVD_FLAGS flags)
+{
+	DAT_EVD_HANDLE evd;
+
+	dt_ok(dat_evd_create(side->ia, 8, cno, flags, &evd));
+	return evd;
+}
+
+/* An EVD for software events, on a CNO without an agent. */
+static DAT_EVD_HANDLE
+open_with_cno(struct dt_side *side, DAT_CNO_HANDLE *cno)
+{
+	dt_side_open(side, "soft", DT_SEPARATE);
+	dt_ok(dat_cno_create(side->ia, no_agent, cno));
+	return evd_on(side, *cno, DAT_EVD_SOFTWARE_FLAG);
+}
+
+/* clause: c.13.2 */
+START_TEST(cno__triggered_before_the_wait__returns_at_once)
+{
+	DAT_EVD_HANDLE evd, told;
+	struct dt_side side;
+	DAT_CNO_HANDLE cno;
+
+	evd = open_with_cno(&side, &cno);
+	dt_post_se(evd, 1);
+	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &told));
+	ck_assert_ptr_eq(told, evd);
+	dt_side_close(&side);
+}
+END_TEST
+
+/* clause: c.13.4 */
+START_TEST(cno__nothing_comes__times_out_with_a_null_evd)
+{
+	DAT_EVD_HANDLE told = (DAT_EVD_HANDLE)3;
+	struct dt_side side;
+	DAT_CNO_HANDLE cno;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_ok(dat_cno_create(side.ia, no_agent, &cno));
+	dt_assert_type(dat_cno_wait(cno, 2000, &told), DAT_QUEUE_EMPTY);
+	ck_assert_ptr_null(told);
+	dt_assert_ret(
+	    dat_cno_wait(cno, 0, NULL), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	dt_side_close(&side);
+}
+END_TEST
+
+/* clause: c.13.7 */
+START_TEST(cno__two_evds_fire_before_the_wait__both_are_told)
+{
+	DAT_EVD_HANDLE first, second, told[2];
+	struct dt_side side;
+	DAT_CNO_HANDLE cno;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_ok(dat_cno_create(side.ia, no_agent, &cno));
+	first = evd_on(&side, cno, DAT_EVD_SOFTWARE_FLAG);
+	second = evd_on(&side, cno, DAT_EVD_SOFTWARE_FLAG);
+	dt_post_se(first, 1);
+	dt_post_se(second, 2);
+	for (int i = 0; i < 2; i++)
+		dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &told[i]));
+	ck_assert(
+	    (told[0] == first && told[1] == second) || (told[0] == second && told[1] == first));
+	dt_side_close(&side);
+}
+END_TEST
+
+/* clause: c.13.2 */
+START_TEST(cno__of_a_dto_evd__is_woken_by_a_completion)
+{
+	struct dt_pair pair;
+	DAT_EVD_HANDLE told;
+	DAT_CNO_HANDLE cno;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_ok(dat_cno_create(pair.b.ia, no_agent, &cno));
+	dt_ok(dat_evd_modify_cno(pair.b.recv, cno));
+	dt_connect_pair(&pair);
+	for (DAT_UINT64 i = 0; i < 3; i++) {
+		dt_recv(&pair.b, 0, 64, i);
+		dt_send(&pair.a, 0, 64, i);
+		dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &told));
+		ck_assert_ptr_eq(told, pair.b.recv);
+		dt_ok(dat_evd_dequeue(pair.b.recv, &event));
+		ck_assert_uint_eq(event.event_data.dto_completion_event_data.user_cookie.as_64, i);
+		dt_assert_empty(pair.b.recv);
+	}
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: c.6.1, c.6.2 */
+START_TEST(cno__evd_enabled_with_events_queued__is_told)
+{
+	DAT_EVD_HANDLE evd, told;
+	struct dt_side side;
+	DAT_CNO_HANDLE cno;
+
+	evd = open_with_cno(&side, &cno);
+	dt_ok(dat_evd_disable(evd));
+	dt_post_se(evd, 1);
+	dt_assert_type(dat_cno_wait(cno, 5000, &told), DAT_QUEUE_EMPTY);
+	dt_ok(dat_evd_enable(evd));
+	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &told));
+	ck_assert_ptr_eq(told, evd);
+	dt_side_close(&side);
+}
+END_TEST
+
+/* What a waiter of the CNO left is reported to it anew. */
+/* origin: outside.46 */
+/* clause: c.6.1, c.6.2 */
+START_TEST(cno__evd_disabled_and_enabled_with_events_left__is_told_again)
+{
+	DAT_EVD_HANDLE evd, told;
+	struct dt_side side;
+	DAT_CNO_HANDLE cno;
+
+	evd = open_with_cno(&side, &cno);
+	dt_post_se(evd, 1);
+	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &told));
+	dt_assert_type(dat_cno_wait(cno, 5000, &told), DAT_QUEUE_EMPTY);
+	dt_ok(dat_evd_disable(evd));
+	dt_ok(dat_evd_enable(evd));
+	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &told));
+	ck_assert_ptr_eq(told, evd);
+	dt_side_close(&side);
+}
+END_TEST
+
+/* clause: c.8.1 */
+START_TEST(cno__modified_away_and_back__is_told_of_what_waits)
+{
+	DAT_EVD_HANDLE evd, told;
+	struct dt_side side;
+	DAT_EVD_PARAM param;
+	DAT_CNO_HANDLE cno;
+
+	evd = open_with_cno(&side, &cno);
+	dt_ok(dat_evd_modify_cno(evd, DAT_HANDLE_NULL));
+	dt_ok(dat_evd_query(evd, DAT_EVD_FIELD_ALL, &param));
+	ck_assert_ptr_null(param.cno_handle);
+	dt_post_se(evd, 1);
+	dt_assert_type(dat_cno_wait(cno, 5000, &told), DAT_QUEUE_EMPTY);
+	dt_ok(dat_evd_modify_cno(evd, cno));
+	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &told));
+	dt_ok(dat_evd_query(evd, DAT_EVD_FIELD_ALL, &param));
+	ck_assert_ptr_eq(param.cno_handle, cno);
+	dt_assert_ret(dat_evd_modify_cno(evd, side.ep),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO));
+	dt_side_close(&side);
+}
+END_TEST
+
+/* clause: c.13.11 */
+START_TEST(cno__in_use__cannot_be_freed)
+{
+	struct dt_side side;
+	DAT_CNO_HANDLE cno;
+	DAT_EVD_HANDLE evd;
+
+	evd = open_with_cno(&side, &cno);
+	dt_assert_ret(
+	    dat_cno_free(cno), DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_CNO_IN_USE));
+	dt_ok(dat_evd_free(evd));
+	dt_ok(dat_cno_free(cno));
+	dt_assert_ret(dat_cno_free(cno), DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO));
+	dt_side_close(&side);
+}
+END_TEST
+
+struct waiter {
+	DAT_CNO_HANDLE cno;
+	pthread_t thread;
+	_Atomic(int) ready;
+	DAT_RETURN ret;
+	DAT_EVD_HANDLE told;
+};
+
+static void *
+wait_body(void *arg)
+{
+	struct waiter *w = arg;
+
+	w->ready = 1;
+	w->ret = dat_cno_wait(w->cno, DT_FOREVER_MS * 1000u, &w->told);
+	return NULL;
+}
+
+static void
+start_waiter(struct waiter *w, DAT_CNO_HANDLE cno)
+{
+	*w = (struct waiter){ .cno = cno, .told = (DAT_EVD_HANDLE)3 };
+	pthread_create(&w->thread, NULL, wait_body, w);
+	dt_await_count(&w->ready, 1);
+	dt_nap_ms(20);
+}
+
+/* clause: c.13.12, e.9.1 */
+START_TEST(cno__closed_with_a_waiter__releases_it_with_a_null_evd)
+{
+	struct dt_side side;
+	DAT_CNO_HANDLE cno;
+	struct waiter w;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_ok(dat_cno_create(side.ia, no_agent, &cno));
+	start_waiter(&w, cno);
+	dt_assert_ret(
+	    dat_cno_free(cno), DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_CNO_IN_USE));
+	dt_side_close(&side);
+	pthread_join(w.thread, NULL);
+	dt_ok(w.ret);
+	ck_assert_ptr_null(w.told);
+}
+END_TEST
+
+/* clause: c.13.12 */
+START_TEST(cno__last_evd_freed__releases_the_waiter_with_a_null_evd)
+{
+	struct dt_side side;
+	DAT_CNO_HANDLE cno;
+	DAT_EVD_HANDLE evd;
+	struct waiter w;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_ok(dat_cno_create(side.ia, no_agent, &cno));
+	evd = evd_on(&side, cno, DAT_EVD_DTO_FLAG);
+	start_waiter(&w, cno);
+	dt_ok(dat_evd_free(evd));
+	pthread_join(w.thread, NULL);
+	dt_ok(w.ret);
+	ck_assert_ptr_null(w.told);
+	dt_side_close(&side);
+}
+END_TEST
+
+struct agent_log {
+	_Atomic(int) calls;
+	DAT_EVD_HANDLE evd;
+	DAT_CNO_HANDLE cno;
+	bool again;
+};
+
+static void
+agent(DAT_PVOID instance, DAT_EVD_HANDLE evd)
+{
+	struct agent_log *log = instance;
+	DAT_OS_WAIT_PROXY_AGENT next = { log, agent };
+	DAT_EVENT event;
+
+	log->evd = evd;
+	/* Everything is allowed in here: no lock is held. */
+	while (dat_evd_dequeue(evd, &event) == DAT_SUCCESS)
+		;
+	if (log->again)
+		(void)dat_cno_modify_agent(log->cno, next);
+	log->calls++;
+}
+
+/* clause: c.13.8, c.13.9 */
+START_TEST(agent__is_called_once_and_again_when_installed_again)
+{
+	struct agent_log log = { .again = true };
+	DAT_OS_WAIT_PROXY_AGENT proxy = { &log, agent };
+	DAT_CNO_PARAM param;
+	struct dt_side side;
+	DAT_EVD_HANDLE evd;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_ok(dat_cno_create(side.ia, proxy, &log.cno));
+	dt_ok(dat_cno_query(log.cno, DAT_CNO_FIELD_ALL, &param));
+	ck_assert_ptr_eq(param.ia_handle, side.ia);
+	ck_assert_int_eq(param.proxy_type, DAT_PROXY_TYPE_AGENT);
+	evd = evd_on(&side, log.cno, DAT_EVD_SOFTWARE_FLAG);
+	dt_post_se(evd, 1);
+	dt_await_count(&log.calls, 1);
+	ck_assert_ptr_eq(log.evd, evd);
+	log.again = false;
+	dt_post_se(evd, 2);
+	dt_await_count(&log.calls, 2);
+	dt_post_se(evd, 3); /* one-shot: nobody is installed now */
+	dt_nap_ms(20);
+	ck_assert_int_eq(log.calls, 2);
+	dt_ok(dat_cno_query(log.cno, DAT_CNO_FIELD_ALL, &param));
+	ck_assert_int_eq(param.proxy_type, DAT_PROXY_TYPE_NONE);
+	dt_ok(dat_cno_modify_agent(log.cno, proxy)); /* the CNO is triggered: at once */
+	dt_await_count(&log.calls, 3);
+	dt_side_close(&side);
+}
+END_TEST
+
+Suite *
+dapl_cno_suite(void)
+{
+	Suite *s = suite_create("cno");
+	TCase *tc = dt_tcase(s, "wait");
+
+	tcase_add_test(tc, cno__triggered_before_the_wait__returns_at_once);
+	tcase_add_test(tc, cno__nothing_comes__times_out_with_a_null_evd);
+	tcase_add_test(tc, cno__two_evds_fire_before_the_wait__both_are_told);
+	tcase_add_test(tc, cno__of_a_dto_evd__is_woken_by_a_completion);
+	tcase_add_test(tc, cno__evd_enabled_with_events_queued__is_told);
+	tcase_add_test(tc, cno__evd_disabled_and_enabled_with_events_left__is_told_again);
+	tcase_add_test(tc, cno__modified_away_and_back__is_told_of_what_waits);
+	tc = dt_tcase(s, "free");
+	tcase_add_test(tc, cno__in_use__cannot_be_freed);
+	tcase_add_test(tc, cno__closed_with_a_waiter__releases_it_with_a_null_evd);
+	tcase_add_test(tc, cno__last_evd_freed__releases_the_waiter_with_a_null_evd);
+	tc = dt_tcase(s, "agent");
+	tcase_add_test(tc, agent__is_called_once_and_again_when_installed_again);
+	return s;
+}

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "suites.h"
+#include "lib/dt.h"
+
+static void
+fill(char *at, size_t n, unsigned int seed)
+{
+	for (size_t i = 0; i < n; i++)
+		at[i] = (char)(seed + i * 7);
+}
+
+static const DAT_DTO_COMPLETION_EVENT_DATA *
+dto_of(const DAT_EVENT *event)
+{
+	return &event->event_data.dto_completion_event_data;
+}
+
+/* clause: d.0.1, d.1.1, d.1.2, d.1.3 */
+START_TEST(send__arrives_and_every_field_of_both_events_is_filled)
+{
+	struct dt_pair pair;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_recv(&pair.b, 0, 512, 21);
+	dt_connect_pair(&pair);
+	fill(pair.a.buffer, 300, 3);
+	dt_send(&pair.a, 0, 300, 12);
+	memset(&event, 0xaa, sizeof event);
+	dt_expect_dto(pair.b.recv, pair.b.ep, 21, DAT_DTO_SUCCESS, &event);
+	ck_assert_int_eq(dto_of(&event)->operation, DAT_DTO_RECEIVE);
+	ck_assert_uint_eq(dto_of(&event)->transfered_length, 300);
+	ck_assert_uint_eq(dto_of(&event)->rmr_context, 0);
+	ck_assert_mem_eq(pair.b.buffer, pair.a.buffer, 300);
+	memset(&event, 0xaa, sizeof event);
+	dt_expect_dto(pair.a.request, pair.a.ep, 12, DAT_DTO_SUCCESS, &event);
+	ck_assert_int_eq(dto_of(&event)->operation, DAT_DTO_SEND);
+	ck_assert_uint_eq(dto_of(&event)->transfered_length, 300);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+START_TEST(send__gathers_and_receive_scatters)
+{
+	struct dt_pair pair;
+	DAT_LMR_TRIPLET from[3], to[2];
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	from[0] = dt_local(&pair.a, 0, 100);
+	from[1] = dt_local(&pair.a, 1000, 0);
+	from[2] = dt_local(&pair.a, 2000, 50);
+	to[0] = dt_local(&pair.b, 500, 120);
+	to[1] = dt_local(&pair.b, 3000, 500);
+	dt_ok(dat_ep_post_recv(pair.b.ep, 2, to, dt_cookie(1), DAT_COMPLETION_DEFAULT_FLAG));
+	dt_connect_pair(&pair);
+	fill(pair.a.buffer, DT_BUFFER, 9);
+	dt_ok(dat_ep_post_send(pair.a.ep, 3, from, dt_cookie(2), DAT_COMPLETION_DEFAULT_FLAG));
+	dt_expect_dto(pair.b.recv, pair.b.ep, 1, DAT_DTO_SUCCESS, &event);
+	ck_assert_uint_eq(dto_of(&event)->transfered_length, 150);
+	ck_assert_mem_eq(pair.b.buffer + 500, pair.a.buffer, 100);
+	ck_assert_mem_eq(pair.b.buffer + 600, pair.a.buffer + 2000, 20);
+	ck_assert_mem_eq(pair.b.buffer + 3000, pair.a.buffer + 2020, 30);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+START_TEST(send__of_nothing__arrives_as_nothing)
+{
+	struct dt_pair pair;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_recv(&pair.b, 0, 64, 1);
+	dt_connect_pair(&pair);
+	dt_ok(dat_ep_post_send(pair.a.ep, 0, NULL, dt_cookie(2), DAT_COMPLETION_DEFAULT_FLAG));
+	dt_expect_dto(pair.b.recv, pair.b.ep, 1, DAT_DTO_SUCCESS, &event);
+	ck_assert_uint_eq(dto_of(&event)->transfered_length, 0);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: g.1.6 */
+START_TEST(rdma_write__lands_without_the_other_ends_doing)
+{
+	struct dt_pair pair;
+	DAT_LMR_TRIPLET local;
+	DAT_RMR_TRIPLET remote;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_connect_pair(&pair);
+	fill(pair.a.buffer, 1000, 1);
+	local = dt_local(&pair.a, 0, 1000);
+	remote = dt_remote(&pair.b, 64, 1000);
+	dt_ok(dat_ep_post_rdma_write(
+	    pair.a.ep, 1, &local, dt_cookie(3), &remote, DAT_COMPLETION_DEFAULT_FLAG));
+	dt_expect_dto(pair.a.request, pair.a.ep, 3, DAT_DTO_SUCCESS, &event);
+	ck_assert_int_eq(dto_of(&event)->operation, DAT_DTO_RDMA_WRITE);
+	ck_assert_uint_eq(dto_of(&event)->transfered_length, 1000);
+	ck_assert_mem_eq(pair.b.buffer + 64, pair.a.buffer, 1000);
+	dt_assert_quiet(pair.b.recv);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+START_TEST(rdma_read__brings_what_the_remote_triplet_says)
+{
+	struct dt_pair pair;
+	DAT_LMR_TRIPLET local;
+	DAT_RMR_TRIPLET remote;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_connect_pair(&pair);
+	fill(pair.b.buffer, 2000, 5);
+	local = dt_local(&pair.a, 0, 2000);
+	remote = dt_remote(&pair.b, 100, 700); /* less than fits here */
+	dt_ok(dat_ep_post_rdma_read(
+	    pair.a.ep, 1, &local, dt_cookie(4), &remote, DAT_COMPLETION_DEFAULT_FLAG));
+	dt_expect_dto(pair.a.request, pair.a.ep, 4, DAT_DTO_SUCCESS, &event);
+	ck_assert_int_eq(dto_of(&event)->operation, DAT_DTO_RDMA_READ);
+	ck_assert_uint_eq(dto_of(&event)->transfered_length, 700);
+	ck_assert_mem_eq(pair.a.buffer, pair.b.buffer + 100, 700);
+	ck_assert_int_eq(pair.a.buffer[700], 0);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+START_TEST(rdma__lengths_that_do_not_fit__are_length_errors)
+{
+	struct dt_pair pair;
+	DAT_LMR_TRIPLET local;
+	DAT_RMR_TRIPLET remote;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_connect_pair(&pair);
+	local = dt_local(&pair.a, 0, 100);
+	remote = dt_remote(&pair.b, 0, 50);
+	dt_assert_ret(dat_ep_post_rdma_write(
+			  pair.a.ep, 1, &local, dt_cookie(1), &remote, DAT_COMPLETION_DEFAULT_FLAG),
+	    DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE));
+	remote = dt_remote(&pair.b, 0, 101);
+	dt_assert_ret(dat_ep_post_rdma_read(
+			  pair.a.ep, 1, &local, dt_cookie(1), &remote, DAT_COMPLETION_DEFAULT_FLAG),
+	    DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE));
+	dt_assert_quiet(pair.a.request);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* dtest of dapl2-utils asks for the size of one buffer and transfers several at once. */
+START_TEST(endpoint__made_for_small_messages__transfers_larger_ones)
+{
+	struct dt_pair pair;
+	DAT_LMR_TRIPLET local;
+	DAT_RMR_TRIPLET remote;
+	DAT_EP_PARAM param;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_ok(dat_ep_query(pair.a.ep, DAT_EP_FIELD_ALL, &param));
+	param.ep_attr.max_message_size = param.ep_attr.max_rdma_size = 64;
+	pair.a.ep = dt_ep(&pair.a, &param.ep_attr);
+	dt_connect_pair(&pair);
+	fill(pair.a.buffer, 640, 8);
+	local = dt_local(&pair.a, 0, 640);
+	remote = dt_remote(&pair.b, 0, 640);
+	dt_ok(dat_ep_post_rdma_write(
+	    pair.a.ep, 1, &local, dt_cookie(1), &remote, DAT_COMPLETION_DEFAULT_FLAG));
+	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
+	ck_assert_mem_eq(pair.b.buffer, pair.a.buffer, 640);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: e.1.17 */
+START_TEST(post__bad_arguments__are_told_apart)
+{
+	struct dt_pair pair;
+	DAT_LMR_TRIPLET iov[8];
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_connect_pair(&pair);
+	for (int i = 0; i < 8; i++)
+		iov[i] = dt_local(&pair.a, 0, 8);
+#define DEFAULT DAT_COMPLETION_DEFAULT_FLAG
+	dt_assert_ret(dat_ep_post_send(pair.a.ep, 5, iov, dt_cookie(1), DEFAULT),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	dt_assert_ret(dat_ep_post_send(pair.a.ep, -1, iov, dt_cookie(1), DEFAULT),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	dt_assert_ret(dat_ep_post_send(pair.a.ep, 1, NULL, dt_cookie(1), DEFAULT),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	dt_assert_ret(
+	    dat_ep_post_send(pair.a.ep, 1, iov, dt_cookie(1), (DAT_COMPLETION_FLAGS)0x800),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5));
+	dt_assert_ret(dat_ep_post_rdma_write(pair.a.ep, 1, iov, dt_cookie(1), NULL, DEFAULT),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5));
+	dt_assert_ret(dat_ep_post_recv(pair.a.ep, 1, NULL, dt_cookie(1), DEFAULT),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+#undef DEFAULT
+	dt_assert_quiet(pair.a.request);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: e.1.11, e.1.12 */
+START_TEST(post__in_a_wrong_state__is_refused_but_receives_never_are)
+{
+	struct dt_pair pair;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_assert_ret(dt_try_send(&pair.a, 0, 8, 1, DAT_COMPLETION_DEFAULT_FLAG),
+	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_UNCONNECTED));
+	dt_recv(&pair.a, 0, 8, 1);
+	dt_connect(&pair.a, &pair.b, NULL, 0);
+	dt_assert_ret(dt_try_send(&pair.a, 0, 8, 1, DAT_COMPLETION_DEFAULT_FLAG),
+	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_ACTCONNPENDING));
+	dt_recv(&pair.a, 0, 8, 2);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: g.1.3, e.1.17 */
+START_TEST(depth__receives_beyond_it__are_refused_until_one_completes)
+{
+	struct dt_pair pair;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	for (DAT_UINT64 i = 0; i < 16; i++)
+		dt_recv(&pair.b, 0, 64, i);
+	dt_assert_type(dt_try_recv(&pair.b, 0, 64, 16), DAT_INSUFFICIENT_RESOURCES);
+	dt_connect_pair(&pair);
+	dt_send(&pair.a, 0, 8, 0);
+	dt_expect_dto(pair.b.recv, pair.b.ep, 0, DAT_DTO_SUCCESS, &event);
+	dt_recv(&pair.b, 0, 64, 16);
+	dt_assert_type(dt_try_recv(&pair.b, 0, 64, 17), DAT_INSUFFICIENT_RESOURCES);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+START_TEST(depth__that_is_no_power_of_two__is_exact)
+{
+	struct dt_side side;
+	DAT_EP_PARAM param;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_ok(dat_ep_query(side.ep, DAT_EP_FIELD_ALL, &param));
+	param.ep_attr.max_recv_dtos = 5;
+	side.ep = dt_ep(&side, &param.ep_attr);
+	for (DAT_UINT64 i = 0; i < 5; i++)
+		dt_recv(&side, 0, 64, i);
+	dt_assert_type(dt_try_recv(&side, 0, 64, 5), DAT_INSUFFICIENT_RESOURCES);
+	dt_side_close(&side);
+}
+END_TEST
+
+/* clause: e.6.4 */
+START_TEST(suppressed__successes_make_no_event_and_never_fill_the_queue)
+{
+	struct dt_pair pair;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_recv(&pair.b, 0, 64, 0);
+	dt_connect_pair(&pair);
+	/* Many times the depth of the request queue, now and then with an event. */
+	for (DAT_UINT64 i = 0; i < 200; i++) {
+		bool shown = i % 10 == 9;
+
+		dt_ok(dt_try_send(&pair.a, 0, 8, i,
+		    shown ? DAT_COMPLETION_DEFAULT_FLAG : DAT_COMPLETION_SUPPRESS_FLAG));
+		dt_expect_dto(pair.b.recv, pair.b.ep, i, DAT_DTO_SUCCESS, &event);
+		dt_recv(&pair.b, 0, 64, i + 1);
+		if (shown)
+			dt_expect_dto(pair.a.request, pair.a.ep, i, DAT_DTO_SUCCESS, &event);
+	}
+	dt_assert_quiet(pair.a.request);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+START_TEST(suppressed__all_of_them__need_no_look_at_the_evd)
+{
+	struct dt_pair pair;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_recv(&pair.b, 0, 64, 0);
+	dt_connect_pair(&pair);
+	for (DAT_UINT64 i = 0; i < 100; i++) {
+		dt_ok(dt_try_send(&pair.a, 0, 8, i, DAT_COMPLETION_SUPPRESS_FLAG));
+		dt_expect_dto(pair.b.recv, pair.b.ep, i, DAT_DTO_SUCCESS, &event);
+		dt_recv(&pair.b, 0, 64, i + 1);
+	}
+	dt_assert_quiet(pair.a.request);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: e.6.4 */
+START_TEST(suppressed__failures_make_an_event)
+{
+	struct dt_pair pair;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_connect_pair(&pair);
+	dt_ok(
+	    dt_try_send(&pair.a, 0, 8, 1, DAT_COMPLETION_SUPPRESS_FLAG)); /* waits for a receive */
+	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_ABRUPT_FLAG));
+	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_ERR_FLUSHED, &event);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: e.1.13 */
+/* origin: peer.31 */
+START_TEST(get_status__tells_what_is_outstanding)
+{
+	DAT_BOOLEAN recv_idle, request_idle;
+	struct dt_pair pair;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_connect_pair(&pair);
+	dt_ok(dat_ep_get_status(pair.a.ep, NULL, &recv_idle, &request_idle));
+	ck_assert_int_eq(recv_idle, DAT_TRUE);
+	ck_assert_int_eq(request_idle, DAT_TRUE);
+	dt_send(&pair.a, 0, 8, 1);
+	dt_recv(&pair.a, 0, 8, 1);
+	dt_ok(dat_ep_get_status(pair.a.ep, NULL, &recv_idle, &request_idle));
+	ck_assert_int_eq(recv_idle, DAT_FALSE);
+	ck_assert_int_eq(request_idle, DAT_FALSE);
+	dt_recv(&pair.b, 0, 8, 1);
+	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
+	dt_ok(dat_ep_get_status(pair.a.ep, NULL, NULL, &request_idle));
+	ck_assert_int_eq(request_idle, DAT_TRUE);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: e.6.8, c.4.3 */
+START_TEST(wait__threshold_on_completions__returns_with_that_many)
+{
+	struct dt_pair pair;
+	DAT_EVENT event;
+	DAT_COUNT more;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	for (DAT_UINT64 i = 0; i < 10; i++)
+		dt_recv(&pair.b, 0, 64, i);
+	dt_connect_pair(&pair);
+	for (DAT_UINT64 i = 0; i < 9; i++)
+		dt_send(&pair.a, 0, 8, i);
+	dt_assert_type(dat_evd_wait(pair.b.recv, 20000, 10, &event, &more), DAT_TIMEOUT_EXPIRED);
+	ck_assert_int_eq(more, 9);
+	dt_send(&pair.a, 0, 8, 9);
+	dt_ok(dat_evd_wait(pair.b.recv, DT_FOREVER_MS * 1000u, 10, &event, &more));
+	ck_assert_int_eq(more, 9);
+	ck_assert_uint_eq(dto_of(&event)->user_cookie.as_64, 0);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+START_TEST(evd__without_a_direction__refuses_its_posts)
+{
+	struct dt_side side;
+	DAT_LMR_TRIPLET iov;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_ok(dat_ep_free(side.ep));
+	dt_ok(dat_ep_create(
+	    side.ia, side.pz, DAT_HANDLE_NULL, side.request, side.connect, NULL, &side.ep));
+	iov = dt_local(&side, 0, 8);
+	dt_assert_ret(dat_ep_post_recv(side.ep, 1, &iov, dt_cookie(1), DAT_COMPLETION_DEFAULT_FLAG),
+	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_EVD_RECV));
+	dt_side_close(&side);
+}
+END_TEST
+
+Suite *
+dapl_dto_suite(void)
+{
+	Suite *s = suite_create("dto");
+	TCase *tc = dt_tcase(s, "transfer");
+
+	tcase_add_test(tc, send__arrives_and_every_field_of_both_events_is_filled);
+	tcase_add_test(tc, send__gathers_and_receive_scatters);
+	tcase_add_test(tc, send__of_nothing__arrives_as_nothing);
+	tcase_add_test(tc, rdma_write__lands_without_the_other_ends_doing);
+	tcase_add_test(tc, rdma_read__brings_what_the_remote_triplet_says);
+	tc = dt_tcase(s, "refusal");
+	tcase_add_test(tc, rdma__lengths_that_do_not_fit__are_length_errors);
+	tcase_add_test(tc, endpoint__made_for_small_messages__transfers_larger_ones);
+	tcase_add_test(tc, post__bad_arguments__are_told_apart);
+	tcase_add_test(tc, post__in_a_wrong_state__is_refused_but_receives_never_are);
+	tcase_add_test(tc, depth__receives_beyond_it__are_refused_until_one_completes);
+	tcase_add_test(tc, depth__that_is_no_power_of_two__is_exact);
+	tcase_add_test(tc, evd__without_a_direction__refuses_its_posts);
+	tc = dt_tcase(s, "completion");
+	tcase_add_test(tc, suppressed__successes_make_no_event_and_never_fill_the_queue);
+	tcase_add_test(tc, suppressed__all_of_them__need_no_look_at_the_evd);
+	tcase_add_test(tc, suppressed__failures_make_an_event);
+	tcase_add_test(tc, get_status__tells_what_is_outstanding);
+	tcase_add_test(tc, wait__threshold_on_completions__returns_with_that_many);
+	return s;
+}

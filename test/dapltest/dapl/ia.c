@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "suites.h"
+#include "lib/dt.h"
+
+static DAT_RETURN
+try_open(const char *name, DAT_EVD_HANDLE *async, DAT_IA_HANDLE *ia)
+{
+	return dat_ia_open((DAT_NAME_PTR)(uintptr_t)name, 8, async, ia);
+}
+
+static void
+ignore(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
+{
+	(void)instance;
+	(void)event;
+	(void)more;
+}
+
+/* clause: c.2.10 */
+START_TEST(open__bad_arguments__are_told_apart)
+{
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+	DAT_IA_HANDLE ia = (DAT_IA_HANDLE)7;
+	char name[] = "soft";
+
+	dt_assert_ret(
+	    dat_ia_open(name, 0, &async, &ia), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	dt_assert_ret(
+	    dat_ia_open(name, -1, &async, &ia), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	dt_assert_ret(
+	    dat_ia_open(name, 8, NULL, &ia), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	ck_assert_ptr_eq(ia, (DAT_IA_HANDLE)7);
+	ck_assert_ptr_null(async);
+}
+END_TEST
+
+START_TEST(open__unknown_host__is_an_address_error)
+{
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+	DAT_IA_HANDLE ia;
+
+	dt_assert_ret(try_open("bad-host", &async, &ia),
+	    DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNSUPPORTED));
+}
+END_TEST
+
+START_TEST(open__unreadable_parameters__are_refused)
+{
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+	DAT_IA_HANDLE ia;
+
+	dt_assert_ret(
+	    try_open("bad-word", &async, &ia), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
+	dt_assert_ret(try_open("bad-personality", &async, &ia),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
+	dt_assert_ret(
+	    try_open("bad-empty", &async, &ia), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
+}
+END_TEST
+
+/* A spurious device notifies now and then although nothing came. */
+START_TEST(open__with_a_personality__the_device_has_it)
+{
+	struct dat_rearm_evd_counters counters = { .spurious_notifications = 0 };
+	DAT_UPCALL_OBJECT object = { NULL, ignore };
+	struct dt_pair pair;
+	DAT_EVENT event;
+
+	setenv("SOFTVERBS_PERSONALITY", "strict", 1);
+	dt_side_open(&pair.a, "soft-spurious", DT_SEPARATE);
+	dt_side_open(&pair.b, "soft-spurious", DT_SEPARATE);
+	dt_side_listen(&pair.b);
+	dt_recv(&pair.b, 0, 16, 1);
+	dt_connect_pair(&pair);
+	dt_ok(dat_evd_modify_upcall(
+	    pair.b.recv, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_UPCALL_INVOC_ANY));
+	for (int i = 0; i < 2000 && counters.spurious_notifications == 0; i++) {
+		dt_send(&pair.a, 0, 16, 1);
+		dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
+		while (dt_try_recv(&pair.b, 0, 16, 1) != DAT_SUCCESS)
+			dt_nap_ms(1); /* the upcalls are behind */
+		dt_ok(dat_evd_query_upcall_counters(pair.b.recv, &counters));
+	}
+	ck_assert_uint_gt(counters.spurious_notifications, 0);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+START_TEST(open__no_device__fails_clearly_and_at_once)
+{
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+	unsigned long long begin = dt_now_us();
+	DAT_IA_HANDLE ia;
+
+	/* The loopback address belongs to no RDMA device, on any host. */
+	dt_assert_ret(try_open("real", &async, &ia),
+	    DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE));
+	ck_assert_uint_lt(dt_now_us() - begin, (unsigned long long)runner_stretch(1000000));
+}
+END_TEST
+
+START_TEST(open__twice__gives_two_adapters_of_one_device)
+{
+	DAT_IA_HANDLE first = dt_open("soft", NULL), second = dt_open("soft", NULL);
+
+	ck_assert_ptr_ne(first, second);
+	dt_close(first);
+	(void)dt_address(second);
+	dt_close(second);
+}
+END_TEST
+
+/* clause: b.3.9 */
+START_TEST(close__again__is_a_bad_handle)
+{
+	DAT_IA_HANDLE ia = dt_open("soft", NULL);
+
+	dt_close(ia);
+	dt_assert_ret(dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA));
+}
+END_TEST
+
+/* clause: e.9.3 */
+START_TEST(close__unknown_flag__is_refused_and_closes_nothing)
+{
+	DAT_IA_HANDLE ia = dt_open("soft", NULL);
+
+	dt_assert_ret(dat_ia_close(ia, (DAT_CLOSE_FLAGS)5),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	dt_close(ia);
+}
+END_TEST
+
+/* clause: e.9.2 */
+START_TEST(close__graceful_with_a_child__is_refused_until_it_is_freed)
+{
+	DAT_IA_HANDLE ia = dt_open("soft", NULL);
+	DAT_PZ_HANDLE pz;
+
+	dt_ok(dat_pz_create(ia, &pz));
+	dt_assert_ret(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG),
+	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_IA_IN_USE));
+	dt_ok(dat_pz_free(pz));
+	dt_ok(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
+}
+END_TEST
+
+/* clause: e.9.1 */
+START_TEST(close__abrupt_with_everything_alive__frees_it_all)
+{
+	struct dt_pair pair;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_connect_pair(&pair);
+	dt_recv(&pair.a, 0, 64, 1);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: e.9.4 */
+START_TEST(query__without_what_is_asked_for__names_the_argument)
+{
+	DAT_IA_HANDLE ia = dt_open("soft", NULL);
+	DAT_PROVIDER_ATTR provider;
+	DAT_IA_ATTR attr;
+
+	dt_assert_ret(dat_ia_query(ia, NULL, DAT_IA_FIELD_ALL, NULL, 0, NULL),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
+	dt_assert_ret(dat_ia_query(ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_ALL, NULL),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6));
+	dt_assert_ret(dat_ia_query(ia, NULL, UINT64_C(1) << 60, &attr, 0, NULL),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	dt_ok(dat_ia_query(ia, NULL, DAT_IA_FIELD_ALL, &attr, DAT_PROVIDER_FIELD_ALL, &provider));
+	dt_close(ia);
+}
+END_TEST
+
+/* clause: e.9.5, e.9.6, e.9.7 */
+START_TEST(query__attributes__are_what_consumers_rely_on)
+{
+	DAT_EVD_HANDLE async, asked = DAT_HANDLE_NULL;
+	DAT_IA_HANDLE ia = dt_open("soft", &async);
+	const char *rdma_read = "", *mtu = "";
+	DAT_PROVIDER_ATTR provider;
+	DAT_IA_ATTR attr;
+
+	dt_ok(dat_ia_query(ia, &asked, DAT_IA_FIELD_ALL, &attr, DAT_PROVIDER_FIELD_ALL, &provider));
+	ck_assert_ptr_eq(asked, async);
+	ck_assert_int_eq(attr.ia_address_ptr->sa_family, AF_INET);
+	ck_assert_int_gt(attr.max_eps, 0);
+	ck_assert_int_ge(attr.max_evd_qlen, 1024);
+	ck_assert_str_eq(provider.provider_name, "soft");
+	ck_assert_int_eq(provider.is_thread_safe, DAT_FALSE);
+	ck_assert_uint_eq(provider.dapl_version_major, 2);
+	ck_assert_uint_eq(provider.dapl_version_minor, 0);
+	ck_assert_int_eq(provider.max_private_data_size, 56);
+	for (int i = 0; i < 6; i++)
+		for (int j = 0; j < 6; j++)
+			ck_assert_int_eq(provider.evd_stream_merging_supported[i][j], DAT_TRUE);
+	for (int i = 0; i < provider.num_provider_specific_attr; i++) {
+		const DAT_NAMED_ATTR *named = &provider.provider_specific_attr[i];
+
+		if (strcmp(named->name, "DAT_IB_RDMA_READ") == 0)
+			rdma_read = named->value;
+		if (strcmp(named->name, "DAT_IB_TRANSPORT_MTU") == 0)
+			mtu = named->value;
+	}
+	ck_assert_str_eq(rdma_read, "TRUE");
+	ck_assert_str_ne(mtu, "");
+	dt_close(ia);
+}
+END_TEST
+
+/* clause: c.2.14 */
+START_TEST(async_evd__of_the_provider__is_not_the_consumers_to_free)
+{
+	DAT_EVD_HANDLE async;
+	DAT_IA_HANDLE ia = dt_open("soft", &async);
+
+	dt_assert_ret(
+	    dat_evd_free(async), DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE));
+	dt_ok(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
+}
+END_TEST
+
+/* clause: c.2.11 */
+START_TEST(async_evd__of_another_opening__is_shared)
+{
+	DAT_EVD_HANDLE async, shared, asked;
+	DAT_IA_HANDLE first = dt_open("soft", &async), second;
+
+	shared = async;
+	dt_ok(try_open("soft", &shared, &second));
+	ck_assert_ptr_eq(shared, async);
+	dt_ok(dat_ia_query(second, &asked, 0, NULL, 0, NULL));
+	ck_assert_ptr_eq(asked, async);
+	dt_close(first); /* the second goes on without */
+	dt_ok(dat_ia_query(second, &asked, 0, NULL, 0, NULL));
+	ck_assert_ptr_null(asked);
+	dt_close(second);
+}
+END_TEST
+
+/* clause: c.2.13 */
+START_TEST(async_evd__exists_elsewhere__is_out_of_scope)
+{
+	DAT_EVD_HANDLE async = DAT_EVD_ASYNC_EXISTS, asked;
+	DAT_IA_HANDLE ia;
+
+	dt_ok(try_open("soft", &async, &ia));
+	dt_ok(dat_ia_query(ia, &asked, 0, NULL, 0, NULL));
+	ck_assert_ptr_eq(asked, DAT_EVD_OUT_OF_SCOPE);
+	dt_close(ia);
+}
+END_TEST
+
+/* clause: c.2.12 */
+START_TEST(async_evd__without_the_stream__is_refused)
+{
+	DAT_IA_HANDLE first = dt_open("soft", NULL), second;
+	DAT_EVD_HANDLE evd;
+
+	dt_ok(dat_evd_create(first, 4, DAT_HANDLE_NULL, DAT_EVD_SOFTWARE_FLAG, &evd));
+	dt_assert_ret(try_open("soft", &evd, &second),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_ASYNC));
+	dt_close(first);
+}
+END_TEST
+
+START_TEST(step__of_an_adapter_with_threads__is_refused)
+{
+	DAT_IA_HANDLE ia = dt_open("soft", NULL), stepped = dt_open("soft-step", NULL);
+	DAT_COUNT done = -1;
+
+	dt_assert_ret(dat_extension_op(ia, DAT_REARM_IA_STEP_OP, 0, &done),
+	    DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE));
+	dt_ok(dat_extension_op(stepped, DAT_REARM_IA_STEP_OP, 0, &done));
+	ck_assert_int_ge(done, 0);
+	dt_close(ia);
+	dt_close(stepped);
+}
+END_TEST
+
+/* clause: f.1.3 */
+START_TEST(extension__unknown_operation__is_not_implemented)
+{
+	DAT_IA_HANDLE ia = dt_open("soft", NULL);
+
+	dt_assert_ret(dat_extension_op(ia, 0x1ff), DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE));
+	dt_close(ia);
+}
+END_TEST
+
+/* clause: g.1.2 */
+/* origin: race.D11 */
+START_TEST(open_and_close__400_times_under_50_descriptors__leaks_nothing)
+{
+	struct rlimit before, few;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = (struct rlimit){ 50, before.rlim_max };
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	for (int i = 0; i < 400; i++) {
+		DAT_IA_HANDLE ia = dt_open("soft", NULL);
+		DAT_EVD_HANDLE evd;
+
+		dt_ok(dat_evd_create(ia, 4, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, &evd));
+		dt_close(ia);
+	}
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+END_TEST
+
+Suite *
+dapl_ia_suite(void)
+{
+	Suite *s = suite_create("ia");
+	TCase *tc = dt_tcase(s, "open");
+
+	tcase_add_test(tc, open__bad_arguments__are_told_apart);
+	tcase_add_test(tc, open__unknown_host__is_an_address_error);
+	tcase_add_test(tc, open__unreadable_parameters__are_refused);
+	if (dt_on_soft("open__with_a_personality__the_device_has_it"))
+		tcase_add_test(tc, open__with_a_personality__the_device_has_it);
+	tcase_add_test(tc, open__no_device__fails_clearly_and_at_once);
+	tcase_add_test(tc, open__twice__gives_two_adapters_of_one_device);
+	tcase_add_test(tc, open_and_close__400_times_under_50_descriptors__leaks_nothing);
+	tc = dt_tcase(s, "close");
+	tcase_add_test(tc, close__again__is_a_bad_handle);
+	tcase_add_test(tc, close__unknown_flag__is_refused_and_closes_nothing);
+	tcase_add_test(tc, close__graceful_with_a_child__is_refused_until_it_is_freed);
+	tcase_add_test(tc, close__abrupt_with_everything_alive__frees_it_all);
+	tc = dt_tcase(s, "query");
+	tcase_add_test(tc, query__without_what_is_asked_for__names_the_argument);
+	tcase_add_test(tc, query__attributes__are_what_consumers_rely_on);
+	tc = dt_tcase(s, "async-evd");
+	tcase_add_test(tc, async_evd__of_the_provider__is_not_the_consumers_to_free);
+	tcase_add_test(tc, async_evd__of_another_opening__is_shared);
+	tcase_add_test(tc, async_evd__exists_elsewhere__is_out_of_scope);
+	tcase_add_test(tc, async_evd__without_the_stream__is_refused);
+	tc = dt_tcase(s, "extension");
+	tcase_add_test(tc, step__of_an_adapter_with_threads__is_refused);
+	tcase_add_test(tc, extension__unknown_operation__is_not_implemented);
+	return s;
+}

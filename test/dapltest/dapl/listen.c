@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The side that listens: public service points, and endpoints for the requests that come */
+#include "suites.h"
+#include "lib/dt.h"
+
+/* clause: e.3.7 */
+START_TEST(accept__on_a_bad_endpoint__keeps_the_request)
+{
+	char data[57] = { 0 }; /* one more than fits */
+	struct dt_pair pair;
+	DAT_CR_HANDLE cr;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_connect(&pair.a, &pair.b, NULL, 0);
+	cr = dt_request(&pair.b);
+	dt_assert_ret(dat_cr_accept(cr, DAT_HANDLE_NULL, 0, NULL),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP));
+	dt_assert_ret(dat_cr_accept(cr, pair.a.ep, 0, NULL), /* another adapter's */
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP));
+	dt_assert_ret(dat_cr_accept(cr, pair.b.ep, sizeof data, data),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	dt_assert_ret(dat_cr_accept(cr, pair.b.ep, 5, NULL),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
+	dt_ok(dat_cr_accept(cr, pair.b.ep, 0, NULL));
+	dt_assert_ret(dat_cr_accept(cr, pair.b.ep, 0, NULL),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CR));
+	dt_expect_established(&pair.a);
+	dt_expect_established(&pair.b);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: e.3.7 */
+START_TEST(accept__on_a_used_endpoint__names_its_state)
+{
+	struct dt_pair pair;
+	DAT_EP_HANDLE used;
+	DAT_CR_HANDLE cr;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_connect_pair(&pair);
+	used = pair.b.ep;
+	pair.a.ep = dt_ep(&pair.a, NULL);
+	dt_connect(&pair.a, &pair.b, NULL, 0);
+	cr = dt_request(&pair.b);
+	dt_assert_ret(dat_cr_accept(cr, used, 0, NULL),
+	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_CONNECTED));
+	dt_ok(dat_cr_reject(cr, 0, NULL));
+	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_PEER_REJECTED, pair.a.ep);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: e.3.1, e.3.2, e.3.5 */
+START_TEST(psp__arguments_and_queries__follow_the_rules)
+{
+	struct dt_side side;
+	DAT_PSP_PARAM param;
+	DAT_PSP_HANDLE psp;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_side_listen(&side);
+	dt_assert_ret(dat_psp_create(side.ia, 45248, side.recv, DAT_PSP_CONSUMER_FLAG, &psp),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_CR));
+	dt_assert_ret(dat_psp_create(side.ia, 45248, side.cr, (DAT_PSP_FLAGS)4, &psp),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
+	dt_assert_ret(dat_psp_create(side.ia, 45248, side.cr, DAT_PSP_CONSUMER_FLAG, NULL),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5));
+	dt_assert_ret(dat_psp_create(side.ia, side.qual, side.cr, DAT_PSP_CONSUMER_FLAG, &psp),
+	    DAT_ERROR(DAT_CONN_QUAL_IN_USE, DAT_NO_SUBTYPE));
+	dt_ok(dat_psp_query(side.psp, DAT_PSP_FIELD_ALL, &param));
+	ck_assert_ptr_eq(param.ia_handle, side.ia);
+	ck_assert_uint_eq(param.conn_qual, side.qual);
+	ck_assert_ptr_eq(param.evd_handle, side.cr);
+	ck_assert_int_eq(param.psp_flags, DAT_PSP_CONSUMER_FLAG);
+	dt_ok(dat_psp_free(side.psp));
+	dt_ok(dat_psp_create(side.ia, side.qual, side.cr, DAT_PSP_PROVIDER_FLAG, &psp));
+	dt_ok(dat_psp_free(psp));
+	dt_side_close(&side);
+}
+END_TEST
+
+/* clause: e.3.4 */
+START_TEST(psp__freed_with_a_request_delivered__leaves_the_request_valid)
+{
+	struct dt_pair pair;
+	DAT_CR_HANDLE cr;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_connect(&pair.a, &pair.b, NULL, 0);
+	cr = dt_request(&pair.b);
+	dt_ok(dat_psp_free(pair.b.psp));
+	dt_ok(dat_cr_accept(cr, pair.b.ep, 0, NULL));
+	dt_expect_established(&pair.a);
+	dt_expect_established(&pair.b);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: e.5.1 */
+START_TEST(qualifiers__beyond_the_range_of_ports__meet)
+{
+	struct dt_pair pair;
+	DAT_CONN_QUAL qual = 0x123456789abcULL;
+	DAT_PSP_HANDLE psp;
+	DAT_EVENT event;
+	DAT_RETURN ret;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	/* The port that it stands for may be another process's. */
+	do
+		ret = dat_psp_create(pair.b.ia, ++qual, pair.b.cr, DAT_PSP_CONSUMER_FLAG, &psp);
+	while (DAT_GET_TYPE(ret) == DAT_CONN_QUAL_IN_USE);
+	dt_ok(ret);
+	pair.b.psp = psp;
+	pair.b.qual = qual;
+	dt_connect(&pair.a, &pair.b, NULL, 0);
+	dt_ok(dat_cr_accept(dt_request_event(&pair.b, &event), pair.b.ep, 0, NULL));
+	dt_expect_established(&pair.a);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+Suite *
+dapl_listen_suite(void)
+{
+	Suite *s = suite_create("listen");
+	TCase *tc = dt_tcase(s, "passive");
+
+	tcase_add_test(tc, accept__on_a_bad_endpoint__keeps_the_request);
+	tcase_add_test(tc, accept__on_a_used_endpoint__names_its_state);
+	tcase_add_test(tc, psp__arguments_and_queries__follow_the_rules);
+	tcase_add_test(tc, psp__freed_with_a_request_delivered__leaves_the_request_valid);
+	tcase_add_test(tc, qualifiers__beyond_the_range_of_ports__meet);
+	return s;
+}

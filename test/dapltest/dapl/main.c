@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "suites.h"
+#include "lib/runner.h"
+
+int
+main(int argc, char **argv)
+{
+	static const runner_suite_fn suites[] = {
+		dapl_ia_suite,
+		dapl_record_suite,
+		dapl_handle_suite,
+		dapl_memory_suite,
+		dapl_evd_suite,
+		dapl_cno_suite,
+		dapl_connect_suite,
+		dapl_listen_suite,
+		dapl_disconnect_suite,
+		dapl_dto_suite,
+		dapl_order_suite,
+		dapl_query_suite,
+		dapl_attr_suite,
+		dapl_upcall_suite,
+		dapl_free_suite,
+		dapl_flood_suite,
+		NULL,
+	};
+
+	return runner_main(argc, argv, suites);
+}

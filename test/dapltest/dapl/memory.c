@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "suites.h"
+#include "lib/dt.h"
+
+static char memory[8192];
+
+static DAT_RETURN
+reg(const struct dt_side *side, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION region, DAT_VLEN length,
+    DAT_PZ_HANDLE pz, DAT_MEM_PRIV_FLAGS priv, DAT_LMR_HANDLE *lmr)
+{
+	return dat_lmr_create(
+	    side->ia, type, region, length, pz, priv, DAT_VA_TYPE_VA, lmr, NULL, NULL, NULL, NULL);
+}
+
+/* clause: e.7.1, e.7.6 */
+START_TEST(lmr__created__covers_the_buffer)
+{
+	DAT_REGION_DESCRIPTION region = { .for_va = memory + 3 };
+	DAT_LMR_CONTEXT lmr_context;
+	DAT_RMR_CONTEXT rmr_context;
+	DAT_VADDR address;
+	DAT_LMR_PARAM param;
+	DAT_LMR_HANDLE lmr;
+	struct dt_side side;
+	DAT_VLEN length;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_ok(dat_lmr_create(side.ia, DAT_MEM_TYPE_VIRTUAL, region, 1000, side.pz,
+	    DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_VA, &lmr, &lmr_context, &rmr_context, &length,
+	    &address));
+	ck_assert_uint_le(address, (DAT_VADDR)(uintptr_t)(memory + 3));
+	ck_assert_uint_ge(address + length, (DAT_VADDR)(uintptr_t)(memory + 1003));
+	dt_ok(dat_lmr_query(lmr, DAT_LMR_FIELD_ALL, &param));
+	ck_assert_ptr_eq(param.ia_handle, side.ia);
+	ck_assert_ptr_eq(param.pz_handle, side.pz);
+	ck_assert_uint_eq(param.lmr_context, lmr_context);
+	ck_assert_uint_eq(param.rmr_context, rmr_context);
+	ck_assert_uint_eq(param.length, 1000);
+	dt_ok(dat_lmr_free(lmr));
+	dt_side_close(&side);
+}
+END_TEST
+
+/* clause: e.7.2, e.7.4 */
+START_TEST(lmr__bad_arguments__are_told_apart)
+{
+	DAT_REGION_DESCRIPTION region = { .for_va = memory };
+	DAT_LMR_HANDLE lmr = (DAT_LMR_HANDLE)9;
+	struct dt_side side;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_assert_ret(reg(&side, DAT_MEM_TYPE_VIRTUAL, region, 64, DAT_HANDLE_NULL,
+			  DAT_MEM_PRIV_ALL_FLAG, &lmr),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ));
+	dt_assert_ret(
+	    reg(&side, DAT_MEM_TYPE_VIRTUAL, region, 0, side.pz, DAT_MEM_PRIV_ALL_FLAG, &lmr),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
+	dt_assert_ret(
+	    reg(&side, (DAT_MEM_TYPE)77, region, 64, side.pz, DAT_MEM_PRIV_ALL_FLAG, &lmr),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	dt_assert_ret(
+	    reg(&side, DAT_MEM_TYPE_VIRTUAL, region, 64, side.pz, (DAT_MEM_PRIV_FLAGS)0x1000, &lmr),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6));
+	region.for_lmr_handle = side.ep;
+	dt_assert_ret(
+	    reg(&side, DAT_MEM_TYPE_LMR, region, 64, side.pz, DAT_MEM_PRIV_ALL_FLAG, &lmr),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR));
+	ck_assert_ptr_eq(lmr, (DAT_LMR_HANDLE)9);
+	dt_side_close(&side);
+}
+END_TEST
+
+/* origin: attack.P4 */
+START_TEST(lmr__of_memory_that_may_not_be_written__can_only_be_read)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	DAT_REGION_DESCRIPTION region = { .for_va = mmap(NULL, 2 * page, PROT_READ,
+					      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) };
+	static const struct {
+		DAT_MEM_PRIV_FLAGS priv;
+		bool good;
+	} cases[] = {
+		{ DAT_MEM_PRIV_LOCAL_READ_FLAG, true },
+		{ DAT_MEM_PRIV_REMOTE_READ_FLAG, true },
+		{ DAT_MEM_PRIV_LOCAL_WRITE_FLAG, false },
+		{ DAT_MEM_PRIV_REMOTE_WRITE_FLAG, false },
+		{ DAT_MEM_PRIV_ALL_FLAG, false },
+	};
+	struct dt_side side;
+	DAT_LMR_HANDLE lmr;
+
+	ck_assert_ptr_ne(region.for_va, MAP_FAILED);
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		dt_assert_ret(reg(&side, DAT_MEM_TYPE_VIRTUAL, region, 2 * page, side.pz,
+				  cases[i].priv, &lmr),
+		    cases[i].good ? DAT_SUCCESS :
+				    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+		if (cases[i].good)
+			dt_ok(dat_lmr_free(lmr));
+	}
+	ck_assert_int_eq(munmap((char *)region.for_va + page, page), 0);
+	dt_assert_ret(reg(&side, DAT_MEM_TYPE_VIRTUAL, region, 2 * page, side.pz,
+			  DAT_MEM_PRIV_LOCAL_READ_FLAG, &lmr),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	munmap(region.for_va, page);
+	dt_side_close(&side);
+}
+END_TEST
+
+/* clause: e.7.3 */
+START_TEST(lmr__of_an_lmr__covers_the_same_memory_on_its_own)
+{
+	DAT_REGION_DESCRIPTION region = { .for_va = memory };
+	DAT_LMR_HANDLE first, second;
+	DAT_LMR_PARAM param;
+	struct dt_side side;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_ok(
+	    reg(&side, DAT_MEM_TYPE_VIRTUAL, region, 4096, side.pz, DAT_MEM_PRIV_ALL_FLAG, &first));
+	region.for_lmr_handle = first;
+	dt_ok(reg(
+	    &side, DAT_MEM_TYPE_LMR, region, 0, side.pz, DAT_MEM_PRIV_LOCAL_READ_FLAG, &second));
+	dt_ok(dat_lmr_free(first));
+	dt_ok(dat_lmr_query(second, DAT_LMR_FIELD_ALL, &param));
+	ck_assert_uint_eq(param.registered_address, (DAT_VADDR)(uintptr_t)memory);
+	ck_assert_uint_eq(param.registered_size, 4096);
+	dt_ok(dat_lmr_free(second));
+	dt_side_close(&side);
+}
+END_TEST
+
+/* clause: e.7.7 */
+START_TEST(pz__in_use__cannot_be_freed)
+{
+	struct dt_side side;
+	DAT_PZ_PARAM param;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_assert_ret(
+	    dat_pz_free(side.pz), DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_PZ_IN_USE));
+	dt_ok(dat_lmr_free(side.lmr));
+	dt_assert_ret(
+	    dat_pz_free(side.pz), DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_PZ_IN_USE));
+	dt_ok(dat_pz_query(side.pz, DAT_PZ_FIELD_ALL, &param));
+	ck_assert_ptr_eq(param.ia_handle, side.ia);
+	dt_ok(dat_ep_free(side.ep));
+	dt_ok(dat_pz_free(side.pz));
+	dt_side_close(&side);
+}
+END_TEST
+
+/* clause: e.7.8 */
+START_TEST(sync__of_segments__has_nothing_to_do)
+{
+	DAT_LMR_TRIPLET segment;
+	struct dt_side side;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	segment = dt_local(&side, 0, 64);
+	dt_ok(dat_lmr_sync_rdma_read(side.ia, &segment, 1));
+	dt_ok(dat_lmr_sync_rdma_write(side.ia, &segment, 1));
+	dt_assert_ret(dat_lmr_sync_rdma_read(side.ia, NULL, 1),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	dt_side_close(&side);
+}
+END_TEST
+
+/* A region with these privileges over the side's buffer, in place of the one with all. */
+static void
+replace_region(struct dt_side *side, DAT_MEM_PRIV_FLAGS priv)
+{
+	DAT_REGION_DESCRIPTION region = { .for_va = side->buffer };
+
+	dt_ok(dat_lmr_create(side->ia, DAT_MEM_TYPE_VIRTUAL, region, DT_BUFFER, side->pz, priv,
+	    DAT_VA_TYPE_VA, &side->lmr, &side->lmr_context, &side->rmr_context, NULL, NULL));
+}
+
+static void
+transfer(struct dt_pair *pair, bool write, DAT_DTO_COMPLETION_STATUS status)
+{
+	DAT_LMR_TRIPLET local = dt_local(&pair->a, 0, 64);
+	DAT_RMR_TRIPLET remote = dt_remote(&pair->b, 0, 64);
+	DAT_EVENT event;
+
+	dt_ok(write ? dat_ep_post_rdma_write(pair->a.ep, 1, &local, dt_cookie(1), &remote,
+			  DAT_COMPLETION_DEFAULT_FLAG) :
+		      dat_ep_post_rdma_read(pair->a.ep, 1, &local, dt_cookie(1), &remote,
+			  DAT_COMPLETION_DEFAULT_FLAG));
+	dt_expect_dto(pair->a.request, pair->a.ep, 1, status, &event);
+}
+
+/* clause: e.7.5 */
+START_TEST(privileges__what_they_do_not_allow__fails_at_the_other_end)
+{
+	static const struct {
+		DAT_MEM_PRIV_FLAGS priv;
+		bool write;
+		DAT_DTO_COMPLETION_STATUS status;
+	} cases[] = {
+		{ DAT_MEM_PRIV_LOCAL_READ_FLAG, false, DAT_DTO_ERR_REMOTE_ACCESS },
+		{ DAT_MEM_PRIV_LOCAL_READ_FLAG, true, DAT_DTO_ERR_REMOTE_ACCESS },
+		{ DAT_MEM_PRIV_REMOTE_READ_FLAG, true, DAT_DTO_ERR_REMOTE_ACCESS },
+		{ DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_REMOTE_READ_FLAG, false,
+		    DAT_DTO_SUCCESS },
+		{ DAT_MEM_PRIV_ALL_FLAG, true, DAT_DTO_SUCCESS },
+	};
+	struct dt_pair pair;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	replace_region(&pair.b, cases[_i].priv);
+	dt_connect_pair(&pair);
+	transfer(&pair, cases[_i].write, cases[_i].status);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: e.7.10 */
+START_TEST(lmr__freed__serves_no_transfer_any_more)
+{
+	struct dt_pair pair;
+	DAT_LMR_PARAM param;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_connect_pair(&pair);
+	transfer(&pair, false, DAT_DTO_SUCCESS);
+	dt_ok(dat_lmr_free(pair.b.lmr));
+	dt_assert_ret(dat_lmr_query(pair.b.lmr, DAT_LMR_FIELD_ALL, &param),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR));
+	transfer(&pair, false, DAT_DTO_ERR_REMOTE_ACCESS);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+Suite *
+dapl_memory_suite(void)
+{
+	Suite *s = suite_create("memory");
+	TCase *tc = dt_tcase(s, "memory");
+
+	tcase_add_test(tc, lmr__created__covers_the_buffer);
+	tcase_add_test(tc, lmr__bad_arguments__are_told_apart);
+	tcase_add_test(tc, lmr__of_memory_that_may_not_be_written__can_only_be_read);
+	tcase_add_test(tc, lmr__of_an_lmr__covers_the_same_memory_on_its_own);
+	tcase_add_test(tc, pz__in_use__cannot_be_freed);
+	tcase_add_test(tc, sync__of_segments__has_nothing_to_do);
+	tcase_add_loop_test(
+	    tc, privileges__what_they_do_not_allow__fails_at_the_other_end, 0, 5);
+	tcase_add_test(tc, lmr__freed__serves_no_transfer_any_more);
+	return s;
+}

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * dat.conf: what is read, what is refused and with which words
+ */
+#include "story.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define GOOD(name) name " u2.0 nonthreadsafe default lib.so id.2.0 \"\" \"\"\n"
+
+/* Line 2 is bad for this reason; the lines around it are read. */
+static void
+assert_refused(const char *bad, const char *reason)
+{
+	char conf[32768], want[8192];
+
+	snprintf(conf, sizeof conf, GOOD("before") "%s\n" GOOD("after"), bad);
+	story_conf(conf);
+	story_listen();
+	ck_assert_str_eq(story_listed(), "before after ");
+	snprintf(want, sizeof want, "dat: %s:2: %s; line ignored\n", story_conf_path(), reason);
+	ck_assert_str_eq(story_heard(), want);
+}
+
+/* The text is read without a word, and these names are listed. */
+static void
+assert_read(const char *text, const char *names)
+{
+	story_conf(text);
+	story_listen();
+	ck_assert_str_eq(story_listed(), names);
+	ck_assert_str_eq(story_heard(), "");
+}
+
+START_TEST(conf__empty_file__lists_nothing)
+{
+	assert_read("", "");
+}
+END_TEST
+
+/* clause: b.1.3 */
+START_TEST(conf__good_lines__keep_their_order)
+{
+	assert_read(GOOD("c") GOOD("a") GOOD("b"), "c a b ");
+}
+END_TEST
+
+START_TEST(conf__last_line_without_newline__is_read)
+{
+	assert_read("x u2.0 threadsafe default lib.so id.2.0 \"\" \"\"", "x ");
+}
+END_TEST
+
+/* clause: b.1.3 */
+START_TEST(conf__comments_and_blank_lines__are_nothing)
+{
+	assert_read("# a comment\n\n  \t \n   # another\n" GOOD("x") "#" GOOD("y"), "x ");
+}
+END_TEST
+
+START_TEST(conf__comment_behind_a_record__is_nothing)
+{
+	assert_read("x u2.0 threadsafe default lib.so id.2.0 \"\" \"\" # why\n", "x ");
+}
+END_TEST
+
+START_TEST(conf__hash_within_a_field__belongs_to_it)
+{
+	assert_read(GOOD("a#b"), "a#b ");
+}
+END_TEST
+
+/* clause: b.1.3 */
+START_TEST(conf__quoted_name_with_blanks__is_one_field)
+{
+	assert_read("\"two words\" u2.0 threadsafe default lib.so id.2.0 \"\" \"\"\n",
+		    "two words ");
+}
+END_TEST
+
+/* clause: b.1.3 */
+START_TEST(conf__backslash_within_quotes__takes_the_next_character)
+{
+	assert_read(GOOD("\"a\\b\\\"c\\\\d\""), "ab\"c\\d ");
+}
+END_TEST
+
+START_TEST(conf__backslash_outside_quotes__is_itself)
+{
+	assert_read(GOOD("a\\b\\#c\\"), "a\\b\\#c\\ ");
+}
+END_TEST
+
+START_TEST(conf__quote_behind_a_word__begins_the_next_field)
+{
+	assert_read("x u2.0 threadsafe default\"l\"id.2.0\"a\"\"b\"\n", "x ");
+}
+END_TEST
+
+/* clause: b.1.6 */
+START_TEST(conf__kernel_and_nondefault_lines__are_passed_over_in_silence)
+{
+	assert_read("k k2.0 threadsafe default lib.so id.2.0 \"\" \"\"\n"
+		    "n u2.0 threadsafe nondefault lib.so id.2.0 \"\" \"\"\n" GOOD("x"), "x ");
+}
+END_TEST
+
+/* clause: b.3.4 */
+START_TEST(conf__library_and_parameters__reach_the_provider_as_written)
+{
+	DAT_IA_HANDLE ia;
+
+	story_conf("x u2.0 nonthreadsafe default \"%S\" id.2.0 \"eth0 0 \\\"a\\\"\" \"p\"\n");
+	ia = story_open("x", DAT_FALSE);
+	ck_assert_int_eq(story_traced("init x 2.0 0 \"eth0 0 \"a\"\""), 1);
+	story_close(ia);
+}
+END_TEST
+
+/* clause: b.1.5 */
+START_TEST(conf__too_few_fields__are_counted)
+{
+	assert_refused("x u2.0 threadsafe", "3 fields where 8 are due");
+}
+END_TEST
+
+START_TEST(conf__one_field__is_singular)
+{
+	assert_refused("x", "1 field where 8 are due");
+}
+END_TEST
+
+/* clause: b.1.5 */
+START_TEST(conf__too_many_fields__are_refused)
+{
+	assert_refused("x u2.0 threadsafe default lib.so id.2.0 eth0 0 more",
+		       "there are more than 8 fields (quote blanks, end each line)");
+}
+END_TEST
+
+START_TEST(conf__open_quote__is_refused)
+{
+	assert_refused("x u2.0 threadsafe default lib.so id.2.0 \"eth0 0", "a quote is not closed");
+}
+END_TEST
+
+START_TEST(conf__escaped_closing_quote__closes_nothing)
+{
+	assert_refused("x u2.0 threadsafe default lib.so id.2.0 eth0 \"p\\\"",
+		       "a quote is not closed");
+}
+END_TEST
+
+START_TEST(conf__backslash_at_the_end_of_an_open_quote__is_refused)
+{
+	assert_refused("x u2.0 threadsafe default lib.so id.2.0 eth0 \"p\\",
+		       "a quote is not closed");
+}
+END_TEST
+
+/* clause: b.1.5 */
+START_TEST(conf__bad_api_version__is_shown)
+{
+	assert_refused("x 2.0 threadsafe default l id.2.0 a b",
+		       "field 2 is \"2.0\", not an API version such as u2.0");
+}
+END_TEST
+
+START_TEST(conf__api_version_without_minor__is_refused)
+{
+	assert_refused("x u2 threadsafe default l id.2.0 a b",
+		       "field 2 is \"u2\", not an API version such as u2.0");
+}
+END_TEST
+
+START_TEST(conf__api_version_beyond_32_bits__is_refused)
+{
+	assert_refused("x u2.4294967296 threadsafe default l id.2.0 a b",
+		       "field 2 is \"u2.4294967296\", not an API version such as u2.0");
+}
+END_TEST
+
+START_TEST(conf__negative_version__is_refused)
+{
+	assert_refused("x u2.-1 threadsafe default l id.2.0 a b",
+		       "field 2 is \"u2.-1\", not an API version such as u2.0");
+}
+END_TEST
+
+/* clause: b.1.5 */
+START_TEST(conf__bad_thread_safety__is_shown)
+{
+	assert_refused("x u2.0 maybe default l id.2.0 a b",
+		       "field 3 is \"maybe\", neither threadsafe nor nonthreadsafe");
+}
+END_TEST
+
+START_TEST(conf__bad_default__is_shown)
+{
+	assert_refused("x u2.0 threadsafe yes l id.2.0 a b",
+		       "field 4 is \"yes\", neither default nor nondefault");
+}
+END_TEST
+
+START_TEST(conf__bad_provider_version__is_shown)
+{
+	assert_refused("x u2.0 threadsafe default l dapl2.0 a b",
+		       "field 6 is \"dapl2.0\", not a provider version such as dapl.2.0");
+}
+END_TEST
+
+START_TEST(conf__control_characters_of_a_field__do_not_reach_the_terminal)
+{
+	assert_refused("x u2.0 \033[2J default l id.2.0 a b",
+		       "field 3 is \"?[2J\", neither threadsafe nor nonthreadsafe");
+}
+END_TEST
+
+START_TEST(conf__long_word_in_a_message__is_cut)
+{
+	assert_refused("x u2.0 1234567890123456789012345678901234567890x default l id.2.0 a b",
+		       "field 3 (thread safety) is longer than 31 bytes");
+}
+END_TEST
+
+START_TEST(conf__empty_name__is_refused)
+{
+	assert_refused("\"\" u2.0 threadsafe default l id.2.0 a b",
+		       "field 1 (interface name) is empty");
+}
+END_TEST
+
+START_TEST(conf__empty_library__is_refused)
+{
+	assert_refused("x u2.0 threadsafe default \"\" id.2.0 a b",
+		       "field 5 (library path) is empty");
+}
+END_TEST
+
+START_TEST(conf__name_of_255_bytes__is_read)
+{
+	char conf[512], want[512];
+
+	memset(want, 'n', 255);
+	strcpy(want + 255, " ");
+	snprintf(conf, sizeof conf, "%.255s u2.0 threadsafe default l id.2.0 a b\n", want);
+	assert_read(conf, want);
+}
+END_TEST
+
+START_TEST(conf__name_of_256_bytes__is_refused)
+{
+	char line[512];
+
+	memset(line, 'n', 256);
+	strcpy(line + 256, " u2.0 threadsafe default l id.2.0 a b");
+	assert_refused(line, "field 1 (interface name) is longer than 255 bytes");
+}
+END_TEST
+
+START_TEST(conf__parameters_of_4096_bytes__are_refused)
+{
+	char line[8192] = "x u2.0 threadsafe default l id.2.0 ";
+	size_t n = strlen(line);
+
+	memset(line + n, 'p', 4096);
+	strcpy(line + n + 4096, " b");
+	assert_refused(line, "field 7 (interface parameters) is longer than 4095 bytes");
+}
+END_TEST
+
+START_TEST(conf__line_longer_than_16_kib__is_refused_whole)
+{
+	char line[20000];
+
+	memset(line, 'x', sizeof line - 1);
+	line[sizeof line - 1] = '\0';
+	assert_refused(line, "the line is longer than 16384 bytes");
+}
+END_TEST
+
+START_TEST(conf__carriage_return__is_refused)
+{
+	assert_refused("x u2.0 threadsafe default l id.2.0 a b\r",
+		       "the line has a carriage return in it (a text file of another system?)");
+}
+END_TEST
+
+START_TEST(conf__nul_byte__is_refused)
+{
+	static const char conf[] = GOOD("before") "x u2.0 thr\0eadsafe default l id.2.0 a b\n"
+				   GOOD("after");
+	char want[4200];
+
+	story_conf_raw(conf, sizeof conf - 1);
+	story_listen();
+	ck_assert_str_eq(story_listed(), "before after ");
+	snprintf(want, sizeof want, "dat: %s:2: the line has a NUL byte in it; line ignored\n",
+		 story_conf_path());
+	ck_assert_str_eq(story_heard(), want);
+}
+END_TEST
+
+/* clause: b.1.4 */
+START_TEST(conf__three_bad_lines__give_three_messages)
+{
+	char want[13000];
+	const char *path = story_conf_path();
+
+	story_conf("a\n" GOOD("x") "b c\n\n# d\n\"e\n");
+	story_listen();
+	ck_assert_str_eq(story_listed(), "x ");
+	snprintf(want, sizeof want,
+		 "dat: %s:1: 1 field where 8 are due; line ignored\n"
+		 "dat: %s:3: 2 fields where 8 are due; line ignored\n"
+		 "dat: %s:6: a quote is not closed; line ignored\n", path, path, path);
+	ck_assert_str_eq(story_heard(), want);
+}
+END_TEST
+
+START_TEST(conf__endless_file__ends)
+{
+	DAT_COUNT n = -1;
+
+	setenv("DAT_OVERRIDE", "/dev/zero", 1);
+	story_listen();
+	story_assert_ret(dat_registry_list_providers(0, &n, NULL),
+			 DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
+	ck_assert_int_eq(n, 0);
+	ck_assert_str_eq(story_heard(), "dat: /dev/zero:1: the file is larger than 4194304 bytes; "
+					"the rest is ignored\n");
+}
+END_TEST
+
+/* clause: b.1.1 */
+START_TEST(conf__override_that_is_not_there__gives_no_providers_and_a_message)
+{
+	char want[8192];
+
+	setenv("DAT_OVERRIDE", story_path("nowhere"), 1);
+	story_listen();
+	ck_assert_str_eq(story_listed(), "");
+	snprintf(want, sizeof want, "dat: cannot read %s: No such file or directory\n",
+		 story_path("nowhere"));
+	ck_assert_str_eq(story_heard(), want);
+}
+END_TEST
+
+START_TEST(conf__override_that_is_a_directory__gives_a_message)
+{
+	setenv("DAT_OVERRIDE", "/", 1);
+	story_listen();
+	ck_assert_str_eq(story_listed(), "");
+	ck_assert_str_eq(story_heard(), "dat: /: Is a directory\n");
+}
+END_TEST
+
+/* clause: b.1.8 */
+START_TEST(conf__read_once__a_later_change_is_not_seen)
+{
+	story_conf(GOOD("first"));
+	ck_assert_str_eq(story_listed(), "first ");
+	story_conf(GOOD("second"));
+	ck_assert_str_eq(story_listed(), "first ");
+}
+END_TEST
+
+START_TEST(log__mask_without_errors__is_silent)
+{
+	setenv("DAT_DBG_TYPE", "0", 1);
+	story_conf("bad\n");
+	story_listen();
+	ck_assert_str_eq(story_listed(), "");
+	ck_assert_str_eq(story_heard(), "");
+}
+END_TEST
+
+/* clause: b.6.6 */
+START_TEST(log__registry_classes__tell_of_load_and_registration)
+{
+	const char *heard;
+
+	setenv("DAT_DBG_TYPE", "0xc", 1);
+	story_conf("x u2.0 threadsafe default %S id.2.0 \"\" \"\"\n");
+	story_listen();
+	story_close(story_open("x", DAT_TRUE));
+	heard = story_heard();
+	ck_assert_ptr_nonnull(strstr(heard, "dat: loaded "));
+	ck_assert_ptr_nonnull(strstr(heard, "dat: \"x\" 2.0 threadsafe has registered\n"));
+	ck_assert_ptr_nonnull(strstr(heard, "dat: \"x\" has removed itself\n"));
+}
+END_TEST
+
+/* clause: b.6.6 */
+START_TEST(log__destination_stdout__is_not_stderr)
+{
+	setenv("DAT_DBG_DEST", "1", 1);
+	story_conf("bad\n");
+	story_listen();
+	ck_assert_str_eq(story_listed(), "");
+	ck_assert_str_eq(story_heard(), "");
+}
+END_TEST
+
+Suite *
+dat_conf_suite(void)
+{
+	Suite *suite = suite_create("conf");
+	TCase *t;
+
+	t = story_tcase(suite, "read");
+	tcase_add_test(t, conf__empty_file__lists_nothing);
+	tcase_add_test(t, conf__good_lines__keep_their_order);
+	tcase_add_test(t, conf__last_line_without_newline__is_read);
+	tcase_add_test(t, conf__comments_and_blank_lines__are_nothing);
+	tcase_add_test(t, conf__comment_behind_a_record__is_nothing);
+	tcase_add_test(t, conf__hash_within_a_field__belongs_to_it);
+	tcase_add_test(t, conf__quoted_name_with_blanks__is_one_field);
+	tcase_add_test(t, conf__backslash_within_quotes__takes_the_next_character);
+	tcase_add_test(t, conf__backslash_outside_quotes__is_itself);
+	tcase_add_test(t, conf__quote_behind_a_word__begins_the_next_field);
+	tcase_add_test(t, conf__kernel_and_nondefault_lines__are_passed_over_in_silence);
+	tcase_add_test(t, conf__library_and_parameters__reach_the_provider_as_written);
+	tcase_add_test(t, conf__name_of_255_bytes__is_read);
+	tcase_add_test(t, conf__read_once__a_later_change_is_not_seen);
+
+	t = story_tcase(suite, "refuse");
+	tcase_add_test(t, conf__too_few_fields__are_counted);
+	tcase_add_test(t, conf__one_field__is_singular);
+	tcase_add_test(t, conf__too_many_fields__are_refused);
+	tcase_add_test(t, conf__open_quote__is_refused);
+	tcase_add_test(t, conf__escaped_closing_quote__closes_nothing);
+	tcase_add_test(t, conf__backslash_at_the_end_of_an_open_quote__is_refused);
+	tcase_add_test(t, conf__bad_api_version__is_shown);
+	tcase_add_test(t, conf__api_version_without_minor__is_refused);
+	tcase_add_test(t, conf__api_version_beyond_32_bits__is_refused);
+	tcase_add_test(t, conf__negative_version__is_refused);
+	tcase_add_test(t, conf__bad_thread_safety__is_shown);
+	tcase_add_test(t, conf__bad_default__is_shown);
+	tcase_add_test(t, conf__bad_provider_version__is_shown);
+	tcase_add_test(t, conf__control_characters_of_a_field__do_not_reach_the_terminal);
+	tcase_add_test(t, conf__long_word_in_a_message__is_cut);
+	tcase_add_test(t, conf__empty_name__is_refused);
+	tcase_add_test(t, conf__empty_library__is_refused);
+	tcase_add_test(t, conf__name_of_256_bytes__is_refused);
+	tcase_add_test(t, conf__parameters_of_4096_bytes__are_refused);
+	tcase_add_test(t, conf__line_longer_than_16_kib__is_refused_whole);
+	tcase_add_test(t, conf__carriage_return__is_refused);
+	tcase_add_test(t, conf__nul_byte__is_refused);
+	tcase_add_test(t, conf__three_bad_lines__give_three_messages);
+
+	t = story_tcase(suite, "file");
+	tcase_add_test(t, conf__endless_file__ends);
+	tcase_add_test(t, conf__override_that_is_not_there__gives_no_providers_and_a_message);
+	tcase_add_test(t, conf__override_that_is_a_directory__gives_a_message);
+
+	t = story_tcase(suite, "log");
+	tcase_add_test(t, log__mask_without_errors__is_silent);
+	tcase_add_test(t, log__registry_classes__tell_of_load_and_registration);
+	tcase_add_test(t, log__destination_stdout__is_not_stderr);
+	return suite;
+}

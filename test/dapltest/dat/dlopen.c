@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test-dat-dlopen -- a program that is not linked with libdat2 but loads it for itself alone
+ */
+#include <dlfcn.h>
+
+#include "story.h"
+
+#define CONF "x u2.0 threadsafe default %S id.2.0 \"\" \"\"\n"
+
+static __typeof__(dat_ia_openv) *openv;
+static __typeof__(dat_ia_close) *close_ia;
+
+static void
+load_registry(int flags)
+{
+	void *library = dlopen(DAT_PATH, flags);
+
+	ck_assert_msg(library != NULL, "%s", dlerror());
+	*(void **)&openv = dlsym(library, "dat_ia_openv");
+	*(void **)&close_ia = dlsym(library, "dat_ia_close");
+	ck_assert(openv != NULL && close_ia != NULL);
+	dlclose(library);	/* stays: it is never unloaded */
+}
+
+static void
+assert_opens_and_closes(void)
+{
+	DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
+	DAT_IA_HANDLE ia;
+
+	story_assert_ret(openv((char *)"x", 8, &evd, &ia, 2, 0, DAT_TRUE), DAT_SUCCESS);
+	story_assert_ret(close_ia(ia, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);
+	ck_assert_int_eq(story_traced("remove 00000000"), 1);
+}
+
+/* clause: b.5.1 */
+START_TEST(dlopen__local__the_provider_finds_the_registry_all_the_same)
+{
+	story_conf(CONF);
+	load_registry(RTLD_NOW | RTLD_LOCAL);
+	ck_assert_ptr_null(dlsym(RTLD_DEFAULT, "dat_registry_add_provider"));
+	assert_opens_and_closes();
+}
+END_TEST
+
+START_TEST(dlopen__global__works)
+{
+	story_conf(CONF);
+	load_registry(RTLD_NOW | RTLD_GLOBAL);
+	assert_opens_and_closes();
+}
+END_TEST
+
+static Suite *
+dlopen_suite(void)
+{
+	Suite *suite = suite_create("dlopen");
+	TCase *t = story_tcase(suite, "dlopen");
+
+	tcase_add_test(t, dlopen__local__the_provider_finds_the_registry_all_the_same);
+	tcase_add_test(t, dlopen__global__works);
+	return suite;
+}
+
+int
+main(int argc, char **argv)
+{
+	static const runner_suite_fn suites[] = { dlopen_suite, NULL };
+
+	return runner_main(argc, argv, suites);
+}

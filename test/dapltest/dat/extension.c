@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Extended operations, and the upcall calls that travel by them
+ */
+#include "story.h"
+
+#include <stdint.h>
+
+#include <dat2/dat_ib_extensions.h>
+#include <dat2/dat_upcall.h>
+#include <dat2/kdat.h>
+
+#define CONF(params) "x u2.0 threadsafe default %S id.2.0 \"" params "\" \"\"\n"
+#define NOT_IMPLEMENTED DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE)
+#define BAD_HANDLE	DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1)
+
+/* Opens x; `object` is a handle of another kind. */
+static DAT_IA_HANDLE
+open_x(const char *conf, DAT_HANDLE *object)
+{
+	DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
+
+	story_conf(conf);
+	*object = DAT_HANDLE_NULL;
+	story_assert_ret(dat_ia_openv((char *)"x", 8, object, &ia, 2, 0, DAT_TRUE), DAT_SUCCESS);
+	return ia;
+}
+
+/* clause: f.1.1 */
+START_TEST(op__before_any_ia_with_extensions__is_not_implemented)
+{
+	DAT_HANDLE object;
+	DAT_IA_HANDLE ia = open_x(CONF(""), &object);
+
+	story_assert_ret(dat_extension_op(ia, 0x100, 5), NOT_IMPLEMENTED);
+	story_assert_ret(dat_extension_op(object, 0x100, 5), NOT_IMPLEMENTED);
+	story_close(ia);
+}
+END_TEST
+
+/* clause: f.1.1 */
+START_TEST(op__on_ia_and_object__reaches_the_provider)
+{
+	DAT_HANDLE object;
+	DAT_IA_HANDLE ia = open_x(CONF("extension"), &object);
+
+	story_assert_ret(dat_extension_op(ia, 0x100, 5), DAT_SUCCESS);
+	story_assert_ret(dat_extension_op(object, 0x200, 6), DAT_SUCCESS);
+	ck_assert_int_eq(story_traced("extendedop IA 0x100 0x5"), 1);
+	ck_assert_int_eq(story_traced("extendedop OBJECT 0x200 0x6"), 1);
+	story_close(ia);
+}
+END_TEST
+
+/* clause: f.1.4 */
+START_TEST(op__impossible_handle__is_refused)
+{
+	static const uintptr_t handles[] = { 0, 2, 65535, 65537, (uintptr_t)-1 };
+	DAT_HANDLE object;
+	DAT_IA_HANDLE ia = open_x(CONF("extension"), &object);
+	size_t i;
+
+	for (i = 0; i < sizeof handles / sizeof handles[0]; i++)
+		story_assert_ret(dat_extension_op((DAT_HANDLE)handles[i], 0x100, 5), BAD_HANDLE);
+	story_close(ia);
+}
+END_TEST
+
+/* clause: f.1.2 */
+START_TEST(query__by_name__opens_and_closes)
+{
+	DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
+
+	story_conf(CONF(""));
+	story_assert_ret(dat_ib_open_query("x", &ia, 0, NULL, 0, NULL), DAT_SUCCESS);
+	ck_assert_uint_eq(DAT_IA_HANDLE_TO_UL(ia), 1);
+	ck_assert_int_eq(story_traced("open x 1"), 1);
+	story_assert_ret(dat_ib_close_query(ia), DAT_SUCCESS);
+	ck_assert_int_eq(story_traced("fini x"), 1);
+	story_assert_ret(dat_ib_close_query(ia), BAD_HANDLE);
+}
+END_TEST
+
+START_TEST(query__of_an_unknown_name__is_not_found)
+{
+	DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
+
+	story_conf("");
+	story_assert_ret(dat_ib_open_query("x", &ia, 0, NULL, 0, NULL),
+			 DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
+	story_assert_ret(dat_ib_open_query(NULL, &ia, 0, NULL, 0, NULL),
+			 DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	story_assert_ret(dat_ib_open_query("x", NULL, 0, NULL, 0, NULL),
+			 DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
+}
+END_TEST
+
+START_TEST(query__provider_fails__leaves_nothing)
+{
+	DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
+
+	story_conf(CONF("noopen"));
+	story_assert_ret(dat_ib_open_query("x", &ia, 0, NULL, 0, NULL),
+			 DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE));
+	ck_assert_ptr_null(ia);
+	ck_assert_int_eq(story_traced("unload"), 1);
+}
+END_TEST
+
+static void
+never_called(DAT_PVOID data, const DAT_EVENT *event, DAT_BOOLEAN more)
+{
+	(void)data;
+	(void)event;
+	(void)more;
+}
+
+/* The stub notes operation and first argument: enough to see that each call goes its way. */
+/* clause: c.14.33 */
+START_TEST(upcall__calls__travel_as_extended_operations)
+{
+	const DAT_UPCALL_OBJECT upcall = { NULL, never_called };
+	struct dat_rearm_evd_counters counters;
+	DAT_HANDLE object;
+	DAT_IA_HANDLE ia = open_x(CONF("extension"), &object);
+	DAT_EVD_HANDLE evd;
+
+	story_assert_ret(dat_evd_kcreate(ia, 33, DAT_UPCALL_MANY, &upcall, DAT_EVD_SOFTWARE_FLAG,
+					 &evd), DAT_SUCCESS);
+	ck_assert_int_eq(story_traced("extendedop IA 0x100 0x21"), 1);
+	story_assert_ret(dat_evd_modify_upcall(object, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME,
+					       DAT_UPCALL_INVOC_ANY), DAT_SUCCESS);
+	ck_assert_int_eq(story_traced("extendedop OBJECT 0x101 0xffffffffffffffff"), 1);
+	story_assert_ret(dat_evd_query_upcall_counters(object, &counters), DAT_SUCCESS);
+	ck_assert_int_eq(story_traced("extendedop OBJECT 0x102"), 1);
+	story_close(ia);
+}
+END_TEST
+
+START_TEST(upcall__null_object__has_neither_data_nor_function)
+{
+	DAT_UPCALL_OBJECT none = DAT_UPCALL_NULL;
+
+	ck_assert_ptr_null(none.instance_data);
+	ck_assert_ptr_null((void *)(uintptr_t)none.upcall_func);
+	ck_assert_ptr_null(DAT_UPCALL_SAME);
+}
+END_TEST
+
+/* clause: a.4.1 */
+START_TEST(kdat__lmr_kcreate__is_lmr_create_for_what_user_space_has)
+{
+	DAT_REGION_DESCRIPTION region = { .for_va = &region };
+	DAT_HANDLE object;
+	DAT_IA_HANDLE ia = open_x(CONF(""), &object);
+
+	story_assert_ret(dat_lmr_kcreate(ia, DAT_MEM_TYPE_VIRTUAL, region, 64, object,
+					 DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_VA, DAT_MEM_OPTIMIZE_IA,
+					 NULL, NULL, NULL, NULL, NULL), DAT_SUCCESS);
+	ck_assert_int_eq(story_traced("lmr_create IA 0x0"), 1);
+	story_assert_ret(dat_lmr_kcreate(ia, DAT_MEM_TYPE_PHYSICAL, region, 64, object,
+					 DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_VA, DAT_MEM_OPTIMIZE_IA,
+					 NULL, NULL, NULL, NULL, NULL),
+			 DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	story_assert_ret(dat_lmr_kcreate(ia, DAT_MEM_TYPE_VIRTUAL, region, 64, object,
+					 DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_VA,
+					 (DAT_MEM_OPTIMIZE_FLAGS)8, NULL, NULL, NULL, NULL, NULL),
+			 DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG8));
+	ck_assert_int_eq(story_traced("lmr_create"), 1);
+	story_close(ia);
+}
+END_TEST
+
+START_TEST(ib__strerror_of_extensions__has_a_sentence)
+{
+	const char *text = NULL;
+
+	ck_assert_uint_eq(dat_strerror_extension(DAT_IB_ERR, &text), DAT_SUCCESS);
+	ck_assert_str_eq(text, "An InfiniBand extended operation failed.");
+	ck_assert_uint_eq(dat_strerror_extension((DAT_IB_RETURN)DAT_ABORT, &text), DAT_SUCCESS);
+	ck_assert_ptr_nonnull(strstr(text, "(DAT_ABORT)."));
+	ck_assert_uint_eq(dat_strerror_ext_status((DAT_IB_STATUS)9, &text), DAT_INVALID_PARAMETER);
+}
+END_TEST
+
+Suite *
+dat_extension_suite(void)
+{
+	Suite *suite = suite_create("extension");
+	TCase *t;
+
+	t = story_tcase(suite, "operation");
+	tcase_add_test(t, op__before_any_ia_with_extensions__is_not_implemented);
+	tcase_add_test(t, op__on_ia_and_object__reaches_the_provider);
+	tcase_add_test(t, op__impossible_handle__is_refused);
+	tcase_add_test(t, query__by_name__opens_and_closes);
+	tcase_add_test(t, query__of_an_unknown_name__is_not_found);
+	tcase_add_test(t, query__provider_fails__leaves_nothing);
+	tcase_add_test(t, ib__strerror_of_extensions__has_a_sentence);
+
+	t = story_tcase(suite, "upcall");
+	tcase_add_test(t, upcall__calls__travel_as_extended_operations);
+	tcase_add_test(t, upcall__null_object__has_neither_data_nor_function);
+	tcase_add_test(t, kdat__lmr_kcreate__is_lmr_create_for_what_user_space_has);
+	return suite;
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which record serves which request
+ */
+#include "story.h"
+
+#define NOT_FOUND DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED)
+
+#define LINE(name, version, safety, library, params) \
+	name " " version " " safety " default " library " id.2.0 \"" params "\" \"\"\n"
+
+/* Nothing has been opened, nothing is left. */
+static void
+assert_not_found(const char *name, DAT_UINT32 major, DAT_UINT32 minor, DAT_BOOLEAN thread_safe)
+{
+	DAT_IA_HANDLE ia = (DAT_IA_HANDLE)&ia;
+
+	story_assert_ret(story_try_open(name, major, minor, thread_safe, &ia), NOT_FOUND);
+	ck_assert_ptr_eq(ia, &ia);
+	ck_assert_int_eq(story_traced("open"), 0);
+}
+
+/* clause: b.3.5 */
+START_TEST(lookup__unknown_name__is_not_found)
+{
+	story_conf(LINE("x", "u2.0", "threadsafe", "%S", ""));
+	assert_not_found("y", 2, 0, DAT_FALSE);
+}
+END_TEST
+
+START_TEST(lookup__prefix_of_a_name__is_not_found)
+{
+	story_conf(LINE("name", "u2.0", "threadsafe", "%S", ""));
+	assert_not_found("nam", 2, 0, DAT_FALSE);
+	assert_not_found("name2", 2, 0, DAT_FALSE);
+}
+END_TEST
+
+/* clause: b.2.1 */
+START_TEST(lookup__other_major__is_not_found)
+{
+	story_conf(LINE("x", "u2.0", "nonthreadsafe", "%S", ""));
+	assert_not_found("x", 1, 0, DAT_FALSE);
+}
+END_TEST
+
+/* clause: b.2.1 */
+START_TEST(lookup__other_minor__is_not_found)
+{
+	story_conf(LINE("x", "u2.1", "nonthreadsafe", "%S", ""));
+	assert_not_found("x", 2, 0, DAT_FALSE);
+	assert_not_found("x", 2, 2, DAT_FALSE);
+}
+END_TEST
+
+START_TEST(lookup__exact_key__is_found)
+{
+	story_conf(LINE("x", "u2.0", "nonthreadsafe", "%S", "a")
+		   LINE("x", "u2.0", "threadsafe", "%S", "b"));
+	story_close(story_open("x", DAT_FALSE));
+	ck_assert_int_eq(story_traced("init x 2.0 0 \"a\""), 1);
+	ck_assert_int_eq(story_traced("init x 2.0 1 \"b\""), 0);
+}
+END_TEST
+
+/* clause: b.2.2 */
+START_TEST(lookup__safe_provider_for_unsafe_consumer__is_found)
+{
+	story_conf(LINE("x", "u2.0", "threadsafe", "%S", ""));
+	story_close(story_open("x", DAT_FALSE));
+	ck_assert_int_eq(story_traced("init x 2.0 1"), 1);
+}
+END_TEST
+
+/* clause: b.2.2 */
+START_TEST(lookup__unsafe_provider_for_safe_consumer__is_not_found)
+{
+	story_conf(LINE("x", "u2.0", "nonthreadsafe", "%S", ""));
+	assert_not_found("x", 2, 0, DAT_TRUE);
+}
+END_TEST
+
+/* clause: b.2.3 */
+START_TEST(chain__first_library_missing__second_is_taken)
+{
+	story_conf(LINE("x", "u2.0", "threadsafe", "%D/nowhere.so", "a")
+		   LINE("x", "u2.0", "threadsafe", "%S", "b"));
+	story_listen();
+	story_close(story_open("x", DAT_TRUE));
+	ck_assert_ptr_nonnull(strstr(story_heard(), "dat: cannot load provider "));
+	ck_assert_int_eq(story_traced("init x 2.0 1 \"b\""), 1);
+}
+END_TEST
+
+/* clause: b.2.3 */
+START_TEST(chain__first_loads__second_is_left_alone)
+{
+	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "a")
+		   LINE("x", "u2.0", "threadsafe", "%S", "b"));
+	story_close(story_open("x", DAT_TRUE));
+	ck_assert_int_eq(story_traced("init"), 1);
+	ck_assert_int_eq(story_traced("init x 2.0 1 \"a\""), 1);
+}
+END_TEST
+
+START_TEST(chain__understudy_in_use__serves_the_next_open_too)
+{
+	DAT_IA_HANDLE a, b;
+
+	story_conf(LINE("x", "u2.0", "threadsafe", "%D/nowhere.so", "a")
+		   LINE("x", "u2.0", "threadsafe", "%S", "b"));
+	story_listen();
+	a = story_open("x", DAT_TRUE);
+	b = story_open("x", DAT_TRUE);
+	ck_assert_ptr_eq(strstr(strstr(story_heard(), "cannot load") + 1, "cannot load"), NULL);
+	ck_assert_int_eq(story_traced("init"), 1);
+	story_close(a);
+	story_close(b);
+}
+END_TEST
+
+START_TEST(chain__first_does_not_register__second_is_taken)
+{
+	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "silent")
+		   LINE("x", "u2.0", "threadsafe", "%S", "b"));
+	story_listen();
+	story_close(story_open("x", DAT_TRUE));
+	ck_assert_ptr_nonnull(strstr(story_heard(), "did not register \"x\"\n"));
+	ck_assert_int_eq(story_traced("init"), 2);
+}
+END_TEST
+
+START_TEST(chain__none_loads__is_not_found)
+{
+	story_conf(LINE("x", "u2.0", "threadsafe", "%D/one.so", "")
+		   LINE("x", "u2.0", "threadsafe", "%D/two.so", ""));
+	story_listen();
+	assert_not_found("x", 2, 0, DAT_TRUE);
+	ck_assert_ptr_nonnull(strstr(story_heard(), "two.so"));
+}
+END_TEST
+
+/* clause: b.3.3 */
+START_TEST(library__without_init__is_refused_by_name)
+{
+	story_conf("x u2.0 threadsafe default " STUB_NO_INIT_PATH " id.2.0 \"\" \"\"\n");
+	story_listen();
+	assert_not_found("x", 2, 0, DAT_TRUE);
+	ck_assert_str_eq(story_heard(), "dat: " STUB_NO_INIT_PATH
+			 " is not a DAT provider: it has no dat_provider_init()\n");
+}
+END_TEST
+
+/* clause: b.3.3 */
+START_TEST(library__without_fini__is_refused_by_name)
+{
+	story_conf("x u2.0 threadsafe default " STUB_NO_FINI_PATH " id.2.0 \"\" \"\"\n");
+	story_listen();
+	assert_not_found("x", 2, 0, DAT_TRUE);
+	ck_assert_str_eq(story_heard(), "dat: " STUB_NO_FINI_PATH
+			 " is not a DAT provider: it has no dat_provider_fini()\n");
+}
+END_TEST
+
+START_TEST(library__init_registers_nothing__is_unloaded_without_fini)
+{
+	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "silent"));
+	story_listen();
+	assert_not_found("x", 2, 0, DAT_TRUE);
+	story_heard();
+	ck_assert_str_eq(story_trace(), "load\ninit x 2.0 1 \"silent\"\nunload\n");
+}
+END_TEST
+
+START_TEST(library__init_registers_another_name__is_taken_back)
+{
+	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "otherkey forget"));
+	story_listen();
+	assert_not_found("x", 2, 0, DAT_TRUE);
+	ck_assert_ptr_nonnull(
+	    strstr(story_heard(), "the provider of \"x-other\" did not remove its registration"));
+	assert_not_found("x-other", 2, 0, DAT_TRUE);
+	ck_assert_int_eq(story_traced("fini x"), 1);
+	ck_assert_int_eq(story_traced("unload"), 1);
+}
+END_TEST
+
+START_TEST(library__init_registers_a_second_name__both_open)
+{
+	DAT_IA_HANDLE x, y;
+
+	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "also=y"));
+	x = story_open("x", DAT_TRUE);
+	y = story_open("y", DAT_TRUE);
+	story_close(x);
+	ck_assert_int_eq(story_traced("fini x"), 0);	/* y still needs the library */
+	story_close(y);
+	ck_assert_int_eq(story_traced("fini x"), 1);
+	ck_assert_int_eq(story_traced("unload"), 1);
+}
+END_TEST
+
+START_TEST(library__under_two_keys__is_initialised_for_each)
+{
+	DAT_IA_HANDLE safe, unsafe;
+
+	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "")
+		   LINE("x", "u2.0", "nonthreadsafe", "%S", ""));
+	safe = story_open("x", DAT_TRUE);
+	unsafe = story_open("x", DAT_FALSE);
+	ck_assert_int_eq(story_traced("load"), 1);
+	ck_assert_int_eq(story_traced("init x 2.0 1"), 1);
+	ck_assert_int_eq(story_traced("init x 2.0 0"), 1);
+	story_close(safe);
+	ck_assert_int_eq(story_traced("fini x"), 1);
+	ck_assert_int_eq(story_traced("unload"), 0);
+	story_close(unsafe);
+	ck_assert_int_eq(story_traced("fini x"), 2);
+	ck_assert_int_eq(story_traced("remove 00000000"), 2);
+	ck_assert_int_eq(story_traced("unload"), 1);
+}
+END_TEST
+
+/* clause: b.3.4 */
+START_TEST(library__init_registers_twice__second_is_refused)
+{
+	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "twice"));
+	story_close(story_open("x", DAT_TRUE));
+	ck_assert_int_eq(story_traced("add x 00000000"), 1);
+	ck_assert_int_eq(story_traced("add x 80100000"), 1);
+}
+END_TEST
+
+START_TEST(library__init_opens_itself__is_refused_and_does_not_hang)
+{
+	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "selfopen"));
+	story_close(story_open("x", DAT_TRUE));
+	ck_assert_int_eq(story_traced("selfopen 800a0064"), 1);
+}
+END_TEST
+
+/* A provider that wraps another opens it first. */
+/* origin: attack.P7 */
+START_TEST(nested__init_opens_another_adapter__both_belong_to_their_own_libraries)
+{
+	story_conf(LINE("outer", "u2.0", "threadsafe", "%S", "before=inner")
+		   LINE("inner", "u2.0", "threadsafe", "%S", ""));
+	for (int i = 1; i <= 2; i++) {
+		story_close(story_open("outer", DAT_TRUE));
+		ck_assert_int_eq(story_traced("before=inner 00000000"), i);
+		ck_assert_int_eq(story_traced("fini inner"), i);
+		ck_assert_int_eq(story_traced("fini outer"), i);
+		ck_assert_int_eq(story_traced("remove 00000000"), 2 * i);
+		ck_assert_int_eq(story_traced("unload"), i);
+	}
+}
+END_TEST
+
+/* origin: attack.P7 */
+START_TEST(nested__three_deep_and_kept_open__close_in_turn)
+{
+	story_conf(LINE("a", "u2.0", "threadsafe", "%S", "hold=b")
+		   LINE("b", "u2.0", "threadsafe", "%S", "hold=c")
+		   LINE("c", "u2.0", "threadsafe", "%S", ""));
+	story_close(story_open("a", DAT_TRUE));
+	ck_assert_int_eq(story_traced("init"), 3);
+	ck_assert_int_eq(story_traced("remove 00000000"), 3);
+	ck_assert_int_eq(story_traced("unload"), 1);
+}
+END_TEST
+
+/* origin: attack.P7 */
+START_TEST(nested__inner_library_fails__outer_is_registered_all_the_same)
+{
+	story_conf(LINE("outer", "u2.0", "threadsafe", "%S", "before=inner")
+		   LINE("inner", "u2.0", "threadsafe", "%S", "silent"));
+	story_listen();
+	story_close(story_open("outer", DAT_TRUE));
+	ck_assert_ptr_nonnull(strstr(story_heard(), "did not register \"inner\"\n"));
+	ck_assert_int_eq(story_traced("before=inner 800a0064"), 1);
+	ck_assert_int_eq(story_traced("fini outer"), 1);
+	ck_assert_int_eq(story_traced("unload"), 1);
+}
+END_TEST
+
+START_TEST(nested__adapters_that_open_each_other__are_refused_and_do_not_hang)
+{
+	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "before=y")
+		   LINE("y", "u2.0", "threadsafe", "%S", "before=x"));
+	story_close(story_open("x", DAT_TRUE));
+	ck_assert_int_eq(story_traced("before=x 800a0064"), 1);
+	ck_assert_int_eq(story_traced("before=y 00000000"), 1);
+	ck_assert_int_eq(story_traced("unload"), 1);
+}
+END_TEST
+
+START_TEST(library__fini_forgets_its_registration__next_open_works)
+{
+	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "forget"));
+	story_listen();
+	story_close(story_open("x", DAT_TRUE));
+	story_close(story_open("x", DAT_TRUE));
+	ck_assert_ptr_nonnull(strstr(story_heard(),
+				     "the provider of \"x\" did not remove its registration"));
+	ck_assert_int_eq(story_traced("open x 8"), 2);
+}
+END_TEST
+
+Suite *
+dat_lookup_suite(void)
+{
+	Suite *suite = suite_create("lookup");
+	TCase *t;
+
+	t = story_tcase(suite, "key");
+	tcase_add_test(t, lookup__unknown_name__is_not_found);
+	tcase_add_test(t, lookup__prefix_of_a_name__is_not_found);
+	tcase_add_test(t, lookup__other_major__is_not_found);
+	tcase_add_test(t, lookup__other_minor__is_not_found);
+	tcase_add_test(t, lookup__exact_key__is_found);
+	tcase_add_test(t, lookup__safe_provider_for_unsafe_consumer__is_found);
+	tcase_add_test(t, lookup__unsafe_provider_for_safe_consumer__is_not_found);
+
+	t = story_tcase(suite, "chain");
+	tcase_add_test(t, chain__first_library_missing__second_is_taken);
+	tcase_add_test(t, chain__first_loads__second_is_left_alone);
+	tcase_add_test(t, chain__understudy_in_use__serves_the_next_open_too);
+	tcase_add_test(t, chain__first_does_not_register__second_is_taken);
+	tcase_add_test(t, chain__none_loads__is_not_found);
+
+	t = story_tcase(suite, "library");
+	tcase_add_test(t, library__without_init__is_refused_by_name);
+	tcase_add_test(t, library__without_fini__is_refused_by_name);
+	tcase_add_test(t, library__init_registers_nothing__is_unloaded_without_fini);
+	tcase_add_test(t, library__init_registers_another_name__is_taken_back);
+	tcase_add_test(t, library__init_registers_a_second_name__both_open);
+	tcase_add_test(t, library__under_two_keys__is_initialised_for_each);
+	tcase_add_test(t, library__init_registers_twice__second_is_refused);
+	tcase_add_test(t, library__init_opens_itself__is_refused_and_does_not_hang);
+	tcase_add_test(t, library__fini_forgets_its_registration__next_open_works);
+
+	t = story_tcase(suite, "nested");
+	tcase_add_test(t, nested__init_opens_another_adapter__both_belong_to_their_own_libraries);
+	tcase_add_test(t, nested__three_deep_and_kept_open__close_in_turn);
+	tcase_add_test(t, nested__inner_library_fails__outer_is_registered_all_the_same);
+	tcase_add_test(t, nested__adapters_that_open_each_other__are_refused_and_do_not_hang);
+	return suite;
+}

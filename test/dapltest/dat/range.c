@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Providers that have all their handles in one range of addresses, and providers that have not
+ */
+#include "story.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
+
+#define STUB "stub u2.0 threadsafe default %S id.2.0 \"\" \"\"\n"
+
+#define ARG3	   DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3)
+#define BAD_HANDLE DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_REQUEST)
+#define REACHED	   DAT_ERROR(DAT_QUEUE_FULL, DAT_NO_SUBTYPE) /* what our function returns */
+
+enum { PAGE = 4096, SIZE = 4 * PAGE, STEP = 64 };
+
+/* As every handle: the table comes first. */
+struct cell {
+	_Alignas(STEP) _Atomic(const DAT_PROVIDER *) table;
+	const DAT_PROVIDER *inside;
+};
+
+struct own {
+	DAT_PROVIDER table;
+	DAT_PROVIDER_INFO info;
+	struct cell *cells;	/* of cell 0 the table is set, of the others it is not */
+	struct dat_handle_range range;
+};
+
+static DAT_RETURN
+no_open(const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE *evd, DAT_IA_HANDLE *ia)
+{
+	(void)name;
+	(void)qlen;
+	(void)evd;
+	(void)ia;
+	return DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE);
+}
+
+static DAT_RETURN
+reached(DAT_EVD_HANDLE evd)
+{
+	(void)evd;
+	return REACHED;
+}
+
+static void *
+map(size_t size, int protection)
+{
+	void *memory = mmap(NULL, size, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert_ptr_ne(memory, MAP_FAILED);
+	return memory;
+}
+
+static void
+own_init(struct own *own, const char *name)
+{
+	*own = (struct own) { .info = { .dapl_version_major = 2, .is_thread_safe = DAT_TRUE } };
+	strcpy(own->info.ia_name, name);
+	own->table.device_name = own->info.ia_name;
+	own->table.ia_open_func = no_open;
+	own->table.evd_free_func = reached;
+	own->cells = map(SIZE, PROT_READ | PROT_WRITE);
+	own->cells[0].table = &own->table;
+	own->cells[0].inside = &own->table;
+	own->range = (struct dat_handle_range) { own->cells, SIZE, STEP };
+}
+
+static void
+own_add(struct own *own)
+{
+	story_assert_ret(dat_registry_add_ranged_provider(&own->table, &own->info, &own->range),
+			 DAT_SUCCESS);
+}
+
+static void
+own_add_foreign(struct own *own)
+{
+	story_assert_ret(dat_registry_add_provider(&own->table, &own->info), DAT_SUCCESS);
+}
+
+static void
+own_remove(struct own *own)
+{
+	story_assert_ret(dat_registry_remove_provider(&own->table, &own->info), DAT_SUCCESS);
+}
+
+/* Whatever the memory is, it is not looked at: not there at all is best for that. */
+static void
+assert_refused(const void *address)
+{
+	DAT_RETURN ret = dat_evd_free((DAT_EVD_HANDLE)(uintptr_t)address);
+
+	ck_assert_msg(ret == BAD_HANDLE, "dat_evd_free(%p) gives 0x%08x", address, ret);
+}
+
+static void
+assert_reached(const void *address)
+{
+	DAT_RETURN ret = dat_evd_free((DAT_EVD_HANDLE)(uintptr_t)address);
+
+	ck_assert_msg(ret == REACHED, "dat_evd_free(%p) gives 0x%08x", address, ret);
+}
+
+/* clause: b.4.8 */
+START_TEST(range__cell__reaches_its_provider)
+{
+	struct own own;
+
+	story_conf("");
+	own_init(&own, "own");
+	own_add(&own);
+	assert_reached(&own.cells[0]);
+	own.cells[SIZE / STEP - 1].table = &own.table;
+	assert_reached(&own.cells[SIZE / STEP - 1]);
+	own_remove(&own);
+}
+END_TEST
+
+/* clause: b.4.8 */
+START_TEST(range__what_is_no_cell__is_refused)
+{
+	struct own own;
+	char *base;
+
+	story_conf("");
+	own_init(&own, "own");
+	own_add(&own);
+	base = (char *)own.cells;
+	assert_refused(&own.cells[1]);			/* never used */
+	assert_refused(&own.cells[0].inside);		/* though a table stands there */
+	for (int i = 1; i < STEP; i++)
+		assert_refused(base + i);
+	assert_refused(base - STEP);
+	assert_refused(base + SIZE);
+	own_remove(&own);
+}
+END_TEST
+
+/* clause: b.4.8 */
+START_TEST(range__pointer_to_elsewhere__is_not_followed)
+{
+	char *nowhere = map(PAGE, PROT_NONE);
+	struct cell outside;
+	struct own own;
+
+	story_conf("");
+	own_init(&own, "own");
+	own_add(&own);
+	outside.table = &own.table;
+	assert_refused(&outside);
+	assert_refused(nowhere);
+	assert_refused(nowhere + PAGE - 8);
+	assert_refused((void *)0x123456789ab8);
+	assert_refused((void *)(uintptr_t)0xffff800000000000);
+	own_remove(&own);
+}
+END_TEST
+
+/* clause: b.4.9 */
+START_TEST(foreign__pointer_outside_ranges__is_followed_while_it_is_registered)
+{
+	struct own own, foreign, further;
+	struct cell *outside = map(PAGE, PROT_READ | PROT_WRITE);
+
+	story_conf("");
+	own_init(&own, "own");
+	own_init(&foreign, "foreign");
+	own_init(&further, "further");
+	own_add(&own);
+	outside->table = &foreign.table;
+	assert_refused(outside);
+	own_add_foreign(&foreign);
+	assert_reached(outside);
+	own_add_foreign(&further);
+	own_remove(&foreign);
+	assert_reached(outside);		/* it may be the other one's */
+	own_remove(&further);
+	ck_assert_int_eq(mprotect(outside, PAGE, PROT_NONE), 0);
+	assert_refused(outside);
+	own_remove(&own);
+}
+END_TEST
+
+/* clause: b.4.9 */
+START_TEST(foreign__what_cannot_be_a_handle_at_all__is_refused_all_the_same)
+{
+	static const void *const no_table = NULL;
+	struct own own, foreign;
+
+	story_conf("");
+	own_init(&own, "own");
+	own_init(&foreign, "foreign");
+	own_add(&own);
+	own_add_foreign(&foreign);
+	assert_refused(NULL);
+	assert_refused((void *)8);
+	assert_refused((void *)65528);
+	assert_refused((char *)foreign.cells + 4);
+	assert_refused(&no_table);
+	assert_refused(&own.cells[1]);
+	assert_refused(&own.cells[0].inside);
+	assert_reached(&own.cells[0]);
+	own_remove(&foreign);
+	own_remove(&own);
+}
+END_TEST
+
+/* clause: b.4.9 */
+START_TEST(foreign__library_unloaded__its_handles_are_not_followed)
+{
+	DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
+	DAT_IA_HANDLE ia;
+
+	story_conf(STUB);
+	story_assert_ret(dat_ia_openv((char *)"stub", 8, &evd, &ia, 2, 0, DAT_TRUE), DAT_SUCCESS);
+	story_assert_ret(dat_evd_free(evd), DAT_SUCCESS);	/* the stub does nothing */
+	story_close(ia);
+	assert_refused(evd);
+}
+END_TEST
+
+START_TEST(range__several__serve_their_own_handles)
+{
+	struct own own[3];
+	int i;
+
+	story_conf("");
+	for (i = 0; i < 3; i++) {
+		char name[8];
+
+		snprintf(name, sizeof name, "own%d", i);
+		own_init(&own[i], name);
+		own_add(&own[i]);
+	}
+	for (i = 0; i < 3; i++) {
+		assert_reached(&own[i].cells[0]);
+		assert_refused(&own[i].cells[1]);
+		assert_refused((char *)&own[i].cells[0] + 8);
+	}
+	assert_refused(&own[0]);
+	for (i = 0; i < 3; i++)
+		own_remove(&own[i]);
+}
+END_TEST
+
+/* Handles outlive their provider's registration, as it has promised. */
+START_TEST(range__provider_gone__its_cells_stay)
+{
+	struct own own;
+
+	story_conf("");
+	own_init(&own, "own");
+	own_add(&own);
+	own_remove(&own);
+	assert_reached(&own.cells[0]);
+	assert_refused(&own.cells[1]);
+	own_add(&own);
+	assert_reached(&own.cells[0]);
+	own_remove(&own);
+}
+END_TEST
+
+START_TEST(range__given_again_for_another_key__is_the_same)
+{
+	DAT_PROVIDER_INFO other;
+	struct own own;
+
+	story_conf("");
+	own_init(&own, "own");
+	own_add(&own);
+	other = own.info;
+	other.is_thread_safe = DAT_FALSE;
+	for (int i = 0; i < 100; i++) {
+		story_assert_ret(dat_registry_add_ranged_provider(&own.table, &other, &own.range),
+				 DAT_SUCCESS);
+		story_assert_ret(dat_registry_remove_provider(&own.table, &other), DAT_SUCCESS);
+	}
+	own_remove(&own);
+}
+END_TEST
+
+START_TEST(range__that_is_none__is_argument_3_and_registers_nothing)
+{
+	struct own own, other;
+	char *base;
+
+	story_conf("");
+	own_init(&own, "own");
+	own_init(&other, "other");
+	own_add(&other);
+	base = (char *)own.cells;
+	const struct dat_handle_range bad[] = {
+		{ NULL, SIZE, STEP },
+		{ base, 0, STEP },
+		{ base, SIZE, 0 },
+		{ base, SIZE, 4 },		/* less than a pointer */
+		{ base, SIZE, 48 },		/* no power of two */
+		{ base + 8, SIZE, STEP },	/* not a multiple */
+		{ base, SIZE + 8, STEP },
+		{ (void *)(uintptr_t)4096, SIZE, STEP },	/* there IA handles are */
+		{ base, UINT64_MAX - 63, STEP },	/* around the end of memory */
+		{ other.cells, SIZE, 2 * STEP },	/* overlap */
+		{ other.cells, SIZE / 2, STEP },
+		{ (char *)other.cells + PAGE, SIZE, STEP },
+		{ (char *)other.cells - PAGE, SIZE, STEP },
+		{ (char *)other.cells - PAGE, SIZE + 2 * PAGE, STEP },
+	};
+
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		DAT_RETURN ret =
+		    dat_registry_add_ranged_provider(&own.table, &own.info, &bad[i]);
+
+		ck_assert_msg(ret == ARG3, "range %zu gives 0x%08x", i, ret);
+	}
+	story_assert_ret(dat_registry_add_ranged_provider(&own.table, &own.info, NULL), ARG3);
+	story_assert_ret(dat_registry_remove_provider(&own.table, &own.info),
+			 DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
+	own_remove(&other);
+}
+END_TEST
+
+START_TEST(range__more_libraries_than_there_is_room_for__may_register_without)
+{
+	static struct own own[17];
+	int i;
+
+	story_conf("");
+	for (i = 0; i < 17; i++) {
+		char name[8];
+
+		snprintf(name, sizeof name, "own%d", i);
+		own_init(&own[i], name);
+		if (i < 16)
+			own_add(&own[i]);
+	}
+	story_assert_ret(
+	    dat_registry_add_ranged_provider(&own[16].table, &own[16].info, &own[16].range),
+	    DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY));
+	assert_refused(&own[16].cells[0]);
+	own_add_foreign(&own[16]);
+	for (i = 0; i < 17; i++)
+		assert_reached(&own[i].cells[0]);
+	for (i = 0; i < 17; i++)
+		own_remove(&own[i]);
+}
+END_TEST
+
+static DAT_IA_HANDLE answer;
+
+static DAT_RETURN
+open_with_answer(const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE *evd, DAT_IA_HANDLE *ia)
+{
+	(void)name;
+	(void)qlen;
+	(void)evd;
+	*ia = answer;
+	return DAT_SUCCESS;
+}
+
+static DAT_RETURN
+close_well(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags)
+{
+	(void)ia;
+	(void)flags;
+	return DAT_SUCCESS;
+}
+
+START_TEST(range__adapter_opened_outside__is_an_internal_error)
+{
+	DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
+	struct cell outside;
+	struct own own;
+
+	story_conf("");
+	own_init(&own, "own");
+	own.table.ia_open_func = open_with_answer;
+	own.table.ia_close_func = close_well;
+	outside.table = &own.table;
+	own_add(&own);
+	answer = &outside;
+	story_assert_ret(story_try_open("own", 2, 0, DAT_TRUE, &ia),
+			 DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE));
+	answer = &own.cells[0];
+	story_close(story_open("own", DAT_TRUE));
+	own_remove(&own);
+}
+END_TEST
+
+Suite *
+dat_range_suite(void)
+{
+	Suite *suite = suite_create("range");
+	TCase *t;
+
+	t = story_tcase(suite, "range");
+	tcase_add_test(t, range__cell__reaches_its_provider);
+	tcase_add_test(t, range__what_is_no_cell__is_refused);
+	tcase_add_test(t, range__pointer_to_elsewhere__is_not_followed);
+	tcase_add_test(t, range__several__serve_their_own_handles);
+	tcase_add_test(t, range__provider_gone__its_cells_stay);
+	tcase_add_test(t, range__given_again_for_another_key__is_the_same);
+	tcase_add_test(t, range__that_is_none__is_argument_3_and_registers_nothing);
+	tcase_add_test(t, range__more_libraries_than_there_is_room_for__may_register_without);
+	tcase_add_test(t, range__adapter_opened_outside__is_an_internal_error);
+
+	t = story_tcase(suite, "foreign");
+	tcase_add_test(t, foreign__pointer_outside_ranges__is_followed_while_it_is_registered);
+	tcase_add_test(t, foreign__what_cannot_be_a_handle_at_all__is_refused_all_the_same);
+	tcase_add_test(t, foreign__library_unloaded__its_handles_are_not_followed);
+	return suite;
+}

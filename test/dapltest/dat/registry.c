@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What programs ask the registry, and providers that a program registers itself
+ */
+#include "story.h"
+
+#define ARG(n)	  DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG##n)
+#define LINE(name) name " u2.0 threadsafe default lib.so id.2.0 \"\" \"\"\n"
+
+static DAT_PROVIDER_INFO infos[4], *list[4] = { &infos[0], &infos[1], &infos[2], &infos[3] };
+
+/* clause: b.6.1 */
+START_TEST(list__max_0__tells_how_many_there_are)
+{
+	DAT_COUNT n = -1;
+
+	story_conf(LINE("a") LINE("b") LINE("c"));
+	story_assert_ret(dat_registry_list_providers(0, &n, NULL), ARG(1));
+	ck_assert_int_eq(n, 3);
+}
+END_TEST
+
+/* clause: b.6.2 */
+START_TEST(list__room_for_two_of_three__is_filled)
+{
+	DAT_COUNT n = -1;
+
+	story_conf(LINE("a") LINE("b") LINE("c"));
+	infos[2].ia_name[0] = '-';
+	story_assert_ret(dat_registry_list_providers(2, &n, list), DAT_SUCCESS);
+	ck_assert_int_eq(n, 2);
+	ck_assert_str_eq(infos[0].ia_name, "a");
+	ck_assert_str_eq(infos[1].ia_name, "b");
+	ck_assert_int_eq(infos[2].ia_name[0], '-');
+}
+END_TEST
+
+START_TEST(list__infos__have_the_whole_key)
+{
+	DAT_COUNT n = -1;
+
+	story_conf("a u2.0 nonthreadsafe default l id.2.0 a b\n"
+		   "a u1.7 threadsafe default l id.2.0 a b\n");
+	story_assert_ret(dat_registry_list_providers(4, &n, list), DAT_SUCCESS);
+	ck_assert_int_eq(n, 2);
+	ck_assert_uint_eq(infos[0].dapl_version_major, 2);
+	ck_assert_uint_eq(infos[0].dapl_version_minor, 0);
+	ck_assert_int_eq(infos[0].is_thread_safe, DAT_FALSE);
+	ck_assert_uint_eq(infos[1].dapl_version_major, 1);
+	ck_assert_uint_eq(infos[1].dapl_version_minor, 7);
+	ck_assert_int_eq(infos[1].is_thread_safe, DAT_TRUE);
+}
+END_TEST
+
+START_TEST(list__records_of_one_key__are_one_entry)
+{
+	story_conf(LINE("a") LINE("b") LINE("a"));
+	ck_assert_str_eq(story_listed(), "a b ");
+}
+END_TEST
+
+/* clause: b.6.3 */
+START_TEST(list__bad_arguments__are_named)
+{
+	DAT_PROVIDER_INFO *holes[2] = { &infos[0], NULL };
+	DAT_COUNT n = -1;
+
+	story_conf(LINE("a") LINE("b"));
+	story_assert_ret(dat_registry_list_providers(2, NULL, list), ARG(2));
+	story_assert_ret(dat_registry_list_providers(2, &n, NULL), ARG(3));
+	story_assert_ret(dat_registry_list_providers(2, &n, holes), ARG(3));
+	story_assert_ret(dat_registry_list_providers(-1, &n, list), ARG(1));
+	story_assert_ret(dat_registry_list_providers(1, &n, holes), DAT_SUCCESS);
+}
+END_TEST
+
+/* clause: b.6.8 */
+START_TEST(related__names__are_compared_but_not_opened)
+{
+	DAT_HA_RELATIONSHIP answer = DAT_HA_CONFLICTING;
+
+	story_conf(LINE("a") LINE("b"));
+	story_assert_ret(dat_registry_providers_related((char *)"a", (char *)"a", &answer),
+			 DAT_SUCCESS);
+	ck_assert_int_eq(answer, DAT_HA_TRUE);
+	story_assert_ret(dat_registry_providers_related((char *)"a", (char *)"b", &answer),
+			 DAT_SUCCESS);
+	ck_assert_int_eq(answer, DAT_HA_UNKNOWN);
+	story_assert_ret(dat_registry_providers_related((char *)"a", (char *)"c", &answer),
+			 DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
+	story_assert_ret(dat_registry_providers_related(NULL, (char *)"b", &answer), ARG(1));
+	story_assert_ret(dat_registry_providers_related((char *)"a", NULL, &answer), ARG(2));
+	story_assert_ret(dat_registry_providers_related((char *)"a", (char *)"b", NULL), ARG(3));
+}
+END_TEST
+
+/* A provider inside the program. */
+static struct own_ia {
+	DAT_PROVIDER *table;
+} own_ia;
+static DAT_PROVIDER own_table;
+static int own_opened;
+
+static DAT_RETURN
+own_open(const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE *evd, DAT_IA_HANDLE *ia)
+{
+	(void)name;
+	(void)qlen;
+	(void)evd;
+	own_opened++;
+	own_ia.table = &own_table;
+	*ia = &own_ia;
+	return DAT_SUCCESS;
+}
+
+static DAT_RETURN
+own_close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags)
+{
+	(void)ia;
+	(void)flags;
+	return DAT_SUCCESS;
+}
+
+static DAT_PROVIDER_INFO
+own_info(void)
+{
+	DAT_PROVIDER_INFO info = { .ia_name = "own", .dapl_version_major = 2,
+				   .is_thread_safe = DAT_TRUE };
+
+	own_table.device_name = "own";
+	own_table.ia_open_func = own_open;
+	own_table.ia_close_func = own_close;
+	return info;
+}
+
+START_TEST(add__provider_of_the_program__opens_without_dat_conf)
+{
+	DAT_PROVIDER_INFO info = own_info();
+	DAT_IA_HANDLE ia;
+
+	story_conf("");
+	story_assert_ret(dat_registry_add_provider(&own_table, &info), DAT_SUCCESS);
+	ia = story_open("own", DAT_TRUE);
+	story_assert_ret(dat_registry_remove_provider(&own_table, &info),
+			 DAT_ERROR(DAT_PROVIDER_IN_USE, DAT_NO_SUBTYPE));
+	story_close(ia);
+	story_close(story_open("own", DAT_FALSE));
+	ck_assert_int_eq(own_opened, 2);
+	story_assert_ret(dat_registry_remove_provider(&own_table, &info), DAT_SUCCESS);
+	story_assert_ret(story_try_open("own", 2, 0, DAT_TRUE, &ia),
+			 DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
+}
+END_TEST
+
+/* clause: b.6.7 */
+START_TEST(add__same_key_again__is_registered_already)
+{
+	DAT_PROVIDER_INFO info = own_info();
+	static DAT_PROVIDER other;
+
+	other = own_table;
+	story_assert_ret(dat_registry_add_provider(&own_table, &info), DAT_SUCCESS);
+	story_assert_ret(dat_registry_add_provider(&other, &info),
+			 DAT_ERROR(DAT_PROVIDER_ALREADY_REGISTERED, DAT_NO_SUBTYPE));
+	info.is_thread_safe = DAT_FALSE;
+	story_assert_ret(dat_registry_add_provider(&other, &info), DAT_SUCCESS);
+	story_assert_ret(dat_registry_remove_provider(&other, &info), DAT_SUCCESS);
+	info.is_thread_safe = DAT_TRUE;
+	story_assert_ret(dat_registry_remove_provider(&own_table, &info), DAT_SUCCESS);
+}
+END_TEST
+
+START_TEST(add__copies_the_open_function_and_the_info)
+{
+	DAT_PROVIDER_INFO info = own_info();
+	DAT_IA_HANDLE ia;
+
+	story_conf("");
+	story_assert_ret(dat_registry_add_provider(&own_table, &info), DAT_SUCCESS);
+	memset(&info, 0xff, sizeof info);
+	own_table.ia_open_func = NULL;
+	ia = story_open("own", DAT_TRUE);
+	ck_assert_int_eq(own_opened, 1);
+	story_close(ia);
+	info = own_info();
+	story_assert_ret(dat_registry_remove_provider(&own_table, &info), DAT_SUCCESS);
+}
+END_TEST
+
+START_TEST(add__bad_arguments__are_named)
+{
+	DAT_PROVIDER_INFO info = own_info();
+
+	story_assert_ret(dat_registry_add_provider(NULL, &info), ARG(1));
+	story_assert_ret(dat_registry_add_provider(&own_table, NULL), ARG(2));
+	memset(info.ia_name, 'n', sizeof info.ia_name);
+	story_assert_ret(dat_registry_add_provider(&own_table, &info), ARG(2));
+	info = own_info();
+	own_table.ia_open_func = NULL;
+	story_assert_ret(dat_registry_add_provider(&own_table, &info), ARG(1));
+}
+END_TEST
+
+/* clause: b.6.7 */
+START_TEST(remove__what_is_not_there_or_somebody_elses__is_not_found)
+{
+	DAT_PROVIDER_INFO info = own_info();
+	static DAT_PROVIDER other;
+
+	story_assert_ret(dat_registry_remove_provider(&own_table, &info),
+			 DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
+	story_assert_ret(dat_registry_add_provider(&own_table, &info), DAT_SUCCESS);
+	story_assert_ret(dat_registry_remove_provider(&other, &info),
+			 DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
+	story_assert_ret(dat_registry_remove_provider(NULL, &info), ARG(1));
+	story_assert_ret(dat_registry_remove_provider(&own_table, NULL), ARG(2));
+	story_assert_ret(dat_registry_remove_provider(&own_table, &info), DAT_SUCCESS);
+}
+END_TEST
+
+Suite *
+dat_registry_suite(void)
+{
+	Suite *suite = suite_create("registry");
+	TCase *t;
+
+	t = story_tcase(suite, "list");
+	tcase_add_test(t, list__max_0__tells_how_many_there_are);
+	tcase_add_test(t, list__room_for_two_of_three__is_filled);
+	tcase_add_test(t, list__infos__have_the_whole_key);
+	tcase_add_test(t, list__records_of_one_key__are_one_entry);
+	tcase_add_test(t, list__bad_arguments__are_named);
+	tcase_add_test(t, related__names__are_compared_but_not_opened);
+
+	t = story_tcase(suite, "register");
+	tcase_add_test(t, add__provider_of_the_program__opens_without_dat_conf);
+	tcase_add_test(t, add__same_key_again__is_registered_already);
+	tcase_add_test(t, add__copies_the_open_function_and_the_info);
+	tcase_add_test(t, add__bad_arguments__are_named);
+	tcase_add_test(t, remove__what_is_not_there_or_somebody_elses__is_not_found);
+	return suite;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * dat_strerror(): a sentence for every type and subtype
+ */
+#include "story.h"
+
+#include <ctype.h>
+
+/* Starts with a capital, ends with its symbolic name in brackets and a full stop. */
+static void
+assert_sentence(const char *text, unsigned int value)
+{
+	size_t n = strlen(text);
+
+	ck_assert_msg(n > 20 && isupper((unsigned char)text[0]) && strchr(text, ' ') != NULL &&
+		      strcmp(text + n - 2, ").") == 0 && strstr(text, "(DAT_") != NULL,
+		      "0x%08x: \"%s\" is no sentence", value, text);
+}
+
+/* The types from 0 to DAT_COMM_NOT_SUPPORTED, and two beyond. */
+static DAT_RETURN
+type_number(int i)
+{
+	int last = DAT_COMM_NOT_SUPPORTED >> 16;
+
+	if (i <= last)
+		return (DAT_RETURN)i << 16;
+	return i == last + 1 ? (DAT_RETURN)DAT_EXTENSION_BASE : (DAT_RETURN)DAT_NOT_IMPLEMENTED;
+}
+
+enum { TYPES = (DAT_COMM_NOT_SUPPORTED >> 16) + 3 };
+
+/* clause: b.6.4 */
+START_TEST(strerror__every_type__is_a_sentence_of_its_own)
+{
+	const char *texts[TYPES], *minor;
+	int i, j;
+
+	for (i = 0; i < TYPES; i++) {
+		story_assert_ret(dat_strerror(type_number(i), &texts[i], &minor), DAT_SUCCESS);
+		assert_sentence(texts[i], type_number(i));
+		ck_assert_str_eq(minor, "");
+		for (j = 0; j < i; j++)
+			ck_assert_str_ne(texts[i], texts[j]);
+	}
+}
+END_TEST
+
+/* clause: b.6.4 */
+START_TEST(strerror__every_subtype__is_a_sentence_of_its_own)
+{
+	static const char *texts[DAT_THREAD_SAFETY_NOT_FOUND + 1];
+	const char *major;
+	int i, j;
+
+	for (i = 1; i <= DAT_THREAD_SAFETY_NOT_FOUND; i++) {
+		story_assert_ret(dat_strerror(DAT_ERROR(DAT_INVALID_STATE, i), &major, &texts[i]),
+				 DAT_SUCCESS);
+		assert_sentence(texts[i], (unsigned int)i);
+		for (j = 1; j < i; j++)
+			ck_assert_str_ne(texts[i], texts[j]);
+	}
+}
+END_TEST
+
+START_TEST(strerror__names_at_the_ends_of_the_lists__are_right)
+{
+	const char *major, *minor;
+
+	(void)dat_strerror(DAT_ERROR(DAT_ABORT, DAT_SUB_INTERRUPTED), &major, &minor);
+	ck_assert_ptr_nonnull(strstr(major, "(DAT_ABORT)."));
+	ck_assert_ptr_nonnull(strstr(minor, "(DAT_SUB_INTERRUPTED)."));
+	(void)dat_strerror(DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_THREAD_SAFETY_NOT_FOUND), &major,
+			   &minor);
+	ck_assert_ptr_nonnull(strstr(major, "(DAT_NOT_IMPLEMENTED)."));
+	ck_assert_ptr_nonnull(strstr(minor, "(DAT_THREAD_SAFETY_NOT_FOUND)."));
+	(void)dat_strerror(DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE10), &major, &minor);
+	ck_assert_str_eq(minor, "It is the tenth argument (DAT_INVALID_HANDLE10).");
+	(void)dat_strerror(DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_STATE_EP_UNCONNECTED), &major,
+			   &minor);
+	ck_assert_ptr_nonnull(strstr(minor, "(DAT_INVALID_STATE_EP_UNCONNECTED)."));
+}
+END_TEST
+
+/* clause: b.6.4, c.1.1 */
+START_TEST(strerror__class_bits__change_nothing)
+{
+	const char *with, *without, *minor;
+
+	story_assert_ret(dat_strerror(DAT_QUEUE_EMPTY, &without, &minor), DAT_SUCCESS);
+	story_assert_ret(dat_strerror(DAT_CLASS_ERROR | DAT_QUEUE_EMPTY, &with, &minor),
+			 DAT_SUCCESS);
+	ck_assert_str_eq(with, without);
+	story_assert_ret(dat_strerror(DAT_CLASS_WARNING | DAT_QUEUE_EMPTY, &with, &minor),
+			 DAT_SUCCESS);
+	ck_assert_str_eq(with, without);
+}
+END_TEST
+
+/* clause: b.6.5 */
+START_TEST(strerror__unknown_type__is_said)
+{
+	const char *major = NULL, *minor = NULL;
+
+	ck_assert_uint_eq(dat_strerror(0x80180000, &major, &minor), 0x00060000);
+	ck_assert_str_eq(major, "unknown error");
+	ck_assert_str_eq(minor, "");
+}
+END_TEST
+
+/* clause: b.6.5 */
+START_TEST(strerror__unknown_subtype__is_said)
+{
+	const char *major = NULL, *minor = NULL;
+
+	ck_assert_uint_eq(dat_strerror(0x80050068, &major, &minor), 0x00060000);
+	ck_assert_ptr_nonnull(strstr(major, "(DAT_INVALID_HANDLE)."));
+	ck_assert_str_eq(minor, "unknown minor error");
+}
+END_TEST
+
+START_TEST(strerror__without_places__does_not_crash)
+{
+	const char *major = NULL;
+
+	story_assert_ret(dat_strerror(DAT_SUCCESS, NULL, NULL),
+			 DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	story_assert_ret(dat_strerror(DAT_ABORT, &major, NULL), DAT_SUCCESS);
+	ck_assert_ptr_nonnull(major);
+}
+END_TEST
+
+Suite *
+dat_strerror_suite(void)
+{
+	Suite *suite = suite_create("strerror");
+	TCase *t = runner_tcase(suite, "strerror");
+
+	tcase_add_test(t, strerror__every_type__is_a_sentence_of_its_own);
+	tcase_add_test(t, strerror__every_subtype__is_a_sentence_of_its_own);
+	tcase_add_test(t, strerror__names_at_the_ends_of_the_lists__are_right);
+	tcase_add_test(t, strerror__class_bits__change_nothing);
+	tcase_add_test(t, strerror__unknown_type__is_said);
+	tcase_add_test(t, strerror__unknown_subtype__is_said);
+	tcase_add_test(t, strerror__without_places__does_not_crash);
+	return suite;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The private data of an answer: the connection manager decides how many zeros follow it. */
+#include "fault.h"
+#include "suites.h"
+
+#define GIVEN	56  /* by the consumer; the device adds zeros */
+#define VERSION 4   /* bytes of a rejection that are the provider's own */
+
+static char data[256];
+
+/* A pair whose first side waits for an answer.  The answer will have so many bytes. */
+static DAT_CR_HANDLE
+ask(struct dt_pair *pair, int length)
+{
+	for (int i = 0; i < GIVEN; i++)
+		data[i] = (char)(i * 7 + 1);
+	dt_side_open(&pair->a, "device", DT_SEPARATE);
+	dt_side_open(&pair->b, "device", DT_SEPARATE);
+	dt_side_listen(&pair->b);
+	dt_connect(&pair->a, &pair->b, NULL, 0);
+	device_answers_with(length);
+	return dt_request(&pair->b);
+}
+
+static void
+expect_data(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number, DAT_EP_HANDLE ep, int length)
+{
+	const DAT_CONNECTION_EVENT_DATA *got;
+	DAT_EVENT event;
+
+	dt_expect(evd, number, &event);
+	got = &event.event_data.connect_event_data;
+	ck_assert_ptr_eq(got->ep_handle, ep);
+	ck_assert_int_eq(got->private_data_size, length);
+	if (length)
+		ck_assert_mem_eq(got->private_data, data, (size_t)length);
+	else
+		ck_assert_ptr_null(got->private_data);
+}
+
+static void
+end(struct dt_pair *pair)
+{
+	device_answers_with(-1);
+	dt_pair_close(pair);
+}
+
+static const int accepted[] = { 0, 1, 3, 4, GIVEN, 100, 196 };
+
+/* clause: d.0.3, e.4.1 */
+START_TEST(established__answer_of_any_length__event_has_just_that)
+{
+	struct dt_pair pair;
+	const DAT_CR_HANDLE cr = ask(&pair, accepted[_i]);
+
+	dt_ok(dat_cr_accept(cr, pair.b.ep, GIVEN, data));
+	expect_data(
+	    pair.a.connect, DAT_CONNECTION_EVENT_ESTABLISHED, pair.a.ep, accepted[_i]);
+	/* The other end has the request's data from the request alone. */
+	expect_data(pair.b.connect, DAT_CONNECTION_EVENT_ESTABLISHED, pair.b.ep, 0);
+	end(&pair);
+}
+END_TEST
+
+static const int rejected[] = { 4, 5, 60, 148 };
+
+/* clause: d.0.4, e.3.8 */
+START_TEST(rejected__answer_of_any_length__event_has_what_the_consumer_gave)
+{
+	struct dt_pair pair;
+	const DAT_CR_HANDLE cr = ask(&pair, rejected[_i]);
+
+	dt_ok(dat_cr_reject(cr, GIVEN, data));
+	expect_data(pair.a.connect, DAT_CONNECTION_EVENT_PEER_REJECTED, pair.a.ep,
+	    rejected[_i] - VERSION);
+	end(&pair);
+}
+END_TEST
+
+Suite *
+device_answer_suite(void)
+{
+	Suite *s = suite_create("answer");
+	TCase *tc = device_tcase(s, "answer");
+
+	tcase_add_loop_test(tc, established__answer_of_any_length__event_has_just_that, 0,
+	    sizeof accepted / sizeof accepted[0]);
+	tcase_add_loop_test(tc, rejected__answer_of_any_length__event_has_what_the_consumer_gave, 0,
+	    sizeof rejected / sizeof rejected[0]);
+	return s;
+}

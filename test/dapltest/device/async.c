@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the provider makes of the errors that a device reports. */
+#include "fault.h"
+#include "suites.h"
+
+static const DAT_ASYNCH_ERROR_EVENT_DATA *
+expect_async(const struct dt_side *side, DAT_EVENT_NUMBER number, DAT_EVENT *event)
+{
+	dt_expect(side->async, number, event);
+	return &event->event_data.asynch_error_event_data;
+}
+
+static void
+open_pair(struct dt_pair *pair)
+{
+	dt_side_open(&pair->a, "device", DT_SEPARATE);
+	dt_side_open(&pair->b, "device", DT_SEPARATE);
+	dt_side_listen(&pair->b);
+}
+
+/* origin: peer.26 */
+/* clause: d.0.12, d.3.2 */
+START_TEST(device__fatal__names_the_adapter_by_the_consumers_number)
+{
+	const DAT_ASYNCH_ERROR_EVENT_DATA *error;
+	struct dt_side side;
+	DAT_EVENT event;
+
+	dt_side_open(&side, "device", DT_SEPARATE);
+	device_raise(IBV_EVENT_DEVICE_FATAL, NULL);
+	error = expect_async(&side, DAT_ASYNC_ERROR_IA_CATASTROPHIC, &event);
+	ck_assert_ptr_eq(error->dat_handle, side.ia);
+	ck_assert_int_eq(error->reason, DAT_IA_CATASTROPHIC_ERROR);
+	dt_assert_quiet(side.async);
+	dt_side_close(&side);
+}
+END_TEST
+
+/* clause: d.3.3 */
+START_TEST(device__port_goes_down__is_another_error)
+{
+	const DAT_ASYNCH_ERROR_EVENT_DATA *error;
+	struct dt_side side;
+	DAT_EVENT event;
+
+	dt_side_open(&side, "device", DT_SEPARATE);
+	device_raise(IBV_EVENT_PORT_ERR, NULL);
+	error = expect_async(&side, DAT_ASYNC_ERROR_IA_CATASTROPHIC, &event);
+	ck_assert_ptr_eq(error->dat_handle, side.ia);
+	ck_assert_int_eq(error->reason, DAT_IA_OTHER_ERROR);
+	dt_side_close(&side);
+}
+END_TEST
+
+/* origin: peer.25 */
+/* clause: d.3.5 */
+START_TEST(device__port_comes_up_and_notes_of_the_fabric__make_no_event)
+{
+	static const enum ibv_event_type notes[] = { IBV_EVENT_PORT_ACTIVE, IBV_EVENT_LID_CHANGE,
+		IBV_EVENT_PKEY_CHANGE, IBV_EVENT_SM_CHANGE, IBV_EVENT_CLIENT_REREGISTER,
+		IBV_EVENT_GID_CHANGE };
+	struct dt_side side;
+
+	dt_side_open(&side, "device", DT_SEPARATE);
+	for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++)
+		device_raise(notes[i], NULL);
+	device_raise(IBV_EVENT_PATH_MIG, device_last_qp);
+	device_raise(IBV_EVENT_PATH_MIG_ERR, device_last_qp);
+	device_raise(IBV_EVENT_COMM_EST, device_last_qp);
+	dt_assert_quiet(side.async);
+	dt_assert_quiet(side.connect);
+	dt_side_close(&side);
+}
+END_TEST
+
+/* origin: peer.28 */
+/* clause: d.3.1, d.0.11, d.5.1 */
+START_TEST(device__completion_queue_overrun__is_reported_once_and_the_evd_says_so)
+{
+	const DAT_ASYNCH_ERROR_EVENT_DATA *error;
+	struct dt_side side;
+	DAT_EVD_HANDLE evd;
+	DAT_EVENT event;
+	DAT_COUNT more;
+
+	dt_side_open(&side, "device", DT_SEPARATE);
+	evd = dt_evd(&side, DAT_EVD_DTO_FLAG | DAT_EVD_SOFTWARE_FLAG, 8);
+	dt_post_se(evd, 1);
+	device_raise(IBV_EVENT_CQ_ERR, device_last_cq);
+	device_raise(IBV_EVENT_CQ_ERR, device_last_cq);
+	error = expect_async(&side, DAT_ASYNC_ERROR_EVD_OVERFLOW, &event);
+	ck_assert_ptr_eq(error->dat_handle, evd);
+	ck_assert_int_eq(error->reason, DAT_EVD_OVERFLOW_ERROR);
+	dt_assert_quiet(side.async);
+	dt_ok(dat_evd_dequeue(evd, &event)); /* what was queued before */
+	dt_assert_type(dat_evd_dequeue(evd, &event), DAT_INVALID_STATE);
+	dt_assert_type(dat_evd_wait(evd, 0, 1, &event, &more), DAT_INVALID_STATE);
+	dt_ok(dat_evd_free(evd));
+	dt_side_close(&side);
+}
+END_TEST
+
+/* clause: d.3.4, d.0.13, d.0.8 */
+START_TEST(device__queue_pair_fails__endpoint_and_connection_are_broken)
+{
+	static const enum ibv_event_type fatal[] = { IBV_EVENT_QP_FATAL, IBV_EVENT_QP_REQ_ERR,
+		IBV_EVENT_QP_ACCESS_ERR };
+	const DAT_ASYNCH_ERROR_EVENT_DATA *error;
+	struct dt_pair pair;
+	struct ibv_qp *qp;
+	DAT_EVENT event;
+
+	open_pair(&pair);
+	dt_ok(dat_ep_free(pair.a.ep));
+	pair.a.ep = dt_ep(&pair.a, NULL);
+	qp = device_last_qp;
+	dt_connect_pair(&pair);
+	device_raise(fatal[_i], qp);
+	error = expect_async(&pair.a, DAT_ASYNC_ERROR_EP_BROKEN, &event);
+	ck_assert_ptr_eq(error->dat_handle, pair.a.ep);
+	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, pair.a.ep);
+	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_DISCONNECTED);
+	dt_assert_quiet(pair.a.connect);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* There is no connection to break yet; the one that the attempt leads to is broken at once. */
+/* origin: chance.3 */
+START_TEST(device__queue_pair_fails_while_connecting__established_and_broken)
+{
+	struct dt_pair pair;
+	DAT_EVENT event;
+
+	open_pair(&pair);
+	dt_ok(dat_ep_free(pair.a.ep));
+	pair.a.ep = dt_ep(&pair.a, NULL);
+	dt_connect(&pair.a, &pair.b, NULL, 0);
+	device_raise(IBV_EVENT_QP_FATAL, device_last_qp);
+	(void)expect_async(&pair.a, DAT_ASYNC_ERROR_EP_BROKEN, &event);
+	dt_assert_quiet(pair.a.connect);
+	dt_ok(dat_cr_accept(dt_request(&pair.b), pair.b.ep, 0, NULL));
+	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_ESTABLISHED, pair.a.ep);
+	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, pair.a.ep);
+	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_DISCONNECTED);
+	dt_assert_quiet(pair.a.connect);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+static void
+break_first(struct ibv_qp *qp)
+{
+	device_on_destroy(NULL);
+	device_raise(IBV_EVENT_QP_FATAL, qp);
+	for (int ms = 0; !device_is_acknowledged() && ms < DT_FOREVER_MS; ms++)
+		dt_nap_ms(1);
+}
+
+/* The event is read when the endpoint has given up its queue pair, which is not destroyed yet. */
+/* origin: chance.4 */
+/* clause: e.1.9 */
+START_TEST(device__queue_pair_fails_while_it_is_reset__the_next_connection_stands)
+{
+	struct dt_pair pair;
+
+	open_pair(&pair);
+	dt_connect_pair(&pair);
+	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_ABRUPT_FLAG));
+	dt_expect_disconnected(&pair.a);
+	dt_expect_disconnected(&pair.b);
+	device_on_destroy(break_first);
+	dt_ok(dat_ep_reset(pair.a.ep));
+	dt_ok(dat_ep_reset(pair.b.ep));
+	dt_connect_pair(&pair);
+	dt_assert_quiet(pair.a.connect);
+	dt_assert_quiet(pair.a.async);
+	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_CONNECTED);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* It waits for the posted requests, of which nothing can be known any more. */
+/* origin: chance.5 */
+/* clause: e.2.4, d.0.8 */
+START_TEST(disconnect__gracefully_and_the_completion_queue_is_lost__is_broken)
+{
+	const DAT_ASYNCH_ERROR_EVENT_DATA *error;
+	struct dt_pair pair;
+	DAT_EVENT event;
+
+	open_pair(&pair);
+	dt_connect_pair(&pair);
+	dt_send(&pair.a, 0, 8, 1); /* waits for a receive */
+	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_GRACEFUL_FLAG));
+	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_DISCONNECT_PENDING);
+	device_polls(false);
+	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, pair.a.ep);
+	error = expect_async(&pair.a, DAT_ASYNC_ERROR_EVD_OVERFLOW, &event);
+	ck_assert(error->dat_handle == pair.a.request || error->dat_handle == pair.a.recv);
+	device_polls(true);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+static DAT_EP_HANDLE changing;
+
+/* The endpoint has no queue pair, and its parts are about to change. */
+static void
+get_status(struct ibv_qp *qp)
+{
+	DAT_BOOLEAN idle;
+
+	(void)qp;
+	device_on_destroy(NULL);
+	device_polls(false);
+	dt_ok(dat_ep_get_status(changing, NULL, &idle, NULL));
+	device_polls(true);
+	ck_assert_int_eq(idle, DAT_TRUE);
+	changing = DAT_HANDLE_NULL;
+}
+
+/* A poll would fail, and be reported. */
+/* origin: hostile.5 */
+/* clause: e.1.15 */
+START_TEST(status__while_the_parts_change__polls_none_of_them)
+{
+	DAT_EP_PARAM param;
+	struct dt_side side;
+
+	dt_side_open(&side, "device", DT_SEPARATE);
+	param.recv_evd_handle = dt_evd(&side, DAT_EVD_DTO_FLAG, 8);
+	changing = side.ep;
+	device_on_destroy(get_status);
+	dt_ok(dat_ep_modify(side.ep, DAT_EP_FIELD_RECV_EVD_HANDLE, &param));
+	ck_assert_ptr_null(changing);
+	dt_assert_quiet(side.async);
+	dt_side_close(&side);
+}
+END_TEST
+
+/*
+ * Another user of the device in this process may have one; its memory is no queue pair's, though
+ * what stands where a queue pair's context would looks like one.
+ */
+/* origin: peer.37 */
+START_TEST(device__shared_receive_queue_fails__is_not_read_as_a_queue_pair)
+{
+	static struct ibv_srq somebody_elses;
+	struct dt_side side;
+
+	dt_side_open(&side, "device", DT_SEPARATE);
+	somebody_elses.srq_context = device_last_qp->qp_context;
+	device_raise(IBV_EVENT_SRQ_ERR, &somebody_elses);
+	device_raise(IBV_EVENT_SRQ_LIMIT_REACHED, &somebody_elses);
+	dt_assert_quiet(side.async);
+	dt_assert_quiet(side.connect);
+	ck_assert_int_eq(dt_state(side.ep), DAT_EP_STATE_UNCONNECTED);
+	dt_side_close(&side);
+}
+END_TEST
+
+/* clause: d.0.14 */
+START_TEST(device__refuses_to_arm__is_told_and_the_event_comes_when_it_works)
+{
+	const DAT_ASYNCH_ERROR_EVENT_DATA *error;
+	_Atomic(int) calls = 0;
+	DAT_UPCALL_OBJECT object = { &calls, dt_count_call };
+	struct dt_pair pair;
+	DAT_EVD_HANDLE evd;
+	DAT_EVENT event;
+
+	open_pair(&pair);
+	dt_ok(dat_evd_kcreate(pair.b.ia, 8, DAT_UPCALL_SINGLE_INSTANCE, &object,
+	    DAT_EVD_DTO_FLAG, &evd));
+	dt_ok(dat_ep_free(pair.b.ep));
+	dt_ok(dat_ep_create(
+	    pair.b.ia, pair.b.pz, evd, pair.b.request, pair.b.connect, NULL, &pair.b.ep));
+	dt_recv(&pair.b, 0, 64, 1);
+	dt_recv(&pair.b, 0, 64, 2);
+	dt_connect_pair(&pair);
+	device_arms(false);
+	dt_assert_type(dat_evd_modify_upcall(pair.b.request, DAT_UPCALL_SINGLE_INSTANCE, &object,
+			   DAT_UPCALL_INVOC_ANY),
+	    DAT_INTERNAL_ERROR);
+	dt_send(&pair.a, 0, 64, 1);
+	error = expect_async(&pair.b, DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR, &event);
+	ck_assert_ptr_eq(error->dat_handle, evd);
+	ck_assert_int_eq(calls, 1);
+	dt_assert_quiet(pair.b.async);
+	device_arms(true);
+	dt_send(&pair.a, 0, 64, 2);
+	dt_await_count(&calls, 2);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* origin: outside.44 */
+START_TEST(kcreate__cannot_enable__leaves_no_evd)
+{
+	_Atomic(int) calls = 0;
+	DAT_UPCALL_OBJECT object = { &calls, dt_count_call };
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL, evd = &calls;
+	DAT_IA_HANDLE ia;
+
+	dt_ok(dat_ia_open((DAT_NAME_PTR) "device", 8, &async, &ia));
+	device_arms(false);
+	dt_assert_type(dat_evd_kcreate(ia, 8, DAT_UPCALL_SINGLE_INSTANCE, &object,
+			   DAT_EVD_DTO_FLAG, &evd),
+	    DAT_INTERNAL_ERROR);
+	device_arms(true);
+	ck_assert_ptr_eq(evd, &calls);
+	ck_assert_int_eq(calls, 0);
+	dt_ok(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
+}
+END_TEST
+
+Suite *
+device_async_suite(void)
+{
+	Suite *s = suite_create("device-async");
+	TCase *tc = device_tcase(s, "async");
+
+	tcase_add_test(tc, device__fatal__names_the_adapter_by_the_consumers_number);
+	tcase_add_test(tc, device__port_goes_down__is_another_error);
+	tcase_add_test(tc, device__port_comes_up_and_notes_of_the_fabric__make_no_event);
+	tcase_add_test(
+	    tc, device__completion_queue_overrun__is_reported_once_and_the_evd_says_so);
+	tcase_add_loop_test(
+	    tc, device__queue_pair_fails__endpoint_and_connection_are_broken, 0, 3);
+	tcase_add_test(tc, device__queue_pair_fails_while_connecting__established_and_broken);
+	tcase_add_test(tc, device__queue_pair_fails_while_it_is_reset__the_next_connection_stands);
+	tcase_add_test(tc, disconnect__gracefully_and_the_completion_queue_is_lost__is_broken);
+	tcase_add_test(tc, status__while_the_parts_change__polls_none_of_them);
+	tcase_add_test(tc, device__shared_receive_queue_fails__is_not_read_as_a_queue_pair);
+	tcase_add_test(tc, kcreate__cannot_enable__leaves_no_evd);
+	tcase_add_test(
+	    tc, device__refuses_to_arm__is_told_and_the_event_comes_when_it_works);
+	return s;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A device that can do less: what it reports is what the provider reports, and keeps to. */
+#include "fault.h"
+#include "suites.h"
+
+#define LIMIT 1000
+
+static void
+open_pair(struct dt_pair *pair)
+{
+	const struct device_limits limits = { .message = LIMIT, .segments = 3, .read_segments = 2 };
+
+	device_limit(&limits);
+	dt_side_open(&pair->a, "device", DT_SEPARATE);
+	dt_side_open(&pair->b, "device", DT_SEPARATE);
+	dt_side_listen(&pair->b);
+	dt_connect_pair(pair);
+}
+
+/* origin: attack.P5 */
+START_TEST(message_longer_than_the_port_takes__length_error_at_the_post)
+{
+	const DAT_COMPLETION_FLAGS flags = DAT_COMPLETION_DEFAULT_FLAG;
+	DAT_LMR_TRIPLET local[2];
+	DAT_RMR_TRIPLET remote;
+	struct dt_pair pair;
+	DAT_EVENT event;
+
+	open_pair(&pair);
+	dt_recv(&pair.b, 0, DT_BUFFER, 1);
+	/* In two pieces: the limit is the message's. */
+	local[0] = dt_local(&pair.a, 0, LIMIT / 2);
+	local[1] = dt_local(&pair.a, LIMIT / 2, LIMIT / 2 + 1);
+	remote = dt_remote(&pair.b, 0, LIMIT + 1);
+	dt_assert_ret(dat_ep_post_send(pair.a.ep, 2, local, dt_cookie(1), flags),
+	    DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE));
+	dt_assert_ret(dat_ep_post_rdma_write(pair.a.ep, 2, local, dt_cookie(2), &remote, flags),
+	    DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE));
+	dt_assert_ret(dat_ep_post_rdma_read(pair.a.ep, 2, local, dt_cookie(3), &remote, flags),
+	    DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE));
+	local[1].segment_length--;
+	remote.segment_length--;
+	dt_ok(dat_ep_post_send(pair.a.ep, 2, local, dt_cookie(4), flags));
+	dt_expect_dto(pair.b.recv, pair.b.ep, 1, DAT_DTO_SUCCESS, &event);
+	dt_expect_dto(pair.a.request, pair.a.ep, 4, DAT_DTO_SUCCESS, &event);
+	dt_ok(dat_ep_post_rdma_write(pair.a.ep, 2, local, dt_cookie(5), &remote, flags));
+	dt_expect_dto(pair.a.request, pair.a.ep, 5, DAT_DTO_SUCCESS, &event);
+	dt_ok(dat_ep_post_rdma_read(pair.a.ep, 2, local, dt_cookie(6), &remote, flags));
+	dt_expect_dto(pair.a.request, pair.a.ep, 6, DAT_DTO_SUCCESS, &event);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+static DAT_RETURN
+try_ep(const struct dt_side *side, DAT_EP_ATTR *attr)
+{
+	DAT_EP_HANDLE ep;
+	DAT_RETURN ret;
+
+	ret = dat_ep_create(side->ia, side->pz, side->recv, side->request, side->connect, attr,
+	    &ep);
+	if (ret == DAT_SUCCESS)
+		dt_ok(dat_ep_free(ep));
+	return ret;
+}
+
+/* origin: attack.P5 */
+START_TEST(limits__of_the_adapter_and_of_an_endpoint__are_the_devices)
+{
+	const DAT_RETURN refused = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
+	DAT_EP_ATTR attr;
+	DAT_EP_PARAM ep;
+	DAT_IA_ATTR ia;
+	struct dt_pair pair;
+
+	open_pair(&pair);
+	dt_ok(dat_ia_query(pair.a.ia, NULL, DAT_IA_FIELD_ALL, &ia, 0, NULL));
+	ck_assert_uint_eq(ia.max_message_size, LIMIT);
+	ck_assert_uint_eq(ia.max_rdma_size, LIMIT);
+	ck_assert_int_eq(ia.max_iov_segments_per_dto, 3);
+	ck_assert_int_eq(ia.max_iov_segments_per_rdma_write, 3);
+	ck_assert_int_eq(ia.max_iov_segments_per_rdma_read, 2);
+	dt_ok(dat_ep_query(pair.a.ep, DAT_EP_FIELD_ALL, &ep));
+	ck_assert_uint_eq(ep.ep_attr.max_message_size, LIMIT);
+	ck_assert_uint_eq(ep.ep_attr.max_rdma_size, LIMIT);
+	ck_assert_int_eq(ep.ep_attr.max_request_iov, 3);
+	ck_assert_int_eq(ep.ep_attr.max_rdma_write_iov, 3);
+	ck_assert_int_eq(ep.ep_attr.max_rdma_read_iov, 2);
+	dt_assert_ret(try_ep(&pair.a, &ep.ep_attr), DAT_SUCCESS);
+#define ONE_MORE(field)                                     \
+	attr = ep.ep_attr;                                  \
+	attr.field++;                                       \
+	dt_assert_ret(try_ep(&pair.a, &attr), refused)
+	ONE_MORE(max_message_size);
+	ONE_MORE(max_rdma_size);
+	ONE_MORE(max_recv_iov);
+	ONE_MORE(max_request_iov);
+	ONE_MORE(max_rdma_write_iov);
+	ONE_MORE(max_rdma_read_iov);
+#undef ONE_MORE
+	dt_pair_close(&pair);
+}
+END_TEST
+
+Suite *
+device_limit_suite(void)
+{
+	Suite *s = suite_create("device-limit");
+	TCase *tc = device_tcase(s, "limit");
+
+	tcase_add_test(tc, message_longer_than_the_port_takes__length_error_at_the_post);
+	tcase_add_test(tc, limits__of_the_adapter_and_of_an_endpoint__are_the_devices);
+	return s;
+}

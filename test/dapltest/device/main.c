@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The provider over a device that fails; see fault.h. */
+#include "suites.h"
+#include "lib/runner.h"
+
+int
+main(int argc, char **argv)
+{
+	static const runner_suite_fn suites[] = {
+		device_answer_suite,
+		device_async_suite,
+		device_status_suite,
+		device_limit_suite,
+		device_lock_suite,
+		device_order_suite,
+		device_close_suite,
+		device_window_suite,
+		NULL,
+	};
+
+	return runner_main(argc, argv, suites);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Completions that fail in every way a device knows. */
+#include "fault.h"
+#include "suites.h"
+
+static const struct {
+	enum ibv_wc_status device;
+	DAT_DTO_COMPLETION_STATUS dat;
+} statuses[] = {
+	{ IBV_WC_LOC_LEN_ERR, DAT_DTO_ERR_LOCAL_LENGTH },
+	{ IBV_WC_LOC_QP_OP_ERR, DAT_DTO_ERR_LOCAL_EP },
+	{ IBV_WC_LOC_EEC_OP_ERR, DAT_DTO_ERR_TRANSPORT },
+	{ IBV_WC_LOC_PROT_ERR, DAT_DTO_ERR_LOCAL_PROTECTION },
+	{ IBV_WC_WR_FLUSH_ERR, DAT_DTO_ERR_FLUSHED },
+	{ IBV_WC_MW_BIND_ERR, DAT_RMR_OPERATION_FAILED },
+	{ IBV_WC_BAD_RESP_ERR, DAT_DTO_ERR_BAD_RESPONSE },
+	{ IBV_WC_LOC_ACCESS_ERR, DAT_DTO_ERR_LOCAL_PROTECTION },
+	{ IBV_WC_REM_INV_REQ_ERR, DAT_DTO_ERR_REMOTE_RESPONDER },
+	{ IBV_WC_REM_ACCESS_ERR, DAT_DTO_ERR_REMOTE_ACCESS },
+	{ IBV_WC_REM_OP_ERR, DAT_DTO_ERR_REMOTE_RESPONDER },
+	{ IBV_WC_RETRY_EXC_ERR, DAT_DTO_ERR_TRANSPORT },
+	{ IBV_WC_RNR_RETRY_EXC_ERR, DAT_DTO_ERR_RECEIVER_NOT_READY },
+	{ IBV_WC_LOC_RDD_VIOL_ERR, DAT_DTO_ERR_LOCAL_PROTECTION },
+	{ IBV_WC_REM_INV_RD_REQ_ERR, DAT_DTO_ERR_REMOTE_RESPONDER },
+	{ IBV_WC_REM_ABORT_ERR, DAT_DTO_ERR_REMOTE_RESPONDER },
+	{ IBV_WC_INV_EECN_ERR, DAT_DTO_ERR_TRANSPORT },
+	{ IBV_WC_INV_EEC_STATE_ERR, DAT_DTO_ERR_TRANSPORT },
+	{ IBV_WC_FATAL_ERR, DAT_DTO_ERR_TRANSPORT },
+	{ IBV_WC_RESP_TIMEOUT_ERR, DAT_DTO_ERR_RECEIVER_NOT_READY },
+	{ IBV_WC_GENERAL_ERR, DAT_DTO_ERR_TRANSPORT },
+};
+
+static enum ibv_wc_status status;
+
+/* Of a failed completion only the id, the status and the queue pair's number are valid. */
+static void
+spoil(struct ibv_wc *wc)
+{
+	struct ibv_wc garbage;
+
+	memset(&garbage, 0xa5, sizeof garbage);
+	garbage.wr_id = wc->wr_id;
+	garbage.qp_num = wc->qp_num;
+	garbage.status = status;
+	*wc = garbage;
+}
+
+static void
+open_pair(struct dt_pair *pair)
+{
+	dt_side_open(&pair->a, "device", DT_SEPARATE);
+	dt_side_open(&pair->b, "device", DT_SEPARATE);
+	dt_side_listen(&pair->b);
+	dt_recv(&pair->b, 0, 64, 1);
+	dt_connect_pair(pair);
+}
+
+/* origin: peer.23 */
+/* clause: d.2.1, d.2.2 */
+START_TEST(completion__failed__has_its_status_and_nothing_else_of_the_devices)
+{
+	const DAT_DTO_COMPLETION_EVENT_DATA *dto;
+	struct dt_pair pair;
+	DAT_EVENT event;
+
+	open_pair(&pair);
+	status = statuses[_i].device;
+	device_change_completions(spoil);
+	dt_send(&pair.a, 0, 64, 7);
+	dt_expect_dto(pair.a.request, pair.a.ep, 7, statuses[_i].dat, &event);
+	dto = &event.event_data.dto_completion_event_data;
+	ck_assert_int_eq(dto->operation, DAT_DTO_SEND);
+	ck_assert_uint_eq(dto->rmr_context, 0);
+	dt_expect_dto(pair.b.recv, pair.b.ep, 1, statuses[_i].dat, &event);
+	ck_assert_int_eq(dto->operation, DAT_DTO_RECEIVE);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* Lengths that the device gives for a send are not to be relied upon. */
+static void
+stretch(struct ibv_wc *wc)
+{
+	if (wc->status == IBV_WC_SUCCESS && !(wc->opcode & IBV_WC_RECV))
+		wc->byte_len = 0xffffff;
+}
+
+/* clause: d.1.2 */
+START_TEST(completion__of_a_send__has_the_length_that_was_posted)
+{
+	struct dt_pair pair;
+	DAT_EVENT event;
+
+	open_pair(&pair);
+	device_change_completions(stretch);
+	dt_send(&pair.a, 0, 48, 7);
+	dt_expect_dto(pair.a.request, pair.a.ep, 7, DAT_DTO_SUCCESS, &event);
+	ck_assert_uint_eq(event.event_data.dto_completion_event_data.transfered_length, 48);
+	dt_expect_dto(pair.b.recv, pair.b.ep, 1, DAT_DTO_SUCCESS, &event);
+	ck_assert_uint_eq(event.event_data.dto_completion_event_data.transfered_length, 48);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+Suite *
+device_status_suite(void)
+{
+	Suite *s = suite_create("device-status");
+	TCase *tc = device_tcase(s, "status");
+
+	tcase_add_loop_test(tc,
+	    completion__failed__has_its_status_and_nothing_else_of_the_devices, 0,
+	    (int)(sizeof statuses / sizeof statuses[0]));
+	tcase_add_test(tc, completion__of_a_send__has_the_length_that_was_posted);
+	return s;
+}

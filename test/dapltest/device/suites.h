@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef REARM_TEST_DEVICE_SUITES_H
+#define REARM_TEST_DEVICE_SUITES_H
+
+#include "lib/runner.h"
+
+Suite *device_answer_suite(void);
+Suite *device_async_suite(void);
+Suite *device_close_suite(void);
+Suite *device_limit_suite(void);
+Suite *device_lock_suite(void);
+Suite *device_order_suite(void);
+Suite *device_status_suite(void);
+Suite *device_window_suite(void);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * endpoint -- endpoints brought into every state, and every call that names one
+ *
+ * A scene is two sides and the endpoint of one of them, `me`, that is looked at.  All of what led
+ * to the state has been consumed: the EVDs of both sides are empty.
+ */
+#ifndef REARM_TEST_ENDPOINT_H
+#define REARM_TEST_ENDPOINT_H
+
+#include <sys/socket.h>
+
+#include "lib/dt.h"
+
+/* Some states are reached on several ways. */
+enum scene_place {
+	SCENE_FRESH,
+	SCENE_RESET,
+	SCENE_RESERVED,
+	SCENE_ASKED,
+	SCENE_MADE,
+	SCENE_MADE_COMPLETE,
+	SCENE_CONNECTING,
+	SCENE_ACCEPTING,
+	SCENE_CONNECTED_ACTIVE,
+	SCENE_CONNECTED_PASSIVE,
+	SCENE_DISCONNECTING,
+	SCENE_ENDED_BY_ME,
+	SCENE_ENDED_BY_PEER,
+	SCENE_REJECTED,
+	SCENE_BROKEN,
+	SCENE_PLACES
+};
+
+struct scene {
+	struct dt_pair pair;
+	struct dt_side *me, *peer;
+	DAT_EP_STATE state;
+	DAT_CR_HANDLE cr; /* SCENE_CONNECTING: the request that the peer has; else mine */
+	DAT_RSP_HANDLE rsp;
+	bool stepped;	  /* the peer's loop runs in scene_step() alone */
+	struct dt_pair helpers; /* what a test opened besides; closed with the scene */
+};
+
+void scene_open(struct scene *s, enum scene_place place);
+void scene_close(struct scene *s);
+
+/* A reserved service point for `me`, on a qualifier of its own. */
+void scene_reserve(struct scene *s);
+/* The request that arrives there. */
+DAT_CR_HANDLE scene_asked(struct scene *s);
+
+/*
+ * A service point of `me` on which the provider makes the endpoints; the request that arrives there
+ * and what the provider made for it, which is the endpoint of `me` from then on.
+ */
+void scene_listen(struct scene *s);
+DAT_CR_HANDLE scene_offered(struct scene *s);
+DAT_CR_HANDLE scene_offer(struct scene *s); /* and asks for it, with the word "hello" */
+/* A scene where `me` listens so, before any request. */
+void scene_open_listening(struct scene *s, enum dt_evds evds);
+/* Frees what `me` was opened with and closes it gracefully: nothing else may be left. */
+void scene_close_empty(struct scene *s);
+/* Gives it these of the things that `me` has, as in a mask of dat_ep_modify(). */
+DAT_RETURN scene_give(struct scene *s, DAT_EP_PARAM_MASK mask);
+#define SCENE_EVDS \
+	(DAT_EP_FIELD_RECV_EVD_HANDLE | DAT_EP_FIELD_REQUEST_EVD_HANDLE | \
+	    DAT_EP_FIELD_CONNECT_EVD_HANDLE)
+#define SCENE_PARTS (DAT_EP_FIELD_PZ_HANDLE | SCENE_EVDS)
+
+/* Lets the peer's loop run for a moment, if it is stepped. */
+void scene_step(struct scene *s);
+
+/* DAT_INVALID_STATE with the subtype that names the state. */
+DAT_RETURN scene_refusal(DAT_EP_STATE state);
+
+/* The address of a side's adapter with that port. */
+void scene_address(const struct dt_side *side, DAT_CONN_QUAL port, struct sockaddr_storage *to);
+
+/* A connection request that arrives at `me`, from a further side. */
+DAT_CR_HANDLE scene_request(struct scene *s);
+/* A connected endpoint of a further pair. */
+DAT_EP_HANDLE scene_model(struct scene *s);
+
+/* Of the next event `from` for `me` the connection manager makes `to`; see soft_twist.c. */
+void scene_twist(const struct scene *s, const char *from, const char *to);
+void scene_twist_without_data(const struct scene *s, const char *from, const char *to);
+
+/* The suites of test-endpoint. */
+Suite *endpoint_call_suite(void);
+Suite *endpoint_gone_suite(void);
+Suite *endpoint_happen_suite(void);
+Suite *endpoint_made_suite(void);
+Suite *endpoint_modify_suite(void);
+Suite *endpoint_query_suite(void);
+Suite *endpoint_code_suite(void);
+Suite *endpoint_common_suite(void);
+Suite *endpoint_event_suite(void);
+Suite *endpoint_reserve_suite(void);
+Suite *endpoint_reuse_suite(void);
+
+#endif

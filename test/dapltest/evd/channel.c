@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who reads the completion channel, shared or private, as the taker changes. */
+#include <stdatomic.h>
+
+#include "cno/cno.h"
+
+#include "story.h"
+#include "suites.h"
+
+static void
+begin(enum loop_kind kind, enum script_channel channel)
+{
+	struct script_options opt = { .channel = channel };
+
+	ck_assert_int_eq(loop_create(kind, 0, &opt.loop), 0);
+	story_begin(&st, &opt);
+}
+
+START_TEST(private__waiter__reads_it_itself)
+{
+	struct waiter w;
+
+	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	script_complete(&st.dev, 1);
+	ck_assert_int_eq(waiter_join(&w), 0);
+	ck_assert_uint_eq(waiter_id(&w), 1);
+	ck_assert_uint_eq(st.dev.gets, 1);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(private__waiter__software_event_wakes_it_too)
+{
+	struct waiter w;
+
+	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 2);
+	script_complete(&st.dev, 1);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert_int_eq(waiter_join(&w), 0);
+	ck_assert_int_eq(w.nmore, 1);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(private__upcall_enabled__the_loop_reads_it)
+{
+	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	script_complete(&st.dev, 1);
+	story_upcall(&st, 1);
+	script_complete(&st.dev, 2);
+	story_upcall(&st, 2);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(private__disabled__notification_rests_in_the_channel)
+{
+	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	script_complete(&st.dev, 1);
+	story_run(&st);
+	ck_assert_uint_eq(script_raised(&st.dev), 1);
+	/* The next taker still gets what it is owed, whoever that is. */
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	story_upcall(&st, 1);
+	ck_assert_uint_eq(script_raised(&st.dev), 0);
+	script_complete(&st.dev, 2);
+	story_upcall(&st, 2);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(private__upcall_then_waiter_then_upcall__all_read)
+{
+	struct waiter w;
+
+	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
+	for (uint64_t i = 0; i < 3; i++) {
+		ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+		script_complete(&st.dev, 10 * i + 1);
+		story_upcall(&st, 10 * i + 1);
+		ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+		waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+		script_complete(&st.dev, 10 * i + 2);
+		ck_assert_int_eq(waiter_join(&w), 0);
+		ck_assert_uint_eq(waiter_id(&w), 10 * i + 2);
+	}
+	story_end(&st);
+}
+END_TEST
+
+/* origin: peer.7 */
+START_TEST(private__cno_attached__the_loop_reads_it)
+{
+	const struct cno_config config = { 0 };
+	struct cno_config with_loop = config;
+	DAT_EVD_HANDLE handle;
+	struct cno cno;
+
+	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
+	with_loop.loop = st.loop;
+	cno_slot_init(&cno);
+	ck_assert_int_eq(cno_create(&cno, &with_loop), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), cno_listener(&cno), &cno), 0);
+	story_run(&st);
+	script_complete(&st.dev, 1);
+	story_run(&st);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), 0);
+	ck_assert_ptr_eq(handle, &st.dev);
+	/* Detached again: the waiter reads, not the loop. */
+	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), NULL, NULL), 0);
+	story_dequeues(&st, 1);
+	script_complete(&st.dev, 2);
+	story_run(&st);
+	ck_assert_uint_eq(script_raised(&st.dev), 1);
+	story_dequeues(&st, 2);
+	story_end(&st);
+}
+END_TEST
+
+/* origin: peer.6 */
+START_TEST(private__waiter_while_a_cno_is_attached__the_cno_gets_the_next)
+{
+	struct cno_config config = { 0 };
+	DAT_EVD_HANDLE handle;
+	struct cno cno;
+	struct waiter w;
+
+	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
+	config.loop = st.loop;
+	cno_slot_init(&cno);
+	ck_assert_int_eq(cno_create(&cno, &config), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), cno_listener(&cno), &cno), 0);
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	script_complete(&st.dev, 1);
+	ck_assert_int_eq(waiter_join(&w), 0);
+	story_run(&st);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), -ETIMEDOUT);
+	script_complete(&st.dev, 2);
+	story_run(&st);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), 0);
+	story_dequeues(&st, 2);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(private__shared_loop_thread__no_turn_without_a_reason)
+{
+	uint64_t busy;
+
+	begin(LOOP_THREAD, SCRIPT_PRIVATE);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	script_complete(&st.dev, 1);
+	script_sleep_ms(10);
+	busy = (uint64_t)clock();
+	script_sleep_ms(50);
+	/* The unread notification must not keep the loop's thread awake. */
+	ck_assert_uint_lt((uint64_t)clock() - busy, CLOCKS_PER_SEC / 50);
+	story_dequeues(&st, 1);
+	story_end(&st);
+}
+END_TEST
+
+/* origin: peer.8 */
+START_TEST(shared__waiter__woken_through_the_loop)
+{
+	struct waiter w;
+
+	begin(LOOP_THREAD, SCRIPT_SHARED);
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 3);
+	for (uint64_t i = 1; i <= 3; i++)
+		script_complete(&st.dev, i);
+	ck_assert_int_eq(waiter_join(&w), 0);
+	ck_assert_uint_eq(waiter_id(&w), 1);
+	ck_assert_int_eq(w.nmore, 2);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(shared__upcalls_on_a_threaded_loop__persistent)
+{
+	begin(LOOP_THREAD, SCRIPT_SHARED);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	for (int i = 1; i <= 100; i++) {
+		script_complete(&st.dev, (uint64_t)i);
+		tape_await(&st.tape, i);
+	}
+	tape_await_inside(&st.tape, 0);
+	for (int i = 0; i < 100; i++)
+		ck_assert_uint_eq(st.tape.id[i], (uint64_t)i + 1);
+	st.tape.read = st.tape.n;
+	story_end(&st);
+}
+END_TEST
+
+static int (*read_truly)(void *source);
+static atomic_int reads;
+
+/* As when the loop, whose handler may be entered once more, was faster. */
+static int
+find_it_read(void *source)
+{
+	return atomic_fetch_add(&reads, 1) < 2 ? 0 : read_truly(source);
+}
+
+START_TEST(private__another_thread_read_it__the_waiter_sleeps_on)
+{
+	struct waiter w;
+
+	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
+	read_truly = st.dev.ops.read;
+	st.dev.ops.read = find_it_read;
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 2);
+	script_complete(&st.dev, 1);
+	while (atomic_load(&reads) < 3)
+		script_sleep_ms(1);
+	script_complete(&st.dev, 2);
+	ck_assert_int_eq(waiter_join(&w), 0);
+	ck_assert_uint_eq(waiter_id(&w), 1);
+	ck_assert_uint_le(st.dev.gets, 2); /* what it did not get it does not book */
+	story_dequeues(&st, 2);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(private__descriptor_0__is_one_like_any_other)
+{
+	struct script_options opt = { .channel = SCRIPT_PRIVATE };
+	int before = dup(0);
+
+	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &opt.loop), 0);
+	os_close(0); /* as of a program without a standard input */
+	story_begin(&st, &opt);
+	ck_assert_int_eq(st.dev.fd, 0);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	script_complete(&st.dev, 1);
+	story_run(&st);
+	story_upcall(&st, 1);
+	story_end(&st);
+	if (before >= 0) {
+		ck_assert_int_eq(dup2(before, 0), 0);
+		os_close(before);
+	}
+}
+END_TEST
+
+START_TEST(private__slot_used_again__the_waiter_reads_it_itself)
+{
+	struct waiter w;
+
+	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
+	script_open(&st.dev, &st.dev.opt);
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	script_complete(&st.dev, 1);
+	ck_assert_int_eq(waiter_join(&w), 0);
+	story_end(&st);
+}
+END_TEST
+
+Suite *
+evd_channel_suite(void)
+{
+	Suite *s = suite_create("evd_channel");
+	TCase *tc = runner_tcase(s, "channel");
+
+	tcase_add_test(tc, private__waiter__reads_it_itself);
+	tcase_add_test(tc, private__waiter__software_event_wakes_it_too);
+	tcase_add_test(tc, private__upcall_enabled__the_loop_reads_it);
+	tcase_add_test(tc, private__disabled__notification_rests_in_the_channel);
+	tcase_add_test(tc, private__upcall_then_waiter_then_upcall__all_read);
+	tcase_add_test(tc, private__cno_attached__the_loop_reads_it);
+	tcase_add_test(tc, private__waiter_while_a_cno_is_attached__the_cno_gets_the_next);
+	tcase_add_test(tc, private__shared_loop_thread__no_turn_without_a_reason);
+	tcase_add_test(tc, shared__waiter__woken_through_the_loop);
+	tcase_add_test(tc, shared__upcalls_on_a_threaded_loop__persistent);
+	tcase_add_test(tc, private__another_thread_read_it__the_waiter_sleeps_on);
+	tcase_add_test(tc, private__descriptor_0__is_one_like_any_other);
+	tcase_add_test(tc, private__slot_used_again__the_waiter_reads_it_itself);
+	return s;
+}

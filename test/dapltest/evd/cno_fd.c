@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A CNO with a descriptor: readable while and only while it is triggered. */
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include "cno_story.h"
+#include "suites.h"
+
+static struct cno cno;
+static int ended;
+
+static void
+gone(struct cno *c)
+{
+	(void)c;
+	ended++;
+}
+
+static void
+setup(void)
+{
+	const struct cno_config config = { .with_fd = true, .destroyed = gone };
+	struct cno_config with_loop = config;
+
+	story_begin(&st, NULL);
+	ended = 0;
+	with_loop.loop = st.loop;
+	cno_slot_init(&cno);
+	ck_assert_int_eq(cno_create(&cno, &with_loop), 0);
+	ck_assert_int_eq(cno_attach_evd(cno_self(&cno)), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), cno_listener(&cno), &cno), 0);
+	story_settle(&st);
+}
+
+static void
+teardown(void)
+{
+	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), NULL, DAT_HANDLE_NULL), 0);
+	if (cno.evds)
+		cno_detach_evd(&cno);
+	ck_assert_int_eq(cno_free(cno_self(&cno), false), 0);
+	ck_assert_int_eq(ended, 1);
+	story_end(&st);
+}
+
+static bool
+readable_fd(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, 0) == 1;
+}
+
+static bool
+readable(void)
+{
+	return readable_fd(cno_fd(&cno));
+}
+
+static void
+post_and_tell(uint64_t id)
+{
+	ck_assert_int_eq(script_post(&st.dev, id), 0);
+	story_settle(&st);
+}
+
+START_TEST(trigger__nothing_came__says_so)
+{
+	DAT_EVD_HANDLE handle = &st;
+
+	ck_assert(!readable());
+	ck_assert_int_eq(cno_trigger(cno_self(&cno), &handle), -EAGAIN);
+	ck_assert_ptr_null(handle);
+}
+END_TEST
+
+START_TEST(trigger__told_twice__is_consumed_at_once_and_shown_again_by_the_next)
+{
+	DAT_EVD_HANDLE handle;
+
+	for (uint64_t i = 0; i < 3; i++) {
+		post_and_tell(100 + 2 * i);
+		post_and_tell(101 + 2 * i);
+		ck_assert(readable());
+		ck_assert_int_eq(cno_trigger(cno_self(&cno), &handle), 0);
+		ck_assert_ptr_eq(handle, st.dev.evd.cfg.handle);
+		ck_assert(!readable());
+		ck_assert_int_eq(cno_trigger(cno_self(&cno), &handle), -EAGAIN);
+		story_dequeues(&st, 100 + 2 * i);
+		story_dequeues(&st, 101 + 2 * i);
+	}
+}
+END_TEST
+
+START_TEST(wait__consumes_the_trigger__fd_is_quiet)
+{
+	DAT_EVD_HANDLE handle;
+
+	post_and_tell(100);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), 0);
+	ck_assert(!readable());
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), -ETIMEDOUT);
+	story_dequeues(&st, 100);
+}
+END_TEST
+
+START_TEST(evd_leaves__its_trigger_goes_with_it)
+{
+	post_and_tell(100);
+	ck_assert(readable());
+	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), NULL, DAT_HANDLE_NULL), 0);
+	ck_assert(!readable());
+	story_dequeues(&st, 100);
+}
+END_TEST
+
+START_TEST(last_evd_leaves__is_a_trigger_of_its_own)
+{
+	DAT_EVD_HANDLE handle = &st;
+
+	cno_detach_evd(&cno);
+	ck_assert(readable());
+	ck_assert_int_eq(cno_trigger(cno_self(&cno), &handle), 0);
+	ck_assert_ptr_null(handle);
+	ck_assert(!readable());
+	ck_assert_int_eq(cno_trigger(cno_self(&cno), &handle), -EAGAIN);
+	ck_assert_int_eq(cno_attach_evd(cno_self(&cno)), 0);
+	cno_detach_evd(&cno);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), 0);
+	ck_assert_ptr_null(handle);
+	ck_assert(!readable());
+	ck_assert_int_eq(cno_attach_evd(cno_self(&cno)), 0);
+	cno_detach_evd(&cno);
+	ck_assert_int_eq(cno_attach_evd(cno_self(&cno)), 0); /* not forsaken any more */
+	ck_assert(!readable());
+	post_and_tell(100);
+	ck_assert_int_eq(cno_trigger(cno_self(&cno), &handle), 0);
+	ck_assert_ptr_eq(handle, st.dev.evd.cfg.handle);
+	story_dequeues(&st, 100);
+}
+END_TEST
+
+START_TEST(without_a_descriptor__cannot_be_asked)
+{
+	const struct cno_config config = { .destroyed = gone };
+	DAT_EVD_HANDLE handle = &st;
+	static struct cno plain;
+
+	cno_slot_init(&plain);
+	ck_assert_int_eq(cno_create(&plain, &config), 0);
+	ck_assert_int_eq(cno_fd(&plain), -1);
+	ck_assert_int_eq(cno_trigger(cno_self(&plain), &handle), -EINVAL);
+	ck_assert_int_eq(cno_attach_evd(cno_self(&plain)), 0);
+	cno_detach_evd(&plain);
+	ck_assert_int_eq(cno_wait(cno_self(&plain), 0, &handle), -ETIMEDOUT);
+	ck_assert_int_eq(cno_free(cno_self(&plain), false), 0);
+	ck_assert_int_eq(cno_trigger(cno_self(&plain), &handle), -ENODEV);
+	ck_assert_int_eq(ended, 1);
+	ended = 0;
+}
+END_TEST
+
+START_TEST(freed__who_polls_sees_it_readable_and_the_descriptor_goes)
+{
+	const struct cno_config config = { .with_fd = true, .destroyed = gone };
+	struct pollfd p = { .events = POLLIN };
+	static struct cno other;
+	DAT_EVD_HANDLE handle;
+
+	cno_slot_init(&other);
+	ck_assert_int_eq(cno_create(&other, &config), 0);
+	p.fd = dup(cno_fd(&other));
+	ck_assert_int_eq(poll(&p, 1, 0), 0);
+	ck_assert_int_eq(cno_free(cno_self(&other), false), 0);
+	ck_assert_int_eq(poll(&p, 1, 0), 1);
+	ck_assert_int_eq(fcntl(cno_fd(&other), F_GETFD), -1);
+	ck_assert_int_eq(cno_trigger(cno_self(&other), &handle), -ENODEV);
+	close(p.fd);
+	ended = 0;
+}
+END_TEST
+
+/* Its last EVD leaves: the trigger that needs no dispatcher. */
+static void
+desert(struct cno *c)
+{
+	DAT_EVD_HANDLE handle = &st;
+
+	ck_assert(!readable_fd(cno_fd(c)));
+	ck_assert_int_eq(cno_trigger(cno_self(c), &handle), -EAGAIN);
+	ck_assert_int_eq(cno_attach_evd(cno_self(c)), 0);
+	cno_detach_evd(c);
+	ck_assert(readable_fd(cno_fd(c)));
+	ck_assert_int_eq(cno_trigger(cno_self(c), &handle), 0);
+	ck_assert_ptr_null(handle);
+	ck_assert(!readable_fd(cno_fd(c)));
+}
+
+START_TEST(opened_again__the_last_one_was_freed_readable__begins_quiet)
+{
+	const struct cno_config config = { .with_fd = true, .destroyed = gone };
+	static struct cno slot;
+
+	cno_slot_init(&slot);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(cno_create(&slot, &config), 0);
+		desert(&slot);
+		ck_assert_int_eq(cno_free(cno_self(&slot), false), 0); /* shown as readable */
+	}
+	ended = 0;
+}
+END_TEST
+
+START_TEST(descriptor__number_0__is_one_as_any_other)
+{
+	const struct cno_config config = { .with_fd = true, .destroyed = gone };
+	const int saved = dup(STDIN_FILENO);
+	static struct cno zero;
+	int fd;
+
+	ck_assert_int_ge(saved, 0);
+	ck_assert_int_eq(close(STDIN_FILENO), 0);
+	cno_slot_init(&zero);
+	ck_assert_int_eq(cno_create(&zero, &config), 0);
+	fd = cno_fd(&zero);
+	desert(&zero);
+	ck_assert_int_eq(cno_free(cno_self(&zero), false), 0);
+	ck_assert_int_eq(fcntl(STDIN_FILENO, F_GETFD), -1);
+	ck_assert_int_eq(dup2(saved, STDIN_FILENO), STDIN_FILENO);
+	close(saved);
+	ck_assert_int_eq(fd, 0);
+	ended = 0;
+}
+END_TEST
+
+Suite *
+cno_fd_suite(void)
+{
+	Suite *s = suite_create("cno_fd");
+	TCase *tc = runner_tcase(s, "fd");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, trigger__nothing_came__says_so);
+	tcase_add_test(tc, trigger__told_twice__is_consumed_at_once_and_shown_again_by_the_next);
+	tcase_add_test(tc, wait__consumes_the_trigger__fd_is_quiet);
+	tcase_add_test(tc, evd_leaves__its_trigger_goes_with_it);
+	tcase_add_test(tc, last_evd_leaves__is_a_trigger_of_its_own);
+	tcase_add_test(tc, without_a_descriptor__cannot_be_asked);
+	tcase_add_test(tc, freed__who_polls_sees_it_readable_and_the_descriptor_goes);
+	tcase_add_test(tc, opened_again__the_last_one_was_freed_readable__begins_quiet);
+	tcase_add_test(tc, descriptor__number_0__is_one_as_any_other);
+	return s;
+}

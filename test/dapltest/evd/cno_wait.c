@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A CNO's waiters: sticky triggers, one trigger one waiter, the list of triggered EVDs. */
+#include <signal.h>
+
+#include "cno_story.h"
+#include "suites.h"
+
+static struct cno_story cs;
+
+static void
+setup(void)
+{
+	cno_story_begin(&cs, 3);
+}
+
+static void
+teardown(void)
+{
+	cno_story_end(&cs);
+}
+
+/* origin: race.D1 */
+START_TEST(triggered_before_the_wait__returns_at_once)
+{
+	script_complete(&cs.dev[0], 1);
+	cno_story_settle(&cs);
+	cno_story_waits(&cs, &cs.dev[0]);
+	cno_story_untriggered(&cs);
+}
+END_TEST
+
+START_TEST(burst_on_one_evd__one_trigger)
+{
+	for (uint64_t i = 1; i <= 5; i++)
+		script_complete(&cs.dev[0], i);
+	cno_story_settle(&cs);
+	cno_story_waits(&cs, &cs.dev[0]);
+	cno_story_untriggered(&cs);
+	cno_story_drains(&cs.dev[0], 5);
+}
+END_TEST
+
+START_TEST(undrained__a_new_arrival_triggers_again)
+{
+	script_complete(&cs.dev[0], 1);
+	cno_story_settle(&cs);
+	cno_story_waits(&cs, &cs.dev[0]);
+	script_complete(&cs.dev[0], 2);
+	cno_story_settle(&cs);
+	cno_story_waits(&cs, &cs.dev[0]);
+	cno_story_drains(&cs.dev[0], 2);
+	cno_story_untriggered(&cs);
+}
+END_TEST
+
+/* clause: c.13.7 */
+/* origin: race.D2 */
+START_TEST(two_evds_fire__a_client_that_drains_only_the_returned_one_sees_all)
+{
+	DAT_EVD_HANDLE handle;
+	int seen = 0;
+
+	script_complete(&cs.dev[0], 1);
+	script_complete(&cs.dev[1], 2);
+	ck_assert_int_eq(script_post(&cs.dev[2], 100), 0);
+	cno_story_settle(&cs);
+	while (cno_wait(cno_self(&cs.cno), 0, &handle) == 0) {
+		cno_story_drains(handle, 1);
+		seen++;
+	}
+	ck_assert_int_eq(seen, 3);
+}
+END_TEST
+
+START_TEST(triggered_list__oldest_first)
+{
+	script_complete(&cs.dev[2], 1);
+	cno_story_settle(&cs);
+	script_complete(&cs.dev[0], 2);
+	cno_story_settle(&cs);
+	cno_story_waits(&cs, &cs.dev[2]);
+	cno_story_waits(&cs, &cs.dev[0]);
+	cno_story_untriggered(&cs);
+}
+END_TEST
+
+START_TEST(blocked_waiter__woken_by_a_completion_and_by_a_post)
+{
+	struct cno_waiter w;
+
+	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
+	script_complete(&cs.dev[1], 1);
+	cno_story_settle(&cs);
+	ck_assert_int_eq(cno_waiter_join(&w), 0);
+	ck_assert_ptr_eq(w.handle, &cs.dev[1]);
+	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
+	ck_assert_int_eq(script_post(&cs.dev[0], 100), 0);
+	cno_story_settle(&cs);
+	ck_assert_int_eq(cno_waiter_join(&w), 0);
+	ck_assert_ptr_eq(w.handle, &cs.dev[0]);
+}
+END_TEST
+
+static unsigned int
+blocked(void)
+{
+	unsigned int n;
+
+	os_lock(&cs.cno.lock);
+	n = cs.cno.n_waiters;
+	os_unlock(&cs.cno.lock);
+	return n;
+}
+
+/* clause: c.13.3 */
+START_TEST(one_trigger__releases_one_waiter)
+{
+	struct cno_waiter w[3];
+
+	for (int i = 0; i < 3; i++)
+		cno_waiter_start(&w[i], &cs, DAT_TIMEOUT_INFINITE);
+	script_complete(&cs.dev[0], 1);
+	cno_story_settle(&cs);
+	while (blocked() > 2)
+		script_sleep_ms(1);
+	script_sleep_ms(10);
+	ck_assert_uint_eq(blocked(), 2);
+	script_complete(&cs.dev[1], 1);
+	script_complete(&cs.dev[2], 1);
+	cno_story_settle(&cs);
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(cno_waiter_join(&w[i]), 0);
+}
+END_TEST
+
+START_TEST(three_triggers__release_three_waiters)
+{
+	struct cno_waiter w[3];
+	DAT_EVD_HANDLE seen = NULL;
+
+	for (int i = 0; i < 3; i++)
+		cno_waiter_start(&w[i], &cs, DAT_TIMEOUT_INFINITE);
+	for (int i = 0; i < 3; i++)
+		script_complete(&cs.dev[i], 1);
+	cno_story_settle(&cs);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_eq(cno_waiter_join(&w[i]), 0);
+		ck_assert_ptr_ne(w[i].handle, seen);
+		seen = w[i].handle;
+	}
+	cno_story_untriggered(&cs);
+}
+END_TEST
+
+/* clause: c.13.5 */
+/* origin: peer.10 */
+START_TEST(timeout__nothing_swallowed)
+{
+	struct cno_waiter w;
+	DAT_EVD_HANDLE handle = &cs;
+
+	ck_assert_int_eq(cno_wait(cno_self(&cs.cno), 2 * MS, &handle), -ETIMEDOUT);
+	ck_assert_ptr_eq(handle, DAT_HANDLE_NULL);
+	/* Triggers and timeouts meet: whoever returns what, none is lost and none is doubled. */
+	for (int i = 0; i < 50; i++) {
+		int r;
+
+		cno_waiter_start(&w, &cs, 1 * MS);
+		script_sleep_ms(1);
+		script_complete(&cs.dev[0], 1);
+		cno_story_settle(&cs);
+		r = cno_waiter_join(&w);
+		if (r == 0)
+			cno_story_untriggered(&cs);
+		else
+			cno_story_waits(&cs, &cs.dev[0]);
+		cno_story_drains(&cs.dev[0], 1);
+	}
+}
+END_TEST
+
+START_TEST(timeout__neither_early_nor_late)
+{
+	struct cno_waiter w;
+
+	cno_waiter_start(&w, &cs, 30 * MS);
+	ck_assert_int_eq(cno_waiter_join(&w), -ETIMEDOUT);
+	ck_assert_uint_ge(w.took_ns, 30000000u);
+	ck_assert_uint_lt(w.took_ns, 1000000000u);
+}
+END_TEST
+
+static void
+on_signal(int number)
+{
+	(void)number;
+}
+
+/* clause: c.13.6 */
+START_TEST(signal_handler_ran__interrupted_and_the_next_trigger_not_lost)
+{
+	const struct sigaction action = { .sa_handler = on_signal };
+	struct cno_waiter w;
+
+	ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
+	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
+	cno_waiter_interrupt(&w, SIGUSR1);
+	ck_assert_int_eq(cno_waiter_join(&w), -EINTR);
+	ck_assert_ptr_eq(w.handle, DAT_HANDLE_NULL);
+	script_complete(&cs.dev[0], 1);
+	cno_story_settle(&cs);
+	cno_story_waits(&cs, &cs.dev[0]);
+}
+END_TEST
+
+/* clause: c.6.1, c.6.2 */
+START_TEST(disabled_evd__does_not_trigger__enabling_it_does)
+{
+	ck_assert_int_eq(evd_set_enabled(evd_self(&cs.dev[0].evd), false), 0);
+	script_complete(&cs.dev[0], 1);
+	ck_assert_int_eq(script_post(&cs.dev[0], 100), 0);
+	cno_story_settle(&cs);
+	cno_story_untriggered(&cs);
+	ck_assert_int_eq(evd_set_enabled(evd_self(&cs.dev[0].evd), true), 0);
+	cno_story_settle(&cs);
+	cno_story_waits(&cs, &cs.dev[0]);
+	cno_story_drains(&cs.dev[0], 2);
+}
+END_TEST
+
+/* origin: peer.9 */
+START_TEST(attach__events_queued_already__triggers)
+{
+	cno_story_detach(&cs, 0);
+	script_complete(&cs.dev[0], 1);
+	cno_story_settle(&cs);
+	cno_story_untriggered(&cs);
+	cno_story_attach(&cs, 0);
+	cno_story_settle(&cs);
+	cno_story_waits(&cs, &cs.dev[0]);
+	cno_story_drains(&cs.dev[0], 1);
+}
+END_TEST
+
+START_TEST(detach__triggered__leaves_the_list)
+{
+	script_complete(&cs.dev[0], 1);
+	script_complete(&cs.dev[1], 2);
+	cno_story_settle(&cs);
+	cno_story_detach(&cs, 0);
+	cno_story_waits(&cs, &cs.dev[1]);
+	cno_story_untriggered(&cs);
+	cno_story_attach(&cs, 0);
+}
+END_TEST
+
+/* clause: c.8.1 */
+START_TEST(move_to_another_cno__the_new_one_gets_what_is_queued)
+{
+	const struct cno_config config = { .loop = cs.loop };
+	DAT_EVD_HANDLE handle;
+	struct cno other;
+
+	cno_slot_init(&other);
+	ck_assert_int_eq(cno_create(&other, &config), 0);
+	script_complete(&cs.dev[0], 1);
+	cno_story_settle(&cs);
+	ck_assert_int_eq(cno_attach_evd(cno_self(&other)), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&cs.dev[0].evd), cno_listener(&other), &other), 0);
+	cno_detach_evd(&cs.cno);
+	cno_story_settle(&cs);
+	cno_story_untriggered(&cs);
+	ck_assert_int_eq(cno_wait(cno_self(&other), 0, &handle), 0);
+	ck_assert_ptr_eq(handle, &cs.dev[0]);
+	ck_assert_int_eq(evd_set_listener(evd_self(&cs.dev[0].evd), cno_listener(&cs.cno), &cs.cno), 0);
+	ck_assert_int_eq(cno_attach_evd(cno_self(&cs.cno)), 0);
+	cno_detach_evd(&other);
+	cno_story_drains(&cs.dev[0], 1);
+}
+END_TEST
+
+START_TEST(evd_freed_while_triggered__not_returned_any_more)
+{
+	script_complete(&cs.dev[0], 1);
+	cno_story_settle(&cs);
+	ck_assert_int_eq(evd_free(evd_self(&cs.dev[0].evd)), 0);
+	cno_detach_evd(&cs.cno);
+	cs.attached[0] = false;
+	cno_story_untriggered(&cs);
+}
+END_TEST
+
+START_TEST(last_evd_gone__blocked_waiters_return_without_one)
+{
+	struct cno_waiter w[2];
+
+	cno_waiter_start(&w[0], &cs, DAT_TIMEOUT_INFINITE);
+	cno_waiter_start(&w[1], &cs, DAT_TIMEOUT_INFINITE);
+	for (int i = 0; i < 2; i++)
+		cno_story_detach(&cs, i);
+	script_sleep_ms(5);
+	ck_assert_uint_eq(blocked(), 2); /* one is left */
+	cno_story_detach(&cs, 2);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(cno_waiter_join(&w[i]), 0);
+		ck_assert_ptr_eq(w[i].handle, DAT_HANDLE_NULL);
+	}
+	for (int i = 0; i < 3; i++)
+		cno_story_attach(&cs, i);
+}
+END_TEST
+
+/* clause: c.13.11 */
+START_TEST(free__in_use__refused)
+{
+	struct cno_waiter w;
+
+	ck_assert_int_eq(cno_free(cno_self(&cs.cno), false), -EBUSY);
+	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
+	ck_assert_int_eq(cno_free(cno_self(&cs.cno), true), -EBUSY); /* EVDs refer to it */
+	script_complete(&cs.dev[0], 1);
+	cno_story_settle(&cs);
+	ck_assert_int_eq(cno_waiter_join(&w), 0);
+}
+END_TEST
+
+START_TEST(free__abrupt_with_a_waiter__released)
+{
+	DAT_OS_WAIT_PROXY_AGENT agent;
+	struct cno_waiter w;
+	DAT_EVD_HANDLE handle;
+
+	for (int i = 0; i < 3; i++)
+		cno_story_detach(&cs, i);
+	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
+	ck_assert_int_eq(cno_free(cno_self(&cs.cno), false), -EBUSY);
+	ck_assert_int_eq(cno_free(cno_self(&cs.cno), true), 0);
+	ck_assert_int_eq(cno_waiter_join(&w), -ECANCELED);
+	ck_assert_int_eq(cs.destroyed, 1);
+	ck_assert_int_eq(cno_free(cno_self(&cs.cno), true), -ENODEV);
+	ck_assert_int_eq(cno_wait(cno_self(&cs.cno), 0, &handle), -ENODEV);
+	ck_assert_int_eq(cno_attach_evd(cno_self(&cs.cno)), -ENODEV);
+	ck_assert_int_eq(cno_query(cno_self(&cs.cno), &agent), -ENODEV);
+	ck_assert_int_eq(cno_modify_agent(cno_self(&cs.cno), cno_story_agent(&cs)), -ENODEV);
+	ck_assert_int_eq(cs.destroyed, 1);
+}
+END_TEST
+
+START_TEST(evd_freed__its_slot_used_again__of_no_cno)
+{
+	struct evd_status status;
+
+	ck_assert_int_eq(evd_free(evd_self(&cs.dev[0].evd)), 0);
+	cno_detach_evd(&cs.cno);
+	cs.attached[0] = false;
+	script_open(&cs.dev[0], &cs.dev[0].opt);
+	ck_assert_int_eq(evd_query(evd_self(&cs.dev[0].evd), &status), 0);
+	ck_assert_ptr_eq(status.cno, DAT_HANDLE_NULL);
+	script_complete(&cs.dev[0], 1);
+	cno_story_settle(&cs);
+	cno_story_untriggered(&cs);
+	cno_story_drains(&cs.dev[0], 1);
+}
+END_TEST
+
+START_TEST(slot__never_opened__dead)
+{
+	static struct cno slot;
+
+	cno_slot_init(&slot);
+	ck_assert_int_eq(cno_attach_evd(cno_self(&slot)), -ENODEV);
+	ck_assert_int_eq(cno_free(cno_self(&slot), false), -ENODEV);
+}
+END_TEST
+
+START_TEST(wait_that_finds_events__triggers_for_none_of_those_it_left)
+{
+	DAT_EVENT event;
+	int nmore;
+
+	script_complete(&cs.dev[0], 1);
+	script_complete(&cs.dev[0], 2);
+	cno_story_settle(&cs);
+	cno_story_waits(&cs, &cs.dev[0]);
+	ck_assert_int_eq(evd_wait(evd_self(&cs.dev[0].evd), 1000 * MS, 1, &event, &nmore), 0);
+	ck_assert_int_eq(nmore, 1);
+	cno_story_settle(&cs);
+	cno_story_untriggered(&cs); /* it was told of both */
+	cno_story_drains(&cs.dev[0], 1);
+}
+END_TEST
+
+START_TEST(wait_makes_room_for_what_the_device_held_back__triggers_again)
+{
+	DAT_EVENT event;
+	int nmore;
+
+	for (uint64_t i = 1; i <= 17; i++) /* one more than there is room for */
+		script_complete(&cs.dev[0], i);
+	cno_story_settle(&cs);
+	cno_story_waits(&cs, &cs.dev[0]);
+	ck_assert_int_eq(evd_wait(evd_self(&cs.dev[0].evd), 1000 * MS, 1, &event, &nmore), 0);
+	cno_story_settle(&cs);
+	cno_story_waits(&cs, &cs.dev[0]);
+	cno_story_drains(&cs.dev[0], 16);
+	cno_story_settle(&cs);
+}
+END_TEST
+
+Suite *
+cno_wait_suite(void)
+{
+	Suite *s = suite_create("cno_wait");
+	TCase *tc = runner_tcase(s, "wait");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, triggered_before_the_wait__returns_at_once);
+	tcase_add_test(tc, burst_on_one_evd__one_trigger);
+	tcase_add_test(tc, undrained__a_new_arrival_triggers_again);
+	tcase_add_test(tc, two_evds_fire__a_client_that_drains_only_the_returned_one_sees_all);
+	tcase_add_test(tc, triggered_list__oldest_first);
+	tcase_add_test(tc, blocked_waiter__woken_by_a_completion_and_by_a_post);
+	tcase_add_test(tc, one_trigger__releases_one_waiter);
+	tcase_add_test(tc, three_triggers__release_three_waiters);
+	tcase_add_test(tc, timeout__nothing_swallowed);
+	tcase_add_test(tc, timeout__neither_early_nor_late);
+	tcase_add_test(tc, signal_handler_ran__interrupted_and_the_next_trigger_not_lost);
+	tcase_add_test(tc, disabled_evd__does_not_trigger__enabling_it_does);
+	tcase_add_test(tc, attach__events_queued_already__triggers);
+	tcase_add_test(tc, detach__triggered__leaves_the_list);
+	tcase_add_test(tc, move_to_another_cno__the_new_one_gets_what_is_queued);
+	tcase_add_test(tc, evd_freed_while_triggered__not_returned_any_more);
+	tcase_add_test(tc, last_evd_gone__blocked_waiters_return_without_one);
+	tcase_add_test(tc, free__in_use__refused);
+	tcase_add_test(tc, free__abrupt_with_a_waiter__released);
+	tcase_add_test(tc, evd_freed__its_slot_used_again__of_no_cno);
+	tcase_add_test(tc, slot__never_opened__dead);
+	tcase_add_test(tc, wait_that_finds_events__triggers_for_none_of_those_it_left);
+	tcase_add_test(tc, wait_makes_room_for_what_the_device_held_back__triggers_again);
+	return s;
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the event paths may cost in system calls.
+ *
+ * The linker sends syscall() through here (--wrap): the dispatcher makes all of its calls that
+ * read, write, poll and sleep that way.
+ */
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+
+#include "story.h"
+#include "suites.h"
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+
+static _Thread_local int calls;
+_Thread_local void (*evd_after_sleep)(void);
+static atomic_int turns; /* of all loops' threads */
+
+long
+__wrap_syscall(long number, ...)
+{
+	long arg[6] = { 0 };
+	int n = 3; /* reading past the arguments that were passed would be an error */
+	va_list ap;
+	long r;
+
+	if (number == SYS_ppoll) {
+		n = 5;
+	} else if (number == SYS_epoll_pwait) {
+		n = 6;
+		atomic_fetch_add(&turns, 1);
+	}
+	va_start(ap, number);
+	for (int i = 0; i < n; i++)
+		arg[i] = va_arg(ap, long);
+	va_end(ap);
+	calls++;
+	if (number == SYS_ppoll && evd_starved(ENOMEM))
+		return -1;
+	r = __real_syscall(number, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
+	if (number == SYS_ppoll && evd_after_sleep) {
+		void (*hook)(void) = evd_after_sleep;
+
+		evd_after_sleep = NULL;
+		hook();
+	}
+	return r;
+}
+
+static void
+begin(enum script_channel channel)
+{
+	struct script_options opt = { .channel = channel, .qlen = 64 };
+
+	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &opt.loop), 0);
+	story_begin(&st, &opt);
+}
+
+static void *
+complete_when_asleep(void *arg)
+{
+	struct evd *evd = &st.dev.evd;
+
+	for (bool asleep = false; !asleep; script_sleep_ms(0)) {
+		os_lock(&evd->lock);
+		asleep = evd->waiting && evd->armed;
+		os_unlock(&evd->lock);
+	}
+	script_sleep_ms(2);
+	if (arg)
+		must(script_post(&st.dev, 100) == 0);
+	else
+		script_complete(&st.dev, 1);
+	return NULL;
+}
+
+static int
+cost_of_a_wait(bool post)
+{
+	pthread_t thread;
+	DAT_EVENT event;
+	int nmore, cost;
+
+	must(pthread_create(&thread, NULL, complete_when_asleep, post ? &st : NULL) == 0);
+	calls = 0;
+	must(evd_wait(evd_self(&st.dev.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore) == 0);
+	cost = calls;
+	pthread_join(thread, NULL);
+	return cost;
+}
+
+START_TEST(wait__private_channel__two_system_calls)
+{
+	begin(SCRIPT_PRIVATE);
+	for (int i = 0; i < 5; i++) /* sleep, read the channel */
+		ck_assert_int_eq(cost_of_a_wait(false), 2);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(wait__woken_by_a_post__two_system_calls)
+{
+	begin(SCRIPT_PRIVATE);
+	for (int i = 0; i < 5; i++) /* sleep, drain the thread's descriptor */
+		ck_assert_int_eq(cost_of_a_wait(true), 2);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(events_that_are_there__no_system_call)
+{
+	DAT_EVENT event;
+	int nmore;
+
+	begin(SCRIPT_BY_HAND);
+	for (uint64_t i = 1; i <= 40; i++)
+		script_complete(&st.dev, i);
+	calls = 0;
+	for (int i = 0; i < 20; i++) {
+		ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), 0);
+		ck_assert_int_eq(
+		    evd_wait(evd_self(&st.dev.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore), 0);
+	}
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 1, &event, &nmore), -ETIMEDOUT);
+	ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), -EAGAIN);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert_int_eq(calls, 0);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(upcalls_of_a_burst__one_turn_of_the_loop)
+{
+	begin(SCRIPT_BY_HAND);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	for (uint64_t i = 1; i <= 60; i++)
+		script_complete(&st.dev, i);
+	calls = 0;
+	ck_assert(script_deliver(&st.dev));
+	(void)story_turn(&st);
+	ck_assert_int_eq(st.tape.n, 60);
+	ck_assert_int_eq(calls, 1); /* epoll */
+	ck_assert_uint_le(st.dev.polls, 8);
+	st.tape.read = 60;
+	story_end(&st);
+}
+END_TEST
+
+static atomic_int runs;
+
+static void
+count_run(struct loop_job *job, uint64_t serial)
+{
+	(void)serial;
+	(void)job;
+	atomic_fetch_add(&runs, 1);
+}
+
+START_TEST(crew__one_job_at_a_time__no_thread_turns_for_nothing)
+{
+	struct loop_job job = { .run = count_run };
+	struct loop *pool;
+
+	ck_assert_int_eq(loop_create(LOOP_POOL, 3, &pool), 0);
+	script_sleep_ms(5);
+	atomic_store(&turns, 0);
+	for (int i = 1; i <= 100; i++) {
+		loop_ready(pool, &job);
+		while (atomic_load(&runs) < i)
+			script_sleep_ms(0);
+		script_sleep_ms(1);
+	}
+	/* A bell may wake all three, each of which goes to sleep again. */
+	ck_assert_int_le(atomic_load(&turns), 100 * 4);
+	loop_free(pool);
+}
+END_TEST
+
+static void *
+ready_soon(void *arg)
+{
+	struct loop_job *job = arg;
+
+	script_sleep_ms(5);
+	loop_ready(job->on, job);
+	return NULL;
+}
+
+START_TEST(job_made_ready_while_the_thread_is_awake__no_system_call)
+{
+	struct loop_job job = { .run = count_run };
+	struct loop *loop;
+	pthread_t thread;
+
+	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &loop), 0);
+	job.on = loop;
+	ck_assert_int_eq(pthread_create(&thread, NULL, ready_soon, &job), 0);
+	while (loop_step(loop, 1000) == 0)
+		; /* the bell rang */
+	pthread_join(thread, NULL);
+	ck_assert_int_eq(loop_step(loop, 0), 0);
+	calls = 0;
+	loop_ready(loop, &job);
+	ck_assert_int_eq(calls, 0);
+	ck_assert_int_eq(loop_step(loop, 0), 1);
+	ck_assert_int_eq(calls, 1); /* epoll */
+	loop_free(loop);
+}
+END_TEST
+
+START_TEST(upcalls_of_posted_events__one_turn_of_the_loop)
+{
+	begin(SCRIPT_BY_HAND);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	for (uint64_t i = 1; i <= 60; i++)
+		ck_assert_int_eq(script_post(&st.dev, i), 0);
+	calls = 0;
+	(void)story_turn(&st);
+	ck_assert_int_eq(st.tape.n, 60);
+	ck_assert_int_eq(calls, 1); /* epoll */
+	st.tape.read = 60;
+	story_end(&st);
+}
+END_TEST
+
+Suite *
+evd_cost_suite(void)
+{
+	Suite *s = suite_create("evd_cost");
+	TCase *tc = runner_tcase(s, "cost");
+
+	tcase_add_test(tc, wait__private_channel__two_system_calls);
+	tcase_add_test(tc, wait__woken_by_a_post__two_system_calls);
+	tcase_add_test(tc, events_that_are_there__no_system_call);
+	tcase_add_test(tc, upcalls_of_a_burst__one_turn_of_the_loop);
+	tcase_add_test(tc, crew__one_job_at_a_time__no_thread_turns_for_nothing);
+	tcase_add_test(tc, job_made_ready_while_the_thread_is_awake__no_system_call);
+	tcase_add_test(tc, upcalls_of_posted_events__one_turn_of_the_loop);
+	return s;
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The review's findings about order: holds, barriers, purges, deferred effects. */
+#include "story.h"
+#include "suites.h"
+
+static struct evd_hold hold;
+
+static void
+setup(void)
+{
+	story_begin(&st, NULL);
+	ck_assert_int_eq(evd_hold_init(&hold, sizeof(struct script_record), 4), 0);
+	st.dev.hold[1] = &hold;
+}
+
+static void
+teardown(void)
+{
+	evd_purge(evd_self(&st.dev.evd), &hold, NULL, NULL, NULL);
+	evd_hold_fini(&hold);
+	story_end(&st);
+}
+
+static int
+post_established(void)
+{
+	const struct evd_order order = { .endpoint = &script_barrier, .hold = &hold };
+	DAT_EVENT event = script_event(800);
+
+	return evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &order);
+}
+
+static int
+post_disconnected(void)
+{
+	DAT_EVENT event = script_event(900);
+
+	return evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &script_barrier);
+}
+
+/* origin: peer.29 */
+START_TEST(review_20__receive_before_established__held_and_follows_it)
+{
+	evd_hold_begin(evd_self(&st.dev.evd), &hold);
+	script_complete_on(&st.dev, 1, 11);
+	script_complete_on(&st.dev, 2, 21); /* another endpoint is not held up */
+	script_complete_on(&st.dev, 1, 12);
+	story_dequeues(&st, 21);
+	story_empty(&st);
+	ck_assert_int_eq(post_established(), 0);
+	script_complete_on(&st.dev, 1, 13);
+	story_dequeues(&st, 800);
+	story_dequeues(&st, 11);
+	story_dequeues(&st, 12);
+	story_dequeues(&st, 13);
+	story_empty(&st);
+}
+END_TEST
+
+START_TEST(review_20__held_receives__released_into_upcalls_after_established)
+{
+	evd_hold_begin(evd_self(&st.dev.evd), &hold);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	script_complete_on(&st.dev, 1, 11);
+	ck_assert(script_deliver(&st.dev));
+	story_quiet(&st);
+	ck_assert_int_eq(post_established(), 0);
+	story_upcall(&st, 800);
+	story_upcall(&st, 11);
+	story_quiet(&st);
+}
+END_TEST
+
+START_TEST(review_20__held_receives__are_no_news_until_released)
+{
+	evd_hold_begin(evd_self(&st.dev.evd), &hold);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	script_complete_on(&st.dev, 1, 11);
+	ck_assert(script_deliver(&st.dev));
+	story_quiet(&st);
+	ck_assert_int_eq(post_established(), 0);
+	story_upcall(&st, TAPE_TOLD);
+	story_quiet(&st);
+}
+END_TEST
+
+START_TEST(review_20__held_receives__wake_a_waiter_only_when_released)
+{
+	struct waiter w;
+
+	evd_hold_begin(evd_self(&st.dev.evd), &hold);
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 2);
+	script_complete_on(&st.dev, 1, 11);
+	ck_assert(script_deliver(&st.dev));
+	script_sleep_ms(5);
+	ck_assert_int_eq(post_established(), 0);
+	ck_assert_int_eq(waiter_join(&w), 0);
+	ck_assert_uint_eq(waiter_id(&w), 800);
+	ck_assert_int_eq(w.nmore, 1);
+}
+END_TEST
+
+START_TEST(review_20__any_outcome_releases__even_when_its_event_finds_no_room)
+{
+	evd_hold_begin(evd_self(&st.dev.evd), &hold);
+	script_complete_on(&st.dev, 1, 11);
+	story_empty(&st);
+	for (uint64_t i = 0; i < 16; i++)
+		ck_assert_int_eq(script_post(&st.dev, 100 + i), 0);
+	ck_assert_int_eq(post_established(), -ENOSPC);
+	for (uint64_t i = 0; i < 16; i++)
+		story_dequeues(&st, 100 + i);
+	story_dequeues(&st, 11);
+	script_complete_on(&st.dev, 1, 12);
+	story_dequeues(&st, 12);
+}
+END_TEST
+
+START_TEST(review_05__held_receive__not_pending_for_enable_new)
+{
+	evd_hold_begin(evd_self(&st.dev.evd), &hold);
+	script_complete_on(&st.dev, 1, 11);
+	ck_assert_int_eq(
+	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
+	story_quiet(&st);
+}
+END_TEST
+
+/* origin: peer.29 */
+START_TEST(review_21__disconnected__after_completions_still_landing)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	script_complete_on(&st.dev, 1, 11);
+	ck_assert_int_eq(post_disconnected(), 0);
+	script_complete_on(&st.dev, 1, 12); /* after the post, before anybody polled */
+	story_upcall(&st, 11);
+	story_upcall(&st, 12);
+	story_upcall(&st, 900);
+	(void)script_deliver(&st.dev);
+	story_quiet(&st);
+}
+END_TEST
+
+START_TEST(review_21__disconnected_to_a_notified_taker__told_when_it_can_be_taken)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	ck_assert_int_eq(post_disconnected(), 0);
+	story_upcall(&st, TAPE_TOLD);
+	story_quiet(&st);
+	story_dequeues(&st, 900);
+}
+END_TEST
+
+START_TEST(review_22__arrival_of_a_completion__is_its_first_poll)
+{
+	script_complete(&st.dev, 1);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	story_dequeues(&st, 100);
+	ck_assert_int_eq(script_post(&st.dev, 101), 0);
+	story_dequeues(&st, 101);
+	script_complete(&st.dev, 2);
+	story_dequeues(&st, 1); /* both polled now */
+	ck_assert_int_eq(script_post(&st.dev, 102), 0);
+	story_dequeues(&st, 2);
+	story_dequeues(&st, 102);
+}
+END_TEST
+
+static bool
+raw_of(const void *raw, const void *who)
+{
+	const struct script_record *record = raw;
+
+	return record->ep == *(const uint32_t *)who;
+}
+
+static bool
+event_of(const DAT_EVENT *event, const void *who)
+{
+	(void)who;
+	return script_id(event) == 800 || script_id(event) == 900;
+}
+
+/* origin: race.D6 */
+START_TEST(review_23__endpoint_freed__its_stash_held_and_posted_go)
+{
+	const uint32_t ep = 1;
+
+	script_complete_on(&st.dev, 2, 20);
+	script_complete_on(&st.dev, 1, 10);
+	script_complete_on(&st.dev, 2, 21);
+	script_complete_on(&st.dev, 1, 11);
+	story_dequeues(&st, 20); /* the other three are in the stash now */
+	evd_hold_begin(evd_self(&st.dev.evd), &hold);
+	script_complete_on(&st.dev, 1, 12);
+	script_complete_on(&st.dev, 1, 13);
+	ck_assert_int_eq(post_established(), 0);
+	ck_assert_int_eq(post_disconnected(), 0);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	script_complete_on(&st.dev, 1, 14); /* still in the device */
+	st.dev.gone[1] = true;
+	evd_purge(evd_self(&st.dev.evd), &hold, raw_of, event_of, &ep);
+	script_complete_on(&st.dev, 2, 22);
+	story_dequeues(&st, 21);
+	story_dequeues(&st, 100);
+	story_dequeues(&st, 22);
+	story_empty(&st);
+}
+END_TEST
+
+static bool
+is_disconnected(const DAT_EVENT *event, const void *who)
+{
+	(void)who;
+	return script_id(event) == 900;
+}
+
+START_TEST(review_23__purge_opens_what_a_barrier_kept__the_taker_hears_of_it)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	for (uint64_t i = 1; i <= 20; i++)
+		script_complete_on(&st.dev, 2, i);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, TAPE_TOLD);
+	/* The stash is full, so a look cannot see the device empty: the barrier stays closed. */
+	ck_assert_int_eq(post_disconnected(), 0);
+	ck_assert_int_eq(post_established(), 0); /* of the same endpoint */
+	story_quiet(&st);
+	evd_purge(evd_self(&st.dev.evd), NULL, NULL, is_disconnected, NULL);
+	story_upcall(&st, TAPE_TOLD);
+	story_quiet(&st);
+	for (uint64_t i = 1; i <= 16; i++)
+		story_dequeues(&st, i);
+	story_dequeues(&st, 800);
+}
+END_TEST
+
+static void
+post_to_self(struct script *s, uint64_t id)
+{
+	must(script_post(s, 1000 + id) == 0);
+	must(evd_set_waitable(evd_self(&s->evd), true) == 0); /* no lock is held */
+}
+
+START_TEST(review_24__effect_of_a_dequeue__unlocked_and_never_a_call_out)
+{
+	const struct script_record record = { .id = 1, .flags = SCRIPT_EFFECT };
+
+	st.dev.on_effect = post_to_self;
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	script_show_record(&st.dev, &record);
+	story_dequeues(&st, 1);
+	ck_assert_int_eq(st.dev.effects, 1);
+	ck_assert_int_eq(st.tape.n, 0);
+	story_upcall(&st, 1001);
+	script_decide(&st.dev);
+	story_quiet(&st);
+}
+END_TEST
+
+/* As many receives are held as can be posted.  A device that completes more is broken, and said to be. */
+START_TEST(review_20__hold_full__the_device_has_failed)
+{
+	DAT_EVENT event;
+
+	evd_hold_begin(evd_self(&st.dev.evd), &hold);
+	for (uint64_t i = 11; i <= 15; i++)
+		script_complete_on(&st.dev, 1, i);
+	ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), -EIO);
+	story_empty(&st);
+	ck_assert_int_eq(post_established(), 0);
+	story_dequeues(&st, 800);
+	for (uint64_t i = 11; i <= 14; i++)
+		story_dequeues(&st, i);
+	story_empty(&st);
+}
+END_TEST
+
+static bool
+event_of_nobody(const DAT_EVENT *event, const void *who)
+{
+	(void)event;
+	(void)who;
+	return false;
+}
+
+START_TEST(review_23__purge_finds_nothing__the_barrier_stays_closed)
+{
+	struct evd_status status;
+
+	ck_assert_int_eq(post_disconnected(), 0);
+	script_complete(&st.dev, 1);
+	evd_purge(evd_self(&st.dev.evd), NULL, NULL, event_of_nobody, NULL);
+	ck_assert_int_eq(evd_query(evd_self(&st.dev.evd), &status), 0);
+	ck_assert_int_eq(status.queued, 0);
+	story_dequeues(&st, 1);
+	story_dequeues(&st, 900);
+	story_empty(&st);
+}
+END_TEST
+
+START_TEST(review_23__purge_finds_nothing__is_no_news)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	story_upcall(&st, TAPE_TOLD);
+	evd_purge(evd_self(&st.dev.evd), NULL, NULL, event_of_nobody, NULL);
+	story_quiet(&st); /* told of what is queued already */
+	story_dequeues(&st, 100);
+}
+END_TEST
+
+START_TEST(review_23__completion_of_a_freed_endpoint__is_no_news)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	st.dev.gone[1] = true;
+	script_complete_on(&st.dev, 1, 11);
+	ck_assert(script_deliver(&st.dev));
+	story_quiet(&st);
+	story_empty(&st);
+}
+END_TEST
+
+START_TEST(review_23__purge_makes_room_for_what_the_device_held_back__told_of_it)
+{
+	const uint32_t ep = 1;
+
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	for (uint64_t i = 1; i <= 16; i++)
+		script_complete_on(&st.dev, 1, i);
+	script_complete_on(&st.dev, 2, 21); /* finds no room */
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, TAPE_TOLD);
+	story_run(&st);
+	ck_assert(evd_is_full(st.dev.evd.attention));
+	st.dev.gone[1] = true;
+	evd_purge(evd_self(&st.dev.evd), NULL, raw_of, NULL, &ep);
+	story_upcall(&st, TAPE_TOLD);
+	story_dequeues(&st, 21);
+	story_empty(&st);
+}
+END_TEST
+
+Suite *
+review_order_suite(void)
+{
+	Suite *s = suite_create("review_order");
+	TCase *tc = runner_tcase(s, "order");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, review_20__receive_before_established__held_and_follows_it);
+	tcase_add_test(tc, review_20__held_receives__released_into_upcalls_after_established);
+	tcase_add_test(tc, review_20__held_receives__are_no_news_until_released);
+	tcase_add_test(tc, review_20__held_receives__wake_a_waiter_only_when_released);
+	tcase_add_test(tc, review_20__any_outcome_releases__even_when_its_event_finds_no_room);
+	tcase_add_test(tc, review_05__held_receive__not_pending_for_enable_new);
+	tcase_add_test(tc, review_21__disconnected__after_completions_still_landing);
+	tcase_add_test(tc, review_21__disconnected_to_a_notified_taker__told_when_it_can_be_taken);
+	tcase_add_test(tc, review_22__arrival_of_a_completion__is_its_first_poll);
+	tcase_add_test(tc, review_23__endpoint_freed__its_stash_held_and_posted_go);
+	tcase_add_test(tc, review_23__purge_opens_what_a_barrier_kept__the_taker_hears_of_it);
+	tcase_add_test(tc, review_24__effect_of_a_dequeue__unlocked_and_never_a_call_out);
+	tcase_add_test(tc, review_20__hold_full__the_device_has_failed);
+	tcase_add_test(tc, review_23__purge_finds_nothing__the_barrier_stays_closed);
+	tcase_add_test(tc, review_23__purge_finds_nothing__is_no_news);
+	tcase_add_test(tc, review_23__completion_of_a_freed_endpoint__is_no_news);
+	tcase_add_test(tc, review_23__purge_makes_room_for_what_the_device_held_back__told_of_it);
+	return s;
+}

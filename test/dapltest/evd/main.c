@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "suites.h"
+
+int
+main(int argc, char **argv)
+{
+	static const runner_suite_fn suites[] = {
+		evd_queue_suite,
+		evd_queue_model_suite,
+		evd_upcall_suite,
+		evd_wait_suite,
+		evd_channel_suite,
+		evd_many_suite,
+		evd_free_suite,
+		evd_resize_suite,
+		evd_drain_suite,
+		evd_quiet_suite,
+		cno_wait_suite,
+		cno_agent_suite,
+		cno_free_suite,
+		cno_fd_suite,
+		evd_fault_suite,
+		evd_inside_suite,
+		debate_policy_suite,
+		debate_arm_suite,
+		review_taker_suite,
+		review_arm_suite,
+		review_order_suite,
+		review_free_suite,
+		evd_loop_suite,
+		evd_job_suite,
+		evd_park_suite,
+		review_threads_suite,
+		evd_status_suite,
+		evd_stress_suite,
+		evd_window_suite,
+		evd_cost_suite,
+		evd_starve_suite,
+		evd_monkey_suite,
+		evd_late_suite,
+		evd_order_suite,
+		evd_refusal_suite,
+		evd_object_suite,
+		evd_poll_suite,
+		evd_close_suite,
+		NULL,
+	};
+
+	return runner_main(argc, argv, suites);
+}

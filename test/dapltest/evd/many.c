@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* DAT_UPCALL_MANY: upcalls at once, on a crew, and the way back to one at a time. */
+#include "cno/cno.h"
+
+#include "story.h"
+#include "suites.h"
+
+#define CREW 4
+
+static struct loop *pool;
+
+static void
+setup(void)
+{
+	struct script_options opt = { .channel = SCRIPT_SHARED, .qlen = 64 };
+
+	ck_assert_int_eq(loop_create(LOOP_THREAD, 0, &opt.loop), 0);
+	ck_assert_int_eq(loop_create(LOOP_POOL, CREW, &pool), 0);
+	opt.pool = pool;
+	story_begin(&st, &opt);
+}
+
+static void
+teardown(void)
+{
+	tape_await_inside(&st.tape, 0);
+	st.tape.read = st.tape.n;
+	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
+	loop_free(pool);
+	story_end(&st);
+}
+
+static void
+complete(uint64_t first, int n)
+{
+	for (int i = 0; i < n; i++)
+		script_complete(&st.dev, first + (uint64_t)i);
+}
+
+/* clause: c.14.9 */
+START_TEST(many__burst__the_oldest_four_at_once)
+{
+	uint64_t sum = 0;
+
+	tape_hold(&st.tape);
+	complete(1, 2 * CREW);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	tape_await_inside(&st.tape, CREW);
+	/* They may have entered in any order. */
+	for (int i = 0; i < CREW; i++)
+		sum += st.tape.id[i];
+	ck_assert_uint_eq(sum, 1 + 2 + 3 + 4);
+	tape_release(&st.tape);
+	tape_await(&st.tape, 2 * CREW);
+	tape_await_inside(&st.tape, 0);
+	ck_assert_int_eq(tape_count(&st.tape), 2 * CREW);
+	ck_assert_int_eq(st.tape.most_inside, CREW);
+}
+END_TEST
+
+START_TEST(many__one_by_one_while_the_first_blocks__each_gets_a_thread)
+{
+	tape_hold(&st.tape);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	for (int i = 1; i <= CREW; i++) {
+		complete((uint64_t)i, 1);
+		tape_await_inside(&st.tape, i);
+	}
+	tape_release(&st.tape);
+	for (int i = 0; i < CREW; i++)
+		ck_assert_uint_eq(st.tape.id[i], (uint64_t)i + 1);
+}
+END_TEST
+
+START_TEST(many__more_events_than_threads__all_come)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	for (int i = 0; i < 50; i++)
+		complete(1 + 4 * (uint64_t)i, 4);
+	tape_await(&st.tape, 200);
+	tape_await_inside(&st.tape, 0);
+	ck_assert_int_eq(tape_count(&st.tape), 200);
+}
+END_TEST
+
+START_TEST(many__posted_while_all_block__called_when_one_returns)
+{
+	tape_hold(&st.tape);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	for (uint64_t i = 0; i < CREW + 3; i++)
+		ck_assert_int_eq(script_post(&st.dev, 100 + i), 0);
+	tape_await_inside(&st.tape, CREW);
+	script_sleep_ms(5);
+	ck_assert_int_eq(tape_count(&st.tape), CREW);
+	tape_release(&st.tape);
+	tape_await(&st.tape, CREW + 3);
+}
+END_TEST
+
+START_TEST(many_to_single__upcalls_in_progress__one_at_a_time_from_then_on)
+{
+	tape_hold(&st.tape);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	complete(1, 2);
+	tape_await_inside(&st.tape, 2);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	complete(3, 1);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	script_sleep_ms(10);
+	ck_assert_int_eq(tape_count(&st.tape), 2); /* I5 */
+	tape_release(&st.tape);
+	tape_await(&st.tape, 4);
+	ck_assert_int_eq(st.tape.most_inside, 2);
+}
+END_TEST
+
+/* clause: c.14.9, c.14.18 */
+START_TEST(single_to_many__one_stands__others_start_beside_it_and_the_way_back_waits)
+{
+	tape_hold(&st.tape);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	tape_await_inside(&st.tape, 1);
+	ck_assert_int_eq(script_post(&st.dev, 101), 0);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_MANY, DAT_UPCALL_INVOC_ANY), 0);
+	tape_await_inside(&st.tape, 2);
+	ck_assert_int_eq(script_post(&st.dev, 102), 0);
+	tape_await_inside(&st.tape, 3);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_ANY), 0);
+	ck_assert_int_eq(script_post(&st.dev, 103), 0);
+	script_sleep_ms(10);
+	ck_assert_int_eq(tape_count(&st.tape), 3); /* I5, also for the one that lost the EVD */
+	tape_release(&st.tape);
+	tape_await(&st.tape, 4);
+	ck_assert_uint_eq(st.tape.id[3], 103);
+}
+END_TEST
+
+/* clause: c.14.12 */
+START_TEST(many__teardown_from_outside__waits_for_all_and_none_starts_after)
+{
+	tape_hold(&st.tape);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	complete(1, 3);
+	tape_await_inside(&st.tape, 3);
+	tape_release(&st.tape);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_TEARDOWN, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(st.tape.inside, 0); /* I6 */
+	complete(10, 1);
+	script_sleep_ms(5);
+	ck_assert_int_eq(tape_count(&st.tape), 3);
+	story_dequeues(&st, 10);
+}
+END_TEST
+
+static pthread_barrier_t all_inside;
+
+static void
+meet_and_tear_down(struct tape *tape, uint64_t id)
+{
+	(void)id;
+	pthread_barrier_wait(&all_inside);
+	must(evd_modify_upcall(evd_self(&tape->dev->evd), DAT_UPCALL_TEARDOWN, NULL,
+		 DAT_UPCALL_INVOC_NEW) == 0);
+}
+
+static void
+tear_down_and_meet(struct tape *tape, uint64_t id)
+{
+	(void)id;
+	must(evd_modify_upcall(evd_self(&tape->dev->evd), DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) ==
+	     0);
+	pthread_barrier_wait(&all_inside);
+}
+
+START_TEST(many__teardowns_inside_two_that_meet_afterwards__the_first_is_woken)
+{
+	pthread_barrier_init(&all_inside, NULL, 2);
+	st.tape.then = tear_down_and_meet;
+	tape_hold(&st.tape);
+	complete(1, 2);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	tape_await_inside(&st.tape, 2);
+	tape_release(&st.tape);
+	tape_await_inside(&st.tape, 0);
+	pthread_barrier_destroy(&all_inside);
+}
+END_TEST
+
+START_TEST(many__every_upcall_tears_down_its_own_evd__none_waits_for_ever)
+{
+	pthread_barrier_init(&all_inside, NULL, CREW);
+	st.tape.then = meet_and_tear_down;
+	complete(1, CREW);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	tape_await(&st.tape, CREW);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_TEARDOWN, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(st.tape.inside, 0);
+	pthread_barrier_destroy(&all_inside);
+}
+END_TEST
+
+/* clause: c.14.13 */
+START_TEST(many__teardown_inside_one__waits_for_the_others)
+{
+	/* One upcall tears down while another is held: it must not return before that one. */
+	static struct tape other;
+	DAT_UPCALL_OBJECT object = tape_object(&other);
+	struct evd *evd = &st.dev.evd;
+	bool tearing = false;
+
+	pthread_barrier_init(&all_inside, NULL, 1);
+	tape_init(&other, &st.dev);
+	other.then = meet_and_tear_down;
+	/* One that did so before, and returned, is not counted with those that do so now. */
+	ck_assert_int_eq(evd_modify_upcall(evd_self(evd), DAT_UPCALL_MANY, &object, DAT_UPCALL_INVOC_ANY), 0);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	tape_await(&other, 1);
+	tape_await_inside(&other, 0);
+	tape_hold(&st.tape);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	complete(1, 1);
+	tape_await_inside(&st.tape, 1);
+	ck_assert_int_eq(evd_modify_upcall(evd_self(evd), DAT_UPCALL_MANY, &object, DAT_UPCALL_INVOC_ANY), 0);
+	complete(2, 1);
+	while (!tearing) {
+		os_lock(&evd->lock);
+		tearing = evd->tearing == 1;
+		os_unlock(&evd->lock);
+		script_sleep_ms(1);
+	}
+	script_sleep_ms(5);
+	tape_await_inside(&other, 1); /* still inside */
+	tape_release(&st.tape);
+	tape_await_inside(&other, 0);
+	pthread_barrier_destroy(&all_inside);
+}
+END_TEST
+
+START_TEST(many__freed_while_upcalls_run__waits_and_destroys_once)
+{
+	pthread_barrier_init(&all_inside, NULL, 1);
+	tape_hold(&st.tape);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	complete(1, 3);
+	tape_await_inside(&st.tape, 3);
+	tape_release(&st.tape);
+	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
+	ck_assert_int_eq(st.tape.inside, 0);
+	ck_assert_int_eq(st.dev.destroyed, 1);
+	script_open(&st.dev, &st.dev.opt); /* the slot lives on, for the teardown */
+	pthread_barrier_destroy(&all_inside);
+}
+END_TEST
+
+static void
+free_own(struct tape *tape, uint64_t id)
+{
+	(void)id;
+	must(evd_free(evd_self(&tape->dev->evd)) == 0);
+}
+
+static int
+times_destroyed(void)
+{
+	int n;
+
+	pthread_mutex_lock(&st.dev.lock);
+	n = st.dev.destroyed;
+	pthread_mutex_unlock(&st.dev.lock);
+	return n;
+}
+
+/* clause: c.14.25 */
+START_TEST(many__freed_inside_one__does_not_wait_for_the_others)
+{
+	static struct tape other;
+	DAT_UPCALL_OBJECT object = tape_object(&other);
+	struct evd *evd = &st.dev.evd;
+
+	tape_init(&other, &st.dev);
+	other.then = free_own;
+	tape_hold(&st.tape);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	complete(1, 1);
+	tape_await_inside(&st.tape, 1);
+	ck_assert_int_eq(evd_modify_upcall(evd_self(evd), DAT_UPCALL_MANY, &object, DAT_UPCALL_INVOC_ANY), 0);
+	complete(2, 1);
+	tape_await(&other, 1);
+	tape_await_inside(&other, 0);
+	tape_await_inside(&st.tape, 1);
+	ck_assert_int_eq(times_destroyed(), 0);
+	tape_release(&st.tape);
+	while (times_destroyed() == 0) /* by the last return */
+		script_sleep_ms(1);
+	script_open(&st.dev, &st.dev.opt);
+}
+END_TEST
+
+START_TEST(many__crew_given_later__used_from_then_on)
+{
+	struct script_options opt = st.dev.opt;
+
+	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
+	opt.pool = NULL;
+	script_open(&st.dev, &opt);
+	evd_set_pool(evd_self(&st.dev.evd), pool);
+	tape_hold(&st.tape);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	complete(1, CREW);
+	tape_await_inside(&st.tape, CREW);
+	tape_release(&st.tape);
+}
+END_TEST
+
+START_TEST(many_to_cno__the_crew_is_busy__told_by_the_loop)
+{
+	const struct cno_config config = { .loop = st.loop };
+	DAT_EVD_HANDLE handle;
+	struct cno cno;
+
+	cno_slot_init(&cno);
+	ck_assert_int_eq(cno_create(&cno, &config), 0);
+	tape_hold(&st.tape);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	complete(1, CREW);
+	tape_await_inside(&st.tape, CREW);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0); /* its run waits for a thread */
+	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), cno_listener(&cno), &cno), 0);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), DAT_TIMEOUT_INFINITE, &handle), 0);
+	story_dequeues(&st, 100);
+	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), NULL, NULL), 0);
+	tape_release(&st.tape);
+}
+END_TEST
+
+static void *
+turn_once(void *unused)
+{
+	(void)unused;
+	(void)story_turn(&st);
+	return NULL;
+}
+
+/* What stands between two policies that call one at a time; DISABLE ends each row. */
+static const DAT_UPCALL_POLICY detours[][4] = {
+	{ DAT_UPCALL_MANY, DAT_UPCALL_SINGLE_INSTANCE },
+	{ DAT_UPCALL_MANY, DAT_UPCALL_NORIFY, DAT_UPCALL_SINGLE_INSTANCE },
+	{ DAT_UPCALL_MANY, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_MANY, DAT_UPCALL_SINGLE_INSTANCE },
+	{ DAT_UPCALL_SINGLE_INSTANCE },
+};
+#define DETOURS ((int)(sizeof detours / sizeof detours[0]))
+
+/*
+ * Two stepped loops: an upcall runs on the first, the job moves to the second and finds nothing that
+ * it may do there.  Whoever returns from the upcall then has to see to what is queued.
+ */
+/* clause: c.14.9 */
+/* origin: outside.03 */
+START_TEST(single__the_evd_left_its_upcalls_loop_and_came_back__what_is_queued_is_called)
+{
+	const DAT_UPCALL_POLICY *detour = detours[_i];
+	struct script_options opt = { .qlen = 16 };
+	pthread_t thread;
+
+	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &opt.pool), 0);
+	story_begin(&st, &opt);
+	tape_hold(&st.tape);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, turn_once, NULL), 0);
+	tape_await_inside(&st.tape, 1);
+	ck_assert_int_eq(script_post(&st.dev, 101), 0);
+	for (int i = 0; i < 4 && detour[i] != DAT_UPCALL_DISABLE; i++)
+		ck_assert_int_eq(story_policy(&st, detour[i], DAT_UPCALL_INVOC_ANY), 0);
+	(void)loop_step(opt.pool, 0);
+	(void)story_turn(&st);
+	ck_assert_int_eq(tape_count(&st.tape), 1);
+	tape_release(&st.tape);
+	pthread_join(thread, NULL);
+	story_run(&st);
+	story_upcall(&st, 100);
+	story_upcall(&st, 101);
+	ck_assert_int_eq(script_post(&st.dev, 102), 0);
+	story_run(&st);
+	story_upcall(&st, 102);
+	story_quiet(&st);
+	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
+	loop_free(opt.pool);
+	story_end(&st);
+}
+END_TEST
+
+Suite *
+evd_many_suite(void)
+{
+	Suite *s = suite_create("evd_many");
+	TCase *tc = runner_tcase(s, "many");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, many__burst__the_oldest_four_at_once);
+	tcase_add_test(tc, many__one_by_one_while_the_first_blocks__each_gets_a_thread);
+	tcase_add_test(tc, many__more_events_than_threads__all_come);
+	tcase_add_test(tc, many__posted_while_all_block__called_when_one_returns);
+	tcase_add_test(tc, many_to_single__upcalls_in_progress__one_at_a_time_from_then_on);
+	tcase_add_test(tc,
+		       single_to_many__one_stands__others_start_beside_it_and_the_way_back_waits);
+	tcase_add_test(tc, many__teardown_from_outside__waits_for_all_and_none_starts_after);
+	tcase_add_test(tc, many__teardowns_inside_two_that_meet_afterwards__the_first_is_woken);
+	tcase_add_test(tc, many__every_upcall_tears_down_its_own_evd__none_waits_for_ever);
+	tcase_add_test(tc, many__teardown_inside_one__waits_for_the_others);
+	tcase_add_test(tc, many__freed_while_upcalls_run__waits_and_destroys_once);
+	tcase_add_test(tc, many__freed_inside_one__does_not_wait_for_the_others);
+	tcase_add_test(tc, many__crew_given_later__used_from_then_on);
+	tcase_add_test(tc, many_to_cno__the_crew_is_busy__told_by_the_loop);
+	tc = runner_tcase(s, "detour");
+	tcase_add_loop_test(tc,
+	    single__the_evd_left_its_upcalls_loop_and_came_back__what_is_queued_is_called, 0,
+	    DETOURS);
+	return s;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Order belongs to endpoints: what one of them waits for delays no other, and no software event. */
+#include "story.h"
+#include "suites.h"
+
+#define QLEN 4
+
+static struct evd_hold hold[SCRIPT_EPS];
+
+static void
+setup(void)
+{
+	const struct script_options opt = { .qlen = QLEN };
+
+	story_begin(&st, &opt);
+	for (int ep = 1; ep < SCRIPT_EPS; ep++) {
+		ck_assert_int_eq(evd_hold_init(&hold[ep], sizeof(struct script_record), 4), 0);
+		st.dev.hold[ep] = &hold[ep];
+	}
+}
+
+static void
+teardown(void)
+{
+	for (int ep = 1; ep < SCRIPT_EPS; ep++) {
+		evd_purge(evd_self(&st.dev.evd), &hold[ep], NULL, NULL, NULL);
+		evd_hold_fini(&hold[ep]);
+	}
+	story_end(&st);
+}
+
+static void
+connecting(int ep)
+{
+	evd_hold_begin(evd_self(&st.dev.evd), &hold[ep]);
+}
+
+static void
+established(int ep, uint64_t id)
+{
+	const struct evd_order order = { .endpoint = &hold[ep], .hold = &hold[ep] };
+	DAT_EVENT event = script_event(id);
+
+	ck_assert_int_eq(
+	    evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &order), 0);
+}
+
+static void
+disconnected(int ep, uint64_t id)
+{
+	const struct evd_order order = { .endpoint = &hold[ep], .barrier = true };
+	DAT_EVENT event = script_event(id);
+
+	ck_assert_int_eq(
+	    evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &order), 0);
+}
+
+/* The stash is full, and the device holds more: no poll sees it empty. */
+static void
+fill(int ep, uint64_t first, int n)
+{
+	for (int i = 0; i < n; i++)
+		script_complete_on(&st.dev, (uint32_t)ep, first + (uint64_t)i);
+	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
+}
+
+/* origin: attack.C3 */
+START_TEST(established__barrier_of_another_endpoint_closed__not_behind_it)
+{
+	connecting(2);
+	script_complete_on(&st.dev, 2, 21);
+	fill(1, 11, QLEN + 1);
+	disconnected(1, 900);
+	established(2, 800);
+	for (uint64_t i = 11; i < 11 + QLEN; i++)
+		story_dequeues(&st, i);
+	story_dequeues(&st, 800);
+	story_dequeues(&st, 21);
+	story_dequeues(&st, 11 + QLEN);
+	story_dequeues(&st, 900);
+	story_empty(&st);
+}
+END_TEST
+
+START_TEST(software_event__barrier_closed__not_behind_it)
+{
+	fill(1, 11, QLEN + 1);
+	disconnected(1, 900);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	for (uint64_t i = 11; i < 11 + QLEN; i++)
+		story_dequeues(&st, i);
+	story_dequeues(&st, 100);
+	story_dequeues(&st, 11 + QLEN);
+	story_dequeues(&st, 900);
+	story_empty(&st);
+}
+END_TEST
+
+START_TEST(established__its_own_barrier_closed__behind_it_and_the_hold_goes_on)
+{
+	fill(1, 11, QLEN + 1);
+	disconnected(1, 900);
+	connecting(1); /* it was reset, and connects again */
+	established(1, 800);
+	ck_assert(hold[1].active);
+	for (uint64_t i = 11; i < 11 + QLEN; i++)
+		story_dequeues(&st, i);
+	story_dequeues(&st, 900); /* the last completion is held: it is of the new connection */
+	story_dequeues(&st, 800);
+	ck_assert(!hold[1].active);
+	story_dequeues(&st, 11 + QLEN);
+	story_empty(&st);
+}
+END_TEST
+
+START_TEST(barriers_of_two_endpoints__each_with_what_follows_it)
+{
+	fill(1, 11, QLEN + 1);
+	disconnected(1, 900);
+	disconnected(2, 901);
+	established(2, 801);
+	for (uint64_t i = 11; i < 11 + QLEN; i++)
+		story_dequeues(&st, i);
+	story_dequeues(&st, 11 + QLEN);
+	story_dequeues(&st, 900);
+	story_dequeues(&st, 901);
+	story_dequeues(&st, 801);
+	story_empty(&st);
+}
+END_TEST
+
+START_TEST(hold_of_one_endpoint__receives_of_another_leave)
+{
+	connecting(1);
+	script_complete_on(&st.dev, 1, 11);
+	script_complete_on(&st.dev, 2, 21);
+	script_complete_on(&st.dev, 1, 12);
+	story_dequeues(&st, 21);
+	disconnected(2, 902);
+	story_dequeues(&st, 902);
+	story_empty(&st);
+	established(1, 800);
+	story_dequeues(&st, 800);
+	story_dequeues(&st, 11);
+	story_dequeues(&st, 12);
+	story_empty(&st);
+}
+END_TEST
+
+START_TEST(hold_purged__an_event_that_was_to_end_it__leaves_the_next_hold_alone)
+{
+	fill(1, 11, QLEN + 1);
+	disconnected(1, 900);
+	connecting(1);
+	established(1, 800); /* closed: behind 900 */
+	evd_purge(evd_self(&st.dev.evd), &hold[1], NULL, NULL, NULL); /* reset once more */
+	connecting(1);
+	for (uint64_t i = 11; i < 11 + QLEN; i++)
+		story_dequeues(&st, i);
+	story_dequeues(&st, 900);
+	story_dequeues(&st, 800);
+	ck_assert(hold[1].active);
+	story_empty(&st);
+}
+END_TEST
+
+/* The queue has room for QLEN posted events, open and closed together. */
+START_TEST(closed_events__count_against_the_length)
+{
+	DAT_EVENT event = script_event(1);
+
+	fill(1, 11, QLEN + 1);
+	for (int ep = 1; ep < SCRIPT_EPS; ep++)
+		disconnected(ep, 900 + (uint64_t)ep);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert_int_eq(evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event,
+			     &script_barrier),
+	    -ENOSPC);
+	ck_assert_int_eq(script_post(&st.dev, 101), -ENOSPC);
+	for (uint64_t i = 11; i < 11 + QLEN; i++)
+		story_dequeues(&st, i);
+	story_dequeues(&st, 100);
+	ck_assert_int_eq(script_post(&st.dev, 102), 0);
+	story_dequeues(&st, 102);
+	story_dequeues(&st, 11 + QLEN);
+	for (int ep = 1; ep < SCRIPT_EPS; ep++)
+		story_dequeues(&st, 900 + (uint64_t)ep);
+	story_empty(&st);
+}
+END_TEST
+
+/* origin: attack.C9 */
+START_TEST(batches__after_the_queue_was_empty__are_whole_again)
+{
+	enum { LENGTH = 64, MANY = 1000 };
+	const struct script_options opt = { .qlen = LENGTH };
+	struct story own;
+	unsigned int polls;
+	DAT_EVENT event;
+
+	story_begin(&own, &opt);
+	for (uint64_t i = 1; i < LENGTH; i++)
+		script_complete(&own.dev, i);
+	for (uint64_t i = 1; i < LENGTH; i++)
+		story_dequeues(&own, i);
+	own.dev.gone[1] = true; /* its completions are dropped when they are polled */
+	for (uint64_t i = 0; i < MANY; i++)
+		script_complete_on(&own.dev, 1, i);
+	polls = own.dev.polls;
+	ck_assert_int_eq(evd_dequeue(evd_self(&own.dev.evd), &event), -EAGAIN);
+	ck_assert_uint_le(own.dev.polls - polls, MANY / 32 + 1);
+	story_end(&own);
+}
+END_TEST
+
+Suite *
+evd_order_suite(void)
+{
+	Suite *s = suite_create("evd_order");
+	TCase *tc = runner_tcase(s, "order");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, established__barrier_of_another_endpoint_closed__not_behind_it);
+	tcase_add_test(tc, software_event__barrier_closed__not_behind_it);
+	tcase_add_test(tc, established__its_own_barrier_closed__behind_it_and_the_hold_goes_on);
+	tcase_add_test(tc, barriers_of_two_endpoints__each_with_what_follows_it);
+	tcase_add_test(tc, hold_of_one_endpoint__receives_of_another_leave);
+	tcase_add_test(tc, hold_purged__an_event_that_was_to_end_it__leaves_the_next_hold_alone);
+	tcase_add_test(tc, closed_events__count_against_the_length);
+	tcase_add_test(tc, batches__after_the_queue_was_empty__are_whole_again);
+	return s;
+}

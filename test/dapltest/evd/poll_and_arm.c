@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The review's findings about looking, arming and counting; one test a finding. */
+#include "story.h"
+#include "suites.h"
+
+static void
+begin(const struct script_options *opt)
+{
+	story_begin(&st, opt);
+}
+
+static void
+insert(struct script *s, void *arg)
+{
+	script_complete(s, (uint64_t)(uintptr_t)arg);
+}
+
+/* origin: race.A5 */
+START_TEST(review_06__threshold_and_nmore__beyond_one_batch)
+{
+	const struct script_options opt = { .qlen = 128 };
+	struct waiter w;
+
+	begin(&opt);
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 40);
+	for (uint64_t i = 1; i <= 100; i++)
+		script_show(&st.dev, i);
+	script_decide(&st.dev);
+	ck_assert(script_deliver(&st.dev));
+	ck_assert_int_eq(waiter_join(&w), 0);
+	ck_assert_uint_eq(waiter_id(&w), 1);
+	ck_assert_int_eq(w.nmore, 99);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(review_06__a_hundred_completions_then_disconnected__it_comes_last)
+{
+	const struct script_options opt = { .qlen = 128 };
+	DAT_EVENT event = script_event(900);
+
+	begin(&opt);
+	for (uint64_t i = 1; i <= 100; i++)
+		script_complete(&st.dev, i);
+	ck_assert_int_eq(evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &script_barrier), 0);
+	for (uint64_t i = 1; i <= 100; i++)
+		story_dequeues(&st, i);
+	story_dequeues(&st, 900);
+	story_empty(&st);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(review_06__device_queue_grew__disconnected_still_comes_last)
+{
+	DAT_EVENT event = script_event(900);
+
+	begin(NULL);
+	evd_set_depth(evd_self(&st.dev.evd), 100);
+	for (uint64_t i = 1; i <= 100; i++)
+		script_complete(&st.dev, i);
+	ck_assert_int_eq(evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &script_barrier), 0);
+	for (uint64_t i = 1; i <= 100; i++)
+		story_dequeues(&st, i);
+	story_dequeues(&st, 900);
+	story_empty(&st);
+	story_end(&st);
+}
+END_TEST
+
+static void
+take_what_was_told(DAT_UPCALL_POLICY policy)
+{
+	begin(NULL);
+	ck_assert_int_eq(story_enable(&st, policy), 0);
+	for (uint64_t i = 1; i <= 20; i++)
+		script_complete(&st.dev, i);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, TAPE_TOLD);
+	story_quiet(&st);
+	/* Sixteen fit into the stash; the other four are in the device and make no sound. */
+	ck_assert_uint_eq(script_raised(&st.dev), 0);
+	for (uint64_t i = 1; i <= 16; i++)
+		story_dequeues(&st, i);
+}
+
+START_TEST(review_06__stash_was_full__what_stayed_in_the_device_is_news_when_there_is_room)
+{
+	take_what_was_told(DAT_UPCALL_NORIFY);
+	story_upcall(&st, TAPE_TOLD);
+	for (uint64_t i = 17; i <= 20; i++)
+		story_dequeues(&st, i);
+	story_quiet(&st);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(review_06__stash_was_full__polled_by_a_dequeue_first__news_all_the_same)
+{
+	DAT_EVENT event;
+	int nmore;
+
+	take_what_was_told(DAT_UPCALL_NORIFY);
+	story_dequeues(&st, 17);
+	story_upcall(&st, TAPE_TOLD);
+	story_quiet(&st);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 3, &event, &nmore), 0);
+	ck_assert_int_eq(nmore, 2);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(review_07__exact_hint_says_maybe__polled_again)
+{
+	const struct script_options opt = { .exact = true };
+
+	begin(&opt);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	st.dev.before_arm = (struct script_hook){ .fn = insert, .arg = (void *)2 };
+	script_complete(&st.dev, 1);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, 1);
+	story_upcall(&st, 2);
+	ck_assert_uint_eq(script_raised(&st.dev), 0);
+	story_quiet(&st);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(review_07__exact_hint_says_empty__the_second_poll_is_saved)
+{
+	const struct script_options opt = { .exact = true };
+	unsigned int polls;
+
+	begin(&opt);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_uint_eq(st.dev.polls, 1);
+	script_complete(&st.dev, 1);
+	polls = st.dev.polls;
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, 1);
+	ck_assert_uint_eq(st.dev.polls, polls + 2);
+	story_quiet(&st);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(review_07__hint_from_a_device_without_an_exact_one__not_trusted)
+{
+	begin(NULL);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_uint_eq(st.dev.polls, 2);
+	story_end(&st);
+}
+END_TEST
+
+/* origin: race.A8 */
+START_TEST(review_07__armed_by_a_refused_enable__the_stash_is_not_forgotten)
+{
+	const struct script_options opt = { .exact = true, .qlen = 64 };
+
+	begin(&opt);
+	for (uint64_t i = 1; i <= 40; i++)
+		script_complete(&st.dev, i); /* more than one batch */
+	ck_assert_int_eq(
+	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), -EAGAIN);
+	for (uint64_t i = 1; i <= 32; i++)
+		story_dequeues(&st, i);
+	/* The rest made no sound: it was there before the arm. */
+	ck_assert_uint_eq(script_raised(&st.dev), 0);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	for (uint64_t i = 33; i <= 40; i++)
+		story_upcall(&st, i);
+	story_quiet(&st);
+	ck_assert_uint_eq(st.dev.arms, 1);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(review_11__arm_fails__not_silent_for_ever)
+{
+	begin(NULL);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	st.dev.fail_arms = 1;
+	script_complete(&st.dev, 1);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, 1);
+	script_complete(&st.dev, 2);
+	for (int i = 0; i < 100 && st.tape.n < 2; i++) {
+		(void)loop_step(st.loop, 5);
+		(void)script_deliver(&st.dev); /* it armed before 2 came, on a slow machine */
+	}
+	story_upcall(&st, 2);
+	story_quiet(&st);
+	ck_assert_int_eq(st.dev.faults, 1);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(review_12__unread_notification_or_stash__the_only_reasons_to_rest_with_events)
+{
+	DAT_EVENT event;
+
+	begin(NULL);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	script_complete(&st.dev, 1);
+	script_complete(&st.dev, 2);
+	/* A foreign dequeue leaves 2 in the stash; the notification is on its way. */
+	ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), 0);
+	story_check_rest(&st.dev);
+	story_run(&st);
+	ck_assert_int_eq(st.tape.n, 0);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, 2);
+	story_quiet(&st);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(review_15__a_long_burst__the_neighbours_get_their_turn)
+{
+	struct script_options opt = { .qlen = 256 };
+	DAT_UPCALL_OBJECT object;
+	struct script other;
+	struct tape tape;
+	int before;
+
+	begin(&opt);
+	opt.loop = st.loop;
+	script_init(&other);
+	script_open(&other, &opt);
+	tape_init(&tape, &other);
+	object = tape_object(&tape);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&other.evd), DAT_UPCALL_SINGLE_INSTANCE, &object,
+			     DAT_UPCALL_INVOC_ANY), 0);
+	for (uint64_t i = 1; i <= 200; i++)
+		script_complete(&st.dev, i);
+	ck_assert(script_deliver(&st.dev));
+	ck_assert_int_eq(script_post(&other, 100), 0);
+	(void)story_turn(&st);
+	before = st.tape.n;
+	ck_assert_int_lt(before, 200);
+	ck_assert_int_eq(tape.n, 1);
+	story_run(&st);
+	ck_assert_int_eq(st.tape.n, 200);
+	st.tape.read = 200;
+	script_close(&other);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(review_18__second_event_for_one_arm__nothing_lost)
+{
+	begin(NULL);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	script_complete(&st.dev, 1);
+	script_duplicate(&st.dev);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, 1);
+	script_complete(&st.dev, 2);
+	story_settle(&st);
+	story_upcall(&st, 2);
+	story_quiet(&st);
+	story_end(&st);
+}
+END_TEST
+
+Suite *
+review_arm_suite(void)
+{
+	Suite *s = suite_create("review_arm");
+	TCase *tc = runner_tcase(s, "arm");
+
+	tcase_add_test(tc, review_06__threshold_and_nmore__beyond_one_batch);
+	tcase_add_test(tc, review_06__a_hundred_completions_then_disconnected__it_comes_last);
+	tcase_add_test(tc, review_06__device_queue_grew__disconnected_still_comes_last);
+	tcase_add_test(tc,
+	    review_06__stash_was_full__what_stayed_in_the_device_is_news_when_there_is_room);
+	tcase_add_test(tc,
+	    review_06__stash_was_full__polled_by_a_dequeue_first__news_all_the_same);
+	tcase_add_test(tc, review_07__exact_hint_says_maybe__polled_again);
+	tcase_add_test(tc, review_07__exact_hint_says_empty__the_second_poll_is_saved);
+	tcase_add_test(tc, review_07__hint_from_a_device_without_an_exact_one__not_trusted);
+	tcase_add_test(tc, review_07__armed_by_a_refused_enable__the_stash_is_not_forgotten);
+	tcase_add_test(tc, review_11__arm_fails__not_silent_for_ever);
+	tcase_add_test(
+	    tc, review_12__unread_notification_or_stash__the_only_reasons_to_rest_with_events);
+	tcase_add_test(tc, review_15__a_long_burst__the_neighbours_get_their_turn);
+	tcase_add_test(tc, review_18__second_event_for_one_arm__nothing_lost);
+	return s;
+}

@@ -1,0 +1,566 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The merged queue by itself: order, wrap, barriers, holds, purge. */
+#include "evd/queue.h"
+
+#include "script.h"
+#include "suites.h"
+
+#define QLEN 4
+
+static struct evd_queue q;
+static struct evd_hold hold;
+static const struct evd_order none;
+
+static void
+setup(void)
+{
+	ck_assert_int_eq(evd_queue_init(&q, QLEN, sizeof(uint64_t)), 0);
+	ck_assert_int_eq(evd_hold_init(&hold, sizeof(uint64_t), 3), 0);
+}
+
+static void
+teardown(void)
+{
+	evd_hold_fini(&hold);
+	evd_queue_fini(&q);
+}
+
+/* A poll of the device that gave the n completions first, first + 1, ... */
+static void
+polled(uint64_t first, unsigned int n, bool device_empty)
+{
+	void *batch;
+
+	ck_assert_uint_ge(evd_queue_room(&q, n, &batch), n);
+	for (unsigned int i = 0; i < n; i++)
+		((uint64_t *)batch)[i] = first + i;
+	for (unsigned int i = 0; i < n; i++)
+		evd_queue_append(&q, (uint64_t *)batch + i);
+	evd_queue_polled(&q, n, device_empty);
+}
+
+static int
+posted_of(const void *endpoint, uint64_t id, bool barrier, struct evd_hold *ends)
+{
+	const struct evd_order order = { endpoint, barrier, ends };
+	DAT_EVENT *place = evd_queue_post(&q, &order);
+
+	if (place)
+		*place = script_event(id);
+	return place ? 0 : -ENOSPC;
+}
+
+/* By the one endpoint of most tests. */
+static int
+posted(uint64_t id, bool barrier)
+{
+	return posted_of(&q, id, barrier, NULL);
+}
+
+static void
+released(struct evd_hold *h, uint64_t id)
+{
+	ck_assert_int_eq(posted_of(h, id, false, h), 0);
+}
+
+static uint64_t
+taken(void)
+{
+	const DAT_EVENT *event;
+	const void *record;
+
+	switch (evd_queue_take(&q, &record, &event)) {
+	case EVD_ITEM_RAW:
+	case EVD_ITEM_RELEASED:
+		return *(const uint64_t *)record;
+	case EVD_ITEM_POSTED:
+		return script_id(event);
+	case EVD_ITEM_NONE:
+		break;
+	}
+	return 0;
+}
+
+static bool
+raw_is(const void *raw, const void *who)
+{
+	return *(const uint64_t *)raw == *(const uint64_t *)who;
+}
+
+static bool
+event_is(const DAT_EVENT *event, const void *who)
+{
+	return script_id(event) == *(const uint64_t *)who;
+}
+
+START_TEST(take__empty__none)
+{
+	ck_assert_uint_eq(evd_queue_count(&q), 0);
+	ck_assert_uint_eq(taken(), 0);
+}
+END_TEST
+
+START_TEST(take__posted_and_polled__in_order_of_entry)
+{
+	polled(1, 1, true);
+	ck_assert_int_eq(posted(100, false), 0);
+	polled(2, 2, true);
+	ck_assert_int_eq(posted(101, false), 0);
+	ck_assert_uint_eq(evd_queue_count(&q), 5);
+	ck_assert_uint_eq(taken(), 1);
+	ck_assert_uint_eq(taken(), 100);
+	ck_assert_uint_eq(taken(), 2);
+	ck_assert_uint_eq(taken(), 3);
+	ck_assert_uint_eq(taken(), 101);
+	ck_assert_uint_eq(taken(), 0);
+}
+END_TEST
+
+START_TEST(both_rings__wrap_many_times__order_kept)
+{
+	for (uint64_t i = 1; i < 50; i++) {
+		void *batch;
+		/* The stash hands out contiguous room only: up to its end. */
+		unsigned int room = evd_queue_room(&q, 3, &batch);
+
+		ck_assert_uint_ge(room, 1);
+		polled(10 * i, room, true);
+		ck_assert_int_eq(posted(1000 + i, false), 0);
+		for (unsigned int k = 0; k < room; k++)
+			ck_assert_uint_eq(taken(), 10 * i + k);
+		ck_assert_uint_eq(taken(), 1000 + i);
+	}
+	ck_assert_uint_eq(evd_queue_count(&q), 0);
+}
+END_TEST
+
+START_TEST(room__stash_full__zero)
+{
+	void *batch;
+
+	polled(1, QLEN, true);
+	ck_assert_uint_eq(evd_queue_room(&q, 32, &batch), 0);
+	ck_assert_uint_eq(taken(), 1);
+	ck_assert_uint_eq(evd_queue_room(&q, 32, &batch), 1);
+}
+END_TEST
+
+START_TEST(post__qlen_queued__refused_and_nothing_lost)
+{
+	for (uint64_t i = 0; i < QLEN; i++)
+		ck_assert_int_eq(posted(100 + i, false), 0);
+	ck_assert_int_eq(posted(200, false), -ENOSPC);
+	polled(1, QLEN, true); /* a full ring of posted events leaves the stash its room */
+	for (uint64_t i = 0; i < QLEN; i++)
+		ck_assert_uint_eq(taken(), 100 + i);
+	ck_assert_int_eq(posted(201, false), 0);
+	for (uint64_t i = 0; i < QLEN; i++)
+		ck_assert_uint_eq(taken(), 1 + i);
+	ck_assert_uint_eq(taken(), 201);
+}
+END_TEST
+
+START_TEST(keep__some_of_a_batch_dropped__the_gap_closes)
+{
+	uint64_t *batch;
+	void *start;
+
+	ck_assert_uint_eq(evd_queue_room(&q, 4, &start), 4);
+	batch = start;
+	for (int i = 0; i < 4; i++)
+		batch[i] = (uint64_t)i + 1;
+	evd_queue_append(&q, &batch[1]);
+	evd_queue_append(&q, &batch[3]);
+	evd_queue_polled(&q, 4, false);
+	ck_assert_uint_eq(evd_queue_count(&q), 2);
+	ck_assert_uint_eq(taken(), 2);
+	ck_assert_uint_eq(taken(), 4);
+}
+END_TEST
+
+START_TEST(barrier__device_not_seen_empty__does_not_count)
+{
+	polled(1, 1, false);
+	ck_assert_int_eq(posted(100, true), 0);
+	ck_assert_uint_eq(evd_queue_count(&q), 1);
+	ck_assert(evd_queue_has_closed(&q));
+	polled(2, 1, false);
+	ck_assert_uint_eq(taken(), 1);
+	ck_assert_uint_eq(taken(), 2);
+	ck_assert_uint_eq(taken(), 0);
+	polled(3, 1, true);
+	ck_assert(!evd_queue_has_closed(&q));
+	ck_assert_uint_eq(taken(), 3);
+	ck_assert_uint_eq(taken(), 100);
+}
+END_TEST
+
+START_TEST(barrier__empty_seen_before_it_came__must_be_seen_again)
+{
+	polled(1, 1, true);
+	ck_assert_int_eq(posted(100, true), 0);
+	ck_assert_uint_eq(taken(), 1);
+	ck_assert_uint_eq(taken(), 0);
+	evd_queue_polled(&q, 0, true);
+	ck_assert_uint_eq(taken(), 100);
+}
+END_TEST
+
+START_TEST(barrier__device_never_empty__opens_after_qlen_completions)
+{
+	ck_assert_int_eq(posted(100, true), 0);
+	for (uint64_t i = 1; i < QLEN; i++) {
+		polled(i, 1, false);
+		ck_assert_uint_eq(taken(), i);
+		ck_assert_uint_eq(taken(), 0);
+	}
+	polled(QLEN, 1, false);
+	ck_assert_uint_eq(taken(), QLEN);
+	ck_assert_uint_eq(taken(), 100);
+}
+END_TEST
+
+START_TEST(barrier__device_deeper_than_the_queue__waits_for_what_that_can_hold)
+{
+	q.depth = 3 * QLEN;
+	ck_assert_int_eq(posted(100, true), 0);
+	for (uint64_t i = 1; i <= 3 * QLEN; i++) {
+		ck_assert_uint_eq(taken(), 0);
+		polled(i, 1, false);
+		ck_assert_uint_eq(taken(), i);
+	}
+	ck_assert_uint_eq(taken(), 100);
+}
+END_TEST
+
+START_TEST(barrier__what_is_posted_after_it__waits_behind_it)
+{
+	ck_assert_int_eq(posted(100, true), 0);
+	ck_assert_int_eq(posted(101, false), 0);
+	ck_assert_int_eq(posted(102, true), 0);
+	ck_assert_uint_eq(evd_queue_count(&q), 0);
+	polled(1, 2, true);
+	ck_assert_uint_eq(taken(), 1);
+	ck_assert_uint_eq(taken(), 2);
+	ck_assert_uint_eq(taken(), 100);
+	ck_assert_uint_eq(taken(), 101);
+	ck_assert_uint_eq(taken(), 102);
+}
+END_TEST
+
+START_TEST(barrier__dropped_completions__count_as_polled)
+{
+	ck_assert_int_eq(posted(100, true), 0);
+	evd_queue_polled(&q, QLEN, false);
+	ck_assert_uint_eq(taken(), 100);
+}
+END_TEST
+
+START_TEST(barrier__no_device__is_an_ordinary_event)
+{
+	struct evd_queue soft;
+	DAT_EVENT event = script_event(7);
+
+	ck_assert_int_eq(evd_queue_init(&soft, 2, 0), 0);
+	*evd_queue_post(&soft, &script_barrier) = event;
+	ck_assert_uint_eq(evd_queue_count(&soft), 1);
+	evd_queue_fini(&soft);
+}
+END_TEST
+
+START_TEST(hold__until_released__does_not_count)
+{
+	const uint64_t held = 50;
+
+	hold.active = true;
+	ck_assert_int_eq(evd_queue_hold(&hold, &held), 0);
+	ck_assert_uint_eq(evd_queue_count(&q), 0);
+	ck_assert_uint_eq(taken(), 0);
+	polled(1, 1, true);
+	released(&hold, 100);
+	polled(2, 1, true);
+	ck_assert(!evd_hold_is_active(&hold));
+	ck_assert_uint_eq(evd_queue_count(&q), 4);
+	ck_assert_uint_eq(taken(), 1);
+	ck_assert_uint_eq(taken(), 100);
+	ck_assert_uint_eq(taken(), 50);
+	ck_assert_uint_eq(taken(), 2);
+}
+END_TEST
+
+START_TEST(hold__full__refused)
+{
+	const uint64_t held = 50;
+
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(evd_queue_hold(&hold, &held), 0);
+	ck_assert_int_eq(evd_queue_hold(&hold, &held), -ENOSPC);
+}
+END_TEST
+
+START_TEST(holds_of_two_endpoints__released_in_turn__order_of_release)
+{
+	struct evd_hold other;
+	uint64_t id;
+
+	ck_assert_int_eq(evd_hold_init(&other, sizeof id, 2), 0);
+	for (id = 50; id < 52; id++)
+		ck_assert_int_eq(evd_queue_hold(&hold, &id), 0);
+	for (id = 60; id < 62; id++)
+		ck_assert_int_eq(evd_queue_hold(&other, &id), 0);
+	evd_queue_release(&q, &other);
+	evd_queue_release(&q, &hold);
+	ck_assert_uint_eq(evd_queue_count(&q), 4);
+	ck_assert_uint_eq(taken(), 60);
+	ck_assert_uint_eq(taken(), 61);
+	ck_assert_uint_eq(taken(), 50);
+	ck_assert_uint_eq(taken(), 51);
+	ck_assert_uint_eq(taken(), 0);
+	evd_hold_fini(&other);
+}
+END_TEST
+
+START_TEST(hold__used_again_after_release__wraps)
+{
+	for (uint64_t i = 1; i < 20; i++) {
+		ck_assert_int_eq(evd_queue_hold(&hold, &i), 0);
+		evd_queue_release(&q, &hold);
+		ck_assert_uint_eq(taken(), i);
+	}
+	ck_assert(!hold.listed);
+}
+END_TEST
+
+START_TEST(purge__stash__keeps_the_order_of_the_rest)
+{
+	uint64_t who = 2;
+
+	polled(9, 2, true);
+	ck_assert_uint_eq(taken(), 9);
+	ck_assert_uint_eq(taken(), 10);
+	polled(1, 2, true); /* up to the ring's end ... */
+	polled(3, 2, true); /* ... and from its start */
+	evd_queue_purge(&q, NULL, raw_is, NULL, &who);
+	ck_assert_uint_eq(evd_queue_count(&q), 3);
+	ck_assert_uint_eq(taken(), 1);
+	ck_assert_uint_eq(taken(), 3);
+	ck_assert_uint_eq(taken(), 4);
+	ck_assert_uint_eq(taken(), 0);
+}
+END_TEST
+
+START_TEST(purge__posted__keeps_the_order_of_the_rest)
+{
+	uint64_t who = 101;
+
+	for (uint64_t i = 100; i < 104; i++)
+		ck_assert_int_eq(posted(i, false), 0);
+	evd_queue_purge(&q, NULL, NULL, event_is, &who);
+	ck_assert_uint_eq(taken(), 100);
+	ck_assert_uint_eq(taken(), 102);
+	ck_assert_uint_eq(taken(), 103);
+	ck_assert_uint_eq(taken(), 0);
+}
+END_TEST
+
+START_TEST(purge__closed_barrier__frees_what_stood_behind_it)
+{
+	uint64_t who = 100;
+
+	ck_assert_int_eq(posted(100, true), 0);
+	ck_assert_int_eq(posted(101, false), 0);
+	ck_assert_uint_eq(evd_queue_count(&q), 0);
+	evd_queue_purge(&q, NULL, NULL, event_is, &who);
+	ck_assert_uint_eq(evd_queue_count(&q), 1);
+	ck_assert_uint_eq(taken(), 101);
+}
+END_TEST
+
+START_TEST(purge__held_and_released__both_go)
+{
+	const uint64_t held[2] = { 50, 51 };
+
+	ck_assert_int_eq(evd_queue_hold(&hold, &held[0]), 0);
+	evd_queue_release(&q, &hold);
+	ck_assert_int_eq(evd_queue_hold(&hold, &held[1]), 0);
+	polled(1, 1, true);
+	evd_queue_purge(&q, &hold, NULL, NULL, NULL);
+	ck_assert_uint_eq(evd_queue_count(&q), 1);
+	ck_assert_uint_eq(taken(), 1);
+	ck_assert_uint_eq(taken(), 0);
+	ck_assert_uint_eq(hold.count, 0);
+}
+END_TEST
+
+static bool
+any_raw(const void *raw, const void *who)
+{
+	(void)raw;
+	(void)who;
+	return true;
+}
+
+START_TEST(purge__whole_stash__a_whole_batch_has_room)
+{
+	void *batch;
+
+	polled(1, 3, true);
+	ck_assert_uint_eq(taken(), 1);
+	evd_queue_purge(&q, NULL, any_raw, NULL, NULL);
+	ck_assert_uint_eq(evd_queue_count(&q), 0);
+	ck_assert_uint_eq(evd_queue_room(&q, QLEN, &batch), QLEN);
+}
+END_TEST
+
+/* An endpoint that is reset keeps the events of its last attempt. */
+START_TEST(purge__event_of_the_last_attempt_opens_later__the_next_hold_goes_on)
+{
+	const uint64_t held = 50;
+
+	ck_assert_int_eq(posted_of(&hold, 100, true, NULL), 0);
+	ck_assert_int_eq(posted_of(&hold, 101, false, &hold), 0);
+	evd_queue_purge(&q, &hold, NULL, NULL, NULL);
+	hold.active = true;
+	ck_assert_int_eq(evd_queue_hold(&hold, &held), 0);
+	evd_queue_polled(&q, 0, true);
+	ck_assert_uint_eq(taken(), 100);
+	ck_assert_uint_eq(taken(), 101);
+	ck_assert_uint_eq(taken(), 0);
+	ck_assert(evd_hold_is_active(&hold));
+	released(&hold, 102);
+	ck_assert_uint_eq(taken(), 102);
+	ck_assert_uint_eq(taken(), 50);
+}
+END_TEST
+
+START_TEST(max_depth__is_the_high_water_mark)
+{
+	polled(1, 3, true);
+	ck_assert_int_eq(posted(100, false), 0);
+	while (taken())
+		;
+	polled(4, 1, true);
+	ck_assert_uint_eq(q.max_depth, 4);
+}
+END_TEST
+
+START_TEST(hold_released_again_while_others_wait__order_of_release)
+{
+	struct evd_hold other;
+	uint64_t id = 50;
+
+	ck_assert_int_eq(evd_hold_init(&other, sizeof id, 2), 0);
+	ck_assert_int_eq(evd_queue_hold(&hold, &id), 0);
+	evd_queue_release(&q, &hold);
+	id = 60;
+	ck_assert_int_eq(evd_queue_hold(&other, &id), 0);
+	evd_queue_release(&q, &other);
+	id = 51;
+	ck_assert_int_eq(evd_queue_hold(&hold, &id), 0);
+	evd_queue_release(&q, &hold);
+	ck_assert_uint_eq(taken(), 50);
+	ck_assert_uint_eq(taken(), 60);
+	ck_assert_uint_eq(taken(), 51);
+	ck_assert_uint_eq(taken(), 0);
+	evd_hold_fini(&other);
+}
+END_TEST
+
+START_TEST(purge__no_device__posted_events_alone_go)
+{
+	struct evd_queue soft;
+	DAT_EVENT event = script_event(7);
+	uint64_t who = 7;
+
+	ck_assert_int_eq(evd_queue_init(&soft, 2, 0), 0);
+	*evd_queue_post(&soft, &none) = event;
+	event = script_event(8);
+	*evd_queue_post(&soft, &none) = event;
+	evd_queue_purge(&soft, NULL, raw_is, event_is, &who);
+	ck_assert_uint_eq(evd_queue_count(&soft), 1);
+	ck_assert_uint_eq(script_id(&evd_posted_first(&soft.posted)->event), 8);
+	evd_queue_fini(&soft);
+}
+END_TEST
+
+START_TEST(max_depth__counts_what_is_polled_posted_and_released)
+{
+	const uint64_t held = 50;
+
+	ck_assert_int_eq(evd_queue_hold(&hold, &held), 0);
+	ck_assert_uint_eq(q.max_depth, 0);
+	polled(1, 1, true);
+	ck_assert_uint_eq(q.max_depth, 1);
+	ck_assert_int_eq(posted(100, false), 0);
+	ck_assert_uint_eq(q.max_depth, 2);
+	evd_queue_release(&q, &hold);
+	ck_assert_uint_eq(q.max_depth, 3);
+	while (taken())
+		;
+	ck_assert_uint_eq(q.max_depth, 3);
+}
+END_TEST
+
+START_TEST(move__held_completions_and_barriers__go_on_where_they_were)
+{
+	const uint64_t held = 50;
+	struct evd_queue longer, old;
+
+	ck_assert_int_eq(evd_queue_hold(&hold, &held), 0);
+	evd_queue_release(&q, &hold);
+	polled(1, 2, false);
+	ck_assert_int_eq(posted(100, true), 0);
+	old = q;
+	ck_assert_int_eq(evd_queue_init(&longer, 2 * QLEN, sizeof(uint64_t)), 0);
+	evd_queue_move(&longer, &old);
+	ck_assert_uint_eq(longer.max_depth, q.max_depth);
+	evd_queue_fini(&old);
+	q = longer;
+	polled(3, 1, false);
+	ck_assert_uint_eq(evd_queue_count(&q), 4); /* the barrier waits for QLEN completions */
+	ck_assert_uint_eq(taken(), 50);
+	for (uint64_t i = 1; i <= 3; i++)
+		ck_assert_uint_eq(taken(), i);
+	ck_assert_uint_eq(taken(), 0);
+	evd_queue_polled(&q, 0, true);
+	ck_assert_uint_eq(taken(), 100);
+}
+END_TEST
+
+Suite *
+evd_queue_suite(void)
+{
+	Suite *s = suite_create("evd_queue");
+	TCase *tc = runner_tcase(s, "queue");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, take__empty__none);
+	tcase_add_test(tc, take__posted_and_polled__in_order_of_entry);
+	tcase_add_test(tc, both_rings__wrap_many_times__order_kept);
+	tcase_add_test(tc, room__stash_full__zero);
+	tcase_add_test(tc, post__qlen_queued__refused_and_nothing_lost);
+	tcase_add_test(tc, keep__some_of_a_batch_dropped__the_gap_closes);
+	tcase_add_test(tc, barrier__device_not_seen_empty__does_not_count);
+	tcase_add_test(tc, barrier__empty_seen_before_it_came__must_be_seen_again);
+	tcase_add_test(tc, barrier__device_never_empty__opens_after_qlen_completions);
+	tcase_add_test(tc, barrier__device_deeper_than_the_queue__waits_for_what_that_can_hold);
+	tcase_add_test(tc, barrier__what_is_posted_after_it__waits_behind_it);
+	tcase_add_test(tc, barrier__dropped_completions__count_as_polled);
+	tcase_add_test(tc, barrier__no_device__is_an_ordinary_event);
+	tcase_add_test(tc, hold__until_released__does_not_count);
+	tcase_add_test(tc, hold__full__refused);
+	tcase_add_test(tc, holds_of_two_endpoints__released_in_turn__order_of_release);
+	tcase_add_test(tc, hold__used_again_after_release__wraps);
+	tcase_add_test(tc, purge__stash__keeps_the_order_of_the_rest);
+	tcase_add_test(tc, purge__posted__keeps_the_order_of_the_rest);
+	tcase_add_test(tc, purge__closed_barrier__frees_what_stood_behind_it);
+	tcase_add_test(tc, purge__held_and_released__both_go);
+	tcase_add_test(tc, purge__whole_stash__a_whole_batch_has_room);
+	tcase_add_test(tc, purge__event_of_the_last_attempt_opens_later__the_next_hold_goes_on);
+	tcase_add_test(tc, max_depth__is_the_high_water_mark);
+	tcase_add_test(tc, hold_released_again_while_others_wait__order_of_release);
+	tcase_add_test(tc, purge__no_device__posted_events_alone_go);
+	tcase_add_test(tc, max_depth__counts_what_is_polled_posted_and_released);
+	tcase_add_test(tc, move__held_completions_and_barriers__go_on_where_they_were);
+	return s;
+}

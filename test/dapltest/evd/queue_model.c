@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The merged queue against a model that is too simple to be wrong: one list in order of entry, from
+ * which the oldest item that counts is taken.
+ */
+#include "evd/queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "script.h"
+#include "suites.h"
+
+#define QLEN 5
+#define OPS  20000
+#define HOLD 4
+#define EPS  3
+
+enum kind { RAW, POSTED, HELD };
+
+struct item {
+	uint64_t id;
+	enum kind kind;
+	bool counts, barrier, ends; /* ends its endpoint's hold */
+	int ep;			    /* -1: none */
+	uint64_t mark;
+};
+
+static struct item list[64];
+static int length;
+static uint64_t polled, next_id;
+static struct evd_queue q;
+static struct evd_hold hold[EPS];
+
+static void
+model_append(const struct item *item)
+{
+	must(length < 64);
+	list[length] = *item;
+	list[length++].mark = polled;
+}
+
+static void
+model_remove(int i)
+{
+	memmove(&list[i], &list[i + 1], (size_t)(--length - i) * sizeof list[0]);
+}
+
+static int
+model_count(enum kind kind, bool counting_only)
+{
+	int n = 0;
+
+	for (int i = 0; i < length; i++)
+		n += list[i].kind == kind && (list[i].counts || !counting_only);
+	return n;
+}
+
+/* Moves item i behind all the others and lets it count: it enters now. */
+static void
+model_enter(int i)
+{
+	struct item item = list[i];
+
+	model_remove(i);
+	item.counts = true;
+	list[length++] = item;
+}
+
+/* What the endpoint's hold kept enters. */
+static void
+model_release(int ep)
+{
+	for (int i = 0, n = length; n > 0; n--) {
+		if (list[i].kind == HELD && list[i].ep == ep && !list[i].counts)
+			model_enter(i);
+		else
+			i++;
+	}
+}
+
+/* Whether an earlier event of its endpoint does not count yet. */
+static bool
+model_is_behind(int i)
+{
+	for (int j = 0; j < i; j++)
+		if (list[i].ep >= 0 && list[j].ep == list[i].ep && list[j].kind == POSTED &&
+		    !list[j].counts)
+			return true;
+	return false;
+}
+
+static int
+model_next(bool empty)
+{
+	for (int i = 0; i < length; i++)
+		if (list[i].kind == POSTED && !list[i].counts && !model_is_behind(i) &&
+		    (!list[i].barrier || empty || polled - list[i].mark >= QLEN))
+			return i;
+	return -1;
+}
+
+static void
+model_open(bool empty)
+{
+	for (int i = model_next(empty); i >= 0; i = model_next(empty)) {
+		const struct item item = list[i];
+
+		model_enter(i);
+		if (item.ends)
+			model_release(item.ep);
+	}
+}
+
+/* ---- the operations, on both ---- */
+
+static void
+op_poll(void)
+{
+	void *batch;
+	unsigned int n = evd_queue_room(&q, 1 + (unsigned int)rand() % 4, &batch);
+	bool empty = rand() % 3 == 0;
+
+	must(n > 0 || model_count(RAW, false) == QLEN);
+	for (unsigned int i = 0; i < n; i++)
+		((uint64_t *)batch)[i] = next_id + i;
+	for (unsigned int i = 0; i < n; i++) {
+		struct item item = { .id = next_id++, .ep = rand() % EPS };
+		bool held = evd_hold_is_active(&hold[item.ep]) &&
+		    evd_queue_hold(&hold[item.ep], (uint64_t *)batch + i) == 0;
+
+		if (held) {
+			item.kind = HELD;
+			model_append(&item);
+		} else if (rand() % 5) {
+			evd_queue_append(&q, (uint64_t *)batch + i);
+			item.counts = true;
+			model_append(&item);
+		}
+	}
+	evd_queue_polled(&q, n, empty);
+	polled += n;
+	model_open(empty);
+}
+
+static void
+op_post(void)
+{
+	struct item item = {
+		.id = next_id++, .kind = POSTED, .ep = rand() % (EPS + 1) - 1
+	};
+	struct evd_order order = { 0 };
+	DAT_EVENT *place;
+
+	if (item.ep >= 0) {
+		item.barrier = rand() % 3 == 0;
+		item.ends = rand() % 3 == 0;
+		order.endpoint = &hold[item.ep];
+		order.barrier = item.barrier;
+		order.hold = item.ends ? &hold[item.ep] : NULL;
+	}
+	place = evd_queue_post(&q, &order);
+	must(!place == (model_count(POSTED, false) == QLEN));
+	if (place)
+		*place = script_event(item.id);
+	if (place)
+		model_append(&item);
+	else if (item.ends)
+		model_release(item.ep);
+	model_open(false);
+}
+
+static void
+op_hold(void)
+{
+	hold[rand() % EPS].active = true;
+}
+
+static void
+op_take(void)
+{
+	const DAT_EVENT *event;
+	const void *record;
+	uint64_t id = 0;
+	int oldest = -1;
+
+	for (int i = 0; i < length && oldest < 0; i++)
+		if (list[i].counts)
+			oldest = i;
+	switch (evd_queue_take(&q, &record, &event)) {
+	case EVD_ITEM_RAW:
+	case EVD_ITEM_RELEASED:
+		id = *(const uint64_t *)record;
+		break;
+	case EVD_ITEM_POSTED:
+		id = script_id(event);
+		break;
+	case EVD_ITEM_NONE:
+		break;
+	}
+	must(id == (oldest < 0 ? 0 : list[oldest].id));
+	if (oldest >= 0)
+		model_remove(oldest);
+}
+
+static bool
+raw_third(const void *raw, const void *who)
+{
+	return *(const uint64_t *)raw % 3 == *(const uint64_t *)who;
+}
+
+static bool
+event_third(const DAT_EVENT *event, const void *who)
+{
+	return script_id(event) % 3 == *(const uint64_t *)who;
+}
+
+static void
+op_purge(void)
+{
+	uint64_t who = (uint64_t)rand() % 3;
+	int ep = rand() % (EPS + 1) - 1; /* whose hold goes, too */
+
+	evd_queue_purge(&q, ep >= 0 ? &hold[ep] : NULL, raw_third, event_third, &who);
+	for (int i = length - 1; i >= 0; i--) {
+		if (ep >= 0 && list[i].kind == POSTED && list[i].ep == ep)
+			list[i].ends = false;
+		if (list[i].kind == HELD ? list[i].ep == ep : list[i].id % 3 == who)
+			model_remove(i);
+	}
+	model_open(false);
+}
+
+START_TEST(random_operations__agree_with_the_model)
+{
+	srand((unsigned int)_i + 1);
+	length = 0;
+	polled = 0;
+	next_id = 1;
+	ck_assert_int_eq(evd_queue_init(&q, QLEN, sizeof(uint64_t)), 0);
+	for (int i = 0; i < EPS; i++)
+		ck_assert_int_eq(evd_hold_init(&hold[i], sizeof(uint64_t), HOLD), 0);
+	for (int i = 0; i < OPS; i++) {
+		int dice = rand() % 100;
+
+		if (dice < 25)
+			op_poll();
+		else if (dice < 50)
+			op_post();
+		else if (dice < 56)
+			op_hold();
+		else if (dice < 58)
+			op_purge();
+		else
+			op_take();
+		must(evd_queue_count(&q) ==
+		    (unsigned int)(model_count(RAW, true) + model_count(POSTED, true) +
+			model_count(HELD, true)));
+		must(evd_queue_has_closed(&q) ==
+		    (model_count(POSTED, false) != model_count(POSTED, true)));
+	}
+	for (int i = 0; i < EPS; i++)
+		evd_hold_fini(&hold[i]);
+	evd_queue_fini(&q);
+}
+END_TEST
+
+Suite *
+evd_queue_model_suite(void)
+{
+	Suite *s = suite_create("evd_queue_model");
+	TCase *tc = runner_tcase(s, "model");
+
+	tcase_add_loop_test(tc, random_operations__agree_with_the_model, 0, 8);
+	return s;
+}

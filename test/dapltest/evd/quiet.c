@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Completions that are queued and wake nobody. */
+#include "cno_story.h"
+#include "suites.h"
+
+static void
+begin(int qlen)
+{
+	const struct script_options opt = { .qlen = qlen };
+
+	story_begin(&st, &opt);
+}
+
+static void
+quiet(uint64_t id)
+{
+	const struct script_record record = { .id = id, .flags = SCRIPT_QUIET };
+
+	script_show_record(&st.dev, &record);
+	script_decide(&st.dev);
+}
+
+START_TEST(wait__quiet_alone__times_out_and_counts_it)
+{
+	DAT_EVENT event;
+	int nmore = -1;
+
+	begin(8);
+	quiet(1);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 1, &event, &nmore), -ETIMEDOUT);
+	ck_assert_int_eq(nmore, 1);
+	nmore = -1;
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 2 * MS, 1, &event, &nmore), -ETIMEDOUT);
+	ck_assert_int_eq(nmore, 1);
+	story_dequeues(&st, 1);
+	story_empty(&st);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(wait__a_noisy_one_comes__the_oldest_is_taken)
+{
+	DAT_EVENT event;
+	int nmore = -1;
+
+	begin(8);
+	quiet(1);
+	quiet(2);
+	script_complete(&st.dev, 3);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 1, &event, &nmore), 0);
+	ck_assert_uint_eq(script_id(&event), 1);
+	ck_assert_int_eq(nmore, 2);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 2, &event, &nmore), -ETIMEDOUT);
+	story_dequeues(&st, 2);
+	story_dequeues(&st, 3);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(waiter__quiet_ones_come_and_a_post__sleeps_until_the_post)
+{
+	struct waiter w;
+
+	begin(8);
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	quiet(1);
+	while (script_queued(&st.dev)) { /* until the waiter has polled it */
+		(void)script_deliver(&st.dev);
+		script_sleep_ms(5);
+	}
+	ck_assert(!__atomic_load_n(&w.done, __ATOMIC_ACQUIRE));
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert_int_eq(waiter_join(&w), 0);
+	ck_assert_uint_eq(waiter_id(&w), 1);
+	story_dequeues(&st, 100);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(upcalls__quiet_ones_ride_with_the_next_noisy_one)
+{
+	begin(8);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	quiet(1);
+	quiet(2);
+	story_settle(&st);
+	ck_assert_int_eq(tape_count(&st.tape), 0);
+	script_complete(&st.dev, 3);
+	quiet(4);
+	story_settle(&st);
+	for (uint64_t i = 1; i <= 3; i++)
+		story_upcall(&st, i);
+	ck_assert_int_eq(tape_count(&st.tape), 3);
+	story_dequeues(&st, 4);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(enable_new__quiet_one_pending__is_pending_like_any)
+{
+	begin(8);
+	quiet(1);
+	ck_assert_int_eq(
+	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), -EAGAIN);
+	story_dequeues(&st, 1);
+	ck_assert_int_eq(
+	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
+	story_quiet(&st);
+	story_end(&st);
+}
+END_TEST
+
+static void
+gone(struct cno *cno)
+{
+	(void)cno;
+}
+
+START_TEST(cno__is_told_of_noise_alone_and_of_a_full_queue)
+{
+	struct cno_config config = { .destroyed = gone };
+	DAT_EVD_HANDLE handle;
+	static struct cno cno;
+
+	begin(4);
+	config.loop = st.loop;
+	cno_slot_init(&cno);
+	ck_assert_int_eq(cno_create(&cno, &config), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), cno_listener(&cno), &cno), 0);
+	story_settle(&st);
+	quiet(1);
+	story_settle(&st);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), -ETIMEDOUT);
+	script_complete(&st.dev, 2);
+	story_settle(&st);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), 0);
+	story_dequeues(&st, 1);
+	story_dequeues(&st, 2);
+	story_empty(&st);
+	/* The fifth stays in the device: nobody would hear of it if the four were kept quiet. */
+	for (uint64_t i = 3; i <= 6; i++)
+		quiet(i);
+	script_complete(&st.dev, 7);
+	story_settle(&st);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), 0);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), -ETIMEDOUT);
+	for (uint64_t i = 3; i <= 7; i++)
+		story_dequeues(&st, i);
+	/* They may come one by one as well: then the next look finds them. */
+	story_settle(&st);
+	(void)cno_wait(cno_self(&cno), 0, &handle); /* of the room that there was meanwhile */
+	for (uint64_t i = 8; i <= 11; i++) {
+		quiet(i);
+		ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
+	}
+	story_settle(&st);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), 0);
+	for (uint64_t i = 8; i <= 11; i++)
+		story_dequeues(&st, i);
+	story_settle(&st);
+	(void)cno_wait(cno_self(&cno), 0, &handle);
+	/* A new taker hears of what is worth it. */
+	quiet(12);
+	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
+	ck_assert_int_eq(evd_set_enabled(evd_self(&st.dev.evd), false), 0);
+	ck_assert_int_eq(evd_set_enabled(evd_self(&st.dev.evd), true), 0);
+	story_settle(&st);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), -ETIMEDOUT);
+	story_dequeues(&st, 12);
+	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), NULL, DAT_HANDLE_NULL), 0);
+	ck_assert_int_eq(cno_free(cno_self(&cno), true), 0);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(waiter__the_queue_is_full_of_quiet_ones__wakes)
+{
+	DAT_EVENT event;
+	int nmore;
+
+	begin(4);
+	for (uint64_t i = 1; i <= 5; i++)
+		quiet(i);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 1, &event, &nmore), 0);
+	ck_assert_uint_eq(script_id(&event), 1);
+	for (uint64_t i = 2; i <= 5; i++)
+		story_dequeues(&st, i);
+	story_end(&st);
+}
+END_TEST
+
+/* origin: chance.2 */
+START_TEST(resize__the_shorter_queue_is_full_of_quiet_ones__reported)
+{
+	begin(4);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	quiet(1);
+	quiet(2);
+	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
+	story_quiet(&st);
+	ck_assert_int_eq(evd_resize(evd_self(&st.dev.evd), 3), 0);
+	story_quiet(&st);
+	ck_assert_int_eq(evd_resize(evd_self(&st.dev.evd), 2), 0);
+	story_upcall(&st, TAPE_TOLD);
+	story_dequeues(&st, 1);
+	story_dequeues(&st, 2);
+	story_end(&st);
+}
+END_TEST
+
+static bool
+is_two(const void *raw, const void *who)
+{
+	(void)who;
+	return ((const struct script_record *)raw)->id == 2;
+}
+
+START_TEST(purge_and_resize__keep_the_quiet_ones_quiet)
+{
+	DAT_EVENT event;
+	int nmore;
+
+	begin(8);
+	quiet(1);
+	quiet(2);
+	script_complete(&st.dev, 3);
+	quiet(4);
+	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
+	evd_purge(evd_self(&st.dev.evd), NULL, is_two, NULL, NULL);
+	ck_assert_int_eq(evd_resize(evd_self(&st.dev.evd), 20), 0);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 2, &event, &nmore), -ETIMEDOUT);
+	ck_assert_int_eq(nmore, 3);
+	story_dequeues(&st, 1);
+	story_dequeues(&st, 3);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 1, &event, &nmore), -ETIMEDOUT);
+	story_dequeues(&st, 4);
+	story_empty(&st);
+	story_end(&st);
+}
+END_TEST
+
+/* origin: attack.C7 */
+START_TEST(solicited__request_stands__widened_and_polled_again)
+{
+	begin(8);
+	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert(st.dev.armed_solicited);
+	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0); /* as it is */
+	quiet(1); /* not solicited: it raises no notification */
+	script_show(&st.dev, 2);
+	script_decide(&st.dev);
+	ck_assert_uint_eq(script_raised(&st.dev), 0);
+	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), false), 0);
+	story_upcall(&st, 1); /* found by the poll after the arm */
+	story_upcall(&st, 2);
+	ck_assert(!st.dev.armed_solicited);
+	script_complete(&st.dev, 3);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, 3);
+	story_end(&st);
+}
+END_TEST
+
+/* origin: attack.C7 */
+START_TEST(solicited__waiter_blocked__its_request_is_widened)
+{
+	struct waiter w;
+
+	begin(8);
+	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0);
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	script_show(&st.dev, 1);
+	script_decide(&st.dev);
+	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), false), 0);
+	ck_assert_int_eq(waiter_join(&w), 0);
+	ck_assert_uint_eq(waiter_id(&w), 1);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(solicited__all_requested_already__not_requested_again)
+{
+	begin(8);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0);
+	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), false), 0);
+	story_quiet(&st);
+	ck_assert_uint_eq(st.dev.arms, 1);
+	script_complete(&st.dev, 1);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, 1);
+	story_end(&st);
+}
+END_TEST
+
+#define RING 8
+#define ENTRIES 4
+
+static void
+quiet_or_noisy(uint64_t id, bool is_quiet)
+{
+	if (is_quiet)
+		quiet(id);
+	else
+		script_complete(&st.dev, id);
+}
+
+/* Entries of each pattern, in a ring that begins `first` places in, get another ring. */
+static void
+move(unsigned int first, unsigned int pattern, unsigned int qlen)
+{
+	DAT_EVENT event;
+	int nmore, r;
+
+	begin(RING);
+	for (uint64_t id = 0; id < first; id++)
+		script_complete(&st.dev, 100 + id);
+	/* An empty ring would begin at its first place again. */
+	quiet_or_noisy(0, pattern & 1);
+	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
+	for (uint64_t id = 0; id < first; id++)
+		story_dequeues(&st, 100 + id);
+	for (unsigned int i = 1; i < ENTRIES; i++)
+		quiet_or_noisy(i, pattern >> i & 1);
+	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
+	ck_assert_int_eq(evd_resize(evd_self(&st.dev.evd), qlen), 0);
+	for (unsigned int i = 0; i < ENTRIES; i++) {
+		const bool noisy_left = pattern >> i != (1u << (ENTRIES - i)) - 1;
+
+		r = evd_wait(evd_self(&st.dev.evd), 0, 1, &event, &nmore);
+		ck_assert_int_eq(r, noisy_left ? 0 : -ETIMEDOUT);
+		ck_assert_int_eq(nmore, (int)(ENTRIES - i) - (noisy_left ? 1 : 0));
+		if (noisy_left)
+			ck_assert_uint_eq(script_id(&event), i);
+		else
+			story_dequeues(&st, i);
+	}
+	story_empty(&st);
+	story_end(&st);
+}
+
+/* origin: outside.07 */
+START_TEST(resize__quiet_and_noisy_ones_anywhere_in_the_ring__each_stays_what_it_is)
+{
+	for (unsigned int first = 0; first < RING; first++)
+		for (unsigned int pattern = 0; pattern < 1u << ENTRIES; pattern++) {
+			move(first, pattern, ENTRIES + 1);
+			move(first, pattern, 2 * RING);
+		}
+}
+END_TEST
+
+static void
+fail_polls(void)
+{
+	st.dev.fail_polls = 1000;
+}
+
+static void
+overflow_evd(void)
+{
+	fail_polls();
+	ck_assert(evd_mark_overflow(evd_self(&st.dev.evd)));
+}
+
+static void (*const failures[])(void) = { fail_polls, overflow_evd };
+static const int failed_with[] = { -EIO, -EOVERFLOW };
+
+/* Quiet ones do not keep a dequeue from asking the device, which fails: they are there all the same. */
+/* origin: outside.12 */
+START_TEST(dequeue__device_fails__all_that_is_queued_comes_first)
+{
+	DAT_EVENT event;
+
+	for (unsigned int pattern = 0; pattern < 1u << ENTRIES; pattern++) {
+		begin(RING);
+		for (unsigned int i = 0; i < ENTRIES; i++)
+			quiet_or_noisy(i, pattern >> i & 1);
+		ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
+		failures[_i]();
+		for (unsigned int i = 0; i < ENTRIES; i++)
+			story_dequeues(&st, i);
+		for (int i = 0; i < 2; i++)
+			ck_assert_int_eq(
+			    evd_dequeue(evd_self(&st.dev.evd), &event), failed_with[_i]);
+		st.dev.fail_polls = 0;
+		story_end(&st);
+	}
+}
+END_TEST
+
+Suite *
+evd_quiet_suite(void)
+{
+	Suite *s = suite_create("evd_quiet");
+	TCase *tc = runner_tcase(s, "quiet");
+
+	tcase_add_test(tc, wait__quiet_alone__times_out_and_counts_it);
+	tcase_add_test(tc, wait__a_noisy_one_comes__the_oldest_is_taken);
+	tcase_add_test(tc, waiter__quiet_ones_come_and_a_post__sleeps_until_the_post);
+	tcase_add_test(tc, upcalls__quiet_ones_ride_with_the_next_noisy_one);
+	tcase_add_test(tc, enable_new__quiet_one_pending__is_pending_like_any);
+	tcase_add_test(tc, cno__is_told_of_noise_alone_and_of_a_full_queue);
+	tcase_add_test(tc, waiter__the_queue_is_full_of_quiet_ones__wakes);
+	tcase_add_test(tc, resize__the_shorter_queue_is_full_of_quiet_ones__reported);
+	tcase_add_test(tc, purge_and_resize__keep_the_quiet_ones_quiet);
+	tcase_add_test(tc, solicited__request_stands__widened_and_polled_again);
+	tcase_add_test(tc, solicited__waiter_blocked__its_request_is_widened);
+	tcase_add_test(tc, solicited__all_requested_already__not_requested_again);
+	tcase_add_test(
+	    tc, resize__quiet_and_noisy_ones_anywhere_in_the_ring__each_stays_what_it_is);
+	tcase_add_loop_test(tc, dequeue__device_fails__all_that_is_queued_comes_first, 0, 2);
+	return s;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Another length for a living queue: nothing lost, nothing in another place, nobody forgotten. */
+#include "cno_story.h"
+#include "suites.h"
+
+static void
+begin(int qlen)
+{
+	const struct script_options opt = { .qlen = qlen };
+
+	story_begin(&st, &opt);
+}
+
+static int
+resize(unsigned int qlen)
+{
+	return evd_resize(evd_self(&st.dev.evd), qlen);
+}
+
+static int
+qlen(void)
+{
+	struct evd_status status;
+
+	ck_assert_int_eq(evd_query(evd_self(&st.dev.evd), &status), 0);
+	return status.qlen;
+}
+
+START_TEST(longer__rings_that_wrapped__keep_their_order)
+{
+	begin(4);
+	for (uint64_t i = 1; i <= 3; i++)
+		script_complete(&st.dev, i);
+	for (uint64_t i = 1; i <= 3; i++)
+		story_dequeues(&st, i);
+	for (uint64_t i = 0; i < 3; i++)
+		ck_assert_int_eq(script_post(&st.dev, 100 + i), 0);
+	story_dequeues(&st, 100);
+	story_dequeues(&st, 101);
+	for (uint64_t i = 4; i <= 7; i++)
+		script_complete(&st.dev, i);
+	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
+	for (uint64_t i = 0; i < 3; i++)
+		ck_assert_int_eq(script_post(&st.dev, 110 + i), 0);
+	ck_assert_int_eq(resize(9), 0);
+	ck_assert_int_eq(qlen(), 9);
+	for (uint64_t i = 0; i < 5; i++)
+		ck_assert_int_eq(script_post(&st.dev, 120 + i), 0);
+	ck_assert_int_eq(script_post(&st.dev, 130), -ENOSPC);
+	story_dequeues(&st, 102);
+	for (uint64_t i = 4; i <= 7; i++)
+		story_dequeues(&st, i);
+	for (uint64_t i = 0; i < 3; i++)
+		story_dequeues(&st, 110 + i);
+	for (uint64_t i = 0; i < 5; i++)
+		story_dequeues(&st, 120 + i);
+	story_empty(&st);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(shorter__just_fits__keeps_all_and_holds_no_more)
+{
+	begin(8);
+	script_complete(&st.dev, 1);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	script_complete(&st.dev, 2);
+	ck_assert_int_eq(resize(2), -EAGAIN);
+	ck_assert_int_eq(qlen(), 8);
+	ck_assert_int_eq(resize(3), 0);
+	ck_assert_int_eq(qlen(), 3);
+	ck_assert_int_eq(script_post(&st.dev, 101), 0);
+	ck_assert_int_eq(script_post(&st.dev, 102), 0);
+	ck_assert_int_eq(script_post(&st.dev, 103), -ENOSPC);
+	story_dequeues(&st, 100);
+	story_dequeues(&st, 1);
+	story_dequeues(&st, 2);
+	story_dequeues(&st, 101);
+	story_dequeues(&st, 102);
+	story_empty(&st);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(shorter__full_of_software_events__moves_just_these)
+{
+	begin(8);
+	for (uint64_t i = 100; i < 103; i++)
+		ck_assert_int_eq(script_post(&st.dev, i), 0);
+	ck_assert_int_eq(resize(3), 0);
+	for (uint64_t i = 100; i < 103; i++)
+		story_dequeues(&st, i);
+	story_empty(&st);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(shorter__what_the_device_holds__counts_as_queued)
+{
+	begin(8);
+	for (uint64_t i = 1; i <= 5; i++)
+		script_complete(&st.dev, i);
+	ck_assert_int_eq(resize(4), -EAGAIN);
+	ck_assert_int_eq(resize(5), 0);
+	for (uint64_t i = 1; i <= 5; i++)
+		story_dequeues(&st, i);
+	story_empty(&st);
+	story_end(&st);
+}
+END_TEST
+
+static void
+cno_gone(struct cno *cno)
+{
+	(void)cno;
+}
+
+START_TEST(longer__stash_was_full__what_the_device_held_back_is_told)
+{
+	struct cno_config config = { .destroyed = cno_gone };
+	DAT_EVD_HANDLE handle;
+	static struct cno cno;
+
+	begin(2);
+	config.loop = st.loop;
+	cno_slot_init(&cno);
+	ck_assert_int_eq(cno_create(&cno, &config), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), cno_listener(&cno), &cno), 0);
+	story_settle(&st);
+	for (uint64_t i = 1; i <= 4; i++)
+		script_complete(&st.dev, i);
+	story_settle(&st);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), 0);
+	ck_assert_int_eq(resize(6), 0);
+	story_settle(&st);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), 0);
+	for (uint64_t i = 1; i <= 4; i++)
+		story_dequeues(&st, i);
+	story_empty(&st);
+	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), NULL, DAT_HANDLE_NULL), 0);
+	ck_assert_int_eq(cno_free(cno_self(&cno), true), 0);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(resize__upcalls_stand__every_event_makes_one)
+{
+	begin(4);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	script_show(&st.dev, 1); /* visible, undecided: only the resize's own poll sees it */
+	ck_assert_int_eq(resize(8), 0);
+	story_run(&st);
+	story_upcall(&st, 1);
+	script_decide(&st.dev);
+	story_settle(&st);
+	script_complete(&st.dev, 2);
+	story_settle(&st);
+	story_upcall(&st, 2);
+	story_quiet(&st);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(resize__a_waiter_is_blocked__refused_and_it_goes_on_waiting)
+{
+	struct waiter w;
+
+	begin(4);
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	ck_assert_int_eq(resize(8), -EBUSY);
+	ck_assert_int_eq(qlen(), 4);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert_int_eq(waiter_join(&w), 0);
+	ck_assert_uint_eq(waiter_id(&w), 100);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(resize__a_barrier_waits__it_goes_on_waiting_for_all_that_were_before_it)
+{
+	DAT_EVENT event = script_event(900);
+
+	begin(8);
+	evd_set_depth(evd_self(&st.dev.evd), 64);
+	ck_assert_int_eq(resize(2), 0);
+	for (uint64_t i = 1; i <= 8; i++)
+		script_complete(&st.dev, i);
+	ck_assert_int_eq(evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &script_barrier), 0);
+	for (uint64_t i = 1; i <= 4; i++)
+		story_dequeues(&st, i);
+	evd_set_depth(evd_self(&st.dev.evd), 4); /* so many are left, and so many were polled since */
+	for (uint64_t i = 5; i <= 8; i++)
+		story_dequeues(&st, i);
+	story_dequeues(&st, 900);
+	story_empty(&st);
+	story_end(&st);
+}
+END_TEST
+
+static bool
+is_900(const DAT_EVENT *event, const void *who)
+{
+	(void)who;
+	return script_id(event) == 900;
+}
+
+START_TEST(resize__two_barriers_wait_and_the_first_is_purged__the_second_goes_on_waiting)
+{
+	DAT_EVENT event;
+
+	begin(4);
+	evd_set_depth(evd_self(&st.dev.evd), 64);
+	for (uint64_t i = 1; i <= 8; i++)
+		script_complete(&st.dev, i);
+	for (uint64_t id = 900; id < 902; id++) {
+		event = script_event(id);
+		ck_assert_int_eq(evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &script_barrier), 0);
+	}
+	for (uint64_t i = 1; i <= 4; i++)
+		story_dequeues(&st, i);
+	evd_set_depth(evd_self(&st.dev.evd), 4);
+	evd_purge(evd_self(&st.dev.evd), NULL, NULL, is_900, NULL);
+	for (uint64_t i = 5; i <= 8; i++)
+		story_dequeues(&st, i);
+	story_dequeues(&st, 901);
+	story_empty(&st);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(resize__receives_are_held__they_stay_held_and_in_order)
+{
+	DAT_EVENT event = script_event(900);
+	struct evd_hold hold;
+	const struct evd_order order = { .endpoint = &hold, .hold = &hold };
+
+	begin(4);
+	ck_assert_int_eq(evd_hold_init(&hold, sizeof(struct script_record), 4), 0);
+	st.dev.hold[1] = &hold;
+	evd_hold_begin(evd_self(&st.dev.evd), &hold);
+	script_complete_on(&st.dev, 1, 1);
+	script_complete_on(&st.dev, 2, 2);
+	ck_assert_int_eq(resize(1), 0); /* what is held is not in the queue */
+	story_dequeues(&st, 2);
+	story_empty(&st);
+	ck_assert_int_eq(resize(4), 0);
+	ck_assert_int_eq(
+	    evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &order), 0);
+	script_complete_on(&st.dev, 1, 3);
+	ck_assert_int_eq(resize(8), 0);
+	story_dequeues(&st, 900);
+	story_dequeues(&st, 1);
+	story_dequeues(&st, 3);
+	story_empty(&st);
+	evd_purge(evd_self(&st.dev.evd), &hold, NULL, NULL, NULL);
+	evd_hold_fini(&hold);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(resize__the_device_fails__told_unless_the_evd_is_over)
+{
+	begin(4);
+	st.dev.fail_polls = 1;
+	ck_assert_int_eq(resize(8), -EIO);
+	ck_assert_int_eq(qlen(), 4);
+	ck_assert(evd_mark_overflow(evd_self(&st.dev.evd)));
+	st.dev.fail_polls = 1;
+	ck_assert_int_eq(resize(8), 0);
+	ck_assert_int_eq(qlen(), 8);
+	st.dev.fail_polls = 0;
+	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
+	ck_assert_int_eq(resize(8), -ENODEV);
+	story_end(&st);
+}
+END_TEST
+
+Suite *
+evd_resize_suite(void)
+{
+	Suite *s = suite_create("evd_resize");
+	TCase *tc = runner_tcase(s, "resize");
+
+	tcase_add_test(tc, longer__rings_that_wrapped__keep_their_order);
+	tcase_add_test(tc, shorter__just_fits__keeps_all_and_holds_no_more);
+	tcase_add_test(tc, shorter__full_of_software_events__moves_just_these);
+	tcase_add_test(tc, shorter__what_the_device_holds__counts_as_queued);
+	tcase_add_test(tc, longer__stash_was_full__what_the_device_held_back_is_told);
+	tcase_add_test(tc, resize__upcalls_stand__every_event_makes_one);
+	tcase_add_test(tc, resize__a_waiter_is_blocked__refused_and_it_goes_on_waiting);
+	tcase_add_test(
+	    tc, resize__a_barrier_waits__it_goes_on_waiting_for_all_that_were_before_it);
+	tcase_add_test(
+	    tc, resize__two_barriers_wait_and_the_first_is_purged__the_second_goes_on_waiting);
+	tcase_add_test(tc, resize__receives_are_held__they_stay_held_and_in_order);
+	tcase_add_test(tc, resize__the_device_fails__told_unless_the_evd_is_over);
+	return s;
+}

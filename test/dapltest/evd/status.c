@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What an EVD tells about itself: state, counters, overflow, solicited completions. */
+#include "cno_story.h"
+#include "suites.h"
+
+static struct dat_rearm_evd_counters
+counters(void)
+{
+	struct dat_rearm_evd_counters c;
+
+	ck_assert_int_eq(evd_query_counters(evd_self(&st.dev.evd), &c), 0);
+	return c;
+}
+
+/* clause: c.2.1 */
+START_TEST(query__fresh__enabled_and_waitable)
+{
+	struct evd_status status;
+
+	ck_assert_int_eq(evd_query(evd_self(&st.dev.evd), &status), 0);
+	ck_assert_int_eq(status.qlen, 16);
+	ck_assert(status.enabled && status.waitable);
+	ck_assert(!status.solicited_only && !status.overflowed);
+	ck_assert_ptr_eq(status.cno, DAT_HANDLE_NULL);
+	ck_assert_int_eq(status.policy, DAT_UPCALL_DISABLE);
+	ck_assert_int_eq(status.queued, 0);
+}
+END_TEST
+
+/* clause: c.3.1, c.11.1 */
+START_TEST(query__everything_changed__said_so)
+{
+	struct evd_status status;
+	struct evd *evd = &st.dev.evd;
+
+	ck_assert_int_eq(evd_set_enabled(evd_self(evd), false), 0);
+	ck_assert_int_eq(evd_set_waitable(evd_self(evd), false), 0);
+	ck_assert_int_eq(evd_set_solicited(evd_self(evd), true), 0);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert(evd_mark_overflow(evd_self(evd)));
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	ck_assert_int_eq(evd_query(evd_self(evd), &status), 0);
+	ck_assert(!status.enabled && !status.waitable);
+	ck_assert(status.solicited_only && status.overflowed);
+	ck_assert_int_eq(status.policy, DAT_UPCALL_NORIFY);
+	ck_assert_int_eq(status.queued, 1);
+	story_upcall(&st, TAPE_TOLD);
+}
+END_TEST
+
+START_TEST(counters__streams__counted_apart)
+{
+	DAT_EVENT event = script_event(100);
+	struct evd *evd = &st.dev.evd;
+
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(evd_post(evd_self(evd), EVD_STREAM_SOFTWARE, &event), 0);
+	ck_assert_int_eq(evd_post(evd_self(evd), EVD_STREAM_CR, &event), 0);
+	ck_assert_int_eq(evd_post_ordered(evd_self(evd), EVD_STREAM_CONNECTION, &event, &script_barrier), 0);
+	ck_assert_int_eq(evd_post(evd_self(evd), EVD_STREAM_ASYNC, &event), 0);
+	ck_assert_int_eq(evd_post(evd_self(evd), EVD_STREAM_DTO, &event), 0); /* flushed, for one */
+	script_complete(&st.dev, 1);
+	script_complete(&st.dev, 2);
+	for (int i = 0; i < 8; i++)
+		ck_assert_int_eq(evd_dequeue(evd_self(evd), &event), 0);
+	ck_assert_uint_eq(counters().software_events, 2);
+	ck_assert_uint_eq(counters().cr_events, 1);
+	ck_assert_uint_eq(counters().connection_events, 1);
+	ck_assert_uint_eq(counters().async_events, 1);
+	ck_assert_uint_eq(counters().dto_events, 3);
+	ck_assert_uint_eq(counters().max_depth, 6);
+	ck_assert_uint_eq(counters().upcalls, 0);
+}
+END_TEST
+
+static void
+insert(struct script *s, void *arg)
+{
+	(void)arg;
+	script_complete(s, 2);
+}
+
+START_TEST(counters__arms_upcalls_notifications_races)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	st.dev.before_arm = (struct script_hook){ .fn = insert };
+	script_complete(&st.dev, 1);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, 1);
+	story_upcall(&st, 2);
+	story_quiet(&st);
+	ck_assert_uint_eq(counters().upcalls, 2);
+	ck_assert_uint_eq(counters().arms, 2);
+	ck_assert_uint_eq(counters().races_closed, 1);
+	ck_assert_uint_eq(counters().notifications, 1);
+	ck_assert_uint_eq(counters().spurious_notifications, 0);
+	ck_assert_uint_eq(counters().arm_failures, 0);
+	script_spurious(&st.dev);
+	ck_assert(script_deliver(&st.dev));
+	story_quiet(&st);
+	ck_assert_uint_eq(counters().spurious_notifications, 1);
+	ck_assert_uint_eq(counters().arms, 3);
+	ck_assert_uint_eq(counters().races_closed, 1); /* an arm that closed none is none */
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert_int_eq(script_post(&st.dev, 101), 0);
+	ck_assert_uint_eq(counters().busy_skips, 1);
+	st.tape.read = 2;
+	story_upcall(&st, 100);
+	story_upcall(&st, 101);
+}
+END_TEST
+
+START_TEST(counters__notified_while_something_else_is_wanted__not_spurious)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	script_complete(&st.dev, 1);
+	story_dequeues(&st, 1);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, 100);
+	story_quiet(&st);
+	ck_assert_uint_eq(counters().spurious_notifications, 0);
+}
+END_TEST
+
+START_TEST(counters__arm_failures)
+{
+	st.dev.fail_arms = 1;
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), -EIO);
+	ck_assert_uint_eq(counters().arm_failures, 1);
+	ck_assert_uint_eq(counters().arms, 0);
+}
+END_TEST
+
+/* clause: d.5.1 */
+START_TEST(overflow__reported_once__queued_events_first_then_the_error)
+{
+	struct evd *evd = &st.dev.evd;
+	DAT_EVENT event;
+	int nmore;
+
+	script_complete(&st.dev, 1);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert(evd_mark_overflow(evd_self(evd)));
+	ck_assert(!evd_mark_overflow(evd_self(evd)));
+	ck_assert_uint_eq(counters().overflows, 1);
+	ck_assert_int_eq(evd_wait(evd_self(evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore), 0);
+	ck_assert_int_eq(evd_wait(evd_self(evd), DAT_TIMEOUT_INFINITE, 2, &event, &nmore), -EOVERFLOW);
+	ck_assert_int_eq(evd_dequeue(evd_self(evd), &event), 0);
+	ck_assert_int_eq(evd_dequeue(evd_self(evd), &event), -EOVERFLOW);
+	ck_assert_int_eq(evd_wait(evd_self(evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore), -EOVERFLOW);
+	ck_assert_int_eq(evd_wait(evd_self(evd), 0, 1, &event, &nmore), -EOVERFLOW);
+}
+END_TEST
+
+/* origin: attack.P8 */
+START_TEST(refusal__first_of_an_episode__which_ends_with_the_last_posted_event)
+{
+	struct evd *evd = &st.dev.evd;
+	const struct evd_ref ref = evd_self(evd);
+	DAT_EVENT event;
+
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert_int_eq(script_post(&st.dev, 101), 0);
+	ck_assert(evd_mark_refusal(ref));
+	ck_assert(!evd_mark_refusal(ref));
+	ck_assert_int_eq(evd_dequeue(ref, &event), 0);
+	ck_assert_int_eq(script_post(&st.dev, 102), 0);
+	ck_assert(!evd_mark_refusal(ref)); /* one was left all the time */
+	ck_assert_int_eq(evd_dequeue(ref, &event), 0);
+	ck_assert_int_eq(evd_dequeue(ref, &event), 0);
+	ck_assert_int_eq(script_post(&st.dev, 103), 0);
+	ck_assert(evd_mark_refusal(ref));
+	ck_assert_uint_eq(counters().overflows, 2);
+	ck_assert_int_eq(evd_dequeue(ref, &event), 0); /* it goes on */
+	ck_assert_int_eq(script_post(&st.dev, 104), 0);
+	ck_assert(evd_mark_overflow(ref));
+	ck_assert(!evd_mark_refusal(ref)); /* nothing to add */
+	ck_assert_uint_eq(counters().overflows, 3);
+	ck_assert_int_eq(evd_free(ref), 0);
+	ck_assert(!evd_mark_refusal(ref));
+}
+END_TEST
+
+/* origin: peer.14, peer.28 */
+START_TEST(overflow__waiter_blocked__released)
+{
+	struct waiter w;
+
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	ck_assert(evd_mark_overflow(evd_self(&st.dev.evd)));
+	ck_assert_int_eq(waiter_join(&w), -EOVERFLOW);
+}
+END_TEST
+
+START_TEST(overflow__upcalls_enabled__what_is_queued_still_comes)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	script_complete(&st.dev, 1);
+	ck_assert(evd_mark_overflow(evd_self(&st.dev.evd)));
+	story_upcall(&st, 1);
+	(void)script_deliver(&st.dev);
+	story_quiet(&st);
+}
+END_TEST
+
+START_TEST(refresh__takes_what_the_device_has_and_tells_the_taker)
+{
+	struct evd_status status;
+	struct waiter w;
+
+	script_complete(&st.dev, 1);
+	script_complete(&st.dev, 2);
+	ck_assert_int_eq(evd_query(evd_self(&st.dev.evd), &status), 0);
+	ck_assert_int_eq(status.queued, 0);
+	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
+	ck_assert_int_eq(evd_query(evd_self(&st.dev.evd), &status), 0);
+	ck_assert_int_eq(status.queued, 2);
+	ck_assert_uint_eq(script_queued(&st.dev), 0);
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 3);
+	script_show(&st.dev, 3); /* no notification: only the refresh can tell */
+	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
+	ck_assert_int_eq(waiter_join(&w), 0);
+	script_decide(&st.dev);
+	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
+	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), -ENODEV);
+}
+END_TEST
+
+/* clause: e.6.5 */
+START_TEST(solicited__plain_completions_make_no_sound)
+{
+	const struct script_record solicited = { .id = 2, .flags = SCRIPT_SOLICITED };
+
+	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	script_complete(&st.dev, 1);
+	ck_assert_uint_eq(script_raised(&st.dev), 0);
+	script_show_record(&st.dev, &solicited);
+	script_decide(&st.dev);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, 1);
+	story_upcall(&st, 2);
+	story_quiet(&st);
+}
+END_TEST
+
+START_TEST(no_device__posted_events_alone__all_faces_work)
+{
+	const struct script_options opt = { .no_device = true, .qlen = 3 };
+	struct waiter w;
+
+	story_end(&st);
+	story_begin(&st, &opt);
+	story_empty(&st);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	for (uint64_t i = 100; i < 103; i++)
+		ck_assert_int_eq(script_post(&st.dev, i), 0);
+	ck_assert_int_eq(script_post(&st.dev, 103), -ENOSPC);
+	for (uint64_t i = 100; i < 103; i++)
+		story_upcall(&st, i);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 2);
+	ck_assert_int_eq(script_post(&st.dev, 104), 0);
+	ck_assert_int_eq(script_post(&st.dev, 105), 0);
+	ck_assert_int_eq(waiter_join(&w), 0);
+	story_dequeues(&st, 105);
+	ck_assert_int_eq(
+	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
+}
+END_TEST
+
+START_TEST(refresh__no_room__no_error)
+{
+	DAT_EVENT event;
+
+	for (uint64_t i = 1; i <= 20; i++)
+		script_complete(&st.dev, i);
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
+	for (uint64_t i = 1; i <= 20; i++) {
+		ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), 0);
+		ck_assert_uint_eq(script_id(&event), i);
+	}
+}
+END_TEST
+
+START_TEST(source_that_does_not_sort__every_completion_is_taken)
+{
+	st.dev.ops.sort = NULL;
+	st.dev.gone[1] = true; /* what sort() would drop */
+	script_complete_on(&st.dev, 1, 1);
+	script_complete_on(&st.dev, 2, 2);
+	story_dequeues(&st, 1);
+	story_dequeues(&st, 2);
+	story_empty(&st);
+}
+END_TEST
+
+START_TEST(overflow__device_gone__queued_events_come_and_it_is_not_asked_again)
+{
+	struct evd *evd = &st.dev.evd;
+	DAT_EVENT event = script_event(900);
+	unsigned int arms;
+
+	ck_assert_int_eq(evd_post_ordered(evd_self(evd), EVD_STREAM_CONNECTION, &event, &script_barrier), 0);
+	ck_assert(evd_mark_overflow(evd_self(evd)));
+	st.dev.fail_polls = 1000;
+	arms = st.dev.arms;
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	story_upcall(&st, 900); /* waits for no completion any more */
+	story_run(&st);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	story_upcall(&st, 100);
+	story_run(&st);
+	ck_assert_int_eq(st.tape.n, 2);
+	ck_assert_int_eq(st.dev.faults, 0);
+	ck_assert_uint_eq(st.dev.arms, arms);
+	ck_assert_int_eq(evd_dequeue(evd_self(evd), &event), -EOVERFLOW);
+}
+END_TEST
+
+Suite *
+evd_status_suite(void)
+{
+	Suite *s = suite_create("evd_status");
+	TCase *tc = story_tcase(s, "status");
+
+	tcase_add_test(tc, query__fresh__enabled_and_waitable);
+	tcase_add_test(tc, query__everything_changed__said_so);
+	tcase_add_test(tc, counters__streams__counted_apart);
+	tcase_add_test(tc, counters__arms_upcalls_notifications_races);
+	tcase_add_test(tc, counters__notified_while_something_else_is_wanted__not_spurious);
+	tcase_add_test(tc, counters__arm_failures);
+	tcase_add_test(tc, overflow__reported_once__queued_events_first_then_the_error);
+	tcase_add_test(tc, refusal__first_of_an_episode__which_ends_with_the_last_posted_event);
+	tcase_add_test(tc, overflow__waiter_blocked__released);
+	tcase_add_test(tc, overflow__upcalls_enabled__what_is_queued_still_comes);
+	tcase_add_test(tc, refresh__takes_what_the_device_has_and_tells_the_taker);
+	tcase_add_test(tc, solicited__plain_completions_make_no_sound);
+	tcase_add_test(tc, no_device__posted_events_alone__all_faces_work);
+	tcase_add_test(tc, refresh__no_room__no_error);
+	tcase_add_test(tc, source_that_does_not_sort__every_completion_is_taken);
+	tcase_add_test(tc, overflow__device_gone__queued_events_come_and_it_is_not_asked_again);
+	return s;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * story -- tests of the dispatcher read as stories
+ *
+ * A story has a loop that runs only when the test steps it, a scripted device with its EVD, and a
+ * tape on which the upcalls are recorded.  story_quiet() says that nothing else happens, and that
+ * nothing is stranded.
+ */
+#ifndef REARM_TEST_EVD_STORY_H
+#define REARM_TEST_EVD_STORY_H
+
+#include "script.h"
+
+#define TAPE_MAX 512
+#define TAPE_TOLD UINT64_MAX /* what an upcall without an event is recorded as */
+
+/* An upcall that records itself.  `then` is the consumer's code inside it. */
+struct tape {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	uint64_t id[TAPE_MAX];
+	bool more[TAPE_MAX];
+	int n, read; /* recorded; asserted already */
+	int inside, most_inside;
+	bool hold; /* upcalls stay inside until tape_release() */
+	void (*then)(struct tape *tape, uint64_t id);
+	struct script *dev;
+	void *arg;
+};
+
+void tape_init(struct tape *tape, struct script *dev);
+DAT_UPCALL_OBJECT tape_object(struct tape *tape);
+/* Waits for n upcalls since the beginning; for n upcalls to be inside right now. */
+void tape_await(struct tape *tape, int n);
+void tape_await_inside(struct tape *tape, int n);
+void tape_hold(struct tape *tape);
+void tape_release(struct tape *tape);
+int tape_count(struct tape *tape);
+
+struct story {
+	struct loop *loop;
+	struct script dev;
+	struct tape tape;
+};
+
+/* The one that a test's fixture begins and ends; a test that needs a second has its own. */
+extern struct story st;
+
+/* A case whose tests find it begun without options. */
+TCase *story_tcase(Suite *suite, const char *name);
+
+/* opt may be NULL; a loop in it is used in place of a stepped one. */
+void story_begin(struct story *story, const struct script_options *opt);
+void story_end(struct story *story);
+
+/* One turn of the loop; all turns until nothing is left to run. */
+int story_turn(struct story *story);
+void story_run(struct story *story);
+/* Delivers what the device raised, too. */
+void story_settle(struct story *story);
+
+int story_enable(struct story *story, DAT_UPCALL_POLICY policy);
+int story_policy(struct story *story, DAT_UPCALL_POLICY policy, DAT_UPCALL_FLAG flag);
+
+/* The next upcall on the tape was for `id`. */
+void story_upcall(struct story *story, uint64_t id);
+/* Nothing (else) is on the tape, nothing happens any more, and nobody is owed anything (I1). */
+void story_quiet(struct story *story);
+void story_dequeues(struct story *story, uint64_t id);
+void story_empty(struct story *story);
+/* I1, for one EVD whose lock is free. */
+void story_check_rest(struct script *dev);
+
+/* A thread blocked in evd_wait(). */
+struct waiter {
+	pthread_t thread;
+	struct evd *evd;
+	DAT_TIMEOUT timeout;
+	int threshold;
+	DAT_EVENT event;
+	int r, nmore;
+	uint64_t took_ns;
+	bool done; /* atomic */
+};
+
+/* Starts it; waiter_start() returns when it sleeps. */
+void waiter_launch(struct waiter *w, struct script *dev, DAT_TIMEOUT timeout, int threshold);
+void waiter_start(struct waiter *w, struct script *dev, DAT_TIMEOUT timeout, int threshold);
+/* Sends it a signal, again and again, until it returned: one may come when it does not sleep. */
+void waiter_interrupt(struct waiter *w, int number);
+/* Returns the result of evd_wait(). */
+int waiter_join(struct waiter *w);
+uint64_t waiter_id(const struct waiter *w);
+
+#define MS 1000u /* of a DAT_TIMEOUT */
+
+#endif

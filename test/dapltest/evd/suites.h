@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The suites of test-evd. */
+#ifndef REARM_TEST_EVD_SUITES_H
+#define REARM_TEST_EVD_SUITES_H
+
+#include <stdbool.h>
+
+#include "lib/runner.h"
+
+Suite *evd_queue_suite(void);
+Suite *evd_queue_model_suite(void);
+Suite *evd_upcall_suite(void);
+Suite *evd_wait_suite(void);
+Suite *evd_channel_suite(void);
+Suite *evd_many_suite(void);
+Suite *evd_free_suite(void);
+Suite *evd_drain_suite(void);
+Suite *evd_resize_suite(void);
+Suite *evd_quiet_suite(void);
+Suite *cno_wait_suite(void);
+Suite *cno_agent_suite(void);
+Suite *cno_free_suite(void);
+Suite *cno_fd_suite(void);
+Suite *evd_fault_suite(void);
+Suite *evd_inside_suite(void);
+Suite *debate_policy_suite(void);
+Suite *debate_arm_suite(void);
+Suite *review_taker_suite(void);
+Suite *review_arm_suite(void);
+Suite *review_order_suite(void);
+Suite *review_free_suite(void);
+Suite *evd_loop_suite(void);
+Suite *evd_job_suite(void);
+Suite *evd_park_suite(void);
+Suite *review_threads_suite(void);
+Suite *evd_status_suite(void);
+Suite *evd_stress_suite(void);
+Suite *evd_window_suite(void);
+Suite *evd_cost_suite(void);
+Suite *evd_starve_suite(void);
+Suite *evd_monkey_suite(void);
+Suite *evd_late_suite(void);
+Suite *evd_order_suite(void);
+Suite *evd_refusal_suite(void);
+Suite *evd_object_suite(void);
+Suite *evd_poll_suite(void);
+Suite *evd_close_suite(void);
+
+/* starve.c's say in whether a system call of this thread fails: true, and errno set. */
+bool evd_starved(int error);
+
+/* Called, once, by cost.c when the calling thread's next sleep in the library ended. */
+extern _Thread_local void (*evd_after_sleep)(void);
+
+#endif

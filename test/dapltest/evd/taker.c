@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A review of an early wording of the dispatcher's protocol found thirty-one ways to lose an event
+ * or to hang, each with a trace.  One test a finding, by its number: here those about takers.
+ */
+#include "cno_story.h"
+#include "suites.h"
+
+static bool
+owned(void)
+{
+	bool is;
+
+	os_lock(&st.dev.evd.lock);
+	is = st.dev.evd.job_state != EVD_JOB_IDLE;
+	os_unlock(&st.dev.evd.lock);
+	return is;
+}
+
+START_TEST(review_01__post_to_a_blocked_waiter__wakes_it)
+{
+	struct waiter w;
+
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	ck_assert(!owned()); /* a waiter never owns */
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert(!owned());
+	ck_assert_int_eq(waiter_join(&w), 0);
+	ck_assert_int_eq(story_turn(&st), 0);
+}
+END_TEST
+
+START_TEST(review_01__post_to_a_blocked_waiter_while_a_run_owns__wakes_it)
+{
+	struct waiter w;
+
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0); /* a run is queued, and stays queued */
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	story_dequeues(&st, 100);
+	ck_assert(owned());
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 2);
+	ck_assert_int_eq(script_post(&st.dev, 101), 0);
+	script_complete(&st.dev, 1);
+	ck_assert(script_deliver(&st.dev));
+	ck_assert_int_eq(waiter_join(&w), 0);
+	ck_assert_uint_eq(waiter_id(&w), 101);
+	story_quiet(&st);
+	ck_assert(!owned());
+	story_dequeues(&st, 1);
+}
+END_TEST
+
+static void *
+post_soon(void *arg)
+{
+	struct script *dev = arg;
+
+	for (bool asleep = false; !asleep; script_sleep_ms(0)) {
+		os_lock(&dev->evd.lock);
+		asleep = dev->evd.waiting;
+		os_unlock(&dev->evd.lock);
+	}
+	must(script_post(dev, 101) == 0);
+	return NULL;
+}
+
+static void
+disable_and_wait(struct tape *tape, uint64_t id)
+{
+	struct evd *evd = &tape->dev->evd;
+	pthread_t thread;
+	DAT_EVENT event;
+	int nmore;
+
+	(void)id;
+	must(evd_modify_upcall(evd_self(evd), DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW) == 0);
+	must(pthread_create(&thread, NULL, post_soon, tape->dev) == 0);
+	must(evd_wait(evd_self(evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore) == 0);
+	must(script_id(&event) == 101);
+	pthread_join(thread, NULL);
+}
+
+START_TEST(review_01__upcall_disables_itself_and_waits_on_its_own_evd__woken)
+{
+	st.tape.then = disable_and_wait;
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	story_upcall(&st, 100);
+	story_quiet(&st);
+}
+END_TEST
+
+static void
+disable_and_let_others_enable(struct tape *tape, uint64_t id)
+{
+	struct evd *evd = &tape->dev->evd;
+
+	if (id != 100)
+		return;
+	must(evd_modify_upcall(evd_self(evd), DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW) == 0);
+	must(script_post(tape->dev, 101) == 0);
+	script_complete(tape->dev, 1);
+	(void)script_deliver(tape->dev); /* armed = false while nobody takes */
+	must(evd_modify_upcall(evd_self(evd), DAT_UPCALL_SINGLE_INSTANCE, NULL, DAT_UPCALL_INVOC_ANY) == 0);
+}
+
+START_TEST(review_02__enabled_again_while_the_owner_still_runs__nothing_stranded)
+{
+	st.tape.then = disable_and_let_others_enable;
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	story_upcall(&st, 100);
+	story_upcall(&st, 101);
+	story_upcall(&st, 1);
+	story_quiet(&st);
+	script_complete(&st.dev, 2);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, 2);
+	story_quiet(&st);
+}
+END_TEST
+
+START_TEST(review_03__run_started_by_a_post__does_not_arm_an_armed_device)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	for (uint64_t i = 100; i < 110; i++) {
+		ck_assert_int_eq(script_post(&st.dev, i), 0);
+		story_upcall(&st, i);
+		story_quiet(&st);
+	}
+	ck_assert_uint_eq(st.dev.arms, 1);
+}
+END_TEST
+
+START_TEST(review_03__notified_while_disabled__armed_is_cleared_all_the_same)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	script_complete(&st.dev, 1);
+	ck_assert(script_deliver(&st.dev));
+	story_dequeues(&st, 1);
+	ck_assert_int_eq(
+	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_uint_eq(st.dev.arms, 2);
+	script_complete(&st.dev, 2);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, 2);
+	story_quiet(&st);
+}
+END_TEST
+
+/* origin: race.A10 */
+START_TEST(review_03__disable_and_enable_while_armed__not_armed_twice)
+{
+	for (int i = 0; i < 5; i++) {
+		ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+		story_quiet(&st);
+		ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+		story_quiet(&st);
+	}
+	ck_assert_uint_eq(st.dev.arms, 1);
+}
+END_TEST
+
+/* The event was raised and is unread when the next taker comes: its notification is its look. */
+/* origin: race.A3 */
+START_TEST(review_03__event_raised_but_unread__the_next_taker_gets_it)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	script_complete(&st.dev, 1);
+	story_dequeues(&st, 1);
+	ck_assert_int_eq(
+	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_uint_eq(st.dev.arms, 1);
+	script_complete(&st.dev, 2); /* no event of its own */
+	ck_assert_uint_eq(script_raised(&st.dev), 1);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, 2);
+	story_quiet(&st);
+}
+END_TEST
+
+START_TEST(review_04__waiter_takes_one_and_leaves__the_cno_gets_the_next)
+{
+	struct cno_story cs;
+	struct waiter w;
+
+	cno_story_begin(&cs, 1);
+	waiter_start(&w, &cs.dev[0], DAT_TIMEOUT_INFINITE, 1);
+	script_complete(&cs.dev[0], 1);
+	ck_assert(script_deliver(&cs.dev[0]));
+	ck_assert_int_eq(waiter_join(&w), 0);
+	cno_story_settle(&cs);
+	cno_story_untriggered(&cs);
+	script_complete(&cs.dev[0], 2);
+	cno_story_settle(&cs);
+	cno_story_waits(&cs, &cs.dev[0]);
+	cno_story_drains(&cs.dev[0], 1);
+	cno_story_end(&cs);
+}
+END_TEST
+
+START_TEST(review_04__waiter_times_out_below_its_threshold__the_cno_is_told_again)
+{
+	struct cno_story cs;
+	struct waiter w;
+
+	cno_story_begin(&cs, 1);
+	script_complete(&cs.dev[0], 1);
+	cno_story_settle(&cs);
+	waiter_start(&w, &cs.dev[0], 20 * MS, 2);
+	/* The client is told of the EVD, finds it taken by the waiter, and goes to sleep again. */
+	cno_story_waits(&cs, &cs.dev[0]);
+	ck_assert_int_eq(waiter_join(&w), -ETIMEDOUT);
+	cno_story_settle(&cs);
+	cno_story_waits(&cs, &cs.dev[0]);
+	cno_story_drains(&cs.dev[0], 1);
+	cno_story_end(&cs);
+}
+END_TEST
+
+START_TEST(review_04__upcall_policy_off_again__the_cno_gets_what_is_queued)
+{
+	struct cno_story cs;
+	struct tape tape;
+	DAT_UPCALL_OBJECT object = tape_object(&tape);
+	struct evd *evd = &cs.dev[0].evd;
+
+	cno_story_begin(&cs, 1);
+	tape_init(&tape, &cs.dev[0]);
+	ck_assert_int_eq(
+	    evd_modify_upcall(evd_self(evd), DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_UPCALL_INVOC_ANY), 0);
+	script_complete(&cs.dev[0], 1);
+	ck_assert(script_deliver(&cs.dev[0]));
+	ck_assert_int_eq(evd_modify_upcall(evd_self(evd), DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW), 0);
+	cno_story_settle(&cs);
+	ck_assert_int_eq(tape.n, 0);
+	cno_story_waits(&cs, &cs.dev[0]);
+	cno_story_drains(&cs.dev[0], 1);
+	cno_story_end(&cs);
+}
+END_TEST
+
+START_TEST(review_05__one_event_below_the_threshold__does_not_spin)
+{
+	struct waiter w;
+	unsigned int polls;
+
+	waiter_start(&w, &st.dev, 60 * MS, 2);
+	script_complete(&st.dev, 1);
+	ck_assert(script_deliver(&st.dev));
+	script_sleep_ms(5);
+	pthread_mutex_lock(&st.dev.lock);
+	polls = st.dev.polls;
+	pthread_mutex_unlock(&st.dev.lock);
+	ck_assert_int_eq(waiter_join(&w), -ETIMEDOUT);
+	ck_assert_uint_le(st.dev.polls, polls + 4);
+	story_dequeues(&st, 1);
+}
+END_TEST
+
+START_TEST(review_05__notify_and_cno_take_nothing__told_once)
+{
+	struct cno_story cs;
+
+	cno_story_begin(&cs, 1);
+	script_complete(&cs.dev[0], 1);
+	cno_story_settle(&cs); /* ends */
+	cno_story_waits(&cs, &cs.dev[0]);
+	cno_story_settle(&cs);
+	cno_story_untriggered(&cs);
+	cno_story_drains(&cs.dev[0], 1);
+	cno_story_end(&cs);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	script_complete(&st.dev, 1);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, TAPE_TOLD);
+	story_quiet(&st);
+}
+END_TEST
+
+START_TEST(review_14__nobody_takes__nobody_is_woken)
+{
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	script_complete(&st.dev, 1);
+	ck_assert_int_eq(story_turn(&st), 0);
+	ck_assert(!owned());
+	ck_assert_uint_eq(st.dev.polls, 0);
+}
+END_TEST
+
+START_TEST(review_01__run_finds_a_waiter__leaves_the_evd_to_it)
+{
+	struct waiter w;
+
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0); /* queues a run */
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	story_dequeues(&st, 100);
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	ck_assert_int_eq(story_turn(&st), 1);
+	ck_assert(!owned());
+	ck_assert_int_eq(script_post(&st.dev, 101), 0);
+	ck_assert_int_eq(waiter_join(&w), 0);
+	ck_assert_uint_eq(waiter_id(&w), 101);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(script_post(&st.dev, 102), 0);
+	story_upcall(&st, 102);
+	story_quiet(&st);
+}
+END_TEST
+
+Suite *
+review_taker_suite(void)
+{
+	Suite *s = suite_create("review_taker");
+	TCase *tc = story_tcase(s, "taker");
+
+	tcase_add_test(tc, review_01__post_to_a_blocked_waiter__wakes_it);
+	tcase_add_test(tc, review_01__post_to_a_blocked_waiter_while_a_run_owns__wakes_it);
+	tcase_add_test(tc, review_01__upcall_disables_itself_and_waits_on_its_own_evd__woken);
+	tcase_add_test(tc, review_02__enabled_again_while_the_owner_still_runs__nothing_stranded);
+	tcase_add_test(tc, review_03__run_started_by_a_post__does_not_arm_an_armed_device);
+	tcase_add_test(tc, review_03__notified_while_disabled__armed_is_cleared_all_the_same);
+	tcase_add_test(tc, review_03__disable_and_enable_while_armed__not_armed_twice);
+	tcase_add_test(tc, review_03__event_raised_but_unread__the_next_taker_gets_it);
+	tcase_add_test(tc, review_04__waiter_takes_one_and_leaves__the_cno_gets_the_next);
+	tcase_add_test(tc, review_04__waiter_times_out_below_its_threshold__the_cno_is_told_again);
+	tcase_add_test(tc, review_04__upcall_policy_off_again__the_cno_gets_what_is_queued);
+	tcase_add_test(tc, review_05__one_event_below_the_threshold__does_not_spin);
+	tcase_add_test(tc, review_05__notify_and_cno_take_nothing__told_once);
+	tcase_add_test(tc, review_14__nobody_takes__nobody_is_woken);
+	tcase_add_test(tc, review_01__run_finds_a_waiter__leaves_the_evd_to_it);
+	return s;
+}

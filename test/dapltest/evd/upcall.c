@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Upcall policies: DISABLE, SINGLE_INSTANCE, NOTIFY; enabling; the pattern inside an upcall. */
+#include "story.h"
+#include "suites.h"
+
+static void
+complete(uint64_t first, int n)
+{
+	for (int i = 0; i < n; i++)
+		script_complete(&st.dev, first + (uint64_t)i);
+}
+
+/* clause: c.14.10 */
+START_TEST(disabled__completion__stays_queued_and_arms_nothing)
+{
+	complete(1, 1);
+	story_quiet(&st);
+	ck_assert_uint_eq(st.dev.arms, 0);
+	story_dequeues(&st, 1);
+	story_empty(&st);
+}
+END_TEST
+
+/* clause: c.14.7, c.14.8 */
+START_TEST(single__burst_then_burst__every_event_in_order)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	for (uint64_t round = 0; round < 3; round++) {
+		complete(1 + 10 * round, 3);
+		ck_assert_uint_eq(script_raised(&st.dev), 1);
+		ck_assert(script_deliver(&st.dev));
+		for (uint64_t i = 0; i < 3; i++)
+			story_upcall(&st, 1 + 10 * round + i);
+		story_quiet(&st);
+	}
+	ck_assert_int_eq(st.tape.most_inside, 1);
+}
+END_TEST
+
+/* clause: c.14.35 */
+START_TEST(single__posted_events__upcalls_from_the_loop_only)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert_int_eq(script_post(&st.dev, 101), 0);
+	ck_assert_int_eq(st.tape.n, 0); /* never inside the poster's call */
+	story_upcall(&st, 100);
+	story_upcall(&st, 101);
+	story_quiet(&st);
+}
+END_TEST
+
+START_TEST(single__more_than_the_stash_holds__all_come)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	complete(1, 200);
+	ck_assert(script_deliver(&st.dev));
+	for (uint64_t i = 1; i <= 200; i++)
+		story_upcall(&st, i);
+	story_quiet(&st);
+	ck_assert_uint_le(st.dev.arms, 2);
+}
+END_TEST
+
+/* clause: c.14.5 */
+START_TEST(single__more_events__tells_what_is_known_to_be_queued)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	complete(1, 2);
+	story_settle(&st);
+	ck_assert(st.tape.more[0]);
+	ck_assert(!st.tape.more[1]);
+	st.tape.read = 2;
+}
+END_TEST
+
+START_TEST(single__spurious_notification__no_upcall_and_armed_again)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	script_spurious(&st.dev);
+	ck_assert(script_deliver(&st.dev));
+	story_quiet(&st);
+	ck_assert_uint_eq(st.dev.arms, 2);
+	complete(1, 1);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, 1);
+	story_quiet(&st);
+}
+END_TEST
+
+/* origin: race.A3 */
+START_TEST(single__late_event_after_its_completion_was_taken__next_one_still_comes)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	script_show(&st.dev, 1);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0); /* makes the EVD look */
+	story_upcall(&st, 100);
+	story_upcall(&st, 1);
+	script_decide(&st.dev); /* the event of 1, late */
+	ck_assert(script_deliver(&st.dev));
+	story_quiet(&st);
+	complete(2, 1);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, 2);
+	story_quiet(&st);
+}
+END_TEST
+
+START_TEST(single__duplicate_notification__nothing_lost)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	script_duplicate(&st.dev);
+	ck_assert(script_deliver(&st.dev));
+	complete(1, 1);
+	story_settle(&st);
+	story_upcall(&st, 1);
+	story_quiet(&st);
+}
+END_TEST
+
+/* clause: c.14.6 */
+START_TEST(notify__told_once_a_burst_and_nothing_dequeued)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	complete(1, 3);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, TAPE_TOLD);
+	story_quiet(&st);
+	for (uint64_t i = 1; i <= 3; i++)
+		story_dequeues(&st, i);
+	story_empty(&st);
+}
+END_TEST
+
+START_TEST(notify__undrained__a_new_arrival_tells_again)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	complete(1, 1);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, TAPE_TOLD);
+	story_quiet(&st);
+	complete(2, 1);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, TAPE_TOLD);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	story_upcall(&st, TAPE_TOLD);
+	story_quiet(&st);
+}
+END_TEST
+
+/* clause: c.14.14 */
+START_TEST(enable_new__empty__takes_effect)
+{
+	ck_assert_int_eq(
+	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_uint_eq(st.dev.arms, 1);
+	complete(1, 1);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, 1);
+	story_quiet(&st);
+}
+END_TEST
+
+/* clause: c.14.16 */
+START_TEST(enable_new__completion_pending__refused_until_drained)
+{
+	struct tape other;
+	DAT_UPCALL_OBJECT object = tape_object(&other);
+
+	tape_init(&other, &st.dev);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	complete(1, 1);
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, &object,
+			     DAT_UPCALL_INVOC_NEW), -EAGAIN);
+	story_settle(&st);
+	story_dequeues(&st, 1);
+	/* Neither policy nor object of the refused call stayed. */
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, NULL,
+			     DAT_UPCALL_INVOC_NEW), 0);
+	complete(2, 1);
+	story_settle(&st);
+	story_upcall(&st, 2);
+	ck_assert_int_eq(other.n, 0);
+	story_quiet(&st);
+}
+END_TEST
+
+static void
+complete_one(struct script *s, void *arg)
+{
+	script_complete(s, (uint64_t)(uintptr_t)arg);
+}
+
+/* clause: c.14.17 */
+START_TEST(enable_new__completion_between_the_poll_and_the_arm__refused_and_counted)
+{
+	struct dat_rearm_evd_counters counters;
+
+	st.dev.before_arm = (struct script_hook){ .fn = complete_one, .arg = (void *)7 };
+	ck_assert_int_eq(
+	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), -EAGAIN);
+	ck_assert_int_eq(evd_query_counters(evd_self(&st.dev.evd), &counters), 0);
+	ck_assert_uint_eq(counters.races_closed, 1);
+	story_dequeues(&st, 7);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
+	story_quiet(&st);
+}
+END_TEST
+
+/* clause: c.14.15 */
+START_TEST(enable_any__pending__called_for_what_is_queued)
+{
+	complete(1, 2);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert_int_eq(
+	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_ANY), 0);
+	ck_assert_int_eq(st.tape.n, 0); /* not inside the consumer's call */
+	/* Arrival of a completion is its first poll: the posted event came first. */
+	story_upcall(&st, 100);
+	story_upcall(&st, 1);
+	story_upcall(&st, 2);
+	story_quiet(&st);
+}
+END_TEST
+
+/* clause: c.14.20 */
+START_TEST(enable__no_function__refused)
+{
+	DAT_UPCALL_OBJECT none = DAT_UPCALL_NULL;
+
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, NULL,
+			     DAT_UPCALL_INVOC_ANY), -EFAULT);
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, &none,
+			     DAT_UPCALL_INVOC_ANY), -EFAULT);
+	ck_assert_uint_eq(st.dev.arms, 0);
+}
+END_TEST
+
+/* clause: c.14.21 */
+START_TEST(modify__unknown_policy_or_flag__refused)
+{
+	ck_assert_int_eq(story_policy(&st, (DAT_UPCALL_POLICY)7, DAT_UPCALL_INVOC_ANY), -EINVAL);
+	ck_assert_int_eq(
+	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, (DAT_UPCALL_FLAG)2), -ERANGE);
+}
+END_TEST
+
+/* clause: c.14.19 */
+START_TEST(modify__object_while_disabled__in_force_at_the_next_enable)
+{
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, NULL,
+			     DAT_UPCALL_INVOC_NEW), 0);
+	complete(1, 1);
+	story_settle(&st);
+	story_upcall(&st, 1);
+	story_quiet(&st);
+}
+END_TEST
+
+/* clause: c.14.18 */
+START_TEST(enable__other_object__queued_events_go_to_the_new_one)
+{
+	struct tape other;
+	DAT_UPCALL_OBJECT object = tape_object(&other);
+
+	tape_init(&other, &st.dev);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	complete(1, 1);
+	ck_assert(script_deliver(&st.dev));
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, &object,
+			     DAT_UPCALL_INVOC_ANY), 0);
+	story_quiet(&st);
+	ck_assert_int_eq(other.n, 1);
+	ck_assert_uint_eq(other.id[0], 1);
+}
+END_TEST
+
+/* clause: c.14.10 */
+START_TEST(disable__run_scheduled__no_upcall_starts)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	complete(1, 2);
+	ck_assert(script_deliver(&st.dev));
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	story_quiet(&st);
+	story_dequeues(&st, 1);
+	story_dequeues(&st, 2);
+}
+END_TEST
+
+/* clause: c.14.11 */
+START_TEST(disabled__notification_comes__acknowledged_and_not_armed_again)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	complete(1, 1);
+	story_quiet(&st);
+	ck_assert_uint_eq(st.dev.arms, 1);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	story_upcall(&st, 1);
+	complete(2, 1);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, 2);
+	story_quiet(&st);
+}
+END_TEST
+
+static int late; /* completions that arrive while the consumer drains */
+
+static void
+disable_drain_enable(struct tape *tape, uint64_t id)
+{
+	struct evd *evd = &tape->dev->evd;
+	DAT_EVENT event;
+	int r;
+
+	(void)id;
+	ck_assert_int_eq(evd_modify_upcall(evd_self(evd), DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW), 0);
+	do {
+		while (evd_dequeue(evd_self(evd), &event) == 0) {
+			tape->id[tape->n++] = script_id(&event);
+			if (late > 0)
+				script_complete(tape->dev, 1000 + (uint64_t)late--);
+		}
+		r = evd_modify_upcall(evd_self(evd), DAT_UPCALL_SINGLE_INSTANCE, NULL, DAT_UPCALL_INVOC_NEW);
+	} while (r == -EAGAIN);
+	ck_assert_int_eq(r, 0);
+}
+
+/* clause: c.14.23 */
+START_TEST(upcall__disable_drain_enable__every_event_once)
+{
+	late = 2;
+	st.tape.then = disable_drain_enable;
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	complete(1, 5);
+	story_settle(&st);
+	for (uint64_t i = 1; i <= 5; i++)
+		story_upcall(&st, i);
+	story_upcall(&st, 1002);
+	story_upcall(&st, 1001);
+	story_quiet(&st);
+	complete(6, 1);
+	story_settle(&st);
+	story_upcall(&st, 6);
+	story_quiet(&st);
+}
+END_TEST
+
+static void
+post_one(struct tape *tape, uint64_t id)
+{
+	if (id < 103)
+		must(script_post(tape->dev, id + 1) == 0);
+}
+
+START_TEST(upcall__posts_to_its_own_evd__no_recursion)
+{
+	st.tape.then = post_one;
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	for (uint64_t i = 100; i <= 103; i++)
+		story_upcall(&st, i);
+	story_quiet(&st);
+	ck_assert_int_eq(st.tape.most_inside, 1);
+}
+END_TEST
+
+static int drained;
+
+static void
+drain_nine(struct tape *tape, uint64_t id)
+{
+	DAT_EVENT event;
+
+	(void)id;
+	for (int i = 0; i < 9; i++)
+		drained += evd_dequeue(evd_self(&tape->dev->evd), &event) == 0;
+}
+
+/* One turn of the loop must not go to the one EVD whose upcalls drain it. */
+static void
+drain_ten_a_call(void (*begin)(void))
+{
+	int first_turn;
+
+	drained = 0;
+	st.tape.then = drain_nine;
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	begin();
+	(void)story_turn(&st);
+	first_turn = tape_count(&st.tape);
+	ck_assert_int_ge(first_turn, 1);
+	ck_assert_int_le(first_turn, 10);
+	story_settle(&st);
+	for (uint64_t i = 0; i < 20; i++)
+		story_upcall(&st, 10 * i);
+	ck_assert_int_eq(drained, 180);
+	story_quiet(&st);
+}
+
+static void
+complete_200(void)
+{
+	complete(0, 200);
+	ck_assert(script_deliver(&st.dev));
+}
+
+static void
+post_200(void)
+{
+	for (uint64_t i = 0; i < 200; i++)
+		ck_assert_int_eq(script_post(&st.dev, i), 0);
+}
+
+START_TEST(upcall__drains_ten_events_a_call__spends_the_loops_budget_by_events)
+{
+	drain_ten_a_call(complete_200);
+}
+END_TEST
+
+START_TEST(upcall__drains_ten_posted_events_a_call__spends_the_loops_budget_by_events)
+{
+	ck_assert_int_eq(evd_resize(evd_self(&st.dev.evd), 200), 0);
+	drain_ten_a_call(post_200);
+}
+END_TEST
+
+static void
+post_another(struct tape *tape, uint64_t id)
+{
+	(void)id;
+	(void)script_post(tape->dev, 1); /* until the EVD is full */
+}
+
+/* Nor to one that takes nothing and is told of something new each time. */
+START_TEST(upcall__takes_nothing_and_posts_one__spends_the_loops_budget_by_calls)
+{
+	int first_turn;
+
+	ck_assert_int_eq(evd_resize(evd_self(&st.dev.evd), 200), 0);
+	st.tape.then = post_another;
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	ck_assert_int_eq(script_post(&st.dev, 1), 0);
+	(void)story_turn(&st);
+	first_turn = tape_count(&st.tape);
+	ck_assert_int_ge(first_turn, 1);
+	ck_assert_int_le(first_turn, 100);
+	for (int i = 0; i < 200; i++)
+		story_upcall(&st, TAPE_TOLD);
+	for (int i = 0; i < 200; i++)
+		story_dequeues(&st, 1);
+	story_quiet(&st);
+}
+END_TEST
+
+START_TEST(effect__runs_unlocked_before_the_upcall)
+{
+	const struct script_record record = { .id = 1, .flags = SCRIPT_EFFECT };
+
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	script_show_record(&st.dev, &record);
+	script_decide(&st.dev);
+	ck_assert(script_deliver(&st.dev));
+	story_upcall(&st, 1);
+	ck_assert_int_eq(st.dev.effects, 1);
+}
+END_TEST
+
+static void
+step_or_tear_down(struct tape *tape, uint64_t id)
+{
+	if (id == 1)
+		(void)loop_step(st.loop, 0);
+	else
+		ck_assert_int_eq(evd_modify_upcall(evd_self(&tape->dev->evd), DAT_UPCALL_TEARDOWN, NULL,
+				     DAT_UPCALL_INVOC_NEW),
+		    0);
+}
+
+/* The outer upcall cannot return before the inner one did. */
+START_TEST(many__teardown_in_an_upcall_inside_another__waits_for_neither)
+{
+	st.tape.then = step_or_tear_down;
+	complete(1, 3);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	story_run(&st);
+	story_upcall(&st, 1);
+	story_upcall(&st, 2);
+	story_quiet(&st);
+	ck_assert_int_eq(st.dev.evd.exempt, 0);
+	story_dequeues(&st, 3);
+}
+END_TEST
+
+Suite *
+evd_upcall_suite(void)
+{
+	Suite *s = suite_create("evd_upcall");
+	TCase *tc = story_tcase(s, "upcall");
+
+	tcase_add_test(tc, disabled__completion__stays_queued_and_arms_nothing);
+	tcase_add_test(tc, single__burst_then_burst__every_event_in_order);
+	tcase_add_test(tc, single__posted_events__upcalls_from_the_loop_only);
+	tcase_add_test(tc, single__more_than_the_stash_holds__all_come);
+	tcase_add_test(tc, single__more_events__tells_what_is_known_to_be_queued);
+	tcase_add_test(tc, single__spurious_notification__no_upcall_and_armed_again);
+	tcase_add_test(tc, single__late_event_after_its_completion_was_taken__next_one_still_comes);
+	tcase_add_test(tc, single__duplicate_notification__nothing_lost);
+	tcase_add_test(tc, notify__told_once_a_burst_and_nothing_dequeued);
+	tcase_add_test(tc, notify__undrained__a_new_arrival_tells_again);
+	tcase_add_test(tc, enable_new__empty__takes_effect);
+	tcase_add_test(tc, enable_new__completion_pending__refused_until_drained);
+	tcase_add_test(tc,
+		       enable_new__completion_between_the_poll_and_the_arm__refused_and_counted);
+	tcase_add_test(tc, enable_any__pending__called_for_what_is_queued);
+	tcase_add_test(tc, enable__no_function__refused);
+	tcase_add_test(tc, modify__unknown_policy_or_flag__refused);
+	tcase_add_test(tc, modify__object_while_disabled__in_force_at_the_next_enable);
+	tcase_add_test(tc, enable__other_object__queued_events_go_to_the_new_one);
+	tcase_add_test(tc, disable__run_scheduled__no_upcall_starts);
+	tcase_add_test(tc, disabled__notification_comes__acknowledged_and_not_armed_again);
+	tcase_add_test(tc, upcall__disable_drain_enable__every_event_once);
+	tcase_add_test(tc, upcall__posts_to_its_own_evd__no_recursion);
+	tcase_add_test(tc, many__teardown_in_an_upcall_inside_another__waits_for_neither);
+	tcase_add_test(tc, upcall__drains_ten_events_a_call__spends_the_loops_budget_by_events);
+	tcase_add_test(
+	    tc, upcall__drains_ten_posted_events_a_call__spends_the_loops_budget_by_events);
+	tcase_add_test(tc, upcall__takes_nothing_and_posts_one__spends_the_loops_budget_by_calls);
+	tcase_add_test(tc, effect__runs_unlocked_before_the_upcall);
+	return s;
+}

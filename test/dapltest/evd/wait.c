@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* dat_evd_wait's core: threshold, deadline, the reasons to give up, who may wait. */
+#include <signal.h>
+
+#include "story.h"
+#include "suites.h"
+
+static void
+setup(void)
+{
+	const struct script_options by_hand = { .qlen = 64 };
+
+	story_begin(&st, &by_hand);
+}
+
+static void
+teardown(void)
+{
+	story_end(&st);
+}
+
+static void
+complete(uint64_t first, int n)
+{
+	for (int i = 0; i < n; i++)
+		script_complete(&st.dev, first + (uint64_t)i);
+}
+
+static int
+wait_here(DAT_TIMEOUT timeout, int threshold, uint64_t *id, int *nmore)
+{
+	DAT_EVENT event = script_event(0);
+	int r = evd_wait(evd_self(&st.dev.evd), timeout, threshold, &event, nmore);
+
+	*id = script_id(&event);
+	return r;
+}
+
+/* clause: c.4.3 */
+START_TEST(wait__events_queued__oldest_at_once_and_nmore_exact)
+{
+	uint64_t id;
+	int nmore;
+
+	complete(1, 40); /* more than one batch */
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert_int_eq(wait_here(DAT_TIMEOUT_INFINITE, 1, &id, &nmore), 0);
+	ck_assert_uint_eq(id, 100); /* a completion arrives when it is first polled */
+	ck_assert_int_eq(nmore, 40);
+	ck_assert_int_eq(wait_here(DAT_TIMEOUT_INFINITE, 40, &id, &nmore), 0);
+	ck_assert_uint_eq(id, 1);
+	ck_assert_int_eq(nmore, 39);
+	ck_assert_uint_eq(st.dev.arms, 0);
+}
+END_TEST
+
+/* clause: c.4.5 */
+START_TEST(wait__timeout_zero__polls_and_does_not_arm)
+{
+	uint64_t id;
+	int nmore = -1;
+
+	ck_assert_int_eq(wait_here(0, 1, &id, &nmore), -ETIMEDOUT);
+	ck_assert_int_eq(nmore, 0);
+	complete(1, 1);
+	ck_assert_int_eq(wait_here(0, 2, &id, &nmore), -ETIMEDOUT);
+	ck_assert_int_eq(nmore, 1);
+	ck_assert_int_eq(wait_here(0, 1, &id, &nmore), 0);
+	ck_assert_uint_eq(id, 1);
+	complete(2, 2);
+	ck_assert_int_eq(wait_here(0, 1, &id, &nmore), 0); /* more than it asked for */
+	ck_assert_uint_eq(id, 2);
+	ck_assert_int_eq(nmore, 1);
+	ck_assert_uint_eq(st.dev.arms, 0);
+}
+END_TEST
+
+START_TEST(wait__below_the_threshold__times_out_and_nothing_is_lost)
+{
+	uint64_t id;
+	int nmore;
+
+	complete(1, 3);
+	ck_assert_int_eq(wait_here(20 * MS, 5, &id, &nmore), -ETIMEDOUT);
+	ck_assert_int_eq(nmore, 3);
+	for (uint64_t i = 1; i <= 3; i++)
+		story_dequeues(&st, i);
+	story_empty(&st);
+}
+END_TEST
+
+/* clause: c.4.8 */
+/* origin: peer.18 */
+START_TEST(wait__events_trickle_in__the_deadline_does_not_move)
+{
+	struct waiter w;
+	uint64_t start, trickle;
+
+	waiter_start(&w, &st.dev, 120 * MS, 64);
+	start = os_clock_ns();
+	for (uint64_t i = 1; i <= 40; i++) {
+		script_sleep_ms(10);
+		complete(i, 1);
+		(void)script_deliver(&st.dev);
+	}
+	trickle = os_clock_ns() - start;
+	ck_assert_int_eq(waiter_join(&w), -ETIMEDOUT);
+	ck_assert_int_le(w.nmore, 40);
+	ck_assert_uint_ge(w.took_ns, 120000000u);
+	/* A deadline that every event moves comes after the last of them. */
+	ck_assert_uint_lt(w.took_ns, trickle);
+	for (uint64_t i = 1; i <= 40; i++)
+		story_dequeues(&st, i);
+	story_empty(&st);
+}
+END_TEST
+
+/* clause: c.4.8 */
+/* origin: peer.19 */
+START_TEST(wait__microseconds__neither_early_nor_rounded_to_zero)
+{
+	struct waiter w;
+
+	waiter_launch(&w, &st.dev, 700, 1);
+	ck_assert_int_eq(waiter_join(&w), -ETIMEDOUT);
+	ck_assert_uint_ge(w.took_ns, 700000u);
+}
+END_TEST
+
+/* clause: c.4.6 */
+/* origin: peer.20 */
+START_TEST(wait__greatest_finite_timeout__does_not_overflow)
+{
+	struct waiter w;
+
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE - 1, 1);
+	script_sleep_ms(5);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert_int_eq(waiter_join(&w), 0);
+}
+END_TEST
+
+START_TEST(wait__notification__wakes)
+{
+	struct waiter w;
+
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	complete(1, 1);
+	ck_assert(script_deliver(&st.dev));
+	ck_assert_int_eq(waiter_join(&w), 0);
+	ck_assert_uint_eq(waiter_id(&w), 1);
+	ck_assert_int_eq(w.nmore, 0);
+}
+END_TEST
+
+/* origin: peer.1 */
+START_TEST(wait__post_from_another_thread__wakes)
+{
+	struct waiter w;
+
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert_int_eq(waiter_join(&w), 0);
+	ck_assert_uint_eq(waiter_id(&w), 100);
+}
+END_TEST
+
+START_TEST(wait__threshold_of_two_streams__counts_both)
+{
+	struct waiter w;
+
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 3);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	complete(1, 1);
+	ck_assert(script_deliver(&st.dev));
+	ck_assert_int_eq(script_post(&st.dev, 101), 0);
+	ck_assert_int_eq(waiter_join(&w), 0);
+	ck_assert_uint_eq(waiter_id(&w), 100);
+	ck_assert_int_eq(w.nmore, 2);
+}
+END_TEST
+
+START_TEST(wait__threshold_reached_one_notification_at_a_time__armed_each_time)
+{
+	struct waiter w;
+
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 40);
+	for (uint64_t i = 1; i <= 40; i++) {
+		complete(i, 1);
+		while (!script_deliver(&st.dev) && i < 40)
+			if (script_queued(&st.dev) == 0)
+				break; /* the waiter's second poll took it */
+	}
+	ck_assert_int_eq(waiter_join(&w), 0);
+	ck_assert_uint_eq(waiter_id(&w), 1);
+	ck_assert_int_eq(w.nmore, 39);
+}
+END_TEST
+
+/* origin: race.W1 */
+START_TEST(wait__spurious_notification__sleeps_on)
+{
+	struct waiter w;
+
+	waiter_start(&w, &st.dev, 60 * MS, 1);
+	script_spurious(&st.dev);
+	ck_assert(script_deliver(&st.dev));
+	ck_assert_int_eq(waiter_join(&w), -ETIMEDOUT);
+	ck_assert_uint_ge(w.took_ns, 60000000u);
+}
+END_TEST
+
+START_TEST(wait__second_waiter_and_dequeue__refused_while_one_blocks)
+{
+	DAT_EVENT event;
+	struct waiter w;
+	uint64_t id;
+	int nmore;
+
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 2);
+	ck_assert_int_eq(wait_here(0, 1, &id, &nmore), -EBUSY);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), -EBUSY);
+	ck_assert_int_eq(script_post(&st.dev, 101), 0);
+	ck_assert_int_eq(waiter_join(&w), 0);
+	story_dequeues(&st, 101);
+}
+END_TEST
+
+START_TEST(wait__bad_threshold__refused)
+{
+	uint64_t id;
+	int nmore;
+
+	ck_assert_int_eq(wait_here(0, 0, &id, &nmore), -EINVAL);
+	ck_assert_int_eq(wait_here(0, -1, &id, &nmore), -EINVAL);
+	ck_assert_int_eq(wait_here(0, 65, &id, &nmore), -EINVAL);
+}
+END_TEST
+
+START_TEST(wait__upcall_policy_enabled__refused)
+{
+	uint64_t id;
+	int nmore;
+
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(wait_here(0, 1, &id, &nmore), -EACCES);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(wait_here(0, 1, &id, &nmore), -ETIMEDOUT);
+}
+END_TEST
+
+/* clause: c.14.28 */
+START_TEST(enable__a_waiter_is_blocked__refused)
+{
+	struct waiter w;
+
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), -EBUSY);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert_int_eq(waiter_join(&w), 0);
+	story_quiet(&st);
+}
+END_TEST
+
+/* clause: c.4.12 */
+/* origin: peer.2 */
+START_TEST(unwaitable__refused_and_the_blocked_one_released)
+{
+	struct waiter w;
+	uint64_t id;
+	int nmore;
+
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	ck_assert_int_eq(evd_set_waitable(evd_self(&st.dev.evd), false), 0);
+	ck_assert_int_eq(waiter_join(&w), -EPERM);
+	ck_assert_int_eq(wait_here(0, 1, &id, &nmore), -EPERM);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	story_dequeues(&st, 100);
+	/* Allowed again, it is not sent away for what was before. */
+	ck_assert_int_eq(evd_set_waitable(evd_self(&st.dev.evd), true), 0);
+	ck_assert_int_eq(wait_here(MS, 1, &id, &nmore), -ETIMEDOUT);
+}
+END_TEST
+
+static void
+on_signal(int number)
+{
+	(void)number;
+}
+
+/* clause: c.4.13 */
+START_TEST(wait__signal_handler_ran__interrupted_and_nothing_lost)
+{
+	const struct sigaction action = { .sa_handler = on_signal };
+	struct waiter w;
+
+	ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
+	waiter_start(&w, &st.dev, 10000 * MS, 2);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	waiter_interrupt(&w, SIGUSR1);
+	ck_assert_int_eq(waiter_join(&w), -EINTR);
+	story_dequeues(&st, 100);
+}
+END_TEST
+
+START_TEST(wait__signal_and_event_together__the_event_wins)
+{
+	const struct sigaction action = { .sa_handler = on_signal };
+	struct waiter w;
+
+	ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
+	waiter_start(&w, &st.dev, 10000 * MS, 1);
+	script_show(&st.dev, 1); /* there, but its notification is not */
+	waiter_interrupt(&w, SIGUSR1);
+	ck_assert_int_eq(waiter_join(&w), 0);
+	ck_assert_uint_eq(waiter_id(&w), 1);
+}
+END_TEST
+
+START_TEST(wait__event_whose_notification_never_comes__found_at_the_deadline)
+{
+	struct waiter w;
+
+	waiter_start(&w, &st.dev, 40 * MS, 1);
+	script_show(&st.dev, 1);
+	ck_assert_int_eq(waiter_join(&w), 0);
+	ck_assert_uint_eq(waiter_id(&w), 1);
+}
+END_TEST
+
+/* origin: peer.15 */
+START_TEST(wait__freed_meanwhile__cancelled)
+{
+	struct waiter w;
+
+	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
+	ck_assert_int_eq(waiter_join(&w), -ECANCELED);
+	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), -ENODEV);
+}
+END_TEST
+
+START_TEST(wait__device_cannot_be_armed__says_so_and_does_not_sleep)
+{
+	uint64_t id;
+	int nmore;
+
+	st.dev.fail_arms = 1;
+	ck_assert_int_eq(wait_here(DAT_TIMEOUT_INFINITE, 1, &id, &nmore), -EIO);
+	ck_assert_int_eq(wait_here(5 * MS, 1, &id, &nmore), -ETIMEDOUT);
+}
+END_TEST
+
+START_TEST(wait__device_cannot_be_polled__says_so)
+{
+	uint64_t id;
+	int nmore;
+
+	st.dev.fail_polls = 1;
+	ck_assert_int_eq(wait_here(DAT_TIMEOUT_INFINITE, 1, &id, &nmore), -EIO);
+	st.dev.greedy_polls = 1;
+	ck_assert_int_eq(wait_here(DAT_TIMEOUT_INFINITE, 1, &id, &nmore), -EIO);
+	complete(1, 1);
+	ck_assert_int_eq(wait_here(0, 1, &id, &nmore), 0);
+}
+END_TEST
+
+START_TEST(wait__with_an_effect__runs_before_the_caller_sees_the_event)
+{
+	const struct script_record record = { .id = 1, .flags = SCRIPT_EFFECT };
+	uint64_t id;
+	int nmore;
+
+	script_show_record(&st.dev, &record);
+	ck_assert_int_eq(wait_here(0, 1, &id, &nmore), 0);
+	ck_assert_int_eq(st.dev.effects, 1);
+}
+END_TEST
+
+Suite *
+evd_wait_suite(void)
+{
+	Suite *s = suite_create("evd_wait");
+	TCase *tc = runner_tcase(s, "wait");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, wait__events_queued__oldest_at_once_and_nmore_exact);
+	tcase_add_test(tc, wait__timeout_zero__polls_and_does_not_arm);
+	tcase_add_test(tc, wait__below_the_threshold__times_out_and_nothing_is_lost);
+	tcase_add_test(tc, wait__events_trickle_in__the_deadline_does_not_move);
+	tcase_add_test(tc, wait__microseconds__neither_early_nor_rounded_to_zero);
+	tcase_add_test(tc, wait__greatest_finite_timeout__does_not_overflow);
+	tcase_add_test(tc, wait__notification__wakes);
+	tcase_add_test(tc, wait__post_from_another_thread__wakes);
+	tcase_add_test(tc, wait__threshold_of_two_streams__counts_both);
+	tcase_add_test(tc, wait__threshold_reached_one_notification_at_a_time__armed_each_time);
+	tcase_add_test(tc, wait__spurious_notification__sleeps_on);
+	tcase_add_test(tc, wait__second_waiter_and_dequeue__refused_while_one_blocks);
+	tcase_add_test(tc, wait__bad_threshold__refused);
+	tcase_add_test(tc, wait__upcall_policy_enabled__refused);
+	tcase_add_test(tc, enable__a_waiter_is_blocked__refused);
+	tcase_add_test(tc, unwaitable__refused_and_the_blocked_one_released);
+	tcase_add_test(tc, wait__signal_handler_ran__interrupted_and_nothing_lost);
+	tcase_add_test(tc, wait__signal_and_event_together__the_event_wins);
+	tcase_add_test(tc, wait__event_whose_notification_never_comes__found_at_the_deadline);
+	tcase_add_test(tc, wait__freed_meanwhile__cancelled);
+	tcase_add_test(tc, wait__device_cannot_be_armed__says_so_and_does_not_sleep);
+	tcase_add_test(tc, wait__device_cannot_be_polled__says_so);
+	tcase_add_test(tc, wait__with_an_effect__runs_before_the_caller_sees_the_event);
+	return s;
+}

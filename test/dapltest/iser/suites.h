@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef REARM_ISER_SUITES_H
+#define REARM_ISER_SUITES_H
+
+#include "lib/runner.h"
+
+Suite *iser_pdu_suite(void);
+Suite *iser_histogram_suite(void);
+Suite *iser_machine_suite(void);
+Suite *iser_file_suite(void);
+Suite *iser_drain_suite(void);
+Suite *iser_target_suite(void);
+Suite *iser_initiator_suite(void);
+
+#endif

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Notification objects, where OpenFabrics dapl 2.1.10 goes to sleep: origins.txt has its bugs. */
+#include "lib/contract.h"
+#include "suites.h"
+
+static const DAT_OS_WAIT_PROXY_AGENT no_agent = { NULL, NULL };
+#define LONG (DT_FOREVER_MS * 1000u)
+
+/* A connected pair whose second side has a CNO; the receive EVD is attached if `attached`. */
+static DAT_CNO_HANDLE
+pair_with_cno(struct dt_pair *pair, DAT_OS_WAIT_PROXY_AGENT agent, bool attached)
+{
+	DAT_CNO_HANDLE cno;
+
+	dt_pair_open(pair, DT_SEPARATE);
+	dt_ok(dat_cno_create(pair->b.ia, agent, &cno));
+	if (attached)
+		dt_ok(dat_evd_modify_cno(pair->b.recv, cno));
+	for (DAT_UINT64 i = 0; i < 8; i++)
+		dt_recv(&pair->b, 0, 64, i);
+	dt_connect_pair(pair);
+	return cno;
+}
+
+static void
+expect_told(DAT_CNO_HANDLE cno, DAT_EVD_HANDLE evd)
+{
+	DAT_EVD_HANDLE told;
+
+	dt_ok(dat_cno_wait(cno, LONG, &told));
+	ck_assert_ptr_eq(told, evd);
+}
+
+/* origin: peer.6 */
+/* clause: c.4.2, c.4.7 */
+START_TEST(peer_06__wait_between_two_notifications__the_cno_hears_of_the_second)
+{
+	struct dt_pair pair;
+	struct evd_waiter w;
+	DAT_EVD_HANDLE told;
+	DAT_EVENT event;
+	DAT_CNO_HANDLE cno = pair_with_cno(&pair, no_agent, true);
+
+	for (int i = 0; i < 3; i++) {
+		evd_waiter_start(&w, pair.b.recv, LONG, 1);
+		dt_send(&pair.a, 0, 64, 1);
+		dt_assert_ret(evd_waiter_join(&w), DAT_SUCCESS);
+		dt_assert_type(dat_cno_wait(cno, 1000, &told), DAT_QUEUE_EMPTY);
+		dt_send(&pair.a, 0, 64, 2);
+		expect_told(cno, pair.b.recv);
+		dt_ok(dat_evd_dequeue(pair.b.recv, &event));
+		for (int j = 0; j < 2; j++)
+			dt_recv(&pair.b, 0, 64, 9);
+	}
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* origin: peer.7 */
+/* clause: c.8.1 */
+START_TEST(peer_07__cno_attached_later__is_triggered_by_completions)
+{
+	struct dt_pair pair;
+	DAT_CNO_HANDLE cno = pair_with_cno(&pair, no_agent, false);
+	DAT_EVENT event;
+	DAT_COUNT more;
+
+	dt_send(&pair.a, 0, 64, 1); /* the private channel has been in use */
+	dt_ok(dat_evd_wait(pair.b.recv, LONG, 1, &event, &more));
+	dt_ok(dat_evd_modify_cno(pair.b.recv, cno));
+	dt_nap_ms(20); /* the loop has armed the queue by then, and only a notification tells */
+	dt_send(&pair.a, 0, 64, 2);
+	expect_told(cno, pair.b.recv);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* origin: peer.8 */
+/* clause: c.8.1 */
+START_TEST(peer_08__cno_taken_away__waiter_gets_its_own_and_others_get_theirs)
+{
+	unsigned long long began;
+	struct dt_pair pair;
+	struct evd_waiter w;
+	DAT_CNO_HANDLE cno;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_ok(dat_cno_create(pair.b.ia, no_agent, &cno));
+	dt_ok(dat_ep_free(pair.b.ep));
+	/* Made with a CNO: the channel of both is the one that all share. */
+	dt_ok(dat_evd_create(pair.b.ia, 64, cno, DAT_EVD_DTO_FLAG, &pair.b.recv));
+	dt_ok(dat_evd_create(pair.b.ia, 64, cno, DAT_EVD_DTO_FLAG, &pair.b.request));
+	pair.b.ep = dt_ep(&pair.b, NULL);
+	for (DAT_UINT64 i = 0; i < 4; i++)
+		dt_recv(&pair.b, 0, 64, i);
+	dt_recv(&pair.a, 0, 64, 1);
+	dt_connect_pair(&pair);
+	dt_ok(dat_evd_modify_cno(pair.b.recv, DAT_HANDLE_NULL));
+	for (int i = 0; i < 3; i++) {
+		evd_waiter_start(&w, pair.b.recv, LONG, 1);
+		began = dt_now_us();
+		dt_send(&pair.a, 0, 64, 1);
+		dt_assert_ret(evd_waiter_join(&w), DAT_SUCCESS);
+		ck_assert_uint_lt(dt_now_us() - began, LONG / 2); /* woken, not at its deadline */
+	}
+	dt_send(&pair.b, 0, 64, 3);
+	expect_told(cno, pair.b.request);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* origin: peer.9 */
+/* clause: c.6.2, c.8.1 */
+START_TEST(peer_09__enabled_or_attached_with_a_completion_there__told)
+{
+	struct dt_pair pair;
+	DAT_CNO_HANDLE cno = pair_with_cno(&pair, no_agent, false);
+	DAT_EVD_HANDLE told;
+	DAT_EVENT event;
+
+	/* Nothing was armed when these came. */
+	dt_send(&pair.a, 0, 64, 1);
+	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
+	dt_ok(dat_evd_modify_cno(pair.b.recv, cno));
+	expect_told(cno, pair.b.recv);
+	dt_ok(dat_evd_dequeue(pair.b.recv, &event));
+
+	dt_ok(dat_evd_disable(pair.b.request));
+	dt_ok(dat_evd_modify_cno(pair.b.request, cno));
+	dt_recv(&pair.a, 0, 64, 1);
+	dt_send(&pair.b, 0, 64, 1);
+	dt_expect_dto(pair.a.recv, pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
+	dt_ok(dat_evd_enable(pair.b.request));
+	expect_told(cno, pair.b.request);
+	dt_ok(dat_evd_dequeue(pair.b.request, &event));
+
+	/* The notification of these came while there was no taker. */
+	dt_ok(dat_evd_disable(pair.b.recv));
+	dt_send(&pair.a, 0, 64, 1);
+	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
+	dt_assert_type(dat_cno_wait(cno, 20000, &told), DAT_QUEUE_EMPTY);
+	dt_ok(dat_evd_enable(pair.b.recv));
+	expect_told(cno, pair.b.recv);
+	dt_ok(dat_evd_dequeue(pair.b.recv, &event));
+
+	dt_ok(dat_evd_modify_cno(pair.b.recv, DAT_HANDLE_NULL));
+	dt_send(&pair.a, 0, 64, 2);
+	dt_expect_dto(pair.a.request, pair.a.ep, 2, DAT_DTO_SUCCESS, &event);
+	dt_ok(dat_evd_modify_cno(pair.b.recv, cno));
+	expect_told(cno, pair.b.recv);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+struct poster {
+	DAT_EVD_HANDLE evd;
+	_Atomic(int) go, posted;
+};
+
+static void *
+post_when_told(void *arg)
+{
+	struct poster *p = arg;
+
+	for (int seen = 0;;) {
+		int go = p->go;
+
+		if (go < 0)
+			return NULL;
+		if (go == seen)
+			continue;
+		seen = go;
+		for (volatile int spin = 0; spin < (go * 977) % 40000; spin++)
+			;
+		dt_post_se(p->evd, 1);
+		p->posted = go;
+	}
+}
+
+/* Posts fall before, at and behind the end of the wait. */
+/* origin: peer.10 */
+/* clause: c.13.5 */
+START_TEST(peer_10__trigger_at_the_deadline__is_returned_or_stays)
+{
+	struct poster p = { .go = 0 };
+	struct dt_side side;
+	DAT_EVD_HANDLE told;
+	DAT_CNO_HANDLE cno;
+	pthread_t thread;
+	DAT_EVENT event;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_ok(dat_cno_create(side.ia, no_agent, &cno));
+	dt_ok(dat_evd_create(side.ia, 8, cno, DAT_EVD_SOFTWARE_FLAG, &p.evd));
+	pthread_create(&thread, NULL, post_when_told, &p);
+	for (int i = 1; i <= 300; i++) {
+		p.go = i;
+		if (dat_cno_wait(cno, 60, &told) != DAT_SUCCESS) {
+			ck_assert_ptr_null(told);
+			dt_ok(dat_cno_wait(cno, LONG, &told));
+		}
+		ck_assert_ptr_eq(told, p.evd);
+		dt_ok(dat_evd_dequeue(p.evd, &event));
+	}
+	p.go = -1;
+	pthread_join(thread, NULL);
+	dt_side_close(&side);
+}
+END_TEST
+
+struct agent {
+	_Atomic(int) calls, taken;
+	DAT_EVD_HANDLE told;
+	DAT_EP_HANDLE ep;
+	DAT_RETURN rets[2];
+};
+
+static void
+count_calls(DAT_PVOID instance, DAT_EVD_HANDLE evd)
+{
+	struct agent *a = instance;
+
+	a->told = evd;
+	a->calls++;
+}
+
+/* origin: peer.11 */
+/* clause: c.13.8, c.13.9 */
+START_TEST(peer_11__agent_installed_again__is_called_again_and_again)
+{
+	struct agent a = { .calls = 0 };
+	const DAT_OS_WAIT_PROXY_AGENT agent = { &a, count_calls };
+	struct dt_side side;
+	DAT_CNO_HANDLE cno;
+	DAT_EVD_HANDLE evd;
+	DAT_EVENT event;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_ok(dat_cno_create(side.ia, agent, &cno));
+	dt_ok(dat_evd_create(side.ia, 8, cno, DAT_EVD_SOFTWARE_FLAG, &evd));
+	for (int i = 1; i <= 5; i++) {
+		dt_post_se(evd, 1);
+		dt_await_count(&a.calls, i);
+		ck_assert_ptr_eq(a.told, evd);
+		dt_ok(dat_evd_dequeue(evd, &event));
+		dt_ok(dat_cno_modify_agent(cno, agent));
+	}
+	dt_side_close(&side);
+}
+END_TEST
+
+static void
+drain(DAT_PVOID instance, DAT_EVD_HANDLE evd)
+{
+	struct agent *a = instance;
+	DAT_EVENT event;
+
+	while (dat_evd_dequeue(evd, &event) == DAT_SUCCESS)
+		a->taken++;
+	a->calls++;
+}
+
+/* origin: peer.12 */
+/* clause: c.13.8 */
+START_TEST(peer_12__agent_that_dequeues__gets_its_events)
+{
+	struct agent a = { .calls = 0 };
+	const DAT_OS_WAIT_PROXY_AGENT agent = { &a, drain };
+	struct dt_pair pair;
+	DAT_CNO_HANDLE cno;
+	DAT_EVD_HANDLE evd;
+
+	cno = pair_with_cno(&pair, agent, true);
+	dt_send(&pair.a, 0, 64, 1);
+	dt_await_count(&a.taken, 1);
+	dt_await_count(&a.calls, 1);
+	dt_ok(dat_evd_create(pair.b.ia, 8, cno, DAT_EVD_SOFTWARE_FLAG, &evd));
+	dt_ok(dat_cno_modify_agent(cno, agent));
+	dt_post_se(evd, 1);
+	dt_await_count(&a.taken, 2);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+static void
+free_both(DAT_PVOID instance, DAT_EVD_HANDLE evd)
+{
+	struct agent *a = instance;
+
+	a->told = evd;
+	a->rets[0] = dat_ep_free(a->ep);
+	a->rets[1] = dat_evd_free(evd);
+	a->calls++;
+}
+
+/* The notification that led to the agent has not been acknowledged when the agent frees. */
+/* origin: peer.13 */
+/* clause: c.13.8 */
+START_TEST(peer_13__agent_that_frees_its_evd_on_a_completion__returns)
+{
+	struct agent a = { .calls = 0 };
+	const DAT_OS_WAIT_PROXY_AGENT agent = { &a, free_both };
+	struct dt_pair pair;
+	DAT_EVENT event;
+
+	pair_with_cno(&pair, agent, true);
+	a.ep = pair.b.ep;
+	dt_send(&pair.a, 0, 64, 1);
+	dt_await_count(&a.calls, 1);
+	ck_assert_ptr_eq(a.told, pair.b.recv);
+	dt_ok(a.rets[0]);
+	dt_ok(a.rets[1]);
+	dt_assert_type(dat_evd_dequeue(pair.b.recv, &event), DAT_INVALID_HANDLE);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+Suite *
+peer_cno_suite(void)
+{
+	Suite *s = suite_create("peer-cno");
+	TCase *tc = dt_tcase(s, "cno");
+
+	tcase_add_test(tc, peer_06__wait_between_two_notifications__the_cno_hears_of_the_second);
+	tcase_add_test(tc, peer_07__cno_attached_later__is_triggered_by_completions);
+	tcase_add_test(tc, peer_08__cno_taken_away__waiter_gets_its_own_and_others_get_theirs);
+	tcase_add_test(tc, peer_09__enabled_or_attached_with_a_completion_there__told);
+	tcase_add_test(tc, peer_10__trigger_at_the_deadline__is_returned_or_stays);
+	tcase_add_test(tc, peer_11__agent_installed_again__is_called_again_and_again);
+	tcase_add_test(tc, peer_12__agent_that_dequeues__gets_its_events);
+	tcase_add_test(tc, peer_13__agent_that_frees_its_evd_on_a_completion__returns);
+	return s;
+}

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cm -- connections made and ended by the connection manager, within one process
+ */
+#include "story.h"
+
+#include <stdatomic.h>
+
+static struct rdma_event_channel *server, *client;
+static struct rdma_cm_id *listener, *active, *passive;
+static struct ibv_cq *active_cq, *passive_cq;
+static uint16_t port;
+
+static void
+setup(void)
+{
+	server = cm_channel();
+	client = cm_channel();
+	listener = cm_listen(server, &port);
+	active = cm_resolved(client, port);
+	active_cq = ibv_create_cq(active->verbs, 64, NULL, NULL, 0);
+	passive_cq = ibv_create_cq(active->verbs, 64, NULL, NULL, 0);
+	cm_qp(active, active_cq);
+	passive = NULL;
+}
+
+static void
+forget(struct rdma_cm_id **id)
+{
+	if (*id) {
+		rdma_destroy_qp(*id);
+		ck_assert_int_eq(rdma_destroy_id(*id), 0);
+	}
+	*id = NULL;
+}
+
+static void
+teardown(void)
+{
+	forget(&active);
+	forget(&passive);
+	forget(&listener);
+	ck_assert_int_eq(ibv_destroy_cq(active_cq), 0);
+	ck_assert_int_eq(ibv_destroy_cq(passive_cq), 0);
+	rdma_destroy_event_channel(server);
+	rdma_destroy_event_channel(client);
+}
+
+static struct rdma_conn_param
+param(const void *data, uint8_t length)
+{
+	return (struct rdma_conn_param){
+		.private_data = data,
+		.private_data_len = length,
+		.responder_resources = 3,
+		.initiator_depth = 2,
+		.retry_count = 7,
+		.rnr_retry_count = 7,
+	};
+}
+
+static void
+request(void)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+	struct rdma_cm_event *event;
+
+	ck_assert_int_eq(rdma_connect(active, &p), 0);
+	event = cm_next(server, RDMA_CM_EVENT_CONNECT_REQUEST);
+	ck_assert_ptr_eq(event->listen_id, listener);
+	passive = event->id;
+	ck_assert_int_eq(rdma_ack_cm_event(event), 0);
+	cm_qp(passive, passive_cq);
+}
+
+static void
+establish(void)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+
+	request();
+	ck_assert_int_eq(rdma_accept(passive, &p), 0);
+	cm_expect(client, RDMA_CM_EVENT_ESTABLISHED, active);
+	cm_expect(server, RDMA_CM_EVENT_ESTABLISHED, passive);
+}
+
+START_TEST(connect__both_established_and_ready_to_send)
+{
+	struct ibv_recv_wr recv = { .wr_id = 1 }, *bad_recv;
+	struct ibv_send_wr send = { .wr_id = 2, .opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED }, *bad;
+
+	establish();
+	ck_assert_int_eq(qp_state(active->qp), IBV_QPS_RTS);
+	ck_assert_int_eq(qp_state(passive->qp), IBV_QPS_RTS);
+	ck_assert_int_eq(ibv_post_recv(passive->qp, &recv, &bad_recv), 0);
+	ck_assert_int_eq(ibv_post_send(active->qp, &send, &bad), 0);
+	cq_expect(passive_cq, 1, IBV_WC_SUCCESS);
+	cq_expect(active_cq, 2, IBV_WC_SUCCESS);
+}
+END_TEST
+
+START_TEST(active_queue_pair__moves_only_when_the_event_is_read)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+
+	request();
+	ck_assert_int_eq(rdma_accept(passive, &p), 0);
+	ck_assert_int_eq(qp_state(passive->qp), IBV_QPS_RTS);
+	ck_assert_int_eq(qp_state(active->qp), IBV_QPS_INIT);
+	cm_expect_quiet(server); /* no RTU yet */
+	cm_expect(client, RDMA_CM_EVENT_ESTABLISHED, active);
+	ck_assert_int_eq(qp_state(active->qp), IBV_QPS_RTS);
+	cm_expect(server, RDMA_CM_EVENT_ESTABLISHED, passive);
+}
+END_TEST
+
+START_TEST(addresses__of_both_ends__match)
+{
+	request();
+	ck_assert_uint_eq(rdma_get_dst_port(active), port);
+	ck_assert_uint_eq(rdma_get_src_port(passive), port);
+	ck_assert_uint_eq(rdma_get_dst_port(passive), rdma_get_src_port(active));
+	ck_assert_uint_ne(rdma_get_src_port(active), 0);
+	ck_assert_ptr_nonnull(passive->verbs);
+	ck_assert_ptr_eq(passive->verbs, active->verbs);
+}
+END_TEST
+
+static void
+expect_padded(const struct rdma_cm_event *event, const char *text, size_t length, int padded)
+{
+	const char *data = event->param.conn.private_data;
+
+	ck_assert_int_eq(event->param.conn.private_data_len, padded);
+	ck_assert_int_eq(memcmp(data, text, length), 0);
+	for (int i = (int)length; i < padded; i++)
+		ck_assert_int_eq(data[i], 0);
+}
+
+START_TEST(private_data__is_padded_as_infiniband_does)
+{
+	struct rdma_conn_param p = param("hello", 5);
+	struct rdma_cm_event *event;
+
+	ck_assert_int_eq(rdma_connect(active, &p), 0);
+	event = cm_next(server, RDMA_CM_EVENT_CONNECT_REQUEST);
+	expect_padded(event, "hello", 5, 56);
+	/* What one side starts, the other answers. */
+	ck_assert_int_eq(event->param.conn.responder_resources, 2);
+	ck_assert_int_eq(event->param.conn.initiator_depth, 3);
+	passive = event->id;
+	rdma_ack_cm_event(event);
+	cm_qp(passive, passive_cq);
+	p = param("welcome", 7);
+	ck_assert_int_eq(rdma_accept(passive, &p), 0);
+	event = cm_next(client, RDMA_CM_EVENT_ESTABLISHED);
+	expect_padded(event, "welcome", 7, 196);
+	rdma_ack_cm_event(event);
+	cm_expect(server, RDMA_CM_EVENT_ESTABLISHED, passive);
+}
+END_TEST
+
+START_TEST(private_data__more_than_fits__refused)
+{
+	char data[200] = { 0 };
+	struct rdma_conn_param p = param(data, 57);
+
+	errno = 0;
+	ck_assert_int_eq(rdma_connect(active, &p), -1);
+	ck_assert_int_eq(errno, EINVAL);
+	request();
+	p = param(data, 197);
+	ck_assert_int_eq(rdma_accept(passive, &p), -1);
+	ck_assert_int_eq(errno, EINVAL);
+	ck_assert_int_eq(rdma_reject(passive, data, 149), -1);
+	ck_assert_int_eq(errno, EINVAL);
+}
+END_TEST
+
+START_TEST(reject__is_told_with_its_data)
+{
+	struct rdma_cm_event *event;
+
+	request();
+	ck_assert_int_eq(rdma_reject(passive, "no", 2), 0);
+	event = cm_next(client, RDMA_CM_EVENT_REJECTED);
+	ck_assert_int_eq(event->status, 28);
+	expect_padded(event, "no", 2, 148);
+	rdma_ack_cm_event(event);
+	ck_assert_int_eq(qp_state(active->qp), IBV_QPS_ERR);
+	cm_expect_quiet(server);
+}
+END_TEST
+
+START_TEST(no_listener__rejected_with_status_8)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+	struct rdma_cm_event *event;
+
+	forget(&listener);
+	ck_assert_int_eq(rdma_connect(active, &p), 0);
+	event = cm_next(client, RDMA_CM_EVENT_REJECTED);
+	ck_assert_int_eq(event->status, 8);
+	rdma_ack_cm_event(event);
+}
+END_TEST
+
+START_TEST(listener_destroyed__unread_request_is_rejected)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+
+	ck_assert_int_eq(rdma_connect(active, &p), 0);
+	forget(&listener);
+	cm_expect(client, RDMA_CM_EVENT_REJECTED, active);
+	cm_expect_quiet(server);
+}
+END_TEST
+
+START_TEST(backlog_full__further_request_is_rejected)
+{
+	struct rdma_event_channel *other = cm_channel();
+	struct rdma_conn_param p = param(NULL, 0);
+	struct rdma_cm_id *small, *one, *two;
+	struct sockaddr_in address = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+
+	ck_assert_int_eq(rdma_create_id(other, &small, NULL, RDMA_PS_TCP), 0);
+	ck_assert_int_eq(rdma_bind_addr(small, (struct sockaddr *)&address), 0);
+	ck_assert_int_eq(rdma_listen(small, 1), 0);
+	one = cm_resolved(client, rdma_get_src_port(small));
+	two = cm_resolved(client, rdma_get_src_port(small));
+	ck_assert_int_eq(rdma_connect(one, &p), 0);
+	cm_expect_quiet(client);
+	ck_assert_int_eq(rdma_connect(two, &p), 0);
+	cm_expect(client, RDMA_CM_EVENT_REJECTED, two);
+	forget(&small);
+	cm_expect(client, RDMA_CM_EVENT_REJECTED, one);
+	forget(&one);
+	forget(&two);
+	rdma_destroy_event_channel(other);
+}
+END_TEST
+
+START_TEST(disconnect__one_event_each_side_whoever_asks)
+{
+	establish();
+	ck_assert_int_eq(rdma_disconnect(active), 0);
+	cm_expect(client, RDMA_CM_EVENT_DISCONNECTED, active);
+	cm_expect(server, RDMA_CM_EVENT_DISCONNECTED, passive);
+	ck_assert_int_eq(qp_state(active->qp), IBV_QPS_ERR);
+	ck_assert_int_eq(rdma_disconnect(passive), 0);
+	ck_assert_int_eq(rdma_disconnect(active), 0);
+	ck_assert_int_eq(qp_state(passive->qp), IBV_QPS_ERR);
+	cm_expect_quiet(client);
+	cm_expect_quiet(server);
+}
+END_TEST
+
+START_TEST(disconnect__receives_are_flushed)
+{
+	struct ibv_recv_wr recv = { .wr_id = 1 }, *bad_recv;
+
+	establish();
+	ck_assert_int_eq(ibv_post_recv(active->qp, &recv, &bad_recv), 0);
+	ck_assert_int_eq(rdma_disconnect(active), 0);
+	cq_expect(active_cq, 1, IBV_WC_WR_FLUSH_ERR);
+	cm_expect(client, RDMA_CM_EVENT_DISCONNECTED, active);
+	cm_expect(server, RDMA_CM_EVENT_DISCONNECTED, passive);
+}
+END_TEST
+
+START_TEST(destroy_id__of_a_connection__peer_is_disconnected)
+{
+	establish();
+	forget(&active);
+	cm_expect(server, RDMA_CM_EVENT_DISCONNECTED, passive);
+	cm_expect_quiet(client);
+	ck_assert_int_eq(rdma_disconnect(passive), 0);
+	cm_expect_quiet(server);
+}
+END_TEST
+
+START_TEST(destroy_id__while_requesting__passive_side_hears_of_it)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+
+	request();
+	forget(&active);
+	cm_expect(server, RDMA_CM_EVENT_REJECTED, passive);
+	ck_assert_int_eq(rdma_accept(passive, &p), -1);
+}
+END_TEST
+
+START_TEST(destroy_id__queued_events_are_dropped)
+{
+	establish();
+	ck_assert_int_eq(rdma_disconnect(active), 0);
+	forget(&active);
+	forget(&passive);
+	cm_expect_quiet(client);
+	cm_expect_quiet(server);
+}
+END_TEST
+
+static atomic_bool acknowledged;
+
+static void *
+ack_later(void *event)
+{
+	sleep_ms(50);
+	acknowledged = true;
+	rdma_ack_cm_event(event);
+	return NULL;
+}
+
+START_TEST(destroy_id__event_not_acknowledged__waits)
+{
+	struct rdma_cm_event *event;
+	pthread_t thread;
+
+	establish();
+	ck_assert_int_eq(rdma_disconnect(passive), 0);
+	event = cm_next(client, RDMA_CM_EVENT_DISCONNECTED);
+	ck_assert_int_eq(pthread_create(&thread, NULL, ack_later, event), 0);
+	forget(&active);
+	ck_assert(acknowledged);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+}
+END_TEST
+
+START_TEST(passive_disconnects_before_the_answer_is_read__established_then_disconnected)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+
+	request();
+	ck_assert_int_eq(rdma_accept(passive, &p), 0);
+	ck_assert_int_eq(rdma_disconnect(passive), 0);
+	cm_expect(client, RDMA_CM_EVENT_ESTABLISHED, active);
+	cm_expect(client, RDMA_CM_EVENT_DISCONNECTED, active);
+	cm_expect(server, RDMA_CM_EVENT_DISCONNECTED, passive);
+	cm_expect_quiet(server);
+}
+END_TEST
+
+START_TEST(passive_destroyed_before_the_answer_is_read__established_then_disconnected)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+
+	request();
+	ck_assert_int_eq(rdma_accept(passive, &p), 0);
+	forget(&passive);
+	cm_expect(client, RDMA_CM_EVENT_ESTABLISHED, active);
+	cm_expect(client, RDMA_CM_EVENT_DISCONNECTED, active);
+	cm_expect_quiet(client);
+	cm_expect_quiet(server);
+}
+END_TEST
+
+START_TEST(active_destroyed_before_it_reads_the_answer__passive_is_rejected)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+
+	request();
+	ck_assert_int_eq(rdma_accept(passive, &p), 0);
+	forget(&active);
+	cm_expect(server, RDMA_CM_EVENT_REJECTED, passive);
+	ck_assert_int_eq(qp_state(passive->qp), IBV_QPS_ERR);
+	cm_expect_quiet(server);
+}
+END_TEST
+
+START_TEST(notify_communication_established__stands_for_the_missing_RTU)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+
+	request();
+	ck_assert_int_eq(rdma_accept(passive, &p), 0);
+	ck_assert_int_eq(rdma_notify(passive, IBV_EVENT_COMM_EST), 0);
+	cm_expect(server, RDMA_CM_EVENT_ESTABLISHED, passive);
+	cm_expect(client, RDMA_CM_EVENT_ESTABLISHED, active);
+	cm_expect_quiet(server);
+}
+END_TEST
+
+START_TEST(migrate__queued_events_follow)
+{
+	struct rdma_event_channel *other = cm_channel();
+
+	establish();
+	ck_assert_int_eq(rdma_disconnect(passive), 0);
+	ck_assert_int_eq(rdma_migrate_id(active, other), 0);
+	cm_expect_quiet(client);
+	cm_expect(other, RDMA_CM_EVENT_DISCONNECTED, active);
+	forget(&active);
+	rdma_destroy_event_channel(other);
+}
+END_TEST
+
+START_TEST(hundred_connections__made_and_broken_both_ways)
+{
+	for (int i = 0; i < 100; i++) {
+		establish();
+		ck_assert_int_eq(rdma_disconnect(i % 2 ? active : passive), 0);
+		if (i % 3 == 0)
+			ck_assert_int_eq(rdma_disconnect(i % 2 ? passive : active), 0);
+		if (i % 5) {
+			cm_expect(client, RDMA_CM_EVENT_DISCONNECTED, active);
+			cm_expect(server, RDMA_CM_EVENT_DISCONNECTED, passive);
+		}
+		forget(&passive);
+		forget(&active);
+		active = cm_resolved(client, port);
+		cm_qp(active, active_cq);
+		for (struct ibv_wc wc; ibv_poll_cq(active_cq, 1, &wc);)
+			;
+	}
+}
+END_TEST
+
+Suite *
+soft_cm_suite(void)
+{
+	Suite *suite = suite_create("soft-cm");
+	TCase *tcase = runner_tcase(suite, "cm");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, connect__both_established_and_ready_to_send);
+	tcase_add_test(tcase, active_queue_pair__moves_only_when_the_event_is_read);
+	tcase_add_test(tcase, addresses__of_both_ends__match);
+	tcase_add_test(tcase, private_data__is_padded_as_infiniband_does);
+	tcase_add_test(tcase, private_data__more_than_fits__refused);
+	tcase_add_test(tcase, reject__is_told_with_its_data);
+	tcase_add_test(tcase, no_listener__rejected_with_status_8);
+	tcase_add_test(tcase, listener_destroyed__unread_request_is_rejected);
+	tcase_add_test(tcase, backlog_full__further_request_is_rejected);
+	tcase_add_test(tcase, disconnect__one_event_each_side_whoever_asks);
+	tcase_add_test(tcase, disconnect__receives_are_flushed);
+	tcase_add_test(tcase, destroy_id__of_a_connection__peer_is_disconnected);
+	tcase_add_test(tcase, destroy_id__while_requesting__passive_side_hears_of_it);
+	tcase_add_test(tcase, destroy_id__queued_events_are_dropped);
+	tcase_add_test(tcase, destroy_id__event_not_acknowledged__waits);
+	tcase_add_test(tcase,
+	    passive_disconnects_before_the_answer_is_read__established_then_disconnected);
+	tcase_add_test(tcase,
+	    passive_destroyed_before_the_answer_is_read__established_then_disconnected);
+	tcase_add_test(tcase, active_destroyed_before_it_reads_the_answer__passive_is_rejected);
+	tcase_add_test(tcase, notify_communication_established__stands_for_the_missing_RTU);
+	tcase_add_test(tcase, migrate__queued_events_follow);
+	tcase_add_test(tcase, hundred_connections__made_and_broken_both_ways);
+	return suite;
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * device -- what the device says of itself, memory registration, keys
+ */
+#include "story.h"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+START_TEST(device_list__one_device_with_name_and_guid)
+{
+	struct ibv_device **list;
+	int n = 0;
+
+	list = ibv_get_device_list(&n);
+	ck_assert_int_eq(n, 1);
+	ck_assert_str_eq(ibv_get_device_name(list[0]), "soft0");
+	ck_assert_uint_ne(ibv_get_device_guid(list[0]), 0);
+	ck_assert_ptr_null(list[1]);
+	ibv_free_device_list(list);
+}
+END_TEST
+
+START_TEST(query__limits_are_those_of_an_adapter)
+{
+	struct ibv_context *context = story_open();
+	struct ibv_device_attr_ex ex;
+	struct ibv_device_attr attr;
+	struct ibv_port_attr port;
+	union ibv_gid gid;
+	__be16 pkey;
+
+	ck_assert_int_eq(ibv_query_device(context, &attr), 0);
+	ck_assert_int_ge(attr.max_qp, 16384);
+	ck_assert_int_ge(attr.max_cqe, 65536);
+	ck_assert_int_ge(attr.max_sge, 30);
+	ck_assert_int_eq(ibv_query_device_ex(context, NULL, &ex), 0);
+	ck_assert_uint_eq(ex.orig_attr.node_guid, attr.node_guid);
+	ck_assert_uint_eq(ex.orig_attr.max_mr_size, attr.max_mr_size);
+	ck_assert_int_eq(ex.orig_attr.max_qp, attr.max_qp);
+	ck_assert_int_eq(ex.orig_attr.max_qp_wr, attr.max_qp_wr);
+	ck_assert_int_eq(ex.orig_attr.max_sge, attr.max_sge);
+	ck_assert_int_eq(ex.orig_attr.max_cqe, attr.max_cqe);
+	ck_assert_int_eq(ex.orig_attr.max_srq, attr.max_srq);
+	ck_assert_int_eq(ex.orig_attr.phys_port_cnt, attr.phys_port_cnt);
+	ck_assert_int_eq(ibv_query_port(context, 1, &port), 0);
+	ck_assert_int_eq(port.state, IBV_PORT_ACTIVE);
+	ck_assert_uint_ge(port.max_msg_sz, 1u << 30);
+	ck_assert_uint_ne(port.lid, 0);
+	ck_assert_int_eq(ibv_query_port(context, 2, &port), EINVAL);
+	for (int i = 0; i < port.gid_tbl_len; i++)
+		ck_assert_int_eq(ibv_query_gid(context, 1, i, &gid), 0);
+	ck_assert_int_eq(ibv_query_gid(context, 1, port.gid_tbl_len, &gid), -1);
+	ck_assert_int_eq(ibv_query_pkey(context, 1, 0, &pkey), 0);
+	ck_assert_uint_eq(pkey, 0xffff);
+	ck_assert_int_eq(ibv_close_device(context), 0);
+}
+END_TEST
+
+START_TEST(open__unknown_personality__refused)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+
+	setenv("SOFTVERBS_PERSONALITY", "lazy", 1);
+	ck_assert_ptr_null(ibv_open_device(list[0]));
+	ck_assert_int_eq(errno, EINVAL);
+	ibv_free_device_list(list);
+}
+END_TEST
+
+START_TEST(close__before_its_objects__they_go_on_working)
+{
+	struct side a, b;
+
+	pair_make(&a, &b, NULL);
+	ck_assert_int_eq(ibv_close_device(a.context), 0);
+	side_receive(&b, 1, 0, 8);
+	side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED, 2, 0, 8);
+	cq_expect(a.cq, 2, IBV_WC_SUCCESS);
+	ck_assert_int_eq(ibv_destroy_qp(a.qp), 0);
+	ck_assert_int_eq(ibv_destroy_cq(a.cq), 0);
+	ck_assert_int_eq(ibv_destroy_comp_channel(a.channel), 0);
+	ck_assert_int_eq(ibv_dereg_mr(a.mr), 0);
+	ck_assert_int_eq(ibv_dealloc_pd(a.pd), 0);
+	free(a.bytes);
+	side_free(&b);
+}
+END_TEST
+
+START_TEST(pd__in_use__busy)
+{
+	struct side a;
+
+	side_make(&a, NULL);
+	ck_assert_int_eq(ibv_dealloc_pd(a.pd), EBUSY);
+	side_free(&a);
+}
+END_TEST
+
+START_TEST(keys__of_many_regions__differ_and_are_not_small_numbers)
+{
+	struct ibv_context *context = story_open();
+	struct ibv_pd *pd = ibv_alloc_pd(context);
+	struct ibv_mr *mrs[500];
+	int small = 0;
+	char byte;
+
+	for (int i = 0; i < 500; i++) {
+		mrs[i] = ibv_reg_mr(pd, &byte, 1, 0);
+		ck_assert_ptr_nonnull(mrs[i]);
+		small += mrs[i]->lkey < 1u << 20;
+		for (int k = 0; k < i; k++)
+			ck_assert_uint_ne(mrs[i]->lkey, mrs[k]->lkey);
+	}
+	ck_assert_int_lt(small, 5); /* 0.12 are to be expected */
+	for (int i = 0; i < 500; i++)
+		ck_assert_int_eq(ibv_dereg_mr(mrs[i]), 0);
+	ibv_dealloc_pd(pd);
+	ibv_close_device(context);
+}
+END_TEST
+
+START_TEST(register__bad_requests__refused)
+{
+	struct ibv_context *context = story_open();
+	struct ibv_pd *pd = ibv_alloc_pd(context);
+	volatile int access = IBV_ACCESS_REMOTE_WRITE;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *hole, byte;
+
+	errno = 0;
+	ck_assert_ptr_null(ibv_reg_mr(pd, &byte, 1, IBV_ACCESS_REMOTE_WRITE));
+	ck_assert_int_eq(errno, EINVAL);
+	ck_assert_ptr_null(ibv_reg_mr(pd, &byte, 1, access));
+	ck_assert_ptr_null(ibv_reg_mr(pd, &byte, 1, 1 << 15));
+	ck_assert_ptr_null(ibv_reg_mr(pd, &byte, SIZE_MAX, 0));
+	hole = mmap(NULL, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	munmap(hole + 2 * page, page);
+	ck_assert_ptr_null(ibv_reg_mr(pd, hole, 4 * page, 0));
+	ck_assert_int_eq(errno, EFAULT);
+	munmap(hole, 4 * page);
+	ck_assert_int_eq(ibv_dealloc_pd(pd), 0);
+	ibv_close_device(context);
+}
+END_TEST
+
+START_TEST(iova__remote_side_uses_the_address_it_was_given)
+{
+	struct side a, b;
+	struct ibv_mr *mr;
+
+	pair_make(&a, &b, NULL);
+	mr = ibv_reg_mr_iova(b.pd, b.bytes + 4096, 4096, 0x1000000, SIDE_ACCESS);
+	ck_assert_ptr_nonnull(mr);
+	strcpy(a.bytes, "far");
+	ck_assert_int_eq(
+	    side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 0x1000010, mr->rkey, 4), 0);
+	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
+	ck_assert_str_eq(b.bytes + 4096 + 16, "far");
+	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+	pair_free(&a, &b);
+}
+END_TEST
+
+START_TEST(queue_pairs__thousands__numbers_are_unique)
+{
+	struct ibv_context *context = story_open();
+	struct ibv_pd *pd = ibv_alloc_pd(context);
+	struct ibv_cq *cq = ibv_create_cq(context, 1, NULL, NULL, 0);
+	struct ibv_qp_init_attr init = { .send_cq = cq, .recv_cq = cq, .cap = { 1, 1, 1, 1, 0 },
+		.qp_type = IBV_QPT_RC };
+	struct ibv_qp **qps = calloc(16384, sizeof *qps);
+	char *seen = calloc(1, 1 << 24);
+
+	for (int i = 0; i < 16384; i++) {
+		qps[i] = ibv_create_qp(pd, &init);
+		ck_assert_ptr_nonnull(qps[i]);
+		ck_assert_uint_gt(qps[i]->qp_num, 1);
+		ck_assert_uint_lt(qps[i]->qp_num, 0xffffff);
+		ck_assert_int_eq(seen[qps[i]->qp_num]++, 0);
+	}
+	ck_assert_ptr_null(ibv_create_qp(pd, &init));
+	ck_assert_int_eq(errno, ENOMEM);
+	for (int i = 0; i < 16384; i++)
+		ck_assert_int_eq(ibv_destroy_qp(qps[i]), 0);
+	free(qps);
+	free(seen);
+	ck_assert_int_eq(ibv_destroy_cq(cq), 0);
+	ck_assert_int_eq(ibv_dealloc_pd(pd), 0);
+	ibv_close_device(context);
+}
+END_TEST
+
+START_TEST(create__beyond_the_limits__refused)
+{
+	struct ibv_context *context = story_open();
+	struct ibv_pd *pd = ibv_alloc_pd(context);
+	struct ibv_cq *cq = ibv_create_cq(context, 65536, NULL, NULL, 0);
+	struct ibv_qp_init_attr init = { .send_cq = cq, .recv_cq = cq,
+		.cap = { .max_send_wr = 1u << 20 }, .qp_type = IBV_QPT_RC };
+
+	ck_assert_ptr_nonnull(cq);
+	ck_assert_ptr_null(ibv_create_cq(context, 0, NULL, NULL, 0));
+	ck_assert_int_eq(errno, EINVAL);
+	ck_assert_ptr_null(ibv_create_cq(context, 1 << 30, NULL, NULL, 0));
+	ck_assert_ptr_null(ibv_create_cq(context, 1, NULL, NULL, context->num_comp_vectors));
+	ck_assert_ptr_null(ibv_create_qp(pd, &init));
+	ck_assert_int_eq(errno, EINVAL);
+	init.cap = (struct ibv_qp_cap){ 1, 1, 1, 1, 0 };
+	init.qp_type = IBV_QPT_UD;
+	ck_assert_ptr_null(ibv_create_qp(pd, &init));
+	ck_assert_int_eq(errno, EOPNOTSUPP);
+	ck_assert_int_eq(ibv_destroy_cq(cq), 0);
+	ck_assert_int_eq(ibv_dealloc_pd(pd), 0);
+	ibv_close_device(context);
+}
+END_TEST
+
+START_TEST(names__of_every_status_and_event__are_there)
+{
+	for (int i = 0; i <= IBV_WC_TM_RNDV_INCOMPLETE; i++)
+		ck_assert_str_ne(ibv_wc_status_str((enum ibv_wc_status)i), "unknown");
+	for (int i = 0; i <= IBV_EVENT_WQ_FATAL; i++)
+		ck_assert_str_ne(ibv_event_type_str((enum ibv_event_type)i), "unknown");
+	for (int i = 0; i <= RDMA_CM_EVENT_TIMEWAIT_EXIT; i++)
+		ck_assert_str_ne(rdma_event_str((enum rdma_cm_event_type)i), "unknown");
+	ck_assert_str_eq(ibv_wc_status_str((enum ibv_wc_status)99), "unknown");
+}
+END_TEST
+
+static void
+use_a_device(void)
+{
+	struct side c, d;
+
+	pair_make(&c, &d, NULL);
+	side_receive(&d, 1, 0, 8);
+	side_post(&c, IBV_WR_SEND, IBV_SEND_SIGNALED, 2, 0, 8);
+	cq_expect(c.cq, 2, IBV_WC_SUCCESS);
+	pair_free(&c, &d);
+}
+
+START_TEST(fork__child_leaves_the_device_alone__parent_goes_on)
+{
+	struct side a, b;
+	pid_t child;
+	int status;
+
+	pair_make(&a, &b, NULL);
+	child = fork();
+	if (child == 0) {
+		struct ibv_wc wc;
+		struct ibv_cq *cq;
+		void *context;
+
+		ck_assert_int_eq(side_try_receive(&b, 9, 0, 8), EIO);
+		ck_assert_int_eq(side_try_post(&a, IBV_WR_SEND, 0, 9, 0, 8), EIO);
+		ck_assert_int_lt(ibv_poll_cq(a.cq, 1, &wc), 0);
+		ck_assert_int_eq(ibv_req_notify_cq(a.cq, 0), EIO);
+		ck_assert_int_eq(ibv_get_cq_event(a.channel, &cq, &context), -1);
+		ck_assert_ptr_null(ibv_alloc_pd(a.context));
+		ck_assert_int_eq(ibv_destroy_qp(a.qp), 0);
+		ck_assert_int_eq(ibv_destroy_cq(a.cq), 0);
+		ck_assert_int_eq(ibv_close_device(a.context), 0);
+		if (!STORY_TSAN)
+			use_a_device();
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	side_receive(&b, 1, 0, 8);
+	side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED, 2, 0, 8);
+	cq_expect(a.cq, 2, IBV_WC_SUCCESS);
+	pair_free(&a, &b);
+}
+END_TEST
+
+Suite *
+soft_device_suite(void)
+{
+	Suite *suite = suite_create("soft-device");
+	TCase *tcase = runner_tcase(suite, "device");
+
+	tcase_add_test(tcase, device_list__one_device_with_name_and_guid);
+	tcase_add_test(tcase, query__limits_are_those_of_an_adapter);
+	tcase_add_test(tcase, open__unknown_personality__refused);
+	tcase_add_test(tcase, close__before_its_objects__they_go_on_working);
+	tcase_add_test(tcase, pd__in_use__busy);
+	tcase_add_test(tcase, keys__of_many_regions__differ_and_are_not_small_numbers);
+	tcase_add_test(tcase, register__bad_requests__refused);
+	tcase_add_test(tcase, iova__remote_side_uses_the_address_it_was_given);
+	tcase_add_test(tcase, queue_pairs__thousands__numbers_are_unique);
+	tcase_add_test(tcase, create__beyond_the_limits__refused);
+	tcase_add_test(tcase, names__of_every_status_and_event__are_there);
+	tcase_add_test(tcase, fork__child_leaves_the_device_alone__parent_goes_on);
+	return suite;
+}

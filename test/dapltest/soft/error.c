@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * error -- each mistake has its status, its state and its event
+ */
+#include "story.h"
+
+#include <stdatomic.h>
+
+static struct side a, b;
+
+static void
+setup(void)
+{
+	pair_make(&a, &b, NULL);
+}
+
+static void
+teardown(void)
+{
+	pair_free(&a, &b);
+}
+
+/* A mistake of the requester that the responder found: both queue pairs are done for. */
+static void
+expect_both_in_error(void)
+{
+	ck_assert_int_eq(qp_state(a.qp), IBV_QPS_ERR);
+	ck_assert_int_eq(qp_state(b.qp), IBV_QPS_ERR);
+}
+
+START_TEST(rdma_write__wrong_key__remote_access_error)
+{
+	side_receive(&b, 7, 0, 8);
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, (uintptr_t)b.bytes,
+	    b.mr->rkey ^ 0x10000, 8), 0);
+	cq_expect(a.cq, 1, IBV_WC_REM_ACCESS_ERR);
+	async_expect(b.context, IBV_EVENT_QP_ACCESS_ERR, b.qp);
+	cq_expect(b.cq, 7, IBV_WC_WR_FLUSH_ERR);
+	expect_both_in_error();
+}
+END_TEST
+
+START_TEST(rdma_write__one_byte_beyond_the_end__refused_before_the_first)
+{
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0,
+	    (uintptr_t)b.bytes + SIDE_BYTES - 7, b.mr->rkey, 8), 0);
+	cq_expect(a.cq, 1, IBV_WC_REM_ACCESS_ERR);
+}
+END_TEST
+
+START_TEST(rdma_write__one_byte_before_the_start__refused)
+{
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, (uintptr_t)b.bytes - 1,
+	    b.mr->rkey, 8), 0);
+	cq_expect(a.cq, 1, IBV_WC_REM_ACCESS_ERR);
+}
+END_TEST
+
+START_TEST(rdma_write__to_the_last_byte__good)
+{
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0,
+	    (uintptr_t)b.bytes + SIDE_BYTES - 8, b.mr->rkey, 8), 0);
+	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
+}
+END_TEST
+
+START_TEST(rdma_write__of_nothing__asks_for_no_key)
+{
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 0, 0, 0), 0);
+	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
+}
+END_TEST
+
+START_TEST(rdma_write__key_of_another_domain__refused)
+{
+	struct side other;
+
+	side_make(&other, NULL);
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, (uintptr_t)other.bytes,
+	    other.mr->rkey, 8), 0);
+	cq_expect(a.cq, 1, IBV_WC_REM_ACCESS_ERR);
+	side_free(&other);
+}
+END_TEST
+
+START_TEST(rdma__region_without_the_right__refused)
+{
+	const enum ibv_wr_opcode opcodes[] = { IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ };
+	const int access[] = { IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ,
+		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE };
+
+	for (int i = 0; i < 2; i++) {
+		struct side c, d;
+		struct ibv_mr *mr;
+
+		pair_make(&c, &d, NULL);
+		mr = ibv_reg_mr_iova2(d.pd, d.bytes, 64, (uintptr_t)d.bytes,
+		    (unsigned int)access[i]);
+		ck_assert_int_eq(
+		    side_rdma_raw(&c, opcodes[i], 1, 0, (uintptr_t)d.bytes, mr->rkey, 8), 0);
+		cq_expect(c.cq, 1, IBV_WC_REM_ACCESS_ERR);
+		ibv_dereg_mr(mr);
+		pair_free(&c, &d);
+	}
+}
+END_TEST
+
+START_TEST(rdma__queue_pair_without_the_right__invalid_request)
+{
+	const struct side_options none = { .qp_access = SIDE_NO_ACCESS };
+	struct side c, d;
+
+	pair_make(&c, &d, &none);
+	side_rdma(&c, &d, IBV_WR_RDMA_READ, 1, 0, 0, 8);
+	cq_expect(c.cq, 1, IBV_WC_REM_INV_REQ_ERR);
+	async_expect(d.context, IBV_EVENT_QP_REQ_ERR, d.qp);
+	pair_free(&c, &d);
+}
+END_TEST
+
+START_TEST(rdma_read__deregistered_region__refused)
+{
+	uint32_t rkey = b.mr->rkey;
+
+	ck_assert_int_eq(ibv_dereg_mr(b.mr), 0);
+	ck_assert_int_eq(
+	    side_rdma_raw(&a, IBV_WR_RDMA_READ, 1, 0, (uintptr_t)b.bytes, rkey, 8), 0);
+	cq_expect(a.cq, 1, IBV_WC_REM_ACCESS_ERR);
+	b.mr = ibv_reg_mr(b.pd, b.bytes, 1, 0);
+}
+END_TEST
+
+START_TEST(rdma_read__into_memory_not_writable__local_protection)
+{
+	struct ibv_mr *mr = ibv_reg_mr(a.pd, a.bytes, 64, 0);
+	struct ibv_sge sge = { (uintptr_t)a.bytes, 8, mr->lkey };
+	struct ibv_send_wr wr = { .wr_id = 1, .sg_list = &sge, .num_sge = 1,
+		.opcode = IBV_WR_RDMA_READ,
+		.wr.rdma = { (uintptr_t)b.bytes, b.mr->rkey } }, *bad;
+
+	ck_assert_int_eq(ibv_post_send(a.qp, &wr, &bad), 0);
+	cq_expect(a.cq, 1, IBV_WC_LOC_PROT_ERR);
+	ck_assert_int_eq(qp_state(a.qp), IBV_QPS_ERR);
+	ck_assert_int_eq(qp_state(b.qp), IBV_QPS_RTS);
+	ibv_dereg_mr(mr);
+}
+END_TEST
+
+START_TEST(send__with_a_wrong_local_key__local_protection_and_the_receive_stays)
+{
+	struct ibv_sge sge = { (uintptr_t)a.bytes, 8, a.mr->lkey ^ 4 };
+	struct ibv_send_wr wr = { .wr_id = 1, .sg_list = &sge, .num_sge = 1,
+		.opcode = IBV_WR_SEND }, *bad;
+
+	side_receive(&b, 5, 0, 8);
+	ck_assert_int_eq(ibv_post_send(a.qp, &wr, &bad), 0);
+	cq_expect(a.cq, 1, IBV_WC_LOC_PROT_ERR);
+	cq_expect_quiet(b.cq);
+	side_to_error(&b);
+	cq_expect(b.cq, 5, IBV_WC_WR_FLUSH_ERR);
+	cq_expect_quiet(b.cq);
+}
+END_TEST
+
+START_TEST(send__longer_than_the_receive__length_error_and_invalid_request)
+{
+	side_receive(&b, 5, 0, 99);
+	side_post(&a, IBV_WR_SEND, 0, 1, 0, 100);
+	cq_expect(b.cq, 5, IBV_WC_LOC_LEN_ERR);
+	cq_expect(a.cq, 1, IBV_WC_REM_INV_REQ_ERR);
+	ck_assert_int_eq(b.bytes[0], 0);
+	expect_both_in_error();
+}
+END_TEST
+
+START_TEST(send__into_a_receive_with_a_wrong_key__protection_and_operation_error)
+{
+	struct ibv_sge sge = { (uintptr_t)b.bytes, 64, b.mr->lkey ^ 4 };
+	struct ibv_recv_wr wr = { .wr_id = 5, .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	ck_assert_int_eq(ibv_post_recv(b.qp, &wr, &bad), 0);
+	side_post(&a, IBV_WR_SEND, 0, 1, 0, 8);
+	cq_expect(b.cq, 5, IBV_WC_LOC_PROT_ERR);
+	cq_expect(a.cq, 1, IBV_WC_REM_OP_ERR);
+	expect_both_in_error();
+}
+END_TEST
+
+START_TEST(atomic__not_aligned__invalid_request)
+{
+	struct ibv_sge sge = { (uintptr_t)a.bytes, 8, a.mr->lkey };
+	struct ibv_send_wr wr = { .wr_id = 1, .sg_list = &sge, .num_sge = 1,
+		.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+		.wr.atomic = { (uintptr_t)b.bytes + 4, 1, 0, b.mr->rkey } }, *bad;
+
+	ck_assert_int_eq(ibv_post_send(a.qp, &wr, &bad), 0);
+	cq_expect(a.cq, 1, IBV_WC_REM_INV_REQ_ERR);
+}
+END_TEST
+
+START_TEST(error__requests_behind_it__flushed_in_order_each_once)
+{
+	side_post(&a, IBV_WR_SEND, 0, 0, 0, 8); /* no receive: the queue stands */
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 1, 1, 8), 0);
+	for (uint64_t i = 2; i < 8; i++)
+		side_post(&a, IBV_WR_SEND, 0, i, 0, 8);
+	side_receive(&b, 10, 0, 8);
+	side_receive(&b, 11, 0, 8);
+	cq_expect(a.cq, 1, IBV_WC_REM_ACCESS_ERR);
+	for (uint64_t i = 2; i < 8; i++)
+		cq_expect(a.cq, i, IBV_WC_WR_FLUSH_ERR);
+	cq_expect_quiet(a.cq);
+	cq_expect(b.cq, 10, IBV_WC_SUCCESS);
+	cq_expect(b.cq, 11, IBV_WC_WR_FLUSH_ERR);
+	cq_expect_quiet(b.cq);
+}
+END_TEST
+
+START_TEST(post_in_error__flushed_at_once)
+{
+	side_to_error(&a);
+	side_receive(&a, 1, 0, 8);
+	side_post(&a, IBV_WR_SEND, 0, 2, 0, 8);
+	cq_expect(a.cq, 1, IBV_WC_WR_FLUSH_ERR);
+	cq_expect(a.cq, 2, IBV_WC_WR_FLUSH_ERR);
+	cq_expect_quiet(a.cq);
+}
+END_TEST
+
+START_TEST(to_error_twice__each_request_flushed_once)
+{
+	side_receive(&a, 1, 0, 8);
+	side_to_error(&a);
+	side_to_error(&a);
+	cq_expect(a.cq, 1, IBV_WC_WR_FLUSH_ERR);
+	cq_expect_quiet(a.cq);
+}
+END_TEST
+
+START_TEST(send__no_receive_and_no_retries__rnr_error)
+{
+	const struct side_options strict = { .no_retries = true };
+	struct side c, d;
+
+	pair_make(&c, &d, &strict);
+	side_post(&c, IBV_WR_SEND, 0, 1, 0, 8);
+	cq_expect(c.cq, 1, IBV_WC_RNR_RETRY_EXC_ERR);
+	ck_assert_int_eq(qp_state(c.qp), IBV_QPS_ERR);
+	ck_assert_int_eq(qp_state(d.qp), IBV_QPS_RTS);
+	pair_free(&c, &d);
+}
+END_TEST
+
+START_TEST(send__to_a_peer_in_error__retries_then_gives_up)
+{
+	side_to_error(&b);
+	side_post(&a, IBV_WR_SEND, 0, 1, 0, 8);
+	side_post(&a, IBV_WR_SEND, 0, 2, 0, 8);
+	cq_expect(a.cq, 1, IBV_WC_RETRY_EXC_ERR);
+	cq_expect(a.cq, 2, IBV_WC_WR_FLUSH_ERR);
+}
+END_TEST
+
+START_TEST(send__to_a_destroyed_peer__retries_then_gives_up)
+{
+	ck_assert_int_eq(ibv_destroy_qp(b.qp), 0);
+	b.qp = NULL;
+	side_post(&a, IBV_WR_SEND, 0, 1, 0, 8);
+	cq_expect(a.cq, 1, IBV_WC_RETRY_EXC_ERR);
+}
+END_TEST
+
+START_TEST(stalled_send__peer_goes_to_error__gives_up)
+{
+	side_post(&a, IBV_WR_SEND, 0, 1, 0, 8); /* endless tries for a receive */
+	side_to_error(&b);
+	cq_expect(a.cq, 1, IBV_WC_RETRY_EXC_ERR);
+}
+END_TEST
+
+START_TEST(cq_overrun__event_once__entries_before_it_are_good__then_dead)
+{
+	const struct side_options tiny = { .cqe = 2 };
+	struct side c, d;
+	struct ibv_wc wc;
+
+	pair_make(&c, &d, &tiny);
+	for (uint64_t i = 0; i < 4; i++)
+		side_receive(&d, i, 0, 8);
+	for (uint64_t i = 0; i < 3; i++)
+		side_post(&c, IBV_WR_SEND, 0, i, 0, 8);
+	async_expect(d.context, IBV_EVENT_CQ_ERR, d.cq);
+	async_expect(d.context, IBV_EVENT_QP_FATAL, d.qp);
+	ck_assert(!async_ready(d.context));
+	ck_assert_int_eq(qp_state(d.qp), IBV_QPS_ERR);
+	cq_expect(d.cq, 0, IBV_WC_SUCCESS);
+	cq_expect(d.cq, 1, IBV_WC_SUCCESS);
+	ck_assert_int_lt(ibv_poll_cq(d.cq, 1, &wc), 0);
+	/* Who polled before it happened and arms now learns it from the next poll. */
+	ck_assert_int_eq(ibv_req_notify_cq(d.cq, 0), 0);
+	ck_assert_int_lt(ibv_poll_cq(d.cq, 1, &wc), 0);
+	pair_free(&c, &d);
+}
+END_TEST
+
+START_TEST(srq__queue_pair_to_error__last_wqe_reached)
+{
+	const struct side_options shared = { .srq = 4 };
+	struct side c, d;
+
+	pair_make(&c, &d, &shared);
+	side_receive(&c, 1, 0, 8);
+	side_to_error(&c);
+	async_expect(c.context, IBV_EVENT_QP_LAST_WQE_REACHED, c.qp);
+	side_to_error(&c);
+	ck_assert(!async_ready(c.context));
+	cq_expect_quiet(c.cq); /* the receive belongs to the SRQ */
+	pair_free(&c, &d);
+}
+END_TEST
+
+START_TEST(post__too_many_or_malformed__refused_with_the_place)
+{
+	struct ibv_sge sge[5] = { { 0 } };
+	struct ibv_send_wr second = { .opcode = IBV_WR_SEND, .num_sge = 5, .sg_list = sge };
+	struct ibv_send_wr first = { .wr_id = 1, .opcode = IBV_WR_SEND, .next = &second,
+		.send_flags = IBV_SEND_SIGNALED }, *bad = NULL;
+	struct ibv_recv_wr recv = { .num_sge = 5, .sg_list = sge }, *bad_recv = NULL;
+	int r = 0;
+
+	side_receive(&b, 1, 0, 8);
+	ck_assert_int_eq(ibv_post_send(a.qp, &first, &bad), EINVAL);
+	ck_assert_ptr_eq(bad, &second);
+	cq_expect(a.cq, 1, IBV_WC_SUCCESS); /* what came before it was posted */
+	second = (struct ibv_send_wr){ .opcode = IBV_WR_LOCAL_INV };
+	ck_assert_int_eq(ibv_post_send(a.qp, &second, &bad), EINVAL);
+	ck_assert_int_eq(ibv_post_recv(a.qp, &recv, &bad_recv), EINVAL);
+	ck_assert_ptr_eq(bad_recv, &recv);
+	for (int i = 0; i < 17 && !r; i++)
+		r = side_try_post(&a, IBV_WR_SEND, 0, 1, 0, 8);
+	ck_assert_int_eq(r, ENOMEM);
+	r = 0;
+	for (int i = 0; i < 17 && !r; i++)
+		r = side_try_receive(&a, 1, 0, 8);
+	ck_assert_int_eq(r, ENOMEM);
+}
+END_TEST
+
+static atomic_bool acknowledged;
+
+static void *
+ack_later(void *event)
+{
+	sleep_ms(50);
+	acknowledged = true;
+	ibv_ack_async_event(event);
+	return NULL;
+}
+
+START_TEST(async_event__unacknowledged__destroy_waits_for_it)
+{
+	struct ibv_async_event event;
+	pthread_t thread;
+
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 1, 1, 8), 0);
+	ck_assert(async_ready(b.context));
+	ck_assert_int_eq(ibv_get_async_event(b.context, &event), 0);
+	ck_assert(!async_ready(b.context));
+	ck_assert_int_eq(pthread_create(&thread, NULL, ack_later, &event), 0);
+	ck_assert_int_eq(ibv_destroy_qp(b.qp), 0);
+	ck_assert(acknowledged);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	b.qp = NULL;
+}
+END_TEST
+
+START_TEST(async_event__unread__dropped_with_its_object)
+{
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 1, 1, 8), 0);
+	ck_assert(async_ready(b.context));
+	ck_assert_int_eq(ibv_destroy_qp(b.qp), 0);
+	b.qp = NULL;
+	ck_assert(!async_ready(b.context));
+}
+END_TEST
+
+Suite *
+soft_error_suite(void)
+{
+	Suite *suite = suite_create("soft-error");
+	TCase *tcase = runner_tcase(suite, "error");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, rdma_write__wrong_key__remote_access_error);
+	tcase_add_test(tcase, rdma_write__one_byte_beyond_the_end__refused_before_the_first);
+	tcase_add_test(tcase, rdma_write__one_byte_before_the_start__refused);
+	tcase_add_test(tcase, rdma_write__to_the_last_byte__good);
+	tcase_add_test(tcase, rdma_write__of_nothing__asks_for_no_key);
+	tcase_add_test(tcase, rdma_write__key_of_another_domain__refused);
+	tcase_add_test(tcase, rdma__region_without_the_right__refused);
+	tcase_add_test(tcase, rdma__queue_pair_without_the_right__invalid_request);
+	tcase_add_test(tcase, rdma_read__deregistered_region__refused);
+	tcase_add_test(tcase, rdma_read__into_memory_not_writable__local_protection);
+	tcase_add_test(tcase, send__with_a_wrong_local_key__local_protection_and_the_receive_stays);
+	tcase_add_test(tcase, send__longer_than_the_receive__length_error_and_invalid_request);
+	tcase_add_test(tcase,
+	    send__into_a_receive_with_a_wrong_key__protection_and_operation_error);
+	tcase_add_test(tcase, atomic__not_aligned__invalid_request);
+	tcase_add_test(tcase, error__requests_behind_it__flushed_in_order_each_once);
+	tcase_add_test(tcase, post_in_error__flushed_at_once);
+	tcase_add_test(tcase, to_error_twice__each_request_flushed_once);
+	tcase_add_test(tcase, send__no_receive_and_no_retries__rnr_error);
+	tcase_add_test(tcase, send__to_a_peer_in_error__retries_then_gives_up);
+	tcase_add_test(tcase, send__to_a_destroyed_peer__retries_then_gives_up);
+	tcase_add_test(tcase, stalled_send__peer_goes_to_error__gives_up);
+	tcase_add_test(tcase, cq_overrun__event_once__entries_before_it_are_good__then_dead);
+	tcase_add_test(tcase, srq__queue_pair_to_error__last_wqe_reached);
+	tcase_add_test(tcase, post__too_many_or_malformed__refused_with_the_place);
+	tcase_add_test(tcase, async_event__unacknowledged__destroy_waits_for_it);
+	tcase_add_test(tcase, async_event__unread__dropped_with_its_object);
+	return suite;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * id -- ids of the connection manager: their addresses and ports, and what they refuse
+ */
+#include "story.h"
+
+#include <fcntl.h>
+
+static struct rdma_event_channel *server, *client;
+static struct rdma_cm_id *listener, *active;
+static uint16_t port;
+
+static void
+setup(void)
+{
+	server = cm_channel();
+	client = cm_channel();
+	listener = cm_listen(server, &port);
+	active = cm_resolved(client, port);
+}
+
+static void
+forget(struct rdma_cm_id **id)
+{
+	if (*id)
+		ck_assert_int_eq(rdma_destroy_id(*id), 0);
+	*id = NULL;
+}
+
+static void
+teardown(void)
+{
+	forget(&active);
+	forget(&listener);
+	rdma_destroy_event_channel(server);
+	rdma_destroy_event_channel(client);
+}
+
+START_TEST(bind__port_taken__address_in_use)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = port,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct rdma_cm_id *id;
+
+	ck_assert_int_eq(rdma_create_id(client, &id, NULL, RDMA_PS_TCP), 0);
+	ck_assert_int_eq(rdma_bind_addr(id, (struct sockaddr *)&address), -1);
+	ck_assert_int_eq(errno, EADDRINUSE);
+	ck_assert_int_eq(rdma_listen(id, 0), 0); /* binds to any */
+	ck_assert_int_eq(rdma_destroy_id(id), 0);
+}
+END_TEST
+
+START_TEST(bind__address_of_another_host__no_device)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(0xc0000201) }; /* 192.0.2.1, for documentation */
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *id;
+
+	ck_assert_int_eq(rdma_create_id(client, &id, NULL, RDMA_PS_TCP), 0);
+	ck_assert_int_eq(rdma_bind_addr(id, (struct sockaddr *)&address), -1);
+	ck_assert_int_eq(errno, ENODEV);
+	ck_assert_int_eq(rdma_resolve_addr(id, NULL, (struct sockaddr *)&address, 100), 0);
+	event = cm_next(client, RDMA_CM_EVENT_ADDR_ERROR);
+	ck_assert_int_lt(event->status, 0);
+	rdma_ack_cm_event(event);
+	ck_assert_int_eq(rdma_destroy_id(id), 0);
+}
+END_TEST
+
+START_TEST(bind__any_address__no_device_until_a_request_comes)
+{
+	struct sockaddr_in any = { .sin_family = AF_INET };
+	struct rdma_conn_param p = { .rnr_retry_count = 7 };
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *id, *caller, *passive;
+
+	ck_assert_int_eq(rdma_create_id(server, &id, NULL, RDMA_PS_TCP), 0);
+	ck_assert_int_eq(rdma_bind_addr(id, (struct sockaddr *)&any), 0);
+	ck_assert_ptr_null(id->verbs);
+	ck_assert_uint_ne(rdma_get_src_port(id), 0);
+	ck_assert_int_eq(rdma_listen(id, 5), 0);
+	caller = cm_resolved(client, rdma_get_src_port(id));
+	ck_assert_int_eq(rdma_connect(caller, &p), 0);
+	event = cm_next(server, RDMA_CM_EVENT_CONNECT_REQUEST);
+	ck_assert_ptr_nonnull(event->id->verbs);
+	passive = event->id;
+	rdma_ack_cm_event(event);
+	forget(&id);
+	forget(&caller);
+	cm_expect(server, RDMA_CM_EVENT_REJECTED, passive);
+	forget(&passive);
+}
+END_TEST
+
+START_TEST(get_event__nonblocking_and_none__EAGAIN)
+{
+	struct rdma_cm_event *event;
+
+	ck_assert_int_eq(fcntl(client->fd, F_SETFL, O_NONBLOCK), 0);
+	ck_assert_int_eq(rdma_get_cm_event(client, &event), -1);
+	ck_assert_int_eq(errno, EAGAIN);
+	ck_assert_int_eq(fcntl(client->fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+}
+END_TEST
+
+START_TEST(wrong_state__refused)
+{
+	struct rdma_conn_param p = { .rnr_retry_count = 7 };
+	struct rdma_cm_id *id;
+
+	ck_assert_int_eq(rdma_create_id(client, &id, NULL, RDMA_PS_TCP), 0);
+	ck_assert_int_eq(rdma_connect(id, &p), -1);
+	ck_assert_int_eq(rdma_accept(id, &p), -1);
+	ck_assert_int_eq(rdma_reject(id, NULL, 0), -1);
+	ck_assert_int_eq(rdma_disconnect(id), -1);
+	ck_assert_int_eq(rdma_resolve_route(id, 100), -1);
+	ck_assert_int_eq(rdma_destroy_id(id), 0);
+	ck_assert_int_eq(rdma_create_id(client, &id, NULL, RDMA_PS_UDP), -1);
+	ck_assert_int_eq(errno, EPROTONOSUPPORT);
+}
+END_TEST
+
+START_TEST(devices__context_outlives_the_list_and_the_ids)
+{
+	struct ibv_context **list, *context;
+	struct ibv_pd *pd;
+	int n;
+
+	list = rdma_get_devices(&n);
+	ck_assert_int_eq(n, 1);
+	context = list[0];
+	ck_assert_ptr_eq(context, active->verbs);
+	rdma_free_devices(list);
+	pd = ibv_alloc_pd(context);
+	ck_assert_ptr_nonnull(pd);
+	ck_assert_int_eq(ibv_dealloc_pd(pd), 0);
+}
+END_TEST
+
+/* Each id has a port of its own; a descriptor for each would soon be too many. */
+START_TEST(a_thousand_calling_ids__few_descriptors__unique_ports)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = port,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	static struct rdma_cm_id *ids[1000];
+	static char seen[65536];
+	int before = runner_count_fds();
+
+	for (int i = 0; i < 1000; i++) {
+		ck_assert_int_eq(rdma_create_id(client, &ids[i], NULL, RDMA_PS_TCP), 0);
+		ck_assert_int_eq(rdma_resolve_addr(ids[i], NULL, (struct sockaddr *)&to, 100), 0);
+		cm_expect(client, RDMA_CM_EVENT_ADDR_RESOLVED, ids[i]);
+		ck_assert_int_eq(seen[rdma_get_src_port(ids[i])]++, 0);
+	}
+	ck_assert_int_lt(runner_count_fds() - before, 32);
+	for (int i = 0; i < 1000; i++)
+		ck_assert_int_eq(rdma_destroy_id(ids[i]), 0);
+	ck_assert_int_le(runner_count_fds(), before);
+}
+END_TEST
+
+START_TEST(port_of_a_calling_id__bound_by_name__address_in_use)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+		.sin_port = rdma_get_src_port(active), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct rdma_cm_id *id;
+
+	ck_assert_int_eq(rdma_create_id(client, &id, NULL, RDMA_PS_TCP), 0);
+	ck_assert_int_eq(rdma_bind_addr(id, (struct sockaddr *)&address), -1);
+	ck_assert_int_eq(errno, EADDRINUSE);
+	forget(&active);
+	ck_assert_int_eq(rdma_bind_addr(id, (struct sockaddr *)&address), 0);
+	ck_assert_int_eq(rdma_destroy_id(id), 0);
+}
+END_TEST
+
+START_TEST(reuse_address__two_ids_share_a_port__one_listens)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(20079),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct rdma_cm_id *ids[2];
+	int on = 1;
+
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(rdma_create_id(client, &ids[i], NULL, RDMA_PS_TCP), 0);
+		ck_assert_int_eq(rdma_set_option(ids[i], RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR,
+		    &on, sizeof on), 0);
+		ck_assert_int_eq(rdma_bind_addr(ids[i], (struct sockaddr *)&address), 0);
+	}
+	ck_assert_int_eq(rdma_listen(ids[0], 0), 0);
+	ck_assert_int_eq(rdma_listen(ids[1], 0), -1);
+	ck_assert_int_eq(errno, EADDRINUSE);
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(rdma_destroy_id(ids[i]), 0);
+}
+END_TEST
+
+START_TEST(ipv6__loopback__connects)
+{
+	struct sockaddr_in6 address = { .sin6_family = AF_INET6, .sin6_addr = in6addr_loopback };
+	struct rdma_conn_param p = { .rnr_retry_count = 7 };
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *six, *caller, *passive;
+
+	ck_assert_int_eq(rdma_create_id(server, &six, NULL, RDMA_PS_TCP), 0);
+	if (rdma_bind_addr(six, (struct sockaddr *)&address)) {
+		ck_assert_int_eq(errno, ENODEV); /* a host without IPv6 */
+		ck_assert_int_eq(rdma_destroy_id(six), 0);
+		return;
+	}
+	ck_assert_int_eq(rdma_listen(six, 0), 0);
+	address.sin6_port = rdma_get_src_port(six);
+	ck_assert_int_eq(rdma_create_id(client, &caller, NULL, RDMA_PS_TCP), 0);
+	ck_assert_int_eq(rdma_resolve_addr(caller, NULL, (struct sockaddr *)&address, 100), 0);
+	cm_expect(client, RDMA_CM_EVENT_ADDR_RESOLVED, caller);
+	ck_assert_int_eq(rdma_resolve_route(caller, 100), 0);
+	cm_expect(client, RDMA_CM_EVENT_ROUTE_RESOLVED, caller);
+	ck_assert_int_eq(rdma_connect(caller, &p), 0);
+	event = cm_next(server, RDMA_CM_EVENT_CONNECT_REQUEST);
+	passive = event->id;
+	ck_assert_int_eq(rdma_get_peer_addr(passive)->sa_family, AF_INET6);
+	rdma_ack_cm_event(event);
+	ck_assert_int_eq(rdma_reject(passive, NULL, 0), 0);
+	cm_expect(client, RDMA_CM_EVENT_REJECTED, caller);
+	forget(&passive);
+	forget(&six);
+	forget(&caller);
+}
+END_TEST
+
+static void *
+serve_once(void *listening)
+{
+	struct rdma_cm_id *id;
+
+	if (rdma_get_request(listening, &id))
+		return NULL;
+	if (rdma_accept(id, NULL)) {
+		rdma_destroy_ep(id);
+		return NULL;
+	}
+	return id;
+}
+
+START_TEST(endpoints__synchronous_ids_make_their_own_queues)
+{
+	struct rdma_addrinfo hints = { .ai_flags = RAI_PASSIVE, .ai_port_space = RDMA_PS_TCP };
+	struct ibv_qp_init_attr init = { .cap = { 4, 4, 1, 1, 16 }, .sq_sig_all = 1 };
+	struct rdma_addrinfo *info;
+	struct rdma_cm_id *listening, *there;
+	struct ibv_qp_init_attr copy = init;
+	char service[8];
+	pthread_t thread;
+	void *here;
+
+	ck_assert_int_eq(rdma_getaddrinfo("127.0.0.1", "0", &hints, &info), 0);
+	ck_assert_int_eq(rdma_create_ep(&listening, info, NULL, &copy), 0);
+	rdma_freeaddrinfo(info);
+	ck_assert_int_eq(rdma_listen(listening, 0), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, serve_once, listening), 0);
+	snprintf(service, sizeof service, "%u", ntohs(rdma_get_src_port(listening)));
+	hints.ai_flags = 0;
+	ck_assert_int_eq(rdma_getaddrinfo("127.0.0.1", service, &hints, &info), 0);
+	ck_assert_int_eq(rdma_create_ep(&there, info, NULL, &init), 0);
+	rdma_freeaddrinfo(info);
+	ck_assert_int_eq(rdma_connect(there, NULL), 0);
+	ck_assert_int_eq(pthread_join(thread, &here), 0);
+	ck_assert_ptr_nonnull(here);
+	ck_assert_ptr_eq(there->send_cq->cq_context, there);
+	ck_assert_int_eq(qp_state(there->qp), IBV_QPS_RTS);
+	ck_assert_int_eq(rdma_disconnect(there), 0);
+	rdma_destroy_ep(there);
+	rdma_destroy_ep(here);
+	rdma_destroy_ep(listening);
+}
+END_TEST
+
+Suite *
+soft_id_suite(void)
+{
+	Suite *suite = suite_create("soft-id");
+	TCase *tcase = runner_tcase(suite, "id");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, bind__port_taken__address_in_use);
+	tcase_add_test(tcase, bind__address_of_another_host__no_device);
+	tcase_add_test(tcase, bind__any_address__no_device_until_a_request_comes);
+	tcase_add_test(tcase, get_event__nonblocking_and_none__EAGAIN);
+	tcase_add_test(tcase, wrong_state__refused);
+	tcase_add_test(tcase, devices__context_outlives_the_list_and_the_ids);
+	tcase_add_test(tcase, a_thousand_calling_ids__few_descriptors__unique_ports);
+	tcase_add_test(tcase, port_of_a_calling_id__bound_by_name__address_in_use);
+	tcase_add_test(tcase, reuse_address__two_ids_share_a_port__one_listens);
+	tcase_add_test(tcase, ipv6__loopback__connects);
+	tcase_add_test(tcase, endpoints__synchronous_ids_make_their_own_queues);
+	return suite;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lib/runner.h"
+#include "suites.h"
+
+int
+main(int argc, char **argv)
+{
+	const runner_suite_fn suites[] = {
+		soft_device_suite,
+		soft_channel_suite,
+		soft_memory_suite,
+		soft_transfer_suite,
+		soft_error_suite,
+		soft_state_suite,
+		soft_order_suite,
+		soft_cm_suite,
+		soft_id_suite,
+		soft_personality_suite,
+		soft_process_suite,
+		soft_process_cm_suite,
+		soft_process_error_suite,
+		soft_names_suite,
+		soft_door_suite,
+		soft_silent_suite,
+		soft_retry_suite,
+		soft_late_suite,
+		soft_stranger_suite,
+		soft_wire_suite,
+		soft_stress_suite,
+		NULL,
+	};
+
+	return runner_main(argc, argv, suites);
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE
+/*
+ * memory -- what can be registered
+ */
+#include "story.h"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#define READ_ONLY  0
+#define READ_WRITE IBV_ACCESS_LOCAL_WRITE
+
+static struct side a;
+static size_t page;
+static char *block; /* of eight pages */
+
+static void
+setup(void)
+{
+	side_make(&a, NULL);
+	page = (size_t)sysconf(_SC_PAGESIZE);
+	block = mmap(NULL, 8 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(block, MAP_FAILED);
+}
+
+static void
+teardown(void)
+{
+	munmap(block, 8 * page);
+	side_free(&a);
+}
+
+/* 0, or what the registration says. */
+static int
+try_register(const void *memory, size_t length, int access)
+{
+	struct ibv_mr *mr;
+
+	errno = 0;
+	mr = ibv_reg_mr(a.pd, (void *)(uintptr_t)memory, length, access);
+	if (!mr)
+		return errno;
+	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+	return 0;
+}
+
+/* origin: attack.P4 */
+START_TEST(registration__memory_that_may_not_be_accessed_so__EFAULT)
+{
+	static const struct {
+		int protection, read_only, read_write;
+	} cases[] = {
+		{ PROT_READ | PROT_WRITE, 0, 0 },
+		{ PROT_READ, 0, EFAULT },
+		{ PROT_READ | PROT_EXEC, 0, EFAULT },
+		{ PROT_NONE, EFAULT, EFAULT },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		ck_assert_int_eq(mprotect(block, 8 * page, cases[i].protection), 0);
+		ck_assert_int_eq(try_register(block, 8 * page, READ_ONLY), cases[i].read_only);
+		ck_assert_int_eq(try_register(block, 8 * page, READ_WRITE), cases[i].read_write);
+		ck_assert_int_eq(try_register(block + 100, 8, SIDE_ACCESS), cases[i].read_write);
+	}
+	ck_assert_int_eq(try_register("constant", 8, IBV_ACCESS_REMOTE_READ), 0);
+}
+END_TEST
+
+/* origin: attack.P4 */
+START_TEST(registration__memory_that_is_only_partly_so__EFAULT)
+{
+	static const int protections[] = { PROT_READ, PROT_NONE, -1 };
+
+	for (size_t i = 0; i < sizeof protections / sizeof protections[0]; i++) {
+		if (protections[i] >= 0)
+			ck_assert_int_eq(mprotect(block + 3 * page, page, protections[i]), 0);
+		else
+			ck_assert_int_eq(munmap(block + 3 * page, page), 0);
+		ck_assert_int_eq(try_register(block, 3 * page, READ_WRITE), 0);
+		ck_assert_int_eq(try_register(block, 3 * page + 1, READ_WRITE), EFAULT);
+		ck_assert_int_eq(try_register(block + 4 * page - 1, 1, READ_WRITE), EFAULT);
+		ck_assert_int_eq(try_register(block + 4 * page - 1, 2, READ_WRITE), EFAULT);
+		ck_assert_int_eq(try_register(block + 4 * page, 4 * page, READ_WRITE), 0);
+		ck_assert_int_eq(try_register(block, 8 * page, READ_WRITE), EFAULT);
+	}
+}
+END_TEST
+
+START_TEST(registration__neighbours_with_different_rights__are_one_range)
+{
+	ck_assert_int_eq(mprotect(block + 2 * page, 3 * page, PROT_READ), 0);
+	ck_assert_int_eq(mprotect(block + 6 * page, page, PROT_READ | PROT_EXEC), 0);
+	ck_assert_int_eq(try_register(block, 8 * page, READ_ONLY), 0);
+	ck_assert_int_eq(try_register(block, 8 * page, READ_WRITE), EFAULT);
+}
+END_TEST
+
+/* A device would pin what it registers, and does not get what the file does not have. */
+START_TEST(registration__mapping_longer_than_its_file__EFAULT)
+{
+	int fd = memfd_create("short", MFD_CLOEXEC);
+	char *bytes;
+
+	ck_assert_int_eq(ftruncate(fd, (off_t)(2 * page)), 0);
+	bytes = mmap(NULL, 4 * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ck_assert_ptr_ne(bytes, MAP_FAILED);
+	ck_assert_int_eq(try_register(bytes, 2 * page, READ_WRITE), 0);
+	ck_assert_int_eq(try_register(bytes, 2 * page + 1, READ_WRITE), EFAULT);
+	ck_assert_int_eq(try_register(bytes + 3 * page, page, READ_ONLY), EFAULT);
+	munmap(bytes, 4 * page);
+	close(fd);
+}
+END_TEST
+
+static size_t
+pages_in_memory(char *bytes, size_t length)
+{
+	unsigned char *in_core = malloc(length / page);
+	size_t n = 0;
+
+	ck_assert_int_eq(mincore(bytes, length, in_core), 0);
+	for (size_t i = 0; i < length / page; i++)
+		n += in_core[i] & 1;
+	free(in_core);
+	return n;
+}
+
+START_TEST(registration__of_untouched_memory__leaves_it_so)
+{
+	static const int kinds[] = { MAP_PRIVATE, MAP_SHARED };
+	const size_t length = 1u << 30;
+
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+		char *bytes = mmap(NULL, length, PROT_READ | PROT_WRITE,
+		    kinds[i] | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+		ck_assert_ptr_ne(bytes, MAP_FAILED);
+		ck_assert_int_eq(try_register(bytes, length, SIDE_ACCESS), 0);
+		ck_assert_uint_eq(pages_in_memory(bytes, length), 0);
+		munmap(bytes, length);
+	}
+}
+END_TEST
+
+/* Where the kernel's table of mappings cannot be opened, the answer is the same. */
+START_TEST(registration__without_a_descriptor__answers_as_with_one)
+{
+	struct rlimit limit, none;
+
+	ck_assert_int_eq(mprotect(block + 3 * page, page, PROT_READ), 0);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = (struct rlimit){ 0, limit.rlim_max };
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	ck_assert_int_eq(try_register(block, 8 * page, READ_ONLY), 0);
+	ck_assert_int_eq(try_register(block + 10, 20, READ_WRITE), 0);
+	if (!madvise(block, page, MADV_POPULATE_WRITE)) /* since Linux 5.14 */
+		ck_assert_int_eq(try_register(block, 8 * page, READ_WRITE), EFAULT);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+END_TEST
+
+START_TEST(registration__of_many_kinds_of_memory__is_good)
+{
+	static char global[100];
+	char local[100];
+
+	ck_assert_int_eq(try_register(global, sizeof global, SIDE_ACCESS), 0);
+	ck_assert_int_eq(try_register(local, sizeof local, SIDE_ACCESS), 0);
+	ck_assert_int_eq(try_register(a.bytes, SIDE_BYTES, SIDE_ACCESS), 0);
+	ck_assert_int_eq(try_register(block, 0, SIDE_ACCESS), 0);
+	ck_assert_int_eq(try_register((void *)(uintptr_t)page, 0, SIDE_ACCESS), 0);
+	ck_assert_int_eq(try_register(NULL, 1, READ_ONLY), EFAULT);
+	ck_assert_int_eq(try_register((void *)-4096, 1, READ_ONLY), EFAULT);
+}
+END_TEST
+
+Suite *
+soft_memory_suite(void)
+{
+	Suite *suite = suite_create("soft-memory");
+	TCase *tcase = runner_tcase(suite, "memory");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, registration__memory_that_may_not_be_accessed_so__EFAULT);
+	tcase_add_test(tcase, registration__memory_that_is_only_partly_so__EFAULT);
+	tcase_add_test(tcase, registration__neighbours_with_different_rights__are_one_range);
+	tcase_add_test(tcase, registration__mapping_longer_than_its_file__EFAULT);
+	tcase_add_test(tcase, registration__of_untouched_memory__leaves_it_so);
+	tcase_add_test(tcase, registration__without_a_descriptor__answers_as_with_one);
+	tcase_add_test(tcase, registration__of_many_kinds_of_memory__is_good);
+	return suite;
+}

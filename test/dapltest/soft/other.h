@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * other -- the other process of a test
+ *
+ * It is forked before either opens the device.  A socket between the two carries what programs
+ * exchange by their own means, and keeps them in step; both use the same calls.
+ */
+#ifndef SOFT_OTHER_H
+#define SOFT_OTHER_H
+
+#include <stddef.h>
+
+/* Forks the process that does `there` and exits. */
+void other_start(void (*there)(void));
+/* Waits for it; it must end well. */
+void other_finish(void);
+/* In the middle of whatever it does. */
+void other_kill(void);
+void other_stop(void);
+void other_go_on(void);
+
+void other_tell(const void *data, size_t length);
+void other_hear(void *data, size_t length);
+/* Both come here before either goes on. */
+void other_meet(void);
+
+#endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * state -- the state machine of a queue pair
+ */
+#include "story.h"
+
+static struct side a;
+
+static void
+setup(void)
+{
+	side_make(&a, NULL);
+}
+
+static void
+teardown(void)
+{
+	side_free(&a);
+}
+
+#define INIT_MASK (IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
+#define RTR_MASK                                                                            \
+	(IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |     \
+	    IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)
+#define RTS_MASK                                                                  \
+	(IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |    \
+	    IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC)
+
+static const int masks[] = {
+	[IBV_QPS_RESET] = IBV_QP_STATE,
+	[IBV_QPS_INIT] = INIT_MASK,
+	[IBV_QPS_RTR] = RTR_MASK,
+	[IBV_QPS_RTS] = RTS_MASK,
+	[IBV_QPS_SQD] = IBV_QP_STATE,
+	[IBV_QPS_SQE] = IBV_QP_STATE,
+	[IBV_QPS_ERR] = IBV_QP_STATE,
+};
+
+static int
+go(enum ibv_qp_state state, int mask)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = state,
+		.port_num = 1,
+		.ah_attr = { .dlid = 1, .port_num = 1 },
+		.path_mtu = IBV_MTU_1024,
+		.dest_qp_num = a.qp->qp_num,
+	};
+
+	return ibv_modify_qp(a.qp, &attr, mask);
+}
+
+/* Reaches a state by the shortest way from RESET. */
+static void
+reach(enum ibv_qp_state state)
+{
+	ck_assert_int_eq(go(IBV_QPS_RESET, IBV_QP_STATE), 0);
+	if (state == IBV_QPS_ERR) {
+		ck_assert_int_eq(go(IBV_QPS_ERR, IBV_QP_STATE), 0);
+		return;
+	}
+	for (enum ibv_qp_state s = IBV_QPS_INIT; s <= state; s++)
+		ck_assert_int_eq(go(s, masks[s]), 0);
+	ck_assert_int_eq(qp_state(a.qp), state);
+}
+
+START_TEST(transitions__only_those_of_the_specification)
+{
+	static const enum ibv_qp_state states[] = { IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPS_RTR,
+		IBV_QPS_RTS, IBV_QPS_SQD, IBV_QPS_ERR };
+	static const char allowed[6][7] = {
+		/* to: R I r s D E */
+		"RI...E", /* RESET */
+		"RIr..E", /* INIT */
+		"R..s.E", /* RTR */
+		"R..SDE", /* RTS: to itself only without what RTR had to set */
+		"R..SDE", /* SQD */
+		"R....E", /* ERR */
+	};
+	int mask, r;
+
+	for (int from = 0; from < 6; from++) {
+		for (int to = 0; to < 6; to++) {
+			reach(states[from]);
+			mask = masks[states[to]];
+			if (allowed[from][to] == 'S' || (from == to && from == 1))
+				mask = IBV_QP_STATE;
+			r = go(states[to], mask);
+			ck_assert_msg((r == 0) == (allowed[from][to] != '.'),
+			    "from %d to %d: %d", states[from], states[to], r);
+			ck_assert_int_eq(qp_state(a.qp), r ? states[from] : states[to]);
+		}
+	}
+}
+END_TEST
+
+START_TEST(required_attributes__each_missing_one__refused)
+{
+	const int all[] = { INIT_MASK, RTR_MASK, RTS_MASK };
+
+	for (enum ibv_qp_state to = IBV_QPS_INIT; to <= IBV_QPS_RTS; to++) {
+		int mask = all[to - IBV_QPS_INIT];
+
+		for (int bit = 1; bit <= IBV_QP_DEST_QPN; bit <<= 1) {
+			if (!(mask & bit) || bit == IBV_QP_STATE)
+				continue;
+			reach(to - 1);
+			ck_assert_int_eq(go(to, mask & ~bit), EINVAL);
+			ck_assert_int_eq(qp_state(a.qp), to - 1);
+		}
+	}
+}
+END_TEST
+
+START_TEST(attributes_not_meant_for_a_transition__refused)
+{
+	ck_assert_int_eq(go(IBV_QPS_INIT, INIT_MASK | IBV_QP_TIMEOUT), EINVAL);
+	ck_assert_int_eq(go(IBV_QPS_INIT, INIT_MASK | IBV_QP_QKEY), EINVAL);
+	ck_assert_int_eq(go(IBV_QPS_ERR, IBV_QP_STATE | IBV_QP_PORT), EINVAL);
+}
+END_TEST
+
+/* What a transition may set besides what it must; path migration is not for this device. */
+static const struct {
+	enum ibv_qp_state from, to;
+	int must, may;
+} settable[] = {
+	{ IBV_QPS_RESET, IBV_QPS_INIT, INIT_MASK, 0 },
+	{ IBV_QPS_INIT, IBV_QPS_INIT, 0, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS },
+	{ IBV_QPS_INIT, IBV_QPS_RTR, RTR_MASK, IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX },
+	{ IBV_QPS_RTR, IBV_QPS_RTS, RTS_MASK, IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER },
+	{ IBV_QPS_RTS, IBV_QPS_RTS, 0, IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER },
+	{ IBV_QPS_RTS, IBV_QPS_SQD, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY },
+	{ IBV_QPS_SQD, IBV_QPS_RTS, 0, IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER },
+	{ IBV_QPS_SQD, IBV_QPS_SQD, 0, IBV_QP_PORT | IBV_QP_AV | IBV_QP_TIMEOUT |
+	    IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC |
+	    IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX |
+	    IBV_QP_MIN_RNR_TIMER },
+	{ IBV_QPS_RTS, IBV_QPS_RESET, 0, 0 },
+	{ IBV_QPS_SQD, IBV_QPS_ERR, 0, 0 },
+};
+
+START_TEST(each_attribute_in_each_transition__as_the_specification_allows)
+{
+	for (size_t i = 0; i < sizeof settable / sizeof settable[0]; i++) {
+		const int known = IBV_QP_STATE | settable[i].must | settable[i].may;
+
+		for (int bit = 1; bit <= IBV_QP_RATE_LIMIT; bit <<= 1) {
+			int r;
+
+			if (bit == IBV_QP_CUR_STATE)
+				continue;
+			reach(settable[i].from);
+			r = go(settable[i].to, IBV_QP_STATE | settable[i].must | bit);
+			ck_assert_msg(r == (known & bit ? 0 : EINVAL),
+			    "from %d to %d with attribute %#x: %d", settable[i].from,
+			    settable[i].to, bit, r);
+		}
+	}
+}
+END_TEST
+
+START_TEST(values_beyond_the_limits__refused)
+{
+	static const struct {
+		int bit;
+		struct ibv_qp_attr good, bad;
+	} cases[] = {
+		{ IBV_QP_MAX_QP_RD_ATOMIC, { .max_rd_atomic = 128 }, { .max_rd_atomic = 129 } },
+		{ IBV_QP_MAX_DEST_RD_ATOMIC, { .max_dest_rd_atomic = 128 },
+		    { .max_dest_rd_atomic = 129 } },
+		{ IBV_QP_TIMEOUT, { .timeout = 31 }, { .timeout = 32 } },
+		{ IBV_QP_RETRY_CNT, { .retry_cnt = 7 }, { .retry_cnt = 8 } },
+		{ IBV_QP_RNR_RETRY, { .rnr_retry = 7 }, { .rnr_retry = 8 } },
+		{ IBV_QP_MIN_RNR_TIMER, { .min_rnr_timer = 31 }, { .min_rnr_timer = 32 } },
+	};
+
+	reach(IBV_QPS_SQD);
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct ibv_qp_attr good = cases[i].good, bad = cases[i].bad;
+
+		ck_assert_int_eq(ibv_modify_qp(a.qp, &good, cases[i].bit), 0);
+		ck_assert_int_eq(ibv_modify_qp(a.qp, &bad, cases[i].bit), EINVAL);
+	}
+}
+END_TEST
+
+START_TEST(values_out_of_range__refused)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 2 };
+
+	ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, INIT_MASK), EINVAL);
+	attr.port_num = 1;
+	attr.pkey_index = 1;
+	ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, INIT_MASK), EINVAL);
+	reach(IBV_QPS_INIT);
+	attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTR,
+		.ah_attr = { .dlid = 1, .port_num = 1 }, .path_mtu = (enum ibv_mtu)9 };
+	ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, RTR_MASK), EINVAL);
+	ck_assert_int_eq(qp_state(a.qp), IBV_QPS_INIT);
+}
+END_TEST
+
+START_TEST(current_state__a_wrong_one__refused)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR, .cur_qp_state = IBV_QPS_RTS };
+
+	ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE), EINVAL);
+	attr.cur_qp_state = IBV_QPS_RESET;
+	ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE), 0);
+}
+END_TEST
+
+START_TEST(posting__by_state)
+{
+	static const struct {
+		enum ibv_qp_state state;
+		int send, receive;
+	} rules[] = {
+		{ IBV_QPS_RESET, EINVAL, EINVAL },
+		{ IBV_QPS_INIT, EINVAL, 0 },
+		{ IBV_QPS_RTR, EINVAL, 0 },
+		{ IBV_QPS_RTS, 0, 0 },
+		{ IBV_QPS_SQD, 0, 0 },
+		{ IBV_QPS_ERR, 0, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+		reach(rules[i].state);
+		ck_assert_int_eq(side_try_receive(&a, 1, 0, 8), rules[i].receive);
+		ck_assert_int_eq(side_try_post(&a, IBV_WR_SEND, 0, 2, 0, 8), rules[i].send);
+	}
+}
+END_TEST
+
+START_TEST(reset__forgets_what_was_posted)
+{
+	reach(IBV_QPS_INIT);
+	side_receive(&a, 1, 0, 8);
+	ck_assert_int_eq(go(IBV_QPS_RESET, IBV_QP_STATE), 0);
+	side_to_error(&a);
+	cq_expect_quiet(a.cq);
+}
+END_TEST
+
+START_TEST(send_queue_drained__holds_back_and_goes_on)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1 };
+	struct side b;
+
+	side_make(&b, NULL);
+	side_connect(&a, &b, NULL);
+	side_receive(&b, 1, 0, 8);
+	ck_assert_int_eq(
+	    ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY), 0);
+	async_expect(a.context, IBV_EVENT_SQ_DRAINED, a.qp);
+	side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED, 2, 0, 8);
+	cq_expect_quiet(b.cq);
+	ck_assert_int_eq(go(IBV_QPS_RTS, IBV_QP_STATE), 0);
+	cq_expect(b.cq, 1, IBV_WC_SUCCESS);
+	cq_expect(a.cq, 2, IBV_WC_SUCCESS);
+	side_free(&b);
+}
+END_TEST
+
+START_TEST(message_in_rtr__communication_established_once)
+{
+	struct side b;
+
+	side_make(&b, NULL);
+	side_to_init(&a, NULL);
+	side_to_init(&b, NULL);
+	side_to_rtr(&a, b.qp->qp_num);
+	side_to_rtr(&b, a.qp->qp_num);
+	side_to_rts(&a, NULL);
+	side_receive(&b, 1, 0, 8);
+	side_receive(&b, 2, 0, 8);
+	side_post(&a, IBV_WR_SEND, 0, 1, 0, 8);
+	side_post(&a, IBV_WR_SEND, 0, 2, 0, 8);
+	async_expect(b.context, IBV_EVENT_COMM_EST, b.qp);
+	ck_assert(!async_ready(b.context));
+	cq_expect(b.cq, 1, IBV_WC_SUCCESS);
+	cq_expect(b.cq, 2, IBV_WC_SUCCESS);
+	side_free(&b);
+}
+END_TEST
+
+START_TEST(send_before_the_peer_is_ready__arrives_when_it_is)
+{
+	const struct side_options patient = { .patient = true };
+	struct side b;
+
+	side_make(&b, NULL);
+	side_to_init(&a, NULL);
+	side_to_init(&b, NULL);
+	side_to_rtr(&a, b.qp->qp_num);
+	side_to_rts(&a, &patient);
+	side_receive(&b, 1, 0, 8);
+	side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED, 2, 0, 8);
+	cq_expect_quiet(b.cq);
+	side_to_rtr(&b, a.qp->qp_num);
+	cq_expect(b.cq, 1, IBV_WC_SUCCESS);
+	cq_expect(a.cq, 2, IBV_WC_SUCCESS);
+	side_free(&b);
+}
+END_TEST
+
+START_TEST(connected_to_another__a_stranger_is_not_answered)
+{
+	struct side b, stranger;
+
+	side_make(&b, NULL);
+	side_make(&stranger, NULL);
+	side_connect(&a, &b, NULL);
+	side_to_init(&stranger, NULL);
+	side_to_rtr(&stranger, b.qp->qp_num);
+	side_to_rts(&stranger, NULL);
+	side_receive(&b, 1, 0, 8);
+	side_post(&stranger, IBV_WR_SEND, 0, 2, 0, 8);
+	cq_expect(stranger.cq, 2, IBV_WC_RETRY_EXC_ERR);
+	cq_expect_quiet(b.cq);
+	side_free(&stranger);
+	side_free(&b);
+}
+END_TEST
+
+Suite *
+soft_state_suite(void)
+{
+	Suite *suite = suite_create("soft-state");
+	TCase *tcase = runner_tcase(suite, "state");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, transitions__only_those_of_the_specification);
+	tcase_add_test(tcase, required_attributes__each_missing_one__refused);
+	tcase_add_test(tcase, attributes_not_meant_for_a_transition__refused);
+	tcase_add_test(tcase, each_attribute_in_each_transition__as_the_specification_allows);
+	tcase_add_test(tcase, values_beyond_the_limits__refused);
+	tcase_add_test(tcase, values_out_of_range__refused);
+	tcase_add_test(tcase, current_state__a_wrong_one__refused);
+	tcase_add_test(tcase, posting__by_state);
+	tcase_add_test(tcase, reset__forgets_what_was_posted);
+	tcase_add_test(tcase, send_queue_drained__holds_back_and_goes_on);
+	tcase_add_test(tcase, message_in_rtr__communication_established_once);
+	tcase_add_test(tcase, send_before_the_peer_is_ready__arrives_when_it_is);
+	tcase_add_test(tcase, connected_to_another__a_stranger_is_not_answered);
+	return suite;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SOFT_SUITES_H
+#define SOFT_SUITES_H
+
+#include "lib/runner.h"
+
+Suite *soft_device_suite(void);
+Suite *soft_channel_suite(void);
+Suite *soft_memory_suite(void);
+Suite *soft_transfer_suite(void);
+Suite *soft_error_suite(void);
+Suite *soft_silent_suite(void);
+Suite *soft_retry_suite(void);
+Suite *soft_state_suite(void);
+Suite *soft_order_suite(void);
+Suite *soft_cm_suite(void);
+Suite *soft_id_suite(void);
+Suite *soft_personality_suite(void);
+Suite *soft_process_suite(void);
+Suite *soft_process_cm_suite(void);
+Suite *soft_process_error_suite(void);
+Suite *soft_door_suite(void);
+Suite *soft_late_suite(void);
+Suite *soft_names_suite(void);
+Suite *soft_stranger_suite(void);
+Suite *soft_wire_suite(void);
+Suite *soft_stress_suite(void);
+
+#endif

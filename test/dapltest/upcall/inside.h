@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * inside -- one call from inside an upcall, under one policy
+ *
+ * The upcall belongs to an EVD of software events and takes one of them.  While it stands at its
+ * gate, the policy is made what the test wants: an upcall can find its own policy changed to
+ * DISABLE, and a thread waiting in TEARDOWN for it.  Then it makes the call.
+ */
+#ifndef REARM_TEST_UPCALL_INSIDE_H
+#define REARM_TEST_UPCALL_INSIDE_H
+
+#include "lib/upcall_story.h"
+
+struct inside {
+	struct up up;
+	DAT_UPCALL_POLICY policy; /* in force when the call is made */
+	void (*call)(struct inside *in);
+	_Atomic(int) made; /* the call returned */
+	struct dt_pair pair; /* the upcall's adapter is that of side b */
+	bool paired;
+	bool closed; /* the call closed the adapter */
+	/* What the call leaves for the test to see. */
+	DAT_RETURN ret, second;
+	DAT_EVENT event;
+	DAT_COUNT more;
+	DAT_HANDLE handle;
+	DAT_UPCALL_POLICY to;
+	DAT_UPCALL_FLAG flag;
+};
+
+/* The EVD, and with `pair` a connection of side b to side a.  `index` chooses the policy. */
+void inside_open(struct inside *in, int index);
+void inside_open_pair(struct inside *in, int index);
+/* Makes the call from the upcall; returns when the upcall has, and a TEARDOWN, too. */
+void inside_do(struct inside *in, void (*call)(struct inside *in));
+/* The same in two halves, for a test that has something to do while the call blocks. */
+void inside_begin(struct inside *in, void (*call)(struct inside *in));
+void inside_end(struct inside *in);
+/* The EVD still works as its policy says; closes everything. */
+void inside_close(struct inside *in);
+
+/* Runs the test once under each policy. */
+#define in_every_policy(tc, test) tcase_add_loop_test(tc, test, 0, UP_POLICIES)
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From inside an upcall, under every policy: calls on CNOs */
+#include "inside.h"
+#include "suites.h"
+
+static const DAT_OS_WAIT_PROXY_AGENT no_agent = { NULL, NULL };
+
+static void
+attaches_a_cno(struct inside *in)
+{
+	dt_ok(dat_cno_create(in->up.ia, no_agent, &in->handle));
+	in->ret = dat_evd_modify_cno(in->up.evd, in->handle);
+}
+
+/* clause: c.14.24, c.8.1 */
+START_TEST(modify_cno_inside__its_own_evd__told_if_and_only_if_no_upcall_takes)
+{
+	DAT_EVD_HANDLE told;
+	struct inside in;
+	DAT_EVENT event;
+
+	inside_open(&in, _i);
+	inside_do(&in, attaches_a_cno);
+	dt_ok(in.ret);
+	in.up.act = in.policy == DAT_UPCALL_NORIFY ? up_drain : NULL;
+	dt_post_se(in.up.evd, 2);
+	if (up_calls(in.policy)) {
+		up_await_noted(&in.up, 2);
+		dt_assert_type(dat_cno_wait(in.handle, 1000, &told), DAT_QUEUE_EMPTY);
+		up_await_returned(&in.up, 2);
+	} else {
+		dt_ok(dat_cno_wait(in.handle, DT_FOREVER_MS * 1000u, &told));
+		ck_assert_ptr_eq(told, in.up.evd);
+		dt_ok(dat_evd_dequeue(in.up.evd, &event));
+	}
+	dt_ok(dat_evd_modify_cno(in.up.evd, DAT_HANDLE_NULL));
+	dt_ok(dat_cno_free(in.handle));
+	inside_close(&in);
+}
+END_TEST
+
+static void
+hands_over_to_a_cno(struct inside *in)
+{
+	DAT_EVD_HANDLE told;
+
+	dt_ok(dat_evd_modify_cno(in->up.evd, in->handle));
+	dt_ok(up_try(&in->up, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_ANY));
+	in->ret = dat_cno_wait(in->handle, DT_FOREVER_MS * 1000u, &told);
+	dt_ok(dat_evd_modify_cno(in->up.evd, DAT_HANDLE_NULL));
+	up_drain(&in->up, NULL);
+	if (up_calls(in->policy))
+		dt_ok(up_try(&in->up, in->policy, DAT_UPCALL_INVOC_NEW));
+}
+
+/* clause: c.14.31 */
+START_TEST(cno_wait_inside__on_its_own_evd_handed_over__wakes)
+{
+	struct inside in;
+
+	inside_open(&in, _i);
+	dt_ok(dat_cno_create(in.up.ia, no_agent, &in.handle));
+	inside_begin(&in, hands_over_to_a_cno);
+	up_await_off(&in.up);
+	dt_nap_ms(5);
+	dt_post_se(in.up.evd, 2);
+	inside_end(&in);
+	dt_ok(in.ret);
+	ck_assert_uint_eq(up_value(&in.up.notes[in.up.noted - 1].event), 2);
+	dt_ok(dat_cno_free(in.handle));
+	inside_close(&in);
+}
+END_TEST
+
+static void
+waits_on_a_cno(struct inside *in)
+{
+	DAT_EVD_HANDLE told = in->up.evd;
+
+	in->ret = dat_cno_wait(in->handle, DT_FOREVER_MS * 1000u, &told);
+	in->handle = told;
+}
+
+/* clause: c.14.31 */
+START_TEST(cno_wait_inside__on_another_evd__wakes)
+{
+	DAT_CNO_HANDLE cno;
+	DAT_EVD_HANDLE evd;
+	struct inside in;
+
+	inside_open(&in, _i);
+	dt_ok(dat_cno_create(in.up.ia, no_agent, &cno));
+	dt_ok(dat_evd_create(in.up.ia, 8, cno, DAT_EVD_SOFTWARE_FLAG, &evd));
+	in.handle = cno;
+	inside_begin(&in, waits_on_a_cno);
+	dt_nap_ms(3);
+	dt_post_se(evd, 2);
+	inside_end(&in);
+	dt_ok(in.ret);
+	ck_assert_ptr_eq(in.handle, evd);
+	inside_close(&in);
+}
+END_TEST
+
+static void
+waits_on_a_quiet_cno(struct inside *in)
+{
+	DAT_EVD_HANDLE told = in->up.evd;
+
+	dt_ok(dat_cno_create(in->up.ia, no_agent, &in->handle));
+	in->ret = dat_cno_wait(in->handle, 3000, &told);
+	ck_assert_ptr_eq(told, DAT_HANDLE_NULL);
+	in->second = dat_cno_free(in->handle);
+}
+
+/* clause: c.14.31, c.13.4 */
+START_TEST(cno_wait_inside__nothing_comes__ends_in_time)
+{
+	struct inside in;
+
+	inside_open(&in, _i);
+	inside_do(&in, waits_on_a_quiet_cno);
+	dt_assert_type(in.ret, DAT_QUEUE_EMPTY);
+	dt_ok(in.second);
+	inside_close(&in);
+}
+END_TEST
+
+static DAT_EVD_HANDLE neighbour;
+static _Atomic(int) agent_calls;
+
+static void
+agent(DAT_PVOID instance, DAT_EVD_HANDLE evd)
+{
+	(void)instance;
+	(void)evd;
+	agent_calls++;
+}
+
+static void
+installs_an_agent(struct inside *in)
+{
+	DAT_OS_WAIT_PROXY_AGENT counting = { NULL, agent };
+
+	dt_ok(dat_cno_modify_agent(in->handle, counting));
+	dt_post_se(neighbour, 1);
+}
+
+/* clause: c.14.24, c.13.8 */
+START_TEST(modify_agent_inside__then_triggered__is_called_once)
+{
+	struct inside in;
+
+	agent_calls = 0;
+	inside_open(&in, _i);
+	dt_ok(dat_cno_create(in.up.ia, no_agent, &in.handle));
+	dt_ok(dat_evd_create(in.up.ia, 8, in.handle, DAT_EVD_SOFTWARE_FLAG, &neighbour));
+	inside_do(&in, installs_an_agent);
+	dt_await_count(&agent_calls, 1);
+	dt_nap_ms(5);
+	ck_assert_int_eq(agent_calls, 1);
+	inside_close(&in);
+}
+END_TEST
+
+Suite *
+upcall_inside_cno_suite(void)
+{
+	Suite *s = suite_create("inside-cno");
+	TCase *tc = dt_tcase(s, "cno");
+
+	in_every_policy(tc, modify_cno_inside__its_own_evd__told_if_and_only_if_no_upcall_takes);
+	in_every_policy(tc, cno_wait_inside__on_its_own_evd_handed_over__wakes);
+	in_every_policy(tc, cno_wait_inside__on_another_evd__wakes);
+	in_every_policy(tc, cno_wait_inside__nothing_comes__ends_in_time);
+	in_every_policy(tc, modify_agent_inside__then_triggered__is_called_once);
+	return s;
+}

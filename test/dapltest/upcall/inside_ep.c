@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From inside an upcall, under every policy: calls on endpoints, connections and memory */
+
+#include "inside.h"
+#include "suites.h"
+
+/* ---- moving data ---- */
+
+static void
+sends(struct inside *in)
+{
+	in->ret = dt_try_send(&in->pair.b, 0, 8, 7, DAT_COMPLETION_DEFAULT_FLAG);
+}
+
+/* clause: c.14.24 */
+START_TEST(post_send_inside__arrives_and_completes)
+{
+	struct inside in;
+	DAT_EVENT event;
+
+	inside_open_pair(&in, _i);
+	inside_do(&in, sends);
+	dt_ok(in.ret);
+	dt_expect_dto(in.pair.b.request, in.pair.b.ep, 7, DAT_DTO_SUCCESS, &event);
+	dt_expect_dto(in.pair.a.recv, in.pair.a.ep, 100, DAT_DTO_SUCCESS, &event);
+	inside_close(&in);
+}
+END_TEST
+
+static void
+sends_and_waits(struct inside *in)
+{
+	in->ret = dt_try_send(&in->pair.b, 0, 8, 7, DAT_COMPLETION_DEFAULT_FLAG);
+	dt_expect_dto(in->pair.b.request, in->pair.b.ep, 7, DAT_DTO_SUCCESS, &in->event);
+}
+
+/* clause: c.14.24, c.14.31 */
+START_TEST(post_send_inside__waits_for_its_completion__gets_it)
+{
+	struct inside in;
+
+	inside_open_pair(&in, _i);
+	inside_do(&in, sends_and_waits);
+	dt_ok(in.ret);
+	inside_close(&in);
+}
+END_TEST
+
+static void
+receives(struct inside *in)
+{
+	in->ret = dt_try_recv(&in->pair.b, 64, 64, 8);
+}
+
+/* clause: c.14.24 */
+START_TEST(post_recv_inside__is_filled)
+{
+	struct inside in;
+	DAT_EVENT event;
+
+	inside_open_pair(&in, _i);
+	inside_do(&in, receives);
+	dt_ok(in.ret);
+	dt_send(&in.pair.a, 0, 8, 1);
+	dt_send(&in.pair.a, 0, 8, 2);
+	dt_expect_dto(in.pair.b.recv, in.pair.b.ep, 100, DAT_DTO_SUCCESS, &event);
+	dt_expect_dto(in.pair.b.recv, in.pair.b.ep, 8, DAT_DTO_SUCCESS, &event);
+	inside_close(&in);
+}
+END_TEST
+
+static void
+writes_and_reads(struct inside *in)
+{
+	DAT_LMR_TRIPLET from = dt_local(&in->pair.b, 0, 16), into = dt_local(&in->pair.b, 512, 16);
+	DAT_RMR_TRIPLET there = dt_remote(&in->pair.a, 1024, 16);
+
+	strcpy(in->pair.b.buffer, "from an upcall");
+	dt_ok(dat_ep_post_rdma_write(in->pair.b.ep, 1, &from, dt_cookie(1), &there,
+				     DAT_COMPLETION_DEFAULT_FLAG));
+	dt_ok(dat_ep_post_rdma_read(in->pair.b.ep, 1, &into, dt_cookie(2), &there,
+				    DAT_COMPLETION_DEFAULT_FLAG));
+}
+
+/* clause: c.14.24 */
+START_TEST(rdma_inside__written_and_read_back)
+{
+	struct inside in;
+	DAT_EVENT event;
+
+	inside_open_pair(&in, _i);
+	inside_do(&in, writes_and_reads);
+	dt_expect_dto(in.pair.b.request, in.pair.b.ep, 1, DAT_DTO_SUCCESS, &event);
+	dt_expect_dto(in.pair.b.request, in.pair.b.ep, 2, DAT_DTO_SUCCESS, &event);
+	ck_assert_str_eq(in.pair.b.buffer + 512, "from an upcall");
+	inside_close(&in);
+}
+END_TEST
+
+/* ---- endpoints ---- */
+
+static void
+disconnects_abruptly(struct inside *in)
+{
+	in->ret = dat_ep_disconnect(in->pair.b.ep, DAT_CLOSE_ABRUPT_FLAG);
+}
+
+static void
+disconnects_gracefully(struct inside *in)
+{
+	in->ret = dat_ep_disconnect(in->pair.b.ep, DAT_CLOSE_GRACEFUL_FLAG);
+}
+
+/* clause: c.14.24, e.2.4 */
+START_TEST(disconnect_inside__both_ends_are_told_once)
+{
+	struct inside in;
+
+	inside_open_pair(&in, _i % UP_POLICIES);
+	inside_do(&in, _i / UP_POLICIES ? disconnects_gracefully : disconnects_abruptly);
+	dt_ok(in.ret);
+	dt_expect_disconnected(&in.pair.a);
+	dt_expect_disconnected(&in.pair.b);
+	dt_assert_quiet(in.pair.b.connect);
+	dt_assert_empty(in.pair.a.connect);
+	inside_close(&in);
+}
+END_TEST
+
+static void
+disconnects_and_waits(struct inside *in)
+{
+	in->ret = dat_ep_disconnect(in->pair.b.ep, DAT_CLOSE_ABRUPT_FLAG);
+	dt_expect_disconnected(&in->pair.b);
+	in->second = dat_ep_reset(in->pair.b.ep);
+}
+
+/* clause: c.14.24, c.14.31, e.1.9 */
+START_TEST(disconnect_inside__waits_for_the_end_and_resets__works)
+{
+	struct inside in;
+
+	inside_open_pair(&in, _i);
+	inside_do(&in, disconnects_and_waits);
+	dt_ok(in.ret);
+	dt_ok(in.second);
+	ck_assert_int_eq(dt_state(in.pair.b.ep), DAT_EP_STATE_UNCONNECTED);
+	inside_close(&in);
+}
+END_TEST
+
+static void
+frees_endpoint(struct inside *in)
+{
+	DAT_EP_STATE state;
+
+	in->ret = dat_ep_free(in->pair.b.ep);
+	dt_assert_type(dat_ep_get_status(in->pair.b.ep, &state, NULL, NULL), DAT_INVALID_HANDLE);
+}
+
+/* clause: c.14.24, e.1.10 */
+START_TEST(ep_free_inside__the_other_end_is_told_and_no_event_names_it)
+{
+	struct inside in;
+
+	inside_open_pair(&in, _i);
+	inside_do(&in, frees_endpoint);
+	dt_ok(in.ret);
+	dt_expect_disconnected(&in.pair.a);
+	dt_assert_quiet(in.pair.b.connect);
+	dt_assert_empty(in.pair.b.recv);
+	inside_close(&in);
+}
+END_TEST
+
+static void
+makes_and_frees_endpoints(struct inside *in)
+{
+	for (int i = 0; i < 4; i++)
+		dt_ok(dat_ep_free(dt_ep(&in->pair.b, NULL)));
+	in->handle = dt_ep(&in->pair.b, NULL);
+}
+
+/* clause: c.14.24 */
+START_TEST(ep_create_inside__made_and_freed)
+{
+	struct inside in;
+
+	inside_open(&in, _i);
+	inside_do(&in, makes_and_frees_endpoints);
+	ck_assert_int_eq(dt_state(in.handle), DAT_EP_STATE_UNCONNECTED);
+	dt_ok(dat_ep_free(in.handle));
+	inside_close(&in);
+}
+END_TEST
+
+static void
+asks_endpoint(struct inside *in)
+{
+	DAT_EP_PARAM param;
+	DAT_EP_STATE state;
+	DAT_BOOLEAN idle;
+
+	dt_ok(dat_ep_query(in->pair.b.ep, DAT_EP_FIELD_ALL, &param));
+	ck_assert_ptr_eq(param.recv_evd_handle, in->pair.b.recv);
+	dt_ok(dat_ep_get_status(in->pair.b.ep, &state, NULL, &idle));
+	ck_assert_int_eq(state, DAT_EP_STATE_CONNECTED);
+	ck_assert_int_eq(idle, DAT_TRUE);
+}
+
+/* clause: c.14.24 */
+START_TEST(ep_query_inside__tells)
+{
+	struct inside in;
+
+	inside_open_pair(&in, _i);
+	inside_do(&in, asks_endpoint);
+	inside_close(&in);
+}
+END_TEST
+
+/* ---- connecting ---- */
+
+/* Side b, whose upcall it is, connects to a: as dt_pair_open(), the other way round. */
+static void
+open_apart(struct inside *in, int index)
+{
+	inside_open(in, index);
+	dt_side_open(&in->pair.a, "soft", DT_SEPARATE);
+	dt_side_listen(&in->pair.a);
+	in->paired = true;
+}
+
+static void
+connects(struct inside *in)
+{
+	dt_connect(&in->pair.b, &in->pair.a, "hello", 6);
+}
+
+/* clause: c.14.24 */
+START_TEST(connect_inside__is_established)
+{
+	struct inside in;
+
+	open_apart(&in, _i);
+	inside_do(&in, connects);
+	dt_ok(dat_cr_accept(dt_request(&in.pair.a), in.pair.a.ep, 0, NULL));
+	dt_expect_established(&in.pair.a);
+	dt_expect_established(&in.pair.b);
+	inside_close(&in);
+}
+END_TEST
+
+static void
+connects_and_waits(struct inside *in)
+{
+	connects(in);
+	dt_expect_established(&in->pair.b);
+}
+
+/* clause: c.14.24, c.14.31 */
+START_TEST(connect_inside__waits_for_it__is_established)
+{
+	struct inside in;
+
+	open_apart(&in, _i);
+	inside_begin(&in, connects_and_waits);
+	dt_ok(dat_cr_accept(dt_request(&in.pair.a), in.pair.a.ep, 0, NULL));
+	inside_end(&in);
+	dt_expect_established(&in.pair.a);
+	inside_close(&in);
+}
+END_TEST
+
+static void
+listens(struct inside *in)
+{
+	dt_side_listen(&in->pair.b);
+	in->handle = in->pair.b.psp;
+}
+
+static void
+accepts(struct inside *in)
+{
+	in->ret = dat_cr_accept(in->handle, in->pair.b.ep, 0, NULL);
+}
+
+static void
+rejects(struct inside *in)
+{
+	in->ret = dat_cr_reject(in->handle, 0, NULL);
+}
+
+static void
+open_requested(struct inside *in, int index)
+{
+	inside_open(in, index);
+	dt_side_open(&in->pair.a, "soft", DT_SEPARATE);
+	in->paired = true;
+	listens(in);
+	dt_connect(&in->pair.a, &in->pair.b, NULL, 0);
+	in->handle = dt_request(&in->pair.b);
+}
+
+/* clause: c.14.24, e.3.7 */
+START_TEST(accept_inside__is_established)
+{
+	struct inside in;
+
+	open_requested(&in, _i);
+	inside_do(&in, accepts);
+	dt_ok(in.ret);
+	dt_expect_established(&in.pair.a);
+	dt_expect_established(&in.pair.b);
+	inside_close(&in);
+}
+END_TEST
+
+/* clause: c.14.24, e.3.8 */
+START_TEST(reject_inside__the_client_is_told)
+{
+	struct inside in;
+
+	open_requested(&in, _i);
+	inside_do(&in, rejects);
+	dt_ok(in.ret);
+	dt_expect_connection(in.pair.a.connect, DAT_CONNECTION_EVENT_PEER_REJECTED, in.pair.a.ep);
+	inside_close(&in);
+}
+END_TEST
+
+/* clause: c.14.24, e.3.3 */
+START_TEST(psp_create_inside__is_reached)
+{
+	struct inside in;
+
+	inside_open(&in, _i);
+	dt_side_open(&in.pair.a, "soft", DT_SEPARATE);
+	in.paired = true;
+	inside_do(&in, listens);
+	dt_connect(&in.pair.a, &in.pair.b, NULL, 0);
+	dt_ok(dat_cr_accept(dt_request(&in.pair.b), in.pair.b.ep, 0, NULL));
+	dt_expect_established(&in.pair.a);
+	inside_close(&in);
+}
+END_TEST
+
+static void
+stops_listening(struct inside *in)
+{
+	in->ret = dat_psp_free(in->pair.b.psp);
+	in->second = dat_evd_free(in->pair.b.cr);
+}
+
+/* clause: c.14.24, e.3.4 */
+START_TEST(psp_free_inside__later_requests_are_refused)
+{
+	struct inside in;
+
+	inside_open(&in, _i);
+	dt_side_open(&in.pair.a, "soft", DT_SEPARATE);
+	in.paired = true;
+	listens(&in);
+	inside_do(&in, stops_listening);
+	dt_ok(in.ret);
+	dt_ok(in.second);
+	dt_connect(&in.pair.a, &in.pair.b, NULL, 0);
+	dt_expect_connection(in.pair.a.connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED,
+			     in.pair.a.ep);
+	inside_close(&in);
+}
+END_TEST
+
+/* ---- memory ---- */
+
+static void
+registers(struct inside *in)
+{
+	static char memory[256];
+	DAT_REGION_DESCRIPTION region = { .for_va = memory };
+	DAT_LMR_CONTEXT context;
+	DAT_LMR_PARAM param;
+	DAT_LMR_HANDLE lmr;
+	DAT_PZ_HANDLE pz;
+
+	dt_ok(dat_pz_create(in->up.ia, &pz));
+	dt_ok(dat_lmr_create(in->up.ia, DAT_MEM_TYPE_VIRTUAL, region, sizeof memory, pz,
+			     DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_VA, &lmr, &context, NULL, NULL,
+			     NULL));
+	dt_ok(dat_lmr_query(lmr, DAT_LMR_FIELD_ALL, &param));
+	ck_assert_uint_eq(param.lmr_context, context);
+	dt_assert_ret(dat_pz_free(pz), DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_PZ_IN_USE));
+	in->ret = dat_lmr_free(lmr);
+	in->second = dat_pz_free(pz);
+}
+
+/* clause: c.14.24, e.7.1 */
+START_TEST(lmr_inside__registered_and_freed)
+{
+	struct inside in;
+
+	inside_open(&in, _i);
+	inside_do(&in, registers);
+	dt_ok(in.ret);
+	dt_ok(in.second);
+	inside_close(&in);
+}
+END_TEST
+
+Suite *
+upcall_inside_ep_suite(void)
+{
+	Suite *s = suite_create("inside-ep");
+	TCase *tc = dt_tcase(s, "data");
+
+	in_every_policy(tc, post_send_inside__arrives_and_completes);
+	in_every_policy(tc, post_send_inside__waits_for_its_completion__gets_it);
+	in_every_policy(tc, post_recv_inside__is_filled);
+	in_every_policy(tc, rdma_inside__written_and_read_back);
+	tc = dt_tcase(s, "endpoint");
+	tcase_add_loop_test(tc, disconnect_inside__both_ends_are_told_once, 0, 2 * UP_POLICIES);
+	in_every_policy(tc, disconnect_inside__waits_for_the_end_and_resets__works);
+	in_every_policy(tc, ep_free_inside__the_other_end_is_told_and_no_event_names_it);
+	in_every_policy(tc, ep_create_inside__made_and_freed);
+	in_every_policy(tc, ep_query_inside__tells);
+	tc = dt_tcase(s, "connection");
+	in_every_policy(tc, connect_inside__is_established);
+	in_every_policy(tc, connect_inside__waits_for_it__is_established);
+	in_every_policy(tc, accept_inside__is_established);
+	in_every_policy(tc, reject_inside__the_client_is_told);
+	in_every_policy(tc, psp_create_inside__is_reached);
+	in_every_policy(tc, psp_free_inside__later_requests_are_refused);
+	tc = dt_tcase(s, "memory");
+	in_every_policy(tc, lmr_inside__registered_and_freed);
+	return s;
+}

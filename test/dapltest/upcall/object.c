@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Upcall objects: function and instance, replaced, kept and taken away */
+#include <sched.h>
+
+#include "lib/upcall_story.h"
+#include "suites.h"
+
+/* clause: c.14.18 */
+START_TEST(object__replaced_while_an_upcall_stands__the_next_uses_the_new_one)
+{
+	DAT_UPCALL_POLICY policy = up_policies[_i % UP_ENABLING];
+	DAT_UPCALL_POLICY to = up_policies[_i / UP_ENABLING];
+	struct up up, other;
+	struct dt_side side;
+
+	up_begin(&up, &side, policy, DAT_EVD_SOFTWARE_FLAG);
+	up_init(&other);
+	other.evd = up.evd;
+	up.gate = true;
+	up.act = up_take_told;
+	other.act = up_take_told;
+	dt_post_se(up.evd, 0);
+	up_await_inside(&up, 1);
+	/* Under NORIFY the event is still queued: it is news for the new object as well. */
+	dt_ok(dat_evd_modify_upcall(up.evd, to, &other.object, DAT_UPCALL_INVOC_ANY));
+	if (policy == DAT_UPCALL_NORIFY) {
+		up.act = NULL;
+		up.gate = false;
+		up_await_returned(&other, 1);
+		up_assert_values(&other, 0, 1);
+	} else {
+		dt_post_se(up.evd, 1);
+		if (to == DAT_UPCALL_MANY)
+			up_await_returned(&other, 1);
+		else
+			up_assert_no_more(&other, 0); /* one at a time, whosever it is */
+		up.gate = false;
+		up_await_returned(&other, 1);
+		up_assert_values(&other, 1, 1);
+		up_assert_values(&up, 0, 1);
+	}
+	up_await_returned(&up, 1);
+	ck_assert_int_eq(up.entered, 1);
+	dt_side_close(&side);
+}
+END_TEST
+
+/* clause: c.14.18, c.14.10 */
+START_TEST(object__given_while_disabled__is_in_force_at_the_next_enabling)
+{
+	DAT_UPCALL_POLICY off = up_policies[UP_ENABLING + _i];
+	struct up up, other;
+	struct dt_side side;
+
+	up_begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
+	up_init(&other);
+	other.evd = up.evd;
+	dt_ok(dat_evd_modify_upcall(up.evd, off, &other.object, DAT_UPCALL_INVOC_NEW));
+	up_set(&up, DAT_UPCALL_SINGLE_INSTANCE);
+	up_assert_policy(&other, DAT_UPCALL_SINGLE_INSTANCE);
+	ck_assert_int_eq(up.entered, 0);
+	dt_side_close(&side);
+}
+END_TEST
+
+/* clause: c.14.19 */
+START_TEST(object__same__keeps_function_and_instance_through_every_policy)
+{
+	struct dt_side side;
+	struct up up;
+
+	up_begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
+	for (int i = 0; i < UP_POLICIES; i++) {
+		up_set(&up, up_policies[i]);
+		up_assert_policy(&up, up_policies[i]);
+	}
+	up_set(&up, DAT_UPCALL_SINGLE_INSTANCE);
+	up_assert_policy(&up, DAT_UPCALL_SINGLE_INSTANCE);
+	dt_side_close(&side);
+}
+END_TEST
+
+/* clause: c.14.18, c.14.20 */
+START_TEST(object__the_null_object_while_disabled__takes_the_function_away)
+{
+	DAT_UPCALL_OBJECT none = DAT_UPCALL_NULL;
+	struct dt_side side;
+	struct up up;
+
+	up_begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
+	dt_ok(dat_evd_modify_upcall(up.evd, DAT_UPCALL_DISABLE, &none, DAT_UPCALL_INVOC_NEW));
+	dt_assert_ret(up_try(&up, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW),
+		      DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	up_assert_policy(&up, DAT_UPCALL_DISABLE);
+	dt_side_close(&side);
+}
+END_TEST
+
+/* Two objects with the same function: whose instance it gets tells which was in force. */
+static _Atomic(bool) torn_pair;
+
+static void
+first_function(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
+{
+	(void)event;
+	(void)more;
+	if (*(char *)instance != '1')
+		torn_pair = true;
+}
+
+static void
+second_function(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
+{
+	(void)event;
+	(void)more;
+	if (*(char *)instance != '2')
+		torn_pair = true;
+}
+
+static _Atomic(bool) stop_posting;
+
+static void *
+posts_until_told(void *arg)
+{
+	DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
+	struct up *up = arg;
+
+	while (!stop_posting)
+		if (dat_evd_post_se(up->evd, &event) != DAT_SUCCESS)
+			sched_yield();
+	return NULL;
+}
+
+/* clause: c.14.18 */
+START_TEST(object__replaced_under_load__function_and_instance_stay_together)
+{
+	static char one = '1', two = '2';
+	DAT_UPCALL_OBJECT first = { &one, first_function }, second = { &two, second_function };
+	struct dt_side side;
+	pthread_t thread;
+	struct up up;
+
+	torn_pair = false;
+	stop_posting = false;
+	up_init(&up);
+	up.object = first;
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	up_open(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
+	thread = up_thread(posts_until_told, &up);
+	for (int i = 0; i < 400; i++)
+		dt_ok(dat_evd_modify_upcall(up.evd, up_policies[_i], i & 1 ? &first : &second,
+					    DAT_UPCALL_INVOC_ANY));
+	stop_posting = true;
+	up_join(thread);
+	up_set(&up, DAT_UPCALL_TEARDOWN);
+	ck_assert(!torn_pair);
+	dt_side_close(&side);
+}
+END_TEST
+
+Suite *
+upcall_object_suite(void)
+{
+	Suite *s = suite_create("object");
+	TCase *tc = dt_tcase(s, "object");
+
+	tcase_add_loop_test(tc, object__replaced_while_an_upcall_stands__the_next_uses_the_new_one,
+			    0, UP_ENABLING * UP_ENABLING);
+	tcase_add_loop_test(tc, object__given_while_disabled__is_in_force_at_the_next_enabling, 0,
+			    2);
+	tcase_add_test(tc, object__same__keeps_function_and_instance_through_every_policy);
+	tcase_add_test(tc, object__the_null_object_while_disabled__takes_the_function_away);
+	tcase_add_loop_test(tc, object__replaced_under_load__function_and_instance_stay_together, 0,
+			    UP_ENABLING);
+	return s;
+}

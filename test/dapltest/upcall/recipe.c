@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The recipes of doc/upcall-policy.md, which doc/check-upcall-policy compares with this file, and
+ * programs that use them as storage code does
+ */
+#include <stdlib.h>
+
+#include <dat2/kdat.h>
+
+#include "lib/upcall_story.h"
+#include "suites.h"
+
+/* ---- the recipes ---- */
+
+struct worker {
+	DAT_EVD_HANDLE evd;
+	void (*handle)(struct worker *worker, const DAT_EVENT *event);
+	void *arg;
+};
+
+static void
+drain(DAT_PVOID instance_data, const DAT_EVENT *event, DAT_BOOLEAN more_events)
+{
+	struct worker *worker = instance_data;
+	DAT_EVENT next;
+	DAT_RETURN ret;
+
+	(void)more_events; /* a hint; only an empty queue ends the loop */
+	(void)dat_evd_modify_upcall(worker->evd, DAT_UPCALL_DISABLE, DAT_UPCALL_SAME,
+				    DAT_UPCALL_INVOC_NEW);
+	worker->handle(worker, event);
+	do {
+		while (dat_evd_dequeue(worker->evd, &next) == DAT_SUCCESS)
+			worker->handle(worker, &next);
+		ret = dat_evd_modify_upcall(worker->evd, DAT_UPCALL_SINGLE_INSTANCE,
+					    DAT_UPCALL_SAME, DAT_UPCALL_INVOC_NEW);
+	} while (DAT_GET_TYPE(ret) == DAT_INVALID_STATE); /* something came: drain on */
+}
+
+static void
+fetch(DAT_PVOID instance_data, const DAT_EVENT *event, DAT_BOOLEAN more_events)
+{
+	struct worker *worker = instance_data;
+	DAT_EVENT next;
+
+	(void)event; /* NULL under NOTIFY */
+	(void)more_events;
+	while (dat_evd_dequeue(worker->evd, &next) == DAT_SUCCESS)
+		worker->handle(worker, &next);
+}
+
+static void
+stop(struct worker *worker)
+{
+	DAT_EVENT next;
+
+	/* No upcall runs when this returns, and none starts. */
+	(void)dat_evd_modify_upcall(worker->evd, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME,
+				    DAT_UPCALL_INVOC_NEW);
+	while (dat_evd_dequeue(worker->evd, &next) == DAT_SUCCESS)
+		worker->handle(worker, &next); /* what came and was not called for */
+	(void)dat_evd_free(worker->evd);
+	free(worker);
+}
+
+/* ---- what the workers of these tests do ---- */
+
+struct work {
+	struct dt_side *side;
+	_Atomic(int) done, inside;
+	int last; /* the value of the last event: they come in order */
+	int again; /* receives to post anew */
+	DAT_UINT64 cookie;
+};
+
+static void
+count(struct worker *worker, const DAT_EVENT *event)
+{
+	struct work *work = worker->arg;
+	int value = (int)up_value(event);
+
+	ck_assert_int_eq(++work->inside, 1);
+	ck_assert_int_eq(value, work->last + 1);
+	work->last = value;
+	if (work->again > 0) {
+		work->again--;
+		dt_recv(work->side, 0, 64, work->cookie++);
+	}
+	work->inside--;
+	work->done++;
+}
+
+static struct worker *
+worker_open(struct dt_side *side, struct work *work, DAT_UPCALL_POLICY policy,
+    DAT_UPCALL_FUNC func, DAT_EVD_FLAGS flags)
+{
+	struct worker *worker = calloc(1, sizeof *worker);
+	DAT_UPCALL_OBJECT object = { worker, func };
+
+	memset(work, 0, sizeof *work);
+	work->side = side;
+	work->last = -1;
+	*worker = (struct worker){ .handle = count, .arg = work };
+	dt_ok(dat_evd_kcreate(side->ia, 64, policy, &object, flags, &worker->evd));
+	return worker;
+}
+
+/* The loop under SINGLE_INSTANCE, and the one under NOTIFY. */
+static struct worker *
+worker_of_kind(struct dt_side *side, struct work *work, int kind, DAT_EVD_FLAGS flags)
+{
+	return kind == 0 ?
+		   worker_open(side, work, DAT_UPCALL_SINGLE_INSTANCE, drain, flags) :
+		   worker_open(side, work, DAT_UPCALL_NOTIFY, fetch, flags);
+}
+
+struct posting {
+	DAT_EVD_HANDLE evd;
+	int n;
+};
+
+static void *
+posts(void *arg)
+{
+	struct posting *p = arg;
+
+	for (int i = 0; i < p->n; i++) {
+		dt_post_se_patiently(p->evd, (uintptr_t)i);
+		if (i % 50 == 0)
+			dt_nap_ms(1); /* bursts, and pauses in which the loop goes to rest */
+	}
+	return NULL;
+}
+
+/* clause: c.14.23, c.14.16, a.4.1 */
+START_TEST(recipe__against_a_poster__every_event_in_order)
+{
+	struct posting posting = { .n = 800 };
+	struct worker *worker;
+	struct dt_side side;
+	struct work work;
+
+	dt_personality(_i / 2);
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	worker = worker_of_kind(&side, &work, _i % 2, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
+	posting.evd = worker->evd;
+	up_join(up_thread(posts, &posting));
+	dt_await_count(&work.done, posting.n);
+	stop(worker);
+	ck_assert_int_eq(work.done, posting.n);
+	dt_side_close(&side);
+}
+END_TEST
+
+/* clause: c.14.23, c.14.16, c.14.17 */
+START_TEST(recipe__on_receives_that_it_posts_anew__every_message_in_order)
+{
+	enum { MESSAGES = 300 };
+	struct worker *worker;
+	struct dt_pair pair;
+	struct work work;
+	DAT_EVENT event;
+
+	dt_personality(_i / 2);
+	dt_pair_open(&pair, DT_SEPARATE);
+	worker = worker_of_kind(&pair.b, &work, _i % 2, DAT_EVD_DTO_FLAG);
+	pair.b.recv = worker->evd;
+	pair.b.ep = dt_ep(&pair.b, NULL);
+	for (; work.cookie < 12; work.cookie++)
+		dt_recv(&pair.b, 0, 64, work.cookie);
+	work.again = MESSAGES - 12;
+	dt_connect_pair(&pair);
+	for (DAT_UINT64 i = 0; i < MESSAGES; i++) {
+		if (i >= 6)
+			dt_expect_dto(
+			    pair.a.request, pair.a.ep, i - 6, DAT_DTO_SUCCESS, &event);
+		dt_send(&pair.a, 0, 8, i);
+	}
+	dt_await_count(&work.done, MESSAGES);
+	dt_ok(dat_ep_free(pair.b.ep));
+	stop(worker);
+	ck_assert_int_eq(work.done, MESSAGES);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+static void
+answers(struct worker *worker, const DAT_EVENT *event)
+{
+	struct work *work = worker->arg;
+
+	if (event->event_data.dto_completion_event_data.status != DAT_DTO_SUCCESS)
+		return; /* flushed at the end */
+	/* At the end the endpoint may be gone already. */
+	(void)dt_try_recv(work->side, 0, 64, 0);
+	(void)dt_try_send(work->side, 0, 8, 0, DAT_COMPLETION_SUPPRESS_FLAG);
+	work->done++;
+}
+
+/* clause: c.14.23, c.14.24 */
+START_TEST(recipe__two_sides_answer_each_other__200_rounds)
+{
+	struct worker *workers[2];
+	struct dt_pair pair;
+	struct dt_side *sides[2] = { &pair.a, &pair.b };
+	struct work work[2];
+
+	dt_personality(_i);
+	dt_pair_open(&pair, DT_SEPARATE);
+	for (int i = 0; i < 2; i++) {
+		workers[i] = worker_of_kind(sides[i], &work[i], i, DAT_EVD_DTO_FLAG);
+		workers[i]->handle = answers;
+		sides[i]->recv = workers[i]->evd;
+		sides[i]->ep = dt_ep(sides[i], NULL);
+		for (int n = 0; n < 4; n++)
+			dt_recv(sides[i], 0, 64, 0);
+	}
+	dt_connect_pair(&pair);
+	dt_ok(dt_try_send(&pair.a, 0, 8, 0, DAT_COMPLETION_SUPPRESS_FLAG));
+	dt_await_count(&work[1].done, 200);
+	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_ABRUPT_FLAG));
+	dt_expect_disconnected(&pair.a);
+	dt_expect_disconnected(&pair.b);
+	for (int i = 0; i < 2; i++) {
+		dt_ok(dat_ep_free(sides[i]->ep));
+		stop(workers[i]);
+	}
+	dt_pair_close(&pair);
+}
+END_TEST
+
+static _Atomic(bool) posting_on;
+
+static void *
+posts_on(void *arg)
+{
+	DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
+	DAT_EVD_HANDLE evd = *(DAT_EVD_HANDLE *)arg;
+	DAT_RETURN ret = DAT_SUCCESS;
+
+	while (posting_on && DAT_GET_TYPE(ret) != DAT_INVALID_HANDLE) {
+		ret = dat_evd_post_se(evd, &event);
+		if (ret != DAT_SUCCESS)
+			dt_nap_ms(1); /* full: it need not fight for the lock with those who take */
+	}
+	return NULL;
+}
+
+static void
+ignores(struct worker *worker, const DAT_EVENT *event)
+{
+	struct work *work = worker->arg;
+
+	(void)event;
+	work->done++;
+}
+
+/* clause: c.14.12, c.14.26 */
+START_TEST(stop__under_load__nothing_touches_the_worker_afterwards)
+{
+	struct worker *worker;
+	struct dt_side side;
+	pthread_t thread;
+	struct work work;
+	DAT_EVD_HANDLE evd;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	for (int i = 0; i < 20; i++) {
+		worker = worker_of_kind(&side, &work, _i, DAT_EVD_SOFTWARE_FLAG);
+		worker->handle = ignores;
+		evd = worker->evd;
+		posting_on = true;
+		thread = up_thread(posts_on, &evd);
+		dt_await_count(&work.done, 20);
+		/* The poster is no upcall: it must rest before the last dequeue finds the end. */
+		dt_ok(dat_evd_modify_upcall(
+		    evd, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_NEW));
+		posting_on = false;
+		stop(worker); /* frees it: a late upcall would use freed memory */
+		up_join(thread);
+	}
+	dt_side_close(&side);
+}
+END_TEST
+
+static void
+frees_at_value_9(struct worker *worker, const DAT_EVENT *event)
+{
+	struct work *work = worker->arg;
+
+	if (up_value(event) == 9)
+		dt_ok(dat_evd_free(worker->evd));
+	work->done++;
+}
+
+static void
+frees_itself(DAT_PVOID instance_data, const DAT_EVENT *event, DAT_BOOLEAN more_events)
+{
+	struct worker *worker = instance_data;
+
+	(void)more_events;
+	worker->handle(worker, event);
+}
+
+/* clause: c.14.25 */
+START_TEST(last_event__frees_its_evd_from_the_upcall__no_other_comes)
+{
+	struct worker *worker;
+	struct dt_side side;
+	struct work work;
+
+	dt_personality(_i);
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	worker = worker_open(&side, &work, DAT_UPCALL_DISABLE, frees_itself,
+	    DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
+	worker->handle = frees_at_value_9;
+	for (uintptr_t i = 0; i < 20; i++)
+		dt_post_se(worker->evd, i);
+	dt_ok(dat_evd_modify_upcall(worker->evd, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_SAME,
+	    DAT_UPCALL_INVOC_ANY));
+	dt_await_count(&work.done, 10);
+	dt_nap_ms(8);
+	ck_assert_int_eq(work.done, 10);
+	dt_side_close(&side);
+	free(worker);
+}
+END_TEST
+
+/* clause: c.14.23, c.14.8 */
+START_TEST(recipe__eight_evds_on_three_loops__each_in_order)
+{
+	struct posting posting[8];
+	struct worker *workers[8];
+	struct work work[8];
+	pthread_t threads[8];
+	struct dt_side side;
+
+	dt_personality(_i);
+	dt_side_open(&side, "soft-loops", DT_SEPARATE);
+	for (int i = 0; i < 8; i++) {
+		workers[i] = worker_of_kind(
+		    &side, &work[i], i % 2, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
+		posting[i] = (struct posting){ .evd = workers[i]->evd, .n = 150 };
+		threads[i] = up_thread(posts, &posting[i]);
+	}
+	for (int i = 0; i < 8; i++) {
+		up_join(threads[i]);
+		dt_await_count(&work[i].done, 150);
+		stop(workers[i]);
+		ck_assert_int_eq(work[i].done, 150);
+	}
+	dt_side_close(&side);
+}
+END_TEST
+
+Suite *
+upcall_recipe_suite(void)
+{
+	Suite *s = suite_create("recipe");
+	TCase *tc = dt_tcase(s, "drain");
+
+	tcase_add_loop_test(tc, recipe__against_a_poster__every_event_in_order, 0,
+	    2 * dt_personalities());
+	tcase_add_loop_test(tc, recipe__on_receives_that_it_posts_anew__every_message_in_order, 0,
+	    2 * dt_personalities());
+	tcase_add_loop_test(
+	    tc, recipe__two_sides_answer_each_other__200_rounds, 0, dt_personalities());
+	tcase_add_loop_test(
+	    tc, recipe__eight_evds_on_three_loops__each_in_order, 0, dt_personalities());
+	tc = dt_tcase(s, "stop");
+	tcase_add_loop_test(
+	    tc, stop__under_load__nothing_touches_the_worker_afterwards, 0, 2);
+	tcase_add_loop_test(
+	    tc, last_event__frees_its_evd_from_the_upcall__no_other_comes, 0, dt_personalities());
+	return s;
+}
