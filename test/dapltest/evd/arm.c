@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The debate of 2005, second half: arming, locks, order, acknowledgements, threads. */
+/* Arming, acknowledgements and the order of BROKEN, as the consumer of an EVD sees them. */
 #include "story.h"
 #include "suites.h"
 
@@ -36,7 +36,7 @@ dequeue_inside(struct tape *tape, uint64_t id)
 }
 
 /* origin: peer.16 */
-START_TEST(debate_03__dequeue_in_the_upcall_posts_broken__no_deadlock_no_recursion_no_loss)
+START_TEST(arm__dequeue_in_the_upcall_posts_broken__no_deadlock_no_recursion_no_loss)
 {
 	st.dev.on_effect = post_broken;
 	st.tape.then = dequeue_inside;
@@ -51,7 +51,7 @@ START_TEST(debate_03__dequeue_in_the_upcall_posts_broken__no_deadlock_no_recursi
 END_TEST
 
 /* origin: peer.30 */
-START_TEST(debate_04__broken__after_the_error_and_all_earlier_completions)
+START_TEST(arm__broken__after_the_error_and_all_earlier_completions)
 {
 	st.dev.on_effect = post_broken;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -68,7 +68,7 @@ START_TEST(debate_04__broken__after_the_error_and_all_earlier_completions)
 END_TEST
 
 /* origin: race.A1 */
-START_TEST(debate_05__completion_between_the_last_poll_and_the_arm__upcall)
+START_TEST(arm__completion_between_the_last_poll_and_the_arm__upcall)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	st.dev.before_arm = (struct script_hook){ .fn = insert, .arg = (void *)2 };
@@ -88,7 +88,7 @@ START_TEST(debate_05__completion_between_the_last_poll_and_the_arm__upcall)
 }
 END_TEST
 
-START_TEST(debate_05__completion_right_after_the_arm__once)
+START_TEST(arm__completion_right_after_the_arm__once)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	st.dev.after_arm = (struct script_hook){ .fn = insert, .arg = (void *)2 };
@@ -101,7 +101,7 @@ START_TEST(debate_05__completion_right_after_the_arm__once)
 }
 END_TEST
 
-START_TEST(debate_06__notification_while_disabled__acknowledged_and_not_armed_again)
+START_TEST(arm__notification_while_disabled__acknowledged_and_not_armed_again)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
@@ -123,7 +123,7 @@ post_to_self(struct script *s)
 	must(script_post(s, 900) == 0); /* the trigger lock is free */
 }
 
-START_TEST(debate_13__arm_fails__reported_unlocked_even_to_the_evd_itself)
+START_TEST(arm__arm_fails__reported_unlocked_even_to_the_evd_itself)
 {
 	st.dev.on_fault = post_to_self;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -138,7 +138,7 @@ START_TEST(debate_13__arm_fails__reported_unlocked_even_to_the_evd_itself)
 }
 END_TEST
 
-START_TEST(debate_15__nothing_calls_out_from_inside_a_consumers_call)
+START_TEST(arm__nothing_calls_out_from_inside_a_consumers_call)
 {
 	DAT_EVENT event;
 
@@ -156,7 +156,7 @@ START_TEST(debate_15__nothing_calls_out_from_inside_a_consumers_call)
 }
 END_TEST
 
-START_TEST(debate_15__a_blocking_upcall__delays_its_own_loop_only)
+START_TEST(arm__a_blocking_upcall__delays_its_own_loop_only)
 {
 	struct script_options opt = { .channel = SCRIPT_DIRECT };
 	DAT_UPCALL_OBJECT object;
@@ -197,7 +197,7 @@ free_own(struct tape *tape, uint64_t id)
 	must(evd_free(evd_self(&tape->dev->evd)) == 0);
 }
 
-START_TEST(debate_16__freed_in_the_upcall__the_notification_that_led_to_it_is_acknowledged)
+START_TEST(arm__freed_in_the_upcall__the_notification_that_led_to_it_is_acknowledged)
 {
 	st.tape.then = free_own;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -209,7 +209,7 @@ START_TEST(debate_16__freed_in_the_upcall__the_notification_that_led_to_it_is_ac
 }
 END_TEST
 
-START_TEST(debate_16__acknowledged_in_batches)
+START_TEST(arm__acknowledged_in_batches)
 {
 	unsigned int before = 0, calls = 0;
 
@@ -226,7 +226,7 @@ START_TEST(debate_16__acknowledged_in_batches)
 }
 END_TEST
 
-START_TEST(debate_17__blocked_waiter__woken_by_channel_by_post_and_by_unwaitable)
+START_TEST(arm__blocked_waiter__woken_by_channel_by_post_and_by_unwaitable)
 {
 	struct script_options opt = { .channel = SCRIPT_PRIVATE };
 	struct waiter w;
@@ -249,24 +249,24 @@ START_TEST(debate_17__blocked_waiter__woken_by_channel_by_post_and_by_unwaitable
 END_TEST
 
 Suite *
-debate_arm_suite(void)
+evd_arm_suite(void)
 {
-	Suite *s = suite_create("debate_arm");
+	Suite *s = suite_create("evd_arm");
 	TCase *tc = story_tcase(s, "arm");
 
 	tcase_add_test(tc,
-	    debate_03__dequeue_in_the_upcall_posts_broken__no_deadlock_no_recursion_no_loss);
-	tcase_add_test(tc, debate_04__broken__after_the_error_and_all_earlier_completions);
-	tcase_add_test(tc, debate_05__completion_between_the_last_poll_and_the_arm__upcall);
-	tcase_add_test(tc, debate_05__completion_right_after_the_arm__once);
+	    arm__dequeue_in_the_upcall_posts_broken__no_deadlock_no_recursion_no_loss);
+	tcase_add_test(tc, arm__broken__after_the_error_and_all_earlier_completions);
+	tcase_add_test(tc, arm__completion_between_the_last_poll_and_the_arm__upcall);
+	tcase_add_test(tc, arm__completion_right_after_the_arm__once);
 	tcase_add_test(tc,
-		       debate_06__notification_while_disabled__acknowledged_and_not_armed_again);
-	tcase_add_test(tc, debate_13__arm_fails__reported_unlocked_even_to_the_evd_itself);
-	tcase_add_test(tc, debate_15__nothing_calls_out_from_inside_a_consumers_call);
-	tcase_add_test(tc, debate_15__a_blocking_upcall__delays_its_own_loop_only);
+		       arm__notification_while_disabled__acknowledged_and_not_armed_again);
+	tcase_add_test(tc, arm__arm_fails__reported_unlocked_even_to_the_evd_itself);
+	tcase_add_test(tc, arm__nothing_calls_out_from_inside_a_consumers_call);
+	tcase_add_test(tc, arm__a_blocking_upcall__delays_its_own_loop_only);
 	tcase_add_test(tc,
-	    debate_16__freed_in_the_upcall__the_notification_that_led_to_it_is_acknowledged);
-	tcase_add_test(tc, debate_16__acknowledged_in_batches);
-	tcase_add_test(tc, debate_17__blocked_waiter__woken_by_channel_by_post_and_by_unwaitable);
+	    arm__freed_in_the_upcall__the_notification_that_led_to_it_is_acknowledged);
+	tcase_add_test(tc, arm__acknowledged_in_batches);
+	tcase_add_test(tc, arm__blocked_waiter__woken_by_channel_by_post_and_by_unwaitable);
 	return s;
 }

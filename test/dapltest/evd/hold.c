@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The review's findings about order: holds, barriers, purges, deferred effects. */
+/* Receives held until their connection is established, barriers, purges and deferred effects. */
 #include "story.h"
 #include "suites.h"
 
@@ -39,7 +39,7 @@ post_disconnected(void)
 }
 
 /* origin: peer.29 */
-START_TEST(review_20__receive_before_established__held_and_follows_it)
+START_TEST(hold__receive_before_established__held_and_follows_it)
 {
 	evd_hold_begin(evd_self(&st.dev.evd), &hold);
 	script_complete_on(&st.dev, 1, 11);
@@ -57,7 +57,7 @@ START_TEST(review_20__receive_before_established__held_and_follows_it)
 }
 END_TEST
 
-START_TEST(review_20__held_receives__released_into_upcalls_after_established)
+START_TEST(hold__held_receives__released_into_upcalls_after_established)
 {
 	evd_hold_begin(evd_self(&st.dev.evd), &hold);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -71,7 +71,7 @@ START_TEST(review_20__held_receives__released_into_upcalls_after_established)
 }
 END_TEST
 
-START_TEST(review_20__held_receives__are_no_news_until_released)
+START_TEST(hold__held_receives__not_reported_until_released)
 {
 	evd_hold_begin(evd_self(&st.dev.evd), &hold);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
@@ -84,7 +84,7 @@ START_TEST(review_20__held_receives__are_no_news_until_released)
 }
 END_TEST
 
-START_TEST(review_20__held_receives__wake_a_waiter_only_when_released)
+START_TEST(hold__held_receives__wake_a_waiter_only_when_released)
 {
 	struct waiter w;
 
@@ -100,7 +100,7 @@ START_TEST(review_20__held_receives__wake_a_waiter_only_when_released)
 }
 END_TEST
 
-START_TEST(review_20__any_outcome_releases__even_when_its_event_finds_no_room)
+START_TEST(hold__any_outcome_releases__even_when_its_event_finds_no_room)
 {
 	evd_hold_begin(evd_self(&st.dev.evd), &hold);
 	script_complete_on(&st.dev, 1, 11);
@@ -116,7 +116,7 @@ START_TEST(review_20__any_outcome_releases__even_when_its_event_finds_no_room)
 }
 END_TEST
 
-START_TEST(review_05__held_receive__not_pending_for_enable_new)
+START_TEST(hold__held_receive__not_pending_for_enable_new)
 {
 	evd_hold_begin(evd_self(&st.dev.evd), &hold);
 	script_complete_on(&st.dev, 1, 11);
@@ -127,7 +127,7 @@ START_TEST(review_05__held_receive__not_pending_for_enable_new)
 END_TEST
 
 /* origin: peer.29 */
-START_TEST(review_21__disconnected__after_completions_still_landing)
+START_TEST(hold__disconnected__after_completions_still_landing)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	script_complete_on(&st.dev, 1, 11);
@@ -141,7 +141,7 @@ START_TEST(review_21__disconnected__after_completions_still_landing)
 }
 END_TEST
 
-START_TEST(review_21__disconnected_to_a_notified_taker__told_when_it_can_be_taken)
+START_TEST(hold__disconnected_to_a_notified_sink__notified_when_it_can_be_taken)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
 	ck_assert_int_eq(post_disconnected(), 0);
@@ -151,7 +151,7 @@ START_TEST(review_21__disconnected_to_a_notified_taker__told_when_it_can_be_take
 }
 END_TEST
 
-START_TEST(review_22__arrival_of_a_completion__is_its_first_poll)
+START_TEST(hold__arrival_of_a_completion__is_its_first_poll)
 {
 	script_complete(&st.dev, 1);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
@@ -182,7 +182,7 @@ event_of(const DAT_EVENT *event, const void *who)
 }
 
 /* origin: race.D6 */
-START_TEST(review_23__endpoint_freed__its_stash_held_and_posted_go)
+START_TEST(hold__endpoint_freed__its_ring_held_and_posted_go)
 {
 	const uint32_t ep = 1;
 
@@ -215,7 +215,7 @@ is_disconnected(const DAT_EVENT *event, const void *who)
 	return script_id(event) == 900;
 }
 
-START_TEST(review_23__purge_opens_what_a_barrier_kept__the_taker_hears_of_it)
+START_TEST(hold__purge_opens_what_a_barrier_kept__the_sink_is_notified)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
 	for (uint64_t i = 1; i <= 20; i++)
@@ -242,7 +242,7 @@ post_to_self(struct script *s, uint64_t id)
 	must(evd_set_waitable(evd_self(&s->evd), true) == 0); /* no lock is held */
 }
 
-START_TEST(review_24__effect_of_a_dequeue__unlocked_and_never_a_call_out)
+START_TEST(hold__effect_of_a_dequeue__unlocked_and_never_a_call_out)
 {
 	const struct script_record record = { .id = 1, .flags = SCRIPT_EFFECT };
 
@@ -259,7 +259,7 @@ START_TEST(review_24__effect_of_a_dequeue__unlocked_and_never_a_call_out)
 END_TEST
 
 /* As many receives are held as can be posted.  A device that completes more is broken, and said to be. */
-START_TEST(review_20__hold_full__the_device_has_failed)
+START_TEST(hold__hold_full__the_device_has_failed)
 {
 	DAT_EVENT event;
 
@@ -284,7 +284,7 @@ event_of_nobody(const DAT_EVENT *event, const void *who)
 	return false;
 }
 
-START_TEST(review_23__purge_finds_nothing__the_barrier_stays_closed)
+START_TEST(hold__purge_finds_nothing__the_barrier_stays_closed)
 {
 	struct evd_status status;
 
@@ -299,7 +299,7 @@ START_TEST(review_23__purge_finds_nothing__the_barrier_stays_closed)
 }
 END_TEST
 
-START_TEST(review_23__purge_finds_nothing__is_no_news)
+START_TEST(hold__purge_finds_nothing__is_not_reported)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
@@ -310,7 +310,7 @@ START_TEST(review_23__purge_finds_nothing__is_no_news)
 }
 END_TEST
 
-START_TEST(review_23__completion_of_a_freed_endpoint__is_no_news)
+START_TEST(hold__completion_of_a_freed_endpoint__is_not_reported)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
 	st.dev.gone[1] = true;
@@ -321,7 +321,7 @@ START_TEST(review_23__completion_of_a_freed_endpoint__is_no_news)
 }
 END_TEST
 
-START_TEST(review_23__purge_makes_room_for_what_the_device_held_back__told_of_it)
+START_TEST(hold__purge_makes_room_for_what_the_device_held_back__reported)
 {
 	const uint32_t ep = 1;
 
@@ -342,28 +342,28 @@ START_TEST(review_23__purge_makes_room_for_what_the_device_held_back__told_of_it
 END_TEST
 
 Suite *
-review_order_suite(void)
+evd_hold_suite(void)
 {
-	Suite *s = suite_create("review_order");
+	Suite *s = suite_create("evd_hold");
 	TCase *tc = runner_tcase(s, "order");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, review_20__receive_before_established__held_and_follows_it);
-	tcase_add_test(tc, review_20__held_receives__released_into_upcalls_after_established);
-	tcase_add_test(tc, review_20__held_receives__are_no_news_until_released);
-	tcase_add_test(tc, review_20__held_receives__wake_a_waiter_only_when_released);
-	tcase_add_test(tc, review_20__any_outcome_releases__even_when_its_event_finds_no_room);
-	tcase_add_test(tc, review_05__held_receive__not_pending_for_enable_new);
-	tcase_add_test(tc, review_21__disconnected__after_completions_still_landing);
-	tcase_add_test(tc, review_21__disconnected_to_a_notified_taker__told_when_it_can_be_taken);
-	tcase_add_test(tc, review_22__arrival_of_a_completion__is_its_first_poll);
-	tcase_add_test(tc, review_23__endpoint_freed__its_stash_held_and_posted_go);
-	tcase_add_test(tc, review_23__purge_opens_what_a_barrier_kept__the_taker_hears_of_it);
-	tcase_add_test(tc, review_24__effect_of_a_dequeue__unlocked_and_never_a_call_out);
-	tcase_add_test(tc, review_20__hold_full__the_device_has_failed);
-	tcase_add_test(tc, review_23__purge_finds_nothing__the_barrier_stays_closed);
-	tcase_add_test(tc, review_23__purge_finds_nothing__is_no_news);
-	tcase_add_test(tc, review_23__completion_of_a_freed_endpoint__is_no_news);
-	tcase_add_test(tc, review_23__purge_makes_room_for_what_the_device_held_back__told_of_it);
+	tcase_add_test(tc, hold__receive_before_established__held_and_follows_it);
+	tcase_add_test(tc, hold__held_receives__released_into_upcalls_after_established);
+	tcase_add_test(tc, hold__held_receives__not_reported_until_released);
+	tcase_add_test(tc, hold__held_receives__wake_a_waiter_only_when_released);
+	tcase_add_test(tc, hold__any_outcome_releases__even_when_its_event_finds_no_room);
+	tcase_add_test(tc, hold__held_receive__not_pending_for_enable_new);
+	tcase_add_test(tc, hold__disconnected__after_completions_still_landing);
+	tcase_add_test(tc, hold__disconnected_to_a_notified_sink__notified_when_it_can_be_taken);
+	tcase_add_test(tc, hold__arrival_of_a_completion__is_its_first_poll);
+	tcase_add_test(tc, hold__endpoint_freed__its_ring_held_and_posted_go);
+	tcase_add_test(tc, hold__purge_opens_what_a_barrier_kept__the_sink_is_notified);
+	tcase_add_test(tc, hold__effect_of_a_dequeue__unlocked_and_never_a_call_out);
+	tcase_add_test(tc, hold__hold_full__the_device_has_failed);
+	tcase_add_test(tc, hold__purge_finds_nothing__the_barrier_stays_closed);
+	tcase_add_test(tc, hold__purge_finds_nothing__is_not_reported);
+	tcase_add_test(tc, hold__completion_of_a_freed_endpoint__is_not_reported);
+	tcase_add_test(tc, hold__purge_makes_room_for_what_the_device_held_back__reported);
 	return s;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The review's findings about threads, descriptors and the CNO's hint; one test a finding. */
+/* Waits inside upcalls and agents, and wake-ups that come between a poll and a sleep. */
 #include "cno_story.h"
 #include "suites.h"
 
@@ -58,7 +58,7 @@ complete_and_wait(struct tape *tape, uint64_t id)
 	must(evd_wait(evd_self(&other.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore) == 0);
 }
 
-START_TEST(review_28__evd_wait_in_an_upcall__the_waiter_pumps_its_loop)
+START_TEST(nested_wait__evd_wait_in_an_upcall__the_waiter_runs_its_loop)
 {
 	st.tape.then = complete_and_wait;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -90,7 +90,7 @@ wait_for_later(struct tape *tape, uint64_t id)
 	pthread_join(thread, NULL);
 }
 
-START_TEST(review_28__evd_wait_in_an_upcall__notification_comes_while_it_sleeps)
+START_TEST(nested_wait__evd_wait_in_an_upcall__notification_comes_while_it_sleeps)
 {
 	st.tape.then = wait_for_later;
 	result = 1;
@@ -110,7 +110,7 @@ complete_and_cno_wait(struct tape *tape, uint64_t id)
 	result = cno_wait(cno_self(&cno), DAT_TIMEOUT_INFINITE, &handle);
 }
 
-START_TEST(review_28__cno_wait_in_an_upcall__the_waiter_pumps_its_loop)
+START_TEST(nested_wait__cno_wait_in_an_upcall__the_waiter_runs_its_loop)
 {
 	st.tape.then = complete_and_cno_wait;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -135,7 +135,7 @@ cno_wait_in_agent(DAT_PVOID instance, DAT_EVD_HANDLE evd)
 	must(cno_wait(cno_self(&cno), DAT_TIMEOUT_INFINITE, &evd) == 0);
 }
 
-START_TEST(review_28__cno_wait_in_an_agent__the_waiter_pumps_its_loop)
+START_TEST(nested_wait__cno_wait_in_an_agent__the_waiter_runs_its_loop)
 {
 	const DAT_OS_WAIT_PROXY_AGENT agent = { NULL, cno_wait_in_agent };
 
@@ -148,7 +148,7 @@ START_TEST(review_28__cno_wait_in_an_agent__the_waiter_pumps_its_loop)
 }
 END_TEST
 
-START_TEST(review_30__wake_between_the_look_and_the_sleep__kept)
+START_TEST(nested_wait__wake_between_the_poll_and_the_sleep__kept)
 {
 	struct waiter w;
 
@@ -163,7 +163,7 @@ START_TEST(review_30__wake_between_the_look_and_the_sleep__kept)
 }
 END_TEST
 
-START_TEST(review_30__a_notification_read_but_nothing_wanted__armed_again_before_the_sleep)
+START_TEST(nested_wait__a_notification_read_but_nothing_wanted__armed_again_before_the_sleep)
 {
 	struct waiter w;
 
@@ -181,7 +181,7 @@ START_TEST(review_30__a_notification_read_but_nothing_wanted__armed_again_before
 END_TEST
 
 /* origin: race.A2, race.A11 */
-START_TEST(review_31__two_fire_before_the_wait__one_drained__the_other_not_forgotten)
+START_TEST(nested_wait__two_fire_before_the_wait__one_drained__the_other_not_forgotten)
 {
 	struct cno_story cs;
 
@@ -199,20 +199,20 @@ START_TEST(review_31__two_fire_before_the_wait__one_drained__the_other_not_forgo
 END_TEST
 
 Suite *
-review_threads_suite(void)
+evd_nested_wait_suite(void)
 {
-	Suite *s = suite_create("review_threads");
+	Suite *s = suite_create("evd_nested_wait");
 	TCase *tc = runner_tcase(s, "threads");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, review_28__evd_wait_in_an_upcall__the_waiter_pumps_its_loop);
-	tcase_add_test(tc, review_28__evd_wait_in_an_upcall__notification_comes_while_it_sleeps);
-	tcase_add_test(tc, review_28__cno_wait_in_an_upcall__the_waiter_pumps_its_loop);
-	tcase_add_test(tc, review_28__cno_wait_in_an_agent__the_waiter_pumps_its_loop);
-	tcase_add_test(tc, review_30__wake_between_the_look_and_the_sleep__kept);
+	tcase_add_test(tc, nested_wait__evd_wait_in_an_upcall__the_waiter_runs_its_loop);
+	tcase_add_test(tc, nested_wait__evd_wait_in_an_upcall__notification_comes_while_it_sleeps);
+	tcase_add_test(tc, nested_wait__cno_wait_in_an_upcall__the_waiter_runs_its_loop);
+	tcase_add_test(tc, nested_wait__cno_wait_in_an_agent__the_waiter_runs_its_loop);
+	tcase_add_test(tc, nested_wait__wake_between_the_poll_and_the_sleep__kept);
 	tcase_add_test(tc,
-	    review_30__a_notification_read_but_nothing_wanted__armed_again_before_the_sleep);
+	    nested_wait__a_notification_read_but_nothing_wanted__armed_again_before_the_sleep);
 	tcase_add_test(tc,
-	    review_31__two_fire_before_the_wait__one_drained__the_other_not_forgotten);
+	    nested_wait__two_fire_before_the_wait__one_drained__the_other_not_forgotten);
 	return s;
 }

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The upcall policies were debated on a mailing list in 2005, when kDAPL got them; seventeen
- * arguments were exchanged.  One test an argument, by its number: here those about policies.
- * (Number 14 was about debug lines, which this layer does not write.)
- */
+/* What each upcall policy promises; doc/upcall-policy.md has the reasons. */
 #include "story.h"
 #include "suites.h"
 
@@ -20,7 +16,7 @@ disable_then_arrivals(struct tape *tape, uint64_t id)
 		;
 }
 
-START_TEST(debate_01__disabled_inside_the_upcall__not_entered_again)
+START_TEST(policy__disabled_inside_the_upcall__not_entered_again)
 {
 	st.tape.then = disable_then_arrivals;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -33,7 +29,7 @@ START_TEST(debate_01__disabled_inside_the_upcall__not_entered_again)
 }
 END_TEST
 
-START_TEST(debate_02__many__reentered_by_several_threads_where_single_is_not)
+START_TEST(policy__many__reentered_by_several_threads_where_single_is_not)
 {
 	struct script_options opt = { .channel = SCRIPT_DIRECT };
 
@@ -65,7 +61,7 @@ START_TEST(debate_02__many__reentered_by_several_threads_where_single_is_not)
 }
 END_TEST
 
-START_TEST(debate_07__one_shot_notifications__upcalls_persist)
+START_TEST(policy__one_shot_notifications__upcalls_persist)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	for (uint64_t i = 1; i <= 100; i++) {
@@ -89,7 +85,7 @@ insert(struct script *s, void *arg)
 }
 
 /* origin: race.A8 */
-START_TEST(debate_08__completion_between_count_and_arm__enable_new_still_refuses)
+START_TEST(policy__completion_between_count_and_arm__enable_new_still_refuses)
 {
 	st.dev.before_arm = (struct script_hook){ .fn = insert, .arg = (void *)1 };
 	ck_assert_int_eq(
@@ -106,7 +102,7 @@ START_TEST(debate_08__completion_between_count_and_arm__enable_new_still_refuses
 }
 END_TEST
 
-START_TEST(debate_08__completion_right_after_the_arm__not_lost)
+START_TEST(policy__completion_right_after_the_arm__not_lost)
 {
 	int r;
 
@@ -122,7 +118,7 @@ START_TEST(debate_08__completion_right_after_the_arm__not_lost)
 }
 END_TEST
 
-START_TEST(debate_09__pending__counts_the_device_as_well_as_the_software_queue)
+START_TEST(policy__pending__counts_the_device_as_well_as_the_software_queue)
 {
 	DAT_EVENT event;
 	int nmore;
@@ -146,7 +142,7 @@ START_TEST(debate_09__pending__counts_the_device_as_well_as_the_software_queue)
 END_TEST
 
 /* origin: peer.38 */
-START_TEST(debate_10__no_taker__never_armed)
+START_TEST(policy__no_sink__never_armed)
 {
 	struct evd_status status;
 
@@ -180,7 +176,7 @@ replace_the_object(struct tape *tape, uint64_t id)
 			 DAT_UPCALL_INVOC_ANY) == 0);
 }
 
-START_TEST(debate_11__object_replaced_inside_an_upcall__in_force_from_the_next)
+START_TEST(policy__object_replaced_inside_an_upcall__in_force_from_the_next)
 {
 	tape_init(&second, &st.dev);
 	st.tape.then = replace_the_object;
@@ -212,7 +208,7 @@ tear_down(void *arg)
 	return NULL;
 }
 
-START_TEST(debate_12__teardown__returns_after_the_upcall_did)
+START_TEST(policy__teardown__returns_after_the_upcall_did)
 {
 	struct script_options opt = { .channel = SCRIPT_DIRECT };
 	bool tearing = false;
@@ -247,19 +243,19 @@ START_TEST(debate_12__teardown__returns_after_the_upcall_did)
 END_TEST
 
 Suite *
-debate_policy_suite(void)
+evd_policy_suite(void)
 {
-	Suite *s = suite_create("debate_policy");
+	Suite *s = suite_create("evd_policy");
 	TCase *tc = story_tcase(s, "policy");
 
-	tcase_add_test(tc, debate_01__disabled_inside_the_upcall__not_entered_again);
-	tcase_add_test(tc, debate_02__many__reentered_by_several_threads_where_single_is_not);
-	tcase_add_test(tc, debate_07__one_shot_notifications__upcalls_persist);
-	tcase_add_test(tc, debate_08__completion_between_count_and_arm__enable_new_still_refuses);
-	tcase_add_test(tc, debate_08__completion_right_after_the_arm__not_lost);
-	tcase_add_test(tc, debate_09__pending__counts_the_device_as_well_as_the_software_queue);
-	tcase_add_test(tc, debate_10__no_taker__never_armed);
-	tcase_add_test(tc, debate_11__object_replaced_inside_an_upcall__in_force_from_the_next);
-	tcase_add_test(tc, debate_12__teardown__returns_after_the_upcall_did);
+	tcase_add_test(tc, policy__disabled_inside_the_upcall__not_entered_again);
+	tcase_add_test(tc, policy__many__reentered_by_several_threads_where_single_is_not);
+	tcase_add_test(tc, policy__one_shot_notifications__upcalls_persist);
+	tcase_add_test(tc, policy__completion_between_count_and_arm__enable_new_still_refuses);
+	tcase_add_test(tc, policy__completion_right_after_the_arm__not_lost);
+	tcase_add_test(tc, policy__pending__counts_the_device_as_well_as_the_software_queue);
+	tcase_add_test(tc, policy__no_sink__never_armed);
+	tcase_add_test(tc, policy__object_replaced_inside_an_upcall__in_force_from_the_next);
+	tcase_add_test(tc, policy__teardown__returns_after_the_upcall_did);
 	return s;
 }

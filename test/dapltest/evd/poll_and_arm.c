@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The review's findings about looking, arming and counting; one test a finding. */
+/* Polling, arming and polling again: no event is lost, and none is counted twice. */
 #include "story.h"
 #include "suites.h"
 
@@ -16,7 +16,7 @@ insert(struct script *s, void *arg)
 }
 
 /* origin: race.A5 */
-START_TEST(review_06__threshold_and_nmore__beyond_one_batch)
+START_TEST(poll_and_arm__threshold_and_nmore__beyond_one_batch)
 {
 	const struct script_options opt = { .qlen = 128 };
 	struct waiter w;
@@ -34,7 +34,7 @@ START_TEST(review_06__threshold_and_nmore__beyond_one_batch)
 }
 END_TEST
 
-START_TEST(review_06__a_hundred_completions_then_disconnected__it_comes_last)
+START_TEST(poll_and_arm__a_hundred_completions_then_disconnected__it_comes_last)
 {
 	const struct script_options opt = { .qlen = 128 };
 	DAT_EVENT event = script_event(900);
@@ -51,7 +51,7 @@ START_TEST(review_06__a_hundred_completions_then_disconnected__it_comes_last)
 }
 END_TEST
 
-START_TEST(review_06__device_queue_grew__disconnected_still_comes_last)
+START_TEST(poll_and_arm__device_queue_grew__disconnected_still_comes_last)
 {
 	DAT_EVENT event = script_event(900);
 
@@ -84,7 +84,7 @@ take_what_was_told(DAT_UPCALL_POLICY policy)
 		story_dequeues(&st, i);
 }
 
-START_TEST(review_06__stash_was_full__what_stayed_in_the_device_is_news_when_there_is_room)
+START_TEST(poll_and_arm__ring_was_full__what_stayed_in_the_device_is_reported_when_there_is_room)
 {
 	take_what_was_told(DAT_UPCALL_NORIFY);
 	story_upcall(&st, TAPE_TOLD);
@@ -95,7 +95,7 @@ START_TEST(review_06__stash_was_full__what_stayed_in_the_device_is_news_when_the
 }
 END_TEST
 
-START_TEST(review_06__stash_was_full__polled_by_a_dequeue_first__news_all_the_same)
+START_TEST(poll_and_arm__ring_was_full__polled_by_a_dequeue_first__reported_all_the_same)
 {
 	DAT_EVENT event;
 	int nmore;
@@ -111,7 +111,7 @@ START_TEST(review_06__stash_was_full__polled_by_a_dequeue_first__news_all_the_sa
 }
 END_TEST
 
-START_TEST(review_07__exact_hint_says_maybe__polled_again)
+START_TEST(poll_and_arm__exact_hint_says_maybe__polled_again)
 {
 	const struct script_options opt = { .exact = true };
 
@@ -128,7 +128,7 @@ START_TEST(review_07__exact_hint_says_maybe__polled_again)
 }
 END_TEST
 
-START_TEST(review_07__exact_hint_says_empty__the_second_poll_is_saved)
+START_TEST(poll_and_arm__exact_hint_says_empty__the_second_poll_is_saved)
 {
 	const struct script_options opt = { .exact = true };
 	unsigned int polls;
@@ -146,7 +146,7 @@ START_TEST(review_07__exact_hint_says_empty__the_second_poll_is_saved)
 }
 END_TEST
 
-START_TEST(review_07__hint_from_a_device_without_an_exact_one__not_trusted)
+START_TEST(poll_and_arm__hint_from_a_device_without_an_exact_one__not_trusted)
 {
 	begin(NULL);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -156,7 +156,7 @@ START_TEST(review_07__hint_from_a_device_without_an_exact_one__not_trusted)
 END_TEST
 
 /* origin: race.A8 */
-START_TEST(review_07__armed_by_a_refused_enable__the_stash_is_not_forgotten)
+START_TEST(poll_and_arm__armed_by_a_refused_enable__the_ring_is_not_forgotten)
 {
 	const struct script_options opt = { .exact = true, .qlen = 64 };
 
@@ -178,7 +178,7 @@ START_TEST(review_07__armed_by_a_refused_enable__the_stash_is_not_forgotten)
 }
 END_TEST
 
-START_TEST(review_11__arm_fails__not_silent_for_ever)
+START_TEST(poll_and_arm__arm_fails__not_silent_for_ever)
 {
 	begin(NULL);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -198,7 +198,7 @@ START_TEST(review_11__arm_fails__not_silent_for_ever)
 }
 END_TEST
 
-START_TEST(review_12__unread_notification_or_stash__the_only_reasons_to_rest_with_events)
+START_TEST(poll_and_arm__unread_notification_or_ring__the_only_reasons_to_rest_with_events)
 {
 	DAT_EVENT event;
 
@@ -218,7 +218,7 @@ START_TEST(review_12__unread_notification_or_stash__the_only_reasons_to_rest_wit
 }
 END_TEST
 
-START_TEST(review_15__a_long_burst__the_neighbours_get_their_turn)
+START_TEST(poll_and_arm__a_long_burst__the_neighbours_get_their_turn)
 {
 	struct script_options opt = { .qlen = 256 };
 	DAT_UPCALL_OBJECT object;
@@ -251,7 +251,7 @@ START_TEST(review_15__a_long_burst__the_neighbours_get_their_turn)
 }
 END_TEST
 
-START_TEST(review_18__second_event_for_one_arm__nothing_lost)
+START_TEST(poll_and_arm__second_event_for_one_arm__nothing_lost)
 {
 	begin(NULL);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -268,26 +268,26 @@ START_TEST(review_18__second_event_for_one_arm__nothing_lost)
 END_TEST
 
 Suite *
-review_arm_suite(void)
+evd_poll_and_arm_suite(void)
 {
-	Suite *s = suite_create("review_arm");
+	Suite *s = suite_create("evd_poll_and_arm");
 	TCase *tc = runner_tcase(s, "arm");
 
-	tcase_add_test(tc, review_06__threshold_and_nmore__beyond_one_batch);
-	tcase_add_test(tc, review_06__a_hundred_completions_then_disconnected__it_comes_last);
-	tcase_add_test(tc, review_06__device_queue_grew__disconnected_still_comes_last);
+	tcase_add_test(tc, poll_and_arm__threshold_and_nmore__beyond_one_batch);
+	tcase_add_test(tc, poll_and_arm__a_hundred_completions_then_disconnected__it_comes_last);
+	tcase_add_test(tc, poll_and_arm__device_queue_grew__disconnected_still_comes_last);
 	tcase_add_test(tc,
-	    review_06__stash_was_full__what_stayed_in_the_device_is_news_when_there_is_room);
+	    poll_and_arm__ring_was_full__what_stayed_in_the_device_is_reported_when_there_is_room);
 	tcase_add_test(tc,
-	    review_06__stash_was_full__polled_by_a_dequeue_first__news_all_the_same);
-	tcase_add_test(tc, review_07__exact_hint_says_maybe__polled_again);
-	tcase_add_test(tc, review_07__exact_hint_says_empty__the_second_poll_is_saved);
-	tcase_add_test(tc, review_07__hint_from_a_device_without_an_exact_one__not_trusted);
-	tcase_add_test(tc, review_07__armed_by_a_refused_enable__the_stash_is_not_forgotten);
-	tcase_add_test(tc, review_11__arm_fails__not_silent_for_ever);
+	    poll_and_arm__ring_was_full__polled_by_a_dequeue_first__reported_all_the_same);
+	tcase_add_test(tc, poll_and_arm__exact_hint_says_maybe__polled_again);
+	tcase_add_test(tc, poll_and_arm__exact_hint_says_empty__the_second_poll_is_saved);
+	tcase_add_test(tc, poll_and_arm__hint_from_a_device_without_an_exact_one__not_trusted);
+	tcase_add_test(tc, poll_and_arm__armed_by_a_refused_enable__the_ring_is_not_forgotten);
+	tcase_add_test(tc, poll_and_arm__arm_fails__not_silent_for_ever);
 	tcase_add_test(
-	    tc, review_12__unread_notification_or_stash__the_only_reasons_to_rest_with_events);
-	tcase_add_test(tc, review_15__a_long_burst__the_neighbours_get_their_turn);
-	tcase_add_test(tc, review_18__second_event_for_one_arm__nothing_lost);
+	    tc, poll_and_arm__unread_notification_or_ring__the_only_reasons_to_rest_with_events);
+	tcase_add_test(tc, poll_and_arm__a_long_burst__the_neighbours_get_their_turn);
+	tcase_add_test(tc, poll_and_arm__second_event_for_one_arm__nothing_lost);
 	return s;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The review's findings about TEARDOWN, free, acknowledgements and handles; one test a finding. */
+/* TEARDOWN and free: what they wait for, and what late calls and notifications find. */
 #include "cno_story.h"
 #include "suites.h"
 
@@ -63,7 +63,7 @@ enable_while_torn_down(struct tape *tape, uint64_t id)
 	enabled++;
 }
 
-START_TEST(review_08__enable_inside_an_upcall_teardown_waits_for__takes_no_effect)
+START_TEST(teardown__enable_inside_an_upcall_teardown_waits_for__takes_no_effect)
 {
 	begin_threaded(1);
 	st.tape.then = enable_while_torn_down;
@@ -100,7 +100,7 @@ meet_and_free(struct tape *tape, uint64_t id)
 	must(r == 0 || r == -ENODEV);
 }
 
-START_TEST(review_09__two_upcalls_of_many_free_their_evd__neither_waits_for_the_other)
+START_TEST(teardown__two_upcalls_of_many_free_their_evd__neither_waits_for_the_other)
 {
 	begin_threaded(2);
 	pthread_barrier_init(&both, NULL, 2);
@@ -130,7 +130,7 @@ meet_then_one_frees_one_tears_down(struct tape *tape, uint64_t id)
 	must(r == 0 || (id != 1 && r == -ENODEV));
 }
 
-START_TEST(review_09__one_upcall_frees_another_tears_down__both_return)
+START_TEST(teardown__one_upcall_frees_another_tears_down__both_return)
 {
 	begin_threaded(2);
 	pthread_barrier_init(&both, NULL, 2);
@@ -148,7 +148,7 @@ START_TEST(review_09__one_upcall_frees_another_tears_down__both_return)
 }
 END_TEST
 
-START_TEST(review_10__single_after_many__starts_when_the_last_of_many_returned)
+START_TEST(teardown__single_after_many__starts_when_the_last_of_many_returned)
 {
 	begin_threaded(2);
 	tape_hold(&st.tape);
@@ -171,7 +171,7 @@ END_TEST
 /* ---- 25, on a stepped loop ---- */
 
 /* origin: race.X1 */
-START_TEST(review_25__acks_kept_for_a_batch__given_before_the_end)
+START_TEST(teardown__acks_kept_for_a_batch__given_before_the_end)
 {
 	story_begin(&st, NULL);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -192,7 +192,7 @@ free_thread(void *arg)
 	return NULL;
 }
 
-START_TEST(review_25__reader_has_the_event_when_free_marks_dead__it_acks_at_once)
+START_TEST(teardown__reader_has_the_event_when_free_marks_dead__it_acks_at_once)
 {
 	bool alive = true;
 	pthread_t thread;
@@ -224,7 +224,7 @@ free_the_other(struct tape *tape, uint64_t id)
 	must(other->destroyed == 1);
 }
 
-START_TEST(review_25__a_batch_of_events_for_both__all_booked_before_any_upcall)
+START_TEST(teardown__a_batch_of_events_for_both__all_booked_before_any_upcall)
 {
 	struct script_options opt = { .channel = SCRIPT_SHARED };
 	DAT_UPCALL_OBJECT object;
@@ -254,7 +254,7 @@ START_TEST(review_25__a_batch_of_events_for_both__all_booked_before_any_upcall)
 }
 END_TEST
 
-START_TEST(review_26__private_channel__closed_when_its_waiter_is_out_again_and_again)
+START_TEST(teardown__private_channel__closed_when_its_waiter_is_out_again_and_again)
 {
 	struct script_options opt = { .channel = SCRIPT_PRIVATE };
 	struct waiter w;
@@ -274,7 +274,7 @@ START_TEST(review_26__private_channel__closed_when_its_waiter_is_out_again_and_a
 }
 END_TEST
 
-START_TEST(review_27__slot_used_again__a_stale_handle_is_noticed_under_the_lock)
+START_TEST(teardown__slot_used_again__a_stale_handle_is_noticed_under_the_lock)
 {
 	struct evd_config config = { .qlen = 4, .channel_fd = -1 };
 	int handles[2];
@@ -298,7 +298,7 @@ START_TEST(review_27__slot_used_again__a_stale_handle_is_noticed_under_the_lock)
 }
 END_TEST
 
-START_TEST(review_27__reader_touches_the_slot_after_the_end__harmless)
+START_TEST(teardown__reader_touches_the_slot_after_the_end__harmless)
 {
 	story_begin(&st, NULL);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -312,23 +312,23 @@ START_TEST(review_27__reader_touches_the_slot_after_the_end__harmless)
 END_TEST
 
 Suite *
-review_free_suite(void)
+evd_teardown_suite(void)
 {
-	Suite *s = suite_create("review_free");
+	Suite *s = suite_create("evd_teardown");
 	TCase *tc = runner_tcase(s, "free");
 
-	tcase_add_test(tc, review_08__enable_inside_an_upcall_teardown_waits_for__takes_no_effect);
+	tcase_add_test(tc, teardown__enable_inside_an_upcall_teardown_waits_for__takes_no_effect);
 	tcase_add_test(tc,
-	    review_09__two_upcalls_of_many_free_their_evd__neither_waits_for_the_other);
-	tcase_add_test(tc, review_09__one_upcall_frees_another_tears_down__both_return);
-	tcase_add_test(tc, review_10__single_after_many__starts_when_the_last_of_many_returned);
-	tcase_add_test(tc, review_25__acks_kept_for_a_batch__given_before_the_end);
+	    teardown__two_upcalls_of_many_free_their_evd__neither_waits_for_the_other);
+	tcase_add_test(tc, teardown__one_upcall_frees_another_tears_down__both_return);
+	tcase_add_test(tc, teardown__single_after_many__starts_when_the_last_of_many_returned);
+	tcase_add_test(tc, teardown__acks_kept_for_a_batch__given_before_the_end);
 	tcase_add_test(tc,
-	    review_25__reader_has_the_event_when_free_marks_dead__it_acks_at_once);
-	tcase_add_test(tc, review_25__a_batch_of_events_for_both__all_booked_before_any_upcall);
+	    teardown__reader_has_the_event_when_free_marks_dead__it_acks_at_once);
+	tcase_add_test(tc, teardown__a_batch_of_events_for_both__all_booked_before_any_upcall);
 	tcase_add_test(tc,
-	    review_26__private_channel__closed_when_its_waiter_is_out_again_and_again);
-	tcase_add_test(tc, review_27__slot_used_again__a_stale_handle_is_noticed_under_the_lock);
-	tcase_add_test(tc, review_27__reader_touches_the_slot_after_the_end__harmless);
+	    teardown__private_channel__closed_when_its_waiter_is_out_again_and_again);
+	tcase_add_test(tc, teardown__slot_used_again__a_stale_handle_is_noticed_under_the_lock);
+	tcase_add_test(tc, teardown__reader_touches_the_slot_after_the_end__harmless);
 	return s;
 }

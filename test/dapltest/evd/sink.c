@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A review of an early wording of the dispatcher's protocol found thirty-one ways to lose an event
- * or to hang, each with a trace.  One test a finding, by its number: here those about takers.
- */
+/* Which sink gets an event: an upcall, a waiter or the CNO, and when the sink changes. */
 #include "cno_story.h"
 #include "suites.h"
 
@@ -17,7 +14,7 @@ owned(void)
 	return is;
 }
 
-START_TEST(review_01__post_to_a_blocked_waiter__wakes_it)
+START_TEST(sink__post_to_a_blocked_waiter__wakes_it)
 {
 	struct waiter w;
 
@@ -30,7 +27,7 @@ START_TEST(review_01__post_to_a_blocked_waiter__wakes_it)
 }
 END_TEST
 
-START_TEST(review_01__post_to_a_blocked_waiter_while_a_run_owns__wakes_it)
+START_TEST(sink__post_to_a_blocked_waiter_while_a_run_owns__wakes_it)
 {
 	struct waiter w;
 
@@ -81,7 +78,7 @@ disable_and_wait(struct tape *tape, uint64_t id)
 	pthread_join(thread, NULL);
 }
 
-START_TEST(review_01__upcall_disables_itself_and_waits_on_its_own_evd__woken)
+START_TEST(sink__upcall_disables_itself_and_waits_on_its_own_evd__woken)
 {
 	st.tape.then = disable_and_wait;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -105,7 +102,7 @@ disable_and_let_others_enable(struct tape *tape, uint64_t id)
 	must(evd_modify_upcall(evd_self(evd), DAT_UPCALL_SINGLE_INSTANCE, NULL, DAT_UPCALL_INVOC_ANY) == 0);
 }
 
-START_TEST(review_02__enabled_again_while_the_owner_still_runs__nothing_stranded)
+START_TEST(sink__enabled_again_while_the_owner_still_runs__nothing_stranded)
 {
 	st.tape.then = disable_and_let_others_enable;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -121,7 +118,7 @@ START_TEST(review_02__enabled_again_while_the_owner_still_runs__nothing_stranded
 }
 END_TEST
 
-START_TEST(review_03__run_started_by_a_post__does_not_arm_an_armed_device)
+START_TEST(sink__run_started_by_a_post__does_not_arm_an_armed_device)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	for (uint64_t i = 100; i < 110; i++) {
@@ -133,7 +130,7 @@ START_TEST(review_03__run_started_by_a_post__does_not_arm_an_armed_device)
 }
 END_TEST
 
-START_TEST(review_03__notified_while_disabled__armed_is_cleared_all_the_same)
+START_TEST(sink__notified_while_disabled__armed_is_cleared_all_the_same)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
@@ -151,7 +148,7 @@ START_TEST(review_03__notified_while_disabled__armed_is_cleared_all_the_same)
 END_TEST
 
 /* origin: race.A10 */
-START_TEST(review_03__disable_and_enable_while_armed__not_armed_twice)
+START_TEST(sink__disable_and_enable_while_armed__not_armed_twice)
 {
 	for (int i = 0; i < 5; i++) {
 		ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -165,7 +162,7 @@ END_TEST
 
 /* The event was raised and is unread when the next taker comes: its notification is its look. */
 /* origin: race.A3 */
-START_TEST(review_03__event_raised_but_unread__the_next_taker_gets_it)
+START_TEST(sink__event_raised_but_unread__the_next_sink_gets_it)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
@@ -182,7 +179,7 @@ START_TEST(review_03__event_raised_but_unread__the_next_taker_gets_it)
 }
 END_TEST
 
-START_TEST(review_04__waiter_takes_one_and_leaves__the_cno_gets_the_next)
+START_TEST(sink__waiter_takes_one_and_leaves__the_cno_gets_the_next)
 {
 	struct cno_story cs;
 	struct waiter w;
@@ -202,7 +199,7 @@ START_TEST(review_04__waiter_takes_one_and_leaves__the_cno_gets_the_next)
 }
 END_TEST
 
-START_TEST(review_04__waiter_times_out_below_its_threshold__the_cno_is_told_again)
+START_TEST(sink__waiter_times_out_below_its_threshold__the_cno_is_notified_again)
 {
 	struct cno_story cs;
 	struct waiter w;
@@ -221,7 +218,7 @@ START_TEST(review_04__waiter_times_out_below_its_threshold__the_cno_is_told_agai
 }
 END_TEST
 
-START_TEST(review_04__upcall_policy_off_again__the_cno_gets_what_is_queued)
+START_TEST(sink__upcall_policy_off_again__the_cno_gets_what_is_queued)
 {
 	struct cno_story cs;
 	struct tape tape;
@@ -243,7 +240,7 @@ START_TEST(review_04__upcall_policy_off_again__the_cno_gets_what_is_queued)
 }
 END_TEST
 
-START_TEST(review_05__one_event_below_the_threshold__does_not_spin)
+START_TEST(sink__one_event_below_the_threshold__does_not_spin)
 {
 	struct waiter w;
 	unsigned int polls;
@@ -261,7 +258,7 @@ START_TEST(review_05__one_event_below_the_threshold__does_not_spin)
 }
 END_TEST
 
-START_TEST(review_05__notify_and_cno_take_nothing__told_once)
+START_TEST(sink__notify_and_cno_take_nothing__notified_once)
 {
 	struct cno_story cs;
 
@@ -281,7 +278,7 @@ START_TEST(review_05__notify_and_cno_take_nothing__told_once)
 }
 END_TEST
 
-START_TEST(review_14__nobody_takes__nobody_is_woken)
+START_TEST(sink__nobody_takes__nothing_wakes)
 {
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	script_complete(&st.dev, 1);
@@ -291,7 +288,7 @@ START_TEST(review_14__nobody_takes__nobody_is_woken)
 }
 END_TEST
 
-START_TEST(review_01__run_finds_a_waiter__leaves_the_evd_to_it)
+START_TEST(sink__run_finds_a_waiter__leaves_the_evd_to_it)
 {
 	struct waiter w;
 
@@ -313,25 +310,25 @@ START_TEST(review_01__run_finds_a_waiter__leaves_the_evd_to_it)
 END_TEST
 
 Suite *
-review_taker_suite(void)
+evd_sink_suite(void)
 {
-	Suite *s = suite_create("review_taker");
+	Suite *s = suite_create("evd_sink");
 	TCase *tc = story_tcase(s, "taker");
 
-	tcase_add_test(tc, review_01__post_to_a_blocked_waiter__wakes_it);
-	tcase_add_test(tc, review_01__post_to_a_blocked_waiter_while_a_run_owns__wakes_it);
-	tcase_add_test(tc, review_01__upcall_disables_itself_and_waits_on_its_own_evd__woken);
-	tcase_add_test(tc, review_02__enabled_again_while_the_owner_still_runs__nothing_stranded);
-	tcase_add_test(tc, review_03__run_started_by_a_post__does_not_arm_an_armed_device);
-	tcase_add_test(tc, review_03__notified_while_disabled__armed_is_cleared_all_the_same);
-	tcase_add_test(tc, review_03__disable_and_enable_while_armed__not_armed_twice);
-	tcase_add_test(tc, review_03__event_raised_but_unread__the_next_taker_gets_it);
-	tcase_add_test(tc, review_04__waiter_takes_one_and_leaves__the_cno_gets_the_next);
-	tcase_add_test(tc, review_04__waiter_times_out_below_its_threshold__the_cno_is_told_again);
-	tcase_add_test(tc, review_04__upcall_policy_off_again__the_cno_gets_what_is_queued);
-	tcase_add_test(tc, review_05__one_event_below_the_threshold__does_not_spin);
-	tcase_add_test(tc, review_05__notify_and_cno_take_nothing__told_once);
-	tcase_add_test(tc, review_14__nobody_takes__nobody_is_woken);
-	tcase_add_test(tc, review_01__run_finds_a_waiter__leaves_the_evd_to_it);
+	tcase_add_test(tc, sink__post_to_a_blocked_waiter__wakes_it);
+	tcase_add_test(tc, sink__post_to_a_blocked_waiter_while_a_run_owns__wakes_it);
+	tcase_add_test(tc, sink__upcall_disables_itself_and_waits_on_its_own_evd__woken);
+	tcase_add_test(tc, sink__enabled_again_while_the_owner_still_runs__nothing_stranded);
+	tcase_add_test(tc, sink__run_started_by_a_post__does_not_arm_an_armed_device);
+	tcase_add_test(tc, sink__notified_while_disabled__armed_is_cleared_all_the_same);
+	tcase_add_test(tc, sink__disable_and_enable_while_armed__not_armed_twice);
+	tcase_add_test(tc, sink__event_raised_but_unread__the_next_sink_gets_it);
+	tcase_add_test(tc, sink__waiter_takes_one_and_leaves__the_cno_gets_the_next);
+	tcase_add_test(tc, sink__waiter_times_out_below_its_threshold__the_cno_is_notified_again);
+	tcase_add_test(tc, sink__upcall_policy_off_again__the_cno_gets_what_is_queued);
+	tcase_add_test(tc, sink__one_event_below_the_threshold__does_not_spin);
+	tcase_add_test(tc, sink__notify_and_cno_take_nothing__notified_once);
+	tcase_add_test(tc, sink__nobody_takes__nothing_wakes);
+	tcase_add_test(tc, sink__run_finds_a_waiter__leaves_the_evd_to_it);
 	return s;
 }
