@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dapl/name.h"
+#include "dapl/trace/name.h"
 
 /* In the order in which an endpoint goes through them; how each is entered. */
 static const struct {
@@ -58,7 +58,7 @@ print_introduction(void)
 	puts("# What an endpoint may do, and what happens to it\n"
 	     "\n"
 	     "This page is printed by `tools/print-ep-states` from the tables that the provider\n"
-	     "obeys (`dapl/ep_state.c`, `dapl/cm_event.c`); `make check` fails when they differ.\n"
+	     "obeys (`dapl/state/ep_state.c`, `dapl/state/cm_event.c`); `make check` fails when they differ.\n"
 	     "`make -C doc update-doc` writes it anew.\n"
 	     "\n"
 	     "Each change of a connection makes exactly one event, on the endpoint's connection\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * call_close -- an adapter of one EVD, or of one CNO, is closed: what dapl/ia_close.c does with each
+ * call_close -- an adapter of one EVD, or of one CNO, is closed: what dapl/provider/ia_close.c does with each
  */
 #include "call.h"
 

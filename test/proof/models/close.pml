@@ -148,7 +148,7 @@ inline read_b() { b_channel = 0; b_event = 1; printf("| reads a notification of 
 
 /* ---- free ---- */
 
-/* dispose(), dapl/evd.c: the CNO is let go of before upcalls are waited for */
+/* dispose(), dapl/evd/evd.c: the CNO is let go of before upcalls are waited for */
 inline detach_c() { atomic { c_refs = 0; wake_closer() } }
 
 inline close_a_handle()

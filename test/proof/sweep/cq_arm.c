@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The object in which the provider's two libraries differ, here also for the software device. */
-#include "dapl/cq_arm_soft.c"
+#include "dapl/ia/cq_arm_soft.c"

@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
-#include "dapl/conn.h"
-#include "dapl/cr.h"
+#include "dapl/ep/conn.h"
+#include "dapl/cm/cr.h"
 
 #include "rnic.h"
 #include "world.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ia -- dapl/ia.c with the lock of the list of open adapters modelled like every other */
+/* ia -- dapl/ia/ia.c with the lock of the list of open adapters modelled like every other */
 #include <pthread.h>
 
 #include "evd/os.h"
@@ -7,11 +7,11 @@
 
 static struct os_mutex list_mutex;
 
-/* The list's lock is the only one that dapl/ia.c takes so; a real one would stop every fiber. */
+/* The list's lock is the only one that dapl/ia/ia.c takes so; a real one would stop every fiber. */
 #define pthread_mutex_lock(m) ((void)(m), os_lock(&list_mutex))
 #define pthread_mutex_unlock(m) ((void)(m), os_unlock(&list_mutex))
 
-#include "dapl/ia.c"
+#include "dapl/ia/ia.c"
 
 #include "slots.h"
 

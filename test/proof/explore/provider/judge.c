@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "invariant.h"
-#include "dapl/conn.h"
+#include "dapl/ep/conn.h"
 #include "play.h"
 #include "slots.h"
 

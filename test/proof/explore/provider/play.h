@@ -14,8 +14,8 @@
 #define REARM_EXPLORE_PLAY_H
 
 #include "dapl/api.h"
-#include "dapl/cno.h"
-#include "dapl/ep.h"
+#include "dapl/evd/cno.h"
+#include "dapl/ep/ep.h"
 
 #include "rnic.h"
 #include "scenario.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "dapl/ep.h"
+#include "dapl/ep/ep.h"
 
 #include "context.h"
 #include "rnic_queue.h"

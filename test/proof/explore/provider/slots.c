@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dapl/cno.h"
-#include "dapl/cr.h"
-#include "dapl/debug.h"
-#include "dapl/evd.h"
-#include "dapl/ia.h"
-#include "dapl/trace.h"
+#include "dapl/evd/cno.h"
+#include "dapl/cm/cr.h"
+#include "dapl/trace/debug.h"
+#include "dapl/evd/evd.h"
+#include "dapl/ia/ia.h"
+#include "dapl/provider/trace.h"
 
 #include "world.h"
 
@@ -268,7 +268,7 @@ trace_make_agent_call(const DAT_OS_WAIT_PROXY_AGENT *agent, DAT_EVD_HANDLE evd)
 
 /* ---- connections that come in ---- */
 
-/* As dapl/cr.c does when a service point makes endpoints and no EVD has room for the request. */
+/* As dapl/cm/cr.c does when a service point makes endpoints and no EVD has room for the request. */
 void
 cr_arrived(struct ia *ia, struct conn *listener, uint32_t generation,
     const struct cr_request *request)
@@ -303,7 +303,7 @@ request_of(DAT_HANDLE handle)
 	return number && number <= n_asks ? &answered[number - 1] : NULL;
 }
 
-/* As dapl/cr.c does, with the reference of a service point. */
+/* As dapl/cm/cr.c does, with the reference of a service point. */
 bool
 slots_ask(DAT_EVD_HANDLE handle)
 {

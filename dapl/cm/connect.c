@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* connect -- the active side of a connection, and its end */
+#include <string.h>
+
+#include "dapl/api.h"
+#include "dapl/ep/ep.h"
+#include "dapl/trace/err.h"
+
+#define BAD_EP DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP)
+
+#define RESOLVE_MS 4000
+#define RESOLVE_TRIES 15
+#define RETRY_COUNT 7 /* the most the wire can say; for "receiver not ready" it means for ever */
+
+/* Qualifiers beyond the range of ports are folded into it, as other DAT providers do. */
+uint16_t
+conn_qual_port(DAT_CONN_QUAL qual)
+{
+	return qual <= 0xffff ? (uint16_t)qual : (uint16_t)(qual % 32001 + 33534);
+}
+
+static uint8_t
+depth(DAT_COUNT ours, uint8_t theirs)
+{
+	if (ours > 255)
+		ours = 255;
+	return ours < theirs ? (uint8_t)ours : theirs;
+}
+
+void
+connect_param(const struct ep *ep, uint8_t remote_responder, uint8_t remote_initiator,
+    struct rdma_conn_param *param)
+{
+	memset(param, 0, sizeof *param);
+	param->responder_resources = depth(ep->attr.max_rdma_read_in, remote_initiator);
+	param->initiator_depth = depth(ep->attr.max_rdma_read_out, remote_responder);
+	param->flow_control = 1;
+	param->retry_count = RETRY_COUNT;
+	param->rnr_retry_count = RETRY_COUNT;
+}
+
+/* ---- steps, each after the CM's event for the one before ---- */
+
+/* A pinned endpoint that still waits for `conn`, or false. */
+static bool
+step_enter(struct ep *ep, const struct conn *conn)
+{
+	bool ok;
+
+	os_lock(&ep->obj.lock);
+	ok = ep->obj.handle && ep->conn == conn &&
+	     ep->state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING;
+	if (ok)
+		ep_pin(ep);
+	os_unlock(&ep->obj.lock);
+	return ok;
+}
+
+static void
+step_leave(struct ep *ep, const struct conn *conn, int failed)
+{
+	if (failed)
+		ep_happened(ep, conn, EP_IS_UNREACHABLE, NULL, 0);
+	ep_unpin(ep);
+}
+
+static int
+resolve_address(struct ep *ep, struct conn *conn)
+{
+	struct sockaddr_storage from = ep->obj.ia->address;
+
+	address_set_port(&from, 0);
+	return rdma_resolve_addr(
+	    conn->id, (struct sockaddr *)&from, (struct sockaddr *)&ep->remote, RESOLVE_MS);
+}
+
+void
+connect_address_resolved(struct ep *ep, struct conn *conn)
+{
+	if (step_enter(ep, conn))
+		step_leave(ep, conn, rdma_resolve_route(conn->id, RESOLVE_MS));
+}
+
+void
+connect_route_resolved(struct ep *ep, struct conn *conn)
+{
+	struct rdma_conn_param param;
+
+	if (!step_enter(ep, conn))
+		return;
+	connect_param(ep, UINT8_MAX, UINT8_MAX, &param);
+	param.private_data = ep->hello;
+	param.private_data_len = ep->hello_size;
+	conn->id->qp = ep->qp;
+	step_leave(ep, conn, rdma_connect(conn->id, &param));
+}
+
+void
+connect_unresolved(struct ep *ep, struct conn *conn, int error)
+{
+	bool again;
+
+	if (!step_enter(ep, conn))
+		return;
+	again = error == -ETIMEDOUT && ++ep->retries < RESOLVE_TRIES;
+	step_leave(ep, conn, again ? resolve_address(ep, conn) : -1);
+}
+
+/* ---- the calls ---- */
+
+/* What a connect is to do; already checked. */
+struct target {
+	struct sockaddr_storage address;
+	DAT_CONN_QUAL qual;
+	DAT_TIMEOUT timeout;
+	DAT_COUNT size;
+	const void *data;
+};
+
+/* Locked.  Refuses, or DAT_SUCCESS. */
+static DAT_RETURN
+may_connect(const struct ep *ep)
+{
+	if (ep_may(ep->state, EP_CONNECT) != EP_ALLOWED)
+		return DAT_ERROR(DAT_INVALID_STATE, ep_state_subtype(ep->state));
+	if (!ep->parts.connect || !ep->qp)
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_NOTREADY);
+	return DAT_SUCCESS;
+}
+
+/* Locked. */
+static void
+begin(struct ep *ep, struct conn *conn, const struct target *to)
+{
+	ep->state = ep_answer(ep->state, EP_CONNECT)->next;
+	ep->conn = conn;
+	ep->retries = 0;
+	ep->remote = to->address;
+	ep->remote_qual = to->qual;
+	address_set_port(&ep->remote, conn_qual_port(to->qual));
+	ep->hello_size = (uint8_t)to->size;
+	if (to->size)
+		memcpy(ep->hello, to->data, (size_t)to->size);
+	if (ep->rings.merged)
+		evd_hold_begin(dapl_evd_ref(ep->parts.connect), &ep->rings.hold);
+	ep->deadline = UINT64_MAX; /* for a timer of an earlier attempt that was popped too late */
+	if (to->timeout != DAT_TIMEOUT_INFINITE) {
+		uint64_t ns = (uint64_t)to->timeout * 1000u;
+
+		ep->deadline = os_clock_ns() + ns;
+		loop_ready_later(ep->obj.ia->loops[0].loop, &ep->timer, ns);
+	}
+	ep_pin(ep);
+}
+
+static DAT_RETURN
+connect_to(DAT_EP_HANDLE handle, const struct target *to)
+{
+	struct conn *conn = NULL;
+	DAT_RETURN ret;
+	struct ia *ia;
+	struct ep *ep;
+	int r;
+
+	ep = object_lock(handle, KIND_EP);
+	if (!ep)
+		return BAD_EP;
+	ret = may_connect(ep);
+	ia = ep->obj.ia;
+	if (ret == DAT_SUCCESS)
+		ep_pin(ep);
+	os_unlock(&ep->obj.lock);
+	if (ret != DAT_SUCCESS)
+		return ret;
+
+	r = conn_open(ia, &ep->obj, &conn);
+	if (r) {
+		ep_unpin(ep);
+		return err_resource(r, DAT_RESOURCE_MEMORY);
+	}
+	os_lock(&ep->obj.lock);
+	ret = ep->obj.handle ? may_connect(ep) : BAD_EP; /* another thread may have been faster */
+	if (ret == DAT_SUCCESS)
+		begin(ep, conn, to);
+	os_unlock(&ep->obj.lock);
+	if (ret != DAT_SUCCESS)
+		conn_close(conn);
+	else
+		/* A target that cannot even be tried is reported like one that does not answer. */
+		step_leave(ep, conn, resolve_address(ep, conn));
+	ep_unpin(ep);
+	return ret;
+}
+
+static DAT_RETURN
+check_target(const struct target *to, DAT_QOS qos, int first_arg)
+{
+	const DAT_RETURN_SUBTYPE arg = (DAT_RETURN_SUBTYPE)(DAT_INVALID_ARG1 + first_arg - 1);
+
+	if (to->timeout == 0)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, arg);
+	if (to->size < 0 || to->size > IA_MAX_PRIVATE_DATA)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, arg + 1);
+	if (to->size > 0 && !to->data)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, arg + 2);
+	if (qos != DAT_QOS_BEST_EFFORT)
+		return DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
+	return DAT_SUCCESS;
+}
+
+/* Of an endpoint that is to connect there; fills in to->address. */
+static DAT_RETURN
+check_address(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address, struct target *to)
+{
+	if (!handle_is(handle, KIND_EP))
+		return BAD_EP;
+	if (!address)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	if (address_copy(&to->address, address))
+		return DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNSUPPORTED);
+	return DAT_SUCCESS;
+}
+
+DAT_RETURN
+dapl_ep_connect(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual,
+    DAT_TIMEOUT timeout, DAT_COUNT size, const DAT_PVOID data, DAT_QOS qos, DAT_CONNECT_FLAGS flags)
+{
+	struct target to = { .qual = qual, .timeout = timeout, .size = size, .data = data };
+	DAT_RETURN ret = check_address(handle, address, &to);
+
+	if (ret != DAT_SUCCESS)
+		return ret;
+	ret = check_target(&to, qos, 4);
+	if (ret != DAT_SUCCESS)
+		return ret;
+	if (flags & DAT_CONNECT_MULTIPATH_REQUIRED_FLAG)
+		return DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
+	if (flags & ~(DAT_CONNECT_MULTIPATH_FLAG | DAT_CONNECT_MULTIPATH_REQUIRED_FLAG))
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG8);
+	return connect_to(handle, &to);
+}
+
+DAT_RETURN
+dapl_ep_common_connect(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address, DAT_TIMEOUT timeout,
+    DAT_COUNT size, const DAT_PVOID data)
+{
+	struct target to = { .timeout = timeout, .size = size, .data = data };
+	DAT_RETURN ret = check_address(handle, address, &to);
+
+	if (ret != DAT_SUCCESS)
+		return ret;
+	to.qual = address_port(&to.address);
+	if (to.qual == 0)
+		return DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_MALFORMED);
+	ret = check_target(&to, DAT_QOS_BEST_EFFORT, 3);
+	return ret == DAT_SUCCESS ? connect_to(handle, &to) : ret;
+}
+
+DAT_RETURN
+dapl_ep_dup_connect(DAT_EP_HANDLE handle, DAT_EP_HANDLE dup_handle, DAT_TIMEOUT timeout,
+    DAT_COUNT size, const DAT_PVOID data, DAT_QOS qos)
+{
+	struct target to = { .timeout = timeout, .size = size, .data = data };
+	DAT_RETURN ret = DAT_SUCCESS;
+	struct ep *dup;
+
+	if (!handle_is(handle, KIND_EP))
+		return BAD_EP;
+	dup = object_lock(dup_handle, KIND_EP);
+	if (!dup)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+	if (ep_may(dup->state, EP_MODEL) != EP_ALLOWED)
+		ret = DAT_ERROR(DAT_INVALID_STATE, ep_state_subtype(dup->state));
+	to.address = dup->remote;
+	to.qual = dup->remote_qual;
+	os_unlock(&dup->obj.lock);
+	if (ret == DAT_SUCCESS)
+		ret = check_target(&to, qos, 3);
+	return ret == DAT_SUCCESS ? connect_to(handle, &to) : ret;
+}
+
+DAT_RETURN
+dapl_ep_disconnect(DAT_EP_HANDLE handle, DAT_CLOSE_FLAGS flags)
+{
+	const bool graceful = flags == DAT_CLOSE_GRACEFUL_FLAG;
+	struct ep *ep = object_lock(handle, KIND_EP);
+	const struct ep_answer *answer;
+	DAT_RETURN ret = DAT_SUCCESS;
+
+	if (!ep)
+		return BAD_EP;
+	answer = ep_answer(ep->state, graceful ? EP_DISCONNECT_GRACEFUL : EP_DISCONNECT_ABRUPT);
+	if ((!graceful && flags != DAT_CLOSE_ABRUPT_FLAG) || answer->verdict == EP_BAD_FLAG)
+		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	else if (answer->verdict == EP_REFUSED)
+		ret = DAT_ERROR(DAT_INVALID_STATE, ep_state_subtype(ep->state));
+	if (ret != DAT_SUCCESS || answer->verdict == EP_NOTHING) {
+		os_unlock(&ep->obj.lock);
+		return ret;
+	}
+	if (answer->next == DAT_EP_STATE_DISCONNECT_PENDING && !wr_ring_idle(&ep->rings.requests)) {
+		/* The loop looks until what was posted is done. */
+		ep->state = answer->next;
+		loop_ready_later(ep->obj.ia->loops[0].loop, &ep->timer, 0);
+		os_unlock(&ep->obj.lock);
+		return DAT_SUCCESS;
+	}
+	ep_settle(ep, EP_DISCONNECTS, NULL, 0);
+	return DAT_SUCCESS;
+}

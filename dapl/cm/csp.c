@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl/cm/csp.h"
+
+#include <netinet/in.h>
+
+#include "dapl/api.h"
+#include "dapl/trace/err.h"
+#include "dapl/ia/ia.h"
+
+#define BAD_CSP DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CSP)
+
+static void
+prepare(void *slot)
+{
+	object_prepare(slot, KIND_CSP);
+}
+
+static struct slab slab = SLAB_INITIALIZER(struct csp, prepare);
+
+/* What carries connections here is a reliable stream, which sockets call TCP. */
+static bool
+is_ours(const DAT_COMM *comm, const struct sockaddr_storage *at)
+{
+	return comm->domain == at->ss_family && comm->type == SOCK_STREAM &&
+	       (comm->protocol == 0 || comm->protocol == IPPROTO_TCP);
+}
+
+static int
+create(struct ia *ia, struct dapl_evd *evd, const DAT_COMM *comm, uint16_t port, struct csp **out)
+{
+	struct csp *csp = slab_alloc(&slab);
+	int r;
+
+	if (!csp)
+		return -ENOMEM;
+	csp->comm = *comm;
+	r = sp_open(&csp->sp, ia, evd, port);
+	if (r) {
+		slab_free(&slab, csp);
+		return r;
+	}
+	*out = csp;
+	return 0;
+}
+
+static DAT_RETURN
+check(const struct ia *ia, const DAT_COMM *comm, DAT_IA_ADDRESS_PTR address, const void *place,
+    struct sockaddr_storage *at)
+{
+	if (!comm)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	if (!address)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	if (!place)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
+	if (address_copy(at, address))
+		return DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNSUPPORTED);
+	if (!is_ours(comm, at))
+		return DAT_ERROR(DAT_COMM_NOT_SUPPORTED, DAT_NO_SUBTYPE);
+	if (!address_includes(at, &ia->address))
+		return DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNREACHABLE);
+	return DAT_SUCCESS;
+}
+
+DAT_RETURN
+dapl_csp_create(DAT_IA_HANDLE ia_handle, DAT_COMM *comm, DAT_IA_ADDRESS_PTR address,
+    DAT_EVD_HANDLE evd_handle, DAT_CSP_HANDLE *handle)
+{
+	struct sockaddr_storage at;
+	struct dapl_evd *evd;
+	struct csp *csp;
+	DAT_RETURN ret;
+	struct ia *ia;
+	int r;
+
+	ia = ia_enter(ia_handle);
+	if (!ia)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+	ret = check(ia, comm, address, handle, &at);
+	if (ret != DAT_SUCCESS)
+		goto leave;
+	evd = sp_hold_evd(ia, evd_handle);
+	if (!evd) {
+		ret = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_CR);
+		goto leave;
+	}
+	r = create(ia, evd, comm, address_port(&at), &csp);
+	if (r) {
+		evd_release(evd);
+		ret = err_listen(r);
+		if (DAT_GET_TYPE(ret) == DAT_CONN_QUAL_IN_USE)
+			ret = DAT_ERROR(DAT_PORT_IN_USE, DAT_NO_SUBTYPE);
+	} else {
+		*handle = csp->sp.self;
+	}
+leave:
+	ia_leave(ia);
+	return ret;
+}
+
+DAT_RETURN
+dapl_csp_query(DAT_CSP_HANDLE handle, DAT_CSP_PARAM_MASK mask, DAT_CSP_PARAM *param)
+{
+	struct csp *csp = object_lock(handle, KIND_CSP);
+	DAT_CSP_PARAM p;
+	DAT_RETURN ret;
+	struct ia *ia;
+
+	if (!csp)
+		return BAD_CSP;
+	ia = csp->sp.obj.ia;
+	p = (DAT_CSP_PARAM){
+		.comm = &csp->comm,
+		.address_ptr = (DAT_IA_ADDRESS_PTR)&csp->sp.at,
+		.evd_handle = csp->sp.evd->core.cfg.handle,
+	};
+	os_unlock(&csp->sp.obj.lock);
+	ret = err_query(!(mask & ~DAT_CSP_FIELD_ALL), param);
+	if (ret != DAT_SUCCESS)
+		return ret;
+	p.ia_handle = registry_ia_handle(ia->self);
+	*param = p;
+	return DAT_SUCCESS;
+}
+
+int
+csp_destroy(DAT_HANDLE handle)
+{
+	return sp_destroy(handle, KIND_CSP, &slab);
+}
+
+DAT_RETURN
+dapl_csp_free(DAT_CSP_HANDLE handle)
+{
+	return csp_destroy(handle) ? BAD_CSP : DAT_SUCCESS;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl/cm/psp.h"
+
+#include "dapl/api.h"
+#include "dapl/trace/err.h"
+#include "dapl/ia/ia.h"
+
+static void
+prepare(void *slot)
+{
+	object_prepare(slot, KIND_PSP);
+}
+
+static struct slab slab = SLAB_INITIALIZER(struct psp, prepare);
+
+/* `qual` 0: any, told back. */
+static int
+create(
+    struct ia *ia, struct dapl_evd *evd, DAT_CONN_QUAL qual, DAT_PSP_FLAGS flags, struct psp **out)
+{
+	struct psp *psp = slab_alloc(&slab);
+	int r;
+
+	if (!psp)
+		return -ENOMEM;
+	psp->flags = flags;
+	r = sp_open(&psp->sp, ia, evd, qual);
+	if (r) {
+		slab_free(&slab, psp);
+		return r;
+	}
+	*out = psp;
+	return 0;
+}
+
+int
+psp_take(struct psp *psp, const struct conn *listener, uint32_t generation,
+    const struct sockaddr *from, DAT_EP_HANDLE *ep)
+{
+	struct ia *ia;
+	bool open, makes;
+
+	os_lock(&psp->sp.obj.lock);
+	open = sp_is_open(&psp->sp, listener, generation);
+	makes = open && psp->flags == DAT_PSP_PROVIDER_FLAG;
+	ia = psp->sp.obj.ia;
+	os_unlock(&psp->sp.obj.lock);
+	if (!open)
+		return -ENODEV;
+	return makes ? ep_make(ia, from, ep) : 0;
+}
+
+static DAT_RETURN
+check_and_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd_handle,
+    DAT_PSP_FLAGS flags, struct psp **out)
+{
+	DAT_RETURN ret = DAT_SUCCESS;
+	struct dapl_evd *evd;
+	struct ia *ia;
+	int r;
+
+	ia = ia_enter(ia_handle);
+	if (!ia)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+	evd = sp_hold_evd(ia, evd_handle);
+	if (!evd) {
+		ret = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_CR);
+		goto leave;
+	}
+	if (flags != DAT_PSP_CONSUMER_FLAG && flags != DAT_PSP_PROVIDER_FLAG) {
+		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
+	} else {
+		r = create(ia, evd, qual, flags, out);
+		if (r)
+			ret = err_listen(r);
+	}
+	if (ret != DAT_SUCCESS)
+		evd_release(evd);
+leave:
+	ia_leave(ia);
+	return ret;
+}
+
+DAT_RETURN
+dapl_psp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd, DAT_PSP_FLAGS flags,
+    DAT_PSP_HANDLE *handle)
+{
+	struct psp *psp;
+	DAT_RETURN ret;
+
+	if (!handle || qual == 0) {
+		if (!handle_is(ia, KIND_IA))
+			return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+		return DAT_ERROR(
+		    DAT_INVALID_PARAMETER, handle ? DAT_INVALID_ARG2 : DAT_INVALID_ARG5);
+	}
+	ret = check_and_create(ia, qual, evd, flags, &psp);
+	if (ret == DAT_SUCCESS)
+		*handle = psp->sp.self;
+	return ret;
+}
+
+DAT_RETURN
+dapl_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual, DAT_EVD_HANDLE evd, DAT_PSP_FLAGS flags,
+    DAT_PSP_HANDLE *handle)
+{
+	struct psp *psp;
+	DAT_RETURN ret;
+
+	if (!handle || !qual) {
+		if (!handle_is(ia, KIND_IA))
+			return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+		return DAT_ERROR(DAT_INVALID_PARAMETER, qual ? DAT_INVALID_ARG5 : DAT_INVALID_ARG2);
+	}
+	ret = check_and_create(ia, 0, evd, flags, &psp);
+	if (DAT_GET_TYPE(ret) == DAT_CONN_QUAL_IN_USE)
+		ret = DAT_ERROR(DAT_CONN_QUAL_UNAVAILABLE, DAT_NO_SUBTYPE);
+	if (ret == DAT_SUCCESS) {
+		*qual = psp->sp.qual;
+		*handle = psp->sp.self;
+	}
+	return ret;
+}
+
+DAT_RETURN
+dapl_psp_query(DAT_PSP_HANDLE handle, DAT_PSP_PARAM_MASK mask, DAT_PSP_PARAM *param)
+{
+	struct psp *psp = object_lock(handle, KIND_PSP);
+	DAT_PSP_PARAM p;
+	DAT_RETURN ret;
+	struct ia *ia;
+
+	if (!psp)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PSP);
+	ia = psp->sp.obj.ia;
+	p = (DAT_PSP_PARAM){
+		.conn_qual = psp->sp.qual,
+		.evd_handle = psp->sp.evd->core.cfg.handle,
+		.psp_flags = psp->flags,
+	};
+	os_unlock(&psp->sp.obj.lock);
+	ret = err_query(!(mask & ~DAT_PSP_FIELD_ALL), param);
+	if (ret != DAT_SUCCESS)
+		return ret;
+	p.ia_handle = registry_ia_handle(ia->self);
+	*param = p;
+	return DAT_SUCCESS;
+}
+
+int
+psp_destroy(DAT_HANDLE handle)
+{
+	return sp_destroy(handle, KIND_PSP, &slab);
+}
+
+DAT_RETURN
+dapl_psp_free(DAT_PSP_HANDLE handle)
+{
+	return psp_destroy(handle) ? DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PSP) :
+				     DAT_SUCCESS;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * async -- the reader of a device's asynchronous events
+ *
+ * The descriptor belongs to the device, so that every IA on it reads it and any may read another's
+ * event; what it is about is found through the object that the event names.
+ */
+#include "dapl/ep/ep.h"
+#include "dapl/ia/ia.h"
+
+/* What is kept of an event, which is acknowledged before it is acted upon. */
+struct note {
+	enum ibv_event_type type;
+	struct ep *ep;	     /* of a queue pair, or NULL */
+	uint32_t generation; /* of the queue pair that the event is of */
+	struct evd_ref evd;  /* of a completion queue, or of none */
+};
+
+static void
+copy(const struct ibv_async_event *event, struct note *note)
+{
+	const struct ep_qp_context *context;
+
+	*note = (struct note){ .type = event->event_type };
+	switch (event->event_type) {
+	case IBV_EVENT_QP_FATAL:
+	case IBV_EVENT_QP_REQ_ERR:
+	case IBV_EVENT_QP_ACCESS_ERR:
+	case IBV_EVENT_COMM_EST:
+	case IBV_EVENT_QP_LAST_WQE_REACHED:
+		/*
+		 * Until the event is acknowledged the queue pair stays, and with it its context.
+		 * The device may also carry queue pairs of other users of this process.
+		 */
+		context = event->element.qp->qp_context;
+		if (!slab_owns(&ep_qp_context_slab, context))
+			break;
+		note->ep = context->ep;
+		note->generation = context->generation;
+		break;
+	case IBV_EVENT_CQ_ERR:
+		if (slab_owns(&evd_cq_context_slab, event->element.cq->cq_context))
+			note->evd =
+			    ((struct evd_cq_context *)event->element.cq->cq_context)->ref;
+		break;
+	default:
+		break;
+	}
+}
+
+/* The CM sees the first message of a connection whose confirmation was lost. */
+static void
+notify_cm(struct ep *ep, uint32_t generation)
+{
+	struct conn *conn = NULL;
+
+	os_lock(&ep->obj.lock);
+	if (ep->obj.handle && ep_generation(ep) == generation && ep->conn) {
+		conn = ep->conn;
+		ep_pin(ep);
+	}
+	os_unlock(&ep->obj.lock);
+	if (!conn)
+		return;
+	(void)rdma_notify(conn->id, IBV_EVENT_COMM_EST);
+	ep_unpin(ep);
+}
+
+static void
+queue_pair_failed(struct ep *ep, uint32_t generation)
+{
+	DAT_HANDLE handle = DAT_HANDLE_NULL;
+	struct ia *ia = NULL;
+
+	os_lock(&ep->obj.lock);
+	if (ep->obj.handle && ep_generation(ep) == generation) {
+		handle = ep->self;
+		ia = ep->obj.ia;
+		ep_pin(ep);
+	}
+	os_unlock(&ep->obj.lock);
+	if (!handle)
+		return;
+	ia_post_async(ia, DAT_ASYNC_ERROR_EP_BROKEN, handle, DAT_EP_TRANSFER_TO_ERROR);
+	ep_unpin(ep); /* not before: a freed endpoint is named by no event */
+	ep_broken(ep, generation);
+}
+
+static void
+device_failed(struct ia *ia, void *arg)
+{
+	(void)arg;
+	ia_post_async_self(ia, DAT_ASYNC_ERROR_IA_CATASTROPHIC, DAT_IA_CATASTROPHIC_ERROR);
+}
+
+static void
+port_failed(struct ia *ia, void *arg)
+{
+	(void)arg;
+	ia_post_async_self(ia, DAT_ASYNC_ERROR_IA_CATASTROPHIC, DAT_IA_OTHER_ERROR);
+}
+
+static void
+dispatch(struct ibv_context *verbs, const struct note *note)
+{
+	switch (note->type) {
+	case IBV_EVENT_QP_FATAL:
+	case IBV_EVENT_QP_REQ_ERR:
+	case IBV_EVENT_QP_ACCESS_ERR:
+	case IBV_EVENT_QP_LAST_WQE_REACHED:
+		if (note->ep)
+			queue_pair_failed(note->ep, note->generation);
+		break;
+	case IBV_EVENT_COMM_EST:
+		if (note->ep)
+			notify_cm(note->ep, note->generation);
+		break;
+	case IBV_EVENT_CQ_ERR:
+		if (note->evd.evd)
+			evd_object_overflowed(note->evd);
+		break;
+	case IBV_EVENT_DEVICE_FATAL:
+		ia_for_each_on(verbs, device_failed, NULL);
+		break;
+	case IBV_EVENT_PORT_ERR:
+		ia_for_each_on(verbs, port_failed, NULL);
+		break;
+	default:
+		break; /* path migration, port and subnet changes: nothing is lost by them */
+	}
+}
+
+void
+async_read(void *arg, uint64_t serial)
+{
+	struct ia *ia = arg;
+	struct ibv_async_event event;
+	struct note note;
+
+	(void)serial;
+	while (ibv_get_async_event(ia->verbs, &event) == 0) {
+		copy(&event, &note);
+		ibv_ack_async_event(&event);
+		dispatch(ia->verbs, &note);
+	}
+	ia_channel_read(ia->loops[0].loop, &ia->async_ticket);
+}

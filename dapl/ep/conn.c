@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl/ep/conn.h"
+
+#include "dapl/ia/ia.h"
+
+static struct slab slab = SLAB_INITIALIZER(struct conn, NULL);
+
+int
+conn_adopt(struct rdma_cm_id *id, struct object *owner, struct conn **out)
+{
+	struct conn *conn = slab_alloc(&slab);
+
+	if (!conn)
+		return -ENOMEM;
+	conn->id = id;
+	id->context = conn;
+	atomic_store_explicit(&conn->owner, owner, memory_order_release);
+	*out = conn;
+	return 0;
+}
+
+int
+conn_open(struct ia *ia, struct object *owner, struct conn **out)
+{
+	struct rdma_cm_id *id;
+	int r;
+
+	errno = 0;
+	if (rdma_create_id(ia->events, &id, NULL, RDMA_PS_TCP))
+		return errno ? -errno : -EIO;
+	r = conn_adopt(id, owner, out);
+	if (r)
+		rdma_destroy_id(id);
+	return r;
+}
+
+void
+conn_close(struct conn *conn)
+{
+	/* Its queue pair is the endpoint's, which destroys it only after this: until the id is gone
+	 * the loop's thread may be reading an event that acts on the queue pair. */
+	rdma_destroy_id(conn->id);
+	atomic_fetch_add_explicit(&conn->generation, 1, memory_order_release);
+	slab_free(&slab, conn);
+}

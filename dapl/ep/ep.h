@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ep -- endpoint: one queue pair and one connection
+ *
+ * The endpoint's lock guards what is marked (L).  Calls of the device and of the connection manager
+ * that may sleep are made without it; the thread that makes one pins the endpoint, and reset and
+ * free wait for the pins.  A CM id that goes while others may still use it is left to the last pin.
+ */
+#ifndef REARM_DAPL_EP_H
+#define REARM_DAPL_EP_H
+
+#include <stdatomic.h>
+
+#include "evd/evd.h"
+#include "evd/park.h"
+
+#include "dapl/ep/conn.h"
+#include "dapl/state/ep_state.h"
+#include "dapl/evd/evd.h"
+#include "dapl/ia/ia.h"
+#include "dapl/memory/pz.h"
+#include "dapl/ep/wr.h"
+
+#define EP_ANSWER_MAX 256 /* no connection manager delivers more private data */
+
+/*
+ * What an endpoint is made of; each holds a reference.  EVDs may be missing, the protection zone
+ * only where the provider made the endpoint and the consumer has not given one yet.
+ */
+struct ep_parts {
+	struct pz *pz;
+	struct dapl_evd *recv, *request, *connect;
+};
+
+/* What is posted, and what came too early. */
+struct ep_rings {
+	struct wr_ring requests, recvs;
+	bool merged;	      /* receives and connection events arrive at one EVD: */
+	struct evd_hold hold; /* of receives until ESTABLISHED */
+};
+
+struct ep {
+	struct object obj;
+	DAT_EP_HANDLE self;	      /* outlives the handle: what events name */
+	DAT_EP_STATE state;	      /* (L) */
+	_Atomic(uint32_t) generation; /* of the queue pair; changes under (L) */
+
+	unsigned int pins;	   /* (L) */
+	struct park_list unpinned; /* (L) of the slot, whatever lives in it */
+
+	/* Change with the queue pair: while it is NULL and nobody else pins the endpoint. */
+	struct ep_parts parts;
+	struct ep_rings rings;
+	DAT_EP_ATTR attr;
+
+	_Atomic(uint32_t) failed; /* generation + 1 of a queue pair that had an error */
+	uint32_t broken; /* (L) likewise, taken while it was being connected */
+	struct ibv_qp *qp;	  /* (L); NULL: none yet, or between two */
+
+	struct conn *conn;   /* (L) */
+	struct conn *doomed; /* (L) to be closed by the last pin */
+	struct loop_job timer;
+	uint64_t deadline;		/* (L) of the connection attempt, or of what is owed */
+	DAT_EVENT_NUMBER owed;		/* (L) a connection's end, until its completions are in */
+	bool by_us;			/* (L) this end disconnected */
+	bool concluding;		/* (L) the state tells the end, its event not yet */
+	unsigned int retries;		/* (L) of address and route resolution */
+	struct sockaddr_storage remote; /* (L) */
+	DAT_CONN_QUAL remote_qual;	/* (L) */
+	uint8_t hello[IA_MAX_PRIVATE_DATA]; /* (L) goes out with the request to connect */
+	uint8_t hello_size;
+	uint8_t answer[EP_ANSWER_MAX]; /* what came back; the consumer's until reset or free */
+};
+
+extern struct slab ep_slab;
+
+/*
+ * What a queue pair's asynchronous events lead to.  It lives exactly as long as the queue pair, and a
+ * queue pair is not destroyed before each event that was read for it is acknowledged: so what is read
+ * here is right, also while a reset has taken the queue pair from its endpoint.
+ */
+struct ep_qp_context {
+	struct slab_slot slot;
+	struct ep *ep;
+	uint32_t generation;
+};
+
+extern struct slab ep_qp_context_slab;
+
+static inline uint32_t
+ep_generation(struct ep *ep)
+{
+	return atomic_load_explicit(&ep->generation, memory_order_acquire);
+}
+
+/* Locked. */
+static inline void
+ep_pin(struct ep *ep)
+{
+	ep->pins++;
+}
+
+/* Not locked.  Closes the doomed id when it is the last. */
+void ep_unpin(struct ep *ep);
+
+/* Locked; drops the lock while it waits for the others. */
+void ep_await_pins(struct ep *ep);
+
+/*
+ * An endpoint for a request from that address.  It is the request's until it is accepted, and has
+ * defaults, but neither protection zone nor EVDs nor a queue pair before dat_ep_modify() gives
+ * them.  0 or -errno.
+ */
+int ep_make(struct ia *ia, const struct sockaddr *from, DAT_EP_HANDLE *handle);
+
+/* The request that it was for is refused: it is the consumer's again, or goes if it was made for
+ * the request.  No lock may be held. */
+void ep_let_go(DAT_EP_HANDLE handle);
+
+/* ep_attr.c: the defaults, cut to what the device can.  */
+void ep_attr_defaults(const struct ia *ia, DAT_EP_ATTR *attr);
+/* Fills `out` from what the consumer asks for; false when the device cannot. */
+bool ep_attr_accept(const struct ia *ia, const DAT_EP_ATTR *asked, DAT_EP_ATTR *out);
+
+/* The flags that attributes and posts may have. */
+#define EP_COMPLETION_FLAGS \
+	(DAT_COMPLETION_SUPPRESS_FLAG | DAT_COMPLETION_SOLICITED_WAIT_FLAG | \
+	    DAT_COMPLETION_UNSIGNALLED_FLAG | DAT_COMPLETION_BARRIER_FENCE_FLAG | \
+	    DAT_COMPLETION_EVD_THRESHOLD_FLAG | DAT_COMPLETION_LMR_INVALIDATE_FENCE_FLAG)
+
+/*
+ * ep_parts.c.  The subtype that names the bad handle, or DAT_NO_SUBTYPE and everything is held.
+ * DAT_HANDLE_NULL stands for a part that is missing.
+ */
+DAT_RETURN_SUBTYPE ep_parts_hold(struct ia *ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv,
+    DAT_EVD_HANDLE request, DAT_EVD_HANDLE connect, struct ep_parts *parts);
+void ep_parts_release(const struct ep_parts *parts);
+/* Of parts that may be missing. */
+static inline DAT_PZ_HANDLE
+ep_pz_handle(const struct pz *pz)
+{
+	return pz ? object_handle(&pz->obj) : DAT_HANDLE_NULL;
+}
+static inline DAT_EVD_HANDLE
+ep_evd_handle(const struct dapl_evd *evd)
+{
+	return evd ? evd->core.cfg.handle : DAT_HANDLE_NULL;
+}
+/* A queue pair is about to be made: the EVDs get room for the requests that may be outstanding. */
+void ep_parts_promise(const struct ep_parts *parts, const DAT_EP_ATTR *attr);
+/* It was destroyed, in a generation that is past: they may have the room back. */
+void ep_parts_reclaim(const struct ep_parts *parts, const DAT_EP_ATTR *attr);
+/* The EVDs wake for the endpoint's completions as its attributes say; or no longer. */
+void ep_parts_join(const struct ep_parts *parts, const DAT_EP_ATTR *attr);
+void ep_parts_leave(const struct ep_parts *parts, const DAT_EP_ATTR *attr);
+int ep_rings_create(
+    struct ep_rings *rings, const struct ep_parts *parts, const DAT_EP_ATTR *attr);
+void ep_rings_destroy(struct ep_rings *rings);
+
+/* The queue pair's generation is past: what of it waits in EVDs is taken back, and what the device
+ * still delivers is dropped when it is polled. */
+void ep_purge_completions(struct ep *ep);
+
+/*
+ * Moves what the device has into the EVDs, where the endpoint's completions get their places.  A queue
+ * that cannot be polled is reported.  Not locked, pinned.
+ */
+void ep_refresh(struct ep *ep);
+
+/* ep_qp.c: a queue pair, which the endpoint is to have in this generation */
+int ep_qp_create(struct ep *ep, uint32_t generation, const struct ep_parts *parts,
+    const DAT_EP_ATTR *attr, struct ibv_qp **out);
+void ep_qp_destroy(struct ibv_qp *qp);
+void ep_qp_fail(struct ibv_qp *qp); /* to the error state: everything outstanding is flushed */
+
+/*
+ * ep_event.c: the one place where a connection changes.
+ *
+ * ep_settle() is entered with the lock and leaves without it: next state, end of the queue pair if
+ * it comes to that, and exactly one event.  ep_happened() does so if the table has a rule, for the
+ * connection `conn` (NULL: whatever it is).
+ */
+void ep_settle(struct ep *ep, enum ep_happening what, const void *data, size_t size);
+void ep_happened(
+    struct ep *ep, const struct conn *conn, enum ep_happening what, const void *data, size_t size);
+/* A request of that generation of the queue pair failed. */
+void ep_broken(struct ep *ep, uint32_t generation);
+/*
+ * A reset does not let the event that is owed wait any longer.  It takes the event, locked, in the section
+ * in which the connection goes: taken later, by a timer that still runs, it could be posted after the
+ * events of the next connection.  Then it posts the event, not locked and pinned.
+ */
+DAT_EVENT_NUMBER ep_take_owed(struct ep *ep);
+void ep_post_owed(struct ep *ep, DAT_EVENT_NUMBER owed);
+/* The timer of a pending connection or graceful disconnection. */
+void ep_timer_run(struct loop_job *job, uint64_t serial);
+
+/* connect.c: steps of connecting, on the loop. */
+void connect_address_resolved(struct ep *ep, struct conn *conn);
+void connect_route_resolved(struct ep *ep, struct conn *conn);
+void connect_unresolved(struct ep *ep, struct conn *conn, int error);
+/* RDMA parameters of the endpoint, within what the other side offers. */
+void connect_param(const struct ep *ep, uint8_t remote_responder, uint8_t remote_initiator,
+    struct rdma_conn_param *param);
+
+/* The port a connection qualifier means. */
+uint16_t conn_qual_port(DAT_CONN_QUAL qual);
+
+#endif

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ep_dto -- posting data transfers */
+#include "dapl/api.h"
+#include "dapl/ep/ep.h"
+#include "dapl/trace/err.h"
+
+#define BAD_EP DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP)
+
+/* What the calls share, gathered from their arguments. */
+struct dto {
+	DAT_COUNT segments;
+	const DAT_LMR_TRIPLET *iov;
+	DAT_DTO_COOKIE cookie;
+	DAT_COMPLETION_FLAGS flags;
+	DAT_DTOS operation;
+	const DAT_RMR_TRIPLET *remote; /* of the RDMA operations */
+};
+
+/* The locked endpoint, or NULL with the reason. */
+static struct ep *
+enter(DAT_EP_HANDLE handle, enum ep_call call, DAT_RETURN *ret)
+{
+	struct ep *ep = object_lock(handle, KIND_EP);
+
+	if (!ep) {
+		*ret = BAD_EP;
+		return NULL;
+	}
+	if (ep_may(ep->state, call) != EP_ALLOWED)
+		*ret = DAT_ERROR(DAT_INVALID_STATE, ep_state_subtype(ep->state));
+	else if (call == EP_RECV ? !ep->parts.recv : !ep->parts.request)
+		*ret = DAT_ERROR(DAT_INVALID_STATE, call == EP_RECV ?
+							DAT_INVALID_STATE_EP_EVD_RECV :
+							DAT_INVALID_STATE_EP_EVD_REQUEST);
+	else if (!ep->qp) /* between queue pairs */
+		*ret = DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_DISCONNECTED);
+	else
+		return ep;
+	os_unlock(&ep->obj.lock);
+	return NULL;
+}
+
+static DAT_RETURN
+check(const struct dto *d, DAT_COUNT max_segments)
+{
+	if (d->segments < 0 || d->segments > max_segments)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	if (d->segments > 0 && !d->iov)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	if (d->flags & ~EP_COMPLETION_FLAGS)
+		return DAT_ERROR(
+		    DAT_INVALID_PARAMETER, d->remote ? DAT_INVALID_ARG6 : DAT_INVALID_ARG5);
+	return DAT_SUCCESS;
+}
+
+/*
+ * Copies the segments, at most `limit` bytes of them: a read brings what the remote triplet says,
+ * where verbs would bring what fits into the local segments.
+ */
+static int
+gather(const struct dto *d, uint64_t limit, struct ibv_sge *sge, uint64_t *total)
+{
+	int n = 0;
+
+	*total = 0;
+	for (DAT_COUNT i = 0; i < d->segments && *total < limit; i++) {
+		uint64_t length = d->iov[i].segment_length;
+
+		if (length == 0)
+			continue; /* verbs read a length of zero as 2^31 */
+		if (length > limit - *total)
+			length = limit - *total;
+		sge[n++] = (struct ibv_sge){
+			.addr = d->iov[i].virtual_address,
+			.length = (uint32_t)length,
+			.lkey = d->iov[i].lmr_context,
+		};
+		*total += length;
+	}
+	return n;
+}
+
+/*
+ * Devices differ in whether a queue pair in the error state looks at what is posted to it.  Once it
+ * has flushed all it had, requests are flushed here; until then they have to keep their order.
+ * Receives that were polled may still be held for the outcome of the attempt to connect, which
+ * another thread is about to post: a receive that follows them is held with them.  Locked.
+ */
+static bool
+flushes_here(struct ep *ep, struct wr_ring *ring, struct dapl_evd *evd)
+{
+	if (ep->state != DAT_EP_STATE_DISCONNECTED)
+		return false;
+	if (ep->concluding && ring == &ep->rings.recvs)
+		return false;
+	(void)evd_refresh(dapl_evd_ref(evd));
+	return wr_ring_idle(ring);
+}
+
+static DAT_RETURN
+flush(struct ep *ep, const struct dto *d, struct dapl_evd *evd)
+{
+	const struct evd_order order = { .endpoint = ep->self };
+	DAT_EVENT event = { .event_number = DAT_DTO_COMPLETION_EVENT };
+	DAT_DTO_COMPLETION_EVENT_DATA *dto = &event.event_data.dto_completion_event_data;
+
+	dto->ep_handle = ep->self;
+	dto->user_cookie = d->cookie;
+	dto->status = DAT_DTO_ERR_FLUSHED;
+	dto->operation = d->operation;
+	return evd_post_ordered(dapl_evd_ref(evd), EVD_STREAM_DTO, &event, &order) ?
+		   DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEVD) :
+		   DAT_SUCCESS;
+}
+
+static void
+remember(struct wr_entry *entry, const struct dto *d, uint64_t length)
+{
+	entry->cookie = d->cookie;
+	entry->length = (DAT_SEG_LENGTH)length;
+	entry->operation = (uint8_t)d->operation;
+	entry->suppressed = d->flags & DAT_COMPLETION_SUPPRESS_FLAG;
+	entry->unsignalled = d->flags & DAT_COMPLETION_UNSIGNALLED_FLAG;
+}
+
+/* Locked.  The request is always signalled: suppressed successes are dropped when they are polled,
+ * so that the send queue never fills with requests nobody can reap. */
+static DAT_RETURN
+post_request(struct ep *ep, const struct dto *d, uint64_t limit)
+{
+	static const enum ibv_wr_opcode opcodes[] = {
+		[DAT_DTO_SEND] = IBV_WR_SEND,
+		[DAT_DTO_RDMA_WRITE] = IBV_WR_RDMA_WRITE,
+		[DAT_DTO_RDMA_READ] = IBV_WR_RDMA_READ,
+	};
+	struct ibv_sge sge[IA_MAX_IOV];
+	struct ibv_send_wr wr = { .sg_list = sge, .opcode = opcodes[d->operation] }, *bad;
+	struct wr_entry *entry;
+	uint32_t place;
+	uint64_t total;
+	int r;
+
+	if (flushes_here(ep, &ep->rings.requests, ep->parts.request))
+		return flush(ep, d, ep->parts.request);
+	wr.num_sge = gather(d, limit, sge, &total);
+	/*
+	 * The endpoint's own max_message_size and max_rdma_size are no limits but hints: programs
+	 * in the field give small ones and transfer more.
+	 */
+	if (total > ia_max_message(ep->obj.ia))
+		return DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
+	entry = wr_ring_next(&ep->rings.requests, &place);
+	if (!entry) {
+		/* A consumer that suppresses all events never asks for one: poll here. */
+		(void)evd_refresh(dapl_evd_ref(ep->parts.request));
+		entry = wr_ring_next(&ep->rings.requests, &place);
+	}
+	if (!entry)
+		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+	remember(entry, d, total);
+	wr.wr_id = wr_id(ep->obj.slot.index, ep_generation(ep), false, place);
+	wr.send_flags = IBV_SEND_SIGNALED;
+	if (d->flags & DAT_COMPLETION_SOLICITED_WAIT_FLAG && d->operation == DAT_DTO_SEND)
+		wr.send_flags |= IBV_SEND_SOLICITED;
+	if (d->flags & DAT_COMPLETION_BARRIER_FENCE_FLAG)
+		wr.send_flags |= IBV_SEND_FENCE;
+	if (d->remote) {
+		wr.wr.rdma.remote_addr = d->remote->virtual_address;
+		wr.wr.rdma.rkey = d->remote->rmr_context;
+	}
+	wr_ring_publish(&ep->rings.requests, place);
+	r = ibv_post_send(ep->qp, &wr, &bad);
+	if (r) {
+		wr_ring_retract(&ep->rings.requests, place);
+		return err_post(r > 0 ? -r : r);
+	}
+	return DAT_SUCCESS;
+}
+
+DAT_RETURN
+dapl_ep_post_recv(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
+    DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
+{
+	const struct dto d = {
+		.segments = segments,
+		.iov = iov,
+		.cookie = cookie,
+		.flags = flags,
+		.operation = DAT_DTO_RECEIVE,
+	};
+	struct ibv_sge sge[IA_MAX_IOV];
+	struct ibv_recv_wr wr = { .sg_list = sge }, *bad;
+	struct wr_entry *entry;
+	uint32_t place;
+	uint64_t total;
+	DAT_RETURN ret;
+	struct ep *ep;
+	int r;
+
+	ep = enter(handle, EP_RECV, &ret);
+	if (!ep)
+		return ret;
+	ret = check(&d, ep->attr.max_recv_iov);
+	if (ret == DAT_SUCCESS && flushes_here(ep, &ep->rings.recvs, ep->parts.recv)) {
+		ret = flush(ep, &d, ep->parts.recv);
+		goto out;
+	}
+	if (ret != DAT_SUCCESS)
+		goto out;
+	entry = wr_ring_next(&ep->rings.recvs, &place);
+	if (!entry) {
+		ret = DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+		goto out;
+	}
+	wr.num_sge = gather(&d, UINT64_MAX, sge, &total);
+	remember(entry, &d, total);
+	wr.wr_id = wr_id(ep->obj.slot.index, ep_generation(ep), true, place);
+	wr_ring_publish(&ep->rings.recvs, place);
+	r = ibv_post_recv(ep->qp, &wr, &bad);
+	if (r) {
+		wr_ring_retract(&ep->rings.recvs, place);
+		ret = err_post(r > 0 ? -r : r);
+	}
+out:
+	os_unlock(&ep->obj.lock);
+	return ret;
+}
+
+DAT_RETURN
+dapl_ep_post_send(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
+    DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
+{
+	const struct dto d = {
+		.segments = segments,
+		.iov = iov,
+		.cookie = cookie,
+		.flags = flags,
+		.operation = DAT_DTO_SEND,
+	};
+	DAT_RETURN ret;
+	struct ep *ep;
+
+	ep = enter(handle, EP_REQUEST, &ret);
+	if (!ep)
+		return ret;
+	ret = check(&d, ep->attr.max_request_iov);
+	if (ret == DAT_SUCCESS)
+		ret = post_request(ep, &d, UINT64_MAX);
+	os_unlock(&ep->obj.lock);
+	return ret;
+}
+
+static uint64_t
+local_length(const struct dto *d)
+{
+	uint64_t total = 0;
+
+	for (DAT_COUNT i = 0; i < d->segments; i++)
+		total += d->iov[i].segment_length;
+	return total;
+}
+
+/* What is read must fit here, what is written must fit there. */
+static DAT_RETURN
+post_rdma(DAT_EP_HANDLE handle, const struct dto *d)
+{
+	const bool read = d->operation == DAT_DTO_RDMA_READ;
+	uint64_t here, there;
+	DAT_RETURN ret;
+	struct ep *ep;
+
+	ep = enter(handle, EP_REQUEST, &ret);
+	if (!ep)
+		return ret;
+	ret = check(d, read ? ep->attr.max_rdma_read_iov : ep->attr.max_rdma_write_iov);
+	if (ret == DAT_SUCCESS && !d->remote)
+		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
+	if (ret != DAT_SUCCESS)
+		goto out;
+	here = local_length(d);
+	there = d->remote->segment_length;
+	if (read ? there > here : here > there)
+		ret = DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
+	else
+		ret = post_request(ep, d, read ? there : UINT64_MAX);
+out:
+	os_unlock(&ep->obj.lock);
+	return ret;
+}
+
+DAT_RETURN
+dapl_ep_post_rdma_write(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
+    DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags)
+{
+	return post_rdma(handle, &(const struct dto){
+		.segments = segments,
+		.iov = iov,
+		.cookie = cookie,
+		.flags = flags,
+		.operation = DAT_DTO_RDMA_WRITE,
+		.remote = remote,
+	});
+}
+
+DAT_RETURN
+dapl_ep_post_rdma_read(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
+    DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags)
+{
+	return post_rdma(handle, &(const struct dto){
+		.segments = segments,
+		.iov = iov,
+		.cookie = cookie,
+		.flags = flags,
+		.operation = DAT_DTO_RDMA_READ,
+		.remote = remote,
+	});
+}

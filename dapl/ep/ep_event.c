@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ep_event -- what happens to a connection, and the one event it makes */
+#include <string.h>
+
+#include "dapl/trace/debug.h"
+#include "dapl/ep/ep.h"
+#include "dapl/trace/name.h"
+
+#define LOOK_AGAIN_NS 1000000u
+#define OWED_NS 100000000u /* the longest that a connection's end waits for its completions */
+
+enum how {
+	AT_ONCE,
+	RELEASING,     /* and lets go of the receives that waited for an outcome */
+	BEHIND_DEVICE, /* after what the device is still about to produce */
+};
+
+/* Not locked, pinned. */
+static void
+post(struct ep *ep, DAT_EVENT_NUMBER number, size_t size, enum how how)
+{
+	const struct evd_ref evd = dapl_evd_ref(ep->parts.connect);
+	const struct evd_order order = {
+		.endpoint = ep->self,
+		.barrier = how == BEHIND_DEVICE,
+		.hold = how == RELEASING ? &ep->rings.hold : NULL,
+	};
+	DAT_EVENT event = { .event_number = number };
+	DAT_CONNECTION_EVENT_DATA *data = &event.event_data.connect_event_data;
+	int r;
+
+	data->ep_handle = ep->self;
+	data->private_data_size = (DAT_COUNT)size;
+	data->private_data = size ? ep->answer : NULL;
+	r = evd_post_ordered(evd, EVD_STREAM_CONNECTION, &event, &order);
+	if (r == -ENOSPC)
+		evd_object_overflowed(dapl_evd_ref(ep->parts.connect));
+}
+
+static void
+refresh(struct dapl_evd *evd)
+{
+	const struct evd_ref ref = dapl_evd_ref(evd);
+
+	(void)evd_report_overflow(ref, evd_refresh(ref));
+}
+
+void
+ep_refresh(struct ep *ep)
+{
+	if (ep->parts.request)
+		refresh(ep->parts.request);
+	if (ep->parts.recv && ep->parts.recv != ep->parts.request)
+		refresh(ep->parts.recv);
+}
+
+/* Whether a request of this queue pair is known to have failed. */
+static bool
+has_failed(struct ep *ep)
+{
+	return atomic_load_explicit(&ep->failed, memory_order_acquire) == ep_generation(ep) + 1;
+}
+
+/*
+ * What the other end did may be the answer to a request of ours that failed there: then the
+ * connection broke.
+ */
+DAT_EVENT_NUMBER
+ep_take_owed(struct ep *ep)
+{
+	const DAT_EVENT_NUMBER owed = ep->owed;
+
+	ep->owed = 0;
+	if (owed == DAT_CONNECTION_EVENT_DISCONNECTED && !ep->by_us && has_failed(ep))
+		return DAT_CONNECTION_EVENT_BROKEN;
+	return owed;
+}
+
+/*
+ * The end of a connection is reported after its completions: the queue pair is in the error state, so
+ * each outstanding request yields one, and soon.  Until they were polled the event is owed; a
+ * device that keeps one back for too long is not waited for.
+ *
+ * A connection may end while another thread is about to report that it was established: that goes
+ * first, and conclude() looks here again.  Not locked, pinned.
+ */
+static void
+pay(struct ep *ep)
+{
+	DAT_EVENT_NUMBER owed = 0;
+	bool idle;
+
+	ep_refresh(ep);
+	os_lock(&ep->obj.lock);
+	idle = wr_ring_idle(&ep->rings.requests) && wr_ring_idle(&ep->rings.recvs);
+	if (ep->owed && !ep->concluding && (idle || os_clock_ns() >= ep->deadline)) {
+		owed = ep_take_owed(ep);
+	} else if (ep->owed && ep->obj.handle) {
+		(void)loop_unready(&ep->timer);
+		loop_ready_later(ep->obj.ia->loops[0].loop, &ep->timer, LOOK_AGAIN_NS);
+	}
+	os_unlock(&ep->obj.lock);
+	if (owed)
+		post(ep, owed, 0, idle ? AT_ONCE : BEHIND_DEVICE);
+}
+
+void
+ep_post_owed(struct ep *ep, DAT_EVENT_NUMBER owed)
+{
+	if (owed)
+		post(ep, owed, 0, AT_ONCE);
+}
+
+/* The end of a connection that was there. */
+static void
+end(struct ep *ep, DAT_EVENT_NUMBER number, bool by_us, const struct conn *conn, struct ibv_qp *qp)
+{
+	const bool untold = conn && rdma_disconnect(conn->id);
+
+	ep_qp_fail(qp);
+	os_lock(&ep->obj.lock);
+	/* The other end learns it from the id's end, if from nothing else. */
+	if (untold && ep->conn == conn) {
+		ep->doomed = ep->conn;
+		ep->conn = NULL;
+	}
+	ep->owed = number;
+	ep->by_us = by_us;
+	ep->deadline = os_clock_ns() + OWED_NS;
+	os_unlock(&ep->obj.lock);
+	pay(ep);
+}
+
+/*
+ * The outcome of an attempt: any outcome lets go of the receives that waited for one.  A receive that failed
+ * and was taken while the attempt went on breaks the connection now.
+ */
+static void
+conclude(struct ep *ep, const struct ep_rule *rule, DAT_EP_STATE was, const struct conn *conn,
+    struct ibv_qp *qp, size_t size)
+{
+	uint32_t generation;
+	bool ended, broken;
+
+	if (rule->next == DAT_EP_STATE_DISCONNECTED) {
+		if (conn && was == DAT_EP_STATE_COMPLETION_PENDING)
+			(void)rdma_disconnect(conn->id);
+		ep_qp_fail(qp);
+	}
+	post(ep, rule->event, size, ep->rings.merged ? RELEASING : AT_ONCE);
+	os_lock(&ep->obj.lock);
+	ep->concluding = false;
+	ended = ep->owed != 0;
+	generation = ep_generation(ep);
+	broken = rule->next == DAT_EP_STATE_CONNECTED && ep->broken == generation + 1;
+	os_unlock(&ep->obj.lock);
+	if (ended)
+		pay(ep);
+	else if (broken)
+		ep_broken(ep, generation);
+}
+
+void
+ep_settle(struct ep *ep, enum ep_happening what, const void *data, size_t size)
+{
+	const struct ep_rule *rule = ep_rule(ep->state, what);
+	const DAT_EP_STATE was = ep->state;
+	struct conn *conn = ep->conn;
+	struct ibv_qp *qp = ep->qp;
+	const bool ending =
+	    was == DAT_EP_STATE_CONNECTED || was == DAT_EP_STATE_DISCONNECT_PENDING;
+
+	ep->state = rule->next;
+	if (size > sizeof ep->answer)
+		size = sizeof ep->answer;
+	if (size)
+		memcpy(ep->answer, data, size);
+	(void)loop_unready(&ep->timer);
+	/* An attempt that is given up is withdrawn; nothing more is to come of it. */
+	if (was == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING &&
+	    (what == EP_DISCONNECTS || what == EP_HAS_TIMED_OUT)) {
+		ep->doomed = conn;
+		ep->conn = NULL;
+	}
+	if (!ending)
+		ep->concluding = true;
+	ep_pin(ep);
+	os_unlock(&ep->obj.lock);
+	if (debug_wants(DEBUG_CONNECTIONS))
+		debug_line("ep %p: %s, the connection %s: %s, %s", ep->self, name_ep_state(was),
+		    name_ep_happening(what), name_event(rule->event), name_ep_state(rule->next));
+
+	if (ending)
+		end(ep, rule->event, what == EP_DISCONNECTS, conn, qp);
+	else
+		conclude(ep, rule, was, conn, qp, size);
+	ep_unpin(ep);
+}
+
+void
+ep_happened(
+    struct ep *ep, const struct conn *conn, enum ep_happening what, const void *data, size_t size)
+{
+	os_lock(&ep->obj.lock);
+	if (!ep->obj.handle || (conn && ep->conn != conn) || !ep_rule(ep->state, what)->event) {
+		os_unlock(&ep->obj.lock);
+		return;
+	}
+	ep_settle(ep, what, data, size);
+}
+
+void
+ep_broken(struct ep *ep, uint32_t generation)
+{
+	os_lock(&ep->obj.lock);
+	if (!ep->obj.handle || ep_generation(ep) != generation) {
+		os_unlock(&ep->obj.lock);
+	} else if (ep->state == DAT_EP_STATE_CONNECTED ||
+		   ep->state == DAT_EP_STATE_DISCONNECT_PENDING) {
+		ep_settle(ep, EP_IS_BROKEN, NULL, 0);
+	} else {
+		/* An attempt to connect fails by itself; conclude() breaks what it connects. */
+		ep->broken = generation + 1;
+		os_unlock(&ep->obj.lock);
+	}
+}
+
+/* Pinned.  What became of the requests is never known: their completion queue cannot be polled. */
+static bool
+requests_are_lost(const struct ep *ep)
+{
+	struct evd_status status;
+
+	return ep->parts.request && evd_query(dapl_evd_ref(ep->parts.request), &status) == 0 &&
+	       status.device_over;
+}
+
+/* A graceful disconnection waits for the posted requests: look whether they are done. */
+static void
+drain(struct ep *ep)
+{
+	bool idle, lost;
+
+	ep_pin(ep);
+	os_unlock(&ep->obj.lock);
+	ep_refresh(ep);
+	os_lock(&ep->obj.lock);
+	idle = wr_ring_idle(&ep->rings.requests);
+	lost = !idle && requests_are_lost(ep);
+	if (ep->obj.handle && ep->state == DAT_EP_STATE_DISCONNECT_PENDING && (idle || lost)) {
+		ep_settle(ep, lost || has_failed(ep) ? EP_IS_BROKEN : EP_DISCONNECTS, NULL, 0);
+	} else {
+		if (ep->obj.handle && ep->state == DAT_EP_STATE_DISCONNECT_PENDING)
+			loop_ready_later(ep->obj.ia->loops[0].loop, &ep->timer, LOOK_AGAIN_NS);
+		os_unlock(&ep->obj.lock);
+	}
+	ep_unpin(ep);
+}
+
+void
+ep_timer_run(struct loop_job *job, uint64_t serial)
+{
+	struct ep *ep = (struct ep *)((char *)job - offsetof(struct ep, timer));
+
+	os_lock(&ep->obj.lock);
+	if (!object_is(&ep->obj, serial)) {
+		os_unlock(&ep->obj.lock);
+	} else if (ep->state == DAT_EP_STATE_DISCONNECT_PENDING) {
+		drain(ep);
+	} else if (ep->owed) {
+		ep_pin(ep);
+		os_unlock(&ep->obj.lock);
+		pay(ep);
+		ep_unpin(ep);
+	} else if (ep->state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING &&
+		   os_clock_ns() >= ep->deadline) {
+		ep_settle(ep, EP_HAS_TIMED_OUT, NULL, 0);
+	} else {
+		os_unlock(&ep->obj.lock);
+	}
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ep_query -- what an endpoint is asked */
+#include "dapl/api.h"
+#include "dapl/ep/ep.h"
+#include "dapl/trace/err.h"
+
+#define BAD_EP DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP)
+
+DAT_RETURN
+dapl_ep_query(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask, DAT_EP_PARAM *param)
+{
+	struct ep *ep = object_lock(handle, KIND_EP);
+	DAT_EP_PARAM p = { 0 };
+	DAT_RETURN ret;
+	struct ia *ia;
+
+	if (!ep)
+		return BAD_EP;
+	ia = ep->obj.ia;
+	p.ep_state = ep->state;
+	p.comm.domain = ia->address.ss_family;
+	p.comm.type = SOCK_STREAM;
+	p.local_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&ia->address;
+	/* Before it is connected another thread may be inside the call that chooses the port. */
+	if (ep->conn &&
+	    (ep->state == DAT_EP_STATE_CONNECTED || ep->state == DAT_EP_STATE_DISCONNECT_PENDING))
+		p.local_port_qual = ntohs(rdma_get_src_port(ep->conn->id));
+	if (ep->remote.ss_family != AF_UNSPEC)
+		p.remote_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&ep->remote;
+	p.remote_port_qual = ep->remote_qual;
+	p.pz_handle = ep_pz_handle(ep->parts.pz);
+	p.recv_evd_handle = ep_evd_handle(ep->parts.recv);
+	p.request_evd_handle = ep_evd_handle(ep->parts.request);
+	p.connect_evd_handle = ep_evd_handle(ep->parts.connect);
+	p.srq_handle = DAT_HANDLE_NULL;
+	p.ep_attr = ep->attr;
+	os_unlock(&ep->obj.lock);
+	ret = err_query(!(mask & ~DAT_EP_FIELD_ALL), param);
+	if (ret != DAT_SUCCESS)
+		return ret;
+	p.ia_handle = registry_ia_handle(ia->self);
+	*param = p;
+	return DAT_SUCCESS;
+}
+
+DAT_RETURN
+dapl_ep_get_status(
+    DAT_EP_HANDLE handle, DAT_EP_STATE *state, DAT_BOOLEAN *recv_idle, DAT_BOOLEAN *request_idle)
+{
+	struct ep *ep = object_lock(handle, KIND_EP);
+	bool polls;
+
+	if (!ep)
+		return BAD_EP;
+	/*
+	 * A completion that is still to be polled is not outstanding.  Without a queue pair there is none, and
+	 * another thread may change the parts.
+	 */
+	polls = (recv_idle || request_idle) && ep->qp;
+	if (polls) {
+		ep_pin(ep);
+		os_unlock(&ep->obj.lock);
+		ep_refresh(ep);
+		os_lock(&ep->obj.lock);
+	}
+	if (state)
+		*state = ep->state;
+	if (recv_idle)
+		*recv_idle = wr_ring_idle(&ep->rings.recvs) ? DAT_TRUE : DAT_FALSE;
+	if (request_idle)
+		*request_idle = wr_ring_idle(&ep->rings.requests) ? DAT_TRUE : DAT_FALSE;
+	os_unlock(&ep->obj.lock);
+	if (polls)
+		ep_unpin(ep);
+	return DAT_SUCCESS;
+}

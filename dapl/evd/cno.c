@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl/evd/cno.h"
+
+#include "dapl/api.h"
+#include "dapl/trace/debug.h"
+#include "dapl/trace/err.h"
+#include "dapl/ia/ia.h"
+#include "dapl/provider/trace.h"
+
+static void
+prepare(void *slot)
+{
+	struct dapl_cno *cno = slot;
+
+	object_prepare(&cno->obj, KIND_CNO);
+	cno_slot_init(&cno->core);
+}
+
+static struct slab slab = SLAB_INITIALIZER(struct dapl_cno, prepare);
+
+/* The end of cno_free(): no agent runs and nobody waits any more. */
+static void
+destroyed(struct cno *core)
+{
+	struct dapl_cno *cno = (struct dapl_cno *)((char *)core - offsetof(struct dapl_cno, core));
+
+	object_unlink(&cno->obj);
+	slab_free(&slab, cno);
+}
+
+static int
+create(struct ia *ia, DAT_OS_WAIT_PROXY_AGENT agent, bool with_fd, struct dapl_cno **out)
+{
+	struct cno_config config = {
+		.loop = ia->loops[0].loop,
+		.agent = agent,
+		.with_fd = with_fd,
+		.destroyed = destroyed,
+	};
+	struct dapl_cno *cno = slab_alloc(&slab);
+	int r;
+
+	if (!cno)
+		return -ENOMEM;
+	if (debug_wants(DEBUG_CALLS | DEBUG_RESULTS))
+		config.call = trace_make_agent_call;
+	r = object_open(&cno->obj, ia, &ia->provider->table);
+	if (r)
+		goto free_slot;
+	cno->waiters = 0;
+	config.serial = cno->obj.serial;
+	r = cno_create(&cno->core, &config);
+	if (r)
+		goto abandon;
+	r = object_publish(&cno->obj);
+	if (r) {
+		object_abandon(&cno->obj);
+		(void)cno_free(dapl_cno_ref(cno), true); /* ends in destroyed() */
+		return r;
+	}
+	*out = cno;
+	return 0;
+
+abandon:
+	object_abandon(&cno->obj);
+free_slot:
+	slab_free(&slab, cno);
+	return r;
+}
+
+DAT_RETURN
+dapl_cno_create(DAT_IA_HANDLE ia_handle, DAT_OS_WAIT_PROXY_AGENT agent, DAT_CNO_HANDLE *cno_handle)
+{
+	struct ia *ia = ia_enter(ia_handle);
+	struct dapl_cno *cno;
+	int r;
+
+	if (!ia)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+	r = cno_handle ? create(ia, agent, false, &cno) : -EINVAL;
+	if (!r)
+		*cno_handle = cno->obj.handle;
+	ia_leave(ia);
+	if (!cno_handle)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	return r ? err_resource(r, DAT_RESOURCE_MEMORY) : DAT_SUCCESS;
+}
+
+DAT_RETURN
+dapl_cno_fd_create(DAT_IA_HANDLE ia_handle, DAT_FD *fd, DAT_CNO_HANDLE *cno_handle)
+{
+	const DAT_OS_WAIT_PROXY_AGENT no_agent = { NULL, NULL };
+	struct ia *ia = ia_enter(ia_handle);
+	DAT_RETURN ret = DAT_SUCCESS;
+	struct dapl_cno *cno;
+	int r;
+
+	if (!ia)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+	if (!fd || !cno_handle) {
+		ret = DAT_ERROR(DAT_INVALID_PARAMETER, fd ? DAT_INVALID_ARG3 : DAT_INVALID_ARG2);
+		goto leave;
+	}
+	r = create(ia, no_agent, true, &cno);
+	if (r) {
+		ret = err_resource(r, DAT_RESOURCE_MEMORY);
+		goto leave;
+	}
+	*fd = cno_fd(&cno->core);
+	*cno_handle = cno->obj.handle;
+leave:
+	ia_leave(ia);
+	return ret;
+}
+
+struct dapl_cno *
+cno_attach(DAT_CNO_HANDLE handle, const struct ia *ia)
+{
+	struct dapl_cno *cno = object_hold(handle, KIND_CNO, ia);
+
+	if (cno && cno_attach_evd(dapl_cno_ref(cno))) {
+		object_drop(&cno->obj);
+		return NULL;
+	}
+	return cno;
+}
+
+void
+cno_detach(struct dapl_cno *cno)
+{
+	cno_detach_evd(&cno->core);
+	object_drop(&cno->obj);
+}
+
+DAT_RETURN
+dapl_cno_modify_agent(DAT_CNO_HANDLE handle, DAT_OS_WAIT_PROXY_AGENT agent)
+{
+	struct dapl_cno *cno = object_lock(handle, KIND_CNO);
+	int r;
+
+	if (!cno)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
+	/* A CNO has one proxy, and this one's is the descriptor. */
+	r = agent.proxy_agent_func && cno_fd(&cno->core) >= 0 ?
+		-EINVAL :
+		cno_modify_agent(dapl_cno_ref(cno), agent);
+	os_unlock(&cno->obj.lock);
+	if (r == -EINVAL)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
+	return r ? DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO) : DAT_SUCCESS;
+}
+
+DAT_RETURN
+dapl_cno_query(DAT_CNO_HANDLE handle, DAT_CNO_PARAM_MASK mask, DAT_CNO_PARAM *param)
+{
+	struct dapl_cno *cno = object_lock(handle, KIND_CNO);
+	DAT_OS_WAIT_PROXY_AGENT agent;
+	DAT_RETURN ret;
+	struct ia *ia;
+	int fd;
+
+	if (!cno)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
+	ia = cno->obj.ia;
+	fd = cno_fd(&cno->core);
+	(void)cno_query(dapl_cno_ref(cno), &agent);
+	os_unlock(&cno->obj.lock);
+	ret = err_query((unsigned int)mask <= DAT_CNO_FIELD_ALL, param);
+	if (ret != DAT_SUCCESS)
+		return ret;
+	param->ia_handle = registry_ia_handle(ia->self);
+	param->proxy_type = agent.proxy_agent_func ? DAT_PROXY_TYPE_AGENT : DAT_PROXY_TYPE_NONE;
+	param->proxy.agent = agent;
+	if (fd >= 0) {
+		param->proxy_type = DAT_PROXY_TYPE_FD;
+		param->proxy.fd = fd;
+	}
+	return DAT_SUCCESS;
+}
+
+DAT_RETURN
+dapl_cno_wait(DAT_CNO_HANDLE handle, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd)
+{
+	struct dapl_cno *cno = object_lock(handle, KIND_CNO);
+	DAT_EVD_HANDLE found = DAT_HANDLE_NULL;
+	struct cno_ref ref;
+	int r;
+
+	if (!cno)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
+	if (evd)
+		cno->waiters++;
+	ref = dapl_cno_ref(cno);
+	os_unlock(&cno->obj.lock);
+	if (!evd)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+
+	r = cno_wait(ref, timeout, &found);
+
+	os_lock(&cno->obj.lock);
+	if (object_is(&cno->obj, ref.serial))
+		cno->waiters--; /* else the CNO went under us, and its count with it */
+	os_unlock(&cno->obj.lock);
+	if (r == 0 || r == -ETIMEDOUT || r == -ECANCELED)
+		*evd = found;
+	return err_cno_wait(r);
+}
+
+DAT_RETURN
+dapl_cno_trigger(DAT_CNO_HANDLE handle, DAT_EVD_HANDLE *evd)
+{
+	struct dapl_cno *cno = object_lock(handle, KIND_CNO);
+	int r;
+
+	if (!cno)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
+	r = evd ? cno_trigger(dapl_cno_ref(cno), evd) : 0;
+	os_unlock(&cno->obj.lock);
+	return evd ? err_cno_trigger(r) : DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+}
+
+void
+cno_object_closing(struct object *obj)
+{
+	struct dapl_cno *cno = (void *)obj;
+
+	cno_set_closing(dapl_cno_ref(cno));
+}
+
+bool
+cno_object_is_left(const struct object *obj)
+{
+	struct dapl_cno *cno = (void *)(uintptr_t)obj;
+
+	return cno_is_left_to_closer((struct cno_ref){ &cno->core, obj->serial });
+}
+
+bool
+cno_object_await_others(struct object *obj, uint64_t serial)
+{
+	struct dapl_cno *cno = (void *)obj;
+
+	return cno_await_others((struct cno_ref){ &cno->core, serial });
+}
+
+/* A close neither minds waiters nor waits for the agent. */
+static int
+destroy(DAT_HANDLE handle, bool closing)
+{
+	struct dapl_cno *cno = object_lock(handle, KIND_CNO);
+	struct cno_ref ref;
+
+	if (!cno)
+		return -ENODEV;
+	ref = dapl_cno_ref(cno);
+	if (cno->obj.refs || (cno->waiters && !closing)) {
+		os_unlock(&cno->obj.lock);
+		return -EBUSY;
+	}
+	object_close_locked(&cno->obj);
+	os_unlock(&cno->obj.lock);
+	(void)(closing ? cno_free_nowait(ref) : cno_free(ref, true));
+	return 0;
+}
+
+int
+cno_destroy(DAT_HANDLE handle)
+{
+	return destroy(handle, true);
+}
+
+DAT_RETURN
+dapl_cno_free(DAT_CNO_HANDLE handle)
+{
+	switch (destroy(handle, false)) {
+	case 0:
+		return DAT_SUCCESS;
+	case -EBUSY:
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_CNO_IN_USE);
+	default:
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
+	}
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * dapl/evd/cno.h -- a CNO as a DAT object; the references count the EVDs attached to it
+ */
+#ifndef REARM_DAPL_CNO_H
+#define REARM_DAPL_CNO_H
+
+#include "cno/cno.h"
+
+#include "dapl/object/object.h"
+
+struct dapl_cno {
+	struct object obj;
+	struct cno core;
+	unsigned int waiters; /* threads in dat_cno_wait(); guarded by the object's lock */
+};
+
+/* How cno/ knows it.  The caller holds a reference, or the object's lock. */
+static inline struct cno_ref
+dapl_cno_ref(struct dapl_cno *cno)
+{
+	return (struct cno_ref){ &cno->core, cno->obj.serial };
+}
+
+/* Attaches an EVD: a reference of both kinds, or NULL for a bad handle or one of another IA. */
+struct dapl_cno *cno_attach(DAT_CNO_HANDLE handle, const struct ia *ia);
+/* The IA is closing: cno_set_closing() for one of its children. */
+void cno_object_closing(struct object *obj);
+/* cno_is_left_to_closer() and cno_await_others() for a child that was freed. */
+bool cno_object_is_left(const struct object *obj);
+bool cno_object_await_others(struct object *obj, uint64_t serial);
+
+/* After the EVD stopped listening. */
+void cno_detach(struct dapl_cno *cno);
+
+#endif

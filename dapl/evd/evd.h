@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * dapl/evd/evd.h -- an EVD as a DAT object: the dispatcher's queue with a completion queue under it
+ */
+#ifndef REARM_DAPL_EVD_H
+#define REARM_DAPL_EVD_H
+
+#include <stdatomic.h>
+
+#include <infiniband/verbs.h>
+
+#include "evd/evd.h"
+
+#include "dapl/object/object.h"
+
+struct dapl_cno;
+struct ia_loop;
+
+/* Which completions are worth waking for; in the order of DAT's state bits. */
+enum evd_notice {
+	EVD_NOTICE_UNDECIDED, /* no endpoint is attached */
+	EVD_NOTICE_SIGNALLED, /* all but those that were posted as unsignalled */
+	EVD_NOTICE_SOLICITED, /* those that the other end asked for */
+	EVD_NOTICE_ALL,	      /* all */
+	EVD_NOTICES
+};
+
+struct dapl_evd {
+	struct object obj;
+	struct evd core;
+	/*
+	 * For callers that hold nothing: there is a completion queue; it takes software events; a
+	 * waiter may not ask for several events.
+	 */
+	atomic_bool on_cq, software, one_at_a_time;
+	/* From here on a new EVD begins with zeroes. */
+	DAT_EVD_FLAGS flags;		  /* constant while open, as is what follows */
+	struct ibv_cq *cq;		  /* NULL: no stream comes from the device */
+	struct evd_cq_context *context;	  /* of the completion queue */
+	struct ibv_comp_channel *channel; /* its private one, or NULL: the loop's */
+	struct dapl_cno *cno;		  /* guarded by the object's lock; holds a reference */
+	int promised; /* requests that the CQ must have room for; guarded by obj.lock */
+	int stale; /* of those, of queue pairs that are gone; guarded by obj.lock */
+	unsigned int wishes[EVD_NOTICES]; /* of the directions of endpoints; guarded by obj.lock */
+	enum evd_notice notice;		  /* the widest of them; guarded by obj.lock */
+	bool orphan;  /* its IA closed while an object of another IA held it; guarded by obj.lock */
+};
+
+/* Streams that come out of a completion queue. */
+#define EVD_CQ_FLAGS (DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG)
+
+/* How an EVD is to be made. */
+struct evd_plan {
+	int qlen;
+	DAT_EVD_FLAGS flags;
+	DAT_CNO_HANDLE cno;
+	bool private_channel; /* a thread will wait on it: let it read its own channel */
+};
+
+/*
+ * What a completion queue's events lead to.  It lives exactly as long as the queue, and a queue is not
+ * destroyed before each event that was read for it is acknowledged: so what is read here is right.
+ */
+struct evd_cq_context {
+	struct slab_slot slot;
+	struct evd_ref ref;
+};
+
+extern struct slab evd_cq_context_slab;
+
+/* How the dispatcher knows it.  The caller holds a reference, or the object. */
+static inline struct evd_ref
+dapl_evd_ref(struct dapl_evd *evd)
+{
+	return (struct evd_ref){ &evd->core, evd->obj.serial };
+}
+
+static inline struct dapl_evd *
+dapl_evd_of(struct evd *core)
+{
+	return (struct dapl_evd *)((char *)core - offsetof(struct dapl_evd, core));
+}
+
+/* Passes `r` on.  -EOVERFLOW, from whatever polled, is reported as the overflow of the EVD, once. */
+int evd_report_overflow(struct evd_ref ref, int r);
+
+/* 0 or -errno (-EBADF: a bad CNO). */
+int evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_evd **out);
+
+/* The IA is closing: evd_set_closing() for one of its children. */
+void evd_object_closing(struct object *obj);
+/* evd_is_left_to_closers() and evd_await_others() for a child that was freed. */
+bool evd_object_is_left(const struct object *obj);
+bool evd_object_await_others(struct object *obj, uint64_t serial);
+
+/*
+ * Gives a reference back.  The slot of an EVD whose IA closed meanwhile goes with the last; until
+ * then whoever holds it meets a dead EVD, and not a successor.
+ */
+void evd_release(struct dapl_evd *evd);
+
+/* evd_notice.c: a direction of an endpoint completes here from now on, with these flags of its
+ * attributes; or does no longer. */
+void evd_notice_join(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags);
+void evd_notice_leave(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags);
+
+/* evd_cq.c: the completion queue and its place as a source.  0 or -errno. */
+int evd_cq_create(struct ia *ia, struct dapl_evd *evd, int qlen, struct ibv_comp_channel *shared,
+    int vector, bool private_channel);
+void evd_cq_destroy(struct dapl_evd *evd);
+
+/*
+ * Counts n requests more that may be outstanding towards the completion queue, and lets it grow if it
+ * cannot take them all: a queue that overflows is dead.  A device that cannot let it grow is left as
+ * it is.
+ */
+void evd_cq_promise(struct dapl_evd *evd, int n);
+
+/*
+ * The queue pair that n requests were promised to is destroyed, and sort() drops what is left of it.
+ * Verbs let its completions stay in the completion queue until they are polled, where no more of them show up:
+ * they are polled here, and only then the room is free.  Where that fails, the next call frees it.  No lock may be held.
+ */
+void evd_cq_reclaim(struct dapl_evd *evd, int n);
+
+/*
+ * Locked (obj.lock).  The completion queue is to be at least this deep: 0 or -ENOMEM.  Where the
+ * device cannot resize it, it stays as it is, with its queue pairs, and the dispatcher's queue
+ * alone gets the length.
+ */
+int evd_cq_deepen(struct dapl_evd *evd, int qlen);
+/* Locked (obj.lock).  It need not be deeper than this, but for what is promised. */
+void evd_cq_shorten(struct dapl_evd *evd, int qlen);
+extern const struct evd_source_ops evd_cq_ops;
+
+/*
+ * An event of the EVD was lost: said once on the IA's async EVD.  No lock of rank EP or later may
+ * be held.
+ */
+void evd_object_overflowed(struct evd_ref ref);
+
+
+/* Threads for MANY, since on the loop's own its upcalls would not be at once.  -ENOMEM, -ENODEV. */
+int evd_give_pool(DAT_EVD_HANDLE handle);
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * evd_call -- the calls that act on a living EVD
+ *
+ * They go straight to the dispatcher, whose lock and whose comparison of lives are the only ones on
+ * this path.  What they read of the DAT object before is right if that comparison holds; where it
+ * decides alone, it is read under the object's lock.
+ */
+#include <string.h>
+
+#include "dapl/api.h"
+#include "dapl/evd/cno.h"
+#include "dapl/trace/err.h"
+#include "dapl/evd/evd.h"
+#include "dapl/ia/ia.h"
+
+#define BAD_EVD DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE)
+
+/* The EVD of a handle as the dispatcher knows it; ref->evd is NULL for a bad handle. */
+static struct dapl_evd *
+find(DAT_EVD_HANDLE handle, struct evd_ref *ref)
+{
+	struct dapl_evd *evd = handle_object(handle, KIND_EVD, &ref->serial);
+
+	ref->evd = evd ? &evd->core : NULL;
+	return evd;
+}
+
+/*
+ * A call may find that the device's queue overflowed before the asynchronous event about it is
+ * read.  Unless the call reports it, the consumer gets the same answer for ever: dequeue what is
+ * left.
+ */
+int
+evd_report_overflow(struct evd_ref ref, int r)
+{
+	if (r == -EOVERFLOW)
+		evd_object_overflowed(ref);
+	return r;
+}
+
+DAT_RETURN
+dapl_evd_wait(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT *event,
+    DAT_COUNT *more)
+{
+	struct evd_ref ref;
+	struct dapl_evd *evd = find(handle, &ref);
+	bool on_cq;
+
+	if (!evd)
+		return BAD_EVD;
+	if (!event)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
+	if (!more)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
+	if (threshold > 1 && atomic_load_explicit(&evd->one_at_a_time, memory_order_relaxed))
+		return evd_is_alive(ref) ? DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3) :
+					BAD_EVD;
+	/* Read before: the EVD may be gone when the wait ends. */
+	on_cq = atomic_load_explicit(&evd->on_cq, memory_order_relaxed);
+	return err_evd_wait(
+	    evd_report_overflow(ref, evd_wait(ref, timeout, threshold, event, more)), on_cq);
+}
+
+DAT_RETURN
+dapl_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
+{
+	struct evd_ref ref;
+	struct dapl_evd *evd = find(handle, &ref);
+	bool on_cq;
+
+	if (!evd)
+		return BAD_EVD;
+	if (!event)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	on_cq = atomic_load_explicit(&evd->on_cq, memory_order_relaxed);
+	return err_evd_dequeue(evd_report_overflow(ref, evd_dequeue(ref, event)), on_cq);
+}
+
+DAT_RETURN
+dapl_evd_post_se(DAT_EVD_HANDLE handle, const DAT_EVENT *event)
+{
+	DAT_EVENT copy = { .event_number = DAT_SOFTWARE_EVENT };
+	struct evd_ref ref;
+	struct dapl_evd *evd = find(handle, &ref);
+
+	if (!evd)
+		return BAD_EVD;
+	if (!atomic_load_explicit(&evd->software, memory_order_relaxed))
+		return evd_is_alive(ref) ? DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1) :
+					BAD_EVD;
+	if (!event || event->event_number != DAT_SOFTWARE_EVENT)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	copy.event_data.software_event_data.pointer = event->event_data.software_event_data.pointer;
+	switch (evd_post(ref, EVD_STREAM_SOFTWARE, &copy)) {
+	case 0:
+		return DAT_SUCCESS;
+	case -ENOSPC:
+		return DAT_ERROR(DAT_QUEUE_FULL, DAT_NO_SUBTYPE);
+	default:
+		return BAD_EVD;
+	}
+}
+
+DAT_RETURN
+dapl_evd_query(DAT_EVD_HANDLE handle, DAT_EVD_PARAM_MASK mask, DAT_EVD_PARAM *param)
+{
+	struct dapl_evd *evd = object_lock(handle, KIND_EVD);
+	struct evd_status status;
+	enum evd_notice notice;
+	DAT_IA_HANDLE ia_self;
+	DAT_EVD_FLAGS flags;
+	struct evd_ref ref;
+	unsigned int state;
+	DAT_RETURN ret;
+
+	if (!evd)
+		return BAD_EVD;
+	ref = dapl_evd_ref(evd);
+	ia_self = evd->obj.ia->self;
+	flags = evd->flags;
+	notice = evd->notice;
+	os_unlock(&evd->obj.lock);
+	ret = err_query(!(mask & ~DAT_EVD_FIELD_ALL), param);
+	if (ret != DAT_SUCCESS)
+		return ret;
+	if (evd_query(ref, &status))
+		return BAD_EVD;
+	state = status.enabled ? DAT_EVD_STATE_ENABLED : DAT_EVD_STATE_DISABLED;
+	state |= status.waitable ? DAT_EVD_STATE_WAITABLE : DAT_EVD_STATE_UNWAITABLE;
+	state |= notice * DAT_EVD_STATE_CONFIG_NOTIFY;
+	*param = (DAT_EVD_PARAM){
+		.ia_handle = registry_ia_handle(ia_self),
+		.evd_qlen = status.qlen,
+		.evd_state = (DAT_EVD_STATE)state,
+		.cno_handle = status.cno,
+		.evd_flags = flags,
+	};
+	return DAT_SUCCESS;
+}
+
+static DAT_RETURN
+done(int r)
+{
+	return r ? BAD_EVD : DAT_SUCCESS;
+}
+
+DAT_RETURN
+dapl_evd_enable(DAT_EVD_HANDLE handle)
+{
+	struct evd_ref ref;
+
+	return done(find(handle, &ref) ? evd_set_enabled(ref, true) : -ENODEV);
+}
+
+DAT_RETURN
+dapl_evd_disable(DAT_EVD_HANDLE handle)
+{
+	struct evd_ref ref;
+
+	return done(find(handle, &ref) ? evd_set_enabled(ref, false) : -ENODEV);
+}
+
+DAT_RETURN
+dapl_evd_set_unwaitable(DAT_EVD_HANDLE handle)
+{
+	struct evd_ref ref;
+
+	return done(find(handle, &ref) ? evd_set_waitable(ref, false) : -ENODEV);
+}
+
+DAT_RETURN
+dapl_evd_clear_unwaitable(DAT_EVD_HANDLE handle)
+{
+	struct evd_ref ref;
+
+	return done(find(handle, &ref) ? evd_set_waitable(ref, true) : -ENODEV);
+}
+
+DAT_RETURN
+dapl_evd_modify_cno(DAT_EVD_HANDLE handle, DAT_CNO_HANDLE cno_handle)
+{
+	struct dapl_evd *evd = object_lock(handle, KIND_EVD);
+	struct dapl_cno *cno = NULL, *old;
+	struct evd_ref ref;
+	struct ia *ia;
+	int r;
+
+	if (!evd)
+		return BAD_EVD;
+	ref = dapl_evd_ref(evd);
+	ia = evd->obj.ia;
+	os_unlock(&evd->obj.lock);
+	if (cno_handle != DAT_HANDLE_NULL) {
+		/* The IA is only compared: it may be gone, but then so is the EVD. */
+		cno = cno_attach(cno_handle, ia);
+		if (!cno)
+			return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
+	}
+	/* The EVD's own lock makes a pair of the listener and the reference held for it. */
+	os_lock(&evd->obj.lock);
+	old = cno;
+	r = object_is(&evd->obj, ref.serial) ?
+		evd_set_listener(ref, cno ? cno_listener(&cno->core) : NULL, cno_handle) :
+		-ENODEV;
+	if (!r) {
+		old = evd->cno;
+		evd->cno = cno;
+	}
+	os_unlock(&evd->obj.lock);
+	if (old)
+		cno_detach(old);
+	return r == -ENOMEM || r == -ENOSPC ?
+		   DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY) :
+		   done(r);
+}
+
+DAT_RETURN
+dapl_evd_resize(DAT_EVD_HANDLE handle, DAT_COUNT min_qlen)
+{
+	struct dapl_evd *evd = object_lock(handle, KIND_EVD);
+	struct evd_status now;
+	int r = 0;
+
+	if (!evd)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
+	if (min_qlen <= 0 || min_qlen > evd->obj.ia->device.max_cqe) {
+		os_unlock(&evd->obj.lock);
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	}
+	/* The lock keeps the EVD alive, and endpoints from promising meanwhile. */
+	if (evd_query(dapl_evd_ref(evd), &now) || now.qlen != min_qlen) {
+		r = evd_cq_deepen(evd, min_qlen);
+		if (!r)
+			r = evd_resize(dapl_evd_ref(evd), (unsigned int)min_qlen);
+		if (!r)
+			evd_cq_shorten(evd, min_qlen);
+	}
+	os_unlock(&evd->obj.lock);
+	return err_evd_resize(r);
+}
+
+DAT_RETURN
+dapl_evd_modify_upcall(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy,
+    const DAT_UPCALL_OBJECT *upcall, DAT_UPCALL_FLAG flag)
+{
+	struct evd_ref ref;
+	int r;
+
+	if (!find(handle, &ref))
+		return BAD_EVD;
+	r = policy == DAT_UPCALL_MANY ? evd_give_pool(handle) : 0;
+	if (!r)
+		r = evd_report_overflow(ref, evd_modify_upcall(ref, policy, upcall, flag));
+	return err_evd_modify_upcall(r);
+}
+
+DAT_RETURN
+dapl_evd_query_upcall_counters(
+    DAT_EVD_HANDLE handle, struct dat_rearm_evd_counters *counters, DAT_UINT32 size)
+{
+	struct dat_rearm_evd_counters now;
+	struct evd_ref ref;
+
+	if (!find(handle, &ref))
+		return BAD_EVD;
+	if (!counters)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	if (evd_query_counters(ref, &now))
+		return BAD_EVD;
+	/* The caller may be older than this library, or younger: it gets what both know. */
+	memset(counters, 0, size);
+	memcpy(counters, &now, size < sizeof now ? size : sizeof now);
+	return DAT_SUCCESS;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * evd_notice -- which completions an EVD wakes for, as its endpoints want it
+ *
+ * Endpoints of any completion flags, and the two directions of one endpoint, may share an EVD.  The
+ * device is asked for what the widest wish needs; a completion that was posted as unsignalled still
+ * wakes no taker.
+ */
+#include "dapl/evd/evd.h"
+
+static enum evd_notice
+notice_of(DAT_COMPLETION_FLAGS flags)
+{
+	if (flags & DAT_COMPLETION_SOLICITED_WAIT_FLAG)
+		return EVD_NOTICE_SOLICITED;
+	if (flags & DAT_COMPLETION_UNSIGNALLED_FLAG)
+		return EVD_NOTICE_SIGNALLED;
+	return EVD_NOTICE_ALL;
+}
+
+/* Locked. */
+static void
+count(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags, int by)
+{
+	enum evd_notice widest = EVD_NOTICE_UNDECIDED;
+
+	evd->wishes[notice_of(flags)] += (unsigned int)by;
+	if (evd->wishes[EVD_NOTICE_ALL])
+		widest = EVD_NOTICE_ALL;
+	else if (evd->wishes[EVD_NOTICE_SIGNALLED])
+		widest = EVD_NOTICE_SIGNALLED;
+	else if (evd->wishes[EVD_NOTICE_SOLICITED])
+		widest = EVD_NOTICE_SOLICITED;
+	evd->notice = widest;
+	/* Only some completions wake then, so that a number of them means nothing. */
+	atomic_store_explicit(&evd->one_at_a_time,
+	    evd->wishes[EVD_NOTICE_SIGNALLED] || evd->wishes[EVD_NOTICE_SOLICITED],
+	    memory_order_relaxed);
+	(void)evd_set_solicited(dapl_evd_ref(evd), widest == EVD_NOTICE_SOLICITED);
+}
+
+void
+evd_notice_join(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags)
+{
+	os_lock(&evd->obj.lock);
+	count(evd, flags, 1);
+	os_unlock(&evd->obj.lock);
+}
+
+void
+evd_notice_leave(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags)
+{
+	os_lock(&evd->obj.lock);
+	count(evd, flags, -1);
+	os_unlock(&evd->obj.lock);
+}

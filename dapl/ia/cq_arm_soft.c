@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl/ia/cq_arm.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "soft/soft_arm.h"
+
+int
+cq_arm(struct ibv_cq *cq, bool solicited_only)
+{
+	return soft_cq_arm(cq, solicited_only);
+}
+
+int
+cq_arm_option(const char *word)
+{
+	static const char personality[] = "personality=";
+
+	if (strncmp(word, personality, sizeof personality - 1) != 0)
+		return -EINVAL;
+	return soft_personality_choose(word + sizeof personality - 1);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What dat_ia_query() returns about an adapter and its provider */
+#include <stdio.h>
+#include <string.h>
+
+#include <dat2/dat_upcall.h>
+
+#include "dapl/api.h"
+#include "dapl/ep/ep.h"
+#include "dapl/evd/evd.h"
+#include "dapl/ia/ia.h"
+
+#define PROVIDER_MAJOR 2
+#define PROVIDER_MINOR 0
+#define NAMES_MAX 16
+
+/* The texts of the attributes that have only a name; they live as long as the IA. */
+struct ia_names {
+	int count;
+	DAT_NAMED_ATTR attrs[NAMES_MAX];
+	char mtu[16], guid[24], gid[48], port[8], device[64];
+};
+
+static void
+add(struct ia_names *n, const char *name, const char *value)
+{
+	n->attrs[n->count].name = name;
+	n->attrs[n->count].value = value;
+	n->count++;
+}
+
+int
+ia_names_create(struct ia *ia)
+{
+	struct ia_names *n = os_alloc(1, sizeof *n);
+	const struct ibv_port_attr *port = &ia->port;
+	uint8_t number = ia->id->port_num ? ia->id->port_num : 1;
+	union ibv_gid gid;
+	bool active;
+
+	if (!n)
+		return -ENOMEM;
+	memset(&gid, 0, sizeof gid);
+	(void)ibv_query_gid(ia->verbs, number, 0, &gid);
+	active = port->state == IBV_PORT_ACTIVE;
+	snprintf(n->mtu, sizeof n->mtu, "%d", port->active_mtu ? 128 << port->active_mtu : 1024);
+	snprintf(n->guid, sizeof n->guid, "%016llx",
+	    (unsigned long long)be64toh(ibv_get_device_guid(ia->verbs->device)));
+	snprintf(n->gid, sizeof n->gid, "%016llx:%016llx",
+	    (unsigned long long)be64toh(gid.global.subnet_prefix),
+	    (unsigned long long)be64toh(gid.global.interface_id));
+	snprintf(n->port, sizeof n->port, "%u", number);
+	snprintf(n->device, sizeof n->device, "%s", ibv_get_device_name(ia->verbs->device));
+
+	add(n, "DAT_EXTENSION_INTERFACE", "TRUE");
+	add(n, DAT_REARM_ATTR_UPCALLS, "TRUE");
+	add(n, "DAT_IB_TRANSPORT_MTU", n->mtu);
+	add(n, "DAT_IB_RDMA_READ", "TRUE");
+	add(n, "DAT_IB_FETCH_AND_ADD", "FALSE");
+	add(n, "DAT_IB_CMP_AND_SWAP", "FALSE");
+	add(n, "DAT_IB_IMMED_DATA", "FALSE");
+	add(n, "DAT_COUNTERS", "FALSE");
+	add(n, "DAT_IB_PROVIDER_NAME", "rearm");
+	add(n, "DAT_IB_DEVICE_NAME", n->device);
+	add(n, "DAT_IB_CONNECTIVITY_MODE", "RDMA_CM");
+	add(n, "DAT_IB_NODE_GUID", n->guid);
+	add(n, "DAT_IB_GID", n->gid);
+	add(n, "DAT_IB_PORT_STATUS", active ? "PORT_ACTIVE" : "PORT_DOWN");
+	add(n, "DAT_IB_PORT_NUMBER", n->port);
+	ia->names = n;
+	return 0;
+}
+
+void
+ia_names_free(struct ia *ia)
+{
+	os_free(ia->names);
+	ia->names = NULL;
+}
+
+/* What n endpoints with `each` could have together. */
+static DAT_COUNT
+times(int n, int each)
+{
+	const int64_t all = (int64_t)n * each;
+
+	return all < INT32_MAX ? (DAT_COUNT)all : INT32_MAX;
+}
+
+static void
+version(const char *text, DAT_UINT32 *major, DAT_UINT32 *minor)
+{
+	unsigned int a = 0, b = 0;
+
+	(void)sscanf(text, "%u.%u", &a, &b);
+	*major = a;
+	*minor = b;
+}
+
+static void
+fill_ia(const struct ia *ia, DAT_IA_ATTR *attr)
+{
+	const struct ibv_device_attr *dev = &ia->device;
+
+	memset(attr, 0, sizeof *attr);
+	snprintf(attr->adapter_name, sizeof attr->adapter_name, "%s",
+	    ibv_get_device_name(ia->verbs->device));
+	snprintf(attr->vendor_name, sizeof attr->vendor_name, "0x%x", dev->vendor_id);
+	attr->hardware_version_major = dev->hw_ver;
+	version(dev->fw_ver, &attr->firmware_version_major, &attr->firmware_version_minor);
+	attr->ia_address_ptr = (DAT_IA_ADDRESS_PTR)(uintptr_t)&ia->address;
+	attr->max_eps = dev->max_qp;
+	attr->max_dto_per_ep = dev->max_qp_wr;
+	attr->max_rdma_read_per_ep_in = dev->max_qp_rd_atom;
+	attr->max_rdma_read_per_ep_out = dev->max_qp_init_rd_atom;
+	attr->max_evds = dev->max_cq;
+	attr->max_evd_qlen = dev->max_cqe;
+	attr->max_iov_segments_per_dto = ia_max_iov(ia);
+	attr->max_lmrs = dev->max_mr;
+	attr->max_lmr_block_size =
+	    dev->max_mr_size > UINT32_MAX ? UINT32_MAX : (DAT_SEG_LENGTH)dev->max_mr_size;
+	attr->max_lmr_virtual_address = UINTPTR_MAX;
+	attr->max_pzs = dev->max_pd;
+	attr->max_message_size = ia_max_message(ia);
+	attr->max_rdma_size = ia_max_message(ia);
+	/* Whatever the device has: the calls for RMRs and SRQs are not served (unsupported.c). */
+	attr->max_rmrs = 0;
+	attr->max_rmr_target_address = 0;
+	attr->max_srqs = 0;
+	attr->max_ep_per_srq = 0;
+	attr->max_recv_per_srq = 0;
+	attr->max_iov_segments_per_rdma_read = ia_max_read_iov(ia);
+	attr->max_iov_segments_per_rdma_write = ia_max_iov(ia);
+	attr->max_rdma_read_in = dev->max_res_rd_atom;
+	attr->max_rdma_read_out = times(dev->max_qp, dev->max_qp_init_rd_atom);
+	/* The device may have less for all endpoints than each of them may have. */
+	attr->max_rdma_read_per_ep_in_guaranteed =
+	    dev->max_res_rd_atom >= times(dev->max_qp, dev->max_qp_rd_atom) ? DAT_TRUE : DAT_FALSE;
+	attr->max_rdma_read_per_ep_out_guaranteed = DAT_TRUE;
+	attr->zb_supported = DAT_FALSE;
+	attr->extension_supported = DAT_EXTENSION_REARM;
+	attr->extension_version = DAT_REARM_EXTENSION_VERSION;
+}
+
+static void
+fill_provider(const struct ia *ia, DAT_PROVIDER_ATTR *attr)
+{
+	const struct provider *p = ia->provider;
+
+	memset(attr, 0, sizeof *attr);
+	snprintf(attr->provider_name, sizeof attr->provider_name, "%s", p->info.ia_name);
+	attr->provider_version_major = PROVIDER_MAJOR;
+	attr->provider_version_minor = PROVIDER_MINOR;
+	/* The registry finds the dat.conf record again by these two and is_thread_safe. */
+	attr->dapl_version_major = p->info.dapl_version_major;
+	attr->dapl_version_minor = p->info.dapl_version_minor;
+	attr->is_thread_safe = p->info.is_thread_safe;
+	attr->lmr_mem_types_supported = (DAT_MEM_TYPE)(DAT_MEM_TYPE_VIRTUAL | DAT_MEM_TYPE_LMR);
+	attr->iov_ownership_on_return = DAT_IOV_CONSUMER;
+	attr->dat_qos_supported = DAT_QOS_BEST_EFFORT;
+	attr->completion_flags_supported = EP_COMPLETION_FLAGS;
+	attr->max_private_data_size = IA_MAX_PRIVATE_DATA;
+	attr->supports_multipath = DAT_FALSE;
+	attr->ep_creator = DAT_PSP_CREATES_EP_IFASKED;
+	attr->pz_support = DAT_PZ_UNIQUE;
+	attr->optimal_buffer_alignment = DAT_OPTIMAL_ALIGNMENT;
+	for (int i = 0; i < 6; i++)
+		for (int j = 0; j < 6; j++)
+			*(DAT_BOOLEAN *)(uintptr_t)&attr->evd_stream_merging_supported[i][j] =
+			    DAT_TRUE;
+	attr->srq_supported = DAT_FALSE;
+	attr->lmr_sync_req = DAT_FALSE;
+	attr->dto_async_return_guaranteed = DAT_FALSE;
+	attr->rdma_write_for_rdma_read_req = DAT_FALSE;
+	attr->rmr_scope_supported = DAT_RMR_SCOPE_PZ;
+	attr->is_signal_safe = DAT_FALSE;
+	attr->ha_supported = DAT_FALSE;
+	attr->ha_loadbalancing = DAT_HA_LB_NONE;
+	attr->num_provider_specific_attr = ia->names->count;
+	attr->provider_specific_attr = ia->names->attrs;
+}
+
+DAT_RETURN
+dapl_ia_query(DAT_IA_HANDLE ia_handle, DAT_EVD_HANDLE *async_evd, DAT_IA_ATTR_MASK ia_mask,
+    DAT_IA_ATTR *ia_attr, DAT_PROVIDER_ATTR_MASK provider_mask, DAT_PROVIDER_ATTR *provider_attr)
+{
+	DAT_RETURN ret = DAT_SUCCESS;
+	struct ia *ia;
+
+	ia = object_lock(ia_handle, KIND_IA);
+	if (!ia)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+	if (ia_mask & ~(DAT_IA_ATTR_MASK)DAT_IA_FIELD_ALL) {
+		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	} else if (ia_mask && !ia_attr) {
+		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
+	} else if (provider_mask & ~(DAT_PROVIDER_ATTR_MASK)DAT_PROVIDER_FIELD_ALL) {
+		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
+	} else if (provider_mask && !provider_attr) {
+		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
+	} else {
+		if (async_evd)
+			*async_evd = ia->async_elsewhere ? DAT_EVD_OUT_OF_SCOPE :
+				     ia->async		 ? (DAT_EVD_HANDLE)ia->async->obj.handle :
+							   DAT_HANDLE_NULL;
+		if (ia_mask)
+			fill_ia(ia, ia_attr);
+		if (provider_mask)
+			fill_provider(ia, provider_attr);
+	}
+	os_unlock(&ia->obj.lock);
+	return ret;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The device under an adapter, and the loops that watch its channels */
+#include <fcntl.h>
+#include <string.h>
+
+#include "dapl/trace/debug.h"
+#include "dapl/evd/evd.h"
+#include "dapl/ia/ia.h"
+
+int
+ia_prepare_fd(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) || fcntl(fd, F_SETFD, FD_CLOEXEC))
+		return -errno;
+	return 0;
+}
+
+/* Some calls of the CM fail without saying why. */
+static int
+failed(const char *call)
+{
+	int error = errno ? errno : EIO;
+
+	debug_error("%s: %s", call, strerror(error));
+	return -error;
+}
+
+void
+ia_channel_read(struct loop *loop, struct loop_ticket *ticket)
+{
+	/* Anything else, a shortage of memory for one, may be over at the next turn. */
+	if (errno != EIO && errno != ENODEV && errno != EBADF)
+		return;
+	debug_error("a channel of the device is broken: %s", strerror(errno));
+	loop_forget(loop, ticket);
+}
+
+/* Reads, books and kicks; a CQ cannot go before the event read for it is booked. */
+static void
+read_shared_channel(void *arg, uint64_t serial)
+{
+	struct ia_loop *l = arg;
+	struct ibv_cq *cq;
+	void *context;
+
+	(void)serial; /* the loop's own: see ia_device_quiet() */
+	while (ibv_get_cq_event(l->channel, &cq, &context) == 0)
+		evd_notified(((struct evd_cq_context *)context)->ref);
+	ia_channel_read(l->loop, &l->ticket);
+}
+
+static void
+close_loop(struct ia_loop *l)
+{
+	ibv_destroy_comp_channel(l->channel);
+	loop_free(l->loop);
+}
+
+static int
+open_loop(struct ia *ia, struct ia_loop *l)
+{
+	int r;
+
+	r = loop_create(ia->stepped ? LOOP_STEPPED : LOOP_THREAD, 1, &l->loop);
+	if (r)
+		return r;
+	errno = 0;
+	l->channel = ibv_create_comp_channel(ia->verbs);
+	if (!l->channel) {
+		r = failed("ibv_create_comp_channel");
+		goto destroy_loop;
+	}
+	r = ia_prepare_fd(l->channel->fd);
+	if (!r)
+		r = loop_add(l->loop, l->channel->fd, read_shared_channel, l, 0, &l->ticket);
+	if (r)
+		goto destroy_channel;
+	return 0;
+
+destroy_channel:
+	ibv_destroy_comp_channel(l->channel);
+destroy_loop:
+	loop_free(l->loop);
+	return r;
+}
+
+/* An id bound to the address is what brings the device. */
+static int
+find_device(struct ia *ia)
+{
+	errno = 0;
+	ia->events = rdma_create_event_channel();
+	if (!ia->events) {
+		int r = failed("rdma_create_event_channel");
+
+		return r == -ENOENT || r == -ENOSYS ? -ENODEV : r;
+	}
+	if (rdma_create_id(ia->events, &ia->id, NULL, RDMA_PS_TCP)) {
+		int r = failed("rdma_create_id");
+
+		rdma_destroy_event_channel(ia->events);
+		return r;
+	}
+	return 0;
+}
+
+static int
+query_device(struct ia *ia)
+{
+	const uint8_t port = ia->id->port_num ? ia->id->port_num : 1;
+
+	/* These return what others leave in errno. */
+	errno = ibv_query_device(ia->verbs, &ia->device);
+	if (errno)
+		return failed("ibv_query_device");
+	errno = ibv_query_port(ia->verbs, port, &ia->port);
+	return errno ? failed("ibv_query_port") : 0;
+}
+
+static int
+bind_device(struct ia *ia, const char *where)
+{
+	int r;
+
+	errno = 0;
+	if (rdma_bind_addr(ia->id, (struct sockaddr *)&ia->address)) {
+		r = failed("rdma_bind_addr");
+		/* The address is this host's, so what is missing is a device behind it. */
+		return r == -EADDRNOTAVAIL ? -ENODEV : r;
+	}
+	if (!ia->id->verbs) {
+		debug_error("%s: no RDMA device has this address", where);
+		return -ENODEV;
+	}
+	ia->verbs = ia->id->verbs;
+	r = query_device(ia);
+	if (!r)
+		r = ia_prepare_fd(ia->events->fd);
+	if (!r)
+		r = ia_prepare_fd(ia->verbs->async_fd);
+	return r;
+}
+
+int
+ia_device_open(struct ia *ia, const struct ia_options *options)
+{
+	int r;
+
+	ia->stepped = options->stepped;
+	ia->pool = NULL;
+	ia->next_vector = 0;
+	ia->idle_cq = NULL;
+	r = address_resolve(options->where, &ia->address);
+	if (r == -ENOENT || r == -EADDRNOTAVAIL)
+		debug_error("%s is no interface with an address, no address and no known host",
+		    options->where);
+	else if (r)
+		debug_error("%s cannot be looked up: %s", options->where, strerror(-r));
+	if (r)
+		return r;
+	r = find_device(ia);
+	if (r)
+		return r;
+	r = bind_device(ia, options->where);
+	if (r)
+		goto destroy_id;
+	for (ia->loop_count = 0; ia->loop_count < options->loops; ia->loop_count++) {
+		r = open_loop(ia, &ia->loops[ia->loop_count]);
+		if (r)
+			goto close_loops;
+	}
+	/* Of a depth that suits any device: two queue pair directions without an EVD complete
+	 * nothing. */
+	errno = 0;
+	ia->idle_cq = ibv_create_cq(ia->verbs, 1, NULL, NULL, 0);
+	if (!ia->idle_cq) {
+		r = failed("ibv_create_cq");
+		goto close_loops;
+	}
+	/* A device tells by doing it, or not. */
+	ia->fixed_cqs = ibv_resize_cq(ia->idle_cq, 2) != 0;
+	r = ia_names_create(ia);
+	if (r)
+		goto destroy_cq;
+	r = loop_add(ia->loops[0].loop, ia->events->fd, cm_read, ia, 0, &ia->cm_ticket);
+	if (r)
+		goto free_names;
+	r = loop_add(ia->loops[0].loop, ia->verbs->async_fd, async_read, ia, 0,
+	    &ia->async_ticket);
+	if (r)
+		goto remove_cm;
+	return 0;
+
+remove_cm:
+	loop_remove(ia->loops[0].loop, &ia->cm_ticket);
+free_names:
+	ia_names_free(ia);
+destroy_cq:
+	ibv_destroy_cq(ia->idle_cq);
+close_loops:
+	while (ia->loop_count > 0) {
+		struct ia_loop *l = &ia->loops[--ia->loop_count];
+
+		loop_remove(l->loop, &l->ticket);
+		close_loop(l);
+	}
+destroy_id:
+	rdma_destroy_id(ia->id);
+	rdma_destroy_event_channel(ia->events);
+	return r;
+}
+
+void
+ia_device_quiet(struct ia *ia)
+{
+	loop_remove(ia->loops[0].loop, &ia->cm_ticket);
+	loop_remove(ia->loops[0].loop, &ia->async_ticket);
+	for (unsigned int i = 0; i < ia->loop_count; i++)
+		loop_remove(ia->loops[i].loop, &ia->loops[i].ticket);
+}
+
+void
+ia_device_close(struct ia *ia)
+{
+	ia_names_free(ia);
+	ibv_destroy_cq(ia->idle_cq);
+	for (unsigned int i = 0; i < ia->loop_count; i++)
+		close_loop(&ia->loops[i]);
+	if (ia->pool && !ia->stepped)
+		loop_free(ia->pool);
+	rdma_destroy_id(ia->id);
+	rdma_destroy_event_channel(ia->events);
+}
+
+struct ia_loop *
+ia_pick_loop(struct ia *ia, int *vector)
+{
+	int vectors = ia->verbs->num_comp_vectors;
+	unsigned int n;
+
+	os_lock(&ia->obj.lock);
+	n = ia->next_vector++;
+	os_unlock(&ia->obj.lock);
+	*vector = vectors > 0 ? (int)(n % (unsigned int)vectors) : 0;
+	return &ia->loops[n % ia->loop_count];
+}
+
+struct loop *
+ia_pool(struct ia *ia)
+{
+	struct loop *pool;
+
+	if (ia->stepped)
+		return ia->loops[0].loop;
+	os_lock(&ia->obj.lock);
+	if (!ia->pool && loop_create(LOOP_POOL, IA_CREW, &ia->pool))
+		ia->pool = NULL;
+	pool = ia->pool;
+	os_unlock(&ia->obj.lock);
+	return pool;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "dapl/ia/cq_arm.h"
+#include "dapl/trace/debug.h"
+#include "dapl/ia/ia.h"
+
+static int
+parse_loops(const char *text, struct ia_options *options)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	if (*end || n < 1 || n > IA_LOOPS_MAX) {
+		debug_error("loops=%s: a number from 1 to %d is expected", text, IA_LOOPS_MAX);
+		return -EINVAL;
+	}
+	options->loops = (unsigned int)n;
+	return 0;
+}
+
+/*
+ * "WHERE [PORT] [WORD]...": where is an interface, an address or a host name; the port is an old
+ * custom and means nothing here.  Words: loops=N, step, and what the device under this library
+ * takes.
+ */
+int
+ia_options_parse(const char *params, struct ia_options *options)
+{
+	char text[PROVIDER_PARAMS_MAX], *rest = NULL, *word;
+	int n = 0, r = 0;
+
+	memset(options, 0, sizeof *options);
+	options->loops = 1;
+	strncpy(text, params, sizeof text - 1);
+	text[sizeof text - 1] = '\0';
+	for (word = strtok_r(text, " \t", &rest); word && !r; word = strtok_r(NULL, " \t", &rest)) {
+		if (n++ == 0) {
+			if (strlen(word) >= sizeof options->where)
+				return -EINVAL;
+			strcpy(options->where, word);
+		} else if (strncmp(word, "loops=", 6) == 0) {
+			r = parse_loops(word + 6, options);
+		} else if (strcmp(word, "step") == 0) {
+			options->stepped = true;
+		} else if (n == 2 && strspn(word, "0123456789") == strlen(word)) {
+			continue;
+		} else {
+			r = cq_arm_option(word);
+			if (r)
+				debug_error("unknown word in the IA's parameters: %s", word);
+		}
+	}
+	if (n == 0) {
+		debug_error("the IA's parameters name no interface, address or host");
+		return -EINVAL;
+	}
+	return r;
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl/api.h"
+#include "dapl/trace/err.h"
+#include "dapl/ia/ia.h"
+#include "dapl/memory/pz.h"
+
+/* lmr -- local memory region: memory the device may reach */
+struct lmr {
+	struct object obj;
+	struct pz *pz; /* holds a reference; constant while open, as is what follows */
+	struct ibv_mr *mr;
+	DAT_MEM_TYPE type;
+	DAT_REGION_DESCRIPTION region;
+	DAT_VLEN length;
+	DAT_MEM_PRIV_FLAGS privileges;
+};
+
+#define PRIV_REMOTE_ATOMIC 0x40 /* of the InfiniBand extension */
+#define PRIV_KNOWN (DAT_MEM_PRIV_ALL_FLAG | PRIV_REMOTE_ATOMIC)
+
+static void
+prepare(void *slot)
+{
+	object_prepare(slot, KIND_LMR);
+}
+
+static struct slab slab = SLAB_INITIALIZER(struct lmr, prepare);
+
+static int
+access_flags(DAT_MEM_PRIV_FLAGS privileges)
+{
+	int access = 0;
+
+	if (privileges & DAT_MEM_PRIV_LOCAL_WRITE_FLAG)
+		access |= IBV_ACCESS_LOCAL_WRITE;
+	if (privileges & DAT_MEM_PRIV_REMOTE_READ_FLAG)
+		access |= IBV_ACCESS_REMOTE_READ;
+	/* Verbs grant remote writing only together with local writing. */
+	if (privileges & DAT_MEM_PRIV_REMOTE_WRITE_FLAG)
+		access |= IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_LOCAL_WRITE;
+	if (privileges & PRIV_REMOTE_ATOMIC)
+		access |= IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_LOCAL_WRITE;
+	return access;
+}
+
+static int
+create(struct ia *ia, struct pz *pz, void *address, const struct lmr *like, struct lmr **out)
+{
+	struct lmr *lmr = slab_alloc(&slab);
+	int r;
+
+	if (!lmr)
+		return -ENOMEM;
+	lmr->pz = pz;
+	lmr->type = like->type;
+	lmr->region = like->region;
+	lmr->length = like->length;
+	lmr->privileges = like->privileges;
+	errno = 0;
+	lmr->mr = ibv_reg_mr(pz->pd, address, like->length, access_flags(like->privileges));
+	if (!lmr->mr) {
+		r = errno ? -errno : -ENOMEM;
+		goto free_slot;
+	}
+	r = object_open(&lmr->obj, ia, &ia->provider->table);
+	if (r)
+		goto dereg_mr;
+	r = object_publish(&lmr->obj);
+	if (r)
+		goto abandon;
+	*out = lmr;
+	return 0;
+
+abandon:
+	object_abandon(&lmr->obj);
+dereg_mr:
+	ibv_dereg_mr(lmr->mr);
+free_slot:
+	slab_free(&slab, lmr);
+	return r;
+}
+
+static DAT_RETURN
+err_register(int error)
+{
+	if (error == -EINVAL || error == -EFAULT)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	return err_resource(error, DAT_RESOURCE_MEMORY_REGION);
+}
+
+/* The memory another LMR covers, registered a second time. */
+static DAT_RETURN
+share(struct ia *ia, const DAT_REGION_DESCRIPTION *region, void **address, DAT_VLEN *length)
+{
+	struct lmr *of = object_lock(region->for_lmr_handle, KIND_LMR);
+
+	if (!of)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR);
+	*address = of->mr->addr;
+	*length = of->length;
+	os_unlock(&of->obj.lock);
+	return of->obj.ia == ia ? DAT_SUCCESS :
+				  DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR);
+}
+
+DAT_RETURN
+dapl_lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION region,
+    DAT_VLEN length, DAT_PZ_HANDLE pz_handle, DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type,
+    DAT_LMR_HANDLE *lmr_handle, DAT_LMR_CONTEXT *lmr_context, DAT_RMR_CONTEXT *rmr_context,
+    DAT_VLEN *registered_length, DAT_VADDR *registered_address)
+{
+	struct lmr like = { .type = type, .region = region, .privileges = privileges };
+	void *address = region.for_va;
+	DAT_RETURN ret = DAT_SUCCESS;
+	struct lmr *lmr = NULL;
+	struct ia *ia;
+	struct pz *pz;
+	int r;
+
+	ia = ia_enter(ia_handle);
+	if (!ia)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+	pz = object_hold(pz_handle, KIND_PZ, ia);
+	if (!pz) {
+		ret = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
+		goto leave;
+	}
+	if (type == DAT_MEM_TYPE_LMR)
+		ret = share(ia, &region, &address, &length);
+	else if (type == DAT_MEM_TYPE_SHARED_VIRTUAL)
+		ret = DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
+	else if (type != DAT_MEM_TYPE_VIRTUAL)
+		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	else if (length == 0)
+		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
+	if (ret != DAT_SUCCESS)
+		goto drop_pz;
+	if (privileges & ~PRIV_KNOWN)
+		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
+	else if (va_type != DAT_VA_TYPE_VA)
+		ret = va_type == DAT_VA_TYPE_ZB ?
+			  DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE) :
+			  DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG7);
+	else if (!lmr_handle)
+		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG8);
+	if (ret != DAT_SUCCESS)
+		goto drop_pz;
+
+	like.length = length;
+	r = create(ia, pz, address, &like, &lmr);
+	if (r) {
+		ret = err_register(r);
+		goto drop_pz;
+	}
+	if (lmr_context)
+		*lmr_context = lmr->mr->lkey;
+	if (rmr_context)
+		*rmr_context = lmr->mr->rkey;
+	if (registered_length)
+		*registered_length = lmr->length;
+	if (registered_address)
+		*registered_address = (DAT_VADDR)(uintptr_t)lmr->mr->addr;
+	*lmr_handle = lmr->obj.handle;
+	goto leave;
+
+drop_pz:
+	object_drop(&pz->obj);
+leave:
+	ia_leave(ia);
+	return ret;
+}
+
+DAT_RETURN
+dapl_lmr_query(DAT_LMR_HANDLE handle, DAT_LMR_PARAM_MASK mask, DAT_LMR_PARAM *param)
+{
+	struct lmr *lmr = object_lock(handle, KIND_LMR);
+	DAT_LMR_PARAM p;
+	DAT_RETURN ret;
+	struct ia *ia;
+
+	if (!lmr)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR);
+	ia = lmr->obj.ia;
+	p = (DAT_LMR_PARAM){
+		.mem_type = lmr->type,
+		.region_desc = lmr->region,
+		.length = lmr->length,
+		.pz_handle = lmr->pz->obj.handle,
+		.mem_priv = lmr->privileges,
+		.va_type = DAT_VA_TYPE_VA,
+		.lmr_context = lmr->mr->lkey,
+		.rmr_context = lmr->mr->rkey,
+		.registered_size = lmr->length,
+		.registered_address = (DAT_VADDR)(uintptr_t)lmr->mr->addr,
+	};
+	os_unlock(&lmr->obj.lock);
+	ret = err_query(!(mask & ~DAT_LMR_FIELD_ALL), param);
+	if (ret != DAT_SUCCESS)
+		return ret;
+	p.ia_handle = registry_ia_handle(ia->self);
+	*param = p;
+	return DAT_SUCCESS;
+}
+
+int
+lmr_destroy(DAT_HANDLE handle)
+{
+	uint64_t serial;
+	struct lmr *lmr = handle_object(handle, KIND_LMR, &serial);
+	int r = lmr ? object_close(&lmr->obj, serial) : -ENODEV;
+
+	if (r)
+		return r;
+	ibv_dereg_mr(lmr->mr);
+	object_drop(&lmr->pz->obj);
+	object_unlink(&lmr->obj);
+	slab_free(&slab, lmr);
+	return 0;
+}
+
+DAT_RETURN
+dapl_lmr_free(DAT_LMR_HANDLE handle)
+{
+	switch (lmr_destroy(handle)) {
+	case 0:
+		return DAT_SUCCESS;
+	case -EBUSY:
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_LMR_IN_USE);
+	default:
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR);
+	}
+}
+
+/* Memory and device are coherent here: there is nothing to do but to look at the arguments. */
+static DAT_RETURN
+sync_segments(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET *segments, DAT_VLEN count)
+{
+	if (!handle_is(ia_handle, KIND_IA))
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+	if (count > 0 && !segments)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	return DAT_SUCCESS;
+}
+
+DAT_RETURN
+dapl_lmr_sync_rdma_read(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments, DAT_VLEN count)
+{
+	return sync_segments(ia, segments, count);
+}
+
+DAT_RETURN
+dapl_lmr_sync_rdma_write(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments, DAT_VLEN count)
+{
+	return sync_segments(ia, segments, count);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl/object/handle.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+#define TAG_MAGIC 0x5eda7000u
+#define TAG_KIND 0x000000ffu
+
+#define CELLS (1u << 22)
+#define STEP (1u << 12) /* cells made accessible at once */
+#define IDLE_MIN 65536u
+
+_Static_assert(offsetof(struct handle, provider) == 0, "registries read the first word");
+
+static struct {
+	pthread_mutex_t lock;
+	_Atomic(struct handle *) base;
+	_Atomic(uint32_t) made; /* cells below this index have been used */
+	uint32_t open;		/* cells below this index are accessible memory */
+	struct handle *first, *last;
+	uint32_t idle;
+	uint64_t lives; /* given out */
+} cells = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* Locked.  The range, reserved at the first use.  All of it can be read, as registries do before we
+ * see the call; memory is used by cells alone. */
+static struct handle *
+reserve(void)
+{
+	struct handle *base = atomic_load_explicit(&cells.base, memory_order_relaxed);
+
+	if (base)
+		return base;
+	base = mmap(NULL, CELLS * sizeof *base, PROT_READ,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (base == MAP_FAILED)
+		return NULL;
+	atomic_store_explicit(&cells.base, base, memory_order_release);
+	return base;
+}
+
+bool
+handle_range(struct dat_handle_range *range)
+{
+	struct handle *base;
+
+	pthread_mutex_lock(&cells.lock);
+	base = reserve();
+	pthread_mutex_unlock(&cells.lock);
+	*range = (struct dat_handle_range){ base, CELLS * sizeof *base, sizeof *base };
+	return base != NULL;
+}
+
+/* Locked.  Opens the range in steps: what is unused costs nothing. */
+static struct handle *
+fresh_cell(void)
+{
+	struct handle *base = reserve();
+	uint32_t n = atomic_load_explicit(&cells.made, memory_order_relaxed);
+
+	if (!base)
+		return NULL;
+	if (n == cells.open) {
+		if (n == CELLS || mprotect(base + n, STEP * sizeof *base, PROT_READ | PROT_WRITE))
+			return NULL;
+		cells.open += STEP;
+	}
+	atomic_store_explicit(&cells.made, n + 1, memory_order_release);
+	return base + n;
+}
+
+struct handle *
+handle_create(const DAT_PROVIDER *provider, enum kind kind, void *object, uint64_t *serial)
+{
+	struct handle *h = NULL;
+
+	pthread_mutex_lock(&cells.lock);
+	if (cells.idle <= IDLE_MIN)
+		h = fresh_cell();
+	if (!h && cells.first) {
+		h = cells.first;
+		cells.first = h->next;
+		if (!cells.first)
+			cells.last = NULL;
+		cells.idle--;
+	}
+	if (h) {
+		*serial = ++cells.lives;
+		atomic_store_explicit(&h->serial, *serial, memory_order_relaxed);
+		atomic_store_explicit(&h->provider, provider, memory_order_relaxed);
+		atomic_store_explicit(&h->object, object, memory_order_relaxed);
+		atomic_store_explicit(&h->tag, TAG_MAGIC | (uint32_t)kind, memory_order_release);
+	}
+	pthread_mutex_unlock(&cells.lock);
+	return h;
+}
+
+void
+handle_retire(struct handle *h)
+{
+	pthread_mutex_lock(&cells.lock);
+	atomic_store_explicit(&h->tag, 0, memory_order_release);
+	h->next = NULL;
+	if (cells.last)
+		cells.last->next = h;
+	else
+		cells.first = h;
+	cells.last = h;
+	cells.idle++;
+	pthread_mutex_unlock(&cells.lock);
+}
+
+void *
+handle_object(DAT_HANDLE handle, enum kind kind, uint64_t *serial)
+{
+	struct handle *h = handle;
+	uintptr_t base = (uintptr_t)atomic_load_explicit(&cells.base, memory_order_acquire);
+	uintptr_t offset = (uintptr_t)h - base;
+	uint32_t tag;
+
+	if (!base || offset % sizeof *h != 0 ||
+	    offset / sizeof *h >= atomic_load_explicit(&cells.made, memory_order_acquire))
+		return NULL;
+	tag = atomic_load_explicit(&h->tag, memory_order_acquire);
+	if ((tag & ~TAG_KIND) != TAG_MAGIC || (kind != KIND_NONE && (tag & TAG_KIND) != kind))
+		return NULL;
+	/* Should the cell change hands meanwhile, slot and life may not belong together.  Then the
+	 * comparison under the slot's lock fails, since no life is given out twice. */
+	*serial = atomic_load_explicit(&h->serial, memory_order_relaxed);
+	return atomic_load_explicit(&h->object, memory_order_relaxed);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl/object/slab.h"
+
+/* Locked. */
+static void
+push(struct slab *slab, struct slab_slot *slot)
+{
+	slot->next = slab->first;
+	slab->first = slot;
+}
+
+/* Locked. */
+static void
+grow(struct slab *slab)
+{
+	uint32_t base = slab->chunk_count * SLAB_CHUNK;
+	char *chunk;
+
+	if (slab->chunk_count == SLAB_CHUNKS)
+		return;
+	chunk = os_alloc(SLAB_CHUNK, slab->size);
+	if (!chunk)
+		return;
+	for (uint32_t i = SLAB_CHUNK; i-- > 0;) {
+		struct slab_slot *slot = (struct slab_slot *)(chunk + i * slab->size);
+
+		slot->index = base + i;
+		if (slab->prepare)
+			slab->prepare(slot);
+		push(slab, slot);
+	}
+	atomic_store_explicit(&slab->chunks[slab->chunk_count++], chunk, memory_order_release);
+}
+
+void *
+slab_alloc(struct slab *slab)
+{
+	struct slab_slot *slot;
+
+	pthread_mutex_lock(&slab->lock);
+	if (!slab->first)
+		grow(slab);
+	slot = slab->first;
+	if (slot)
+		slab->first = slot->next;
+	pthread_mutex_unlock(&slab->lock);
+	return slot;
+}
+
+void
+slab_free(struct slab *slab, void *slot)
+{
+	pthread_mutex_lock(&slab->lock);
+	push(slab, slot);
+	pthread_mutex_unlock(&slab->lock);
+}
+
+bool
+slab_owns(struct slab *slab, const void *slot)
+{
+	for (uint32_t i = 0; i < SLAB_CHUNK * SLAB_CHUNKS; i += SLAB_CHUNK) {
+		const char *chunk = slab_at(slab, i);
+		uintptr_t offset = (uintptr_t)slot - (uintptr_t)chunk;
+
+		if (!chunk)
+			return false;
+		if (offset < SLAB_CHUNK * slab->size)
+			return offset % slab->size == 0;
+	}
+	return false;
+}

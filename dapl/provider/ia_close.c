@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ia_close -- the end of an adapter
+ *
+ * Close marks the adapter, wakes the threads that wait on its objects, destroys the objects,
+ * children before parents, and waits until everything is gone: objects that other threads are
+ * freeing, objects that were freed from inside their own upcall or agent, calls in progress.  All of
+ * them are the adapter's children or hold one of its bases, and whatever takes one away wakes the
+ * closing thread.
+ *
+ * No object's destroy() waits for upcalls or agents; the last thread to leave an EVD or a CNO
+ * destroys it.  Two things are not waited for, since they wait for the closing thread:
+ *
+ *	- callbacks that the closing thread is inside of.  When they return, their objects go, and
+ *	  with the last of those the device.
+ *	- if it is inside any: callbacks whose threads are in dat_ia_close() themselves, of another
+ *	  adapter.
+ */
+#include "dapl/api.h"
+#include "dapl/evd/cno.h"
+#include "dapl/trace/err.h"
+#include "dapl/evd/evd.h"
+#include "dapl/ia/ia.h"
+
+/* How children of a kind end.  In this order nothing is destroyed before what uses it. */
+struct ending {
+	enum kind kind;
+	int (*destroy)(DAT_HANDLE handle);
+	/* Of kinds that have callbacks; for an object without a handle.  See evd/evd.h. */
+	bool (*is_left)(const struct object *obj);
+	bool (*await_others)(struct object *obj, uint64_t serial);
+};
+
+static const struct ending endings[] = {
+	{ KIND_CR, cr_destroy, NULL, NULL },
+	{ KIND_PSP, psp_destroy, NULL, NULL },
+	{ KIND_RSP, rsp_destroy, NULL, NULL },
+	{ KIND_CSP, csp_destroy, NULL, NULL },
+	{ KIND_EP, ep_destroy, NULL, NULL },
+	{ KIND_LMR, lmr_destroy, NULL, NULL },
+	{ KIND_EVD, evd_destroy, evd_object_is_left, evd_object_await_others },
+	{ KIND_CNO, cno_destroy, cno_object_is_left, cno_object_await_others },
+	{ KIND_PZ, pz_destroy, NULL, NULL },
+};
+#define ENDINGS (sizeof endings / sizeof endings[0])
+
+/* What stands between the adapter and its end. */
+struct rest {
+	const struct ending *ending; /* of the child; NULL: there is none */
+	struct object *child;
+	uint64_t serial;
+	DAT_HANDLE handle; /* DAT_HANDLE_NULL: another thread destroys it */
+	unsigned int left; /* children that are not waited for */
+};
+
+static DAT_HANDLE
+live_handle(struct object *obj)
+{
+	DAT_HANDLE handle;
+
+	os_lock(&obj->lock);
+	handle = obj->handle;
+	os_unlock(&obj->lock);
+	return handle;
+}
+
+/* Locked (the IA's).  A child that lives, else one that is being destroyed, of the first kind that
+ * has any. */
+static struct rest
+find_rest(const struct ia *ia)
+{
+	struct rest rest = { .left = 0 };
+
+	for (size_t i = 0; i < ENDINGS && !rest.ending; i++) {
+		const struct ending *e = &endings[i];
+
+		for (struct object *child = ia->children[e->kind]; child; child = child->next) {
+			const DAT_HANDLE handle = live_handle(child);
+
+			if (!handle && e->is_left && e->is_left(child)) {
+				rest.left++;
+				continue;
+			}
+			if (handle || !rest.ending) {
+				rest.ending = e;
+				rest.child = child;
+				rest.serial = child->serial;
+				rest.handle = handle;
+			}
+			if (handle)
+				break;
+		}
+	}
+	return rest;
+}
+
+/* Locked (the IA's).  Whether nothing has a base but the adapter itself and who is not waited for. */
+static bool
+is_alone(const struct ia *ia, const struct rest *rest)
+{
+	return atomic_load_explicit(&ia->bases, memory_order_acquire) ==
+	       1 + ia->borrowers + rest->left;
+}
+
+/* Not locked.  False when there was nothing to do; then the thread has not parked either. */
+static bool
+advance(const struct rest *rest)
+{
+	if (!rest->ending)
+		return false;
+	if (rest->handle)
+		return rest->ending->destroy(rest->handle) == 0;
+	return rest->ending->await_others && rest->ending->await_others(rest->child, rest->serial);
+}
+
+static bool
+same(const struct rest *a, const struct rest *b)
+{
+	return a->child == b->child && a->serial == b->serial && a->handle == b->handle;
+}
+
+/*
+ * Locked (the IA's), which is dropped and retaken.  The thread sleeps when what it saw was not for
+ * it to end and is still there: one whose call still uses the child, or destroys it, will take it
+ * away.  A child that became another thread's meanwhile may wait for this one: look again.
+ */
+static void
+end_children(struct ia *ia)
+{
+	struct park *park = NULL;
+	struct park_entry entry;
+	struct rest rest, again;
+	bool listed = false, advances;
+
+	for (;;) {
+		park_reset(park);
+		rest = find_rest(ia);
+		if (!rest.ending && is_alone(ia, &rest))
+			break;
+		os_unlock(&ia->obj.lock);
+		advances = advance(&rest);
+		os_lock(&ia->obj.lock);
+		again = find_rest(ia);
+		if (advances || !same(&rest, &again))
+			continue;
+		if (!listed) {
+			/* No descriptor is made for a close that need not sleep. */
+			park = park_self();
+			park_list_add(&ia->closers, &entry, park);
+			listed = true;
+			continue;
+		}
+		os_unlock(&ia->obj.lock);
+		(void)park_sleep(park, PARK_FOREVER, -1, NULL);
+		os_lock(&ia->obj.lock);
+	}
+	if (listed)
+		park_list_remove(&ia->closers, &entry);
+}
+
+/* Locked (the IA's), so that it does not end before the lock is dropped. */
+static bool
+is_decided(void *arg)
+{
+	struct ia *ia = arg;
+
+	return atomic_load_explicit(&ia->deciding, memory_order_relaxed) == 0;
+}
+
+/*
+ * Locked (the IA's).  Whether the consumer has something that it did not free yet.  What it is freeing
+ * counts as freed, and is waited for.  With `all` false CRs and endpoints, which connection requests
+ * bring, do not count.
+ */
+static bool
+has_children(const struct ia *ia, bool all)
+{
+	for (size_t i = 0; i < ENDINGS; i++) {
+		const enum kind kind = endings[i].kind;
+
+		if (!all && (kind == KIND_CR || kind == KIND_EP))
+			continue;
+		for (struct object *child = ia->children[kind]; child; child = child->next)
+			if (!(ia->async_ours && child == &ia->async->obj) && live_handle(child))
+				return true;
+	}
+	return false;
+}
+
+/* Locked (the IA's); drops the lock.  Sleeps until no request is being decided about. */
+static void
+await_decided(struct ia *ia)
+{
+	ia_base_get(ia); /* another thread may close it meanwhile */
+	park_list_await(&ia->closers, &ia->obj.lock, is_decided, ia);
+	ia_base_put_locked(ia);
+}
+
+/*
+ * The locked IA to close, or a DAT_RETURN.  A graceful close is refused while objects are left.  But a CR
+ * or an endpoint may belong to a request that is being refused, which the consumer has never seen, or that
+ * another thread is rejecting: then it waits, and looks again.
+ */
+static DAT_RETURN
+begin(DAT_IA_HANDLE handle, bool graceful, struct ia **out)
+{
+	for (;;) {
+		struct ia *ia = object_lock(handle, KIND_IA);
+
+		if (!ia)
+			return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+		if (!graceful || !has_children(ia, true)) {
+			*out = ia;
+			return DAT_SUCCESS;
+		}
+		if (has_children(ia, false) || is_decided(ia)) {
+			os_unlock(&ia->obj.lock);
+			return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_IA_IN_USE);
+		}
+		await_decided(ia);
+	}
+}
+
+static void
+tell_children(struct ia *ia, enum kind kind, void (*closing)(struct object *child))
+{
+	os_lock(&ia->obj.lock);
+	for (struct object *child = ia->children[kind]; child; child = child->next)
+		closing(child);
+	os_unlock(&ia->obj.lock);
+}
+
+DAT_RETURN
+dapl_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS flags)
+{
+	struct ia *ia;
+	DAT_RETURN ret;
+
+	if (flags != DAT_CLOSE_ABRUPT_FLAG && flags != DAT_CLOSE_GRACEFUL_FLAG)
+		return handle_is(ia_handle, KIND_IA) ?
+			   DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2) :
+			   DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+	ret = begin(ia_handle, flags == DAT_CLOSE_GRACEFUL_FLAG, &ia);
+	if (ret != DAT_SUCCESS)
+		return ret;
+	ia->closing = true;
+	object_close_locked(&ia->obj);
+	if (ia->inside)
+		object_await_none(&ia->obj, &ia->closers, &ia->inside); /* none enters any more */
+	os_unlock(&ia->obj.lock);
+
+	evd_enter_close();
+	cno_enter_close();
+	/* First of all: upcalls that are waited for may be blocked in such a wait. */
+	tell_children(ia, KIND_EVD, evd_object_closing);
+	tell_children(ia, KIND_CNO, cno_object_closing);
+	ia_withdraw_async(ia);
+	ia_detach_async(ia);
+	os_lock(&ia->obj.lock);
+	end_children(ia);
+	os_unlock(&ia->obj.lock);
+	ia_device_quiet(ia);
+	if (ia->stepped)
+		loop_stop(ia->loops[0].loop); /* a thread that pumps it may be asleep there */
+	if (ia_unlist(ia))
+		park_close_self();
+	cno_leave_close();
+	evd_leave_close();
+	ia_base_put(ia);
+	return DAT_SUCCESS;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl/state/cm_event.h"
+
+#define HAPPENS(what) { CM_HAPPENS, EP_##what }
+
+/* Multicast events are of no endpoint; the others that are missing change nothing. */
+static const struct cm_meaning meanings[CM_EVENTS] = {
+	[RDMA_CM_EVENT_ADDR_RESOLVED] = { .sense = CM_HAS_ADDRESS },
+	[RDMA_CM_EVENT_ADDR_ERROR] = { .sense = CM_HAS_NEITHER },
+	[RDMA_CM_EVENT_ROUTE_RESOLVED] = { .sense = CM_HAS_ROUTE },
+	[RDMA_CM_EVENT_ROUTE_ERROR] = { .sense = CM_HAS_NEITHER },
+	[RDMA_CM_EVENT_ESTABLISHED] = HAPPENS(IS_ESTABLISHED),
+	[RDMA_CM_EVENT_REJECTED] = { .sense = CM_REJECTED },
+	[RDMA_CM_EVENT_UNREACHABLE] = HAPPENS(IS_UNREACHABLE),
+	[RDMA_CM_EVENT_CONNECT_ERROR] = HAPPENS(HAS_FAILED),
+	[RDMA_CM_EVENT_DISCONNECTED] = HAPPENS(IS_DISCONNECTED),
+	[RDMA_CM_EVENT_DEVICE_REMOVAL] = HAPPENS(IS_BROKEN),
+};
+
+const struct cm_meaning *
+cm_meaning(enum rdma_cm_event_type type)
+{
+	static const struct cm_meaning none = { .sense = CM_MEANS_NOTHING };
+
+	return (unsigned int)type < CM_EVENTS ? &meanings[type] : &none;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cm_event -- what each event of the connection manager means to an endpoint, as a table
+ */
+#ifndef REARM_DAPL_CM_EVENT_H
+#define REARM_DAPL_CM_EVENT_H
+
+#include <rdma/rdma_cma.h>
+
+#include "dapl/state/ep_state.h"
+
+#define CM_EVENTS (RDMA_CM_EVENT_TIMEWAIT_EXIT + 1)
+
+enum cm_sense {
+	CM_MEANS_NOTHING,
+	CM_HAS_ADDRESS, /* go on with the route */
+	CM_HAS_ROUTE,	/* go on with the request */
+	CM_HAS_NEITHER, /* try again, or give up as unreachable */
+	CM_REJECTED,	/* the private data tells by whom */
+	CM_HAPPENS,	/* `what` has happened to the connection */
+};
+
+struct cm_meaning {
+	enum cm_sense sense;
+	enum ep_happening what;
+};
+
+/* Also for events that this table does not know. */
+const struct cm_meaning *cm_meaning(enum rdma_cm_event_type type);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE /* secure_getenv */
+
+#include "dapl/trace/debug.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <syslog.h>
+#include <unistd.h>
+
+unsigned int debug_classes;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+enum { DEST_STDOUT = 1, DEST_SYSLOG = 2 };
+static unsigned long destinations;
+
+/* Which bits of a variable ask for which class. */
+struct request {
+	unsigned long bits;
+	enum debug_class class;
+};
+
+static const struct request of_registry[] = {
+	{ 0x01, DEBUG_ERRORS },
+	{ 0x10, DEBUG_CONNECTIONS },
+	{ 0x20, DEBUG_CALLS },
+	{ 0x20, DEBUG_RESULTS },
+	{ 0, 0 },
+};
+
+static const struct request of_provider[] = {
+	{ 0x0001, DEBUG_ERRORS },
+	{ 0x0008 | 0x0010, DEBUG_CONNECTIONS },
+	{ 0x0100, DEBUG_CALLS },
+	{ 0x0200, DEBUG_RESULTS },
+	{ 0, 0 },
+};
+
+/* Not of a program that runs with more privileges than its user. */
+static bool
+read_number(const char *name, unsigned long *value)
+{
+	const char *text = secure_getenv(name);
+	char *end;
+
+	if (!text || !*text)
+		return false;
+	errno = 0;
+	*value = strtoul(text, &end, 0);
+	return errno == 0 && *end == '\0';
+}
+
+/* False when the variable is not set. */
+static bool
+ask(const char *name, const struct request *requests)
+{
+	unsigned long bits;
+
+	if (!read_number(name, &bits))
+		return false;
+	for (; requests->bits; requests++)
+		if (bits & requests->bits)
+			debug_classes |= requests->class;
+	return true;
+}
+
+static void
+setup(void)
+{
+	const bool registry = ask("DAT_DBG_TYPE", of_registry);
+
+	if (!ask("DAPL_DBG_TYPE", of_provider) && !registry)
+		debug_classes = DEBUG_ERRORS;
+	if (!read_number("DAPL_DBG_DEST", &destinations) &&
+	    !read_number("DAT_DBG_DEST", &destinations))
+		destinations = 0;
+}
+
+void
+debug_setup(void)
+{
+	int saved = errno;
+
+	pthread_once(&once, setup);
+	errno = saved;
+}
+
+static void
+say(const char *format, va_list args)
+{
+	char text[1024];
+	int saved = errno;
+	long thread = syscall(SYS_gettid);
+
+	vsnprintf(text, sizeof text, format, args);
+	/* One call each: lines of several threads do not mix. */
+	if (destinations & DEST_SYSLOG)
+		syslog(LOG_DEBUG, "rearm[%ld]: %s", thread, text);
+	if (destinations & DEST_STDOUT)
+		fprintf(stdout, "rearm[%ld]: %s\n", thread, text);
+	if (!(destinations & (DEST_STDOUT | DEST_SYSLOG)))
+		fprintf(stderr, "rearm[%ld]: %s\n", thread, text);
+	errno = saved;
+}
+
+void
+debug_line(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+}
+
+void
+debug_error(const char *format, ...)
+{
+	va_list args;
+
+	if (!debug_wants(DEBUG_ERRORS))
+		return;
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl/trace/err.h"
+
+#include <errno.h>
+
+DAT_RETURN
+err_resource(int error, DAT_RETURN_SUBTYPE resource)
+{
+	switch (-error) {
+	case ENOMEM:
+		/* Verbs say ENOMEM for memory and for any exhausted table of the device. */
+		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, resource);
+	case EAGAIN:
+	case ENOSPC:
+	case EMFILE:
+	case ENFILE:
+		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, resource);
+	case EPERM:
+	case EACCES:
+		return DAT_ERROR(DAT_PRIVILEGES_VIOLATION, DAT_NO_SUBTYPE);
+	case ENODEV:
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+	default:
+		return DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE);
+	}
+}
+
+DAT_RETURN
+err_ia_open(int error)
+{
+	switch (-error) {
+	case ENOENT: /* the name leads to no address */
+	case EADDRNOTAVAIL:
+	case EAFNOSUPPORT:
+		return DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNSUPPORTED);
+	case EINVAL: /* unreadable parameters */
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
+	case ENODEV:
+	case EACCES:
+	case EPERM:
+		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE);
+	default:
+		return err_resource(error, DAT_RESOURCE_MEMORY);
+	}
+}
+
+DAT_RETURN
+err_listen(int error)
+{
+	switch (-error) {
+	case EADDRINUSE:
+		return DAT_ERROR(DAT_CONN_QUAL_IN_USE, DAT_NO_SUBTYPE);
+	case EACCES:
+	case EPERM:
+		return DAT_ERROR(DAT_CONN_QUAL_UNAVAILABLE, DAT_NO_SUBTYPE);
+	default:
+		return err_resource(error, DAT_RESOURCE_MEMORY);
+	}
+}
+
+DAT_RETURN
+err_query(bool known, const void *param)
+{
+	if (!known)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	if (!param)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	return DAT_SUCCESS;
+}
+
+DAT_RETURN
+err_post(int error)
+{
+	switch (-error) {
+	case ENOMEM:
+	case EAGAIN:
+	case ENOSPC:
+		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+	case EMSGSIZE:
+		return DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
+	case EINVAL:
+	case EFAULT:
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	default:
+		return DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE);
+	}
+}
+
+DAT_RETURN
+err_evd_wait(int error, bool on_cq)
+{
+	switch (-error) {
+	case 0:
+		return DAT_SUCCESS;
+	case ETIMEDOUT:
+		return on_cq ? (DAT_RETURN)DAT_TIMEOUT_EXPIRED :
+			       DAT_ERROR(DAT_TIMEOUT_EXPIRED, DAT_NO_SUBTYPE);
+	case EBUSY:
+	case EACCES:
+	case EOVERFLOW:
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
+	case EPERM:
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_UNWAITABLE);
+	case ECANCELED:
+		return DAT_ERROR(DAT_ABORT, DAT_NO_SUBTYPE);
+	case EINTR:
+		return DAT_ERROR(DAT_INTERRUPTED_CALL, DAT_NO_SUBTYPE);
+	case ENODEV:
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE);
+	case EINVAL:
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	case ENOMEM:
+	case EMFILE:
+	case ENFILE:
+		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+	default:
+		return DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE);
+	}
+}
+
+DAT_RETURN
+err_evd_dequeue(int error, bool on_cq)
+{
+	switch (-error) {
+	case 0:
+		return DAT_SUCCESS;
+	case EAGAIN:
+		return on_cq ? (DAT_RETURN)DAT_QUEUE_EMPTY :
+			       DAT_ERROR(DAT_QUEUE_EMPTY, DAT_NO_SUBTYPE);
+	case EBUSY:
+	case EOVERFLOW:
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
+	case ENODEV:
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE);
+	default:
+		return DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE);
+	}
+}
+
+DAT_RETURN
+err_evd_resize(int error)
+{
+	switch (-error) {
+	case 0:
+		return DAT_SUCCESS;
+	case EBUSY:
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_WAITER);
+	case EAGAIN:
+	case EOVERFLOW:
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
+	case ENODEV:
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
+	default:
+		return err_resource(error, DAT_RESOURCE_MEMORY);
+	}
+}
+
+DAT_RETURN
+err_evd_modify_upcall(int error)
+{
+	switch (-error) {
+	case 0:
+		return DAT_SUCCESS;
+	case EAGAIN:
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
+	case EBUSY:
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_WAITER);
+	case EINVAL:
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	case EFAULT:
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	case ERANGE:
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
+	case ENODEV:
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE);
+	case ENOMEM:
+		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+	case EOVERFLOW: /* not INVALID_STATE: "dequeue and try again" would never end */
+	default:
+		return DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE);
+	}
+}
+
+DAT_RETURN
+err_cno_wait(int error)
+{
+	switch (-error) {
+	case 0:
+	case ECANCELED: /* the last EVD, or the CNO itself, went: a null EVD is the answer */
+		return DAT_SUCCESS;
+	case ETIMEDOUT:
+		return (DAT_RETURN)DAT_QUEUE_EMPTY;
+	case EINTR:
+		return DAT_ERROR(DAT_INTERRUPTED_CALL, DAT_NO_SUBTYPE);
+	case ENODEV:
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_CNO_DEAD);
+	case ENOMEM:
+	case EMFILE:
+	case ENFILE:
+		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+	default:
+		return DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE);
+	}
+}
+
+DAT_RETURN
+err_cno_trigger(int error)
+{
+	switch (-error) {
+	case 0:
+		return DAT_SUCCESS;
+	case EAGAIN:
+		return (DAT_RETURN)DAT_QUEUE_EMPTY;
+	case EINVAL: /* it was not made by dat_cno_fd_create() */
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
+	default:
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
+	}
+}

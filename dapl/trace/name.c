@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl/trace/name.h"
+
+#include <stddef.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+const char *
+name_ep_state(DAT_EP_STATE state)
+{
+#define STATE(name) [DAT_EP_STATE_##name] = #name
+	static const char *const names[EP_STATES] = {
+		STATE(UNCONNECTED),
+		STATE(UNCONFIGURED_UNCONNECTED),
+		STATE(RESERVED),
+		STATE(UNCONFIGURED_RESERVED),
+		STATE(PASSIVE_CONNECTION_PENDING),
+		STATE(UNCONFIGURED_PASSIVE),
+		STATE(ACTIVE_CONNECTION_PENDING),
+		STATE(TENTATIVE_CONNECTION_PENDING),
+		STATE(UNCONFIGURED_TENTATIVE),
+		STATE(CONNECTED),
+		STATE(DISCONNECT_PENDING),
+		STATE(DISCONNECTED),
+		STATE(COMPLETION_PENDING),
+		STATE(CONNECTED_SINGLE_PATH),
+		STATE(CONNECTED_MULTI_PATH),
+	};
+#undef STATE
+
+	return (unsigned int)state < COUNT(names) ? names[state] : NULL;
+}
+
+const char *
+name_ep_happening(enum ep_happening what)
+{
+	static const char *const names[EP_HAPPENINGS] = {
+		[EP_IS_ASKED] = "is asked for, at its reserved service point",
+		[EP_IS_ESTABLISHED] = "is established",
+		[EP_IS_REJECTED_BY_PEER] = "is rejected by the consumer at the other end",
+		[EP_IS_REJECTED] = "is rejected by nobody's decision",
+		[EP_IS_UNREACHABLE] = "has an unreachable target",
+		[EP_HAS_FAILED] = "fails to come about",
+		[EP_HAS_TIMED_OUT] = "takes longer than the consumer allows",
+		[EP_IS_DISCONNECTED] = "is ended by the other end",
+		[EP_DISCONNECTS] = "is ended by this end",
+		[EP_IS_BROKEN] = "breaks",
+	};
+
+	return (unsigned int)what < COUNT(names) ? names[what] : NULL;
+}
+
+const char *
+name_cm_event(enum rdma_cm_event_type type)
+{
+#define CM(name) [RDMA_CM_EVENT_##name] = #name
+	static const char *const names[CM_EVENTS] = {
+		CM(ADDR_RESOLVED),
+		CM(ADDR_ERROR),
+		CM(ROUTE_RESOLVED),
+		CM(ROUTE_ERROR),
+		CM(CONNECT_REQUEST),
+		CM(CONNECT_RESPONSE),
+		CM(CONNECT_ERROR),
+		CM(UNREACHABLE),
+		CM(REJECTED),
+		CM(ESTABLISHED),
+		CM(DISCONNECTED),
+		CM(DEVICE_REMOVAL),
+		CM(MULTICAST_JOIN),
+		CM(MULTICAST_ERROR),
+		CM(ADDR_CHANGE),
+		CM(TIMEWAIT_EXIT),
+	};
+#undef CM
+
+	return (unsigned int)type < COUNT(names) ? names[type] : NULL;
+}
+
+const char *
+name_event(DAT_EVENT_NUMBER number)
+{
+	switch ((unsigned int)number) {
+#define EVENT(name) \
+	case DAT_##name: \
+		return "DAT_" #name
+		EVENT(DTO_COMPLETION_EVENT);
+		EVENT(RMR_BIND_COMPLETION_EVENT);
+		EVENT(CONNECTION_REQUEST_EVENT);
+		EVENT(CONNECTION_EVENT_ESTABLISHED);
+		EVENT(CONNECTION_EVENT_PEER_REJECTED);
+		EVENT(CONNECTION_EVENT_NON_PEER_REJECTED);
+		EVENT(CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
+		EVENT(CONNECTION_EVENT_DISCONNECTED);
+		EVENT(CONNECTION_EVENT_BROKEN);
+		EVENT(CONNECTION_EVENT_TIMED_OUT);
+		EVENT(CONNECTION_EVENT_UNREACHABLE);
+		EVENT(ASYNC_ERROR_EVD_OVERFLOW);
+		EVENT(ASYNC_ERROR_IA_CATASTROPHIC);
+		EVENT(ASYNC_ERROR_EP_BROKEN);
+		EVENT(ASYNC_ERROR_TIMED_OUT);
+		EVENT(ASYNC_ERROR_PROVIDER_INTERNAL_ERROR);
+		EVENT(HA_DOWN_TO_1);
+		EVENT(HA_UP_TO_MULTI_PATH);
+		EVENT(SOFTWARE_EVENT);
+#undef EVENT
+	default:
+		return NULL;
+	}
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * slab -- type-stable slots, modelled
+ *
+ * Stands in for dapl/object/slab.h, with the same interface, in the schedule explorer.  Few slots, which
+ * are as new at the beginning of each run; a slot that was freed is the next to be handed out, so
+ * that whoever comes late meets a successor at once.
+ */
+#ifndef REARM_DAPL_SLAB_H
+#define REARM_DAPL_SLAB_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "evd/os.h"
+
+#define SLAB_SLOTS 8
+
+struct slab_slot {
+	struct slab_slot *next;
+	uint32_t index;
+};
+
+struct slab {
+	size_t size;
+	void (*prepare)(void *slot);
+	unsigned int run; /* the run its slots are of */
+	unsigned int used;
+	struct slab_slot *first; /* of the free ones */
+	char *slots;
+};
+
+#define SLAB_INITIALIZER(type, prepare_fn) { .size = sizeof(type), .prepare = (prepare_fn) }
+
+void *slab_alloc(struct slab *slab);
+void slab_free(struct slab *slab, void *slot);
+void *slab_at(struct slab *slab, uint32_t index);
+bool slab_owns(struct slab *slab, const void *slot);
+
+#endif
