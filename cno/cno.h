@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cno -- the wake-up funnel of many EVDs: a taker of EVDs
+ * cno -- a notification object: one wait for many EVDs
  *
- * A CNO keeps the list of its triggered EVDs and stays TRIGGERED until the list is empty: no EVD's
- * trigger is ever dropped because another's stands, and a consumer that drains only the EVD it was
- * handed still sees every event.
+ * A CNO keeps the list of its triggered EVDs, and is TRIGGERED until the list is empty.  So the
+ * trigger of one EVD is never dropped because another EVD has triggered the CNO, and a consumer
+ * that drains only the EVD it was given still gets every event.
  *
- * Lock: the CNO's lock ranks after the trigger lock (told() runs inside it) and is never held
- * during the agent's call, which happens on the loop.
+ * The lock of a CNO comes after the trigger lock in the lock order, because notify() runs under
+ * that.  It is never held while the agent runs, which the loop calls.
  *
- * Slots, lives and late callers are as in evd/evd.h: a call that comes too late returns -ENODEV.
+ * Slots, serial numbers and late calls are as in evd/evd.h: a call for a CNO that was freed returns
+ * -ENODEV.
  *
  * Functions return 0 or -errno.
  */
@@ -20,37 +21,38 @@
 
 struct cno;
 
-/* A CNO, as everybody outside its lock names it; see struct evd_ref. */
+/* Names a CNO outside its lock; see struct evd_ref. */
 struct cno_ref {
 	struct cno *cno;
 	uint64_t serial;
 };
 
 struct cno_config {
-	uint64_t serial;	   /* a number that no earlier CNO of the slot had */
+	uint64_t serial;   /* a number that no earlier CNO of the slot had */
 	struct loop *loop; /* calls the agent */
 	DAT_OS_WAIT_PROXY_AGENT agent;
-	bool with_fd; /* its proxy is a descriptor, which is readable while the CNO is TRIGGERED */
-	/* Not locked: calls the agent's function.  NULL: the function is called as it is. */
+	bool with_fd; /* it has a descriptor, which is readable while the CNO is TRIGGERED */
+	/* Not locked.  Calls the function of the agent.  NULL: the core calls it itself. */
 	void (*call)(const DAT_OS_WAIT_PROXY_AGENT *agent, DAT_EVD_HANDLE evd);
-	/* The end of cno_free(); as evd_config's. */
+	/* The last step of a free, as in struct evd_config. */
 	void (*destroyed)(struct cno *cno);
 };
 
-/* Once per memory slot, ever. */
+/* Called once for each slot. */
 void cno_slot_init(struct cno *cno);
-/* 0, or no descriptor was to be had: -errno. */
+/* -errno: no descriptor is available. */
 int cno_create(struct cno *cno, const struct cno_config *config);
 
 /*
- * -EBUSY while an EVD refers to it or a thread waits, unless `abrupt` (IA close): then the waiters
- * return with a null EVD.  From inside the CNO's own agent it does not wait for the agent.
+ * -EBUSY while an EVD refers to the CNO or a thread waits on it.  With `abrupt` (the adapter
+ * closes) waiters do not matter: they return with a null EVD.  Inside the agent of this CNO the
+ * call does not wait for the agent.
  */
 int cno_free(struct cno_ref ref, bool abrupt);
 
 /*
- * The end of an adapter, as for EVDs (evd/evd.h).  cno_free_nowait() is for one that no EVD refers to,
- * and ends waits with a null EVD.
+ * The end of an adapter, as for EVDs (evd/evd.h).  cno_free_nowait() is for a CNO to which no EVD
+ * refers; waits on it return with a null EVD.
  */
 void cno_set_closing(struct cno_ref ref);
 int cno_free_nowait(struct cno_ref ref);
@@ -59,71 +61,78 @@ void cno_leave_close(void);
 bool cno_is_left_to_closer(struct cno_ref ref);
 bool cno_await_others(struct cno_ref ref);
 
-/* Whether the calling thread is inside the CNO's agent. */
+/* True if the calling thread is inside the agent of the CNO. */
 bool cno_is_inside(const struct cno *cno);
 
-/* What evd_set_listener() takes. */
+/* The argument for evd_set_listener(). */
 struct evd_listener *cno_listener(struct cno *cno);
-/* Counts the EVDs that refer to the CNO; dapl/ calls them around evd_set_listener(). */
+/* Counts the EVDs that refer to the CNO.  dapl/ calls them around evd_set_listener(). */
 int cno_attach_evd(struct cno_ref ref);
-/* The last EVD's leaving releases blocked waiters with a null EVD. */
+/* When the last EVD leaves, blocked waiters return with a null EVD. */
 void cno_detach_evd(struct cno *cno);
 
 /*
- * Consumes one trigger: *evd is the EVD it was for (NULL after the last EVD went).
- * timeout in microseconds.  -ETIMEDOUT, -EINTR, -ENODEV (dead when called), -ECANCELED (freed
- * meanwhile: *evd NULL).
+ * Consumes one trigger.  *evd is the EVD that it was for, or NULL after the last EVD has left.  The
+ * timeout is in microseconds.  -ETIMEDOUT, -EINTR, -ENODEV, -ECANCELED (freed during the wait: *evd
+ * is NULL).
  */
 int cno_wait(struct cno_ref ref, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd);
 
 /*
- * The same without waiting, for a CNO with a descriptor: *evd is NULL also when the last EVD went,
- * which triggers such a CNO, because who polls the descriptor could not learn of it otherwise.
- * -EAGAIN: not triggered.  -EINVAL: it has no descriptor.  -ENODEV.
+ * The same without waiting, for a CNO with a descriptor.  *evd is NULL also when the last EVD has
+ * left: that triggers the CNO, because a program that polls the descriptor would not notice it
+ * otherwise.  -EAGAIN: not triggered.  -EINVAL: no descriptor.  -ENODEV.
  */
 int cno_trigger(struct cno_ref ref, DAT_EVD_HANDLE *evd);
 
-/* Installs or removes the one-shot agent; on a TRIGGERED CNO it is called at once, by the loop. */
+/*
+ * Installs or removes the agent, which is called once.  If the CNO is TRIGGERED the loop calls it
+ * at once.
+ */
 int cno_modify_agent(struct cno_ref ref, DAT_OS_WAIT_PROXY_AGENT agent);
 int cno_query(struct cno_ref ref, DAT_OS_WAIT_PROXY_AGENT *agent);
 
-/* ---- the body: embedded by the owner, touched by cno/ alone ---- */
+/* ---- the object: its owner embeds it, only cno/ accesses its members ---- */
 
 struct cno {
-	struct os_mutex lock; /* guards everything below, and the triggered_* members of its EVDs */
-	uint64_t serial; /* of the CNO that lives in the slot, or lived in it last */
+	struct os_mutex
+	    lock;	 /* guards all members below, and the triggered_* members of its EVDs */
+	uint64_t serial; /* of the CNO in the slot, or of the last one that was in it */
 	bool alive;
 	bool freed;
-	bool free_on_return; /* freed from inside its own agent */
+	bool free_on_return; /* the last thread that leaves the CNO destroys it */
 	struct cno_config cfg;
 	struct evd_listener listener;
-	unsigned int evds; /* that refer to it */
-	uint64_t last_detaches; /* how often the last of them went */
-	struct evd *first, *last; /* the triggered ones, oldest first */
+	unsigned int evds;	  /* number of EVDs that refer to it */
+	uint64_t last_detaches;	  /* how often the last of them left */
+	struct evd *first, *last; /* the triggered EVDs, oldest first */
 	struct park_list waiters;
 	unsigned int n_waiters;
-	bool closing; /* cno_set_closing() was called */
+	bool closing;	     /* cno_set_closing() was called */
 	struct loop_job job; /* calls the agent */
 	bool job_queued;
 	bool in_agent;
-	bool closer; /* the agent's thread is inside cno_enter_close() */
-	bool agent_due; /* a waiter took the trigger first, while an agent was installed */
+	bool closer;	/* the thread of the agent is inside cno_enter_close() */
+	bool agent_due; /* a waiter consumed the trigger first, while an agent was installed */
 	DAT_EVD_HANDLE due_evd;
-	struct park_list frees; /* those that wait for the agent, or the waiters, to leave */
-	unsigned int n_awaiting; /* threads in cno_await_others() */
-	int fd;		  /* -1: none */
-	bool fd_readable; /* as this CNO left it */
-	bool last_detached;	  /* the last EVD went: a trigger of its own, where there is a descriptor */
+	struct park_list frees;	 /* calls that wait for the agent or the waiters to leave */
+	unsigned int n_awaiting; /* number of threads in cno_await_others() */
+	int fd;			 /* -1: none */
+	bool fd_readable;	 /* whether this CNO made it readable */
+	bool last_detached;	 /* the last EVD left, which triggers a CNO that has a descriptor */
 };
 
-/* The CNO in the slot, for an owner that keeps it from being destroyed. */
+/* A reference to the CNO in the slot, for an owner that prevents its destruction. */
 static inline struct cno_ref
 cno_self(struct cno *cno)
 {
 	return (struct cno_ref){ cno, cno->serial };
 }
 
-/* The descriptor, or -1; constant while open.  To be polled, never read: see cno_trigger(). */
+/*
+ * The descriptor, or -1; it does not change.  A program polls it and never reads it: see
+ * cno_trigger().
+ */
 static inline int
 cno_fd(const struct cno *cno)
 {

@@ -2,8 +2,9 @@
 #include "evd/attention.h"
 
 /*
- * FULL outlives a notification: until there was room nobody can have seen all that the device holds.
- * Another sink inherits what was not polled yet, but not what the last sink was notified of.
+ * A notification does not clear FULL: until there is room no sink can have seen all completions of
+ * the device.  A new sink inherits what was not polled yet, but not what was reported to the last
+ * sink.
  */
 const uint8_t evd_attention_table[EVD_ATTENTIONS][EVD_ATTENTION_EVENTS] = {
 	[EVD_SEEN] = {

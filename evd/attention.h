@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * attention -- what an EVD still owes its sink, as a table of states and events
+ * attention -- what an EVD has not reported to its sink yet, as a table of states and events
  *
- * A sink that is notified rather than fed (a CNO, an upcall of policy NOTIFY) is to be notified once for
- * whatever entered since the last time.  And the device may hold completions that will raise no
- * notification: those that did not fit when it was polled last.  Both are one state, guarded by the
- * trigger lock; doc/evd-states.md is printed from the table.
+ * A sink that is notified (a CNO, a policy NOTIFY) gets one report for all events that entered
+ * since the last report.  The device may also hold completions that raise no notification, because
+ * they did not fit at the last poll.  Both facts are one state, guarded by the trigger lock.
+ * doc/evd-states.md is printed from the table.
  *
- * Events that are not worth waking for (see EVD_QUEUE_UNSIGNALLED) do not count as entered.
+ * Unsignalled completions (EVD_QUEUE_UNSIGNALLED) do not count as entered.
  */
 #ifndef REARM_EVD_ATTENTION_H
 #define REARM_EVD_ATTENTION_H
@@ -16,9 +16,9 @@
 #include <stdint.h>
 
 /*
- * SEEN, UNSEEN: whether something entered that the sink was not notified of.
- * NOTIFIED:     a notification was read, and the device was not polled since.
- * FULL:         the last poll ended because there was no room for what the device holds.
+ * SEEN, UNSEEN: whether an event entered that was not reported to the sink.
+ * NOTIFIED: a notification was read, and the device was not polled since.
+ * FULL: the last poll ended because there was no room for more completions.
  */
 enum evd_attention {
 	EVD_SEEN,
@@ -31,14 +31,14 @@ enum evd_attention {
 };
 
 enum evd_attention_event {
-	EVD_IS_NOTIFIED,    /* a notification of the device was read */
-	EVD_IS_POLLED,	    /* the notification's work was done: a poll, or a sink that wants what is queued */
-	EVD_IS_FULL,	    /* a poll found no room */
-	EVD_HAS_ROOM,	    /* there is room again, or was enough for the next poll */
-	EVD_HAS_ENTERED,    /* something worth waking for entered */
-	EVD_HAS_REPORTED,   /* the sink is notified */
-	EVD_CHANGES_QUEUED, /* another sink takes over, and finds something queued */
-	EVD_CHANGES_EMPTY,  /* another sink takes over, and finds nothing */
+	EVD_IS_NOTIFIED, /* a notification of the device was read */
+	EVD_IS_POLLED, /* the device was polled, or the sink takes events that are queued already */
+	EVD_IS_FULL,   /* a poll found no room */
+	EVD_HAS_ROOM,  /* there is room, or there was enough for the next poll */
+	EVD_HAS_ENTERED,    /* an event that wakes a sink entered */
+	EVD_HAS_REPORTED,   /* the report was made */
+	EVD_CHANGES_QUEUED, /* the sink changed, and events are queued */
+	EVD_CHANGES_EMPTY,  /* the sink changed, and nothing is queued */
 	EVD_ATTENTION_EVENTS
 };
 

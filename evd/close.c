@@ -11,10 +11,13 @@ evd_set_closing(struct evd_ref ref)
 		return;
 	evd->closing = true;
 	park_list_wake_all(&evd->waiters);
-	os_unlock(&evd->lock);
+	evd_unlock(evd);
 }
 
-/* Each upcall keeps its EVD: it cannot be another one's by now.  No frame becomes exempt in between. */
+/*
+ * An upcall in progress prevents the reuse of its slot.  No frame becomes exempt in between,
+ * because only its own thread does that.
+ */
 static void
 evd_mark_frames(bool closing)
 {
@@ -23,12 +26,12 @@ evd_mark_frames(bool closing)
 	for (struct upcall_frame *frame = os_self()->upcall; frame; frame = frame->outer) {
 		struct evd *evd = frame->evd;
 
-		os_lock(&evd->lock);
+		evd_lock(evd);
 		evd->closers += one;
 		if (!frame->exempt)
 			evd->exempt += one;
 		park_list_wake_all(&evd->teardowns);
-		os_unlock(&evd->lock);
+		evd_unlock(evd);
 	}
 }
 
@@ -48,17 +51,19 @@ bool
 evd_is_left_to_closers(struct evd_ref ref)
 {
 	struct evd *evd = ref.evd;
-	bool detach;
+	bool is_left;
 
-	os_lock(&evd->lock);
-	detach = evd->serial == ref.serial && !evd->alive && evd_only_closers(evd);
-	os_unlock(&evd->lock);
-	return detach;
+	evd_lock(evd);
+	is_left = evd->serial == ref.serial && !evd->alive && evd_only_closers(evd);
+	evd_unlock(evd);
+	return is_left;
 }
 
-/* Alive: its free has begun elsewhere, and upcalls may start until that comes here. */
+/*
+ * An EVD that is alive here is about to be freed by another thread; upcalls may start until then.
+ */
 static bool
-evd_has_no_others(void *arg)
+evd_has_no_others(void *arg) REQUIRES(core_locks.trigger)
 {
 	const struct evd *evd = arg;
 
@@ -70,15 +75,18 @@ evd_await_others(struct evd_ref ref)
 {
 	struct evd *evd = ref.evd;
 
-	os_lock(&evd->lock);
+	evd_lock(evd);
 	if (evd->serial != ref.serial || evd_has_no_others(evd)) {
-		/* Those that run close an adapter at this moment, but maybe not at the next. */
+		/*
+		 * The upcalls that run are on threads that close an adapter now, but those closes
+		 * may end.
+		 */
 		const bool running = evd->serial == ref.serial && evd->in_progress > 0;
 
-		os_unlock(&evd->lock);
+		evd_unlock(evd);
 		return running;
 	}
-	evd->tearing++; /* keeps the EVD: the last to leave may be this thread */
+	evd->tearing++; /* prevents the destruction: this may be the last thread that leaves */
 	park_list_await(&evd->teardowns, &evd->lock, evd_has_no_others, evd);
 	evd->tearing--;
 	evd_leave(evd);

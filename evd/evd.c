@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* evd -- life, death and settings of an EVD */
+/* evd -- lifetime and settings of an EVD */
 #include <stddef.h>
 #include <string.h>
 
@@ -21,9 +21,10 @@ evd_create(struct evd *evd, const struct evd_config *config)
 	r = evd_queue_init(&queue, (unsigned int)config->qlen, config->ops ? config->raw_size : 0);
 	if (r)
 		return r;
-	os_lock(&evd->lock);
-	/* Nothing is left of the EVD that the slot held before, whatever members there are. */
-	memset((char *)evd + offsetof(struct evd, serial), 0, sizeof *evd - offsetof(struct evd, serial));
+	evd_lock(evd);
+	/* Clear all members of the EVD that was in the slot before. */
+	memset((char *)evd + offsetof(struct evd, serial), 0,
+	    sizeof *evd - offsetof(struct evd, serial));
 	evd->serial = config->serial;
 	evd->cfg = *config;
 	evd->queue = queue;
@@ -33,31 +34,34 @@ evd_create(struct evd *evd, const struct evd_config *config)
 	evd->policy = DAT_UPCALL_DISABLE;
 	evd->listener_cookie = DAT_HANDLE_NULL;
 	evd->alive = true;
-	os_unlock(&evd->lock);
+	evd_unlock(evd);
 	return 0;
 }
 
-/* Nothing of the library is inside, so destroyed() may run. */
+/* No thread uses the EVD and its job is not queued, so destroyed() may run. */
 static bool
-evd_quiescent(const struct evd *evd)
+evd_quiescent(const struct evd *evd) REQUIRES(core_locks.trigger)
 {
-	return evd->in_progress == 0 && evd->job_state == EVD_JOB_IDLE && evd->pins == 0 && !evd->waiting &&
-	    evd->tearing == 0;
+	return evd->in_progress == 0 && evd->job_state == EVD_JOB_IDLE && evd->pins == 0 &&
+	       !evd->waiting && evd->tearing == 0;
 }
 
-/* Nobody is inside and nobody can enter: only unread notifications may still name the EVD. */
+/*
+ * No thread is inside and none can enter; only notifications that were not read may still name the
+ * EVD.
+ */
 static void
 evd_destroy(struct evd *evd)
 {
 	struct evd_queue queue;
 	unsigned int unacked;
 
-	os_lock(&evd->lock);
+	evd_lock(evd);
 	unacked = evd->unacked;
 	evd->unacked = 0;
 	queue = evd->queue;
 	evd->queue = (struct evd_queue){ 0 };
-	os_unlock(&evd->lock);
+	evd_unlock(evd);
 
 	evd_queue_fini(&queue);
 	if (unacked)
@@ -76,7 +80,7 @@ evd_leave(struct evd *evd)
 		if (last)
 			evd->free_on_return = false;
 	}
-	os_unlock(&evd->lock);
+	evd_unlock(evd);
 	if (last)
 		evd_destroy(evd);
 }
@@ -86,16 +90,16 @@ evd_leave_with_effect(struct evd *evd, const struct evd_effect *effect)
 {
 	if (effect->code) {
 		evd->pins++;
-		os_unlock(&evd->lock);
+		evd_unlock(evd);
 		evd_run_effect(evd, effect);
-		os_lock(&evd->lock);
+		evd_lock(evd);
 		evd->pins--;
 	}
 	evd_leave(evd);
 }
 
 static bool
-evd_may_be_freed(void *arg)
+evd_may_be_freed(void *arg) REQUIRES(core_locks.trigger)
 {
 	const struct evd *evd = arg;
 
@@ -104,7 +108,7 @@ evd_may_be_freed(void *arg)
 
 /* Locked. */
 static void
-evd_mark_dead(struct evd *evd)
+evd_mark_dead(struct evd *evd) REQUIRES(core_locks.trigger)
 {
 	evd->alive = false;
 	evd->freed = true;
@@ -114,10 +118,13 @@ evd_mark_dead(struct evd *evd)
 	evd->listener = NULL;
 	park_list_wake_all(&evd->waiters);
 	park_list_wake_all(&evd->teardowns);
-	/* Nobody reads a dead EVD's channel: readable, it would keep the loop awake. */
+	/*
+	 * No thread reads the channel of a freed EVD.  While it is readable, it would keep the loop
+	 * busy.
+	 */
 	if (evd->channel.id)
 		loop_forget(evd->cfg.loop, &evd->channel);
-	/* Queued is unlinked, never waited for: it may be queued behind this very call. */
+	/* A queued job is removed without waiting: it may be queued behind this very call. */
 	evd_job(evd, EVD_JOB_CANCEL);
 }
 
@@ -135,7 +142,8 @@ evd_free(struct evd_ref ref)
 		evd_frame_exempt(evd, frame);
 	else
 		park_list_await(&evd->teardowns, &evd->lock, evd_may_be_freed, evd);
-	evd->free_on_return = true; /* at once, if no thread is inside */
+	evd->free_on_return =
+	    true; /* evd_leave() destroys the EVD at once if no thread is inside */
 	evd_leave(evd);
 	return 0;
 }
@@ -161,7 +169,7 @@ evd_set_pool(struct evd_ref ref, struct loop *pool)
 	if (!evd)
 		return;
 	evd->cfg.pool = pool;
-	os_unlock(&evd->lock);
+	evd_unlock(evd);
 }
 
 int
@@ -181,7 +189,7 @@ evd_set_listener(struct evd_ref ref, struct evd_listener *listener, DAT_CNO_HAND
 	evd->listener_cookie = cookie;
 	evd_sink_changed(evd);
 out:
-	os_unlock(&evd->lock);
+	evd_unlock(evd);
 	return r;
 }
 
@@ -196,7 +204,7 @@ evd_set_enabled(struct evd_ref ref, bool enabled)
 		evd->enabled = enabled;
 		evd_sink_changed(evd);
 	}
-	os_unlock(&evd->lock);
+	evd_unlock(evd);
 	return 0;
 }
 
@@ -212,7 +220,7 @@ evd_set_waitable(struct evd_ref ref, bool waitable)
 		evd->made_unwaitable = true;
 		park_list_wake_all(&evd->waiters);
 	}
-	os_unlock(&evd->lock);
+	evd_unlock(evd);
 	return 0;
 }
 
@@ -224,10 +232,10 @@ evd_set_solicited(struct evd_ref ref, bool solicited_only)
 	if (!evd)
 		return -ENODEV;
 	evd->solicited_only = solicited_only;
-	/* A request that is too narrow now is widened by whoever the EVD serves. */
+	/* The wake-up leads to a poll and an arm, which widens a request that is too narrow now. */
 	if (evd->armed == EVD_ARMED_SOLICITED && !solicited_only)
 		evd_wake_sink(evd);
-	os_unlock(&evd->lock);
+	evd_unlock(evd);
 	return 0;
 }
 
@@ -237,7 +245,7 @@ evd_is_alive(struct evd_ref ref)
 	struct evd *evd = evd_enter(ref);
 
 	if (evd)
-		os_unlock(&evd->lock);
+		evd_unlock(evd);
 	return evd != NULL;
 }
 
@@ -259,7 +267,7 @@ evd_query(struct evd_ref ref, struct evd_status *status)
 		.policy = evd->policy,
 		.queued = (int)evd_queue_count(&evd->queue),
 	};
-	os_unlock(&evd->lock);
+	evd_unlock(evd);
 	return 0;
 }
 
@@ -272,6 +280,6 @@ evd_query_counters(struct evd_ref ref, struct dat_rearm_evd_counters *counters)
 		return -ENODEV;
 	*counters = evd->counters;
 	counters->max_depth = evd->queue.max_depth;
-	os_unlock(&evd->lock);
+	evd_unlock(evd);
 	return 0;
 }

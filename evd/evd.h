@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * evd -- one merged queue of events, one taker
+ * evd -- one queue of events from many streams, delivered to one sink
  *
- *     streams  ->  merged queue  ->  one taker
- *     a device's completion queue    a thread blocked in evd_wait()
+ *     streams  ->  merged queue  ->  one sink
+ *     completions of a device        a thread that is blocked in evd_wait()
  *     posted events                  an upcall policy
  *                                    a CNO (struct evd_listener)
- *                                    nobody
+ *                                    none
  *
- * A notification says "look"; an event is what is found.  The source's notification is one-shot,
- * the taker's interest is persistent; everything in this folder exists so that no event is
- * stranded between the two, whatever the interleaving.
+ * A notification says only that the completion queue may have completions; the completions
+ * themselves are polled.  The device raises one notification for each request (arm), but the sink
+ * stays interested until the consumer changes it.  This folder bridges the two without losing an
+ * event, whatever the order in which threads and device act.
  *
- * Nothing here knows verbs, connections or endpoints.  The device is a struct evd_source_ops; a
- * completion is an opaque record of `raw_size` bytes until it is converted to a DAT_EVENT in the
- * lock section that hands it over.
+ * The folder does not know verbs, connections or endpoints.  The device is a struct evd_source_ops.
+ * A completion is an opaque record of `raw_size` bytes; it is converted to a DAT_EVENT in the lock
+ * section that delivers it.
  *
- * An EVD lives in a slot, which serves one EVD after another and whose memory and lock are never
- * given back.  A caller names the EVD that it means by slot and life (struct evd_ref), and the lock
- * section that acts compares the life.  A caller that comes too late gets -ENODEV, whatever lives
- * in the slot by then.
+ * An EVD lives in a slot.  A slot holds one EVD after another; its memory and its lock are never
+ * released. A caller names an EVD by slot and serial number (struct evd_ref).  Each lock section
+ * compares the serial number before it acts.  A call for an EVD that was freed returns -ENODEV,
+ * even if the slot holds another EVD by then.
  *
- * Every function returns 0 (or a count) or -errno.  Functions marked LOCKED are called by the core
- * with the trigger lock of the EVD held; they must not block, call out, or take a lock that ranks
- * before the trigger lock.
+ * Functions return 0 (or a count) or -errno.  LOCKED marks a function that the core calls with the
+ * trigger lock of the EVD held: it must not block, call the consumer, or take a lock that comes
+ * before the trigger lock in the lock order (doc/locking.md).
  */
 #ifndef REARM_EVD_EVD_H
 #define REARM_EVD_EVD_H
@@ -36,6 +37,7 @@
 #include <dat2/udat.h>
 #include <dat2/dat_upcall.h>
 
+#include "evd/annotate.h"
 #include "evd/attention.h"
 #include "evd/job.h"
 #include "evd/loop.h"
@@ -45,31 +47,33 @@
 struct evd;
 struct evd_hold;
 
-/* An EVD, as everybody outside its trigger lock names it. */
+/* Names an EVD outside its trigger lock. */
 struct evd_ref {
 	struct evd *evd;
 	uint64_t serial;
 };
 
-/* A side effect of a completion, run after the trigger lock was dropped (see `effect` below). */
+/* A side effect of a completion.  It runs after the trigger lock was dropped (see `effect` below).
+ */
 struct evd_effect {
 	int code; /* 0: none */
 	void *object;
-	uint64_t stamp; /* lets the owner notice that `object` was recycled meanwhile */
+	uint64_t stamp; /* shows the owner that `object` was freed and reused meanwhile */
 };
 
 /* What to do with a completion that was just polled. */
 enum evd_verdict {
-	EVD_QUEUE, /* queue it */
-	EVD_QUEUE_UNSIGNALLED, /* queue it and wake nobody: it waits for a noisier one or a dequeue */
-	EVD_HOLD, /* keep it in *hold, which was set, until evd_post_release() */
-	EVD_DROP, /* nobody is to see it: suppressed, or its endpoint is gone */
+	EVD_QUEUE,	       /* queue it, and wake the sink */
+	EVD_QUEUE_UNSIGNALLED, /* queue it, but do not wake the sink for it */
+	EVD_HOLD,	       /* keep it in *hold, which was set, until the hold is released */
+	EVD_DROP,	       /* drop it: suppressed, or its endpoint was freed */
 };
 
 /*
- * What a device answers: a count, 0 or more, or its error, -errno; EVD_DEVICE_LOST: the queue has
- * overflowed, there will be no more.  A type of its own, so that an error of the device is never taken
- * for a result of the core: there it is -EIO, and a lost queue -EOVERFLOW, whatever the device says.
+ * The result of a device call: a count >= 0, -errno, or EVD_DEVICE_LOST if the completion queue has
+ * overrun and yields nothing more.  It has a type of its own, so that an error of the device cannot
+ * be mistaken for a result of the core.  The core returns -EIO for any error of the device and
+ * -EOVERFLOW for a lost queue.
  */
 struct evd_device_result {
 	int value;
@@ -81,21 +85,21 @@ struct evd_device_result {
  * evd_source_ops -- the device side of an EVD
  *
  * poll     LOCKED.  Moves up to max completions into raw[] (max * raw_size bytes), oldest first;
- *          returns how many.
- * sort     LOCKED.  Decides about one polled completion; may set *hold.  NULL: take everything.
- * convert  LOCKED.  Builds the event of a completion that leaves the queue; the object it names is
- *          still valid because freeing it purges the queue under the same lock.  May set *effect.
- * arm      LOCKED.  Requests one notification for the next completion, or the next solicited one;
- *          0 armed, >0 armed, and completions may already be there.  An armed queue is armed again only
- *          to widen a request for solicited completions to all.
- * ack      LOCKED.  Acknowledges n notifications read from the channel.
- * read     Not locked, the EVD is pinned.  Reads one notification of the private channel without
- *          blocking: 1 got one, 0 none, -errno.  NULL unless a channel_fd is given.
- * effect   Not locked.  Runs the side effect that convert asked for, on the thread that took the
- *          event, before that thread's caller or upcall sees the event.  May post to any EVD.
+ *          returns the number.
+ * sort     LOCKED.  Decides what happens to one polled completion; may set *hold.  NULL: queue all.
+ * convert  LOCKED.  Builds the event of a completion that leaves the queue.  The object that the
+ *          completion names is still valid, because freeing it purges the queue under the same
+ * lock. May set *effect. arm      LOCKED.  Requests one notification for the next completion, or
+ * for the next solicited one. Returns 0 if armed, > 0 if armed and completions may be queued
+ * already.  An armed queue is armed again only to widen the request from solicited completions to
+ * all. ack      LOCKED.  Acknowledges n notifications that were read from the channel. read     Not
+ * locked, the EVD is pinned.  Reads one notification of the private channel without blocking: 1 if
+ * it read one, 0 if there is none, -errno.  NULL unless a channel_fd is given. effect   Not locked.
+ * Runs the side effect that convert requested, on the thread that took the event, before the caller
+ * or the upcall of that thread gets the event.  May post to any EVD.
  *
- * exact_hint: an arm that returns 0 proves the device queue empty at that moment, so the poll that
- * follows may be skipped -- by the pass that issued the arm, and by nobody else.
+ * exact_hint: an arm that returns 0 proves that the completion queue was empty at that moment, so
+ * the code that issued the arm may skip the poll that follows it.
  */
 struct evd_source_ops {
 	struct evd_device_result (*poll)(void *source, void *raw, int max);
@@ -109,10 +113,10 @@ struct evd_source_ops {
 };
 
 /*
- * evd_listener -- the CNO as its EVDs see it
+ * evd_listener -- the interface of a CNO to its EVDs
  *
- * told is LOCKED: the EVD has news.  It may wake threads and queue loop jobs, nothing more.
- * left is LOCKED: the EVD is being detached or freed, forget it.
+ * notify  LOCKED.  The EVD has new events.  May wake threads and queue jobs of a loop, nothing
+ * more. detach  LOCKED.  The EVD leaves the CNO, or is freed; the CNO drops every reference to it.
  */
 struct evd_listener {
 	void (*notify)(struct evd_listener *listener, struct evd *evd);
@@ -120,91 +124,94 @@ struct evd_listener {
 };
 
 struct evd_config {
-	uint64_t serial;	       /* a number that no earlier EVD of the slot had */
-	DAT_EVD_HANDLE handle; /* what events and upcalls carry */
-	int qlen; /* events per stream kind the queue holds; the device queue's depth, at first */
+	uint64_t serial;       /* a number that no earlier EVD of the slot had */
+	DAT_EVD_HANDLE handle; /* the handle in events and upcalls */
+	int qlen; /* completions, and posted events, that the queue holds; the first depth of the
+		     device queue */
 	const struct evd_source_ops *ops; /* NULL: no device stream */
 	void *source;
 	size_t raw_size;
-	int channel_fd; /* private completion channel, or -1: the loop's shared one (or none) */
+	int channel_fd;	   /* private completion channel, or -1: the loop's shared one (or none) */
 	struct loop *loop; /* runs the upcalls and CNO triggers */
-	struct loop *pool; /* several threads, for DAT_UPCALL_MANY; may equal loop */
+	struct loop *pool; /* runs upcalls of DAT_UPCALL_MANY; may equal loop */
 	/*
-	 * The device failed (-EIO) or lost its queue (-EOVERFLOW), once per episode.  Not locked, on a
-	 * loop's thread.  Required.
+	 * Not locked, on a thread of a loop.  The device failed (-EIO), or its queue overran
+	 * (-EOVERFLOW). Called once until the device works again.  Required.
 	 */
 	void (*fault)(struct evd *evd, int error);
 	/*
-	 * Not locked: makes an upcall, by calling object's function with the other arguments.  NULL:
-	 * the function is called as it is.
+	 * Not locked.  Makes an upcall: calls the function of `object` with the other arguments.
+	 * NULL: the core calls that function itself.
 	 */
 	void (*call)(const DAT_UPCALL_OBJECT *object, DAT_EVD_HANDLE handle, const DAT_EVENT *event,
 	    DAT_BOOLEAN more);
 	/*
-	 * The end of evd_free(): no thread is inside, no run is queued, all notifications read so
-	 * far are acknowledged, the private channel left the loop.  Destroys the source and
-	 * recycles the slot.  Runs on the thread of evd_free(), or on the one whose upcall freed
-	 * its own EVD.
+	 * The last step of a free: no thread uses the EVD, its job is not queued, all notifications
+	 * that were read are acknowledged, and the loop does not watch the private channel.
+	 * Destroys the source and releases the slot.  Runs on the thread of evd_free(), or on the
+	 * last thread that leaves the EVD.
 	 */
 	void (*destroyed)(struct evd *evd);
 };
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
 
-/* Once per memory slot, ever: the lock outlives every EVD that lives in the slot. */
+/* Called once for each slot.  The lock of the slot outlives every EVD in it. */
 void evd_slot_init(struct evd *evd);
 
-/* Gives life to an initialised, dead slot.  -ENOMEM. */
-int evd_create(struct evd *evd, const struct evd_config *config);
+/* Creates an EVD in an initialised, free slot.  -ENOMEM. */
+int evd_create(struct evd *evd, const struct evd_config *config) NO_CORE_LOCK;
 
 /*
- * Ends it: no claim is made after it returns, a blocked waiter gets -ECANCELED, upcalls running on
- * other threads are waited for (from inside the EVD's own upcall it does not wait and the return
- * of the last upcall destroys).  -ENODEV when already dead.
+ * Frees the EVD.  After the return no further event is delivered.  A blocked waiter returns
+ * -ECANCELED. The call waits for upcalls on other threads; if the caller is inside an upcall of
+ * this EVD it does not wait, and the EVD is destroyed when the last upcall has returned.  -ENODEV:
+ * it was freed before.
  */
-int evd_free(struct evd_ref ref);
+int evd_free(struct evd_ref ref) NO_CORE_LOCK;
 
-/* ---- close.c: the end of an adapter, as its EVDs see it ---- */
+/* ---- close.c: the end of an adapter ---- */
 
 /*
- * The EVD is going to be freed, and others with it, whose upcalls may be blocked in a wait on this
- * one.  The wait in progress ends with -ECANCELED, every later one with -ENODEV.
+ * The EVD will be freed together with others, whose upcalls may be blocked in a wait on this one.
+ * The current wait returns -ECANCELED, every later wait -ENODEV.
  */
-void evd_set_closing(struct evd_ref ref);
+void evd_set_closing(struct evd_ref ref) NO_CORE_LOCK;
+
+/* As evd_free(), but never waits: the last thread that leaves the EVD destroys it. */
+int evd_free_nowait(struct evd_ref ref) NO_CORE_LOCK;
 
 /*
- * As evd_free(), but never waits: the last thread that leaves the EVD destroys it, which is the
- * caller if no thread is inside.
+ * The calling thread closes an adapter, and may be inside upcalls of that adapter or of others.
+ * Until evd_leave_close() no other thread that is inside an upcall or agent waits for these
+ * upcalls, because each could wait for the other.
  */
-int evd_free_nowait(struct evd_ref ref);
+void evd_enter_close(void) NO_CORE_LOCK;
+void evd_leave_close(void) NO_CORE_LOCK;
 
 /*
- * The calling thread closes an adapter, and may be inside upcalls, of that one or of others.  Until
- * evd_leave_close() no close that comes from inside an upcall or agent waits for these upcalls, nor does any
- * other call from there: each could wait for the other.
+ * True if the EVD was freed, and all its running upcalls are on threads that close an adapter, so
+ * that the calling thread must not wait for them.
  */
-void evd_enter_close(void);
-void evd_leave_close(void);
-
-/* The EVD was freed, upcalls keep it, and the calling thread must not wait for any of them. */
-bool evd_is_left_to_closers(struct evd_ref ref);
+bool evd_is_left_to_closers(struct evd_ref ref) NO_CORE_LOCK;
 
 /*
- * Of an EVD that was freed, or is about to be: waits until it was, and no upcalls run but those.  False
- * when no upcall runs at all, and none will; then it has not slept.
+ * For an EVD that was freed or is being freed.  Waits until it is freed and no upcalls run, except
+ * those on threads that close an adapter.  Returns false, without having slept, if no upcall runs
+ * and none will.
  */
-bool evd_await_others(struct evd_ref ref);
+bool evd_await_others(struct evd_ref ref) NO_CORE_LOCK;
 
-/* The loop that runs upcalls of policy MANY, where it was not known at evd_create(). */
-void evd_set_pool(struct evd_ref ref, struct loop *pool);
+/* Sets the pool for upcalls of DAT_UPCALL_MANY, if evd_create() did not. */
+void evd_set_pool(struct evd_ref ref, struct loop *pool) NO_CORE_LOCK;
 
-/* ---- what feeds it ---- */
+/* ---- input ---- */
 
 /*
- * A notification for this EVD, which has a device, was read (ibv_get_cq_event returned).
- * Any thread, any time.
+ * A notification for this EVD was read (ibv_get_cq_event() returned).  May be called on any thread,
+ * at any time; the EVD has a device.
  */
-void evd_notified(struct evd_ref ref);
+void evd_notified(struct evd_ref ref) NO_CORE_LOCK;
 
 enum evd_stream {
 	EVD_STREAM_SOFTWARE,
@@ -217,88 +224,97 @@ enum evd_stream {
 };
 
 /*
- * Queues an event and kicks the taker.  -ENOSPC when qlen posted events are queued, -ENODEV when
- * dead.  evd_handle of the queued copy is set here.
+ * Queues a copy of the event, with evd_handle set, and wakes the sink.  -ENOSPC: qlen posted events
+ * are queued.  -ENODEV.
  */
-int evd_post(struct evd_ref ref, enum evd_stream stream, const DAT_EVENT *event);
+int evd_post(struct evd_ref ref, enum evd_stream stream, const DAT_EVENT *event) NO_CORE_LOCK;
 
 /*
- * The place of an event among the others of its endpoint.  It concerns no other endpoint, and no event
- * that belongs to none.
+ * The place of an event in the order of its endpoint.  Events of other endpoints, and events that
+ * belong to no endpoint, are not affected.
  *
- * A barrier may not overtake completions which the device has already produced, or is about to produce
- * for a queue pair in the error state: it can be taken once the device queue was seen empty, or as many
- * completions as it can hold were polled, after the post.  Later events of the endpoint wait with it.
+ * A barrier follows all completions that the device has produced, or will produce for a queue pair
+ * in the error state.  It becomes available when, after the post, the device queue was seen empty
+ * or as many completions were polled as it can hold.  Later events of the endpoint wait with the
+ * barrier.
  *
- * A hold ends, and what it kept follows the event, when the event has its place in the queue.
+ * A hold is released when the event gets its place in the queue; the completions in it follow the
+ * event.
  */
 struct evd_order {
-	const void *endpoint; /* any value that means the endpoint, and no other; NULL: none */
+	const void *endpoint; /* any value that is unique to the endpoint; NULL: none */
 	bool barrier;
 	struct evd_hold *hold; /* or NULL */
 };
 
-/* As evd_post(), for an event of an endpoint.  The hold ends also when the event is refused. */
+/* As evd_post(), for an event of an endpoint.  The hold is released also if the event is refused.
+ */
 int evd_post_ordered(struct evd_ref ref, enum evd_stream stream, const DAT_EVENT *event,
-    const struct evd_order *order);
+    const struct evd_order *order) NO_CORE_LOCK;
 
 /*
- * The device queue holds `depth` completions now; one that grows is announced before, one that
- * shrank after, because barriers wait for that many.  What is polled at a time does not change.
+ * The device queue can hold `depth` completions.  Call it before the queue grows and after it
+ * shrank, because barriers wait for that many.  The size of a batch does not change.
  */
-void evd_set_depth(struct evd_ref ref, unsigned int depth);
-
-/* Takes what the device has into the queue, as far as it fits: for whoever waits for sort() to see
- * a completion that no taker asks for.  0 or -errno. */
-int evd_refresh(struct evd_ref ref);
+void evd_set_depth(struct evd_ref ref, unsigned int depth) NO_CORE_LOCK;
 
 /*
- * As evd_refresh(), until the device queue was seen empty: every completion that it held is past sort().
- * Those to be queued are at most what the owner lets be outstanding; where they do not fit, there is
- * room for more completions from then on, until evd_resize().  May sleep for memory.
- *   -ENOMEM  there may be more completions in the device queue    -ENODEV  or the device's error
+ * Polls the device into the queue, as far as it fits: for a caller that needs sort() to see a
+ * completion which no sink asks for.  0 or -errno.
  */
-int evd_drain(struct evd_ref ref);
-
-/* The device queue or a posted stream overflowed: once what is queued was taken, the EVD is dead
- * to dequeue and wait (-EOVERFLOW).  Returns true for the first call only. */
-bool evd_mark_overflow(struct evd_ref ref);
+int evd_refresh(struct evd_ref ref) NO_CORE_LOCK;
 
 /*
- * A posted event that its sender can be refused, a connection request, found no room.  The EVD goes
- * on.  Returns true for the first refusal of an episode, which ends when no posted event is left.
+ * As evd_refresh(), until the device queue was seen empty: sort() has seen every completion that it
+ * held. The owner limits how many can be outstanding.  If they do not fit, the queue grows for
+ * completions and stays so until evd_resize().  May sleep for memory. -ENOMEM  the device queue may
+ * hold more completions    -ENODEV  or the error of the device
  */
-bool evd_mark_refusal(struct evd_ref ref);
+int evd_drain(struct evd_ref ref) NO_CORE_LOCK;
 
 /*
- * Drops what belongs to an object that is going away: completions for which match_raw() holds, in
- * the stash, in `hold` and among released ones, and posted events for which match_event() holds.
- * Either may be NULL.  The device queue itself is not touched: its sort() must drop them.
+ * The device queue or a posted stream overflowed.  The events that are queued can still be taken;
+ * after them dequeue and wait return -EOVERFLOW.  Returns true for the first call only.
+ */
+bool evd_mark_overflow(struct evd_ref ref) NO_CORE_LOCK;
+
+/*
+ * There was no room for a posted event whose sender gets a refusal: a connection request.  The EVD
+ * stays usable.  Returns true for the first refusal of an episode; an episode ends when no posted
+ * event is queued.
+ */
+bool evd_mark_refusal(struct evd_ref ref) NO_CORE_LOCK;
+
+/*
+ * Removes what belongs to an object that is being freed: completions for which match_raw() returns
+ * true, in the ring, in `hold` and in released holds, and posted events for which match_event()
+ * returns true. Either may be NULL.  The device queue is not polled; sort() drops what comes from
+ * it later.
  */
 void evd_purge(struct evd_ref ref, struct evd_hold *hold,
     bool (*match_raw)(const void *raw, const void *key),
-    bool (*match_event)(const DAT_EVENT *event, const void *key), const void *key);
+    bool (*match_event)(const DAT_EVENT *event, const void *key), const void *key) NO_CORE_LOCK;
 
 /*
- * evd_hold -- completions of one endpoint kept back until its ESTABLISHED was posted
+ * evd_hold -- the completions of one endpoint that wait for its ESTABLISHED
  *
  * Guarded by the trigger lock of the EVD that receives the completions.
  */
 struct evd_hold {
 	bool active;
-	bool listed; /* on the EVD's list of released holds */
+	bool listed; /* in the list of released holds of the EVD */
 	struct evd_hold *next;
 	size_t raw_size;
 	unsigned int capacity, head, count;
-	unsigned int numbered; /* of those, the released ones: they come first */
+	unsigned int numbered; /* how many of them are released; they come first */
 	uint64_t *seq;
 	unsigned char *raw;
 };
 
 int evd_hold_init(struct evd_hold *hold, size_t raw_size, unsigned int capacity);
 void evd_hold_fini(struct evd_hold *hold); /* after evd_purge() */
-/* From now on sort() may answer EVD_HOLD with this hold. */
-void evd_hold_begin(struct evd_ref ref, struct evd_hold *hold);
+/* From now on sort() may return EVD_HOLD with this hold. */
+void evd_hold_begin(struct evd_ref ref, struct evd_hold *hold) NO_CORE_LOCK;
 /* LOCKED (for sort()). */
 static inline bool
 evd_hold_is_active(const struct evd_hold *hold)
@@ -306,131 +322,133 @@ evd_hold_is_active(const struct evd_hold *hold)
 	return hold->active;
 }
 
-/* ---- what takes from it ---- */
+/* ---- output ---- */
 
-/* -EAGAIN empty, -EBUSY a waiter owns the EVD, -EOVERFLOW, -ENODEV, or what poll returned. */
-int evd_dequeue(struct evd_ref ref, DAT_EVENT *event);
+/* -EAGAIN empty, -EBUSY a thread waits on the EVD, -EOVERFLOW, -ENODEV, or the error of the device.
+ */
+int evd_dequeue(struct evd_ref ref, DAT_EVENT *event) NO_CORE_LOCK;
 
 /*
- * Blocks until `threshold` events that are worth waking for are queued, then takes the oldest.
- * timeout in microseconds, DAT_TIMEOUT_INFINITE for ever.  *nmore is set on success and on
- * -ETIMEDOUT; of completions it counts those that there is room for, qlen at least (see evd_drain()).
- *   -ETIMEDOUT   nothing taken            -EBUSY      another waiter is blocked
- *   -EACCES      an upcall policy owns it -EPERM      unwaitable (also: became so meanwhile)
- *   -ECANCELED   freed meanwhile          -EOVERFLOW  -EINTR  -ENODEV
- *   -EINVAL      threshold < 1 or > qlen  or the device's error from arming or polling
+ * Blocks until `threshold` events that wake a sink are queued, then takes the oldest event.  The
+ * timeout is in microseconds, or DAT_TIMEOUT_INFINITE.  *nmore is set on success and on -ETIMEDOUT;
+ * of completions it counts those that the queue has room for, at least qlen (see evd_drain()).
+ *   -ETIMEDOUT   nothing was taken            -EBUSY      another thread waits on the EVD
+ *   -EACCES      an upcall policy is enabled  -EPERM      unwaitable, or became so during the wait
+ *   -ECANCELED   freed during the wait        -EOVERFLOW  -EINTR  -ENODEV
+ *   -EINVAL      threshold < 1 or > qlen      or the error of the device from arming or polling
  */
-int evd_wait(struct evd_ref ref, DAT_TIMEOUT timeout, int threshold, DAT_EVENT *event, int *nmore);
+int evd_wait(struct evd_ref ref, DAT_TIMEOUT timeout, int threshold, DAT_EVENT *event,
+    int *nmore) NO_CORE_LOCK;
 
-/* Whether upcalls are enabled under this policy. */
+/* True if this policy makes upcalls. */
 static inline bool
 evd_policy_calls(DAT_UPCALL_POLICY policy)
 {
 	return policy == DAT_UPCALL_SINGLE_INSTANCE || policy == DAT_UPCALL_NORIFY ||
-	    policy == DAT_UPCALL_MANY;
+	       policy == DAT_UPCALL_MANY;
 }
 
 /*
- * Changes the upcall policy; object NULL keeps the installed one.  Waits only for
- * DAT_UPCALL_TEARDOWN.
- *   -EAGAIN  enabling with INVOC_NEW and events are pending: nothing changed, go on dequeuing
- *   -EBUSY   a waiter is blocked            -EFAULT  an enabling policy without a function
- *   -EINVAL  unknown policy  -ERANGE unknown flag  -ENODEV  or the device's error: nothing changed
+ * Changes the upcall policy; object NULL keeps the installed one.  Only DAT_UPCALL_TEARDOWN waits.
+ *   -EAGAIN  enabling with INVOC_NEW while events are queued: nothing changed; dequeue and try
+ * again -EBUSY   a thread waits on the EVD      -EFAULT  the policy makes upcalls, but there is no
+ * function -EINVAL  unknown policy  -ERANGE unknown flag  -ENODEV  or the error of the device:
+ * nothing changed
  */
 int evd_modify_upcall(struct evd_ref ref, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *object,
-    DAT_UPCALL_FLAG flag);
+    DAT_UPCALL_FLAG flag) NO_CORE_LOCK;
 
-/* Replaces the CNO (NULL: none); `cookie` is what evd_query() reports. */
-int evd_set_listener(struct evd_ref ref, struct evd_listener *listener, DAT_CNO_HANDLE cookie);
-int evd_set_enabled(struct evd_ref ref, bool enabled);
-int evd_set_waitable(struct evd_ref ref, bool waitable);
+/* Replaces the CNO (NULL: none); evd_query() returns `cookie`. */
+int evd_set_listener(
+    struct evd_ref ref, struct evd_listener *listener, DAT_CNO_HANDLE cookie) NO_CORE_LOCK;
+int evd_set_enabled(struct evd_ref ref, bool enabled) NO_CORE_LOCK;
+int evd_set_waitable(struct evd_ref ref, bool waitable) NO_CORE_LOCK;
 /*
- * Completion notifications are requested for solicited completions only, or for all; what a taker finds
- * by polling counts all the same.  A request for solicited ones that stands is widened by the next arm,
- * which this call causes.
+ * The device is armed for solicited completions only, or for all.  What a poll finds counts in any
+ * case. If the device is armed too narrowly, this call causes an arm that widens the request.
  */
-int evd_set_solicited(struct evd_ref ref, bool solicited_only);
+int evd_set_solicited(struct evd_ref ref, bool solicited_only) NO_CORE_LOCK;
 
 /*
- * From now on the queue holds qlen events per stream kind: nothing is lost, nothing changes its
- * place.  What the device holds counts as queued.  The caller keeps the EVD from being freed
- * meanwhile, and changes the device's queue himself (evd_set_depth()).
- *   -EBUSY  a waiter is blocked    -EAGAIN  more than qlen events are queued: nothing changed
- *   -ENOMEM  -ENODEV  or the device's error from polling
+ * Changes the length of the queue to qlen completions and qlen posted events.  No event is lost or
+ * changes its place.  Completions in the device queue count as queued.  The caller prevents a free
+ * during the call, and changes the device queue itself (evd_set_depth()). -EBUSY  a thread waits on
+ * the EVD    -EAGAIN  more than qlen events are queued: nothing changed -ENOMEM  -ENODEV  or the
+ * error of the device from polling
  */
-int evd_resize(struct evd_ref ref, unsigned int qlen);
+int evd_resize(struct evd_ref ref, unsigned int qlen) NO_CORE_LOCK;
 
-/* Whether the EVD that is meant lives. */
-bool evd_is_alive(struct evd_ref ref);
+/* True if the reference names the EVD that is in the slot, and it was not freed. */
+bool evd_is_alive(struct evd_ref ref) NO_CORE_LOCK;
 
 struct evd_status {
 	int qlen;
 	bool enabled, waitable, solicited_only, overflowed;
-	bool device_over; /* the device queue tells nothing any more */
+	bool device_over; /* the device queue yields no completion and no notification any more */
 	DAT_CNO_HANDLE cno;
 	DAT_UPCALL_POLICY policy;
-	int queued; /* what dequeue would hand out without asking the device */
+	int queued; /* events that can be taken without a poll of the device */
 };
-int evd_query(struct evd_ref ref, struct evd_status *status);
-int evd_query_counters(struct evd_ref ref, struct dat_rearm_evd_counters *counters);
+int evd_query(struct evd_ref ref, struct evd_status *status) NO_CORE_LOCK;
+int evd_query_counters(struct evd_ref ref, struct dat_rearm_evd_counters *counters) NO_CORE_LOCK;
 
-/* ---- the body: embedded by the owner, touched by evd/ alone ---- */
+/* ---- the object: its owner embeds it, only evd/ accesses its members ---- */
 
 #include "evd/queue.h"
 
-/* What the device was asked for and has not notified of yet. */
+/* The notification that was requested of the device and has not been read yet. */
 enum evd_armed { EVD_UNARMED, EVD_ARMED_SOLICITED, EVD_ARMED_ALL };
 
 struct evd {
-	struct os_mutex lock; /* the trigger lock; everything below it is guarded by it */
-	uint64_t serial;	      /* of the EVD that lives in the slot, or lived in it last */
-	bool alive;	      /* between evd_create() and evd_free() */
-	bool freed;	      /* evd_free() began; destroyed() not yet called */
-	bool free_on_return;  /* freed from inside: the last upcall's return destroys */
+	struct os_mutex lock; /* the trigger lock: guards all members below */
+	uint64_t serial;      /* of the EVD in the slot, or of the last one that was in it */
+	bool alive;	      /* from evd_create() to evd_free() */
+	bool freed;	      /* evd_free() has begun; destroyed() was not called yet */
+	bool free_on_return;  /* the last thread that leaves the EVD destroys it */
 	struct evd_config cfg;
 
 	struct loop_job job;
-	enum evd_job_state job_state; /* changed by evd_job() alone */
-	uint64_t backoff_ns; /* 0, or the device has failed since, and was reported: the next delay */
-	enum evd_armed armed; /* set with a successful arm, cleared by evd_notified() alone */
+	enum evd_job_state job_state; /* only evd_job() changes it */
+	uint64_t backoff_ns; /* the next delay; 0: the device has not failed since it worked last */
+	enum evd_armed armed; /* set by a successful arm, cleared by evd_notified() only */
 	enum evd_attention attention;
 
-	struct park_list waiters; /* the thread blocked in evd_wait(): at most one */
+	struct park_list waiters; /* the thread in evd_wait(): at most one */
 	bool waiting;
 	bool closing; /* evd_set_closing() was called */
 	int threshold;
 	bool waitable;
-	bool made_unwaitable; /* became unwaitable during the wait, whatever it is by now */
+	bool made_unwaitable; /* during the current wait, even if it is waitable again */
 
 	DAT_UPCALL_POLICY policy;
 	DAT_UPCALL_OBJECT object;
-	int in_progress; /* claims whose upcall has not returned */
-	int closers;	 /* of those, the ones inside evd_enter_close() */
-	int exempt;	 /* those, and the ones that called TEARDOWN or free themselves */
+	int in_progress; /* events claimed for upcalls that have not returned */
+	int closers;	 /* of these upcalls, those inside evd_enter_close() */
+	int exempt;	 /* those, and the ones that called TEARDOWN or free their own EVD */
 	int tearing;	 /* TEARDOWN and free calls that wait */
 	struct park_list teardowns;
 
 	struct evd_listener *listener;
 	DAT_CNO_HANDLE listener_cookie;
-	struct evd *triggered_next; /* these three are the listener's, under its lock */
+	struct evd *triggered_next; /* this and the next two: guarded by the lock of the CNO */
 	bool triggered;
 	bool agent_unseen;
 	bool enabled;
 
 	bool solicited_only;
 	bool overflowed;
-	bool refusing; /* evd_mark_refusal() was called in this episode */
-	bool device_over; /* it fails since: no completion and no notification is expected of it */
-	uint64_t taken; /* events handed out, by whatever call */
+	bool refusing;	  /* evd_mark_refusal() was called in this episode */
+	bool device_over; /* the device queue failed after an overflow: no completion will come */
+	uint64_t taken;	  /* events that were taken, by any call */
 	struct evd_queue queue;
-	unsigned int unacked;
-	int pins;		   /* threads using channel or source outside the lock */
+	unsigned int unacked; /* notifications that were read and not acknowledged */
+	int pins;	      /* threads that use the channel or the source without the lock */
 	struct loop_ticket channel; /* the private channel as a source of the loop */
-	bool channel_watched;	   /* by the loop, because the taker is an upcall or a CNO */
+	bool channel_watched;	    /* by the loop, because the sink is an upcall policy or a CNO */
 	struct dat_rearm_evd_counters counters;
 };
 
-/* The EVD in the slot, for an owner that keeps it from being destroyed. */
+/* A reference to the EVD in the slot, for an owner that prevents its destruction. */
 static inline struct evd_ref
 evd_self(struct evd *evd)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* feed -- notifications and posted events: what enters an EVD from outside */
+/* feed -- notifications and posted events enter an EVD */
 #include "evd/trigger.h"
 
 #include <limits.h>
@@ -9,17 +9,20 @@ evd_notified(struct evd_ref ref)
 {
 	struct evd *evd = ref.evd;
 
-	os_lock(&evd->lock);
+	evd_lock(evd);
 	if (evd->serial != ref.serial) {
-		os_unlock(&evd->lock);
+		evd_unlock(evd);
 		return;
 	}
 	if (!evd->alive) {
-		/* Being destroyed: whoever destroys waits for just this acknowledgement. */
+		/*
+		 * The EVD is being destroyed, and the thread that destroys it waits for this
+		 * acknowledgement.
+		 */
 		const struct evd_source_ops *ops = evd->cfg.ops;
 		void *source = evd->cfg.source;
 
-		os_unlock(&evd->lock);
+		evd_unlock(evd);
 		ops->ack(source, 1);
 		return;
 	}
@@ -31,11 +34,11 @@ evd_notified(struct evd_ref ref)
 	}
 	evd->armed = EVD_UNARMED;
 	evd_wake_sink(evd);
-	os_unlock(&evd->lock);
+	evd_unlock(evd);
 }
 
 static void
-evd_count_posted(struct evd *evd, enum evd_stream stream)
+evd_count_posted(struct evd *evd, enum evd_stream stream) REQUIRES(core_locks.trigger)
 {
 	switch (stream) {
 	case EVD_STREAM_SOFTWARE:
@@ -79,11 +82,11 @@ evd_post_ordered(struct evd_ref ref, enum evd_stream stream, const DAT_EVENT *ev
 		place->evd_handle = evd->cfg.handle;
 		evd_count_posted(evd, stream);
 	}
-	/* A barrier has entered when it opens, which is for the kicked taker's look to find. */
+	/* A closed event counts when it opens; the sink that is woken polls and finds it. */
 	if (evd_queue_signalled(q) != before)
 		evd_attend(evd, EVD_HAS_ENTERED);
 	evd_wake_sink(evd);
-	os_unlock(&evd->lock);
+	evd_unlock(evd);
 	return place ? 0 : -ENOSPC;
 }
 
@@ -103,7 +106,7 @@ evd_hold_begin(struct evd_ref ref, struct evd_hold *hold)
 	if (!evd)
 		return;
 	hold->active = true;
-	os_unlock(&evd->lock);
+	evd_unlock(evd);
 }
 
 void
@@ -121,12 +124,12 @@ evd_purge(struct evd_ref ref, struct evd_hold *hold,
 	closed = evd_queue_has_closed(q);
 	evd_queue_purge(q, hold, match_raw, match_event, key);
 	evd_report_refill(evd);
-	/* What stood behind a purged barrier may count from now on. */
+	/* Events that waited for a purged barrier count from now on. */
 	if (closed && evd_queue_count(q)) {
 		evd_attend(evd, EVD_HAS_ENTERED);
 		evd_wake_sink(evd);
 	}
-	os_unlock(&evd->lock);
+	evd_unlock(evd);
 }
 
 void
@@ -137,7 +140,7 @@ evd_set_depth(struct evd_ref ref, unsigned int depth)
 	if (!evd)
 		return;
 	evd_queue_set_depth(&evd->queue, depth);
-	os_unlock(&evd->lock);
+	evd_unlock(evd);
 }
 
 int
@@ -150,7 +153,7 @@ evd_refresh(struct evd_ref ref)
 		return -ENODEV;
 	r = evd_poll(evd, UINT_MAX, NULL);
 	evd_wake_sink(evd);
-	os_unlock(&evd->lock);
+	evd_unlock(evd);
 	return r;
 }
 
@@ -168,7 +171,7 @@ evd_mark_overflow(struct evd_ref ref)
 		evd->counters.overflows++;
 		evd_wake_sink(evd);
 	}
-	os_unlock(&evd->lock);
+	evd_unlock(evd);
 	return first;
 }
 
@@ -185,6 +188,6 @@ evd_mark_refusal(struct evd_ref ref)
 		evd->refusing = true;
 		evd->counters.overflows++;
 	}
-	os_unlock(&evd->lock);
+	evd_unlock(evd);
 	return first;
 }

@@ -3,17 +3,19 @@
 
 #include "evd/trigger.h"
 
+/* clang-format off */
 #define STAY(state) { EVD_JOB_NOTHING, EVD_JOB_##state }
 #define GO(action, state) { EVD_JOB_##action, EVD_JOB_##state }
 #define NEVER { EVD_JOB_IMPOSSIBLE, EVD_JOB_IDLE }
+/* clang-format on */
 
 /*
- * RUNNING needs no mark for work that comes meanwhile: a run rests only in the section in which it saw
- * that nothing is wanted.
+ * RUNNING has no mark for work that arrives meanwhile: a run goes IDLE only in the section in which
+ * it saw that nothing is wanted.
  *
- * CALLING: the thread goes on with the EVD when its upcall has returned.  Work for a CNO, or for upcalls
- * that may run beside it, does not wait for that: the EVD is taken from the caller, which finds on its
- * return that the job is in another state.
+ * CALLING: the thread continues with the EVD when its upcall has returned.  Work for a CNO, or for
+ * upcalls that may run at the same time, does not wait for that.  The job is queued for another
+ * thread, and the caller finds on its return that the job is in another state.
  */
 const struct evd_job_rule evd_job_rules[EVD_JOB_STATES][EVD_JOB_EVENTS] = {
 	[EVD_JOB_IDLE] = {

@@ -1,55 +1,61 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * job -- which loop has an EVD, as a table of states and events
+ * job -- which loop runs an EVD, as a table of states and events
  *
- * An EVD whose events a loop's thread hands out (to an upcall or a CNO) has one job.  The job is in one
- * state, guarded by the trigger lock; every change of it goes through evd_job() (trigger.h), and the table names what
- * each event does in each state.  doc/evd-states.md is printed from it.
+ * An EVD has one job.  A thread of a loop runs it to deliver events to an upcall or a CNO.  Its
+ * state is guarded by the trigger lock.  Every change goes through evd_job() (trigger.h), and the
+ * table defines what each event does in each state.  doc/evd-states.md is printed from the table.
  */
 #ifndef REARM_EVD_JOB_H
 #define REARM_EVD_JOB_H
 
 #include <stdint.h>
 
+#include "evd/annotate.h"
+
 struct evd;
 
 enum evd_job_state {
-	EVD_JOB_IDLE,	  /* no loop has it */
-	EVD_JOB_READY,	  /* queued on a loop's ready list, or taken off it by a thread about to run it */
-	EVD_JOB_DEFERRED, /* the same, until that loop's thread has left a call-out: now it only pumps */
-	EVD_JOB_BACKOFF,  /* the device failed: queued until some time has passed */
-	EVD_JOB_RUNNING,  /* a loop's thread is in evd_run() */
-	EVD_JOB_CALLING,  /* that thread is in the upcall, and goes on with the EVD when it returns */
+	EVD_JOB_IDLE,  /* on no loop */
+	EVD_JOB_READY, /* on the ready list of a loop, or taken from it by a thread that is about to
+			  run it */
+	EVD_JOB_DEFERRED, /* the same, but that thread only pumps: it runs the job after its
+			     callback has returned */
+	EVD_JOB_BACKOFF,  /* the device failed: queued with a delay */
+	EVD_JOB_RUNNING,  /* a thread of a loop is in evd_run() */
+	EVD_JOB_CALLING,  /* that thread is in the upcall, and continues with the EVD after it */
 	EVD_JOB_STATES
 };
 
 enum evd_job_event {
-	EVD_JOB_WAKE_ONE,   /* work for upcalls that run one at a time */
-	EVD_JOB_WAKE_MANY,  /* work for upcalls that may run at once */
-	EVD_JOB_WAKE_CNO,   /* work for a CNO, which needs no call-out */
-	EVD_JOB_MOVE,	    /* work, and the job waits on a loop that does not serve the EVD any more */
-	EVD_JOB_BEGIN,	    /* the thread that took it from its list holds the trigger lock */
-	EVD_JOB_CALL_ONE,   /* an event was claimed for an upcall beside which no other may start */
-	EVD_JOB_CALL_MANY,  /* an event was claimed for an upcall beside which others may start */
-	EVD_JOB_RETURN,	    /* an upcall of the former kind has returned */
-	EVD_JOB_YIELD,	    /* others are to have their turn, or another loop serves the EVD */
-	EVD_JOB_DEFER,	    /* the next step is a call-out, and the thread only pumps */
-	EVD_JOB_FAIL,	    /* the device could not be polled or armed */
-	EVD_JOB_REST,	    /* nothing to do */
-	EVD_JOB_CANCEL,	    /* the EVD is freed */
+	EVD_JOB_WAKE_ONE,  /* work for upcalls that run one at a time */
+	EVD_JOB_WAKE_MANY, /* work for upcalls that may run at once */
+	EVD_JOB_WAKE_CNO,  /* work for a CNO, which needs no callback */
+	EVD_JOB_MOVE,  /* work, and the job is queued on a loop that does not serve the EVD any more
+			*/
+	EVD_JOB_BEGIN, /* the thread that took the job from its list holds the trigger lock */
+	EVD_JOB_CALL_ONE,  /* an event was claimed for an upcall that excludes others */
+	EVD_JOB_CALL_MANY, /* an event was claimed for an upcall that does not exclude others */
+	EVD_JOB_RETURN,	   /* an upcall that excludes others has returned */
+	EVD_JOB_YIELD,	   /* other EVDs get their turn, or another loop serves the EVD */
+	EVD_JOB_DEFER,	   /* the next step is an upcall, and the thread only pumps */
+	EVD_JOB_FAIL,	   /* the device could not be polled or armed */
+	EVD_JOB_REST,	   /* nothing to do */
+	EVD_JOB_CANCEL,	   /* the EVD is freed */
 	EVD_JOB_EVENTS
 };
 
-/* What is done to the loops' lists. */
+/* What to do with the lists of the loops. */
 enum evd_job_action {
-	EVD_JOB_IMPOSSIBLE, /* the event does not come in this state */
+	EVD_JOB_IMPOSSIBLE, /* the event cannot happen in this state */
 	EVD_JOB_NOTHING,
-	EVD_JOB_QUEUE,	 /* on the ready list of the loop that serves the EVD now */
-	EVD_JOB_REQUEUE, /* the same; off the list it is on, if it is still on one */
-	EVD_JOB_HASTEN,	 /* it need not wait any longer */
-	EVD_JOB_QUEUE_DEFERRED, /* on the ready list, for the thread's next turn */
-	EVD_JOB_DELAY,	 /* on the list of those that wait for a time */
-	EVD_JOB_UNQUEUE, /* off its list; if it is on none any more, the state stays: BEGIN is to come */
+	EVD_JOB_QUEUE,	 /* put it on the ready list of the loop that serves the EVD */
+	EVD_JOB_REQUEUE, /* the same, after removal from its list; nothing if it was on none */
+	EVD_JOB_HASTEN,	 /* end its delay or deferral */
+	EVD_JOB_QUEUE_DEFERRED, /* put it on the ready list for the next turn of the thread */
+	EVD_JOB_DELAY,		/* put it on the list of delayed jobs */
+	EVD_JOB_UNQUEUE, /* remove it from its list; if it was on none, the state stays and BEGIN
+			    follows */
 };
 
 struct evd_job_rule {
@@ -59,7 +65,7 @@ struct evd_job_rule {
 
 extern const struct evd_job_rule evd_job_rules[EVD_JOB_STATES][EVD_JOB_EVENTS];
 
-/* LOCKED.  Does the action of a rule that has one, and changes the state. */
-void evd_job_act(struct evd *evd, const struct evd_job_rule *rule);
+/* Performs the action of a rule that has one, and changes the state. */
+void evd_job_act(struct evd *evd, const struct evd_job_rule *rule) REQUIRES(core_locks.trigger);
 
 #endif

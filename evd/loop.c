@@ -3,7 +3,7 @@
 
 #include "evd/loop_body.h"
 
-/* ---- the two job lists; the loop's lock is held ---- */
+/* ---- the job lists; the lock of the loop is held ---- */
 
 static void
 loop_list_init(struct loop_job *head)
@@ -34,32 +34,40 @@ loop_list_unlink(struct loop_job *job)
 	job->next = job->prev = NULL;
 }
 
-/* Puts a job that is on no list onto one. */
+/* Puts a job, which is on no list, on the list for `place`. */
 static void
 loop_list_locked(struct loop *loop, struct loop_job *job, enum loop_place place)
+    REQUIRES(core_locks.loop)
 {
 	job->place = place;
 	loop_list_append(place == LOOP_JOB_DELAYED ? &loop->delayed : &loop->ready, job);
 }
 
-/* The same for the job's owner, which alone decides about the loop: it reads `on` unlocked. */
+/*
+ * The same, for the owner of the job, which alone decides about the loop and so may read `on`
+ * without the lock.
+ */
 static void
 loop_queue_locked(struct loop *loop, struct loop_job *job, enum loop_place place)
+    REQUIRES(core_locks.loop)
 {
 	job->on = loop;
 	loop_list_locked(loop, job, place);
 }
 
 static void
-loop_unqueue_locked(struct loop_job *job)
+loop_unqueue_locked(struct loop_job *job) REQUIRES(core_locks.loop)
 {
 	loop_list_unlink(job);
 	job->place = LOOP_JOB_OFF;
 }
 
-/* Moves what is due and returns when the earliest of the others is; UINT64_MAX: none. */
+/*
+ * Moves the delayed jobs that are due to the ready list.  Returns when the next one is due;
+ * UINT64_MAX: none.
+ */
 static uint64_t
-loop_promote_delayed(struct loop *loop)
+loop_promote_delayed(struct loop *loop) REQUIRES(core_locks.loop)
 {
 	struct loop_job *job, *next;
 	uint64_t now, least = UINT64_MAX;
@@ -79,7 +87,7 @@ loop_promote_delayed(struct loop *loop)
 	return least;
 }
 
-/* For epoll, which counts milliseconds: rounded up, so that what is waited for is due. */
+/* For epoll, which counts milliseconds: rounded up, so that the job is due when the sleep ends. */
 static int
 loop_ms_until(uint64_t due)
 {
@@ -90,10 +98,10 @@ loop_ms_until(uint64_t due)
 	return due > now ? (int)((due - now) / 1000000u) + 1 : 0;
 }
 
-/* ---- the doorbell: threads asleep = sleeping + tokens ---- */
+/* ---- the doorbell: number of threads asleep = sleeping + tokens ---- */
 
 static void
-loop_ring_locked(struct loop *loop)
+loop_ring_locked(struct loop *loop) REQUIRES(core_locks.loop)
 {
 	if (loop->sleeping > 0) {
 		loop->sleeping--;
@@ -102,9 +110,9 @@ loop_ring_locked(struct loop *loop)
 	}
 }
 
-/* A token first: one that stayed would wake thread after thread, each of which left it. */
+/* Takes a token, if there is one: a token that stays would wake one thread after the other. */
 static void
-loop_awake_locked(struct loop *loop)
+loop_awake_locked(struct loop *loop) REQUIRES(core_locks.loop)
 {
 	if (loop->tokens > 0) {
 		loop->tokens--;
@@ -125,28 +133,28 @@ loop_fd(const struct loop *loop)
 void
 loop_ready(struct loop *loop, struct loop_job *job)
 {
-	os_lock(&loop->lock);
+	loop_lock(loop);
 	loop_queue_locked(loop, job, LOOP_JOB_READY);
 	loop_ring_locked(loop);
-	os_unlock(&loop->lock);
+	loop_unlock(loop);
 }
 
 void
 loop_defer(struct loop *loop, struct loop_job *job)
 {
-	os_lock(&loop->lock);
+	loop_lock(loop);
 	loop_queue_locked(loop, job, LOOP_JOB_DEFERRED);
-	os_unlock(&loop->lock);
+	loop_unlock(loop);
 }
 
 void
 loop_ready_later(struct loop *loop, struct loop_job *job, uint64_t delay_ns)
 {
-	os_lock(&loop->lock);
+	loop_lock(loop);
 	job->due = os_clock_ns() + delay_ns;
 	loop_queue_locked(loop, job, LOOP_JOB_DELAYED);
-	loop_ring_locked(loop); /* the sleeper recomputes how long it may sleep */
-	os_unlock(&loop->lock);
+	loop_ring_locked(loop); /* the sleeping thread computes its timeout again */
+	loop_unlock(loop);
 }
 
 void
@@ -156,13 +164,13 @@ loop_hasten(struct loop_job *job)
 
 	if (!loop)
 		return;
-	os_lock(&loop->lock);
+	loop_lock(loop);
 	if (job->place == LOOP_JOB_DEFERRED || job->place == LOOP_JOB_DELAYED) {
 		loop_unqueue_locked(job);
 		loop_list_locked(loop, job, LOOP_JOB_READY);
 		loop_ring_locked(loop);
 	}
-	os_unlock(&loop->lock);
+	loop_unlock(loop);
 }
 
 bool
@@ -173,11 +181,11 @@ loop_unready(struct loop_job *job)
 
 	if (!loop)
 		return false;
-	os_lock(&loop->lock);
+	loop_lock(loop);
 	listed = job->place != LOOP_JOB_OFF;
 	if (listed)
 		loop_unqueue_locked(job);
-	os_unlock(&loop->lock);
+	loop_unlock(loop);
 	return listed;
 }
 
@@ -189,41 +197,41 @@ loop_run_next(struct loop *loop)
 	void (*run)(struct loop_job *, uint64_t) = NULL;
 	uint64_t serial = 0;
 
-	os_lock(&loop->lock);
+	loop_lock(loop);
 	if (!loop_list_empty(&loop->ready)) {
 		job = loop->ready.next;
 		loop_unqueue_locked(job);
-		/* Read here: from now on its memory may become another's. */
+		/* Read under the lock: the memory may be reused from now on. */
 		run = job->run;
 		serial = job->serial;
 	}
-	os_unlock(&loop->lock);
+	loop_unlock(loop);
 	if (job)
 		run(job, serial);
 	return job != NULL;
 }
 
-/* Runs the jobs that are ready now, each once; returns how many. */
+/* Runs each job that is ready now once; returns how many. */
 static int
 loop_run_ready(struct loop *loop)
 {
 	struct loop_job *job;
 	int jobs = 0, done = 0;
 
-	os_lock(&loop->lock);
+	loop_lock(loop);
 	(void)loop_promote_delayed(loop);
 	for (job = loop->ready.next; job != &loop->ready; job = job->next)
 		jobs++;
-	os_unlock(&loop->lock);
+	loop_unlock(loop);
 	while (jobs-- > 0 && loop_run_next(loop))
 		done++;
 	return done;
 }
 
 /*
- * One turn: sleep if nothing is ready, read every readable source, then run the jobs that were
- * ready when the reading ended, each once; what they make ready waits for the next turn, so that a
- * busy EVD does not keep the sources unread.
+ * One turn: sleeps if nothing is ready, reads every readable source, then runs each job that is
+ * ready by then once.  Jobs that become ready meanwhile wait for the next turn, so that a busy EVD
+ * does not keep the sources from being read.
  */
 static int
 loop_turn(struct loop *loop, int timeout_ms)
@@ -233,12 +241,12 @@ loop_turn(struct loop *loop, int timeout_ms)
 	int n, due_ms, done;
 	bool asleep;
 
-	os_lock(&loop->lock);
+	loop_lock(loop);
 	due = loop_promote_delayed(loop);
 	asleep = loop_list_empty(&loop->ready) && !loop->stop;
 	if (asleep)
 		loop->sleeping++;
-	os_unlock(&loop->lock);
+	loop_unlock(loop);
 	due_ms = loop_ms_until(due);
 	if (!asleep)
 		timeout_ms = 0;
@@ -247,10 +255,10 @@ loop_turn(struct loop *loop, int timeout_ms)
 
 	n = os_epoll_wait(loop->epfd, events, LOOP_BATCH, timeout_ms);
 
-	os_lock(&loop->lock);
+	loop_lock(loop);
 	if (asleep)
 		loop_awake_locked(loop);
-	os_unlock(&loop->lock);
+	loop_unlock(loop);
 	done = loop_serve(loop, events, n);
 	return done + loop_run_ready(loop);
 }
@@ -268,7 +276,7 @@ loop_step(struct loop *loop, int timeout_ms)
 	return done;
 }
 
-/* ---- while a thread of the loop is parked inside a call-out ---- */
+/* ---- pumping: a thread of the loop is parked inside a callback ---- */
 
 bool
 loop_sleep_begin(struct loop *loop, uint64_t *until)
@@ -276,22 +284,22 @@ loop_sleep_begin(struct loop *loop, uint64_t *until)
 	struct loop_job *job;
 	bool idle = true;
 
-	os_lock(&loop->lock);
+	loop_lock(loop);
 	*until = loop_promote_delayed(loop);
 	for (job = loop->ready.next; job != &loop->ready && idle; job = job->next)
 		idle = job->place == LOOP_JOB_DEFERRED;
 	if (idle)
 		loop->sleeping++;
-	os_unlock(&loop->lock);
+	loop_unlock(loop);
 	return idle;
 }
 
 void
 loop_sleep_end(struct loop *loop)
 {
-	os_lock(&loop->lock);
+	loop_lock(loop);
 	loop_awake_locked(loop);
-	os_unlock(&loop->lock);
+	loop_unlock(loop);
 }
 
 void
@@ -346,9 +354,9 @@ loop_is_stopping(struct loop *loop)
 {
 	bool stop;
 
-	os_lock(&loop->lock);
+	loop_lock(loop);
 	stop = loop->stop;
-	os_unlock(&loop->lock);
+	loop_unlock(loop);
 	return stop;
 }
 
@@ -361,9 +369,9 @@ loop_thread(void *arg)
 	os_self()->loop = loop;
 	while (!loop_is_stopping(loop))
 		(void)loop_turn(loop, -1);
-	os_lock(&loop->lock);
+	loop_lock(loop);
 	mine = loop->orphan;
-	os_unlock(&loop->lock);
+	loop_unlock(loop);
 	if (mine)
 		loop_release(loop);
 	return NULL;
@@ -372,11 +380,11 @@ loop_thread(void *arg)
 void
 loop_stop(struct loop *loop)
 {
-	os_lock(&loop->lock);
+	loop_lock(loop);
 	loop->stop = true;
 	while (loop->sleeping > 0)
 		loop_ring_locked(loop);
-	os_unlock(&loop->lock);
+	loop_unlock(loop);
 }
 
 int
@@ -450,7 +458,7 @@ loop_free(struct loop *loop)
 		return;
 	}
 	os_thread_detach_self();
-	os_lock(&loop->lock);
+	loop_lock(loop);
 	loop->orphan = true;
-	os_unlock(&loop->lock);
+	loop_unlock(loop);
 }

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * loop -- a thread that reads channels and runs what became ready
+ * loop -- a thread that reads channels and runs jobs
  *
- * Sources are descriptors with a handler that reads, books and kicks.  Jobs are what a kick put
- * on the ready list; upcalls run from jobs alone, so everything read from a channel is booked
- * before any call-out on that thread.  A loop costs what is ready, never what exists.
+ * A source is a descriptor with a handler.  The handler reads the descriptor, records what it read
+ * and wakes sinks.  A job is what such a wake-up puts on the ready list.  Upcalls are made by jobs
+ * only, so a thread has recorded everything that it read before it makes an upcall.  The cost of a
+ * turn depends on what is ready, not on how many sources and jobs exist.
  *
- * A crew is a loop of several threads without sources, for upcalls that may run concurrently.  A
- * stepped loop has no thread at all: loop_step() pumps it by hand.
+ * A pool is a loop of several threads without sources, for upcalls that may run at the same time.
+ * A stepped loop has no thread: loop_step() runs it.
  *
- * Late handlers and jobs.  loop_remove() waits: once it has returned the handler does not run and will
- * not.  loop_forget() and loop_unready() do not wait: the handler or job may have been taken already,
- * and may begin after the object it belongs to was freed and its slot serves another.  So memory that
- * is given to a loop is never given back to the system, and every handler and job gets the life that it
- * was registered for.  It compares the life in the lock section in which it acts, and does nothing if
- * another lives there.
+ * Late handlers and jobs.  loop_remove() waits: after its return the handler does not run and will
+ * not run.  loop_forget() and loop_unready() do not wait: a thread may have taken the handler or
+ * job already and may start it after its object was freed and the slot was reused.  Therefore the
+ * memory of handlers and jobs is never released to the system, and each of them gets the serial
+ * number with which it was registered.  It compares that number in the lock section in which it
+ * acts, and does nothing if the slot holds another object.
  *
- * Lock: the loop's lock ranks after the trigger lock; it is never held during a job, a handler or a
- * wait.
+ * The lock of a loop comes after the trigger lock in the lock order.  It is never held during a
+ * job, a handler or a wait.
  */
 #ifndef REARM_EVD_LOOP_H
 #define REARM_EVD_LOOP_H
@@ -25,109 +26,121 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "evd/annotate.h"
+
 struct loop;
 
-/* Where a job is. */
+/* The list that a job is on. */
 enum loop_place {
-	LOOP_JOB_OFF,	  /* on no list: not queued, or taken by the thread that is going to run it */
-	LOOP_JOB_READY,	  /* on the ready list */
-	LOOP_JOB_DEFERRED, /* there too, for the next turn of a thread that now only pumps */
-	LOOP_JOB_DELAYED, /* on the list of those that wait for a time */
+	LOOP_JOB_OFF,	   /* none: not queued, or taken by the thread that is going to run it */
+	LOOP_JOB_READY,	   /* the ready list */
+	LOOP_JOB_DEFERRED, /* the ready list, for the next turn of a thread that only pumps now */
+	LOOP_JOB_DELAYED,  /* the list of jobs that wait for a time */
 };
 
 /*
- * Owned by whoever embeds it.  Links and place belong to the loop, under its lock; `on` is written and read
- * by the owner alone, under its own lock.
+ * The owner embeds it.  Links and place are guarded by the lock of the loop.  Only the owner
+ * accesses `on`, under its own lock.
  */
 struct loop_job {
 	struct loop_job *next, *prev;
-	struct loop *on; /* the loop that it was queued on last; NULL: none */
+	struct loop *on; /* the loop on which it was queued last; NULL: none */
 	enum loop_place place;
-	uint64_t due; /* of a delayed job: its os_clock_ns() time */
-	uint64_t serial;	 /* of what it is a job of; run() gets it as it was when the job was popped */
+	uint64_t due;	 /* when a delayed job is due, as os_clock_ns() */
+	uint64_t serial; /* of the object; run() gets the value that was read when the job was taken
+			    from its list */
 	void (*run)(struct loop_job *job, uint64_t serial);
 };
 
-/* Names a registered source; a number, so that a stale one is noticed. */
+/* Names a registered source.  A number, so that a stale ticket is detected. */
 struct loop_ticket {
 	uint64_t id; /* 0: none */
 };
 
 enum loop_kind {
-	LOOP_THREAD,  /* one thread, sources allowed */
+	LOOP_THREAD,  /* one thread, may have sources */
 	LOOP_POOL,    /* `threads` threads, no sources */
-	LOOP_STEPPED, /* no thread: pumped by loop_step() */
+	LOOP_STEPPED, /* no thread: run by loop_step() */
 };
 
 int loop_create(enum loop_kind kind, int threads, struct loop **out);
 
 /*
- * Stops and joins the threads; the ready list must be empty of live jobs and no source registered.
- * Called on the loop's own thread (an IA closed from inside an upcall) it does not join: the thread
- * ends, and frees the loop, after the current job returned.
+ * Stops and joins the threads, and frees the loop.  No job may be on its lists and no source
+ * registered.  On a thread of the loop itself (an adapter is closed inside an upcall) it does not
+ * join that thread: the thread ends, and frees the loop, after its current job.
  */
-void loop_free(struct loop *loop);
+void loop_free(struct loop *loop) NO_CORE_LOCK;
 
 /*
- * No thread sleeps in a turn of the loop any more, and its own threads end.  For a stepped loop whose
- * adapter closes while another thread is in loop_step().
+ * Ends the sleep of all threads in a turn of the loop, and ends its own threads.  Also for a
+ * stepped loop whose adapter closes while another thread is in loop_step().
  */
-void loop_stop(struct loop *loop);
+void loop_stop(struct loop *loop) EXCLUDES(core_locks.loop);
 
-/* Watches fd for reading, level-triggered; the handler runs on the loop's thread, parked or not. */
+/*
+ * Registers fd, level-triggered.  The handler runs on the thread of the loop, also while that
+ * thread is parked.
+ */
 int loop_add(struct loop *loop, int fd, void (*handler)(void *arg, uint64_t serial), void *arg,
-    uint64_t serial, struct loop_ticket *ticket);
-
-/* Pauses and resumes a source, also under the trigger lock.  A handler may be entered once more. */
-void loop_watch(struct loop *loop, const struct loop_ticket *ticket, bool on);
+    uint64_t serial, struct loop_ticket *ticket) EXCLUDES(core_locks.loop);
 
 /*
- * As loop_remove() without the waiting, allowed under the trigger lock: a handler that was already
- * entered may still run, so its argument must outlive it.
+ * Pauses or resumes a source.  May be called under the trigger lock.  After a pause the handler may
+ * run once more.
  */
-void loop_forget(struct loop *loop, struct loop_ticket *ticket);
+void loop_watch(struct loop *loop, const struct loop_ticket *ticket, bool on)
+    EXCLUDES(core_locks.loop);
 
 /*
- * Stops watching.  When it returns the handler is not running on another thread and will not
- * run again.  No lock of the caller may be held that the handler takes.
+ * As loop_remove(), but does not wait; may be called under the trigger lock.  A handler that was
+ * started may still run, so its argument must stay valid.
  */
-void loop_remove(struct loop *loop, struct loop_ticket *ticket);
+void loop_forget(struct loop *loop, struct loop_ticket *ticket) EXCLUDES(core_locks.loop);
 
-/* Appends the job to the ready list; it must be on none. */
-void loop_ready(struct loop *loop, struct loop_job *job);
+/*
+ * Unregisters a source.  After the return the handler does not run on another thread and will not
+ * run again.  The caller must hold no lock that the handler takes.
+ */
+void loop_remove(struct loop *loop, struct loop_ticket *ticket) NO_CORE_LOCK;
+
+/* Appends the job to the ready list.  It must be on no list. */
+void loop_ready(struct loop *loop, struct loop_job *job) EXCLUDES(core_locks.loop);
 /* The same after a delay in nanoseconds. */
-void loop_ready_later(struct loop *loop, struct loop_job *job, uint64_t delay_ns);
+void loop_ready_later(struct loop *loop, struct loop_job *job, uint64_t delay_ns)
+    EXCLUDES(core_locks.loop);
 /*
- * For a job that wants to call out while its thread only pumps: it goes back onto the ready list
- * for that thread's next turn, and does not keep the parked thread awake.
+ * For a job that has to call the consumer while its thread only pumps.  The job goes back to the
+ * ready list for the next turn of the thread, and does not wake the thread while it is parked.
  */
-void loop_defer(struct loop *loop, struct loop_job *job);
-/* A delayed or put-off job is to run as soon as it can; any other is left alone. */
-void loop_hasten(struct loop_job *job);
-/* Takes the job off its list; false when it was on none (it may be running). */
-bool loop_unready(struct loop_job *job);
+void loop_defer(struct loop *loop, struct loop_job *job) EXCLUDES(core_locks.loop);
+/* Makes a delayed or deferred job run as soon as possible.  No effect on other jobs. */
+void loop_hasten(struct loop_job *job) EXCLUDES(core_locks.loop);
+/* Removes the job from its list; false if it was on none (it may be running). */
+bool loop_unready(struct loop_job *job) EXCLUDES(core_locks.loop);
 
-/* The loop whose thread this is (a stepped loop: while loop_step() runs), or NULL. */
+/* The loop of the calling thread (of a stepped loop: during loop_step()), or NULL. */
 struct loop *loop_current(void);
 
 /*
- * Reads the sources once, waiting up to timeout_ms for the first, and runs the jobs that are ready
- * (each at most once).  Returns how many handlers and jobs ran.  For stepped loops.
+ * Runs one turn of a stepped loop: reads the sources, waiting up to timeout_ms for the first, and
+ * runs each ready job once.  Returns how many handlers and jobs ran.
  */
-int loop_step(struct loop *loop, int timeout_ms);
+int loop_step(struct loop *loop, int timeout_ms) NO_CORE_LOCK;
 
 /*
- * For park_sleep() on a thread of loop_to_pump(), which is NULL on threads that are of no loop, or
- * of a crew: that has no sources, and other threads for its jobs.  loop_sleep_begin() tells until when the
- * thread may sleep on loop_fd(), or returns false when there is something to pump; each true is
- * answered by one loop_sleep_end().  loop_pump() reads the sources and runs the ready jobs, which must
- * not call out: loop_is_pumping() is true on that thread meanwhile.
+ * For park_sleep() on a thread of the loop that loop_to_pump() returns.  That is NULL on a thread
+ * that belongs to no loop, or to a pool, which has no sources and other threads for its jobs.
+ * loop_sleep_begin() returns false if there is something to pump; else it sets the time until which
+ * the thread may sleep on loop_fd(), and loop_sleep_end() follows the sleep.  loop_pump() reads the
+ * sources and runs the ready jobs, which must not call the consumer: loop_is_pumping() is true on
+ * that thread meanwhile.
  */
 struct loop *loop_to_pump(void);
 int loop_fd(const struct loop *loop);
-bool loop_sleep_begin(struct loop *loop, uint64_t *until);
-void loop_sleep_end(struct loop *loop);
-void loop_pump(struct loop *loop);
+bool loop_sleep_begin(struct loop *loop, uint64_t *until) EXCLUDES(core_locks.loop);
+void loop_sleep_end(struct loop *loop) EXCLUDES(core_locks.loop);
+void loop_pump(struct loop *loop) NO_CORE_LOCK;
 bool loop_is_pumping(void);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* loop_body -- what a loop is made of: for loop.c (threads, jobs) and source.c (what it reads) */
+/* loop_body -- the members of a loop, for loop.c (threads, jobs) and source.c (sources) */
 #ifndef REARM_EVD_LOOP_BODY_H
 #define REARM_EVD_LOOP_BODY_H
 
+#include "evd/annotate.h"
 #include "evd/loop.h"
 #include "evd/os.h"
 #include "evd/park.h"
@@ -13,7 +14,7 @@ struct loop_source {
 	void (*handler)(void *arg, uint64_t serial);
 	void *arg;
 	uint64_t serial;
-	bool busy; /* the loop's thread is inside the handler */
+	bool busy; /* the thread of the loop is inside the handler */
 };
 
 struct loop {
@@ -21,12 +22,14 @@ struct loop {
 	enum loop_kind kind;
 	int epfd;
 	int doorbell;
-	int sleeping; /* threads that saw the ready list empty and have no token in the doorbell */
-	int tokens;   /* in the doorbell */
+	int sleeping; /* threads that saw the ready list empty and for which no token is in the
+			 doorbell */
+	int tokens;   /* tokens in the doorbell */
 	bool stop;
-	bool orphan; /* destroyed by one of its own threads, which frees it when it ends */
-	struct loop_job ready;	 /* list heads */
-	struct loop_job delayed; /* unordered: runs that back off, and other jobs' timers */
+	bool orphan;	       /* freed by one of its own threads, which releases it when it ends */
+	struct loop_job ready; /* list heads */
+	struct loop_job
+	    delayed; /* not ordered: EVDs whose device failed, and timers of other jobs */
 	struct loop_source *sources;
 	uint32_t n_sources;
 	struct park_list removers;
@@ -34,10 +37,19 @@ struct loop {
 	struct os_thread *threads;
 };
 
-/*
- * source.c, not locked.  Enters the handlers of what epoll reported, if it did (n > 0); returns how
- * many.
- */
-int loop_serve(struct loop *loop, const struct epoll_event *events, int n);
+static inline void
+loop_lock(struct loop *loop) ACQUIRE(core_locks.loop) UNCHECKED
+{
+	os_lock(&loop->lock);
+}
+
+static inline void
+loop_unlock(struct loop *loop) RELEASE(core_locks.loop) UNCHECKED
+{
+	os_unlock(&loop->lock);
+}
+
+/* source.c.  Calls the handlers of the events that epoll reported (if n > 0); returns how many. */
+int loop_serve(struct loop *loop, const struct epoll_event *events, int n) NO_CORE_LOCK;
 
 #endif

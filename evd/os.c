@@ -2,9 +2,9 @@
 #include "evd/os.h"
 
 /*
- * In the static block of every thread.  A library loaded late would otherwise get its block at the
- * first use in a thread, from an allocation that ends the process when it fails; and the leak
- * sanitizer misreads such a block.  The C library keeps room for small ones like this.
+ * In the static TLS block.  Otherwise a library that is loaded late gets its block at the first use
+ * in a thread, from an allocation that ends the process if it fails, and that the leak sanitizer
+ * reports.  The C library reserves room for small blocks like this one.
  */
 static _Thread_local struct os_self self __attribute__((tls_model("initial-exec")));
 static pthread_key_t exit_key;
@@ -36,7 +36,7 @@ os_thread_start(struct os_thread *thread, void *(*body)(void *), void *arg)
 		return -ENOMEM;
 	start->body = body;
 	start->arg = arg;
-	/* Blocked here and inherited: a signal never finds the thread unprotected. */
+	/* The new thread inherits the blocked signals: no signal handler ever runs on it. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	r = pthread_create(&thread->id, NULL, os_thread_trampoline, start);
@@ -69,7 +69,7 @@ os_self_make_key(void)
 void
 os_self_at_exit(void (*fini)(struct os_self *self))
 {
-	self.at_exit = fini; /* one caller in the whole program: park */
+	self.at_exit = fini; /* park is the only caller */
 	pthread_once(&exit_once, os_self_make_key);
 	pthread_setspecific(exit_key, &self);
 }

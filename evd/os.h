@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * os -- every primitive of evd/ and cno/ that orders, blocks, allocates or tells the time
+ * os -- the primitives of evd/ and cno/: locks, memory, time, descriptors, threads
  *
- * The product build inlines each to libc.  A build that checks schedules replaces this one header
- * and so turns every primitive into a scheduling and fault point, with the logic untouched; hence
- * nothing in evd/ and cno/ calls libc for these things directly.
+ * The product build inlines each of them to libc.  The schedule explorer replaces this one header,
+ * and so makes every primitive a point where it can switch threads or inject a fault.  Therefore
+ * nothing else in evd/ and cno/ calls libc for these purposes.
  *
- * Descriptors are read, written and polled by raw system calls: unlike the libc wrappers they are
- * no cancellation points, so a cancelled consumer thread never leaves with a lock held or with its
- * stack still on a list.
+ * Descriptors are read, written and polled by system calls.  Unlike the functions of libc they are
+ * no cancellation points, so a cancelled thread of the consumer never leaves a lock held or its
+ * stack on a list.
  */
 #ifndef REARM_EVD_OS_H
 #define REARM_EVD_OS_H
@@ -26,15 +26,15 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- how much is done at a time: a check build makes it little ---- */
+/* ---- batch sizes: the builds of the explorer make them small ---- */
 
-/* Completions per call to the device: enough to pay for its lock, few enough for the cache. */
+/* Completions per poll of the device: enough to amortise its lock, few enough for the cache. */
 #define EVD_BATCH 32
-/* Notifications acknowledged at a time: the device's acknowledge takes a lock of its own. */
+/* Notifications per acknowledgement: the device takes a lock for each. */
 #define EVD_ACK_BATCH 64
 /*
- * Passes, and events taken, before the other EVDs of the loop and its sources get their turn.  An
- * upcall that drains its EVD takes many events in one pass: it spends the budget just the same.
+ * Passes, and events taken, before other EVDs and the sources of the loop get their turn.  An
+ * upcall that drains its EVD takes many events in one pass; they count in the same way.
  */
 #define EVD_BUDGET 64
 /* Descriptors read per turn of a loop; more only delays the jobs. */
@@ -99,7 +99,7 @@ os_clock_ns(void)
 
 /* ---- descriptors ---- */
 
-/* An event that is set or clear; with `tokens` every clear takes one set back. */
+/* An event that is set or clear.  With `tokens` each clear undoes one set. */
 static inline int
 os_event_open(bool tokens)
 {
@@ -130,8 +130,8 @@ os_event_clear(int fd)
 }
 
 /*
- * By the C library, so that a checker that interposes it knows that the number is free again; and
- * never where a thread is cancelled.
+ * By libc, so that a checker that interposes it sees that the number is free; with cancellation
+ * disabled.
  */
 static inline void
 os_close(int fd)
@@ -143,7 +143,9 @@ os_close(int fd)
 	pthread_setcancelstate(state, NULL);
 }
 
-/* Waits until `deadline` (as os_clock_ns(); UINT64_MAX: for ever): >0 ready, 0 late, -errno. */
+/*
+ * Waits until `deadline` (as os_clock_ns(); UINT64_MAX: no limit).  > 0 ready, 0 timed out, -errno.
+ */
 static inline int
 os_poll(struct pollfd *fds, unsigned int n, uint64_t deadline)
 {
@@ -213,19 +215,19 @@ os_thread_detach_self(void)
 	pthread_detach(pthread_self());
 }
 
-/* What evd/ and cno/ keep per thread. */
+/* Per-thread state of evd/ and cno/. */
 struct os_self {
 	struct park *park;
 	struct loop *loop;
-	struct upcall_frame *upcall; /* the innermost upcall this thread is in */
-	struct agent_frame *agent;   /* the innermost proxy agent this thread is in */
-	bool pumping;		     /* this thread runs jobs inside of park_sleep() */
+	struct upcall_frame *upcall; /* the innermost upcall that this thread is inside */
+	struct agent_frame *agent;   /* the innermost proxy agent that this thread is inside */
+	bool pumping;		     /* this thread runs jobs in park_sleep() */
 	void (*at_exit)(struct os_self *self);
 };
 
 struct os_self *os_self(void);
 
-/* Whether the calling thread is inside an upcall or an agent. */
+/* True if the calling thread is inside an upcall or an agent. */
 static inline bool
 os_in_callback(void)
 {
@@ -234,7 +236,7 @@ os_in_callback(void)
 	return self->upcall || self->agent;
 }
 
-/* Has the calling thread run fini(its os_self) when it ends. */
+/* Registers fini(), called with its os_self when the calling thread ends. */
 void os_self_at_exit(void (*fini)(struct os_self *self));
 
 #endif

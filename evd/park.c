@@ -6,7 +6,7 @@
 
 struct park {
 	int event;
-	bool woken; /* the event was seen set; the owner's alone */
+	bool woken; /* the event was seen set; only the owner accesses this */
 };
 
 #define NAP_NS 1000000u
@@ -60,7 +60,7 @@ park_reset(struct park *park)
 	}
 }
 
-/* A thread need not wake itself: it is awake, and looks before it sleeps. */
+/* A thread need not wake itself: it is awake, and checks before it sleeps. */
 static void
 park_wake(struct park *park)
 {
@@ -125,7 +125,10 @@ park_sleep(struct park *park, uint64_t deadline, int fd, bool *fd_ready)
 	if (park) {
 		fds[n++] = (struct pollfd){ .fd = park->event, .events = POLLIN };
 	} else {
-		/* Nobody can wake a thread that got no descriptor: it looks again by itself. */
+		/*
+		 * No other thread can wake a thread without a descriptor: it checks again by
+		 * itself.
+		 */
 		uint64_t nap = os_clock_ns() + NAP_NS;
 
 		until = nap < deadline ? nap : deadline;

@@ -15,7 +15,7 @@ evd_frame(const struct evd *evd)
 void
 evd_frame_exempt(struct evd *evd, struct upcall_frame *frame)
 {
-	/* With it those it stands on: the thread returns from none of them before. */
+	/* The outer frames too: the thread returns from none of them earlier. */
 	for (; frame; frame = frame->outer) {
 		if (frame->evd != evd || frame->exempt)
 			continue;
@@ -25,9 +25,9 @@ evd_frame_exempt(struct evd *evd, struct upcall_frame *frame)
 	park_list_wake_all(&evd->teardowns);
 }
 
-/* Does no upcall run but those that the caller does not wait for? */
+/* True if no upcall runs, except those that the caller does not wait for. */
 static bool
-evd_only_excused(void *arg)
+evd_only_excused(void *arg) REQUIRES(core_locks.trigger)
 {
 	struct evd *evd = arg;
 
@@ -47,12 +47,12 @@ evd_await_upcalls(struct evd *evd)
 }
 
 /*
- * In one section: poll, arm, poll, count.  What arrived before the arm is counted, what arrives
- * after it raises a notification; there is no window in between.
+ * Polls, arms, polls again and counts, in one lock section.  A completion that arrived before the
+ * arm is counted, one that arrives after it raises a notification.  There is no gap.
  */
 static int
 evd_enable_upcalls(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *object,
-    DAT_UPCALL_FLAG flag)
+    DAT_UPCALL_FLAG flag) REQUIRES(core_locks.trigger)
 {
 	const DAT_UPCALL_OBJECT *next = object ? object : &evd->object;
 	bool pending;
@@ -71,12 +71,12 @@ evd_enable_upcalls(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_O
 	r = evd_arm_and_repoll(evd, 1);
 	if (r < 0)
 		return r;
-	evd->backoff_ns = 0; /* polled and armed: the next failure is another one */
+	evd->backoff_ns = 0; /* the device works: the next failure is a new one */
 	pending = evd_queue_count(&evd->queue) > 0;
 	if (pending && flag == DAT_UPCALL_INVOC_NEW)
 		return -EAGAIN;
 	if (evd->tearing)
-		return 0; /* ordered before the TEARDOWN that waits, which undid it */
+		return 0; /* a TEARDOWN that waits comes after this call and undoes it */
 	evd->object = *next;
 	evd->policy = policy;
 	evd_sink_settle(evd);
@@ -87,6 +87,7 @@ evd_enable_upcalls(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_O
 
 static void
 evd_disable_upcalls(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *object)
+    REQUIRES(core_locks.trigger)
 {
 	if (object)
 		evd->object = *object;

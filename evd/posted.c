@@ -24,7 +24,7 @@ posted_append(struct evd_posted_queue *p, struct evd_posted_list *list, unsigned
 	list->count++;
 }
 
-/* Takes out what follows `before`; 0: the first. */
+/* Removes the entry after `before`; 0: the first entry. */
 static unsigned int
 posted_remove_after(struct evd_posted_queue *p, struct evd_posted_list *list, unsigned int before)
 {
@@ -75,7 +75,7 @@ evd_posted_fini(struct evd_posted_queue *p)
 	*p = (struct evd_posted_queue){ 0 };
 }
 
-/* ---- in and out ---- */
+/* ---- add, open, take ---- */
 
 struct evd_posted *
 evd_posted_add(struct evd_posted_queue *p, uint64_t seq)
@@ -106,7 +106,7 @@ evd_posted_add_closed(struct evd_posted_queue *p, const struct evd_order *order,
 	return entry;
 }
 
-/* Whether an earlier event of its endpoint is still closed. */
+/* True if an earlier event of the same endpoint is still closed. */
 static bool
 posted_is_behind(const struct evd_posted_queue *p, unsigned int link)
 {
@@ -193,8 +193,8 @@ evd_posted_purge(
 }
 
 static void
-posted_move_list(struct evd_posted_queue *to, struct evd_posted_list *to_list, struct evd_posted_queue *from,
-    struct evd_posted_list *from_list)
+posted_move_list(struct evd_posted_queue *to, struct evd_posted_list *to_list,
+    struct evd_posted_queue *from, struct evd_posted_list *from_list)
 {
 	while (from_list->first) {
 		unsigned int old = posted_remove_after(from, from_list, 0);

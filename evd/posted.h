@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * posted -- the events of a merged queue that software posted
+ * posted -- the posted events of a merged queue
  *
- * An event that can be taken has a sequence number and stands in the list of open ones, which is in the
- * order of the numbers.  A barrier, and what its endpoint posted after it, has none yet: it stands in the
- * list of closed ones, in the order of posting.  A closed event delays no event of another endpoint, and
- * none that belongs to no endpoint.
+ * An event that can be taken is open: it has a sequence number and is in the list of open events,
+ * in the order of the numbers.  A barrier, and what its endpoint posted after it, is closed: it has
+ * no number yet and is in the list of closed events, in the order of posting.  A closed event does
+ * not delay events of other endpoints, or events that belong to no endpoint.
  *
  * Guarded by the trigger lock of the EVD.
  */
@@ -23,27 +23,27 @@ struct evd_order;
 struct evd_posted {
 	DAT_EVENT event;
 	uint64_t seq;
-	uint64_t mark; /* completions polled when it was posted */
+	uint64_t mark; /* number of completions polled when it was posted */
 	const void *endpoint;
-	struct evd_hold *hold; /* ends when the event gets its number */
+	struct evd_hold *hold; /* released when the event gets its number */
 	bool barrier;
-	unsigned int next; /* in its list; see struct evd_posted_list */
+	unsigned int next; /* link in its list, see */
 };
 
-/* Links are indices plus one, so that 0 ends a list and the entries can move to another array. */
+/* A link is an index plus one, so that 0 ends a list and the entries can move to another array. */
 struct evd_posted_list {
 	unsigned int first, last, count;
 };
 
 struct evd_posted_queue {
 	struct evd_posted *entries;
-	unsigned int free; /* the first of the entries that are in no list */
+	unsigned int free; /* first of the unused entries */
 	struct evd_posted_list open, closed;
 };
 
-/* What decides whether closed events can open. */
+/* The state of the device queue, which decides whether a closed event can open. */
 struct evd_posted_progress {
-	uint64_t polled;    /* completions ever polled from the device */
+	uint64_t polled;    /* completions polled so far */
 	unsigned int depth; /* of the device queue */
 	bool device_empty;  /* it was seen empty just now */
 };
@@ -65,35 +65,35 @@ evd_posted_first(const struct evd_posted_queue *p)
 }
 
 /*
- * Queues an event that no other keeps closed, with its number; NULL when there is no room.  The caller
- * writes the event.
+ * Queues an open event with this number.  Returns its entry, in which the caller writes the event,
+ * or NULL if there is no room.
  */
 struct evd_posted *evd_posted_add(struct evd_posted_queue *p, uint64_t seq);
 
-/* Queues a closed event, likewise. */
+/* The same for a closed event. */
 struct evd_posted *evd_posted_add_closed(
     struct evd_posted_queue *p, const struct evd_order *order, uint64_t polled);
 
 /*
- * Opens the next closed event that need not wait any longer, and numbers it; NULL when none is left.
- * The caller ends its hold before it opens another.
+ * Opens and numbers the next closed event that need not wait any longer; NULL if there is none.
+ * The caller releases its hold before the next call.
  */
 struct evd_posted *evd_posted_open(
     struct evd_posted_queue *p, const struct evd_posted_progress *progress, uint64_t *next_seq);
 
-/* Takes the oldest open event out.  It stays readable until something is posted. */
+/* Removes the oldest open event.  Its memory stays valid until the next post. */
 const DAT_EVENT *evd_posted_take(struct evd_posted_queue *p);
 
-/* Every closed event waits from here on for as many completions as the device queue holds now. */
+/* From now on every closed event waits for as many completions as the device queue can hold. */
 void evd_posted_mark(struct evd_posted_queue *p, uint64_t polled);
 
-/* The hold does not end with any event that is queued. */
+/* No queued event releases this hold any more. */
 void evd_posted_forget(struct evd_posted_queue *p, const struct evd_hold *hold);
 
 void evd_posted_purge(struct evd_posted_queue *p,
     bool (*match)(const DAT_EVENT *event, const void *key), const void *key);
 
-/* Moves all of `from`, which must fit, into the fresh queue `to`. */
+/* Moves all events of `from`, which must fit, to the new queue `to`. */
 void evd_posted_move(struct evd_posted_queue *to, struct evd_posted_queue *from);
 
 #endif

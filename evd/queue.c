@@ -44,7 +44,7 @@ evd_queue_fini(struct evd_queue *q)
 	*q = (struct evd_queue){ 0 };
 }
 
-/* Indices run to twice the length at most, so one subtraction wraps them. */
+/* An index is less than twice the length, so one subtraction wraps it. */
 static unsigned int
 ring_wrap(unsigned int index, unsigned int length)
 {
@@ -66,7 +66,7 @@ queue_note_depth(struct evd_queue *q)
 		q->max_depth = load;
 }
 
-/* ---- the stash ---- */
+/* ---- the ring ---- */
 
 unsigned int
 evd_queue_room(struct evd_queue *q, unsigned int max, void **batch)
@@ -106,7 +106,7 @@ evd_queue_append_unsignalled(struct evd_queue *q, const void *record)
 	queue_append(q, record, true);
 }
 
-/* ---- posted events, and the holds that end with them ---- */
+/* ---- posted events, and the holds that they release ---- */
 
 void
 evd_queue_release(struct evd_queue *q, struct evd_hold *hold)
@@ -124,7 +124,7 @@ evd_queue_release(struct evd_queue *q, struct evd_hold *hold)
 	queue_note_depth(q);
 }
 
-/* Numbers every closed event that need not wait any longer, each with what follows it. */
+/* Opens every closed event that need not wait any longer, and releases its hold. */
 static void
 queue_open_posted(struct evd_queue *q, bool device_empty)
 {
@@ -147,7 +147,10 @@ evd_queue_polled(struct evd_queue *q, unsigned int n, bool device_empty)
 	queue_note_depth(q);
 }
 
-/* The endpoint may have to wait; what ends a hold goes the same way, through the one place. */
+/*
+ * Every ordered event is added as closed and opens here, at once if it need not wait.  So holds are
+ * released in one place only.
+ */
 static struct evd_posted *
 queue_post_ordered(struct evd_queue *q, const struct evd_order *order)
 {
@@ -157,7 +160,8 @@ queue_post_ordered(struct evd_queue *q, const struct evd_order *order)
 	own.barrier = order->barrier && q->raw_size != 0;
 	entry = evd_posted_add_closed(&q->posted, &own, q->polled);
 	if (!entry && own.hold)
-		evd_queue_release(q, own.hold); /* the event is lost; what waited for it must not be */
+		evd_queue_release(
+		    q, own.hold); /* the event is lost, the completions in the hold must not be */
 	queue_open_posted(q, false);
 	return entry;
 }
@@ -175,7 +179,7 @@ evd_queue_post(struct evd_queue *q, const struct evd_order *order)
 	return entry ? &entry->event : NULL;
 }
 
-/* ---- another length ---- */
+/* ---- change of length ---- */
 
 static void
 queue_copy_ring(struct evd_queue *to, const struct evd_queue *from)
@@ -226,8 +230,10 @@ evd_queue_move(struct evd_queue *to, struct evd_queue *from)
 void
 evd_queue_set_depth(struct evd_queue *q, unsigned int depth)
 {
-	/* What a barrier waits for is among the `depth` that are there yet, however many were
-	 * polled since it was posted. */
+	/*
+	 * A barrier waits for completions that are among the `depth` in the device queue, whatever
+	 * number was polled since its post.
+	 */
 	if (depth < q->depth)
 		evd_posted_mark(&q->posted, q->polled);
 	q->depth = depth;
@@ -282,7 +288,7 @@ queue_unlist_released(struct evd_queue *q, struct evd_hold *hold)
 	hold->listed = false;
 }
 
-/* ---- the way out ---- */
+/* ---- take ---- */
 
 enum evd_item
 evd_queue_take(struct evd_queue *q, const void **record, const DAT_EVENT **event)
@@ -313,7 +319,7 @@ evd_queue_take(struct evd_queue *q, const void **record, const DAT_EVENT **event
 		*record = ring_at(q, q->ring_head);
 		q->unsignalled -= q->ring_unsignalled[q->ring_head];
 		q->ring_count--;
-		/* An empty buffer begins at its beginning, where a whole batch has room. */
+		/* An empty ring starts at index 0, where a whole batch has room. */
 		q->ring_head = q->ring_count ? ring_wrap(q->ring_head + 1, q->qlen) : 0;
 		break;
 	case EVD_ITEM_POSTED:
@@ -334,7 +340,7 @@ evd_queue_take(struct evd_queue *q, const void **record, const DAT_EVENT **event
 	return item;
 }
 
-/* ---- purge: each keeps the order of what stays ---- */
+/* ---- purge; the remaining items keep their order ---- */
 
 static void
 queue_purge_ring(struct evd_queue *q, bool (*match)(const void *, const void *), const void *key)
@@ -378,6 +384,6 @@ evd_queue_purge(struct evd_queue *q, struct evd_hold *hold,
 		queue_purge_ring(q, match_raw, key);
 	if (match_event) {
 		evd_posted_purge(&q->posted, match_event, key);
-		queue_open_posted(q, false); /* what waited only behind a purged barrier */
+		queue_open_posted(q, false); /* events that waited only for a purged barrier */
 	}
 }

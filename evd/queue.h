@@ -2,19 +2,21 @@
 /*
  * queue -- the merged queue of an EVD
  *
- * Three kinds of item wait here: completions taken from the device (the stash: raw records,
- * converted only when they leave), posted events (see posted.h), and completions whose hold was
- * released.  Each got a sequence number when it entered; the lowest leaves first.
+ * The queue has three kinds of items: completions polled from the device (the ring: raw records,
+ * which are converted when they leave), posted events (posted.h), and completions of released
+ * holds.  Each item gets a sequence number when it enters.  The item with the lowest number leaves
+ * first.
  *
- * Three rules put the items of one endpoint in order.  None of them delays, numbers or releases what
- * belongs to another endpoint, or to none.
- *   - A barrier gets its number when the device queue was seen empty after the post, or when as many
- *     completions as the device queue can hold were polled since.  Until then it is closed: it does
- *     not count.
- *   - What an endpoint posts while an event of it is closed gets its number after that event.
- *   - A hold ends when the event it waits for has its number; what it kept gets the next numbers.
+ * Three rules order the items of one endpoint.  They do not delay, number or release items of other
+ * endpoints, or items that belong to no endpoint.
+ *   - A barrier gets its number when, after the post, the device queue was seen empty or as many
+ *     completions were polled as the device queue can hold.  Until then it is closed: it does not
+ * count.
+ *   - What an endpoint posts while one of its events is closed gets its number after that event.
+ *   - A hold is released when the event that it waits for has its number.  The completions in it
+ * get the next numbers.
  *
- * Everything here is guarded by the trigger lock of the EVD that embeds the queue.
+ * Guarded by the trigger lock of the EVD that embeds the queue.
  */
 #ifndef REARM_EVD_QUEUE_H
 #define REARM_EVD_QUEUE_H
@@ -30,19 +32,19 @@
 struct evd_hold;
 
 struct evd_queue {
-	unsigned int qlen;  /* records that fit in the stash */
-	unsigned int depth; /* of the device queue: qlen, or more if it grew */
+	unsigned int qlen;  /* length of the ring, in records */
+	unsigned int depth; /* of the device queue: qlen, or more if it has grown */
 	size_t raw_size;
 	uint64_t next_seq;
-	uint64_t polled; /* completions ever taken from the device */
+	uint64_t polled; /* completions polled so far */
 
-	unsigned char *raw; /* the stash: qlen records */
+	unsigned char *raw; /* the ring: qlen records */
 	uint64_t *ring_seq;
-	bool *ring_unsignalled; /* it is queued, and wakes nobody */
+	bool *ring_unsignalled; /* the record is queued, but wakes no sink */
 	unsigned int ring_head, ring_count;
-	unsigned int unsignalled; /* of those in the stash */
+	unsigned int unsignalled; /* number of unsignalled records in the ring */
 
-	struct evd_posted_queue posted; /* as many events as the stash had records at first */
+	struct evd_posted_queue posted; /* its length is the first length of the ring */
 
 	struct evd_hold *released;
 	unsigned int released_count;
@@ -55,28 +57,32 @@ enum evd_item { EVD_ITEM_NONE, EVD_ITEM_RAW, EVD_ITEM_RELEASED, EVD_ITEM_POSTED 
 int evd_queue_init(struct evd_queue *q, unsigned int qlen, size_t raw_size);
 void evd_queue_fini(struct evd_queue *q);
 
-/* Everything that waits, whether it counts or not; but for what an active hold keeps. */
+/* All items, whether they count or not, except the contents of active holds. */
 static inline unsigned int
 evd_queue_load(const struct evd_queue *q)
 {
 	return q->ring_count + evd_posted_count(&q->posted) + q->released_count;
 }
 
-/* Moves all that `from` holds, which must fit, into the fresh queue `to`; `from` is left empty. */
+/* Moves all items of `from`, which must fit, to the new queue `to`.  `from` is then empty. */
 void evd_queue_move(struct evd_queue *to, struct evd_queue *from);
 
 /*
- * A longer stash.  It is made without the lock, as that of `spare`, a queue of nothing else: 0 or -ENOMEM.
- * With the lock it becomes that of the queue, and nothing that is queued changes its place; `spare` is left
- * with the shorter one, for evd_queue_fini().
+ * Makes the ring longer, in two steps.  evd_queue_init_ring() is called without the lock: it
+ * allocates the ring of `spare`, a queue that has nothing else; 0 or -ENOMEM.
+ * evd_queue_lengthen_ring() is called with the lock: it exchanges the rings and moves the records,
+ * which keep their order.  The caller passes `spare`, with the old ring, to evd_queue_fini().
  */
 int evd_queue_init_ring(struct evd_queue *spare, unsigned int length, size_t raw_size);
 void evd_queue_lengthen_ring(struct evd_queue *q, struct evd_queue *spare);
 
-/* The device queue holds `depth` completions now, and held no more when it became shallower. */
+/*
+ * The device queue can hold `depth` completions.  If that is less than before, it holds no more
+ * already.
+ */
 void evd_queue_set_depth(struct evd_queue *q, unsigned int depth);
 
-/* What dequeue would hand out now. */
+/* Items that can be taken now. */
 static inline unsigned int
 evd_queue_count(const struct evd_queue *q)
 {
@@ -84,8 +90,8 @@ evd_queue_count(const struct evd_queue *q)
 }
 
 /*
- * What of it is worth waking for.  A full stash is, whatever it holds: the device may keep back
- * what makes a noise.
+ * Those of them that wake a sink.  If the ring is full all of them do, because the device may hold
+ * back a signalled completion.
  */
 static inline unsigned int
 evd_queue_signalled(const struct evd_queue *q)
@@ -93,7 +99,7 @@ evd_queue_signalled(const struct evd_queue *q)
 	return evd_queue_count(q) - (q->ring_count < q->qlen ? q->unsignalled : 0);
 }
 
-/* Something is queued behind a barrier that polling the device would open. */
+/* True if an event is closed, so that polling the device can open it. */
 static inline bool
 evd_queue_has_closed(const struct evd_queue *q)
 {
@@ -101,9 +107,9 @@ evd_queue_has_closed(const struct evd_queue *q)
 }
 
 /*
- * Room for a batch polled straight into the stash: at most `max` records, contiguous.  0 when the
- * stash is full.  evd_queue_append() then accepts record i of the batch, in order (the other one, a
- * record that is to wake nobody); evd_queue_polled() ends it.
+ * Room for a batch that is polled straight into the ring: at most `max` adjacent records, 0 if the
+ * ring is full.  Then evd_queue_append(), or evd_queue_append_unsignalled(), accepts the records of
+ * the batch that stay, in order, and evd_queue_polled() ends the batch.
  */
 unsigned int evd_queue_room(struct evd_queue *q, unsigned int max, void **batch);
 void evd_queue_append(struct evd_queue *q, const void *record);
@@ -111,23 +117,23 @@ void evd_queue_append_unsignalled(struct evd_queue *q, const void *record);
 void evd_queue_polled(struct evd_queue *q, unsigned int n, bool device_empty);
 
 /*
- * The place of one more posted event, for the caller to write; NULL when qlen are queued, and then a
- * hold of the order ends at once.
+ * Returns the place for one more posted event, which the caller writes.  NULL if qlen are queued;
+ * then the hold of `order` is released at once.
  */
 DAT_EVENT *evd_queue_post(struct evd_queue *q, const struct evd_order *order);
 
 /* -ENOSPC when the hold is full. */
 int evd_queue_hold(struct evd_hold *hold, const void *record);
-/* Ends the hold: what it kept gets numbers. */
+/* Releases the hold: the completions in it get numbers. */
 void evd_queue_release(struct evd_queue *q, struct evd_hold *hold);
 
 /*
- * The oldest item: *record for the raw kinds, *event for a posted one; both stay valid until the
- * lock is dropped or something is queued, though the item has left.
+ * Removes the oldest item and returns its kind: *record for a completion, *event for a posted
+ * event.  Its memory stays valid until the lock is dropped or an item is queued.
  */
 enum evd_item evd_queue_take(struct evd_queue *q, const void **record, const DAT_EVENT **event);
 
-/* Drops matching items; see evd_purge(). */
+/* Removes matching items; see evd_purge(). */
 void evd_queue_purge(struct evd_queue *q, struct evd_hold *hold,
     bool (*match_raw)(const void *raw, const void *key),
     bool (*match_event)(const DAT_EVENT *event, const void *key), const void *key);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* resize -- another length for the queue of a living EVD, or for its stash alone */
+/* resize -- changes the length of the queue of an EVD, or of its ring only */
 #include "evd/trigger.h"
 
 #include <limits.h>
 
-/* LOCKED.  Whether the queue may have this length; what the device holds is queued for that. */
+/*
+ * Checks whether the queue may have this length.  Polls first: completions of the device count as
+ * queued.
+ */
 static int
-evd_check_length(struct evd *evd, unsigned int qlen)
+evd_check_length(struct evd *evd, unsigned int qlen) REQUIRES(core_locks.trigger)
 {
 	int r;
 
@@ -30,8 +33,8 @@ evd_resize(struct evd_ref ref, unsigned int qlen)
 	if (!evd)
 		return -ENODEV;
 	raw_size = evd->cfg.raw_size;
-	os_unlock(&evd->lock);
-	r = evd_queue_init(&fresh, qlen, raw_size); /* without the lock: it may take long */
+	evd_unlock(evd);
+	r = evd_queue_init(&fresh, qlen, raw_size); /* without the lock, because it may take long */
 	if (r)
 		return r;
 	old = fresh;
@@ -46,13 +49,16 @@ evd_resize(struct evd_ref ref, unsigned int qlen)
 		evd_queue_move(&fresh, &old);
 		evd->queue = fresh;
 		evd->cfg.qlen = (int)qlen;
-		/* A stash that was full has room now for what the device held back. */
+		/* A ring that was full has room now for completions that the device held back. */
 		(void)evd_poll(evd, UINT_MAX, NULL);
-		evd_attend_unsignalled(evd); /* and one that had room may be full */
+		evd_attend_unsignalled(evd); /* a shorter ring may be full now */
 	}
-	/* What was polled here is somebody's to take, be its notification on the way or not. */
+	/*
+	 * The poll above may have taken completions whose notification is still due: wake the sink
+	 * for them.
+	 */
 	evd_wake_sink(evd);
-	os_unlock(&evd->lock);
+	evd_unlock(evd);
 	evd_queue_fini(&old);
 	return r;
 }
@@ -72,7 +78,7 @@ evd_lengthen_ring(struct evd_ref ref, unsigned int length, size_t raw_size)
 	if (evd) {
 		if (evd->queue.qlen < length)
 			evd_queue_lengthen_ring(&evd->queue, &spare);
-		os_unlock(&evd->lock);
+		evd_unlock(evd);
 	}
 	evd_queue_fini(&spare);
 	return evd ? 0 : -ENODEV;
@@ -98,7 +104,7 @@ evd_drain(struct evd_ref ref)
 			length = evd->queue.depth;
 		raw_size = evd->queue.raw_size;
 		evd_wake_sink(evd);
-		os_unlock(&evd->lock);
+		evd_unlock(evd);
 		if (full)
 			r = evd_lengthen_ring(ref, length, raw_size);
 	} while (full && r == 0);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run -- a loop's thread serves an EVD it owns */
+/* run -- a thread of a loop runs the job of an EVD */
 #include "evd/trigger.h"
 
 #define FAULT_DELAY_MIN_NS 1000000u
 #define FAULT_DELAY_MAX_NS 1000000000u
 
 /*
- * Claims one event and calls out.  The claim -- dequeue and in_progress++ -- is in the section that
- * saw the event wanted, so no upcall starts after a DISABLE or TEARDOWN held the lock.  Returns
- * whether this thread still owns the EVD.
+ * Claims one event and makes the upcall.  The claim (take the event, count the upcall) is in the
+ * section that saw the event wanted, so no upcall starts after a DISABLE or TEARDOWN took the lock.
+ * Returns true if this thread continues with the EVD.
  */
 static bool
-evd_make_upcall(struct evd *evd)
+evd_make_upcall(struct evd *evd) REQUIRES(core_locks.trigger)
 {
 	struct os_self *self = os_self();
 	struct upcall_frame frame = { .outer = self->upcall, .evd = evd };
@@ -29,26 +29,26 @@ evd_make_upcall(struct evd *evd)
 	more = evd_queue_count(&evd->queue) > 0;
 	evd->in_progress++;
 	evd->counters.upcalls++;
-	/* Under MANY the next thread may claim while this one calls. */
+	/* Under MANY another thread may claim the next event during this upcall. */
 	evd_job(evd, many ? EVD_JOB_CALL_MANY : EVD_JOB_CALL_ONE);
-	os_unlock(&evd->lock);
+	evd_unlock(evd);
 
 	evd_run_effect(evd, &effect);
 	self->upcall = &frame;
 	if (evd->cfg.call)
-		evd->cfg.call(&object, evd->cfg.handle, notify ? NULL : &event,
-		    more ? DAT_TRUE : DAT_FALSE);
+		evd->cfg.call(
+		    &object, evd->cfg.handle, notify ? NULL : &event, more ? DAT_TRUE : DAT_FALSE);
 	else
-		object.upcall_func(object.instance_data, notify ? NULL : &event,
-		    more ? DAT_TRUE : DAT_FALSE);
+		object.upcall_func(
+		    object.instance_data, notify ? NULL : &event, more ? DAT_TRUE : DAT_FALSE);
 	self->upcall = frame.outer;
 
-	os_lock(&evd->lock);
+	evd_lock(evd);
 	evd->in_progress--;
 	if (frame.exempt)
 		evd->exempt--;
 	park_list_wake_all(&evd->teardowns);
-	/* Only one upcall can keep the EVD: it is claimed when no other is in progress. */
+	/* Only an upcall that was claimed while no other was in progress can keep the job. */
 	own = !many && evd->job_state == EVD_JOB_CALLING;
 	if (own)
 		evd_job(evd, EVD_JOB_RETURN);
@@ -57,15 +57,18 @@ evd_make_upcall(struct evd *evd)
 	return own;
 }
 
-/* The device could not be armed or polled: report it once, keep the EVD, try again, ever later. */
+/*
+ * The device could not be armed or polled.  Reports that once, keeps the EVD, and tries again after
+ * increasing delays.
+ */
 static void
-evd_back_off(struct evd *evd, int error)
+evd_back_off(struct evd *evd, int error) REQUIRES(core_locks.trigger)
 {
 	if (!evd->backoff_ns) {
 		evd->backoff_ns = FAULT_DELAY_MIN_NS;
-		os_unlock(&evd->lock);
+		evd_unlock(evd);
 		evd->cfg.fault(evd, error);
-		os_lock(&evd->lock);
+		evd_lock(evd);
 	} else {
 		evd->backoff_ns *= 2;
 		if (evd->backoff_ns > FAULT_DELAY_MAX_NS)
@@ -74,7 +77,7 @@ evd_back_off(struct evd *evd, int error)
 	if (!evd->alive)
 		evd_job(evd, EVD_JOB_REST);
 	else if (evd_wanted(evd))
-		evd_job(evd, EVD_JOB_YIELD); /* it came while the lock was down */
+		evd_job(evd, EVD_JOB_YIELD); /* an event came while the lock was dropped */
 	else
 		evd_job(evd, EVD_JOB_FAIL);
 }
@@ -88,9 +91,9 @@ evd_run(struct loop_job *job, uint64_t serial)
 	enum evd_sink sink;
 	int r;
 
-	os_lock(&evd->lock);
+	evd_lock(evd);
 	if (evd->serial != serial) {
-		os_unlock(&evd->lock);
+		evd_unlock(evd);
 		return;
 	}
 	evd_job(evd, EVD_JOB_BEGIN);
@@ -98,7 +101,8 @@ evd_run(struct loop_job *job, uint64_t serial)
 	for (;;) {
 		sink = evd_sink(evd);
 		if (!evd->alive || sink == EVD_SINK_WAITER || sink == EVD_SINK_NONE) {
-			evd_job(evd, EVD_JOB_REST); /* in the section that saw it: a later kick starts anew */
+			evd_job(evd, EVD_JOB_REST); /* in the section that saw it, so a later wake
+						       starts a new run */
 			break;
 		}
 		if (passes++ == EVD_BUDGET || evd->taken - taken >= EVD_BUDGET) {
@@ -111,22 +115,28 @@ evd_run(struct loop_job *job, uint64_t serial)
 			break;
 		}
 		if (r == 0) {
-			/* Polled and armed: only this ends an episode.  An event that is there
-			 * anyway, the report of the fault itself perhaps, does not. */
+			/*
+			 * Only a successful poll and arm end an episode of failures.  A queued
+			 * event, perhaps the report of the failure itself, does not.
+			 */
 			evd->backoff_ns = 0;
-			evd_job(evd, EVD_JOB_REST); /* the check and the store are one section */
+			evd_job(
+			    evd, EVD_JOB_REST); /* the check and the change are in one section */
 			break;
 		}
 		if (sink == EVD_SINK_CNO) {
 			evd_attend(evd, EVD_HAS_REPORTED);
 			evd->listener->notify(evd->listener, evd);
 		} else if (loop_current() != evd_serving_loop(evd)) {
-			/* The policy changed since the kick.  Upcalls of MANY may block each other:
-			 * on the loop's own thread that would keep the sources unread. */
+			/*
+			 * The policy changed after the job was queued.  Upcalls of MANY may wait
+			 * for each other; on the thread of the loop they would stop it from reading
+			 * its sources.
+			 */
 			evd_job(evd, EVD_JOB_YIELD);
 			break;
 		} else if (loop_is_pumping()) {
-			evd_job(evd, EVD_JOB_DEFER); /* no call-out from inside another one */
+			evd_job(evd, EVD_JOB_DEFER); /* no upcall from inside another callback */
 			break;
 		} else if (!evd_make_upcall(evd)) {
 			break;

@@ -10,11 +10,11 @@ loop_source_id(uint32_t index, uint32_t generation)
 	return (uint64_t)generation << 32 | (index + 1);
 }
 
-/* NULL for the doorbell's 0 and for a source that was removed since. */
+/* NULL for 0, the id of the doorbell, and for a source that was removed. */
 static struct loop_source *
-loop_source_find(struct loop *loop, uint64_t id)
+loop_source_find(struct loop *loop, uint64_t id) REQUIRES(core_locks.loop)
 {
-	uint32_t index = (uint32_t)id - 1; /* of 0: past any table */
+	uint32_t index = (uint32_t)id - 1; /* for id 0 it is beyond any table */
 
 	if (index >= loop->n_sources)
 		return NULL;
@@ -24,7 +24,7 @@ loop_source_find(struct loop *loop, uint64_t id)
 }
 
 static int
-loop_source_slot(struct loop *loop, uint32_t *index)
+loop_source_slot(struct loop *loop, uint32_t *index) REQUIRES(core_locks.loop)
 {
 	struct loop_source *grown;
 	const uint32_t n = loop->n_sources, room = n ? 2 * n : LOOP_SOURCES;
@@ -56,7 +56,7 @@ loop_add(struct loop *loop, int fd, void (*handler)(void *arg, uint64_t serial),
 	uint32_t index, generation;
 	int r;
 
-	os_lock(&loop->lock);
+	loop_lock(loop);
 	r = loop_source_slot(loop, &index);
 	if (r)
 		goto out;
@@ -70,7 +70,7 @@ loop_add(struct loop *loop, int fd, void (*handler)(void *arg, uint64_t serial),
 	};
 	ticket->id = loop_source_id(index, generation);
 out:
-	os_unlock(&loop->lock);
+	loop_unlock(loop);
 	return r;
 }
 
@@ -79,16 +79,16 @@ loop_watch(struct loop *loop, const struct loop_ticket *ticket, bool on)
 {
 	struct loop_source *source;
 
-	os_lock(&loop->lock);
+	loop_lock(loop);
 	source = loop_source_find(loop, ticket->id);
 	if (source)
-		(void)os_epoll_ctl(loop->epfd, EPOLL_CTL_MOD, source->fd, on ? EPOLLIN : 0,
-		    ticket->id);
-	os_unlock(&loop->lock);
+		(void)os_epoll_ctl(
+		    loop->epfd, EPOLL_CTL_MOD, source->fd, on ? EPOLLIN : 0, ticket->id);
+	loop_unlock(loop);
 }
 
 static struct loop_source *
-loop_forget_locked(struct loop *loop, struct loop_ticket *ticket)
+loop_forget_locked(struct loop *loop, struct loop_ticket *ticket) REQUIRES(core_locks.loop)
 {
 	struct loop_source *source = loop_source_find(loop, ticket->id);
 
@@ -103,12 +103,12 @@ loop_forget_locked(struct loop *loop, struct loop_ticket *ticket)
 void
 loop_forget(struct loop *loop, struct loop_ticket *ticket)
 {
-	os_lock(&loop->lock);
+	loop_lock(loop);
 	(void)loop_forget_locked(loop, ticket);
-	os_unlock(&loop->lock);
+	loop_unlock(loop);
 }
 
-/* By its index: the array may move while the remover sleeps. */
+/* An index, because the array may move while the thread sleeps. */
 struct removal {
 	const struct loop *loop;
 	size_t index;
@@ -127,14 +127,14 @@ loop_remove(struct loop *loop, struct loop_ticket *ticket)
 {
 	struct loop_source *source;
 
-	os_lock(&loop->lock);
+	loop_lock(loop);
 	source = loop_forget_locked(loop, ticket);
 	if (source && source->busy && loop_current() != loop) {
 		struct removal removal = { loop, (size_t)(source - loop->sources) };
 
 		park_list_await(&loop->removers, &loop->lock, loop_source_is_idle, &removal);
 	}
-	os_unlock(&loop->lock);
+	loop_unlock(loop);
 }
 
 int
@@ -148,14 +148,15 @@ loop_serve(struct loop *loop, const struct epoll_event *events, int n)
 	int served = 0;
 
 	for (int i = 0; i < n; i++) {
-		os_lock(&loop->lock);
+		loop_lock(loop);
 		source = loop_source_find(loop, events[i].data.u64);
 		/*
-		 * NULL: gone, or the doorbell, which the sleeper accounts for.
-		 * busy: a handler of this thread parked and pumps us; it reads on by itself.
+		 * NULL: removed, or the doorbell, which the sleeping thread accounts for.
+		 * busy: a handler of this thread is parked and pumps; it continues to read when it
+		 * resumes.
 		 */
 		if (!source || source->busy) {
-			os_unlock(&loop->lock);
+			loop_unlock(loop);
 			continue;
 		}
 		source->busy = true;
@@ -163,15 +164,15 @@ loop_serve(struct loop *loop, const struct epoll_event *events, int n)
 		handler = source->handler;
 		arg = source->arg;
 		serial = source->serial;
-		os_unlock(&loop->lock);
+		loop_unlock(loop);
 
 		handler(arg, serial);
 		served++;
 
-		os_lock(&loop->lock);
+		loop_lock(loop);
 		loop->sources[index].busy = false;
 		park_list_wake_all(&loop->removers);
-		os_unlock(&loop->lock);
+		loop_unlock(loop);
 	}
 	return served;
 }

@@ -12,8 +12,10 @@ evd_wanted(const struct evd *evd)
 	case EVD_SINK_UPCALL:
 		if (evd->policy == DAT_UPCALL_MANY)
 			return count > 0;
-		/* One at a time, also while upcalls of an earlier MANY are still running: the
-		 * return that ends the last of them kicks. */
+		/*
+		 * One at a time, even while upcalls of an earlier policy MANY still run; the return
+		 * of the last one wakes the sink.
+		 */
 		if (evd->in_progress)
 			return false;
 		return evd->policy == DAT_UPCALL_NORIFY ? evd_is_unseen(evd->attention) : count > 0;
@@ -26,11 +28,11 @@ evd_wanted(const struct evd *evd)
 }
 
 /*
- * Sorts one polled completion into the stash, its endpoint's hold, or nowhere.  1 it is worth waking
- * for, 0 it is not, -EIO: the device completed more receives than it was given.
+ * Moves one polled completion to the ring, to the hold of its endpoint, or drops it.  Returns 1 if
+ * it wakes a sink, 0 if not, -EIO if the device completed more receives than were posted.
  */
 static int
-evd_admit(struct evd *evd, const void *record)
+evd_admit(struct evd *evd, const void *record) REQUIRES(core_locks.trigger)
 {
 	const struct evd_source_ops *ops = evd->cfg.ops;
 	enum evd_verdict verdict = EVD_QUEUE;
@@ -42,7 +44,7 @@ evd_admit(struct evd *evd, const void *record)
 		return 0;
 	evd->counters.dto_events++;
 	switch (verdict) {
-	case EVD_HOLD: /* counts from its release on */
+	case EVD_HOLD: /* counted when the hold is released */
 		return evd_queue_hold(hold, record) ? -EIO : 0;
 	case EVD_QUEUE_UNSIGNALLED:
 		evd_queue_append_unsignalled(&evd->queue, record);
@@ -63,19 +65,20 @@ evd_attend_unsignalled(struct evd *evd)
 }
 
 /*
- * Nothing announces what another thread's poll finds here: there was no room when the run polled, or
- * the run waits for a time or a thread.
+ * True if no notification and no run will report completions that a poll of another thread finds
+ * now: the ring was full at the last poll, or the run waits for a delay or for its thread.
  */
 static bool
-evd_is_unannounced(const struct evd *evd)
+evd_is_unannounced(const struct evd *evd) REQUIRES(core_locks.trigger)
 {
 	return evd_is_full(evd->attention) || evd->job_state == EVD_JOB_BACKOFF ||
 	       evd->job_state == EVD_JOB_DEFERRED;
 }
 
-/* What was polled: n records at `batch`, and the device has no more (`empty`). */
+/* Admits n polled records at `batch`; `empty`: the device queue has no more. */
 static int
 evd_admit_batch(struct evd *evd, const unsigned char *batch, unsigned int n, bool empty)
+    REQUIRES(core_locks.trigger)
 {
 	struct evd_queue *q = &evd->queue;
 	const unsigned int open = q->posted.open.count;
@@ -121,13 +124,15 @@ evd_poll(struct evd *evd, unsigned int enough, unsigned int *added)
 		if (n < 0) {
 			if (!evd->overflowed)
 				return n == EVD_DEVICE_LOST ? -EOVERFLOW : -EIO;
-			/* Of a device queue that overflowed nothing is to be expected any more:
-			 * what waits for it, a barrier for one, has waited long enough. */
+			/*
+			 * A device queue that overran yields nothing more.  Barriers need not wait
+			 * for it any longer.
+			 */
 			evd->device_over = true;
 			n = 0;
 		}
 		if ((unsigned int)n > room)
-			return -EIO; /* the device wrote where it was not asked to */
+			return -EIO; /* the device returned more than was requested */
 		if (n > 0 || evd_queue_has_closed(q))
 			r = evd_admit_batch(evd, batch, (unsigned int)n, (unsigned int)n < room);
 		if (added)
@@ -138,10 +143,12 @@ evd_poll(struct evd *evd, unsigned int enough, unsigned int *added)
 	return r;
 }
 
-/* 1 armed just now, 0 was armed (or there is nothing to arm), -EIO, -EOVERFLOW.  *exact: this arm
- * proved the device queue empty. */
+/*
+ * Returns 1 if it armed the device, 0 if the device was armed or there is nothing to arm, -EIO,
+ * -EOVERFLOW.  *exact: this arm proved that the device queue was empty.
+ */
 static int
-evd_arm(struct evd *evd, bool *exact)
+evd_arm(struct evd *evd, bool *exact) REQUIRES(core_locks.trigger)
 {
 	const struct evd_source_ops *ops = evd->cfg.ops;
 	const enum evd_armed wish = evd->solicited_only ? EVD_ARMED_SOLICITED : EVD_ARMED_ALL;
@@ -171,7 +178,7 @@ evd_arm_and_repoll(struct evd *evd, unsigned int enough)
 	armed = evd_arm(evd, &exact);
 	if (armed < 0)
 		return armed;
-	/* Only the pass that armed may trust the device's word that nothing was missed. */
+	/* Only the pass that armed may trust the hint that no completion was missed. */
 	if (exact)
 		return 0;
 	before = evd_queue_count(&evd->queue);
@@ -181,11 +188,11 @@ evd_arm_and_repoll(struct evd *evd, unsigned int enough)
 	return r;
 }
 
-/* How many items must count before evd_wanted() can turn true by polling. */
+/* The number of signalled events at which evd_wanted() can become true by polling. */
 static unsigned int
-evd_enough_for(const struct evd *evd)
+evd_enough_for(const struct evd *evd) REQUIRES(core_locks.trigger)
 {
-	/* A taker that is notified, not fed, has seen what is queued: only something new counts. */
+	/* A sink that is notified has a report of the queued events: only a new one counts. */
 	if (!evd->waiting && (!evd_policy_calls(evd->policy) || evd->policy == DAT_UPCALL_NORIFY))
 		return evd_queue_signalled(&evd->queue) + 1;
 	return evd->waiting ? (unsigned int)evd->threshold : 1;
@@ -212,17 +219,17 @@ evd_poll_and_arm(struct evd *evd)
 	return r < 0 ? r : evd_wanted(evd);
 }
 
-/* ---- handing the EVD to its taker ---- */
+/* ---- wake the sink ---- */
 
-/* Work for the loops; which kind decides what has to wait. */
+/* Selects the event for the job table: the kind of work decides what it must wait for. */
 static enum evd_job_event
-evd_wake_event(const struct evd *evd)
+evd_wake_event(const struct evd *evd) REQUIRES(core_locks.trigger)
 {
 	const enum evd_job_state state = evd->job_state;
 	const bool queued =
 	    state == EVD_JOB_READY || state == EVD_JOB_DEFERRED || state == EVD_JOB_BACKOFF;
 
-	/* All threads of the loop that it is queued on may be parked in upcalls. */
+	/* All threads of the loop that the job is queued on may be blocked in upcalls. */
 	if (queued && evd->job.on != evd_serving_loop(evd))
 		return EVD_JOB_MOVE;
 	if (evd_sink(evd) == EVD_SINK_CNO)
@@ -259,10 +266,10 @@ evd_channel_readable(void *arg, uint64_t serial)
 	if (!evd)
 		return;
 	evd->pins++;
-	os_unlock(&evd->lock);
+	evd_unlock(evd);
 	if (evd->cfg.ops->read(evd->cfg.source) == 1)
 		evd_notified(ref);
-	os_lock(&evd->lock);
+	evd_lock(evd);
 	evd->pins--;
 	evd_leave(evd);
 }
@@ -291,7 +298,8 @@ evd_sink_settle(struct evd *evd)
 		loop_watch(evd->cfg.loop, &evd->channel, watch);
 		evd->channel_watched = watch;
 	}
-	evd_attend(evd, evd_queue_signalled(&evd->queue) > 0 ? EVD_CHANGES_QUEUED : EVD_CHANGES_EMPTY);
+	evd_attend(
+	    evd, evd_queue_signalled(&evd->queue) > 0 ? EVD_CHANGES_QUEUED : EVD_CHANGES_EMPTY);
 }
 
 void

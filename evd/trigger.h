@@ -1,29 +1,43 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trigger -- what happens under the trigger lock: what the taker is and wants, look, kick
+ * trigger -- the protocol under the trigger lock: which sink the EVD has, poll and arm, wake
  *
- * Private to evd/.  Every function here expects the trigger lock to be held and returns with it
- * held unless it says otherwise.  doc/architecture.md tells the whole protocol; in one breath:
+ * Private to evd/.  doc/architecture.md describes the whole protocol.  Its two steps are:
  *
- *   look      poll until wanted or the device queue is empty; not wanted and a taker stands: arm if
- *             not armed, in this same section, and poll again
- *   kick      waiter: wake it, whatever the job's state is; upcall or CNO: wake the job (see job.h);
- *             no taker: nothing
+ *   poll_and_arm  poll until the sink wants an event or the device queue is empty.  If nothing is
+ * wanted and there is a sink, arm the device unless it is armed, in the same lock section, and poll
+ * again. wake_sink     waiter: wake its thread, whatever the state of the job.  Upcall or CNO:
+ * queue the job (see job.h).  No sink: nothing.
  *
- *   I1  taker present and the job idle (lock free)  =>  armed, and not wanted or the one notification
- *       is on its way
- *   I3  from an arm until its notification was read the device is not armed again; but a request for
- *       solicited completions may be widened to all, and a poll follows
+ * They keep two invariants:
+ *
+ *   I1  If there is a sink, the job is idle and the lock is free, then the device is armed, and
+ * either nothing is wanted or the one notification has been raised and not read yet. I3  From an
+ * arm until its notification was read the device is not armed again.  One exception: a request for
+ * solicited completions may be widened to all, and a poll follows.
  */
 #ifndef REARM_EVD_TRIGGER_H
 #define REARM_EVD_TRIGGER_H
 
 #include "evd/evd.h"
 
+static inline void
+evd_lock(struct evd *evd) ACQUIRE(core_locks.trigger) UNCHECKED
+{
+	os_lock(&evd->lock);
+}
+
+static inline void
+evd_unlock(struct evd *evd) RELEASE(core_locks.trigger) UNCHECKED
+{
+	os_unlock(&evd->lock);
+}
+
+/* Which sink the EVD has now.  A waiter comes before an upcall policy, a policy before a CNO. */
 enum evd_sink { EVD_SINK_NONE, EVD_SINK_CNO, EVD_SINK_UPCALL, EVD_SINK_WAITER };
 
 static inline enum evd_sink
-evd_sink(const struct evd *evd)
+evd_sink(const struct evd *evd) REQUIRES(core_locks.trigger)
 {
 	if (evd->waiting)
 		return EVD_SINK_WAITER;
@@ -35,41 +49,45 @@ evd_sink(const struct evd *evd)
 }
 
 /*
- * Every entry from outside.  The EVD with its lock held, or NULL: it was freed, and what lives in the
- * slot now is another one.
+ * Every call from outside begins here.  Returns the EVD with its lock held, or NULL if the EVD was
+ * freed; the slot may hold another EVD by then.
  */
 static inline struct evd *
-evd_enter(struct evd_ref ref)
+evd_enter(struct evd_ref ref) TRY_ACQUIRE(core_locks.trigger)
 {
-	os_lock(&ref.evd->lock);
+	evd_lock(ref.evd);
 	if (ref.evd->alive && ref.evd->serial == ref.serial)
 		return ref.evd;
-	os_unlock(&ref.evd->lock);
+	evd_unlock(ref.evd);
 	return NULL;
 }
 
-/* Whose threads run the EVD under the policy in force. */
+/* The loop or pool that runs the job under the current policy. */
 static inline struct loop *
-evd_serving_loop(const struct evd *evd)
+evd_serving_loop(const struct evd *evd) REQUIRES(core_locks.trigger)
 {
 	return evd->policy == DAT_UPCALL_MANY && evd->cfg.pool ? evd->cfg.pool : evd->cfg.loop;
 }
 
-bool evd_wanted(const struct evd *evd);
+/* True if the sink wants an event, or a report, now. */
+bool evd_wanted(const struct evd *evd) REQUIRES(core_locks.trigger);
 
-/* What happened to what the EVD owes its taker. */
+/* Enters an event of the attention table (attention.h). */
 static inline void
-evd_attend(struct evd *evd, enum evd_attention_event event)
+evd_attend(struct evd *evd, enum evd_attention_event event) REQUIRES(core_locks.trigger)
 {
 	evd->attention = evd_attention_next(evd->attention, event);
 }
 
-/* Locked.  A stash full of quiet completions counts as work: nothing can enter before one is taken. */
-void evd_attend_unsignalled(struct evd *evd);
+/*
+ * A ring that is full of unsignalled completions counts as work, because no completion can enter
+ * before one is taken.
+ */
+void evd_attend_unsignalled(struct evd *evd) REQUIRES(core_locks.trigger);
 
-/* What happened to its job. */
+/* Enters an event of the job table (job.h). */
 static inline void
-evd_job(struct evd *evd, enum evd_job_event event)
+evd_job(struct evd *evd, enum evd_job_event event) REQUIRES(core_locks.trigger)
 {
 	const struct evd_job_rule *rule = &evd_job_rules[evd->job_state][event];
 
@@ -80,90 +98,101 @@ evd_job(struct evd *evd, enum evd_job_event event)
 }
 
 /*
- * Polls until `enough` items count, the device queue is empty or the stash is full.  0, -EIO: the
- * device failed, -EOVERFLOW: its queue is lost.  *added (may be NULL) counts what the device gave.
+ * Polls until `enough` signalled events are queued, the device queue is empty or the ring is full.
+ * 0, -EIO: the device failed, -EOVERFLOW: its queue overran.  *added (may be NULL) counts the
+ * completions.
  */
-int evd_poll(struct evd *evd, unsigned int enough, unsigned int *added);
+int evd_poll(struct evd *evd, unsigned int enough, unsigned int *added)
+    REQUIRES(core_locks.trigger);
 
 /*
- * Arms unless armed, and polls again as evd_poll() does: what was queued before the arm raises no
- * notification.  The only place that arms.  0, -EIO or -EOVERFLOW.
+ * Arms the device unless it is armed, and polls again as evd_poll() does: a completion that was
+ * queued before the arm raises no notification.  No other function arms.  0, -EIO or -EOVERFLOW.
  */
-int evd_arm_and_repoll(struct evd *evd, unsigned int enough);
+int evd_arm_and_repoll(struct evd *evd, unsigned int enough) REQUIRES(core_locks.trigger);
 
-/* For an EVD that has a taker.  1 wanted, 0 not wanted and armed, -EIO, -EOVERFLOW. */
-int evd_poll_and_arm(struct evd *evd);
+/* For an EVD that has a sink.  1 wanted, 0 not wanted and armed, -EIO, -EOVERFLOW. */
+int evd_poll_and_arm(struct evd *evd) REQUIRES(core_locks.trigger);
 
-void evd_wake_sink(struct evd *evd);
-
-/* The part of a change of taker that wakes nobody: what is queued is news to the new taker, and the
- * private channel is read by whoever must read it. */
-void evd_sink_settle(struct evd *evd);
-
-/* Ends every change of taker: settle, and kick the new one. */
-void evd_sink_changed(struct evd *evd);
-
-/* Makes sure the loop can read the private channel of an EVD that is to get a taker on the loop. */
-int evd_list_channel(struct evd *evd);
+void evd_wake_sink(struct evd *evd) REQUIRES(core_locks.trigger);
 
 /*
- * For a taker that is notified rather than fed.  While the stash was full the device held
- * completions back, for which no notification will come.  Once the stash is empty the taker is to
- * look again.
+ * The part of a change of sink that wakes no thread.  Queued events count as not reported to the
+ * new sink, and the loop starts or stops to watch the private channel, depending on who reads it
+ * from now on.
  */
-void evd_report_refill(struct evd *evd);
+void evd_sink_settle(struct evd *evd) REQUIRES(core_locks.trigger);
 
-/* Removes the oldest item and builds its event; false when none counts. */
-bool evd_take(struct evd *evd, DAT_EVENT *event, struct evd_effect *effect);
+/* The end of every change of sink: settles, and wakes the new sink. */
+void evd_sink_changed(struct evd *evd) REQUIRES(core_locks.trigger);
 
-/* Runs the effect a taken completion asked for.  Not locked; the EVD is claimed or pinned. */
-void evd_run_effect(struct evd *evd, const struct evd_effect *effect);
+/* Registers the private channel with the loop, for a sink that the loop serves. */
+int evd_list_channel(struct evd *evd) REQUIRES(core_locks.trigger);
 
 /*
- * Drops the lock at the end of a section that may have been the last thing a free waited for:
- * wakes the freeing thread, or destroys when the EVD was freed from inside its own upcall.
- * The EVD must not be touched afterwards.
+ * For a sink that is notified (a CNO, a policy NOTIFY).  While the ring was full, the device kept
+ * completions back that will raise no notification.  When the ring is empty the sink is woken to
+ * poll.
  */
-void evd_leave(struct evd *evd);
+void evd_report_refill(struct evd *evd) REQUIRES(core_locks.trigger);
 
-/* The same for a section that took an event: runs its effect, unlocked and pinned, in between. */
-void evd_leave_with_effect(struct evd *evd, const struct evd_effect *effect);
+/* Removes the oldest item and builds its event; false if no item can be taken. */
+bool evd_take(struct evd *evd, DAT_EVENT *event, struct evd_effect *effect)
+    REQUIRES(core_locks.trigger);
 
-/* run.c: the loop's side of an owned EVD. */
-void evd_run(struct loop_job *job, uint64_t serial);
+/* Runs the effect of a completion that was taken.  The event is claimed, or the EVD pinned. */
+void evd_run_effect(struct evd *evd, const struct evd_effect *effect) NO_CORE_LOCK;
 
-/* An upcall on a thread's stack. */
+/*
+ * Drops the lock at the end of a section that may have been the last one a free waited for.  Wakes
+ * the thread that frees, or destroys the EVD.  The caller must not access the EVD afterwards.
+ */
+void evd_leave(struct evd *evd) RELEASE(core_locks.trigger);
+
+/* The same for a section that took an event: runs the effect first, not locked and with the EVD
+ * pinned. */
+void evd_leave_with_effect(struct evd *evd, const struct evd_effect *effect)
+    RELEASE(core_locks.trigger);
+
+/* run.c: what a loop does with the job of an EVD. */
+void evd_run(struct loop_job *job, uint64_t serial) NO_CORE_LOCK;
+
+/* An upcall in progress, on the stack of its thread. */
 struct upcall_frame {
 	struct upcall_frame *outer;
 	struct evd *evd;
-	bool exempt; /* called TEARDOWN or free of its own EVD: no inside caller waits for it */
+	bool exempt; /* called TEARDOWN or free for its own EVD: no call from inside waits for it */
 };
 
-/* The calling thread's upcall of this EVD, or NULL. */
-struct upcall_frame *evd_frame(const struct evd *evd);
-
-/* From now on inside callers of the EVD wait neither for this upcall nor its thread's others. */
-void evd_frame_exempt(struct evd *evd, struct upcall_frame *frame);
+/* The upcall of this EVD that the calling thread is inside, or NULL. */
+struct upcall_frame *evd_frame(const struct evd *evd) REQUIRES(core_locks.trigger);
 
 /*
- * Waits until no upcall runs but the ones the calling thread is itself inside of (and those that
- * wait here as well, or whose threads close an adapter).  Drops and retakes the lock.
+ * From now on no call from inside an upcall of the EVD waits for this upcall, or for the other
+ * upcalls of its thread.
  */
-void evd_await_upcalls(struct evd *evd);
+void evd_frame_exempt(struct evd *evd, struct upcall_frame *frame) REQUIRES(core_locks.trigger);
 
 /*
- * How many upcalls the calling thread does not wait for, because their threads close an adapter.  Such a
- * close may wait for the callback that this thread is in; for a thread that is in none, none waits.
+ * Waits until no upcall runs, except those that the calling thread is inside, those that wait here
+ * too, and those whose threads close an adapter.  Drops and retakes the lock.
+ */
+void evd_await_upcalls(struct evd *evd) REQUIRES(core_locks.trigger);
+
+/*
+ * The number of upcalls for which the calling thread does not wait, because their threads close an
+ * adapter.  Such a close may wait for the callback that the calling thread is inside.  It never
+ * waits for a thread that is inside no callback.
  */
 static inline int
-evd_closers(const struct evd *evd)
+evd_closers(const struct evd *evd) REQUIRES(core_locks.trigger)
 {
 	return os_in_callback() ? evd->closers : 0;
 }
 
 /* Upcalls run, and the calling thread waits for none of them. */
 static inline bool
-evd_only_closers(const struct evd *evd)
+evd_only_closers(const struct evd *evd) REQUIRES(core_locks.trigger)
 {
 	return evd->in_progress > 0 && evd->in_progress == evd_closers(evd);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wait -- a consumer's thread takes events: at once, or after sleeping for them */
+/* wait -- a thread of the consumer takes events, at once or after it slept */
 #include "evd/trigger.h"
 
 #include <limits.h>
@@ -28,9 +28,12 @@ evd_dequeue(struct evd_ref ref, DAT_EVENT *event)
 	return r;
 }
 
-/* Reads the private channel while pinned: evd_free() closes it only when nobody is in here. */
+/*
+ * Sleeps, and reads the private channel.  The pin keeps evd_free() from closing the channel
+ * meanwhile.
+ */
 static int
-evd_sleep(struct evd *evd, struct park *park, uint64_t deadline)
+evd_sleep(struct evd *evd, struct park *park, uint64_t deadline) REQUIRES(core_locks.trigger)
 {
 	const struct evd_source_ops *ops = evd->cfg.ops;
 	int fd = evd->channel_watched ? -1 : evd->cfg.channel_fd;
@@ -38,22 +41,22 @@ evd_sleep(struct evd *evd, struct park *park, uint64_t deadline)
 	int r;
 
 	evd->pins++;
-	os_unlock(&evd->lock);
+	evd_unlock(evd);
 	r = park_sleep(park, deadline, fd, &readable);
 	if (readable && ops->read(evd->cfg.source) == 1)
 		evd_notified(evd_self(evd));
-	os_lock(&evd->lock);
+	evd_lock(evd);
 	evd->pins--;
 	return r;
 }
 
 /*
- * The waiter never owns: it looks under the lock, sleeps, and looks again.  The descriptor is
- * drained before the look, so a wake after the look is kept, and the time is read before the look,
- * so the last look is at or after the deadline.
+ * The waiter does not own the job.  It polls and arms under the lock, sleeps, and polls again.  The
+ * wake-up descriptor is reset before the poll, so a wake-up after the poll is not lost.  The time
+ * is read before the poll, so the last poll is not before the deadline.
  */
 static int
-evd_wait_locked(struct evd *evd, struct park *park, uint64_t deadline)
+evd_wait_locked(struct evd *evd, struct park *park, uint64_t deadline) REQUIRES(core_locks.trigger)
 {
 	bool expired, interrupted = false;
 	int r;
@@ -84,7 +87,7 @@ evd_wait_locked(struct evd *evd, struct park *park, uint64_t deadline)
 }
 
 static int
-evd_check_wait(const struct evd *evd, int threshold)
+evd_check_wait(const struct evd *evd, int threshold) REQUIRES(core_locks.trigger)
 {
 	if (evd->closing)
 		return -ENODEV;
@@ -99,9 +102,9 @@ evd_check_wait(const struct evd *evd, int threshold)
 	return 0;
 }
 
-/* Becomes the taker until the threshold is reached or there is a reason to give up. */
+/* Makes the thread the sink, until the threshold is reached or the wait must end. */
 static int
-evd_block(struct evd *evd, int threshold, uint64_t deadline)
+evd_block(struct evd *evd, int threshold, uint64_t deadline) REQUIRES(core_locks.trigger)
 {
 	struct park *park = park_self();
 	struct park_entry entry;
@@ -151,7 +154,7 @@ evd_wait(struct evd_ref ref, DAT_TIMEOUT timeout, int threshold, DAT_EVENT *even
 	}
 	if (r == 0) {
 		(void)evd_take(evd, event, &effect);
-		/* nmore is exact: what the device holds counts as queued. */
+		/* completions in the device queue count in nmore */
 		(void)evd_poll(evd, UINT_MAX, NULL);
 	}
 	if (r == 0 || r == -ETIMEDOUT)

@@ -202,14 +202,14 @@ story_check_rest(struct script *dev)
 	struct evd *evd = &dev->evd;
 	bool open;
 
-	os_lock(&evd->lock);
+	evd_lock(evd);
 	open = evd->alive && evd_sink(evd) != EVD_SINK_NONE &&
 	    evd->job_state == EVD_JOB_IDLE;
 	if (open && !dev->opt.no_device)
 		must(evd->armed);
 	if (open)
 		must(!evd_wanted(evd) || script_due(dev));
-	os_unlock(&evd->lock);
+	evd_unlock(evd);
 }
 
 void
