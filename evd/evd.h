@@ -24,7 +24,7 @@
  *
  * Functions return 0 (or a count) or -errno.  LOCKED marks a function that the core calls with the
  * trigger lock of the EVD held: it must not block, call the consumer, or take a lock that comes
- * before the trigger lock in the lock order (doc/locking.md).
+ * before the trigger lock in the lock order (doc/architecture.md).
  */
 #ifndef REARM_EVD_EVD_H
 #define REARM_EVD_EVD_H

@@ -12,35 +12,35 @@ struct name {
 };
 
 static const struct name job_states[EVD_JOB_STATES] = {
-	[EVD_JOB_IDLE] = { "IDLE", "no loop has the EVD" },
+	[EVD_JOB_IDLE] = { "IDLE", "the job is on no loop" },
 	[EVD_JOB_READY] = { "READY",
-	    "it is on a loop's ready list, or a thread has taken it from there and is about to begin" },
+	    "on the ready list of a loop, or taken from it by a thread that is about to run it" },
 	[EVD_JOB_DEFERRED] = { "DEFERRED",
-	    "the same, but the thread of that loop is inside a call-out and only pumps" },
+	    "the same, but the thread of that loop is inside a callback and only pumps" },
 	[EVD_JOB_BACKOFF] = { "BACKOFF", "the device failed; the loop tries again after a delay" },
-	[EVD_JOB_RUNNING] = { "RUNNING", "a thread of a loop serves the EVD" },
+	[EVD_JOB_RUNNING] = { "RUNNING", "a thread of a loop runs the job" },
 	[EVD_JOB_CALLING] = { "CALLING",
-	    "that thread is in the upcall, and goes on with the EVD when it returns" },
+	    "that thread is in the upcall, and continues with the EVD after it" },
 };
 
 static const struct name job_events[EVD_JOB_EVENTS] = {
 	[EVD_JOB_WAKE_ONE] = { "wake, one at a time",
 	    "there is work, and the policy is SINGLE_INSTANCE or NOTIFY" },
 	[EVD_JOB_WAKE_MANY] = { "wake, many", "there is work, and the policy is MANY" },
-	[EVD_JOB_WAKE_CNO] = { "wake, CNO", "there is work, and a CNO is to be notified" },
+	[EVD_JOB_WAKE_CNO] = { "wake, CNO", "there is work, and a CNO gets a report" },
 	[EVD_JOB_MOVE] = { "move",
-	    "there is work, and the job waits on a loop that does not serve the EVD any more" },
+	    "there is work, and the job is on a loop that does not serve the EVD any more" },
 	[EVD_JOB_BEGIN] = { "begin", "the thread that took the job holds the trigger lock" },
 	[EVD_JOB_CALL_ONE] = { "call, one at a time",
 	    "an event was claimed for an upcall of SINGLE_INSTANCE or NOTIFY" },
 	[EVD_JOB_CALL_MANY] = { "call, many", "an event was claimed for an upcall of MANY" },
-	[EVD_JOB_RETURN] = { "return", "an upcall of the first kind returned" },
+	[EVD_JOB_RETURN] = { "return", "an upcall of SINGLE_INSTANCE or NOTIFY returned" },
 	[EVD_JOB_YIELD] = { "yield",
-	    "the budget is spent, or another loop serves the EVD by now" },
-	[EVD_JOB_DEFER] = { "defer", "the next step is a call-out, and the thread only pumps" },
+	    "the budget is used up, or another loop serves the EVD now" },
+	[EVD_JOB_DEFER] = { "defer", "the next step is an upcall, and the thread only pumps" },
 	[EVD_JOB_FAIL] = { "fail", "the device could not be polled or armed" },
 	[EVD_JOB_REST] = { "rest",
-	    "nothing is wanted, or the EVD has no taker on a loop, or it was freed" },
+	    "nothing is wanted, or the sink of the EVD is not on a loop, or it was freed" },
 	[EVD_JOB_CANCEL] = { "cancel", "the EVD is freed" },
 };
 
@@ -50,32 +50,32 @@ static const char *const job_actions[] = {
 	[EVD_JOB_QUEUE] = "queue",
 	[EVD_JOB_REQUEUE] = "queue again",
 	[EVD_JOB_HASTEN] = "hasten",
-	[EVD_JOB_QUEUE_DEFERRED] = "put off",
+	[EVD_JOB_QUEUE_DEFERRED] = "defer",
 	[EVD_JOB_DELAY] = "delay",
-	[EVD_JOB_UNQUEUE] = "take off",
+	[EVD_JOB_UNQUEUE] = "remove",
 };
 
 static const struct name attentions[EVD_ATTENTIONS] = {
-	[EVD_SEEN] = { "SEEN", "nothing entered that the taker was not notified of" },
+	[EVD_SEEN] = { "SEEN", "every event that entered was reported to the sink" },
 	[EVD_SEEN_NOTIFIED] = { "SEEN, NOTIFIED",
-	    "the same; a notification of the device was read, and it was not polled since" },
+	    "the same; a notification was read, and the device was not polled since" },
 	[EVD_SEEN_FULL] = { "SEEN, FULL",
-	    "the same; the device may hold completions that there was no room for" },
-	[EVD_UNSEEN] = { "UNSEEN", "something entered since the taker was notified" },
+	    "the same; the device may hold completions for which there was no room" },
+	[EVD_UNSEEN] = { "UNSEEN", "an event entered since the last report to the sink" },
 	[EVD_UNSEEN_NOTIFIED] = { "UNSEEN, NOTIFIED", "both" },
 	[EVD_UNSEEN_FULL] = { "UNSEEN, FULL", "both" },
 };
 
 static const struct name attention_events[EVD_ATTENTION_EVENTS] = {
-	[EVD_IS_NOTIFIED] = { "notified", "a notification of the device was read" },
-	[EVD_IS_POLLED] = { "polled", "a run or a waiter polls, or wants what is queued already" },
+	[EVD_IS_NOTIFIED] = { "notified", "a notification was read" },
+	[EVD_IS_POLLED] = { "polled", "a run or a waiter polled, or takes events that are queued already" },
 	[EVD_IS_FULL] = { "full", "a poll ended because there was no room" },
-	[EVD_HAS_ROOM] = { "room", "there is room again" },
-	[EVD_HAS_ENTERED] = { "entered", "something worth waking for entered the queue" },
-	[EVD_HAS_REPORTED] = { "reported", "the CNO, or the upcall of NOTIFY, is notified" },
-	[EVD_CHANGES_QUEUED] = { "taker, queued",
-	    "another taker takes over, and something worth waking for is queued" },
-	[EVD_CHANGES_EMPTY] = { "taker, empty", "another taker takes over, and nothing is" },
+	[EVD_HAS_ROOM] = { "room", "there is room for more completions" },
+	[EVD_HAS_ENTERED] = { "entered", "an event that wakes a sink entered the queue" },
+	[EVD_HAS_REPORTED] = { "reported", "the report to the CNO, or the upcall of NOTIFY, was made" },
+	[EVD_CHANGES_QUEUED] = { "sink, queued",
+	    "the sink changed, and events that wake a sink are queued" },
+	[EVD_CHANGES_EMPTY] = { "sink, empty", "the sink changed, and no such event is queued" },
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -119,11 +119,11 @@ print_job_rule(const struct evd_job_rule *rule, int state)
 static void
 print_jobs(void)
 {
-	puts("\n## Which loop has the EVD\n"
+	puts("\n## The job: which loop runs the EVD\n"
 	     "\n"
-	     "An EVD whose events a loop hands out has one job. Every change of it is one of these\n"
-	     "events; `-`: the event cannot come in this state, and the library ends the process\n"
-	     "rather than go on.");
+	     "A loop delivers events to an upcall or a CNO by running the job of the EVD. Each change\n"
+	     "of the job is one of these events. `-`: the event cannot happen in this state; the\n"
+	     "library calls abort().");
 	print_names("state", job_states, COUNT(job_states));
 	print_names("event", job_events, COUNT(job_events));
 	print_head("event", job_states, COUNT(job_states));
@@ -134,21 +134,21 @@ print_jobs(void)
 		puts("");
 	}
 	puts("\n"
-	     "*queue*: on the ready list of the loop that serves the EVD now. *queue again*: the\n"
-	     "same, off the list it is on; nothing where a thread has taken it already. *hasten*:\n"
-	     "to the ready list, if it still waits. *put off*: on the ready list, but it keeps no\n"
-	     "thread awake that only pumps. *delay*: on the list of what waits for a time. *take\n"
-	     "off*: off its list; where a thread has taken it already the state stays, and the\n"
-	     "run that begins finds the EVD freed.");
+	     "*queue*: put it on the ready list of the loop that serves the EVD now. *queue again*:\n"
+	     "the same, after removal from its list; nothing if a thread has taken it. *hasten*: put\n"
+	     "it on the ready list if it is delayed or deferred. *defer*: put it on the ready list for\n"
+	     "the next turn of the thread. *delay*: put it on the list of delayed jobs. *remove*:\n"
+	     "remove it from its list; if a thread has taken it the state stays, and the run finds\n"
+	     "that the EVD was freed.");
 }
 
 static void
 print_attention(void)
 {
-	puts("\n## What the EVD owes its taker\n"
+	puts("\n## The attention: what was not reported to the sink\n"
 	     "\n"
-	     "A CNO and an upcall of policy NOTIFY are notified when something is UNSEEN. FULL\n"
-	     "causes a further poll as soon as there is room.");
+	     "A CNO and a policy NOTIFY get a report when the state is UNSEEN. FULL causes another poll\n"
+	     "when there is room.");
 	print_names("state", attentions, COUNT(attentions));
 	print_names("event", attention_events, COUNT(attention_events));
 	print_head("state", attention_events, COUNT(attention_events));

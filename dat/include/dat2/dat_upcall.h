@@ -2,10 +2,10 @@
 /*
  * dat_upcall.h -- upcalls for programs in user space
  *
- * An upcall is a function of the consumer's that a thread of the provider calls when an EVD has
- * events.  The names and values are those of kDAPL, the kernel's flavour of DAT 2.0, which has
- * upcalls where uDAPL has waiting.  The calls travel through dat_extension_op(), so they work
- * under any DAT 2.0 registry; a provider without them answers DAT_NOT_IMPLEMENTED.
+ * An upcall is a function of the consumer.  A thread of the provider calls it when an EVD has
+ * events.  The names and values are those of kDAPL, the variant of DAT 2.0 for the kernel, which
+ * has upcalls instead of waits.  The calls use dat_extension_op(), so they work under any DAT 2.0
+ * registry.  A provider without upcalls returns DAT_NOT_IMPLEMENTED.
  */
 #ifndef _DAT_UPCALL_H_
 #define _DAT_UPCALL_H_
@@ -17,30 +17,29 @@ extern "C" {
 #endif
 
 /*
- * A policy stays until it is changed.
+ * A policy stays in force until it is changed.
  *
- * Under MANY the provider claims the events in their order, and then calls the function for each on one
- * of several threads.  The order in which the functions are entered, and in which they end, is not
- * promised.
+ * Under MANY the provider claims the events in order and calls the function for each of them on one
+ * of several threads.  The calls may start and end in any order.
  */
 typedef enum dat_upcall_policy {
-	DAT_UPCALL_TEARDOWN = -1,	/* as DISABLE; waits for the upcalls in progress */
+	DAT_UPCALL_TEARDOWN = -1,	/* as DISABLE, and waits until no upcall runs */
 	DAT_UPCALL_DISABLE = 0,		/* no upcalls: events stay queued */
 	DAT_UPCALL_SINGLE_INSTANCE = 1,	/* one upcall of the EVD at a time, in event order */
-	DAT_UPCALL_NORIFY = 2,		/* one upcall, which only notifies */
-	DAT_UPCALL_NOTIFY = 2,		/* the same, rightly spelt */
+	DAT_UPCALL_NORIFY = 2,		/* one upcall for all new events; it has no event */
+	DAT_UPCALL_NOTIFY = 2,		/* the same; kDAPL misspells the name */
 	DAT_UPCALL_MANY = 100		/* any number of upcalls of the EVD at once */
 } DAT_UPCALL_POLICY;
 
-/* What dat_evd_modify_upcall() does about events that are queued already. */
+/* What dat_evd_modify_upcall() does if events are queued already. */
 typedef enum dat_upcall_flag {
-	DAT_UPCALL_INVOC_NEW = 0,	/* refuse to enable: the consumer dequeues them first */
+	DAT_UPCALL_INVOC_NEW = 0,	/* fail: the consumer dequeues them first */
 	DAT_UPCALL_INVOC_ANY = 1	/* make upcalls for them */
 } DAT_UPCALL_FLAG;
 
 /*
- * event is the consumer's to read until the function returns; it is NULL under NOTIFY.
- * more_events is a hint: DAT_TRUE means that at least one further event was queued.
+ * `event` is valid until the function returns; it is NULL under NOTIFY.
+ * `more_events` is a hint: DAT_TRUE means that at least one more event was queued.
  */
 typedef void (*DAT_UPCALL_FUNC)(DAT_PVOID instance_data, const DAT_EVENT *event,
 				DAT_BOOLEAN more_events);
@@ -57,23 +56,23 @@ typedef struct dat_upcall_object {
 #define DAT_UPCALL_NULL ((DAT_UPCALL_OBJECT) { (DAT_PVOID)NULL, (DAT_UPCALL_FUNC)NULL })
 #endif
 
-/* In place of an object: the one that is installed already. */
+/* In place of an object: keep the installed one. */
 #define DAT_UPCALL_SAME ((DAT_UPCALL_OBJECT *)NULL)
 
 /*
- * DAT_IA_ATTR.extension_supported and extension_version of an IA whose dat_extension_op() takes the
- * operations below and none of dat_ib_extensions.h.  Registries pass operations on only if the
- * attribute is not DAT_EXTENSION_NONE.  An IA with further operations may say DAT_EXTENSION_IB: a
- * program that wants to know whether there are upcalls looks for the provider-specific attribute
- * of the name below, with the value "TRUE", or tries.
+ * DAT_IA_ATTR.extension_supported and extension_version of an IA whose dat_extension_op() has the
+ * operations below and none of dat_ib_extensions.h.  A registry forwards operations only if the
+ * attribute is not DAT_EXTENSION_NONE.  An IA with more operations may have DAT_EXTENSION_IB.  To
+ * find out whether there are upcalls, look for the provider-specific attribute with the name below
+ * and the value "TRUE", or try a call.
  */
 #define DAT_EXTENSION_REARM		((DAT_EXTENSION)0x100)
 #define DAT_REARM_EXTENSION_VERSION	1
 #define DAT_REARM_ATTR_UPCALLS		"DAT_REARM_UPCALLS"
 
 /*
- * Extended operations: number, handle and further arguments.  They pass through a foreign
- * registry, which wants the bits 0x1000 and 0x2000 clear.
+ * Extended operations: number, handle and further arguments.  The bits 0x1000 and 0x2000 must be
+ * clear, because other registries use them.
  */
 enum dat_rearm_op {
 	/* IA; int min_qlen, int policy, const DAT_UPCALL_OBJECT *, int flags, DAT_EVD_HANDLE * */
@@ -95,25 +94,25 @@ struct dat_rearm_evd_counters {
 	DAT_UINT64 async_events;
 	DAT_UINT64 upcalls;
 	DAT_UINT64 notifications;		/* read from the device */
-	DAT_UINT64 spurious_notifications;	/* ... that found nothing */
+	DAT_UINT64 spurious_notifications;	/* of these, polls that found no completion */
 	DAT_UINT64 arms;
 	DAT_UINT64 arm_failures;
-	DAT_UINT64 races_closed;		/* the poll after an arm found something */
-	DAT_UINT64 busy_skips;			/* a kick found the EVD in a run already */
+	DAT_UINT64 races_closed;		/* the poll after an arm found completions */
+	DAT_UINT64 busy_skips;			/* wake-ups of an EVD with a job already */
 	DAT_UINT64 overflows;
 	DAT_UINT64 max_depth;			/* the most events ever queued */
 };
 
 /*
  * Creates an EVD with an upcall.  `ia`, `min_qlen`, `flags` and `*evd` as with dat_evd_create();
- * it has no CNO.  Under SINGLE_INSTANCE, MANY and NOTIFY the function may be called before this
- * returns; `*evd` is set by then.  `upcall` is copied; DAT_UPCALL_SAME means none here.
+ * the EVD has no CNO.  Under SINGLE_INSTANCE, MANY and NOTIFY the function may be called before
+ * this call returns; `*evd` is set before.  `upcall` is copied.  DAT_UPCALL_SAME means none here.
  *
  *	DAT_SUCCESS				*evd is the new EVD
- *	DAT_INVALID_HANDLE/1			ia names no open IA; /IA: another kind of object
+ *	DAT_INVALID_HANDLE/1			ia is no object; /IA: an object of another kind
  *	DAT_INVALID_PARAMETER/ARG2		min_qlen is not positive
  *	DAT_INVALID_PARAMETER/ARG3		unknown policy
- *	DAT_INVALID_PARAMETER/ARG4		an enabling policy without a function
+ *	DAT_INVALID_PARAMETER/ARG4		the policy makes upcalls, but there is no function
  *	DAT_INVALID_PARAMETER/ARG5		flags, as with dat_evd_create()
  *	DAT_INVALID_PARAMETER/ARG6		evd is NULL
  *	DAT_INSUFFICIENT_RESOURCES		as with dat_evd_create()
@@ -130,38 +129,38 @@ dat_evd_kcreate(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_UPCALL_POLICY policy,
 }
 
 /*
- * Changes the policy of an EVD, and its object unless `upcall` is DAT_UPCALL_SAME.  Both change
- * together or not at all.
+ * Changes the policy of an EVD, and its object unless `upcall` is DAT_UPCALL_SAME.  Both change, or
+ * neither does.
  *
- * Enabling (SINGLE_INSTANCE, MANY, NOTIFY) asks the device for a notification and then looks for
- * events that are there already.  None: upcalls come for those that arrive.  Some and INVOC_ANY:
- * upcalls come for them, too.  Some and INVOC_NEW: it fails with DAT_INVALID_STATE; dequeue them
- * and try again.  No event can slip between the two.
+ * A call that enables upcalls (SINGLE_INSTANCE, MANY, NOTIFY) requests a notification from the
+ * device and then polls it.  If no event is queued, upcalls follow for events that arrive.  If
+ * events are queued, INVOC_ANY makes upcalls for them, and INVOC_NEW fails with DAT_INVALID_STATE:
+ * dequeue them and try again.  No event is missed in between.
  *
- * After DISABLE returned no upcall starts; one whose event had been taken before may still enter
- * its function.  After TEARDOWN returned none runs either.  Called from an upcall of the EVD it does
- * not wait for that one, nor for others that are in TEARDOWN or free of it themselves.  Called from
- * any upcall or agent it does not wait for upcalls that are in dat_ia_close().  Two EVDs whose upcalls
- * tear each other down wait for ever.
+ * After DISABLE has returned no event is claimed for an upcall; an upcall whose event was claimed
+ * before may still start.  After TEARDOWN has returned no upcall runs.  If TEARDOWN is called
+ * inside an upcall of the EVD, it does not wait for that upcall, or for other upcalls of the EVD
+ * that are in TEARDOWN or dat_evd_free().  If it is called inside any upcall or agent, it does not
+ * wait for upcalls that are in dat_ia_close().  Two upcalls that each call TEARDOWN on the EVD of
+ * the other wait without end.
  *
- * The usual upcall: DISABLE, dequeue until DAT_QUEUE_EMPTY, then SINGLE_INSTANCE with INVOC_NEW,
- * and on DAT_INVALID_STATE dequeue again.
+ * A common upcall: DISABLE, dequeue until DAT_QUEUE_EMPTY, then SINGLE_INSTANCE with INVOC_NEW; on
+ * DAT_INVALID_STATE dequeue again.
  *
  *	DAT_SUCCESS				policy and object are in force
- *	DAT_INVALID_HANDLE			evd is not an EVD; /1: not an object at all
+ *	DAT_INVALID_HANDLE			evd is not an EVD; /1: it is no object
  *	DAT_INVALID_PARAMETER/ARG2		unknown policy
- *	DAT_INVALID_PARAMETER/ARG3		an enabling policy without a function
+ *	DAT_INVALID_PARAMETER/ARG3		the policy makes upcalls, but there is no function
  *	DAT_INVALID_PARAMETER/ARG4		unknown flag
  *	DAT_INVALID_STATE			INVOC_NEW and events are queued: nothing has
  *						changed
  *	DAT_INVALID_STATE/EVD_WAITER		enabling while a thread waits on the EVD
  *	DAT_INSUFFICIENT_RESOURCES		no threads for MANY: nothing has changed
- *	DAT_INTERNAL_ERROR			the device refuses to notify, or its queue can no
- *						longer be read: nothing has changed
+ *	DAT_INTERNAL_ERROR			the device cannot be armed or polled: nothing has
+ *						changed
  *	DAT_NOT_IMPLEMENTED			the provider has no upcalls
  *
- * Threads: any, and from any upcall.  From: headers (kDAPL); the rules on queued events are
- * Rearm.
+ * Threads: any, and from any upcall.  From: headers (kDAPL); the rules on queued events are Rearm.
  */
 static inline DAT_RETURN
 dat_evd_modify_upcall(DAT_EVD_HANDLE evd, DAT_UPCALL_POLICY policy,
