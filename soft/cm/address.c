@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cm.h"
+#include "address.h"
 
 #include <string.h>
 

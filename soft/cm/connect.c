@@ -1,44 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Connections: the calls that ask for one, answer, and end it */
-#include "cm.h"
+#include "address.h"
+#include "call.h"
+#include "deliver.h"
+#include "get_event.h"
+#include "id.h"
+#include "id_qp.h"
+#include "message.h"
+#include "service.h"
+#include "wait.h"
 #include "soft/device/slot.h"
 
 #include <string.h>
 
 #define BACKLOG_MAX 1024
-
-void
-soft_cm_abandon(struct soft_id *id)
-{
-	switch (id->state) {
-	case SOFT_ID_REQUESTING:
-		/* A peer that has not told its number is answered when it does. */
-		if (id->peer_number)
-			soft_cm_send(id, SOFT_CM_REJ, SOFT_CM_REJ_TIMEOUT, NULL, 0);
-		break;
-	case SOFT_ID_REQUESTED:
-	case SOFT_ID_ACCEPTED:
-		soft_cm_send(id, SOFT_CM_REJ, SOFT_CM_REJ_CONSUMER, NULL, 0);
-		break;
-	case SOFT_ID_ANSWERED: /* the peer may have the answer, and be connected */
-	case SOFT_ID_CONNECTED:
-		soft_cm_send(id, SOFT_CM_DREQ, 0, NULL, 0);
-		break;
-	default:
-		break;
-	}
-	id->state = SOFT_ID_DISCONNECTED;
-}
-
-void
-soft_cm_established(struct soft_id *id)
-{
-	/* The peer may have gone again before its answer was read. */
-	if (id->state != SOFT_ID_ACCEPTED)
-		return;
-	id->state = SOFT_ID_CONNECTED;
-	soft_cm_send(id, SOFT_CM_RTU, 0, NULL, 0);
-}
 
 /* The wishes of a consumer, with what stands for "as much as possible" filled in. */
 static void
@@ -126,7 +101,7 @@ rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param)
 		else
 			soft_cm_call(id, &message);
 		if (id->state == SOFT_ID_REQUESTING)
-			soft_cm_wait(id);
+			soft_wait_start(id);
 	}
 	pthread_mutex_unlock(&soft_cm_lock);
 	return r ? soft_cm_result(r) : soft_event_complete(id);
@@ -170,7 +145,7 @@ answer(struct soft_id *id, const struct rdma_conn_param *param)
 	id->state = SOFT_ID_ANSWERED;
 	soft_cm_dispatch(id, &message);
 	if (id->state == SOFT_ID_ANSWERED)
-		soft_cm_wait(id);
+		soft_wait_start(id);
 	return 0;
 }
 
@@ -256,7 +231,7 @@ rdma_disconnect(struct rdma_cm_id *public)
 		id->state = SOFT_ID_DISCONNECTING;
 		soft_cm_send(id, SOFT_CM_DREQ, 0, NULL, 0);
 		if (id->state == SOFT_ID_DISCONNECTING)
-			soft_cm_wait(id);
+			soft_wait_start(id);
 		break;
 	default: /* already on the way, or there never was a connection to end */
 		break;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cm.h"
+#include "id.h"
+#include "service.h"
+#include "shared.h"
 #include "soft/device/runtime.h"
 
 #include <stdlib.h>
@@ -78,7 +80,7 @@ soft_id_each(void (*fn)(struct soft_id *id, void *arg), void *arg)
 }
 
 struct soft_id *
-soft_id_new(struct rdma_event_channel *channel, void *context, enum rdma_port_space ps)
+soft_id_create(struct rdma_event_channel *channel, void *context, enum rdma_port_space ps)
 {
 	struct soft_id *id = calloc(1, sizeof *id);
 
@@ -102,8 +104,7 @@ void
 soft_id_free(struct soft_id *id)
 {
 	table[id->number & ((1u << INDEX_BITS) - 1)].id = NULL;
-	soft_service_release(id);
-	soft_cm_wait_end(id);
+	soft_service_detach(id);
 	free(id->public.route.path_rec);
 	free(id->endpoint);
 	free(id);
@@ -112,8 +113,7 @@ soft_id_free(struct soft_id *id)
 void
 soft_ids_reset(void)
 {
-	soft_runtime_abandon(table);
-	soft_cm_wait_reset();
+	soft_runtime_leak(table);
 	table = NULL;
 	table_size = table_next = 0;
 }
@@ -127,7 +127,7 @@ show_device(struct soft_id *id)
 }
 
 int
-soft_id_hold(struct soft_id *id)
+soft_id_attach_device(struct soft_id *id)
 {
 	struct soft_context *ctx;
 	int r;
@@ -147,9 +147,9 @@ soft_id_hold(struct soft_id *id)
 }
 
 int
-soft_id_attach(struct soft_id *id)
+soft_id_show_device(struct soft_id *id)
 {
-	int r = soft_id_hold(id);
+	int r = soft_id_attach_device(id);
 
 	if (!r)
 		show_device(id);
@@ -157,138 +157,8 @@ soft_id_attach(struct soft_id *id)
 }
 
 void
-soft_id_join(struct soft_id *child)
+soft_id_inherit_device(struct soft_id *child)
 {
-	child->context = soft_cm_device_more();
+	child->context = soft_cm_device_get_more();
 	show_device(child);
-}
-
-int
-rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **out, void *context,
-    enum rdma_port_space ps)
-{
-	struct rdma_event_channel *own = NULL;
-	struct soft_id *id;
-
-	if (ps != RDMA_PS_TCP && ps != RDMA_PS_IB)
-		return soft_cm_result(EPROTONOSUPPORT); /* no datagram queue pairs */
-	if (!channel) {
-		own = rdma_create_event_channel();
-		if (!own)
-			return -1;
-	}
-	pthread_mutex_lock(&soft_cm_lock);
-	id = soft_id_new(channel ? channel : own, context, ps);
-	pthread_mutex_unlock(&soft_cm_lock);
-	if (!id) {
-		if (own)
-			rdma_destroy_event_channel(own);
-		return soft_cm_result(ENOMEM);
-	}
-	id->sync = own != NULL;
-	*out = &id->public;
-	return 0;
-}
-
-int
-rdma_destroy_id(struct rdma_cm_id *public)
-{
-	struct soft_id *id = soft_id_of(public);
-	struct rdma_event_channel *own = id->sync ? public->channel : NULL;
-	struct soft_context *ctx = id->context;
-
-	if (id->generation != soft_runtime_generation())
-		return 0; /* the parent's */
-	if (public->event) {
-		rdma_ack_cm_event(public->event);
-		public->event = NULL;
-	}
-	pthread_mutex_lock(&soft_cm_lock);
-	soft_service_release(id);
-	soft_event_drop(id);
-	soft_cm_abandon(id);
-	soft_event_wait_acknowledged(id);
-	soft_event_drop(id);
-	soft_id_free(id);
-	pthread_mutex_unlock(&soft_cm_lock);
-	if (own)
-		rdma_destroy_event_channel(own);
-	if (ctx)
-		soft_cm_device_put();
-	return 0;
-}
-
-int
-rdma_migrate_id(struct rdma_cm_id *public, struct rdma_event_channel *channel)
-{
-	struct rdma_event_channel *from = public->channel, *own = NULL;
-	struct soft_id *id = soft_id_of(public);
-
-	if (!channel) {
-		if (id->sync)
-			return 0;
-		own = channel = rdma_create_event_channel();
-		if (!own)
-			return -1;
-	}
-	if (public->event) {
-		rdma_ack_cm_event(public->event);
-		public->event = NULL;
-	}
-	pthread_mutex_lock(&soft_cm_lock);
-	soft_event_move(id, channel);
-	/* What the old channel handed out may still be in use there. */
-	soft_event_wait_acknowledged(id);
-	pthread_mutex_unlock(&soft_cm_lock);
-	if (id->sync)
-		rdma_destroy_event_channel(from);
-	id->sync = own != NULL;
-	return 0;
-}
-
-__be16
-rdma_get_src_port(struct rdma_cm_id *id)
-{
-	return htons(soft_address_port(rdma_get_local_addr(id)));
-}
-
-__be16
-rdma_get_dst_port(struct rdma_cm_id *id)
-{
-	return htons(soft_address_port(rdma_get_peer_addr(id)));
-}
-
-int
-rdma_set_option(struct rdma_cm_id *public, int level, int optname, void *optval, size_t optlen)
-{
-	struct soft_id *id = soft_id_of(public);
-	int value = 0;
-
-	if (level == RDMA_OPTION_IB && optname == RDMA_OPTION_IB_PATH)
-		return 0; /* there is one path */
-	if (level != RDMA_OPTION_ID)
-		return soft_cm_result(ENOSYS);
-	switch (optname) {
-	case RDMA_OPTION_ID_TOS:
-		return soft_cm_result(optlen == sizeof(uint8_t) ? 0 : EINVAL);
-	case RDMA_OPTION_ID_ACK_TIMEOUT:
-		if (optlen != sizeof(uint8_t) || *(uint8_t *)optval > 31)
-			return soft_cm_result(EINVAL);
-		pthread_mutex_lock(&soft_cm_lock);
-		id->ack_timeout = *(uint8_t *)optval;
-		pthread_mutex_unlock(&soft_cm_lock);
-		return 0;
-	case RDMA_OPTION_ID_REUSEADDR:
-	case RDMA_OPTION_ID_AFONLY:
-		if (optlen != sizeof value)
-			return soft_cm_result(EINVAL);
-		memcpy(&value, optval, sizeof value);
-		pthread_mutex_lock(&soft_cm_lock);
-		if (optname == RDMA_OPTION_ID_REUSEADDR)
-			id->reuse_address = value;
-		pthread_mutex_unlock(&soft_cm_lock);
-		return 0;
-	default:
-		return soft_cm_result(ENOSYS);
-	}
 }

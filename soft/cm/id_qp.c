@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The queue pair of an id, and its way through the states */
-#include "cm.h"
+#include "id_qp.h"
 
 #include <string.h>
 

@@ -5,15 +5,14 @@
  * The owner of a port owns its name (names.h), and says there which slot it has: so does a
  * process that wants to connect find it.  The CM lock is held.
  */
-#ifndef SOFT_PORTS_H
-#define SOFT_PORTS_H
+#ifndef SOFT_PORT_H
+#define SOFT_PORT_H
 
 #include "soft/device/soft.h"
 
-/* A port of the caller's choice, or any, which is written: 0 or -errno. */
-int soft_port_take(uint16_t port_space, uint16_t port);
-int soft_port_any(uint16_t port_space, uint16_t *port);
-void soft_port_return(uint16_t port_space, uint16_t port);
+/* Takes a port for this process: 0, -EADDRINUSE or another -errno.  Gives it back. */
+int soft_port_open(uint16_t port_space, uint16_t port);
+void soft_port_close(uint16_t port_space, uint16_t port);
 
 /*
  * The slot of the port's owner, or 0.  An owner that died is still named; another process may

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How an id comes to its addresses and its route */
-#include "cm.h"
+#include "address.h"
+#include "event.h"
+#include "get_event.h"
+#include "id.h"
+#include "service.h"
 
 #include <stdlib.h>
 
@@ -12,7 +16,7 @@ bind_source(struct soft_id *id, const struct sockaddr *address)
 	uint16_t port = soft_address_port(address);
 	int r;
 
-	r = soft_service_bind(id, &port);
+	r = soft_service_attach(id, &port);
 	if (r)
 		return r;
 	soft_address_copy(&addr->src_storage, address);
@@ -33,7 +37,7 @@ rdma_bind_addr(struct rdma_cm_id *public, struct sockaddr *address)
 	wild = soft_address_wild(address);
 	r = wild ? 0 : soft_address_check_local(address);
 	if (!r)
-		r = soft_id_hold(id);
+		r = soft_id_attach_device(id);
 	if (r)
 		return soft_cm_result(r);
 	pthread_mutex_lock(&soft_cm_lock);
@@ -41,7 +45,7 @@ rdma_bind_addr(struct rdma_cm_id *public, struct sockaddr *address)
 	pthread_mutex_unlock(&soft_cm_lock);
 	/* No device can be named for "any address" before a peer has chosen one. */
 	if (!r && !wild)
-		r = soft_id_attach(id);
+		r = soft_id_show_device(id);
 	return soft_cm_result(r);
 }
 
@@ -112,10 +116,10 @@ rdma_resolve_addr(struct rdma_cm_id *public, struct sockaddr *source, struct soc
 	if (r && r != -ENODEV)
 		return soft_cm_result(r);
 	reachable = !r;
-	r = soft_id_hold(id);
+	r = soft_id_attach_device(id);
 	if (r)
 		return soft_cm_result(r);
-	event = soft_event_new();
+	event = soft_event_create();
 	if (!event)
 		return soft_cm_result(ENOMEM);
 	pthread_mutex_lock(&soft_cm_lock);
@@ -155,7 +159,7 @@ rdma_resolve_route(struct rdma_cm_id *public, int timeout_ms)
 {
 	struct soft_id *id = soft_id_of(public);
 	struct ibv_sa_path_rec *path = new_path();
-	struct soft_event *event = soft_event_new();
+	struct soft_event *event = soft_event_create();
 	int r = -ENOMEM;
 
 	(void)timeout_ms;

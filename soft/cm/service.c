@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cm.h"
+#include "service.h"
+#include "address.h"
 #include "port.h"
 
 #include <stdlib.h>
 
-/* A service is a port number of one port space that this process holds; see ports.h. */
+/* A service is a port number of one port space that this process holds; see port.h. */
 struct soft_service {
 	LIST_ENTRY(soft_service) link;
 	LIST_HEAD(, soft_id) ids;
@@ -12,6 +13,9 @@ struct soft_service {
 	uint16_t port;
 	struct soft_id *listener;
 };
+
+#define RANGE_FIRST 49152
+#define RANGE_COUNT 16384
 
 #define BUCKETS 1024
 static LIST_HEAD(, soft_service) buckets[BUCKETS];
@@ -27,6 +31,26 @@ find(uint16_t port_space, uint16_t port)
 	return NULL;
 }
 
+/* One after the other from a random one on: locks beside each other are one to the kernel. */
+static int
+service_any_port(uint16_t port_space, uint16_t *port)
+{
+	static bool begun;
+	static uint32_t next;
+	int r = -EADDRINUSE;
+
+	if (!begun)
+		next = soft_random32();
+	begun = true;
+	for (uint32_t i = 0; i < RANGE_COUNT && r == -EADDRINUSE; i++) {
+		*port = (uint16_t)(RANGE_FIRST + next++ % RANGE_COUNT);
+		/* A lock does not keep out its owner. */
+		if (!find(port_space, *port))
+			r = soft_port_open(port_space, *port);
+	}
+	return r;
+}
+
 static int
 create(struct soft_service **out, uint16_t port_space, uint16_t port)
 {
@@ -36,7 +60,7 @@ create(struct soft_service **out, uint16_t port_space, uint16_t port)
 	service = calloc(1, sizeof *service);
 	if (!service)
 		return -ENOMEM;
-	r = port ? soft_port_take(port_space, port) : soft_port_any(port_space, &port);
+	r = port ? soft_port_open(port_space, port) : service_any_port(port_space, &port);
 	if (r) {
 		free(service);
 		return r;
@@ -64,7 +88,7 @@ shareable(const struct soft_service *service, const struct soft_id *id)
 }
 
 int
-soft_service_bind(struct soft_id *id, uint16_t *port)
+soft_service_attach(struct soft_id *id, uint16_t *port)
 {
 	const uint16_t port_space = (uint16_t)id->public.ps;
 	struct soft_service *service = *port ? find(port_space, *port) : NULL;
@@ -85,7 +109,7 @@ soft_service_bind(struct soft_id *id, uint16_t *port)
 }
 
 void
-soft_service_release(struct soft_id *id)
+soft_service_detach(struct soft_id *id)
 {
 	struct soft_service *service = id->service;
 
@@ -98,7 +122,7 @@ soft_service_release(struct soft_id *id)
 	if (!LIST_EMPTY(&service->ids))
 		return;
 	LIST_REMOVE(service, link);
-	soft_port_return(service->port_space, service->port);
+	soft_port_close(service->port_space, service->port);
 	free(service);
 }
 

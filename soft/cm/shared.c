@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cm.h"
-
-#include <stdlib.h>
+#include "shared.h"
 
 /*
  * The context stays where it is for the life of the process; see context.h.  Its default
@@ -18,8 +16,8 @@ soft_cm_device_get(void)
 	int r = 0;
 
 	pthread_mutex_lock(&lock);
-	if (!device || soft_context_stale(device)) {
-		device = soft_context_new(true);
+	if (!device || soft_context_is_stale(device)) {
+		device = soft_context_create(true);
 		default_pd = NULL;
 		users = 0;
 	}
@@ -42,7 +40,7 @@ unlock:
 }
 
 struct soft_context *
-soft_cm_device_more(void)
+soft_cm_device_get_more(void)
 {
 	pthread_mutex_lock(&lock);
 	users++;
@@ -73,37 +71,6 @@ soft_cm_device_put(void)
 			default_pd = NULL;
 	}
 	pthread_mutex_unlock(&lock);
-}
-
-struct ibv_context **
-rdma_get_devices(int *num_devices)
-{
-	struct ibv_context **list;
-	struct soft_context *ctx = soft_cm_device_get();
-
-	if (num_devices)
-		*num_devices = 0;
-	if (!ctx)
-		return NULL;
-	list = calloc(2, sizeof *list);
-	if (!list) {
-		soft_cm_device_put();
-		return NULL;
-	}
-	list[0] = &ctx->verbs.context;
-	if (num_devices)
-		*num_devices = 1;
-	return list;
-}
-
-void
-rdma_free_devices(struct ibv_context **list)
-{
-	if (!list)
-		return;
-	if (!soft_context_stale(soft_context_of(list[0])))
-		soft_cm_device_put();
-	free(list);
 }
 
 void

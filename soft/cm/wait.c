@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * cm_wait -- how long an id waits for its peer
- *
- * A message that an answer is owed to starts a wait: REQ, REP and DREQ.  The connection manager of
- * the other process answers without its consumer, so it has little time.  When it has said that its
- * consumer is at it (MRA), it is asked again at each tick (ASK), and must go on saying so; the
- * consumer has much time.
- *
- * Waiting ids stand in a list, in the order of their next ticks, and one timer is for all.  It finds
- * an id in the list under the CM lock or not at all, so it is never late for one that is gone.  The
- * state says what is waited for: an id whose state has changed leaves the list at its next tick.
- */
-#include "cm.h"
+#include "wait.h"
+#include "call.h"
+#include "deliver.h"
+#include "message.h"
 #include "soft/device/settings.h"
 #include "soft/device/timer.h"
 
@@ -68,18 +59,12 @@ leave(struct soft_id *id)
 }
 
 void
-soft_cm_wait(struct soft_id *id)
+soft_wait_start(struct soft_id *id)
 {
 	leave(id);
 	id->sent = id->heard = soft_now();
 	enter(id);
 	set_timer();
-}
-
-void
-soft_cm_wait_on(struct soft_id *id)
-{
-	id->heard = soft_now();
 }
 
 static void
@@ -93,14 +78,14 @@ end_knocking(struct soft_id *id)
 }
 
 void
-soft_cm_wait_end(struct soft_id *id)
+soft_wait_stop(struct soft_id *id)
 {
 	leave(id);
 	end_knocking(id);
 }
 
 int
-soft_cm_wait_to_call(struct soft_id *id, const struct soft_cm_message *request)
+soft_wait_to_call(struct soft_id *id, const struct soft_cm_message *request)
 {
 	id->unsent = malloc(sizeof *request);
 	if (!id->unsent)
@@ -170,7 +155,7 @@ tick(struct soft_timer *unused)
 }
 
 void
-soft_cm_wait_reset(void)
+soft_wait_reset(void)
 {
 	TAILQ_INIT(&waiting);
 	TAILQ_INIT(&knocking);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "channel.h"
 #include "cq.h"
+#include "soft/device/bell.h"
 
 #include <stdlib.h>
 
@@ -11,7 +12,7 @@ ibv_create_comp_channel(struct ibv_context *context)
 	struct soft_channel *channel;
 	int r = -EIO;
 
-	if (soft_context_stale(ctx))
+	if (soft_context_is_stale(ctx))
 		goto fail;
 	r = soft_context_get(ctx);
 	if (r)
@@ -46,7 +47,7 @@ ibv_destroy_comp_channel(struct ibv_comp_channel *ibv)
 	struct soft_context *ctx = soft_context_of(ibv->context);
 	int users;
 
-	if (soft_context_stale(ctx))
+	if (soft_context_is_stale(ctx))
 		return 0;
 	pthread_mutex_lock(&channel->lock);
 	users = ibv->refcnt;
@@ -122,7 +123,7 @@ ibv_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **cq, void **cq_con
 	struct soft_channel *channel = soft_channel_of(ibv);
 	struct soft_cq *ready;
 
-	if (soft_context_stale(soft_context_of(ibv->context))) {
+	if (soft_context_is_stale(soft_context_of(ibv->context))) {
 		errno = EIO;
 		return -1;
 	}

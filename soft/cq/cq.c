@@ -9,115 +9,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A coalesced event covers so many completions, or what came within so many nanoseconds. */
-#define COALESCE_COUNT 8
-#define COALESCE_TIME  100000u
-
-/* The longest that a delayed completion or event is held back, in nanoseconds. */
-#define DELAY_TIME 300000u
-
 /* Polls in vain before a caller counts as spinning. */
 #define SPINS 64u
 
-static uint32_t
-counter(const atomic_uint *value)
-{
-	return atomic_load_explicit(value, memory_order_relaxed);
-}
-
 static void
-set_counter(atomic_uint *at, uint32_t value)
-{
-	atomic_store_explicit(at, value, memory_order_relaxed);
-}
-
-static uint32_t
-noise(struct soft_cq *cq)
-{
-	/* xorshift32: plenty for choosing when to be a nuisance */
-	cq->noise ^= cq->noise << 13;
-	cq->noise ^= cq->noise >> 17;
-	cq->noise ^= cq->noise << 5;
-	return cq->noise;
-}
-
-static void
-delay(struct soft_cq *cq)
-{
-	soft_timer_set(&cq->timer, soft_now() + noise(cq) % DELAY_TIME);
-}
-
-/* Lets an event out, or holds it back as the personality says.  The lock is held. */
-static void
-fire(struct soft_cq *cq)
-{
-	cq->armed = SOFT_UNARMED;
-	if (!cq->channel)
-		return;
-	if (cq->personality == SOFT_COALESCING) {
-		if (!cq->due)
-			soft_timer_set(&cq->timer, soft_now() + COALESCE_TIME);
-		cq->due++;
-	} else if (cq->personality == SOFT_DELAYED) {
-		cq->due++;
-		delay(cq);
-	} else {
-		soft_channel_post(cq->channel, cq);
-	}
-}
-
-/* One entry became visible; the lock is held. */
-static void
-notice(struct soft_cq *cq, bool solicited)
-{
-	if (cq->armed == SOFT_ARMED_ANY || (cq->armed == SOFT_ARMED_SOLICITED && solicited))
-		fire(cq);
-	else if (cq->due && cq->personality == SOFT_COALESCING && ++cq->due >= COALESCE_COUNT) {
-		soft_timer_cancel(&cq->timer);
-		cq->due = 0;
-		soft_channel_post(cq->channel, cq);
-	} else if (cq->personality == SOFT_SPURIOUS && cq->channel && noise(cq) % 16 == 0)
-		soft_channel_post(cq->channel, cq);
-}
-
-/* Entries up to `end` become visible; the lock is held. */
-static void
-show(struct soft_cq *cq, uint32_t end)
-{
-	const uint32_t before = counter(&cq->shown);
-
-	set_counter(&cq->shown, end);
-	notice(cq,
-	    (int32_t)(cq->solicited - before) > 0 && (int32_t)(end - cq->solicited) >= 0);
-}
-
-/* What was held back comes out: an event first, then further entries. */
-static void
-timer_expired(struct soft_timer *timer)
+cq_timer_expired(struct soft_timer *timer)
 {
 	struct soft_cq *cq = soft_container_of(timer, struct soft_cq, timer);
-	uint32_t left;
 
 	pthread_mutex_lock(&cq->lock);
-	if (cq->due) {
-		cq->due = 0;
-		soft_channel_post(cq->channel, cq);
-	}
-	left = cq->tail - counter(&cq->shown);
-	if (left) {
-		show(cq, counter(&cq->shown) + 1 + noise(cq) % left);
-		if (counter(&cq->shown) != cq->tail)
-			delay(cq);
-	}
+	cq->personality->on_timer(cq);
 	pthread_mutex_unlock(&cq->lock);
 }
 
 void
 soft_cq_show(struct soft_cq *cq)
 {
+	if (!cq->personality->on_show)
+		return;
 	pthread_mutex_lock(&cq->lock);
-	if (counter(&cq->shown) != cq->tail)
-		show(cq, cq->tail);
+	cq->personality->on_show(cq);
 	pthread_mutex_unlock(&cq->lock);
 }
 
@@ -128,7 +39,7 @@ soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited)
 	int r = 0;
 
 	pthread_mutex_lock(&cq->lock);
-	if (cq->overrun || cq->tail - counter(&cq->head) == cq->size || soft_trouble_overruns()) {
+	if (cq->overrun || cq->tail - soft_counter_load(&cq->head) == cq->size || soft_trouble_overruns()) {
 		lost = !cq->overrun;
 		cq->overrun = true;
 		r = -EIO;
@@ -136,13 +47,7 @@ soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited)
 		cq->ring[cq->tail++ & cq->mask] = *wc;
 		if (solicited)
 			cq->solicited = cq->tail;
-		if (cq->personality == SOFT_DELAYED) {
-			if (cq->tail - counter(&cq->shown) == 1)
-				delay(cq);
-		} else {
-			set_counter(&cq->shown, cq->tail);
-			notice(cq, solicited);
-		}
+		cq->personality->on_entry(cq, solicited);
 	}
 	pthread_mutex_unlock(&cq->lock);
 	if (lost)
@@ -154,10 +59,10 @@ soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited)
 static int
 poll_empty(struct soft_cq *cq)
 {
-	uint32_t idle = counter(&cq->idle) + 1; /* a lost count matters to nobody */
+	uint32_t idle = soft_counter_load(&cq->idle) + 1; /* a lost count matters to nobody */
 	int r;
 
-	set_counter(&cq->idle, idle);
+	soft_counter_store(&cq->idle, idle);
 	/*
 	 * Who spins here waits for the progress thread, which may need this very processor; who
 	 * only makes sure that nothing is left pays nothing.
@@ -167,7 +72,7 @@ poll_empty(struct soft_cq *cq)
 	if (!atomic_load_explicit(&cq->overrun, memory_order_relaxed))
 		return 0;
 	pthread_mutex_lock(&cq->lock);
-	r = counter(&cq->head) == cq->tail ? -EIO : 0;
+	r = soft_counter_load(&cq->head) == cq->tail ? -EIO : 0;
 	pthread_mutex_unlock(&cq->lock);
 	return r;
 }
@@ -178,12 +83,12 @@ soft_cq_poll(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
 	struct soft_cq *cq = soft_cq_of(ibv);
 	uint32_t head, there, at, first;
 
-	if (counter(&cq->shown) == counter(&cq->head))
+	if (soft_counter_load(&cq->shown) == soft_counter_load(&cq->head))
 		return n > 0 ? poll_empty(cq) : 0;
 	pthread_mutex_lock(&cq->lock);
-	head = counter(&cq->head);
-	there = counter(&cq->shown) - head;
-	set_counter(&cq->idle, 0);
+	head = soft_counter_load(&cq->head);
+	there = soft_counter_load(&cq->shown) - head;
+	soft_counter_store(&cq->idle, 0);
 	if (n < (int)there)
 		there = n > 0 ? (uint32_t)n : 0;
 	at = head & cq->mask;
@@ -193,7 +98,7 @@ soft_cq_poll(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
 	memcpy(wc, &cq->ring[at], first * sizeof *wc);
 	if (first < there)
 		memcpy(wc + first, cq->ring, (there - first) * sizeof *wc);
-	set_counter(&cq->head, head + there);
+	soft_counter_store(&cq->head, head + there);
 	pthread_mutex_unlock(&cq->lock);
 	return (int)there;
 }
@@ -211,12 +116,9 @@ soft_cq_arm(struct ibv_cq *ibv, int solicited_only)
 	/* Also of a queue that overran: hardware takes the doorbell of any, and only polling tells. */
 	if (wanted > cq->armed)
 		cq->armed = wanted;
-	there = counter(&cq->shown) != counter(&cq->head);
-	if (cq->personality == SOFT_LATE && there &&
-	    (!solicited_only || (int32_t)(cq->solicited - counter(&cq->head)) > 0))
-		fire(cq);
-	else if (cq->personality == SOFT_SPURIOUS && cq->channel && noise(cq) % 8 == 0)
-		soft_channel_post(cq->channel, cq);
+	there = soft_counter_load(&cq->shown) != soft_counter_load(&cq->head);
+	if (cq->personality->on_arm)
+		cq->personality->on_arm(cq, solicited_only, there);
 	pthread_mutex_unlock(&cq->lock);
 	return there;
 }
@@ -248,7 +150,7 @@ ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
 	struct soft_cq *cq;
 	int r;
 
-	if (soft_context_stale(ctx))
+	if (soft_context_is_stale(ctx))
 		r = -EIO;
 	else if (cqe < 1 || cqe > SOFT_MAX_CQE || comp_vector < 0 ||
 	    comp_vector >= SOFT_COMP_VECTORS || (channel && channel->context != context))
@@ -257,7 +159,7 @@ ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
 		r = soft_context_get(ctx);
 	if (r)
 		goto fail;
-	if (ctx->personality >= SOFT_COALESCING)
+	if (ctx->personality->timed)
 		r = soft_runtime_start();
 	if (r)
 		goto put_context;
@@ -278,7 +180,7 @@ ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
 	cq->size = (uint32_t)cqe;
 	cq->personality = ctx->personality;
 	cq->noise = soft_random32() | 1;
-	soft_timer_init(&cq->timer, timer_expired);
+	soft_timer_init(&cq->timer, cq_timer_expired);
 	soft_async_source_init(&cq->async, &cq->ibv);
 	if (channel) {
 		cq->channel = soft_channel_of(channel);
@@ -310,12 +212,12 @@ ibv_resize_cq(struct ibv_cq *ibv, int cqe)
 	if (!ring)
 		return ENOMEM;
 	pthread_mutex_lock(&cq->lock);
-	if (cq->overrun || cq->tail - counter(&cq->head) > (uint32_t)cqe) {
+	if (cq->overrun || cq->tail - soft_counter_load(&cq->head) > (uint32_t)cqe) {
 		pthread_mutex_unlock(&cq->lock);
 		free(ring);
 		return cq->overrun ? EIO : EINVAL;
 	}
-	for (uint32_t i = counter(&cq->head); i != cq->tail; i++)
+	for (uint32_t i = soft_counter_load(&cq->head); i != cq->tail; i++)
 		ring[i & mask] = cq->ring[i & cq->mask];
 	free(cq->ring);
 	cq->ring = ring;
@@ -334,14 +236,14 @@ ibv_destroy_cq(struct ibv_cq *ibv)
 	uint32_t completions = 0, asyncs;
 	int state;
 
-	if (soft_context_stale(ctx))
+	if (soft_context_is_stale(ctx))
 		return 0;
 	if (cq->users)
 		return EBUSY;
 	soft_timer_stop(&cq->timer);
 	if (cq->channel)
 		completions = soft_channel_detach(cq->channel, cq);
-	asyncs = soft_async_retire(ctx, &cq->async);
+	asyncs = soft_async_detach(ctx, &cq->async);
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	pthread_mutex_lock(&ibv->mutex);

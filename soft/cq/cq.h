@@ -10,6 +10,7 @@
 #define SOFT_CQ_H
 
 #include "channel.h"
+#include "personality.h"
 #include "soft/device/timer.h"
 
 enum soft_armed { SOFT_UNARMED, SOFT_ARMED_SOLICITED, SOFT_ARMED_ANY };
@@ -34,7 +35,7 @@ struct soft_cq {
 	atomic_uint idle;  /* polls that found nothing since one found something */
 	atomic_bool overrun; /* an entry was lost: the CQ accepts nothing more */
 
-	enum soft_personality personality;
+	const struct soft_personality *personality;
 	struct soft_timer timer;
 	uint32_t noise;	  /* state of the personality's random choices */
 	uint32_t due;	  /* completions that an event held back covers; 0: none is */
@@ -52,6 +53,19 @@ static inline struct soft_cq *
 soft_cq_of(struct ibv_cq *cq)
 {
 	return soft_container_of(cq, struct soft_cq, ibv);
+}
+
+/* The lock orders the counters; without it they are only read. */
+static inline uint32_t
+soft_counter_load(const atomic_uint *counter)
+{
+	return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+static inline void
+soft_counter_store(atomic_uint *counter, uint32_t value)
+{
+	atomic_store_explicit(counter, value, memory_order_relaxed);
 }
 
 /*

@@ -1,57 +1,229 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "soft/device/context.h"
+#include "personality.h"
+#include "cq.h"
 #include "soft/soft_arm.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[] = {
-	[SOFT_STRICT] = "strict",
-	[SOFT_LATE] = "late",
-	[SOFT_SPURIOUS] = "spurious",
-	[SOFT_COALESCING] = "coalescing",
-	[SOFT_DELAYED] = "delayed",
-};
+/* A coalesced event covers so many completions, or what came within so many nanoseconds. */
+#define COALESCE_COUNT 8
+#define COALESCE_TIME  100000u
 
-static atomic_int chosen = -1; /* by the program; it goes before the environment */
+/* The longest time that a delayed completion or event is held back, in nanoseconds. */
+#define DELAY_TIME 300000u
 
-/* The personality called `name`, or -EINVAL. */
-static int
-parse(const char *name)
+/* A spurious event comes with one in so many completions, and with one in so many requests. */
+#define SPURIOUS_ENTRIES 16
+#define SPURIOUS_ARMS	 8
+
+/* Whether the CQ is armed for an entry. */
+static bool
+personality_is_armed(const struct soft_cq *cq, bool solicited)
 {
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-		if (!strcmp(name, names[i]))
-			return (int)i;
-	return -EINVAL;
+	return cq->armed == SOFT_ARMED_ANY || (cq->armed == SOFT_ARMED_SOLICITED && solicited);
+}
+
+/* Posts an event, which uses up the request. */
+static void
+personality_fire(struct soft_cq *cq)
+{
+	cq->armed = SOFT_UNARMED;
+	if (cq->channel)
+		soft_channel_post(cq->channel, cq);
+}
+
+static void
+personality_post_held(struct soft_cq *cq)
+{
+	if (!cq->due)
+		return;
+	cq->due = 0;
+	soft_channel_post(cq->channel, cq);
+}
+
+/* xorshift32: good enough to choose when an event is late or spurious */
+static uint32_t
+personality_noise(struct soft_cq *cq)
+{
+	cq->noise ^= cq->noise << 13;
+	cq->noise ^= cq->noise >> 17;
+	cq->noise ^= cq->noise << 5;
+	return cq->noise;
+}
+
+/* --- strict: exactly the InfiniBand rule */
+
+static void
+strict_on_entry(struct soft_cq *cq, bool solicited)
+{
+	soft_counter_store(&cq->shown, cq->tail);
+	if (personality_is_armed(cq, solicited))
+		personality_fire(cq);
+}
+
+/* --- late: an event also for a completion that was there before the request */
+
+static void
+late_on_arm(struct soft_cq *cq, bool solicited_only, bool there)
+{
+	if (there && (!solicited_only || (int32_t)(cq->solicited - soft_counter_load(&cq->head)) > 0))
+		personality_fire(cq);
+}
+
+/* --- spurious: extra events now and then */
+
+static void
+spurious_on_entry(struct soft_cq *cq, bool solicited)
+{
+	soft_counter_store(&cq->shown, cq->tail);
+	if (personality_is_armed(cq, solicited))
+		personality_fire(cq);
+	else if (cq->channel && personality_noise(cq) % SPURIOUS_ENTRIES == 0)
+		soft_channel_post(cq->channel, cq);
+}
+
+static void
+spurious_on_arm(struct soft_cq *cq, bool solicited_only, bool there)
+{
+	(void)solicited_only, (void)there;
+	if (cq->channel && personality_noise(cq) % SPURIOUS_ARMS == 0)
+		soft_channel_post(cq->channel, cq);
+}
+
+/* --- coalescing: one event for several completions */
+
+static void
+coalescing_on_entry(struct soft_cq *cq, bool solicited)
+{
+	soft_counter_store(&cq->shown, cq->tail);
+	if (personality_is_armed(cq, solicited)) {
+		cq->armed = SOFT_UNARMED;
+		if (!cq->channel)
+			return;
+		if (!cq->due)
+			soft_timer_set(&cq->timer, soft_now() + COALESCE_TIME);
+		cq->due++;
+	} else if (cq->due && ++cq->due >= COALESCE_COUNT) {
+		soft_timer_cancel(&cq->timer);
+		personality_post_held(cq);
+	}
+}
+
+/* --- delayed: completions and events become visible a little later, in order */
+
+static void
+delayed_set_timer(struct soft_cq *cq)
+{
+	soft_timer_set(&cq->timer, soft_now() + personality_noise(cq) % DELAY_TIME);
+}
+
+static void
+delayed_on_entry(struct soft_cq *cq, bool solicited)
+{
+	(void)solicited; /* cq->solicited has it */
+	if (cq->tail - soft_counter_load(&cq->shown) == 1)
+		delayed_set_timer(cq);
+}
+
+/* Entries up to `end` become visible. */
+static void
+delayed_show(struct soft_cq *cq, uint32_t end)
+{
+	const uint32_t before = soft_counter_load(&cq->shown);
+	const bool solicited = (int32_t)(cq->solicited - before) > 0 &&
+	    (int32_t)(end - cq->solicited) >= 0;
+
+	soft_counter_store(&cq->shown, end);
+	if (!personality_is_armed(cq, solicited))
+		return;
+	cq->armed = SOFT_UNARMED;
+	if (!cq->channel)
+		return;
+	cq->due++;
+	delayed_set_timer(cq);
+}
+
+static void
+delayed_on_timer(struct soft_cq *cq)
+{
+	uint32_t left;
+
+	personality_post_held(cq);
+	left = cq->tail - soft_counter_load(&cq->shown);
+	if (!left)
+		return;
+	delayed_show(cq, soft_counter_load(&cq->shown) + 1 + personality_noise(cq) % left);
+	if (soft_counter_load(&cq->shown) != cq->tail)
+		delayed_set_timer(cq);
+}
+
+static void
+delayed_on_show(struct soft_cq *cq)
+{
+	if (soft_counter_load(&cq->shown) != cq->tail)
+		delayed_show(cq, cq->tail);
+}
+
+static const struct soft_personality personalities[] = {
+	{ .name = "strict", .on_entry = strict_on_entry },
+	{ .name = "late", .on_entry = strict_on_entry, .on_arm = late_on_arm },
+	{ .name = "spurious", .on_entry = spurious_on_entry, .on_arm = spurious_on_arm },
+	{ .name = "coalescing", .timed = true, .on_entry = coalescing_on_entry,
+	    .on_timer = personality_post_held },
+	{ .name = "delayed", .timed = true, .on_entry = delayed_on_entry,
+	    .on_timer = delayed_on_timer, .on_show = delayed_on_show },
+};
+#define PERSONALITIES (sizeof personalities / sizeof personalities[0])
+
+/* What the program chose; it has precedence over the environment. */
+static _Atomic(const struct soft_personality *) chosen;
+
+static const struct soft_personality *
+personality_find(const char *name)
+{
+	for (size_t i = 0; i < PERSONALITIES; i++)
+		if (!strcmp(name, personalities[i].name))
+			return &personalities[i];
+	return NULL;
+}
+
+static void
+personality_complain(const char *name)
+{
+	char known[128] = "";
+
+	for (size_t i = 0; i < PERSONALITIES; i++) {
+		if (i)
+			strncat(known, ", ", sizeof known - strlen(known) - 1);
+		strncat(known, personalities[i].name, sizeof known - strlen(known) - 1);
+	}
+	fprintf(stderr, "softverbs: SOFTVERBS_PERSONALITY=%s: not one of %s\n", name, known);
 }
 
 int
 soft_personality_choose(const char *name)
 {
-	int personality = parse(name);
+	const struct soft_personality *personality = personality_find(name);
 
-	if (personality < 0)
-		return personality;
+	if (!personality)
+		return -EINVAL;
 	chosen = personality;
 	return 0;
 }
 
 int
-soft_personality_from_environment(void)
+soft_personality_open_context(struct soft_context *ctx)
 {
 	const char *name = secure_getenv("SOFTVERBS_PERSONALITY");
-	int personality = chosen;
 
-	if (personality >= 0)
-		return personality;
-	if (!name || !*name)
-		return SOFT_STRICT;
-	personality = parse(name);
-	if (personality < 0)
-		fprintf(stderr,
-		    "softverbs: SOFTVERBS_PERSONALITY=%s: not one of strict, late, spurious, "
-		    "coalescing, delayed\n",
-		    name);
-	return personality;
+	ctx->personality = chosen;
+	if (ctx->personality)
+		return 0;
+	ctx->personality = personality_find(name && *name ? name : "strict");
+	if (ctx->personality)
+		return 0;
+	personality_complain(name);
+	return -EINVAL;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asynchronous events: each object keeps its own, so that none is lost for want of memory */
+#include "async.h"
+#include "bell.h"
 #include "context.h"
 
 int
-soft_async_init(struct soft_async_queue *queue)
+soft_async_open(struct soft_async_queue *queue)
 {
 	queue->fd = soft_bell_open();
 	if (queue->fd < 0)
@@ -36,7 +37,7 @@ soft_async_raise(struct soft_context *ctx, struct soft_async_source *source,
 }
 
 uint32_t
-soft_async_retire(struct soft_context *ctx, struct soft_async_source *source)
+soft_async_detach(struct soft_context *ctx, struct soft_async_source *source)
 {
 	struct soft_async_queue *queue = &ctx->async;
 	uint32_t delivered;
@@ -54,9 +55,9 @@ soft_async_retire(struct soft_context *ctx, struct soft_async_source *source)
 	return delivered;
 }
 
-/* Takes the oldest object's lowest type; the object goes behind the others if it has more. */
+/* Dequeues the lowest type of the oldest object; the object moves to the end if it has more. */
 static bool
-take(struct soft_async_queue *queue, struct ibv_async_event *event)
+async_next(struct soft_async_queue *queue, struct ibv_async_event *event)
 {
 	struct soft_async_source *source;
 
@@ -85,18 +86,18 @@ ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
 {
 	struct soft_context *ctx = soft_context_of(context);
 
-	if (soft_context_stale(ctx)) {
+	if (soft_context_is_stale(ctx)) {
 		errno = EIO;
 		return -1;
 	}
-	while (!take(&ctx->async, event))
+	while (!async_next(&ctx->async, event))
 		if (soft_bell_wait(ctx->async.fd))
 			return -1;
 	return 0;
 }
 
 static void
-count(pthread_mutex_t *mutex, pthread_cond_t *cond, uint32_t *completed)
+async_acknowledge(pthread_mutex_t *mutex, pthread_cond_t *cond, uint32_t *completed)
 {
 	pthread_mutex_lock(mutex);
 	++*completed;
@@ -113,7 +114,7 @@ ibv_ack_async_event(struct ibv_async_event *event)
 
 	switch (event->event_type) {
 	case IBV_EVENT_CQ_ERR:
-		count(&cq->mutex, &cq->cond, &cq->async_events_completed);
+		async_acknowledge(&cq->mutex, &cq->cond, &cq->async_events_completed);
 		break;
 	case IBV_EVENT_QP_FATAL:
 	case IBV_EVENT_QP_REQ_ERR:
@@ -123,11 +124,11 @@ ibv_ack_async_event(struct ibv_async_event *event)
 	case IBV_EVENT_PATH_MIG:
 	case IBV_EVENT_PATH_MIG_ERR:
 	case IBV_EVENT_QP_LAST_WQE_REACHED:
-		count(&qp->mutex, &qp->cond, &qp->events_completed);
+		async_acknowledge(&qp->mutex, &qp->cond, &qp->events_completed);
 		break;
 	case IBV_EVENT_SRQ_ERR:
 	case IBV_EVENT_SRQ_LIMIT_REACHED:
-		count(&srq->mutex, &srq->cond, &srq->events_completed);
+		async_acknowledge(&srq->mutex, &srq->cond, &srq->events_completed);
 		break;
 	default:
 		break; /* events of the port and the device belong to no object */
@@ -135,7 +136,7 @@ ibv_ack_async_event(struct ibv_async_event *event)
 }
 
 void
-soft_async_destroy(struct soft_async_queue *queue)
+soft_async_close(struct soft_async_queue *queue)
 {
 	pthread_mutex_destroy(&queue->lock);
 	soft_close(queue->fd);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bells: how a channel becomes readable, without a cancellation point */
-#include "soft.h"
+#include "bell.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -47,21 +46,6 @@ soft_bell_hush(int fd)
 	if (r < 0 && (errno == EOPNOTSUPP || errno == ENOSYS) &&
 	    syscall(SYS_ppoll, &pfd, 1, &none, NULL, 0) == 1)
 		(void)syscall(SYS_read, fd, &count, sizeof count);
-	errno = saved;
-}
-
-/*
- * By the C library, so that a checker that interposes it knows that the number is free again; and
- * never where a thread is cancelled.
- */
-void
-soft_close(int fd)
-{
-	int state, saved = errno;
-
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	(void)close(fd);
-	pthread_setcancelstate(state, NULL);
 	errno = saved;
 }
 

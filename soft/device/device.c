@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "device.h"
-#include "context.h"
 
 #include <endian.h>
 #include <stdlib.h>

@@ -75,13 +75,13 @@ lock_entry(uint32_t entry, short type)
 }
 
 int
-soft_name_take(uint32_t entry)
+soft_name_lock(uint32_t entry)
 {
 	return lock_entry(entry, F_WRLCK);
 }
 
 void
-soft_name_give_back(uint32_t entry)
+soft_name_unlock(uint32_t entry)
 {
 	(void)lock_entry(entry, F_UNLCK);
 }

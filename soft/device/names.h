@@ -27,8 +27,8 @@ void soft_names_reset(void); /* in a forked child */
 #define SOFT_NAME_PORT(space, port) (((uint32_t)(space) + 1) << 16 | (port))
 
 /* 0, -EADDRINUSE if another process owns the entry, or another -errno. */
-int soft_name_take(uint32_t entry);
-void soft_name_give_back(uint32_t entry);
+int soft_name_lock(uint32_t entry);
+void soft_name_unlock(uint32_t entry);
 
 /* What the owner of an entry says in it: 0 or -errno; and 0 if there is nothing. */
 int soft_name_write(uint32_t entry, uint16_t value);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "progress.h"
+#include "bell.h"
 #include "timer.h"
 
 #include <signal.h>

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "runtime.h"
-#include "soft/cm/cm.h"
 #include "context.h"
-#include "soft/wire/door.h"
 #include "names.h"
-#include "soft/wire/peer.h"
 #include "progress.h"
-#include "soft/qp/qp.h"
 #include "settings.h"
 #include "slot.h"
 #include "timer.h"
@@ -17,24 +13,27 @@ static LIST_HEAD(, soft_context) contexts = LIST_HEAD_INITIALIZER(contexts);
 static bool started;
 static atomic_uint generation;
 
-/* The oldest of the parents' goes first; nobody uses the device in so many generations. */
-static void *volatile abandoned[64];
-static unsigned int abandoned_count;
+static const struct soft_part *const *parts; /* constant after soft_runtime_set_parts() */
+static size_t part_count;
+
+/* The oldest generation's is forgotten first; no program forks so deep and uses the device. */
+static void *volatile leaked[64];
+static unsigned int leaked_count;
 
 /*
- * The child of a fork has one thread and descriptors that it must not keep: a peer would
- * take the child for the parent that died.  Locks may have been held by threads that are
- * no more, so they are made anew, and objects of the parent are recognised by generation.
+ * The child of a fork has one thread and descriptors that it must not keep: a peer would take the
+ * child for the parent that died.  Threads of the parent may have held locks, so the locks are
+ * initialised again; objects of the parent are recognised by their generation.
  */
 static void
-forked(void)
+runtime_after_fork_in_child(void)
 {
 	struct soft_context *ctx;
 
 	pthread_mutex_init(&lock, NULL);
 	LIST_FOREACH(ctx, &contexts, link)
 		soft_context_disown(ctx);
-	soft_runtime_abandon(LIST_FIRST(&contexts));
+	soft_runtime_leak(LIST_FIRST(&contexts));
 	LIST_INIT(&contexts);
 	started = false;
 	generation++;
@@ -42,42 +41,130 @@ forked(void)
 	soft_slot_reset();
 	soft_names_reset();
 	soft_timer_reset();
-	soft_qp_table_reset();
-	soft_door_reset();
-	soft_peers_reset();
-	soft_cm_reset();
+	for (size_t i = 0; i < part_count; i++)
+		if (parts[i]->reset)
+			parts[i]->reset();
 }
 
-/* So that the child finds the list of contexts in order. */
+/* The lock is held over the fork, so that the child finds the list of contexts in order. */
 static void
-before_fork(void)
+runtime_before_fork(void)
 {
 	pthread_mutex_lock(&lock);
 }
 
 static void
-after_fork(void)
+runtime_after_fork_in_parent(void)
 {
 	pthread_mutex_unlock(&lock);
 }
 
 static void
-watch_forks(void)
+runtime_register_fork(void)
 {
-	pthread_atfork(before_fork, after_fork, forked);
+	pthread_atfork(runtime_before_fork, runtime_after_fork_in_parent,
+	    runtime_after_fork_in_child);
+}
+
+/* Stops the first `count` parts, after the progress thread. */
+static void
+runtime_stop_parts(size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (parts[i]->stop)
+			parts[i]->stop();
+}
+
+static int
+runtime_start_parts(void)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < part_count && !r; i++)
+		if (parts[i]->start)
+			r = parts[i]->start();
+	if (!r)
+		return 0;
+	soft_progress_stop();
+	runtime_stop_parts(i - 1);
+	return r;
+}
+
+static int
+runtime_start_locked(void)
+{
+	int r;
+
+	r = soft_settings_read();
+	if (r)
+		return r;
+	r = soft_names_open();
+	if (r)
+		return r;
+	r = soft_slot_open();
+	if (r)
+		goto close_names;
+	r = soft_progress_start();
+	if (r)
+		goto close_slot;
+	r = runtime_start_parts();
+	if (!r)
+		return 0;
+
+close_slot:
+	soft_slot_close();
+close_names:
+	soft_names_close();
+	return r;
+}
+
+static void
+runtime_stop_locked(void)
+{
+	soft_progress_stop();
+	runtime_stop_parts(part_count);
+	soft_slot_close();
+	soft_names_close();
 }
 
 void
-soft_runtime_enter(struct soft_context *ctx)
+soft_runtime_set_parts(const struct soft_part *const *all, size_t count)
 {
-	pthread_once(&fork_once, watch_forks);
+	parts = all;
+	part_count = count;
+}
+
+void
+soft_runtime_init_context(struct soft_context *ctx)
+{
+	for (size_t i = 0; i < part_count; i++)
+		if (parts[i]->init_context)
+			parts[i]->init_context(ctx);
+}
+
+int
+soft_runtime_open_context(struct soft_context *ctx)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < part_count && !r; i++)
+		if (parts[i]->open_context)
+			r = parts[i]->open_context(ctx);
+	return r;
+}
+
+void
+soft_runtime_attach(struct soft_context *ctx)
+{
+	pthread_once(&fork_once, runtime_register_fork);
 	pthread_mutex_lock(&lock);
 	LIST_INSERT_HEAD(&contexts, ctx, link);
 	pthread_mutex_unlock(&lock);
 }
 
 void
-soft_runtime_leave(struct soft_context *ctx)
+soft_runtime_detach(struct soft_context *ctx)
 {
 	int state;
 
@@ -86,12 +173,7 @@ soft_runtime_leave(struct soft_context *ctx)
 	pthread_mutex_lock(&lock);
 	LIST_REMOVE(ctx, link);
 	if (LIST_EMPTY(&contexts) && started) {
-		soft_progress_stop();
-		soft_door_close();
-		soft_peers_stop();
-		soft_qp_table_free();
-		soft_slot_release();
-		soft_names_close();
+		runtime_stop_locked();
 		started = false;
 	}
 	pthread_mutex_unlock(&lock);
@@ -116,43 +198,19 @@ soft_runtime_start(void)
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	pthread_mutex_lock(&lock);
-	if (started)
-		goto unlock;
-	r = soft_settings_read();
-	if (r)
-		goto unlock;
-	r = soft_names_open();
-	if (r)
-		goto unlock;
-	r = soft_slot_claim();
-	if (r)
-		goto close;
-	r = soft_progress_start();
-	if (r)
-		goto release;
-	r = soft_door_open(soft_slot_fd());
-	if (r)
-		goto stop;
-	started = true;
-	goto unlock;
-
-stop:
-	soft_progress_stop();
-release:
-	soft_slot_release();
-close:
-	soft_names_close();
-unlock:
+	if (!started)
+		r = runtime_start_locked();
+	started |= !r;
 	pthread_mutex_unlock(&lock);
 	pthread_setcancelstate(state, NULL);
 	return r;
 }
 
 void
-soft_runtime_abandon(void *memory)
+soft_runtime_leak(void *memory)
 {
 	if (memory)
-		abandoned[abandoned_count++ % (sizeof abandoned / sizeof abandoned[0])] = memory;
+		leaked[leaked_count++ % (sizeof leaked / sizeof leaked[0])] = memory;
 }
 
 unsigned int

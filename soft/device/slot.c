@@ -74,7 +74,7 @@ listen_at(unsigned int slot)
 }
 
 int
-soft_slot_claim(void)
+soft_slot_open(void)
 {
 	const unsigned int count = SOFT_SLOT_MAX - SOFT_SLOT_MIN + 1;
 	unsigned int first = (unsigned int)getpid() % count, slot;
@@ -82,7 +82,7 @@ soft_slot_claim(void)
 
 	for (unsigned int i = 0; i < count; i++) {
 		slot = SOFT_SLOT_MIN + (first + i) % count;
-		r = soft_name_take(SOFT_NAME_SLOT(slot));
+		r = soft_name_lock(SOFT_NAME_SLOT(slot));
 		if (r == -EADDRINUSE)
 			continue;
 		if (r)
@@ -93,7 +93,7 @@ soft_slot_claim(void)
 			number = slot;
 			return 0;
 		}
-		soft_name_give_back(SOFT_NAME_SLOT(slot));
+		soft_name_unlock(SOFT_NAME_SLOT(slot));
 		if (r != -EADDRINUSE)
 			return r;
 	}
@@ -101,11 +101,11 @@ soft_slot_claim(void)
 }
 
 void
-soft_slot_release(void)
+soft_slot_close(void)
 {
 	soft_name_unlink(number);
 	soft_close(listen_fd);
-	soft_name_give_back(SOFT_NAME_SLOT(number));
+	soft_name_unlock(SOFT_NAME_SLOT(number));
 	listen_fd = -1;
 	number = 0;
 }

@@ -69,27 +69,7 @@ uint32_t soft_random32(void);
 /* Nanoseconds of CLOCK_MONOTONIC. */
 uint64_t soft_now(void);
 
-/*
- * A bell is an eventfd that says "the event list is not empty".  It is rung with each entry
- * that the list gets, so that who waits for edges sees one for each, and hushed when the
- * list loses its last, both under the lock of the list; whether the consumer made it
- * non-blocking does not matter to either.
- */
-int soft_bell_open(void);
-void soft_bell_ring(int fd);
-void soft_bell_hush(int fd);
-
-/*
- * Waits until the bell may have rung: 0, or -1 with errno EAGAIN for a non-blocking
- * descriptor or EINTR.  A cancellation point: no lock may be held.
- */
-int soft_bell_wait(int fd);
-
 /* close(2) without being a cancellation point. */
 void soft_close(int fd);
-
-/* True in an object inherited over fork(): the device belongs to the parent. */
-struct soft_context;
-bool soft_context_stale(const struct soft_context *ctx);
 
 #endif

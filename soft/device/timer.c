@@ -2,21 +2,10 @@
 #include "timer.h"
 #include "progress.h"
 
-#include <time.h>
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t done = PTHREAD_COND_INITIALIZER;
 static struct soft_timer *root;
 static struct soft_timer *running;
-
-uint64_t
-soft_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 static struct soft_timer *
 meld(struct soft_timer *a, struct soft_timer *b)

@@ -137,7 +137,7 @@ ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, un
 	struct soft_mr *mr;
 	int r = 0;
 
-	if (soft_context_stale(soft_context_of(pd->context)))
+	if (soft_context_is_stale(soft_context_of(pd->context)))
 		r = -EIO;
 	else if (access & ~(unsigned int)ACCESS_KNOWN)
 		r = access & IBV_ACCESS_ON_DEMAND ? -EOPNOTSUPP : -EINVAL;
@@ -187,7 +187,7 @@ ibv_dereg_mr(struct ibv_mr *ibv)
 {
 	struct soft_mr *mr = soft_container_of(ibv, struct soft_mr, ibv);
 
-	if (soft_context_stale(soft_context_of(ibv->context)))
+	if (soft_context_is_stale(soft_context_of(ibv->context)))
 		return 0;
 	take_out(mr);
 	soft_pd_of(ibv->pd)->users--;

@@ -11,7 +11,7 @@ ibv_alloc_pd(struct ibv_context *context)
 	struct soft_pd *pd;
 	int r;
 
-	if (soft_context_stale(ctx)) {
+	if (soft_context_is_stale(ctx)) {
 		errno = EIO;
 		return NULL;
 	}
@@ -35,7 +35,7 @@ ibv_dealloc_pd(struct ibv_pd *ibv)
 	struct soft_pd *pd = soft_pd_of(ibv);
 	struct soft_context *ctx = soft_context_of(ibv->context);
 
-	if (soft_context_stale(ctx))
+	if (soft_context_is_stale(ctx))
 		return 0;
 	if (pd->users)
 		return EBUSY;

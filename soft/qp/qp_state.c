@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "remote.h"
-#include "soft/device/slot.h"
+#include "qp_error.h"
+#include "qp_table.h"
+#include "remote_responder.h"
+#include "requester.h"
+#include "sq.h"
 #include "srq.h"
+#include "soft/device/slot.h"
 
 /*
  * What each transition of a reliable connected queue pair must and may set, as the
@@ -98,66 +102,6 @@ set_values(struct ibv_qp_attr *own, const struct ibv_qp_attr *attr, int mask)
 	SET(IBV_QP_EN_SQD_ASYNC_NOTIFY, en_sqd_async_notify);
 }
 
-/* Both locks are held. */
-static void
-flush_receives(struct soft_qp *qp)
-{
-	soft_rq_flush(qp);
-	if (qp->srq)
-		soft_async_raise(qp->context, &qp->async, IBV_EVENT_QP_LAST_WQE_REACHED);
-}
-
-void
-soft_qp_error_locked(struct soft_qp *qp, int event)
-{
-	bool entered;
-
-	pthread_mutex_lock(&qp->rq_lock);
-	entered = !qp->dead && qp->state != IBV_QPS_ERR;
-	if (entered) {
-		qp->state = IBV_QPS_ERR;
-		if (event != SOFT_NO_EVENT)
-			soft_async_raise(qp->context, &qp->async, (enum ibv_event_type)event);
-		flush_receives(qp);
-	}
-	pthread_mutex_unlock(&qp->rq_lock);
-	if (entered) {
-		soft_sq_unstall(qp);
-		soft_sq_flush(qp);
-		soft_remote_go_back(qp);
-	}
-}
-
-void
-soft_qp_error(struct soft_qp *qp, int event)
-{
-	pthread_mutex_lock(&qp->sq.lock);
-	soft_qp_error_locked(qp, event);
-	pthread_mutex_unlock(&qp->sq.lock);
-}
-
-void
-soft_aftermath_do(struct soft_aftermath *after)
-{
-	struct soft_qp *qp = after->failed;
-	bool still;
-
-	if (!qp)
-		return;
-	pthread_mutex_lock(&qp->sq.lock);
-	/* Destroyed or reset meanwhile: the failure died with what failed. */
-	pthread_mutex_lock(&qp->rq_lock);
-	still = qp->refusing && !qp->dead;
-	if (still && qp->state == IBV_QPS_ERR && after->event != SOFT_NO_EVENT)
-		soft_async_raise(qp->context, &qp->async, (enum ibv_event_type)after->event);
-	pthread_mutex_unlock(&qp->rq_lock);
-	if (still)
-		soft_qp_error_locked(qp, after->event);
-	pthread_mutex_unlock(&qp->sq.lock);
-	soft_qp_put(qp);
-	after->failed = NULL;
-}
-
 /* Everything a reset forgets; both locks are held.  What it returns loses a reference. */
 static struct soft_qp *
 reset(struct soft_qp *qp)
@@ -168,26 +112,14 @@ reset(struct soft_qp *qp)
 	qp->sq.peer = NULL;
 	qp->sq.head = qp->sq.tail;
 	qp->sq.tried = qp->sq.rnr_tried = false;
-	soft_remote_go_back(qp);
-	soft_remote_reset(qp);
+	soft_sq_go_back(qp);
+	soft_remote_responder_reset(qp);
 	qp->rq.head = qp->rq.tail;
 	qp->has_current = qp->refusing = qp->established = qp->message.active = false;
 	qp->attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RESET };
 	if (qp->srq)
 		soft_srq_forget(qp->srq, qp);
 	return peer;
-}
-
-void
-soft_sq_drained(struct soft_qp *qp)
-{
-	struct soft_sq *sq = &qp->sq;
-
-	/* Within the process a request is either done or not begun. */
-	if (!sq->draining || (sq->remote && sq->head != sq->next) || sq->offset)
-		return;
-	sq->draining = false;
-	soft_async_raise(qp->context, &qp->async, IBV_EVENT_SQ_DRAINED);
 }
 
 /* A requester may have found nobody ready here: now somebody is. */
@@ -197,11 +129,11 @@ kick_peer(struct soft_qp *qp, uint32_t qpn)
 	struct soft_qp *peer = soft_qp_table_find(qpn);
 
 	if (soft_qpn_slot(qpn) != soft_slot_number())
-		soft_remote_ready(qp);
+		soft_remote_responder_ready(qp);
 	if (!peer)
 		return;
 	if (peer != qp)
-		soft_sq_kick(peer);
+		soft_sq_resume(peer);
 	soft_qp_put(peer);
 }
 
@@ -214,7 +146,7 @@ change(struct soft_qp *qp, enum ibv_qp_state to, const struct ibv_qp_attr *attr,
 	int r;
 
 	if (to == IBV_QPS_RTR) {
-		r = soft_remote_prepare(qp, attr->dest_qp_num);
+		r = soft_remote_responder_prepare(qp, attr->dest_qp_num);
 		if (r)
 			return r;
 	} else if (to == IBV_QPS_RESET) {
@@ -223,7 +155,7 @@ change(struct soft_qp *qp, enum ibv_qp_state to, const struct ibv_qp_attr *attr,
 	set_values(&qp->attr, attr, mask);
 	qp->state = to;
 	if (to == IBV_QPS_RTR)
-		soft_remote_connect(qp);
+		soft_remote_responder_connect(qp);
 	else if (from == IBV_QPS_RTR)
 		qp->sq.psn = qp->attr.sq_psn & 0xffffff;
 	if (from != to)
@@ -235,12 +167,12 @@ change(struct soft_qp *qp, enum ibv_qp_state to, const struct ibv_qp_attr *attr,
 int
 ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
 {
-	struct soft_aftermath after = SOFT_NO_AFTERMATH;
+	struct soft_deferred deferred = SOFT_DEFER_NOTHING;
 	struct soft_qp *qp = soft_qp_of(ibv), *peer = NULL;
 	enum ibv_qp_state from, to;
 	int r;
 
-	if (soft_context_stale(qp->context))
+	if (soft_context_is_stale(qp->context))
 		return EIO;
 	pthread_mutex_lock(&qp->sq.lock);
 	from = qp->state;
@@ -263,12 +195,12 @@ ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
 			goto unlock;
 		soft_sq_drained(qp);
 		if (to == IBV_QPS_RTS && !qp->sq.stall)
-			soft_sq_run(qp, &after);
+			soft_sq_run(qp, &deferred);
 	}
 	ibv->state = to;
 unlock:
 	pthread_mutex_unlock(&qp->sq.lock);
-	soft_aftermath_do(&after);
+	soft_deferred_run(&deferred);
 	if (peer)
 		soft_qp_put(peer);
 	if (!r && to == IBV_QPS_RTR)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "qp.h"
+#include "qp_table.h"
 #include "soft/device/runtime.h"
 #include "soft/device/slot.h"
 
@@ -122,7 +122,7 @@ void
 soft_qp_table_reset(void)
 {
 	pthread_mutex_init(&lock, NULL);
-	soft_runtime_abandon(table);
+	soft_runtime_leak(table);
 	table = NULL;
 	used = fresh = free_count = 0;
 }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The requester's half of remote.h: sends to another process, and takes the answers */
-#include "soft/wire/peer.h"
-#include "remote.h"
+#include "remote_requester.h"
+#include "mr.h"
+#include "qp_error.h"
+#include "qp_table.h"
 #include "silence.h"
+#include "sq.h"
+#include "stall.h"
 #include "soft/device/slot.h"
+#include "soft/wire/peer.h"
 
 /* Frames that a queue pair sends before others get their turn. */
 #define BUDGET 32
@@ -12,18 +16,6 @@ static bool
 is_read(const struct soft_send *send)
 {
 	return send->opcode >= IBV_WR_RDMA_READ;
-}
-
-/* What was sent and not answered is as if it had not been sent. */
-void
-soft_remote_go_back(struct soft_qp *qp)
-{
-	struct soft_sq *sq = &qp->sq;
-
-	sq->next = sq->head;
-	sq->offset = sq->reading = sq->received = 0;
-	sq->fault = IBV_WC_SUCCESS;
-	sq->epoch++;
 }
 
 /* Points the vector at `length` bytes of the request's data; -1 if a key forbids it. */
@@ -122,7 +114,7 @@ may_send(struct soft_qp *qp, const struct soft_send *send)
 static void
 no_link(struct soft_qp *qp, int error)
 {
-	soft_remote_go_back(qp);
+	soft_sq_go_back(qp);
 	if (error == ECONNREFUSED || error == ENOENT)
 		soft_sq_fail(qp, IBV_WC_RETRY_EXC_ERR);
 	else
@@ -130,7 +122,7 @@ no_link(struct soft_qp *qp, int error)
 }
 
 void
-soft_remote_run(struct soft_qp *qp)
+soft_remote_requester_run(struct soft_qp *qp)
 {
 	struct soft_sq *sq = &qp->sq;
 	struct soft_link *link = NULL;
@@ -154,7 +146,7 @@ soft_remote_run(struct soft_qp *qp)
 		if (r == -EFAULT)
 			sq->fault = IBV_WC_LOC_PROT_ERR;
 		else if (r == -EAGAIN)
-			soft_link_queue_requester(link, qp);
+			soft_link_queue_requester(link, &sq->turn);
 		/* A dead link: its end is dealt with when the progress thread sees it. */
 	}
 	if (link)
@@ -166,7 +158,7 @@ soft_remote_run(struct soft_qp *qp)
 }
 
 void
-soft_remote_continue(struct soft_qp *qp)
+soft_remote_requester_continue(struct soft_qp *qp)
 {
 	struct soft_sq *sq = &qp->sq;
 	uint32_t next, offset;
@@ -175,7 +167,7 @@ soft_remote_continue(struct soft_qp *qp)
 	if (sq->remote && !sq->stall) {
 		next = sq->next;
 		offset = sq->offset;
-		soft_remote_run(qp);
+		soft_remote_requester_run(qp);
 		/* The link has room again: the peer takes what was sent. */
 		if (sq->next != next || sq->offset != offset)
 			soft_silence_heard(qp);
@@ -184,7 +176,7 @@ soft_remote_continue(struct soft_qp *qp)
 }
 
 void
-soft_remote_link_lost(struct soft_qp *qp, bool gone)
+soft_remote_requester_link_lost(struct soft_qp *qp, bool gone)
 {
 	struct soft_sq *sq = &qp->sq;
 
@@ -192,10 +184,10 @@ soft_remote_link_lost(struct soft_qp *qp, bool gone)
 	if (!sq->remote || qp->state < IBV_QPS_RTS || qp->state >= IBV_QPS_ERR) {
 		/* Nothing is waited for. */
 	} else if (gone && sq->head != sq->tail) {
-		soft_remote_go_back(qp);
+		soft_sq_go_back(qp);
 		soft_sq_fail(qp, IBV_WC_RETRY_EXC_ERR);
 	} else if (!sq->stall && (sq->next != sq->head || sq->offset)) {
-		soft_remote_go_back(qp);
+		soft_sq_go_back(qp);
 		soft_sq_stall_for_peer(qp);
 	}
 	pthread_mutex_unlock(&sq->lock);
@@ -260,10 +252,10 @@ static void
 refused(struct soft_qp *qp, const struct soft_frame *frame)
 {
 	if (frame->opcode == SOFT_NAK_NOT_READY) {
-		soft_remote_go_back(qp);
+		soft_sq_go_back(qp);
 		soft_sq_stall_for_receive(qp, frame->rnr_timer);
 	} else if (frame->opcode == SOFT_NAK_SILENT) {
-		soft_remote_go_back(qp);
+		soft_sq_go_back(qp);
 		soft_sq_stall_for_peer(qp);
 	} else {
 		soft_sq_fail(qp, (enum ibv_wc_status)frame->opcode);
@@ -283,7 +275,7 @@ response_locked(struct soft_qp *qp, const struct soft_frame *frame, const char *
 	if (frame->type == SOFT_FRAME_READY) {
 		if (sq->stall)
 			soft_sq_unstall(qp);
-		soft_remote_run(qp);
+		soft_remote_requester_run(qp);
 		return true;
 	}
 	if (frame->epoch != sq->epoch)
@@ -311,13 +303,13 @@ response_locked(struct soft_qp *qp, const struct soft_frame *frame, const char *
 		return false;
 	}
 	if (!sq->stall)
-		soft_remote_run(qp); /* a fence or the limit of reads may be gone */
+		soft_remote_requester_run(qp); /* a fence or the limit of reads may be gone */
 	soft_sq_drained(qp);
 	return good;
 }
 
 bool
-soft_remote_response(struct soft_link *link, const struct soft_frame *frame, const char *payload)
+soft_remote_requester_response(struct soft_link *link, const struct soft_frame *frame, const char *payload)
 {
 	struct soft_qp *qp;
 	bool good;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The responder's half of remote.h: executes what comes from another process, and answers */
-#include "soft/wire/peer.h"
-#include "remote.h"
+#include "remote_responder.h"
+#include "mr.h"
+#include "qp_error.h"
+#include "qp_table.h"
+#include "responder.h"
 #include "soft/device/slot.h"
+#include "soft/wire/peer.h"
 
 #include <stdlib.h>
 
@@ -14,7 +17,7 @@
  * has the length that it may ever need.
  */
 int
-soft_remote_prepare(struct soft_qp *qp, uint32_t qpn)
+soft_remote_responder_prepare(struct soft_qp *qp, uint32_t qpn)
 {
 	struct soft_answers *answers = &qp->answers;
 
@@ -24,7 +27,7 @@ soft_remote_prepare(struct soft_qp *qp, uint32_t qpn)
 }
 
 void
-soft_remote_connect(struct soft_qp *qp)
+soft_remote_responder_connect(struct soft_qp *qp)
 {
 	qp->sq.remote = soft_qpn_slot(qp->attr.dest_qp_num) != soft_slot_number();
 	qp->answers.expected = qp->attr.rq_psn & 0xffffff;
@@ -32,7 +35,7 @@ soft_remote_connect(struct soft_qp *qp)
 }
 
 void
-soft_remote_ready(struct soft_qp *qp)
+soft_remote_responder_ready(struct soft_qp *qp)
 {
 	struct soft_link *link;
 	unsigned int slot;
@@ -47,12 +50,12 @@ soft_remote_ready(struct soft_qp *qp)
 	link = owed ? soft_peer_incoming(slot) : NULL;
 	if (!link)
 		return;
-	soft_link_queue_responder(link, qp, true);
+	soft_link_queue_responder(link, &qp->answers.turn, true);
 	soft_link_put(link);
 }
 
 void
-soft_remote_requester_lost(struct soft_qp *qp)
+soft_remote_responder_link_lost(struct soft_qp *qp)
 {
 	struct soft_answers *answers = &qp->answers;
 
@@ -99,7 +102,7 @@ refuse_reads(struct soft_qp *qp, uint8_t opcode)
 
 static enum ibv_wc_status
 execute_read(struct soft_qp *qp, const struct soft_send *send, uint32_t psn,
-    struct soft_aftermath *after)
+    struct soft_deferred *deferred)
 {
 	const bool atomic = send->opcode != IBV_WR_RDMA_READ;
 	struct soft_answers *answers = &qp->answers;
@@ -109,11 +112,11 @@ execute_read(struct soft_qp *qp, const struct soft_send *send, uint32_t psn,
 	/* More than was agreed on; an atomic must not be done then. */
 	if (answers->read_tail - answers->read_head >= qp->attr.max_dest_rd_atomic)
 		return soft_responder_refuse(qp, IBV_EVENT_QP_REQ_ERR, IBV_WC_REM_INV_REQ_ERR,
-		    after);
+		    deferred);
 	if (atomic)
-		status = soft_responder_atomic(qp, send, &old, after);
+		status = soft_responder_atomic(qp, send, &old, deferred);
 	else
-		status = soft_responder_permit(qp, send, IBV_ACCESS_REMOTE_READ, after);
+		status = soft_responder_permit(qp, send, IBV_ACCESS_REMOTE_READ, deferred);
 	if (status != IBV_WC_SUCCESS)
 		return status;
 	*read_at(answers, answers->read_tail++) = (struct soft_pending_read){
@@ -127,16 +130,16 @@ execute_read(struct soft_qp *qp, const struct soft_send *send, uint32_t psn,
 /* One frame of a send or write, but for the message's end; 0, a status, or SOFT_NAK_NOT_READY. */
 static uint8_t
 execute_part(struct soft_qp *qp, const struct soft_frame *frame, const struct soft_send *send,
-    const char *payload, struct soft_aftermath *after)
+    const char *payload, struct soft_deferred *deferred)
 {
 	struct soft_cursor source = { .raw = (char *)(uintptr_t)payload, .foreign = true };
 	enum ibv_wc_status status = IBV_WC_SUCCESS;
 
 	if (frame->flags & SOFT_FRAME_FIRST &&
-	    soft_message_begin(qp, send, &status, after) == SOFT_NOT_READY)
+	    soft_message_begin(qp, send, &status, deferred) == SOFT_NOT_READY)
 		return SOFT_NAK_NOT_READY;
 	if (status == IBV_WC_SUCCESS)
-		status = soft_message_data(qp, &source, frame->length, after);
+		status = soft_message_data(qp, &source, frame->length, deferred);
 	return (uint8_t)status;
 }
 
@@ -185,7 +188,7 @@ acknowledge_first(struct soft_qp *qp, struct soft_link *link)
 /* The receive lock is held; false if the frame is malformed. */
 static bool
 execute(struct soft_qp *qp, struct soft_link *link, const struct soft_frame *frame,
-    const char *payload, struct soft_aftermath *after)
+    const char *payload, struct soft_deferred *deferred)
 {
 	struct soft_answers *answers = &qp->answers;
 	const struct soft_send send = {
@@ -211,9 +214,9 @@ execute(struct soft_qp *qp, struct soft_link *link, const struct soft_frame *fra
 	if (!fits(qp, frame))
 		return false;
 	if (frame->opcode >= IBV_WR_RDMA_READ)
-		outcome = (uint8_t)execute_read(qp, &send, frame->psn, after);
+		outcome = (uint8_t)execute_read(qp, &send, frame->psn, deferred);
 	else
-		outcome = execute_part(qp, frame, &send, payload, after);
+		outcome = execute_part(qp, frame, &send, payload, deferred);
 	if (outcome != IBV_WC_SUCCESS) {
 		answers->starving = outcome == SOFT_NAK_NOT_READY;
 		nak(qp, frame->psn, outcome);
@@ -226,14 +229,14 @@ execute(struct soft_qp *qp, struct soft_link *link, const struct soft_frame *fra
 			return true;
 		if (frame->opcode != IBV_WR_RDMA_WRITE)
 			acknowledge_first(qp, link);
-		soft_message_end(qp, after);
+		soft_message_end(qp, deferred);
 	}
 	return true;
 }
 
 static bool
 receive(struct soft_qp *qp, struct soft_link *link, const struct soft_frame *frame,
-    const char *payload, struct soft_aftermath *after)
+    const char *payload, struct soft_deferred *deferred)
 {
 	struct soft_answers *answers = &qp->answers;
 	bool answering = soft_responder_answers(qp, frame->from);
@@ -248,7 +251,7 @@ receive(struct soft_qp *qp, struct soft_link *link, const struct soft_frame *fra
 	answers->epoch = frame->epoch;
 	answers->deaf = false;
 	if (answering)
-		return execute(qp, link, frame, payload, after);
+		return execute(qp, link, frame, payload, deferred);
 	nak(qp, frame->psn, SOFT_NAK_SILENT);
 	return true;
 }
@@ -268,13 +271,13 @@ nak_for_nobody(struct soft_link *link, const struct soft_frame *frame)
 	/* Once a message is enough, unless its first frame was for somebody. */
 	if (frame->flags & (SOFT_FRAME_FIRST | SOFT_FRAME_LAST) &&
 	    soft_link_send_stray(link, &answer))
-		soft_link_kill(link);
+		soft_link_shutdown(link);
 }
 
 bool
-soft_remote_request(struct soft_link *link, const struct soft_frame *frame, const char *payload)
+soft_remote_responder_request(struct soft_link *link, const struct soft_frame *frame, const char *payload)
 {
-	struct soft_aftermath after = SOFT_NO_AFTERMATH;
+	struct soft_deferred deferred = SOFT_DEFER_NOTHING;
 	struct soft_qp *qp;
 	bool stranger, good;
 
@@ -289,13 +292,13 @@ soft_remote_request(struct soft_link *link, const struct soft_frame *frame, cons
 	pthread_mutex_lock(&qp->rq_lock);
 	/* Who is not our peer, and will not be, moves nothing here. */
 	stranger = qp->state >= IBV_QPS_RTR && qp->attr.dest_qp_num != frame->from;
-	good = stranger || receive(qp, link, frame, payload, &after);
+	good = stranger || receive(qp, link, frame, payload, &deferred);
 	pthread_mutex_unlock(&qp->rq_lock);
 	if (stranger)
 		nak_for_nobody(link, frame);
 	else if (good)
-		soft_link_queue_responder(link, qp, false);
-	soft_aftermath_do(&after);
+		soft_link_queue_responder(link, &qp->answers.turn, false);
+	soft_deferred_run(&deferred);
 	soft_qp_put(qp);
 	return good;
 }
@@ -329,7 +332,7 @@ send_read(struct soft_qp *qp, struct soft_pending_read *read, struct soft_link *
 }
 
 static int
-send_reads(struct soft_qp *qp, struct soft_link *link, struct soft_aftermath *after)
+send_reads(struct soft_qp *qp, struct soft_link *link, struct soft_deferred *deferred)
 {
 	struct soft_answers *answers = &qp->answers;
 	struct soft_pending_read *read;
@@ -344,7 +347,7 @@ send_reads(struct soft_qp *qp, struct soft_link *link, struct soft_aftermath *af
 		r = budget-- ? send_read(qp, read, link) : -EAGAIN;
 		if (r == -EFAULT) {
 			soft_responder_refuse(qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR,
-			    after);
+			    deferred);
 			refuse_reads(qp, IBV_WC_REM_ACCESS_ERR);
 			return 0;
 		}
@@ -356,13 +359,13 @@ send_reads(struct soft_qp *qp, struct soft_link *link, struct soft_aftermath *af
 }
 
 static int
-send_all(struct soft_qp *qp, struct soft_link *link, struct soft_aftermath *after)
+send_all(struct soft_qp *qp, struct soft_link *link, struct soft_deferred *deferred)
 {
 	struct soft_answers *answers = &qp->answers;
 	struct soft_frame frame;
 	int r;
 
-	r = send_reads(qp, link, after);
+	r = send_reads(qp, link, deferred);
 	if (!r && answers->ack) {
 		frame = answer_frame(qp, SOFT_FRAME_ACK, answers->ack_psn);
 		r = soft_link_send(link, &frame, NULL, 0);
@@ -389,10 +392,10 @@ send_all(struct soft_qp *qp, struct soft_link *link, struct soft_aftermath *afte
  * not answered are refused.
  */
 void
-soft_remote_reset(struct soft_qp *qp)
+soft_remote_responder_reset(struct soft_qp *qp)
 {
 	struct soft_answers *answers = &qp->answers;
-	struct soft_aftermath none = SOFT_NO_AFTERMATH;
+	struct soft_deferred none = SOFT_DEFER_NOTHING;
 	struct soft_link *link = NULL;
 
 	if (answers->read_head != answers->read_tail)
@@ -410,16 +413,16 @@ soft_remote_reset(struct soft_qp *qp)
 }
 
 void
-soft_remote_answer(struct soft_qp *qp, struct soft_link *link)
+soft_remote_responder_answer(struct soft_qp *qp, struct soft_link *link)
 {
-	struct soft_aftermath after = SOFT_NO_AFTERMATH;
+	struct soft_deferred deferred = SOFT_DEFER_NOTHING;
 	int r = 0;
 
 	pthread_mutex_lock(&qp->rq_lock);
 	if (soft_qpn_slot(qp->answers.to) == link->slot)
-		r = send_all(qp, link, &after);
+		r = send_all(qp, link, &deferred);
 	pthread_mutex_unlock(&qp->rq_lock);
 	if (r == -EAGAIN)
-		soft_link_queue_responder(link, qp, true);
-	soft_aftermath_do(&after);
+		soft_link_queue_responder(link, &qp->answers.turn, true);
+	soft_deferred_run(&deferred);
 }

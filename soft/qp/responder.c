@@ -1,30 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * responder -- what a queue pair does for its peer
- *
- * A send or write is begun, fed with data and ended: in one go by a requester of this
- * process, frame by frame by one in another.  The receive lock is held throughout each
- * step.
- */
+#include "responder.h"
+#include "receive.h"
 #include "srq.h"
 
 enum ibv_wc_status
 soft_responder_refuse(struct soft_qp *qp, int event, enum ibv_wc_status status,
-    struct soft_aftermath *after)
+    struct soft_deferred *deferred)
 {
 	qp->refusing = true;
 	qp->message.active = false;
-	if (!after->failed) {
+	if (!deferred->failed) {
 		soft_qp_get(qp);
-		after->failed = qp;
-		after->event = event;
+		deferred->failed = qp;
+		deferred->event = event;
 	}
 	return status;
 }
 
 enum ibv_wc_status
 soft_responder_permit(struct soft_qp *qp, const struct soft_send *send, unsigned int access,
-    struct soft_aftermath *after)
+    struct soft_deferred *deferred)
 {
 	bool covered;
 
@@ -32,7 +27,7 @@ soft_responder_permit(struct soft_qp *qp, const struct soft_send *send, unsigned
 	    (access != IBV_ACCESS_REMOTE_WRITE && !qp->attr.max_dest_rd_atomic) ||
 	    (access == IBV_ACCESS_REMOTE_ATOMIC && send->remote_addr % sizeof(uint64_t)))
 		return soft_responder_refuse(qp, IBV_EVENT_QP_REQ_ERR, IBV_WC_REM_INV_REQ_ERR,
-		    after);
+		    deferred);
 	if (!send->length)
 		return IBV_WC_SUCCESS;
 	/* The whole range is refused before its first byte is touched. */
@@ -42,7 +37,7 @@ soft_responder_permit(struct soft_qp *qp, const struct soft_send *send, unsigned
 	soft_mr_unlock();
 	return covered ?
 	    IBV_WC_SUCCESS :
-	    soft_responder_refuse(qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR, after);
+	    soft_responder_refuse(qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR, deferred);
 }
 
 /* Gets a receive into qp->current. */
@@ -56,7 +51,7 @@ take_receive(struct soft_qp *qp)
 }
 
 static enum ibv_wc_status
-begin_send(struct soft_qp *qp, struct soft_aftermath *after)
+begin_send(struct soft_qp *qp, struct soft_deferred *deferred)
 {
 	struct soft_message *message = &qp->message;
 	struct ibv_wc wc = { .opcode = IBV_WC_RECV, .status = IBV_WC_LOC_LEN_ERR };
@@ -71,18 +66,18 @@ begin_send(struct soft_qp *qp, struct soft_aftermath *after)
 		return IBV_WC_SUCCESS;
 	wc.byte_len = message->length;
 	(void)soft_receive_complete(qp, &wc, true);
-	return soft_responder_refuse(qp, SOFT_NO_EVENT, IBV_WC_REM_INV_REQ_ERR, after);
+	return soft_responder_refuse(qp, SOFT_NO_EVENT, IBV_WC_REM_INV_REQ_ERR, deferred);
 }
 
 enum soft_verdict
 soft_message_begin(struct soft_qp *qp, const struct soft_send *send, enum ibv_wc_status *status,
-    struct soft_aftermath *after)
+    struct soft_deferred *deferred)
 {
 	struct soft_message *message = &qp->message;
 	bool send_like = send->opcode == IBV_WR_SEND || send->opcode == IBV_WR_SEND_WITH_IMM;
 
 	if (send->opcode != IBV_WR_RDMA_WRITE && !take_receive(qp)) {
-		after->rnr_timer = qp->attr.min_rnr_timer;
+		deferred->rnr_timer = qp->attr.min_rnr_timer;
 		return SOFT_NOT_READY;
 	}
 	message->active = true;
@@ -92,7 +87,7 @@ soft_message_begin(struct soft_qp *qp, const struct soft_send *send, enum ibv_wc
 	message->length = send->length;
 	message->received = 0;
 	if (send_like) {
-		*status = begin_send(qp, after);
+		*status = begin_send(qp, deferred);
 		return SOFT_ANSWERED;
 	}
 	message->remote = (struct ibv_sge){ send->remote_addr, send->length, send->rkey };
@@ -102,13 +97,13 @@ soft_message_begin(struct soft_qp *qp, const struct soft_send *send, enum ibv_wc
 		.pd = qp->ibv.pd,
 		.access = IBV_ACCESS_REMOTE_WRITE,
 	};
-	*status = soft_responder_permit(qp, send, IBV_ACCESS_REMOTE_WRITE, after);
+	*status = soft_responder_permit(qp, send, IBV_ACCESS_REMOTE_WRITE, deferred);
 	return SOFT_ANSWERED;
 }
 
 enum ibv_wc_status
 soft_message_data(struct soft_qp *qp, struct soft_cursor *source, uint32_t length,
-    struct soft_aftermath *after)
+    struct soft_deferred *deferred)
 {
 	struct soft_message *message = &qp->message;
 	struct ibv_wc wc = { .opcode = IBV_WC_RECV, .status = IBV_WC_LOC_PROT_ERR };
@@ -124,14 +119,14 @@ soft_message_data(struct soft_qp *qp, struct soft_cursor *source, uint32_t lengt
 	default:
 		if (message->target.access & IBV_ACCESS_REMOTE_WRITE)
 			return soft_responder_refuse(qp, IBV_EVENT_QP_ACCESS_ERR,
-			    IBV_WC_REM_ACCESS_ERR, after);
+			    IBV_WC_REM_ACCESS_ERR, deferred);
 		(void)soft_receive_complete(qp, &wc, true);
-		return soft_responder_refuse(qp, SOFT_NO_EVENT, IBV_WC_REM_OP_ERR, after);
+		return soft_responder_refuse(qp, SOFT_NO_EVENT, IBV_WC_REM_OP_ERR, deferred);
 	}
 }
 
 void
-soft_message_end(struct soft_qp *qp, struct soft_aftermath *after)
+soft_message_end(struct soft_qp *qp, struct soft_deferred *deferred)
 {
 	struct soft_message *message = &qp->message;
 	struct ibv_wc wc = { .byte_len = message->length };
@@ -146,7 +141,7 @@ soft_message_end(struct soft_qp *qp, struct soft_aftermath *after)
 		wc.imm_data = message->imm_data;
 	}
 	if (soft_receive_complete(qp, &wc, message->solicited))
-		soft_responder_refuse(qp, IBV_EVENT_QP_FATAL, IBV_WC_SUCCESS, after);
+		soft_responder_refuse(qp, IBV_EVENT_QP_FATAL, IBV_WC_SUCCESS, deferred);
 }
 
 SOFT_FOREIGN_ACCESS static uint64_t
@@ -163,12 +158,12 @@ atomic_step(uint64_t *word, const struct soft_send *send)
 
 enum ibv_wc_status
 soft_responder_atomic(struct soft_qp *qp, const struct soft_send *send, uint64_t *old,
-    struct soft_aftermath *after)
+    struct soft_deferred *deferred)
 {
 	enum ibv_wc_status status;
 	uint64_t *word;
 
-	status = soft_responder_permit(qp, send, IBV_ACCESS_REMOTE_ATOMIC, after);
+	status = soft_responder_permit(qp, send, IBV_ACCESS_REMOTE_ATOMIC, deferred);
 	if (status != IBV_WC_SUCCESS)
 		return status;
 	soft_mr_read_lock();
@@ -181,53 +176,8 @@ soft_responder_atomic(struct soft_qp *qp, const struct soft_send *send, uint64_t
 	soft_mr_unlock();
 	if (!word)
 		return soft_responder_refuse(qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR,
-		    after);
+		    deferred);
 	return IBV_WC_SUCCESS;
-}
-
-/* The requester's side of a transfer within the process. */
-static struct soft_cursor
-local_cursor(const struct soft_qp *from, const struct soft_send *send, unsigned int access)
-{
-	bool raw = send->flags & IBV_SEND_INLINE;
-
-	return (struct soft_cursor){
-		.sge = send->sge,
-		.left = send->num_sge,
-		.raw = raw ? (char *)(uintptr_t)send->sge : NULL,
-		.pd = from->ibv.pd,
-		.access = access,
-	};
-}
-
-static enum ibv_wc_status
-fetch(struct soft_qp *qp, const struct soft_qp *from, const struct soft_send *send,
-    struct soft_aftermath *after)
-{
-	struct soft_cursor target = local_cursor(from, send, IBV_ACCESS_LOCAL_WRITE), source;
-	struct ibv_sge remote = { send->remote_addr, send->length, send->rkey };
-	enum ibv_wc_status status;
-	uint64_t old = 0;
-
-	if (send->opcode == IBV_WR_RDMA_READ) {
-		status = soft_responder_permit(qp, send, IBV_ACCESS_REMOTE_READ, after);
-		source = (struct soft_cursor){ .sge = &remote, .left = 1, .pd = qp->ibv.pd,
-			.access = IBV_ACCESS_REMOTE_READ };
-	} else {
-		status = soft_responder_atomic(qp, send, &old, after);
-		source = (struct soft_cursor){ .raw = (char *)&old };
-	}
-	if (status != IBV_WC_SUCCESS)
-		return status;
-	switch (soft_copy(&target, &source, send->length)) {
-	case SOFT_COPIED:
-		return IBV_WC_SUCCESS;
-	case SOFT_TARGET_FAULT:
-		return IBV_WC_LOC_PROT_ERR;
-	default: /* deregistered since it was looked at */
-		return soft_responder_refuse(qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR,
-		    after);
-	}
 }
 
 bool
@@ -241,37 +191,4 @@ soft_responder_answers(struct soft_qp *qp, uint32_t from)
 		soft_async_raise(qp->context, &qp->async, IBV_EVENT_COMM_EST);
 	}
 	return true;
-}
-
-enum soft_verdict
-soft_respond(struct soft_qp *qp, struct soft_qp *from, const struct soft_send *send,
-    enum ibv_wc_status *status, struct soft_aftermath *after)
-{
-	enum soft_verdict verdict = SOFT_ANSWERED;
-	struct soft_cursor source;
-
-	pthread_mutex_lock(&qp->rq_lock);
-	if (!soft_responder_answers(qp, from->ibv.qp_num)) {
-		verdict = SOFT_SILENT;
-		goto unlock;
-	}
-	if (send->opcode >= IBV_WR_RDMA_READ) {
-		*status = fetch(qp, from, send, after);
-		goto unlock;
-	}
-	verdict = soft_message_begin(qp, send, status, after);
-	if (verdict == SOFT_NOT_READY && !qp->starved) {
-		/* Whoever posts the next receive needs our lock to look here. */
-		soft_qp_get(from);
-		qp->starved = from;
-	}
-	if (verdict != SOFT_ANSWERED || *status != IBV_WC_SUCCESS)
-		goto unlock;
-	source = local_cursor(from, send, 0);
-	*status = soft_message_data(qp, &source, send->length, after);
-	if (*status == IBV_WC_SUCCESS)
-		soft_message_end(qp, after);
-unlock:
-	pthread_mutex_unlock(&qp->rq_lock);
-	return verdict;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "qp.h"
+#include "rq.h"
 
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ at(const struct soft_rq *rq, uint32_t i)
 }
 
 int
-soft_rq_init(struct soft_rq *rq, uint32_t size, uint32_t max_sge)
+soft_rq_create(struct soft_rq *rq, uint32_t size, uint32_t max_sge)
 {
 	uint32_t slots = 1;
 
@@ -35,7 +35,7 @@ soft_rq_init(struct soft_rq *rq, uint32_t size, uint32_t max_sge)
 }
 
 void
-soft_rq_destroy(struct soft_rq *rq)
+soft_rq_free(struct soft_rq *rq)
 {
 	free(rq->ring);
 }

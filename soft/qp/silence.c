@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "silence.h"
-#include "soft/wire/link.h"
+#include "qp_error.h"
+#include "sq.h"
 #include "soft/device/settings.h"
+#include "soft/wire/link.h"
 
 /* All times together are not less than this. */
 #define PATIENCE_MIN 4000000000u

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "srq.h"
+#include "pd.h"
 
 #include <stdlib.h>
 
@@ -11,7 +12,7 @@ ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
 	struct soft_srq *srq;
 	int r;
 
-	if (soft_context_stale(ctx))
+	if (soft_context_is_stale(ctx))
 		r = -EIO;
 	else if (!init->attr.max_wr || init->attr.max_wr > SOFT_MAX_QP_WR ||
 	    init->attr.max_sge > SOFT_MAX_SGE)
@@ -26,7 +27,7 @@ ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
 		goto fail;
 	if (!init->attr.max_sge)
 		init->attr.max_sge = 1;
-	r = soft_rq_init(&srq->rq, init->attr.max_wr, init->attr.max_sge);
+	r = soft_rq_create(&srq->rq, init->attr.max_wr, init->attr.max_sge);
 	if (r)
 		goto free_srq;
 	srq->ibv.context = pd->context;
@@ -61,12 +62,12 @@ resize(struct soft_srq *srq, uint32_t max_wr)
 	moved = malloc(sizeof *moved);
 	if (!moved)
 		return -ENOMEM;
-	r = soft_rq_init(&bigger, max_wr, srq->rq.max_sge);
+	r = soft_rq_create(&bigger, max_wr, srq->rq.max_sge);
 	if (!r) {
 		while (soft_rq_take(&srq->rq, moved))
 			(void)soft_rq_put(&bigger, &(struct ibv_recv_wr){ .wr_id = moved->wr_id,
 			    .sg_list = moved->sge, .num_sge = moved->num_sge });
-		soft_rq_destroy(&srq->rq);
+		soft_rq_free(&srq->rq);
 		srq->rq = bigger;
 	}
 	free(moved);
@@ -127,11 +128,11 @@ ibv_destroy_srq(struct ibv_srq *ibv)
 	uint32_t asyncs;
 	int state;
 
-	if (soft_context_stale(ctx))
+	if (soft_context_is_stale(ctx))
 		return 0;
 	if (srq->users)
 		return EBUSY;
-	asyncs = soft_async_retire(ctx, &srq->async);
+	asyncs = soft_async_detach(ctx, &srq->async);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	pthread_mutex_lock(&ibv->mutex);
 	while (ibv->events_completed != asyncs)
@@ -141,7 +142,7 @@ ibv_destroy_srq(struct ibv_srq *ibv)
 	pthread_mutex_destroy(&ibv->mutex);
 	pthread_cond_destroy(&ibv->cond);
 	pthread_mutex_destroy(&srq->lock);
-	soft_rq_destroy(&srq->rq);
+	soft_rq_free(&srq->rq);
 	soft_pd_of(ibv->pd)->users--;
 	free(srq);
 	return 0;
@@ -179,46 +180,4 @@ soft_srq_forget(struct soft_srq *srq, struct soft_qp *qp)
 	pthread_mutex_unlock(&srq->lock);
 	if (waited)
 		soft_qp_put(qp);
-}
-
-/* One queue pair that waits although a receive is there. */
-static struct soft_qp *
-next_to_feed(struct soft_srq *srq)
-{
-	struct soft_qp *qp = NULL;
-
-	pthread_mutex_lock(&srq->lock);
-	if (srq->rq.head != srq->rq.tail)
-		qp = TAILQ_FIRST(&srq->starved);
-	if (qp) {
-		TAILQ_REMOVE(&srq->starved, qp, srq_link);
-		qp->srq_waiting = false;
-	}
-	pthread_mutex_unlock(&srq->lock);
-	return qp;
-}
-
-int
-soft_srq_post_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
-{
-	struct soft_srq *srq = soft_srq_of(ibv);
-	struct soft_qp *qp;
-	bool starved;
-	int r = 0;
-
-	pthread_mutex_lock(&srq->lock);
-	for (; wr; wr = wr->next) {
-		r = soft_rq_put(&srq->rq, wr);
-		if (r) {
-			*bad = wr;
-			break;
-		}
-	}
-	starved = !TAILQ_EMPTY(&srq->starved);
-	pthread_mutex_unlock(&srq->lock);
-	while (starved && (qp = next_to_feed(srq))) {
-		soft_qp_feed(qp);
-		soft_qp_put(qp);
-	}
-	return -r;
 }

@@ -22,13 +22,11 @@ soft_srq_of(struct ibv_srq *srq)
 
 /*
  * Takes a receive into qp->current.  If there is none, false, and the queue pair waits for
- * the next one to be posted: soft_qp_feed() will be called for it.
+ * the next one to be posted: posting it resumes the queue pair.
  */
 bool soft_srq_take(struct soft_srq *srq, struct soft_qp *qp);
 
 /* The queue pair waits no more. */
 void soft_srq_forget(struct soft_srq *srq, struct soft_qp *qp);
-
-int soft_srq_post_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 
 #endif

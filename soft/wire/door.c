@@ -4,6 +4,7 @@
 #include "peer.h"
 #include "soft/device/runtime.h"
 #include "soft/device/settings.h"
+#include "soft/device/slot.h"
 #include "soft/device/timer.h"
 
 #include <stdlib.h>
@@ -221,9 +222,9 @@ let_in(struct soft_watch *watch, uint32_t events)
 }
 
 int
-soft_door_open(int listen_fd)
+soft_door_open(void)
 {
-	door.fd = listen_fd;
+	door.fd = soft_slot_fd();
 	again = 0;
 	closed = false;
 	return soft_watch_add(&door, EPOLLIN);
@@ -246,7 +247,7 @@ soft_door_reset(void)
 
 	TAILQ_FOREACH(caller, &callers, link)
 		soft_close(caller->watch.fd);
-	soft_runtime_abandon(TAILQ_FIRST(&callers));
+	soft_runtime_leak(TAILQ_FIRST(&callers));
 	TAILQ_INIT(&callers);
 	caller_count = 0;
 	soft_timer_init(&clock_timer, clock_event);

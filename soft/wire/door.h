@@ -10,8 +10,8 @@
 
 #include "soft/device/soft.h"
 
-/* Lets callers in on a listening socket, once the progress thread runs: 0 or -errno. */
-int soft_door_open(int listen_fd);
+/* Accepts connections on the socket of our slot; the progress thread runs: 0 or -errno. */
+int soft_door_open(void);
 
 /* After the progress thread has ended. */
 void soft_door_close(void);

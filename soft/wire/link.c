@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "link.h"
 #include "peer.h"
-#include "soft/qp/remote.h"
 
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ static pthread_mutex_t places = PTHREAD_MUTEX_INITIALIZER;
 static void link_event(struct soft_watch *watch, uint32_t events);
 
 struct soft_link *
-soft_link_new(int fd, unsigned int slot, bool outgoing)
+soft_link_create(int fd, unsigned int slot, bool outgoing)
 {
 	struct soft_link *link = calloc(1, sizeof *link);
 	int saved;
@@ -81,7 +81,7 @@ want_turn(struct soft_link *link)
 }
 
 void
-soft_link_kill(struct soft_link *link)
+soft_link_shutdown(struct soft_link *link)
 {
 	pthread_mutex_lock(&link->lock);
 	/* The other half of the shutdown, end of input, wakes the progress thread. */
@@ -205,65 +205,52 @@ soft_link_send(struct soft_link *link, struct soft_frame *frame, const struct io
 	return r;
 }
 
-void
-soft_link_queue_requester(struct soft_link *link, struct soft_qp *qp)
+/* The lock is held. */
+static void
+link_queue_turn(struct soft_link *link, struct soft_turns *turns, const struct soft_turn_ops *ops,
+    struct soft_turn *turn)
 {
-	pthread_mutex_lock(&link->lock);
 	pthread_mutex_lock(&places);
-	if (!link->dead && !qp->sq.queued) {
-		qp->sq.queued = true;
-		soft_qp_get(qp);
-		TAILQ_INSERT_TAIL(&link->requesters, qp, sq.link);
+	if (!link->dead && !turn->queued) {
+		turn->queued = true;
+		ops->get(turn);
+		TAILQ_INSERT_TAIL(turns, turn, link);
 	}
 	pthread_mutex_unlock(&places);
+}
+
+void
+soft_link_queue_requester(struct soft_link *link, struct soft_turn *turn)
+{
+	pthread_mutex_lock(&link->lock);
+	link_queue_turn(link, &link->requesters, &soft_handlers->requester, turn);
 	want_turn(link);
 	pthread_mutex_unlock(&link->lock);
 }
 
 void
-soft_link_queue_responder(struct soft_link *link, struct soft_qp *qp, bool wake)
+soft_link_queue_responder(struct soft_link *link, struct soft_turn *turn, bool wake)
 {
 	pthread_mutex_lock(&link->lock);
-	pthread_mutex_lock(&places);
-	if (!link->dead && !qp->answers.queued) {
-		qp->answers.queued = true;
-		soft_qp_get(qp);
-		TAILQ_INSERT_TAIL(&link->responders, qp, answers.link);
-	}
-	pthread_mutex_unlock(&places);
+	link_queue_turn(link, &link->responders, &soft_handlers->responder, turn);
 	if (wake)
 		want_turn(link);
 	pthread_mutex_unlock(&link->lock);
 }
 
-static struct soft_qp *
-next_requester(struct soft_link *link)
+static struct soft_turn *
+link_next_turn(struct soft_turns *turns)
 {
-	struct soft_qp *qp;
+	struct soft_turn *turn;
 
 	pthread_mutex_lock(&places);
-	qp = TAILQ_FIRST(&link->requesters);
-	if (qp) {
-		TAILQ_REMOVE(&link->requesters, qp, sq.link);
-		qp->sq.queued = false;
+	turn = TAILQ_FIRST(turns);
+	if (turn) {
+		TAILQ_REMOVE(turns, turn, link);
+		turn->queued = false;
 	}
 	pthread_mutex_unlock(&places);
-	return qp;
-}
-
-static struct soft_qp *
-next_responder(struct soft_link *link)
-{
-	struct soft_qp *qp;
-
-	pthread_mutex_lock(&places);
-	qp = TAILQ_FIRST(&link->responders);
-	if (qp) {
-		TAILQ_REMOVE(&link->responders, qp, answers.link);
-		qp->answers.queued = false;
-	}
-	pthread_mutex_unlock(&places);
-	return qp;
+	return turn;
 }
 
 static bool
@@ -300,14 +287,14 @@ queue_message(struct soft_link *link, struct soft_link_message *message)
 }
 
 int
-soft_link_send_cm(struct soft_link *link, const struct soft_cm_message *cm)
+soft_link_send_cm(struct soft_link *link, const struct soft_wire_cm *cm)
 {
 	struct soft_link_message *message = calloc(1, sizeof *message);
 
 	if (!message)
 		return -ENOMEM;
 	message->frame.type = SOFT_FRAME_CM;
-	soft_wire_pack_cm(&message->cm, cm);
+	message->cm = *cm;
 	return queue_message(link, message);
 }
 
@@ -322,11 +309,21 @@ soft_link_send_stray(struct soft_link *link, const struct soft_frame *frame)
 	return queue_message(link, message);
 }
 
+static void
+link_give_turns_of(struct soft_link *link, struct soft_turns *turns, const struct soft_turn_ops *ops)
+{
+	struct soft_turn *turn;
+
+	for (int i = 0; i < TURNS && (turn = link_next_turn(turns)); i++) {
+		ops->send(turn, link);
+		ops->put(turn);
+	}
+}
+
 /* The socket can take more: what was kept, CM messages, then queue pairs in turn. */
 static void
 give_turns(struct soft_link *link)
 {
-	struct soft_qp *qp;
 	int r;
 
 	pthread_mutex_lock(&link->lock);
@@ -342,19 +339,9 @@ give_turns(struct soft_link *link)
 		(void)soft_watch_change(&link->watch, EPOLLIN);
 	}
 	pthread_mutex_unlock(&link->lock);
-	for (int i = 0; !r && i < TURNS; i++) {
-		qp = next_responder(link);
-		if (!qp)
-			break;
-		soft_remote_answer(qp, link);
-		soft_qp_put(qp);
-	}
-	for (int i = 0; !r && i < TURNS; i++) {
-		qp = next_requester(link);
-		if (!qp)
-			break;
-		soft_remote_continue(qp);
-		soft_qp_put(qp);
+	if (!r) {
+		link_give_turns_of(link, &link->responders, &soft_handlers->responder);
+		link_give_turns_of(link, &link->requesters, &soft_handlers->requester);
 	}
 	if (anybody_waits(link)) {
 		pthread_mutex_lock(&link->lock);
@@ -397,7 +384,7 @@ soft_link_gone(const struct soft_link *link)
 }
 
 void
-soft_link_end(struct soft_link *link)
+soft_link_drain(struct soft_link *link)
 {
 	enum soft_link_taken taken;
 
@@ -413,15 +400,15 @@ void
 soft_link_close(struct soft_link *link)
 {
 	struct soft_link_message *message;
-	struct soft_qp *qp;
+	struct soft_turn *turn;
 
 	pthread_mutex_lock(&link->lock);
 	link->dead = true;
 	pthread_mutex_unlock(&link->lock);
-	while ((qp = next_requester(link)))
-		soft_qp_put(qp);
-	while ((qp = next_responder(link)))
-		soft_qp_put(qp);
+	while ((turn = link_next_turn(&link->requesters)))
+		soft_handlers->requester.put(turn);
+	while ((turn = link_next_turn(&link->responders)))
+		soft_handlers->responder.put(turn);
 	while ((message = STAILQ_FIRST(&link->messages))) {
 		STAILQ_REMOVE_HEAD(&link->messages, next);
 		free(message);

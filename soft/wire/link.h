@@ -13,9 +13,8 @@
 #ifndef SOFT_LINK_H
 #define SOFT_LINK_H
 
+#include "handlers.h"
 #include "soft/device/progress.h"
-#include "soft/qp/qp.h"
-#include "wire.h"
 
 #include <sys/uio.h>
 
@@ -29,6 +28,8 @@ struct soft_link_message {
 	struct soft_wire_cm cm;
 };
 
+TAILQ_HEAD(soft_turns, soft_turn);
+
 struct soft_link {
 	struct soft_watch watch;
 	LIST_ENTRY(soft_link) all; /* of peer.c */
@@ -39,7 +40,7 @@ struct soft_link {
 	pthread_mutex_t lock;
 	bool dead;    /* no more frames */
 	bool waiting; /* the progress thread watches for room in the socket */
-	TAILQ_HEAD(, soft_qp) requesters, responders; /* with something to send; each a reference */
+	struct soft_turns requesters, responders; /* with frames to send; each a reference */
 	STAILQ_HEAD(, soft_link_message) messages;
 	unsigned int message_count;
 	size_t left; /* bytes of `rest` still to be written, from `rest_at` on */
@@ -53,7 +54,7 @@ struct soft_link {
 };
 
 /* Opens the link to a slot, or adopts an accepted connection: NULL and errno on failure. */
-struct soft_link *soft_link_new(int fd, unsigned int slot, bool outgoing);
+struct soft_link *soft_link_create(int fd, unsigned int slot, bool outgoing);
 void soft_link_get(struct soft_link *link);
 void soft_link_put(struct soft_link *link);
 
@@ -65,24 +66,25 @@ int soft_link_send(struct soft_link *link, struct soft_frame *frame, const struc
     int count);
 
 /*
- * The progress thread will give the queue pair another turn.  Without `wake` it is the
- * progress thread that calls, and sees to it when it has read what there is.
+ * Queues something that has frames to send, unless it is queued; the progress thread calls it when the
+ * socket has room.  Without `wake` the caller is the progress thread, which looks at the queue
+ * when it has read its input.
  */
-void soft_link_queue_requester(struct soft_link *link, struct soft_qp *qp);
-void soft_link_queue_responder(struct soft_link *link, struct soft_qp *qp, bool wake);
+void soft_link_queue_requester(struct soft_link *link, struct soft_turn *turn);
+void soft_link_queue_responder(struct soft_link *link, struct soft_turn *turn, bool wake);
 
-/* Takes a CM message, or a header for want of a queue pair: 0, or -errno if dead or full. */
-int soft_link_send_cm(struct soft_link *link, const struct soft_cm_message *message);
+/* Queues a CM message, or a header that no queue pair sends: 0, or -errno if dead or full. */
+int soft_link_send_cm(struct soft_link *link, const struct soft_wire_cm *cm);
 int soft_link_send_stray(struct soft_link *link, const struct soft_frame *frame);
 
 /* Whether the other end is closed: nothing more can come than is there already. */
 bool soft_link_gone(const struct soft_link *link);
 
 /* On the progress thread: takes what is there, and the end, of a link whose other end is closed. */
-void soft_link_end(struct soft_link *link);
+void soft_link_drain(struct soft_link *link);
 
 /* Ends the link; the progress thread then takes it apart. */
-void soft_link_kill(struct soft_link *link);
+void soft_link_shutdown(struct soft_link *link);
 
 /* Reads once and handles the whole frames; on the progress thread. */
 enum soft_link_taken soft_link_take(struct soft_link *link);

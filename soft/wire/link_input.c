@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What comes over a link: frames, each handed to who deals with its kind. */
+/* The input of a link: frames, which go to the handlers of their types. */
 #include "link.h"
 #include "peer.h"
-#include "soft/qp/remote.h"
 #include "soft/device/settings.h"
 
 #include <string.h>
@@ -12,25 +11,16 @@
 static bool
 handle(struct soft_link *link, const struct soft_frame *frame, const char *payload)
 {
-	struct soft_cm_message message;
 	struct soft_wire_cm cm;
 
 	switch (frame->type) {
 	case SOFT_FRAME_CM:
 		memcpy(&cm, payload, sizeof cm);
-		if (!soft_wire_unpack_cm(&message, &cm, link->slot))
-			return false;
-		message.called = !link->outgoing;
-		if (message.called)
-			soft_link_take_answers(link->slot);
-		pthread_mutex_lock(&soft_cm_lock);
-		soft_cm_deliver(&message);
-		pthread_mutex_unlock(&soft_cm_lock);
-		return true;
+		return soft_handlers->message(link, &cm);
 	case SOFT_FRAME_REQUEST:
-		return !link->outgoing && soft_remote_request(link, frame, payload);
+		return !link->outgoing && soft_handlers->request(link, frame, payload);
 	default:
-		return link->outgoing && soft_remote_response(link, frame, payload);
+		return link->outgoing && soft_handlers->response(link, frame, payload);
 	}
 }
 
@@ -105,6 +95,6 @@ soft_link_take_answers(unsigned int slot)
 	     left -= (int)SOFT_FRAME_MAX)
 		taken = soft_link_take(link);
 	if (taken == SOFT_TOOK_NONSENSE)
-		soft_link_kill(link);
+		soft_link_shutdown(link);
 	soft_link_put(link);
 }

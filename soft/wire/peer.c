@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "peer.h"
-#include "soft/qp/remote.h"
 #include "soft/device/runtime.h"
 #include "soft/device/settings.h"
 #include "soft/device/slot.h"
@@ -53,7 +52,7 @@ open_link(unsigned int slot)
 		return NULL;
 	}
 	errno = EACCES;
-	link = soft_peer_trusted(fd) ? soft_link_new(fd, slot, true) : NULL;
+	link = soft_peer_trusted(fd) ? soft_link_create(fd, slot, true) : NULL;
 	if (!link) {
 		soft_close(fd);
 		return NULL;
@@ -146,7 +145,7 @@ incoming_free(unsigned int slot)
 		return true;
 	gone = soft_link_gone(old);
 	if (gone)
-		soft_link_end(old);
+		soft_link_drain(old);
 	soft_link_put(old);
 	return gone;
 }
@@ -182,7 +181,7 @@ soft_peer_greeted(int fd, const struct soft_wire_hello *hello)
 		return refuse(fd, slot, "the slot is not its own");
 	if (!incoming_free(slot))
 		return refuse(fd, slot, "it has a link");
-	link = soft_link_new(fd, slot, false);
+	link = soft_link_create(fd, slot, false);
 	if (!link)
 		return refuse(fd, slot, "no memory");
 	pthread_mutex_lock(&lock);
@@ -192,12 +191,6 @@ soft_peer_greeted(int fd, const struct soft_wire_hello *hello)
 	pthread_mutex_unlock(&lock);
 	return 0;
 }
-
-/* A link was lost, and perhaps the process with it. */
-struct lost {
-	unsigned int slot;
-	bool gone;
-};
 
 static bool
 nobody_at(unsigned int slot)
@@ -209,39 +202,12 @@ nobody_at(unsigned int slot)
 	return fd == -ECONNREFUSED || fd == -ENOENT;
 }
 
-static void
-requester_lost(struct soft_qp *qp, void *arg)
-{
-	const struct lost *lost = arg;
-
-	if (soft_qpn_slot(soft_qp_peer(qp)) == lost->slot)
-		soft_remote_link_lost(qp, lost->gone);
-}
-
-static void
-responder_lost(struct soft_qp *qp, void *arg)
-{
-	const struct lost *lost = arg;
-
-	if (soft_qpn_slot(soft_qp_peer(qp)) == lost->slot)
-		soft_remote_requester_lost(qp);
-}
-
-static void
-disgraced(struct soft_qp *qp, void *arg)
-{
-	const struct lost *lost = arg;
-
-	if (soft_qpn_slot(soft_qp_peer(qp)) == lost->slot)
-		soft_qp_error(qp, IBV_EVENT_QP_FATAL);
-}
-
 void
 soft_peer_lost(struct soft_link *link, bool misbehaved)
 {
 	unsigned int slot = link->slot;
-	struct lost lost = { slot, false };
 	struct soft_link *other = NULL;
+	bool gone;
 
 	soft_link_get(link);
 	pthread_mutex_lock(&lock);
@@ -259,13 +225,12 @@ soft_peer_lost(struct soft_link *link, bool misbehaved)
 	soft_link_close(link);
 	if (misbehaved) {
 		soft_debug("link of slot %u closed: it sent what makes no sense", slot);
-		soft_qp_table_each(disgraced, &lost);
+		soft_handlers->misbehaved(slot);
 	}
-	lost.gone = link->outgoing && nobody_at(slot);
-	soft_qp_table_each(link->outgoing ? requester_lost : responder_lost, &lost);
-	soft_cm_peer_lost(slot, !link->outgoing);
+	gone = link->outgoing && nobody_at(slot);
+	soft_handlers->lost(slot, link->outgoing, gone);
 	if (other) {
-		soft_link_kill(other);
+		soft_link_shutdown(other);
 		soft_link_put(other);
 	}
 	soft_link_put(link);
@@ -278,7 +243,7 @@ soft_peers_linked(void)
 }
 
 void
-soft_peers_stop(void)
+soft_peers_close(void)
 {
 	struct soft_link *link;
 
@@ -301,7 +266,7 @@ soft_peers_reset(void)
 	pthread_mutex_init(&lock, NULL);
 	LIST_FOREACH(link, &links, all)
 		soft_close(link->watch.fd);
-	soft_runtime_abandon(LIST_FIRST(&links));
+	soft_runtime_leak(LIST_FIRST(&links));
 	LIST_INIT(&links);
 	link_count = 0;
 	for (unsigned int i = 0; i <= SOFT_SLOT_MAX; i++)

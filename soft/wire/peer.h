@@ -11,7 +11,7 @@
 bool soft_peers_linked(void);
 
 /* After the progress thread has ended. */
-void soft_peers_stop(void);
+void soft_peers_close(void);
 void soft_peers_reset(void); /* in a forked child */
 
 /* The link for our requests to that process, opened if need be; NULL with errno if it cannot. */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * wire -- what two processes say to each other; see WIRE.md
+ * wire -- the format of frames between two processes; see WIRE.md
  */
 #ifndef SOFT_WIRE_H
 #define SOFT_WIRE_H
 
-#include "soft/cm/cm.h"
+#include "soft/device/soft.h"
 
 #define SOFT_WIRE_MAGIC	  0x54464f53u /* "SOFT" */
 #define SOFT_WIRE_VERSION 1
 #define SOFT_WIRE_PAYLOAD 65536u
+#define SOFT_WIRE_CM_DATA 196 /* private data of a CM message, the longest */
 
 enum soft_frame_type {
 	SOFT_FRAME_HELLO = 1, /* payload: struct soft_wire_hello */
@@ -69,21 +70,15 @@ struct soft_wire_cm {
 	uint32_t qpn, psn;
 	uint8_t responder_resources, initiator_depth, retry_count, rnr_retry_count;
 	uint8_t flow_control, srq, data_length, zero;
-	uint8_t data[SOFT_CM_REP_DATA];
+	uint8_t data[SOFT_WIRE_CM_DATA];
 };
 
 _Static_assert(sizeof(struct soft_frame) == 64, "a frame header has no holes");
 _Static_assert(sizeof(struct soft_wire_hello) == 16, "a hello has no holes");
-_Static_assert(sizeof(struct soft_wire_cm) == 24 + 2 * 24 + 8 + 8 + SOFT_CM_REP_DATA,
+_Static_assert(sizeof(struct soft_wire_cm) == 24 + 2 * 24 + 8 + 8 + SOFT_WIRE_CM_DATA,
     "a CM message has no holes");
 
 /* Checks what does not depend on any state: type, lengths, flags. */
 bool soft_frame_valid(const struct soft_frame *frame);
-
-void soft_wire_pack_cm(struct soft_wire_cm *wire, const struct soft_cm_message *message);
-
-/* False if the message makes no sense.  `slot` is whom it came from. */
-bool soft_wire_unpack_cm(struct soft_cm_message *message, const struct soft_wire_cm *wire,
-    unsigned int slot);
 
 #endif

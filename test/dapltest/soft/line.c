@@ -64,7 +64,7 @@ line_slot_take(int *door)
 	/* The device's own is locked by this very process, which could take it twice. */
 	do
 		slot = slot % SOFT_SLOT_MAX + 1;
-	while (slot == soft_slot_number() || soft_name_take(SOFT_NAME_SLOT(slot)));
+	while (slot == soft_slot_number() || soft_name_lock(SOFT_NAME_SLOT(slot)));
 	soft_name_unlink(slot);
 	length = soft_name_address(&address, slot);
 	*door = line_new();
@@ -98,5 +98,5 @@ line_slot_leave(unsigned int slot, int door)
 {
 	soft_name_unlink(slot);
 	close(door);
-	soft_name_give_back(SOFT_NAME_SLOT(slot));
+	soft_name_unlock(SOFT_NAME_SLOT(slot));
 }

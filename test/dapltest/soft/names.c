@@ -385,7 +385,7 @@ take_and_die(atomic_int *owners, unsigned int seed)
 {
 	ck_assert_int_eq(soft_names_open(), 0);
 	for (unsigned int won = 0; won < ROUNDS;) {
-		int r = soft_name_take(SOFT_NAME_SLOT(7));
+		int r = soft_name_lock(SOFT_NAME_SLOT(7));
 
 		if (r == -EADDRINUSE) {
 			sched_yield();
@@ -399,7 +399,7 @@ take_and_die(atomic_int *owners, unsigned int seed)
 			_exit(2);
 		if (won == seed * ROUNDS / TAKERS)
 			raise(SIGKILL);
-		soft_name_give_back(SOFT_NAME_SLOT(7));
+		soft_name_unlock(SOFT_NAME_SLOT(7));
 	}
 	_exit(0);
 }
@@ -507,7 +507,7 @@ START_TEST(child_of_a_fork_ends__names_stay_the_parents)
 	child = fork();
 	if (!child) {
 		ck_assert_int_eq(soft_names_open(), 0);
-		_exit(soft_name_take(SOFT_NAME_SLOT(slot)) == -EADDRINUSE ? 0 : 1);
+		_exit(soft_name_lock(SOFT_NAME_SLOT(slot)) == -EADDRINUSE ? 0 : 1);
 	}
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_int_eq(status, 0);

@@ -9,7 +9,7 @@
 
 #include "soft/device/names.h"
 #include "soft/device/slot.h"
-#include "soft/wire/wire.h"
+#include "soft/cm/pack.h"
 
 static struct rdma_event_channel *channel;
 static struct rdma_cm_id *listener, *id;
@@ -376,7 +376,7 @@ listen_as_stranger(void)
 	listener = cm_listen(channel, &(uint16_t){ 0 }); /* keeps the device open */
 	stranger = line_slot_take(&door);
 	port = htons(1);
-	ck_assert_int_eq(soft_name_take(SOFT_NAME_PORT(0, 1)), 0);
+	ck_assert_int_eq(soft_name_lock(SOFT_NAME_PORT(0, 1)), 0);
 	ck_assert_int_eq(soft_name_write(SOFT_NAME_PORT(0, 1), (uint16_t)stranger), 0);
 	return door;
 }
@@ -386,7 +386,7 @@ close_stranger(int door)
 {
 	line_slot_leave(stranger, door);
 	ck_assert_int_eq(soft_name_write(SOFT_NAME_PORT(0, 1), 0), 0);
-	soft_name_give_back(SOFT_NAME_PORT(0, 1));
+	soft_name_unlock(SOFT_NAME_PORT(0, 1));
 	no_cq();
 	close_listener();
 }

@@ -4,7 +4,7 @@
  */
 #include <sys/socket.h>
 
-#include "soft/wire/wire.h"
+#include "soft/cm/pack.h"
 #include "line.h"
 #include "story.h"
 
@@ -528,7 +528,7 @@ START_TEST(cm_message__what_it_may_say)
 			.port_space = RDMA_PS_TCP, .source.family = 4, .target.family = 4 };
 		struct soft_cm_message message;
 
-		ck_assert_msg(soft_wire_unpack_cm(&message, &wire, 9) == cases[i].valid,
+		ck_assert_msg(soft_cm_unpack(&message, &wire, 9) == cases[i].valid,
 		    "case %zu", i);
 	}
 }

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "soft/wire/wire.h"
+#include "soft/cm/pack.h"
 
 /* Ends the process with a message: a finding. */
 _Noreturn void fuzz_found(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Both ends of the send queue: posting, and completing in order */
-#include "qp.h"
+#include "post.h"
+#include "qp_error.h"
+#include "receive.h"
+#include "remote_responder.h"
+#include "requester.h"
+#include "sq.h"
+#include "srq.h"
 
 #include <string.h>
 
@@ -16,33 +21,6 @@ static const struct {
 	[IBV_WR_ATOMIC_CMP_AND_SWP] = { true, false, true, IBV_WC_COMP_SWAP },
 	[IBV_WR_ATOMIC_FETCH_AND_ADD] = { true, false, true, IBV_WC_FETCH_ADD },
 };
-
-int
-soft_sq_complete(struct soft_qp *qp, enum ibv_wc_status status)
-{
-	const struct soft_send *send = soft_sq_at(&qp->sq, qp->sq.head++);
-	struct ibv_wc wc;
-
-	qp->sq.tried = qp->sq.rnr_tried = false;
-	if (status == IBV_WC_SUCCESS && !send->signaled)
-		return 0;
-	wc = (struct ibv_wc){
-		.wr_id = send->wr_id,
-		.status = status,
-		.opcode = operations[send->opcode].completion,
-		.byte_len = send->length,
-		.qp_num = qp->ibv.qp_num,
-	};
-	return soft_cq_push(soft_cq_of(qp->ibv.send_cq), &wc, status != IBV_WC_SUCCESS);
-}
-
-/* A CQ that overruns here raises its own event; nothing else can report what it lost. */
-void
-soft_sq_flush(struct soft_qp *qp)
-{
-	while (qp->sq.head != qp->sq.tail)
-		(void)soft_sq_complete(qp, IBV_WC_WR_FLUSH_ERR);
-}
 
 static void
 copy_inline(char *to, const struct ibv_sge *sge, int n)
@@ -80,6 +58,7 @@ put(struct soft_qp *qp, const struct ibv_send_wr *wr)
 	send = soft_sq_at(sq, sq->tail);
 	send->wr_id = wr->wr_id;
 	send->opcode = wr->opcode;
+	send->completion = operations[wr->opcode].completion;
 	send->flags = wr->send_flags;
 	send->imm_data = wr->imm_data;
 	send->length = (uint32_t)length;
@@ -99,10 +78,46 @@ put(struct soft_qp *qp, const struct ibv_send_wr *wr)
 	return 0;
 }
 
+static void
+qp_feed(struct soft_qp *qp)
+{
+	struct soft_qp *starved;
+	bool elsewhere;
+
+	pthread_mutex_lock(&qp->rq_lock);
+	starved = qp->starved;
+	qp->starved = NULL;
+	elsewhere = qp->answers.starving;
+	pthread_mutex_unlock(&qp->rq_lock);
+	if (elsewhere)
+		soft_remote_responder_ready(qp);
+	if (!starved)
+		return;
+	soft_sq_resume(starved);
+	soft_qp_put(starved);
+}
+
+/* One queue pair that waits although a receive is there. */
+static struct soft_qp *
+next_to_feed(struct soft_srq *srq)
+{
+	struct soft_qp *qp = NULL;
+
+	pthread_mutex_lock(&srq->lock);
+	if (srq->rq.head != srq->rq.tail)
+		qp = TAILQ_FIRST(&srq->starved);
+	if (qp) {
+		TAILQ_REMOVE(&srq->starved, qp, srq_link);
+		qp->srq_waiting = false;
+	}
+	pthread_mutex_unlock(&srq->lock);
+	return qp;
+}
+
 int
 soft_qp_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
-	struct soft_aftermath after = SOFT_NO_AFTERMATH;
+	struct soft_deferred deferred = SOFT_DEFER_NOTHING;
 	struct soft_qp *qp = soft_qp_of(ibv);
 	int r = 0;
 
@@ -119,9 +134,60 @@ soft_qp_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr
 	if (qp->state == IBV_QPS_ERR)
 		soft_sq_flush(qp);
 	else if (!qp->sq.stall)
-		soft_sq_run(qp, &after);
+		soft_sq_run(qp, &deferred);
 	pthread_mutex_unlock(&qp->sq.lock);
-	if (after.failed)
-		soft_aftermath_do(&after);
+	if (deferred.failed)
+		soft_deferred_run(&deferred);
+	return -r;
+}
+
+int
+soft_qp_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	struct soft_qp *qp = soft_qp_of(ibv);
+	bool starved;
+	int r = 0;
+
+	pthread_mutex_lock(&qp->rq_lock);
+	if (qp->state == IBV_QPS_RESET || qp->srq)
+		r = -EINVAL;
+	while (!r && wr) {
+		r = soft_rq_put(&qp->rq, wr);
+		if (!r)
+			wr = wr->next;
+	}
+	if (r)
+		*bad = wr;
+	if (qp->state == IBV_QPS_ERR)
+		soft_rq_flush(qp);
+	starved = qp->starved || qp->answers.starving;
+	pthread_mutex_unlock(&qp->rq_lock);
+	if (starved)
+		qp_feed(qp);
+	return -r;
+}
+
+int
+soft_srq_post_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	struct soft_srq *srq = soft_srq_of(ibv);
+	struct soft_qp *qp;
+	bool starved;
+	int r = 0;
+
+	pthread_mutex_lock(&srq->lock);
+	for (; wr; wr = wr->next) {
+		r = soft_rq_put(&srq->rq, wr);
+		if (r) {
+			*bad = wr;
+			break;
+		}
+	}
+	starved = !TAILQ_EMPTY(&srq->starved);
+	pthread_mutex_unlock(&srq->lock);
+	while (starved && (qp = next_to_feed(srq))) {
+		qp_feed(qp);
+		soft_qp_put(qp);
+	}
 	return -r;
 }

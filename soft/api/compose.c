@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "compose.h"
+#include "verbs.h"
+#include "soft/cm/deliver.h"
+#include "soft/cm/reset.h"
+#include "soft/cq/personality.h"
+#include "soft/device/runtime.h"
+#include "soft/qp/qp_table.h"
+#include "soft/qp/remote.h"
+#include "soft/qp/remote_requester.h"
+#include "soft/qp/remote_responder.h"
+#include "soft/wire/door.h"
+#include "soft/wire/peer.h"
+
+static void
+compose_close_wire(void)
+{
+	soft_door_close();
+	soft_peers_close();
+}
+
+static void
+compose_reset_wire(void)
+{
+	soft_door_reset();
+	soft_peers_reset();
+}
+
+/* The links of a slot carry queue pairs and ids. */
+static void
+compose_link_lost(unsigned int slot, bool outgoing, bool gone)
+{
+	soft_remote_link_lost(slot, outgoing, gone);
+	soft_cm_link_lost(slot, !outgoing);
+}
+
+static const struct soft_part wire = {
+	.start = soft_door_open,
+	.stop = compose_close_wire,
+	.reset = compose_reset_wire,
+};
+static const struct soft_part cq = { .open_context = soft_personality_open_context };
+static const struct soft_part qp = { .stop = soft_qp_table_free, .reset = soft_qp_table_reset };
+static const struct soft_part cm = { .reset = soft_cm_reset };
+static const struct soft_part verbs = { .init_context = soft_verbs_init_context };
+
+static const struct soft_part *const parts[] = { &wire, &cq, &qp, &cm, &verbs };
+
+static const struct soft_handlers handlers = {
+	.request = soft_remote_responder_request,
+	.response = soft_remote_requester_response,
+	.message = soft_cm_frame,
+	.requester = SOFT_REMOTE_REQUESTER_TURN,
+	.responder = SOFT_REMOTE_RESPONDER_TURN,
+	.misbehaved = soft_remote_misbehaved,
+	.lost = compose_link_lost,
+};
+
+static void
+compose(void)
+{
+	soft_handlers_set(&handlers);
+	soft_runtime_set_parts(parts, sizeof parts / sizeof parts[0]);
+}
+
+void
+soft_compose(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, compose);
+}

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "deliver.h"
+#include "address.h"
+#include "event.h"
+#include "id.h"
+#include "message.h"
+#include "pack.h"
+#include "service.h"
+#include "shared.h"
+#include "wait.h"
+#include "soft/wire/link.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void
+fill_event(struct soft_event *event, const struct soft_cm_message *message, uint8_t padded)
+{
+	struct rdma_conn_param *conn = &event->public.param.conn;
+
+	memcpy(event->data, message->data, sizeof event->data);
+	*conn = (struct rdma_conn_param){
+		.private_data = event->data,
+		.private_data_len = padded,
+		/* What the peer starts, we answer, and the other way round. */
+		.responder_resources = message->initiator_depth,
+		.initiator_depth = message->responder_resources,
+		.flow_control = message->flow_control,
+		.retry_count = message->retry_count,
+		.rnr_retry_count = message->rnr_retry_count,
+		.srq = message->srq,
+		.qp_num = message->qpn,
+	};
+}
+
+/* What the peer offers and wants; the queue pair is set up from it. */
+static void
+learn_peer(struct soft_id *id, const struct soft_cm_message *message)
+{
+	id->peer_slot = message->from_slot;
+	id->peer_number = message->from;
+	id->peer_qpn = message->qpn;
+	id->peer_psn = message->psn;
+	id->peer_srq = message->srq;
+	id->responder_resources = message->initiator_depth;
+	id->initiator_depth = message->responder_resources;
+	id->rnr_retry_count = message->rnr_retry_count;
+}
+
+static void
+deliver_request(const struct soft_cm_message *message)
+{
+	struct soft_id *listener, *child = NULL;
+	struct soft_event *event = NULL;
+	uint16_t reason = SOFT_CM_REJ_NO_SERVICE;
+
+	listener = soft_service_find(message->port_space, message->port,
+	    (const struct sockaddr *)&message->target);
+	if (!listener)
+		goto reject;
+	reason = SOFT_CM_REJ_CONSUMER;
+	if (listener->waiting >= listener->backlog)
+		goto reject;
+	event = soft_event_create();
+	child = soft_id_create(listener->public.channel, listener->public.context,
+	    listener->public.ps);
+	if (!event || !child)
+		goto reject;
+	soft_id_inherit_device(child);
+	child->state = SOFT_ID_REQUESTED;
+	child->called = true;
+	child->public.route.addr.src_storage = message->target;
+	child->public.route.addr.dst_storage = message->source;
+	soft_address_set_port(&child->public.route.addr.src_addr, message->port);
+	learn_peer(child, message);
+	child->retry_count = message->retry_count;
+	fill_event(event, message,
+	    listener->public.ps == RDMA_PS_IB ? SOFT_CM_REQ_DATA_IB : SOFT_CM_REQ_DATA);
+	event->child = child;
+	listener->waiting++;
+	soft_event_post(listener, event, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+	soft_cm_send(child, SOFT_CM_MRA, 0, NULL, 0);
+	return;
+
+reject:
+	free(event);
+	if (child)
+		soft_id_free(child);
+	soft_cm_answer(message, SOFT_CM_REJ, reason);
+}
+
+void
+soft_cm_disconnect(struct soft_id *id)
+{
+	switch (id->state) {
+	case SOFT_ID_REQUESTING:
+		/* A peer that has not told its number is answered when it does. */
+		if (id->peer_number)
+			soft_cm_send(id, SOFT_CM_REJ, SOFT_CM_REJ_TIMEOUT, NULL, 0);
+		break;
+	case SOFT_ID_REQUESTED:
+	case SOFT_ID_ACCEPTED:
+		soft_cm_send(id, SOFT_CM_REJ, SOFT_CM_REJ_CONSUMER, NULL, 0);
+		break;
+	case SOFT_ID_ANSWERED: /* the peer may have the answer, and be connected */
+	case SOFT_ID_CONNECTED:
+		soft_cm_send(id, SOFT_CM_DREQ, 0, NULL, 0);
+		break;
+	default:
+		break;
+	}
+	id->state = SOFT_ID_DISCONNECTED;
+}
+
+void
+soft_cm_established(struct soft_id *id)
+{
+	/* The peer may have gone again before its answer was read. */
+	if (id->state != SOFT_ID_ACCEPTED)
+		return;
+	id->state = SOFT_ID_CONNECTED;
+	soft_cm_send(id, SOFT_CM_RTU, 0, NULL, 0);
+}
+
+void
+soft_event_drop(struct soft_id *id)
+{
+	struct soft_event_channel *channel = soft_event_channel_of(id->public.channel);
+	struct soft_event *event = TAILQ_FIRST(&channel->events);
+
+	while (event) {
+		struct soft_id *child = event->child;
+
+		if (event->id != id) {
+			event = TAILQ_NEXT(event, link);
+			continue;
+		}
+		soft_event_remove(channel, event);
+		if (event->allocated)
+			free(event);
+		if (child)
+			soft_cm_refuse(child); /* the event may be a part of it, and others */
+		event = TAILQ_FIRST(&channel->events);
+	}
+}
+
+void
+soft_cm_refuse(struct soft_id *child)
+{
+	soft_cm_disconnect(child);
+	soft_event_drop(child);
+	soft_cm_device_put(); /* not the last: the listener has one */
+	soft_id_free(child);
+}
+
+/* Of a peer that answers after we have given it up. */
+static bool
+too_late(const struct soft_id *id, const struct soft_cm_message *message)
+{
+	if (id->state == SOFT_ID_DISCONNECTED)
+		soft_cm_answer(message, SOFT_CM_REJ, SOFT_CM_REJ_TIMEOUT);
+	return id->state != SOFT_ID_REQUESTING;
+}
+
+/* The peer's connection manager lives, and leaves the answer to its consumer. */
+static void
+deliver_receipt(struct soft_id *id, const struct soft_cm_message *message)
+{
+	if (id->state != SOFT_ID_ANSWERED && too_late(id, message))
+		return;
+	id->peer_number = message->from;
+	soft_wait_renew(id);
+}
+
+/* Who has answered need not say that its consumer is at it: the answer is on its way. */
+static void
+deliver_question(struct soft_id *id)
+{
+	if (id->state == SOFT_ID_REQUESTED || id->state == SOFT_ID_ACCEPTED)
+		soft_cm_send(id, SOFT_CM_MRA, 0, NULL, 0);
+}
+
+static void
+deliver_reply(struct soft_id *id, const struct soft_cm_message *message)
+{
+	if (too_late(id, message))
+		return;
+	learn_peer(id, message);
+	id->state = SOFT_ID_ACCEPTED;
+	fill_event(&id->answer, message, SOFT_CM_REP_DATA);
+	soft_event_post(id, &id->answer, RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
+}
+
+void
+soft_cm_ready(struct soft_id *id)
+{
+	if (id->state != SOFT_ID_ANSWERED)
+		return;
+	id->state = SOFT_ID_CONNECTED;
+	soft_event_post(id, &id->answer, RDMA_CM_EVENT_ESTABLISHED, 0);
+}
+
+static void
+deliver_rejection(struct soft_id *id, const struct soft_cm_message *message)
+{
+	if (id->state != SOFT_ID_REQUESTING && id->state != SOFT_ID_ANSWERED &&
+	    id->state != SOFT_ID_REQUESTED)
+		return;
+	id->state = SOFT_ID_DISCONNECTED;
+	fill_event(&id->answer, message, SOFT_CM_REJ_DATA);
+	soft_event_post(id, &id->answer, RDMA_CM_EVENT_REJECTED, message->reason);
+}
+
+void
+soft_cm_reject_request(struct soft_id *id)
+{
+	const struct soft_cm_message message = {
+		.type = SOFT_CM_REJ,
+		.from_slot = id->peer_slot,
+		.to = id->number,
+		.reason = SOFT_CM_REJ_NO_SERVICE,
+	};
+
+	deliver_rejection(id, &message);
+}
+
+static void
+say_goodbye(struct soft_id *id, int status)
+{
+	id->state = SOFT_ID_DISCONNECTED;
+	soft_event_post(id, &id->goodbye, RDMA_CM_EVENT_DISCONNECTED, status);
+}
+
+void
+soft_cm_give_up(struct soft_id *id)
+{
+	if (id->state == SOFT_ID_DISCONNECTING) {
+		say_goodbye(id, -ETIMEDOUT);
+		return;
+	}
+	soft_cm_disconnect(id);
+	soft_event_post(id, &id->answer, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
+}
+
+/* The state decides that exactly one DISCONNECTED is posted, however often the news comes. */
+static void
+deliver_disconnect(struct soft_id *id)
+{
+	bool told = id->state == SOFT_ID_DISCONNECTED;
+
+	if (id->state < SOFT_ID_ANSWERED)
+		return;
+	if (!told)
+		say_goodbye(id, 0);
+	soft_cm_send(id, SOFT_CM_DREP, 0, NULL, 0);
+}
+
+/* Whoever does not know yet that an id has gone learns it when it talks to it. */
+static void
+deliver_to_nobody(const struct soft_cm_message *message)
+{
+	switch (message->type) {
+	case SOFT_CM_MRA:
+	case SOFT_CM_ASK:
+	case SOFT_CM_REP:
+		soft_cm_answer(message, SOFT_CM_REJ, SOFT_CM_REJ_TIMEOUT);
+		break;
+	case SOFT_CM_RTU:
+		soft_cm_answer(message, SOFT_CM_DREQ, 0);
+		break;
+	case SOFT_CM_DREQ:
+		soft_cm_answer(message, SOFT_CM_DREP, 0);
+		break;
+	default:
+		break;
+	}
+}
+
+void
+soft_cm_deliver(const struct soft_cm_message *message)
+{
+	struct soft_id *id;
+
+	if (message->type == SOFT_CM_REQ) {
+		deliver_request(message);
+		return;
+	}
+	id = soft_id_find(message->to);
+	if (!id) {
+		deliver_to_nobody(message);
+		return;
+	}
+	if ((id->peer_number && id->peer_number != message->from) ||
+	    id->peer_slot != message->from_slot)
+		return;
+	switch (message->type) {
+	case SOFT_CM_MRA:
+		deliver_receipt(id, message);
+		break;
+	case SOFT_CM_ASK:
+		deliver_question(id);
+		break;
+	case SOFT_CM_REP:
+		deliver_reply(id, message);
+		break;
+	case SOFT_CM_RTU:
+		soft_cm_ready(id);
+		break;
+	case SOFT_CM_REJ:
+		deliver_rejection(id, message);
+		break;
+	case SOFT_CM_DREQ:
+		deliver_disconnect(id);
+		break;
+	case SOFT_CM_DREP:
+		if (id->state == SOFT_ID_DISCONNECTING)
+			say_goodbye(id, 0);
+		break;
+	default:
+		break;
+	}
+}
+
+static void
+peer_lost(struct soft_id *id)
+{
+	switch (id->state) {
+	case SOFT_ID_REQUESTING:
+	case SOFT_ID_REQUESTED:
+	case SOFT_ID_ANSWERED:
+		id->state = SOFT_ID_DISCONNECTED;
+		soft_event_post(id, &id->answer, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
+		break;
+	case SOFT_ID_ACCEPTED:
+	case SOFT_ID_CONNECTED:
+	case SOFT_ID_DISCONNECTING:
+		say_goodbye(id, 0);
+		break;
+	default:
+		break;
+	}
+}
+
+struct lost {
+	unsigned int slot;
+	bool called;
+};
+
+static void
+lost_if_there(struct soft_id *id, void *arg)
+{
+	const struct lost *lost = arg;
+
+	if (id->peer_slot == lost->slot && id->called == lost->called)
+		peer_lost(id);
+}
+
+void
+soft_cm_link_lost(unsigned int slot, bool called)
+{
+	struct lost lost = { slot, called };
+
+	pthread_mutex_lock(&soft_cm_lock);
+	soft_id_each(lost_if_there, &lost);
+	pthread_mutex_unlock(&soft_cm_lock);
+}
+
+bool
+soft_cm_frame(struct soft_link *link, const struct soft_wire_cm *cm)
+{
+	struct soft_cm_message message;
+
+	if (!soft_cm_unpack(&message, cm, link->slot))
+		return false;
+	message.called = !link->outgoing;
+	if (message.called)
+		soft_link_take_answers(link->slot);
+	pthread_mutex_lock(&soft_cm_lock);
+	soft_cm_deliver(&message);
+	pthread_mutex_unlock(&soft_cm_lock);
+	return true;
+}

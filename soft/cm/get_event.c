@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What librdmacm does when an event is read. */
+#include "get_event.h"
+#include "deliver.h"
+#include "event.h"
+#include "id.h"
+#include "id_qp.h"
+#include "soft/device/bell.h"
+#include "soft/device/runtime.h"
+
+/* The passive side of librdmacm: a request becomes an id when it is read. */
+static bool
+process_request(struct soft_event *event)
+{
+	struct soft_id *child = event->child, *listener = event->id;
+	struct rdma_event_channel *own = NULL;
+	struct ibv_qp_init_attr init;
+	int r = 0;
+
+	if (listener->sync) {
+		own = rdma_create_event_channel();
+		r = own ? 0 : -1;
+	}
+	pthread_mutex_lock(&soft_cm_lock);
+	child->public.context = listener->public.context;
+	soft_event_move(child, own ? own : listener->public.channel);
+	child->sync = own != NULL;
+	pthread_mutex_unlock(&soft_cm_lock);
+	if (!r && listener->endpoint) {
+		init = *listener->endpoint;
+		r = rdma_create_qp(&child->public, listener->endpoint_pd, &init);
+	}
+	if (r)
+		rdma_destroy_id(&child->public);
+	return !r;
+}
+
+static void
+process_response(struct soft_event *event)
+{
+	struct soft_id *id = event->id;
+	int r;
+
+	if (!id->public.qp)
+		return; /* the consumer's queue pair: it calls rdma_establish() */
+	r = soft_cm_qp_ready(id);
+	pthread_mutex_lock(&soft_cm_lock);
+	if (r) {
+		event->public.event = RDMA_CM_EVENT_CONNECT_ERROR;
+		event->public.status = -r;
+		soft_cm_disconnect(id);
+	} else {
+		event->public.event = RDMA_CM_EVENT_ESTABLISHED;
+		soft_cm_established(id);
+	}
+	pthread_mutex_unlock(&soft_cm_lock);
+}
+
+/* What librdmacm does between the kernel's event and the consumer's. */
+static bool
+process(struct soft_event *event)
+{
+	struct soft_id *id = event->id;
+
+	switch (event->public.event) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		event->public.status = soft_id_show_device(id);
+		if (event->public.status)
+			event->public.event = RDMA_CM_EVENT_ADDR_ERROR;
+		return true;
+	case RDMA_CM_EVENT_CONNECT_REQUEST:
+		return process_request(event);
+	case RDMA_CM_EVENT_CONNECT_RESPONSE:
+		process_response(event);
+		return true;
+	case RDMA_CM_EVENT_REJECTED:
+		soft_cm_qp_error(id);
+		return true;
+	default:
+		return true;
+	}
+}
+
+int
+rdma_get_cm_event(struct rdma_event_channel *public, struct rdma_cm_event **out)
+{
+	struct soft_event_channel *channel = soft_event_channel_of(public);
+	struct soft_event *event;
+	int state;
+
+	if (channel->generation != soft_runtime_generation())
+		return soft_cm_result(EIO); /* the parent's */
+	for (;;) {
+		event = soft_event_take(channel);
+		if (!event) {
+			if (soft_bell_wait(public->fd))
+				return -1;
+			continue;
+		}
+		/* A thread cancelled from here on would take the event with it. */
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+		if (process(event)) {
+			pthread_setcancelstate(state, NULL);
+			*out = &event->public;
+			return 0;
+		}
+		rdma_ack_cm_event(&event->public);
+		pthread_setcancelstate(state, NULL);
+	}
+}
+
+int
+soft_event_complete(struct soft_id *id)
+{
+	struct rdma_cm_event *event;
+
+	if (!id->sync)
+		return 0;
+	if (id->public.event) {
+		rdma_ack_cm_event(id->public.event);
+		id->public.event = NULL;
+	}
+	if (rdma_get_cm_event(id->public.channel, &event))
+		return -1;
+	id->public.event = event;
+	if (!event->status)
+		return 0;
+	if (event->event == RDMA_CM_EVENT_REJECTED)
+		return soft_cm_result(ECONNREFUSED);
+	return soft_cm_result(event->status);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * get_event -- rdma_get_cm_event(), and the calls that wait for an event of their own
+ */
+#ifndef SOFT_CM_GET_EVENT_H
+#define SOFT_CM_GET_EVENT_H
+
+#include "cm.h"
+
+/* For an id without a channel of the consumer: waits for its next event; 0, or -1 with errno. */
+int soft_event_complete(struct soft_id *id);
+
+#endif

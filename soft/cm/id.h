@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * id -- rdma ids, by number
+ *
+ * The CM lock is held where nothing else is said.
+ */
+#ifndef SOFT_CM_ID_H
+#define SOFT_CM_ID_H
+
+#include "cm.h"
+
+/* NULL without memory. */
+struct soft_id *soft_id_create(struct rdma_event_channel *channel, void *context,
+    enum rdma_port_space ps);
+void soft_id_free(struct soft_id *id);
+void soft_ids_reset(void); /* in a forked child */
+struct soft_id *soft_id_find(uint32_t number);
+
+/* Takes the lock: for callers whose next step does not depend on the state staying. */
+enum soft_id_state soft_id_state(struct soft_id *id);
+
+/* Calls fn for every id; it may neither create nor free one. */
+void soft_id_each(void (*fn)(struct soft_id *id, void *arg), void *arg);
+
+/*
+ * The id takes a reference to the device; show() also sets the fields by which the consumer sees it.
+ * 0 or -errno.  Starting the device takes the runtime lock, so the CM lock must not be held.
+ */
+int soft_id_attach_device(struct soft_id *id);
+int soft_id_show_device(struct soft_id *id);
+
+/* The same for the id of a request, whose listener has a reference; the CM lock is held. */
+void soft_id_inherit_device(struct soft_id *child);
+
+#endif

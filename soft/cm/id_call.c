@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The calls that end and change an id. */
+#include "cm.h"
+#include "address.h"
+#include "deliver.h"
+#include "event.h"
+#include "id.h"
+#include "service.h"
+#include "shared.h"
+#include "wait.h"
+#include "soft/device/runtime.h"
+
+#include <string.h>
+
+int
+rdma_destroy_id(struct rdma_cm_id *public)
+{
+	struct soft_id *id = soft_id_of(public);
+	struct rdma_event_channel *own = id->sync ? public->channel : NULL;
+	struct soft_context *ctx = id->context;
+
+	if (id->generation != soft_runtime_generation())
+		return 0; /* the parent's */
+	if (public->event) {
+		rdma_ack_cm_event(public->event);
+		public->event = NULL;
+	}
+	pthread_mutex_lock(&soft_cm_lock);
+	soft_service_detach(id);
+	soft_event_drop(id);
+	soft_cm_disconnect(id);
+	soft_event_wait_acknowledged(id);
+	soft_event_drop(id);
+	soft_wait_stop(id);
+	soft_id_free(id);
+	pthread_mutex_unlock(&soft_cm_lock);
+	if (own)
+		rdma_destroy_event_channel(own);
+	if (ctx)
+		soft_cm_device_put();
+	return 0;
+}
+
+int
+rdma_migrate_id(struct rdma_cm_id *public, struct rdma_event_channel *channel)
+{
+	struct rdma_event_channel *from = public->channel, *own = NULL;
+	struct soft_id *id = soft_id_of(public);
+
+	if (!channel) {
+		if (id->sync)
+			return 0;
+		own = channel = rdma_create_event_channel();
+		if (!own)
+			return -1;
+	}
+	if (public->event) {
+		rdma_ack_cm_event(public->event);
+		public->event = NULL;
+	}
+	pthread_mutex_lock(&soft_cm_lock);
+	soft_event_move(id, channel);
+	/* What the old channel handed out may still be in use there. */
+	soft_event_wait_acknowledged(id);
+	pthread_mutex_unlock(&soft_cm_lock);
+	if (id->sync)
+		rdma_destroy_event_channel(from);
+	id->sync = own != NULL;
+	return 0;
+}
+
+__be16
+rdma_get_src_port(struct rdma_cm_id *id)
+{
+	return htons(soft_address_port(rdma_get_local_addr(id)));
+}
+
+__be16
+rdma_get_dst_port(struct rdma_cm_id *id)
+{
+	return htons(soft_address_port(rdma_get_peer_addr(id)));
+}
+
+int
+rdma_set_option(struct rdma_cm_id *public, int level, int optname, void *optval, size_t optlen)
+{
+	struct soft_id *id = soft_id_of(public);
+	int value = 0;
+
+	if (level == RDMA_OPTION_IB && optname == RDMA_OPTION_IB_PATH)
+		return 0; /* there is one path */
+	if (level != RDMA_OPTION_ID)
+		return soft_cm_result(ENOSYS);
+	switch (optname) {
+	case RDMA_OPTION_ID_TOS:
+		return soft_cm_result(optlen == sizeof(uint8_t) ? 0 : EINVAL);
+	case RDMA_OPTION_ID_ACK_TIMEOUT:
+		if (optlen != sizeof(uint8_t) || *(uint8_t *)optval > 31)
+			return soft_cm_result(EINVAL);
+		pthread_mutex_lock(&soft_cm_lock);
+		id->ack_timeout = *(uint8_t *)optval;
+		pthread_mutex_unlock(&soft_cm_lock);
+		return 0;
+	case RDMA_OPTION_ID_REUSEADDR:
+	case RDMA_OPTION_ID_AFONLY:
+		if (optlen != sizeof value)
+			return soft_cm_result(EINVAL);
+		memcpy(&value, optval, sizeof value);
+		pthread_mutex_lock(&soft_cm_lock);
+		if (optname == RDMA_OPTION_ID_REUSEADDR)
+			id->reuse_address = value;
+		pthread_mutex_unlock(&soft_cm_lock);
+		return 0;
+	default:
+		return soft_cm_result(ENOSYS);
+	}
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * message -- how messages get to the other id, in this process or another
+ *
+ * The CM lock is held.
+ */
+#ifndef SOFT_CM_MESSAGE_H
+#define SOFT_CM_MESSAGE_H
+
+#include "cm.h"
+
+/*
+ * To the process at a slot, on the link of the side that sent the request.  If there is no link, or it
+ * takes no more, 0 is not returned, and losing the link tells both sides.
+ */
+int soft_cm_carry(unsigned int slot, bool called, const struct soft_cm_message *message);
+
+/* Answers a message for which there is no id. */
+void soft_cm_answer(const struct soft_cm_message *to, enum soft_cm_type type, uint16_t reason);
+
+/* To the peer of the id.  If it cannot be sent, both sides see the lost link. */
+void soft_cm_dispatch(const struct soft_id *id, const struct soft_cm_message *message);
+void soft_cm_send(struct soft_id *id, enum soft_cm_type type, uint16_t reason, const void *data,
+    uint8_t data_length);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "reset.h"
+#include "event.h"
+#include "id.h"
+#include "service.h"
+#include "shared.h"
+#include "wait.h"
+
+void
+soft_cm_reset(void)
+{
+	pthread_mutex_init(&soft_cm_lock, NULL);
+	soft_events_reset();
+	soft_cm_device_reset();
+	soft_services_reset();
+	soft_ids_reset();
+	soft_wait_reset();
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * wait -- how long an id waits for its peer
+ *
+ * A REQ, REP or DREQ starts a wait.  The connection manager of the other process answers without its
+ * consumer, so it has little time.  When it has answered that its consumer decides (MRA), it is asked
+ * again at each tick (ASK) and must repeat that answer; the consumer has much time.
+ *
+ * Waiting ids are in a list, in the order of their next ticks, and share one timer.  It looks them up
+ * in the list, under the CM lock, so it never acts on an id that was freed.  The state of an id says what
+ * it waits for: when it has changed, the id leaves the list at its next tick.
+ *
+ * The CM lock is held.
+ */
+#ifndef SOFT_CM_WAIT_H
+#define SOFT_CM_WAIT_H
+
+#include "cm.h"
+
+/* The id sent a message that must be answered. */
+void soft_wait_start(struct soft_id *id);
+
+/* The connection manager of the peer gave a sign of life. */
+static inline void
+soft_wait_renew(struct soft_id *id)
+{
+	id->heard = soft_now();
+}
+
+/* The request cannot be sent now and is tried again later: 0 or -ENOMEM. */
+int soft_wait_to_call(struct soft_id *id, const struct soft_cm_message *request);
+
+/* The id is about to be freed. */
+void soft_wait_stop(struct soft_id *id);
+void soft_wait_reset(void); /* in a forked child */
+
+#endif

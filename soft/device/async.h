@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * async -- asynchronous events of the objects of a context
+ *
+ * Each object keeps its own events, as bits: raising one needs no memory, so none is lost for lack
+ * of it.  A type that is raised again before it was read is reported once.
+ */
+#ifndef SOFT_ASYNC_H
+#define SOFT_ASYNC_H
+
+#include "soft.h"
+
+struct soft_context;
+
+/* One object's part in the queue of its context.  Guarded by the lock of the queue. */
+struct soft_async_source {
+	TAILQ_ENTRY(soft_async_source) link;
+	void *element; /* struct ibv_cq, ibv_qp or ibv_srq; NULL: the device or its port */
+	uint32_t pending;
+	uint32_t delivered;
+	bool dead;
+};
+
+struct soft_async_queue {
+	pthread_mutex_t lock;
+	TAILQ_HEAD(, soft_async_source) sources;
+	int fd;
+};
+
+/* 0 or -errno. */
+int soft_async_open(struct soft_async_queue *queue);
+void soft_async_close(struct soft_async_queue *queue);
+
+void soft_async_source_init(struct soft_async_source *source, void *element);
+void soft_async_raise(struct soft_context *ctx, struct soft_async_source *source,
+    enum ibv_event_type type);
+
+/*
+ * Removes the source from the queue and drops its events; later ones are ignored.  Returns how many
+ * events were read: the caller waits until as many are acknowledged.
+ */
+uint32_t soft_async_detach(struct soft_context *ctx, struct soft_async_source *source);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "local_requester.h"
+#include "local_responder.h"
+#include "qp_error.h"
+#include "qp_table.h"
+#include "sq.h"
+#include "stall.h"
+
+static struct soft_qp *
+peer_of(struct soft_qp *qp)
+{
+	if (!qp->sq.peer)
+		qp->sq.peer = soft_qp_table_find(qp->attr.dest_qp_num);
+	return qp->sq.peer;
+}
+
+void
+soft_local_requester_run(struct soft_qp *qp, struct soft_deferred *deferred)
+{
+	struct soft_sq *sq = &qp->sq;
+	enum soft_verdict verdict;
+	enum ibv_wc_status status;
+	struct soft_qp *peer;
+	struct soft_send *send;
+
+	while (sq->head != sq->tail && qp->state == IBV_QPS_RTS) {
+		send = soft_sq_at(sq, sq->head);
+		status = soft_sq_check(qp, send);
+		if (status == IBV_WC_SUCCESS) {
+			peer = peer_of(qp);
+			verdict = peer ? soft_local_responder_execute(peer, qp, send, &status, deferred) : SOFT_SILENT;
+			if (verdict == SOFT_SILENT) {
+				soft_sq_stall_for_peer(qp);
+				return;
+			}
+			if (verdict == SOFT_NOT_READY) {
+				soft_sq_stall_for_receive(qp, deferred->rnr_timer);
+				return;
+			}
+		}
+		if (status != IBV_WC_SUCCESS)
+			soft_sq_fail(qp, status);
+		else if (soft_sq_complete(qp, status))
+			soft_qp_error_locked(qp, IBV_EVENT_QP_FATAL);
+	}
+}

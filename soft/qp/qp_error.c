@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "qp_error.h"
+#include "receive.h"
+#include "sq.h"
+
+/* Both locks are held. */
+static void
+flush_receives(struct soft_qp *qp)
+{
+	soft_rq_flush(qp);
+	if (qp->srq)
+		soft_async_raise(qp->context, &qp->async, IBV_EVENT_QP_LAST_WQE_REACHED);
+}
+
+void
+soft_qp_error_locked(struct soft_qp *qp, int event)
+{
+	bool entered;
+
+	pthread_mutex_lock(&qp->rq_lock);
+	entered = !qp->dead && qp->state != IBV_QPS_ERR;
+	if (entered) {
+		qp->state = IBV_QPS_ERR;
+		if (event != SOFT_NO_EVENT)
+			soft_async_raise(qp->context, &qp->async, (enum ibv_event_type)event);
+		flush_receives(qp);
+	}
+	pthread_mutex_unlock(&qp->rq_lock);
+	if (entered) {
+		soft_sq_unstall(qp);
+		soft_sq_flush(qp);
+		soft_sq_go_back(qp);
+	}
+}
+
+void
+soft_qp_error(struct soft_qp *qp, int event)
+{
+	pthread_mutex_lock(&qp->sq.lock);
+	soft_qp_error_locked(qp, event);
+	pthread_mutex_unlock(&qp->sq.lock);
+}
+
+void
+soft_sq_fail(struct soft_qp *qp, enum ibv_wc_status status)
+{
+	int lost = soft_sq_complete(qp, status);
+
+	soft_qp_error_locked(qp, lost ? IBV_EVENT_QP_FATAL : SOFT_NO_EVENT);
+}
+
+void
+soft_deferred_run(struct soft_deferred *deferred)
+{
+	struct soft_qp *qp = deferred->failed;
+	bool still;
+
+	if (!qp)
+		return;
+	pthread_mutex_lock(&qp->sq.lock);
+	/* Destroyed or reset meanwhile: the failure died with what failed. */
+	pthread_mutex_lock(&qp->rq_lock);
+	still = qp->refusing && !qp->dead;
+	if (still && qp->state == IBV_QPS_ERR && deferred->event != SOFT_NO_EVENT)
+		soft_async_raise(qp->context, &qp->async, (enum ibv_event_type)deferred->event);
+	pthread_mutex_unlock(&qp->rq_lock);
+	if (still)
+		soft_qp_error_locked(qp, deferred->event);
+	pthread_mutex_unlock(&qp->sq.lock);
+	soft_qp_put(qp);
+	deferred->failed = NULL;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * qp_error -- how a queue pair enters the error state
+ */
+#ifndef SOFT_QP_ERROR_H
+#define SOFT_QP_ERROR_H
+
+#include "qp.h"
+
+/*
+ * What a responder found wrong, and what the requester has to do about it once its locks are
+ * released: the queue pair of the responder fails.
+ */
+struct soft_deferred {
+	struct soft_qp *failed; /* with a reference, or NULL */
+	int event;		/* for it, or SOFT_NO_EVENT */
+	uint8_t rnr_timer;	/* with SOFT_NOT_READY: the timer code of the responder */
+};
+
+#define SOFT_NO_EVENT	 -1
+#define SOFT_DEFER_NOTHING ((struct soft_deferred){ NULL, SOFT_NO_EVENT, 0 })
+
+/* Does what was deferred; no lock is held. */
+void soft_deferred_run(struct soft_deferred *deferred);
+
+/* Enters the error state and flushes both queues; the send lock is held. */
+void soft_qp_error_locked(struct soft_qp *qp, int event);
+
+/* The same for a queue pair of which no lock is held. */
+void soft_qp_error(struct soft_qp *qp, int event);
+
+/* The oldest request failed: it completes with `status`, the others are flushed. */
+void soft_sq_fail(struct soft_qp *qp, enum ibv_wc_status status);
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "qp.h"
+#include "pd.h"
+#include "qp_table.h"
+#include "requester.h"
+#include "sq.h"
+#include "srq.h"
+#include "soft/device/runtime.h"
+
+#include <stdlib.h>
+
+/* Sets sizes to what is given; at least as much as was asked for. */
+static int
+check_cap(struct ibv_qp_init_attr *init)
+{
+	struct ibv_qp_cap *cap = &init->cap;
+
+	if (cap->max_send_wr > SOFT_MAX_QP_WR || cap->max_recv_wr > SOFT_MAX_QP_WR ||
+	    cap->max_send_sge > SOFT_MAX_SGE || cap->max_recv_sge > SOFT_MAX_SGE ||
+	    cap->max_inline_data > SOFT_MAX_INLINE)
+		return -EINVAL;
+	if (!cap->max_send_wr)
+		cap->max_send_wr = 1;
+	if (!cap->max_send_sge)
+		cap->max_send_sge = 1;
+	if (init->srq)
+		cap->max_recv_wr = cap->max_recv_sge = 0;
+	else if (!cap->max_recv_sge)
+		cap->max_recv_sge = 1;
+	return 0;
+}
+
+static int
+init_sq(struct soft_qp *qp, struct ibv_qp_init_attr *init)
+{
+	struct soft_sq *sq = &qp->sq;
+	size_t payload = init->cap.max_send_sge * sizeof(struct ibv_sge), slots = 1;
+
+	if (payload < init->cap.max_inline_data)
+		payload = init->cap.max_inline_data;
+	payload = (payload + 15) & ~(size_t)15;
+	while (slots < init->cap.max_send_wr)
+		slots <<= 1;
+	sq->stride = sizeof(struct soft_send) + payload;
+	sq->ring = calloc(slots, sq->stride);
+	if (!sq->ring)
+		return -ENOMEM;
+	init->cap.max_inline_data = (uint32_t)payload;
+	sq->mask = (uint32_t)slots - 1;
+	sq->size = init->cap.max_send_wr;
+	sq->max_sge = init->cap.max_send_sge;
+	sq->max_inline = (uint32_t)payload;
+	sq->sig_all = init->sq_sig_all;
+	pthread_mutex_init(&sq->lock, NULL);
+	soft_timer_init(&sq->timer, soft_sq_timer);
+	return 0;
+}
+
+static int
+check_init(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
+{
+	if (soft_context_is_stale(soft_context_of(pd->context)))
+		return -EIO;
+	if (init->qp_type != IBV_QPT_RC)
+		return -EOPNOTSUPP;
+	if (!init->send_cq || !init->recv_cq || init->send_cq->context != pd->context ||
+	    init->recv_cq->context != pd->context ||
+	    (init->srq && init->srq->context != pd->context))
+		return -EINVAL;
+	return check_cap(init);
+}
+
+struct ibv_qp *
+ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
+{
+	struct ibv_qp_cap asked = init->cap;
+	struct soft_qp *qp;
+	int r;
+
+	r = check_init(pd, init);
+	if (r)
+		goto fail;
+	r = soft_runtime_start();
+	if (r)
+		goto fail;
+	qp = calloc(1, sizeof *qp);
+	r = -ENOMEM;
+	if (!qp)
+		goto fail;
+	qp->ibv = (struct ibv_qp){
+		.context = pd->context,
+		.qp_context = init->qp_context,
+		.pd = pd,
+		.send_cq = init->send_cq,
+		.recv_cq = init->recv_cq,
+		.srq = init->srq,
+		.state = IBV_QPS_RESET,
+		.qp_type = init->qp_type,
+	};
+	qp->context = soft_context_of(pd->context);
+	qp->srq = init->srq ? soft_srq_of(init->srq) : NULL;
+	qp->refs = 1;
+	/* An answer that is late for an earlier queue pair of this number is of another epoch. */
+	qp->sq.epoch = soft_random32();
+	r = soft_rq_create(&qp->rq, init->cap.max_recv_wr, init->cap.max_recv_sge);
+	if (r)
+		goto free_qp;
+	r = init_sq(qp, init);
+	if (r)
+		goto free_rq;
+	qp->init = *init;
+	pthread_mutex_init(&qp->ibv.mutex, NULL);
+	pthread_cond_init(&qp->ibv.cond, NULL);
+	pthread_mutex_init(&qp->rq_lock, NULL);
+	soft_async_source_init(&qp->async, &qp->ibv);
+	r = soft_qp_table_add(qp);
+	if (r) {
+		soft_qp_put(qp);
+		goto fail;
+	}
+	soft_pd_of(pd)->users++;
+	soft_cq_of(init->send_cq)->users++;
+	soft_cq_of(init->recv_cq)->users++;
+	if (qp->srq)
+		qp->srq->users++;
+	return &qp->ibv;
+
+free_rq:
+	soft_rq_free(&qp->rq);
+free_qp:
+	free(qp);
+fail:
+	init->cap = asked;
+	errno = -r;
+	return NULL;
+}
+
+int
+ibv_query_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init)
+{
+	struct soft_qp *qp = soft_qp_of(ibv);
+
+	(void)mask; /* says what is wanted; everything is at hand */
+	pthread_mutex_lock(&qp->sq.lock);
+	*attr = qp->attr;
+	attr->qp_state = attr->cur_qp_state = qp->state;
+	attr->cap = qp->init.cap;
+	attr->path_mig_state = IBV_MIG_MIGRATED;
+	*init = qp->init;
+	pthread_mutex_unlock(&qp->sq.lock);
+	return 0;
+}
+
+int
+ibv_destroy_qp(struct ibv_qp *ibv)
+{
+	struct soft_qp *qp = soft_qp_of(ibv);
+	struct soft_qp *peer, *starved;
+	uint32_t asyncs;
+	int state;
+
+	if (soft_context_is_stale(qp->context))
+		return 0;
+	soft_qp_table_remove(qp);
+	pthread_mutex_lock(&qp->sq.lock);
+	soft_sq_unstall(qp);
+	peer = qp->sq.peer;
+	qp->sq.peer = NULL;
+	qp->sq.head = qp->sq.tail;
+	soft_sq_go_back(qp);
+	pthread_mutex_lock(&qp->rq_lock);
+	qp->dead = true;
+	qp->state = IBV_QPS_RESET;
+	starved = qp->starved;
+	qp->starved = NULL;
+	if (qp->srq)
+		soft_srq_forget(qp->srq, qp);
+	pthread_mutex_unlock(&qp->rq_lock);
+	pthread_mutex_unlock(&qp->sq.lock);
+	if (starved) {
+		soft_sq_resume(starved); /* to find that nobody answers any more */
+		soft_qp_put(starved);
+	}
+	if (peer)
+		soft_qp_put(peer);
+
+	asyncs = soft_async_detach(qp->context, &qp->async);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_mutex_lock(&ibv->mutex);
+	while (ibv->events_completed != asyncs)
+		pthread_cond_wait(&ibv->cond, &ibv->mutex);
+	pthread_mutex_unlock(&ibv->mutex);
+	pthread_setcancelstate(state, NULL);
+
+	/* Its completions stay until they are polled, but none shows up from now on. */
+	soft_cq_show(soft_cq_of(ibv->send_cq));
+	soft_cq_show(soft_cq_of(ibv->recv_cq));
+	soft_pd_of(ibv->pd)->users--;
+	soft_cq_of(ibv->send_cq)->users--;
+	soft_cq_of(ibv->recv_cq)->users--;
+	if (qp->srq)
+		qp->srq->users--;
+	soft_qp_put(qp);
+	return 0;
+}
+
+int
+ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags)
+{
+	(void)qp, (void)op, (void)flags;
+	return 0;
+}
+
+/* No extended posting interface: programs then use ibv_post_send(). */
+struct ibv_qp_ex *
+ibv_qp_to_qp_ex(struct ibv_qp *qp)
+{
+	(void)qp;
+	return NULL;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * requester -- the send queue at work: runs, resumes, tries again, gives up
+ */
+#ifndef SOFT_REQUESTER_H
+#define SOFT_REQUESTER_H
+
+#include "local_requester.h"
+#include "remote_requester.h"
+
+/* Executes or sends what it can; the send lock is held. */
+static inline void
+soft_sq_run(struct soft_qp *qp, struct soft_deferred *deferred)
+{
+	if (qp->sq.remote)
+		soft_remote_requester_run(qp);
+	else
+		soft_local_requester_run(qp, deferred);
+}
+
+/* Takes the lock, ends a stall and runs: the cause of the stall is removed. */
+void soft_sq_resume(struct soft_qp *qp);
+
+/* The function of the timer of a send queue. */
+void soft_sq_timer(struct soft_timer *timer);
+
+#endif

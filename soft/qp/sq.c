@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sq.h"
+
+int
+soft_sq_complete(struct soft_qp *qp, enum ibv_wc_status status)
+{
+	const struct soft_send *send = soft_sq_at(&qp->sq, qp->sq.head++);
+	struct ibv_wc wc;
+
+	qp->sq.tried = qp->sq.rnr_tried = false;
+	if (status == IBV_WC_SUCCESS && !send->signaled)
+		return 0;
+	wc = (struct ibv_wc){
+		.wr_id = send->wr_id,
+		.status = status,
+		.opcode = send->completion,
+		.byte_len = send->length,
+		.qp_num = qp->ibv.qp_num,
+	};
+	return soft_cq_push(soft_cq_of(qp->ibv.send_cq), &wc, status != IBV_WC_SUCCESS);
+}
+
+/* A CQ that overruns here raises its own event; nothing else can report what it lost. */
+void
+soft_sq_flush(struct soft_qp *qp)
+{
+	while (qp->sq.head != qp->sq.tail)
+		(void)soft_sq_complete(qp, IBV_WC_WR_FLUSH_ERR);
+}
+
+/* What was sent and not answered is as if it had not been sent. */
+void
+soft_sq_go_back(struct soft_qp *qp)
+{
+	struct soft_sq *sq = &qp->sq;
+
+	sq->next = sq->head;
+	sq->offset = sq->reading = sq->received = 0;
+	sq->fault = IBV_WC_SUCCESS;
+	sq->epoch++;
+}
+
+void
+soft_sq_drained(struct soft_qp *qp)
+{
+	struct soft_sq *sq = &qp->sq;
+
+	/* Within the process a request is either done or not begun. */
+	if (!sq->draining || (sq->remote && sq->head != sq->next) || sq->offset)
+		return;
+	sq->draining = false;
+	soft_async_raise(qp->context, &qp->async, IBV_EVENT_SQ_DRAINED);
+}
+
+enum ibv_wc_status
+soft_sq_check(const struct soft_qp *qp, const struct soft_send *send)
+{
+	switch (send->opcode) {
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		if (send->length != sizeof(uint64_t))
+			return IBV_WC_LOC_LEN_ERR;
+		return qp->attr.max_rd_atomic ? IBV_WC_SUCCESS : IBV_WC_LOC_QP_OP_ERR;
+	case IBV_WR_RDMA_READ:
+		return qp->attr.max_rd_atomic ? IBV_WC_SUCCESS : IBV_WC_LOC_QP_OP_ERR;
+	default:
+		return IBV_WC_SUCCESS;
+	}
+}
+
+void
+soft_sq_set_timer(struct soft_qp *qp, uint64_t nanoseconds)
+{
+	qp->sq.listening = false;
+	qp->sq.deadline = soft_now() + nanoseconds;
+	if (soft_timer_set(&qp->sq.timer, qp->sq.deadline))
+		soft_qp_get(qp); /* the timer's */
+}
+
+void
+soft_sq_unstall(struct soft_qp *qp)
+{
+	qp->sq.stall = SOFT_RUNNING;
+	qp->sq.listening = false;
+	if (soft_timer_cancel(&qp->sq.timer))
+		soft_qp_put(qp); /* the timer's; the caller has one too */
+}

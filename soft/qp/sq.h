@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sq -- the send queue: its requests in order, its timer, and what becomes of a request
+ *
+ * The send lock is held in all of these.
+ */
+#ifndef SOFT_SQ_H
+#define SOFT_SQ_H
+
+#include "qp.h"
+
+static inline struct soft_send *
+soft_sq_at(struct soft_sq *sq, uint32_t i)
+{
+	return (struct soft_send *)(void *)(sq->ring + (i & sq->mask) * sq->stride);
+}
+
+/* Completes the oldest request and frees its place; -EIO if the CQ is overrun. */
+int soft_sq_complete(struct soft_qp *qp, enum ibv_wc_status status);
+
+/* Completes all requests with a flush error. */
+void soft_sq_flush(struct soft_qp *qp);
+
+/* Treats what was sent and not answered as if it had not been sent. */
+void soft_sq_go_back(struct soft_qp *qp);
+
+/* Raises the event that is due once nothing sent is unanswered. */
+void soft_sq_drained(struct soft_qp *qp);
+
+/* What the requester can find wrong with a request without asking the other side. */
+enum ibv_wc_status soft_sq_check(const struct soft_qp *qp, const struct soft_send *send);
+
+/* Sets the timer; its former purpose is forgotten.  Ends a stall, and with it the timer. */
+void soft_sq_set_timer(struct soft_qp *qp, uint64_t nanoseconds);
+void soft_sq_unstall(struct soft_qp *qp);
+
+#endif

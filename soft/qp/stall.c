@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "stall.h"
+#include "qp_error.h"
+#include "silence.h"
+#include "sq.h"
+
+/* The times that the five-bit RNR timer codes stand for, in microseconds. */
+static const uint32_t rnr_times[32] = { 655360, 10, 20, 30, 40, 60, 80, 120, 160, 240, 320, 480,
+	640, 960, 1280, 1920, 2560, 3840, 5120, 7680, 10240, 15360, 20480, 30720, 40960, 61440,
+	81920, 122880, 163840, 245760, 327680, 491520 };
+
+#define RNR_RETRY_FOREVER 7
+
+/* With endless tries the timer only finds out that the peer failed; so often is enough. */
+#define RNR_PATIENCE 50000000u
+
+/*
+ * The peer has no receive.  Posting one kicks us; the timer is for a peer that does not,
+ * and each look that finds nothing takes a try.
+ */
+void
+soft_sq_stall_for_receive(struct soft_qp *qp, uint8_t rnr_timer)
+{
+	struct soft_sq *sq = &qp->sq;
+
+	if (!sq->rnr_tried)
+		sq->rnr_tries = qp->attr.rnr_retry;
+	sq->rnr_tried = true;
+	sq->stall = SOFT_STALLED_RECEIVE;
+	if (qp->attr.rnr_retry == RNR_RETRY_FOREVER) {
+		soft_sq_set_timer(qp, RNR_PATIENCE);
+	} else if (sq->rnr_tries) {
+		sq->rnr_tries--;
+		soft_sq_set_timer(qp, (uint64_t)rnr_times[rnr_timer & 31] * 1000);
+	} else {
+		soft_sq_fail(qp, IBV_WC_RNR_RETRY_EXC_ERR);
+	}
+}
+
+static void
+stall(struct soft_qp *qp, enum soft_stall why)
+{
+	struct soft_sq *sq = &qp->sq;
+
+	if (!sq->tried)
+		sq->tries = qp->attr.retry_cnt;
+	sq->tried = true;
+	sq->stall = why;
+}
+
+/*
+ * The peer says that it is gone, in error, or not connected yet.  It kicks us when it becomes ready;
+ * without a timeout we wait for that alone.
+ */
+void
+soft_sq_stall_for_peer(struct soft_qp *qp)
+{
+	struct soft_sq *sq = &qp->sq;
+
+	if (sq->peer)
+		soft_qp_put(sq->peer);
+	sq->peer = NULL; /* its number may belong to another later */
+	stall(qp, SOFT_STALLED_PEER);
+	if (qp->attr.timeout)
+		soft_sq_set_timer(qp, 4096ull << (qp->attr.timeout & 31));
+}
+
+void
+soft_sq_stall_for_link(struct soft_qp *qp)
+{
+	stall(qp, SOFT_STALLED_LINK);
+	soft_sq_set_timer(qp, soft_silence_time(qp));
+}

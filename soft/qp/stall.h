@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * stall -- why a send queue waits, and for how long
+ *
+ * The send lock is held.  The timer of the queue tries again, or gives up.
+ */
+#ifndef SOFT_STALL_H
+#define SOFT_STALL_H
+
+#include "qp.h"
+
+/* The peer has no receive posted; `rnr_timer` is its timer code. */
+void soft_sq_stall_for_receive(struct soft_qp *qp, uint8_t rnr_timer);
+void soft_sq_stall_for_peer(struct soft_qp *qp);
+
+/* There can be no link to the peer just now. */
+void soft_sq_stall_for_link(struct soft_qp *qp);
+
+#endif

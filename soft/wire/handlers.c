@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "handlers.h"
+
+const struct soft_handlers *soft_handlers;
+
+void
+soft_handlers_set(const struct soft_handlers *handlers)
+{
+	soft_handlers = handlers;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * handlers -- what the wire calls in the parts above it
+ *
+ * The wire knows frames, links and processes.  What a frame does to a queue pair or to an rdma id is
+ * up to these functions.  All run on the progress thread, and the wire calls them without a lock.
+ */
+#ifndef SOFT_HANDLERS_H
+#define SOFT_HANDLERS_H
+
+#include "wire.h"
+
+struct soft_link;
+
+/* The place in a list of a link of something that has frames to send. */
+struct soft_turn {
+	TAILQ_ENTRY(soft_turn) link;
+	bool queued;
+};
+
+/* What a turn belongs to. */
+struct soft_turn_ops {
+	void (*get)(struct soft_turn *turn); /* under the lock of the link */
+	void (*put)(struct soft_turn *turn);
+	void (*send)(struct soft_turn *turn, struct soft_link *link); /* as much as the link takes */
+};
+
+struct soft_handlers {
+	/* Frames by type.  False if the frame makes no sense: the link is closed. */
+	bool (*request)(struct soft_link *link, const struct soft_frame *frame,
+	    const char *payload);
+	bool (*response)(struct soft_link *link, const struct soft_frame *frame,
+	    const char *payload);
+	bool (*message)(struct soft_link *link, const struct soft_wire_cm *cm);
+
+	/* The two ends of queue pairs whose peer is at the other end of a link. */
+	struct soft_turn_ops requester, responder;
+
+	/* The process at the slot sent a frame that makes no sense; lost() follows. */
+	void (*misbehaved)(unsigned int slot);
+
+	/* A link was closed; `gone`: our requests went there, and the process has ended. */
+	void (*lost)(unsigned int slot, bool outgoing, bool gone);
+};
+
+/* Set once by soft_handlers_set(), before the first link is created. */
+extern const struct soft_handlers *soft_handlers;
+
+void soft_handlers_set(const struct soft_handlers *handlers);
+
+#endif
