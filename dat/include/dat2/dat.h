@@ -44,7 +44,7 @@ typedef DAT_UINT32 DAT_HA_LB;
 #define DAT_HA_LB_INTERCOMM ((DAT_HA_LB)1)	/* between connections */
 #define DAT_HA_LB_INTRACOMM ((DAT_HA_LB)2)	/* within a connection */
 
-/* Eight bytes of the consumer's, carried and returned unchanged. */
+/* Eight bytes of the consumer, which the provider stores and returns. */
 typedef union dat_context {
 	DAT_PVOID as_ptr;
 	DAT_UINT64 as_64;
@@ -58,8 +58,8 @@ typedef DAT_UINT32 DAT_TIMEOUT;		/* microseconds, from the call on */
 #define DAT_TIMEOUT_INFINITE ((DAT_TIMEOUT)~0)
 
 /*
- * Every handle but an IA's points to memory of the provider whose first word is the address
- * of the provider's function table.  An IA handle is a small integer of the registry's.
+ * The handle of an IA is a small integer that the registry assigns.  Every other handle points to
+ * memory of the provider, whose first word is the address of the provider's function table.
  */
 typedef DAT_PVOID DAT_HANDLE;
 typedef DAT_HANDLE DAT_CR_HANDLE;	/* connection request */
@@ -76,7 +76,7 @@ typedef DAT_HANDLE DAT_CSP_HANDLE;	/* common service point */
 #define DAT_HANDLE_NULL ((DAT_HANDLE)NULL)
 
 typedef DAT_SOCK_ADDR *DAT_IA_ADDRESS_PTR;
-typedef DAT_UINT64 DAT_CONN_QUAL;	/* what a service point listens on: a port number */
+typedef DAT_UINT64 DAT_CONN_QUAL;	/* the port number of a service point */
 typedef DAT_UINT64 DAT_PORT_QUAL;
 
 typedef DAT_UINT32 DAT_LMR_CONTEXT;	/* names a region in a local segment */
@@ -97,13 +97,13 @@ typedef enum dat_completion_flags {
 	DAT_COMPLETION_DEFAULT_FLAG = 0x00,
 	DAT_COMPLETION_SUPPRESS_FLAG = 0x01,		/* no event if it succeeds */
 	DAT_COMPLETION_SOLICITED_WAIT_FLAG = 0x02,	/* wake the remote waiter */
-	DAT_COMPLETION_UNSIGNALLED_FLAG = 0x04,		/* queue the event, wake nobody */
+	DAT_COMPLETION_UNSIGNALLED_FLAG = 0x04,		/* queue the event, wake no waiter */
 	DAT_COMPLETION_BARRIER_FENCE_FLAG = 0x08,	/* start after earlier RDMA reads */
 	DAT_COMPLETION_EVD_THRESHOLD_FLAG = 0x10,	/* waiters may give a threshold */
 	DAT_COMPLETION_LMR_INVALIDATE_FENCE_FLAG = 0x20	/* start after earlier invalidates */
 } DAT_COMPLETION_FLAGS;
 
-/* What a completed data transfer was. */
+/* The operation that completed. */
 typedef enum dat_dtos {
 	DAT_DTO_SEND = 0,
 	DAT_DTO_RDMA_WRITE = 1,
@@ -202,8 +202,8 @@ typedef enum dat_va_type {
 
 typedef enum dat_rmr_scope {
 	DAT_RMR_SCOPE_EP = 0,			/* usable through one endpoint */
-	DAT_RMR_SCOPE_PZ = 1,			/* ... through every endpoint of the zone */
-	DAT_RMR_SCOPE_ANY = 2			/* both kinds can be had */
+	DAT_RMR_SCOPE_PZ = 1,			/* usable through every endpoint of the zone */
+	DAT_RMR_SCOPE_ANY = 2			/* both kinds are available */
 } DAT_RMR_SCOPE;
 
 typedef struct dat_rmr_param {
@@ -227,11 +227,11 @@ typedef enum dat_rmr_param_mask {
 	DAT_RMR_FIELD_ALL = 0x7f
 } DAT_RMR_PARAM_MASK;
 
-/* Whose the segment array of a post is once the call returned. */
+/* Who owns the segment array of a post after the call has returned. */
 typedef enum dat_iov_ownership {
-	DAT_IOV_CONSUMER = 0x0,			/* the consumer's, at once */
-	DAT_IOV_PROVIDER_NOMOD = 0x1,		/* the provider's, which only reads it */
-	DAT_IOV_PROVIDER_MOD = 0x2		/* the provider's, which may change it */
+	DAT_IOV_CONSUMER = 0x0,			/* the consumer */
+	DAT_IOV_PROVIDER_NOMOD = 0x1,		/* the provider, which only reads it */
+	DAT_IOV_PROVIDER_MOD = 0x2		/* the provider, which may change it */
 } DAT_IOV_OWNERSHIP;
 
 typedef enum dat_ep_creator_for_psp {
@@ -252,7 +252,7 @@ typedef enum dat_extension {
 #define DAT_IA_FIELD_IA_MAX_DTO_PER_OP DAT_IA_FIELD_IA_MAX_DTO_PER_EP_IN
 #define DAT_IA_FIELD_IA_MAX_MTU_SIZE   DAT_IA_FIELD_IA_MAX_MESSAGE_SIZE
 
-/* One bit a member of DAT_IA_ATTR, in its order; the last six are in udat.h. */
+/* One bit per member of DAT_IA_ATTR, in its order; the last six are in udat.h. */
 typedef DAT_UINT64 DAT_IA_ATTR_MASK;
 #define DAT_IA_FIELD_IA_ADAPTER_NAME				UINT64_C(0x000000001)
 #define DAT_IA_FIELD_IA_VENDOR_NAME				UINT64_C(0x000000002)
@@ -394,7 +394,7 @@ typedef DAT_UINT64 DAT_EP_PARAM_MASK;
 #define DAT_WATERMARK_INFINITE ((DAT_COUNT)~0)
 #define DAT_HW_DEFAULT	       DAT_WATERMARK_INFINITE
 #define DAT_SRQ_LW_DEFAULT     0x0
-#define DAT_VALUE_UNKNOWN      (((DAT_COUNT)~0) - 1)	/* a count that cannot be had */
+#define DAT_VALUE_UNKNOWN      (((DAT_COUNT)~0) - 1)	/* the count is not available */
 
 typedef enum dat_srq_state {
 	DAT_SRQ_STATE_ERROR = 0,
@@ -485,7 +485,7 @@ typedef enum dat_csp_param_mask {
 	DAT_CSP_FIELD_ALL = 0x0f
 } DAT_CSP_PARAM_MASK;
 
-/* private_data is the consumer's to read and to change until accept or reject returned. */
+/* The consumer may read and change private_data until dat_cr_accept() or dat_cr_reject() returns. */
 typedef struct dat_cr_param {
 	DAT_IA_ADDRESS_PTR remote_ia_address_ptr;
 	DAT_PORT_QUAL remote_port_qual;
@@ -541,7 +541,7 @@ typedef struct dat_rmr_bind_completion_event_data {
 	DAT_RMR_BIND_COMPLETION_STATUS status;
 } DAT_RMR_BIND_COMPLETION_EVENT_DATA;
 
-/* The service point a request came to: the consumer knows which kind it created. */
+/* The service point of a request; the consumer knows which kind it created. */
 typedef union dat_sp_handle {
 	DAT_RSP_HANDLE rsp_handle;
 	DAT_PSP_HANDLE psp_handle;
@@ -563,7 +563,7 @@ typedef struct dat_connection_event_data {
 	DAT_PVOID private_data;
 } DAT_CONNECTION_EVENT_DATA;
 
-/* dat_handle is the object concerned; reason is of the enumeration of its kind, below. */
+/* dat_handle is the object; reason is a value of the enumeration for its kind, below. */
 typedef struct dat_asynch_error_event_data {
 	DAT_HANDLE dat_handle;
 	DAT_COUNT reason;
@@ -652,7 +652,7 @@ typedef struct dat_event {
 	DAT_UINT64 event_extension_data[8];
 } DAT_EVENT;
 
-/* What a provider is registered under: the four members are the key. */
+/* The key of a registered provider: all four members. */
 typedef struct dat_provider_info {
 	char ia_name[DAT_NAME_MAX_LENGTH];
 	DAT_UINT32 dapl_version_major;
@@ -661,7 +661,7 @@ typedef struct dat_provider_info {
 } DAT_PROVIDER_INFO;
 
 #ifdef DAT_EXTENSIONS
-/* An operation number; these two bits mark those that work on a name, not on a handle. */
+/* An operation number.  These two bits mark operations on a name instead of a handle. */
 typedef int DAT_EXTENDED_OP;
 #define DAT_OPEN_EXTENSION_BASE	 0x1000
 #define DAT_CLOSE_EXTENSION_BASE 0x2000

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dat_api_cno.h -- consumer notification objects: one place to wait for many EVDs
+ * dat_api_cno.h -- consumer notification objects: one wait for many EVDs
  *
- * An event that arrives at an enabled EVD with a CNO, and with no thread waiting on the EVD
- * itself, triggers the CNO.  A triggered CNO releases one waiter, or calls its proxy agent once.
- * Triggers are coalesced: after each wake-up, and after a timeout, dequeue from every EVD of the
- * CNO until it is empty.
+ * An event triggers the CNO of its EVD if the EVD is enabled and no thread waits on the EVD
+ * itself.  A triggered CNO releases one waiter, or calls its proxy agent once.  Triggers may be
+ * combined: after each wake-up, and after a timeout, dequeue from every EVD of the CNO until it is
+ * empty.
  *
- * dat_api_ia.h says how the calls are described.
+ * dat_api_ia.h explains how the calls are described.
  */
 #include <dat2/udat.h>
 
@@ -19,11 +19,11 @@ extern "C" {
 #endif
 
 /*
- * Creates a CNO.  `agent` is called once when the CNO is triggered first, and must then be
- * installed anew; DAT_OS_WAIT_PROXY_AGENT_NULL is none.
+ * Creates a CNO.  `agent` is called once, for the first trigger; install it again to get another
+ * call.  DAT_OS_WAIT_PROXY_AGENT_NULL: no agent.
  *
  *	DAT_SUCCESS				*cno is the new CNO
- *	DAT_INVALID_HANDLE/IA			ia names no open IA
+ *	DAT_INVALID_HANDLE/IA			ia is not an open IA
  *	DAT_INVALID_PARAMETER/ARG3		cno is NULL
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory; the subtype is DAT_RESOURCE_MEMORY
  *
@@ -33,22 +33,23 @@ DAT_RETURN DAT_API dat_cno_create(DAT_IA_HANDLE ia, DAT_OS_WAIT_PROXY_AGENT agen
 			    DAT_CNO_HANDLE *cno);
 
 /*
- * Creates a CNO with a file descriptor, for poll(2) and the like: readable while the CNO is
- * triggered.  The descriptor belongs to the CNO: never read or close it.  Not in Debian's libdat2.
+ * Creates a CNO with a file descriptor for poll(2) and similar calls.  It is readable while the
+ * CNO is triggered.  The descriptor belongs to the CNO: never read or close it.  Not in Debian's
+ * libdat2.
  *
  *	DAT_SUCCESS				*cno and *fd are set
- *	DAT_INVALID_HANDLE/IA			ia names no open IA
+ *	DAT_INVALID_HANDLE/IA			ia is not an open IA
  *	DAT_INVALID_PARAMETER/ARG2, ARG3	fd or cno is NULL
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory or no descriptor; the subtype is
  *						DAT_RESOURCE_MEMORY
- *	DAT_MODEL_NOT_SUPPORTED			the provider has none
+ *	DAT_MODEL_NOT_SUPPORTED			the provider has no such CNOs
  *
  * Threads: any.  From: headers; DAT 2.0.
  */
 DAT_RETURN DAT_API dat_cno_fd_create(DAT_IA_HANDLE ia, DAT_FD *fd, DAT_CNO_HANDLE *cno);
 
 /*
- * Tells the IA of a CNO, and its agent or descriptor.  The masks are ordinals: give one of them.
+ * Returns the IA of a CNO, and its agent or descriptor.  The masks are ordinals: use one of them.
  *
  *	DAT_SUCCESS				param is filled in
  *	DAT_INVALID_HANDLE/CNO			cno is not a CNO
@@ -61,8 +62,8 @@ DAT_RETURN DAT_API dat_cno_query(DAT_CNO_HANDLE cno, DAT_CNO_PARAM_MASK mask,
 			    DAT_CNO_PARAM *param);
 
 /*
- * Installs a proxy agent, or removes it (DAT_OS_WAIT_PROXY_AGENT_NULL).  If the CNO is triggered
- * already the new agent is called at once.
+ * Installs a proxy agent, or removes it (DAT_OS_WAIT_PROXY_AGENT_NULL).  If the CNO is triggered,
+ * the new agent is called at once.
  *
  *	DAT_SUCCESS				done
  *	DAT_INVALID_HANDLE/CNO			cno is not a CNO
@@ -75,15 +76,15 @@ DAT_RETURN DAT_API dat_cno_modify_agent(DAT_CNO_HANDLE cno, DAT_OS_WAIT_PROXY_AG
 /*
  * Waits for a trigger.
  *
- * `timeout` is in microseconds from the call on, on the monotonic clock; 0 polls.  `*evd` is a
- * hint, and may be DAT_HANDLE_NULL: dequeue from every EVD of the CNO until it is empty, after a
- * timeout, too.  Several threads may wait; one trigger releases one of them.
+ * `timeout` is in microseconds and starts with the call, on the monotonic clock; 0 does not wait.
+ * `*evd` is a hint and may be DAT_HANDLE_NULL: dequeue from every EVD of the CNO until it is
+ * empty, also after a timeout.  Several threads may wait; one trigger releases one of them.
  *
  *	DAT_SUCCESS				a trigger was consumed; *evd is set
- *	DAT_QUEUE_EMPTY				the time ran out; the class bit is not set
+ *	DAT_QUEUE_EMPTY				timed out; the class bit is not set
  *	DAT_INVALID_HANDLE/CNO			cno is not a CNO
  *	DAT_INVALID_PARAMETER/ARG3		evd is NULL
- *	DAT_INVALID_STATE/CNO_DEAD		the CNO is being destroyed
+ *	DAT_INVALID_STATE/CNO_DEAD		the CNO was freed during the wait
  *	DAT_INTERRUPTED_CALL			a signal handler ran
  *
  * Threads: any.  From: DAT 2.0.
@@ -91,30 +92,30 @@ DAT_RETURN DAT_API dat_cno_modify_agent(DAT_CNO_HANDLE cno, DAT_OS_WAIT_PROXY_AG
 DAT_RETURN DAT_API dat_cno_wait(DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd);
 
 /*
- * Consumes the trigger of a CNO with a descriptor, after poll(2) found it readable.  `*evd` is the
- * hint that dat_cno_wait() gives.  Not in Debian's libdat2.
+ * Consumes the trigger of a CNO with a descriptor, after poll(2) found it readable.  `*evd` is a
+ * hint as with dat_cno_wait().  Not in Debian's libdat2.
  *
  *	DAT_SUCCESS				a trigger was consumed; *evd is set
  *	DAT_QUEUE_EMPTY				the CNO was not triggered
  *	DAT_INVALID_HANDLE/CNO			cno is not a CNO
  *	DAT_INVALID_PARAMETER/ARG1		it has no descriptor
  *	DAT_INVALID_PARAMETER/ARG2		evd is NULL
- *	DAT_MODEL_NOT_SUPPORTED			the provider has none
+ *	DAT_MODEL_NOT_SUPPORTED			the provider has no such CNOs
  *
  * Threads: any.  From: headers; DAT 2.0.
  */
 DAT_RETURN DAT_API dat_cno_trigger(DAT_CNO_HANDLE cno, DAT_EVD_HANDLE *evd);
 
 /*
- * Destroys a CNO.
+ * Frees a CNO.
  *
- * An agent in progress on another thread has returned when it returns, and none starts.  Called
- * from the agent itself it does not wait.  Called from any upcall or agent it does not wait for an
- * agent that is in dat_ia_close().
+ * When it returns, an agent on another thread has returned and no agent is called any more.
+ * Inside the agent of this CNO it does not wait.  Inside any upcall or agent it does not wait for
+ * an agent that is in dat_ia_close().
  *
- *	DAT_SUCCESS				the handle is not valid any more
+ *	DAT_SUCCESS				the CNO is freed
  *	DAT_INVALID_HANDLE/CNO			cno is not a CNO
- *	DAT_INVALID_STATE/CNO_IN_USE		an EVD refers to it or a thread waits
+ *	DAT_INVALID_STATE/CNO_IN_USE		an EVD refers to it, or a thread waits on it
  *
  * Threads: any.  From: DAT 2.0.
  */

@@ -4,33 +4,32 @@
  *
  * How calls are described in these headers
  *
- * Codes are written TYPE/SUBTYPE: DAT_INVALID_PARAMETER/ARG2 is
+ * Return codes are written TYPE/SUBTYPE: DAT_INVALID_PARAMETER/ARG2 is
  * DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2), DAT_INVALID_HANDLE/EVD_REQUEST has the
- * subtype DAT_INVALID_HANDLE_EVD_REQUEST.  A type alone has no subtype.  Compare with
- * DAT_GET_TYPE(): the class bit and the subtype may differ between providers.
+ * subtype DAT_INVALID_HANDLE_EVD_REQUEST.  A type alone has no subtype.  Compare types with
+ * DAT_GET_TYPE(): class bit and subtype may differ between providers.
  *
  * Not repeated with each call:
  *
- *	- A handle that cannot be one (NULL, an IA handle where another kind is due, any small
- *	  integer, a misaligned pointer) gives DAT_INVALID_HANDLE with the subtype of its kind
- *	  (IA, EP, EVD_REQUEST for an EVD, CNO, PZ, LMR, RMR, PSP, RSP, CSP, CR, SRQ).  A stale
- *	  handle or one of the wrong kind gives DAT_INVALID_HANDLE, too, from a provider of Rearm.
- *	- DAT_NOT_IMPLEMENTED: the provider does not have the call.  Some answer
- *	  DAT_MODEL_NOT_SUPPORTED instead.  Calls marked "Not served" no provider of Rearm has;
- *	  what is described is what DAT says of them, for programs under another provider.
- *	  The attributes say whether a provider has them (dat_ia_query()).
+ *	- A value that cannot be a handle (NULL, the handle of an IA where another kind is required,
+ *	  a small integer, a misaligned pointer) gives DAT_INVALID_HANDLE with the subtype of the
+ *	  required kind (IA, EP, EVD_REQUEST for an EVD, CNO, PZ, LMR, RMR, PSP, RSP, CSP, CR, SRQ).
+ *	  With a provider of Rearm so does a handle that was freed or that has the wrong kind.
+ *	- DAT_NOT_IMPLEMENTED: the provider does not have the call.  Some providers return
+ *	  DAT_MODEL_NOT_SUPPORTED.  No provider of Rearm has the calls that are marked "Not served";
+ *	  their description is that of DAT, for programs that use another provider.  The attributes
+ *	  show what a provider supports (dat_ia_query()).
  *	- DAT_INTERNAL_ERROR: the provider failed in a way that no other code describes.
- *	- Where a call fails, what its output pointers point to is unchanged, unless it is said
- *	  otherwise.
+ *	- If a call fails, it does not change its output, unless the description says otherwise.
  *
- * "Threads" says what may run at the same time: "any" is any call in any thread, upcalls
- * included, but for calls on an object that is being freed.  With a provider opened as
- * nonthreadsafe the program itself has to keep calls on one IA apart; Rearm's providers are
- * thread-safe under either name.
+ * "Threads" lists what may run at the same time.  "any": any call on any thread, including upcalls,
+ * except calls on an object that is being freed.  If the provider was opened as nonthreadsafe, the
+ * program must not make calls on one IA at the same time; the providers of Rearm are thread-safe in
+ * any case.
  *
- * "From" says where the rule comes from: "DAT 2.0" is the specification as restated by
- * implementations and their manuals, "headers" is what the headers of DAT 2.0 alone fix, "Rearm"
- * is this library's choice where those are silent.
+ * "From" is the source of the rule: "DAT 2.0" is the specification, as implementations and their
+ * manuals describe it; "headers" is what only the headers of DAT 2.0 define; "Rearm" is a choice of
+ * this library where the others define nothing.
  */
 #include <dat2/udat.h>
 
@@ -44,18 +43,19 @@ extern "C" {
 /*
  * Opens an interface adapter.
  *
- * `name` is that of a line of dat.conf, or of a provider that the program registered.  The version
- * must be equal to the line's.  A program that asks for `thread_safety` gets a threadsafe line
- * only; one that does not gets a nonthreadsafe line or, if there is none, a threadsafe one.  The
- * library of the line is loaded by the first open; of several lines with one key the first that
- * loads is taken.
+ * `name` is the name of a line of dat.conf, or of a provider that the program registered.  The
+ * version must equal that of the line.  With `thread_safety` true only a threadsafe line is used;
+ * with false a nonthreadsafe line, or a threadsafe one if there is no other.  The first open loads
+ * the library of the line.  If several lines have the same key, the first one whose library loads
+ * is used.
  *
- * `*async_evd` is in and out.  DAT_HANDLE_NULL: the provider creates the EVD for asynchronous
- * errors with at least `async_evd_min_qlen` places, and it goes with the IA.  A handle of such an
- * EVD of the same device: it is shared.  DAT_EVD_ASYNC_EXISTS: this opening wants none.
+ * `*async_evd` is input and output.  DAT_HANDLE_NULL: the provider creates the EVD for
+ * asynchronous errors, with at least `async_evd_min_qlen` entries, and frees it with the IA.  A
+ * handle of such an EVD of the same device: the IA shares it.  DAT_EVD_ASYNC_EXISTS: this IA has
+ * no such EVD.
  *
- * `*ia` is a small integer, valid in this process until dat_ia_close().  Programs use the macro
- * dat_ia_open(name, qlen, async_evd, ia), which adds version 2.0 and DAT_THREADSAFE.
+ * `*ia` is a small integer that is valid in this process until dat_ia_close().  Programs use the
+ * macro dat_ia_open(name, qlen, async_evd, ia), which adds version 2.0 and DAT_THREADSAFE.
  *
  *	DAT_SUCCESS				the IA is open
  *	DAT_INVALID_PARAMETER/ARG1		name is NULL or longer than 255 bytes
@@ -63,12 +63,12 @@ extern "C" {
  *	DAT_INVALID_PARAMETER/ARG3		async_evd is NULL
  *	DAT_INVALID_PARAMETER/ARG7		thread_safety is neither true nor false
  *	DAT_INVALID_HANDLE/IA			ia is NULL
- *	DAT_INVALID_HANDLE/EVD_ASYNC		*async_evd is no such EVD of this device
+ *	DAT_INVALID_HANDLE/EVD_ASYNC		*async_evd is not such an EVD of this device
  *	DAT_PROVIDER_NOT_FOUND/NAME_NOT_REGISTERED
  *						no provider for name, version and thread safety, or
- *						its library does not load (a message says why)
+ *						its library does not load (a message has the reason)
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory, or 65,535 IAs are open
- *	DAT_INSUFFICIENT_RESOURCES/DEVICE	the device refuses
+ *	DAT_INSUFFICIENT_RESOURCES/DEVICE	the device has not enough resources
  *
  * Threads: any.  From: DAT 2.0; the choice of thread safety and the limit are Rearm.
  */
@@ -81,15 +81,15 @@ DAT_RETURN DAT_API dat_ia_openv(const DAT_NAME_PTR name, DAT_COUNT async_evd_min
 		     DAT_THREADSAFE)
 
 /*
- * Tells the attributes of an IA and of its provider.
+ * Returns the attributes of an IA and of its provider.
  *
- * Any of the three pointers may be NULL if its mask is 0; `async_evd` NULL asks for nothing.  The
- * EVD is DAT_EVD_OUT_OF_SCOPE for an IA that was opened with DAT_EVD_ASYNC_EXISTS.  Members whose
- * bit is not in the mask may or may not be filled in.  Strings, attribute lists and the address
- * belong to the provider and live as long as the IA.
+ * Each of the three pointers may be NULL if its mask is 0; with `async_evd` NULL the EVD is not
+ * returned.  The EVD is DAT_EVD_OUT_OF_SCOPE if the IA was opened with DAT_EVD_ASYNC_EXISTS.
+ * Members whose bit is not in the mask may be set too.  Strings, attribute lists and the address
+ * are memory of the provider; they are valid until the IA is closed.
  *
- *	DAT_SUCCESS				the members asked for are filled in
- *	DAT_INVALID_HANDLE/IA			ia names no open IA
+ *	DAT_SUCCESS				the requested members are filled in
+ *	DAT_INVALID_HANDLE/IA			ia is not an open IA
  *	DAT_INVALID_PARAMETER/ARG3		unknown bits in ia_mask
  *	DAT_INVALID_PARAMETER/ARG4		ia_mask is set and ia_attr NULL
  *	DAT_INVALID_PARAMETER/ARG5		unknown bits in provider_mask
@@ -103,54 +103,54 @@ DAT_RETURN DAT_API dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *async_evd,
 			    DAT_PROVIDER_ATTR *provider_attr);
 
 /*
- * Closes an IA.  The last close of a provider's IAs unloads its library.
+ * Closes an IA.  The last close of an IA of a provider unloads its library.
  *
- * DAT_CLOSE_ABRUPT_FLAG (DAT_CLOSE_DEFAULT) destroys everything that was created under the IA:
- * threads in dat_evd_wait() return DAT_ABORT, those in dat_cno_wait() DAT_SUCCESS with
+ * DAT_CLOSE_ABRUPT_FLAG (DAT_CLOSE_DEFAULT) frees everything that was created under the IA.
+ * Threads in dat_evd_wait() return DAT_ABORT, threads in dat_cno_wait() return DAT_SUCCESS with
  * DAT_HANDLE_NULL.
  *
- * DAT_CLOSE_GRACEFUL_FLAG fails while anything but the provider's own asynchronous EVD is left.  An
- * object is not left, and the close waits for its end, when another thread is in the call that frees it,
- * when it was freed from inside its own upcall or agent, and when it belongs to a connection request that
- * the provider is refusing or a thread is in dat_cr_reject() with.
+ * DAT_CLOSE_GRACEFUL_FLAG fails if an object is left, other than the asynchronous EVD of the
+ * provider.  The following objects do not count as left; the close waits for their end: an object
+ * that another thread is freeing; an object that was freed inside its own upcall or agent; an
+ * object of a connection request that the provider refuses or that a thread is rejecting with
+ * dat_cr_reject().
  *
- * When it returns no upcall and no agent of the IA runs, whether its EVD or CNO was still there or
- * had been freed from inside, and no other thread is in a call that frees an object of the IA.
+ * After the return no upcall and no agent of the IA runs, even if its EVD or CNO was freed inside
+ * it, and no other thread is in a call that frees an object of the IA.
  *
- * Called from an upcall or agent, it does not wait for those that wait for the caller:
+ * Inside an upcall or agent the call does not wait for:
  *
- *	- the upcalls and agents that it is called from.  Frees of their EVDs and CNOs by other threads
- *	  return after them, and what they need goes when the last of them returns.
- *	- upcalls and agents that are in dat_ia_close() themselves, of another IA.
+ *	- the upcalls and agents that it is called from.  Calls on other threads that free their
+ *	  EVDs and CNOs return after them; what they use is released when the last of them returns.
+ *	- upcalls and agents that are in dat_ia_close() of another IA.
  *
- * An upcall or agent that waits in dat_evd_free(), dat_cno_free() or TEARDOWN for one that is in
- * dat_ia_close() does not wait any longer: the close waits for it.
+ * An upcall or agent in dat_evd_free(), dat_cno_free() or TEARDOWN stops waiting for an upcall or
+ * agent that is in dat_ia_close(), and the close waits for the former.
  *
- * After success the integer names nothing; it is given out again only after all other integers
- * were.
+ * After success the integer is invalid.  It is reused only after all other integers were used.
  *
  *	DAT_SUCCESS				the IA is closed
- *	DAT_INVALID_HANDLE/IA			ia names no open IA, or another thread closes it
+ *	DAT_INVALID_HANDLE/IA			ia is not an open IA, or another thread closes it
  *	DAT_INVALID_PARAMETER/ARG2		unknown flag
  *	DAT_INVALID_STATE/IA_IN_USE		graceful, and objects are left: nothing changed
  *
- * Threads: any, also upcalls and agents; of two that close one IA the second fails, even if the first
- * is refused.
- * From: DAT 2.0; upcalls and what is waited for are Rearm.
+ * Threads: any, also upcalls and agents; if two threads close one IA the second fails, even if the
+ * first fails too.
+ * From: DAT 2.0; the rules on upcalls and waiting are Rearm.
  */
 DAT_RETURN DAT_API dat_ia_close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags);
 
 /*
  * Lists the providers of dat.conf: one entry for each name, version and thread safety, in the
- * order of the file.  Providers that a program registered itself are not in it.
+ * order of the file.  Providers that the program registered itself are not listed.
  *
- * `max` 0 asks how many there are: `*entries` is set although the call then fails.  Otherwise the
- * first `max` are copied to what the pointers of `list` point to, and `*entries` is how many; a
- * list that is too short is not an error.
+ * With `max` 0 the call returns the number of providers in `*entries`, and fails.  Otherwise it
+ * copies the first `max` entries to the memory that the pointers in `list` point to, and sets
+ * `*entries` to their number.  A list that is too short is not an error.
  *
  *	DAT_SUCCESS				*entries infos were copied
- *	DAT_INVALID_PARAMETER/ARG1		max is not positive; *entries is the number there
- *						is
+ *	DAT_INVALID_PARAMETER/ARG1		max is not positive; *entries is the number of
+ *						providers
  *	DAT_INVALID_PARAMETER/ARG2		entries is NULL
  *	DAT_INVALID_PARAMETER/ARG3		list, or a pointer in it that is needed, is NULL
  *
@@ -160,15 +160,15 @@ DAT_RETURN DAT_API dat_registry_list_providers(DAT_COUNT max, DAT_COUNT *entries
 			    DAT_PROVIDER_INFO *(list[]));
 
 /*
- * Explains a return value: one sentence for its type, one for its subtype.
+ * Describes a return value: one sentence for its type, one for its subtype.
  *
- * Both sentences are constant and end with the symbolic name in brackets.  The class bits are not
- * looked at.  `*minor` is "" if there is no subtype; `minor` may be NULL.  Outside the lists the
- * texts are "unknown error" and "unknown minor error".
+ * Both strings are constant and end with the symbolic name in brackets.  The class bits are
+ * ignored.  `*minor` is "" if there is no subtype; `minor` may be NULL.  The strings for unknown
+ * values are "unknown error" and "unknown minor error".
  *
- *	DAT_SUCCESS				both are known
- *	DAT_INVALID_PARAMETER			without class bit: one of them is unknown, and both
- *						texts are set
+ *	DAT_SUCCESS				both strings are known
+ *	DAT_INVALID_PARAMETER			without class bit: type or subtype is unknown; both
+ *						strings are set
  *	DAT_INVALID_PARAMETER/ARG2		major is NULL
  *
  * Threads: any, also in a signal handler.  From: DAT 2.0; the texts and NULL are Rearm.
@@ -176,20 +176,21 @@ DAT_RETURN DAT_API dat_registry_list_providers(DAT_COUNT max, DAT_COUNT *entries
 DAT_RETURN DAT_API dat_strerror(DAT_RETURN ret, const char **major, const char **minor);
 
 /*
- * Attaches eight bytes of the consumer's to an object of any kind.  A new object has zeros.
+ * Attaches a context of eight bytes to an object of any kind.  The context of a new object is
+ * zero.
  *
  *	DAT_SUCCESS				the context is set
- *	DAT_INVALID_HANDLE/1			no object; the subtype is DAT_INVALID_HANDLE1
+ *	DAT_INVALID_HANDLE/1			not an object; the subtype is DAT_INVALID_HANDLE1
  *
- * Threads: any; of two that set it at once one wins.  From: DAT 2.0.
+ * Threads: any; of two calls at the same time one takes effect.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_set_consumer_context(DAT_HANDLE handle, DAT_CONTEXT context);
 
 /*
- * Reads what dat_set_consumer_context() attached.
+ * Returns the context that dat_set_consumer_context() attached.
  *
  *	DAT_SUCCESS				*context is set
- *	DAT_INVALID_HANDLE/1			no object; the subtype is DAT_INVALID_HANDLE1
+ *	DAT_INVALID_HANDLE/1			not an object; the subtype is DAT_INVALID_HANDLE1
  *	DAT_INVALID_PARAMETER/ARG2		context is NULL
  *
  * Threads: any.  From: DAT 2.0.
@@ -197,10 +198,10 @@ DAT_RETURN DAT_API dat_set_consumer_context(DAT_HANDLE handle, DAT_CONTEXT conte
 DAT_RETURN DAT_API dat_get_consumer_context(DAT_HANDLE handle, DAT_CONTEXT *context);
 
 /*
- * Tells what kind of object a handle is of.
+ * Returns the type of a handle.
  *
  *	DAT_SUCCESS				*type is set
- *	DAT_INVALID_HANDLE/1			no object; the subtype is DAT_INVALID_HANDLE1
+ *	DAT_INVALID_HANDLE/1			not an object; the subtype is DAT_INVALID_HANDLE1
  *	DAT_INVALID_PARAMETER/ARG2		type is NULL
  *
  * Threads: any.  From: DAT 2.0.
@@ -208,15 +209,15 @@ DAT_RETURN DAT_API dat_get_consumer_context(DAT_HANDLE handle, DAT_CONTEXT *cont
 DAT_RETURN DAT_API dat_get_handle_type(DAT_HANDLE handle, DAT_HANDLE_TYPE *type);
 
 /*
- * Calls an operation of the provider that DAT itself does not have.  What follows `op` depends on
- * it; dat_ib_extensions.h and dat_upcall.h have macros and functions that get it right.
+ * Calls an operation of the provider that is not in DAT.  The arguments after `op` depend on the
+ * operation; dat_ib_extensions.h and dat_upcall.h have macros and functions with the right types.
  *
- * An `op` with the bit DAT_OPEN_EXTENSION_BASE takes no handle but a name and the place for a
- * handle as its first two arguments, and opens the IA for queries; one with
+ * An `op` with the bit DAT_OPEN_EXTENSION_BASE has no handle: its first two arguments are a name
+ * and the address of a handle, and it opens the IA for queries.  An `op` with
  * DAT_CLOSE_EXTENSION_BASE closes it.
  *
- *	DAT_SUCCESS				as the operation says
- *	DAT_INVALID_HANDLE/1			no object; the subtype is DAT_INVALID_HANDLE1
+ *	DAT_SUCCESS				see the operation
+ *	DAT_INVALID_HANDLE/1			not an object; the subtype is DAT_INVALID_HANDLE1
  *	DAT_NOT_IMPLEMENTED			the provider has no such operation, or no IA with
  *						extensions has been opened yet
  *	DAT_PROVIDER_NOT_FOUND/NAME_NOT_REGISTERED
@@ -224,7 +225,7 @@ DAT_RETURN DAT_API dat_get_handle_type(DAT_HANDLE handle, DAT_HANDLE_TYPE *type)
  *	DAT_INVALID_PARAMETER/ARG3, ARG4	opening by name: name or place is NULL, or the name
  *						too long
  *
- * Threads: as the operation says.  From: headers.
+ * Threads: see the operation.  From: headers.
  */
 #ifdef DAT_EXTENSIONS
 DAT_RETURN DAT_API dat_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op, ...);

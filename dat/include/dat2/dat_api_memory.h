@@ -2,7 +2,7 @@
 /*
  * dat_api_memory.h -- protection zones, local and remote memory regions
  *
- * dat_api_ia.h says how the calls are described.
+ * dat_api_ia.h explains how the calls are described.
  */
 #include <dat2/udat.h>
 
@@ -14,12 +14,12 @@ extern "C" {
 #endif
 
 /*
- * Creates a protection zone: regions and endpoints of one zone work with each other.
+ * Creates a protection zone.  Endpoints can use the regions of their own zone.
  *
  *	DAT_SUCCESS				*pz is the new zone
- *	DAT_INVALID_HANDLE/IA			ia names no open IA
+ *	DAT_INVALID_HANDLE/IA			ia is not an open IA
  *	DAT_INVALID_PARAMETER/ARG2		pz is NULL
- *	DAT_INSUFFICIENT_RESOURCES		no memory, or no further zone: MEMORY or
+ *	DAT_INSUFFICIENT_RESOURCES		no memory, or no more zones: MEMORY or
  *						PROTECTION_DOMAIN
  *
  * Threads: any.  From: DAT 2.0.
@@ -27,10 +27,10 @@ extern "C" {
 DAT_RETURN DAT_API dat_pz_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE *pz);
 
 /*
- * Tells the IA of a protection zone.
+ * Returns the IA of a protection zone.
  *
  *	DAT_SUCCESS				param is filled in
- *	DAT_INVALID_HANDLE/PZ			pz is not one
+ *	DAT_INVALID_HANDLE/PZ			pz is not a protection zone
  *	DAT_INVALID_PARAMETER/ARG2		unknown bits in mask
  *	DAT_INVALID_PARAMETER/ARG3		param is NULL
  *
@@ -39,12 +39,11 @@ DAT_RETURN DAT_API dat_pz_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE *pz);
 DAT_RETURN DAT_API dat_pz_query(DAT_PZ_HANDLE pz, DAT_PZ_PARAM_MASK mask, DAT_PZ_PARAM *param);
 
 /*
- * Destroys a protection zone.
+ * Frees a protection zone.
  *
- *	DAT_SUCCESS				the handle is not valid any more
- *	DAT_INVALID_HANDLE/PZ			pz is not one
- *	DAT_INVALID_STATE/PZ_IN_USE		an endpoint, region or shared receive queue is in
- *						it
+ *	DAT_SUCCESS				the zone is freed
+ *	DAT_INVALID_HANDLE/PZ			pz is not a protection zone
+ *	DAT_INVALID_STATE/PZ_IN_USE		an endpoint, region or shared receive queue uses it
  *
  * Threads: any.  From: DAT 2.0.
  */
@@ -53,26 +52,25 @@ DAT_RETURN DAT_API dat_pz_free(DAT_PZ_HANDLE pz);
 /*
  * Registers memory with the device.
  *
- * `type` says which member of `region` counts: VIRTUAL `length` bytes at for_va; LMR another
- * handle on the memory of for_lmr_handle; SHARED_VIRTUAL memory that processes share under one
- * cookie. DAT_VA_TYPE_ZB makes addresses in segments start at zero, if zb_supported says so.  What
- * was registered may be more than what was asked for: it starts at `*registered_address` or before
- * the memory and covers it.  `*lmr_context` goes into local segments, `*rmr_context` into those
- * that are given to the other side.  Each of the last four pointers may be NULL.  The memory must
- * stay until dat_lmr_free().
+ * `type` selects the member of `region`.  VIRTUAL: `length` bytes at for_va.  LMR: another handle
+ * for the memory of for_lmr_handle.  SHARED_VIRTUAL: memory that processes share under one cookie.
+ * With DAT_VA_TYPE_ZB the addresses in segments start at zero, if zb_supported is true.  The
+ * registered region contains the memory, and may be larger: it starts at `*registered_address`.
+ * Local segments use `*lmr_context`; the other side uses `*rmr_context`.  Each of the last four
+ * pointers may be NULL.  The memory must stay mapped until dat_lmr_free().
  *
  *	DAT_SUCCESS				*lmr is the new region
- *	DAT_INVALID_HANDLE/IA, PZ		ia or pz is not one
- *	DAT_INVALID_HANDLE/LMR			for_lmr_handle is not one
+ *	DAT_INVALID_HANDLE/IA, PZ		ia or pz is not a protection zone
+ *	DAT_INVALID_HANDLE/LMR			for_lmr_handle is not a local region
  *	DAT_INVALID_PARAMETER/ARG2		unknown type
- *	DAT_INVALID_PARAMETER/ARG3		the memory is not there, or not all of it may be
- *						accessed so
+ *	DAT_INVALID_PARAMETER/ARG3		the memory is not mapped, or does not allow the
+ *						access
  *	DAT_INVALID_PARAMETER/ARG4		length is 0 or more than the device has
  *	DAT_INVALID_PARAMETER/ARG6		unknown privileges
  *	DAT_INVALID_PARAMETER/ARG7		unknown type of address
  *	DAT_INVALID_PARAMETER/ARG8		lmr is NULL
  *	DAT_PRIVILEGES_VIOLATION		the process may not register memory
- *	DAT_INSUFFICIENT_RESOURCES		no memory, or no further region: MEMORY or
+ *	DAT_INSUFFICIENT_RESOURCES		no memory, or no more regions: MEMORY or
  *						MEMORY_REGION
  *	DAT_NOT_IMPLEMENTED			the type is not in lmr_mem_types_supported
  *						(SHARED_VIRTUAL with a provider of Rearm)
@@ -89,10 +87,10 @@ DAT_RETURN DAT_API dat_lmr_create(DAT_IA_HANDLE ia, DAT_MEM_TYPE type,
 			    DAT_VADDR *registered_address);
 
 /*
- * Tells the parameters of a local region.
+ * Returns the parameters of a local region.
  *
- *	DAT_SUCCESS				the members asked for are filled in
- *	DAT_INVALID_HANDLE/LMR			lmr is not one
+ *	DAT_SUCCESS				the requested members are filled in
+ *	DAT_INVALID_HANDLE/LMR			lmr is not a local region
  *	DAT_INVALID_PARAMETER/ARG2		unknown bits in mask
  *	DAT_INVALID_PARAMETER/ARG3		param is NULL
  *
@@ -102,11 +100,11 @@ DAT_RETURN DAT_API dat_lmr_query(DAT_LMR_HANDLE lmr, DAT_LMR_PARAM_MASK mask,
 			    DAT_LMR_PARAM *param);
 
 /*
- * Makes what was written locally visible to RDMA reads of the other side, in the given segments,
- * on a machine that is not coherent.  Where lmr_sync_req is false it does nothing.
+ * Makes local writes to the segments visible to RDMA reads of the other side, on a machine that is
+ * not coherent.  If lmr_sync_req is false it has no effect.
  *
  *	DAT_SUCCESS				done
- *	DAT_INVALID_HANDLE/IA			ia names no open IA
+ *	DAT_INVALID_HANDLE/IA			ia is not an open IA
  *	DAT_INVALID_PARAMETER/ARG2		segments is NULL with a count
  *
  * Threads: any.  From: DAT 2.0.
@@ -115,11 +113,11 @@ DAT_RETURN DAT_API dat_lmr_sync_rdma_read(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLE
 			    DAT_VLEN count);
 
 /*
- * Makes what the other side wrote by RDMA visible locally, in the given segments, on a machine
- * that is not coherent.  Where lmr_sync_req is false it does nothing.
+ * Makes RDMA writes of the other side to the segments visible locally, on a machine that is not
+ * coherent.  If lmr_sync_req is false it has no effect.
  *
  *	DAT_SUCCESS				done
- *	DAT_INVALID_HANDLE/IA			ia names no open IA
+ *	DAT_INVALID_HANDLE/IA			ia is not an open IA
  *	DAT_INVALID_PARAMETER/ARG2		segments is NULL with a count
  *
  * Threads: any.  From: DAT 2.0.
@@ -128,11 +126,11 @@ DAT_RETURN DAT_API dat_lmr_sync_rdma_write(DAT_IA_HANDLE ia, const DAT_LMR_TRIPL
 			    DAT_VLEN count);
 
 /*
- * Withdraws the registration.  The contexts are not valid any more: requests that still use them
- * complete with an error.
+ * Frees a local region.  Its contexts become invalid: requests that use them complete with an
+ * error.
  *
- *	DAT_SUCCESS				the handle is not valid any more
- *	DAT_INVALID_HANDLE/LMR			lmr is not one
+ *	DAT_SUCCESS				the region is freed
+ *	DAT_INVALID_HANDLE/LMR			lmr is not a local region
  *	DAT_INVALID_STATE/LMR_IN_USE		a remote region is bound to it
  *
  * Threads: any.  From: DAT 2.0.
@@ -140,14 +138,14 @@ DAT_RETURN DAT_API dat_lmr_sync_rdma_write(DAT_IA_HANDLE ia, const DAT_LMR_TRIPL
 DAT_RETURN DAT_API dat_lmr_free(DAT_LMR_HANDLE lmr);
 
 /*
- * Creates a remote region, not bound to memory.
+ * Creates a remote region that is not bound to memory.
  *
- * Not served: a provider of Rearm answers DAT_NOT_IMPLEMENTED.
+ * Not served: a provider of Rearm returns DAT_NOT_IMPLEMENTED.
  *
  *	DAT_SUCCESS				*rmr is the new region
- *	DAT_INVALID_HANDLE/PZ			pz is not one
+ *	DAT_INVALID_HANDLE/PZ			pz is not a protection zone
  *	DAT_INVALID_PARAMETER/ARG2		rmr is NULL
- *	DAT_INSUFFICIENT_RESOURCES		no memory, or no further region: MEMORY or
+ *	DAT_INSUFFICIENT_RESOURCES		no memory, or no more regions: MEMORY or
  *						MEMORY_REGION
  *	DAT_MODEL_NOT_SUPPORTED			the device has no memory windows
  *
@@ -156,13 +154,13 @@ DAT_RETURN DAT_API dat_lmr_free(DAT_LMR_HANDLE lmr);
 DAT_RETURN DAT_API dat_rmr_create(DAT_PZ_HANDLE pz, DAT_RMR_HANDLE *rmr);
 
 /*
- * As dat_rmr_create(), for use through one endpoint alone.  Not in Debian's libdat2.
+ * As dat_rmr_create(), for use with one endpoint only.  Not in Debian's libdat2.
  *
- * Not served: a provider of Rearm answers DAT_NOT_IMPLEMENTED.
+ * Not served: a provider of Rearm returns DAT_NOT_IMPLEMENTED.
  *
  *	DAT_SUCCESS				*rmr is the new region
- *	DAT_INVALID_HANDLE/PZ			pz is not one
- *	DAT_MODEL_NOT_SUPPORTED			the provider has none
+ *	DAT_INVALID_HANDLE/PZ			pz is not a protection zone
+ *	DAT_MODEL_NOT_SUPPORTED			the provider has no such regions
  *	otherwise				as dat_rmr_create()
  *
  * Threads: any.  From: headers; DAT 2.0.
@@ -170,12 +168,12 @@ DAT_RETURN DAT_API dat_rmr_create(DAT_PZ_HANDLE pz, DAT_RMR_HANDLE *rmr);
 DAT_RETURN DAT_API dat_rmr_create_for_ep(DAT_PZ_HANDLE pz, DAT_RMR_HANDLE *rmr);
 
 /*
- * Tells the parameters of a remote region.
+ * Returns the parameters of a remote region.
  *
- * Not served: a provider of Rearm makes no such handle and answers DAT_INVALID_HANDLE/RMR.
+ * Not served: a provider of Rearm has no such handle and returns DAT_INVALID_HANDLE/RMR.
  *
- *	DAT_SUCCESS				the members asked for are filled in
- *	DAT_INVALID_HANDLE/RMR			rmr is not one
+ *	DAT_SUCCESS				the requested members are filled in
+ *	DAT_INVALID_HANDLE/RMR			rmr is not a remote region
  *	DAT_INVALID_PARAMETER/ARG2		unknown bits in mask
  *	DAT_INVALID_PARAMETER/ARG3		param is NULL
  *
@@ -185,22 +183,22 @@ DAT_RETURN DAT_API dat_rmr_query(DAT_RMR_HANDLE rmr, DAT_RMR_PARAM_MASK mask,
 			    DAT_RMR_PARAM *param);
 
 /*
- * Opens part of a local region to the other side, for as long as the binding stands.  It is a
- * request of the endpoint: it completes with an RMR_BIND_COMPLETION event on the request EVD, and
- * later requests wait for it.  A length of 0 unbinds.  `*context` is valid for the other side once
- * it completed.
+ * Binds a remote region to part of a local region, which gives the other side access until it is
+ * bound again.  The bind is a request of the endpoint: it completes with an RMR_BIND_COMPLETION
+ * event on the request EVD, and later requests wait for it.  A length of 0 unbinds.  The other
+ * side may use `*context` when the bind has completed.
  *
- * Not served: a provider of Rearm makes no such handle and answers DAT_INVALID_HANDLE/RMR.
+ * Not served: a provider of Rearm has no such handle and returns DAT_INVALID_HANDLE/RMR.
  *
  *	DAT_SUCCESS				it is posted
- *	DAT_INVALID_HANDLE/RMR			rmr is not one
- *	DAT_INVALID_HANDLE/LMR, EP		lmr or ep is not one
+ *	DAT_INVALID_HANDLE/RMR			rmr is not a remote region
+ *	DAT_INVALID_HANDLE/LMR, EP		lmr or ep is not valid
  *	DAT_INVALID_PARAMETER/ARG3		range is NULL or not within the region
  *	DAT_INVALID_PARAMETER/ARG4, ARG5, ARG8	unknown privileges, type of address, flags
  *	DAT_INVALID_PARAMETER/ARG9		context is NULL
  *	DAT_PRIVILEGES_VIOLATION		lmr does not allow the privileges
- *	DAT_PROTECTION_VIOLATION		the three are not of one zone
- *	DAT_INSUFFICIENT_RESOURCES/MEMORY	as many are outstanding as the endpoint has
+ *	DAT_PROTECTION_VIOLATION		the three are not in one zone
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY	the queue of the endpoint is full
  *	DAT_INVALID_STATE/state			ep is not connected
  *
  * Threads: any.  From: DAT 2.0.
@@ -211,12 +209,12 @@ DAT_RETURN DAT_API dat_rmr_bind(DAT_RMR_HANDLE rmr, DAT_LMR_HANDLE lmr,
 			    DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context);
 
 /*
- * Destroys a remote region, unbinding it.
+ * Frees a remote region and unbinds it.
  *
- * Not served: a provider of Rearm makes no such handle and answers DAT_INVALID_HANDLE/RMR.
+ * Not served: a provider of Rearm has no such handle and returns DAT_INVALID_HANDLE/RMR.
  *
- *	DAT_SUCCESS				the handle is not valid any more
- *	DAT_INVALID_HANDLE/RMR			rmr is not one
+ *	DAT_SUCCESS				the region is freed
+ *	DAT_INVALID_HANDLE/RMR			rmr is not a remote region
  *
  * Threads: any.  From: DAT 2.0.
  */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dat_api_sp.h -- service points, which listen, and the connection requests they deliver
+ * dat_api_sp.h -- service points, which listen, and connection requests
  *
- * A connection qualifier is a port number.  Over rdma_cm a qualifier up to 0xffff is the TCP port
- * itself; a larger one is mapped to qualifier % 32001 + 33534, as other DAT providers do.
+ * A connection qualifier is a port number.  With rdma_cm a qualifier up to 0xffff is the TCP port;
+ * a larger one is mapped to the port qualifier % 32001 + 33534, as in other DAT providers.
  *
- * dat_api_ia.h says how the calls are described.
+ * dat_api_ia.h explains how the calls are described.
  */
 #include <dat2/udat.h>
 
@@ -17,25 +17,27 @@ extern "C" {
 #endif
 
 /*
- * Listens on a connection qualifier.  Each request becomes a CONNECTION_REQUEST event on `evd`.
- * When that is full the request is refused: its side gets NON_PEER_REJECTED.  The asynchronous EVD
- * gets DAT_ASYNC_ERROR_EVD_OVERFLOW for the first refusal, and again only after `evd` was empty of
- * posted events in between; one that was not read yet stands for later ones.  `evd` goes on: no
- * number of requests can make dat_evd_wait() or dat_evd_dequeue() fail.
+ * Creates a public service point: listens on a connection qualifier.  Each request becomes a
+ * CONNECTION_REQUEST event on `evd`.
  *
- * DAT_PSP_PROVIDER_FLAG asks the provider to bring an endpoint with each request; the attribute
- * ep_creator says whether it does, and dat_cr_query() names the endpoint.  That has the default
- * attributes but neither protection zone nor EVDs; dat_ep_modify() gives it what it needs.  It goes
- * with the request when that is rejected, and is the consumer's like any other once it is accepted.
+ * If `evd` is full a request is refused, and its sender gets NON_PEER_REJECTED.  The first refusal
+ * is reported on the asynchronous EVD as DAT_ASYNC_ERROR_EVD_OVERFLOW.  Another report follows
+ * only after `evd` had no posted events in between, and after the last report was taken.  `evd`
+ * stays usable: requests cannot make dat_evd_wait() or dat_evd_dequeue() fail.
+ *
+ * With DAT_PSP_PROVIDER_FLAG the provider creates an endpoint for each request; the attribute
+ * ep_creator shows whether it can.  dat_cr_query() returns the endpoint.  It has the default
+ * attributes, but no protection zone and no EVDs; set them with dat_ep_modify().  It is freed if
+ * the request is rejected, and belongs to the consumer when the request is accepted.
  *
  *	DAT_SUCCESS				*psp listens
- *	DAT_INVALID_HANDLE/IA			ia names no open IA
+ *	DAT_INVALID_HANDLE/IA			ia is not an open IA
  *	DAT_INVALID_HANDLE/EVD_CR		evd is not an EVD with the CR stream
  *	DAT_INVALID_PARAMETER/ARG4		unknown flag
  *	DAT_INVALID_PARAMETER/ARG5		psp is NULL
- *	DAT_CONN_QUAL_IN_USE			somebody listens there already
+ *	DAT_CONN_QUAL_IN_USE			the qualifier is in use
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory
- *	DAT_MODEL_NOT_SUPPORTED			the provider does not bring endpoints
+ *	DAT_MODEL_NOT_SUPPORTED			the provider does not create endpoints
  *
  * Threads: any.  From: DAT 2.0.
  */
@@ -43,15 +45,15 @@ DAT_RETURN DAT_API dat_psp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EVD_
 			    DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *psp);
 
 /*
- * As dat_psp_create(), on a qualifier that the provider chooses and tells in `*qual`.
+ * As dat_psp_create(), with a qualifier that the provider chooses and returns in `*qual`.
  *
  *	DAT_SUCCESS				*psp listens on *qual
  *	DAT_INVALID_PARAMETER/ARG2		qual is NULL
- *	DAT_INVALID_HANDLE/IA			ia names no open IA
+ *	DAT_INVALID_HANDLE/IA			ia is not an open IA
  *	DAT_INVALID_HANDLE/EVD_CR		evd is not an EVD with the CR stream
  *	DAT_INVALID_PARAMETER/ARG4		unknown flag
  *	DAT_INVALID_PARAMETER/ARG5		psp is NULL
- *	DAT_CONN_QUAL_UNAVAILABLE		none is free
+ *	DAT_CONN_QUAL_UNAVAILABLE		no qualifier is free
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory
  *
  * Threads: any.  From: DAT 2.0.
@@ -60,10 +62,10 @@ DAT_RETURN DAT_API dat_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual, DAT
 			    DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *psp);
 
 /*
- * Tells the parameters of a public service point.
+ * Returns the parameters of a public service point.
  *
- *	DAT_SUCCESS				the members asked for are filled in
- *	DAT_INVALID_HANDLE/PSP			psp is not one
+ *	DAT_SUCCESS				the requested members are filled in
+ *	DAT_INVALID_HANDLE/PSP			psp is not a public service point
  *	DAT_INVALID_PARAMETER/ARG2		unknown bits in mask
  *	DAT_INVALID_PARAMETER/ARG3		param is NULL
  *
@@ -73,25 +75,25 @@ DAT_RETURN DAT_API dat_psp_query(DAT_PSP_HANDLE psp, DAT_PSP_PARAM_MASK mask,
 			    DAT_PSP_PARAM *param);
 
 /*
- * Stops listening: later requests are refused as if nobody ever had.  Requests that were delivered
- * stay valid.
+ * Frees a public service point.  Later requests are refused as if it had never existed.  Requests
+ * that were delivered stay valid.
  *
- *	DAT_SUCCESS				the handle is not valid any more
- *	DAT_INVALID_HANDLE/PSP			psp is not one
+ *	DAT_SUCCESS				the service point is freed
+ *	DAT_INVALID_HANDLE/PSP			psp is not a public service point
  *
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_psp_free(DAT_PSP_HANDLE psp);
 
 /*
- * Listens for exactly one request and reserves an unconnected endpoint for it.  The request is
- * accepted with ep DAT_HANDLE_NULL.
+ * Creates a reserved service point: listens for one request and reserves an unconnected endpoint
+ * for it.  Accept the request with the endpoint DAT_HANDLE_NULL.
  *
  *	DAT_SUCCESS				*rsp listens, ep is reserved
- *	DAT_INVALID_HANDLE/IA, EP, EVD_CR	one of them is not one
+ *	DAT_INVALID_HANDLE/IA, EP, EVD_CR	the argument is not one
  *	DAT_INVALID_PARAMETER/ARG5		rsp is NULL
  *	DAT_INVALID_STATE/state			ep is not unconnected
- *	DAT_CONN_QUAL_IN_USE			somebody listens there already
+ *	DAT_CONN_QUAL_IN_USE			the qualifier is in use
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory
  *
  * Threads: any.  From: DAT 2.0.
@@ -100,10 +102,10 @@ DAT_RETURN DAT_API dat_rsp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EP_H
 			    DAT_EVD_HANDLE evd, DAT_RSP_HANDLE *rsp);
 
 /*
- * Tells the parameters of a reserved service point.
+ * Returns the parameters of a reserved service point.
  *
- *	DAT_SUCCESS				the members asked for are filled in
- *	DAT_INVALID_HANDLE/RSP			rsp is not one
+ *	DAT_SUCCESS				the requested members are filled in
+ *	DAT_INVALID_HANDLE/RSP			rsp is not a reserved service point
  *	DAT_INVALID_PARAMETER/ARG2		unknown bits in mask
  *	DAT_INVALID_PARAMETER/ARG3		param is NULL
  *
@@ -113,31 +115,32 @@ DAT_RETURN DAT_API dat_rsp_query(DAT_RSP_HANDLE rsp, DAT_RSP_PARAM_MASK mask,
 			    DAT_RSP_PARAM *param);
 
 /*
- * Stops listening.  If no request came the endpoint is unconnected again.
+ * Frees a reserved service point.  If no request came, the endpoint is unconnected again.
  *
- *	DAT_SUCCESS				the handle is not valid any more
- *	DAT_INVALID_HANDLE/RSP			rsp is not one
+ *	DAT_SUCCESS				the service point is freed
+ *	DAT_INVALID_HANDLE/RSP			rsp is not a reserved service point
  *
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_rsp_free(DAT_RSP_HANDLE rsp);
 
 /*
- * Listens on a socket address, whose port is the qualifier: what comes is as with
- * dat_psp_create(), and either way of connecting reaches it.  The address is the adapter's or any;
- * port 0 leaves the port to the provider, which dat_csp_query() tells.  `comm` is the family of the
- * address, SOCK_STREAM, and 0 or IPPROTO_TCP.  Not in Debian's libdat2.
+ * Creates a common service point: listens on a socket address, whose port is the qualifier.
+ * Requests arrive as with dat_psp_create(); dat_ep_connect() and dat_ep_common_connect() both
+ * reach it.  The address is that of the adapter, or the wildcard address.  With port 0 the
+ * provider chooses a port; dat_csp_query() returns it.  `comm` has the family of the address,
+ * SOCK_STREAM, and 0 or IPPROTO_TCP.  Not in Debian's libdat2.
  *
  *	DAT_SUCCESS				*csp listens
- *	DAT_INVALID_HANDLE/IA, EVD_CR		one of them is not one
+ *	DAT_INVALID_HANDLE/IA, EVD_CR		the argument is not one
  *	DAT_INVALID_PARAMETER/ARG2, ARG3, ARG5	a pointer is NULL
- *	DAT_COMM_NOT_SUPPORTED			the communicator
- *	DAT_INVALID_ADDRESS/UNSUPPORTED		the family of the address
+ *	DAT_COMM_NOT_SUPPORTED			the communicator is not supported
+ *	DAT_INVALID_ADDRESS/UNSUPPORTED		the family of the address is not supported
  *	DAT_INVALID_ADDRESS/UNREACHABLE		the address is not of this adapter
- *	DAT_PORT_IN_USE				somebody listens there already
- *	DAT_CONN_QUAL_UNAVAILABLE		the port is not for this user
+ *	DAT_PORT_IN_USE				the qualifier is in use
+ *	DAT_CONN_QUAL_UNAVAILABLE		this user may not use the port
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory
- *	DAT_MODEL_NOT_SUPPORTED			the provider has none
+ *	DAT_MODEL_NOT_SUPPORTED			the provider has no common service points
  *
  * Threads: any.  From: headers; DAT 2.0.
  */
@@ -145,14 +148,14 @@ DAT_RETURN DAT_API dat_csp_create(DAT_IA_HANDLE ia, DAT_COMM *comm, DAT_IA_ADDRE
 			    DAT_EVD_HANDLE evd, DAT_CSP_HANDLE *csp);
 
 /*
- * Tells the parameters of a common service point.  Communicator and address are the provider's
- * memory and live as long as the service point.  Not in Debian's libdat2.
+ * Returns the parameters of a common service point.  Communicator and address are memory of the
+ * provider; they are valid until the service point is freed.  Not in Debian's libdat2.
  *
- *	DAT_SUCCESS				the members asked for are filled in
- *	DAT_INVALID_HANDLE/CSP			csp is not one
+ *	DAT_SUCCESS				the requested members are filled in
+ *	DAT_INVALID_HANDLE/CSP			csp is not a common service point
  *	DAT_INVALID_PARAMETER/ARG2		unknown bits in mask
  *	DAT_INVALID_PARAMETER/ARG3		param is NULL
- *	DAT_MODEL_NOT_SUPPORTED			the provider has none
+ *	DAT_MODEL_NOT_SUPPORTED			the provider has no common service points
  *
  * Threads: any.  From: headers; DAT 2.0.
  */
@@ -160,22 +163,23 @@ DAT_RETURN DAT_API dat_csp_query(DAT_CSP_HANDLE csp, DAT_CSP_PARAM_MASK mask,
 			    DAT_CSP_PARAM *param);
 
 /*
- * Stops listening, as dat_psp_free() does.  Not in Debian's libdat2.
+ * Frees a common service point, as dat_psp_free().  Not in Debian's libdat2.
  *
- *	DAT_SUCCESS				the handle is not valid any more
- *	DAT_INVALID_HANDLE/CSP			csp is not one
- *	DAT_MODEL_NOT_SUPPORTED			the provider has none
+ *	DAT_SUCCESS				the service point is freed
+ *	DAT_INVALID_HANDLE/CSP			csp is not a common service point
+ *	DAT_MODEL_NOT_SUPPORTED			the provider has no common service points
  *
  * Threads: any.  From: headers; DAT 2.0.
  */
 DAT_RETURN DAT_API dat_csp_free(DAT_CSP_HANDLE csp);
 
 /*
- * Tells who asks for a connection, and what came with the request.  The private data is the
- * provider's memory; it may be changed, and lives until the request was accepted or rejected.
+ * Returns the parameters of a connection request: the address of its sender and the private data.
+ * The private data is memory of the provider; the program may change it.  It is valid until the
+ * request is accepted or rejected.
  *
- *	DAT_SUCCESS				the members asked for are filled in
- *	DAT_INVALID_HANDLE/CR			cr is not one, or was answered
+ *	DAT_SUCCESS				the requested members are filled in
+ *	DAT_INVALID_HANDLE/CR			cr is no request, or was answered
  *	DAT_INVALID_PARAMETER/ARG2		unknown bits in mask
  *	DAT_INVALID_PARAMETER/ARG3		param is NULL
  *
@@ -184,21 +188,21 @@ DAT_RETURN DAT_API dat_csp_free(DAT_CSP_HANDLE csp);
 DAT_RETURN DAT_API dat_cr_query(DAT_CR_HANDLE cr, DAT_CR_PARAM_MASK mask, DAT_CR_PARAM *param);
 
 /*
- * Accepts a request on an endpoint.  What becomes of it is one event on the endpoint's connect
- * EVD: ESTABLISHED or ACCEPT_COMPLETION_ERROR.  Post receives before: the other side may send at
+ * Accepts a request with an endpoint.  The result is one event on the connect EVD of the endpoint:
+ * ESTABLISHED or ACCEPT_COMPLETION_ERROR.  Post receives first, because the other side may send at
  * once.
  *
- * `ep` is unconnected.  A request to a reserved service point, or one whose endpoint the provider
- * brought, is accepted on that endpoint alone: named, or DAT_HANDLE_NULL.  Up to
- * max_private_data_size bytes go with the answer.
+ * `ep` must be unconnected.  A request to a reserved service point, or one for which the provider
+ * created an endpoint, can be accepted with that endpoint only: pass it, or DAT_HANDLE_NULL.  The
+ * answer carries up to max_private_data_size bytes.
  *
- *	DAT_SUCCESS				it is on the way; cr is not valid any more
- *	DAT_INVALID_HANDLE/CR			cr is not one, or was answered
- *	DAT_INVALID_HANDLE/EP			ep is not an endpoint, or another than is due
+ *	DAT_SUCCESS				the answer is sent; cr is not valid any more
+ *	DAT_INVALID_HANDLE/CR			cr is no request, or was answered
+ *	DAT_INVALID_HANDLE/EP			ep is not an endpoint, or not the required one
  *	DAT_INVALID_PARAMETER/ARG3		size is negative or more than max_private_data_size
  *	DAT_INVALID_PARAMETER/ARG4		size is not 0 and data NULL
  *	DAT_INVALID_STATE/EP_NOTREADY		the endpoint has no connect EVD
- *	DAT_INVALID_STATE/EP_UNCONFTENTATIVE	the endpoint that was brought has no protection zone
+ *	DAT_INVALID_STATE/EP_UNCONFTENTATIVE	the endpoint of the provider has no protection zone
  *	DAT_INVALID_STATE/state			ep is not unconnected
  *
  * Threads: any.  From: DAT 2.0.
@@ -207,11 +211,11 @@ DAT_RETURN DAT_API dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep, DAT_COUNT s
 			    const DAT_PVOID data);
 
 /*
- * Rejects a request: the other side gets PEER_REJECTED with the private data.  An endpoint that the
- * provider brought with it goes, too.
+ * Rejects a request: the other side gets PEER_REJECTED with the private data.  An endpoint that
+ * the provider created for the request is freed.
  *
  *	DAT_SUCCESS				cr is not valid any more
- *	DAT_INVALID_HANDLE/CR			cr is not one, or was answered
+ *	DAT_INVALID_HANDLE/CR			cr is no request, or was answered
  *	DAT_INVALID_PARAMETER/ARG2		size is negative or more than max_private_data_size
  *	DAT_INVALID_PARAMETER/ARG3		size is not 0 and data NULL
  *
@@ -220,13 +224,13 @@ DAT_RETURN DAT_API dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep, DAT_COUNT s
 DAT_RETURN DAT_API dat_cr_reject(DAT_CR_HANDLE cr, DAT_COUNT size, const DAT_PVOID data);
 
 /*
- * Hands a request on to another connection qualifier of the host.  No known provider can.
+ * Passes a request to another connection qualifier of the host.
  *
- * Not served: a provider of Rearm answers DAT_NOT_IMPLEMENTED.
+ * Not served: a provider of Rearm returns DAT_NOT_IMPLEMENTED.
  *
  *	DAT_SUCCESS				cr is not valid any more
- *	DAT_INVALID_HANDLE/CR			cr is not one, or was answered
- *	DAT_CONN_QUAL_UNAVAILABLE		nobody listens there
+ *	DAT_INVALID_HANDLE/CR			cr is no request, or was answered
+ *	DAT_CONN_QUAL_UNAVAILABLE		no service point listens there
  *	DAT_NOT_IMPLEMENTED			the provider cannot
  *
  * Threads: any.  From: DAT 2.0.

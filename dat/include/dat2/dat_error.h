@@ -11,7 +11,7 @@
  *
  *	if (DAT_GET_TYPE(ret) == DAT_QUEUE_EMPTY) ...
  *
- * dat_strerror() turns a value into two sentences.
+ * dat_strerror() describes a value in two sentences.
  */
 #ifndef _DAT_ERROR_H_
 #define _DAT_ERROR_H_

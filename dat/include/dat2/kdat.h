@@ -17,7 +17,7 @@
  *					lmr_for_fmr_scope_supported,
  *					reserved_lmr_supported; DAT_LMR_STATE
  *
- * A source that uses one of these does not compile, which is better than failing later.
+ * A source that uses one of these does not compile.
  */
 #ifndef _KDAT_H_
 #define _KDAT_H_
@@ -36,7 +36,7 @@ extern "C" {
 #define DAT_MEM_TYPE_BYPASS		((DAT_MEM_TYPE)0x80)
 #define DAT_MEM_TYPE_PHYSICAL_VAR_PAGES ((DAT_MEM_TYPE)0x100)
 
-/* What a registration should be good for.  Taken and not acted on: there is one kind. */
+/* Hints for a registration.  They are accepted and have no effect. */
 typedef enum dat_mem_optimize_flags {
 	DAT_MEM_OPTIMIZE_DONT_CARE = 0x00,
 	DAT_MEM_OPTIMIZE_IA = 0x01,
@@ -79,11 +79,11 @@ dat_lmr_kcreate(DAT_IA_HANDLE ia, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION regi
 }
 
 /*
- * Tells which length and alignment suit a registration best: any length, and
+ * Returns the best length and alignment for a registration: any length, and
  * DAT_OPTIMAL_ALIGNMENT.
  *
  *	DAT_SUCCESS				both are set
- *	DAT_INVALID_HANDLE/IA			ia names no open IA
+ *	DAT_INVALID_HANDLE/IA			ia is not an open IA
  *	DAT_INVALID_PARAMETER/ARG2		a type other than VIRTUAL and LMR
  *	DAT_INVALID_PARAMETER/ARG4		unknown optimization
  *	DAT_INVALID_PARAMETER/ARG5, ARG6	a pointer is NULL

@@ -50,7 +50,7 @@ typedef enum dat_handle_type {
 #endif
 } DAT_HANDLE_TYPE;
 
-/* Bits: one of each of the two pairs is set, and the notification the endpoints asked for. */
+/* Bits.  One of each pair is set, and the notification that the endpoints requested. */
 typedef enum dat_evd_state {
 	DAT_EVD_STATE_ENABLED = 0x01,
 	DAT_EVD_STATE_DISABLED = 0x02,
@@ -91,7 +91,7 @@ enum dat_lmr_param_mask {
 }
 #endif
 
-/* Its types build on those above, the rest of this file on its types. */
+/* dat.h needs the types above, and the rest of this file needs those of dat.h. */
 #include <dat2/dat.h>
 #include <dat2/udat_vendor_specific.h>
 
@@ -124,7 +124,7 @@ typedef struct dat_os_wait_proxy_agent {
 #define DAT_OS_WAIT_PROXY_AGENT_NULL \
 	(DAT_OS_WAIT_PROXY_AGENT) { (DAT_PVOID)NULL, (DAT_AGENT_FUNC)NULL }
 
-/* In place of an EVD handle: "another opening of the IA has the asynchronous EVD". */
+/* Values in place of an EVD handle: another open IA of the device has the asynchronous EVD. */
 #define DAT_EVD_ASYNC_EXISTS ((DAT_EVD_HANDLE)0x1)	/* passed to dat_ia_open() */
 #define DAT_EVD_OUT_OF_SCOPE ((DAT_EVD_HANDLE)0x2)	/* returned by dat_ia_query() */
 
@@ -133,7 +133,7 @@ typedef struct dat_shared_memory {
 	DAT_LMR_COOKIE shared_memory_id;
 } DAT_SHARED_MEMORY;
 
-/* Which member counts is said by the memory type. */
+/* The memory type selects the member. */
 typedef union dat_region_description {
 	DAT_PVOID for_va;
 	DAT_LMR_HANDLE for_lmr_handle;
@@ -160,7 +160,7 @@ typedef enum dat_proxy_type {
 	DAT_PROXY_TYPE_FD = 0x2
 } DAT_PROXY_TYPE;
 
-/* Which member of proxy counts is said by proxy_type. */
+/* proxy_type selects the member of proxy. */
 typedef struct dat_cno_param {
 	DAT_IA_HANDLE ia_handle;
 	DAT_PROXY_TYPE proxy_type;
@@ -186,7 +186,7 @@ struct dat_ia_attr {
 	DAT_UINT32 hardware_version_minor;
 	DAT_UINT32 firmware_version_major;
 	DAT_UINT32 firmware_version_minor;
-	DAT_IA_ADDRESS_PTR ia_address_ptr;	/* the provider's memory */
+	DAT_IA_ADDRESS_PTR ia_address_ptr;	/* memory of the provider */
 	DAT_COUNT max_eps;
 	DAT_COUNT max_dto_per_ep;
 	DAT_COUNT max_rdma_read_per_ep_in;
@@ -238,7 +238,7 @@ typedef enum dat_pz_support {
 } DAT_PZ_SUPPORT;
 
 /*
- * evd_stream_merging_supported[a][b] tells whether streams a and b may feed one EVD.  Index 0 is
+ * evd_stream_merging_supported[a][b]: whether streams a and b may feed one EVD.  Index 0 is
  * software events, then connection requests, DTO completions, connection events, RMR bind
  * completions, asynchronous events.
  */
@@ -276,7 +276,7 @@ struct dat_provider_attr {
 	DAT_NAMED_ATTR *provider_specific_attr;
 };
 
-/* One bit a member of DAT_PROVIDER_ATTR, in its order. */
+/* One bit per member of DAT_PROVIDER_ATTR, in its order. */
 #define DAT_PROVIDER_FIELD_PROVIDER_NAME			UINT64_C(0x00000001)
 #define DAT_PROVIDER_FIELD_PROVIDER_VERSION_MAJOR		UINT64_C(0x00000002)
 #define DAT_PROVIDER_FIELD_PROVIDER_VERSION_MINOR		UINT64_C(0x00000004)
