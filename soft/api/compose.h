@@ -8,7 +8,8 @@
 #ifndef SOFT_COMPOSE_H
 #define SOFT_COMPOSE_H
 
-/* Sets the tables; later calls change nothing.  Called before the first context or id is created. */
+/* Sets the tables; later calls change nothing.  Called before the first context or id is created.
+ */
 void soft_compose(void);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 static int
-set_up(struct rdma_cm_id *public, const struct rdma_addrinfo *res, struct ibv_pd *pd,
+endpoint_set_up(struct rdma_cm_id *public, const struct rdma_addrinfo *res, struct ibv_pd *pd,
     struct ibv_qp_init_attr *init)
 {
 	struct soft_id *id = soft_id_of(public);
@@ -41,7 +41,7 @@ rdma_create_ep(struct rdma_cm_id **out, struct rdma_addrinfo *res, struct ibv_pd
 
 	if (rdma_create_id(NULL, &id, NULL, (enum rdma_port_space)res->ai_port_space))
 		return -1;
-	if (!set_up(id, res, pd, init)) {
+	if (!endpoint_set_up(id, res, pd, init)) {
 		*out = id;
 		return 0;
 	}

@@ -3,9 +3,11 @@
 
 #include <rdma/rdma_cma.h>
 
-#define NAME_OF(table, value)                                                                  \
+#define NAME_OF(table, value) \
 	((size_t)(value) < sizeof(table) / sizeof *(table) && (table)[value] ? (table)[value] : \
 									       "unknown")
+
+#define EVENT_NAME(event) [event] = #event
 
 const char *
 ibv_wc_status_str(enum ibv_wc_status status)
@@ -99,8 +101,6 @@ ibv_port_state_str(enum ibv_port_state state)
 
 	return NAME_OF(names, state);
 }
-
-#define EVENT_NAME(event) [event] = #event
 
 const char *
 rdma_event_str(enum rdma_cm_event_type event)

@@ -61,8 +61,8 @@ ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t
 }
 
 struct ibv_mr *
-ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd,
-    int access)
+ibv_reg_dmabuf_mr(
+    struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd, int access)
 {
 	(void)pd, (void)offset, (void)length, (void)iova, (void)fd, (void)access;
 	errno = EOPNOTSUPP;

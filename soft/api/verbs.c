@@ -11,7 +11,8 @@
 #include <string.h>
 
 static int
-verbs_query_port(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr, size_t length)
+verbs_query_port(
+    struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr, size_t length)
 {
 	(void)context;
 	return soft_port_query(port, attr, length);

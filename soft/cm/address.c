@@ -3,18 +3,18 @@
 
 #include <string.h>
 
+static socklen_t
+address_length(const struct sockaddr *address)
+{
+	return address->sa_family == AF_INET  ? sizeof(struct sockaddr_in) :
+	       address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) :
+						0;
+}
+
 bool
 soft_address_known(const struct sockaddr *address)
 {
 	return address->sa_family == AF_INET || address->sa_family == AF_INET6;
-}
-
-static socklen_t
-address_length(const struct sockaddr *address)
-{
-	return address->sa_family == AF_INET ? sizeof(struct sockaddr_in) :
-	    address->sa_family == AF_INET6   ? sizeof(struct sockaddr_in6) :
-					       0;
 }
 
 void
@@ -29,7 +29,7 @@ soft_address_wild(const struct sockaddr *address)
 {
 	if (address->sa_family == AF_INET)
 		return ((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr ==
-		    htonl(INADDR_ANY);
+		       htonl(INADDR_ANY);
 	return IN6_IS_ADDR_UNSPECIFIED(
 	    &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
 }
@@ -41,7 +41,7 @@ soft_address_same_host(const struct sockaddr *a, const struct sockaddr *b)
 		return false;
 	if (a->sa_family == AF_INET)
 		return ((const struct sockaddr_in *)(const void *)a)->sin_addr.s_addr ==
-		    ((const struct sockaddr_in *)(const void *)b)->sin_addr.s_addr;
+		       ((const struct sockaddr_in *)(const void *)b)->sin_addr.s_addr;
 	return IN6_ARE_ADDR_EQUAL(&((const struct sockaddr_in6 *)(const void *)a)->sin6_addr,
 	    &((const struct sockaddr_in6 *)(const void *)b)->sin6_addr);
 }
@@ -50,8 +50,8 @@ uint16_t
 soft_address_port(const struct sockaddr *address)
 {
 	return ntohs(address->sa_family == AF_INET ?
-		((const struct sockaddr_in *)(const void *)address)->sin_port :
-		((const struct sockaddr_in6 *)(const void *)address)->sin6_port);
+			 ((const struct sockaddr_in *)(const void *)address)->sin_port :
+			 ((const struct sockaddr_in6 *)(const void *)address)->sin6_port);
 }
 
 void

@@ -13,7 +13,8 @@ soft_cm_call(struct soft_id *id, const struct soft_cm_message *request)
 	int r;
 
 	id->peer_slot = slot;
-	r = !slot || slot == soft_slot_number() ? -ECONNREFUSED : soft_cm_carry(slot, false, request);
+	r = !slot || slot == soft_slot_number() ? -ECONNREFUSED :
+						  soft_cm_carry(slot, false, request);
 	if (r == -EAGAIN || r == -EMFILE || r == -ENFILE)
 		r = soft_wait_to_call(id, request);
 	if (r)

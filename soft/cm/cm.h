@@ -16,10 +16,10 @@
 #include <rdma/rdma_cma.h>
 
 /* Sizes to which InfiniBand pads private data, less what the IP service header takes. */
-#define SOFT_CM_REQ_DATA    56
+#define SOFT_CM_REQ_DATA 56
 #define SOFT_CM_REQ_DATA_IB 92
-#define SOFT_CM_REP_DATA    196
-#define SOFT_CM_REJ_DATA    148
+#define SOFT_CM_REP_DATA 196
+#define SOFT_CM_REJ_DATA 148
 
 /*
  * What the path says of its length, 4.096 us * 2^17, and what becomes of it, as elsewhere, on queue
@@ -29,9 +29,9 @@
 #define SOFT_CM_ACK_TIMEOUT (SOFT_CM_PACKET_LIFE + 1)
 
 /* Reasons of a REJ, as consumers see them in the status of the event. */
-#define SOFT_CM_REJ_TIMEOUT    4
+#define SOFT_CM_REJ_TIMEOUT 4
 #define SOFT_CM_REJ_NO_SERVICE 8
-#define SOFT_CM_REJ_CONSUMER   28
+#define SOFT_CM_REJ_CONSUMER 28
 
 enum soft_cm_type {
 	SOFT_CM_REQ = 1,
@@ -40,7 +40,8 @@ enum soft_cm_type {
 	SOFT_CM_REJ,
 	SOFT_CM_DREQ,
 	SOFT_CM_DREP,
-	SOFT_CM_MRA, /* "received, my consumer is at it"; to a REQ it gives the number of the new id */
+	SOFT_CM_MRA, /* "received, my consumer is at it"; to a REQ it gives the number of the new id
+		      */
 	SOFT_CM_ASK, /* "is your consumer still at it?" */
 };
 
@@ -73,13 +74,13 @@ enum soft_id_state {
 	SOFT_ID_ADDR_RESOLVED,
 	SOFT_ID_ROUTE_RESOLVED,
 	SOFT_ID_LISTENING,
-	SOFT_ID_REQUESTING,   /* REQ sent */
-	SOFT_ID_REQUESTED,    /* REQ received */
-	SOFT_ID_ANSWERED,     /* REP sent */
-	SOFT_ID_ACCEPTED,     /* REP received */
-	SOFT_ID_CONNECTED,    /* RTU sent or received */
+	SOFT_ID_REQUESTING,    /* REQ sent */
+	SOFT_ID_REQUESTED,     /* REQ received */
+	SOFT_ID_ANSWERED,      /* REP sent */
+	SOFT_ID_ACCEPTED,      /* REP received */
+	SOFT_ID_CONNECTED,     /* RTU sent or received */
 	SOFT_ID_DISCONNECTING, /* DREQ sent */
-	SOFT_ID_DISCONNECTED, /* the event is queued or delivered; rejected, too */
+	SOFT_ID_DISCONNECTED,  /* the event is queued or delivered; rejected, too */
 };
 
 struct soft_id;
@@ -111,7 +112,7 @@ struct soft_id {
 	int backlog; /* requests that may wait */
 	int waiting; /* requests that do */
 	bool sync, reuse_address, owns_cqs;
-	bool called; /* the request came to us, on the peer's link */
+	bool called;			   /* the request came to us, on the peer's link */
 	struct ibv_qp_init_attr *endpoint; /* of a listening rdma_create_ep() */
 	struct ibv_pd *endpoint_pd;
 

@@ -17,8 +17,8 @@
 
 /* The wishes of a consumer, with what stands for "as much as possible" filled in. */
 static void
-take_wishes(struct soft_cm_message *message, const struct soft_id *id,
-    const struct rdma_conn_param *param)
+connect_fill_message(
+    struct soft_cm_message *message, const struct soft_id *id, const struct rdma_conn_param *param)
 {
 	const struct rdma_conn_param most = {
 		.responder_resources = RDMA_MAX_RESP_RES,
@@ -44,13 +44,13 @@ take_wishes(struct soft_cm_message *message, const struct soft_id *id,
 }
 
 static uint8_t
-at_most(uint8_t wish, uint8_t any, uint8_t limit)
+connect_limit(uint8_t wish, uint8_t any, uint8_t limit)
 {
 	return wish == any || wish > limit ? limit : wish;
 }
 
 static int
-check_param(const struct rdma_conn_param *param, uint8_t data_max)
+connect_check_param(const struct rdma_conn_param *param, uint8_t data_max)
 {
 	if (!param)
 		return 0;
@@ -64,6 +64,29 @@ check_param(const struct rdma_conn_param *param, uint8_t data_max)
 	return 0;
 }
 
+/* The REP; the queue pair, if it is ours, is ready. */
+static int
+connect_send_reply(struct soft_id *id, const struct rdma_conn_param *param)
+{
+	struct soft_cm_message message = {
+		.type = SOFT_CM_REP,
+		.from_slot = soft_slot_number(),
+		.from = id->number,
+		.to = id->peer_number,
+	};
+
+	if (id->state != SOFT_ID_REQUESTED)
+		return id->state == SOFT_ID_DISCONNECTED ? -ECONNRESET : -EINVAL;
+	connect_fill_message(&message, id, param);
+	message.responder_resources = id->responder_resources;
+	message.initiator_depth = id->initiator_depth;
+	id->state = SOFT_ID_ANSWERED;
+	soft_cm_dispatch(id, &message);
+	if (id->state == SOFT_ID_ANSWERED)
+		soft_wait_start(id);
+	return 0;
+}
+
 int
 rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param)
 {
@@ -73,19 +96,19 @@ rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param)
 		.type = SOFT_CM_REQ,
 		.from_slot = soft_slot_number(),
 		.from = id->number,
-		.port_space = (uint16_t)public->ps,
+		.port_space = (uint16_t) public->ps,
 	};
 	int r;
 
-	r = check_param(param,
-	    public->ps == RDMA_PS_IB ? SOFT_CM_REQ_DATA_IB : SOFT_CM_REQ_DATA);
+	r = connect_check_param(
+	    param, public->ps == RDMA_PS_IB ? SOFT_CM_REQ_DATA_IB : SOFT_CM_REQ_DATA);
 	if (r)
 		return soft_cm_result(r);
-	take_wishes(&message, id, param);
+	connect_fill_message(&message, id, param);
 	message.responder_resources =
-	    at_most(message.responder_resources, RDMA_MAX_RESP_RES, SOFT_MAX_RD_ATOM);
+	    connect_limit(message.responder_resources, RDMA_MAX_RESP_RES, SOFT_MAX_RD_ATOM);
 	message.initiator_depth =
-	    at_most(message.initiator_depth, RDMA_MAX_INIT_DEPTH, SOFT_MAX_RD_ATOM);
+	    connect_limit(message.initiator_depth, RDMA_MAX_INIT_DEPTH, SOFT_MAX_RD_ATOM);
 	pthread_mutex_lock(&soft_cm_lock);
 	if (id->state != SOFT_ID_ROUTE_RESOLVED) {
 		r = -EINVAL;
@@ -126,29 +149,6 @@ rdma_listen(struct rdma_cm_id *public, int backlog)
 	return soft_cm_result(r);
 }
 
-/* The REP; the queue pair, if it is ours, is ready. */
-static int
-answer(struct soft_id *id, const struct rdma_conn_param *param)
-{
-	struct soft_cm_message message = {
-		.type = SOFT_CM_REP,
-		.from_slot = soft_slot_number(),
-		.from = id->number,
-		.to = id->peer_number,
-	};
-
-	if (id->state != SOFT_ID_REQUESTED)
-		return id->state == SOFT_ID_DISCONNECTED ? -ECONNRESET : -EINVAL;
-	take_wishes(&message, id, param);
-	message.responder_resources = id->responder_resources;
-	message.initiator_depth = id->initiator_depth;
-	id->state = SOFT_ID_ANSWERED;
-	soft_cm_dispatch(id, &message);
-	if (id->state == SOFT_ID_ANSWERED)
-		soft_wait_start(id);
-	return 0;
-}
-
 int
 rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *param)
 {
@@ -160,7 +160,7 @@ rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *param)
 		return rdma_establish(public); /* the older way to say so */
 	if (state != SOFT_ID_REQUESTED)
 		return soft_cm_result(state == SOFT_ID_DISCONNECTED ? ECONNRESET : EINVAL);
-	r = check_param(param, SOFT_CM_REP_DATA);
+	r = connect_check_param(param, SOFT_CM_REP_DATA);
 	if (r)
 		return soft_cm_result(r);
 	/* Without a wish, or with the greatest, it is what the request proposed. */
@@ -174,7 +174,7 @@ rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *param)
 			return soft_cm_result(r);
 	}
 	pthread_mutex_lock(&soft_cm_lock);
-	r = answer(id, param);
+	r = connect_send_reply(id, param);
 	pthread_mutex_unlock(&soft_cm_lock);
 	if (!r)
 		return soft_event_complete(id);

@@ -14,7 +14,7 @@
 #include <string.h>
 
 static void
-fill_event(struct soft_event *event, const struct soft_cm_message *message, uint8_t padded)
+event_fill(struct soft_event *event, const struct soft_cm_message *message, uint8_t padded)
 {
 	struct rdma_conn_param *conn = &event->public.param.conn;
 
@@ -35,7 +35,7 @@ fill_event(struct soft_event *event, const struct soft_cm_message *message, uint
 
 /* What the peer offers and wants; the queue pair is set up from it. */
 static void
-learn_peer(struct soft_id *id, const struct soft_cm_message *message)
+id_set_peer(struct soft_id *id, const struct soft_cm_message *message)
 {
 	id->peer_slot = message->from_slot;
 	id->peer_number = message->from;
@@ -54,16 +54,16 @@ deliver_request(const struct soft_cm_message *message)
 	struct soft_event *event = NULL;
 	uint16_t reason = SOFT_CM_REJ_NO_SERVICE;
 
-	listener = soft_service_find(message->port_space, message->port,
-	    (const struct sockaddr *)&message->target);
+	listener = soft_service_find(
+	    message->port_space, message->port, (const struct sockaddr *)&message->target);
 	if (!listener)
 		goto reject;
 	reason = SOFT_CM_REJ_CONSUMER;
 	if (listener->waiting >= listener->backlog)
 		goto reject;
 	event = soft_event_create();
-	child = soft_id_create(listener->public.channel, listener->public.context,
-	    listener->public.ps);
+	child =
+	    soft_id_create(listener->public.channel, listener->public.context, listener->public.ps);
 	if (!event || !child)
 		goto reject;
 	soft_id_inherit_device(child);
@@ -72,9 +72,9 @@ deliver_request(const struct soft_cm_message *message)
 	child->public.route.addr.src_storage = message->target;
 	child->public.route.addr.dst_storage = message->source;
 	soft_address_set_port(&child->public.route.addr.src_addr, message->port);
-	learn_peer(child, message);
+	id_set_peer(child, message);
 	child->retry_count = message->retry_count;
-	fill_event(event, message,
+	event_fill(event, message,
 	    listener->public.ps == RDMA_PS_IB ? SOFT_CM_REQ_DATA_IB : SOFT_CM_REQ_DATA);
 	event->child = child;
 	listener->waiting++;
@@ -87,6 +87,130 @@ reject:
 	if (child)
 		soft_id_free(child);
 	soft_cm_answer(message, SOFT_CM_REJ, reason);
+}
+
+/* Of a peer that answers after we have given it up. */
+static bool
+deliver_is_late(const struct soft_id *id, const struct soft_cm_message *message)
+{
+	if (id->state == SOFT_ID_DISCONNECTED)
+		soft_cm_answer(message, SOFT_CM_REJ, SOFT_CM_REJ_TIMEOUT);
+	return id->state != SOFT_ID_REQUESTING;
+}
+
+/* The peer's connection manager lives, and leaves the answer to its consumer. */
+static void
+deliver_receipt(struct soft_id *id, const struct soft_cm_message *message)
+{
+	if (id->state != SOFT_ID_ANSWERED && deliver_is_late(id, message))
+		return;
+	id->peer_number = message->from;
+	soft_wait_renew(id);
+}
+
+/* Who has answered need not say that its consumer is at it: the answer is on its way. */
+static void
+deliver_question(struct soft_id *id)
+{
+	if (id->state == SOFT_ID_REQUESTED || id->state == SOFT_ID_ACCEPTED)
+		soft_cm_send(id, SOFT_CM_MRA, 0, NULL, 0);
+}
+
+static void
+deliver_reply(struct soft_id *id, const struct soft_cm_message *message)
+{
+	if (deliver_is_late(id, message))
+		return;
+	id_set_peer(id, message);
+	id->state = SOFT_ID_ACCEPTED;
+	event_fill(&id->answer, message, SOFT_CM_REP_DATA);
+	soft_event_post(id, &id->answer, RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
+}
+
+static void
+deliver_rejection(struct soft_id *id, const struct soft_cm_message *message)
+{
+	if (id->state != SOFT_ID_REQUESTING && id->state != SOFT_ID_ANSWERED &&
+	    id->state != SOFT_ID_REQUESTED)
+		return;
+	id->state = SOFT_ID_DISCONNECTED;
+	event_fill(&id->answer, message, SOFT_CM_REJ_DATA);
+	soft_event_post(id, &id->answer, RDMA_CM_EVENT_REJECTED, message->reason);
+}
+
+static void
+id_post_disconnected(struct soft_id *id, int status)
+{
+	id->state = SOFT_ID_DISCONNECTED;
+	soft_event_post(id, &id->goodbye, RDMA_CM_EVENT_DISCONNECTED, status);
+}
+
+/* The state decides that exactly one DISCONNECTED is posted, however often the news comes. */
+static void
+deliver_disconnect(struct soft_id *id)
+{
+	bool told = id->state == SOFT_ID_DISCONNECTED;
+
+	if (id->state < SOFT_ID_ANSWERED)
+		return;
+	if (!told)
+		id_post_disconnected(id, 0);
+	soft_cm_send(id, SOFT_CM_DREP, 0, NULL, 0);
+}
+
+/* Whoever does not know yet that an id has gone learns it when it talks to it. */
+static void
+deliver_without_id(const struct soft_cm_message *message)
+{
+	switch (message->type) {
+	case SOFT_CM_MRA:
+	case SOFT_CM_ASK:
+	case SOFT_CM_REP:
+		soft_cm_answer(message, SOFT_CM_REJ, SOFT_CM_REJ_TIMEOUT);
+		break;
+	case SOFT_CM_RTU:
+		soft_cm_answer(message, SOFT_CM_DREQ, 0);
+		break;
+	case SOFT_CM_DREQ:
+		soft_cm_answer(message, SOFT_CM_DREP, 0);
+		break;
+	default:
+		break;
+	}
+}
+
+static void
+id_lose_peer(struct soft_id *id)
+{
+	switch (id->state) {
+	case SOFT_ID_REQUESTING:
+	case SOFT_ID_REQUESTED:
+	case SOFT_ID_ANSWERED:
+		id->state = SOFT_ID_DISCONNECTED;
+		soft_event_post(id, &id->answer, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
+		break;
+	case SOFT_ID_ACCEPTED:
+	case SOFT_ID_CONNECTED:
+	case SOFT_ID_DISCONNECTING:
+		id_post_disconnected(id, 0);
+		break;
+	default:
+		break;
+	}
+}
+
+struct lost {
+	unsigned int slot;
+	bool called;
+};
+
+static void
+id_lose_link(struct soft_id *id, void *arg)
+{
+	const struct lost *lost = arg;
+
+	if (id->peer_slot == lost->slot && id->called == lost->called)
+		id_lose_peer(id);
 }
 
 void
@@ -153,44 +277,6 @@ soft_cm_refuse(struct soft_id *child)
 	soft_id_free(child);
 }
 
-/* Of a peer that answers after we have given it up. */
-static bool
-too_late(const struct soft_id *id, const struct soft_cm_message *message)
-{
-	if (id->state == SOFT_ID_DISCONNECTED)
-		soft_cm_answer(message, SOFT_CM_REJ, SOFT_CM_REJ_TIMEOUT);
-	return id->state != SOFT_ID_REQUESTING;
-}
-
-/* The peer's connection manager lives, and leaves the answer to its consumer. */
-static void
-deliver_receipt(struct soft_id *id, const struct soft_cm_message *message)
-{
-	if (id->state != SOFT_ID_ANSWERED && too_late(id, message))
-		return;
-	id->peer_number = message->from;
-	soft_wait_renew(id);
-}
-
-/* Who has answered need not say that its consumer is at it: the answer is on its way. */
-static void
-deliver_question(struct soft_id *id)
-{
-	if (id->state == SOFT_ID_REQUESTED || id->state == SOFT_ID_ACCEPTED)
-		soft_cm_send(id, SOFT_CM_MRA, 0, NULL, 0);
-}
-
-static void
-deliver_reply(struct soft_id *id, const struct soft_cm_message *message)
-{
-	if (too_late(id, message))
-		return;
-	learn_peer(id, message);
-	id->state = SOFT_ID_ACCEPTED;
-	fill_event(&id->answer, message, SOFT_CM_REP_DATA);
-	soft_event_post(id, &id->answer, RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
-}
-
 void
 soft_cm_ready(struct soft_id *id)
 {
@@ -198,17 +284,6 @@ soft_cm_ready(struct soft_id *id)
 		return;
 	id->state = SOFT_ID_CONNECTED;
 	soft_event_post(id, &id->answer, RDMA_CM_EVENT_ESTABLISHED, 0);
-}
-
-static void
-deliver_rejection(struct soft_id *id, const struct soft_cm_message *message)
-{
-	if (id->state != SOFT_ID_REQUESTING && id->state != SOFT_ID_ANSWERED &&
-	    id->state != SOFT_ID_REQUESTED)
-		return;
-	id->state = SOFT_ID_DISCONNECTED;
-	fill_event(&id->answer, message, SOFT_CM_REJ_DATA);
-	soft_event_post(id, &id->answer, RDMA_CM_EVENT_REJECTED, message->reason);
 }
 
 void
@@ -224,56 +299,15 @@ soft_cm_reject_request(struct soft_id *id)
 	deliver_rejection(id, &message);
 }
 
-static void
-say_goodbye(struct soft_id *id, int status)
-{
-	id->state = SOFT_ID_DISCONNECTED;
-	soft_event_post(id, &id->goodbye, RDMA_CM_EVENT_DISCONNECTED, status);
-}
-
 void
 soft_cm_give_up(struct soft_id *id)
 {
 	if (id->state == SOFT_ID_DISCONNECTING) {
-		say_goodbye(id, -ETIMEDOUT);
+		id_post_disconnected(id, -ETIMEDOUT);
 		return;
 	}
 	soft_cm_disconnect(id);
 	soft_event_post(id, &id->answer, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
-}
-
-/* The state decides that exactly one DISCONNECTED is posted, however often the news comes. */
-static void
-deliver_disconnect(struct soft_id *id)
-{
-	bool told = id->state == SOFT_ID_DISCONNECTED;
-
-	if (id->state < SOFT_ID_ANSWERED)
-		return;
-	if (!told)
-		say_goodbye(id, 0);
-	soft_cm_send(id, SOFT_CM_DREP, 0, NULL, 0);
-}
-
-/* Whoever does not know yet that an id has gone learns it when it talks to it. */
-static void
-deliver_to_nobody(const struct soft_cm_message *message)
-{
-	switch (message->type) {
-	case SOFT_CM_MRA:
-	case SOFT_CM_ASK:
-	case SOFT_CM_REP:
-		soft_cm_answer(message, SOFT_CM_REJ, SOFT_CM_REJ_TIMEOUT);
-		break;
-	case SOFT_CM_RTU:
-		soft_cm_answer(message, SOFT_CM_DREQ, 0);
-		break;
-	case SOFT_CM_DREQ:
-		soft_cm_answer(message, SOFT_CM_DREP, 0);
-		break;
-	default:
-		break;
-	}
 }
 
 void
@@ -287,7 +321,7 @@ soft_cm_deliver(const struct soft_cm_message *message)
 	}
 	id = soft_id_find(message->to);
 	if (!id) {
-		deliver_to_nobody(message);
+		deliver_without_id(message);
 		return;
 	}
 	if ((id->peer_number && id->peer_number != message->from) ||
@@ -314,45 +348,11 @@ soft_cm_deliver(const struct soft_cm_message *message)
 		break;
 	case SOFT_CM_DREP:
 		if (id->state == SOFT_ID_DISCONNECTING)
-			say_goodbye(id, 0);
+			id_post_disconnected(id, 0);
 		break;
 	default:
 		break;
 	}
-}
-
-static void
-peer_lost(struct soft_id *id)
-{
-	switch (id->state) {
-	case SOFT_ID_REQUESTING:
-	case SOFT_ID_REQUESTED:
-	case SOFT_ID_ANSWERED:
-		id->state = SOFT_ID_DISCONNECTED;
-		soft_event_post(id, &id->answer, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
-		break;
-	case SOFT_ID_ACCEPTED:
-	case SOFT_ID_CONNECTED:
-	case SOFT_ID_DISCONNECTING:
-		say_goodbye(id, 0);
-		break;
-	default:
-		break;
-	}
-}
-
-struct lost {
-	unsigned int slot;
-	bool called;
-};
-
-static void
-lost_if_there(struct soft_id *id, void *arg)
-{
-	const struct lost *lost = arg;
-
-	if (id->peer_slot == lost->slot && id->called == lost->called)
-		peer_lost(id);
 }
 
 void
@@ -361,7 +361,7 @@ soft_cm_link_lost(unsigned int slot, bool called)
 	struct lost lost = { slot, called };
 
 	pthread_mutex_lock(&soft_cm_lock);
-	soft_id_each(lost_if_there, &lost);
+	soft_id_each(id_lose_link, &lost);
 	pthread_mutex_unlock(&soft_cm_lock);
 }
 

@@ -7,6 +7,14 @@
 
 static pthread_cond_t acknowledged = PTHREAD_COND_INITIALIZER;
 
+static void
+event_enqueue(struct soft_event_channel *channel, struct soft_event *event)
+{
+	event->queued = true;
+	TAILQ_INSERT_TAIL(&channel->events, event, link);
+	soft_bell_ring(channel->public.fd);
+}
+
 void
 soft_events_reset(void)
 {
@@ -47,24 +55,16 @@ soft_event_create(void)
 	return event;
 }
 
-static void
-enqueue(struct soft_event_channel *channel, struct soft_event *event)
-{
-	event->queued = true;
-	TAILQ_INSERT_TAIL(&channel->events, event, link);
-	soft_bell_ring(channel->public.fd);
-}
-
 void
-soft_event_post(struct soft_id *id, struct soft_event *event, enum rdma_cm_event_type type,
-    int status)
+soft_event_post(
+    struct soft_id *id, struct soft_event *event, enum rdma_cm_event_type type, int status)
 {
 	event->id = id;
 	event->public.event = type;
 	event->public.status = status;
 	event->public.id = event->child ? &event->child->public : &id->public;
 	event->public.listen_id = event->child ? &id->public : NULL;
-	enqueue(soft_event_channel_of(id->public.channel), event);
+	event_enqueue(soft_event_channel_of(id->public.channel), event);
 }
 
 void
@@ -88,7 +88,7 @@ soft_event_move(struct soft_id *id, struct rdma_event_channel *public)
 		if (event->id != id)
 			continue;
 		soft_event_remove(from, event);
-		enqueue(to, event);
+		event_enqueue(to, event);
 	}
 	id->public.channel = public;
 }

@@ -13,8 +13,8 @@
 struct soft_event *soft_event_create(void);
 
 /* Queues the event on the channel of the id. */
-void soft_event_post(struct soft_id *id, struct soft_event *event, enum rdma_cm_event_type type,
-    int status);
+void soft_event_post(
+    struct soft_id *id, struct soft_event *event, enum rdma_cm_event_type type, int status);
 void soft_event_remove(struct soft_event_channel *channel, struct soft_event *event);
 
 /* Takes the lock: dequeues the next event and counts it as reported; NULL if there is none. */

@@ -10,7 +10,7 @@
 
 /* The passive side of librdmacm: a request becomes an id when it is read. */
 static bool
-process_request(struct soft_event *event)
+event_process_request(struct soft_event *event)
 {
 	struct soft_id *child = event->child, *listener = event->id;
 	struct rdma_event_channel *own = NULL;
@@ -36,7 +36,7 @@ process_request(struct soft_event *event)
 }
 
 static void
-process_response(struct soft_event *event)
+event_process_response(struct soft_event *event)
 {
 	struct soft_id *id = event->id;
 	int r;
@@ -58,7 +58,7 @@ process_response(struct soft_event *event)
 
 /* What librdmacm does between the kernel's event and the consumer's. */
 static bool
-process(struct soft_event *event)
+event_process(struct soft_event *event)
 {
 	struct soft_id *id = event->id;
 
@@ -69,9 +69,9 @@ process(struct soft_event *event)
 			event->public.event = RDMA_CM_EVENT_ADDR_ERROR;
 		return true;
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
-		return process_request(event);
+		return event_process_request(event);
 	case RDMA_CM_EVENT_CONNECT_RESPONSE:
-		process_response(event);
+		event_process_response(event);
 		return true;
 	case RDMA_CM_EVENT_REJECTED:
 		soft_cm_qp_error(id);
@@ -99,7 +99,7 @@ rdma_get_cm_event(struct rdma_event_channel *public, struct rdma_cm_event **out)
 		}
 		/* A thread cancelled from here on would take the event with it. */
 		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-		if (process(event)) {
+		if (event_process(event)) {
 			pthread_setcancelstate(state, NULL);
 			*out = &event->public;
 			return 0;

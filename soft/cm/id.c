@@ -16,11 +16,11 @@
 static struct entry {
 	struct soft_id *id;
 	uint32_t uses;
-} *table;
+} * table;
 static uint32_t table_size, table_next;
 
 static int
-number_assign(struct soft_id *id)
+id_assign_number(struct soft_id *id)
 {
 	uint32_t size = table_size ? table_size * 2 : 64, index;
 	struct entry *bigger;
@@ -48,6 +48,14 @@ found:
 		table[index].uses = 1; /* so that no number is 0 */
 	id->number = table[index].uses << INDEX_BITS | index;
 	return 0;
+}
+
+static void
+id_set_device(struct soft_id *id)
+{
+	id->public.verbs = &id->context->verbs.context;
+	id->public.port_num = SOFT_PORT;
+	id->public.pd = soft_cm_device_pd();
 }
 
 struct soft_id *
@@ -93,7 +101,7 @@ soft_id_create(struct rdma_event_channel *channel, void *context, enum rdma_port
 	id->generation = soft_runtime_generation();
 	id->psn = soft_random32() & 0xffffff;
 	id->ack_timeout = SOFT_CM_ACK_TIMEOUT;
-	if (number_assign(id)) {
+	if (id_assign_number(id)) {
 		free(id);
 		return NULL;
 	}
@@ -116,14 +124,6 @@ soft_ids_reset(void)
 	soft_runtime_leak(table);
 	table = NULL;
 	table_size = table_next = 0;
-}
-
-static void
-show_device(struct soft_id *id)
-{
-	id->public.verbs = &id->context->verbs.context;
-	id->public.port_num = SOFT_PORT;
-	id->public.pd = soft_cm_device_pd();
 }
 
 int
@@ -152,7 +152,7 @@ soft_id_show_device(struct soft_id *id)
 	int r = soft_id_attach_device(id);
 
 	if (!r)
-		show_device(id);
+		id_set_device(id);
 	return r;
 }
 
@@ -160,5 +160,5 @@ void
 soft_id_inherit_device(struct soft_id *child)
 {
 	child->context = soft_cm_device_get_more();
-	show_device(child);
+	id_set_device(child);
 }

@@ -10,8 +10,8 @@
 #include "cm.h"
 
 /* NULL without memory. */
-struct soft_id *soft_id_create(struct rdma_event_channel *channel, void *context,
-    enum rdma_port_space ps);
+struct soft_id *soft_id_create(
+    struct rdma_event_channel *channel, void *context, enum rdma_port_space ps);
 void soft_id_free(struct soft_id *id);
 void soft_ids_reset(void); /* in a forked child */
 struct soft_id *soft_id_find(uint32_t number);
@@ -23,8 +23,8 @@ enum soft_id_state soft_id_state(struct soft_id *id);
 void soft_id_each(void (*fn)(struct soft_id *id, void *arg), void *arg);
 
 /*
- * The id takes a reference to the device; show() also sets the fields by which the consumer sees it.
- * 0 or -errno.  Starting the device takes the runtime lock, so the CM lock must not be held.
+ * The id takes a reference to the device; show() also sets the fields by which the consumer sees
+ * it. 0 or -errno.  Starting the device takes the runtime lock, so the CM lock must not be held.
  */
 int soft_id_attach_device(struct soft_id *id);
 int soft_id_show_device(struct soft_id *id);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static void
-init_attr(const struct soft_id *id, struct ibv_qp_attr *attr, int *mask)
+id_qp_init_attr(const struct soft_id *id, struct ibv_qp_attr *attr, int *mask)
 {
 	attr->pkey_index = 0;
 	attr->port_num = SOFT_PORT;
@@ -16,7 +16,7 @@ init_attr(const struct soft_id *id, struct ibv_qp_attr *attr, int *mask)
 }
 
 static void
-rtr_attr(const struct soft_id *id, struct ibv_qp_attr *attr, int *mask)
+id_qp_rtr_attr(const struct soft_id *id, struct ibv_qp_attr *attr, int *mask)
 {
 	attr->ah_attr = (struct ibv_ah_attr){ .dlid = SOFT_LID, .port_num = SOFT_PORT };
 	attr->path_mtu = IBV_MTU_4096;
@@ -25,11 +25,11 @@ rtr_attr(const struct soft_id *id, struct ibv_qp_attr *attr, int *mask)
 	attr->max_dest_rd_atomic = id->responder_resources;
 	attr->min_rnr_timer = 0;
 	*mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-	    IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+		IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 }
 
 static void
-rts_attr(const struct soft_id *id, struct ibv_qp_attr *attr, int *mask)
+id_qp_rts_attr(const struct soft_id *id, struct ibv_qp_attr *attr, int *mask)
 {
 	attr->timeout = id->ack_timeout;
 	attr->retry_cnt = id->retry_count;
@@ -37,35 +37,11 @@ rts_attr(const struct soft_id *id, struct ibv_qp_attr *attr, int *mask)
 	attr->sq_psn = id->psn;
 	attr->max_rd_atomic = id->initiator_depth;
 	*mask = IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-	    IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC;
-}
-
-int
-rdma_init_qp_attr(struct rdma_cm_id *public, struct ibv_qp_attr *attr, int *mask)
-{
-	const struct soft_id *id = soft_id_of(public);
-
-	if (!id->context)
-		return soft_cm_result(EINVAL);
-	switch (attr->qp_state) {
-	case IBV_QPS_INIT:
-		init_attr(id, attr, mask);
-		return 0;
-	case IBV_QPS_RTR:
-		if (!id->peer_qpn)
-			return soft_cm_result(EINVAL);
-		rtr_attr(id, attr, mask);
-		return 0;
-	case IBV_QPS_RTS:
-		rts_attr(id, attr, mask);
-		return 0;
-	default:
-		return soft_cm_result(EINVAL);
-	}
+		IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC;
 }
 
 static int
-step(struct soft_id *id, enum ibv_qp_state state)
+id_qp_modify(struct soft_id *id, enum ibv_qp_state state)
 {
 	struct ibv_qp_attr attr = { .qp_state = state };
 	int mask;
@@ -75,30 +51,8 @@ step(struct soft_id *id, enum ibv_qp_state state)
 	return ibv_modify_qp(id->public.qp, &attr, mask);
 }
 
-int
-soft_cm_qp_ready(struct soft_id *id)
-{
-	int r;
-
-	r = step(id, IBV_QPS_INIT); /* again: the access flags are known only now */
-	if (!r)
-		r = step(id, IBV_QPS_RTR);
-	if (!r)
-		r = step(id, IBV_QPS_RTS);
-	return r;
-}
-
-void
-soft_cm_qp_error(struct soft_id *id)
-{
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
-
-	if (id->public.qp)
-		(void)ibv_modify_qp(id->public.qp, &attr, IBV_QP_STATE);
-}
-
 static void
-destroy_cqs(struct rdma_cm_id *public)
+id_qp_destroy_cqs(struct rdma_cm_id *public)
 {
 	if (!soft_id_of(public)->owns_cqs)
 		return;
@@ -116,7 +70,7 @@ destroy_cqs(struct rdma_cm_id *public)
 }
 
 static int
-create_cq(struct rdma_cm_id *public, uint32_t entries, struct ibv_comp_channel **channel,
+id_qp_create_cq(struct rdma_cm_id *public, uint32_t entries, struct ibv_comp_channel **channel,
     struct ibv_cq **cq)
 {
 	*channel = ibv_create_comp_channel(public->verbs);
@@ -128,26 +82,72 @@ create_cq(struct rdma_cm_id *public, uint32_t entries, struct ibv_comp_channel *
 
 /* rdma_get_send_comp() and its like expect each queue on a channel of its own. */
 static int
-create_cqs(struct rdma_cm_id *public, struct ibv_qp_init_attr *init)
+id_qp_create_cqs(struct rdma_cm_id *public, struct ibv_qp_init_attr *init)
 {
 	soft_id_of(public)->owns_cqs = true;
 	if (!init->send_cq) {
-		if (create_cq(public, init->cap.max_send_wr, &public->send_cq_channel,
-			&public->send_cq))
+		if (id_qp_create_cq(
+			public, init->cap.max_send_wr, &public->send_cq_channel, &public->send_cq))
 			goto destroy;
 		init->send_cq = public->send_cq;
 	}
 	if (!init->recv_cq) {
-		if (create_cq(public, init->cap.max_recv_wr, &public->recv_cq_channel,
-			&public->recv_cq))
+		if (id_qp_create_cq(
+			public, init->cap.max_recv_wr, &public->recv_cq_channel, &public->recv_cq))
 			goto destroy;
 		init->recv_cq = public->recv_cq;
 	}
 	return 0;
 
 destroy:
-	destroy_cqs(public);
+	id_qp_destroy_cqs(public);
 	return -1;
+}
+
+int
+rdma_init_qp_attr(struct rdma_cm_id *public, struct ibv_qp_attr *attr, int *mask)
+{
+	const struct soft_id *id = soft_id_of(public);
+
+	if (!id->context)
+		return soft_cm_result(EINVAL);
+	switch (attr->qp_state) {
+	case IBV_QPS_INIT:
+		id_qp_init_attr(id, attr, mask);
+		return 0;
+	case IBV_QPS_RTR:
+		if (!id->peer_qpn)
+			return soft_cm_result(EINVAL);
+		id_qp_rtr_attr(id, attr, mask);
+		return 0;
+	case IBV_QPS_RTS:
+		id_qp_rts_attr(id, attr, mask);
+		return 0;
+	default:
+		return soft_cm_result(EINVAL);
+	}
+}
+
+int
+soft_cm_qp_ready(struct soft_id *id)
+{
+	int r;
+
+	r = id_qp_modify(id, IBV_QPS_INIT); /* again: the access flags are known only now */
+	if (!r)
+		r = id_qp_modify(id, IBV_QPS_RTR);
+	if (!r)
+		r = id_qp_modify(id, IBV_QPS_RTS);
+	return r;
+}
+
+void
+soft_cm_qp_error(struct soft_id *id)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	if (id->public.qp)
+		(void)ibv_modify_qp(id->public.qp, &attr, IBV_QP_STATE);
 }
 
 int
@@ -163,12 +163,12 @@ rdma_create_qp(struct rdma_cm_id *public, struct ibv_pd *pd, struct ibv_qp_init_
 		pd = public->pd;
 	if (pd->context != public->verbs)
 		return soft_cm_result(EINVAL);
-	if (create_cqs(public, &init))
+	if (id_qp_create_cqs(public, &init))
 		return -1;
 	public->qp = ibv_create_qp(pd, &init);
 	if (!public->qp)
 		goto destroy;
-	saved = step(id, IBV_QPS_INIT);
+	saved = id_qp_modify(id, IBV_QPS_INIT);
 	if (saved) {
 		ibv_destroy_qp(public->qp);
 		public->qp = NULL;
@@ -181,7 +181,7 @@ rdma_create_qp(struct rdma_cm_id *public, struct ibv_pd *pd, struct ibv_qp_init_
 
 destroy:
 	saved = errno;
-	destroy_cqs(public);
+	id_qp_destroy_cqs(public);
 	return soft_cm_result(saved);
 }
 
@@ -195,8 +195,8 @@ rdma_create_qp_ex(struct rdma_cm_id *public, struct ibv_qp_init_attr_ex *given)
 		return soft_cm_result(EOPNOTSUPP);
 	/* The extended structure begins with the fields of the plain one. */
 	memcpy(&init, given, sizeof init);
-	r = rdma_create_qp(public, given->comp_mask & IBV_QP_INIT_ATTR_PD ? given->pd : NULL,
-	    &init);
+	r = rdma_create_qp(
+	    public, given->comp_mask & IBV_QP_INIT_ATTR_PD ? given->pd : NULL, &init);
 	if (!r)
 		memcpy(given, &init, offsetof(struct ibv_qp_init_attr, sq_sig_all));
 	return r;
@@ -209,5 +209,5 @@ rdma_destroy_qp(struct rdma_cm_id *public)
 		return;
 	ibv_destroy_qp(public->qp);
 	public->qp = NULL;
-	destroy_cqs(public);
+	id_qp_destroy_cqs(public);
 }

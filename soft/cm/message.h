@@ -10,8 +10,8 @@
 #include "cm.h"
 
 /*
- * To the process at a slot, on the link of the side that sent the request.  If there is no link, or it
- * takes no more, 0 is not returned, and losing the link tells both sides.
+ * To the process at a slot, on the link of the side that sent the request.  If there is no link, or
+ * it takes no more, 0 is not returned, and losing the link tells both sides.
  */
 int soft_cm_carry(unsigned int slot, bool called, const struct soft_cm_message *message);
 

@@ -44,6 +44,29 @@ unpack_address(struct sockaddr_storage *address, const struct soft_wire_address 
 	return true;
 }
 
+/* A REQ has nobody to name yet, and its REJ may come from nobody. */
+static bool
+pack_numbers_valid(const struct soft_wire_cm *wire)
+{
+	return (wire->from || wire->type == SOFT_CM_REJ) &&
+	       !wire->to == (wire->type == SOFT_CM_REQ);
+}
+
+static uint32_t
+pack_data_limit(const struct soft_wire_cm *wire)
+{
+	switch (wire->type) {
+	case SOFT_CM_REQ:
+		return wire->port_space == RDMA_PS_IB ? SOFT_CM_REQ_DATA_IB : SOFT_CM_REQ_DATA;
+	case SOFT_CM_REP:
+		return SOFT_CM_REP_DATA;
+	case SOFT_CM_REJ:
+		return SOFT_CM_REJ_DATA;
+	default:
+		return 0;
+	}
+}
+
 void
 soft_cm_pack(struct soft_wire_cm *wire, const struct soft_cm_message *message)
 {
@@ -71,38 +94,15 @@ soft_cm_pack(struct soft_wire_cm *wire, const struct soft_cm_message *message)
 	memcpy(wire->data, message->data, sizeof wire->data);
 }
 
-/* A REQ has nobody to name yet, and its REJ may come from nobody. */
-static bool
-numbers_valid(const struct soft_wire_cm *wire)
-{
-	return (wire->from || wire->type == SOFT_CM_REJ) && !wire->to == (wire->type == SOFT_CM_REQ);
-}
-
-static uint32_t
-data_limit(const struct soft_wire_cm *wire)
-{
-	switch (wire->type) {
-	case SOFT_CM_REQ:
-		return wire->port_space == RDMA_PS_IB ? SOFT_CM_REQ_DATA_IB : SOFT_CM_REQ_DATA;
-	case SOFT_CM_REP:
-		return SOFT_CM_REP_DATA;
-	case SOFT_CM_REJ:
-		return SOFT_CM_REJ_DATA;
-	default:
-		return 0;
-	}
-}
-
 bool
-soft_cm_unpack(struct soft_cm_message *message, const struct soft_wire_cm *wire,
-    unsigned int slot)
+soft_cm_unpack(struct soft_cm_message *message, const struct soft_wire_cm *wire, unsigned int slot)
 {
 	if (wire->type < SOFT_CM_REQ || wire->type > SOFT_CM_ASK || wire->reason > UINT16_MAX ||
 	    wire->port_space > UINT16_MAX || wire->port > UINT16_MAX || wire->zero ||
 	    wire->qpn > 0xffffff || wire->psn > 0xffffff || wire->retry_count > 7 ||
 	    wire->rnr_retry_count > 7 || wire->responder_resources > SOFT_MAX_RD_ATOM ||
-	    wire->initiator_depth > SOFT_MAX_RD_ATOM || !numbers_valid(wire) ||
-	    wire->data_length > data_limit(wire))
+	    wire->initiator_depth > SOFT_MAX_RD_ATOM || !pack_numbers_valid(wire) ||
+	    wire->data_length > pack_data_limit(wire))
 		return false;
 	*message = (struct soft_cm_message){
 		.type = (enum soft_cm_type)wire->type,
@@ -123,7 +123,6 @@ soft_cm_unpack(struct soft_cm_message *message, const struct soft_wire_cm *wire,
 		.data_length = wire->data_length,
 	};
 	memcpy(message->data, wire->data, sizeof message->data);
-	return wire->type != SOFT_CM_REQ ||
-	    (unpack_address(&message->source, &wire->source) &&
-		unpack_address(&message->target, &wire->target));
+	return wire->type != SOFT_CM_REQ || (unpack_address(&message->source, &wire->source) &&
+						unpack_address(&message->target, &wire->target));
 }

@@ -11,7 +11,7 @@
 void soft_cm_pack(struct soft_wire_cm *wire, const struct soft_cm_message *message);
 
 /* False if the message makes no sense.  `slot` is the process that it came from. */
-bool soft_cm_unpack(struct soft_cm_message *message, const struct soft_wire_cm *wire,
-    unsigned int slot);
+bool soft_cm_unpack(
+    struct soft_cm_message *message, const struct soft_wire_cm *wire, unsigned int slot);
 
 #endif

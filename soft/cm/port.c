@@ -6,7 +6,7 @@
 
 /* Ids have one of two port spaces; a request may name any. */
 static uint32_t
-entry_of(uint16_t port_space, uint16_t port)
+port_entry(uint16_t port_space, uint16_t port)
 {
 	return SOFT_NAME_PORT(port_space == RDMA_PS_IB, port);
 }
@@ -14,7 +14,7 @@ entry_of(uint16_t port_space, uint16_t port)
 int
 soft_port_open(uint16_t port_space, uint16_t port)
 {
-	const uint32_t entry = entry_of(port_space, port);
+	const uint32_t entry = port_entry(port_space, port);
 	int r;
 
 	r = soft_name_lock(entry);
@@ -29,7 +29,7 @@ soft_port_open(uint16_t port_space, uint16_t port)
 void
 soft_port_close(uint16_t port_space, uint16_t port)
 {
-	const uint32_t entry = entry_of(port_space, port);
+	const uint32_t entry = port_entry(port_space, port);
 
 	(void)soft_name_write(entry, 0);
 	soft_name_unlock(entry);
@@ -38,7 +38,7 @@ soft_port_close(uint16_t port_space, uint16_t port)
 unsigned int
 soft_port_owner(uint16_t port_space, uint16_t port)
 {
-	unsigned int slot = soft_name_read(entry_of(port_space, port));
+	unsigned int slot = soft_name_read(port_entry(port_space, port));
 
 	return slot >= SOFT_SLOT_MIN && slot <= SOFT_SLOT_MAX ? slot : 0;
 }

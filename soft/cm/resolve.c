@@ -10,7 +10,7 @@
 
 /* Gives the id its source address and a port; the lock is held. */
 static int
-bind_source(struct soft_id *id, const struct sockaddr *address)
+resolve_bind_source(struct soft_id *id, const struct sockaddr *address)
 {
 	struct rdma_addr *addr = &id->public.route.addr;
 	uint16_t port = soft_address_port(address);
@@ -25,32 +25,8 @@ bind_source(struct soft_id *id, const struct sockaddr *address)
 	return 0;
 }
 
-int
-rdma_bind_addr(struct rdma_cm_id *public, struct sockaddr *address)
-{
-	struct soft_id *id = soft_id_of(public);
-	bool wild;
-	int r;
-
-	if (!soft_address_known(address))
-		return soft_cm_result(EAFNOSUPPORT);
-	wild = soft_address_wild(address);
-	r = wild ? 0 : soft_address_check_local(address);
-	if (!r)
-		r = soft_id_attach_device(id);
-	if (r)
-		return soft_cm_result(r);
-	pthread_mutex_lock(&soft_cm_lock);
-	r = id->state == SOFT_ID_IDLE ? bind_source(id, address) : -EINVAL;
-	pthread_mutex_unlock(&soft_cm_lock);
-	/* No device can be named for "any address" before a peer has chosen one. */
-	if (!r && !wild)
-		r = soft_id_show_device(id);
-	return soft_cm_result(r);
-}
-
 static void
-loopback(struct sockaddr_storage *storage)
+resolve_to_loopback(struct sockaddr_storage *storage)
 {
 	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)storage;
 	struct sockaddr_in *in = (struct sockaddr_in *)storage;
@@ -62,8 +38,8 @@ loopback(struct sockaddr_storage *storage)
 }
 
 static int
-resolve(struct soft_id *id, const struct sockaddr *source, const struct sockaddr_storage *target,
-    bool reachable, struct soft_event *event)
+resolve_locked(struct soft_id *id, const struct sockaddr *source,
+    const struct sockaddr_storage *target, bool reachable, struct soft_event *event)
 {
 	struct rdma_addr *addr = &id->public.route.addr;
 	struct sockaddr_storage any = { .ss_family = target->ss_family };
@@ -71,7 +47,7 @@ resolve(struct soft_id *id, const struct sockaddr *source, const struct sockaddr
 	int r;
 
 	if (id->state == SOFT_ID_IDLE) {
-		r = bind_source(id, source ? source : (struct sockaddr *)&any);
+		r = resolve_bind_source(id, source ? source : (struct sockaddr *)&any);
 		if (r)
 			return r;
 	} else if (id->state != SOFT_ID_BOUND || source) {
@@ -93,47 +69,8 @@ resolve(struct soft_id *id, const struct sockaddr *source, const struct sockaddr
 	return 0;
 }
 
-int
-rdma_resolve_addr(struct rdma_cm_id *public, struct sockaddr *source, struct sockaddr *target,
-    int timeout_ms)
-{
-	struct soft_id *id = soft_id_of(public);
-	struct sockaddr_storage to;
-	struct soft_event *event;
-	bool reachable;
-	int r;
-
-	(void)timeout_ms; /* the answer is known at once */
-	if (!soft_address_known(target) || (source && source->sa_family != target->sa_family))
-		return soft_cm_result(EAFNOSUPPORT);
-	soft_address_copy(&to, target);
-	if (soft_address_wild(target))
-		loopback(&to);
-	r = source && !soft_address_wild(source) ? soft_address_check_local(source) : 0;
-	if (r)
-		return soft_cm_result(r);
-	r = soft_address_check_local((struct sockaddr *)&to);
-	if (r && r != -ENODEV)
-		return soft_cm_result(r);
-	reachable = !r;
-	r = soft_id_attach_device(id);
-	if (r)
-		return soft_cm_result(r);
-	event = soft_event_create();
-	if (!event)
-		return soft_cm_result(ENOMEM);
-	pthread_mutex_lock(&soft_cm_lock);
-	r = resolve(id, source, &to, reachable, event);
-	pthread_mutex_unlock(&soft_cm_lock);
-	if (r) {
-		free(event);
-		return soft_cm_result(r);
-	}
-	return soft_event_complete(id);
-}
-
 static struct ibv_sa_path_rec *
-new_path(void)
+resolve_create_path(void)
 {
 	struct ibv_sa_path_rec *path = calloc(1, sizeof *path);
 
@@ -155,10 +92,73 @@ new_path(void)
 }
 
 int
+rdma_bind_addr(struct rdma_cm_id *public, struct sockaddr *address)
+{
+	struct soft_id *id = soft_id_of(public);
+	bool wild;
+	int r;
+
+	if (!soft_address_known(address))
+		return soft_cm_result(EAFNOSUPPORT);
+	wild = soft_address_wild(address);
+	r = wild ? 0 : soft_address_check_local(address);
+	if (!r)
+		r = soft_id_attach_device(id);
+	if (r)
+		return soft_cm_result(r);
+	pthread_mutex_lock(&soft_cm_lock);
+	r = id->state == SOFT_ID_IDLE ? resolve_bind_source(id, address) : -EINVAL;
+	pthread_mutex_unlock(&soft_cm_lock);
+	/* No device can be named for "any address" before a peer has chosen one. */
+	if (!r && !wild)
+		r = soft_id_show_device(id);
+	return soft_cm_result(r);
+}
+
+int
+rdma_resolve_addr(
+    struct rdma_cm_id *public, struct sockaddr *source, struct sockaddr *target, int timeout_ms)
+{
+	struct soft_id *id = soft_id_of(public);
+	struct sockaddr_storage to;
+	struct soft_event *event;
+	bool reachable;
+	int r;
+
+	(void)timeout_ms; /* the answer is known at once */
+	if (!soft_address_known(target) || (source && source->sa_family != target->sa_family))
+		return soft_cm_result(EAFNOSUPPORT);
+	soft_address_copy(&to, target);
+	if (soft_address_wild(target))
+		resolve_to_loopback(&to);
+	r = source && !soft_address_wild(source) ? soft_address_check_local(source) : 0;
+	if (r)
+		return soft_cm_result(r);
+	r = soft_address_check_local((struct sockaddr *)&to);
+	if (r && r != -ENODEV)
+		return soft_cm_result(r);
+	reachable = !r;
+	r = soft_id_attach_device(id);
+	if (r)
+		return soft_cm_result(r);
+	event = soft_event_create();
+	if (!event)
+		return soft_cm_result(ENOMEM);
+	pthread_mutex_lock(&soft_cm_lock);
+	r = resolve_locked(id, source, &to, reachable, event);
+	pthread_mutex_unlock(&soft_cm_lock);
+	if (r) {
+		free(event);
+		return soft_cm_result(r);
+	}
+	return soft_event_complete(id);
+}
+
+int
 rdma_resolve_route(struct rdma_cm_id *public, int timeout_ms)
 {
 	struct soft_id *id = soft_id_of(public);
-	struct ibv_sa_path_rec *path = new_path();
+	struct ibv_sa_path_rec *path = resolve_create_path();
 	struct soft_event *event = soft_event_create();
 	int r = -ENOMEM;
 

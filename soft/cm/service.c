@@ -21,11 +21,11 @@ struct soft_service {
 static LIST_HEAD(, soft_service) buckets[BUCKETS];
 
 static struct soft_service *
-find(uint16_t port_space, uint16_t port)
+service_find(uint16_t port_space, uint16_t port)
 {
 	struct soft_service *service;
 
-	LIST_FOREACH(service, &buckets[port % BUCKETS], link)
+	LIST_FOREACH (service, &buckets[port % BUCKETS], link)
 		if (service->port == port && service->port_space == port_space)
 			return service;
 	return NULL;
@@ -45,14 +45,14 @@ service_any_port(uint16_t port_space, uint16_t *port)
 	for (uint32_t i = 0; i < RANGE_COUNT && r == -EADDRINUSE; i++) {
 		*port = (uint16_t)(RANGE_FIRST + next++ % RANGE_COUNT);
 		/* A lock does not keep out its owner. */
-		if (!find(port_space, *port))
+		if (!service_find(port_space, *port))
 			r = soft_port_open(port_space, *port);
 	}
 	return r;
 }
 
 static int
-create(struct soft_service **out, uint16_t port_space, uint16_t port)
+service_create(struct soft_service **out, uint16_t port_space, uint16_t port)
 {
 	struct soft_service *service;
 	int r;
@@ -75,13 +75,13 @@ create(struct soft_service **out, uint16_t port_space, uint16_t port)
 
 /* Ids of this process share a port if all of them asked to. */
 static bool
-shareable(const struct soft_service *service, const struct soft_id *id)
+service_is_shareable(const struct soft_service *service, const struct soft_id *id)
 {
 	const struct soft_id *other;
 
 	if (!id->reuse_address || service->listener)
 		return false;
-	LIST_FOREACH(other, &service->ids, service_link)
+	LIST_FOREACH (other, &service->ids, service_link)
 		if (!other->reuse_address)
 			return false;
 	return true;
@@ -91,14 +91,14 @@ int
 soft_service_attach(struct soft_id *id, uint16_t *port)
 {
 	const uint16_t port_space = (uint16_t)id->public.ps;
-	struct soft_service *service = *port ? find(port_space, *port) : NULL;
+	struct soft_service *service = *port ? service_find(port_space, *port) : NULL;
 	int r;
 
 	if (service) {
-		if (!shareable(service, id))
+		if (!service_is_shareable(service, id))
 			return -EADDRINUSE;
 	} else {
-		r = create(&service, port_space, *port);
+		r = service_create(&service, port_space, *port);
 		if (r)
 			return r;
 	}
@@ -138,14 +138,14 @@ soft_service_listen(struct soft_id *id)
 bool
 soft_service_here(uint16_t port_space, uint16_t port)
 {
-	return find(port_space, port) != NULL;
+	return service_find(port_space, port) != NULL;
 }
 
 /* "Any address" of IPv6 takes callers of IPv4, too. */
 struct soft_id *
 soft_service_find(uint16_t port_space, uint16_t port, const struct sockaddr *target)
 {
-	struct soft_service *service = find(port_space, port);
+	struct soft_service *service = service_find(port_space, port);
 	struct soft_id *listener = service ? service->listener : NULL;
 	const struct sockaddr *bound;
 	bool meant;

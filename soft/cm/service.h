@@ -16,10 +16,10 @@ void soft_service_detach(struct soft_id *id);
 /* The id listens at its port: 0, or -EADDRINUSE. */
 int soft_service_listen(struct soft_id *id);
 bool soft_service_here(uint16_t port_space, uint16_t port); /* the port is of this process */
-void soft_services_reset(void); /* in a forked child */
+void soft_services_reset(void);				    /* in a forked child */
 
 /* The id listening at the address of a REQ, or NULL. */
-struct soft_id *soft_service_find(uint16_t port_space, uint16_t port,
-    const struct sockaddr *target);
+struct soft_id *soft_service_find(
+    uint16_t port_space, uint16_t port, const struct sockaddr *target);
 
 #endif

@@ -8,20 +8,20 @@
 
 #include <stdlib.h>
 
-#define TICK	      (SOFT_ANSWER_TIME / 8)
+#define TICK (SOFT_ANSWER_TIME / 8)
 #define CONSUMER_TIME (15 * 60 * 1000000000ull)
 
 /* A request that was not let in, since too many others were waiting to be, is tried again. */
 #define KNOCK 10000000u
 
-static void tick(struct soft_timer *timer);
+static void wait_tick(struct soft_timer *timer);
 
 static TAILQ_HEAD(waiting, soft_id) waiting = TAILQ_HEAD_INITIALIZER(waiting);
 static TAILQ_HEAD(, soft_id) knocking = TAILQ_HEAD_INITIALIZER(knocking);
-static struct soft_timer timer = { .fn = tick };
+static struct soft_timer timer = { .fn = wait_tick };
 
 static void
-set_timer(void)
+wait_set_timer(void)
 {
 	const struct soft_id *first = TAILQ_FIRST(&waiting), *knocker = TAILQ_FIRST(&knocking);
 	uint64_t when = UINT64_MAX;
@@ -36,7 +36,7 @@ set_timer(void)
 
 /* All wait equally long, unless the factor has changed: the place is the last. */
 static void
-enter(struct soft_id *id)
+wait_enter(struct soft_id *id)
 {
 	struct soft_id *before = TAILQ_LAST(&waiting, waiting);
 
@@ -51,24 +51,15 @@ enter(struct soft_id *id)
 }
 
 static void
-leave(struct soft_id *id)
+wait_leave(struct soft_id *id)
 {
 	if (id->waits)
 		TAILQ_REMOVE(&waiting, id, wait_link);
 	id->waits = false;
 }
 
-void
-soft_wait_start(struct soft_id *id)
-{
-	leave(id);
-	id->sent = id->heard = soft_now();
-	enter(id);
-	set_timer();
-}
-
 static void
-end_knocking(struct soft_id *id)
+wait_drop_request(struct soft_id *id)
 {
 	if (!id->unsent)
 		return;
@@ -77,11 +68,77 @@ end_knocking(struct soft_id *id)
 	id->unsent = NULL;
 }
 
+static void
+wait_send_requests(uint64_t now)
+{
+	struct soft_cm_message request;
+	struct soft_id *id;
+
+	while ((id = TAILQ_FIRST(&knocking)) && id->knock <= now) {
+		request = *id->unsent;
+		wait_drop_request(id);
+		if (id->state == SOFT_ID_REQUESTING)
+			soft_cm_call(id, &request);
+	}
+}
+
+static bool
+wait_is_needed(const struct soft_id *id)
+{
+	return id->state == SOFT_ID_REQUESTING || id->state == SOFT_ID_ANSWERED ||
+	       id->state == SOFT_ID_DISCONNECTING;
+}
+
+static void
+wait_tick_id(struct soft_id *id, uint64_t now)
+{
+	const uint64_t late = now - id->tick;
+
+	if (!wait_is_needed(id))
+		return;
+	if (late > SOFT_TIMER_LATE)
+		id->heard += late;
+	if (now - id->heard >= soft_stretched(SOFT_ANSWER_TIME) ||
+	    now - id->sent >= soft_stretched(CONSUMER_TIME)) {
+		soft_cm_give_up(id);
+		return;
+	}
+	if (id->peer_number && id->state != SOFT_ID_DISCONNECTING)
+		soft_cm_send(id, SOFT_CM_ASK, 0, NULL, 0);
+	wait_enter(id);
+}
+
+static void
+wait_tick(struct soft_timer *unused)
+{
+	struct soft_id *id;
+	uint64_t now = soft_now();
+
+	(void)unused;
+	pthread_mutex_lock(&soft_cm_lock);
+	wait_send_requests(now);
+	while ((id = TAILQ_FIRST(&waiting)) && id->tick <= now) {
+		wait_leave(id);
+		wait_tick_id(id, now);
+	}
+	wait_set_timer();
+	pthread_mutex_unlock(&soft_cm_lock);
+}
+
+void
+soft_wait_start(struct soft_id *id)
+{
+	wait_leave(id);
+	id->sent = id->heard = soft_now();
+	wait_enter(id);
+	wait_set_timer();
+}
+
 void
 soft_wait_stop(struct soft_id *id)
 {
-	leave(id);
-	end_knocking(id);
+	wait_leave(id);
+	wait_drop_request(id);
 }
 
 int
@@ -93,65 +150,8 @@ soft_wait_to_call(struct soft_id *id, const struct soft_cm_message *request)
 	*id->unsent = *request;
 	id->knock = soft_now() + KNOCK;
 	TAILQ_INSERT_TAIL(&knocking, id, knock_link);
-	set_timer();
+	wait_set_timer();
 	return 0;
-}
-
-static void
-knock_again(uint64_t now)
-{
-	struct soft_cm_message request;
-	struct soft_id *id;
-
-	while ((id = TAILQ_FIRST(&knocking)) && id->knock <= now) {
-		request = *id->unsent;
-		end_knocking(id);
-		if (id->state == SOFT_ID_REQUESTING)
-			soft_cm_call(id, &request);
-	}
-}
-
-static bool
-waits_for_something(const struct soft_id *id)
-{
-	return id->state == SOFT_ID_REQUESTING || id->state == SOFT_ID_ANSWERED ||
-	    id->state == SOFT_ID_DISCONNECTING;
-}
-
-static void
-one_tick(struct soft_id *id, uint64_t now)
-{
-	const uint64_t late = now - id->tick;
-
-	if (!waits_for_something(id))
-		return;
-	if (late > SOFT_TIMER_LATE)
-		id->heard += late;
-	if (now - id->heard >= soft_stretched(SOFT_ANSWER_TIME) ||
-	    now - id->sent >= soft_stretched(CONSUMER_TIME)) {
-		soft_cm_give_up(id);
-		return;
-	}
-	if (id->peer_number && id->state != SOFT_ID_DISCONNECTING)
-		soft_cm_send(id, SOFT_CM_ASK, 0, NULL, 0);
-	enter(id);
-}
-
-static void
-tick(struct soft_timer *unused)
-{
-	struct soft_id *id;
-	uint64_t now = soft_now();
-
-	(void)unused;
-	pthread_mutex_lock(&soft_cm_lock);
-	knock_again(now);
-	while ((id = TAILQ_FIRST(&waiting)) && id->tick <= now) {
-		leave(id);
-		one_tick(id, now);
-	}
-	set_timer();
-	pthread_mutex_unlock(&soft_cm_lock);
 }
 
 void
@@ -159,5 +159,5 @@ soft_wait_reset(void)
 {
 	TAILQ_INIT(&waiting);
 	TAILQ_INIT(&knocking);
-	soft_timer_init(&timer, tick);
+	soft_timer_init(&timer, wait_tick);
 }

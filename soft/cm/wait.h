@@ -2,13 +2,13 @@
 /*
  * wait -- how long an id waits for its peer
  *
- * A REQ, REP or DREQ starts a wait.  The connection manager of the other process answers without its
- * consumer, so it has little time.  When it has answered that its consumer decides (MRA), it is asked
- * again at each tick (ASK) and must repeat that answer; the consumer has much time.
+ * A REQ, REP or DREQ starts a wait.  The connection manager of the other process answers without
+ * its consumer, so it has little time.  When it has answered that its consumer decides (MRA), it is
+ * asked again at each tick (ASK) and must repeat that answer; the consumer has much time.
  *
- * Waiting ids are in a list, in the order of their next ticks, and share one timer.  It looks them up
- * in the list, under the CM lock, so it never acts on an id that was freed.  The state of an id says what
- * it waits for: when it has changed, the id leaves the list at its next tick.
+ * Waiting ids are in a list, in the order of their next ticks, and share one timer.  It looks them
+ * up in the list, under the CM lock, so it never acts on an id that was freed.  The state of an id
+ * says what it waits for: when it has changed, the id leaves the list at its next tick.
  *
  * The CM lock is held.
  */

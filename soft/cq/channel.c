@@ -5,6 +5,26 @@
 
 #include <stdlib.h>
 
+/* A CQ with further events goes behind the others, so that none waits for ever. */
+static struct soft_cq *
+channel_next(struct soft_channel *channel)
+{
+	struct soft_cq *cq;
+
+	pthread_mutex_lock(&channel->lock);
+	cq = TAILQ_FIRST(&channel->events);
+	if (cq) {
+		TAILQ_REMOVE(&channel->events, cq, link);
+		cq->delivered++;
+		if (--cq->unread)
+			TAILQ_INSERT_TAIL(&channel->events, cq, link);
+		else if (TAILQ_EMPTY(&channel->events))
+			soft_bell_hush(channel->ibv.fd);
+	}
+	pthread_mutex_unlock(&channel->lock);
+	return cq;
+}
+
 struct ibv_comp_channel *
 ibv_create_comp_channel(struct ibv_context *context)
 {
@@ -97,26 +117,6 @@ soft_channel_detach(struct soft_channel *channel, struct soft_cq *cq)
 	return delivered;
 }
 
-/* A CQ with further events goes behind the others, so that none waits for ever. */
-static struct soft_cq *
-take(struct soft_channel *channel)
-{
-	struct soft_cq *cq;
-
-	pthread_mutex_lock(&channel->lock);
-	cq = TAILQ_FIRST(&channel->events);
-	if (cq) {
-		TAILQ_REMOVE(&channel->events, cq, link);
-		cq->delivered++;
-		if (--cq->unread)
-			TAILQ_INSERT_TAIL(&channel->events, cq, link);
-		else if (TAILQ_EMPTY(&channel->events))
-			soft_bell_hush(channel->ibv.fd);
-	}
-	pthread_mutex_unlock(&channel->lock);
-	return cq;
-}
-
 int
 ibv_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **cq, void **cq_context)
 {
@@ -127,7 +127,7 @@ ibv_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **cq, void **cq_con
 		errno = EIO;
 		return -1;
 	}
-	while (!(ready = take(channel)))
+	while (!(ready = channel_next(channel)))
 		if (soft_bell_wait(ibv->fd))
 			return -1;
 	*cq = &ready->ibv;

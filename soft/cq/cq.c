@@ -22,42 +22,9 @@ cq_timer_expired(struct soft_timer *timer)
 	pthread_mutex_unlock(&cq->lock);
 }
 
-void
-soft_cq_show(struct soft_cq *cq)
-{
-	if (!cq->personality->on_show)
-		return;
-	pthread_mutex_lock(&cq->lock);
-	cq->personality->on_show(cq);
-	pthread_mutex_unlock(&cq->lock);
-}
-
-int
-soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited)
-{
-	bool lost = false;
-	int r = 0;
-
-	pthread_mutex_lock(&cq->lock);
-	if (cq->overrun || cq->tail - soft_counter_load(&cq->head) == cq->size || soft_trouble_overruns()) {
-		lost = !cq->overrun;
-		cq->overrun = true;
-		r = -EIO;
-	} else {
-		cq->ring[cq->tail++ & cq->mask] = *wc;
-		if (solicited)
-			cq->solicited = cq->tail;
-		cq->personality->on_entry(cq, solicited);
-	}
-	pthread_mutex_unlock(&cq->lock);
-	if (lost)
-		soft_async_raise(soft_context_of(cq->ibv.context), &cq->async, IBV_EVENT_CQ_ERR);
-	return r;
-}
-
 /* Entries added before the overrun are good; behind them the queue is an error. */
 static int
-poll_empty(struct soft_cq *cq)
+cq_poll_empty(struct soft_cq *cq)
 {
 	uint32_t idle = soft_counter_load(&cq->idle) + 1; /* a lost count matters to nobody */
 	int r;
@@ -77,6 +44,51 @@ poll_empty(struct soft_cq *cq)
 	return r;
 }
 
+static struct ibv_wc *
+cq_create_ring(int cqe, uint32_t *mask)
+{
+	uint32_t size = 1;
+
+	while (size < (uint32_t)cqe)
+		size <<= 1;
+	*mask = size - 1;
+	return calloc(size, sizeof(struct ibv_wc));
+}
+
+void
+soft_cq_show(struct soft_cq *cq)
+{
+	if (!cq->personality->on_show)
+		return;
+	pthread_mutex_lock(&cq->lock);
+	cq->personality->on_show(cq);
+	pthread_mutex_unlock(&cq->lock);
+}
+
+int
+soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited)
+{
+	bool lost = false;
+	int r = 0;
+
+	pthread_mutex_lock(&cq->lock);
+	if (cq->overrun || cq->tail - soft_counter_load(&cq->head) == cq->size ||
+	    soft_trouble_overruns()) {
+		lost = !cq->overrun;
+		cq->overrun = true;
+		r = -EIO;
+	} else {
+		cq->ring[cq->tail++ & cq->mask] = *wc;
+		if (solicited)
+			cq->solicited = cq->tail;
+		cq->personality->on_entry(cq, solicited);
+	}
+	pthread_mutex_unlock(&cq->lock);
+	if (lost)
+		soft_async_raise(soft_context_of(cq->ibv.context), &cq->async, IBV_EVENT_CQ_ERR);
+	return r;
+}
+
 int
 soft_cq_poll(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
 {
@@ -84,7 +96,7 @@ soft_cq_poll(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
 	uint32_t head, there, at, first;
 
 	if (soft_counter_load(&cq->shown) == soft_counter_load(&cq->head))
-		return n > 0 ? poll_empty(cq) : 0;
+		return n > 0 ? cq_poll_empty(cq) : 0;
 	pthread_mutex_lock(&cq->lock);
 	head = soft_counter_load(&cq->head);
 	there = soft_counter_load(&cq->shown) - head;
@@ -113,7 +125,8 @@ soft_cq_arm(struct ibv_cq *ibv, int solicited_only)
 	if (soft_trouble_arm_fails())
 		return -EIO;
 	pthread_mutex_lock(&cq->lock);
-	/* Also of a queue that overran: hardware takes the doorbell of any, and only polling tells. */
+	/* Also of a queue that overran: hardware takes the doorbell of any, and only polling tells.
+	 */
 	if (wanted > cq->armed)
 		cq->armed = wanted;
 	there = soft_counter_load(&cq->shown) != soft_counter_load(&cq->head);
@@ -131,17 +144,6 @@ soft_cq_request(struct ibv_cq *cq, int solicited_only)
 	return r < 0 ? -r : 0;
 }
 
-static struct ibv_wc *
-new_ring(int cqe, uint32_t *mask)
-{
-	uint32_t size = 1;
-
-	while (size < (uint32_t)cqe)
-		size <<= 1;
-	*mask = size - 1;
-	return calloc(size, sizeof(struct ibv_wc));
-}
-
 struct ibv_cq *
 ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
     struct ibv_comp_channel *channel, int comp_vector)
@@ -153,7 +155,7 @@ ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
 	if (soft_context_is_stale(ctx))
 		r = -EIO;
 	else if (cqe < 1 || cqe > SOFT_MAX_CQE || comp_vector < 0 ||
-	    comp_vector >= SOFT_COMP_VECTORS || (channel && channel->context != context))
+		 comp_vector >= SOFT_COMP_VECTORS || (channel && channel->context != context))
 		r = -EINVAL;
 	else
 		r = soft_context_get(ctx);
@@ -167,7 +169,7 @@ ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
 	r = -ENOMEM;
 	if (!cq)
 		goto put_context;
-	cq->ring = new_ring(cqe, &cq->mask);
+	cq->ring = cq_create_ring(cqe, &cq->mask);
 	if (!cq->ring)
 		goto free_cq;
 	cq->ibv.context = context;
@@ -208,7 +210,7 @@ ibv_resize_cq(struct ibv_cq *ibv, int cqe)
 		return EOPNOTSUPP;
 	if (cqe < 1 || cqe > SOFT_MAX_CQE)
 		return EINVAL;
-	ring = new_ring(cqe, &mask);
+	ring = cq_create_ring(cqe, &mask);
 	if (!ring)
 		return ENOMEM;
 	pthread_mutex_lock(&cq->lock);

@@ -20,7 +20,7 @@ struct soft_cq {
 	pthread_mutex_t lock;
 	struct ibv_wc *ring;
 	uint32_t mask;
-	uint32_t size;	/* entries that fit */
+	uint32_t size; /* entries that fit */
 	/*
 	 * These counters run freely and are written under the lock.  That nothing can be
 	 * polled is seen without it: an entry that was pushed before the last request or
@@ -32,13 +32,13 @@ struct soft_cq {
 	uint32_t tail;
 	uint32_t solicited; /* one past the newest entry that a solicited request waits for */
 	enum soft_armed armed;
-	atomic_uint idle;  /* polls that found nothing since one found something */
+	atomic_uint idle;    /* polls that found nothing since one found something */
 	atomic_bool overrun; /* an entry was lost: the CQ accepts nothing more */
 
 	const struct soft_personality *personality;
 	struct soft_timer timer;
-	uint32_t noise;	  /* state of the personality's random choices */
-	uint32_t due;	  /* completions that an event held back covers; 0: none is */
+	uint32_t noise; /* state of the personality's random choices */
+	uint32_t due;	/* completions that an event held back covers; 0: none is */
 
 	struct soft_channel *channel;
 	TAILQ_ENTRY(soft_cq) link; /* in channel->events while unread != 0 */

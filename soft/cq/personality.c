@@ -9,14 +9,14 @@
 
 /* A coalesced event covers so many completions, or what came within so many nanoseconds. */
 #define COALESCE_COUNT 8
-#define COALESCE_TIME  100000u
+#define COALESCE_TIME 100000u
 
 /* The longest time that a delayed completion or event is held back, in nanoseconds. */
 #define DELAY_TIME 300000u
 
 /* A spurious event comes with one in so many completions, and with one in so many requests. */
 #define SPURIOUS_ENTRIES 16
-#define SPURIOUS_ARMS	 8
+#define SPURIOUS_ARMS 8
 
 /* Whether the CQ is armed for an entry. */
 static bool
@@ -68,7 +68,8 @@ strict_on_entry(struct soft_cq *cq, bool solicited)
 static void
 late_on_arm(struct soft_cq *cq, bool solicited_only, bool there)
 {
-	if (there && (!solicited_only || (int32_t)(cq->solicited - soft_counter_load(&cq->head)) > 0))
+	if (there &&
+	    (!solicited_only || (int32_t)(cq->solicited - soft_counter_load(&cq->head)) > 0))
 		personality_fire(cq);
 }
 
@@ -132,8 +133,8 @@ static void
 delayed_show(struct soft_cq *cq, uint32_t end)
 {
 	const uint32_t before = soft_counter_load(&cq->shown);
-	const bool solicited = (int32_t)(cq->solicited - before) > 0 &&
-	    (int32_t)(end - cq->solicited) >= 0;
+	const bool solicited =
+	    (int32_t)(cq->solicited - before) > 0 && (int32_t)(end - cq->solicited) >= 0;
 
 	soft_counter_store(&cq->shown, end);
 	if (!personality_is_armed(cq, solicited))
@@ -170,10 +171,15 @@ static const struct soft_personality personalities[] = {
 	{ .name = "strict", .on_entry = strict_on_entry },
 	{ .name = "late", .on_entry = strict_on_entry, .on_arm = late_on_arm },
 	{ .name = "spurious", .on_entry = spurious_on_entry, .on_arm = spurious_on_arm },
-	{ .name = "coalescing", .timed = true, .on_entry = coalescing_on_entry,
+	{ .name = "coalescing",
+	    .timed = true,
+	    .on_entry = coalescing_on_entry,
 	    .on_timer = personality_post_held },
-	{ .name = "delayed", .timed = true, .on_entry = delayed_on_entry,
-	    .on_timer = delayed_on_timer, .on_show = delayed_on_show },
+	{ .name = "delayed",
+	    .timed = true,
+	    .on_entry = delayed_on_entry,
+	    .on_timer = delayed_on_timer,
+	    .on_show = delayed_on_show },
 };
 #define PERSONALITIES (sizeof personalities / sizeof personalities[0])
 

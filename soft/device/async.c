@@ -3,6 +3,41 @@
 #include "bell.h"
 #include "context.h"
 
+/* Dequeues the lowest type of the oldest object; the object moves to the end if it has more. */
+static bool
+async_next(struct soft_async_queue *queue, struct ibv_async_event *event)
+{
+	struct soft_async_source *source;
+
+	pthread_mutex_lock(&queue->lock);
+	source = TAILQ_FIRST(&queue->sources);
+	if (source) {
+		event->event_type = (enum ibv_event_type)__builtin_ctz(source->pending);
+		if (source->element)
+			event->element.cq = source->element;
+		else
+			event->element.port_num = SOFT_PORT;
+		source->pending &= source->pending - 1;
+		source->delivered++;
+		TAILQ_REMOVE(&queue->sources, source, link);
+		if (source->pending)
+			TAILQ_INSERT_TAIL(&queue->sources, source, link);
+		else if (TAILQ_EMPTY(&queue->sources))
+			soft_bell_hush(queue->fd);
+	}
+	pthread_mutex_unlock(&queue->lock);
+	return source != NULL;
+}
+
+static void
+async_acknowledge(pthread_mutex_t *mutex, pthread_cond_t *cond, uint32_t *completed)
+{
+	pthread_mutex_lock(mutex);
+	++*completed;
+	pthread_cond_broadcast(cond);
+	pthread_mutex_unlock(mutex);
+}
+
 int
 soft_async_open(struct soft_async_queue *queue)
 {
@@ -21,8 +56,8 @@ soft_async_source_init(struct soft_async_source *source, void *element)
 }
 
 void
-soft_async_raise(struct soft_context *ctx, struct soft_async_source *source,
-    enum ibv_event_type type)
+soft_async_raise(
+    struct soft_context *ctx, struct soft_async_source *source, enum ibv_event_type type)
 {
 	struct soft_async_queue *queue = &ctx->async;
 
@@ -55,32 +90,6 @@ soft_async_detach(struct soft_context *ctx, struct soft_async_source *source)
 	return delivered;
 }
 
-/* Dequeues the lowest type of the oldest object; the object moves to the end if it has more. */
-static bool
-async_next(struct soft_async_queue *queue, struct ibv_async_event *event)
-{
-	struct soft_async_source *source;
-
-	pthread_mutex_lock(&queue->lock);
-	source = TAILQ_FIRST(&queue->sources);
-	if (source) {
-		event->event_type = (enum ibv_event_type)__builtin_ctz(source->pending);
-		if (source->element)
-			event->element.cq = source->element;
-		else
-			event->element.port_num = SOFT_PORT;
-		source->pending &= source->pending - 1;
-		source->delivered++;
-		TAILQ_REMOVE(&queue->sources, source, link);
-		if (source->pending)
-			TAILQ_INSERT_TAIL(&queue->sources, source, link);
-		else if (TAILQ_EMPTY(&queue->sources))
-			soft_bell_hush(queue->fd);
-	}
-	pthread_mutex_unlock(&queue->lock);
-	return source != NULL;
-}
-
 int
 ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
 {
@@ -94,15 +103,6 @@ ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
 		if (soft_bell_wait(ctx->async.fd))
 			return -1;
 	return 0;
-}
-
-static void
-async_acknowledge(pthread_mutex_t *mutex, pthread_cond_t *cond, uint32_t *completed)
-{
-	pthread_mutex_lock(mutex);
-	++*completed;
-	pthread_cond_broadcast(cond);
-	pthread_mutex_unlock(mutex);
 }
 
 void

@@ -32,8 +32,8 @@ int soft_async_open(struct soft_async_queue *queue);
 void soft_async_close(struct soft_async_queue *queue);
 
 void soft_async_source_init(struct soft_async_source *source, void *element);
-void soft_async_raise(struct soft_context *ctx, struct soft_async_source *source,
-    enum ibv_event_type type);
+void soft_async_raise(
+    struct soft_context *ctx, struct soft_async_source *source, enum ibv_event_type type);
 
 /*
  * Removes the source from the queue and drops its events; later ones are ignored.  Returns how many

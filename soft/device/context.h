@@ -2,11 +2,11 @@
 /*
  * context -- an opened device
  *
- * The consumer's close drops one reference, each object of the context holds another.  With the last
- * one go the descriptor and the thread that the context needs, and its memory.  The one context that
- * all rdma ids share is permanent: its memory stays, because rdma_get_devices() returns it and
- * programs use it after they have freed the list and destroyed their ids.  It becomes active again
- * with its next object.
+ * The consumer's close drops one reference, each object of the context holds another.  With the
+ * last one go the descriptor and the thread that the context needs, and its memory.  The one
+ * context that all rdma ids share is permanent: its memory stays, because rdma_get_devices()
+ * returns it and programs use it after they have freed the list and destroyed their ids.  It
+ * becomes active again with its next object.
  */
 #ifndef SOFT_CONTEXT_H
 #define SOFT_CONTEXT_H
@@ -19,9 +19,9 @@ struct soft_personality;
 struct soft_context {
 	struct verbs_context verbs;
 	struct soft_async_queue async;
-	struct soft_async_source device; /* events that belong to no object */
+	struct soft_async_source device;	    /* events that belong to no object */
 	const struct soft_personality *personality; /* see cq/personality.h */
-	unsigned int generation; /* of the process, see soft_runtime_generation() */
+	unsigned int generation;       /* of the process, see soft_runtime_generation() */
 	LIST_ENTRY(soft_context) link; /* of runtime.c, while it is active */
 	bool permanent;
 	unsigned int refs; /* guarded by verbs.context.mutex */

@@ -23,18 +23,48 @@ static struct {
 	},
 };
 
-struct ibv_device *
-soft_device(void)
-{
-	return &device.ibv;
-}
-
 /* EUI-64 of the device and of its port, in network order. */
 static __be64
 device_guid(void)
 {
 	/* The bit 0x02 of the first byte marks a locally administered number. */
 	return htobe64(0x0253465453465430ull);
+}
+
+/* Entry 0 is the link-local address of the port, entry 1 the loopback address of the host. */
+static int
+device_query_gid(uint32_t port, uint32_t index, union ibv_gid *gid)
+{
+	static const uint8_t loopback[16] = { [10] = 0xff, [11] = 0xff, 127, 0, 0, 1 };
+
+	if (port != SOFT_PORT || index >= SOFT_GID_TABLE)
+		return EINVAL;
+	if (index == 0) {
+		gid->global.subnet_prefix = htobe64(0xfe80000000000000ull);
+		gid->global.interface_id = device_guid();
+	} else {
+		memcpy(gid->raw, loopback, sizeof gid->raw);
+	}
+	return 0;
+}
+
+static int
+device_gid_entry(uint32_t port, uint32_t index, struct ibv_gid_entry *out, size_t size)
+{
+	struct ibv_gid_entry entry = {
+		.gid_index = index, .port_num = port, .gid_type = IBV_GID_TYPE_IB
+	};
+	int r = device_query_gid(port, index, &entry.gid);
+
+	if (!r)
+		memcpy(out, &entry, size < sizeof entry ? size : sizeof entry);
+	return r;
+}
+
+struct ibv_device *
+soft_device(void)
+{
+	return &device.ibv;
 }
 
 struct ibv_device **
@@ -90,7 +120,7 @@ soft_device_query(struct ibv_device_attr *attr)
 		.max_qp = SOFT_MAX_QP,
 		.max_qp_wr = SOFT_MAX_QP_WR,
 		.device_cap_flags = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_SYS_IMAGE_GUID |
-		    IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SRQ_RESIZE,
+				    IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SRQ_RESIZE,
 		.max_sge = SOFT_MAX_SGE,
 		.max_sge_rd = SOFT_MAX_SGE,
 		.max_cq = SOFT_MAX_CQ,
@@ -133,9 +163,9 @@ soft_port_query(uint8_t port, struct ibv_port_attr *out, size_t length)
 		.sm_lid = SOFT_LID,
 		.max_vl_num = 1,
 		.subnet_timeout = 18,
-		.active_width = 2, /* 4X */
+		.active_width = 2,  /* 4X */
 		.active_speed = 32, /* EDR */
-		.phys_state = 5, /* link up */
+		.phys_state = 5,    /* link up */
 		.link_layer = IBV_LINK_LAYER_INFINIBAND,
 	};
 
@@ -150,25 +180,8 @@ int
 ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv_port_attr *attr)
 {
 	(void)context;
-	return soft_port_query(port, (struct ibv_port_attr *)attr,
-	    offsetof(struct ibv_port_attr, port_cap_flags2));
-}
-
-/* Entry 0 is the link-local address of the port, entry 1 the loopback address of the host. */
-static int
-gid_query(uint32_t port, uint32_t index, union ibv_gid *gid)
-{
-	static const uint8_t loopback[16] = { [10] = 0xff, [11] = 0xff, 127, 0, 0, 1 };
-
-	if (port != SOFT_PORT || index >= SOFT_GID_TABLE)
-		return EINVAL;
-	if (index == 0) {
-		gid->global.subnet_prefix = htobe64(0xfe80000000000000ull);
-		gid->global.interface_id = device_guid();
-	} else {
-		memcpy(gid->raw, loopback, sizeof gid->raw);
-	}
-	return 0;
+	return soft_port_query(
+	    port, (struct ibv_port_attr *)attr, offsetof(struct ibv_port_attr, port_cap_flags2));
 }
 
 int
@@ -177,23 +190,11 @@ ibv_query_gid(struct ibv_context *context, uint8_t port, int index, union ibv_gi
 	int r;
 
 	(void)context;
-	r = gid_query(port, (uint32_t)index, gid);
+	r = device_query_gid(port, (uint32_t)index, gid);
 	if (!r)
 		return 0;
 	errno = r;
 	return -1;
-}
-
-static int
-gid_entry(uint32_t port, uint32_t index, struct ibv_gid_entry *out, size_t size)
-{
-	struct ibv_gid_entry entry = { .gid_index = index, .port_num = port,
-		.gid_type = IBV_GID_TYPE_IB };
-	int r = gid_query(port, index, &entry.gid);
-
-	if (!r)
-		memcpy(out, &entry, size < sizeof entry ? size : sizeof entry);
-	return r;
 }
 
 int
@@ -201,7 +202,7 @@ _ibv_query_gid_ex(struct ibv_context *context, uint32_t port, uint32_t index,
     struct ibv_gid_entry *entry, uint32_t flags, size_t entry_size)
 {
 	(void)context;
-	return flags ? EOPNOTSUPP : gid_entry(port, index, entry, entry_size);
+	return flags ? EOPNOTSUPP : device_gid_entry(port, index, entry, entry_size);
 }
 
 ssize_t
@@ -214,7 +215,7 @@ _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
 	if (max < SOFT_GID_TABLE)
 		return -EINVAL;
 	for (uint32_t i = 0; i < SOFT_GID_TABLE; i++)
-		(void)gid_entry(SOFT_PORT, i,
+		(void)device_gid_entry(SOFT_PORT, i,
 		    (struct ibv_gid_entry *)((char *)entries + i * entry_size), entry_size);
 	return SOFT_GID_TABLE;
 }

@@ -21,7 +21,7 @@
 
 /* An absolute path from the environment, or NULL. */
 static const char *
-path_of(const char *variable)
+directory_path(const char *variable)
 {
 	const char *path = secure_getenv(variable);
 
@@ -29,7 +29,7 @@ path_of(const char *variable)
 }
 
 static int
-complain(const char *parent, const char *name, const char *why, int r)
+directory_complain(const char *parent, const char *name, const char *why, int r)
 {
 	fprintf(stderr, "softverbs: %s/%s: %s\n", parent, name, why);
 	return r;
@@ -37,40 +37,40 @@ complain(const char *parent, const char *name, const char *why, int r)
 
 /* 0, or -errno after a message. */
 static int
-check(int fd, const char *parent, const char *name)
+directory_check(int fd, const char *parent, const char *name)
 {
 	struct stat st;
 	char why[128];
 
 	if (fstat(fd, &st))
-		return complain(parent, name, strerror(errno), -errno);
+		return directory_complain(parent, name, strerror(errno), -errno);
 	if (st.st_uid != geteuid()) {
 		(void)snprintf(why, sizeof why,
 		    "belongs to user %u; remove it, or set XDG_RUNTIME_DIR or TMPDIR",
 		    (unsigned int)st.st_uid);
-		return complain(parent, name, why, -EACCES);
+		return directory_complain(parent, name, why, -EACCES);
 	}
 	if (st.st_mode & FOR_OTHERS) {
 		(void)snprintf(why, sizeof why, "has mode %04o, must be 0700",
 		    (unsigned int)st.st_mode & 07777);
-		return complain(parent, name, why, -EACCES);
+		return directory_complain(parent, name, why, -EACCES);
 	}
 	return 0;
 }
 
 /* The directory `name` of an open one: a descriptor, or -errno after a message. */
 static int
-open_in(int parent_fd, const char *parent, const char *name)
+directory_open_in(int parent_fd, const char *parent, const char *name)
 {
 	int fd, r;
 
 	if (mkdirat(parent_fd, name, S_IRWXU) && errno != EEXIST)
-		return complain(parent, name, strerror(errno), -errno);
+		return directory_complain(parent, name, strerror(errno), -errno);
 	/* Only to reach what is inside, so that a foreign one can be looked at, too. */
 	fd = openat(parent_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
-		return complain(parent, name, strerror(errno), -errno);
-	r = check(fd, parent, name);
+		return directory_complain(parent, name, strerror(errno), -errno);
+	r = directory_check(fd, parent, name);
 	if (!r)
 		return fd;
 	soft_close(fd);
@@ -78,28 +78,28 @@ open_in(int parent_fd, const char *parent, const char *name)
 }
 
 static int
-open_parent(const char *path)
+directory_open_parent(const char *path)
 {
 	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
 /* Whether we alone may write there, and do so: the file system may be mounted read-only. */
 static bool
-usable(int fd)
+directory_is_usable(int fd)
 {
 	struct stat st;
 
-	return !fstat(fd, &st) && st.st_uid == geteuid() &&
-	    !(st.st_mode & (S_IWGRP | S_IWOTH)) && !faccessat(fd, ".", W_OK | X_OK, AT_EACCESS);
+	return !fstat(fd, &st) && st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH)) &&
+	       !faccessat(fd, ".", W_OK | X_OK, AT_EACCESS);
 }
 
 /* The runtime directory, or -1. */
 static int
-open_runtime(const char *path)
+directory_open_runtime(const char *path)
 {
-	int fd = path ? open_parent(path) : -1;
+	int fd = path ? directory_open_parent(path) : -1;
 
-	if (fd < 0 || usable(fd))
+	if (fd < 0 || directory_is_usable(fd))
 		return fd;
 	soft_close(fd);
 	return -1;
@@ -108,20 +108,20 @@ open_runtime(const char *path)
 int
 soft_directory_open(void)
 {
-	const char *path = path_of("XDG_RUNTIME_DIR");
+	const char *path = directory_path("XDG_RUNTIME_DIR");
 	char name[32] = "softverbs";
-	int parent = open_runtime(path), fd;
+	int parent = directory_open_runtime(path), fd;
 
 	if (parent < 0) {
-		path = path_of("TMPDIR");
+		path = directory_path("TMPDIR");
 		if (!path)
 			path = "/tmp";
 		(void)snprintf(name, sizeof name, "softverbs-%u", (unsigned int)geteuid());
-		parent = open_parent(path);
+		parent = directory_open_parent(path);
 	}
 	if (parent < 0)
-		return complain(path, name, strerror(errno), -errno);
-	fd = open_in(parent, path, name);
+		return directory_complain(path, name, strerror(errno), -errno);
+	fd = directory_open_in(parent, path, name);
 	soft_close(parent);
 	return fd;
 }

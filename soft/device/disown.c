@@ -3,21 +3,21 @@
 #include "context.h"
 
 static int
-orphan_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
+disowned_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 {
 	(void)cq, (void)n, (void)wc;
 	return -EIO;
 }
 
 static int
-orphan_req_notify_cq(struct ibv_cq *cq, int solicited_only)
+disowned_req_notify_cq(struct ibv_cq *cq, int solicited_only)
 {
 	(void)cq, (void)solicited_only;
 	return EIO;
 }
 
 static int
-orphan_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+disowned_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	(void)qp;
 	*bad = wr;
@@ -25,7 +25,7 @@ orphan_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr *
 }
 
 static int
-orphan_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+disowned_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
 	(void)qp;
 	*bad = wr;
@@ -33,7 +33,7 @@ orphan_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr *
 }
 
 static int
-orphan_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+disowned_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
 	(void)srq;
 	*bad = wr;
@@ -45,9 +45,9 @@ soft_context_disown(struct soft_context *ctx)
 {
 	struct ibv_context_ops *ops = &ctx->verbs.context.ops;
 
-	ops->poll_cq = orphan_poll_cq;
-	ops->req_notify_cq = orphan_req_notify_cq;
-	ops->post_send = orphan_post_send;
-	ops->post_recv = orphan_post_recv;
-	ops->post_srq_recv = orphan_post_srq_recv;
+	ops->poll_cq = disowned_poll_cq;
+	ops->req_notify_cq = disowned_req_notify_cq;
+	ops->post_send = disowned_post_send;
+	ops->post_recv = disowned_post_recv;
+	ops->post_srq_recv = disowned_post_srq_recv;
 }

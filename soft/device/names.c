@@ -13,6 +13,27 @@
 /* Written when the first context comes to life and when the last has gone. */
 static int directory = -1, file = -1;
 
+static off_t
+name_offset(uint32_t entry)
+{
+	return (off_t)entry * (off_t)sizeof(uint16_t);
+}
+
+static int
+name_lock_entry(uint32_t entry, short type)
+{
+	struct flock lock = {
+		.l_type = type,
+		.l_whence = SEEK_SET,
+		.l_start = name_offset(entry),
+		.l_len = sizeof(uint16_t),
+	};
+
+	if (!fcntl(file, F_OFD_SETLK, &lock))
+		return 0;
+	return errno == EAGAIN || errno == EACCES ? -EADDRINUSE : -errno;
+}
+
 int
 soft_names_open(void)
 {
@@ -53,37 +74,16 @@ soft_names_reset(void)
 	file = directory = -1;
 }
 
-static off_t
-offset_of(uint32_t entry)
-{
-	return (off_t)entry * (off_t)sizeof(uint16_t);
-}
-
-static int
-lock_entry(uint32_t entry, short type)
-{
-	struct flock lock = {
-		.l_type = type,
-		.l_whence = SEEK_SET,
-		.l_start = offset_of(entry),
-		.l_len = sizeof(uint16_t),
-	};
-
-	if (!fcntl(file, F_OFD_SETLK, &lock))
-		return 0;
-	return errno == EAGAIN || errno == EACCES ? -EADDRINUSE : -errno;
-}
-
 int
 soft_name_lock(uint32_t entry)
 {
-	return lock_entry(entry, F_WRLCK);
+	return name_lock_entry(entry, F_WRLCK);
 }
 
 void
 soft_name_unlock(uint32_t entry)
 {
-	(void)lock_entry(entry, F_UNLCK);
+	(void)name_lock_entry(entry, F_UNLCK);
 }
 
 int
@@ -93,7 +93,7 @@ soft_name_write(uint32_t entry, uint16_t value)
 	int state;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	n = pwrite(file, &value, sizeof value, offset_of(entry));
+	n = pwrite(file, &value, sizeof value, name_offset(entry));
 	pthread_setcancelstate(state, NULL);
 	if (n == sizeof value)
 		return 0;
@@ -108,7 +108,7 @@ soft_name_read(uint32_t entry)
 	int state;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	n = pread(file, &value, sizeof value, offset_of(entry));
+	n = pread(file, &value, sizeof value, name_offset(entry));
 	pthread_setcancelstate(state, NULL);
 	return n == sizeof value ? value : 0;
 }
@@ -122,8 +122,8 @@ soft_name_address(struct sockaddr_un *address, unsigned int slot)
 {
 	memset(address, 0, sizeof *address);
 	address->sun_family = AF_UNIX;
-	(void)snprintf(address->sun_path, sizeof address->sun_path,
-	    "/proc/self/fd/%d/" SLOT_NAME, directory, slot);
+	(void)snprintf(address->sun_path, sizeof address->sun_path, "/proc/self/fd/%d/" SLOT_NAME,
+	    directory, slot);
 	return sizeof *address;
 }
 

@@ -23,7 +23,7 @@ void soft_names_close(void);
 void soft_names_reset(void); /* in a forked child */
 
 /* Entries of the file. */
-#define SOFT_NAME_SLOT(slot)		(uint32_t)(slot)
+#define SOFT_NAME_SLOT(slot) (uint32_t)(slot)
 #define SOFT_NAME_PORT(space, port) (((uint32_t)(space) + 1) << 16 | (port))
 
 /* 0, -EADDRINUSE if another process owns the entry, or another -errno. */

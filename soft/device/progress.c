@@ -20,7 +20,7 @@ static pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER;
 
 /* The next event, or none when the time has come or a signal woke us. */
 static bool
-next_event(uint64_t when, struct epoll_event *event)
+progress_next_event(uint64_t when, struct epoll_event *event)
 {
 	struct timespec ts, *timeout = NULL;
 	uint64_t now, left = 0;
@@ -43,7 +43,7 @@ next_event(uint64_t when, struct epoll_event *event)
 }
 
 static void *
-run(void *unused)
+progress_run(void *unused)
 {
 	struct soft_watch *watch;
 	struct epoll_event event;
@@ -52,7 +52,7 @@ run(void *unused)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	while (!quit) {
 		/* One at a time: the function of one may remove another. */
-		if (!next_event(soft_timer_run(), &event))
+		if (!progress_next_event(soft_timer_run(), &event))
 			continue;
 		watch = event.data.ptr;
 		if (watch)
@@ -61,6 +61,18 @@ run(void *unused)
 			soft_bell_hush(wake_fd);
 	}
 	return NULL;
+}
+
+static int
+watch_control(struct soft_watch *watch, int operation, uint32_t events)
+{
+	struct epoll_event event = { .events = events, .data.ptr = watch };
+	int r;
+
+	pthread_mutex_lock(&control);
+	r = epoll_ctl(epoll_fd, operation, watch->fd, &event) ? -errno : 0;
+	pthread_mutex_unlock(&control);
+	return r;
 }
 
 int
@@ -86,7 +98,7 @@ soft_progress_start(void)
 	wake_fd = fd;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &saved);
-	r = -pthread_create(&thread, NULL, run, NULL);
+	r = -pthread_create(&thread, NULL, progress_run, NULL);
 	pthread_sigmask(SIG_SETMASK, &saved, NULL);
 	if (!r)
 		return 0;
@@ -117,18 +129,6 @@ soft_progress_wake(void)
 {
 	if (wake_fd >= 0)
 		soft_bell_ring(wake_fd);
-}
-
-static int
-watch_control(struct soft_watch *watch, int operation, uint32_t events)
-{
-	struct epoll_event event = { .events = events, .data.ptr = watch };
-	int r;
-
-	pthread_mutex_lock(&control);
-	r = epoll_ctl(epoll_fd, operation, watch->fd, &event) ? -errno : 0;
-	pthread_mutex_unlock(&control);
-	return r;
 }
 
 int

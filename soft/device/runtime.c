@@ -31,7 +31,7 @@ runtime_after_fork_in_child(void)
 	struct soft_context *ctx;
 
 	pthread_mutex_init(&lock, NULL);
-	LIST_FOREACH(ctx, &contexts, link)
+	LIST_FOREACH (ctx, &contexts, link)
 		soft_context_disown(ctx);
 	soft_runtime_leak(LIST_FIRST(&contexts));
 	LIST_INIT(&contexts);
@@ -62,8 +62,8 @@ runtime_after_fork_in_parent(void)
 static void
 runtime_register_fork(void)
 {
-	pthread_atfork(runtime_before_fork, runtime_after_fork_in_parent,
-	    runtime_after_fork_in_child);
+	pthread_atfork(
+	    runtime_before_fork, runtime_after_fork_in_parent, runtime_after_fork_in_child);
 }
 
 /* Stops the first `count` parts, after the progress thread. */
@@ -186,7 +186,7 @@ soft_runtime_each(void (*fn)(struct soft_context *ctx, int arg), int arg)
 	struct soft_context *ctx;
 
 	pthread_mutex_lock(&lock);
-	LIST_FOREACH(ctx, &contexts, link)
+	LIST_FOREACH (ctx, &contexts, link)
 		fn(ctx, arg);
 	pthread_mutex_unlock(&lock);
 }

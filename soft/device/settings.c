@@ -19,7 +19,7 @@ static atomic_bool debugging;
  * decimal point in other locales.
  */
 static unsigned int
-parse(const char *text)
+settings_parse_factor(const char *text)
 {
 	unsigned int value = 0, places = 0;
 	bool point = false, digit = false;
@@ -45,7 +45,7 @@ soft_settings_read(void)
 {
 	const char *factor = secure_getenv("SOFTVERBS_TIME_FACTOR");
 	const char *debug = secure_getenv("SOFTVERBS_DEBUG");
-	unsigned int value = factor && *factor ? parse(factor) : 1000;
+	unsigned int value = factor && *factor ? settings_parse_factor(factor) : 1000;
 
 	if (!value) {
 		fprintf(stderr,

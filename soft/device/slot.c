@@ -9,28 +9,11 @@ static int listen_fd = -1;
 static atomic_uint number;
 
 static int
-new_socket(void)
+slot_socket(void)
 {
-	int fd = (int)syscall(SYS_socket, AF_UNIX,
-	    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int fd = (int)syscall(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	return fd < 0 ? -errno : fd;
-}
-
-int
-soft_slot_connect(unsigned int slot)
-{
-	struct sockaddr_un address;
-	socklen_t length = soft_name_address(&address, slot);
-	int fd = new_socket(), r;
-
-	if (fd < 0)
-		return fd;
-	if (!syscall(SYS_connect, fd, &address, length))
-		return fd;
-	r = -errno;
-	soft_close(fd);
-	return r;
 }
 
 /*
@@ -38,7 +21,7 @@ soft_slot_connect(unsigned int slot)
  * removed and made anew under its feet, or it is no process of ours.
  */
 static bool
-somebody_there(unsigned int slot)
+slot_is_answered(unsigned int slot)
 {
 	int fd = soft_slot_connect(slot);
 
@@ -49,16 +32,16 @@ somebody_there(unsigned int slot)
 
 /* The name is ours. */
 static int
-listen_at(unsigned int slot)
+slot_listen(unsigned int slot)
 {
 	struct sockaddr_un address;
 	socklen_t length = soft_name_address(&address, slot);
 	int fd, r;
 
-	if (somebody_there(slot))
+	if (slot_is_answered(slot))
 		return -EADDRINUSE;
 	soft_name_unlink(slot);
-	fd = new_socket();
+	fd = slot_socket();
 	if (fd < 0)
 		return fd;
 	if (!bind(fd, (struct sockaddr *)&address, length)) {
@@ -69,6 +52,22 @@ listen_at(unsigned int slot)
 	} else {
 		r = -errno;
 	}
+	soft_close(fd);
+	return r;
+}
+
+int
+soft_slot_connect(unsigned int slot)
+{
+	struct sockaddr_un address;
+	socklen_t length = soft_name_address(&address, slot);
+	int fd = slot_socket(), r;
+
+	if (fd < 0)
+		return fd;
+	if (!syscall(SYS_connect, fd, &address, length))
+		return fd;
+	r = -errno;
 	soft_close(fd);
 	return r;
 }
@@ -87,7 +86,7 @@ soft_slot_open(void)
 			continue;
 		if (r)
 			return r;
-		r = listen_at(slot);
+		r = slot_listen(slot);
 		if (r >= 0) {
 			listen_fd = r;
 			number = slot;

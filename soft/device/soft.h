@@ -45,23 +45,23 @@
 #define soft_container_of(ptr, type, member) \
 	((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
-#define SOFT_MAX_QP	     16384
-#define SOFT_MAX_QP_WR	     32768
-#define SOFT_MAX_SGE	     32
-#define SOFT_MAX_INLINE	     1024
-#define SOFT_MAX_CQ	     65536
-#define SOFT_MAX_CQE	     65536
-#define SOFT_MAX_SRQ	     8192
-#define SOFT_MAX_PD	     32768
-#define SOFT_MAX_MR	     1048576
-#define SOFT_MAX_RD_ATOM     128 /* a power of two */
-#define SOFT_MAX_MSG	     (1u << 30)
-#define SOFT_MAX_MR_SIZE     (1ull << 46)
-#define SOFT_LID	     1
-#define SOFT_PORT	     1
-#define SOFT_GID_TABLE	     2
-#define SOFT_PKEY	     0xffff
-#define SOFT_COMP_VECTORS    8
+#define SOFT_MAX_QP 16384
+#define SOFT_MAX_QP_WR 32768
+#define SOFT_MAX_SGE 32
+#define SOFT_MAX_INLINE 1024
+#define SOFT_MAX_CQ 65536
+#define SOFT_MAX_CQE 65536
+#define SOFT_MAX_SRQ 8192
+#define SOFT_MAX_PD 32768
+#define SOFT_MAX_MR 1048576
+#define SOFT_MAX_RD_ATOM 128 /* a power of two */
+#define SOFT_MAX_MSG (1u << 30)
+#define SOFT_MAX_MR_SIZE (1ull << 46)
+#define SOFT_LID 1
+#define SOFT_PORT 1
+#define SOFT_GID_TABLE 2
+#define SOFT_PKEY 0xffff
+#define SOFT_COMP_VECTORS 8
 
 /* A random number; keys come from here, so it must not be guessable. */
 uint32_t soft_random32(void);

@@ -8,7 +8,7 @@ static struct soft_timer *root;
 static struct soft_timer *running;
 
 static struct soft_timer *
-meld(struct soft_timer *a, struct soft_timer *b)
+timer_meld(struct soft_timer *a, struct soft_timer *b)
 {
 	struct soft_timer *swap;
 
@@ -32,7 +32,7 @@ meld(struct soft_timer *a, struct soft_timer *b)
 
 /* Melds a list of siblings in pairs, then the pairs: what keeps the heap's depth small. */
 static struct soft_timer *
-meld_siblings(struct soft_timer *first)
+timer_meld_siblings(struct soft_timer *first)
 {
 	struct soft_timer *pairs = NULL, *a, *b, *pair, *heap = NULL;
 
@@ -43,7 +43,7 @@ meld_siblings(struct soft_timer *first)
 		a->next = a->prev = NULL;
 		if (b)
 			b->next = b->prev = NULL;
-		pair = meld(a, b);
+		pair = timer_meld(a, b);
 		pair->next = pairs;
 		pairs = pair;
 	}
@@ -51,15 +51,15 @@ meld_siblings(struct soft_timer *first)
 		pair = pairs;
 		pairs = pair->next;
 		pair->next = NULL;
-		heap = meld(heap, pair);
+		heap = timer_meld(heap, pair);
 	}
 	return heap;
 }
 
 static void
-take_out(struct soft_timer *timer)
+timer_remove(struct soft_timer *timer)
 {
-	struct soft_timer *orphans = meld_siblings(timer->child);
+	struct soft_timer *orphans = timer_meld_siblings(timer->child);
 
 	timer->child = NULL;
 	if (timer == root) {
@@ -71,7 +71,7 @@ take_out(struct soft_timer *timer)
 			timer->prev->next = timer->next;
 		if (timer->next)
 			timer->next->prev = timer->prev;
-		root = meld(root, orphans);
+		root = timer_meld(root, orphans);
 	}
 	timer->next = timer->prev = NULL;
 	timer->queued = false;
@@ -91,10 +91,10 @@ soft_timer_set(struct soft_timer *timer, uint64_t when)
 	pthread_mutex_lock(&lock);
 	fresh = !timer->queued;
 	if (!fresh)
-		take_out(timer);
+		timer_remove(timer);
 	timer->when = when;
 	timer->queued = true;
-	root = meld(root, timer);
+	root = timer_meld(root, timer);
 	first = root == timer;
 	pthread_mutex_unlock(&lock);
 	if (first)
@@ -110,7 +110,7 @@ soft_timer_cancel(struct soft_timer *timer)
 	pthread_mutex_lock(&lock);
 	queued = timer->queued;
 	if (queued)
-		take_out(timer);
+		timer_remove(timer);
 	pthread_mutex_unlock(&lock);
 	return queued;
 }
@@ -125,7 +125,7 @@ soft_timer_stop(struct soft_timer *timer)
 	pthread_mutex_lock(&lock);
 	for (;;) {
 		if (timer->queued)
-			take_out(timer);
+			timer_remove(timer);
 		if (running != timer)
 			break;
 		pthread_cond_wait(&done, &lock);
@@ -143,7 +143,7 @@ soft_timer_run(void)
 	pthread_mutex_lock(&lock);
 	while (root && root->when <= soft_now()) {
 		timer = root;
-		take_out(timer);
+		timer_remove(timer);
 		running = timer;
 		pthread_mutex_unlock(&lock);
 		timer->fn(timer);

@@ -6,6 +6,20 @@
 static atomic_bool no_resize;
 static atomic_int overruns, refusals;
 
+static void
+raise_in(struct soft_context *ctx, int event_type)
+{
+	soft_async_raise(ctx, &ctx->device, (enum ibv_event_type)event_type);
+}
+
+/* One of the few is used up; in a device without trouble this reads one number. */
+static bool
+use_up(atomic_int *left)
+{
+	return atomic_load_explicit(left, memory_order_relaxed) > 0 &&
+	       atomic_fetch_sub_explicit(left, 1, memory_order_relaxed) > 0;
+}
+
 void
 soft_trouble_no_resize(bool on)
 {
@@ -24,12 +38,6 @@ soft_trouble_refuse_arms(int n)
 	refusals = n;
 }
 
-static void
-raise_in(struct soft_context *ctx, int event_type)
-{
-	soft_async_raise(ctx, &ctx->device, (enum ibv_event_type)event_type);
-}
-
 void
 soft_trouble_raise(int event_type)
 {
@@ -40,14 +48,6 @@ bool
 soft_trouble_resize_fails(void)
 {
 	return no_resize;
-}
-
-/* One of the few is used up; in a device without trouble this reads one number. */
-static bool
-use_up(atomic_int *left)
-{
-	return atomic_load_explicit(left, memory_order_relaxed) > 0 &&
-	       atomic_fetch_sub_explicit(left, 1, memory_order_relaxed) > 0;
 }
 
 bool

@@ -8,7 +8,7 @@
 
 /* Bytes until the end of the current segment, after skipping empty and finished ones. */
 static uint64_t
-room(struct soft_cursor *cursor, uint64_t wanted)
+cursor_room(struct soft_cursor *cursor, uint64_t wanted)
 {
 	if (cursor->raw)
 		return wanted;
@@ -21,7 +21,7 @@ room(struct soft_cursor *cursor, uint64_t wanted)
 }
 
 static void *
-locate(const struct soft_cursor *cursor, uint64_t length)
+cursor_locate(const struct soft_cursor *cursor, uint64_t length)
 {
 	if (cursor->raw)
 		return cursor->raw;
@@ -30,7 +30,7 @@ locate(const struct soft_cursor *cursor, uint64_t length)
 }
 
 static void
-advance(struct soft_cursor *cursor, uint64_t length)
+cursor_advance(struct soft_cursor *cursor, uint64_t length)
 {
 	if (cursor->raw)
 		cursor->raw += length;
@@ -43,7 +43,7 @@ advance(struct soft_cursor *cursor, uint64_t length)
  * any order, so the end of every piece is stored after it, by single stores that do not tear.  It
  * begins at a word's boundary and holds at least the last 8 bytes.
  */
-#define WORD	sizeof(uint64_t)
+#define WORD sizeof(uint64_t)
 #define END_MAX (2 * WORD)
 
 #ifndef __has_feature
@@ -59,28 +59,28 @@ advance(struct soft_cursor *cursor, uint64_t length)
 
 /* The sanitizer orders by address, and the program may poll any of these. */
 static inline void
-announce(char *to, size_t length)
+copy_announce(char *to, size_t length)
 {
 	for (size_t i = 0; TSAN && i < length; i++)
 		__tsan_release(to + i);
 }
 
-#define STORE(type)                                                                            \
-	do {                                                                                   \
-		type value_;                                                                   \
-		memcpy(&value_, from, sizeof value_);                                          \
-		__atomic_store_n((__attribute__((may_alias)) type *)(void *)to, value_,        \
-		    __ATOMIC_RELEASE);                                                         \
-		to += sizeof value_;                                                           \
-		from += sizeof value_;                                                         \
-		length -= sizeof value_;                                                       \
+#define STORE(type) \
+	do { \
+		type value_; \
+		memcpy(&value_, from, sizeof value_); \
+		__atomic_store_n( \
+		    (__attribute__((may_alias)) type *)(void *)to, value_, __ATOMIC_RELEASE); \
+		to += sizeof value_; \
+		from += sizeof value_; \
+		length -= sizeof value_; \
 	} while (0)
 
 /* Stores the end of a piece, in order of address. */
 static void
-store_end(char *to, const char *from, size_t length)
+copy_store_end(char *to, const char *from, size_t length)
 {
-	announce(to, length);
+	copy_announce(to, length);
 	while (length) {
 		if (length >= 8 && (uintptr_t)to % 8 == 0)
 			STORE(uint64_t);
@@ -95,51 +95,51 @@ store_end(char *to, const char *from, size_t length)
 
 /* A piece that is shorter than a word, or does not end at a word's boundary. */
 static void
-move_ragged(char *to, const char *from, uint64_t length)
+copy_move_ragged(char *to, const char *from, uint64_t length)
 {
 	char end[END_MAX];
 	size_t n = length;
 
 	if (length < END_MAX) {
 		memcpy(end, from, n);
-		store_end(to, end, n);
+		copy_store_end(to, end, n);
 	} else {
 		n = WORD + (uintptr_t)(to + length) % WORD;
 		memcpy(end, from + length - END_MAX, END_MAX);
 		memmove(to, from, length - n);
-		store_end(to + length - n, end + END_MAX - n, n);
+		copy_store_end(to + length - n, end + END_MAX - n, n);
 	}
 }
 
 /* The ranges may overlap: the end is read before anything is stored. */
 static void
-move(char *to, const char *from, uint64_t length)
+copy_move(char *to, const char *from, uint64_t length)
 {
 	uint64_t end;
 
 	if (length < WORD || (uintptr_t)(to + length) % WORD) {
-		move_ragged(to, from, length);
+		copy_move_ragged(to, from, length);
 		return;
 	}
 	length -= WORD;
 	memcpy(&end, from + length, WORD);
 	if (length)
 		memmove(to, from, length);
-	announce(to + length, WORD);
-	__atomic_store_n((__attribute__((may_alias)) uint64_t *)(void *)(to + length), end,
-	    __ATOMIC_RELEASE);
+	copy_announce(to + length, WORD);
+	__atomic_store_n(
+	    (__attribute__((may_alias)) uint64_t *)(void *)(to + length), end, __ATOMIC_RELEASE);
 }
 
 #if TSAN
 /* memmove() reports to the sanitizer wherever it is called. */
 SOFT_FOREIGN_ACCESS static void
-land(char *to, const char *from, uint64_t length)
+copy_move_foreign(char *to, const char *from, uint64_t length)
 {
 	for (uint64_t i = 0; i < length; i++)
 		__atomic_store_n(&to[i], from[i], __ATOMIC_RELEASE);
 }
 #else
-#define land move
+#define copy_move_foreign copy_move
 #endif
 
 static enum soft_copy_result
@@ -149,24 +149,24 @@ copy_held(struct soft_cursor *target, struct soft_cursor *source, uint64_t lengt
 	void *to, *from;
 
 	while (length) {
-		piece = room(source, length);
-		other = room(target, length);
+		piece = cursor_room(source, length);
+		other = cursor_room(target, length);
 		if (other < piece)
 			piece = other;
 		if (length < piece)
 			piece = length;
-		from = locate(source, piece);
+		from = cursor_locate(source, piece);
 		if (!from)
 			return SOFT_SOURCE_FAULT;
-		to = locate(target, piece);
+		to = cursor_locate(target, piece);
 		if (!to)
 			return SOFT_TARGET_FAULT;
 		if (source->foreign)
-			land(to, from, piece);
+			copy_move_foreign(to, from, piece);
 		else
-			move(to, from, piece);
-		advance(source, piece);
-		advance(target, piece);
+			copy_move(to, from, piece);
+		cursor_advance(source, piece);
+		cursor_advance(target, piece);
 		length -= piece;
 	}
 	return SOFT_COPIED;

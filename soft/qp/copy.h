@@ -13,10 +13,10 @@
  */
 struct soft_cursor {
 	const struct ibv_sge *sge;
-	int left;	       /* segments, the current one included */
-	uint32_t offset;       /* in the current segment */
-	char *raw;	       /* if set, the bytes themselves */
-	bool foreign;	       /* they came from another process */
+	int left;	 /* segments, the current one included */
+	uint32_t offset; /* in the current segment */
+	char *raw;	 /* if set, the bytes themselves */
+	bool foreign;	 /* they came from another process */
 	const struct ibv_pd *pd;
 	unsigned int access; /* flags that every key must have */
 };
@@ -29,8 +29,8 @@ enum soft_copy_result { SOFT_COPIED, SOFT_SOURCE_FAULT, SOFT_TARGET_FAULT };
  * copied before a fault stays, as on a wire.  The last 8 bytes become visible to other
  * threads after all others, and the very last not before the 7 in front of it.
  */
-enum soft_copy_result soft_copy(struct soft_cursor *target, struct soft_cursor *source,
-    uint64_t length);
+enum soft_copy_result soft_copy(
+    struct soft_cursor *target, struct soft_cursor *source, uint64_t length);
 
 /*
  * Marks a function that touches the consumer's memory for another process.  What orders it

@@ -7,7 +7,7 @@
 #include "stall.h"
 
 static struct soft_qp *
-peer_of(struct soft_qp *qp)
+sq_find_peer(struct soft_qp *qp)
 {
 	if (!qp->sq.peer)
 		qp->sq.peer = soft_qp_table_find(qp->attr.dest_qp_num);
@@ -27,8 +27,10 @@ soft_local_requester_run(struct soft_qp *qp, struct soft_deferred *deferred)
 		send = soft_sq_at(sq, sq->head);
 		status = soft_sq_check(qp, send);
 		if (status == IBV_WC_SUCCESS) {
-			peer = peer_of(qp);
-			verdict = peer ? soft_local_responder_execute(peer, qp, send, &status, deferred) : SOFT_SILENT;
+			peer = sq_find_peer(qp);
+			verdict =
+			    peer ? soft_local_responder_execute(peer, qp, send, &status, deferred) :
+				   SOFT_SILENT;
 			if (verdict == SOFT_SILENT) {
 				soft_sq_stall_for_peer(qp);
 				return;

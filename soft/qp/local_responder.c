@@ -4,7 +4,8 @@
 
 /* The requester's side of a transfer within the process. */
 static struct soft_cursor
-local_cursor(const struct soft_qp *from, const struct soft_send *send, unsigned int access)
+local_requester_cursor(
+    const struct soft_qp *from, const struct soft_send *send, unsigned int access)
 {
 	bool raw = send->flags & IBV_SEND_INLINE;
 
@@ -18,17 +19,20 @@ local_cursor(const struct soft_qp *from, const struct soft_send *send, unsigned 
 }
 
 static enum ibv_wc_status
-fetch(struct soft_qp *qp, const struct soft_qp *from, const struct soft_send *send,
+local_responder_fetch(struct soft_qp *qp, const struct soft_qp *from, const struct soft_send *send,
     struct soft_deferred *deferred)
 {
-	struct soft_cursor target = local_cursor(from, send, IBV_ACCESS_LOCAL_WRITE), source;
+	struct soft_cursor target = local_requester_cursor(from, send, IBV_ACCESS_LOCAL_WRITE),
+			   source;
 	struct ibv_sge remote = { send->remote_addr, send->length, send->rkey };
 	enum ibv_wc_status status;
 	uint64_t old = 0;
 
 	if (send->opcode == IBV_WR_RDMA_READ) {
 		status = soft_responder_permit(qp, send, IBV_ACCESS_REMOTE_READ, deferred);
-		source = (struct soft_cursor){ .sge = &remote, .left = 1, .pd = qp->ibv.pd,
+		source = (struct soft_cursor){ .sge = &remote,
+			.left = 1,
+			.pd = qp->ibv.pd,
 			.access = IBV_ACCESS_REMOTE_READ };
 	} else {
 		status = soft_responder_atomic(qp, send, &old, deferred);
@@ -42,8 +46,8 @@ fetch(struct soft_qp *qp, const struct soft_qp *from, const struct soft_send *se
 	case SOFT_TARGET_FAULT:
 		return IBV_WC_LOC_PROT_ERR;
 	default: /* deregistered since it was looked at */
-		return soft_responder_refuse(qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR,
-		    deferred);
+		return soft_responder_refuse(
+		    qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR, deferred);
 	}
 }
 
@@ -60,7 +64,7 @@ soft_local_responder_execute(struct soft_qp *qp, struct soft_qp *from, const str
 		goto unlock;
 	}
 	if (send->opcode >= IBV_WR_RDMA_READ) {
-		*status = fetch(qp, from, send, deferred);
+		*status = local_responder_fetch(qp, from, send, deferred);
 		goto unlock;
 	}
 	verdict = soft_message_begin(qp, send, status, deferred);
@@ -71,7 +75,7 @@ soft_local_responder_execute(struct soft_qp *qp, struct soft_qp *from, const str
 	}
 	if (verdict != SOFT_ANSWERED || *status != IBV_WC_SUCCESS)
 		goto unlock;
-	source = local_cursor(from, send, 0);
+	source = local_requester_cursor(from, send, 0);
 	*status = soft_message_data(qp, &source, send->length, deferred);
 	if (*status == IBV_WC_SUCCESS)
 		soft_message_end(qp, deferred);

@@ -26,7 +26,7 @@ struct maps {
 };
 
 static bool
-refill(struct maps *maps)
+maps_refill(struct maps *maps)
 {
 	long n;
 
@@ -39,13 +39,13 @@ refill(struct maps *maps)
 }
 
 static bool
-next_line(struct maps *maps)
+maps_next_line(struct maps *maps)
 {
 	size_t length = 0;
 	char c;
 
 	for (;;) {
-		if (maps->at == maps->filled && !refill(maps))
+		if (maps->at == maps->filled && !maps_refill(maps))
 			return false;
 		c = maps->input[maps->at++];
 		if (c == '\n')
@@ -62,7 +62,7 @@ next_line(struct maps *maps)
  * there; one that is not is read, by a call that cannot be answered with a signal.
  */
 static bool
-last_page_there(uintptr_t last)
+mapping_has_last_page(uintptr_t last)
 {
 	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	struct iovec here, there = { (void *)last, 1 };
@@ -73,13 +73,13 @@ last_page_there(uintptr_t last)
 	if (!mincore((void *)(last & ~(page - 1)), 1, &in_core) && in_core & 1)
 		return true;
 	return syscall(SYS_process_vm_readv, getpid(), &here, 1, &there, 1, 0) == 1 ||
-	    errno != EFAULT;
+	       errno != EFAULT;
 }
 
 /* Of the fields behind the permissions: offset, device, inode, path.  An object of /dev/zero is
  * memory that processes share, and as long as its mapping. */
 static bool
-maps_a_file(const char *fields)
+mapping_is_of_file(const char *fields)
 {
 	const char *inode = strchr(fields, ':');
 	unsigned long number;
@@ -92,7 +92,7 @@ maps_a_file(const char *fields)
 
 /* Applies a line "start-end perms offset device inode path": 0, -EFAULT, or 1 if there is more. */
 static int
-apply(const char *line, struct range *range)
+range_apply_line(const char *line, struct range *range)
 {
 	char *rest;
 	const uintptr_t start = strtoul(line, &rest, 16);
@@ -104,7 +104,7 @@ apply(const char *line, struct range *range)
 		return -EFAULT;
 	if (end > range->end)
 		end = range->end;
-	if (maps_a_file(rest + 5) && !last_page_there(end - 1))
+	if (mapping_is_of_file(rest + 5) && !mapping_has_last_page(end - 1))
 		return -EFAULT;
 	range->at = end;
 	return end < range->end;
@@ -112,7 +112,7 @@ apply(const char *line, struct range *range)
 
 /* Where the table cannot be read: brings the pages in, as a device would that pins them. */
 static int
-check_by_touching(const struct range *range)
+range_populate(const struct range *range)
 {
 	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = range->at & ~(page - 1);
 	const int advice = range->write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
@@ -133,12 +133,12 @@ soft_mapping_check(const void *address, size_t length, bool write)
 	if (!length)
 		return 0;
 	maps.fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
-	if (maps.fd < 0 || !next_line(&maps)) {
-		r = check_by_touching(&range);
+	if (maps.fd < 0 || !maps_next_line(&maps)) {
+		r = range_populate(&range);
 	} else {
 		do
-			r = apply(maps.line, &range);
-		while (r > 0 && next_line(&maps));
+			r = range_apply_line(maps.line, &range);
+		while (r > 0 && maps_next_line(&maps));
 	}
 	if (maps.fd >= 0)
 		soft_close(maps.fd);

@@ -11,9 +11,9 @@ struct soft_mr {
 	unsigned int access;
 };
 
-#define ACCESS_KNOWN                                                                     \
-	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |     \
-	    IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED |      \
+#define ACCESS_KNOWN \
+	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
+	    IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED | \
 	    IBV_ACCESS_HUGETLB | IBV_ACCESS_OPTIONAL_RANGE)
 
 #define ACCESS_WRITES (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)
@@ -24,20 +24,8 @@ static struct soft_mr **buckets;
 static size_t bucket_mask;
 static size_t count;
 
-void
-soft_mr_read_lock(void)
-{
-	pthread_rwlock_rdlock(&lock);
-}
-
-void
-soft_mr_unlock(void)
-{
-	pthread_rwlock_unlock(&lock);
-}
-
 static struct soft_mr *
-find(uint32_t key)
+mr_find(uint32_t key)
 {
 	struct soft_mr *mr = buckets ? buckets[key & bucket_mask] : NULL;
 
@@ -46,23 +34,8 @@ find(uint32_t key)
 	return mr;
 }
 
-void *
-soft_mr_translate(const struct ibv_pd *pd, uint32_t key, uint64_t address, uint64_t length,
-    unsigned int access)
-{
-	const struct soft_mr *mr = find(key);
-	uint64_t offset;
-
-	if (!mr || mr->ibv.pd != pd || (mr->access & access) != access)
-		return NULL;
-	offset = address - mr->iova; /* wraps to a huge number below the start */
-	if (offset > mr->ibv.length || length > mr->ibv.length - offset)
-		return NULL;
-	return (char *)mr->ibv.addr + offset;
-}
-
 static void
-link_in(struct soft_mr *mr)
+mr_link(struct soft_mr *mr)
 {
 	struct soft_mr **bucket = &buckets[mr->ibv.lkey & bucket_mask];
 
@@ -72,7 +45,7 @@ link_in(struct soft_mr *mr)
 
 /* Doubles the table when it is full; a region more always fits, growing is for speed. */
 static int
-grow(void)
+mr_grow_table(void)
 {
 	size_t old = buckets ? bucket_mask + 1 : 0, size = old ? old * 2 : 64;
 	struct soft_mr **table, **previous = buckets, *mr, *next;
@@ -87,7 +60,7 @@ grow(void)
 	for (size_t i = 0; i < old; i++) {
 		for (mr = previous[i]; mr; mr = next) {
 			next = mr->next;
-			link_in(mr);
+			mr_link(mr);
 		}
 	}
 	free(previous);
@@ -95,19 +68,19 @@ grow(void)
 }
 
 static int
-insert(struct soft_mr *mr)
+mr_insert(struct soft_mr *mr)
 {
 	uint32_t key;
 	int r;
 
 	pthread_rwlock_wrlock(&lock);
-	r = count < SOFT_MAX_MR ? grow() : -ENOMEM;
+	r = count < SOFT_MAX_MR ? mr_grow_table() : -ENOMEM;
 	if (!r) {
 		do
 			key = soft_random32();
-		while (!key || find(key));
+		while (!key || mr_find(key));
 		mr->ibv.lkey = mr->ibv.rkey = mr->ibv.handle = key;
-		link_in(mr);
+		mr_link(mr);
 		count++;
 	}
 	pthread_rwlock_unlock(&lock);
@@ -115,7 +88,7 @@ insert(struct soft_mr *mr)
 }
 
 static void
-take_out(struct soft_mr *mr)
+mr_remove(struct soft_mr *mr)
 {
 	struct soft_mr **link;
 
@@ -131,6 +104,33 @@ take_out(struct soft_mr *mr)
 	pthread_rwlock_unlock(&lock);
 }
 
+void
+soft_mr_read_lock(void)
+{
+	pthread_rwlock_rdlock(&lock);
+}
+
+void
+soft_mr_unlock(void)
+{
+	pthread_rwlock_unlock(&lock);
+}
+
+void *
+soft_mr_translate(
+    const struct ibv_pd *pd, uint32_t key, uint64_t address, uint64_t length, unsigned int access)
+{
+	const struct soft_mr *mr = mr_find(key);
+	uint64_t offset;
+
+	if (!mr || mr->ibv.pd != pd || (mr->access & access) != access)
+		return NULL;
+	offset = address - mr->iova; /* wraps to a huge number below the start */
+	if (offset > mr->ibv.length || length > mr->ibv.length - offset)
+		return NULL;
+	return (char *)mr->ibv.addr + offset;
+}
+
 struct ibv_mr *
 ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
 {
@@ -142,10 +142,10 @@ ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, un
 	else if (access & ~(unsigned int)ACCESS_KNOWN)
 		r = access & IBV_ACCESS_ON_DEMAND ? -EOPNOTSUPP : -EINVAL;
 	else if ((access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) &&
-	    !(access & IBV_ACCESS_LOCAL_WRITE))
+		 !(access & IBV_ACCESS_LOCAL_WRITE))
 		r = -EINVAL; /* who may write from afar may write from here */
 	else if (length > SOFT_MAX_MR_SIZE || (uintptr_t)addr + length < (uintptr_t)addr ||
-	    iova + length < iova)
+		 iova + length < iova)
 		r = -EINVAL;
 	else /* what the first transfer would find out is found out here */
 		r = soft_mapping_check(addr, length, access & ACCESS_WRITES);
@@ -156,11 +156,11 @@ ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, un
 	mr = calloc(1, sizeof *mr);
 	if (!mr)
 		return NULL;
-	mr->ibv = (struct ibv_mr){ .context = pd->context, .pd = pd, .addr = addr,
-		.length = length };
+	mr->ibv =
+	    (struct ibv_mr){ .context = pd->context, .pd = pd, .addr = addr, .length = length };
 	mr->iova = access & IBV_ACCESS_ZERO_BASED ? 0 : iova;
 	mr->access = access;
-	r = insert(mr);
+	r = mr_insert(mr);
 	if (r) {
 		free(mr);
 		errno = -r;
@@ -189,7 +189,7 @@ ibv_dereg_mr(struct ibv_mr *ibv)
 
 	if (soft_context_is_stale(soft_context_of(ibv->context)))
 		return 0;
-	take_out(mr);
+	mr_remove(mr);
 	soft_pd_of(ibv->pd)->users--;
 	free(mr);
 	return 0;

@@ -20,7 +20,7 @@ void soft_mr_unlock(void);
  * if the key is unknown in `pd`, lacks one of the access flags, or does not cover the
  * bytes.  Call with the read lock; what it returns is good until the unlock.
  */
-void *soft_mr_translate(const struct ibv_pd *pd, uint32_t key, uint64_t address, uint64_t length,
-    unsigned int access);
+void *soft_mr_translate(
+    const struct ibv_pd *pd, uint32_t key, uint64_t address, uint64_t length, unsigned int access);
 
 #endif

@@ -23,7 +23,7 @@ static const struct {
 };
 
 static void
-copy_inline(char *to, const struct ibv_sge *sge, int n)
+sq_copy_inline(char *to, const struct ibv_sge *sge, int n)
 {
 	for (; n > 0; n--, sge++) {
 		if (!sge->length)
@@ -34,7 +34,7 @@ copy_inline(char *to, const struct ibv_sge *sge, int n)
 }
 
 static int
-put(struct soft_qp *qp, const struct ibv_send_wr *wr)
+sq_append(struct soft_qp *qp, const struct ibv_send_wr *wr)
 {
 	struct soft_sq *sq = &qp->sq;
 	struct soft_send *send;
@@ -70,7 +70,7 @@ put(struct soft_qp *qp, const struct ibv_send_wr *wr)
 	send->compare_add = wr->wr.atomic.compare_add;
 	send->swap = wr->wr.atomic.swap;
 	if (wr->send_flags & IBV_SEND_INLINE)
-		copy_inline((char *)send->sge, wr->sg_list, wr->num_sge);
+		sq_copy_inline((char *)send->sge, wr->sg_list, wr->num_sge);
 	else
 		for (int i = 0; i < wr->num_sge; i++)
 			send->sge[i] = wr->sg_list[i];
@@ -79,7 +79,7 @@ put(struct soft_qp *qp, const struct ibv_send_wr *wr)
 }
 
 static void
-qp_feed(struct soft_qp *qp)
+qp_resume_requester(struct soft_qp *qp)
 {
 	struct soft_qp *starved;
 	bool elsewhere;
@@ -99,7 +99,7 @@ qp_feed(struct soft_qp *qp)
 
 /* One queue pair that waits although a receive is there. */
 static struct soft_qp *
-next_to_feed(struct soft_srq *srq)
+srq_next_starved(struct soft_srq *srq)
 {
 	struct soft_qp *qp = NULL;
 
@@ -125,7 +125,7 @@ soft_qp_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr
 	if (qp->state < IBV_QPS_RTS)
 		r = -EINVAL;
 	while (!r && wr) {
-		r = put(qp, wr);
+		r = sq_append(qp, wr);
 		if (!r)
 			wr = wr->next;
 	}
@@ -163,7 +163,7 @@ soft_qp_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr
 	starved = qp->starved || qp->answers.starving;
 	pthread_mutex_unlock(&qp->rq_lock);
 	if (starved)
-		qp_feed(qp);
+		qp_resume_requester(qp);
 	return -r;
 }
 
@@ -185,8 +185,8 @@ soft_srq_post_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_
 	}
 	starved = !TAILQ_EMPTY(&srq->starved);
 	pthread_mutex_unlock(&srq->lock);
-	while (starved && (qp = next_to_feed(srq))) {
-		qp_feed(qp);
+	while (starved && (qp = srq_next_starved(srq))) {
+		qp_resume_requester(qp);
 		soft_qp_put(qp);
 	}
 	return -r;

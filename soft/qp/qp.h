@@ -68,19 +68,19 @@ struct soft_sq {
 	enum soft_stall stall;
 	bool tried, rnr_tried; /* the oldest request has stalled on the peer, on a receive */
 	unsigned int tries, rnr_tries; /* that it has left then */
-	uint64_t deadline;     /* of the timer; an earlier expiry is an old one */
+	uint64_t deadline;	       /* of the timer; an earlier expiry is an old one */
 	struct soft_timer timer;
 	struct soft_qp *peer; /* in this process, holds a reference */
 
 	/* Of a peer in another process; see remote_requester.h: */
 	bool remote;
-	uint32_t next;	   /* first request not sent whole */
-	uint32_t offset;   /* bytes of it that are sent */
-	uint32_t psn;	   /* of the oldest request */
-	uint32_t epoch;	   /* grows when requests are sent again or given up */
-	uint32_t reading;  /* reads and atomics sent and not answered */
-	uint32_t received; /* bytes of the oldest read that came */
-	bool listening;	   /* the timer is for silence; see silence.h */
+	uint32_t next;		      /* first request not sent whole */
+	uint32_t offset;	      /* bytes of it that are sent */
+	uint32_t psn;		      /* of the oldest request */
+	uint32_t epoch;		      /* grows when requests are sent again or given up */
+	uint32_t reading;	      /* reads and atomics sent and not answered */
+	uint32_t received;	      /* bytes of the oldest read that came */
+	bool listening;		      /* the timer is for silence; see silence.h */
 	uint32_t heard, heard_before; /* answers, now and when the timer was set */
 	uint64_t silent_since;
 	struct soft_cursor target; /* where the next go */

@@ -5,7 +5,7 @@
 
 /* Both locks are held. */
 static void
-flush_receives(struct soft_qp *qp)
+qp_flush_receives(struct soft_qp *qp)
 {
 	soft_rq_flush(qp);
 	if (qp->srq)
@@ -23,7 +23,7 @@ soft_qp_error_locked(struct soft_qp *qp, int event)
 		qp->state = IBV_QPS_ERR;
 		if (event != SOFT_NO_EVENT)
 			soft_async_raise(qp->context, &qp->async, (enum ibv_event_type)event);
-		flush_receives(qp);
+		qp_flush_receives(qp);
 	}
 	pthread_mutex_unlock(&qp->rq_lock);
 	if (entered) {

@@ -17,7 +17,7 @@ struct soft_deferred {
 	uint8_t rnr_timer;	/* with SOFT_NOT_READY: the timer code of the responder */
 };
 
-#define SOFT_NO_EVENT	 -1
+#define SOFT_NO_EVENT -1
 #define SOFT_DEFER_NOTHING ((struct soft_deferred){ NULL, SOFT_NO_EVENT, 0 })
 
 /* Does what was deferred; no lock is held. */

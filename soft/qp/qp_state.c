@@ -37,7 +37,7 @@ static const struct transition {
 };
 
 static int
-check_transition(enum ibv_qp_state from, enum ibv_qp_state to, int mask)
+qp_check_transition(enum ibv_qp_state from, enum ibv_qp_state to, int mask)
 {
 	const int given = mask & ~(IBV_QP_STATE | IBV_QP_CUR_STATE);
 
@@ -48,15 +48,15 @@ check_transition(enum ibv_qp_state from, enum ibv_qp_state to, int mask)
 
 		if (t->from == from && t->to == to)
 			return (given & t->required) == t->required &&
-				!(given & ~(t->required | t->optional)) ?
-			    0 :
-			    -EINVAL;
+				       !(given & ~(t->required | t->optional)) ?
+				   0 :
+				   -EINVAL;
 	}
 	return -EINVAL;
 }
 
 static int
-check_values(const struct ibv_qp_attr *attr, int mask)
+qp_check_values(const struct ibv_qp_attr *attr, int mask)
 {
 	if ((mask & IBV_QP_PORT && attr->port_num != SOFT_PORT) ||
 	    (mask & IBV_QP_PKEY_INDEX && attr->pkey_index != 0) ||
@@ -76,14 +76,14 @@ check_values(const struct ibv_qp_attr *attr, int mask)
 	return 0;
 }
 
-#define SET(bit, field)                   \
-	do {                              \
-		if (mask & (bit))         \
+#define SET(bit, field) \
+	do { \
+		if (mask & (bit)) \
 			own->field = attr->field; \
 	} while (0)
 
 static void
-set_values(struct ibv_qp_attr *own, const struct ibv_qp_attr *attr, int mask)
+qp_set_values(struct ibv_qp_attr *own, const struct ibv_qp_attr *attr, int mask)
 {
 	SET(IBV_QP_ACCESS_FLAGS, qp_access_flags);
 	SET(IBV_QP_PKEY_INDEX, pkey_index);
@@ -104,7 +104,7 @@ set_values(struct ibv_qp_attr *own, const struct ibv_qp_attr *attr, int mask)
 
 /* Everything a reset forgets; both locks are held.  What it returns loses a reference. */
 static struct soft_qp *
-reset(struct soft_qp *qp)
+qp_reset(struct soft_qp *qp)
 {
 	struct soft_qp *peer = qp->sq.peer;
 
@@ -124,7 +124,7 @@ reset(struct soft_qp *qp)
 
 /* A requester may have found nobody ready here: now somebody is. */
 static void
-kick_peer(struct soft_qp *qp, uint32_t qpn)
+qp_resume_peer(struct soft_qp *qp, uint32_t qpn)
 {
 	struct soft_qp *peer = soft_qp_table_find(qpn);
 
@@ -139,7 +139,7 @@ kick_peer(struct soft_qp *qp, uint32_t qpn)
 
 /* A transition that was checked, but for the one to the error state; both locks are held. */
 static int
-change(struct soft_qp *qp, enum ibv_qp_state to, const struct ibv_qp_attr *attr, int mask,
+qp_change_state(struct soft_qp *qp, enum ibv_qp_state to, const struct ibv_qp_attr *attr, int mask,
     struct soft_qp **peer)
 {
 	const enum ibv_qp_state from = qp->state;
@@ -150,9 +150,9 @@ change(struct soft_qp *qp, enum ibv_qp_state to, const struct ibv_qp_attr *attr,
 		if (r)
 			return r;
 	} else if (to == IBV_QPS_RESET) {
-		*peer = reset(qp);
+		*peer = qp_reset(qp);
 	}
-	set_values(&qp->attr, attr, mask);
+	qp_set_values(&qp->attr, attr, mask);
 	qp->state = to;
 	if (to == IBV_QPS_RTR)
 		soft_remote_responder_connect(qp);
@@ -160,7 +160,7 @@ change(struct soft_qp *qp, enum ibv_qp_state to, const struct ibv_qp_attr *attr,
 		qp->sq.psn = qp->attr.sq_psn & 0xffffff;
 	if (from != to)
 		qp->sq.draining = to == IBV_QPS_SQD && mask & IBV_QP_EN_SQD_ASYNC_NOTIFY &&
-		    attr->en_sqd_async_notify;
+				  attr->en_sqd_async_notify;
 	return 0;
 }
 
@@ -180,16 +180,16 @@ ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
 	if (mask & IBV_QP_CUR_STATE && attr->cur_qp_state != from)
 		r = -EINVAL;
 	else
-		r = check_transition(from, to, mask);
+		r = qp_check_transition(from, to, mask);
 	if (!r)
-		r = check_values(attr, mask);
+		r = qp_check_values(attr, mask);
 	if (r)
 		goto unlock;
 	if (to == IBV_QPS_ERR) {
 		soft_qp_error_locked(qp, SOFT_NO_EVENT);
 	} else {
 		pthread_mutex_lock(&qp->rq_lock);
-		r = change(qp, to, attr, mask, &peer);
+		r = qp_change_state(qp, to, attr, mask, &peer);
 		pthread_mutex_unlock(&qp->rq_lock);
 		if (r)
 			goto unlock;
@@ -204,6 +204,6 @@ unlock:
 	if (peer)
 		soft_qp_put(peer);
 	if (!r && to == IBV_QPS_RTR)
-		kick_peer(qp, attr->dest_qp_num);
+		qp_resume_peer(qp, attr->dest_qp_num);
 	return -r;
 }

@@ -13,11 +13,11 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entry {
 	struct soft_qp *qp;
 	uint32_t next_free; /* index, in a queue */
-} *table;
+} * table;
 static uint32_t used, fresh, free_head, free_tail, free_count;
 
 static uint32_t
-free_index(void)
+table_take_index(void)
 {
 	uint32_t index;
 
@@ -27,6 +27,21 @@ free_index(void)
 	free_head = table[index].next_free;
 	free_count--;
 	return index;
+}
+
+/* The one at an index, with a reference; false beyond the last. */
+static bool
+table_get(uint32_t index, struct soft_qp **qp)
+{
+	bool inside;
+
+	pthread_mutex_lock(&lock);
+	inside = table && index < fresh;
+	*qp = inside ? table[index].qp : NULL;
+	if (*qp)
+		soft_qp_get(*qp);
+	pthread_mutex_unlock(&lock);
+	return inside;
 }
 
 int
@@ -39,7 +54,7 @@ soft_qp_table_add(struct soft_qp *qp)
 	if (!table)
 		table = calloc(SOFT_MAX_QP, sizeof *table);
 	if (table && used < SOFT_MAX_QP) {
-		index = free_index();
+		index = table_take_index();
 		used++;
 		table[index].qp = qp;
 		qp->ibv.qp_num = soft_slot_number() << SOFT_QPN_INDEX_BITS | index;
@@ -66,27 +81,12 @@ soft_qp_table_remove(struct soft_qp *qp)
 	pthread_mutex_unlock(&lock);
 }
 
-/* The one at an index, with a reference; false beyond the last. */
-static bool
-at_index(uint32_t index, struct soft_qp **qp)
-{
-	bool inside;
-
-	pthread_mutex_lock(&lock);
-	inside = table && index < fresh;
-	*qp = inside ? table[index].qp : NULL;
-	if (*qp)
-		soft_qp_get(*qp);
-	pthread_mutex_unlock(&lock);
-	return inside;
-}
-
 void
 soft_qp_table_each(void (*fn)(struct soft_qp *qp, void *arg), void *arg)
 {
 	struct soft_qp *qp;
 
-	for (uint32_t i = 0; at_index(i, &qp); i++) {
+	for (uint32_t i = 0; table_get(i, &qp); i++) {
 		if (!qp)
 			continue;
 		fn(qp, arg);

@@ -11,7 +11,7 @@
 
 /* Sets sizes to what is given; at least as much as was asked for. */
 static int
-check_cap(struct ibv_qp_init_attr *init)
+qp_check_cap(struct ibv_qp_init_attr *init)
 {
 	struct ibv_qp_cap *cap = &init->cap;
 
@@ -31,7 +31,7 @@ check_cap(struct ibv_qp_init_attr *init)
 }
 
 static int
-init_sq(struct soft_qp *qp, struct ibv_qp_init_attr *init)
+qp_create_sq(struct soft_qp *qp, struct ibv_qp_init_attr *init)
 {
 	struct soft_sq *sq = &qp->sq;
 	size_t payload = init->cap.max_send_sge * sizeof(struct ibv_sge), slots = 1;
@@ -57,7 +57,7 @@ init_sq(struct soft_qp *qp, struct ibv_qp_init_attr *init)
 }
 
 static int
-check_init(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
+qp_check_init(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 {
 	if (soft_context_is_stale(soft_context_of(pd->context)))
 		return -EIO;
@@ -67,7 +67,7 @@ check_init(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 	    init->recv_cq->context != pd->context ||
 	    (init->srq && init->srq->context != pd->context))
 		return -EINVAL;
-	return check_cap(init);
+	return qp_check_cap(init);
 }
 
 struct ibv_qp *
@@ -77,7 +77,7 @@ ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 	struct soft_qp *qp;
 	int r;
 
-	r = check_init(pd, init);
+	r = qp_check_init(pd, init);
 	if (r)
 		goto fail;
 	r = soft_runtime_start();
@@ -105,7 +105,7 @@ ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 	r = soft_rq_create(&qp->rq, init->cap.max_recv_wr, init->cap.max_recv_sge);
 	if (r)
 		goto free_qp;
-	r = init_sq(qp, init);
+	r = qp_create_sq(qp, init);
 	if (r)
 		goto free_rq;
 	qp->init = *init;

@@ -18,9 +18,13 @@ void soft_remote_responder_put(struct soft_turn *turn);
 void soft_remote_responder_send(struct soft_turn *turn, struct soft_link *link);
 
 #define SOFT_REMOTE_REQUESTER_TURN \
-	{ soft_remote_requester_get, soft_remote_requester_put, soft_remote_requester_send }
+	{ \
+		soft_remote_requester_get, soft_remote_requester_put, soft_remote_requester_send \
+	}
 #define SOFT_REMOTE_RESPONDER_TURN \
-	{ soft_remote_responder_get, soft_remote_responder_put, soft_remote_responder_send }
+	{ \
+		soft_remote_responder_get, soft_remote_responder_put, soft_remote_responder_send \
+	}
 
 void soft_remote_misbehaved(unsigned int slot);
 void soft_remote_link_lost(unsigned int slot, bool outgoing, bool gone);

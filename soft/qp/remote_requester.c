@@ -13,15 +13,15 @@
 #define BUDGET 32
 
 static bool
-is_read(const struct soft_send *send)
+send_is_read(const struct soft_send *send)
 {
 	return send->opcode >= IBV_WR_RDMA_READ;
 }
 
 /* Points the vector at `length` bytes of the request's data; -1 if a key forbids it. */
 static int
-gather(const struct soft_qp *qp, const struct soft_send *send, uint32_t offset, uint32_t length,
-    struct iovec *iov)
+send_gather(const struct soft_qp *qp, const struct soft_send *send, uint32_t offset,
+    uint32_t length, struct iovec *iov)
 {
 	uint32_t piece;
 	int n = 0;
@@ -38,8 +38,8 @@ gather(const struct soft_qp *qp, const struct soft_send *send, uint32_t offset, 
 			continue;
 		}
 		piece = sge->length - offset < length ? sge->length - offset : length;
-		iov[n].iov_base = soft_mr_translate(qp->ibv.pd, sge->lkey, sge->addr + offset,
-		    piece, 0);
+		iov[n].iov_base =
+		    soft_mr_translate(qp->ibv.pd, sge->lkey, sge->addr + offset, piece, 0);
 		iov[n].iov_len = piece;
 		if (!iov[n++].iov_base)
 			return -1;
@@ -51,11 +51,11 @@ gather(const struct soft_qp *qp, const struct soft_send *send, uint32_t offset, 
 
 /* Sends the next frame of request `next`: 0, or -EFAULT, or as soft_link_send(). */
 static int
-send_frame(struct soft_qp *qp, const struct soft_send *send, struct soft_link *link)
+requester_send_frame(struct soft_qp *qp, const struct soft_send *send, struct soft_link *link)
 {
 	struct soft_sq *sq = &qp->sq;
 	struct iovec iov[SOFT_MAX_SGE];
-	uint32_t length = is_read(send) ? 0 : send->length - sq->offset;
+	uint32_t length = send_is_read(send) ? 0 : send->length - sq->offset;
 	struct soft_frame frame = {
 		.type = SOFT_FRAME_REQUEST,
 		.opcode = (uint8_t)send->opcode,
@@ -75,12 +75,12 @@ send_frame(struct soft_qp *qp, const struct soft_send *send, struct soft_link *l
 
 	if (length > SOFT_WIRE_PAYLOAD)
 		length = SOFT_WIRE_PAYLOAD;
-	if (is_read(send) || sq->offset + length == send->length)
+	if (send_is_read(send) || sq->offset + length == send->length)
 		frame.flags |= SOFT_FRAME_LAST;
 	if (send->flags & IBV_SEND_SOLICITED)
 		frame.flags |= SOFT_FRAME_SOLICITED;
 	soft_mr_read_lock();
-	n = length ? gather(qp, send, sq->offset, length, iov) : 0;
+	n = length ? send_gather(qp, send, sq->offset, length, iov) : 0;
 	r = n < 0 ? -EFAULT : soft_link_send(link, &frame, iov, n);
 	soft_mr_unlock();
 	if (r)
@@ -89,14 +89,14 @@ send_frame(struct soft_qp *qp, const struct soft_send *send, struct soft_link *l
 	if (frame.flags & SOFT_FRAME_LAST) {
 		sq->next++;
 		sq->offset = 0;
-		sq->reading += is_read(send);
+		sq->reading += send_is_read(send);
 	}
 	return 0;
 }
 
 /* Whether the request may go out now; a fault is noted. */
 static bool
-may_send(struct soft_qp *qp, const struct soft_send *send)
+requester_may_send(struct soft_qp *qp, const struct soft_send *send)
 {
 	struct soft_sq *sq = &qp->sq;
 
@@ -107,18 +107,135 @@ may_send(struct soft_qp *qp, const struct soft_send *send)
 		return false;
 	if (send->flags & IBV_SEND_FENCE && sq->reading)
 		return false;
-	return !is_read(send) || sq->reading < qp->attr.max_rd_atomic;
+	return !send_is_read(send) || sq->reading < qp->attr.max_rd_atomic;
 }
 
 /* The process is gone; or it, or we, have no room for a link now. */
 static void
-no_link(struct soft_qp *qp, int error)
+requester_without_link(struct soft_qp *qp, int error)
 {
 	soft_sq_go_back(qp);
 	if (error == ECONNREFUSED || error == ENOENT)
 		soft_sq_fail(qp, IBV_WC_RETRY_EXC_ERR);
 	else
 		soft_sq_stall_for_link(qp);
+}
+
+static void
+requester_complete_oldest(struct soft_qp *qp)
+{
+	qp->sq.psn = (qp->sq.psn + 1) & 0xffffff;
+	if (soft_sq_complete(qp, IBV_WC_SUCCESS))
+		soft_qp_error_locked(qp, IBV_EVENT_QP_FATAL);
+}
+
+/* Everything in front of request `end` is done; false if a read among it was not answered. */
+static bool
+requester_complete_until(struct soft_qp *qp, uint32_t end)
+{
+	struct soft_sq *sq = &qp->sq;
+
+	while (qp->state != IBV_QPS_ERR && sq->head != end) {
+		if (send_is_read(soft_sq_at(sq, sq->head)))
+			return false;
+		requester_complete_oldest(qp);
+	}
+	return true;
+}
+
+static bool
+requester_receive_data(struct soft_qp *qp, const struct soft_frame *frame, const char *payload)
+{
+	struct soft_sq *sq = &qp->sq;
+	const struct soft_send *send = soft_sq_at(sq, sq->head);
+	struct soft_cursor source = { .raw = (char *)(uintptr_t)payload, .foreign = true };
+
+	if (!send_is_read(send) || frame->total != send->length ||
+	    !(frame->flags & SOFT_FRAME_FIRST) != (sq->received > 0) ||
+	    frame->length > send->length - sq->received ||
+	    (frame->flags & SOFT_FRAME_LAST && sq->received + frame->length != send->length) ||
+	    (!(frame->flags & SOFT_FRAME_LAST) && !frame->length))
+		return false;
+	if (!sq->received)
+		sq->target = (struct soft_cursor){
+			.sge = send->sge,
+			.left = send->num_sge,
+			.pd = qp->ibv.pd,
+			.access = IBV_ACCESS_LOCAL_WRITE,
+		};
+	if (soft_copy(&sq->target, &source, frame->length) != SOFT_COPIED) {
+		soft_sq_fail(qp, IBV_WC_LOC_PROT_ERR);
+		return true;
+	}
+	sq->received += frame->length;
+	if (frame->flags & SOFT_FRAME_LAST) {
+		sq->received = 0;
+		sq->reading--;
+		requester_complete_oldest(qp);
+	}
+	return true;
+}
+
+static void
+requester_refused(struct soft_qp *qp, const struct soft_frame *frame)
+{
+	if (frame->opcode == SOFT_NAK_NOT_READY) {
+		soft_sq_go_back(qp);
+		soft_sq_stall_for_receive(qp, frame->rnr_timer);
+	} else if (frame->opcode == SOFT_NAK_SILENT) {
+		soft_sq_go_back(qp);
+		soft_sq_stall_for_peer(qp);
+	} else {
+		soft_sq_fail(qp, (enum ibv_wc_status)frame->opcode);
+	}
+}
+
+static bool
+requester_response_locked(struct soft_qp *qp, const struct soft_frame *frame, const char *payload)
+{
+	struct soft_sq *sq = &qp->sq;
+	uint32_t ahead, sent = sq->next - sq->head;
+	bool good;
+
+	if (!sq->remote || qp->state < IBV_QPS_RTS || qp->state >= IBV_QPS_ERR ||
+	    qp->attr.dest_qp_num != frame->from)
+		return true; /* to what this queue pair was before */
+	if (frame->type == SOFT_FRAME_READY) {
+		if (sq->stall)
+			soft_sq_unstall(qp);
+		soft_remote_requester_run(qp);
+		return true;
+	}
+	if (frame->epoch != sq->epoch)
+		return true;
+	ahead = (frame->psn - sq->psn) & 0xffffff;
+	if (ahead >= sent && !(frame->type == SOFT_FRAME_NAK && ahead == sent && sq->offset))
+		return false;
+	soft_silence_heard(qp);
+	switch (frame->type) {
+	case SOFT_FRAME_ACK:
+		good = requester_complete_until(qp, sq->head + ahead + 1);
+		break;
+	case SOFT_FRAME_RESPONSE:
+		good = requester_complete_until(qp, sq->head + ahead);
+		if (good && qp->state != IBV_QPS_ERR)
+			good = requester_receive_data(qp, frame, payload);
+		break;
+	case SOFT_FRAME_NAK:
+		/* Who has no such queue pair any more does not know of reads that it has not
+		 * answered. */
+		good = requester_complete_until(qp, sq->head + ahead) ||
+		       frame->opcode == SOFT_NAK_SILENT;
+		if (good && qp->state != IBV_QPS_ERR)
+			requester_refused(qp, frame);
+		break;
+	default:
+		return false;
+	}
+	if (!sq->stall)
+		soft_remote_requester_run(qp); /* a fence or the limit of reads may be gone */
+	soft_sq_drained(qp);
+	return good;
 }
 
 void
@@ -134,15 +251,15 @@ soft_remote_requester_run(struct soft_qp *qp)
 		if (qp->state != IBV_QPS_RTS && !(qp->state == IBV_QPS_SQD && sq->offset))
 			break;
 		send = soft_sq_at(sq, sq->next);
-		if (!may_send(qp, send))
+		if (!requester_may_send(qp, send))
 			break;
 		if (!link)
 			link = soft_peer_outgoing(soft_qpn_slot(qp->attr.dest_qp_num));
 		if (!link) {
-			no_link(qp, errno);
+			requester_without_link(qp, errno);
 			return;
 		}
-		r = budget-- ? send_frame(qp, send, link) : -EAGAIN;
+		r = budget-- ? requester_send_frame(qp, send, link) : -EAGAIN;
 		if (r == -EFAULT)
 			sq->fault = IBV_WC_LOC_PROT_ERR;
 		else if (r == -EAGAIN)
@@ -193,123 +310,9 @@ soft_remote_requester_link_lost(struct soft_qp *qp, bool gone)
 	pthread_mutex_unlock(&sq->lock);
 }
 
-static void
-complete_oldest(struct soft_qp *qp)
-{
-	qp->sq.psn = (qp->sq.psn + 1) & 0xffffff;
-	if (soft_sq_complete(qp, IBV_WC_SUCCESS))
-		soft_qp_error_locked(qp, IBV_EVENT_QP_FATAL);
-}
-
-/* Everything in front of request `end` is done; false if a read among it was not answered. */
-static bool
-complete_until(struct soft_qp *qp, uint32_t end)
-{
-	struct soft_sq *sq = &qp->sq;
-
-	while (qp->state != IBV_QPS_ERR && sq->head != end) {
-		if (is_read(soft_sq_at(sq, sq->head)))
-			return false;
-		complete_oldest(qp);
-	}
-	return true;
-}
-
-static bool
-take_data(struct soft_qp *qp, const struct soft_frame *frame, const char *payload)
-{
-	struct soft_sq *sq = &qp->sq;
-	const struct soft_send *send = soft_sq_at(sq, sq->head);
-	struct soft_cursor source = { .raw = (char *)(uintptr_t)payload, .foreign = true };
-
-	if (!is_read(send) || frame->total != send->length ||
-	    !(frame->flags & SOFT_FRAME_FIRST) != (sq->received > 0) ||
-	    frame->length > send->length - sq->received ||
-	    (frame->flags & SOFT_FRAME_LAST && sq->received + frame->length != send->length) ||
-	    (!(frame->flags & SOFT_FRAME_LAST) && !frame->length))
-		return false;
-	if (!sq->received)
-		sq->target = (struct soft_cursor){
-			.sge = send->sge,
-			.left = send->num_sge,
-			.pd = qp->ibv.pd,
-			.access = IBV_ACCESS_LOCAL_WRITE,
-		};
-	if (soft_copy(&sq->target, &source, frame->length) != SOFT_COPIED) {
-		soft_sq_fail(qp, IBV_WC_LOC_PROT_ERR);
-		return true;
-	}
-	sq->received += frame->length;
-	if (frame->flags & SOFT_FRAME_LAST) {
-		sq->received = 0;
-		sq->reading--;
-		complete_oldest(qp);
-	}
-	return true;
-}
-
-static void
-refused(struct soft_qp *qp, const struct soft_frame *frame)
-{
-	if (frame->opcode == SOFT_NAK_NOT_READY) {
-		soft_sq_go_back(qp);
-		soft_sq_stall_for_receive(qp, frame->rnr_timer);
-	} else if (frame->opcode == SOFT_NAK_SILENT) {
-		soft_sq_go_back(qp);
-		soft_sq_stall_for_peer(qp);
-	} else {
-		soft_sq_fail(qp, (enum ibv_wc_status)frame->opcode);
-	}
-}
-
-static bool
-response_locked(struct soft_qp *qp, const struct soft_frame *frame, const char *payload)
-{
-	struct soft_sq *sq = &qp->sq;
-	uint32_t ahead, sent = sq->next - sq->head;
-	bool good;
-
-	if (!sq->remote || qp->state < IBV_QPS_RTS || qp->state >= IBV_QPS_ERR ||
-	    qp->attr.dest_qp_num != frame->from)
-		return true; /* to what this queue pair was before */
-	if (frame->type == SOFT_FRAME_READY) {
-		if (sq->stall)
-			soft_sq_unstall(qp);
-		soft_remote_requester_run(qp);
-		return true;
-	}
-	if (frame->epoch != sq->epoch)
-		return true;
-	ahead = (frame->psn - sq->psn) & 0xffffff;
-	if (ahead >= sent && !(frame->type == SOFT_FRAME_NAK && ahead == sent && sq->offset))
-		return false;
-	soft_silence_heard(qp);
-	switch (frame->type) {
-	case SOFT_FRAME_ACK:
-		good = complete_until(qp, sq->head + ahead + 1);
-		break;
-	case SOFT_FRAME_RESPONSE:
-		good = complete_until(qp, sq->head + ahead);
-		if (good && qp->state != IBV_QPS_ERR)
-			good = take_data(qp, frame, payload);
-		break;
-	case SOFT_FRAME_NAK:
-		/* Who has no such queue pair any more does not know of reads that it has not answered. */
-		good = complete_until(qp, sq->head + ahead) || frame->opcode == SOFT_NAK_SILENT;
-		if (good && qp->state != IBV_QPS_ERR)
-			refused(qp, frame);
-		break;
-	default:
-		return false;
-	}
-	if (!sq->stall)
-		soft_remote_requester_run(qp); /* a fence or the limit of reads may be gone */
-	soft_sq_drained(qp);
-	return good;
-}
-
 bool
-soft_remote_requester_response(struct soft_link *link, const struct soft_frame *frame, const char *payload)
+soft_remote_requester_response(
+    struct soft_link *link, const struct soft_frame *frame, const char *payload)
 {
 	struct soft_qp *qp;
 	bool good;
@@ -321,7 +324,7 @@ soft_remote_requester_response(struct soft_link *link, const struct soft_frame *
 	if (!qp)
 		return true; /* destroyed before its answer came */
 	pthread_mutex_lock(&qp->sq.lock);
-	good = response_locked(qp, frame, payload);
+	good = requester_response_locked(qp, frame, payload);
 	pthread_mutex_unlock(&qp->sq.lock);
 	soft_qp_put(qp);
 	return good;

@@ -2,11 +2,11 @@
 /*
  * remote_requester -- sends the requests of a send queue to another process
  *
- * It sends requests in order, as many as the link takes, and keeps them until they are answered; the
- * responder executes them in order.  Frames are not lost, so no frame is sent twice for lack of an
- * answer.  A responder that cannot execute a request answers with a NAK and ignores what was sent
- * after it.  The requester then goes back to that request and starts a new epoch; both sides tell
- * old frames from new ones by the epoch.
+ * It sends requests in order, as many as the link takes, and keeps them until they are answered;
+ * the responder executes them in order.  Frames are not lost, so no frame is sent twice for lack of
+ * an answer.  A responder that cannot execute a request answers with a NAK and ignores what was
+ * sent after it.  The requester then goes back to that request and starts a new epoch; both sides
+ * tell old frames from new ones by the epoch.
  */
 #ifndef SOFT_REMOTE_REQUESTER_H
 #define SOFT_REMOTE_REQUESTER_H
@@ -23,7 +23,7 @@ void soft_remote_requester_continue(struct soft_qp *qp);
 void soft_remote_requester_link_lost(struct soft_qp *qp, bool gone);
 
 /* On the progress thread: an answer.  False if it answers nothing that we sent. */
-bool soft_remote_requester_response(struct soft_link *link, const struct soft_frame *frame,
-    const char *payload);
+bool soft_remote_requester_response(
+    struct soft_link *link, const struct soft_frame *frame, const char *payload);
 
 #endif

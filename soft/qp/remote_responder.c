@@ -12,6 +12,299 @@
 /* Frames that a queue pair answers with before others get their turn. */
 #define BUDGET 32
 
+static void
+answers_set_nak(struct soft_qp *qp, uint32_t psn, uint8_t opcode)
+{
+	struct soft_answers *answers = &qp->answers;
+
+	answers->nak = true;
+	answers->nak_psn = psn;
+	answers->nak_opcode = opcode;
+	answers->nak_rnr_timer = qp->attr.min_rnr_timer;
+	answers->deaf = true;
+	qp->message.active = false;
+}
+
+static struct soft_pending_read *
+answers_read_at(const struct soft_answers *answers, uint32_t i)
+{
+	return &answers->reads[i % SOFT_MAX_RD_ATOM];
+}
+
+/*
+ * The oldest read that is pending is refused, and those after it.  What was executed behind it is
+ * not acknowledged either: that would acknowledge the read, whose data the requester has not got.
+ */
+static void
+answers_refuse_reads(struct soft_qp *qp, uint8_t opcode)
+{
+	struct soft_answers *answers = &qp->answers;
+
+	answers_set_nak(qp, answers_read_at(answers, answers->read_head)->psn, opcode);
+	answers->read_head = answers->read_tail;
+	answers->ack = false;
+}
+
+static enum ibv_wc_status
+responder_execute_read(
+    struct soft_qp *qp, const struct soft_send *send, uint32_t psn, struct soft_deferred *deferred)
+{
+	const bool atomic = send->opcode != IBV_WR_RDMA_READ;
+	struct soft_answers *answers = &qp->answers;
+	enum ibv_wc_status status;
+	uint64_t old = 0;
+
+	/* More than was agreed on; an atomic must not be done then. */
+	if (answers->read_tail - answers->read_head >= qp->attr.max_dest_rd_atomic)
+		return soft_responder_refuse(
+		    qp, IBV_EVENT_QP_REQ_ERR, IBV_WC_REM_INV_REQ_ERR, deferred);
+	if (atomic)
+		status = soft_responder_atomic(qp, send, &old, deferred);
+	else
+		status = soft_responder_permit(qp, send, IBV_ACCESS_REMOTE_READ, deferred);
+	if (status != IBV_WC_SUCCESS)
+		return status;
+	*answers_read_at(answers, answers->read_tail++) = (struct soft_pending_read){
+		.psn = psn,
+		.remote = { send->remote_addr, send->length, atomic ? SOFT_NO_KEY : send->rkey },
+		.old = old,
+	};
+	return IBV_WC_SUCCESS;
+}
+
+/* One frame of a send or write, but for the message's end; 0, a status, or SOFT_NAK_NOT_READY. */
+static uint8_t
+responder_execute_part(struct soft_qp *qp, const struct soft_frame *frame,
+    const struct soft_send *send, const char *payload, struct soft_deferred *deferred)
+{
+	struct soft_cursor source = { .raw = (char *)(uintptr_t)payload, .foreign = true };
+	enum ibv_wc_status status = IBV_WC_SUCCESS;
+
+	if (frame->flags & SOFT_FRAME_FIRST &&
+	    soft_message_begin(qp, send, &status, deferred) == SOFT_NOT_READY)
+		return SOFT_NAK_NOT_READY;
+	if (status == IBV_WC_SUCCESS)
+		status = soft_message_data(qp, &source, frame->length, deferred);
+	return (uint8_t)status;
+}
+
+/* Whether the frame continues what is being received, or starts something. */
+static bool
+responder_frame_fits(const struct soft_qp *qp, const struct soft_frame *frame)
+{
+	const struct soft_message *message = &qp->message;
+	uint32_t received = frame->flags & SOFT_FRAME_FIRST ? 0 : message->received;
+
+	if (!(frame->flags & SOFT_FRAME_FIRST) &&
+	    (frame->total != message->length || frame->opcode != message->opcode || !frame->length))
+		return false;
+	return frame->opcode >= IBV_WR_RDMA_READ ||
+	       (frame->length <= frame->total - received &&
+		   (received + frame->length == frame->total) ==
+		       !!(frame->flags & SOFT_FRAME_LAST));
+}
+
+static struct soft_frame
+answers_frame(const struct soft_qp *qp, enum soft_frame_type type, uint32_t psn)
+{
+	return (struct soft_frame){
+		.type = (uint8_t)type,
+		.qpn = qp->answers.to,
+		.from = qp->ibv.qp_num,
+		.psn = psn,
+		.epoch = qp->answers.epoch,
+	};
+}
+
+/*
+ * Whoever sees the completion of a receive may disconnect at once, or exit: the requester's
+ * acknowledgement leaves before the completion is visible, as an adapter's does.  What the socket
+ * does not take, or has to come behind the data of a read, goes with the other answers.
+ */
+static void
+answers_send_ack(struct soft_qp *qp, struct soft_link *link)
+{
+	struct soft_answers *answers = &qp->answers;
+	struct soft_frame frame = answers_frame(qp, SOFT_FRAME_ACK, answers->ack_psn);
+
+	if (answers->read_head == answers->read_tail && !soft_link_send(link, &frame, NULL, 0))
+		answers->ack = false;
+}
+
+/* The receive lock is held; false if the frame is malformed. */
+static bool
+responder_execute(struct soft_qp *qp, struct soft_link *link, const struct soft_frame *frame,
+    const char *payload, struct soft_deferred *deferred)
+{
+	struct soft_answers *answers = &qp->answers;
+	const struct soft_send send = {
+		.opcode = (enum ibv_wr_opcode)frame->opcode,
+		.flags = frame->flags & SOFT_FRAME_SOLICITED ? IBV_SEND_SOLICITED : 0,
+		.imm_data = frame->imm_data,
+		.length = frame->total,
+		.remote_addr = frame->address,
+		.rkey = frame->rkey,
+		.compare_add = frame->compare_add,
+		.swap = frame->swap,
+	};
+	uint8_t outcome;
+
+	/* A new epoch may start a message again; within one it is finished first. */
+	if (frame->flags & SOFT_FRAME_FIRST && qp->message.active)
+		return false;
+	if (frame->psn != answers->expected ||
+	    (!(frame->flags & SOFT_FRAME_FIRST) && !qp->message.active)) {
+		answers_set_nak(
+		    qp, frame->psn, SOFT_NAK_SILENT); /* of a connection that we are not in */
+		return true;
+	}
+	if (!responder_frame_fits(qp, frame))
+		return false;
+	if (frame->opcode >= IBV_WR_RDMA_READ)
+		outcome = (uint8_t)responder_execute_read(qp, &send, frame->psn, deferred);
+	else
+		outcome = responder_execute_part(qp, frame, &send, payload, deferred);
+	if (outcome != IBV_WC_SUCCESS) {
+		answers->starving = outcome == SOFT_NAK_NOT_READY;
+		answers_set_nak(qp, frame->psn, outcome);
+	} else if (frame->flags & SOFT_FRAME_LAST) {
+		answers->expected = (answers->expected + 1) & 0xffffff;
+		/* The data of a read acknowledges it, and all before it. */
+		answers->ack = frame->opcode < IBV_WR_RDMA_READ;
+		answers->ack_psn = frame->psn;
+		if (!answers->ack)
+			return true;
+		if (frame->opcode != IBV_WR_RDMA_WRITE)
+			answers_send_ack(qp, link);
+		soft_message_end(qp, deferred);
+	}
+	return true;
+}
+
+static bool
+responder_receive(struct soft_qp *qp, struct soft_link *link, const struct soft_frame *frame,
+    const char *payload, struct soft_deferred *deferred)
+{
+	struct soft_answers *answers = &qp->answers;
+	bool answering = soft_responder_answers(qp, frame->from);
+
+	if (answers->deaf && answers->to == frame->from && answers->epoch == frame->epoch)
+		return true;
+	if (qp->state < IBV_QPS_RTR)
+		answers->snubbed = true;
+	if (answers->epoch != frame->epoch)
+		qp->message.active = false;
+	answers->to = frame->from;
+	answers->epoch = frame->epoch;
+	answers->deaf = false;
+	if (answering)
+		return responder_execute(qp, link, frame, payload, deferred);
+	answers_set_nak(qp, frame->psn, SOFT_NAK_SILENT);
+	return true;
+}
+
+static void
+responder_nak_stray(struct soft_link *link, const struct soft_frame *frame)
+{
+	const struct soft_frame answer = {
+		.type = SOFT_FRAME_NAK,
+		.opcode = SOFT_NAK_SILENT,
+		.qpn = frame->from,
+		.from = frame->qpn,
+		.psn = frame->psn,
+		.epoch = frame->epoch,
+	};
+
+	/* Once a message is enough, unless its first frame was for somebody. */
+	if (frame->flags & (SOFT_FRAME_FIRST | SOFT_FRAME_LAST) &&
+	    soft_link_send_stray(link, &answer))
+		soft_link_shutdown(link);
+}
+
+/* The next frame of the oldest read: 0, -EFAULT if its memory went, or as soft_link_send(). */
+static int
+answers_send_read(struct soft_qp *qp, struct soft_pending_read *read, struct soft_link *link)
+{
+	struct soft_frame frame = answers_frame(qp, SOFT_FRAME_RESPONSE, read->psn);
+	uint32_t length = read->remote.length - read->sent;
+	struct iovec iov = { &read->old, length };
+	int r;
+
+	if (length > SOFT_WIRE_PAYLOAD)
+		length = SOFT_WIRE_PAYLOAD;
+	iov.iov_len = length;
+	frame.total = read->remote.length;
+	if (!read->sent)
+		frame.flags |= SOFT_FRAME_FIRST;
+	if (read->sent + length == read->remote.length)
+		frame.flags |= SOFT_FRAME_LAST;
+	soft_mr_read_lock();
+	if (read->remote.lkey != SOFT_NO_KEY && length)
+		iov.iov_base = soft_mr_translate(qp->ibv.pd, read->remote.lkey,
+		    read->remote.addr + read->sent, length, IBV_ACCESS_REMOTE_READ);
+	r = iov.iov_base ? soft_link_send(link, &frame, &iov, length ? 1 : 0) : -EFAULT;
+	soft_mr_unlock();
+	if (!r)
+		read->sent += length;
+	return r ? r : !!(frame.flags & SOFT_FRAME_LAST);
+}
+
+static int
+answers_send_reads(struct soft_qp *qp, struct soft_link *link, struct soft_deferred *deferred)
+{
+	struct soft_answers *answers = &qp->answers;
+	struct soft_pending_read *read;
+	int r = 0, budget = BUDGET;
+
+	while (answers->read_head != answers->read_tail) {
+		if (qp->dead) {
+			answers_refuse_reads(
+			    qp, SOFT_NAK_SILENT); /* keys and domains may be gone */
+			return 0;
+		}
+		read = answers_read_at(answers, answers->read_head);
+		r = budget-- ? answers_send_read(qp, read, link) : -EAGAIN;
+		if (r == -EFAULT) {
+			soft_responder_refuse(
+			    qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR, deferred);
+			answers_refuse_reads(qp, IBV_WC_REM_ACCESS_ERR);
+			return 0;
+		}
+		if (r < 0)
+			return r;
+		answers->read_head += (uint32_t)r;
+	}
+	return 0;
+}
+
+static int
+answers_send_all(struct soft_qp *qp, struct soft_link *link, struct soft_deferred *deferred)
+{
+	struct soft_answers *answers = &qp->answers;
+	struct soft_frame frame;
+	int r;
+
+	r = answers_send_reads(qp, link, deferred);
+	if (!r && answers->ack) {
+		frame = answers_frame(qp, SOFT_FRAME_ACK, answers->ack_psn);
+		r = soft_link_send(link, &frame, NULL, 0);
+		answers->ack = r != 0;
+	}
+	if (!r && answers->nak) {
+		frame = answers_frame(qp, SOFT_FRAME_NAK, answers->nak_psn);
+		frame.opcode = answers->nak_opcode;
+		frame.rnr_timer = answers->nak_rnr_timer;
+		r = soft_link_send(link, &frame, NULL, 0);
+		answers->nak = r != 0;
+	}
+	if (!r && answers->ready) {
+		frame = answers_frame(qp, SOFT_FRAME_READY, 0);
+		r = soft_link_send(link, &frame, NULL, 0);
+		answers->ready = r != 0;
+	}
+	return r;
+}
+
 /*
  * How many reads may be pending changes with max_dest_rd_atomic, also while some are: their ring
  * has the length that it may ever need.
@@ -67,215 +360,9 @@ soft_remote_responder_link_lost(struct soft_qp *qp)
 	pthread_mutex_unlock(&qp->rq_lock);
 }
 
-static void
-nak(struct soft_qp *qp, uint32_t psn, uint8_t opcode)
-{
-	struct soft_answers *answers = &qp->answers;
-
-	answers->nak = true;
-	answers->nak_psn = psn;
-	answers->nak_opcode = opcode;
-	answers->nak_rnr_timer = qp->attr.min_rnr_timer;
-	answers->deaf = true;
-	qp->message.active = false;
-}
-
-static struct soft_pending_read *
-read_at(const struct soft_answers *answers, uint32_t i)
-{
-	return &answers->reads[i % SOFT_MAX_RD_ATOM];
-}
-
-/*
- * The oldest read that is pending is refused, and those after it.  What was executed behind it is not
- * acknowledged either: that would acknowledge the read, whose data the requester has not got.
- */
-static void
-refuse_reads(struct soft_qp *qp, uint8_t opcode)
-{
-	struct soft_answers *answers = &qp->answers;
-
-	nak(qp, read_at(answers, answers->read_head)->psn, opcode);
-	answers->read_head = answers->read_tail;
-	answers->ack = false;
-}
-
-static enum ibv_wc_status
-execute_read(struct soft_qp *qp, const struct soft_send *send, uint32_t psn,
-    struct soft_deferred *deferred)
-{
-	const bool atomic = send->opcode != IBV_WR_RDMA_READ;
-	struct soft_answers *answers = &qp->answers;
-	enum ibv_wc_status status;
-	uint64_t old = 0;
-
-	/* More than was agreed on; an atomic must not be done then. */
-	if (answers->read_tail - answers->read_head >= qp->attr.max_dest_rd_atomic)
-		return soft_responder_refuse(qp, IBV_EVENT_QP_REQ_ERR, IBV_WC_REM_INV_REQ_ERR,
-		    deferred);
-	if (atomic)
-		status = soft_responder_atomic(qp, send, &old, deferred);
-	else
-		status = soft_responder_permit(qp, send, IBV_ACCESS_REMOTE_READ, deferred);
-	if (status != IBV_WC_SUCCESS)
-		return status;
-	*read_at(answers, answers->read_tail++) = (struct soft_pending_read){
-		.psn = psn,
-		.remote = { send->remote_addr, send->length, atomic ? SOFT_NO_KEY : send->rkey },
-		.old = old,
-	};
-	return IBV_WC_SUCCESS;
-}
-
-/* One frame of a send or write, but for the message's end; 0, a status, or SOFT_NAK_NOT_READY. */
-static uint8_t
-execute_part(struct soft_qp *qp, const struct soft_frame *frame, const struct soft_send *send,
-    const char *payload, struct soft_deferred *deferred)
-{
-	struct soft_cursor source = { .raw = (char *)(uintptr_t)payload, .foreign = true };
-	enum ibv_wc_status status = IBV_WC_SUCCESS;
-
-	if (frame->flags & SOFT_FRAME_FIRST &&
-	    soft_message_begin(qp, send, &status, deferred) == SOFT_NOT_READY)
-		return SOFT_NAK_NOT_READY;
-	if (status == IBV_WC_SUCCESS)
-		status = soft_message_data(qp, &source, frame->length, deferred);
-	return (uint8_t)status;
-}
-
-/* Whether the frame continues what is being received, or starts something. */
-static bool
-fits(const struct soft_qp *qp, const struct soft_frame *frame)
-{
-	const struct soft_message *message = &qp->message;
-	uint32_t received = frame->flags & SOFT_FRAME_FIRST ? 0 : message->received;
-
-	if (!(frame->flags & SOFT_FRAME_FIRST) &&
-	    (frame->total != message->length || frame->opcode != message->opcode || !frame->length))
-		return false;
-	return frame->opcode >= IBV_WR_RDMA_READ ||
-	    (frame->length <= frame->total - received &&
-		(received + frame->length == frame->total) == !!(frame->flags & SOFT_FRAME_LAST));
-}
-
-static struct soft_frame
-answer_frame(const struct soft_qp *qp, enum soft_frame_type type, uint32_t psn)
-{
-	return (struct soft_frame){
-		.type = (uint8_t)type,
-		.qpn = qp->answers.to,
-		.from = qp->ibv.qp_num,
-		.psn = psn,
-		.epoch = qp->answers.epoch,
-	};
-}
-
-/*
- * Whoever sees the completion of a receive may disconnect at once, or exit: the requester's
- * acknowledgement leaves before the completion is visible, as an adapter's does.  What the socket
- * does not take, or has to come behind the data of a read, goes with the other answers.
- */
-static void
-acknowledge_first(struct soft_qp *qp, struct soft_link *link)
-{
-	struct soft_answers *answers = &qp->answers;
-	struct soft_frame frame = answer_frame(qp, SOFT_FRAME_ACK, answers->ack_psn);
-
-	if (answers->read_head == answers->read_tail && !soft_link_send(link, &frame, NULL, 0))
-		answers->ack = false;
-}
-
-/* The receive lock is held; false if the frame is malformed. */
-static bool
-execute(struct soft_qp *qp, struct soft_link *link, const struct soft_frame *frame,
-    const char *payload, struct soft_deferred *deferred)
-{
-	struct soft_answers *answers = &qp->answers;
-	const struct soft_send send = {
-		.opcode = (enum ibv_wr_opcode)frame->opcode,
-		.flags = frame->flags & SOFT_FRAME_SOLICITED ? IBV_SEND_SOLICITED : 0,
-		.imm_data = frame->imm_data,
-		.length = frame->total,
-		.remote_addr = frame->address,
-		.rkey = frame->rkey,
-		.compare_add = frame->compare_add,
-		.swap = frame->swap,
-	};
-	uint8_t outcome;
-
-	/* A new epoch may start a message again; within one it is finished first. */
-	if (frame->flags & SOFT_FRAME_FIRST && qp->message.active)
-		return false;
-	if (frame->psn != answers->expected ||
-	    (!(frame->flags & SOFT_FRAME_FIRST) && !qp->message.active)) {
-		nak(qp, frame->psn, SOFT_NAK_SILENT); /* of a connection that we are not in */
-		return true;
-	}
-	if (!fits(qp, frame))
-		return false;
-	if (frame->opcode >= IBV_WR_RDMA_READ)
-		outcome = (uint8_t)execute_read(qp, &send, frame->psn, deferred);
-	else
-		outcome = execute_part(qp, frame, &send, payload, deferred);
-	if (outcome != IBV_WC_SUCCESS) {
-		answers->starving = outcome == SOFT_NAK_NOT_READY;
-		nak(qp, frame->psn, outcome);
-	} else if (frame->flags & SOFT_FRAME_LAST) {
-		answers->expected = (answers->expected + 1) & 0xffffff;
-		/* The data of a read acknowledges it, and all before it. */
-		answers->ack = frame->opcode < IBV_WR_RDMA_READ;
-		answers->ack_psn = frame->psn;
-		if (!answers->ack)
-			return true;
-		if (frame->opcode != IBV_WR_RDMA_WRITE)
-			acknowledge_first(qp, link);
-		soft_message_end(qp, deferred);
-	}
-	return true;
-}
-
-static bool
-receive(struct soft_qp *qp, struct soft_link *link, const struct soft_frame *frame,
-    const char *payload, struct soft_deferred *deferred)
-{
-	struct soft_answers *answers = &qp->answers;
-	bool answering = soft_responder_answers(qp, frame->from);
-
-	if (answers->deaf && answers->to == frame->from && answers->epoch == frame->epoch)
-		return true;
-	if (qp->state < IBV_QPS_RTR)
-		answers->snubbed = true;
-	if (answers->epoch != frame->epoch)
-		qp->message.active = false;
-	answers->to = frame->from;
-	answers->epoch = frame->epoch;
-	answers->deaf = false;
-	if (answering)
-		return execute(qp, link, frame, payload, deferred);
-	nak(qp, frame->psn, SOFT_NAK_SILENT);
-	return true;
-}
-
-static void
-nak_for_nobody(struct soft_link *link, const struct soft_frame *frame)
-{
-	const struct soft_frame answer = {
-		.type = SOFT_FRAME_NAK,
-		.opcode = SOFT_NAK_SILENT,
-		.qpn = frame->from,
-		.from = frame->qpn,
-		.psn = frame->psn,
-		.epoch = frame->epoch,
-	};
-
-	/* Once a message is enough, unless its first frame was for somebody. */
-	if (frame->flags & (SOFT_FRAME_FIRST | SOFT_FRAME_LAST) &&
-	    soft_link_send_stray(link, &answer))
-		soft_link_shutdown(link);
-}
-
 bool
-soft_remote_responder_request(struct soft_link *link, const struct soft_frame *frame, const char *payload)
+soft_remote_responder_request(
+    struct soft_link *link, const struct soft_frame *frame, const char *payload)
 {
 	struct soft_deferred deferred = SOFT_DEFER_NOTHING;
 	struct soft_qp *qp;
@@ -286,104 +373,21 @@ soft_remote_responder_request(struct soft_link *link, const struct soft_frame *f
 		return false;
 	qp = soft_qp_table_find(frame->qpn);
 	if (!qp) {
-		nak_for_nobody(link, frame);
+		responder_nak_stray(link, frame);
 		return true;
 	}
 	pthread_mutex_lock(&qp->rq_lock);
 	/* Who is not our peer, and will not be, moves nothing here. */
 	stranger = qp->state >= IBV_QPS_RTR && qp->attr.dest_qp_num != frame->from;
-	good = stranger || receive(qp, link, frame, payload, &deferred);
+	good = stranger || responder_receive(qp, link, frame, payload, &deferred);
 	pthread_mutex_unlock(&qp->rq_lock);
 	if (stranger)
-		nak_for_nobody(link, frame);
+		responder_nak_stray(link, frame);
 	else if (good)
 		soft_link_queue_responder(link, &qp->answers.turn, false);
 	soft_deferred_run(&deferred);
 	soft_qp_put(qp);
 	return good;
-}
-
-/* The next frame of the oldest read: 0, -EFAULT if its memory went, or as soft_link_send(). */
-static int
-send_read(struct soft_qp *qp, struct soft_pending_read *read, struct soft_link *link)
-{
-	struct soft_frame frame = answer_frame(qp, SOFT_FRAME_RESPONSE, read->psn);
-	uint32_t length = read->remote.length - read->sent;
-	struct iovec iov = { &read->old, length };
-	int r;
-
-	if (length > SOFT_WIRE_PAYLOAD)
-		length = SOFT_WIRE_PAYLOAD;
-	iov.iov_len = length;
-	frame.total = read->remote.length;
-	if (!read->sent)
-		frame.flags |= SOFT_FRAME_FIRST;
-	if (read->sent + length == read->remote.length)
-		frame.flags |= SOFT_FRAME_LAST;
-	soft_mr_read_lock();
-	if (read->remote.lkey != SOFT_NO_KEY && length)
-		iov.iov_base = soft_mr_translate(qp->ibv.pd, read->remote.lkey,
-		    read->remote.addr + read->sent, length, IBV_ACCESS_REMOTE_READ);
-	r = iov.iov_base ? soft_link_send(link, &frame, &iov, length ? 1 : 0) : -EFAULT;
-	soft_mr_unlock();
-	if (!r)
-		read->sent += length;
-	return r ? r : !!(frame.flags & SOFT_FRAME_LAST);
-}
-
-static int
-send_reads(struct soft_qp *qp, struct soft_link *link, struct soft_deferred *deferred)
-{
-	struct soft_answers *answers = &qp->answers;
-	struct soft_pending_read *read;
-	int r = 0, budget = BUDGET;
-
-	while (answers->read_head != answers->read_tail) {
-		if (qp->dead) {
-			refuse_reads(qp, SOFT_NAK_SILENT); /* keys and domains may be gone */
-			return 0;
-		}
-		read = read_at(answers, answers->read_head);
-		r = budget-- ? send_read(qp, read, link) : -EAGAIN;
-		if (r == -EFAULT) {
-			soft_responder_refuse(qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR,
-			    deferred);
-			refuse_reads(qp, IBV_WC_REM_ACCESS_ERR);
-			return 0;
-		}
-		if (r < 0)
-			return r;
-		answers->read_head += (uint32_t)r;
-	}
-	return 0;
-}
-
-static int
-send_all(struct soft_qp *qp, struct soft_link *link, struct soft_deferred *deferred)
-{
-	struct soft_answers *answers = &qp->answers;
-	struct soft_frame frame;
-	int r;
-
-	r = send_reads(qp, link, deferred);
-	if (!r && answers->ack) {
-		frame = answer_frame(qp, SOFT_FRAME_ACK, answers->ack_psn);
-		r = soft_link_send(link, &frame, NULL, 0);
-		answers->ack = r != 0;
-	}
-	if (!r && answers->nak) {
-		frame = answer_frame(qp, SOFT_FRAME_NAK, answers->nak_psn);
-		frame.opcode = answers->nak_opcode;
-		frame.rnr_timer = answers->nak_rnr_timer;
-		r = soft_link_send(link, &frame, NULL, 0);
-		answers->nak = r != 0;
-	}
-	if (!r && answers->ready) {
-		frame = answer_frame(qp, SOFT_FRAME_READY, 0);
-		r = soft_link_send(link, &frame, NULL, 0);
-		answers->ready = r != 0;
-	}
-	return r;
 }
 
 /*
@@ -399,12 +403,12 @@ soft_remote_responder_reset(struct soft_qp *qp)
 	struct soft_link *link = NULL;
 
 	if (answers->read_head != answers->read_tail)
-		refuse_reads(qp, SOFT_NAK_SILENT);
+		answers_refuse_reads(qp, SOFT_NAK_SILENT);
 	answers->read_head = answers->read_tail = 0;
 	if (answers->ack || answers->nak)
 		link = soft_peer_incoming(soft_qpn_slot(answers->to));
 	if (link) {
-		(void)send_all(qp, link, &none);
+		(void)answers_send_all(qp, link, &none);
 		soft_link_put(link);
 	}
 	answers->deaf = answers->starving = answers->snubbed = false;
@@ -420,7 +424,7 @@ soft_remote_responder_answer(struct soft_qp *qp, struct soft_link *link)
 
 	pthread_mutex_lock(&qp->rq_lock);
 	if (soft_qpn_slot(qp->answers.to) == link->slot)
-		r = send_all(qp, link, &deferred);
+		r = answers_send_all(qp, link, &deferred);
 	pthread_mutex_unlock(&qp->rq_lock);
 	if (r == -EAGAIN)
 		soft_link_queue_responder(link, &qp->answers.turn, true);

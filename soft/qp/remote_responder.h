@@ -22,7 +22,7 @@ void soft_remote_responder_answer(struct soft_qp *qp, struct soft_link *link);
 void soft_remote_responder_link_lost(struct soft_qp *qp);
 
 /* On the progress thread: a request.  False if it is malformed. */
-bool soft_remote_responder_request(struct soft_link *link, const struct soft_frame *frame,
-    const char *payload);
+bool soft_remote_responder_request(
+    struct soft_link *link, const struct soft_frame *frame, const char *payload);
 
 #endif

@@ -6,7 +6,7 @@
 
 /* Without a timeout nothing is given up. */
 static bool
-counts_tries(const struct soft_qp *qp)
+sq_counts_tries(const struct soft_qp *qp)
 {
 	return qp->sq.stall != SOFT_STALLED_RECEIVE && qp->attr.timeout;
 }
@@ -38,10 +38,10 @@ soft_sq_timer(struct soft_timer *timer)
 	pthread_mutex_lock(&sq->lock);
 	if (!sq->stall || soft_now() < sq->deadline) {
 		/* kicked while this callback was on its way */
-	} else if (counts_tries(qp) && !sq->tries) {
+	} else if (sq_counts_tries(qp) && !sq->tries) {
 		soft_sq_fail(qp, IBV_WC_RETRY_EXC_ERR);
 	} else {
-		if (counts_tries(qp))
+		if (sq_counts_tries(qp))
 			sq->tries--;
 		sq->stall = SOFT_RUNNING;
 		soft_sq_run(qp, &deferred);

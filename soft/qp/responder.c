@@ -3,9 +3,50 @@
 #include "receive.h"
 #include "srq.h"
 
+/* Gets a receive into qp->current. */
+static bool
+responder_take_receive(struct soft_qp *qp)
+{
+	if (!qp->has_current)
+		qp->has_current =
+		    qp->srq ? soft_srq_take(qp->srq, qp) : soft_rq_take(&qp->rq, &qp->current);
+	return qp->has_current;
+}
+
+static enum ibv_wc_status
+message_begin_send(struct soft_qp *qp, struct soft_deferred *deferred)
+{
+	struct soft_message *message = &qp->message;
+	struct ibv_wc wc = { .opcode = IBV_WC_RECV, .status = IBV_WC_LOC_LEN_ERR };
+
+	message->target = (struct soft_cursor){
+		.sge = qp->current.sge,
+		.left = qp->current.num_sge,
+		.pd = qp->srq ? qp->srq->ibv.pd : qp->ibv.pd,
+		.access = IBV_ACCESS_LOCAL_WRITE,
+	};
+	if (message->length <= soft_sge_length(qp->current.sge, qp->current.num_sge))
+		return IBV_WC_SUCCESS;
+	wc.byte_len = message->length;
+	(void)soft_receive_complete(qp, &wc, true);
+	return soft_responder_refuse(qp, SOFT_NO_EVENT, IBV_WC_REM_INV_REQ_ERR, deferred);
+}
+
+SOFT_FOREIGN_ACCESS static uint64_t
+responder_atomic_step(uint64_t *word, const struct soft_send *send)
+{
+	uint64_t old = send->compare_add;
+
+	if (send->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+		return __atomic_fetch_add(word, send->compare_add, __ATOMIC_SEQ_CST);
+	__atomic_compare_exchange_n(
+	    word, &old, send->swap, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	return old;
+}
+
 enum ibv_wc_status
-soft_responder_refuse(struct soft_qp *qp, int event, enum ibv_wc_status status,
-    struct soft_deferred *deferred)
+soft_responder_refuse(
+    struct soft_qp *qp, int event, enum ibv_wc_status status, struct soft_deferred *deferred)
 {
 	qp->refusing = true;
 	qp->message.active = false;
@@ -26,47 +67,18 @@ soft_responder_permit(struct soft_qp *qp, const struct soft_send *send, unsigned
 	if (!(qp->attr.qp_access_flags & access) ||
 	    (access != IBV_ACCESS_REMOTE_WRITE && !qp->attr.max_dest_rd_atomic) ||
 	    (access == IBV_ACCESS_REMOTE_ATOMIC && send->remote_addr % sizeof(uint64_t)))
-		return soft_responder_refuse(qp, IBV_EVENT_QP_REQ_ERR, IBV_WC_REM_INV_REQ_ERR,
-		    deferred);
+		return soft_responder_refuse(
+		    qp, IBV_EVENT_QP_REQ_ERR, IBV_WC_REM_INV_REQ_ERR, deferred);
 	if (!send->length)
 		return IBV_WC_SUCCESS;
 	/* The whole range is refused before its first byte is touched. */
 	soft_mr_read_lock();
-	covered = soft_mr_translate(qp->ibv.pd, send->rkey, send->remote_addr, send->length,
-	    access);
+	covered =
+	    soft_mr_translate(qp->ibv.pd, send->rkey, send->remote_addr, send->length, access);
 	soft_mr_unlock();
-	return covered ?
-	    IBV_WC_SUCCESS :
-	    soft_responder_refuse(qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR, deferred);
-}
-
-/* Gets a receive into qp->current. */
-static bool
-take_receive(struct soft_qp *qp)
-{
-	if (!qp->has_current)
-		qp->has_current = qp->srq ? soft_srq_take(qp->srq, qp) :
-					    soft_rq_take(&qp->rq, &qp->current);
-	return qp->has_current;
-}
-
-static enum ibv_wc_status
-begin_send(struct soft_qp *qp, struct soft_deferred *deferred)
-{
-	struct soft_message *message = &qp->message;
-	struct ibv_wc wc = { .opcode = IBV_WC_RECV, .status = IBV_WC_LOC_LEN_ERR };
-
-	message->target = (struct soft_cursor){
-		.sge = qp->current.sge,
-		.left = qp->current.num_sge,
-		.pd = qp->srq ? qp->srq->ibv.pd : qp->ibv.pd,
-		.access = IBV_ACCESS_LOCAL_WRITE,
-	};
-	if (message->length <= soft_sge_length(qp->current.sge, qp->current.num_sge))
-		return IBV_WC_SUCCESS;
-	wc.byte_len = message->length;
-	(void)soft_receive_complete(qp, &wc, true);
-	return soft_responder_refuse(qp, SOFT_NO_EVENT, IBV_WC_REM_INV_REQ_ERR, deferred);
+	return covered ? IBV_WC_SUCCESS :
+			 soft_responder_refuse(
+			     qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR, deferred);
 }
 
 enum soft_verdict
@@ -76,7 +88,7 @@ soft_message_begin(struct soft_qp *qp, const struct soft_send *send, enum ibv_wc
 	struct soft_message *message = &qp->message;
 	bool send_like = send->opcode == IBV_WR_SEND || send->opcode == IBV_WR_SEND_WITH_IMM;
 
-	if (send->opcode != IBV_WR_RDMA_WRITE && !take_receive(qp)) {
+	if (send->opcode != IBV_WR_RDMA_WRITE && !responder_take_receive(qp)) {
 		deferred->rnr_timer = qp->attr.min_rnr_timer;
 		return SOFT_NOT_READY;
 	}
@@ -87,7 +99,7 @@ soft_message_begin(struct soft_qp *qp, const struct soft_send *send, enum ibv_wc
 	message->length = send->length;
 	message->received = 0;
 	if (send_like) {
-		*status = begin_send(qp, deferred);
+		*status = message_begin_send(qp, deferred);
 		return SOFT_ANSWERED;
 	}
 	message->remote = (struct ibv_sge){ send->remote_addr, send->length, send->rkey };
@@ -102,8 +114,8 @@ soft_message_begin(struct soft_qp *qp, const struct soft_send *send, enum ibv_wc
 }
 
 enum ibv_wc_status
-soft_message_data(struct soft_qp *qp, struct soft_cursor *source, uint32_t length,
-    struct soft_deferred *deferred)
+soft_message_data(
+    struct soft_qp *qp, struct soft_cursor *source, uint32_t length, struct soft_deferred *deferred)
 {
 	struct soft_message *message = &qp->message;
 	struct ibv_wc wc = { .opcode = IBV_WC_RECV, .status = IBV_WC_LOC_PROT_ERR };
@@ -118,8 +130,8 @@ soft_message_data(struct soft_qp *qp, struct soft_cursor *source, uint32_t lengt
 		return IBV_WC_LOC_PROT_ERR;
 	default:
 		if (message->target.access & IBV_ACCESS_REMOTE_WRITE)
-			return soft_responder_refuse(qp, IBV_EVENT_QP_ACCESS_ERR,
-			    IBV_WC_REM_ACCESS_ERR, deferred);
+			return soft_responder_refuse(
+			    qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR, deferred);
 		(void)soft_receive_complete(qp, &wc, true);
 		return soft_responder_refuse(qp, SOFT_NO_EVENT, IBV_WC_REM_OP_ERR, deferred);
 	}
@@ -134,8 +146,8 @@ soft_message_end(struct soft_qp *qp, struct soft_deferred *deferred)
 	message->active = false;
 	if (message->opcode == IBV_WR_RDMA_WRITE)
 		return;
-	wc.opcode = message->opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? IBV_WC_RECV_RDMA_WITH_IMM :
-								    IBV_WC_RECV;
+	wc.opcode =
+	    message->opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV;
 	if (message->opcode != IBV_WR_SEND) {
 		wc.wc_flags = IBV_WC_WITH_IMM;
 		wc.imm_data = message->imm_data;
@@ -144,21 +156,9 @@ soft_message_end(struct soft_qp *qp, struct soft_deferred *deferred)
 		soft_responder_refuse(qp, IBV_EVENT_QP_FATAL, IBV_WC_SUCCESS, deferred);
 }
 
-SOFT_FOREIGN_ACCESS static uint64_t
-atomic_step(uint64_t *word, const struct soft_send *send)
-{
-	uint64_t old = send->compare_add;
-
-	if (send->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
-		return __atomic_fetch_add(word, send->compare_add, __ATOMIC_SEQ_CST);
-	__atomic_compare_exchange_n(word, &old, send->swap, false, __ATOMIC_SEQ_CST,
-	    __ATOMIC_SEQ_CST);
-	return old;
-}
-
 enum ibv_wc_status
-soft_responder_atomic(struct soft_qp *qp, const struct soft_send *send, uint64_t *old,
-    struct soft_deferred *deferred)
+soft_responder_atomic(
+    struct soft_qp *qp, const struct soft_send *send, uint64_t *old, struct soft_deferred *deferred)
 {
 	enum ibv_wc_status status;
 	uint64_t *word;
@@ -167,16 +167,16 @@ soft_responder_atomic(struct soft_qp *qp, const struct soft_send *send, uint64_t
 	if (status != IBV_WC_SUCCESS)
 		return status;
 	soft_mr_read_lock();
-	word = soft_mr_translate(qp->ibv.pd, send->rkey, send->remote_addr, sizeof *word,
-	    IBV_ACCESS_REMOTE_ATOMIC);
+	word = soft_mr_translate(
+	    qp->ibv.pd, send->rkey, send->remote_addr, sizeof *word, IBV_ACCESS_REMOTE_ATOMIC);
 	if ((uintptr_t)word % sizeof *word)
 		word = NULL; /* an iova may be aligned where the memory is not */
 	if (word)
-		*old = atomic_step(word, send);
+		*old = responder_atomic_step(word, send);
 	soft_mr_unlock();
 	if (!word)
-		return soft_responder_refuse(qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR,
-		    deferred);
+		return soft_responder_refuse(
+		    qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR, deferred);
 	return IBV_WC_SUCCESS;
 }
 

@@ -2,8 +2,8 @@
 /*
  * responder -- what a queue pair does with the requests of its peer
  *
- * A send or write is begun, fed with data and ended: at once by a requester of this process, frame by
- * frame by one in another.  The receive lock is held throughout each step.
+ * A send or write is begun, fed with data and ended: at once by a requester of this process, frame
+ * by frame by one in another.  The receive lock is held throughout each step.
  */
 #ifndef SOFT_RESPONDER_H
 #define SOFT_RESPONDER_H
@@ -33,10 +33,10 @@ enum ibv_wc_status soft_responder_atomic(struct soft_qp *qp, const struct soft_s
     uint64_t *old, struct soft_deferred *deferred);
 
 /*
- * The queue pair stops answering now, and enters the error state later, with the event.  Returns the
- * status, for the requester.
+ * The queue pair stops answering now, and enters the error state later, with the event.  Returns
+ * the status, for the requester.
  */
-enum ibv_wc_status soft_responder_refuse(struct soft_qp *qp, int event, enum ibv_wc_status status,
-    struct soft_deferred *deferred);
+enum ibv_wc_status soft_responder_refuse(
+    struct soft_qp *qp, int event, enum ibv_wc_status status, struct soft_deferred *deferred);
 
 #endif

@@ -10,7 +10,7 @@ struct slot {
 };
 
 static struct slot *
-at(const struct soft_rq *rq, uint32_t i)
+rq_at(const struct soft_rq *rq, uint32_t i)
 {
 	return (struct slot *)(void *)(rq->ring + (i & rq->mask) * rq->stride);
 }
@@ -49,7 +49,7 @@ soft_rq_put(struct soft_rq *rq, const struct ibv_recv_wr *wr)
 		return -EINVAL;
 	if (rq->tail - rq->head >= rq->size)
 		return -ENOMEM;
-	slot = at(rq, rq->tail++);
+	slot = rq_at(rq, rq->tail++);
 	slot->wr_id = wr->wr_id;
 	slot->num_sge = wr->num_sge;
 	for (int i = 0; i < wr->num_sge; i++)
@@ -64,7 +64,7 @@ soft_rq_take(struct soft_rq *rq, struct soft_receive *receive)
 
 	if (rq->head == rq->tail)
 		return false;
-	slot = at(rq, rq->head++);
+	slot = rq_at(rq, rq->head++);
 	receive->wr_id = slot->wr_id;
 	receive->num_sge = slot->num_sge;
 	for (int i = 0; i < slot->num_sge; i++)

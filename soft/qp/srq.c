@@ -4,6 +4,43 @@
 
 #include <stdlib.h>
 
+/* More room: the requests move to a new ring, in their order. */
+static int
+srq_resize(struct soft_srq *srq, uint32_t max_wr)
+{
+	struct soft_receive *moved;
+	struct soft_rq bigger;
+	int r;
+
+	if (!max_wr || max_wr > SOFT_MAX_QP_WR || max_wr < srq->rq.tail - srq->rq.head)
+		return -EINVAL;
+	moved = malloc(sizeof *moved);
+	if (!moved)
+		return -ENOMEM;
+	r = soft_rq_create(&bigger, max_wr, srq->rq.max_sge);
+	if (!r) {
+		while (soft_rq_take(&srq->rq, moved))
+			(void)soft_rq_put(&bigger, &(struct ibv_recv_wr){ .wr_id = moved->wr_id,
+						       .sg_list = moved->sge,
+						       .num_sge = moved->num_sge });
+		soft_rq_free(&srq->rq);
+		srq->rq = bigger;
+	}
+	free(moved);
+	return r;
+}
+
+/* The event is owed once when the posted receives fall below the limit, then never again. */
+static void
+srq_check_limit(struct soft_srq *srq)
+{
+	if (!srq->limit || srq->rq.tail - srq->rq.head >= srq->limit)
+		return;
+	srq->limit = 0;
+	soft_async_raise(
+	    soft_context_of(srq->ibv.context), &srq->async, IBV_EVENT_SRQ_LIMIT_REACHED);
+}
+
 struct ibv_srq *
 ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
 {
@@ -15,7 +52,7 @@ ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
 	if (soft_context_is_stale(ctx))
 		r = -EIO;
 	else if (!init->attr.max_wr || init->attr.max_wr > SOFT_MAX_QP_WR ||
-	    init->attr.max_sge > SOFT_MAX_SGE)
+		 init->attr.max_sge > SOFT_MAX_SGE)
 		r = -EINVAL;
 	else
 		r = 0;
@@ -49,42 +86,6 @@ fail:
 	return NULL;
 }
 
-/* More room: the requests move to a new ring, in their order. */
-static int
-resize(struct soft_srq *srq, uint32_t max_wr)
-{
-	struct soft_receive *moved;
-	struct soft_rq bigger;
-	int r;
-
-	if (!max_wr || max_wr > SOFT_MAX_QP_WR || max_wr < srq->rq.tail - srq->rq.head)
-		return -EINVAL;
-	moved = malloc(sizeof *moved);
-	if (!moved)
-		return -ENOMEM;
-	r = soft_rq_create(&bigger, max_wr, srq->rq.max_sge);
-	if (!r) {
-		while (soft_rq_take(&srq->rq, moved))
-			(void)soft_rq_put(&bigger, &(struct ibv_recv_wr){ .wr_id = moved->wr_id,
-			    .sg_list = moved->sge, .num_sge = moved->num_sge });
-		soft_rq_free(&srq->rq);
-		srq->rq = bigger;
-	}
-	free(moved);
-	return r;
-}
-
-/* The event is owed once when the posted receives fall below the limit, then never again. */
-static void
-check_limit(struct soft_srq *srq)
-{
-	if (!srq->limit || srq->rq.tail - srq->rq.head >= srq->limit)
-		return;
-	srq->limit = 0;
-	soft_async_raise(soft_context_of(srq->ibv.context), &srq->async,
-	    IBV_EVENT_SRQ_LIMIT_REACHED);
-}
-
 int
 ibv_modify_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr, int mask)
 {
@@ -94,14 +95,14 @@ ibv_modify_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr, int mask)
 	if (mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT))
 		return EINVAL;
 	pthread_mutex_lock(&srq->lock);
-	if (mask & IBV_SRQ_LIMIT && attr->srq_limit > (mask & IBV_SRQ_MAX_WR ? attr->max_wr :
-	    srq->rq.size))
+	if (mask & IBV_SRQ_LIMIT &&
+	    attr->srq_limit > (mask & IBV_SRQ_MAX_WR ? attr->max_wr : srq->rq.size))
 		r = -EINVAL;
 	if (!r && mask & IBV_SRQ_MAX_WR)
-		r = resize(srq, attr->max_wr);
+		r = srq_resize(srq, attr->max_wr);
 	if (!r && mask & IBV_SRQ_LIMIT) {
 		srq->limit = attr->srq_limit;
-		check_limit(srq);
+		srq_check_limit(srq);
 	}
 	pthread_mutex_unlock(&srq->lock);
 	return -r;
@@ -156,7 +157,7 @@ soft_srq_take(struct soft_srq *srq, struct soft_qp *qp)
 	pthread_mutex_lock(&srq->lock);
 	taken = soft_rq_take(&srq->rq, &qp->current);
 	if (taken) {
-		check_limit(srq);
+		srq_check_limit(srq);
 	} else if (!qp->srq_waiting) {
 		qp->srq_waiting = true;
 		soft_qp_get(qp);

@@ -8,7 +8,7 @@ struct soft_srq {
 	struct ibv_srq ibv;
 	pthread_mutex_t lock;
 	struct soft_rq rq;
-	uint32_t limit; /* 0: no limit event is armed */
+	uint32_t limit;		       /* 0: no limit event is armed */
 	TAILQ_HEAD(, soft_qp) starved; /* each with a reference */
 	struct soft_async_source async;
 	atomic_uint users; /* queue pairs */

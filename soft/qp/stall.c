@@ -14,6 +14,17 @@ static const uint32_t rnr_times[32] = { 655360, 10, 20, 30, 40, 60, 80, 120, 160
 /* With endless tries the timer only finds out that the peer failed; so often is enough. */
 #define RNR_PATIENCE 50000000u
 
+static void
+sq_stall(struct soft_qp *qp, enum soft_stall why)
+{
+	struct soft_sq *sq = &qp->sq;
+
+	if (!sq->tried)
+		sq->tries = qp->attr.retry_cnt;
+	sq->tried = true;
+	sq->stall = why;
+}
+
 /*
  * The peer has no receive.  Posting one kicks us; the timer is for a peer that does not,
  * and each look that finds nothing takes a try.
@@ -37,20 +48,9 @@ soft_sq_stall_for_receive(struct soft_qp *qp, uint8_t rnr_timer)
 	}
 }
 
-static void
-stall(struct soft_qp *qp, enum soft_stall why)
-{
-	struct soft_sq *sq = &qp->sq;
-
-	if (!sq->tried)
-		sq->tries = qp->attr.retry_cnt;
-	sq->tried = true;
-	sq->stall = why;
-}
-
 /*
- * The peer says that it is gone, in error, or not connected yet.  It kicks us when it becomes ready;
- * without a timeout we wait for that alone.
+ * The peer says that it is gone, in error, or not connected yet.  It kicks us when it becomes
+ * ready; without a timeout we wait for that alone.
  */
 void
 soft_sq_stall_for_peer(struct soft_qp *qp)
@@ -60,7 +60,7 @@ soft_sq_stall_for_peer(struct soft_qp *qp)
 	if (sq->peer)
 		soft_qp_put(sq->peer);
 	sq->peer = NULL; /* its number may belong to another later */
-	stall(qp, SOFT_STALLED_PEER);
+	sq_stall(qp, SOFT_STALLED_PEER);
 	if (qp->attr.timeout)
 		soft_sq_set_timer(qp, 4096ull << (qp->attr.timeout & 31));
 }
@@ -68,6 +68,6 @@ soft_sq_stall_for_peer(struct soft_qp *qp)
 void
 soft_sq_stall_for_link(struct soft_qp *qp)
 {
-	stall(qp, SOFT_STALLED_LINK);
+	sq_stall(qp, SOFT_STALLED_LINK);
 	soft_sq_set_timer(qp, soft_silence_time(qp));
 }

@@ -31,30 +31,30 @@ static unsigned int caller_count;
 static uint64_t again; /* when the pause is over, or 0 */
 static bool closed;
 
-static void let_in(struct soft_watch *watch, uint32_t events);
-static void clock_event(struct soft_timer *timer);
-static struct soft_watch door = { -1, let_in };
-static struct soft_timer clock_timer = { .fn = clock_event };
+static void door_accept(struct soft_watch *watch, uint32_t events);
+static void door_timer_expired(struct soft_timer *timer);
+static struct soft_watch door = { -1, door_accept };
+static struct soft_timer clock_timer = { .fn = door_timer_expired };
 
 static bool
-said_hello(const struct caller *caller)
+caller_said_hello(const struct caller *caller)
 {
 	return caller->filled == sizeof caller->hello;
 }
 
 static struct caller *
-oldest_silent(void)
+door_oldest_silent(void)
 {
 	struct caller *caller;
 
-	TAILQ_FOREACH(caller, &callers, link)
-		if (!said_hello(caller))
+	TAILQ_FOREACH (caller, &callers, link)
+		if (!caller_said_hello(caller))
 			return caller;
 	return NULL;
 }
 
 static void
-forget(struct caller *caller)
+caller_free(struct caller *caller)
 {
 	TAILQ_REMOVE(&callers, caller, link);
 	caller_count--;
@@ -62,18 +62,18 @@ forget(struct caller *caller)
 }
 
 static void
-turn_away(struct caller *caller, const char *why)
+caller_close(struct caller *caller, const char *why)
 {
 	int fd = caller->watch.fd;
 
 	soft_debug("connection %d closed: %s", fd, why);
 	soft_watch_remove(&caller->watch);
-	forget(caller);
+	caller_free(caller);
 	soft_close(fd);
 }
 
 static void
-set_clock(void)
+door_set_timer(void)
 {
 	const struct caller *first = TAILQ_FIRST(&callers);
 	uint64_t when = first ? first->deadline : UINT64_MAX;
@@ -85,38 +85,38 @@ set_clock(void)
 }
 
 static void
-pause_first(void)
+door_pause(void)
 {
 	if (!again)
 		again = soft_now() + PAUSE;
-	set_clock();
+	door_set_timer();
 }
 
 /* The hello is there. */
 static void
-greet(struct caller *caller)
+caller_greet(struct caller *caller)
 {
 	int fd = caller->watch.fd, r;
 
 	if (!soft_frame_valid(&caller->hello.frame) ||
 	    caller->hello.frame.type != SOFT_FRAME_HELLO) {
-		turn_away(caller, "no hello");
+		caller_close(caller, "no hello");
 		return;
 	}
 	soft_watch_remove(&caller->watch);
 	r = soft_peer_greeted(fd, &caller->hello.hello);
 	if (r == -EAGAIN) {
-		pause_first();
+		door_pause();
 		return;
 	}
-	forget(caller);
+	caller_free(caller);
 	if (r)
 		soft_close(fd);
 }
 
 /* Exactly a hello is read; what comes behind it is for the link. */
 static void
-hear(struct soft_watch *watch, uint32_t events)
+caller_read(struct soft_watch *watch, uint32_t events)
 {
 	struct caller *caller = soft_container_of(watch, struct caller, watch);
 	ssize_t n;
@@ -127,16 +127,16 @@ hear(struct soft_watch *watch, uint32_t events)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
-		turn_away(caller, "it hung up");
+		caller_close(caller, "it hung up");
 		return;
 	}
 	caller->filled += (size_t)n;
-	if (said_hello(caller))
-		greet(caller);
+	if (caller_said_hello(caller))
+		caller_greet(caller);
 }
 
 static void
-clock_event(struct soft_timer *timer)
+door_timer_expired(struct soft_timer *timer)
 {
 	struct caller *caller, *next;
 	uint64_t now = soft_now();
@@ -152,40 +152,40 @@ clock_event(struct soft_timer *timer)
 	/* What has come is heard first: it may be our own fault that it was not heard in time. */
 	for (caller = TAILQ_FIRST(&callers); caller; caller = next) {
 		next = TAILQ_NEXT(caller, link);
-		if (said_hello(caller) && pause_over)
-			greet(caller);
-		else if (!said_hello(caller) && caller->deadline <= now)
-			hear(&caller->watch, 0);
+		if (caller_said_hello(caller) && pause_over)
+			caller_greet(caller);
+		else if (!caller_said_hello(caller) && caller->deadline <= now)
+			caller_read(&caller->watch, 0);
 	}
 	while ((caller = TAILQ_FIRST(&callers)) && caller->deadline <= now)
-		turn_away(caller, "it said nothing");
-	set_clock();
+		caller_close(caller, "it said nothing");
+	door_set_timer();
 }
 
 /* The caller whose turn it was stays outside, and the door would be ready again at once. */
 static void
-no_room(int error)
+door_no_descriptor(int error)
 {
-	struct caller *oldest = oldest_silent();
+	struct caller *oldest = door_oldest_silent();
 
 	if (oldest) {
-		turn_away(oldest, "its descriptor is needed");
+		caller_close(oldest, "its descriptor is needed");
 		return;
 	}
 	soft_debug("nobody is let in: errno %d", error);
 	(void)soft_watch_change(&door, 0);
 	closed = true;
-	pause_first();
+	door_pause();
 }
 
 static struct caller *
-new_caller(int fd)
+caller_create(int fd)
 {
 	struct caller *caller = calloc(1, sizeof *caller);
 
 	if (!caller)
 		return NULL;
-	caller->watch = (struct soft_watch){ fd, hear };
+	caller->watch = (struct soft_watch){ fd, caller_read };
 	caller->deadline = soft_now() + soft_stretched(SOFT_ANSWER_TIME);
 	if (soft_watch_add(&caller->watch, EPOLLIN)) {
 		free(caller);
@@ -195,7 +195,7 @@ new_caller(int fd)
 }
 
 static void
-let_in(struct soft_watch *watch, uint32_t events)
+door_accept(struct soft_watch *watch, uint32_t events)
 {
 	struct caller *caller, *oldest;
 	int fd;
@@ -204,21 +204,21 @@ let_in(struct soft_watch *watch, uint32_t events)
 	fd = accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0) {
 		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-			no_room(errno);
+			door_no_descriptor(errno);
 		return;
 	}
-	caller = soft_peer_trusted(fd) ? new_caller(fd) : NULL;
+	caller = soft_peer_trusted(fd) ? caller_create(fd) : NULL;
 	if (!caller) {
 		soft_close(fd);
 		return;
 	}
 	if (caller_count == CALLERS_MAX) {
-		oldest = oldest_silent();
-		turn_away(oldest ? oldest : TAILQ_FIRST(&callers), "too many callers");
+		oldest = door_oldest_silent();
+		caller_close(oldest ? oldest : TAILQ_FIRST(&callers), "too many callers");
 	}
 	TAILQ_INSERT_TAIL(&callers, caller, link);
 	caller_count++;
-	set_clock();
+	door_set_timer();
 }
 
 int
@@ -237,7 +237,7 @@ soft_door_close(void)
 
 	(void)soft_timer_cancel(&clock_timer);
 	while ((caller = TAILQ_FIRST(&callers)))
-		turn_away(caller, "the device is closed");
+		caller_close(caller, "the device is closed");
 }
 
 void
@@ -245,10 +245,10 @@ soft_door_reset(void)
 {
 	struct caller *caller;
 
-	TAILQ_FOREACH(caller, &callers, link)
+	TAILQ_FOREACH (caller, &callers, link)
 		soft_close(caller->watch.fd);
 	soft_runtime_leak(TAILQ_FIRST(&callers));
 	TAILQ_INIT(&callers);
 	caller_count = 0;
-	soft_timer_init(&clock_timer, clock_event);
+	soft_timer_init(&clock_timer, door_timer_expired);
 }

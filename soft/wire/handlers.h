@@ -2,8 +2,9 @@
 /*
  * handlers -- what the wire calls in the parts above it
  *
- * The wire knows frames, links and processes.  What a frame does to a queue pair or to an rdma id is
- * up to these functions.  All run on the progress thread, and the wire calls them without a lock.
+ * The wire knows frames, links and processes.  What a frame does to a queue pair or to an rdma id
+ * is up to these functions.  All run on the progress thread, and the wire calls them without a
+ * lock.
  */
 #ifndef SOFT_HANDLERS_H
 #define SOFT_HANDLERS_H
@@ -22,15 +23,16 @@ struct soft_turn {
 struct soft_turn_ops {
 	void (*get)(struct soft_turn *turn); /* under the lock of the link */
 	void (*put)(struct soft_turn *turn);
-	void (*send)(struct soft_turn *turn, struct soft_link *link); /* as much as the link takes */
+	void (*send)(
+	    struct soft_turn *turn, struct soft_link *link); /* as much as the link takes */
 };
 
 struct soft_handlers {
 	/* Frames by type.  False if the frame makes no sense: the link is closed. */
-	bool (*request)(struct soft_link *link, const struct soft_frame *frame,
-	    const char *payload);
-	bool (*response)(struct soft_link *link, const struct soft_frame *frame,
-	    const char *payload);
+	bool (*request)(
+	    struct soft_link *link, const struct soft_frame *frame, const char *payload);
+	bool (*response)(
+	    struct soft_link *link, const struct soft_frame *frame, const char *payload);
 	bool (*message)(struct soft_link *link, const struct soft_wire_cm *cm);
 
 	/* The two ends of queue pairs whose peer is at the other end of a link. */

@@ -20,6 +20,245 @@ static pthread_mutex_t places = PTHREAD_MUTEX_INITIALIZER;
 
 static void link_event(struct soft_watch *watch, uint32_t events);
 
+/* The lock is held; a dead link has no descriptor to wait for. */
+static void
+link_want_turn(struct soft_link *link)
+{
+	if (link->dead || link->waiting)
+		return;
+	link->waiting = true;
+	(void)soft_watch_change(&link->watch, EPOLLIN | EPOLLOUT);
+}
+
+atomic_uint soft_link_writes;
+
+static ssize_t
+link_write(struct soft_link *link, struct iovec *iov, int count)
+{
+	struct msghdr message = { .msg_iov = iov, .msg_iovlen = (size_t)count };
+	ssize_t n;
+
+	atomic_fetch_add_explicit(&soft_link_writes, 1, memory_order_release);
+	do
+		n = syscall(SYS_sendmsg, link->watch.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (n < 0 && errno == EINTR);
+	if (n >= 0)
+		return n;
+	return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : -errno;
+}
+
+/* Copies what is left of the vector after `skip` bytes. */
+static void
+link_keep_rest(struct soft_link *link, const struct iovec *iov, int count, size_t skip)
+{
+	link->left = link->rest_at = 0;
+	for (int i = 0; i < count; i++) {
+		if (skip >= iov[i].iov_len) {
+			skip -= iov[i].iov_len;
+			continue;
+		}
+		memcpy(
+		    link->rest + link->left, (char *)iov[i].iov_base + skip, iov[i].iov_len - skip);
+		link->left += iov[i].iov_len - skip;
+		skip = 0;
+	}
+}
+
+static int
+link_send_rest(struct soft_link *link)
+{
+	struct iovec iov = { link->rest + link->rest_at, link->left };
+	ssize_t n;
+
+	if (!link->left)
+		return 0;
+	n = link_write(link, &iov, 1);
+	if (n < 0)
+		return -EPIPE;
+	link->rest_at += (size_t)n;
+	link->left -= (size_t)n;
+	return link->left ? -EAGAIN : 0;
+}
+
+static int
+link_send_locked(
+    struct soft_link *link, struct soft_frame *frame, const struct iovec *payload, int count)
+{
+	struct iovec iov[1 + SOFT_MAX_SGE] = { { frame, sizeof *frame } };
+	size_t length = 0;
+	ssize_t n;
+	int r;
+
+	if (link->dead)
+		return -EPIPE;
+	r = link_send_rest(link);
+	if (r)
+		return r;
+	for (int i = 0; i < count; i++) {
+		iov[1 + i] = payload[i];
+		length += payload[i].iov_len;
+	}
+	frame->length = (uint32_t)length;
+	n = link_write(link, iov, 1 + count);
+	if (n < 0)
+		return -EPIPE;
+	if ((size_t)n < sizeof *frame + length) {
+		link_keep_rest(link, iov, 1 + count, (size_t)n);
+		link_want_turn(link);
+	}
+	return 0;
+}
+
+/* The lock is held. */
+static int
+link_send_messages(struct soft_link *link)
+{
+	struct soft_link_message *message;
+	struct iovec iov;
+	int r;
+
+	while ((message = STAILQ_FIRST(&link->messages))) {
+		iov = (struct iovec){ &message->cm, sizeof message->cm };
+		r = link_send_locked(
+		    link, &message->frame, &iov, message->frame.type == SOFT_FRAME_CM);
+		if (r)
+			return r;
+		STAILQ_REMOVE_HEAD(&link->messages, next);
+		link->message_count--;
+		free(message);
+	}
+	return 0;
+}
+
+/* The lock is held. */
+static void
+link_queue_turn(struct soft_link *link, struct soft_turns *turns, const struct soft_turn_ops *ops,
+    struct soft_turn *turn)
+{
+	pthread_mutex_lock(&places);
+	if (!link->dead && !turn->queued) {
+		turn->queued = true;
+		ops->get(turn);
+		TAILQ_INSERT_TAIL(turns, turn, link);
+	}
+	pthread_mutex_unlock(&places);
+}
+
+static struct soft_turn *
+link_next_turn(struct soft_turns *turns)
+{
+	struct soft_turn *turn;
+
+	pthread_mutex_lock(&places);
+	turn = TAILQ_FIRST(turns);
+	if (turn) {
+		TAILQ_REMOVE(turns, turn, link);
+		turn->queued = false;
+	}
+	pthread_mutex_unlock(&places);
+	return turn;
+}
+
+static bool
+link_has_turns(const struct soft_link *link)
+{
+	bool waits;
+
+	pthread_mutex_lock(&places);
+	waits = !TAILQ_EMPTY(&link->requesters) || !TAILQ_EMPTY(&link->responders);
+	pthread_mutex_unlock(&places);
+	return waits;
+}
+
+static int
+link_queue_message(struct soft_link *link, struct soft_link_message *message)
+{
+	int r = 0;
+
+	pthread_mutex_lock(&link->lock);
+	if (link->dead)
+		r = -EPIPE;
+	else if (link->message_count == MESSAGES_MAX)
+		r = -ENOBUFS;
+	if (r) {
+		free(message);
+	} else {
+		STAILQ_INSERT_TAIL(&link->messages, message, next);
+		link->message_count++;
+		if (link_send_messages(link))
+			link_want_turn(link);
+	}
+	pthread_mutex_unlock(&link->lock);
+	return r;
+}
+
+static void
+link_give_turns_of(
+    struct soft_link *link, struct soft_turns *turns, const struct soft_turn_ops *ops)
+{
+	struct soft_turn *turn;
+
+	for (int i = 0; i < TURNS && (turn = link_next_turn(turns)); i++) {
+		ops->send(turn, link);
+		ops->put(turn);
+	}
+}
+
+/* The socket can take more: what was kept, CM messages, then queue pairs in turn. */
+static void
+link_give_turns(struct soft_link *link)
+{
+	int r;
+
+	pthread_mutex_lock(&link->lock);
+	if (link->dead) {
+		pthread_mutex_unlock(&link->lock);
+		return;
+	}
+	r = link_send_rest(link);
+	if (!r)
+		r = link_send_messages(link);
+	if (!r) {
+		link->waiting = false;
+		(void)soft_watch_change(&link->watch, EPOLLIN);
+	}
+	pthread_mutex_unlock(&link->lock);
+	if (!r) {
+		link_give_turns_of(link, &link->responders, &soft_handlers->responder);
+		link_give_turns_of(link, &link->requesters, &soft_handlers->requester);
+	}
+	if (link_has_turns(link)) {
+		pthread_mutex_lock(&link->lock);
+		link_want_turn(link);
+		pthread_mutex_unlock(&link->lock);
+	}
+}
+
+/* No more comes on it. */
+static void
+link_lose(struct soft_link *link, enum soft_link_taken taken)
+{
+	if (taken == SOFT_TOOK_THE_END && !link->outgoing)
+		soft_link_take_answers(link->slot);
+	soft_peer_lost(link, taken == SOFT_TOOK_NONSENSE);
+}
+
+static void
+link_event(struct soft_watch *watch, uint32_t events)
+{
+	struct soft_link *link = soft_container_of(watch, struct soft_link, watch);
+	enum soft_link_taken taken = SOFT_TOOK_NOTHING;
+
+	soft_link_get(link);
+	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+		taken = soft_link_take(link);
+	if (taken == SOFT_TOOK_THE_END || taken == SOFT_TOOK_NONSENSE)
+		link_lose(link, taken);
+	else if (events & EPOLLOUT || link_has_turns(link))
+		link_give_turns(link);
+	soft_link_put(link);
+}
+
 struct soft_link *
 soft_link_create(int fd, unsigned int slot, bool outgoing)
 {
@@ -70,16 +309,6 @@ soft_link_put(struct soft_link *link)
 	free(link);
 }
 
-/* The lock is held; a dead link has no descriptor to wait for. */
-static void
-want_turn(struct soft_link *link)
-{
-	if (link->dead || link->waiting)
-		return;
-	link->waiting = true;
-	(void)soft_watch_change(&link->watch, EPOLLIN | EPOLLOUT);
-}
-
 void
 soft_link_shutdown(struct soft_link *link)
 {
@@ -91,132 +320,19 @@ soft_link_shutdown(struct soft_link *link)
 	pthread_mutex_unlock(&link->lock);
 }
 
-atomic_uint soft_link_writes;
-
-static ssize_t
-write_some(struct soft_link *link, struct iovec *iov, int count)
-{
-	struct msghdr message = { .msg_iov = iov, .msg_iovlen = (size_t)count };
-	ssize_t n;
-
-	atomic_fetch_add_explicit(&soft_link_writes, 1, memory_order_release);
-	do
-		n = syscall(SYS_sendmsg, link->watch.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-	while (n < 0 && errno == EINTR);
-	if (n >= 0)
-		return n;
-	return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : -errno;
-}
-
-/* Copies what is left of the vector after `skip` bytes. */
-static void
-keep(struct soft_link *link, const struct iovec *iov, int count, size_t skip)
-{
-	link->left = link->rest_at = 0;
-	for (int i = 0; i < count; i++) {
-		if (skip >= iov[i].iov_len) {
-			skip -= iov[i].iov_len;
-			continue;
-		}
-		memcpy(link->rest + link->left, (char *)iov[i].iov_base + skip,
-		    iov[i].iov_len - skip);
-		link->left += iov[i].iov_len - skip;
-		skip = 0;
-	}
-}
-
-static int
-send_rest(struct soft_link *link)
-{
-	struct iovec iov = { link->rest + link->rest_at, link->left };
-	ssize_t n;
-
-	if (!link->left)
-		return 0;
-	n = write_some(link, &iov, 1);
-	if (n < 0)
-		return -EPIPE;
-	link->rest_at += (size_t)n;
-	link->left -= (size_t)n;
-	return link->left ? -EAGAIN : 0;
-}
-
-static int
-send_locked(struct soft_link *link, struct soft_frame *frame, const struct iovec *payload,
-    int count)
-{
-	struct iovec iov[1 + SOFT_MAX_SGE] = { { frame, sizeof *frame } };
-	size_t length = 0;
-	ssize_t n;
-	int r;
-
-	if (link->dead)
-		return -EPIPE;
-	r = send_rest(link);
-	if (r)
-		return r;
-	for (int i = 0; i < count; i++) {
-		iov[1 + i] = payload[i];
-		length += payload[i].iov_len;
-	}
-	frame->length = (uint32_t)length;
-	n = write_some(link, iov, 1 + count);
-	if (n < 0)
-		return -EPIPE;
-	if ((size_t)n < sizeof *frame + length) {
-		keep(link, iov, 1 + count, (size_t)n);
-		want_turn(link);
-	}
-	return 0;
-}
-
-/* The lock is held. */
-static int
-send_messages(struct soft_link *link)
-{
-	struct soft_link_message *message;
-	struct iovec iov;
-	int r;
-
-	while ((message = STAILQ_FIRST(&link->messages))) {
-		iov = (struct iovec){ &message->cm, sizeof message->cm };
-		r = send_locked(link, &message->frame, &iov, message->frame.type == SOFT_FRAME_CM);
-		if (r)
-			return r;
-		STAILQ_REMOVE_HEAD(&link->messages, next);
-		link->message_count--;
-		free(message);
-	}
-	return 0;
-}
-
 int
-soft_link_send(struct soft_link *link, struct soft_frame *frame, const struct iovec *payload,
-    int count)
+soft_link_send(
+    struct soft_link *link, struct soft_frame *frame, const struct iovec *payload, int count)
 {
 	int r;
 
 	pthread_mutex_lock(&link->lock);
 	/* Data does not overtake the message that says who is connected. */
-	r = send_messages(link);
+	r = link_send_messages(link);
 	if (!r)
-		r = send_locked(link, frame, payload, count);
+		r = link_send_locked(link, frame, payload, count);
 	pthread_mutex_unlock(&link->lock);
 	return r;
-}
-
-/* The lock is held. */
-static void
-link_queue_turn(struct soft_link *link, struct soft_turns *turns, const struct soft_turn_ops *ops,
-    struct soft_turn *turn)
-{
-	pthread_mutex_lock(&places);
-	if (!link->dead && !turn->queued) {
-		turn->queued = true;
-		ops->get(turn);
-		TAILQ_INSERT_TAIL(turns, turn, link);
-	}
-	pthread_mutex_unlock(&places);
 }
 
 void
@@ -224,7 +340,7 @@ soft_link_queue_requester(struct soft_link *link, struct soft_turn *turn)
 {
 	pthread_mutex_lock(&link->lock);
 	link_queue_turn(link, &link->requesters, &soft_handlers->requester, turn);
-	want_turn(link);
+	link_want_turn(link);
 	pthread_mutex_unlock(&link->lock);
 }
 
@@ -234,56 +350,8 @@ soft_link_queue_responder(struct soft_link *link, struct soft_turn *turn, bool w
 	pthread_mutex_lock(&link->lock);
 	link_queue_turn(link, &link->responders, &soft_handlers->responder, turn);
 	if (wake)
-		want_turn(link);
+		link_want_turn(link);
 	pthread_mutex_unlock(&link->lock);
-}
-
-static struct soft_turn *
-link_next_turn(struct soft_turns *turns)
-{
-	struct soft_turn *turn;
-
-	pthread_mutex_lock(&places);
-	turn = TAILQ_FIRST(turns);
-	if (turn) {
-		TAILQ_REMOVE(turns, turn, link);
-		turn->queued = false;
-	}
-	pthread_mutex_unlock(&places);
-	return turn;
-}
-
-static bool
-anybody_waits(const struct soft_link *link)
-{
-	bool waits;
-
-	pthread_mutex_lock(&places);
-	waits = !TAILQ_EMPTY(&link->requesters) || !TAILQ_EMPTY(&link->responders);
-	pthread_mutex_unlock(&places);
-	return waits;
-}
-
-static int
-queue_message(struct soft_link *link, struct soft_link_message *message)
-{
-	int r = 0;
-
-	pthread_mutex_lock(&link->lock);
-	if (link->dead)
-		r = -EPIPE;
-	else if (link->message_count == MESSAGES_MAX)
-		r = -ENOBUFS;
-	if (r) {
-		free(message);
-	} else {
-		STAILQ_INSERT_TAIL(&link->messages, message, next);
-		link->message_count++;
-		if (send_messages(link))
-			want_turn(link);
-	}
-	pthread_mutex_unlock(&link->lock);
-	return r;
 }
 
 int
@@ -295,7 +363,7 @@ soft_link_send_cm(struct soft_link *link, const struct soft_wire_cm *cm)
 		return -ENOMEM;
 	message->frame.type = SOFT_FRAME_CM;
 	message->cm = *cm;
-	return queue_message(link, message);
+	return link_queue_message(link, message);
 }
 
 int
@@ -306,73 +374,7 @@ soft_link_send_stray(struct soft_link *link, const struct soft_frame *frame)
 	if (!message)
 		return -ENOMEM;
 	message->frame = *frame;
-	return queue_message(link, message);
-}
-
-static void
-link_give_turns_of(struct soft_link *link, struct soft_turns *turns, const struct soft_turn_ops *ops)
-{
-	struct soft_turn *turn;
-
-	for (int i = 0; i < TURNS && (turn = link_next_turn(turns)); i++) {
-		ops->send(turn, link);
-		ops->put(turn);
-	}
-}
-
-/* The socket can take more: what was kept, CM messages, then queue pairs in turn. */
-static void
-give_turns(struct soft_link *link)
-{
-	int r;
-
-	pthread_mutex_lock(&link->lock);
-	if (link->dead) {
-		pthread_mutex_unlock(&link->lock);
-		return;
-	}
-	r = send_rest(link);
-	if (!r)
-		r = send_messages(link);
-	if (!r) {
-		link->waiting = false;
-		(void)soft_watch_change(&link->watch, EPOLLIN);
-	}
-	pthread_mutex_unlock(&link->lock);
-	if (!r) {
-		link_give_turns_of(link, &link->responders, &soft_handlers->responder);
-		link_give_turns_of(link, &link->requesters, &soft_handlers->requester);
-	}
-	if (anybody_waits(link)) {
-		pthread_mutex_lock(&link->lock);
-		want_turn(link);
-		pthread_mutex_unlock(&link->lock);
-	}
-}
-
-/* No more comes on it. */
-static void
-lose(struct soft_link *link, enum soft_link_taken taken)
-{
-	if (taken == SOFT_TOOK_THE_END && !link->outgoing)
-		soft_link_take_answers(link->slot);
-	soft_peer_lost(link, taken == SOFT_TOOK_NONSENSE);
-}
-
-static void
-link_event(struct soft_watch *watch, uint32_t events)
-{
-	struct soft_link *link = soft_container_of(watch, struct soft_link, watch);
-	enum soft_link_taken taken = SOFT_TOOK_NOTHING;
-
-	soft_link_get(link);
-	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
-		taken = soft_link_take(link);
-	if (taken == SOFT_TOOK_THE_END || taken == SOFT_TOOK_NONSENSE)
-		lose(link, taken);
-	else if (events & EPOLLOUT || anybody_waits(link))
-		give_turns(link);
-	soft_link_put(link);
+	return link_queue_message(link, message);
 }
 
 bool
@@ -392,7 +394,7 @@ soft_link_drain(struct soft_link *link)
 	do
 		taken = soft_link_take(link);
 	while (taken != SOFT_TOOK_THE_END && taken != SOFT_TOOK_NONSENSE);
-	lose(link, taken);
+	link_lose(link, taken);
 	soft_link_put(link);
 }
 

@@ -33,8 +33,8 @@ TAILQ_HEAD(soft_turns, soft_turn);
 struct soft_link {
 	struct soft_watch watch;
 	LIST_ENTRY(soft_link) all; /* of peer.c */
-	unsigned int slot; /* of the other side */
-	bool outgoing;	   /* opened by us */
+	unsigned int slot;	   /* of the other side */
+	bool outgoing;		   /* opened by us */
 	atomic_uint refs;
 
 	pthread_mutex_t lock;
@@ -62,12 +62,12 @@ void soft_link_put(struct soft_link *link);
  * Sends a frame whole, or keeps what the socket did not take.  -EAGAIN if it still has to
  * send what it kept before: nothing is taken then.  -EPIPE if the link is dead.
  */
-int soft_link_send(struct soft_link *link, struct soft_frame *frame, const struct iovec *payload,
-    int count);
+int soft_link_send(
+    struct soft_link *link, struct soft_frame *frame, const struct iovec *payload, int count);
 
 /*
- * Queues something that has frames to send, unless it is queued; the progress thread calls it when the
- * socket has room.  Without `wake` the caller is the progress thread, which looks at the queue
+ * Queues something that has frames to send, unless it is queued; the progress thread calls it when
+ * the socket has room.  Without `wake` the caller is the progress thread, which looks at the queue
  * when it has read its input.
  */
 void soft_link_queue_requester(struct soft_link *link, struct soft_turn *turn);

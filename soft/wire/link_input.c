@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 static bool
-handle(struct soft_link *link, const struct soft_frame *frame, const char *payload)
+link_handle_frame(struct soft_link *link, const struct soft_frame *frame, const char *payload)
 {
 	struct soft_wire_cm cm;
 
@@ -26,7 +26,7 @@ handle(struct soft_link *link, const struct soft_frame *frame, const char *paylo
 
 /* Handles every whole frame of the input. */
 static enum soft_link_taken
-handle_input(struct soft_link *link)
+link_handle_input(struct soft_link *link)
 {
 	struct soft_frame frame;
 	size_t at = 0;
@@ -43,13 +43,22 @@ handle_input(struct soft_link *link)
 			soft_debug("link of slot %u closed: another hello", link->slot);
 			return SOFT_TOOK_THE_END;
 		}
-		if (!handle(link, &frame, link->input + at + sizeof frame))
+		if (!link_handle_frame(link, &frame, link->input + at + sizeof frame))
 			return SOFT_TOOK_NONSENSE;
 		at += sizeof frame + frame.length;
 	}
 	memmove(link->input, link->input + at, link->filled - at);
 	link->filled -= at;
 	return SOFT_TOOK_INPUT;
+}
+
+/* The bytes that wait in the socket: what comes while we read is not what we came for. */
+static int
+link_bytes_waiting(const struct soft_link *link)
+{
+	int n;
+
+	return ioctl(link->watch.fd, FIONREAD, &n) ? 0 : n;
 }
 
 enum soft_link_taken
@@ -67,19 +76,10 @@ soft_link_take(struct soft_link *link)
 	if (n <= 0)
 		return link->over = SOFT_TOOK_THE_END;
 	link->filled += (size_t)n;
-	n = handle_input(link);
+	n = link_handle_input(link);
 	if (n != SOFT_TOOK_INPUT)
 		link->over = (enum soft_link_taken)n;
 	return (enum soft_link_taken)n;
-}
-
-/* The bytes that wait in the socket: what comes while we read is not what we came for. */
-static int
-waiting_in(const struct soft_link *link)
-{
-	int n;
-
-	return ioctl(link->watch.fd, FIONREAD, &n) ? 0 : n;
 }
 
 void
@@ -91,7 +91,7 @@ soft_link_take_answers(unsigned int slot)
 	if (!link)
 		return;
 	/* One frame at most is in the way of a read that could take two. */
-	for (int left = waiting_in(link); left > 0 && taken == SOFT_TOOK_INPUT;
+	for (int left = link_bytes_waiting(link); left > 0 && taken == SOFT_TOOK_INPUT;
 	     left -= (int)SOFT_FRAME_MAX)
 		taken = soft_link_take(link);
 	if (taken == SOFT_TOOK_NONSENSE)

@@ -13,33 +13,16 @@ static LIST_HEAD(, soft_link) links = LIST_HEAD_INITIALIZER(links);
 static atomic_uint link_count;
 
 static bool
-credentials(int fd, struct ucred *peer)
+peer_credentials(int fd, struct ucred *peer)
 {
 	socklen_t length = sizeof *peer;
 
 	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &length);
 }
 
-bool
-soft_peer_trusted(int fd)
-{
-	struct ucred peer;
-
-	return credentials(fd, &peer) && peer.uid == geteuid();
-}
-
-void
-soft_peer_hello(struct soft_hello_frame *out)
-{
-	*out = (struct soft_hello_frame){
-		.frame = { .length = sizeof out->hello, .type = SOFT_FRAME_HELLO },
-		.hello = { SOFT_WIRE_MAGIC, SOFT_WIRE_VERSION, soft_slot_number(), 0 },
-	};
-}
-
 /* The lock is held. */
 static struct soft_link *
-open_link(unsigned int slot)
+peer_open_link(unsigned int slot)
 {
 	struct soft_hello_frame hello;
 	struct soft_link *link;
@@ -65,26 +48,8 @@ open_link(unsigned int slot)
 	return link;
 }
 
-struct soft_link *
-soft_peer_outgoing(unsigned int slot)
-{
-	struct soft_link *link;
-
-	errno = EINVAL;
-	if (slot < SOFT_SLOT_MIN || slot > SOFT_SLOT_MAX)
-		return NULL;
-	pthread_mutex_lock(&lock);
-	if (!outgoing[slot])
-		outgoing[slot] = open_link(slot);
-	link = outgoing[slot];
-	if (link)
-		soft_link_get(link);
-	pthread_mutex_unlock(&lock);
-	return link;
-}
-
 static struct soft_link *
-find(struct soft_link *const *links_of, unsigned int slot)
+peer_find(struct soft_link *const *links_of, unsigned int slot)
 {
 	struct soft_link *link;
 
@@ -98,24 +63,12 @@ find(struct soft_link *const *links_of, unsigned int slot)
 	return link;
 }
 
-struct soft_link *
-soft_peer_answering(unsigned int slot)
-{
-	return find(outgoing, slot);
-}
-
-struct soft_link *
-soft_peer_incoming(unsigned int slot)
-{
-	return find(incoming, slot);
-}
-
 /*
  * 0 if the process at the other end is the one that others find at the slot, -EAGAIN if that is not
  * known now, another -errno if not.
  */
 static int
-check_owner(int fd, unsigned int slot)
+peer_check_owner(int fd, unsigned int slot)
 {
 	struct ucred peer, owner;
 	int owner_fd = soft_slot_connect(slot);
@@ -125,8 +78,8 @@ check_owner(int fd, unsigned int slot)
 		return -EAGAIN;
 	if (owner_fd < 0)
 		return owner_fd;
-	same = credentials(fd, &peer) && credentials(owner_fd, &owner) &&
-	    peer.pid == owner.pid && owner.uid == geteuid();
+	same = peer_credentials(fd, &peer) && peer_credentials(owner_fd, &owner) &&
+	       peer.pid == owner.pid && owner.uid == geteuid();
 	soft_close(owner_fd);
 	return same ? 0 : -EACCES;
 }
@@ -136,9 +89,9 @@ check_owner(int fd, unsigned int slot)
  * closed, its process is gone, and what it sent is dealt with first; or the new one is refused.
  */
 static bool
-incoming_free(unsigned int slot)
+peer_incoming_is_free(unsigned int slot)
 {
-	struct soft_link *old = find(incoming, slot);
+	struct soft_link *old = peer_find(incoming, slot);
 	bool gone;
 
 	if (!old)
@@ -151,18 +104,75 @@ incoming_free(unsigned int slot)
 }
 
 static bool
-hello_fits(const struct soft_wire_hello *hello)
+peer_hello_fits(const struct soft_wire_hello *hello)
 {
 	return hello->magic == SOFT_WIRE_MAGIC && hello->version == SOFT_WIRE_VERSION &&
-	    hello->slot >= SOFT_SLOT_MIN && hello->slot <= SOFT_SLOT_MAX && !hello->zero &&
-	    hello->slot != soft_slot_number();
+	       hello->slot >= SOFT_SLOT_MIN && hello->slot <= SOFT_SLOT_MAX && !hello->zero &&
+	       hello->slot != soft_slot_number();
 }
 
 static int
-refuse(int fd, unsigned int slot, const char *why)
+peer_refuse(int fd, unsigned int slot, const char *why)
 {
 	soft_debug("connection %d refused, hello of slot %u: %s", fd, slot, why);
 	return -EACCES;
+}
+
+static bool
+peer_is_gone(unsigned int slot)
+{
+	int fd = soft_slot_connect(slot);
+
+	if (fd >= 0)
+		soft_close(fd);
+	return fd == -ECONNREFUSED || fd == -ENOENT;
+}
+
+bool
+soft_peer_trusted(int fd)
+{
+	struct ucred peer;
+
+	return peer_credentials(fd, &peer) && peer.uid == geteuid();
+}
+
+void
+soft_peer_hello(struct soft_hello_frame *out)
+{
+	*out = (struct soft_hello_frame){
+		.frame = { .length = sizeof out->hello, .type = SOFT_FRAME_HELLO },
+		.hello = { SOFT_WIRE_MAGIC, SOFT_WIRE_VERSION, soft_slot_number(), 0 },
+	};
+}
+
+struct soft_link *
+soft_peer_outgoing(unsigned int slot)
+{
+	struct soft_link *link;
+
+	errno = EINVAL;
+	if (slot < SOFT_SLOT_MIN || slot > SOFT_SLOT_MAX)
+		return NULL;
+	pthread_mutex_lock(&lock);
+	if (!outgoing[slot])
+		outgoing[slot] = peer_open_link(slot);
+	link = outgoing[slot];
+	if (link)
+		soft_link_get(link);
+	pthread_mutex_unlock(&lock);
+	return link;
+}
+
+struct soft_link *
+soft_peer_answering(unsigned int slot)
+{
+	return peer_find(outgoing, slot);
+}
+
+struct soft_link *
+soft_peer_incoming(unsigned int slot)
+{
+	return peer_find(incoming, slot);
 }
 
 int
@@ -172,34 +182,24 @@ soft_peer_greeted(int fd, const struct soft_wire_hello *hello)
 	struct soft_link *link;
 	int r;
 
-	if (!hello_fits(hello))
-		return refuse(fd, slot, "not of this version, or no slot of another");
-	r = check_owner(fd, slot);
+	if (!peer_hello_fits(hello))
+		return peer_refuse(fd, slot, "not of this version, or no slot of another");
+	r = peer_check_owner(fd, slot);
 	if (r == -EAGAIN)
 		return r;
 	if (r)
-		return refuse(fd, slot, "the slot is not its own");
-	if (!incoming_free(slot))
-		return refuse(fd, slot, "it has a link");
+		return peer_refuse(fd, slot, "the slot is not its own");
+	if (!peer_incoming_is_free(slot))
+		return peer_refuse(fd, slot, "it has a link");
 	link = soft_link_create(fd, slot, false);
 	if (!link)
-		return refuse(fd, slot, "no memory");
+		return peer_refuse(fd, slot, "no memory");
 	pthread_mutex_lock(&lock);
 	LIST_INSERT_HEAD(&links, link, all);
 	link_count++;
 	incoming[slot] = link;
 	pthread_mutex_unlock(&lock);
 	return 0;
-}
-
-static bool
-nobody_at(unsigned int slot)
-{
-	int fd = soft_slot_connect(slot);
-
-	if (fd >= 0)
-		soft_close(fd);
-	return fd == -ECONNREFUSED || fd == -ENOENT;
 }
 
 void
@@ -227,7 +227,7 @@ soft_peer_lost(struct soft_link *link, bool misbehaved)
 		soft_debug("link of slot %u closed: it sent what makes no sense", slot);
 		soft_handlers->misbehaved(slot);
 	}
-	gone = link->outgoing && nobody_at(slot);
+	gone = link->outgoing && peer_is_gone(slot);
 	soft_handlers->lost(slot, link->outgoing, gone);
 	if (other) {
 		soft_link_shutdown(other);
@@ -264,7 +264,7 @@ soft_peers_reset(void)
 	struct soft_link *link;
 
 	pthread_mutex_init(&lock, NULL);
-	LIST_FOREACH(link, &links, all)
+	LIST_FOREACH (link, &links, all)
 		soft_close(link->watch.fd);
 	soft_runtime_leak(LIST_FIRST(&links));
 	LIST_INIT(&links);

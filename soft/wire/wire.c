@@ -2,7 +2,7 @@
 #include "wire.h"
 
 static bool
-request_valid(const struct soft_frame *frame)
+frame_request_valid(const struct soft_frame *frame)
 {
 	const unsigned int both = SOFT_FRAME_FIRST | SOFT_FRAME_LAST;
 	const bool whole = (frame->flags & both) == both;
@@ -25,7 +25,7 @@ request_valid(const struct soft_frame *frame)
 
 /* What a responder may say of a request that it refuses. */
 static bool
-refusal_valid(const struct soft_frame *frame)
+frame_nak_valid(const struct soft_frame *frame)
 {
 	switch (frame->opcode) {
 	case SOFT_NAK_NOT_READY:
@@ -41,7 +41,7 @@ refusal_valid(const struct soft_frame *frame)
 
 /* The flags that a type of frame may have. */
 static unsigned int
-flags_known(uint8_t type)
+frame_flags_known(uint8_t type)
 {
 	switch (type) {
 	case SOFT_FRAME_REQUEST:
@@ -57,7 +57,7 @@ bool
 soft_frame_valid(const struct soft_frame *frame)
 {
 	if (frame->length > SOFT_WIRE_PAYLOAD || frame->total > SOFT_MAX_MSG || frame->zero ||
-	    frame->psn > 0xffffff || frame->flags & ~flags_known(frame->type))
+	    frame->psn > 0xffffff || frame->flags & ~frame_flags_known(frame->type))
 		return false;
 	switch (frame->type) {
 	case SOFT_FRAME_HELLO:
@@ -65,11 +65,11 @@ soft_frame_valid(const struct soft_frame *frame)
 	case SOFT_FRAME_CM:
 		return frame->length == sizeof(struct soft_wire_cm);
 	case SOFT_FRAME_REQUEST:
-		return request_valid(frame);
+		return frame_request_valid(frame);
 	case SOFT_FRAME_RESPONSE:
 		return frame->length <= frame->total;
 	case SOFT_FRAME_NAK:
-		return refusal_valid(frame);
+		return frame_nak_valid(frame);
 	case SOFT_FRAME_ACK:
 	case SOFT_FRAME_READY:
 		return !frame->length;

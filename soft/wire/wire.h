@@ -7,7 +7,7 @@
 
 #include "soft/device/soft.h"
 
-#define SOFT_WIRE_MAGIC	  0x54464f53u /* "SOFT" */
+#define SOFT_WIRE_MAGIC 0x54464f53u /* "SOFT" */
 #define SOFT_WIRE_VERSION 1
 #define SOFT_WIRE_PAYLOAD 65536u
 #define SOFT_WIRE_CM_DATA 196 /* private data of a CM message, the longest */
@@ -22,13 +22,13 @@ enum soft_frame_type {
 	SOFT_FRAME_CM,	      /* payload: struct soft_wire_cm */
 };
 
-#define SOFT_FRAME_FIRST     1u
-#define SOFT_FRAME_LAST	     2u
+#define SOFT_FRAME_FIRST 1u
+#define SOFT_FRAME_LAST 2u
 #define SOFT_FRAME_SOLICITED 4u
 
 /* Values of `opcode` in a NAK besides work completion statuses. */
 #define SOFT_NAK_NOT_READY 0xfe
-#define SOFT_NAK_SILENT	   0xff
+#define SOFT_NAK_SILENT 0xff
 
 struct soft_frame {
 	uint32_t length; /* of the payload that follows */
