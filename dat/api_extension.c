@@ -24,7 +24,7 @@ extension_allow(void)
  * place for the IA's handle.  The program gets a number, as from dat_ia_open().
  */
 static DAT_RETURN
-open_by_name(DAT_EXTENDED_OP op, va_list args)
+extension_open(DAT_EXTENDED_OP op, va_list args)
 {
 	struct registry_entry *entry;
 	DAT_IA_HANDLE number, *place;
@@ -69,7 +69,7 @@ release_entry:
 
 /* The counterpart of open_by_name(), whatever it was opened by. */
 static DAT_RETURN
-close_opened(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
+extension_close(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 {
 	struct registry_entry *entry;
 	DAT_IA_HANDLE own;
@@ -96,9 +96,9 @@ dat_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op, ...)
 
 	va_start(args, op);
 	if (op & DAT_OPEN_EXTENSION_BASE) {
-		ret = open_by_name(op, args);
+		ret = extension_open(op, args);
 	} else if (op & DAT_CLOSE_EXTENSION_BASE) {
-		ret = close_opened(handle, op, args);
+		ret = extension_close(handle, op, args);
 	} else {
 		own = handle_resolve(handle);
 		if (handle_provider(own) == NULL)

@@ -15,7 +15,7 @@ static pthread_cond_t catalog_settled = PTHREAD_COND_INITIALIZER;
  * one that registered something else.
  */
 static int
-load_record(struct record *record)
+catalog_load_record(struct record *record)
 {
 	struct record *outer;
 	int r;
@@ -39,7 +39,7 @@ load_record(struct record *record)
 }
 
 static void
-unload_record(struct record *record)
+catalog_unload_record(struct record *record)
 {
 	record->library.fini(&record->info);
 	registry_purge(record);
@@ -48,7 +48,7 @@ unload_record(struct record *record)
 
 /* The record of the chain that is loaded, or NULL.  Lock held. */
 static struct record *
-loaded_locked(struct record *first)
+catalog_loaded_locked(struct record *first)
 {
 	struct record *record = first->loaded == 0 ? NULL : first;
 
@@ -59,14 +59,14 @@ loaded_locked(struct record *first)
 
 /* Drops and retakes the lock: 0 or -ENOENT. */
 static int
-load_locked(struct record *record)
+catalog_load_locked(struct record *record)
 {
 	int r;
 
 	record->state = RECORD_LOADING;
 	record->worker = pthread_self();
 	pthread_mutex_unlock(&registry_lock);
-	r = load_record(record);
+	r = catalog_load_record(record);
 	pthread_mutex_lock(&registry_lock);
 	record->state = r == 0 ? RECORD_LOADED : RECORD_UNLOADED;
 	record->users = 0;
@@ -85,11 +85,11 @@ catalog_acquire(const DAT_PROVIDER_INFO *key, struct record **out)
 	pthread_mutex_lock(&registry_lock);
 	while (found == NULL && next != NULL) {
 		/* What is loaded already wins over what failed to load before it. */
-		found = loaded_locked(first);
+		found = catalog_loaded_locked(first);
 		if (found != NULL)
 			break;
 		if (next->state == RECORD_UNLOADED) {
-			if (load_locked(next) == 0)
+			if (catalog_load_locked(next) == 0)
 				found = next;
 			next = next->same_key;
 		} else if (pthread_equal(next->worker, pthread_self())) {
@@ -130,7 +130,7 @@ catalog_release(struct record *record)
 		record->worker = pthread_self();
 		record->first->loaded--;
 		pthread_mutex_unlock(&registry_lock);
-		unload_record(record);
+		catalog_unload_record(record);
 		pthread_mutex_lock(&registry_lock);
 		record->state = RECORD_UNLOADED;
 		pthread_cond_broadcast(&catalog_settled);

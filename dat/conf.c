@@ -56,7 +56,7 @@ struct parser {
 };
 
 static void __attribute__((format(printf, 2, 3)))
-refuse(const struct parser *p, const char *format, ...)
+conf_refuse(const struct parser *p, const char *format, ...)
 {
 	char reason[256];
 	va_list args;
@@ -69,7 +69,7 @@ refuse(const struct parser *p, const char *format, ...)
 
 /* A field as a message may show it: short, and nothing in it that a terminal would obey. */
 static const char *
-shown(const char *field, char out[static 44])
+conf_shown(const char *field, char out[static 44])
 {
 	size_t i;
 
@@ -83,7 +83,7 @@ enum line_result { LINE_GOOD, LINE_BAD, LINE_END, LINE_BROKEN };
 
 /* Reads one line.  The reason of a bad one has been told when this returns. */
 static enum line_result
-read_line(struct parser *p)
+conf_read_line(struct parser *p)
 {
 	const char *reason = NULL;
 	int c;
@@ -114,21 +114,21 @@ read_line(struct parser *p)
 	if (reason == NULL && memchr(p->text, '\r', p->length) != NULL)
 		reason = "the line has a carriage return in it (a text file of another system?)";
 	if (reason != NULL) {
-		refuse(p, "%s", reason);
+		conf_refuse(p, "%s", reason);
 		return LINE_BAD;
 	}
 	return LINE_GOOD;
 }
 
 static bool
-is_blank(char c)
+conf_is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\v' || c == '\f';
 }
 
 /* Copies what is between quotes; returns what is behind them, or NULL if they are not closed. */
 static char *
-take_quoted(char *in, char **out)
+conf_take_quoted(char *in, char **out)
 {
 	for (in++; *in != '"'; in++) {
 		if (*in == '\\' && in[1] != '\0')
@@ -145,29 +145,29 @@ take_quoted(char *in, char **out)
  * closes it ends it.  False after a message.
  */
 static bool
-split_line(struct parser *p)
+conf_split_line(struct parser *p)
 {
 	char *in = p->text, *out = p->cut;
 
 	p->count = 0;
 	for (;;) {
-		while (is_blank(*in))
+		while (conf_is_blank(*in))
 			in++;
 		if (*in == '\0' || *in == '#')
 			return true;
 		if (p->count == FIELDS) {
-			refuse(p, "there are more than 8 fields (quote blanks, end each line)");
+			conf_refuse(p, "there are more than 8 fields (quote blanks, end each line)");
 			return false;
 		}
 		p->fields[p->count++] = out;
 		if (*in == '"') {
-			in = take_quoted(in, &out);
+			in = conf_take_quoted(in, &out);
 			if (in == NULL) {
-				refuse(p, "a quote is not closed");
+				conf_refuse(p, "a quote is not closed");
 				return false;
 			}
 		} else {
-			while (*in != '\0' && *in != '"' && !is_blank(*in))
+			while (*in != '\0' && *in != '"' && !conf_is_blank(*in))
 				*out++ = *in++;
 		}
 		*out++ = '\0';
@@ -176,7 +176,7 @@ split_line(struct parser *p)
 
 /* "MAJOR.MINOR" up to the end of the text. */
 static bool
-parse_version(const char *text, uint32_t *major, uint32_t *minor)
+conf_parse_version(const char *text, uint32_t *major, uint32_t *minor)
 {
 	unsigned long long value[2];
 	char *end;
@@ -198,63 +198,63 @@ parse_version(const char *text, uint32_t *major, uint32_t *minor)
 
 /* "ID.MAJOR.MINOR": parsed to find slips of the pen, never compared. */
 static bool
-is_provider_version(const char *text)
+conf_is_provider_version(const char *text)
 {
 	const char *dot = strchr(text, '.');
 	uint32_t major, minor;
 
-	return dot != NULL && dot != text && parse_version(dot + 1, &major, &minor);
+	return dot != NULL && dot != text && conf_parse_version(dot + 1, &major, &minor);
 }
 
 /* A choice of two words. */
 static bool
-parse_word(const struct parser *p, enum field field, const char *yes, const char *no, bool *value)
+conf_parse_word(const struct parser *p, enum field field, const char *yes, const char *no, bool *value)
 {
 	char text[44];
 
 	*value = strcmp(p->fields[field], yes) == 0;
 	if (*value || strcmp(p->fields[field], no) == 0)
 		return true;
-	refuse(p, "field %d is \"%s\", neither %s nor %s", field + 1,
-	       shown(p->fields[field], text), yes, no);
+	conf_refuse(p, "field %d is \"%s\", neither %s nor %s", field + 1,
+	       conf_shown(p->fields[field], text), yes, no);
 	return false;
 }
 
 /* Fills in the record.  False after a message. */
 static bool
-parse_fields(const struct parser *p, struct conf_record *record)
+conf_parse_fields(const struct parser *p, struct conf_record *record)
 {
 	const char *version = p->fields[API_VERSION];
 	char text[44];
 	int i;
 
 	if (p->count != FIELDS) {
-		refuse(p, "%d field%s where 8 are due", p->count, p->count == 1 ? "" : "s");
+		conf_refuse(p, "%d field%s where 8 are due", p->count, p->count == 1 ? "" : "s");
 		return false;
 	}
 	for (i = 0; i < FIELDS; i++)
 		if (strlen(p->fields[i]) > field_rules[i].max) {
-			refuse(p, "field %d (%s) is longer than %zu bytes", i + 1,
+			conf_refuse(p, "field %d (%s) is longer than %zu bytes", i + 1,
 			       field_rules[i].name, field_rules[i].max);
 			return false;
 		}
 	if (*p->fields[IA_NAME] == '\0' || *p->fields[LIBRARY] == '\0') {
 		i = *p->fields[IA_NAME] == '\0' ? IA_NAME : LIBRARY;
-		refuse(p, "field %d (%s) is empty", i + 1, field_rules[i].name);
+		conf_refuse(p, "field %d (%s) is empty", i + 1, field_rules[i].name);
 		return false;
 	}
 	if ((*version != 'u' && *version != 'k') ||
-	    !parse_version(version + 1, &record->major, &record->minor)) {
-		refuse(p, "field 2 is \"%s\", not an API version such as u2.0",
-		       shown(version, text));
+	    !conf_parse_version(version + 1, &record->major, &record->minor)) {
+		conf_refuse(p, "field 2 is \"%s\", not an API version such as u2.0",
+		       conf_shown(version, text));
 		return false;
 	}
-	if (!parse_word(p, THREAD_SAFETY, "threadsafe", "nonthreadsafe", &record->thread_safe) ||
-	    !parse_word(p, DEFAULT, "default", "nondefault", &record->is_default))
+	if (!conf_parse_word(p, THREAD_SAFETY, "threadsafe", "nonthreadsafe", &record->thread_safe) ||
+	    !conf_parse_word(p, DEFAULT, "default", "nondefault", &record->is_default))
 		return false;
-	if (!is_provider_version(p->fields[PROVIDER_VERSION])) {
-		refuse(p, "field 6 is \"%s\", not a provider version such as dapl.2.0",
-		       shown(p->fields[PROVIDER_VERSION], text));
+	if (!conf_is_provider_version(p->fields[PROVIDER_VERSION])) {
+		conf_refuse(p, "field 6 is \"%s\", not a provider version such as dapl.2.0",
+		       conf_shown(p->fields[PROVIDER_VERSION], text));
 		return false;
 	}
 	record->ia_name = p->fields[IA_NAME];
@@ -278,11 +278,11 @@ conf_parse(FILE *in, const char *name, conf_sink_fn sink, void *arg)
 		return -ENOMEM;
 	p->in = in;
 	p->name = name;
-	while (r == 0 && (got = read_line(p)) != LINE_END) {
+	while (r == 0 && (got = conf_read_line(p)) != LINE_END) {
 		if (got == LINE_BROKEN)
 			r = -EIO;
-		else if (got == LINE_GOOD && split_line(p) && p->count > 0 &&
-			 parse_fields(p, &record))
+		else if (got == LINE_GOOD && conf_split_line(p) && p->count > 0 &&
+			 conf_parse_fields(p, &record))
 			r = sink(arg, &record);
 	}
 	free(p);

@@ -6,15 +6,15 @@
 enum { FIRST_SIZE = 16 };
 
 static struct hash_node **
-bucket_of(struct hash *table, uint64_t hash)
+hash_bucket_of(struct hash *table, uint64_t hash)
 {
 	return table->buckets != NULL ? &table->buckets[hash & (table->size - 1)] : &table->only;
 }
 
 static void
-push(struct hash *table, struct hash_node *node)
+hash_push(struct hash *table, struct hash_node *node)
 {
-	struct hash_node **bucket = bucket_of(table, node->hash);
+	struct hash_node **bucket = hash_bucket_of(table, node->hash);
 
 	node->next = *bucket;
 	*bucket = node;
@@ -22,7 +22,7 @@ push(struct hash *table, struct hash_node *node)
 }
 
 static void
-grow(struct hash *table)
+hash_grow(struct hash *table)
 {
 	struct hash bigger = { .size = table->size == 0 ? FIRST_SIZE : table->size * 2 };
 	struct hash_node *node, *next;
@@ -32,9 +32,9 @@ grow(struct hash *table)
 	if (bigger.buckets == NULL)
 		return;
 	for (i = 0; i == 0 || i < table->size; i++)
-		for (node = *bucket_of(table, i); node != NULL; node = next) {
+		for (node = *hash_bucket_of(table, i); node != NULL; node = next) {
 			next = node->next;
-			push(&bigger, node);
+			hash_push(&bigger, node);
 		}
 	free(table->buckets);
 	*table = bigger;
@@ -44,15 +44,15 @@ void
 hash_add(struct hash *table, struct hash_node *node, uint64_t hash)
 {
 	if (table->count >= table->size)
-		grow(table);
+		hash_grow(table);
 	node->hash = hash;
-	push(table, node);
+	hash_push(table, node);
 }
 
 void
 hash_remove(struct hash *table, struct hash_node *node)
 {
-	struct hash_node **link = bucket_of(table, node->hash);
+	struct hash_node **link = hash_bucket_of(table, node->hash);
 
 	while (*link != node)
 		link = &(*link)->next;
@@ -62,7 +62,7 @@ hash_remove(struct hash *table, struct hash_node *node)
 
 /* The first one from here on with this hash. */
 static struct hash_node *
-same_hash(struct hash_node *node, uint64_t hash)
+hash_is_same(struct hash_node *node, uint64_t hash)
 {
 	while (node != NULL && node->hash != hash)
 		node = node->next;
@@ -72,13 +72,13 @@ same_hash(struct hash_node *node, uint64_t hash)
 struct hash_node *
 hash_first(struct hash *table, uint64_t hash)
 {
-	return same_hash(*bucket_of(table, hash), hash);
+	return hash_is_same(*hash_bucket_of(table, hash), hash);
 }
 
 struct hash_node *
 hash_next(const struct hash_node *node)
 {
-	return same_hash(node->next, node->hash);
+	return hash_is_same(node->next, node->hash);
 }
 
 void

@@ -21,29 +21,29 @@ static size_t table_size;
 static size_t table_next = 1;		/* where the search for a free slot begins */
 
 static size_t
-to_index(DAT_IA_HANDLE number)
+ia_to_index(DAT_IA_HANDLE number)
 {
 	return (size_t)(uintptr_t)number;
 }
 
 static DAT_IA_HANDLE
-to_number(size_t index)
+ia_to_number(size_t index)
 {
 	return (DAT_IA_HANDLE)(uintptr_t)index;
 }
 
 /* The slot of a number that names an IA, or NULL.  Lock held. */
 static struct slot *
-slot_locked(DAT_IA_HANDLE number)
+ia_slot_locked(DAT_IA_HANDLE number)
 {
-	size_t i = to_index(number);
+	size_t i = ia_to_index(number);
 
 	return i < table_size && table[i].taken && table[i].own != NULL ? &table[i] : NULL;
 }
 
 /* Grows the table to hold the index.  Lock held. */
 static int
-grow_locked(size_t index)
+ia_grow_locked(size_t index)
 {
 	size_t size = table_size == 0 ? 64 : table_size * 2;
 	struct slot *bigger;
@@ -70,13 +70,13 @@ ia_table_reserve(DAT_IA_HANDLE *number)
 		i = table_next;
 		table_next = i + 1 < IA_TABLE_LIMIT ? i + 1 : 1;
 		if (i >= table_size || !table[i].taken) {
-			r = grow_locked(i);
+			r = ia_grow_locked(i);
 			break;
 		}
 	}
 	if (r == 0) {
 		table[i] = (struct slot) { .taken = true };
-		*number = to_number(i);
+		*number = ia_to_number(i);
 	}
 	pthread_mutex_unlock(&table_lock);
 	return r;
@@ -86,8 +86,8 @@ void
 ia_table_publish(DAT_IA_HANDLE number, DAT_IA_HANDLE own, struct registry_entry *entry)
 {
 	pthread_mutex_lock(&table_lock);
-	table[to_index(number)].own = own;
-	table[to_index(number)].entry = entry;
+	table[ia_to_index(number)].own = own;
+	table[ia_to_index(number)].entry = entry;
 	pthread_mutex_unlock(&table_lock);
 }
 
@@ -95,7 +95,7 @@ void
 ia_table_drop(DAT_IA_HANDLE number)
 {
 	pthread_mutex_lock(&table_lock);
-	table[to_index(number)] = (struct slot) { 0 };
+	table[ia_to_index(number)] = (struct slot) { 0 };
 	pthread_mutex_unlock(&table_lock);
 }
 
@@ -106,7 +106,7 @@ ia_table_get(DAT_IA_HANDLE number)
 	struct slot *slot;
 
 	pthread_mutex_lock(&table_lock);
-	slot = slot_locked(number);
+	slot = ia_slot_locked(number);
 	if (slot != NULL)
 		own = slot->own;
 	pthread_mutex_unlock(&table_lock);
@@ -127,7 +127,7 @@ ia_table_find(DAT_IA_HANDLE own)
 		if (table[i].own == own && (found == 0 || table[found].closing))
 			found = i;
 	pthread_mutex_unlock(&table_lock);
-	return to_number(found);
+	return ia_to_number(found);
 }
 
 int
@@ -137,7 +137,7 @@ ia_table_begin_close(DAT_IA_HANDLE number, DAT_IA_HANDLE *own, struct registry_e
 	int r = -ENOENT;
 
 	pthread_mutex_lock(&table_lock);
-	slot = slot_locked(number);
+	slot = ia_slot_locked(number);
 	if (slot != NULL && !slot->closing) {
 		slot->closing = true;
 		*own = slot->own;
@@ -152,6 +152,6 @@ void
 ia_table_cancel_close(DAT_IA_HANDLE number)
 {
 	pthread_mutex_lock(&table_lock);
-	table[to_index(number)].closing = false;
+	table[ia_to_index(number)].closing = false;
 	pthread_mutex_unlock(&table_lock);
 }

@@ -16,7 +16,7 @@ static pthread_once_t library_once = PTHREAD_ONCE_INIT;
  * that loaded us with dlopen(RTLD_LOCAL) needs this.
  */
 static void
-join_global_scope(void)
+library_join_global_scope(void)
 {
 	void *program, *seen = NULL;
 	Dl_info self;
@@ -33,7 +33,7 @@ join_global_scope(void)
 }
 
 static const char *
-last_error(void)
+library_last_error(void)
 {
 	const char *text = dlerror();
 
@@ -46,12 +46,12 @@ library_open(struct library *library, const char *path)
 	const char *missing = NULL;
 	void *handle, *init, *fini;
 
-	pthread_once(&library_once, join_global_scope);
+	pthread_once(&library_once, library_join_global_scope);
 
 	/* Local: two providers with equal names inside must not take each other's functions. */
 	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (handle == NULL) {
-		log_message(LOG_ERRORS, "cannot load provider %s: %s", path, last_error());
+		log_message(LOG_ERRORS, "cannot load provider %s: %s", path, library_last_error());
 		return -ENOENT;
 	}
 	init = dlsym(handle, DAT_PROVIDER_INIT_FUNC_STR);
@@ -76,6 +76,6 @@ void
 library_close(struct library *library)
 {
 	if (dlclose(library->handle) != 0)
-		log_message(LOG_CATALOG, "cannot unload a provider: %s", last_error());
+		log_message(LOG_CATALOG, "cannot unload a provider: %s", library_last_error());
 	*library = (struct library) { 0 };
 }

@@ -17,7 +17,7 @@ static unsigned long log_mask = LOG_ERRORS;
 static unsigned long log_dest;
 
 static unsigned long
-read_number(const char *name, unsigned long otherwise)
+log_read_number(const char *name, unsigned long otherwise)
 {
 	const char *text = secure_getenv(name);
 	unsigned long value;
@@ -33,8 +33,8 @@ read_number(const char *name, unsigned long otherwise)
 static void
 log_setup(void)
 {
-	log_mask = read_number("DAT_DBG_TYPE", LOG_ERRORS);
-	log_dest = read_number("DAT_DBG_DEST", 0);
+	log_mask = log_read_number("DAT_DBG_TYPE", LOG_ERRORS);
+	log_dest = log_read_number("DAT_DBG_DEST", 0);
 }
 
 void

@@ -14,7 +14,7 @@
  * provider that the program itself has registered needs none.
  */
 static struct registry_entry *
-acquire_exactly(const DAT_PROVIDER_INFO *key)
+lookup_acquire_exactly(const DAT_PROVIDER_INFO *key)
 {
 	struct record *record = NULL;
 	struct registry_entry *entry;
@@ -27,7 +27,7 @@ acquire_exactly(const DAT_PROVIDER_INFO *key)
 
 /* Says why there is none, unless a library has failed: then it has been said already. */
 static void
-explain(const DAT_PROVIDER_INFO *key, bool failed)
+lookup_explain(const DAT_PROVIDER_INFO *key, bool failed)
 {
 	char reason[640];
 
@@ -51,10 +51,10 @@ lookup_provider(const char *name, DAT_UINT32 major, DAT_UINT32 minor, DAT_BOOLEA
 	/* Thread-safe is more than what was asked for; the other way it would be less. */
 	safer = key;
 	safer.is_thread_safe = DAT_TRUE;
-	entry = acquire_exactly(&key);
+	entry = lookup_acquire_exactly(&key);
 	if (entry == NULL && thread_safe == DAT_FALSE)
-		entry = acquire_exactly(&safer);
+		entry = lookup_acquire_exactly(&safer);
 	if (entry == NULL)
-		explain(&key, record_find(&key) != NULL || record_find(&safer) != NULL);
+		lookup_explain(&key, record_find(&key) != NULL || record_find(&safer) != NULL);
 	return entry;
 }

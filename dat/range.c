@@ -10,13 +10,13 @@ struct range ranges[RANGES_MAX];
 static atomic_int foreign;	/* registrations without a range; changes under registry_lock */
 
 static uintptr_t
-size_of(const struct range *range)
+range_size_of(const struct range *range)
 {
 	return atomic_load_explicit(&range->size, memory_order_acquire);
 }
 
 static bool
-is_range(const struct dat_handle_range *range)
+range_is_valid(const struct dat_handle_range *range)
 {
 	const uintptr_t base = (uintptr_t)range->base;
 
@@ -31,13 +31,13 @@ range_add_locked(const struct dat_handle_range *new)
 	const uintptr_t base = (uintptr_t)new->base;
 	struct range *range;
 
-	if (!is_range(new))
+	if (!range_is_valid(new))
 		return -EINVAL;
-	for (range = ranges; range < ranges + RANGES_MAX && size_of(range) != 0; range++) {
-		if (range->base == base && size_of(range) == new->size &&
+	for (range = ranges; range < ranges + RANGES_MAX && range_size_of(range) != 0; range++) {
+		if (range->base == base && range_size_of(range) == new->size &&
 		    range->mask == new->step - 1)
 			return 0;
-		if (base < range->base + size_of(range) && range->base < base + new->size)
+		if (base < range->base + range_size_of(range) && range->base < base + new->size)
 			return -EINVAL;
 	}
 	if (range == ranges + RANGES_MAX)
@@ -61,7 +61,7 @@ range_find_further(uintptr_t address)
 	uintptr_t size;
 
 	for (range = ranges + 1; range < ranges + RANGES_MAX; range++) {
-		size = size_of(range);
+		size = range_size_of(range);
 		if (address - range->base < size)
 			return range_read(range, address - range->base);
 		if (size == 0)

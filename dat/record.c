@@ -31,7 +31,7 @@ static struct {
 } file;
 
 static struct record *
-find_key(const DAT_PROVIDER_INFO *key)
+record_find_key(const DAT_PROVIDER_INFO *key)
 {
 	struct hash_node *node = hash_first(&file.keys, key_hash(key));
 
@@ -42,7 +42,7 @@ find_key(const DAT_PROVIDER_INFO *key)
 }
 
 static struct record *
-find_name(const char *name)
+record_find_name(const char *name)
 {
 	struct hash_node *node = hash_first(&file.names, key_name_hash(name));
 
@@ -54,7 +54,7 @@ find_name(const char *name)
 
 /* Adds a record at the end: of the file, of its name and of its chain. */
 static void
-append(struct record *record)
+record_append(struct record *record)
 {
 	struct record *first;
 
@@ -64,7 +64,7 @@ append(struct record *record)
 		file.first = record;
 	file.last = record;
 
-	first = find_name(record->info.ia_name);
+	first = record_find_name(record->info.ia_name);
 	if (first != NULL) {
 		first->last_same_name->same_name = record;
 	} else {
@@ -75,7 +75,7 @@ append(struct record *record)
 
 	if (!record->for_user_space || !record->is_default)
 		return;
-	first = find_key(&record->info);
+	first = record_find_key(&record->info);
 	if (first != NULL) {
 		first->last_same_key->same_key = record;
 	} else {
@@ -87,7 +87,7 @@ append(struct record *record)
 }
 
 static void
-free_record(struct record *record)
+record_free(struct record *record)
 {
 	free(record->path);
 	free(record->ia_params);
@@ -95,7 +95,7 @@ free_record(struct record *record)
 }
 
 static int
-take_record(void *arg, const struct conf_record *conf)
+record_take(void *arg, const struct conf_record *conf)
 {
 	struct record *record = calloc(1, sizeof *record);
 
@@ -112,21 +112,21 @@ take_record(void *arg, const struct conf_record *conf)
 	record->path = strdup(conf->library);
 	record->ia_params = strdup(conf->ia_params);
 	if (record->path == NULL || record->ia_params == NULL) {
-		free_record(record);
+		record_free(record);
 		return -ENOMEM;
 	}
-	append(record);
+	record_append(record);
 	return 0;
 }
 
 static void
-forget_all(void)
+record_free_all(void)
 {
 	struct record *record, *next;
 
 	for (record = file.first; record != NULL; record = next) {
 		next = record->next;
-		free_record(record);
+		record_free(record);
 	}
 	file.first = file.last = NULL;
 	hash_clear(&file.keys);
@@ -135,14 +135,14 @@ forget_all(void)
 
 /* What may be over at the next try; a file that is not there, or not for us, stays so. */
 static bool
-is_shortage(int error)
+record_is_shortage(int error)
 {
 	return error == ENOMEM || error == EMFILE || error == ENFILE;
 }
 
 /* 0, -ENOENT if there is no such file, or a shortage: then nothing was read. */
 static int
-read_file(const char *path, bool must_exist)
+record_read_file(const char *path, bool must_exist)
 {
 	FILE *in;
 	int r;
@@ -154,32 +154,32 @@ read_file(const char *path, bool must_exist)
 		r = errno;
 		if (must_exist || (r != ENOENT && r != ENOTDIR))
 			log_message(LOG_ERRORS, "cannot read %s: %s", path, strerror(r));
-		if (is_shortage(r))
+		if (record_is_shortage(r))
 			return -r;
 		return must_exist ? 0 : -ENOENT;
 	}
-	r = conf_parse(in, path, take_record, NULL);
+	r = conf_parse(in, path, record_take, NULL);
 	fclose(in);
-	if (is_shortage(-r)) {
+	if (record_is_shortage(-r)) {
 		log_message(LOG_ERRORS, "cannot read %s: %s", path, strerror(-r));
-		forget_all();
+		record_free_all();
 		return r;
 	}
 	return 0;
 }
 
 static int
-read_files(void)
+record_read_files(void)
 {
 	const char *override = secure_getenv("DAT_OVERRIDE");
 	int r;
 
 	if (override != NULL)
-		return read_file(override, true);
+		return record_read_file(override, true);
 	file.searched = true;
-	r = read_file(REARM_DAT_CONF, false);
+	r = record_read_file(REARM_DAT_CONF, false);
 	if (r == -ENOENT)
-		r = read_file(LAST_RESORT, false);
+		r = record_read_file(LAST_RESORT, false);
 	if (r == -ENOENT)
 		log_message(LOG_CATALOG, "there is neither %s nor %s", REARM_DAT_CONF, LAST_RESORT);
 	return r;
@@ -190,7 +190,7 @@ read_files(void)
  * known yet (false).
  */
 static bool
-read_once(void)
+record_read_once(void)
 {
 	bool known;
 	int state;
@@ -199,7 +199,7 @@ read_once(void)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	pthread_mutex_lock(&reading);
 	if (!file.known)
-		file.known = !is_shortage(-read_files());
+		file.known = !record_is_shortage(-record_read_files());
 	known = file.known;
 	pthread_mutex_unlock(&reading);
 	pthread_setcancelstate(state, NULL);
@@ -209,7 +209,7 @@ read_once(void)
 struct record *
 record_find(const DAT_PROVIDER_INFO *key)
 {
-	return read_once() ? find_key(key) : NULL;
+	return record_read_once() ? record_find_key(key) : NULL;
 }
 
 bool
@@ -217,7 +217,7 @@ record_has_name(const char *name)
 {
 	const struct record *record;
 
-	record = read_once() ? find_name(name) : NULL;
+	record = record_read_once() ? record_find_name(name) : NULL;
 	while (record != NULL && record->first == NULL)
 		record = record->same_name;
 	return record != NULL;
@@ -226,7 +226,7 @@ record_has_name(const char *name)
 int
 record_count(void)
 {
-	return read_once() ? (int)file.keys.count : 0;
+	return record_read_once() ? (int)file.keys.count : 0;
 }
 
 int
@@ -235,7 +235,7 @@ record_list(DAT_PROVIDER_INFO **out, int max)
 	const struct record *record;
 	int count = 0;
 
-	if (!read_once())
+	if (!record_read_once())
 		return 0;
 	for (record = file.first; record != NULL && count < max; record = record->next)
 		if (record->first == record)
@@ -247,7 +247,7 @@ record_list(DAT_PROVIDER_INFO **out, int max)
 
 /* Adds to a text; what finds no room is left out. */
 static void __attribute__((format(printf, 3, 4)))
-add(char *text, size_t size, const char *format, ...)
+record_add(char *text, size_t size, const char *format, ...)
 {
 	size_t length = strlen(text);
 	va_list args;
@@ -258,34 +258,34 @@ add(char *text, size_t size, const char *format, ...)
 }
 
 static void
-add_lines(const struct record *record, char *text, size_t size)
+record_add_lines(const struct record *record, char *text, size_t size)
 {
 	int n;
 
-	add(text, size, "%s has the name", file.path);
+	record_add(text, size, "%s has the name", file.path);
 	for (n = 0; record != NULL && n < SHOWN_LINES; record = record->same_name, n++)
-		add(text, size, "%s in line %u as %c%u.%u %s%s", n == 0 ? "" : ",", record->line,
+		record_add(text, size, "%s in line %u as %c%u.%u %s%s", n == 0 ? "" : ",", record->line,
 		    record->for_user_space ? 'u' : 'k', record->info.dapl_version_major,
 		    record->info.dapl_version_minor, key_safety(&record->info),
 		    record->is_default ? "" : " nondefault");
 	if (record != NULL)
-		add(text, size, ", and in further lines");
+		record_add(text, size, ", and in further lines");
 }
 
 static void
-add_names(char *text, size_t size)
+record_add_names(char *text, size_t size)
 {
 	const struct record *record = file.first;
 	int n = 0;
 
-	add(text, size, "%s has no such name", file.path);
+	record_add(text, size, "%s has no such name", file.path);
 	for (; record != NULL && n < SHOWN_NAMES; record = record->next)
 		if (record->first == record)
-			add(text, size, "%s %s", n++ == 0 ? "; it has" : ",", record->info.ia_name);
+			record_add(text, size, "%s %s", n++ == 0 ? "; it has" : ",", record->info.ia_name);
 	if (n == 0)
-		add(text, size, ", nor any other");
+		record_add(text, size, ", nor any other");
 	else if (file.keys.count > (size_t)n)
-		add(text, size, " and %zu more", file.keys.count - (size_t)n);
+		record_add(text, size, " and %zu more", file.keys.count - (size_t)n);
 }
 
 void
@@ -294,17 +294,17 @@ record_explain(const char *name, char *text, size_t size)
 	const struct record *record;
 
 	*text = '\0';
-	if (!read_once()) {
-		add(text, size, "dat.conf could not be read");
+	if (!record_read_once()) {
+		record_add(text, size, "dat.conf could not be read");
 		return;
 	}
-	record = find_name(name);
+	record = record_find_name(name);
 	if (file.missing && file.searched)
-		add(text, size, "neither %s nor %s can be read", REARM_DAT_CONF, LAST_RESORT);
+		record_add(text, size, "neither %s nor %s can be read", REARM_DAT_CONF, LAST_RESORT);
 	else if (file.missing)
-		add(text, size, "%s cannot be read", file.path);
+		record_add(text, size, "%s cannot be read", file.path);
 	else if (record != NULL)
-		add_lines(record, text, size);
+		record_add_lines(record, text, size);
 	else
-		add_names(text, size);
+		record_add_names(text, size);
 }

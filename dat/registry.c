@@ -17,7 +17,7 @@ static __thread struct record *registry_owner;
 
 /* The entry with this key, or NULL.  registry_lock held. */
 static struct registry_entry *
-find_locked(const DAT_PROVIDER_INFO *key)
+registry_find_locked(const DAT_PROVIDER_INFO *key)
 {
 	struct hash_node *node = hash_first(&registry_entries, key_hash(key));
 	struct registry_entry *entry;
@@ -31,7 +31,7 @@ find_locked(const DAT_PROVIDER_INFO *key)
 }
 
 static void
-add_locked(struct registry_entry *entry)
+registry_add_locked(struct registry_entry *entry)
 {
 	struct record *owner = entry->owner;
 
@@ -48,7 +48,7 @@ add_locked(struct registry_entry *entry)
 }
 
 static void
-remove_locked(struct registry_entry *entry)
+registry_remove_locked(struct registry_entry *entry)
 {
 	hash_remove(&registry_entries, &entry->node);
 	if (entry->next != NULL)
@@ -60,7 +60,7 @@ remove_locked(struct registry_entry *entry)
 }
 
 static bool
-is_terminated(const DAT_PROVIDER_INFO *info)
+registry_is_terminated(const DAT_PROVIDER_INFO *info)
 {
 	return memchr(info->ia_name, '\0', sizeof info->ia_name) != NULL;
 }
@@ -71,7 +71,7 @@ registry_acquire(const DAT_PROVIDER_INFO *key)
 	struct registry_entry *entry;
 
 	pthread_mutex_lock(&registry_lock);
-	entry = find_locked(key);
+	entry = registry_find_locked(key);
 	if (entry != NULL && catalog_hold_locked(entry->owner))
 		entry->users++;
 	else
@@ -107,7 +107,7 @@ registry_owns(const struct record *owner, const DAT_PROVIDER_INFO *key)
 	bool owns;
 
 	pthread_mutex_lock(&registry_lock);
-	entry = key != NULL ? find_locked(key) : owner->registered;
+	entry = key != NULL ? registry_find_locked(key) : owner->registered;
 	owns = entry != NULL && entry->owner == owner;
 	pthread_mutex_unlock(&registry_lock);
 	return owns;
@@ -122,7 +122,7 @@ registry_purge(struct record *owner)
 	while ((entry = owner->registered) != NULL) {
 		log_message(LOG_ERRORS, "the provider of \"%s\" did not remove its registration",
 			    entry->info.ia_name);
-		remove_locked(entry);
+		registry_remove_locked(entry);
 		free(entry);
 	}
 	pthread_mutex_unlock(&registry_lock);
@@ -130,7 +130,7 @@ registry_purge(struct record *owner)
 
 /* The range is NULL for a provider that has none. */
 static DAT_RETURN
-add_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *info,
+registry_add_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *info,
 	     const struct dat_handle_range *range)
 {
 	DAT_RETURN ret = DAT_SUCCESS;
@@ -139,7 +139,7 @@ add_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *info,
 
 	if (provider == NULL || provider->ia_open_func == NULL)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
-	if (info == NULL || !is_terminated(info))
+	if (info == NULL || !registry_is_terminated(info))
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	entry = calloc(1, sizeof *entry);
 	if (entry == NULL)
@@ -152,7 +152,7 @@ add_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *info,
 	entry->is_foreign = range == NULL;
 
 	pthread_mutex_lock(&registry_lock);
-	if (find_locked(info) != NULL)
+	if (registry_find_locked(info) != NULL)
 		ret = DAT_ERROR(DAT_PROVIDER_ALREADY_REGISTERED, DAT_NO_SUBTYPE);
 	else if (range != NULL)
 		r = range_add_locked(range);
@@ -160,7 +160,7 @@ add_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *info,
 		ret = r == -EINVAL ? DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3) :
 				     DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
 	if (ret == DAT_SUCCESS)
-		add_locked(entry);
+		registry_add_locked(entry);
 	pthread_mutex_unlock(&registry_lock);
 	if (ret != DAT_SUCCESS) {
 		free(entry);
@@ -177,7 +177,7 @@ add_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *info,
 DAT_RETURN DAT_API
 dat_registry_add_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *info)
 {
-	return add_provider(provider, info, NULL);
+	return registry_add_provider(provider, info, NULL);
 }
 
 DAT_RETURN DAT_API
@@ -186,7 +186,7 @@ dat_registry_add_ranged_provider(const DAT_PROVIDER *provider, const DAT_PROVIDE
 {
 	if (range == NULL)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-	return add_provider(provider, info, range);
+	return registry_add_provider(provider, info, range);
 }
 
 DAT_RETURN DAT_API
@@ -197,11 +197,11 @@ dat_registry_remove_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_IN
 
 	if (provider == NULL)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
-	if (info == NULL || !is_terminated(info))
+	if (info == NULL || !registry_is_terminated(info))
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 
 	pthread_mutex_lock(&registry_lock);
-	entry = find_locked(info);
+	entry = registry_find_locked(info);
 	if (entry == NULL || entry->provider != provider) {
 		entry = NULL;
 		ret = DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
@@ -209,7 +209,7 @@ dat_registry_remove_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_IN
 		entry = NULL;
 		ret = DAT_ERROR(DAT_PROVIDER_IN_USE, DAT_NO_SUBTYPE);
 	} else {
-		remove_locked(entry);
+		registry_remove_locked(entry);
 	}
 	pthread_mutex_unlock(&registry_lock);
 	free(entry);
