@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The calls of consumer notification objects: each goes to the provider found behind its handle.
- */
+/* The calls of consumer notification objects: each calls the provider of its handle. */
 #include "dat/handle.h"
 
 DAT_RETURN DAT_API

@@ -20,8 +20,8 @@ extension_allow(void)
 }
 
 /*
- * Operations on a name open the IA for queries: the first argument is the name, the second the
- * place for the IA's handle.  The program gets a number, as from dat_ia_open().
+ * Operations on a name open the IA for queries.  The first argument is the name, the second the
+ * address of the handle.  The program gets a number, as from dat_ia_open().
  */
 static DAT_RETURN
 extension_open(DAT_EXTENDED_OP op, va_list args)
@@ -67,7 +67,7 @@ release_entry:
 	return ret;
 }
 
-/* The counterpart of open_by_name(), whatever it was opened by. */
+/* Closes an IA that an extended operation or dat_ia_open() opened. */
 static DAT_RETURN
 extension_close(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 {

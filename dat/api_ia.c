@@ -45,7 +45,7 @@ dat_ia_openv(const DAT_NAME_PTR name, DAT_COUNT async_evd_min_qlen, DAT_EVD_HAND
 		ret = DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE);
 		goto drop_number;
 	}
-	/* Before the query: the provider may ask for the number of its IA from there. */
+	/* Before the query, because the provider may ask for the number of its IA. */
 	ia_table_publish(number, own, entry);
 
 	memset(&attr, 0, sizeof attr);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The calls of protection zones and memory regions: each goes to the provider behind its handle.
- */
+/* The calls of protection zones and memory regions: each calls the provider of its handle. */
 #include "dat/handle.h"
 
 DAT_RETURN DAT_API

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * What programs may ask the registry itself.
- */
+/* The calls of programs on the registry itself. */
 #include <string.h>
 
 #include "dat/record.h"
@@ -31,8 +29,8 @@ dat_registry_list_providers(DAT_COUNT max, DAT_COUNT *entries, DAT_PROVIDER_INFO
 }
 
 /*
- * Only the providers could tell whether two adapters are one, and to ask them they would have to
- * be opened: what is known without is that a name is related to itself.
+ * Only an open provider knows whether two adapters are the same.  Without one the registry knows
+ * only that a name is related to itself.
  */
 DAT_RETURN DAT_API
 dat_registry_providers_related(const DAT_NAME_PTR a, const DAT_NAME_PTR b,

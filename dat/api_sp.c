@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The calls of service points and connection requests: each goes to the provider behind its
- * handle.
- */
+/* The calls of service points and connection requests: each calls the provider of its handle. */
 #include "dat/handle.h"
 
 DAT_RETURN DAT_API

@@ -10,9 +10,9 @@
 static pthread_cond_t catalog_settled = PTHREAD_COND_INITIALIZER;
 
 /*
- * Loads the library and lets the provider register.  No lock is held: a constructor or init may
- * call us.  An init that registered nothing has failed and cleaned up after itself, so fini is for
- * one that registered something else.
+ * Loads the library and lets the provider register.  No lock is held, because a constructor or init
+ * may call the registry.  An init that registered nothing has failed and released its resources;
+ * fini is called only if it registered, but with another key.
  */
 static int
 catalog_load_record(struct record *record)
@@ -84,7 +84,7 @@ catalog_acquire(const DAT_PROVIDER_INFO *key, struct record **out)
 		return -ENOENT;
 	pthread_mutex_lock(&registry_lock);
 	while (found == NULL && next != NULL) {
-		/* What is loaded already wins over what failed to load before it. */
+		/* A record that is loaded is used even if an earlier one failed to load. */
 		found = catalog_loaded_locked(first);
 		if (found != NULL)
 			break;
@@ -93,7 +93,7 @@ catalog_acquire(const DAT_PROVIDER_INFO *key, struct record **out)
 				found = next;
 			next = next->same_key;
 		} else if (pthread_equal(next->worker, pthread_self())) {
-			/* An init that opens its own adapter would wait for ever. */
+			/* Otherwise an init that opens its own adapter would wait without end. */
 			next = next->same_key;
 		} else {
 			pthread_cond_wait(&catalog_settled, &registry_lock);

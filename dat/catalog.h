@@ -2,8 +2,7 @@
 /*
  * catalog -- the static registry: the libraries that the records of dat.conf name
  *
- * A library is loaded by the first opening through one of its records and unloaded after the last
- * close.
+ * The first open through a record of a library loads it, the last close unloads it.
  */
 #ifndef REARM_DAT_CATALOG_H
 #define REARM_DAT_CATALOG_H
@@ -15,18 +14,18 @@
 struct record;
 
 /*
- * Takes a reference on a record with this key whose provider is loaded and has registered, loading
- * it if need be: records with one key are tried in the order of the file.  Returns 0 or -ENOENT.
+ * Takes a reference to a record with this key whose provider is loaded and registered.  Loads it if
+ * necessary: records with one key are tried in the order of the file.  0 or -ENOENT.
  */
 int catalog_acquire(const DAT_PROVIDER_INFO *key, struct record **out);
 
 /*
- * Takes a further reference if the record's provider is loaded; the caller holds registry_lock.
- * No record (NULL) is always there.
+ * Takes another reference if the provider of the record is loaded.  The caller holds registry_lock.
+ * True for NULL.
  */
 bool catalog_hold_locked(struct record *record);
 
-/* Gives it back; NULL is fine.  The last one unloads the library. */
+/* Drops a reference; no effect on NULL.  The last one unloads the library. */
 void catalog_release(struct record *record);
 
 #endif

@@ -14,7 +14,7 @@
 enum {
 	FIELDS = 8,
 	LINE_MAX_BYTES = 16384,
-	FILE_MAX_BYTES = 4 << 20	/* ends the reading of a device file, too */
+	FILE_MAX_BYTES = 4 << 20	/* also limits the reading of a device file */
 };
 
 enum field {
@@ -28,7 +28,7 @@ enum field {
 	PLATFORM_PARAMS
 };
 
-/* What a message calls the field, and the most bytes it may have. */
+/* The name of the field in messages, and its maximum length in bytes. */
 static const struct {
 	const char *name;
 	size_t max;
@@ -47,10 +47,10 @@ struct parser {
 	FILE *in;
 	const char *name;
 	unsigned int line;
-	size_t bytes;			/* of the whole file so far */
+	size_t bytes;			/* bytes of the whole file so far */
 	size_t length;			/* of the text */
 	char text[LINE_MAX_BYTES + 1];		/* the line */
-	char cut[LINE_MAX_BYTES + FIELDS + 1];	/* its fields, each with a NUL behind it */
+	char cut[LINE_MAX_BYTES + FIELDS + 1];	/* the fields, each with a NUL after it */
 	char *fields[FIELDS];			/* within cut */
 	int count;
 };
@@ -67,7 +67,7 @@ conf_refuse(const struct parser *p, const char *format, ...)
 	log_message(LOG_ERRORS, "%s:%u: %s; line ignored", p->name, p->line, reason);
 }
 
-/* A field as a message may show it: short, and nothing in it that a terminal would obey. */
+/* A field as it is shown in a message: short, and without control characters. */
 static const char *
 conf_shown(const char *field, char out[static 44])
 {
@@ -81,7 +81,7 @@ conf_shown(const char *field, char out[static 44])
 
 enum line_result { LINE_GOOD, LINE_BAD, LINE_END, LINE_BROKEN };
 
-/* Reads one line.  The reason of a bad one has been told when this returns. */
+/* Reads one line.  A bad line has caused a message when this returns. */
 static enum line_result
 conf_read_line(struct parser *p)
 {
@@ -126,7 +126,9 @@ conf_is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\v' || c == '\f';
 }
 
-/* Copies what is between quotes; returns what is behind them, or NULL if they are not closed. */
+/*
+ * Copies the text between quotes.  Returns the position after them, or NULL if they are not closed.
+ */
 static char *
 conf_take_quoted(char *in, char **out)
 {
@@ -141,8 +143,8 @@ conf_take_quoted(char *in, char **out)
 }
 
 /*
- * Cuts the line into fields.  A quote begins a field wherever it stands, and the one that
- * closes it ends it.  False after a message.
+ * Splits the line into fields.  A quote starts a field at any position, and the closing quote ends
+ * it.  False after a message.
  */
 static bool
 conf_split_line(struct parser *p)
@@ -196,7 +198,7 @@ conf_parse_version(const char *text, uint32_t *major, uint32_t *minor)
 	return true;
 }
 
-/* "ID.MAJOR.MINOR": parsed to find slips of the pen, never compared. */
+/* "ID.MAJOR.MINOR": parsed to detect mistakes, never compared. */
 static bool
 conf_is_provider_version(const char *text)
 {

@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The strings belong to the parser and live until the sink returns. */
+/* The strings are valid until the sink returns. */
 struct conf_record {
 	const char *ia_name;
 	bool for_user_space;		/* u, not k */
@@ -30,12 +30,12 @@ struct conf_record {
 	unsigned int line;
 };
 
-/* Takes one good record: 0, or -errno to stop the parser. */
+/* Receives one good record: 0, or -errno to stop the parser. */
 typedef int (*conf_sink_fn)(void *arg, const struct conf_record *record);
 
 /*
- * Reads `in` to its end; `name` is what messages call it.  0, what the sink stopped with, or -EIO
- * if reading failed (after a message).
+ * Reads `in` to its end; messages contain `name`.  0, the error of the sink, or -EIO if reading
+ * failed (after a message).
  */
 int conf_parse(FILE *in, const char *name, conf_sink_fn sink, void *arg);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * handle -- from a program's handle to its provider's functions, without trusting the handle
+ * handle -- finds the provider of a handle, without trusting the handle
  *
- * An IA handle is a number of the IA table.  Any other handle points to memory of its provider
- * whose first word is the provider's table.  What no registered provider can have handed out is
- * DAT_INVALID_HANDLE and is not looked at; a stale handle, or one of another kind, is for the provider
- * to detect.
+ * The handle of an IA is a number of the IA table.  Any other handle points to memory of its
+ * provider whose first word is the function table of the provider.  A value that no registered
+ * provider can have returned gives DAT_INVALID_HANDLE, and its memory is not read.  The provider
+ * detects handles that were freed or have the wrong kind.
  */
 #ifndef REARM_DAT_HANDLE_H
 #define REARM_DAT_HANDLE_H
@@ -18,14 +18,14 @@
 #include "dat/ia_table.h"
 #include "dat/range.h"
 
-/* NULL if there is no provider to be found behind the handle. */
+/* NULL if the handle has no provider. */
 static inline const DAT_PROVIDER *
 handle_provider(DAT_HANDLE handle)
 {
 	return range_table((uintptr_t)handle);
 }
 
-/* Whatever the call takes: an IA by its number, anything else as it is. */
+/* For a call that takes any handle: an IA by its number, any other handle as it is. */
 static inline DAT_HANDLE
 handle_resolve(DAT_HANDLE handle)
 {
@@ -33,8 +33,8 @@ handle_resolve(DAT_HANDLE handle)
 }
 
 /*
- * Calls `slot` of the provider behind `handle`, or answers DAT_INVALID_HANDLE with `subtype`.  A
- * provider that left the slot empty has not implemented the call.
+ * Calls `slot` of the provider of `handle`, or returns DAT_INVALID_HANDLE with `subtype`.  An empty
+ * slot means that the provider does not implement the call.
  */
 #define HANDLE_CALL(handle, subtype, slot, ...)                                                   \
 	({                                                                                         \

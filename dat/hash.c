@@ -60,7 +60,7 @@ hash_remove(struct hash *table, struct hash_node *node)
 	table->count--;
 }
 
-/* The first one from here on with this hash. */
+/* The first node with this hash from here on. */
 static struct hash_node *
 hash_is_same(struct hash_node *node, uint64_t hash)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hash -- a hash table of members with a node inside
+ * hash -- a hash table of members that embed a node
  *
- * It grows with its members.  Without memory to grow it becomes slow, nothing else: no function
- * fails.  The user locks, and compares what has the same hash.  An all-zero table is empty.
+ * The table grows with its members.  Without memory it stays small and gets slow; no function
+ * fails.  The caller locks, and compares members with equal hashes.  An all-zero table is empty.
  */
 #ifndef REARM_DAT_HASH_H
 #define REARM_DAT_HASH_H
@@ -17,9 +17,9 @@ struct hash_node {
 };
 
 struct hash {
-	struct hash_node **buckets;	/* NULL: `only` is the one bucket */
+	struct hash_node **buckets;	/* NULL: `only` is the single bucket */
 	struct hash_node *only;
-	size_t size;			/* of buckets, a power of two */
+	size_t size;			/* number of buckets, a power of two */
 	size_t count;
 };
 
@@ -32,7 +32,7 @@ void hash_remove(struct hash *table, struct hash_node *node);
 struct hash_node *hash_first(struct hash *table, uint64_t hash);
 struct hash_node *hash_next(const struct hash_node *node);
 
-/* Forgets the nodes, which stay the user's. */
+/* Removes all nodes, which stay valid. */
 void hash_clear(struct hash *table);
 
 #define HASH_MEMBER(node, type, member) \

@@ -11,12 +11,12 @@
 struct slot {
 	bool taken;
 	bool closing;
-	DAT_IA_HANDLE own;		/* NULL: reserved only */
+	DAT_IA_HANDLE own;		/* NULL: reserved, the IA is not open yet */
 	struct registry_entry *entry;
 };
 
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct slot *table;		/* slot 0 is never used */
+static struct slot *table;		/* slot 0 is not used */
 static size_t table_size;
 static size_t table_next = 1;		/* where the search for a free slot begins */
 
@@ -32,7 +32,7 @@ ia_to_number(size_t index)
 	return (DAT_IA_HANDLE)(uintptr_t)index;
 }
 
-/* The slot of a number that names an IA, or NULL.  Lock held. */
+/* The slot of a number of an IA, or NULL.  Lock held. */
 static struct slot *
 ia_slot_locked(DAT_IA_HANDLE number)
 {
@@ -114,8 +114,8 @@ ia_table_get(DAT_IA_HANDLE number)
 }
 
 /*
- * An IA that is being closed comes last: once its provider is done with it, a new IA may have the
- * same address.
+ * An IA that is being closed is the last choice: after its provider has closed it, a new IA may
+ * have the same address.
  */
 DAT_IA_HANDLE
 ia_table_find(DAT_IA_HANDLE own)

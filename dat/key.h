@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * key -- what a provider is registered, configured and found under
+ * key -- the key under which a provider is registered, configured and found
  *
- * The name, the API version and the thread safety of a DAT_PROVIDER_INFO, all of them: records of
- * one name are different records if anything else differs.
+ * The name, the API version and the thread safety of a DAT_PROVIDER_INFO.  Records that differ in
+ * any of them are different records.
  */
 #ifndef REARM_DAT_KEY_H
 #define REARM_DAT_KEY_H

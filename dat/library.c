@@ -11,9 +11,9 @@
 static pthread_once_t library_once = PTHREAD_ONCE_INIT;
 
 /*
- * Providers in the field leave our symbols undefined and do not name this library as needed: they
- * find the symbols in the global scope.  We are there if the program is linked with us; a program
- * that loaded us with dlopen(RTLD_LOCAL) needs this.
+ * Existing providers leave the symbols of this library undefined and do not link with it: they find
+ * the symbols in the global scope.  A program that is linked with this library provides them.  A
+ * program that loaded it with dlopen(RTLD_LOCAL) needs this call.
  */
 static void
 library_join_global_scope(void)
@@ -48,7 +48,7 @@ library_open(struct library *library, const char *path)
 
 	pthread_once(&library_once, library_join_global_scope);
 
-	/* Local: two providers with equal names inside must not take each other's functions. */
+	/* Local, so that two providers with equal names do not use the functions of each other. */
 	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (handle == NULL) {
 		log_message(LOG_ERRORS, "cannot load provider %s: %s", path, library_last_error());

@@ -50,7 +50,10 @@ log_message(enum log_class class, const char *format, ...)
 		vsnprintf(text, sizeof text, format, args);
 		va_end(args);
 
-		/* One call each: messages of several threads do not mix within a line. */
+		/*
+		 * One call for each message, so that messages of several threads do not mix within
+		 * a line.
+		 */
 		if (log_dest & DEST_SYSLOG)
 			syslog(class == LOG_ERRORS ? LOG_ERR : LOG_DEBUG, "dat: %s", text);
 		if (log_dest & DEST_STDOUT)

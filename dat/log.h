@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * log -- what the registry says, as DAT_DBG_TYPE and DAT_DBG_DEST ask
+ * log -- messages of the registry, selected by DAT_DBG_TYPE and DAT_DBG_DEST
  *
- * DAT_DBG_TYPE is a mask of the classes below (default: errors only); DAT_DBG_DEST is a mask of
- * 1 (standard output) and 2 (syslog); without it messages go to standard error.  Neither is looked
- * at in a set-uid or otherwise secure-mode program.
+ * DAT_DBG_TYPE is a mask of the classes below (default: errors only).  DAT_DBG_DEST is a mask of 1
+ * (standard output) and 2 (syslog); without it messages go to standard error.  Both are ignored in
+ * a set-uid or otherwise privileged program.
  */
 #ifndef REARM_DAT_LOG_H
 #define REARM_DAT_LOG_H
@@ -18,7 +18,7 @@ enum log_class {
 	LOG_CONSUMER_API = 0x20
 };
 
-/* One message, without newline; errno is left as it was. */
+/* Writes one message, without newline; errno does not change. */
 void log_message(enum log_class class, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -10,8 +10,8 @@
 #include "dat/registry.h"
 
 /*
- * The provider of a key, in use, or NULL.  Records of dat.conf may have to be loaded for it; a
- * provider that the program itself has registered needs none.
+ * The provider of a key, with a reference, or NULL.  The records of dat.conf may have to be loaded
+ * for it; a provider that the program registered needs none.
  */
 static struct registry_entry *
 lookup_acquire_exactly(const DAT_PROVIDER_INFO *key)
@@ -21,11 +21,11 @@ lookup_acquire_exactly(const DAT_PROVIDER_INFO *key)
 
 	(void)catalog_acquire(key, &record);
 	entry = registry_acquire(key);
-	catalog_release(record);	/* the entry holds the record of its own */
+	catalog_release(record);	/* the entry has a reference to its record */
 	return entry;
 }
 
-/* Says why there is none, unless a library has failed: then it has been said already. */
+/* Reports why there is none, unless the failure of a library was reported already. */
 static void
 lookup_explain(const DAT_PROVIDER_INFO *key, bool failed)
 {
@@ -48,7 +48,10 @@ lookup_provider(const char *name, DAT_UINT32 major, DAT_UINT32 minor, DAT_BOOLEA
 	struct registry_entry *entry;
 
 	strcpy(key.ia_name, name);
-	/* Thread-safe is more than what was asked for; the other way it would be less. */
+	/*
+	 * A thread-safe provider may be used in place of one that is not, but not the other way
+	 * round.
+	 */
 	safer = key;
 	safer.is_thread_safe = DAT_TRUE;
 	entry = lookup_acquire_exactly(&key);

@@ -7,7 +7,7 @@
 
 struct range ranges[RANGES_MAX];
 
-static atomic_int foreign;	/* registrations without a range; changes under registry_lock */
+static atomic_int foreign;	/* number of registrations without a range; changed under registry_lock */
 
 static uintptr_t
 range_size_of(const struct range *range)

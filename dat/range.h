@@ -2,13 +2,13 @@
 /*
  * range -- which addresses can be handles
  *
- * A program can pass anything as a handle.  Providers that register with a range of addresses have
- * all their handles there, and promise that the first word of each is NULL or a table of theirs, for
- * ever: comparing is enough.  Whatever lies outside is followed only while a provider is registered
- * that has no range, since it may be one of its handles; then a wild pointer may crash the program,
- * as under other registries.
+ * A program can pass any value as a handle.  Providers that register with an address range have all
+ * their handles in it, and guarantee that the first word of each is NULL or a table of theirs until
+ * the process ends; a comparison is enough.  An address outside the ranges may be a handle of a
+ * provider without a range.  It is followed only while such a provider is registered; then a wild
+ * pointer may crash the program, as with other registries.
  *
- * Lock: ranges are added, never changed or removed, under registry_lock; reading takes none.
+ * Lock: ranges are added under registry_lock, and never changed or removed; reading needs no lock.
  */
 #ifndef REARM_DAT_RANGE_H
 #define REARM_DAT_RANGE_H
@@ -19,24 +19,24 @@
 #include <dat2/udat.h>
 #include <dat2/dat_registry.h>
 
-/* How many libraries can have one. */
+/* How many libraries can have a range. */
 #define RANGES_MAX 16
 
 struct range {
 	_Atomic(uintptr_t) size;	/* 0: free; set last */
 	uintptr_t base;
-	uintptr_t mask;			/* of the bits that a handle's offset has not */
+	uintptr_t mask;			/* mask of the bits that are 0 in the offset of a handle */
 };
 
 extern struct range ranges[RANGES_MAX];
 
 /*
- * Adds one, or finds it again.  0, -EINVAL if it is none or overlaps another, -ENOSPC if there are
- * RANGES_MAX.  registry_lock held.
+ * Adds a range, or finds it if it was added before.  0, -EINVAL if it is invalid or overlaps
+ * another, -ENOSPC if there are RANGES_MAX.  registry_lock held.
  */
 int range_add_locked(const struct dat_handle_range *range);
 
-/* A provider without a range comes (+1) or goes (-1).  registry_lock held. */
+/* A provider without a range is added (+1) or removed (-1).  registry_lock held. */
 void range_count_foreign_locked(int change);
 
 /* range_table() for addresses outside the first range. */
@@ -51,7 +51,7 @@ range_read(const struct range *range, uintptr_t offset)
 				    memory_order_acquire);
 }
 
-/* The first word of a handle; NULL if the address can be none. */
+/* The first word of a handle; NULL if the address cannot be one. */
 static inline const DAT_PROVIDER *
 range_table(uintptr_t address)
 {

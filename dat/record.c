@@ -15,16 +15,16 @@
 
 #define LAST_RESORT "/etc/dat.conf"
 
-/* What explanations show of a long file. */
+/* How many entries of a long file a message shows. */
 enum { SHOWN_NAMES = 8, SHOWN_LINES = 4 };
 
 static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER;
 
-/* Under `reading` until `known`, and fixed from then on. */
+/* Guarded by `reading` until `known` is set; fixed from then on. */
 static struct {
 	bool known;
 	char path[PATH_MAX];		/* the file that was read, or that could not be */
-	bool missing;			/* it could not be */
+	bool missing;			/* it could not be read */
 	bool searched;			/* DAT_OVERRIDE is not set */
 	struct record *first, *last;	/* in the order of the file */
 	struct hash keys, names;	/* the first record of each */
@@ -52,7 +52,7 @@ record_find_name(const char *name)
 	return NULL;
 }
 
-/* Adds a record at the end: of the file, of its name and of its chain. */
+/* Appends a record to the list of the file, of its name and of its chain. */
 static void
 record_append(struct record *record)
 {
@@ -133,14 +133,17 @@ record_free_all(void)
 	hash_clear(&file.names);
 }
 
-/* What may be over at the next try; a file that is not there, or not for us, stays so. */
+/*
+ * Errors that may not occur at the next try.  A missing file, or one without permission, is not
+ * among them.
+ */
 static bool
 record_is_shortage(int error)
 {
 	return error == ENOMEM || error == EMFILE || error == ENFILE;
 }
 
-/* 0, -ENOENT if there is no such file, or a shortage: then nothing was read. */
+/* 0, -ENOENT if there is no such file, or an error of record_is_shortage(): then nothing was read. */
 static int
 record_read_file(const char *path, bool must_exist)
 {
@@ -181,13 +184,13 @@ record_read_files(void)
 	if (r == -ENOENT)
 		r = record_read_file(LAST_RESORT, false);
 	if (r == -ENOENT)
-		log_message(LOG_CATALOG, "there is neither %s nor %s", REARM_DAT_CONF, LAST_RESORT);
+		log_message(LOG_CATALOG, "neither %s nor %s exists", REARM_DAT_CONF, LAST_RESORT);
 	return r;
 }
 
 /*
- * Once in the life of a process, but a shortage while it is read is not for life: then nothing is
- * known yet (false).
+ * Reads the file once in a process.  If memory or descriptors are short it returns false, and the
+ * next call tries again.
  */
 static bool
 record_read_once(void)
@@ -243,9 +246,9 @@ record_list(DAT_PROVIDER_INFO **out, int max)
 	return count;
 }
 
-/* ---- explanations ---- */
+/* ---- messages ---- */
 
-/* Adds to a text; what finds no room is left out. */
+/* Appends to a text; truncates what does not fit. */
 static void __attribute__((format(printf, 3, 4)))
 record_add(char *text, size_t size, const char *format, ...)
 {

@@ -2,12 +2,12 @@
 /*
  * record -- the records of dat.conf
  *
- * The file is read once, at the first use.  From then on records are fixed, but for what the
- * catalog and the registry keep in them.
+ * The file is read once, at the first use.  After that records do not change, except for the
+ * members of the catalog and the registry.
  *
  * A record is a key with a library and parameters.  Records with the same key form a chain, which
- * is tried in the order of the file.  Records that say `k` or `nondefault` are in no chain: they
- * are kept for messages.
+ * is tried in the order of the file.  Records with `k` or `nondefault` are in no chain; they are
+ * kept for messages.
  */
 #ifndef REARM_DAT_RECORD_H
 #define REARM_DAT_RECORD_H
@@ -32,39 +32,39 @@ struct record {
 	unsigned int line;
 	bool for_user_space;
 	bool is_default;
-	struct record *next;		/* in the file */
-	struct record *first;		/* of the chain; NULL: in none */
+	struct record *next;		/* order in the file */
+	struct record *first;		/* the chain; NULL: in none */
 	struct record *same_key;	/* the next one of the chain */
 	struct record *same_name;	/* the next one with this name */
 
-	/* Of the first record of a key or of a name. */
+	/* Used in the first record of a key or a name. */
 	struct record *last_same_key, *last_same_name;
 	struct hash_node of_key, of_name;
-	unsigned int loaded;		/* how many of the chain are LOADED; under registry_lock */
+	unsigned int loaded;		/* number of LOADED records of the chain; under registry_lock */
 
-	/* The catalog's; under registry_lock. */
-	struct library library;		/* of LOADED; else the working thread's */
+	/* Members of the catalog; under registry_lock. */
+	struct library library;		/* valid if LOADED; else for the working thread only */
 	enum record_state state;
 	unsigned int users;
-	pthread_t worker;		/* of LOADING and UNLOADING */
+	pthread_t worker;		/* the thread of LOADING and UNLOADING */
 
-	/* The registry's; under registry_lock. */
-	struct registry_entry *registered;	/* by the record's library */
+	/* Members of the registry; under registry_lock. */
+	struct registry_entry *registered;	/* registered by the library of the record */
 };
 
 /* The chain of a key, or NULL. */
 struct record *record_find(const DAT_PROVIDER_INFO *key);
 
-/* Whether a record of any chain has this interface name. */
+/* True if a record of any chain has this interface name. */
 bool record_has_name(const char *name);
 
-/* How many keys there are. */
+/* The number of keys. */
 int record_count(void);
 
 /* Copies up to `max` infos, one for each key, in the order of the file; returns how many. */
 int record_list(DAT_PROVIDER_INFO **out, int max);
 
-/* Which file was read and what it has under this name or, if nothing, under others. */
+/* Describes which file was read and what it has under this name or, if nothing, under others. */
 void record_explain(const char *name, char *text, size_t size);
 
 #endif

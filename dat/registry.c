@@ -86,7 +86,7 @@ registry_release(struct registry_entry *entry)
 	struct record *owner = entry->owner;
 
 	pthread_mutex_lock(&registry_lock);
-	entry->users--;			/* from here on the provider may remove it */
+	entry->users--;			/* from now on the provider may remove it */
 	pthread_mutex_unlock(&registry_lock);
 	catalog_release(owner);
 }
@@ -214,6 +214,6 @@ dat_registry_remove_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_IN
 	pthread_mutex_unlock(&registry_lock);
 	free(entry);
 	if (ret == DAT_SUCCESS)
-		log_message(LOG_REGISTRY, "\"%s\" has removed itself", info->ia_name);
+		log_message(LOG_REGISTRY, "\"%s\" has removed its registration", info->ia_name);
 	return ret;
 }

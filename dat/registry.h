@@ -2,8 +2,8 @@
 /*
  * registry -- the dynamic registry: the providers that have registered
  *
- * A provider is found by the exact key {name, major, minor, thread safety}.  An entry that IAs are
- * open through cannot be removed.
+ * A provider is found by the exact key {name, major, minor, thread safety}.  An entry with open IAs
+ * cannot be removed.
  */
 #ifndef REARM_DAT_REGISTRY_H
 #define REARM_DAT_REGISTRY_H
@@ -17,45 +17,48 @@
 #include "dat/hash.h"
 
 /*
- * Rank 1.  Guards this registry and the catalog; never held while a library is loaded or while a
- * function of a provider runs.
+ * Guards this registry and the catalog; the first in the lock order.  Never held while a library is
+ * loaded or a function of a provider runs.
  */
 extern pthread_mutex_t registry_lock;
 
 struct record;
 
-/* Only the links and `users` change; the table stays the provider's. */
+/* Only the links and `users` change; the table belongs to the provider. */
 struct registry_entry {
 	struct hash_node node;
-	struct registry_entry *next, **link;	/* among those of one owner; NULL without an owner */
+	struct registry_entry *next, **link;	/* link in the list of one owner; NULL without an owner */
 	DAT_PROVIDER_INFO info;
 	const DAT_PROVIDER *provider;
 	DAT_IA_OPEN_FUNC ia_open;
 	DAT_HANDLE_EXTENDEDOP_FUNC extendedop;
-	struct record *owner;	/* whose library registered it, or NULL */
-	bool is_foreign;	/* has no range of handles */
+	struct record *owner;	/* the record whose library registered it, or NULL */
+	bool is_foreign;	/* the provider has no range of handles */
 	unsigned int users;		/* open IAs */
 };
 
 /*
- * The entry with this key, counted as in use, its owner too; NULL if there is none.  Every open IA
- * holds its entry.
+ * The entry with this key, with a reference to it and to its owner; NULL if there is none.  Every
+ * open IA has such a reference.
  */
 struct registry_entry *registry_acquire(const DAT_PROVIDER_INFO *key);
 
-/* Gives both back, which may unload the owner's library. */
+/* Drops both references, which may unload the library of the owner. */
 void registry_release(struct registry_entry *entry);
 
 /*
- * What this thread registers until the next call belongs to `owner`.  Returns the owner before: an
+ * Sets the owner of what this thread registers until the next call.  Returns the previous owner: an
  * init may open an adapter, and so load another library, before it registers.
  */
 struct record *registry_set_owner(struct record *owner);
 
-/* Whether `owner` has registered: with this key, or (key NULL) at all. */
+/* True if `owner` has registered: with this key, or (key NULL) with any. */
 bool registry_owns(const struct record *owner, const DAT_PROVIDER_INFO *key);
 
-/* Forgets what `owner` has left behind: its library is about to be unloaded.  Logs each. */
+/*
+ * Removes the registrations that `owner` has left, because its library is about to be unloaded.
+ * Logs each.
+ */
 void registry_purge(struct record *owner);
 
 #endif

@@ -16,22 +16,22 @@ struct sentence {
 
 static const struct sentence types[] = {
 	TYPE(DAT_SUCCESS, "The call succeeded"),
-	TYPE(DAT_ABORT, "The object was destroyed while the call was waiting"),
-	TYPE(DAT_CONN_QUAL_IN_USE, "Something listens on this connection qualifier already"),
+	TYPE(DAT_ABORT, "The object was freed while the call was waiting"),
+	TYPE(DAT_CONN_QUAL_IN_USE, "The connection qualifier is in use"),
 	TYPE(DAT_INSUFFICIENT_RESOURCES, "There are not enough resources"),
-	TYPE(DAT_INTERNAL_ERROR, "The provider failed for a reason of its own"),
+	TYPE(DAT_INTERNAL_ERROR, "The provider failed for an internal reason"),
 	TYPE(DAT_INVALID_HANDLE, "A handle is not valid"),
 	TYPE(DAT_INVALID_PARAMETER, "An argument is not valid"),
 	TYPE(DAT_INVALID_STATE, "The object is in a state that does not allow the call"),
 	TYPE(DAT_LENGTH_ERROR, "The data is longer than the memory for it"),
-	TYPE(DAT_MODEL_NOT_SUPPORTED, "The provider or its device cannot do this"),
+	TYPE(DAT_MODEL_NOT_SUPPORTED, "The provider or its device does not support this"),
 	TYPE(DAT_PROVIDER_NOT_FOUND,
 	     "No provider is registered for this name, version and thread safety"),
 	TYPE(DAT_PRIVILEGES_VIOLATION, "The memory region does not grant this kind of access"),
 	TYPE(DAT_PROTECTION_VIOLATION, "The memory region belongs to another protection zone"),
 	TYPE(DAT_QUEUE_EMPTY, "The queue has no event"),
 	TYPE(DAT_QUEUE_FULL, "The queue has no room for another event"),
-	TYPE(DAT_TIMEOUT_EXPIRED, "The time ran out"),
+	TYPE(DAT_TIMEOUT_EXPIRED, "The call timed out"),
 	TYPE(DAT_PROVIDER_ALREADY_REGISTERED,
 	     "A provider is registered for this name, version and thread safety already"),
 	TYPE(DAT_PROVIDER_IN_USE, "Interface adapters of the provider are open"),
@@ -42,22 +42,22 @@ static const struct sentence types[] = {
 	TYPE(DAT_PORT_IN_USE, "The port is in use"),
 	TYPE(DAT_COMM_NOT_SUPPORTED, "The kind of communicator is not supported"),
 	TYPE(DAT_EXTENSION_BASE, "An extended operation failed"),
-	TYPE(DAT_NOT_IMPLEMENTED, "The provider has not implemented this"),
+	TYPE(DAT_NOT_IMPLEMENTED, "The provider does not implement the call"),
 };
 
 /* Indexed by subtype: they are numbered without gaps. */
 static const char *const subtypes[] = {
 	[DAT_NO_SUBTYPE] = "",
 	SUBTYPE(DAT_SUB_INTERRUPTED, "The wait was interrupted"),
-	SUBTYPE(DAT_RESOURCE_MEMORY, "Memory ran out"),
-	SUBTYPE(DAT_RESOURCE_DEVICE, "The device has run out of something"),
-	SUBTYPE(DAT_RESOURCE_TEP, "The device has no further endpoint"),
+	SUBTYPE(DAT_RESOURCE_MEMORY, "There is not enough memory"),
+	SUBTYPE(DAT_RESOURCE_DEVICE, "The device lacks a resource"),
+	SUBTYPE(DAT_RESOURCE_TEP, "The device has no more endpoints"),
 	SUBTYPE(DAT_RESOURCE_TEVD, "The device has no event dispatcher of this size left"),
-	SUBTYPE(DAT_RESOURCE_PROTECTION_DOMAIN, "The device has no further protection zone"),
-	SUBTYPE(DAT_RESOURCE_MEMORY_REGION, "The device has no further memory region"),
-	SUBTYPE(DAT_RESOURCE_ERROR_HANDLER, "There is no further error handler"),
-	SUBTYPE(DAT_RESOURCE_CREDITS, "The remote side has granted no further credits"),
-	SUBTYPE(DAT_RESOURCE_SRQ, "The device has no further shared receive queue"),
+	SUBTYPE(DAT_RESOURCE_PROTECTION_DOMAIN, "The device has no more protection zones"),
+	SUBTYPE(DAT_RESOURCE_MEMORY_REGION, "The device has no more memory regions"),
+	SUBTYPE(DAT_RESOURCE_ERROR_HANDLER, "There are no more error handlers"),
+	SUBTYPE(DAT_RESOURCE_CREDITS, "The remote side has granted no more credits"),
+	SUBTYPE(DAT_RESOURCE_SRQ, "The device has no more shared receive queues"),
 	SUBTYPE(DAT_INVALID_HANDLE_IA, "It is the handle of the interface adapter"),
 	SUBTYPE(DAT_INVALID_HANDLE_EP, "It is the handle of the endpoint"),
 	SUBTYPE(DAT_INVALID_HANDLE_LMR, "It is the handle of the local memory region"),
@@ -134,7 +134,7 @@ static const char *const subtypes[] = {
 	SUBTYPE(DAT_INVALID_STATE_EP_UNCONFTENTATIVE,
 		"The endpoint was offered with a connection request and is not fully configured"),
 	SUBTYPE(DAT_INVALID_STATE_CNO_IN_USE, "The consumer notification object is in use"),
-	SUBTYPE(DAT_INVALID_STATE_CNO_DEAD, "The consumer notification object is being destroyed"),
+	SUBTYPE(DAT_INVALID_STATE_CNO_DEAD, "The consumer notification object was freed"),
 	SUBTYPE(DAT_INVALID_STATE_EVD_OPEN, "The event dispatcher is open"),
 	SUBTYPE(DAT_INVALID_STATE_EVD_ENABLED, "The event dispatcher is enabled"),
 	SUBTYPE(DAT_INVALID_STATE_EVD_DISABLED, "The event dispatcher is disabled"),
@@ -178,8 +178,8 @@ static const char *const subtypes[] = {
 };
 
 /*
- * The class bits are not looked at.  A value outside the lists gives DAT_INVALID_PARAMETER without
- * a class bit, as programs expect it; both messages are set all the same.
+ * The class bits are ignored.  An unknown value gives DAT_INVALID_PARAMETER without a class bit, as
+ * existing programs expect; both strings are set all the same.
  */
 DAT_RETURN DAT_API
 dat_strerror(DAT_RETURN ret, const char **major, const char **minor)
@@ -196,7 +196,7 @@ dat_strerror(DAT_RETURN ret, const char **major, const char **minor)
 		minor_text = subtypes[DAT_GET_SUBTYPE(ret)];
 
 	*major = major_text != NULL ? major_text : "unknown error";
-	if (minor != NULL)		/* old callers want no second sentence */
+	if (minor != NULL)		/* old callers pass NULL */
 		*minor = minor_text != NULL ? minor_text : "unknown minor error";
 	return major_text != NULL && minor_text != NULL ? DAT_SUCCESS : DAT_INVALID_PARAMETER;
 }

@@ -388,7 +388,7 @@ START_TEST(log__registry_classes__tell_of_load_and_registration)
 	heard = story_heard();
 	ck_assert_ptr_nonnull(strstr(heard, "dat: loaded "));
 	ck_assert_ptr_nonnull(strstr(heard, "dat: \"x\" 2.0 threadsafe has registered\n"));
-	ck_assert_ptr_nonnull(strstr(heard, "dat: \"x\" has removed itself\n"));
+	ck_assert_ptr_nonnull(strstr(heard, "dat: \"x\" has removed its registration\n"));
 }
 END_TEST
 
