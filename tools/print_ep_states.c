@@ -55,15 +55,15 @@ static const struct {
 static void
 print_introduction(void)
 {
-	puts("# What an endpoint may do, and what happens to it\n"
+	puts("# The states of an endpoint\n"
 	     "\n"
-	     "This page is printed by `tools/print-ep-states` from the tables that the provider\n"
-	     "obeys (`dapl/state/ep_state.c`, `dapl/state/cm_event.c`); `make check` fails when they differ.\n"
-	     "`make -C doc update-doc` writes it anew.\n"
+	     "`tools/print-ep-states` prints this page from the tables of the provider\n"
+	     "(`dapl/state/ep_state.c`, `dapl/state/cm_event.c`). `make check` fails if they differ;\n"
+	     "`make -C doc update-doc` writes the page again.\n"
 	     "\n"
-	     "Each change of a connection makes exactly one event, on the endpoint's connection\n"
-	     "EVD; a request's event comes on that of its service point. States are written\n"
-	     "without `DAT_EP_STATE_`.\n"
+	     "Each change of a connection posts one event on the connection EVD of the endpoint. The\n"
+	     "event of a connection request is posted on the EVD of its service point. States are\n"
+	     "written without `DAT_EP_STATE_`.\n"
 	     "\n"
 	     "## States\n"
 	     "\n"
@@ -81,10 +81,10 @@ print_states(void)
 		    name_return_subtype(DAT_ERROR(DAT_INVALID_STATE, subtype)));
 	}
 	puts("\n"
-	     "An endpoint of UNCONFIGURED_TENTATIVE has no protection zone and so no queue pair.\n"
-	     "Of the others nothing but an EVD may be missing, which is answered by the call that\n"
-	     "needs it; the further UNCONFIGURED states are never entered. CONNECTED_SINGLE_PATH\n"
-	     "and CONNECTED_MULTI_PATH belong to adapters with several paths.");
+	     "In UNCONFIGURED_TENTATIVE an endpoint has no protection zone, and so no queue pair. In\n"
+	     "the other states it may lack an EVD; calls that need the EVD then fail. The other\n"
+	     "UNCONFIGURED states are not used. CONNECTED_SINGLE_PATH and CONNECTED_MULTI_PATH are for\n"
+	     "adapters with several paths.");
 }
 
 static void
@@ -101,7 +101,7 @@ print_answer(const struct ep_answer *answer, DAT_EP_STATE state)
 			printf(" → %s |", name_ep_state(answer->next));
 		break;
 	case EP_GONE:
-		printf(" the end |");
+		printf(" freed |");
 		break;
 	case EP_NOTHING:
 		printf(" nothing |");
@@ -117,11 +117,12 @@ print_calls(void)
 {
 	puts("\n## Calls\n"
 	     "\n"
-	     "*yes*: done, the state stays. *→*: done, and this is the state then. *the end*:\n"
-	     "done, and the handle is stale. *nothing*: `DAT_SUCCESS` without any effect or event.\n"
-	     "*refused*: `DAT_INVALID_STATE` with the name of the state; a service point or\n"
-	     "request that is freed just leaves such an endpoint alone. *bad flag*:\n"
-	     "`DAT_INVALID_PARAMETER/ARG2`. Bad handles and arguments are reported first.");
+	     "*yes*: the call succeeds, the state stays. *→*: the call succeeds, and the state\n"
+	     "changes. *freed*: the call succeeds, and the handle becomes invalid. *nothing*:\n"
+	     "`DAT_SUCCESS` without effect or event. *refused*: `DAT_INVALID_STATE` with the name of\n"
+	     "the state; if a service point or request is freed, such an endpoint does not change.\n"
+	     "*bad flag*: `DAT_INVALID_PARAMETER/ARG2`. Invalid handles and arguments are reported\n"
+	     "first.");
 	for (size_t s = 0; s < COUNT(states); s++) {
 		printf("\n### %s\n\n| call | answer |\n|---|---|\n",
 		    name_ep_state(states[s].state));
@@ -136,9 +137,9 @@ print_calls(void)
 static void
 print_happenings(void)
 {
-	puts("\n## What happens to a connection\n"
+	puts("\n## Changes of a connection\n"
 	     "\n"
-	     "The event and the next state. What is not listed changes nothing and posts no event.\n"
+	     "The event that is posted, and the next state. Other combinations have no effect.\n"
 	     "\n"
 	     "| state | the connection ... | event | next state |\n"
 	     "|---|---|---|---|");
@@ -153,9 +154,9 @@ print_happenings(void)
 				    name_event(rule->event), name_ep_state(rule->next));
 		}
 	puts("\n"
-	     "A connection breaks when a request fails for another reason than being flushed,\n"
-	     "when its queue pair fails or when the device goes. The event comes once, after the\n"
-	     "failed completion; what the connection manager tells later adds nothing.");
+	     "A connection breaks when a request fails with another error than flushed, when its\n"
+	     "queue pair fails, or when the device is removed. The event is posted once, after the\n"
+	     "failed completion. Later events of the connection manager post no further event.");
 }
 
 static void
@@ -166,16 +167,16 @@ print_meaning(const struct cm_meaning *meaning)
 		printf("nothing");
 		break;
 	case CM_HAS_ADDRESS:
-		printf("goes on with the route");
+		printf("resolves the route");
 		break;
 	case CM_HAS_ROUTE:
 		printf("sends the request");
 		break;
 	case CM_HAS_NEITHER:
-		printf("tries again after a timeout, else has an unreachable target");
+		printf("is tried again after a timeout; else its target is unreachable");
 		break;
 	case CM_REJECTED:
-		printf("is rejected, by whom the first four bytes of the data tell");
+		printf("is rejected; the first four bytes of the data show by whom");
 		break;
 	case CM_HAPPENS:
 		printf("%s", name_ep_happening(meaning->what));
