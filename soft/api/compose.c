@@ -9,20 +9,20 @@
 #include "soft/qp/remote.h"
 #include "soft/qp/remote_requester.h"
 #include "soft/qp/remote_responder.h"
-#include "soft/wire/door.h"
+#include "soft/wire/acceptor.h"
 #include "soft/wire/peer.h"
 
 static void
 compose_close_wire(void)
 {
-	soft_door_close();
+	soft_acceptor_close();
 	soft_peers_close();
 }
 
 static void
 compose_reset_wire(void)
 {
-	soft_door_reset();
+	soft_acceptor_reset();
 	soft_peers_reset();
 }
 
@@ -35,7 +35,7 @@ compose_link_lost(unsigned int slot, bool outgoing, bool gone)
 }
 
 static const struct soft_part wire = {
-	.start = soft_door_open,
+	.start = soft_acceptor_open,
 	.stop = compose_close_wire,
 	.reset = compose_reset_wire,
 };

@@ -2,8 +2,8 @@
 /*
  * compose -- puts the parts of the device together
  *
- * A part calls the parts below it by name.  Where it has to call one above it, it does so through a
- * table that is set here.
+ * A part calls the parts below it by name.  A call to a part above it goes through a table, which
+ * is set here.
  */
 #ifndef SOFT_COMPOSE_H
 #define SOFT_COMPOSE_H

@@ -78,7 +78,7 @@ rdma_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **out)
 		rdma_ack_cm_event(event);
 		return soft_cm_result(r);
 	}
-	/* The new id keeps the event: its private data are read there. */
+	/* The new id keeps the event, which has the private data. */
 	event->id->event = event;
 	*out = event->id;
 	return 0;

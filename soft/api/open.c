@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls by which a program comes to the device: each puts its parts together first. */
+/* The calls that open the device, or create an id, set the tables of compose.h first. */
 #include "compose.h"
 #include "soft/cm/event.h"
 #include "soft/cm/id.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * unsupported -- functions of the two interfaces for things that this device has not
- *
- * Datagrams and multicast, memory imported from elsewhere, extended connection
- * establishment.  A program that links them loads; the calls fail.
+ * Functions of the two interfaces that this device does not support: datagrams and multicast,
+ * imported memory, extended connection establishment.  A program that is linked with them loads;
+ * the calls fail.
  */
 #include "soft/cm/cm.h"
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cm -- connection manager: rdma ids, their events and the messages between them
+ * cm -- the types that all parts of the connection manager share
  *
- * One lock, soft_cm_lock, guards all of it.  Two ids talk by messages named as in the
- * InfiniBand specification (REQ, REP, RTU, REJ, DREQ, DREP), addressed by process slot and
- * id number, whether they live in one process or in two.  What the kernel would do happens
- * when a message is delivered; what librdmacm does (setting up the queue pair, creating
- * the id of a request) happens when the consumer reads the event.
+ * One lock, soft_cm_lock, guards all of them.  Two ids exchange messages that are named as in the
+ * InfiniBand specification (REQ, REP, RTU, REJ, DREQ, DREP) and addressed by process slot and id
+ * number, in one process or in two.  Delivering a message does the work of the kernel; reading an
+ * event does the work of librdmacm: it sets up the queue pair or creates the id of a request.
  */
 #ifndef SOFT_CM_H
 #define SOFT_CM_H
@@ -15,15 +14,15 @@
 
 #include <rdma/rdma_cma.h>
 
-/* Sizes to which InfiniBand pads private data, less what the IP service header takes. */
+/* Private data is padded to these sizes: those of InfiniBand less the IP service header. */
 #define SOFT_CM_REQ_DATA 56
 #define SOFT_CM_REQ_DATA_IB 92
 #define SOFT_CM_REP_DATA 196
 #define SOFT_CM_REJ_DATA 148
 
 /*
- * What the path says of its length, 4.096 us * 2^17, and what becomes of it, as elsewhere, on queue
- * pairs that ids make: the time for an acknowledgement, 1.07 s, is twice that.
+ * The life time of packets in the path record, 4.096 us * 2^17.  Queue pairs of ids wait twice as
+ * long for an acknowledgement, 1.07 s, as elsewhere.
  */
 #define SOFT_CM_PACKET_LIFE 17
 #define SOFT_CM_ACK_TIMEOUT (SOFT_CM_PACKET_LIFE + 1)
@@ -40,15 +39,15 @@ enum soft_cm_type {
 	SOFT_CM_REJ,
 	SOFT_CM_DREQ,
 	SOFT_CM_DREP,
-	SOFT_CM_MRA, /* "received, my consumer is at it"; to a REQ it gives the number of the new id
-		      */
-	SOFT_CM_ASK, /* "is your consumer still at it?" */
+	SOFT_CM_MRA, /* "received; my consumer decides"; the answer to a REQ has the number of the
+			new id */
+	SOFT_CM_ASK, /* "does your consumer still decide?" */
 };
 
 struct soft_cm_message {
 	enum soft_cm_type type;
 	unsigned int from_slot;
-	bool called; /* it came on the link that the peer opened: the answer goes back there */
+	bool incoming;	   /* it came on the link that the peer opened; the answer goes there */
 	uint32_t from, to; /* id numbers; a REQ has no `to` */
 	uint16_t reason;   /* REJ */
 	/* REQ: */
@@ -64,7 +63,7 @@ struct soft_cm_message {
 	uint8_t rnr_retry_count;
 	uint8_t flow_control;
 	uint8_t srq;
-	uint8_t data_length; /* what the consumer gave; zeroes follow */
+	uint8_t data_length; /* the length that the consumer gave; zeroes follow */
 	uint8_t data[SOFT_CM_REP_DATA];
 };
 
@@ -88,7 +87,7 @@ struct soft_service;
 
 struct soft_event {
 	struct rdma_cm_event public;
-	struct soft_id *id;    /* whose queue entry it is: the listener for a request */
+	struct soft_id *id;    /* that it is queued for: the listener for a request */
 	struct soft_id *child; /* of a request */
 	bool allocated, queued;
 	TAILQ_ENTRY(soft_event) link;
@@ -112,7 +111,7 @@ struct soft_id {
 	int backlog; /* requests that may wait */
 	int waiting; /* requests that do */
 	bool sync, reuse_address, owns_cqs;
-	bool called;			   /* the request came to us, on the peer's link */
+	bool incoming;			   /* the request came to us, on the peer's link */
 	struct ibv_qp_init_attr *endpoint; /* of a listening rdma_create_ep() */
 	struct ibv_pd *endpoint_pd;
 
@@ -124,16 +123,17 @@ struct soft_id {
 	uint8_t ack_timeout; /* of the queue pair */
 	bool peer_srq;
 
-	/* Of wait.c: */
-	bool waits;
-	uint64_t sent, heard; /* when the message was, and when the peer gave a sign of life */
-	uint64_t tick, knock; /* when it is looked at, and the request tried, again */
-	TAILQ_ENTRY(soft_id) wait_link, knock_link;
+	/* Used by wait.c: */
+	bool is_waiting;
+	uint64_t sent,
+	    heard; /* when the message was sent, and when the peer last gave a sign of life */
+	uint64_t tick, retry_at; /* when the wait is checked, and when the request is sent, again */
+	TAILQ_ENTRY(soft_id) wait_link, retry_link;
 	struct soft_cm_message *unsent;
 
 	uint32_t reported, acknowledged; /* events */
 	struct soft_event answer;	 /* how the connection attempt ended */
-	struct soft_event goodbye;	 /* DISCONNECTED: must not fail for want of memory */
+	struct soft_event disconnected;	 /* DISCONNECTED: needs no memory, so it cannot fail */
 };
 
 extern pthread_mutex_t soft_cm_lock;

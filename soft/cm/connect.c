@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connections: the calls that ask for one, answer, and end it */
+/* The calls that request a connection, accept or reject it, and end it. */
 #include "address.h"
 #include "call.h"
 #include "deliver.h"
@@ -15,7 +15,7 @@
 
 #define BACKLOG_MAX 1024
 
-/* The wishes of a consumer, with what stands for "as much as possible" filled in. */
+/* The parameters of the consumer; those for "as much as possible" are replaced by the limit. */
 static void
 connect_fill_message(
     struct soft_cm_message *message, const struct soft_id *id, const struct rdma_conn_param *param)
@@ -64,7 +64,7 @@ connect_check_param(const struct rdma_conn_param *param, uint8_t data_max)
 	return 0;
 }
 
-/* The REP; the queue pair, if it is ours, is ready. */
+/* Sends the REP.  If the id has the queue pair, it is ready. */
 static int
 connect_send_reply(struct soft_id *id, const struct rdma_conn_param *param)
 {
@@ -157,13 +157,13 @@ rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *param)
 	int r;
 
 	if (state == SOFT_ID_ACCEPTED && !public->qp)
-		return rdma_establish(public); /* the older way to say so */
+		return rdma_establish(public); /* the older call for the same */
 	if (state != SOFT_ID_REQUESTED)
 		return soft_cm_result(state == SOFT_ID_DISCONNECTED ? ECONNRESET : EINVAL);
 	r = connect_check_param(param, SOFT_CM_REP_DATA);
 	if (r)
 		return soft_cm_result(r);
-	/* Without a wish, or with the greatest, it is what the request proposed. */
+	/* Where the consumer sets no value or the greatest, the values of the request are used. */
 	if (param && param->responder_resources != RDMA_MAX_RESP_RES)
 		id->responder_resources = param->responder_resources;
 	if (param && param->initiator_depth != RDMA_MAX_INIT_DEPTH)
@@ -233,7 +233,7 @@ rdma_disconnect(struct rdma_cm_id *public)
 		if (id->state == SOFT_ID_DISCONNECTING)
 			soft_wait_start(id);
 		break;
-	default: /* already on the way, or there never was a connection to end */
+	default: /* it ends already, or there is no connection */
 		break;
 	}
 	pthread_mutex_unlock(&soft_cm_lock);
@@ -245,7 +245,7 @@ rdma_notify(struct rdma_cm_id *public, enum ibv_event_type event)
 {
 	if (event != IBV_EVENT_COMM_EST)
 		return soft_cm_result(EINVAL);
-	/* A message came before the RTU: that says as much. */
+	/* A message that comes before the RTU means the same. */
 	pthread_mutex_lock(&soft_cm_lock);
 	soft_cm_ready(soft_id_of(public));
 	pthread_mutex_unlock(&soft_cm_lock);

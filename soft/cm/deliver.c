@@ -22,7 +22,7 @@ event_fill(struct soft_event *event, const struct soft_cm_message *message, uint
 	*conn = (struct rdma_conn_param){
 		.private_data = event->data,
 		.private_data_len = padded,
-		/* What the peer starts, we answer, and the other way round. */
+		/* The peer's initiator is our responder, and the other way round. */
 		.responder_resources = message->initiator_depth,
 		.initiator_depth = message->responder_resources,
 		.flow_control = message->flow_control,
@@ -33,7 +33,7 @@ event_fill(struct soft_event *event, const struct soft_cm_message *message, uint
 	};
 }
 
-/* What the peer offers and wants; the queue pair is set up from it. */
+/* The offers and limits of the peer, from which the queue pair is set up. */
 static void
 id_set_peer(struct soft_id *id, const struct soft_cm_message *message)
 {
@@ -68,7 +68,7 @@ deliver_request(const struct soft_cm_message *message)
 		goto reject;
 	soft_id_inherit_device(child);
 	child->state = SOFT_ID_REQUESTED;
-	child->called = true;
+	child->incoming = true;
 	child->public.route.addr.src_storage = message->target;
 	child->public.route.addr.dst_storage = message->source;
 	soft_address_set_port(&child->public.route.addr.src_addr, message->port);
@@ -89,7 +89,7 @@ reject:
 	soft_cm_answer(message, SOFT_CM_REJ, reason);
 }
 
-/* Of a peer that answers after we have given it up. */
+/* Whether the peer answers after its time was over. */
 static bool
 deliver_is_late(const struct soft_id *id, const struct soft_cm_message *message)
 {
@@ -98,7 +98,7 @@ deliver_is_late(const struct soft_id *id, const struct soft_cm_message *message)
 	return id->state != SOFT_ID_REQUESTING;
 }
 
-/* The peer's connection manager lives, and leaves the answer to its consumer. */
+/* The connection manager of the peer works, and its consumer decides. */
 static void
 deliver_receipt(struct soft_id *id, const struct soft_cm_message *message)
 {
@@ -108,7 +108,7 @@ deliver_receipt(struct soft_id *id, const struct soft_cm_message *message)
 	soft_wait_renew(id);
 }
 
-/* Who has answered need not say that its consumer is at it: the answer is on its way. */
+/* Once the consumer has answered, no MRA is sent: the answer is on its way. */
 static void
 deliver_question(struct soft_id *id)
 {
@@ -142,10 +142,10 @@ static void
 id_post_disconnected(struct soft_id *id, int status)
 {
 	id->state = SOFT_ID_DISCONNECTED;
-	soft_event_post(id, &id->goodbye, RDMA_CM_EVENT_DISCONNECTED, status);
+	soft_event_post(id, &id->disconnected, RDMA_CM_EVENT_DISCONNECTED, status);
 }
 
-/* The state decides that exactly one DISCONNECTED is posted, however often the news comes. */
+/* The state ensures that exactly one DISCONNECTED is posted, however often a DREQ comes. */
 static void
 deliver_disconnect(struct soft_id *id)
 {
@@ -158,7 +158,7 @@ deliver_disconnect(struct soft_id *id)
 	soft_cm_send(id, SOFT_CM_DREP, 0, NULL, 0);
 }
 
-/* Whoever does not know yet that an id has gone learns it when it talks to it. */
+/* A peer that does not know yet that the id was destroyed gets the answer from here. */
 static void
 deliver_without_id(const struct soft_cm_message *message)
 {
@@ -201,7 +201,7 @@ id_lose_peer(struct soft_id *id)
 
 struct lost {
 	unsigned int slot;
-	bool called;
+	bool incoming;
 };
 
 static void
@@ -209,7 +209,7 @@ id_lose_link(struct soft_id *id, void *arg)
 {
 	const struct lost *lost = arg;
 
-	if (id->peer_slot == lost->slot && id->called == lost->called)
+	if (id->peer_slot == lost->slot && id->incoming == lost->incoming)
 		id_lose_peer(id);
 }
 
@@ -218,7 +218,7 @@ soft_cm_disconnect(struct soft_id *id)
 {
 	switch (id->state) {
 	case SOFT_ID_REQUESTING:
-		/* A peer that has not told its number is answered when it does. */
+		/* A peer whose number is not known yet is answered when it sends it. */
 		if (id->peer_number)
 			soft_cm_send(id, SOFT_CM_REJ, SOFT_CM_REJ_TIMEOUT, NULL, 0);
 		break;
@@ -239,7 +239,7 @@ soft_cm_disconnect(struct soft_id *id)
 void
 soft_cm_established(struct soft_id *id)
 {
-	/* The peer may have gone again before its answer was read. */
+	/* The peer may have disconnected before its answer was read. */
 	if (id->state != SOFT_ID_ACCEPTED)
 		return;
 	id->state = SOFT_ID_CONNECTED;
@@ -263,7 +263,7 @@ soft_event_drop(struct soft_id *id)
 		if (event->allocated)
 			free(event);
 		if (child)
-			soft_cm_refuse(child); /* the event may be a part of it, and others */
+			soft_cm_refuse(child); /* the child may contain the event, and others */
 		event = TAILQ_FIRST(&channel->events);
 	}
 }
@@ -356,9 +356,9 @@ soft_cm_deliver(const struct soft_cm_message *message)
 }
 
 void
-soft_cm_link_lost(unsigned int slot, bool called)
+soft_cm_link_lost(unsigned int slot, bool incoming)
 {
-	struct lost lost = { slot, called };
+	struct lost lost = { slot, incoming };
 
 	pthread_mutex_lock(&soft_cm_lock);
 	soft_id_each(id_lose_link, &lost);
@@ -372,9 +372,9 @@ soft_cm_frame(struct soft_link *link, const struct soft_wire_cm *cm)
 
 	if (!soft_cm_unpack(&message, cm, link->slot))
 		return false;
-	message.called = !link->outgoing;
-	if (message.called)
-		soft_link_take_answers(link->slot);
+	message.incoming = !link->outgoing;
+	if (message.incoming)
+		soft_link_read_answers(link->slot);
 	pthread_mutex_lock(&soft_cm_lock);
 	soft_cm_deliver(&message);
 	pthread_mutex_unlock(&soft_cm_lock);

@@ -2,7 +2,7 @@
 /*
  * deliver -- what a message, or its absence, does to an id
  *
- * The CM lock is held where nothing else is said.
+ * The CM lock is held unless the comment of a function states otherwise.
  */
 #ifndef SOFT_CM_DELIVER_H
 #define SOFT_CM_DELIVER_H
@@ -18,7 +18,7 @@ void soft_cm_deliver(const struct soft_cm_message *message);
 bool soft_cm_frame(struct soft_link *link, const struct soft_wire_cm *cm);
 
 /* Takes the lock: a link is closed, and the peers of the ids that used it are lost. */
-void soft_cm_link_lost(unsigned int slot, bool called);
+void soft_cm_link_lost(unsigned int slot, bool incoming);
 
 /* An RTU came, or a message on the queue pair, which means the same. */
 void soft_cm_ready(struct soft_id *id);

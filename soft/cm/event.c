@@ -73,7 +73,7 @@ soft_event_remove(struct soft_event_channel *channel, struct soft_event *event)
 	event->queued = false;
 	TAILQ_REMOVE(&channel->events, event, link);
 	if (TAILQ_EMPTY(&channel->events))
-		soft_bell_hush(channel->public.fd);
+		soft_bell_clear(channel->public.fd);
 }
 
 void

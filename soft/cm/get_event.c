@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What librdmacm does when an event is read. */
+/* Reading an event does the work of librdmacm. */
 #include "get_event.h"
 #include "deliver.h"
 #include "event.h"
@@ -56,7 +56,10 @@ event_process_response(struct soft_event *event)
 	pthread_mutex_unlock(&soft_cm_lock);
 }
 
-/* What librdmacm does between the kernel's event and the consumer's. */
+/*
+ * The work of librdmacm between the event of the kernel and that of the consumer.  False if the
+ * event is dropped.
+ */
 static bool
 event_process(struct soft_event *event)
 {
@@ -97,7 +100,7 @@ rdma_get_cm_event(struct rdma_event_channel *public, struct rdma_cm_event **out)
 				return -1;
 			continue;
 		}
-		/* A thread cancelled from here on would take the event with it. */
+		/* A thread that is cancelled from here on would lose the event. */
 		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 		if (event_process(event)) {
 			pthread_setcancelstate(state, NULL);

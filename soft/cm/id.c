@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Ids by number.  A number is an index and a count of how often it was used, so that a
- * message to an id that is gone finds nobody.
+ * Ids by number.  A number is an index and a count of its uses, so the number of an id that was
+ * destroyed is not found.
  */
 #define INDEX_BITS 20
 

@@ -2,7 +2,7 @@
 /*
  * id -- rdma ids, by number
  *
- * The CM lock is held where nothing else is said.
+ * The CM lock is held unless the comment of a function states otherwise.
  */
 #ifndef SOFT_CM_ID_H
 #define SOFT_CM_ID_H
@@ -16,7 +16,7 @@ void soft_id_free(struct soft_id *id);
 void soft_ids_reset(void); /* in a forked child */
 struct soft_id *soft_id_find(uint32_t number);
 
-/* Takes the lock: for callers whose next step does not depend on the state staying. */
+/* Takes the lock.  The state may change at once; the caller must not depend on it. */
 enum soft_id_state soft_id_state(struct soft_id *id);
 
 /* Calls fn for every id; it may neither create nor free one. */

@@ -60,7 +60,7 @@ rdma_migrate_id(struct rdma_cm_id *public, struct rdma_event_channel *channel)
 	}
 	pthread_mutex_lock(&soft_cm_lock);
 	soft_event_move(id, channel);
-	/* What the old channel handed out may still be in use there. */
+	/* Events that were read from the old channel may still be in use. */
 	soft_event_wait_acknowledged(id);
 	pthread_mutex_unlock(&soft_cm_lock);
 	if (id->sync)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The queue pair of an id, and its way through the states */
 #include "id_qp.h"
 
 #include <string.h>

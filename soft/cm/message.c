@@ -7,12 +7,8 @@
 
 #include <string.h>
 
-/*
- * To an id of another process, on the link of whoever made the request.  If there is none,
- * or it takes no more, the loss of the link tells everybody.
- */
 int
-soft_cm_carry(unsigned int slot, bool called, const struct soft_cm_message *message)
+soft_cm_carry(unsigned int slot, bool incoming, const struct soft_cm_message *message)
 {
 	struct soft_wire_cm cm;
 	struct soft_link *link;
@@ -22,9 +18,9 @@ soft_cm_carry(unsigned int slot, bool called, const struct soft_cm_message *mess
 		soft_cm_deliver(message);
 		return 0;
 	}
-	link = called ? soft_peer_incoming(slot) : soft_peer_outgoing(slot);
+	link = incoming ? soft_peer_incoming(slot) : soft_peer_outgoing(slot);
 	if (!link)
-		return called ? -EPIPE : -errno;
+		return incoming ? -EPIPE : -errno;
 	soft_cm_pack(&cm, message);
 	r = soft_link_send_cm(link, &cm);
 	if (r)
@@ -45,13 +41,13 @@ soft_cm_answer(const struct soft_cm_message *to, enum soft_cm_type type, uint16_
 		.reason = reason,
 	};
 
-	(void)soft_cm_carry(to->from_slot, to->called, &message);
+	(void)soft_cm_carry(to->from_slot, to->incoming, &message);
 }
 
 void
 soft_cm_dispatch(const struct soft_id *id, const struct soft_cm_message *message)
 {
-	(void)soft_cm_carry(id->peer_slot, id->called, message);
+	(void)soft_cm_carry(id->peer_slot, id->incoming, message);
 }
 
 void

@@ -10,10 +10,10 @@
 #include "cm.h"
 
 /*
- * To the process at a slot, on the link of the side that sent the request.  If there is no link, or
- * it takes no more, 0 is not returned, and losing the link tells both sides.
+ * Sends to the process at a slot, on the link of the side that sent the request: 0 or -errno.  If
+ * the link takes no more it is shut down, and both sides see that it is lost.
  */
-int soft_cm_carry(unsigned int slot, bool called, const struct soft_cm_message *message);
+int soft_cm_carry(unsigned int slot, bool incoming, const struct soft_cm_message *message);
 
 /* Answers a message for which there is no id. */
 void soft_cm_answer(const struct soft_cm_message *to, enum soft_cm_type type, uint16_t reason);

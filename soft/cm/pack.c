@@ -44,7 +44,7 @@ unpack_address(struct sockaddr_storage *address, const struct soft_wire_address 
 	return true;
 }
 
-/* A REQ has nobody to name yet, and its REJ may come from nobody. */
+/* A REQ is addressed to no id, and its REJ may come from no id. */
 static bool
 pack_numbers_valid(const struct soft_wire_cm *wire)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How an id comes to its addresses and its route */
+/* The calls that give an id its addresses and its route. */
 #include "address.h"
 #include "event.h"
 #include "get_event.h"
@@ -58,7 +58,7 @@ resolve_locked(struct soft_id *id, const struct sockaddr *source,
 		soft_event_post(id, event, RDMA_CM_EVENT_ADDR_ERROR, -ENETUNREACH);
 		return 0;
 	}
-	/* The way to an address of this host starts at that address. */
+	/* The source address for an address of this host is the same address. */
 	if (soft_address_wild(&addr->src_addr)) {
 		port = soft_address_port(&addr->src_addr);
 		addr->src_storage = *target;
@@ -109,7 +109,9 @@ rdma_bind_addr(struct rdma_cm_id *public, struct sockaddr *address)
 	pthread_mutex_lock(&soft_cm_lock);
 	r = id->state == SOFT_ID_IDLE ? resolve_bind_source(id, address) : -EINVAL;
 	pthread_mutex_unlock(&soft_cm_lock);
-	/* No device can be named for "any address" before a peer has chosen one. */
+	/*
+	 * An id that is bound to "any address" has no device before a peer has chosen an address.
+	 */
 	if (!r && !wild)
 		r = soft_id_show_device(id);
 	return soft_cm_result(r);

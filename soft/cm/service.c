@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* A service is a port number of one port space that this process holds; see port.h. */
+/* A port number of one port space that this process has taken; see port.h. */
 struct soft_service {
 	LIST_ENTRY(soft_service) link;
 	LIST_HEAD(, soft_id) ids;
@@ -31,7 +31,7 @@ service_find(uint16_t port_space, uint16_t port)
 	return NULL;
 }
 
-/* One after the other from a random one on: locks beside each other are one to the kernel. */
+/* Tries ports one after the other from a random one on: the kernel keeps adjacent locks as one. */
 static int
 service_any_port(uint16_t port_space, uint16_t *port)
 {
@@ -44,7 +44,7 @@ service_any_port(uint16_t port_space, uint16_t *port)
 	begun = true;
 	for (uint32_t i = 0; i < RANGE_COUNT && r == -EADDRINUSE; i++) {
 		*port = (uint16_t)(RANGE_FIRST + next++ % RANGE_COUNT);
-		/* A lock does not keep out its owner. */
+		/* A lock does not exclude its owner. */
 		if (!service_find(port_space, *port))
 			r = soft_port_open(port_space, *port);
 	}
@@ -141,7 +141,7 @@ soft_service_here(uint16_t port_space, uint16_t port)
 	return service_find(port_space, port) != NULL;
 }
 
-/* "Any address" of IPv6 takes callers of IPv4, too. */
+/* "Any address" of IPv6 includes the addresses of IPv4. */
 struct soft_id *
 soft_service_find(uint16_t port_space, uint16_t port, const struct sockaddr *target)
 {
@@ -160,7 +160,7 @@ soft_service_find(uint16_t port_space, uint16_t port, const struct sockaddr *tar
 	return meant ? listener : NULL;
 }
 
-/* The ports stay the parent's. */
+/* The parent keeps the ports. */
 void
 soft_services_reset(void)
 {

@@ -15,7 +15,7 @@ void soft_service_detach(struct soft_id *id);
 
 /* The id listens at its port: 0, or -EADDRINUSE. */
 int soft_service_listen(struct soft_id *id);
-bool soft_service_here(uint16_t port_space, uint16_t port); /* the port is of this process */
+bool soft_service_here(uint16_t port_space, uint16_t port); /* this process has the port */
 void soft_services_reset(void);				    /* in a forked child */
 
 /* The id listening at the address of a REQ, or NULL. */

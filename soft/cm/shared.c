@@ -2,8 +2,8 @@
 #include "shared.h"
 
 /*
- * The context stays where it is for the life of the process; see context.h.  Its default
- * protection domain lives as long as anybody uses the device through the CM.
+ * The context lives as long as the process; see context.h.  Its default protection domain lives
+ * as long as the CM has a reference to the device.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct soft_context *device;
@@ -64,7 +64,7 @@ soft_cm_device_put(void)
 {
 	pthread_mutex_lock(&lock);
 	if (--users == 0) {
-		/* A consumer may have left something on it: then it stays, with the device. */
+		/* An object of the consumer may still use it: then it stays, with the device. */
 		if (ibv_dealloc_pd(default_pd))
 			users++;
 		else

@@ -11,37 +11,37 @@
 #define TICK (SOFT_ANSWER_TIME / 8)
 #define CONSUMER_TIME (15 * 60 * 1000000000ull)
 
-/* A request that was not let in, since too many others were waiting to be, is tried again. */
-#define KNOCK 10000000u
+/* A request is tried again after this time if the process cannot accept more connections. */
+#define RETRY_TIME 10000000u
 
 static void wait_tick(struct soft_timer *timer);
 
 static TAILQ_HEAD(waiting, soft_id) waiting = TAILQ_HEAD_INITIALIZER(waiting);
-static TAILQ_HEAD(, soft_id) knocking = TAILQ_HEAD_INITIALIZER(knocking);
+static TAILQ_HEAD(, soft_id) retrying = TAILQ_HEAD_INITIALIZER(retrying);
 static struct soft_timer timer = { .fn = wait_tick };
 
 static void
 wait_set_timer(void)
 {
-	const struct soft_id *first = TAILQ_FIRST(&waiting), *knocker = TAILQ_FIRST(&knocking);
+	const struct soft_id *first = TAILQ_FIRST(&waiting), *retrier = TAILQ_FIRST(&retrying);
 	uint64_t when = UINT64_MAX;
 
 	if (first)
 		when = first->tick;
-	if (knocker && knocker->knock < when)
-		when = knocker->knock;
+	if (retrier && retrier->retry_at < when)
+		when = retrier->retry_at;
 	if (when != UINT64_MAX)
 		soft_timer_set(&timer, when);
 }
 
-/* All wait equally long, unless the factor has changed: the place is the last. */
+/* All ids wait equally long, so the place is at the end, unless the time factor has changed. */
 static void
 wait_enter(struct soft_id *id)
 {
 	struct soft_id *before = TAILQ_LAST(&waiting, waiting);
 
-	id->tick = soft_now() + soft_stretched(TICK);
-	id->waits = true;
+	id->tick = soft_now() + soft_settings_scale_time(TICK);
+	id->is_waiting = true;
 	while (before && before->tick > id->tick)
 		before = TAILQ_PREV(before, waiting, wait_link);
 	if (before)
@@ -53,9 +53,9 @@ wait_enter(struct soft_id *id)
 static void
 wait_leave(struct soft_id *id)
 {
-	if (id->waits)
+	if (id->is_waiting)
 		TAILQ_REMOVE(&waiting, id, wait_link);
-	id->waits = false;
+	id->is_waiting = false;
 }
 
 static void
@@ -63,7 +63,7 @@ wait_drop_request(struct soft_id *id)
 {
 	if (!id->unsent)
 		return;
-	TAILQ_REMOVE(&knocking, id, knock_link);
+	TAILQ_REMOVE(&retrying, id, retry_link);
 	free(id->unsent);
 	id->unsent = NULL;
 }
@@ -74,7 +74,7 @@ wait_send_requests(uint64_t now)
 	struct soft_cm_message request;
 	struct soft_id *id;
 
-	while ((id = TAILQ_FIRST(&knocking)) && id->knock <= now) {
+	while ((id = TAILQ_FIRST(&retrying)) && id->retry_at <= now) {
 		request = *id->unsent;
 		wait_drop_request(id);
 		if (id->state == SOFT_ID_REQUESTING)
@@ -98,8 +98,8 @@ wait_tick_id(struct soft_id *id, uint64_t now)
 		return;
 	if (late > SOFT_TIMER_LATE)
 		id->heard += late;
-	if (now - id->heard >= soft_stretched(SOFT_ANSWER_TIME) ||
-	    now - id->sent >= soft_stretched(CONSUMER_TIME)) {
+	if (now - id->heard >= soft_settings_scale_time(SOFT_ANSWER_TIME) ||
+	    now - id->sent >= soft_settings_scale_time(CONSUMER_TIME)) {
 		soft_cm_give_up(id);
 		return;
 	}
@@ -148,8 +148,8 @@ soft_wait_to_call(struct soft_id *id, const struct soft_cm_message *request)
 	if (!id->unsent)
 		return -ENOMEM;
 	*id->unsent = *request;
-	id->knock = soft_now() + KNOCK;
-	TAILQ_INSERT_TAIL(&knocking, id, knock_link);
+	id->retry_at = soft_now() + RETRY_TIME;
+	TAILQ_INSERT_TAIL(&retrying, id, retry_link);
 	wait_set_timer();
 	return 0;
 }
@@ -158,6 +158,6 @@ void
 soft_wait_reset(void)
 {
 	TAILQ_INIT(&waiting);
-	TAILQ_INIT(&knocking);
+	TAILQ_INIT(&retrying);
 	soft_timer_init(&timer, wait_tick);
 }

@@ -3,12 +3,13 @@
  * wait -- how long an id waits for its peer
  *
  * A REQ, REP or DREQ starts a wait.  The connection manager of the other process answers without
- * its consumer, so it has little time.  When it has answered that its consumer decides (MRA), it is
- * asked again at each tick (ASK) and must repeat that answer; the consumer has much time.
+ * its consumer, so it has little time.  When it has answered that its consumer decides (MRA), it
+ * is asked again at each tick (ASK) and must repeat that answer; the consumer has much time.
  *
- * Waiting ids are in a list, in the order of their next ticks, and share one timer.  It looks them
- * up in the list, under the CM lock, so it never acts on an id that was freed.  The state of an id
- * says what it waits for: when it has changed, the id leaves the list at its next tick.
+ * Waiting ids are in a list, ordered by their next ticks, and share one timer.  Its function
+ * takes the CM lock and finds ids in the list only, so it never acts on an id that was freed.
+ * The state of an id decides what it waits for; after a change of state the id leaves the list at
+ * its next tick.
  *
  * The CM lock is held.
  */

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* A CQ with further events goes behind the others, so that none waits for ever. */
+/* A CQ with further events moves to the end, so that the others get their turn. */
 static struct soft_cq *
 channel_next(struct soft_channel *channel)
 {
@@ -19,7 +19,7 @@ channel_next(struct soft_channel *channel)
 		if (--cq->unread)
 			TAILQ_INSERT_TAIL(&channel->events, cq, link);
 		else if (TAILQ_EMPTY(&channel->events))
-			soft_bell_hush(channel->ibv.fd);
+			soft_bell_clear(channel->ibv.fd);
 	}
 	pthread_mutex_unlock(&channel->lock);
 	return cq;
@@ -109,7 +109,7 @@ soft_channel_detach(struct soft_channel *channel, struct soft_cq *cq)
 		cq->unread = 0;
 		TAILQ_REMOVE(&channel->events, cq, link);
 		if (TAILQ_EMPTY(&channel->events))
-			soft_bell_hush(channel->ibv.fd);
+			soft_bell_clear(channel->ibv.fd);
 	}
 	channel->ibv.refcnt--;
 	delivered = cq->delivered;

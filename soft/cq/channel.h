@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * channel -- a completion channel
+ */
 #ifndef SOFT_CHANNEL_H
 #define SOFT_CHANNEL_H
 
@@ -7,8 +10,8 @@
 struct soft_cq;
 
 /*
- * A completion channel.  A CQ with unread events stands in the list once and counts them;
- * readiness of the descriptor and the list change together under the lock.
+ * A CQ with unread events is in the list once and counts them; the list and the readiness of the
+ * descriptor change together under the lock.
  */
 struct soft_channel {
 	struct ibv_comp_channel ibv; /* refcnt, the CQs on it, is guarded by the lock */
@@ -28,7 +31,7 @@ void soft_channel_attach(struct soft_channel *channel);
 void soft_channel_post(struct soft_channel *channel, struct soft_cq *cq);
 
 /*
- * Takes the CQ off, dropping its unread events, and returns how many were ever read: the
+ * Removes the CQ, drops its unread events, and returns how many of its events were read: the
  * caller waits until as many are acknowledged.
  */
 uint32_t soft_channel_detach(struct soft_channel *channel, struct soft_cq *cq);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Polls in vain before a caller counts as spinning. */
+/* So many polls that find nothing count as spinning. */
 #define SPINS 64u
 
 static void
@@ -22,17 +22,17 @@ cq_timer_expired(struct soft_timer *timer)
 	pthread_mutex_unlock(&cq->lock);
 }
 
-/* Entries added before the overrun are good; behind them the queue is an error. */
+/* Entries that were added before the overrun are valid; after them polling fails. */
 static int
 cq_poll_empty(struct soft_cq *cq)
 {
-	uint32_t idle = soft_counter_load(&cq->idle) + 1; /* a lost count matters to nobody */
+	uint32_t idle = soft_counter_load(&cq->idle) + 1; /* a lost count does no harm */
 	int r;
 
 	soft_counter_store(&cq->idle, idle);
 	/*
-	 * Who spins here waits for the progress thread, which may need this very processor; who
-	 * only makes sure that nothing is left pays nothing.
+	 * A caller that spins waits for the progress thread, which may need this processor.  A
+	 * caller that only checks that the queue is empty does not get here.
 	 */
 	if (idle % SPINS == 0 && soft_peers_linked())
 		sched_yield();
@@ -125,7 +125,9 @@ soft_cq_arm(struct ibv_cq *ibv, int solicited_only)
 	if (soft_trouble_arm_fails())
 		return -EIO;
 	pthread_mutex_lock(&cq->lock);
-	/* Also of a queue that overran: hardware takes the doorbell of any, and only polling tells.
+	/*
+	 * A queue that overran is armed, too: adapters accept the doorbell of any queue, and only
+	 * polling fails.
 	 */
 	if (wanted > cq->armed)
 		cq->armed = wanted;

@@ -2,9 +2,9 @@
 /*
  * cq -- completion queue with one-shot notification
  *
- * One lock covers the entries and the armed state: whether an entry was added before or
- * after a request has one answer.  An event is owed for an entry added after the request;
- * a request finds entries already there and owes nothing for them.
+ * One lock covers the entries and the armed state, so an entry is added either before or after a
+ * request for notification.  An entry that is added after the request raises an event; entries
+ * that are there already do not.
  */
 #ifndef SOFT_CQ_H
 #define SOFT_CQ_H
@@ -22,10 +22,10 @@ struct soft_cq {
 	uint32_t mask;
 	uint32_t size; /* entries that fit */
 	/*
-	 * These counters run freely and are written under the lock.  That nothing can be
-	 * polled is seen without it: an entry that was pushed before the last request or
-	 * poll of this thread is visible to it by the lock that either took, and one pushed
-	 * later may as well be found later.
+	 * These counters run freely and are written under the lock.  That nothing can be polled
+	 * is seen without it: an entry that was pushed before the last request or poll of this
+	 * thread is visible through the lock that either took, and an entry that is pushed later
+	 * may be found later.
 	 */
 	atomic_uint head;  /* next to be polled */
 	atomic_uint shown; /* end of what can be polled; short of tail only if delayed */
@@ -38,7 +38,7 @@ struct soft_cq {
 	const struct soft_personality *personality;
 	struct soft_timer timer;
 	uint32_t noise; /* state of the personality's random choices */
-	uint32_t due;	/* completions that an event held back covers; 0: none is */
+	uint32_t due;	/* completions of the event that is held back; 0: there is none */
 
 	struct soft_channel *channel;
 	TAILQ_ENTRY(soft_cq) link; /* in channel->events while unread != 0 */
@@ -69,13 +69,13 @@ soft_counter_store(atomic_uint *counter, uint32_t value)
 }
 
 /*
- * Adds an entry, whose data must have landed.  `solicited` is true for the receive of a
- * solicited message and for every error.  -EIO if the CQ is overrun: the queue pair that
- * lost its completion must fail.
+ * Adds an entry; its data must be in place.  `solicited` is true for the receive of a solicited
+ * message and for every error.  -EIO if the CQ is overrun: the queue pair that lost its
+ * completion must fail.
  */
 int soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited);
 
-/* Holds no entry back any longer. */
+/* Makes entries visible that are held back. */
 void soft_cq_show(struct soft_cq *cq);
 
 int soft_cq_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc);

@@ -183,7 +183,7 @@ static const struct soft_personality personalities[] = {
 };
 #define PERSONALITIES (sizeof personalities / sizeof personalities[0])
 
-/* What the program chose; it has precedence over the environment. */
+/* The choice of the program; it has precedence over the environment. */
 static _Atomic(const struct soft_personality *) chosen;
 
 static const struct soft_personality *

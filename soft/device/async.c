@@ -3,7 +3,7 @@
 #include "bell.h"
 #include "context.h"
 
-/* Dequeues the lowest type of the oldest object; the object moves to the end if it has more. */
+/* Dequeues the oldest object's lowest event type; the object moves to the end if it has more. */
 static bool
 async_next(struct soft_async_queue *queue, struct ibv_async_event *event)
 {
@@ -23,7 +23,7 @@ async_next(struct soft_async_queue *queue, struct ibv_async_event *event)
 		if (source->pending)
 			TAILQ_INSERT_TAIL(&queue->sources, source, link);
 		else if (TAILQ_EMPTY(&queue->sources))
-			soft_bell_hush(queue->fd);
+			soft_bell_clear(queue->fd);
 	}
 	pthread_mutex_unlock(&queue->lock);
 	return source != NULL;
@@ -83,7 +83,7 @@ soft_async_detach(struct soft_context *ctx, struct soft_async_source *source)
 		source->pending = 0;
 		TAILQ_REMOVE(&queue->sources, source, link);
 		if (TAILQ_EMPTY(&queue->sources))
-			soft_bell_hush(queue->fd);
+			soft_bell_clear(queue->fd);
 	}
 	delivered = source->delivered;
 	pthread_mutex_unlock(&queue->lock);

@@ -30,7 +30,7 @@ soft_bell_ring(int fd)
 }
 
 void
-soft_bell_hush(int fd)
+soft_bell_clear(int fd)
 {
 	uint64_t count;
 	struct iovec iov = { &count, sizeof count };
@@ -42,7 +42,10 @@ soft_bell_hush(int fd)
 	do
 		r = syscall(SYS_preadv2, fd, &iov, 1, -1L, -1L, RWF_NOWAIT);
 	while (r < 0 && errno == EINTR);
-	/* An old kernel without RWF_NOWAIT here: look first, a consumer may have read it. */
+	/*
+	 * An old kernel lacks RWF_NOWAIT here: check first, because the consumer may have read
+	 * it.
+	 */
 	if (r < 0 && (errno == EOPNOTSUPP || errno == ENOSYS) &&
 	    syscall(SYS_ppoll, &pfd, 1, &none, NULL, 0) == 1)
 		(void)syscall(SYS_read, fd, &count, sizeof count);

@@ -14,7 +14,7 @@
 /* A descriptor, or -1 with errno. */
 int soft_bell_open(void);
 void soft_bell_ring(int fd);
-void soft_bell_hush(int fd);
+void soft_bell_clear(int fd);
 
 /*
  * Waits until the bell may have rung: 0, or -1 with errno EAGAIN for a non-blocking

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Libraries for particular adapters look at the words behind the ibv_device that they are
- * handed, to see whether it is theirs; zeroes there say no.
+ * Libraries for particular adapters read the words after an ibv_device to see whether it is
+ * theirs; with zeroes there it is not.
  */
 static struct {
 	struct ibv_device ibv;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * device -- the one device, and its attributes
+ */
 #ifndef SOFT_DEVICE_H
 #define SOFT_DEVICE_H
 

@@ -66,7 +66,7 @@ directory_open_in(int parent_fd, const char *parent, const char *name)
 
 	if (mkdirat(parent_fd, name, S_IRWXU) && errno != EEXIST)
 		return directory_complain(parent, name, strerror(errno), -errno);
-	/* Only to reach what is inside, so that a foreign one can be looked at, too. */
+	/* O_PATH, so that the directory of another user can be opened and examined, too. */
 	fd = openat(parent_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return directory_complain(parent, name, strerror(errno), -errno);
@@ -83,7 +83,7 @@ directory_open_parent(const char *path)
 	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Whether we alone may write there, and do so: the file system may be mounted read-only. */
+/* Whether only we may write there, and can: the file system may be mounted read-only. */
 static bool
 directory_is_usable(int fd)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a forked child finds in the contexts of its parent: operations that return errors. */
+/* The operations of contexts that a forked child inherits from its parent: they return errors. */
 #include "context.h"
 
 static int

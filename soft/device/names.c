@@ -10,7 +10,7 @@
 #define FILE_NAME "softverbs.1.names"
 #define SLOT_NAME "softverbs.1.slot.%u"
 
-/* Written when the first context comes to life and when the last has gone. */
+/* Written when the first context becomes active and when the last one ends. */
 static int directory = -1, file = -1;
 
 static off_t
@@ -50,7 +50,7 @@ soft_names_open(void)
 		directory = -1;
 		return r;
 	}
-	/* Who tidies up temporary directories passes over files that are locked like this. */
+	/* Programs that clean temporary directories skip files that are locked like this. */
 	(void)flock(file, LOCK_SH | LOCK_NB);
 	return 0;
 }
@@ -63,7 +63,7 @@ soft_names_close(void)
 	file = directory = -1;
 }
 
-/* The locks stay with the parent, whose descriptors are still open. */
+/* The parent keeps the locks, because its descriptors are still open. */
 void
 soft_names_reset(void)
 {
@@ -114,8 +114,8 @@ soft_name_read(uint32_t entry)
 }
 
 /*
- * By way of the descriptor, so that it is the directory that was looked at, and so that the
- * length of its path does not matter.
+ * The path goes through the descriptor, so that it leads to the directory that was checked, and
+ * so that the length of its path does not matter.
  */
 socklen_t
 soft_name_address(struct sockaddr_un *address, unsigned int slot)

@@ -4,10 +4,10 @@
  *
  * The processes of a user meet in one directory, which only that user may enter (directory.c).
  * It holds a socket for each slot in use, "softverbs.1.slot.N", and the file "softverbs.1.names"
- * with an entry of two bytes for each slot and for each port.  A process owns what it has locked
- * in that file.  The lock ends with the process, however it ends, so no name outlives its owner:
- * the next one to lock the entry removes what is left of it.  Nothing here waits, because the
- * owner of a name may be stopped.
+ * with an entry of two bytes for each slot and each port.  A process owns the entries that it has
+ * locked in that file.  The locks end with the process, so no entry outlives its owner; the next
+ * owner removes what the last one left.  Nothing here waits for a lock, because its owner may be
+ * stopped.
  */
 #ifndef SOFT_NAMES_H
 #define SOFT_NAMES_H
@@ -30,7 +30,7 @@ void soft_names_reset(void); /* in a forked child */
 int soft_name_lock(uint32_t entry);
 void soft_name_unlock(uint32_t entry);
 
-/* What the owner of an entry says in it: 0 or -errno; and 0 if there is nothing. */
+/* Writes the owner's value into an entry: 0 or -errno.  Reads it: 0 if there is none. */
 int soft_name_write(uint32_t entry, uint16_t value);
 uint16_t soft_name_read(uint32_t entry);
 

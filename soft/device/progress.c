@@ -12,13 +12,13 @@ static atomic_int wake_fd = -1;
 static atomic_bool quit;
 
 /*
- * Held when watches are added, changed and removed.  The kernel orders what was done before a
- * descriptor was added, and the adding, with what its event leads to; that the progress thread
- * passes through this lock says the same in the language of C.
+ * Held when watches are added, changed and removed.  The kernel orders what a thread did before
+ * it added a descriptor with what the event of the descriptor leads to.  The lock, which the
+ * progress thread takes as well, states that order in terms of C.
  */
 static pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER;
 
-/* The next event, or none when the time has come or a signal woke us. */
+/* The next event; false when the time has come or a signal woke the thread. */
 static bool
 progress_next_event(uint64_t when, struct epoll_event *event)
 {
@@ -58,7 +58,7 @@ progress_run(void *unused)
 		if (watch)
 			watch->fn(watch, event.events);
 		else
-			soft_bell_hush(wake_fd);
+			soft_bell_clear(wake_fd);
 	}
 	return NULL;
 }

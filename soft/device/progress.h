@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * progress -- the thread that does what no consumer's call does
+ * progress -- the thread that works when no consumer calls
  *
  * It runs timers and moves data between processes.  It blocks all signals and cannot be
  * cancelled; runtime.c starts and joins it.
  *
- * What a function that it calls may find, when its object has been removed or used again:
+ * A function that it calls may run after its object was removed or used again:
  *
- * - The function of a watch finds its object.  Watches are removed on this thread, which takes one
- *   event from the kernel at a time, so none can be on its way to what is gone.
- * - The function of a timer may run when the timer has been cancelled or set again.  Its object is
- *   there all the same: a queue pair has a reference for its timer, a completion queue waits for
- *   the function before it goes (soft_timer_stop), and the timers of the door and of the
- *   connection manager live as long as the process.  The function takes the lock of the object and
- *   acts on what it finds there: a stall or silence whose deadline has come, an id that is in the
- *   list.  It never acts on what the timer was set for.
- * - A message of another process names what it means by a number that says which use of a place it
- *   is: an id has a count of uses in its number, an answer the epoch of the queue pair, a link the
- *   process that was found at its slot when it was made.
+ * - The function of a watch always finds its object.  Watches are removed on this thread, which
+ *   takes one event from the kernel at a time, so no event is under way when one is removed.
+ * - The function of a timer may run after the timer was cancelled or set again, but its object
+ *   still exists: a queue pair has a reference for its timer, a completion queue waits for the
+ *   function before it is freed (soft_timer_stop), and the timers of the acceptor and of the
+ *   connection manager live as long as the process.  The function takes the lock of the object
+ *   and acts on the state that it finds: a stall or a timeout whose deadline has come, an id in
+ *   the list.  It does not act on the purpose that the timer was set for.
+ * - A message of another process names its object by a number that includes a use count: the
+ *   number of an id has one, an answer has the epoch of the queue pair, and a link belongs to the
+ *   process that was at its slot when it was created.
  */
 #ifndef SOFT_PROGRESS_H
 #define SOFT_PROGRESS_H
@@ -25,9 +25,8 @@
 #include "soft.h"
 
 /*
- * A descriptor the thread waits for.  Any thread may add or change one; it is removed on
- * the progress thread only, so that no event of it can be on its way to a function that is
- * gone.
+ * A descriptor that the thread waits for.  Any thread may add or change one; only the progress
+ * thread removes it, so that no event of it is under way.
  */
 struct soft_watch {
 	int fd;
@@ -40,7 +39,7 @@ int soft_progress_start(void);
 /* Ends and joins the thread. */
 void soft_progress_stop(void);
 
-/* Makes the thread look at its timers; no effect without a thread. */
+/* Makes the thread check its timers; does nothing without a thread. */
 void soft_progress_wake(void);
 
 /* `events` as for epoll; 0 or -errno. */

@@ -16,7 +16,7 @@ static atomic_uint generation;
 static const struct soft_part *const *parts; /* constant after soft_runtime_set_parts() */
 static size_t part_count;
 
-/* The oldest generation's is forgotten first; no program forks so deep and uses the device. */
+/* The memory of the oldest generation is dropped first; no program forks so often in a row. */
 static void *volatile leaked[64];
 static unsigned int leaked_count;
 

@@ -58,7 +58,7 @@ soft_settings_read(void)
 }
 
 uint64_t
-soft_stretched(uint64_t nanoseconds)
+soft_settings_scale_time(uint64_t nanoseconds)
 {
 	return nanoseconds / 1000 * thousandths;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * settings -- how patient the device is with other processes, and whether it reports on them
+ * settings -- how long the device waits for other processes, and whether it reports on them
  *
- * SOFTVERBS_TIME_FACTOR and SOFTVERBS_DEBUG, read when the first context comes to life; see
+ * SOFTVERBS_TIME_FACTOR and SOFTVERBS_DEBUG, read when the first context becomes active; see
  * README.md.
  */
 #ifndef SOFT_SETTINGS_H
@@ -14,18 +14,18 @@
 #define SOFT_ANSWER_TIME 6000000000u
 
 /*
- * A timer that runs later than this says nothing about others: we were stopped, or had no
- * processor, and so perhaps had they.
+ * A timer that runs later than this does not count against a peer: this process was stopped or
+ * had no processor, and the peer perhaps, too.
  */
 #define SOFT_TIMER_LATE 1000000000u
 
 /* 0, or -EINVAL after a message on standard error. */
 int soft_settings_read(void);
 
-/* The time that the factor makes of this one. */
-uint64_t soft_stretched(uint64_t nanoseconds);
+/* Multiplies a time by SOFTVERBS_TIME_FACTOR. */
+uint64_t soft_settings_scale_time(uint64_t nanoseconds);
 
-/* A line on standard error, if wanted. */
+/* Prints a line on standard error if SOFTVERBS_DEBUG is set. */
 void soft_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

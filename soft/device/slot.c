@@ -17,8 +17,8 @@ slot_socket(void)
 }
 
 /*
- * Somebody who does not own the name may listen there all the same: the file of names was
- * removed and made anew under its feet, or it is no process of ours.
+ * A process that does not own the name may listen there: the file of names was replaced under it,
+ * or it does not use this device.
  */
 static bool
 slot_is_answered(unsigned int slot)
@@ -30,7 +30,7 @@ slot_is_answered(unsigned int slot)
 	return fd >= 0 || fd == -EAGAIN;
 }
 
-/* The name is ours. */
+/* The caller owns the name. */
 static int
 slot_listen(unsigned int slot)
 {

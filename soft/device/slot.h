@@ -2,8 +2,8 @@
 /*
  * slot -- the number of this process among those of its user that use the device on this host
  *
- * It forms the upper ten bits of queue-pair numbers.  Who owns the name of a slot (names.h)
- * listens on its socket, where other processes connect to reach it.
+ * It forms the upper ten bits of queue-pair numbers.  The process that owns the name of a slot
+ * (names.h) listens on its socket, where other processes connect to reach it.
  */
 #ifndef SOFT_SLOT_H
 #define SOFT_SLOT_H
@@ -25,7 +25,8 @@ unsigned int soft_slot_number(void);
 
 /*
  * Connects to the process with a slot: a non-blocking descriptor or -errno.  -ECONNREFUSED or
- * -ENOENT if there is none, -EAGAIN if too many others wait to be let in.  No cancellation point.
+ * -ENOENT if there is none, -EAGAIN if too many connections wait to be accepted.  Not a
+ * cancellation point.
  */
 int soft_slot_connect(unsigned int slot);
 

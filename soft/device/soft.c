@@ -19,15 +19,18 @@ soft_random32(void)
 {
 	uint32_t value;
 
-	/* Up to 256 bytes come whole once the kernel's pool is seeded; before, mix the clock. */
+	/*
+	 * getrandom() fills up to 256 bytes once the pool of the kernel is seeded; before, use
+	 * the clock.
+	 */
 	if (getrandom(&value, sizeof value, GRND_NONBLOCK) != sizeof value)
 		value = (uint32_t)(soft_now() * 2654435761u);
 	return value;
 }
 
 /*
- * By the C library, so that a checker that interposes it knows that the number is free again;
- * with cancellation disabled.
+ * Calls the C library, so that a checker that interposes close() knows that the number is free
+ * again; with cancellation disabled.
  */
 void
 soft_close(int fd)

@@ -37,7 +37,7 @@
 
 #include <infiniband/verbs.h>
 
-/* verbs.h wraps these in macros; here the functions themselves are meant. */
+/* verbs.h defines macros of these names; the device defines the functions. */
 #undef ibv_query_port
 #undef ibv_reg_mr
 #undef ibv_reg_mr_iova

@@ -30,7 +30,7 @@ timer_meld(struct soft_timer *a, struct soft_timer *b)
 	return a;
 }
 
-/* Melds a list of siblings in pairs, then the pairs: what keeps the heap's depth small. */
+/* Melds a list of siblings in pairs, then the pairs, which keeps the heap shallow. */
 static struct soft_timer *
 timer_meld_siblings(struct soft_timer *first)
 {
@@ -120,7 +120,7 @@ soft_timer_stop(struct soft_timer *timer)
 {
 	int state;
 
-	/* The condition wait is a cancellation point, and what follows a stop is a free. */
+	/* The condition wait is a cancellation point, and the caller frees the object next. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	pthread_mutex_lock(&lock);
 	for (;;) {

@@ -2,10 +2,10 @@
 /*
  * timer -- callbacks on the progress thread at a time of CLOCK_MONOTONIC
  *
- * Timers are part of the object they serve and need no memory of their own.  A callback
- * runs with no lock held.  soft_timer_cancel() says whether it kept the callback from
- * starting; soft_timer_stop() also waits for one that had started, and takes back the time
- * that the callback set anew.
+ * A timer is part of the object that it serves and needs no memory of its own.  A callback runs
+ * with no lock held.  soft_timer_cancel() returns whether it prevented the callback;
+ * soft_timer_stop() also waits for a callback that had started, and removes the timer again if
+ * that callback set it.
  */
 #ifndef SOFT_TIMER_H
 #define SOFT_TIMER_H
@@ -25,7 +25,7 @@ void soft_timer_init(struct soft_timer *timer, void (*fn)(struct soft_timer *));
 bool soft_timer_set(struct soft_timer *timer, uint64_t when);
 bool soft_timer_cancel(struct soft_timer *timer);
 
-/* No lock that the callback takes may be held. */
+/* The caller holds no lock that the callback takes. */
 void soft_timer_stop(struct soft_timer *timer);
 
 /* For the progress thread: runs what is due and returns the next time, or UINT64_MAX. */

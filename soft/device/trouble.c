@@ -12,7 +12,7 @@ raise_in(struct soft_context *ctx, int event_type)
 	soft_async_raise(ctx, &ctx->device, (enum ibv_event_type)event_type);
 }
 
-/* One of the few is used up; in a device without trouble this reads one number. */
+/* Uses up one of the faults; without any this reads one number. */
 static bool
 use_up(atomic_int *left)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Registration waits no longer than a copy of so many bytes takes. */
+/* Registration waits at most for a copy of so many bytes. */
 #define HOLD_BYTES (1u << 20)
 
 /* Bytes until the end of the current segment, after skipping empty and finished ones. */

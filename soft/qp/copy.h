@@ -24,18 +24,17 @@ struct soft_cursor {
 enum soft_copy_result { SOFT_COPIED, SOFT_SOURCE_FAULT, SOFT_TARGET_FAULT };
 
 /*
- * Copies `length` bytes and moves both cursors.  The caller has seen to it that the lists
- * are long enough.  Keys are checked for each piece just before it is copied; what was
- * copied before a fault stays, as on a wire.  The last 8 bytes become visible to other
- * threads after all others, and the very last not before the 7 in front of it.
+ * Copies `length` bytes and moves both cursors.  The lists must be long enough.  Keys are checked
+ * for each piece just before it is copied; bytes that were copied before a fault stay.  The last
+ * 8 bytes become visible to other threads after all others, and the very last one not before the
+ * 7 in front of it.
  */
 enum soft_copy_result soft_copy(
     struct soft_cursor *target, struct soft_cursor *source, uint64_t length);
 
 /*
- * Marks a function that touches the consumer's memory for another process.  What orders it
- * with the consumer's own accesses passes through that process, where ThreadSanitizer does
- * not see it, as it does not see an adapter's.
+ * Marks a function that accesses memory of the consumer for another process.  Its order with the
+ * accesses of the consumer is made by that process, where ThreadSanitizer does not see it.
  */
 #if __has_attribute(disable_sanitizer_instrumentation)
 /* clang's no_sanitize leaves atomics in. */

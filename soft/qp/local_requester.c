@@ -30,8 +30,8 @@ soft_local_requester_run(struct soft_qp *qp, struct soft_deferred *deferred)
 			peer = sq_find_peer(qp);
 			verdict =
 			    peer ? soft_local_responder_execute(peer, qp, send, &status, deferred) :
-				   SOFT_SILENT;
-			if (verdict == SOFT_SILENT) {
+				   SOFT_NOT_CONNECTED;
+			if (verdict == SOFT_NOT_CONNECTED) {
 				soft_sq_stall_for_peer(qp);
 				return;
 			}

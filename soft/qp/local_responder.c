@@ -45,7 +45,7 @@ local_responder_fetch(struct soft_qp *qp, const struct soft_qp *from, const stru
 		return IBV_WC_SUCCESS;
 	case SOFT_TARGET_FAULT:
 		return IBV_WC_LOC_PROT_ERR;
-	default: /* deregistered since it was looked at */
+	default: /* deregistered since the check */
 		return soft_responder_refuse(
 		    qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR, deferred);
 	}
@@ -60,7 +60,7 @@ soft_local_responder_execute(struct soft_qp *qp, struct soft_qp *from, const str
 
 	pthread_mutex_lock(&qp->rq_lock);
 	if (!soft_responder_answers(qp, from->ibv.qp_num)) {
-		verdict = SOFT_SILENT;
+		verdict = SOFT_NOT_CONNECTED;
 		goto unlock;
 	}
 	if (send->opcode >= IBV_WR_RDMA_READ) {
@@ -69,7 +69,7 @@ soft_local_responder_execute(struct soft_qp *qp, struct soft_qp *from, const str
 	}
 	verdict = soft_message_begin(qp, send, status, deferred);
 	if (verdict == SOFT_NOT_READY && !qp->starved) {
-		/* Whoever posts the next receive needs our lock to look here. */
+		/* Posting the next receive takes our lock to look here. */
 		soft_qp_get(from);
 		qp->starved = from;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The kernel tells the permissions of a range nowhere but in /proc/self/maps.  Reading that takes
- * some ten microseconds for a hundred mappings, whatever the length of the range.
+ * Only /proc/self/maps has the permissions of a range.  Reading it takes some ten microseconds
+ * for a hundred mappings, whatever the length of the range.
  */
 #include "mapping.h"
 
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 struct range {
-	uintptr_t at, end; /* `at` moves behind what was found good */
+	uintptr_t at, end; /* `at` moves on as parts are found good */
 	bool write;
 };
 
@@ -76,8 +76,10 @@ mapping_has_last_page(uintptr_t last)
 	       errno != EFAULT;
 }
 
-/* Of the fields behind the permissions: offset, device, inode, path.  An object of /dev/zero is
- * memory that processes share, and as long as its mapping. */
+/*
+ * The fields after the permissions: offset, device, inode, path.  An object of /dev/zero is
+ * memory that processes share, and as long as its mapping.
+ */
 static bool
 mapping_is_of_file(const char *fields)
 {
@@ -110,7 +112,7 @@ range_apply_line(const char *line, struct range *range)
 	return end < range->end;
 }
 
-/* Where the table cannot be read: brings the pages in, as a device would that pins them. */
+/* Where the table cannot be read: brings the pages in, as a device does that pins them. */
 static int
 range_populate(const struct range *range)
 {
@@ -119,7 +121,7 @@ range_populate(const struct range *range)
 
 	if (!madvise((void *)start, range->end - start, advice))
 		return 0;
-	/* A kernel before 5.14 knows no such advice, not even for nothing. */
+	/* A kernel before 5.14 rejects this advice even for an empty range. */
 	return madvise((void *)start, 0, advice) ? 0 : -EFAULT;
 }
 

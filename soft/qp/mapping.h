@@ -8,9 +8,8 @@
 #include "soft/device/soft.h"
 
 /*
- * 0 if the process may read, or with `write` write, every byte of the range now; -EFAULT if
- * not.  No page is brought in for it, but for the last one of a file that is mapped.  No
- * cancellation point.
+ * 0 if the process may read, or with `write` write, every byte of the range now; -EFAULT if not.
+ * Brings in no page but the last one of a mapped file.  Not a cancellation point.
  */
 int soft_mapping_check(const void *address, size_t length, bool write);
 

@@ -7,7 +7,7 @@
 struct soft_mr {
 	struct ibv_mr ibv;
 	struct soft_mr *next; /* in its bucket */
-	uint64_t iova;	      /* what remote and local work requests call its first byte */
+	uint64_t iova;	      /* the address of its first byte in work requests */
 	unsigned int access;
 };
 
@@ -18,7 +18,10 @@ struct soft_mr {
 
 #define ACCESS_WRITES (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)
 
-/* Nobody takes it twice, and transfers one after the other must not keep a writer out. */
+/*
+ * No thread takes it twice.  Writers have priority, so that a sequence of transfers cannot keep
+ * one out.
+ */
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 static struct soft_mr **buckets;
 static size_t bucket_mask;
@@ -43,7 +46,7 @@ mr_link(struct soft_mr *mr)
 	*bucket = mr;
 }
 
-/* Doubles the table when it is full; a region more always fits, growing is for speed. */
+/* Doubles the table when it is full.  If memory is missing it stays as it is, and gets slower. */
 static int
 mr_grow_table(void)
 {
@@ -143,11 +146,11 @@ ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, un
 		r = access & IBV_ACCESS_ON_DEMAND ? -EOPNOTSUPP : -EINVAL;
 	else if ((access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) &&
 		 !(access & IBV_ACCESS_LOCAL_WRITE))
-		r = -EINVAL; /* who may write from afar may write from here */
+		r = -EINVAL; /* remote writing includes local writing */
 	else if (length > SOFT_MAX_MR_SIZE || (uintptr_t)addr + length < (uintptr_t)addr ||
 		 iova + length < iova)
 		r = -EINVAL;
-	else /* what the first transfer would find out is found out here */
+	else /* errors of the first transfer are found here */
 		r = soft_mapping_check(addr, length, access & ACCESS_WRITES);
 	if (r) {
 		errno = -r;

@@ -11,7 +11,7 @@
 
 #include "pd.h"
 
-/* Held while memory of a region is touched; ibv_dereg_mr() returns after the last user. */
+/* Held while memory of a region is accessed; ibv_dereg_mr() waits for the last holder. */
 void soft_mr_read_lock(void);
 void soft_mr_unlock(void);
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pd -- a protection domain
+ */
 #ifndef SOFT_PD_H
 #define SOFT_PD_H
 

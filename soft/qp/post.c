@@ -87,7 +87,7 @@ qp_resume_requester(struct soft_qp *qp)
 	pthread_mutex_lock(&qp->rq_lock);
 	starved = qp->starved;
 	qp->starved = NULL;
-	elsewhere = qp->answers.starving;
+	elsewhere = qp->answers.without_receive;
 	pthread_mutex_unlock(&qp->rq_lock);
 	if (elsewhere)
 		soft_remote_responder_ready(qp);
@@ -97,7 +97,7 @@ qp_resume_requester(struct soft_qp *qp)
 	soft_qp_put(starved);
 }
 
-/* One queue pair that waits although a receive is there. */
+/* A queue pair that waits although there is a receive, or NULL. */
 static struct soft_qp *
 srq_next_starved(struct soft_srq *srq)
 {
@@ -160,7 +160,7 @@ soft_qp_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr
 		*bad = wr;
 	if (qp->state == IBV_QPS_ERR)
 		soft_rq_flush(qp);
-	starved = qp->starved || qp->answers.starving;
+	starved = qp->starved || qp->answers.without_receive;
 	pthread_mutex_unlock(&qp->rq_lock);
 	if (starved)
 		qp_resume_requester(qp);

@@ -26,7 +26,7 @@ struct soft_message {
 	enum ibv_wr_opcode opcode;
 	__be32 imm_data;
 	uint32_t length, received;
-	struct ibv_sge remote; /* of a write: where it goes */
+	struct ibv_sge remote; /* of a write: its target */
 	struct soft_cursor target;
 };
 
@@ -50,7 +50,7 @@ struct soft_send {
 enum soft_stall {
 	SOFT_RUNNING,
 	SOFT_STALLED_RECEIVE, /* the peer has no receive posted */
-	SOFT_STALLED_PEER,    /* the peer says that it is not there */
+	SOFT_STALLED_PEER,    /* the peer is in error, or not connected yet */
 	SOFT_STALLED_LINK,    /* no link to its process can be had */
 };
 
@@ -68,24 +68,25 @@ struct soft_sq {
 	enum soft_stall stall;
 	bool tried, rnr_tried; /* the oldest request has stalled on the peer, on a receive */
 	unsigned int tries, rnr_tries; /* that it has left then */
-	uint64_t deadline;	       /* of the timer; an earlier expiry is an old one */
+	uint64_t
+	    deadline; /* of the timer; a function that runs earlier belongs to an older setting */
 	struct soft_timer timer;
 	struct soft_qp *peer; /* in this process, holds a reference */
 
 	/* Of a peer in another process; see remote_requester.h: */
 	bool remote;
-	uint32_t next;		      /* first request not sent whole */
-	uint32_t offset;	      /* bytes of it that are sent */
-	uint32_t psn;		      /* of the oldest request */
-	uint32_t epoch;		      /* grows when requests are sent again or given up */
-	uint32_t reading;	      /* reads and atomics sent and not answered */
-	uint32_t received;	      /* bytes of the oldest read that came */
-	bool listening;		      /* the timer is for silence; see silence.h */
-	uint32_t heard, heard_before; /* answers, now and when the timer was set */
-	uint64_t silent_since;
+	uint32_t next;	   /* first request not sent whole */
+	uint32_t offset;   /* bytes of it that are sent */
+	uint32_t psn;	   /* of the oldest request */
+	uint32_t epoch;	   /* incremented when requests are sent again or given up */
+	uint32_t reading;  /* reads and atomics sent and not answered */
+	uint32_t received; /* bytes of the oldest read that came */
+	bool for_timeout;  /* the timer is for a timeout; see timeout.h */
+	uint32_t answers_heard, answers_before; /* answers, now and when the timer was set */
+	uint64_t waiting_since;
 	struct soft_cursor target; /* where the next go */
 	enum ibv_wc_status fault;  /* of request `next`: it cannot be sent */
-	bool draining;		   /* SQ_DRAINED is owed */
+	bool draining;		   /* SQ_DRAINED must be raised */
 	struct soft_turn turn;	   /* in a list of the link */
 };
 
@@ -94,18 +95,18 @@ struct soft_pending_read {
 	uint32_t psn;
 	uint32_t sent; /* bytes */
 	struct ibv_sge remote;
-	uint64_t old; /* of an atomic, whose key is SOFT_NO_KEY */
+	uint64_t old; /* the old value, for an atomic; its key is SOFT_NO_KEY */
 };
 #define SOFT_NO_KEY 0
 
-/* What a queue pair owes a requester in another process; see remote_responder.h. */
+/* The answers that a queue pair owes a requester in another process; see remote_responder.h. */
 struct soft_answers {
-	uint32_t expected; /* psn of the next request */
-	uint32_t epoch;	   /* of the requester */
-	uint32_t to;	   /* its number */
-	bool deaf;	   /* a request was refused: nothing of this epoch counts */
-	bool starving;	   /* for want of a receive: READY is owed when one is posted */
-	bool snubbed;	   /* as not connected yet: READY is owed when it is */
+	uint32_t expected;    /* psn of the next request */
+	uint32_t epoch;	      /* of the requester */
+	uint32_t to;	      /* its number */
+	bool ignoring;	      /* a request was refused: later ones of this epoch are ignored */
+	bool without_receive; /* no receive was posted: the next one sends READY */
+	bool not_connected;   /* a request came too early: connecting sends READY */
 
 	bool ack, nak, ready; /* to be sent, after the reads */
 	uint8_t nak_opcode;

@@ -58,7 +58,7 @@ soft_deferred_run(struct soft_deferred *deferred)
 	if (!qp)
 		return;
 	pthread_mutex_lock(&qp->sq.lock);
-	/* Destroyed or reset meanwhile: the failure died with what failed. */
+	/* If it was destroyed or reset in between, there is nothing left that could fail. */
 	pthread_mutex_lock(&qp->rq_lock);
 	still = qp->refusing && !qp->dead;
 	if (still && qp->state == IBV_QPS_ERR && deferred->event != SOFT_NO_EVENT)

@@ -7,10 +7,7 @@
 
 #include "qp.h"
 
-/*
- * What a responder found wrong, and what the requester has to do about it once its locks are
- * released: the queue pair of the responder fails.
- */
+/* The failure of a responder, which the requester carries out once its own locks are released. */
 struct soft_deferred {
 	struct soft_qp *failed; /* with a reference, or NULL */
 	int event;		/* for it, or SOFT_NO_EVENT */

@@ -8,9 +8,9 @@
 #include "soft/device/slot.h"
 
 /*
- * What each transition of a reliable connected queue pair must and may set, as the
- * InfiniBand specification has it for a device without path migration.  ERR and RESET can be
- * reached from everywhere and take nothing.
+ * The attributes that each transition of a reliable connected queue pair requires and allows, as
+ * the InfiniBand specification has them for a device without path migration.  ERR and RESET can
+ * be reached from every state and take no attributes.
  */
 static const struct transition {
 	enum ibv_qp_state from, to;
@@ -102,7 +102,7 @@ qp_set_values(struct ibv_qp_attr *own, const struct ibv_qp_attr *attr, int mask)
 	SET(IBV_QP_EN_SQD_ASYNC_NOTIFY, en_sqd_async_notify);
 }
 
-/* Everything a reset forgets; both locks are held.  What it returns loses a reference. */
+/* Resets everything; both locks are held.  The caller drops the reference that is returned. */
 static struct soft_qp *
 qp_reset(struct soft_qp *qp)
 {
@@ -118,11 +118,11 @@ qp_reset(struct soft_qp *qp)
 	qp->has_current = qp->refusing = qp->established = qp->message.active = false;
 	qp->attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RESET };
 	if (qp->srq)
-		soft_srq_forget(qp->srq, qp);
+		soft_srq_detach(qp->srq, qp);
 	return peer;
 }
 
-/* A requester may have found nobody ready here: now somebody is. */
+/* A requester of the peer may have found this queue pair not connected: it tries again now. */
 static void
 qp_resume_peer(struct soft_qp *qp, uint32_t qpn)
 {
@@ -137,7 +137,7 @@ qp_resume_peer(struct soft_qp *qp, uint32_t qpn)
 	soft_qp_put(peer);
 }
 
-/* A transition that was checked, but for the one to the error state; both locks are held. */
+/* A valid transition to any state but ERR; both locks are held. */
 static int
 qp_change_state(struct soft_qp *qp, enum ibv_qp_state to, const struct ibv_qp_attr *attr, int mask,
     struct soft_qp **peer)

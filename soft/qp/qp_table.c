@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 /*
- * A queue-pair number is the slot of the process and an index into this table.  Freed
- * indexes are used again as late as possible, so that an old number finds nobody.
+ * A queue-pair number is the slot of the process and an index into this table.  Freed indexes are
+ * reused as late as possible, so that an old number is not found.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entry {
@@ -29,7 +29,7 @@ table_take_index(void)
 	return index;
 }
 
-/* The one at an index, with a reference; false beyond the last. */
+/* The queue pair at an index, with a reference; false beyond the last. */
 static bool
 table_get(uint32_t index, struct soft_qp **qp)
 {

@@ -12,7 +12,7 @@ int soft_qp_table_add(struct soft_qp *qp);
 void soft_qp_table_remove(struct soft_qp *qp);
 struct soft_qp *soft_qp_table_find(uint32_t qpn); /* with a reference */
 void soft_qp_table_each(void (*fn)(struct soft_qp *qp, void *arg), void *arg);
-void soft_qp_table_free(void);	/* when the slot goes and numbers change */
+void soft_qp_table_free(void);	/* the slot is released, so numbers change */
 void soft_qp_table_reset(void); /* in a forked child */
 
 #endif

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* Sets sizes to what is given; at least as much as was asked for. */
+/* Sets the sizes to those of the queue pair, which are at least those that were asked for. */
 static int
 qp_check_cap(struct ibv_qp_init_attr *init)
 {
@@ -100,7 +100,7 @@ ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 	qp->context = soft_context_of(pd->context);
 	qp->srq = init->srq ? soft_srq_of(init->srq) : NULL;
 	qp->refs = 1;
-	/* An answer that is late for an earlier queue pair of this number is of another epoch. */
+	/* A late answer to an earlier queue pair of this number has another epoch. */
 	qp->sq.epoch = soft_random32();
 	r = soft_rq_create(&qp->rq, init->cap.max_recv_wr, init->cap.max_recv_sge);
 	if (r)
@@ -140,7 +140,7 @@ ibv_query_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask, struct ibv_
 {
 	struct soft_qp *qp = soft_qp_of(ibv);
 
-	(void)mask; /* says what is wanted; everything is at hand */
+	(void)mask; /* selects attributes; all are set */
 	pthread_mutex_lock(&qp->sq.lock);
 	*attr = qp->attr;
 	attr->qp_state = attr->cur_qp_state = qp->state;
@@ -174,11 +174,11 @@ ibv_destroy_qp(struct ibv_qp *ibv)
 	starved = qp->starved;
 	qp->starved = NULL;
 	if (qp->srq)
-		soft_srq_forget(qp->srq, qp);
+		soft_srq_detach(qp->srq, qp);
 	pthread_mutex_unlock(&qp->rq_lock);
 	pthread_mutex_unlock(&qp->sq.lock);
 	if (starved) {
-		soft_sq_resume(starved); /* to find that nobody answers any more */
+		soft_sq_resume(starved); /* finds that this queue pair does not answer any more */
 		soft_qp_put(starved);
 	}
 	if (peer)
@@ -192,7 +192,10 @@ ibv_destroy_qp(struct ibv_qp *ibv)
 	pthread_mutex_unlock(&ibv->mutex);
 	pthread_setcancelstate(state, NULL);
 
-	/* Its completions stay until they are polled, but none shows up from now on. */
+	/*
+	 * Its completions stay until they are polled, but no delayed one becomes visible from now
+	 * on.
+	 */
 	soft_cq_show(soft_cq_of(ibv->send_cq));
 	soft_cq_show(soft_cq_of(ibv->recv_cq));
 	soft_pd_of(ibv->pd)->users--;

@@ -13,7 +13,7 @@ soft_receive_complete(struct soft_qp *qp, struct ibv_wc *wc, bool solicited)
 	    soft_cq_of(qp->ibv.recv_cq), wc, solicited || wc->status != IBV_WC_SUCCESS);
 }
 
-/* A CQ that overruns here has said so; the receives are lost with it. */
+/* A CQ that overruns here has raised its event; the receives are lost with it. */
 void
 soft_rq_flush(struct soft_qp *qp)
 {

@@ -3,7 +3,7 @@
 #include "mr.h"
 #include "qp_error.h"
 #include "qp_table.h"
-#include "silence.h"
+#include "timeout.h"
 #include "sq.h"
 #include "stall.h"
 #include "soft/device/slot.h"
@@ -94,7 +94,7 @@ requester_send_frame(struct soft_qp *qp, const struct soft_send *send, struct so
 	return 0;
 }
 
-/* Whether the request may go out now; a fault is noted. */
+/* Whether the request may be sent now; a fault is noted in sq->fault. */
 static bool
 requester_may_send(struct soft_qp *qp, const struct soft_send *send)
 {
@@ -110,7 +110,7 @@ requester_may_send(struct soft_qp *qp, const struct soft_send *send)
 	return !send_is_read(send) || sq->reading < qp->attr.max_rd_atomic;
 }
 
-/* The process is gone; or it, or we, have no room for a link now. */
+/* The process has ended; or it, or this one, cannot open a link now. */
 static void
 requester_without_link(struct soft_qp *qp, int error)
 {
@@ -129,7 +129,7 @@ requester_complete_oldest(struct soft_qp *qp)
 		soft_qp_error_locked(qp, IBV_EVENT_QP_FATAL);
 }
 
-/* Everything in front of request `end` is done; false if a read among it was not answered. */
+/* Completes everything before request `end`; false if a read among it was not answered. */
 static bool
 requester_complete_until(struct soft_qp *qp, uint32_t end)
 {
@@ -182,7 +182,7 @@ requester_refused(struct soft_qp *qp, const struct soft_frame *frame)
 	if (frame->opcode == SOFT_NAK_NOT_READY) {
 		soft_sq_go_back(qp);
 		soft_sq_stall_for_receive(qp, frame->rnr_timer);
-	} else if (frame->opcode == SOFT_NAK_SILENT) {
+	} else if (frame->opcode == SOFT_NAK_NOT_CONNECTED) {
 		soft_sq_go_back(qp);
 		soft_sq_stall_for_peer(qp);
 	} else {
@@ -199,7 +199,7 @@ requester_response_locked(struct soft_qp *qp, const struct soft_frame *frame, co
 
 	if (!sq->remote || qp->state < IBV_QPS_RTS || qp->state >= IBV_QPS_ERR ||
 	    qp->attr.dest_qp_num != frame->from)
-		return true; /* to what this queue pair was before */
+		return true; /* it answers an earlier connection of this queue pair */
 	if (frame->type == SOFT_FRAME_READY) {
 		if (sq->stall)
 			soft_sq_unstall(qp);
@@ -211,7 +211,7 @@ requester_response_locked(struct soft_qp *qp, const struct soft_frame *frame, co
 	ahead = (frame->psn - sq->psn) & 0xffffff;
 	if (ahead >= sent && !(frame->type == SOFT_FRAME_NAK && ahead == sent && sq->offset))
 		return false;
-	soft_silence_heard(qp);
+	soft_timeout_renew(qp);
 	switch (frame->type) {
 	case SOFT_FRAME_ACK:
 		good = requester_complete_until(qp, sq->head + ahead + 1);
@@ -222,10 +222,12 @@ requester_response_locked(struct soft_qp *qp, const struct soft_frame *frame, co
 			good = requester_receive_data(qp, frame, payload);
 		break;
 	case SOFT_FRAME_NAK:
-		/* Who has no such queue pair any more does not know of reads that it has not
-		 * answered. */
+		/*
+		 * A process that has no such queue pair any more does not know which reads it has
+		 * not answered.
+		 */
 		good = requester_complete_until(qp, sq->head + ahead) ||
-		       frame->opcode == SOFT_NAK_SILENT;
+		       frame->opcode == SOFT_NAK_NOT_CONNECTED;
 		if (good && qp->state != IBV_QPS_ERR)
 			requester_refused(qp, frame);
 		break;
@@ -233,7 +235,8 @@ requester_response_locked(struct soft_qp *qp, const struct soft_frame *frame, co
 		return false;
 	}
 	if (!sq->stall)
-		soft_remote_requester_run(qp); /* a fence or the limit of reads may be gone */
+		soft_remote_requester_run(
+		    qp); /* a fence or the limit of reads may not apply any more */
 	soft_sq_drained(qp);
 	return good;
 }
@@ -264,14 +267,14 @@ soft_remote_requester_run(struct soft_qp *qp)
 			sq->fault = IBV_WC_LOC_PROT_ERR;
 		else if (r == -EAGAIN)
 			soft_link_queue_requester(link, &sq->turn);
-		/* A dead link: its end is dealt with when the progress thread sees it. */
+		/* If the link is dead, the progress thread handles its end. */
 	}
 	if (link)
 		soft_link_put(link);
-	/* What cannot be sent fails in its turn, when all before it is done. */
+	/* A request that cannot be sent fails when all before it are done. */
 	if (sq->fault && sq->head == sq->next)
 		soft_sq_fail(qp, sq->fault);
-	soft_silence_begin(qp);
+	soft_timeout_start(qp);
 }
 
 void
@@ -285,9 +288,9 @@ soft_remote_requester_continue(struct soft_qp *qp)
 		next = sq->next;
 		offset = sq->offset;
 		soft_remote_requester_run(qp);
-		/* The link has room again: the peer takes what was sent. */
+		/* The link has room again, so the peer reads what was sent. */
 		if (sq->next != next || sq->offset != offset)
-			soft_silence_heard(qp);
+			soft_timeout_renew(qp);
 	}
 	pthread_mutex_unlock(&sq->lock);
 }
@@ -299,7 +302,7 @@ soft_remote_requester_link_lost(struct soft_qp *qp, bool gone)
 
 	pthread_mutex_lock(&sq->lock);
 	if (!sq->remote || qp->state < IBV_QPS_RTS || qp->state >= IBV_QPS_ERR) {
-		/* Nothing is waited for. */
+		/* it waits for no answer */
 	} else if (gone && sq->head != sq->tail) {
 		soft_sq_go_back(qp);
 		soft_sq_fail(qp, IBV_WC_RETRY_EXC_ERR);

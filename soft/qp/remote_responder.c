@@ -21,7 +21,7 @@ answers_set_nak(struct soft_qp *qp, uint32_t psn, uint8_t opcode)
 	answers->nak_psn = psn;
 	answers->nak_opcode = opcode;
 	answers->nak_rnr_timer = qp->attr.min_rnr_timer;
-	answers->deaf = true;
+	answers->ignoring = true;
 	qp->message.active = false;
 }
 
@@ -32,8 +32,8 @@ answers_read_at(const struct soft_answers *answers, uint32_t i)
 }
 
 /*
- * The oldest read that is pending is refused, and those after it.  What was executed behind it is
- * not acknowledged either: that would acknowledge the read, whose data the requester has not got.
+ * Refuses the oldest pending read, and those after it.  What was executed after it is not
+ * acknowledged either: that would acknowledge the read, whose data the requester does not have.
  */
 static void
 answers_refuse_reads(struct soft_qp *qp, uint8_t opcode)
@@ -54,7 +54,7 @@ responder_execute_read(
 	enum ibv_wc_status status;
 	uint64_t old = 0;
 
-	/* More than was agreed on; an atomic must not be done then. */
+	/* More than agreed; an atomic must not be executed then. */
 	if (answers->read_tail - answers->read_head >= qp->attr.max_dest_rd_atomic)
 		return soft_responder_refuse(
 		    qp, IBV_EVENT_QP_REQ_ERR, IBV_WC_REM_INV_REQ_ERR, deferred);
@@ -88,7 +88,7 @@ responder_execute_part(struct soft_qp *qp, const struct soft_frame *frame,
 	return (uint8_t)status;
 }
 
-/* Whether the frame continues what is being received, or starts something. */
+/* Whether the frame continues the current message, or starts one. */
 static bool
 responder_frame_fits(const struct soft_qp *qp, const struct soft_frame *frame)
 {
@@ -117,9 +117,10 @@ answers_frame(const struct soft_qp *qp, enum soft_frame_type type, uint32_t psn)
 }
 
 /*
- * Whoever sees the completion of a receive may disconnect at once, or exit: the requester's
- * acknowledgement leaves before the completion is visible, as an adapter's does.  What the socket
- * does not take, or has to come behind the data of a read, goes with the other answers.
+ * A consumer that sees the completion of a receive may disconnect at once, or exit.  The
+ * acknowledgement is therefore sent before the completion is visible, as adapters do.  If the
+ * socket does not take it, or the data of a read must go first, it is sent with the other
+ * answers.
  */
 static void
 answers_send_ack(struct soft_qp *qp, struct soft_link *link)
@@ -155,7 +156,7 @@ responder_execute(struct soft_qp *qp, struct soft_link *link, const struct soft_
 	if (frame->psn != answers->expected ||
 	    (!(frame->flags & SOFT_FRAME_FIRST) && !qp->message.active)) {
 		answers_set_nak(
-		    qp, frame->psn, SOFT_NAK_SILENT); /* of a connection that we are not in */
+		    qp, frame->psn, SOFT_NAK_NOT_CONNECTED); /* it is of another connection */
 		return true;
 	}
 	if (!responder_frame_fits(qp, frame))
@@ -165,7 +166,7 @@ responder_execute(struct soft_qp *qp, struct soft_link *link, const struct soft_
 	else
 		outcome = responder_execute_part(qp, frame, &send, payload, deferred);
 	if (outcome != IBV_WC_SUCCESS) {
-		answers->starving = outcome == SOFT_NAK_NOT_READY;
+		answers->without_receive = outcome == SOFT_NAK_NOT_READY;
 		answers_set_nak(qp, frame->psn, outcome);
 	} else if (frame->flags & SOFT_FRAME_LAST) {
 		answers->expected = (answers->expected + 1) & 0xffffff;
@@ -188,18 +189,18 @@ responder_receive(struct soft_qp *qp, struct soft_link *link, const struct soft_
 	struct soft_answers *answers = &qp->answers;
 	bool answering = soft_responder_answers(qp, frame->from);
 
-	if (answers->deaf && answers->to == frame->from && answers->epoch == frame->epoch)
+	if (answers->ignoring && answers->to == frame->from && answers->epoch == frame->epoch)
 		return true;
 	if (qp->state < IBV_QPS_RTR)
-		answers->snubbed = true;
+		answers->not_connected = true;
 	if (answers->epoch != frame->epoch)
 		qp->message.active = false;
 	answers->to = frame->from;
 	answers->epoch = frame->epoch;
-	answers->deaf = false;
+	answers->ignoring = false;
 	if (answering)
 		return responder_execute(qp, link, frame, payload, deferred);
-	answers_set_nak(qp, frame->psn, SOFT_NAK_SILENT);
+	answers_set_nak(qp, frame->psn, SOFT_NAK_NOT_CONNECTED);
 	return true;
 }
 
@@ -208,20 +209,26 @@ responder_nak_stray(struct soft_link *link, const struct soft_frame *frame)
 {
 	const struct soft_frame answer = {
 		.type = SOFT_FRAME_NAK,
-		.opcode = SOFT_NAK_SILENT,
+		.opcode = SOFT_NAK_NOT_CONNECTED,
 		.qpn = frame->from,
 		.from = frame->qpn,
 		.psn = frame->psn,
 		.epoch = frame->epoch,
 	};
 
-	/* Once a message is enough, unless its first frame was for somebody. */
+	/*
+	 * One NAK for each message is enough, unless its first frame was for an existing queue
+	 * pair.
+	 */
 	if (frame->flags & (SOFT_FRAME_FIRST | SOFT_FRAME_LAST) &&
 	    soft_link_send_stray(link, &answer))
 		soft_link_shutdown(link);
 }
 
-/* The next frame of the oldest read: 0, -EFAULT if its memory went, or as soft_link_send(). */
+/*
+ * Sends the next frame of the oldest read: 0, -EFAULT if its memory is not accessible any more,
+ * or as soft_link_send().
+ */
 static int
 answers_send_read(struct soft_qp *qp, struct soft_pending_read *read, struct soft_link *link)
 {
@@ -259,7 +266,8 @@ answers_send_reads(struct soft_qp *qp, struct soft_link *link, struct soft_defer
 	while (answers->read_head != answers->read_tail) {
 		if (qp->dead) {
 			answers_refuse_reads(
-			    qp, SOFT_NAK_SILENT); /* keys and domains may be gone */
+			    qp, SOFT_NAK_NOT_CONNECTED); /* its keys and domains may not exist any
+							    more */
 			return 0;
 		}
 		read = answers_read_at(answers, answers->read_head);
@@ -306,8 +314,8 @@ answers_send_all(struct soft_qp *qp, struct soft_link *link, struct soft_deferre
 }
 
 /*
- * How many reads may be pending changes with max_dest_rd_atomic, also while some are: their ring
- * has the length that it may ever need.
+ * The limit of pending reads changes with max_dest_rd_atomic, even while some are pending, so
+ * their ring has the greatest length.
  */
 int
 soft_remote_responder_prepare(struct soft_qp *qp, uint32_t qpn)
@@ -336,8 +344,8 @@ soft_remote_responder_ready(struct soft_qp *qp)
 
 	pthread_mutex_lock(&qp->rq_lock);
 	slot = soft_qpn_slot(qp->answers.to);
-	owed = qp->answers.starving || qp->answers.snubbed;
-	qp->answers.starving = qp->answers.snubbed = false;
+	owed = qp->answers.without_receive || qp->answers.not_connected;
+	qp->answers.without_receive = qp->answers.not_connected = false;
 	qp->answers.ready |= owed;
 	pthread_mutex_unlock(&qp->rq_lock);
 	link = owed ? soft_peer_incoming(slot) : NULL;
@@ -377,7 +385,7 @@ soft_remote_responder_request(
 		return true;
 	}
 	pthread_mutex_lock(&qp->rq_lock);
-	/* Who is not our peer, and will not be, moves nothing here. */
+	/* A queue pair that is not the peer, and will not be, changes nothing here. */
 	stranger = qp->state >= IBV_QPS_RTR && qp->attr.dest_qp_num != frame->from;
 	good = stranger || responder_receive(qp, link, frame, payload, &deferred);
 	pthread_mutex_unlock(&qp->rq_lock);
@@ -391,9 +399,9 @@ soft_remote_responder_request(
 }
 
 /*
- * Everything but the place in a link's list, which is not ours to change.  What was
- * executed and not acknowledged is acknowledged now, if the link takes it; reads that are
- * not answered are refused.
+ * Resets everything but the place in a list of a link.  Requests that were executed and not
+ * acknowledged are acknowledged now, if the link takes it; reads that are not answered are
+ * refused.
  */
 void
 soft_remote_responder_reset(struct soft_qp *qp)
@@ -403,7 +411,7 @@ soft_remote_responder_reset(struct soft_qp *qp)
 	struct soft_link *link = NULL;
 
 	if (answers->read_head != answers->read_tail)
-		answers_refuse_reads(qp, SOFT_NAK_SILENT);
+		answers_refuse_reads(qp, SOFT_NAK_NOT_CONNECTED);
 	answers->read_head = answers->read_tail = 0;
 	if (answers->ack || answers->nak)
 		link = soft_peer_incoming(soft_qpn_slot(answers->to));
@@ -411,7 +419,7 @@ soft_remote_responder_reset(struct soft_qp *qp)
 		(void)answers_send_all(qp, link, &none);
 		soft_link_put(link);
 	}
-	answers->deaf = answers->starving = answers->snubbed = false;
+	answers->ignoring = answers->without_receive = answers->not_connected = false;
 	answers->ack = answers->nak = answers->ready = false;
 	qp->sq.remote = false;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "requester.h"
 #include "qp_error.h"
-#include "silence.h"
+#include "timeout.h"
 #include "sq.h"
 
-/* Without a timeout nothing is given up. */
+/* Without a timeout no request is given up. */
 static bool
 sq_counts_tries(const struct soft_qp *qp)
 {
@@ -31,13 +31,13 @@ soft_sq_timer(struct soft_timer *timer)
 	struct soft_deferred deferred = SOFT_DEFER_NOTHING;
 	struct soft_sq *sq = &qp->sq;
 
-	if (soft_silence_expired(qp)) {
+	if (soft_timeout_expired(qp)) {
 		soft_qp_put(qp);
 		return;
 	}
 	pthread_mutex_lock(&sq->lock);
 	if (!sq->stall || soft_now() < sq->deadline) {
-		/* kicked while this callback was on its way */
+		/* resumed while this callback was starting */
 	} else if (sq_counts_tries(qp) && !sq->tries) {
 		soft_sq_fail(qp, IBV_WC_RETRY_EXC_ERR);
 	} else {

@@ -3,7 +3,7 @@
 #include "receive.h"
 #include "srq.h"
 
-/* Gets a receive into qp->current. */
+/* Takes a receive into qp->current; false if there is none. */
 static bool
 responder_take_receive(struct soft_qp *qp)
 {
@@ -125,7 +125,7 @@ soft_message_data(
 	case SOFT_COPIED:
 		return IBV_WC_SUCCESS;
 	case SOFT_SOURCE_FAULT:
-		/* Half a message: its receive stays taken until the next one or a flush. */
+		/* An incomplete message: its receive is used for the next one, or flushed. */
 		message->active = false;
 		return IBV_WC_LOC_PROT_ERR;
 	default:

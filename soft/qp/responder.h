@@ -11,9 +11,9 @@
 #include "qp_error.h"
 
 enum soft_verdict {
-	SOFT_ANSWERED,	/* done, or refused with a status */
-	SOFT_NOT_READY, /* no receive is posted */
-	SOFT_SILENT,	/* the queue pair does not answer */
+	SOFT_ANSWERED,	    /* done, or refused with a status */
+	SOFT_NOT_READY,	    /* no receive is posted */
+	SOFT_NOT_CONNECTED, /* the queue pair does not answer */
 };
 
 /* Whether the queue pair answers requests of the number `from`. */

@@ -20,7 +20,7 @@ soft_sq_complete(struct soft_qp *qp, enum ibv_wc_status status)
 	return soft_cq_push(soft_cq_of(qp->ibv.send_cq), &wc, status != IBV_WC_SUCCESS);
 }
 
-/* A CQ that overruns here raises its own event; nothing else can report what it lost. */
+/* A CQ that overruns here raises its own event; nothing else can report the loss. */
 void
 soft_sq_flush(struct soft_qp *qp)
 {
@@ -28,7 +28,6 @@ soft_sq_flush(struct soft_qp *qp)
 		(void)soft_sq_complete(qp, IBV_WC_WR_FLUSH_ERR);
 }
 
-/* What was sent and not answered is as if it had not been sent. */
 void
 soft_sq_go_back(struct soft_qp *qp)
 {
@@ -71,7 +70,7 @@ soft_sq_check(const struct soft_qp *qp, const struct soft_send *send)
 void
 soft_sq_set_timer(struct soft_qp *qp, uint64_t nanoseconds)
 {
-	qp->sq.listening = false;
+	qp->sq.for_timeout = false;
 	qp->sq.deadline = soft_now() + nanoseconds;
 	if (soft_timer_set(&qp->sq.timer, qp->sq.deadline))
 		soft_qp_get(qp); /* the timer's */
@@ -81,7 +80,7 @@ void
 soft_sq_unstall(struct soft_qp *qp)
 {
 	qp->sq.stall = SOFT_RUNNING;
-	qp->sq.listening = false;
+	qp->sq.for_timeout = false;
 	if (soft_timer_cancel(&qp->sq.timer))
 		soft_qp_put(qp); /* the timer's; the caller has one too */
 }

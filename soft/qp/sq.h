@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sq -- the send queue: its requests in order, its timer, and what becomes of a request
+ * sq -- the send queue: its requests in order, and its timer
  *
  * The send lock is held in all of these.
  */

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* More room: the requests move to a new ring, in their order. */
+/* Moves the requests to a new ring, in their order. */
 static int
 srq_resize(struct soft_srq *srq, uint32_t max_wr)
 {
@@ -30,7 +30,7 @@ srq_resize(struct soft_srq *srq, uint32_t max_wr)
 	return r;
 }
 
-/* The event is owed once when the posted receives fall below the limit, then never again. */
+/* Raises the event once when the number of receives falls below the limit. */
 static void
 srq_check_limit(struct soft_srq *srq)
 {
@@ -168,7 +168,7 @@ soft_srq_take(struct soft_srq *srq, struct soft_qp *qp)
 }
 
 void
-soft_srq_forget(struct soft_srq *srq, struct soft_qp *qp)
+soft_srq_detach(struct soft_srq *srq, struct soft_qp *qp)
 {
 	bool waited;
 

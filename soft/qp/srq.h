@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * srq -- a shared receive queue
+ */
 #ifndef SOFT_SRQ_H
 #define SOFT_SRQ_H
 
@@ -21,12 +24,12 @@ soft_srq_of(struct ibv_srq *srq)
 }
 
 /*
- * Takes a receive into qp->current.  If there is none, false, and the queue pair waits for
- * the next one to be posted: posting it resumes the queue pair.
+ * Takes a receive into qp->current.  If there is none, returns false, and the queue pair waits
+ * for the next one: posting it resumes the queue pair.
  */
 bool soft_srq_take(struct soft_srq *srq, struct soft_qp *qp);
 
-/* The queue pair waits no more. */
-void soft_srq_forget(struct soft_srq *srq, struct soft_qp *qp);
+/* The queue pair does not wait any longer. */
+void soft_srq_detach(struct soft_srq *srq, struct soft_qp *qp);
 
 #endif

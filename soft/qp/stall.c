@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stall.h"
 #include "qp_error.h"
-#include "silence.h"
+#include "timeout.h"
 #include "sq.h"
 
 /* The times that the five-bit RNR timer codes stand for, in microseconds. */
@@ -11,7 +11,7 @@ static const uint32_t rnr_times[32] = { 655360, 10, 20, 30, 40, 60, 80, 120, 160
 
 #define RNR_RETRY_FOREVER 7
 
-/* With endless tries the timer only finds out that the peer failed; so often is enough. */
+/* With endless retries the timer only finds that the peer failed; this is often enough. */
 #define RNR_PATIENCE 50000000u
 
 static void
@@ -26,8 +26,8 @@ sq_stall(struct soft_qp *qp, enum soft_stall why)
 }
 
 /*
- * The peer has no receive.  Posting one kicks us; the timer is for a peer that does not,
- * and each look that finds nothing takes a try.
+ * The peer has no receive.  Posting one resumes this queue.  The timer is for a peer that does
+ * not, and each of its expiries uses up a retry.
  */
 void
 soft_sq_stall_for_receive(struct soft_qp *qp, uint8_t rnr_timer)
@@ -49,8 +49,8 @@ soft_sq_stall_for_receive(struct soft_qp *qp, uint8_t rnr_timer)
 }
 
 /*
- * The peer says that it is gone, in error, or not connected yet.  It kicks us when it becomes
- * ready; without a timeout we wait for that alone.
+ * The peer does not exist, is in error, or is not connected yet.  When it becomes ready it
+ * resumes this queue, and without a timeout nothing else does.
  */
 void
 soft_sq_stall_for_peer(struct soft_qp *qp)
@@ -59,7 +59,7 @@ soft_sq_stall_for_peer(struct soft_qp *qp)
 
 	if (sq->peer)
 		soft_qp_put(sq->peer);
-	sq->peer = NULL; /* its number may belong to another later */
+	sq->peer = NULL; /* another queue pair may have its number later */
 	sq_stall(qp, SOFT_STALLED_PEER);
 	if (qp->attr.timeout)
 		soft_sq_set_timer(qp, 4096ull << (qp->attr.timeout & 31));
@@ -69,5 +69,5 @@ void
 soft_sq_stall_for_link(struct soft_qp *qp)
 {
 	sq_stall(qp, SOFT_STALLED_LINK);
-	soft_sq_set_timer(qp, soft_silence_time(qp));
+	soft_sq_set_timer(qp, soft_timeout_period(qp));
 }

@@ -13,7 +13,7 @@
 void soft_sq_stall_for_receive(struct soft_qp *qp, uint8_t rnr_timer);
 void soft_sq_stall_for_peer(struct soft_qp *qp);
 
-/* There can be no link to the peer just now. */
+/* No link to the peer can be opened now. */
 void soft_sq_stall_for_link(struct soft_qp *qp);
 
 #endif

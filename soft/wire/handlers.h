@@ -13,13 +13,13 @@
 
 struct soft_link;
 
-/* The place in a list of a link of something that has frames to send. */
+/* An object that has frames to send has a turn, its place in a list of a link. */
 struct soft_turn {
 	TAILQ_ENTRY(soft_turn) link;
 	bool queued;
 };
 
-/* What a turn belongs to. */
+/* The functions of the object that a turn belongs to. */
 struct soft_turn_ops {
 	void (*get)(struct soft_turn *turn); /* under the lock of the link */
 	void (*put)(struct soft_turn *turn);
@@ -35,7 +35,10 @@ struct soft_handlers {
 	    struct soft_link *link, const struct soft_frame *frame, const char *payload);
 	bool (*message)(struct soft_link *link, const struct soft_wire_cm *cm);
 
-	/* The two ends of queue pairs whose peer is at the other end of a link. */
+	/*
+	 * The send queues, and the answers, of queue pairs with a peer at the other end of a
+	 * link.
+	 */
 	struct soft_turn_ops requester, responder;
 
 	/* The process at the slot sent a frame that makes no sense; lost() follows. */

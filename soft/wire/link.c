@@ -12,10 +12,10 @@
 
 #define MESSAGES_MAX 8192
 
-/* How many queue pairs get a turn before the thread looks at other links again. */
+/* How many queue pairs get a turn before the thread serves other links again. */
 #define TURNS 64
 
-/* Guards the places of queue pairs in the lists of links; the last lock to be taken. */
+/* Guards the turns in the lists of all links; the last lock to be taken. */
 static pthread_mutex_t places = PTHREAD_MUTEX_INITIALIZER;
 
 static void link_event(struct soft_watch *watch, uint32_t events);
@@ -204,7 +204,7 @@ link_give_turns_of(
 	}
 }
 
-/* The socket can take more: what was kept, CM messages, then queue pairs in turn. */
+/* Sends what the socket takes: the rest of a frame, CM messages, then queue pairs in turn. */
 static void
 link_give_turns(struct soft_link *link)
 {
@@ -236,23 +236,23 @@ link_give_turns(struct soft_link *link)
 
 /* No more comes on it. */
 static void
-link_lose(struct soft_link *link, enum soft_link_taken taken)
+link_lose(struct soft_link *link, enum soft_link_input taken)
 {
-	if (taken == SOFT_TOOK_THE_END && !link->outgoing)
-		soft_link_take_answers(link->slot);
-	soft_peer_lost(link, taken == SOFT_TOOK_NONSENSE);
+	if (taken == SOFT_INPUT_END && !link->outgoing)
+		soft_link_read_answers(link->slot);
+	soft_peer_lost(link, taken == SOFT_INPUT_MALFORMED);
 }
 
 static void
 link_event(struct soft_watch *watch, uint32_t events)
 {
 	struct soft_link *link = soft_container_of(watch, struct soft_link, watch);
-	enum soft_link_taken taken = SOFT_TOOK_NOTHING;
+	enum soft_link_input taken = SOFT_INPUT_NONE;
 
 	soft_link_get(link);
 	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
-		taken = soft_link_take(link);
-	if (taken == SOFT_TOOK_THE_END || taken == SOFT_TOOK_NONSENSE)
+		taken = soft_link_read(link);
+	if (taken == SOFT_INPUT_END || taken == SOFT_INPUT_MALFORMED)
 		link_lose(link, taken);
 	else if (events & EPOLLOUT || link_has_turns(link))
 		link_give_turns(link);
@@ -313,7 +313,7 @@ void
 soft_link_shutdown(struct soft_link *link)
 {
 	pthread_mutex_lock(&link->lock);
-	/* The other half of the shutdown, end of input, wakes the progress thread. */
+	/* The shutdown also ends the input, which wakes the progress thread. */
 	if (!link->dead)
 		syscall(SYS_shutdown, link->watch.fd, SHUT_RDWR);
 	link->dead = true;
@@ -327,7 +327,7 @@ soft_link_send(
 	int r;
 
 	pthread_mutex_lock(&link->lock);
-	/* Data does not overtake the message that says who is connected. */
+	/* Data does not overtake the message that establishes the connection. */
 	r = link_send_messages(link);
 	if (!r)
 		r = link_send_locked(link, frame, payload, count);
@@ -378,7 +378,7 @@ soft_link_send_stray(struct soft_link *link, const struct soft_frame *frame)
 }
 
 bool
-soft_link_gone(const struct soft_link *link)
+soft_link_is_closed(const struct soft_link *link)
 {
 	struct pollfd pfd = { .fd = link->watch.fd };
 
@@ -388,12 +388,12 @@ soft_link_gone(const struct soft_link *link)
 void
 soft_link_drain(struct soft_link *link)
 {
-	enum soft_link_taken taken;
+	enum soft_link_input taken;
 
 	soft_link_get(link);
 	do
-		taken = soft_link_take(link);
-	while (taken != SOFT_TOOK_THE_END && taken != SOFT_TOOK_NONSENSE);
+		taken = soft_link_read(link);
+	while (taken != SOFT_INPUT_END && taken != SOFT_INPUT_MALFORMED);
 	link_lose(link, taken);
 	soft_link_put(link);
 }

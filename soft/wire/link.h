@@ -2,13 +2,13 @@
 /*
  * link -- a connection to another process
  *
- * A link belongs to the process that opened it: its requests go out on it, and nothing but
- * answers to them come back.  The other direction has a link of its own.  So reading
- * answers never waits for writing, and two processes cannot block each other.
+ * A link belongs to the process that opened it: it carries the requests of that process and the
+ * answers to them.  The other direction has a link of its own.  So reading answers never waits
+ * for writing, and two processes cannot block each other.
  *
- * Whoever has something to send tries at once; what the socket does not take waits, as
- * queue pairs in a list, for the progress thread.  A link never holds more than one frame
- * of data, the part of it that the socket left over, and a bounded number of CM messages.
+ * A thread that has frames to send tries at once.  If the socket is full, the queue pair waits in
+ * a list for the progress thread.  A link buffers at most the rest of one frame and a bounded
+ * number of CM messages.
  */
 #ifndef SOFT_LINK_H
 #define SOFT_LINK_H
@@ -20,7 +20,7 @@
 
 #define SOFT_FRAME_MAX (sizeof(struct soft_frame) + SOFT_WIRE_PAYLOAD)
 
-enum soft_link_taken { SOFT_TOOK_NOTHING, SOFT_TOOK_INPUT, SOFT_TOOK_NONSENSE, SOFT_TOOK_THE_END };
+enum soft_link_input { SOFT_INPUT_NONE, SOFT_INPUT_FRAMES, SOFT_INPUT_MALFORMED, SOFT_INPUT_END };
 
 struct soft_link_message {
 	STAILQ_ENTRY(soft_link_message) next;
@@ -50,17 +50,18 @@ struct soft_link {
 	/* Of the progress thread: */
 	size_t filled; /* bytes in `input` */
 	char *input;
-	enum soft_link_taken over; /* nonsense or the end, once it was met: nothing more is read */
+	enum soft_link_input
+	    over; /* malformed input or the end, once it was met: nothing more is read */
 };
 
-/* Opens the link to a slot, or adopts an accepted connection: NULL and errno on failure. */
+/* Creates the link to a slot for a connection, opened or accepted: NULL and errno on failure. */
 struct soft_link *soft_link_create(int fd, unsigned int slot, bool outgoing);
 void soft_link_get(struct soft_link *link);
 void soft_link_put(struct soft_link *link);
 
 /*
- * Sends a frame whole, or keeps what the socket did not take.  -EAGAIN if it still has to
- * send what it kept before: nothing is taken then.  -EPIPE if the link is dead.
+ * Sends a frame.  What the socket does not take is kept and sent later.  -EAGAIN if an earlier
+ * rest is still to be sent: nothing is taken then.  -EPIPE if the link is dead.
  */
 int soft_link_send(
     struct soft_link *link, struct soft_frame *frame, const struct iovec *payload, int count);
@@ -77,34 +78,34 @@ void soft_link_queue_responder(struct soft_link *link, struct soft_turn *turn, b
 int soft_link_send_cm(struct soft_link *link, const struct soft_wire_cm *cm);
 int soft_link_send_stray(struct soft_link *link, const struct soft_frame *frame);
 
-/* Whether the other end is closed: nothing more can come than is there already. */
-bool soft_link_gone(const struct soft_link *link);
+/* Whether the other end is closed: no more input can come than is there already. */
+bool soft_link_is_closed(const struct soft_link *link);
 
-/* On the progress thread: takes what is there, and the end, of a link whose other end is closed. */
+/* On the progress thread: reads what is left, and the end, of a link whose other end is closed. */
 void soft_link_drain(struct soft_link *link);
 
-/* Ends the link; the progress thread then takes it apart. */
+/* Shuts the link down; the progress thread then frees it. */
 void soft_link_shutdown(struct soft_link *link);
 
 /* Reads once and handles the whole frames; on the progress thread. */
-enum soft_link_taken soft_link_take(struct soft_link *link);
+enum soft_link_input soft_link_read(struct soft_link *link);
 
 /*
- * For what comes on a link that the other process opened, when it says, or shows by going, that a
- * connection ends.  It had sent its answers to our requests before, but on the link of our
- * requests, and nothing orders the two: they are taken first, so that what was acknowledged is not
- * flushed.
+ * Called for a message, or the end, of a link that the other process opened, when it ends a
+ * connection.  That process sent its answers to our requests before, but on the link of our
+ * requests, and nothing orders the two links.  So the answers are read first; otherwise requests
+ * that were acknowledged would be flushed.
  */
-void soft_link_take_answers(unsigned int slot);
+void soft_link_read_answers(unsigned int slot);
 
 /*
- * Counts what was written to links.  What a thread did before it sent a frame happened before what
- * another does with the answer, by way of the process between them; the counter says the same in
- * the language of C.
+ * Counts writes to links.  What a thread did before it sent a frame happened before what another
+ * thread does with the answer, through the process between them; the counter states that order in
+ * terms of C.
  */
 extern atomic_uint soft_link_writes;
 
-/* For peer.c, on the progress thread: closes the descriptor and drops what is queued. */
+/* For peer.c, on the progress thread: closes the descriptor and drops queued frames. */
 void soft_link_close(struct soft_link *link);
 
 #endif

@@ -25,7 +25,7 @@ link_handle_frame(struct soft_link *link, const struct soft_frame *frame, const 
 }
 
 /* Handles every whole frame of the input. */
-static enum soft_link_taken
+static enum soft_link_input
 link_handle_input(struct soft_link *link)
 {
 	struct soft_frame frame;
@@ -34,25 +34,25 @@ link_handle_input(struct soft_link *link)
 	while (link->filled - at >= sizeof frame) {
 		memcpy(&frame, link->input + at, sizeof frame);
 		if (frame.length > SOFT_WIRE_PAYLOAD)
-			return SOFT_TOOK_NONSENSE;
+			return SOFT_INPUT_MALFORMED;
 		if (link->filled - at < sizeof frame + frame.length)
 			break;
 		if (!soft_frame_valid(&frame))
-			return SOFT_TOOK_NONSENSE;
+			return SOFT_INPUT_MALFORMED;
 		if (frame.type == SOFT_FRAME_HELLO) {
 			soft_debug("link of slot %u closed: another hello", link->slot);
-			return SOFT_TOOK_THE_END;
+			return SOFT_INPUT_END;
 		}
 		if (!link_handle_frame(link, &frame, link->input + at + sizeof frame))
-			return SOFT_TOOK_NONSENSE;
+			return SOFT_INPUT_MALFORMED;
 		at += sizeof frame + frame.length;
 	}
 	memmove(link->input, link->input + at, link->filled - at);
 	link->filled -= at;
-	return SOFT_TOOK_INPUT;
+	return SOFT_INPUT_FRAMES;
 }
 
-/* The bytes that wait in the socket: what comes while we read is not what we came for. */
+/* The bytes in the socket now: what comes later is not needed. */
 static int
 link_bytes_waiting(const struct soft_link *link)
 {
@@ -61,8 +61,8 @@ link_bytes_waiting(const struct soft_link *link)
 	return ioctl(link->watch.fd, FIONREAD, &n) ? 0 : n;
 }
 
-enum soft_link_taken
-soft_link_take(struct soft_link *link)
+enum soft_link_input
+soft_link_read(struct soft_link *link)
 {
 	const size_t room = 2 * SOFT_FRAME_MAX - link->filled;
 	ssize_t n;
@@ -72,29 +72,29 @@ soft_link_take(struct soft_link *link)
 	n = read(link->watch.fd, link->input + link->filled, room);
 	(void)atomic_load_explicit(&soft_link_writes, memory_order_acquire);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return SOFT_TOOK_NOTHING;
+		return SOFT_INPUT_NONE;
 	if (n <= 0)
-		return link->over = SOFT_TOOK_THE_END;
+		return link->over = SOFT_INPUT_END;
 	link->filled += (size_t)n;
 	n = link_handle_input(link);
-	if (n != SOFT_TOOK_INPUT)
-		link->over = (enum soft_link_taken)n;
-	return (enum soft_link_taken)n;
+	if (n != SOFT_INPUT_FRAMES)
+		link->over = (enum soft_link_input)n;
+	return (enum soft_link_input)n;
 }
 
 void
-soft_link_take_answers(unsigned int slot)
+soft_link_read_answers(unsigned int slot)
 {
 	struct soft_link *link = soft_peer_answering(slot);
-	enum soft_link_taken taken = SOFT_TOOK_INPUT;
+	enum soft_link_input taken = SOFT_INPUT_FRAMES;
 
 	if (!link)
 		return;
-	/* One frame at most is in the way of a read that could take two. */
-	for (int left = link_bytes_waiting(link); left > 0 && taken == SOFT_TOOK_INPUT;
+	/* An incomplete frame takes at most half of the buffer, so a read can take a whole one. */
+	for (int left = link_bytes_waiting(link); left > 0 && taken == SOFT_INPUT_FRAMES;
 	     left -= (int)SOFT_FRAME_MAX)
-		taken = soft_link_take(link);
-	if (taken == SOFT_TOOK_NONSENSE)
+		taken = soft_link_read(link);
+	if (taken == SOFT_INPUT_MALFORMED)
 		soft_link_shutdown(link);
 	soft_link_put(link);
 }

@@ -43,7 +43,10 @@ peer_open_link(unsigned int slot)
 	LIST_INSERT_HEAD(&links, link, all);
 	link_count++;
 	soft_peer_hello(&hello);
-	/* The first frame of an empty socket; if it fails, the end is seen there as well. */
+	/*
+	 * The socket is empty, so the frame fits; if it fails, the end of the link is seen as
+	 * well.
+	 */
 	(void)soft_link_send(link, &hello.frame, &iov, 1);
 	return link;
 }
@@ -64,7 +67,7 @@ peer_find(struct soft_link *const *links_of, unsigned int slot)
 }
 
 /*
- * 0 if the process at the other end is the one that others find at the slot, -EAGAIN if that is not
+ * 0 if the process at the other end is the one that listens at the slot, -EAGAIN if that is not
  * known now, another -errno if not.
  */
 static int
@@ -85,8 +88,8 @@ peer_check_owner(int fd, unsigned int slot)
 }
 
 /*
- * A process has one link to us at a time.  If there is one of that slot, either the other end is
- * closed, its process is gone, and what it sent is dealt with first; or the new one is refused.
+ * A process has one link to us at a time.  If its slot has one already, either the other end is
+ * closed, so the process ended, and its input is handled first; or the new connection is refused.
  */
 static bool
 peer_incoming_is_free(unsigned int slot)
@@ -96,7 +99,7 @@ peer_incoming_is_free(unsigned int slot)
 
 	if (!old)
 		return true;
-	gone = soft_link_gone(old);
+	gone = soft_link_is_closed(old);
 	if (gone)
 		soft_link_drain(old);
 	soft_link_put(old);
@@ -176,7 +179,7 @@ soft_peer_incoming(unsigned int slot)
 }
 
 int
-soft_peer_greeted(int fd, const struct soft_wire_hello *hello)
+soft_peer_accept(int fd, const struct soft_wire_hello *hello)
 {
 	const unsigned int slot = hello->slot;
 	struct soft_link *link;

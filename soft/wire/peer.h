@@ -14,28 +14,28 @@ bool soft_peers_linked(void);
 void soft_peers_close(void);
 void soft_peers_reset(void); /* in a forked child */
 
-/* The link for our requests to that process, opened if need be; NULL with errno if it cannot. */
+/* The link for our requests to that process, opened if needed; NULL with errno on failure. */
 struct soft_link *soft_peer_outgoing(unsigned int slot);
 
-/* The same if it is there: what comes on it are that process's answers. */
+/* The same link if it is open: answers of that process come on it.  NULL if none. */
 struct soft_link *soft_peer_answering(unsigned int slot);
 
 /* The link on which that process sends us requests, for the answers; NULL if none. */
 struct soft_link *soft_peer_incoming(unsigned int slot);
 
 /*
- * On the progress thread: a hello came.  0 if the connection is a link now, -EAGAIN if there is no
- * descriptor to see who calls, another -errno if it is refused.
+ * On the progress thread: a hello came.  0 if the connection is a link now, -EAGAIN if there is
+ * no descriptor for checking the caller, another -errno if it is refused.
  */
-int soft_peer_greeted(int fd, const struct soft_wire_hello *hello);
+int soft_peer_accept(int fd, const struct soft_wire_hello *hello);
 
-/* On the progress thread: the link is no more; tells everybody whom it concerns. */
+/* On the progress thread: the link has ended; calls the handlers. */
 void soft_peer_lost(struct soft_link *link, bool misbehaved);
 
-/* Whether the process at the other end is our user's. */
+/* Whether the process at the other end belongs to our user. */
 bool soft_peer_trusted(int fd);
 
-/* A hello of ours, as a whole frame. */
+/* Our hello, as a whole frame. */
 struct soft_hello_frame {
 	struct soft_frame frame;
 	struct soft_wire_hello hello;

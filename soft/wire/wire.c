@@ -23,13 +23,13 @@ frame_request_valid(const struct soft_frame *frame)
 	}
 }
 
-/* What a responder may say of a request that it refuses. */
+/* Whether a responder may send this NAK. */
 static bool
 frame_nak_valid(const struct soft_frame *frame)
 {
 	switch (frame->opcode) {
 	case SOFT_NAK_NOT_READY:
-	case SOFT_NAK_SILENT:
+	case SOFT_NAK_NOT_CONNECTED:
 	case IBV_WC_REM_INV_REQ_ERR:
 	case IBV_WC_REM_ACCESS_ERR:
 	case IBV_WC_REM_OP_ERR:

@@ -17,8 +17,8 @@ enum soft_frame_type {
 	SOFT_FRAME_REQUEST,   /* a part of a send or write, or a whole read or atomic */
 	SOFT_FRAME_RESPONSE,  /* a part of what was read, or the old value of an atomic */
 	SOFT_FRAME_ACK,	      /* everything through `psn` is done */
-	SOFT_FRAME_NAK,	      /* `psn` was not done, nor anything behind it */
-	SOFT_FRAME_READY,     /* what made a NAK say "not now" is over */
+	SOFT_FRAME_NAK,	      /* `psn` and everything after it were not done */
+	SOFT_FRAME_READY,     /* the reason of a NAK "not now" is over */
 	SOFT_FRAME_CM,	      /* payload: struct soft_wire_cm */
 };
 
@@ -28,7 +28,7 @@ enum soft_frame_type {
 
 /* Values of `opcode` in a NAK besides work completion statuses. */
 #define SOFT_NAK_NOT_READY 0xfe
-#define SOFT_NAK_SILENT 0xff
+#define SOFT_NAK_NOT_CONNECTED 0xff
 
 struct soft_frame {
 	uint32_t length; /* of the payload that follows */
@@ -45,7 +45,7 @@ struct soft_frame {
 	uint64_t address;
 	uint64_t compare_add;
 	uint64_t swap;
-	uint32_t epoch; /* of the requester: grows when it goes back */
+	uint32_t epoch; /* of the requester; incremented when it goes back */
 	uint32_t zero;
 };
 

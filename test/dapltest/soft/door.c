@@ -57,7 +57,7 @@ served(int line)
 
 	return send(line, &request, sizeof request, MSG_NOSIGNAL) == sizeof request &&
 	    recv(line, &answer, sizeof answer, MSG_WAITALL) == sizeof answer &&
-	    answer.type == SOFT_FRAME_NAK && answer.opcode == SOFT_NAK_SILENT;
+	    answer.type == SOFT_FRAME_NAK && answer.opcode == SOFT_NAK_NOT_CONNECTED;
 }
 
 /* ---- one link a process, of that process ---- */

@@ -109,7 +109,7 @@ START_TEST(refusals_of_two_kinds_in_turn__retries_exceeded)
 			continue;
 		frame = next_request(line);
 		answer(line, &frame, SOFT_FRAME_NAK,
-		    n % 2 ? SOFT_NAK_NOT_READY : SOFT_NAK_SILENT);
+		    n % 2 ? SOFT_NAK_NOT_READY : SOFT_NAK_NOT_CONNECTED);
 	}
 	ck_assert_int_lt(n, 100);
 	ck_assert_int_eq(wc.status, IBV_WC_RETRY_EXC_ERR);
@@ -130,7 +130,7 @@ START_TEST(timer_of_a_queue_pair__used_again_meanwhile__waits_for_the_new_time)
 		if (line < 0)
 			line = line_accept(door);
 		frame = next_request(line);
-		answer(line, &frame, SOFT_FRAME_NAK, SOFT_NAK_SILENT);
+		answer(line, &frame, SOFT_FRAME_NAK, SOFT_NAK_NOT_CONNECTED);
 		sleep_ms((int)(i % 3));
 		ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), 0);
 		while (recv(line, &frame, 1, MSG_DONTWAIT | MSG_PEEK) == 1)

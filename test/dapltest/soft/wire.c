@@ -224,7 +224,7 @@ START_TEST(read_pending_and_write_done__queue_pair_destroyed__only_the_read_is_a
 	while (answer.type == SOFT_FRAME_RESPONSE);
 	ck_assert_int_eq(answer.type, SOFT_FRAME_NAK);
 	ck_assert_uint_eq(answer.psn, 0);
-	ck_assert_int_eq(answer.opcode, SOFT_NAK_SILENT);
+	ck_assert_int_eq(answer.opcode, SOFT_NAK_NOT_CONNECTED);
 	ck_assert_int_eq(poll(&pfd, 1, 20), 0);
 }
 END_TEST
@@ -278,7 +278,7 @@ START_TEST(write_refused_for_a_queue_pair_that_is_gone__read_before_it_unanswere
 	link = line_accept(door);
 	take_request(link, &read);
 	take_request(link, &write);
-	answer = (struct soft_frame){ .type = SOFT_FRAME_NAK, .opcode = SOFT_NAK_SILENT,
+	answer = (struct soft_frame){ .type = SOFT_FRAME_NAK, .opcode = SOFT_NAK_NOT_CONNECTED,
 		.qpn = write.from, .from = write.qpn, .psn = write.psn, .epoch = write.epoch };
 	ck_assert_int_eq(send(link, &answer, sizeof answer, MSG_NOSIGNAL), sizeof answer);
 	answer.type = SOFT_FRAME_READY;
@@ -465,7 +465,7 @@ START_TEST(message_of_another_epoch__goes_on__is_of_no_connection)
 {
 	say_half(0, 0, SOFT_FRAME_FIRST, 'a');
 	say_half(0, 1, SOFT_FRAME_LAST, 'b');
-	expect_nak(0, SOFT_NAK_SILENT);
+	expect_nak(0, SOFT_NAK_NOT_CONNECTED);
 }
 END_TEST
 
@@ -481,7 +481,7 @@ START_TEST(answers__what_they_may_be)
 		{ { .type = SOFT_FRAME_READY }, true },
 		{ { .type = SOFT_FRAME_NAK, .opcode = SOFT_NAK_NOT_READY, .rnr_timer = 31 }, true },
 		{ { .type = SOFT_FRAME_NAK, .opcode = SOFT_NAK_NOT_READY, .rnr_timer = 32 }, false },
-		{ { .type = SOFT_FRAME_NAK, .opcode = SOFT_NAK_SILENT }, true },
+		{ { .type = SOFT_FRAME_NAK, .opcode = SOFT_NAK_NOT_CONNECTED }, true },
 		{ { .type = SOFT_FRAME_NAK, .opcode = IBV_WC_REM_ACCESS_ERR }, true },
 		{ { .type = SOFT_FRAME_NAK, .opcode = IBV_WC_SUCCESS }, false },
 		{ { .type = SOFT_FRAME_NAK, .opcode = IBV_WC_WR_FLUSH_ERR }, false },

@@ -289,7 +289,7 @@ say_data(struct line *line, const struct soft_frame *request)
 static void
 reply(unsigned int i)
 {
-	static const uint8_t reasons[] = { SOFT_NAK_NOT_READY, SOFT_NAK_SILENT,
+	static const uint8_t reasons[] = { SOFT_NAK_NOT_READY, SOFT_NAK_NOT_CONNECTED,
 		IBV_WC_REM_ACCESS_ERR, IBV_WC_REM_INV_REQ_ERR, IBV_WC_REM_OP_ERR };
 	const unsigned int how = input8();
 	struct soft_frame request, frame;

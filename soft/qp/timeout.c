@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "silence.h"
+#include "timeout.h"
 #include "qp_error.h"
 #include "sq.h"
 #include "soft/device/settings.h"
@@ -8,9 +8,9 @@
 /* All times together are not less than this. */
 #define PATIENCE_MIN 4000000000u
 
-/* Whether the peer owes an answer, or has to make room on the link first. */
+/* Whether the peer must answer, or must make room on the link first. */
 static bool
-silence_is_waiting(const struct soft_qp *qp)
+timeout_is_needed(const struct soft_qp *qp)
 {
 	const struct soft_sq *sq = &qp->sq;
 
@@ -22,35 +22,35 @@ silence_is_waiting(const struct soft_qp *qp)
 }
 
 static void
-silence_set_timer(struct soft_qp *qp)
+timeout_set_timer(struct soft_qp *qp)
 {
-	soft_sq_set_timer(qp, soft_silence_time(qp));
-	qp->sq.listening = true;
+	soft_sq_set_timer(qp, soft_timeout_period(qp));
+	qp->sq.for_timeout = true;
 }
 
 static bool
-silence_is_due(const struct soft_qp *qp)
+timeout_is_due(const struct soft_qp *qp)
 {
-	return qp->sq.listening && soft_now() >= qp->sq.deadline;
+	return qp->sq.for_timeout && soft_now() >= qp->sq.deadline;
 }
 
 /* The send lock is held. */
 static void
-silence_judge(struct soft_qp *qp)
+timeout_judge(struct soft_qp *qp)
 {
 	struct soft_sq *sq = &qp->sq;
 	const uint64_t now = soft_now(), late = now - sq->deadline;
 
-	sq->listening = false;
-	if (!silence_is_waiting(qp))
+	sq->for_timeout = false;
+	if (!timeout_is_needed(qp))
 		return;
-	if (sq->heard != sq->heard_before)
-		sq->silent_since = now;
+	if (sq->answers_heard != sq->answers_before)
+		sq->waiting_since = now;
 	else if (late > SOFT_TIMER_LATE)
-		sq->silent_since += late;
-	sq->heard_before = sq->heard;
-	if (now - sq->silent_since < soft_silence_time(qp) * (qp->attr.retry_cnt + 1u)) {
-		silence_set_timer(qp);
+		sq->waiting_since += late;
+	sq->answers_before = sq->answers_heard;
+	if (now - sq->waiting_since < soft_timeout_period(qp) * (qp->attr.retry_cnt + 1u)) {
+		timeout_set_timer(qp);
 		return;
 	}
 	soft_debug("queue pair %u: slot %u does not answer", qp->ibv.qp_num,
@@ -59,44 +59,44 @@ silence_judge(struct soft_qp *qp)
 }
 
 uint64_t
-soft_silence_time(const struct soft_qp *qp)
+soft_timeout_period(const struct soft_qp *qp)
 {
 	const uint64_t time = 4096ull << (qp->attr.timeout & 31);
 	const uint64_t least = PATIENCE_MIN / (qp->attr.retry_cnt + 1u);
 
-	return soft_stretched(time > least ? time : least);
+	return soft_settings_scale_time(time > least ? time : least);
 }
 
 void
-soft_silence_begin(struct soft_qp *qp)
+soft_timeout_start(struct soft_qp *qp)
 {
 	struct soft_sq *sq = &qp->sq;
 
-	if (sq->listening || !qp->attr.timeout || !silence_is_waiting(qp))
+	if (sq->for_timeout || !qp->attr.timeout || !timeout_is_needed(qp))
 		return;
-	sq->heard_before = sq->heard;
-	silence_set_timer(qp);
-	sq->silent_since = sq->deadline - soft_silence_time(qp);
+	sq->answers_before = sq->answers_heard;
+	timeout_set_timer(qp);
+	sq->waiting_since = sq->deadline - soft_timeout_period(qp);
 }
 
 bool
-soft_silence_expired(struct soft_qp *qp)
+soft_timeout_expired(struct soft_qp *qp)
 {
 	struct soft_sq *sq = &qp->sq;
 	unsigned int slot;
 	bool ours;
 
 	pthread_mutex_lock(&sq->lock);
-	ours = silence_is_due(qp);
+	ours = timeout_is_due(qp);
 	slot = soft_qpn_slot(qp->attr.dest_qp_num);
 	pthread_mutex_unlock(&sq->lock);
 	if (!ours)
 		return false;
-	/* An answer may have come while we did not read. */
-	soft_link_take_answers(slot);
+	/* An answer may have come and not been read yet. */
+	soft_link_read_answers(slot);
 	pthread_mutex_lock(&sq->lock);
-	if (silence_is_due(qp))
-		silence_judge(qp);
+	if (timeout_is_due(qp))
+		timeout_judge(qp);
 	pthread_mutex_unlock(&sq->lock);
 	return true;
 }

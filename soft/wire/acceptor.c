@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Everything here but opening and closing runs on the progress thread. */
-#include "door.h"
+/* All of this but opening and closing runs on the progress thread. */
+#include "acceptor.h"
 #include "peer.h"
 #include "soft/device/runtime.h"
 #include "soft/device/settings.h"
@@ -12,17 +12,20 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Whoever means it says hello at once, so these are callers of one moment. */
+/* Processes of this device send a hello at once, so there are few callers at any moment. */
 #define CALLERS_MAX 64
 
-/* For want of descriptors the door stays closed, and who said hello waits, for this time. */
+/*
+ * Without free descriptors no connection is accepted, and callers that sent a hello wait, for
+ * this time.
+ */
 #define PAUSE 100000000u
 
 struct caller {
 	struct soft_watch watch;
 	TAILQ_ENTRY(caller) link;
 	uint64_t deadline;
-	size_t filled; /* bytes of the hello; whole, it waits for us to look who that is */
+	size_t filled; /* bytes of the hello that came */
 	struct soft_hello_frame hello;
 };
 
@@ -31,10 +34,10 @@ static unsigned int caller_count;
 static uint64_t again; /* when the pause is over, or 0 */
 static bool closed;
 
-static void door_accept(struct soft_watch *watch, uint32_t events);
-static void door_timer_expired(struct soft_timer *timer);
-static struct soft_watch door = { -1, door_accept };
-static struct soft_timer clock_timer = { .fn = door_timer_expired };
+static void acceptor_accept(struct soft_watch *watch, uint32_t events);
+static void acceptor_timer_expired(struct soft_timer *timer);
+static struct soft_watch acceptor = { -1, acceptor_accept };
+static struct soft_timer clock_timer = { .fn = acceptor_timer_expired };
 
 static bool
 caller_said_hello(const struct caller *caller)
@@ -43,7 +46,7 @@ caller_said_hello(const struct caller *caller)
 }
 
 static struct caller *
-door_oldest_silent(void)
+acceptor_oldest_silent(void)
 {
 	struct caller *caller;
 
@@ -73,7 +76,7 @@ caller_close(struct caller *caller, const char *why)
 }
 
 static void
-door_set_timer(void)
+acceptor_set_timer(void)
 {
 	const struct caller *first = TAILQ_FIRST(&callers);
 	uint64_t when = first ? first->deadline : UINT64_MAX;
@@ -85,14 +88,14 @@ door_set_timer(void)
 }
 
 static void
-door_pause(void)
+acceptor_pause(void)
 {
 	if (!again)
 		again = soft_now() + PAUSE;
-	door_set_timer();
+	acceptor_set_timer();
 }
 
-/* The hello is there. */
+/* The whole hello has come. */
 static void
 caller_greet(struct caller *caller)
 {
@@ -104,9 +107,9 @@ caller_greet(struct caller *caller)
 		return;
 	}
 	soft_watch_remove(&caller->watch);
-	r = soft_peer_greeted(fd, &caller->hello.hello);
+	r = soft_peer_accept(fd, &caller->hello.hello);
 	if (r == -EAGAIN) {
-		door_pause();
+		acceptor_pause();
 		return;
 	}
 	caller_free(caller);
@@ -114,7 +117,7 @@ caller_greet(struct caller *caller)
 		soft_close(fd);
 }
 
-/* Exactly a hello is read; what comes behind it is for the link. */
+/* Reads exactly a hello; what follows is for the link. */
 static void
 caller_read(struct soft_watch *watch, uint32_t events)
 {
@@ -136,7 +139,7 @@ caller_read(struct soft_watch *watch, uint32_t events)
 }
 
 static void
-door_timer_expired(struct soft_timer *timer)
+acceptor_timer_expired(struct soft_timer *timer)
 {
 	struct caller *caller, *next;
 	uint64_t now = soft_now();
@@ -146,10 +149,10 @@ door_timer_expired(struct soft_timer *timer)
 	if (pause_over) {
 		again = 0;
 		if (closed)
-			(void)soft_watch_change(&door, EPOLLIN);
+			(void)soft_watch_change(&acceptor, EPOLLIN);
 		closed = false;
 	}
-	/* What has come is heard first: it may be our own fault that it was not heard in time. */
+	/* Input that is there is read first: this process may not have run in time. */
 	for (caller = TAILQ_FIRST(&callers); caller; caller = next) {
 		next = TAILQ_NEXT(caller, link);
 		if (caller_said_hello(caller) && pause_over)
@@ -159,23 +162,23 @@ door_timer_expired(struct soft_timer *timer)
 	}
 	while ((caller = TAILQ_FIRST(&callers)) && caller->deadline <= now)
 		caller_close(caller, "it said nothing");
-	door_set_timer();
+	acceptor_set_timer();
 }
 
-/* The caller whose turn it was stays outside, and the door would be ready again at once. */
+/* The connection stays in the backlog, and the socket would be readable again at once. */
 static void
-door_no_descriptor(int error)
+acceptor_no_descriptor(int error)
 {
-	struct caller *oldest = door_oldest_silent();
+	struct caller *oldest = acceptor_oldest_silent();
 
 	if (oldest) {
 		caller_close(oldest, "its descriptor is needed");
 		return;
 	}
 	soft_debug("nobody is let in: errno %d", error);
-	(void)soft_watch_change(&door, 0);
+	(void)soft_watch_change(&acceptor, 0);
 	closed = true;
-	door_pause();
+	acceptor_pause();
 }
 
 static struct caller *
@@ -186,7 +189,7 @@ caller_create(int fd)
 	if (!caller)
 		return NULL;
 	caller->watch = (struct soft_watch){ fd, caller_read };
-	caller->deadline = soft_now() + soft_stretched(SOFT_ANSWER_TIME);
+	caller->deadline = soft_now() + soft_settings_scale_time(SOFT_ANSWER_TIME);
 	if (soft_watch_add(&caller->watch, EPOLLIN)) {
 		free(caller);
 		return NULL;
@@ -195,7 +198,7 @@ caller_create(int fd)
 }
 
 static void
-door_accept(struct soft_watch *watch, uint32_t events)
+acceptor_accept(struct soft_watch *watch, uint32_t events)
 {
 	struct caller *caller, *oldest;
 	int fd;
@@ -204,7 +207,7 @@ door_accept(struct soft_watch *watch, uint32_t events)
 	fd = accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0) {
 		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-			door_no_descriptor(errno);
+			acceptor_no_descriptor(errno);
 		return;
 	}
 	caller = soft_peer_trusted(fd) ? caller_create(fd) : NULL;
@@ -213,25 +216,25 @@ door_accept(struct soft_watch *watch, uint32_t events)
 		return;
 	}
 	if (caller_count == CALLERS_MAX) {
-		oldest = door_oldest_silent();
+		oldest = acceptor_oldest_silent();
 		caller_close(oldest ? oldest : TAILQ_FIRST(&callers), "too many callers");
 	}
 	TAILQ_INSERT_TAIL(&callers, caller, link);
 	caller_count++;
-	door_set_timer();
+	acceptor_set_timer();
 }
 
 int
-soft_door_open(void)
+soft_acceptor_open(void)
 {
-	door.fd = soft_slot_fd();
+	acceptor.fd = soft_slot_fd();
 	again = 0;
 	closed = false;
-	return soft_watch_add(&door, EPOLLIN);
+	return soft_watch_add(&acceptor, EPOLLIN);
 }
 
 void
-soft_door_close(void)
+soft_acceptor_close(void)
 {
 	struct caller *caller;
 
@@ -241,7 +244,7 @@ soft_door_close(void)
 }
 
 void
-soft_door_reset(void)
+soft_acceptor_reset(void)
 {
 	struct caller *caller;
 
@@ -250,5 +253,5 @@ soft_door_reset(void)
 	soft_runtime_leak(TAILQ_FIRST(&callers));
 	TAILQ_INIT(&callers);
 	caller_count = 0;
-	soft_timer_init(&clock_timer, door_timer_expired);
+	soft_timer_init(&clock_timer, acceptor_timer_expired);
 }
