@@ -7,10 +7,13 @@
  */
 #include <string.h>
 
+#include "dapl/cm/cm.h"
+
 #include "dapl/state/cm_event.h"
 #include "dapl/cm/cr.h"
 #include "dapl/trace/debug.h"
 #include "dapl/ep/ep.h"
+#include "dapl/ia/channel.h"
 #include "dapl/ia/ia.h"
 #include "dapl/trace/name.h"
 

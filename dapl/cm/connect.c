@@ -67,7 +67,7 @@ step_leave(struct ep *ep, const struct conn *conn, int failed)
 static int
 resolve_address(struct ep *ep, struct conn *conn)
 {
-	struct sockaddr_storage from = ep->obj.ia->address;
+	struct sockaddr_storage from = ia_of(&ep->obj)->address;
 
 	address_set_port(&from, 0);
 	return rdma_resolve_addr(
@@ -148,7 +148,7 @@ begin(struct ep *ep, struct conn *conn, const struct target *to)
 		uint64_t ns = (uint64_t)to->timeout * 1000u;
 
 		ep->deadline = os_clock_ns() + ns;
-		loop_ready_later(ep->obj.ia->loops[0].loop, &ep->timer, ns);
+		loop_ready_later(ia_of(&ep->obj)->loops[0].loop, &ep->timer, ns);
 	}
 	ep_pin(ep);
 }
@@ -166,7 +166,7 @@ connect_to(DAT_EP_HANDLE handle, const struct target *to)
 	if (!ep)
 		return BAD_EP;
 	ret = may_connect(ep);
-	ia = ep->obj.ia;
+	ia = ia_of(&ep->obj);
 	if (ret == DAT_SUCCESS)
 		ep_pin(ep);
 	os_unlock(&ep->obj.lock);
@@ -301,7 +301,7 @@ dapl_ep_disconnect(DAT_EP_HANDLE handle, DAT_CLOSE_FLAGS flags)
 	if (answer->next == DAT_EP_STATE_DISCONNECT_PENDING && !wr_ring_idle(&ep->rings.requests)) {
 		/* The loop looks until what was posted is done. */
 		ep->state = answer->next;
-		loop_ready_later(ep->obj.ia->loops[0].loop, &ep->timer, 0);
+		loop_ready_later(ia_of(&ep->obj)->loops[0].loop, &ep->timer, 0);
 		os_unlock(&ep->obj.lock);
 		return DAT_SUCCESS;
 	}

@@ -52,7 +52,7 @@ create(struct ia *ia, const struct cr_request *request, DAT_CR_HANDLE *handle)
 	r = conn_adopt(request->id, &cr->obj, &cr->conn);
 	if (r)
 		goto refuse_id;
-	r = object_open(&cr->obj, ia, &ia->provider->table);
+	r = object_open(&cr->obj, &ia->parent, &ia->provider->table);
 	if (r)
 		goto close_conn;
 	cr->self = *handle = cr->obj.handle;
@@ -159,9 +159,9 @@ void
 cr_arrived(
     struct ia *ia, struct conn *listener, uint32_t generation, const struct cr_request *request)
 {
-	ia_decide_begin(ia);
+	parent_decide_begin(&ia->parent);
 	arrived(ia, listener, generation, request);
-	ia_decide_end(ia);
+	parent_decide_end(&ia->parent);
 }
 
 void
@@ -211,7 +211,7 @@ take(DAT_CR_HANDLE handle, struct conn **conn)
 	*conn = cr->conn;
 	cr->conn = NULL;
 	if (*conn)
-		ia_decide_begin(cr->obj.ia);
+		parent_decide_begin(cr->obj.parent);
 	os_unlock(&cr->obj.lock);
 	return *conn ? cr : NULL;
 }
@@ -223,16 +223,16 @@ put_back(struct cr *cr, struct conn *conn)
 
 	os_lock(&cr->obj.lock);
 	cr->conn = conn;
-	ia = cr->obj.ia;
+	ia = ia_of(&cr->obj);
 	os_unlock(&cr->obj.lock);
-	ia_decide_end(ia); /* a close may have found it taken */
+	parent_decide_end(&ia->parent); /* a close may have found it taken */
 }
 
 static void
 dispose(struct cr *cr)
 {
 	(void)object_close(&cr->obj, cr->obj.serial);
-	ia_decide_end(cr->obj.ia); /* the CR still has a base */
+	parent_decide_end(cr->obj.parent); /* the CR still has a base */
 	object_unlink(&cr->obj);
 	slab_free(&slab, cr);
 }
@@ -241,7 +241,7 @@ dispose(struct cr *cr)
 static DAT_RETURN
 may_accept(const struct ep *ep, const struct cr *cr)
 {
-	if (ep->obj.ia != cr->obj.ia)
+	if (ia_of(&ep->obj) != ia_of(&cr->obj))
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
 	if (ep_may(ep->state, cr->own ? EP_ACCEPT_OWN : EP_ACCEPT) != EP_ALLOWED)
 		return DAT_ERROR(DAT_INVALID_STATE, ep_state_subtype(ep->state));
@@ -258,9 +258,9 @@ may_accept(const struct ep *ep, const struct cr *cr)
 static void
 hand_over(struct cr *cr, struct conn *conn, struct ep *ep)
 {
-	os_lock(&ep->obj.ia->cm_lock);
+	os_lock(&ia_of(&ep->obj)->cm_lock);
 	conn->id->qp = ep->qp;
-	os_unlock(&ep->obj.ia->cm_lock);
+	os_unlock(&ia_of(&ep->obj)->cm_lock);
 	ep->state = ep_answer(ep->state, cr->own ? EP_ACCEPT_OWN : EP_ACCEPT)->next;
 	ep->conn = conn;
 	ep->remote = cr->remote;

@@ -40,6 +40,10 @@ void cr_arrived(
 #define CR_REJECT_VERSION 0x02000200u
 #define CR_REJECT_MAJOR_SHIFT 24
 
+/* Refuses a request that the consumer has not answered.  0, or -ENODEV for a bad handle, or one that another
+ * thread answers. */
+int cr_destroy(DAT_HANDLE handle);
+
 /* The requester went away before an answer. */
 void cr_gone(struct cr *cr, const struct conn *conn, uint32_t generation);
 

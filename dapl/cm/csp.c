@@ -5,6 +5,7 @@
 
 #include "dapl/api.h"
 #include "dapl/trace/err.h"
+#include "dapl/object/registry.h"
 #include "dapl/ia/ia.h"
 
 #define BAD_CSP DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CSP)
@@ -108,7 +109,7 @@ dapl_csp_query(DAT_CSP_HANDLE handle, DAT_CSP_PARAM_MASK mask, DAT_CSP_PARAM *pa
 
 	if (!csp)
 		return BAD_CSP;
-	ia = csp->sp.obj.ia;
+	ia = ia_of(&csp->sp.obj);
 	p = (DAT_CSP_PARAM){
 		.comm = &csp->comm,
 		.address_ptr = (DAT_IA_ADDRESS_PTR)&csp->sp.at,

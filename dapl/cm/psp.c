@@ -3,6 +3,7 @@
 
 #include "dapl/api.h"
 #include "dapl/trace/err.h"
+#include "dapl/object/registry.h"
 #include "dapl/ia/ia.h"
 
 static void
@@ -43,7 +44,7 @@ psp_take(struct psp *psp, const struct conn *listener, uint32_t generation,
 	os_lock(&psp->sp.obj.lock);
 	open = sp_is_open(&psp->sp, listener, generation);
 	makes = open && psp->flags == DAT_PSP_PROVIDER_FLAG;
-	ia = psp->sp.obj.ia;
+	ia = ia_of(&psp->sp.obj);
 	os_unlock(&psp->sp.obj.lock);
 	if (!open)
 		return -ENODEV;
@@ -132,7 +133,7 @@ dapl_psp_query(DAT_PSP_HANDLE handle, DAT_PSP_PARAM_MASK mask, DAT_PSP_PARAM *pa
 
 	if (!psp)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PSP);
-	ia = psp->sp.obj.ia;
+	ia = ia_of(&psp->sp.obj);
 	p = (DAT_PSP_PARAM){
 		.conn_qual = psp->sp.qual,
 		.evd_handle = psp->sp.evd->core.cfg.handle,

@@ -3,6 +3,7 @@
 
 #include "dapl/api.h"
 #include "dapl/trace/err.h"
+#include "dapl/object/registry.h"
 #include "dapl/ia/ia.h"
 
 #define BAD_RSP DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_RSP)
@@ -26,7 +27,7 @@ move(DAT_EP_HANDLE handle, enum ep_call call, const struct ia *ia)
 
 	if (!ep)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-	if (ia && ep->obj.ia != ia)
+	if (ia && ia_of(&ep->obj) != ia)
 		ret = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
 	else if (ep_may(ep->state, call) != EP_ALLOWED)
 		ret = DAT_ERROR(DAT_INVALID_STATE, ep_state_subtype(ep->state));
@@ -165,7 +166,7 @@ dapl_rsp_query(DAT_RSP_HANDLE handle, DAT_RSP_PARAM_MASK mask, DAT_RSP_PARAM *pa
 
 	if (!rsp)
 		return BAD_RSP;
-	ia = rsp->sp.obj.ia;
+	ia = ia_of(&rsp->sp.obj);
 	p = (DAT_RSP_PARAM){
 		.conn_qual = rsp->sp.qual,
 		.evd_handle = rsp->sp.evd->core.cfg.handle,

@@ -25,7 +25,7 @@ listen_on(struct sp *sp, const struct ia *ia, uint16_t port)
 struct dapl_evd *
 sp_hold_evd(struct ia *ia, DAT_EVD_HANDLE handle)
 {
-	struct dapl_evd *evd = object_hold(handle, KIND_EVD, ia);
+	struct dapl_evd *evd = object_hold(handle, KIND_EVD, &ia->parent);
 
 	if (evd && !(evd->flags & DAT_EVD_CR_FLAG)) {
 		evd_release(evd);
@@ -43,7 +43,7 @@ sp_open(struct sp *sp, struct ia *ia, struct dapl_evd *evd, DAT_CONN_QUAL qual)
 	r = conn_open(ia, &sp->obj, &sp->conn);
 	if (r)
 		return r;
-	r = object_open(&sp->obj, ia, &ia->provider->table);
+	r = object_open(&sp->obj, &ia->parent, &ia->provider->table);
 	if (r)
 		goto close_conn;
 	sp->self = sp->obj.handle;

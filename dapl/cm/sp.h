@@ -32,6 +32,11 @@ void sp_finish(struct sp *sp);
 /* Of a service point that ends with its listening; `slab` is that of its kind.  0 or -ENODEV. */
 int sp_destroy(DAT_HANDLE handle, enum kind kind, struct slab *slab);
 
+/* Of each kind: 0, or -ENODEV for a bad handle. */
+int psp_destroy(DAT_HANDLE handle);
+int rsp_destroy(DAT_HANDLE handle);
+int csp_destroy(DAT_HANDLE handle);
+
 /* Whether a request that came to `listener`, in its life `generation`, is for it.  Locked. */
 bool sp_is_open(const struct sp *sp, const struct conn *listener, uint32_t generation);
 

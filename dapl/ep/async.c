@@ -6,6 +6,7 @@
  * event; what it is about is found through the object that the event names.
  */
 #include "dapl/ep/ep.h"
+#include "dapl/ia/channel.h"
 #include "dapl/ia/ia.h"
 
 /* What is kept of an event, which is acknowledged before it is acted upon. */
@@ -75,7 +76,7 @@ queue_pair_failed(struct ep *ep, uint32_t generation)
 	os_lock(&ep->obj.lock);
 	if (ep->obj.handle && ep_generation(ep) == generation) {
 		handle = ep->self;
-		ia = ep->obj.ia;
+		ia = ia_of(&ep->obj);
 		ep_pin(ep);
 	}
 	os_unlock(&ep->obj.lock);

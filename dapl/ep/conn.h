@@ -16,6 +16,8 @@
 
 #include "dapl/object/object.h"
 
+struct ia;
+
 struct conn {
 	struct slab_slot slot;
 	_Atomic(uint32_t) generation;

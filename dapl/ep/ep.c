@@ -68,7 +68,7 @@ create(struct ia *ia, const struct ep_parts *parts, const DAT_EP_ATTR *attr,
 	 * waited for no pins then may not have looked since: they stay in the list.
 	 */
 	os_lock(&ep->obj.lock);
-	ep->obj.ia = ia;
+	ep->obj.parent = &ia->parent;
 	ep->state = from ? DAT_EP_STATE_UNCONFIGURED_TENTATIVE : DAT_EP_STATE_UNCONNECTED;
 	ep->pins = 0;
 	ep->parts = *parts;
@@ -85,7 +85,7 @@ create(struct ia *ia, const struct ep_parts *parts, const DAT_EP_ATTR *attr,
 	r = ep_rings_create(&ep->rings, parts, attr);
 	if (r)
 		goto free_slot;
-	r = object_open(&ep->obj, ia, &ia->provider->table);
+	r = object_open(&ep->obj, &ia->parent, &ia->provider->table);
 	if (r)
 		goto destroy_rings;
 	os_lock(&ep->obj.lock);
@@ -227,7 +227,7 @@ purge_events(struct ep *ep)
 {
 	if (ep->parts.connect)
 		evd_purge(dapl_evd_ref(ep->parts.connect), NULL, NULL, names_endpoint, ep);
-	ia_purge_async(ep->obj.ia, names_endpoint, ep);
+	ia_purge_async(ia_of(&ep->obj), names_endpoint, ep);
 }
 
 /* Locked, no pins.  Takes connection and queue pair out; nobody else can reach them any more. */

@@ -117,16 +117,16 @@ int ep_make(struct ia *ia, const struct sockaddr *from, DAT_EP_HANDLE *handle);
  * the request.  No lock may be held. */
 void ep_let_go(DAT_EP_HANDLE handle);
 
+/* Ends an endpoint whatever its state.  0, or -ENODEV for a bad handle. */
+int ep_destroy(DAT_HANDLE handle);
+
+/* async.c: reads the asynchronous events of the device of a struct ia. */
+void async_read(void *ia, uint64_t serial);
+
 /* ep_attr.c: the defaults, cut to what the device can.  */
 void ep_attr_defaults(const struct ia *ia, DAT_EP_ATTR *attr);
 /* Fills `out` from what the consumer asks for; false when the device cannot. */
 bool ep_attr_accept(const struct ia *ia, const DAT_EP_ATTR *asked, DAT_EP_ATTR *out);
-
-/* The flags that attributes and posts may have. */
-#define EP_COMPLETION_FLAGS \
-	(DAT_COMPLETION_SUPPRESS_FLAG | DAT_COMPLETION_SOLICITED_WAIT_FLAG | \
-	    DAT_COMPLETION_UNSIGNALLED_FLAG | DAT_COMPLETION_BARRIER_FENCE_FLAG | \
-	    DAT_COMPLETION_EVD_THRESHOLD_FLAG | DAT_COMPLETION_LMR_INVALIDATE_FENCE_FLAG)
 
 /*
  * ep_parts.c.  The subtype that names the bad handle, or DAT_NO_SUBTYPE and everything is held.

@@ -47,7 +47,7 @@ check(const struct dto *d, DAT_COUNT max_segments)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	if (d->segments > 0 && !d->iov)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-	if (d->flags & ~EP_COMPLETION_FLAGS)
+	if (d->flags & ~IA_COMPLETION_FLAGS)
 		return DAT_ERROR(
 		    DAT_INVALID_PARAMETER, d->remote ? DAT_INVALID_ARG6 : DAT_INVALID_ARG5);
 	return DAT_SUCCESS;
@@ -147,7 +147,7 @@ post_request(struct ep *ep, const struct dto *d, uint64_t limit)
 	 * The endpoint's own max_message_size and max_rdma_size are no limits but hints: programs
 	 * in the field give small ones and transfer more.
 	 */
-	if (total > ia_max_message(ep->obj.ia))
+	if (total > ia_max_message(ia_of(&ep->obj)))
 		return DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
 	entry = wr_ring_next(&ep->rings.requests, &place);
 	if (!entry) {

@@ -97,7 +97,7 @@ pay(struct ep *ep)
 		owed = ep_take_owed(ep);
 	} else if (ep->owed && ep->obj.handle) {
 		(void)loop_unready(&ep->timer);
-		loop_ready_later(ep->obj.ia->loops[0].loop, &ep->timer, LOOK_AGAIN_NS);
+		loop_ready_later(ia_of(&ep->obj)->loops[0].loop, &ep->timer, LOOK_AGAIN_NS);
 	}
 	os_unlock(&ep->obj.lock);
 	if (owed)
@@ -251,7 +251,7 @@ drain(struct ep *ep)
 		ep_settle(ep, lost || has_failed(ep) ? EP_IS_BROKEN : EP_DISCONNECTS, NULL, 0);
 	} else {
 		if (ep->obj.handle && ep->state == DAT_EP_STATE_DISCONNECT_PENDING)
-			loop_ready_later(ep->obj.ia->loops[0].loop, &ep->timer, LOOK_AGAIN_NS);
+			loop_ready_later(ia_of(&ep->obj)->loops[0].loop, &ep->timer, LOOK_AGAIN_NS);
 		os_unlock(&ep->obj.lock);
 	}
 	ep_unpin(ep);

@@ -147,7 +147,7 @@ rebuild(struct ep *ep, enum ep_call call, const struct ep_parts *parts, const DA
 static DAT_RETURN
 change(struct ep *ep, const struct wanted *w, const DAT_EP_ATTR *attr)
 {
-	struct ia *ia = ep->obj.ia;
+	struct ia *ia = ia_of(&ep->obj);
 	struct ibv_qp *qp = ep->qp;
 	DAT_RETURN_SUBTYPE bad = DAT_INVALID_HANDLE_PZ;
 	struct ep_parts parts;
@@ -214,7 +214,7 @@ dapl_ep_modify(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM 
 		goto unlock;
 	attr = ep->attr;
 	take_attr(&attr, &param->ep_attr, mask);
-	if (!ep_attr_accept(ep->obj.ia, &attr, &attr)) {
+	if (!ep_attr_accept(ia_of(&ep->obj), &attr, &attr)) {
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
 	} else if (!(mask & PARTS) && same_queue_pair(&attr, &ep->attr)) {
 		ep->attr = attr;

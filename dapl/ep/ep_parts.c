@@ -15,15 +15,15 @@ ep_parts_release(const struct ep_parts *parts)
 		object_drop(&parts->pz->obj);
 }
 
-/* `ia` NULL: the EVD may be of another IA. */
+/* `parent` NULL: the EVD may be of another IA. */
 static bool
-hold_evd(const struct ia *ia, DAT_EVD_HANDLE handle, DAT_EVD_FLAGS stream, struct dapl_evd **out)
+hold_evd(const struct parent *parent, DAT_EVD_HANDLE handle, DAT_EVD_FLAGS stream, struct dapl_evd **out)
 {
 	struct dapl_evd *evd;
 
 	if (handle == DAT_HANDLE_NULL)
 		return true;
-	evd = object_hold(handle, KIND_EVD, ia);
+	evd = object_hold(handle, KIND_EVD, parent);
 	if (evd && !(evd->flags & stream)) {
 		evd_release(evd);
 		evd = NULL;
@@ -40,12 +40,12 @@ ep_parts_hold(struct ia *ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv, DAT_EVD_HAND
 
 	*parts = (struct ep_parts){ NULL, NULL, NULL, NULL };
 	if (pz != DAT_HANDLE_NULL)
-		parts->pz = object_hold(pz, KIND_PZ, ia);
+		parts->pz = object_hold(pz, KIND_PZ, &ia->parent);
 	if (pz != DAT_HANDLE_NULL && !parts->pz)
 		bad = DAT_INVALID_HANDLE_PZ;
-	else if (!hold_evd(ia, recv, DAT_EVD_DTO_FLAG, &parts->recv))
+	else if (!hold_evd(&ia->parent, recv, DAT_EVD_DTO_FLAG, &parts->recv))
 		bad = DAT_INVALID_HANDLE_EVD_RECV;
-	else if (!hold_evd(ia, request, DAT_EVD_DTO_FLAG, &parts->request))
+	else if (!hold_evd(&ia->parent, request, DAT_EVD_DTO_FLAG, &parts->request))
 		bad = DAT_INVALID_HANDLE_EVD_REQUEST;
 	/* Programs hand one adapter's connection EVD to endpoints of all; no device is involved. */
 	else if (!hold_evd(NULL, connect, DAT_EVD_CONNECTION_FLAG, &parts->connect))

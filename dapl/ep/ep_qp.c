@@ -33,7 +33,7 @@ initialise(const struct ep *ep, struct ibv_qp *qp)
 		.qp_access_flags =
 		    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE,
 		.pkey_index = 0,
-		.port_num = ep->obj.ia->id->port_num,
+		.port_num = ia_of(&ep->obj)->id->port_num,
 	};
 	int mask = IBV_QP_STATE | IBV_QP_ACCESS_FLAGS;
 
@@ -49,7 +49,7 @@ ep_qp_create(struct ep *ep, uint32_t generation, const struct ep_parts *parts,
     const DAT_EP_ATTR *attr, struct ibv_qp **out)
 {
 	struct ep_qp_context *context = slab_alloc(&ep_qp_context_slab);
-	struct ia *ia = ep->obj.ia;
+	struct ia *ia = ia_of(&ep->obj);
 	struct ibv_qp_init_attr init = {
 		.qp_context = context,
 		.send_cq = parts->request ? parts->request->cq : ia->idle_cq,

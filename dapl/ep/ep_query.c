@@ -2,6 +2,7 @@
 /* ep_query -- what an endpoint is asked */
 #include "dapl/api.h"
 #include "dapl/ep/ep.h"
+#include "dapl/object/registry.h"
 #include "dapl/trace/err.h"
 
 #define BAD_EP DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP)
@@ -16,7 +17,7 @@ dapl_ep_query(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask, DAT_EP_PARAM *param)
 
 	if (!ep)
 		return BAD_EP;
-	ia = ep->obj.ia;
+	ia = ia_of(&ep->obj);
 	p.ep_state = ep->state;
 	p.comm.domain = ia->address.ss_family;
 	p.comm.type = SOCK_STREAM;

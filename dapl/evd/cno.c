@@ -5,7 +5,8 @@
 #include "dapl/trace/debug.h"
 #include "dapl/trace/err.h"
 #include "dapl/ia/ia.h"
-#include "dapl/provider/trace.h"
+#include "dapl/object/registry.h"
+#include "dapl/trace/callback.h"
 
 static void
 prepare(void *slot)
@@ -44,7 +45,7 @@ create(struct ia *ia, DAT_OS_WAIT_PROXY_AGENT agent, bool with_fd, struct dapl_c
 		return -ENOMEM;
 	if (debug_wants(DEBUG_CALLS | DEBUG_RESULTS))
 		config.call = trace_make_agent_call;
-	r = object_open(&cno->obj, ia, &ia->provider->table);
+	r = object_open(&cno->obj, &ia->parent, &ia->provider->table);
 	if (r)
 		goto free_slot;
 	cno->waiters = 0;
@@ -116,7 +117,7 @@ leave:
 struct dapl_cno *
 cno_attach(DAT_CNO_HANDLE handle, const struct ia *ia)
 {
-	struct dapl_cno *cno = object_hold(handle, KIND_CNO, ia);
+	struct dapl_cno *cno = object_hold(handle, KIND_CNO, &ia->parent);
 
 	if (cno && cno_attach_evd(dapl_cno_ref(cno))) {
 		object_drop(&cno->obj);
@@ -161,7 +162,7 @@ dapl_cno_query(DAT_CNO_HANDLE handle, DAT_CNO_PARAM_MASK mask, DAT_CNO_PARAM *pa
 
 	if (!cno)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
-	ia = cno->obj.ia;
+	ia = ia_of(&cno->obj);
 	fd = cno_fd(&cno->core);
 	(void)cno_query(dapl_cno_ref(cno), &agent);
 	os_unlock(&cno->obj.lock);

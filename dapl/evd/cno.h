@@ -9,6 +9,8 @@
 
 #include "dapl/object/object.h"
 
+struct ia;
+
 struct dapl_cno {
 	struct object obj;
 	struct cno core;
@@ -24,6 +26,8 @@ dapl_cno_ref(struct dapl_cno *cno)
 
 /* Attaches an EVD: a reference of both kinds, or NULL for a bad handle or one of another IA. */
 struct dapl_cno *cno_attach(DAT_CNO_HANDLE handle, const struct ia *ia);
+/* Frees the CNO as dat_ia_close() does: neither minds waiters nor waits for the agent.  0 or -errno. */
+int cno_destroy(DAT_HANDLE handle);
 /* The IA is closing: cno_set_closing() for one of its children. */
 void cno_object_closing(struct object *obj);
 /* cno_is_left_to_closer() and cno_await_others() for a child that was freed. */

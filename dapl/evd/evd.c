@@ -4,15 +4,11 @@
 
 #include <string.h>
 
-#include "dapl/api.h"
 #include "dapl/evd/cno.h"
 #include "dapl/trace/debug.h"
-#include "dapl/trace/err.h"
+#include "dapl/ia/channel.h"
 #include "dapl/ia/ia.h"
-#include "dapl/provider/trace.h"
-
-#define EVD_FLAGS_EXTENSION 0x200 /* the extension stream, which comes out of the CQ */
-#define EVD_FLAGS_KNOWN (DAT_EVD_DEFAULT_FLAG | DAT_EVD_SOFTWARE_FLAG | EVD_FLAGS_EXTENSION)
+#include "dapl/trace/callback.h"
 
 static void
 prepare(void *slot)
@@ -25,34 +21,6 @@ prepare(void *slot)
 
 static struct slab slab = SLAB_INITIALIZER(struct dapl_evd, prepare);
 
-/* To the IA's async EVD, if the EVD still lives. */
-static void
-report(struct evd_ref ref, DAT_EVENT_NUMBER number, DAT_COUNT reason)
-{
-	struct dapl_evd *evd = dapl_evd_of(ref.evd);
-	DAT_HANDLE handle = DAT_HANDLE_NULL;
-	struct ia *ia = NULL;
-
-	os_lock(&evd->obj.lock);
-	if (object_is(&evd->obj, ref.serial)) {
-		handle = evd->obj.handle;
-		ia = evd->obj.ia;
-		ia_base_get(ia); /* for after the unlock */
-	}
-	os_unlock(&evd->obj.lock);
-	if (!ia)
-		return;
-	ia_post_async(ia, number, handle, reason);
-	ia_base_put(ia);
-}
-
-void
-evd_object_overflowed(struct evd_ref ref)
-{
-	if (evd_mark_overflow(ref))
-		report(ref, DAT_ASYNC_ERROR_EVD_OVERFLOW, DAT_EVD_OVERFLOW_ERROR);
-}
-
 /* The device cannot be armed or polled: the consumer learns it once, from the async EVD. */
 static void
 fault(struct evd *core, int error)
@@ -62,7 +30,7 @@ fault(struct evd *core, int error)
 	if (error == -EOVERFLOW)
 		evd_object_overflowed(ref);
 	else
-		report(ref, DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR, DAT_EVD_OTHER_ERROR);
+		evd_object_report(ref, DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR, DAT_EVD_OTHER_ERROR);
 }
 
 /* Nothing of evd/ is inside any more, on any thread. */
@@ -125,7 +93,7 @@ evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_evd **
 		if (r)
 			goto free_slot;
 		config.qlen = evd->cq->cqe;
-		config.ops = &evd_cq_ops;
+		config.ops = ia->ops->completions;
 		config.source = evd;
 		config.raw_size = sizeof(struct ibv_wc);
 		if (evd->channel)
@@ -134,7 +102,7 @@ evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_evd **
 	atomic_store_explicit(&evd->on_cq, evd->cq != NULL, memory_order_relaxed);
 	atomic_store_explicit(
 	    &evd->software, (plan->flags & DAT_EVD_SOFTWARE_FLAG) != 0, memory_order_relaxed);
-	r = object_open(&evd->obj, ia, &ia->provider->table);
+	r = object_open(&evd->obj, &ia->parent, &ia->provider->table);
 	if (r)
 		goto destroy_cq;
 	if (evd->context)
@@ -198,6 +166,7 @@ take_request(const DAT_EVENT *event, const void *who)
 static void
 refuse_queued_requests(struct dapl_evd *evd)
 {
+	const struct ia *ia = ia_of(&evd->obj);
 	DAT_CR_HANDLE handles[REQUESTS_AT_ONCE];
 	int n;
 	const struct requests taken = { handles, &n };
@@ -206,7 +175,7 @@ refuse_queued_requests(struct dapl_evd *evd)
 		n = 0;
 		evd_purge(dapl_evd_ref(evd), NULL, NULL, take_request, &taken);
 		for (int i = 0; i < n; i++)
-			(void)cr_destroy(handles[i]);
+			(void)ia->ops->refuse(handles[i]);
 	} while (n == REQUESTS_AT_ONCE);
 }
 
@@ -242,7 +211,7 @@ static void
 close_locked(struct dapl_evd *evd)
 {
 	if (evd->flags & DAT_EVD_CR_FLAG)
-		ia_decide_begin(evd->obj.ia);
+		parent_decide_begin(evd->obj.parent);
 	object_close_locked(&evd->obj);
 }
 
@@ -254,7 +223,7 @@ dispose(struct dapl_evd *evd, int (*end)(struct evd_ref ref))
 
 	if (evd->flags & DAT_EVD_CR_FLAG) {
 		refuse_queued_requests(evd);
-		ia_decide_end(evd->obj.ia); /* the EVD still has a base */
+		parent_decide_end(evd->obj.parent); /* the EVD still has a base */
 	}
 	/* Before upcalls are waited for: one of them may close the adapter, and with it the CNO. */
 	if (cno) {
@@ -262,25 +231,6 @@ dispose(struct dapl_evd *evd, int (*end)(struct evd_ref ref))
 		cno_detach(cno);
 	}
 	(void)end(dapl_evd_ref(evd));
-}
-
-/* -EBUSY while something uses it, -ENODEV. */
-static int
-free_object(struct dapl_evd *evd, uint64_t serial)
-{
-	int r = 0;
-
-	os_lock(&evd->obj.lock);
-	if (!object_is(&evd->obj, serial))
-		r = -ENODEV;
-	else if (evd->obj.refs)
-		r = -EBUSY;
-	else
-		close_locked(evd);
-	os_unlock(&evd->obj.lock);
-	if (!r)
-		dispose(evd, evd_free);
-	return r;
 }
 
 int
@@ -296,52 +246,6 @@ evd_destroy(DAT_HANDLE handle)
 	return 0;
 }
 
-/* ---- the calls ---- */
-
-/* What evd_create and evd_kcreate refuse alike; they count their arguments differently. */
-static DAT_RETURN
-check_create(
-    const struct ia *ia, DAT_COUNT min_qlen, DAT_EVD_FLAGS flags, DAT_RETURN_SUBTYPE flags_arg)
-{
-	if (min_qlen <= 0)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	if (min_qlen > ia->device.max_cqe)
-		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEVD);
-	if (!flags || (flags & ~EVD_FLAGS_KNOWN))
-		return DAT_ERROR(DAT_INVALID_PARAMETER, flags_arg);
-	return DAT_SUCCESS;
-}
-
-DAT_RETURN
-dapl_evd_create(DAT_IA_HANDLE ia_handle, DAT_COUNT min_qlen, DAT_CNO_HANDLE cno,
-    DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd_handle)
-{
-	struct evd_plan plan = { .qlen = min_qlen, .flags = flags, .cno = cno };
-	struct dapl_evd *evd;
-	DAT_RETURN ret;
-	struct ia *ia;
-	int r;
-
-	ia = ia_enter(ia_handle);
-	if (!ia)
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-	ret = check_create(ia, min_qlen, flags, DAT_INVALID_ARG4);
-	if (ret == DAT_SUCCESS && !evd_handle)
-		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
-	if (ret != DAT_SUCCESS)
-		goto leave;
-	plan.private_channel = cno == DAT_HANDLE_NULL;
-	r = evd_object_create(ia, &plan, &evd);
-	if (r)
-		ret = r == -EBADF ? DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO) :
-				    err_resource(r, DAT_RESOURCE_MEMORY);
-	else
-		*evd_handle = evd->obj.handle;
-leave:
-	ia_leave(ia);
-	return ret;
-}
-
 int
 evd_give_pool(DAT_EVD_HANDLE handle)
 {
@@ -352,9 +256,9 @@ evd_give_pool(DAT_EVD_HANDLE handle)
 
 	if (!evd)
 		return -ENODEV;
-	ia = evd->obj.ia;
+	ia = ia_of(&evd->obj);
 	ref = dapl_evd_ref(evd);
-	ia_base_get(ia); /* the IA's lock is not taken under this one */
+	parent_get(&ia->parent); /* the IA's lock is not taken under this one */
 	os_unlock(&evd->obj.lock);
 	if (!ia->stepped) {
 		pool = ia_pool(ia);
@@ -362,71 +266,25 @@ evd_give_pool(DAT_EVD_HANDLE handle)
 			evd_set_pool(ref, pool);
 	}
 	pool = ia->stepped ? ia->loops[0].loop : pool;
-	ia_base_put(ia);
+	parent_put(&ia->parent);
 	return pool ? 0 : -ENOMEM;
 }
 
-DAT_RETURN
-dapl_evd_kcreate(DAT_IA_HANDLE ia_handle, DAT_COUNT min_qlen, DAT_UPCALL_POLICY policy,
-    const DAT_UPCALL_OBJECT *upcall, DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd_handle)
+/* -EBUSY while something uses it, -ENODEV. */
+int
+evd_object_free(struct dapl_evd *evd, uint64_t serial)
 {
-	struct evd_plan plan = { .qlen = min_qlen, .flags = flags };
-	DAT_EVD_HANDLE handle, before;
-	struct dapl_evd *evd;
-	struct evd_ref ref;
-	DAT_RETURN ret;
-	struct ia *ia;
-	int r;
+	int r = 0;
 
-	ia = ia_enter(ia_handle);
-	if (!ia)
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-	ret = check_create(ia, min_qlen, flags, DAT_INVALID_ARG5);
-	if (ret == DAT_SUCCESS && !evd_policy_calls(policy) && policy != DAT_UPCALL_DISABLE &&
-	    policy != DAT_UPCALL_TEARDOWN)
-		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-	if (ret == DAT_SUCCESS && evd_policy_calls(policy) && (!upcall || !upcall->upcall_func))
-		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
-	if (ret == DAT_SUCCESS && !evd_handle)
-		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
-	if (ret != DAT_SUCCESS)
-		goto leave;
-	r = evd_object_create(ia, &plan, &evd);
-	if (r) {
-		ret = err_resource(r, DAT_RESOURCE_MEMORY);
-		goto leave;
-	}
-	/* Before the first upcall can start the consumer knows the EVD. */
-	handle = evd->obj.handle;
-	ref = dapl_evd_ref(evd);
-	before = *evd_handle;
-	*evd_handle = handle;
-	r = policy == DAT_UPCALL_MANY ? evd_give_pool(handle) : 0;
+	os_lock(&evd->obj.lock);
+	if (!object_is(&evd->obj, serial))
+		r = -ENODEV;
+	else if (evd->obj.refs)
+		r = -EBUSY;
+	else
+		close_locked(evd);
+	os_unlock(&evd->obj.lock);
 	if (!r)
-		r = evd_modify_upcall(ref, policy, upcall, DAT_UPCALL_INVOC_ANY);
-	if (r) {
-		*evd_handle = before;
-		(void)free_object(evd, ref.serial);
-		ret = err_evd_modify_upcall(r);
-	}
-leave:
-	ia_leave(ia);
-	return ret;
-}
-
-DAT_RETURN
-dapl_evd_free(DAT_EVD_HANDLE handle)
-{
-	uint64_t serial;
-	struct dapl_evd *evd = handle_object(handle, KIND_EVD, &serial);
-	int r = evd ? free_object(evd, serial) : -ENODEV;
-
-	switch (r) {
-	case 0:
-		return DAT_SUCCESS;
-	case -EBUSY:
-		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE);
-	default:
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE);
-	}
+		dispose(evd, evd_free);
+	return r;
 }

@@ -14,6 +14,7 @@
 #include "dapl/object/object.h"
 
 struct dapl_cno;
+struct ia;
 struct ia_loop;
 
 /* Which completions are worth waking for; in the order of DAT's state bits. */
@@ -49,6 +50,9 @@ struct dapl_evd {
 /* Streams that come out of a completion queue. */
 #define EVD_CQ_FLAGS (DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG)
 
+#define EVD_FLAGS_EXTENSION 0x200 /* the extension stream, which comes out of the CQ */
+#define EVD_FLAGS_KNOWN (DAT_EVD_DEFAULT_FLAG | DAT_EVD_SOFTWARE_FLAG | EVD_FLAGS_EXTENSION)
+
 /* How an EVD is to be made. */
 struct evd_plan {
 	int qlen;
@@ -56,17 +60,6 @@ struct evd_plan {
 	DAT_CNO_HANDLE cno;
 	bool private_channel; /* a thread will wait on it: let it read its own channel */
 };
-
-/*
- * What a completion queue's events lead to.  It lives exactly as long as the queue, and a queue is not
- * destroyed before each event that was read for it is acknowledged: so what is read here is right.
- */
-struct evd_cq_context {
-	struct slab_slot slot;
-	struct evd_ref ref;
-};
-
-extern struct slab evd_cq_context_slab;
 
 /* How the dispatcher knows it.  The caller holds a reference, or the object. */
 static inline struct evd_ref
@@ -84,9 +77,35 @@ dapl_evd_of(struct evd *core)
 /* Passes `r` on.  -EOVERFLOW, from whatever polled, is reported as the overflow of the EVD, once. */
 int evd_report_overflow(struct evd_ref ref, int r);
 
+/*
+ * evd_report.c: queues an asynchronous event about `handle` (an object of the IA), if the IA has an EVD for
+ * them, or another IA of the device where it was opened with DAT_EVD_ASYNC_EXISTS.
+ * No lock of rank EP or later may be held.
+ */
+void ia_post_async(struct ia *ia, DAT_EVENT_NUMBER number, DAT_HANDLE handle, DAT_COUNT reason);
+/* The same about the IA itself, to its own EVD only: each IA of the device gets a report. */
+void ia_post_async_self(struct ia *ia, DAT_EVENT_NUMBER number, DAT_COUNT reason);
+/* Drops the events that match from where ia_post_async() put them. */
+void ia_purge_async(struct ia *ia, bool (*match)(const DAT_EVENT *event, const void *key),
+    const void *key);
+
+/*
+ * async_evd.c.  Takes over, or creates, the EVD for asynchronous events of an IA that is being opened.
+ * A DAT_RETURN: each case has its own.
+ */
+DAT_RETURN ia_attach_async(struct ia *ia, DAT_COUNT qlen, DAT_EVD_HANDLE given);
+/* Gives it back. */
+void ia_detach_async(struct ia *ia);
+/* Takes it away from every IA that uses one of this IA's EVDs. */
+void ia_withdraw_async(struct ia *ia);
+
 /* 0 or -errno (-EBADF: a bad CNO). */
 int evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_evd **out);
 
+/* -EBUSY while something uses it, -ENODEV.  Waits for upcalls. */
+int evd_object_free(struct dapl_evd *evd, uint64_t serial);
+/* Frees the EVD as dat_ia_close() does, without waiting for upcalls.  0 or -ENODEV for a bad handle. */
+int evd_destroy(DAT_HANDLE handle);
 /* The IA is closing: evd_set_closing() for one of its children. */
 void evd_object_closing(struct object *obj);
 /* evd_is_left_to_closers() and evd_await_others() for a child that was freed. */
@@ -134,11 +153,16 @@ void evd_cq_shorten(struct dapl_evd *evd, int qlen);
 extern const struct evd_source_ops evd_cq_ops;
 
 /*
+ * Reports a failure of the EVD on its IA's async EVD, if the EVD still exists.  No lock of rank EP or later
+ * may be held.
+ */
+void evd_object_report(struct evd_ref ref, DAT_EVENT_NUMBER number, DAT_COUNT reason);
+
+/*
  * An event of the EVD was lost: said once on the IA's async EVD.  No lock of rank EP or later may
  * be held.
  */
 void evd_object_overflowed(struct evd_ref ref);
-
 
 /* Threads for MANY, since on the loop's own its upcalls would not be at once.  -ENOMEM, -ENODEV. */
 int evd_give_pool(DAT_EVD_HANDLE handle);

@@ -12,6 +12,7 @@
 #include "dapl/evd/cno.h"
 #include "dapl/trace/err.h"
 #include "dapl/evd/evd.h"
+#include "dapl/object/registry.h"
 #include "dapl/ia/ia.h"
 
 #define BAD_EVD DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE)
@@ -24,19 +25,6 @@ find(DAT_EVD_HANDLE handle, struct evd_ref *ref)
 
 	ref->evd = evd ? &evd->core : NULL;
 	return evd;
-}
-
-/*
- * A call may find that the device's queue overflowed before the asynchronous event about it is
- * read.  Unless the call reports it, the consumer gets the same answer for ever: dequeue what is
- * left.
- */
-int
-evd_report_overflow(struct evd_ref ref, int r)
-{
-	if (r == -EOVERFLOW)
-		evd_object_overflowed(ref);
-	return r;
 }
 
 DAT_RETURN
@@ -117,7 +105,7 @@ dapl_evd_query(DAT_EVD_HANDLE handle, DAT_EVD_PARAM_MASK mask, DAT_EVD_PARAM *pa
 	if (!evd)
 		return BAD_EVD;
 	ref = dapl_evd_ref(evd);
-	ia_self = evd->obj.ia->self;
+	ia_self = ia_of(&evd->obj)->self;
 	flags = evd->flags;
 	notice = evd->notice;
 	os_unlock(&evd->obj.lock);
@@ -189,7 +177,7 @@ dapl_evd_modify_cno(DAT_EVD_HANDLE handle, DAT_CNO_HANDLE cno_handle)
 	if (!evd)
 		return BAD_EVD;
 	ref = dapl_evd_ref(evd);
-	ia = evd->obj.ia;
+	ia = ia_of(&evd->obj);
 	os_unlock(&evd->obj.lock);
 	if (cno_handle != DAT_HANDLE_NULL) {
 		/* The IA is only compared: it may be gone, but then so is the EVD. */
@@ -224,7 +212,7 @@ dapl_evd_resize(DAT_EVD_HANDLE handle, DAT_COUNT min_qlen)
 
 	if (!evd)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
-	if (min_qlen <= 0 || min_qlen > evd->obj.ia->device.max_cqe) {
+	if (min_qlen <= 0 || min_qlen > ia_of(&evd->obj)->device.max_cqe) {
 		os_unlock(&evd->obj.lock);
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	}

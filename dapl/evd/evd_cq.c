@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evd_cq -- a completion queue as the source of an EVD */
 
+#include "dapl/ia/channel.h"
 #include "dapl/ia/cq_arm.h"
 #include "dapl/ep/ep.h"
 
@@ -27,8 +28,6 @@ first_depth(const struct ia *ia, int qlen)
 		least = ia->device.max_cqe < CQ_DEPTH_FIXED ? ia->device.max_cqe : CQ_DEPTH_FIXED;
 	return qlen < least ? least : qlen;
 }
-
-struct slab evd_cq_context_slab = SLAB_INITIALIZER(struct evd_cq_context, NULL);
 
 int
 evd_cq_create(struct ia *ia, struct dapl_evd *evd, int qlen, struct ibv_comp_channel *shared,
@@ -102,7 +101,7 @@ set_depth(struct dapl_evd *evd, int want)
 void
 evd_cq_promise(struct dapl_evd *evd, int n)
 {
-	const int most = evd->obj.ia->device.max_cqe;
+	const int most = ia_of(&evd->obj)->device.max_cqe;
 	int want;
 
 	os_lock(&evd->obj.lock);

@@ -4,16 +4,14 @@
  *
  * The device is reached through a CM id bound to the IA's address, which lives as long as the IA:
  * the verbs context is librdmacm's and shared by every IA on that device.
- *
- * Bases count what needs the IA's device and loops: the IA while it is open, each object until it
- * was destroyed, and each call between two functions below.  The last one to go closes the device.
- * dat_ia_close() waits for them, but for those that wait for the thread that closes: see ia_close.c.
+
  */
 #ifndef REARM_DAPL_IA_H
 #define REARM_DAPL_IA_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
@@ -32,12 +30,31 @@
 #define IA_MAX_MESSAGE 0x80000000u /* bytes that a message may have, whatever the port allows */
 
 struct dapl_evd;
+struct evd_source_ops;
 
 /* What the parameters of a dat.conf record say. */
 struct ia_options {
 	char where[256];
 	unsigned int loops;
 	bool stepped;
+};
+
+/*
+ * What an adapter uses from the folders above this one.  Set when the adapter is opened; see
+ * provider/ia_open.c.
+ */
+struct ia_ops {
+	/*
+	 * Readers of the connection manager's channel and of the device's asynchronous events.  The
+	 * adapter has no serial number here: its sources are removed, which waits for their readers,
+	 * before the last reference to it goes and with it the slot.
+	 */
+	void (*read_cm)(void *ia, uint64_t serial);
+	void (*read_async)(void *ia, uint64_t serial);
+	/* How EVDs poll, sort and convert completions. */
+	const struct evd_source_ops *completions;
+	/* Refuses a connection request whose event no consumer will see; takes the handle of the CR. */
+	int (*refuse)(DAT_HANDLE request);
 };
 
 /* A loop and the completion channel that EVDs without one of their own share. */
@@ -49,20 +66,15 @@ struct ia_loop {
 
 struct ia {
 	struct object obj; /* its lock guards what is marked (L); the rest is constant while open */
+	struct parent parent; /* of the objects below it */
+	const struct ia_ops *ops;
 	DAT_IA_HANDLE self; /* outlives the handle: what events and queries name */
 	struct provider *provider;
-	struct object *children[KINDS]; /* (L) */
-	bool closing;			/* (L) */
-	unsigned int inside;		/* (L) calls between ia_enter() and ia_leave() */
-	unsigned int borrowers;		/* (L) calls between ia_borrow() and ia_return() */
-	struct park_list closers;	/* (L) the thread that waits for calls and objects */
 	struct dapl_evd *async;		/* (L) where asynchronous events go; holds a reference */
 	bool async_ours;		/* the IA made it */
 	bool async_elsewhere;		/* opened with DAT_EVD_ASYNC_EXISTS */
 	struct loop *pool;		/* (L) */
 	unsigned int next_vector;	/* (L) */
-	atomic_uint bases;    /* goes down under (L) */
-	atomic_uint deciding; /* ia_decide_begin() without ia_decide_end(); goes down under (L) */
 	struct ia *next; /* among all open IAs; guarded by that list's lock */
 
 	struct sockaddr_storage address;
@@ -80,6 +92,13 @@ struct ia {
 	struct loop_ticket cm_ticket, async_ticket;
 	struct ia_names *names; /* of ia_attr.c */
 };
+
+/* The adapter that an object belongs to; not for an adapter itself. */
+static inline struct ia *
+ia_of(const struct object *obj)
+{
+	return (struct ia *)((char *)obj->parent - offsetof(struct ia, parent));
+}
 
 /* The bytes a message may have; a port without a limit says 0. */
 static inline DAT_SEG_LENGTH
@@ -114,36 +133,11 @@ int ia_device_open(struct ia *ia, const struct ia_options *options);
 void ia_device_quiet(struct ia *ia);
 void ia_device_close(struct ia *ia);
 
-/* A descriptor that a loop reads: non-blocking, closed on exec. */
-int ia_prepare_fd(int fd);
-
 /* The loop for a new EVD and its completion vector. */
 struct ia_loop *ia_pick_loop(struct ia *ia, int *vector);
 
 /* The loop of several threads, made at its first use.  NULL without memory. */
 struct loop *ia_pool(struct ia *ia);
-
-/* For who knows that the IA has a base; under any lock. */
-void ia_base_get(struct ia *ia);
-/* No lock is held. */
-void ia_base_put(struct ia *ia);
-/* Locked (the IA's); drops the lock.  The IA must not be touched afterwards. */
-void ia_base_put_locked(struct ia *ia);
-
-/*
- * From begin to end the caller decides about connection requests: a CR, and the endpoint that came with
- * it, may live now and be gone at the end, without the consumer having seen them.  A graceful close that finds
- * such an object waits for the end and looks again.  In between the caller neither sleeps for an event
- * nor calls out.
- *
- * Begin is for who knows that the IA has a base, under any lock; for end no lock is held, and the IA
- * must not be touched afterwards.
- */
-void ia_decide_begin(struct ia *ia);
-void ia_decide_end(struct ia *ia);
-
-/* Lets a thread that closes the IA look again.  No lock of rank IA or later is held. */
-void ia_stir(struct ia *ia);
 
 /*
  * The IA of a handle for a call that runs its loops, or NULL: it may be closed meanwhile, which
@@ -159,60 +153,32 @@ void ia_return(struct ia *ia);
 struct ia *ia_enter(DAT_IA_HANDLE handle);
 void ia_leave(struct ia *ia);
 
+/* A slot for a new IA, or NULL; it is freed here or by its last reference. */
+struct ia *ia_alloc(void);
+void ia_free(struct ia *ia);
+
 /* Among the open IAs; ia_unlist() is true for the last. */
 void ia_list(struct ia *ia);
 bool ia_unlist(struct ia *ia);
-/* Lets go of the EVD of asynchronous events. */
-void ia_detach_async(struct ia *ia);
-/* The same of every IA that uses one of this IA's. */
-void ia_withdraw_async(struct ia *ia);
-
 /*
- * Queues an asynchronous event about `handle` (an object of the IA), if the IA has an EVD for them,
- * or another one on the device where it was opened with DAT_EVD_ASYNC_EXISTS.
- * No lock of rank EP or later may be held.
+ * The first open IA for which fn returns true, or NULL.  The lock of the list of IAs is held during the
+ * calls; it ranks before the lock of an IA.
  */
-void ia_post_async(struct ia *ia, DAT_EVENT_NUMBER number, DAT_HANDLE handle, DAT_COUNT reason);
-/* The same about the IA itself. */
-void ia_post_async_self(struct ia *ia, DAT_EVENT_NUMBER number, DAT_COUNT reason);
-
-/* Drops what matches from where ia_post_async() put it. */
-void ia_purge_async(struct ia *ia, bool (*match)(const DAT_EVENT *event, const void *who),
-    const void *who);
-
-/* Calls fn for every open IA on the device. */
+struct ia *ia_find(bool (*fn)(struct ia *ia, void *arg), void *arg);
+/* Calls fn for every open IA on the device, likewise. */
 void ia_for_each_on(struct ibv_context *verbs, void (*fn)(struct ia *ia, void *arg), void *arg);
 
+/* The flags that attributes and posts may have. */
+#define IA_COMPLETION_FLAGS \
+	(DAT_COMPLETION_SUPPRESS_FLAG | DAT_COMPLETION_SOLICITED_WAIT_FLAG | \
+	    DAT_COMPLETION_UNSIGNALLED_FLAG | DAT_COMPLETION_BARRIER_FENCE_FLAG | \
+	    DAT_COMPLETION_EVD_THRESHOLD_FLAG | DAT_COMPLETION_LMR_INVALIDATE_FENCE_FLAG)
+
+/* ia_attr.c: the attributes of the adapter and of the provider. */
+void ia_get_attr(const struct ia *ia, DAT_IA_ATTR *attr);
+void ia_get_provider_attr(const struct ia *ia, DAT_PROVIDER_ATTR *attr);
 /* The named attributes of ia_query(). */
 int ia_names_create(struct ia *ia);
 void ia_names_free(struct ia *ia);
-
-/*
- * Frees an object whatever uses it, where dat_ia_close() may: 0, -ENODEV for a handle that is not
- * one, or that another thread is answering, -EBUSY.  None waits for upcalls or agents.
- */
-int cr_destroy(DAT_HANDLE handle);
-int psp_destroy(DAT_HANDLE handle);
-int rsp_destroy(DAT_HANDLE handle);
-int csp_destroy(DAT_HANDLE handle);
-int ep_destroy(DAT_HANDLE handle);
-int lmr_destroy(DAT_HANDLE handle);
-int evd_destroy(DAT_HANDLE handle);
-int cno_destroy(DAT_HANDLE handle);
-int pz_destroy(DAT_HANDLE handle);
-
-/*
- * The end of a reader, with errno as the last call left it: a channel that is not just empty but
- * broken, as when the device was taken away, would keep its loop busy for ever and is not watched
- * any more.
- */
-void ia_channel_read(struct loop *loop, struct loop_ticket *ticket);
-
-/*
- * Readers of the loop's sources.  The IA has no life of its own here: its sources are removed, which
- * waits for their readers, before the last base goes and with it the slot.
- */
-void cm_read(void *ia, uint64_t serial);
-void async_read(void *ia, uint64_t serial);
 
 #endif

@@ -5,9 +5,6 @@
 
 #include <dat2/dat_upcall.h>
 
-#include "dapl/api.h"
-#include "dapl/ep/ep.h"
-#include "dapl/evd/evd.h"
 #include "dapl/ia/ia.h"
 
 #define PROVIDER_MAJOR 2
@@ -97,8 +94,8 @@ version(const char *text, DAT_UINT32 *major, DAT_UINT32 *minor)
 	*minor = b;
 }
 
-static void
-fill_ia(const struct ia *ia, DAT_IA_ATTR *attr)
+void
+ia_get_attr(const struct ia *ia, DAT_IA_ATTR *attr)
 {
 	const struct ibv_device_attr *dev = &ia->device;
 
@@ -142,8 +139,8 @@ fill_ia(const struct ia *ia, DAT_IA_ATTR *attr)
 	attr->extension_version = DAT_REARM_EXTENSION_VERSION;
 }
 
-static void
-fill_provider(const struct ia *ia, DAT_PROVIDER_ATTR *attr)
+void
+ia_get_provider_attr(const struct ia *ia, DAT_PROVIDER_ATTR *attr)
 {
 	const struct provider *p = ia->provider;
 
@@ -158,7 +155,7 @@ fill_provider(const struct ia *ia, DAT_PROVIDER_ATTR *attr)
 	attr->lmr_mem_types_supported = (DAT_MEM_TYPE)(DAT_MEM_TYPE_VIRTUAL | DAT_MEM_TYPE_LMR);
 	attr->iov_ownership_on_return = DAT_IOV_CONSUMER;
 	attr->dat_qos_supported = DAT_QOS_BEST_EFFORT;
-	attr->completion_flags_supported = EP_COMPLETION_FLAGS;
+	attr->completion_flags_supported = IA_COMPLETION_FLAGS;
 	attr->max_private_data_size = IA_MAX_PRIVATE_DATA;
 	attr->supports_multipath = DAT_FALSE;
 	attr->ep_creator = DAT_PSP_CREATES_EP_IFASKED;
@@ -178,36 +175,4 @@ fill_provider(const struct ia *ia, DAT_PROVIDER_ATTR *attr)
 	attr->ha_loadbalancing = DAT_HA_LB_NONE;
 	attr->num_provider_specific_attr = ia->names->count;
 	attr->provider_specific_attr = ia->names->attrs;
-}
-
-DAT_RETURN
-dapl_ia_query(DAT_IA_HANDLE ia_handle, DAT_EVD_HANDLE *async_evd, DAT_IA_ATTR_MASK ia_mask,
-    DAT_IA_ATTR *ia_attr, DAT_PROVIDER_ATTR_MASK provider_mask, DAT_PROVIDER_ATTR *provider_attr)
-{
-	DAT_RETURN ret = DAT_SUCCESS;
-	struct ia *ia;
-
-	ia = object_lock(ia_handle, KIND_IA);
-	if (!ia)
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-	if (ia_mask & ~(DAT_IA_ATTR_MASK)DAT_IA_FIELD_ALL) {
-		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-	} else if (ia_mask && !ia_attr) {
-		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
-	} else if (provider_mask & ~(DAT_PROVIDER_ATTR_MASK)DAT_PROVIDER_FIELD_ALL) {
-		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
-	} else if (provider_mask && !provider_attr) {
-		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
-	} else {
-		if (async_evd)
-			*async_evd = ia->async_elsewhere ? DAT_EVD_OUT_OF_SCOPE :
-				     ia->async		 ? (DAT_EVD_HANDLE)ia->async->obj.handle :
-							   DAT_HANDLE_NULL;
-		if (ia_mask)
-			fill_ia(ia, ia_attr);
-		if (provider_mask)
-			fill_provider(ia, provider_attr);
-	}
-	os_unlock(&ia->obj.lock);
-	return ret;
 }

@@ -1,21 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The device under an adapter, and the loops that watch its channels */
-#include <fcntl.h>
 #include <string.h>
 
 #include "dapl/trace/debug.h"
-#include "dapl/evd/evd.h"
+#include "dapl/ia/channel.h"
 #include "dapl/ia/ia.h"
-
-int
-ia_prepare_fd(int fd)
-{
-	int flags = fcntl(fd, F_GETFL);
-
-	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) || fcntl(fd, F_SETFD, FD_CLOEXEC))
-		return -errno;
-	return 0;
-}
 
 /* Some calls of the CM fail without saying why. */
 static int
@@ -25,30 +14,6 @@ failed(const char *call)
 
 	debug_error("%s: %s", call, strerror(error));
 	return -error;
-}
-
-void
-ia_channel_read(struct loop *loop, struct loop_ticket *ticket)
-{
-	/* Anything else, a shortage of memory for one, may be over at the next turn. */
-	if (errno != EIO && errno != ENODEV && errno != EBADF)
-		return;
-	debug_error("a channel of the device is broken: %s", strerror(errno));
-	loop_forget(loop, ticket);
-}
-
-/* Reads, books and kicks; a CQ cannot go before the event read for it is booked. */
-static void
-read_shared_channel(void *arg, uint64_t serial)
-{
-	struct ia_loop *l = arg;
-	struct ibv_cq *cq;
-	void *context;
-
-	(void)serial; /* the loop's own: see ia_device_quiet() */
-	while (ibv_get_cq_event(l->channel, &cq, &context) == 0)
-		evd_notified(((struct evd_cq_context *)context)->ref);
-	ia_channel_read(l->loop, &l->ticket);
 }
 
 static void
@@ -74,7 +39,7 @@ open_loop(struct ia *ia, struct ia_loop *l)
 	}
 	r = ia_prepare_fd(l->channel->fd);
 	if (!r)
-		r = loop_add(l->loop, l->channel->fd, read_shared_channel, l, 0, &l->ticket);
+		r = loop_add(l->loop, l->channel->fd, ia_shared_channel_read, l, 0, &l->ticket);
 	if (r)
 		goto destroy_channel;
 	return 0;
@@ -184,10 +149,10 @@ ia_device_open(struct ia *ia, const struct ia_options *options)
 	r = ia_names_create(ia);
 	if (r)
 		goto destroy_cq;
-	r = loop_add(ia->loops[0].loop, ia->events->fd, cm_read, ia, 0, &ia->cm_ticket);
+	r = loop_add(ia->loops[0].loop, ia->events->fd, ia->ops->read_cm, ia, 0, &ia->cm_ticket);
 	if (r)
 		goto free_names;
-	r = loop_add(ia->loops[0].loop, ia->verbs->async_fd, async_read, ia, 0,
+	r = loop_add(ia->loops[0].loop, ia->verbs->async_fd, ia->ops->read_async, ia, 0,
 	    &ia->async_ticket);
 	if (r)
 		goto remove_cm;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl/memory/lmr.h"
+
 #include "dapl/api.h"
 #include "dapl/trace/err.h"
 #include "dapl/ia/ia.h"
+#include "dapl/object/registry.h"
 #include "dapl/memory/pz.h"
 
-/* lmr -- local memory region: memory the device may reach */
 struct lmr {
 	struct object obj;
 	struct pz *pz; /* holds a reference; constant while open, as is what follows */
@@ -62,7 +64,7 @@ create(struct ia *ia, struct pz *pz, void *address, const struct lmr *like, stru
 		r = errno ? -errno : -ENOMEM;
 		goto free_slot;
 	}
-	r = object_open(&lmr->obj, ia, &ia->provider->table);
+	r = object_open(&lmr->obj, &ia->parent, &ia->provider->table);
 	if (r)
 		goto dereg_mr;
 	r = object_publish(&lmr->obj);
@@ -99,7 +101,7 @@ share(struct ia *ia, const DAT_REGION_DESCRIPTION *region, void **address, DAT_V
 	*address = of->mr->addr;
 	*length = of->length;
 	os_unlock(&of->obj.lock);
-	return of->obj.ia == ia ? DAT_SUCCESS :
+	return ia_of(&of->obj) == ia ? DAT_SUCCESS :
 				  DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR);
 }
 
@@ -120,7 +122,7 @@ dapl_lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTI
 	ia = ia_enter(ia_handle);
 	if (!ia)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-	pz = object_hold(pz_handle, KIND_PZ, ia);
+	pz = object_hold(pz_handle, KIND_PZ, &ia->parent);
 	if (!pz) {
 		ret = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
 		goto leave;
@@ -180,7 +182,7 @@ dapl_lmr_query(DAT_LMR_HANDLE handle, DAT_LMR_PARAM_MASK mask, DAT_LMR_PARAM *pa
 
 	if (!lmr)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR);
-	ia = lmr->obj.ia;
+	ia = ia_of(&lmr->obj);
 	p = (DAT_LMR_PARAM){
 		.mem_type = lmr->type,
 		.region_desc = lmr->region,

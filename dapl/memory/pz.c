@@ -3,6 +3,7 @@
 
 #include "dapl/api.h"
 #include "dapl/trace/err.h"
+#include "dapl/object/registry.h"
 #include "dapl/ia/ia.h"
 
 static void
@@ -27,7 +28,7 @@ create(struct ia *ia, struct pz **out)
 		r = errno ? -errno : -ENOMEM;
 		goto free_slot;
 	}
-	r = object_open(&pz->obj, ia, &ia->provider->table);
+	r = object_open(&pz->obj, &ia->parent, &ia->provider->table);
 	if (r)
 		goto dealloc_pd;
 	r = object_publish(&pz->obj);
@@ -72,7 +73,7 @@ dapl_pz_query(DAT_PZ_HANDLE handle, DAT_PZ_PARAM_MASK mask, DAT_PZ_PARAM *param)
 
 	if (!pz)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
-	ia = pz->obj.ia;
+	ia = ia_of(&pz->obj);
 	os_unlock(&pz->obj.lock);
 	ret = err_query(!(mask & ~DAT_PZ_FIELD_ALL), param);
 	if (ret != DAT_SUCCESS)

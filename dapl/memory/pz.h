@@ -14,4 +14,7 @@ struct pz {
 	struct ibv_pd *pd; /* constant while open */
 };
 
+/* 0, -ENODEV for a bad handle, -EBUSY. */
+int pz_destroy(DAT_HANDLE handle);
+
 #endif

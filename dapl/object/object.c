@@ -1,8 +1,57 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dapl/object/object.h"
 
-#include "dapl/api.h"
-#include "dapl/ia/ia.h"
+/* ---- parent ---- */
+
+void
+parent_get(struct parent *parent)
+{
+	atomic_fetch_add_explicit(&parent->bases, 1, memory_order_relaxed);
+}
+
+void
+parent_put_locked(struct parent *parent)
+{
+	const bool last =
+	    atomic_fetch_sub_explicit(&parent->bases, 1, memory_order_acq_rel) == 1;
+
+	park_list_wake_all(&parent->closers);
+	os_unlock(parent->lock);
+	if (last)
+		parent->end(parent);
+}
+
+void
+parent_put(struct parent *parent)
+{
+	os_lock(parent->lock);
+	parent_put_locked(parent);
+}
+
+void
+parent_decide_begin(struct parent *parent)
+{
+	parent_get(parent);
+	atomic_fetch_add_explicit(&parent->deciding, 1, memory_order_relaxed);
+}
+
+void
+parent_decide_end(struct parent *parent)
+{
+	os_lock(parent->lock);
+	atomic_fetch_sub_explicit(&parent->deciding, 1, memory_order_relaxed);
+	parent_put_locked(parent);
+}
+
+void
+parent_wake(struct parent *parent)
+{
+	os_lock(parent->lock);
+	park_list_wake_all(&parent->closers);
+	os_unlock(parent->lock);
+}
+
+/* ---- object ---- */
 
 void
 object_prepare(struct object *obj, enum kind kind)
@@ -12,7 +61,7 @@ object_prepare(struct object *obj, enum kind kind)
 }
 
 int
-object_open(struct object *obj, struct ia *ia, const DAT_PROVIDER *provider)
+object_open(struct object *obj, struct parent *parent, const DAT_PROVIDER *provider)
 {
 	struct handle *handle;
 	uint64_t serial;
@@ -21,7 +70,7 @@ object_open(struct object *obj, struct ia *ia, const DAT_PROVIDER *provider)
 	if (!handle)
 		return -ENOMEM;
 	os_lock(&obj->lock);
-	obj->ia = ia;
+	obj->parent = parent;
 	obj->refs = 0;
 	obj->context.as_64 = 0;
 	obj->handle = handle;
@@ -41,21 +90,21 @@ object_abandon(struct object *obj)
 int
 object_publish(struct object *obj)
 {
-	struct ia *ia = obj->ia;
+	struct parent *parent = obj->parent;
 
-	os_lock(&ia->obj.lock);
-	if (ia->closing) {
-		os_unlock(&ia->obj.lock);
+	os_lock(parent->lock);
+	if (parent->closing) {
+		os_unlock(parent->lock);
 		return -ENODEV;
 	}
 	obj->prev = NULL;
-	obj->next = ia->children[obj->kind];
+	obj->next = parent->children[obj->kind];
 	if (obj->next)
 		obj->next->prev = obj;
-	ia->children[obj->kind] = obj;
+	parent->children[obj->kind] = obj;
 	obj->listed = true;
-	ia_base_get(ia);
-	os_unlock(&ia->obj.lock);
+	parent_get(parent);
+	os_unlock(parent->lock);
 	return 0;
 }
 
@@ -69,11 +118,11 @@ object_close_locked(struct object *obj)
 void
 object_unlink(struct object *obj)
 {
-	struct ia *ia = obj->ia;
+	struct parent *parent = obj->parent;
 
-	os_lock(&ia->obj.lock);
+	os_lock(parent->lock);
 	if (!obj->listed) {
-		os_unlock(&ia->obj.lock);
+		os_unlock(parent->lock);
 		return;
 	}
 	obj->listed = false;
@@ -82,8 +131,8 @@ object_unlink(struct object *obj)
 	if (obj->prev)
 		obj->prev->next = obj->next;
 	else
-		ia->children[obj->kind] = obj->next;
-	ia_base_put_locked(ia);
+		parent->children[obj->kind] = obj->next;
+	parent_put_locked(parent);
 }
 
 int
@@ -130,13 +179,13 @@ object_lock(DAT_HANDLE handle, enum kind kind)
 }
 
 void *
-object_hold(DAT_HANDLE handle, enum kind kind, const struct ia *ia)
+object_hold(DAT_HANDLE handle, enum kind kind, const struct parent *parent)
 {
 	struct object *obj = object_lock(handle, kind);
 
 	if (!obj)
 		return NULL;
-	if (ia && obj->ia != ia) {
+	if (parent && obj->parent != parent) {
 		os_unlock(&obj->lock);
 		return NULL;
 	}
@@ -148,68 +197,14 @@ object_hold(DAT_HANDLE handle, enum kind kind, const struct ia *ia)
 void
 object_drop(struct object *obj)
 {
-	struct ia *ia;
+	struct parent *parent;
 	bool last;
 
 	os_lock(&obj->lock);
-	ia = obj->ia;
+	parent = obj->parent;
 	last = --obj->refs == 0;
 	os_unlock(&obj->lock);
-	/* A close may wait for that.  The IA may be gone by now: then nothing waits there. */
+	/* A close may wait for that.  The parent may be gone by now: then nothing waits there. */
 	if (last)
-		ia_stir(ia);
-}
-
-DAT_RETURN
-dapl_set_consumer_context(DAT_HANDLE handle, DAT_CONTEXT context)
-{
-	struct object *obj = object_lock(handle, KIND_NONE);
-
-	if (!obj)
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
-	obj->context = context;
-	os_unlock(&obj->lock);
-	return DAT_SUCCESS;
-}
-
-DAT_RETURN
-dapl_get_consumer_context(DAT_HANDLE handle, DAT_CONTEXT *context)
-{
-	struct object *obj;
-
-	obj = object_lock(handle, KIND_NONE);
-	if (!obj)
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
-	if (context)
-		*context = obj->context;
-	os_unlock(&obj->lock);
-	return context ? DAT_SUCCESS : DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-}
-
-DAT_RETURN
-dapl_get_handle_type(DAT_HANDLE handle, DAT_HANDLE_TYPE *type)
-{
-	static const DAT_HANDLE_TYPE types[KINDS] = {
-		[KIND_IA] = DAT_HANDLE_TYPE_IA,
-		[KIND_PZ] = DAT_HANDLE_TYPE_PZ,
-		[KIND_LMR] = DAT_HANDLE_TYPE_LMR,
-		[KIND_EVD] = DAT_HANDLE_TYPE_EVD,
-		[KIND_CNO] = DAT_HANDLE_TYPE_CNO,
-		[KIND_EP] = DAT_HANDLE_TYPE_EP,
-		[KIND_PSP] = DAT_HANDLE_TYPE_PSP,
-		[KIND_RSP] = DAT_HANDLE_TYPE_RSP,
-		[KIND_CSP] = DAT_HANDLE_TYPE_CSP,
-		[KIND_CR] = DAT_HANDLE_TYPE_CR,
-	};
-	struct object *obj = object_lock(handle, KIND_NONE);
-	enum kind kind;
-
-	if (!obj)
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
-	kind = obj->kind;
-	os_unlock(&obj->lock);
-	if (!type)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	*type = types[kind];
-	return DAT_SUCCESS;
+		parent_wake(parent);
 }

@@ -9,12 +9,12 @@
 #ifndef REARM_DAPL_OBJECT_H
 #define REARM_DAPL_OBJECT_H
 
+#include <stdatomic.h>
+
 #include "evd/park.h"
 
 #include "dapl/object/handle.h"
 #include "dapl/object/slab.h"
-
-struct ia;
 
 struct object {
 	struct slab_slot slot;
@@ -22,12 +22,54 @@ struct object {
 	enum kind kind;	       /* constant for the slot */
 	struct handle *handle; /* NULL: dead */
 	uint64_t serial;	       /* of the object in the slot, or of the last one; see handle.h */
-	struct ia *ia;
+	struct parent *parent; /* the adapter; NULL for an adapter itself */
 	DAT_CONTEXT context;
 	unsigned int refs;	    /* objects that need this one */
-	bool listed;		    /* among the IA's children; guarded by the IA's lock */
+	bool listed;		    /* among the parent's children; guarded by its lock */
 	struct object *next, *prev; /* among those of this kind */
 };
+
+/*
+ * An adapter as the parent of its objects.  References to it count what needs its device and loops: the
+ * adapter while it is open, each object until it is destroyed, and each call that uses them.  The last
+ * one to go calls end().
+ *
+ * (L): guarded by the lock.
+ */
+struct parent {
+	struct os_mutex *lock;		/* the adapter's; constant for the slot, as is end() */
+	void (*end)(struct parent *);	/* no lock is held, and nothing uses the adapter */
+	struct object *children[KINDS]; /* (L) */
+	bool closing;			/* (L) */
+	unsigned int inside;		/* (L) calls between ia_enter() and ia_leave() */
+	unsigned int borrowers;		/* (L) calls between ia_borrow() and ia_return() */
+	struct park_list closers;	/* (L) the thread that waits for calls and objects */
+	atomic_uint bases;		/* decreases under (L) */
+	/* parent_decide_begin() without parent_decide_end(); decreases under (L) */
+	atomic_uint deciding;
+};
+
+/* Takes a reference, under any lock.  The caller knows that there is one. */
+void parent_get(struct parent *parent);
+/* Gives it back.  No lock is held. */
+void parent_put(struct parent *parent);
+/* The same with the lock held, which it drops.  The parent must not be used afterwards. */
+void parent_put_locked(struct parent *parent);
+
+/*
+ * Between begin and end the caller decides about connection requests: a CR, and the endpoint that came
+ * with it, may exist now and be gone at the end, and the consumer never sees them.  A graceful close that
+ * finds such an object waits for the end and searches again.  In between the caller neither sleeps for
+ * an event nor calls out.
+ *
+ * Begin may be called under any lock by a caller that has a reference; for end no lock is held, and the
+ * parent must not be used afterwards.
+ */
+void parent_decide_begin(struct parent *parent);
+void parent_decide_end(struct parent *parent);
+
+/* Wakes a thread that closes the adapter, so that it searches again.  Takes the parent's lock. */
+void parent_wake(struct parent *parent);
 
 /* For prepare() of a slab. */
 void object_prepare(struct object *obj, enum kind kind);
@@ -36,11 +78,11 @@ void object_prepare(struct object *obj, enum kind kind);
  * Brings a slot to life under a new handle, which nobody knows yet.  -ENOMEM.
  * What follows is object_publish(), or object_abandon() when the rest could not be had.
  */
-int object_open(struct object *obj, struct ia *ia, const DAT_PROVIDER *provider);
+int object_open(struct object *obj, struct parent *parent, const DAT_PROVIDER *provider);
 void object_abandon(struct object *obj);
 
 /*
- * Makes a complete object a child of its IA, with a base of the IA's.  -ENODEV when the IA is
+ * Makes a complete object a child of its parent, with a reference to it.  -ENODEV when the parent is
  * closing.
  */
 int object_publish(struct object *obj);
@@ -71,8 +113,8 @@ void object_await_none(struct object *obj, struct park_list *list, unsigned int 
 void *object_lock(DAT_HANDLE handle, enum kind kind);
 
 /* The object of a handle with its refs raised by one: it cannot be freed.  NULL for a bad handle,
- * or one of another IA (ia not NULL). */
-void *object_hold(DAT_HANDLE handle, enum kind kind, const struct ia *ia);
+ * or one of another parent (parent not NULL). */
+void *object_hold(DAT_HANDLE handle, enum kind kind, const struct parent *parent);
 void object_drop(struct object *obj);
 
 /* Locked.  Whether the object that is meant lives in the slot. */

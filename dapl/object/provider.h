@@ -32,16 +32,4 @@ struct provider {
 	bool registered;
 };
 
-/* Copies the parameters of its record. */
-void provider_params(struct provider *provider, char params[PROVIDER_PARAMS_MAX]);
-
-/*
- * The registry that loaded us.  Its functions are looked up when they are needed, so that the
- * library can also be loaded where there is none.
- */
-DAT_RETURN registry_add(const DAT_PROVIDER *table, const DAT_PROVIDER_INFO *info);
-DAT_RETURN registry_remove(const DAT_PROVIDER *table, const DAT_PROVIDER_INFO *info);
-/* The handle under which the consumer knows an IA.  No lock may be held. */
-DAT_IA_HANDLE registry_ia_handle(DAT_IA_HANDLE ours);
-
 #endif

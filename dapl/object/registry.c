@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include "dapl/object/handle.h"
+#include "dapl/object/registry.h"
 #include "dapl/object/provider.h"
 
 /*

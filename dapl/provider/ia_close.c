@@ -21,32 +21,11 @@
 #include "dapl/trace/err.h"
 #include "dapl/evd/evd.h"
 #include "dapl/ia/ia.h"
-
-/* How children of a kind end.  In this order nothing is destroyed before what uses it. */
-struct ending {
-	enum kind kind;
-	int (*destroy)(DAT_HANDLE handle);
-	/* Of kinds that have callbacks; for an object without a handle.  See evd/evd.h. */
-	bool (*is_left)(const struct object *obj);
-	bool (*await_others)(struct object *obj, uint64_t serial);
-};
-
-static const struct ending endings[] = {
-	{ KIND_CR, cr_destroy, NULL, NULL },
-	{ KIND_PSP, psp_destroy, NULL, NULL },
-	{ KIND_RSP, rsp_destroy, NULL, NULL },
-	{ KIND_CSP, csp_destroy, NULL, NULL },
-	{ KIND_EP, ep_destroy, NULL, NULL },
-	{ KIND_LMR, lmr_destroy, NULL, NULL },
-	{ KIND_EVD, evd_destroy, evd_object_is_left, evd_object_await_others },
-	{ KIND_CNO, cno_destroy, cno_object_is_left, cno_object_await_others },
-	{ KIND_PZ, pz_destroy, NULL, NULL },
-};
-#define ENDINGS (sizeof endings / sizeof endings[0])
+#include "dapl/provider/kinds.h"
 
 /* What stands between the adapter and its end. */
 struct rest {
-	const struct ending *ending; /* of the child; NULL: there is none */
+	const struct kind_ops *ops; /* of the child; NULL: there is none */
 	struct object *child;
 	uint64_t serial;
 	DAT_HANDLE handle; /* DAT_HANDLE_NULL: another thread destroys it */
@@ -71,18 +50,16 @@ find_rest(const struct ia *ia)
 {
 	struct rest rest = { .left = 0 };
 
-	for (size_t i = 0; i < ENDINGS && !rest.ending; i++) {
-		const struct ending *e = &endings[i];
-
-		for (struct object *child = ia->children[e->kind]; child; child = child->next) {
+	for (const struct kind_ops *e = kind_table; e->destroy && !rest.ops; e++) {
+		for (struct object *child = ia->parent.children[e->kind]; child; child = child->next) {
 			const DAT_HANDLE handle = live_handle(child);
 
 			if (!handle && e->is_left && e->is_left(child)) {
 				rest.left++;
 				continue;
 			}
-			if (handle || !rest.ending) {
-				rest.ending = e;
+			if (handle || !rest.ops) {
+				rest.ops = e;
 				rest.child = child;
 				rest.serial = child->serial;
 				rest.handle = handle;
@@ -98,19 +75,19 @@ find_rest(const struct ia *ia)
 static bool
 is_alone(const struct ia *ia, const struct rest *rest)
 {
-	return atomic_load_explicit(&ia->bases, memory_order_acquire) ==
-	       1 + ia->borrowers + rest->left;
+	return atomic_load_explicit(&ia->parent.bases, memory_order_acquire) ==
+	       1 + ia->parent.borrowers + rest->left;
 }
 
 /* Not locked.  False when there was nothing to do; then the thread has not parked either. */
 static bool
 advance(const struct rest *rest)
 {
-	if (!rest->ending)
+	if (!rest->ops)
 		return false;
 	if (rest->handle)
-		return rest->ending->destroy(rest->handle) == 0;
-	return rest->ending->await_others && rest->ending->await_others(rest->child, rest->serial);
+		return rest->ops->destroy(rest->handle) == 0;
+	return rest->ops->await_others && rest->ops->await_others(rest->child, rest->serial);
 }
 
 static bool
@@ -135,7 +112,7 @@ end_children(struct ia *ia)
 	for (;;) {
 		park_reset(park);
 		rest = find_rest(ia);
-		if (!rest.ending && is_alone(ia, &rest))
+		if (!rest.ops && is_alone(ia, &rest))
 			break;
 		os_unlock(&ia->obj.lock);
 		advances = advance(&rest);
@@ -146,7 +123,7 @@ end_children(struct ia *ia)
 		if (!listed) {
 			/* No descriptor is made for a close that need not sleep. */
 			park = park_self();
-			park_list_add(&ia->closers, &entry, park);
+			park_list_add(&ia->parent.closers, &entry, park);
 			listed = true;
 			continue;
 		}
@@ -155,7 +132,7 @@ end_children(struct ia *ia)
 		os_lock(&ia->obj.lock);
 	}
 	if (listed)
-		park_list_remove(&ia->closers, &entry);
+		park_list_remove(&ia->parent.closers, &entry);
 }
 
 /* Locked (the IA's), so that it does not end before the lock is dropped. */
@@ -164,7 +141,7 @@ is_decided(void *arg)
 {
 	struct ia *ia = arg;
 
-	return atomic_load_explicit(&ia->deciding, memory_order_relaxed) == 0;
+	return atomic_load_explicit(&ia->parent.deciding, memory_order_relaxed) == 0;
 }
 
 /*
@@ -175,12 +152,12 @@ is_decided(void *arg)
 static bool
 has_children(const struct ia *ia, bool all)
 {
-	for (size_t i = 0; i < ENDINGS; i++) {
-		const enum kind kind = endings[i].kind;
+	for (const struct kind_ops *e = kind_table; e->destroy; e++) {
+		const enum kind kind = e->kind;
 
 		if (!all && (kind == KIND_CR || kind == KIND_EP))
 			continue;
-		for (struct object *child = ia->children[kind]; child; child = child->next)
+		for (struct object *child = ia->parent.children[kind]; child; child = child->next)
 			if (!(ia->async_ours && child == &ia->async->obj) && live_handle(child))
 				return true;
 	}
@@ -191,9 +168,9 @@ has_children(const struct ia *ia, bool all)
 static void
 await_decided(struct ia *ia)
 {
-	ia_base_get(ia); /* another thread may close it meanwhile */
-	park_list_await(&ia->closers, &ia->obj.lock, is_decided, ia);
-	ia_base_put_locked(ia);
+	parent_get(&ia->parent); /* another thread may close it meanwhile */
+	park_list_await(&ia->parent.closers, &ia->obj.lock, is_decided, ia);
+	parent_put_locked(&ia->parent);
 }
 
 /*
@@ -222,11 +199,13 @@ begin(DAT_IA_HANDLE handle, bool graceful, struct ia **out)
 }
 
 static void
-tell_children(struct ia *ia, enum kind kind, void (*closing)(struct object *child))
+tell_children(struct ia *ia)
 {
 	os_lock(&ia->obj.lock);
-	for (struct object *child = ia->children[kind]; child; child = child->next)
-		closing(child);
+	for (const struct kind_ops *e = kind_table; e->destroy; e++)
+		for (struct object *child = e->closing ? ia->parent.children[e->kind] : NULL; child;
+		     child = child->next)
+			e->closing(child);
 	os_unlock(&ia->obj.lock);
 }
 
@@ -243,17 +222,16 @@ dapl_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS flags)
 	ret = begin(ia_handle, flags == DAT_CLOSE_GRACEFUL_FLAG, &ia);
 	if (ret != DAT_SUCCESS)
 		return ret;
-	ia->closing = true;
+	ia->parent.closing = true;
 	object_close_locked(&ia->obj);
-	if (ia->inside)
-		object_await_none(&ia->obj, &ia->closers, &ia->inside); /* none enters any more */
+	if (ia->parent.inside)
+		object_await_none(&ia->obj, &ia->parent.closers, &ia->parent.inside); /* none enters any more */
 	os_unlock(&ia->obj.lock);
 
 	evd_enter_close();
 	cno_enter_close();
 	/* First of all: upcalls that are waited for may be blocked in such a wait. */
-	tell_children(ia, KIND_EVD, evd_object_closing);
-	tell_children(ia, KIND_CNO, cno_object_closing);
+	tell_children(ia);
 	ia_withdraw_async(ia);
 	ia_detach_async(ia);
 	os_lock(&ia->obj.lock);
@@ -266,6 +244,6 @@ dapl_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS flags)
 		park_close_self();
 	cno_leave_close();
 	evd_leave_close();
-	ia_base_put(ia);
+	parent_put(&ia->parent);
 	return DAT_SUCCESS;
 }

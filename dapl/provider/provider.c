@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "dapl/object/provider.h"
+#include "dapl/provider/provider.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -9,6 +9,7 @@
 
 #include "dapl/api.h"
 #include "dapl/trace/debug.h"
+#include "dapl/object/registry.h"
 #include "dapl/provider/trace.h"
 
 /* The names by which a registry finds us. */

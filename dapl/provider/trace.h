@@ -23,10 +23,4 @@ extern __typeof__(dapl_evd_modify_upcall) trace_evd_modify_upcall;
 extern __typeof__(dapl_evd_query_upcall_counters) trace_evd_query_upcall_counters;
 extern __typeof__(dapl_extension_op) trace_extension_op;
 
-/* What an EVD makes its upcalls with: lines around them. */
-void trace_make_upcall(const DAT_UPCALL_OBJECT *object, DAT_EVD_HANDLE evd, const DAT_EVENT *event,
-    DAT_BOOLEAN more);
-/* The same for a CNO and its agent. */
-void trace_make_agent_call(const DAT_OS_WAIT_PROXY_AGENT *agent, DAT_EVD_HANDLE evd);
-
 #endif

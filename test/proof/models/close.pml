@@ -65,7 +65,7 @@ bit b_channel = 1, b_event;
 
 inline wake_closer() { woken = (woken || listed) }
 
-/* ia_base_put_locked() */
+/* parent_put_locked() */
 inline put_base()
 {
 	bases--;

@@ -7,10 +7,15 @@
 
 #include "dapl/evd/cno.h"
 #include "dapl/cm/cr.h"
+#include "dapl/cm/sp.h"
 #include "dapl/trace/debug.h"
 #include "dapl/evd/evd.h"
+#include "dapl/ia/address.h"
 #include "dapl/ia/ia.h"
-#include "dapl/provider/trace.h"
+#include "dapl/memory/lmr.h"
+#include "dapl/object/registry.h"
+#include "dapl/provider/provider.h"
+#include "dapl/trace/callback.h"
 
 #include "world.h"
 
@@ -278,11 +283,11 @@ cr_arrived(struct ia *ia, struct conn *listener, uint32_t generation,
 
 	(void)listener;
 	(void)generation;
-	ia_decide_begin(ia);
+	parent_decide_begin(&ia->parent);
 	if (ep_make(ia, (const struct sockaddr *)&from, &ep) == 0)
 		ep_let_go(ep);
 	rdma_destroy_id(request->id);
-	ia_decide_end(ia);
+	parent_decide_end(&ia->parent);
 }
 
 /* ---- memory regions, and what else is of no scenario ---- */

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cm -- the reader of an adapter's connection manager channel
+ */
+#ifndef REARM_DAPL_CM_H
+#define REARM_DAPL_CM_H
+
+#include <stdint.h>
+
+/* Reads the events of a struct ia and acts on them. */
+void cm_read(void *ia, uint64_t serial);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* context -- the consumer context of an object */
+#include "dapl/api.h"
+#include "dapl/object/object.h"
+
+DAT_RETURN
+dapl_set_consumer_context(DAT_HANDLE handle, DAT_CONTEXT context)
+{
+	struct object *obj = object_lock(handle, KIND_NONE);
+
+	if (!obj)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
+	obj->context = context;
+	os_unlock(&obj->lock);
+	return DAT_SUCCESS;
+}
+
+DAT_RETURN
+dapl_get_consumer_context(DAT_HANDLE handle, DAT_CONTEXT *context)
+{
+	struct object *obj;
+
+	obj = object_lock(handle, KIND_NONE);
+	if (!obj)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
+	if (context)
+		*context = obj->context;
+	os_unlock(&obj->lock);
+	return context ? DAT_SUCCESS : DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * provider -- the providers of this library, one for each key of dat.conf
+ */
+#ifndef REARM_DAPL_PROVIDER_PROVIDER_H
+#define REARM_DAPL_PROVIDER_PROVIDER_H
+
+#include "dapl/object/provider.h"
+
+/* Copies the parameters of its record. */
+void provider_params(struct provider *provider, char params[PROVIDER_PARAMS_MAX]);
+
+#endif
