@@ -10,6 +10,7 @@
 #include "dapl/cm/cm.h"
 
 #include "dapl/state/cm_event.h"
+#include "dapl/cm/connect.h"
 #include "dapl/cm/cr.h"
 #include "dapl/trace/debug.h"
 #include "dapl/ep/ep.h"

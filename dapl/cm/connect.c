@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* connect -- the active side of a connection, and its end */
+#include "dapl/cm/connect.h"
+
 #include <string.h>
 
 #include "dapl/api.h"
@@ -11,13 +13,6 @@
 #define RESOLVE_MS 4000
 #define RESOLVE_TRIES 15
 #define RETRY_COUNT 7 /* the most the wire can say; for "receiver not ready" it means for ever */
-
-/* Qualifiers beyond the range of ports are folded into it, as other DAT providers do. */
-uint16_t
-conn_qual_port(DAT_CONN_QUAL qual)
-{
-	return qual <= 0xffff ? (uint16_t)qual : (uint16_t)(qual % 32001 + 33534);
-}
 
 static uint8_t
 depth(DAT_COUNT ours, uint8_t theirs)

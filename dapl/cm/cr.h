@@ -44,6 +44,14 @@ void cr_arrived(
  * thread answers. */
 int cr_destroy(DAT_HANDLE handle);
 
+/*
+ * Takes the CM id out, and so decides the request: a second caller finds none and gets NULL.  It ends with
+ * cr_dispose() or cr_put_back().
+ */
+struct cr *cr_take(DAT_CR_HANDLE handle, struct conn **conn);
+void cr_put_back(struct cr *cr, struct conn *conn);
+void cr_dispose(struct cr *cr);
+
 /* The requester went away before an answer. */
 void cr_gone(struct cr *cr, const struct conn *conn, uint32_t generation);
 

@@ -1,19 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "dapl/cm/csp.h"
-
+/*
+ * csp -- common service point: listens on a socket address; its requests are those of a public one
+ */
 #include <netinet/in.h>
 
 #include "dapl/api.h"
+#include "dapl/cm/sp.h"
 #include "dapl/trace/err.h"
 #include "dapl/object/registry.h"
 #include "dapl/ia/ia.h"
 
 #define BAD_CSP DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CSP)
 
+struct csp {
+	struct sp sp;
+	DAT_COMM comm; /* constant while open */
+};
+
 static void
 prepare(void *slot)
 {
-	object_prepare(slot, KIND_CSP);
+	sp_prepare(slot, KIND_CSP, NULL);
 }
 
 static struct slab slab = SLAB_INITIALIZER(struct csp, prepare);
@@ -35,6 +42,7 @@ create(struct ia *ia, struct dapl_evd *evd, const DAT_COMM *comm, uint16_t port,
 	if (!csp)
 		return -ENOMEM;
 	csp->comm = *comm;
+	csp->sp.brings_ep = false;
 	r = sp_open(&csp->sp, ia, evd, port);
 	if (r) {
 		slab_free(&slab, csp);

@@ -1,15 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "dapl/cm/psp.h"
-
+/* psp -- public service point: every request that arrives becomes an event */
 #include "dapl/api.h"
+#include "dapl/cm/sp.h"
 #include "dapl/trace/err.h"
 #include "dapl/object/registry.h"
 #include "dapl/ia/ia.h"
 
+struct psp {
+	struct sp sp;
+	DAT_PSP_FLAGS flags; /* constant while open */
+};
+
+/* DAT_PSP_PROVIDER_FLAG: an endpoint is made for each request. */
+static int
+take(struct ia *ia, struct sp *sp, const struct conn *listener, uint32_t generation,
+    const struct sockaddr *from, DAT_EP_HANDLE *ep)
+{
+	(void)sp;
+	(void)listener;
+	(void)generation;
+	return ep_make(ia, from, ep);
+}
+
+static const struct sp_ops ops = { .take = take };
+
 static void
 prepare(void *slot)
 {
-	object_prepare(slot, KIND_PSP);
+	sp_prepare(slot, KIND_PSP, &ops);
 }
 
 static struct slab slab = SLAB_INITIALIZER(struct psp, prepare);
@@ -25,6 +43,7 @@ create(
 	if (!psp)
 		return -ENOMEM;
 	psp->flags = flags;
+	psp->sp.brings_ep = flags == DAT_PSP_PROVIDER_FLAG;
 	r = sp_open(&psp->sp, ia, evd, qual);
 	if (r) {
 		slab_free(&slab, psp);
@@ -32,23 +51,6 @@ create(
 	}
 	*out = psp;
 	return 0;
-}
-
-int
-psp_take(struct psp *psp, const struct conn *listener, uint32_t generation,
-    const struct sockaddr *from, DAT_EP_HANDLE *ep)
-{
-	struct ia *ia;
-	bool open, makes;
-
-	os_lock(&psp->sp.obj.lock);
-	open = sp_is_open(&psp->sp, listener, generation);
-	makes = open && psp->flags == DAT_PSP_PROVIDER_FLAG;
-	ia = ia_of(&psp->sp.obj);
-	os_unlock(&psp->sp.obj.lock);
-	if (!open)
-		return -ENODEV;
-	return makes ? ep_make(ia, from, ep) : 0;
 }
 
 static DAT_RETURN

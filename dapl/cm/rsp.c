@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "dapl/cm/rsp.h"
-
+/*
+ * rsp -- reserved service point: one request, for one endpoint
+ *
+ * The endpoint is the service point's until a request arrives, then the request's until it is
+ * answered; the consumer cannot free it meanwhile.  It is found by its handle, under its own lock:
+ * two locks of this rank are never held at once.
+ */
 #include "dapl/api.h"
+#include "dapl/cm/sp.h"
 #include "dapl/trace/err.h"
 #include "dapl/object/registry.h"
 #include "dapl/ia/ia.h"
 
 #define BAD_RSP DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_RSP)
 
-static void
-prepare(void *slot)
-{
-	object_prepare(slot, KIND_RSP);
-}
-
-static struct slab slab = SLAB_INITIALIZER(struct rsp, prepare);
+struct rsp {
+	struct sp sp;
+	DAT_EP_HANDLE ep; /* constant while open */
+	bool used;	  /* its request has arrived; guarded by the object's lock */
+};
 
 /* ---- the endpoint ---- */
 
@@ -58,39 +62,56 @@ ask(DAT_EP_HANDLE handle, const struct sockaddr *from)
 
 /* ---- requests, on the loop ---- */
 
-DAT_EP_HANDLE
-rsp_take(struct rsp *rsp, const struct conn *listener, uint32_t generation,
-    const struct sockaddr *from)
+/* The endpoint is PASSIVE_CONNECTION_PENDING then. */
+static int
+take(struct ia *ia, struct sp *sp, const struct conn *listener, uint32_t generation,
+    const struct sockaddr *from, DAT_EP_HANDLE *ep)
 {
-	DAT_EP_HANDLE ep = DAT_HANDLE_NULL;
+	struct rsp *rsp = (struct rsp *)sp;
+	DAT_EP_HANDLE reserved = DAT_HANDLE_NULL;
 
-	os_lock(&rsp->sp.obj.lock);
-	if (sp_is_open(&rsp->sp, listener, generation) && !rsp->used) {
+	(void)ia;
+	os_lock(&sp->obj.lock);
+	if (sp_is_open(sp, listener, generation) && !rsp->used) {
 		rsp->used = true;
-		ep = rsp->ep;
+		reserved = rsp->ep;
 	}
-	os_unlock(&rsp->sp.obj.lock);
-	return ep && ask(ep, from) ? ep : DAT_HANDLE_NULL;
+	os_unlock(&sp->obj.lock);
+	if (!reserved || !ask(reserved, from))
+		return -EBUSY;
+	*ep = reserved;
+	return 0;
 }
 
-void
-rsp_give_back(
-    struct rsp *rsp, const struct conn *listener, uint32_t generation, DAT_EP_HANDLE ep)
+/* The service point waits for another request. */
+static void
+give_back(struct sp *sp, const struct conn *listener, uint32_t generation, DAT_EP_HANDLE ep)
 {
+	struct rsp *rsp = (struct rsp *)sp;
 	bool open;
 
-	/* Let go in between, it may be taken by the consumer: then there is nothing to wait for. */
+	/* Between these two the consumer may take the endpoint: then there is nothing to wait for. */
 	ep_let_go(ep);
 	open = move(ep, EP_RESERVE, NULL) == DAT_SUCCESS;
-	os_lock(&rsp->sp.obj.lock);
-	if (open && sp_is_open(&rsp->sp, listener, generation)) {
+	os_lock(&sp->obj.lock);
+	if (open && sp_is_open(sp, listener, generation)) {
 		rsp->used = false;
 		open = false;
 	}
-	os_unlock(&rsp->sp.obj.lock);
+	os_unlock(&sp->obj.lock);
 	if (open)
 		(void)move(ep, EP_RELEASE, NULL);
 }
+
+static const struct sp_ops ops = { .take = take, .give_back = give_back };
+
+static void
+prepare(void *slot)
+{
+	sp_prepare(slot, KIND_RSP, &ops);
+}
+
+static struct slab slab = SLAB_INITIALIZER(struct rsp, prepare);
 
 /* ---- the calls ---- */
 
@@ -111,6 +132,7 @@ create(struct ia *ia, DAT_CONN_QUAL qual, DAT_EP_HANDLE ep, struct dapl_evd *evd
 	os_lock(&rsp->sp.obj.lock);
 	rsp->ep = ep;
 	rsp->used = false;
+	rsp->sp.brings_ep = true;
 	os_unlock(&rsp->sp.obj.lock);
 	r = sp_open(&rsp->sp, ia, evd, qual);
 	if (r)

@@ -9,6 +9,13 @@
  */
 #define BACKLOG 1024
 
+void
+sp_prepare(struct sp *sp, enum kind kind, const struct sp_ops *ops)
+{
+	object_prepare(&sp->obj, kind);
+	sp->ops = ops;
+}
+
 static int
 listen_on(struct sp *sp, const struct ia *ia, uint16_t port)
 {
@@ -91,4 +98,38 @@ bool
 sp_is_open(const struct sp *sp, const struct conn *listener, uint32_t generation)
 {
 	return sp->obj.handle && sp->conn == listener && conn_is(listener, generation);
+}
+
+struct sp *
+sp_of(struct object *owner)
+{
+	const enum kind kind = owner->kind;
+
+	/* It begins the slot of each of these kinds. */
+	return kind == KIND_PSP || kind == KIND_RSP || kind == KIND_CSP ? (struct sp *)owner : NULL;
+}
+
+int
+sp_take(struct ia *ia, struct sp *sp, const struct conn *listener, uint32_t generation,
+    const struct sockaddr *from, DAT_EP_HANDLE *ep)
+{
+	bool open, brings;
+
+	os_lock(&sp->obj.lock);
+	open = sp_is_open(sp, listener, generation);
+	brings = open && sp->brings_ep;
+	os_unlock(&sp->obj.lock);
+	if (!open)
+		return -ENODEV;
+	return brings ? sp->ops->take(ia, sp, listener, generation, from, ep) : 0;
+}
+
+void
+sp_give_back(
+    struct sp *sp, const struct conn *listener, uint32_t generation, DAT_EP_HANDLE ep)
+{
+	if (sp->ops->give_back)
+		sp->ops->give_back(sp, listener, generation, ep);
+	else
+		ep_let_go(ep);
 }

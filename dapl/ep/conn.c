@@ -43,3 +43,10 @@ conn_close(struct conn *conn)
 	atomic_fetch_add_explicit(&conn->generation, 1, memory_order_release);
 	slab_free(&slab, conn);
 }
+
+/* Qualifiers beyond the range of ports are folded into it, as other DAT providers do. */
+uint16_t
+conn_qual_port(DAT_CONN_QUAL qual)
+{
+	return qual <= 0xffff ? (uint16_t)qual : (uint16_t)(qual % 32001 + 33534);
+}

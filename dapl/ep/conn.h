@@ -39,4 +39,7 @@ int conn_adopt(struct rdma_cm_id *id, struct object *owner, struct conn **out);
 /* Waits until the loop has acknowledged what it read for the id.  No lock may be held. */
 void conn_close(struct conn *conn);
 
+/* The port a connection qualifier means. */
+uint16_t conn_qual_port(DAT_CONN_QUAL qual);
+
 #endif

@@ -15,34 +15,6 @@ prepare(void *slot)
 
 struct slab ep_slab = SLAB_INITIALIZER(struct ep, prepare);
 
-/* ---- pins ---- */
-
-void
-ep_unpin(struct ep *ep)
-{
-	struct conn *doomed = NULL;
-
-	os_lock(&ep->obj.lock);
-	if (ep->pins == 1) {
-		doomed = ep->doomed;
-		ep->doomed = NULL;
-	}
-	if (doomed) {
-		os_unlock(&ep->obj.lock);
-		conn_close(doomed);
-		os_lock(&ep->obj.lock);
-	}
-	if (--ep->pins == 0)
-		park_list_wake_all(&ep->unpinned);
-	os_unlock(&ep->obj.lock);
-}
-
-void
-ep_await_pins(struct ep *ep)
-{
-	object_await_none(&ep->obj, &ep->unpinned, &ep->pins);
-}
-
 /* ---- create ---- */
 
 /*

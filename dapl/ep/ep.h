@@ -195,15 +195,4 @@ void ep_post_owed(struct ep *ep, DAT_EVENT_NUMBER owed);
 /* The timer of a pending connection or graceful disconnection. */
 void ep_timer_run(struct loop_job *job, uint64_t serial);
 
-/* connect.c: steps of connecting, on the loop. */
-void connect_address_resolved(struct ep *ep, struct conn *conn);
-void connect_route_resolved(struct ep *ep, struct conn *conn);
-void connect_unresolved(struct ep *ep, struct conn *conn, int error);
-/* RDMA parameters of the endpoint, within what the other side offers. */
-void connect_param(const struct ep *ep, uint8_t remote_responder, uint8_t remote_initiator,
-    struct rdma_conn_param *param);
-
-/* The port a connection qualifier means. */
-uint16_t conn_qual_port(DAT_CONN_QUAL qual);
-
 #endif

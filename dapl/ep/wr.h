@@ -27,6 +27,12 @@
 
 #include <dat2/udat.h>
 
+/* The bits of a wr_id; see below. */
+#define WR_PLACE_BITS 22
+#define WR_GENERATION_BITS 21
+#define WR_PLACE_MASK ((1u << WR_PLACE_BITS) - 1)
+#define WR_GENERATION_MASK ((1u << WR_GENERATION_BITS) - 1)
+
 struct wr_entry {
 	DAT_DTO_COOKIE cookie;
 	DAT_SEG_LENGTH length;
@@ -59,15 +65,47 @@ struct wr_entry *wr_ring_next(struct wr_ring *ring, uint32_t *place);
 void wr_ring_publish(struct wr_ring *ring, uint32_t place);
 void wr_ring_retract(struct wr_ring *ring, uint32_t place);
 
-/* ---- consumer ---- */
+/* ---- consumer; once for each completion ---- */
 
 /* `bits` is the part of the place that a wr_id carries. */
-const struct wr_entry *wr_ring_at(struct wr_ring *ring, uint32_t bits, uint32_t *place);
+static inline const struct wr_entry *
+wr_ring_at(struct wr_ring *ring, uint32_t bits, uint32_t *place)
+{
+	uint32_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+
+	/* Pairs with publish: the entry was written before the device could complete it. */
+	(void)atomic_load_explicit(&ring->tail, memory_order_acquire);
+	*place = head + ((bits - head) & WR_PLACE_MASK);
+	return &ring->entries[bits & ring->mask];
+}
+
 /* A polled completion: to be converted later, or of no interest to anybody. */
-void wr_ring_keep(struct wr_ring *ring, uint32_t place);
-void wr_ring_skip(struct wr_ring *ring, uint32_t place);
+static inline void
+wr_ring_keep(struct wr_ring *ring, uint32_t place)
+{
+	ring->seen = place + 1;
+	ring->kept++;
+	atomic_store_explicit(&ring->polled, ring->seen, memory_order_release);
+}
+
+static inline void
+wr_ring_skip(struct wr_ring *ring, uint32_t place)
+{
+	ring->seen = place + 1;
+	if (ring->kept == 0)
+		atomic_store_explicit(&ring->head, ring->seen, memory_order_release);
+	atomic_store_explicit(&ring->polled, ring->seen, memory_order_release);
+}
+
 /* A kept one was converted. */
-void wr_ring_done(struct wr_ring *ring, uint32_t place);
+static inline void
+wr_ring_done(struct wr_ring *ring, uint32_t place)
+{
+	ring->kept--;
+	/* Nothing kept is left behind it: what was skipped since is reclaimed with it. */
+	atomic_store_explicit(
+	    &ring->head, ring->kept ? place + 1 : ring->seen, memory_order_release);
+}
 
 /* ---- anybody ---- */
 
@@ -79,11 +117,6 @@ wr_ring_idle(struct wr_ring *ring)
 }
 
 /* ---- wr_id ---- */
-
-#define WR_PLACE_BITS 22
-#define WR_GENERATION_BITS 21
-#define WR_PLACE_MASK ((1u << WR_PLACE_BITS) - 1)
-#define WR_GENERATION_MASK ((1u << WR_GENERATION_BITS) - 1)
 
 static inline uint64_t
 wr_id(uint32_t slot, uint32_t generation, bool recv, uint32_t place)

@@ -123,7 +123,7 @@ void evd_release(struct dapl_evd *evd);
 void evd_notice_join(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags);
 void evd_notice_leave(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags);
 
-/* evd_cq.c: the completion queue and its place as a source.  0 or -errno. */
+/* cq.c: the completion queue and its place as a source.  0 or -errno. */
 int evd_cq_create(struct ia *ia, struct dapl_evd *evd, int qlen, struct ibv_comp_channel *shared,
     int vector, bool private_channel);
 void evd_cq_destroy(struct dapl_evd *evd);
@@ -150,7 +150,12 @@ void evd_cq_reclaim(struct dapl_evd *evd, int n);
 int evd_cq_deepen(struct dapl_evd *evd, int qlen);
 /* Locked (obj.lock).  It need not be deeper than this, but for what is promised. */
 void evd_cq_shorten(struct dapl_evd *evd, int qlen);
-extern const struct evd_source_ops evd_cq_ops;
+
+/* The completion queue's part of struct evd_source_ops; `evd` is a struct dapl_evd. */
+struct evd_device_result evd_cq_poll(void *evd, void *raw, int max);
+struct evd_device_result evd_cq_arm(void *evd, bool solicited_only);
+void evd_cq_ack(void *evd, unsigned int n);
+int evd_cq_read(void *evd);
 
 /*
  * Reports a failure of the EVD on its IA's async EVD, if the EVD still exists.  No lock of rank EP or later

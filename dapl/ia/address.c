@@ -20,26 +20,6 @@ in6(const struct sockaddr_storage *a)
 	return (struct sockaddr_in6 *)a;
 }
 
-int
-address_copy(struct sockaddr_storage *to, const struct sockaddr *from)
-{
-	size_t size;
-
-	switch (from->sa_family) {
-	case AF_INET:
-		size = sizeof(struct sockaddr_in);
-		break;
-	case AF_INET6:
-		size = sizeof(struct sockaddr_in6);
-		break;
-	default:
-		return -EAFNOSUPPORT;
-	}
-	memset(to, 0, sizeof *to);
-	memcpy(to, from, size);
-	return 0;
-}
-
 bool
 address_includes(const struct sockaddr_storage *at, const struct sockaddr_storage *host)
 {

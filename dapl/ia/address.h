@@ -5,8 +5,11 @@
 #ifndef REARM_DAPL_ADDRESS_H
 #define REARM_DAPL_ADDRESS_H
 
+#include <errno.h>
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/socket.h>
 
 /*
@@ -17,7 +20,25 @@
 int address_resolve(const char *text, struct sockaddr_storage *address);
 
 /* Copies an IPv4 or IPv6 address; -EAFNOSUPPORT for anything else. */
-int address_copy(struct sockaddr_storage *to, const struct sockaddr *from);
+static inline int
+address_copy(struct sockaddr_storage *to, const struct sockaddr *from)
+{
+	size_t size;
+
+	switch (from->sa_family) {
+	case AF_INET:
+		size = sizeof(struct sockaddr_in);
+		break;
+	case AF_INET6:
+		size = sizeof(struct sockaddr_in6);
+		break;
+	default:
+		return -EAFNOSUPPORT;
+	}
+	memset(to, 0, sizeof *to);
+	memcpy(to, from, size);
+	return 0;
+}
 
 /* Whether who listens at `at` on any port is reached at `host`: the same address, or any. */
 bool address_includes(const struct sockaddr_storage *at, const struct sockaddr_storage *host);

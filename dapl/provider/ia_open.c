@@ -3,6 +3,7 @@
 #include "dapl/api.h"
 #include "dapl/cm/cm.h"
 #include "dapl/cm/cr.h"
+#include "dapl/ep/completion.h"
 #include "dapl/ep/ep.h"
 #include "dapl/evd/evd.h"
 #include "dapl/ia/ia.h"
@@ -13,7 +14,7 @@
 static const struct ia_ops ops = {
 	.read_cm = cm_read,
 	.read_async = async_read,
-	.completions = &evd_cq_ops,
+	.completions = &completion_ops,
 	.refuse = cr_destroy,
 };
 

@@ -386,7 +386,7 @@ end:
 	od
 }
 
-/* set_depth(), dapl/evd/evd_cq.c: announced before the device queue grows, and after it shrank */
+/* set_depth(), dapl/evd/cq.c: announced before the device queue grows, and after it shrank */
 proctype resizer()
 {
 	byte resizes = RESIZES;

@@ -223,14 +223,6 @@ address_resolve(const char *text, struct sockaddr_storage *address)
 	return 0;
 }
 
-int
-address_copy(struct sockaddr_storage *to, const struct sockaddr *from)
-{
-	memset(to, 0, sizeof *to);
-	memcpy(to, from, sizeof(struct sockaddr_in));
-	return 0;
-}
-
 uint16_t
 address_port(const struct sockaddr_storage *address)
 {

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cq -- the completion queue of an EVD: its depth, polling, arming and its channel */
+
+#include "dapl/evd/evd.h"
+#include "dapl/ia/channel.h"
+#include "dapl/ia/cq_arm.h"
+#include "dapl/ia/ia.h"
+
+/*
+ * Devices end for good when a completion queue overflows, and DAT consumers attach endpoints to
+ * EVDs shorter than what can be outstanding.  No queue is made shorter than this, so that growing
+ * is rare.
+ */
+#ifndef CQ_DEPTH_MIN /* the explorer's is small, so that every queue has to grow */
+#define CQ_DEPTH_MIN 64
+#endif
+/* Where it cannot grow at all it is made for all that may come. */
+#define CQ_DEPTH_FIXED 4096
+
+static int
+first_depth(const struct ia *ia, int qlen)
+{
+	int least = CQ_DEPTH_MIN;
+
+	if (ia->fixed_cqs)
+		least = ia->device.max_cqe < CQ_DEPTH_FIXED ? ia->device.max_cqe : CQ_DEPTH_FIXED;
+	return qlen < least ? least : qlen;
+}
+
+int
+evd_cq_create(struct ia *ia, struct dapl_evd *evd, int qlen, struct ibv_comp_channel *shared,
+    int vector, bool private_channel)
+{
+	struct ibv_context *verbs = shared->context;
+	int depth = first_depth(ia, qlen);
+	int r;
+
+	evd->channel = NULL;
+	evd->context = slab_alloc(&evd_cq_context_slab);
+	if (!evd->context)
+		return -ENOMEM;
+	if (private_channel) {
+		errno = 0;
+		evd->channel = ibv_create_comp_channel(verbs);
+		if (!evd->channel) {
+			r = errno ? -errno : -ENOMEM;
+			goto free_context;
+		}
+		r = ia_prepare_fd(evd->channel->fd);
+		if (r)
+			goto destroy_channel;
+	}
+	errno = 0;
+	evd->cq = ibv_create_cq(verbs, depth, evd->context, evd->channel ? evd->channel : shared, vector);
+	if (!evd->cq) {
+		r = errno ? -errno : -ENOMEM;
+		goto destroy_channel;
+	}
+	return 0;
+
+destroy_channel:
+	if (evd->channel)
+		ibv_destroy_comp_channel(evd->channel);
+	evd->channel = NULL;
+free_context:
+	slab_free(&evd_cq_context_slab, evd->context);
+	evd->context = NULL;
+	return r;
+}
+
+void
+evd_cq_destroy(struct dapl_evd *evd)
+{
+	if (evd->cq)
+		ibv_destroy_cq(evd->cq);
+	if (evd->channel)
+		ibv_destroy_comp_channel(evd->channel);
+	if (evd->context)
+		slab_free(&evd_cq_context_slab, evd->context);
+}
+
+/*
+ * Locked (obj.lock).  0 or -errno.  The dispatcher is to know the depth that there may be at every
+ * moment: the greater one before the device has it, the lesser one after.
+ */
+static int
+set_depth(struct dapl_evd *evd, int want)
+{
+	const int was = evd->cq->cqe;
+	int r;
+
+	if (want > was)
+		evd_set_depth(dapl_evd_ref(evd), (unsigned int)want);
+	r = ibv_resize_cq(evd->cq, want);
+	evd_set_depth(dapl_evd_ref(evd), (unsigned int)(r ? was : evd->cq->cqe));
+	return r < 0 ? -errno : -r;
+}
+
+void
+evd_cq_promise(struct dapl_evd *evd, int n)
+{
+	const int most = ia_of(&evd->obj)->device.max_cqe;
+	int want;
+
+	os_lock(&evd->obj.lock);
+	evd->promised += n;
+	if (evd->cq && evd->promised > evd->cq->cqe && evd->cq->cqe < most) {
+		want = evd->cq->cqe < most / 2 ? 2 * evd->cq->cqe : most;
+		if (want < evd->promised)
+			want = evd->promised < most ? evd->promised : most;
+		(void)set_depth(evd, want);
+	}
+	os_unlock(&evd->obj.lock);
+}
+
+void
+evd_cq_reclaim(struct dapl_evd *evd, int n)
+{
+	int r;
+
+	os_lock(&evd->obj.lock);
+	n += evd->stale;
+	evd->stale = 0;
+	os_unlock(&evd->obj.lock);
+	r = evd_report_overflow(dapl_evd_ref(evd), evd_drain(dapl_evd_ref(evd)));
+	os_lock(&evd->obj.lock);
+	if (r)
+		evd->stale += n;
+	else
+		evd->promised -= n;
+	os_unlock(&evd->obj.lock);
+}
+
+int
+evd_cq_deepen(struct dapl_evd *evd, int qlen)
+{
+	int r;
+
+	if (!evd->cq || evd->cq->cqe >= qlen)
+		return 0;
+	r = set_depth(evd, qlen);
+	return r == -ENOMEM || r == -EAGAIN ? -ENOMEM : 0;
+}
+
+void
+evd_cq_shorten(struct dapl_evd *evd, int qlen)
+{
+	int want = qlen > evd->promised ? qlen : evd->promised;
+
+	if (want < CQ_DEPTH_MIN)
+		want = CQ_DEPTH_MIN;
+	if (evd->cq && evd->cq->cqe > want)
+		(void)set_depth(evd, want);
+}
+
+struct evd_device_result
+evd_cq_poll(void *source, void *raw, int max)
+{
+	struct dapl_evd *evd = source;
+	int n = ibv_poll_cq(evd->cq, max, raw);
+
+	/* Verbs do not say what is wrong; a queue that cannot be polled has lost something. */
+	return (struct evd_device_result){ n < 0 ? EVD_DEVICE_LOST : n };
+}
+
+struct evd_device_result
+evd_cq_arm(void *source, bool solicited_only)
+{
+	struct dapl_evd *evd = source;
+
+	return (struct evd_device_result){ cq_arm(evd->cq, solicited_only) };
+}
+
+void
+evd_cq_ack(void *source, unsigned int n)
+{
+	struct dapl_evd *evd = source;
+
+	ibv_ack_cq_events(evd->cq, n);
+}
+
+int
+evd_cq_read(void *source)
+{
+	struct dapl_evd *evd = source;
+	struct ibv_cq *cq;
+	void *context;
+
+	if (ibv_get_cq_event(evd->channel, &cq, &context))
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	return 1;
+}
