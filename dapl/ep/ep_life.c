@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ep -- life of an endpoint */
+/* ep_life -- an endpoint is created, reset and freed */
 #include "dapl/ep/ep.h"
 
 #include "dapl/api.h"
