@@ -197,6 +197,18 @@ file_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* A source with its folder, "evd/wait.c": there are files of one name in several. */
+static const char *
+source_name(const char *path)
+{
+	const char *name = file_name(path);
+
+	for (const char *at = path; at < name - 1; at++)
+		if (*at == '/')
+			path = at + 1;
+	return path;
+}
+
 void
 runner_add_test(TCase *tcase, const TTest *test, int signal, int status, int start, int end)
 {
@@ -206,7 +218,7 @@ runner_add_test(TCase *tcase, const TTest *test, int signal, int status, int sta
 		return;
 	adding.n_tests++;
 	if (adding.list)
-		printf("%s  %s:%d\n", test->name, file_name(test->file), test->line);
+		printf("%s  %s:%d\n", test->name, source_name(test->file), test->line);
 	else
 		_tcase_add_test(tcase, test, signal, status, start, end);
 }
@@ -270,7 +282,7 @@ print_failed(SRunner *sr, const char *program)
 
 		if (tr_rtype(results[i]) != CK_PASS && turn->test)
 			printf("failed: %s:%d of %s:%d; run it alone: %s %s:%d\n", turn->test->name,
-			    turn->number, file_name(turn->test->file), turn->test->line, program,
+			    turn->number, source_name(turn->test->file), turn->test->line, program,
 			    turn->test->name, turn->number);
 	}
 	free(results);
