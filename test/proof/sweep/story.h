@@ -36,6 +36,11 @@ struct side {
 struct story {
 	struct side a, b; /* a connects to b */
 	bool for_ever;	  /* what fails goes on failing */
+	/*
+	 * The story is over and closes its adapters, also after a failure.  An upcall that has started
+	 * before may find its EVD freed.
+	 */
+	_Atomic(bool) ending;
 };
 
 struct scenario {
