@@ -18,9 +18,9 @@ adapter_only_refused(const DAT_EVENT *event)
 	DAT_EVD_PARAM param;
 
 	return event->event_number == DAT_ASYNC_ERROR_EVD_OVERFLOW &&
-	    dat_evd_query(event->event_data.asynch_error_event_data.dat_handle,
-		DAT_EVD_FIELD_ALL, &param) == DAT_SUCCESS &&
-	    param.evd_flags == DAT_EVD_CR_FLAG;
+	       dat_evd_query(event->event_data.asynch_error_event_data.dat_handle,
+		   DAT_EVD_FIELD_ALL, &param) == DAT_SUCCESS &&
+	       param.evd_flags == DAT_EVD_CR_FLAG;
 }
 
 /* Upcall of the asynchronous EVD: nothing in it is expected. */
@@ -73,15 +73,15 @@ adapter_open(struct adapter *adapter, const char *name, struct bell *bell)
 	}
 	ret = dat_ia_query(adapter->ia, NULL, DAT_IA_FIELD_ALL, &adapter->attr, 0, NULL);
 	if (ret != DAT_SUCCESS) {
-		say_dat("dat_ia_query", ret, "\"%s\" does not tell its limits", name);
+		say_dat("dat_ia_query", ret, "\"%s\" does not report its limits", name);
 		goto close_ia;
 	}
 	ret = watch_adopt(&adapter->async, async_evd, adapter_async_event, adapter);
 	if (ret != DAT_SUCCESS) {
 		say_dat("dat_evd_modify_upcall", ret, "\"%s\" makes no upcalls", name);
 		if (DAT_GET_TYPE(ret) == DAT_NOT_IMPLEMENTED)
-			say("its provider knows plain uDAPL only; libdaplrearm.so.2 and "
-			    "libdaplsoft.so.2 know upcalls");
+			say("its provider has plain uDAPL only; libdaplrearm.so.2 and "
+			    "libdaplsoft.so.2 have upcalls");
 		goto close_ia;
 	}
 	ret = dat_pz_create(adapter->ia, &adapter->pz);
@@ -109,14 +109,14 @@ adapter_close(struct adapter *adapter)
 		return 0;
 	ret = dat_pz_free(adapter->pz);
 	if (ret != DAT_SUCCESS) {
-		say_dat("dat_pz_free", ret, "the protection zone is left behind");
+		say_dat("dat_pz_free", ret, "the protection zone was not freed");
 		failures++;
 	}
 	failures += watch_release(&adapter->async, &adapter->tally);
 	/* Graceful: refuses when anything of ours still exists, and so finds leaks. */
 	ret = dat_ia_close(adapter->ia, DAT_CLOSE_GRACEFUL_FLAG);
 	if (ret != DAT_SUCCESS) {
-		say_dat("dat_ia_close", ret, "something of the adapter is left behind");
+		say_dat("dat_ia_close", ret, "the adapter was not closed");
 		failures++;
 		dat_ia_close(adapter->ia, DAT_CLOSE_ABRUPT_FLAG);
 	}

@@ -16,9 +16,9 @@ struct adapter {
 	DAT_PZ_HANDLE pz;
 	struct watch async;
 	DAT_IA_ATTR attr;
-	struct bell *bell;	/* rung on an asynchronous error */
+	struct bell *bell;	 /* rung on an asynchronous error */
 	atomic_bool catastrophe; /* the device is gone or an EVD lost events: give up */
-	struct tally tally;	/* of all EVDs closed so far; main thread only */
+	struct tally tally;	 /* of all EVDs closed so far; main thread only */
 };
 
 /* 0, or -1 when it cannot be opened: why, and what to do, was said. */

@@ -14,7 +14,10 @@ struct backing {
 	uint64_t bytes;
 };
 
-#define BACKING_NONE { .fd = -1, .bytes = 0 }
+#define BACKING_NONE \
+	{ \
+		.fd = -1, .bytes = 0 \
+	}
 
 /* An existing file or block device, for reading.  0 or -errno; -EISDIR, -ENODATA when empty. */
 int backing_open_source(struct backing *backing, const char *path);

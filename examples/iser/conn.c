@@ -87,8 +87,8 @@ conn_set_state(struct conn *conn, enum conn_state state)
 	bell_ring(bell);
 }
 
-static void
-conn_set_reason(struct conn *conn, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void conn_set_reason(struct conn *conn, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 static void
 conn_set_reason(struct conn *conn, const char *format, ...)
@@ -177,8 +177,8 @@ conn_post_recv_raw(struct conn *conn, unsigned int slot)
 
 	/* Counted first: the completion may be here before the call returns. */
 	atomic_fetch_add(&conn->outstanding, 1);
-	return dat_ep_post_recv(conn->ep, 1, &segment, conn_cookie(WORK_RECV, slot),
-	    DAT_COMPLETION_DEFAULT_FLAG);
+	return dat_ep_post_recv(
+	    conn->ep, 1, &segment, conn_cookie(WORK_RECV, slot), DAT_COMPLETION_DEFAULT_FLAG);
 }
 
 bool
@@ -196,8 +196,8 @@ conn_send(struct conn *conn, unsigned int slot, const struct pdu *pdu)
 	pdu_encode(pdu, conn->pdus.base + offset);
 	atomic_fetch_add(&conn->outstanding, 1);
 	return conn_posted(conn, "dat_ep_post_send",
-	    dat_ep_post_send(conn->ep, 1, &segment, conn_cookie(WORK_SEND, slot),
-		DAT_COMPLETION_DEFAULT_FLAG));
+	    dat_ep_post_send(
+		conn->ep, 1, &segment, conn_cookie(WORK_SEND, slot), DAT_COMPLETION_DEFAULT_FLAG));
 }
 
 bool
@@ -239,15 +239,15 @@ conn_completion(struct conn *conn, const DAT_DTO_COMPLETION_EVENT_DATA *dto)
 		/* Flushed is how work ends with its connection; anything else is the reason. */
 		if (dto->status != DAT_DTO_ERR_FLUSHED)
 			conn_fail(conn, "a %s completed with %s",
-			    work == WORK_RECV	  ? "receive"
-				: work == WORK_SEND ? "send"
-						    : "RDMA operation",
+			    work == WORK_RECV ? "receive" :
+			    work == WORK_SEND ? "send" :
+						"RDMA operation",
 			    say_dto_status(dto->status));
 	} else if (conn_state(conn) >= CONN_CLOSING) {
 		/* Done before the end, of no use after it. */
 	} else if (work == WORK_RECV) {
-		status = pdu_decode(&pdu, conn->pdus.base + (size_t)slot * PDU_BYTES,
-		    dto->transfered_length);
+		status = pdu_decode(
+		    &pdu, conn->pdus.base + (size_t)slot * PDU_BYTES, dto->transfered_length);
 		conn->ops->received(conn, slot, status, &pdu);
 	} else if (work == WORK_SEND) {
 		conn->ops->sent(conn, slot);
@@ -273,7 +273,7 @@ conn_gone(struct conn *conn, const DAT_EVENT *event)
 	else if (state == CONN_CONNECTING)
 		conn_set_reason(conn, "no connection: %s", say_event_name(event->event_number));
 	else if (!conn->clean)
-		conn_set_reason(conn, "the peer went away (%s) in state %s",
+		conn_set_reason(conn, "the peer ended the connection (%s) in state %s",
 		    say_event_name(event->event_number), machine_state(&conn_machine, state));
 	if (event->event_number != DAT_CONNECTION_EVENT_DISCONNECTED)
 		conn->clean = false;
@@ -316,8 +316,8 @@ conn_event(void *context, const DAT_EVENT *event)
 		conn_gone(conn, event);
 		break;
 	default:
-		conn_fail(conn, "event 0x%x is none of a connection",
-		    (unsigned int)event->event_number);
+		conn_fail(
+		    conn, "event 0x%x is no connection event", (unsigned int)event->event_number);
 	}
 }
 
@@ -415,7 +415,7 @@ conn_freed(struct conn *conn, const char *call, DAT_RETURN ret)
 {
 	if (ret == DAT_SUCCESS)
 		return 0;
-	say_dat(call, ret, "connection %u leaves something behind", conn->index);
+	say_dat(call, ret, "connection %u was not freed", conn->index);
 	return 1;
 }
 
@@ -469,7 +469,8 @@ conn_order(struct conn *conn, void *order)
 	event.event_data.software_event_data.pointer = order;
 	ret = dat_evd_post_se(conn->watch.evd, &event);
 	if (ret != DAT_SUCCESS) {
-		say_dat("dat_evd_post_se", ret, "connection %u takes no orders", conn->index);
+		say_dat(
+		    "dat_evd_post_se", ret, "connection %u does not take the order", conn->index);
 		return -1;
 	}
 	return 0;

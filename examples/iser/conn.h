@@ -50,19 +50,19 @@ struct conn;
 struct conn_ops {
 	void (*established)(struct conn *conn);
 	/* A PDU arrived in receive slot `slot`, which must be given back by conn_post_recv(). */
-	void (*received)(struct conn *conn, unsigned int slot, enum pdu_status status,
-	    const struct pdu *pdu);
+	void (*received)(
+	    struct conn *conn, unsigned int slot, enum pdu_status status, const struct pdu *pdu);
 	void (*sent)(struct conn *conn, unsigned int slot);
 	void (*moved)(struct conn *conn, unsigned int slot); /* RDMA read or write completed */
 	void (*ordered)(struct conn *conn, void *order);     /* see conn_order() */
-	void (*closed)(struct conn *conn); /* state is CLOSED now; called once */
+	void (*closed)(struct conn *conn);		     /* state is CLOSED now; called once */
 };
 
 struct conn_shape {
-	unsigned int recvs;   /* receive slots */
-	unsigned int sends;   /* slots of PDUs to send, and of data buffers */
-	unsigned int requests;/* sends and RDMAs outstanding at most */
-	uint32_t block_bytes; /* of a data buffer */
+	unsigned int recvs;    /* receive slots */
+	unsigned int sends;    /* slots of PDUs to send, and of data buffers */
+	unsigned int requests; /* sends and RDMAs outstanding at most */
+	uint32_t block_bytes;  /* of a data buffer */
 	DAT_MEM_PRIV_FLAGS data_privileges;
 };
 
@@ -77,10 +77,10 @@ struct conn {
 	struct region pdus; /* receive slots, then send slots */
 	struct region data; /* a block for each send slot */
 	bool was_established;
-	bool clean;	 /* ended the way it should: after a logout */
-	char reason[192];/* why not, once CLOSED */
-	atomic_int state;	/* [any] enum conn_state */
-	atomic_long outstanding;/* [any] posted work that has not completed */
+	bool clean;		 /* ended the way it should: after a logout */
+	char reason[192];	 /* why not, once CLOSED */
+	atomic_int state;	 /* [any] enum conn_state */
+	atomic_long outstanding; /* [any] posted work that has not completed */
 };
 
 /*

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define HISTOGRAM_SUB_BITS 6
-#define HISTOGRAM_BUCKETS  ((64 - HISTOGRAM_SUB_BITS + 1) << HISTOGRAM_SUB_BITS)
+#define HISTOGRAM_BUCKETS ((64 - HISTOGRAM_SUB_BITS + 1) << HISTOGRAM_SUB_BITS)
 
 struct histogram {
 	uint64_t count;

@@ -74,8 +74,8 @@ issue_block(struct conn *conn, struct job *job, unsigned int number, uint64_t bl
 			return false;
 		}
 	}
-	buffer = region_segment(&conn->data, (size_t)number * conn->shape.block_bytes,
-	    task->length);
+	buffer =
+	    region_segment(&conn->data, (size_t)number * conn->shape.block_bytes, task->length);
 	pdu = (struct pdu){
 		.opcode = job->opcode,
 		.tag = number,
@@ -184,8 +184,8 @@ on_received(struct conn *conn, unsigned int slot, enum pdu_status status, const 
 	if (!conn_post_recv(conn, slot))
 		return;
 	if (status != PDU_OK || !(pdu->opcode & PDU_RESPONSE)) {
-		conn_fail(conn, "the target sent a %s that makes no sense: %s",
-		    pdu_opcode_name(pdu->opcode), pdu_status_text(status));
+		conn_fail(conn, "the target sent an invalid %s: %s", pdu_opcode_name(pdu->opcode),
+		    pdu_status_text(status));
 		return;
 	}
 	if (pdu->tag > ic->control) {
@@ -194,12 +194,12 @@ on_received(struct conn *conn, unsigned int slot, enum pdu_status status, const 
 	}
 	task = &ic->tasks[pdu->tag];
 	if (task->state == ITASK_FREE || task->state == ITASK_ANSWERED) {
-		conn_fail(conn, "response to task %u, which has no command out", pdu->tag);
+		conn_fail(conn, "response to task %u, which has no outstanding command", pdu->tag);
 		return;
 	}
 	if (pdu->tag != ic->control) {
 		if (request != task->job->opcode)
-			conn_fail(conn, "%s to task %u, which asked for something else",
+			conn_fail(conn, "%s to task %u, which has another command",
 			    pdu_opcode_name(pdu->opcode), pdu->tag);
 		else
 			on_block_response(conn, task, pdu->tag, pdu);
@@ -301,11 +301,11 @@ iconn_open(struct iconn *ic, struct initiator *initiator, unsigned int index)
 		iconn_fini(ic);
 		return -1;
 	}
-	ret = conn_create(&ic->conn, &initiator->adapter, &initiator_ops, initiator, index, &shape,
-	    &call);
+	ret = conn_create(
+	    &ic->conn, &initiator->adapter, &initiator_ops, initiator, index, &shape, &call);
 	if (ret != DAT_SUCCESS) {
-		say_dat(call, ret, "connection %u of %u cannot be set up", index,
-		    options->connections);
+		say_dat(
+		    call, ret, "connection %u of %u cannot be set up", index, options->connections);
 		iconn_fini(ic);
 		return -1;
 	}

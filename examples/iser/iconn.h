@@ -28,8 +28,8 @@ struct iconn {
 	struct conn conn; /* first: the upcall gets its address */
 	struct itask *tasks;
 	struct task_stack free;
-	unsigned int control; /* the task of logins and logouts */
-	struct job *job;      /* the order being carried out, or NULL */
+	unsigned int control;	   /* the task of logins and logouts */
+	struct job *job;	   /* the order being carried out, or NULL */
 	struct histogram *latency; /* [0] of writes, [1] of reads */
 };
 

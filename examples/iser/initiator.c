@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define CONNECT_TIMEOUT (10u * 1000 * 1000) /* microseconds */
-#define CLOSE_TIMEOUT	(10 * BELL_SECOND)
+#define CLOSE_TIMEOUT (10 * BELL_SECOND)
 #define PROGRESS_PERIOD (BELL_SECOND / 10)
 
 static unsigned int
@@ -29,7 +29,7 @@ say_stuck(struct initiator *initiator)
 {
 	struct dat_rearm_evd_counters evd;
 
-	say("nothing moved for %u s; the connections are:", initiator->options->timeout);
+	say("nothing completed for %u s; the connections:", initiator->options->timeout);
 	for (unsigned int i = 0; i < initiator->opened; i++) {
 		struct conn *conn = &initiator->conns[i].conn;
 
@@ -140,16 +140,16 @@ initiator_open(struct initiator *initiator, const struct options *options, struc
 	}
 	if (adapter_open(&initiator->adapter, options->ia, bell))
 		return -1;
-	address = options->has_address ? (DAT_IA_ADDRESS_PTR)&options->address
-				       : initiator->adapter.attr.ia_address_ptr;
+	address = options->has_address ? (DAT_IA_ADDRESS_PTR)&options->address :
+					 initiator->adapter.attr.ia_address_ptr;
 	for (unsigned int i = 0; i < options->connections; i++) {
 		if (iconn_open(&initiator->conns[i], initiator, i))
 			return -1;
 		initiator->opened++;
-		ret = conn_connect(&initiator->conns[i].conn, address, port, CONNECT_TIMEOUT,
-		    &hello);
+		ret =
+		    conn_connect(&initiator->conns[i].conn, address, port, CONNECT_TIMEOUT, &hello);
 		if (ret != DAT_SUCCESS) {
-			say_dat("dat_ep_connect", ret, "connection %u cannot be asked for", i);
+			say_dat("dat_ep_connect", ret, "connection %u cannot be requested", i);
 			return -1;
 		}
 	}
@@ -172,16 +172,16 @@ initiator_run(struct initiator *initiator, struct job *job, bool (*done)(struct 
 }
 
 int
-initiator_write(struct initiator *initiator, const struct backing *source,
-    initiator_progress_fn progress)
+initiator_write(
+    struct initiator *initiator, const struct backing *source, initiator_progress_fn progress)
 {
 	initiator->write.file = source;
 	return initiator_run(initiator, &initiator->write, write_done, progress);
 }
 
 int
-initiator_read(struct initiator *initiator, const struct backing *sink,
-    initiator_progress_fn progress)
+initiator_read(
+    struct initiator *initiator, const struct backing *sink, initiator_progress_fn progress)
 {
 	initiator->read.file = sink;
 	return initiator_run(initiator, &initiator->read, read_done, progress);

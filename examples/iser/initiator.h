@@ -20,12 +20,12 @@ struct iconn;
 
 /* One direction of the copy. */
 struct job {
-	uint8_t opcode; /* PDU_WRITE or PDU_READ */
+	uint8_t opcode;		    /* PDU_WRITE or PDU_READ */
 	const struct backing *file; /* source, or where the read data go */
 	uint64_t blocks;
-	atomic_ullong next; /* the first block nobody has taken */
-	atomic_ullong done; /* blocks answered with PDU_OK */
-	uint64_t start, end; /* bell_now() */
+	atomic_ullong next;	  /* the first block nobody has taken */
+	atomic_ullong done;	  /* blocks answered with PDU_OK */
+	uint64_t start, end;	  /* bell_now() */
 	struct histogram latency; /* filled by initiator_close() */
 };
 
@@ -52,10 +52,10 @@ int initiator_open(struct initiator *initiator, const struct options *options, s
     uint16_t port, uint64_t bytes);
 
 /* Writes `source` to the device, or reads the device into `sink`.  0, or -1: it was said why. */
-int initiator_write(struct initiator *initiator, const struct backing *source,
-    initiator_progress_fn progress);
-int initiator_read(struct initiator *initiator, const struct backing *sink,
-    initiator_progress_fn progress);
+int initiator_write(
+    struct initiator *initiator, const struct backing *source, initiator_progress_fn progress);
+int initiator_read(
+    struct initiator *initiator, const struct backing *sink, initiator_progress_fn progress);
 
 /*
  * Logs out, or aborts after a failure, and frees everything.  Returns how many calls failed

@@ -36,8 +36,8 @@ open_files(const struct options *options, uint64_t bytes)
 {
 	int r;
 
-	r = options->device ? backing_open_device(&copy.device, options->device)
-			    : backing_open_temporary(&copy.device);
+	r = options->device ? backing_open_device(&copy.device, options->device) :
+			      backing_open_temporary(&copy.device);
 	if (r) {
 		say("the target's file %s: %s", options->device ? options->device : "",
 		    strerror(-r));
@@ -132,7 +132,7 @@ copy_once(const struct options *options, const struct source *source)
 		if (failures)
 			r = -1;
 		if (!target_settle(&copy.target, bell_now() + SETTLE_TIMEOUT))
-			say("the target's connections do not end by themselves");
+			say("the connections of the target do not end");
 		if (copy.target.living || copy.target.lost)
 			r = -1;
 	}

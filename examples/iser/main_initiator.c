@@ -45,7 +45,7 @@ report(const struct options *options, const struct source *source, const struct 
 		.sums = { { .name = "source", .digest = source->digest }, { .name = "read back" } },
 		.sum_count = 2,
 		.jobs = { { "write", initiator.write.end - initiator.write.start,
-			&initiator.write.latency },
+			      &initiator.write.latency },
 		    { "read", initiator.read.end - initiator.read.start,
 			&initiator.read.latency } },
 		.job_count = 2,
@@ -55,7 +55,7 @@ report(const struct options *options, const struct source *source, const struct 
 	int r = digest_backing(readback, &report.sums[1].digest);
 
 	if (r) {
-		say("what was read back cannot be read: %s", strerror(-r));
+		say("the data that was read back cannot be read: %s", strerror(-r));
 		return -1;
 	}
 	if (options->json)

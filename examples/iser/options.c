@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_CONNECTIONS	 1024
+#define MAX_CONNECTIONS 1024
 #define MAX_BUFFER_BYTES (UINT64_C(8) << 30)
-#define MIN_BLOCK_BYTES	 512
-#define DEFAULT_PORT	 3260
+#define MIN_BLOCK_BYTES 512
+#define DEFAULT_PORT 3260
 
 enum {
 	KEY_IA = 256,
@@ -27,27 +27,45 @@ enum {
 	KEY_TIMEOUT,
 };
 
-#define OPTION_IA                                                                                  \
-	{ "ia", KEY_IA, "NAME", 0, "open the adapter NAME of dat.conf (rearm-soft)", 1 }
-#define OPTION_PROVIDER                                                                            \
-	{ "provider", KEY_PROVIDER, "LIBRARY", 0,                                                  \
-		"load this provider for it; no dat.conf is needed then", 1 }
-#define OPTION_ADDRESS                                                                             \
-	{ "address", KEY_ADDRESS, "HOST", 0, "where the target is (this adapter's own address)", 1 }
-#define OPTION_PORT                                                                                \
-	{ "port", 'p', "PORT", 0, "connection qualifier of the target (3260)", 1 }
-#define OPTION_TIMEOUT                                                                             \
-	{ "timeout", KEY_TIMEOUT, "SECONDS", 0, "give up when nothing moves for so long (30)", 3 }
-#define OPTION_QUIET                                                                               \
-	{ "quiet", 'q', NULL, 0, "print errors and the last line only", 3 }
-#define OPTION_JSON                                                                                \
-	{ "json", KEY_JSON, NULL, 0, "print the report as one line of JSON", 3 }
-#define OPTIONS_LOAD                                                                               \
-	{ "file", 'f', "FILE", 0, "copy FILE instead of a tar of the tree", 2 },                   \
-	    { "tree", KEY_TREE, "DIRECTORY", 0, "the tree to make a tar of (/usr/include)", 2 },   \
-	    { "connections", 'n', "N", 0, "copy over N connections (4)", 2 },                      \
-	    { "queue-depth", 'd', "Q", 0, "at most Q commands out on each (16)", 2 },              \
-	    { "block-size", 'b', "BYTES", 0, "bytes a command moves, e.g. 64K (64K)", 2 }
+#define OPTION_IA \
+	{ \
+		"ia", KEY_IA, "NAME", 0, "open the adapter NAME of dat.conf (rearm-soft)", 1 \
+	}
+#define OPTION_PROVIDER \
+	{ \
+		"provider", KEY_PROVIDER, "LIBRARY", 0, \
+		    "load this provider; no dat.conf is needed", 1 \
+	}
+#define OPTION_ADDRESS \
+	{ \
+		"address", KEY_ADDRESS, "HOST", 0, \
+		    "address of the target (the address of the adapter)", 1 \
+	}
+#define OPTION_PORT \
+	{ \
+		"port", 'p', "PORT", 0, "connection qualifier of the target (3260)", 1 \
+	}
+#define OPTION_TIMEOUT \
+	{ \
+		"timeout", KEY_TIMEOUT, "SECONDS", 0, \
+		    "fail if nothing completes in this time (30)", 3 \
+	}
+#define OPTION_QUIET \
+	{ \
+		"quiet", 'q', NULL, 0, "print errors and the last line only", 3 \
+	}
+#define OPTION_JSON \
+	{ \
+		"json", KEY_JSON, NULL, 0, "print the report as one line of JSON", 3 \
+	}
+#define OPTIONS_LOAD \
+	{ "file", 'f', "FILE", 0, "copy FILE instead of a tar of the tree", 2 }, \
+	    { "tree", KEY_TREE, "DIRECTORY", 0, "the tree to make a tar of (/usr/include)", 2 }, \
+	    { "connections", 'n', "N", 0, "copy over N connections (4)", 2 }, \
+	    { "queue-depth", 'd', "Q", 0, "at most Q outstanding commands on each (16)", 2 }, \
+	{ \
+		"block-size", 'b', "BYTES", 0, "bytes per command, e.g. 64K (64K)", 2 \
+	}
 
 static const struct argp_option copy_options[] = {
 	OPTION_IA,
@@ -55,7 +73,7 @@ static const struct argp_option copy_options[] = {
 	OPTION_ADDRESS,
 	{ "port", 'p', "PORT", 0, "connection qualifier (the first free one from 3260 on)", 1 },
 	OPTIONS_LOAD,
-	{ "device", KEY_DEVICE, "FILE", 0, "keep what the target stores in FILE", 2 },
+	{ "device", KEY_DEVICE, "FILE", 0, "the target stores its data in FILE", 2 },
 	{ "runs", 'r', "K", 0, "copy K times, from opening to closing the adapters (1)", 3 },
 	OPTION_TIMEOUT,
 	OPTION_QUIET,
@@ -67,7 +85,7 @@ static const struct argp_option target_options[] = {
 	OPTION_IA,
 	OPTION_PROVIDER,
 	OPTION_PORT,
-	{ "size", KEY_SIZE, "BYTES", 0, "size of the device, e.g. 1G (what the logins want)", 2 },
+	{ "size", KEY_SIZE, "BYTES", 0, "size of the device, e.g. 1G (as the logins request)", 2 },
 	{ "once", KEY_ONCE, NULL, 0, "end when the first initiator has logged out", 2 },
 	OPTION_QUIET,
 	{ 0 },
@@ -113,8 +131,8 @@ options_parse_size(const char *text, uint64_t limit, uint64_t *ret_size)
 }
 
 static uint64_t
-parse_number(struct argp_state *state, const char *option, const char *text, uint64_t least,
-    uint64_t most)
+parse_number(
+    struct argp_state *state, const char *option, const char *text, uint64_t least, uint64_t most)
 {
 	uint64_t value = 0;
 
@@ -201,8 +219,8 @@ parse_option(int key, char *arg, struct argp_state *state)
 		    (uint32_t)parse_number(state, "queue-depth", arg, 1, PDU_MAX_QUEUE_DEPTH);
 		break;
 	case 'b':
-		options->block_bytes = (uint32_t)parse_number(state, "block-size", arg,
-		    MIN_BLOCK_BYTES, PDU_MAX_BLOCK_BYTES);
+		options->block_bytes = (uint32_t)parse_number(
+		    state, "block-size", arg, MIN_BLOCK_BYTES, PDU_MAX_BLOCK_BYTES);
 		break;
 	case 'r':
 		options->runs = (uint32_t)parse_number(state, "runs", arg, 1, 1000000);
@@ -242,7 +260,7 @@ static const struct argp programs[] = {
 		.parser = parse_option,
 		.doc = "Copy a file to an iSER-style target and back, both in this process, and "
 		       "compare.\v"
-		       "Exit status: 0 when all sums match and nothing was left behind, 1 when "
+		       "Exit status: 0 if all sums match and every object was freed, 1 if "
 		       "not, 64 for a wrong command line.",
 	},
 	[OPTIONS_TARGET] = {
@@ -257,7 +275,7 @@ static const struct argp programs[] = {
 		.options = initiator_options,
 		.parser = parse_option,
 		.doc = "Copy a file to the device of an iser-target and back, and compare.\v"
-		       "Exit status: 0 when the sums match and nothing was left behind, 1 when "
+		       "Exit status: 0 if the sums match and every object was freed, 1 if "
 		       "not, 64 for a wrong command line.",
 	},
 };

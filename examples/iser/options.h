@@ -17,8 +17,8 @@ struct options {
 	const char *provider; /* NULL: dat.conf names it */
 	const char *file;     /* NULL: a tar of `tree` */
 	const char *tree;
-	const char *device;   /* the target's file; NULL: one without a name */
-	uint64_t size;	      /* of the device; 0: as the logins want it */
+	const char *device; /* the target's file; NULL: one without a name */
+	uint64_t size;	    /* of the device; 0: as the logins want it */
 	uint32_t connections;
 	uint32_t queue_depth;
 	uint32_t block_bytes;

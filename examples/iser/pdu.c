@@ -4,7 +4,7 @@
 #include <endian.h>
 #include <string.h>
 
-#define PDU_MAGIC   0x52495352u /* "RISR" */
+#define PDU_MAGIC 0x52495352u	/* "RISR" */
 #define HELLO_MAGIC 0x52484c4fu /* "RHLO" */
 
 static const char *const status_texts[PDU_STATUS_COUNT] = {
@@ -13,7 +13,7 @@ static const char *const status_texts[PDU_STATUS_COUNT] = {
 	[PDU_BAD_VERSION] = "unknown protocol version",
 	[PDU_BAD_OPCODE] = "unknown command",
 	[PDU_BAD_LENGTH] = "length is 0 or more than a block",
-	[PDU_OUT_OF_RANGE] = "range ends behind the end of the device",
+	[PDU_OUT_OF_RANGE] = "range ends after the end of the device",
 	[PDU_SHORT_BUFFER] = "remote buffer is smaller than the length",
 	[PDU_NOT_LOGGED_IN] = "command before the login",
 	[PDU_LOGGED_IN] = "connection is logged in already",

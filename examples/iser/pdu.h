@@ -31,7 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PDU_BYTES   64
+#define PDU_BYTES 64
 #define PDU_VERSION 1
 #define HELLO_BYTES 16
 

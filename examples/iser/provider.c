@@ -50,8 +50,8 @@ provider_use(const char *ia, const char *library)
 		say("no memory for a dat.conf: %s", strerror(errno));
 		return -1;
 	}
-	if (dprintf(fd, "%s u2.0 threadsafe default \"%s\" rearm.2.0 \"lo 0\" \"\"\n", ia,
-		quoted) < 0) {
+	if (dprintf(fd, "%s u2.0 threadsafe default \"%s\" rearm.2.0 \"lo 0\" \"\"\n", ia, quoted) <
+	    0) {
 		say("cannot write a dat.conf: %s", strerror(errno));
 		close(fd);
 		return -1;

@@ -29,7 +29,10 @@ report_duration(uint64_t nanoseconds, char *text, size_t size)
 		value /= 1000;
 		unit++;
 	}
-	snprintf(text, size, "%.*f %s", unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2,
+	snprintf(text, size, "%.*f %s",
+	    unit == 0 || value >= 99.95 ? 0 :
+	    value >= 9.995		? 1 :
+					  2,
 	    value, units[unit]);
 	return text;
 }
@@ -86,11 +89,11 @@ print_sides(const struct report *report, FILE *out)
 		    (uint64_t)tally->evd.spurious_notifications, (uint64_t)tally->evd.arms,
 		    (uint64_t)tally->evd.races_closed, tally->refusals);
 	}
-	fprintf(out,
-	    "races: something came between the last poll and the arm, "
-	    "and the poll after it found it.\n"
-	    "refusals: ENABLE answered DAT_INVALID_STATE, and the drain went on.\n"
-	    "Without the second look each of either would have been a lost wake-up.\n");
+	fprintf(out, "races: completions that came between the last poll and the arm; "
+		     "the poll after the arm found them.\n"
+		     "refusals: an upcall tried to enable upcalls while events were queued, and "
+		     "dequeued them instead.\n"
+		     "Without the second poll each of these would have been a lost wake-up.\n");
 }
 
 void
@@ -105,10 +108,9 @@ report_print_table(const struct report *report, FILE *out)
 	for (unsigned int i = 0; i < report->sum_count; i++)
 		fprintf(out, "SHA-256   %s  %s%s\n", digest_text(&report->sums[i].digest, text),
 		    report->sums[i].name,
-		    i == 0 ? ""
-			: digest_equal(&report->sums[0].digest, &report->sums[i].digest)
-			? "  matches"
-			: "  DIFFERS");
+		    i == 0							   ? "" :
+		    digest_equal(&report->sums[0].digest, &report->sums[i].digest) ? "  matches" :
+										     "  DIFFERS");
 	if (report->job_count)
 		print_jobs(report, out);
 	if (report->side_count)
@@ -155,8 +157,9 @@ report_print_json(const struct report *report, FILE *out)
 	for (unsigned int i = 0; i < report->job_count; i++) {
 		const struct report_job *job = &report->jobs[i];
 
-		fprintf(out, ",\"%s\":{\"ns\":%" PRIu64 ",\"mb_per_s\":%.1f,\"commands\":%" PRIu64
-			     ",\"latency_ns\":{",
+		fprintf(out,
+		    ",\"%s\":{\"ns\":%" PRIu64 ",\"mb_per_s\":%.1f,\"commands\":%" PRIu64
+		    ",\"latency_ns\":{",
 		    job->name, job->nanoseconds,
 		    per_second((double)report->bytes / 1e6, job->nanoseconds), job->latency->count);
 		for (int p = 0; p < PERCENTILES; p++)

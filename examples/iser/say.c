@@ -56,8 +56,8 @@ say_dat(const char *call, DAT_RETURN ret, const char *format, ...)
 	char error[384], tail[448];
 	va_list args;
 
-	snprintf(tail, sizeof tail, ": %s() says: %s", call,
-	    say_dat_error(ret, error, sizeof error));
+	snprintf(
+	    tail, sizeof tail, ": %s() says: %s", call, say_dat_error(ret, error, sizeof error));
 	va_start(args, format);
 	say_line(format, args, tail);
 	va_end(args);

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #define CLOSE_TIMEOUT (10 * BELL_SECOND)
-#define FIRST_PORT    3260 /* iSCSI's */
-#define PORTS_TRIED   1000
-#define CR_QLEN	      256
+#define FIRST_PORT 3260 /* iSCSI's */
+#define PORTS_TRIED 1000
+#define CR_QLEN 256
 
 static void
 refuse(struct target *target, DAT_CR_HANDLE cr, enum pdu_status status)
@@ -32,7 +32,7 @@ refuse(struct target *target, DAT_CR_HANDLE cr, enum pdu_status status)
 	pthread_mutex_unlock(&target->lock);
 	ret = dat_cr_reject(cr, HELLO_BYTES, wire);
 	if (ret != DAT_SUCCESS)
-		say_dat("dat_cr_reject", ret, "a connection cannot even be refused");
+		say_dat("dat_cr_reject", ret, "a connection cannot be refused");
 }
 
 static void
@@ -82,7 +82,7 @@ listener_event(void *context, const DAT_EVENT *event)
 	if (event->event_number == DAT_CONNECTION_REQUEST_EVENT)
 		on_request(context, event->event_data.cr_arrival_event_data.cr_handle);
 	else
-		say("event 0x%x is none of a listener", (unsigned int)event->event_number);
+		say("event 0x%x is no event of a listener", (unsigned int)event->event_number);
 }
 
 static int
@@ -105,7 +105,7 @@ target_listen(struct target *target, uint16_t port)
 	}
 	say_dat("dat_psp_create", ret, "cannot listen on port %u", first);
 	if (DAT_GET_TYPE(ret) == DAT_CONN_QUAL_IN_USE && port)
-		say("another target listens there: give it another --port, or stop it");
+		say("another program uses the port: choose another --port, or stop it");
 	return -1;
 }
 
@@ -159,8 +159,8 @@ target_reap(struct target *target)
 			/* An initiator that dies takes all its connections along. */
 			if (lost++ == 0)
 				say("connection %u: %s", tc->conn.index,
-				    tc->conn.reason[0] ? tc->conn.reason
-						       : "ended without a logout");
+				    tc->conn.reason[0] ? tc->conn.reason :
+							 "ended without a logout");
 		}
 		target->failures += tconn_free(tc);
 	}
@@ -178,7 +178,7 @@ target_stop(struct target *target)
 	if (target->psp != DAT_HANDLE_NULL) {
 		ret = dat_psp_free(target->psp);
 		if (ret != DAT_SUCCESS) {
-			say_dat("dat_psp_free", ret, "the listener is left behind");
+			say_dat("dat_psp_free", ret, "the listener was not freed");
 			target->failures++;
 		}
 		target->psp = DAT_HANDLE_NULL;

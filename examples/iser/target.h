@@ -24,18 +24,18 @@ struct target {
 	struct bell *bell;
 	struct adapter adapter;
 	struct backing *device;
-	bool growable;	   /* a login may make the device larger; guarded by lock */
+	bool growable; /* a login may make the device larger; guarded by lock */
 	struct watch listener;
 	DAT_PSP_HANDLE psp; /* DAT_HANDLE_NULL: does not listen */
-	uint16_t port;	   /* where it listens */
+	uint16_t port;	    /* where it listens */
 	pthread_mutex_t lock;
-	struct tconn *conns;	/* guarded by lock: all that were not freed yet */
-	unsigned int accepted;	/* guarded by lock */
-	unsigned int refused;	/* guarded by lock: requests turned down */
-	unsigned int living;	/* main thread: connections found by the last target_reap() */
-	unsigned int ended;	/* main thread: connections freed */
-	unsigned int lost;	/* main thread: ... that had not logged out */
-	int failures;		/* main thread: calls that failed and must not */
+	struct tconn *conns;   /* guarded by lock: all that were not freed yet */
+	unsigned int accepted; /* guarded by lock */
+	unsigned int refused;  /* guarded by lock: requests turned down */
+	unsigned int living;   /* main thread: connections found by the last target_reap() */
+	unsigned int ended;    /* main thread: connections freed */
+	unsigned int lost;     /* main thread: ... that had not logged out */
+	int failures;	       /* main thread: calls that failed and must not */
 	atomic_ullong bytes_written, bytes_read, commands, errors;
 };
 

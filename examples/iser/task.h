@@ -23,9 +23,9 @@ enum itask_state {
 };
 
 enum itask_event {
-	ITASK_ISSUE,	/* a command is posted */
-	ITASK_SEND_DONE,/* its send completed */
-	ITASK_RESPONSE, /* the response arrived */
+	ITASK_ISSUE,	 /* a command is posted */
+	ITASK_SEND_DONE, /* its send completed */
+	ITASK_RESPONSE,	 /* the response arrived */
 	ITASK_EVENTS,
 };
 

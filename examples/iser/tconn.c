@@ -136,8 +136,8 @@ command_read(struct conn *conn, unsigned int number, const struct pdu *command)
 }
 
 static void
-command_start(struct conn *conn, unsigned int number, enum pdu_status status,
-    const struct pdu *command)
+command_start(
+    struct conn *conn, unsigned int number, enum pdu_status status, const struct pdu *command)
 {
 	struct tconn *tc = tconn_of(conn);
 	bool moves = command->opcode == PDU_WRITE || command->opcode == PDU_READ;

@@ -24,9 +24,9 @@ struct waiting {
 
 /* Touched by the connection's upcall alone, but for `next`. */
 struct tconn {
-	struct conn conn; /* first: the upcall gets its address */
-	struct tconn *next; /* guarded by target->lock */
-	uint32_t depth;	    /* agreed in the hello */
+	struct conn conn;      /* first: the upcall gets its address */
+	struct tconn *next;    /* guarded by target->lock */
+	uint32_t depth;	       /* agreed in the hello */
 	uint64_t device_bytes; /* told in the login response */
 	uint32_t outstanding;  /* commands received and not yet answered */
 	struct ttask *tasks;

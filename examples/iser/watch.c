@@ -35,10 +35,10 @@ watch_stop(struct watch *watch)
 
 	if (watch->evd == DAT_HANDLE_NULL)
 		return;
-	ret = dat_evd_modify_upcall(watch->evd, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME,
-	    DAT_UPCALL_INVOC_NEW);
+	ret = dat_evd_modify_upcall(
+	    watch->evd, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_NEW);
 	if (ret != DAT_SUCCESS)
-		say_dat("dat_evd_modify_upcall", ret, "upcalls cannot be torn down");
+		say_dat("dat_evd_modify_upcall", ret, "TEARDOWN of the upcalls failed");
 }
 
 int
@@ -58,7 +58,8 @@ watch_release(struct watch *watch, struct tally *tally)
 	}
 	ret = dat_evd_query_upcall_counters(watch->evd, &mine.evd);
 	if (ret != DAT_SUCCESS) {
-		say_dat("dat_evd_query_upcall_counters", ret, "an EVD does not tell its counters");
+		say_dat(
+		    "dat_evd_query_upcall_counters", ret, "the counters of an EVD cannot be read");
 		failures++;
 	}
 	mine.upcalls = drain->upcalls;
@@ -81,7 +82,7 @@ watch_close(struct watch *watch, struct tally *tally)
 		return 0;
 	ret = dat_evd_free(evd);
 	if (ret != DAT_SUCCESS) {
-		say_dat("dat_evd_free", ret, "an EVD is left behind");
+		say_dat("dat_evd_free", ret, "an EVD was not freed");
 		failures++;
 	}
 	return failures;

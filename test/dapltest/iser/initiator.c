@@ -265,7 +265,7 @@ START_TEST(initiator__response_twice__ends_the_connection)
 	pdu = command();
 	respond(PDU_OK);
 	respond_raw(&pdu, PDU_WRITE, pdu.tag, PDU_OK);
-	expect_failed("no command out");
+	expect_failed("no outstanding command");
 }
 END_TEST
 
@@ -277,7 +277,7 @@ START_TEST(initiator__response_of_another_kind__ends_the_connection)
 	order(&initiator.write);
 	pdu = command();
 	respond_raw(&pdu, PDU_READ, pdu.tag, PDU_OK);
-	expect_failed("something else");
+	expect_failed("another command");
 }
 END_TEST
 
@@ -289,7 +289,7 @@ START_TEST(initiator__request_instead_of_a_response__ends_the_connection)
 	login();
 	pdu_encode(&pdu, wire);
 	fake_receive(wire, sizeof wire);
-	expect_failed("makes no sense");
+	expect_failed("the target sent an invalid");
 }
 END_TEST
 

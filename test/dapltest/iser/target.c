@@ -327,7 +327,7 @@ START_TEST(target__peer_that_vanishes_in_the_middle__is_told)
 	ck_assert_int_eq(conn_state(&tc->conn), CONN_CLOSED);
 	ck_assert(conn_quiet(&tc->conn));
 	ck_assert(!tc->conn.clean);
-	ck_assert_ptr_nonnull(strstr(tc->conn.reason, "went away"));
+	ck_assert_ptr_nonnull(strstr(tc->conn.reason, "the peer ended"));
 }
 END_TEST
 
