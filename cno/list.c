@@ -14,6 +14,7 @@ cno_of_listener(struct evd_listener *listener)
 static void
 cno_list_append(struct cno *cno, struct evd *evd) REQUIRES(core_locks.cno)
 {
+	ASSUME(!evd->triggered);
 	evd->triggered = true;
 	evd->triggered_next = NULL;
 	if (cno->last)

@@ -13,7 +13,6 @@
  * NULL RELEASE(core_locks.trigger)           the caller holds the lock, and does not hold it on
  * return EXCLUDES(core_locks.trigger)          the caller must not hold the lock NO_CORE_LOCK the
  * caller must hold no lock of evd/ and cno/: code of the consumer runs, or the thread sleeps
- *     ON_LOOP                               only a loop's thread may call the function
  *     UNCHECKED                             the body is not checked: it is what the annotation
  * describes
  */
@@ -39,7 +38,8 @@ struct CAPABILITY("lock") lock_class {
 	char unused;
 };
 
-/* The locks of evd/ and cno/, in their order: a thread that holds one may take only those after it.
+/*
+ * The locks of evd/ and cno/, in their order: a thread that holds one takes only those after it.
  */
 extern struct core_locks {
 	struct lock_class trigger; /* of an EVD: struct evd */
@@ -48,5 +48,16 @@ extern struct core_locks {
 } core_locks;
 
 #define NO_CORE_LOCK EXCLUDES(core_locks.trigger, core_locks.cno, core_locks.loop)
+
+/*
+ * ASSUME(x): what the function requires of its caller.  Builds with a sanitizer and those of the
+ * schedule explorer check it; the product does not evaluate it.
+ */
+#ifdef REARM_CHECKED
+#include <assert.h>
+#define ASSUME(x) assert(x)
+#else
+#define ASSUME(x) ((void)0)
+#endif
 
 #endif

@@ -57,6 +57,7 @@ evd_destroy(struct evd *evd)
 	unsigned int unacked;
 
 	evd_lock(evd);
+	ASSUME(!evd->alive && evd_quiescent(evd));
 	unacked = evd->unacked;
 	evd->unacked = 0;
 	queue = evd->queue;

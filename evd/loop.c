@@ -51,6 +51,7 @@ static void
 loop_queue_locked(struct loop *loop, struct loop_job *job, enum loop_place place)
     REQUIRES(core_locks.loop)
 {
+	ASSUME(job->place == LOOP_JOB_OFF);
 	job->on = loop;
 	loop_list_locked(loop, job, place);
 }
@@ -446,6 +447,7 @@ loop_free(struct loop *loop)
 
 	if (!loop)
 		return;
+	ASSUME(loop_list_empty(&loop->ready) && loop_list_empty(&loop->delayed));
 	loop_stop(loop);
 	for (int i = 0; i < loop->n_threads; i++) {
 		if (os_thread_is_self(&loop->threads[i]))

@@ -30,6 +30,7 @@ posted_remove_after(struct evd_posted_queue *p, struct evd_posted_list *list, un
 {
 	unsigned int link = before ? posted_at(p, before)->next : list->first;
 
+	ASSUME(list->count > 0 && link != 0);
 	if (before)
 		posted_at(p, before)->next = posted_at(p, link)->next;
 	else
@@ -200,6 +201,7 @@ posted_move_list(struct evd_posted_queue *to, struct evd_posted_list *to_list,
 		unsigned int old = posted_remove_after(from, from_list, 0);
 		unsigned int fresh = posted_get_free(to);
 
+		ASSUME(fresh != 0);
 		*posted_at(to, fresh) = *posted_at(from, old);
 		posted_append(to, to_list, fresh);
 		posted_put_free(from, old);

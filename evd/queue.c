@@ -85,6 +85,7 @@ queue_append(struct evd_queue *q, const void *record, bool unsignalled)
 {
 	unsigned int tail = ring_wrap(q->ring_head + q->ring_count, q->qlen);
 
+	ASSUME(q->ring_count < q->qlen);
 	/* Earlier records of the batch may have been dropped: close the gap. */
 	if (ring_at(q, tail) != record)
 		memcpy(ring_at(q, tail), record, q->raw_size);

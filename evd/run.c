@@ -22,6 +22,7 @@ evd_make_upcall(struct evd *evd) REQUIRES(core_locks.trigger)
 	DAT_EVENT event;
 	bool more, own;
 
+	ASSUME(evd->alive && evd_sink(evd) == EVD_SINK_UPCALL && evd_wanted(evd));
 	if (notify)
 		evd_attend(evd, EVD_HAS_REPORTED);
 	else

@@ -157,6 +157,8 @@ evd_arm(struct evd *evd, bool *exact) REQUIRES(core_locks.trigger)
 	*exact = false;
 	if (!ops || evd->armed >= wish || evd->device_over)
 		return 0;
+	/* I3: an armed queue is armed again only to widen the request. */
+	ASSUME(evd->armed == EVD_UNARMED || wish == EVD_ARMED_ALL);
 	n = ops->arm(evd->cfg.source, evd->solicited_only).value;
 	if (n < 0) {
 		evd->counters.arm_failures++;
