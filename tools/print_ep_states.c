@@ -13,8 +13,7 @@ static const struct {
 } states[] = {
 	{ DAT_EP_STATE_UNCONNECTED, "`dat_ep_create`, `dat_ep_reset`" },
 	{ DAT_EP_STATE_RESERVED, "`dat_rsp_create`" },
-	{ DAT_EP_STATE_PASSIVE_CONNECTION_PENDING,
-	    "the request of its reserved service point" },
+	{ DAT_EP_STATE_PASSIVE_CONNECTION_PENDING, "the request of its reserved service point" },
 	{ DAT_EP_STATE_UNCONFIGURED_TENTATIVE,
 	    "a request of a public service point with `DAT_PSP_PROVIDER_FLAG`" },
 	{ DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING,
@@ -58,10 +57,12 @@ print_introduction(void)
 	puts("# The states of an endpoint\n"
 	     "\n"
 	     "`tools/print-ep-states` prints this page from the tables of the provider\n"
-	     "(`dapl/state/ep_state.c`, `dapl/state/cm_event.c`). `make check` fails if they differ;\n"
+	     "(`dapl/state/ep_state.c`, `dapl/state/cm_event.c`). `make check` fails if they "
+	     "differ;\n"
 	     "`make -C doc update-doc` writes the page again.\n"
 	     "\n"
-	     "Each change of a connection posts one event on the connection EVD of the endpoint. The\n"
+	     "Each change of a connection posts one event on the connection EVD of the endpoint. "
+	     "The\n"
 	     "event of a connection request is posted on the EVD of its service point. States are\n"
 	     "written without `DAT_EP_STATE_`.\n"
 	     "\n"
@@ -81,9 +82,11 @@ print_states(void)
 		    name_return_subtype(DAT_ERROR(DAT_INVALID_STATE, subtype)));
 	}
 	puts("\n"
-	     "In UNCONFIGURED_TENTATIVE an endpoint has no protection zone, and so no queue pair. In\n"
+	     "In UNCONFIGURED_TENTATIVE an endpoint has no protection zone, and so no queue pair. "
+	     "In\n"
 	     "the other states it may lack an EVD; calls that need the EVD then fail. The other\n"
-	     "UNCONFIGURED states are not used. CONNECTED_SINGLE_PATH and CONNECTED_MULTI_PATH are for\n"
+	     "UNCONFIGURED states are not used. CONNECTED_SINGLE_PATH and CONNECTED_MULTI_PATH are "
+	     "for\n"
 	     "adapters with several paths.");
 }
 
@@ -115,17 +118,19 @@ print_answer(const struct ep_answer *answer, DAT_EP_STATE state)
 static void
 print_calls(void)
 {
-	puts("\n## Calls\n"
-	     "\n"
-	     "*yes*: the call succeeds, the state stays. *→*: the call succeeds, and the state\n"
-	     "changes. *freed*: the call succeeds, and the handle becomes invalid. *nothing*:\n"
-	     "`DAT_SUCCESS` without effect or event. *refused*: `DAT_INVALID_STATE` with the name of\n"
-	     "the state; if a service point or request is freed, such an endpoint does not change.\n"
-	     "*bad flag*: `DAT_INVALID_PARAMETER/ARG2`. Invalid handles and arguments are reported\n"
-	     "first.");
+	puts(
+	    "\n## Calls\n"
+	    "\n"
+	    "*yes*: the call succeeds, the state stays. *→*: the call succeeds, and the state\n"
+	    "changes. *freed*: the call succeeds, and the handle becomes invalid. *nothing*:\n"
+	    "`DAT_SUCCESS` without effect or event. *refused*: `DAT_INVALID_STATE` with the name "
+	    "of\n"
+	    "the state; if a service point or request is freed, such an endpoint does not change.\n"
+	    "*bad flag*: `DAT_INVALID_PARAMETER/ARG2`. Invalid handles and arguments are reported\n"
+	    "first.");
 	for (size_t s = 0; s < COUNT(states); s++) {
-		printf("\n### %s\n\n| call | answer |\n|---|---|\n",
-		    name_ep_state(states[s].state));
+		printf(
+		    "\n### %s\n\n| call | answer |\n|---|---|\n", name_ep_state(states[s].state));
 		for (size_t c = 0; c < COUNT(calls); c++) {
 			printf("| %s |", calls[c].name);
 			print_answer(ep_answer(states[s].state, calls[c].call), states[s].state);
@@ -153,10 +158,11 @@ print_happenings(void)
 				    name_ep_happening((enum ep_happening)what),
 				    name_event(rule->event), name_ep_state(rule->next));
 		}
-	puts("\n"
-	     "A connection breaks when a request fails with another error than flushed, when its\n"
-	     "queue pair fails, or when the device is removed. The event is posted once, after the\n"
-	     "failed completion. Later events of the connection manager post no further event.");
+	puts(
+	    "\n"
+	    "A connection breaks when a request fails with another error than flushed, when its\n"
+	    "queue pair fails, or when the device is removed. The event is posted once, after the\n"
+	    "failed completion. Later events of the connection manager post no further event.");
 }
 
 static void

@@ -35,8 +35,7 @@ static const struct name job_events[EVD_JOB_EVENTS] = {
 	    "an event was claimed for an upcall of SINGLE_INSTANCE or NOTIFY" },
 	[EVD_JOB_CALL_MANY] = { "call, many", "an event was claimed for an upcall of MANY" },
 	[EVD_JOB_RETURN] = { "return", "an upcall of SINGLE_INSTANCE or NOTIFY returned" },
-	[EVD_JOB_YIELD] = { "yield",
-	    "the budget is used up, or another loop serves the EVD now" },
+	[EVD_JOB_YIELD] = { "yield", "the budget is used up, or another loop serves the EVD now" },
 	[EVD_JOB_DEFER] = { "defer", "the next step is an upcall, and the thread only pumps" },
 	[EVD_JOB_FAIL] = { "fail", "the device could not be polled or armed" },
 	[EVD_JOB_REST] = { "rest",
@@ -68,11 +67,13 @@ static const struct name attentions[EVD_ATTENTIONS] = {
 
 static const struct name attention_events[EVD_ATTENTION_EVENTS] = {
 	[EVD_IS_NOTIFIED] = { "notified", "a notification was read" },
-	[EVD_IS_POLLED] = { "polled", "a run or a waiter polled, or takes events that are queued already" },
+	[EVD_IS_POLLED] = { "polled",
+	    "a run or a waiter polled, or takes events that are queued already" },
 	[EVD_IS_FULL] = { "full", "a poll ended because there was no room" },
 	[EVD_HAS_ROOM] = { "room", "there is room for more completions" },
 	[EVD_HAS_ENTERED] = { "entered", "an event that wakes a sink entered the queue" },
-	[EVD_HAS_REPORTED] = { "reported", "the report to the CNO, or the upcall of NOTIFY, was made" },
+	[EVD_HAS_REPORTED] = { "reported",
+	    "the report to the CNO, or the upcall of NOTIFY, was made" },
 	[EVD_CHANGES_QUEUED] = { "sink, queued",
 	    "the sink changed, and events that wake a sink are queued" },
 	[EVD_CHANGES_EMPTY] = { "sink, empty", "the sink changed, and no such event is queued" },
@@ -121,7 +122,8 @@ print_jobs(void)
 {
 	puts("\n## The job: which loop runs the EVD\n"
 	     "\n"
-	     "A loop delivers events to an upcall or a CNO by running the job of the EVD. Each change\n"
+	     "A loop delivers events to an upcall or a CNO by running the job of the EVD. Each "
+	     "change\n"
 	     "of the job is one of these events. `-`: the event cannot happen in this state; the\n"
 	     "library calls abort().");
 	print_names("state", job_states, COUNT(job_states));
@@ -133,13 +135,17 @@ print_jobs(void)
 			print_job_rule(&evd_job_rules[state][event], state);
 		puts("");
 	}
-	puts("\n"
-	     "*queue*: put it on the ready list of the loop that serves the EVD now. *queue again*:\n"
-	     "the same, after removal from its list; nothing if a thread has taken it. *hasten*: put\n"
-	     "it on the ready list if it is delayed or deferred. *defer*: put it on the ready list for\n"
-	     "the next turn of the thread. *delay*: put it on the list of delayed jobs. *remove*:\n"
-	     "remove it from its list; if a thread has taken it the state stays, and the run finds\n"
-	     "that the EVD was freed.");
+	puts(
+	    "\n"
+	    "*queue*: put it on the ready list of the loop that serves the EVD now. *queue "
+	    "again*:\n"
+	    "the same, after removal from its list; nothing if a thread has taken it. *hasten*: "
+	    "put\n"
+	    "it on the ready list if it is delayed or deferred. *defer*: put it on the ready list "
+	    "for\n"
+	    "the next turn of the thread. *delay*: put it on the list of delayed jobs. *remove*:\n"
+	    "remove it from its list; if a thread has taken it the state stays, and the run finds\n"
+	    "that the EVD was freed.");
 }
 
 static void
@@ -147,7 +153,8 @@ print_attention(void)
 {
 	puts("\n## The attention: what was not reported to the sink\n"
 	     "\n"
-	     "A CNO and a policy NOTIFY get a report when the state is UNSEEN. FULL causes another poll\n"
+	     "A CNO and a policy NOTIFY get a report when the state is UNSEEN. FULL causes another "
+	     "poll\n"
 	     "when there is room.");
 	print_names("state", attentions, COUNT(attentions));
 	print_names("event", attention_events, COUNT(attention_events));
@@ -170,14 +177,16 @@ main(int argc, char **argv)
 	if (argc > 1) {
 		bool help = strcmp(argv[1], "--help") == 0;
 
-		fputs("usage: print-evd-states   prints doc/evd-states.md\n", help ? stdout : stderr);
+		fputs(
+		    "usage: print-evd-states   prints doc/evd-states.md\n", help ? stdout : stderr);
 		return help ? 0 : 2;
 	}
-	puts("# The states of an event dispatcher\n"
-	     "\n"
-	     "This page is printed by `tools/print-evd-states` from the tables that the dispatcher\n"
-	     "obeys (`evd/job.c`, `evd/attention.c`); `make check` fails when they differ.\n"
-	     "`make -C doc update-doc` writes it anew. `architecture.md` explains the words.");
+	puts(
+	    "# The states of an event dispatcher\n"
+	    "\n"
+	    "This page is printed by `tools/print-evd-states` from the tables that the dispatcher\n"
+	    "obeys (`evd/job.c`, `evd/attention.c`); `make check` fails when they differ.\n"
+	    "`make -C doc update-doc` writes it anew. `architecture.md` explains the words.");
 	print_jobs();
 	print_attention();
 	return 0;

@@ -4,14 +4,16 @@
 #include <semaphore.h>
 #include <stdio.h>
 
-static void hello(DAT_PVOID heard, const DAT_EVENT *event, DAT_BOOLEAN more_events)
+static void
+hello(DAT_PVOID heard, const DAT_EVENT *event, DAT_BOOLEAN more_events)
 {
 	printf("upcall: %s%s\n", (char *)event->event_data.software_event_data.pointer,
-	       more_events ? ", and more to come" : "");
+	    more_events ? ", and more to come" : "");
 	sem_post(heard);
 }
 
-static void must(const char *call, DAT_RETURN ret)
+static void
+must(const char *call, DAT_RETURN ret)
 {
 	const char *type = "", *detail = "";
 
@@ -20,7 +22,8 @@ static void must(const char *call, DAT_RETURN ret)
 		errx(1, "%s: %s %s", call, type, detail);
 }
 
-int main(int argc, char **argv)
+int
+main(int argc, char **argv)
 {
 	sem_t heard;
 	DAT_UPCALL_OBJECT upcall = { &heard, hello };
@@ -30,7 +33,7 @@ int main(int argc, char **argv)
 	sem_init(&heard, 0, 0);
 	must("open", dat_ia_open(argv[1], 8, &async, &ia));
 	must("create", dat_evd_kcreate(ia, 8, DAT_UPCALL_SINGLE_INSTANCE, &upcall,
-				       DAT_EVD_SOFTWARE_FLAG, &evd));
+			   DAT_EVD_SOFTWARE_FLAG, &evd));
 	for (int i = 2; i < argc; i++) {
 		event.event_data.software_event_data.pointer = argv[i];
 		must("post", dat_evd_post_se(evd, &event));

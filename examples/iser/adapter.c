@@ -9,8 +9,8 @@
 #define ASYNC_QLEN 64
 
 /*
- * Whether connection requests, and nothing else, found an EVD full.  The provider refused them and
- * the EVD goes on, so whoever can send requests cannot end the program by sending many.
+ * True if only connection requests found an EVD full.  The provider refused them and the EVD stays
+ * usable, so a program cannot be ended by sending it many requests.
  */
 static bool
 adapter_only_refused(const DAT_EVENT *event)

@@ -24,7 +24,10 @@ struct adapter {
 /* 0, or -1 when it cannot be opened: why, and what to do, was said. */
 int adapter_open(struct adapter *adapter, const char *name, struct bell *bell);
 
-/* Returns how many calls failed that must not; they were told.  Safe on a closed adapter. */
+/*
+ * Returns the number of calls that failed and should not; each was reported.  Safe on a closed
+ * adapter.
+ */
 int adapter_close(struct adapter *adapter);
 
 #endif

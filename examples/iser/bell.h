@@ -2,9 +2,9 @@
 /*
  * bell -- how upcalls and signals wake the main thread
  *
- * The main thread sleeps on one semaphore and looks at the state of things after every
- * ring.  Upcalls ring when a state that somebody may wait for has changed; SIGINT and
- * SIGTERM ring as well and set a flag.
+ * The main thread sleeps on one semaphore and checks the state after every ring.  Upcalls ring when
+ * a state has changed that the main thread may wait for.  SIGINT and SIGTERM ring too, and set a
+ * flag.
  */
 #ifndef ISER_BELL_H
 #define ISER_BELL_H

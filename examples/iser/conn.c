@@ -278,7 +278,7 @@ conn_gone(struct conn *conn, const DAT_EVENT *event)
 	if (event->event_number != DAT_CONNECTION_EVENT_DISCONNECTED)
 		conn->clean = false;
 	if (machine_next(&conn_machine, state, CONN_GONE) != CONN_CLOSED) {
-		conn_step(conn, CONN_GONE); /* says that it cannot happen */
+		conn_step(conn, CONN_GONE); /* reports that it cannot happen */
 		return;
 	}
 	/* The side looks at it first: once the state is CLOSED the main thread may free it. */

@@ -34,7 +34,7 @@ enum conn_state {
 
 enum conn_event {
 	CONN_START,	  /* connect or accept is issued */
-	CONN_ESTABLISHED, /* the provider says so */
+	CONN_ESTABLISHED, /* an event of the provider */
 	CONN_LOGGED_IN,	  /* login answered with PDU_OK */
 	CONN_LOGGING_OUT, /* logout sent or answered */
 	CONN_CLOSE,	  /* this side disconnects, for whatever reason */
@@ -91,8 +91,8 @@ DAT_RETURN conn_create(struct conn *conn, struct adapter *adapter, const struct 
     void *owner, unsigned int index, const struct conn_shape *shape, const char **ret_call);
 
 /*
- * Frees everything; upcalls in progress are waited for, so never call it from one.  Returns
- * how many calls failed that must not; they were told.
+ * Frees everything.  Waits for upcalls in progress, so never call it from one.  Returns the number
+ * of calls that failed and should not; each was reported.
  */
 int conn_free(struct conn *conn);
 

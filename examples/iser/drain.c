@@ -52,7 +52,7 @@ drain_upcall(DAT_PVOID instance_data, const DAT_EVENT *event, DAT_BOOLEAN more_e
 	DAT_EVENT next;
 	DAT_RETURN ret;
 
-	(void)more_events; /* a hint; dequeuing tells for sure */
+	(void)more_events; /* a hint; a dequeue is certain */
 	drain->upcalls++;
 
 	ret = dat_evd_modify_upcall(evd, DAT_UPCALL_DISABLE, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_NEW);

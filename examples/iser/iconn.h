@@ -36,10 +36,10 @@ struct iconn {
 /* Orders for conn_order(), besides a struct job. */
 extern char iconn_logout, iconn_abort;
 
-/* 0, or -1: it was said why, and nothing is left behind. */
+/* 0, or -1 after a message; then nothing is allocated. */
 int iconn_open(struct iconn *ic, struct initiator *initiator, unsigned int index);
 
-/* Returns how many calls failed that must not; they were told. */
+/* Returns the number of calls that failed and should not; each was reported. */
 int iconn_close(struct iconn *ic);
 
 #endif

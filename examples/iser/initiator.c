@@ -23,7 +23,7 @@ count_state(struct initiator *initiator, enum conn_state state)
 	return n;
 }
 
-/* What a stuck initiator tells: who waits for what, and what its EVD has done so far. */
+/* Reports a stuck initiator: what each connection waits for, and the counters of its EVD. */
 static void
 say_stuck(struct initiator *initiator)
 {
@@ -220,7 +220,7 @@ initiator_end_connections(struct initiator *initiator)
 int
 initiator_close(struct initiator *initiator)
 {
-	bool told = false;
+	bool reported = false;
 	int failures = 0;
 
 	initiator_end_connections(initiator);
@@ -237,9 +237,9 @@ initiator_close(struct initiator *initiator)
 		}
 		if (!conn->clean) {
 			/* The first reason is the interesting one; the others followed from it. */
-			if (conn->reason[0] && strcmp(conn->reason, "given up") != 0 && !told) {
+			if (conn->reason[0] && strcmp(conn->reason, "given up") != 0 && !reported) {
 				say("connection %u: %s", i, conn->reason);
-				told = true;
+				reported = true;
 			}
 			failures++;
 		}

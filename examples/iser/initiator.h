@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * initiator -- copies a file to a target's device and back over N connections
+ * initiator -- copies a file to the device of a target and back over N connections
  *
- * The main thread opens, gives orders (write, read, log out) and sleeps; each connection takes
- * the next block that nobody has taken yet, as long as it has a free task, in its upcall.
+ * The main thread opens, sends orders (write, read, log out) and sleeps.  Each connection, in its
+ * upcall, takes the next block that no connection has taken, as long as it has a free task.
  */
 #ifndef ISER_INITIATOR_H
 #define ISER_INITIATOR_H
@@ -23,7 +23,7 @@ struct job {
 	uint8_t opcode;		    /* PDU_WRITE or PDU_READ */
 	const struct backing *file; /* source, or where the read data go */
 	uint64_t blocks;
-	atomic_ullong next;	  /* the first block nobody has taken */
+	atomic_ullong next;	  /* the first block that no connection has taken */
 	atomic_ullong done;	  /* blocks answered with PDU_OK */
 	uint64_t start, end;	  /* bell_now() */
 	struct histogram latency; /* filled by initiator_close() */
@@ -58,8 +58,8 @@ int initiator_read(
     struct initiator *initiator, const struct backing *sink, initiator_progress_fn progress);
 
 /*
- * Logs out, or aborts after a failure, and frees everything.  Returns how many calls failed
- * that must not, or connections ended otherwise than by logging out; they were told.
+ * Logs out, or aborts after a failure, and frees everything.  Returns the number of calls that
+ * failed and should not, and of connections that did not log out; each was reported.
  */
 int initiator_close(struct initiator *initiator);
 

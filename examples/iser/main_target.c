@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * iser-target -- serves a file until it is told to stop
+ * iser-target -- serves a file until it is stopped
  */
 #include "bell.h"
 #include "options.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With --once: somebody came, and everybody has left. */
+/* With --once: a connection was made, and all connections have ended. */
 static bool
 all_served(struct target *target)
 {
@@ -70,7 +70,7 @@ main(int argc, char **argv)
 
 	options_parse(&options, OPTIONS_TARGET, argc, argv);
 	say_init("iser-target");
-	setvbuf(stdout, NULL, _IOLBF, 0); /* whoever started us may wait for a line */
+	setvbuf(stdout, NULL, _IOLBF, 0); /* the parent process may wait for a line */
 	if (options.provider && provider_use(options.ia, options.provider))
 		return EXIT_FAILURE;
 	if (bell_init(&bell) || bell_catch_signals(&bell)) {
@@ -92,7 +92,7 @@ main(int argc, char **argv)
 	if (target_close(&target) || atomic_load(&target.adapter.catastrophe))
 		r = -1;
 	if (options.once && target.lost)
-		r = -1; /* a server shrugs; who waits for one copy wants to know */
+		r = -1; /* with --once the exit status is that of the copy */
 	if (target.port && print_end(&options, &target, &device))
 		r = -1;
 	backing_close(&device);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pdu -- what travels in the sends between initiator and target
+ * pdu -- the messages between initiator and target
  *
  * Every PDU is 64 bytes, all numbers big-endian:
  *
@@ -14,16 +14,16 @@
  *	24  8  remote address   \
  *	32  4  remote length     > the initiator's buffer, as the target must name it
  *	36  4  remote context   /
- *	40  8  device size in bytes: in a login what is wanted, in its response what is there
+ *	40  8  device size in bytes: in a login the requested size, in its response the real one
  *	48 16  reserved, 0
  *
- * Data never travels in a PDU: the target fetches it from the initiator's buffer with RDMA
- * read (write command) or puts it there with RDMA write (read command).
+ * A PDU has no data: the target reads the buffer of the initiator with RDMA read (write
+ * command), or writes it with RDMA write (read command).
  *
- * The hello is the private data of the connection request.  It says what the target must
- * have ready before the first PDU arrives: how many commands may be outstanding and how
- * large a block is.  16 bytes: magic "RHLO" 4, version 2, status 2, queue depth 4, block
- * size 4.  A target that refuses sends it back with the status that says why.
+ * The hello is the private data of the connection request: the number of outstanding commands
+ * and the block size, for which the target prepares before the first PDU arrives.  16 bytes:
+ * magic "RHLO" 4, version 2, status 2, queue depth 4, block size 4.  A target that refuses
+ * returns the hello with the reason as its status.
  */
 #ifndef ISER_PDU_H
 #define ISER_PDU_H

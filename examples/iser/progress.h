@@ -11,7 +11,7 @@
 
 struct job;
 
-/* Whether stderr is a terminal that somebody may look at. */
+/* True if stderr is a terminal. */
 bool progress_wanted(void);
 
 /* An initiator_progress_fn: draws the line anew, and ends it when the job is done. */

@@ -37,7 +37,7 @@ say_line(const char *format, va_list args, const char *tail)
 		used = size - 1;
 	line[used++] = '\n';
 	if (write(STDERR_FILENO, line, used) < 0)
-		return; /* there is nobody left to tell */
+		return; /* no output is left to report it on */
 }
 
 void

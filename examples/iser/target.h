@@ -2,8 +2,8 @@
 /*
  * target -- serves a file as a block device
  *
- * Every connection request is answered in the upcall of the listener's EVD; the hello in it
- * says what to prepare.  The main thread frees connections that have ended, nothing more.
+ * The upcall of the listener answers every connection request; the hello in the request has the
+ * queue depth and the block size.  The main thread only frees connections that have ended.
  */
 #ifndef ISER_TARGET_H
 #define ISER_TARGET_H
@@ -53,8 +53,8 @@ void target_reap(struct target *target);
 bool target_settle(struct target *target, uint64_t deadline);
 
 /*
- * Disconnects who is still there, waits for the connections to end, and frees everything.
- * Returns how many calls failed that must not; they were told.
+ * Disconnects the connections that are left, waits for their end, and frees everything.  Returns
+ * the number of calls that failed and should not; each was reported.
  */
 int target_close(struct target *target);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * task -- the life of one command, on either side
+ * task -- one command, on either side
  *
- * A task owns a slot for a PDU to send and a data buffer of one block.  Neither may be
- * touched again before the device is done with it, and only completions tell: hence two
- * machines that look at completions as much as at the peer's answers.
+ * A task owns a slot for a PDU to send and a data buffer of one block.  Neither may be reused
+ * before the device has finished with it, which only a completion shows.  Therefore the state
+ * machines have completions as events, besides the answers of the peer.
  */
 #ifndef ISER_TASK_H
 #define ISER_TASK_H

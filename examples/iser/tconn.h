@@ -27,7 +27,7 @@ struct tconn {
 	struct conn conn;      /* first: the upcall gets its address */
 	struct tconn *next;    /* guarded by target->lock */
 	uint32_t depth;	       /* agreed in the hello */
-	uint64_t device_bytes; /* told in the login response */
+	uint64_t device_bytes; /* sent in the login response */
 	uint32_t outstanding;  /* commands received and not yet answered */
 	struct ttask *tasks;
 	struct task_stack free;
@@ -38,10 +38,13 @@ struct tconn {
 /* The order for conn_order(): disconnect. */
 extern char tconn_abort;
 
-/* Ready to accept what the hello asks for; NULL: it was said why, and nothing is left behind. */
+/*
+ * Ready to accept the queue depth and block size of the hello.  NULL after a message; then nothing
+ * is allocated.
+ */
 struct tconn *tconn_new(struct target *target, unsigned int index, const struct hello *hello);
 
-/* Returns how many calls failed that must not; they were told. */
+/* Returns the number of calls that failed and should not; each was reported. */
 int tconn_free(struct tconn *tc);
 
 #endif

@@ -33,8 +33,8 @@ DAT_RETURN watch_adopt(struct watch *watch, DAT_EVD_HANDLE evd,
 void watch_stop(struct watch *watch);
 
 /*
- * Stops, adds to the tally, and frees the EVD unless it was adopted.  Returns how many calls
- * failed that must not; they were told.  Safe on a closed watch.
+ * Stops, adds to the tally, and frees the EVD unless it was adopted.  Returns the number of calls
+ * that failed and should not; each was reported.  Safe on a closed watch.
  */
 int watch_close(struct watch *watch, struct tally *tally);
 int watch_release(struct watch *watch, struct tally *tally); /* of an adopted one */
