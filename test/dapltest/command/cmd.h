@@ -2,8 +2,8 @@
 /*
  * cmd -- dapltest: a command that exercises any DAT provider by name
  *
- * The command line is the classic one; the conversation between client and server is our own, so
- * both ends must be this program.  Every function that can fail has said why on stderr when it
+ * The command line is that of the original dapltest.  The protocol between client and server is
+ * not, so both ends must be this program.  A function that fails prints the reason on stderr and
  * returns false.  Exit status of the command: 0 passed, 1 failed, 2 wrong use.
  */
 #ifndef REARM_TEST_COMMAND_CMD_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Features: small cases that need no server.  The names of the groups are the classic ones. */
+/* Features: small cases that need no server.  The groups are named as in the original dapltest. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

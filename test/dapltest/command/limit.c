@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Limits: objects of one kind until a call fails, then all of them are freed.  A limit passes when
- * the call that failed said that there is a shortage, or that the provider has no such objects.
+ * the call failed with a code for a shortage, or for a kind of object that the provider does not
+ * have.
  */
 #include <stdio.h>
 #include <stdlib.h>

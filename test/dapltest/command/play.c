@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A transaction: every operation has a place of its own in the buffers of both ends, at the same
- * offset.  Who is written to looks at what came when the next synchronising message has arrived.
+ * A transaction: every operation has its own place in the buffers of both ends, at the same offset.
+ * The end that is written to checks the data when the next synchronising message has arrived.
  */
 #include <string.h>
 

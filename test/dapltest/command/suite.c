@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The conformance suites are programs beside this one.  They write a dat.conf of their own; what
- * they need to know is the library and the interface of the adapter that was named.
+ * The conformance suites are programs beside this one.  They write their own dat.conf; they
+ * need the library and the interface of the adapter.
  */
 #include <errno.h>
 #include <stdio.h>

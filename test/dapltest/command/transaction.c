@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The client asks on a connection of its own, the answer names a qualifier; every endpoint of the
- * test connects there.  The server plays each with a thread, the client one after the other.
+ * The client sends its request on a separate connection.  The answer has the qualifier to which
+ * every endpoint of the test connects.  The server has a thread for each endpoint, the client runs
+ * them in turn.
  */
 #include <pthread.h>
 #include <stdio.h>

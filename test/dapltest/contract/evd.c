@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clauses c.2, c.3, c.9, c.11 and c.12: an EVD made, asked, fed by the consumer and freed. */
+/* Clauses c.2, c.3, c.9, c.11 and c.12: create, query, post to and free an EVD. */
 #include "suites.h"
 #include "trouble.h"
 

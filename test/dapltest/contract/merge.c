@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clauses c.2.8 and d.4: every two streams in one EVD, each delivering. */
+/* Clauses c.2.8 and d.4: every pair of streams in one EVD; each delivers. */
 #include "suites.h"
 #include "trouble.h"
 

@@ -2,7 +2,7 @@
 /*
  * Clauses d.3 and d.5: events lost and devices that fail.
  *
- * The device is the software one, in a library that lets the test cause trouble.
+ * The device is the software device, in a library that lets the test break it.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clause c.10: another length for a living EVD. */
+/* Clause c.10: an EVD in use gets another length. */
 #include "suites.h"
 
 static DAT_COUNT

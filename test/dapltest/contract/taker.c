@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clauses c.6 and c.8: an EVD is disabled and enabled, and given from CNO to CNO. */
+/* Clauses c.6 and c.8: disable and enable an EVD, and move it from CNO to CNO. */
 #include "suites.h"
 
 #define FOREVER (DT_FOREVER_MS * 1000u)

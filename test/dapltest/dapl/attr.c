@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the attributes of an adapter and its provider promise is served, and nothing else. */
+/* The adapter and its provider serve what their attributes report, and nothing else. */
 #include <dat2/dat_ib_extensions.h>
 
 #include "suites.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connecting: what each side hears of it, refusals, times that run out, full queues */
+/* Connecting: the events of each side, rejections, timeouts, full queues */
 #include "suites.h"
 #include "lib/dt.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the provider prints, as the environment asks.  Each test is a process of its own, which
- * loads the provider after it has set the variables. */
+/*
+ * The debug lines of the provider, which environment variables turn on.  Each test is a separate
+ * process, which loads the provider after it has set the variables.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A listener that gets more connection requests than its EVD holds: the others are refused, and it
+ * A listener that gets more connection requests than its EVD holds: the others are rejected, and it
  * goes on.
  */
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Freeing things at odd moments. */
+/* Freeing objects while they are in use. */
 #include <pthread.h>
 
 #include "suites.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the objects tell of themselves, and EVDs in each of their states. */
+/* Queries of all objects, and of EVDs in each state. */
 #include "suites.h"
 #include "lib/dt.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records of dat.conf that share a name: each is an adapter of its own. */
+/* Records of dat.conf that share a name: each is a separate adapter. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <pthread.h>

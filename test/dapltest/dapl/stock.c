@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test-stock -- the provider under a registry that has what DAT has and nothing more
+ * test-stock -- the provider under a registry that has only what DAT defines
  *
  * This program is that registry: as Debian's libdat2 it keeps the pointer to a table, copies slot 2
  * when a provider registers, and calls ia_open with a name.  It is not linked with libdat2.

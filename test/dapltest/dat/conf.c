@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dat.conf: what is read, what is refused and with which words
+ * dat.conf: what is read, what is rejected and with which message
  */
 #include "story.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test-dat-dlopen -- a program that is not linked with libdat2 but loads it for itself alone
+ * test-dat-dlopen -- a program that is not linked with libdat2 but loads it with RTLD_LOCAL
  */
 #include <dlfcn.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Extended operations, and the upcall calls that travel by them
+ * Extended operations, and the upcall calls, which use them
  */
 #include "story.h"
 

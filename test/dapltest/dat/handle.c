@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every call with a handle: what cannot be a handle is refused and never followed, what is one
- * reaches its slot with all arguments
+ * Every call with a handle: a value that cannot be a handle is rejected and not dereferenced;
+ * with a good handle the call reaches its slot with all arguments
  */
 #include "story.h"
 

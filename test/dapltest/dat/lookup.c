@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which record serves which request
+ * Which record of dat.conf serves which request
  */
 #include "story.h"
 

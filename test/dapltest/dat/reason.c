@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a program reads on standard error when its adapter has no provider
+ * What is printed on standard error when an adapter has no provider
  */
 #include "story.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What programs ask the registry, and providers that a program registers itself
+ * Listing providers, and providers that the program registers itself
  */
 #include "story.h"
 

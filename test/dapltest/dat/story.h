@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * story -- the words in which the tests of the registry are told
+ * story -- helpers of the tests of the registry
  *
- * Every test runs in a process of its own, so each may have its dat.conf: the registry reads it
- * once.  The files of a test are in a new directory and go with it.
+ * Every test runs in its own process, so each has its own dat.conf: the registry reads it
+ * once.  The files of a test are in a new directory, which is removed afterwards.
  */
 #ifndef REARM_TEST_DAT_STORY_H
 #define REARM_TEST_DAT_STORY_H

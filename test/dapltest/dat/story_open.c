@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The words of dat_story that call the registry
+ * The helpers of story.h that call the registry
  */
 #include "story.h"
 

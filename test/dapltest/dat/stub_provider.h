@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stub_provider -- a provider that does nothing and tells about it
+ * stub_provider -- a provider that does nothing but write down its calls
  *
- * It is built as a library of its own; what it was called with is a line each in the file that
- * STUB_TRACE names.  Its parameters (field 7 of its line in dat.conf) are words:
+ * It is built as a separate library.  It writes a line for each call into the file that STUB_TRACE
+ * names.  Its parameters (field 7 of its line in dat.conf) are words:
  *
  *	silent		init does not register
  *	otherkey	init registers the name with "-other" behind it

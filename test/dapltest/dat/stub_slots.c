@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stub_slots -- a function for every slot of the provider table that notes its call
+ * stub_slots -- a function for every slot of the provider table, which records its call
  */
 #include "stub_provider.h"
 

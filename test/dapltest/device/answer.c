@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The private data of an answer: the connection manager decides how many zeros follow it. */
+/* The private data of an answer, which the connection manager pads with zeros. */
 #include "fault.h"
 #include "suites.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the provider makes of the errors that a device reports. */
+/* The events that the provider makes of errors that the device reports. */
 #include "fault.h"
 #include "suites.h"
 

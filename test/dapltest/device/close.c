@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A graceful close while a connection request is being refused.  The sender of the request knows by
- * then; the CR of the side that closes still lives for a moment, which the device makes long.
+ * A graceful close while a connection request is being refused.  The sender of the request has the
+ * answer by then; the CR on the closing side still exists for a moment, which the device makes
+ * long.
  */
 #include <pthread.h>
 #include <stdlib.h>

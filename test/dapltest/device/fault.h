@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fault -- a software device that fails as a real one may
+ * fault -- a software device that fails as hardware may
  *
- * test-device has the provider and the device linked into it, and between them these: events that
- * the device never raised, completions that are changed on their way, an arm that fails, limits
- * that are lower.  The provider is opened as "device".
+ * test-device is linked with the provider and the device, and wraps calls between them: it adds
+ * events that the device did not raise, changes completions, fails an arm, and lowers limits.  The
+ * provider is opened as "device".
  */
 #ifndef REARM_TEST_DEVICE_FAULT_H
 #define REARM_TEST_DEVICE_FAULT_H

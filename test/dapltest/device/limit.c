@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A device that can do less: what it reports is what the provider reports, and keeps to. */
+/* A device with lower limits: the provider reports and keeps the limits of the device. */
 #include "fault.h"
 #include "suites.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The locks of the provider, counted on the thread of the consumer that calls it.  window.c puts
- * something between two of its lock sections.
+ * The locks of the provider, counted on the thread of the consumer that calls it.  window.c lets
+ * something happen between two of its lock sections.
  */
 #include <pthread.h>
 

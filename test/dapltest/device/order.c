@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The order of completions when a post meets the end of an attempt to connect half way. */
+/* The order of completions when a post races with the end of an attempt to connect. */
 #include "fault.h"
 #include "suites.h"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * soft_twist -- the provider on the software device, with a connection manager that says what the
- * test wants
+ * soft_twist -- the provider on the software device, with connection events that the test chooses
  *
- * An event that the connection manager has for an endpoint is turned into another on the way, so
- * that every event can come to an endpoint in every state.  Found by dlsym("soft_twist").
+ * An event of the connection manager for an endpoint is replaced by another before the provider
+ * sees it, so that every event can reach an endpoint in every state.  Found by dlsym("soft_twist").
  */
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Completions that fail in every way a device knows. */
+/* Completions with every error status that a device can report. */
 #include "fault.h"
 #include "suites.h"
 

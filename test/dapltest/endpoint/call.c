@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every call in every state.  What is expected is written down here from the contract, not taken
- * from the provider's table.
+ * Every call in every state.  The expected results follow the contract and are not taken from
+ * the table of the provider.
  */
 #include "endpoint.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a bad handle or argument is answered with, by every call of an endpoint, in every state. */
+/* The error codes of every endpoint call for bad handles and arguments, in every state. */
 #include "endpoint.h"
 
 #define COUNT(array) (int)(sizeof(array) / sizeof(array)[0])

@@ -2,8 +2,8 @@
 /*
  * endpoint -- endpoints brought into every state, and every call that names one
  *
- * A scene is two sides and the endpoint of one of them, `me`, that is looked at.  All of what led
- * to the state has been consumed: the EVDs of both sides are empty.
+ * A scene is two sides; `me` is the endpoint of one of them, which the test is about.  All events
+ * that led to the state have been taken: the EVDs of both sides are empty.
  */
 #ifndef REARM_TEST_ENDPOINT_H
 #define REARM_TEST_ENDPOINT_H

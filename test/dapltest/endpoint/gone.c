@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Endpoints that the provider makes: what they go with, and what they outlive. */
+/* Endpoints that the provider creates: which objects they end with, and which they outlive. */
 #include "endpoint.h"
 
 #include <pthread.h>

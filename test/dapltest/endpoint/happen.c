@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every event of the connection manager in every state.  Of the event that it really has, another
- * is made on its way to the provider.
+ * Every event of the connection manager in every state.  soft_twist.c
+ * replaces the real event by another.
  */
 #include "endpoint.h"
 

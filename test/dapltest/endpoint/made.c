@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Endpoints that the provider makes for the requests of a public service point. */
+/* Endpoints that the provider creates for the requests of a public service point. */
 #include <stddef.h>
 
 #include "endpoint.h"

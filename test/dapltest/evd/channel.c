@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who reads the completion channel, shared or private, as the taker changes. */
+/* Who reads the completion channel, shared or private, as the sink changes. */
 #include <stdatomic.h>
 
 #include "cno/cno.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The device queue is emptied for what sort() drops, whatever is queued before it. */
+/* A drain polls the device queue on to the completions that sort() drops. */
 #include "cno_story.h"
 #include "suites.h"
 #include "window.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The misbehaving device: arming fails, polling fails, more comes than was asked for. */
+/* A device that misbehaves: arming fails, polling fails, a poll returns more than was requested. */
 #include <pthread.h>
 
 #include "story.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* evd_free: from where it is called, and what is under way. */
+/* evd_free(), called from each place, and while each other call is in progress. */
 #include <pthread.h>
 #include <time.h>
 

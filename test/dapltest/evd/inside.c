@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocking calls from inside an upcall: nobody but this thread reads the loop's channels. */
+/* Blocking calls from inside an upcall: only this thread reads the channels of the loop. */
 #include "cno/cno.h"
 
 #include "story.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a loop runs: ready, delayed and put-off jobs, its threads, its end. */
+/* The jobs of a loop (ready, delayed, deferred), its threads, its end. */
 #include <pthread.h>
 #include <stdio.h>
 #include <time.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Callers and handlers that come late: the EVD or CNO they mean was freed, and its slot serves another.
- * They must not touch it.
+ * Late calls and handlers: the EVD or CNO that they refer to was freed, and its slot has another.
+ * They must not touch that.
  */
 #include <string.h>
 

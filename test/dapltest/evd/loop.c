@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loop by itself: what it reads. */
+/* The loop by itself: which descriptors it reads. */
 #include <sched.h>
 #include <unistd.h>
 

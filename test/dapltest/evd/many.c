@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DAT_UPCALL_MANY: upcalls at once, on a crew, and the way back to one at a time. */
+/*
+ * DAT_UPCALL_MANY: concurrent upcalls on a pool of threads, and the change back to one at a time.
+ */
 #include "cno/cno.h"
 
 #include "story.h"

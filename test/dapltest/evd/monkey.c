@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Everything that may be done to an EVD, in random order, one step at a time: whatever the order,
- * each event is seen once, streams and endpoints keep theirs, and nothing is stranded between
- * steps.
+ * All calls on an EVD in random order, one step at a time.  Each event is seen once, streams and
+ * endpoints keep their order, and no event is stranded between two steps.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An upcall is made with the object under which its event was claimed: function and instance of one
- * object, whatever object the EVD gets in between.
+ * An upcall is made with the upcall object of the moment when its event was claimed: function and
+ * instance of one object, even if the EVD gets another in between.
  */
 #include "story.h"
 #include "suites.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Order belongs to endpoints: what one of them waits for delays no other, and no software event. */
+/*
+ * Order is kept for each endpoint: a wait for the events of one delays neither another endpoint nor
+ * software events.
+ */
 #include "story.h"
 #include "suites.h"
 

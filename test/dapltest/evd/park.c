@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The park: a thread's place to sleep, and who wakes it. */
+/* The park, in which a thread sleeps, and how it is woken. */
 #include "evd/park.h"
 
 #include <pthread.h>

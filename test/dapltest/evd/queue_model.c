@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The merged queue against a model that is too simple to be wrong: one list in order of entry, from
- * which the oldest item that counts is taken.
+ * The merged queue compared with a very simple model: one list in order of entry, from which the
+ * oldest deliverable item is taken.
  */
 #include "evd/queue.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Completions that are queued and wake nobody. */
+/* Unsignalled completions, which are queued and wake no thread. */
 #include "cno_story.h"
 #include "suites.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Another length for a living queue: nothing lost, nothing in another place, nobody forgotten. */
+/* A queue in use gets another length: no event is lost or moved, and no waiter is forgotten. */
 #include "cno_story.h"
 #include "suites.h"
 

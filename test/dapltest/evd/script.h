@@ -4,9 +4,9 @@
  *
  * A completion becomes visible (script_show) and decides about its notification (script_decide) in
  * two separate steps, as on hardware: what lies between is where events get lost.  The device
- * raises one event per arm; the test reads it (script_get) and books it (script_book), or leaves
- * that to a channel.  It checks its user all the time: no arm while an arm is outstanding, no
- * more acknowledgements than notifications, and both equal before destroyed().
+ * raises one event per arm; the test reads it (script_get) and counts it (script_book), or leaves
+ * that to a channel.  The device checks the dispatcher all the time: no arm while an arm is
+ * outstanding, no more acknowledgements than notifications, and both equal before destroyed().
  */
 #ifndef REARM_TEST_EVD_SCRIPT_H
 #define REARM_TEST_EVD_SCRIPT_H

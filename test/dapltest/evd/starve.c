@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * No memory, no descriptor, no thread: each call that takes one fails in turn, and is answered by
- * an error that left nothing behind.  (The runner counts descriptors and threads, the sanitizer
- * memory.)
+ * No memory, no descriptor, no thread: each call that needs one fails in turn, and the dispatcher
+ * returns an error and leaves nothing behind.  (The runner counts descriptors and threads, the
+ * sanitizer memory.)
  *
  * The linker sends these calls through here (--wrap).
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an EVD tells about itself: state, counters, overflow, solicited completions. */
+/* What an EVD reports about itself: state, counters, overflow, solicited completions. */
 #include "cno_story.h"
 #include "suites.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * story -- tests of the dispatcher read as stories
+ * story -- helpers of the tests of the dispatcher
  *
  * A story has a loop that runs only when the test steps it, a scripted device with its EVD, and a
- * tape on which the upcalls are recorded.  story_quiet() says that nothing else happens, and that
- * nothing is stranded.
+ * tape on which the upcalls are recorded.  story_quiet() checks that nothing else happens, and that
+ * no event is stranded.
  */
 #ifndef REARM_TEST_EVD_STORY_H
 #define REARM_TEST_EVD_STORY_H

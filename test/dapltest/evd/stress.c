@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads at full speed, for a bounded time: every event is seen exactly once, whatever takes it.
+ * Threads at full speed, for a bounded time: every event is seen exactly once, by any sink.
  * The sanitizers watch; the device checks its user all the time.
  */
 #include <stdatomic.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dat_evd_wait's core: threshold, deadline, the reasons to give up, who may wait. */
+/*
+ * The core of dat_evd_wait(): threshold, deadline, reasons to return early, and when a wait is
+ * allowed.
+ */
 #include <signal.h>
 
 #include "story.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test-iser-wild -- the target of examples/iser against an initiator that keeps no rules
+ * test-iser-wild -- the target of examples/iser against an initiator that breaks the rules
  *
  * Target and initiator live in the test's process, each with an adapter of its own on the software
  * device.  What the wild initiator sends is up to the test; what it gets back is recorded.

@@ -2,8 +2,9 @@
 /*
  * contract -- what the suites of test-contract share
  *
- * A suite a clause of the contract for events.  Most tests run in each personality of the software
- * device: they are loop tests, and hand their number to contract_side() or dt_personality().
+ * There is a suite for each clause of the contract for events.  Most tests run with each
+ * personality of the software device: they are loop tests, and pass their number to contract_side()
+ * or dt_personality().
  */
 #ifndef REARM_TEST_LIB_CONTRACT_H
 #define REARM_TEST_LIB_CONTRACT_H

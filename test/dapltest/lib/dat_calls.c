@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dat_calls -- every call with a handle, with arguments that nobody may follow
+ * dat_calls -- every call with a handle, with arguments that must not be dereferenced
  *
- * The n-th argument is n * 0x1100: the registry hands all but an IA handle on as they are.
+ * The n-th argument is n * 0x1100: the registry passes all but an IA handle on unchanged.
  */
 #include "dat_calls.h"
 

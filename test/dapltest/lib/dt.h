@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dt -- the words in which the tests of a DAT provider are told
+ * dt -- helpers of the tests of a DAT provider
  *
- * Both ends of a connection live in the test's process, each with an IA of its own.  The first is
+ * Both ends of a connection live in the test's process, each with its own IA.  The first is
  * the one that connects, the second the one that listens.  Everything goes through the public
  * calls.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * upcall_story -- an EVD whose upcalls write down what they see
+ * upcall_story -- an EVD whose upcalls record what they see
  *
- * The upcall notes its arguments, waits while its gate is closed, does what the test gave it to do,
+ * The upcall records its arguments, waits while its gate is closed, runs a function of the test,
  * and returns.  Everything goes through the public calls.
  */
 #ifndef REARM_TEST_LIB_UPCALL_STORY_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Notification objects, where OpenFabrics dapl 2.1.10 goes to sleep: origins.txt has its bugs. */
+/* CNOs: tests for bugs of OpenFabrics dapl 2.1.10, see origins.txt. */
 #include "lib/contract.h"
 #include "suites.h"
 

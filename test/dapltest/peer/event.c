@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events and endpoints, where OpenFabrics dapl 2.1.10 tells the wrong thing: see origins.txt. */
+/* Events and endpoints: tests for bugs of OpenFabrics dapl 2.1.10, see origins.txt. */
 #include "lib/contract.h"
 #include "suites.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What others got wrong, through the public calls: origins.txt names each bug. */
+/* Tests for bugs of other implementations, through the public calls; see origins.txt. */
 #include "suites.h"
 #include "lib/runner.h"
 

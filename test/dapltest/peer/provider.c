@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads, memory and descriptors, as OpenFabrics dapl 2.1.10 has them: see origins.txt. */
+/* Threads, memory and descriptors: tests for bugs of OpenFabrics dapl 2.1.10, see origins.txt. */
 #include <fcntl.h>
 #include <malloc.h>
 #include <sched.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ends that hung, leaked or used what was gone, in dapl and its neighbours: see origins.txt. */
+/*
+ * Closing and freeing: tests for hangs, leaks and use after free in dapl and its neighbours, see
+ * origins.txt.
+ */
 #include <sys/resource.h>
 
 #include "lib/contract.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events that dapl in earlier versions and its neighbours slept through: see origins.txt. */
+/* Tests for wake-ups that earlier versions of dapl and its neighbours lost, see origins.txt. */
 #include <signal.h>
 
 #include "lib/contract.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dat_evd_resize(), which in OpenFabrics dapl 2.1.10 hangs, detaches or corrupts: origins.txt. */
+/* dat_evd_resize(): tests for bugs of OpenFabrics dapl 2.1.10, see origins.txt. */
 #include "lib/contract.h"
 #include "suites.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waiting, where OpenFabrics dapl 2.1.10 loses wake-ups and time: origins.txt has its bugs. */
+/* Waiting: tests for bugs of OpenFabrics dapl 2.1.10, see origins.txt. */
 #include "lib/contract.h"
 #include "suites.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 /*
- * channel -- completion notification by the letter
+ * channel -- completion notification exactly as specified
  *
- * An event is owed for a completion added after the request, once per request.
+ * A request for notification gives one event, for a completion that is added after it.
  */
 #include "story.h"
 

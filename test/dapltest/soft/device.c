@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * device -- what the device says of itself, memory registration, keys
+ * device -- attributes of the device, memory registration, keys
  */
 #include "story.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * door -- who is let in to a device: processes that say hello, once, in their own name
+ * door -- which processes may connect to a device: those that identify themselves, once, as what
+ * they are
  */
 #include "line.h"
 #include "other.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * error -- each mistake has its status, its state and its event
+ * error -- each error gives its status, its state and its event
  */
 #include "story.h"
 

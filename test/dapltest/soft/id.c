@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * id -- ids of the connection manager: their addresses and ports, and what they refuse
+ * id -- ids of the connection manager: their addresses and ports, and which calls they reject
  */
 #include "story.h"
 

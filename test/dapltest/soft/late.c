@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * late -- answers, timers and messages that are late for what is gone, whose place others have
+ * late -- answers, timers and messages that come late, when another object has the slot
  */
 #include "line.h"
 #include "other.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * line -- a line to a device, for tests that speak its language themselves
+ * line -- a raw connection to a device, for tests that send frames themselves
  *
  * The device must be in use in this process, which plays both ends.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * names -- the directory where processes of a user meet, and who owns which name in it
+ * names -- the directory in which processes of a user find each other, and the owner of each name
+ * in it
  */
 #define _GNU_SOURCE /* nftw */
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 /*
- * order -- who polls the end of a message finds the rest there
+ * order -- when the end of a message is visible, the rest is
  *
- * The order of the stores is watched, not guessed from races: the process that copies runs one
- * instruction at a time, and its parent looks at the memory they share after each.
+ * The test does not depend on a race: the process that copies runs one instruction at a time, and
+ * its parent reads the shared memory after each.
  */
 #include <signal.h>
 #include <sys/mman.h>

@@ -2,8 +2,8 @@
 /*
  * other -- the other process of a test
  *
- * It is forked before either opens the device.  A socket between the two carries what programs
- * exchange by their own means, and keeps them in step; both use the same calls.
+ * It is forked before either opens the device.  A socket between the two carries the data that
+ * programs exchange outside of RDMA, and synchronises them; both use the same calls.
  */
 #ifndef SOFT_OTHER_H
 #define SOFT_OTHER_H

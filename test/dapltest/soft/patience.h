@@ -2,9 +2,9 @@
 /*
  * patience -- how long the device waits for another process
  *
- * A test shortens it when the other process has fallen silent: to 300 ms for what the connection
- * manager of a process owes, 200 ms for the answer to a request.  Until then it is as long as ever,
- * so that these tests can be run on a busy machine.
+ * A test shortens the time when the other process has stopped answering: to 300 ms for the
+ * connection manager, 200 ms for the answer to a request.  Before that the time is as long as
+ * usual, so that these tests can be run on a busy machine.
  */
 #ifndef SOFT_PATIENCE_H
 #define SOFT_PATIENCE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * personality -- behaviours that the specification allows and programs must bear
+ * personality -- behaviours that the specification allows, so programs must cope with them
  */
 #include "story.h"
 

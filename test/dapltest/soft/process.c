@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * process -- queue pairs of two processes of one host: what goes well
+ * process -- queue pairs of two processes of one host: successful operations
  */
 #include "other.h"
 #include "own.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * process_error -- queue pairs of two processes: refusals, ends, a peer that is not there
+ * process_error -- queue pairs of two processes: rejections, disconnections, a peer that does not
+ * exist
  */
 #include "other.h"
 #include "own.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* retry -- requests to processes and strangers that live and answer no more, or take long */
+/* retry -- requests to processes and raw peers that are alive but do not answer, or answer late */
 #include "line.h"
 #include "other.h"
 #include "own.h"

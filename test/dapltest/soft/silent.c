@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* silent -- connections to processes and strangers that live and say nothing, or take long */
+/*
+ * silent -- connections to processes and raw peers that are alive but send nothing, or answer late
+ */
 #include "line.h"
 #include "other.h"
 #include "patience.h"

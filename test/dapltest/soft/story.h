@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * story -- the words in which tests of the software device are told
+ * story -- helpers of the tests of the software device
  *
  * A side is one end of a connection with everything it needs; two sides make a pair,
  * connected by hand.  Every helper asserts that what it does works.

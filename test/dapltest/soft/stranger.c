@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stranger -- whoever knocks at a device's door and does not speak its language
+ * stranger -- connections to the device from programs that do not use its protocol
  */
 #include "line.h"
 #include "story.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 /*
- * stress -- many threads at once: nothing is lost, doubled or freed too early
+ * stress -- many threads at once: nothing is lost, duplicated or freed too early
  */
 #include "story.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 /*
- * transfer -- data gets where it is sent, and the completions say so
+ * transfer -- data arrives, and the completions report it
  */
 #include "story.h"
 

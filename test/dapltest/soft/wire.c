@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * wire -- a peer that speaks the language of frames, and goes beyond what was agreed on
+ * wire -- a peer that sends valid frames which break the rules of the protocol
  */
 #include <sys/socket.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The end of an adapter: dat_ia_close() outside of callbacks returns after every upcall and agent
- * of it, however their objects are freed meanwhile.
+ * of it has returned, however their objects are freed meanwhile.
  */
 #include <stdlib.h>
 #include <time.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The upcall function: what it is given, and the thread that calls it */
+/* The upcall function: its arguments, and the thread that calls it */
 #include <signal.h>
 
 #include "lib/upcall_story.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Upcall objects: function and instance, replaced, kept and taken away */
+/* Upcall objects: function and instance, replaced, kept and removed */
 #include <sched.h>
 
 #include "lib/upcall_story.h"

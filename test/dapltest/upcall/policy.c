@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What each policy promises while nobody changes it, and what DISABLE does */
+/* What each policy promises while it does not change, and what DISABLE does */
 #include <sched.h>
 
 #include "lib/upcall_story.h"

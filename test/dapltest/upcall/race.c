@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads against each other: changes of policy, posters, takers */
+/* Races between threads that change the policy, post and take */
 #include <sched.h>
 
 #include "lib/upcall_story.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handles behind the first argument: none that is bad may be taken, nor anything left behind. */
+/* Handles behind the first argument: a bad one is rejected, and nothing is left behind. */
 #include "wild.h"
 
 static DAT_RETURN

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every call with a handle that is none: of every other kind, freed, an integer, misaligned, or an
- * address of whatever.  The calls come from the table in lib/dat_calls.c.
+ * Every call with a value that is no valid handle: of another kind, freed, an integer, misaligned,
+ * or any address.  The calls come from the table in lib/dat_calls.c.
  */
 
 #include "lib/dat_calls.h"

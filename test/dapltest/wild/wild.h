@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * wild -- good handles of every kind, and all that is none
+ * wild -- valid handles of every kind, and values that are none
  */
 #ifndef REARM_TEST_WILD_H
 #define REARM_TEST_WILD_H
