@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dt.h"
+#include "personalities.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,16 +41,13 @@ dt_on_own_build(const char *what)
 int
 dt_personalities(void)
 {
-	return is_soft() ? DT_PERSONALITIES : 1;
+	return is_soft() ? (int)DT_PERSONALITIES : 1;
 }
 
 void
 dt_personality(int i)
 {
-	static const char *const names[DT_PERSONALITIES] = { "strict", "late", "spurious",
-		"coalescing", "delayed" };
-
-	ck_assert_int_eq(setenv("SOFTVERBS_PERSONALITY", names[i], 1), 0);
+	ck_assert_int_eq(setenv("SOFTVERBS_PERSONALITY", dt_personality_names[i], 1), 0);
 }
 
 /* ---- the fixture ---- */

@@ -37,7 +37,6 @@ bool dt_on_own_build(const char *what);
  * The software device's manners.  A test that runs once with each makes dt_personalities() rounds,
  * on another device one.  Before the first open.
  */
-#define DT_PERSONALITIES 5
 int dt_personalities(void);
 void dt_personality(int i);
 

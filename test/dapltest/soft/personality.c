@@ -3,6 +3,7 @@
  * personality -- behaviours that the specification allows, so programs must cope with them
  */
 #include "story.h"
+#include "lib/personalities.h"
 
 #include "soft/soft_arm.h"
 
@@ -164,13 +165,11 @@ END_TEST
 /* The loop every consumer has, under each personality: it must see every completion. */
 START_TEST(arm_poll_wait__in_every_personality__sees_all)
 {
-	static const char *const names[] = { "strict", "late", "spurious", "coalescing",
-		"delayed" };
 	const struct side_options many = { .cqe = 4096, .receives = 64, .sends = 64 };
 	struct ibv_wc wc;
 	uint64_t sent = 0, seen = 0;
 
-	setenv("SOFTVERBS_PERSONALITY", names[_i], 1);
+	setenv("SOFTVERBS_PERSONALITY", dt_personality_names[_i], 1);
 	pair_make(&a, &b, &many);
 	while (seen < 500) {
 		ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
@@ -214,7 +213,8 @@ soft_personality_suite(void)
 	tcase_add_test(
 	    tcase, delayed__queue_pair_is_destroyed__all_that_it_completed_can_be_polled);
 	tcase_add_test(tcase, delayed__destroyed_with_everything_held_back__nothing_remains);
-	tcase_add_loop_test(tcase, arm_poll_wait__in_every_personality__sees_all, 0, 5);
+	tcase_add_loop_test(tcase, arm_poll_wait__in_every_personality__sees_all, 0,
+	    DT_PERSONALITIES);
 	tcase_add_test(tcase, exact_hint__says_what_the_plain_call_cannot);
 	return suite;
 }

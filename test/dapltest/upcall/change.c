@@ -2,6 +2,7 @@
 /* modify_upcall from outside: every policy to every policy, with and without events */
 #include "lib/upcall_story.h"
 #include "suites.h"
+#include "lib/personalities.h"
 
 #define FLAGS 2
 
