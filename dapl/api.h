@@ -12,6 +12,7 @@
 #include <dat2/dat_registry.h>
 #include <dat2/dat_upcall.h>
 
+/* clang-format off */
 #define DAPL_API_FUNCTIONS(F) \
 	F(ia_query) F(ia_close) F(set_consumer_context) F(get_consumer_context) \
 	F(get_handle_type) F(cno_create) F(cno_modify_agent) F(cno_query) F(cno_free) F(cno_wait) \
@@ -28,15 +29,16 @@
 	F(srq_set_lw) F(csp_create) F(csp_query) F(csp_free) F(ep_common_connect) \
 	F(rmr_create_for_ep) F(ep_post_send_with_invalidate) F(ep_post_rdma_read_to_rmr) \
 	F(cno_fd_create) F(cno_trigger)
+/* clang-format on */
 
 #define DAPL_API_DECLARE(stem) extern __typeof__(dat_##stem) dapl_##stem;
 DAPL_API_FUNCTIONS(DAPL_API_DECLARE)
 #undef DAPL_API_DECLARE
 
 /* These have a shape of their own; the first is what ia_open of each provider ends in. */
-struct provider;
-DAT_RETURN dapl_ia_open(struct provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd,
-    DAT_IA_HANDLE *ia);
+struct dapl_provider;
+DAT_RETURN dapl_ia_open(
+    struct dapl_provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd, DAT_IA_HANDLE *ia);
 DAT_RETURN dapl_ia_ha_related(DAT_IA_HANDLE ia, const DAT_NAME_PTR name, DAT_BOOLEAN *answer);
 DAT_RETURN dapl_handle_extendedop(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args);
 
@@ -45,8 +47,8 @@ DAT_RETURN dapl_evd_kcreate(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_UPCALL_POL
     const DAT_UPCALL_OBJECT *upcall, DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd);
 DAT_RETURN dapl_evd_modify_upcall(DAT_EVD_HANDLE evd, DAT_UPCALL_POLICY policy,
     const DAT_UPCALL_OBJECT *upcall, DAT_UPCALL_FLAG flag);
-DAT_RETURN dapl_evd_query_upcall_counters(DAT_EVD_HANDLE evd,
-    struct dat_rearm_evd_counters *counters, DAT_UINT32 size);
+DAT_RETURN dapl_evd_query_upcall_counters(
+    DAT_EVD_HANDLE evd, struct dat_rearm_evd_counters *counters, DAT_UINT32 size);
 /* The operations that have no function of their own. */
 DAT_RETURN dapl_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args);
 

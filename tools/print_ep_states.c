@@ -28,7 +28,7 @@ static const struct {
 };
 
 static const struct {
-	enum ep_call call;
+	enum dapl_ep_call call;
 	const char *name;
 } calls[] = {
 	{ EP_CONNECT, "`dat_ep_connect`, `dat_ep_dup_connect`, `dat_ep_common_connect`" },
@@ -76,10 +76,11 @@ static void
 print_states(void)
 {
 	for (size_t i = 0; i < COUNT(states); i++) {
-		const DAT_RETURN_SUBTYPE subtype = ep_state_subtype(states[i].state);
+		const DAT_RETURN_SUBTYPE subtype = dapl_ep_state_subtype(states[i].state);
 
-		printf("| %s | %s | `%s` |\n", name_ep_state(states[i].state), states[i].entered,
-		    name_return_subtype(DAT_ERROR(DAT_INVALID_STATE, subtype)));
+		printf("| %s | %s | `%s` |\n", dapl_name_ep_state(states[i].state),
+		    states[i].entered,
+		    dapl_name_return_subtype(DAT_ERROR(DAT_INVALID_STATE, subtype)));
 	}
 	puts("\n"
 	     "In UNCONFIGURED_TENTATIVE an endpoint has no protection zone, and so no queue pair. "
@@ -91,7 +92,7 @@ print_states(void)
 }
 
 static void
-print_answer(const struct ep_answer *answer, DAT_EP_STATE state)
+print_answer(const struct dapl_ep_answer *answer, DAT_EP_STATE state)
 {
 	switch (answer->verdict) {
 	case EP_REFUSED:
@@ -101,7 +102,7 @@ print_answer(const struct ep_answer *answer, DAT_EP_STATE state)
 		if (answer->next == state)
 			printf(" yes |");
 		else
-			printf(" → %s |", name_ep_state(answer->next));
+			printf(" → %s |", dapl_name_ep_state(answer->next));
 		break;
 	case EP_GONE:
 		printf(" freed |");
@@ -129,11 +130,12 @@ print_calls(void)
 	    "*bad flag*: `DAT_INVALID_PARAMETER/ARG2`. Invalid handles and arguments are reported\n"
 	    "first.");
 	for (size_t s = 0; s < COUNT(states); s++) {
-		printf(
-		    "\n### %s\n\n| call | answer |\n|---|---|\n", name_ep_state(states[s].state));
+		printf("\n### %s\n\n| call | answer |\n|---|---|\n",
+		    dapl_name_ep_state(states[s].state));
 		for (size_t c = 0; c < COUNT(calls); c++) {
 			printf("| %s |", calls[c].name);
-			print_answer(ep_answer(states[s].state, calls[c].call), states[s].state);
+			print_answer(
+			    dapl_ep_answer(states[s].state, calls[c].call), states[s].state);
 			puts("");
 		}
 	}
@@ -150,13 +152,14 @@ print_happenings(void)
 	     "|---|---|---|---|");
 	for (size_t s = 0; s < COUNT(states); s++)
 		for (int what = 0; what < EP_HAPPENINGS; what++) {
-			const struct ep_rule *rule =
-			    ep_rule(states[s].state, (enum ep_happening)what);
+			const struct dapl_ep_rule *rule =
+			    dapl_ep_rule(states[s].state, (enum dapl_ep_happening)what);
 
 			if (rule->event)
-				printf("| %s | %s | `%s` | %s |\n", name_ep_state(states[s].state),
-				    name_ep_happening((enum ep_happening)what),
-				    name_event(rule->event), name_ep_state(rule->next));
+				printf("| %s | %s | `%s` | %s |\n",
+				    dapl_name_ep_state(states[s].state),
+				    dapl_name_ep_happening((enum dapl_ep_happening)what),
+				    dapl_name_event(rule->event), dapl_name_ep_state(rule->next));
 		}
 	puts(
 	    "\n"
@@ -166,7 +169,7 @@ print_happenings(void)
 }
 
 static void
-print_meaning(const struct cm_meaning *meaning)
+print_meaning(const struct dapl_cm_meaning *meaning)
 {
 	switch (meaning->sense) {
 	case CM_MEANS_NOTHING:
@@ -185,7 +188,7 @@ print_meaning(const struct cm_meaning *meaning)
 		printf("is rejected; the first four bytes of the data show by whom");
 		break;
 	case CM_HAPPENS:
-		printf("%s", name_ep_happening(meaning->what));
+		printf("%s", dapl_name_ep_happening(meaning->what));
 		break;
 	}
 }
@@ -198,8 +201,8 @@ print_cm_events(void)
 	     "| `RDMA_CM_EVENT_` | the connection ... |\n"
 	     "|---|---|");
 	for (int type = 0; type < CM_EVENTS; type++) {
-		printf("| %s | ", name_cm_event((enum rdma_cm_event_type)type));
-		print_meaning(cm_meaning((enum rdma_cm_event_type)type));
+		printf("| %s | ", dapl_name_cm_event((enum rdma_cm_event_type)type));
+		print_meaning(dapl_cm_meaning((enum rdma_cm_event_type)type));
 		puts(" |");
 	}
 }

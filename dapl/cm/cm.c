@@ -21,15 +21,15 @@
 struct note {
 	enum rdma_cm_event_type type;
 	int status;
-	struct conn *conn;   /* of the id, or of the listener for a request */
-	uint32_t generation; /* of the conn when the event was read */
+	struct dapl_conn *conn; /* of the id, or of the listener for a request */
+	uint32_t generation;	/* of the conn when the event was read */
 	struct rdma_cm_id *id;
 	uint8_t responder, initiator, size;
 	uint8_t data[EP_ANSWER_MAX];
 };
 
 static void
-copy(const struct rdma_cm_event *event, struct note *note)
+cm_copy(const struct rdma_cm_event *event, struct note *note)
 {
 	const struct rdma_conn_param *param = &event->param.conn;
 	const bool request = event->event == RDMA_CM_EVENT_CONNECT_REQUEST;
@@ -50,46 +50,46 @@ copy(const struct rdma_cm_event *event, struct note *note)
 
 /* A refusal that begins with the version word is a consumer's; any other is no consumer's. */
 static void
-rejected(struct ep *ep, const struct note *note)
+cm_rejected(struct dapl_ep *ep, const struct note *note)
 {
 	uint32_t version = 0;
 
 	if (note->size >= sizeof version)
 		memcpy(&version, note->data, sizeof version);
 	if (ntohl(version) >> CR_REJECT_MAJOR_SHIFT == CR_REJECT_VERSION >> CR_REJECT_MAJOR_SHIFT)
-		ep_happened(ep, note->conn, EP_IS_REJECTED_BY_PEER, note->data + sizeof version,
-		    note->size - sizeof version);
+		dapl_ep_happened(ep, note->conn, EP_IS_REJECTED_BY_PEER,
+		    note->data + sizeof version, note->size - sizeof version);
 	else
-		ep_happened(ep, note->conn, EP_IS_REJECTED, NULL, 0);
+		dapl_ep_happened(ep, note->conn, EP_IS_REJECTED, NULL, 0);
 }
 
 static void
-act(struct ep *ep, const struct note *note)
+cm_act(struct dapl_ep *ep, const struct note *note)
 {
-	const struct cm_meaning *meaning = cm_meaning(note->type);
+	const struct dapl_cm_meaning *meaning = dapl_cm_meaning(note->type);
 
-	if (debug_wants(DEBUG_CONNECTIONS)) {
-		const char *name = name_cm_event(note->type);
+	if (dapl_debug_wants(DEBUG_CONNECTIONS)) {
+		const char *name = dapl_name_cm_event(note->type);
 
-		debug_line("ep %p: RDMA_CM_EVENT_%s, status %d", ep->self, name ? name : "?",
+		dapl_debug_line("ep %p: RDMA_CM_EVENT_%s, status %d", ep->self, name ? name : "?",
 		    note->status);
 	}
 	switch (meaning->sense) {
 	case CM_HAS_ADDRESS:
-		connect_address_resolved(ep, note->conn);
+		dapl_connect_address_resolved(ep, note->conn);
 		break;
 	case CM_HAS_ROUTE:
-		connect_route_resolved(ep, note->conn);
+		dapl_connect_route_resolved(ep, note->conn);
 		break;
 	case CM_HAS_NEITHER:
-		connect_unresolved(ep, note->conn, note->status);
+		dapl_connect_unresolved(ep, note->conn, note->status);
 		break;
 	case CM_REJECTED:
-		rejected(ep, note);
+		cm_rejected(ep, note);
 		break;
 	case CM_HAPPENS:
 		/* Only an answer that connects has data for the consumer. */
-		ep_happened(ep, note->conn, meaning->what, note->data,
+		dapl_ep_happened(ep, note->conn, meaning->what, note->data,
 		    meaning->what == EP_IS_ESTABLISHED ? note->size : 0);
 		break;
 	case CM_MEANS_NOTHING:
@@ -99,23 +99,24 @@ act(struct ep *ep, const struct note *note)
 
 /* Pinned, so that the connection the event is of stays the endpoint's. */
 static void
-of_endpoint(struct ep *ep, const struct note *note)
+cm_handle_ep(struct dapl_ep *ep, const struct note *note)
 {
 	bool ours;
 
 	os_lock(&ep->obj.lock);
-	ours = ep->obj.handle && ep->conn == note->conn && conn_is(note->conn, note->generation);
+	ours =
+	    ep->obj.handle && ep->conn == note->conn && dapl_conn_is(note->conn, note->generation);
 	if (ours)
-		ep_pin(ep);
+		dapl_ep_pin(ep);
 	os_unlock(&ep->obj.lock);
 	if (!ours)
 		return;
-	act(ep, note);
-	ep_unpin(ep);
+	cm_act(ep, note);
+	dapl_ep_unpin(ep);
 }
 
 static void
-of_request(struct cr *cr, const struct note *note)
+cm_handle_cr(struct dapl_cr *cr, const struct note *note)
 {
 	switch (note->type) {
 	case RDMA_CM_EVENT_REJECTED:
@@ -123,7 +124,7 @@ of_request(struct cr *cr, const struct note *note)
 	case RDMA_CM_EVENT_CONNECT_ERROR:
 	case RDMA_CM_EVENT_DISCONNECTED:
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		cr_gone(cr, note->conn, note->generation);
+		dapl_cr_withdrawn(cr, note->conn, note->generation);
 		break;
 	default:
 		break;
@@ -131,14 +132,14 @@ of_request(struct cr *cr, const struct note *note)
 }
 
 static void
-dispatch(struct ia *ia, const struct note *note)
+cm_dispatch(struct dapl_ia *ia, const struct note *note)
 {
-	struct object *owner;
+	struct dapl_object *owner;
 
 	if (!note->conn)
 		return; /* the IA's own id */
 	if (note->type == RDMA_CM_EVENT_CONNECT_REQUEST) {
-		const struct cr_request request = {
+		const struct dapl_cr_request request = {
 			.id = note->id,
 			.responder = note->responder,
 			.initiator = note->initiator,
@@ -146,20 +147,20 @@ dispatch(struct ia *ia, const struct note *note)
 			.data = note->data,
 		};
 
-		cr_arrived(ia, note->conn, note->generation, &request);
+		dapl_cr_arrived(ia, note->conn, note->generation, &request);
 		return;
 	}
-	if (!conn_is(note->conn, note->generation))
+	if (!dapl_conn_is(note->conn, note->generation))
 		return; /* closed since it was read: its owner is not to be looked at */
 	owner = atomic_load_explicit(&note->conn->owner, memory_order_acquire);
 	if (owner->kind == KIND_EP)
-		of_endpoint((struct ep *)owner, note);
+		cm_handle_ep((struct dapl_ep *)owner, note);
 	else if (owner->kind == KIND_CR)
-		of_request((struct cr *)owner, note);
+		cm_handle_cr((struct dapl_cr *)owner, note);
 }
 
 static bool
-next_event(struct ia *ia, struct rdma_cm_event **event)
+cm_next_event(struct dapl_ia *ia, struct rdma_cm_event **event)
 {
 	int r;
 
@@ -170,17 +171,17 @@ next_event(struct ia *ia, struct rdma_cm_event **event)
 }
 
 void
-cm_read(void *arg, uint64_t serial)
+dapl_cm_read(void *arg, uint64_t serial)
 {
-	struct ia *ia = arg;
+	struct dapl_ia *ia = arg;
 	struct rdma_cm_event *event;
 	struct note note;
 
 	(void)serial;
-	while (next_event(ia, &event)) {
-		copy(event, &note);
+	while (cm_next_event(ia, &event)) {
+		cm_copy(event, &note);
 		rdma_ack_cm_event(event);
-		dispatch(ia, &note);
+		cm_dispatch(ia, &note);
 	}
-	ia_channel_read(ia->loops[0].loop, &ia->cm_ticket);
+	dapl_channel_check(ia->loops[0].loop, &ia->cm_ticket);
 }

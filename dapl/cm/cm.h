@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* Reads the events of a struct ia and acts on them. */
-void cm_read(void *ia, uint64_t serial);
+/* Reads the events of a struct dapl_ia and acts on them. */
+void dapl_cm_read(void *ia, uint64_t serial);
 
 #endif

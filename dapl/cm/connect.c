@@ -15,7 +15,7 @@
 #define RETRY_COUNT 7 /* the most the wire can say; for "receiver not ready" it means for ever */
 
 static uint8_t
-depth(DAT_COUNT ours, uint8_t theirs)
+connect_depth(DAT_COUNT ours, uint8_t theirs)
 {
 	if (ours > 255)
 		ours = 255;
@@ -23,12 +23,12 @@ depth(DAT_COUNT ours, uint8_t theirs)
 }
 
 void
-connect_param(const struct ep *ep, uint8_t remote_responder, uint8_t remote_initiator,
+dapl_connect_param(const struct dapl_ep *ep, uint8_t remote_responder, uint8_t remote_initiator,
     struct rdma_conn_param *param)
 {
 	memset(param, 0, sizeof *param);
-	param->responder_resources = depth(ep->attr.max_rdma_read_in, remote_initiator);
-	param->initiator_depth = depth(ep->attr.max_rdma_read_out, remote_responder);
+	param->responder_resources = connect_depth(ep->attr.max_rdma_read_in, remote_initiator);
+	param->initiator_depth = connect_depth(ep->attr.max_rdma_read_out, remote_responder);
 	param->flow_control = 1;
 	param->retry_count = RETRY_COUNT;
 	param->rnr_retry_count = RETRY_COUNT;
@@ -38,7 +38,7 @@ connect_param(const struct ep *ep, uint8_t remote_responder, uint8_t remote_init
 
 /* A pinned endpoint that still waits for `conn`, or false. */
 static bool
-step_enter(struct ep *ep, const struct conn *conn)
+connect_step_enter(struct dapl_ep *ep, const struct dapl_conn *conn)
 {
 	bool ok;
 
@@ -46,59 +46,59 @@ step_enter(struct ep *ep, const struct conn *conn)
 	ok = ep->obj.handle && ep->conn == conn &&
 	     ep->state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING;
 	if (ok)
-		ep_pin(ep);
+		dapl_ep_pin(ep);
 	os_unlock(&ep->obj.lock);
 	return ok;
 }
 
 static void
-step_leave(struct ep *ep, const struct conn *conn, int failed)
+connect_step_leave(struct dapl_ep *ep, const struct dapl_conn *conn, int failed)
 {
 	if (failed)
-		ep_happened(ep, conn, EP_IS_UNREACHABLE, NULL, 0);
-	ep_unpin(ep);
+		dapl_ep_happened(ep, conn, EP_IS_UNREACHABLE, NULL, 0);
+	dapl_ep_unpin(ep);
 }
 
 static int
-resolve_address(struct ep *ep, struct conn *conn)
+connect_resolve_address(struct dapl_ep *ep, struct dapl_conn *conn)
 {
-	struct sockaddr_storage from = ia_of(&ep->obj)->address;
+	struct sockaddr_storage from = dapl_ia_of(&ep->obj)->address;
 
-	address_set_port(&from, 0);
+	dapl_address_set_port(&from, 0);
 	return rdma_resolve_addr(
 	    conn->id, (struct sockaddr *)&from, (struct sockaddr *)&ep->remote, RESOLVE_MS);
 }
 
 void
-connect_address_resolved(struct ep *ep, struct conn *conn)
+dapl_connect_address_resolved(struct dapl_ep *ep, struct dapl_conn *conn)
 {
-	if (step_enter(ep, conn))
-		step_leave(ep, conn, rdma_resolve_route(conn->id, RESOLVE_MS));
+	if (connect_step_enter(ep, conn))
+		connect_step_leave(ep, conn, rdma_resolve_route(conn->id, RESOLVE_MS));
 }
 
 void
-connect_route_resolved(struct ep *ep, struct conn *conn)
+dapl_connect_route_resolved(struct dapl_ep *ep, struct dapl_conn *conn)
 {
 	struct rdma_conn_param param;
 
-	if (!step_enter(ep, conn))
+	if (!connect_step_enter(ep, conn))
 		return;
-	connect_param(ep, UINT8_MAX, UINT8_MAX, &param);
+	dapl_connect_param(ep, UINT8_MAX, UINT8_MAX, &param);
 	param.private_data = ep->hello;
 	param.private_data_len = ep->hello_size;
 	conn->id->qp = ep->qp;
-	step_leave(ep, conn, rdma_connect(conn->id, &param));
+	connect_step_leave(ep, conn, rdma_connect(conn->id, &param));
 }
 
 void
-connect_unresolved(struct ep *ep, struct conn *conn, int error)
+dapl_connect_unresolved(struct dapl_ep *ep, struct dapl_conn *conn, int error)
 {
 	bool again;
 
-	if (!step_enter(ep, conn))
+	if (!connect_step_enter(ep, conn))
 		return;
 	again = error == -ETIMEDOUT && ++ep->retries < RESOLVE_TRIES;
-	step_leave(ep, conn, again ? resolve_address(ep, conn) : -1);
+	connect_step_leave(ep, conn, again ? connect_resolve_address(ep, conn) : -1);
 }
 
 /* ---- the calls ---- */
@@ -114,10 +114,10 @@ struct target {
 
 /* Locked.  Refuses, or DAT_SUCCESS. */
 static DAT_RETURN
-may_connect(const struct ep *ep)
+connect_may_connect(const struct dapl_ep *ep)
 {
-	if (ep_may(ep->state, EP_CONNECT) != EP_ALLOWED)
-		return DAT_ERROR(DAT_INVALID_STATE, ep_state_subtype(ep->state));
+	if (dapl_ep_may(ep->state, EP_CONNECT) != EP_ALLOWED)
+		return DAT_ERROR(DAT_INVALID_STATE, dapl_ep_state_subtype(ep->state));
 	if (!ep->parts.connect || !ep->qp)
 		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_NOTREADY);
 	return DAT_SUCCESS;
@@ -125,14 +125,14 @@ may_connect(const struct ep *ep)
 
 /* Locked. */
 static void
-begin(struct ep *ep, struct conn *conn, const struct target *to)
+connect_begin(struct dapl_ep *ep, struct dapl_conn *conn, const struct target *to)
 {
-	ep->state = ep_answer(ep->state, EP_CONNECT)->next;
+	ep->state = dapl_ep_answer(ep->state, EP_CONNECT)->next;
 	ep->conn = conn;
 	ep->retries = 0;
 	ep->remote = to->address;
 	ep->remote_qual = to->qual;
-	address_set_port(&ep->remote, conn_qual_port(to->qual));
+	dapl_address_set_port(&ep->remote, dapl_conn_qual_port(to->qual));
 	ep->hello_size = (uint8_t)to->size;
 	if (to->size)
 		memcpy(ep->hello, to->data, (size_t)to->size);
@@ -143,52 +143,53 @@ begin(struct ep *ep, struct conn *conn, const struct target *to)
 		uint64_t ns = (uint64_t)to->timeout * 1000u;
 
 		ep->deadline = os_clock_ns() + ns;
-		loop_ready_later(ia_of(&ep->obj)->loops[0].loop, &ep->timer, ns);
+		loop_ready_later(dapl_ia_of(&ep->obj)->loops[0].loop, &ep->timer, ns);
 	}
-	ep_pin(ep);
+	dapl_ep_pin(ep);
 }
 
 static DAT_RETURN
 connect_to(DAT_EP_HANDLE handle, const struct target *to)
 {
-	struct conn *conn = NULL;
+	struct dapl_conn *conn = NULL;
 	DAT_RETURN ret;
-	struct ia *ia;
-	struct ep *ep;
+	struct dapl_ia *ia;
+	struct dapl_ep *ep;
 	int r;
 
-	ep = object_lock(handle, KIND_EP);
+	ep = dapl_object_lock(handle, KIND_EP);
 	if (!ep)
 		return BAD_EP;
-	ret = may_connect(ep);
-	ia = ia_of(&ep->obj);
+	ret = connect_may_connect(ep);
+	ia = dapl_ia_of(&ep->obj);
 	if (ret == DAT_SUCCESS)
-		ep_pin(ep);
+		dapl_ep_pin(ep);
 	os_unlock(&ep->obj.lock);
 	if (ret != DAT_SUCCESS)
 		return ret;
 
-	r = conn_open(ia, &ep->obj, &conn);
+	r = dapl_conn_open(ia, &ep->obj, &conn);
 	if (r) {
-		ep_unpin(ep);
-		return err_resource(r, DAT_RESOURCE_MEMORY);
+		dapl_ep_unpin(ep);
+		return dapl_err_resource(r, DAT_RESOURCE_MEMORY);
 	}
 	os_lock(&ep->obj.lock);
-	ret = ep->obj.handle ? may_connect(ep) : BAD_EP; /* another thread may have been faster */
+	ret = ep->obj.handle ? connect_may_connect(ep) :
+			       BAD_EP; /* another thread may have been faster */
 	if (ret == DAT_SUCCESS)
-		begin(ep, conn, to);
+		connect_begin(ep, conn, to);
 	os_unlock(&ep->obj.lock);
 	if (ret != DAT_SUCCESS)
-		conn_close(conn);
+		dapl_conn_close(conn);
 	else
 		/* A target that cannot even be tried is reported like one that does not answer. */
-		step_leave(ep, conn, resolve_address(ep, conn));
-	ep_unpin(ep);
+		connect_step_leave(ep, conn, connect_resolve_address(ep, conn));
+	dapl_ep_unpin(ep);
 	return ret;
 }
 
 static DAT_RETURN
-check_target(const struct target *to, DAT_QOS qos, int first_arg)
+connect_check_target(const struct target *to, DAT_QOS qos, int first_arg)
 {
 	const DAT_RETURN_SUBTYPE arg = (DAT_RETURN_SUBTYPE)(DAT_INVALID_ARG1 + first_arg - 1);
 
@@ -205,13 +206,13 @@ check_target(const struct target *to, DAT_QOS qos, int first_arg)
 
 /* Of an endpoint that is to connect there; fills in to->address. */
 static DAT_RETURN
-check_address(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address, struct target *to)
+connect_check_address(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address, struct target *to)
 {
-	if (!handle_is(handle, KIND_EP))
+	if (!dapl_handle_is(handle, KIND_EP))
 		return BAD_EP;
 	if (!address)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	if (address_copy(&to->address, address))
+	if (dapl_address_copy(&to->address, address))
 		return DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNSUPPORTED);
 	return DAT_SUCCESS;
 }
@@ -221,11 +222,11 @@ dapl_ep_connect(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL 
     DAT_TIMEOUT timeout, DAT_COUNT size, const DAT_PVOID data, DAT_QOS qos, DAT_CONNECT_FLAGS flags)
 {
 	struct target to = { .qual = qual, .timeout = timeout, .size = size, .data = data };
-	DAT_RETURN ret = check_address(handle, address, &to);
+	DAT_RETURN ret = connect_check_address(handle, address, &to);
 
 	if (ret != DAT_SUCCESS)
 		return ret;
-	ret = check_target(&to, qos, 4);
+	ret = connect_check_target(&to, qos, 4);
 	if (ret != DAT_SUCCESS)
 		return ret;
 	if (flags & DAT_CONNECT_MULTIPATH_REQUIRED_FLAG)
@@ -240,14 +241,14 @@ dapl_ep_common_connect(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address, DAT_TIM
     DAT_COUNT size, const DAT_PVOID data)
 {
 	struct target to = { .timeout = timeout, .size = size, .data = data };
-	DAT_RETURN ret = check_address(handle, address, &to);
+	DAT_RETURN ret = connect_check_address(handle, address, &to);
 
 	if (ret != DAT_SUCCESS)
 		return ret;
-	to.qual = address_port(&to.address);
+	to.qual = dapl_address_port(&to.address);
 	if (to.qual == 0)
 		return DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_MALFORMED);
-	ret = check_target(&to, DAT_QOS_BEST_EFFORT, 3);
+	ret = connect_check_target(&to, DAT_QOS_BEST_EFFORT, 3);
 	return ret == DAT_SUCCESS ? connect_to(handle, &to) : ret;
 }
 
@@ -257,20 +258,20 @@ dapl_ep_dup_connect(DAT_EP_HANDLE handle, DAT_EP_HANDLE dup_handle, DAT_TIMEOUT 
 {
 	struct target to = { .timeout = timeout, .size = size, .data = data };
 	DAT_RETURN ret = DAT_SUCCESS;
-	struct ep *dup;
+	struct dapl_ep *dup;
 
-	if (!handle_is(handle, KIND_EP))
+	if (!dapl_handle_is(handle, KIND_EP))
 		return BAD_EP;
-	dup = object_lock(dup_handle, KIND_EP);
+	dup = dapl_object_lock(dup_handle, KIND_EP);
 	if (!dup)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-	if (ep_may(dup->state, EP_MODEL) != EP_ALLOWED)
-		ret = DAT_ERROR(DAT_INVALID_STATE, ep_state_subtype(dup->state));
+	if (dapl_ep_may(dup->state, EP_MODEL) != EP_ALLOWED)
+		ret = DAT_ERROR(DAT_INVALID_STATE, dapl_ep_state_subtype(dup->state));
 	to.address = dup->remote;
 	to.qual = dup->remote_qual;
 	os_unlock(&dup->obj.lock);
 	if (ret == DAT_SUCCESS)
-		ret = check_target(&to, qos, 3);
+		ret = connect_check_target(&to, qos, 3);
 	return ret == DAT_SUCCESS ? connect_to(handle, &to) : ret;
 }
 
@@ -278,28 +279,30 @@ DAT_RETURN
 dapl_ep_disconnect(DAT_EP_HANDLE handle, DAT_CLOSE_FLAGS flags)
 {
 	const bool graceful = flags == DAT_CLOSE_GRACEFUL_FLAG;
-	struct ep *ep = object_lock(handle, KIND_EP);
-	const struct ep_answer *answer;
+	struct dapl_ep *ep = dapl_object_lock(handle, KIND_EP);
+	const struct dapl_ep_answer *answer;
 	DAT_RETURN ret = DAT_SUCCESS;
 
 	if (!ep)
 		return BAD_EP;
-	answer = ep_answer(ep->state, graceful ? EP_DISCONNECT_GRACEFUL : EP_DISCONNECT_ABRUPT);
+	answer =
+	    dapl_ep_answer(ep->state, graceful ? EP_DISCONNECT_GRACEFUL : EP_DISCONNECT_ABRUPT);
 	if ((!graceful && flags != DAT_CLOSE_ABRUPT_FLAG) || answer->verdict == EP_BAD_FLAG)
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	else if (answer->verdict == EP_REFUSED)
-		ret = DAT_ERROR(DAT_INVALID_STATE, ep_state_subtype(ep->state));
+		ret = DAT_ERROR(DAT_INVALID_STATE, dapl_ep_state_subtype(ep->state));
 	if (ret != DAT_SUCCESS || answer->verdict == EP_NOTHING) {
 		os_unlock(&ep->obj.lock);
 		return ret;
 	}
-	if (answer->next == DAT_EP_STATE_DISCONNECT_PENDING && !wr_ring_idle(&ep->rings.requests)) {
+	if (answer->next == DAT_EP_STATE_DISCONNECT_PENDING &&
+	    !dapl_wr_ring_idle(&ep->rings.requests)) {
 		/* The loop looks until what was posted is done. */
 		ep->state = answer->next;
-		loop_ready_later(ia_of(&ep->obj)->loops[0].loop, &ep->timer, 0);
+		loop_ready_later(dapl_ia_of(&ep->obj)->loops[0].loop, &ep->timer, 0);
 		os_unlock(&ep->obj.lock);
 		return DAT_SUCCESS;
 	}
-	ep_settle(ep, EP_DISCONNECTS, NULL, 0);
+	dapl_ep_settle(ep, EP_DISCONNECTS, NULL, 0);
 	return DAT_SUCCESS;
 }

@@ -8,11 +8,11 @@
 #include "dapl/ep/ep.h"
 
 /* Steps of connecting, on the loop. */
-void connect_address_resolved(struct ep *ep, struct conn *conn);
-void connect_route_resolved(struct ep *ep, struct conn *conn);
-void connect_unresolved(struct ep *ep, struct conn *conn, int error);
+void dapl_connect_address_resolved(struct dapl_ep *ep, struct dapl_conn *conn);
+void dapl_connect_route_resolved(struct dapl_ep *ep, struct dapl_conn *conn);
+void dapl_connect_unresolved(struct dapl_ep *ep, struct dapl_conn *conn, int error);
 /* RDMA parameters of the endpoint, within what the other side offers. */
-void connect_param(const struct ep *ep, uint8_t remote_responder, uint8_t remote_initiator,
-    struct rdma_conn_param *param);
+void dapl_connect_param(const struct dapl_ep *ep, uint8_t remote_responder,
+    uint8_t remote_initiator, struct rdma_conn_param *param);
 
 #endif

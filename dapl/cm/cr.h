@@ -8,12 +8,12 @@
 #include "dapl/ep/conn.h"
 #include "dapl/ep/ep.h"
 
-struct cr {
-	struct object obj;
+struct dapl_cr {
+	struct dapl_object obj;
 	DAT_CR_HANDLE self;
-	struct conn *conn; /* NULL: being answered; guarded by the object's lock */
-	bool gone;	   /* the requester gave up; likewise */
-	DAT_EP_HANDLE own; /* the endpoint that came with it, if any; constant while open */
+	struct dapl_conn *conn; /* NULL: being answered; guarded by the object's lock */
+	bool gone;		/* the requester gave up; likewise */
+	DAT_EP_HANDLE own;	/* the endpoint that came with it, if any; constant while open */
 	struct sockaddr_storage remote;
 	uint8_t responder, initiator; /* RDMA reads the requester offers and wants */
 	DAT_COUNT size;
@@ -21,7 +21,7 @@ struct cr {
 };
 
 /* What is kept of a CM's request event. */
-struct cr_request {
+struct dapl_cr_request {
 	struct rdma_cm_id *id;
 	DAT_EP_HANDLE own;
 	uint8_t responder, initiator;
@@ -33,26 +33,26 @@ struct cr_request {
  * A request arrived at the service point that `listener` (in its life `generation`) belongs to:
  * becomes a CR and an event, or is refused.
  */
-void cr_arrived(
-    struct ia *ia, struct conn *listener, uint32_t generation, const struct cr_request *request);
+void dapl_cr_arrived(struct dapl_ia *ia, struct dapl_conn *listener, uint32_t generation,
+    const struct dapl_cr_request *request);
 
 /* The wire has one kind of refusal; this word ahead of the data says that a consumer spoke. */
 #define CR_REJECT_VERSION 0x02000200u
 #define CR_REJECT_MAJOR_SHIFT 24
 
-/* Refuses a request that the consumer has not answered.  0, or -ENODEV for a bad handle, or one that another
- * thread answers. */
-int cr_destroy(DAT_HANDLE handle);
+/* Refuses a request that the consumer has not answered.  0, or -ENODEV for a bad handle, or one
+ * that another thread answers. */
+int dapl_cr_free_by_handle(DAT_HANDLE handle);
 
 /*
- * Takes the CM id out, and so decides the request: a second caller finds none and gets NULL.  It ends with
- * cr_dispose() or cr_put_back().
+ * Takes the CM id out, and so decides the request: a second caller finds none and gets NULL.  It
+ * ends with dapl_cr_free_claimed() or dapl_cr_unclaim().
  */
-struct cr *cr_take(DAT_CR_HANDLE handle, struct conn **conn);
-void cr_put_back(struct cr *cr, struct conn *conn);
-void cr_dispose(struct cr *cr);
+struct dapl_cr *dapl_cr_claim(DAT_CR_HANDLE handle, struct dapl_conn **conn);
+void dapl_cr_unclaim(struct dapl_cr *cr, struct dapl_conn *conn);
+void dapl_cr_free_claimed(struct dapl_cr *cr);
 
 /* The requester went away before an answer. */
-void cr_gone(struct cr *cr, const struct conn *conn, uint32_t generation);
+void dapl_cr_withdrawn(struct dapl_cr *cr, const struct dapl_conn *conn, uint32_t generation);
 
 #endif

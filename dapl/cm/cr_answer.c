@@ -13,16 +13,16 @@
 DAT_RETURN
 dapl_cr_query(DAT_CR_HANDLE handle, DAT_CR_PARAM_MASK mask, DAT_CR_PARAM *param)
 {
-	struct cr *cr = object_lock(handle, KIND_CR);
+	struct dapl_cr *cr = dapl_object_lock(handle, KIND_CR);
 	DAT_RETURN ret;
 
 	if (!cr)
 		return BAD_CR;
-	ret = err_query(!(mask & ~DAT_CR_FIELD_ALL), param);
+	ret = dapl_err_query(!(mask & ~DAT_CR_FIELD_ALL), param);
 	if (ret == DAT_SUCCESS)
 		*param = (DAT_CR_PARAM){
 			.remote_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&cr->remote,
-			.remote_port_qual = address_port(&cr->remote),
+			.remote_port_qual = dapl_address_port(&cr->remote),
 			.private_data_size = cr->size,
 			.private_data = cr->size ? cr->data : NULL,
 			.local_ep_handle = cr->own,
@@ -33,12 +33,12 @@ dapl_cr_query(DAT_CR_HANDLE handle, DAT_CR_PARAM_MASK mask, DAT_CR_PARAM *param)
 
 /* Locked. */
 static DAT_RETURN
-may_accept(const struct ep *ep, const struct cr *cr)
+cr_may_accept(const struct dapl_ep *ep, const struct dapl_cr *cr)
 {
-	if (ia_of(&ep->obj) != ia_of(&cr->obj))
+	if (dapl_ia_of(&ep->obj) != dapl_ia_of(&cr->obj))
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-	if (ep_may(ep->state, cr->own ? EP_ACCEPT_OWN : EP_ACCEPT) != EP_ALLOWED)
-		return DAT_ERROR(DAT_INVALID_STATE, ep_state_subtype(ep->state));
+	if (dapl_ep_may(ep->state, cr->own ? EP_ACCEPT_OWN : EP_ACCEPT) != EP_ALLOWED)
+		return DAT_ERROR(DAT_INVALID_STATE, dapl_ep_state_subtype(ep->state));
 	if (!ep->parts.connect || !ep->qp)
 		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_NOTREADY);
 	return DAT_SUCCESS;
@@ -50,18 +50,18 @@ may_accept(const struct ep *ep, const struct cr *cr)
  * the endpoint that hears of it.
  */
 static void
-hand_over(struct cr *cr, struct conn *conn, struct ep *ep)
+cr_hand_over(struct dapl_cr *cr, struct dapl_conn *conn, struct dapl_ep *ep)
 {
-	os_lock(&ia_of(&ep->obj)->cm_lock);
+	os_lock(&dapl_ia_of(&ep->obj)->cm_lock);
 	conn->id->qp = ep->qp;
-	os_unlock(&ia_of(&ep->obj)->cm_lock);
-	ep->state = ep_answer(ep->state, cr->own ? EP_ACCEPT_OWN : EP_ACCEPT)->next;
+	os_unlock(&dapl_ia_of(&ep->obj)->cm_lock);
+	ep->state = dapl_ep_answer(ep->state, cr->own ? EP_ACCEPT_OWN : EP_ACCEPT)->next;
 	ep->conn = conn;
 	ep->remote = cr->remote;
-	ep->remote_qual = address_port(&cr->remote);
+	ep->remote_qual = dapl_address_port(&cr->remote);
 	if (ep->rings.merged)
 		evd_hold_begin(dapl_evd_ref(ep->parts.connect), &ep->rings.hold);
-	ep_pin(ep);
+	dapl_ep_pin(ep);
 	atomic_store_explicit(&conn->owner, &ep->obj, memory_order_release);
 }
 
@@ -69,38 +69,38 @@ DAT_RETURN
 dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, const DAT_PVOID data)
 {
 	struct rdma_conn_param param;
-	struct conn *conn;
+	struct dapl_conn *conn;
 	DAT_RETURN ret;
-	struct cr *cr;
-	struct ep *ep;
+	struct dapl_cr *cr;
+	struct dapl_ep *ep;
 	bool gone;
 
-	if (!handle_is(handle, KIND_CR))
+	if (!dapl_handle_is(handle, KIND_CR))
 		return BAD_CR;
 	if (size < 0 || size > IA_MAX_PRIVATE_DATA)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
 	if (size > 0 && !data)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
-	cr = cr_take(handle, &conn);
+	cr = dapl_cr_claim(handle, &conn);
 	if (!cr)
 		return BAD_CR;
 	/* The endpoint that came with it need not be named, and no other will do. */
 	if (cr->own && ep_handle == DAT_HANDLE_NULL)
 		ep_handle = cr->own;
-	ep = cr->own && ep_handle != cr->own ? NULL : object_lock(ep_handle, KIND_EP);
+	ep = cr->own && ep_handle != cr->own ? NULL : dapl_object_lock(ep_handle, KIND_EP);
 	if (!ep) {
-		cr_put_back(cr, conn);
+		dapl_cr_unclaim(cr, conn);
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
 	}
-	ret = may_accept(ep, cr);
+	ret = cr_may_accept(ep, cr);
 	if (ret == DAT_SUCCESS)
-		hand_over(cr, conn, ep);
+		cr_hand_over(cr, conn, ep);
 	os_unlock(&ep->obj.lock);
 	if (ret != DAT_SUCCESS) {
-		cr_put_back(cr, conn);
+		dapl_cr_unclaim(cr, conn);
 		return ret;
 	}
-	connect_param(ep, cr->responder, cr->initiator, &param);
+	dapl_connect_param(ep, cr->responder, cr->initiator, &param);
 	param.private_data = data;
 	param.private_data_len = (uint8_t)size;
 	os_lock(&cr->obj.lock);
@@ -110,10 +110,10 @@ dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, co
 	if (gone || rdma_accept(conn->id, &param)) {
 		/* The other end waits for an answer. */
 		(void)rdma_reject(conn->id, NULL, 0);
-		ep_happened(ep, conn, EP_HAS_FAILED, NULL, 0);
+		dapl_ep_happened(ep, conn, EP_HAS_FAILED, NULL, 0);
 	}
-	cr_dispose(cr); /* not before: `data` may be its private data */
-	ep_unpin(ep);
+	dapl_cr_free_claimed(cr); /* not before: `data` may be its private data */
+	dapl_ep_unpin(ep);
 	return DAT_SUCCESS;
 }
 
@@ -122,25 +122,25 @@ dapl_cr_reject(DAT_CR_HANDLE handle, DAT_COUNT size, const DAT_PVOID data)
 {
 	uint8_t text[sizeof(uint32_t) + IA_MAX_PRIVATE_DATA];
 	const uint32_t version = htonl(CR_REJECT_VERSION);
-	struct conn *conn;
-	struct cr *cr;
+	struct dapl_conn *conn;
+	struct dapl_cr *cr;
 
-	if (!handle_is(handle, KIND_CR))
+	if (!dapl_handle_is(handle, KIND_CR))
 		return BAD_CR;
 	if (size < 0 || size > IA_MAX_PRIVATE_DATA)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	if (size > 0 && !data)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-	cr = cr_take(handle, &conn);
+	cr = dapl_cr_claim(handle, &conn);
 	if (!cr)
 		return BAD_CR;
 	memcpy(text, &version, sizeof version);
 	if (size)
 		memcpy(text + sizeof version, data, (size_t)size);
 	(void)rdma_reject(conn->id, text, (uint8_t)(sizeof version + (size_t)size));
-	conn_close(conn);
+	dapl_conn_close(conn);
 	if (cr->own)
-		ep_let_go(cr->own);
-	cr_dispose(cr);
+		dapl_ep_detach_request(cr->own);
+	dapl_cr_free_claimed(cr);
 	return DAT_SUCCESS;
 }

@@ -12,40 +12,41 @@
 
 #define BAD_CSP DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CSP)
 
-struct csp {
-	struct sp sp;
+struct dapl_csp {
+	struct dapl_sp sp;
 	DAT_COMM comm; /* constant while open */
 };
 
 static void
-prepare(void *slot)
+csp_prepare(void *slot)
 {
-	sp_prepare(slot, KIND_CSP, NULL);
+	dapl_sp_prepare(slot, KIND_CSP, NULL);
 }
 
-static struct slab slab = SLAB_INITIALIZER(struct csp, prepare);
+static struct dapl_slab csp_slab = SLAB_INITIALIZER(struct dapl_csp, csp_prepare);
 
 /* What carries connections here is a reliable stream, which sockets call TCP. */
 static bool
-is_ours(const DAT_COMM *comm, const struct sockaddr_storage *at)
+csp_is_ours(const DAT_COMM *comm, const struct sockaddr_storage *at)
 {
 	return comm->domain == at->ss_family && comm->type == SOCK_STREAM &&
 	       (comm->protocol == 0 || comm->protocol == IPPROTO_TCP);
 }
 
 static int
-create(struct ia *ia, struct dapl_evd *evd, const DAT_COMM *comm, uint16_t port, struct csp **out)
+csp_create(struct dapl_ia *ia, struct dapl_evd *evd, const DAT_COMM *comm, uint16_t port,
+    struct dapl_csp **out)
 {
-	struct csp *csp = slab_alloc(&slab);
+	struct dapl_csp *csp = dapl_slab_alloc(&csp_slab);
 	int r;
 
 	if (!csp)
 		return -ENOMEM;
 	csp->comm = *comm;
 	csp->sp.brings_ep = false;
-	r = sp_open(&csp->sp, ia, evd, port);
+	r = dapl_sp_open(&csp->sp, ia, evd, port);
 	if (r) {
-		slab_free(&slab, csp);
+		dapl_slab_free(&csp_slab, csp);
 		return r;
 	}
 	*out = csp;
@@ -53,8 +54,8 @@ create(struct ia *ia, struct dapl_evd *evd, const DAT_COMM *comm, uint16_t port,
 }
 
 static DAT_RETURN
-check(const struct ia *ia, const DAT_COMM *comm, DAT_IA_ADDRESS_PTR address, const void *place,
-    struct sockaddr_storage *at)
+csp_check(const struct dapl_ia *ia, const DAT_COMM *comm, DAT_IA_ADDRESS_PTR address,
+    const void *place, struct sockaddr_storage *at)
 {
 	if (!comm)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
@@ -62,11 +63,11 @@ check(const struct ia *ia, const DAT_COMM *comm, DAT_IA_ADDRESS_PTR address, con
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
 	if (!place)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
-	if (address_copy(at, address))
+	if (dapl_address_copy(at, address))
 		return DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNSUPPORTED);
-	if (!is_ours(comm, at))
+	if (!csp_is_ours(comm, at))
 		return DAT_ERROR(DAT_COMM_NOT_SUPPORTED, DAT_NO_SUBTYPE);
-	if (!address_includes(at, &ia->address))
+	if (!dapl_address_includes(at, &ia->address))
 		return DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNREACHABLE);
 	return DAT_SUCCESS;
 }
@@ -77,69 +78,69 @@ dapl_csp_create(DAT_IA_HANDLE ia_handle, DAT_COMM *comm, DAT_IA_ADDRESS_PTR addr
 {
 	struct sockaddr_storage at;
 	struct dapl_evd *evd;
-	struct csp *csp;
+	struct dapl_csp *csp;
 	DAT_RETURN ret;
-	struct ia *ia;
+	struct dapl_ia *ia;
 	int r;
 
-	ia = ia_enter(ia_handle);
+	ia = dapl_ia_enter(ia_handle);
 	if (!ia)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-	ret = check(ia, comm, address, handle, &at);
+	ret = csp_check(ia, comm, address, handle, &at);
 	if (ret != DAT_SUCCESS)
 		goto leave;
-	evd = sp_hold_evd(ia, evd_handle);
+	evd = dapl_sp_get_evd(ia, evd_handle);
 	if (!evd) {
 		ret = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_CR);
 		goto leave;
 	}
-	r = create(ia, evd, comm, address_port(&at), &csp);
+	r = csp_create(ia, evd, comm, dapl_address_port(&at), &csp);
 	if (r) {
-		evd_release(evd);
-		ret = err_listen(r);
+		dapl_evd_put(evd);
+		ret = dapl_err_listen(r);
 		if (DAT_GET_TYPE(ret) == DAT_CONN_QUAL_IN_USE)
 			ret = DAT_ERROR(DAT_PORT_IN_USE, DAT_NO_SUBTYPE);
 	} else {
 		*handle = csp->sp.self;
 	}
 leave:
-	ia_leave(ia);
+	dapl_ia_leave(ia);
 	return ret;
 }
 
 DAT_RETURN
 dapl_csp_query(DAT_CSP_HANDLE handle, DAT_CSP_PARAM_MASK mask, DAT_CSP_PARAM *param)
 {
-	struct csp *csp = object_lock(handle, KIND_CSP);
+	struct dapl_csp *csp = dapl_object_lock(handle, KIND_CSP);
 	DAT_CSP_PARAM p;
 	DAT_RETURN ret;
-	struct ia *ia;
+	struct dapl_ia *ia;
 
 	if (!csp)
 		return BAD_CSP;
-	ia = ia_of(&csp->sp.obj);
+	ia = dapl_ia_of(&csp->sp.obj);
 	p = (DAT_CSP_PARAM){
 		.comm = &csp->comm,
 		.address_ptr = (DAT_IA_ADDRESS_PTR)&csp->sp.at,
 		.evd_handle = csp->sp.evd->core.cfg.handle,
 	};
 	os_unlock(&csp->sp.obj.lock);
-	ret = err_query(!(mask & ~DAT_CSP_FIELD_ALL), param);
+	ret = dapl_err_query(!(mask & ~DAT_CSP_FIELD_ALL), param);
 	if (ret != DAT_SUCCESS)
 		return ret;
-	p.ia_handle = registry_ia_handle(ia->self);
+	p.ia_handle = dapl_registry_ia_handle(ia->self);
 	*param = p;
 	return DAT_SUCCESS;
 }
 
 int
-csp_destroy(DAT_HANDLE handle)
+dapl_csp_free_by_handle(DAT_HANDLE handle)
 {
-	return sp_destroy(handle, KIND_CSP, &slab);
+	return dapl_sp_free(handle, KIND_CSP, &csp_slab);
 }
 
 DAT_RETURN
 dapl_csp_free(DAT_CSP_HANDLE handle)
 {
-	return csp_destroy(handle) ? BAD_CSP : DAT_SUCCESS;
+	return dapl_csp_free_by_handle(handle) ? BAD_CSP : DAT_SUCCESS;
 }

@@ -6,47 +6,47 @@
 #include "dapl/object/registry.h"
 #include "dapl/ia/ia.h"
 
-struct psp {
-	struct sp sp;
+struct dapl_psp {
+	struct dapl_sp sp;
 	DAT_PSP_FLAGS flags; /* constant while open */
 };
 
 /* DAT_PSP_PROVIDER_FLAG: an endpoint is made for each request. */
 static int
-take(struct ia *ia, struct sp *sp, const struct conn *listener, uint32_t generation,
-    const struct sockaddr *from, DAT_EP_HANDLE *ep)
+psp_take_request(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
+    uint32_t generation, const struct sockaddr *from, DAT_EP_HANDLE *ep)
 {
 	(void)sp;
 	(void)listener;
 	(void)generation;
-	return ep_make(ia, from, ep);
+	return dapl_ep_create_for_request(ia, from, ep);
 }
 
-static const struct sp_ops ops = { .take = take };
+static const struct dapl_sp_ops psp_ops = { .take = psp_take_request };
 
 static void
-prepare(void *slot)
+psp_prepare(void *slot)
 {
-	sp_prepare(slot, KIND_PSP, &ops);
+	dapl_sp_prepare(slot, KIND_PSP, &psp_ops);
 }
 
-static struct slab slab = SLAB_INITIALIZER(struct psp, prepare);
+static struct dapl_slab psp_slab = SLAB_INITIALIZER(struct dapl_psp, psp_prepare);
 
 /* `qual` 0: any, told back. */
 static int
-create(
-    struct ia *ia, struct dapl_evd *evd, DAT_CONN_QUAL qual, DAT_PSP_FLAGS flags, struct psp **out)
+psp_create(struct dapl_ia *ia, struct dapl_evd *evd, DAT_CONN_QUAL qual, DAT_PSP_FLAGS flags,
+    struct dapl_psp **out)
 {
-	struct psp *psp = slab_alloc(&slab);
+	struct dapl_psp *psp = dapl_slab_alloc(&psp_slab);
 	int r;
 
 	if (!psp)
 		return -ENOMEM;
 	psp->flags = flags;
 	psp->sp.brings_ep = flags == DAT_PSP_PROVIDER_FLAG;
-	r = sp_open(&psp->sp, ia, evd, qual);
+	r = dapl_sp_open(&psp->sp, ia, evd, qual);
 	if (r) {
-		slab_free(&slab, psp);
+		dapl_slab_free(&psp_slab, psp);
 		return r;
 	}
 	*out = psp;
@@ -54,18 +54,18 @@ create(
 }
 
 static DAT_RETURN
-check_and_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd_handle,
-    DAT_PSP_FLAGS flags, struct psp **out)
+psp_check_and_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd_handle,
+    DAT_PSP_FLAGS flags, struct dapl_psp **out)
 {
 	DAT_RETURN ret = DAT_SUCCESS;
 	struct dapl_evd *evd;
-	struct ia *ia;
+	struct dapl_ia *ia;
 	int r;
 
-	ia = ia_enter(ia_handle);
+	ia = dapl_ia_enter(ia_handle);
 	if (!ia)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-	evd = sp_hold_evd(ia, evd_handle);
+	evd = dapl_sp_get_evd(ia, evd_handle);
 	if (!evd) {
 		ret = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_CR);
 		goto leave;
@@ -73,14 +73,14 @@ check_and_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd
 	if (flags != DAT_PSP_CONSUMER_FLAG && flags != DAT_PSP_PROVIDER_FLAG) {
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
 	} else {
-		r = create(ia, evd, qual, flags, out);
+		r = psp_create(ia, evd, qual, flags, out);
 		if (r)
-			ret = err_listen(r);
+			ret = dapl_err_listen(r);
 	}
 	if (ret != DAT_SUCCESS)
-		evd_release(evd);
+		dapl_evd_put(evd);
 leave:
-	ia_leave(ia);
+	dapl_ia_leave(ia);
 	return ret;
 }
 
@@ -88,16 +88,16 @@ DAT_RETURN
 dapl_psp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd, DAT_PSP_FLAGS flags,
     DAT_PSP_HANDLE *handle)
 {
-	struct psp *psp;
+	struct dapl_psp *psp;
 	DAT_RETURN ret;
 
 	if (!handle || qual == 0) {
-		if (!handle_is(ia, KIND_IA))
+		if (!dapl_handle_is(ia, KIND_IA))
 			return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 		return DAT_ERROR(
 		    DAT_INVALID_PARAMETER, handle ? DAT_INVALID_ARG2 : DAT_INVALID_ARG5);
 	}
-	ret = check_and_create(ia, qual, evd, flags, &psp);
+	ret = psp_check_and_create(ia, qual, evd, flags, &psp);
 	if (ret == DAT_SUCCESS)
 		*handle = psp->sp.self;
 	return ret;
@@ -107,15 +107,15 @@ DAT_RETURN
 dapl_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual, DAT_EVD_HANDLE evd, DAT_PSP_FLAGS flags,
     DAT_PSP_HANDLE *handle)
 {
-	struct psp *psp;
+	struct dapl_psp *psp;
 	DAT_RETURN ret;
 
 	if (!handle || !qual) {
-		if (!handle_is(ia, KIND_IA))
+		if (!dapl_handle_is(ia, KIND_IA))
 			return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 		return DAT_ERROR(DAT_INVALID_PARAMETER, qual ? DAT_INVALID_ARG5 : DAT_INVALID_ARG2);
 	}
-	ret = check_and_create(ia, 0, evd, flags, &psp);
+	ret = psp_check_and_create(ia, 0, evd, flags, &psp);
 	if (DAT_GET_TYPE(ret) == DAT_CONN_QUAL_IN_USE)
 		ret = DAT_ERROR(DAT_CONN_QUAL_UNAVAILABLE, DAT_NO_SUBTYPE);
 	if (ret == DAT_SUCCESS) {
@@ -128,37 +128,38 @@ dapl_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual, DAT_EVD_HANDLE evd, D
 DAT_RETURN
 dapl_psp_query(DAT_PSP_HANDLE handle, DAT_PSP_PARAM_MASK mask, DAT_PSP_PARAM *param)
 {
-	struct psp *psp = object_lock(handle, KIND_PSP);
+	struct dapl_psp *psp = dapl_object_lock(handle, KIND_PSP);
 	DAT_PSP_PARAM p;
 	DAT_RETURN ret;
-	struct ia *ia;
+	struct dapl_ia *ia;
 
 	if (!psp)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PSP);
-	ia = ia_of(&psp->sp.obj);
+	ia = dapl_ia_of(&psp->sp.obj);
 	p = (DAT_PSP_PARAM){
 		.conn_qual = psp->sp.qual,
 		.evd_handle = psp->sp.evd->core.cfg.handle,
 		.psp_flags = psp->flags,
 	};
 	os_unlock(&psp->sp.obj.lock);
-	ret = err_query(!(mask & ~DAT_PSP_FIELD_ALL), param);
+	ret = dapl_err_query(!(mask & ~DAT_PSP_FIELD_ALL), param);
 	if (ret != DAT_SUCCESS)
 		return ret;
-	p.ia_handle = registry_ia_handle(ia->self);
+	p.ia_handle = dapl_registry_ia_handle(ia->self);
 	*param = p;
 	return DAT_SUCCESS;
 }
 
 int
-psp_destroy(DAT_HANDLE handle)
+dapl_psp_free_by_handle(DAT_HANDLE handle)
 {
-	return sp_destroy(handle, KIND_PSP, &slab);
+	return dapl_sp_free(handle, KIND_PSP, &psp_slab);
 }
 
 DAT_RETURN
 dapl_psp_free(DAT_PSP_HANDLE handle)
 {
-	return psp_destroy(handle) ? DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PSP) :
-				     DAT_SUCCESS;
+	return dapl_psp_free_by_handle(handle) ?
+		   DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PSP) :
+		   DAT_SUCCESS;
 }

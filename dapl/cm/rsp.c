@@ -14,8 +14,8 @@
 
 #define BAD_RSP DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_RSP)
 
-struct rsp {
-	struct sp sp;
+struct dapl_rsp {
+	struct dapl_sp sp;
 	DAT_EP_HANDLE ep; /* constant while open */
 	bool used;	  /* its request has arrived; guarded by the object's lock */
 };
@@ -24,37 +24,37 @@ struct rsp {
 
 /* Moves it on if the call is allowed now. */
 static DAT_RETURN
-move(DAT_EP_HANDLE handle, enum ep_call call, const struct ia *ia)
+rsp_move_ep(DAT_EP_HANDLE handle, enum dapl_ep_call call, const struct dapl_ia *ia)
 {
-	struct ep *ep = object_lock(handle, KIND_EP);
+	struct dapl_ep *ep = dapl_object_lock(handle, KIND_EP);
 	DAT_RETURN ret = DAT_SUCCESS;
 
 	if (!ep)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-	if (ia && ia_of(&ep->obj) != ia)
+	if (ia && dapl_ia_of(&ep->obj) != ia)
 		ret = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-	else if (ep_may(ep->state, call) != EP_ALLOWED)
-		ret = DAT_ERROR(DAT_INVALID_STATE, ep_state_subtype(ep->state));
+	else if (dapl_ep_may(ep->state, call) != EP_ALLOWED)
+		ret = DAT_ERROR(DAT_INVALID_STATE, dapl_ep_state_subtype(ep->state));
 	else
-		ep->state = ep_answer(ep->state, call)->next;
+		ep->state = dapl_ep_answer(ep->state, call)->next;
 	os_unlock(&ep->obj.lock);
 	return ret;
 }
 
 static bool
-ask(DAT_EP_HANDLE handle, const struct sockaddr *from)
+rsp_reserve_for(DAT_EP_HANDLE handle, const struct sockaddr *from)
 {
-	struct ep *ep = object_lock(handle, KIND_EP);
-	const struct ep_rule *rule;
+	struct dapl_ep *ep = dapl_object_lock(handle, KIND_EP);
+	const struct dapl_ep_rule *rule;
 	bool asked;
 
 	if (!ep)
 		return false;
-	rule = ep_rule(ep->state, EP_IS_ASKED);
-	asked = rule->event && address_copy(&ep->remote, from) == 0;
+	rule = dapl_ep_rule(ep->state, EP_IS_ASKED);
+	asked = rule->event && dapl_address_copy(&ep->remote, from) == 0;
 	if (asked) {
 		ep->state = rule->next;
-		ep->remote_qual = address_port(&ep->remote);
+		ep->remote_qual = dapl_address_port(&ep->remote);
 	}
 	os_unlock(&ep->obj.lock);
 	return asked;
@@ -64,20 +64,20 @@ ask(DAT_EP_HANDLE handle, const struct sockaddr *from)
 
 /* The endpoint is PASSIVE_CONNECTION_PENDING then. */
 static int
-take(struct ia *ia, struct sp *sp, const struct conn *listener, uint32_t generation,
-    const struct sockaddr *from, DAT_EP_HANDLE *ep)
+rsp_take_request(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
+    uint32_t generation, const struct sockaddr *from, DAT_EP_HANDLE *ep)
 {
-	struct rsp *rsp = (struct rsp *)sp;
+	struct dapl_rsp *rsp = (struct dapl_rsp *)sp;
 	DAT_EP_HANDLE reserved = DAT_HANDLE_NULL;
 
 	(void)ia;
 	os_lock(&sp->obj.lock);
-	if (sp_is_open(sp, listener, generation) && !rsp->used) {
+	if (dapl_sp_is_open(sp, listener, generation) && !rsp->used) {
 		rsp->used = true;
 		reserved = rsp->ep;
 	}
 	os_unlock(&sp->obj.lock);
-	if (!reserved || !ask(reserved, from))
+	if (!reserved || !rsp_reserve_for(reserved, from))
 		return -EBUSY;
 	*ep = reserved;
 	return 0;
@@ -85,48 +85,51 @@ take(struct ia *ia, struct sp *sp, const struct conn *listener, uint32_t generat
 
 /* The service point waits for another request. */
 static void
-give_back(struct sp *sp, const struct conn *listener, uint32_t generation, DAT_EP_HANDLE ep)
+rsp_give_back(
+    struct dapl_sp *sp, const struct dapl_conn *listener, uint32_t generation, DAT_EP_HANDLE ep)
 {
-	struct rsp *rsp = (struct rsp *)sp;
+	struct dapl_rsp *rsp = (struct dapl_rsp *)sp;
 	bool open;
 
-	/* Between these two the consumer may take the endpoint: then there is nothing to wait for. */
-	ep_let_go(ep);
-	open = move(ep, EP_RESERVE, NULL) == DAT_SUCCESS;
+	/* Between these two the consumer may take the endpoint: then there is nothing to wait for.
+	 */
+	dapl_ep_detach_request(ep);
+	open = rsp_move_ep(ep, EP_RESERVE, NULL) == DAT_SUCCESS;
 	os_lock(&sp->obj.lock);
-	if (open && sp_is_open(sp, listener, generation)) {
+	if (open && dapl_sp_is_open(sp, listener, generation)) {
 		rsp->used = false;
 		open = false;
 	}
 	os_unlock(&sp->obj.lock);
 	if (open)
-		(void)move(ep, EP_RELEASE, NULL);
+		(void)rsp_move_ep(ep, EP_RELEASE, NULL);
 }
 
-static const struct sp_ops ops = { .take = take, .give_back = give_back };
+static const struct dapl_sp_ops rsp_ops = { .take = rsp_take_request, .give_back = rsp_give_back };
 
 static void
-prepare(void *slot)
+rsp_prepare(void *slot)
 {
-	sp_prepare(slot, KIND_RSP, &ops);
+	dapl_sp_prepare(slot, KIND_RSP, &rsp_ops);
 }
 
-static struct slab slab = SLAB_INITIALIZER(struct rsp, prepare);
+static struct dapl_slab rsp_slab = SLAB_INITIALIZER(struct dapl_rsp, rsp_prepare);
 
 /* ---- the calls ---- */
 
 static DAT_RETURN
-create(struct ia *ia, DAT_CONN_QUAL qual, DAT_EP_HANDLE ep, struct dapl_evd *evd, struct rsp **out)
+rsp_create(struct dapl_ia *ia, DAT_CONN_QUAL qual, DAT_EP_HANDLE ep, struct dapl_evd *evd,
+    struct dapl_rsp **out)
 {
-	struct rsp *rsp;
+	struct dapl_rsp *rsp;
 	DAT_RETURN ret;
 	int r;
 
-	ret = move(ep, EP_RESERVE, ia);
+	ret = rsp_move_ep(ep, EP_RESERVE, ia);
 	if (ret != DAT_SUCCESS)
 		return ret;
 	r = -ENOMEM;
-	rsp = slab_alloc(&slab);
+	rsp = dapl_slab_alloc(&rsp_slab);
 	if (!rsp)
 		goto release_ep;
 	os_lock(&rsp->sp.obj.lock);
@@ -134,86 +137,86 @@ create(struct ia *ia, DAT_CONN_QUAL qual, DAT_EP_HANDLE ep, struct dapl_evd *evd
 	rsp->used = false;
 	rsp->sp.brings_ep = true;
 	os_unlock(&rsp->sp.obj.lock);
-	r = sp_open(&rsp->sp, ia, evd, qual);
+	r = dapl_sp_open(&rsp->sp, ia, evd, qual);
 	if (r)
 		goto free_slot;
 	*out = rsp;
 	return DAT_SUCCESS;
 
 free_slot:
-	slab_free(&slab, rsp);
+	dapl_slab_free(&rsp_slab, rsp);
 release_ep:
-	(void)move(ep, EP_RELEASE, NULL);
-	return err_listen(r);
+	(void)rsp_move_ep(ep, EP_RELEASE, NULL);
+	return dapl_err_listen(r);
 }
 
 DAT_RETURN
 dapl_rsp_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL qual, DAT_EP_HANDLE ep,
     DAT_EVD_HANDLE evd_handle, DAT_RSP_HANDLE *handle)
 {
-	struct rsp *rsp = NULL;
+	struct dapl_rsp *rsp = NULL;
 	struct dapl_evd *evd;
 	DAT_RETURN ret;
-	struct ia *ia;
+	struct dapl_ia *ia;
 
-	ia = ia_enter(ia_handle);
+	ia = dapl_ia_enter(ia_handle);
 	if (!ia)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 	if (qual == 0 || !handle) {
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, qual ? DAT_INVALID_ARG5 : DAT_INVALID_ARG2);
 		goto leave;
 	}
-	evd = sp_hold_evd(ia, evd_handle);
+	evd = dapl_sp_get_evd(ia, evd_handle);
 	if (!evd) {
 		ret = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_CR);
 		goto leave;
 	}
-	ret = create(ia, qual, ep, evd, &rsp);
+	ret = rsp_create(ia, qual, ep, evd, &rsp);
 	if (ret == DAT_SUCCESS)
 		*handle = rsp->sp.self;
 	else
-		evd_release(evd);
+		dapl_evd_put(evd);
 leave:
-	ia_leave(ia);
+	dapl_ia_leave(ia);
 	return ret;
 }
 
 DAT_RETURN
 dapl_rsp_query(DAT_RSP_HANDLE handle, DAT_RSP_PARAM_MASK mask, DAT_RSP_PARAM *param)
 {
-	struct rsp *rsp = object_lock(handle, KIND_RSP);
+	struct dapl_rsp *rsp = dapl_object_lock(handle, KIND_RSP);
 	DAT_RSP_PARAM p;
 	DAT_RETURN ret;
-	struct ia *ia;
+	struct dapl_ia *ia;
 
 	if (!rsp)
 		return BAD_RSP;
-	ia = ia_of(&rsp->sp.obj);
+	ia = dapl_ia_of(&rsp->sp.obj);
 	p = (DAT_RSP_PARAM){
 		.conn_qual = rsp->sp.qual,
 		.evd_handle = rsp->sp.evd->core.cfg.handle,
 		.ep_handle = rsp->ep,
 	};
 	os_unlock(&rsp->sp.obj.lock);
-	ret = err_query(!(mask & ~DAT_RSP_FIELD_ALL), param);
+	ret = dapl_err_query(!(mask & ~DAT_RSP_FIELD_ALL), param);
 	if (ret != DAT_SUCCESS)
 		return ret;
-	p.ia_handle = registry_ia_handle(ia->self);
+	p.ia_handle = dapl_registry_ia_handle(ia->self);
 	*param = p;
 	return DAT_SUCCESS;
 }
 
 int
-rsp_destroy(DAT_HANDLE handle)
+dapl_rsp_free_by_handle(DAT_HANDLE handle)
 {
 	uint64_t serial;
-	struct rsp *rsp = handle_object(handle, KIND_RSP, &serial);
+	struct dapl_rsp *rsp = dapl_handle_object(handle, KIND_RSP, &serial);
 	bool used;
 	int r;
 
 	if (!rsp)
 		return -ENODEV;
-	r = object_close(&rsp->sp.obj, serial);
+	r = dapl_object_free(&rsp->sp.obj, serial);
 	if (r)
 		return r;
 	os_lock(&rsp->sp.obj.lock);
@@ -221,14 +224,14 @@ rsp_destroy(DAT_HANDLE handle)
 	os_unlock(&rsp->sp.obj.lock);
 	/* Of a request that has arrived it is the request's, or what became of it. */
 	if (!used)
-		(void)move(rsp->ep, EP_RELEASE, NULL);
-	sp_finish(&rsp->sp);
-	slab_free(&slab, rsp);
+		(void)rsp_move_ep(rsp->ep, EP_RELEASE, NULL);
+	dapl_sp_close(&rsp->sp);
+	dapl_slab_free(&rsp_slab, rsp);
 	return 0;
 }
 
 DAT_RETURN
 dapl_rsp_free(DAT_RSP_HANDLE handle)
 {
-	return rsp_destroy(handle) ? BAD_RSP : DAT_SUCCESS;
+	return dapl_rsp_free_by_handle(handle) ? BAD_RSP : DAT_SUCCESS;
 }

@@ -10,113 +10,114 @@
 #define BACKLOG 1024
 
 void
-sp_prepare(struct sp *sp, enum kind kind, const struct sp_ops *ops)
+dapl_sp_prepare(struct dapl_sp *sp, enum dapl_kind kind, const struct dapl_sp_ops *ops)
 {
-	object_prepare(&sp->obj, kind);
+	dapl_object_prepare(&sp->obj, kind);
 	sp->ops = ops;
 }
 
 static int
-listen_on(struct sp *sp, const struct ia *ia, uint16_t port)
+sp_listen_on(struct dapl_sp *sp, const struct dapl_ia *ia, uint16_t port)
 {
 	sp->at = ia->address;
-	address_set_port(&sp->at, port);
+	dapl_address_set_port(&sp->at, port);
 	errno = 0;
 	if (rdma_bind_addr(sp->conn->id, (struct sockaddr *)&sp->at) ||
 	    rdma_listen(sp->conn->id, BACKLOG))
 		return errno ? -errno : -EIO;
-	address_set_port(&sp->at, ntohs(rdma_get_src_port(sp->conn->id)));
+	dapl_address_set_port(&sp->at, ntohs(rdma_get_src_port(sp->conn->id)));
 	return 0;
 }
 
 struct dapl_evd *
-sp_hold_evd(struct ia *ia, DAT_EVD_HANDLE handle)
+dapl_sp_get_evd(struct dapl_ia *ia, DAT_EVD_HANDLE handle)
 {
-	struct dapl_evd *evd = object_hold(handle, KIND_EVD, &ia->parent);
+	struct dapl_evd *evd = dapl_object_get(handle, KIND_EVD, &ia->parent);
 
 	if (evd && !(evd->flags & DAT_EVD_CR_FLAG)) {
-		evd_release(evd);
+		dapl_evd_put(evd);
 		evd = NULL;
 	}
 	return evd;
 }
 
 int
-sp_open(struct sp *sp, struct ia *ia, struct dapl_evd *evd, DAT_CONN_QUAL qual)
+dapl_sp_open(struct dapl_sp *sp, struct dapl_ia *ia, struct dapl_evd *evd, DAT_CONN_QUAL qual)
 {
 	int r;
 
 	sp->evd = evd;
-	r = conn_open(ia, &sp->obj, &sp->conn);
+	r = dapl_conn_open(ia, &sp->obj, &sp->conn);
 	if (r)
 		return r;
-	r = object_open(&sp->obj, &ia->parent, &ia->provider->table);
+	r = dapl_object_create(&sp->obj, &ia->parent, &ia->provider->table);
 	if (r)
 		goto close_conn;
 	sp->self = sp->obj.handle;
 	sp->qual = qual;
-	r = listen_on(sp, ia, conn_qual_port(qual));
+	r = sp_listen_on(sp, ia, dapl_conn_qual_port(qual));
 	if (r)
 		goto abandon;
 	if (!qual)
-		sp->qual = address_port(&sp->at);
-	r = object_publish(&sp->obj);
+		sp->qual = dapl_address_port(&sp->at);
+	r = dapl_object_attach(&sp->obj);
 	if (r)
 		goto abandon;
 	return 0;
 
 abandon:
-	object_abandon(&sp->obj);
+	dapl_object_discard(&sp->obj);
 close_conn:
-	conn_close(sp->conn);
+	dapl_conn_close(sp->conn);
 	return r;
 }
 
 void
-sp_finish(struct sp *sp)
+dapl_sp_close(struct dapl_sp *sp)
 {
-	conn_close(sp->conn);
-	evd_release(sp->evd);
-	object_unlink(&sp->obj);
+	dapl_conn_close(sp->conn);
+	dapl_evd_put(sp->evd);
+	dapl_object_detach(&sp->obj);
 }
 
 int
-sp_destroy(DAT_HANDLE handle, enum kind kind, struct slab *slab)
+dapl_sp_free(DAT_HANDLE handle, enum dapl_kind kind, struct dapl_slab *slab)
 {
 	uint64_t serial;
-	struct sp *sp = handle_object(handle, kind, &serial);
-	int r = sp ? object_close(&sp->obj, serial) : -ENODEV;
+	struct dapl_sp *sp = dapl_handle_object(handle, kind, &serial);
+	int r = sp ? dapl_object_free(&sp->obj, serial) : -ENODEV;
 
 	if (r)
 		return r;
-	sp_finish(sp);
-	slab_free(slab, sp); /* it begins the slot of every kind */
+	dapl_sp_close(sp);
+	dapl_slab_free(slab, sp); /* it begins the slot of every kind */
 	return 0;
 }
 
 bool
-sp_is_open(const struct sp *sp, const struct conn *listener, uint32_t generation)
+dapl_sp_is_open(const struct dapl_sp *sp, const struct dapl_conn *listener, uint32_t generation)
 {
-	return sp->obj.handle && sp->conn == listener && conn_is(listener, generation);
+	return sp->obj.handle && sp->conn == listener && dapl_conn_is(listener, generation);
 }
 
-struct sp *
-sp_of(struct object *owner)
+struct dapl_sp *
+dapl_sp_of(struct dapl_object *owner)
 {
-	const enum kind kind = owner->kind;
+	const enum dapl_kind kind = owner->kind;
 
 	/* It begins the slot of each of these kinds. */
-	return kind == KIND_PSP || kind == KIND_RSP || kind == KIND_CSP ? (struct sp *)owner : NULL;
+	return kind == KIND_PSP || kind == KIND_RSP || kind == KIND_CSP ? (struct dapl_sp *)owner :
+									  NULL;
 }
 
 int
-sp_take(struct ia *ia, struct sp *sp, const struct conn *listener, uint32_t generation,
-    const struct sockaddr *from, DAT_EP_HANDLE *ep)
+dapl_sp_take_request(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
+    uint32_t generation, const struct sockaddr *from, DAT_EP_HANDLE *ep)
 {
 	bool open, brings;
 
 	os_lock(&sp->obj.lock);
-	open = sp_is_open(sp, listener, generation);
+	open = dapl_sp_is_open(sp, listener, generation);
 	brings = open && sp->brings_ep;
 	os_unlock(&sp->obj.lock);
 	if (!open)
@@ -125,11 +126,11 @@ sp_take(struct ia *ia, struct sp *sp, const struct conn *listener, uint32_t gene
 }
 
 void
-sp_give_back(
-    struct sp *sp, const struct conn *listener, uint32_t generation, DAT_EP_HANDLE ep)
+dapl_sp_give_back(
+    struct dapl_sp *sp, const struct dapl_conn *listener, uint32_t generation, DAT_EP_HANDLE ep)
 {
 	if (sp->ops->give_back)
 		sp->ops->give_back(sp, listener, generation, ep);
 	else
-		ep_let_go(ep);
+		dapl_ep_detach_request(ep);
 }

@@ -9,29 +9,30 @@
 #include "dapl/ep/ep.h"
 #include "dapl/evd/evd.h"
 
-struct sp;
+struct dapl_sp;
 
 /*
- * What a kind of service point does with requests that bring an endpoint.  Not locked, on the loop's
- * thread.
+ * What a kind of service point does with requests that bring an endpoint.  Not locked, on the
+ * loop's thread.
  *
- * take       a request arrived at `listener`, in its life `generation`, from that address: 0 and the
- *            endpoint, or -errno and the request is refused
- * give_back  the request's event could not be posted.  NULL: the endpoint is released.
+ * take       a request arrived at `listener`, in its life `generation`, from that address: 0 and
+ * the endpoint, or -errno and the request is refused give_back  the request's event could not be
+ * posted.  NULL: the endpoint is released.
  */
-struct sp_ops {
-	int (*take)(struct ia *ia, struct sp *sp, const struct conn *listener, uint32_t generation,
-	    const struct sockaddr *from, DAT_EP_HANDLE *ep);
-	void (*give_back)(struct sp *sp, const struct conn *listener, uint32_t generation,
+struct dapl_sp_ops {
+	int (*take)(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
+	    uint32_t generation, const struct sockaddr *from, DAT_EP_HANDLE *ep);
+	void (*give_back)(struct dapl_sp *sp, const struct dapl_conn *listener, uint32_t generation,
 	    DAT_EP_HANDLE ep);
 };
 
 /* Constant while open. */
-struct sp {
-	struct object obj;
-	const struct sp_ops *ops; /* constant for the slot; NULL: no request brings an endpoint */
+struct dapl_sp {
+	struct dapl_object obj;
+	const struct dapl_sp_ops
+	    *ops; /* constant for the slot; NULL: no request brings an endpoint */
 	DAT_HANDLE self;
-	struct conn *conn;
+	struct dapl_conn *conn;
 	struct dapl_evd *evd; /* holds a reference */
 	DAT_CONN_QUAL qual;
 	bool brings_ep;		    /* requests go through ops->take() */
@@ -39,39 +40,40 @@ struct sp {
 };
 
 /* For prepare() of a slab. */
-void sp_prepare(struct sp *sp, enum kind kind, const struct sp_ops *ops);
+void dapl_sp_prepare(struct dapl_sp *sp, enum dapl_kind kind, const struct dapl_sp_ops *ops);
 
 /* The service point that a listener belongs to, or NULL. */
-struct sp *sp_of(struct object *owner);
+struct dapl_sp *dapl_sp_of(struct dapl_object *owner);
 
 /*
- * A request arrived: 0, and the endpoint that comes with it if there is one, or -errno and it is refused.
- * sp_give_back() when its event could not be posted.
+ * A request arrived: 0, and the endpoint that comes with it if there is one, or -errno and it is
+ * refused. dapl_sp_give_back() when its event could not be posted.
  */
-int sp_take(struct ia *ia, struct sp *sp, const struct conn *listener, uint32_t generation,
-    const struct sockaddr *from, DAT_EP_HANDLE *ep);
-void sp_give_back(
-    struct sp *sp, const struct conn *listener, uint32_t generation, DAT_EP_HANDLE ep);
+int dapl_sp_take_request(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
+    uint32_t generation, const struct sockaddr *from, DAT_EP_HANDLE *ep);
+void dapl_sp_give_back(
+    struct dapl_sp *sp, const struct dapl_conn *listener, uint32_t generation, DAT_EP_HANDLE ep);
 
 /* An EVD of the IA for connection requests, held; or NULL. */
-struct dapl_evd *sp_hold_evd(struct ia *ia, DAT_EVD_HANDLE handle);
+struct dapl_evd *dapl_sp_get_evd(struct dapl_ia *ia, DAT_EVD_HANDLE handle);
 
 /* Listens; `qual` 0: any, told back in sp->qual.  Takes the reference of the EVD over if it
  * succeeds.  0 or -errno. */
-int sp_open(struct sp *sp, struct ia *ia, struct dapl_evd *evd, DAT_CONN_QUAL qual);
+int dapl_sp_open(struct dapl_sp *sp, struct dapl_ia *ia, struct dapl_evd *evd, DAT_CONN_QUAL qual);
 
-/* After object_close(). */
-void sp_finish(struct sp *sp);
+/* After dapl_object_free(). */
+void dapl_sp_close(struct dapl_sp *sp);
 
 /* Of a service point that ends with its listening; `slab` is that of its kind.  0 or -ENODEV. */
-int sp_destroy(DAT_HANDLE handle, enum kind kind, struct slab *slab);
+int dapl_sp_free(DAT_HANDLE handle, enum dapl_kind kind, struct dapl_slab *slab);
 
 /* Of each kind: 0, or -ENODEV for a bad handle. */
-int psp_destroy(DAT_HANDLE handle);
-int rsp_destroy(DAT_HANDLE handle);
-int csp_destroy(DAT_HANDLE handle);
+int dapl_psp_free_by_handle(DAT_HANDLE handle);
+int dapl_rsp_free_by_handle(DAT_HANDLE handle);
+int dapl_csp_free_by_handle(DAT_HANDLE handle);
 
 /* Whether a request that came to `listener`, in its life `generation`, is for it.  Locked. */
-bool sp_is_open(const struct sp *sp, const struct conn *listener, uint32_t generation);
+bool dapl_sp_is_open(
+    const struct dapl_sp *sp, const struct dapl_conn *listener, uint32_t generation);
 
 #endif

@@ -12,15 +12,15 @@
 /* What is kept of an event, which is acknowledged before it is acted upon. */
 struct note {
 	enum ibv_event_type type;
-	struct ep *ep;	     /* of a queue pair, or NULL */
+	struct dapl_ep *ep;  /* of a queue pair, or NULL */
 	uint32_t generation; /* of the queue pair that the event is of */
 	struct evd_ref evd;  /* of a completion queue, or of none */
 };
 
 static void
-copy(const struct ibv_async_event *event, struct note *note)
+async_copy(const struct ibv_async_event *event, struct note *note)
 {
-	const struct ep_qp_context *context;
+	const struct dapl_ep_qp_context *context;
 
 	*note = (struct note){ .type = event->event_type };
 	switch (event->event_type) {
@@ -34,15 +34,14 @@ copy(const struct ibv_async_event *event, struct note *note)
 		 * The device may also carry queue pairs of other users of this process.
 		 */
 		context = event->element.qp->qp_context;
-		if (!slab_owns(&ep_qp_context_slab, context))
+		if (!dapl_slab_owns(&dapl_ep_qp_context_slab, context))
 			break;
 		note->ep = context->ep;
 		note->generation = context->generation;
 		break;
 	case IBV_EVENT_CQ_ERR:
-		if (slab_owns(&evd_cq_context_slab, event->element.cq->cq_context))
-			note->evd =
-			    ((struct evd_cq_context *)event->element.cq->cq_context)->ref;
+		if (dapl_slab_owns(&dapl_cq_context_slab, event->element.cq->cq_context))
+			note->evd = ((struct dapl_cq_context *)event->element.cq->cq_context)->ref;
 		break;
 	default:
 		break;
@@ -51,58 +50,58 @@ copy(const struct ibv_async_event *event, struct note *note)
 
 /* The CM sees the first message of a connection whose confirmation was lost. */
 static void
-notify_cm(struct ep *ep, uint32_t generation)
+async_notify_cm(struct dapl_ep *ep, uint32_t generation)
 {
-	struct conn *conn = NULL;
+	struct dapl_conn *conn = NULL;
 
 	os_lock(&ep->obj.lock);
-	if (ep->obj.handle && ep_generation(ep) == generation && ep->conn) {
+	if (ep->obj.handle && dapl_ep_generation(ep) == generation && ep->conn) {
 		conn = ep->conn;
-		ep_pin(ep);
+		dapl_ep_pin(ep);
 	}
 	os_unlock(&ep->obj.lock);
 	if (!conn)
 		return;
 	(void)rdma_notify(conn->id, IBV_EVENT_COMM_EST);
-	ep_unpin(ep);
+	dapl_ep_unpin(ep);
 }
 
 static void
-queue_pair_failed(struct ep *ep, uint32_t generation)
+async_queue_pair_failed(struct dapl_ep *ep, uint32_t generation)
 {
 	DAT_HANDLE handle = DAT_HANDLE_NULL;
-	struct ia *ia = NULL;
+	struct dapl_ia *ia = NULL;
 
 	os_lock(&ep->obj.lock);
-	if (ep->obj.handle && ep_generation(ep) == generation) {
+	if (ep->obj.handle && dapl_ep_generation(ep) == generation) {
 		handle = ep->self;
-		ia = ia_of(&ep->obj);
-		ep_pin(ep);
+		ia = dapl_ia_of(&ep->obj);
+		dapl_ep_pin(ep);
 	}
 	os_unlock(&ep->obj.lock);
 	if (!handle)
 		return;
-	ia_post_async(ia, DAT_ASYNC_ERROR_EP_BROKEN, handle, DAT_EP_TRANSFER_TO_ERROR);
-	ep_unpin(ep); /* not before: a freed endpoint is named by no event */
-	ep_broken(ep, generation);
+	dapl_ia_report(ia, DAT_ASYNC_ERROR_EP_BROKEN, handle, DAT_EP_TRANSFER_TO_ERROR);
+	dapl_ep_unpin(ep); /* not before: a freed endpoint is named by no event */
+	dapl_ep_broken(ep, generation);
 }
 
 static void
-device_failed(struct ia *ia, void *arg)
+async_device_failed(struct dapl_ia *ia, void *arg)
 {
 	(void)arg;
-	ia_post_async_self(ia, DAT_ASYNC_ERROR_IA_CATASTROPHIC, DAT_IA_CATASTROPHIC_ERROR);
+	dapl_ia_report_self(ia, DAT_ASYNC_ERROR_IA_CATASTROPHIC, DAT_IA_CATASTROPHIC_ERROR);
 }
 
 static void
-port_failed(struct ia *ia, void *arg)
+async_port_failed(struct dapl_ia *ia, void *arg)
 {
 	(void)arg;
-	ia_post_async_self(ia, DAT_ASYNC_ERROR_IA_CATASTROPHIC, DAT_IA_OTHER_ERROR);
+	dapl_ia_report_self(ia, DAT_ASYNC_ERROR_IA_CATASTROPHIC, DAT_IA_OTHER_ERROR);
 }
 
 static void
-dispatch(struct ibv_context *verbs, const struct note *note)
+async_dispatch(struct ibv_context *verbs, const struct note *note)
 {
 	switch (note->type) {
 	case IBV_EVENT_QP_FATAL:
@@ -110,21 +109,21 @@ dispatch(struct ibv_context *verbs, const struct note *note)
 	case IBV_EVENT_QP_ACCESS_ERR:
 	case IBV_EVENT_QP_LAST_WQE_REACHED:
 		if (note->ep)
-			queue_pair_failed(note->ep, note->generation);
+			async_queue_pair_failed(note->ep, note->generation);
 		break;
 	case IBV_EVENT_COMM_EST:
 		if (note->ep)
-			notify_cm(note->ep, note->generation);
+			async_notify_cm(note->ep, note->generation);
 		break;
 	case IBV_EVENT_CQ_ERR:
 		if (note->evd.evd)
-			evd_object_overflowed(note->evd);
+			dapl_evd_overflowed(note->evd);
 		break;
 	case IBV_EVENT_DEVICE_FATAL:
-		ia_for_each_on(verbs, device_failed, NULL);
+		dapl_ia_for_each_on(verbs, async_device_failed, NULL);
 		break;
 	case IBV_EVENT_PORT_ERR:
-		ia_for_each_on(verbs, port_failed, NULL);
+		dapl_ia_for_each_on(verbs, async_port_failed, NULL);
 		break;
 	default:
 		break; /* path migration, port and subnet changes: nothing is lost by them */
@@ -132,17 +131,17 @@ dispatch(struct ibv_context *verbs, const struct note *note)
 }
 
 void
-async_read(void *arg, uint64_t serial)
+dapl_async_read(void *arg, uint64_t serial)
 {
-	struct ia *ia = arg;
+	struct dapl_ia *ia = arg;
 	struct ibv_async_event event;
 	struct note note;
 
 	(void)serial;
 	while (ibv_get_async_event(ia->verbs, &event) == 0) {
-		copy(&event, &note);
+		async_copy(&event, &note);
 		ibv_ack_async_event(&event);
-		dispatch(ia->verbs, &note);
+		async_dispatch(ia->verbs, &note);
 	}
-	ia_channel_read(ia->loops[0].loop, &ia->async_ticket);
+	dapl_channel_check(ia->loops[0].loop, &ia->async_ticket);
 }

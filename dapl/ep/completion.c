@@ -8,45 +8,47 @@
 
 /* Whether a completion is of the queue pair that its endpoint had in this generation. */
 static bool
-is_of(uint64_t id, uint32_t generation)
+completion_is_of(uint64_t id, uint32_t generation)
 {
-	return (generation & WR_GENERATION_MASK) == wr_id_generation(id);
+	return (generation & WR_GENERATION_MASK) == dapl_wr_id_generation(id);
 }
 
 /* The endpoint and the ring of a completion, or NULL when its queue pair is gone. */
-static struct ep *
-find(uint64_t id, struct wr_ring **ring)
+static struct dapl_ep *
+completion_find(uint64_t id, struct dapl_wr_ring **ring)
 {
-	struct ep *ep = slab_at(&ep_slab, wr_id_slot(id));
+	struct dapl_ep *ep = dapl_slab_at(&dapl_ep_slab, dapl_wr_id_slot(id));
 
-	if (!ep || !is_of(id, ep_generation(ep)))
+	if (!ep || !completion_is_of(id, dapl_ep_generation(ep)))
 		return NULL;
-	*ring = wr_id_is_recv(id) ? &ep->rings.recvs : &ep->rings.requests;
+	*ring = dapl_wr_id_is_recv(id) ? &ep->rings.recvs : &ep->rings.requests;
 	return ep;
 }
 
 static enum evd_verdict
-sort(void *source, const void *raw, struct evd_hold **hold)
+completion_sort(void *source, const void *raw, struct evd_hold **hold)
 {
 	const struct ibv_wc *wc = raw;
-	const struct wr_entry *entry;
-	struct wr_ring *ring;
+	const struct dapl_wr_entry *entry;
+	struct dapl_wr_ring *ring;
 	uint32_t place;
-	struct ep *ep;
+	struct dapl_ep *ep;
 
 	(void)source;
-	ep = find(wc->wr_id, &ring);
+	ep = completion_find(wc->wr_id, &ring);
 	if (!ep)
 		return EVD_DROP;
-	entry = wr_ring_at(ring, wr_id_place(wc->wr_id), &place);
+	entry = dapl_wr_ring_at(ring, dapl_wr_id_place(wc->wr_id), &place);
 	if (entry->suppressed && wc->status == IBV_WC_SUCCESS) {
-		wr_ring_skip(ring, place);
+		dapl_wr_ring_skip(ring, place);
 		return EVD_DROP;
 	}
 	if (wc->status != IBV_WC_SUCCESS && wc->status != IBV_WC_WR_FLUSH_ERR)
-		atomic_store_explicit(&ep->failed, ep_generation(ep) + 1, memory_order_release);
-	wr_ring_keep(ring, place);
-	if (ep->rings.merged && wr_id_is_recv(wc->wr_id) && evd_hold_is_active(&ep->rings.hold)) {
+		atomic_store_explicit(
+		    &ep->failed, dapl_ep_generation(ep) + 1, memory_order_release);
+	dapl_wr_ring_keep(ring, place);
+	if (ep->rings.merged && dapl_wr_id_is_recv(wc->wr_id) &&
+	    evd_hold_is_active(&ep->rings.hold)) {
 		*hold = &ep->rings.hold;
 		return EVD_HOLD;
 	}
@@ -56,7 +58,7 @@ sort(void *source, const void *raw, struct evd_hold **hold)
 }
 
 static DAT_DTO_COMPLETION_STATUS
-dto_status(enum ibv_wc_status status)
+completion_status(enum ibv_wc_status status)
 {
 	switch (status) {
 	case IBV_WC_SUCCESS:
@@ -93,14 +95,14 @@ dto_status(enum ibv_wc_status status)
 /* Of a failed completion only wr_id, status and qp_num mean anything; the rest is ours to remember.
  */
 static void
-convert(void *source, const void *raw, DAT_EVENT *event, struct evd_effect *effect)
+completion_convert(void *source, const void *raw, DAT_EVENT *event, struct evd_effect *effect)
 {
 	const struct ibv_wc *wc = raw;
 	DAT_DTO_COMPLETION_EVENT_DATA *dto = &event->event_data.dto_completion_event_data;
-	const struct wr_entry *entry;
-	struct wr_ring *ring;
+	const struct dapl_wr_entry *entry;
+	struct dapl_wr_ring *ring;
 	uint32_t place, generation;
-	struct ep *ep;
+	struct dapl_ep *ep;
 
 	(void)source;
 	*event = (DAT_EVENT){ .event_number = DAT_DTO_COMPLETION_EVENT };
@@ -109,38 +111,37 @@ convert(void *source, const void *raw, DAT_EVENT *event, struct evd_effect *effe
 	 * else.  The queue pair may be past already: freeing moves the generation on first, and
 	 * until the purge the event is still delivered as what it is.
 	 */
-	ep = slab_at(&ep_slab, wr_id_slot(wc->wr_id));
-	generation = ep_generation(ep);
-	ring = wr_id_is_recv(wc->wr_id) ? &ep->rings.recvs : &ep->rings.requests;
-	entry = wr_ring_at(ring, wr_id_place(wc->wr_id), &place);
+	ep = dapl_slab_at(&dapl_ep_slab, dapl_wr_id_slot(wc->wr_id));
+	generation = dapl_ep_generation(ep);
+	ring = dapl_wr_id_is_recv(wc->wr_id) ? &ep->rings.recvs : &ep->rings.requests;
+	entry = dapl_wr_ring_at(ring, dapl_wr_id_place(wc->wr_id), &place);
 	dto->ep_handle = ep->self;
 	dto->user_cookie = entry->cookie;
-	dto->status = dto_status(wc->status);
+	dto->status = completion_status(wc->status);
 	dto->operation = (DAT_DTOS)entry->operation;
 	if (wc->status == IBV_WC_SUCCESS)
 		dto->transfered_length =
 		    entry->operation == DAT_DTO_RECEIVE ? wc->byte_len : entry->length;
-	wr_ring_done(ring, place);
+	dapl_wr_ring_done(ring, place);
 	if (wc->status != IBV_WC_SUCCESS && wc->status != IBV_WC_WR_FLUSH_ERR &&
-	    is_of(wc->wr_id, generation))
-		*effect = (struct evd_effect){
-			.code = EFFECT_BROKEN, .object = ep, .stamp = generation
-		};
+	    completion_is_of(wc->wr_id, generation))
+		*effect =
+		    (struct evd_effect){ .code = EFFECT_BROKEN, .object = ep, .stamp = generation };
 }
 
 static void
-effect(void *source, const struct evd_effect *effect)
+completion_effect(void *source, const struct evd_effect *effect)
 {
 	(void)source;
-	ep_broken(effect->object, (uint32_t)effect->stamp);
+	dapl_ep_broken(effect->object, (uint32_t)effect->stamp);
 }
 
-const struct evd_source_ops completion_ops = {
-	.poll = evd_cq_poll,
-	.sort = sort,
-	.convert = convert,
-	.arm = evd_cq_arm,
-	.ack = evd_cq_ack,
-	.read = evd_cq_read,
-	.effect = effect,
+const struct evd_source_ops dapl_completion_ops = {
+	.poll = dapl_evd_cq_poll,
+	.sort = completion_sort,
+	.convert = completion_convert,
+	.arm = dapl_evd_cq_arm,
+	.ack = dapl_evd_cq_ack,
+	.read = dapl_evd_cq_read,
+	.effect = completion_effect,
 };

@@ -8,6 +8,6 @@
 #include "evd/evd.h"
 
 /* The source of an EVD that has a completion queue; its argument is the struct dapl_evd. */
-extern const struct evd_source_ops completion_ops;
+extern const struct evd_source_ops dapl_completion_ops;
 
 #endif

@@ -3,12 +3,12 @@
 
 #include "dapl/ia/ia.h"
 
-static struct slab slab = SLAB_INITIALIZER(struct conn, NULL);
+static struct dapl_slab conn_slab = SLAB_INITIALIZER(struct dapl_conn, NULL);
 
 int
-conn_adopt(struct rdma_cm_id *id, struct object *owner, struct conn **out)
+dapl_conn_adopt(struct rdma_cm_id *id, struct dapl_object *owner, struct dapl_conn **out)
 {
-	struct conn *conn = slab_alloc(&slab);
+	struct dapl_conn *conn = dapl_slab_alloc(&conn_slab);
 
 	if (!conn)
 		return -ENOMEM;
@@ -20,7 +20,7 @@ conn_adopt(struct rdma_cm_id *id, struct object *owner, struct conn **out)
 }
 
 int
-conn_open(struct ia *ia, struct object *owner, struct conn **out)
+dapl_conn_open(struct dapl_ia *ia, struct dapl_object *owner, struct dapl_conn **out)
 {
 	struct rdma_cm_id *id;
 	int r;
@@ -28,25 +28,25 @@ conn_open(struct ia *ia, struct object *owner, struct conn **out)
 	errno = 0;
 	if (rdma_create_id(ia->events, &id, NULL, RDMA_PS_TCP))
 		return errno ? -errno : -EIO;
-	r = conn_adopt(id, owner, out);
+	r = dapl_conn_adopt(id, owner, out);
 	if (r)
 		rdma_destroy_id(id);
 	return r;
 }
 
 void
-conn_close(struct conn *conn)
+dapl_conn_close(struct dapl_conn *conn)
 {
 	/* Its queue pair is the endpoint's, which destroys it only after this: until the id is gone
 	 * the loop's thread may be reading an event that acts on the queue pair. */
 	rdma_destroy_id(conn->id);
 	atomic_fetch_add_explicit(&conn->generation, 1, memory_order_release);
-	slab_free(&slab, conn);
+	dapl_slab_free(&conn_slab, conn);
 }
 
 /* Qualifiers beyond the range of ports are folded into it, as other DAT providers do. */
 uint16_t
-conn_qual_port(DAT_CONN_QUAL qual)
+dapl_conn_qual_port(DAT_CONN_QUAL qual)
 {
 	return qual <= 0xffff ? (uint16_t)qual : (uint16_t)(qual % 32001 + 33534);
 }

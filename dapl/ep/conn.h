@@ -16,30 +16,30 @@
 
 #include "dapl/object/object.h"
 
-struct ia;
+struct dapl_ia;
 
-struct conn {
-	struct slab_slot slot;
+struct dapl_conn {
+	struct dapl_slab_slot slot;
 	_Atomic(uint32_t) generation;
-	_Atomic(struct object *) owner; /* changes once, when a request is accepted */
-	struct rdma_cm_id *id;		/* constant while it lives */
+	_Atomic(struct dapl_object *) owner; /* changes once, when a request is accepted */
+	struct rdma_cm_id *id;		     /* constant while it lives */
 };
 
 /* Whether it is still in that life. */
 static inline bool
-conn_is(const struct conn *conn, uint32_t generation)
+dapl_conn_is(const struct dapl_conn *conn, uint32_t generation)
 {
 	return atomic_load_explicit(&conn->generation, memory_order_acquire) == generation;
 }
 
 /* A new id on the IA's event channel.  0 or -errno. */
-int conn_open(struct ia *ia, struct object *owner, struct conn **out);
+int dapl_conn_open(struct dapl_ia *ia, struct dapl_object *owner, struct dapl_conn **out);
 /* Takes over the id of an incoming request. */
-int conn_adopt(struct rdma_cm_id *id, struct object *owner, struct conn **out);
+int dapl_conn_adopt(struct rdma_cm_id *id, struct dapl_object *owner, struct dapl_conn **out);
 /* Waits until the loop has acknowledged what it read for the id.  No lock may be held. */
-void conn_close(struct conn *conn);
+void dapl_conn_close(struct dapl_conn *conn);
 
 /* The port a connection qualifier means. */
-uint16_t conn_qual_port(DAT_CONN_QUAL qual);
+uint16_t dapl_conn_qual_port(DAT_CONN_QUAL qual);
 
 #endif

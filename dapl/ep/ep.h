@@ -27,20 +27,20 @@
  * What an endpoint is made of; each holds a reference.  EVDs may be missing, the protection zone
  * only where the provider made the endpoint and the consumer has not given one yet.
  */
-struct ep_parts {
-	struct pz *pz;
+struct dapl_ep_parts {
+	struct dapl_pz *pz;
 	struct dapl_evd *recv, *request, *connect;
 };
 
 /* What is posted, and what came too early. */
-struct ep_rings {
-	struct wr_ring requests, recvs;
+struct dapl_ep_rings {
+	struct dapl_wr_ring requests, recvs;
 	bool merged;	      /* receives and connection events arrive at one EVD: */
 	struct evd_hold hold; /* of receives until ESTABLISHED */
 };
 
-struct ep {
-	struct object obj;
+struct dapl_ep {
+	struct dapl_object obj;
 	DAT_EP_HANDLE self;	      /* outlives the handle: what events name */
 	DAT_EP_STATE state;	      /* (L) */
 	_Atomic(uint32_t) generation; /* of the queue pair; changes under (L) */
@@ -49,16 +49,16 @@ struct ep {
 	struct park_list unpinned; /* (L) of the slot, whatever lives in it */
 
 	/* Change with the queue pair: while it is NULL and nobody else pins the endpoint. */
-	struct ep_parts parts;
-	struct ep_rings rings;
+	struct dapl_ep_parts parts;
+	struct dapl_ep_rings rings;
 	DAT_EP_ATTR attr;
 
 	_Atomic(uint32_t) failed; /* generation + 1 of a queue pair that had an error */
-	uint32_t broken; /* (L) likewise, taken while it was being connected */
+	uint32_t broken;	  /* (L) likewise, taken while it was being connected */
 	struct ibv_qp *qp;	  /* (L); NULL: none yet, or between two */
 
-	struct conn *conn;   /* (L) */
-	struct conn *doomed; /* (L) to be closed by the last pin */
+	struct dapl_conn *conn;	  /* (L) */
+	struct dapl_conn *doomed; /* (L) to be closed by the last pin */
 	struct loop_job timer;
 	uint64_t deadline;		/* (L) of the connection attempt, or of what is owed */
 	DAT_EVENT_NUMBER owed;		/* (L) a connection's end, until its completions are in */
@@ -72,127 +72,128 @@ struct ep {
 	uint8_t answer[EP_ANSWER_MAX]; /* what came back; the consumer's until reset or free */
 };
 
-extern struct slab ep_slab;
+extern struct dapl_slab dapl_ep_slab;
 
 /*
- * What a queue pair's asynchronous events lead to.  It lives exactly as long as the queue pair, and a
- * queue pair is not destroyed before each event that was read for it is acknowledged: so what is read
- * here is right, also while a reset has taken the queue pair from its endpoint.
+ * What a queue pair's asynchronous events lead to.  It lives exactly as long as the queue pair, and
+ * a queue pair is not destroyed before each event that was read for it is acknowledged: so what is
+ * read here is right, also while a reset has taken the queue pair from its endpoint.
  */
-struct ep_qp_context {
-	struct slab_slot slot;
-	struct ep *ep;
+struct dapl_ep_qp_context {
+	struct dapl_slab_slot slot;
+	struct dapl_ep *ep;
 	uint32_t generation;
 };
 
-extern struct slab ep_qp_context_slab;
+extern struct dapl_slab dapl_ep_qp_context_slab;
 
 static inline uint32_t
-ep_generation(struct ep *ep)
+dapl_ep_generation(struct dapl_ep *ep)
 {
 	return atomic_load_explicit(&ep->generation, memory_order_acquire);
 }
 
 /* Locked. */
 static inline void
-ep_pin(struct ep *ep)
+dapl_ep_pin(struct dapl_ep *ep)
 {
 	ep->pins++;
 }
 
 /* Not locked.  Closes the doomed id when it is the last. */
-void ep_unpin(struct ep *ep);
+void dapl_ep_unpin(struct dapl_ep *ep);
 
 /* Locked; drops the lock while it waits for the others. */
-void ep_await_pins(struct ep *ep);
+void dapl_ep_await_pins(struct dapl_ep *ep);
 
 /*
  * An endpoint for a request from that address.  It is the request's until it is accepted, and has
  * defaults, but neither protection zone nor EVDs nor a queue pair before dat_ep_modify() gives
  * them.  0 or -errno.
  */
-int ep_make(struct ia *ia, const struct sockaddr *from, DAT_EP_HANDLE *handle);
+int dapl_ep_create_for_request(
+    struct dapl_ia *ia, const struct sockaddr *from, DAT_EP_HANDLE *handle);
 
 /* The request that it was for is refused: it is the consumer's again, or goes if it was made for
  * the request.  No lock may be held. */
-void ep_let_go(DAT_EP_HANDLE handle);
+void dapl_ep_detach_request(DAT_EP_HANDLE handle);
 
 /* Ends an endpoint whatever its state.  0, or -ENODEV for a bad handle. */
-int ep_destroy(DAT_HANDLE handle);
+int dapl_ep_free_by_handle(DAT_HANDLE handle);
 
-/* async.c: reads the asynchronous events of the device of a struct ia. */
-void async_read(void *ia, uint64_t serial);
+/* async.c: reads the asynchronous events of the device of a struct dapl_ia. */
+void dapl_async_read(void *ia, uint64_t serial);
 
 /* ep_attr.c: the defaults, cut to what the device can.  */
-void ep_attr_defaults(const struct ia *ia, DAT_EP_ATTR *attr);
+void dapl_ep_attr_defaults(const struct dapl_ia *ia, DAT_EP_ATTR *attr);
 /* Fills `out` from what the consumer asks for; false when the device cannot. */
-bool ep_attr_accept(const struct ia *ia, const DAT_EP_ATTR *asked, DAT_EP_ATTR *out);
+bool dapl_ep_attr_accept(const struct dapl_ia *ia, const DAT_EP_ATTR *asked, DAT_EP_ATTR *out);
 
 /*
  * ep_parts.c.  The subtype that names the bad handle, or DAT_NO_SUBTYPE and everything is held.
  * DAT_HANDLE_NULL stands for a part that is missing.
  */
-DAT_RETURN_SUBTYPE ep_parts_hold(struct ia *ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv,
-    DAT_EVD_HANDLE request, DAT_EVD_HANDLE connect, struct ep_parts *parts);
-void ep_parts_release(const struct ep_parts *parts);
+DAT_RETURN_SUBTYPE dapl_ep_parts_get(struct dapl_ia *ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv,
+    DAT_EVD_HANDLE request, DAT_EVD_HANDLE connect, struct dapl_ep_parts *parts);
+void dapl_ep_parts_put(const struct dapl_ep_parts *parts);
 /* Of parts that may be missing. */
 static inline DAT_PZ_HANDLE
-ep_pz_handle(const struct pz *pz)
+dapl_ep_pz_handle(const struct dapl_pz *pz)
 {
-	return pz ? object_handle(&pz->obj) : DAT_HANDLE_NULL;
+	return pz ? dapl_object_handle(&pz->obj) : DAT_HANDLE_NULL;
 }
 static inline DAT_EVD_HANDLE
-ep_evd_handle(const struct dapl_evd *evd)
+dapl_ep_evd_handle(const struct dapl_evd *evd)
 {
 	return evd ? evd->core.cfg.handle : DAT_HANDLE_NULL;
 }
 /* A queue pair is about to be made: the EVDs get room for the requests that may be outstanding. */
-void ep_parts_promise(const struct ep_parts *parts, const DAT_EP_ATTR *attr);
+void dapl_ep_parts_promise(const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr);
 /* It was destroyed, in a generation that is past: they may have the room back. */
-void ep_parts_reclaim(const struct ep_parts *parts, const DAT_EP_ATTR *attr);
+void dapl_ep_parts_reclaim(const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr);
 /* The EVDs wake for the endpoint's completions as its attributes say; or no longer. */
-void ep_parts_join(const struct ep_parts *parts, const DAT_EP_ATTR *attr);
-void ep_parts_leave(const struct ep_parts *parts, const DAT_EP_ATTR *attr);
-int ep_rings_create(
-    struct ep_rings *rings, const struct ep_parts *parts, const DAT_EP_ATTR *attr);
-void ep_rings_destroy(struct ep_rings *rings);
+void dapl_ep_parts_attach(const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr);
+void dapl_ep_parts_detach(const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr);
+int dapl_ep_rings_create(
+    struct dapl_ep_rings *rings, const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr);
+void dapl_ep_rings_free(struct dapl_ep_rings *rings);
 
 /* The queue pair's generation is past: what of it waits in EVDs is taken back, and what the device
  * still delivers is dropped when it is polled. */
-void ep_purge_completions(struct ep *ep);
+void dapl_ep_purge_completions(struct dapl_ep *ep);
 
 /*
- * Moves what the device has into the EVDs, where the endpoint's completions get their places.  A queue
- * that cannot be polled is reported.  Not locked, pinned.
+ * Moves what the device has into the EVDs, where the endpoint's completions get their places.  A
+ * queue that cannot be polled is reported.  Not locked, pinned.
  */
-void ep_refresh(struct ep *ep);
+void dapl_ep_refresh(struct dapl_ep *ep);
 
 /* ep_qp.c: a queue pair, which the endpoint is to have in this generation */
-int ep_qp_create(struct ep *ep, uint32_t generation, const struct ep_parts *parts,
+int dapl_ep_qp_create(struct dapl_ep *ep, uint32_t generation, const struct dapl_ep_parts *parts,
     const DAT_EP_ATTR *attr, struct ibv_qp **out);
-void ep_qp_destroy(struct ibv_qp *qp);
-void ep_qp_fail(struct ibv_qp *qp); /* to the error state: everything outstanding is flushed */
+void dapl_ep_qp_free(struct ibv_qp *qp);
+void dapl_ep_qp_fail(struct ibv_qp *qp); /* to the error state: everything outstanding is flushed */
 
 /*
  * ep_event.c: the one place where a connection changes.
  *
- * ep_settle() is entered with the lock and leaves without it: next state, end of the queue pair if
- * it comes to that, and exactly one event.  ep_happened() does so if the table has a rule, for the
- * connection `conn` (NULL: whatever it is).
+ * dapl_ep_settle() is entered with the lock and leaves without it: next state, end of the queue
+ * pair if it comes to that, and exactly one event.  dapl_ep_happened() does so if the table has a
+ * rule, for the connection `conn` (NULL: whatever it is).
  */
-void ep_settle(struct ep *ep, enum ep_happening what, const void *data, size_t size);
-void ep_happened(
-    struct ep *ep, const struct conn *conn, enum ep_happening what, const void *data, size_t size);
+void dapl_ep_settle(struct dapl_ep *ep, enum dapl_ep_happening what, const void *data, size_t size);
+void dapl_ep_happened(struct dapl_ep *ep, const struct dapl_conn *conn, enum dapl_ep_happening what,
+    const void *data, size_t size);
 /* A request of that generation of the queue pair failed. */
-void ep_broken(struct ep *ep, uint32_t generation);
+void dapl_ep_broken(struct dapl_ep *ep, uint32_t generation);
 /*
- * A reset does not let the event that is owed wait any longer.  It takes the event, locked, in the section
- * in which the connection goes: taken later, by a timer that still runs, it could be posted after the
- * events of the next connection.  Then it posts the event, not locked and pinned.
+ * A reset does not let the event that is owed wait any longer.  It takes the event, locked, in the
+ * section in which the connection goes: taken later, by a timer that still runs, it could be posted
+ * after the events of the next connection.  Then it posts the event, not locked and pinned.
  */
-DAT_EVENT_NUMBER ep_take_owed(struct ep *ep);
-void ep_post_owed(struct ep *ep, DAT_EVENT_NUMBER owed);
+DAT_EVENT_NUMBER dapl_ep_take_owed(struct dapl_ep *ep);
+void dapl_ep_post_owed(struct dapl_ep *ep, DAT_EVENT_NUMBER owed);
 /* The timer of a pending connection or graceful disconnection. */
-void ep_timer_run(struct loop_job *job, uint64_t serial);
+void dapl_ep_timer_run(struct loop_job *job, uint64_t serial);
 
 #endif

@@ -7,42 +7,42 @@
 #define DEFAULT_READS 4
 
 static DAT_COUNT
-within(DAT_COUNT value, DAT_COUNT limit)
+ep_attr_within(DAT_COUNT value, DAT_COUNT limit)
 {
 	return value < limit ? value : limit;
 }
 
 void
-ep_attr_defaults(const struct ia *ia, DAT_EP_ATTR *attr)
+dapl_ep_attr_defaults(const struct dapl_ia *ia, DAT_EP_ATTR *attr)
 {
 	const struct ibv_device_attr *dev = &ia->device;
 
 	*attr = (DAT_EP_ATTR){
 		.service_type = DAT_SERVICE_TYPE_RC,
-		.max_message_size = ia_max_message(ia),
-		.max_rdma_size = ia_max_message(ia),
+		.max_message_size = dapl_ia_max_message(ia),
+		.max_rdma_size = dapl_ia_max_message(ia),
 		.qos = DAT_QOS_BEST_EFFORT,
 		.recv_completion_flags = DAT_COMPLETION_EVD_THRESHOLD_FLAG,
 		.request_completion_flags = DAT_COMPLETION_EVD_THRESHOLD_FLAG,
-		.max_recv_dtos = within(DEFAULT_DTOS, dev->max_qp_wr),
-		.max_request_dtos = within(DEFAULT_DTOS, dev->max_qp_wr),
-		.max_recv_iov = within(DEFAULT_IOV, ia_max_iov(ia)),
-		.max_request_iov = within(DEFAULT_IOV, ia_max_iov(ia)),
-		.max_rdma_read_in = within(DEFAULT_READS, dev->max_qp_rd_atom),
-		.max_rdma_read_out = within(DEFAULT_READS, dev->max_qp_init_rd_atom),
-		.max_rdma_read_iov = within(DEFAULT_IOV, ia_max_read_iov(ia)),
-		.max_rdma_write_iov = within(DEFAULT_IOV, ia_max_iov(ia)),
+		.max_recv_dtos = ep_attr_within(DEFAULT_DTOS, dev->max_qp_wr),
+		.max_request_dtos = ep_attr_within(DEFAULT_DTOS, dev->max_qp_wr),
+		.max_recv_iov = ep_attr_within(DEFAULT_IOV, dapl_ia_max_iov(ia)),
+		.max_request_iov = ep_attr_within(DEFAULT_IOV, dapl_ia_max_iov(ia)),
+		.max_rdma_read_in = ep_attr_within(DEFAULT_READS, dev->max_qp_rd_atom),
+		.max_rdma_read_out = ep_attr_within(DEFAULT_READS, dev->max_qp_init_rd_atom),
+		.max_rdma_read_iov = ep_attr_within(DEFAULT_IOV, dapl_ia_max_read_iov(ia)),
+		.max_rdma_write_iov = ep_attr_within(DEFAULT_IOV, dapl_ia_max_iov(ia)),
 	};
 }
 
 static bool
-fits(DAT_COUNT value, DAT_COUNT limit)
+ep_attr_fits(DAT_COUNT value, DAT_COUNT limit)
 {
 	return value >= 0 && value <= limit;
 }
 
 bool
-ep_attr_accept(const struct ia *ia, const DAT_EP_ATTR *asked, DAT_EP_ATTR *out)
+dapl_ep_attr_accept(const struct dapl_ia *ia, const DAT_EP_ATTR *asked, DAT_EP_ATTR *out)
 {
 	const struct ibv_device_attr *dev = &ia->device;
 	DAT_EP_ATTR attr = *asked;
@@ -52,24 +52,27 @@ ep_attr_accept(const struct ia *ia, const DAT_EP_ATTR *asked, DAT_EP_ATTR *out)
 	if (attr.service_type != DAT_SERVICE_TYPE_RC || attr.qos != DAT_QOS_BEST_EFFORT)
 		return false;
 	if (attr.max_message_size == 0)
-		attr.max_message_size = ia_max_message(ia);
+		attr.max_message_size = dapl_ia_max_message(ia);
 	if (attr.max_rdma_size == 0)
-		attr.max_rdma_size = ia_max_message(ia);
-	if (attr.max_message_size > ia_max_message(ia) || attr.max_rdma_size > ia_max_message(ia))
+		attr.max_rdma_size = dapl_ia_max_message(ia);
+	if (attr.max_message_size > dapl_ia_max_message(ia) ||
+	    attr.max_rdma_size > dapl_ia_max_message(ia))
 		return false;
-	if (!fits(attr.max_recv_dtos, dev->max_qp_wr) ||
-	    !fits(attr.max_request_dtos, dev->max_qp_wr))
+	if (!ep_attr_fits(attr.max_recv_dtos, dev->max_qp_wr) ||
+	    !ep_attr_fits(attr.max_request_dtos, dev->max_qp_wr))
 		return false;
-	if (!fits(attr.max_recv_iov, ia_max_iov(ia)) || !fits(attr.max_request_iov, ia_max_iov(ia)) ||
-	    !fits(attr.max_rdma_read_iov, ia_max_read_iov(ia)) ||
-	    !fits(attr.max_rdma_write_iov, ia_max_iov(ia)))
+	if (!ep_attr_fits(attr.max_recv_iov, dapl_ia_max_iov(ia)) ||
+	    !ep_attr_fits(attr.max_request_iov, dapl_ia_max_iov(ia)) ||
+	    !ep_attr_fits(attr.max_rdma_read_iov, dapl_ia_max_read_iov(ia)) ||
+	    !ep_attr_fits(attr.max_rdma_write_iov, dapl_ia_max_iov(ia)))
 		return false;
-	if (!fits(attr.max_rdma_read_in, dev->max_qp_rd_atom) ||
-	    !fits(attr.max_rdma_read_out, dev->max_qp_init_rd_atom))
+	if (!ep_attr_fits(attr.max_rdma_read_in, dev->max_qp_rd_atom) ||
+	    !ep_attr_fits(attr.max_rdma_read_out, dev->max_qp_init_rd_atom))
 		return false;
 	/* DAT 1.x consumers do not know of these two. */
 	if (attr.max_rdma_read_iov == 0)
-		attr.max_rdma_read_iov = within(attr.max_request_iov, ia_max_read_iov(ia));
+		attr.max_rdma_read_iov =
+		    ep_attr_within(attr.max_request_iov, dapl_ia_max_read_iov(ia));
 	if (attr.max_rdma_write_iov == 0)
 		attr.max_rdma_write_iov = attr.max_request_iov;
 	attr.srq_soft_hw = 0; /* there is no shared receive queue that it could be about */

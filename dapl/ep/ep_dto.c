@@ -17,17 +17,17 @@ struct dto {
 };
 
 /* The locked endpoint, or NULL with the reason. */
-static struct ep *
-enter(DAT_EP_HANDLE handle, enum ep_call call, DAT_RETURN *ret)
+static struct dapl_ep *
+dto_enter(DAT_EP_HANDLE handle, enum dapl_ep_call call, DAT_RETURN *ret)
 {
-	struct ep *ep = object_lock(handle, KIND_EP);
+	struct dapl_ep *ep = dapl_object_lock(handle, KIND_EP);
 
 	if (!ep) {
 		*ret = BAD_EP;
 		return NULL;
 	}
-	if (ep_may(ep->state, call) != EP_ALLOWED)
-		*ret = DAT_ERROR(DAT_INVALID_STATE, ep_state_subtype(ep->state));
+	if (dapl_ep_may(ep->state, call) != EP_ALLOWED)
+		*ret = DAT_ERROR(DAT_INVALID_STATE, dapl_ep_state_subtype(ep->state));
 	else if (call == EP_RECV ? !ep->parts.recv : !ep->parts.request)
 		*ret = DAT_ERROR(DAT_INVALID_STATE, call == EP_RECV ?
 							DAT_INVALID_STATE_EP_EVD_RECV :
@@ -41,7 +41,7 @@ enter(DAT_EP_HANDLE handle, enum ep_call call, DAT_RETURN *ret)
 }
 
 static DAT_RETURN
-check(const struct dto *d, DAT_COUNT max_segments)
+dto_check(const struct dto *d, DAT_COUNT max_segments)
 {
 	if (d->segments < 0 || d->segments > max_segments)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
@@ -58,7 +58,7 @@ check(const struct dto *d, DAT_COUNT max_segments)
  * where verbs would bring what fits into the local segments.
  */
 static int
-gather(const struct dto *d, uint64_t limit, struct ibv_sge *sge, uint64_t *total)
+dto_gather(const struct dto *d, uint64_t limit, struct ibv_sge *sge, uint64_t *total)
 {
 	int n = 0;
 
@@ -87,18 +87,18 @@ gather(const struct dto *d, uint64_t limit, struct ibv_sge *sge, uint64_t *total
  * another thread is about to post: a receive that follows them is held with them.  Locked.
  */
 static bool
-flushes_here(struct ep *ep, struct wr_ring *ring, struct dapl_evd *evd)
+dto_flushes_here(struct dapl_ep *ep, struct dapl_wr_ring *ring, struct dapl_evd *evd)
 {
 	if (ep->state != DAT_EP_STATE_DISCONNECTED)
 		return false;
 	if (ep->concluding && ring == &ep->rings.recvs)
 		return false;
 	(void)evd_refresh(dapl_evd_ref(evd));
-	return wr_ring_idle(ring);
+	return dapl_wr_ring_idle(ring);
 }
 
 static DAT_RETURN
-flush(struct ep *ep, const struct dto *d, struct dapl_evd *evd)
+dto_flush(struct dapl_ep *ep, const struct dto *d, struct dapl_evd *evd)
 {
 	const struct evd_order order = { .endpoint = ep->self };
 	DAT_EVENT event = { .event_number = DAT_DTO_COMPLETION_EVENT };
@@ -114,7 +114,7 @@ flush(struct ep *ep, const struct dto *d, struct dapl_evd *evd)
 }
 
 static void
-remember(struct wr_entry *entry, const struct dto *d, uint64_t length)
+dto_remember(struct dapl_wr_entry *entry, const struct dto *d, uint64_t length)
 {
 	entry->cookie = d->cookie;
 	entry->length = (DAT_SEG_LENGTH)length;
@@ -126,7 +126,7 @@ remember(struct wr_entry *entry, const struct dto *d, uint64_t length)
 /* Locked.  The request is always signalled: suppressed successes are dropped when they are polled,
  * so that the send queue never fills with requests nobody can reap. */
 static DAT_RETURN
-post_request(struct ep *ep, const struct dto *d, uint64_t limit)
+dto_post_request(struct dapl_ep *ep, const struct dto *d, uint64_t limit)
 {
 	static const enum ibv_wr_opcode opcodes[] = {
 		[DAT_DTO_SEND] = IBV_WR_SEND,
@@ -135,30 +135,30 @@ post_request(struct ep *ep, const struct dto *d, uint64_t limit)
 	};
 	struct ibv_sge sge[IA_MAX_IOV];
 	struct ibv_send_wr wr = { .sg_list = sge, .opcode = opcodes[d->operation] }, *bad;
-	struct wr_entry *entry;
+	struct dapl_wr_entry *entry;
 	uint32_t place;
 	uint64_t total;
 	int r;
 
-	if (flushes_here(ep, &ep->rings.requests, ep->parts.request))
-		return flush(ep, d, ep->parts.request);
-	wr.num_sge = gather(d, limit, sge, &total);
+	if (dto_flushes_here(ep, &ep->rings.requests, ep->parts.request))
+		return dto_flush(ep, d, ep->parts.request);
+	wr.num_sge = dto_gather(d, limit, sge, &total);
 	/*
 	 * The endpoint's own max_message_size and max_rdma_size are no limits but hints: programs
 	 * in the field give small ones and transfer more.
 	 */
-	if (total > ia_max_message(ia_of(&ep->obj)))
+	if (total > dapl_ia_max_message(dapl_ia_of(&ep->obj)))
 		return DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
-	entry = wr_ring_next(&ep->rings.requests, &place);
+	entry = dapl_wr_ring_next(&ep->rings.requests, &place);
 	if (!entry) {
 		/* A consumer that suppresses all events never asks for one: poll here. */
 		(void)evd_refresh(dapl_evd_ref(ep->parts.request));
-		entry = wr_ring_next(&ep->rings.requests, &place);
+		entry = dapl_wr_ring_next(&ep->rings.requests, &place);
 	}
 	if (!entry)
 		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
-	remember(entry, d, total);
-	wr.wr_id = wr_id(ep->obj.slot.index, ep_generation(ep), false, place);
+	dto_remember(entry, d, total);
+	wr.wr_id = dapl_wr_id(ep->obj.slot.index, dapl_ep_generation(ep), false, place);
 	wr.send_flags = IBV_SEND_SIGNALED;
 	if (d->flags & DAT_COMPLETION_SOLICITED_WAIT_FLAG && d->operation == DAT_DTO_SEND)
 		wr.send_flags |= IBV_SEND_SOLICITED;
@@ -168,11 +168,11 @@ post_request(struct ep *ep, const struct dto *d, uint64_t limit)
 		wr.wr.rdma.remote_addr = d->remote->virtual_address;
 		wr.wr.rdma.rkey = d->remote->rmr_context;
 	}
-	wr_ring_publish(&ep->rings.requests, place);
+	dapl_wr_ring_publish(&ep->rings.requests, place);
 	r = ibv_post_send(ep->qp, &wr, &bad);
 	if (r) {
-		wr_ring_retract(&ep->rings.requests, place);
-		return err_post(r > 0 ? -r : r);
+		dapl_wr_ring_retract(&ep->rings.requests, place);
+		return dapl_err_post(r > 0 ? -r : r);
 	}
 	return DAT_SUCCESS;
 }
@@ -190,36 +190,36 @@ dapl_ep_post_recv(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov
 	};
 	struct ibv_sge sge[IA_MAX_IOV];
 	struct ibv_recv_wr wr = { .sg_list = sge }, *bad;
-	struct wr_entry *entry;
+	struct dapl_wr_entry *entry;
 	uint32_t place;
 	uint64_t total;
 	DAT_RETURN ret;
-	struct ep *ep;
+	struct dapl_ep *ep;
 	int r;
 
-	ep = enter(handle, EP_RECV, &ret);
+	ep = dto_enter(handle, EP_RECV, &ret);
 	if (!ep)
 		return ret;
-	ret = check(&d, ep->attr.max_recv_iov);
-	if (ret == DAT_SUCCESS && flushes_here(ep, &ep->rings.recvs, ep->parts.recv)) {
-		ret = flush(ep, &d, ep->parts.recv);
+	ret = dto_check(&d, ep->attr.max_recv_iov);
+	if (ret == DAT_SUCCESS && dto_flushes_here(ep, &ep->rings.recvs, ep->parts.recv)) {
+		ret = dto_flush(ep, &d, ep->parts.recv);
 		goto out;
 	}
 	if (ret != DAT_SUCCESS)
 		goto out;
-	entry = wr_ring_next(&ep->rings.recvs, &place);
+	entry = dapl_wr_ring_next(&ep->rings.recvs, &place);
 	if (!entry) {
 		ret = DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
 		goto out;
 	}
-	wr.num_sge = gather(&d, UINT64_MAX, sge, &total);
-	remember(entry, &d, total);
-	wr.wr_id = wr_id(ep->obj.slot.index, ep_generation(ep), true, place);
-	wr_ring_publish(&ep->rings.recvs, place);
+	wr.num_sge = dto_gather(&d, UINT64_MAX, sge, &total);
+	dto_remember(entry, &d, total);
+	wr.wr_id = dapl_wr_id(ep->obj.slot.index, dapl_ep_generation(ep), true, place);
+	dapl_wr_ring_publish(&ep->rings.recvs, place);
 	r = ibv_post_recv(ep->qp, &wr, &bad);
 	if (r) {
-		wr_ring_retract(&ep->rings.recvs, place);
-		ret = err_post(r > 0 ? -r : r);
+		dapl_wr_ring_retract(&ep->rings.recvs, place);
+		ret = dapl_err_post(r > 0 ? -r : r);
 	}
 out:
 	os_unlock(&ep->obj.lock);
@@ -238,20 +238,20 @@ dapl_ep_post_send(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov
 		.operation = DAT_DTO_SEND,
 	};
 	DAT_RETURN ret;
-	struct ep *ep;
+	struct dapl_ep *ep;
 
-	ep = enter(handle, EP_REQUEST, &ret);
+	ep = dto_enter(handle, EP_REQUEST, &ret);
 	if (!ep)
 		return ret;
-	ret = check(&d, ep->attr.max_request_iov);
+	ret = dto_check(&d, ep->attr.max_request_iov);
 	if (ret == DAT_SUCCESS)
-		ret = post_request(ep, &d, UINT64_MAX);
+		ret = dto_post_request(ep, &d, UINT64_MAX);
 	os_unlock(&ep->obj.lock);
 	return ret;
 }
 
 static uint64_t
-local_length(const struct dto *d)
+dto_local_length(const struct dto *d)
 {
 	uint64_t total = 0;
 
@@ -262,27 +262,27 @@ local_length(const struct dto *d)
 
 /* What is read must fit here, what is written must fit there. */
 static DAT_RETURN
-post_rdma(DAT_EP_HANDLE handle, const struct dto *d)
+dto_post_rdma(DAT_EP_HANDLE handle, const struct dto *d)
 {
 	const bool read = d->operation == DAT_DTO_RDMA_READ;
 	uint64_t here, there;
 	DAT_RETURN ret;
-	struct ep *ep;
+	struct dapl_ep *ep;
 
-	ep = enter(handle, EP_REQUEST, &ret);
+	ep = dto_enter(handle, EP_REQUEST, &ret);
 	if (!ep)
 		return ret;
-	ret = check(d, read ? ep->attr.max_rdma_read_iov : ep->attr.max_rdma_write_iov);
+	ret = dto_check(d, read ? ep->attr.max_rdma_read_iov : ep->attr.max_rdma_write_iov);
 	if (ret == DAT_SUCCESS && !d->remote)
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
 	if (ret != DAT_SUCCESS)
 		goto out;
-	here = local_length(d);
+	here = dto_local_length(d);
 	there = d->remote->segment_length;
 	if (read ? there > here : here > there)
 		ret = DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
 	else
-		ret = post_request(ep, d, read ? there : UINT64_MAX);
+		ret = dto_post_request(ep, d, read ? there : UINT64_MAX);
 out:
 	os_unlock(&ep->obj.lock);
 	return ret;
@@ -292,26 +292,26 @@ DAT_RETURN
 dapl_ep_post_rdma_write(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
     DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags)
 {
-	return post_rdma(handle, &(const struct dto){
-		.segments = segments,
-		.iov = iov,
-		.cookie = cookie,
-		.flags = flags,
-		.operation = DAT_DTO_RDMA_WRITE,
-		.remote = remote,
-	});
+	return dto_post_rdma(handle, &(const struct dto){
+					 .segments = segments,
+					 .iov = iov,
+					 .cookie = cookie,
+					 .flags = flags,
+					 .operation = DAT_DTO_RDMA_WRITE,
+					 .remote = remote,
+				     });
 }
 
 DAT_RETURN
 dapl_ep_post_rdma_read(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
     DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags)
 {
-	return post_rdma(handle, &(const struct dto){
-		.segments = segments,
-		.iov = iov,
-		.cookie = cookie,
-		.flags = flags,
-		.operation = DAT_DTO_RDMA_READ,
-		.remote = remote,
-	});
+	return dto_post_rdma(handle, &(const struct dto){
+					 .segments = segments,
+					 .iov = iov,
+					 .cookie = cookie,
+					 .flags = flags,
+					 .operation = DAT_DTO_RDMA_READ,
+					 .remote = remote,
+				     });
 }

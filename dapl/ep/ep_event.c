@@ -17,7 +17,7 @@ enum how {
 
 /* Not locked, pinned. */
 static void
-post(struct ep *ep, DAT_EVENT_NUMBER number, size_t size, enum how how)
+ep_post_event(struct dapl_ep *ep, DAT_EVENT_NUMBER number, size_t size, enum how how)
 {
 	const struct evd_ref evd = dapl_evd_ref(ep->parts.connect);
 	const struct evd_order order = {
@@ -34,31 +34,32 @@ post(struct ep *ep, DAT_EVENT_NUMBER number, size_t size, enum how how)
 	data->private_data = size ? ep->answer : NULL;
 	r = evd_post_ordered(evd, EVD_STREAM_CONNECTION, &event, &order);
 	if (r == -ENOSPC)
-		evd_object_overflowed(dapl_evd_ref(ep->parts.connect));
+		dapl_evd_overflowed(dapl_evd_ref(ep->parts.connect));
 }
 
 static void
-refresh(struct dapl_evd *evd)
+ep_refresh_evd(struct dapl_evd *evd)
 {
 	const struct evd_ref ref = dapl_evd_ref(evd);
 
-	(void)evd_report_overflow(ref, evd_refresh(ref));
+	(void)dapl_evd_check_overflow(ref, evd_refresh(ref));
 }
 
 void
-ep_refresh(struct ep *ep)
+dapl_ep_refresh(struct dapl_ep *ep)
 {
 	if (ep->parts.request)
-		refresh(ep->parts.request);
+		ep_refresh_evd(ep->parts.request);
 	if (ep->parts.recv && ep->parts.recv != ep->parts.request)
-		refresh(ep->parts.recv);
+		ep_refresh_evd(ep->parts.recv);
 }
 
 /* Whether a request of this queue pair is known to have failed. */
 static bool
-has_failed(struct ep *ep)
+ep_has_failed(struct dapl_ep *ep)
 {
-	return atomic_load_explicit(&ep->failed, memory_order_acquire) == ep_generation(ep) + 1;
+	return atomic_load_explicit(&ep->failed, memory_order_acquire) ==
+	       dapl_ep_generation(ep) + 1;
 }
 
 /*
@@ -66,58 +67,59 @@ has_failed(struct ep *ep)
  * connection broke.
  */
 DAT_EVENT_NUMBER
-ep_take_owed(struct ep *ep)
+dapl_ep_take_owed(struct dapl_ep *ep)
 {
 	const DAT_EVENT_NUMBER owed = ep->owed;
 
 	ep->owed = 0;
-	if (owed == DAT_CONNECTION_EVENT_DISCONNECTED && !ep->by_us && has_failed(ep))
+	if (owed == DAT_CONNECTION_EVENT_DISCONNECTED && !ep->by_us && ep_has_failed(ep))
 		return DAT_CONNECTION_EVENT_BROKEN;
 	return owed;
 }
 
 /*
- * The end of a connection is reported after its completions: the queue pair is in the error state, so
- * each outstanding request yields one, and soon.  Until they were polled the event is owed; a
+ * The end of a connection is reported after its completions: the queue pair is in the error state,
+ * so each outstanding request yields one, and soon.  Until they were polled the event is owed; a
  * device that keeps one back for too long is not waited for.
  *
  * A connection may end while another thread is about to report that it was established: that goes
- * first, and conclude() looks here again.  Not locked, pinned.
+ * first, and ep_conclude() looks here again.  Not locked, pinned.
  */
 static void
-pay(struct ep *ep)
+ep_pay_owed(struct dapl_ep *ep)
 {
 	DAT_EVENT_NUMBER owed = 0;
 	bool idle;
 
-	ep_refresh(ep);
+	dapl_ep_refresh(ep);
 	os_lock(&ep->obj.lock);
-	idle = wr_ring_idle(&ep->rings.requests) && wr_ring_idle(&ep->rings.recvs);
+	idle = dapl_wr_ring_idle(&ep->rings.requests) && dapl_wr_ring_idle(&ep->rings.recvs);
 	if (ep->owed && !ep->concluding && (idle || os_clock_ns() >= ep->deadline)) {
-		owed = ep_take_owed(ep);
+		owed = dapl_ep_take_owed(ep);
 	} else if (ep->owed && ep->obj.handle) {
 		(void)loop_unready(&ep->timer);
-		loop_ready_later(ia_of(&ep->obj)->loops[0].loop, &ep->timer, LOOK_AGAIN_NS);
+		loop_ready_later(dapl_ia_of(&ep->obj)->loops[0].loop, &ep->timer, LOOK_AGAIN_NS);
 	}
 	os_unlock(&ep->obj.lock);
 	if (owed)
-		post(ep, owed, 0, idle ? AT_ONCE : BEHIND_DEVICE);
+		ep_post_event(ep, owed, 0, idle ? AT_ONCE : BEHIND_DEVICE);
 }
 
 void
-ep_post_owed(struct ep *ep, DAT_EVENT_NUMBER owed)
+dapl_ep_post_owed(struct dapl_ep *ep, DAT_EVENT_NUMBER owed)
 {
 	if (owed)
-		post(ep, owed, 0, AT_ONCE);
+		ep_post_event(ep, owed, 0, AT_ONCE);
 }
 
 /* The end of a connection that was there. */
 static void
-end(struct ep *ep, DAT_EVENT_NUMBER number, bool by_us, const struct conn *conn, struct ibv_qp *qp)
+ep_end(struct dapl_ep *ep, DAT_EVENT_NUMBER number, bool by_us, const struct dapl_conn *conn,
+    struct ibv_qp *qp)
 {
 	const bool untold = conn && rdma_disconnect(conn->id);
 
-	ep_qp_fail(qp);
+	dapl_ep_qp_fail(qp);
 	os_lock(&ep->obj.lock);
 	/* The other end learns it from the id's end, if from nothing else. */
 	if (untold && ep->conn == conn) {
@@ -128,16 +130,16 @@ end(struct ep *ep, DAT_EVENT_NUMBER number, bool by_us, const struct conn *conn,
 	ep->by_us = by_us;
 	ep->deadline = os_clock_ns() + OWED_NS;
 	os_unlock(&ep->obj.lock);
-	pay(ep);
+	ep_pay_owed(ep);
 }
 
 /*
- * The outcome of an attempt: any outcome lets go of the receives that waited for one.  A receive that failed
- * and was taken while the attempt went on breaks the connection now.
+ * The outcome of an attempt: any outcome lets go of the receives that waited for one.  A receive
+ * that failed and was taken while the attempt went on breaks the connection now.
  */
 static void
-conclude(struct ep *ep, const struct ep_rule *rule, DAT_EP_STATE was, const struct conn *conn,
-    struct ibv_qp *qp, size_t size)
+ep_conclude(struct dapl_ep *ep, const struct dapl_ep_rule *rule, DAT_EP_STATE was,
+    const struct dapl_conn *conn, struct ibv_qp *qp, size_t size)
 {
 	uint32_t generation;
 	bool ended, broken;
@@ -145,30 +147,29 @@ conclude(struct ep *ep, const struct ep_rule *rule, DAT_EP_STATE was, const stru
 	if (rule->next == DAT_EP_STATE_DISCONNECTED) {
 		if (conn && was == DAT_EP_STATE_COMPLETION_PENDING)
 			(void)rdma_disconnect(conn->id);
-		ep_qp_fail(qp);
+		dapl_ep_qp_fail(qp);
 	}
-	post(ep, rule->event, size, ep->rings.merged ? RELEASING : AT_ONCE);
+	ep_post_event(ep, rule->event, size, ep->rings.merged ? RELEASING : AT_ONCE);
 	os_lock(&ep->obj.lock);
 	ep->concluding = false;
 	ended = ep->owed != 0;
-	generation = ep_generation(ep);
+	generation = dapl_ep_generation(ep);
 	broken = rule->next == DAT_EP_STATE_CONNECTED && ep->broken == generation + 1;
 	os_unlock(&ep->obj.lock);
 	if (ended)
-		pay(ep);
+		ep_pay_owed(ep);
 	else if (broken)
-		ep_broken(ep, generation);
+		dapl_ep_broken(ep, generation);
 }
 
 void
-ep_settle(struct ep *ep, enum ep_happening what, const void *data, size_t size)
+dapl_ep_settle(struct dapl_ep *ep, enum dapl_ep_happening what, const void *data, size_t size)
 {
-	const struct ep_rule *rule = ep_rule(ep->state, what);
+	const struct dapl_ep_rule *rule = dapl_ep_rule(ep->state, what);
 	const DAT_EP_STATE was = ep->state;
-	struct conn *conn = ep->conn;
+	struct dapl_conn *conn = ep->conn;
 	struct ibv_qp *qp = ep->qp;
-	const bool ending =
-	    was == DAT_EP_STATE_CONNECTED || was == DAT_EP_STATE_DISCONNECT_PENDING;
+	const bool ending = was == DAT_EP_STATE_CONNECTED || was == DAT_EP_STATE_DISCONNECT_PENDING;
 
 	ep->state = rule->next;
 	if (size > sizeof ep->answer)
@@ -184,42 +185,44 @@ ep_settle(struct ep *ep, enum ep_happening what, const void *data, size_t size)
 	}
 	if (!ending)
 		ep->concluding = true;
-	ep_pin(ep);
+	dapl_ep_pin(ep);
 	os_unlock(&ep->obj.lock);
-	if (debug_wants(DEBUG_CONNECTIONS))
-		debug_line("ep %p: %s, the connection %s: %s, %s", ep->self, name_ep_state(was),
-		    name_ep_happening(what), name_event(rule->event), name_ep_state(rule->next));
+	if (dapl_debug_wants(DEBUG_CONNECTIONS))
+		dapl_debug_line("ep %p: %s, the connection %s: %s, %s", ep->self,
+		    dapl_name_ep_state(was), dapl_name_ep_happening(what),
+		    dapl_name_event(rule->event), dapl_name_ep_state(rule->next));
 
 	if (ending)
-		end(ep, rule->event, what == EP_DISCONNECTS, conn, qp);
+		ep_end(ep, rule->event, what == EP_DISCONNECTS, conn, qp);
 	else
-		conclude(ep, rule, was, conn, qp, size);
-	ep_unpin(ep);
+		ep_conclude(ep, rule, was, conn, qp, size);
+	dapl_ep_unpin(ep);
 }
 
 void
-ep_happened(
-    struct ep *ep, const struct conn *conn, enum ep_happening what, const void *data, size_t size)
+dapl_ep_happened(struct dapl_ep *ep, const struct dapl_conn *conn, enum dapl_ep_happening what,
+    const void *data, size_t size)
 {
 	os_lock(&ep->obj.lock);
-	if (!ep->obj.handle || (conn && ep->conn != conn) || !ep_rule(ep->state, what)->event) {
+	if (!ep->obj.handle || (conn && ep->conn != conn) ||
+	    !dapl_ep_rule(ep->state, what)->event) {
 		os_unlock(&ep->obj.lock);
 		return;
 	}
-	ep_settle(ep, what, data, size);
+	dapl_ep_settle(ep, what, data, size);
 }
 
 void
-ep_broken(struct ep *ep, uint32_t generation)
+dapl_ep_broken(struct dapl_ep *ep, uint32_t generation)
 {
 	os_lock(&ep->obj.lock);
-	if (!ep->obj.handle || ep_generation(ep) != generation) {
+	if (!ep->obj.handle || dapl_ep_generation(ep) != generation) {
 		os_unlock(&ep->obj.lock);
 	} else if (ep->state == DAT_EP_STATE_CONNECTED ||
 		   ep->state == DAT_EP_STATE_DISCONNECT_PENDING) {
-		ep_settle(ep, EP_IS_BROKEN, NULL, 0);
+		dapl_ep_settle(ep, EP_IS_BROKEN, NULL, 0);
 	} else {
-		/* An attempt to connect fails by itself; conclude() breaks what it connects. */
+		/* An attempt to connect fails by itself; ep_conclude() breaks what it connects. */
 		ep->broken = generation + 1;
 		os_unlock(&ep->obj.lock);
 	}
@@ -227,7 +230,7 @@ ep_broken(struct ep *ep, uint32_t generation)
 
 /* Pinned.  What became of the requests is never known: their completion queue cannot be polled. */
 static bool
-requests_are_lost(const struct ep *ep)
+ep_requests_are_lost(const struct dapl_ep *ep)
 {
 	struct evd_status status;
 
@@ -237,44 +240,46 @@ requests_are_lost(const struct ep *ep)
 
 /* A graceful disconnection waits for the posted requests: look whether they are done. */
 static void
-drain(struct ep *ep)
+ep_drain(struct dapl_ep *ep)
 {
 	bool idle, lost;
 
-	ep_pin(ep);
+	dapl_ep_pin(ep);
 	os_unlock(&ep->obj.lock);
-	ep_refresh(ep);
+	dapl_ep_refresh(ep);
 	os_lock(&ep->obj.lock);
-	idle = wr_ring_idle(&ep->rings.requests);
-	lost = !idle && requests_are_lost(ep);
+	idle = dapl_wr_ring_idle(&ep->rings.requests);
+	lost = !idle && ep_requests_are_lost(ep);
 	if (ep->obj.handle && ep->state == DAT_EP_STATE_DISCONNECT_PENDING && (idle || lost)) {
-		ep_settle(ep, lost || has_failed(ep) ? EP_IS_BROKEN : EP_DISCONNECTS, NULL, 0);
+		dapl_ep_settle(
+		    ep, lost || ep_has_failed(ep) ? EP_IS_BROKEN : EP_DISCONNECTS, NULL, 0);
 	} else {
 		if (ep->obj.handle && ep->state == DAT_EP_STATE_DISCONNECT_PENDING)
-			loop_ready_later(ia_of(&ep->obj)->loops[0].loop, &ep->timer, LOOK_AGAIN_NS);
+			loop_ready_later(
+			    dapl_ia_of(&ep->obj)->loops[0].loop, &ep->timer, LOOK_AGAIN_NS);
 		os_unlock(&ep->obj.lock);
 	}
-	ep_unpin(ep);
+	dapl_ep_unpin(ep);
 }
 
 void
-ep_timer_run(struct loop_job *job, uint64_t serial)
+dapl_ep_timer_run(struct loop_job *job, uint64_t serial)
 {
-	struct ep *ep = (struct ep *)((char *)job - offsetof(struct ep, timer));
+	struct dapl_ep *ep = (struct dapl_ep *)((char *)job - offsetof(struct dapl_ep, timer));
 
 	os_lock(&ep->obj.lock);
-	if (!object_is(&ep->obj, serial)) {
+	if (!dapl_object_is(&ep->obj, serial)) {
 		os_unlock(&ep->obj.lock);
 	} else if (ep->state == DAT_EP_STATE_DISCONNECT_PENDING) {
-		drain(ep);
+		ep_drain(ep);
 	} else if (ep->owed) {
-		ep_pin(ep);
+		dapl_ep_pin(ep);
 		os_unlock(&ep->obj.lock);
-		pay(ep);
-		ep_unpin(ep);
+		ep_pay_owed(ep);
+		dapl_ep_unpin(ep);
 	} else if (ep->state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING &&
 		   os_clock_ns() >= ep->deadline) {
-		ep_settle(ep, EP_HAS_TIMED_OUT, NULL, 0);
+		dapl_ep_settle(ep, EP_HAS_TIMED_OUT, NULL, 0);
 	} else {
 		os_unlock(&ep->obj.lock);
 	}

@@ -8,36 +8,36 @@
 #define BAD_EP DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP)
 
 static void
-prepare(void *slot)
+ep_prepare(void *slot)
 {
-	object_prepare(slot, KIND_EP);
+	dapl_object_prepare(slot, KIND_EP);
 }
 
-struct slab ep_slab = SLAB_INITIALIZER(struct ep, prepare);
+struct dapl_slab dapl_ep_slab = SLAB_INITIALIZER(struct dapl_ep, ep_prepare);
 
 /* ---- create ---- */
 
 /*
- * `from` NULL: for the consumer; else for a request from there.  That endpoint may go at once: its adapter
- * may be closing.
+ * `from` NULL: for the consumer; else for a request from there.  That endpoint may go at once: its
+ * adapter may be closing.
  */
 static int
-create(struct ia *ia, const struct ep_parts *parts, const DAT_EP_ATTR *attr,
+ep_create(struct dapl_ia *ia, const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr,
     const struct sockaddr *from, DAT_EP_HANDLE *handle)
 {
 	struct sockaddr_storage remote = { .ss_family = AF_UNSPEC };
 	DAT_EP_HANDLE self;
-	struct ep *ep;
+	struct dapl_ep *ep;
 	int r;
 
-	if (from && address_copy(&remote, from))
+	if (from && dapl_address_copy(&remote, from))
 		return -EAFNOSUPPORT;
-	ep = slab_alloc(&ep_slab);
+	ep = dapl_slab_alloc(&dapl_ep_slab);
 	if (!ep)
 		return -ENOMEM;
 	/*
-	 * A timer job or a reader of the last life may still look at the slot, under its lock.  Threads that
-	 * waited for no pins then may not have looked since: they stay in the list.
+	 * A timer job or a reader of the last life may still look at the slot, under its lock.
+	 * Threads that waited for no pins then may not have looked since: they stay in the list.
 	 */
 	os_lock(&ep->obj.lock);
 	ep->obj.parent = &ia->parent;
@@ -49,27 +49,27 @@ create(struct ia *ia, const struct ep_parts *parts, const DAT_EP_ATTR *attr,
 	ep->conn = ep->doomed = NULL;
 	ep->owed = 0;
 	ep->concluding = false;
-	ep->timer = (struct loop_job){ .run = ep_timer_run };
+	ep->timer = (struct loop_job){ .run = dapl_ep_timer_run };
 	ep->remote = remote;
-	ep->remote_qual = from ? address_port(&remote) : 0;
+	ep->remote_qual = from ? dapl_address_port(&remote) : 0;
 	os_unlock(&ep->obj.lock);
 
-	r = ep_rings_create(&ep->rings, parts, attr);
+	r = dapl_ep_rings_create(&ep->rings, parts, attr);
 	if (r)
 		goto free_slot;
-	r = object_open(&ep->obj, &ia->parent, &ia->provider->table);
+	r = dapl_object_create(&ep->obj, &ia->parent, &ia->provider->table);
 	if (r)
 		goto destroy_rings;
 	os_lock(&ep->obj.lock);
 	ep->self = self = ep->obj.handle;
 	ep->timer.serial = ep->obj.serial;
 	os_unlock(&ep->obj.lock);
-	ep_parts_promise(parts, attr);
+	dapl_ep_parts_promise(parts, attr);
 	if (parts->pz)
-		r = ep_qp_create(ep, ep_generation(ep), parts, attr, &ep->qp);
+		r = dapl_ep_qp_create(ep, dapl_ep_generation(ep), parts, attr, &ep->qp);
 	if (r)
 		goto withdraw;
-	r = object_publish(&ep->obj);
+	r = dapl_object_attach(&ep->obj);
 	if (r)
 		goto destroy_qp;
 	*handle = self;
@@ -77,25 +77,25 @@ create(struct ia *ia, const struct ep_parts *parts, const DAT_EP_ATTR *attr,
 
 destroy_qp:
 	if (ep->qp)
-		ep_qp_destroy(ep->qp);
+		dapl_ep_qp_free(ep->qp);
 withdraw:
-	ep_parts_reclaim(parts, attr);
-	object_abandon(&ep->obj);
+	dapl_ep_parts_reclaim(parts, attr);
+	dapl_object_discard(&ep->obj);
 destroy_rings:
-	ep_rings_destroy(&ep->rings);
+	dapl_ep_rings_free(&ep->rings);
 free_slot:
-	slab_free(&ep_slab, ep);
+	dapl_slab_free(&dapl_ep_slab, ep);
 	return r;
 }
 
 int
-ep_make(struct ia *ia, const struct sockaddr *from, DAT_EP_HANDLE *handle)
+dapl_ep_create_for_request(struct dapl_ia *ia, const struct sockaddr *from, DAT_EP_HANDLE *handle)
 {
-	const struct ep_parts none = { NULL, NULL, NULL, NULL };
+	const struct dapl_ep_parts none = { NULL, NULL, NULL, NULL };
 	DAT_EP_ATTR attr;
 
-	ep_attr_defaults(ia, &attr);
-	return create(ia, &none, &attr, from, handle);
+	dapl_ep_attr_defaults(ia, &attr);
+	return ep_create(ia, &none, &attr, from, handle);
 }
 
 DAT_RETURN
@@ -104,66 +104,66 @@ dapl_ep_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_ev
     DAT_EP_HANDLE *ep_handle)
 {
 	DAT_RETURN_SUBTYPE bad;
-	struct ep_parts parts;
+	struct dapl_ep_parts parts;
 	DAT_EP_ATTR attr;
 	DAT_RETURN ret;
-	struct ia *ia;
+	struct dapl_ia *ia;
 	int r;
 
-	ia = ia_enter(ia_handle);
+	ia = dapl_ia_enter(ia_handle);
 	if (!ia)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 	bad = pz == DAT_HANDLE_NULL ?
 		  DAT_INVALID_HANDLE_PZ :
-		  ep_parts_hold(ia, pz, recv_evd, request_evd, connect_evd, &parts);
+		  dapl_ep_parts_get(ia, pz, recv_evd, request_evd, connect_evd, &parts);
 	ret = bad ? DAT_ERROR(DAT_INVALID_HANDLE, bad) : DAT_SUCCESS;
 	if (ret != DAT_SUCCESS)
 		goto leave;
-	ep_attr_defaults(ia, &attr);
-	if (asked && !ep_attr_accept(ia, asked, &attr))
+	dapl_ep_attr_defaults(ia, &attr);
+	if (asked && !dapl_ep_attr_accept(ia, asked, &attr))
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
 	else if (!ep_handle)
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG7);
 	if (ret != DAT_SUCCESS)
 		goto release;
-	ep_parts_join(&parts, &attr);
-	r = create(ia, &parts, &attr, NULL, ep_handle);
+	dapl_ep_parts_attach(&parts, &attr);
+	r = ep_create(ia, &parts, &attr, NULL, ep_handle);
 	if (!r)
 		goto leave;
-	ret = err_resource(r, DAT_RESOURCE_TEP);
-	ep_parts_leave(&parts, &attr);
+	ret = dapl_err_resource(r, DAT_RESOURCE_TEP);
+	dapl_ep_parts_detach(&parts, &attr);
 release:
-	ep_parts_release(&parts);
+	dapl_ep_parts_put(&parts);
 leave:
-	ia_leave(ia);
+	dapl_ia_leave(ia);
 	return ret;
 }
 
 /* ---- what an endpoint leaves behind in EVDs ---- */
 
 static bool
-names_queue_pair(const void *raw, const void *who)
+ep_names_queue_pair(const void *raw, const void *who)
 {
 	const struct ibv_wc *wc = raw;
-	const struct ep *ep = who;
+	const struct dapl_ep *ep = who;
 
-	return wr_id_slot(wc->wr_id) == ep->obj.slot.index;
+	return dapl_wr_id_slot(wc->wr_id) == ep->obj.slot.index;
 }
 
 /* Flushed without the device. */
 static bool
-names_flushed(const DAT_EVENT *event, const void *who)
+ep_names_flushed(const DAT_EVENT *event, const void *who)
 {
-	const struct ep *ep = who;
+	const struct dapl_ep *ep = who;
 
 	return event->event_number == DAT_DTO_COMPLETION_EVENT &&
 	       event->event_data.dto_completion_event_data.ep_handle == ep->self;
 }
 
 static bool
-names_endpoint(const DAT_EVENT *event, const void *who)
+ep_names_endpoint(const DAT_EVENT *event, const void *who)
 {
-	const struct ep *ep = who;
+	const struct dapl_ep *ep = who;
 
 	switch (event->event_number) {
 	case DAT_CONNECTION_EVENT_ESTABLISHED:
@@ -183,28 +183,29 @@ names_endpoint(const DAT_EVENT *event, const void *who)
 }
 
 void
-ep_purge_completions(struct ep *ep)
+dapl_ep_purge_completions(struct dapl_ep *ep)
 {
-	const struct ep_parts *parts = &ep->parts;
+	const struct dapl_ep_parts *parts = &ep->parts;
 
 	if (parts->request)
-		evd_purge(dapl_evd_ref(parts->request), NULL, names_queue_pair, names_flushed, ep);
+		evd_purge(
+		    dapl_evd_ref(parts->request), NULL, ep_names_queue_pair, ep_names_flushed, ep);
 	if (parts->recv)
 		evd_purge(dapl_evd_ref(parts->recv), ep->rings.merged ? &ep->rings.hold : NULL,
-		    names_queue_pair, names_flushed, ep);
+		    ep_names_queue_pair, ep_names_flushed, ep);
 }
 
 static void
-purge_events(struct ep *ep)
+ep_purge_events(struct dapl_ep *ep)
 {
 	if (ep->parts.connect)
-		evd_purge(dapl_evd_ref(ep->parts.connect), NULL, NULL, names_endpoint, ep);
-	ia_purge_async(ia_of(&ep->obj), names_endpoint, ep);
+		evd_purge(dapl_evd_ref(ep->parts.connect), NULL, NULL, ep_names_endpoint, ep);
+	dapl_ia_purge_reports(dapl_ia_of(&ep->obj), ep_names_endpoint, ep);
 }
 
 /* Locked, no pins.  Takes connection and queue pair out; nobody else can reach them any more. */
 static void
-detach(struct ep *ep, struct conn **conn, struct ibv_qp **qp)
+ep_detach_device(struct dapl_ep *ep, struct dapl_conn **conn, struct ibv_qp **qp)
 {
 	*conn = ep->conn;
 	*qp = ep->qp;
@@ -218,56 +219,56 @@ detach(struct ep *ep, struct conn **conn, struct ibv_qp **qp)
 
 /* Entered with the lock, left without it. */
 static void
-destroy(struct ep *ep)
+ep_free_locked(struct dapl_ep *ep)
 {
 	const DAT_EP_STATE was = ep->state;
-	struct conn *conn;
+	struct dapl_conn *conn;
 	struct ibv_qp *qp;
 
-	object_close_locked(&ep->obj);
-	ep_await_pins(ep);
-	detach(ep, &conn, &qp);
+	dapl_object_free_locked(&ep->obj);
+	dapl_ep_await_pins(ep);
+	ep_detach_device(ep, &conn, &qp);
 	os_unlock(&ep->obj.lock);
 
 	if (conn) {
 		if (was == DAT_EP_STATE_CONNECTED || was == DAT_EP_STATE_DISCONNECT_PENDING)
 			(void)rdma_disconnect(conn->id);
-		conn_close(conn);
+		dapl_conn_close(conn);
 	}
 	if (qp)
-		ep_qp_destroy(qp);
-	ep_purge_completions(ep);
-	purge_events(ep);
-	ep_rings_destroy(&ep->rings);
-	ep_parts_reclaim(&ep->parts, &ep->attr);
-	ep_parts_leave(&ep->parts, &ep->attr);
-	ep_parts_release(&ep->parts);
-	object_unlink(&ep->obj);
-	slab_free(&ep_slab, ep);
+		dapl_ep_qp_free(qp);
+	dapl_ep_purge_completions(ep);
+	ep_purge_events(ep);
+	dapl_ep_rings_free(&ep->rings);
+	dapl_ep_parts_reclaim(&ep->parts, &ep->attr);
+	dapl_ep_parts_detach(&ep->parts, &ep->attr);
+	dapl_ep_parts_put(&ep->parts);
+	dapl_object_detach(&ep->obj);
+	dapl_slab_free(&dapl_ep_slab, ep);
 }
 
 int
-ep_destroy(DAT_HANDLE handle)
+dapl_ep_free_by_handle(DAT_HANDLE handle)
 {
-	struct ep *ep = object_lock(handle, KIND_EP);
+	struct dapl_ep *ep = dapl_object_lock(handle, KIND_EP);
 
 	if (!ep)
 		return -ENODEV;
-	destroy(ep);
+	ep_free_locked(ep);
 	return 0;
 }
 
 void
-ep_let_go(DAT_EP_HANDLE handle)
+dapl_ep_detach_request(DAT_EP_HANDLE handle)
 {
-	struct ep *ep = object_lock(handle, KIND_EP);
-	const struct ep_answer *answer;
+	struct dapl_ep *ep = dapl_object_lock(handle, KIND_EP);
+	const struct dapl_ep_answer *answer;
 
 	if (!ep)
 		return;
-	answer = ep_answer(ep->state, EP_REFUSE_OWN);
+	answer = dapl_ep_answer(ep->state, EP_REFUSE_OWN);
 	if (answer->verdict == EP_GONE) {
-		destroy(ep);
+		ep_free_locked(ep);
 		return;
 	}
 	if (answer->verdict == EP_ALLOWED) {
@@ -281,16 +282,16 @@ ep_let_go(DAT_EP_HANDLE handle)
 DAT_RETURN
 dapl_ep_free(DAT_EP_HANDLE handle)
 {
-	struct ep *ep = object_lock(handle, KIND_EP);
+	struct dapl_ep *ep = dapl_object_lock(handle, KIND_EP);
 	DAT_RETURN ret;
 
 	if (!ep)
 		return BAD_EP;
-	if (ep_may(ep->state, EP_FREE) == EP_GONE) {
-		destroy(ep);
+	if (dapl_ep_may(ep->state, EP_FREE) == EP_GONE) {
+		ep_free_locked(ep);
 		return DAT_SUCCESS;
 	}
-	ret = DAT_ERROR(DAT_INVALID_STATE, ep_state_subtype(ep->state));
+	ret = DAT_ERROR(DAT_INVALID_STATE, dapl_ep_state_subtype(ep->state));
 	os_unlock(&ep->obj.lock);
 	return ret;
 }
@@ -304,11 +305,11 @@ dapl_ep_free(DAT_EP_HANDLE handle)
 DAT_RETURN
 dapl_ep_reset(DAT_EP_HANDLE handle)
 {
-	struct ep *ep = object_lock(handle, KIND_EP);
+	struct dapl_ep *ep = dapl_object_lock(handle, KIND_EP);
 	DAT_EVENT_NUMBER owed;
-	enum ep_verdict verdict;
+	enum dapl_ep_verdict verdict;
 	struct ibv_qp *qp, *fresh;
-	struct conn *conn;
+	struct dapl_conn *conn;
 	DAT_RETURN ret;
 	uint64_t serial;
 	int r;
@@ -316,43 +317,43 @@ dapl_ep_reset(DAT_EP_HANDLE handle)
 	if (!ep)
 		return BAD_EP;
 	serial = ep->obj.serial;
-	ep_await_pins(ep);
-	verdict = object_is(&ep->obj, serial) ? ep_may(ep->state, EP_RESET) : EP_REFUSED;
+	dapl_ep_await_pins(ep);
+	verdict = dapl_object_is(&ep->obj, serial) ? dapl_ep_may(ep->state, EP_RESET) : EP_REFUSED;
 	if (verdict != EP_ALLOWED) {
-		if (!object_is(&ep->obj, serial))
+		if (!dapl_object_is(&ep->obj, serial))
 			ret = BAD_EP;
 		else if (verdict == EP_NOTHING)
 			ret = DAT_SUCCESS;
 		else
-			ret = DAT_ERROR(DAT_INVALID_STATE, ep_state_subtype(ep->state));
+			ret = DAT_ERROR(DAT_INVALID_STATE, dapl_ep_state_subtype(ep->state));
 		os_unlock(&ep->obj.lock);
 		return ret;
 	}
-	owed = ep_take_owed(ep);
-	detach(ep, &conn, &qp);
-	ep_pin(ep);
+	owed = dapl_ep_take_owed(ep);
+	ep_detach_device(ep, &conn, &qp);
+	dapl_ep_pin(ep);
 	os_unlock(&ep->obj.lock);
 
-	ep_post_owed(ep, owed);
+	dapl_ep_post_owed(ep, owed);
 	if (conn)
-		conn_close(conn);
+		dapl_conn_close(conn);
 	if (qp)
-		ep_qp_destroy(qp);
-	ep_purge_completions(ep);
-	wr_ring_reset(&ep->rings.requests);
-	wr_ring_reset(&ep->rings.recvs);
+		dapl_ep_qp_free(qp);
+	dapl_ep_purge_completions(ep);
+	dapl_wr_ring_reset(&ep->rings.requests);
+	dapl_wr_ring_reset(&ep->rings.recvs);
 	/* What the old queue pair left in the EVDs has taken the room that the new one needs. */
-	ep_parts_reclaim(&ep->parts, &ep->attr);
-	ep_parts_promise(&ep->parts, &ep->attr);
-	r = ep_qp_create(ep, ep_generation(ep), &ep->parts, &ep->attr, &fresh);
+	dapl_ep_parts_reclaim(&ep->parts, &ep->attr);
+	dapl_ep_parts_promise(&ep->parts, &ep->attr);
+	r = dapl_ep_qp_create(ep, dapl_ep_generation(ep), &ep->parts, &ep->attr, &fresh);
 	if (!r) {
 		os_lock(&ep->obj.lock);
 		ep->qp = fresh;
 		ep->remote.ss_family = AF_UNSPEC;
 		ep->remote_qual = 0;
-		ep->state = ep_answer(ep->state, EP_RESET)->next;
+		ep->state = dapl_ep_answer(ep->state, EP_RESET)->next;
 		os_unlock(&ep->obj.lock);
 	}
-	ep_unpin(ep);
-	return r ? err_resource(r, DAT_RESOURCE_TEP) : DAT_SUCCESS;
+	dapl_ep_unpin(ep);
+	return r ? dapl_err_resource(r, DAT_RESOURCE_TEP) : DAT_SUCCESS;
 }

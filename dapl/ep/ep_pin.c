@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ep_pin -- threads that use an endpoint without its lock */
+/* dapl_ep_pin -- threads that use an endpoint without its lock */
 #include "dapl/ep/ep.h"
 
 void
-ep_unpin(struct ep *ep)
+dapl_ep_unpin(struct dapl_ep *ep)
 {
-	struct conn *doomed = NULL;
+	struct dapl_conn *doomed = NULL;
 
 	os_lock(&ep->obj.lock);
 	if (ep->pins == 1) {
@@ -14,7 +14,7 @@ ep_unpin(struct ep *ep)
 	}
 	if (doomed) {
 		os_unlock(&ep->obj.lock);
-		conn_close(doomed);
+		dapl_conn_close(doomed);
 		os_lock(&ep->obj.lock);
 	}
 	if (--ep->pins == 0)
@@ -23,7 +23,7 @@ ep_unpin(struct ep *ep)
 }
 
 void
-ep_await_pins(struct ep *ep)
+dapl_ep_await_pins(struct dapl_ep *ep)
 {
-	object_await_none(&ep->obj, &ep->unpinned, &ep->pins);
+	dapl_object_await_none(&ep->obj, &ep->unpinned, &ep->pins);
 }

@@ -3,13 +3,13 @@
 #include "dapl/ep/ep.h"
 
 static uint32_t
-at_least_one(DAT_COUNT n)
+ep_qp_at_least_one(DAT_COUNT n)
 {
 	return n > 0 ? (uint32_t)n : 1;
 }
 
 static uint32_t
-request_iov(const DAT_EP_ATTR *attr)
+ep_qp_request_iov(const DAT_EP_ATTR *attr)
 {
 	DAT_COUNT n = attr->max_request_iov;
 
@@ -17,7 +17,7 @@ request_iov(const DAT_EP_ATTR *attr)
 		n = attr->max_rdma_read_iov;
 	if (attr->max_rdma_write_iov > n)
 		n = attr->max_rdma_write_iov;
-	return at_least_one(n);
+	return ep_qp_at_least_one(n);
 }
 
 /*
@@ -26,14 +26,14 @@ request_iov(const DAT_EP_ATTR *attr)
  * more.
  */
 static int
-initialise(const struct ep *ep, struct ibv_qp *qp)
+ep_qp_initialise(const struct dapl_ep *ep, struct ibv_qp *qp)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT,
 		.qp_access_flags =
 		    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE,
 		.pkey_index = 0,
-		.port_num = ia_of(&ep->obj)->id->port_num,
+		.port_num = dapl_ia_of(&ep->obj)->id->port_num,
 	};
 	int mask = IBV_QP_STATE | IBV_QP_ACCESS_FLAGS;
 
@@ -42,23 +42,23 @@ initialise(const struct ep *ep, struct ibv_qp *qp)
 	return -ibv_modify_qp(qp, &attr, mask);
 }
 
-struct slab ep_qp_context_slab = SLAB_INITIALIZER(struct ep_qp_context, NULL);
+struct dapl_slab dapl_ep_qp_context_slab = SLAB_INITIALIZER(struct dapl_ep_qp_context, NULL);
 
 int
-ep_qp_create(struct ep *ep, uint32_t generation, const struct ep_parts *parts,
+dapl_ep_qp_create(struct dapl_ep *ep, uint32_t generation, const struct dapl_ep_parts *parts,
     const DAT_EP_ATTR *attr, struct ibv_qp **out)
 {
-	struct ep_qp_context *context = slab_alloc(&ep_qp_context_slab);
-	struct ia *ia = ia_of(&ep->obj);
+	struct dapl_ep_qp_context *context = dapl_slab_alloc(&dapl_ep_qp_context_slab);
+	struct dapl_ia *ia = dapl_ia_of(&ep->obj);
 	struct ibv_qp_init_attr init = {
 		.qp_context = context,
 		.send_cq = parts->request ? parts->request->cq : ia->idle_cq,
 		.recv_cq = parts->recv ? parts->recv->cq : ia->idle_cq,
 		.cap = {
-			.max_send_wr = at_least_one(attr->max_request_dtos),
-			.max_recv_wr = at_least_one(attr->max_recv_dtos),
-			.max_send_sge = request_iov(attr),
-			.max_recv_sge = at_least_one(attr->max_recv_iov),
+			.max_send_wr = ep_qp_at_least_one(attr->max_request_dtos),
+			.max_recv_wr = ep_qp_at_least_one(attr->max_recv_dtos),
+			.max_send_sge = ep_qp_request_iov(attr),
+			.max_recv_sge = ep_qp_at_least_one(attr->max_recv_iov),
 		},
 		.qp_type = IBV_QPT_RC,
 		.sq_sig_all = 0,
@@ -74,12 +74,12 @@ ep_qp_create(struct ep *ep, uint32_t generation, const struct ep_parts *parts,
 	qp = ibv_create_qp(parts->pz->pd, &init);
 	if (!qp) {
 		r = errno ? -errno : -ENOMEM;
-		slab_free(&ep_qp_context_slab, context);
+		dapl_slab_free(&dapl_ep_qp_context_slab, context);
 		return r;
 	}
-	r = initialise(ep, qp);
+	r = ep_qp_initialise(ep, qp);
 	if (r) {
-		ep_qp_destroy(qp);
+		dapl_ep_qp_free(qp);
 		return r;
 	}
 	*out = qp;
@@ -87,17 +87,17 @@ ep_qp_create(struct ep *ep, uint32_t generation, const struct ep_parts *parts,
 }
 
 void
-ep_qp_destroy(struct ibv_qp *qp)
+dapl_ep_qp_free(struct ibv_qp *qp)
 {
-	struct ep_qp_context *context = qp->qp_context;
+	struct dapl_ep_qp_context *context = qp->qp_context;
 
 	/* A queue pair that stays may have events. */
 	if (!ibv_destroy_qp(qp))
-		slab_free(&ep_qp_context_slab, context);
+		dapl_slab_free(&dapl_ep_qp_context_slab, context);
 }
 
 void
-ep_qp_fail(struct ibv_qp *qp)
+dapl_ep_qp_fail(struct ibv_qp *qp)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 

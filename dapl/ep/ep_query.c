@@ -10,14 +10,14 @@
 DAT_RETURN
 dapl_ep_query(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask, DAT_EP_PARAM *param)
 {
-	struct ep *ep = object_lock(handle, KIND_EP);
+	struct dapl_ep *ep = dapl_object_lock(handle, KIND_EP);
 	DAT_EP_PARAM p = { 0 };
 	DAT_RETURN ret;
-	struct ia *ia;
+	struct dapl_ia *ia;
 
 	if (!ep)
 		return BAD_EP;
-	ia = ia_of(&ep->obj);
+	ia = dapl_ia_of(&ep->obj);
 	p.ep_state = ep->state;
 	p.comm.domain = ia->address.ss_family;
 	p.comm.type = SOCK_STREAM;
@@ -29,17 +29,17 @@ dapl_ep_query(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask, DAT_EP_PARAM *param)
 	if (ep->remote.ss_family != AF_UNSPEC)
 		p.remote_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&ep->remote;
 	p.remote_port_qual = ep->remote_qual;
-	p.pz_handle = ep_pz_handle(ep->parts.pz);
-	p.recv_evd_handle = ep_evd_handle(ep->parts.recv);
-	p.request_evd_handle = ep_evd_handle(ep->parts.request);
-	p.connect_evd_handle = ep_evd_handle(ep->parts.connect);
+	p.pz_handle = dapl_ep_pz_handle(ep->parts.pz);
+	p.recv_evd_handle = dapl_ep_evd_handle(ep->parts.recv);
+	p.request_evd_handle = dapl_ep_evd_handle(ep->parts.request);
+	p.connect_evd_handle = dapl_ep_evd_handle(ep->parts.connect);
 	p.srq_handle = DAT_HANDLE_NULL;
 	p.ep_attr = ep->attr;
 	os_unlock(&ep->obj.lock);
-	ret = err_query(!(mask & ~DAT_EP_FIELD_ALL), param);
+	ret = dapl_err_query(!(mask & ~DAT_EP_FIELD_ALL), param);
 	if (ret != DAT_SUCCESS)
 		return ret;
-	p.ia_handle = registry_ia_handle(ia->self);
+	p.ia_handle = dapl_registry_ia_handle(ia->self);
 	*param = p;
 	return DAT_SUCCESS;
 }
@@ -48,30 +48,30 @@ DAT_RETURN
 dapl_ep_get_status(
     DAT_EP_HANDLE handle, DAT_EP_STATE *state, DAT_BOOLEAN *recv_idle, DAT_BOOLEAN *request_idle)
 {
-	struct ep *ep = object_lock(handle, KIND_EP);
+	struct dapl_ep *ep = dapl_object_lock(handle, KIND_EP);
 	bool polls;
 
 	if (!ep)
 		return BAD_EP;
 	/*
-	 * A completion that is still to be polled is not outstanding.  Without a queue pair there is none, and
-	 * another thread may change the parts.
+	 * A completion that is still to be polled is not outstanding.  Without a queue pair there
+	 * is none, and another thread may change the parts.
 	 */
 	polls = (recv_idle || request_idle) && ep->qp;
 	if (polls) {
-		ep_pin(ep);
+		dapl_ep_pin(ep);
 		os_unlock(&ep->obj.lock);
-		ep_refresh(ep);
+		dapl_ep_refresh(ep);
 		os_lock(&ep->obj.lock);
 	}
 	if (state)
 		*state = ep->state;
 	if (recv_idle)
-		*recv_idle = wr_ring_idle(&ep->rings.recvs) ? DAT_TRUE : DAT_FALSE;
+		*recv_idle = dapl_wr_ring_idle(&ep->rings.recvs) ? DAT_TRUE : DAT_FALSE;
 	if (request_idle)
-		*request_idle = wr_ring_idle(&ep->rings.requests) ? DAT_TRUE : DAT_FALSE;
+		*request_idle = dapl_wr_ring_idle(&ep->rings.requests) ? DAT_TRUE : DAT_FALSE;
 	os_unlock(&ep->obj.lock);
 	if (polls)
-		ep_unpin(ep);
+		dapl_ep_unpin(ep);
 	return DAT_SUCCESS;
 }

@@ -4,7 +4,7 @@
 #include "evd/os.h"
 
 int
-wr_ring_init(struct wr_ring *ring, int depth)
+dapl_wr_ring_create(struct dapl_wr_ring *ring, int depth)
 {
 	uint32_t size = 1;
 
@@ -17,19 +17,19 @@ wr_ring_init(struct wr_ring *ring, int depth)
 		return -ENOMEM;
 	ring->depth = (uint32_t)depth;
 	ring->mask = size - 1;
-	wr_ring_reset(ring);
+	dapl_wr_ring_reset(ring);
 	return 0;
 }
 
 void
-wr_ring_fini(struct wr_ring *ring)
+dapl_wr_ring_free(struct dapl_wr_ring *ring)
 {
 	os_free(ring->entries);
 	ring->entries = NULL;
 }
 
 void
-wr_ring_reset(struct wr_ring *ring)
+dapl_wr_ring_reset(struct dapl_wr_ring *ring)
 {
 	atomic_store_explicit(&ring->tail, 0, memory_order_relaxed);
 	atomic_store_explicit(&ring->head, 0, memory_order_relaxed);
@@ -38,8 +38,8 @@ wr_ring_reset(struct wr_ring *ring)
 	ring->kept = 0;
 }
 
-struct wr_entry *
-wr_ring_next(struct wr_ring *ring, uint32_t *place)
+struct dapl_wr_entry *
+dapl_wr_ring_next(struct dapl_wr_ring *ring, uint32_t *place)
 {
 	uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
 
@@ -50,13 +50,13 @@ wr_ring_next(struct wr_ring *ring, uint32_t *place)
 }
 
 void
-wr_ring_publish(struct wr_ring *ring, uint32_t place)
+dapl_wr_ring_publish(struct dapl_wr_ring *ring, uint32_t place)
 {
 	atomic_store_explicit(&ring->tail, place + 1, memory_order_release);
 }
 
 void
-wr_ring_retract(struct wr_ring *ring, uint32_t place)
+dapl_wr_ring_retract(struct dapl_wr_ring *ring, uint32_t place)
 {
 	atomic_store_explicit(&ring->tail, place, memory_order_relaxed);
 }

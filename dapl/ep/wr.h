@@ -15,8 +15,8 @@
  * are done with; a successful completion that the consumer of events is not to see needs no event
  * to be reclaimed.  What waits in a stash is converted later: its entry is kept until then.
  *
- * A wr_id names the endpoint's slot, the generation of its queue pair and the place in the ring;
- * never an address.  A completion of an endpoint that is gone is noticed by its generation.
+ * A dapl_wr_id names the endpoint's slot, the generation of its queue pair and the place in the
+ * ring; never an address.  A completion of an endpoint that is gone is noticed by its generation.
  */
 #ifndef REARM_DAPL_WR_H
 #define REARM_DAPL_WR_H
@@ -33,7 +33,7 @@
 #define WR_PLACE_MASK ((1u << WR_PLACE_BITS) - 1)
 #define WR_GENERATION_MASK ((1u << WR_GENERATION_BITS) - 1)
 
-struct wr_entry {
+struct dapl_wr_entry {
 	DAT_DTO_COOKIE cookie;
 	DAT_SEG_LENGTH length;
 	uint8_t operation; /* DAT_DTOS */
@@ -41,8 +41,8 @@ struct wr_entry {
 	bool unsignalled;  /* on success the event wakes nobody */
 };
 
-struct wr_ring {
-	struct wr_entry *entries;
+struct dapl_wr_ring {
+	struct dapl_wr_entry *entries;
 	uint32_t depth; /* requests outstanding at most */
 	uint32_t mask;
 	_Atomic(uint32_t) tail;
@@ -52,24 +52,24 @@ struct wr_ring {
 	_Atomic(uint32_t) polled; /* as seen, for whoever waits for requests to finish */
 };
 
-int wr_ring_init(struct wr_ring *ring, int depth);
-void wr_ring_fini(struct wr_ring *ring);
+int dapl_wr_ring_create(struct dapl_wr_ring *ring, int depth);
+void dapl_wr_ring_free(struct dapl_wr_ring *ring);
 /* Nothing is outstanding any more, nobody consumes. */
-void wr_ring_reset(struct wr_ring *ring);
+void dapl_wr_ring_reset(struct dapl_wr_ring *ring);
 
 /* ---- producer ---- */
 
 /* The entry for the next request and its place, or NULL when `depth` are outstanding. */
-struct wr_entry *wr_ring_next(struct wr_ring *ring, uint32_t *place);
+struct dapl_wr_entry *dapl_wr_ring_next(struct dapl_wr_ring *ring, uint32_t *place);
 /* The entry is complete: publish it, then post.  A post that fails takes it back. */
-void wr_ring_publish(struct wr_ring *ring, uint32_t place);
-void wr_ring_retract(struct wr_ring *ring, uint32_t place);
+void dapl_wr_ring_publish(struct dapl_wr_ring *ring, uint32_t place);
+void dapl_wr_ring_retract(struct dapl_wr_ring *ring, uint32_t place);
 
 /* ---- consumer; once for each completion ---- */
 
 /* `bits` is the part of the place that a wr_id carries. */
-static inline const struct wr_entry *
-wr_ring_at(struct wr_ring *ring, uint32_t bits, uint32_t *place)
+static inline const struct dapl_wr_entry *
+dapl_wr_ring_at(struct dapl_wr_ring *ring, uint32_t bits, uint32_t *place)
 {
 	uint32_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 
@@ -81,7 +81,7 @@ wr_ring_at(struct wr_ring *ring, uint32_t bits, uint32_t *place)
 
 /* A polled completion: to be converted later, or of no interest to anybody. */
 static inline void
-wr_ring_keep(struct wr_ring *ring, uint32_t place)
+dapl_wr_ring_keep(struct dapl_wr_ring *ring, uint32_t place)
 {
 	ring->seen = place + 1;
 	ring->kept++;
@@ -89,7 +89,7 @@ wr_ring_keep(struct wr_ring *ring, uint32_t place)
 }
 
 static inline void
-wr_ring_skip(struct wr_ring *ring, uint32_t place)
+dapl_wr_ring_skip(struct dapl_wr_ring *ring, uint32_t place)
 {
 	ring->seen = place + 1;
 	if (ring->kept == 0)
@@ -99,7 +99,7 @@ wr_ring_skip(struct wr_ring *ring, uint32_t place)
 
 /* A kept one was converted. */
 static inline void
-wr_ring_done(struct wr_ring *ring, uint32_t place)
+dapl_wr_ring_done(struct dapl_wr_ring *ring, uint32_t place)
 {
 	ring->kept--;
 	/* Nothing kept is left behind it: what was skipped since is reclaimed with it. */
@@ -110,7 +110,7 @@ wr_ring_done(struct wr_ring *ring, uint32_t place)
 /* ---- anybody ---- */
 
 static inline bool
-wr_ring_idle(struct wr_ring *ring)
+dapl_wr_ring_idle(struct dapl_wr_ring *ring)
 {
 	return atomic_load_explicit(&ring->polled, memory_order_acquire) ==
 	       atomic_load_explicit(&ring->tail, memory_order_acquire);
@@ -119,7 +119,7 @@ wr_ring_idle(struct wr_ring *ring)
 /* ---- wr_id ---- */
 
 static inline uint64_t
-wr_id(uint32_t slot, uint32_t generation, bool recv, uint32_t place)
+dapl_wr_id(uint32_t slot, uint32_t generation, bool recv, uint32_t place)
 {
 	return (uint64_t)slot << (WR_GENERATION_BITS + 1 + WR_PLACE_BITS) |
 	       (uint64_t)(generation & WR_GENERATION_MASK) << (1 + WR_PLACE_BITS) |
@@ -127,25 +127,25 @@ wr_id(uint32_t slot, uint32_t generation, bool recv, uint32_t place)
 }
 
 static inline uint32_t
-wr_id_slot(uint64_t id)
+dapl_wr_id_slot(uint64_t id)
 {
 	return (uint32_t)(id >> (WR_GENERATION_BITS + 1 + WR_PLACE_BITS));
 }
 
 static inline uint32_t
-wr_id_generation(uint64_t id)
+dapl_wr_id_generation(uint64_t id)
 {
 	return (uint32_t)(id >> (1 + WR_PLACE_BITS)) & WR_GENERATION_MASK;
 }
 
 static inline bool
-wr_id_is_recv(uint64_t id)
+dapl_wr_id_is_recv(uint64_t id)
 {
 	return id >> WR_PLACE_BITS & 1;
 }
 
 static inline uint32_t
-wr_id_place(uint64_t id)
+dapl_wr_id_place(uint64_t id)
 {
 	return (uint32_t)id & WR_PLACE_MASK;
 }

@@ -5,19 +5,19 @@
 #include "dapl/trace/err.h"
 
 /*
- * Holds another adapter's EVD of asynchronous events; NULL if it is not one, or not of the same device.
- * That adapter may be closing.  It lasts as long as the EVD lives, which the EVD's lock shows; later its
- * slot may serve an adapter of another device.
+ * Holds another adapter's EVD of asynchronous events; NULL if it is not one, or not of the same
+ * device. That adapter may be closing.  It lasts as long as the EVD lives, which the EVD's lock
+ * shows; later its slot may serve an adapter of another device.
  */
 static struct dapl_evd *
-hold_async(const struct ia *ia, DAT_EVD_HANDLE given)
+async_evd_get(const struct dapl_ia *ia, DAT_EVD_HANDLE given)
 {
-	struct dapl_evd *evd = object_lock(given, KIND_EVD);
+	struct dapl_evd *evd = dapl_object_lock(given, KIND_EVD);
 	bool fits;
 
 	if (!evd)
 		return NULL;
-	fits = (evd->flags & DAT_EVD_ASYNC_FLAG) && ia_of(&evd->obj)->verbs == ia->verbs;
+	fits = (evd->flags & DAT_EVD_ASYNC_FLAG) && dapl_ia_of(&evd->obj)->verbs == ia->verbs;
 	if (fits)
 		evd->obj.refs++;
 	os_unlock(&evd->obj.lock);
@@ -26,9 +26,9 @@ hold_async(const struct ia *ia, DAT_EVD_HANDLE given)
 
 /* Takes over, or makes, the EVD of asynchronous events.  A DAT_RETURN: each case has its own. */
 DAT_RETURN
-ia_attach_async(struct ia *ia, DAT_COUNT qlen, DAT_EVD_HANDLE given)
+dapl_ia_attach_async(struct dapl_ia *ia, DAT_COUNT qlen, DAT_EVD_HANDLE given)
 {
-	struct evd_plan plan = {
+	struct dapl_evd_plan plan = {
 		.qlen = qlen, .flags = DAT_EVD_ASYNC_FLAG, .private_channel = true
 	};
 	struct dapl_evd *evd;
@@ -40,9 +40,9 @@ ia_attach_async(struct ia *ia, DAT_COUNT qlen, DAT_EVD_HANDLE given)
 	if (ia->async_elsewhere)
 		return DAT_SUCCESS;
 	if (given == DAT_HANDLE_NULL) {
-		r = evd_object_create(ia, &plan, &evd);
+		r = dapl_evd_create_object(ia, &plan, &evd);
 		if (r)
-			return err_resource(r, DAT_RESOURCE_MEMORY);
+			return dapl_err_resource(r, DAT_RESOURCE_MEMORY);
 		os_lock(&evd->obj.lock);
 		evd->obj.refs++;
 		os_unlock(&evd->obj.lock);
@@ -50,7 +50,7 @@ ia_attach_async(struct ia *ia, DAT_COUNT qlen, DAT_EVD_HANDLE given)
 		ia->async = evd;
 		return DAT_SUCCESS;
 	}
-	evd = hold_async(ia, given);
+	evd = async_evd_get(ia, given);
 	if (!evd)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_ASYNC);
 	ia->async = evd;
@@ -58,7 +58,7 @@ ia_attach_async(struct ia *ia, DAT_COUNT qlen, DAT_EVD_HANDLE given)
 }
 
 void
-ia_detach_async(struct ia *ia)
+dapl_ia_detach_async(struct dapl_ia *ia)
 {
 	struct dapl_evd *evd;
 
@@ -67,26 +67,26 @@ ia_detach_async(struct ia *ia)
 	ia->async = NULL;
 	os_unlock(&ia->obj.lock);
 	if (evd)
-		evd_release(evd);
+		dapl_evd_put(evd);
 }
 
 /* The caller holds the lock of the list. */
 static bool
-detach_of(struct ia *ia, void *owner)
+async_evd_detach_of(struct dapl_ia *ia, void *owner)
 {
 	bool uses;
 
 	os_lock(&ia->obj.lock);
-	uses = ia->async && ia_of(&ia->async->obj) == owner;
+	uses = ia->async && dapl_ia_of(&ia->async->obj) == owner;
 	os_unlock(&ia->obj.lock);
 	if (uses)
-		ia_detach_async(ia);
+		dapl_ia_detach_async(ia);
 	return uses;
 }
 
 void
-ia_withdraw_async(struct ia *ia)
+dapl_ia_withdraw_async(struct dapl_ia *ia)
 {
-	while (ia_find(detach_of, ia))
+	while (dapl_ia_find(async_evd_detach_of, ia))
 		;
 }

@@ -9,43 +9,44 @@
 #include "dapl/trace/callback.h"
 
 static void
-prepare(void *slot)
+dapl_cno_prepare(void *slot)
 {
 	struct dapl_cno *cno = slot;
 
-	object_prepare(&cno->obj, KIND_CNO);
+	dapl_object_prepare(&cno->obj, KIND_CNO);
 	cno_slot_init(&cno->core);
 }
 
-static struct slab slab = SLAB_INITIALIZER(struct dapl_cno, prepare);
+static struct dapl_slab dapl_cno_slab = SLAB_INITIALIZER(struct dapl_cno, dapl_cno_prepare);
 
 /* The end of cno_free(): no agent runs and nobody waits any more. */
 static void
-destroyed(struct cno *core)
+dapl_cno_freed(struct cno *core)
 {
 	struct dapl_cno *cno = (struct dapl_cno *)((char *)core - offsetof(struct dapl_cno, core));
 
-	object_unlink(&cno->obj);
-	slab_free(&slab, cno);
+	dapl_object_detach(&cno->obj);
+	dapl_slab_free(&dapl_cno_slab, cno);
 }
 
 static int
-create(struct ia *ia, DAT_OS_WAIT_PROXY_AGENT agent, bool with_fd, struct dapl_cno **out)
+dapl_cno_create_object(
+    struct dapl_ia *ia, DAT_OS_WAIT_PROXY_AGENT agent, bool with_fd, struct dapl_cno **out)
 {
 	struct cno_config config = {
 		.loop = ia->loops[0].loop,
 		.agent = agent,
 		.with_fd = with_fd,
-		.destroyed = destroyed,
+		.destroyed = dapl_cno_freed,
 	};
-	struct dapl_cno *cno = slab_alloc(&slab);
+	struct dapl_cno *cno = dapl_slab_alloc(&dapl_cno_slab);
 	int r;
 
 	if (!cno)
 		return -ENOMEM;
-	if (debug_wants(DEBUG_CALLS | DEBUG_RESULTS))
-		config.call = trace_make_agent_call;
-	r = object_open(&cno->obj, &ia->parent, &ia->provider->table);
+	if (dapl_debug_wants(DEBUG_CALLS | DEBUG_RESULTS))
+		config.call = dapl_trace_make_agent_call;
+	r = dapl_object_create(&cno->obj, &ia->parent, &ia->provider->table);
 	if (r)
 		goto free_slot;
 	cno->waiters = 0;
@@ -53,45 +54,45 @@ create(struct ia *ia, DAT_OS_WAIT_PROXY_AGENT agent, bool with_fd, struct dapl_c
 	r = cno_create(&cno->core, &config);
 	if (r)
 		goto abandon;
-	r = object_publish(&cno->obj);
+	r = dapl_object_attach(&cno->obj);
 	if (r) {
-		object_abandon(&cno->obj);
-		(void)cno_free(dapl_cno_ref(cno), true); /* ends in destroyed() */
+		dapl_object_discard(&cno->obj);
+		(void)cno_free(dapl_cno_ref(cno), true); /* ends in dapl_cno_freed() */
 		return r;
 	}
 	*out = cno;
 	return 0;
 
 abandon:
-	object_abandon(&cno->obj);
+	dapl_object_discard(&cno->obj);
 free_slot:
-	slab_free(&slab, cno);
+	dapl_slab_free(&dapl_cno_slab, cno);
 	return r;
 }
 
 DAT_RETURN
 dapl_cno_create(DAT_IA_HANDLE ia_handle, DAT_OS_WAIT_PROXY_AGENT agent, DAT_CNO_HANDLE *cno_handle)
 {
-	struct ia *ia = ia_enter(ia_handle);
+	struct dapl_ia *ia = dapl_ia_enter(ia_handle);
 	struct dapl_cno *cno;
 	int r;
 
 	if (!ia)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-	r = cno_handle ? create(ia, agent, false, &cno) : -EINVAL;
+	r = cno_handle ? dapl_cno_create_object(ia, agent, false, &cno) : -EINVAL;
 	if (!r)
 		*cno_handle = cno->obj.handle;
-	ia_leave(ia);
+	dapl_ia_leave(ia);
 	if (!cno_handle)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-	return r ? err_resource(r, DAT_RESOURCE_MEMORY) : DAT_SUCCESS;
+	return r ? dapl_err_resource(r, DAT_RESOURCE_MEMORY) : DAT_SUCCESS;
 }
 
 DAT_RETURN
 dapl_cno_fd_create(DAT_IA_HANDLE ia_handle, DAT_FD *fd, DAT_CNO_HANDLE *cno_handle)
 {
 	const DAT_OS_WAIT_PROXY_AGENT no_agent = { NULL, NULL };
-	struct ia *ia = ia_enter(ia_handle);
+	struct dapl_ia *ia = dapl_ia_enter(ia_handle);
 	DAT_RETURN ret = DAT_SUCCESS;
 	struct dapl_cno *cno;
 	int r;
@@ -102,41 +103,41 @@ dapl_cno_fd_create(DAT_IA_HANDLE ia_handle, DAT_FD *fd, DAT_CNO_HANDLE *cno_hand
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, fd ? DAT_INVALID_ARG3 : DAT_INVALID_ARG2);
 		goto leave;
 	}
-	r = create(ia, no_agent, true, &cno);
+	r = dapl_cno_create_object(ia, no_agent, true, &cno);
 	if (r) {
-		ret = err_resource(r, DAT_RESOURCE_MEMORY);
+		ret = dapl_err_resource(r, DAT_RESOURCE_MEMORY);
 		goto leave;
 	}
 	*fd = cno_fd(&cno->core);
 	*cno_handle = cno->obj.handle;
 leave:
-	ia_leave(ia);
+	dapl_ia_leave(ia);
 	return ret;
 }
 
 struct dapl_cno *
-cno_attach(DAT_CNO_HANDLE handle, const struct ia *ia)
+dapl_cno_attach(DAT_CNO_HANDLE handle, const struct dapl_ia *ia)
 {
-	struct dapl_cno *cno = object_hold(handle, KIND_CNO, &ia->parent);
+	struct dapl_cno *cno = dapl_object_get(handle, KIND_CNO, &ia->parent);
 
 	if (cno && cno_attach_evd(dapl_cno_ref(cno))) {
-		object_drop(&cno->obj);
+		dapl_object_put(&cno->obj);
 		return NULL;
 	}
 	return cno;
 }
 
 void
-cno_detach(struct dapl_cno *cno)
+dapl_cno_detach(struct dapl_cno *cno)
 {
 	cno_detach_evd(&cno->core);
-	object_drop(&cno->obj);
+	dapl_object_put(&cno->obj);
 }
 
 DAT_RETURN
 dapl_cno_modify_agent(DAT_CNO_HANDLE handle, DAT_OS_WAIT_PROXY_AGENT agent)
 {
-	struct dapl_cno *cno = object_lock(handle, KIND_CNO);
+	struct dapl_cno *cno = dapl_object_lock(handle, KIND_CNO);
 	int r;
 
 	if (!cno)
@@ -154,22 +155,22 @@ dapl_cno_modify_agent(DAT_CNO_HANDLE handle, DAT_OS_WAIT_PROXY_AGENT agent)
 DAT_RETURN
 dapl_cno_query(DAT_CNO_HANDLE handle, DAT_CNO_PARAM_MASK mask, DAT_CNO_PARAM *param)
 {
-	struct dapl_cno *cno = object_lock(handle, KIND_CNO);
+	struct dapl_cno *cno = dapl_object_lock(handle, KIND_CNO);
 	DAT_OS_WAIT_PROXY_AGENT agent;
 	DAT_RETURN ret;
-	struct ia *ia;
+	struct dapl_ia *ia;
 	int fd;
 
 	if (!cno)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
-	ia = ia_of(&cno->obj);
+	ia = dapl_ia_of(&cno->obj);
 	fd = cno_fd(&cno->core);
 	(void)cno_query(dapl_cno_ref(cno), &agent);
 	os_unlock(&cno->obj.lock);
-	ret = err_query((unsigned int)mask <= DAT_CNO_FIELD_ALL, param);
+	ret = dapl_err_query((unsigned int)mask <= DAT_CNO_FIELD_ALL, param);
 	if (ret != DAT_SUCCESS)
 		return ret;
-	param->ia_handle = registry_ia_handle(ia->self);
+	param->ia_handle = dapl_registry_ia_handle(ia->self);
 	param->proxy_type = agent.proxy_agent_func ? DAT_PROXY_TYPE_AGENT : DAT_PROXY_TYPE_NONE;
 	param->proxy.agent = agent;
 	if (fd >= 0) {
@@ -182,7 +183,7 @@ dapl_cno_query(DAT_CNO_HANDLE handle, DAT_CNO_PARAM_MASK mask, DAT_CNO_PARAM *pa
 DAT_RETURN
 dapl_cno_wait(DAT_CNO_HANDLE handle, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd)
 {
-	struct dapl_cno *cno = object_lock(handle, KIND_CNO);
+	struct dapl_cno *cno = dapl_object_lock(handle, KIND_CNO);
 	DAT_EVD_HANDLE found = DAT_HANDLE_NULL;
 	struct cno_ref ref;
 	int r;
@@ -199,29 +200,29 @@ dapl_cno_wait(DAT_CNO_HANDLE handle, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd)
 	r = cno_wait(ref, timeout, &found);
 
 	os_lock(&cno->obj.lock);
-	if (object_is(&cno->obj, ref.serial))
+	if (dapl_object_is(&cno->obj, ref.serial))
 		cno->waiters--; /* else the CNO went under us, and its count with it */
 	os_unlock(&cno->obj.lock);
 	if (r == 0 || r == -ETIMEDOUT || r == -ECANCELED)
 		*evd = found;
-	return err_cno_wait(r);
+	return dapl_err_cno_wait(r);
 }
 
 DAT_RETURN
 dapl_cno_trigger(DAT_CNO_HANDLE handle, DAT_EVD_HANDLE *evd)
 {
-	struct dapl_cno *cno = object_lock(handle, KIND_CNO);
+	struct dapl_cno *cno = dapl_object_lock(handle, KIND_CNO);
 	int r;
 
 	if (!cno)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
 	r = evd ? cno_trigger(dapl_cno_ref(cno), evd) : 0;
 	os_unlock(&cno->obj.lock);
-	return evd ? err_cno_trigger(r) : DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	return evd ? dapl_err_cno_trigger(r) : DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 }
 
 void
-cno_object_closing(struct object *obj)
+dapl_cno_set_closing(struct dapl_object *obj)
 {
 	struct dapl_cno *cno = (void *)obj;
 
@@ -229,7 +230,7 @@ cno_object_closing(struct object *obj)
 }
 
 bool
-cno_object_is_left(const struct object *obj)
+dapl_cno_is_left(const struct dapl_object *obj)
 {
 	struct dapl_cno *cno = (void *)(uintptr_t)obj;
 
@@ -237,7 +238,7 @@ cno_object_is_left(const struct object *obj)
 }
 
 bool
-cno_object_await_others(struct object *obj, uint64_t serial)
+dapl_cno_await_others(struct dapl_object *obj, uint64_t serial)
 {
 	struct dapl_cno *cno = (void *)obj;
 
@@ -246,9 +247,9 @@ cno_object_await_others(struct object *obj, uint64_t serial)
 
 /* A close neither minds waiters nor waits for the agent. */
 static int
-destroy(DAT_HANDLE handle, bool closing)
+dapl_cno_free_object(DAT_HANDLE handle, bool closing)
 {
-	struct dapl_cno *cno = object_lock(handle, KIND_CNO);
+	struct dapl_cno *cno = dapl_object_lock(handle, KIND_CNO);
 	struct cno_ref ref;
 
 	if (!cno)
@@ -258,22 +259,22 @@ destroy(DAT_HANDLE handle, bool closing)
 		os_unlock(&cno->obj.lock);
 		return -EBUSY;
 	}
-	object_close_locked(&cno->obj);
+	dapl_object_free_locked(&cno->obj);
 	os_unlock(&cno->obj.lock);
 	(void)(closing ? cno_free_nowait(ref) : cno_free(ref, true));
 	return 0;
 }
 
 int
-cno_destroy(DAT_HANDLE handle)
+dapl_cno_free_by_handle(DAT_HANDLE handle)
 {
-	return destroy(handle, true);
+	return dapl_cno_free_object(handle, true);
 }
 
 DAT_RETURN
 dapl_cno_free(DAT_CNO_HANDLE handle)
 {
-	switch (destroy(handle, false)) {
+	switch (dapl_cno_free_object(handle, false)) {
 	case 0:
 		return DAT_SUCCESS;
 	case -EBUSY:

@@ -9,10 +9,10 @@
 
 #include "dapl/object/object.h"
 
-struct ia;
+struct dapl_ia;
 
 struct dapl_cno {
-	struct object obj;
+	struct dapl_object obj;
 	struct cno core;
 	unsigned int waiters; /* threads in dat_cno_wait(); guarded by the object's lock */
 };
@@ -25,16 +25,17 @@ dapl_cno_ref(struct dapl_cno *cno)
 }
 
 /* Attaches an EVD: a reference of both kinds, or NULL for a bad handle or one of another IA. */
-struct dapl_cno *cno_attach(DAT_CNO_HANDLE handle, const struct ia *ia);
-/* Frees the CNO as dat_ia_close() does: neither minds waiters nor waits for the agent.  0 or -errno. */
-int cno_destroy(DAT_HANDLE handle);
+struct dapl_cno *dapl_cno_attach(DAT_CNO_HANDLE handle, const struct dapl_ia *ia);
+/* Frees the CNO as dat_ia_close() does: neither minds waiters nor waits for the agent.  0 or
+ * -errno. */
+int dapl_cno_free_by_handle(DAT_HANDLE handle);
 /* The IA is closing: cno_set_closing() for one of its children. */
-void cno_object_closing(struct object *obj);
+void dapl_cno_set_closing(struct dapl_object *obj);
 /* cno_is_left_to_closer() and cno_await_others() for a child that was freed. */
-bool cno_object_is_left(const struct object *obj);
-bool cno_object_await_others(struct object *obj, uint64_t serial);
+bool dapl_cno_is_left(const struct dapl_object *obj);
+bool dapl_cno_await_others(struct dapl_object *obj, uint64_t serial);
 
 /* After the EVD stopped listening. */
-void cno_detach(struct dapl_cno *cno);
+void dapl_cno_detach(struct dapl_cno *cno);
 
 #endif

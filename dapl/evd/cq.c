@@ -18,7 +18,7 @@
 #define CQ_DEPTH_FIXED 4096
 
 static int
-first_depth(const struct ia *ia, int qlen)
+dapl_cq_first_depth(const struct dapl_ia *ia, int qlen)
 {
 	int least = CQ_DEPTH_MIN;
 
@@ -28,15 +28,15 @@ first_depth(const struct ia *ia, int qlen)
 }
 
 int
-evd_cq_create(struct ia *ia, struct dapl_evd *evd, int qlen, struct ibv_comp_channel *shared,
-    int vector, bool private_channel)
+dapl_evd_cq_open(struct dapl_ia *ia, struct dapl_evd *evd, int qlen,
+    struct ibv_comp_channel *shared, int vector, bool private_channel)
 {
 	struct ibv_context *verbs = shared->context;
-	int depth = first_depth(ia, qlen);
+	int depth = dapl_cq_first_depth(ia, qlen);
 	int r;
 
 	evd->channel = NULL;
-	evd->context = slab_alloc(&evd_cq_context_slab);
+	evd->context = dapl_slab_alloc(&dapl_cq_context_slab);
 	if (!evd->context)
 		return -ENOMEM;
 	if (private_channel) {
@@ -46,12 +46,13 @@ evd_cq_create(struct ia *ia, struct dapl_evd *evd, int qlen, struct ibv_comp_cha
 			r = errno ? -errno : -ENOMEM;
 			goto free_context;
 		}
-		r = ia_prepare_fd(evd->channel->fd);
+		r = dapl_channel_prepare_fd(evd->channel->fd);
 		if (r)
 			goto destroy_channel;
 	}
 	errno = 0;
-	evd->cq = ibv_create_cq(verbs, depth, evd->context, evd->channel ? evd->channel : shared, vector);
+	evd->cq =
+	    ibv_create_cq(verbs, depth, evd->context, evd->channel ? evd->channel : shared, vector);
 	if (!evd->cq) {
 		r = errno ? -errno : -ENOMEM;
 		goto destroy_channel;
@@ -63,20 +64,20 @@ destroy_channel:
 		ibv_destroy_comp_channel(evd->channel);
 	evd->channel = NULL;
 free_context:
-	slab_free(&evd_cq_context_slab, evd->context);
+	dapl_slab_free(&dapl_cq_context_slab, evd->context);
 	evd->context = NULL;
 	return r;
 }
 
 void
-evd_cq_destroy(struct dapl_evd *evd)
+dapl_evd_cq_close(struct dapl_evd *evd)
 {
 	if (evd->cq)
 		ibv_destroy_cq(evd->cq);
 	if (evd->channel)
 		ibv_destroy_comp_channel(evd->channel);
 	if (evd->context)
-		slab_free(&evd_cq_context_slab, evd->context);
+		dapl_slab_free(&dapl_cq_context_slab, evd->context);
 }
 
 /*
@@ -84,7 +85,7 @@ evd_cq_destroy(struct dapl_evd *evd)
  * moment: the greater one before the device has it, the lesser one after.
  */
 static int
-set_depth(struct dapl_evd *evd, int want)
+dapl_cq_set_depth(struct dapl_evd *evd, int want)
 {
 	const int was = evd->cq->cqe;
 	int r;
@@ -97,9 +98,9 @@ set_depth(struct dapl_evd *evd, int want)
 }
 
 void
-evd_cq_promise(struct dapl_evd *evd, int n)
+dapl_evd_cq_promise(struct dapl_evd *evd, int n)
 {
-	const int most = ia_of(&evd->obj)->device.max_cqe;
+	const int most = dapl_ia_of(&evd->obj)->device.max_cqe;
 	int want;
 
 	os_lock(&evd->obj.lock);
@@ -108,13 +109,13 @@ evd_cq_promise(struct dapl_evd *evd, int n)
 		want = evd->cq->cqe < most / 2 ? 2 * evd->cq->cqe : most;
 		if (want < evd->promised)
 			want = evd->promised < most ? evd->promised : most;
-		(void)set_depth(evd, want);
+		(void)dapl_cq_set_depth(evd, want);
 	}
 	os_unlock(&evd->obj.lock);
 }
 
 void
-evd_cq_reclaim(struct dapl_evd *evd, int n)
+dapl_evd_cq_reclaim(struct dapl_evd *evd, int n)
 {
 	int r;
 
@@ -122,7 +123,7 @@ evd_cq_reclaim(struct dapl_evd *evd, int n)
 	n += evd->stale;
 	evd->stale = 0;
 	os_unlock(&evd->obj.lock);
-	r = evd_report_overflow(dapl_evd_ref(evd), evd_drain(dapl_evd_ref(evd)));
+	r = dapl_evd_check_overflow(dapl_evd_ref(evd), evd_drain(dapl_evd_ref(evd)));
 	os_lock(&evd->obj.lock);
 	if (r)
 		evd->stale += n;
@@ -132,29 +133,29 @@ evd_cq_reclaim(struct dapl_evd *evd, int n)
 }
 
 int
-evd_cq_deepen(struct dapl_evd *evd, int qlen)
+dapl_evd_cq_deepen(struct dapl_evd *evd, int qlen)
 {
 	int r;
 
 	if (!evd->cq || evd->cq->cqe >= qlen)
 		return 0;
-	r = set_depth(evd, qlen);
+	r = dapl_cq_set_depth(evd, qlen);
 	return r == -ENOMEM || r == -EAGAIN ? -ENOMEM : 0;
 }
 
 void
-evd_cq_shorten(struct dapl_evd *evd, int qlen)
+dapl_evd_cq_shorten(struct dapl_evd *evd, int qlen)
 {
 	int want = qlen > evd->promised ? qlen : evd->promised;
 
 	if (want < CQ_DEPTH_MIN)
 		want = CQ_DEPTH_MIN;
 	if (evd->cq && evd->cq->cqe > want)
-		(void)set_depth(evd, want);
+		(void)dapl_cq_set_depth(evd, want);
 }
 
 struct evd_device_result
-evd_cq_poll(void *source, void *raw, int max)
+dapl_evd_cq_poll(void *source, void *raw, int max)
 {
 	struct dapl_evd *evd = source;
 	int n = ibv_poll_cq(evd->cq, max, raw);
@@ -164,15 +165,15 @@ evd_cq_poll(void *source, void *raw, int max)
 }
 
 struct evd_device_result
-evd_cq_arm(void *source, bool solicited_only)
+dapl_evd_cq_arm(void *source, bool solicited_only)
 {
 	struct dapl_evd *evd = source;
 
-	return (struct evd_device_result){ cq_arm(evd->cq, solicited_only) };
+	return (struct evd_device_result){ dapl_cq_arm(evd->cq, solicited_only) };
 }
 
 void
-evd_cq_ack(void *source, unsigned int n)
+dapl_evd_cq_ack(void *source, unsigned int n)
 {
 	struct dapl_evd *evd = source;
 
@@ -180,7 +181,7 @@ evd_cq_ack(void *source, unsigned int n)
 }
 
 int
-evd_cq_read(void *source)
+dapl_evd_cq_read(void *source)
 {
 	struct dapl_evd *evd = source;
 	struct ibv_cq *cq;

@@ -11,84 +11,85 @@
 #include "dapl/trace/callback.h"
 
 static void
-prepare(void *slot)
+dapl_evd_prepare(void *slot)
 {
 	struct dapl_evd *evd = slot;
 
-	object_prepare(&evd->obj, KIND_EVD);
+	dapl_object_prepare(&evd->obj, KIND_EVD);
 	evd_slot_init(&evd->core);
 }
 
-static struct slab slab = SLAB_INITIALIZER(struct dapl_evd, prepare);
+static struct dapl_slab dapl_evd_slab = SLAB_INITIALIZER(struct dapl_evd, dapl_evd_prepare);
 
 /* The device cannot be armed or polled: the consumer learns it once, from the async EVD. */
 static void
-fault(struct evd *core, int error)
+dapl_evd_fault(struct evd *core, int error)
 {
 	const struct evd_ref ref = evd_self(core); /* a loop has it: it cannot be destroyed */
 
 	if (error == -EOVERFLOW)
-		evd_object_overflowed(ref);
+		dapl_evd_overflowed(ref);
 	else
-		evd_object_report(ref, DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR, DAT_EVD_OTHER_ERROR);
+		dapl_evd_report(ref, DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR, DAT_EVD_OTHER_ERROR);
 }
 
 /* Nothing of evd/ is inside any more, on any thread. */
 static void
-destroyed(struct evd *core)
+dapl_evd_freed(struct evd *core)
 {
 	struct dapl_evd *evd = dapl_evd_of(core);
 
-	evd_cq_destroy(evd);
-	object_unlink(&evd->obj);
+	dapl_evd_cq_close(evd);
+	dapl_object_detach(&evd->obj);
 	os_lock(&evd->obj.lock);
 	evd->orphan = evd->obj.refs > 0;
 	if (!evd->orphan)
-		slab_free(&slab, evd);
+		dapl_slab_free(&dapl_evd_slab, evd);
 	os_unlock(&evd->obj.lock);
 }
 
 void
-evd_release(struct dapl_evd *evd)
+dapl_evd_put(struct dapl_evd *evd)
 {
 	os_lock(&evd->obj.lock);
 	if (--evd->obj.refs == 0 && evd->orphan) {
 		evd->orphan = false;
-		slab_free(&slab, evd);
+		dapl_slab_free(&dapl_evd_slab, evd);
 	}
 	os_unlock(&evd->obj.lock);
 }
 
 int
-evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_evd **out)
+dapl_evd_create_object(struct dapl_ia *ia, const struct dapl_evd_plan *plan, struct dapl_evd **out)
 {
-	struct evd_config config = {
-		.qlen = plan->qlen, .channel_fd = -1, .fault = fault, .destroyed = destroyed
-	};
+	struct evd_config config = { .qlen = plan->qlen,
+		.channel_fd = -1,
+		.fault = dapl_evd_fault,
+		.destroyed = dapl_evd_freed };
 	struct dapl_cno *cno = NULL;
-	struct ia_loop *l;
+	struct dapl_ia_loop *l;
 	struct dapl_evd *evd;
 	int vector, r;
 
 	if (plan->cno != DAT_HANDLE_NULL) {
-		cno = cno_attach(plan->cno, ia);
+		cno = dapl_cno_attach(plan->cno, ia);
 		if (!cno)
 			return -EBADF;
 	}
 	r = -ENOMEM;
-	evd = slab_alloc(&slab);
+	evd = dapl_slab_alloc(&dapl_evd_slab);
 	if (!evd)
 		goto detach_cno;
-	if (debug_wants(DEBUG_CALLS | DEBUG_RESULTS))
-		config.call = trace_make_upcall;
-	l = ia_pick_loop(ia, &vector);
+	if (dapl_debug_wants(DEBUG_CALLS | DEBUG_RESULTS))
+		config.call = dapl_trace_make_upcall;
+	l = dapl_ia_pick_loop(ia, &vector);
 	/* Nothing of the slot's last EVD is left, whatever members there are. */
 	memset((char *)evd + offsetof(struct dapl_evd, flags), 0,
 	    sizeof *evd - offsetof(struct dapl_evd, flags));
 	evd->flags = plan->flags;
 	atomic_store_explicit(&evd->one_at_a_time, false, memory_order_relaxed);
-	if (plan->flags & (EVD_CQ_FLAGS | EVD_FLAGS_EXTENSION)) {
-		r = evd_cq_create(
+	if (plan->flags & (DAPL_EVD_CQ_FLAGS | DAPL_EVD_FLAGS_EXTENSION)) {
+		r = dapl_evd_cq_open(
 		    ia, evd, plan->qlen, l->channel, vector, plan->private_channel);
 		if (r)
 			goto free_slot;
@@ -102,7 +103,7 @@ evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_evd **
 	atomic_store_explicit(&evd->on_cq, evd->cq != NULL, memory_order_relaxed);
 	atomic_store_explicit(
 	    &evd->software, (plan->flags & DAT_EVD_SOFTWARE_FLAG) != 0, memory_order_relaxed);
-	r = object_open(&evd->obj, &ia->parent, &ia->provider->table);
+	r = dapl_object_create(&evd->obj, &ia->parent, &ia->provider->table);
 	if (r)
 		goto destroy_cq;
 	if (evd->context)
@@ -117,24 +118,24 @@ evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_evd **
 	evd->cno = cno;
 	if (cno)
 		(void)evd_set_listener(dapl_evd_ref(evd), cno_listener(&cno->core), plan->cno);
-	r = object_publish(&evd->obj);
+	r = dapl_object_attach(&evd->obj);
 	if (r) {
-		object_abandon(&evd->obj);
-		(void)evd_free(dapl_evd_ref(evd)); /* ends in destroyed() */
+		dapl_object_discard(&evd->obj);
+		(void)evd_free(dapl_evd_ref(evd)); /* ends in dapl_evd_freed() */
 		goto detach_cno;
 	}
 	*out = evd;
 	return 0;
 
 abandon:
-	object_abandon(&evd->obj);
+	dapl_object_discard(&evd->obj);
 destroy_cq:
-	evd_cq_destroy(evd);
+	dapl_evd_cq_close(evd);
 free_slot:
-	slab_free(&slab, evd);
+	dapl_slab_free(&dapl_evd_slab, evd);
 detach_cno:
 	if (cno)
-		cno_detach(cno);
+		dapl_cno_detach(cno);
 	return r;
 }
 
@@ -149,7 +150,7 @@ struct requests {
 
 /* Locked (the trigger lock).  `who` is struct requests. */
 static bool
-take_request(const DAT_EVENT *event, const void *who)
+dapl_evd_take_request(const DAT_EVENT *event, const void *who)
 {
 	const struct requests *taken = who;
 
@@ -164,23 +165,23 @@ take_request(const DAT_EVENT *event, const void *who)
  * has not seen enough yet would keep them.
  */
 static void
-refuse_queued_requests(struct dapl_evd *evd)
+dapl_evd_refuse_queued_requests(struct dapl_evd *evd)
 {
-	const struct ia *ia = ia_of(&evd->obj);
+	const struct dapl_ia *ia = dapl_ia_of(&evd->obj);
 	DAT_CR_HANDLE handles[REQUESTS_AT_ONCE];
 	int n;
 	const struct requests taken = { handles, &n };
 
 	do {
 		n = 0;
-		evd_purge(dapl_evd_ref(evd), NULL, NULL, take_request, &taken);
+		evd_purge(dapl_evd_ref(evd), NULL, NULL, dapl_evd_take_request, &taken);
 		for (int i = 0; i < n; i++)
 			(void)ia->ops->refuse(handles[i]);
 	} while (n == REQUESTS_AT_ONCE);
 }
 
 void
-evd_object_closing(struct object *obj)
+dapl_evd_set_closing(struct dapl_object *obj)
 {
 	struct dapl_evd *evd = (void *)obj;
 
@@ -188,7 +189,7 @@ evd_object_closing(struct object *obj)
 }
 
 bool
-evd_object_is_left(const struct object *obj)
+dapl_evd_is_left(const struct dapl_object *obj)
 {
 	struct dapl_evd *evd = (void *)(uintptr_t)obj;
 
@@ -196,7 +197,7 @@ evd_object_is_left(const struct object *obj)
 }
 
 bool
-evd_object_await_others(struct object *obj, uint64_t serial)
+dapl_evd_await_others(struct dapl_object *obj, uint64_t serial)
 {
 	struct dapl_evd *evd = (void *)obj;
 
@@ -204,87 +205,87 @@ evd_object_await_others(struct object *obj, uint64_t serial)
 }
 
 /*
- * Locked.  From here on no handle leads to it, and the caller calls dispose().  Requests that it still
- * holds never reach the consumer.
+ * Locked.  From here on no handle leads to it, and the caller calls dapl_evd_end().  Requests that
+ * it still holds never reach the consumer.
  */
 static void
-close_locked(struct dapl_evd *evd)
+dapl_evd_free_locked(struct dapl_evd *evd)
 {
 	if (evd->flags & DAT_EVD_CR_FLAG)
-		parent_decide_begin(evd->obj.parent);
-	object_close_locked(&evd->obj);
+		dapl_parent_decide_begin(evd->obj.parent);
+	dapl_object_free_locked(&evd->obj);
 }
 
 /* By evd_free() or evd_free_nowait(). */
 static void
-dispose(struct dapl_evd *evd, int (*end)(struct evd_ref ref))
+dapl_evd_end(struct dapl_evd *evd, int (*end)(struct evd_ref ref))
 {
 	struct dapl_cno *cno = evd->cno;
 
 	if (evd->flags & DAT_EVD_CR_FLAG) {
-		refuse_queued_requests(evd);
-		parent_decide_end(evd->obj.parent); /* the EVD still has a base */
+		dapl_evd_refuse_queued_requests(evd);
+		dapl_parent_decide_end(evd->obj.parent); /* the EVD still has a base */
 	}
 	/* Before upcalls are waited for: one of them may close the adapter, and with it the CNO. */
 	if (cno) {
 		(void)evd_set_listener(dapl_evd_ref(evd), NULL, DAT_HANDLE_NULL);
-		cno_detach(cno);
+		dapl_cno_detach(cno);
 	}
 	(void)end(dapl_evd_ref(evd));
 }
 
 int
-evd_destroy(DAT_HANDLE handle)
+dapl_evd_free_by_handle(DAT_HANDLE handle)
 {
-	struct dapl_evd *evd = object_lock(handle, KIND_EVD);
+	struct dapl_evd *evd = dapl_object_lock(handle, KIND_EVD);
 
 	if (!evd)
 		return -ENODEV;
-	close_locked(evd);
+	dapl_evd_free_locked(evd);
 	os_unlock(&evd->obj.lock);
-	dispose(evd, evd_free_nowait);
+	dapl_evd_end(evd, evd_free_nowait);
 	return 0;
 }
 
 int
-evd_give_pool(DAT_EVD_HANDLE handle)
+dapl_evd_give_pool(DAT_EVD_HANDLE handle)
 {
-	struct dapl_evd *evd = object_lock(handle, KIND_EVD);
+	struct dapl_evd *evd = dapl_object_lock(handle, KIND_EVD);
 	struct loop *pool = NULL;
 	struct evd_ref ref;
-	struct ia *ia;
+	struct dapl_ia *ia;
 
 	if (!evd)
 		return -ENODEV;
-	ia = ia_of(&evd->obj);
+	ia = dapl_ia_of(&evd->obj);
 	ref = dapl_evd_ref(evd);
-	parent_get(&ia->parent); /* the IA's lock is not taken under this one */
+	dapl_parent_get(&ia->parent); /* the IA's lock is not taken under this one */
 	os_unlock(&evd->obj.lock);
 	if (!ia->stepped) {
-		pool = ia_pool(ia);
+		pool = dapl_ia_pool(ia);
 		if (pool)
 			evd_set_pool(ref, pool);
 	}
 	pool = ia->stepped ? ia->loops[0].loop : pool;
-	parent_put(&ia->parent);
+	dapl_parent_put(&ia->parent);
 	return pool ? 0 : -ENOMEM;
 }
 
 /* -EBUSY while something uses it, -ENODEV. */
 int
-evd_object_free(struct dapl_evd *evd, uint64_t serial)
+dapl_evd_free_object(struct dapl_evd *evd, uint64_t serial)
 {
 	int r = 0;
 
 	os_lock(&evd->obj.lock);
-	if (!object_is(&evd->obj, serial))
+	if (!dapl_object_is(&evd->obj, serial))
 		r = -ENODEV;
 	else if (evd->obj.refs)
 		r = -EBUSY;
 	else
-		close_locked(evd);
+		dapl_evd_free_locked(evd);
 	os_unlock(&evd->obj.lock);
 	if (!r)
-		dispose(evd, evd_free);
+		dapl_evd_end(evd, evd_free);
 	return r;
 }

@@ -14,20 +14,20 @@
 #include "dapl/object/object.h"
 
 struct dapl_cno;
-struct ia;
-struct ia_loop;
+struct dapl_ia;
+struct dapl_ia_loop;
 
 /* Which completions are worth waking for; in the order of DAT's state bits. */
-enum evd_notice {
-	EVD_NOTICE_UNDECIDED, /* no endpoint is attached */
-	EVD_NOTICE_SIGNALLED, /* all but those that were posted as unsignalled */
-	EVD_NOTICE_SOLICITED, /* those that the other end asked for */
-	EVD_NOTICE_ALL,	      /* all */
-	EVD_NOTICES
+enum dapl_evd_notice {
+	DAPL_NOTICE_UNDECIDED, /* no endpoint is attached */
+	DAPL_NOTICE_SIGNALLED, /* all but those that were posted as unsignalled */
+	DAPL_NOTICE_SOLICITED, /* those that the other end asked for */
+	DAPL_NOTICE_ALL,       /* all */
+	DAPL_NOTICES
 };
 
 struct dapl_evd {
-	struct object obj;
+	struct dapl_object obj;
 	struct evd core;
 	/*
 	 * For callers that hold nothing: there is a completion queue; it takes software events; a
@@ -37,24 +37,25 @@ struct dapl_evd {
 	/* From here on a new EVD begins with zeroes. */
 	DAT_EVD_FLAGS flags;		  /* constant while open, as is what follows */
 	struct ibv_cq *cq;		  /* NULL: no stream comes from the device */
-	struct evd_cq_context *context;	  /* of the completion queue */
+	struct dapl_cq_context *context;  /* of the completion queue */
 	struct ibv_comp_channel *channel; /* its private one, or NULL: the loop's */
 	struct dapl_cno *cno;		  /* guarded by the object's lock; holds a reference */
 	int promised; /* requests that the CQ must have room for; guarded by obj.lock */
-	int stale; /* of those, of queue pairs that are gone; guarded by obj.lock */
-	unsigned int wishes[EVD_NOTICES]; /* of the directions of endpoints; guarded by obj.lock */
-	enum evd_notice notice;		  /* the widest of them; guarded by obj.lock */
-	bool orphan;  /* its IA closed while an object of another IA held it; guarded by obj.lock */
+	int stale;    /* of those, of queue pairs that are gone; guarded by obj.lock */
+	unsigned int wishes[DAPL_NOTICES]; /* of the directions of endpoints; guarded by obj.lock */
+	enum dapl_evd_notice notice;	   /* the widest of them; guarded by obj.lock */
+	bool orphan; /* its IA closed while an object of another IA held it; guarded by obj.lock */
 };
 
 /* Streams that come out of a completion queue. */
-#define EVD_CQ_FLAGS (DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG)
+#define DAPL_EVD_CQ_FLAGS (DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG)
 
-#define EVD_FLAGS_EXTENSION 0x200 /* the extension stream, which comes out of the CQ */
-#define EVD_FLAGS_KNOWN (DAT_EVD_DEFAULT_FLAG | DAT_EVD_SOFTWARE_FLAG | EVD_FLAGS_EXTENSION)
+#define DAPL_EVD_FLAGS_EXTENSION 0x200 /* the extension stream, which comes out of the CQ */
+#define DAPL_EVD_FLAGS_KNOWN \
+	(DAT_EVD_DEFAULT_FLAG | DAT_EVD_SOFTWARE_FLAG | DAPL_EVD_FLAGS_EXTENSION)
 
 /* How an EVD is to be made. */
-struct evd_plan {
+struct dapl_evd_plan {
 	int qlen;
 	DAT_EVD_FLAGS flags;
 	DAT_CNO_HANDLE cno;
@@ -74,102 +75,107 @@ dapl_evd_of(struct evd *core)
 	return (struct dapl_evd *)((char *)core - offsetof(struct dapl_evd, core));
 }
 
-/* Passes `r` on.  -EOVERFLOW, from whatever polled, is reported as the overflow of the EVD, once. */
-int evd_report_overflow(struct evd_ref ref, int r);
+/* Passes `r` on.  -EOVERFLOW, from whatever polled, is reported as the overflow of the EVD, once.
+ */
+int dapl_evd_check_overflow(struct evd_ref ref, int r);
 
 /*
- * evd_report.c: queues an asynchronous event about `handle` (an object of the IA), if the IA has an EVD for
- * them, or another IA of the device where it was opened with DAT_EVD_ASYNC_EXISTS.
- * No lock of rank EP or later may be held.
+ * evd_report.c: queues an asynchronous event about `handle` (an object of the IA), if the IA has an
+ * EVD for them, or another IA of the device where it was opened with DAT_EVD_ASYNC_EXISTS. No lock
+ * of rank EP or later may be held.
  */
-void ia_post_async(struct ia *ia, DAT_EVENT_NUMBER number, DAT_HANDLE handle, DAT_COUNT reason);
+void dapl_ia_report(
+    struct dapl_ia *ia, DAT_EVENT_NUMBER number, DAT_HANDLE handle, DAT_COUNT reason);
 /* The same about the IA itself, to its own EVD only: each IA of the device gets a report. */
-void ia_post_async_self(struct ia *ia, DAT_EVENT_NUMBER number, DAT_COUNT reason);
-/* Drops the events that match from where ia_post_async() put them. */
-void ia_purge_async(struct ia *ia, bool (*match)(const DAT_EVENT *event, const void *key),
-    const void *key);
+void dapl_ia_report_self(struct dapl_ia *ia, DAT_EVENT_NUMBER number, DAT_COUNT reason);
+/* Drops the events that match from where dapl_ia_report() put them. */
+void dapl_ia_purge_reports(
+    struct dapl_ia *ia, bool (*match)(const DAT_EVENT *event, const void *key), const void *key);
 
 /*
- * async_evd.c.  Takes over, or creates, the EVD for asynchronous events of an IA that is being opened.
- * A DAT_RETURN: each case has its own.
+ * async_evd.c.  Takes over, or creates, the EVD for asynchronous events of an IA that is being
+ * opened. A DAT_RETURN: each case has its own.
  */
-DAT_RETURN ia_attach_async(struct ia *ia, DAT_COUNT qlen, DAT_EVD_HANDLE given);
+DAT_RETURN dapl_ia_attach_async(struct dapl_ia *ia, DAT_COUNT qlen, DAT_EVD_HANDLE given);
 /* Gives it back. */
-void ia_detach_async(struct ia *ia);
+void dapl_ia_detach_async(struct dapl_ia *ia);
 /* Takes it away from every IA that uses one of this IA's EVDs. */
-void ia_withdraw_async(struct ia *ia);
+void dapl_ia_withdraw_async(struct dapl_ia *ia);
 
 /* 0 or -errno (-EBADF: a bad CNO). */
-int evd_object_create(struct ia *ia, const struct evd_plan *plan, struct dapl_evd **out);
+int dapl_evd_create_object(
+    struct dapl_ia *ia, const struct dapl_evd_plan *plan, struct dapl_evd **out);
 
 /* -EBUSY while something uses it, -ENODEV.  Waits for upcalls. */
-int evd_object_free(struct dapl_evd *evd, uint64_t serial);
-/* Frees the EVD as dat_ia_close() does, without waiting for upcalls.  0 or -ENODEV for a bad handle. */
-int evd_destroy(DAT_HANDLE handle);
+int dapl_evd_free_object(struct dapl_evd *evd, uint64_t serial);
+/* Frees the EVD as dat_ia_close() does, without waiting for upcalls.  0 or -ENODEV for a bad
+ * handle. */
+int dapl_evd_free_by_handle(DAT_HANDLE handle);
 /* The IA is closing: evd_set_closing() for one of its children. */
-void evd_object_closing(struct object *obj);
+void dapl_evd_set_closing(struct dapl_object *obj);
 /* evd_is_left_to_closers() and evd_await_others() for a child that was freed. */
-bool evd_object_is_left(const struct object *obj);
-bool evd_object_await_others(struct object *obj, uint64_t serial);
+bool dapl_evd_is_left(const struct dapl_object *obj);
+bool dapl_evd_await_others(struct dapl_object *obj, uint64_t serial);
 
 /*
  * Gives a reference back.  The slot of an EVD whose IA closed meanwhile goes with the last; until
  * then whoever holds it meets a dead EVD, and not a successor.
  */
-void evd_release(struct dapl_evd *evd);
+void dapl_evd_put(struct dapl_evd *evd);
 
 /* evd_notice.c: a direction of an endpoint completes here from now on, with these flags of its
  * attributes; or does no longer. */
-void evd_notice_join(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags);
-void evd_notice_leave(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags);
+void dapl_evd_notice_attach(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags);
+void dapl_evd_notice_detach(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags);
 
 /* cq.c: the completion queue and its place as a source.  0 or -errno. */
-int evd_cq_create(struct ia *ia, struct dapl_evd *evd, int qlen, struct ibv_comp_channel *shared,
-    int vector, bool private_channel);
-void evd_cq_destroy(struct dapl_evd *evd);
+int dapl_evd_cq_open(struct dapl_ia *ia, struct dapl_evd *evd, int qlen,
+    struct ibv_comp_channel *shared, int vector, bool private_channel);
+void dapl_evd_cq_close(struct dapl_evd *evd);
 
 /*
- * Counts n requests more that may be outstanding towards the completion queue, and lets it grow if it
- * cannot take them all: a queue that overflows is dead.  A device that cannot let it grow is left as
- * it is.
+ * Counts n requests more that may be outstanding towards the completion queue, and lets it grow if
+ * it cannot take them all: a queue that overflows is dead.  A device that cannot let it grow is
+ * left as it is.
  */
-void evd_cq_promise(struct dapl_evd *evd, int n);
+void dapl_evd_cq_promise(struct dapl_evd *evd, int n);
 
 /*
- * The queue pair that n requests were promised to is destroyed, and sort() drops what is left of it.
- * Verbs let its completions stay in the completion queue until they are polled, where no more of them show up:
- * they are polled here, and only then the room is free.  Where that fails, the next call frees it.  No lock may be held.
+ * The queue pair that n requests were promised to is destroyed, and sort() drops what is left of
+ * it. Verbs let its completions stay in the completion queue until they are polled, where no more
+ * of them show up: they are polled here, and only then the room is free.  Where that fails, the
+ * next call frees it.  No lock may be held.
  */
-void evd_cq_reclaim(struct dapl_evd *evd, int n);
+void dapl_evd_cq_reclaim(struct dapl_evd *evd, int n);
 
 /*
  * Locked (obj.lock).  The completion queue is to be at least this deep: 0 or -ENOMEM.  Where the
  * device cannot resize it, it stays as it is, with its queue pairs, and the dispatcher's queue
  * alone gets the length.
  */
-int evd_cq_deepen(struct dapl_evd *evd, int qlen);
+int dapl_evd_cq_deepen(struct dapl_evd *evd, int qlen);
 /* Locked (obj.lock).  It need not be deeper than this, but for what is promised. */
-void evd_cq_shorten(struct dapl_evd *evd, int qlen);
+void dapl_evd_cq_shorten(struct dapl_evd *evd, int qlen);
 
 /* The completion queue's part of struct evd_source_ops; `evd` is a struct dapl_evd. */
-struct evd_device_result evd_cq_poll(void *evd, void *raw, int max);
-struct evd_device_result evd_cq_arm(void *evd, bool solicited_only);
-void evd_cq_ack(void *evd, unsigned int n);
-int evd_cq_read(void *evd);
+struct evd_device_result dapl_evd_cq_poll(void *evd, void *raw, int max);
+struct evd_device_result dapl_evd_cq_arm(void *evd, bool solicited_only);
+void dapl_evd_cq_ack(void *evd, unsigned int n);
+int dapl_evd_cq_read(void *evd);
 
 /*
- * Reports a failure of the EVD on its IA's async EVD, if the EVD still exists.  No lock of rank EP or later
- * may be held.
+ * Reports a failure of the EVD on its IA's async EVD, if the EVD still exists.  No lock of rank EP
+ * or later may be held.
  */
-void evd_object_report(struct evd_ref ref, DAT_EVENT_NUMBER number, DAT_COUNT reason);
+void dapl_evd_report(struct evd_ref ref, DAT_EVENT_NUMBER number, DAT_COUNT reason);
 
 /*
  * An event of the EVD was lost: said once on the IA's async EVD.  No lock of rank EP or later may
  * be held.
  */
-void evd_object_overflowed(struct evd_ref ref);
+void dapl_evd_overflowed(struct evd_ref ref);
 
 /* Threads for MANY, since on the loop's own its upcalls would not be at once.  -ENOMEM, -ENODEV. */
-int evd_give_pool(DAT_EVD_HANDLE handle);
+int dapl_evd_give_pool(DAT_EVD_HANDLE handle);
 
 #endif

@@ -19,9 +19,9 @@
 
 /* The EVD of a handle as the dispatcher knows it; ref->evd is NULL for a bad handle. */
 static struct dapl_evd *
-find(DAT_EVD_HANDLE handle, struct evd_ref *ref)
+dapl_evd_find(DAT_EVD_HANDLE handle, struct evd_ref *ref)
 {
-	struct dapl_evd *evd = handle_object(handle, KIND_EVD, &ref->serial);
+	struct dapl_evd *evd = dapl_handle_object(handle, KIND_EVD, &ref->serial);
 
 	ref->evd = evd ? &evd->core : NULL;
 	return evd;
@@ -32,7 +32,7 @@ dapl_evd_wait(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, D
     DAT_COUNT *more)
 {
 	struct evd_ref ref;
-	struct dapl_evd *evd = find(handle, &ref);
+	struct dapl_evd *evd = dapl_evd_find(handle, &ref);
 	bool on_cq;
 
 	if (!evd)
@@ -43,18 +43,18 @@ dapl_evd_wait(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, D
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
 	if (threshold > 1 && atomic_load_explicit(&evd->one_at_a_time, memory_order_relaxed))
 		return evd_is_alive(ref) ? DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3) :
-					BAD_EVD;
+					   BAD_EVD;
 	/* Read before: the EVD may be gone when the wait ends. */
 	on_cq = atomic_load_explicit(&evd->on_cq, memory_order_relaxed);
-	return err_evd_wait(
-	    evd_report_overflow(ref, evd_wait(ref, timeout, threshold, event, more)), on_cq);
+	return dapl_err_evd_wait(
+	    dapl_evd_check_overflow(ref, evd_wait(ref, timeout, threshold, event, more)), on_cq);
 }
 
 DAT_RETURN
 dapl_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
 {
 	struct evd_ref ref;
-	struct dapl_evd *evd = find(handle, &ref);
+	struct dapl_evd *evd = dapl_evd_find(handle, &ref);
 	bool on_cq;
 
 	if (!evd)
@@ -62,7 +62,7 @@ dapl_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
 	if (!event)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	on_cq = atomic_load_explicit(&evd->on_cq, memory_order_relaxed);
-	return err_evd_dequeue(evd_report_overflow(ref, evd_dequeue(ref, event)), on_cq);
+	return dapl_err_evd_dequeue(dapl_evd_check_overflow(ref, evd_dequeue(ref, event)), on_cq);
 }
 
 DAT_RETURN
@@ -70,13 +70,13 @@ dapl_evd_post_se(DAT_EVD_HANDLE handle, const DAT_EVENT *event)
 {
 	DAT_EVENT copy = { .event_number = DAT_SOFTWARE_EVENT };
 	struct evd_ref ref;
-	struct dapl_evd *evd = find(handle, &ref);
+	struct dapl_evd *evd = dapl_evd_find(handle, &ref);
 
 	if (!evd)
 		return BAD_EVD;
 	if (!atomic_load_explicit(&evd->software, memory_order_relaxed))
 		return evd_is_alive(ref) ? DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1) :
-					BAD_EVD;
+					   BAD_EVD;
 	if (!event || event->event_number != DAT_SOFTWARE_EVENT)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	copy.event_data.software_event_data.pointer = event->event_data.software_event_data.pointer;
@@ -93,9 +93,9 @@ dapl_evd_post_se(DAT_EVD_HANDLE handle, const DAT_EVENT *event)
 DAT_RETURN
 dapl_evd_query(DAT_EVD_HANDLE handle, DAT_EVD_PARAM_MASK mask, DAT_EVD_PARAM *param)
 {
-	struct dapl_evd *evd = object_lock(handle, KIND_EVD);
+	struct dapl_evd *evd = dapl_object_lock(handle, KIND_EVD);
 	struct evd_status status;
-	enum evd_notice notice;
+	enum dapl_evd_notice notice;
 	DAT_IA_HANDLE ia_self;
 	DAT_EVD_FLAGS flags;
 	struct evd_ref ref;
@@ -105,11 +105,11 @@ dapl_evd_query(DAT_EVD_HANDLE handle, DAT_EVD_PARAM_MASK mask, DAT_EVD_PARAM *pa
 	if (!evd)
 		return BAD_EVD;
 	ref = dapl_evd_ref(evd);
-	ia_self = ia_of(&evd->obj)->self;
+	ia_self = dapl_ia_of(&evd->obj)->self;
 	flags = evd->flags;
 	notice = evd->notice;
 	os_unlock(&evd->obj.lock);
-	ret = err_query(!(mask & ~DAT_EVD_FIELD_ALL), param);
+	ret = dapl_err_query(!(mask & ~DAT_EVD_FIELD_ALL), param);
 	if (ret != DAT_SUCCESS)
 		return ret;
 	if (evd_query(ref, &status))
@@ -118,7 +118,7 @@ dapl_evd_query(DAT_EVD_HANDLE handle, DAT_EVD_PARAM_MASK mask, DAT_EVD_PARAM *pa
 	state |= status.waitable ? DAT_EVD_STATE_WAITABLE : DAT_EVD_STATE_UNWAITABLE;
 	state |= notice * DAT_EVD_STATE_CONFIG_NOTIFY;
 	*param = (DAT_EVD_PARAM){
-		.ia_handle = registry_ia_handle(ia_self),
+		.ia_handle = dapl_registry_ia_handle(ia_self),
 		.evd_qlen = status.qlen,
 		.evd_state = (DAT_EVD_STATE)state,
 		.cno_handle = status.cno,
@@ -128,7 +128,7 @@ dapl_evd_query(DAT_EVD_HANDLE handle, DAT_EVD_PARAM_MASK mask, DAT_EVD_PARAM *pa
 }
 
 static DAT_RETURN
-done(int r)
+dapl_evd_done(int r)
 {
 	return r ? BAD_EVD : DAT_SUCCESS;
 }
@@ -138,7 +138,7 @@ dapl_evd_enable(DAT_EVD_HANDLE handle)
 {
 	struct evd_ref ref;
 
-	return done(find(handle, &ref) ? evd_set_enabled(ref, true) : -ENODEV);
+	return dapl_evd_done(dapl_evd_find(handle, &ref) ? evd_set_enabled(ref, true) : -ENODEV);
 }
 
 DAT_RETURN
@@ -146,7 +146,7 @@ dapl_evd_disable(DAT_EVD_HANDLE handle)
 {
 	struct evd_ref ref;
 
-	return done(find(handle, &ref) ? evd_set_enabled(ref, false) : -ENODEV);
+	return dapl_evd_done(dapl_evd_find(handle, &ref) ? evd_set_enabled(ref, false) : -ENODEV);
 }
 
 DAT_RETURN
@@ -154,7 +154,7 @@ dapl_evd_set_unwaitable(DAT_EVD_HANDLE handle)
 {
 	struct evd_ref ref;
 
-	return done(find(handle, &ref) ? evd_set_waitable(ref, false) : -ENODEV);
+	return dapl_evd_done(dapl_evd_find(handle, &ref) ? evd_set_waitable(ref, false) : -ENODEV);
 }
 
 DAT_RETURN
@@ -162,33 +162,33 @@ dapl_evd_clear_unwaitable(DAT_EVD_HANDLE handle)
 {
 	struct evd_ref ref;
 
-	return done(find(handle, &ref) ? evd_set_waitable(ref, true) : -ENODEV);
+	return dapl_evd_done(dapl_evd_find(handle, &ref) ? evd_set_waitable(ref, true) : -ENODEV);
 }
 
 DAT_RETURN
 dapl_evd_modify_cno(DAT_EVD_HANDLE handle, DAT_CNO_HANDLE cno_handle)
 {
-	struct dapl_evd *evd = object_lock(handle, KIND_EVD);
+	struct dapl_evd *evd = dapl_object_lock(handle, KIND_EVD);
 	struct dapl_cno *cno = NULL, *old;
 	struct evd_ref ref;
-	struct ia *ia;
+	struct dapl_ia *ia;
 	int r;
 
 	if (!evd)
 		return BAD_EVD;
 	ref = dapl_evd_ref(evd);
-	ia = ia_of(&evd->obj);
+	ia = dapl_ia_of(&evd->obj);
 	os_unlock(&evd->obj.lock);
 	if (cno_handle != DAT_HANDLE_NULL) {
 		/* The IA is only compared: it may be gone, but then so is the EVD. */
-		cno = cno_attach(cno_handle, ia);
+		cno = dapl_cno_attach(cno_handle, ia);
 		if (!cno)
 			return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
 	}
 	/* The EVD's own lock makes a pair of the listener and the reference held for it. */
 	os_lock(&evd->obj.lock);
 	old = cno;
-	r = object_is(&evd->obj, ref.serial) ?
+	r = dapl_object_is(&evd->obj, ref.serial) ?
 		evd_set_listener(ref, cno ? cno_listener(&cno->core) : NULL, cno_handle) :
 		-ENODEV;
 	if (!r) {
@@ -197,35 +197,35 @@ dapl_evd_modify_cno(DAT_EVD_HANDLE handle, DAT_CNO_HANDLE cno_handle)
 	}
 	os_unlock(&evd->obj.lock);
 	if (old)
-		cno_detach(old);
+		dapl_cno_detach(old);
 	return r == -ENOMEM || r == -ENOSPC ?
 		   DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY) :
-		   done(r);
+		   dapl_evd_done(r);
 }
 
 DAT_RETURN
 dapl_evd_resize(DAT_EVD_HANDLE handle, DAT_COUNT min_qlen)
 {
-	struct dapl_evd *evd = object_lock(handle, KIND_EVD);
+	struct dapl_evd *evd = dapl_object_lock(handle, KIND_EVD);
 	struct evd_status now;
 	int r = 0;
 
 	if (!evd)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
-	if (min_qlen <= 0 || min_qlen > ia_of(&evd->obj)->device.max_cqe) {
+	if (min_qlen <= 0 || min_qlen > dapl_ia_of(&evd->obj)->device.max_cqe) {
 		os_unlock(&evd->obj.lock);
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	}
 	/* The lock keeps the EVD alive, and endpoints from promising meanwhile. */
 	if (evd_query(dapl_evd_ref(evd), &now) || now.qlen != min_qlen) {
-		r = evd_cq_deepen(evd, min_qlen);
+		r = dapl_evd_cq_deepen(evd, min_qlen);
 		if (!r)
 			r = evd_resize(dapl_evd_ref(evd), (unsigned int)min_qlen);
 		if (!r)
-			evd_cq_shorten(evd, min_qlen);
+			dapl_evd_cq_shorten(evd, min_qlen);
 	}
 	os_unlock(&evd->obj.lock);
-	return err_evd_resize(r);
+	return dapl_err_evd_resize(r);
 }
 
 DAT_RETURN
@@ -235,12 +235,12 @@ dapl_evd_modify_upcall(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy,
 	struct evd_ref ref;
 	int r;
 
-	if (!find(handle, &ref))
+	if (!dapl_evd_find(handle, &ref))
 		return BAD_EVD;
-	r = policy == DAT_UPCALL_MANY ? evd_give_pool(handle) : 0;
+	r = policy == DAT_UPCALL_MANY ? dapl_evd_give_pool(handle) : 0;
 	if (!r)
-		r = evd_report_overflow(ref, evd_modify_upcall(ref, policy, upcall, flag));
-	return err_evd_modify_upcall(r);
+		r = dapl_evd_check_overflow(ref, evd_modify_upcall(ref, policy, upcall, flag));
+	return dapl_err_evd_modify_upcall(r);
 }
 
 DAT_RETURN
@@ -250,7 +250,7 @@ dapl_evd_query_upcall_counters(
 	struct dat_rearm_evd_counters now;
 	struct evd_ref ref;
 
-	if (!find(handle, &ref))
+	if (!dapl_evd_find(handle, &ref))
 		return BAD_EVD;
 	if (!counters)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);

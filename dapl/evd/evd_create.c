@@ -7,14 +7,14 @@
 
 /* What evd_create and evd_kcreate refuse alike; they count their arguments differently. */
 static DAT_RETURN
-check_create(
-    const struct ia *ia, DAT_COUNT min_qlen, DAT_EVD_FLAGS flags, DAT_RETURN_SUBTYPE flags_arg)
+dapl_evd_check_create(
+    const struct dapl_ia *ia, DAT_COUNT min_qlen, DAT_EVD_FLAGS flags, DAT_RETURN_SUBTYPE flags_arg)
 {
 	if (min_qlen <= 0)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	if (min_qlen > ia->device.max_cqe)
 		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEVD);
-	if (!flags || (flags & ~EVD_FLAGS_KNOWN))
+	if (!flags || (flags & ~DAPL_EVD_FLAGS_KNOWN))
 		return DAT_ERROR(DAT_INVALID_PARAMETER, flags_arg);
 	return DAT_SUCCESS;
 }
@@ -23,29 +23,29 @@ DAT_RETURN
 dapl_evd_create(DAT_IA_HANDLE ia_handle, DAT_COUNT min_qlen, DAT_CNO_HANDLE cno,
     DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd_handle)
 {
-	struct evd_plan plan = { .qlen = min_qlen, .flags = flags, .cno = cno };
+	struct dapl_evd_plan plan = { .qlen = min_qlen, .flags = flags, .cno = cno };
 	struct dapl_evd *evd;
 	DAT_RETURN ret;
-	struct ia *ia;
+	struct dapl_ia *ia;
 	int r;
 
-	ia = ia_enter(ia_handle);
+	ia = dapl_ia_enter(ia_handle);
 	if (!ia)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-	ret = check_create(ia, min_qlen, flags, DAT_INVALID_ARG4);
+	ret = dapl_evd_check_create(ia, min_qlen, flags, DAT_INVALID_ARG4);
 	if (ret == DAT_SUCCESS && !evd_handle)
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
 	if (ret != DAT_SUCCESS)
 		goto leave;
 	plan.private_channel = cno == DAT_HANDLE_NULL;
-	r = evd_object_create(ia, &plan, &evd);
+	r = dapl_evd_create_object(ia, &plan, &evd);
 	if (r)
 		ret = r == -EBADF ? DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO) :
-				    err_resource(r, DAT_RESOURCE_MEMORY);
+				    dapl_err_resource(r, DAT_RESOURCE_MEMORY);
 	else
 		*evd_handle = evd->obj.handle;
 leave:
-	ia_leave(ia);
+	dapl_ia_leave(ia);
 	return ret;
 }
 
@@ -53,18 +53,18 @@ DAT_RETURN
 dapl_evd_kcreate(DAT_IA_HANDLE ia_handle, DAT_COUNT min_qlen, DAT_UPCALL_POLICY policy,
     const DAT_UPCALL_OBJECT *upcall, DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd_handle)
 {
-	struct evd_plan plan = { .qlen = min_qlen, .flags = flags };
+	struct dapl_evd_plan plan = { .qlen = min_qlen, .flags = flags };
 	DAT_EVD_HANDLE handle, before;
 	struct dapl_evd *evd;
 	struct evd_ref ref;
 	DAT_RETURN ret;
-	struct ia *ia;
+	struct dapl_ia *ia;
 	int r;
 
-	ia = ia_enter(ia_handle);
+	ia = dapl_ia_enter(ia_handle);
 	if (!ia)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-	ret = check_create(ia, min_qlen, flags, DAT_INVALID_ARG5);
+	ret = dapl_evd_check_create(ia, min_qlen, flags, DAT_INVALID_ARG5);
 	if (ret == DAT_SUCCESS && !evd_policy_calls(policy) && policy != DAT_UPCALL_DISABLE &&
 	    policy != DAT_UPCALL_TEARDOWN)
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
@@ -74,9 +74,9 @@ dapl_evd_kcreate(DAT_IA_HANDLE ia_handle, DAT_COUNT min_qlen, DAT_UPCALL_POLICY 
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
 	if (ret != DAT_SUCCESS)
 		goto leave;
-	r = evd_object_create(ia, &plan, &evd);
+	r = dapl_evd_create_object(ia, &plan, &evd);
 	if (r) {
-		ret = err_resource(r, DAT_RESOURCE_MEMORY);
+		ret = dapl_err_resource(r, DAT_RESOURCE_MEMORY);
 		goto leave;
 	}
 	/* Before the first upcall can start the consumer knows the EVD. */
@@ -84,16 +84,16 @@ dapl_evd_kcreate(DAT_IA_HANDLE ia_handle, DAT_COUNT min_qlen, DAT_UPCALL_POLICY 
 	ref = dapl_evd_ref(evd);
 	before = *evd_handle;
 	*evd_handle = handle;
-	r = policy == DAT_UPCALL_MANY ? evd_give_pool(handle) : 0;
+	r = policy == DAT_UPCALL_MANY ? dapl_evd_give_pool(handle) : 0;
 	if (!r)
 		r = evd_modify_upcall(ref, policy, upcall, DAT_UPCALL_INVOC_ANY);
 	if (r) {
 		*evd_handle = before;
-		(void)evd_object_free(evd, ref.serial);
-		ret = err_evd_modify_upcall(r);
+		(void)dapl_evd_free_object(evd, ref.serial);
+		ret = dapl_err_evd_modify_upcall(r);
 	}
 leave:
-	ia_leave(ia);
+	dapl_ia_leave(ia);
 	return ret;
 }
 
@@ -101,8 +101,8 @@ DAT_RETURN
 dapl_evd_free(DAT_EVD_HANDLE handle)
 {
 	uint64_t serial;
-	struct dapl_evd *evd = handle_object(handle, KIND_EVD, &serial);
-	int r = evd ? evd_object_free(evd, serial) : -ENODEV;
+	struct dapl_evd *evd = dapl_handle_object(handle, KIND_EVD, &serial);
+	int r = evd ? dapl_evd_free_object(evd, serial) : -ENODEV;
 
 	switch (r) {
 	case 0:

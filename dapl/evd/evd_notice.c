@@ -8,49 +8,49 @@
  */
 #include "dapl/evd/evd.h"
 
-static enum evd_notice
+static enum dapl_evd_notice
 notice_of(DAT_COMPLETION_FLAGS flags)
 {
 	if (flags & DAT_COMPLETION_SOLICITED_WAIT_FLAG)
-		return EVD_NOTICE_SOLICITED;
+		return DAPL_NOTICE_SOLICITED;
 	if (flags & DAT_COMPLETION_UNSIGNALLED_FLAG)
-		return EVD_NOTICE_SIGNALLED;
-	return EVD_NOTICE_ALL;
+		return DAPL_NOTICE_SIGNALLED;
+	return DAPL_NOTICE_ALL;
 }
 
 /* Locked. */
 static void
-count(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags, int by)
+notice_count(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags, int by)
 {
-	enum evd_notice widest = EVD_NOTICE_UNDECIDED;
+	enum dapl_evd_notice widest = DAPL_NOTICE_UNDECIDED;
 
 	evd->wishes[notice_of(flags)] += (unsigned int)by;
-	if (evd->wishes[EVD_NOTICE_ALL])
-		widest = EVD_NOTICE_ALL;
-	else if (evd->wishes[EVD_NOTICE_SIGNALLED])
-		widest = EVD_NOTICE_SIGNALLED;
-	else if (evd->wishes[EVD_NOTICE_SOLICITED])
-		widest = EVD_NOTICE_SOLICITED;
+	if (evd->wishes[DAPL_NOTICE_ALL])
+		widest = DAPL_NOTICE_ALL;
+	else if (evd->wishes[DAPL_NOTICE_SIGNALLED])
+		widest = DAPL_NOTICE_SIGNALLED;
+	else if (evd->wishes[DAPL_NOTICE_SOLICITED])
+		widest = DAPL_NOTICE_SOLICITED;
 	evd->notice = widest;
 	/* Only some completions wake then, so that a number of them means nothing. */
 	atomic_store_explicit(&evd->one_at_a_time,
-	    evd->wishes[EVD_NOTICE_SIGNALLED] || evd->wishes[EVD_NOTICE_SOLICITED],
+	    evd->wishes[DAPL_NOTICE_SIGNALLED] || evd->wishes[DAPL_NOTICE_SOLICITED],
 	    memory_order_relaxed);
-	(void)evd_set_solicited(dapl_evd_ref(evd), widest == EVD_NOTICE_SOLICITED);
+	(void)evd_set_solicited(dapl_evd_ref(evd), widest == DAPL_NOTICE_SOLICITED);
 }
 
 void
-evd_notice_join(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags)
+dapl_evd_notice_attach(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags)
 {
 	os_lock(&evd->obj.lock);
-	count(evd, flags, 1);
+	notice_count(evd, flags, 1);
 	os_unlock(&evd->obj.lock);
 }
 
 void
-evd_notice_leave(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags)
+dapl_evd_notice_detach(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags)
 {
 	os_lock(&evd->obj.lock);
-	count(evd, flags, -1);
+	notice_count(evd, flags, -1);
 	os_unlock(&evd->obj.lock);
 }

@@ -5,7 +5,7 @@
 #include "dapl/object/registry.h"
 
 static DAT_EVENT
-async_event(DAT_EVENT_NUMBER number, DAT_HANDLE handle, DAT_COUNT reason)
+report_event(DAT_EVENT_NUMBER number, DAT_HANDLE handle, DAT_COUNT reason)
 {
 	DAT_EVENT event = { .event_number = number };
 
@@ -16,7 +16,7 @@ async_event(DAT_EVENT_NUMBER number, DAT_HANDLE handle, DAT_COUNT reason)
 
 /* False when the IA has no EVD for them. */
 static bool
-post_async(struct ia *ia, const DAT_EVENT *event)
+report_post(struct dapl_ia *ia, const DAT_EVENT *event)
 {
 	struct dapl_evd *evd;
 
@@ -36,31 +36,31 @@ struct search {
 };
 
 static bool
-post_elsewhere(struct ia *ia, void *arg)
+report_post_elsewhere(struct dapl_ia *ia, void *arg)
 {
 	const struct search *search = arg;
 
-	return ia->verbs == search->verbs && post_async(ia, search->event);
+	return ia->verbs == search->verbs && report_post(ia, search->event);
 }
 
 void
-ia_post_async(struct ia *ia, DAT_EVENT_NUMBER number, DAT_HANDLE handle, DAT_COUNT reason)
+dapl_ia_report(struct dapl_ia *ia, DAT_EVENT_NUMBER number, DAT_HANDLE handle, DAT_COUNT reason)
 {
-	const DAT_EVENT event = async_event(number, handle, reason);
+	const DAT_EVENT event = report_event(number, handle, reason);
 	struct search search = { ia->verbs, &event };
 
 	/* With DAT_EVD_ASYNC_EXISTS another opening of the device has the EVD. */
-	if (!post_async(ia, &event) && ia->async_elsewhere)
-		(void)ia_find(post_elsewhere, &search);
+	if (!report_post(ia, &event) && ia->async_elsewhere)
+		(void)dapl_ia_find(report_post_elsewhere, &search);
 }
 
 /* Reports to this IA alone: each IA of the device gets a report of its own. */
 void
-ia_post_async_self(struct ia *ia, DAT_EVENT_NUMBER number, DAT_COUNT reason)
+dapl_ia_report_self(struct dapl_ia *ia, DAT_EVENT_NUMBER number, DAT_COUNT reason)
 {
-	const DAT_EVENT event = async_event(number, registry_ia_handle(ia->self), reason);
+	const DAT_EVENT event = report_event(number, dapl_registry_ia_handle(ia->self), reason);
 
-	(void)post_async(ia, &event);
+	(void)report_post(ia, &event);
 }
 
 struct purge {
@@ -69,7 +69,7 @@ struct purge {
 };
 
 static void
-purge_async(struct ia *ia, void *arg)
+report_purge(struct dapl_ia *ia, void *arg)
 {
 	const struct purge *purge = arg;
 
@@ -80,43 +80,43 @@ purge_async(struct ia *ia, void *arg)
 }
 
 void
-ia_purge_async(struct ia *ia, bool (*match)(const DAT_EVENT *event, const void *who),
-    const void *who)
+dapl_ia_purge_reports(
+    struct dapl_ia *ia, bool (*match)(const DAT_EVENT *event, const void *who), const void *who)
 {
 	struct purge purge = { match, who };
 
 	if (ia->async_elsewhere)
-		ia_for_each_on(ia->verbs, purge_async, &purge);
+		dapl_ia_for_each_on(ia->verbs, report_purge, &purge);
 	else
-		purge_async(ia, &purge);
+		report_purge(ia, &purge);
 }
 
 /* To the IA's async EVD, if the EVD still lives. */
 void
-evd_object_report(struct evd_ref ref, DAT_EVENT_NUMBER number, DAT_COUNT reason)
+dapl_evd_report(struct evd_ref ref, DAT_EVENT_NUMBER number, DAT_COUNT reason)
 {
 	struct dapl_evd *evd = dapl_evd_of(ref.evd);
 	DAT_HANDLE handle = DAT_HANDLE_NULL;
-	struct ia *ia = NULL;
+	struct dapl_ia *ia = NULL;
 
 	os_lock(&evd->obj.lock);
-	if (object_is(&evd->obj, ref.serial)) {
+	if (dapl_object_is(&evd->obj, ref.serial)) {
 		handle = evd->obj.handle;
-		ia = ia_of(&evd->obj);
-		parent_get(&ia->parent); /* for after the unlock */
+		ia = dapl_ia_of(&evd->obj);
+		dapl_parent_get(&ia->parent); /* for after the unlock */
 	}
 	os_unlock(&evd->obj.lock);
 	if (!ia)
 		return;
-	ia_post_async(ia, number, handle, reason);
-	parent_put(&ia->parent);
+	dapl_ia_report(ia, number, handle, reason);
+	dapl_parent_put(&ia->parent);
 }
 
 void
-evd_object_overflowed(struct evd_ref ref)
+dapl_evd_overflowed(struct evd_ref ref)
 {
 	if (evd_mark_overflow(ref))
-		evd_object_report(ref, DAT_ASYNC_ERROR_EVD_OVERFLOW, DAT_EVD_OVERFLOW_ERROR);
+		dapl_evd_report(ref, DAT_ASYNC_ERROR_EVD_OVERFLOW, DAT_EVD_OVERFLOW_ERROR);
 }
 
 /*
@@ -125,9 +125,9 @@ evd_object_overflowed(struct evd_ref ref)
  * left.
  */
 int
-evd_report_overflow(struct evd_ref ref, int r)
+dapl_evd_check_overflow(struct evd_ref ref, int r)
 {
 	if (r == -EOVERFLOW)
-		evd_object_overflowed(ref);
+		dapl_evd_overflowed(ref);
 	return r;
 }

@@ -17,11 +17,11 @@
  * address ("10.0.0.1") or of a host name.  -ENOENT, or -EADDRNOTAVAIL for an interface without an
  * address.
  */
-int address_resolve(const char *text, struct sockaddr_storage *address);
+int dapl_address_resolve(const char *text, struct sockaddr_storage *address);
 
 /* Copies an IPv4 or IPv6 address; -EAFNOSUPPORT for anything else. */
 static inline int
-address_copy(struct sockaddr_storage *to, const struct sockaddr *from)
+dapl_address_copy(struct sockaddr_storage *to, const struct sockaddr *from)
 {
 	size_t size;
 
@@ -41,10 +41,10 @@ address_copy(struct sockaddr_storage *to, const struct sockaddr *from)
 }
 
 /* Whether who listens at `at` on any port is reached at `host`: the same address, or any. */
-bool address_includes(const struct sockaddr_storage *at, const struct sockaddr_storage *host);
+bool dapl_address_includes(const struct sockaddr_storage *at, const struct sockaddr_storage *host);
 
 /* In host byte order. */
-uint16_t address_port(const struct sockaddr_storage *address);
-void address_set_port(struct sockaddr_storage *address, uint16_t port);
+uint16_t dapl_address_port(const struct sockaddr_storage *address);
+void dapl_address_set_port(struct sockaddr_storage *address, uint16_t port);
 
 #endif

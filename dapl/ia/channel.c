@@ -7,10 +7,10 @@
 #include "dapl/ia/ia.h"
 #include "dapl/trace/debug.h"
 
-struct slab evd_cq_context_slab = SLAB_INITIALIZER(struct evd_cq_context, NULL);
+struct dapl_slab dapl_cq_context_slab = SLAB_INITIALIZER(struct dapl_cq_context, NULL);
 
 int
-ia_prepare_fd(int fd)
+dapl_channel_prepare_fd(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
 
@@ -20,25 +20,25 @@ ia_prepare_fd(int fd)
 }
 
 void
-ia_channel_read(struct loop *loop, struct loop_ticket *ticket)
+dapl_channel_check(struct loop *loop, struct loop_ticket *ticket)
 {
 	/* Anything else, a shortage of memory for one, may be over at the next turn. */
 	if (errno != EIO && errno != ENODEV && errno != EBADF)
 		return;
-	debug_error("a channel of the device is broken: %s", strerror(errno));
+	dapl_debug_error("a channel of the device is broken: %s", strerror(errno));
 	loop_forget(loop, ticket);
 }
 
 /* Reads, books and kicks; a CQ cannot go before the event read for it is booked. */
 void
-ia_shared_channel_read(void *arg, uint64_t serial)
+dapl_channel_read_shared(void *arg, uint64_t serial)
 {
-	struct ia_loop *l = arg;
+	struct dapl_ia_loop *l = arg;
 	struct ibv_cq *cq;
 	void *context;
 
-	(void)serial; /* the loop's own: see ia_device_quiet() */
+	(void)serial; /* the loop's own: see dapl_ia_device_stop() */
 	while (ibv_get_cq_event(l->channel, &cq, &context) == 0)
-		evd_notified(((struct evd_cq_context *)context)->ref);
-	ia_channel_read(l->loop, &l->ticket);
+		evd_notified(((struct dapl_cq_context *)context)->ref);
+	dapl_channel_check(l->loop, &l->ticket);
 }

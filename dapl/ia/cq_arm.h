@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cq_arm -- what differs between the two libraries: cq_arm_verbs.c is linked into libdaplrearm,
- * cq_arm_soft.c into libdaplsoft
+ * dapl_cq_arm -- what differs between the two libraries: cq_arm_verbs.c is linked into
+ * libdaplrearm, cq_arm_soft.c into libdaplsoft
  */
 #ifndef REARM_DAPL_CQ_ARM_H
 #define REARM_DAPL_CQ_ARM_H
@@ -13,9 +13,9 @@
 /*
  * Requests one notification.  -errno; 0: armed; 1: armed, and completions may already be there.
  */
-int cq_arm(struct ibv_cq *cq, bool solicited_only);
+int dapl_cq_arm(struct ibv_cq *cq, bool solicited_only);
 
 /* A word of the IA's parameters meant for the device; -EINVAL for an unknown one. */
-int cq_arm_option(const char *word);
+int dapl_cq_arm_option(const char *word);
 
 #endif

@@ -7,13 +7,13 @@
 #include "soft/soft_arm.h"
 
 int
-cq_arm(struct ibv_cq *cq, bool solicited_only)
+dapl_cq_arm(struct ibv_cq *cq, bool solicited_only)
 {
 	return soft_cq_arm(cq, solicited_only);
 }
 
 int
-cq_arm_option(const char *word)
+dapl_cq_arm_option(const char *word)
 {
 	static const char personality[] = "personality=";
 

@@ -4,14 +4,14 @@
 #include <errno.h>
 
 int
-cq_arm(struct ibv_cq *cq, bool solicited_only)
+dapl_cq_arm(struct ibv_cq *cq, bool solicited_only)
 {
 	/* The error is the return value, errno is not promised; what was missed it never tells. */
 	return -ibv_req_notify_cq(cq, solicited_only);
 }
 
 int
-cq_arm_option(const char *word)
+dapl_cq_arm_option(const char *word)
 {
 	(void)word;
 	return -EINVAL;

@@ -3,128 +3,128 @@
 
 /* The last reference went. */
 static void
-end(struct parent *parent)
+ia_end(struct dapl_parent *parent)
 {
-	struct ia *ia = (struct ia *)((char *)parent - offsetof(struct ia, parent));
+	struct dapl_ia *ia = (struct dapl_ia *)((char *)parent - offsetof(struct dapl_ia, parent));
 
-	ia_device_close(ia);
-	ia_free(ia);
+	dapl_ia_device_close(ia);
+	dapl_ia_free(ia);
 }
 
 static void
-prepare(void *slot)
+ia_prepare(void *slot)
 {
-	struct ia *ia = slot;
+	struct dapl_ia *ia = slot;
 
-	object_prepare(slot, KIND_IA);
+	dapl_object_prepare(slot, KIND_IA);
 	os_mutex_init(&ia->cm_lock);
 	ia->parent.lock = &ia->obj.lock;
-	ia->parent.end = end;
+	ia->parent.end = ia_end;
 }
 
-static struct slab ia_slab = SLAB_INITIALIZER(struct ia, prepare);
+static struct dapl_slab ia_slab = SLAB_INITIALIZER(struct dapl_ia, ia_prepare);
 
-struct ia *
-ia_alloc(void)
+struct dapl_ia *
+dapl_ia_alloc(void)
 {
-	return slab_alloc(&ia_slab);
+	return dapl_slab_alloc(&ia_slab);
 }
 
 void
-ia_free(struct ia *ia)
+dapl_ia_free(struct dapl_ia *ia)
 {
-	slab_free(&ia_slab, ia);
+	dapl_slab_free(&ia_slab, ia);
 }
 
 /* All open IAs: a device tells the whole process of its end through one descriptor. */
-static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct ia *list;
+static pthread_mutex_t ia_list_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct dapl_ia *ia_first;
 
 void
-ia_list(struct ia *ia)
+dapl_ia_list_add(struct dapl_ia *ia)
 {
-	pthread_mutex_lock(&list_lock);
-	ia->next = list;
-	list = ia;
-	pthread_mutex_unlock(&list_lock);
+	pthread_mutex_lock(&ia_list_lock);
+	ia->next = ia_first;
+	ia_first = ia;
+	pthread_mutex_unlock(&ia_list_lock);
 }
 
 bool
-ia_unlist(struct ia *ia)
+dapl_ia_list_remove(struct dapl_ia *ia)
 {
 	bool last;
 
-	pthread_mutex_lock(&list_lock);
-	for (struct ia **at = &list; *at; at = &(*at)->next)
+	pthread_mutex_lock(&ia_list_lock);
+	for (struct dapl_ia **at = &ia_first; *at; at = &(*at)->next)
 		if (*at == ia) {
 			*at = ia->next;
 			break;
 		}
-	last = !list;
-	pthread_mutex_unlock(&list_lock);
+	last = !ia_first;
+	pthread_mutex_unlock(&ia_list_lock);
 	return last;
 }
 
-struct ia *
-ia_find(bool (*fn)(struct ia *ia, void *arg), void *arg)
+struct dapl_ia *
+dapl_ia_find(bool (*fn)(struct dapl_ia *ia, void *arg), void *arg)
 {
-	struct ia *ia;
+	struct dapl_ia *ia;
 
-	pthread_mutex_lock(&list_lock);
-	for (ia = list; ia && !fn(ia, arg); ia = ia->next)
+	pthread_mutex_lock(&ia_list_lock);
+	for (ia = ia_first; ia && !fn(ia, arg); ia = ia->next)
 		;
-	pthread_mutex_unlock(&list_lock);
+	pthread_mutex_unlock(&ia_list_lock);
 	return ia;
 }
 
 void
-ia_for_each_on(struct ibv_context *verbs, void (*fn)(struct ia *ia, void *arg), void *arg)
+dapl_ia_for_each_on(struct ibv_context *verbs, void (*fn)(struct dapl_ia *ia, void *arg), void *arg)
 {
-	pthread_mutex_lock(&list_lock);
-	for (struct ia *ia = list; ia; ia = ia->next)
+	pthread_mutex_lock(&ia_list_lock);
+	for (struct dapl_ia *ia = ia_first; ia; ia = ia->next)
 		if (ia->verbs == verbs)
 			fn(ia, arg);
-	pthread_mutex_unlock(&list_lock);
+	pthread_mutex_unlock(&ia_list_lock);
 }
 
-struct ia *
-ia_borrow(DAT_IA_HANDLE handle)
+struct dapl_ia *
+dapl_ia_get(DAT_IA_HANDLE handle)
 {
-	struct ia *ia = object_lock(handle, KIND_IA);
+	struct dapl_ia *ia = dapl_object_lock(handle, KIND_IA);
 
 	if (!ia)
 		return NULL;
-	parent_get(&ia->parent);
+	dapl_parent_get(&ia->parent);
 	ia->parent.borrowers++;
 	os_unlock(&ia->obj.lock);
 	return ia;
 }
 
 void
-ia_return(struct ia *ia)
+dapl_ia_put(struct dapl_ia *ia)
 {
 	os_lock(&ia->obj.lock);
 	ia->parent.borrowers--;
-	parent_put_locked(&ia->parent);
+	dapl_parent_put_locked(&ia->parent);
 }
 
-struct ia *
-ia_enter(DAT_IA_HANDLE handle)
+struct dapl_ia *
+dapl_ia_enter(DAT_IA_HANDLE handle)
 {
-	struct ia *ia = object_lock(handle, KIND_IA);
+	struct dapl_ia *ia = dapl_object_lock(handle, KIND_IA);
 
 	if (!ia)
 		return NULL;
-	parent_get(&ia->parent);
+	dapl_parent_get(&ia->parent);
 	ia->parent.inside++;
 	os_unlock(&ia->obj.lock);
 	return ia;
 }
 
 void
-ia_leave(struct ia *ia)
+dapl_ia_leave(struct dapl_ia *ia)
 {
 	os_lock(&ia->obj.lock);
 	ia->parent.inside--;
-	parent_put_locked(&ia->parent);
+	dapl_parent_put_locked(&ia->parent);
 }

@@ -33,7 +33,7 @@ struct dapl_evd;
 struct evd_source_ops;
 
 /* What the parameters of a dat.conf record say. */
-struct ia_options {
+struct dapl_ia_options {
 	char where[256];
 	unsigned int loops;
 	bool stepped;
@@ -43,39 +43,41 @@ struct ia_options {
  * What an adapter uses from the folders above this one.  Set when the adapter is opened; see
  * provider/ia_open.c.
  */
-struct ia_ops {
+struct dapl_ia_ops {
 	/*
 	 * Readers of the connection manager's channel and of the device's asynchronous events.  The
-	 * adapter has no serial number here: its sources are removed, which waits for their readers,
-	 * before the last reference to it goes and with it the slot.
+	 * adapter has no serial number here: its sources are removed, which waits for their
+	 * readers, before the last reference to it goes and with it the slot.
 	 */
 	void (*read_cm)(void *ia, uint64_t serial);
 	void (*read_async)(void *ia, uint64_t serial);
 	/* How EVDs poll, sort and convert completions. */
 	const struct evd_source_ops *completions;
-	/* Refuses a connection request whose event no consumer will see; takes the handle of the CR. */
+	/* Refuses a connection request whose event no consumer will see; takes the handle of the
+	 * CR. */
 	int (*refuse)(DAT_HANDLE request);
 };
 
 /* A loop and the completion channel that EVDs without one of their own share. */
-struct ia_loop {
+struct dapl_ia_loop {
 	struct loop *loop;
 	struct ibv_comp_channel *channel;
 	struct loop_ticket ticket;
 };
 
-struct ia {
-	struct object obj; /* its lock guards what is marked (L); the rest is constant while open */
-	struct parent parent; /* of the objects below it */
-	const struct ia_ops *ops;
+struct dapl_ia {
+	struct dapl_object
+	    obj; /* its lock guards what is marked (L); the rest is constant while open */
+	struct dapl_parent parent; /* of the objects below it */
+	const struct dapl_ia_ops *ops;
 	DAT_IA_HANDLE self; /* outlives the handle: what events and queries name */
-	struct provider *provider;
-	struct dapl_evd *async;		/* (L) where asynchronous events go; holds a reference */
-	bool async_ours;		/* the IA made it */
-	bool async_elsewhere;		/* opened with DAT_EVD_ASYNC_EXISTS */
-	struct loop *pool;		/* (L) */
-	unsigned int next_vector;	/* (L) */
-	struct ia *next; /* among all open IAs; guarded by that list's lock */
+	struct dapl_provider *provider;
+	struct dapl_evd *async;	  /* (L) where asynchronous events go; holds a reference */
+	bool async_ours;	  /* the IA made it */
+	bool async_elsewhere;	  /* opened with DAT_EVD_ASYNC_EXISTS */
+	struct loop *pool;	  /* (L) */
+	unsigned int next_vector; /* (L) */
+	struct dapl_ia *next;	  /* among all open IAs; guarded by that list's lock */
 
 	struct sockaddr_storage address;
 	struct rdma_event_channel *events;
@@ -88,21 +90,21 @@ struct ia {
 	bool fixed_cqs;		/* the device cannot give a completion queue another depth */
 	unsigned int loop_count;
 	bool stepped;
-	struct ia_loop loops[IA_LOOPS_MAX];
+	struct dapl_ia_loop loops[IA_LOOPS_MAX];
 	struct loop_ticket cm_ticket, async_ticket;
-	struct ia_names *names; /* of ia_attr.c */
+	struct dapl_ia_names *names; /* of ia_attr.c */
 };
 
 /* The adapter that an object belongs to; not for an adapter itself. */
-static inline struct ia *
-ia_of(const struct object *obj)
+static inline struct dapl_ia *
+dapl_ia_of(const struct dapl_object *obj)
 {
-	return (struct ia *)((char *)obj->parent - offsetof(struct ia, parent));
+	return (struct dapl_ia *)((char *)obj->parent - offsetof(struct dapl_ia, parent));
 }
 
 /* The bytes a message may have; a port without a limit says 0. */
 static inline DAT_SEG_LENGTH
-ia_max_message(const struct ia *ia)
+dapl_ia_max_message(const struct dapl_ia *ia)
 {
 	const uint32_t limit = ia->port.max_msg_sz;
 
@@ -111,62 +113,63 @@ ia_max_message(const struct ia *ia)
 
 /* Segments of a request, and of an RDMA read, which some devices let have fewer. */
 static inline int
-ia_max_iov(const struct ia *ia)
+dapl_ia_max_iov(const struct dapl_ia *ia)
 {
 	return ia->device.max_sge < IA_MAX_IOV ? ia->device.max_sge : IA_MAX_IOV;
 }
 
 static inline int
-ia_max_read_iov(const struct ia *ia)
+dapl_ia_max_read_iov(const struct dapl_ia *ia)
 {
-	const int all = ia_max_iov(ia), read = ia->device.max_sge_rd;
+	const int all = dapl_ia_max_iov(ia), read = ia->device.max_sge_rd;
 
 	return read > 0 && read < all ? read : all;
 }
 
 /* ia_options.c.  -EINVAL. */
-int ia_options_parse(const char *params, struct ia_options *options);
+int dapl_ia_options_parse(const char *params, struct dapl_ia_options *options);
 
 /* ia_device.c: address, CM id, device, channels, loops.  0 or -errno with nothing left behind. */
-int ia_device_open(struct ia *ia, const struct ia_options *options);
+int dapl_ia_device_open(struct dapl_ia *ia, const struct dapl_ia_options *options);
 /* Stops reading the channels. */
-void ia_device_quiet(struct ia *ia);
-void ia_device_close(struct ia *ia);
+void dapl_ia_device_stop(struct dapl_ia *ia);
+void dapl_ia_device_close(struct dapl_ia *ia);
 
 /* The loop for a new EVD and its completion vector. */
-struct ia_loop *ia_pick_loop(struct ia *ia, int *vector);
+struct dapl_ia_loop *dapl_ia_pick_loop(struct dapl_ia *ia, int *vector);
 
 /* The loop of several threads, made at its first use.  NULL without memory. */
-struct loop *ia_pool(struct ia *ia);
+struct loop *dapl_ia_pool(struct dapl_ia *ia);
 
 /*
  * The IA of a handle for a call that runs its loops, or NULL: it may be closed meanwhile, which
  * does not wait for the call, and its device stays.
  */
-struct ia *ia_borrow(DAT_IA_HANDLE handle);
-void ia_return(struct ia *ia);
+struct dapl_ia *dapl_ia_get(DAT_IA_HANDLE handle);
+void dapl_ia_put(struct dapl_ia *ia);
 
 /*
  * The same for a call that uses what belongs to the IA, and neither sleeps for an event nor calls
  * out: closing destroys nothing before it left.
  */
-struct ia *ia_enter(DAT_IA_HANDLE handle);
-void ia_leave(struct ia *ia);
+struct dapl_ia *dapl_ia_enter(DAT_IA_HANDLE handle);
+void dapl_ia_leave(struct dapl_ia *ia);
 
 /* A slot for a new IA, or NULL; it is freed here or by its last reference. */
-struct ia *ia_alloc(void);
-void ia_free(struct ia *ia);
+struct dapl_ia *dapl_ia_alloc(void);
+void dapl_ia_free(struct dapl_ia *ia);
 
-/* Among the open IAs; ia_unlist() is true for the last. */
-void ia_list(struct ia *ia);
-bool ia_unlist(struct ia *ia);
+/* Among the open IAs; dapl_ia_list_remove() is true for the last. */
+void dapl_ia_list_add(struct dapl_ia *ia);
+bool dapl_ia_list_remove(struct dapl_ia *ia);
 /*
- * The first open IA for which fn returns true, or NULL.  The lock of the list of IAs is held during the
- * calls; it ranks before the lock of an IA.
+ * The first open IA for which fn returns true, or NULL.  The lock of the list of IAs is held during
+ * the calls; it ranks before the lock of an IA.
  */
-struct ia *ia_find(bool (*fn)(struct ia *ia, void *arg), void *arg);
+struct dapl_ia *dapl_ia_find(bool (*fn)(struct dapl_ia *ia, void *arg), void *arg);
 /* Calls fn for every open IA on the device, likewise. */
-void ia_for_each_on(struct ibv_context *verbs, void (*fn)(struct ia *ia, void *arg), void *arg);
+void dapl_ia_for_each_on(
+    struct ibv_context *verbs, void (*fn)(struct dapl_ia *ia, void *arg), void *arg);
 
 /* The flags that attributes and posts may have. */
 #define IA_COMPLETION_FLAGS \
@@ -175,10 +178,10 @@ void ia_for_each_on(struct ibv_context *verbs, void (*fn)(struct ia *ia, void *a
 	    DAT_COMPLETION_EVD_THRESHOLD_FLAG | DAT_COMPLETION_LMR_INVALIDATE_FENCE_FLAG)
 
 /* ia_attr.c: the attributes of the adapter and of the provider. */
-void ia_get_attr(const struct ia *ia, DAT_IA_ATTR *attr);
-void ia_get_provider_attr(const struct ia *ia, DAT_PROVIDER_ATTR *attr);
+void dapl_ia_get_attr(const struct dapl_ia *ia, DAT_IA_ATTR *attr);
+void dapl_ia_get_provider_attr(const struct dapl_ia *ia, DAT_PROVIDER_ATTR *attr);
 /* The named attributes of ia_query(). */
-int ia_names_create(struct ia *ia);
-void ia_names_free(struct ia *ia);
+int dapl_ia_names_create(struct dapl_ia *ia);
+void dapl_ia_names_free(struct dapl_ia *ia);
 
 #endif

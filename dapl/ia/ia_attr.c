@@ -12,14 +12,14 @@
 #define NAMES_MAX 16
 
 /* The texts of the attributes that have only a name; they live as long as the IA. */
-struct ia_names {
+struct dapl_ia_names {
 	int count;
 	DAT_NAMED_ATTR attrs[NAMES_MAX];
 	char mtu[16], guid[24], gid[48], port[8], device[64];
 };
 
 static void
-add(struct ia_names *n, const char *name, const char *value)
+ia_add(struct dapl_ia_names *n, const char *name, const char *value)
 {
 	n->attrs[n->count].name = name;
 	n->attrs[n->count].value = value;
@@ -27,9 +27,9 @@ add(struct ia_names *n, const char *name, const char *value)
 }
 
 int
-ia_names_create(struct ia *ia)
+dapl_ia_names_create(struct dapl_ia *ia)
 {
-	struct ia_names *n = os_alloc(1, sizeof *n);
+	struct dapl_ia_names *n = os_alloc(1, sizeof *n);
 	const struct ibv_port_attr *port = &ia->port;
 	uint8_t number = ia->id->port_num ? ia->id->port_num : 1;
 	union ibv_gid gid;
@@ -49,27 +49,27 @@ ia_names_create(struct ia *ia)
 	snprintf(n->port, sizeof n->port, "%u", number);
 	snprintf(n->device, sizeof n->device, "%s", ibv_get_device_name(ia->verbs->device));
 
-	add(n, "DAT_EXTENSION_INTERFACE", "TRUE");
-	add(n, DAT_REARM_ATTR_UPCALLS, "TRUE");
-	add(n, "DAT_IB_TRANSPORT_MTU", n->mtu);
-	add(n, "DAT_IB_RDMA_READ", "TRUE");
-	add(n, "DAT_IB_FETCH_AND_ADD", "FALSE");
-	add(n, "DAT_IB_CMP_AND_SWAP", "FALSE");
-	add(n, "DAT_IB_IMMED_DATA", "FALSE");
-	add(n, "DAT_COUNTERS", "FALSE");
-	add(n, "DAT_IB_PROVIDER_NAME", "rearm");
-	add(n, "DAT_IB_DEVICE_NAME", n->device);
-	add(n, "DAT_IB_CONNECTIVITY_MODE", "RDMA_CM");
-	add(n, "DAT_IB_NODE_GUID", n->guid);
-	add(n, "DAT_IB_GID", n->gid);
-	add(n, "DAT_IB_PORT_STATUS", active ? "PORT_ACTIVE" : "PORT_DOWN");
-	add(n, "DAT_IB_PORT_NUMBER", n->port);
+	ia_add(n, "DAT_EXTENSION_INTERFACE", "TRUE");
+	ia_add(n, DAT_REARM_ATTR_UPCALLS, "TRUE");
+	ia_add(n, "DAT_IB_TRANSPORT_MTU", n->mtu);
+	ia_add(n, "DAT_IB_RDMA_READ", "TRUE");
+	ia_add(n, "DAT_IB_FETCH_AND_ADD", "FALSE");
+	ia_add(n, "DAT_IB_CMP_AND_SWAP", "FALSE");
+	ia_add(n, "DAT_IB_IMMED_DATA", "FALSE");
+	ia_add(n, "DAT_COUNTERS", "FALSE");
+	ia_add(n, "DAT_IB_PROVIDER_NAME", "rearm");
+	ia_add(n, "DAT_IB_DEVICE_NAME", n->device);
+	ia_add(n, "DAT_IB_CONNECTIVITY_MODE", "RDMA_CM");
+	ia_add(n, "DAT_IB_NODE_GUID", n->guid);
+	ia_add(n, "DAT_IB_GID", n->gid);
+	ia_add(n, "DAT_IB_PORT_STATUS", active ? "PORT_ACTIVE" : "PORT_DOWN");
+	ia_add(n, "DAT_IB_PORT_NUMBER", n->port);
 	ia->names = n;
 	return 0;
 }
 
 void
-ia_names_free(struct ia *ia)
+dapl_ia_names_free(struct dapl_ia *ia)
 {
 	os_free(ia->names);
 	ia->names = NULL;
@@ -77,7 +77,7 @@ ia_names_free(struct ia *ia)
 
 /* What n endpoints with `each` could have together. */
 static DAT_COUNT
-times(int n, int each)
+ia_times(int n, int each)
 {
 	const int64_t all = (int64_t)n * each;
 
@@ -85,7 +85,7 @@ times(int n, int each)
 }
 
 static void
-version(const char *text, DAT_UINT32 *major, DAT_UINT32 *minor)
+ia_version(const char *text, DAT_UINT32 *major, DAT_UINT32 *minor)
 {
 	unsigned int a = 0, b = 0;
 
@@ -95,7 +95,7 @@ version(const char *text, DAT_UINT32 *major, DAT_UINT32 *minor)
 }
 
 void
-ia_get_attr(const struct ia *ia, DAT_IA_ATTR *attr)
+dapl_ia_get_attr(const struct dapl_ia *ia, DAT_IA_ATTR *attr)
 {
 	const struct ibv_device_attr *dev = &ia->device;
 
@@ -104,7 +104,7 @@ ia_get_attr(const struct ia *ia, DAT_IA_ATTR *attr)
 	    ibv_get_device_name(ia->verbs->device));
 	snprintf(attr->vendor_name, sizeof attr->vendor_name, "0x%x", dev->vendor_id);
 	attr->hardware_version_major = dev->hw_ver;
-	version(dev->fw_ver, &attr->firmware_version_major, &attr->firmware_version_minor);
+	ia_version(dev->fw_ver, &attr->firmware_version_major, &attr->firmware_version_minor);
 	attr->ia_address_ptr = (DAT_IA_ADDRESS_PTR)(uintptr_t)&ia->address;
 	attr->max_eps = dev->max_qp;
 	attr->max_dto_per_ep = dev->max_qp_wr;
@@ -112,27 +112,28 @@ ia_get_attr(const struct ia *ia, DAT_IA_ATTR *attr)
 	attr->max_rdma_read_per_ep_out = dev->max_qp_init_rd_atom;
 	attr->max_evds = dev->max_cq;
 	attr->max_evd_qlen = dev->max_cqe;
-	attr->max_iov_segments_per_dto = ia_max_iov(ia);
+	attr->max_iov_segments_per_dto = dapl_ia_max_iov(ia);
 	attr->max_lmrs = dev->max_mr;
 	attr->max_lmr_block_size =
 	    dev->max_mr_size > UINT32_MAX ? UINT32_MAX : (DAT_SEG_LENGTH)dev->max_mr_size;
 	attr->max_lmr_virtual_address = UINTPTR_MAX;
 	attr->max_pzs = dev->max_pd;
-	attr->max_message_size = ia_max_message(ia);
-	attr->max_rdma_size = ia_max_message(ia);
+	attr->max_message_size = dapl_ia_max_message(ia);
+	attr->max_rdma_size = dapl_ia_max_message(ia);
 	/* Whatever the device has: the calls for RMRs and SRQs are not served (unsupported.c). */
 	attr->max_rmrs = 0;
 	attr->max_rmr_target_address = 0;
 	attr->max_srqs = 0;
 	attr->max_ep_per_srq = 0;
 	attr->max_recv_per_srq = 0;
-	attr->max_iov_segments_per_rdma_read = ia_max_read_iov(ia);
-	attr->max_iov_segments_per_rdma_write = ia_max_iov(ia);
+	attr->max_iov_segments_per_rdma_read = dapl_ia_max_read_iov(ia);
+	attr->max_iov_segments_per_rdma_write = dapl_ia_max_iov(ia);
 	attr->max_rdma_read_in = dev->max_res_rd_atom;
-	attr->max_rdma_read_out = times(dev->max_qp, dev->max_qp_init_rd_atom);
+	attr->max_rdma_read_out = ia_times(dev->max_qp, dev->max_qp_init_rd_atom);
 	/* The device may have less for all endpoints than each of them may have. */
 	attr->max_rdma_read_per_ep_in_guaranteed =
-	    dev->max_res_rd_atom >= times(dev->max_qp, dev->max_qp_rd_atom) ? DAT_TRUE : DAT_FALSE;
+	    dev->max_res_rd_atom >= ia_times(dev->max_qp, dev->max_qp_rd_atom) ? DAT_TRUE :
+										 DAT_FALSE;
 	attr->max_rdma_read_per_ep_out_guaranteed = DAT_TRUE;
 	attr->zb_supported = DAT_FALSE;
 	attr->extension_supported = DAT_EXTENSION_REARM;
@@ -140,9 +141,9 @@ ia_get_attr(const struct ia *ia, DAT_IA_ATTR *attr)
 }
 
 void
-ia_get_provider_attr(const struct ia *ia, DAT_PROVIDER_ATTR *attr)
+dapl_ia_get_provider_attr(const struct dapl_ia *ia, DAT_PROVIDER_ATTR *attr)
 {
-	const struct provider *p = ia->provider;
+	const struct dapl_provider *p = ia->provider;
 
 	memset(attr, 0, sizeof *attr);
 	snprintf(attr->provider_name, sizeof attr->provider_name, "%s", p->info.ia_name);

@@ -8,23 +8,23 @@
 
 /* Some calls of the CM fail without saying why. */
 static int
-failed(const char *call)
+ia_failed(const char *call)
 {
 	int error = errno ? errno : EIO;
 
-	debug_error("%s: %s", call, strerror(error));
+	dapl_debug_error("%s: %s", call, strerror(error));
 	return -error;
 }
 
 static void
-close_loop(struct ia_loop *l)
+ia_close_loop(struct dapl_ia_loop *l)
 {
 	ibv_destroy_comp_channel(l->channel);
 	loop_free(l->loop);
 }
 
 static int
-open_loop(struct ia *ia, struct ia_loop *l)
+open_loop(struct dapl_ia *ia, struct dapl_ia_loop *l)
 {
 	int r;
 
@@ -34,12 +34,12 @@ open_loop(struct ia *ia, struct ia_loop *l)
 	errno = 0;
 	l->channel = ibv_create_comp_channel(ia->verbs);
 	if (!l->channel) {
-		r = failed("ibv_create_comp_channel");
+		r = ia_failed("ibv_create_comp_channel");
 		goto destroy_loop;
 	}
-	r = ia_prepare_fd(l->channel->fd);
+	r = dapl_channel_prepare_fd(l->channel->fd);
 	if (!r)
-		r = loop_add(l->loop, l->channel->fd, ia_shared_channel_read, l, 0, &l->ticket);
+		r = loop_add(l->loop, l->channel->fd, dapl_channel_read_shared, l, 0, &l->ticket);
 	if (r)
 		goto destroy_channel;
 	return 0;
@@ -53,17 +53,17 @@ destroy_loop:
 
 /* An id bound to the address is what brings the device. */
 static int
-find_device(struct ia *ia)
+ia_find_device(struct dapl_ia *ia)
 {
 	errno = 0;
 	ia->events = rdma_create_event_channel();
 	if (!ia->events) {
-		int r = failed("rdma_create_event_channel");
+		int r = ia_failed("rdma_create_event_channel");
 
 		return r == -ENOENT || r == -ENOSYS ? -ENODEV : r;
 	}
 	if (rdma_create_id(ia->events, &ia->id, NULL, RDMA_PS_TCP)) {
-		int r = failed("rdma_create_id");
+		int r = ia_failed("rdma_create_id");
 
 		rdma_destroy_event_channel(ia->events);
 		return r;
@@ -72,44 +72,44 @@ find_device(struct ia *ia)
 }
 
 static int
-query_device(struct ia *ia)
+ia_query_device(struct dapl_ia *ia)
 {
 	const uint8_t port = ia->id->port_num ? ia->id->port_num : 1;
 
 	/* These return what others leave in errno. */
 	errno = ibv_query_device(ia->verbs, &ia->device);
 	if (errno)
-		return failed("ibv_query_device");
+		return ia_failed("ibv_query_device");
 	errno = ibv_query_port(ia->verbs, port, &ia->port);
-	return errno ? failed("ibv_query_port") : 0;
+	return errno ? ia_failed("ibv_query_port") : 0;
 }
 
 static int
-bind_device(struct ia *ia, const char *where)
+ia_bind_device(struct dapl_ia *ia, const char *where)
 {
 	int r;
 
 	errno = 0;
 	if (rdma_bind_addr(ia->id, (struct sockaddr *)&ia->address)) {
-		r = failed("rdma_bind_addr");
+		r = ia_failed("rdma_bind_addr");
 		/* The address is this host's, so what is missing is a device behind it. */
 		return r == -EADDRNOTAVAIL ? -ENODEV : r;
 	}
 	if (!ia->id->verbs) {
-		debug_error("%s: no RDMA device has this address", where);
+		dapl_debug_error("%s: no RDMA device has this address", where);
 		return -ENODEV;
 	}
 	ia->verbs = ia->id->verbs;
-	r = query_device(ia);
+	r = ia_query_device(ia);
 	if (!r)
-		r = ia_prepare_fd(ia->events->fd);
+		r = dapl_channel_prepare_fd(ia->events->fd);
 	if (!r)
-		r = ia_prepare_fd(ia->verbs->async_fd);
+		r = dapl_channel_prepare_fd(ia->verbs->async_fd);
 	return r;
 }
 
 int
-ia_device_open(struct ia *ia, const struct ia_options *options)
+dapl_ia_device_open(struct dapl_ia *ia, const struct dapl_ia_options *options)
 {
 	int r;
 
@@ -117,18 +117,18 @@ ia_device_open(struct ia *ia, const struct ia_options *options)
 	ia->pool = NULL;
 	ia->next_vector = 0;
 	ia->idle_cq = NULL;
-	r = address_resolve(options->where, &ia->address);
+	r = dapl_address_resolve(options->where, &ia->address);
 	if (r == -ENOENT || r == -EADDRNOTAVAIL)
-		debug_error("%s is no interface with an address, no address and no known host",
+		dapl_debug_error("%s is no interface with an address, no address and no known host",
 		    options->where);
 	else if (r)
-		debug_error("%s cannot be looked up: %s", options->where, strerror(-r));
+		dapl_debug_error("%s cannot be looked up: %s", options->where, strerror(-r));
 	if (r)
 		return r;
-	r = find_device(ia);
+	r = ia_find_device(ia);
 	if (r)
 		return r;
-	r = bind_device(ia, options->where);
+	r = ia_bind_device(ia, options->where);
 	if (r)
 		goto destroy_id;
 	for (ia->loop_count = 0; ia->loop_count < options->loops; ia->loop_count++) {
@@ -141,19 +141,19 @@ ia_device_open(struct ia *ia, const struct ia_options *options)
 	errno = 0;
 	ia->idle_cq = ibv_create_cq(ia->verbs, 1, NULL, NULL, 0);
 	if (!ia->idle_cq) {
-		r = failed("ibv_create_cq");
+		r = ia_failed("ibv_create_cq");
 		goto close_loops;
 	}
 	/* A device tells by doing it, or not. */
 	ia->fixed_cqs = ibv_resize_cq(ia->idle_cq, 2) != 0;
-	r = ia_names_create(ia);
+	r = dapl_ia_names_create(ia);
 	if (r)
 		goto destroy_cq;
 	r = loop_add(ia->loops[0].loop, ia->events->fd, ia->ops->read_cm, ia, 0, &ia->cm_ticket);
 	if (r)
 		goto free_names;
-	r = loop_add(ia->loops[0].loop, ia->verbs->async_fd, ia->ops->read_async, ia, 0,
-	    &ia->async_ticket);
+	r = loop_add(
+	    ia->loops[0].loop, ia->verbs->async_fd, ia->ops->read_async, ia, 0, &ia->async_ticket);
 	if (r)
 		goto remove_cm;
 	return 0;
@@ -161,15 +161,15 @@ ia_device_open(struct ia *ia, const struct ia_options *options)
 remove_cm:
 	loop_remove(ia->loops[0].loop, &ia->cm_ticket);
 free_names:
-	ia_names_free(ia);
+	dapl_ia_names_free(ia);
 destroy_cq:
 	ibv_destroy_cq(ia->idle_cq);
 close_loops:
 	while (ia->loop_count > 0) {
-		struct ia_loop *l = &ia->loops[--ia->loop_count];
+		struct dapl_ia_loop *l = &ia->loops[--ia->loop_count];
 
 		loop_remove(l->loop, &l->ticket);
-		close_loop(l);
+		ia_close_loop(l);
 	}
 destroy_id:
 	rdma_destroy_id(ia->id);
@@ -178,7 +178,7 @@ destroy_id:
 }
 
 void
-ia_device_quiet(struct ia *ia)
+dapl_ia_device_stop(struct dapl_ia *ia)
 {
 	loop_remove(ia->loops[0].loop, &ia->cm_ticket);
 	loop_remove(ia->loops[0].loop, &ia->async_ticket);
@@ -187,20 +187,20 @@ ia_device_quiet(struct ia *ia)
 }
 
 void
-ia_device_close(struct ia *ia)
+dapl_ia_device_close(struct dapl_ia *ia)
 {
-	ia_names_free(ia);
+	dapl_ia_names_free(ia);
 	ibv_destroy_cq(ia->idle_cq);
 	for (unsigned int i = 0; i < ia->loop_count; i++)
-		close_loop(&ia->loops[i]);
+		ia_close_loop(&ia->loops[i]);
 	if (ia->pool && !ia->stepped)
 		loop_free(ia->pool);
 	rdma_destroy_id(ia->id);
 	rdma_destroy_event_channel(ia->events);
 }
 
-struct ia_loop *
-ia_pick_loop(struct ia *ia, int *vector)
+struct dapl_ia_loop *
+dapl_ia_pick_loop(struct dapl_ia *ia, int *vector)
 {
 	int vectors = ia->verbs->num_comp_vectors;
 	unsigned int n;
@@ -213,7 +213,7 @@ ia_pick_loop(struct ia *ia, int *vector)
 }
 
 struct loop *
-ia_pool(struct ia *ia)
+dapl_ia_pool(struct dapl_ia *ia)
 {
 	struct loop *pool;
 

@@ -7,13 +7,13 @@
 #include "dapl/ia/ia.h"
 
 static int
-parse_loops(const char *text, struct ia_options *options)
+ia_options_parse_loops(const char *text, struct dapl_ia_options *options)
 {
 	char *end;
 	unsigned long n = strtoul(text, &end, 10);
 
 	if (*end || n < 1 || n > IA_LOOPS_MAX) {
-		debug_error("loops=%s: a number from 1 to %d is expected", text, IA_LOOPS_MAX);
+		dapl_debug_error("loops=%s: a number from 1 to %d is expected", text, IA_LOOPS_MAX);
 		return -EINVAL;
 	}
 	options->loops = (unsigned int)n;
@@ -26,7 +26,7 @@ parse_loops(const char *text, struct ia_options *options)
  * takes.
  */
 int
-ia_options_parse(const char *params, struct ia_options *options)
+dapl_ia_options_parse(const char *params, struct dapl_ia_options *options)
 {
 	char text[PROVIDER_PARAMS_MAX], *rest = NULL, *word;
 	int n = 0, r = 0;
@@ -41,19 +41,19 @@ ia_options_parse(const char *params, struct ia_options *options)
 				return -EINVAL;
 			strcpy(options->where, word);
 		} else if (strncmp(word, "loops=", 6) == 0) {
-			r = parse_loops(word + 6, options);
+			r = ia_options_parse_loops(word + 6, options);
 		} else if (strcmp(word, "step") == 0) {
 			options->stepped = true;
 		} else if (n == 2 && strspn(word, "0123456789") == strlen(word)) {
 			continue;
 		} else {
-			r = cq_arm_option(word);
+			r = dapl_cq_arm_option(word);
 			if (r)
-				debug_error("unknown word in the IA's parameters: %s", word);
+				dapl_debug_error("unknown word in the IA's parameters: %s", word);
 		}
 	}
 	if (n == 0) {
-		debug_error("the IA's parameters name no interface, address or host");
+		dapl_debug_error("the IA's parameters name no interface, address or host");
 		return -EINVAL;
 	}
 	return r;

@@ -7,9 +7,9 @@
 #include "dapl/object/registry.h"
 #include "dapl/memory/pz.h"
 
-struct lmr {
-	struct object obj;
-	struct pz *pz; /* holds a reference; constant while open, as is what follows */
+struct dapl_lmr {
+	struct dapl_object obj;
+	struct dapl_pz *pz; /* holds a reference; constant while open, as is what follows */
 	struct ibv_mr *mr;
 	DAT_MEM_TYPE type;
 	DAT_REGION_DESCRIPTION region;
@@ -21,15 +21,15 @@ struct lmr {
 #define PRIV_KNOWN (DAT_MEM_PRIV_ALL_FLAG | PRIV_REMOTE_ATOMIC)
 
 static void
-prepare(void *slot)
+lmr_prepare(void *slot)
 {
-	object_prepare(slot, KIND_LMR);
+	dapl_object_prepare(slot, KIND_LMR);
 }
 
-static struct slab slab = SLAB_INITIALIZER(struct lmr, prepare);
+static struct dapl_slab lmr_slab = SLAB_INITIALIZER(struct dapl_lmr, lmr_prepare);
 
 static int
-access_flags(DAT_MEM_PRIV_FLAGS privileges)
+lmr_access_flags(DAT_MEM_PRIV_FLAGS privileges)
 {
 	int access = 0;
 
@@ -46,9 +46,10 @@ access_flags(DAT_MEM_PRIV_FLAGS privileges)
 }
 
 static int
-create(struct ia *ia, struct pz *pz, void *address, const struct lmr *like, struct lmr **out)
+lmr_create(struct dapl_ia *ia, struct dapl_pz *pz, void *address, const struct dapl_lmr *like,
+    struct dapl_lmr **out)
 {
-	struct lmr *lmr = slab_alloc(&slab);
+	struct dapl_lmr *lmr = dapl_slab_alloc(&lmr_slab);
 	int r;
 
 	if (!lmr)
@@ -59,50 +60,51 @@ create(struct ia *ia, struct pz *pz, void *address, const struct lmr *like, stru
 	lmr->length = like->length;
 	lmr->privileges = like->privileges;
 	errno = 0;
-	lmr->mr = ibv_reg_mr(pz->pd, address, like->length, access_flags(like->privileges));
+	lmr->mr = ibv_reg_mr(pz->pd, address, like->length, lmr_access_flags(like->privileges));
 	if (!lmr->mr) {
 		r = errno ? -errno : -ENOMEM;
 		goto free_slot;
 	}
-	r = object_open(&lmr->obj, &ia->parent, &ia->provider->table);
+	r = dapl_object_create(&lmr->obj, &ia->parent, &ia->provider->table);
 	if (r)
 		goto dereg_mr;
-	r = object_publish(&lmr->obj);
+	r = dapl_object_attach(&lmr->obj);
 	if (r)
 		goto abandon;
 	*out = lmr;
 	return 0;
 
 abandon:
-	object_abandon(&lmr->obj);
+	dapl_object_discard(&lmr->obj);
 dereg_mr:
 	ibv_dereg_mr(lmr->mr);
 free_slot:
-	slab_free(&slab, lmr);
+	dapl_slab_free(&lmr_slab, lmr);
 	return r;
 }
 
 static DAT_RETURN
-err_register(int error)
+lmr_err_register(int error)
 {
 	if (error == -EINVAL || error == -EFAULT)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-	return err_resource(error, DAT_RESOURCE_MEMORY_REGION);
+	return dapl_err_resource(error, DAT_RESOURCE_MEMORY_REGION);
 }
 
 /* The memory another LMR covers, registered a second time. */
 static DAT_RETURN
-share(struct ia *ia, const DAT_REGION_DESCRIPTION *region, void **address, DAT_VLEN *length)
+lmr_share(
+    struct dapl_ia *ia, const DAT_REGION_DESCRIPTION *region, void **address, DAT_VLEN *length)
 {
-	struct lmr *of = object_lock(region->for_lmr_handle, KIND_LMR);
+	struct dapl_lmr *of = dapl_object_lock(region->for_lmr_handle, KIND_LMR);
 
 	if (!of)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR);
 	*address = of->mr->addr;
 	*length = of->length;
 	os_unlock(&of->obj.lock);
-	return ia_of(&of->obj) == ia ? DAT_SUCCESS :
-				  DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR);
+	return dapl_ia_of(&of->obj) == ia ? DAT_SUCCESS :
+					    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR);
 }
 
 DAT_RETURN
@@ -111,24 +113,24 @@ dapl_lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTI
     DAT_LMR_HANDLE *lmr_handle, DAT_LMR_CONTEXT *lmr_context, DAT_RMR_CONTEXT *rmr_context,
     DAT_VLEN *registered_length, DAT_VADDR *registered_address)
 {
-	struct lmr like = { .type = type, .region = region, .privileges = privileges };
+	struct dapl_lmr like = { .type = type, .region = region, .privileges = privileges };
 	void *address = region.for_va;
 	DAT_RETURN ret = DAT_SUCCESS;
-	struct lmr *lmr = NULL;
-	struct ia *ia;
-	struct pz *pz;
+	struct dapl_lmr *lmr = NULL;
+	struct dapl_ia *ia;
+	struct dapl_pz *pz;
 	int r;
 
-	ia = ia_enter(ia_handle);
+	ia = dapl_ia_enter(ia_handle);
 	if (!ia)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-	pz = object_hold(pz_handle, KIND_PZ, &ia->parent);
+	pz = dapl_object_get(pz_handle, KIND_PZ, &ia->parent);
 	if (!pz) {
 		ret = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
 		goto leave;
 	}
 	if (type == DAT_MEM_TYPE_LMR)
-		ret = share(ia, &region, &address, &length);
+		ret = lmr_share(ia, &region, &address, &length);
 	else if (type == DAT_MEM_TYPE_SHARED_VIRTUAL)
 		ret = DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
 	else if (type != DAT_MEM_TYPE_VIRTUAL)
@@ -149,9 +151,9 @@ dapl_lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTI
 		goto drop_pz;
 
 	like.length = length;
-	r = create(ia, pz, address, &like, &lmr);
+	r = lmr_create(ia, pz, address, &like, &lmr);
 	if (r) {
-		ret = err_register(r);
+		ret = lmr_err_register(r);
 		goto drop_pz;
 	}
 	if (lmr_context)
@@ -166,23 +168,23 @@ dapl_lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTI
 	goto leave;
 
 drop_pz:
-	object_drop(&pz->obj);
+	dapl_object_put(&pz->obj);
 leave:
-	ia_leave(ia);
+	dapl_ia_leave(ia);
 	return ret;
 }
 
 DAT_RETURN
 dapl_lmr_query(DAT_LMR_HANDLE handle, DAT_LMR_PARAM_MASK mask, DAT_LMR_PARAM *param)
 {
-	struct lmr *lmr = object_lock(handle, KIND_LMR);
+	struct dapl_lmr *lmr = dapl_object_lock(handle, KIND_LMR);
 	DAT_LMR_PARAM p;
 	DAT_RETURN ret;
-	struct ia *ia;
+	struct dapl_ia *ia;
 
 	if (!lmr)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR);
-	ia = ia_of(&lmr->obj);
+	ia = dapl_ia_of(&lmr->obj);
 	p = (DAT_LMR_PARAM){
 		.mem_type = lmr->type,
 		.region_desc = lmr->region,
@@ -196,34 +198,34 @@ dapl_lmr_query(DAT_LMR_HANDLE handle, DAT_LMR_PARAM_MASK mask, DAT_LMR_PARAM *pa
 		.registered_address = (DAT_VADDR)(uintptr_t)lmr->mr->addr,
 	};
 	os_unlock(&lmr->obj.lock);
-	ret = err_query(!(mask & ~DAT_LMR_FIELD_ALL), param);
+	ret = dapl_err_query(!(mask & ~DAT_LMR_FIELD_ALL), param);
 	if (ret != DAT_SUCCESS)
 		return ret;
-	p.ia_handle = registry_ia_handle(ia->self);
+	p.ia_handle = dapl_registry_ia_handle(ia->self);
 	*param = p;
 	return DAT_SUCCESS;
 }
 
 int
-lmr_destroy(DAT_HANDLE handle)
+dapl_lmr_free_by_handle(DAT_HANDLE handle)
 {
 	uint64_t serial;
-	struct lmr *lmr = handle_object(handle, KIND_LMR, &serial);
-	int r = lmr ? object_close(&lmr->obj, serial) : -ENODEV;
+	struct dapl_lmr *lmr = dapl_handle_object(handle, KIND_LMR, &serial);
+	int r = lmr ? dapl_object_free(&lmr->obj, serial) : -ENODEV;
 
 	if (r)
 		return r;
 	ibv_dereg_mr(lmr->mr);
-	object_drop(&lmr->pz->obj);
-	object_unlink(&lmr->obj);
-	slab_free(&slab, lmr);
+	dapl_object_put(&lmr->pz->obj);
+	dapl_object_detach(&lmr->obj);
+	dapl_slab_free(&lmr_slab, lmr);
 	return 0;
 }
 
 DAT_RETURN
 dapl_lmr_free(DAT_LMR_HANDLE handle)
 {
-	switch (lmr_destroy(handle)) {
+	switch (dapl_lmr_free_by_handle(handle)) {
 	case 0:
 		return DAT_SUCCESS;
 	case -EBUSY:
@@ -235,9 +237,9 @@ dapl_lmr_free(DAT_LMR_HANDLE handle)
 
 /* Memory and device are coherent here: there is nothing to do but to look at the arguments. */
 static DAT_RETURN
-sync_segments(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET *segments, DAT_VLEN count)
+lmr_sync_segments(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET *segments, DAT_VLEN count)
 {
-	if (!handle_is(ia_handle, KIND_IA))
+	if (!dapl_handle_is(ia_handle, KIND_IA))
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 	if (count > 0 && !segments)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
@@ -247,11 +249,11 @@ sync_segments(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET *segments, DAT_VLEN
 DAT_RETURN
 dapl_lmr_sync_rdma_read(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments, DAT_VLEN count)
 {
-	return sync_segments(ia, segments, count);
+	return lmr_sync_segments(ia, segments, count);
 }
 
 DAT_RETURN
 dapl_lmr_sync_rdma_write(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments, DAT_VLEN count)
 {
-	return sync_segments(ia, segments, count);
+	return lmr_sync_segments(ia, segments, count);
 }

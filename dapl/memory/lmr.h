@@ -8,6 +8,6 @@
 #include <dat2/udat.h>
 
 /* 0, -ENODEV for a bad handle, -EBUSY. */
-int lmr_destroy(DAT_HANDLE handle);
+int dapl_lmr_free_by_handle(DAT_HANDLE handle);
 
 #endif

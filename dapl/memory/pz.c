@@ -7,17 +7,17 @@
 #include "dapl/ia/ia.h"
 
 static void
-prepare(void *slot)
+pz_prepare(void *slot)
 {
-	object_prepare(slot, KIND_PZ);
+	dapl_object_prepare(slot, KIND_PZ);
 }
 
-static struct slab slab = SLAB_INITIALIZER(struct pz, prepare);
+static struct dapl_slab pz_slab = SLAB_INITIALIZER(struct dapl_pz, pz_prepare);
 
 static int
-create(struct ia *ia, struct pz **out)
+pz_create(struct dapl_ia *ia, struct dapl_pz **out)
 {
-	struct pz *pz = slab_alloc(&slab);
+	struct dapl_pz *pz = dapl_slab_alloc(&pz_slab);
 	int r;
 
 	if (!pz)
@@ -28,79 +28,79 @@ create(struct ia *ia, struct pz **out)
 		r = errno ? -errno : -ENOMEM;
 		goto free_slot;
 	}
-	r = object_open(&pz->obj, &ia->parent, &ia->provider->table);
+	r = dapl_object_create(&pz->obj, &ia->parent, &ia->provider->table);
 	if (r)
 		goto dealloc_pd;
-	r = object_publish(&pz->obj);
+	r = dapl_object_attach(&pz->obj);
 	if (r)
 		goto abandon;
 	*out = pz;
 	return 0;
 
 abandon:
-	object_abandon(&pz->obj);
+	dapl_object_discard(&pz->obj);
 dealloc_pd:
 	ibv_dealloc_pd(pz->pd);
 free_slot:
-	slab_free(&slab, pz);
+	dapl_slab_free(&pz_slab, pz);
 	return r;
 }
 
 DAT_RETURN
 dapl_pz_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *pz_handle)
 {
-	struct ia *ia = ia_enter(ia_handle);
-	struct pz *pz;
+	struct dapl_ia *ia = dapl_ia_enter(ia_handle);
+	struct dapl_pz *pz;
 	int r;
 
 	if (!ia)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-	r = pz_handle ? create(ia, &pz) : -EINVAL;
+	r = pz_handle ? pz_create(ia, &pz) : -EINVAL;
 	if (!r)
 		*pz_handle = pz->obj.handle;
-	ia_leave(ia);
+	dapl_ia_leave(ia);
 	if (!pz_handle)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	return r ? err_resource(r, DAT_RESOURCE_PROTECTION_DOMAIN) : DAT_SUCCESS;
+	return r ? dapl_err_resource(r, DAT_RESOURCE_PROTECTION_DOMAIN) : DAT_SUCCESS;
 }
 
 DAT_RETURN
 dapl_pz_query(DAT_PZ_HANDLE handle, DAT_PZ_PARAM_MASK mask, DAT_PZ_PARAM *param)
 {
-	struct pz *pz = object_lock(handle, KIND_PZ);
+	struct dapl_pz *pz = dapl_object_lock(handle, KIND_PZ);
 	DAT_RETURN ret;
-	struct ia *ia;
+	struct dapl_ia *ia;
 
 	if (!pz)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
-	ia = ia_of(&pz->obj);
+	ia = dapl_ia_of(&pz->obj);
 	os_unlock(&pz->obj.lock);
-	ret = err_query(!(mask & ~DAT_PZ_FIELD_ALL), param);
+	ret = dapl_err_query(!(mask & ~DAT_PZ_FIELD_ALL), param);
 	if (ret != DAT_SUCCESS)
 		return ret;
-	param->ia_handle = registry_ia_handle(ia->self);
+	param->ia_handle = dapl_registry_ia_handle(ia->self);
 	return DAT_SUCCESS;
 }
 
 int
-pz_destroy(DAT_HANDLE handle)
+dapl_pz_free_by_handle(DAT_HANDLE handle)
 {
 	uint64_t serial;
-	struct pz *pz = handle_object(handle, KIND_PZ, &serial);
-	int r = pz ? object_close(&pz->obj, serial) : -ENODEV;
+	struct dapl_pz *pz = dapl_handle_object(handle, KIND_PZ, &serial);
+	int r = pz ? dapl_object_free(&pz->obj, serial) : -ENODEV;
 
 	if (r)
 		return r;
 	ibv_dealloc_pd(pz->pd);
-	object_unlink(&pz->obj);
-	slab_free(&slab, pz);
+	dapl_object_detach(&pz->obj);
+	dapl_slab_free(&pz_slab, pz);
 	return 0;
 }
 
 DAT_RETURN
 dapl_pz_free(DAT_PZ_HANDLE handle)
 {
-	switch (pz_destroy(handle)) {
+	switch (dapl_pz_free_by_handle(handle)) {
 	case 0:
 		return DAT_SUCCESS;
 	case -EBUSY:

@@ -9,12 +9,12 @@
 
 #include "dapl/object/object.h"
 
-struct pz {
-	struct object obj;
+struct dapl_pz {
+	struct dapl_object obj;
 	struct ibv_pd *pd; /* constant while open */
 };
 
 /* 0, -ENODEV for a bad handle, -EBUSY. */
-int pz_destroy(DAT_HANDLE handle);
+int dapl_pz_free_by_handle(DAT_HANDLE handle);
 
 #endif

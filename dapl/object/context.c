@@ -6,7 +6,7 @@
 DAT_RETURN
 dapl_set_consumer_context(DAT_HANDLE handle, DAT_CONTEXT context)
 {
-	struct object *obj = object_lock(handle, KIND_NONE);
+	struct dapl_object *obj = dapl_object_lock(handle, KIND_NONE);
 
 	if (!obj)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
@@ -18,9 +18,9 @@ dapl_set_consumer_context(DAT_HANDLE handle, DAT_CONTEXT context)
 DAT_RETURN
 dapl_get_consumer_context(DAT_HANDLE handle, DAT_CONTEXT *context)
 {
-	struct object *obj;
+	struct dapl_object *obj;
 
-	obj = object_lock(handle, KIND_NONE);
+	obj = dapl_object_lock(handle, KIND_NONE);
 	if (!obj)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
 	if (context)

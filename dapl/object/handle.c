@@ -11,24 +11,24 @@
 #define STEP (1u << 12) /* cells made accessible at once */
 #define IDLE_MIN 65536u
 
-_Static_assert(offsetof(struct handle, provider) == 0, "registries read the first word");
+_Static_assert(offsetof(struct dapl_handle, provider) == 0, "registries read the first word");
 
 static struct {
 	pthread_mutex_t lock;
-	_Atomic(struct handle *) base;
+	_Atomic(struct dapl_handle *) base;
 	_Atomic(uint32_t) made; /* cells below this index have been used */
 	uint32_t open;		/* cells below this index are accessible memory */
-	struct handle *first, *last;
+	struct dapl_handle *first, *last;
 	uint32_t idle;
 	uint64_t lives; /* given out */
 } cells = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* Locked.  The range, reserved at the first use.  All of it can be read, as registries do before we
  * see the call; memory is used by cells alone. */
-static struct handle *
-reserve(void)
+static struct dapl_handle *
+handle_reserve(void)
 {
-	struct handle *base = atomic_load_explicit(&cells.base, memory_order_relaxed);
+	struct dapl_handle *base = atomic_load_explicit(&cells.base, memory_order_relaxed);
 
 	if (base)
 		return base;
@@ -41,22 +41,22 @@ reserve(void)
 }
 
 bool
-handle_range(struct dat_handle_range *range)
+dapl_handle_range(struct dat_handle_range *range)
 {
-	struct handle *base;
+	struct dapl_handle *base;
 
 	pthread_mutex_lock(&cells.lock);
-	base = reserve();
+	base = handle_reserve();
 	pthread_mutex_unlock(&cells.lock);
 	*range = (struct dat_handle_range){ base, CELLS * sizeof *base, sizeof *base };
 	return base != NULL;
 }
 
 /* Locked.  Opens the range in steps: what is unused costs nothing. */
-static struct handle *
-fresh_cell(void)
+static struct dapl_handle *
+handle_fresh_cell(void)
 {
-	struct handle *base = reserve();
+	struct dapl_handle *base = handle_reserve();
 	uint32_t n = atomic_load_explicit(&cells.made, memory_order_relaxed);
 
 	if (!base)
@@ -70,14 +70,15 @@ fresh_cell(void)
 	return base + n;
 }
 
-struct handle *
-handle_create(const DAT_PROVIDER *provider, enum kind kind, void *object, uint64_t *serial)
+struct dapl_handle *
+dapl_handle_create(
+    const DAT_PROVIDER *provider, enum dapl_kind kind, void *object, uint64_t *serial)
 {
-	struct handle *h = NULL;
+	struct dapl_handle *h = NULL;
 
 	pthread_mutex_lock(&cells.lock);
 	if (cells.idle <= IDLE_MIN)
-		h = fresh_cell();
+		h = handle_fresh_cell();
 	if (!h && cells.first) {
 		h = cells.first;
 		cells.first = h->next;
@@ -97,7 +98,7 @@ handle_create(const DAT_PROVIDER *provider, enum kind kind, void *object, uint64
 }
 
 void
-handle_retire(struct handle *h)
+dapl_handle_free(struct dapl_handle *h)
 {
 	pthread_mutex_lock(&cells.lock);
 	atomic_store_explicit(&h->tag, 0, memory_order_release);
@@ -112,9 +113,9 @@ handle_retire(struct handle *h)
 }
 
 void *
-handle_object(DAT_HANDLE handle, enum kind kind, uint64_t *serial)
+dapl_handle_object(DAT_HANDLE handle, enum dapl_kind kind, uint64_t *serial)
 {
-	struct handle *h = handle;
+	struct dapl_handle *h = handle;
 	uintptr_t base = (uintptr_t)atomic_load_explicit(&cells.base, memory_order_acquire);
 	uintptr_t offset = (uintptr_t)h - base;
 	uint32_t tag;

@@ -4,16 +4,15 @@
 /* ---- parent ---- */
 
 void
-parent_get(struct parent *parent)
+dapl_parent_get(struct dapl_parent *parent)
 {
 	atomic_fetch_add_explicit(&parent->bases, 1, memory_order_relaxed);
 }
 
 void
-parent_put_locked(struct parent *parent)
+dapl_parent_put_locked(struct dapl_parent *parent)
 {
-	const bool last =
-	    atomic_fetch_sub_explicit(&parent->bases, 1, memory_order_acq_rel) == 1;
+	const bool last = atomic_fetch_sub_explicit(&parent->bases, 1, memory_order_acq_rel) == 1;
 
 	park_list_wake_all(&parent->closers);
 	os_unlock(parent->lock);
@@ -22,29 +21,29 @@ parent_put_locked(struct parent *parent)
 }
 
 void
-parent_put(struct parent *parent)
+dapl_parent_put(struct dapl_parent *parent)
 {
 	os_lock(parent->lock);
-	parent_put_locked(parent);
+	dapl_parent_put_locked(parent);
 }
 
 void
-parent_decide_begin(struct parent *parent)
+dapl_parent_decide_begin(struct dapl_parent *parent)
 {
-	parent_get(parent);
+	dapl_parent_get(parent);
 	atomic_fetch_add_explicit(&parent->deciding, 1, memory_order_relaxed);
 }
 
 void
-parent_decide_end(struct parent *parent)
+dapl_parent_decide_end(struct dapl_parent *parent)
 {
 	os_lock(parent->lock);
 	atomic_fetch_sub_explicit(&parent->deciding, 1, memory_order_relaxed);
-	parent_put_locked(parent);
+	dapl_parent_put_locked(parent);
 }
 
 void
-parent_wake(struct parent *parent)
+dapl_parent_wake(struct dapl_parent *parent)
 {
 	os_lock(parent->lock);
 	park_list_wake_all(&parent->closers);
@@ -54,19 +53,20 @@ parent_wake(struct parent *parent)
 /* ---- object ---- */
 
 void
-object_prepare(struct object *obj, enum kind kind)
+dapl_object_prepare(struct dapl_object *obj, enum dapl_kind kind)
 {
 	os_mutex_init(&obj->lock);
 	obj->kind = kind;
 }
 
 int
-object_open(struct object *obj, struct parent *parent, const DAT_PROVIDER *provider)
+dapl_object_create(
+    struct dapl_object *obj, struct dapl_parent *parent, const DAT_PROVIDER *provider)
 {
-	struct handle *handle;
+	struct dapl_handle *handle;
 	uint64_t serial;
 
-	handle = handle_create(provider, obj->kind, obj, &serial);
+	handle = dapl_handle_create(provider, obj->kind, obj, &serial);
 	if (!handle)
 		return -ENOMEM;
 	os_lock(&obj->lock);
@@ -80,17 +80,17 @@ object_open(struct object *obj, struct parent *parent, const DAT_PROVIDER *provi
 }
 
 void
-object_abandon(struct object *obj)
+dapl_object_discard(struct dapl_object *obj)
 {
 	os_lock(&obj->lock);
-	object_close_locked(obj);
+	dapl_object_free_locked(obj);
 	os_unlock(&obj->lock);
 }
 
 int
-object_publish(struct object *obj)
+dapl_object_attach(struct dapl_object *obj)
 {
-	struct parent *parent = obj->parent;
+	struct dapl_parent *parent = obj->parent;
 
 	os_lock(parent->lock);
 	if (parent->closing) {
@@ -103,22 +103,22 @@ object_publish(struct object *obj)
 		obj->next->prev = obj;
 	parent->children[obj->kind] = obj;
 	obj->listed = true;
-	parent_get(parent);
+	dapl_parent_get(parent);
 	os_unlock(parent->lock);
 	return 0;
 }
 
 void
-object_close_locked(struct object *obj)
+dapl_object_free_locked(struct dapl_object *obj)
 {
-	handle_retire(obj->handle);
+	dapl_handle_free(obj->handle);
 	obj->handle = NULL;
 }
 
 void
-object_unlink(struct object *obj)
+dapl_object_detach(struct dapl_object *obj)
 {
-	struct parent *parent = obj->parent;
+	struct dapl_parent *parent = obj->parent;
 
 	os_lock(parent->lock);
 	if (!obj->listed) {
@@ -132,56 +132,56 @@ object_unlink(struct object *obj)
 		obj->prev->next = obj->next;
 	else
 		parent->children[obj->kind] = obj->next;
-	parent_put_locked(parent);
+	dapl_parent_put_locked(parent);
 }
 
 int
-object_close(struct object *obj, uint64_t serial)
+dapl_object_free(struct dapl_object *obj, uint64_t serial)
 {
 	int r = 0;
 
 	os_lock(&obj->lock);
-	if (!object_is(obj, serial))
+	if (!dapl_object_is(obj, serial))
 		r = -ENODEV;
 	else if (obj->refs)
 		r = -EBUSY;
 	else
-		object_close_locked(obj);
+		dapl_object_free_locked(obj);
 	os_unlock(&obj->lock);
 	return r;
 }
 
 static bool
-is_none(void *count)
+object_is_none(void *count)
 {
 	return *(const unsigned int *)count == 0;
 }
 
 void
-object_await_none(struct object *obj, struct park_list *list, unsigned int *count)
+dapl_object_await_none(struct dapl_object *obj, struct park_list *list, unsigned int *count)
 {
-	park_list_await(list, &obj->lock, is_none, count);
+	park_list_await(list, &obj->lock, object_is_none, count);
 }
 
 void *
-object_lock(DAT_HANDLE handle, enum kind kind)
+dapl_object_lock(DAT_HANDLE handle, enum dapl_kind kind)
 {
 	uint64_t serial;
-	struct object *obj = handle_object(handle, kind, &serial);
+	struct dapl_object *obj = dapl_handle_object(handle, kind, &serial);
 
 	if (!obj)
 		return NULL;
 	os_lock(&obj->lock);
-	if (object_is(obj, serial))
+	if (dapl_object_is(obj, serial))
 		return obj;
 	os_unlock(&obj->lock);
 	return NULL;
 }
 
 void *
-object_hold(DAT_HANDLE handle, enum kind kind, const struct parent *parent)
+dapl_object_get(DAT_HANDLE handle, enum dapl_kind kind, const struct dapl_parent *parent)
 {
-	struct object *obj = object_lock(handle, kind);
+	struct dapl_object *obj = dapl_object_lock(handle, kind);
 
 	if (!obj)
 		return NULL;
@@ -195,9 +195,9 @@ object_hold(DAT_HANDLE handle, enum kind kind, const struct parent *parent)
 }
 
 void
-object_drop(struct object *obj)
+dapl_object_put(struct dapl_object *obj)
 {
-	struct parent *parent;
+	struct dapl_parent *parent;
 	bool last;
 
 	os_lock(&obj->lock);
@@ -206,5 +206,5 @@ object_drop(struct object *obj)
 	os_unlock(&obj->lock);
 	/* A close may wait for that.  The parent may be gone by now: then nothing waits there. */
 	if (last)
-		parent_wake(parent);
+		dapl_parent_wake(parent);
 }

@@ -3,8 +3,8 @@
  * object -- what every DAT object of an IA has in common
  *
  * The lock of an object is its own (rank IA for an IA, EP for all others; two of the latter
- * are never held at once) and guards everything in struct object but the links, which belong to
- * the IA's lock.  It is made once per slot and never destroyed.
+ * are never held at once) and guards everything in struct dapl_object but the links, which belong
+ * to the IA's lock.  It is made once per slot and never destroyed.
  */
 #ifndef REARM_DAPL_OBJECT_H
 #define REARM_DAPL_OBJECT_H
@@ -16,117 +16,118 @@
 #include "dapl/object/handle.h"
 #include "dapl/object/slab.h"
 
-struct object {
-	struct slab_slot slot;
+struct dapl_object {
+	struct dapl_slab_slot slot;
 	struct os_mutex lock;
-	enum kind kind;	       /* constant for the slot */
-	struct handle *handle; /* NULL: dead */
-	uint64_t serial;	       /* of the object in the slot, or of the last one; see handle.h */
-	struct parent *parent; /* the adapter; NULL for an adapter itself */
+	enum dapl_kind kind;	    /* constant for the slot */
+	struct dapl_handle *handle; /* NULL: dead */
+	uint64_t serial; /* of the object in the slot, or of the last one; see handle.h */
+	struct dapl_parent *parent; /* the adapter; NULL for an adapter itself */
 	DAT_CONTEXT context;
-	unsigned int refs;	    /* objects that need this one */
-	bool listed;		    /* among the parent's children; guarded by its lock */
-	struct object *next, *prev; /* among those of this kind */
+	unsigned int refs;		 /* objects that need this one */
+	bool listed;			 /* among the parent's children; guarded by its lock */
+	struct dapl_object *next, *prev; /* among those of this kind */
 };
 
 /*
- * An adapter as the parent of its objects.  References to it count what needs its device and loops: the
- * adapter while it is open, each object until it is destroyed, and each call that uses them.  The last
- * one to go calls end().
+ * An adapter as the parent of its objects.  References to it count what needs its device and loops:
+ * the adapter while it is open, each object until it is destroyed, and each call that uses them.
+ * The last one to go calls end().
  *
  * (L): guarded by the lock.
  */
-struct parent {
-	struct os_mutex *lock;		/* the adapter's; constant for the slot, as is end() */
-	void (*end)(struct parent *);	/* no lock is held, and nothing uses the adapter */
-	struct object *children[KINDS]; /* (L) */
-	bool closing;			/* (L) */
-	unsigned int inside;		/* (L) calls between ia_enter() and ia_leave() */
-	unsigned int borrowers;		/* (L) calls between ia_borrow() and ia_return() */
-	struct park_list closers;	/* (L) the thread that waits for calls and objects */
-	atomic_uint bases;		/* decreases under (L) */
-	/* parent_decide_begin() without parent_decide_end(); decreases under (L) */
+struct dapl_parent {
+	struct os_mutex *lock;		     /* the adapter's; constant for the slot, as is end() */
+	void (*end)(struct dapl_parent *);   /* no lock is held, and nothing uses the adapter */
+	struct dapl_object *children[KINDS]; /* (L) */
+	bool closing;			     /* (L) */
+	unsigned int inside;	  /* (L) calls between dapl_ia_enter() and dapl_ia_leave() */
+	unsigned int borrowers;	  /* (L) calls between dapl_ia_get() and dapl_ia_put() */
+	struct park_list closers; /* (L) the thread that waits for calls and objects */
+	atomic_uint bases;	  /* decreases under (L) */
+	/* dapl_parent_decide_begin() without dapl_parent_decide_end(); decreases under (L) */
 	atomic_uint deciding;
 };
 
 /* Takes a reference, under any lock.  The caller knows that there is one. */
-void parent_get(struct parent *parent);
+void dapl_parent_get(struct dapl_parent *parent);
 /* Gives it back.  No lock is held. */
-void parent_put(struct parent *parent);
+void dapl_parent_put(struct dapl_parent *parent);
 /* The same with the lock held, which it drops.  The parent must not be used afterwards. */
-void parent_put_locked(struct parent *parent);
+void dapl_parent_put_locked(struct dapl_parent *parent);
 
 /*
- * Between begin and end the caller decides about connection requests: a CR, and the endpoint that came
- * with it, may exist now and be gone at the end, and the consumer never sees them.  A graceful close that
- * finds such an object waits for the end and searches again.  In between the caller neither sleeps for
- * an event nor calls out.
+ * Between begin and end the caller decides about connection requests: a CR, and the endpoint that
+ * came with it, may exist now and be gone at the end, and the consumer never sees them.  A graceful
+ * close that finds such an object waits for the end and searches again.  In between the caller
+ * neither sleeps for an event nor calls out.
  *
- * Begin may be called under any lock by a caller that has a reference; for end no lock is held, and the
- * parent must not be used afterwards.
+ * Begin may be called under any lock by a caller that has a reference; for end no lock is held, and
+ * the parent must not be used afterwards.
  */
-void parent_decide_begin(struct parent *parent);
-void parent_decide_end(struct parent *parent);
+void dapl_parent_decide_begin(struct dapl_parent *parent);
+void dapl_parent_decide_end(struct dapl_parent *parent);
 
 /* Wakes a thread that closes the adapter, so that it searches again.  Takes the parent's lock. */
-void parent_wake(struct parent *parent);
+void dapl_parent_wake(struct dapl_parent *parent);
 
 /* For prepare() of a slab. */
-void object_prepare(struct object *obj, enum kind kind);
+void dapl_object_prepare(struct dapl_object *obj, enum dapl_kind kind);
 
 /*
  * Brings a slot to life under a new handle, which nobody knows yet.  -ENOMEM.
- * What follows is object_publish(), or object_abandon() when the rest could not be had.
+ * What follows is dapl_object_attach(), or dapl_object_discard() when the rest could not be had.
  */
-int object_open(struct object *obj, struct parent *parent, const DAT_PROVIDER *provider);
-void object_abandon(struct object *obj);
+int dapl_object_create(
+    struct dapl_object *obj, struct dapl_parent *parent, const DAT_PROVIDER *provider);
+void dapl_object_discard(struct dapl_object *obj);
 
 /*
- * Makes a complete object a child of its parent, with a reference to it.  -ENODEV when the parent is
- * closing.
+ * Makes a complete object a child of its parent, with a reference to it.  -ENODEV when the parent
+ * is closing.
  */
-int object_publish(struct object *obj);
+int dapl_object_attach(struct dapl_object *obj);
 
 /*
  * Ends the life of an object that nothing refers to: -EBUSY otherwise, -ENODEV when another one
  * lives in the slot, or none.  From here on no handle leads to it, and it belongs to the caller,
- * who destroys it.  Until object_unlink() it stays a child, for which a close waits.
+ * who destroys it.  Until dapl_object_detach() it stays a child, for which a close waits.
  */
-int object_close(struct object *obj, uint64_t serial);
+int dapl_object_free(struct dapl_object *obj, uint64_t serial);
 
 /* For callers that hold the lock and have tested. */
-void object_close_locked(struct object *obj);
+void dapl_object_free_locked(struct dapl_object *obj);
 
 /*
  * The last step of destroying, after all calls of the device and all references it gave back: it is
  * a child no more.  With its base the IA may go.  The slot is the caller's to free.
  */
-void object_unlink(struct object *obj);
+void dapl_object_detach(struct dapl_object *obj);
 
 /*
  * Locked.  Sleeps until *count, which the lock guards, is 0; who takes it there wakes the list.
  * Drops and retakes the lock.
  */
-void object_await_none(struct object *obj, struct park_list *list, unsigned int *count);
+void dapl_object_await_none(struct dapl_object *obj, struct park_list *list, unsigned int *count);
 
 /* The locked object of a handle, or NULL. */
-void *object_lock(DAT_HANDLE handle, enum kind kind);
+void *dapl_object_lock(DAT_HANDLE handle, enum dapl_kind kind);
 
 /* The object of a handle with its refs raised by one: it cannot be freed.  NULL for a bad handle,
  * or one of another parent (parent not NULL). */
-void *object_hold(DAT_HANDLE handle, enum kind kind, const struct parent *parent);
-void object_drop(struct object *obj);
+void *dapl_object_get(DAT_HANDLE handle, enum dapl_kind kind, const struct dapl_parent *parent);
+void dapl_object_put(struct dapl_object *obj);
 
 /* Locked.  Whether the object that is meant lives in the slot. */
 static inline bool
-object_is(const struct object *obj, uint64_t serial)
+dapl_object_is(const struct dapl_object *obj, uint64_t serial)
 {
 	return obj->handle && obj->serial == serial;
 }
 
 /* The handle of a live object or DAT_HANDLE_NULL; the object may be NULL. */
 static inline DAT_HANDLE
-object_handle(const struct object *obj)
+dapl_object_handle(const struct dapl_object *obj)
 {
 	return obj ? (DAT_HANDLE)obj->handle : DAT_HANDLE_NULL;
 }

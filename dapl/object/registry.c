@@ -11,7 +11,7 @@
  * still has is its name.
  */
 static void *
-find(const char *symbol)
+registry_find(const char *symbol)
 {
 	void *fn = dlsym(RTLD_DEFAULT, symbol);
 	void *lib;
@@ -26,12 +26,12 @@ find(const char *symbol)
 	return fn;
 }
 
-/* What Debian's registry does not have.  There may be two registries in a process: it must be of the
- * one that has `sibling`. */
+/* What Debian's registry does not have.  There may be two registries in a process: it must be of
+ * the one that has `sibling`. */
 static void *
-find_further(const char *symbol, const void *sibling)
+registry_find_further(const char *symbol, const void *sibling)
 {
-	void *fn = find(symbol);
+	void *fn = registry_find(symbol);
 	Dl_info ours, its;
 
 	return fn && dladdr(fn, &ours) && dladdr(sibling, &its) && ours.dli_fbase == its.dli_fbase ?
@@ -40,7 +40,7 @@ find_further(const char *symbol, const void *sibling)
 }
 
 DAT_RETURN
-registry_add(const DAT_PROVIDER *table, const DAT_PROVIDER_INFO *info)
+dapl_registry_add(const DAT_PROVIDER *table, const DAT_PROVIDER_INFO *info)
 {
 	__typeof__(dat_registry_add_ranged_provider) *add_ranged;
 	__typeof__(dat_registry_add_provider) *add;
@@ -48,12 +48,12 @@ registry_add(const DAT_PROVIDER *table, const DAT_PROVIDER_INFO *info)
 	DAT_RETURN ret;
 	void *fn;
 
-	fn = find("dat_registry_add_provider");
+	fn = registry_find("dat_registry_add_provider");
 	if (!fn)
 		return DAT_ERROR(DAT_INTERNAL_ERROR, 0);
 	*(void **)&add = fn;
-	*(void **)&add_ranged = find_further("dat_registry_add_ranged_provider", fn);
-	if (add_ranged && handle_range(&range)) {
+	*(void **)&add_ranged = registry_find_further("dat_registry_add_ranged_provider", fn);
+	if (add_ranged && dapl_handle_range(&range)) {
 		ret = add_ranged(table, info, &range);
 		if (DAT_GET_TYPE(ret) != DAT_INSUFFICIENT_RESOURCES)
 			return ret;
@@ -62,21 +62,21 @@ registry_add(const DAT_PROVIDER *table, const DAT_PROVIDER_INFO *info)
 }
 
 DAT_RETURN
-registry_remove(const DAT_PROVIDER *table, const DAT_PROVIDER_INFO *info)
+dapl_registry_remove(const DAT_PROVIDER *table, const DAT_PROVIDER_INFO *info)
 {
 	DAT_RETURN (*fn)(const DAT_PROVIDER *, const DAT_PROVIDER_INFO *);
 
-	*(void **)&fn = find("dat_registry_remove_provider");
+	*(void **)&fn = registry_find("dat_registry_remove_provider");
 	return fn ? fn(table, info) : DAT_ERROR(DAT_INTERNAL_ERROR, 0);
 }
 
 DAT_IA_HANDLE
-registry_ia_handle(DAT_IA_HANDLE ours)
+dapl_registry_ia_handle(DAT_IA_HANDLE ours)
 {
 	DAT_RETURN (*fn)(DAT_IA_HANDLE, DAT_IA_HANDLE *);
 	DAT_IA_HANDLE theirs;
 
-	*(void **)&fn = find("dats_get_ia_handle");
+	*(void **)&fn = registry_find("dats_get_ia_handle");
 	if (!fn || fn(ours, &theirs) != DAT_SUCCESS)
 		return ours;
 	return theirs;

@@ -2,8 +2,8 @@
 /*
  * registry -- the registry that loaded this library
  *
- * Its functions are looked up when they are needed, so that the library can also be loaded where there
- * is no registry.
+ * Its functions are looked up when they are needed, so that the library can also be loaded where
+ * there is no registry.
  */
 #ifndef REARM_DAPL_REGISTRY_H
 #define REARM_DAPL_REGISTRY_H
@@ -11,9 +11,9 @@
 #include <dat2/udat.h>
 #include <dat2/dat_registry.h>
 
-DAT_RETURN registry_add(const DAT_PROVIDER *table, const DAT_PROVIDER_INFO *info);
-DAT_RETURN registry_remove(const DAT_PROVIDER *table, const DAT_PROVIDER_INFO *info);
+DAT_RETURN dapl_registry_add(const DAT_PROVIDER *table, const DAT_PROVIDER_INFO *info);
+DAT_RETURN dapl_registry_remove(const DAT_PROVIDER *table, const DAT_PROVIDER_INFO *info);
 /* The handle under which the consumer knows an IA.  No lock may be held. */
-DAT_IA_HANDLE registry_ia_handle(DAT_IA_HANDLE ours);
+DAT_IA_HANDLE dapl_registry_ia_handle(DAT_IA_HANDLE ours);
 
 #endif

@@ -3,7 +3,7 @@
 
 /* Locked. */
 static void
-push(struct slab *slab, struct slab_slot *slot)
+slab_push(struct dapl_slab *slab, struct dapl_slab_slot *slot)
 {
 	slot->next = slab->first;
 	slab->first = slot;
@@ -11,7 +11,7 @@ push(struct slab *slab, struct slab_slot *slot)
 
 /* Locked. */
 static void
-grow(struct slab *slab)
+slab_grow(struct dapl_slab *slab)
 {
 	uint32_t base = slab->chunk_count * SLAB_CHUNK;
 	char *chunk;
@@ -22,24 +22,24 @@ grow(struct slab *slab)
 	if (!chunk)
 		return;
 	for (uint32_t i = SLAB_CHUNK; i-- > 0;) {
-		struct slab_slot *slot = (struct slab_slot *)(chunk + i * slab->size);
+		struct dapl_slab_slot *slot = (struct dapl_slab_slot *)(chunk + i * slab->size);
 
 		slot->index = base + i;
 		if (slab->prepare)
 			slab->prepare(slot);
-		push(slab, slot);
+		slab_push(slab, slot);
 	}
 	atomic_store_explicit(&slab->chunks[slab->chunk_count++], chunk, memory_order_release);
 }
 
 void *
-slab_alloc(struct slab *slab)
+dapl_slab_alloc(struct dapl_slab *slab)
 {
-	struct slab_slot *slot;
+	struct dapl_slab_slot *slot;
 
 	pthread_mutex_lock(&slab->lock);
 	if (!slab->first)
-		grow(slab);
+		slab_grow(slab);
 	slot = slab->first;
 	if (slot)
 		slab->first = slot->next;
@@ -48,18 +48,18 @@ slab_alloc(struct slab *slab)
 }
 
 void
-slab_free(struct slab *slab, void *slot)
+dapl_slab_free(struct dapl_slab *slab, void *slot)
 {
 	pthread_mutex_lock(&slab->lock);
-	push(slab, slot);
+	slab_push(slab, slot);
 	pthread_mutex_unlock(&slab->lock);
 }
 
 bool
-slab_owns(struct slab *slab, const void *slot)
+dapl_slab_owns(struct dapl_slab *slab, const void *slot)
 {
 	for (uint32_t i = 0; i < SLAB_CHUNK * SLAB_CHUNKS; i += SLAB_CHUNK) {
-		const char *chunk = slab_at(slab, i);
+		const char *chunk = dapl_slab_at(slab, i);
 		uintptr_t offset = (uintptr_t)slot - (uintptr_t)chunk;
 
 		if (!chunk)

@@ -7,7 +7,8 @@
  * late, with a pointer to an object that is gone, therefore finds a valid lock and, under it, the
  * truth.
  *
- * A freed slot is handed out again at once.  What tells its successor from it is its life: see handle.h.
+ * A freed slot is handed out again at once.  What tells its successor from it is its life: see
+ * handle.h.
  */
 #ifndef REARM_DAPL_SLAB_H
 #define REARM_DAPL_SLAB_H
@@ -22,16 +23,16 @@
 #define SLAB_CHUNKS 16384u /* 2^20 slots a kind */
 
 /* First member of everything that lives in a slab. */
-struct slab_slot {
-	struct slab_slot *next; /* among the free ones; the slab's */
-	uint32_t index;		/* constant */
+struct dapl_slab_slot {
+	struct dapl_slab_slot *next; /* among the free ones; the slab's */
+	uint32_t index;		     /* constant */
 };
 
-struct slab {
+struct dapl_slab {
 	size_t size;		     /* of a slot */
 	void (*prepare)(void *slot); /* once per slot, ever; may be NULL */
 	pthread_mutex_t lock;	     /* guards what follows, but for reading chunks */
-	struct slab_slot *first;
+	struct dapl_slab_slot *first;
 	unsigned int chunk_count;
 	_Atomic(char *) chunks[SLAB_CHUNKS];
 };
@@ -42,12 +43,12 @@ struct slab {
 	}
 
 /* A slot, or NULL without memory.  Its contents are what its last owner left. */
-void *slab_alloc(struct slab *slab);
-void slab_free(struct slab *slab, void *slot);
+void *dapl_slab_alloc(struct dapl_slab *slab);
+void dapl_slab_free(struct dapl_slab *slab, void *slot);
 
-/* The slot of an index that slab_alloc() gave out at some time; NULL for any other number. */
+/* The slot of an index that dapl_slab_alloc() gave out at some time; NULL for any other number. */
 static inline void *
-slab_at(struct slab *slab, uint32_t index)
+dapl_slab_at(struct dapl_slab *slab, uint32_t index)
 {
 	char *chunk;
 
@@ -58,6 +59,6 @@ slab_at(struct slab *slab, uint32_t index)
 }
 
 /* Whether a pointer of unknown origin is a slot of the slab. */
-bool slab_owns(struct slab *slab, const void *slot);
+bool dapl_slab_owns(struct dapl_slab *slab, const void *slot);
 
 #endif

@@ -8,13 +8,13 @@
 #include "dapl/provider/trace.h"
 
 static bool
-tells_calls(void)
+extension_tells_calls(void)
 {
-	return debug_wants(DEBUG_CALLS | DEBUG_RESULTS);
+	return dapl_debug_wants(DEBUG_CALLS | DEBUG_RESULTS);
 }
 
 static DAT_RETURN
-kcreate(DAT_HANDLE handle, va_list args)
+extension_kcreate(DAT_HANDLE handle, va_list args)
 {
 	int min_qlen = va_arg(args, int);
 	int policy = va_arg(args, int);
@@ -22,49 +22,49 @@ kcreate(DAT_HANDLE handle, va_list args)
 	int flags = va_arg(args, int);
 	DAT_EVD_HANDLE *evd = va_arg(args, DAT_EVD_HANDLE *);
 
-	return (tells_calls() ? trace_evd_kcreate : dapl_evd_kcreate)(
+	return (extension_tells_calls() ? dapl_trace_evd_kcreate : dapl_evd_kcreate)(
 	    handle, min_qlen, (DAT_UPCALL_POLICY)policy, upcall, (DAT_EVD_FLAGS)flags, evd);
 }
 
 static DAT_RETURN
-modify_upcall(DAT_HANDLE handle, va_list args)
+extension_modify_upcall(DAT_HANDLE handle, va_list args)
 {
 	int policy = va_arg(args, int);
 	const DAT_UPCALL_OBJECT *upcall = va_arg(args, const DAT_UPCALL_OBJECT *);
 	int flag = va_arg(args, int);
 
-	return (tells_calls() ? trace_evd_modify_upcall : dapl_evd_modify_upcall)(
+	return (extension_tells_calls() ? dapl_trace_evd_modify_upcall : dapl_evd_modify_upcall)(
 	    handle, (DAT_UPCALL_POLICY)policy, upcall, (DAT_UPCALL_FLAG)flag);
 }
 
 static DAT_RETURN
-counters(DAT_HANDLE handle, va_list args)
+extension_counters(DAT_HANDLE handle, va_list args)
 {
 	struct dat_rearm_evd_counters *out = va_arg(args, struct dat_rearm_evd_counters *);
 	DAT_UINT32 size = va_arg(args, DAT_UINT32);
 
-	return (tells_calls() ? trace_evd_query_upcall_counters : dapl_evd_query_upcall_counters)(
-	    handle, out, size);
+	return (extension_tells_calls() ? dapl_trace_evd_query_upcall_counters :
+					  dapl_evd_query_upcall_counters)(handle, out, size);
 }
 
 /* Pumps the loops of an IA that has no threads. */
 static DAT_RETURN
-step(DAT_HANDLE handle, va_list args)
+extension_step(DAT_HANDLE handle, va_list args)
 {
 	int timeout_ms = va_arg(args, int);
 	DAT_COUNT *done = va_arg(args, DAT_COUNT *);
-	struct ia *ia = ia_borrow(handle); /* upcalls may close it */
+	struct dapl_ia *ia = dapl_ia_get(handle); /* upcalls may close it */
 	DAT_COUNT n = 0;
 
 	if (!ia)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 	if (!ia->stepped) {
-		ia_return(ia);
+		dapl_ia_put(ia);
 		return DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
 	}
 	for (unsigned int i = 0; i < ia->loop_count; i++)
 		n += loop_step(ia->loops[i].loop, i == 0 ? timeout_ms : 0);
-	ia_return(ia);
+	dapl_ia_put(ia);
 	if (done)
 		*done = n;
 	return DAT_SUCCESS;
@@ -74,7 +74,7 @@ DAT_RETURN
 dapl_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 {
 	if ((int)op == DAT_REARM_IA_STEP_OP)
-		return step(handle, args);
+		return extension_step(handle, args);
 	return DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
 }
 
@@ -83,12 +83,13 @@ dapl_handle_extendedop(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 {
 	switch ((int)op) {
 	case DAT_REARM_EVD_KCREATE_OP:
-		return kcreate(handle, args);
+		return extension_kcreate(handle, args);
 	case DAT_REARM_EVD_MODIFY_UPCALL_OP:
-		return modify_upcall(handle, args);
+		return extension_modify_upcall(handle, args);
 	case DAT_REARM_EVD_COUNTERS_OP:
-		return counters(handle, args);
+		return extension_counters(handle, args);
 	default:
-		return (tells_calls() ? trace_extension_op : dapl_extension_op)(handle, op, args);
+		return (extension_tells_calls() ? dapl_trace_extension_op : dapl_extension_op)(
+		    handle, op, args);
 	}
 }

@@ -4,8 +4,8 @@
  *
  * Close marks the adapter, wakes the threads that wait on its objects, destroys the objects,
  * children before parents, and waits until everything is gone: objects that other threads are
- * freeing, objects that were freed from inside their own upcall or agent, calls in progress.  All of
- * them are the adapter's children or hold one of its bases, and whatever takes one away wakes the
+ * freeing, objects that were freed from inside their own upcall or agent, calls in progress.  All
+ * of them are the adapter's children or hold one of its bases, and whatever takes one away wakes the
  * closing thread.
  *
  * No object's destroy() waits for upcalls or agents; the last thread to leave an EVD or a CNO
@@ -25,15 +25,15 @@
 
 /* What stands between the adapter and its end. */
 struct rest {
-	const struct kind_ops *ops; /* of the child; NULL: there is none */
-	struct object *child;
+	const struct dapl_kind_ops *ops; /* of the child; NULL: there is none */
+	struct dapl_object *child;
 	uint64_t serial;
 	DAT_HANDLE handle; /* DAT_HANDLE_NULL: another thread destroys it */
 	unsigned int left; /* children that are not waited for */
 };
 
 static DAT_HANDLE
-live_handle(struct object *obj)
+close_live_handle(struct dapl_object *obj)
 {
 	DAT_HANDLE handle;
 
@@ -46,13 +46,14 @@ live_handle(struct object *obj)
 /* Locked (the IA's).  A child that lives, else one that is being destroyed, of the first kind that
  * has any. */
 static struct rest
-find_rest(const struct ia *ia)
+close_find_rest(const struct dapl_ia *ia)
 {
 	struct rest rest = { .left = 0 };
 
-	for (const struct kind_ops *e = kind_table; e->destroy && !rest.ops; e++) {
-		for (struct object *child = ia->parent.children[e->kind]; child; child = child->next) {
-			const DAT_HANDLE handle = live_handle(child);
+	for (const struct dapl_kind_ops *e = dapl_kind_table; e->destroy && !rest.ops; e++) {
+		for (struct dapl_object *child = ia->parent.children[e->kind]; child;
+		     child = child->next) {
+			const DAT_HANDLE handle = close_live_handle(child);
 
 			if (!handle && e->is_left && e->is_left(child)) {
 				rest.left++;
@@ -71,9 +72,10 @@ find_rest(const struct ia *ia)
 	return rest;
 }
 
-/* Locked (the IA's).  Whether nothing has a base but the adapter itself and who is not waited for. */
+/* Locked (the IA's).  Whether nothing has a base but the adapter itself and who is not waited for.
+ */
 static bool
-is_alone(const struct ia *ia, const struct rest *rest)
+close_is_alone(const struct dapl_ia *ia, const struct rest *rest)
 {
 	return atomic_load_explicit(&ia->parent.bases, memory_order_acquire) ==
 	       1 + ia->parent.borrowers + rest->left;
@@ -81,7 +83,7 @@ is_alone(const struct ia *ia, const struct rest *rest)
 
 /* Not locked.  False when there was nothing to do; then the thread has not parked either. */
 static bool
-advance(const struct rest *rest)
+close_advance(const struct rest *rest)
 {
 	if (!rest->ops)
 		return false;
@@ -91,7 +93,7 @@ advance(const struct rest *rest)
 }
 
 static bool
-same(const struct rest *a, const struct rest *b)
+close_same(const struct rest *a, const struct rest *b)
 {
 	return a->child == b->child && a->serial == b->serial && a->handle == b->handle;
 }
@@ -102,7 +104,7 @@ same(const struct rest *a, const struct rest *b)
  * away.  A child that became another thread's meanwhile may wait for this one: look again.
  */
 static void
-end_children(struct ia *ia)
+close_end_children(struct dapl_ia *ia)
 {
 	struct park *park = NULL;
 	struct park_entry entry;
@@ -111,14 +113,14 @@ end_children(struct ia *ia)
 
 	for (;;) {
 		park_reset(park);
-		rest = find_rest(ia);
-		if (!rest.ops && is_alone(ia, &rest))
+		rest = close_find_rest(ia);
+		if (!rest.ops && close_is_alone(ia, &rest))
 			break;
 		os_unlock(&ia->obj.lock);
-		advances = advance(&rest);
+		advances = close_advance(&rest);
 		os_lock(&ia->obj.lock);
-		again = find_rest(ia);
-		if (advances || !same(&rest, &again))
+		again = close_find_rest(ia);
+		if (advances || !close_same(&rest, &again))
 			continue;
 		if (!listed) {
 			/* No descriptor is made for a close that need not sleep. */
@@ -137,28 +139,30 @@ end_children(struct ia *ia)
 
 /* Locked (the IA's), so that it does not end before the lock is dropped. */
 static bool
-is_decided(void *arg)
+close_is_decided(void *arg)
 {
-	struct ia *ia = arg;
+	struct dapl_ia *ia = arg;
 
 	return atomic_load_explicit(&ia->parent.deciding, memory_order_relaxed) == 0;
 }
 
 /*
- * Locked (the IA's).  Whether the consumer has something that it did not free yet.  What it is freeing
- * counts as freed, and is waited for.  With `all` false CRs and endpoints, which connection requests
- * bring, do not count.
+ * Locked (the IA's).  Whether the consumer has something that it did not free yet.  What it is
+ * freeing counts as freed, and is waited for.  With `all` false CRs and endpoints, which connection
+ * requests bring, do not count.
  */
 static bool
-has_children(const struct ia *ia, bool all)
+close_has_children(const struct dapl_ia *ia, bool all)
 {
-	for (const struct kind_ops *e = kind_table; e->destroy; e++) {
-		const enum kind kind = e->kind;
+	for (const struct dapl_kind_ops *e = dapl_kind_table; e->destroy; e++) {
+		const enum dapl_kind kind = e->kind;
 
 		if (!all && (kind == KIND_CR || kind == KIND_EP))
 			continue;
-		for (struct object *child = ia->parent.children[kind]; child; child = child->next)
-			if (!(ia->async_ours && child == &ia->async->obj) && live_handle(child))
+		for (struct dapl_object *child = ia->parent.children[kind]; child;
+		     child = child->next)
+			if (!(ia->async_ours && child == &ia->async->obj) &&
+			    close_live_handle(child))
 				return true;
 	}
 	return false;
@@ -166,45 +170,45 @@ has_children(const struct ia *ia, bool all)
 
 /* Locked (the IA's); drops the lock.  Sleeps until no request is being decided about. */
 static void
-await_decided(struct ia *ia)
+close_await_decided(struct dapl_ia *ia)
 {
-	parent_get(&ia->parent); /* another thread may close it meanwhile */
-	park_list_await(&ia->parent.closers, &ia->obj.lock, is_decided, ia);
-	parent_put_locked(&ia->parent);
+	dapl_parent_get(&ia->parent); /* another thread may close it meanwhile */
+	park_list_await(&ia->parent.closers, &ia->obj.lock, close_is_decided, ia);
+	dapl_parent_put_locked(&ia->parent);
 }
 
 /*
- * The locked IA to close, or a DAT_RETURN.  A graceful close is refused while objects are left.  But a CR
- * or an endpoint may belong to a request that is being refused, which the consumer has never seen, or that
- * another thread is rejecting: then it waits, and looks again.
+ * The locked IA to close, or a DAT_RETURN.  A graceful close is refused while objects are left. But
+ * a CR or an endpoint may belong to a request that is being refused, which the consumer has never
+ * seen, or that another thread is rejecting: then it waits, and looks again.
  */
 static DAT_RETURN
-begin(DAT_IA_HANDLE handle, bool graceful, struct ia **out)
+close_begin(DAT_IA_HANDLE handle, bool graceful, struct dapl_ia **out)
 {
 	for (;;) {
-		struct ia *ia = object_lock(handle, KIND_IA);
+		struct dapl_ia *ia = dapl_object_lock(handle, KIND_IA);
 
 		if (!ia)
 			return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-		if (!graceful || !has_children(ia, true)) {
+		if (!graceful || !close_has_children(ia, true)) {
 			*out = ia;
 			return DAT_SUCCESS;
 		}
-		if (has_children(ia, false) || is_decided(ia)) {
+		if (close_has_children(ia, false) || close_is_decided(ia)) {
 			os_unlock(&ia->obj.lock);
 			return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_IA_IN_USE);
 		}
-		await_decided(ia);
+		close_await_decided(ia);
 	}
 }
 
 static void
-tell_children(struct ia *ia)
+close_notify_children(struct dapl_ia *ia)
 {
 	os_lock(&ia->obj.lock);
-	for (const struct kind_ops *e = kind_table; e->destroy; e++)
-		for (struct object *child = e->closing ? ia->parent.children[e->kind] : NULL; child;
-		     child = child->next)
+	for (const struct dapl_kind_ops *e = dapl_kind_table; e->destroy; e++)
+		for (struct dapl_object *child = e->closing ? ia->parent.children[e->kind] : NULL;
+		     child; child = child->next)
 			e->closing(child);
 	os_unlock(&ia->obj.lock);
 }
@@ -212,38 +216,39 @@ tell_children(struct ia *ia)
 DAT_RETURN
 dapl_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS flags)
 {
-	struct ia *ia;
+	struct dapl_ia *ia;
 	DAT_RETURN ret;
 
 	if (flags != DAT_CLOSE_ABRUPT_FLAG && flags != DAT_CLOSE_GRACEFUL_FLAG)
-		return handle_is(ia_handle, KIND_IA) ?
+		return dapl_handle_is(ia_handle, KIND_IA) ?
 			   DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2) :
 			   DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-	ret = begin(ia_handle, flags == DAT_CLOSE_GRACEFUL_FLAG, &ia);
+	ret = close_begin(ia_handle, flags == DAT_CLOSE_GRACEFUL_FLAG, &ia);
 	if (ret != DAT_SUCCESS)
 		return ret;
 	ia->parent.closing = true;
-	object_close_locked(&ia->obj);
+	dapl_object_free_locked(&ia->obj);
 	if (ia->parent.inside)
-		object_await_none(&ia->obj, &ia->parent.closers, &ia->parent.inside); /* none enters any more */
+		dapl_object_await_none(
+		    &ia->obj, &ia->parent.closers, &ia->parent.inside); /* none enters any more */
 	os_unlock(&ia->obj.lock);
 
 	evd_enter_close();
 	cno_enter_close();
 	/* First of all: upcalls that are waited for may be blocked in such a wait. */
-	tell_children(ia);
-	ia_withdraw_async(ia);
-	ia_detach_async(ia);
+	close_notify_children(ia);
+	dapl_ia_withdraw_async(ia);
+	dapl_ia_detach_async(ia);
 	os_lock(&ia->obj.lock);
-	end_children(ia);
+	close_end_children(ia);
 	os_unlock(&ia->obj.lock);
-	ia_device_quiet(ia);
+	dapl_ia_device_stop(ia);
 	if (ia->stepped)
 		loop_stop(ia->loops[0].loop); /* a thread that pumps it may be asleep there */
-	if (ia_unlist(ia))
+	if (dapl_ia_list_remove(ia))
 		park_close_self();
 	cno_leave_close();
 	evd_leave_close();
-	parent_put(&ia->parent);
+	dapl_parent_put(&ia->parent);
 	return DAT_SUCCESS;
 }

@@ -11,21 +11,21 @@
 #include "dapl/trace/err.h"
 
 /* What the folders below take from those above them. */
-static const struct ia_ops ops = {
-	.read_cm = cm_read,
-	.read_async = async_read,
-	.completions = &completion_ops,
-	.refuse = cr_destroy,
+static const struct dapl_ia_ops ia_ops = {
+	.read_cm = dapl_cm_read,
+	.read_async = dapl_async_read,
+	.completions = &dapl_completion_ops,
+	.refuse = dapl_cr_free_by_handle,
 };
 
 DAT_RETURN
-dapl_ia_open(struct provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd,
+dapl_ia_open(struct dapl_provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd,
     DAT_IA_HANDLE *ia_handle)
 {
 	char params[PROVIDER_PARAMS_MAX];
-	struct ia_options options;
+	struct dapl_ia_options options;
 	DAT_RETURN ret;
-	struct ia *ia;
+	struct dapl_ia *ia;
 	int r;
 
 	if (!async_evd)
@@ -34,28 +34,28 @@ dapl_ia_open(struct provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *async_ev
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
 	if (*async_evd == DAT_HANDLE_NULL && qlen <= 0)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	provider_params(provider, params);
-	r = ia_options_parse(params, &options);
+	dapl_provider_params(provider, params);
+	r = dapl_ia_options_parse(params, &options);
 	if (r)
-		return err_ia_open(r);
+		return dapl_err_ia_open(r);
 
-	ia = ia_alloc();
+	ia = dapl_ia_alloc();
 	if (!ia)
 		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
 	ia->provider = provider;
-	ia->ops = &ops;
+	ia->ops = &ia_ops;
 	for (int kind = 0; kind < KINDS; kind++)
 		ia->parent.children[kind] = NULL;
-	r = ia_device_open(ia, &options);
+	r = dapl_ia_device_open(ia, &options);
 	if (r) {
-		ret = err_ia_open(r);
+		ret = dapl_err_ia_open(r);
 		goto free_slot;
 	}
 	atomic_store_explicit(&ia->parent.bases, 1, memory_order_relaxed);
 	atomic_store_explicit(&ia->parent.deciding, 0, memory_order_relaxed);
-	r = object_open(&ia->obj, NULL, &provider->table);
+	r = dapl_object_create(&ia->obj, NULL, &provider->table);
 	if (r) {
-		ret = err_resource(r, DAT_RESOURCE_MEMORY);
+		ret = dapl_err_resource(r, DAT_RESOURCE_MEMORY);
 		goto close_device;
 	}
 	os_lock(&ia->obj.lock);
@@ -64,22 +64,22 @@ dapl_ia_open(struct provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *async_ev
 	ia->parent.inside = ia->parent.borrowers = 0;
 	ia->parent.closers = (struct park_list){ NULL };
 	os_unlock(&ia->obj.lock);
-	ret = ia_attach_async(ia, qlen, *async_evd);
+	ret = dapl_ia_attach_async(ia, qlen, *async_evd);
 	if (ret != DAT_SUCCESS)
 		goto abandon;
-	ia_list(ia);
+	dapl_ia_list_add(ia);
 	if (ia->async_ours)
 		*async_evd = ia->async->obj.handle;
 	*ia_handle = ia->self;
 	return DAT_SUCCESS;
 
 abandon:
-	object_abandon(&ia->obj);
+	dapl_object_discard(&ia->obj);
 close_device:
-	ia_device_quiet(ia);
-	parent_put(&ia->parent);
+	dapl_ia_device_stop(ia);
+	dapl_parent_put(&ia->parent);
 	return ret;
 free_slot:
-	ia_free(ia);
+	dapl_ia_free(ia);
 	return ret;
 }

@@ -9,9 +9,9 @@ dapl_ia_query(DAT_IA_HANDLE ia_handle, DAT_EVD_HANDLE *async_evd, DAT_IA_ATTR_MA
     DAT_IA_ATTR *ia_attr, DAT_PROVIDER_ATTR_MASK provider_mask, DAT_PROVIDER_ATTR *provider_attr)
 {
 	DAT_RETURN ret = DAT_SUCCESS;
-	struct ia *ia;
+	struct dapl_ia *ia;
 
-	ia = object_lock(ia_handle, KIND_IA);
+	ia = dapl_object_lock(ia_handle, KIND_IA);
 	if (!ia)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 	if (ia_mask & ~(DAT_IA_ATTR_MASK)DAT_IA_FIELD_ALL) {
@@ -28,9 +28,9 @@ dapl_ia_query(DAT_IA_HANDLE ia_handle, DAT_EVD_HANDLE *async_evd, DAT_IA_ATTR_MA
 				     ia->async		 ? (DAT_EVD_HANDLE)ia->async->obj.handle :
 							   DAT_HANDLE_NULL;
 		if (ia_mask)
-			ia_get_attr(ia, ia_attr);
+			dapl_ia_get_attr(ia, ia_attr);
 		if (provider_mask)
-			ia_get_provider_attr(ia, provider_attr);
+			dapl_ia_get_provider_attr(ia, provider_attr);
 	}
 	os_unlock(&ia->obj.lock);
 	return ret;

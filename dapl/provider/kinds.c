@@ -10,37 +10,38 @@
 #include "dapl/memory/lmr.h"
 #include "dapl/memory/pz.h"
 
-#define KIND(name, destroy_fn) .kind = KIND_##name, .type = DAT_HANDLE_TYPE_##name, .destroy = (destroy_fn)
+#define KIND(name, destroy_fn) \
+	.kind = KIND_##name, .type = DAT_HANDLE_TYPE_##name, .destroy = (destroy_fn)
 
-const struct kind_ops kind_table[] = {
-	{ KIND(CR, cr_destroy) },
-	{ KIND(PSP, psp_destroy) },
-	{ KIND(RSP, rsp_destroy) },
-	{ KIND(CSP, csp_destroy) },
-	{ KIND(EP, ep_destroy) },
-	{ KIND(LMR, lmr_destroy) },
+const struct dapl_kind_ops dapl_kind_table[] = {
+	{ KIND(CR, dapl_cr_free_by_handle) },
+	{ KIND(PSP, dapl_psp_free_by_handle) },
+	{ KIND(RSP, dapl_rsp_free_by_handle) },
+	{ KIND(CSP, dapl_csp_free_by_handle) },
+	{ KIND(EP, dapl_ep_free_by_handle) },
+	{ KIND(LMR, dapl_lmr_free_by_handle) },
 	{
-	    KIND(EVD, evd_destroy),
-	    .closing = evd_object_closing,
-	    .is_left = evd_object_is_left,
-	    .await_others = evd_object_await_others,
+	    KIND(EVD, dapl_evd_free_by_handle),
+	    .closing = dapl_evd_set_closing,
+	    .is_left = dapl_evd_is_left,
+	    .await_others = dapl_evd_await_others,
 	},
 	{
-	    KIND(CNO, cno_destroy),
-	    .closing = cno_object_closing,
-	    .is_left = cno_object_is_left,
-	    .await_others = cno_object_await_others,
+	    KIND(CNO, dapl_cno_free_by_handle),
+	    .closing = dapl_cno_set_closing,
+	    .is_left = dapl_cno_is_left,
+	    .await_others = dapl_cno_await_others,
 	},
-	{ KIND(PZ, pz_destroy) },
+	{ KIND(PZ, dapl_pz_free_by_handle) },
 	{ KIND(IA, NULL) },
 };
 
 DAT_RETURN
 dapl_get_handle_type(DAT_HANDLE handle, DAT_HANDLE_TYPE *type)
 {
-	const struct kind_ops *ops = kind_table;
-	struct object *obj = object_lock(handle, KIND_NONE);
-	enum kind kind;
+	const struct dapl_kind_ops *ops = dapl_kind_table;
+	struct dapl_object *obj = dapl_object_lock(handle, KIND_NONE);
+	enum dapl_kind kind;
 
 	if (!obj)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);

@@ -7,26 +7,27 @@
 
 #include "dapl/object/object.h"
 
-struct kind_ops {
-	enum kind kind;
+struct dapl_kind_ops {
+	enum dapl_kind kind;
 	DAT_HANDLE_TYPE type; /* what dat_get_handle_type() returns */
 	/*
-	 * Destroys an object, whatever uses it, where dat_ia_close() may: 0, -ENODEV for a handle that is
-	 * not one, or that another thread is answering, -EBUSY.  Does not wait for upcalls or agents.
-	 * NULL: the adapter itself.
+	 * Destroys an object, whatever uses it, where dat_ia_close() may: 0, -ENODEV for a handle
+	 * that is not one, or that another thread is answering, -EBUSY.  Does not wait for upcalls
+	 * or agents. NULL: the adapter itself.
 	 */
 	int (*destroy)(DAT_HANDLE handle);
-	/* Of kinds that have callbacks; see evd/evd.h.  The adapter closes: threads that wait return. */
-	void (*closing)(struct object *obj);
+	/* Of kinds that have callbacks; see evd/evd.h.  The adapter closes: threads that wait
+	 * return. */
+	void (*closing)(struct dapl_object *obj);
 	/* For an object without a handle: whether the close leaves it; waits for its callbacks. */
-	bool (*is_left)(const struct object *obj);
-	bool (*await_others)(struct object *obj, uint64_t serial);
+	bool (*is_left)(const struct dapl_object *obj);
+	bool (*await_others)(struct dapl_object *obj, uint64_t serial);
 };
 
 /*
- * In the order in which a close destroys the children: an object goes after the objects that use it.  The
- * last entry is the adapter, without destroy().
+ * In the order in which a close destroys the children: an object goes after the objects that use
+ * it.  The last entry is the adapter, without destroy().
  */
-extern const struct kind_ops kind_table[];
+extern const struct dapl_kind_ops dapl_kind_table[];
 
 #endif

@@ -22,18 +22,18 @@ EXPORTED DAT_RETURN dapl_extensions(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_li
 #define OPENERS 32
 #define BUCKETS 256
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct provider *providers[BUCKETS]; /* by name; guarded by lock, only added to */
+static pthread_mutex_t providers_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct dapl_provider *providers[BUCKETS]; /* by name; guarded by lock, only added to */
 
 #define DAPL_API_SLOT(stem) .stem##_func = dapl_##stem,
 
-static const DAT_PROVIDER functions = {
+static const DAT_PROVIDER provider_functions = {
 	DAPL_API_FUNCTIONS(DAPL_API_SLOT).ia_ha_related_func = dapl_ia_ha_related,
 	.handle_extendedop_func = dapl_handle_extendedop,
 };
 
-static struct provider **
-bucket_of(const char *name)
+static struct dapl_provider **
+provider_bucket_of(const char *name)
 {
 	unsigned int hash = 5381;
 
@@ -48,15 +48,15 @@ static DAT_RETURN
 open_by_rank(unsigned int rank, const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd,
     DAT_IA_HANDLE *ia)
 {
-	struct provider *p;
+	struct dapl_provider *p;
 
 	if (!name)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
-	pthread_mutex_lock(&lock);
-	for (p = *bucket_of(name); p; p = p->next)
+	pthread_mutex_lock(&providers_lock);
+	for (p = *provider_bucket_of(name); p; p = p->next)
 		if (p->rank == rank && strcmp(p->info.ia_name, name) == 0)
 			break;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&providers_lock);
 	if (!p)
 		return DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
 	return p->open(p, qlen, async_evd, ia);
@@ -66,20 +66,20 @@ open_by_rank(unsigned int rank, const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD
 #define FOR_OPENERS(F) FOR_8(F, 0) FOR_8(F, 01) FOR_8(F, 02) FOR_8(F, 03) /* octal */
 
 #define DEFINE_OPENER(n) \
-	static DAT_RETURN open_##n(const DAT_NAME_PTR name, DAT_COUNT qlen, \
-	    DAT_EVD_HANDLE *async_evd, DAT_IA_HANDLE *ia) \
+	static DAT_RETURN open_##n( \
+	    const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd, DAT_IA_HANDLE *ia) \
 	{ \
 		return open_by_rank(n, name, qlen, async_evd, ia); \
 	}
 FOR_OPENERS(DEFINE_OPENER)
 
 #define NAME_OPENER(n) open_##n,
-static const DAT_IA_OPEN_FUNC openers[OPENERS] = { FOR_OPENERS(NAME_OPENER) };
+static const DAT_IA_OPEN_FUNC provider_openers[OPENERS] = { FOR_OPENERS(NAME_OPENER) };
 
 /* ---- the keys ---- */
 
 static bool
-same_key(const DAT_PROVIDER_INFO *a, const DAT_PROVIDER_INFO *b)
+provider_same_key(const DAT_PROVIDER_INFO *a, const DAT_PROVIDER_INFO *b)
 {
 	return strcmp(a->ia_name, b->ia_name) == 0 &&
 	       a->dapl_version_major == b->dapl_version_major &&
@@ -88,27 +88,28 @@ same_key(const DAT_PROVIDER_INFO *a, const DAT_PROVIDER_INFO *b)
 }
 
 /* Locked. */
-static struct provider *
-find(const DAT_PROVIDER_INFO *info)
+static struct dapl_provider *
+provider_find(const DAT_PROVIDER_INFO *info)
 {
-	struct provider *p = *bucket_of(info->ia_name);
+	struct dapl_provider *p = *provider_bucket_of(info->ia_name);
 
-	while (p && !same_key(&p->info, info))
+	while (p && !provider_same_key(&p->info, info))
 		p = p->next;
 	return p;
 }
 
 /* Locked.  NULL without memory or openers. */
-static struct provider *
-make(const DAT_PROVIDER_INFO *info)
+static struct dapl_provider *
+provider_make(const DAT_PROVIDER_INFO *info)
 {
-	struct provider **bucket = bucket_of(info->ia_name), *p;
+	struct dapl_provider **bucket = provider_bucket_of(info->ia_name), *p;
 	unsigned int rank = 0;
 
 	for (p = *bucket; p; p = p->next)
 		rank += strcmp(p->info.ia_name, info->ia_name) == 0;
 	if (rank == OPENERS) {
-		debug_error("provider %s: no more than %d versions and thread safeties of a name",
+		dapl_debug_error(
+		    "provider %s: no more than %d versions and thread safeties of a name",
 		    info->ia_name, OPENERS);
 		return NULL;
 	}
@@ -118,12 +119,12 @@ make(const DAT_PROVIDER_INFO *info)
 	p->info = *info;
 	p->rank = rank;
 	p->open = dapl_ia_open;
-	p->table = functions;
+	p->table = provider_functions;
 	p->table.device_name = p->info.ia_name;
-	p->table.ia_open_func = openers[rank];
-	if (debug_wants(DEBUG_CALLS | DEBUG_RESULTS)) {
-		p->open = trace_ia_open;
-		trace_install(&p->table);
+	p->table.ia_open_func = provider_openers[rank];
+	if (dapl_debug_wants(DEBUG_CALLS | DEBUG_RESULTS)) {
+		p->open = dapl_trace_ia_open;
+		dapl_trace_install(&p->table);
 	}
 	p->next = *bucket;
 	*bucket = p;
@@ -131,56 +132,56 @@ make(const DAT_PROVIDER_INFO *info)
 }
 
 static void
-set_registered(struct provider *p, bool registered)
+provider_set_registered(struct dapl_provider *p, bool registered)
 {
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&providers_lock);
 	p->registered = registered;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&providers_lock);
 }
 
 void
 dat_provider_init(const DAT_PROVIDER_INFO *info, const char *ia_params)
 {
-	struct provider *p;
+	struct dapl_provider *p;
 	DAT_RETURN ret;
 
-	debug_setup();
-	pthread_mutex_lock(&lock);
-	p = find(info);
+	dapl_debug_setup();
+	pthread_mutex_lock(&providers_lock);
+	p = provider_find(info);
 	if (!p)
-		p = make(info);
+		p = provider_make(info);
 	/* A registration that still stands keeps its parameters. */
 	if (p && !p->registered)
 		snprintf(p->params, sizeof p->params, "%s", ia_params ? ia_params : "");
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&providers_lock);
 	if (!p)
 		return;
 
-	ret = registry_add(&p->table, &p->info);
+	ret = dapl_registry_add(&p->table, &p->info);
 	if (ret == DAT_SUCCESS)
-		set_registered(p, true);
+		provider_set_registered(p, true);
 	else if (DAT_GET_TYPE(ret) != DAT_PROVIDER_ALREADY_REGISTERED)
-		debug_error("the registry refuses provider %s: 0x%x", info->ia_name, ret);
+		dapl_debug_error("the registry refuses provider %s: 0x%x", info->ia_name, ret);
 }
 
 void
 dat_provider_fini(const DAT_PROVIDER_INFO *info)
 {
-	struct provider *p;
+	struct dapl_provider *p;
 
-	pthread_mutex_lock(&lock);
-	p = find(info);
-	pthread_mutex_unlock(&lock);
-	if (p && registry_remove(&p->table, &p->info) == DAT_SUCCESS)
-		set_registered(p, false);
+	pthread_mutex_lock(&providers_lock);
+	p = provider_find(info);
+	pthread_mutex_unlock(&providers_lock);
+	if (p && dapl_registry_remove(&p->table, &p->info) == DAT_SUCCESS)
+		provider_set_registered(p, false);
 }
 
 void
-provider_params(struct provider *p, char params[PROVIDER_PARAMS_MAX])
+dapl_provider_params(struct dapl_provider *p, char params[PROVIDER_PARAMS_MAX])
 {
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&providers_lock);
 	memcpy(params, p->params, sizeof p->params);
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&providers_lock);
 }
 
 DAT_RETURN

@@ -8,6 +8,6 @@
 #include "dapl/object/provider.h"
 
 /* Copies the parameters of its record. */
-void provider_params(struct provider *provider, char params[PROVIDER_PARAMS_MAX]);
+void dapl_provider_params(struct dapl_provider *provider, char params[PROVIDER_PARAMS_MAX]);
 
 #endif

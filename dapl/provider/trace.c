@@ -36,50 +36,51 @@
 #define DECLARE(use, type, name, how) type name
 #define PASS(use, type, name, how) name
 #define SHOW(use, type, name, how) SHOW_##use(name, how)
-#define SHOW_GIVEN(name, how) trace_##how(&line, #name, name);
+#define SHOW_GIVEN(name, how) dapl_trace_##how(&line, #name, name);
 #define SHOW_TOLD(name, how)
 #define SHOW_LEFT(name, how)
-#define SHOW_BOTH(name, how) trace_##how##_at(&line, #name, name);
+#define SHOW_BOTH(name, how) dapl_trace_##how##_at(&line, #name, name);
 #define TELL(use, type, name, how) TELL_##use(name, how)
 #define TELL_GIVEN(name, how)
 #define TELL_TOLD(name, how) \
 	if (name) \
-		trace_##how(&line, #name, *(name));
+		dapl_trace_##how(&line, #name, *(name));
 #define TELL_LEFT(name, how)
 #define TELL_BOTH(name, how) TELL_TOLD(name, how)
 
 #define TRACE(stem, ...) \
-	DAT_RETURN trace_##stem(MAP(DECLARE, COMMA, __VA_ARGS__)) \
+	DAT_RETURN dapl_trace_##stem(MAP(DECLARE, COMMA, __VA_ARGS__)) \
 	{ \
-		struct trace_line line; \
+		struct dapl_trace_line line; \
 		DAT_RETURN ret; \
 \
-		trace_call(&line, "dat_" #stem); \
+		dapl_trace_call(&line, "dat_" #stem); \
 		MAP(SHOW, NOTHING, __VA_ARGS__) \
-		trace_send(&line); \
+		dapl_trace_send(&line); \
 		ret = dapl_##stem(MAP(PASS, COMMA, __VA_ARGS__)); \
-		trace_return(&line, "dat_" #stem, ret); \
+		dapl_trace_return(&line, "dat_" #stem, ret); \
 		if (ret == DAT_SUCCESS) { \
 			MAP(TELL, NOTHING, __VA_ARGS__) \
 		} \
-		trace_send_return(&line); \
+		dapl_trace_send_return(&line); \
 		return ret; \
 	}
 
-#define DECLARE_TRACE(stem) static __typeof__(dapl_##stem) trace_##stem;
+#define DECLARE_TRACE(stem) static __typeof__(dapl_##stem) dapl_trace_##stem;
 DAPL_API_FUNCTIONS(DECLARE_TRACE)
 DECLARE_TRACE(ia_ha_related)
 
 /* The consumer knows it by its name. */
 static void
-trace_provider(struct trace_line *line, const char *parameter, const struct provider *provider)
+dapl_trace_provider(
+    struct dapl_trace_line *line, const char *parameter, const struct dapl_provider *provider)
 {
 	(void)parameter;
-	trace_string(line, "name", provider->info.ia_name);
+	dapl_trace_string(line, "name", provider->info.ia_name);
 }
 
 /* clang-format off */
-TRACE(ia_open, (GIVEN, struct provider *, provider, provider), (GIVEN, DAT_COUNT, qlen, count),
+TRACE(ia_open, (GIVEN, struct dapl_provider *, provider, provider), (GIVEN, DAT_COUNT, qlen, count),
     (BOTH, DAT_EVD_HANDLE *, async_evd, handle), (TOLD, DAT_IA_HANDLE *, ia, handle))
 TRACE(ia_query, (GIVEN, DAT_IA_HANDLE, ia, handle), (TOLD, DAT_EVD_HANDLE *, async_evd, handle),
     (GIVEN, DAT_IA_ATTR_MASK, ia_mask, hex), (LEFT, DAT_IA_ATTR *, ia_attr, result),
@@ -255,9 +256,9 @@ TRACE(extension_op, (GIVEN, DAT_HANDLE, handle, handle), (GIVEN, DAT_EXTENDED_OP
 /* clang-format on */
 
 void
-trace_install(DAT_PROVIDER *table)
+dapl_trace_install(DAT_PROVIDER *table)
 {
-#define INSTALL(stem) table->stem##_func = trace_##stem;
+#define INSTALL(stem) table->stem##_func = dapl_trace_##stem;
 	DAPL_API_FUNCTIONS(INSTALL)
 	INSTALL(ia_ha_related)
 }

@@ -15,12 +15,12 @@
 #include "dapl/api.h"
 
 /* All slots but ia_open, which the provider keeps. */
-void trace_install(DAT_PROVIDER *table);
+void dapl_trace_install(DAT_PROVIDER *table);
 
-extern __typeof__(dapl_ia_open) trace_ia_open;
-extern __typeof__(dapl_evd_kcreate) trace_evd_kcreate;
-extern __typeof__(dapl_evd_modify_upcall) trace_evd_modify_upcall;
-extern __typeof__(dapl_evd_query_upcall_counters) trace_evd_query_upcall_counters;
-extern __typeof__(dapl_extension_op) trace_extension_op;
+extern __typeof__(dapl_ia_open) dapl_trace_ia_open;
+extern __typeof__(dapl_evd_kcreate) dapl_trace_evd_kcreate;
+extern __typeof__(dapl_evd_modify_upcall) dapl_trace_evd_modify_upcall;
+extern __typeof__(dapl_evd_query_upcall_counters) dapl_trace_evd_query_upcall_counters;
+extern __typeof__(dapl_extension_op) dapl_trace_extension_op;
 
 #endif

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dapl/state/cm_event.h"
 
-#define HAPPENS(what) { CM_HAPPENS, EP_##what }
+#define HAPPENS(what) \
+	{ \
+		CM_HAPPENS, EP_##what \
+	}
 
 /* Multicast events are of no endpoint; the others that are missing change nothing. */
-static const struct cm_meaning meanings[CM_EVENTS] = {
+static const struct dapl_cm_meaning cm_meanings[CM_EVENTS] = {
 	[RDMA_CM_EVENT_ADDR_RESOLVED] = { .sense = CM_HAS_ADDRESS },
 	[RDMA_CM_EVENT_ADDR_ERROR] = { .sense = CM_HAS_NEITHER },
 	[RDMA_CM_EVENT_ROUTE_RESOLVED] = { .sense = CM_HAS_ROUTE },
@@ -17,10 +20,10 @@ static const struct cm_meaning meanings[CM_EVENTS] = {
 	[RDMA_CM_EVENT_DEVICE_REMOVAL] = HAPPENS(IS_BROKEN),
 };
 
-const struct cm_meaning *
-cm_meaning(enum rdma_cm_event_type type)
+const struct dapl_cm_meaning *
+dapl_cm_meaning(enum rdma_cm_event_type type)
 {
-	static const struct cm_meaning none = { .sense = CM_MEANS_NOTHING };
+	static const struct dapl_cm_meaning none = { .sense = CM_MEANS_NOTHING };
 
-	return (unsigned int)type < CM_EVENTS ? &meanings[type] : &none;
+	return (unsigned int)type < CM_EVENTS ? &cm_meanings[type] : &none;
 }

@@ -11,7 +11,7 @@
 
 #define CM_EVENTS (RDMA_CM_EVENT_TIMEWAIT_EXIT + 1)
 
-enum cm_sense {
+enum dapl_cm_sense {
 	CM_MEANS_NOTHING,
 	CM_HAS_ADDRESS, /* go on with the route */
 	CM_HAS_ROUTE,	/* go on with the request */
@@ -20,12 +20,12 @@ enum cm_sense {
 	CM_HAPPENS,	/* `what` has happened to the connection */
 };
 
-struct cm_meaning {
-	enum cm_sense sense;
-	enum ep_happening what;
+struct dapl_cm_meaning {
+	enum dapl_cm_sense sense;
+	enum dapl_ep_happening what;
 };
 
 /* Also for events that this table does not know. */
-const struct cm_meaning *cm_meaning(enum rdma_cm_event_type type);
+const struct dapl_cm_meaning *dapl_cm_meaning(enum rdma_cm_event_type type);
 
 #endif

@@ -4,11 +4,23 @@
 #define S(name) DAT_EP_STATE_##name
 
 /* A call that leaves the state as it is, one that leads to another, and one without effect. */
-#define STAYS(in) { EP_ALLOWED, S(in) }
-#define GOES(to) { EP_ALLOWED, S(to) }
-#define NOTHING(in) { EP_NOTHING, S(in) }
+#define STAYS(in) \
+	{ \
+		EP_ALLOWED, S(in) \
+	}
+#define GOES(to) \
+	{ \
+		EP_ALLOWED, S(to) \
+	}
+#define NOTHING(in) \
+	{ \
+		EP_NOTHING, S(in) \
+	}
 /* ... and one after which there is no endpoint. */
-#define GONE { .verdict = EP_GONE }
+#define GONE \
+	{ \
+		.verdict = EP_GONE \
+	}
 
 /* Receives may be posted from the first moment that there is a queue pair. */
 #define ALWAYS(in) [EP_RECV] = STAYS(in), [EP_LOOK] = STAYS(in)
@@ -16,7 +28,7 @@
 #define ENDS_HOW(to) [EP_DISCONNECT_ABRUPT] = GOES(to), [EP_DISCONNECT_GRACEFUL] = GOES(to)
 
 /* What is not listed is refused. */
-static const struct ep_answer answers[EP_STATES][EP_CALLS] = {
+static const struct dapl_ep_answer ep_answers[EP_STATES][EP_CALLS] = {
 	[S(UNCONNECTED)] = {
 		ALWAYS(UNCONNECTED),
 		[EP_CONNECT] = GOES(ACTIVE_CONNECTION_PENDING),
@@ -87,7 +99,7 @@ static const struct ep_answer answers[EP_STATES][EP_CALLS] = {
 	},
 };
 
-static const DAT_RETURN_SUBTYPE subtypes[EP_STATES] = {
+static const DAT_RETURN_SUBTYPE ep_subtypes[EP_STATES] = {
 	[S(UNCONNECTED)] = DAT_INVALID_STATE_EP_UNCONNECTED,
 	[S(UNCONFIGURED_UNCONNECTED)] = DAT_INVALID_STATE_EP_UNCONFIGURED,
 	[S(RESERVED)] = DAT_INVALID_STATE_EP_RESERVED,
@@ -105,9 +117,12 @@ static const DAT_RETURN_SUBTYPE subtypes[EP_STATES] = {
 	[S(CONNECTED_MULTI_PATH)] = DAT_INVALID_STATE_EP_CONNECTED,
 };
 
-#define ENDS(name) { DAT_CONNECTION_EVENT_##name, S(DISCONNECTED) }
+#define ENDS(name) \
+	{ \
+		DAT_CONNECTION_EVENT_##name, S(DISCONNECTED) \
+	}
 
-static const struct ep_rule rules[EP_STATES][EP_HAPPENINGS] = {
+static const struct dapl_ep_rule ep_rules[EP_STATES][EP_HAPPENINGS] = {
 	/* The event is the request's, on the service point's EVD. */
 	[S(RESERVED)] = {
 		[EP_IS_ASKED] = { DAT_CONNECTION_REQUEST_EVENT, S(PASSIVE_CONNECTION_PENDING) },
@@ -147,20 +162,20 @@ static const struct ep_rule rules[EP_STATES][EP_HAPPENINGS] = {
 	},
 };
 
-const struct ep_answer *
-ep_answer(DAT_EP_STATE state, enum ep_call call)
+const struct dapl_ep_answer *
+dapl_ep_answer(DAT_EP_STATE state, enum dapl_ep_call call)
 {
-	return &answers[state][call];
+	return &ep_answers[state][call];
 }
 
 DAT_RETURN_SUBTYPE
-ep_state_subtype(DAT_EP_STATE state)
+dapl_ep_state_subtype(DAT_EP_STATE state)
 {
-	return subtypes[state];
+	return ep_subtypes[state];
 }
 
-const struct ep_rule *
-ep_rule(DAT_EP_STATE state, enum ep_happening what)
+const struct dapl_ep_rule *
+dapl_ep_rule(DAT_EP_STATE state, enum dapl_ep_happening what)
 {
-	return &rules[state][what];
+	return &ep_rules[state][what];
 }

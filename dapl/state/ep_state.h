@@ -13,7 +13,7 @@
 
 #define EP_STATES (DAT_EP_STATE_CONNECTED_MULTI_PATH + 1)
 
-enum ep_call {
+enum dapl_ep_call {
 	EP_CONNECT, /* also dat_ep_dup_connect(), dat_ep_common_connect() */
 	EP_MODEL,   /* to be the endpoint whose connection is duplicated */
 	EP_RESERVE, /* for a reserved service point */
@@ -26,15 +26,15 @@ enum ep_call {
 	EP_REQUEST, /* post a send, an RDMA read or write */
 	EP_RECV,
 	EP_RESET,
-	EP_MODIFY,    /* attributes and EVDs */
+	EP_MODIFY, /* attributes and EVDs */
 	EP_MODIFY_PZ,
 	EP_LOOK, /* dat_ep_query(), dat_ep_get_status() */
 	EP_FREE,
 	EP_CALLS
 };
 
-enum ep_verdict {
-	EP_REFUSED,  /* DAT_INVALID_STATE with the state's subtype */
+enum dapl_ep_verdict {
+	EP_REFUSED, /* DAT_INVALID_STATE with the state's subtype */
 	EP_ALLOWED,
 	EP_GONE,     /* done, and it was the endpoint's end */
 	EP_NOTHING,  /* succeeds without doing anything */
@@ -42,24 +42,24 @@ enum ep_verdict {
 };
 
 /* The answer and, where the call changes it, the next state. */
-struct ep_answer {
-	enum ep_verdict verdict;
+struct dapl_ep_answer {
+	enum dapl_ep_verdict verdict;
 	DAT_EP_STATE next;
 };
 
-const struct ep_answer *ep_answer(DAT_EP_STATE state, enum ep_call call);
+const struct dapl_ep_answer *dapl_ep_answer(DAT_EP_STATE state, enum dapl_ep_call call);
 
-static inline enum ep_verdict
-ep_may(DAT_EP_STATE state, enum ep_call call)
+static inline enum dapl_ep_verdict
+dapl_ep_may(DAT_EP_STATE state, enum dapl_ep_call call)
 {
-	return ep_answer(state, call)->verdict;
+	return dapl_ep_answer(state, call)->verdict;
 }
 
 /* The subtype of DAT_INVALID_STATE that names the state. */
-DAT_RETURN_SUBTYPE ep_state_subtype(DAT_EP_STATE state);
+DAT_RETURN_SUBTYPE dapl_ep_state_subtype(DAT_EP_STATE state);
 
 /* What can happen to a connection; most of it is an event of the connection manager. */
-enum ep_happening {
+enum dapl_ep_happening {
 	EP_IS_ASKED, /* by the request that it was reserved for */
 	EP_IS_ESTABLISHED,
 	EP_IS_REJECTED_BY_PEER, /* by the consumer at the other end */
@@ -74,11 +74,11 @@ enum ep_happening {
 };
 
 /* The one event and the next state; event 0: it changes nothing. */
-struct ep_rule {
+struct dapl_ep_rule {
 	DAT_EVENT_NUMBER event;
 	DAT_EP_STATE next;
 };
 
-const struct ep_rule *ep_rule(DAT_EP_STATE state, enum ep_happening what);
+const struct dapl_ep_rule *dapl_ep_rule(DAT_EP_STATE state, enum dapl_ep_happening what);
 
 #endif

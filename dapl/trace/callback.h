@@ -9,9 +9,9 @@
 #include <dat2/dat_upcall.h>
 
 /* What an EVD makes its upcalls with: lines around them. */
-void trace_make_upcall(const DAT_UPCALL_OBJECT *object, DAT_EVD_HANDLE evd, const DAT_EVENT *event,
-    DAT_BOOLEAN more);
+void dapl_trace_make_upcall(
+    const DAT_UPCALL_OBJECT *object, DAT_EVD_HANDLE evd, const DAT_EVENT *event, DAT_BOOLEAN more);
 /* The same for a CNO and its agent. */
-void trace_make_agent_call(const DAT_OS_WAIT_PROXY_AGENT *agent, DAT_EVD_HANDLE evd);
+void dapl_trace_make_agent_call(const DAT_OS_WAIT_PROXY_AGENT *agent, DAT_EVD_HANDLE evd);
 
 #endif

@@ -12,20 +12,20 @@
 #include <syslog.h>
 #include <unistd.h>
 
-unsigned int debug_classes;
+unsigned int dapl_debug_classes;
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_once_t debug_once = PTHREAD_ONCE_INIT;
 
 enum { DEST_STDOUT = 1, DEST_SYSLOG = 2 };
-static unsigned long destinations;
+static unsigned long debug_destinations;
 
 /* Which bits of a variable ask for which class. */
 struct request {
 	unsigned long bits;
-	enum debug_class class;
+	enum dapl_debug_class class;
 };
 
-static const struct request of_registry[] = {
+static const struct request debug_registry_bits[] = {
 	{ 0x01, DEBUG_ERRORS },
 	{ 0x10, DEBUG_CONNECTIONS },
 	{ 0x20, DEBUG_CALLS },
@@ -33,7 +33,7 @@ static const struct request of_registry[] = {
 	{ 0, 0 },
 };
 
-static const struct request of_provider[] = {
+static const struct request debug_provider_bits[] = {
 	{ 0x0001, DEBUG_ERRORS },
 	{ 0x0008 | 0x0010, DEBUG_CONNECTIONS },
 	{ 0x0100, DEBUG_CALLS },
@@ -43,7 +43,7 @@ static const struct request of_provider[] = {
 
 /* Not of a program that runs with more privileges than its user. */
 static bool
-read_number(const char *name, unsigned long *value)
+debug_read_number(const char *name, unsigned long *value)
 {
 	const char *text = secure_getenv(name);
 	char *end;
@@ -57,41 +57,41 @@ read_number(const char *name, unsigned long *value)
 
 /* False when the variable is not set. */
 static bool
-ask(const char *name, const struct request *requests)
+debug_read_variable(const char *name, const struct request *requests)
 {
 	unsigned long bits;
 
-	if (!read_number(name, &bits))
+	if (!debug_read_number(name, &bits))
 		return false;
 	for (; requests->bits; requests++)
 		if (bits & requests->bits)
-			debug_classes |= requests->class;
+			dapl_debug_classes |= requests->class;
 	return true;
 }
 
 static void
-setup(void)
+debug_read_environment(void)
 {
-	const bool registry = ask("DAT_DBG_TYPE", of_registry);
+	const bool registry = debug_read_variable("DAT_DBG_TYPE", debug_registry_bits);
 
-	if (!ask("DAPL_DBG_TYPE", of_provider) && !registry)
-		debug_classes = DEBUG_ERRORS;
-	if (!read_number("DAPL_DBG_DEST", &destinations) &&
-	    !read_number("DAT_DBG_DEST", &destinations))
-		destinations = 0;
+	if (!debug_read_variable("DAPL_DBG_TYPE", debug_provider_bits) && !registry)
+		dapl_debug_classes = DEBUG_ERRORS;
+	if (!debug_read_number("DAPL_DBG_DEST", &debug_destinations) &&
+	    !debug_read_number("DAT_DBG_DEST", &debug_destinations))
+		debug_destinations = 0;
 }
 
 void
-debug_setup(void)
+dapl_debug_setup(void)
 {
 	int saved = errno;
 
-	pthread_once(&once, setup);
+	pthread_once(&debug_once, debug_read_environment);
 	errno = saved;
 }
 
 static void
-say(const char *format, va_list args)
+debug_print(const char *format, va_list args)
 {
 	char text[1024];
 	int saved = errno;
@@ -99,33 +99,33 @@ say(const char *format, va_list args)
 
 	vsnprintf(text, sizeof text, format, args);
 	/* One call each: lines of several threads do not mix. */
-	if (destinations & DEST_SYSLOG)
+	if (debug_destinations & DEST_SYSLOG)
 		syslog(LOG_DEBUG, "rearm[%ld]: %s", thread, text);
-	if (destinations & DEST_STDOUT)
+	if (debug_destinations & DEST_STDOUT)
 		fprintf(stdout, "rearm[%ld]: %s\n", thread, text);
-	if (!(destinations & (DEST_STDOUT | DEST_SYSLOG)))
+	if (!(debug_destinations & (DEST_STDOUT | DEST_SYSLOG)))
 		fprintf(stderr, "rearm[%ld]: %s\n", thread, text);
 	errno = saved;
 }
 
 void
-debug_line(const char *format, ...)
+dapl_debug_line(const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	say(format, args);
+	debug_print(format, args);
 	va_end(args);
 }
 
 void
-debug_error(const char *format, ...)
+dapl_debug_error(const char *format, ...)
 {
 	va_list args;
 
-	if (!debug_wants(DEBUG_ERRORS))
+	if (!dapl_debug_wants(DEBUG_ERRORS))
 		return;
 	va_start(args, format);
-	say(format, args);
+	debug_print(format, args);
 	va_end(args);
 }

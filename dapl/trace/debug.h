@@ -10,29 +10,29 @@
 
 #include <stdbool.h>
 
-enum debug_class {
+enum dapl_debug_class {
 	DEBUG_ERRORS = 1,      /* why something failed, in words */
 	DEBUG_CALLS = 2,       /* each call with its arguments */
 	DEBUG_RESULTS = 4,     /* what it returned */
 	DEBUG_CONNECTIONS = 8, /* what the connection manager says and endpoints become */
 };
 
-/* Constant after debug_setup(), which a provider's first initialisation calls. */
-extern unsigned int debug_classes;
+/* Constant after dapl_debug_setup(), which a provider's first initialisation calls. */
+extern unsigned int dapl_debug_classes;
 
 static inline bool
-debug_wants(unsigned int classes)
+dapl_debug_wants(unsigned int classes)
 {
-	return __builtin_expect(debug_classes & classes, 0);
+	return __builtin_expect(dapl_debug_classes & classes, 0);
 }
 
 /* Reads the environment, once a process. */
-void debug_setup(void);
+void dapl_debug_setup(void);
 
 /* A line, whoever wants it; errno is left as it was. */
-void debug_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void dapl_debug_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A line for who wants errors. */
-void debug_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void dapl_debug_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 DAT_RETURN
-err_resource(int error, DAT_RETURN_SUBTYPE resource)
+dapl_err_resource(int error, DAT_RETURN_SUBTYPE resource)
 {
 	switch (-error) {
 	case ENOMEM:
@@ -26,7 +26,7 @@ err_resource(int error, DAT_RETURN_SUBTYPE resource)
 }
 
 DAT_RETURN
-err_ia_open(int error)
+dapl_err_ia_open(int error)
 {
 	switch (-error) {
 	case ENOENT: /* the name leads to no address */
@@ -40,12 +40,12 @@ err_ia_open(int error)
 	case EPERM:
 		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE);
 	default:
-		return err_resource(error, DAT_RESOURCE_MEMORY);
+		return dapl_err_resource(error, DAT_RESOURCE_MEMORY);
 	}
 }
 
 DAT_RETURN
-err_listen(int error)
+dapl_err_listen(int error)
 {
 	switch (-error) {
 	case EADDRINUSE:
@@ -54,12 +54,12 @@ err_listen(int error)
 	case EPERM:
 		return DAT_ERROR(DAT_CONN_QUAL_UNAVAILABLE, DAT_NO_SUBTYPE);
 	default:
-		return err_resource(error, DAT_RESOURCE_MEMORY);
+		return dapl_err_resource(error, DAT_RESOURCE_MEMORY);
 	}
 }
 
 DAT_RETURN
-err_query(bool known, const void *param)
+dapl_err_query(bool known, const void *param)
 {
 	if (!known)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
@@ -69,7 +69,7 @@ err_query(bool known, const void *param)
 }
 
 DAT_RETURN
-err_post(int error)
+dapl_err_post(int error)
 {
 	switch (-error) {
 	case ENOMEM:
@@ -87,7 +87,7 @@ err_post(int error)
 }
 
 DAT_RETURN
-err_evd_wait(int error, bool on_cq)
+dapl_err_evd_wait(int error, bool on_cq)
 {
 	switch (-error) {
 	case 0:
@@ -119,7 +119,7 @@ err_evd_wait(int error, bool on_cq)
 }
 
 DAT_RETURN
-err_evd_dequeue(int error, bool on_cq)
+dapl_err_evd_dequeue(int error, bool on_cq)
 {
 	switch (-error) {
 	case 0:
@@ -138,7 +138,7 @@ err_evd_dequeue(int error, bool on_cq)
 }
 
 DAT_RETURN
-err_evd_resize(int error)
+dapl_err_evd_resize(int error)
 {
 	switch (-error) {
 	case 0:
@@ -151,12 +151,12 @@ err_evd_resize(int error)
 	case ENODEV:
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
 	default:
-		return err_resource(error, DAT_RESOURCE_MEMORY);
+		return dapl_err_resource(error, DAT_RESOURCE_MEMORY);
 	}
 }
 
 DAT_RETURN
-err_evd_modify_upcall(int error)
+dapl_err_evd_modify_upcall(int error)
 {
 	switch (-error) {
 	case 0:
@@ -182,7 +182,7 @@ err_evd_modify_upcall(int error)
 }
 
 DAT_RETURN
-err_cno_wait(int error)
+dapl_err_cno_wait(int error)
 {
 	switch (-error) {
 	case 0:
@@ -204,7 +204,7 @@ err_cno_wait(int error)
 }
 
 DAT_RETURN
-err_cno_trigger(int error)
+dapl_err_cno_trigger(int error)
 {
 	switch (-error) {
 	case 0:

@@ -10,27 +10,27 @@
 #include <dat2/udat.h>
 
 /* A verbs or CM call that creates or registers something failed for want of `resource`. */
-DAT_RETURN err_resource(int error, DAT_RETURN_SUBTYPE resource);
+DAT_RETURN dapl_err_resource(int error, DAT_RETURN_SUBTYPE resource);
 
 /* Opening the adapter. */
-DAT_RETURN err_ia_open(int error);
+DAT_RETURN dapl_err_ia_open(int error);
 
 /* Listening on a connection qualifier. */
-DAT_RETURN err_listen(int error);
+DAT_RETURN dapl_err_listen(int error);
 
 /* A query: whether its mask is `known` and there is a place for the answer. */
-DAT_RETURN err_query(bool known, const void *param);
+DAT_RETURN dapl_err_query(bool known, const void *param);
 
 /* Posting a work request. */
-DAT_RETURN err_post(int error);
+DAT_RETURN dapl_err_post(int error);
 
 /* Taking events; `on_cq`: the EVD has a completion queue, whose raw codes stock programs compare.
  */
-DAT_RETURN err_evd_wait(int error, bool on_cq);
-DAT_RETURN err_evd_dequeue(int error, bool on_cq);
-DAT_RETURN err_evd_resize(int error);
-DAT_RETURN err_evd_modify_upcall(int error);
-DAT_RETURN err_cno_wait(int error);
-DAT_RETURN err_cno_trigger(int error);
+DAT_RETURN dapl_err_evd_wait(int error, bool on_cq);
+DAT_RETURN dapl_err_evd_dequeue(int error, bool on_cq);
+DAT_RETURN dapl_err_evd_resize(int error);
+DAT_RETURN dapl_err_evd_modify_upcall(int error);
+DAT_RETURN dapl_err_cno_wait(int error);
+DAT_RETURN dapl_err_cno_trigger(int error);
 
 #endif

@@ -6,7 +6,7 @@
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 const char *
-name_ep_state(DAT_EP_STATE state)
+dapl_name_ep_state(DAT_EP_STATE state)
 {
 #define STATE(name) [DAT_EP_STATE_##name] = #name
 	static const char *const names[EP_STATES] = {
@@ -32,7 +32,7 @@ name_ep_state(DAT_EP_STATE state)
 }
 
 const char *
-name_ep_happening(enum ep_happening what)
+dapl_name_ep_happening(enum dapl_ep_happening what)
 {
 	static const char *const names[EP_HAPPENINGS] = {
 		[EP_IS_ASKED] = "is asked for, at its reserved service point",
@@ -51,7 +51,7 @@ name_ep_happening(enum ep_happening what)
 }
 
 const char *
-name_cm_event(enum rdma_cm_event_type type)
+dapl_name_cm_event(enum rdma_cm_event_type type)
 {
 #define CM(name) [RDMA_CM_EVENT_##name] = #name
 	static const char *const names[CM_EVENTS] = {
@@ -78,7 +78,7 @@ name_cm_event(enum rdma_cm_event_type type)
 }
 
 const char *
-name_event(DAT_EVENT_NUMBER number)
+dapl_name_event(DAT_EVENT_NUMBER number)
 {
 	switch ((unsigned int)number) {
 #define EVENT(name) \

@@ -10,17 +10,17 @@
 #include "dapl/state/cm_event.h"
 
 /* Without the prefix DAT_EP_STATE_. */
-const char *name_ep_state(DAT_EP_STATE state);
+const char *dapl_name_ep_state(DAT_EP_STATE state);
 
 /* As an end of the sentence "the connection ...". */
-const char *name_ep_happening(enum ep_happening what);
+const char *dapl_name_ep_happening(enum dapl_ep_happening what);
 
 /* Without the prefix RDMA_CM_EVENT_. */
-const char *name_cm_event(enum rdma_cm_event_type type);
+const char *dapl_name_cm_event(enum rdma_cm_event_type type);
 
 /* With their prefixes. */
-const char *name_event(DAT_EVENT_NUMBER number);
-const char *name_return_type(DAT_RETURN ret);
-const char *name_return_subtype(DAT_RETURN ret); /* "" for none */
+const char *dapl_name_event(DAT_EVENT_NUMBER number);
+const char *dapl_name_return_type(DAT_RETURN ret);
+const char *dapl_name_return_subtype(DAT_RETURN ret); /* "" for none */
 
 #endif

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 const char *
-name_return_type(DAT_RETURN ret)
+dapl_name_return_type(DAT_RETURN ret)
 {
 	switch ((unsigned int)DAT_GET_TYPE(ret)) {
 #define TYPE(name) \
@@ -44,7 +44,7 @@ name_return_type(DAT_RETURN ret)
 }
 
 const char *
-name_return_subtype(DAT_RETURN ret)
+dapl_name_return_subtype(DAT_RETURN ret)
 {
 	switch ((unsigned int)DAT_GET_SUBTYPE(ret)) {
 	case DAT_NO_SUBTYPE:

@@ -15,7 +15,7 @@
 #include "dapl/trace/name.h"
 
 void
-trace_add(struct trace_line *line, const char *format, ...)
+dapl_trace_add(struct dapl_trace_line *line, const char *format, ...)
 {
 	const size_t room = sizeof line->text - line->used;
 	va_list args;
@@ -29,49 +29,49 @@ trace_add(struct trace_line *line, const char *format, ...)
 }
 
 void
-trace_name(struct trace_line *line, const char *name)
+dapl_trace_name(struct dapl_trace_line *line, const char *name)
 {
-	trace_add(line, "%s%s=", line->first ? "" : ", ", name);
+	dapl_trace_add(line, "%s%s=", line->first ? "" : ", ", name);
 	line->first = false;
 }
 
 void
-trace_call(struct trace_line *line, const char *call)
+dapl_trace_call(struct dapl_trace_line *line, const char *call)
 {
 	line->used = 0;
 	line->first = true;
-	trace_add(line, "%s(", call);
+	dapl_trace_add(line, "%s(", call);
 }
 
 void
-trace_send(struct trace_line *line)
+dapl_trace_send(struct dapl_trace_line *line)
 {
-	if (debug_wants(DEBUG_CALLS))
-		debug_line("%s)", line->text);
+	if (dapl_debug_wants(DEBUG_CALLS))
+		dapl_debug_line("%s)", line->text);
 }
 
 void
-trace_return(struct trace_line *line, const char *call, DAT_RETURN ret)
+dapl_trace_return(struct dapl_trace_line *line, const char *call, DAT_RETURN ret)
 {
-	const char *type = name_return_type(ret), *subtype = name_return_subtype(ret);
+	const char *type = dapl_name_return_type(ret), *subtype = dapl_name_return_subtype(ret);
 
 	line->used = 0;
 	line->first = false;
-	trace_add(line, "%s() = ", call);
+	dapl_trace_add(line, "%s() = ", call);
 	if (!type || !subtype)
-		trace_add(line, "0x%08x", (unsigned int)ret);
+		dapl_trace_add(line, "0x%08x", (unsigned int)ret);
 	else if (ret == DAT_SUCCESS)
-		trace_add(line, "%s", type);
+		dapl_trace_add(line, "%s", type);
 	else
-		trace_add(line, "%s%s%s (0x%08x)", type, *subtype ? " " : "", subtype,
-		    (unsigned int)ret);
+		dapl_trace_add(
+		    line, "%s%s%s (0x%08x)", type, *subtype ? " " : "", subtype, (unsigned int)ret);
 }
 
 void
-trace_send_return(struct trace_line *line)
+dapl_trace_send_return(struct dapl_trace_line *line)
 {
-	if (debug_wants(DEBUG_RESULTS))
-		debug_line("%s", line->text);
+	if (dapl_debug_wants(DEBUG_RESULTS))
+		dapl_debug_line("%s", line->text);
 }
 
 /*
@@ -79,7 +79,7 @@ trace_send_return(struct trace_line *line)
  * call that is refused must not end the program because it is printed.
  */
 static bool
-peek(void *to, const void *from, size_t n)
+trace_peek(void *to, const void *from, size_t n)
 {
 	struct iovec local = { to, n }, remote = { (void *)(uintptr_t)from, n };
 
@@ -88,151 +88,151 @@ peek(void *to, const void *from, size_t n)
 
 /* A pointer that leads nowhere is printed as it is. */
 static bool
-follow(struct trace_line *line, const char *name, const void *v, void *to, size_t n)
+trace_follow(struct dapl_trace_line *line, const char *name, const void *v, void *to, size_t n)
 {
-	if (v && peek(to, v, n)) {
-		trace_name(line, name);
+	if (v && trace_peek(to, v, n)) {
+		dapl_trace_name(line, name);
 		return true;
 	}
-	trace_pointer(line, name, v);
+	dapl_trace_pointer(line, name, v);
 	return false;
 }
 
 /* ---- values ---- */
 
 void
-trace_pointer(struct trace_line *line, const char *name, const void *v)
+dapl_trace_pointer(struct dapl_trace_line *line, const char *name, const void *v)
 {
-	trace_name(line, name);
+	dapl_trace_name(line, name);
 	if (v)
-		trace_add(line, "0x%llx", (unsigned long long)(uintptr_t)v);
+		dapl_trace_add(line, "0x%llx", (unsigned long long)(uintptr_t)v);
 	else
-		trace_add(line, "NULL");
+		dapl_trace_add(line, "NULL");
 }
 
 void
-trace_handle(struct trace_line *line, const char *name, DAT_HANDLE v)
+dapl_trace_handle(struct dapl_trace_line *line, const char *name, DAT_HANDLE v)
 {
-	trace_pointer(line, name, v);
+	dapl_trace_pointer(line, name, v);
 }
 
 void
-trace_handle_at(struct trace_line *line, const char *name, const DAT_HANDLE *v)
+dapl_trace_handle_at(struct dapl_trace_line *line, const char *name, const DAT_HANDLE *v)
 {
 	DAT_HANDLE handle;
 
-	if (v && peek(&handle, v, sizeof handle))
-		trace_handle(line, name, handle);
+	if (v && trace_peek(&handle, v, sizeof handle))
+		dapl_trace_handle(line, name, handle);
 	else
-		trace_pointer(line, name, v);
+		dapl_trace_pointer(line, name, v);
 }
 
 void
-trace_string(struct trace_line *line, const char *name, const char *v)
+dapl_trace_string(struct dapl_trace_line *line, const char *name, const char *v)
 {
 	char text[128];
 	size_t room = 4096 - (uintptr_t)v % 4096; /* what is readable at all in its page */
 
 	if (room >= sizeof text)
 		room = sizeof text - 1;
-	if (follow(line, name, v, text, room)) {
+	if (trace_follow(line, name, v, text, room)) {
 		text[room] = '\0';
-		trace_add(line, "\"%s\"", text);
+		dapl_trace_add(line, "\"%s\"", text);
 	}
 }
 
 void
-trace_count(struct trace_line *line, const char *name, long long v)
+dapl_trace_count(struct dapl_trace_line *line, const char *name, long long v)
 {
-	trace_name(line, name);
-	trace_add(line, "%lld", v);
+	dapl_trace_name(line, name);
+	dapl_trace_add(line, "%lld", v);
 }
 
 void
-trace_number(struct trace_line *line, const char *name, unsigned long long v)
+dapl_trace_number(struct dapl_trace_line *line, const char *name, unsigned long long v)
 {
-	trace_name(line, name);
-	trace_add(line, "%llu", v);
+	dapl_trace_name(line, name);
+	dapl_trace_add(line, "%llu", v);
 }
 
 void
-trace_hex(struct trace_line *line, const char *name, unsigned long long v)
+dapl_trace_hex(struct dapl_trace_line *line, const char *name, unsigned long long v)
 {
-	trace_name(line, name);
-	trace_add(line, "0x%llx", v);
+	dapl_trace_name(line, name);
+	dapl_trace_add(line, "0x%llx", v);
 }
 
 void
-trace_timeout(struct trace_line *line, const char *name, DAT_TIMEOUT v)
+dapl_trace_timeout(struct dapl_trace_line *line, const char *name, DAT_TIMEOUT v)
 {
-	trace_name(line, name);
+	dapl_trace_name(line, name);
 	if (v == DAT_TIMEOUT_INFINITE)
-		trace_add(line, "INFINITE");
+		dapl_trace_add(line, "INFINITE");
 	else
-		trace_add(line, "%uus", (unsigned int)v);
+		dapl_trace_add(line, "%uus", (unsigned int)v);
 }
 
 void
-trace_address(struct trace_line *line, const char *name, DAT_IA_ADDRESS_PTR v)
+dapl_trace_address(struct dapl_trace_line *line, const char *name, DAT_IA_ADDRESS_PTR v)
 {
 	char text[INET6_ADDRSTRLEN] = "?";
 	struct sockaddr_in6 six;
 	struct sockaddr_in four;
 
-	if (!follow(line, name, v, &four, sizeof four))
+	if (!trace_follow(line, name, v, &four, sizeof four))
 		return;
 	if (four.sin_family == AF_INET)
 		inet_ntop(AF_INET, &four.sin_addr, text, sizeof text);
-	else if (four.sin_family == AF_INET6 && peek(&six, v, sizeof six))
+	else if (four.sin_family == AF_INET6 && trace_peek(&six, v, sizeof six))
 		inet_ntop(AF_INET6, &six.sin6_addr, text, sizeof text);
 	else
 		snprintf(text, sizeof text, "family %d", four.sin_family);
-	trace_add(line, "%s", text);
+	dapl_trace_add(line, "%s", text);
 }
 
 void
-trace_cookie(struct trace_line *line, const char *name, DAT_CONTEXT v)
+dapl_trace_cookie(struct dapl_trace_line *line, const char *name, DAT_CONTEXT v)
 {
-	trace_hex(line, name, v.as_64);
+	dapl_trace_hex(line, name, v.as_64);
 }
 
 void
-trace_agent(struct trace_line *line, const char *name, DAT_OS_WAIT_PROXY_AGENT v)
+dapl_trace_agent(struct dapl_trace_line *line, const char *name, DAT_OS_WAIT_PROXY_AGENT v)
 {
-	trace_name(line, name);
+	dapl_trace_name(line, name);
 	if (v.proxy_agent_func)
-		trace_add(line, "{0x%llx, instance=0x%llx}",
+		dapl_trace_add(line, "{0x%llx, instance=0x%llx}",
 		    (unsigned long long)(uintptr_t)v.proxy_agent_func,
 		    (unsigned long long)(uintptr_t)v.instance_data);
 	else
-		trace_add(line, "NONE");
+		dapl_trace_add(line, "NONE");
 }
 
 void
-trace_upcall(struct trace_line *line, const char *name, const DAT_UPCALL_OBJECT *v)
+dapl_trace_upcall(struct dapl_trace_line *line, const char *name, const DAT_UPCALL_OBJECT *v)
 {
 	DAT_UPCALL_OBJECT object;
 
 	if (!v) {
-		trace_name(line, name);
-		trace_add(line, "SAME");
-	} else if (follow(line, name, v, &object, sizeof object)) {
+		dapl_trace_name(line, name);
+		dapl_trace_add(line, "SAME");
+	} else if (trace_follow(line, name, v, &object, sizeof object)) {
 		if (!object.upcall_func)
-			trace_add(line, "NULL");
+			dapl_trace_add(line, "NULL");
 		else
-			trace_add(line, "{0x%llx, instance=0x%llx}",
+			dapl_trace_add(line, "{0x%llx, instance=0x%llx}",
 			    (unsigned long long)(uintptr_t)object.upcall_func,
 			    (unsigned long long)(uintptr_t)object.instance_data);
 	}
 }
 
 void
-trace_remote(struct trace_line *line, const char *name, const DAT_RMR_TRIPLET *v)
+dapl_trace_remote(struct dapl_trace_line *line, const char *name, const DAT_RMR_TRIPLET *v)
 {
 	DAT_RMR_TRIPLET triplet;
 
-	if (follow(line, name, v, &triplet, sizeof triplet))
-		trace_add(line, "{0x%llx, length=%u, context=0x%x}",
+	if (trace_follow(line, name, v, &triplet, sizeof triplet))
+		dapl_trace_add(line, "{0x%llx, length=%u, context=0x%x}",
 		    (unsigned long long)triplet.virtual_address,
 		    (unsigned int)triplet.segment_length, (unsigned int)triplet.rmr_context);
 }
@@ -241,54 +241,55 @@ trace_remote(struct trace_line *line, const char *name, const DAT_RMR_TRIPLET *v
 
 /* What the event's number says is there. */
 static void
-add_event_data(struct trace_line *line, const DAT_EVENT *v)
+trace_add_event_data(struct dapl_trace_line *line, const DAT_EVENT *v)
 {
 	const DAT_EVENT_DATA *data = &v->event_data;
 
 	if (v->event_number == DAT_DTO_COMPLETION_EVENT) {
-		trace_handle(line, "ep", data->dto_completion_event_data.ep_handle);
-		trace_cookie(line, "cookie", data->dto_completion_event_data.user_cookie);
-		trace_dto_status(line, "status", data->dto_completion_event_data.status);
-		trace_number(line, "length", data->dto_completion_event_data.transfered_length);
+		dapl_trace_handle(line, "ep", data->dto_completion_event_data.ep_handle);
+		dapl_trace_cookie(line, "cookie", data->dto_completion_event_data.user_cookie);
+		dapl_trace_dto_status(line, "status", data->dto_completion_event_data.status);
+		dapl_trace_number(
+		    line, "length", data->dto_completion_event_data.transfered_length);
 	} else if (v->event_number == DAT_CONNECTION_REQUEST_EVENT) {
-		trace_handle(line, "sp", data->cr_arrival_event_data.sp_handle.psp_handle);
-		trace_handle(line, "cr", data->cr_arrival_event_data.cr_handle);
+		dapl_trace_handle(line, "sp", data->cr_arrival_event_data.sp_handle.psp_handle);
+		dapl_trace_handle(line, "cr", data->cr_arrival_event_data.cr_handle);
 	} else if (v->event_number == DAT_SOFTWARE_EVENT) {
-		trace_pointer(line, "pointer", data->software_event_data.pointer);
+		dapl_trace_pointer(line, "pointer", data->software_event_data.pointer);
 	} else if ((v->event_number & 0xff000) == 0x4000) {
-		trace_handle(line, "ep", data->connect_event_data.ep_handle);
-		trace_count(line, "size", data->connect_event_data.private_data_size);
+		dapl_trace_handle(line, "ep", data->connect_event_data.ep_handle);
+		dapl_trace_count(line, "size", data->connect_event_data.private_data_size);
 	} else if ((v->event_number & 0xff000) == 0x8000) {
-		trace_handle(line, "handle", data->asynch_error_event_data.dat_handle);
-		trace_count(line, "reason", data->asynch_error_event_data.reason);
+		dapl_trace_handle(line, "handle", data->asynch_error_event_data.dat_handle);
+		dapl_trace_count(line, "reason", data->asynch_error_event_data.reason);
 	}
 }
 
 static void
-add_event(struct trace_line *line, const DAT_EVENT *v)
+trace_add_event(struct dapl_trace_line *line, const DAT_EVENT *v)
 {
-	const char *number = name_event(v->event_number);
+	const char *number = dapl_name_event(v->event_number);
 
 	if (number)
-		trace_add(line, "{%s", number);
+		dapl_trace_add(line, "{%s", number);
 	else
-		trace_add(line, "{0x%x", (unsigned int)v->event_number);
-	add_event_data(line, v);
-	trace_add(line, "}");
+		dapl_trace_add(line, "{0x%x", (unsigned int)v->event_number);
+	trace_add_event_data(line, v);
+	dapl_trace_add(line, "}");
 }
 
 void
-trace_event(struct trace_line *line, const char *name, const DAT_EVENT *v)
+dapl_trace_event(struct dapl_trace_line *line, const char *name, const DAT_EVENT *v)
 {
 	DAT_EVENT event;
 
-	if (follow(line, name, v, &event, sizeof event))
-		add_event(line, &event);
+	if (trace_follow(line, name, v, &event, sizeof event))
+		trace_add_event(line, &event);
 }
 
 void
-trace_got(struct trace_line *line, const char *name, DAT_EVENT v)
+dapl_trace_got(struct dapl_trace_line *line, const char *name, DAT_EVENT v)
 {
-	trace_name(line, name);
-	add_event(line, &v);
+	dapl_trace_name(line, name);
+	trace_add_event(line, &v);
 }

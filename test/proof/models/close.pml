@@ -65,7 +65,7 @@ bit b_channel = 1, b_event;
 
 inline wake_closer() { woken = (woken || listed) }
 
-/* parent_put_locked() */
+/* dapl_parent_put_locked() */
 inline put_base()
 {
 	bases--;
@@ -265,7 +265,7 @@ inline close()
 	   /* advance() */
 	   if
 	   :: what == NOTHING
-	   :: what == END_A -> /* evd_destroy(), evd_free_nowait() */
+	   :: what == END_A -> /* dapl_evd_free_by_handle(), evd_free_nowait() */
 		atomic {
 			if
 			:: a_handle -> close_a_handle(); advances = 1; printf("| destroys a\n")
@@ -296,7 +296,7 @@ inline close()
 			destroy_a()
 		:: else
 		fi
-	   :: what == END_C -> /* cno_destroy(), cno_free_nowait() */
+	   :: what == END_C -> /* dapl_cno_free_by_handle(), cno_free_nowait() */
 		atomic {
 			if
 			:: c_handle && !c_refs -> close_c_handle(); advances = 1; printf("| destroys c\n")

@@ -309,7 +309,7 @@ proctype caller()
 	bit found;
 end:
 	do
-	/* handle_object() looks without the lock; evd_enter() compares the life with it */
+	/* dapl_handle_object() looks without the lock; evd_enter() compares the life with it */
 	:: atomic { calls_left > 0 -> calls_left--; found = (generation == 1 && !recycled) };
 	   atomic {
 		enter();

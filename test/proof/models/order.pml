@@ -16,7 +16,7 @@
  * RESETS, FREES, DISCONNECTS, FAILS: to which endpoints this may happen, a bit each.  One that was reset
  * connects again.
  * RESIZES: how often the device queue becomes K or SMALL deep.  No more receives are outstanding than it
- * is deep: evd_cq_promise().
+ * is deep: dapl_evd_cq_promise().
  */
 #ifndef E
 #define E 1
@@ -110,7 +110,7 @@ typedef endpoint {
 	bit concluding;		/* the state tells the outcome, its event does not yet */
 	bit hold = 1;		/* evd_hold_begin(), before the connection can come about */
 	chan held = [K] of { byte };
-	byte sorted;		/* completions that were polled: wr_ring_idle() when it is POSTED */
+	byte sorted;		/* completions that were polled: dapl_wr_ring_idle() when it is POSTED */
 	bit alive = 1, reborn;	/* reborn: another endpoint lives in the slot */
 	/* what the consumer saw: of each generation nothing, the outcome, the end */
 	byte seen, last_recv;
@@ -273,7 +273,7 @@ end:
 	od
 }
 
-/* ep_settle() of a connection that was there */
+/* dapl_ep_settle() of a connection that was there */
 inline end_connection(e_, how_)
 {
 	ep[e_].state = DOWN;
@@ -311,7 +311,7 @@ end:
 		atomic { ep[e].owed = ep[e].ending; ep[e].ending = 0; ep[e].pins-- }
 	/* from here on also the timer's work, which pins the endpoint */
 	:: atomic {
-		ep[e].alive && ep[e].owed && CAN_POLL && !IDLE(e) -> poll(255) /* ep_refresh() */
+		ep[e].alive && ep[e].owed && CAN_POLL && !IDLE(e) -> poll(255) /* dapl_ep_refresh() */
 	   }
 	:: atomic {
 		ep[e].alive && ep[e].owed && IDLE(e) && MAY_TELL(e) ->
@@ -377,7 +377,7 @@ end:
 }
 
 #if RESIZES > 0
-/* The consumer posts what evd_cq_promise() made room for. */
+/* The consumer posts what dapl_evd_cq_promise() made room for. */
 proctype receives()
 {
 end:
@@ -448,7 +448,7 @@ end:
 #endif
 	   if
 	   :: broke ->
-		/* the effect: ep_broken(), with the generation that the completion was of */
+		/* the effect: dapl_ep_broken(), with the generation that the completion was of */
 		atomic {
 			broke--;
 			if
@@ -485,7 +485,7 @@ end:
 	od
 }
 
-/* ep_purge_completions() */
+/* dapl_ep_purge_completions() */
 inline purge_completions(e_)
 {
 	i = len(queue);
@@ -532,7 +532,7 @@ inline purge_events(e_)
 	open_closed(false)
 }
 
-/* ep_destroy() */
+/* ep_free_locked() */
 proctype freer(byte e)
 {
 	if

@@ -30,7 +30,7 @@ static unsigned int n_ids;
 /* All connections are the first adapter's. */
 static struct rdma_event_channel channel, other_channel;
 /* Of a service point that requests arrive at. */
-static struct conn listener_conn;
+static struct dapl_conn listener_conn;
 static struct rdma_cm_id listener = { .context = &listener_conn };
 static unsigned int n_channels;
 static struct rdma_cm_event queue[EVENTS]; /* a ring; an event stays in place until it is acked */
@@ -240,7 +240,7 @@ bool
 connection_is_stray(const void *owner, const struct rdma_cm_id *its, bool connecting)
 {
 	for (unsigned int i = 0; i < n_ids; i++) {
-		const struct conn *conn = ids[i].rdma.context;
+		const struct dapl_conn *conn = ids[i].rdma.context;
 
 		if (ids[i].open && conn && (const void *)conn->owner == owner &&
 		    (&ids[i].rdma != its || (ids[i].connecting && !connecting)))
@@ -370,7 +370,7 @@ rdma_resolve_route(struct rdma_cm_id *id, int ms)
 
 	(void)ms;
 	if (entered->answer == ANSWER_IS_NOWHERE)
-		judge_answered(((struct conn *)id->context)->owner, ANSWER_IS_NOWHERE);
+		judge_answered(((struct dapl_conn *)id->context)->owner, ANSWER_IS_NOWHERE);
 	if (entered->answer == ANSWER_IS_NOWHERE)
 		raise_event(entered, RDMA_CM_EVENT_ROUTE_ERROR, -ENETUNREACH);
 	else

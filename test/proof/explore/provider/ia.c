@@ -18,7 +18,7 @@ static struct os_mutex list_mutex;
 void
 slots_forget_ias(void)
 {
-	list = NULL;
+	ia_first = NULL;
 	os_mutex_init(&list_mutex);
 	world_mutex_name(&list_mutex, RANK_IA_LIST, "the list of adapters");
 }

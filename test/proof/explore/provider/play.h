@@ -119,7 +119,7 @@ struct play_life {
 struct play_ep {
 	int index;
 	const struct ep_spec *spec;
-	struct ep *object;
+	struct dapl_ep *object;
 	bool freed, opening;
 	unsigned int life;
 	uint8_t answers; /* that had private data */

@@ -52,7 +52,7 @@ rnic_context(void)
 const void *
 rnic_owner(const struct ibv_qp *qp)
 {
-	return ((const struct ep_qp_context *)qp->qp_context)->ep;
+	return ((const struct dapl_ep_qp_context *)qp->qp_context)->ep;
 }
 
 /* ---- queue pairs ---- */
@@ -357,7 +357,7 @@ rnic_move(const void *of, enum rnic_move what)
 		sched_point(OP_DEVICE, OBJECT_QP(qp), &here);
 		if (!qp->open)
 			break;
-		judge_broke(of, ((struct ep_qp_context *)qp->ibv.qp_context)->generation);
+		judge_broke(of, ((struct dapl_ep_qp_context *)qp->ibv.qp_context)->generation);
 		rnic_set_state(&qp->ibv, IBV_QPS_ERR);
 		raise_note(IBV_EVENT_QP_FATAL, &qp->ibv, NULL);
 		break;

@@ -35,7 +35,7 @@ name_locks(void *slot)
 		[KIND_IA] = "adapter", [KIND_PZ] = "zone", [KIND_EVD] = "EVD object",
 		[KIND_CNO] = "CNO object", [KIND_EP] = "endpoint",
 	};
-	struct object *obj = slot;
+	struct dapl_object *obj = slot;
 
 	world_mutex_name(&obj->lock, obj->kind == KIND_IA ? RANK_IA : RANK_EP, names[obj->kind]);
 	if (obj->kind == KIND_EVD)
@@ -44,16 +44,16 @@ name_locks(void *slot)
 		world_mutex_name(&((struct dapl_cno *)slot)->core.lock, RANK_CNO, "CNO");
 }
 
-static struct slab_slot *
-slot_at(const struct slab *slab, uint32_t index)
+static struct dapl_slab_slot *
+slot_at(const struct dapl_slab *slab, uint32_t index)
 {
-	return (struct slab_slot *)(slab->slots + index * slab->size);
+	return (struct dapl_slab_slot *)(slab->slots + index * slab->size);
 }
 
 void *
-slab_alloc(struct slab *slab)
+dapl_slab_alloc(struct dapl_slab *slab)
 {
-	struct slab_slot *slot;
+	struct dapl_slab_slot *slot;
 
 	sched_point(OP_ALLOC, OBJECT_CELLS, &here);
 	if (!slab->slots)
@@ -83,13 +83,13 @@ slab_alloc(struct slab *slab)
 }
 
 void
-slab_free(struct slab *slab, void *slot)
+dapl_slab_free(struct dapl_slab *slab, void *slot)
 {
-	struct slab_slot *freed = slot;
+	struct dapl_slab_slot *freed = slot;
 
 	sched_point(OP_FREE, OBJECT_CELLS, &here);
 	context_release(slab);
-	for (const struct slab_slot *other = slab->first; other; other = other->next)
+	for (const struct dapl_slab_slot *other = slab->first; other; other = other->next)
 		if (other == freed)
 			violation("a slot is freed twice");
 	freed->next = slab->first;
@@ -98,13 +98,13 @@ slab_free(struct slab *slab, void *slot)
 }
 
 void *
-slab_at(struct slab *slab, uint32_t index)
+dapl_slab_at(struct dapl_slab *slab, uint32_t index)
 {
 	return slab->run == run && index < slab->used ? slot_at(slab, index) : NULL;
 }
 
 bool
-slab_owns(struct slab *slab, const void *slot)
+dapl_slab_owns(struct dapl_slab *slab, const void *slot)
 {
 	for (unsigned int i = 0; slab->run == run && i < slab->used; i++)
 		if (slot == slot_at(slab, i))
@@ -118,7 +118,7 @@ slab_owns(struct slab *slab, const void *slot)
 static bool answered[ASKS]; /* requests to connect */
 static unsigned int n_asks;
 
-static struct handle cells[CELLS];
+static struct dapl_handle cells[CELLS];
 static unsigned int n_cells;
 
 unsigned int
@@ -131,16 +131,16 @@ slots_evds(void)
 	return n;
 }
 
-struct handle *
-handle_create(const DAT_PROVIDER *provider, enum kind kind, void *object, uint64_t *serial)
+struct dapl_handle *
+dapl_handle_create(const DAT_PROVIDER *provider, enum dapl_kind kind, void *object, uint64_t *serial)
 {
-	struct handle *h = &cells[n_cells];
+	struct dapl_handle *h = &cells[n_cells];
 
 	if (n_cells == CELLS)
 		violation("the scenario makes too many objects");
 	n_cells++;
 	*serial = n_cells;
-	*h = (struct handle){
+	*h = (struct dapl_handle){
 		.provider = provider, .object = object, .serial = *serial, .tag = (uint32_t)kind
 	};
 	context_release(h);
@@ -148,7 +148,7 @@ handle_create(const DAT_PROVIDER *provider, enum kind kind, void *object, uint64
 }
 
 void
-handle_retire(struct handle *h)
+dapl_handle_free(struct dapl_handle *h)
 {
 	sched_point(OP_ATOMIC, OBJECT_CELLS, &here);
 	h->tag = KIND_NONE;
@@ -156,9 +156,9 @@ handle_retire(struct handle *h)
 }
 
 void *
-handle_object(DAT_HANDLE handle, enum kind kind, uint64_t *serial)
+dapl_handle_object(DAT_HANDLE handle, enum dapl_kind kind, uint64_t *serial)
 {
-	struct handle *h = handle;
+	struct dapl_handle *h = handle;
 
 	sched_point(OP_ATOMIC, OBJECT_CELLS, &here);
 	sched_see(OP_ATOMIC, OBJECT_CELLS);
@@ -182,41 +182,41 @@ slots_reset(void)
 /* ---- the registry, addresses, debug lines ---- */
 
 void
-provider_params(struct provider *provider, char params[PROVIDER_PARAMS_MAX])
+dapl_provider_params(struct dapl_provider *provider, char params[PROVIDER_PARAMS_MAX])
 {
 	(void)provider;
 	params[0] = '\0';
 }
 
 DAT_IA_HANDLE
-registry_ia_handle(DAT_IA_HANDLE ours)
+dapl_registry_ia_handle(DAT_IA_HANDLE ours)
 {
 	return ours;
 }
 
 int
-ia_options_parse(const char *params, struct ia_options *options)
+dapl_ia_options_parse(const char *params, struct dapl_ia_options *options)
 {
 	(void)params;
-	*options = (struct ia_options){ .loops = 1 };
+	*options = (struct dapl_ia_options){ .loops = 1 };
 	return 0;
 }
 
 int
-ia_names_create(struct ia *ia)
+dapl_ia_names_create(struct dapl_ia *ia)
 {
 	ia->names = NULL;
 	return 0;
 }
 
 void
-ia_names_free(struct ia *ia)
+dapl_ia_names_free(struct dapl_ia *ia)
 {
 	(void)ia;
 }
 
 int
-address_resolve(const char *text, struct sockaddr_storage *address)
+dapl_address_resolve(const char *text, struct sockaddr_storage *address)
 {
 	(void)text;
 	*address = (struct sockaddr_storage){ .ss_family = AF_INET };
@@ -224,33 +224,33 @@ address_resolve(const char *text, struct sockaddr_storage *address)
 }
 
 uint16_t
-address_port(const struct sockaddr_storage *address)
+dapl_address_port(const struct sockaddr_storage *address)
 {
 	return ntohs(((const struct sockaddr_in *)address)->sin_port);
 }
 
 void
-address_set_port(struct sockaddr_storage *address, uint16_t port)
+dapl_address_set_port(struct sockaddr_storage *address, uint16_t port)
 {
 	((struct sockaddr_in *)address)->sin_port = htons(port);
 }
 
-unsigned int debug_classes;
+unsigned int dapl_debug_classes;
 
 void
-debug_line(const char *format, ...)
+dapl_debug_line(const char *format, ...)
 {
 	(void)format;
 }
 
 void
-debug_error(const char *format, ...)
+dapl_debug_error(const char *format, ...)
 {
 	(void)format;
 }
 
 void
-trace_make_upcall(const DAT_UPCALL_OBJECT *object, DAT_EVD_HANDLE evd, const DAT_EVENT *event,
+dapl_trace_make_upcall(const DAT_UPCALL_OBJECT *object, DAT_EVD_HANDLE evd, const DAT_EVENT *event,
     DAT_BOOLEAN more)
 {
 	(void)evd;
@@ -258,7 +258,7 @@ trace_make_upcall(const DAT_UPCALL_OBJECT *object, DAT_EVD_HANDLE evd, const DAT
 }
 
 void
-trace_make_agent_call(const DAT_OS_WAIT_PROXY_AGENT *agent, DAT_EVD_HANDLE evd)
+dapl_trace_make_agent_call(const DAT_OS_WAIT_PROXY_AGENT *agent, DAT_EVD_HANDLE evd)
 {
 	agent->proxy_agent_func(agent->instance_data, evd);
 }
@@ -267,25 +267,25 @@ trace_make_agent_call(const DAT_OS_WAIT_PROXY_AGENT *agent, DAT_EVD_HANDLE evd)
 
 /* As dapl/cm/cr.c does when a service point makes endpoints and no EVD has room for the request. */
 void
-cr_arrived(struct ia *ia, struct conn *listener, uint32_t generation,
-    const struct cr_request *request)
+dapl_cr_arrived(struct dapl_ia *ia, struct dapl_conn *listener, uint32_t generation,
+    const struct dapl_cr_request *request)
 {
 	const struct sockaddr_in from = { .sin_family = AF_INET };
 	DAT_EP_HANDLE ep;
 
 	(void)listener;
 	(void)generation;
-	parent_decide_begin(&ia->parent);
-	if (ep_make(ia, (const struct sockaddr *)&from, &ep) == 0)
-		ep_let_go(ep);
+	dapl_parent_decide_begin(&ia->parent);
+	if (dapl_ep_create_for_request(ia, (const struct sockaddr *)&from, &ep) == 0)
+		dapl_ep_detach_request(ep);
 	rdma_destroy_id(request->id);
-	parent_decide_end(&ia->parent);
+	dapl_parent_decide_end(&ia->parent);
 }
 
 /* ---- memory regions, and what else is of no scenario ---- */
 
 void
-cr_gone(struct cr *cr, const struct conn *conn, uint32_t generation)
+dapl_cr_withdrawn(struct dapl_cr *cr, const struct dapl_conn *conn, uint32_t generation)
 {
 	(void)generation;
 	(void)cr;
@@ -305,7 +305,7 @@ bool
 slots_ask(DAT_EVD_HANDLE handle)
 {
 	DAT_EVENT event = { .event_number = DAT_CONNECTION_REQUEST_EVENT };
-	struct dapl_evd *evd = object_hold(handle, KIND_EVD, NULL);
+	struct dapl_evd *evd = dapl_object_get(handle, KIND_EVD, NULL);
 	int r;
 
 	if (!evd)
@@ -317,7 +317,7 @@ slots_ask(DAT_EVD_HANDLE handle)
 	r = evd_post(dapl_evd_ref(evd), EVD_STREAM_CR, &event);
 	if (r)
 		n_asks--;
-	evd_release(evd);
+	dapl_evd_put(evd);
 	return r == 0;
 }
 
@@ -342,7 +342,7 @@ slots_unanswered(void)
 }
 
 int
-cr_destroy(DAT_HANDLE handle)
+dapl_cr_free_by_handle(DAT_HANDLE handle)
 {
 	sched_point(OP_ATOMIC, OBJECT_CELLS, &here);
 	sched_touch(OP_ATOMIC, OBJECT_CELLS);
@@ -353,28 +353,28 @@ cr_destroy(DAT_HANDLE handle)
 }
 
 int
-psp_destroy(DAT_HANDLE handle)
+dapl_psp_free_by_handle(DAT_HANDLE handle)
 {
 	(void)handle;
 	return -ENODEV;
 }
 
 int
-rsp_destroy(DAT_HANDLE handle)
+dapl_rsp_free_by_handle(DAT_HANDLE handle)
 {
 	(void)handle;
 	return -ENODEV;
 }
 
 int
-csp_destroy(DAT_HANDLE handle)
+dapl_csp_free_by_handle(DAT_HANDLE handle)
 {
 	(void)handle;
 	return -ENODEV;
 }
 
 int
-lmr_destroy(DAT_HANDLE handle)
+dapl_lmr_free_by_handle(DAT_HANDLE handle)
 {
 	(void)handle;
 	return -ENODEV;

@@ -18,25 +18,25 @@
 
 #define SLAB_SLOTS 8
 
-struct slab_slot {
-	struct slab_slot *next;
+struct dapl_slab_slot {
+	struct dapl_slab_slot *next;
 	uint32_t index;
 };
 
-struct slab {
+struct dapl_slab {
 	size_t size;
 	void (*prepare)(void *slot);
 	unsigned int run; /* the run its slots are of */
 	unsigned int used;
-	struct slab_slot *first; /* of the free ones */
+	struct dapl_slab_slot *first; /* of the free ones */
 	char *slots;
 };
 
 #define SLAB_INITIALIZER(type, prepare_fn) { .size = sizeof(type), .prepare = (prepare_fn) }
 
-void *slab_alloc(struct slab *slab);
-void slab_free(struct slab *slab, void *slot);
-void *slab_at(struct slab *slab, uint32_t index);
-bool slab_owns(struct slab *slab, const void *slot);
+void *dapl_slab_alloc(struct dapl_slab *slab);
+void dapl_slab_free(struct dapl_slab *slab, void *slot);
+void *dapl_slab_at(struct dapl_slab *slab, uint32_t index);
+bool dapl_slab_owns(struct dapl_slab *slab, const void *slot);
 
 #endif
