@@ -75,10 +75,6 @@ dapl_evd_of(struct evd *core)
 	return (struct dapl_evd *)((char *)core - offsetof(struct dapl_evd, core));
 }
 
-/* Passes `r` on.  -EOVERFLOW, from whatever polled, is reported as the overflow of the EVD, once.
- */
-int dapl_evd_check_overflow(struct evd_ref ref, int r);
-
 /*
  * evd_report.c: queues an asynchronous event about `handle` (an object of the IA), if the IA has an
  * EVD for them, or another IA of the device where it was opened with DAT_EVD_ASYNC_EXISTS. No lock
@@ -170,10 +166,23 @@ int dapl_evd_cq_read(void *evd);
 void dapl_evd_report(struct evd_ref ref, DAT_EVENT_NUMBER number, DAT_COUNT reason);
 
 /*
- * An event of the EVD was lost: said once on the IA's async EVD.  No lock of rank EP or later may
- * be held.
+ * An event of the EVD was lost.  Reports that once on the async EVD of its IA.  No lock of rank EP
+ * or later may be held.
  */
 void dapl_evd_overflowed(struct evd_ref ref);
+
+/*
+ * For the result `r` of a call that polled.  The call may find that the device queue overran before
+ * the asynchronous event about it was read; without a report the program would only get the same
+ * error again and again.  Returns `r`.
+ */
+static inline int
+dapl_evd_check_overflow(struct evd_ref ref, int r)
+{
+	if (r == -EOVERFLOW)
+		dapl_evd_overflowed(ref);
+	return r;
+}
 
 /* Threads for MANY, since on the loop's own its upcalls would not be at once.  -ENOMEM, -ENODEV. */
 int dapl_evd_give_pool(DAT_EVD_HANDLE handle);

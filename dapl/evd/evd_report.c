@@ -118,16 +118,3 @@ dapl_evd_overflowed(struct evd_ref ref)
 	if (evd_mark_overflow(ref))
 		dapl_evd_report(ref, DAT_ASYNC_ERROR_EVD_OVERFLOW, DAT_EVD_OVERFLOW_ERROR);
 }
-
-/*
- * A call may find that the device's queue overflowed before the asynchronous event about it is
- * read.  Unless the call reports it, the consumer gets the same answer for ever: dequeue what is
- * left.
- */
-int
-dapl_evd_check_overflow(struct evd_ref ref, int r)
-{
-	if (r == -EOVERFLOW)
-		dapl_evd_overflowed(ref);
-	return r;
-}
