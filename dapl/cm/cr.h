@@ -40,10 +40,6 @@ void dapl_cr_arrived(struct dapl_ia *ia, struct dapl_conn *listener, uint32_t ge
 #define CR_REJECT_VERSION 0x02000200u
 #define CR_REJECT_MAJOR_SHIFT 24
 
-/* Refuses a request that the consumer has not answered.  0, or -ENODEV for a bad handle, or one
- * that another thread answers. */
-int dapl_cr_free_by_handle(DAT_HANDLE handle);
-
 /*
  * Takes the CM id out, and so decides the request: a second caller finds none and gets NULL.  It
  * ends with dapl_cr_free_claimed() or dapl_cr_unclaim().

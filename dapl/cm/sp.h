@@ -67,11 +67,6 @@ void dapl_sp_close(struct dapl_sp *sp);
 /* Of a service point that ends with its listening; `slab` is that of its kind.  0 or -ENODEV. */
 int dapl_sp_free(DAT_HANDLE handle, enum dapl_kind kind, struct dapl_slab *slab);
 
-/* Of each kind: 0, or -ENODEV for a bad handle. */
-int dapl_psp_free_by_handle(DAT_HANDLE handle);
-int dapl_rsp_free_by_handle(DAT_HANDLE handle);
-int dapl_csp_free_by_handle(DAT_HANDLE handle);
-
 /* Whether a request that came to `listener`, in its life `generation`, is for it.  Locked. */
 bool dapl_sp_is_open(
     const struct dapl_sp *sp, const struct dapl_conn *listener, uint32_t generation);

@@ -118,9 +118,6 @@ int dapl_ep_create_for_request(
  * the request.  No lock may be held. */
 void dapl_ep_detach_request(DAT_EP_HANDLE handle);
 
-/* Ends an endpoint whatever its state.  0, or -ENODEV for a bad handle. */
-int dapl_ep_free_by_handle(DAT_HANDLE handle);
-
 /* async.c: reads the asynchronous events of the device of a struct dapl_ia. */
 void dapl_async_read(void *ia, uint64_t serial);
 

@@ -26,9 +26,6 @@ dapl_cno_ref(struct dapl_cno *cno)
 
 /* Attaches an EVD: a reference of both kinds, or NULL for a bad handle or one of another IA. */
 struct dapl_cno *dapl_cno_attach(DAT_CNO_HANDLE handle, const struct dapl_ia *ia);
-/* Frees the CNO as dat_ia_close() does: neither minds waiters nor waits for the agent.  0 or
- * -errno. */
-int dapl_cno_free_by_handle(DAT_HANDLE handle);
 /* The IA is closing: cno_set_closing() for one of its children. */
 void dapl_cno_set_closing(struct dapl_object *obj);
 /* cno_is_left_to_closer() and cno_await_others() for a child that was freed. */

@@ -104,9 +104,6 @@ int dapl_evd_create_object(
 
 /* -EBUSY while something uses it, -ENODEV.  Waits for upcalls. */
 int dapl_evd_free_object(struct dapl_evd *evd, uint64_t serial);
-/* Frees the EVD as dat_ia_close() does, without waiting for upcalls.  0 or -ENODEV for a bad
- * handle. */
-int dapl_evd_free_by_handle(DAT_HANDLE handle);
 /* The IA is closing: evd_set_closing() for one of its children. */
 void dapl_evd_set_closing(struct dapl_object *obj);
 /* evd_is_left_to_closers() and evd_await_others() for a child that was freed. */

@@ -25,7 +25,7 @@ dapl_channel_check(struct loop *loop, struct loop_ticket *ticket)
 	/* Anything else, a shortage of memory for one, may be over at the next turn. */
 	if (errno != EIO && errno != ENODEV && errno != EBADF)
 		return;
-	dapl_debug_error("a channel of the device is broken: %s", strerror(errno));
+	dapl_debug_error("cannot read a channel of the device: %s", strerror(errno));
 	loop_forget(loop, ticket);
 }
 

@@ -119,10 +119,11 @@ dapl_ia_device_open(struct dapl_ia *ia, const struct dapl_ia_options *options)
 	ia->idle_cq = NULL;
 	r = dapl_address_resolve(options->where, &ia->address);
 	if (r == -ENOENT || r == -EADDRNOTAVAIL)
-		dapl_debug_error("%s is no interface with an address, no address and no known host",
+		dapl_debug_error(
+		    "%s is not an interface with an address, an address, or a known host name",
 		    options->where);
 	else if (r)
-		dapl_debug_error("%s cannot be looked up: %s", options->where, strerror(-r));
+		dapl_debug_error("cannot look up %s: %s", options->where, strerror(-r));
 	if (r)
 		return r;
 	r = ia_find_device(ia);

@@ -13,7 +13,7 @@ ia_options_parse_loops(const char *text, struct dapl_ia_options *options)
 	unsigned long n = strtoul(text, &end, 10);
 
 	if (*end || n < 1 || n > IA_LOOPS_MAX) {
-		dapl_debug_error("loops=%s: a number from 1 to %d is expected", text, IA_LOOPS_MAX);
+		dapl_debug_error("loops=%s: expected a number from 1 to %d", text, IA_LOOPS_MAX);
 		return -EINVAL;
 	}
 	options->loops = (unsigned int)n;
@@ -49,11 +49,13 @@ dapl_ia_options_parse(const char *params, struct dapl_ia_options *options)
 		} else {
 			r = dapl_cq_arm_option(word);
 			if (r)
-				dapl_debug_error("unknown word in the IA's parameters: %s", word);
+				dapl_debug_error(
+				    "unknown option in the parameters of the adapter: %s", word);
 		}
 	}
 	if (n == 0) {
-		dapl_debug_error("the IA's parameters name no interface, address or host");
+		dapl_debug_error("the parameters of the adapter do not start with an interface, "
+				 "address or host name");
 		return -EINVAL;
 	}
 	return r;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "dapl/memory/lmr.h"
-
+/* lmr -- local memory region: memory the device may reach */
 #include "dapl/api.h"
 #include "dapl/trace/err.h"
 #include "dapl/ia/ia.h"

@@ -14,7 +14,4 @@ struct dapl_pz {
 	struct ibv_pd *pd; /* constant while open */
 };
 
-/* 0, -ENODEV for a bad handle, -EBUSY. */
-int dapl_pz_free_by_handle(DAT_HANDLE handle);
-
 #endif

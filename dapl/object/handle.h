@@ -26,20 +26,28 @@
 #include <dat2/udat.h>
 #include <dat2/dat_registry.h>
 
-enum dapl_kind {
-	KIND_NONE,
-	KIND_IA,
-	KIND_PZ,
-	KIND_LMR,
-	KIND_EVD,
-	KIND_CNO,
-	KIND_EP,
-	KIND_PSP,
-	KIND_RSP,
-	KIND_CSP,
-	KIND_CR,
-	KINDS
-};
+/* The kinds of objects below an adapter: the name of the kind, and of its functions. */
+#define DAPL_KINDS(K) \
+	K(PZ, pz) \
+	K(LMR, lmr) \
+	K(EVD, evd) \
+	K(CNO, cno) \
+	K(EP, ep) \
+	K(PSP, psp) \
+	K(RSP, rsp) \
+	K(CSP, csp) \
+	K(CR, cr)
+
+#define DAPL_KIND_ENUM(name, stem) KIND_##name,
+enum dapl_kind { KIND_NONE, KIND_IA, DAPL_KINDS(DAPL_KIND_ENUM) KINDS };
+
+/*
+ * Of each kind: frees an object as dat_ia_close() does, without waiting for upcalls or agents.  0,
+ * -ENODEV for a handle that is not one or that another thread is freeing or answering, -EBUSY while
+ * another object uses it.
+ */
+#define DAPL_KIND_FREE(name, stem) int dapl_##stem##_free_by_handle(DAT_HANDLE handle);
+DAPL_KINDS(DAPL_KIND_FREE)
 
 struct dapl_handle {
 	_Atomic(const DAT_PROVIDER *) provider; /* must come first */

@@ -24,7 +24,7 @@ struct dapl_provider {
 	DAT_PROVIDER_INFO info;
 	unsigned int rank; /* among the providers of this name; says which opener slot 2 is */
 	/* dapl_ia_open() or the one that traces it. */
-	DAT_RETURN (*open)
+	DAT_RETURN(*open)
 	(struct dapl_provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd,
 	    DAT_IA_HANDLE *ia);
 	struct dapl_provider *next; /* of those whose names have one hash */

@@ -5,8 +5,8 @@
  * Close marks the adapter, wakes the threads that wait on its objects, destroys the objects,
  * children before parents, and waits until everything is gone: objects that other threads are
  * freeing, objects that were freed from inside their own upcall or agent, calls in progress.  All
- * of them are the adapter's children or hold one of its bases, and whatever takes one away wakes the
- * closing thread.
+ * of them are the adapter's children or hold one of its bases, and whatever takes one away wakes
+ *the closing thread.
  *
  * No object's destroy() waits for upcalls or agents; the last thread to leave an EVD or a CNO
  * destroys it.  Two things are not waited for, since they wait for the closing thread:
@@ -50,7 +50,7 @@ close_find_rest(const struct dapl_ia *ia)
 {
 	struct rest rest = { .left = 0 };
 
-	for (const struct dapl_kind_ops *e = dapl_kind_table; e->destroy && !rest.ops; e++) {
+	for (const struct dapl_kind_ops *e = dapl_kind_table; e->free && !rest.ops; e++) {
 		for (struct dapl_object *child = ia->parent.children[e->kind]; child;
 		     child = child->next) {
 			const DAT_HANDLE handle = close_live_handle(child);
@@ -88,7 +88,7 @@ close_advance(const struct rest *rest)
 	if (!rest->ops)
 		return false;
 	if (rest->handle)
-		return rest->ops->destroy(rest->handle) == 0;
+		return rest->ops->free(rest->handle) == 0;
 	return rest->ops->await_others && rest->ops->await_others(rest->child, rest->serial);
 }
 
@@ -154,7 +154,7 @@ close_is_decided(void *arg)
 static bool
 close_has_children(const struct dapl_ia *ia, bool all)
 {
-	for (const struct dapl_kind_ops *e = dapl_kind_table; e->destroy; e++) {
+	for (const struct dapl_kind_ops *e = dapl_kind_table; e->free; e++) {
 		const enum dapl_kind kind = e->kind;
 
 		if (!all && (kind == KIND_CR || kind == KIND_EP))
@@ -206,7 +206,7 @@ static void
 close_notify_children(struct dapl_ia *ia)
 {
 	os_lock(&ia->obj.lock);
-	for (const struct dapl_kind_ops *e = dapl_kind_table; e->destroy; e++)
+	for (const struct dapl_kind_ops *e = dapl_kind_table; e->free; e++)
 		for (struct dapl_object *child = e->closing ? ia->parent.children[e->kind] : NULL;
 		     child; child = child->next)
 			e->closing(child);

@@ -2,38 +2,33 @@
 #include "dapl/provider/kinds.h"
 
 #include "dapl/api.h"
-#include "dapl/cm/cr.h"
-#include "dapl/cm/sp.h"
-#include "dapl/ep/ep.h"
 #include "dapl/evd/cno.h"
 #include "dapl/evd/evd.h"
-#include "dapl/memory/lmr.h"
-#include "dapl/memory/pz.h"
 
-#define KIND(name, destroy_fn) \
-	.kind = KIND_##name, .type = DAT_HANDLE_TYPE_##name, .destroy = (destroy_fn)
+#define KIND(name, stem) \
+	.kind = KIND_##name, .type = DAT_HANDLE_TYPE_##name, .free = dapl_##stem##_free_by_handle
 
 const struct dapl_kind_ops dapl_kind_table[] = {
-	{ KIND(CR, dapl_cr_free_by_handle) },
-	{ KIND(PSP, dapl_psp_free_by_handle) },
-	{ KIND(RSP, dapl_rsp_free_by_handle) },
-	{ KIND(CSP, dapl_csp_free_by_handle) },
-	{ KIND(EP, dapl_ep_free_by_handle) },
-	{ KIND(LMR, dapl_lmr_free_by_handle) },
+	{ KIND(CR, cr) },
+	{ KIND(PSP, psp) },
+	{ KIND(RSP, rsp) },
+	{ KIND(CSP, csp) },
+	{ KIND(EP, ep) },
+	{ KIND(LMR, lmr) },
 	{
-	    KIND(EVD, dapl_evd_free_by_handle),
+	    KIND(EVD, evd),
 	    .closing = dapl_evd_set_closing,
 	    .is_left = dapl_evd_is_left,
 	    .await_others = dapl_evd_await_others,
 	},
 	{
-	    KIND(CNO, dapl_cno_free_by_handle),
+	    KIND(CNO, cno),
 	    .closing = dapl_cno_set_closing,
 	    .is_left = dapl_cno_is_left,
 	    .await_others = dapl_cno_await_others,
 	},
-	{ KIND(PZ, dapl_pz_free_by_handle) },
-	{ KIND(IA, NULL) },
+	{ KIND(PZ, pz) },
+	{ .kind = KIND_IA, .type = DAT_HANDLE_TYPE_IA },
 };
 
 DAT_RETURN

@@ -9,13 +9,8 @@
 
 struct dapl_kind_ops {
 	enum dapl_kind kind;
-	DAT_HANDLE_TYPE type; /* what dat_get_handle_type() returns */
-	/*
-	 * Destroys an object, whatever uses it, where dat_ia_close() may: 0, -ENODEV for a handle
-	 * that is not one, or that another thread is answering, -EBUSY.  Does not wait for upcalls
-	 * or agents. NULL: the adapter itself.
-	 */
-	int (*destroy)(DAT_HANDLE handle);
+	DAT_HANDLE_TYPE type;		/* what dat_get_handle_type() returns */
+	int (*free)(DAT_HANDLE handle); /* see object/handle.h; NULL: the adapter itself */
 	/* Of kinds that have callbacks; see evd/evd.h.  The adapter closes: threads that wait
 	 * return. */
 	void (*closing)(struct dapl_object *obj);
@@ -26,7 +21,7 @@ struct dapl_kind_ops {
 
 /*
  * In the order in which a close destroys the children: an object goes after the objects that use
- * it.  The last entry is the adapter, without destroy().
+ * it.  The last entry is the adapter, without free().
  */
 extern const struct dapl_kind_ops dapl_kind_table[];
 

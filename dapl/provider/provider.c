@@ -108,8 +108,8 @@ provider_make(const DAT_PROVIDER_INFO *info)
 	for (p = *bucket; p; p = p->next)
 		rank += strcmp(p->info.ia_name, info->ia_name) == 0;
 	if (rank == OPENERS) {
-		dapl_debug_error(
-		    "provider %s: no more than %d versions and thread safeties of a name",
+		dapl_debug_error("provider %s: a name may have at most %d records with different "
+				 "versions and thread safety",
 		    info->ia_name, OPENERS);
 		return NULL;
 	}
@@ -161,7 +161,7 @@ dat_provider_init(const DAT_PROVIDER_INFO *info, const char *ia_params)
 	if (ret == DAT_SUCCESS)
 		provider_set_registered(p, true);
 	else if (DAT_GET_TYPE(ret) != DAT_PROVIDER_ALREADY_REGISTERED)
-		dapl_debug_error("the registry refuses provider %s: 0x%x", info->ia_name, ret);
+		dapl_debug_error("the registry rejected provider %s: 0x%x", info->ia_name, ret);
 }
 
 void

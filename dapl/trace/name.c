@@ -35,15 +35,16 @@ const char *
 dapl_name_ep_happening(enum dapl_ep_happening what)
 {
 	static const char *const names[EP_HAPPENINGS] = {
-		[EP_IS_ASKED] = "is asked for, at its reserved service point",
+		[EP_IS_ASKED] = "is requested at its reserved service point",
 		[EP_IS_ESTABLISHED] = "is established",
 		[EP_IS_REJECTED_BY_PEER] = "is rejected by the consumer at the other end",
-		[EP_IS_REJECTED] = "is rejected by nobody's decision",
-		[EP_IS_UNREACHABLE] = "has an unreachable target",
-		[EP_HAS_FAILED] = "fails to come about",
-		[EP_HAS_TIMED_OUT] = "takes longer than the consumer allows",
-		[EP_IS_DISCONNECTED] = "is ended by the other end",
-		[EP_DISCONNECTS] = "is ended by this end",
+		[EP_IS_REJECTED] =
+		    "is rejected by the transport, not by the consumer at the other end",
+		[EP_IS_UNREACHABLE] = "cannot be made: the target is unreachable",
+		[EP_HAS_FAILED] = "cannot be set up",
+		[EP_HAS_TIMED_OUT] = "is not established within the timeout",
+		[EP_IS_DISCONNECTED] = "is disconnected by the other end",
+		[EP_DISCONNECTS] = "is disconnected by this end",
 		[EP_IS_BROKEN] = "breaks",
 	};
 

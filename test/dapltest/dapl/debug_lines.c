@@ -321,7 +321,7 @@ START_TEST(errors__unless_refused__are_told)
 	dt_assert_type(dat_ia_open((DAT_NAME_PTR)(uintptr_t)"bad-word", 8, &async, &ia),
 	    DAT_INVALID_PARAMETER);
 	captured();
-	ck_assert_msg(has_line("unknown word in the IA's parameters: loop=3") == errors[_i].told,
+	ck_assert_msg(has_line("unknown option in the parameters of the adapter: loop=3") == errors[_i].told,
 	    "%s", printed);
 }
 END_TEST

@@ -12,7 +12,6 @@
 #include "dapl/evd/evd.h"
 #include "dapl/ia/address.h"
 #include "dapl/ia/ia.h"
-#include "dapl/memory/lmr.h"
 #include "dapl/object/registry.h"
 #include "dapl/provider/provider.h"
 #include "dapl/trace/callback.h"
