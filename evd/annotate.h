@@ -7,14 +7,14 @@
  * library holds two locks of one class, and an EVD or CNO is reached through a reference that clang
  * cannot follow.
  *
- *     REQUIRES(core_locks.trigger)          the caller holds the lock, and holds it on return
- *     ACQUIRE(core_locks.trigger)           the function returns with the lock held
- *     TRY_ACQUIRE(core_locks.trigger)       the same if it returns true, or a pointer that is not
- * NULL RELEASE(core_locks.trigger)           the caller holds the lock, and does not hold it on
- * return EXCLUDES(core_locks.trigger)          the caller must not hold the lock NO_CORE_LOCK the
- * caller must hold no lock of evd/ and cno/: code of the consumer runs, or the thread sleeps
- *     UNCHECKED                             the body is not checked: it is what the annotation
- * describes
+ *     REQUIRES(lock)     the caller holds the lock, and holds it on return
+ *     ACQUIRE(lock)      the function returns with the lock held
+ *     TRY_ACQUIRE(lock)  the same if it returns true, or a pointer that is not NULL
+ *     RELEASE(lock)      the caller holds the lock, and does not hold it on return
+ *     EXCLUDES(lock)     the caller must not hold the lock
+ *     NO_CORE_LOCK       the caller must hold no lock of evd/ and cno/, because code of the
+ *                        consumer runs, or the thread sleeps
+ *     UNCHECKED          the body is not checked, because it does what the annotation describes
  */
 #ifndef REARM_EVD_ANNOTATE_H
 #define REARM_EVD_ANNOTATE_H

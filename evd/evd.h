@@ -89,14 +89,17 @@ struct evd_device_result {
  * sort     LOCKED.  Decides what happens to one polled completion; may set *hold.  NULL: queue all.
  * convert  LOCKED.  Builds the event of a completion that leaves the queue.  The object that the
  *          completion names is still valid, because freeing it purges the queue under the same
- * lock. May set *effect. arm      LOCKED.  Requests one notification for the next completion, or
- * for the next solicited one. Returns 0 if armed, > 0 if armed and completions may be queued
- * already.  An armed queue is armed again only to widen the request from solicited completions to
- * all. ack      LOCKED.  Acknowledges n notifications that were read from the channel. read     Not
- * locked, the EVD is pinned.  Reads one notification of the private channel without blocking: 1 if
- * it read one, 0 if there is none, -errno.  NULL unless a channel_fd is given. effect   Not locked.
- * Runs the side effect that convert requested, on the thread that took the event, before the caller
- * or the upcall of that thread gets the event.  May post to any EVD.
+ *          lock.  May set *effect.
+ * arm      LOCKED.  Requests one notification for the next completion, or for the next solicited
+ *          one.  Returns 0 if armed, > 0 if armed and completions may be queued already.  An armed
+ *          queue is armed again only to widen the request from solicited completions to all.
+ * ack      LOCKED.  Acknowledges n notifications that were read from the channel.
+ * read     Not locked, the EVD is pinned.  Reads one notification of the private channel without
+ *          blocking: 1 if it read one, 0 if there is none, -errno.  NULL unless a channel_fd is
+ *          given.
+ * effect   Not locked.  Runs the side effect that convert requested, on the thread that took the
+ *          event, before the caller or the upcall of that thread gets the event.  May post to any
+ *          EVD.
  *
  * exact_hint: an arm that returns 0 proves that the completion queue was empty at that moment, so
  * the code that issued the arm may skip the poll that follows it.
@@ -115,8 +118,8 @@ struct evd_source_ops {
 /*
  * evd_listener -- the interface of a CNO to its EVDs
  *
- * notify  LOCKED.  The EVD has new events.  May wake threads and queue jobs of a loop, nothing
- * more. detach  LOCKED.  The EVD leaves the CNO, or is freed; the CNO drops every reference to it.
+ * notify  LOCKED.  The EVD has new events.  May only wake threads and queue jobs of a loop.
+ * detach  LOCKED.  The EVD leaves the CNO, or is freed; the CNO drops every reference to it.
  */
 struct evd_listener {
 	void (*notify)(struct evd_listener *listener, struct evd *evd);
@@ -266,9 +269,9 @@ int evd_refresh(struct evd_ref ref) NO_CORE_LOCK;
 
 /*
  * As evd_refresh(), until the device queue was seen empty: sort() has seen every completion that it
- * held. The owner limits how many can be outstanding.  If they do not fit, the queue grows for
- * completions and stays so until evd_resize().  May sleep for memory. -ENOMEM  the device queue may
- * hold more completions    -ENODEV  or the error of the device
+ * held.  The owner limits how many can be outstanding.  If they do not fit, the queue grows for
+ * completions and stays so until evd_resize().  May sleep for memory.
+ *   -ENOMEM  the device queue may hold more completions    -ENODEV  or the error of the device
  */
 int evd_drain(struct evd_ref ref) NO_CORE_LOCK;
 
@@ -324,14 +327,17 @@ evd_hold_is_active(const struct evd_hold *hold)
 
 /* ---- output ---- */
 
-/* -EAGAIN empty, -EBUSY a thread waits on the EVD, -EOVERFLOW, -ENODEV, or the error of the device.
+/*
+ * Takes the oldest event.  -EAGAIN: the queue is empty.  -EBUSY: a thread waits on the EVD.
+ * -EOVERFLOW, -ENODEV, or the error of the device.
  */
 int evd_dequeue(struct evd_ref ref, DAT_EVENT *event) NO_CORE_LOCK;
 
 /*
  * Blocks until `threshold` events that wake a sink are queued, then takes the oldest event.  The
- * timeout is in microseconds, or DAT_TIMEOUT_INFINITE.  *nmore is set on success and on -ETIMEDOUT;
- * of completions it counts those that the queue has room for, at least qlen (see evd_drain()).
+ * timeout is in microseconds, or DAT_TIMEOUT_INFINITE.  On success and on -ETIMEDOUT *nmore is the
+ * number of events left.  Completions that do not fit into the ring are still in the device queue
+ * and are not counted; the ring has at least qlen places (see evd_drain()).
  *   -ETIMEDOUT   nothing was taken            -EBUSY      another thread waits on the EVD
  *   -EACCES      an upcall policy is enabled  -EPERM      unwaitable, or became so during the wait
  *   -ECANCELED   freed during the wait        -EOVERFLOW  -EINTR  -ENODEV
@@ -350,10 +356,10 @@ evd_policy_calls(DAT_UPCALL_POLICY policy)
 
 /*
  * Changes the upcall policy; object NULL keeps the installed one.  Only DAT_UPCALL_TEARDOWN waits.
- *   -EAGAIN  enabling with INVOC_NEW while events are queued: nothing changed; dequeue and try
- * again -EBUSY   a thread waits on the EVD      -EFAULT  the policy makes upcalls, but there is no
- * function -EINVAL  unknown policy  -ERANGE unknown flag  -ENODEV  or the error of the device:
- * nothing changed
+ *   -EAGAIN  enabling with INVOC_NEW while events are queued: nothing changed; dequeue, try again
+ *   -EBUSY   a thread waits on the EVD      -EFAULT  the policy makes upcalls, without a function
+ *   -EINVAL  unknown policy                 -ERANGE  unknown flag
+ *   -ENODEV  or the error of the device: nothing changed
  */
 int evd_modify_upcall(struct evd_ref ref, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *object,
     DAT_UPCALL_FLAG flag) NO_CORE_LOCK;
@@ -365,16 +371,16 @@ int evd_set_enabled(struct evd_ref ref, bool enabled) NO_CORE_LOCK;
 int evd_set_waitable(struct evd_ref ref, bool waitable) NO_CORE_LOCK;
 /*
  * The device is armed for solicited completions only, or for all.  What a poll finds counts in any
- * case. If the device is armed too narrowly, this call causes an arm that widens the request.
+ * case.  If the device is armed too narrowly, this call causes an arm that widens the request.
  */
 int evd_set_solicited(struct evd_ref ref, bool solicited_only) NO_CORE_LOCK;
 
 /*
  * Changes the length of the queue to qlen completions and qlen posted events.  No event is lost or
  * changes its place.  Completions in the device queue count as queued.  The caller prevents a free
- * during the call, and changes the device queue itself (evd_set_depth()). -EBUSY  a thread waits on
- * the EVD    -EAGAIN  more than qlen events are queued: nothing changed -ENOMEM  -ENODEV  or the
- * error of the device from polling
+ * during the call, and changes the device queue itself (evd_set_depth()).
+ *   -EBUSY   a thread waits on the EVD    -EAGAIN  more than qlen events are queued: no change
+ *   -ENOMEM  -ENODEV  or the error of the device from polling
  */
 int evd_resize(struct evd_ref ref, unsigned int qlen) NO_CORE_LOCK;
 

@@ -27,7 +27,7 @@ struct evd_posted {
 	const void *endpoint;
 	struct evd_hold *hold; /* released when the event gets its number */
 	bool barrier;
-	unsigned int next; /* link in its list, see */
+	unsigned int next; /* link in its list */
 };
 
 /* A link is an index plus one, so that 0 ends a list and the entries can move to another array. */

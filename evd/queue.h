@@ -9,12 +9,13 @@
  *
  * Three rules order the items of one endpoint.  They do not delay, number or release items of other
  * endpoints, or items that belong to no endpoint.
+ *
  *   - A barrier gets its number when, after the post, the device queue was seen empty or as many
  *     completions were polled as the device queue can hold.  Until then it is closed: it does not
- * count.
+ *     count.
  *   - What an endpoint posts while one of its events is closed gets its number after that event.
  *   - A hold is released when the event that it waits for has its number.  The completions in it
- * get the next numbers.
+ *     get the next numbers.
  *
  * Guarded by the trigger lock of the EVD that embeds the queue.
  */
@@ -77,8 +78,8 @@ int evd_queue_init_ring(struct evd_queue *spare, unsigned int length, size_t raw
 void evd_queue_lengthen_ring(struct evd_queue *q, struct evd_queue *spare);
 
 /*
- * The device queue can hold `depth` completions.  If that is less than before, it holds no more
- * already.
+ * Sets the number of completions that the device queue can hold.  Before the caller reduces it, the
+ * device queue must have been shortened.
  */
 void evd_queue_set_depth(struct evd_queue *q, unsigned int depth);
 

@@ -4,17 +4,18 @@
  *
  * Private to evd/.  doc/architecture.md describes the whole protocol.  Its two steps are:
  *
- *   poll_and_arm  poll until the sink wants an event or the device queue is empty.  If nothing is
- * wanted and there is a sink, arm the device unless it is armed, in the same lock section, and poll
- * again. wake_sink     waiter: wake its thread, whatever the state of the job.  Upcall or CNO:
- * queue the job (see job.h).  No sink: nothing.
+ *   poll_and_arm  Poll until the sink wants an event or the device queue is empty.  If nothing is
+ *                 wanted and there is a sink, arm the device unless it is armed, in the same lock
+ *                 section, and poll again.
+ *   wake_sink     Waiter: wake its thread, whatever the state of the job.  Upcall or CNO: queue the
+ *                 job (see job.h).  No sink: nothing.
  *
  * They keep two invariants:
  *
  *   I1  If there is a sink, the job is idle and the lock is free, then the device is armed, and
- * either nothing is wanted or the one notification has been raised and not read yet. I3  From an
- * arm until its notification was read the device is not armed again.  One exception: a request for
- * solicited completions may be widened to all, and a poll follows.
+ *       either nothing is wanted or the one notification was raised and not read yet.
+ *   I3  From an arm until its notification was read the device is not armed again.  One exception:
+ *       a request for solicited completions may be widened to all, and a poll follows.
  */
 #ifndef REARM_EVD_TRIGGER_H
 #define REARM_EVD_TRIGGER_H

@@ -124,8 +124,9 @@ DAT_RETURN DAT_API dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *async_evd,
  *	  EVDs and CNOs return after them; what they use is released when the last of them returns.
  *	- upcalls and agents that are in dat_ia_close() of another IA.
  *
- * An upcall or agent in dat_evd_free(), dat_cno_free() or TEARDOWN stops waiting for an upcall or
- * agent that is in dat_ia_close(), and the close waits for the former.
+ * Suppose one callback (upcall or agent) is in dat_evd_free(), dat_cno_free() or TEARDOWN, and
+ * another callback is in dat_ia_close().  The call of the first does not wait for the second
+ * callback; dat_ia_close() waits for the first callback.
  *
  * After success the integer is invalid.  It is reused only after all other integers were used.
  *

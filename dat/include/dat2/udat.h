@@ -50,7 +50,10 @@ typedef enum dat_handle_type {
 #endif
 } DAT_HANDLE_TYPE;
 
-/* Bits.  One of each pair is set, and the notification that the endpoints requested. */
+/*
+ * Bits.  One of ENABLED and DISABLED is set, and one of WAITABLE and UNWAITABLE.  The bits 0x30
+ * have one of the CONFIG_ values: the notification that the endpoints of the EVD requested, or 0.
+ */
 typedef enum dat_evd_state {
 	DAT_EVD_STATE_ENABLED = 0x01,
 	DAT_EVD_STATE_DISABLED = 0x02,
