@@ -3,7 +3,6 @@
 #include <err.h>
 #include <semaphore.h>
 #include <stdio.h>
-
 static void
 hello(DAT_PVOID heard, const DAT_EVENT *event, DAT_BOOLEAN more_events)
 {
@@ -16,7 +15,6 @@ static void
 must(const char *call, DAT_RETURN ret)
 {
 	const char *type = "", *detail = "";
-
 	dat_strerror(ret, &type, &detail);
 	if (ret != DAT_SUCCESS)
 		errx(1, "%s: %s %s", call, type, detail);
@@ -29,7 +27,6 @@ main(int argc, char **argv)
 	DAT_UPCALL_OBJECT upcall = { &heard, hello };
 	DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
 	DAT_HANDLE ia, evd, async = DAT_HANDLE_NULL;
-
 	sem_init(&heard, 0, 0);
 	must("open", dat_ia_open(argv[1], 8, &async, &ia));
 	must("create", dat_evd_kcreate(ia, 8, DAT_UPCALL_SINGLE_INSTANCE, &upcall,
