@@ -33,7 +33,7 @@ static void
 make_key(void)
 {
 	if (pthread_key_create(&key, release))
-		report_broken("no key for the threads");
+		report_broken("cannot create a thread key");
 }
 
 static void
@@ -87,7 +87,7 @@ actor_enter(const char *role, int number)
 	if (!actor) {
 		actor = calloc(1, sizeof *actor);
 		if (!actor)
-			report_broken("no memory for a thread");
+			report_broken("no memory for the record of a thread");
 		actor->next = atomic_load(&first);
 		atomic_store(&first, actor);
 	}
@@ -274,7 +274,7 @@ print_state(pid_t tid)
 void
 actors_print(void)
 {
-	static const char *const manners[] = { "works", "sleeps", "stands still" };
+	static const char *const manners[] = { "running", "sleeping", "stopped" };
 	const uint64_t now = clock_tick();
 
 	for (struct actor *a = actor_first(); a; a = a->next) {

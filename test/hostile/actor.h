@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * actor -- a thread that acts: one of ours, or one of the library's inside our function
+ * actor -- a thread: one of this program, or one of the library that calls a function of this
+ * program
  *
- * It has a random source, a ring with what it did last, and what it is doing now.
+ * It has a random source, a ring with its last actions, and its present action.
  */
 #ifndef REARM_HOSTILE_ACTOR_H
 #define REARM_HOSTILE_ACTOR_H
@@ -20,7 +21,7 @@ struct evd;
 struct cno;
 struct adapter;
 
-/* A line of the ring.  Another thread prints it when something failed, so all of it is atomic. */
+/* A line of the ring.  Another thread prints it after a failure, so all members are atomic. */
 struct trace_line {
 	_Atomic(uint64_t) stamp;
 	_Atomic(const char *) what;
@@ -30,14 +31,14 @@ struct trace_line {
 	_Atomic(DAT_RETURN) ret;
 };
 
-/* What the thread is about, as far as others have to know. */
+/* The state of the thread, for run_watch() and the calm. */
 enum actor_manner {
-	ACTOR_WORKS,  /* is in a call that returns by itself, or between calls */
-	ACTOR_SLEEPS, /* is in a call that may wait for an event for long */
-	ACTOR_PARKED, /* stands still, because it was asked to */
+	ACTOR_WORKS,  /* between calls, or in a call that returns by itself */
+	ACTOR_SLEEPS, /* in a call that may wait long for an event */
+	ACTOR_PARKED, /* stopped for a calm */
 };
 
-/* One of our functions that the library has called, innermost first. */
+/* A function of this program that the library has called, innermost first. */
 struct frame {
 	struct frame *outer;
 	struct adapter *adapter;
@@ -46,7 +47,7 @@ struct frame {
 };
 
 struct actor {
-	struct actor *next; /* of all there ever were */
+	struct actor *next; /* in the list of all actors, in use or not */
 	atomic_bool in_use;
 	_Atomic(const char *) role;
 	_Atomic(int) number;
@@ -55,14 +56,14 @@ struct actor {
 	uint64_t random;
 	struct frame *frame;
 	_Atomic(int) manner;
-	atomic_bool endless;	     /* it waits without a limit */
+	atomic_bool endless;	     /* it waits without a timeout */
 	_Atomic(const char *) doing; /* NULL between calls */
 	_Atomic(uint64_t) doing_on, since;
 	_Atomic(unsigned int) at; /* the next line of the ring */
 	struct trace_line trace[TRACE_LENGTH];
 };
 
-/* Of the calling thread; a thread of the library's becomes one by this. */
+/* The actor of the calling thread.  Creates one for a thread of the library. */
 struct actor *actor_self(void);
 void actor_enter(const char *role, int number);
 void actor_leave(void);
@@ -84,9 +85,9 @@ bool chance(unsigned int percent);
 struct trace_line *trace(const char *what, uint64_t on, uint64_t also, uint64_t detail);
 void trace_done(struct trace_line *line, DAT_RETURN ret);
 
-/* Prints, for the objects named (0: any), what all threads did last, in order. */
+/* Prints the last actions of all threads on the objects with these names (0: any), in order. */
 void trace_print(const uint64_t *names, int n, unsigned int most);
-/* Prints what each thread does now. */
+/* Prints the present action of each thread. */
 void actors_print(void);
 
 #endif

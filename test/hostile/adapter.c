@@ -22,7 +22,7 @@ static struct adapter records[ADAPTER_RECORDS];
 static const char *const *names;
 static unsigned int n_names;
 
-/* The open ones. */
+/* The open adapters. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t open_serial[ADAPTERS_OPEN];
 
@@ -109,7 +109,7 @@ adapter_pick_child(struct adapter *adapter, enum life_kind kind)
 	pthread_mutex_lock(&adapter->life.lock);
 	n = adapter->child[kind].n;
 	pthread_mutex_unlock(&adapter->life.lock);
-	/* The first ones are picked more often: threads are to meet on them. */
+	/* The first ones are picked more often, so that threads meet on them. */
 	return n ? adapter_nth_child(adapter, kind, chance(40) ? pick(n < 2 ? n : 2) : pick(n))
 		 : NULL;
 }
@@ -157,7 +157,7 @@ adapter_own_frames(const struct adapter *adapter)
 
 /* ---- open ---- */
 
-/* No thread uses it any more, so none reads its memory, and the device does not since the close. */
+/* No thread uses the adapter any more, and the device does not access memory after the close. */
 static void
 release_memory(struct life *life)
 {
@@ -303,8 +303,8 @@ judge_async(struct adapter *adapter, const DAT_EVENT *event)
 	const DAT_ASYNCH_ERROR_EVENT_DATA *data = &event->event_data.asynch_error_event_data;
 
 	if (event->evd_handle != adapter->async)
-		report_wrong(&adapter->life, NULL, "an asynchronous event names the EVD %p",
-			     event->evd_handle);
+		report_wrong(&adapter->life, NULL, "an asynchronous event has the EVD %p",
+		    event->evd_handle);
 	if (event->event_number == DAT_ASYNC_ERROR_EVD_OVERFLOW)
 		evd_note_overflow(adapter, data->dat_handle);
 	else if (event->event_number == DAT_ASYNC_ERROR_EP_BROKEN &&

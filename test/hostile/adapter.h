@@ -18,11 +18,11 @@ struct adapter {
 	DAT_PZ_HANDLE pz;
 	bool closes_inside; /* upcalls and agents may close it */
 	atomic_bool async_overflowed;
-	pthread_rwlock_t open; /* read-locked: nobody begins to close it */
-	_Atomic(int) inside;   /* upcalls and agents of it that run */
+	pthread_rwlock_t open; /* read-locked: no thread begins to close it */
+	_Atomic(int) inside;   /* running upcalls and agents of the adapter */
 	struct sockaddr_storage address;
 	DAT_EP_ATTR ep_attr; /* the provider's defaults */
-	/* Registered memory, for whoever uses the adapter. */
+	/* Registered memory, for all users of the adapter. */
 	char *arena;
 	DAT_LMR_HANDLE lmr;
 	DAT_LMR_CONTEXT lmr_context;
@@ -34,8 +34,8 @@ struct adapter {
 	} child[LIFE_KINDS];
 	uint64_t ep_place[ADAPTER_EPS]; /* the serial number of its user */
 	/*
-	 * EVDs and CNOs that were freed by functions of their own: others that had been claimed may
-	 * still come, and find their record.
+	 * EVDs and CNOs that were freed by their own upcall or agent.  Upcalls that were claimed
+	 * before may still come, and need the record.
 	 */
 	struct life *ghost[ADAPTER_GHOSTS];
 	unsigned int ghosts;
@@ -47,42 +47,41 @@ void adapters_begin(const char *const *names, unsigned int n);
 
 /* An open adapter, used; NULL if there is none. */
 struct adapter *adapter_pick(void);
-/* The one at this place below ADAPTERS_OPEN, used, or NULL; also one that is being closed politely.
- */
+/* The adapter at this place below ADAPTERS_OPEN, used, or NULL.  It may be closing politely. */
 struct adapter *adapter_nth(unsigned int n);
-/* Opens one more unless there are enough. */
+/* Opens one more adapter unless ADAPTERS_OPEN are open. */
 void adapter_open(bool tame);
-/* Closes it whatever it holds, or tries to.  The caller uses it. */
+/* Tries to close the adapter abruptly, whatever it holds.  The caller uses it. */
 DAT_RETURN adapter_close_rudely(struct adapter *adapter, DAT_CLOSE_FLAGS flags);
-/* Ends all its objects politely, then closes it gracefully: all of it has to succeed. */
+/* Ends all its objects politely, then closes it gracefully.  Every step must succeed. */
 bool adapter_close_politely(struct adapter *adapter);
 void adapters_close_all(void);
 
-/* Whether one is open, or being closed. */
+/* Whether an adapter is open or being closed. */
 bool adapters_any(void);
-/* It is closed: another may be opened in its place. */
+/* The adapter is closed: another may be opened in its place. */
 void adapter_give_place(uint64_t serial);
 
-/* While this is true no thread closes it; not for long. */
+/* Keeps other threads from closing it.  Keep it short. */
 bool adapter_keep_open(struct adapter *adapter);
 void adapter_let_close(struct adapter *adapter);
 
-/* The events of its asynchronous EVD. */
+/* Reads the events of its asynchronous EVD. */
 void adapter_drain_async(struct adapter *adapter);
 
-/* Its objects.  Picks one of them, used, or NULL. */
+/* The objects of the adapter.  The pick is used, or NULL. */
 bool adapter_has_room(struct adapter *adapter, enum life_kind kind, unsigned int most);
 bool adapter_add(struct adapter *adapter, struct life *life);
 void adapter_drop(struct adapter *adapter, struct life *life);
 struct life *adapter_pick_child(struct adapter *adapter, enum life_kind kind);
-/* The serial numbers of all, of one moment: room for ADAPTER_CHILDREN. */
+/* A snapshot of all serial numbers; the array has room for ADAPTER_CHILDREN. */
 unsigned int adapter_children(struct adapter *adapter, enum life_kind kind, uint64_t *serials);
 struct life *adapter_nth_child(struct adapter *adapter, enum life_kind kind, unsigned int n);
 
 /* Keeps the record of an object that has ended for some time. */
 void adapter_keep_ghost(struct adapter *adapter, struct life *life);
 
-/* Our functions that the library calls, of this adapter, on this thread. */
+/* The number of upcalls and agents of this adapter that the calling thread is in. */
 int adapter_own_frames(const struct adapter *adapter);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* adapter_close -- closing adapters, with whatever they hold or after ending all of it */
+/* adapter_close -- closes adapters, abruptly or after all their objects were ended */
 #include "adapter.h"
 
 #include "actor.h"
@@ -11,7 +11,7 @@
 #include "psp.h"
 #include "report.h"
 
-/* Ticks in which none of its objects ends, until it counts as stuck. */
+/* The adapter counts as stuck if no object of it ends in so many ticks. */
 #define END_TICKS 16000
 
 bool
@@ -30,7 +30,7 @@ adapter_let_close(struct adapter *adapter)
 	pthread_rwlock_unlock(&adapter->open);
 }
 
-/* Everything that was the adapter's has ended with it. */
+/* All objects of the adapter have ended with it. */
 static void
 bury_children(struct adapter *adapter)
 {
@@ -57,7 +57,7 @@ bury_children(struct adapter *adapter)
 		}
 }
 
-/* Nothing of the adapter runs any more but what its closer stands on. */
+/* Only upcalls and agents that the closing thread is in may still run. */
 static void
 judge_closed(struct adapter *adapter)
 {
@@ -68,10 +68,9 @@ judge_closed(struct adapter *adapter)
 		report_wrong(&adapter->life, NULL, "dat_ia_close succeeded twice");
 	inside = atomic_load(&adapter->inside);
 	if (inside != own)
-		report_wrong(
-		    &adapter->life, NULL,
+		report_wrong(&adapter->life, NULL,
 		    "dat_ia_close returned while %d upcalls or agents of the adapter still run "
-		    "(of which %d on the closing thread)",
+		    "(%d of them on the closing thread)",
 		    inside, own);
 }
 
@@ -96,7 +95,7 @@ adapter_close_rudely(struct adapter *adapter, DAT_CLOSE_FLAGS flags)
 	}
 	if (flags == DAT_CLOSE_GRACEFUL_FLAG)
 		report_wrong(&adapter->life, NULL,
-			     "a graceful close succeeded, and the adapter has a protection zone");
+		    "a graceful close succeeded although the adapter has a protection zone");
 	judge_closed(adapter);
 	bury_children(adapter);
 	adapter_give_place(serial);
@@ -120,7 +119,7 @@ end_children_politely(struct adapter *adapter, enum life_kind kind, bool (*end)(
 			since = clock_tick();
 		if (clock_tick() - since > END_TICKS)
 			report_wrong(&adapter->life, NULL,
-				     "it is being ended politely, and its objects do not end");
+			    "the adapter is being closed politely, but its objects do not end");
 		pthread_mutex_lock(&adapter->life.lock);
 		left = adapter->child[kind].n;
 		pthread_mutex_unlock(&adapter->life.lock);
@@ -147,7 +146,7 @@ adapter_close_politely(struct adapter *adapter)
 	end_children_politely(adapter, LIFE_CR, cr_end);
 	end_children_politely(adapter, LIFE_EP, ep_end);
 	end_children_politely(adapter, LIFE_EVD, end_evd);
-	end_children_politely(adapter, LIFE_CR, cr_end); /* that an EVD still had */
+	end_children_politely(adapter, LIFE_CR, cr_end); /* requests that were still in an EVD */
 	end_children_politely(adapter, LIFE_CNO, cno_end);
 	adapter_drain_async(adapter);
 	dat_must("dat_lmr_free", dat_lmr_free(adapter->lmr));
@@ -155,8 +154,8 @@ adapter_close_politely(struct adapter *adapter)
 	life_end_begin(&adapter->life);
 	call_begin(&call, CALL_IA_CLOSE, &adapter->life, NULL, DAT_CLOSE_GRACEFUL_FLAG);
 	if (call_end(&call, dat_ia_close(adapter->ia, DAT_CLOSE_GRACEFUL_FLAG)) != DAT_SUCCESS)
-		report_wrong(&adapter->life, NULL,
-			     "a graceful close failed, and the adapter is empty");
+		report_wrong(
+		    &adapter->life, NULL, "a graceful close failed although the adapter is empty");
 	judge_closed(adapter);
 	adapter_give_place(serial);
 	return true;

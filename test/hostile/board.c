@@ -12,8 +12,8 @@
 #define PLACES	      16
 #define ADDRESS_WORDS 4 /* of a socket address: enough for the longer family */
 
-/* Written by one thread, read by any: a reader takes it if the serial number is the same
- * afterwards. */
+/* One thread writes it, any thread reads it.  A copy is valid if the serial number is the same
+ * before and after. */
 struct place {
 	_Atomic(uint64_t) psp; /* 0: free; PLACE_TAKEN: being written */
 	_Atomic(uint64_t) address[ADDRESS_WORDS];
@@ -34,7 +34,7 @@ map(void)
 {
 	board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (board == MAP_FAILED)
-		report_broken("no memory to share");
+		report_broken("cannot share memory");
 }
 
 int
@@ -43,7 +43,7 @@ board_make(void)
 	own = 0;
 	fd = memfd_create("hostile", MFD_CLOEXEC);
 	if (fd < 0 || ftruncate(fd, sizeof *board))
-		report_broken("no memory to share");
+		report_broken("cannot share memory");
 	map();
 	return fd;
 }
@@ -127,7 +127,7 @@ board_clear_other(void)
 }
 
 void
-board_tell_ready(bool ready)
+board_set_ready(bool ready)
 {
 	atomic_store(&board->ready, ready);
 }
@@ -139,13 +139,13 @@ board_is_ready(void)
 }
 
 void
-board_tell_end(bool end)
+board_set_end(bool end)
 {
 	atomic_store(&board->end, end);
 }
 
 bool
-board_told_end(void)
+board_is_end(void)
 {
 	return atomic_load(&board->end);
 }

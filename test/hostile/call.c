@@ -51,7 +51,7 @@ call_begin_wait(struct call *call, enum dat_call which, struct life *on, struct 
 	begin(call, which, on, also, detail, ACTOR_SLEEPS);
 }
 
-/* Whether it had ended before the call began, and no other object has its handle. */
+/* Whether the object had ended before the call began, and no other object has its handle. */
 static bool
 was_gone(const struct call *call, const struct life *life)
 {
@@ -68,22 +68,24 @@ judge(const struct call *call, DAT_RETURN ret)
 	bool ending = false;
 
 	if (!dat_call_may_return(call->which, ret))
-		report_wrong(on, also, "%s returned %s, which is not due", name, dat_name(ret));
+		report_wrong(on, also, "%s returned %s, which the headers do not allow", name,
+		    dat_name(ret));
 	for (int i = 0; i < call->n; i++)
 		ending =
 		    ending || life_may_be_ending(call->on[i]) || call->on[i]->tried > call->begin;
 	if (dat_is(ret, DAT_INVALID_HANDLE)) {
 		if (!ending)
-			report_wrong(on, also, "%s returned %s, but nothing has ended", name,
-				     dat_name(ret));
+			report_wrong(on, also,
+			    "%s returned %s, but no object of the call has ended", name,
+			    dat_name(ret));
 		return;
 	}
 	if (dat_is(ret, DAT_INTERRUPTED_CALL) &&
 	    call->signals == atomic_load(&actor_self()->signals))
-		report_wrong(on, also, "%s returned %s, and no signal came", name, dat_name(ret));
+		report_wrong(on, also, "%s returned %s, but no signal came", name, dat_name(ret));
 	if (dat_is(ret, DAT_ABORT) && !ending)
-		report_wrong(on, also, "%s returned %s, but nothing was freed", name,
-			     dat_name(ret));
+		report_wrong(on, also, "%s returned %s, but no object of the call was freed", name,
+		    dat_name(ret));
 	for (int i = 0; i < call->n; i++)
 		if (was_gone(call, call->on[i]))
 			report_wrong(

@@ -10,7 +10,7 @@
 #include "dat.h"
 #include "report.h"
 
-/* Sleeps of this thread without an answer of the library's, until that counts as hanging. */
+/* The library hangs if it does not answer within so many sleeps of this thread. */
 #define LOST_NAPS 10000
 
 static _Atomic(uint64_t) stamps = 1;
@@ -67,8 +67,7 @@ await_answer(void)
 {
 	for (int naps = 0; sem_trywait(&metronome.answer) != 0; naps++) {
 		if (naps == LOST_NAPS)
-			report_hang(
-			    "no upcall for a software event of an adapter that does nothing else");
+			report_hang("no upcall for a software event of the clock's own adapter");
 		clock_nap_us(naps < 20 ? 100 : 2000);
 	}
 }
@@ -105,7 +104,7 @@ clock_start(const char *ia_name, void (*each)(uint64_t tick))
 		 dat_evd_kcreate(metronome.ia, 4, DAT_UPCALL_SINGLE_INSTANCE, &object,
 				 DAT_EVD_SOFTWARE_FLAG, &metronome.evd));
 	if (pthread_create(&metronome.thread, NULL, beat, NULL))
-		report_broken("no thread for the metronome");
+		report_broken("cannot start the thread of the clock");
 }
 
 void

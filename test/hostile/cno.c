@@ -42,7 +42,7 @@ instance_of(const struct cno *cno, uint32_t number)
 
 /* ---- the agent ---- */
 
-/* A hint names an EVD that is attached, or may have been until a moment ago. */
+/* The EVD that a wait returns must be attached, or must have been until a moment ago. */
 static void
 judge_hint(struct cno *cno, DAT_EVD_HANDLE hint, uint64_t begin)
 {
@@ -64,7 +64,8 @@ judge_hint(struct cno *cno, DAT_EVD_HANDLE hint, uint64_t begin)
 			pthread_mutex_unlock(&life->lock);
 		}
 		if (wrong)
-			report_wrong(&cno->life, life, "it tells of an EVD that is not attached");
+			report_wrong(
+			    &cno->life, life, "the CNO returned an EVD that is not attached");
 		life_unuse(life);
 	}
 }
@@ -76,13 +77,13 @@ enter_agent(struct cno *cno, uint32_t number)
 
 	lock(cno);
 	if (end && !(cno->ended_inside && !life_home_end(&cno->life)))
-		report_wrong(&cno->life, NULL, "an agent is called, and the CNO ended @%llu",
-			     (unsigned long long)end);
+		report_wrong(&cno->life, NULL, "an agent is called, but the CNO ended @%llu",
+		    (unsigned long long)end);
 	for (int i = 0; i < CNO_AGENTS; i++)
 		if (cno->was_called[i] == number)
 			report_wrong(&cno->life, NULL, "agent %u is called twice", number);
 	cno->was_called[cno->called++ % CNO_AGENTS] = number;
-	/* Whichever is installed now: that one is not. */
+	/* The agent that was called is not set any more. */
 	if (cno->agent.sure && (cno->agent.value & 0xffff) == number)
 		cno->agent.value = 0;
 	cno->inside++;
@@ -100,11 +101,11 @@ agent(DAT_PVOID instance, DAT_EVD_HANDLE hint)
 	struct frame frame;
 
 	if (!cno || !life_use_stale(&cno->life, serial))
-		report_wrong(NULL, NULL, "an agent of CNO#%llu, which went long ago",
-			     (unsigned long long)serial);
+		report_wrong(NULL, NULL, "an agent of CNO#%llu, which ended long ago",
+		    (unsigned long long)serial);
 	adapter = adapter_of(cno->life.home);
 	if (!life_use_stale(&adapter->life, cno->life.home_serial))
-		report_wrong(&cno->life, NULL, "an agent, and the adapter went long ago");
+		report_wrong(&cno->life, NULL, "an agent, but the adapter ended long ago");
 	atomic_fetch_add(&adapter->inside, 1);
 	enter_agent(cno, (uint32_t)((uintptr_t)instance & ((1u << NUMBER_BITS) - 1)));
 	frame = (struct frame){ .outer = me->frame, .adapter = adapter, .cno = cno };
@@ -139,7 +140,7 @@ cno_set_agent(struct cno *cno, bool install)
 	DAT_RETURN ret;
 
 	if (cno->fd >= 0)
-		return DAT_SUCCESS; /* it may have none */
+		return DAT_SUCCESS; /* the CNO may have no agent */
 	lock(cno);
 	change = setting_begin(&cno->agent);
 	if (install)
@@ -222,7 +223,7 @@ cno_free_rudely(struct cno *cno)
 	}
 	lock(cno);
 	if (!own_frames(cno) && cno->inside)
-		report_wrong(&cno->life, NULL, "dat_cno_free returned while its agent runs");
+		report_wrong(&cno->life, NULL, "dat_cno_free returned while the agent runs");
 	cno->ended_inside = own_frames(cno) > 0;
 	unlock(cno);
 	if (cno->ended_inside)
@@ -233,7 +234,7 @@ cno_free_rudely(struct cno *cno)
 	return ret;
 }
 
-/* Whether an EVD of the adapter may be attached to it. */
+/* Whether an EVD of the adapter may be attached to the CNO. */
 static bool
 may_be_attached(struct cno *cno)
 {
@@ -264,12 +265,12 @@ cno_end(struct life *life)
 
 	if (!life_close_gate(life))
 		return false;
-	/* An EVD that was freed by its own upcall may go a little later. */
+	/* An EVD that its own upcall freed may end a little later. */
 	for (int tries = 0; tries < 2000; tries++) {
 		ret = cno_free_rudely(cno);
 		if (ret == DAT_SUCCESS || life_end(life))
 			return true;
-		/* Its agent, or a close that will be refused, may try to end it just now. */
+		/* Its agent, or a close that will be refused, may be trying to end it now. */
 		if (may_be_attached(cno) || life_may_be_ending(life)) {
 			life_open_gate(life);
 			return false;
@@ -312,8 +313,7 @@ wait_on_fd(struct cno *cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *hint, struct ca
 	struct pollfd fd = { .fd = cno->fd, .events = POLLIN };
 	struct actor *me = actor_self();
 
-	/* A wild one may be freed meanwhile, and its descriptor be another: nothing is read from
-	 * it. */
+	/* A wild CNO may be freed meanwhile, and its descriptor reused: do not read from it. */
 	atomic_store(&me->since, clock_tick());
 	atomic_store(&me->doing_on, life_name(&cno->life));
 	atomic_store(&me->manner, ACTOR_SLEEPS);
@@ -348,13 +348,13 @@ cno_wait(struct cno *cno, DAT_TIMEOUT timeout)
 			report_wrong(&cno->life, NULL, "dat_cno_wait for %u us ended after %.0f us",
 				     (unsigned int)timeout, seconds * 1e6);
 		if (dat_is(ret, DAT_INVALID_STATE) && !life_may_be_ending(&cno->life))
-			report_wrong(&cno->life, NULL, "dat_cno_wait returned %s, and nothing ends",
-				     dat_name(ret));
+			report_wrong(&cno->life, NULL,
+			    "dat_cno_wait returned %s, but the CNO does not end", dat_name(ret));
 	}
 	atomic_store(&actor_self()->endless, false);
 	if (ret == DAT_SUCCESS)
 		judge_hint(cno, hint, call.begin);
-	/* As the rule for CNOs is: after each wake-up, and after a timeout, too. */
+	/* The rule for CNOs: empty the EVDs after each wake-up and after a timeout. */
 	cno_drain(cno);
 	lock(cno);
 	cno->waiters--;
@@ -372,7 +372,7 @@ cno_wait_stale(struct cno *cno)
 	(void)call_end(&call, dat_cno_wait(atomic_load(&cno->life.handle), 0, &hint));
 }
 
-/* ---- what EVDs have to do with it ---- */
+/* ---- its EVDs ---- */
 
 DAT_RETURN
 evd_set_cno(struct evd *evd, struct cno *cno)

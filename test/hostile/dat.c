@@ -15,8 +15,8 @@
 #define EMPTY	  BIT(DAT_QUEUE_EMPTY)
 
 /*
- * What dat2/dat_api_*.h and dat2/dat_upcall.h say, less what cannot come of how we call: a want of
- * memory or of device objects, and arguments that are always right here.
+ * The codes that dat2/dat_api_*.h and dat2/dat_upcall.h document, without those that cannot occur
+ * here: lack of memory or of device objects, and bad arguments.
  */
 static const struct {
 	const char *name;
@@ -138,7 +138,7 @@ dat_event_name(DAT_EVENT_NUMBER number)
 	case DAT_ASYNC_ERROR_EVD_OVERFLOW:
 		return "EVD_OVERFLOW";
 	default:
-		return "an event of another number";
+		return "an unknown event";
 	}
 }
 
@@ -157,7 +157,7 @@ dat_policy_name(DAT_UPCALL_POLICY policy)
 	case DAT_UPCALL_MANY:
 		return "MANY";
 	default:
-		return "no policy";
+		return "an unknown policy";
 	}
 }
 

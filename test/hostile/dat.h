@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dat -- what this program knows of DAT's calls: their names, and the codes that they may return */
+/* dat -- the names of the DAT calls, and the codes that they may return */
 #ifndef REARM_HOSTILE_DAT_H
 #define REARM_HOSTILE_DAT_H
 
@@ -52,10 +52,10 @@ enum dat_call {
 };
 
 const char *dat_call_name(enum dat_call call);
-/* Whether the headers name a code of this type for the call. */
+/* Whether the headers document a code of this type for the call. */
 bool dat_call_may_return(enum dat_call call, DAT_RETURN ret);
 
-/* "DAT_INVALID_STATE/EVD_WAITER"; the text is the thread's until it asks for the fourth next. */
+/* "DAT_INVALID_STATE/EVD_WAITER"; the thread may keep the text until its fourth next call. */
 const char *dat_name(DAT_RETURN ret);
 const char *dat_event_name(DAT_EVENT_NUMBER number);
 const char *dat_policy_name(DAT_UPCALL_POLICY policy);
@@ -66,7 +66,7 @@ dat_is(DAT_RETURN ret, DAT_RETURN_TYPE type)
 	return DAT_GET_TYPE(ret) == (DAT_UINT32)type;
 }
 
-/* Opens an adapter as a program that uses threads does. */
+/* Opens an adapter for a thread-safe consumer. */
 DAT_RETURN dat_open(const char *name, DAT_COUNT qlen, DAT_EVD_HANDLE *async, DAT_IA_HANDLE *ia);
 /* Ends the run unless ret is DAT_SUCCESS. */
 void dat_must(const char *what, DAT_RETURN ret);

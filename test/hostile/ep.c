@@ -10,7 +10,7 @@
 #include "evd.h"
 #include "report.h"
 
-/* Ticks without any of its events, until what it owes counts as lost. */
+/* Events of an endpoint count as lost after so many ticks without any of them. */
 #define END_TICKS 4000
 
 static struct ep records[EP_RECORDS];
@@ -50,7 +50,7 @@ take_place(struct adapter *adapter, uint64_t serial)
 	return place;
 }
 
-/* Nobody uses the record any more: only now nobody reads the buffers. */
+/* No thread uses the record any more, so no thread reads the buffers. */
 static void
 give_place(struct life *life)
 {
@@ -177,9 +177,9 @@ ep_free_rudely(struct ep *ep)
 		life_end_failed(&ep->life);
 		if (dat_is(ret, DAT_INVALID_STATE))
 			report_wrong(&ep->life, NULL,
-				     "dat_ep_free returned %s, and no service point "
-				     "has it",
-				     dat_name(ret));
+			    "dat_ep_free returned %s, but no service point "
+			    "has it",
+			    dat_name(ret));
 		return ret;
 	}
 	if (life_ended(&ep->life))
@@ -214,8 +214,8 @@ any_overflowed(struct ep *ep)
 }
 
 /*
- * We make no transfer that the other side must refuse: the device gave up a completion because a
- * queue was full, and the EVD has to say so, soon.
+ * This program posts no transfer that the other side must refuse.  So the device has dropped a
+ * completion because a queue was full, and the EVD must soon report an overflow.
  */
 static void
 judge_broken(struct ep *ep)
@@ -226,13 +226,13 @@ judge_broken(struct ep *ep)
 		adapter_drain_async(adapter_of(ep->life.home));
 		if (clock_tick() - since > END_TICKS)
 			report_wrong(&ep->life, NULL,
-				     "an asynchronous event says that it broke, and none of its "
-				     "EVDs overflowed");
+			    "an asynchronous event reports that it broke, but none of "
+			    "its EVDs overflowed");
 		clock_nap_us(500);
 	}
 }
 
-/* What has not come: 0 when all did. */
+/* The number of events that have not come. */
 static unsigned int
 missing(struct ep *ep)
 {
@@ -258,7 +258,7 @@ take_all_from(struct evd *evd, const struct ep *ep)
 	life_unuse(&evd->life);
 }
 
-/* Takes events until everything that its connection owes has come. */
+/* Takes events until all events of its connection have come. */
 static void
 await_everything(struct ep *ep)
 {
@@ -331,7 +331,7 @@ ep_phase(struct ep *ep)
 	return phase;
 }
 
-/* ---- who connects it ---- */
+/* ---- the thread that connects it ---- */
 
 bool
 ep_enter(struct ep *ep)

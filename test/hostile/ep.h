@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ep -- the record of an endpoint: what was posted to it, its connections, and their order */
+/* ep -- the record of an endpoint: its posted transfers, its connections, and their order */
 #ifndef REARM_HOSTILE_EP_H
 #define REARM_HOSTILE_EP_H
 
@@ -8,11 +8,11 @@
 #include "take.h"
 
 #define EP_RECORDS 512 /* a power of two: see life_find_bits() */
-/* A record is not used again until a thread that has an event of it in its hands has judged it. */
+/* A record is not reused for so long that each thread has checked the events of it that it took. */
 #define EP_REST_TICKS 300
 
-/* In an adapter's memory, for each endpoint: a slot for each record of its two streams, and a place
- * that the other side may write to.  The adapter has one more that anybody may read. */
+/* In an adapter's memory, each endpoint has a slot for each record of its two streams, and a place
+ * that the other side may write to.  The adapter has one more place that all may read. */
 #define EP_SLOT		64
 #define EP_WRITE_BYTES	256
 #define EP_BUFFER_BYTES (2 * STREAM_RING * EP_SLOT + EP_WRITE_BYTES)
@@ -21,10 +21,10 @@
 struct adapter;
 struct evd;
 
-/* Of one generation: from the creation, or a reset, to the next reset. */
+/* The phase of one generation: from the creation, or a reset, to the next reset. */
 enum ep_phase {
 	EP_IDLE,
-	EP_CONNECTING, /* dat_ep_connect() or dat_cr_accept() succeeded, or is on the way */
+	EP_CONNECTING, /* dat_ep_connect() or dat_cr_accept() succeeded, or is in progress */
 	EP_UP,	       /* ESTABLISHED was taken */
 	EP_OVER,       /* the event that ends it was taken */
 };
@@ -34,11 +34,11 @@ struct transfers {
 	struct stream stream;
 	uint32_t accepted; /* in this generation */
 	uint32_t sends;	   /* of these, sends */
-	uint32_t silent;   /* without one that is not, at the end */
+	uint32_t silent;   /* suppressed ones in a row, at the end */
 	uint32_t excused;  /* the last number that a reset excused */
 };
 
-/* The endpoint at the other end, as private data tells. */
+/* The endpoint at the other end, from the private data. */
 struct mate {
 	bool known;
 	bool foreign;	  /* of the other process */
@@ -60,18 +60,18 @@ struct ep {
 	struct transfers receives, requests;
 	uint32_t generation;
 	enum ep_phase phase;
-	bool fuzzy; /* it was reset before its last event was taken: which is whose is not known */
+	bool fuzzy; /* reset before its last event was taken: events may be of either connection */
 	bool active;
-	bool broken;	       /* so said the asynchronous EVD */
+	bool broken;	       /* the asynchronous EVD reported it */
 	bool late_established; /* it may still come after the event that ended the connection */
 	bool failed;	       /* a transfer ended in an error that breaks the connection */
-	unsigned int attempts, established, endings; /* in its whole life */
+	unsigned int attempts, established, endings; /* in all generations */
 	/* Stamps in this generation; 0: not yet. */
 	uint64_t first_receive; /* a successful receive was taken */
 	uint64_t established_taken, over_taken;
-	uint64_t anew;		    /* the generation began by a reset */
+	uint64_t anew;		    /* the generation began with a reset */
 	uint64_t disconnected;	    /* an abrupt call succeeded */
-	unsigned int disconnecting; /* calls in flight */
+	unsigned int disconnecting; /* calls in progress */
 	bool disconnect_succeeded;
 	struct mate mate;
 };
@@ -80,7 +80,7 @@ struct ep *ep_of(struct life *life);
 
 void eps_begin(void);
 
-/* How an endpoint is made. */
+/* How an endpoint is created. */
 struct ep_plan {
 	struct evd *recv, *request, *connect; /* used by the caller */
 	DAT_COMPLETION_FLAGS recv_flags, request_flags;
@@ -88,14 +88,14 @@ struct ep_plan {
 	bool tame;
 };
 
-/* Used, or NULL. */
+/* Returns it used, or NULL. */
 struct ep *ep_make(struct adapter *adapter, const struct ep_plan *plan);
 DAT_RETURN ep_free_rudely(struct ep *ep);
-/* Its connection is ended, what it owes is awaited, and it is freed. */
+/* Ends its connection, waits for all its events, and frees it. */
 bool ep_end(struct life *life);
-/* The asynchronous EVD says that it broke. */
+/* The asynchronous EVD reported that it broke. */
 void ep_note_broken(struct ep *ep);
-/* It has ended. */
+/* The endpoint has ended. */
 void ep_gone(struct ep *ep);
 
 enum ep_phase ep_phase(struct ep *ep);
@@ -106,12 +106,12 @@ void ep_leave(struct ep *ep);
 
 /* ---- ep_conn.c ---- */
 
-/* An attempt begins, before the call; it did not, because the call failed.  Locked. */
+/* Locked.  An attempt begins, before the call; or is undone, because the call failed. */
 void ep_attempt(struct ep *ep, bool active, const struct mate *mate);
 void ep_attempt_failed(struct ep *ep);
 void ep_connect(struct ep *ep);
 DAT_RETURN ep_disconnect(struct ep *ep, DAT_CLOSE_FLAGS flags);
-/* What a side tells the other of itself. */
+/* The private data with which a side identifies itself. */
 #define EP_HELLO_BYTES 48
 void ep_hello(const struct ep *ep, char *hello);
 bool ep_read_hello(const void *data, DAT_COUNT size, struct mate *mate);
@@ -122,7 +122,7 @@ void ep_judge_connection(const struct taking *taking, DAT_EVENT_NUMBER number,
 
 DAT_RETURN ep_post_receive(struct ep *ep);
 DAT_RETURN ep_post_request(struct ep *ep);
-/* Resets it when its connection is over; what was posted counts no more. */
+/* Resets it when its connection is over; earlier posts no longer count. */
 void ep_reset(struct ep *ep);
 void ep_judge_dto(struct ep *ep, const struct taking *taking,
 		  const DAT_DTO_COMPLETION_EVENT_DATA *data, unsigned int direction, uint64_t low,
@@ -130,12 +130,12 @@ void ep_judge_dto(struct ep *ep, const struct taking *taking,
 
 /* ---- ep_owed.c ---- */
 
-/* How many events the endpoint owes to this EVD that would wake a taker. */
+/* How many events of the endpoint that wake a sink must still come to this EVD. */
 unsigned int ep_owes(struct ep *ep, const struct evd *evd);
-/* Locked.  How many completions have not come that must, when the connection is over. */
+/* Locked.  How many completions must still come when the connection is over. */
 unsigned int ep_missing(const struct ep *ep);
 void ep_print(const struct ep *ep);
-/* The other end, if it is known and this process's. */
+/* The other end, if it is known and in this process. */
 const struct life *ep_mate(const struct ep *ep);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ep_conn -- connecting and disconnecting an endpoint, and the events of its connections */
+/* ep_conn -- connects and disconnects endpoints, and checks the events of their connections */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@
 
 #define MAGIC 0x48054713u
 
-/* What goes with a request and with its acceptance.  Both ends are on one host. */
+/* The private data of a request and of its acceptance.  Both ends are on one host. */
 struct hello {
 	uint32_t magic;
 	uint32_t process;
@@ -116,7 +116,7 @@ ep_connect(struct ep *ep)
 		ep_attempt(ep, true, NULL);
 	ep_hello(ep, hello);
 	pthread_mutex_unlock(&ep->life.lock);
-	/* One that is not idle, too, now and then: it has to refuse. */
+	/* Sometimes also on an endpoint that is not idle: the call must be refused. */
 	if (idle || chance(5)) {
 		call_begin(&call, CALL_EP_CONNECT, &ep->life, NULL, qual << 32 | timeout);
 		ret = call_end(&call, dat_ep_connect(atomic_load(&ep->life.handle),
@@ -125,7 +125,8 @@ ep_connect(struct ep *ep)
 						     DAT_CONNECT_DEFAULT_FLAG));
 		pthread_mutex_lock(&ep->life.lock);
 		if (!idle && ret == DAT_SUCCESS)
-			report_wrong(&ep->life, NULL, "dat_ep_connect succeeded in a connection");
+			report_wrong(
+			    &ep->life, NULL, "dat_ep_connect of a connected endpoint succeeded");
 		if (idle && dat_is(ret, DAT_INVALID_STATE) && !ep->fuzzy)
 			report_wrong(&ep->life, NULL,
 				     "dat_ep_connect of an idle endpoint returned %s",
@@ -147,7 +148,7 @@ ep_disconnect(struct ep *ep, DAT_CLOSE_FLAGS flags)
 
 	pthread_mutex_lock(&ep->life.lock);
 	generation = ep->generation;
-	/* With an attempt on the way the call may come too early. */
+	/* While another thread connects it, this call may come first. */
 	attempted = ep->phase != EP_IDLE && !ep->busy;
 	ep->disconnecting++;
 	pthread_mutex_unlock(&ep->life.lock);
@@ -162,8 +163,8 @@ ep_disconnect(struct ep *ep, DAT_CLOSE_FLAGS flags)
 			     dat_name(ret));
 	if (attempted && dat_is(ret, DAT_INVALID_STATE) && !ep->fuzzy &&
 	    ep->generation == generation && !ep->busy)
-		report_wrong(&ep->life, NULL, "dat_ep_disconnect returned %s, and it has connected",
-			     dat_name(ret));
+		report_wrong(&ep->life, NULL, "dat_ep_disconnect returned %s, but it has connected",
+		    dat_name(ret));
 	if (ret == DAT_SUCCESS && flags == DAT_CLOSE_ABRUPT_FLAG && attempted &&
 	    ep->generation == generation && !ep->disconnected)
 		ep->disconnected = call.end;
@@ -174,8 +175,8 @@ ep_disconnect(struct ep *ep, DAT_CLOSE_FLAGS flags)
 /* ---- the events ---- */
 
 /*
- * Locked.  ESTABLISHED of the connection before the last reset may have been on its way to another
- * thread then.  True if this one can be nothing else.
+ * Locked.  At the last reset another thread may have had the ESTABLISHED of the connection before.
+ * True if this event must be that one.
  */
 static bool
 is_late(struct ep *ep, const struct taking *taking)
@@ -211,7 +212,7 @@ established(struct ep *ep, const struct taking *taking, const DAT_CONNECTION_EVE
 	}
 	if (ep->phase == EP_IDLE || ep->established_taken)
 		report_wrong(&ep->life, &taking->evd->life, "ESTABLISHED, %s",
-			     ep->established_taken ? "a second time" : "and nothing was attempted");
+		    ep->established_taken ? "a second time" : "but there was no attempt");
 	if (ep->over_taken && ep->over_taken < taking->begin)
 		report_wrong(&ep->life, &taking->evd->life,
 			     "ESTABLISHED after the end of the connection, taken @%llu",
@@ -229,10 +230,9 @@ established(struct ep *ep, const struct taking *taking, const DAT_CONNECTION_EVE
 	    ep_read_hello(data->private_data, data->private_data_size, &mate)) {
 		if (ep->mate.known && ep->mate.serial != mate.serial)
 			report_wrong(&ep->life, NULL,
-				     "ESTABLISHED brings the data of EP#%llu, and "
-				     "EP#%llu accepted",
-				     (unsigned long long)mate.serial,
-				     (unsigned long long)ep->mate.serial);
+			    "ESTABLISHED has the data of EP#%llu, but "
+			    "EP#%llu accepted",
+			    (unsigned long long)mate.serial, (unsigned long long)ep->mate.serial);
 		ep->mate = mate;
 	}
 	if (ep->mate.known && ep->mate.foreign)
@@ -270,8 +270,8 @@ over(struct ep *ep, const struct taking *taking, DAT_EVENT_NUMBER number)
 	}
 	if (ep->phase == EP_IDLE || ep->phase == EP_OVER)
 		report_wrong(&ep->life, &taking->evd->life, "%s, %s", dat_event_name(number),
-			     ep->phase == EP_OVER ? "and the connection had ended before"
-						  : "and nothing was attempted");
+		    ep->phase == EP_OVER ? "but the connection had ended before" :
+					   "but there was no attempt");
 	if (!fits_side(ep, number))
 		report_wrong(&ep->life, &taking->evd->life, "%s on the %s side%s",
 			     dat_event_name(number), ep->active ? "active" : "passive",
@@ -293,16 +293,16 @@ ep_judge_connection(const struct taking *taking, DAT_EVENT_NUMBER number,
 	bool used;
 
 	if (!life)
-		report_wrong(&taking->evd->life, NULL, "%s of %p, which is no endpoint",
-			     dat_event_name(number), data->ep_handle);
+		report_wrong(&taking->evd->life, NULL, "%s of %p, which is not an endpoint",
+		    dat_event_name(number), data->ep_handle);
 	if (end && end < taking->begin)
 		report_wrong(&taking->evd->life, life, "%s of an endpoint that had ended @%llu",
 			     dat_event_name(number), (unsigned long long)end);
 	if (ep->connect != taking->evd)
-		report_wrong(&taking->evd->life, life, "%s of an endpoint whose EVD is another",
-			     dat_event_name(number));
+		report_wrong(&taking->evd->life, life, "%s of an endpoint that has another EVD",
+		    dat_event_name(number));
 	trace(dat_event_name(number), life_name(life), life_name(&taking->evd->life), 0);
-	/* A tame endpoint that is used does not go: the private data may be read. */
+	/* A tame endpoint does not end while it is used, so the private data may be read. */
 	used = life_use(life, atomic_load(&life->serial));
 	pthread_mutex_lock(&life->lock);
 	if (number == DAT_CONNECTION_EVENT_ESTABLISHED)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ep_dto -- what is posted to an endpoint, and the completions */
+/* ep_dto -- posts transfers, and checks their completions */
 #include <string.h>
 
 #include "actor.h"
@@ -11,8 +11,8 @@
 #include "options.h"
 #include "report.h"
 
-#define SILENT_MOST                                                                                \
-	6 /* suppressed requests in a row: the last of them says nothing of the others */
+#define SILENT_MOST \
+	6 /* suppressed requests in a row: only a later completion shows that they are done */
 
 /* A message, in the sender's slot and in the receiver's. */
 struct message {
@@ -60,7 +60,7 @@ segment(const struct ep *ep, const void *memory, DAT_SEG_LENGTH length)
 
 /* ---- posting ---- */
 
-/* Locked.  A post came to an end; what a reset overtook counts no more. */
+/* Locked.  A post returned.  It does not count if the endpoint was reset meanwhile. */
 static void
 posted(struct ep *ep, struct transfers *transfers, struct record *record, DAT_RETURN ret)
 {
@@ -69,8 +69,8 @@ posted(struct ep *ep, struct transfers *transfers, struct record *record, DAT_RE
 	if (record->generation != ep->generation && record->state != RECORD_EXCUSED)
 		record->state = RECORD_EXCUSED;
 	if (!stream_end(&transfers->stream, record, accepted, clock_stamp()))
-		report_wrong(&ep->life, NULL, "a transfer completed, and posting it returned %s",
-			     dat_name(ret));
+		report_wrong(&ep->life, NULL, "a transfer completed, but its post returned %s",
+		    dat_name(ret));
 	if (!accepted || record->generation != ep->generation)
 		return;
 	transfers->accepted++;
@@ -78,7 +78,7 @@ posted(struct ep *ep, struct transfers *transfers, struct record *record, DAT_RE
 	transfers->silent = record->silent ? transfers->silent + 1 : 0;
 }
 
-/* Receives are given back one by one, so that is how many there is room for. */
+/* Receives are released one by one, so there is room for `depth` of them. */
 static void
 judge_no_room(struct ep *ep, DAT_RETURN ret, unsigned int outstanding)
 {
@@ -142,7 +142,7 @@ some_flags(const struct ep *ep)
 	return (DAT_COMPLETION_FLAGS)flags;
 }
 
-/* Locked.  What the request is, as far as its record goes. */
+/* Locked.  Chooses the kind of the request and fills in its record. */
 static DAT_COMPLETION_FLAGS
 describe(struct ep *ep, struct record *record)
 {
@@ -150,7 +150,7 @@ describe(struct ep *ep, struct record *record)
 
 	record->generation = ep->generation;
 	record->operation = DAT_DTO_SEND;
-	/* Of a fuzzy one it is not known to whom it is connected. */
+	/* The other end of a fuzzy endpoint is not known. */
 	if (ep->mate.known && !ep->fuzzy && chance(30))
 		record->operation = chance(50) ? DAT_DTO_RDMA_WRITE : DAT_DTO_RDMA_READ;
 	record->index = record->operation == DAT_DTO_SEND ? ep->requests.sends + 1 : 0;
@@ -261,7 +261,7 @@ ep_reset(struct ep *ep)
 	if (!ep_enter(ep))
 		return;
 	pthread_mutex_lock(&ep->life.lock);
-	/* A wild one also when its last event is still on the way, or there is no connection. */
+	/* A wild endpoint also while its last event is outstanding, or without a connection. */
 	rude = !ep->life.tame && ep->phase != EP_IDLE && chance(10);
 	over = ep->phase == EP_OVER;
 	ready = over && (!ep->life.tame || !ep_missing(ep));
@@ -294,22 +294,21 @@ judge_success(struct ep *ep, const struct taking *taking, const struct record *r
 
 	if (record->silent)
 		report_wrong(&ep->life, &taking->evd->life,
-			     "a suppressed request succeeded, and has a completion");
+		    "a suppressed request succeeded but has a completion");
 	if (data->transfered_length != EP_SLOT && record->operation != DAT_DTO_RECEIVE)
-		report_wrong(&ep->life, &taking->evd->life, "a completion tells of %u bytes",
-			     (unsigned int)data->transfered_length);
+		report_wrong(&ep->life, &taking->evd->life, "a completion has a length of %u bytes",
+		    (unsigned int)data->transfered_length);
 	if (!merged || ep->fuzzy)
 		return;
 	if (record->operation == DAT_DTO_RECEIVE && !ep->first_receive)
 		ep->first_receive = clock_stamp();
 	if (ep->established_taken && ep->over_taken && ep->over_taken < taking->begin)
-		report_wrong(
-		    &ep->life, &taking->evd->life,
-		    "a transfer that succeeded, after the end of its connection was taken @%llu",
+		report_wrong(&ep->life, &taking->evd->life,
+		    "a transfer succeeded after the end of its connection was taken @%llu",
 		    (unsigned long long)ep->over_taken);
 }
 
-/* Locked, and the endpoint cannot go: the message is in the buffer. */
+/* Locked, and the endpoint cannot end: the message is in the buffer. */
 static void
 judge_message(struct ep *ep, const struct record *record)
 {
@@ -317,16 +316,15 @@ judge_message(struct ep *ep, const struct record *record)
 	const struct message message = *got;
 
 	if (message.check != message.sender * 31 + message.generation * 7 + message.number)
-		report_wrong(&ep->life, NULL, "a receive succeeded, and there is no message");
+		report_wrong(&ep->life, NULL, "a receive succeeded, but there is no message");
 	if (message.number != record->index && !ep->fuzzy)
 		report_wrong(&ep->life, NULL,
 			     "receive %u of the connection has message %u of EP#%llu",
 			     record->index, message.number, (unsigned long long)message.sender);
 	if (ep->mate.known && !ep->fuzzy &&
 	    (message.sender != ep->mate.serial || message.generation != ep->mate.generation))
-		report_wrong(
-		    &ep->life, NULL,
-		    "a message of EP#%llu (connection %u), and it is connected to EP#%llu (%u)",
+		report_wrong(&ep->life, NULL,
+		    "a message of EP#%llu (connection %u), but it is connected to EP#%llu (%u)",
 		    (unsigned long long)message.sender, message.generation,
 		    (unsigned long long)ep->mate.serial, ep->mate.generation);
 }
@@ -344,15 +342,15 @@ judge(struct ep *ep, const struct taking *taking, const DAT_DTO_COMPLETION_EVENT
 		was = *record;
 	wrong = stream_deliver(&transfers->stream, number, taking->begin, clock_stamp());
 	if (number <= transfers->excused)
-		return; /* a reset took its connection away */
+		return; /* excused by a reset */
 	if (wrong)
 		report_wrong(&ep->life, &taking->evd->life, "%s %u: %s",
 			     direction ? "request" : "receive", number, wrong);
 	if (data->operation != (DAT_DTOS)was.operation)
 		report_wrong(&ep->life, &taking->evd->life,
-			     "the completion of %s %u says that it is a "
-			     "%d",
-			     direction ? "request" : "receive", number, (int)data->operation);
+		    "the completion of %s %u has the operation "
+		    "%d",
+		    direction ? "request" : "receive", number, (int)data->operation);
 	stream_excuse_silent(&transfers->stream, number);
 	if (data->status == DAT_DTO_SUCCESS) {
 		judge_success(ep, taking, &was, data);
@@ -376,8 +374,8 @@ ep_judge_dto(struct ep *ep, const struct taking *taking, const DAT_DTO_COMPLETIO
 	trace(data->status == DAT_DTO_SUCCESS ? "(completion)" : "(completion with an error)",
 	      life_name(life), life_name(&taking->evd->life), data->user_cookie.as_64);
 	if (data->ep_handle != atomic_load(&life->handle))
-		report_wrong(life, &taking->evd->life, "its completion names the endpoint %p",
-			     data->ep_handle);
+		report_wrong(life, &taking->evd->life, "its completion has the endpoint %p",
+		    data->ep_handle);
 	if (due != taking->evd)
 		report_wrong(life, &taking->evd->life, "its completion came on another EVD");
 	if (end && end < taking->begin)
@@ -385,7 +383,7 @@ ep_judge_dto(struct ep *ep, const struct taking *taking, const DAT_DTO_COMPLETIO
 			     "a completion of an endpoint that had ended @%llu",
 			     (unsigned long long)end);
 	pthread_mutex_lock(&life->lock);
-	/* When it has ended the buffers are not the device's any more, but perhaps another's. */
+	/* When the endpoint has ended, another one may use its buffers. */
 	judge(ep, taking, data, direction,
 	      stream_whole(&of_direction(ep, direction)->stream, low, bits),
 	      used && home_used && !life_may_be_ending(life));

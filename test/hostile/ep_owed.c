@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ep_owed -- which events an endpoint must bring, if nothing else happens */
+/* ep_owed -- the events that an endpoint must still bring if no further call is made */
 #include <stdio.h>
 
 #include "adapter.h"
@@ -24,7 +24,7 @@ ep_missing(const struct ep *ep)
 	return missing_in(&ep->receives) + missing_in(&ep->requests);
 }
 
-/* What the other end has to do with it. */
+/* The state of the other end. */
 struct other {
 	bool known;
 	bool over; /* its side of the connection has ended */
@@ -32,7 +32,7 @@ struct other {
 	uint32_t receives, sends; /* accepted on this connection */
 };
 
-/* Neither is locked. */
+/* The caller has neither lock. */
 static struct other
 look_at_other(const struct mate *mate, uint64_t serial, uint32_t generation)
 {
@@ -40,7 +40,7 @@ look_at_other(const struct mate *mate, uint64_t serial, uint32_t generation)
 	struct ep *ep = ep_of(life);
 	struct other other = { .known = mate->known && !mate->foreign };
 
-	/* When a process has ended, so have its connections. */
+	/* The connections of a process end with it. */
 	if (mate->known && mate->foreign && peer_has_ended(mate->process))
 		return (struct other){ .known = true, .over = true };
 
@@ -100,7 +100,7 @@ requests_due(const struct ep *ep, const struct other *other)
 	return n;
 }
 
-/* Locked.  Those that do not wake anybody when they succeed are not counted. */
+/* Locked.  Requests that wake no sink when they succeed are not counted. */
 static unsigned int
 loud_missing(const struct ep *ep, const struct evd *evd)
 {

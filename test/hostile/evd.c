@@ -91,7 +91,7 @@ evd_make(struct adapter *adapter, const struct evd_plan *plan)
 		return NULL;
 	evd_query(evd);
 	if (!adapter_add(adapter, &evd->life)) {
-		/* It had no room, or was closed meanwhile. */
+		/* The adapter had no room, or was closed meanwhile. */
 		if (life_may_be_ending(&adapter->life))
 			(void)life_ended(&evd->life);
 		else
@@ -103,8 +103,8 @@ evd_make(struct adapter *adapter, const struct evd_plan *plan)
 }
 
 /*
- * A tame one is to lose nothing: where connections and their requests come it is long enough for
- * all of them, and short enough to be full of completions often.
+ * A tame EVD must lose no event.  With connection streams it is long enough for all connection
+ * events, and short enough to be often full of completions.
  */
 DAT_COUNT
 evd_some_length(DAT_EVD_FLAGS streams, bool tame)
@@ -173,27 +173,27 @@ evd_resize(struct evd *evd, DAT_COUNT qlen)
 	return ret;
 }
 
-/* Nobody changes its length meanwhile: then it is what the EVD says. */
+/* If no other thread changed the length meanwhile, the EVD must return it. */
 static void
 judge_length(struct evd *evd, const DAT_EVD_PARAM *param, const struct setting *before)
 {
 	if (!before->sure || !evd->qlen.sure || before->begun != evd->qlen.begun)
 		return;
 	if ((uint64_t)param->evd_qlen < evd->qlen.value)
-		report_wrong(&evd->life, NULL, "it is to have %llu places, and says %d",
-			     (unsigned long long)evd->qlen.value, (int)param->evd_qlen);
+		report_wrong(&evd->life, NULL, "the length is %llu, but dat_evd_query returned %d",
+		    (unsigned long long)evd->qlen.value, (int)param->evd_qlen);
 	evd->qlen.value = (uint64_t)param->evd_qlen;
 }
 
-/* Locked.  The same of a setting that it shows. */
+/* Locked.  The same for another setting that dat_evd_query() returns. */
 static void
 judge_shown(const struct evd *evd, const struct setting *setting, const struct setting *before,
 	    const char *what, uint64_t shown)
 {
 	if (before->sure && setting->sure && before->begun == setting->begun &&
 	    setting->value != shown)
-		report_wrong(&evd->life, NULL, "dat_evd_query says %llu for %s, which is %llu",
-			     (unsigned long long)shown, what, (unsigned long long)setting->value);
+		report_wrong(&evd->life, NULL, "dat_evd_query returned %llu for %s, which is %llu",
+		    (unsigned long long)shown, what, (unsigned long long)setting->value);
 }
 
 /* The serial number of the CNO with this handle, or 0. */
@@ -225,8 +225,8 @@ evd_query(struct evd *evd)
 		return;
 	lock(evd);
 	if (param.evd_flags != evd->streams)
-		report_wrong(&evd->life, NULL, "dat_evd_query tells of the streams %#x",
-			     (unsigned int)param.evd_flags);
+		report_wrong(&evd->life, NULL, "dat_evd_query returned the streams %#x",
+		    (unsigned int)param.evd_flags);
 	judge_length(evd, &param, &qlen);
 	if (!life_may_be_ending(&evd->life)) {
 		judge_shown(evd, &evd->enabled, &enabled, "enabled",
@@ -250,7 +250,7 @@ possible(const struct evd *evd)
 	return n;
 }
 
-/* Locked.  Of a tame one, for the other events that it is to take. */
+/* Locked.  Whether a tame EVD keeps room for its other events. */
 static bool
 leaves_room(const struct evd *evd, unsigned int there)
 {
@@ -260,8 +260,8 @@ leaves_room(const struct evd *evd, unsigned int there)
 }
 
 /*
- * Where the queue has no other events than ours: at no moment of the call were more of them in it
- * than those that may have been there when it began, and those that others began to post meanwhile.
+ * Locked.  If the queue can only have software events: at no moment of the call did it have more
+ * than those that may have been queued at the begin, plus those that other threads began to post.
  */
 static void
 judge_full(struct evd *evd, unsigned int there, unsigned int begun, const struct setting *qlen)
@@ -315,8 +315,8 @@ evd_post(struct evd *evd, bool stale)
 	ok = stream_end(&evd->lane[lane], record, ret == DAT_SUCCESS, clock_stamp());
 	unlock(evd);
 	if (!ok)
-		report_wrong(&evd->life, NULL, "an event was delivered, and posting it returned %s",
-			     dat_name(ret));
+		report_wrong(&evd->life, NULL, "an event was delivered, but its post returned %s",
+		    dat_name(ret));
 	return ret;
 }
 

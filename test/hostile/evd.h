@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* evd -- the record of an EVD: what was posted to it, who may take from it, what it must do */
+/* evd -- the record of an EVD: its posted events, its settings, and the calls that use it */
 #ifndef REARM_HOSTILE_EVD_H
 #define REARM_HOSTILE_EVD_H
 
@@ -17,14 +17,14 @@ struct adapter;
 struct ep;
 struct call;
 
-/* An upcall object that was given to the library: its number is in the instance data. */
+/* An upcall object that was passed to the library.  Its number is in the instance data. */
 struct object {
 	uint32_t number; /* 0: none */
 	DAT_UPCALL_POLICY policy;
-	bool unsure;	/* the policy may be another while it is in force */
-	bool refused;	/* the call that brought it failed */
-	uint64_t begin; /* stamps: of the call that brought it; since when another is in force */
-	uint64_t superseded; /* 0: is in force, as far as is known */
+	bool unsure;	     /* its policy may have changed while it was in force */
+	bool refused;	     /* the call that passed it failed */
+	uint64_t begin;	     /* stamps: the call that passed it; when another object replaced it */
+	uint64_t superseded; /* 0: in force, as far as is known */
 };
 
 /* A call of dat_evd_wait(). */
@@ -45,7 +45,7 @@ struct evd {
 	struct stream lane[EVD_LANES];
 	unsigned int posts_begun;
 	bool overflowed;
-	uint64_t takings; /* events that left it */
+	uint64_t takings; /* events taken from it */
 
 	struct setting policy; /* DAT_UPCALL_POLICY */
 	uint32_t objects;      /* the last number given */
@@ -53,35 +53,35 @@ struct evd {
 	uint32_t in_force;     /* the number of the object that is sure to be in force, or 0 */
 	struct object object[EVD_OBJECTS];
 	unsigned int enabling, enables_begun, same_in_flight;
-	uint64_t
-	    many_end; /* the stamp at which the last call that may have brought MANY returned */
+	uint64_t many_end; /* stamp of the return of the last call that may have set MANY */
 	unsigned int many_in_flight;
-	bool ever_enabled; /* since it was created, or torn down for sure */
+	bool ever_enabled; /* since it was created, or certainly torn down */
 	bool torn;	   /* TEARDOWN returned and nothing has enabled it since */
 	unsigned int inside;
 	uint64_t last_exit; /* stamp of the last return of an upcall */
-	bool ended_inside;  /* freed by an upcall of its own */
+	bool ended_inside;  /* freed by its own upcall */
 	unsigned int late;  /* upcalls that began since DISABLE returned */
 
-	unsigned int takers_in, takers_begun; /* calls that take, in flight and ever */
+	unsigned int takers_in,
+	    takers_begun; /* calls that take events: in progress, and ever begun */
 	struct waiting waiting[EVD_WAITS];
 
 	struct setting cno; /* the serial number of the CNO, or 0 */
 	struct setting enabled;
 	struct setting waitable;
 
-	struct ep *ep[EVD_ENDPOINTS]; /* whose receives, requests or connections come here */
+	struct ep *ep[EVD_ENDPOINTS]; /* whose receives, requests or connection events come here */
 	uint64_t ep_serial[EVD_ENDPOINTS];
 };
 
 struct evd *evd_of(struct life *life);
 
-/* How an EVD is made. */
+/* How an EVD is created. */
 struct evd_plan {
 	DAT_EVD_FLAGS streams;
 	DAT_COUNT qlen;
 	bool tame;
-	bool kernel_style; /* by dat_evd_kcreate(), with this policy */
+	bool kernel_style; /* created by dat_evd_kcreate(), with this policy */
 	DAT_UPCALL_POLICY policy;
 	struct life *cno; /* used by the caller, or NULL */
 };
@@ -89,9 +89,9 @@ struct evd_plan {
 /* Both return it used, or NULL. */
 struct evd *evd_make(struct adapter *adapter, const struct evd_plan *plan);
 struct evd *evd_make_any(struct adapter *adapter, bool tame);
-/* A length for one of these streams. */
+/* Picks a length for an EVD with these streams. */
 DAT_COUNT evd_some_length(DAT_EVD_FLAGS streams, bool tame);
-/* One that no other thread can pick. */
+/* Creates an EVD that no other thread can pick. */
 struct evd *evd_make_apart(struct adapter *adapter, const struct evd_plan *plan);
 
 /* The instance data that stands for an object of an EVD. */
@@ -104,29 +104,29 @@ DAT_RETURN evd_set_policy(struct evd *evd, DAT_UPCALL_POLICY policy, bool same,
 /* dat_evd_kcreate(), into evd->early. */
 DAT_RETURN policy_create(struct adapter *adapter, struct evd *evd, const struct evd_plan *plan);
 
-/* Posts one software event; QUEUE_FULL and ended EVDs are all right. */
+/* Posts one software event; QUEUE_FULL and ended EVDs are allowed. */
 DAT_RETURN evd_post(struct evd *evd, bool stale);
 
 DAT_RETURN evd_resize(struct evd *evd, DAT_COUNT qlen);
 void evd_query(struct evd *evd);
 
-/* Frees it without a care. */
+/* Frees it at once. */
 DAT_RETURN evd_free_rudely(struct evd *evd);
-/* Frees a tame one, used by the caller alone, after it was emptied: false if it was not to be had.
- */
+/* Empties and frees a tame EVD that only the caller uses.  False if other threads or objects use
+ * it. */
 bool evd_free_politely(struct evd *evd);
-/* Takes what is there and demands that nothing is missing.  Alone with a closed gate. */
+/* Takes all events and checks that none is missing.  For the only user, with a closed gate. */
 void evd_audit(struct evd *evd);
 
-/* A service point comes; it goes by life_unhold(). */
+/* A service point uses the EVD, until life_unhold(). */
 void evd_hold(struct evd *evd);
-/* An endpoint comes and goes. */
+/* An endpoint uses the EVD, and stops. */
 bool evd_attach(struct evd *evd, struct ep *ep);
 void evd_detach(struct evd *evd, struct ep *ep);
-/* Uses the EVD, as life_use() does, if the endpoint has not gone: then it may be another EVD by now. */
+/* Uses the EVD, as life_use() does.  False if the endpoint has ended: its record may be reused. */
 bool evd_use_of(struct evd *evd, const struct ep *ep);
 
-/* The adapter's asynchronous EVD says that this one overflowed. */
+/* The adapter's asynchronous EVD reported an overflow of this one. */
 void evd_note_overflow(struct adapter *adapter, DAT_HANDLE handle);
 
 void evd_print(const struct evd *evd);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* evd_end -- how an EVD ends, what keeps it from ending, and what must have come by then */
+/* evd_end -- frees EVDs, and checks that all their events have come */
 #include "evd.h"
 
 #include "actor.h"
@@ -34,7 +34,7 @@ own_frames(const struct evd *evd)
 	return n;
 }
 
-/* Locked.  An endpoint that stood before the call, and still stands, keeps it. */
+/* Locked.  An endpoint that used the EVD before and after the call must prevent the free. */
 static void
 judge_freed(struct evd *evd, const struct call *call)
 {
@@ -71,12 +71,11 @@ evd_free_rudely(struct evd *evd)
 	ret = call_end(&call, dat_evd_free(atomic_load(&evd->life.handle)));
 	if (ret != DAT_SUCCESS) {
 		lock(evd);
-		/* Endpoints of a flood have no records: the close that frees them is seen here. */
+		/* Endpoints of a flood have no records; only the close that frees them is known. */
 		if (dat_is(ret, DAT_INVALID_STATE) && attached == evd->attaches &&
 		    !evd->life.holds && !life_may_be_ending(&adapter->life))
 			report_wrong(&evd->life, NULL,
-				     "dat_evd_free returned %s, and nothing uses the EVD",
-				     dat_name(ret));
+			    "dat_evd_free returned %s, but no object uses the EVD", dat_name(ret));
 		unlock(evd);
 		life_end_failed(&evd->life);
 		return ret;
@@ -108,15 +107,14 @@ evd_audit(struct evd *evd)
 	lock(evd);
 	if (dat_is(ret, DAT_INVALID_STATE) && !evd->overflowed)
 		report_wrong(&evd->life, NULL,
-			     "dat_evd_dequeue returned %s: nobody waits, and it has not overflowed",
-			     dat_name(ret));
+		    "dat_evd_dequeue returned %s without a waiter or an overflow", dat_name(ret));
 	for (int i = 0; i < EVD_LANES && !evd->overflowed; i++) {
 		unsigned int n = stream_waiting(&evd->lane[i], UINT64_MAX);
 
 		if (n)
-			report_wrong(
-			    &evd->life, NULL,
-			    "%u software events were lost: the EVD is empty, nobody takes from it",
+			report_wrong(&evd->life, NULL,
+			    "%u software events were lost: the EVD is empty, and no thread takes "
+			    "from it",
 			    n);
 	}
 	unlock(evd);
@@ -133,7 +131,7 @@ evd_free_politely(struct evd *evd)
 	if (life->holds) {
 		life->gate = false;
 		unlock(evd);
-		take_all(evd); /* who was kept out meanwhile may not come back */
+		take_all(evd); /* threads that were shut out may not come back */
 		return false;
 	}
 	unlock(evd);
@@ -205,8 +203,8 @@ evd_detach(struct evd *evd, struct ep *ep)
 }
 
 /*
- * Software events that find no room are refused, and a completion queue is as deep as the endpoints
- * on it need.
+ * Software events that find no room are refused, and a completion queue has room for all
+ * completions of its endpoints.
  */
 static bool
 may_overflow(const struct evd *evd)
@@ -214,7 +212,7 @@ may_overflow(const struct evd *evd)
 	return evd->streams & (DAT_EVD_CONNECTION_FLAG | DAT_EVD_CR_FLAG);
 }
 
-/* Connection requests that find no room are refused, too, and the EVD goes on. */
+/* Connection requests that find no room are refused as well; the EVD stays usable. */
 static bool
 overflow_stays(const struct evd *evd)
 {
@@ -237,9 +235,8 @@ evd_note_overflow(struct adapter *adapter, DAT_HANDLE handle)
 			evd_of(life)->overflowed = overflow_stays(evd_of(life));
 			unlock(evd_of(life));
 			if (!may_overflow(evd_of(life)))
-				report_wrong(
-				    life, &adapter->life,
-				    "it overflowed, and nothing comes to it but completions");
+				report_wrong(life, &adapter->life,
+				    "it overflowed, but it only has completions");
 		}
 		life_unuse(life);
 	}

@@ -11,8 +11,8 @@
 #include "take.h"
 
 /*
- * What an upcall may wait for, without waiting for itself in a circle: events with a short timeout,
- * other upcalls of its own EVD, and, in an adapter made for that, the end of everything.
+ * An upcall may wait for these without a deadlock: events, with a short timeout; other upcalls of
+ * its own EVD; and, on an adapter with closes_inside, the end of any object.
  */
 
 static void
@@ -62,12 +62,13 @@ drain_and_enable(struct evd *evd)
 	}
 }
 
-/* What ends something, in the groups that do. */
+/* The operations that end an object, for the groups that allow this. */
 static void
 end_something(struct adapter *adapter, struct evd *evd)
 {
 	if (options.group[GROUP_INSIDE] && chance(30))
-		clock_nap_us(pick(3000)); /* others may begin to end it, and wait for us */
+		clock_nap_us(
+		    pick(3000)); /* other threads may begin to end it, and wait for this upcall */
 	if (options.group[GROUP_INSIDE] && adapter->closes_inside && pick(100) == 0)
 		(void)adapter_close_rudely(adapter, DAT_CLOSE_ABRUPT_FLAG);
 	else if (options.group[GROUP_INSIDE] && !evd->life.tame && chance(25))
@@ -75,7 +76,7 @@ end_something(struct adapter *adapter, struct evd *evd)
 	else if (options.group[GROUP_POLICY])
 		(void)evd_set_policy(evd, DAT_UPCALL_TEARDOWN, true, DAT_UPCALL_INVOC_NEW);
 	if (options.group[GROUP_INSIDE] && chance(30))
-		clock_nap_us(pick(3000)); /* what has ended is still in use here */
+		clock_nap_us(pick(3000)); /* the upcall of an object that has ended still runs */
 }
 
 static void
@@ -112,7 +113,7 @@ inside_upcall(struct evd *evd, const DAT_EVENT *event)
 {
 	struct adapter *adapter = adapter_of(evd->life.home);
 
-	/* Without an event it is called once for news: what is left makes no further upcall. */
+	/* NORIFY makes one upcall for all new events: the events left here would get no other. */
 	if (!event)
 		take_all(evd);
 	if (run_is_calm() || !life_use(&adapter->life, evd->life.home_serial))

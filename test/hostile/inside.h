@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* inside -- what our upcalls and agents do, besides taking note */
+/* inside -- the operations that upcalls and agents make */
 #ifndef REARM_HOSTILE_INSIDE_H
 #define REARM_HOSTILE_INSIDE_H
 

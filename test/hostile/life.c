@@ -20,7 +20,7 @@ static struct pool {
 	uint64_t rest_ticks;
 	struct life *first, *last;
 	atomic_ulong made;
-	/* Objects that ended lately. */
+	/* Objects that have recently ended. */
 	_Atomic(struct life *) grave[GRAVES];
 	_Atomic(uint64_t) grave_serial[GRAVES];
 	atomic_uint graves;
@@ -128,7 +128,7 @@ life_born(struct life *life, DAT_HANDLE handle)
 	atomic_fetch_add(&pools[life->kind].made, 1);
 }
 
-/* Locked.  Whether nothing refers to the record any more: the caller puts it back, unlocked. */
+/* Locked.  Whether the record is unused: then the caller, unlocked, returns it to its pool. */
 static bool
 abandoned(struct life *life)
 {
@@ -334,8 +334,7 @@ life_ended(struct life *life)
 	return first;
 }
 
-/* The adapter, or NULL: it has none, or that has ended so long ago that its record serves another.
- */
+/* The adapter, or NULL: the object has none, or the record of its adapter has been reused. */
 static const struct life *
 home_of(const struct life *life, bool *gone)
 {
@@ -382,7 +381,7 @@ life_handle_came_back(const struct life *life)
 		for (unsigned int i = 0; i < pools[kind].count; i++) {
 			const struct life *other = at(&pools[kind], i);
 
-			/* One that is being created may be it. */
+			/* An object that is being created may have it. */
 			if (other != life &&
 			    (atomic_load(&other->handle) == handle ||
 			     (atomic_load(&other->serial) && !atomic_load(&other->born) &&

@@ -36,7 +36,7 @@ count_entries(const char *directory)
 	int n = 0;
 
 	if (!dir)
-		report_broken("%s cannot be read", directory);
+		report_broken("cannot read %s", directory);
 	while (readdir(dir))
 		n++;
 	closedir(dir);
@@ -49,7 +49,7 @@ descriptors(void)
 	return count_entries("/proc/self/fd");
 }
 
-/* A thread that was joined leaves the directory a moment later. */
+/* The entry of a joined thread disappears a moment later. */
 static int
 threads(int expected)
 {
@@ -69,7 +69,7 @@ count_others(void *others)
 	return NULL;
 }
 
-/* A sanitizer has a thread of its own from the first on that is started. */
+/* A sanitizer starts a thread of its own when the program starts its first thread. */
 static int
 first_threads(void)
 {
@@ -77,12 +77,12 @@ first_threads(void)
 	int n;
 
 	if (pthread_create(&thread, NULL, count_others, &n))
-		report_broken("no thread");
+		report_broken("cannot start a thread");
 	pthread_join(thread, NULL);
 	return n;
 }
 
-/* Of the address sanitizer, if there is one: what has been lost may tell who is left over. */
+/* In the address sanitizer, if there is one: leaks may show where a left-over thread comes from. */
 int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
 
 static void
@@ -131,7 +131,7 @@ print_descriptors(void)
 		closedir(dir);
 }
 
-/* What the library and the tools keep for the process, once they have been used. */
+/* Makes the library and the tools open all that they keep open for the process. */
 static void
 warm_up(void)
 {
@@ -179,9 +179,9 @@ hostilities(void)
 	if (first && options.group[GROUP_PEER])
 		peer_start(board);
 	if (!first)
-		board_tell_ready(true);
+		board_set_ready(true);
 	/* The second process runs until the first one ends the run. */
-	while (first ? clock_seconds() < end : !board_told_end()) {
+	while (first ? clock_seconds() < end : !board_is_end()) {
 		clock_nap_us(3000 + pick(40000));
 		run_calm();
 		calms++;
@@ -227,7 +227,7 @@ main(int argc, char **argv)
 	eps_begin();
 	psps_begin();
 	warm_up();
-	fds = descriptors() - (options.board >= 0); /* it is closed in the end */
+	fds = descriptors() - (options.board >= 0); /* it is closed at the end */
 	tasks = threads(first);
 	hostilities();
 	if (threads(tasks) != tasks) {

@@ -193,7 +193,7 @@ reset(struct adapter *adapter)
 
 /* ---- transfers ---- */
 
-/* What is flushed at once takes a place that a tame EVD needs for other events. */
+/* Transfers that are flushed at once take room that a tame EVD needs for other events. */
 static bool
 may_post(struct ep *ep)
 {
@@ -227,9 +227,9 @@ post_requests(struct adapter *adapter)
 }
 
 const struct op ops_ep[] = {
-	{ "make an endpoint", GROUP_CONN, 800, make_ep },
+	{ "create an endpoint", GROUP_CONN, 800, make_ep },
 	{ "end an endpoint", GROUP_CONN, 100, end_ep },
-	{ "make a service point", GROUP_CONN, 200, make_psp },
+	{ "create a service point", GROUP_CONN, 200, make_psp },
 	{ "end a service point", GROUP_CONN, 20, end_psp },
 	{ "connect", GROUP_CONN, 1500, connect_ep },
 	{ "answer a request", GROUP_CONN, 2500, answer },

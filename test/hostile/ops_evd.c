@@ -24,8 +24,8 @@ a_cno(struct adapter *adapter)
 }
 
 /*
- * Mostly short: a thread that waits does nothing else.  Without a limit it waits until run_watch()
- * sends it away; only then a wake-up that was lost is not hidden by the end of the time.
+ * Mostly short, because a waiting thread does nothing else.  Without a timeout it waits until
+ * run_watch() interrupts it.  Only such a wait shows a lost wake-up, which a timeout would hide.
  */
 static DAT_TIMEOUT
 a_timeout(void)
@@ -101,7 +101,7 @@ change_waitable(struct adapter *adapter)
 static void
 change_policy(struct adapter *adapter)
 {
-	/* Off as often as on: then others take. */
+	/* Off as often as on, so that other threads can take events. */
 	static const DAT_UPCALL_POLICY policies[] = {
 		DAT_UPCALL_DISABLE,	    DAT_UPCALL_DISABLE,
 		DAT_UPCALL_TEARDOWN,	    DAT_UPCALL_TEARDOWN,
@@ -117,7 +117,7 @@ change_policy(struct adapter *adapter)
 	life_unuse(&evd->life);
 }
 
-/* As storage code does: off, empty, on again unless something came meanwhile. */
+/* As storage code does: disable, empty, and enable again unless an event came meanwhile. */
 static void
 drain_and_enable(struct adapter *adapter)
 {
@@ -204,7 +204,7 @@ query(struct adapter *adapter)
 	life_unuse(&evd->life);
 }
 
-/* One that waits, most of all: its call must end with the code for it, and lose nothing. */
+/* Prefers a waiting thread: its call must return the right code and lose no event. */
 static void
 signal_somebody(struct adapter *adapter)
 {

@@ -2,8 +2,8 @@
 /*
  * ops_flood -- many requests at once to one service point
  *
- * The endpoints of a flood have no records: one thread makes them, connects them, and ends them.
- * Each must get one end, and ESTABLISHED once at most, before it.
+ * The endpoints of a flood have no records: one thread creates, connects and ends them.
+ * Each must get exactly one end, and before it at most one ESTABLISHED.
  */
 #include <stddef.h>
 
@@ -132,9 +132,9 @@ await_ends(struct flood *flood)
 		}
 		if (clock_tick() - since > END_TICKS)
 			report_wrong(&flood->evd->life, NULL,
-				     "%u of %u connections of a flood were ended, and their end "
-				     "does not come",
-				     flood->open, flood->n);
+			    "%u of %u connections of a flood were ended, but their end "
+			    "does not come",
+			    flood->open, flood->n);
 		clock_nap_us(100);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ops_object -- operations that make and end objects, and that use what has ended */
+/* ops_object -- operations that create and end objects, and that use objects that have ended */
 #include <sched.h>
 #include <stddef.h>
 
@@ -15,7 +15,7 @@
 
 #define EVDS_MOST  14
 #define CNOS_MOST  4
-#define CHURN_MOST 90 /* more than the slots that a provider keeps back */
+#define CHURN_MOST 90 /* more than the slots that a provider keeps free */
 
 static void
 make_evd(struct adapter *adapter)
@@ -86,8 +86,8 @@ free_cno(struct adapter *adapter)
 }
 
 /*
- * EVDs that no other thread knows, one after the other through the slots that were freed: an event
- * that is missing, or one too many, came by a call that meant another EVD.
+ * Creates private EVDs, one after the other, in the slots that were freed.  A missing or an extra
+ * event shows that a call on another EVD has reached this one.
  */
 static void
 churn(struct adapter *adapter)
@@ -156,8 +156,8 @@ use_stale_evd(struct evd *evd)
 }
 
 /*
- * The bait is an EVD that is freed soon, with many others created in its place.  Who bites is in
- * calls on it when that happens.
+ * The bait is an EVD that is soon freed, and many others are created in its place.  Meanwhile other
+ * threads make calls on it.
  */
 static _Atomic(struct evd *) bait;
 static _Atomic(uint64_t) bait_serial;
@@ -260,10 +260,10 @@ read_async(struct adapter *adapter)
 }
 
 const struct op ops_object[] = {
-	{ "make an EVD", GROUP_SOFT, 1200, make_evd },
+	{ "create an EVD", GROUP_SOFT, 1200, make_evd },
 	{ "end an EVD", GROUP_SOFT, 400, end_evd },
 	{ "churn", GROUP_SOFT, 40, churn },
-	{ "make a CNO", GROUP_CNO, 300, make_cno },
+	{ "create a CNO", GROUP_CNO, 300, make_cno },
 	{ "end a CNO", GROUP_CNO, 60, end_cno },
 	{ "free an EVD", GROUP_FREE, 600, free_evd },
 	{ "free a CNO", GROUP_FREE, 100, free_cno },
@@ -271,7 +271,7 @@ const struct op ops_object[] = {
 	{ "bite", GROUP_STALE, 2500, bite },
 	{ "use a stale handle", GROUP_STALE, 1500, use_stale },
 	{ "open an adapter", GROUP_SOFT, 60, open_another },
-	{ "close an adapter rudely", GROUP_CLOSE, 25, close_rudely },
+	{ "close an adapter abruptly", GROUP_CLOSE, 25, close_rudely },
 	{ "close an adapter politely", GROUP_SOFT, 4, close_politely },
 	{ "read asynchronous events", GROUP_SOFT, 200, read_async },
 	{ NULL, GROUP_SOFT, 0, NULL },

@@ -21,25 +21,26 @@ struct options options = { .seconds = 5, .threads = 4, .board = -1 };
 static void
 usage(FILE *f)
 {
-	fputs("usage: hostile [OPTION]...\n"
-	      "Does everything that DAT allows, and some things that it must refuse, at random and "
-	      "by\n"
-	      "several threads, and judges each event and each code.\n"
-	      "\n"
-	      "  --seed N      of all random choices (default: another each time, and printed)\n"
-	      "  --seconds N   how long (5)\n"
-	      "  --threads N   that make calls, from 4 on (4)\n"
-	      "  --ia NAME     an adapter of dat.conf; several are taken in turn (rearm-soft)\n"
-	      "  --ops LIST    the groups of operations (all): names with commas; -NAME leaves one "
-	      "out\n"
-	      "  --verbose     print how often each call was made\n"
-	      "  --help        print this\n"
-	      "\n"
-	      "Groups:\n",
-	      f);
+	fputs(
+	    "usage: hostile [OPTION]...\n"
+	    "Makes random DAT calls, allowed ones and some that must be refused, "
+	    "from\n"
+	    "several threads, and checks each event and each return code.\n"
+	    "\n"
+	    "  --seed N      the seed of all random choices (default: a new one, printed)\n"
+	    "  --seconds N   the length of the run (5)\n"
+	    "  --threads N   the number of threads that make calls, at least 4 (4)\n"
+	    "  --ia NAME     an adapter of dat.conf (rearm-soft); several are used in turn\n"
+	    "  --ops LIST    the groups of operations (all), separated by commas; -NAME leaves one "
+	    "out\n"
+	    "  --verbose     print how often each call was made\n"
+	    "  --help        print this\n"
+	    "\n"
+	    "Groups:\n",
+	    f);
 	for (int i = 0; i < GROUP_COUNT; i++)
 		fprintf(f, "  %-10s %s\n", groups[i].name, groups[i].text);
-	fputs("\nExit: 0 when nothing was wrong, 1 when something was, 2 when it cannot run.\n", f);
+	fputs("\nExit status: 0 no failure, 1 a failure, 2 the program cannot run.\n", f);
 }
 
 static _Noreturn void
@@ -72,7 +73,7 @@ choose_groups(const char *list)
 		const char *name = on ? word : word + 1;
 		bool found = false;
 
-		/* A list that begins with what is left out leaves it out of all. */
+		/* If the first group is left out, the list starts with all groups. */
 		for (int i = 0; first && i < GROUP_COUNT; i++)
 			options.group[i] = !on;
 		first = false;
@@ -141,7 +142,7 @@ options_parse(int argc, char **argv)
 		}
 	}
 	if (optind < argc)
-		bad("one argument too many", argv[optind]);
+		bad("unexpected argument", argv[optind]);
 	if (!options.n_ias)
 		options.ia[options.n_ias++] = "rearm-soft";
 }

@@ -63,7 +63,7 @@ software_events(const struct evd *evd)
 	return n;
 }
 
-/* Locked.  The least threshold for which a thread waits, or 0. */
+/* Locked.  The lowest threshold of a waiting thread, or 0. */
 static DAT_COUNT
 threshold_of(const struct evd *evd)
 {
@@ -75,9 +75,9 @@ threshold_of(const struct evd *evd)
 	return least;
 }
 
-/* The CNO that must be triggered, used, if one is attached that a thread or an agent waits for. */
+/* The CNO that must be triggered, used: one that has a waiter or an agent.  Or NULL. */
 static struct cno *
-cno_with_reader(uint64_t serial, const char **taker)
+cno_with_reader(uint64_t serial, const char **sink)
 {
 	struct life *life = life_find(LIFE_CNO, serial);
 	struct cno *cno = cno_of(life);
@@ -88,10 +88,10 @@ cno_with_reader(uint64_t serial, const char **taker)
 	pthread_mutex_lock(&life->lock);
 	if (cno->waiters) {
 		reader = true;
-		*taker = "a thread waits on its CNO";
+		*sink = "a thread waits on its CNO";
 	} else if (cno->agent.sure && cno->agent.value) {
 		reader = true;
-		*taker = "its CNO has an agent";
+		*sink = "its CNO has an agent";
 	}
 	pthread_mutex_unlock(&life->lock);
 	if (!reader || life_may_be_ending(life)) {
@@ -101,7 +101,7 @@ cno_with_reader(uint64_t serial, const char **taker)
 	return cno;
 }
 
-/* Fills in what and taker: true if it must give an event away now. */
+/* Fills in what and sink.  True if the EVD must deliver an event now. */
 static bool
 owes(struct evd *evd, struct owed *owed)
 {
@@ -128,18 +128,18 @@ owes(struct evd *evd, struct owed *owed)
 		n = 0;
 	} else if (threshold && evd->waitable.sure && !evd->waitable.value) {
 		snprintf(owed->what, sizeof owed->what, "the EVD is unwaitable");
-		owed->taker = "a thread still waits on it";
+		owed->sink = "a thread still waits on it";
 		it_does = true;
 	} else if (n) {
 		snprintf(owed->what, sizeof owed->what, "%u events wait, %u of endpoints", n,
 			 transfers);
 		if (threshold) {
-			owed->taker = "a thread waits for that many";
+			owed->sink = "a thread waits for that many";
 			it_does = n >= (unsigned int)threshold;
 		} else if (!evd->policy.sure) {
 			it_does = false;
 		} else if ((int)evd->policy.value > DAT_UPCALL_DISABLE) {
-			owed->taker = "upcalls are enabled";
+			owed->sink = "upcalls are enabled";
 			it_does = true;
 		} else if (evd->cno.sure && evd->enabled.sure && evd->enabled.value) {
 			cno = evd->cno.value;
@@ -147,7 +147,7 @@ owes(struct evd *evd, struct owed *owed)
 	}
 	pthread_mutex_unlock(&evd->life.lock);
 	if (cno) {
-		owed->cno = cno_with_reader(cno, &owed->taker);
+		owed->cno = cno_with_reader(cno, &owed->sink);
 		it_does = owed->cno != NULL;
 	}
 	return it_does;

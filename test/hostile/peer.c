@@ -22,7 +22,7 @@ static struct {
 	pthread_t thread;
 	atomic_bool over;
 	int board_fd;
-	_Atomic(pid_t) pid;  /* 0: there is none */
+	_Atomic(pid_t) pid;  /* 0: none */
 	unsigned int number; /* of processes so far */
 } peer;
 
@@ -37,18 +37,18 @@ spawn(void)
 	snprintf(seed, sizeof seed, "%llu",
 		 (unsigned long long)(options.seed * 1000003 + ++peer.number));
 	snprintf(fd, sizeof fd, "%d", BOARD_FD);
-	board_tell_ready(false);
+	board_set_ready(false);
 	options_for_peer(argv, seed, fd);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, peer.board_fd, BOARD_FD);
 	if (posix_spawn(&pid, "/proc/self/exe", &actions, NULL, (char *const *)argv, environ))
-		report_broken("the other process cannot be started");
+		report_broken("cannot start the other process");
 	posix_spawn_file_actions_destroy(&actions);
 	report_take_along(pid);
 	atomic_store(&peer.pid, pid);
 }
 
-/* The manner of this thread while it waits: run_watch() sees it hang. */
+/* Sets the state of this thread while it waits, so that run_watch() detects a hang. */
 static int
 wait_for_end(void)
 {
@@ -79,9 +79,9 @@ end_politely(void)
 {
 	int status;
 
-	board_tell_end(true);
+	board_set_end(true);
 	status = wait_for_end();
-	board_tell_end(false);
+	board_set_end(false);
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
 		report_end(status);
 }
@@ -101,10 +101,10 @@ stop_it_for_a_while(void)
 	kill(peer.pid, SIGSTOP);
 	clock_nap_us(1000 + pick(chance(20) ? 600000 : 60000));
 	kill(peer.pid, SIGCONT);
-	trace("(the other process goes on)", 0, 0, (uint64_t)peer.pid);
+	trace("(continue the other process)", 0, 0, (uint64_t)peer.pid);
 }
 
-/* Whether it has ended by itself, which it must not. */
+/* Fails the run if the process has ended by itself. */
 static void
 look_after_it(void)
 {
@@ -114,7 +114,7 @@ look_after_it(void)
 		report_end(wait_for_end());
 }
 
-/* With a sanitizer, on a busy machine, it begins late; now and then that is not waited for. */
+/* With a sanitizer on a busy machine it starts late; sometimes this does not wait for it. */
 static void
 let_it_begin(void)
 {
@@ -124,7 +124,7 @@ let_it_begin(void)
 	}
 }
 
-/* As much as both processes can do in a time, however busy the machine is. */
+/* Sleeps for a number of ticks, so that both processes make progress on a busy machine. */
 static void
 let_it_run(void)
 {
@@ -172,7 +172,7 @@ peer_start(int board_fd)
 	peer.board_fd = board_fd;
 	peer.over = false;
 	if (pthread_create(&peer.thread, NULL, body, NULL))
-		report_broken("no thread");
+		report_broken("cannot start a thread");
 }
 
 void

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The thread that does it; board_fd is for the other process. */
+/* Starts the thread that does this; board_fd is for the other process. */
 void peer_start(int board_fd);
-/* The other process ends politely, and has to succeed. */
+/* Ends the other process politely.  Its exit status must be 0. */
 void peer_stop(void);
 
 /* Whether the process with this id was the other one, and has ended. */

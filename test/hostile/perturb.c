@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Many windows are a few instructions wide, from the test of something to the lock under which it is
- * used.  The libraries find this pthread_mutex_lock() before that of the C library.  The locks of
- * the program itself are left alone: they would only make it slow.
+ * Many windows are a few instructions wide, from a check to the lock before the use.  The libraries
+ * find this pthread_mutex_lock() before that of the C library.  Locks of the program itself do not
+ * sleep, which would only make it slow.
  */
 #include "perturb.h"
 
@@ -19,7 +19,7 @@
 
 typedef int (*lock_function)(pthread_mutex_t *mutex);
 
-/* A sanitizer that is linked into the program has its own in this name, which has to be called. */
+/* A sanitizer in the program has a function with this name, which must be called. */
 extern int __interceptor_pthread_mutex_lock(pthread_mutex_t *mutex) __attribute__((weak));
 
 static _Atomic(lock_function) next_lock;
@@ -32,7 +32,7 @@ find(void)
 {
 	lock_function found = __interceptor_pthread_mutex_lock;
 
-	/* A function comes as a pointer to an object from here: POSIX makes that work. */
+	/* dlsym() returns a pointer to an object; POSIX guarantees the conversion. */
 	if (!found)
 		found = (lock_function)(uintptr_t)dlsym(RTLD_NEXT, "pthread_mutex_lock");
 	atomic_store(&next_lock, found);
@@ -63,7 +63,7 @@ perturb_start(void)
 	on = true;
 }
 
-/* Not the source of the threads' choices: those depend on the seed alone. */
+/* Not the random source of the thread: its choices must depend on the seed only. */
 static uint64_t
 noise(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* policy -- changing the upcall policy of an EVD, and what is known of it afterwards */
+/* policy -- changes the upcall policy of an EVD, and tracks it */
 #include "evd.h"
 
 #include "actor.h"
@@ -33,15 +33,15 @@ enables(DAT_UPCALL_POLICY policy)
 	return policy != DAT_UPCALL_DISABLE && policy != DAT_UPCALL_TEARDOWN;
 }
 
-/* A change of policy in flight. */
+/* A change of policy in progress. */
 struct change {
 	struct setting_change setting;
 	DAT_UPCALL_POLICY policy;
 	uint32_t number; /* of the new object, or 0 */
-	bool same;	 /* it enables with the object that is there */
+	bool same;	 /* it keeps the upcall object */
 	unsigned int enables_begun, enabling;
 	uint64_t begin;
-	/* Software events: that are surely queued, that may be; and whether nobody can take them.
+	/* Software events that are queued, that may be queued; and whether no thread can take them.
 	 */
 	unsigned int queued, possible, takers_begun, posts_begun;
 	bool quiet;
@@ -61,7 +61,7 @@ count_queued(struct evd *evd, struct change *change)
 	change->quiet = !evd->takers_in && !evd->ever_enabled && !evd->inside;
 }
 
-/* Locked.  Enabling for new events alone is refused exactly when there are old ones. */
+/* Locked.  Enabling for new events must be refused if and only if events are queued. */
 static void
 judge_new(struct evd *evd, const struct change *change, DAT_RETURN ret, bool alone)
 {
@@ -70,12 +70,11 @@ judge_new(struct evd *evd, const struct change *change, DAT_RETURN ret, bool alo
 		return;
 	if (ret == DAT_SUCCESS && change->queued)
 		report_wrong(&evd->life, NULL,
-			     "enabled with INVOC_NEW, and %u software events are queued",
-			     change->queued);
+		    "enabled with INVOC_NEW, but %u software events are queued", change->queued);
 	if (dat_is(ret, DAT_INVALID_STATE) && !change->possible &&
 	    evd->posts_begun == change->posts_begun && evd->streams == DAT_EVD_SOFTWARE_FLAG)
-		report_wrong(&evd->life, NULL, "enabling returned %s, and nothing is queued",
-			     dat_name(ret));
+		report_wrong(&evd->life, NULL, "enabling returned %s, but no event is queued",
+		    dat_name(ret));
 }
 
 static struct object *
@@ -102,7 +101,7 @@ begin(struct evd *evd, struct change *change, DAT_UPCALL_POLICY policy, bool sam
 	if (policy == DAT_UPCALL_MANY)
 		evd->many_in_flight++;
 	if (same) {
-		/* Whatever object is in force, its policy may be another from now on. */
+		/* The policy of the present object may change from now on. */
 		change->same = true;
 		evd->same_in_flight++;
 		for (int i = 0; i < EVD_OBJECTS; i++)
@@ -118,7 +117,7 @@ begin(struct evd *evd, struct change *change, DAT_UPCALL_POLICY policy, bool sam
 	};
 }
 
-/* Locked.  A new object is in force for sure: no upcall that starts from now on has another. */
+/* Locked.  A new object is in force: no upcall that starts from now on has another. */
 static void
 supersede(struct evd *evd, const struct change *change, uint64_t now)
 {
@@ -132,11 +131,11 @@ supersede(struct evd *evd, const struct change *change, uint64_t now)
 	evd->has_object = true;
 }
 
-/* Locked.  TEARDOWN returned, called by a thread that stands on `own` upcalls of the EVD. */
+/* Locked.  TEARDOWN returned, to a thread that is in `own` upcalls of the EVD. */
 static void
 torn_down(struct evd *evd, const struct change *change, int own)
 {
-	/* What others enable at the same time may count as ordered after it. */
+	/* An enabling by another thread at the same time may take effect after it. */
 	if (change->enabling || evd->enables_begun != change->enables_begun)
 		return;
 	if (!own && evd->inside)

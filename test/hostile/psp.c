@@ -105,7 +105,7 @@ reject_unknown(DAT_CR_HANDLE handle)
 	(void)dat_cr_reject(handle, 0, NULL);
 }
 
-/* A request may be taken after its service point was freed: then there may be no record of that. */
+/* A request may be taken after its service point was freed, which then may have no record. */
 static void
 judge_sender(const struct taking *taking, const DAT_CR_ARRIVAL_EVENT_DATA *data)
 {
@@ -116,10 +116,9 @@ judge_sender(const struct taking *taking, const DAT_CR_ARRIVAL_EVENT_DATA *data)
 		return;
 	if (psp->evd != taking->evd || psp->qual != data->conn_qual)
 		report_wrong(&taking->evd->life, &psp->life,
-			     "a request for %llu at %p, which is for %llu on %s",
-			     (unsigned long long)data->conn_qual, data->sp_handle.psp_handle,
-			     (unsigned long long)psp->qual,
-			     life_name_text(life_name(&psp->evd->life)));
+		    "a request for %llu at %p, which listens for %llu on %s",
+		    (unsigned long long)data->conn_qual, data->sp_handle.psp_handle,
+		    (unsigned long long)psp->qual, life_name_text(life_name(&psp->evd->life)));
 }
 
 void
@@ -171,8 +170,9 @@ reject(struct life *life)
 }
 
 /*
- * The data of the request is the provider's memory until it is answered: of tame requests alone it
- * is read, which one thread at a time answers, and while nobody closes the adapter.
+ * The private data of a request is memory of the provider until the request is answered.  It is
+ * read only from tame requests, which one thread at a time answers, and while no thread closes the
+ * adapter.
  */
 static bool
 ask(struct life *life, struct mate *mate)
@@ -193,7 +193,7 @@ ask(struct life *life, struct mate *mate)
 	return known;
 }
 
-/* The other end, if it is ours, is to know to whom it is connected before it hears of it. */
+/* If the other end is in this process, its record gets the mate before its ESTABLISHED comes. */
 static void
 introduce(const struct mate *mate, const struct ep *ep, uint32_t generation, bool known)
 {

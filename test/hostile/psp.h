@@ -34,7 +34,7 @@ void psp_gone(struct psp *psp);
 
 void psp_judge_request(const struct taking *taking, const DAT_CR_ARRIVAL_EVENT_DATA *data);
 
-/* Answers a request, on an endpoint that the caller uses; NULL: rejects it. */
+/* Accepts a request with an endpoint that the caller uses, or rejects it (NULL). */
 void cr_answer(struct life *cr, struct ep *ep);
 bool cr_end(struct life *life);
 

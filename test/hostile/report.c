@@ -50,7 +50,7 @@ give_up(int status)
 	if (companion > 0)
 		kill(companion, SIGKILL);
 	fflush(NULL);
-	/* For a debugger. */
+	/* Wait for a debugger. */
 	while (getenv("HOSTILE_HOLD"))
 		pause();
 	_exit(status);
@@ -64,7 +64,7 @@ begin(const char *kind, const char *format, va_list args)
 		(int)syscall(SYS_gettid), (unsigned long long)clock_stamp(),
 		(unsigned long long)clock_tick());
 	vfprintf(stderr, format, args);
-	fprintf(stderr, "\nagain: %s\n", command);
+	fprintf(stderr, "\nrepeat: %s\n", command);
 }
 
 static void
@@ -73,7 +73,7 @@ print_one(const struct life *life)
 	const uint64_t name = life_name(life);
 
 	life_print(life);
-	fprintf(stderr, "what happened to %s last:\n", life_name_text(name));
+	fprintf(stderr, "last actions on %s:\n", life_name_text(name));
 	trace_print(&name, 1, LINES_OF_OBJECT);
 }
 
@@ -102,7 +102,7 @@ report_wrong(const struct life *life, const struct life *other, const char *form
 	print_object(life);
 	if (other != life)
 		print_object(other);
-	fprintf(stderr, "what happened last:\n");
+	fprintf(stderr, "last actions:\n");
 	trace_print(NULL, 0, LINES_OF_ALL);
 	give_up(1);
 }
@@ -115,9 +115,9 @@ report_hang(const char *format, ...)
 	va_start(args, format);
 	begin("HANG", format, args);
 	va_end(args);
-	fprintf(stderr, "what each thread is doing:\n");
+	fprintf(stderr, "the threads:\n");
 	actors_print();
-	fprintf(stderr, "what happened last:\n");
+	fprintf(stderr, "last actions:\n");
 	trace_print(NULL, 0, LINES_OF_ALL);
 	give_up(1);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * report -- how a run fails: with the seed, what is wrong, and what led to it
+ * report -- fails a run: prints the seed, the failure, and the actions before it
  *
- * None of these returns.  The first thread that fails is heard; the others stop.
+ * None of these returns.  The first thread that fails prints its report; others stop.
  */
 #ifndef REARM_HOSTILE_REPORT_H
 #define REARM_HOSTILE_REPORT_H
@@ -12,17 +12,17 @@
 
 struct life;
 
-/* The library did something wrong to these objects (NULL: none). */
+/* An error of the library, with the objects concerned (NULL: none). */
 _Noreturn void report_wrong(const struct life *life, const struct life *other, const char *format,
 			    ...) __attribute__((format(printf, 3, 4)));
-/* Something does not go on. */
+/* A thread or the run hangs. */
 _Noreturn void report_hang(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The program cannot work here. */
+/* The program cannot run. */
 _Noreturn void report_broken(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* What a failure prints first: how to play the run again. */
+/* Sets the command line that repeats the run; a failure prints it first. */
 void report_command(const char *command);
-/* A process to end when this one fails. */
+/* Sets a process to kill when this one fails. */
 void report_take_along(int pid);
 
 #endif

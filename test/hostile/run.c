@@ -19,8 +19,8 @@
 
 /* Ticks, each of 2 ms at least. */
 #define HANG_TICKS     8000 /* for a call that returns by itself */
-#define OWED_TICKS     1500 /* without any event taken in the calm */
-#define INFINITE_TICKS 10   /* that a thread may wait for ever */
+#define OWED_TICKS 1500	    /* in a calm, without any event taken */
+#define INFINITE_TICKS 10   /* that a thread may wait without a timeout */
 #define WATCH_EVERY    16
 
 static struct {
@@ -71,7 +71,7 @@ run_start(unsigned int threads)
 	run.n = threads;
 	for (unsigned int i = 0; i < threads; i++)
 		if (pthread_create(&run.thread[i], NULL, body, (void *)(intptr_t)(i + 1)))
-			report_broken("no thread");
+			report_broken("cannot start a thread");
 }
 
 void
@@ -103,7 +103,7 @@ run_calm(void)
 	struct owed owed;
 
 	run.calm = true;
-	/* Whoever does not come to rest hangs: run_watch() sees it. */
+	/* run_watch() detects a thread that hangs and does not stop. */
 	while (!all_still())
 		clock_nap_us(100);
 	run.judging = true;
@@ -114,14 +114,14 @@ run_calm(void)
 			takings = owed_takings();
 			since = clock_tick();
 		} else if (clock_tick() - since > OWED_TICKS) {
-			fprintf(stderr, "what each thread is doing:\n");
+			fprintf(stderr, "the threads:\n");
 			actors_print();
 			report_wrong(&owed.evd->life,
-				     owed.cno  ? &owed.cno->life
-				     : owed.ep ? &owed.ep->life
-					       : NULL,
-				     "nothing happens for %d ticks, and %s: %s", OWED_TICKS,
-				     owed.what, owed.taker);
+			    owed.cno ? &owed.cno->life :
+			    owed.ep  ? &owed.ep->life :
+				       NULL,
+			    "no event for %d ticks, although %s: %s", OWED_TICKS, owed.what,
+			    owed.sink);
 		}
 		owed_release(&owed);
 		owed_read_async();
@@ -145,7 +145,7 @@ watch_threads(uint64_t tick)
 
 		if (!atomic_load(&a->in_use) || !doing || since + HANG_TICKS > tick)
 			continue;
-		/* Read again: it may have begun another call in between. */
+		/* Read again: the thread may have begun another call in between. */
 		if (atomic_load(&a->doing) != doing || atomic_load(&a->since) != since)
 			continue;
 		report_hang("%s %d has been in %s for %llu ticks", a->role, a->number, doing,
@@ -153,7 +153,7 @@ watch_threads(uint64_t tick)
 	}
 }
 
-/* Whoever waits for ever: a signal that comes too early or too late does no harm. */
+/* For a thread that waits without a timeout.  A signal at a wrong moment does no harm. */
 static void
 send_away(uint64_t tick)
 {
@@ -170,7 +170,7 @@ run_watch(uint64_t tick)
 	if (tick % WATCH_EVERY)
 		return;
 	watch_threads(tick);
-	/* In a calm those that wait are to be woken by what is owed to them. */
+	/* In a calm, events must wake the waiting threads. */
 	if (run.judging)
 		return;
 	send_away(tick);

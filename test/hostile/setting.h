@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * setting -- a setting of an object that several threads change: what can be known of its value
+ * setting -- the value of a setting that several threads change, and whether it is known
  *
- * Calls that overlap may take effect in either order, so after such the value is not sure until a
- * call that was alone from its beginning to its end.  The owner's lock guards it.
+ * Calls that overlap may take effect in either order.  After them the value is not known until a
+ * call that no other call overlapped.  The owner's lock guards it.
  */
 #ifndef REARM_HOSTILE_SETTING_H
 #define REARM_HOSTILE_SETTING_H
@@ -16,7 +16,7 @@ struct setting {
 	bool sure;
 	unsigned int begun;
 	unsigned int in_flight;
-	uint64_t since; /* the stamp from which on the value has been sure */
+	uint64_t since; /* the stamp since which the value is known */
 };
 
 struct setting_change {

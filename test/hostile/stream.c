@@ -59,7 +59,7 @@ stream_end(struct stream *stream, struct record *record, bool accepted, uint64_t
 	return true;
 }
 
-/* The greatest number that was delivered before the stamp, as far as it is remembered. */
+/* The greatest number delivered before the stamp, among the last few deliveries. */
 static uint32_t
 high_before(const struct stream *stream, uint64_t stamp)
 {
@@ -95,8 +95,8 @@ stream_deliver(struct stream *stream, uint32_t number, uint64_t begin, uint64_t 
 	uint32_t high;
 
 	if (!record)
-		return number <= stream->last && number ? "long ago delivered or refused"
-							: "never posted";
+		return number <= stream->last && number ? "delivered or refused long ago" :
+							  "never posted";
 	switch (record->state) {
 	case RECORD_DELIVERED:
 		return "delivered before";
@@ -115,8 +115,7 @@ stream_deliver(struct stream *stream, uint32_t number, uint64_t begin, uint64_t 
 	record->state = RECORD_DELIVERED;
 	high = high_before(stream, begin);
 	note_high(stream, number, now);
-	return high > number ? "out of order: a later one had been taken before this taking began"
-			     : NULL;
+	return high > number ? "out of order: a later one was taken before this call began" : NULL;
 }
 
 void

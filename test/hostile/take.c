@@ -10,7 +10,7 @@
 #include "psp.h"
 #include "report.h"
 
-/* The marks: a byte that says what it is, lane or direction, whose, which. */
+/* The marks: kind, lane or direction, object, number. */
 #define MARK_SOFTWARE UINT64_C(0xa5)
 #define MARK_DTO      UINT64_C(0x5c)
 #define NUMBER_BITS   24
@@ -38,7 +38,7 @@ take_mark_dto(const struct ep *ep, unsigned int direction, uint32_t number)
 	return cookie;
 }
 
-/* ---- judging ---- */
+/* ---- checks ---- */
 
 static void
 judge_software(const struct taking *taking, const DAT_EVENT *event)
@@ -145,10 +145,10 @@ take_judge(const struct taking *taking, const DAT_EVENT *event)
 
 /* ---- taking ---- */
 
-/* What stood when a taking began: whether nobody else can have taken or kept a taking away. */
+/* The state when a call began: whether another thread can take events or block the call. */
 struct scene {
 	unsigned int takers_begun, policies_begun, waits;
-	bool quiet; /* no other takes, no upcalls */
+	bool quiet; /* no other call takes events, no upcalls */
 	bool waitable;
 	unsigned int waitables_begun;
 };
@@ -190,7 +190,7 @@ enter(struct evd *evd)
 	return scene;
 }
 
-/* Locked, after the call: nobody else took from it, from the beginning of the call to now. */
+/* Locked, after the call.  Whether no other thread took an event since the call began. */
 static bool
 alone(const struct evd *evd, const struct scene *scene)
 {
@@ -198,7 +198,7 @@ alone(const struct evd *evd, const struct scene *scene)
 	       evd->policy.begun == scene->policies_begun;
 }
 
-/* Locked.  Software events that were there before the call, and still are. */
+/* Locked.  Software events that were queued before the call and still are. */
 static unsigned int
 there_all_along(const struct evd *evd, uint64_t begin)
 {
@@ -217,7 +217,7 @@ leave(struct evd *evd)
 	pthread_mutex_unlock(&evd->life.lock);
 }
 
-/* What else overflows goes on. */
+/* After other overflows the EVD stays usable. */
 static bool
 never_overflows(const struct evd *evd)
 {
@@ -236,8 +236,8 @@ judge_nothing(struct evd *evd, const struct scene *scene, const struct call *cal
 	n = alone(evd, scene) ? there_all_along(evd, call->begin) : 0;
 	if (n >= wanted && n && !evd->overflowed)
 		report_wrong(&evd->life, NULL,
-			     "%s returned %s, and %u software events have been there all along",
-			     dat_call_name(call->which), dat_name(ret), n);
+		    "%s returned %s, but %u software events were queued all the time",
+		    dat_call_name(call->which), dat_name(ret), n);
 	pthread_mutex_unlock(&evd->life.lock);
 }
 
@@ -302,7 +302,7 @@ take_until_it_ends(struct evd *evd)
 	do {
 		call_begin(&call, CALL_EVD_DEQUEUE, &evd->life, NULL, (uint64_t)tries);
 		taking.begin = call.begin;
-		/* Nothing of ours stands between these calls. */
+		/* No other code of this program runs between these calls. */
 		do
 			ret = dat_evd_dequeue(handle, &event);
 		while (dat_is(ret, DAT_QUEUE_EMPTY) && ++tries % 1000);
@@ -313,7 +313,7 @@ take_until_it_ends(struct evd *evd)
 	leave(evd);
 }
 
-/* A place to write down that a thread waits, or -1. */
+/* An entry for a waiting thread, or -1. */
 static int
 note_waiting(struct evd *evd, DAT_TIMEOUT timeout, DAT_COUNT threshold)
 {
@@ -357,7 +357,7 @@ take_wait(struct evd *evd, DAT_TIMEOUT timeout, DAT_COUNT threshold, bool stale)
 	if (place < 0)
 		return DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
 	scene = enter(evd);
-	scene.waits--; /* ours */
+	scene.waits--; /* this call */
 	call_begin_wait(&call, CALL_EVD_WAIT, &evd->life, NULL,
 			(uint64_t)threshold << 32 | timeout);
 	seconds = clock_seconds();
@@ -369,9 +369,8 @@ take_wait(struct evd *evd, DAT_TIMEOUT timeout, DAT_COUNT threshold, bool stale)
 	taking.begin = call.begin;
 	if (ret == DAT_SUCCESS) {
 		if (more < threshold - 1)
-			report_wrong(
-			    &evd->life, NULL,
-			    "dat_evd_wait for %d events took one and says that %d are left",
+			report_wrong(&evd->life, NULL,
+			    "dat_evd_wait for %d events took one and returned %d as nmore",
 			    (int)threshold, (int)more);
 		take_judge(&taking, &event);
 	} else if (dat_is(ret, DAT_TIMEOUT_EXPIRED)) {

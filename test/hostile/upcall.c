@@ -9,7 +9,7 @@
 #include "report.h"
 #include "take.h"
 
-/* More than this many upcalls cannot have been claimed when DISABLE returned. */
+/* At most so many upcalls can have been claimed when DISABLE returned. */
 #define LATE_MOST 16
 
 static struct object *
@@ -22,8 +22,8 @@ object_of(struct evd *evd, uint32_t number)
 }
 
 /*
- * Locked.  Whether this upcall was claimed when no other of the EVD's was in progress: its object
- * came with such a policy, and no call that may have brought MANY overlapped or followed.
+ * Locked.  Whether this upcall was claimed while no other upcall of the EVD was in progress: its
+ * object has such a policy, and no call that may have set MANY overlapped or followed.
  */
 static bool
 is_single(const struct evd *evd, const struct object *object)
@@ -41,31 +41,29 @@ judge_entry(struct evd *evd, uint32_t number, const DAT_EVENT *event)
 	const uint64_t end = life_end(&evd->life);
 
 	if (end && !(evd->ended_inside && !life_home_end(&evd->life)))
-		report_wrong(&evd->life, NULL, "an upcall starts, and the EVD ended @%llu",
-			     (unsigned long long)end);
+		report_wrong(&evd->life, NULL, "an upcall starts, but the EVD ended @%llu",
+		    (unsigned long long)end);
 	if (evd->torn)
 		report_wrong(&evd->life, NULL, "an upcall starts after TEARDOWN returned");
 	if (evd->policy.sure && (int)evd->policy.value == DAT_UPCALL_DISABLE &&
 	    ++evd->late > LATE_MOST)
-		report_wrong(&evd->life, NULL, "upcalls go on after DISABLE returned");
+		report_wrong(&evd->life, NULL, "upcalls still start after DISABLE returned");
 	if (!object)
 		return 0;
 	if (object->refused)
 		report_wrong(&evd->life, NULL,
-			     "an upcall with object %u, and the call that brought it failed",
-			     number);
+		    "an upcall with object %u, but the call that passed it failed", number);
 	if (!object->unsure && (object->policy == DAT_UPCALL_NORIFY) != !event)
 		report_wrong(&evd->life, NULL, "an upcall under %s with%s event",
 			     dat_policy_name(object->policy), event ? " an" : "out");
 	if (!single)
 		return object->begin;
 	if (evd->inside)
-		report_wrong(&evd->life, NULL, "an upcall under %s starts, and %u still run",
-			     dat_policy_name(object->policy), evd->inside);
+		report_wrong(&evd->life, NULL, "an upcall under %s starts while %u still run",
+		    dat_policy_name(object->policy), evd->inside);
 	if (object->superseded && evd->last_exit > object->superseded)
-		report_wrong(&evd->life, NULL,
-			     "an upcall with object %u, for which there was another since @%llu",
-			     number, (unsigned long long)object->superseded);
+		report_wrong(&evd->life, NULL, "an upcall with object %u, which was replaced @%llu",
+		    number, (unsigned long long)object->superseded);
 	return evd->last_exit > object->begin ? evd->last_exit : object->begin;
 }
 
@@ -78,11 +76,11 @@ enter(DAT_PVOID instance, const DAT_EVENT *event, struct frame *frame, uint64_t 
 	struct adapter *adapter;
 
 	if (!evd || !life_use_stale(&evd->life, atomic_load(&evd->life.serial)))
-		report_wrong(NULL, NULL, "an upcall for EVD#%llu, which went long ago",
-			     (unsigned long long)((uintptr_t)instance >> 16));
+		report_wrong(NULL, NULL, "an upcall for EVD#%llu, which ended long ago",
+		    (unsigned long long)((uintptr_t)instance >> 16));
 	adapter = adapter_of(evd->life.home);
 	if (!life_use_stale(&adapter->life, evd->life.home_serial))
-		report_wrong(&evd->life, NULL, "an upcall, and the adapter went long ago");
+		report_wrong(&evd->life, NULL, "an upcall, but the adapter ended long ago");
 	atomic_fetch_add(&adapter->inside, 1);
 	pthread_mutex_lock(&evd->life.lock);
 	*begin = judge_entry(evd, number, event);

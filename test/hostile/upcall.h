@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* upcall -- our function that the library calls for events */
+/* upcall -- the function that the library calls for events */
 #ifndef REARM_HOSTILE_UPCALL_H
 #define REARM_HOSTILE_UPCALL_H
 
