@@ -38,7 +38,7 @@ cm_copy(const struct rdma_cm_event *event, struct note *note)
 	note->status = event->status;
 	note->id = event->id;
 	note->conn = (request ? event->listen_id : event->id)->context;
-	/* Not yet acknowledged, so the id, and with it the conn, is still in this life. */
+	/* The event is not acknowledged yet, so the id and its conn still exist. */
 	note->generation =
 	    note->conn ? atomic_load_explicit(&note->conn->generation, memory_order_acquire) : 0;
 	note->responder = param->responder_resources;
@@ -97,7 +97,7 @@ cm_act(struct dapl_ep *ep, const struct note *note)
 	}
 }
 
-/* Pinned, so that the connection the event is of stays the endpoint's. */
+/* Pins the endpoint, so that it keeps the connection that the event is about. */
 static void
 cm_handle_ep(struct dapl_ep *ep, const struct note *note)
 {

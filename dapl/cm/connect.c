@@ -12,7 +12,7 @@
 
 #define RESOLVE_MS 4000
 #define RESOLVE_TRIES 15
-#define RETRY_COUNT 7 /* the most the wire can say; for "receiver not ready" it means for ever */
+#define RETRY_COUNT 7 /* the maximum; for "receiver not ready" it means no limit */
 
 static uint8_t
 connect_depth(DAT_COUNT ours, uint8_t theirs)
@@ -297,7 +297,7 @@ dapl_ep_disconnect(DAT_EP_HANDLE handle, DAT_CLOSE_FLAGS flags)
 	}
 	if (answer->next == DAT_EP_STATE_DISCONNECT_PENDING &&
 	    !dapl_wr_ring_idle(&ep->rings.requests)) {
-		/* The loop looks until what was posted is done. */
+		/* The timer polls until the posted requests are complete. */
 		ep->state = answer->next;
 		loop_ready_later(dapl_ia_of(&ep->obj)->loops[0].loop, &ep->timer, 0);
 		os_unlock(&ep->obj.lock);

@@ -23,7 +23,10 @@ cr_refuse(struct rdma_cm_id *id)
 	rdma_destroy_id(id);
 }
 
-/* On failure the request has been refused.  The CR may go at once: its adapter may be closing. */
+/*
+ * On failure the request is refused. The CR may be freed as soon as it is attached, because its
+ * adapter may be closing.
+ */
 static int
 cr_create(struct dapl_ia *ia, const struct dapl_cr_request *request, DAT_CR_HANDLE *handle)
 {
@@ -77,8 +80,8 @@ cr_is_overflow_report(const DAT_EVENT *event, const void *who)
 }
 
 /*
- * Once for each episode, but a report that was not read yet stands for this one, too: who sends
- * requests must not be able to fill the EVD of asynchronous events.
+ * One report per episode. A report that was not read yet is replaced: a peer that sends
+ * requests must not be able to fill the EVD for asynchronous events.
  */
 static void
 cr_report_refusals(struct dapl_ia *ia, DAT_EVD_HANDLE evd)
@@ -87,7 +90,7 @@ cr_report_refusals(struct dapl_ia *ia, DAT_EVD_HANDLE evd)
 	dapl_ia_report(ia, DAT_ASYNC_ERROR_EVD_OVERFLOW, evd, DAT_EVD_OVERFLOW_ERROR);
 }
 
-/* Queues the event, or refuses the request. */
+/* Queues the event of a new request, or refuses the request. */
 static bool
 cr_post_event(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
     uint32_t generation, DAT_CR_HANDLE handle)
@@ -100,7 +103,7 @@ cr_post_event(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *li
 	data->local_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&ia->address;
 	data->cr_handle = handle;
 	data->truncate_flag = DAT_FALSE;
-	/* The service point's lock keeps it, and so its EVD, while the event is queued. */
+	/* The lock keeps the service point and its EVD while the event is queued. */
 	os_lock(&sp->obj.lock);
 	if (dapl_sp_is_open(sp, listener, generation)) {
 		data->sp_handle.psp_handle = sp->self;
@@ -124,7 +127,7 @@ cr_handle_arrival(struct dapl_ia *ia, struct dapl_conn *listener, uint32_t gener
 	struct dapl_object *owner = atomic_load_explicit(&listener->owner, memory_order_acquire);
 	const struct sockaddr *from = rdma_get_peer_addr(request->id);
 	struct dapl_sp *sp =
-	    dapl_sp_of(owner); /* NULL: the listener went, and its link serves another */
+	    dapl_sp_of(owner); /* NULL: the listener was freed, and its conn has another owner */
 	struct dapl_cr_request own = *request;
 	DAT_CR_HANDLE cr;
 	bool told;
@@ -160,7 +163,7 @@ dapl_cr_withdrawn(struct dapl_cr *cr, const struct dapl_conn *conn, uint32_t gen
 /* ---- the answer ---- */
 
 /*
- * Whoever takes the id out answers the request; a second answer finds none.  It ends with
+ * The thread that takes the id answers the request; a second thread finds none. It ends with
  * dapl_cr_free_claimed() or dapl_cr_unclaim().
  */
 struct dapl_cr *

@@ -17,10 +17,10 @@ struct dapl_cr {
 	struct sockaddr_storage remote;
 	uint8_t responder, initiator; /* RDMA reads the requester offers and wants */
 	DAT_COUNT size;
-	uint8_t data[EP_ANSWER_MAX]; /* the consumer's to read and write until it answers */
+	uint8_t data[EP_ANSWER_MAX]; /* the consumer may read and write it until it answers */
 };
 
-/* What is kept of a CM's request event. */
+/* A copy of the CM event of a request. */
 struct dapl_cr_request {
 	struct rdma_cm_id *id;
 	DAT_EP_HANDLE own;
@@ -30,13 +30,16 @@ struct dapl_cr_request {
 };
 
 /*
- * A request arrived at the service point that `listener` (in its life `generation`) belongs to:
- * becomes a CR and an event, or is refused.
+ * A request arrived at the service point of `listener`, in that generation. It becomes a CR and
+ * an event, or is refused.
  */
 void dapl_cr_arrived(struct dapl_ia *ia, struct dapl_conn *listener, uint32_t generation,
     const struct dapl_cr_request *request);
 
-/* The wire has one kind of refusal; this word ahead of the data says that a consumer spoke. */
+/*
+ * The connection manager has one kind of rejection. This version word before the private data
+ * marks the rejection of a consumer.
+ */
 #define CR_REJECT_VERSION 0x02000200u
 #define CR_REJECT_MAJOR_SHIFT 24
 
@@ -48,7 +51,7 @@ struct dapl_cr *dapl_cr_claim(DAT_CR_HANDLE handle, struct dapl_conn **conn);
 void dapl_cr_unclaim(struct dapl_cr *cr, struct dapl_conn *conn);
 void dapl_cr_free_claimed(struct dapl_cr *cr);
 
-/* The requester went away before an answer. */
+/* The requester withdrew the request before it was answered. */
 void dapl_cr_withdrawn(struct dapl_cr *cr, const struct dapl_conn *conn, uint32_t generation);
 
 #endif

@@ -45,9 +45,9 @@ cr_may_accept(const struct dapl_ep *ep, const struct dapl_cr *cr)
 }
 
 /*
- * Locked.  From here on the id is the endpoint's, with the queue pair that is to be connected.  The
- * peer may be withdrawing: reading that event fails the queue pair of the id, if any, and so does
- * the endpoint that hears of it.
+ * Locked. Gives the id to the endpoint, with the queue pair that is to be connected. The peer
+ * may withdraw the request meanwhile: librdmacm then moves the queue pair of the id to the
+ * error state when it reads the event, and so does the endpoint that gets the event.
  */
 static void
 cr_hand_over(struct dapl_cr *cr, struct dapl_conn *conn, struct dapl_ep *ep)
@@ -84,7 +84,9 @@ dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, co
 	cr = dapl_cr_claim(handle, &conn);
 	if (!cr)
 		return BAD_CR;
-	/* The endpoint that came with it need not be named, and no other will do. */
+	/*
+	 * An endpoint that came with the request need not be named, and no other is accepted.
+	 */
 	if (cr->own && ep_handle == DAT_HANDLE_NULL)
 		ep_handle = cr->own;
 	ep = cr->own && ep_handle != cr->own ? NULL : dapl_object_lock(ep_handle, KIND_EP);
@@ -108,7 +110,7 @@ dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, co
 	os_unlock(&cr->obj.lock);
 
 	if (gone || rdma_accept(conn->id, &param)) {
-		/* The other end waits for an answer. */
+		/* The peer waits for an answer. */
 		(void)rdma_reject(conn->id, NULL, 0);
 		dapl_ep_happened(ep, conn, EP_HAS_FAILED, NULL, 0);
 	}

@@ -32,7 +32,7 @@ psp_prepare(void *slot)
 
 static struct dapl_slab psp_slab = SLAB_INITIALIZER(struct dapl_psp, psp_prepare);
 
-/* `qual` 0: any, told back. */
+/* `qual` 0: any; the port is in sp.qual afterwards. */
 static int
 psp_create(struct dapl_ia *ia, struct dapl_evd *evd, DAT_CONN_QUAL qual, DAT_PSP_FLAGS flags,
     struct dapl_psp **out)

@@ -2,9 +2,9 @@
 /*
  * rsp -- reserved service point: one request, for one endpoint
  *
- * The endpoint is the service point's until a request arrives, then the request's until it is
- * answered; the consumer cannot free it meanwhile.  It is found by its handle, under its own lock:
- * two locks of this rank are never held at once.
+ * The endpoint belongs to the service point until a request arrives, then to the request until
+ * it is answered. The consumer cannot free it meanwhile. It is looked up by its handle and
+ * locked by itself, because a thread never holds two locks of this rank.
  */
 #include "dapl/api.h"
 #include "dapl/cm/sp.h"
@@ -222,7 +222,7 @@ dapl_rsp_free_by_handle(DAT_HANDLE handle)
 	os_lock(&rsp->sp.obj.lock);
 	used = rsp->used;
 	os_unlock(&rsp->sp.obj.lock);
-	/* Of a request that has arrived it is the request's, or what became of it. */
+	/* After a request arrived the endpoint belongs to the request, or is connected. */
 	if (!used)
 		(void)rsp_move_ep(rsp->ep, EP_RELEASE, NULL);
 	dapl_sp_close(&rsp->sp);

@@ -4,8 +4,9 @@
 #include "dapl/ia/ia.h"
 
 /*
- * Requests the CM keeps until the loop reads them.  What limits a consumer is its EVD: a request
- * that finds it full is refused and reported, which the CM, left to refuse by itself, would not do.
+ * The number of requests that the CM queues until the loop reads them. It is high because the
+ * limit for a consumer is its EVD: a request that finds the EVD full is refused and reported.
+ * The CM would refuse it without a report.
  */
 #define BACKLOG 1024
 

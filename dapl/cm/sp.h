@@ -54,11 +54,13 @@ int dapl_sp_take_request(struct dapl_ia *ia, struct dapl_sp *sp, const struct da
 void dapl_sp_give_back(
     struct dapl_sp *sp, const struct dapl_conn *listener, uint32_t generation, DAT_EP_HANDLE ep);
 
-/* An EVD of the IA for connection requests, held; or NULL. */
+/* A reference to an EVD of the IA for connection requests, or NULL. */
 struct dapl_evd *dapl_sp_get_evd(struct dapl_ia *ia, DAT_EVD_HANDLE handle);
 
-/* Listens; `qual` 0: any, told back in sp->qual.  Takes the reference of the EVD over if it
- * succeeds.  0 or -errno. */
+/*
+ * Listens. `qual` 0: on any port; sp->qual is the port afterwards. On success the service point
+ * owns the reference to the EVD. 0 or -errno.
+ */
 int dapl_sp_open(struct dapl_sp *sp, struct dapl_ia *ia, struct dapl_evd *evd, DAT_CONN_QUAL qual);
 
 /* After dapl_object_free(). */
@@ -67,7 +69,10 @@ void dapl_sp_close(struct dapl_sp *sp);
 /* Of a service point that ends with its listening; `slab` is that of its kind.  0 or -ENODEV. */
 int dapl_sp_free(DAT_HANDLE handle, enum dapl_kind kind, struct dapl_slab *slab);
 
-/* Whether a request that came to `listener`, in its life `generation`, is for it.  Locked. */
+/*
+ * Whether a request that arrived at `listener`, in that generation, is for this service point.
+ * Locked.
+ */
 bool dapl_sp_is_open(
     const struct dapl_sp *sp, const struct dapl_conn *listener, uint32_t generation);
 

@@ -2,18 +2,18 @@
 /*
  * async -- the reader of a device's asynchronous events
  *
- * The descriptor belongs to the device, so that every IA on it reads it and any may read another's
- * event; what it is about is found through the object that the event names.
+ * The descriptor belongs to the device. Every IA of the device reads it and may get events of
+ * other IAs. The context of the object in the event leads to the endpoint or EVD.
  */
 #include "dapl/ep/ep.h"
 #include "dapl/ia/channel.h"
 #include "dapl/ia/ia.h"
 
-/* What is kept of an event, which is acknowledged before it is acted upon. */
+/* A copy of an event. The event is acknowledged before the provider acts on it. */
 struct note {
 	enum ibv_event_type type;
 	struct dapl_ep *ep;  /* of a queue pair, or NULL */
-	uint32_t generation; /* of the queue pair that the event is of */
+	uint32_t generation; /* of the queue pair of the event */
 	struct evd_ref evd;  /* of a completion queue, or of none */
 };
 
@@ -48,7 +48,7 @@ async_copy(const struct ibv_async_event *event, struct note *note)
 	}
 }
 
-/* The CM sees the first message of a connection whose confirmation was lost. */
+/* Notifies the CM of the first message on a connection whose confirmation was lost. */
 static void
 async_notify_cm(struct dapl_ep *ep, uint32_t generation)
 {
@@ -82,7 +82,7 @@ async_queue_pair_failed(struct dapl_ep *ep, uint32_t generation)
 	if (!handle)
 		return;
 	dapl_ia_report(ia, DAT_ASYNC_ERROR_EP_BROKEN, handle, DAT_EP_TRANSFER_TO_ERROR);
-	dapl_ep_unpin(ep); /* not before: a freed endpoint is named by no event */
+	dapl_ep_unpin(ep); /* after the report: no event may name a freed endpoint */
 	dapl_ep_broken(ep, generation);
 }
 
@@ -126,7 +126,7 @@ async_dispatch(struct ibv_context *verbs, const struct note *note)
 		dapl_ia_for_each_on(verbs, async_port_failed, NULL);
 		break;
 	default:
-		break; /* path migration, port and subnet changes: nothing is lost by them */
+		break; /* path migration, port and subnet changes need no action */
 	}
 }
 

@@ -6,14 +6,14 @@
 /* The only side effect a completion has: the connection is broken. */
 #define EFFECT_BROKEN 1
 
-/* Whether a completion is of the queue pair that its endpoint had in this generation. */
+/* Whether a completion belongs to the queue pair that its endpoint had in this generation. */
 static bool
 completion_is_of(uint64_t id, uint32_t generation)
 {
 	return (generation & WR_GENERATION_MASK) == dapl_wr_id_generation(id);
 }
 
-/* The endpoint and the ring of a completion, or NULL when its queue pair is gone. */
+/* The endpoint and the ring of a completion, or NULL if its queue pair was destroyed. */
 static struct dapl_ep *
 completion_find(uint64_t id, struct dapl_wr_ring **ring)
 {
@@ -92,7 +92,9 @@ completion_status(enum ibv_wc_status status)
 	}
 }
 
-/* Of a failed completion only wr_id, status and qp_num mean anything; the rest is ours to remember.
+/*
+ * A failed completion has only wr_id, status and qp_num. The rest comes from the entry in the
+ * ring.
  */
 static void
 completion_convert(void *source, const void *raw, DAT_EVENT *event, struct evd_effect *effect)
@@ -107,9 +109,9 @@ completion_convert(void *source, const void *raw, DAT_EVENT *event, struct evd_e
 	(void)source;
 	*event = (DAT_EVENT){ .event_number = DAT_DTO_COMPLETION_EVENT };
 	/*
-	 * Whatever left the device is purged before its endpoint's slot and rings serve anything
-	 * else.  The queue pair may be past already: freeing moves the generation on first, and
-	 * until the purge the event is still delivered as what it is.
+	 * A completion is purged before the slot and rings of its endpoint are reused. The
+	 * queue pair may be destroyed already: freeing increments the generation first, and
+	 * until the purge the event is delivered as usual.
 	 */
 	ep = dapl_slab_at(&dapl_ep_slab, dapl_wr_id_slot(wc->wr_id));
 	generation = dapl_ep_generation(ep);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * completion -- what a polled completion is: of which endpoint and request, and which event
+ * completion -- finds the endpoint and request of a polled completion, and converts it to an
+ * event
  */
 #ifndef REARM_DAPL_COMPLETION_H
 #define REARM_DAPL_COMPLETION_H

@@ -37,8 +37,10 @@ dapl_conn_open(struct dapl_ia *ia, struct dapl_object *owner, struct dapl_conn *
 void
 dapl_conn_close(struct dapl_conn *conn)
 {
-	/* Its queue pair is the endpoint's, which destroys it only after this: until the id is gone
-	 * the loop's thread may be reading an event that acts on the queue pair. */
+	/*
+	 * The queue pair belongs to the endpoint, which destroys it after this call: until the
+	 * id is destroyed the loop's thread may read an event that changes the queue pair.
+	 */
 	rdma_destroy_id(conn->id);
 	atomic_fetch_add_explicit(&conn->generation, 1, memory_order_release);
 	dapl_slab_free(&conn_slab, conn);

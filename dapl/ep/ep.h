@@ -24,15 +24,16 @@
 #define EP_ANSWER_MAX 256 /* no connection manager delivers more private data */
 
 /*
- * What an endpoint is made of; each holds a reference.  EVDs may be missing, the protection zone
- * only where the provider made the endpoint and the consumer has not given one yet.
+ * The objects that an endpoint uses, each with a reference. An EVD may be missing. The
+ * protection zone is missing only if the provider made the endpoint and the consumer has not
+ * set one yet.
  */
 struct dapl_ep_parts {
 	struct dapl_pz *pz;
 	struct dapl_evd *recv, *request, *connect;
 };
 
-/* What is posted, and what came too early. */
+/* The posted requests, and the receives that completed before ESTABLISHED. */
 struct dapl_ep_rings {
 	struct dapl_wr_ring requests, recvs;
 	bool merged;	      /* receives and connection events arrive at one EVD: */
@@ -41,14 +42,17 @@ struct dapl_ep_rings {
 
 struct dapl_ep {
 	struct dapl_object obj;
-	DAT_EP_HANDLE self;	      /* outlives the handle: what events name */
-	DAT_EP_STATE state;	      /* (L) */
+	DAT_EP_HANDLE self; /* the handle that events name; valid after the handle was freed */
+	DAT_EP_STATE state; /* (L) */
 	_Atomic(uint32_t) generation; /* of the queue pair; changes under (L) */
 
 	unsigned int pins;	   /* (L) */
-	struct park_list unpinned; /* (L) of the slot, whatever lives in it */
+	struct park_list unpinned; /* (L) of the slot: kept when the slot is reused */
 
-	/* Change with the queue pair: while it is NULL and nobody else pins the endpoint. */
+	/*
+	 * These change with the queue pair, by a thread that set qp to NULL and has the only
+	 * pin.
+	 */
 	struct dapl_ep_parts parts;
 	struct dapl_ep_rings rings;
 	DAT_EP_ATTR attr;
@@ -60,24 +64,27 @@ struct dapl_ep {
 	struct dapl_conn *conn;	  /* (L) */
 	struct dapl_conn *doomed; /* (L) to be closed by the last pin */
 	struct loop_job timer;
-	uint64_t deadline;		/* (L) of the connection attempt, or of what is owed */
-	DAT_EVENT_NUMBER owed;		/* (L) a connection's end, until its completions are in */
-	bool by_us;			/* (L) this end disconnected */
-	bool concluding;		/* (L) the state tells the end, its event not yet */
+	uint64_t deadline; /* (L) of the connection attempt, or of what is owed */
+	DAT_EVENT_NUMBER
+	    owed;   /* (L) the event that ends a connection, until its completions were polled */
+	bool by_us; /* (L) this end disconnected */
+	bool concluding;		/* (L) the state has changed, its event is not posted yet */
 	unsigned int retries;		/* (L) of address and route resolution */
 	struct sockaddr_storage remote; /* (L) */
 	DAT_CONN_QUAL remote_qual;	/* (L) */
-	uint8_t hello[IA_MAX_PRIVATE_DATA]; /* (L) goes out with the request to connect */
+	uint8_t hello[IA_MAX_PRIVATE_DATA]; /* (L) private data of the request to connect */
 	uint8_t hello_size;
-	uint8_t answer[EP_ANSWER_MAX]; /* what came back; the consumer's until reset or free */
+	uint8_t answer[EP_ANSWER_MAX]; /* private data of the answer; the consumer may read it until
+					  reset or free */
 };
 
 extern struct dapl_slab dapl_ep_slab;
 
 /*
- * What a queue pair's asynchronous events lead to.  It lives exactly as long as the queue pair, and
- * a queue pair is not destroyed before each event that was read for it is acknowledged: so what is
- * read here is right, also while a reset has taken the queue pair from its endpoint.
+ * The context of a queue pair, which its asynchronous events lead to. It exists as long as the
+ * queue pair, and a queue pair is destroyed after all events that were read for it are
+ * acknowledged. So the contents are valid, also while a reset has taken the queue pair from its
+ * endpoint.
  */
 struct dapl_ep_qp_context {
 	struct dapl_slab_slot slot;
@@ -148,7 +155,10 @@ dapl_ep_evd_handle(const struct dapl_evd *evd)
 void dapl_ep_parts_promise(const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr);
 /* It was destroyed, in a generation that is past: they may have the room back. */
 void dapl_ep_parts_reclaim(const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr);
-/* The EVDs wake for the endpoint's completions as its attributes say; or no longer. */
+/*
+ * Attaches the endpoint to its EVDs, or detaches it: they wake for its completions as its
+ * attributes require.
+ */
 void dapl_ep_parts_attach(const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr);
 void dapl_ep_parts_detach(const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr);
 int dapl_ep_rings_create(
@@ -172,7 +182,7 @@ void dapl_ep_qp_free(struct ibv_qp *qp);
 void dapl_ep_qp_fail(struct ibv_qp *qp); /* to the error state: everything outstanding is flushed */
 
 /*
- * ep_event.c: the one place where a connection changes.
+ * ep_event.c: the changes of a connection.
  *
  * dapl_ep_settle() is entered with the lock and leaves without it: next state, end of the queue
  * pair if it comes to that, and exactly one event.  dapl_ep_happened() does so if the table has a

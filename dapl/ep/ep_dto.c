@@ -54,8 +54,8 @@ dto_check(const struct dto *d, DAT_COUNT max_segments)
 }
 
 /*
- * Copies the segments, at most `limit` bytes of them: a read brings what the remote triplet says,
- * where verbs would bring what fits into the local segments.
+ * Copies the segments, at most `limit` bytes of them: the length of a DAT read is that of the
+ * remote triplet, the length of a verbs read that of the local segments.
  */
 static int
 dto_gather(const struct dto *d, uint64_t limit, struct ibv_sge *sge, uint64_t *total)
@@ -81,10 +81,10 @@ dto_gather(const struct dto *d, uint64_t limit, struct ibv_sge *sge, uint64_t *t
 }
 
 /*
- * Devices differ in whether a queue pair in the error state looks at what is posted to it.  Once it
- * has flushed all it had, requests are flushed here; until then they have to keep their order.
- * Receives that were polled may still be held for the outcome of the attempt to connect, which
- * another thread is about to post: a receive that follows them is held with them.  Locked.
+ * Some devices ignore requests that are posted to a queue pair in the error state. When such a
+ * queue pair has flushed everything, new requests are flushed here; before that they go to the
+ * device to keep their order. Polled receives may still be held until another thread posts the
+ * outcome of the attempt to connect: a receive that follows them is held with them. Locked.
  */
 static bool
 dto_flushes_here(struct dapl_ep *ep, struct dapl_wr_ring *ring, struct dapl_evd *evd)
@@ -123,8 +123,10 @@ dto_remember(struct dapl_wr_entry *entry, const struct dto *d, uint64_t length)
 	entry->unsignalled = d->flags & DAT_COMPLETION_UNSIGNALLED_FLAG;
 }
 
-/* Locked.  The request is always signalled: suppressed successes are dropped when they are polled,
- * so that the send queue never fills with requests nobody can reap. */
+/*
+ * Locked. The request is always signalled: suppressed successes are dropped when they are
+ * polled, so that the send queue never fills with requests that cannot be reaped.
+ */
 static DAT_RETURN
 dto_post_request(struct dapl_ep *ep, const struct dto *d, uint64_t limit)
 {

@@ -11,8 +11,8 @@
 
 enum how {
 	AT_ONCE,
-	RELEASING,     /* and lets go of the receives that waited for an outcome */
-	BEHIND_DEVICE, /* after what the device is still about to produce */
+	RELEASING,     /* and releases the held receives */
+	BEHIND_DEVICE, /* after the completions that the device still has */
 };
 
 /* Not locked, pinned. */
@@ -63,8 +63,8 @@ ep_has_failed(struct dapl_ep *ep)
 }
 
 /*
- * What the other end did may be the answer to a request of ours that failed there: then the
- * connection broke.
+ * The peer may have disconnected because a request of this end failed there: then the
+ * connection is broken.
  */
 DAT_EVENT_NUMBER
 dapl_ep_take_owed(struct dapl_ep *ep)
@@ -78,12 +78,12 @@ dapl_ep_take_owed(struct dapl_ep *ep)
 }
 
 /*
- * The end of a connection is reported after its completions: the queue pair is in the error state,
- * so each outstanding request yields one, and soon.  Until they were polled the event is owed; a
- * device that keeps one back for too long is not waited for.
+ * The end of a connection is reported after its completions. The queue pair is in the error
+ * state, so each outstanding request soon yields one. The event is owed until they were polled,
+ * or until OWED_NS have passed.
  *
- * A connection may end while another thread is about to report that it was established: that goes
- * first, and ep_conclude() looks here again.  Not locked, pinned.
+ * A connection may end while another thread is about to post ESTABLISHED. That event goes
+ * first, and ep_conclude() then calls this function. Not locked, pinned.
  */
 static void
 ep_pay_owed(struct dapl_ep *ep)
@@ -121,7 +121,7 @@ ep_end(struct dapl_ep *ep, DAT_EVENT_NUMBER number, bool by_us, const struct dap
 
 	dapl_ep_qp_fail(qp);
 	os_lock(&ep->obj.lock);
-	/* The other end learns it from the id's end, if from nothing else. */
+	/* The peer is notified when the id is destroyed, if not before. */
 	if (untold && ep->conn == conn) {
 		ep->doomed = ep->conn;
 		ep->conn = NULL;
@@ -134,8 +134,8 @@ ep_end(struct dapl_ep *ep, DAT_EVENT_NUMBER number, bool by_us, const struct dap
 }
 
 /*
- * The outcome of an attempt: any outcome lets go of the receives that waited for one.  A receive
- * that failed and was taken while the attempt went on breaks the connection now.
+ * The outcome of an attempt to connect. Any outcome releases the held receives. A receive that
+ * failed and was dequeued during the attempt breaks the connection now.
  */
 static void
 ep_conclude(struct dapl_ep *ep, const struct dapl_ep_rule *rule, DAT_EP_STATE was,
@@ -177,7 +177,7 @@ dapl_ep_settle(struct dapl_ep *ep, enum dapl_ep_happening what, const void *data
 	if (size)
 		memcpy(ep->answer, data, size);
 	(void)loop_unready(&ep->timer);
-	/* An attempt that is given up is withdrawn; nothing more is to come of it. */
+	/* An attempt that is abandoned is withdrawn: no further event of it is wanted. */
 	if (was == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING &&
 	    (what == EP_DISCONNECTS || what == EP_HAS_TIMED_OUT)) {
 		ep->doomed = conn;
@@ -222,13 +222,19 @@ dapl_ep_broken(struct dapl_ep *ep, uint32_t generation)
 		   ep->state == DAT_EP_STATE_DISCONNECT_PENDING) {
 		dapl_ep_settle(ep, EP_IS_BROKEN, NULL, 0);
 	} else {
-		/* An attempt to connect fails by itself; ep_conclude() breaks what it connects. */
+		/*
+		 * An attempt to connect fails by itself. If it succeeds, ep_conclude() breaks
+		 * the connection.
+		 */
 		ep->broken = generation + 1;
 		os_unlock(&ep->obj.lock);
 	}
 }
 
-/* Pinned.  What became of the requests is never known: their completion queue cannot be polled. */
+/*
+ * Pinned. Whether the results of the requests are lost, because their completion queue cannot
+ * be polled.
+ */
 static bool
 ep_requests_are_lost(const struct dapl_ep *ep)
 {
@@ -238,7 +244,7 @@ ep_requests_are_lost(const struct dapl_ep *ep)
 	       status.device_over;
 }
 
-/* A graceful disconnection waits for the posted requests: look whether they are done. */
+/* A graceful disconnection waits for the posted requests: checks whether they are complete. */
 static void
 ep_drain(struct dapl_ep *ep)
 {

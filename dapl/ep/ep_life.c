@@ -36,8 +36,8 @@ ep_create(struct dapl_ia *ia, const struct dapl_ep_parts *parts, const DAT_EP_AT
 	if (!ep)
 		return -ENOMEM;
 	/*
-	 * A timer job or a reader of the last life may still look at the slot, under its lock.
-	 * Threads that waited for no pins then may not have looked since: they stay in the list.
+	 * A timer job or reader of the slot's last endpoint may still lock the slot and read
+	 * it. Threads that waited for its pins may not have run since: they stay in the list.
 	 */
 	os_lock(&ep->obj.lock);
 	ep->obj.parent = &ia->parent;
@@ -203,7 +203,10 @@ ep_purge_events(struct dapl_ep *ep)
 	dapl_ia_purge_reports(dapl_ia_of(&ep->obj), ep_names_endpoint, ep);
 }
 
-/* Locked, no pins.  Takes connection and queue pair out; nobody else can reach them any more. */
+/*
+ * Locked, no pins. Takes the connection and the queue pair out; no other thread can reach them
+ * afterwards.
+ */
 static void
 ep_detach_device(struct dapl_ep *ep, struct dapl_conn **conn, struct ibv_qp **qp)
 {
@@ -299,8 +302,8 @@ dapl_ep_free(DAT_EP_HANDLE handle)
 /* ---- reset ---- */
 
 /*
- * A used queue pair lingers at the other end for a while, where its number must not come back: the
- * endpoint gets a new one.
+ * The peer remembers the number of a used queue pair for a while, and it must not be reused
+ * meanwhile: the endpoint gets a new queue pair.
  */
 DAT_RETURN
 dapl_ep_reset(DAT_EP_HANDLE handle)
@@ -342,7 +345,7 @@ dapl_ep_reset(DAT_EP_HANDLE handle)
 	dapl_ep_purge_completions(ep);
 	dapl_wr_ring_reset(&ep->rings.requests);
 	dapl_wr_ring_reset(&ep->rings.recvs);
-	/* What the old queue pair left in the EVDs has taken the room that the new one needs. */
+	/* The completions of the old queue pair occupy the room that the new one needs. */
 	dapl_ep_parts_reclaim(&ep->parts, &ep->attr);
 	dapl_ep_parts_promise(&ep->parts, &ep->attr);
 	r = dapl_ep_qp_create(ep, dapl_ep_generation(ep), &ep->parts, &ep->attr, &fresh);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * wr -- what is remembered about posted work requests
+ * wr -- ring of posted work requests
  *
  * One ring an endpoint and direction.  A request is entered under the endpoint's lock before the
  * device sees it; its completion is looked up under the trigger lock of the EVD that receives it.
@@ -11,9 +11,9 @@
  *   head  released by the consumer after it read the entry; acquired by the producer, which
  *         overwrites nothing the consumer may still read
  *
- * Completions of a direction come in posting order, so the place of one tells that all before it
- * are done with; a successful completion that the consumer of events is not to see needs no event
- * to be reclaimed.  What waits in a stash is converted later: its entry is kept until then.
+ * Completions of a direction come in posting order, so a completion shows that all requests
+ * before it are complete. A suppressed success is therefore reclaimed without an event. A
+ * completion that is queued is converted later: its entry is kept until then.
  *
  * A dapl_wr_id names the endpoint's slot, the generation of its queue pair and the place in the
  * ring; never an address.  A completion of an endpoint that is gone is noticed by its generation.
@@ -38,7 +38,7 @@ struct dapl_wr_entry {
 	DAT_SEG_LENGTH length;
 	uint8_t operation; /* DAT_DTOS */
 	bool suppressed;   /* no event on success */
-	bool unsignalled;  /* on success the event wakes nobody */
+	bool unsignalled;  /* on success the event wakes no sink */
 };
 
 struct dapl_wr_ring {
@@ -47,14 +47,15 @@ struct dapl_wr_ring {
 	uint32_t mask;
 	_Atomic(uint32_t) tail;
 	_Atomic(uint32_t) head;
-	uint32_t seen;		  /* the consumer's: completions before this place were polled */
-	uint32_t kept;		  /* the consumer's: of those, how many are still to be converted */
-	_Atomic(uint32_t) polled; /* as seen, for whoever waits for requests to finish */
+	uint32_t seen; /* the consumer's: completions before this place were polled */
+	uint32_t kept; /* the consumer's: of those, how many are still to be converted */
+	_Atomic(uint32_t)
+	    polled; /* the same as seen, for threads that wait until requests are complete */
 };
 
 int dapl_wr_ring_create(struct dapl_wr_ring *ring, int depth);
 void dapl_wr_ring_free(struct dapl_wr_ring *ring);
-/* Nothing is outstanding any more, nobody consumes. */
+/* No request is outstanding, and no thread polls. */
 void dapl_wr_ring_reset(struct dapl_wr_ring *ring);
 
 /* ---- producer ---- */
@@ -79,7 +80,7 @@ dapl_wr_ring_at(struct dapl_wr_ring *ring, uint32_t bits, uint32_t *place)
 	return &ring->entries[bits & ring->mask];
 }
 
-/* A polled completion: to be converted later, or of no interest to anybody. */
+/* A polled completion: it is converted later, or dropped. */
 static inline void
 dapl_wr_ring_keep(struct dapl_wr_ring *ring, uint32_t place)
 {

@@ -6,8 +6,8 @@
 
 /*
  * Holds another adapter's EVD of asynchronous events; NULL if it is not one, or not of the same
- * device. That adapter may be closing.  It lasts as long as the EVD lives, which the EVD's lock
- * shows; later its slot may serve an adapter of another device.
+ * device. That adapter may be closing. It exists as long as the EVD, which is checked under the
+ * lock of the EVD; later its slot may have an adapter of another device.
  */
 static struct dapl_evd *
 async_evd_get(const struct dapl_ia *ia, DAT_EVD_HANDLE given)

@@ -19,7 +19,7 @@ dapl_cno_prepare(void *slot)
 
 static struct dapl_slab dapl_cno_slab = SLAB_INITIALIZER(struct dapl_cno, dapl_cno_prepare);
 
-/* The end of cno_free(): no agent runs and nobody waits any more. */
+/* The end of cno_free(): no agent runs and no thread waits. */
 static void
 dapl_cno_freed(struct cno *core)
 {
@@ -142,7 +142,7 @@ dapl_cno_modify_agent(DAT_CNO_HANDLE handle, DAT_OS_WAIT_PROXY_AGENT agent)
 
 	if (!cno)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
-	/* A CNO has one proxy, and this one's is the descriptor. */
+	/* A CNO has one proxy; that of a CNO with a descriptor is the descriptor. */
 	r = agent.proxy_agent_func && cno_fd(&cno->core) >= 0 ?
 		-EINVAL :
 		cno_modify_agent(dapl_cno_ref(cno), agent);
@@ -201,7 +201,7 @@ dapl_cno_wait(DAT_CNO_HANDLE handle, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd)
 
 	os_lock(&cno->obj.lock);
 	if (dapl_object_is(&cno->obj, ref.serial))
-		cno->waiters--; /* else the CNO went under us, and its count with it */
+		cno->waiters--; /* else the CNO was freed meanwhile */
 	os_unlock(&cno->obj.lock);
 	if (r == 0 || r == -ETIMEDOUT || r == -ECANCELED)
 		*evd = found;
@@ -245,7 +245,7 @@ dapl_cno_await_others(struct dapl_object *obj, uint64_t serial)
 	return cno_await_others((struct cno_ref){ &cno->core, serial });
 }
 
-/* A close neither minds waiters nor waits for the agent. */
+/* A close ignores waiters and does not wait for the agent. */
 static int
 dapl_cno_free_object(DAT_HANDLE handle, bool closing)
 {

@@ -7,14 +7,14 @@
 #include "dapl/ia/ia.h"
 
 /*
- * Devices end for good when a completion queue overflows, and DAT consumers attach endpoints to
- * EVDs shorter than what can be outstanding.  No queue is made shorter than this, so that growing
- * is rare.
+ * A completion queue that overflows cannot be used again, and DAT consumers attach endpoints to
+ * EVDs that are shorter than the number of requests. No queue is made shorter than this, so it
+ * rarely has to grow.
  */
 #ifndef CQ_DEPTH_MIN /* the explorer's is small, so that every queue has to grow */
 #define CQ_DEPTH_MIN 64
 #endif
-/* Where it cannot grow at all it is made for all that may come. */
+/* The depth on a device that cannot resize completion queues. */
 #define CQ_DEPTH_FIXED 4096
 
 static int
@@ -81,8 +81,8 @@ dapl_evd_cq_close(struct dapl_evd *evd)
 }
 
 /*
- * Locked (obj.lock).  0 or -errno.  The dispatcher is to know the depth that there may be at every
- * moment: the greater one before the device has it, the lesser one after.
+ * Locked (obj.lock). 0 or -errno. The depth that the dispatcher knows is never too small: it
+ * grows before the device queue and shrinks after it.
  */
 static int
 dapl_cq_set_depth(struct dapl_evd *evd, int want)
@@ -160,7 +160,9 @@ dapl_evd_cq_poll(void *source, void *raw, int max)
 	struct dapl_evd *evd = source;
 	int n = ibv_poll_cq(evd->cq, max, raw);
 
-	/* Verbs do not say what is wrong; a queue that cannot be polled has lost something. */
+	/*
+	 * Verbs do not report the reason. A queue that cannot be polled has lost completions.
+	 */
 	return (struct evd_device_result){ n < 0 ? EVD_DEVICE_LOST : n };
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* evd -- life of an EVD as a DAT object */
+/* evd -- an EVD as a DAT object: created, closed, freed */
 #include "dapl/evd/evd.h"
 
 #include <string.h>
@@ -21,11 +21,12 @@ dapl_evd_prepare(void *slot)
 
 static struct dapl_slab dapl_evd_slab = SLAB_INITIALIZER(struct dapl_evd, dapl_evd_prepare);
 
-/* The device cannot be armed or polled: the consumer learns it once, from the async EVD. */
+/* The device cannot be armed or polled. This is reported once, on the async EVD. */
 static void
 dapl_evd_fault(struct evd *core, int error)
 {
-	const struct evd_ref ref = evd_self(core); /* a loop has it: it cannot be destroyed */
+	const struct evd_ref ref =
+	    evd_self(core); /* a loop runs its job, so it cannot be destroyed */
 
 	if (error == -EOVERFLOW)
 		dapl_evd_overflowed(ref);
@@ -33,7 +34,7 @@ dapl_evd_fault(struct evd *core, int error)
 		dapl_evd_report(ref, DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR, DAT_EVD_OTHER_ERROR);
 }
 
-/* Nothing of evd/ is inside any more, on any thread. */
+/* No thread uses the core EVD any more. */
 static void
 dapl_evd_freed(struct evd *core)
 {
@@ -83,7 +84,7 @@ dapl_evd_create_object(struct dapl_ia *ia, const struct dapl_evd_plan *plan, str
 	if (dapl_debug_wants(DEBUG_CALLS | DEBUG_RESULTS))
 		config.call = dapl_trace_make_upcall;
 	l = dapl_ia_pick_loop(ia, &vector);
-	/* Nothing of the slot's last EVD is left, whatever members there are. */
+	/* Clears what the slot's last EVD left. */
 	memset((char *)evd + offsetof(struct dapl_evd, flags), 0,
 	    sizeof *evd - offsetof(struct dapl_evd, flags));
 	evd->flags = plan->flags;
@@ -161,8 +162,8 @@ dapl_evd_take_request(const DAT_EVENT *event, const void *who)
 }
 
 /*
- * Requests that nobody saw would leave their senders waiting.  They are not dequeued: a waiter that
- * has not seen enough yet would keep them.
+ * Without a refusal the senders of queued requests would wait. The requests are purged, not
+ * dequeued: while a waiter waits for more events, a dequeue fails.
  */
 static void
 dapl_evd_refuse_queued_requests(struct dapl_evd *evd)
@@ -226,7 +227,10 @@ dapl_evd_end(struct dapl_evd *evd, int (*end)(struct evd_ref ref))
 		dapl_evd_refuse_queued_requests(evd);
 		dapl_parent_decide_end(evd->obj.parent); /* the EVD still has a base */
 	}
-	/* Before upcalls are waited for: one of them may close the adapter, and with it the CNO. */
+	/*
+	 * Before this thread waits for upcalls: one of them may close the adapter, and with it
+	 * the CNO.
+	 */
 	if (cno) {
 		(void)evd_set_listener(dapl_evd_ref(evd), NULL, DAT_HANDLE_NULL);
 		dapl_cno_detach(cno);

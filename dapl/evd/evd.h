@@ -17,11 +17,11 @@ struct dapl_cno;
 struct dapl_ia;
 struct dapl_ia_loop;
 
-/* Which completions are worth waking for; in the order of DAT's state bits. */
+/* Which completions wake a sink; in the order of DAT's state bits. */
 enum dapl_evd_notice {
 	DAPL_NOTICE_UNDECIDED, /* no endpoint is attached */
 	DAPL_NOTICE_SIGNALLED, /* all but those that were posted as unsignalled */
-	DAPL_NOTICE_SOLICITED, /* those that the other end asked for */
+	DAPL_NOTICE_SOLICITED, /* those that the sender marked as solicited */
 	DAPL_NOTICE_ALL,       /* all */
 	DAPL_NOTICES
 };
@@ -30,19 +30,20 @@ struct dapl_evd {
 	struct dapl_object obj;
 	struct evd core;
 	/*
-	 * For callers that hold nothing: there is a completion queue; it takes software events; a
-	 * waiter may not ask for several events.
+	 * Read without a lock: the EVD has a completion queue; software events may be posted to
+	 * it; a waiter may not wait for several events.
 	 */
 	atomic_bool on_cq, software, one_at_a_time;
-	/* From here on a new EVD begins with zeroes. */
+	/* A new EVD starts with zeroes from here on. */
 	DAT_EVD_FLAGS flags;		  /* constant while open, as is what follows */
 	struct ibv_cq *cq;		  /* NULL: no stream comes from the device */
 	struct dapl_cq_context *context;  /* of the completion queue */
 	struct ibv_comp_channel *channel; /* its private one, or NULL: the loop's */
 	struct dapl_cno *cno;		  /* guarded by the object's lock; holds a reference */
 	int promised; /* requests that the CQ must have room for; guarded by obj.lock */
-	int stale;    /* of those, of queue pairs that are gone; guarded by obj.lock */
-	unsigned int wishes[DAPL_NOTICES]; /* of the directions of endpoints; guarded by obj.lock */
+	int stale;    /* of those, for destroyed queue pairs; guarded by obj.lock */
+	unsigned int wishes[DAPL_NOTICES]; /* how many directions of endpoints need each; guarded by
+					      obj.lock */
 	enum dapl_evd_notice notice;	   /* the widest of them; guarded by obj.lock */
 	bool orphan; /* its IA closed while an object of another IA held it; guarded by obj.lock */
 };
@@ -54,12 +55,12 @@ struct dapl_evd {
 #define DAPL_EVD_FLAGS_KNOWN \
 	(DAT_EVD_DEFAULT_FLAG | DAT_EVD_SOFTWARE_FLAG | DAPL_EVD_FLAGS_EXTENSION)
 
-/* How an EVD is to be made. */
+/* The arguments for a new EVD. */
 struct dapl_evd_plan {
 	int qlen;
 	DAT_EVD_FLAGS flags;
 	DAT_CNO_HANDLE cno;
-	bool private_channel; /* a thread will wait on it: let it read its own channel */
+	bool private_channel; /* a thread will wait on it and read its own channel */
 };
 
 /* How the dispatcher knows it.  The caller holds a reference, or the object. */
@@ -111,8 +112,8 @@ bool dapl_evd_is_left(const struct dapl_object *obj);
 bool dapl_evd_await_others(struct dapl_object *obj, uint64_t serial);
 
 /*
- * Gives a reference back.  The slot of an EVD whose IA closed meanwhile goes with the last; until
- * then whoever holds it meets a dead EVD, and not a successor.
+ * Gives a reference back. If the IA of the EVD closed meanwhile, the last reference frees the
+ * slot: until then the slot has a dead EVD and no successor.
  */
 void dapl_evd_put(struct dapl_evd *evd);
 
@@ -127,9 +128,9 @@ int dapl_evd_cq_open(struct dapl_ia *ia, struct dapl_evd *evd, int qlen,
 void dapl_evd_cq_close(struct dapl_evd *evd);
 
 /*
- * Counts n requests more that may be outstanding towards the completion queue, and lets it grow if
- * it cannot take them all: a queue that overflows is dead.  A device that cannot let it grow is
- * left as it is.
+ * Adds n to the requests that may be outstanding, and grows the completion queue if it is too
+ * short for all of them: a queue that overflows cannot be used again. If the device cannot
+ * resize the queue, it keeps its depth.
  */
 void dapl_evd_cq_promise(struct dapl_evd *evd, int n);
 

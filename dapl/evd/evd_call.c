@@ -2,9 +2,9 @@
 /*
  * evd_call -- the calls that act on a living EVD
  *
- * They go straight to the dispatcher, whose lock and whose comparison of lives are the only ones on
- * this path.  What they read of the DAT object before is right if that comparison holds; where it
- * decides alone, it is read under the object's lock.
+ * They call the dispatcher directly. Its lock is the only one on this path, and it compares the
+ * serial number. What they read of the DAT object before is valid if the numbers are equal; a
+ * value that alone decides the result is read under the lock of the object.
  */
 #include <string.h>
 
@@ -44,7 +44,7 @@ dapl_evd_wait(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, D
 	if (threshold > 1 && atomic_load_explicit(&evd->one_at_a_time, memory_order_relaxed))
 		return evd_is_alive(ref) ? DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3) :
 					   BAD_EVD;
-	/* Read before: the EVD may be gone when the wait ends. */
+	/* Read before the wait: the EVD may be freed when it ends. */
 	on_cq = atomic_load_explicit(&evd->on_cq, memory_order_relaxed);
 	return dapl_err_evd_wait(
 	    dapl_evd_check_overflow(ref, evd_wait(ref, timeout, threshold, event, more)), on_cq);
@@ -180,12 +180,12 @@ dapl_evd_modify_cno(DAT_EVD_HANDLE handle, DAT_CNO_HANDLE cno_handle)
 	ia = dapl_ia_of(&evd->obj);
 	os_unlock(&evd->obj.lock);
 	if (cno_handle != DAT_HANDLE_NULL) {
-		/* The IA is only compared: it may be gone, but then so is the EVD. */
+		/* The IA is only compared: if it is closed, so is the EVD. */
 		cno = dapl_cno_attach(cno_handle, ia);
 		if (!cno)
 			return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
 	}
-	/* The EVD's own lock makes a pair of the listener and the reference held for it. */
+	/* Under this lock the listener and the reference to it change together. */
 	os_lock(&evd->obj.lock);
 	old = cno;
 	r = dapl_object_is(&evd->obj, ref.serial) ?
@@ -216,7 +216,7 @@ dapl_evd_resize(DAT_EVD_HANDLE handle, DAT_COUNT min_qlen)
 		os_unlock(&evd->obj.lock);
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	}
-	/* The lock keeps the EVD alive, and endpoints from promising meanwhile. */
+	/* Under this lock the EVD cannot be freed, and no endpoint can add requests to it. */
 	if (evd_query(dapl_evd_ref(evd), &now) || now.qlen != min_qlen) {
 		r = dapl_evd_cq_deepen(evd, min_qlen);
 		if (!r)
@@ -256,7 +256,10 @@ dapl_evd_query_upcall_counters(
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	if (evd_query_counters(ref, &now))
 		return BAD_EVD;
-	/* The caller may be older than this library, or younger: it gets what both know. */
+	/*
+	 * The program may be older or newer than this library: it gets the counters that both
+	 * know.
+	 */
 	memset(counters, 0, size);
 	memcpy(counters, &now, size < sizeof now ? size : sizeof now);
 	return DAT_SUCCESS;

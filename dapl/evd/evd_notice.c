@@ -2,9 +2,9 @@
 /*
  * evd_notice -- which completions an EVD wakes for, as its endpoints want it
  *
- * Endpoints of any completion flags, and the two directions of one endpoint, may share an EVD.  The
- * device is asked for what the widest wish needs; a completion that was posted as unsignalled still
- * wakes no taker.
+ * Endpoints of any completion flags, and the two directions of one endpoint, may share an EVD.
+ * The device is armed for the widest need. A completion that was posted as unsignalled still
+ * wakes no sink.
  */
 #include "dapl/evd/evd.h"
 
@@ -32,7 +32,7 @@ notice_count(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags, int by)
 	else if (evd->wishes[DAPL_NOTICE_SOLICITED])
 		widest = DAPL_NOTICE_SOLICITED;
 	evd->notice = widest;
-	/* Only some completions wake then, so that a number of them means nothing. */
+	/* Then only some completions wake, and a threshold has no meaning. */
 	atomic_store_explicit(&evd->one_at_a_time,
 	    evd->wishes[DAPL_NOTICE_SIGNALLED] || evd->wishes[DAPL_NOTICE_SOLICITED],
 	    memory_order_relaxed);

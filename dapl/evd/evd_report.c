@@ -22,14 +22,17 @@ report_post(struct dapl_ia *ia, const DAT_EVENT *event)
 
 	os_lock(&ia->obj.lock);
 	evd = ia->async;
-	/* A full async EVD can tell nobody but its own consumer. */
+	/*
+	 * The overflow of the async EVD itself is only marked: its consumer gets it from the
+	 * next call.
+	 */
 	if (evd && evd_post(dapl_evd_ref(evd), EVD_STREAM_ASYNC, event) == -ENOSPC)
 		(void)evd_mark_overflow(dapl_evd_ref(evd));
 	os_unlock(&ia->obj.lock);
 	return evd != NULL;
 }
 
-/* An async event that looks for an EVD, on whichever IA of the device has one. */
+/* An async event for the first IA of the device that has an EVD for it. */
 struct search {
 	const struct ibv_context *verbs;
 	const DAT_EVENT *event;
@@ -91,7 +94,7 @@ dapl_ia_purge_reports(
 		report_purge(ia, &purge);
 }
 
-/* To the IA's async EVD, if the EVD still lives. */
+/* To the IA's async EVD, if the EVD still exists. */
 void
 dapl_evd_report(struct evd_ref ref, DAT_EVENT_NUMBER number, DAT_COUNT reason)
 {

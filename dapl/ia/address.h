@@ -40,7 +40,10 @@ dapl_address_copy(struct sockaddr_storage *to, const struct sockaddr *from)
 	return 0;
 }
 
-/* Whether who listens at `at` on any port is reached at `host`: the same address, or any. */
+/*
+ * Whether a listener at `at` is reached at the address `host`: the same address, or the
+ * wildcard address. The ports do not matter.
+ */
 bool dapl_address_includes(const struct sockaddr_storage *at, const struct sockaddr_storage *host);
 
 /* In host byte order. */

@@ -22,14 +22,17 @@ dapl_channel_prepare_fd(int fd)
 void
 dapl_channel_check(struct loop *loop, struct loop_ticket *ticket)
 {
-	/* Anything else, a shortage of memory for one, may be over at the next turn. */
+	/* Other errors, for example ENOMEM, may be over when the loop reads again. */
 	if (errno != EIO && errno != ENODEV && errno != EBADF)
 		return;
 	dapl_debug_error("cannot read a channel of the device: %s", strerror(errno));
 	loop_forget(loop, ticket);
 }
 
-/* Reads, books and kicks; a CQ cannot go before the event read for it is booked. */
+/*
+ * A CQ is not destroyed before evd_notified() has counted the notification that was read for
+ * it.
+ */
 void
 dapl_channel_read_shared(void *arg, uint64_t serial)
 {

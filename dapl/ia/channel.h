@@ -11,9 +11,9 @@
 #include "dapl/object/slab.h"
 
 /*
- * What a completion queue's events lead to.  It lives exactly as long as the queue, and a queue is
- * not destroyed before each event that was read for it is acknowledged: so what is read here is
- * right.
+ * The context of a completion queue, which its events lead to. It exists as long as the queue,
+ * and a queue is destroyed after all events that were read for it are acknowledged. So the
+ * contents are valid.
  */
 struct dapl_cq_context {
 	struct dapl_slab_slot slot;

@@ -6,7 +6,10 @@
 int
 dapl_cq_arm(struct ibv_cq *cq, bool solicited_only)
 {
-	/* The error is the return value, errno is not promised; what was missed it never tells. */
+	/*
+	 * The error is the return value, errno may be unset. There is no hint about completions
+	 * that came before the arm.
+	 */
 	return -ibv_req_notify_cq(cq, solicited_only);
 }
 

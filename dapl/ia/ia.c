@@ -36,7 +36,10 @@ dapl_ia_free(struct dapl_ia *ia)
 	dapl_slab_free(&ia_slab, ia);
 }
 
-/* All open IAs: a device tells the whole process of its end through one descriptor. */
+/*
+ * All open IAs. A device that fails reports it once per process, through one descriptor, for
+ * all its IAs.
+ */
 static pthread_mutex_t ia_list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct dapl_ia *ia_first;
 

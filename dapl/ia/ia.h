@@ -2,9 +2,8 @@
 /*
  * ia -- an opened adapter: the device, the address, and the loops that read its channels
  *
- * The device is reached through a CM id bound to the IA's address, which lives as long as the IA:
- * the verbs context is librdmacm's and shared by every IA on that device.
-
+ * A CM id that is bound to the address of the IA provides the device; it exists as long as the
+ * IA. The verbs context belongs to librdmacm and is shared by all IAs of the device.
  */
 #ifndef REARM_DAPL_IA_H
 #define REARM_DAPL_IA_H
@@ -32,7 +31,7 @@
 struct dapl_evd;
 struct evd_source_ops;
 
-/* What the parameters of a dat.conf record say. */
+/* The parameters of a dat.conf record. */
 struct dapl_ia_options {
 	char where[256];
 	unsigned int loops;
@@ -81,7 +80,8 @@ struct dapl_ia {
 
 	struct sockaddr_storage address;
 	struct rdma_event_channel *events;
-	struct os_mutex cm_lock; /* innermost; held to read an event, which may look at a QP */
+	struct os_mutex
+	    cm_lock; /* innermost; held while librdmacm reads an event, which may change a QP */
 	struct rdma_cm_id *id;
 	struct ibv_context *verbs;
 	struct ibv_device_attr device;
@@ -102,7 +102,7 @@ dapl_ia_of(const struct dapl_object *obj)
 	return (struct dapl_ia *)((char *)obj->parent - offsetof(struct dapl_ia, parent));
 }
 
-/* The bytes a message may have; a port without a limit says 0. */
+/* The maximum length of a message in bytes. A port without a limit reports 0. */
 static inline DAT_SEG_LENGTH
 dapl_ia_max_message(const struct dapl_ia *ia)
 {
@@ -159,7 +159,10 @@ void dapl_ia_leave(struct dapl_ia *ia);
 struct dapl_ia *dapl_ia_alloc(void);
 void dapl_ia_free(struct dapl_ia *ia);
 
-/* Among the open IAs; dapl_ia_list_remove() is true for the last. */
+/*
+ * Adds an IA to the list of open IAs, or removes it; dapl_ia_list_remove() is true for the
+ * last.
+ */
 void dapl_ia_list_add(struct dapl_ia *ia);
 bool dapl_ia_list_remove(struct dapl_ia *ia);
 /*

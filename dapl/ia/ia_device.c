@@ -6,7 +6,7 @@
 #include "dapl/ia/channel.h"
 #include "dapl/ia/ia.h"
 
-/* Some calls of the CM fail without saying why. */
+/* Some calls of the CM fail without setting errno. */
 static int
 ia_failed(const char *call)
 {
@@ -51,7 +51,7 @@ destroy_loop:
 	return r;
 }
 
-/* An id bound to the address is what brings the device. */
+/* The device is found by binding an id to the address. */
 static int
 ia_find_device(struct dapl_ia *ia)
 {
@@ -76,7 +76,7 @@ ia_query_device(struct dapl_ia *ia)
 {
 	const uint8_t port = ia->id->port_num ? ia->id->port_num : 1;
 
-	/* These return what others leave in errno. */
+	/* These return the error, and need not set errno. */
 	errno = ibv_query_device(ia->verbs, &ia->device);
 	if (errno)
 		return ia_failed("ibv_query_device");
@@ -92,7 +92,7 @@ ia_bind_device(struct dapl_ia *ia, const char *where)
 	errno = 0;
 	if (rdma_bind_addr(ia->id, (struct sockaddr *)&ia->address)) {
 		r = ia_failed("rdma_bind_addr");
-		/* The address is this host's, so what is missing is a device behind it. */
+		/* The address belongs to this host, so the device is missing. */
 		return r == -EADDRNOTAVAIL ? -ENODEV : r;
 	}
 	if (!ia->id->verbs) {
@@ -145,7 +145,7 @@ dapl_ia_device_open(struct dapl_ia *ia, const struct dapl_ia_options *options)
 		r = ia_failed("ibv_create_cq");
 		goto close_loops;
 	}
-	/* A device tells by doing it, or not. */
+	/* There is no attribute for this: try it. */
 	ia->fixed_cqs = ibv_resize_cq(ia->idle_cq, 2) != 0;
 	r = dapl_ia_names_create(ia);
 	if (r)

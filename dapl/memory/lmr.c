@@ -234,7 +234,7 @@ dapl_lmr_free(DAT_LMR_HANDLE handle)
 	}
 }
 
-/* Memory and device are coherent here: there is nothing to do but to look at the arguments. */
+/* Memory and device are coherent: only the arguments are checked. */
 static DAT_RETURN
 lmr_sync_segments(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET *segments, DAT_VLEN count)
 {

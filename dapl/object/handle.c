@@ -20,7 +20,7 @@ static struct {
 	uint32_t open;		/* cells below this index are accessible memory */
 	struct dapl_handle *first, *last;
 	uint32_t idle;
-	uint64_t lives; /* given out */
+	uint64_t last_serial;
 } cells = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* Locked.  The range, reserved at the first use.  All of it can be read, as registries do before we
@@ -87,7 +87,7 @@ dapl_handle_create(
 		cells.idle--;
 	}
 	if (h) {
-		*serial = ++cells.lives;
+		*serial = ++cells.last_serial;
 		atomic_store_explicit(&h->serial, *serial, memory_order_relaxed);
 		atomic_store_explicit(&h->provider, provider, memory_order_relaxed);
 		atomic_store_explicit(&h->object, object, memory_order_relaxed);
@@ -126,8 +126,10 @@ dapl_handle_object(DAT_HANDLE handle, enum dapl_kind kind, uint64_t *serial)
 	tag = atomic_load_explicit(&h->tag, memory_order_acquire);
 	if ((tag & ~TAG_KIND) != TAG_MAGIC || (kind != KIND_NONE && (tag & TAG_KIND) != kind))
 		return NULL;
-	/* Should the cell change hands meanwhile, slot and life may not belong together.  Then the
-	 * comparison under the slot's lock fails, since no life is given out twice. */
+	/*
+	 * If the cell is reused meanwhile, slot and serial may not belong together. Then the
+	 * comparison under the slot's lock fails, because no serial number is used twice.
+	 */
 	*serial = atomic_load_explicit(&h->serial, memory_order_relaxed);
 	return atomic_load_explicit(&h->object, memory_order_relaxed);
 }

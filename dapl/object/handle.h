@@ -2,19 +2,19 @@
 /*
  * handle -- what a consumer holds
  *
- * A handle points to a small cell, not to the object.  The cell names the object by its slot and
- * its life, a number that no two objects of the process share; whoever acts on the object compares
- * the life under the object's lock.
+ * A handle points to a small cell, not to the object. The cell has the slot of the object and
+ * its serial number, which no other object of the process ever has. Code that acts on the
+ * object compares the serial number under the lock of the object.
  *
- * A handle has no room for the life itself.  A program that goes on using a handle after it freed
- * the object would therefore reach the next object that the cell names.  For this error of a
- * program alone cells are used again first-in first-out and not before 65,536 later ones died; the
- * library's own correctness does not depend on that number.
+ * A handle has no room for the serial number. A program that uses a handle after it freed the
+ * object would therefore reach the next object of the cell. Only for this error of a program,
+ * cells are reused first-in first-out, and only after 65,536 others were freed. The library
+ * itself does not depend on that number.
  *
- * The first word of a cell is a provider's table for ever, because registries follow it before we
- * see the call.  Cells live in one reserved range of addresses, which our registry gets to know
- * when we register: it and we tell a pointer from elsewhere by comparing, without looking at what
- * it points to.
+ * The first word of a cell always points to the table of a provider, because registries follow
+ * it before the provider gets the call. All cells are in one reserved range of addresses, which
+ * is passed to our registry: the registry and the provider recognize any other pointer by
+ * comparing, without following it.
  */
 #ifndef REARM_DAPL_HANDLE_H
 #define REARM_DAPL_HANDLE_H
@@ -57,19 +57,19 @@ struct dapl_handle {
 	struct dapl_handle *next; /* among the dead ones */
 } __attribute__((aligned(64)));	  /* a cache line, and a power of two to divide by */
 
-/* Where all cells are and will be; false when the addresses cannot be had. */
+/* The address range of all cells; false if it cannot be reserved. */
 bool dapl_handle_range(struct dat_handle_range *range);
 
-/* A live cell, or NULL when none is to be had.  *life is the object's from here on. */
+/* A new cell, or NULL. *serial is the serial number of the object. */
 struct dapl_handle *dapl_handle_create(
     const DAT_PROVIDER *provider, enum dapl_kind kind, void *object, uint64_t *serial);
 
-/* From here on dapl_handle_object() does not find it. */
+/* dapl_handle_object() does not find it afterwards. */
 void dapl_handle_free(struct dapl_handle *handle);
 
 /*
- * The slot of a live handle's object of that kind (KIND_NONE: of any kind), or NULL.  The object
- * may die at once: the caller locks the slot and compares the life.
+ * The slot of a live handle's object of that kind (KIND_NONE: of any kind), or NULL. The object
+ * may be freed at once: the caller locks the slot and compares *serial.
  */
 void *dapl_handle_object(DAT_HANDLE handle, enum dapl_kind kind, uint64_t *serial);
 

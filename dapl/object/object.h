@@ -20,7 +20,7 @@ struct dapl_object {
 	struct dapl_slab_slot slot;
 	struct os_mutex lock;
 	enum dapl_kind kind;	    /* constant for the slot */
-	struct dapl_handle *handle; /* NULL: dead */
+	struct dapl_handle *handle; /* NULL: freed */
 	uint64_t serial; /* of the object in the slot, or of the last one; see handle.h */
 	struct dapl_parent *parent; /* the adapter; NULL for an adapter itself */
 	DAT_CONTEXT context;
@@ -75,8 +75,9 @@ void dapl_parent_wake(struct dapl_parent *parent);
 void dapl_object_prepare(struct dapl_object *obj, enum dapl_kind kind);
 
 /*
- * Brings a slot to life under a new handle, which nobody knows yet.  -ENOMEM.
- * What follows is dapl_object_attach(), or dapl_object_discard() when the rest could not be had.
+ * Gives the object in a slot a new handle and serial number. No other thread knows it yet.
+ * -ENOMEM. What follows is dapl_object_attach(), or dapl_object_discard() when the rest could
+ * not be had.
  */
 int dapl_object_create(
     struct dapl_object *obj, struct dapl_parent *parent, const DAT_PROVIDER *provider);
@@ -89,9 +90,9 @@ void dapl_object_discard(struct dapl_object *obj);
 int dapl_object_attach(struct dapl_object *obj);
 
 /*
- * Ends the life of an object that nothing refers to: -EBUSY otherwise, -ENODEV when another one
- * lives in the slot, or none.  From here on no handle leads to it, and it belongs to the caller,
- * who destroys it.  Until dapl_object_detach() it stays a child, for which a close waits.
+ * Frees the handle of an object: -EBUSY if another object refers to it, -ENODEV if the slot has
+ * another object, or none. The caller owns the object afterwards and destroys it. Until
+ * dapl_object_detach() it stays a child, and a close waits for it.
  */
 int dapl_object_free(struct dapl_object *obj, uint64_t serial);
 
@@ -99,14 +100,15 @@ int dapl_object_free(struct dapl_object *obj, uint64_t serial);
 void dapl_object_free_locked(struct dapl_object *obj);
 
 /*
- * The last step of destroying, after all calls of the device and all references it gave back: it is
- * a child no more.  With its base the IA may go.  The slot is the caller's to free.
+ * The last step of destroying, after all calls of the device and after all references were
+ * given back: removes the object from the children of the adapter, which may be destroyed then.
+ * The caller frees the slot.
  */
 void dapl_object_detach(struct dapl_object *obj);
 
 /*
- * Locked.  Sleeps until *count, which the lock guards, is 0; who takes it there wakes the list.
- * Drops and retakes the lock.
+ * Locked. Sleeps until *count, which the lock guards, is 0; the thread that sets it to 0 wakes
+ * the list. Drops and retakes the lock.
  */
 void dapl_object_await_none(struct dapl_object *obj, struct park_list *list, unsigned int *count);
 
@@ -118,7 +120,7 @@ void *dapl_object_lock(DAT_HANDLE handle, enum dapl_kind kind);
 void *dapl_object_get(DAT_HANDLE handle, enum dapl_kind kind, const struct dapl_parent *parent);
 void dapl_object_put(struct dapl_object *obj);
 
-/* Locked.  Whether the object that is meant lives in the slot. */
+/* Locked. Whether the slot has the object with this serial number. */
 static inline bool
 dapl_object_is(const struct dapl_object *obj, uint64_t serial)
 {

@@ -22,12 +22,12 @@
 struct dapl_provider {
 	DAT_PROVIDER table; /* slot 0 points to info.ia_name, slot 2 is this provider's alone */
 	DAT_PROVIDER_INFO info;
-	unsigned int rank; /* among the providers of this name; says which opener slot 2 is */
+	unsigned int rank; /* among the providers of this name; index of the opener in slot 2 */
 	/* dapl_ia_open() or the one that traces it. */
 	DAT_RETURN(*open)
 	(struct dapl_provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd,
 	    DAT_IA_HANDLE *ia);
-	struct dapl_provider *next; /* of those whose names have one hash */
+	struct dapl_provider *next; /* with the same hash */
 	/* Guarded by the lock of provider.c. */
 	char params[PROVIDER_PARAMS_MAX];
 	bool registered;

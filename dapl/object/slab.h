@@ -2,12 +2,12 @@
 /*
  * slab -- type-stable slots
  *
- * A slot that once held an object of a kind holds objects of that kind for ever: its memory is
- * never returned and what prepare() made (the object's lock) is never unmade.  A thread that comes
- * late, with a pointer to an object that is gone, therefore finds a valid lock and, under it, the
- * truth.
+ * A slot has objects of one kind only: its memory is never returned, and what prepare()
+ * initialised (the lock of the object) is never destroyed. A late thread, with a pointer to an
+ * object that was freed, therefore finds a valid lock, and under it can see that the object was
+ * freed.
  *
- * A freed slot is handed out again at once.  What tells its successor from it is its life: see
+ * A freed slot may be used again at once. The serial numbers of two objects in it differ: see
  * handle.h.
  */
 #ifndef REARM_DAPL_SLAB_H
@@ -22,7 +22,7 @@
 #define SLAB_CHUNK 64u	   /* slots allocated at once */
 #define SLAB_CHUNKS 16384u /* 2^20 slots a kind */
 
-/* First member of everything that lives in a slab. */
+/* First member of every type that is kept in a slab. */
 struct dapl_slab_slot {
 	struct dapl_slab_slot *next; /* among the free ones; the slab's */
 	uint32_t index;		     /* constant */

@@ -23,7 +23,7 @@
 #include "dapl/ia/ia.h"
 #include "dapl/provider/kinds.h"
 
-/* What stands between the adapter and its end. */
+/* What a close still has to wait for. */
 struct rest {
 	const struct dapl_kind_ops *ops; /* of the child; NULL: there is none */
 	struct dapl_object *child;
@@ -43,8 +43,10 @@ close_live_handle(struct dapl_object *obj)
 	return handle;
 }
 
-/* Locked (the IA's).  A child that lives, else one that is being destroyed, of the first kind that
- * has any. */
+/*
+ * Locked (the IA's). A child that is not freed, else one that is being destroyed, of the first
+ * kind that has any.
+ */
 static struct rest
 close_find_rest(const struct dapl_ia *ia)
 {
@@ -72,7 +74,9 @@ close_find_rest(const struct dapl_ia *ia)
 	return rest;
 }
 
-/* Locked (the IA's).  Whether nothing has a base but the adapter itself and who is not waited for.
+/*
+ * Locked (the IA's). Whether the only references are that of the adapter itself and those that
+ * the close does not wait for.
  */
 static bool
 close_is_alone(const struct dapl_ia *ia, const struct rest *rest)
@@ -99,9 +103,10 @@ close_same(const struct rest *a, const struct rest *b)
 }
 
 /*
- * Locked (the IA's), which is dropped and retaken.  The thread sleeps when what it saw was not for
- * it to end and is still there: one whose call still uses the child, or destroys it, will take it
- * away.  A child that became another thread's meanwhile may wait for this one: look again.
+ * Locked (the IA's), which is dropped and retaken. The thread sleeps when what it saw was not
+ * for it to end and is still there: one whose call still uses the child, or destroys it, will
+ * take it away. A child that another thread has started to destroy may wait for this thread:
+ * search again.
  */
 static void
 close_end_children(struct dapl_ia *ia)
@@ -178,9 +183,9 @@ close_await_decided(struct dapl_ia *ia)
 }
 
 /*
- * The locked IA to close, or a DAT_RETURN.  A graceful close is refused while objects are left. But
- * a CR or an endpoint may belong to a request that is being refused, which the consumer has never
- * seen, or that another thread is rejecting: then it waits, and looks again.
+ * The locked IA to close, or a DAT_RETURN. A graceful close is refused while objects are left.
+ * But a CR or an endpoint may belong to a request that is being refused, which the consumer has
+ * never seen, or that another thread is rejecting: then it waits and checks again.
  */
 static DAT_RETURN
 close_begin(DAT_IA_HANDLE handle, bool graceful, struct dapl_ia **out)
@@ -229,8 +234,8 @@ dapl_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS flags)
 	ia->parent.closing = true;
 	dapl_object_free_locked(&ia->obj);
 	if (ia->parent.inside)
-		dapl_object_await_none(
-		    &ia->obj, &ia->parent.closers, &ia->parent.inside); /* none enters any more */
+		dapl_object_await_none(&ia->obj, &ia->parent.closers,
+		    &ia->parent.inside); /* no further call can enter */
 	os_unlock(&ia->obj.lock);
 
 	evd_enter_close();

@@ -2,8 +2,8 @@
 /*
  * trace -- the calls of the provider's table with debug lines around them
  *
- * A provider that is to tell of its calls gets this table when it is initialised: one that is not
- * pays nothing.
+ * A provider gets this table when it is initialised, if the environment asks for debug lines
+ * about calls. Otherwise they cost nothing.
  */
 #ifndef REARM_DAPL_TRACE_H
 #define REARM_DAPL_TRACE_H

@@ -2,8 +2,8 @@
 /*
  * unsupported -- the calls of DAT 2.0 that this provider does not have
  *
- * They tell a bad handle from a missing call.  Where the handle's kind itself does not exist here,
- * no handle can be good.
+ * They check the handle first. If this provider has no handles of that kind, every handle is
+ * invalid.
  */
 #include "dapl/api.h"
 #include "dapl/object/handle.h"

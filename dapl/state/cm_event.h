@@ -13,11 +13,11 @@
 
 enum dapl_cm_sense {
 	CM_MEANS_NOTHING,
-	CM_HAS_ADDRESS, /* go on with the route */
-	CM_HAS_ROUTE,	/* go on with the request */
+	CM_HAS_ADDRESS, /* next: resolve the route */
+	CM_HAS_ROUTE,	/* next: send the request */
 	CM_HAS_NEITHER, /* try again, or give up as unreachable */
-	CM_REJECTED,	/* the private data tells by whom */
-	CM_HAPPENS,	/* `what` has happened to the connection */
+	CM_REJECTED,	/* the private data shows by whom */
+	CM_HAPPENS,	/* `what` happened to the connection */
 };
 
 struct dapl_cm_meaning {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * debug -- what the provider says about itself, as the environment asks
+ * debug -- debug lines, which the environment selects
  *
  * DAT_DBG_TYPE and DAT_DBG_DEST are the registry's variables; DAPL_DBG_TYPE and DAPL_DBG_DEST are
  * OpenFabrics' provider's, with its values.  doc/debugging.md has them all.
@@ -11,10 +11,10 @@
 #include <stdbool.h>
 
 enum dapl_debug_class {
-	DEBUG_ERRORS = 1,      /* why something failed, in words */
+	DEBUG_ERRORS = 1,      /* the reason of a failure */
 	DEBUG_CALLS = 2,       /* each call with its arguments */
 	DEBUG_RESULTS = 4,     /* what it returned */
-	DEBUG_CONNECTIONS = 8, /* what the connection manager says and endpoints become */
+	DEBUG_CONNECTIONS = 8, /* events of the connection manager and new states of endpoints */
 };
 
 /* Constant after dapl_debug_setup(), which a provider's first initialisation calls. */
@@ -29,10 +29,10 @@ dapl_debug_wants(unsigned int classes)
 /* Reads the environment, once a process. */
 void dapl_debug_setup(void);
 
-/* A line, whoever wants it; errno is left as it was. */
+/* Prints a line. Keeps errno. */
 void dapl_debug_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* A line for who wants errors. */
+/* Prints a line if errors are selected. Keeps errno. */
 void dapl_debug_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -8,7 +8,7 @@ dapl_err_resource(int error, DAT_RETURN_SUBTYPE resource)
 {
 	switch (-error) {
 	case ENOMEM:
-		/* Verbs say ENOMEM for memory and for any exhausted table of the device. */
+		/* Verbs return ENOMEM for memory and for any full table of the device. */
 		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, resource);
 	case EAGAIN:
 	case ENOSPC:

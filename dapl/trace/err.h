@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * err -- what an -errno is as a DAT_RETURN, in one place a call family
+ * err -- converts -errno to DAT_RETURN, with a function per family of calls
  */
 #ifndef REARM_DAPL_ERR_H
 #define REARM_DAPL_ERR_H

@@ -75,8 +75,8 @@ dapl_trace_send_return(struct dapl_trace_line *line)
 }
 
 /*
- * What an argument points to is not the provider's to believe before it has looked at the handle: a
- * call that is refused must not end the program because it is printed.
+ * The arguments are printed before the provider has checked them. A bad pointer must not end
+ * the program.
  */
 static bool
 trace_peek(void *to, const void *from, size_t n)
@@ -239,7 +239,7 @@ dapl_trace_remote(struct dapl_trace_line *line, const char *name, const DAT_RMR_
 
 /* ---- events ---- */
 
-/* What the event's number says is there. */
+/* The event data that the event number selects. */
 static void
 trace_add_event_data(struct dapl_trace_line *line, const DAT_EVENT *v)
 {

@@ -2,8 +2,8 @@
 /*
  * trace_line -- a debug line about a call, one value after the other
  *
- * Each function appends ", name=value".  A value with a name is printed by it, without the prefix
- * that its type has anyhow.  What does not fit is cut off.
+ * Each function appends ", name=value". A value that has a name is printed by name, without the
+ * prefix of its type. A line that is too long is cut.
  */
 #ifndef REARM_DAPL_TRACE_LINE_H
 #define REARM_DAPL_TRACE_LINE_H
