@@ -35,21 +35,24 @@
 DAPL_API_FUNCTIONS(DAPL_API_DECLARE)
 #undef DAPL_API_DECLARE
 
-/* These have a shape of their own; the first is what ia_open of each provider ends in. */
+/*
+ * The signatures of these functions differ from the public ones.  The ia_open function of every
+ * provider calls dapl_ia_open().
+ */
 struct dapl_provider;
 DAT_RETURN dapl_ia_open(
     struct dapl_provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd, DAT_IA_HANDLE *ia);
 DAT_RETURN dapl_ia_ha_related(DAT_IA_HANDLE ia, const DAT_NAME_PTR name, DAT_BOOLEAN *answer);
 DAT_RETURN dapl_handle_extendedop(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args);
 
-/* What the operations of dat_upcall.h arrive at. */
+/* These functions implement the operations of dat_upcall.h. */
 DAT_RETURN dapl_evd_kcreate(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_UPCALL_POLICY policy,
     const DAT_UPCALL_OBJECT *upcall, DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd);
 DAT_RETURN dapl_evd_modify_upcall(DAT_EVD_HANDLE evd, DAT_UPCALL_POLICY policy,
     const DAT_UPCALL_OBJECT *upcall, DAT_UPCALL_FLAG flag);
 DAT_RETURN dapl_evd_query_upcall_counters(
     DAT_EVD_HANDLE evd, struct dat_rearm_evd_counters *counters, DAT_UINT32 size);
-/* The operations that have no function of their own. */
+/* The operations without a public function. */
 DAT_RETURN dapl_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args);
 
 #endif

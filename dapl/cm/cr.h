@@ -30,8 +30,9 @@ struct dapl_cr_request {
 };
 
 /*
- * A request arrived at the service point of `listener`, in that generation. It becomes a CR and
- * an event, or is refused.
+ * Handles a connection request.  `listener` belongs to the service point at which the request
+ * arrived, and had the generation `generation` then.  The request becomes a CR and an event, or is
+ * refused.
  */
 void dapl_cr_arrived(struct dapl_ia *ia, struct dapl_conn *listener, uint32_t generation,
     const struct dapl_cr_request *request);
@@ -44,8 +45,9 @@ void dapl_cr_arrived(struct dapl_ia *ia, struct dapl_conn *listener, uint32_t ge
 #define CR_REJECT_MAJOR_SHIFT 24
 
 /*
- * Takes the CM id out, and so decides the request: a second caller finds none and gets NULL.  It
- * ends with dapl_cr_free_claimed() or dapl_cr_unclaim().
+ * Takes the CM id out of the CR, so that only this caller can answer the request; until it is put
+ * back other callers get NULL.  The caller must then call dapl_cr_free_claimed() or
+ * dapl_cr_unclaim().
  */
 struct dapl_cr *dapl_cr_claim(DAT_CR_HANDLE handle, struct dapl_conn **conn);
 void dapl_cr_unclaim(struct dapl_cr *cr, struct dapl_conn *conn);

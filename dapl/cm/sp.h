@@ -12,12 +12,14 @@
 struct dapl_sp;
 
 /*
- * What a kind of service point does with requests that bring an endpoint.  Not locked, on the
- * loop's thread.
+ * What a kind of service point does with requests that have an endpoint.  Not locked, on the thread
+ * of the loop.
  *
- * take       a request arrived at `listener`, in its life `generation`, from that address: 0 and
- * the endpoint, or -errno and the request is refused give_back  the request's event could not be
- * posted.  NULL: the endpoint is released.
+ * take       Called when a request from the address `from` has arrived at `listener`, whose
+ *            generation was `generation`.  Stores the endpoint for the request and returns 0, or
+ *            returns -errno; the request is then refused.
+ * give_back  Called if the event of the request could not be posted.  NULL: the endpoint is
+ *            released.
  */
 struct dapl_sp_ops {
 	int (*take)(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
@@ -46,8 +48,9 @@ void dapl_sp_prepare(struct dapl_sp *sp, enum dapl_kind kind, const struct dapl_
 struct dapl_sp *dapl_sp_of(struct dapl_object *owner);
 
 /*
- * A request arrived: 0, and the endpoint that comes with it if there is one, or -errno and it is
- * refused. dapl_sp_give_back() when its event could not be posted.
+ * Called when a request has arrived.  Returns 0, with the endpoint of the request if the service
+ * point has one for it, or -errno; the request is then refused.  If the event of the request cannot
+ * be posted, the caller calls dapl_sp_give_back().
  */
 int dapl_sp_take_request(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
     uint32_t generation, const struct sockaddr *from, DAT_EP_HANDLE *ep);
@@ -58,15 +61,18 @@ void dapl_sp_give_back(
 struct dapl_evd *dapl_sp_get_evd(struct dapl_ia *ia, DAT_EVD_HANDLE handle);
 
 /*
- * Listens. `qual` 0: on any port; sp->qual is the port afterwards. On success the service point
- * owns the reference to the EVD. 0 or -errno.
+ * Starts to listen on `qual`; with 0 a free port is chosen and stored in sp->qual.  On success the
+ * service point owns the reference to the EVD.  0 or -errno.
  */
 int dapl_sp_open(struct dapl_sp *sp, struct dapl_ia *ia, struct dapl_evd *evd, DAT_CONN_QUAL qual);
 
 /* After dapl_object_free(). */
 void dapl_sp_close(struct dapl_sp *sp);
 
-/* Of a service point that ends with its listening; `slab` is that of its kind.  0 or -ENODEV. */
+/*
+ * Destroys a service point that needs no more than dapl_sp_close(): a public or a common one.
+ * `slab` is the slab of its kind.  0 or -ENODEV.
+ */
 int dapl_sp_free(DAT_HANDLE handle, enum dapl_kind kind, struct dapl_slab *slab);
 
 /*

@@ -2,9 +2,10 @@
 /*
  * ep -- endpoint: one queue pair and one connection
  *
- * The endpoint's lock guards what is marked (L).  Calls of the device and of the connection manager
- * that may sleep are made without it; the thread that makes one pins the endpoint, and reset and
- * free wait for the pins.  A CM id that goes while others may still use it is left to the last pin.
+ * The lock of the endpoint guards what is marked (L).  Calls of the device and of the connection
+ * manager that may sleep are made without the lock; a thread that makes one pins the endpoint, and
+ * reset and free wait for the pins.  A CM id that is no longer needed while pinned threads may
+ * still use it is stored in `doomed`; the thread that drops the last pin destroys it.
  */
 #ifndef REARM_DAPL_EP_H
 #define REARM_DAPL_EP_H
@@ -64,7 +65,7 @@ struct dapl_ep {
 	struct dapl_conn *conn;	  /* (L) */
 	struct dapl_conn *doomed; /* (L) to be closed by the last pin */
 	struct loop_job timer;
-	uint64_t deadline; /* (L) of the connection attempt, or of what is owed */
+	uint64_t deadline; /* (L) of the connection attempt, or of the event in `owed` */
 	DAT_EVENT_NUMBER
 	    owed;   /* (L) the event that ends a connection, until its completions were polled */
 	bool by_us; /* (L) this end disconnected */
@@ -81,10 +82,10 @@ struct dapl_ep {
 extern struct dapl_slab dapl_ep_slab;
 
 /*
- * The context of a queue pair, which its asynchronous events lead to. It exists as long as the
- * queue pair, and a queue pair is destroyed after all events that were read for it are
- * acknowledged. So the contents are valid, also while a reset has taken the queue pair from its
- * endpoint.
+ * The context of a queue pair, to which its asynchronous events lead.  It exists as long as the
+ * queue pair.  Verbs does not destroy a queue pair until all its events that were read are
+ * acknowledged.  So the reader of an event can use the context, even if a reset has taken the queue
+ * pair from the endpoint.
  */
 struct dapl_ep_qp_context {
 	struct dapl_slab_slot slot;
@@ -107,22 +108,25 @@ dapl_ep_pin(struct dapl_ep *ep)
 	ep->pins++;
 }
 
-/* Not locked.  Closes the doomed id when it is the last. */
+/* Not locked.  If this is the last pin it closes the doomed id. */
 void dapl_ep_unpin(struct dapl_ep *ep);
 
-/* Locked; drops the lock while it waits for the others. */
+/* Locked.  Waits until the other pins are dropped; drops and retakes the lock. */
 void dapl_ep_await_pins(struct dapl_ep *ep);
 
 /*
- * An endpoint for a request from that address.  It is the request's until it is accepted, and has
- * defaults, but neither protection zone nor EVDs nor a queue pair before dat_ep_modify() gives
- * them.  0 or -errno.
+ * Creates an endpoint for a request from that address.  It belongs to the request until the request
+ * is accepted.  It has the default attributes, but no protection zone, EVDs or queue pair until
+ * dat_ep_modify() sets them.  0 or -errno.
  */
 int dapl_ep_create_for_request(
     struct dapl_ia *ia, const struct sockaddr *from, DAT_EP_HANDLE *handle);
 
-/* The request that it was for is refused: it is the consumer's again, or goes if it was made for
- * the request.  No lock may be held. */
+/*
+ * Called when the request of an endpoint is refused.  An endpoint that the provider created for the
+ * request is destroyed; an endpoint of a reserved service point belongs to the consumer again.  No
+ * lock may be held.
+ */
 void dapl_ep_detach_request(DAT_EP_HANDLE handle);
 
 /* async.c: reads the asynchronous events of the device of a struct dapl_ia. */
@@ -151,9 +155,14 @@ dapl_ep_evd_handle(const struct dapl_evd *evd)
 {
 	return evd ? evd->core.cfg.handle : DAT_HANDLE_NULL;
 }
-/* A queue pair is about to be made: the EVDs get room for the requests that may be outstanding. */
+/*
+ * Called before a queue pair is created: reserves room in the completion queues for the requests
+ * that may be outstanding.
+ */
 void dapl_ep_parts_promise(const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr);
-/* It was destroyed, in a generation that is past: they may have the room back. */
+/*
+ * Called after the queue pair was destroyed and the generation was incremented: releases that room.
+ */
 void dapl_ep_parts_reclaim(const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr);
 /*
  * Attaches the endpoint to its EVDs, or detaches it: they wake for its completions as its
@@ -165,13 +174,16 @@ int dapl_ep_rings_create(
     struct dapl_ep_rings *rings, const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr);
 void dapl_ep_rings_free(struct dapl_ep_rings *rings);
 
-/* The queue pair's generation is past: what of it waits in EVDs is taken back, and what the device
- * still delivers is dropped when it is polled. */
+/*
+ * Called after the generation of the queue pair was incremented.  Removes the completions of the
+ * queue pair that are queued in EVDs.  Completions that are still in the completion queue are
+ * dropped by sort() when they are polled.
+ */
 void dapl_ep_purge_completions(struct dapl_ep *ep);
 
 /*
- * Moves what the device has into the EVDs, where the endpoint's completions get their places.  A
- * queue that cannot be polled is reported.  Not locked, pinned.
+ * Polls the completion queues of the endpoint into the EVDs, which gives the completions their
+ * places.  A queue that cannot be polled is reported.  Not locked, pinned.
  */
 void dapl_ep_refresh(struct dapl_ep *ep);
 
@@ -184,9 +196,10 @@ void dapl_ep_qp_fail(struct ibv_qp *qp); /* to the error state: everything outst
 /*
  * ep_event.c: the changes of a connection.
  *
- * dapl_ep_settle() is entered with the lock and leaves without it: next state, end of the queue
- * pair if it comes to that, and exactly one event.  dapl_ep_happened() does so if the table has a
- * rule, for the connection `conn` (NULL: whatever it is).
+ * dapl_ep_settle() performs one change: it sets the next state, moves the queue pair to the error
+ * state if the connection ends, and posts exactly one event.  The caller holds the lock;
+ * dapl_ep_settle() drops it.  dapl_ep_happened() takes the lock and does the same, if the table has
+ * a rule and `conn` is still the connection of the endpoint (NULL: any connection).
  */
 void dapl_ep_settle(struct dapl_ep *ep, enum dapl_ep_happening what, const void *data, size_t size);
 void dapl_ep_happened(struct dapl_ep *ep, const struct dapl_conn *conn, enum dapl_ep_happening what,
@@ -194,9 +207,10 @@ void dapl_ep_happened(struct dapl_ep *ep, const struct dapl_conn *conn, enum dap
 /* A request of that generation of the queue pair failed. */
 void dapl_ep_broken(struct dapl_ep *ep, uint32_t generation);
 /*
- * A reset does not let the event that is owed wait any longer.  It takes the event, locked, in the
- * section in which the connection goes: taken later, by a timer that still runs, it could be posted
- * after the events of the next connection.  Then it posts the event, not locked and pinned.
+ * dat_ep_reset() posts the owed event at once.  It calls dapl_ep_take_owed() in the lock section
+ * that removes the connection: if the event stayed in `owed`, a timer that still runs could post it
+ * after the events of the next connection.  dapl_ep_post_owed() then posts it, without the lock and
+ * with the endpoint pinned.
  */
 DAT_EVENT_NUMBER dapl_ep_take_owed(struct dapl_ep *ep);
 void dapl_ep_post_owed(struct dapl_ep *ep, DAT_EVENT_NUMBER owed);

@@ -98,17 +98,20 @@ dapl_wr_ring_skip(struct dapl_wr_ring *ring, uint32_t place)
 	atomic_store_explicit(&ring->polled, ring->seen, memory_order_release);
 }
 
-/* A kept one was converted. */
+/* A kept completion was converted. */
 static inline void
 dapl_wr_ring_done(struct dapl_wr_ring *ring, uint32_t place)
 {
 	ring->kept--;
-	/* Nothing kept is left behind it: what was skipped since is reclaimed with it. */
+	/*
+	 * If no kept completion is left, all entries up to `seen` are free, also those of skipped
+	 * completions.
+	 */
 	atomic_store_explicit(
 	    &ring->head, ring->kept ? place + 1 : ring->seen, memory_order_release);
 }
 
-/* ---- anybody ---- */
+/* ---- any thread ---- */
 
 static inline bool
 dapl_wr_ring_idle(struct dapl_wr_ring *ring)

@@ -63,7 +63,7 @@ struct dapl_evd_plan {
 	bool private_channel; /* a thread will wait on it and read its own channel */
 };
 
-/* How the dispatcher knows it.  The caller holds a reference, or the object. */
+/* The name of the EVD in the dispatcher.  The caller holds a reference, or the object. */
 static inline struct evd_ref
 dapl_evd_ref(struct dapl_evd *evd)
 {
@@ -94,9 +94,9 @@ void dapl_ia_purge_reports(
  * opened. A DAT_RETURN: each case has its own.
  */
 DAT_RETURN dapl_ia_attach_async(struct dapl_ia *ia, DAT_COUNT qlen, DAT_EVD_HANDLE given);
-/* Gives it back. */
+/* Drops the reference. */
 void dapl_ia_detach_async(struct dapl_ia *ia);
-/* Takes it away from every IA that uses one of this IA's EVDs. */
+/* Removes the EVDs of this IA from every other IA that uses one of them for asynchronous events. */
 void dapl_ia_withdraw_async(struct dapl_ia *ia);
 
 /* 0 or -errno (-EBADF: a bad CNO). */
@@ -117,8 +117,10 @@ bool dapl_evd_await_others(struct dapl_object *obj, uint64_t serial);
  */
 void dapl_evd_put(struct dapl_evd *evd);
 
-/* evd_notice.c: a direction of an endpoint completes here from now on, with these flags of its
- * attributes; or does no longer. */
+/*
+ * evd_notice.c: attaches a direction of an endpoint to the EVD, with the completion flags of its
+ * attributes, or detaches it.
+ */
 void dapl_evd_notice_attach(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags);
 void dapl_evd_notice_detach(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags);
 
@@ -135,23 +137,27 @@ void dapl_evd_cq_close(struct dapl_evd *evd);
 void dapl_evd_cq_promise(struct dapl_evd *evd, int n);
 
 /*
- * The queue pair that n requests were promised to is destroyed, and sort() drops what is left of
- * it. Verbs let its completions stay in the completion queue until they are polled, where no more
- * of them show up: they are polled here, and only then the room is free.  Where that fails, the
- * next call frees it.  No lock may be held.
+ * Called after a queue pair with room for n requests was destroyed; sort() drops its completions
+ * from then on.  After ibv_destroy_qp() no completion of the queue pair is added, but those in the
+ * completion queue stay there until they are polled.  This function polls them and then releases
+ * the room.  If that fails, the room stays reserved, and the next call releases it.  No lock may be
+ * held.
  */
 void dapl_evd_cq_reclaim(struct dapl_evd *evd, int n);
 
 /*
- * Locked (obj.lock).  The completion queue is to be at least this deep: 0 or -ENOMEM.  Where the
- * device cannot resize it, it stays as it is, with its queue pairs, and the dispatcher's queue
- * alone gets the length.
+ * Locked (obj.lock).  Makes the completion queue at least this deep.  If the device cannot resize
+ * it, it keeps its depth and its queue pairs, and only the queue of the dispatcher gets the length.
+ * 0 or -ENOMEM.
  */
 int dapl_evd_cq_deepen(struct dapl_evd *evd, int qlen);
-/* Locked (obj.lock).  It need not be deeper than this, but for what is promised. */
+/*
+ * Locked (obj.lock).  Makes the completion queue as short as this, but no shorter than the room
+ * that is reserved in it.
+ */
 void dapl_evd_cq_shorten(struct dapl_evd *evd, int qlen);
 
-/* The completion queue's part of struct evd_source_ops; `evd` is a struct dapl_evd. */
+/* The functions of struct evd_source_ops for a completion queue; `evd` is a struct dapl_evd. */
 struct evd_device_result dapl_evd_cq_poll(void *evd, void *raw, int max);
 struct evd_device_result dapl_evd_cq_arm(void *evd, bool solicited_only);
 void dapl_evd_cq_ack(void *evd, unsigned int n);
@@ -182,7 +188,10 @@ dapl_evd_check_overflow(struct evd_ref ref, int r)
 	return r;
 }
 
-/* Threads for MANY, since on the loop's own its upcalls would not be at once.  -ENOMEM, -ENODEV. */
+/*
+ * Creates the pool for DAT_UPCALL_MANY, whose upcalls could not run at the same time on the thread
+ * of the loop.  -ENOMEM, -ENODEV.
+ */
 int dapl_evd_give_pool(DAT_EVD_HANDLE handle);
 
 #endif

@@ -26,8 +26,9 @@ extern struct dapl_slab dapl_cq_context_slab;
 int dapl_channel_prepare_fd(int fd);
 
 /*
- * The end of a reader, with errno as the last call left it.  A channel that is broken and not just
- * empty, as when the device was taken away, would keep its loop busy: the loop stops watching it.
+ * Called by a reader whose last read has failed, with errno unchanged.  If errno shows that the
+ * channel is broken (the device was removed), and not only empty, the loop stops watching it,
+ * because the descriptor would stay readable.
  */
 void dapl_channel_check(struct loop *loop, struct loop_ticket *ticket);
 

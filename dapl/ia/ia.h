@@ -142,15 +142,15 @@ struct dapl_ia_loop *dapl_ia_pick_loop(struct dapl_ia *ia, int *vector);
 struct loop *dapl_ia_pool(struct dapl_ia *ia);
 
 /*
- * The IA of a handle for a call that runs its loops, or NULL: it may be closed meanwhile, which
- * does not wait for the call, and its device stays.
+ * For a call that runs the loops of the IA.  Returns the IA, or NULL.  dat_ia_close() does not wait
+ * for this call, but the device stays open until dapl_ia_put().
  */
 struct dapl_ia *dapl_ia_get(DAT_IA_HANDLE handle);
 void dapl_ia_put(struct dapl_ia *ia);
 
 /*
- * The same for a call that uses what belongs to the IA, and neither sleeps for an event nor calls
- * out: closing destroys nothing before it left.
+ * For a call that uses objects of the IA.  The call must not wait for an event or call the
+ * consumer.  dat_ia_close() destroys no object until dapl_ia_leave().
  */
 struct dapl_ia *dapl_ia_enter(DAT_IA_HANDLE handle);
 void dapl_ia_leave(struct dapl_ia *ia);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * handle -- what a consumer holds
+ * handle -- the value that a consumer has for an object
  *
- * A handle points to a small cell, not to the object. The cell has the slot of the object and
- * its serial number, which no other object of the process ever has. Code that acts on the
+ * A handle points to a small cell, not to the object.  The cell has the slot of the object and its
+ * serial number.  No two objects of the process have the same serial number.  Code that acts on the
  * object compares the serial number under the lock of the object.
  *
- * A handle has no room for the serial number. A program that uses a handle after it freed the
- * object would therefore reach the next object of the cell. Only for this error of a program,
- * cells are reused first-in first-out, and only after 65,536 others were freed. The library
- * itself does not depend on that number.
+ * A handle has no room for the serial number.  A program that uses a handle after it freed the
+ * object would therefore reach the next object of the cell.  Only because of this error of a
+ * program, cells are reused in the order in which they were freed, and only after 65,536 others
+ * were freed.  The library itself does not depend on that number.
  *
- * The first word of a cell always points to the table of a provider, because registries follow
- * it before the provider gets the call. All cells are in one reserved range of addresses, which
- * is passed to our registry: the registry and the provider recognize any other pointer by
- * comparing, without following it.
+ * The first word of a cell always points to the table of a provider, because registries follow it
+ * before the provider gets the call.  All cells are in one reserved range of addresses, which the
+ * provider passes to the registry: both recognise any other pointer by its address, without reading
+ * the memory.
  */
 #ifndef REARM_DAPL_HANDLE_H
 #define REARM_DAPL_HANDLE_H

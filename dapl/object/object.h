@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * object -- what every DAT object of an IA has in common
+ * object -- what all DAT objects of an IA have in common
  *
- * The lock of an object is its own (rank IA for an IA, EP for all others; two of the latter
- * are never held at once) and guards everything in struct dapl_object but the links, which belong
- * to the IA's lock.  It is made once per slot and never destroyed.
+ * Each object has a lock, which guards the members of struct dapl_object.  The links are guarded by
+ * the lock of the IA.  In the lock order the lock of an IA has the place "adapter", all others have
+ * the place "endpoint"; a thread holds at most one of these.  The lock is made once per slot and
+ * never destroyed.
  */
 #ifndef REARM_DAPL_OBJECT_H
 #define REARM_DAPL_OBJECT_H
@@ -51,19 +52,19 @@ struct dapl_parent {
 
 /* Takes a reference, under any lock.  The caller knows that there is one. */
 void dapl_parent_get(struct dapl_parent *parent);
-/* Gives it back.  No lock is held. */
+/* Drops a reference.  No lock is held. */
 void dapl_parent_put(struct dapl_parent *parent);
 /* The same with the lock held, which it drops.  The parent must not be used afterwards. */
 void dapl_parent_put_locked(struct dapl_parent *parent);
 
 /*
- * Between begin and end the caller decides about connection requests: a CR, and the endpoint that
- * came with it, may exist now and be gone at the end, and the consumer never sees them.  A graceful
- * close that finds such an object waits for the end and searches again.  In between the caller
- * neither sleeps for an event nor calls out.
+ * dapl_parent_decide_begin() and dapl_parent_decide_end() enclose code that accepts or refuses a
+ * connection request.  Meanwhile a CR and its endpoint may exist which the consumer does not know
+ * and which the code may destroy.  A graceful close that finds such an object waits for the end and
+ * searches again.  In between the caller neither waits for an event nor calls the consumer.
  *
- * Begin may be called under any lock by a caller that has a reference; for end no lock is held, and
- * the parent must not be used afterwards.
+ * Begin may be called under any lock by a caller that has a reference.  For end no lock is held,
+ * and the parent must not be used afterwards.
  */
 void dapl_parent_decide_begin(struct dapl_parent *parent);
 void dapl_parent_decide_end(struct dapl_parent *parent);

@@ -2,12 +2,13 @@
 /*
  * provider -- one key of dat.conf whose record names this library
  *
- * A key is an interface name, an API version and a thread safety.  Each has a table and parameters
- * of its own.  A registry calls ia_open with no more than the name, so the function that it calls
- * must say which key is meant: providers of one name have different functions in slot 2.
+ * A key is an interface name, an API version and a thread safety.  Each has its own table and
+ * parameters.  A registry passes only the name to ia_open.  Several keys can have the same name, so
+ * each of their providers has its own ia_open function (slot 2 of the table), which identifies the
+ * key.
  *
  * Made by dat_provider_init() and never freed: registries follow the first word of any handle they
- * are given, also of a dead one, into the table.
+ * are given, also of a freed one, to the table.
  */
 #ifndef REARM_DAPL_PROVIDER_H
 #define REARM_DAPL_PROVIDER_H
