@@ -200,7 +200,7 @@ static DAT_RETURN
 next_event(struct cmd_end *end, DAT_EVD_HANDLE evd, DAT_EVENT *event)
 {
 	double deadline = cmd_seconds() + CMD_PATIENCE / 1e6;
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 	DAT_COUNT more;
 	DAT_RETURN ret;
 
@@ -214,7 +214,7 @@ next_event(struct cmd_end *end, DAT_EVD_HANDLE evd, DAT_EVENT *event)
 			return DAT_ERROR(DAT_TIMEOUT_EXPIRED, DAT_NO_SUBTYPE);
 		if (!end->cno)
 			sched_yield();
-		else if (dat_cno_wait(end->cno, CMD_PATIENCE, &told) != DAT_SUCCESS)
+		else if (dat_cno_wait(end->cno, CMD_PATIENCE, &triggered) != DAT_SUCCESS)
 			deadline = 0; /* one more look */
 	}
 }

@@ -39,9 +39,9 @@ START_TEST(one_trigger__four_waiters__releases_one)
 	}
 	for (int i = 0; i < 4; i++) {
 		dt_ok(cno_waiter_join(&w[i]));
-		ck_assert_ptr_nonnull(w[i].told);
+		ck_assert_ptr_nonnull(w[i].triggered);
 		for (int j = 0; j < i; j++)
-			ck_assert_ptr_ne(w[i].told, w[j].told);
+			ck_assert_ptr_ne(w[i].triggered, w[j].triggered);
 	}
 	dt_side_close(&side);
 }
@@ -94,7 +94,7 @@ START_TEST(wait__with_tiny_timeouts__swallows_no_trigger)
 {
 	struct poster p = { .n = contract_load(600) };
 	int seen = 0, timeouts = 0;
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 	struct dt_side side;
 	DAT_CNO_HANDLE cno;
 	pthread_t thread;
@@ -105,16 +105,16 @@ START_TEST(wait__with_tiny_timeouts__swallows_no_trigger)
 	cno = contract_cno(&side);
 	p.evd = contract_evd(&side, cno, DAT_EVD_SOFTWARE_FLAG, 64);
 	ck_assert_int_eq(pthread_create(&thread, NULL, post_one_by_one, &p), 0);
-	/* The EVD is drained when the CNO says so, and never else. */
+	/* The EVD is drained only after a trigger of the CNO. */
 	while (seen < p.n && timeouts < 1000000) {
-		ret = dat_cno_wait(cno, (DAT_TIMEOUT)(timeouts % 300), &told);
+		ret = dat_cno_wait(cno, (DAT_TIMEOUT)(timeouts % 300), &triggered);
 		if (ret == DAT_SUCCESS) {
-			ck_assert_ptr_eq(told, p.evd);
-			while (dat_evd_dequeue(told, &event) == DAT_SUCCESS)
+			ck_assert_ptr_eq(triggered, p.evd);
+			while (dat_evd_dequeue(triggered, &event) == DAT_SUCCESS)
 				seen++;
 		} else {
 			ck_assert_uint_eq(ret, 0x000D0000);
-			ck_assert_ptr_null(told);
+			ck_assert_ptr_null(triggered);
 			timeouts++;
 		}
 	}
@@ -130,7 +130,7 @@ START_TEST(wait__a_timeout__is_kept_to_the_microsecond_and_not_early)
 {
 	static const DAT_TIMEOUT timeouts[] = { 0, 300, 700, 2500, 20000 };
 	unsigned long long begun, took;
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 	struct dt_side side;
 	DAT_CNO_HANDLE cno;
 
@@ -138,7 +138,7 @@ START_TEST(wait__a_timeout__is_kept_to_the_microsecond_and_not_early)
 	cno = contract_cno(&side);
 	for (size_t i = 0; i < sizeof timeouts / sizeof timeouts[0]; i++) {
 		begun = dt_now_us();
-		dt_assert_type(dat_cno_wait(cno, timeouts[i], &told), DAT_QUEUE_EMPTY);
+		dt_assert_type(dat_cno_wait(cno, timeouts[i], &triggered), DAT_QUEUE_EMPTY);
 		took = dt_now_us() - begun;
 		ck_assert_uint_ge(took + 1, timeouts[i]);
 	}
@@ -157,7 +157,7 @@ START_TEST(wait__a_signal_comes__is_interrupted_and_loses_nothing)
 {
 	const struct sigaction action = { .sa_handler = nothing };
 	struct cno_waiter w;
-	DAT_EVD_HANDLE evd, told;
+	DAT_EVD_HANDLE evd, triggered;
 	struct dt_side side;
 	DAT_CNO_HANDLE cno;
 
@@ -172,8 +172,8 @@ START_TEST(wait__a_signal_comes__is_interrupted_and_loses_nothing)
 	}
 	dt_assert_ret(cno_waiter_join(&w), DAT_ERROR(DAT_INTERRUPTED_CALL, DAT_NO_SUBTYPE));
 	dt_post_se(evd, 1);
-	dt_ok(dat_cno_wait(cno, FOREVER, &told));
-	ck_assert_ptr_eq(told, evd);
+	dt_ok(dat_cno_wait(cno, FOREVER, &triggered));
+	ck_assert_ptr_eq(triggered, evd);
 	dt_side_close(&side);
 }
 END_TEST
@@ -185,7 +185,7 @@ START_TEST(bad_arguments__are_told_apart)
 	const DAT_OS_WAIT_PROXY_AGENT no_agent = { NULL, NULL };
 	const DAT_OS_WAIT_PROXY_AGENT agent = { (DAT_PVOID)16, (DAT_AGENT_FUNC)(uintptr_t)8 };
 	DAT_CNO_PARAM param;
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 	struct dt_side side;
 	DAT_CNO_HANDLE cno;
 
@@ -195,7 +195,7 @@ START_TEST(bad_arguments__are_told_apart)
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA));
 	dt_assert_ret(dat_cno_create(side.ia, no_agent, NULL),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
-	dt_assert_ret(dat_cno_wait(side.recv, 0, &told), bad_cno);
+	dt_assert_ret(dat_cno_wait(side.recv, 0, &triggered), bad_cno);
 	dt_assert_ret(dat_cno_wait(cno, 0, NULL),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
 	dt_assert_ret(dat_cno_modify_agent(side.recv, no_agent), bad_cno);
@@ -218,7 +218,7 @@ START_TEST(bad_arguments__are_told_apart)
 	ck_assert_int_eq(param.proxy_type, DAT_PROXY_TYPE_NONE);
 	dt_assert_ret(dat_cno_free(side.recv), bad_cno);
 	dt_ok(dat_cno_free(cno));
-	dt_assert_ret(dat_cno_wait(cno, 0, &told), bad_cno);
+	dt_assert_ret(dat_cno_wait(cno, 0, &triggered), bad_cno);
 	dt_assert_ret(dat_cno_free(cno), bad_cno);
 	dt_side_close(&side);
 }
@@ -240,7 +240,7 @@ START_TEST(free__with_a_waiter__is_refused_and_disturbs_nobody)
 	evd = contract_evd(&side, cno, DAT_EVD_SOFTWARE_FLAG, 8);
 	dt_post_se(evd, 1);
 	dt_ok(cno_waiter_join(&w));
-	ck_assert_ptr_eq(w.told, evd);
+	ck_assert_ptr_eq(w.triggered, evd);
 	dt_assert_ret(
 	    dat_cno_free(cno), DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_CNO_IN_USE));
 	dt_ok(dat_evd_modify_cno(evd, DAT_HANDLE_NULL));
@@ -271,7 +271,7 @@ START_TEST(end__last_evd_freed_or_moved_away_or_adapter_closed__all_waiters_retu
 			dt_side_close(&side);
 		for (int i = 0; i < 3; i++) {
 			dt_ok(cno_waiter_join(&w[i]));
-			ck_assert_ptr_null(w[i].told);
+			ck_assert_ptr_null(w[i].triggered);
 		}
 	}
 }
@@ -281,7 +281,7 @@ END_TEST
 
 struct scene {
 	DAT_CNO_HANDLE cno;
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 	_Atomic(int) calls;
 	_Atomic(int) wrong;
 };
@@ -294,7 +294,7 @@ free_everything(DAT_PVOID instance, DAT_EVD_HANDLE evd)
 	struct scene *scene = instance;
 	DAT_EVENT event;
 
-	scene->told = evd;
+	scene->triggered = evd;
 	IN_AGENT(scene, dat_evd_dequeue(evd, &event), DAT_SUCCESS);
 	IN_AGENT(scene, dat_evd_free(evd), DAT_SUCCESS);
 	IN_AGENT(scene, dat_cno_free(scene->cno), DAT_SUCCESS);
@@ -317,7 +317,7 @@ START_TEST(agent__frees_its_evd_and_its_cno)
 	dt_post_se(evd, 1);
 	dt_await_count(&scene.calls, 1);
 	ck_assert_int_eq(scene.wrong, 0);
-	ck_assert_ptr_eq(scene.told, evd);
+	ck_assert_ptr_eq(scene.triggered, evd);
 	dt_side_close(&side);
 }
 END_TEST

@@ -125,7 +125,7 @@ START_TEST(post_se__rules)
 		dt_assert_ret(dat_evd_post_se(evd, &event),
 		    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
 		event.event_number = DAT_SOFTWARE_EVENT;
-		event.evd_handle = side.ep; /* not looked at */
+		event.evd_handle = side.ep; /* ignored */
 		n = contract_query(evd).evd_qlen;
 		for (DAT_COUNT i = 0; i < n; i++) {
 			event.event_data.software_event_data.pointer = (DAT_PVOID)(uintptr_t)i;
@@ -139,7 +139,7 @@ START_TEST(post_se__rules)
 			ck_assert_ptr_eq(got.event_data.software_event_data.pointer,
 			    (DAT_PVOID)(uintptr_t)i);
 		}
-		dt_assert_empty(evd); /* and it is not dead: it lost nothing */
+		dt_assert_empty(evd); /* and it is usable: it lost no event */
 		dt_ok(dat_evd_post_se(evd, &event));
 		dt_ok(dat_evd_free(evd));
 		dt_assert_ret(dat_evd_post_se(evd, &event),
@@ -289,7 +289,7 @@ START_TEST(async__shared_by_two_openings__gets_the_events_of_both)
 	dt_ok(open_with("trouble", 8, &async, &one));
 	trouble_find();
 	shared = async;
-	dt_ok(open_with("trouble", 0, &shared, &two)); /* the length is the maker's */
+	dt_ok(open_with("trouble", 0, &shared, &two)); /* it has the length of its creator */
 	ck_assert_ptr_eq(shared, async);
 	dt_ok(dat_ia_query(two, &queried, 0, NULL, 0, NULL));
 	ck_assert_ptr_eq(queried, async);
@@ -336,7 +336,7 @@ START_TEST(async__exists_elsewhere__query_says_so_and_the_other_opening_is_told)
 	while (event.event_number == DAT_ASYNC_ERROR_EP_BROKEN);
 	ck_assert_int_eq(event.event_number, DAT_ASYNC_ERROR_EVD_OVERFLOW);
 	ck_assert_ptr_eq(event.event_data.asynch_error_event_data.dat_handle, evd);
-	trouble_raise(DEVICE_FATAL); /* each adapter is told for itself, and the second cannot be */
+	trouble_raise(DEVICE_FATAL); /* reported for each adapter; the second has no async EVD */
 	dt_expect(async, DAT_ASYNC_ERROR_IA_CATASTROPHIC, &event);
 	ck_assert_ptr_eq(event.event_data.asynch_error_event_data.dat_handle, one);
 	dt_assert_quiet(async);

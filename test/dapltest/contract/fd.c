@@ -31,31 +31,31 @@ readable(const struct scene *s, int timeout_ms)
 static void
 expect_trigger(const struct scene *s, DAT_EVD_HANDLE evd)
 {
-	DAT_EVD_HANDLE told = (DAT_EVD_HANDLE)3;
+	DAT_EVD_HANDLE triggered = (DAT_EVD_HANDLE)3;
 
-	dt_ok(dat_cno_trigger(s->cno, &told));
-	ck_assert_ptr_eq(told, evd);
+	dt_ok(dat_cno_trigger(s->cno, &triggered));
+	ck_assert_ptr_eq(triggered, evd);
 }
 
 static void
 expect_none(const struct scene *s)
 {
-	DAT_EVD_HANDLE told = (DAT_EVD_HANDLE)3;
+	DAT_EVD_HANDLE triggered = (DAT_EVD_HANDLE)3;
 
 	ck_assert(!readable(s, 0));
-	dt_assert_type(dat_cno_trigger(s->cno, &told), DAT_QUEUE_EMPTY);
-	ck_assert_ptr_null(told);
+	dt_assert_type(dat_cno_trigger(s->cno, &triggered), DAT_QUEUE_EMPTY);
+	ck_assert_ptr_null(triggered);
 }
 
-/* Returns when what was posted before has triggered: EVDs of one adapter trigger in order. */
+/* Returns when all events posted before have triggered: EVDs of one adapter trigger in order. */
 static void
 settle(const struct scene *s)
 {
 	DAT_CNO_HANDLE cno = contract_cno(&s->side);
-	DAT_EVD_HANDLE evd = contract_evd(&s->side, cno, DAT_EVD_SOFTWARE_FLAG, 8), told;
+	DAT_EVD_HANDLE evd = contract_evd(&s->side, cno, DAT_EVD_SOFTWARE_FLAG, 8), triggered;
 
 	dt_post_se(evd, 0);
-	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &told));
+	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &triggered));
 	dt_ok(dat_evd_free(evd));
 	dt_ok(dat_cno_free(cno));
 }
@@ -75,9 +75,9 @@ START_TEST(fd__is_readable_while_and_only_while_triggered)
 	ck_assert(readable(&s, DT_FOREVER_MS));
 	dt_post_se(one, 2);
 	settle(&s);
-	ck_assert(readable(&s, 0)); /* it was not read, it stays */
+	ck_assert(readable(&s, 0)); /* still readable without a trigger call */
 	expect_trigger(&s, one);
-	expect_none(&s); /* events are queued, and told already */
+	expect_none(&s); /* the queued events have been reported */
 	dt_post_se(one, 3);
 	ck_assert(readable(&s, DT_FOREVER_MS));
 	dt_post_se(two, 4);
@@ -116,7 +116,7 @@ START_TEST(fd__completions__wake_poll_and_epoll)
 		expect_trigger(&s, pair.b.recv);
 		dt_poll_next(pair.b.recv, &event);
 		ck_assert_uint_eq(event.event_data.dto_completion_event_data.user_cookie.as_64, i);
-		/* A spurious notification is no news: a look that finds nothing tells nobody. */
+		/* A spurious notification does not trigger: the poll finds no completion. */
 		dt_nap_ms(1);
 		while (readable(&s, 0))
 			expect_trigger(&s, pair.b.recv);
@@ -129,15 +129,15 @@ END_TEST
 /* clause: c.13.13 */
 START_TEST(fd__consumed_by_cno_wait__is_not_readable_any_more)
 {
-	DAT_EVD_HANDLE evd, told;
+	DAT_EVD_HANDLE evd, triggered;
 	struct scene s;
 
 	begin(&s, 0);
 	evd = contract_evd(&s.side, s.cno, DAT_EVD_SOFTWARE_FLAG, 8);
 	dt_post_se(evd, 1);
 	ck_assert(readable(&s, DT_FOREVER_MS));
-	dt_ok(dat_cno_wait(s.cno, 0, &told));
-	ck_assert_ptr_eq(told, evd);
+	dt_ok(dat_cno_wait(s.cno, 0, &triggered));
+	ck_assert_ptr_eq(triggered, evd);
 	expect_none(&s);
 	dt_side_close(&s.side);
 }
@@ -160,7 +160,7 @@ START_TEST(fd__last_evd_goes__is_readable_and_names_none)
 	evd = contract_evd(&s.side, s.cno, DAT_EVD_SOFTWARE_FLAG, 8);
 	dt_ok(dat_evd_modify_cno(evd, DAT_HANDLE_NULL));
 	ck_assert(readable(&s, 0));
-	dt_ok(dat_evd_modify_cno(evd, s.cno)); /* it is not forsaken any more */
+	dt_ok(dat_evd_modify_cno(evd, s.cno)); /* it has an EVD again */
 	expect_none(&s);
 	dt_side_close(&s.side);
 }
@@ -190,7 +190,7 @@ END_TEST
 /* clause: c.13.13, c.13.14 */
 START_TEST(fd__bad_arguments__are_told_apart)
 {
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 	DAT_CNO_HANDLE plain;
 	struct scene s;
 
@@ -205,12 +205,12 @@ START_TEST(fd__bad_arguments__are_told_apart)
 	dt_assert_ret(
 	    dat_cno_trigger(s.cno, NULL), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
 	dt_assert_ret(
-	    dat_cno_trigger(plain, &told), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
-	dt_assert_ret(dat_cno_trigger(s.side.recv, &told),
+	    dat_cno_trigger(plain, &triggered), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
+	dt_assert_ret(dat_cno_trigger(s.side.recv, &triggered),
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO));
 	dt_ok(dat_cno_free(s.cno));
 	ck_assert_int_eq(fcntl(s.fd, F_GETFD), -1);
-	dt_assert_ret(dat_cno_trigger(s.cno, &told),
+	dt_assert_ret(dat_cno_trigger(s.cno, &triggered),
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO));
 	dt_side_close(&s.side);
 }
@@ -236,7 +236,7 @@ post_everywhere(void *arg)
 START_TEST(fd__a_reactor_drains_what_it_is_handed__sees_all)
 {
 	struct poster p = { .n = contract_load(20000) };
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 	pthread_t thread;
 	struct scene s;
 	DAT_EVENT event;
@@ -248,8 +248,8 @@ START_TEST(fd__a_reactor_drains_what_it_is_handed__sees_all)
 	ck_assert_int_eq(pthread_create(&thread, NULL, post_everywhere, &p), 0);
 	while (seen < p.n) {
 		ck_assert(readable(&s, DT_FOREVER_MS));
-		dt_ok(dat_cno_trigger(s.cno, &told));
-		while (dat_evd_dequeue(told, &event) == DAT_SUCCESS)
+		dt_ok(dat_cno_trigger(s.cno, &triggered));
+		while (dat_evd_dequeue(triggered, &event) == DAT_SUCCESS)
 			seen++;
 	}
 	pthread_join(thread, NULL);

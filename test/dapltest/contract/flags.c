@@ -85,7 +85,7 @@ START_TEST(endpoints__of_any_flags__share_an_evd_that_reports_the_widest)
 		attr = attr_with(side.ep, flags[i], DAT_COMPLETION_DEFAULT_FLAG);
 		ep[i] = dt_ep(&side, &attr);
 		ck_assert_uint_eq(config(side.recv), want[i]);
-		/* A wait leaves the device armed, for what the endpoints of that time asked. */
+		/* The wait leaves the device armed as the present endpoints need it. */
 		dt_assert_type(dat_evd_wait(side.recv, 1000, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
 	}
 	dt_assert_ret(dat_evd_wait(side.recv, 0, 2, &event, &more),
@@ -137,7 +137,7 @@ START_TEST(solicited_evd__waited_on__serves_a_plain_endpoint_at_once)
 	ep = dt_ep(&pair.b, &attr);
 	dt_assert_type(dat_evd_wait(pair.b.recv, 1000, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
 	dt_ok(dat_ep_free(ep));
-	/* The device still has the request for solicited completions. */
+	/* The device is still armed for solicited completions. */
 	pair.b.ep = dt_ep(&pair.b, NULL);
 	dt_connect_pair(&pair);
 	dt_recv(&pair.b, 0, 64, 1);
@@ -206,14 +206,14 @@ START_TEST(threshold__above_one__needs_the_configuration)
 }
 END_TEST
 
-/* Three wishes that an endpoint can have: of all completions, of signalled ones, of solicited ones. */
+/* The completions that wake, by flag of the endpoint: all, signalled ones, solicited ones. */
 static const DAT_COMPLETION_FLAGS wishes[] = { DAT_COMPLETION_DEFAULT_FLAG,
 	DAT_COMPLETION_UNSIGNALLED_FLAG, DAT_COMPLETION_SOLICITED_WAIT_FLAG };
 static const unsigned int wished[] = { DAT_EVD_STATE_CONFIG_THRESHOLD,
 	DAT_EVD_STATE_CONFIG_NOTIFY, DAT_EVD_STATE_CONFIG_SOLICITED };
 #define WISHES 3
 
-/* An EVD whose endpoints have so many of each. */
+/* Checks an EVD whose endpoints have each flag so many times. */
 static void
 expect_wishes(DAT_EVD_HANDLE evd, const int n[WISHES])
 {
@@ -225,7 +225,7 @@ expect_wishes(DAT_EVD_HANDLE evd, const int n[WISHES])
 		if (n[i])
 			widest = wished[i];
 	ck_assert_uint_eq(config(evd), widest);
-	/* Where some completions do not wake, a number of them may never be seen. */
+	/* If some completions do not wake, a threshold above 1 might never be noticed. */
 	if (n[1] || n[2])
 		dt_assert_ret(dat_evd_wait(evd, 0, 2, &event, &more),
 		    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
@@ -243,7 +243,7 @@ START_TEST(threshold__endpoints_of_any_flags_come_and_go__refused_while_one_is_s
 	DAT_EP_ATTR attr;
 
 	contract_side(&side, 0);
-	/* All triples of wishes, which leave beginning with each of them. */
+	/* All triples of flags.  The endpoints are freed in turn, beginning with each of them. */
 	for (int round = 0; round < 27 * 3; round++) {
 		const int kind[3] = { round % 3, round / 3 % 3, round / 9 % 3 };
 		int n[WISHES] = { 0, 0, 0 };
@@ -278,7 +278,7 @@ START_TEST(threshold__endpoint_is_modified_beside_another__refused_while_one_is_
 	int n[WISHES];
 
 	contract_side(&side, 0);
-	/* An endpoint that stays as it is, and one that changes from each wish to each. */
+	/* One endpoint does not change; the other changes from each flag to each. */
 	for (int round = 0; round < 27; round++) {
 		const int stays = round % 3, from = round / 3 % 3, to = round / 9;
 
@@ -359,7 +359,7 @@ START_TEST(unsignalled__is_queued_and_wakes_no_waiter_and_no_cno)
 {
 	struct dt_pair pair;
 	struct evd_waiter w;
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 	DAT_CNO_HANDLE cno;
 	DAT_EVENT event;
 	DAT_COUNT more;
@@ -380,7 +380,7 @@ START_TEST(unsignalled__is_queued_and_wakes_no_waiter_and_no_cno)
 	cno = contract_cno(&pair.b);
 	dt_ok(dat_evd_modify_cno(pair.b.request, cno));
 	dt_ok(dt_try_send(&pair.b, 0, 0, 3, DAT_COMPLETION_UNSIGNALLED_FLAG));
-	dt_assert_type(dat_cno_wait(cno, 10000, &told), DAT_QUEUE_EMPTY);
+	dt_assert_type(dat_cno_wait(cno, 10000, &triggered), DAT_QUEUE_EMPTY);
 	dt_assert_type(
 	    dat_evd_wait(pair.b.request, 1000, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
 	ck_assert_int_eq(more, 1);
@@ -438,7 +438,7 @@ START_TEST(solicited_wait__a_plain_message__does_not_wake_and_a_solicited_one_do
 	struct evd_waiter w;
 	DAT_EVENT event;
 
-	/* A spurious or late device wakes as it likes; then the waiter finds the message. */
+	/* A spurious or late device may wake the waiter, which then finds the message. */
 	flagged_pair(&pair, DAT_COMPLETION_SOLICITED_WAIT_FLAG, 0, _i);
 	for (DAT_UINT64 i = 0; i < 2; i++)
 		dt_recv(&pair.b, 0, 64, i);
@@ -473,7 +473,7 @@ START_TEST(barrier_fence__a_send_after_a_read__starts_when_the_read_has_ended)
 		dt_recv(&pair.b, 2048, 1024, i);
 		dt_ok(dat_ep_post_rdma_read(
 		    pair.a.ep, 1, &local, dt_cookie(i), &remote, DAT_COMPLETION_SUPPRESS_FLAG));
-		/* What was just read is sent back. */
+		/* Send back the message that was read. */
 		dt_ok(dt_try_send(&pair.a, 0, 1024, i, DAT_COMPLETION_BARRIER_FENCE_FLAG));
 		dt_expect_dto(pair.b.recv, pair.b.ep, i, DAT_DTO_SUCCESS, &event);
 		ck_assert_int_eq(memcmp(pair.b.buffer, pair.b.buffer + 2048, 1024), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Clause c.13.7: many EVDs, one CNO, many waiters.  Each waiter drains only the EVD that it got.
+ * Clause c.13.7: many EVDs, one CNO, many waiters.  Each drains only the EVD that its wait returned.
  *
  * REARM_TEST_LOAD=2500 makes it a million events.
  */
@@ -19,13 +19,13 @@
 struct funnel {
 	DAT_CNO_HANDLE cno;
 	DAT_EVD_HANDLE evd[EVDS];
-	int n; /* events in all */
+	int n; /* the number of events */
 	_Atomic(int) next, seen, timeouts, wrong, left;
 };
 
 /*
- * Returns when n waiters have left.  Only a blocked wait ends with the CNO's last EVD: for a thread that
- * was between two waits then, another EVD comes and goes.
+ * Returns when n waiters have left.  The end of the CNO's last EVD ends only a blocked wait.  For
+ * threads between two waits, EVDs are created and freed until all have left.
  */
 static void
 send_away(struct funnel *f, struct dt_side *side, int n)
@@ -52,12 +52,12 @@ post_events(void *arg)
 static void
 drain_what_is_handed(struct funnel *f)
 {
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 	DAT_EVENT event;
 	DAT_RETURN ret;
 
 	for (;;) {
-		ret = dat_cno_wait(f->cno, PATIENCE_US, &told);
+		ret = dat_cno_wait(f->cno, PATIENCE_US, &triggered);
 		if (DAT_GET_TYPE(ret) == DAT_QUEUE_EMPTY) {
 			f->timeouts++;
 			return;
@@ -66,9 +66,9 @@ drain_what_is_handed(struct funnel *f)
 			f->wrong++;
 			return;
 		}
-		if (told == DAT_HANDLE_NULL)
+		if (triggered == DAT_HANDLE_NULL)
 			return; /* the last EVD was freed: the end */
-		while (dat_evd_dequeue(told, &event) == DAT_SUCCESS)
+		while (dat_evd_dequeue(triggered, &event) == DAT_SUCCESS)
 			f->seen++;
 	}
 }
@@ -115,10 +115,10 @@ START_TEST(sixty_four_evds__eight_waiters__every_event_is_seen_and_no_wait_times
 }
 END_TEST
 
-/* One connection of the completions' version: its own pair of endpoints, its own receive EVD. */
+/* A connection of the test with completions: a pair of endpoints and a receive EVD. */
 struct line {
 	struct dt_side a, b;
-	size_t at; /* of its messages in the buffers that all share */
+	size_t at; /* of its messages in the shared buffers */
 	int n;
 	_Atomic(int) received;
 };
@@ -144,20 +144,20 @@ static void *
 receive_what_is_handed(void *arg)
 {
 	struct funnel *f = arg;
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 	DAT_EVENT event;
 	struct line *line;
 
 	for (;;) {
-		if (dat_cno_wait(f->cno, PATIENCE_US, &told) != DAT_SUCCESS) {
+		if (dat_cno_wait(f->cno, PATIENCE_US, &triggered) != DAT_SUCCESS) {
 			f->timeouts++;
 			break;
 		}
-		if (told == DAT_HANDLE_NULL)
+		if (triggered == DAT_HANDLE_NULL)
 			break; /* the last EVD was taken away: the end */
-		for (line = lines; line->b.recv != told; line++)
+		for (line = lines; line->b.recv != triggered; line++)
 			;
-		while (dat_evd_dequeue(told, &event) == DAT_SUCCESS) {
+		while (dat_evd_dequeue(triggered, &event) == DAT_SUCCESS) {
 			f->wrong += event.event_data.dto_completion_event_data.status !=
 				    DAT_DTO_SUCCESS;
 			line->received++;

@@ -10,7 +10,7 @@ static const DAT_EVD_FLAGS stream[STREAMS] = { DAT_EVD_SOFTWARE_FLAG, DAT_EVD_CR
 
 #define LOG_MAX 64
 
-/* What left the merged EVD, in its order. */
+/* The events taken from the merged EVD, in order. */
 struct merge {
 	struct dt_side a, b;
 	DAT_EVD_FLAGS flags;
@@ -96,7 +96,7 @@ place(const struct merge *m, DAT_EVENT_NUMBER number)
 	return found;
 }
 
-/* Each stream that the EVD has delivers one event, or the story of a connection. */
+/* Each stream of the EVD delivers one event, or all events of a connection. */
 static void
 everything_happens(struct merge *m)
 {

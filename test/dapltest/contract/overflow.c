@@ -2,7 +2,7 @@
 /*
  * Clauses d.3 and d.5: events lost and devices that fail.
  *
- * The device is the software device, in a library that lets the test break it.
+ * The device is the software device, in a library with which the test can inject faults.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ open_pair(struct dt_pair *pair, enum dt_evds evds, int i)
 	dt_connect_pair(pair);
 }
 
-/* Two adapters read the device's events: that the queue pair broke may come before or after. */
+/* Two adapters read the device's events: that of the queue pair may come before or after. */
 static void
 expect_async(
     DAT_EVD_HANDLE async, DAT_EVENT_NUMBER number, DAT_HANDLE handle, DAT_COUNT reason)
@@ -48,7 +48,7 @@ expect_overflow(DAT_EVD_HANDLE async, DAT_EVD_HANDLE evd)
 	expect_async(async, DAT_ASYNC_ERROR_EVD_OVERFLOW, evd, DAT_EVD_OVERFLOW_ERROR);
 }
 
-/* Something did not fit in any more. */
+/* An event found no room. */
 static void
 await_overflow(DAT_EVD_HANDLE evd)
 {
@@ -62,7 +62,7 @@ await_overflow(DAT_EVD_HANDLE evd)
 	} while (counters.overflows == 0);
 }
 
-/* A delayed device shows its completions in its own time: asking for the state of the endpoint polls it. */
+/* A delayed device shows completions late.  A query of the endpoint's state polls them. */
 static void
 await_shown(const struct dt_side *side, DAT_UINT64 completions)
 {
@@ -167,7 +167,7 @@ START_TEST(completion_queue__overruns_under_upcalls__connection_events_still_com
 	lose_the_third(&pair);
 	expect_overflow(pair.b.async, pair.b.recv);
 	dt_await_count(&tally.dtos, 2);
-	dt_await_count(&tally.connection, 1); /* the queue pair cannot go on, so it broke */
+	dt_await_count(&tally.connection, 1); /* the queue pair has failed */
 	ck_assert_int_eq(tally.dtos, 2);
 	dt_nap_ms(20);
 	ck_assert_int_eq(tally.connection, 1);
@@ -198,7 +198,7 @@ START_TEST(completion_queue__overran_while_disabled__dequeue_and_enable_come_to_
 		while (dat_evd_dequeue(pair.b.recv, &event) == DAT_SUCCESS)
 			tally.dtos++;
 	} while (DAT_GET_TYPE(ret) == DAT_INVALID_STATE);
-	dt_ok(ret); /* for what its other streams bring */
+	dt_ok(ret); /* for the events of its other streams */
 	ck_assert_int_eq(tally.dtos, 2);
 	dt_pair_close(&pair);
 }
@@ -207,7 +207,7 @@ END_TEST
 /* clause: d.5.1 */
 START_TEST(completion_queue__overruns_under_a_cno__the_cno_is_told)
 {
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 	struct dt_pair pair;
 	DAT_CNO_HANDLE cno;
 	DAT_EVENT event;
@@ -217,8 +217,8 @@ START_TEST(completion_queue__overruns_under_a_cno__the_cno_is_told)
 	dt_ok(dat_evd_modify_cno(pair.b.recv, cno));
 	lose_the_third(&pair);
 	expect_overflow(pair.b.async, pair.b.recv);
-	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &told));
-	ck_assert_ptr_eq(told, pair.b.recv);
+	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &triggered));
+	ck_assert_ptr_eq(triggered, pair.b.recv);
 	for (DAT_UINT64 i = 0; i < 2; i++)
 		dt_expect_dto(pair.b.recv, pair.b.ep, i, DAT_DTO_SUCCESS, &event);
 	dt_assert_type(dat_evd_dequeue(pair.b.recv, &event), DAT_INVALID_STATE);
@@ -367,7 +367,7 @@ END_TEST
 /* clause: d.0.14 */
 START_TEST(device__refuses_a_request_for_notification__is_told_once_and_tried_again)
 {
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 	struct dt_pair pair;
 	DAT_CNO_HANDLE cno;
 
@@ -379,8 +379,8 @@ START_TEST(device__refuses_a_request_for_notification__is_told_once_and_tried_ag
 	    DAT_EVD_OTHER_ERROR);
 	dt_recv(&pair.b, 0, 64, 1);
 	dt_send(&pair.a, 0, 64, 1);
-	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &told));
-	ck_assert_ptr_eq(told, pair.b.recv);
+	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &triggered));
+	ck_assert_ptr_eq(triggered, pair.b.recv);
 	dt_assert_quiet(pair.b.async);
 	dt_pair_close(&pair);
 }

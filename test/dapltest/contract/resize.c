@@ -117,7 +117,7 @@ START_TEST(resize__with_completions_queued__keeps_them_and_its_queue_pairs)
 		dt_send(&pair.a, 0, 64, i);
 		dt_expect_dto(pair.a.request, pair.a.ep, i, DAT_DTO_SUCCESS, &event);
 	}
-	/* A delayed device shows them when it likes. */
+	/* A delayed device shows them late. */
 	while (DAT_GET_TYPE(dat_evd_resize(pair.b.recv, 7)) != DAT_INVALID_STATE)
 		dt_ok(dat_evd_resize(pair.b.recv, 300));
 	dt_ok(dat_evd_resize(pair.b.recv, 300));
@@ -132,7 +132,7 @@ START_TEST(resize__with_completions_queued__keeps_them_and_its_queue_pairs)
 }
 END_TEST
 
-#define DEEP 150 /* more than the shortest completion queue that there is */
+#define DEEP 150 /* more than the shortest completion queue holds */
 
 struct deep {
 	DAT_EP_HANDLE ep;
@@ -153,8 +153,8 @@ deep_ep(const struct dt_side *side, DAT_EVD_HANDLE recv, DAT_EVD_HANDLE request)
 }
 
 /*
- * The endpoint connects to a peer that receives nothing, and ends.  All that it may have outstanding is
- * flushed before anybody looks at its EVDs.
+ * The endpoint connects to a peer without receives, and disconnects.  All its outstanding
+ * operations are flushed before its EVDs are polled.
  */
 static void
 flush_all(struct dt_pair *pair, const struct deep *deep)
@@ -177,7 +177,7 @@ flush_all(struct dt_pair *pair, const struct deep *deep)
 	dt_ok(dat_ep_free(peer));
 }
 
-/* So many completions, and the EVD lives. */
+/* Takes so many completions; the EVD stays usable. */
 static void
 expect_flushed(const struct dt_side *side, DAT_EVD_HANDLE evd, int n)
 {
@@ -201,7 +201,7 @@ use_again(const struct deep *deep)
 static const DAT_COUNT any_length[] = { 1000, 10, 2 * DEEP, 1, 64 };
 #define ANY_LENGTH (sizeof any_length / sizeof any_length[0])
 
-/* A completion queue that overruns is dead, and its EVD with it. */
+/* A completion queue that overran cannot be used any more, nor can its EVD. */
 /* clause: c.10.6 */
 /* origin: outside.20 */
 START_TEST(resize__of_a_deep_endpoints_evds__leaves_room_for_all_that_it_may_post)
@@ -263,7 +263,7 @@ START_TEST(resize__one_deep_endpoint_has_gone__leaves_room_for_the_other)
 	dt_personality(_i);
 	dt_pair_open(&pair, DT_SEPARATE);
 	evd = dt_evd(&pair.a, DAT_EVD_DTO_FLAG, 1000);
-	dt_ok(dat_evd_resize(evd, 1)); /* for nobody yet */
+	dt_ok(dat_evd_resize(evd, 1)); /* no endpoint uses it yet */
 	first = deep_ep(&pair.a, evd, evd);
 	for (int i = 0; i < 4; i++) {
 		second = deep_ep(&pair.a, evd, evd);

@@ -9,7 +9,7 @@
 START_TEST(disabled__events_queue_and_enabling_tells_of_them)
 {
 	const DAT_RETURN bad_handle = DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE);
-	DAT_EVD_HANDLE evd, told;
+	DAT_EVD_HANDLE evd, triggered;
 	struct dt_side side;
 	DAT_CNO_HANDLE cno;
 
@@ -20,17 +20,17 @@ START_TEST(disabled__events_queue_and_enabling_tells_of_them)
 		dt_ok(dat_evd_disable(evd));
 		dt_ok(dat_evd_disable(evd));
 		dt_post_se(evd, round);
-		dt_assert_type(dat_cno_wait(cno, 5000, &told), DAT_QUEUE_EMPTY);
+		dt_assert_type(dat_cno_wait(cno, 5000, &triggered), DAT_QUEUE_EMPTY);
 		dt_ok(dat_evd_enable(evd));
-		dt_ok(dat_cno_wait(cno, FOREVER, &told));
-		ck_assert_ptr_eq(told, evd);
-		dt_ok(dat_evd_enable(evd)); /* changes nothing, so tells nothing */
-		dt_assert_type(dat_cno_wait(cno, 5000, &told), DAT_QUEUE_EMPTY);
+		dt_ok(dat_cno_wait(cno, FOREVER, &triggered));
+		ck_assert_ptr_eq(triggered, evd);
+		dt_ok(dat_evd_enable(evd)); /* changes nothing, so triggers nothing */
+		dt_assert_type(dat_cno_wait(cno, 5000, &triggered), DAT_QUEUE_EMPTY);
 		contract_expect_se(evd, round);
 	}
 	dt_ok(dat_evd_disable(evd));
 	dt_ok(dat_evd_enable(evd)); /* nothing is queued */
-	dt_assert_type(dat_cno_wait(cno, 5000, &told), DAT_QUEUE_EMPTY);
+	dt_assert_type(dat_cno_wait(cno, 5000, &triggered), DAT_QUEUE_EMPTY);
 	dt_assert_ret(dat_evd_enable(side.ep), bad_handle);
 	dt_assert_ret(dat_evd_disable(side.ep), bad_handle);
 	dt_side_close(&side);
@@ -41,7 +41,7 @@ END_TEST
 START_TEST(disabled__completions_arrive__enabling_tells_of_them)
 {
 	struct dt_pair pair;
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 	DAT_CNO_HANDLE cno;
 	DAT_EVENT event;
 
@@ -49,15 +49,15 @@ START_TEST(disabled__completions_arrive__enabling_tells_of_them)
 	cno = contract_cno(&pair.b);
 	dt_ok(dat_evd_modify_cno(pair.b.recv, cno));
 	dt_ok(dat_evd_disable(pair.b.recv));
-	while (dat_cno_wait(cno, 1000, &told) == DAT_SUCCESS)
-		; /* spurious notifications of before */
+	while (dat_cno_wait(cno, 1000, &triggered) == DAT_SUCCESS)
+		; /* earlier spurious notifications */
 	dt_recv(&pair.b, 0, 64, 1);
 	dt_send(&pair.a, 0, 64, 1);
 	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
-	dt_assert_type(dat_cno_wait(cno, 5000, &told), DAT_QUEUE_EMPTY);
+	dt_assert_type(dat_cno_wait(cno, 5000, &triggered), DAT_QUEUE_EMPTY);
 	dt_ok(dat_evd_enable(pair.b.recv));
-	dt_ok(dat_cno_wait(cno, FOREVER, &told));
-	ck_assert_ptr_eq(told, pair.b.recv);
+	dt_ok(dat_cno_wait(cno, FOREVER, &triggered));
+	ck_assert_ptr_eq(triggered, pair.b.recv);
 	dt_poll_next(pair.b.recv, &event);
 	dt_pair_close(&pair);
 }
@@ -66,7 +66,7 @@ END_TEST
 /* clause: c.8.1, c.8.3 */
 START_TEST(modify_cno__none_to_one_to_another_to_none__what_is_queued_is_told)
 {
-	DAT_EVD_HANDLE evd, told;
+	DAT_EVD_HANDLE evd, triggered;
 	DAT_CNO_HANDLE a, b;
 	struct dt_side side;
 
@@ -77,16 +77,16 @@ START_TEST(modify_cno__none_to_one_to_another_to_none__what_is_queued_is_told)
 	dt_post_se(evd, 1);
 	dt_ok(dat_evd_modify_cno(evd, a));
 	ck_assert_ptr_eq(contract_query(evd).cno_handle, a);
-	dt_ok(dat_cno_wait(a, FOREVER, &told));
-	ck_assert_ptr_eq(told, evd);
+	dt_ok(dat_cno_wait(a, FOREVER, &triggered));
+	ck_assert_ptr_eq(triggered, evd);
 	dt_ok(dat_evd_modify_cno(evd, b));
-	dt_ok(dat_cno_wait(b, FOREVER, &told));
-	ck_assert_ptr_eq(told, evd);
+	dt_ok(dat_cno_wait(b, FOREVER, &triggered));
+	ck_assert_ptr_eq(triggered, evd);
 	dt_ok(dat_evd_modify_cno(evd, DAT_HANDLE_NULL));
 	ck_assert_ptr_null(contract_query(evd).cno_handle);
 	dt_post_se(evd, 2);
-	dt_assert_type(dat_cno_wait(a, 2000, &told), DAT_QUEUE_EMPTY);
-	dt_assert_type(dat_cno_wait(b, 2000, &told), DAT_QUEUE_EMPTY);
+	dt_assert_type(dat_cno_wait(a, 2000, &triggered), DAT_QUEUE_EMPTY);
+	dt_assert_type(dat_cno_wait(b, 2000, &triggered), DAT_QUEUE_EMPTY);
 	dt_assert_ret(dat_evd_modify_cno(evd, side.ep),
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO));
 	dt_assert_ret(dat_evd_modify_cno(side.ep, a),
@@ -113,21 +113,21 @@ struct consumer {
 	DAT_CNO_HANDLE cno;
 };
 
-/* Drains the EVD when its CNO says so, and never else. */
+/* Drains the EVD only after a trigger of its CNO. */
 static void *
 consume(void *arg)
 {
 	const struct consumer *c = arg;
 	struct load *l = c->load;
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 	DAT_EVENT event;
 
 	while (l->seen < l->n) {
-		/* Without the EVD attached a CNO rightly says nothing. */
-		if (dat_cno_wait(c->cno, 2000, &told) != DAT_SUCCESS || !told)
+		/* While the EVD is attached to the other CNO, this one is not triggered. */
+		if (dat_cno_wait(c->cno, 2000, &triggered) != DAT_SUCCESS || !triggered)
 			continue;
-		l->wrong += told != l->pair.b.recv;
-		while (dat_evd_dequeue(told, &event) == DAT_SUCCESS)
+		l->wrong += triggered != l->pair.b.recv;
+		while (dat_evd_dequeue(triggered, &event) == DAT_SUCCESS)
 			l->seen++;
 	}
 	return NULL;
@@ -147,7 +147,7 @@ send_all(void *arg)
 	return NULL;
 }
 
-/* A third thread gives the EVD away all the time; in the end it stays with one of the two. */
+/* A third thread moves the EVD all the time; at the end it stays with one of the two CNOs. */
 static void
 under_load(struct load *l, int i, void (*disturb)(struct load *l, unsigned int round))
 {
@@ -225,7 +225,7 @@ quiet_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 	l->seen++;
 }
 
-/* From CNO to upcalls and back: the third kind of taker. */
+/* From CNO to upcalls and back: another kind of sink. */
 static void
 to_upcalls_and_back(struct load *l, unsigned int round)
 {

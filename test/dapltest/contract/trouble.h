@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* trouble -- what a test can make the library "trouble" do; see soft/device/trouble.h */
+/* trouble -- faults that a test can inject with the library "trouble"; see soft/device/trouble.h */
 #ifndef REARM_TEST_CONTRACT_TROUBLE_H
 #define REARM_TEST_CONTRACT_TROUBLE_H
 

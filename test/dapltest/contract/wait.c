@@ -23,14 +23,14 @@ START_TEST(timeout__is_absolute__whatever_wakes_the_thread_meanwhile)
 	begun = dt_now_us();
 	evd_waiter_start(&w, evd, 150000, 101);
 	for (int i = 0; i < 100 && !w.done; i++) {
-		dt_post_se(evd, 1); /* each wakes it, none is the last */
+		dt_post_se(evd, 1); /* each wakes it, none completes the threshold */
 		dt_nap_ms(20);
 	}
 	dt_assert_type(evd_waiter_join(&w), DAT_TIMEOUT_EXPIRED);
 	took = dt_now_us() - begun;
 	ck_assert_int_ge(w.more, 1);
 	ck_assert_uint_ge(took, 150000);
-	/* Restarted with each wake-up it would take 100 of them, two seconds. */
+	/* If each wake-up restarted the timeout, the wait would take two seconds. */
 	ck_assert_uint_lt(took, 1500000);
 	dt_side_close(&side);
 }
@@ -181,7 +181,7 @@ END_TEST
 /* clause: c.4.2, c.4.7 */
 START_TEST(waiter__on_an_evd_with_a_cno__the_cno_is_not_triggered_until_it_leaves)
 {
-	DAT_EVD_HANDLE evd, told;
+	DAT_EVD_HANDLE evd, triggered;
 	struct dt_side side;
 	struct evd_waiter w;
 	DAT_CNO_HANDLE cno;
@@ -192,12 +192,12 @@ START_TEST(waiter__on_an_evd_with_a_cno__the_cno_is_not_triggered_until_it_leave
 	evd_waiter_start(&w, evd, FOREVER, 3);
 	dt_post_se(evd, 1);
 	dt_post_se(evd, 2);
-	dt_assert_type(dat_cno_wait(cno, 20000, &told), DAT_QUEUE_EMPTY);
+	dt_assert_type(dat_cno_wait(cno, 20000, &triggered), DAT_QUEUE_EMPTY);
 	dt_post_se(evd, 3);
 	dt_ok(evd_waiter_join(&w));
-	/* What it left behind is news for whoever takes next. */
-	dt_ok(dat_cno_wait(cno, FOREVER, &told));
-	ck_assert_ptr_eq(told, evd);
+	/* The events that it left are reported to the next sink. */
+	dt_ok(dat_cno_wait(cno, FOREVER, &triggered));
+	ck_assert_ptr_eq(triggered, evd);
 	contract_expect_se(evd, 2);
 	contract_expect_se(evd, 3);
 	dt_ok(dat_evd_disable(evd));
@@ -316,7 +316,7 @@ END_TEST
 START_TEST(unwaitable__dequeue_and_cno_go_on__and_it_can_be_cleared)
 {
 	const DAT_RETURN bad_handle = DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE);
-	DAT_EVD_HANDLE evd, told;
+	DAT_EVD_HANDLE evd, triggered;
 	struct dt_side side;
 	DAT_CNO_HANDLE cno;
 	DAT_EVENT event;
@@ -329,8 +329,8 @@ START_TEST(unwaitable__dequeue_and_cno_go_on__and_it_can_be_cleared)
 	ck_assert_uint_eq(contract_query(evd).evd_state,
 	    DAT_EVD_STATE_ENABLED | DAT_EVD_STATE_UNWAITABLE);
 	dt_post_se(evd, 1);
-	dt_ok(dat_cno_wait(cno, FOREVER, &told));
-	ck_assert_ptr_eq(told, evd);
+	dt_ok(dat_cno_wait(cno, FOREVER, &triggered));
+	ck_assert_ptr_eq(triggered, evd);
 	contract_expect_se(evd, 1);
 	dt_ok(dat_evd_disable(evd));
 	dt_post_se(evd, 2);

@@ -105,9 +105,9 @@ END_TEST
 static void
 expect_untriggered(DAT_CNO_HANDLE untriggered)
 {
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 
-	dt_assert_type(dat_cno_wait(untriggered, NOTICED_MS * 1000u, &told), DAT_QUEUE_EMPTY);
+	dt_assert_type(dat_cno_wait(untriggered, NOTICED_MS * 1000u, &triggered), DAT_QUEUE_EMPTY);
 }
 
 /* The CNO goes as soon as it can, another takes its place, and an event comes. */

@@ -102,7 +102,7 @@ cno_body(void *arg)
 	struct cno_waiter *w = arg;
 
 	w->ready = 1;
-	w->ret = dat_cno_wait(w->cno, w->timeout, &w->told);
+	w->ret = dat_cno_wait(w->cno, w->timeout, &w->triggered);
 	w->done = 1;
 	return NULL;
 }
@@ -110,7 +110,7 @@ cno_body(void *arg)
 void
 cno_waiter_start(struct cno_waiter *w, DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout)
 {
-	*w = (struct cno_waiter){ .cno = cno, .timeout = timeout, .told = (DAT_EVD_HANDLE)3 };
+	*w = (struct cno_waiter){ .cno = cno, .timeout = timeout, .triggered = (DAT_EVD_HANDLE)3 };
 	ck_assert_int_eq(pthread_create(&w->thread, NULL, cno_body, w), 0);
 	dt_await_count(&w->ready, 1);
 	dt_nap_ms(20);

@@ -54,7 +54,7 @@ struct cno_waiter {
 	pthread_t thread;
 	_Atomic(int) ready, done;
 	DAT_RETURN ret;
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 };
 
 void cno_waiter_start(struct cno_waiter *w, DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout);
