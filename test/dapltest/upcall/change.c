@@ -105,7 +105,7 @@ START_TEST(change__refused_while_enabled__the_old_policy_goes_on)
 	struct dt_side side;
 	struct up up;
 
-	/* Something stays queued under NORIFY alone: it tells and does not take. */
+	/* Only NORIFY leaves events queued: it reports events and does not take them. */
 	up_begin(&up, &side, DAT_UPCALL_NORIFY, DAT_EVD_SOFTWARE_FLAG);
 	dt_post_se(up.evd, 1);
 	up_await_returned(&up, 1);
@@ -150,14 +150,14 @@ START_TEST(enable__a_completion_in_the_device__counts_as_queued)
 	up_init(&up);
 	up_connect(&up, &pair, DAT_UPCALL_DISABLE, 2);
 	up_send(&pair, 0);
-	/* A device may be late to show it: then enabling works, and an upcall comes for it. */
+	/* A device may show it late: then enabling succeeds, and an upcall is made for it. */
 	while ((ret = up_try(&up, to, DAT_UPCALL_INVOC_NEW)) == DAT_SUCCESS && !up.entered) {
 		ck_assert_int_eq(_i / UP_ENABLING, DT_PERSONALITIES - 1); /* the one that delays */
 		dt_nap_ms(1);
 		up_set(&up, DAT_UPCALL_TEARDOWN);
 	}
 	if (ret != DAT_SUCCESS) {
-		/* NOTIFY may have called for it before the TEARDOWN, and left it queued. */
+		/* NOTIFY may have made its upcall before the TEARDOWN, and left it queued. */
 		const int entered = up.entered;
 
 		dt_assert_ret(ret, DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE));

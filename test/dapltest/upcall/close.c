@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Abrupt close while upcalls and agents are blocked in waits.  What they wait for goes with the
- * adapter: it must release them, in whatever order it destroys the objects.
+ * Abrupt close while upcalls and agents are blocked in waits.  The close destroys the objects that
+ * they wait on, and must release them whatever the order.
  */
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ struct blocked {
 	DAT_EVD_HANDLE evd; /* for an event of this one */
 	DAT_CNO_HANDLE cno; /* or for a trigger of this one */
 	DAT_RETURN ret, again;
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 	_Atomic(int) released;
 };
 
@@ -53,7 +53,7 @@ waits_for_cno(struct up *up, const DAT_EVENT *event)
 	DAT_EVD_HANDLE none;
 
 	(void)event;
-	b->ret = dat_cno_wait(b->cno, DAT_TIMEOUT_INFINITE, &b->told);
+	b->ret = dat_cno_wait(b->cno, DAT_TIMEOUT_INFINITE, &b->triggered);
 	b->again = dat_cno_wait(b->cno, DAT_TIMEOUT_INFINITE, &none);
 	b->released++;
 }
@@ -62,7 +62,7 @@ static void
 begin(struct blocked *b, void (*act)(struct up *up, const DAT_EVENT *event))
 {
 	b->released = 0;
-	b->told = b;
+	b->triggered = b;
 	up_init(&b->up);
 	b->up.arg = b;
 	b->up.act = act;
@@ -122,7 +122,7 @@ START_TEST(close__an_upcall_waits_for_a_cno__it_gets_a_null_evd)
 	let_wait(&b);
 	close_releases(&b);
 	dt_ok(b.ret);
-	ck_assert_ptr_null(b.told);
+	ck_assert_ptr_null(b.triggered);
 	ck_assert(b.again != DAT_SUCCESS);
 }
 END_TEST
@@ -149,7 +149,7 @@ START_TEST(close__an_agent_waits_for_an_evd__it_gets_abort)
 }
 END_TEST
 
-/* Of the upcalls that stand the first to get there closes the adapter, the others end later. */
+/* Of the running upcalls, the first one closes the adapter; the others return later. */
 static _Atomic(int) closers, ended_at_close;
 
 static void

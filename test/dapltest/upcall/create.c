@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kcreate and the arguments of both calls */
+/* dat_evd_kcreate(), and the arguments of both upcall calls */
 #include <stdlib.h>
 
 #include "lib/upcall_story.h"
@@ -24,7 +24,7 @@ START_TEST(kcreate__each_policy__arms_the_device_if_and_only_if_it_calls)
 	struct up up;
 
 	up_begin(&up, &side, up_policies[_i], DAT_EVD_DTO_FLAG);
-	/* A device that notifies without a reason is armed once more. */
+	/* After a spurious notification the device is armed once more. */
 	ck_assert_int_eq(up_counters(&up).arms > 0, up_calls(up_policies[_i]));
 	dt_side_close(&side);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The end of an adapter: dat_ia_close() outside of callbacks returns after every upcall and agent
- * of it has returned, however their objects are freed meanwhile.
+ * Closing an adapter: dat_ia_close() outside callbacks returns after every upcall and agent of the
+ * adapter has returned, however their objects are freed meanwhile.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -9,7 +9,7 @@
 #include "end.h"
 #include "suites.h"
 
-/* ---- a close, and upcalls and agents that freed what they belong to ---- */
+/* ---- a close, and upcalls and agents that freed their own object ---- */
 
 static void
 only_runs_on(struct up *up, const DAT_EVENT *event)
@@ -139,7 +139,7 @@ await_closing(DAT_IA_HANDLE ia)
 	}
 }
 
-/* No callback waits for a thread that is in none, so nothing keeps that from waiting for all. */
+/* No callback waits for a thread outside callbacks, so such a thread may wait for all callbacks. */
 /* origin: attack.C5 */
 /* clause: e.9.1, e.9.8 */
 START_TEST(close__an_upcall_closes_another_adapter__returns_after_it)

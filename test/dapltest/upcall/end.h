@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* end -- what the tests of an adapter's end have in common */
+/* end -- common code of the tests that close adapters */
 #ifndef REARM_TEST_UPCALL_END_H
 #define REARM_TEST_UPCALL_END_H
 
 #include "lib/upcall_story.h"
 
-/* An adapter with nothing on it but what the test makes. */
+/* Opens an adapter without any objects. */
 void end_open(struct dt_side *side, const char *name);
 DAT_RETURN end_step(DAT_IA_HANDLE ia, int timeout_ms);
 
@@ -16,11 +16,11 @@ void end_join(pthread_t thread);
 /* Returns when another thread's free of the object has begun. */
 void end_await_freeing(DAT_HANDLE object);
 
-/* Acts: closes the adapter; frees the EVD, and runs on until it is released. */
+/* Acts of an upcall: close the adapter; free the EVD, and run until released. */
 void end_closes(struct up *up, const DAT_EVENT *event);
 void end_frees_and_runs_on(struct up *up, const DAT_EVENT *event);
 
-/* Callbacks run on from end_hold_all() until the time of end_release_in() is over. */
+/* Callbacks run from end_hold_all() until the time of end_release_in() is over. */
 void end_hold_all(void);
 pthread_t end_release_in(unsigned int ms);
 void end_runs_on(void);
@@ -35,7 +35,7 @@ struct end_agent {
 	void (*act)(struct end_agent *agent);
 };
 
-/* Opens it; the agent is inside, in front of its gate. */
+/* Opens it; the agent runs and waits at its gate. */
 void end_agent_open(struct end_agent *agent, void (*act)(struct end_agent *agent));
 
 #endif

@@ -26,7 +26,7 @@ end_await_freeing(DAT_HANDLE object)
 		ck_assert_int_lt(ms, DT_FOREVER_MS);
 		dt_nap_ms(1);
 	}
-	dt_nap_ms(10); /* it waits by then, most of the time */
+	dt_nap_ms(10); /* usually it waits by then */
 }
 
 void *
@@ -73,7 +73,7 @@ end_frees_and_runs_on(struct up *up, const DAT_EVENT *event)
 	end_runs_on();
 }
 
-/* While a close is in progress, most of the time. */
+/* Usually while a close is in progress. */
 static void *
 release_later(void *ms)
 {

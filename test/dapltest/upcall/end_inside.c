@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dat_ia_close() inside of an upcall or agent of the adapter: it waits for all others, but not for
- * those that it was called from, nor for one that may wait for the caller.
+ * dat_ia_close() inside an upcall or agent of the adapter: it waits for all others, except those
+ * that it was called from, and those that may wait for the caller.
  */
 #include "end.h"
 #include "suites.h"
@@ -128,7 +128,7 @@ START_TEST(close_inside__another_upcall_waits_for_this_one__it_gives_way)
 }
 END_TEST
 
-/* Each closes the adapter of the other, from inside. */
+/* Each upcall closes the adapter of the other. */
 static void
 closes_the_other(struct up *up, const DAT_EVENT *event)
 {
@@ -205,7 +205,7 @@ one_frees_one_closes(struct up *up, const DAT_EVENT *event)
 	}
 }
 
-/* One that freed the EVD is not waited for by TEARDOWN, but by the close. */
+/* TEARDOWN does not wait for an upcall that freed the EVD; the close does. */
 /* origin: attack.C5 */
 /* clause: c.14.26, c.14.31, e.9.8 */
 START_TEST(close_inside__one_of_many_freed_their_evd__returns_after_all_others)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The end of an EVD that has upcalls: free from outside and inside, the close of its adapter */
+/* Freeing an EVD with upcalls: from outside, from inside, and by a close of its adapter */
 #include <stdlib.h>
 
 #include "lib/upcall_story.h"

@@ -5,7 +5,7 @@
 #include "lib/upcall_story.h"
 #include "suites.h"
 
-/* ---- what an upcall is given ---- */
+/* ---- the arguments of an upcall ---- */
 
 /* clause: c.14.3, c.14.4 */
 START_TEST(upcall__gets_its_instance_and_a_copy_of_the_event)
@@ -69,7 +69,7 @@ START_TEST(upcall__the_event__stays_readable_until_it_returns)
 	up.act = reads_its_event_late;
 	dt_post_se(up.evd, 11);
 	up_await_entered(&up, 1);
-	/* The places of the queue are used anew meanwhile. */
+	/* Meanwhile the entries of the queue are reused. */
 	for (uintptr_t i = 0; i < 200; i++) {
 		dt_post_se(up.evd, 1000 + i);
 		(void)dat_evd_dequeue(up.evd, &other);

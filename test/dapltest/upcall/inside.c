@@ -18,7 +18,7 @@ makes_the_call(struct up *up, const DAT_EVENT *event)
 	in->made++;
 }
 
-/* What an upcall must come from, before the policy may be switched off. */
+/* The policy under which the upcall is made, before it is switched off. */
 static DAT_UPCALL_POLICY
 policy_to_enter(DAT_UPCALL_POLICY policy)
 {
@@ -111,7 +111,7 @@ inside_close(struct inside *in)
 		dt_side_close(&in->pair.a);
 }
 
-/* ---- the policy of the own EVD ---- */
+/* ---- the policy of its own EVD ---- */
 
 #define TARGETS (UP_POLICIES * 2)
 
@@ -131,7 +131,7 @@ START_TEST(modify_inside__to_each_policy__takes_effect)
 	in.flag = (DAT_UPCALL_FLAG)(_i / (UP_POLICIES * UP_POLICIES));
 	inside_do(&in, modifies);
 	dt_ok(in.ret);
-	/* What is enabled while another thread's TEARDOWN waits is ordered before that. */
+	/* An enabling during another thread's TEARDOWN takes effect before the TEARDOWN. */
 	if (in.policy != DAT_UPCALL_TEARDOWN)
 		in.policy = in.to;
 	inside_close(&in);
@@ -192,7 +192,7 @@ makes_it_many_and_waits(struct inside *in)
 		return;
 	}
 	dt_post_se(in->up.evd, 3);
-	up_await_returned(&in->up, 2); /* both, while this one stands */
+	up_await_returned(&in->up, 2); /* both, while this one runs */
 }
 
 /* clause: c.14.23, c.14.9 */

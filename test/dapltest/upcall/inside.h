@@ -2,9 +2,9 @@
 /*
  * inside -- one call from inside an upcall, under one policy
  *
- * The upcall belongs to an EVD of software events and takes one of them.  While it stands at its
- * gate, the policy is made what the test wants: an upcall can find its own policy changed to
- * DISABLE, and a thread waiting in TEARDOWN for it.  Then it makes the call.
+ * The upcall belongs to an EVD of software events and takes one of them.  While it waits at its
+ * gate, the test sets the policy: an upcall can find that its policy has become DISABLE, or that a
+ * thread in TEARDOWN waits for it.  Then it makes the call.
  */
 #ifndef REARM_TEST_UPCALL_INSIDE_H
 #define REARM_TEST_UPCALL_INSIDE_H
@@ -19,7 +19,7 @@ struct inside {
 	struct dt_pair pair; /* the upcall's adapter is that of side b */
 	bool paired;
 	bool closed; /* the call closed the adapter */
-	/* What the call leaves for the test to see. */
+	/* Results of the call, for the test. */
 	DAT_RETURN ret, second;
 	DAT_EVENT event;
 	DAT_COUNT more;
@@ -31,12 +31,12 @@ struct inside {
 /* The EVD, and with `pair` a connection of side b to side a.  `index` chooses the policy. */
 void inside_open(struct inside *in, int index);
 void inside_open_pair(struct inside *in, int index);
-/* Makes the call from the upcall; returns when the upcall has, and a TEARDOWN, too. */
+/* Makes the call from the upcall.  Returns after the upcall, and after a TEARDOWN. */
 void inside_do(struct inside *in, void (*call)(struct inside *in));
-/* The same in two halves, for a test that has something to do while the call blocks. */
+/* The same in two halves, for a test that acts while the call blocks. */
 void inside_begin(struct inside *in, void (*call)(struct inside *in));
 void inside_end(struct inside *in);
-/* The EVD still works as its policy says; closes everything. */
+/* Checks that the EVD still works under its policy, and closes everything. */
 void inside_close(struct inside *in);
 
 /* Runs the test once under each policy. */

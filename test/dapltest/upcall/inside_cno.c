@@ -15,7 +15,7 @@ attaches_a_cno(struct inside *in)
 /* clause: c.14.24, c.8.1 */
 START_TEST(modify_cno_inside__its_own_evd__told_if_and_only_if_no_upcall_takes)
 {
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 	struct inside in;
 	DAT_EVENT event;
 
@@ -26,11 +26,11 @@ START_TEST(modify_cno_inside__its_own_evd__told_if_and_only_if_no_upcall_takes)
 	dt_post_se(in.up.evd, 2);
 	if (up_calls(in.policy)) {
 		up_await_noted(&in.up, 2);
-		dt_assert_type(dat_cno_wait(in.handle, 1000, &told), DAT_QUEUE_EMPTY);
+		dt_assert_type(dat_cno_wait(in.handle, 1000, &triggered), DAT_QUEUE_EMPTY);
 		up_await_returned(&in.up, 2);
 	} else {
-		dt_ok(dat_cno_wait(in.handle, DT_FOREVER_MS * 1000u, &told));
-		ck_assert_ptr_eq(told, in.up.evd);
+		dt_ok(dat_cno_wait(in.handle, DT_FOREVER_MS * 1000u, &triggered));
+		ck_assert_ptr_eq(triggered, in.up.evd);
 		dt_ok(dat_evd_dequeue(in.up.evd, &event));
 	}
 	dt_ok(dat_evd_modify_cno(in.up.evd, DAT_HANDLE_NULL));
@@ -42,11 +42,11 @@ END_TEST
 static void
 hands_over_to_a_cno(struct inside *in)
 {
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 
 	dt_ok(dat_evd_modify_cno(in->up.evd, in->handle));
 	dt_ok(up_try(&in->up, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_ANY));
-	in->ret = dat_cno_wait(in->handle, DT_FOREVER_MS * 1000u, &told);
+	in->ret = dat_cno_wait(in->handle, DT_FOREVER_MS * 1000u, &triggered);
 	dt_ok(dat_evd_modify_cno(in->up.evd, DAT_HANDLE_NULL));
 	up_drain(&in->up, NULL);
 	if (up_calls(in->policy))
@@ -75,10 +75,10 @@ END_TEST
 static void
 waits_on_a_cno(struct inside *in)
 {
-	DAT_EVD_HANDLE told = in->up.evd;
+	DAT_EVD_HANDLE triggered = in->up.evd;
 
-	in->ret = dat_cno_wait(in->handle, DT_FOREVER_MS * 1000u, &told);
-	in->handle = told;
+	in->ret = dat_cno_wait(in->handle, DT_FOREVER_MS * 1000u, &triggered);
+	in->handle = triggered;
 }
 
 /* clause: c.14.31 */
@@ -105,11 +105,11 @@ END_TEST
 static void
 waits_on_a_quiet_cno(struct inside *in)
 {
-	DAT_EVD_HANDLE told = in->up.evd;
+	DAT_EVD_HANDLE triggered = in->up.evd;
 
 	dt_ok(dat_cno_create(in->up.ia, no_agent, &in->handle));
-	in->ret = dat_cno_wait(in->handle, 3000, &told);
-	ck_assert_ptr_eq(told, DAT_HANDLE_NULL);
+	in->ret = dat_cno_wait(in->handle, 3000, &triggered);
+	ck_assert_ptr_eq(triggered, DAT_HANDLE_NULL);
 	in->second = dat_cno_free(in->handle);
 }
 

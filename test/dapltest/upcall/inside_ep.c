@@ -221,7 +221,7 @@ END_TEST
 
 /* ---- connecting ---- */
 
-/* Side b, whose upcall it is, connects to a: as dt_pair_open(), the other way round. */
+/* Side b, which has the upcall, connects to a: dt_pair_open() with the sides exchanged. */
 static void
 open_apart(struct inside *in, int index)
 {

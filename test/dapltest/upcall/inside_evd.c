@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From inside an upcall, under every policy: calls on EVDs, the own first of all */
+/* From inside an upcall, under every policy: calls on EVDs, above all on its own */
 #include "inside.h"
 #include "suites.h"
 
@@ -26,7 +26,7 @@ END_TEST
 static void
 posts_and_dequeues(struct inside *in)
 {
-	if (in->policy == DAT_UPCALL_MANY) /* the others would take them */
+	if (in->policy == DAT_UPCALL_MANY) /* other upcalls would take them */
 		dt_ok(up_try(&in->up, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW));
 	for (uintptr_t i = 10; i < 14; i++)
 		dt_post_se(in->up.evd, i);
@@ -47,7 +47,7 @@ START_TEST(dequeue_inside__events_queued__gives_them_in_order_and_no_upcall_come
 	inside_open(&in, _i);
 	inside_do(&in, posts_and_dequeues);
 	dt_assert_type(in.ret, DAT_QUEUE_EMPTY);
-	if (in.policy != DAT_UPCALL_NORIFY) { /* which may tell of what came meanwhile */
+	if (in.policy != DAT_UPCALL_NORIFY) { /* which may report events that came meanwhile */
 		up_assert_no_more(&in.up, 1);
 	} else {
 		dt_nap_ms(10);
@@ -56,7 +56,7 @@ START_TEST(dequeue_inside__events_queued__gives_them_in_order_and_no_upcall_come
 }
 END_TEST
 
-static const int not_many[] = { 0, 2, 3, 4 }; /* MANY has a test of its own */
+static const int not_many[] = { 0, 2, 3, 4 }; /* MANY has its own test */
 
 static void
 posts_two(struct inside *in)
@@ -64,7 +64,7 @@ posts_two(struct inside *in)
 	dt_post_se(in->up.evd, 10);
 	dt_post_se(in->up.evd, 11);
 	if (in->policy == DAT_UPCALL_SINGLE_INSTANCE || in->policy == DAT_UPCALL_NORIFY)
-		up_assert_no_more(&in->up, 1); /* never while this one stands */
+		up_assert_no_more(&in->up, 1); /* not while this one runs */
 	if (in->policy == DAT_UPCALL_NORIFY)
 		in->up.act = up_drain;
 }
@@ -216,7 +216,7 @@ START_TEST(wait_inside__an_upcall_of_another_evd_is_due__comes_after_the_return)
 	up_await_noted(&in.up, 1);
 	dt_nap_ms(3);
 	dt_post_se(neighbour.evd, 9);
-	if (in.policy != DAT_UPCALL_MANY) /* whose upcalls have threads of their own */
+	if (in.policy != DAT_UPCALL_MANY) /* its upcalls have their own threads */
 		up_assert_no_more(&neighbour, 0);
 	dt_post_se(in.handle, 4);
 	inside_end(&in);
@@ -244,7 +244,7 @@ START_TEST(wait_inside__for_a_connection_that_its_own_thread_reads__wakes)
 }
 END_TEST
 
-/* ---- settings of the own EVD ---- */
+/* ---- settings of its own EVD ---- */
 
 static void
 queries(struct inside *in)
@@ -340,7 +340,7 @@ START_TEST(resize_inside__its_own_evd__longer_and_shorter)
 }
 END_TEST
 
-/* ---- making and freeing EVDs ---- */
+/* ---- creating and freeing EVDs ---- */
 
 static void
 makes_another(struct inside *in)
@@ -367,7 +367,7 @@ END_TEST
 static void
 frees_the_neighbour(struct inside *in)
 {
-	if (in->policy != DAT_UPCALL_MANY) /* or another thread makes it at once */
+	if (in->policy != DAT_UPCALL_MANY) /* else another thread makes the upcall at once */
 		dt_post_se(neighbour.evd, 5);
 	in->ret = dat_evd_free(neighbour.evd);
 	ck_assert_int_eq(neighbour.inside, 0);

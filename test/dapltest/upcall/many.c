@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MANY: concurrency, and the order in which events are claimed.  Four upcalls at once are promised; in
- * which order the threads that claimed enter the consumer's function is not.
+ * MANY: concurrency, and the order in which events are claimed.  Four upcalls at once are
+ * guaranteed; the order in which their threads enter the consumer's function is not.
  */
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -12,7 +12,7 @@
 
 #define AT_ONCE 4
 
-/* Upcalls wait until the test lets the one of their event go. */
+/* Each upcall waits until the test releases its event. */
 static _Atomic(bool) released[256];
 
 static void
@@ -125,10 +125,10 @@ START_TEST(many__all_stand_and_one_returns__the_oldest_event_starts_next)
 	up_await_inside(&up, AT_ONCE);
 	dt_nap_ms(5);
 	standing = up.entered;
-	/* The first are inside, whichever of them noted itself first. */
+	/* The first events are inside, in any order of entry. */
 	for (int i = 0; i < standing; i++)
 		ck_assert_uint_lt(up_value(&up.notes[i].event), (DAT_UINT64)standing);
-	/* The last that entered goes first: the ends have no order, the starts do. */
+	/* The last upcall returns first: the order of returns is free, that of starts is not. */
 	for (int next = standing; next < 20; next++) {
 		released[next - 1] = true;
 		up_await_entered(&up, next + 1);
@@ -317,7 +317,7 @@ START_TEST(many__disabled_while_they_stand__they_end_and_no_other_starts)
 		dt_post_se(up.evd, i);
 	up_await_inside(&up, AT_ONCE);
 	up_set(&up, DAT_UPCALL_DISABLE);
-	ck_assert_int_eq(up.returned, 0); /* DISABLE waits for nobody */
+	ck_assert_int_eq(up.returned, 0); /* DISABLE does not wait */
 	up_assert_no_more(&up, AT_ONCE);
 	release_all();
 	up_await_returned(&up, AT_ONCE);
@@ -348,7 +348,7 @@ START_TEST(many__stepped_by_hand__starts_in_the_order_of_the_events)
 }
 END_TEST
 
-/* As many descriptors as are open now: threads of a crew need some. */
+/* Limits descriptors to those that are open now: threads of a pool need more. */
 static struct rlimit
 no_more_descriptors(void)
 {

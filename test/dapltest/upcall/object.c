@@ -21,7 +21,7 @@ START_TEST(object__replaced_while_an_upcall_stands__the_next_uses_the_new_one)
 	other.act = up_take_told;
 	dt_post_se(up.evd, 0);
 	up_await_inside(&up, 1);
-	/* Under NORIFY the event is still queued: it is news for the new object as well. */
+	/* Under NORIFY the event is still queued, and is reported to the new object as well. */
 	dt_ok(dat_evd_modify_upcall(up.evd, to, &other.object, DAT_UPCALL_INVOC_ANY));
 	if (policy == DAT_UPCALL_NORIFY) {
 		up.act = NULL;
@@ -33,7 +33,7 @@ START_TEST(object__replaced_while_an_upcall_stands__the_next_uses_the_new_one)
 		if (to == DAT_UPCALL_MANY)
 			up_await_returned(&other, 1);
 		else
-			up_assert_no_more(&other, 0); /* one at a time, whosever it is */
+			up_assert_no_more(&other, 0); /* one at a time, whatever the object */
 		up.gate = false;
 		up_await_returned(&other, 1);
 		up_assert_values(&other, 1, 1);
@@ -96,7 +96,7 @@ START_TEST(object__the_null_object_while_disabled__takes_the_function_away)
 }
 END_TEST
 
-/* Two objects with the same function: whose instance it gets tells which was in force. */
+/* Two objects with the same function: the instance data shows which one was in force. */
 static _Atomic(bool) torn_pair;
 
 static void

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What each policy promises while it does not change, and what DISABLE does */
+/* What each policy guarantees while it does not change, and what DISABLE does */
 #include <sched.h>
 
 #include "lib/upcall_story.h"
@@ -40,7 +40,7 @@ START_TEST(policy__one_shot_notifications_of_the_device__persists)
 	up_connect(&up, &pair, up_policies[_i], 12);
 	for (DAT_UINT64 i = 0; i < 12; i++) {
 		up_send(&pair, i);
-		up_await_noted(&up, (int)i + 1); /* so each needs a notification of its own */
+		up_await_noted(&up, (int)i + 1); /* so each needs its own notification */
 	}
 	up_assert_values(&up, 0, 12);
 	dt_pair_close(&pair);
@@ -177,7 +177,7 @@ START_TEST(norify__an_event_that_stays__is_told_once)
 	dt_post_se(up.evd, 5);
 	up_await_returned(&up, 1);
 	up_assert_no_more(&up, 1);
-	dt_post_se(up.evd, 6); /* news, although the queue was not empty */
+	dt_post_se(up.evd, 6); /* reported, although the queue was not empty */
 	up_await_returned(&up, 2);
 	up_assert_no_more(&up, 2);
 	up_drain(&up, NULL);
@@ -291,7 +291,7 @@ START_TEST(disable__completions_arrive__stay_queued_and_arm_nothing)
 	for (DAT_UINT64 i = 0; i < 4; i++)
 		up_send(&pair, i);
 	up_assert_no_more(&up, 0);
-	/* The notification that was asked for before comes to nobody, and none is asked for. */
+	/* The notification of the earlier arm finds no sink, and the queue is not armed again. */
 	ck_assert_uint_eq(up_counters(&up).arms, arms);
 	up_set(&up, DAT_UPCALL_SINGLE_INSTANCE);
 	up_await_returned(&up, 4);

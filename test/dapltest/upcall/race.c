@@ -7,7 +7,7 @@
 
 #define EVENTS 1500
 
-/* Each event is seen once, whoever took it. */
+/* Each event is seen once, by any of the threads. */
 struct field {
 	struct up up;
 	struct dt_side side;
@@ -65,7 +65,7 @@ posts_all(void *arg)
 	return NULL;
 }
 
-/* A thread that sets one policy after the other until told to stop. */
+/* A thread that sets one policy after the other until it must stop. */
 struct changer {
 	DAT_UPCALL_POLICY policies[2];
 	DAT_UPCALL_FLAG flag;
@@ -123,7 +123,7 @@ START_TEST(two_threads__change_the_policy_against_each_other__every_event_once)
 	for (int i = 0; i < 2; i++)
 		duel[i].thread = up_thread(changes, &duel[i]);
 	poster = up_thread(posts_all, NULL);
-	/* Room is made by whoever is enabled; at the end somebody must be. */
+	/* Upcalls make room for the poster, so they are enabled again and again, and at the end. */
 	for (int i = 0; i < DT_FOREVER_MS && field.total < EVENTS * 9 / 10; i++) {
 		up_set(&field.up, SI);
 		dt_nap_ms(1);
@@ -190,7 +190,7 @@ END_TEST
 /* clause: c.14.29, c.14.8 */
 START_TEST(many_and_single_by_turns__single_is_single_whenever_it_stands)
 {
-	/* MANY and SINGLE by turns; TEARDOWN in between, so that each stands alone. */
+	/* MANY and SINGLE in turn, with TEARDOWN in between, so that they do not overlap. */
 	static struct up up;
 	struct dt_side side;
 	int entered;

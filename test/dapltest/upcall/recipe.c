@@ -34,7 +34,7 @@ drain(DAT_PVOID instance_data, const DAT_EVENT *event, DAT_BOOLEAN more_events)
 			worker->handle(worker, &next);
 		ret = dat_evd_modify_upcall(worker->evd, DAT_UPCALL_SINGLE_INSTANCE,
 					    DAT_UPCALL_SAME, DAT_UPCALL_INVOC_NEW);
-	} while (DAT_GET_TYPE(ret) == DAT_INVALID_STATE); /* something came: drain on */
+	} while (DAT_GET_TYPE(ret) == DAT_INVALID_STATE); /* an event came: drain again */
 }
 
 static void
@@ -58,18 +58,18 @@ stop(struct worker *worker)
 	(void)dat_evd_modify_upcall(worker->evd, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME,
 				    DAT_UPCALL_INVOC_NEW);
 	while (dat_evd_dequeue(worker->evd, &next) == DAT_SUCCESS)
-		worker->handle(worker, &next); /* what came and was not called for */
+		worker->handle(worker, &next); /* events that came without an upcall */
 	(void)dat_evd_free(worker->evd);
 	free(worker);
 }
 
-/* ---- what the workers of these tests do ---- */
+/* ---- the workers of these tests ---- */
 
 struct work {
 	struct dt_side *side;
 	_Atomic(int) done, inside;
-	int last; /* the value of the last event: they come in order */
-	int again; /* receives to post anew */
+	int last;  /* the value of the last event; values come in order */
+	int again; /* receives to post again */
 	DAT_UINT64 cookie;
 };
 
@@ -127,7 +127,7 @@ posts(void *arg)
 	for (int i = 0; i < p->n; i++) {
 		dt_post_se_patiently(p->evd, (uintptr_t)i);
 		if (i % 50 == 0)
-			dt_nap_ms(1); /* bursts, and pauses in which the loop goes to rest */
+			dt_nap_ms(1); /* bursts, and pauses in which the loop goes idle */
 	}
 	return NULL;
 }
@@ -241,7 +241,7 @@ posts_on(void *arg)
 	while (posting_on && DAT_GET_TYPE(ret) != DAT_INVALID_HANDLE) {
 		ret = dat_evd_post_se(evd, &event);
 		if (ret != DAT_SUCCESS)
-			dt_nap_ms(1); /* full: it need not fight for the lock with those who take */
+			dt_nap_ms(1); /* full: leave the lock to the threads that take events */
 	}
 	return NULL;
 }
@@ -272,7 +272,7 @@ START_TEST(stop__under_load__nothing_touches_the_worker_afterwards)
 		posting_on = true;
 		thread = up_thread(posts_on, &evd);
 		dt_await_count(&work.done, 20);
-		/* The poster is no upcall: it must rest before the last dequeue finds the end. */
+		/* The poster is not an upcall: it must stop before the last dequeue. */
 		dt_ok(dat_evd_modify_upcall(
 		    evd, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_NEW));
 		posting_on = false;

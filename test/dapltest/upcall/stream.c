@@ -13,7 +13,7 @@ chosen(int index)
 	return up_policies[index % UP_ENABLING];
 }
 
-/* Under NORIFY the upcall dequeues the event, so that every test sees the events alike. */
+/* Under NORIFY the upcall dequeues the event, so that all tests get the events in the same way. */
 static void
 begin(struct up *up, DAT_UPCALL_POLICY policy)
 {
@@ -33,7 +33,7 @@ count_of(const struct up *up, DAT_EVENT_NUMBER number)
 	return n;
 }
 
-/* Each cookie from 0 to n-1 once, in order but for MANY, where the notes are written at once. */
+/* Each cookie from 0 to n-1 once, in order except under MANY, whose upcalls run in parallel. */
 static void
 assert_cookies(const struct up *up, DAT_UPCALL_POLICY policy, int n)
 {
@@ -265,7 +265,7 @@ START_TEST(async__an_overflow_of_another_evd_makes_an_upcall)
 	begin(&up, policy);
 	dt_side_open(&a, "soft", DT_SEPARATE);
 	dt_side_open(&b, "soft", DT_SEPARATE);
-	/* The adapter's own EVD of asynchronous events, which can be given an upcall like any. */
+	/* The adapter's own async EVD, which can have upcalls like any EVD. */
 	up.ia = b.ia;
 	up.evd = b.async;
 	dt_ok(dat_evd_modify_upcall(up.evd, policy, &up.object, DAT_UPCALL_INVOC_NEW));

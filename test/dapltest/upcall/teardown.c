@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* TEARDOWN: when it returns, and what comes after */
+/* TEARDOWN: when it returns, and what happens afterwards */
 #include <sched.h>
 
 #include "lib/upcall_story.h"
@@ -73,7 +73,7 @@ posts(void *arg)
 	DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
 
 	while (!p->stop) {
-		/* Not without end: the test drains what is there. */
+		/* Not endless: the test drains the queued events. */
 		if (p->up->noted < UP_NOTES / 2)
 			(void)dat_evd_post_se(p->up->evd, &event);
 		sched_yield();
@@ -106,7 +106,7 @@ START_TEST(teardown__against_a_poster__after_it_none_runs_and_none_starts)
 			dt_nap_ms(3);
 		ck_assert_int_eq(up.entered, entered);
 		ck_assert_int_eq(up.returned, entered);
-		up.noted = 0; /* nobody writes now */
+		up.noted = 0; /* no thread writes now */
 		up_drain(&up, NULL);
 		up.noted = 0;
 	}
@@ -223,7 +223,7 @@ START_TEST(teardown_inside__of_its_own_evd__returns_and_no_other_starts)
 	dt_await_count(&torn, 1);
 	up_set(&up, DAT_UPCALL_TEARDOWN);
 	ck_assert_int_eq(up.inside, 0);
-	/* Under MANY others may have been claimed before. */
+	/* Under MANY other upcalls may have been claimed before. */
 	up_assert_no_more(&up, up_policies[_i] == DAT_UPCALL_MANY ? up.entered : 1);
 	dt_side_close(&side);
 }
