@@ -25,10 +25,10 @@ pair_with_cno(struct dt_pair *pair, DAT_OS_WAIT_PROXY_AGENT agent, bool attached
 static void
 expect_told(DAT_CNO_HANDLE cno, DAT_EVD_HANDLE evd)
 {
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 
-	dt_ok(dat_cno_wait(cno, LONG, &told));
-	ck_assert_ptr_eq(told, evd);
+	dt_ok(dat_cno_wait(cno, LONG, &triggered));
+	ck_assert_ptr_eq(triggered, evd);
 }
 
 /* origin: peer.6 */
@@ -37,7 +37,7 @@ START_TEST(peer_06__wait_between_two_notifications__the_cno_hears_of_the_second)
 {
 	struct dt_pair pair;
 	struct evd_waiter w;
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 	DAT_EVENT event;
 	DAT_CNO_HANDLE cno = pair_with_cno(&pair, no_agent, true);
 
@@ -45,7 +45,7 @@ START_TEST(peer_06__wait_between_two_notifications__the_cno_hears_of_the_second)
 		evd_waiter_start(&w, pair.b.recv, LONG, 1);
 		dt_send(&pair.a, 0, 64, 1);
 		dt_assert_ret(evd_waiter_join(&w), DAT_SUCCESS);
-		dt_assert_type(dat_cno_wait(cno, 1000, &told), DAT_QUEUE_EMPTY);
+		dt_assert_type(dat_cno_wait(cno, 1000, &triggered), DAT_QUEUE_EMPTY);
 		dt_send(&pair.a, 0, 64, 2);
 		expect_told(cno, pair.b.recv);
 		dt_ok(dat_evd_dequeue(pair.b.recv, &event));
@@ -68,7 +68,7 @@ START_TEST(peer_07__cno_attached_later__is_triggered_by_completions)
 	dt_send(&pair.a, 0, 64, 1); /* the private channel has been in use */
 	dt_ok(dat_evd_wait(pair.b.recv, LONG, 1, &event, &more));
 	dt_ok(dat_evd_modify_cno(pair.b.recv, cno));
-	dt_nap_ms(20); /* the loop has armed the queue by then, and only a notification tells */
+	dt_nap_ms(20); /* by then the loop has armed the queue, and waits for a notification */
 	dt_send(&pair.a, 0, 64, 2);
 	expect_told(cno, pair.b.recv);
 	dt_pair_close(&pair);
@@ -87,7 +87,7 @@ START_TEST(peer_08__cno_taken_away__waiter_gets_its_own_and_others_get_theirs)
 	dt_pair_open(&pair, DT_SEPARATE);
 	dt_ok(dat_cno_create(pair.b.ia, no_agent, &cno));
 	dt_ok(dat_ep_free(pair.b.ep));
-	/* Made with a CNO: the channel of both is the one that all share. */
+	/* Created with a CNO: both use the shared channel. */
 	dt_ok(dat_evd_create(pair.b.ia, 64, cno, DAT_EVD_DTO_FLAG, &pair.b.recv));
 	dt_ok(dat_evd_create(pair.b.ia, 64, cno, DAT_EVD_DTO_FLAG, &pair.b.request));
 	pair.b.ep = dt_ep(&pair.b, NULL);
@@ -115,7 +115,7 @@ START_TEST(peer_09__enabled_or_attached_with_a_completion_there__told)
 {
 	struct dt_pair pair;
 	DAT_CNO_HANDLE cno = pair_with_cno(&pair, no_agent, false);
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 	DAT_EVENT event;
 
 	/* Nothing was armed when these came. */
@@ -134,11 +134,11 @@ START_TEST(peer_09__enabled_or_attached_with_a_completion_there__told)
 	expect_told(cno, pair.b.request);
 	dt_ok(dat_evd_dequeue(pair.b.request, &event));
 
-	/* The notification of these came while there was no taker. */
+	/* The notification of these came while there was no sink. */
 	dt_ok(dat_evd_disable(pair.b.recv));
 	dt_send(&pair.a, 0, 64, 1);
 	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
-	dt_assert_type(dat_cno_wait(cno, 20000, &told), DAT_QUEUE_EMPTY);
+	dt_assert_type(dat_cno_wait(cno, 20000, &triggered), DAT_QUEUE_EMPTY);
 	dt_ok(dat_evd_enable(pair.b.recv));
 	expect_told(cno, pair.b.recv);
 	dt_ok(dat_evd_dequeue(pair.b.recv, &event));
@@ -177,14 +177,14 @@ post_when_told(void *arg)
 	}
 }
 
-/* Posts fall before, at and behind the end of the wait. */
+/* Posts come before, at and after the end of the wait. */
 /* origin: peer.10 */
 /* clause: c.13.5 */
 START_TEST(peer_10__trigger_at_the_deadline__is_returned_or_stays)
 {
 	struct poster p = { .go = 0 };
 	struct dt_side side;
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 	DAT_CNO_HANDLE cno;
 	pthread_t thread;
 	DAT_EVENT event;
@@ -195,11 +195,11 @@ START_TEST(peer_10__trigger_at_the_deadline__is_returned_or_stays)
 	pthread_create(&thread, NULL, post_when_told, &p);
 	for (int i = 1; i <= 300; i++) {
 		p.go = i;
-		if (dat_cno_wait(cno, 60, &told) != DAT_SUCCESS) {
-			ck_assert_ptr_null(told);
-			dt_ok(dat_cno_wait(cno, LONG, &told));
+		if (dat_cno_wait(cno, 60, &triggered) != DAT_SUCCESS) {
+			ck_assert_ptr_null(triggered);
+			dt_ok(dat_cno_wait(cno, LONG, &triggered));
 		}
-		ck_assert_ptr_eq(told, p.evd);
+		ck_assert_ptr_eq(triggered, p.evd);
 		dt_ok(dat_evd_dequeue(p.evd, &event));
 	}
 	p.go = -1;
@@ -210,7 +210,7 @@ END_TEST
 
 struct agent {
 	_Atomic(int) calls, taken;
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 	DAT_EP_HANDLE ep;
 	DAT_RETURN rets[2];
 };
@@ -220,7 +220,7 @@ count_calls(DAT_PVOID instance, DAT_EVD_HANDLE evd)
 {
 	struct agent *a = instance;
 
-	a->told = evd;
+	a->triggered = evd;
 	a->calls++;
 }
 
@@ -241,7 +241,7 @@ START_TEST(peer_11__agent_installed_again__is_called_again_and_again)
 	for (int i = 1; i <= 5; i++) {
 		dt_post_se(evd, 1);
 		dt_await_count(&a.calls, i);
-		ck_assert_ptr_eq(a.told, evd);
+		ck_assert_ptr_eq(a.triggered, evd);
 		dt_ok(dat_evd_dequeue(evd, &event));
 		dt_ok(dat_cno_modify_agent(cno, agent));
 	}
@@ -287,7 +287,7 @@ free_both(DAT_PVOID instance, DAT_EVD_HANDLE evd)
 {
 	struct agent *a = instance;
 
-	a->told = evd;
+	a->triggered = evd;
 	a->rets[0] = dat_ep_free(a->ep);
 	a->rets[1] = dat_evd_free(evd);
 	a->calls++;
@@ -307,7 +307,7 @@ START_TEST(peer_13__agent_that_frees_its_evd_on_a_completion__returns)
 	a.ep = pair.b.ep;
 	dt_send(&pair.a, 0, 64, 1);
 	dt_await_count(&a.calls, 1);
-	ck_assert_ptr_eq(a.told, pair.b.recv);
+	ck_assert_ptr_eq(a.triggered, pair.b.recv);
 	dt_ok(a.rets[0]);
 	dt_ok(a.rets[1]);
 	dt_assert_type(dat_evd_dequeue(pair.b.recv, &event), DAT_INVALID_HANDLE);

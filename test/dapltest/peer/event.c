@@ -41,7 +41,7 @@ START_TEST(peer_16__broken_on_a_merged_evd__comes_behind_the_error)
 }
 END_TEST
 
-/* The receives are on an EVD that nobody drains, and complete nowhere else. */
+/* The receives complete only on an EVD that is not drained. */
 /* origin: peer.17 */
 /* clause: e.1.10, e.2.1 */
 START_TEST(peer_17__disconnect_and_free_with_receives_outstanding__end_at_once)
@@ -168,7 +168,7 @@ START_TEST(peer_27__overflows_with_the_async_evd_full__end_nothing)
 		overflows++;
 	}
 	ck_assert_int_ge(overflows, 1);
-	/* The rest goes on. */
+	/* The other objects still work. */
 	for (int i = 0; i < 3; i++) {
 		dt_ok(dat_evd_dequeue(cr[i], &event));
 		dt_ok(
@@ -195,7 +195,7 @@ START_TEST(peer_29__merged_evd__established_first_and_disconnected_last)
 	for (DAT_UINT64 i = 0; i < 4; i++)
 		dt_send(&pair.a, 0, 64, i);
 	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_GRACEFUL_FLAG));
-	/* All is there before the first is taken: the EVD alone makes the order. */
+	/* All events are queued before the first is taken: only the EVD decides the order. */
 	for (int i = 0; i < DT_FOREVER_MS && state != DAT_EP_STATE_DISCONNECTED; i++) {
 		dt_ok(dat_ep_get_status(pair.b.ep, &state, NULL, NULL));
 		dt_nap_ms(1);
@@ -240,7 +240,7 @@ expect_one_ending(DAT_EVD_HANDLE evd)
 	ck_assert_int_eq(n + endings(evd), 1);
 }
 
-/* Takes the failed request: a device that tells the other end nothing ends it only there. */
+/* Takes the failed request: if the device does not notify the other end, only this ends it. */
 static void
 await_end(struct dt_side *side)
 {

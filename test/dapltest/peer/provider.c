@@ -74,7 +74,7 @@ processor_us(void)
 	return (unsigned long long)t.tv_sec * 1000000 + (unsigned long long)t.tv_nsec / 1000;
 }
 
-/* Of the process's address space. */
+/* The size of the process's address space. */
 static size_t
 pages(void)
 {
@@ -87,7 +87,7 @@ pages(void)
 	return n;
 }
 
-/* A busy machine makes rounds longer, but not each of fifty; a nap does. */
+/* A busy machine delays some rounds, but not each of fifty; a sleep in the code delays all. */
 /* origin: peer.35 */
 /* clause: g.1.2 */
 START_TEST(peer_35__open_and_close__neither_nap_nor_leave_a_thread)
@@ -115,7 +115,7 @@ START_TEST(peer_35__open_and_close__neither_nap_nor_leave_a_thread)
 		ck_assert_int_eq(runner_await_threads(threads), threads);
 	}
 	ck_assert_uint_lt(least, 5000);
-	/* The stack of a thread that nobody joined stays. */
+	/* The stack of a thread that was not joined stays allocated. */
 	ck_assert_uint_lt(pages(), before + 25 * stack / (size_t)sysconf(_SC_PAGESIZE));
 }
 END_TEST
@@ -127,14 +127,14 @@ START_TEST(peer_36__endpoints_made_and_freed__leave_no_memory)
 	size_t before, after;
 
 	dt_side_open(&side, "soft", DT_SEPARATE);
-	/* What is recycled, not freed, has grown to its size after these. */
+	/* After these, memory that is reused and not freed has its final size. */
 	for (int i = 0; i < 2000; i++)
 		dt_ok(dat_ep_free(dt_ep(&side, NULL)));
 	before = mallinfo2().uordblks;
 	for (int i = 0; i < 2000; i++)
 		dt_ok(dat_ep_free(dt_ep(&side, NULL)));
 	after = mallinfo2().uordblks;
-	/* 40 bytes an endpoint would be 80000. */
+	/* 40 bytes per endpoint would be 80000. */
 	ck_assert_msg(after < before + 40000, "grew by %zu bytes", after - before);
 	dt_side_close(&side);
 }
@@ -163,14 +163,14 @@ START_TEST(peer_38__creation__arms_for_a_taker_and_once)
 	dt_ok(dat_evd_kcreate(
 	    side.ia, 8, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_EVD_DTO_FLAG, &evd));
 	dt_ok(dat_evd_query_upcall_counters(evd, &counters));
-	/* A device may notify for nothing, and is then armed again. */
+	/* A device may notify spuriously, and is then armed again. */
 	ck_assert_uint_ge(counters.arms, 1);
 	ck_assert_uint_le(counters.arms, 1 + counters.notifications);
 	dt_side_close(&side);
 }
 END_TEST
 
-/* The library's descriptors get numbers that no fd_set has. */
+/* The library's descriptors get numbers above the range of fd_set. */
 /* origin: peer.39 */
 START_TEST(peer_39__more_descriptors_than_an_fd_set_holds__works)
 {

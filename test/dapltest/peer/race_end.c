@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Closing and freeing: tests for hangs, leaks and use after free in dapl and its neighbours, see
+ * Closing and freeing: tests for hangs, leaks and use after free in dapl and similar projects, see
  * origins.txt.
  */
 #include <sys/resource.h>
@@ -26,7 +26,7 @@ START_TEST(race_d6__endpoint_freed_with_completions_undelivered__no_event_names_
 		dt_send(&pair.a, 0, 64, i);
 		dt_expect_dto(pair.a.request, pair.a.ep, i, DAT_DTO_SUCCESS, &event);
 	}
-	/* A look at the EVD takes them from the device; not one leaves it. */
+	/* A failed wait polls them from the device; none leaves the EVD. */
 	while (more < 4)
 		dt_assert_type(
 		    dat_evd_wait(pair.b.recv, 1000, 8, &event, &more), DAT_TIMEOUT_EXPIRED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests for wake-ups that earlier versions of dapl and its neighbours lost, see origins.txt. */
+/* Tests for wake-ups that earlier versions of dapl and similar projects lost, see origins.txt. */
 #include <signal.h>
 
 #include "lib/contract.h"
@@ -43,42 +43,42 @@ START_TEST(race_d1__triggered_before_the_wait__returned_at_once)
 {
 	unsigned long long began;
 	struct funnel f;
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 
 	funnel_open(&f);
 	for (int i = 0; i < 4; i++) {
 		dt_post_se(f.evd[i], 1);
 		dt_nap_ms(5);
 		began = dt_now_us();
-		dt_ok(dat_cno_wait(f.cno, LONG, &told));
+		dt_ok(dat_cno_wait(f.cno, LONG, &triggered));
 		ck_assert_uint_lt(dt_now_us() - began, 1000000);
-		ck_assert_ptr_eq(told, f.evd[i]);
-		ck_assert_int_eq(drain(told), 1);
+		ck_assert_ptr_eq(triggered, f.evd[i]);
+		ck_assert_int_eq(drain(triggered), 1);
 	}
 	dt_side_close(&f.side);
 }
 END_TEST
 
-/* The client takes from the EVD that it was handed, and from no other. */
+/* The client takes events only from the EVD that the wait returned. */
 /* origin: race.D2 */
 /* clause: c.13.7 */
 START_TEST(race_d2__several_fire_before_the_wait__draining_the_returned_one_sees_all)
 {
 	struct funnel f;
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 	int seen = 0;
 
 	funnel_open(&f);
 	for (int i = 0; i < 8; i++)
 		dt_post_se(f.evd[i % 4], 1);
 	while (seen < 8) {
-		dt_ok(dat_cno_wait(f.cno, LONG, &told));
-		seen += drain(told);
+		dt_ok(dat_cno_wait(f.cno, LONG, &triggered));
+		seen += drain(triggered);
 	}
 	ck_assert_int_eq(seen, 8);
-	/* A trigger may have been on its way for an event that is taken by now. */
-	while (dat_cno_wait(f.cno, 1000, &told) == DAT_SUCCESS)
-		ck_assert_int_eq(drain(told), 0);
+	/* A trigger may still come for an event that has been taken. */
+	while (dat_cno_wait(f.cno, 1000, &triggered) == DAT_SUCCESS)
+		ck_assert_int_eq(drain(triggered), 0);
 	dt_side_close(&f.side);
 }
 END_TEST
@@ -89,7 +89,7 @@ struct stream {
 	_Atomic(int) to_send;
 };
 
-/* Messages travel one at a time: a lost wake-up ends it. */
+/* One message at a time: a lost wake-up stops the exchange. */
 static void *
 send_one_by_one(void *arg)
 {
@@ -122,16 +122,16 @@ stream_open(struct stream *s, pthread_t *thread)
 START_TEST(race_d3__completions_one_by_one__each_wakes_the_cno)
 {
 	struct stream s = { .to_send = 1 };
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 	pthread_t thread;
 	DAT_EVENT event;
 
 	stream_open(&s, &thread);
 	dt_ok(dat_evd_modify_cno(s.pair.b.recv, s.cno));
 	for (int i = 0; i < ROUNDS; i++) {
-		dt_ok(dat_cno_wait(s.cno, LONG, &told));
-		while (dat_evd_dequeue(told, &event) != DAT_SUCCESS)
-			dt_ok(dat_cno_wait(s.cno, LONG, &told)); /* it was told of before */
+		dt_ok(dat_cno_wait(s.cno, LONG, &triggered));
+		while (dat_evd_dequeue(triggered, &event) != DAT_SUCCESS)
+			dt_ok(dat_cno_wait(s.cno, LONG, &triggered)); /* it was returned before */
 		dt_recv(&s.pair.b, 0, 16, 1);
 		s.to_send = i + 2;
 	}
@@ -151,7 +151,8 @@ START_TEST(race_a1__message_sent_while_the_waiter_goes_to_sleep__wakes_it)
 	stream_open(&s, &thread);
 	for (int i = 0; i < ROUNDS; i++) {
 		if (i % 3 == 1)
-			dt_poll_next(s.pair.b.recv, &event); /* takes it before its event is read */
+			dt_poll_next(
+			    s.pair.b.recv, &event); /* takes it before its notification is read */
 		else
 			dt_ok(dat_evd_wait(s.pair.b.recv, LONG, 1, &event, &more));
 		dt_recv(&s.pair.b, 0, 16, 1);
@@ -162,14 +163,14 @@ START_TEST(race_a1__message_sent_while_the_waiter_goes_to_sleep__wakes_it)
 }
 END_TEST
 
-/* Requests and receives on an EVD each, both on one CNO, both busy. */
+/* One EVD for requests and one for receives, both on one CNO, both busy. */
 /* origin: race.A2, race.A11 */
 /* clause: c.13.7 */
 START_TEST(race_a2__two_queues_of_one_cno__neither_is_forgotten)
 {
 	struct dt_pair pair;
 	int sent = 0, received = 0;
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 	DAT_CNO_HANDLE cno;
 
 	dt_pair_open(&pair, DT_SEPARATE);
@@ -185,9 +186,9 @@ START_TEST(race_a2__two_queues_of_one_cno__neither_is_forgotten)
 		while (sent < i || received < i) {
 			int n;
 
-			dt_ok(dat_cno_wait(cno, LONG, &told));
-			n = drain(told);
-			if (told == pair.b.recv)
+			dt_ok(dat_cno_wait(cno, LONG, &triggered));
+			n = drain(triggered);
+			if (triggered == pair.b.recv)
 				received += n;
 			else
 				sent += n;
@@ -201,7 +202,7 @@ START_TEST(race_a2__two_queues_of_one_cno__neither_is_forgotten)
 }
 END_TEST
 
-/* No nap: what is sent next comes while the upcall's thread polls and arms. */
+/* No pause: the next message comes while the upcall's thread polls and arms. */
 static void
 spin_until(const _Atomic(int) *calls, int n)
 {
@@ -212,7 +213,7 @@ spin_until(const _Atomic(int) *calls, int n)
 	ck_assert_int_ge(*calls, n);
 }
 
-/* The same two with upcalls: nothing that is told of one is looked up later. */
+/* The same two EVDs with upcalls. */
 /* origin: race.A2 */
 /* clause: c.14.11 */
 START_TEST(race_a2__two_queues_with_upcalls__neither_is_forgotten)
@@ -329,7 +330,7 @@ START_TEST(race_a7__a_dequeuing_thread_against_the_one_that_enables__nothing_sta
 		drain(pair.a.request);
 		dt_recv(&pair.b, 0, 16, 1);
 		if (i == ROUNDS / 2) {
-			c.stop = 1; /* from here on the upcalls are alone */
+			c.stop = 1; /* from here on only upcalls take events */
 			pthread_join(thread, NULL);
 		}
 	}
@@ -339,7 +340,7 @@ START_TEST(race_a7__a_dequeuing_thread_against_the_one_that_enables__nothing_sta
 }
 END_TEST
 
-/* A dequeue of one takes both from the device; the other lies in the queue, and makes no sound. */
+/* A dequeue of one polls both from the device; the other stays queued without a notification. */
 /* origin: race.A7 */
 /* clause: c.14.16 */
 START_TEST(race_a7__completions_moved_to_the_queue_by_another__enabling_sees_them)
@@ -387,7 +388,7 @@ START_TEST(race_a8__enabling_with_a_completion_pending__is_refused_and_eats_noth
 	dt_connect_pair(&pair);
 	dt_send(&pair.a, 0, 16, 1);
 	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
-	while (more == 0) /* the device may take its time; a wait for two takes none */
+	while (more == 0) /* the device may be late; a wait for two takes no event */
 		dt_assert_type(dat_evd_wait(c.evd, 1000, 2, &event, &more), DAT_TIMEOUT_EXPIRED);
 	for (int i = 0; i < 5; i++)
 		dt_assert_type(dat_evd_modify_upcall(c.evd, DAT_UPCALL_SINGLE_INSTANCE, &c.object,
@@ -442,7 +443,7 @@ nothing(int signal)
 	(void)signal;
 }
 
-/* Wake-ups without an event: of an unsolicited neighbour, of a threshold that is not reached. */
+/* Wake-ups without an event: by another endpoint's unsolicited message, or below the threshold. */
 /* origin: race.W1 */
 /* clause: c.4.4, c.4.8 */
 START_TEST(race_w1__woken_without_reason__waits_out_its_time)

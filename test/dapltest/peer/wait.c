@@ -39,7 +39,7 @@ START_TEST(peer_02__set_unwaitable__wakes_the_waiter_on_completions)
 }
 END_TEST
 
-/* The software events fill the queue before the completion is looked at. */
+/* The software events fill the queue before the completion is polled. */
 /* origin: peer.14 */
 START_TEST(peer_14__queue_full_when_a_completion_comes__nothing_lost_and_usable_again)
 {
@@ -150,7 +150,7 @@ END_TEST
 /* clause: c.4.6 */
 START_TEST(peer_20__the_longest_timeouts__do_not_end_at_once)
 {
-	/* The last two are next to nothing when counted in nanoseconds of 32 bits. */
+	/* As nanoseconds in 32 bits, the last two would overflow to very short times. */
 	static const DAT_TIMEOUT timeouts[] = { DAT_TIMEOUT_INFINITE, DAT_TIMEOUT_INFINITE - 1,
 		DAT_TIMEOUT_INFINITE - 999999, 0x80000000, 4294968 };
 	struct cno_waiter of_cno;
@@ -178,7 +178,7 @@ START_TEST(peer_20__the_longest_timeouts__do_not_end_at_once)
 }
 END_TEST
 
-/* Stock programs compare the raw value on EVDs of completions: there it stays without a class. */
+/* Existing programs compare the raw value on EVDs for completions: there it has no class. */
 /* origin: peer.21 */
 /* clause: g.1.1, c.5.2 */
 START_TEST(peer_21__empty_and_expired__have_one_type_on_every_kind_of_evd)
