@@ -32,7 +32,7 @@ default_attr(void)
 	return param.ep_attr;
 }
 
-/* With EVDs of its own: what other endpoints ask of theirs does not matter. */
+/* With its own EVDs, which no other endpoint uses. */
 static DAT_RETURN
 try_ep(const DAT_EP_ATTR *attr)
 {
@@ -105,11 +105,11 @@ START_TEST(extension__is_that_of_the_operations_that_are_there)
 {
 	struct dat_rearm_evd_counters counters;
 
-	/* A registry passes on nothing to an adapter that has none. */
+	/* The registry passes no operation to an adapter without extensions. */
 	ck_assert_int_ne(ia.extension_supported, DAT_EXTENSION_NONE);
 	ck_assert_str_eq(named("DAT_REARM_UPCALLS"), "TRUE");
 	dt_ok(dat_evd_query_upcall_counters(side.recv, &counters));
-	/* The InfiniBand extension is not, and is not promised. */
+	/* The InfiniBand extension is not implemented, and not reported. */
 	ck_assert_int_ne(ia.extension_supported, DAT_EXTENSION_IB);
 	for (int op = DAT_IB_FETCH_AND_ADD_OP; op <= DAT_IB_UD_AH_FREE_OP; op++) {
 		dt_assert_type(dat_extension_op(side.ia, (DAT_EXTENDED_OP)op), DAT_NOT_IMPLEMENTED);
@@ -149,7 +149,7 @@ START_TEST(limit__of_an_endpoint__can_be_had_and_no_more)
 	ck_assert_int_gt(limit, 0);
 	ck_assert_int_le(*member, limit);
 	*member = limit;
-	/* A large one may exceed the memory there is, but it is no bad argument. */
+	/* A large one may exceed the available memory, but it is not a bad argument. */
 	if (DAT_GET_TYPE(try_ep(&attr)) != DAT_INSUFFICIENT_RESOURCES)
 		dt_ok(try_ep(&attr));
 	*member = limit + 1;

@@ -27,14 +27,14 @@ open_with_cno(struct dt_side *side, DAT_CNO_HANDLE *cno)
 /* clause: c.13.2 */
 START_TEST(cno__triggered_before_the_wait__returns_at_once)
 {
-	DAT_EVD_HANDLE evd, told;
+	DAT_EVD_HANDLE evd, triggered;
 	struct dt_side side;
 	DAT_CNO_HANDLE cno;
 
 	evd = open_with_cno(&side, &cno);
 	dt_post_se(evd, 1);
-	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &told));
-	ck_assert_ptr_eq(told, evd);
+	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &triggered));
+	ck_assert_ptr_eq(triggered, evd);
 	dt_side_close(&side);
 }
 END_TEST
@@ -42,14 +42,14 @@ END_TEST
 /* clause: c.13.4 */
 START_TEST(cno__nothing_comes__times_out_with_a_null_evd)
 {
-	DAT_EVD_HANDLE told = (DAT_EVD_HANDLE)3;
+	DAT_EVD_HANDLE triggered = (DAT_EVD_HANDLE)3;
 	struct dt_side side;
 	DAT_CNO_HANDLE cno;
 
 	dt_side_open(&side, "soft", DT_SEPARATE);
 	dt_ok(dat_cno_create(side.ia, no_agent, &cno));
-	dt_assert_type(dat_cno_wait(cno, 2000, &told), DAT_QUEUE_EMPTY);
-	ck_assert_ptr_null(told);
+	dt_assert_type(dat_cno_wait(cno, 2000, &triggered), DAT_QUEUE_EMPTY);
+	ck_assert_ptr_null(triggered);
 	dt_assert_ret(
 	    dat_cno_wait(cno, 0, NULL), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
 	dt_side_close(&side);
@@ -59,7 +59,7 @@ END_TEST
 /* clause: c.13.7 */
 START_TEST(cno__two_evds_fire_before_the_wait__both_are_told)
 {
-	DAT_EVD_HANDLE first, second, told[2];
+	DAT_EVD_HANDLE first, second, triggered[2];
 	struct dt_side side;
 	DAT_CNO_HANDLE cno;
 
@@ -70,9 +70,9 @@ START_TEST(cno__two_evds_fire_before_the_wait__both_are_told)
 	dt_post_se(first, 1);
 	dt_post_se(second, 2);
 	for (int i = 0; i < 2; i++)
-		dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &told[i]));
-	ck_assert(
-	    (told[0] == first && told[1] == second) || (told[0] == second && told[1] == first));
+		dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &triggered[i]));
+	ck_assert((triggered[0] == first && triggered[1] == second) ||
+		  (triggered[0] == second && triggered[1] == first));
 	dt_side_close(&side);
 }
 END_TEST
@@ -81,7 +81,7 @@ END_TEST
 START_TEST(cno__of_a_dto_evd__is_woken_by_a_completion)
 {
 	struct dt_pair pair;
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 	DAT_CNO_HANDLE cno;
 	DAT_EVENT event;
 
@@ -92,8 +92,8 @@ START_TEST(cno__of_a_dto_evd__is_woken_by_a_completion)
 	for (DAT_UINT64 i = 0; i < 3; i++) {
 		dt_recv(&pair.b, 0, 64, i);
 		dt_send(&pair.a, 0, 64, i);
-		dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &told));
-		ck_assert_ptr_eq(told, pair.b.recv);
+		dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &triggered));
+		ck_assert_ptr_eq(triggered, pair.b.recv);
 		dt_ok(dat_evd_dequeue(pair.b.recv, &event));
 		ck_assert_uint_eq(event.event_data.dto_completion_event_data.user_cookie.as_64, i);
 		dt_assert_empty(pair.b.recv);
@@ -105,38 +105,38 @@ END_TEST
 /* clause: c.6.1, c.6.2 */
 START_TEST(cno__evd_enabled_with_events_queued__is_told)
 {
-	DAT_EVD_HANDLE evd, told;
+	DAT_EVD_HANDLE evd, triggered;
 	struct dt_side side;
 	DAT_CNO_HANDLE cno;
 
 	evd = open_with_cno(&side, &cno);
 	dt_ok(dat_evd_disable(evd));
 	dt_post_se(evd, 1);
-	dt_assert_type(dat_cno_wait(cno, 5000, &told), DAT_QUEUE_EMPTY);
+	dt_assert_type(dat_cno_wait(cno, 5000, &triggered), DAT_QUEUE_EMPTY);
 	dt_ok(dat_evd_enable(evd));
-	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &told));
-	ck_assert_ptr_eq(told, evd);
+	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &triggered));
+	ck_assert_ptr_eq(triggered, evd);
 	dt_side_close(&side);
 }
 END_TEST
 
-/* What a waiter of the CNO left is reported to it anew. */
+/* Events that a waiter of the CNO left are reported to it again. */
 /* origin: outside.46 */
 /* clause: c.6.1, c.6.2 */
 START_TEST(cno__evd_disabled_and_enabled_with_events_left__is_told_again)
 {
-	DAT_EVD_HANDLE evd, told;
+	DAT_EVD_HANDLE evd, triggered;
 	struct dt_side side;
 	DAT_CNO_HANDLE cno;
 
 	evd = open_with_cno(&side, &cno);
 	dt_post_se(evd, 1);
-	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &told));
-	dt_assert_type(dat_cno_wait(cno, 5000, &told), DAT_QUEUE_EMPTY);
+	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &triggered));
+	dt_assert_type(dat_cno_wait(cno, 5000, &triggered), DAT_QUEUE_EMPTY);
 	dt_ok(dat_evd_disable(evd));
 	dt_ok(dat_evd_enable(evd));
-	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &told));
-	ck_assert_ptr_eq(told, evd);
+	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &triggered));
+	ck_assert_ptr_eq(triggered, evd);
 	dt_side_close(&side);
 }
 END_TEST
@@ -144,7 +144,7 @@ END_TEST
 /* clause: c.8.1 */
 START_TEST(cno__modified_away_and_back__is_told_of_what_waits)
 {
-	DAT_EVD_HANDLE evd, told;
+	DAT_EVD_HANDLE evd, triggered;
 	struct dt_side side;
 	DAT_EVD_PARAM param;
 	DAT_CNO_HANDLE cno;
@@ -154,9 +154,9 @@ START_TEST(cno__modified_away_and_back__is_told_of_what_waits)
 	dt_ok(dat_evd_query(evd, DAT_EVD_FIELD_ALL, &param));
 	ck_assert_ptr_null(param.cno_handle);
 	dt_post_se(evd, 1);
-	dt_assert_type(dat_cno_wait(cno, 5000, &told), DAT_QUEUE_EMPTY);
+	dt_assert_type(dat_cno_wait(cno, 5000, &triggered), DAT_QUEUE_EMPTY);
 	dt_ok(dat_evd_modify_cno(evd, cno));
-	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &told));
+	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &triggered));
 	dt_ok(dat_evd_query(evd, DAT_EVD_FIELD_ALL, &param));
 	ck_assert_ptr_eq(param.cno_handle, cno);
 	dt_assert_ret(dat_evd_modify_cno(evd, side.ep),
@@ -187,7 +187,7 @@ struct waiter {
 	pthread_t thread;
 	_Atomic(int) ready;
 	DAT_RETURN ret;
-	DAT_EVD_HANDLE told;
+	DAT_EVD_HANDLE triggered;
 };
 
 static void *
@@ -196,14 +196,14 @@ wait_body(void *arg)
 	struct waiter *w = arg;
 
 	w->ready = 1;
-	w->ret = dat_cno_wait(w->cno, DT_FOREVER_MS * 1000u, &w->told);
+	w->ret = dat_cno_wait(w->cno, DT_FOREVER_MS * 1000u, &w->triggered);
 	return NULL;
 }
 
 static void
 start_waiter(struct waiter *w, DAT_CNO_HANDLE cno)
 {
-	*w = (struct waiter){ .cno = cno, .told = (DAT_EVD_HANDLE)3 };
+	*w = (struct waiter){ .cno = cno, .triggered = (DAT_EVD_HANDLE)3 };
 	pthread_create(&w->thread, NULL, wait_body, w);
 	dt_await_count(&w->ready, 1);
 	dt_nap_ms(20);
@@ -224,7 +224,7 @@ START_TEST(cno__closed_with_a_waiter__releases_it_with_a_null_evd)
 	dt_side_close(&side);
 	pthread_join(w.thread, NULL);
 	dt_ok(w.ret);
-	ck_assert_ptr_null(w.told);
+	ck_assert_ptr_null(w.triggered);
 }
 END_TEST
 
@@ -243,7 +243,7 @@ START_TEST(cno__last_evd_freed__releases_the_waiter_with_a_null_evd)
 	dt_ok(dat_evd_free(evd));
 	pthread_join(w.thread, NULL);
 	dt_ok(w.ret);
-	ck_assert_ptr_null(w.told);
+	ck_assert_ptr_null(w.triggered);
 	dt_side_close(&side);
 }
 END_TEST
@@ -263,7 +263,7 @@ agent(DAT_PVOID instance, DAT_EVD_HANDLE evd)
 	DAT_EVENT event;
 
 	log->evd = evd;
-	/* Everything is allowed in here: no lock is held. */
+	/* The agent may make any call: no lock is held. */
 	while (dat_evd_dequeue(evd, &event) == DAT_SUCCESS)
 		;
 	if (log->again)
@@ -292,7 +292,7 @@ START_TEST(agent__is_called_once_and_again_when_installed_again)
 	log.again = false;
 	dt_post_se(evd, 2);
 	dt_await_count(&log.calls, 2);
-	dt_post_se(evd, 3); /* one-shot: nobody is installed now */
+	dt_post_se(evd, 3); /* one-shot: no agent is set now */
 	dt_nap_ms(20);
 	ck_assert_int_eq(log.calls, 2);
 	dt_ok(dat_cno_query(log.cno, DAT_CNO_FIELD_ALL, &param));

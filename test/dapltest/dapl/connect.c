@@ -38,7 +38,7 @@ START_TEST(connect__private_data__travels_both_ways)
 	ck_assert_mem_eq(param.private_data, hello, sizeof hello);
 	ck_assert_int_eq(param.remote_ia_address_ptr->sa_family, AF_INET);
 	ck_assert_ptr_null(param.local_ep_handle);
-	/* The consumer may write to it until the answer, and it may be the answer. */
+	/* The consumer may write to the data until it answers, and may answer with it. */
 	memcpy(param.private_data, welcome, sizeof welcome);
 	dt_ok(dat_cr_accept(cr, pair.b.ep, sizeof welcome, param.private_data));
 
@@ -111,12 +111,12 @@ START_TEST(connect__to_an_address_nobody_has__is_unreachable)
 	DAT_EVENT event;
 	DAT_COUNT more;
 
-	/* Of a network reserved for documentation. */
+	/* An address of a network reserved for documentation. */
 	nowhere.sin_addr.s_addr = htonl(0xc6336401);
 	dt_side_open(&side, "soft", DT_SEPARATE);
 	dt_ok(dat_ep_connect(side.ep, (DAT_IA_ADDRESS_PTR)&nowhere, 7777, DAT_TIMEOUT_INFINITE, 0,
 	    NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
-	/* Where a network has to be asked, it is asked for a minute. */
+	/* With a real network the resolution takes up to a minute. */
 	dt_ok(dat_evd_wait(side.connect, 90000000, 1, &event, &more));
 	ck_assert_int_eq(event.event_number, DAT_CONNECTION_EVENT_UNREACHABLE);
 	ck_assert_ptr_eq(event.event_data.connect_event_data.ep_handle, side.ep);
@@ -279,7 +279,7 @@ START_TEST(cr_evd__full__rejects_the_rest_and_reports_the_overflow_once)
 	dt_expect(pair.b.async, DAT_ASYNC_ERROR_EVD_OVERFLOW, &event);
 	ck_assert_ptr_eq(event.event_data.asynch_error_event_data.dat_handle, pair.b.cr);
 	dt_assert_quiet(pair.b.async);
-	/* What was queued before is delivered, and the EVD goes on. */
+	/* The events queued before are delivered, and the EVD stays usable. */
 	dt_ok(dat_evd_dequeue(pair.b.cr, &event));
 	dt_ok(dat_cr_reject(event.event_data.cr_arrival_event_data.cr_handle, 0, NULL));
 	dt_expect(pair.a.connect, DAT_CONNECTION_EVENT_PEER_REJECTED, &event);

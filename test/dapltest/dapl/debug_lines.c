@@ -305,7 +305,7 @@ END_TEST
 
 static const struct {
 	const char *type;
-	bool told;
+	bool reported;
 } errors[] = { { NULL, true }, { "1", true }, { "0", false }, { "0x3e", false }, { "junk", true } };
 
 START_TEST(errors__unless_refused__are_told)
@@ -321,7 +321,8 @@ START_TEST(errors__unless_refused__are_told)
 	dt_assert_type(dat_ia_open((DAT_NAME_PTR)(uintptr_t)"bad-word", 8, &async, &ia),
 	    DAT_INVALID_PARAMETER);
 	captured();
-	ck_assert_msg(has_line("unknown option in the parameters of the adapter: loop=3") == errors[_i].told,
+	ck_assert_msg(has_line("unknown option in the parameters of the adapter: loop=3") ==
+			  errors[_i].reported,
 	    "%s", printed);
 }
 END_TEST

@@ -17,7 +17,7 @@ START_TEST(disconnect__either_end__both_get_one_event)
 	dt_expect_disconnected(&pair.b);
 	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_DISCONNECTED);
 	ck_assert_int_eq(dt_state(pair.b.ep), DAT_EP_STATE_DISCONNECTED);
-	/* A disconnect after the fact succeeds and adds nothing. */
+	/* A disconnect after the end succeeds and makes no event. */
 	dt_ok(dat_ep_disconnect(pair.a.ep, ABRUPT));
 	dt_ok(dat_ep_disconnect(pair.b.ep, GRACEFUL));
 	dt_assert_quiet(pair.a.connect);
@@ -79,7 +79,7 @@ START_TEST(disconnect__while_connecting__withdraws_the_attempt)
 END_TEST
 
 /* clause: e.2.1 */
-/* The state says "connected" a moment before the event does. */
+/* The state becomes "connected" shortly before the event comes. */
 START_TEST(disconnect__as_soon_as_the_state_allows__comes_after_established)
 {
 	for (int i = 0; i < 50; i++) {
@@ -175,7 +175,7 @@ START_TEST(disconnected__posts__are_flushed_at_once)
 	ck_assert_int_eq(event.event_data.dto_completion_event_data.operation, DAT_DTO_RECEIVE);
 	dt_assert_quiet(pair.a.connect);
 	dt_recv(&pair.a, 0, 8, 3);
-	dt_ok(dat_ep_free(pair.a.ep)); /* ... takes what it left behind */
+	dt_ok(dat_ep_free(pair.a.ep)); /* ... drops the events that it left */
 	dt_assert_quiet(pair.a.recv);
 	dt_pair_close(&pair);
 }
@@ -271,7 +271,7 @@ START_TEST(reset__of_a_connection__is_refused)
 }
 END_TEST
 
-/* A completion that failed by itself; which error it is differs between devices. */
+/* A completion that failed, not flushed; the error differs between devices. */
 static void
 expect_failed(DAT_EVD_HANDLE evd, DAT_EP_HANDLE ep, DAT_UINT64 cookie)
 {
@@ -328,7 +328,7 @@ START_TEST(disconnect__gracefully_and_a_request_fails__is_broken)
 	dt_connect_pair(&pair);
 	local = dt_local(&pair.a, 0, 64);
 	local.lmr_context ^= 0x1234;
-	dt_send(&pair.a, 0, 8, 1); /* waits for a receive, and what follows waits with it */
+	dt_send(&pair.a, 0, 8, 1); /* waits for a receive; later requests wait behind it */
 	dt_ok(dat_ep_post_send(pair.a.ep, 1, &local, dt_cookie(2), DAT_COMPLETION_DEFAULT_FLAG));
 	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_GRACEFUL_FLAG));
 	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_DISCONNECT_PENDING);

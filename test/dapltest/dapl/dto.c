@@ -265,7 +265,7 @@ START_TEST(suppressed__successes_make_no_event_and_never_fill_the_queue)
 	dt_pair_open(&pair, DT_SEPARATE);
 	dt_recv(&pair.b, 0, 64, 0);
 	dt_connect_pair(&pair);
-	/* Many times the depth of the request queue, now and then with an event. */
+	/* Many times the depth of the request queue, sometimes with an event. */
 	for (DAT_UINT64 i = 0; i < 200; i++) {
 		bool shown = i % 10 == 9;
 

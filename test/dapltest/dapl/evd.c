@@ -168,7 +168,7 @@ wait_body(void *arg)
 	return NULL;
 }
 
-/* A thread that is blocked in dat_evd_wait(), as far as one can tell. */
+/* Starts a thread that is, very probably, blocked in dat_evd_wait() afterwards. */
 static void
 start_waiter(struct waiter *w, DAT_EVD_HANDLE evd)
 {
@@ -319,7 +319,7 @@ START_TEST(post_se__rules__are_kept)
 		ck_assert_ptr_eq(event.event_data.software_event_data.pointer, (void *)i);
 	}
 	dt_assert_empty(evd);
-	dt_assert_quiet(side.async); /* a full queue of software events is no overflow */
+	dt_assert_quiet(side.async); /* a software event that is refused is not an overflow */
 	dt_side_close(&side);
 }
 END_TEST
@@ -344,7 +344,7 @@ START_TEST(counters__tell_what_happened)
 }
 END_TEST
 
-/* What an EVD returns follows its own streams, not those of the last one in its slot. */
+/* The return codes of an EVD depend on its own streams, not on those of the slot's previous EVD. */
 /* origin: outside.45 */
 START_TEST(slot__held_a_queue_then_none__returns_what_one_without_does)
 {
@@ -411,8 +411,8 @@ END_TEST
 #define NEXT 8
 
 /*
- * An endpoint keeps a connection EVD of another adapter, which closes.  Until the endpoint goes, no
- * other EVD is made where that one was: its events would come there.
+ * An endpoint uses a connection EVD of another adapter, which closes.  Until the endpoint is freed,
+ * the slot of that EVD is not reused: the new EVD would get the endpoint's events.
  */
 /* origin: outside.25 */
 START_TEST(close__endpoints_of_another_adapter_hold_an_evd__its_place_stays_theirs)
@@ -433,7 +433,7 @@ START_TEST(close__endpoints_of_another_adapter_hold_an_evd__its_place_stays_thei
 	dt_ok(dat_ia_close(lender, DAT_CLOSE_ABRUPT_FLAG));
 	for (int i = 0; i < NEXT; i++)
 		evd[i] = dt_evd(&next, DAT_EVD_CONNECTION_FLAG, 8);
-	/* Nobody listens: the attempts end with an event, which finds no EVD. */
+	/* No listener: each attempt ends with an event, which finds no EVD. */
 	for (int i = 0; i < n; i++) {
 		dt_ok(dat_ep_connect(ep[i], dt_address(user.ia), 1, DAT_TIMEOUT_INFINITE, 0, NULL,
 		    DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
@@ -441,7 +441,7 @@ START_TEST(close__endpoints_of_another_adapter_hold_an_evd__its_place_stays_thei
 	}
 	for (int i = 0; i < NEXT; i++)
 		dt_assert_empty(evd[i]);
-	/* The references that go are the old EVD's. */
+	/* The references that are dropped belong to the old EVD. */
 	for (int i = 0; i < n; i++) {
 		dt_ok(dat_ep_free(ep[i]));
 		for (int j = 0; j < NEXT; j++)

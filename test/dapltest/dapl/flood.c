@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A listener that gets more connection requests than its EVD holds: the others are rejected, and it
- * goes on.
+ * A listener gets more connection requests than its EVD holds: the others are rejected, and the
+ * listener stays usable.
  */
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 
 #define QLEN 2
 #define REFUSED 4
-#define QLEN_MAX 256 /* an EVD with a completion queue may be longer than it was asked for */
+#define QLEN_MAX 256 /* an EVD with a completion queue may be longer than requested */
 
 struct flood {
 	struct dt_pair pair; /* side a has the clients, side b the listener */
@@ -51,7 +51,7 @@ request(struct flood *flood)
 	dt_connect(&flood->pair.a, &flood->pair.b, NULL, 0);
 }
 
-/* The answers to n requests, whichever they are. */
+/* Waits for the answers to n requests, in any order. */
 static void
 expect_answers(struct flood *flood, DAT_EVENT_NUMBER number, int n)
 {
@@ -64,7 +64,7 @@ expect_answers(struct flood *flood, DAT_EVENT_NUMBER number, int n)
 	}
 }
 
-/* Fills the EVD; what it does not hold is refused. */
+/* Fills the EVD; requests that find no room are refused. */
 static void
 overflow(struct flood *flood)
 {
@@ -145,7 +145,7 @@ expect_report(struct flood *flood)
 	    event.event_data.asynch_error_event_data.dat_handle, flood->pair.b.cr);
 }
 
-/* A client that is served. */
+/* A client whose request is accepted. */
 static void
 serve_one(struct flood *flood)
 {
@@ -155,7 +155,7 @@ serve_one(struct flood *flood)
 	dt_expect_established(&flood->pair.b);
 }
 
-/* Alone, with other posted events, and on a completion queue; for each kind of taker. */
+/* Alone, with other posted events, and on a completion queue; for each kind of sink. */
 static const DAT_EVD_FLAGS merged[] = {
 	0, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_CONNECTION_FLAG, DAT_EVD_DTO_FLAG
 };
@@ -195,7 +195,7 @@ START_TEST(flood__drained_in_part__is_still_the_same_episode)
 	expect_report(&flood);
 	dt_ok(dat_evd_dequeue(flood.pair.b.cr, &event));
 	reject(&flood, &event);
-	/* Of two that come, one has room. */
+	/* Two requests come; there is room for one. */
 	request(&flood);
 	request(&flood);
 	expect_answers(&flood, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, 1);
@@ -224,7 +224,7 @@ START_TEST(flood__with_the_async_evd_unread__leaves_one_report_there)
 }
 END_TEST
 
-/* Gracefully: this finds anything that a refused request left behind. */
+/* Gracefully: this fails if a refused request left an object. */
 static void
 close_listener(struct dt_side *b)
 {
@@ -253,7 +253,7 @@ START_TEST(flood__2400_requests__leave_nothing_behind)
 		expect_answers(&flood, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, 1);
 		request(&flood);
 	}
-	/* The last ones are still on their way. */
+	/* The last requests may still come. */
 	expect_answers(&flood, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, REFUSED);
 	take_by_dequeue(&flood);
 	close_listener(&flood.pair.b);
@@ -261,7 +261,7 @@ START_TEST(flood__2400_requests__leave_nothing_behind)
 }
 END_TEST
 
-/* Around the numbers of requests that are refused in one go, and around twice and thrice that. */
+/* Around the number of requests that are refused in one batch, and its double and triple. */
 static const int left_queued[] = { 0, 1, 31, 32, 33, 40, 63, 64, 65, 97 };
 
 /* Returns when so many requests are queued, all unseen by the consumer. */

@@ -34,7 +34,7 @@ START_TEST(ep_free__with_completions_undelivered__leaves_no_event_that_names_it)
 		dt_send(&pair.a, 0, 8, i);
 	for (DAT_UINT64 i = 0; i < 8; i++)
 		dt_expect_dto(pair.a.request, pair.a.ep, i, DAT_DTO_SUCCESS, &event);
-	/* One is taken, so that the others sit between the device and the consumer. */
+	/* One is taken, so that the others are in the buffer of the EVD. */
 	dt_expect_dto(pair.b.recv, pair.b.ep, 0, DAT_DTO_SUCCESS, &event);
 	dt_ok(dat_ep_free(pair.b.ep));
 	dt_assert_quiet(pair.b.recv);
@@ -225,7 +225,7 @@ START_TEST(ep_free__while_a_thread_drains__every_completion_names_its_endpoint)
 			dt_send(&pair.a, 0, 8, i);
 		for (DAT_UINT64 i = 0; i < 16; i++)
 			dt_expect_dto(pair.a.request, pair.a.ep, i, DAT_DTO_SUCCESS, &event);
-		/* One is taken, so that the others sit between the device and the consumer. */
+		/* One is taken, so that the others are in the buffer of the EVD. */
 		dt_expect_dto(pair.b.recv, pair.b.ep, 0, DAT_DTO_SUCCESS, &event);
 		drain = (struct drain){ .evd = pair.b.recv, .ep = pair.b.ep };
 		pthread_create(&thread, NULL, drain_body, &drain);
@@ -316,7 +316,7 @@ make_body(void *arg)
 	return NULL;
 }
 
-/* What a late call would touch is memory that was freed: this is for the sanitizers. */
+/* A late call would access freed memory, which the sanitizers report. */
 /* clause: e.9.1 */
 START_TEST(ia_close__against_threads_that_create__waits_for_their_calls)
 {

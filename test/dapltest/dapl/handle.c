@@ -43,7 +43,7 @@ START_TEST(handle__of_a_freed_object__is_refused)
 	dt_assert_ret(dat_pz_free(pz), DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ));
 	dt_assert_ret(dat_ep_create(side.ia, pz, side.recv, side.request, side.connect, NULL, &ep),
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ));
-	/* A successor does not get the same handle. */
+	/* The next object in the slot has another handle. */
 	for (int i = 0; i < 300; i++) {
 		dt_ok(dat_pz_create(side.ia, &reused));
 		ck_assert_ptr_ne(reused, pz);
@@ -98,7 +98,7 @@ START_TEST(handle__of_another_provider_library__is_refused)
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_RECV));
 	dt_assert_type(dat_evd_dequeue(a.recv, &event), DAT_QUEUE_EMPTY);
 	dt_assert_type(dat_evd_dequeue(b.recv, &event), DAT_QUEUE_EMPTY);
-	wild = 0x123456789ab8; /* nothing is there */
+	wild = 0x123456789ab8; /* not mapped */
 	dt_assert_type(dat_evd_dequeue(&wild, &event), DAT_INVALID_HANDLE);
 	for (int i = 8; i < 64; i += 8) {
 		dt_assert_type(dat_evd_dequeue((char *)a.recv + i, &event), DAT_INVALID_HANDLE);
@@ -109,7 +109,7 @@ START_TEST(handle__of_another_provider_library__is_refused)
 }
 END_TEST
 
-/* Debian's dapltest gives the connection EVD of its first adapter to the endpoints of all. */
+/* Debian's dapltest uses the connection EVD of its first adapter for the endpoints of all. */
 START_TEST(connection_evd__of_another_adapter__serves_until_that_closes)
 {
 	struct dt_pair pair;
@@ -123,7 +123,7 @@ START_TEST(connection_evd__of_another_adapter__serves_until_that_closes)
 	dt_await_state(pair.a.ep, DAT_EP_STATE_CONNECTED);
 	dt_await_state(pair.b.ep, DAT_EP_STATE_CONNECTED);
 	dt_side_close(&pair.b);
-	dt_await_state(pair.a.ep, DAT_EP_STATE_DISCONNECTED); /* there is nobody to tell */
+	dt_await_state(pair.a.ep, DAT_EP_STATE_DISCONNECTED); /* its EVD has gone: no event */
 	dt_ok(dat_ep_free(pair.a.ep));
 	dt_side_close(&pair.a);
 }

@@ -61,7 +61,7 @@ START_TEST(open__unreadable_parameters__are_refused)
 }
 END_TEST
 
-/* A spurious device notifies now and then although nothing came. */
+/* A spurious device sometimes notifies without a completion. */
 START_TEST(open__with_a_personality__the_device_has_it)
 {
 	struct dat_rearm_evd_counters counters = { .spurious_notifications = 0 };
@@ -81,7 +81,7 @@ START_TEST(open__with_a_personality__the_device_has_it)
 		dt_send(&pair.a, 0, 16, 1);
 		dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
 		while (dt_try_recv(&pair.b, 0, 16, 1) != DAT_SUCCESS)
-			dt_nap_ms(1); /* the upcalls are behind */
+			dt_nap_ms(1); /* the upcalls are late */
 		dt_ok(dat_evd_query_upcall_counters(pair.b.recv, &counters));
 	}
 	ck_assert_uint_gt(counters.spurious_notifications, 0);
@@ -238,7 +238,7 @@ START_TEST(async_evd__of_another_opening__is_shared)
 	ck_assert_ptr_eq(shared, async);
 	dt_ok(dat_ia_query(second, &asked, 0, NULL, 0, NULL));
 	ck_assert_ptr_eq(asked, async);
-	dt_close(first); /* the second goes on without */
+	dt_close(first); /* the second still works */
 	dt_ok(dat_ia_query(second, &asked, 0, NULL, 0, NULL));
 	ck_assert_ptr_null(asked);
 	dt_close(second);

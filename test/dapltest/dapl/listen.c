@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The side that listens: public service points, and endpoints for the requests that come */
+/* The passive side: public service points, and endpoints for their requests */
 #include "suites.h"
 #include "lib/dt.h"
 
@@ -107,7 +107,7 @@ START_TEST(qualifiers__beyond_the_range_of_ports__meet)
 	DAT_RETURN ret;
 
 	dt_pair_open(&pair, DT_SEPARATE);
-	/* The port that it stands for may be another process's. */
+	/* Another process may use its port. */
 	do
 		ret = dat_psp_create(pair.b.ia, ++qual, pair.b.cr, DAT_PSP_CONSUMER_FLAG, &psp);
 	while (DAT_GET_TYPE(ret) == DAT_CONN_QUAL_IN_USE);

@@ -171,7 +171,7 @@ START_TEST(sync__of_segments__has_nothing_to_do)
 }
 END_TEST
 
-/* A region with these privileges over the side's buffer, in place of the one with all. */
+/* Replaces the side's region by one with these privileges. */
 static void
 replace_region(struct dt_side *side, DAT_MEM_PRIV_FLAGS priv)
 {

@@ -10,7 +10,7 @@ START_TEST(merged__established__comes_before_any_receive)
 	struct dt_pair pair;
 	DAT_EVENT event;
 
-	/* The connecting side sends as soon as it may; the accepting side looks at its EVD late. */
+	/* The connecting side sends as soon as it can; the accepting side polls its EVD late. */
 	for (int round = 0; round < 20; round++) {
 		dt_pair_open(&pair, DT_MERGED);
 		for (DAT_UINT64 i = 0; i < 8; i++)
@@ -36,7 +36,7 @@ step(const struct dt_side *side)
 	dt_ok(dat_extension_op(side->ia, DAT_REARM_IA_STEP_OP, 1, &n));
 }
 
-/* The accepting adapter has no thread: its ESTABLISHED lies unread when the messages are polled. */
+/* The accepting adapter has no thread: its ESTABLISHED is unread when the messages are polled. */
 /* clause: d.4.3 */
 /* origin: peer.29 */
 START_TEST(merged__receives_polled_before_established_was_read__are_held)
@@ -87,7 +87,7 @@ START_TEST(merged__successes__come_before_disconnected)
 		dt_send(&pair.a, 0, 8, i);
 	for (DAT_UINT64 i = 0; i < 10; i++)
 		dt_expect_dto(pair.a.request, pair.a.ep, i, DAT_DTO_SUCCESS, &event);
-	/* b has not looked yet: ten completions wait in the device. */
+	/* b has not polled yet: ten completions wait in the device. */
 	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_ABRUPT_FLAG));
 	dt_await_state(pair.b.ep, DAT_EP_STATE_DISCONNECTED);
 	for (DAT_UINT64 i = 0; i < 10; i++)

@@ -123,7 +123,7 @@ END_TEST
 START_TEST(switches__turned_twice__change_nothing_and_leave_the_rest_alone)
 {
 	struct dt_side side;
-	DAT_EVD_HANDLE evd, told;
+	DAT_EVD_HANDLE evd, triggered;
 	DAT_CNO_HANDLE cno;
 
 	dt_side_open(&side, "soft", DT_SEPARATE);
@@ -132,18 +132,19 @@ START_TEST(switches__turned_twice__change_nothing_and_leave_the_rest_alone)
 	for (int i = 0; i < 2; i++)
 		dt_ok(dat_evd_set_unwaitable(evd));
 	dt_post_se(evd, 1);
-	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &told)); /* unwaitable, and told of */
-	ck_assert_ptr_eq(told, evd);
+	dt_ok(
+	    dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &triggered)); /* an unwaitable EVD triggers */
+	ck_assert_ptr_eq(triggered, evd);
 	expect_se(evd, 1);
 	for (int i = 0; i < 2; i++)
 		dt_ok(dat_evd_clear_unwaitable(evd));
 	for (int i = 0; i < 2; i++)
 		dt_ok(dat_evd_disable(evd));
 	dt_post_se(evd, 2);
-	dt_assert_type(dat_cno_wait(cno, 5000, &told), DAT_QUEUE_EMPTY);
+	dt_assert_type(dat_cno_wait(cno, 5000, &triggered), DAT_QUEUE_EMPTY);
 	for (int i = 0; i < 2; i++)
 		dt_ok(dat_evd_enable(evd));
-	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &told));
+	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &triggered));
 	expect_se(evd, 2);
 	dt_side_close(&side);
 }

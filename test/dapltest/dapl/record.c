@@ -39,7 +39,7 @@ open_key(const struct key *key)
 	return ia;
 }
 
-/* It is of that record, by all that can be seen, and it works. */
+/* Checks that the adapter belongs to that record, and that it works. */
 static void
 assert_is(DAT_IA_HANDLE ia, const struct key *key)
 {
@@ -106,7 +106,7 @@ START_TEST(record__closed_for_good__leaves_the_others_of_its_name_alone)
 }
 END_TEST
 
-#define CHAINLESS (KEYS - 1) /* those whose opening has nothing to complain about */
+#define CHAINLESS (KEYS - 1) /* those that open without a message */
 
 static atomic_int failures;
 

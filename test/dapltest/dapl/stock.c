@@ -2,8 +2,8 @@
 /*
  * test-stock -- the provider under a registry that has only what DAT defines
  *
- * This program is that registry: as Debian's libdat2 it keeps the pointer to a table, copies slot 2
- * when a provider registers, and calls ia_open with a name.  It is not linked with libdat2.
+ * This program is that registry.  Like Debian's libdat2 it keeps the pointer to a table, copies slot
+ * 2 when a provider registers, and calls ia_open with a name.  It is not linked with libdat2.
  */
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -181,7 +181,7 @@ START_TEST(stock__record_loaded_anew__has_the_parameters_it_was_loaded_with)
 		init(&info, address);
 		ia = open_key(&info, &async);
 		assert_is(ia, &info, address);
-		/* A second initialisation of what is registered changes nothing. */
+		/* A second initialisation of a registered provider changes nothing. */
 		init(&info, "127.0.0.9");
 		close_ia(ia);
 		ia = open_key(&info, &async);
@@ -192,7 +192,7 @@ START_TEST(stock__record_loaded_anew__has_the_parameters_it_was_loaded_with)
 }
 END_TEST
 
-/* Functions cannot be made at run time: there is an end to the keys of one name. */
+/* Functions cannot be created at run time, so the number of keys per name is limited. */
 START_TEST(stock__more_keys_than_open_functions__are_not_registered)
 {
 	DAT_PROVIDER_INFO info;
@@ -231,7 +231,7 @@ START_TEST(stock__open__refuses_a_name_that_is_none)
 }
 END_TEST
 
-/* Debian's registry hands every handle on as it is: the provider finds out what it names. */
+/* Debian's registry passes every handle unchanged: the provider must check it. */
 /* clause: c.2.2 */
 START_TEST(stock__evd_create_on_what_is_no_adapter__is_refused)
 {

@@ -76,7 +76,7 @@ START_TEST(single__of_an_evd_made_without_a_cno__takes_over_its_private_channel)
 		dt_recv(&pair.b, 0, 64, i);
 	dt_connect_pair(&pair);
 	for (DAT_UINT64 round = 0; round < 4; round++) {
-		/* By turns: a thread waits, and upcalls are made. */
+		/* In turn: a thread waits, and upcalls are made. */
 		dt_send(&pair.a, 0, 8, 0);
 		dt_expect_dto(pair.b.recv, pair.b.ep, 3 * round, DAT_DTO_SUCCESS, &event);
 		dt_ok(dat_evd_modify_upcall(pair.b.recv, DAT_UPCALL_SINGLE_INSTANCE, &up.object,
@@ -94,7 +94,7 @@ START_TEST(single__of_an_evd_made_without_a_cno__takes_over_its_private_channel)
 }
 END_TEST
 
-/* The pattern of an iSER target: switch off, drain, switch on; what came meanwhile refuses that. */
+/* The pattern of an iSER target: disable, drain, enable; a new event refuses the last. */
 static void
 drains(struct up *up, const DAT_EVENT *event)
 {
@@ -136,14 +136,14 @@ START_TEST(classic_pattern__against_a_poster__loses_and_repeats_nothing)
 }
 END_TEST
 
-/* As drains(), and gives every buffer back to the device. */
+/* As drains(), and posts every buffer again. */
 static void
 drains_and_reposts(struct up *up, const DAT_EVENT *event)
 {
 	struct dt_side *side = up->arg;
 	int before = up->noted - 1; /* with the event */
 
-	/* Flushed ones, at the end of the connection, would come back at once and for ever. */
+	/* Flushed ones, at the end of the connection, would be flushed again for ever. */
 	if (event->event_data.dto_completion_event_data.status != DAT_DTO_SUCCESS)
 		return;
 	drains(up, event);
@@ -164,7 +164,7 @@ START_TEST(classic_pattern__on_completions__loses_and_repeats_nothing)
 	up.arg = &pair.b;
 	up_connect(&up, &pair, DAT_UPCALL_SINGLE_INSTANCE, 16);
 	for (DAT_UINT64 i = 0; i < MESSAGES; i++) {
-		/* At most eight on the way: bursts of every size, and pauses. */
+		/* At most eight outstanding: bursts of every size, and pauses. */
 		if (i >= 8)
 			dt_expect_dto(pair.a.request, pair.a.ep, i - 8, DAT_DTO_SUCCESS, &event);
 		dt_send(&pair.a, 0, 8, i);
@@ -311,7 +311,7 @@ START_TEST(teardown__waits_for_the_upcall_in_progress)
 }
 END_TEST
 
-/* What calls from inside an upcall answered. */
+/* The results of calls from inside an upcall. */
 static DAT_RETURN inside[2];
 
 static void
@@ -414,7 +414,7 @@ waits_inside(struct up *up, const DAT_EVENT *event)
 	DAT_COUNT n;
 
 	(void)event;
-	/* The connection events of this adapter are read by the very thread that waits here. */
+	/* The thread that waits here also reads the connection events of this adapter. */
 	inside[0] = dat_evd_wait(side->connect, DT_FOREVER_MS * 1000u, 1, &heard_inside, &n);
 }
 
