@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every call in every state.  The expected results follow the contract and are not taken from
- * the table of the provider.
+ * Every call in every state.  The expected results come from the contract, not from the table of
+ * the provider.
  */
 #include "endpoint.h"
 
@@ -30,7 +30,7 @@ dup_connect(struct scene *s)
 	    s->me->ep, model, DAT_TIMEOUT_INFINITE, 0, NULL, DAT_QOS_BEST_EFFORT);
 
 	if (ret == DAT_SUCCESS)
-		(void)dt_request(&s->helpers.b); /* stays unanswered */
+		(void)dt_request(&s->helpers.b); /* not answered */
 	return ret;
 }
 
@@ -51,7 +51,7 @@ accept_on(struct scene *s)
 	DAT_CR_HANDLE cr = scene_request(s);
 	DAT_RETURN ret = dat_cr_accept(cr, s->me->ep, 0, NULL);
 
-	/* Refused, the request is still there to be answered. */
+	/* After a refused call the request can still be answered. */
 	if (ret != DAT_SUCCESS)
 		dt_ok(dat_cr_reject(cr, 0, NULL));
 	else
@@ -65,7 +65,7 @@ reserve(struct scene *s)
 	DAT_RSP_HANDLE rsp;
 	struct dt_side side = *s->me;
 
-	/* A qualifier that is free, and an EVD of its own. */
+	/* A free qualifier, and an EVD that nothing else uses. */
 	dt_side_listen(&side);
 	dt_ok(dat_psp_free(side.psp));
 	return dat_rsp_create(side.ia, side.qual, side.ep, side.cr, &rsp);
@@ -89,7 +89,7 @@ disconnect_somehow(struct scene *s)
 	return dat_ep_disconnect(s->me->ep, (DAT_CLOSE_FLAGS)2);
 }
 
-/* What is posted to an endpoint that is disconnected comes back flushed. */
+/* Transfers posted to a disconnected endpoint are flushed. */
 static void
 expect_flushed(struct scene *s, DAT_EVD_HANDLE evd, DAT_UINT64 cookie, DAT_DTOS operation)
 {
@@ -268,7 +268,7 @@ expected_of(int call, DAT_EP_STATE state)
 	for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
 		if (columns[i] == state)
 			return calls[call].expected[i];
-	ck_abort_msg("no column for state %d", (int)state);
+	ck_abort_msg("the table has no column for state %d", (int)state);
 	return 0;
 }
 
@@ -280,7 +280,7 @@ expect_gone(const struct scene *s)
 	dt_assert_ret(dat_ep_get_status(s->me->ep, NULL, NULL, NULL), bad);
 	dt_assert_ret(dat_ep_free(s->me->ep), bad);
 	dt_assert_quiet(s->me->connect);
-	/* Nothing of it is left that could keep these. */
+	/* No object of the endpoint is left that uses these. */
 	dt_ok(dat_evd_free(s->me->recv));
 	dt_ok(dat_evd_free(s->me->request));
 	dt_ok(dat_evd_free(s->me->connect));
@@ -328,7 +328,7 @@ START_TEST(call__in_each_state__does_what_the_table_says)
 			next = DAT_EP_STATE_UNCONNECTED;
 		if (expected == 'd')
 			dt_expect_disconnected(s.me);
-		ck_assert_msg(dt_state(s.me->ep) == next, "%s left state %d, not %d",
+		ck_assert_msg(dt_state(s.me->ep) == next, "after %s the state is %d, not %d",
 		    calls[call].name, dt_state(s.me->ep), next);
 		dt_assert_quiet(s.me->connect);
 		dt_assert_empty(s.me->async);

@@ -40,13 +40,13 @@ START_TEST(create__bad_arguments__are_told_apart)
 	dt_assert_ret(CREATE(side.ia, side.pz, side.recv, side.request, side.connect, NULL, NULL),
 	    PARAMETER(7));
 #undef CREATE
-	ck_assert_ptr_eq(ep, (DAT_EP_HANDLE)5); /* a failure writes nothing */
-	dt_ok(dat_evd_free(software));		/* and holds nothing */
+	ck_assert_ptr_eq(ep, (DAT_EP_HANDLE)5); /* a failure does not write the handle */
+	dt_ok(dat_evd_free(software));		/* and keeps no reference */
 	dt_side_close(&side);
 }
 END_TEST
 
-/* Every call of an endpoint, with good arguments but for the handle. */
+/* Every call on an endpoint, with valid arguments except the handle. */
 static void
 expect_bad(const struct dt_side *side, DAT_EP_HANDLE ep)
 {

@@ -10,7 +10,7 @@
 
 #define TCP(family) ((DAT_COMM){ (family), SOCK_STREAM, IPPROTO_TCP })
 
-/* Where the service point listens, for whoever wants to know only the port. */
+/* The port on which the service point listens. */
 static DAT_CONN_QUAL
 port_of(DAT_CSP_HANDLE csp)
 {
@@ -204,7 +204,7 @@ START_TEST(csp_create__bad_arguments__are_told_apart)
 		    DAT_ERROR(DAT_COMM_NOT_SUPPORTED, DAT_NO_SUBTYPE));
 #undef CREATE
 	dt_ok(dat_psp_free(side.psp));
-	dt_ok(dat_evd_free(side.cr)); /* nothing holds it */
+	dt_ok(dat_evd_free(side.cr)); /* no object uses it */
 	dt_side_close(&side);
 }
 END_TEST
@@ -287,7 +287,7 @@ START_TEST(csp__it_goes__requests_that_were_delivered_stay)
 	csp = open_common(&s);
 	dt_ok(common_connect(&s, s.peer->ep, NULL, 0));
 	s.cr = request(&s, csp);
-	if (_i) { /* with its adapter and all */
+	if (_i) { /* with its adapter */
 		dt_side_close(s.me);
 		dt_expect_connection(
 		    s.peer->connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, s.peer->ep);

@@ -31,7 +31,7 @@ scene_refusal(DAT_EP_STATE state)
 	case DAT_EP_STATE_DISCONNECTED:
 		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_DISCONNECTED);
 	default:
-		ck_abort_msg("no endpoint comes into the state %d", (int)state);
+		ck_abort_msg("no endpoint can be brought into state %d", (int)state);
 	}
 	return DAT_SUCCESS;
 }
@@ -51,7 +51,7 @@ scene_step(struct scene *s)
 		step(s->peer, 5);
 }
 
-/* The one that accepted waits for the one that connects, whose loop stands still. */
+/* The accepting endpoint waits for the connecting one, whose loop does not run. */
 static void
 open_accepting(struct scene *s)
 {
@@ -171,7 +171,7 @@ go_on(struct scene *s, enum scene_place place)
 		s->peer = &s->pair.a;
 		break;
 	case SCENE_DISCONNECTING:
-		/* Nobody has posted a receive: the send waits for one. */
+		/* No receive is posted: the send waits for one. */
 		dt_send(s->me, 0, 8, 77);
 		dt_ok(dat_ep_disconnect(s->me->ep, DAT_CLOSE_GRACEFUL_FLAG));
 		break;
@@ -309,7 +309,7 @@ scene_address(const struct dt_side *side, DAT_CONN_QUAL port, struct sockaddr_st
 	memcpy(to, address,
 	    address->sa_family == AF_INET ? sizeof(struct sockaddr_in) :
 					    sizeof(struct sockaddr_in6));
-	/* The port stands in the same place with both. */
+	/* The port has the same offset in both. */
 	((struct sockaddr_in *)(void *)to)->sin_port = htons((uint16_t)port);
 }
 

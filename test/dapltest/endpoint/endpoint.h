@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * endpoint -- endpoints brought into every state, and every call that names one
+ * endpoint -- scenes that bring an endpoint into every state
  *
- * A scene is two sides; `me` is the endpoint of one of them, which the test is about.  All events
- * that led to the state have been taken: the EVDs of both sides are empty.
+ * A scene has two sides; `me` is the side whose endpoint is tested.  All events that led to the
+ * state have been taken: the EVDs of both sides are empty.
  */
 #ifndef REARM_TEST_ENDPOINT_H
 #define REARM_TEST_ENDPOINT_H
@@ -12,7 +12,7 @@
 
 #include "lib/dt.h"
 
-/* Some states are reached on several ways. */
+/* Some states can be reached in several ways. */
 enum scene_place {
 	SCENE_FRESH,
 	SCENE_RESET,
@@ -38,28 +38,28 @@ struct scene {
 	DAT_EP_STATE state;
 	DAT_CR_HANDLE cr; /* SCENE_CONNECTING: the request that the peer has; else mine */
 	DAT_RSP_HANDLE rsp;
-	bool stepped;	  /* the peer's loop runs in scene_step() alone */
-	struct dt_pair helpers; /* what a test opened besides; closed with the scene */
+	bool stepped;		/* the peer's loop runs only in scene_step() */
+	struct dt_pair helpers; /* opened by a test; closed with the scene */
 };
 
 void scene_open(struct scene *s, enum scene_place place);
 void scene_close(struct scene *s);
 
-/* A reserved service point for `me`, on a qualifier of its own. */
+/* Creates a reserved service point for `me`, on an unused qualifier. */
 void scene_reserve(struct scene *s);
 /* The request that arrives there. */
 DAT_CR_HANDLE scene_asked(struct scene *s);
 
 /*
- * A service point of `me` on which the provider makes the endpoints; the request that arrives there
- * and what the provider made for it, which is the endpoint of `me` from then on.
+ * Creates a service point of `me` for which the provider creates endpoints; takes a request that
+ * arrives there.  The endpoint that the provider created for it becomes the endpoint of `me`.
  */
 void scene_listen(struct scene *s);
 DAT_CR_HANDLE scene_offered(struct scene *s);
 DAT_CR_HANDLE scene_offer(struct scene *s); /* and asks for it, with the word "hello" */
 /* A scene where `me` listens so, before any request. */
 void scene_open_listening(struct scene *s, enum dt_evds evds);
-/* Frees what `me` was opened with and closes it gracefully: nothing else may be left. */
+/* Frees the objects of `me` and closes it gracefully: no other object may be left. */
 void scene_close_empty(struct scene *s);
 /* Gives it these of the things that `me` has, as in a mask of dat_ep_modify(). */
 DAT_RETURN scene_give(struct scene *s, DAT_EP_PARAM_MASK mask);
@@ -82,7 +82,7 @@ DAT_CR_HANDLE scene_request(struct scene *s);
 /* A connected endpoint of a further pair. */
 DAT_EP_HANDLE scene_model(struct scene *s);
 
-/* Of the next event `from` for `me` the connection manager makes `to`; see soft_twist.c. */
+/* The connection manager replaces the next event `from` for `me` by `to`; see soft_twist.c. */
 void scene_twist(const struct scene *s, const char *from, const char *to);
 void scene_twist_without_data(const struct scene *s, const char *from, const char *to);
 

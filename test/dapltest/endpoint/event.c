@@ -53,7 +53,7 @@ START_TEST(connection_events__name_objects_that_the_consumer_knows)
 	arrival = &event.event_data.cr_arrival_event_data;
 	expect(event.evd_handle, DAT_HANDLE_TYPE_EVD, LATER + EVD + 4);
 	expect(arrival->sp_handle.psp_handle, DAT_HANDLE_TYPE_PSP, LATER + PSP);
-	expect(arrival->cr_handle, DAT_HANDLE_TYPE_CR, 0); /* new: nobody gave it one */
+	expect(arrival->cr_handle, DAT_HANDLE_TYPE_CR, 0); /* new: it has no context yet */
 	set_context(arrival->cr_handle, 9);
 	expect(arrival->cr_handle, DAT_HANDLE_TYPE_CR, 9);
 	ck_assert_int_eq(arrival->local_ia_address_ptr->sa_family, AF_INET);
@@ -208,7 +208,7 @@ START_TEST(context__bad_arguments__are_told_apart)
 	dt_assert_type(dat_set_consumer_context(s.me->ep, context), DAT_INVALID_HANDLE);
 	dt_assert_type(dat_get_consumer_context(s.me->ep, &context), DAT_INVALID_HANDLE);
 	dt_assert_type(dat_get_handle_type(s.me->ep, &type), DAT_INVALID_HANDLE);
-	/* The next object in its place starts with none. */
+	/* The next object in its slot starts without one. */
 	for (int i = 0; i < 100; i++) {
 		s.me->ep = dt_ep(s.me, NULL);
 		dt_ok(dat_get_consumer_context(s.me->ep, &context));

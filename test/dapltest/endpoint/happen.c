@@ -108,7 +108,7 @@ START_TEST(happening__while_disconnecting__makes_one_event)
 	scene_twist(&s, "DISCONNECTED", happenings[_i].name);
 	dt_ok(dat_ep_disconnect(s.peer->ep, DAT_CLOSE_ABRUPT_FLAG));
 	if (!want->event) {
-		/* It goes on waiting for the send, which the end of the queue pair flushes. */
+		/* It still waits for the send, which the end of the queue pair flushes. */
 		dt_ok(dat_ep_disconnect(s.me->ep, DAT_CLOSE_ABRUPT_FLAG));
 		want = &ends;
 	}
@@ -158,7 +158,7 @@ START_TEST(resolution__that_fails__ends_the_attempt_as_unreachable)
 
 	scene_open(&s, SCENE_FRESH);
 	scene_twist(&s, resolved[_i], failed[_i]);
-	/* A timeout: it is tried anew on the same id, which this connection manager refuses. */
+	/* A timeout: the step is retried on the same id, which this connection manager refuses. */
 	dt_connect(s.me, s.peer, NULL, 0);
 	dt_expect_connection(s.me->connect, DAT_CONNECTION_EVENT_UNREACHABLE, s.me->ep);
 	dt_assert_quiet(s.me->connect);

@@ -107,7 +107,7 @@ START_TEST(made__given_one_thing_after_another__is_configured_by_the_zone)
 	ck_assert_int_eq(dt_state(s.me->ep), DAT_EP_STATE_UNCONFIGURED_TENTATIVE);
 	dt_assert_ret(dat_evd_free(s.me->recv), in_use);
 	dt_assert_ret(dat_evd_free(s.me->connect), in_use);
-	/* The zone is nobody's so far. */
+	/* No object uses the zone yet. */
 	dt_ok(dat_pz_free(s.me->pz));
 	dt_ok(dat_pz_create(s.me->ia, &s.me->pz));
 	dt_ok(scene_give(&s, DAT_EP_FIELD_PZ_HANDLE));

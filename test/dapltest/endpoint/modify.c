@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dat_ep_modify(): each field, and what becomes of a connection that is made afterwards. */
+/* dat_ep_modify(): each field, and the effect on the next connection. */
 #include "endpoint.h"
 
 #include <pthread.h>
@@ -19,7 +19,7 @@ query(DAT_EP_HANDLE ep)
 	return param;
 }
 
-/* What can be another number. */
+/* The numeric attributes that can be changed. */
 static const struct {
 	DAT_EP_PARAM_MASK field;
 	size_t offset;
@@ -52,7 +52,7 @@ START_TEST(modify__one_attribute__changes_it_alone)
 
 	scene_open(&s, SCENE_FRESH);
 	before = query(s.me->ep);
-	memset(&asked, 0x5a, sizeof asked); /* what the mask does not name is not looked at */
+	memset(&asked, 0x5a, sizeof asked); /* fields outside the mask are ignored */
 	*number_at(&asked.ep_attr, _i) = 0; /* no flags, or: */
 	if (_i >= 2)
 		*number_at(&asked.ep_attr, _i) = 3;

@@ -92,7 +92,7 @@ START_TEST(rsp__its_request_rejected__lets_the_endpoint_go)
 	    s.peer->connect, DAT_CONNECTION_EVENT_PEER_REJECTED, s.peer->ep);
 	ck_assert_int_eq(dt_state(s.me->ep), DAT_EP_STATE_UNCONNECTED);
 	dt_assert_quiet(s.me->connect);
-	/* Reserved anew, it does not mind the end of the service point that had it. */
+	/* When it is reserved again, the end of the first service point has no effect on it. */
 	first = s.rsp;
 	scene_reserve(&s);
 	dt_ok(dat_rsp_free(first));
@@ -150,7 +150,7 @@ START_TEST(rsp_create__bad_arguments__are_told_apart_and_leave_the_endpoint_alon
 	    DAT_ERROR(DAT_CONN_QUAL_IN_USE, DAT_NO_SUBTYPE));
 	ck_assert_int_eq(dt_state(me->ep), DAT_EP_STATE_UNCONNECTED);
 	dt_ok(dat_psp_free(me->psp));
-	dt_ok(dat_evd_free(me->cr)); /* nothing holds it */
+	dt_ok(dat_evd_free(me->cr)); /* no object uses it */
 	scene_close(&s);
 }
 END_TEST

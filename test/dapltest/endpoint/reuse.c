@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ends of connections: what is flushed, what is kept, and the next connection. */
+/* The end of a connection: which operations are flushed or kept, and the next connection. */
 #include "endpoint.h"
 
 #include <pthread.h>
@@ -116,7 +116,7 @@ START_TEST(reset__again_and_again__each_connection_is_like_the_first)
 		dt_expect_disconnected(s.peer);
 		if (round % 3)
 			dt_expect_dto(s.me->recv, s.me->ep, round, DAT_DTO_ERR_FLUSHED, &event);
-		/* else the reset takes back what was not taken out */
+		/* else the reset drops the events that were not taken */
 		dt_ok(dat_ep_reset(s.me->ep));
 		dt_ok(dat_ep_reset(s.peer->ep));
 		dt_assert_empty(s.me->recv);
@@ -185,13 +185,14 @@ START_TEST(free__in_each_state_with_work_outstanding__leaves_nothing_behind)
 	if (s.state == DAT_EP_STATE_CONNECTED)
 		for (DAT_UINT64 i = 0; i < 8; i++)
 			dt_send(s.me, 0, 8, i);
-	if (s.rsp) { /* not the consumer's to free until the service point and its request go */
+	if (s.rsp) { /* not before the service point and its request have ended */
 		dt_assert_ret(dat_ep_free(s.me->ep), scene_refusal(s.state));
 		dt_ok(dat_rsp_free(s.rsp));
 		if (s.cr)
 			dt_ok(dat_cr_reject(s.cr, 0, NULL));
 	}
-	if (_i == SCENE_MADE || _i == SCENE_MADE_COMPLETE) { /* never, but goes with its request */
+	if (_i == SCENE_MADE ||
+	    _i == SCENE_MADE_COMPLETE) { /* never, but it is freed with its request */
 		dt_assert_ret(dat_ep_free(s.me->ep), scene_refusal(s.state));
 		dt_ok(dat_cr_reject(s.cr, 0, NULL));
 	} else {
@@ -293,7 +294,7 @@ START_TEST(free__against_a_disconnect_of_the_peer__tells_the_peer_once)
 }
 END_TEST
 
-/* It was established first, or it never was: one event ends it. */
+/* With or without an ESTABLISHED before it, one event ends it. */
 static void
 expect_one_end(const struct dt_side *side, DAT_EVENT_NUMBER failed)
 {
