@@ -4,12 +4,12 @@
 
 DAT_RETURN DAT_API
 dat_evd_create(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_CNO_HANDLE cno, DAT_EVD_FLAGS flags,
-	    DAT_EVD_HANDLE *evd)
+    DAT_EVD_HANDLE *evd)
 {
 	DAT_IA_HANDLE own = ia_table_get(ia);
 
-	return HANDLE_CALL(own, DAT_INVALID_HANDLE_IA, evd_create_func, own, min_qlen, cno, flags,
-			   evd);
+	return HANDLE_CALL(
+	    own, DAT_INVALID_HANDLE_IA, evd_create_func, own, min_qlen, cno, flags, evd);
 }
 
 DAT_RETURN DAT_API
@@ -19,11 +19,11 @@ dat_evd_query(DAT_EVD_HANDLE evd, DAT_EVD_PARAM_MASK mask, DAT_EVD_PARAM *param)
 }
 
 DAT_RETURN DAT_API
-dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT *event,
-	    DAT_COUNT *more)
+dat_evd_wait(
+    DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT *event, DAT_COUNT *more)
 {
 	return HANDLE_CALL(evd, DAT_INVALID_HANDLE_EVD_REQUEST, evd_wait_func, evd, timeout,
-			   threshold, event, more);
+	    threshold, event, more);
 }
 
 DAT_RETURN DAT_API

@@ -106,8 +106,8 @@ dat_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op, ...)
 		else if (!atomic_load(&extensions_allowed))
 			ret = DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
 		else
-			ret = HANDLE_CALL(own, DAT_INVALID_HANDLE1, handle_extendedop_func, own,
-					  op, args);
+			ret = HANDLE_CALL(
+			    own, DAT_INVALID_HANDLE1, handle_extendedop_func, own, op, args);
 	}
 	va_end(args);
 	return ret;

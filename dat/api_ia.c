@@ -12,7 +12,7 @@
 
 DAT_RETURN DAT_API
 dat_ia_openv(const DAT_NAME_PTR name, DAT_COUNT async_evd_min_qlen, DAT_EVD_HANDLE *async_evd,
-	     DAT_IA_HANDLE *ia, DAT_UINT32 major, DAT_UINT32 minor, DAT_BOOLEAN thread_safety)
+    DAT_IA_HANDLE *ia, DAT_UINT32 major, DAT_UINT32 minor, DAT_BOOLEAN thread_safety)
 {
 	DAT_EVD_HANDLE evd;
 	DAT_IA_HANDLE own = NULL, number;
@@ -50,7 +50,7 @@ dat_ia_openv(const DAT_NAME_PTR name, DAT_COUNT async_evd_min_qlen, DAT_EVD_HAND
 
 	memset(&attr, 0, sizeof attr);
 	if (HANDLE_CALL(own, DAT_INVALID_HANDLE_IA, ia_query_func, own, NULL, DAT_IA_FIELD_ALL,
-			&attr, DAT_PROVIDER_FIELD_NONE, NULL) == DAT_SUCCESS &&
+		&attr, DAT_PROVIDER_FIELD_NONE, NULL) == DAT_SUCCESS &&
 	    attr.extension_supported != DAT_EXTENSION_NONE)
 		extension_allow();
 	*async_evd = evd;
@@ -85,13 +85,12 @@ dat_ia_close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags)
 
 DAT_RETURN DAT_API
 dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *async_evd, DAT_IA_ATTR_MASK ia_mask,
-	     DAT_IA_ATTR *ia_attr, DAT_PROVIDER_ATTR_MASK provider_mask,
-	     DAT_PROVIDER_ATTR *provider_attr)
+    DAT_IA_ATTR *ia_attr, DAT_PROVIDER_ATTR_MASK provider_mask, DAT_PROVIDER_ATTR *provider_attr)
 {
 	DAT_IA_HANDLE own = ia_table_get(ia);
 
 	return HANDLE_CALL(own, DAT_INVALID_HANDLE_IA, ia_query_func, own, async_evd, ia_mask,
-			   ia_attr, provider_mask, provider_attr);
+	    ia_attr, provider_mask, provider_attr);
 }
 
 DAT_RETURN DAT_API

@@ -23,16 +23,16 @@ dat_pz_free(DAT_PZ_HANDLE pz)
 }
 
 DAT_RETURN DAT_API
-dat_lmr_create(DAT_IA_HANDLE ia, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION region,
-	    DAT_VLEN length, DAT_PZ_HANDLE pz, DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type,
-	    DAT_LMR_HANDLE *lmr, DAT_LMR_CONTEXT *lmr_context, DAT_RMR_CONTEXT *rmr_context,
-	    DAT_VLEN *registered_length, DAT_VADDR *registered_address)
+dat_lmr_create(DAT_IA_HANDLE ia, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION region, DAT_VLEN length,
+    DAT_PZ_HANDLE pz, DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type, DAT_LMR_HANDLE *lmr,
+    DAT_LMR_CONTEXT *lmr_context, DAT_RMR_CONTEXT *rmr_context, DAT_VLEN *registered_length,
+    DAT_VADDR *registered_address)
 {
 	DAT_IA_HANDLE own = ia_table_get(ia);
 
 	return HANDLE_CALL(own, DAT_INVALID_HANDLE_IA, lmr_create_func, own, type, region, length,
-			   pz, privileges, va_type, lmr, lmr_context, rmr_context,
-			   registered_length, registered_address);
+	    pz, privileges, va_type, lmr, lmr_context, rmr_context, registered_length,
+	    registered_address);
 }
 
 DAT_RETURN DAT_API
@@ -46,8 +46,8 @@ dat_lmr_sync_rdma_read(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments, DAT_VL
 {
 	DAT_IA_HANDLE own = ia_table_get(ia);
 
-	return HANDLE_CALL(own, DAT_INVALID_HANDLE_IA, lmr_sync_rdma_read_func, own, segments,
-			   count);
+	return HANDLE_CALL(
+	    own, DAT_INVALID_HANDLE_IA, lmr_sync_rdma_read_func, own, segments, count);
 }
 
 DAT_RETURN DAT_API
@@ -55,8 +55,8 @@ dat_lmr_sync_rdma_write(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments, DAT_V
 {
 	DAT_IA_HANDLE own = ia_table_get(ia);
 
-	return HANDLE_CALL(own, DAT_INVALID_HANDLE_IA, lmr_sync_rdma_write_func, own, segments,
-			   count);
+	return HANDLE_CALL(
+	    own, DAT_INVALID_HANDLE_IA, lmr_sync_rdma_write_func, own, segments, count);
 }
 
 DAT_RETURN DAT_API
@@ -85,11 +85,11 @@ dat_rmr_query(DAT_RMR_HANDLE rmr, DAT_RMR_PARAM_MASK mask, DAT_RMR_PARAM *param)
 
 DAT_RETURN DAT_API
 dat_rmr_bind(DAT_RMR_HANDLE rmr, DAT_LMR_HANDLE lmr, const DAT_LMR_TRIPLET *range,
-	    DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type, DAT_EP_HANDLE ep,
-	    DAT_RMR_COOKIE cookie, DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context)
+    DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type, DAT_EP_HANDLE ep, DAT_RMR_COOKIE cookie,
+    DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context)
 {
-	return HANDLE_CALL(rmr, DAT_INVALID_HANDLE_RMR, rmr_bind_func, rmr, lmr, range,
-			   privileges, va_type, ep, cookie, flags, context);
+	return HANDLE_CALL(rmr, DAT_INVALID_HANDLE_RMR, rmr_bind_func, rmr, lmr, range, privileges,
+	    va_type, ep, cookie, flags, context);
 }
 
 DAT_RETURN DAT_API

@@ -33,8 +33,8 @@ dat_registry_list_providers(DAT_COUNT max, DAT_COUNT *entries, DAT_PROVIDER_INFO
  * only that a name is related to itself.
  */
 DAT_RETURN DAT_API
-dat_registry_providers_related(const DAT_NAME_PTR a, const DAT_NAME_PTR b,
-			       DAT_HA_RELATIONSHIP *answer)
+dat_registry_providers_related(
+    const DAT_NAME_PTR a, const DAT_NAME_PTR b, DAT_HA_RELATIONSHIP *answer)
 {
 	if (a == NULL)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);

@@ -4,22 +4,21 @@
 
 DAT_RETURN DAT_API
 dat_psp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd, DAT_PSP_FLAGS flags,
-	    DAT_PSP_HANDLE *psp)
+    DAT_PSP_HANDLE *psp)
 {
 	DAT_IA_HANDLE own = ia_table_get(ia);
 
-	return HANDLE_CALL(own, DAT_INVALID_HANDLE_IA, psp_create_func, own, qual, evd, flags,
-			   psp);
+	return HANDLE_CALL(own, DAT_INVALID_HANDLE_IA, psp_create_func, own, qual, evd, flags, psp);
 }
 
 DAT_RETURN DAT_API
 dat_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual, DAT_EVD_HANDLE evd, DAT_PSP_FLAGS flags,
-	    DAT_PSP_HANDLE *psp)
+    DAT_PSP_HANDLE *psp)
 {
 	DAT_IA_HANDLE own = ia_table_get(ia);
 
-	return HANDLE_CALL(own, DAT_INVALID_HANDLE_IA, psp_create_any_func, own, qual, evd, flags,
-			   psp);
+	return HANDLE_CALL(
+	    own, DAT_INVALID_HANDLE_IA, psp_create_any_func, own, qual, evd, flags, psp);
 }
 
 DAT_RETURN DAT_API
@@ -35,8 +34,8 @@ dat_psp_free(DAT_PSP_HANDLE psp)
 }
 
 DAT_RETURN DAT_API
-dat_rsp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EP_HANDLE ep, DAT_EVD_HANDLE evd,
-	    DAT_RSP_HANDLE *rsp)
+dat_rsp_create(
+    DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EP_HANDLE ep, DAT_EVD_HANDLE evd, DAT_RSP_HANDLE *rsp)
 {
 	DAT_IA_HANDLE own = ia_table_get(ia);
 
@@ -57,12 +56,12 @@ dat_rsp_free(DAT_RSP_HANDLE rsp)
 
 DAT_RETURN DAT_API
 dat_csp_create(DAT_IA_HANDLE ia, DAT_COMM *comm, DAT_IA_ADDRESS_PTR address, DAT_EVD_HANDLE evd,
-	    DAT_CSP_HANDLE *csp)
+    DAT_CSP_HANDLE *csp)
 {
 	DAT_IA_HANDLE own = ia_table_get(ia);
 
-	return HANDLE_CALL(own, DAT_INVALID_HANDLE_IA, csp_create_func, own, comm, address, evd,
-			   csp);
+	return HANDLE_CALL(
+	    own, DAT_INVALID_HANDLE_IA, csp_create_func, own, comm, address, evd, csp);
 }
 
 DAT_RETURN DAT_API

@@ -17,11 +17,11 @@ dat_srq_query(DAT_SRQ_HANDLE srq, DAT_SRQ_PARAM_MASK mask, DAT_SRQ_PARAM *param)
 }
 
 DAT_RETURN DAT_API
-dat_srq_post_recv(DAT_SRQ_HANDLE srq, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
-	    DAT_DTO_COOKIE cookie)
+dat_srq_post_recv(
+    DAT_SRQ_HANDLE srq, DAT_COUNT segments, DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie)
 {
-	return HANDLE_CALL(srq, DAT_INVALID_HANDLE_SRQ, srq_post_recv_func, srq, segments, iov,
-			   cookie);
+	return HANDLE_CALL(
+	    srq, DAT_INVALID_HANDLE_SRQ, srq_post_recv_func, srq, segments, iov, cookie);
 }
 
 DAT_RETURN DAT_API

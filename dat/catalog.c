@@ -28,8 +28,8 @@ catalog_load_record(struct record *record)
 	(void)registry_set_owner(outer);
 	if (registry_owns(record, &record->info))
 		return 0;
-	log_message(LOG_ERRORS, "provider %s did not register \"%s\"", record->path,
-		    record->info.ia_name);
+	log_message(
+	    LOG_ERRORS, "provider %s did not register \"%s\"", record->path, record->info.ia_name);
 	if (registry_owns(record, NULL)) {
 		record->library.fini(&record->info);
 		registry_purge(record);

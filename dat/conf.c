@@ -14,7 +14,7 @@
 enum {
 	FIELDS = 8,
 	LINE_MAX_BYTES = 16384,
-	FILE_MAX_BYTES = 4 << 20	/* also limits the reading of a device file */
+	FILE_MAX_BYTES = 4 << 20 /* also limits the reading of a device file */
 };
 
 enum field {
@@ -47,11 +47,11 @@ struct parser {
 	FILE *in;
 	const char *name;
 	unsigned int line;
-	size_t bytes;			/* bytes of the whole file so far */
-	size_t length;			/* of the text */
-	char text[LINE_MAX_BYTES + 1];		/* the line */
-	char cut[LINE_MAX_BYTES + FIELDS + 1];	/* the fields, each with a NUL after it */
-	char *fields[FIELDS];			/* within cut */
+	size_t bytes;			       /* bytes of the whole file so far */
+	size_t length;			       /* of the text */
+	char text[LINE_MAX_BYTES + 1];	       /* the line */
+	char cut[LINE_MAX_BYTES + FIELDS + 1]; /* the fields, each with a NUL after it */
+	char *fields[FIELDS];		       /* within cut */
 	int count;
 };
 
@@ -92,8 +92,10 @@ conf_read_line(struct parser *p)
 	p->line++;
 	while ((c = getc_unlocked(p->in)) != EOF && c != '\n') {
 		if (++p->bytes > FILE_MAX_BYTES) {
-			log_message(LOG_ERRORS, "%s:%u: the file is larger than %d bytes; "
-				    "the rest is ignored", p->name, p->line, FILE_MAX_BYTES);
+			log_message(LOG_ERRORS,
+			    "%s:%u: the file is larger than %d bytes; "
+			    "the rest is ignored",
+			    p->name, p->line, FILE_MAX_BYTES);
 			return LINE_END;
 		}
 		if (p->length == LINE_MAX_BYTES)
@@ -158,7 +160,8 @@ conf_split_line(struct parser *p)
 		if (*in == '\0' || *in == '#')
 			return true;
 		if (p->count == FIELDS) {
-			conf_refuse(p, "there are more than 8 fields (quote blanks, end each line)");
+			conf_refuse(
+			    p, "there are more than 8 fields (quote blanks, end each line)");
 			return false;
 		}
 		p->fields[p->count++] = out;
@@ -210,7 +213,8 @@ conf_is_provider_version(const char *text)
 
 /* A choice of two words. */
 static bool
-conf_parse_word(const struct parser *p, enum field field, const char *yes, const char *no, bool *value)
+conf_parse_word(
+    const struct parser *p, enum field field, const char *yes, const char *no, bool *value)
 {
 	char text[44];
 
@@ -218,7 +222,7 @@ conf_parse_word(const struct parser *p, enum field field, const char *yes, const
 	if (*value || strcmp(p->fields[field], no) == 0)
 		return true;
 	conf_refuse(p, "field %d is \"%s\", neither %s nor %s", field + 1,
-	       conf_shown(p->fields[field], text), yes, no);
+	    conf_shown(p->fields[field], text), yes, no);
 	return false;
 }
 
@@ -237,7 +241,7 @@ conf_parse_fields(const struct parser *p, struct conf_record *record)
 	for (i = 0; i < FIELDS; i++)
 		if (strlen(p->fields[i]) > field_rules[i].max) {
 			conf_refuse(p, "field %d (%s) is longer than %zu bytes", i + 1,
-			       field_rules[i].name, field_rules[i].max);
+			    field_rules[i].name, field_rules[i].max);
 			return false;
 		}
 	if (*p->fields[IA_NAME] == '\0' || *p->fields[LIBRARY] == '\0') {
@@ -248,15 +252,16 @@ conf_parse_fields(const struct parser *p, struct conf_record *record)
 	if ((*version != 'u' && *version != 'k') ||
 	    !conf_parse_version(version + 1, &record->major, &record->minor)) {
 		conf_refuse(p, "field 2 is \"%s\", not an API version such as u2.0",
-		       conf_shown(version, text));
+		    conf_shown(version, text));
 		return false;
 	}
-	if (!conf_parse_word(p, THREAD_SAFETY, "threadsafe", "nonthreadsafe", &record->thread_safe) ||
+	if (!conf_parse_word(
+		p, THREAD_SAFETY, "threadsafe", "nonthreadsafe", &record->thread_safe) ||
 	    !conf_parse_word(p, DEFAULT, "default", "nondefault", &record->is_default))
 		return false;
 	if (!conf_is_provider_version(p->fields[PROVIDER_VERSION])) {
 		conf_refuse(p, "field 6 is \"%s\", not a provider version such as dapl.2.0",
-		       conf_shown(p->fields[PROVIDER_VERSION], text));
+		    conf_shown(p->fields[PROVIDER_VERSION], text));
 		return false;
 	}
 	record->ia_name = p->fields[IA_NAME];

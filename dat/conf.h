@@ -20,7 +20,7 @@
 /* The strings are valid until the sink returns. */
 struct conf_record {
 	const char *ia_name;
-	bool for_user_space;		/* u, not k */
+	bool for_user_space; /* u, not k */
 	uint32_t major;
 	uint32_t minor;
 	bool thread_safe;

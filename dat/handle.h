@@ -36,17 +36,17 @@ handle_resolve(DAT_HANDLE handle)
  * Calls `slot` of the provider of `handle`, or returns DAT_INVALID_HANDLE with `subtype`.  An empty
  * slot means that the provider does not implement the call.
  */
-#define HANDLE_CALL(handle, subtype, slot, ...)                                                   \
-	({                                                                                         \
-		const DAT_PROVIDER *provider_ = handle_provider(handle);                           \
-		DAT_RETURN ret_;                                                                   \
-		if (provider_ == NULL)                                                             \
-			ret_ = DAT_ERROR(DAT_INVALID_HANDLE, subtype);                             \
-		else if (provider_->slot == NULL)                                                  \
-			ret_ = DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);                     \
-		else                                                                               \
-			ret_ = provider_->slot(__VA_ARGS__);                                       \
-		ret_;                                                                              \
+#define HANDLE_CALL(handle, subtype, slot, ...) \
+	({ \
+		const DAT_PROVIDER *provider_ = handle_provider(handle); \
+		DAT_RETURN ret_; \
+		if (provider_ == NULL) \
+			ret_ = DAT_ERROR(DAT_INVALID_HANDLE, subtype); \
+		else if (provider_->slot == NULL) \
+			ret_ = DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE); \
+		else \
+			ret_ = provider_->slot(__VA_ARGS__); \
+		ret_; \
 	})
 
 #endif

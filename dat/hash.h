@@ -17,9 +17,9 @@ struct hash_node {
 };
 
 struct hash {
-	struct hash_node **buckets;	/* NULL: `only` is the single bucket */
+	struct hash_node **buckets; /* NULL: `only` is the single bucket */
 	struct hash_node *only;
-	size_t size;			/* number of buckets, a power of two */
+	size_t size; /* number of buckets, a power of two */
 	size_t count;
 };
 
@@ -35,7 +35,6 @@ struct hash_node *hash_next(const struct hash_node *node);
 /* Removes all nodes, which stay valid. */
 void hash_clear(struct hash *table);
 
-#define HASH_MEMBER(node, type, member) \
-	((type *)(void *)((char *)(node) - offsetof(type, member)))
+#define HASH_MEMBER(node, type, member) ((type *)(void *)((char *)(node)-offsetof(type, member)))
 
 #endif

@@ -11,14 +11,14 @@
 struct slot {
 	bool taken;
 	bool closing;
-	DAT_IA_HANDLE own;		/* NULL: reserved, the IA is not open yet */
+	DAT_IA_HANDLE own; /* NULL: reserved, the IA is not open yet */
 	struct registry_entry *entry;
 };
 
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct slot *table;		/* slot 0 is not used */
+static struct slot *table; /* slot 0 is not used */
 static size_t table_size;
-static size_t table_next = 1;		/* where the search for a free slot begins */
+static size_t table_next = 1; /* where the search for a free slot begins */
 
 static size_t
 ia_to_index(DAT_IA_HANDLE number)
@@ -75,7 +75,7 @@ ia_table_reserve(DAT_IA_HANDLE *number)
 		}
 	}
 	if (r == 0) {
-		table[i] = (struct slot) { .taken = true };
+		table[i] = (struct slot){ .taken = true };
 		*number = ia_to_number(i);
 	}
 	pthread_mutex_unlock(&table_lock);
@@ -95,7 +95,7 @@ void
 ia_table_drop(DAT_IA_HANDLE number)
 {
 	pthread_mutex_lock(&table_lock);
-	table[ia_to_index(number)] = (struct slot) { 0 };
+	table[ia_to_index(number)] = (struct slot){ 0 };
 	pthread_mutex_unlock(&table_lock);
 }
 

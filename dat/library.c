@@ -77,5 +77,5 @@ library_close(struct library *library)
 {
 	if (dlclose(library->handle) != 0)
 		log_message(LOG_CATALOG, "cannot unload a provider: %s", library_last_error());
-	*library = (struct library) { 0 };
+	*library = (struct library){ 0 };
 }

@@ -12,14 +12,14 @@
 enum log_class {
 	LOG_ERRORS = 0x01,
 	LOG_GENERAL = 0x02,
-	LOG_CATALOG = 0x04,		/* the static registry: dat.conf and libraries */
-	LOG_REGISTRY = 0x08,		/* the dynamic registry: providers that registered */
+	LOG_CATALOG = 0x04,  /* the static registry: dat.conf and libraries */
+	LOG_REGISTRY = 0x08, /* the dynamic registry: providers that registered */
 	LOG_PROVIDER_API = 0x10,
 	LOG_CONSUMER_API = 0x20
 };
 
 /* Writes one message, without newline; errno does not change. */
 void log_message(enum log_class class, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+    __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -21,7 +21,7 @@ lookup_acquire_exactly(const DAT_PROVIDER_INFO *key)
 
 	(void)catalog_acquire(key, &record);
 	entry = registry_acquire(key);
-	catalog_release(record);	/* the entry has a reference to its record */
+	catalog_release(record); /* the entry has a reference to its record */
 	return entry;
 }
 
@@ -33,8 +33,8 @@ lookup_explain(const DAT_PROVIDER_INFO *key, bool failed)
 
 	record_explain(key->ia_name, reason, sizeof reason);
 	log_message(failed ? LOG_CATALOG : LOG_ERRORS, "no provider for \"%s\" u%u.%u %s: %s",
-		    key->ia_name, key->dapl_version_major, key->dapl_version_minor,
-		    key_safety(key), reason);
+	    key->ia_name, key->dapl_version_major, key->dapl_version_minor, key_safety(key),
+	    reason);
 }
 
 struct registry_entry *

@@ -13,7 +13,7 @@ struct registry_entry;
  * DAT_NAME_MAX_LENGTH.  Loads the library of the provider if necessary.  The caller drops the
  * reference with registry_release().
  */
-struct registry_entry *lookup_provider(const char *name, DAT_UINT32 major, DAT_UINT32 minor,
-				       DAT_BOOLEAN thread_safe);
+struct registry_entry *lookup_provider(
+    const char *name, DAT_UINT32 major, DAT_UINT32 minor, DAT_BOOLEAN thread_safe);
 
 #endif

@@ -7,7 +7,8 @@
 
 struct range ranges[RANGES_MAX];
 
-static atomic_int foreign;	/* number of registrations without a range; changed under registry_lock */
+static atomic_int
+    foreign; /* number of registrations without a range; changed under registry_lock */
 
 static uintptr_t
 range_size_of(const struct range *range)
@@ -28,7 +29,7 @@ range_is_valid(const struct dat_handle_range *range)
 int
 range_add_locked(const struct dat_handle_range *new)
 {
-	const uintptr_t base = (uintptr_t)new->base;
+	const uintptr_t base = (uintptr_t) new->base;
 	struct range *range;
 
 	if (!range_is_valid(new))
@@ -67,8 +68,8 @@ range_find_further(uintptr_t address)
 		if (size == 0)
 			break;
 	}
-	if (atomic_load_explicit(&foreign, memory_order_relaxed) == 0 ||
-	    address < IA_TABLE_LIMIT || address % _Alignof(DAT_PROVIDER *) != 0)
+	if (atomic_load_explicit(&foreign, memory_order_relaxed) == 0 || address < IA_TABLE_LIMIT ||
+	    address % _Alignof(DAT_PROVIDER *) != 0)
 		return NULL;
 	return *(const DAT_PROVIDER **)address;
 }

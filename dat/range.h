@@ -23,9 +23,9 @@
 #define RANGES_MAX 16
 
 struct range {
-	_Atomic(uintptr_t) size;	/* 0: free; set last */
+	_Atomic(uintptr_t) size; /* 0: free; set last */
 	uintptr_t base;
-	uintptr_t mask;			/* mask of the bits that are 0 in the offset of a handle */
+	uintptr_t mask; /* mask of the bits that are 0 in the offset of a handle */
 };
 
 extern struct range ranges[RANGES_MAX];
@@ -47,8 +47,8 @@ range_read(const struct range *range, uintptr_t offset)
 {
 	if ((offset & range->mask) != 0)
 		return NULL;
-	return atomic_load_explicit((_Atomic(const DAT_PROVIDER *) *)(range->base + offset),
-				    memory_order_acquire);
+	return atomic_load_explicit(
+	    (_Atomic(const DAT_PROVIDER *) *)(range->base + offset), memory_order_acquire);
 }
 
 /* The first word of a handle; NULL if the address cannot be one. */

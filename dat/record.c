@@ -23,11 +23,11 @@ static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER;
 /* Guarded by `reading` until `known` is set; fixed from then on. */
 static struct {
 	bool known;
-	char path[PATH_MAX];		/* the file that was read, or that could not be */
-	bool missing;			/* it could not be read */
-	bool searched;			/* DAT_OVERRIDE is not set */
-	struct record *first, *last;	/* in the order of the file */
-	struct hash keys, names;	/* the first record of each */
+	char path[PATH_MAX];	     /* the file that was read, or that could not be */
+	bool missing;		     /* it could not be read */
+	bool searched;		     /* DAT_OVERRIDE is not set */
+	struct record *first, *last; /* in the order of the file */
+	struct hash keys, names;     /* the first record of each */
 } file;
 
 static struct record *
@@ -267,10 +267,10 @@ record_add_lines(const struct record *record, char *text, size_t size)
 
 	record_add(text, size, "%s has the name", file.path);
 	for (n = 0; record != NULL && n < SHOWN_LINES; record = record->same_name, n++)
-		record_add(text, size, "%s in line %u as %c%u.%u %s%s", n == 0 ? "" : ",", record->line,
-		    record->for_user_space ? 'u' : 'k', record->info.dapl_version_major,
-		    record->info.dapl_version_minor, key_safety(&record->info),
-		    record->is_default ? "" : " nondefault");
+		record_add(text, size, "%s in line %u as %c%u.%u %s%s", n == 0 ? "" : ",",
+		    record->line, record->for_user_space ? 'u' : 'k',
+		    record->info.dapl_version_major, record->info.dapl_version_minor,
+		    key_safety(&record->info), record->is_default ? "" : " nondefault");
 	if (record != NULL)
 		record_add(text, size, ", and in further lines");
 }
@@ -284,7 +284,8 @@ record_add_names(char *text, size_t size)
 	record_add(text, size, "%s has no such name", file.path);
 	for (; record != NULL && n < SHOWN_NAMES; record = record->next)
 		if (record->first == record)
-			record_add(text, size, "%s %s", n++ == 0 ? "; it has" : ",", record->info.ia_name);
+			record_add(
+			    text, size, "%s %s", n++ == 0 ? "; it has" : ",", record->info.ia_name);
 	if (n == 0)
 		record_add(text, size, ", nor any other");
 	else if (file.keys.count > (size_t)n)
@@ -303,7 +304,8 @@ record_explain(const char *name, char *text, size_t size)
 	}
 	record = record_find_name(name);
 	if (file.missing && file.searched)
-		record_add(text, size, "neither %s nor %s can be read", REARM_DAT_CONF, LAST_RESORT);
+		record_add(
+		    text, size, "neither %s nor %s can be read", REARM_DAT_CONF, LAST_RESORT);
 	else if (file.missing)
 		record_add(text, size, "%s cannot be read", file.path);
 	else if (record != NULL)

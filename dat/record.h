@@ -32,24 +32,24 @@ struct record {
 	unsigned int line;
 	bool for_user_space;
 	bool is_default;
-	struct record *next;		/* order in the file */
-	struct record *first;		/* the chain; NULL: in none */
-	struct record *same_key;	/* the next one of the chain */
-	struct record *same_name;	/* the next one with this name */
+	struct record *next;	  /* order in the file */
+	struct record *first;	  /* the chain; NULL: in none */
+	struct record *same_key;  /* the next one of the chain */
+	struct record *same_name; /* the next one with this name */
 
 	/* Used in the first record of a key or a name. */
 	struct record *last_same_key, *last_same_name;
 	struct hash_node of_key, of_name;
-	unsigned int loaded;		/* number of LOADED records of the chain; under registry_lock */
+	unsigned int loaded; /* number of LOADED records of the chain; under registry_lock */
 
 	/* Members of the catalog; under registry_lock. */
-	struct library library;		/* valid if LOADED; else for the working thread only */
+	struct library library; /* valid if LOADED; else for the working thread only */
 	enum record_state state;
 	unsigned int users;
-	pthread_t worker;		/* the thread of LOADING and UNLOADING */
+	pthread_t worker; /* the thread of LOADING and UNLOADING */
 
 	/* Members of the registry; under registry_lock. */
-	struct registry_entry *registered;	/* registered by the library of the record */
+	struct registry_entry *registered; /* registered by the library of the record */
 };
 
 /* The chain of a key, or NULL. */

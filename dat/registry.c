@@ -12,7 +12,7 @@
 
 pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct hash registry_entries;			/* under registry_lock */
+static struct hash registry_entries; /* under registry_lock */
 static __thread struct record *registry_owner;
 
 /* The entry with this key, or NULL.  registry_lock held. */
@@ -86,7 +86,7 @@ registry_release(struct registry_entry *entry)
 	struct record *owner = entry->owner;
 
 	pthread_mutex_lock(&registry_lock);
-	entry->users--;			/* from now on the provider may remove it */
+	entry->users--; /* from now on the provider may remove it */
 	pthread_mutex_unlock(&registry_lock);
 	catalog_release(owner);
 }
@@ -121,7 +121,7 @@ registry_purge(struct record *owner)
 	pthread_mutex_lock(&registry_lock);
 	while ((entry = owner->registered) != NULL) {
 		log_message(LOG_ERRORS, "the provider of \"%s\" did not remove its registration",
-			    entry->info.ia_name);
+		    entry->info.ia_name);
 		registry_remove_locked(entry);
 		free(entry);
 	}
@@ -131,7 +131,7 @@ registry_purge(struct record *owner)
 /* The range is NULL for a provider that has none. */
 static DAT_RETURN
 registry_add_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *info,
-	     const struct dat_handle_range *range)
+    const struct dat_handle_range *range)
 {
 	DAT_RETURN ret = DAT_SUCCESS;
 	struct registry_entry *entry;
@@ -165,12 +165,13 @@ registry_add_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *inf
 	if (ret != DAT_SUCCESS) {
 		free(entry);
 		log_message(LOG_REGISTRY, "\"%s\" %s", info->ia_name,
-			    DAT_GET_TYPE(ret) == DAT_PROVIDER_ALREADY_REGISTERED ?
-				    "is registered already" : "registers with a bad range");
+		    DAT_GET_TYPE(ret) == DAT_PROVIDER_ALREADY_REGISTERED ?
+			"is registered already" :
+			"registers with a bad range");
 		return ret;
 	}
 	log_message(LOG_REGISTRY, "\"%s\" %u.%u %s has registered", info->ia_name,
-		    info->dapl_version_major, info->dapl_version_minor, key_safety(info));
+	    info->dapl_version_major, info->dapl_version_minor, key_safety(info));
 	return DAT_SUCCESS;
 }
 
@@ -182,7 +183,7 @@ dat_registry_add_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO 
 
 DAT_RETURN DAT_API
 dat_registry_add_ranged_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *info,
-				 const struct dat_handle_range *range)
+    const struct dat_handle_range *range)
 {
 	if (range == NULL)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);

@@ -27,14 +27,15 @@ struct record;
 /* Only the links and `users` change; the table belongs to the provider. */
 struct registry_entry {
 	struct hash_node node;
-	struct registry_entry *next, **link;	/* link in the list of one owner; NULL without an owner */
+	struct registry_entry *next,
+	    **link; /* link in the list of one owner; NULL without an owner */
 	DAT_PROVIDER_INFO info;
 	const DAT_PROVIDER *provider;
 	DAT_IA_OPEN_FUNC ia_open;
 	DAT_HANDLE_EXTENDEDOP_FUNC extendedop;
-	struct record *owner;	/* the record whose library registered it, or NULL */
-	bool is_foreign;	/* the provider has no range of handles */
-	unsigned int users;		/* open IAs */
+	struct record *owner; /* the record whose library registered it, or NULL */
+	bool is_foreign;      /* the provider has no range of handles */
+	unsigned int users;   /* open IAs */
 };
 
 /*

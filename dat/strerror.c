@@ -11,7 +11,10 @@ struct sentence {
 	const char *text;
 };
 
-#define TYPE(name, text)    { name, text " (" #name ")." }
+#define TYPE(name, text) \
+	{ \
+		name, text " (" #name ")." \
+	}
 #define SUBTYPE(name, text) [name] = text " (" #name ")."
 
 static const struct sentence types[] = {
@@ -26,14 +29,14 @@ static const struct sentence types[] = {
 	TYPE(DAT_LENGTH_ERROR, "The data is longer than the memory for it"),
 	TYPE(DAT_MODEL_NOT_SUPPORTED, "The provider or its device does not support this"),
 	TYPE(DAT_PROVIDER_NOT_FOUND,
-	     "No provider is registered for this name, version and thread safety"),
+	    "No provider is registered for this name, version and thread safety"),
 	TYPE(DAT_PRIVILEGES_VIOLATION, "The memory region does not grant this kind of access"),
 	TYPE(DAT_PROTECTION_VIOLATION, "The memory region belongs to another protection zone"),
 	TYPE(DAT_QUEUE_EMPTY, "The queue has no event"),
 	TYPE(DAT_QUEUE_FULL, "The queue has no room for another event"),
 	TYPE(DAT_TIMEOUT_EXPIRED, "The call timed out"),
 	TYPE(DAT_PROVIDER_ALREADY_REGISTERED,
-	     "A provider is registered for this name, version and thread safety already"),
+	    "A provider is registered for this name, version and thread safety already"),
 	TYPE(DAT_PROVIDER_IN_USE, "Interface adapters of the provider are open"),
 	TYPE(DAT_INVALID_ADDRESS, "The address cannot be used"),
 	TYPE(DAT_INTERRUPTED_CALL, "A signal interrupted the call"),
@@ -68,15 +71,15 @@ static const char *const subtypes[] = {
 	SUBTYPE(DAT_INVALID_HANDLE_CR, "It is the handle of the connection request"),
 	SUBTYPE(DAT_INVALID_HANDLE_CNO, "It is the handle of the consumer notification object"),
 	SUBTYPE(DAT_INVALID_HANDLE_EVD_CR,
-		"It is the handle of the event dispatcher for connection requests"),
+	    "It is the handle of the event dispatcher for connection requests"),
 	SUBTYPE(DAT_INVALID_HANDLE_EVD_REQUEST,
-		"It is the handle of the event dispatcher (or of the one for requests)"),
-	SUBTYPE(DAT_INVALID_HANDLE_EVD_RECV,
-		"It is the handle of the event dispatcher for receives"),
+	    "It is the handle of the event dispatcher (or of the one for requests)"),
+	SUBTYPE(
+	    DAT_INVALID_HANDLE_EVD_RECV, "It is the handle of the event dispatcher for receives"),
 	SUBTYPE(DAT_INVALID_HANDLE_EVD_CONN,
-		"It is the handle of the event dispatcher for connection events"),
+	    "It is the handle of the event dispatcher for connection events"),
 	SUBTYPE(DAT_INVALID_HANDLE_EVD_ASYNC,
-		"It is the handle of the event dispatcher for asynchronous events"),
+	    "It is the handle of the event dispatcher for asynchronous events"),
 	SUBTYPE(DAT_INVALID_HANDLE_SRQ, "It is the handle of the shared receive queue"),
 	SUBTYPE(DAT_INVALID_HANDLE_CSP, "It is the handle of the common service point"),
 	SUBTYPE(DAT_INVALID_HANDLE1, "It is the first argument"),
@@ -100,39 +103,39 @@ static const char *const subtypes[] = {
 	SUBTYPE(DAT_INVALID_ARG9, "It is the ninth argument"),
 	SUBTYPE(DAT_INVALID_ARG10, "It is the tenth argument"),
 	SUBTYPE(DAT_INVALID_STATE_EP_UNCONNECTED, "The endpoint is not connected"),
-	SUBTYPE(DAT_INVALID_STATE_EP_ACTCONNPENDING,
-		"The endpoint is being connected from this side"),
+	SUBTYPE(
+	    DAT_INVALID_STATE_EP_ACTCONNPENDING, "The endpoint is being connected from this side"),
 	SUBTYPE(DAT_INVALID_STATE_EP_PASSCONNPENDING,
-		"The endpoint is reserved for a connection request that has arrived"),
+	    "The endpoint is reserved for a connection request that has arrived"),
 	SUBTYPE(DAT_INVALID_STATE_EP_TENTCONNPENDING,
-		"The endpoint was offered with a connection request"),
+	    "The endpoint was offered with a connection request"),
 	SUBTYPE(DAT_INVALID_STATE_EP_CONNECTED, "The endpoint is connected"),
 	SUBTYPE(DAT_INVALID_STATE_EP_DISCONNECTED,
-		"The endpoint is disconnected and must be reset first"),
+	    "The endpoint is disconnected and must be reset first"),
 	SUBTYPE(DAT_INVALID_STATE_EP_RESERVED, "The endpoint is reserved by a service point"),
 	SUBTYPE(DAT_INVALID_STATE_EP_COMPLPENDING,
-		"The endpoint has accepted and is not connected yet"),
+	    "The endpoint has accepted and is not connected yet"),
 	SUBTYPE(DAT_INVALID_STATE_EP_DISCPENDING, "The endpoint is being disconnected"),
-	SUBTYPE(DAT_INVALID_STATE_EP_PROVIDERCONTROL,
-		"The endpoint is under the provider's control"),
+	SUBTYPE(
+	    DAT_INVALID_STATE_EP_PROVIDERCONTROL, "The endpoint is under the provider's control"),
 	SUBTYPE(DAT_INVALID_STATE_EP_NOTREADY, "The endpoint lacks something that the call needs"),
 	SUBTYPE(DAT_INVALID_STATE_EP_RECV_WATERMARK,
-		"The endpoint's receive watermark does not allow this"),
+	    "The endpoint's receive watermark does not allow this"),
 	SUBTYPE(DAT_INVALID_STATE_EP_PZ, "The endpoint's protection zone does not allow this"),
 	SUBTYPE(DAT_INVALID_STATE_EP_EVD_REQUEST,
-		"The endpoint's event dispatcher for requests does not allow this"),
+	    "The endpoint's event dispatcher for requests does not allow this"),
 	SUBTYPE(DAT_INVALID_STATE_EP_EVD_RECV,
-		"The endpoint's event dispatcher for receives does not allow this"),
+	    "The endpoint's event dispatcher for receives does not allow this"),
 	SUBTYPE(DAT_INVALID_STATE_EP_EVD_CONNECT,
-		"The endpoint's event dispatcher for connection events does not allow this"),
+	    "The endpoint's event dispatcher for connection events does not allow this"),
 	SUBTYPE(DAT_INVALID_STATE_EP_UNCONFIGURED,
-		"The endpoint is not connected and not fully configured"),
+	    "The endpoint is not connected and not fully configured"),
 	SUBTYPE(DAT_INVALID_STATE_EP_UNCONFRESERVED,
-		"The endpoint is reserved and not fully configured"),
+	    "The endpoint is reserved and not fully configured"),
 	SUBTYPE(DAT_INVALID_STATE_EP_UNCONFPASSIVE,
-		"The endpoint has a connection request and is not fully configured"),
+	    "The endpoint has a connection request and is not fully configured"),
 	SUBTYPE(DAT_INVALID_STATE_EP_UNCONFTENTATIVE,
-		"The endpoint was offered with a connection request and is not fully configured"),
+	    "The endpoint was offered with a connection request and is not fully configured"),
 	SUBTYPE(DAT_INVALID_STATE_CNO_IN_USE, "The consumer notification object is in use"),
 	SUBTYPE(DAT_INVALID_STATE_CNO_DEAD, "The consumer notification object was freed"),
 	SUBTYPE(DAT_INVALID_STATE_EVD_OPEN, "The event dispatcher is open"),
@@ -142,14 +145,14 @@ static const char *const subtypes[] = {
 	SUBTYPE(DAT_INVALID_STATE_EVD_UNWAITABLE, "The event dispatcher is unwaitable"),
 	SUBTYPE(DAT_INVALID_STATE_EVD_IN_USE, "The event dispatcher is in use"),
 	SUBTYPE(DAT_INVALID_STATE_EVD_CONFIG_NOTIFY,
-		"The event dispatcher is configured for plain notification"),
+	    "The event dispatcher is configured for plain notification"),
 	SUBTYPE(DAT_INVALID_STATE_EVD_CONFIG_SOLICITED,
-		"The event dispatcher is configured for solicited notification"),
+	    "The event dispatcher is configured for solicited notification"),
 	SUBTYPE(DAT_INVALID_STATE_EVD_CONFIG_THRESHOLD,
-		"The event dispatcher is configured for thresholds"),
+	    "The event dispatcher is configured for thresholds"),
 	SUBTYPE(DAT_INVALID_STATE_EVD_WAITER, "A thread waits on the event dispatcher"),
-	SUBTYPE(DAT_INVALID_STATE_EVD_ASYNC,
-		"The event dispatcher is the one for asynchronous events"),
+	SUBTYPE(
+	    DAT_INVALID_STATE_EVD_ASYNC, "The event dispatcher is the one for asynchronous events"),
 	SUBTYPE(DAT_INVALID_STATE_IA_IN_USE, "The interface adapter has objects left"),
 	SUBTYPE(DAT_INVALID_STATE_LMR_IN_USE, "The local memory region is in use"),
 	SUBTYPE(DAT_INVALID_STATE_LMR_FREE, "The local memory region is free"),
@@ -171,7 +174,7 @@ static const char *const subtypes[] = {
 	SUBTYPE(DAT_INVALID_ADDRESS_UNREACHABLE, "The address cannot be reached"),
 	SUBTYPE(DAT_INVALID_ADDRESS_MALFORMED, "The address is malformed"),
 	SUBTYPE(DAT_NAME_NOT_REGISTERED,
-		"The name is not registered with this version and thread safety"),
+	    "The name is not registered with this version and thread safety"),
 	SUBTYPE(DAT_MAJOR_NOT_FOUND, "The name is registered with another major version"),
 	SUBTYPE(DAT_MINOR_NOT_FOUND, "The name is registered with another minor version"),
 	SUBTYPE(DAT_THREAD_SAFETY_NOT_FOUND, "The name is registered with another thread safety"),
@@ -196,7 +199,7 @@ dat_strerror(DAT_RETURN ret, const char **major, const char **minor)
 		minor_text = subtypes[DAT_GET_SUBTYPE(ret)];
 
 	*major = major_text != NULL ? major_text : "unknown error";
-	if (minor != NULL)		/* old callers pass NULL */
+	if (minor != NULL) /* old callers pass NULL */
 		*minor = minor_text != NULL ? minor_text : "unknown minor error";
 	return major_text != NULL && minor_text != NULL ? DAT_SUCCESS : DAT_INVALID_PARAMETER;
 }

@@ -67,7 +67,7 @@ struct dapl_ep {
 	struct loop_job timer;
 	uint64_t deadline; /* (L) of the connection attempt, or of the event in `owed` */
 	DAT_EVENT_NUMBER
-	    owed;   /* (L) the event that ends a connection, until its completions were polled */
+	owed;	    /* (L) the event that ends a connection, until its completions were polled */
 	bool by_us; /* (L) this end disconnected */
 	bool concluding;		/* (L) the state has changed, its event is not posted yet */
 	unsigned int retries;		/* (L) of address and route resolution */
