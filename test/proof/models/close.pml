@@ -35,7 +35,7 @@
 /* Which thread: the adapter's loop (upcalls of SINGLE, the agent), one of its crew (upcalls of MANY), the other
  * adapter's loop (reads b's channel, is in a callback once), a thread of the consumer's. */
 #define LOOP 0
-#define CREW 1
+#define POOL 1
 #define OTHER_LOOP 2
 #define OUTSIDER 3
 
@@ -377,7 +377,7 @@ proctype thread(byte kind)
 end:
 	do
 	:: atomic {
-		kind == (a_many -> CREW : LOOP) && a_job == READY -> a_job = RUNNING;
+		kind == (a_many -> POOL : LOOP) && a_job == READY -> a_job = RUNNING;
 turn:
 		if
 		:: !a_alive || a_events == 0 -> a_job = IDLE; leave_a()
@@ -469,7 +469,7 @@ init {
 		if :: c_waiting = 1; run waiter() :: true fi;
 		run thread(LOOP);
 		if
-		:: a_many -> run thread(CREW); run thread(CREW)
+		:: a_many -> run thread(POOL); run thread(POOL)
 		:: else
 		fi;
 		run thread(OTHER_LOOP);

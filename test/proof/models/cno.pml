@@ -81,7 +81,7 @@ inline queue_agent()
 	fi
 }
 
-inline told(which)
+inline notify(which)
 {
 	if
 	:: !on_list[which] && ROOM -> on_list[which] = 1; triggered!which
@@ -94,8 +94,8 @@ inline told(which)
 	printf("| tells the CNO of evd %d\n", which)
 }
 
-/* left(): the detached EVD is forgotten */
-inline left(which)
+/* detach(): the detached EVD is forgotten */
+inline detach(which)
 {
 	if
 	:: on_list[which] -> triggered??eval(which); on_list[which] = 0; unseen[which] = 0;
@@ -120,7 +120,7 @@ inline pop(found)
 }
 
 /* evd_wake_sink(), the taker is the CNO */
-inline kick(which)
+inline wake_sink(which)
 {
 	if
 	:: attached[which] && !owned[which] -> owned[which] = 1; ready[which] = 1
@@ -223,7 +223,7 @@ end:
 serve:
 	   atomic {
 		if
-		:: attached[which] && news[which] -> news[which] = 0; told(which)
+		:: attached[which] && news[which] -> news[which] = 0; notify(which)
 		:: else
 		fi;
 		owned[which] = 0; which = 0;
@@ -245,7 +245,7 @@ end:
 		posts--;
 		queued[to]++; news[to] = 1;
 		printf("| evd_post(%d)\n", to);
-		kick(to);
+		wake_sink(to);
 		to = 0
 	   }
 	od
@@ -262,11 +262,11 @@ end:
 		toggles--;
 		if
 		:: attached[which] ->
-			left(which); attached[which] = 0; printf("| detaches evd %d\n", which)
+			detach(which); attached[which] = 0; printf("| detaches evd %d\n", which)
 		:: else ->
 			evds++; attached[which] = 1; printf("| attaches evd %d\n", which);
 			news[which] = (queued[which] > 0);
-			kick(which);
+			wake_sink(which);
 			which = 0; goto next
 		fi
 	   }

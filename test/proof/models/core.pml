@@ -96,7 +96,7 @@ turn:
 		enter();
 		RESET_RERUN
 		if
-		:: !TAKER_UPCALL ->
+		:: !SINK_UPCALL ->
 			printf("| sees the policy off, IDLE\n");
 #ifdef SPLIT_IDLE
 			leave();
@@ -203,7 +203,7 @@ end:
 			enter();
 			posts--; queued++; NEWS(1)
 			if
-			:: TAKER_UPCALL && !seen -> queue_job()
+			:: SINK_UPCALL && !seen -> queue_job()
 			:: else
 			fi;
 			seen = 0;

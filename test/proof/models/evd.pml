@@ -136,9 +136,9 @@ bit exact_hint;	/* from an arm to the end of its section */
 #endif
 
 #define CALLS (policy != OFF)
-#define TAKER_UPCALL (!waiting && CALLS)
-#define TAKER_CNO (!waiting && !CALLS && cno && cno_enabled)
-#define TAKER (waiting || CALLS || (cno && cno_enabled))
+#define SINK_UPCALL (!waiting && CALLS)
+#define SINK_CNO (!waiting && !CALLS && cno && cno_enabled)
+#define SINK (waiting || CALLS || (cno && cno_enabled))
 
 /*
  * evd_queue_signalled(): what is worth waking for.  QUIET: any completion may be one that is not; a stash
@@ -147,9 +147,9 @@ bit exact_hint;	/* from an arm to the end of its section */
 #ifdef QUIET
 byte quiet;
 #ifdef FULL_IS_QUIET
-#define LOUD (queued - quiet)
+#define SIGNALLED (queued - quiet)
 #else
-#define LOUD (queued - (queued < ROOM -> quiet : 0))
+#define SIGNALLED (queued - (queued < ROOM -> quiet : 0))
 #endif
 inline keep(n_)
 {
@@ -159,10 +159,10 @@ inline keep(n_)
 	:: NEWS(1) skip
 	:: n_ == 2 -> quiet++; NEWS(1) skip
 	fi;
-	if :: quiet > 0 && LOUD == queued -> NEWS(1) skip :: else fi
+	if :: quiet > 0 && SIGNALLED == queued -> NEWS(1) skip :: else fi
 }
 #else
-#define LOUD queued
+#define SIGNALLED queued
 inline keep(n_)
 {
 	leave_device(n_); queued = queued + n_;
@@ -198,22 +198,22 @@ inline leave_device(n_) { cq = cq - n_ }
 #define CNO_WANTS unseen
 #endif
 #define WANTED ( \
-	(waiting && LOUD >= threshold) || \
-	(!waiting && policy == MANY && LOUD > 0) || \
-	(!waiting && policy == SINGLE && ALONE && LOUD > 0) || \
+	(waiting && SIGNALLED >= threshold) || \
+	(!waiting && policy == MANY && SIGNALLED > 0) || \
+	(!waiting && policy == SINGLE && ALONE && SIGNALLED > 0) || \
 	(!waiting && policy == NORIFY && ALONE && unseen) || \
-	(TAKER_CNO && CNO_WANTS))
+	(SINK_CNO && CNO_WANTS))
 
 /* The one notification is on its way: in the channel, read and not yet booked, or about to be
  * decided by a completion that is already visible. */
 #ifdef SOLICITED
 #define ALL_DECIDED (undecided + undecided_solicited == 0)
 #define WILL_FIRE ((hw_armed == ARMED_ALL && undecided > 0) || (hw_armed != UNARMED && undecided_solicited > 0))
-#define QUIET_CQ (armed == ARMED_SOLICITED -> cq_solicited == 0 : cq == 0)
+#define NONE_DUE_IN_CQ (armed == ARMED_SOLICITED -> cq_solicited == 0 : cq == 0)
 #else
 #define ALL_DECIDED (undecided == 0)
 #define WILL_FIRE (hw_armed != UNARMED && undecided > 0)
-#define QUIET_CQ (cq == 0)
+#define NONE_DUE_IN_CQ (cq == 0)
 #endif
 #define ON_ITS_WAY (channel + unbooked > 0 || WILL_FIRE)
 
@@ -227,7 +227,7 @@ inline leave_device(n_) { cq = cq - n_ }
 #define DUE_TO_TELL (unseen && (unseen_due || !solicited_only))
 #else
 #define NOTHING_LEFT (cq == 0)
-#define DUE LOUD
+#define DUE SIGNALLED
 #define DUE_TO_TELL unseen
 #endif
 #define WANTED_NOW ( \
@@ -235,7 +235,7 @@ inline leave_device(n_) { cq = cq - n_ }
 	(!waiting && policy == MANY && DUE > 0) || \
 	(!waiting && policy == SINGLE && ALONE && DUE > 0) || \
 	(!waiting && policy == NORIFY && ALONE && DUE_TO_TELL) || \
-	(TAKER_CNO && DUE_TO_TELL))
+	(SINK_CNO && DUE_TO_TELL))
 
 /*
  * I1: whenever the trigger lock is free and a taker stands, it is served (a loop has its job; a waiter
@@ -244,8 +244,8 @@ inline leave_device(n_) { cq = cq - n_ }
 #ifdef NO_I1
 #define I1 true
 #else
-#define SETTLED (armed >= WISH && ((QUIET_CQ && !WANTED_NOW) || ON_ITS_WAY || no_room))
-#define I1 ((!(TAKER_UPCALL || TAKER_CNO) || job != IDLE || !ALONE || SETTLED) && (!asleep || wake || SETTLED))
+#define SETTLED (armed >= WISH && ((NONE_DUE_IN_CQ && !WANTED_NOW) || ON_ITS_WAY || no_room))
+#define I1 ((!(SINK_UPCALL || SINK_CNO) || job != IDLE || !ALONE || SETTLED) && (!asleep || wake || SETTLED))
 #endif
 
 /* I2: every event is in one place, or was handed over once. */
@@ -272,7 +272,7 @@ inline queue_job()
 }
 
 /* evd_wake_sink() */
-inline kick()
+inline wake_sink()
 {
 	if
 #ifdef WAITER_OWNS
@@ -280,14 +280,14 @@ inline kick()
 #else
 	:: waiting && _pid != sleeper -> wake = 1
 #endif
-	:: (TAKER_UPCALL || TAKER_CNO) && job == IDLE -> queue_job()
-	:: (TAKER_UPCALL || TAKER_CNO) && job == BACKOFF -> job = READY /* hastened */
+	:: (SINK_UPCALL || SINK_CNO) && job == IDLE -> queue_job()
+	:: (SINK_UPCALL || SINK_CNO) && job == BACKOFF -> job = READY /* hastened */
 #ifndef CALLER_KEEPS
-	:: job == CALLING && (TAKER_CNO || (TAKER_UPCALL && policy == MANY)) ->
+	:: job == CALLING && (SINK_CNO || (SINK_UPCALL && policy == MANY)) ->
 		queue_job() /* taken from the caller */
 #endif
 #ifdef SPLIT
-	:: (TAKER_UPCALL || TAKER_CNO) && job != IDLE -> rerun = 1
+	:: (SINK_UPCALL || SINK_CNO) && job != IDLE -> rerun = 1
 #endif
 	:: else
 	fi
@@ -299,7 +299,7 @@ inline poll_enough()
 	if
 	:: waiting -> tmp = threshold
 	:: !waiting && (policy == SINGLE || policy == MANY) -> tmp = 1
-	:: else -> tmp = LOUD + 1
+	:: else -> tmp = SIGNALLED + 1
 	fi;
 	poll_to_tmp()
 }
@@ -315,25 +315,25 @@ inline poll_to_tmp()
 {
 	do
 #ifndef FULL_UNNOTICED
-	:: LOUD < tmp && queued >= ROOM -> no_room = 1; break
+	:: SIGNALLED < tmp && queued >= ROOM -> no_room = 1; break
 #endif
-	:: LOUD < tmp && cq > 0 && queued < ROOM ->
+	:: SIGNALLED < tmp && cq > 0 && queued < ROOM ->
 		if
 		:: cq >= BATCH && queued + BATCH <= ROOM -> keep(BATCH)
 		:: else -> keep(1)
 		fi;
 		/* nothing announces what another thread's poll finds here */
-		if :: no_room || job == BACKOFF -> no_room = 0; kick() :: else fi
+		if :: no_room || job == BACKOFF -> no_room = 0; wake_sink() :: else fi
 	:: else -> break
 	od;
 	tmp = 0
 }
 
 /* evd_report_refill() */
-inline see_again()
+inline report_refill()
 {
 	if
-	:: no_room && queued == 0 -> no_room = 0; kick()
+	:: no_room && queued == 0 -> no_room = 0; wake_sink()
 	:: else
 	fi
 }
@@ -394,20 +394,20 @@ inline request()
 inline settle()
 {
 #if defined(PRIVATE) && !defined(UNWATCHED)
-	watched = (TAKER_UPCALL || TAKER_CNO);
+	watched = (SINK_UPCALL || SINK_CNO);
 #endif
 #ifndef NEWS_FORGOTTEN
-	NEWS(LOUD > 0)
+	NEWS(SIGNALLED > 0)
 #endif
 	skip
 }
 
 /* evd_sink_changed() */
-inline taker_changed()
+inline sink_changed()
 {
 	settle();
 #ifndef TAKER_NO_KICK
-	kick()
+	wake_sink()
 #endif
 }
 
@@ -423,14 +423,14 @@ inline notified()
 	unbooked--;
 #if defined(CLEAR_NEVER) || defined(CLEAR_BY_RUN)
 #elif defined(CLEAR_IF_ENABLED)
-	if :: TAKER -> armed = UNARMED :: else fi;
+	if :: SINK -> armed = UNARMED :: else fi;
 #else
 	armed = UNARMED;
 #endif
 #ifdef SOLICITED
 	if :: hw_armed == UNARMED && channel + unbooked == 0 -> crossed = 0 :: else fi;
 #endif
-	kick();
+	wake_sink();
 	leave()
 }
 
@@ -439,7 +439,7 @@ inline post()
 {
 	enter();
 	queued++; NEWS(1)
-	kick();
+	wake_sink();
 	leave()
 }
 
@@ -477,7 +477,7 @@ inline take()
 	fi;
 #endif
 	queued--; taken++;
-	see_again()
+	report_refill()
 }
 
 /* enable(), evd/policy.c: poll, arm, poll, count.  result_: REFUSED is -EAGAIN, FAULT the device's
@@ -521,7 +521,7 @@ inline enable(when_, cost_, to_, invoc_new_, result_)
 				policy = to_;
 				settle();
 #ifndef TAKER_NO_KICK
-				if :: queued > 0 -> kick() :: else fi
+				if :: queued > 0 -> wake_sink() :: else fi
 #endif
 			:: else
 			fi;
@@ -538,7 +538,7 @@ inline disable()
 {
 	enter();
 	policy = OFF;
-	taker_changed();
+	sink_changed();
 	leave()
 }
 
@@ -607,7 +607,7 @@ end:
 		solicited_only = !solicited_only;
 		printf("| only solicited completions: %d\n", solicited_only);
 #ifndef NO_KICK_TO_WIDEN
-		if :: armed == ARMED_SOLICITED && !solicited_only -> kick() :: else fi;
+		if :: armed == ARMED_SOLICITED && !solicited_only -> wake_sink() :: else fi;
 #endif
 		leave()
 	   }

@@ -71,7 +71,7 @@ inline ack(n_)
 	assert(acked <= gotten)
 }
 
-inline kick()
+inline wake_sink()
 {
 	if
 	:: waiting -> wake = 1
@@ -118,7 +118,7 @@ inline notified()
 			:: else
 			fi;
 			queued++; /* its completion */
-			kick();
+			wake_sink();
 			lock = 0;
 			printf("| evd_notified()\n")
 		fi
@@ -220,7 +220,7 @@ inline serve_job()
 		atomic {
 			enter();
 			in_progress--;
-			if :: in_progress == 0 -> kick() :: else fi;
+			if :: in_progress == 0 -> wake_sink() :: else fi;
 			printf("| the upcall of a returned\n");
 			leave(last)
 		}
@@ -317,7 +317,7 @@ end:
 #ifdef BY_ALIVE
 		:: found && alive -> assert(generation == 1)
 #else
-		:: found && alive && generation == 1 -> queued++; kick(); printf("| evd_post()\n")
+		:: found && alive && generation == 1 -> queued++; wake_sink(); printf("| evd_post()\n")
 #endif
 		:: else
 		fi;

@@ -59,7 +59,7 @@ inline teardown()
 		if :: !second -> tears_down = 1 :: else fi;
 		enter();
 		policy = OFF;
-		taker_changed();
+		sink_changed();
 		tearing++;
 		printf("| TEARDOWN begins, %d run\n", running);
 		leave()
@@ -85,7 +85,7 @@ inline teardown_inside()
 		inside--;
 		enter();
 		policy = OFF;
-		taker_changed();
+		sink_changed();
 		if :: !exempted -> exempted = 1; exempt++; insiders++ :: else fi;
 		tearing++;
 		printf("| TEARDOWN begins, from inside\n");
@@ -113,9 +113,9 @@ end:
 	:: atomic {
 		job == READY && FREE && MY_TURN(me) -> job = RUNNING; busy[me] = 1;
 turn:
-		first_look()
+		first_poll()
 	   }
-	   second_look();
+	   repoll();
 served:
 	   atomic {
 #ifdef ONE_AT_A_TIME
@@ -160,7 +160,7 @@ inside_it: /* it returns whenever it likes */
 		:: else /* another thread has, or had, the EVD: this one leaves it */
 		fi;
 #ifndef NO_KICK_AT_ZERO
-		if :: in_progress == 0 -> kick() :: else fi;
+		if :: in_progress == 0 -> wake_sink() :: else fi;
 #endif
 		leave()
 	   }

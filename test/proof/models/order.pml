@@ -96,7 +96,7 @@ bit qp_err[E], qp_gone[E], qp_number[E]; /* qp_number: the generation that it is
 /* struct evd */
 chan queue = [E * (K + 4) + M] of { byte };
 chan closed = [E * 3 + M] of { byte, bit, bit, byte }; /* posted, without a number: item, barrier, hold, mark */
-byte stash;		/* receives in the completion buffer; the others of `queue` were held */
+byte ring;		/* receives in the completion buffer; the others of `queue` were held */
 byte polled;
 
 /* struct ep: PENDING -> UP -> DOWN, or PENDING -> REFUSED; from both back to PENDING */
@@ -181,8 +181,8 @@ inline poll(enough_)
 {
 	done_polling = 0;
 	do
-	:: len(queue) < (enough_) && stash < QLEN && !done_polling ->
-		n = (BATCH < QLEN - stash -> BATCH : QLEN - stash); /* evd_queue_room() */
+	:: len(queue) < (enough_) && ring < QLEN && !done_polling ->
+		n = (BATCH < QLEN - ring -> BATCH : QLEN - ring); /* evd_queue_room() */
 		i = 0;
 		do
 		:: i < n && len(cq) > 0 ->
@@ -190,7 +190,7 @@ inline poll(enough_)
 			if
 			:: PAST(whose, GENERATION(x)) -> skip /* EVD_DROP */
 			:: !PAST(whose, GENERATION(x)) && HOLDS -> ep[whose].sorted++; ep[whose].held!x
-			:: else -> ep[whose].sorted++; stash++; queue!x
+			:: else -> ep[whose].sorted++; ring++; queue!x
 			fi
 		:: else -> break
 		od;
@@ -226,7 +226,7 @@ inline handed()
 	if
 	:: IS_RECV(x) ->
 		printf("| gets receive %d of %d\n", NUMBER(x), whose);
-		if :: x & HELD :: else -> stash-- fi;
+		if :: x & HELD :: else -> ring-- fi;
 #ifdef CONVERT_BY_GENERATION
 		assert(!PAST(whose, GENERATION(x))); /* a conversion that finds no endpoint makes an event of nothing */
 #endif
@@ -296,7 +296,7 @@ inline end_connection(e_, how_)
 #else
 #define OVERDUE(e) (completed[e] == POSTED)
 #endif
-#define CAN_POLL (len(cq) > 0 && stash < QLEN)
+#define CAN_POLL (len(cq) > 0 && ring < QLEN)
 
 /* end() and pay(): the queue pair to the error state, then the event once its completions were polled */
 proctype payer(byte e)
@@ -493,7 +493,7 @@ inline purge_completions(e_)
 	:: i > 0 ->
 		i--; queue?x;
 		if
-		:: IS_RECV(x) && ENDPOINT(x) == e_ -> if :: x & HELD :: else -> stash-- fi
+		:: IS_RECV(x) && ENDPOINT(x) == e_ -> if :: x & HELD :: else -> ring-- fi
 		:: else -> queue!x
 		fi
 	:: else -> break
@@ -606,7 +606,7 @@ proctype rest()
 {
 	timeout ->
 	atomic {
-		assert(len(queue) == 0 && len(closed) == 0 && len(cq) == 0 && stash == 0);
+		assert(len(queue) == 0 && len(closed) == 0 && len(cq) == 0 && ring == 0);
 		assert(last_software == M);
 		do
 		:: i < E ->

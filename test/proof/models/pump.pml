@@ -39,7 +39,7 @@
 
 /* Further states of a job: put off until the loop's thread has left its call-out; ready, on the crew. */
 #define DEFERRED 5
-#define ON_CREW 6
+#define ON_POOL 6
 
 byte sleeping, doorbell;
 byte a_job = READY, a_events = WAITS;
@@ -89,13 +89,13 @@ inline rise()
 inline e_ready()
 {
 	if
-	:: e_policy == MANY -> e_job = ON_CREW
+	:: e_policy == MANY -> e_job = ON_POOL
 	:: else -> e_job = READY; BEHIND_F ring()
 	fi
 }
 
 /* evd_wake_sink() of e; without a device e never backs off */
-inline e_kick()
+inline e_wake_sink()
 {
 	if
 	:: e_job == IDLE -> e_ready()
@@ -103,7 +103,7 @@ inline e_kick()
 	:: e_job == DEFERRED && e_policy == OFF -> e_job = READY; BEHIND_F ring() /* loop_hasten() */
 #endif
 #ifndef NO_MOVE
-	:: e_job == ON_CREW && e_policy != MANY -> e_ready()
+	:: e_job == ON_POOL && e_policy != MANY -> e_ready()
 	:: (e_job == READY || e_job == DEFERRED) && e_policy == MANY -> e_ready()
 #endif
 	:: else
@@ -146,15 +146,15 @@ inline e_run(by_, pumping_)
 	e_job = IDLE;
 	do
 	:: e_policy == OFF && e_unseen ->
-		/* told(): a thread does not wake itself, it looks anyway */
+		/* notify(): a thread does not wake itself, it looks anyway */
 		e_unseen = 0; triggered = 1;
-		if :: in_cno_wait && by_ == ON_CREW -> wake = 1 :: else fi;
+		if :: in_cno_wait && by_ == ON_POOL -> wake = 1 :: else fi;
 		printf("| tells the CNO of e\n")
 	:: e_policy == OFF && !e_unseen -> break
 	:: e_policy != OFF && (e_queued == 0 || (e_policy == SINGLE && e_in_progress > 0)) -> break
 	:: e_policy != OFF && e_queued > 0 && !(e_policy == SINGLE && e_in_progress > 0) ->
 		if
-		:: (by_ == ON_CREW) != (e_policy == MANY) -> e_ready(); printf("| leaves e to the others\n"); break
+		:: (by_ == ON_POOL) != (e_policy == MANY) -> e_ready(); printf("| leaves e to the others\n"); break
 #ifndef UPCALL_WHILE_PUMPING
 		:: by_ == READY && e_policy == SINGLE && pumping_ -> e_job = DEFERRED; BEHIND_F printf("| puts e off\n"); break
 		:: by_ == READY && e_policy == SINGLE && !pumping_ ->
@@ -164,7 +164,7 @@ inline e_run(by_, pumping_)
 			assert(depth == 0); /* no call-out from inside another one */
 			e_queued--;
 			printf("| upcall of e\n")
-		:: by_ == ON_CREW && e_policy == MANY ->
+		:: by_ == ON_POOL && e_policy == MANY ->
 			e_queued--; e_in_progress++; e_ready();
 			printf("| upcall of e\n");
 			break
@@ -195,7 +195,7 @@ inline pump()
 #ifndef PUMP_NO_JOBS
 	if
 	:: atomic { e_job == READY || e_job == DEFERRED -> e_run(READY, true) }
-	:: e_job == IDLE || e_job == ON_CREW
+	:: e_job == IDLE || e_job == ON_POOL
 	fi;
 	f_turn()
 #endif
@@ -207,7 +207,7 @@ proctype loop_thread()
 	byte armed_;
 turn:
 	atomic {
-		asleep_ = (a_job == IDLE && (e_job == IDLE || e_job == ON_CREW) && !F_READY);
+		asleep_ = (a_job == IDLE && (e_job == IDLE || e_job == ON_POOL) && !F_READY);
 #ifndef SLEEPING_LATE
 		if :: asleep_ -> sleeping++ :: else fi
 #endif
@@ -221,7 +221,7 @@ end_turn:
 	serve();
 	if
 	:: atomic { e_job == READY || e_job == DEFERRED -> e_run(READY, false) }
-	:: e_job == IDLE || e_job == ON_CREW
+	:: e_job == IDLE || e_job == ON_POOL
 	fi;
 	f_turn();
 	if
@@ -252,7 +252,7 @@ look:
 		atomic {
 			if :: !WANTED -> poll_enough() :: else fi;
 			if
-			:: WANTED -> take(); waiting = 0; taker_changed(); leave(); goto returned
+			:: WANTED -> take(); waiting = 0; sink_changed(); leave(); goto returned
 			:: else -> asleep = 1; leave()
 			fi
 		}
@@ -293,13 +293,13 @@ returned:
 }
 
 /* A thread of the crew does not pump when it waits. */
-proctype crew_thread()
+proctype pool_thread()
 {
 end:
 	do
 	:: atomic {
-		e_job == ON_CREW -> e_run(ON_CREW, false);
-		if :: e_job == ON_CREW && e_in_progress > 0 -> goto called :: else -> goto next fi
+		e_job == ON_POOL -> e_run(ON_POOL, false);
+		if :: e_job == ON_POOL && e_in_progress > 0 -> goto called :: else -> goto next fi
 	   }
 called:
 	   if
@@ -312,7 +312,7 @@ end_waits:
 	   atomic {
 		e_in_progress--;
 		printf("| the upcall of e returned\n");
-		if :: e_in_progress == 0 -> e_kick() :: else fi
+		if :: e_in_progress == 0 -> e_wake_sink() :: else fi
 	   }
 next:
 	   skip
@@ -327,7 +327,7 @@ end:
 		e_posts > 0 -> e_posts--;
 		e_queued++; e_unseen = 1;
 		printf("| evd_post(e)\n");
-		e_kick()
+		e_wake_sink()
 	   }
 	:: MAY_STOP -> break
 	od
@@ -345,7 +345,7 @@ end:
 		:: e_policy != MANY -> e_policy = MANY; printf("| e: MANY\n")
 		fi;
 		e_unseen = (e_queued > 0);
-		e_kick()
+		e_wake_sink()
 	   }
 	:: MAY_STOP -> break
 	od
@@ -354,7 +354,7 @@ end:
 init {
 	atomic {
 		if :: e_policy = OFF :: e_policy = SINGLE :: e_policy = MANY fi;
-		run loop_thread(); run crew_thread(); run device(); run poster(); run e_poster(); run controller(); run rest();
+		run loop_thread(); run pool_thread(); run device(); run poster(); run e_poster(); run controller(); run rest();
 #ifdef BEHIND
 		run f_poster()
 #endif

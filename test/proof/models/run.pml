@@ -8,11 +8,11 @@
 
 /* The end of an atomic step that took the job, or ended a call-out, and left the lock FREE: nothing comes
  * in between. */
-inline first_look()
+inline first_poll()
 {
 	enter();
 	if
-	:: !(TAKER_UPCALL || TAKER_CNO) ->
+	:: !(SINK_UPCALL || SINK_CNO) ->
 		job = IDLE; printf("| nobody for the loop to serve, IDLE\n");
 		leave();
 		goto idle
@@ -25,7 +25,7 @@ inline first_look()
 	fi
 }
 
-inline second_look()
+inline repoll()
 {
 	atomic { arm(mine, exact_hint); mine = 0; printf("| looks: not wanted, armed\n") }
 	atomic {

@@ -53,10 +53,10 @@ byte resizes = RESIZES;
 bit overflowed;
 bit triggered;	/* the EVD is on the CNO's list */
 
-/* A taker that is told: evd_run() and told() */
+/* A taker that is told: evd_run() and notify() */
 inline serve()
 {
-	assert(TAKER_CNO);
+	assert(SINK_CNO);
 	NEWS(0) triggered = 1;
 	printf("| tells the CNO\n");
 	leave()
@@ -100,9 +100,9 @@ end:
 	:: atomic {
 		(job == READY || again) && FREE ->
 		if :: again -> again = 0 :: else -> job = RUNNING fi;
-		first_look()
+		first_poll()
 	   }
-	   second_look();
+	   repoll();
 served:	   again = 1;
 idle:	   skip
 	od
@@ -116,7 +116,7 @@ inline leave_wait()
 	job = IDLE;
 #endif
 #ifndef LEAVE_NO_KICK
-	taker_changed();
+	sink_changed();
 #endif
 	leave()
 }
@@ -133,10 +133,10 @@ end:
 		enter();
 		poll(wanted);
 		if
-		:: LOUD >= wanted ->
+		:: SIGNALLED >= wanted ->
 			take(); poll(N + M); wanted = 0; printf("| evd_wait(): takes one at once\n");
 			leave(); goto next
-		:: LOUD < wanted && overflowed ->
+		:: SIGNALLED < wanted && overflowed ->
 			wanted = 0; printf("| evd_wait(): overflowed\n"); leave(); goto next
 		:: else ->
 			waiting = 1; sleeper = _pid; threshold = wanted; wanted = 0; settle();
@@ -234,7 +234,7 @@ end:
 		:: cno_enabled -> cno_enabled = 0; printf("| disables the EVD\n")
 		:: !cno_enabled -> cno_enabled = 1; printf("| enables the EVD\n")
 		fi;
-		taker_changed();
+		sink_changed();
 		leave()
 	   }
 	:: MAY_STOP -> break
@@ -251,7 +251,7 @@ end:
 		enter();
 		overflowed = 1; printf("| the EVD overflowed\n");
 #ifndef OVERFLOW_UNHEARD
-		kick();
+		wake_sink();
 #endif
 		leave()
 	   }
@@ -291,7 +291,7 @@ end:
 			:: else -> printf("| evd_resize(): more than %d are queued\n", to)
 #endif
 			fi;
-			kick()
+			wake_sink()
 		fi;
 		to = 0;
 		leave()
@@ -330,5 +330,5 @@ proctype rest()
 	assert(lock == 0 && job == IDLE && !triggered && I2);
 	assert(!waiting || (DUE < threshold && NOTHING_LEFT)); /* a waiter sleeps only for what is not there */
 	assert(!waiting || !overflowed);
-	assert(!TAKER_CNO || (DUE == 0 && NOTHING_LEFT))
+	assert(!SINK_CNO || (DUE == 0 && NOTHING_LEFT))
 }
