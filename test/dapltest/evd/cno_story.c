@@ -16,6 +16,45 @@ destroyed(struct cno *cno)
 	of_cno(cno)->destroyed++;
 }
 
+static void
+destroyed_plain(struct cno *cno)
+{
+	(void)cno;
+}
+
+void
+cno_story_open_plain(struct cno *cno, struct loop *loop)
+{
+	const struct cno_config config = { .loop = loop, .destroyed = destroyed_plain };
+
+	cno_slot_init(cno);
+	ck_assert_int_eq(cno_create(cno, &config), 0);
+}
+
+void
+cno_story_refill(struct story *story, int (*make_room)(void))
+{
+	const struct evd_ref evd = evd_self(&story->dev.evd);
+	DAT_EVD_HANDLE handle;
+	static struct cno cno;
+
+	cno_story_open_plain(&cno, story->loop);
+	ck_assert_int_eq(evd_set_listener(evd, cno_listener(&cno), &cno), 0);
+	story_settle(story);
+	for (uint64_t i = 1; i <= 4; i++)
+		script_complete(&story->dev, i);
+	story_settle(story);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), 0);
+	ck_assert_int_eq(make_room(), 0);
+	story_settle(story);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), 0);
+	for (uint64_t i = 1; i <= 4; i++)
+		story_dequeues(story, i);
+	story_empty(story);
+	ck_assert_int_eq(evd_set_listener(evd, NULL, DAT_HANDLE_NULL), 0);
+	ck_assert_int_eq(cno_free(cno_self(&cno), true), 0);
+}
+
 void
 cno_story_begin(struct cno_story *cs, int n_evds)
 {

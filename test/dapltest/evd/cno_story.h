@@ -46,6 +46,15 @@ void cno_story_queue_call(struct cno_story *cs);
 /* The same, and a waiter takes the trigger before the loop gets to the agent's call. */
 void cno_story_queue_call_and_take(struct cno_story *cs);
 
+/* For a test without a cno_story: opens a CNO that has no agent; the test frees it. */
+void cno_story_open_plain(struct cno *cno, struct loop *loop);
+
+/*
+ * For an EVD with room for two completions: a CNO is notified of the first, and again of those that the
+ * device held back, once `make_room` has returned 0.  Takes the four completions.
+ */
+void cno_story_refill(struct story *story, int (*make_room)(void));
+
 struct cno_waiter {
 	pthread_t thread;
 	struct cno *cno;

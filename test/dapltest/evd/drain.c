@@ -162,36 +162,10 @@ START_TEST(drain__resized_while_it_allocates__keeps_the_new_length)
 }
 END_TEST
 
-static void
-cno_gone(struct cno *cno)
-{
-	(void)cno;
-}
-
 START_TEST(drain__stash_was_full__a_cno_is_notified_of_what_the_device_held_back)
 {
-	struct cno_config config = { .destroyed = cno_gone };
-	DAT_EVD_HANDLE handle;
-	static struct cno cno;
-
 	begin(2);
-	config.loop = st.loop;
-	cno_slot_init(&cno);
-	ck_assert_int_eq(cno_create(&cno, &config), 0);
-	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), cno_listener(&cno), &cno), 0);
-	story_settle(&st);
-	for (uint64_t i = 1; i <= 4; i++)
-		script_complete(&st.dev, i);
-	story_settle(&st);
-	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), 0);
-	ck_assert_int_eq(drain(), 0);
-	story_settle(&st);
-	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), 0);
-	for (uint64_t i = 1; i <= 4; i++)
-		story_dequeues(&st, i);
-	story_empty(&st);
-	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), NULL, DAT_HANDLE_NULL), 0);
-	ck_assert_int_eq(cno_free(cno_self(&cno), true), 0);
+	cno_story_refill(&st, drain);
 	story_end(&st);
 }
 END_TEST

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Blocking calls from inside an upcall: only this thread reads the channels of the loop. */
-#include "cno/cno.h"
-
-#include "story.h"
+#include "cno_story.h"
 #include "suites.h"
 
 static struct script other;
@@ -13,25 +11,16 @@ static DAT_EVENT got;
 static DAT_EVD_HANDLE handle;
 
 static void
-cno_destroyed(struct cno *gone)
-{
-	(void)gone;
-}
-
-static void
 setup(void)
 {
 	struct script_options opt = { .channel = SCRIPT_SHARED };
-	struct cno_config config = { .destroyed = cno_destroyed };
 
 	ck_assert_int_eq(loop_create(LOOP_THREAD, 0, &opt.loop), 0);
 	story_begin(&st, &opt);
 	script_init(&other);
 	script_open(&other, &opt);
 	tape_init(&other_tape, &other);
-	config.loop = opt.loop;
-	cno_slot_init(&cno);
-	ck_assert_int_eq(cno_create(&cno, &config), 0);
+	cno_story_open_plain(&cno, opt.loop);
 	result = 1;
 }
 

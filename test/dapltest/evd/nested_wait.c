@@ -9,23 +9,15 @@ static int result;
 static DAT_EVD_HANDLE handle;
 
 static void
-cno_destroyed(struct cno *gone)
-{
-	(void)gone;
-}
-
-static void
 setup(void)
 {
 	struct script_options opt = { .channel = SCRIPT_SHARED };
-	struct cno_config config = { .destroyed = cno_destroyed };
 
 	story_begin(&st, NULL);
-	opt.loop = config.loop = st.loop;
+	opt.loop = st.loop;
 	script_init(&other);
 	script_open(&other, &opt);
-	cno_slot_init(&cno);
-	ck_assert_int_eq(cno_create(&cno, &config), 0);
+	cno_story_open_plain(&cno, opt.loop);
 	ck_assert_int_eq(cno_attach_evd(cno_self(&cno)), 0);
 	ck_assert_int_eq(evd_set_listener(evd_self(&other.evd), cno_listener(&cno), &cno), 0);
 	story_run(&st);

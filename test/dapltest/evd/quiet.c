@@ -110,22 +110,13 @@ START_TEST(enable_new__quiet_one_pending__is_pending_like_any)
 }
 END_TEST
 
-static void
-gone(struct cno *cno)
-{
-	(void)cno;
-}
-
 START_TEST(cno__is_told_of_noise_alone_and_of_a_full_queue)
 {
-	struct cno_config config = { .destroyed = gone };
 	DAT_EVD_HANDLE handle;
 	static struct cno cno;
 
 	begin(4);
-	config.loop = st.loop;
-	cno_slot_init(&cno);
-	ck_assert_int_eq(cno_create(&cno, &config), 0);
+	cno_story_open_plain(&cno, st.loop);
 	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), cno_listener(&cno), &cno), 0);
 	story_settle(&st);
 	quiet(1);

@@ -109,36 +109,16 @@ START_TEST(shorter__what_the_device_holds__counts_as_queued)
 }
 END_TEST
 
-static void
-cno_gone(struct cno *cno)
+static int
+resize_to_six(void)
 {
-	(void)cno;
+	return resize(6);
 }
 
 START_TEST(longer__stash_was_full__what_the_device_held_back_is_told)
 {
-	struct cno_config config = { .destroyed = cno_gone };
-	DAT_EVD_HANDLE handle;
-	static struct cno cno;
-
 	begin(2);
-	config.loop = st.loop;
-	cno_slot_init(&cno);
-	ck_assert_int_eq(cno_create(&cno, &config), 0);
-	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), cno_listener(&cno), &cno), 0);
-	story_settle(&st);
-	for (uint64_t i = 1; i <= 4; i++)
-		script_complete(&st.dev, i);
-	story_settle(&st);
-	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), 0);
-	ck_assert_int_eq(resize(6), 0);
-	story_settle(&st);
-	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), 0);
-	for (uint64_t i = 1; i <= 4; i++)
-		story_dequeues(&st, i);
-	story_empty(&st);
-	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), NULL, DAT_HANDLE_NULL), 0);
-	ck_assert_int_eq(cno_free(cno_self(&cno), true), 0);
+	cno_story_refill(&st, resize_to_six);
 	story_end(&st);
 }
 END_TEST
