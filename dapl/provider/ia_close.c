@@ -4,9 +4,9 @@
  *
  * Close marks the adapter, wakes the threads that wait on its objects, destroys the objects,
  * children before parents, and waits until everything is gone: objects that other threads are
- * freeing, objects that were freed from inside their own upcall or agent, calls in progress.  All
- * of them are the adapter's children or hold one of its bases, and whatever takes one away wakes
- *the closing thread.
+ * freeing, objects that were freed from inside their own upcall or agent, calls in progress.  Each
+ * of them is a child of the adapter or holds one of its bases.  A thread that removes a child or
+ * drops a base wakes the closing thread.
  *
  * No object's destroy() waits for upcalls or agents; the last thread to leave an EVD or a CNO
  * destroys it.  Two things are not waited for, since they wait for the closing thread:
