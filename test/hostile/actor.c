@@ -212,9 +212,9 @@ print_line(const struct found *found)
 
 	if (atomic_load(&line->end))
 		snprintf(ret, sizeof ret, " = %s @%llu", dat_name(atomic_load(&line->ret)),
-			 (unsigned long long)atomic_load(&line->end));
+		    (unsigned long long)atomic_load(&line->end));
 	fprintf(stderr, "  @%-9llu %s %d: %s", (unsigned long long)found->stamp, found->actor->role,
-		found->actor->number, atomic_load(&line->what));
+	    found->actor->number, atomic_load(&line->what));
 	if (on)
 		fprintf(stderr, " %s", life_name_text(on));
 	if (also)
@@ -239,7 +239,7 @@ trace_print(const uint64_t *names, int n, unsigned int most)
 
 			if (count == size || !atomic_load(&line->what) ||
 			    (!names_it(atomic_load(&line->on), names, n) &&
-			     !names_it(atomic_load(&line->also), names, n)))
+				!names_it(atomic_load(&line->also), names, n)))
 				continue;
 			found[count++] = (struct found){ a, line, atomic_load(&line->stamp) };
 		}
@@ -282,12 +282,12 @@ actors_print(void)
 
 		if (!atomic_load(&a->in_use))
 			continue;
-		fprintf(stderr, "  %s %d (thread %d): ", a->role, a->number,
-			(int)atomic_load(&a->tid));
+		fprintf(
+		    stderr, "  %s %d (thread %d): ", a->role, a->number, (int)atomic_load(&a->tid));
 		if (doing)
 			fprintf(stderr, "%s %s for %llu ticks, ", doing,
-				life_name_text(atomic_load(&a->doing_on)),
-				(unsigned long long)(now - atomic_load(&a->since)));
+			    life_name_text(atomic_load(&a->doing_on)),
+			    (unsigned long long)(now - atomic_load(&a->since)));
 		fprintf(stderr, "%s", manners[atomic_load(&a->manner)]);
 		print_state(atomic_load(&a->tid));
 		fprintf(stderr, "\n");

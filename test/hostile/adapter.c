@@ -15,8 +15,8 @@
 #include "report.h"
 
 #define ADAPTER_RECORDS 32
-#define ASYNC_QLEN	64
-#define ARENA_BYTES	(ADAPTER_EPS * EP_BUFFER_BYTES + EP_COMMON_BYTES)
+#define ASYNC_QLEN 64
+#define ARENA_BYTES (ADAPTER_EPS * EP_BUFFER_BYTES + EP_COMMON_BYTES)
 
 static struct adapter records[ADAPTER_RECORDS];
 static const char *const *names;
@@ -110,8 +110,8 @@ adapter_pick_child(struct adapter *adapter, enum life_kind kind)
 	n = adapter->child[kind].n;
 	pthread_mutex_unlock(&adapter->life.lock);
 	/* The first ones are picked more often, so that threads meet on them. */
-	return n ? adapter_nth_child(adapter, kind, chance(40) ? pick(n < 2 ? n : 2) : pick(n))
-		 : NULL;
+	return n ? adapter_nth_child(adapter, kind, chance(40) ? pick(n < 2 ? n : 2) : pick(n)) :
+		   NULL;
 }
 
 void
@@ -251,18 +251,18 @@ furnish(struct adapter *adapter)
 	if (!adapter->arena)
 		report_broken("no memory");
 	region.for_va = adapter->arena;
-	dat_must("dat_lmr_create",
-		 dat_lmr_create(adapter->ia, DAT_MEM_TYPE_VIRTUAL, region, ARENA_BYTES, adapter->pz,
-				DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_VA, &adapter->lmr,
-				&adapter->lmr_context, &adapter->rmr_context, NULL, NULL));
+	dat_must(
+	    "dat_lmr_create", dat_lmr_create(adapter->ia, DAT_MEM_TYPE_VIRTUAL, region, ARENA_BYTES,
+				  adapter->pz, DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_VA, &adapter->lmr,
+				  &adapter->lmr_context, &adapter->rmr_context, NULL, NULL));
 	dat_must("dat_ia_query",
-		 dat_ia_query(adapter->ia, NULL, DAT_IA_FIELD_IA_ADDRESS_PTR, &attr, 0, NULL));
+	    dat_ia_query(adapter->ia, NULL, DAT_IA_FIELD_IA_ADDRESS_PTR, &attr, 0, NULL));
 	memset(&adapter->address, 0, sizeof adapter->address);
 	memcpy(&adapter->address, attr.ia_address_ptr,
-	       attr.ia_address_ptr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
-							  : sizeof(struct sockaddr_in));
+	    attr.ia_address_ptr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) :
+							 sizeof(struct sockaddr_in));
 	dat_must("dat_ep_create", dat_ep_create(adapter->ia, adapter->pz, DAT_HANDLE_NULL,
-						DAT_HANDLE_NULL, DAT_HANDLE_NULL, NULL, &ep));
+				      DAT_HANDLE_NULL, DAT_HANDLE_NULL, NULL, &ep));
 	dat_must("dat_ep_query", dat_ep_query(ep, DAT_EP_FIELD_EP_ATTR_ALL, &param));
 	adapter->ep_attr = param.ep_attr;
 	dat_must("dat_ep_free", dat_ep_free(ep));
@@ -312,9 +312,8 @@ judge_async(struct adapter *adapter, const DAT_EVENT *event)
 		ep_note_broken((struct ep *)life_find_handle(LIFE_EP, data->dat_handle));
 	else
 		report_wrong(&adapter->life, life_find_handle(LIFE_EP, data->dat_handle),
-			     "the asynchronous event %#x of %p, reason %d",
-			     (unsigned int)event->event_number, data->dat_handle,
-			     (int)data->reason);
+		    "the asynchronous event %#x of %p, reason %d",
+		    (unsigned int)event->event_number, data->dat_handle, (int)data->reason);
 }
 
 void
@@ -330,5 +329,5 @@ adapter_drain_async(struct adapter *adapter)
 	else if (!dat_is(ret, DAT_QUEUE_EMPTY) &&
 		 !(dat_is(ret, DAT_INVALID_HANDLE) && life_may_be_ending(&adapter->life)))
 		report_wrong(&adapter->life, NULL,
-			     "the asynchronous EVD: dat_evd_dequeue returned %s", dat_name(ret));
+		    "the asynchronous EVD: dat_evd_dequeue returned %s", dat_name(ret));
 }

@@ -5,11 +5,11 @@
 
 #include "life.h"
 
-#define ADAPTERS_OPEN	 3
+#define ADAPTERS_OPEN 3
 #define ADAPTER_CHILDREN 48
 
 #define ADAPTER_GHOSTS 32
-#define ADAPTER_EPS    24 /* places for the buffers of endpoints */
+#define ADAPTER_EPS 24 /* places for the buffers of endpoints */
 
 struct adapter {
 	struct life life;

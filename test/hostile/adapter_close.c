@@ -89,8 +89,8 @@ adapter_close_rudely(struct adapter *adapter, DAT_CLOSE_FLAGS flags)
 	if (ret != DAT_SUCCESS) {
 		life_end_failed(&adapter->life);
 		if (flags == DAT_CLOSE_ABRUPT_FLAG && !dat_is(ret, DAT_INVALID_HANDLE))
-			report_wrong(&adapter->life, NULL, "an abrupt close returned %s",
-				     dat_name(ret));
+			report_wrong(
+			    &adapter->life, NULL, "an abrupt close returned %s", dat_name(ret));
 		return ret;
 	}
 	if (flags == DAT_CLOSE_GRACEFUL_FLAG)

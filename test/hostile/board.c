@@ -9,7 +9,7 @@
 #include "actor.h"
 #include "report.h"
 
-#define PLACES	      16
+#define PLACES 16
 #define ADDRESS_WORDS 4 /* of a socket address: enough for the longer family */
 
 /* One thread writes it, any thread reads it.  A copy is valid if the serial number is the same

@@ -20,7 +20,7 @@ call_also(struct call *call, struct life *also)
 
 static void
 begin(struct call *call, enum dat_call which, struct life *on, struct life *also, uint64_t detail,
-      enum actor_manner manner)
+    enum actor_manner manner)
 {
 	struct actor *me = actor_self();
 
@@ -38,15 +38,15 @@ begin(struct call *call, enum dat_call which, struct life *on, struct life *also
 }
 
 void
-call_begin(struct call *call, enum dat_call which, struct life *on, struct life *also,
-	   uint64_t detail)
+call_begin(
+    struct call *call, enum dat_call which, struct life *on, struct life *also, uint64_t detail)
 {
 	begin(call, which, on, also, detail, ACTOR_WORKS);
 }
 
 void
-call_begin_wait(struct call *call, enum dat_call which, struct life *on, struct life *also,
-		uint64_t detail)
+call_begin_wait(
+    struct call *call, enum dat_call which, struct life *on, struct life *also, uint64_t detail)
 {
 	begin(call, which, on, also, detail, ACTOR_SLEEPS);
 }
@@ -88,8 +88,7 @@ judge(const struct call *call, DAT_RETURN ret)
 		    dat_name(ret));
 	for (int i = 0; i < call->n; i++)
 		if (was_gone(call, call->on[i]))
-			report_wrong(
-			    call->on[i], NULL,
+			report_wrong(call->on[i], NULL,
 			    "%s returned %s, but the object had ended @%llu, before the call", name,
 			    dat_name(ret), (unsigned long long)life_end(call->on[i]));
 }
@@ -117,6 +116,6 @@ call_print_counts(void)
 
 		if (made)
 			printf("  %-26s %9lu made, %9lu succeeded\n", dat_call_name(i), made,
-			       atomic_load(&counts[i].succeeded));
+			    atomic_load(&counts[i].succeeded));
 	}
 }

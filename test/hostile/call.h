@@ -27,13 +27,13 @@ struct call {
 	struct trace_line *line;
 };
 
-void call_begin(struct call *call, enum dat_call which, struct life *on, struct life *also,
-		uint64_t detail);
+void call_begin(
+    struct call *call, enum dat_call which, struct life *on, struct life *also, uint64_t detail);
 /* Adds an object that the call refers to. */
 void call_also(struct call *call, struct life *also);
 /* The same for a call that may wait for an event. */
-void call_begin_wait(struct call *call, enum dat_call which, struct life *on, struct life *also,
-		     uint64_t detail);
+void call_begin_wait(
+    struct call *call, enum dat_call which, struct life *on, struct life *also, uint64_t detail);
 DAT_RETURN call_end(struct call *call, DAT_RETURN ret);
 
 /* Prints how many calls were made, and how many succeeded. */

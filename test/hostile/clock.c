@@ -100,9 +100,8 @@ clock_start(const char *ia_name, void (*each)(uint64_t tick))
 	metronome.stop = false;
 	sem_init(&metronome.answer, 0, 0);
 	dat_must("dat_ia_open", dat_open(ia_name, 8, &async, &metronome.ia));
-	dat_must("dat_evd_kcreate",
-		 dat_evd_kcreate(metronome.ia, 4, DAT_UPCALL_SINGLE_INSTANCE, &object,
-				 DAT_EVD_SOFTWARE_FLAG, &metronome.evd));
+	dat_must("dat_evd_kcreate", dat_evd_kcreate(metronome.ia, 4, DAT_UPCALL_SINGLE_INSTANCE,
+					&object, DAT_EVD_SOFTWARE_FLAG, &metronome.evd));
 	if (pthread_create(&metronome.thread, NULL, beat, NULL))
 		report_broken("cannot start the thread of the clock");
 }

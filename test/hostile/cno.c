@@ -278,7 +278,7 @@ cno_end(struct life *life)
 		clock_nap_us(2000);
 	}
 	report_wrong(life, NULL, "a CNO that no EVD and no thread uses could not be freed: %s",
-		     dat_name(ret));
+	    dat_name(ret));
 }
 
 /* ---- waiting ---- */
@@ -346,7 +346,7 @@ cno_wait(struct cno *cno, DAT_TIMEOUT timeout)
 		if (dat_is(ret, DAT_QUEUE_EMPTY) &&
 		    (timeout == DAT_TIMEOUT_INFINITE || seconds < timeout * 1e-6))
 			report_wrong(&cno->life, NULL, "dat_cno_wait for %u us ended after %.0f us",
-				     (unsigned int)timeout, seconds * 1e6);
+			    (unsigned int)timeout, seconds * 1e6);
 		if (dat_is(ret, DAT_INVALID_STATE) && !life_may_be_ending(&cno->life))
 			report_wrong(&cno->life, NULL,
 			    "dat_cno_wait returned %s, but the CNO does not end", dat_name(ret));
@@ -390,12 +390,11 @@ evd_set_cno(struct evd *evd, struct cno *cno)
 	change = setting_begin(&evd->cno);
 	pthread_mutex_unlock(&evd->life.lock);
 	call_begin(&call, CALL_EVD_MODIFY_CNO, &evd->life, cno ? &cno->life : NULL, 0);
-	ret = call_end(&call,
-		       dat_evd_modify_cno(atomic_load(&evd->life.handle),
-					  cno ? atomic_load(&cno->life.handle) : DAT_HANDLE_NULL));
+	ret = call_end(&call, dat_evd_modify_cno(atomic_load(&evd->life.handle),
+				  cno ? atomic_load(&cno->life.handle) : DAT_HANDLE_NULL));
 	pthread_mutex_lock(&evd->life.lock);
 	(void)setting_end(&evd->cno, &change, ret == DAT_SUCCESS,
-			  cno ? atomic_load(&cno->life.serial) : 0, clock_stamp());
+	    cno ? atomic_load(&cno->life.serial) : 0, clock_stamp());
 	pthread_mutex_unlock(&evd->life.lock);
 	return ret;
 }
@@ -431,9 +430,9 @@ evd_set_waitable(struct evd *evd, bool waitable)
 	change = setting_begin(&evd->waitable);
 	pthread_mutex_unlock(&evd->life.lock);
 	call_begin(&call, waitable ? CALL_EVD_CLEAR_UNWAITABLE : CALL_EVD_SET_UNWAITABLE,
-		   &evd->life, NULL, 0);
-	ret = call_end(&call, waitable ? dat_evd_clear_unwaitable(handle)
-				       : dat_evd_set_unwaitable(handle));
+	    &evd->life, NULL, 0);
+	ret = call_end(
+	    &call, waitable ? dat_evd_clear_unwaitable(handle) : dat_evd_set_unwaitable(handle));
 	pthread_mutex_lock(&evd->life.lock);
 	(void)setting_end(&evd->waitable, &change, ret == DAT_SUCCESS, waitable, clock_stamp());
 	pthread_mutex_unlock(&evd->life.lock);

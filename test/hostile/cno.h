@@ -7,7 +7,7 @@
 #include "setting.h"
 
 #define CNO_RECORDS 256
-#define CNO_AGENTS  16
+#define CNO_AGENTS 16
 
 struct adapter;
 struct evd;

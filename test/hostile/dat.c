@@ -7,12 +7,12 @@
 #include "report.h"
 
 #define BIT(type) (1u << ((uint32_t)(type) >> 16))
-#define OK	  BIT(DAT_SUCCESS)
-#define HANDLE	  BIT(DAT_INVALID_HANDLE)
-#define STATE	  BIT(DAT_INVALID_STATE)
+#define OK BIT(DAT_SUCCESS)
+#define HANDLE BIT(DAT_INVALID_HANDLE)
+#define STATE BIT(DAT_INVALID_STATE)
 #define PARAMETER BIT(DAT_INVALID_PARAMETER)
 #define RESOURCES BIT(DAT_INSUFFICIENT_RESOURCES)
-#define EMPTY	  BIT(DAT_QUEUE_EMPTY)
+#define EMPTY BIT(DAT_QUEUE_EMPTY)
 
 /*
  * The codes that dat2/dat_api_*.h and dat2/dat_upcall.h document, without those that cannot occur
@@ -44,7 +44,7 @@ static const struct {
 	[CALL_CNO_FD_CREATE] = { "dat_cno_fd_create", OK | HANDLE },
 	[CALL_CNO_FREE] = { "dat_cno_free", OK | HANDLE | STATE },
 	[CALL_CNO_WAIT] = { "dat_cno_wait",
-			    OK | HANDLE | STATE | EMPTY | BIT(DAT_INTERRUPTED_CALL) },
+	    OK | HANDLE | STATE | EMPTY | BIT(DAT_INTERRUPTED_CALL) },
 	[CALL_CNO_TRIGGER] = { "dat_cno_trigger", OK | HANDLE | EMPTY },
 	[CALL_CNO_MODIFY_AGENT] = { "dat_cno_modify_agent", OK | HANDLE },
 	[CALL_CNO_QUERY] = { "dat_cno_query", OK | HANDLE },

@@ -105,13 +105,13 @@ create(struct adapter *adapter, struct ep *ep, DAT_EP_HANDLE *handle)
 	attr.request_completion_flags = ep->request_flags;
 	attr.max_recv_dtos = attr.max_request_dtos = ep->depth;
 	call_begin(&call, CALL_EP_CREATE, &adapter->life, &ep->connect->life,
-		   (uint64_t)ep->recv_flags << 32 | ep->request_flags);
+	    (uint64_t)ep->recv_flags << 32 | ep->request_flags);
 	call_also(&call, &ep->recv->life);
 	call_also(&call, &ep->request->life);
-	return call_end(&call,
-			dat_ep_create(adapter->ia, adapter->pz, atomic_load(&ep->recv->life.handle),
-				      atomic_load(&ep->request->life.handle),
-				      atomic_load(&ep->connect->life.handle), &attr, handle));
+	return call_end(
+	    &call, dat_ep_create(adapter->ia, adapter->pz, atomic_load(&ep->recv->life.handle),
+		       atomic_load(&ep->request->life.handle),
+		       atomic_load(&ep->connect->life.handle), &attr, handle));
 }
 
 struct ep *
@@ -287,8 +287,7 @@ await_everything(struct ep *ep)
 		if (any_overflowed(ep))
 			return;
 		if (clock_tick() - since > END_TICKS)
-			report_wrong(
-			    &ep->life, &ep->connect->life,
+			report_wrong(&ep->life, &ep->connect->life,
 			    "the connection was ended, its EVDs were emptied for %d ticks, and %u "
 			    "of its events have not come",
 			    END_TICKS, left);
@@ -308,8 +307,8 @@ ep_end(struct life *life)
 	up = ep->phase == EP_CONNECTING || ep->phase == EP_UP;
 	unlock(ep);
 	if (up)
-		(void)ep_disconnect(ep,
-				    chance(80) ? DAT_CLOSE_ABRUPT_FLAG : DAT_CLOSE_GRACEFUL_FLAG);
+		(void)ep_disconnect(
+		    ep, chance(80) ? DAT_CLOSE_ABRUPT_FLAG : DAT_CLOSE_GRACEFUL_FLAG);
 	if (up)
 		(void)ep_disconnect(ep, DAT_CLOSE_ABRUPT_FLAG);
 	judge_broken(ep);

@@ -13,8 +13,8 @@
 
 /* In an adapter's memory, each endpoint has a slot for each record of its two streams, and a place
  * that the other side may write to.  The adapter has one more place that all may read. */
-#define EP_SLOT		64
-#define EP_WRITE_BYTES	256
+#define EP_SLOT 64
+#define EP_WRITE_BYTES 256
 #define EP_BUFFER_BYTES (2 * STREAM_RING * EP_SLOT + EP_WRITE_BYTES)
 #define EP_COMMON_BYTES 4096
 
@@ -115,8 +115,8 @@ DAT_RETURN ep_disconnect(struct ep *ep, DAT_CLOSE_FLAGS flags);
 #define EP_HELLO_BYTES 48
 void ep_hello(const struct ep *ep, char *hello);
 bool ep_read_hello(const void *data, DAT_COUNT size, struct mate *mate);
-void ep_judge_connection(const struct taking *taking, DAT_EVENT_NUMBER number,
-			 const DAT_CONNECTION_EVENT_DATA *data);
+void ep_judge_connection(
+    const struct taking *taking, DAT_EVENT_NUMBER number, const DAT_CONNECTION_EVENT_DATA *data);
 
 /* ---- ep_dto.c ---- */
 
@@ -125,8 +125,8 @@ DAT_RETURN ep_post_request(struct ep *ep);
 /* Resets it when its connection is over; earlier posts no longer count. */
 void ep_reset(struct ep *ep);
 void ep_judge_dto(struct ep *ep, const struct taking *taking,
-		  const DAT_DTO_COMPLETION_EVENT_DATA *data, unsigned int direction, uint64_t low,
-		  unsigned int bits);
+    const DAT_DTO_COMPLETION_EVENT_DATA *data, unsigned int direction, uint64_t low,
+    unsigned int bits);
 
 /* ---- ep_owed.c ---- */
 

@@ -92,9 +92,9 @@ ep_attempt_failed(struct ep *ep)
 static DAT_TIMEOUT
 a_timeout(void)
 {
-	return chance(60)   ? DAT_TIMEOUT_INFINITE
-	       : chance(50) ? 1 + pick(3000)
-			    : 20000 + pick(300000);
+	return chance(60) ? DAT_TIMEOUT_INFINITE :
+	       chance(50) ? 1 + pick(3000) :
+			    20000 + pick(300000);
 }
 
 void
@@ -119,18 +119,17 @@ ep_connect(struct ep *ep)
 	/* Sometimes also on an endpoint that is not idle: the call must be refused. */
 	if (idle || chance(5)) {
 		call_begin(&call, CALL_EP_CONNECT, &ep->life, NULL, qual << 32 | timeout);
-		ret = call_end(&call, dat_ep_connect(atomic_load(&ep->life.handle),
-						     (DAT_IA_ADDRESS_PTR)&address, qual, timeout,
-						     EP_HELLO_BYTES, hello, DAT_QOS_BEST_EFFORT,
-						     DAT_CONNECT_DEFAULT_FLAG));
+		ret =
+		    call_end(&call, dat_ep_connect(atomic_load(&ep->life.handle),
+					(DAT_IA_ADDRESS_PTR)&address, qual, timeout, EP_HELLO_BYTES,
+					hello, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
 		pthread_mutex_lock(&ep->life.lock);
 		if (!idle && ret == DAT_SUCCESS)
 			report_wrong(
 			    &ep->life, NULL, "dat_ep_connect of a connected endpoint succeeded");
 		if (idle && dat_is(ret, DAT_INVALID_STATE) && !ep->fuzzy)
 			report_wrong(&ep->life, NULL,
-				     "dat_ep_connect of an idle endpoint returned %s",
-				     dat_name(ret));
+			    "dat_ep_connect of an idle endpoint returned %s", dat_name(ret));
 		if (idle && ret != DAT_SUCCESS)
 			ep_attempt_failed(ep);
 		pthread_mutex_unlock(&ep->life.lock);
@@ -159,8 +158,8 @@ ep_disconnect(struct ep *ep, DAT_CLOSE_FLAGS flags)
 	if (ret == DAT_SUCCESS)
 		ep->disconnect_succeeded = true;
 	if (dat_is(ret, DAT_INVALID_PARAMETER) && flags == DAT_CLOSE_ABRUPT_FLAG)
-		report_wrong(&ep->life, NULL, "an abrupt dat_ep_disconnect returned %s",
-			     dat_name(ret));
+		report_wrong(
+		    &ep->life, NULL, "an abrupt dat_ep_disconnect returned %s", dat_name(ret));
 	if (attempted && dat_is(ret, DAT_INVALID_STATE) && !ep->fuzzy &&
 	    ep->generation == generation && !ep->busy)
 		report_wrong(&ep->life, NULL, "dat_ep_disconnect returned %s, but it has connected",
@@ -193,7 +192,7 @@ is_late(struct ep *ep, const struct taking *taking)
 /* Locked. */
 static void
 established(struct ep *ep, const struct taking *taking, const DAT_CONNECTION_EVENT_DATA *data,
-	    bool readable)
+    bool readable)
 {
 	const uint64_t now = clock_stamp();
 	struct mate mate;
@@ -206,8 +205,8 @@ established(struct ep *ep, const struct taking *taking, const DAT_CONNECTION_EVE
 			ep->phase = EP_UP;
 		if (ep->established > ep->attempts)
 			report_wrong(&ep->life, &taking->evd->life,
-				     "ESTABLISHED %u times after %u attempts", ep->established,
-				     ep->attempts);
+			    "ESTABLISHED %u times after %u attempts", ep->established,
+			    ep->attempts);
 		return;
 	}
 	if (ep->phase == EP_IDLE || ep->established_taken)
@@ -215,11 +214,10 @@ established(struct ep *ep, const struct taking *taking, const DAT_CONNECTION_EVE
 		    ep->established_taken ? "a second time" : "but there was no attempt");
 	if (ep->over_taken && ep->over_taken < taking->begin)
 		report_wrong(&ep->life, &taking->evd->life,
-			     "ESTABLISHED after the end of the connection, taken @%llu",
-			     (unsigned long long)ep->over_taken);
+		    "ESTABLISHED after the end of the connection, taken @%llu",
+		    (unsigned long long)ep->over_taken);
 	if (ep->first_receive && ep->first_receive < taking->begin)
-		report_wrong(
-		    &ep->life, &taking->evd->life,
+		report_wrong(&ep->life, &taking->evd->life,
 		    "ESTABLISHED after a successful receive of the connection, taken @%llu",
 		    (unsigned long long)ep->first_receive);
 	ep->established_taken = now;
@@ -265,7 +263,7 @@ over(struct ep *ep, const struct taking *taking, DAT_EVENT_NUMBER number)
 		ep->phase = EP_OVER;
 		if (ep->endings > ep->attempts)
 			report_wrong(&ep->life, &taking->evd->life, "%s: %u ends after %u attempts",
-				     dat_event_name(number), ep->endings, ep->attempts);
+			    dat_event_name(number), ep->endings, ep->attempts);
 		return;
 	}
 	if (ep->phase == EP_IDLE || ep->phase == EP_OVER)
@@ -274,8 +272,8 @@ over(struct ep *ep, const struct taking *taking, DAT_EVENT_NUMBER number)
 					   "but there was no attempt");
 	if (!fits_side(ep, number))
 		report_wrong(&ep->life, &taking->evd->life, "%s on the %s side%s",
-			     dat_event_name(number), ep->active ? "active" : "passive",
-			     ep->established_taken ? " of an established connection" : "");
+		    dat_event_name(number), ep->active ? "active" : "passive",
+		    ep->established_taken ? " of an established connection" : "");
 	ep->phase = EP_OVER;
 	ep->over_taken = clock_stamp();
 	ep->late_established =
@@ -284,8 +282,8 @@ over(struct ep *ep, const struct taking *taking, DAT_EVENT_NUMBER number)
 }
 
 void
-ep_judge_connection(const struct taking *taking, DAT_EVENT_NUMBER number,
-		    const DAT_CONNECTION_EVENT_DATA *data)
+ep_judge_connection(
+    const struct taking *taking, DAT_EVENT_NUMBER number, const DAT_CONNECTION_EVENT_DATA *data)
 {
 	struct life *life = life_find_handle(LIFE_EP, data->ep_handle);
 	struct ep *ep = ep_of(life);
@@ -297,7 +295,7 @@ ep_judge_connection(const struct taking *taking, DAT_EVENT_NUMBER number,
 		    dat_event_name(number), data->ep_handle);
 	if (end && end < taking->begin)
 		report_wrong(&taking->evd->life, life, "%s of an endpoint that had ended @%llu",
-			     dat_event_name(number), (unsigned long long)end);
+		    dat_event_name(number), (unsigned long long)end);
 	if (ep->connect != taking->evd)
 		report_wrong(&taking->evd->life, life, "%s of an endpoint that has another EVD",
 		    dat_event_name(number));

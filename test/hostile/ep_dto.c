@@ -85,8 +85,8 @@ judge_no_room(struct ep *ep, DAT_RETURN ret, unsigned int outstanding)
 	if (DAT_GET_SUBTYPE(ret) == DAT_RESOURCE_MEMORY && outstanding < (unsigned int)ep->depth &&
 	    !ep->fuzzy)
 		report_wrong(&ep->life, &ep->recv->life,
-			     "dat_ep_post_recv returned %s with %u receives outstanding of %d",
-			     dat_name(ret), outstanding, (int)ep->depth);
+		    "dat_ep_post_recv returned %s with %u receives outstanding of %d",
+		    dat_name(ret), outstanding, (int)ep->depth);
 }
 
 DAT_RETURN
@@ -113,9 +113,9 @@ ep_post_receive(struct ep *ep)
 	pthread_mutex_unlock(&ep->life.lock);
 
 	call_begin(&call, CALL_EP_POST_RECV, &ep->life, NULL, record->number);
-	ret = call_end(&call, dat_ep_post_recv(atomic_load(&ep->life.handle), 1, &local,
-					       take_mark_dto(ep, 0, record->number),
-					       DAT_COMPLETION_DEFAULT_FLAG));
+	ret =
+	    call_end(&call, dat_ep_post_recv(atomic_load(&ep->life.handle), 1, &local,
+				take_mark_dto(ep, 0, record->number), DAT_COMPLETION_DEFAULT_FLAG));
 	pthread_mutex_lock(&ep->life.lock);
 	if (dat_is(ret, DAT_INVALID_STATE))
 		report_wrong(&ep->life, NULL, "dat_ep_post_recv returned %s", dat_name(ret));
@@ -185,8 +185,9 @@ ep_post_request(struct ep *ep)
 	compose((struct message *)slot(ep, 1, record->number), ep, record->index);
 	local = segment(ep, slot(ep, 1, record->number), EP_SLOT);
 	remote = (DAT_RMR_TRIPLET){
-		.virtual_address = record->operation == DAT_DTO_RDMA_WRITE ? ep->mate.write_address
-									   : ep->mate.read_address,
+		.virtual_address = record->operation == DAT_DTO_RDMA_WRITE ?
+				       ep->mate.write_address :
+				       ep->mate.read_address,
 		.segment_length = EP_SLOT,
 		.rmr_context = ep->mate.context,
 	};
@@ -195,18 +196,18 @@ ep_post_request(struct ep *ep)
 
 	if (record->operation == DAT_DTO_SEND) {
 		call_begin(&call, CALL_EP_POST_SEND, &ep->life, NULL,
-			   (uint64_t)flags << 32 | record->number);
+		    (uint64_t)flags << 32 | record->number);
 		ret = call_end(&call, dat_ep_post_send(handle, 1, &local, cookie, flags));
 	} else if (record->operation == DAT_DTO_RDMA_WRITE) {
 		call_begin(&call, CALL_EP_POST_WRITE, &ep->life, NULL,
-			   (uint64_t)flags << 32 | record->number);
-		ret = call_end(&call,
-			       dat_ep_post_rdma_write(handle, 1, &local, cookie, &remote, flags));
+		    (uint64_t)flags << 32 | record->number);
+		ret = call_end(
+		    &call, dat_ep_post_rdma_write(handle, 1, &local, cookie, &remote, flags));
 	} else {
 		call_begin(&call, CALL_EP_POST_READ, &ep->life, NULL,
-			   (uint64_t)flags << 32 | record->number);
-		ret = call_end(&call,
-			       dat_ep_post_rdma_read(handle, 1, &local, cookie, &remote, flags));
+		    (uint64_t)flags << 32 | record->number);
+		ret = call_end(
+		    &call, dat_ep_post_rdma_read(handle, 1, &local, cookie, &remote, flags));
 	}
 	pthread_mutex_lock(&ep->life.lock);
 	posted(ep, requests, record, ret);
@@ -276,8 +277,8 @@ ep_reset(struct ep *ep)
 			begin_anew(ep);
 		else if (dat_is(ret, DAT_INVALID_STATE) && over && !ep->fuzzy)
 			report_wrong(&ep->life, NULL,
-				     "dat_ep_reset returned %s after the end of the connection",
-				     dat_name(ret));
+			    "dat_ep_reset returned %s after the end of the connection",
+			    dat_name(ret));
 		pthread_mutex_unlock(&ep->life.lock);
 	}
 	ep_leave(ep);
@@ -288,7 +289,7 @@ ep_reset(struct ep *ep)
 /* Locked. */
 static void
 judge_success(struct ep *ep, const struct taking *taking, const struct record *record,
-	      const DAT_DTO_COMPLETION_EVENT_DATA *data)
+    const DAT_DTO_COMPLETION_EVENT_DATA *data)
 {
 	const bool merged = ep->connect == taking->evd;
 
@@ -319,8 +320,8 @@ judge_message(struct ep *ep, const struct record *record)
 		report_wrong(&ep->life, NULL, "a receive succeeded, but there is no message");
 	if (message.number != record->index && !ep->fuzzy)
 		report_wrong(&ep->life, NULL,
-			     "receive %u of the connection has message %u of EP#%llu",
-			     record->index, message.number, (unsigned long long)message.sender);
+		    "receive %u of the connection has message %u of EP#%llu", record->index,
+		    message.number, (unsigned long long)message.sender);
 	if (ep->mate.known && !ep->fuzzy &&
 	    (message.sender != ep->mate.serial || message.generation != ep->mate.generation))
 		report_wrong(&ep->life, NULL,
@@ -332,7 +333,7 @@ judge_message(struct ep *ep, const struct record *record)
 /* Locked. */
 static void
 judge(struct ep *ep, const struct taking *taking, const DAT_DTO_COMPLETION_EVENT_DATA *data,
-      unsigned int direction, uint32_t number, bool readable)
+    unsigned int direction, uint32_t number, bool readable)
 {
 	struct transfers *transfers = of_direction(ep, direction);
 	struct record *record = stream_at(&transfers->stream, number), was = { 0 };
@@ -345,7 +346,7 @@ judge(struct ep *ep, const struct taking *taking, const DAT_DTO_COMPLETION_EVENT
 		return; /* excused by a reset */
 	if (wrong)
 		report_wrong(&ep->life, &taking->evd->life, "%s %u: %s",
-			     direction ? "request" : "receive", number, wrong);
+		    direction ? "request" : "receive", number, wrong);
 	if (data->operation != (DAT_DTOS)was.operation)
 		report_wrong(&ep->life, &taking->evd->life,
 		    "the completion of %s %u has the operation "
@@ -363,7 +364,7 @@ judge(struct ep *ep, const struct taking *taking, const DAT_DTO_COMPLETION_EVENT
 
 void
 ep_judge_dto(struct ep *ep, const struct taking *taking, const DAT_DTO_COMPLETION_EVENT_DATA *data,
-	     unsigned int direction, uint64_t low, unsigned int bits)
+    unsigned int direction, uint64_t low, unsigned int bits)
 {
 	const struct evd *due = direction ? ep->request : ep->recv;
 	const uint64_t end = life_end(&ep->life);
@@ -372,7 +373,7 @@ ep_judge_dto(struct ep *ep, const struct taking *taking, const DAT_DTO_COMPLETIO
 	bool home_used = life_use_stale(home, life->home_serial);
 
 	trace(data->status == DAT_DTO_SUCCESS ? "(completion)" : "(completion with an error)",
-	      life_name(life), life_name(&taking->evd->life), data->user_cookie.as_64);
+	    life_name(life), life_name(&taking->evd->life), data->user_cookie.as_64);
 	if (data->ep_handle != atomic_load(&life->handle))
 		report_wrong(life, &taking->evd->life, "its completion has the endpoint %p",
 		    data->ep_handle);
@@ -380,13 +381,12 @@ ep_judge_dto(struct ep *ep, const struct taking *taking, const DAT_DTO_COMPLETIO
 		report_wrong(life, &taking->evd->life, "its completion came on another EVD");
 	if (end && end < taking->begin)
 		report_wrong(life, &taking->evd->life,
-			     "a completion of an endpoint that had ended @%llu",
-			     (unsigned long long)end);
+		    "a completion of an endpoint that had ended @%llu", (unsigned long long)end);
 	pthread_mutex_lock(&life->lock);
 	/* When the endpoint has ended, another one may use its buffers. */
 	judge(ep, taking, data, direction,
-	      stream_whole(&of_direction(ep, direction)->stream, low, bits),
-	      used && home_used && !life_may_be_ending(life));
+	    stream_whole(&of_direction(ep, direction)->stream, low, bits),
+	    used && home_used && !life_may_be_ending(life));
 	pthread_mutex_unlock(&life->lock);
 	if (used)
 		life_unuse(life);

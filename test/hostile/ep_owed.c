@@ -157,24 +157,23 @@ ep_print(const struct ep *ep)
 	static const char *const phases[] = { "idle", "connecting", "connected", "over" };
 
 	fprintf(stderr,
-		"  connection %u: %s%s%s, %u attempts, %u established, %u ended, "
-		"established @%llu, first receive @%llu, disconnected @%llu, over @%llu\n",
-		ep->generation, phases[ep->phase], ep->active ? ", active" : "",
-		ep->fuzzy ? ", reset too early once" : "", ep->attempts, ep->established,
-		ep->endings, (unsigned long long)ep->established_taken,
-		(unsigned long long)ep->first_receive, (unsigned long long)ep->disconnected,
-		(unsigned long long)ep->over_taken);
+	    "  connection %u: %s%s%s, %u attempts, %u established, %u ended, "
+	    "established @%llu, first receive @%llu, disconnected @%llu, over @%llu\n",
+	    ep->generation, phases[ep->phase], ep->active ? ", active" : "",
+	    ep->fuzzy ? ", reset too early once" : "", ep->attempts, ep->established, ep->endings,
+	    (unsigned long long)ep->established_taken, (unsigned long long)ep->first_receive,
+	    (unsigned long long)ep->disconnected, (unsigned long long)ep->over_taken);
 	fprintf(stderr, "  receives on %s, requests on %s, connections on %s, depth %d\n",
-		life_name_text(life_name(&ep->recv->life)),
-		life_name_text(life_name(&ep->request->life)),
-		life_name_text(life_name(&ep->connect->life)), (int)ep->depth);
+	    life_name_text(life_name(&ep->recv->life)),
+	    life_name_text(life_name(&ep->request->life)),
+	    life_name_text(life_name(&ep->connect->life)), (int)ep->depth);
 	fprintf(stderr, "  %u receives posted, %u wait; %u requests posted, %u wait\n",
-		ep->receives.stream.last, missing_in(&ep->receives), ep->requests.stream.last,
-		missing_in(&ep->requests));
+	    ep->receives.stream.last, missing_in(&ep->receives), ep->requests.stream.last,
+	    missing_in(&ep->requests));
 	if (ep->mate.known)
 		fprintf(stderr, "  the other end is EP#%llu (%u)%s\n",
-			(unsigned long long)ep->mate.serial, ep->mate.generation,
-			ep->mate.foreign ? " of the other process" : "");
+		    (unsigned long long)ep->mate.serial, ep->mate.generation,
+		    ep->mate.foreign ? " of the other process" : "");
 }
 
 const struct life *

@@ -58,8 +58,8 @@ create(struct adapter *adapter, struct evd *evd, const struct evd_plan *plan)
 	struct call call;
 
 	call_begin(&call, CALL_EVD_CREATE, &adapter->life, plan->cno, plan->streams);
-	return call_end(&call,
-			dat_evd_create(adapter->ia, plan->qlen, cno, plan->streams, &evd->early));
+	return call_end(
+	    &call, dat_evd_create(adapter->ia, plan->qlen, cno, plan->streams, &evd->early));
 }
 
 struct evd *
@@ -120,21 +120,14 @@ struct evd *
 evd_make_any(struct adapter *adapter, bool tame)
 {
 	static const DAT_UPCALL_POLICY policies[] = { DAT_UPCALL_DISABLE,
-						      DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_NORIFY,
-						      DAT_UPCALL_MANY };
-	static const unsigned int streams[] = {
-		DAT_EVD_SOFTWARE_FLAG,
-		DAT_EVD_SOFTWARE_FLAG,
-		DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG,
-		DAT_EVD_CR_FLAG,
-		DAT_EVD_CR_FLAG | DAT_EVD_SOFTWARE_FLAG,
-		DAT_EVD_CONNECTION_FLAG,
-		DAT_EVD_DTO_FLAG,
+		DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_NORIFY, DAT_UPCALL_MANY };
+	static const unsigned int streams[] = { DAT_EVD_SOFTWARE_FLAG, DAT_EVD_SOFTWARE_FLAG,
+		DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG, DAT_EVD_CR_FLAG,
+		DAT_EVD_CR_FLAG | DAT_EVD_SOFTWARE_FLAG, DAT_EVD_CONNECTION_FLAG, DAT_EVD_DTO_FLAG,
 		DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG,
 		DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG,
 		DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG | DAT_EVD_SOFTWARE_FLAG,
-		DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG | DAT_EVD_SOFTWARE_FLAG
-	};
+		DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG | DAT_EVD_SOFTWARE_FLAG };
 	const unsigned int kind = pick(options.group[GROUP_CONN] ? 11 : 3);
 	struct evd_plan plan = {
 		.streams = (DAT_EVD_FLAGS)streams[kind],
@@ -188,7 +181,7 @@ judge_length(struct evd *evd, const DAT_EVD_PARAM *param, const struct setting *
 /* Locked.  The same for another setting that dat_evd_query() returns. */
 static void
 judge_shown(const struct evd *evd, const struct setting *setting, const struct setting *before,
-	    const char *what, uint64_t shown)
+    const char *what, uint64_t shown)
 {
 	if (before->sure && setting->sure && before->begun == setting->begun &&
 	    setting->value != shown)
@@ -220,8 +213,8 @@ evd_query(struct evd *evd)
 	cno = evd->cno;
 	unlock(evd);
 	call_begin(&call, CALL_EVD_QUERY, &evd->life, NULL, 0);
-	if (call_end(&call,
-		     dat_evd_query(atomic_load(&evd->life.handle), DAT_EVD_FIELD_ALL, &param)))
+	if (call_end(
+		&call, dat_evd_query(atomic_load(&evd->life.handle), DAT_EVD_FIELD_ALL, &param)))
 		return;
 	lock(evd);
 	if (param.evd_flags != evd->streams)
@@ -230,9 +223,9 @@ evd_query(struct evd *evd)
 	judge_length(evd, &param, &qlen);
 	if (!life_may_be_ending(&evd->life)) {
 		judge_shown(evd, &evd->enabled, &enabled, "enabled",
-			    (param.evd_state & DAT_EVD_STATE_ENABLED) != 0);
+		    (param.evd_state & DAT_EVD_STATE_ENABLED) != 0);
 		judge_shown(evd, &evd->waitable, &waitable, "waitable",
-			    (param.evd_state & DAT_EVD_STATE_WAITABLE) != 0);
+		    (param.evd_state & DAT_EVD_STATE_WAITABLE) != 0);
 		judge_shown(evd, &evd->cno, &cno, "the CNO", cno_serial(param.cno_handle));
 	}
 	unlock(evd);
@@ -273,8 +266,7 @@ judge_full(struct evd *evd, unsigned int there, unsigned int begun, const struct
 		return;
 	most = there + (evd->posts_begun - begun);
 	if (most < evd->qlen.value)
-		report_wrong(
-		    &evd->life, NULL,
+		report_wrong(&evd->life, NULL,
 		    "dat_evd_post_se returned DAT_QUEUE_FULL, with %u events at most in %u places",
 		    most, (unsigned int)evd->qlen.value);
 }
@@ -304,7 +296,7 @@ evd_post(struct evd *evd, bool stale)
 	unlock(evd);
 
 	call_begin(&call, CALL_EVD_POST_SE, &evd->life, NULL,
-		   (uint64_t)(uintptr_t)event.event_data.software_event_data.pointer);
+	    (uint64_t)(uintptr_t)event.event_data.software_event_data.pointer);
 	ret = call_end(&call, dat_evd_post_se(atomic_load(&evd->life.handle), &event));
 
 	lock(evd);
@@ -323,8 +315,7 @@ evd_post(struct evd *evd, bool stale)
 void
 evd_print(const struct evd *evd)
 {
-	fprintf(
-	    stderr,
+	fprintf(stderr,
 	    "  streams %#x, %u places%s, policy %s%s, %u upcalls inside%s%s, %llu events taken\n",
 	    (unsigned int)evd->streams, (unsigned int)evd->qlen.value,
 	    evd->qlen.sure ? "" : " (not sure)",
@@ -333,19 +324,18 @@ evd_print(const struct evd *evd)
 	    evd->overflowed ? ", overflowed" : "", (unsigned long long)evd->takings);
 	for (int i = 0; i < EVD_LANES; i++)
 		fprintf(stderr, "  software events, lane %d: %u posted, %u wait\n", i,
-			evd->lane[i].last, stream_waiting(&evd->lane[i], UINT64_MAX));
+		    evd->lane[i].last, stream_waiting(&evd->lane[i], UINT64_MAX));
 	fprintf(stderr, "  CNO %llu%s, %s%s, %s%s\n", (unsigned long long)evd->cno.value,
-		evd->cno.sure ? "" : " (not sure)", evd->enabled.value ? "enabled" : "disabled",
-		evd->enabled.sure ? "" : " (not sure)",
-		evd->waitable.value ? "waitable" : "unwaitable",
-		evd->waitable.sure ? "" : " (not sure)");
+	    evd->cno.sure ? "" : " (not sure)", evd->enabled.value ? "enabled" : "disabled",
+	    evd->enabled.sure ? "" : " (not sure)", evd->waitable.value ? "waitable" : "unwaitable",
+	    evd->waitable.sure ? "" : " (not sure)");
 	for (int i = 0; i < EVD_WAITS; i++)
 		if (evd->waiting[i].begin)
 			fprintf(stderr, "  a thread waits since @%llu for %d events\n",
-				(unsigned long long)evd->waiting[i].begin,
-				(int)evd->waiting[i].threshold);
+			    (unsigned long long)evd->waiting[i].begin,
+			    (int)evd->waiting[i].threshold);
 	for (int i = 0; i < EVD_ENDPOINTS; i++)
 		if (evd->ep[i])
-			fprintf(stderr, "  endpoint EP#%llu\n",
-				(unsigned long long)evd->ep_serial[i]);
+			fprintf(
+			    stderr, "  endpoint EP#%llu\n", (unsigned long long)evd->ep_serial[i]);
 }

@@ -7,11 +7,11 @@
 #include "setting.h"
 #include "stream.h"
 
-#define EVD_RECORDS   512 /* a power of two: see life_find_bits() */
-#define EVD_LANES     3
-#define EVD_OBJECTS   16
+#define EVD_RECORDS 512 /* a power of two: see life_find_bits() */
+#define EVD_LANES 3
+#define EVD_OBJECTS 16
 #define EVD_ENDPOINTS 8
-#define EVD_WAITS     4
+#define EVD_WAITS 4
 
 struct adapter;
 struct ep;
@@ -99,8 +99,8 @@ DAT_PVOID evd_instance(const struct evd *evd, uint32_t number);
 struct evd *evd_of_instance(DAT_PVOID instance, uint32_t *number);
 
 /* dat_evd_modify_upcall() with a new object, or the same; judged. */
-DAT_RETURN evd_set_policy(struct evd *evd, DAT_UPCALL_POLICY policy, bool same,
-			  DAT_UPCALL_FLAG flag);
+DAT_RETURN evd_set_policy(
+    struct evd *evd, DAT_UPCALL_POLICY policy, bool same, DAT_UPCALL_FLAG flag);
 /* dat_evd_kcreate(), into evd->early. */
 DAT_RETURN policy_create(struct adapter *adapter, struct evd *evd, const struct evd_plan *plan);
 

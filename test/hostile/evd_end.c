@@ -40,7 +40,7 @@ judge_freed(struct evd *evd, const struct call *call)
 {
 	if (!own_frames(evd) && evd->inside)
 		report_wrong(&evd->life, NULL, "dat_evd_free returned while %u upcalls still run",
-			     evd->inside);
+		    evd->inside);
 	for (int i = 0; i < EVD_ENDPOINTS; i++) {
 		const struct ep *ep = evd->ep[i];
 
@@ -49,7 +49,7 @@ judge_freed(struct evd *evd, const struct call *call)
 		if (atomic_load(&ep->life.born) && atomic_load(&ep->life.born) < call->begin &&
 		    !life_may_be_ending(&ep->life))
 			report_wrong(&evd->life, &ep->life,
-				     "dat_evd_free succeeded while an endpoint uses the EVD");
+			    "dat_evd_free succeeded while an endpoint uses the EVD");
 	}
 }
 

@@ -57,8 +57,8 @@ drain_and_enable(struct evd *evd)
 	(void)evd_set_policy(evd, DAT_UPCALL_DISABLE, true, DAT_UPCALL_INVOC_NEW);
 	for (int tries = 0; tries < 10 && dat_is(ret, DAT_INVALID_STATE); tries++) {
 		take_all(evd);
-		ret = evd_set_policy(evd, DAT_UPCALL_SINGLE_INSTANCE, chance(50),
-				     DAT_UPCALL_INVOC_NEW);
+		ret = evd_set_policy(
+		    evd, DAT_UPCALL_SINGLE_INSTANCE, chance(50), DAT_UPCALL_INVOC_NEW);
 	}
 }
 

@@ -52,7 +52,7 @@ put_back(struct life *life)
 
 void
 life_pool(enum life_kind kind, void *base, size_t size, unsigned int count,
-	  void (*unused)(struct life *life))
+    void (*unused)(struct life *life))
 {
 	struct pool *pool = &pools[kind];
 
@@ -384,8 +384,8 @@ life_handle_came_back(const struct life *life)
 			/* An object that is being created may have it. */
 			if (other != life &&
 			    (atomic_load(&other->handle) == handle ||
-			     (atomic_load(&other->serial) && !atomic_load(&other->born) &&
-			      !atomic_load(&other->end_done))))
+				(atomic_load(&other->serial) && !atomic_load(&other->born) &&
+				    !atomic_load(&other->end_done))))
 				return true;
 		}
 	return false;
@@ -400,15 +400,14 @@ life_name(const struct life *life)
 const char *
 life_name_text(uint64_t name)
 {
-	static const char *const kinds[LIFE_KINDS] = {
-		"none", "IA", "EVD", "CNO", "EP", "PSP", "CR"
-	};
+	static const char *const kinds[LIFE_KINDS] = { "none", "IA", "EVD", "CNO", "EP", "PSP",
+		"CR" };
 	static __thread char texts[4][32];
 	static __thread int next;
 	char *text = texts[next++ % 4];
 
 	snprintf(text, sizeof texts[0], "%s#%llu", kinds[(name >> 56) % LIFE_KINDS],
-		 (unsigned long long)(name & UINT64_C(0xffffffffffffff)));
+	    (unsigned long long)(name & UINT64_C(0xffffffffffffff)));
 	return text;
 }
 
@@ -417,8 +416,7 @@ life_print(const struct life *life)
 {
 	static const char *const stages[] = { "free", "unborn", "alive", "dead" };
 
-	fprintf(
-	    stderr,
+	fprintf(stderr,
 	    "%s: handle %p, %s, %s, of %s, born @%llu, ending from @%llu, ended @%llu, "
 	    "%u users, %u holds%s\n",
 	    life_name_text(life_name(life)), atomic_load(&life->handle), stages[life->stage],

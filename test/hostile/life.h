@@ -67,7 +67,7 @@ struct life {
  * `unused` (or NULL) is called when the last user of the record of an ended object has left.
  */
 void life_pool(enum life_kind kind, void *base, size_t size, unsigned int count,
-	       void (*unused)(struct life *life));
+    void (*unused)(struct life *life));
 
 /* Records of this kind are not reused for so long. */
 void life_pool_rests(enum life_kind kind, uint64_t ticks);

@@ -151,10 +151,10 @@ print_counts(unsigned long calms)
 	printf("seed %llu: %lu adapters, %lu EVDs, %lu CNOs, %lu endpoints, %llu ends connected "
 	       "(%llu to the other process); "
 	       "%llu events taken, %llu of transfers; %lu calms\n",
-	       (unsigned long long)options.seed, life_count(LIFE_ADAPTER), life_count(LIFE_EVD),
-	       life_count(LIFE_CNO), life_count(LIFE_EP), (unsigned long long)owed_connections(),
-	       (unsigned long long)owed_abroad(), (unsigned long long)owed_takings(),
-	       (unsigned long long)owed_transfers(), calms);
+	    (unsigned long long)options.seed, life_count(LIFE_ADAPTER), life_count(LIFE_EVD),
+	    life_count(LIFE_CNO), life_count(LIFE_EP), (unsigned long long)owed_connections(),
+	    (unsigned long long)owed_abroad(), (unsigned long long)owed_takings(),
+	    (unsigned long long)owed_transfers(), calms);
 	if (options.verbose)
 		call_print_counts();
 }
@@ -233,14 +233,14 @@ main(int argc, char **argv)
 	if (threads(tasks) != tasks) {
 		print_leaks();
 		print_threads();
-		report_wrong(NULL, NULL, "%d threads at the start, %d at the end", tasks,
-			     threads(tasks));
+		report_wrong(
+		    NULL, NULL, "%d threads at the start, %d at the end", tasks, threads(tasks));
 	}
 	if (descriptors() != fds) {
 		print_leaks();
 		print_descriptors();
-		report_wrong(NULL, NULL, "%d descriptors at the start, %d at the end", fds,
-			     descriptors());
+		report_wrong(
+		    NULL, NULL, "%d descriptors at the start, %d at the end", fds, descriptors());
 	}
 	actor_leave();
 	if (options.board < 0)

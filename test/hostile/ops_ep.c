@@ -10,8 +10,8 @@
 #include "psp.h"
 #include "take.h"
 
-#define EPS_MOST   16
-#define PSPS_MOST  3
+#define EPS_MOST 16
+#define PSPS_MOST 3
 #define DEPTH_MOST (STREAM_RING - 28)
 
 static struct ep *

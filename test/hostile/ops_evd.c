@@ -102,18 +102,15 @@ static void
 change_policy(struct adapter *adapter)
 {
 	/* Off as often as on, so that other threads can take events. */
-	static const DAT_UPCALL_POLICY policies[] = {
-		DAT_UPCALL_DISABLE,	    DAT_UPCALL_DISABLE,
-		DAT_UPCALL_TEARDOWN,	    DAT_UPCALL_TEARDOWN,
-		DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_SINGLE_INSTANCE,
-		DAT_UPCALL_NORIFY,	    DAT_UPCALL_MANY
-	};
+	static const DAT_UPCALL_POLICY policies[] = { DAT_UPCALL_DISABLE, DAT_UPCALL_DISABLE,
+		DAT_UPCALL_TEARDOWN, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SINGLE_INSTANCE,
+		DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_NORIFY, DAT_UPCALL_MANY };
 	struct evd *evd = an_evd(adapter);
 
 	if (!evd)
 		return;
 	(void)evd_set_policy(evd, policies[pick(8)], chance(10),
-			     chance(60) ? DAT_UPCALL_INVOC_ANY : DAT_UPCALL_INVOC_NEW);
+	    chance(60) ? DAT_UPCALL_INVOC_ANY : DAT_UPCALL_INVOC_NEW);
 	life_unuse(&evd->life);
 }
 
@@ -129,8 +126,8 @@ drain_and_enable(struct adapter *adapter)
 	(void)evd_set_policy(evd, DAT_UPCALL_DISABLE, true, DAT_UPCALL_INVOC_NEW);
 	for (int tries = 0; tries < 10 && dat_is(ret, DAT_INVALID_STATE); tries++) {
 		take_all(evd);
-		ret = evd_set_policy(evd, DAT_UPCALL_SINGLE_INSTANCE, chance(50),
-				     DAT_UPCALL_INVOC_NEW);
+		ret = evd_set_policy(
+		    evd, DAT_UPCALL_SINGLE_INSTANCE, chance(50), DAT_UPCALL_INVOC_NEW);
 	}
 	life_unuse(&evd->life);
 }

@@ -17,7 +17,7 @@
 #include "report.h"
 
 #define FLOOD_MOST 48
-#define END_TICKS  4000
+#define END_TICKS 4000
 
 struct wave {
 	DAT_EP_HANDLE ep;
@@ -42,13 +42,13 @@ judge(struct flood *flood, const DAT_EVENT *event)
 			wave = &flood->wave[i];
 	if (!wave || !wave->asked || event->evd_handle != atomic_load(&flood->evd->life.handle))
 		report_wrong(&flood->evd->life, NULL, "%s of %p on %p",
-			     dat_event_name(event->event_number), ep, event->evd_handle);
+		    dat_event_name(event->event_number), ep, event->evd_handle);
 	if (wave->over ||
 	    (wave->established && event->event_number != DAT_CONNECTION_EVENT_DISCONNECTED &&
-	     event->event_number != DAT_CONNECTION_EVENT_BROKEN))
+		event->event_number != DAT_CONNECTION_EVENT_BROKEN))
 		report_wrong(&flood->evd->life, NULL, "%s of %p after %s",
-			     dat_event_name(event->event_number), ep,
-			     wave->over ? "its end" : "ESTABLISHED");
+		    dat_event_name(event->event_number), ep,
+		    wave->over ? "its end" : "ESTABLISHED");
 	if (event->event_number == DAT_CONNECTION_EVENT_ESTABLISHED) {
 		wave->established = true;
 	} else {
@@ -74,12 +74,11 @@ make_waves(struct flood *flood, unsigned int n)
 	struct call call;
 
 	for (flood->n = 0; flood->n < n; flood->n++) {
-		call_begin(&call, CALL_EP_CREATE, &flood->adapter->life, &flood->evd->life,
-			   flood->n);
-		if (call_end(&call,
-			     dat_ep_create(adapter->ia, adapter->pz, DAT_HANDLE_NULL,
-					   DAT_HANDLE_NULL, atomic_load(&flood->evd->life.handle),
-					   NULL, &flood->wave[flood->n].ep)))
+		call_begin(
+		    &call, CALL_EP_CREATE, &flood->adapter->life, &flood->evd->life, flood->n);
+		if (call_end(&call, dat_ep_create(adapter->ia, adapter->pz, DAT_HANDLE_NULL,
+					DAT_HANDLE_NULL, atomic_load(&flood->evd->life.handle),
+					NULL, &flood->wave[flood->n].ep)))
 			return;
 	}
 }
@@ -95,10 +94,9 @@ connect_all(struct flood *flood, const struct sockaddr_storage *address, DAT_CON
 		call_begin(&call, CALL_EP_CONNECT, &flood->adapter->life, &flood->evd->life, qual);
 		wave->asked = true;
 		flood->open++;
-		if (call_end(&call,
-			     dat_ep_connect(wave->ep, (DAT_IA_ADDRESS_PTR)address, qual,
-					    DAT_TIMEOUT_INFINITE, 0, NULL, DAT_QOS_BEST_EFFORT,
-					    DAT_CONNECT_DEFAULT_FLAG))) {
+		if (call_end(&call, dat_ep_connect(wave->ep, (DAT_IA_ADDRESS_PTR)address, qual,
+					DAT_TIMEOUT_INFINITE, 0, NULL, DAT_QOS_BEST_EFFORT,
+					DAT_CONNECT_DEFAULT_FLAG))) {
 			wave->asked = false;
 			flood->open--;
 		}
@@ -142,9 +140,9 @@ await_ends(struct flood *flood)
 static void
 flood_it(struct adapter *adapter)
 {
-	struct evd_plan plan = { .streams = DAT_EVD_CONNECTION_FLAG,
-				 .qlen = 4 * FLOOD_MOST,
-				 .tame = true };
+	struct evd_plan plan = {
+		.streams = DAT_EVD_CONNECTION_FLAG, .qlen = 4 * FLOOD_MOST, .tame = true
+	};
 	struct flood flood = { .adapter = adapter };
 	struct sockaddr_storage address;
 	DAT_CONN_QUAL qual;

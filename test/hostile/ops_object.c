@@ -13,8 +13,8 @@
 #include "report.h"
 #include "take.h"
 
-#define EVDS_MOST  14
-#define CNOS_MOST  4
+#define EVDS_MOST 14
+#define CNOS_MOST 4
 #define CHURN_MOST 90 /* more than the slots that a provider keeps free */
 
 static void
@@ -118,8 +118,7 @@ static void
 use_stale_evd(struct evd *evd)
 {
 	static const DAT_UPCALL_POLICY policies[] = { DAT_UPCALL_DISABLE,
-						      DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_MANY,
-						      DAT_UPCALL_TEARDOWN };
+		DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_MANY, DAT_UPCALL_TEARDOWN };
 
 	switch (pick(10)) {
 	case 0:
@@ -240,8 +239,8 @@ static void
 close_rudely(struct adapter *adapter)
 {
 	if (!adapter->life.tame)
-		(void)adapter_close_rudely(adapter, chance(60) ? DAT_CLOSE_ABRUPT_FLAG
-							       : DAT_CLOSE_GRACEFUL_FLAG);
+		(void)adapter_close_rudely(
+		    adapter, chance(60) ? DAT_CLOSE_ABRUPT_FLAG : DAT_CLOSE_GRACEFUL_FLAG);
 	else
 		(void)adapter_close_rudely(adapter, DAT_CLOSE_GRACEFUL_FLAG);
 }

@@ -154,8 +154,8 @@ groups_text(char *text, size_t size)
 
 	for (int i = 0; i < GROUP_COUNT; i++)
 		if (options.group[i] && at < size)
-			at += (size_t)snprintf(text + at, size - at, "%s%s", at ? "," : "",
-					       groups[i].name);
+			at += (size_t)snprintf(
+			    text + at, size - at, "%s%s", at ? "," : "", groups[i].name);
 }
 
 void
@@ -191,7 +191,7 @@ options_text(void)
 
 	groups_text(list, sizeof list);
 	at = snprintf(text, sizeof text, "hostile --seed %llu --seconds %g --threads %u --ops %s",
-		      (unsigned long long)options.seed, options.seconds, options.threads, list);
+	    (unsigned long long)options.seed, options.seconds, options.threads, list);
 	for (unsigned int i = 0; i < options.n_ias; i++)
 		at += snprintf(text + at, sizeof text - (size_t)at, " --ia %s", options.ia[i]);
 	return text;

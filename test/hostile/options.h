@@ -32,7 +32,7 @@ enum group {
 #define X(symbol, name, text) GROUP_##symbol,
 	GROUPS(X)
 #undef X
-	GROUP_COUNT
+	    GROUP_COUNT
 };
 
 #define OPTIONS_IAS 8

@@ -131,8 +131,8 @@ owes(struct evd *evd, struct owed *owed)
 		owed->sink = "a thread still waits on it";
 		it_does = true;
 	} else if (n) {
-		snprintf(owed->what, sizeof owed->what, "%u events wait, %u of endpoints", n,
-			 transfers);
+		snprintf(
+		    owed->what, sizeof owed->what, "%u events wait, %u of endpoints", n, transfers);
 		if (threshold) {
 			owed->sink = "a thread waits for that many";
 			it_does = n >= (unsigned int)threshold;

@@ -35,7 +35,7 @@ spawn(void)
 	pid_t pid;
 
 	snprintf(seed, sizeof seed, "%llu",
-		 (unsigned long long)(options.seed * 1000003 + ++peer.number));
+	    (unsigned long long)(options.seed * 1000003 + ++peer.number));
 	snprintf(fd, sizeof fd, "%d", BOARD_FD);
 	board_set_ready(false);
 	options_for_peer(argv, seed, fd);
@@ -70,8 +70,8 @@ static _Noreturn void
 report_end(int status)
 {
 	report_wrong(NULL, NULL, "the other process ended with %s %d",
-		     WIFEXITED(status) ? "status" : "signal",
-		     WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+	    WIFEXITED(status) ? "status" : "signal",
+	    WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 }
 
 static void

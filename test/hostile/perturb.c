@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#define ONE_IN	400
+#define ONE_IN 400
 #define MOST_US 500
 
 typedef int (*lock_function)(pthread_mutex_t *mutex);

@@ -139,8 +139,8 @@ torn_down(struct evd *evd, const struct change *change, int own)
 	if (change->enabling || evd->enables_begun != change->enables_begun)
 		return;
 	if (!own && evd->inside)
-		report_wrong(&evd->life, NULL, "TEARDOWN returned while %u upcalls still run",
-			     evd->inside);
+		report_wrong(
+		    &evd->life, NULL, "TEARDOWN returned while %u upcalls still run", evd->inside);
 	evd->torn = true;
 	evd->ever_enabled = false;
 }
@@ -161,8 +161,8 @@ end(struct evd *evd, const struct change *change, DAT_RETURN ret, int own, bool 
 			evd->many_end = now;
 		}
 	}
-	alone = setting_end(&evd->policy, &change->setting, done, (uint64_t)(int64_t)change->policy,
-			    now);
+	alone = setting_end(
+	    &evd->policy, &change->setting, done, (uint64_t)(int64_t)change->policy, now);
 	if (only_new && enables(change->policy))
 		judge_new(evd, change, ret, alone);
 	if (!done && change->number && alone)
@@ -202,15 +202,14 @@ evd_set_policy(struct evd *evd, DAT_UPCALL_POLICY policy, bool same, DAT_UPCALL_
 	object.instance_data = evd_instance(evd, change.number);
 
 	call_begin(&call, CALL_EVD_MODIFY_UPCALL, &evd->life, NULL,
-		   (uint64_t)(uint32_t)policy << 32 | (uint64_t)flag << 16 | change.number);
-	ret =
-	    call_end(&call, dat_evd_modify_upcall(atomic_load(&evd->life.handle), policy,
-						  change.number ? &object : DAT_UPCALL_SAME, flag));
+	    (uint64_t)(uint32_t)policy << 32 | (uint64_t)flag << 16 | change.number);
+	ret = call_end(&call, dat_evd_modify_upcall(atomic_load(&evd->life.handle), policy,
+				  change.number ? &object : DAT_UPCALL_SAME, flag));
 
 	pthread_mutex_lock(&evd->life.lock);
 	if (!enables(policy) && dat_is(ret, DAT_INVALID_STATE))
-		report_wrong(&evd->life, NULL, "%s was refused: %s", dat_policy_name(policy),
-			     dat_name(ret));
+		report_wrong(
+		    &evd->life, NULL, "%s was refused: %s", dat_policy_name(policy), dat_name(ret));
 	end(evd, &change, ret, own_frames(evd), flag == DAT_UPCALL_INVOC_NEW);
 	pthread_mutex_unlock(&evd->life.lock);
 	return ret;
@@ -230,10 +229,10 @@ policy_create(struct adapter *adapter, struct evd *evd, const struct evd_plan *p
 	object.instance_data = evd_instance(evd, change.number);
 
 	call_begin(&call, CALL_EVD_KCREATE, &adapter->life, NULL,
-		   (uint64_t)(uint32_t)plan->policy << 32 | plan->streams);
-	ret = call_end(&call, dat_evd_kcreate(adapter->ia, plan->qlen, plan->policy,
-					      change.number ? &object : DAT_UPCALL_SAME,
-					      plan->streams, &evd->early));
+	    (uint64_t)(uint32_t)plan->policy << 32 | plan->streams);
+	ret = call_end(
+	    &call, dat_evd_kcreate(adapter->ia, plan->qlen, plan->policy,
+		       change.number ? &object : DAT_UPCALL_SAME, plan->streams, &evd->early));
 
 	pthread_mutex_lock(&evd->life.lock);
 	end(evd, &change, ret, 0, false);

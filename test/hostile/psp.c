@@ -35,9 +35,9 @@ psp_make(struct adapter *adapter, struct evd *evd, bool tame)
 	psp->evd = evd;
 	evd_hold(evd);
 	call_begin(&call, CALL_PSP_CREATE, &adapter->life, &evd->life, 0);
-	if (call_end(&call,
-		     dat_psp_create_any(adapter->ia, &psp->qual, atomic_load(&evd->life.handle),
-					DAT_PSP_CONSUMER_FLAG, &handle)) != DAT_SUCCESS) {
+	if (call_end(&call, dat_psp_create_any(adapter->ia, &psp->qual,
+				atomic_load(&evd->life.handle), DAT_PSP_CONSUMER_FLAG, &handle)) !=
+	    DAT_SUCCESS) {
 		life_unhold(&evd->life);
 		life_unborn(life);
 		return NULL;
@@ -238,13 +238,12 @@ accept_on(struct life *life, struct ep *ep, const struct mate *mate)
 	life_end_begin(life);
 	call_begin(&call, CALL_CR_ACCEPT, life, &ep->life, 0);
 	ret = call_end(&call, dat_cr_accept(atomic_load(&life->handle),
-					    atomic_load(&ep->life.handle), EP_HELLO_BYTES, hello));
+				  atomic_load(&ep->life.handle), EP_HELLO_BYTES, hello));
 	if (ret != DAT_SUCCESS) {
 		pthread_mutex_lock(&ep->life.lock);
 		if (dat_is(ret, DAT_INVALID_STATE) && !ep->fuzzy)
 			report_wrong(&ep->life, life,
-				     "dat_cr_accept on an idle endpoint returned %s",
-				     dat_name(ret));
+			    "dat_cr_accept on an idle endpoint returned %s", dat_name(ret));
 		ep_attempt_failed(ep);
 		pthread_mutex_unlock(&ep->life.lock);
 		introduce(mate, ep, generation, false);

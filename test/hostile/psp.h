@@ -7,7 +7,7 @@
 #include "take.h"
 
 #define PSP_RECORDS 64
-#define CR_RECORDS  512
+#define CR_RECORDS 512
 
 struct adapter;
 struct evd;

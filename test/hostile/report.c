@@ -17,7 +17,7 @@
 #include "life.h"
 
 #define LINES_OF_OBJECT 60
-#define LINES_OF_ALL	40
+#define LINES_OF_ALL 40
 
 static atomic_flag failed = ATOMIC_FLAG_INIT;
 static char command[1024];
@@ -61,8 +61,8 @@ begin(const char *kind, const char *format, va_list args)
 {
 	only_once();
 	fprintf(stderr, "hostile[%d]: %s, thread %d, @%llu, tick %llu: ", (int)getpid(), kind,
-		(int)syscall(SYS_gettid), (unsigned long long)clock_stamp(),
-		(unsigned long long)clock_tick());
+	    (int)syscall(SYS_gettid), (unsigned long long)clock_stamp(),
+	    (unsigned long long)clock_tick());
 	vfprintf(stderr, format, args);
 	fprintf(stderr, "\nrepeat: %s\n", command);
 }

@@ -14,7 +14,7 @@ struct life;
 
 /* An error of the library, with the objects concerned (NULL: none). */
 _Noreturn void report_wrong(const struct life *life, const struct life *other, const char *format,
-			    ...) __attribute__((format(printf, 3, 4)));
+    ...) __attribute__((format(printf, 3, 4)));
 /* A thread or the run hangs. */
 _Noreturn void report_hang(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The program cannot run. */

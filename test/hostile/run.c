@@ -18,10 +18,10 @@
 #define THREADS_MOST 64
 
 /* Ticks, each of 2 ms at least. */
-#define HANG_TICKS     8000 /* for a call that returns by itself */
-#define OWED_TICKS 1500	    /* in a calm, without any event taken */
-#define INFINITE_TICKS 10   /* that a thread may wait without a timeout */
-#define WATCH_EVERY    16
+#define HANG_TICKS 8000	  /* for a call that returns by itself */
+#define OWED_TICKS 1500	  /* in a calm, without any event taken */
+#define INFINITE_TICKS 10 /* that a thread may wait without a timeout */
+#define WATCH_EVERY 16
 
 static struct {
 	pthread_t thread[THREADS_MOST];
@@ -90,7 +90,8 @@ all_still(void)
 	for (const struct actor *a = actor_first(); a; a = a->next) {
 		int manner = atomic_load(&a->manner);
 
-		if (atomic_load(&a->in_use) && atomic_load(&a->role)[0] == 'o' && manner == ACTOR_WORKS)
+		if (atomic_load(&a->in_use) && atomic_load(&a->role)[0] == 'o' &&
+		    manner == ACTOR_WORKS)
 			return false;
 	}
 	return !owed_inside();
@@ -149,7 +150,7 @@ watch_threads(uint64_t tick)
 		if (atomic_load(&a->doing) != doing || atomic_load(&a->since) != since)
 			continue;
 		report_hang("%s %d has been in %s for %llu ticks", a->role, a->number, doing,
-			    (unsigned long long)(tick - since));
+		    (unsigned long long)(tick - since));
 	}
 }
 

@@ -47,7 +47,7 @@ setting_begin(struct setting *setting)
 /* True if no other change overlapped this one. */
 static inline bool
 setting_end(struct setting *setting, const struct setting_change *change, bool applied,
-	    uint64_t value, uint64_t stamp)
+    uint64_t value, uint64_t stamp)
 {
 	const bool alone = change->alone && setting->begun == change->number;
 

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define STREAM_RING  128
+#define STREAM_RING 128
 #define STREAM_HIGHS 16
 
 enum record_state {

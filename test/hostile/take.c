@@ -12,9 +12,9 @@
 
 /* The marks: kind, lane or direction, object, number. */
 #define MARK_SOFTWARE UINT64_C(0xa5)
-#define MARK_DTO      UINT64_C(0x5c)
-#define NUMBER_BITS   24
-#define NUMBER_MASK   ((UINT64_C(1) << NUMBER_BITS) - 1)
+#define MARK_DTO UINT64_C(0x5c)
+#define NUMBER_BITS 24
+#define NUMBER_MASK ((UINT64_C(1) << NUMBER_BITS) - 1)
 
 static uint64_t
 mark(uint64_t what, unsigned int lane, const struct life *life, uint32_t number)
@@ -53,20 +53,20 @@ judge_software(const struct taking *taking, const DAT_EVENT *event)
 
 	if (value >> 56 != MARK_SOFTWARE || !life || lane >= EVD_LANES)
 		report_wrong(&taking->evd->life, NULL, "a software event with the pointer %#llx",
-			     (unsigned long long)value);
+		    (unsigned long long)value);
 	if (evd != taking->evd && !life_handle_came_back(life))
 		report_wrong(&taking->evd->life, life,
-			     "a software event that was posted to another EVD, lane %u, number %u",
-			     lane, (unsigned int)(value & NUMBER_MASK));
+		    "a software event that was posted to another EVD, lane %u, number %u", lane,
+		    (unsigned int)(value & NUMBER_MASK));
 	pthread_mutex_lock(&life->lock);
 	stream = &evd->lane[lane];
-	wrong = stream_deliver(stream, stream_whole(stream, value, NUMBER_BITS), taking->begin,
-			       clock_stamp());
+	wrong = stream_deliver(
+	    stream, stream_whole(stream, value, NUMBER_BITS), taking->begin, clock_stamp());
 	evd->takings++;
 	pthread_mutex_unlock(&life->lock);
 	if (wrong)
 		report_wrong(life, NULL, "software event of lane %u, number %u: %s", lane,
-			     (unsigned int)(value & NUMBER_MASK), wrong);
+		    (unsigned int)(value & NUMBER_MASK), wrong);
 }
 
 static void
@@ -80,7 +80,7 @@ judge_dto(const struct taking *taking, const DAT_EVENT *event)
 
 	if (value >> 56 != MARK_DTO || !life || direction > 1)
 		report_wrong(&taking->evd->life, NULL, "a completion of %p with the cookie %#llx",
-			     data->ep_handle, (unsigned long long)value);
+		    data->ep_handle, (unsigned long long)value);
 	ep_judge_dto(ep, taking, data, direction, value & NUMBER_MASK, NUMBER_BITS);
 }
 
@@ -116,16 +116,15 @@ take_judge(const struct taking *taking, const DAT_EVENT *event)
 
 	owed_note_taking(event->event_number);
 	trace(dat_event_name(event->event_number), life_name(&evd->life), 0,
-	      event->event_number == DAT_SOFTWARE_EVENT
-		  ? (uint64_t)(uintptr_t)event->event_data.software_event_data.pointer
-		  : event->event_data.dto_completion_event_data.user_cookie.as_64);
+	    event->event_number == DAT_SOFTWARE_EVENT ?
+		(uint64_t)(uintptr_t)event->event_data.software_event_data.pointer :
+		event->event_data.dto_completion_event_data.user_cookie.as_64);
 	if (event->evd_handle != (handle ? handle : evd->early))
 		report_wrong(&evd->life, NULL, "an event %s with the EVD handle %p",
-			     dat_event_name(event->event_number), event->evd_handle);
+		    dat_event_name(event->event_number), event->evd_handle);
 	if (!(stream_of(event->event_number) & evd->streams) && !taking->stale)
 		report_wrong(&evd->life, NULL, "an event %s (%#x), for which it has no stream",
-			     dat_event_name(event->event_number),
-			     (unsigned int)event->event_number);
+		    dat_event_name(event->event_number), (unsigned int)event->event_number);
 	switch (stream_of(event->event_number)) {
 	case DAT_EVD_SOFTWARE_FLAG:
 		judge_software(taking, event);
@@ -137,8 +136,8 @@ take_judge(const struct taking *taking, const DAT_EVENT *event)
 		psp_judge_request(taking, &event->event_data.cr_arrival_event_data);
 		break;
 	default:
-		ep_judge_connection(taking, event->event_number,
-				    &event->event_data.connect_event_data);
+		ep_judge_connection(
+		    taking, event->event_number, &event->event_data.connect_event_data);
 		break;
 	}
 }
@@ -226,7 +225,7 @@ never_overflows(const struct evd *evd)
 
 static void
 judge_nothing(struct evd *evd, const struct scene *scene, const struct call *call, DAT_RETURN ret,
-	      unsigned int wanted)
+    unsigned int wanted)
 {
 	unsigned int n;
 
@@ -256,7 +255,7 @@ judge_state(struct evd *evd, const struct scene *scene, const struct call *call,
 	pthread_mutex_unlock(&evd->life.lock);
 	if (!reason)
 		report_wrong(&evd->life, NULL, "%s returned %s without a reason",
-			     dat_call_name(call->which), dat_name(ret));
+		    dat_call_name(call->which), dat_name(ret));
 }
 
 DAT_RETURN
@@ -324,11 +323,10 @@ note_waiting(struct evd *evd, DAT_TIMEOUT timeout, DAT_COUNT threshold)
 		if (!evd->waiting[i].begin)
 			place = i;
 	if (place >= 0)
-		evd->waiting[place] =
-		    (struct waiting){ .begin = clock_stamp(),
-				      .tick = clock_tick(),
-				      .threshold = threshold,
-				      .infinite = timeout == DAT_TIMEOUT_INFINITE };
+		evd->waiting[place] = (struct waiting){ .begin = clock_stamp(),
+			.tick = clock_tick(),
+			.threshold = threshold,
+			.infinite = timeout == DAT_TIMEOUT_INFINITE };
 	pthread_mutex_unlock(&evd->life.lock);
 	return place;
 }
@@ -358,8 +356,8 @@ take_wait(struct evd *evd, DAT_TIMEOUT timeout, DAT_COUNT threshold, bool stale)
 		return DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
 	scene = enter(evd);
 	scene.waits--; /* this call */
-	call_begin_wait(&call, CALL_EVD_WAIT, &evd->life, NULL,
-			(uint64_t)threshold << 32 | timeout);
+	call_begin_wait(
+	    &call, CALL_EVD_WAIT, &evd->life, NULL, (uint64_t)threshold << 32 | timeout);
 	seconds = clock_seconds();
 	atomic_store(&actor_self()->endless, timeout == DAT_TIMEOUT_INFINITE);
 	ret = call_end(
@@ -376,7 +374,7 @@ take_wait(struct evd *evd, DAT_TIMEOUT timeout, DAT_COUNT threshold, bool stale)
 	} else if (dat_is(ret, DAT_TIMEOUT_EXPIRED)) {
 		if (timeout == DAT_TIMEOUT_INFINITE || seconds < timeout * 1e-6)
 			report_wrong(&evd->life, NULL, "dat_evd_wait for %u us ended after %.0f us",
-				     (unsigned int)timeout, seconds * 1e6);
+			    (unsigned int)timeout, seconds * 1e6);
 		judge_nothing(evd, &scene, &call, ret, (unsigned int)threshold);
 	} else if (dat_is(ret, DAT_INVALID_STATE)) {
 		judge_state(evd, &scene, &call, ret);

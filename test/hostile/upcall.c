@@ -55,7 +55,7 @@ judge_entry(struct evd *evd, uint32_t number, const DAT_EVENT *event)
 		    "an upcall with object %u, but the call that passed it failed", number);
 	if (!object->unsure && (object->policy == DAT_UPCALL_NORIFY) != !event)
 		report_wrong(&evd->life, NULL, "an upcall under %s with%s event",
-			     dat_policy_name(object->policy), event ? " an" : "out");
+		    dat_policy_name(object->policy), event ? " an" : "out");
 	if (!single)
 		return object->begin;
 	if (evd->inside)
@@ -115,7 +115,7 @@ upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 
 	taking.evd = enter(instance, event, &frame, &taking.begin);
 	line = trace(event ? "upcall" : "upcall without event", life_name(&taking.evd->life), 0,
-		     (uintptr_t)instance & 0xffff);
+	    (uintptr_t)instance & 0xffff);
 	if (more != DAT_FALSE && more != DAT_TRUE)
 		report_wrong(&taking.evd->life, NULL, "more_events is %d", (int)more);
 	if (event)

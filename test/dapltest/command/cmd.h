@@ -15,10 +15,10 @@
 
 #include <dat2/udat.h>
 
-#define CMD_OPS	     16
-#define CMD_NAMES    64
-#define CMD_SEGMENTS 4	/* what an endpoint without attributes takes */
-#define CMD_DEPTH    16 /* requests or receives of such an endpoint */
+#define CMD_OPS 16
+#define CMD_NAMES 64
+#define CMD_SEGMENTS 4	       /* what an endpoint without attributes takes */
+#define CMD_DEPTH 16	       /* requests or receives of such an endpoint */
 #define CMD_PATIENCE 30000000u /* microseconds until a lost event is taken for lost */
 
 enum cmd_kind { CMD_SEND, CMD_READ, CMD_WRITE };
@@ -55,7 +55,7 @@ struct cmd_options {
 	struct cmd_request request;
 	int pipeline;
 	int width;
-	int maximum; /* 0: until a call fails */
+	int maximum;		      /* 0: until a call fails */
 	const char *names[CMD_NAMES]; /* of limits, of a feature and its cases, of suites */
 	int name_count;
 };
@@ -102,15 +102,14 @@ struct cmd_end {
 bool cmd_ia_open(const char *name, DAT_IA_HANDLE *ia);
 bool cmd_end_open(struct cmd_end *end, DAT_IA_HANDLE ia, size_t length, bool poll, bool cno);
 void cmd_end_close(struct cmd_end *end);
-bool cmd_end_connect(
-    struct cmd_end *end, const char *server, DAT_CONN_QUAL qual, DAT_QOS qos);
+bool cmd_end_connect(struct cmd_end *end, const char *server, DAT_CONN_QUAL qual, DAT_QOS qos);
 /* Waits for a request on `cr_evd` and accepts it. */
 bool cmd_end_accept(struct cmd_end *end, DAT_EVD_HANDLE cr_evd);
 /* Both ends call this when connected. */
 bool cmd_end_greet(struct cmd_end *end);
 
-bool cmd_end_post_recv(struct cmd_end *end, size_t offset, uint32_t size, uint32_t segments,
-    uint64_t cookie);
+bool cmd_end_post_recv(
+    struct cmd_end *end, size_t offset, uint32_t size, uint32_t segments, uint64_t cookie);
 bool cmd_end_post(struct cmd_end *end, enum cmd_kind kind, size_t offset, uint32_t size,
     uint32_t segments, uint64_t cookie);
 /* The next completion of the EVD, which must be a success of this cookie and length. */

@@ -47,8 +47,8 @@ cmd_end_open(struct cmd_end *end, DAT_IA_HANDLE ia, size_t length, bool poll, bo
 	       cmd_ok(dat_evd_create(ia, 2 * CMD_DEPTH, end->cno, DAT_EVD_DTO_FLAG, &end->recv)) &&
 	       cmd_ok(
 		   dat_evd_create(ia, 2 * CMD_DEPTH, end->cno, DAT_EVD_DTO_FLAG, &end->request)) &&
-	       cmd_ok(dat_evd_create(ia, 8, DAT_HANDLE_NULL, DAT_EVD_CONNECTION_FLAG,
-		   &end->connect)) &&
+	       cmd_ok(dat_evd_create(
+		   ia, 8, DAT_HANDLE_NULL, DAT_EVD_CONNECTION_FLAG, &end->connect)) &&
 	       cmd_ok(dat_ep_create(
 		   ia, end->pz, end->recv, end->request, end->connect, NULL, &end->ep)) &&
 	       cmd_ok(dat_lmr_create(ia, DAT_MEM_TYPE_VIRTUAL, region, end->length, end->pz,
@@ -167,8 +167,8 @@ cmd_end_post_recv(
 	DAT_LMR_TRIPLET iov[CMD_SEGMENTS];
 
 	segments_of(end, offset, size, segments, iov);
-	return cmd_ok(dat_ep_post_recv(
-	    end->ep, (DAT_COUNT)segments, iov, c, DAT_COMPLETION_DEFAULT_FLAG));
+	return cmd_ok(
+	    dat_ep_post_recv(end->ep, (DAT_COUNT)segments, iov, c, DAT_COMPLETION_DEFAULT_FLAG));
 }
 
 bool
@@ -237,7 +237,7 @@ cmd_end_reap(struct cmd_end *end, DAT_EVD_HANDLE evd, uint64_t cookie, size_t le
 		return cmd_fail("operation %llu completed, %llu was due",
 		    (unsigned long long)dto->user_cookie.as_64, (unsigned long long)cookie);
 	if (dto->transfered_length != length)
-		return cmd_fail("%u bytes were transferred, not %zu", dto->transfered_length,
-				length);
+		return cmd_fail(
+		    "%u bytes were transferred, not %zu", dto->transfered_length, length);
 	return true;
 }

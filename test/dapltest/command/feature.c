@@ -103,8 +103,8 @@ static bool
 ep_free_with_receive(struct stage *s)
 {
 	struct cmd_end other;
-	bool good = cmd_end_open(&other, s->ia, 64, false, false) &&
-		    cmd_end_post_recv(&other, 0, 64, 1, 1);
+	bool good =
+	    cmd_end_open(&other, s->ia, 64, false, false) && cmd_end_post_recv(&other, 0, 64, 1, 1);
 
 	cmd_end_close(&other);
 	return good;
@@ -136,8 +136,8 @@ region(struct stage *s, DAT_PZ_HANDLE pz, size_t length, DAT_LMR_HANDLE *lmr)
 {
 	DAT_REGION_DESCRIPTION where = { .for_va = s->end.buffer };
 
-	return dat_lmr_create(s->ia, DAT_MEM_TYPE_VIRTUAL, where, length, pz,
-	    DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_VA, lmr, NULL, NULL, NULL, NULL);
+	return dat_lmr_create(s->ia, DAT_MEM_TYPE_VIRTUAL, where, length, pz, DAT_MEM_PRIV_ALL_FLAG,
+	    DAT_VA_TYPE_VA, lmr, NULL, NULL, NULL, NULL);
 }
 
 static bool
@@ -375,8 +375,7 @@ open_stage(struct stage *s, const char *name)
 	*s = (struct stage){ .name = name };
 	return cmd_ia_open(name, &s->ia) && cmd_end_open(&s->end, s->ia, 8192, false, false) &&
 	       cmd_ok(dat_evd_create(s->ia, 8, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG, &s->cr)) &&
-	       cmd_ok(dat_psp_create_any(
-		   s->ia, &s->qual, s->cr, DAT_PSP_CONSUMER_FLAG, &s->psp));
+	       cmd_ok(dat_psp_create_any(s->ia, &s->qual, s->cr, DAT_PSP_CONSUMER_FLAG, &s->psp));
 }
 
 bool
@@ -392,8 +391,8 @@ cmd_features(const struct cmd_options *options)
 		if (!wanted(options, &features[i]))
 			continue;
 		pass = features[i].run(&stage);
-		printf("%s %s: %s\n", features[i].group, features[i].name,
-		    pass ? "passed" : "FAILED");
+		printf(
+		    "%s %s: %s\n", features[i].group, features[i].name, pass ? "passed" : "FAILED");
 		passed += pass;
 		failed += !pass;
 	}

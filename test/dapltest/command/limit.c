@@ -241,10 +241,10 @@ cmd_limits(const struct cmd_options *options)
 		struct set *set = &sets[opened];
 
 		set->name = options->ia;
-		good = cmd_ia_open(set->name, &set->ia) &&
-		       cmd_end_open(&set->end, set->ia, 8192, false, false) &&
-		       cmd_ok(dat_evd_create(
-			   set->ia, 16, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG, &set->cr));
+		good =
+		    cmd_ia_open(set->name, &set->ia) &&
+		    cmd_end_open(&set->end, set->ia, 8192, false, false) &&
+		    cmd_ok(dat_evd_create(set->ia, 16, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG, &set->cr));
 	}
 	for (size_t i = 0; good && i < LIMITS; i++)
 		if (wanted(options, limits[i].name))

@@ -40,16 +40,25 @@ static const struct {
 	bool valued;
 	const char *types;
 } options_known[] = {
-	{ 'D', true, "SQTPLFUC" }, { 'd', false, "SQTPLFUC" }, { 'n', true, "SQTP" },
-	{ 's', true, "QTP" }, { 'R', true, "SQTP" }, { 't', true, "T" }, { 'w', true, "TL" },
-	{ 'i', true, "TP" }, { 'p', true, "P" }, { 'm', true, "PL" }, { 'f', true, "F" },
-	{ 'Q', false, "T" }, { 'V', false, "T" }, { 'P', false, "T" },
+	{ 'D', true, "SQTPLFUC" },
+	{ 'd', false, "SQTPLFUC" },
+	{ 'n', true, "SQTP" },
+	{ 's', true, "QTP" },
+	{ 'R', true, "SQTP" },
+	{ 't', true, "T" },
+	{ 'w', true, "TL" },
+	{ 'i', true, "TP" },
+	{ 'p', true, "P" },
+	{ 'm', true, "PL" },
+	{ 'f', true, "F" },
+	{ 'Q', false, "T" },
+	{ 'V', false, "T" },
+	{ 'P', false, "T" },
 };
 
 #define OPTIONS (sizeof options_known / sizeof options_known[0])
 
-static bool __attribute__((format(printf, 1, 2)))
-wrong(const char *format, ...)
+static bool __attribute__((format(printf, 1, 2))) wrong(const char *format, ...)
 {
 	va_list args;
 
@@ -69,15 +78,15 @@ is_number(const char *text)
 
 /* `what` is the option or the thing that the number is of. */
 static bool
-number(const char *what, const char *text, unsigned long least, unsigned long most,
-    unsigned long *n)
+number(
+    const char *what, const char *text, unsigned long least, unsigned long most, unsigned long *n)
 {
 	char *end;
 
 	*n = strtoul(text, &end, 0);
 	if (!is_number(text) || *end || *n < least || *n > most)
-		return wrong("%s %s: a number from %lu to %lu is expected", what, text, least,
-		    most);
+		return wrong(
+		    "%s %s: a number from %lu to %lu is expected", what, text, least, most);
 	return true;
 }
 
@@ -312,7 +321,9 @@ cmd_options_help(int argc, char **argv)
 bool
 cmd_options_read(int argc, char **argv, struct cmd_options *o)
 {
-	*o = (struct cmd_options){ .port = 62000, .qos = DAT_QOS_BEST_EFFORT, .width = 1,
+	*o = (struct cmd_options){ .port = 62000,
+		.qos = DAT_QOS_BEST_EFFORT,
+		.width = 1,
 		.pipeline = CMD_DEPTH,
 		.request = { .threads = 1, .endpoints = 1, .iterations = 1000 } };
 	if (argc < 3 || strcmp(argv[1], "-T"))

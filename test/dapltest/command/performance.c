@@ -14,10 +14,10 @@ cmd_performance(struct cmd_end *end, const struct cmd_options *options)
 	double seconds = cmd_seconds();
 
 	while (reaped < request->iterations) {
-		while (posted < request->iterations &&
-		       posted - reaped < (uint32_t)options->pipeline) {
-			if (!cmd_end_post(end, op->kind, CMD_HEADER, op->size, op->segments,
-					  posted))
+		while (
+		    posted < request->iterations && posted - reaped < (uint32_t)options->pipeline) {
+			if (!cmd_end_post(
+				end, op->kind, CMD_HEADER, op->size, op->segments, posted))
 				return false;
 			posted++;
 		}

@@ -111,8 +111,8 @@ cmd_play(struct cmd_end *end, const struct cmd_request *request, bool server)
 		bool mine = op->by_server == server;
 
 		if (mine && later >= 0) {
-			if (!cmd_end_reap(end, end->request, (uint64_t)later,
-				total(&request->ops[later])))
+			if (!cmd_end_reap(
+				end, end->request, (uint64_t)later, total(&request->ops[later])))
 				return false;
 			later = -1;
 		}

@@ -68,8 +68,8 @@ event_name(DAT_EVENT_NUMBER number)
 bool
 cmd_failed_event(DAT_EVENT_NUMBER came, DAT_EVENT_NUMBER due)
 {
-	return cmd_fail("event 0x%x (%s) came, not 0x%x (%s)", came, event_name(came), due,
-	    event_name(due));
+	return cmd_fail(
+	    "event 0x%x (%s) came, not 0x%x (%s)", came, event_name(came), due, event_name(due));
 }
 
 bool

@@ -63,7 +63,8 @@ export_adapter(const char *ia)
 
 		for (int i = 0; i < 8; i++)
 			fields[i] = field(&at);
-		found = !strcmp(fields[0], ia) && *fields[1] == 'u' && !strcmp(fields[3], "default");
+		found =
+		    !strcmp(fields[0], ia) && *fields[1] == 'u' && !strcmp(fields[3], "default");
 	}
 	fclose(f);
 	if (!found)
@@ -102,7 +103,8 @@ cmd_suites(const struct cmd_options *options, const char *program)
 	snprintf(slash, sizeof path - (size_t)(slash - path), "test-%s", program);
 	if (strchr(program, '/') || access(path, X_OK))
 		return cmd_fail("%s: there are no such suites, or they were not built "
-				"(make check TESTS= builds them)", program);
+				"(make check TESTS= builds them)",
+		    program);
 	if (!export_adapter(options->ia) || !adapter_opens(options->ia))
 		return false;
 	argv[0] = path;

@@ -11,9 +11,9 @@
 
 #include "cmd.h"
 
-#define MAGIC	  0x52445431 /* changes with struct cmd_request */
-#define ASKED	  CMD_HEADER
-#define ANSWERED  (CMD_HEADER + sizeof(struct cmd_request))
+#define MAGIC 0x52445431 /* changes with struct cmd_request */
+#define ASKED CMD_HEADER
+#define ANSWERED (CMD_HEADER + sizeof(struct cmd_request))
 #define TALK_SIZE (sizeof(struct cmd_request) + sizeof(struct answer))
 
 struct answer {
@@ -63,8 +63,8 @@ play_all(struct player *players, uint32_t n, const struct cmd_request *request, 
 		struct player *p = &players[opened];
 
 		p->request = request;
-		good = cmd_end_open(&p->end, ia, cmd_play_length(request), request->poll,
-			   request->cno) &&
+		good = cmd_end_open(
+			   &p->end, ia, cmd_play_length(request), request->poll, request->cno) &&
 		       cmd_play_prepare(&p->end, request, true) &&
 		       (request->type != 'P' || cmd_end_post_recv(&p->end, 0, 1, 1, 1));
 	}
@@ -110,10 +110,9 @@ serve(struct cmd_end *talk, const struct cmd_request *request, bool *quit)
 
 	*quit = good && request->type == 'Q';
 	if (good && !*quit)
-		good = cmd_ok(dat_evd_create(talk->ia, (DAT_COUNT)n + 8, DAT_HANDLE_NULL,
-			   DAT_EVD_CR_FLAG, &cr)) &&
-		       cmd_ok(dat_psp_create_any(
-			   talk->ia, &qual, cr, DAT_PSP_CONSUMER_FLAG, &psp));
+		good = cmd_ok(dat_evd_create(
+			   talk->ia, (DAT_COUNT)n + 8, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG, &cr)) &&
+		       cmd_ok(dat_psp_create_any(talk->ia, &qual, cr, DAT_PSP_CONSUMER_FLAG, &psp));
 	answer.qual = good ? qual : 0;
 	memcpy(talk->buffer + ANSWERED, &answer, sizeof answer);
 	if (cmd_end_post(talk, CMD_SEND, ANSWERED, sizeof answer, 1, 2) &&
@@ -154,7 +153,8 @@ cmd_server(const struct cmd_options *options, DAT_IA_HANDLE ia)
 		return false;
 	if (!cmd_ok(dat_psp_create(ia, options->port, cr, DAT_PSP_CONSUMER_FLAG, &psp)))
 		return cmd_fail("cannot listen at port %llu; is another server running there? "
-				"-n takes another port", (unsigned long long)options->port);
+				"-n takes another port",
+		    (unsigned long long)options->port);
 	printf("Dapltest: Service Point Ready - %s\n", options->ia);
 	fflush(stdout);
 	while (!quit) {
@@ -167,8 +167,7 @@ cmd_server(const struct cmd_options *options, DAT_IA_HANDLE ia)
 			  cmd_ok(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle,
 			      talk.ep, 0, NULL)) &&
 			  cmd_ok(dat_evd_wait(talk.connect, CMD_PATIENCE, 1, &event, &more)) &&
-			  cmd_end_greet(&talk) &&
-			  cmd_end_reap(&talk, talk.recv, 1, sizeof request);
+			  cmd_end_greet(&talk) && cmd_end_reap(&talk, talk.recv, 1, sizeof request);
 		if (greeted) {
 			memcpy(&request, talk.buffer + ASKED, sizeof request);
 			good = serve(&talk, &request, &quit) && good;
@@ -243,11 +242,10 @@ run(const struct cmd_options *options, DAT_IA_HANDLE ia, DAT_CONN_QUAL qual)
 	for (; good && opened < n; opened++) {
 		struct cmd_end *end = &ends[opened];
 
-		good = cmd_end_open(end, ia, cmd_play_length(request), request->poll,
-			   request->cno) &&
-		       cmd_play_prepare(end, request, false) &&
-		       cmd_end_connect(end, options->server, qual, options->qos) &&
-		       cmd_end_greet(end);
+		good =
+		    cmd_end_open(end, ia, cmd_play_length(request), request->poll, request->cno) &&
+		    cmd_play_prepare(end, request, false) &&
+		    cmd_end_connect(end, options->server, qual, options->qos) && cmd_end_greet(end);
 	}
 	if (good && options->debug) {
 		printf("%u endpoints are connected\n", n);
@@ -268,7 +266,10 @@ append_sync(struct cmd_request *request)
 {
 	for (int i = 0; i < 3; i++)
 		request->ops[request->op_count++] = (struct cmd_op){ .by_server = i == 1,
-			.kind = CMD_SEND, .sync = i < 2, .size = 4, .segments = 1 };
+			.kind = CMD_SEND,
+			.sync = i < 2,
+			.size = 4,
+			.segments = 1 };
 }
 
 static void

@@ -196,14 +196,13 @@ START_TEST(bad_arguments__are_told_apart)
 	dt_assert_ret(dat_cno_create(side.ia, no_agent, NULL),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
 	dt_assert_ret(dat_cno_wait(side.recv, 0, &triggered), bad_cno);
-	dt_assert_ret(dat_cno_wait(cno, 0, NULL),
-	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	dt_assert_ret(
+	    dat_cno_wait(cno, 0, NULL), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
 	dt_assert_ret(dat_cno_modify_agent(side.recv, no_agent), bad_cno);
 	dt_assert_ret(dat_cno_query(side.recv, DAT_CNO_FIELD_ALL, &param), bad_cno);
 	dt_assert_ret(dat_cno_query(cno, DAT_CNO_FIELD_ALL, NULL),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
-	dt_assert_type(
-	    dat_cno_query(cno, (DAT_CNO_PARAM_MASK)5, &param), DAT_INVALID_PARAMETER);
+	dt_assert_type(dat_cno_query(cno, (DAT_CNO_PARAM_MASK)5, &param), DAT_INVALID_PARAMETER);
 	for (int mask = 0; mask <= 4; mask++)
 		dt_ok(dat_cno_query(cno, (DAT_CNO_PARAM_MASK)mask, &param));
 	ck_assert_ptr_eq(param.ia_handle, side.ia);
@@ -298,8 +297,8 @@ free_everything(DAT_PVOID instance, DAT_EVD_HANDLE evd)
 	IN_AGENT(scene, dat_evd_dequeue(evd, &event), DAT_SUCCESS);
 	IN_AGENT(scene, dat_evd_free(evd), DAT_SUCCESS);
 	IN_AGENT(scene, dat_cno_free(scene->cno), DAT_SUCCESS);
-	IN_AGENT(scene, dat_cno_free(scene->cno),
-	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO));
+	IN_AGENT(
+	    scene, dat_cno_free(scene->cno), DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO));
 	scene->calls++;
 }
 

@@ -34,8 +34,8 @@ START_TEST(create__bad_arguments__are_told_apart_and_nothing_is_made)
 		    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
 		dt_assert_ret(dat_evd_create(side.ia, -1, DAT_HANDLE_NULL, kinds[k], &evd),
 		    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
-		dt_assert_ret(dat_evd_create(side.ia, attr.max_evd_qlen + 1, DAT_HANDLE_NULL,
-				  kinds[k], &evd),
+		dt_assert_ret(
+		    dat_evd_create(side.ia, attr.max_evd_qlen + 1, DAT_HANDLE_NULL, kinds[k], &evd),
 		    DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEVD));
 		dt_assert_ret(dat_evd_create(side.ia, 8, side.ep, kinds[k], &evd),
 		    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO));
@@ -72,8 +72,7 @@ START_TEST(query__tells_what_it_is_and_what_became_of_it)
 		param = contract_query(evd);
 		ck_assert_ptr_eq(param.ia_handle, side.ia);
 		ck_assert_int_ge(param.evd_qlen, 9);
-		ck_assert_uint_eq(
-		    param.evd_state, DAT_EVD_STATE_ENABLED | DAT_EVD_STATE_WAITABLE);
+		ck_assert_uint_eq(param.evd_state, DAT_EVD_STATE_ENABLED | DAT_EVD_STATE_WAITABLE);
 		ck_assert_ptr_null(param.cno_handle);
 		ck_assert_int_eq(param.evd_flags, kinds[k]);
 		dt_ok(dat_evd_modify_cno(evd, cno));
@@ -98,8 +97,8 @@ START_TEST(query__bad_arguments__are_told_apart)
 	contract_side(&side, 0);
 	dt_assert_ret(dat_evd_query(side.recv, DAT_EVD_FIELD_ALL, NULL),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
-	dt_assert_type(dat_evd_query(side.recv, (DAT_EVD_PARAM_MASK)0x20, &param),
-	    DAT_INVALID_PARAMETER);
+	dt_assert_type(
+	    dat_evd_query(side.recv, (DAT_EVD_PARAM_MASK)0x20, &param), DAT_INVALID_PARAMETER);
 	dt_assert_ret(dat_evd_query(side.ep, DAT_EVD_FIELD_ALL, &param),
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE));
 	for (int mask = 0; mask <= 0x1f; mask++)
@@ -136,22 +135,22 @@ START_TEST(post_se__rules)
 			dt_ok(dat_evd_dequeue(evd, &got));
 			ck_assert_ptr_eq(got.evd_handle, evd);
 			ck_assert_int_eq(got.event_number, DAT_SOFTWARE_EVENT);
-			ck_assert_ptr_eq(got.event_data.software_event_data.pointer,
-			    (DAT_PVOID)(uintptr_t)i);
+			ck_assert_ptr_eq(
+			    got.event_data.software_event_data.pointer, (DAT_PVOID)(uintptr_t)i);
 		}
 		dt_assert_empty(evd); /* and it is usable: it lost no event */
 		dt_ok(dat_evd_post_se(evd, &event));
 		dt_ok(dat_evd_free(evd));
-		dt_assert_ret(dat_evd_post_se(evd, &event),
-		    DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE));
+		dt_assert_ret(
+		    dat_evd_post_se(evd, &event), DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE));
 	}
 	dt_assert_quiet(side.async);
 	for (DAT_EVD_FLAGS other = DAT_EVD_CR_FLAG; other <= DAT_EVD_ASYNC_FLAG;
-	    other = (DAT_EVD_FLAGS)(other * 2))
+	     other = (DAT_EVD_FLAGS)(other * 2))
 		dt_assert_ret(dat_evd_post_se(dt_evd(&side, other, 3), &event),
 		    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
-	dt_assert_ret(dat_evd_post_se(side.ep, &event),
-	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE));
+	dt_assert_ret(
+	    dat_evd_post_se(side.ep, &event), DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE));
 	dt_side_close(&side);
 }
 END_TEST
@@ -200,8 +199,7 @@ START_TEST(free__with_events_queued__they_go_with_it)
 	}
 	dt_ok(dat_ep_free(pair.b.ep));
 	dt_ok(dat_evd_free(pair.b.recv));
-	dt_assert_ret(
-	    dat_evd_free(pair.b.recv), DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE));
+	dt_assert_ret(dat_evd_free(pair.b.recv), DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE));
 	dt_assert_ret(dat_evd_free(pair.b.pz), DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE));
 	dt_pair_close(&pair);
 }
@@ -324,8 +322,8 @@ START_TEST(async__exists_elsewhere__query_says_so_and_the_other_opening_is_told)
 	ck_assert_ptr_eq(queried, DAT_EVD_OUT_OF_SCOPE);
 	/* An event about an object of the second adapter: its completion is lost. */
 	dt_ok(dat_pz_create(two, &pz));
-	dt_ok(dat_evd_create(two, 8, DAT_HANDLE_NULL,
-	    DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG, &evd));
+	dt_ok(dat_evd_create(
+	    two, 8, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG, &evd));
 	dt_ok(dat_ep_create(two, pz, evd, evd, evd, NULL, &ep));
 	dt_ok(dat_ep_post_recv(ep, 0, NULL, dt_cookie(1), DAT_COMPLETION_DEFAULT_FLAG));
 	trouble_overrun(1);
@@ -367,7 +365,6 @@ contract_evd_suite(void)
 	if (!dt_on_soft("async events in c.2-evd"))
 		return s;
 	tcase_add_test(tc, async__shared_by_two_openings__gets_the_events_of_both);
-	tcase_add_test(
-	    tc, async__exists_elsewhere__query_says_so_and_the_other_opening_is_told);
+	tcase_add_test(tc, async__exists_elsewhere__query_says_so_and_the_other_opening_is_told);
 	return s;
 }

@@ -180,8 +180,8 @@ START_TEST(fd__query__tells_it_and_no_agent_can_be_installed)
 	ck_assert_int_eq(param.proxy.fd, s.fd);
 	ck_assert_ptr_eq(param.ia_handle, s.side.ia);
 	ck_assert_int_ne(fcntl(s.fd, F_GETFD) & FD_CLOEXEC, 0);
-	dt_assert_ret(dat_cno_modify_agent(s.cno, agent),
-	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
+	dt_assert_ret(
+	    dat_cno_modify_agent(s.cno, agent), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
 	dt_ok(dat_cno_modify_agent(s.cno, none));
 	dt_side_close(&s.side);
 }

@@ -86,7 +86,8 @@ START_TEST(endpoints__of_any_flags__share_an_evd_that_reports_the_widest)
 		ep[i] = dt_ep(&side, &attr);
 		ck_assert_uint_eq(config(side.recv), want[i]);
 		/* The wait leaves the device armed as the present endpoints need it. */
-		dt_assert_type(dat_evd_wait(side.recv, 1000, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
+		dt_assert_type(
+		    dat_evd_wait(side.recv, 1000, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
 	}
 	dt_assert_ret(dat_evd_wait(side.recv, 0, 2, &event, &more),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
@@ -131,8 +132,8 @@ START_TEST(solicited_evd__waited_on__serves_a_plain_endpoint_at_once)
 
 	dt_personality(_i);
 	dt_pair_open(&pair, DT_SEPARATE);
-	attr = attr_with(pair.b.ep, DAT_COMPLETION_SOLICITED_WAIT_FLAG,
-	    DAT_COMPLETION_SOLICITED_WAIT_FLAG);
+	attr = attr_with(
+	    pair.b.ep, DAT_COMPLETION_SOLICITED_WAIT_FLAG, DAT_COMPLETION_SOLICITED_WAIT_FLAG);
 	dt_ok(dat_ep_free(pair.b.ep));
 	ep = dt_ep(&pair.b, &attr);
 	dt_assert_type(dat_evd_wait(pair.b.recv, 1000, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
@@ -172,8 +173,7 @@ START_TEST(endpoint__modified__changes_what_its_evd_reports)
 	dt_assert_type(dat_ep_modify(side.ep, DAT_EP_FIELD_EP_ATTR_RECV_COMPLETION_FLAGS, &param),
 	    DAT_INVALID_PARAMETER);
 	dt_ok(dat_ep_query(side.ep, DAT_EP_FIELD_EP_ATTR_ALL, &param));
-	ck_assert_int_eq(
-	    param.ep_attr.recv_completion_flags, DAT_COMPLETION_SOLICITED_WAIT_FLAG);
+	ck_assert_int_eq(param.ep_attr.recv_completion_flags, DAT_COMPLETION_SOLICITED_WAIT_FLAG);
 	dt_side_close(&side);
 }
 END_TEST
@@ -199,8 +199,7 @@ START_TEST(threshold__above_one__needs_the_configuration)
 		else
 			dt_assert_type(
 			    dat_evd_wait(side.recv, 0, 2, &event, &more), DAT_TIMEOUT_EXPIRED);
-		dt_assert_type(
-		    dat_evd_wait(side.recv, 0, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
+		dt_assert_type(dat_evd_wait(side.recv, 0, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
 	}
 	dt_side_close(&side);
 }
@@ -209,8 +208,8 @@ END_TEST
 /* The completions that wake, by flag of the endpoint: all, signalled ones, solicited ones. */
 static const DAT_COMPLETION_FLAGS wishes[] = { DAT_COMPLETION_DEFAULT_FLAG,
 	DAT_COMPLETION_UNSIGNALLED_FLAG, DAT_COMPLETION_SOLICITED_WAIT_FLAG };
-static const unsigned int wished[] = { DAT_EVD_STATE_CONFIG_THRESHOLD,
-	DAT_EVD_STATE_CONFIG_NOTIFY, DAT_EVD_STATE_CONFIG_SOLICITED };
+static const unsigned int wished[] = { DAT_EVD_STATE_CONFIG_THRESHOLD, DAT_EVD_STATE_CONFIG_NOTIFY,
+	DAT_EVD_STATE_CONFIG_SOLICITED };
 #define WISHES 3
 
 /* Checks an EVD whose endpoints have each flag so many times. */
@@ -292,8 +291,7 @@ START_TEST(threshold__endpoint_is_modified_beside_another__refused_while_one_is_
 		n[from]++;
 		expect_wishes(side.recv, n);
 		param.ep_attr.recv_completion_flags = wishes[to];
-		dt_ok(dat_ep_modify(
-		    ep[1], DAT_EP_FIELD_EP_ATTR_RECV_COMPLETION_FLAGS, &param));
+		dt_ok(dat_ep_modify(ep[1], DAT_EP_FIELD_EP_ATTR_RECV_COMPLETION_FLAGS, &param));
 		n[from]--;
 		n[to]++;
 		expect_wishes(side.recv, n);
@@ -381,8 +379,7 @@ START_TEST(unsignalled__is_queued_and_wakes_no_waiter_and_no_cno)
 	dt_ok(dat_evd_modify_cno(pair.b.request, cno));
 	dt_ok(dt_try_send(&pair.b, 0, 0, 3, DAT_COMPLETION_UNSIGNALLED_FLAG));
 	dt_assert_type(dat_cno_wait(cno, 10000, &triggered), DAT_QUEUE_EMPTY);
-	dt_assert_type(
-	    dat_evd_wait(pair.b.request, 1000, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
+	dt_assert_type(dat_evd_wait(pair.b.request, 1000, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
 	ck_assert_int_eq(more, 1);
 	dt_poll_next(pair.b.request, &event);
 	ck_assert_uint_eq(event.event_data.dto_completion_event_data.user_cookie.as_64, 3);
@@ -397,8 +394,7 @@ START_TEST(unsignalled__that_fails__wakes)
 	DAT_EVENT event;
 
 	flagged_pair(&pair, DAT_COMPLETION_UNSIGNALLED_FLAG, DAT_COMPLETION_UNSIGNALLED_FLAG, _i);
-	dt_ok(dat_ep_post_recv(
-	    pair.b.ep, 0, NULL, dt_cookie(1), DAT_COMPLETION_UNSIGNALLED_FLAG));
+	dt_ok(dat_ep_post_recv(pair.b.ep, 0, NULL, dt_cookie(1), DAT_COMPLETION_UNSIGNALLED_FLAG));
 	dt_ok(dat_ep_disconnect(pair.b.ep, DAT_CLOSE_ABRUPT_FLAG));
 	dt_expect_dto(pair.b.recv, pair.b.ep, 1, DAT_DTO_ERR_FLUSHED, &event);
 	dt_pair_close(&pair);
@@ -424,8 +420,8 @@ START_TEST(unsignalled__as_many_as_the_evd_holds__wake_for_room)
 			dt_next(pair.b.request, &event);
 		else
 			dt_poll_next(pair.b.request, &event);
-		ck_assert_uint_eq(event.event_data.dto_completion_event_data.user_cookie.as_64,
-		    (DAT_UINT64)i);
+		ck_assert_uint_eq(
+		    event.event_data.dto_completion_event_data.user_cookie.as_64, (DAT_UINT64)i);
 	}
 	dt_pair_close(&pair);
 }
@@ -500,8 +496,7 @@ START_TEST(unknown_flags__are_refused)
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5));
 	dt_assert_ret(dat_ep_post_recv(pair.a.ep, 1, &local, dt_cookie(1), unknown),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5));
-	dt_assert_ret(
-	    dat_ep_post_rdma_write(pair.a.ep, 1, &local, dt_cookie(1), &remote, unknown),
+	dt_assert_ret(dat_ep_post_rdma_write(pair.a.ep, 1, &local, dt_cookie(1), &remote, unknown),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6));
 	dt_assert_ret(dat_ep_post_rdma_read(pair.a.ep, 1, &local, dt_cookie(1), &remote, unknown),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6));

@@ -8,10 +8,10 @@
 
 #include <sched.h>
 
-#define EVDS	64
+#define EVDS 64
 #define WAITERS 8
 #define POSTERS 2
-#define PAIRS	4
+#define PAIRS 4
 
 /* On a busy machine some waiters do all the work, and the others sleep as long as that takes. */
 #define PATIENCE_US 100000000u
@@ -158,8 +158,8 @@ receive_what_is_handed(void *arg)
 		for (line = lines; line->b.recv != triggered; line++)
 			;
 		while (dat_evd_dequeue(triggered, &event) == DAT_SUCCESS) {
-			f->wrong += event.event_data.dto_completion_event_data.status !=
-				    DAT_DTO_SUCCESS;
+			f->wrong +=
+			    event.event_data.dto_completion_event_data.status != DAT_DTO_SUCCESS;
 			line->received++;
 			f->seen++;
 		}
@@ -202,8 +202,7 @@ START_TEST(completions_of_four_connections__two_waiters__every_one_is_seen)
 		f.n += line->n;
 	}
 	for (int i = 0; i < 2; i++)
-		ck_assert_int_eq(
-		    pthread_create(&waiter[i], NULL, receive_what_is_handed, &f), 0);
+		ck_assert_int_eq(pthread_create(&waiter[i], NULL, receive_what_is_handed, &f), 0);
 	for (int i = 0; i < PAIRS; i++)
 		ck_assert_int_eq(pthread_create(&sender[i], NULL, send_messages, &lines[i]), 0);
 	for (int i = 0; i < PAIRS; i++)

@@ -44,10 +44,9 @@ begin(struct merge *m, DAT_EVD_FLAGS flags)
 	m->b.connect = evd_for(m, DAT_EVD_CONNECTION_FLAG);
 	m->b.cr = evd_for(m, DAT_EVD_CR_FLAG);
 	m->b.ep = dt_ep(&m->b, NULL);
-	dt_ok(dat_psp_create_any(
-	    m->b.ia, &m->b.qual, m->b.cr, DAT_PSP_CONSUMER_FLAG, &m->b.psp));
+	dt_ok(dat_psp_create_any(m->b.ia, &m->b.qual, m->b.cr, DAT_PSP_CONSUMER_FLAG, &m->b.psp));
 	async = evd_for(m, DAT_EVD_ASYNC_FLAG);
-	dt_ok(dat_ia_open((DAT_NAME_PTR)(uintptr_t)"trouble", 8, &async, &m->second));
+	dt_ok(dat_ia_open((DAT_NAME_PTR)(uintptr_t) "trouble", 8, &async, &m->second));
 }
 
 static void

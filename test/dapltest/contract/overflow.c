@@ -29,8 +29,7 @@ open_pair(struct dt_pair *pair, enum dt_evds evds, int i)
 
 /* Two adapters read the device's events: that of the queue pair may come before or after. */
 static void
-expect_async(
-    DAT_EVD_HANDLE async, DAT_EVENT_NUMBER number, DAT_HANDLE handle, DAT_COUNT reason)
+expect_async(DAT_EVD_HANDLE async, DAT_EVENT_NUMBER number, DAT_HANDLE handle, DAT_COUNT reason)
 {
 	DAT_EVENT event;
 
@@ -110,8 +109,8 @@ START_TEST(completion_queue__overruns__is_told_once_and_what_was_queued_comes_fi
 	expect_overflow(pair.b.async, pair.b.recv);
 	for (DAT_UINT64 i = 0; i < 2; i++)
 		dt_expect_dto(pair.b.recv, pair.b.ep, i, DAT_DTO_SUCCESS, &event);
-	dt_assert_ret(dat_evd_dequeue(pair.b.recv, &event),
-	    DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE));
+	dt_assert_ret(
+	    dat_evd_dequeue(pair.b.recv, &event), DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE));
 	dt_assert_ret(dat_evd_wait(pair.b.recv, DAT_TIMEOUT_INFINITE, 1, &event, &more),
 	    DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE));
 	while (dat_evd_dequeue(pair.b.async, &event) == DAT_SUCCESS)
@@ -241,8 +240,8 @@ START_TEST(completion_queue__overrun__the_evd_may_still_be_changed_and_freed)
 	dt_ok(dat_evd_modify_cno(pair.b.recv, cno));
 	dt_ok(dat_evd_modify_cno(pair.b.recv, DAT_HANDLE_NULL));
 	dt_ok(dat_evd_set_unwaitable(pair.b.recv));
-	dt_ok(dat_evd_modify_upcall(
-	    pair.b.recv, DAT_UPCALL_DISABLE, &upcall, DAT_UPCALL_INVOC_NEW));
+	dt_ok(
+	    dat_evd_modify_upcall(pair.b.recv, DAT_UPCALL_DISABLE, &upcall, DAT_UPCALL_INVOC_NEW));
 	dt_ok(dat_ep_free(pair.b.ep));
 	dt_ok(dat_evd_free(pair.b.recv));
 	dt_pair_close(&pair);
@@ -319,16 +318,14 @@ START_TEST(async_evd__is_full__nothing_else_ends)
 	DAT_EVENT event;
 
 	dt_personality(0);
-	dt_ok(dat_ia_open((DAT_NAME_PTR)(uintptr_t)"trouble", 1, &async, &ia));
+	dt_ok(dat_ia_open((DAT_NAME_PTR)(uintptr_t) "trouble", 1, &async, &ia));
 	trouble_find();
 	ck_assert_int_eq(contract_query(async).evd_qlen, 1);
 	for (int i = 0; i < 2; i++)
 		trouble_raise(events[i]);
 	await_overflow(async);
-	expect_async(
-	    async, DAT_ASYNC_ERROR_IA_CATASTROPHIC, ia, DAT_IA_CATASTROPHIC_ERROR);
-	dt_assert_ret(dat_evd_dequeue(async, &event),
-	    DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE));
+	expect_async(async, DAT_ASYNC_ERROR_IA_CATASTROPHIC, ia, DAT_IA_CATASTROPHIC_ERROR);
+	dt_assert_ret(dat_evd_dequeue(async, &event), DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE));
 	dt_ok(dat_evd_create(ia, 8, DAT_HANDLE_NULL, DAT_EVD_SOFTWARE_FLAG, &evd));
 	dt_post_se(evd, 1);
 	contract_expect_se(evd, 1);
@@ -339,19 +336,16 @@ END_TEST
 /* clause: d.0.12, d.3.2, d.3.3, d.3.5 */
 START_TEST(device__fails__every_adapter_is_told_of_what_matters)
 {
-	static const int harmless[] = { PORT_ACTIVE, LID_CHANGE,
-		PKEY_CHANGE, SM_CHANGE, CLIENT_REREGISTER,
-		GID_CHANGE };
+	static const int harmless[] = { PORT_ACTIVE, LID_CHANGE, PKEY_CHANGE, SM_CHANGE,
+		CLIENT_REREGISTER, GID_CHANGE };
 	struct dt_side one, two;
 
 	dt_personality(_i);
 	open_side(&one, DT_SEPARATE);
 	open_side(&two, DT_SEPARATE);
 	trouble_raise(DEVICE_FATAL);
-	expect_async(
-	    one.async, DAT_ASYNC_ERROR_IA_CATASTROPHIC, one.ia, DAT_IA_CATASTROPHIC_ERROR);
-	expect_async(
-	    two.async, DAT_ASYNC_ERROR_IA_CATASTROPHIC, two.ia, DAT_IA_CATASTROPHIC_ERROR);
+	expect_async(one.async, DAT_ASYNC_ERROR_IA_CATASTROPHIC, one.ia, DAT_IA_CATASTROPHIC_ERROR);
+	expect_async(two.async, DAT_ASYNC_ERROR_IA_CATASTROPHIC, two.ia, DAT_IA_CATASTROPHIC_ERROR);
 	trouble_raise(PORT_ERR);
 	expect_async(one.async, DAT_ASYNC_ERROR_IA_CATASTROPHIC, one.ia, DAT_IA_OTHER_ERROR);
 	expect_async(two.async, DAT_ASYNC_ERROR_IA_CATASTROPHIC, two.ia, DAT_IA_OTHER_ERROR);
@@ -463,8 +457,7 @@ contract_overflow_suite(void)
 	in_every_personality(
 	    tc, completion_queue__overran_while_disabled__dequeue_and_enable_come_to_an_end);
 	in_every_personality(tc, completion_queue__overruns_under_a_cno__the_cno_is_told);
-	in_every_personality(
-	    tc, completion_queue__overrun__the_evd_may_still_be_changed_and_freed);
+	in_every_personality(tc, completion_queue__overrun__the_evd_may_still_be_changed_and_freed);
 	tcase_add_test(
 	    tc, connection_requests__more_than_the_evd_holds__are_rejected_and_told_once);
 	tcase_add_test(tc, connection_events__more_than_the_evd_holds__are_told_once);

@@ -147,8 +147,8 @@ deep_ep(const struct dt_side *side, DAT_EVD_HANDLE recv, DAT_EVD_HANDLE request)
 
 	dt_ok(dat_ep_query(side->ep, DAT_EP_FIELD_EP_ATTR_ALL, &param));
 	param.ep_attr.max_recv_dtos = param.ep_attr.max_request_dtos = DEEP;
-	dt_ok(dat_ep_create(side->ia, side->pz, recv, request, deep.connect, &param.ep_attr,
-	    &deep.ep));
+	dt_ok(dat_ep_create(
+	    side->ia, side->pz, recv, request, deep.connect, &param.ep_attr, &deep.ep));
 	return deep;
 }
 
@@ -324,8 +324,7 @@ START_TEST(resize__under_load__loses_nothing_and_changes_no_order)
 		resized += ret == DAT_SUCCESS;
 		if (ret != DAT_SUCCESS)
 			dt_assert_type(ret, DAT_INVALID_STATE);
-		dt_expect_dto(
-		    pair.b.recv, pair.b.ep, (DAT_UINT64)i, DAT_DTO_SUCCESS, &event);
+		dt_expect_dto(pair.b.recv, pair.b.ep, (DAT_UINT64)i, DAT_DTO_SUCCESS, &event);
 		dt_recv(&pair.b, 0, 64, (DAT_UINT64)(i + CREDIT));
 		t.credit++;
 	}

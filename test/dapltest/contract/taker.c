@@ -89,11 +89,11 @@ START_TEST(modify_cno__none_to_one_to_another_to_none__what_is_queued_is_told)
 	dt_assert_type(dat_cno_wait(b, 2000, &triggered), DAT_QUEUE_EMPTY);
 	dt_assert_ret(dat_evd_modify_cno(evd, side.ep),
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO));
-	dt_assert_ret(dat_evd_modify_cno(side.ep, a),
-	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE));
+	dt_assert_ret(
+	    dat_evd_modify_cno(side.ep, a), DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE));
 	dt_ok(dat_cno_free(b));
-	dt_assert_ret(dat_evd_modify_cno(evd, b),
-	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO));
+	dt_assert_ret(
+	    dat_evd_modify_cno(evd, b), DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO));
 	contract_expect_se(evd, 1);
 	contract_expect_se(evd, 2);
 	dt_side_close(&side);

@@ -51,8 +51,8 @@ START_TEST(timeout__below_a_millisecond__is_neither_zero_nor_forgotten)
 		evd = dt_evd(&side, kinds[k], 8);
 		for (size_t i = 0; i < sizeof timeouts / sizeof timeouts[0]; i++) {
 			begun = dt_now_us();
-			dt_assert_type(dat_evd_wait(evd, timeouts[i], 1, &event, &more),
-			    DAT_TIMEOUT_EXPIRED);
+			dt_assert_type(
+			    dat_evd_wait(evd, timeouts[i], 1, &event, &more), DAT_TIMEOUT_EXPIRED);
 			ck_assert_uint_ge(dt_now_us() - begun + 1, timeouts[i]);
 			ck_assert_int_eq(more, 0);
 		}
@@ -105,10 +105,9 @@ START_TEST(threshold__every_number__wakes_at_the_last_and_takes_the_oldest)
 			dt_post_se(evd, (uintptr_t)threshold);
 			dt_ok(evd_waiter_join(&w));
 			ck_assert_int_eq(w.more, threshold - 1);
-			ck_assert_ptr_eq(
-			    w.event.event_data.software_event_data.pointer, (void *)1);
-			dt_assert_type(dat_evd_wait(evd, 100, threshold, &event, &more),
-			    DAT_TIMEOUT_EXPIRED);
+			ck_assert_ptr_eq(w.event.event_data.software_event_data.pointer, (void *)1);
+			dt_assert_type(
+			    dat_evd_wait(evd, 100, threshold, &event, &more), DAT_TIMEOUT_EXPIRED);
 			ck_assert_int_eq(more, threshold - 1);
 			for (uintptr_t i = 2; i <= (uintptr_t)threshold; i++)
 				contract_expect_se(evd, i);
@@ -140,8 +139,8 @@ START_TEST(bad_arguments__are_told_apart_and_take_nothing)
 		    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
 		dt_assert_ret(dat_evd_wait(evd, 0, 1, &event, NULL),
 		    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5));
-		dt_assert_ret(dat_evd_dequeue(evd, NULL),
-		    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+		dt_assert_ret(
+		    dat_evd_dequeue(evd, NULL), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
 		contract_expect_se(evd, 1);
 		dt_ok(dat_evd_free(evd));
 		dt_assert_ret(dat_evd_wait(evd, 0, 1, &event, &more), bad_handle);
@@ -232,8 +231,7 @@ START_TEST(waiter__interrupted_by_a_signal__loses_nothing)
 			pthread_kill(w.thread, SIGUSR1);
 			dt_nap_ms(1);
 		}
-		dt_assert_ret(
-		    evd_waiter_join(&w), DAT_ERROR(DAT_INTERRUPTED_CALL, DAT_NO_SUBTYPE));
+		dt_assert_ret(evd_waiter_join(&w), DAT_ERROR(DAT_INTERRUPTED_CALL, DAT_NO_SUBTYPE));
 		contract_expect_se(evd, 7);
 	}
 	dt_side_close(&side);
@@ -326,8 +324,8 @@ START_TEST(unwaitable__dequeue_and_cno_go_on__and_it_can_be_cleared)
 	cno = contract_cno(&side);
 	evd = contract_evd(&side, cno, BOTH, 8);
 	dt_ok(dat_evd_set_unwaitable(evd));
-	ck_assert_uint_eq(contract_query(evd).evd_state,
-	    DAT_EVD_STATE_ENABLED | DAT_EVD_STATE_UNWAITABLE);
+	ck_assert_uint_eq(
+	    contract_query(evd).evd_state, DAT_EVD_STATE_ENABLED | DAT_EVD_STATE_UNWAITABLE);
 	dt_post_se(evd, 1);
 	dt_ok(dat_cno_wait(cno, FOREVER, &triggered));
 	ck_assert_ptr_eq(triggered, evd);
@@ -336,8 +334,8 @@ START_TEST(unwaitable__dequeue_and_cno_go_on__and_it_can_be_cleared)
 	dt_post_se(evd, 2);
 	contract_expect_se(evd, 2);
 	dt_ok(dat_evd_clear_unwaitable(evd));
-	ck_assert_uint_eq(contract_query(evd).evd_state,
-	    DAT_EVD_STATE_DISABLED | DAT_EVD_STATE_WAITABLE);
+	ck_assert_uint_eq(
+	    contract_query(evd).evd_state, DAT_EVD_STATE_DISABLED | DAT_EVD_STATE_WAITABLE);
 	dt_post_se(evd, 3);
 	dt_ok(dat_evd_wait(evd, FOREVER, 1, &event, &more));
 	dt_assert_ret(dat_evd_set_unwaitable(side.ep), bad_handle);
@@ -438,8 +436,7 @@ contract_wait_suite(void)
 	in_every_personality(tc, waiter__its_evd_is_freed_or_its_adapter_closed__is_told_abort);
 	tc = dt_tcase(s, "unwaitable");
 	in_every_personality(tc, unwaitable__wakes_the_waiter_and_refuses_the_next);
-	in_every_personality(
-	    tc, unwaitable__cleared_at_once__the_blocked_waiter_goes_all_the_same);
+	in_every_personality(tc, unwaitable__cleared_at_once__the_blocked_waiter_goes_all_the_same);
 	in_every_personality(tc, unwaitable__dequeue_and_cno_go_on__and_it_can_be_cleared);
 	tc = dt_tcase(s, "dequeue");
 	tcase_add_test(tc, dequeue__by_three_threads__each_event_once_and_each_thread_in_order);

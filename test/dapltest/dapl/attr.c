@@ -13,8 +13,8 @@ static void
 open_and_query(void)
 {
 	dt_side_open(&side, "soft", DT_SEPARATE);
-	dt_ok(dat_ia_query(
-	    side.ia, NULL, DAT_IA_FIELD_ALL, &ia, DAT_PROVIDER_FIELD_ALL, &provider));
+	dt_ok(
+	    dat_ia_query(side.ia, NULL, DAT_IA_FIELD_ALL, &ia, DAT_PROVIDER_FIELD_ALL, &provider));
 }
 
 static void
@@ -93,8 +93,7 @@ START_TEST(completion_flags__that_are_promised__are_those_that_are_taken)
 
 		attr.request_completion_flags = (DAT_COMPLETION_FLAGS)bit;
 		dt_assert_ret(try_ep(&attr),
-		    flags & bit ? DAT_SUCCESS :
-				  DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6));
+		    flags & bit ? DAT_SUCCESS : DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6));
 	}
 }
 END_TEST
@@ -126,7 +125,10 @@ END_TEST
 static const struct {
 	size_t limit, member;
 } limits[] = {
-#define LIMIT(name, member_name) { offsetof(DAT_IA_ATTR, name), offsetof(DAT_EP_ATTR, member_name) }
+#define LIMIT(name, member_name) \
+	{ \
+		offsetof(DAT_IA_ATTR, name), offsetof(DAT_EP_ATTR, member_name) \
+	}
 	LIMIT(max_dto_per_ep, max_recv_dtos),
 	LIMIT(max_dto_per_ep, max_request_dtos),
 	LIMIT(max_iov_segments_per_dto, max_recv_iov),

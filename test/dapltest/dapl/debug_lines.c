@@ -84,19 +84,18 @@ do_something(void)
 	dt_ok(dat_evd_kcreate(side.ia, 8, DAT_UPCALL_DISABLE, DAT_UPCALL_SAME,
 	    DAT_EVD_SOFTWARE_FLAG | DAT_EVD_CONNECTION_FLAG, &evd));
 	dt_post_se(evd, 7);
-	dt_assert_type(dat_evd_modify_upcall(
-			   evd, DAT_UPCALL_SINGLE_INSTANCE, &upcall, DAT_UPCALL_INVOC_NEW),
+	dt_assert_type(
+	    dat_evd_modify_upcall(evd, DAT_UPCALL_SINGLE_INSTANCE, &upcall, DAT_UPCALL_INVOC_NEW),
 	    DAT_INVALID_STATE);
 	dt_ok(dat_evd_dequeue(evd, &event));
 	dt_ok(dat_evd_modify_upcall(evd, DAT_UPCALL_MANY, &upcall, DAT_UPCALL_INVOC_ANY));
-	dt_ok(dat_evd_modify_upcall(
-	    evd, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_NEW));
+	dt_ok(
+	    dat_evd_modify_upcall(evd, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_NEW));
 	dt_assert_type(dat_ep_disconnect(side.ep, DAT_CLOSE_GRACEFUL_FLAG), DAT_INVALID_STATE);
 	dt_assert_type(dt_try_send(&side, 0, 8, 1,
 			   DAT_COMPLETION_SUPPRESS_FLAG | DAT_COMPLETION_SOLICITED_WAIT_FLAG),
 	    DAT_INVALID_STATE);
-	dt_assert_type(
-	    dat_evd_wait(side.recv, 1000, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
+	dt_assert_type(dat_evd_wait(side.recv, 1000, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
 	dt_connect(&side, &side, NULL, 0);
 	dt_ok(dat_cr_reject(dt_request(&side), 0, NULL));
 	dt_expect_connection(side.connect, DAT_CONNECTION_EVENT_PEER_REJECTED, side.ep);
@@ -167,16 +166,16 @@ be_called(void)
 	sem_init(&called, 0, 0);
 	upcall = (DAT_UPCALL_OBJECT){ &called, wake };
 	agent = (DAT_OS_WAIT_PROXY_AGENT){ &called, wake_agent };
-	dt_ok(dat_ia_open((DAT_NAME_PTR)(uintptr_t)"soft", 8, &async, &ia));
-	dt_ok(dat_evd_kcreate(ia, 8, DAT_UPCALL_SINGLE_INSTANCE, &upcall, DAT_EVD_SOFTWARE_FLAG,
-	    &evd));
+	dt_ok(dat_ia_open((DAT_NAME_PTR)(uintptr_t) "soft", 8, &async, &ia));
+	dt_ok(dat_evd_kcreate(
+	    ia, 8, DAT_UPCALL_SINGLE_INSTANCE, &upcall, DAT_EVD_SOFTWARE_FLAG, &evd));
 	dt_post_se(evd, 7);
 	sem_wait(&called);
 	dt_ok(dat_evd_modify_upcall(evd, DAT_UPCALL_NOTIFY, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_NEW));
 	dt_post_se(evd, 8);
 	sem_wait(&called);
-	dt_ok(dat_evd_modify_upcall(
-	    evd, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_NEW));
+	dt_ok(
+	    dat_evd_modify_upcall(evd, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_NEW));
 	dt_ok(dat_cno_create(ia, agent, &cno));
 	dt_ok(dat_evd_modify_cno(evd, cno));
 	sem_wait(&called);
@@ -248,14 +247,14 @@ START_TEST(calls__with_pointers_that_lead_nowhere__are_told_and_refused_as_ever)
 	capture(STDERR_FILENO);
 	dt_side_open(&side, "soft", DT_SEPARATE);
 	dt_assert_type(dat_evd_post_se(side.ep, nowhere), DAT_INVALID_HANDLE);
-	dt_assert_type(dat_ep_post_rdma_read(side.pz, 1, nowhere, dt_cookie(1), nowhere,
-			   DAT_COMPLETION_DEFAULT_FLAG),
+	dt_assert_type(dat_ep_post_rdma_read(
+			   side.pz, 1, nowhere, dt_cookie(1), nowhere, DAT_COMPLETION_DEFAULT_FLAG),
 	    DAT_INVALID_HANDLE);
 	dt_assert_type(dat_ep_connect(side.pz, nowhere, 1, 1000, 0, NULL, DAT_QOS_BEST_EFFORT,
 			   DAT_CONNECT_DEFAULT_FLAG),
 	    DAT_INVALID_HANDLE);
-	dt_assert_type(dat_evd_modify_upcall(
-			   side.pz, DAT_UPCALL_DISABLE, nowhere, DAT_UPCALL_INVOC_ANY),
+	dt_assert_type(
+	    dat_evd_modify_upcall(side.pz, DAT_UPCALL_DISABLE, nowhere, DAT_UPCALL_INVOC_ANY),
 	    DAT_INVALID_HANDLE);
 	dt_side_close(&side);
 	captured();
@@ -318,7 +317,7 @@ START_TEST(errors__unless_refused__are_told)
 	else
 		unsetenv("DAT_DBG_TYPE");
 	capture(STDERR_FILENO);
-	dt_assert_type(dat_ia_open((DAT_NAME_PTR)(uintptr_t)"bad-word", 8, &async, &ia),
+	dt_assert_type(dat_ia_open((DAT_NAME_PTR)(uintptr_t) "bad-word", 8, &async, &ia),
 	    DAT_INVALID_PARAMETER);
 	captured();
 	ck_assert_msg(has_line("unknown option in the parameters of the adapter: loop=3") ==
@@ -411,8 +410,8 @@ debug_suite(void)
 	TCase *tc = dt_tcase(s, "lines");
 
 	tcase_add_test(tc, calls__asked_for__are_told_with_names_of_parameters_and_values);
-	tcase_add_loop_test(tc, callbacks__asked_for__are_told_with_the_event_and_when_they_return,
-	    0, 4);
+	tcase_add_loop_test(
+	    tc, callbacks__asked_for__are_told_with_the_event_and_when_they_return, 0, 4);
 	tcase_add_test(tc, extended_operations__asked_for__are_told_by_name_or_number);
 	tcase_add_test(tc, calls__with_pointers_that_lead_nowhere__are_told_and_refused_as_ever);
 	tcase_add_test(tc, connections__asked_for__are_told_from_state_to_state);

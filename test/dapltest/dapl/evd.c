@@ -52,8 +52,7 @@ START_TEST(create__as_long_as_the_adapter_can__works)
 
 	dt_side_open(&side, "soft", DT_SEPARATE);
 	dt_ok(dat_ia_query(side.ia, NULL, DAT_IA_FIELD_ALL, &attr, 0, NULL));
-	dt_ok(dat_evd_create(
-	    side.ia, attr.max_evd_qlen, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, &evd));
+	dt_ok(dat_evd_create(side.ia, attr.max_evd_qlen, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, &evd));
 	dt_ok(dat_evd_query(evd, DAT_EVD_FIELD_ALL, &param));
 	ck_assert_int_eq(param.evd_qlen, attr.max_evd_qlen);
 	dt_ok(dat_evd_free(evd));
@@ -428,8 +427,7 @@ START_TEST(close__endpoints_of_another_adapter_hold_an_evd__its_place_stays_thei
 	dt_side_open(&user, "soft", DT_SEPARATE);
 	dt_side_open(&next, "soft", DT_SEPARATE);
 	for (int i = 0; i < n; i++)
-		dt_ok(dat_ep_create(
-		    user.ia, user.pz, user.recv, user.request, lent, NULL, &ep[i]));
+		dt_ok(dat_ep_create(user.ia, user.pz, user.recv, user.request, lent, NULL, &ep[i]));
 	dt_ok(dat_ia_close(lender, DAT_CLOSE_ABRUPT_FLAG));
 	for (int i = 0; i < NEXT; i++)
 		evd[i] = dt_evd(&next, DAT_EVD_CONNECTION_FLAG, 8);

@@ -126,11 +126,11 @@ take_by_upcall(struct flood *flood)
 	DAT_EVD_HANDLE evd = flood->pair.b.cr;
 
 	calls = 0;
-	dt_ok(dat_evd_modify_upcall(
-	    evd, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_UPCALL_INVOC_ANY));
+	dt_ok(
+	    dat_evd_modify_upcall(evd, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_UPCALL_INVOC_ANY));
 	dt_await_count(&calls, flood->qlen);
-	dt_ok(dat_evd_modify_upcall(
-	    evd, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_NEW));
+	dt_ok(
+	    dat_evd_modify_upcall(evd, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_NEW));
 	for (int i = 0; i < flood->qlen; i++)
 		reject(flood, &called_with[i]);
 }
@@ -141,8 +141,7 @@ expect_report(struct flood *flood)
 	DAT_EVENT event;
 
 	dt_expect(flood->pair.b.async, DAT_ASYNC_ERROR_EVD_OVERFLOW, &event);
-	ck_assert_ptr_eq(
-	    event.event_data.asynch_error_event_data.dat_handle, flood->pair.b.cr);
+	ck_assert_ptr_eq(event.event_data.asynch_error_event_data.dat_handle, flood->pair.b.cr);
 }
 
 /* A client whose request is accepted. */
@@ -156,12 +155,10 @@ serve_one(struct flood *flood)
 }
 
 /* Alone, with other posted events, and on a completion queue; for each kind of sink. */
-static const DAT_EVD_FLAGS merged[] = {
-	0, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_CONNECTION_FLAG, DAT_EVD_DTO_FLAG
-};
-static void (*const takers[])(struct flood *flood) = {
-	take_by_dequeue, take_by_wait, take_by_upcall
-};
+static const DAT_EVD_FLAGS merged[] = { 0, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_CONNECTION_FLAG,
+	DAT_EVD_DTO_FLAG };
+static void (*const takers[])(
+    struct flood *flood) = { take_by_dequeue, take_by_wait, take_by_upcall };
 #define KINDS 3
 
 /* origin: attack.P8 */

@@ -310,8 +310,8 @@ make_body(void *arg)
 	do {
 		maker->end = dat_evd_create(side->ia, 8, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, &evd);
 		if (maker->end == DAT_SUCCESS)
-			maker->end = dat_ep_create(
-			    side->ia, side->pz, evd, evd, side->connect, NULL, &ep);
+			maker->end =
+			    dat_ep_create(side->ia, side->pz, evd, evd, side->connect, NULL, &ep);
 	} while (maker->end == DAT_SUCCESS);
 	return NULL;
 }
@@ -353,8 +353,7 @@ dapl_free_suite(void)
 	tcase_add_test(tc, reused_endpoint__gets_no_completion_of_its_predecessor);
 	tc = dt_tcase(s, "race");
 	tcase_add_test(tc, ep_free__against_a_dequeuing_thread__is_safe);
-	tcase_add_test(tc,
-	    ep_free__while_a_thread_drains__every_completion_names_its_endpoint);
+	tcase_add_test(tc, ep_free__while_a_thread_drains__every_completion_names_its_endpoint);
 	tcase_add_test(tc, ep_free__against_events_of_the_connection_manager__is_safe);
 	tcase_add_test(tc, evd_free__with_completions_in_the_device__works);
 	tcase_add_test(tc, ia_close__against_threads_that_create__waits_for_their_calls);

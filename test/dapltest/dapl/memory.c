@@ -249,8 +249,7 @@ dapl_memory_suite(void)
 	tcase_add_test(tc, lmr__of_an_lmr__covers_the_same_memory_on_its_own);
 	tcase_add_test(tc, pz__in_use__cannot_be_freed);
 	tcase_add_test(tc, sync__of_segments__has_nothing_to_do);
-	tcase_add_loop_test(
-	    tc, privileges__what_they_do_not_allow__fails_at_the_other_end, 0, 5);
+	tcase_add_loop_test(tc, privileges__what_they_do_not_allow__fails_at_the_other_end, 0, 5);
 	tcase_add_test(tc, lmr__freed__serves_no_transfer_any_more);
 	return s;
 }

@@ -52,8 +52,7 @@ START_TEST(merged__receives_polled_before_established_was_read__are_held)
 	dt_connect(&pair.a, &pair.b, NULL, 0);
 	while (dat_evd_dequeue(pair.b.cr, &event) != DAT_SUCCESS)
 		step(&pair.b);
-	dt_ok(dat_cr_accept(
-	    event.event_data.cr_arrival_event_data.cr_handle, pair.b.ep, 0, NULL));
+	dt_ok(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, pair.b.ep, 0, NULL));
 	dt_expect_established(&pair.a);
 	for (DAT_UINT64 i = 0; i < 4; i++) {
 		dt_send(&pair.a, 0, 8, i);

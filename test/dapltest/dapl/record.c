@@ -14,10 +14,8 @@ static const struct key {
 	DAT_BOOLEAN thread_safe;
 	const char *address;
 } keys[] = {
-	{ 2, 0, DAT_FALSE, "127.0.0.1" },
-	{ 2, 0, DAT_TRUE, "127.0.0.2" },
-	{ 2, 1, DAT_TRUE, "127.0.0.3" },
-	{ 1, 2, DAT_FALSE, "127.0.0.4" }, /* second of its chain */
+	{ 2, 0, DAT_FALSE, "127.0.0.1" }, { 2, 0, DAT_TRUE, "127.0.0.2" },
+	{ 2, 1, DAT_TRUE, "127.0.0.3" }, { 1, 2, DAT_FALSE, "127.0.0.4" }, /* second of its chain */
 };
 #define KEYS ((int)(sizeof keys / sizeof keys[0]))
 
@@ -116,7 +114,8 @@ open_in_turn(void *arg)
 	DAT_IA_HANDLE ia;
 
 	for (int i = 0; i < 30; i++)
-		if (try_open(&keys[((uintptr_t)arg + (uintptr_t)i) % CHAINLESS], &ia) != DAT_SUCCESS ||
+		if (try_open(&keys[((uintptr_t)arg + (uintptr_t)i) % CHAINLESS], &ia) !=
+			DAT_SUCCESS ||
 		    dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG) != DAT_SUCCESS)
 			failures++;
 	return NULL;
@@ -130,8 +129,7 @@ START_TEST(record__opened_by_threads_beside_its_namesakes__always_opens)
 	if (!dt_on_soft("an adapter for each address of the loopback network"))
 		return;
 	for (uintptr_t i = 0; i < 8; i++)
-		ck_assert_int_eq(
-		    pthread_create(&threads[i], NULL, open_in_turn, (void *)i), 0);
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, open_in_turn, (void *)i), 0);
 	for (int i = 0; i < 8; i++)
 		pthread_join(threads[i], NULL);
 	ck_assert_int_eq(failures, 0);

@@ -82,8 +82,9 @@ load(void)
 static DAT_PROVIDER_INFO
 key(DAT_UINT32 minor, DAT_BOOLEAN thread_safe)
 {
-	DAT_PROVIDER_INFO info = { .dapl_version_major = 2, .dapl_version_minor = minor,
-		.is_thread_safe = thread_safe };
+	DAT_PROVIDER_INFO info = {
+		.dapl_version_major = 2, .dapl_version_minor = minor, .is_thread_safe = thread_safe
+	};
 
 	strcpy(info.ia_name, "x");
 	return info;
@@ -117,8 +118,9 @@ assert_is(DAT_IA_HANDLE ia, const DAT_PROVIDER_INFO *info, const char *address)
 
 	ck_assert_ptr_eq(table, find(info)->table);
 	ck_assert_str_eq(table->device_name, "x");
-	ck_assert_uint_eq(table->ia_query_func(ia, NULL, DAT_IA_FIELD_ALL, &attr,
-	    DAT_PROVIDER_FIELD_ALL, &provider), DAT_SUCCESS);
+	ck_assert_uint_eq(table->ia_query_func(
+			      ia, NULL, DAT_IA_FIELD_ALL, &attr, DAT_PROVIDER_FIELD_ALL, &provider),
+	    DAT_SUCCESS);
 	in = (const void *)attr.ia_address_ptr;
 	ck_assert_int_eq(in->sin_addr.s_addr, inet_addr(address));
 	/* A registry finds the record again by these when the IA closes. */

@@ -79,8 +79,8 @@ START_TEST(single__of_an_evd_made_without_a_cno__takes_over_its_private_channel)
 		/* In turn: a thread waits, and upcalls are made. */
 		dt_send(&pair.a, 0, 8, 0);
 		dt_expect_dto(pair.b.recv, pair.b.ep, 3 * round, DAT_DTO_SUCCESS, &event);
-		dt_ok(dat_evd_modify_upcall(pair.b.recv, DAT_UPCALL_SINGLE_INSTANCE, &up.object,
-					    DAT_UPCALL_INVOC_NEW));
+		dt_ok(dat_evd_modify_upcall(
+		    pair.b.recv, DAT_UPCALL_SINGLE_INSTANCE, &up.object, DAT_UPCALL_INVOC_NEW));
 		dt_send(&pair.a, 0, 8, 0);
 		up_await_returned(&up, (int)(2 * round + 1));
 		dt_send(&pair.a, 0, 8, 0);
@@ -265,12 +265,12 @@ START_TEST(enabling_for_new_events__with_one_pending__is_refused_until_it_is_tak
 	dt_side_open(&side, "soft", DT_SEPARATE);
 	up.evd = dt_evd(&side, DAT_EVD_SOFTWARE_FLAG, 8);
 	dt_post_se(up.evd, 1);
-	dt_assert_type(dat_evd_modify_upcall(up.evd, DAT_UPCALL_SINGLE_INSTANCE, &up.object,
-					     DAT_UPCALL_INVOC_NEW),
-		       DAT_INVALID_STATE);
+	dt_assert_type(dat_evd_modify_upcall(
+			   up.evd, DAT_UPCALL_SINGLE_INSTANCE, &up.object, DAT_UPCALL_INVOC_NEW),
+	    DAT_INVALID_STATE);
 	dt_ok(dat_evd_dequeue(up.evd, &event));
-	dt_ok(dat_evd_modify_upcall(up.evd, DAT_UPCALL_SINGLE_INSTANCE, &up.object,
-				    DAT_UPCALL_INVOC_NEW));
+	dt_ok(dat_evd_modify_upcall(
+	    up.evd, DAT_UPCALL_SINGLE_INSTANCE, &up.object, DAT_UPCALL_INVOC_NEW));
 	dt_post_se(up.evd, 2);
 	up_await_returned(&up, 1);
 	up_assert_values(&up, 2, 1);
@@ -468,7 +468,7 @@ START_TEST(loops__several__serve_evds_of_one_adapter)
 	for (int i = 0; i < 6; i++) {
 		up_init(&ups[i]);
 		up_open(&ups[i], &side, DAT_UPCALL_SINGLE_INSTANCE,
-			DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
+		    DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
 	}
 	for (uintptr_t n = 0; n < 50; n++)
 		for (int i = 0; i < 6; i++)

@@ -74,8 +74,8 @@ END_TEST
 /* clause: b.1.3 */
 START_TEST(conf__quoted_name_with_blanks__is_one_field)
 {
-	assert_read("\"two words\" u2.0 threadsafe default lib.so id.2.0 \"\" \"\"\n",
-		    "two words ");
+	assert_read(
+	    "\"two words\" u2.0 threadsafe default lib.so id.2.0 \"\" \"\"\n", "two words ");
 }
 END_TEST
 
@@ -102,7 +102,8 @@ END_TEST
 START_TEST(conf__kernel_and_nondefault_lines__are_passed_over_in_silence)
 {
 	assert_read("k k2.0 threadsafe default lib.so id.2.0 \"\" \"\"\n"
-		    "n u2.0 threadsafe nondefault lib.so id.2.0 \"\" \"\"\n" GOOD("x"), "x ");
+		    "n u2.0 threadsafe nondefault lib.so id.2.0 \"\" \"\"\n" GOOD("x"),
+	    "x ");
 }
 END_TEST
 
@@ -135,7 +136,7 @@ END_TEST
 START_TEST(conf__too_many_fields__are_refused)
 {
 	assert_refused("x u2.0 threadsafe default lib.so id.2.0 eth0 0 more",
-		       "there are more than 8 fields (quote blanks, end each line)");
+	    "there are more than 8 fields (quote blanks, end each line)");
 }
 END_TEST
 
@@ -147,15 +148,15 @@ END_TEST
 
 START_TEST(conf__escaped_closing_quote__closes_nothing)
 {
-	assert_refused("x u2.0 threadsafe default lib.so id.2.0 eth0 \"p\\\"",
-		       "a quote is not closed");
+	assert_refused(
+	    "x u2.0 threadsafe default lib.so id.2.0 eth0 \"p\\\"", "a quote is not closed");
 }
 END_TEST
 
 START_TEST(conf__backslash_at_the_end_of_an_open_quote__is_refused)
 {
-	assert_refused("x u2.0 threadsafe default lib.so id.2.0 eth0 \"p\\",
-		       "a quote is not closed");
+	assert_refused(
+	    "x u2.0 threadsafe default lib.so id.2.0 eth0 \"p\\", "a quote is not closed");
 }
 END_TEST
 
@@ -163,28 +164,28 @@ END_TEST
 START_TEST(conf__bad_api_version__is_shown)
 {
 	assert_refused("x 2.0 threadsafe default l id.2.0 a b",
-		       "field 2 is \"2.0\", not an API version such as u2.0");
+	    "field 2 is \"2.0\", not an API version such as u2.0");
 }
 END_TEST
 
 START_TEST(conf__api_version_without_minor__is_refused)
 {
 	assert_refused("x u2 threadsafe default l id.2.0 a b",
-		       "field 2 is \"u2\", not an API version such as u2.0");
+	    "field 2 is \"u2\", not an API version such as u2.0");
 }
 END_TEST
 
 START_TEST(conf__api_version_beyond_32_bits__is_refused)
 {
 	assert_refused("x u2.4294967296 threadsafe default l id.2.0 a b",
-		       "field 2 is \"u2.4294967296\", not an API version such as u2.0");
+	    "field 2 is \"u2.4294967296\", not an API version such as u2.0");
 }
 END_TEST
 
 START_TEST(conf__negative_version__is_refused)
 {
 	assert_refused("x u2.-1 threadsafe default l id.2.0 a b",
-		       "field 2 is \"u2.-1\", not an API version such as u2.0");
+	    "field 2 is \"u2.-1\", not an API version such as u2.0");
 }
 END_TEST
 
@@ -192,49 +193,49 @@ END_TEST
 START_TEST(conf__bad_thread_safety__is_shown)
 {
 	assert_refused("x u2.0 maybe default l id.2.0 a b",
-		       "field 3 is \"maybe\", neither threadsafe nor nonthreadsafe");
+	    "field 3 is \"maybe\", neither threadsafe nor nonthreadsafe");
 }
 END_TEST
 
 START_TEST(conf__bad_default__is_shown)
 {
 	assert_refused("x u2.0 threadsafe yes l id.2.0 a b",
-		       "field 4 is \"yes\", neither default nor nondefault");
+	    "field 4 is \"yes\", neither default nor nondefault");
 }
 END_TEST
 
 START_TEST(conf__bad_provider_version__is_shown)
 {
 	assert_refused("x u2.0 threadsafe default l dapl2.0 a b",
-		       "field 6 is \"dapl2.0\", not a provider version such as dapl.2.0");
+	    "field 6 is \"dapl2.0\", not a provider version such as dapl.2.0");
 }
 END_TEST
 
 START_TEST(conf__control_characters_of_a_field__do_not_reach_the_terminal)
 {
 	assert_refused("x u2.0 \033[2J default l id.2.0 a b",
-		       "field 3 is \"?[2J\", neither threadsafe nor nonthreadsafe");
+	    "field 3 is \"?[2J\", neither threadsafe nor nonthreadsafe");
 }
 END_TEST
 
 START_TEST(conf__long_word_in_a_message__is_cut)
 {
 	assert_refused("x u2.0 1234567890123456789012345678901234567890x default l id.2.0 a b",
-		       "field 3 (thread safety) is longer than 31 bytes");
+	    "field 3 (thread safety) is longer than 31 bytes");
 }
 END_TEST
 
 START_TEST(conf__empty_name__is_refused)
 {
-	assert_refused("\"\" u2.0 threadsafe default l id.2.0 a b",
-		       "field 1 (interface name) is empty");
+	assert_refused(
+	    "\"\" u2.0 threadsafe default l id.2.0 a b", "field 1 (interface name) is empty");
 }
 END_TEST
 
 START_TEST(conf__empty_library__is_refused)
 {
-	assert_refused("x u2.0 threadsafe default \"\" id.2.0 a b",
-		       "field 5 (library path) is empty");
+	assert_refused(
+	    "x u2.0 threadsafe default \"\" id.2.0 a b", "field 5 (library path) is empty");
 }
 END_TEST
 
@@ -283,21 +284,21 @@ END_TEST
 START_TEST(conf__carriage_return__is_refused)
 {
 	assert_refused("x u2.0 threadsafe default l id.2.0 a b\r",
-		       "the line has a carriage return in it (a text file of another system?)");
+	    "the line has a carriage return in it (a text file of another system?)");
 }
 END_TEST
 
 START_TEST(conf__nul_byte__is_refused)
 {
-	static const char conf[] = GOOD("before") "x u2.0 thr\0eadsafe default l id.2.0 a b\n"
-				   GOOD("after");
+	static const char conf[] =
+	    GOOD("before") "x u2.0 thr\0eadsafe default l id.2.0 a b\n" GOOD("after");
 	char want[4200];
 
 	story_conf_raw(conf, sizeof conf - 1);
 	story_listen();
 	ck_assert_str_eq(story_listed(), "before after ");
 	snprintf(want, sizeof want, "dat: %s:2: the line has a NUL byte in it; line ignored\n",
-		 story_conf_path());
+	    story_conf_path());
 	ck_assert_str_eq(story_heard(), want);
 }
 END_TEST
@@ -312,9 +313,10 @@ START_TEST(conf__three_bad_lines__give_three_messages)
 	story_listen();
 	ck_assert_str_eq(story_listed(), "x ");
 	snprintf(want, sizeof want,
-		 "dat: %s:1: 1 field where 8 are due; line ignored\n"
-		 "dat: %s:3: 2 fields where 8 are due; line ignored\n"
-		 "dat: %s:6: a quote is not closed; line ignored\n", path, path, path);
+	    "dat: %s:1: 1 field where 8 are due; line ignored\n"
+	    "dat: %s:3: 2 fields where 8 are due; line ignored\n"
+	    "dat: %s:6: a quote is not closed; line ignored\n",
+	    path, path, path);
 	ck_assert_str_eq(story_heard(), want);
 }
 END_TEST
@@ -326,7 +328,7 @@ START_TEST(conf__endless_file__ends)
 	setenv("DAT_OVERRIDE", "/dev/zero", 1);
 	story_listen();
 	story_assert_ret(dat_registry_list_providers(0, &n, NULL),
-			 DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
 	ck_assert_int_eq(n, 0);
 	ck_assert_str_eq(story_heard(), "dat: /dev/zero:1: the file is larger than 4194304 bytes; "
 					"the rest is ignored\n");
@@ -342,7 +344,7 @@ START_TEST(conf__override_that_is_not_there__gives_no_providers_and_a_message)
 	story_listen();
 	ck_assert_str_eq(story_listed(), "");
 	snprintf(want, sizeof want, "dat: cannot read %s: No such file or directory\n",
-		 story_path("nowhere"));
+	    story_path("nowhere"));
 	ck_assert_str_eq(story_heard(), want);
 }
 END_TEST

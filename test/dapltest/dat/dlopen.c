@@ -20,7 +20,7 @@ load_registry(int flags)
 	*(void **)&openv = dlsym(library, "dat_ia_openv");
 	*(void **)&close_ia = dlsym(library, "dat_ia_close");
 	ck_assert(openv != NULL && close_ia != NULL);
-	dlclose(library);	/* stays: it is never unloaded */
+	dlclose(library); /* stays: it is never unloaded */
 }
 
 static void

@@ -12,7 +12,7 @@
 
 #define CONF(params) "x u2.0 threadsafe default %S id.2.0 \"" params "\" \"\"\n"
 #define NOT_IMPLEMENTED DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE)
-#define BAD_HANDLE	DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1)
+#define BAD_HANDLE DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1)
 
 /* Opens x; `object` is a handle of another kind. */
 static DAT_IA_HANDLE
@@ -87,11 +87,11 @@ START_TEST(query__of_an_unknown_name__is_not_found)
 
 	story_conf("");
 	story_assert_ret(dat_ib_open_query("x", &ia, 0, NULL, 0, NULL),
-			 DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
+	    DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
 	story_assert_ret(dat_ib_open_query(NULL, &ia, 0, NULL, 0, NULL),
-			 DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
 	story_assert_ret(dat_ib_open_query("x", NULL, 0, NULL, 0, NULL),
-			 DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
 }
 END_TEST
 
@@ -101,7 +101,7 @@ START_TEST(query__provider_fails__leaves_nothing)
 
 	story_conf(CONF("noopen"));
 	story_assert_ret(dat_ib_open_query("x", &ia, 0, NULL, 0, NULL),
-			 DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE));
+	    DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE));
 	ck_assert_ptr_null(ia);
 	ck_assert_int_eq(story_traced("unload"), 1);
 }
@@ -125,11 +125,13 @@ START_TEST(upcall__calls__travel_as_extended_operations)
 	DAT_IA_HANDLE ia = open_x(CONF("extension"), &object);
 	DAT_EVD_HANDLE evd;
 
-	story_assert_ret(dat_evd_kcreate(ia, 33, DAT_UPCALL_MANY, &upcall, DAT_EVD_SOFTWARE_FLAG,
-					 &evd), DAT_SUCCESS);
+	story_assert_ret(
+	    dat_evd_kcreate(ia, 33, DAT_UPCALL_MANY, &upcall, DAT_EVD_SOFTWARE_FLAG, &evd),
+	    DAT_SUCCESS);
 	ck_assert_int_eq(story_traced("extendedop IA 0x100 0x21"), 1);
-	story_assert_ret(dat_evd_modify_upcall(object, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME,
-					       DAT_UPCALL_INVOC_ANY), DAT_SUCCESS);
+	story_assert_ret(dat_evd_modify_upcall(
+			     object, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_ANY),
+	    DAT_SUCCESS);
 	ck_assert_int_eq(story_traced("extendedop OBJECT 0x101 0xffffffffffffffff"), 1);
 	story_assert_ret(dat_evd_query_upcall_counters(object, &counters), DAT_SUCCESS);
 	ck_assert_int_eq(story_traced("extendedop OBJECT 0x102"), 1);
@@ -154,18 +156,19 @@ START_TEST(kdat__lmr_kcreate__is_lmr_create_for_what_user_space_has)
 	DAT_HANDLE object;
 	DAT_IA_HANDLE ia = open_x(CONF(""), &object);
 
-	story_assert_ret(dat_lmr_kcreate(ia, DAT_MEM_TYPE_VIRTUAL, region, 64, object,
-					 DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_VA, DAT_MEM_OPTIMIZE_IA,
-					 NULL, NULL, NULL, NULL, NULL), DAT_SUCCESS);
+	story_assert_ret(
+	    dat_lmr_kcreate(ia, DAT_MEM_TYPE_VIRTUAL, region, 64, object, DAT_MEM_PRIV_ALL_FLAG,
+		DAT_VA_TYPE_VA, DAT_MEM_OPTIMIZE_IA, NULL, NULL, NULL, NULL, NULL),
+	    DAT_SUCCESS);
 	ck_assert_int_eq(story_traced("lmr_create IA 0x0"), 1);
-	story_assert_ret(dat_lmr_kcreate(ia, DAT_MEM_TYPE_PHYSICAL, region, 64, object,
-					 DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_VA, DAT_MEM_OPTIMIZE_IA,
-					 NULL, NULL, NULL, NULL, NULL),
-			 DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
-	story_assert_ret(dat_lmr_kcreate(ia, DAT_MEM_TYPE_VIRTUAL, region, 64, object,
-					 DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_VA,
-					 (DAT_MEM_OPTIMIZE_FLAGS)8, NULL, NULL, NULL, NULL, NULL),
-			 DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG8));
+	story_assert_ret(
+	    dat_lmr_kcreate(ia, DAT_MEM_TYPE_PHYSICAL, region, 64, object, DAT_MEM_PRIV_ALL_FLAG,
+		DAT_VA_TYPE_VA, DAT_MEM_OPTIMIZE_IA, NULL, NULL, NULL, NULL, NULL),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	story_assert_ret(
+	    dat_lmr_kcreate(ia, DAT_MEM_TYPE_VIRTUAL, region, 64, object, DAT_MEM_PRIV_ALL_FLAG,
+		DAT_VA_TYPE_VA, (DAT_MEM_OPTIMIZE_FLAGS)8, NULL, NULL, NULL, NULL, NULL),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG8));
 	ck_assert_int_eq(story_traced("lmr_create"), 1);
 	story_close(ia);
 }

@@ -14,7 +14,7 @@
 /* Handles that would crash a registry that follows them, or one that reads a word at them. */
 static const uintptr_t impossible[] = {
 	0, 1, 2, 3, 7, 8, 64, 4096, 0x7ff8, 65528, 65535,	/* integers */
-	65537, 65540, 0x10000001, (uintptr_t)-1, (uintptr_t)-4,	/* misaligned */
+	65537, 65540, 0x10000001, (uintptr_t)-1, (uintptr_t)-4, /* misaligned */
 };
 
 /* clause: b.4.1, b.4.2, g.1.4 */
@@ -27,7 +27,7 @@ START_TEST(call__impossible_handle__is_refused_with_its_subtype)
 	for (i = 0; i < sizeof impossible / sizeof impossible[0]; i++) {
 		got = call->call((DAT_HANDLE)impossible[i]);
 		ck_assert_msg(got == want, "dat_%s(0x%zx) gives 0x%08x, not 0x%08x", call->name,
-			      (size_t)impossible[i], got, want);
+		    (size_t)impossible[i], got, want);
 	}
 }
 END_TEST
@@ -60,9 +60,9 @@ START_TEST(call__good_handle__reaches_its_slot_with_all_arguments)
 	story_assert_ret(dat_ia_openv((char *)"x", 8, &object, &ia, 2, 0, DAT_TRUE), DAT_SUCCESS);
 	story_assert_ret(call->call(call->takes_ia ? ia : object), DAT_SUCCESS);
 	snprintf(want, sizeof want, "\n%s %s%s%s\n", call->name, call->takes_ia ? "IA" : "OBJECT",
-		 *call->arguments != '\0' ? " " : "", call->arguments);
-	ck_assert_msg(strstr(story_trace(), want) != NULL, "no line \"%s\" in:\n%s", want,
-		      story_trace());
+	    *call->arguments != '\0' ? " " : "", call->arguments);
+	ck_assert_msg(
+	    strstr(story_trace(), want) != NULL, "no line \"%s\" in:\n%s", want, story_trace());
 	story_close(ia);
 }
 END_TEST
@@ -86,13 +86,15 @@ END_TEST
 START_TEST(handle__whose_first_word_is_no_table__is_refused)
 {
 	static const uintptr_t words[] = { 0, 1, 65535, 65537 };
-	struct { uintptr_t word; } object;
+	struct {
+		uintptr_t word;
+	} object;
 	size_t i;
 
 	for (i = 0; i < sizeof words / sizeof words[0]; i++) {
 		object.word = words[i];
 		story_assert_ret(dat_evd_free(&object),
-				 DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_REQUEST));
+		    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_REQUEST));
 	}
 }
 END_TEST
@@ -123,17 +125,17 @@ dat_handle_suite(void)
 	TCase *t;
 
 	t = runner_tcase(suite, "impossible");
-	tcase_add_loop_test(t, call__impossible_handle__is_refused_with_its_subtype, 0,
-			    dat_calls_count);
+	tcase_add_loop_test(
+	    t, call__impossible_handle__is_refused_with_its_subtype, 0, dat_calls_count);
 	tcase_add_test(t, ia__impossible_number__is_refused);
 	tcase_add_test(t, handle__whose_first_word_is_no_table__is_refused);
 	tcase_add_test(t, table__covers_every_call_with_a_handle);
 
 	t = story_tcase(suite, "dispatch");
-	tcase_add_loop_test(t, call__number_of_an_open_ia__is_for_ia_calls_alone, 0,
-			    dat_calls_count);
-	tcase_add_loop_test(t, call__good_handle__reaches_its_slot_with_all_arguments, 0,
-			    dat_calls_count);
+	tcase_add_loop_test(
+	    t, call__number_of_an_open_ia__is_for_ia_calls_alone, 0, dat_calls_count);
+	tcase_add_loop_test(
+	    t, call__good_handle__reaches_its_slot_with_all_arguments, 0, dat_calls_count);
 	tcase_add_test(t, provider__with_an_empty_slot__has_not_implemented_the_call);
 	return suite;
 }

@@ -56,7 +56,7 @@ END_TEST
 START_TEST(lookup__exact_key__is_found)
 {
 	story_conf(LINE("x", "u2.0", "nonthreadsafe", "%S", "a")
-		   LINE("x", "u2.0", "threadsafe", "%S", "b"));
+		LINE("x", "u2.0", "threadsafe", "%S", "b"));
 	story_close(story_open("x", DAT_FALSE));
 	ck_assert_int_eq(story_traced("init x 2.0 0 \"a\""), 1);
 	ck_assert_int_eq(story_traced("init x 2.0 1 \"b\""), 0);
@@ -84,7 +84,7 @@ END_TEST
 START_TEST(chain__first_library_missing__second_is_taken)
 {
 	story_conf(LINE("x", "u2.0", "threadsafe", "%D/nowhere.so", "a")
-		   LINE("x", "u2.0", "threadsafe", "%S", "b"));
+		LINE("x", "u2.0", "threadsafe", "%S", "b"));
 	story_listen();
 	story_close(story_open("x", DAT_TRUE));
 	ck_assert_ptr_nonnull(strstr(story_heard(), "dat: cannot load provider "));
@@ -95,8 +95,8 @@ END_TEST
 /* clause: b.2.3 */
 START_TEST(chain__first_loads__second_is_left_alone)
 {
-	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "a")
-		   LINE("x", "u2.0", "threadsafe", "%S", "b"));
+	story_conf(
+	    LINE("x", "u2.0", "threadsafe", "%S", "a") LINE("x", "u2.0", "threadsafe", "%S", "b"));
 	story_close(story_open("x", DAT_TRUE));
 	ck_assert_int_eq(story_traced("init"), 1);
 	ck_assert_int_eq(story_traced("init x 2.0 1 \"a\""), 1);
@@ -108,7 +108,7 @@ START_TEST(chain__understudy_in_use__serves_the_next_open_too)
 	DAT_IA_HANDLE a, b;
 
 	story_conf(LINE("x", "u2.0", "threadsafe", "%D/nowhere.so", "a")
-		   LINE("x", "u2.0", "threadsafe", "%S", "b"));
+		LINE("x", "u2.0", "threadsafe", "%S", "b"));
 	story_listen();
 	a = story_open("x", DAT_TRUE);
 	b = story_open("x", DAT_TRUE);
@@ -122,7 +122,7 @@ END_TEST
 START_TEST(chain__first_does_not_register__second_is_taken)
 {
 	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "silent")
-		   LINE("x", "u2.0", "threadsafe", "%S", "b"));
+		LINE("x", "u2.0", "threadsafe", "%S", "b"));
 	story_listen();
 	story_close(story_open("x", DAT_TRUE));
 	ck_assert_ptr_nonnull(strstr(story_heard(), "did not register \"x\"\n"));
@@ -133,7 +133,7 @@ END_TEST
 START_TEST(chain__none_loads__is_not_found)
 {
 	story_conf(LINE("x", "u2.0", "threadsafe", "%D/one.so", "")
-		   LINE("x", "u2.0", "threadsafe", "%D/two.so", ""));
+		LINE("x", "u2.0", "threadsafe", "%D/two.so", ""));
 	story_listen();
 	assert_not_found("x", 2, 0, DAT_TRUE);
 	ck_assert_ptr_nonnull(strstr(story_heard(), "two.so"));
@@ -146,8 +146,8 @@ START_TEST(library__without_init__is_refused_by_name)
 	story_conf("x u2.0 threadsafe default " STUB_NO_INIT_PATH " id.2.0 \"\" \"\"\n");
 	story_listen();
 	assert_not_found("x", 2, 0, DAT_TRUE);
-	ck_assert_str_eq(story_heard(), "dat: " STUB_NO_INIT_PATH
-			 " is not a DAT provider: it has no dat_provider_init()\n");
+	ck_assert_str_eq(story_heard(),
+	    "dat: " STUB_NO_INIT_PATH " is not a DAT provider: it has no dat_provider_init()\n");
 }
 END_TEST
 
@@ -157,8 +157,8 @@ START_TEST(library__without_fini__is_refused_by_name)
 	story_conf("x u2.0 threadsafe default " STUB_NO_FINI_PATH " id.2.0 \"\" \"\"\n");
 	story_listen();
 	assert_not_found("x", 2, 0, DAT_TRUE);
-	ck_assert_str_eq(story_heard(), "dat: " STUB_NO_FINI_PATH
-			 " is not a DAT provider: it has no dat_provider_fini()\n");
+	ck_assert_str_eq(story_heard(),
+	    "dat: " STUB_NO_FINI_PATH " is not a DAT provider: it has no dat_provider_fini()\n");
 }
 END_TEST
 
@@ -193,7 +193,7 @@ START_TEST(library__init_registers_a_second_name__both_open)
 	x = story_open("x", DAT_TRUE);
 	y = story_open("y", DAT_TRUE);
 	story_close(x);
-	ck_assert_int_eq(story_traced("fini x"), 0);	/* y still needs the library */
+	ck_assert_int_eq(story_traced("fini x"), 0); /* y still needs the library */
 	story_close(y);
 	ck_assert_int_eq(story_traced("fini x"), 1);
 	ck_assert_int_eq(story_traced("unload"), 1);
@@ -204,8 +204,8 @@ START_TEST(library__under_two_keys__is_initialised_for_each)
 {
 	DAT_IA_HANDLE safe, unsafe;
 
-	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "")
-		   LINE("x", "u2.0", "nonthreadsafe", "%S", ""));
+	story_conf(
+	    LINE("x", "u2.0", "threadsafe", "%S", "") LINE("x", "u2.0", "nonthreadsafe", "%S", ""));
 	safe = story_open("x", DAT_TRUE);
 	unsafe = story_open("x", DAT_FALSE);
 	ck_assert_int_eq(story_traced("load"), 1);
@@ -244,7 +244,7 @@ END_TEST
 START_TEST(nested__init_opens_another_adapter__both_belong_to_their_own_libraries)
 {
 	story_conf(LINE("outer", "u2.0", "threadsafe", "%S", "before=inner")
-		   LINE("inner", "u2.0", "threadsafe", "%S", ""));
+		LINE("inner", "u2.0", "threadsafe", "%S", ""));
 	for (int i = 1; i <= 2; i++) {
 		story_close(story_open("outer", DAT_TRUE));
 		ck_assert_int_eq(story_traced("before=inner 00000000"), i);
@@ -259,9 +259,8 @@ END_TEST
 /* origin: attack.P7 */
 START_TEST(nested__three_deep_and_kept_open__close_in_turn)
 {
-	story_conf(LINE("a", "u2.0", "threadsafe", "%S", "hold=b")
-		   LINE("b", "u2.0", "threadsafe", "%S", "hold=c")
-		   LINE("c", "u2.0", "threadsafe", "%S", ""));
+	story_conf(LINE("a", "u2.0", "threadsafe", "%S", "hold=b") LINE(
+	    "b", "u2.0", "threadsafe", "%S", "hold=c") LINE("c", "u2.0", "threadsafe", "%S", ""));
 	story_close(story_open("a", DAT_TRUE));
 	ck_assert_int_eq(story_traced("init"), 3);
 	ck_assert_int_eq(story_traced("remove 00000000"), 3);
@@ -273,7 +272,7 @@ END_TEST
 START_TEST(nested__inner_library_fails__outer_is_registered_all_the_same)
 {
 	story_conf(LINE("outer", "u2.0", "threadsafe", "%S", "before=inner")
-		   LINE("inner", "u2.0", "threadsafe", "%S", "silent"));
+		LINE("inner", "u2.0", "threadsafe", "%S", "silent"));
 	story_listen();
 	story_close(story_open("outer", DAT_TRUE));
 	ck_assert_ptr_nonnull(strstr(story_heard(), "did not register \"inner\"\n"));
@@ -286,7 +285,7 @@ END_TEST
 START_TEST(nested__adapters_that_open_each_other__are_refused_and_do_not_hang)
 {
 	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "before=y")
-		   LINE("y", "u2.0", "threadsafe", "%S", "before=x"));
+		LINE("y", "u2.0", "threadsafe", "%S", "before=x"));
 	story_close(story_open("x", DAT_TRUE));
 	ck_assert_int_eq(story_traced("before=x 800a0064"), 1);
 	ck_assert_int_eq(story_traced("before=y 00000000"), 1);
@@ -300,8 +299,8 @@ START_TEST(library__fini_forgets_its_registration__next_open_works)
 	story_listen();
 	story_close(story_open("x", DAT_TRUE));
 	story_close(story_open("x", DAT_TRUE));
-	ck_assert_ptr_nonnull(strstr(story_heard(),
-				     "the provider of \"x\" did not remove its registration"));
+	ck_assert_ptr_nonnull(
+	    strstr(story_heard(), "the provider of \"x\" did not remove its registration"));
 	ck_assert_int_eq(story_traced("open x 8"), 2);
 }
 END_TEST

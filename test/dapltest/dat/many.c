@@ -71,8 +71,8 @@ assert_in_proportion(void (*prepare)(int n), void (*work)(int n))
 {
 	double few = cost(prepare, work, FEW), many = cost(prepare, work, FEW * MORE);
 
-	ck_assert_msg(many < few * MORE * 8, "%d cost %g s, %d cost %g s: %g times as much", FEW, few,
-		      FEW * MORE, many, many / few);
+	ck_assert_msg(many < few * MORE * 8, "%d cost %g s, %d cost %g s: %g times as much", FEW,
+	    few, FEW * MORE, many, many / few);
 }
 
 /* ---- the file ---- */

@@ -85,7 +85,7 @@ START_TEST(open__provider_fails__its_code_comes_back_and_nothing_is_left)
 
 	story_conf(CONF("noopen"));
 	story_assert_ret(dat_ia_openv((char *)"x", 8, &evd, &ia, 2, 0, DAT_TRUE),
-			 DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE));
+	    DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE));
 	ck_assert_ptr_eq(ia, &ia);
 	ck_assert_ptr_eq(evd, &evd);
 	ck_assert_int_eq(story_traced("fini"), 1);
@@ -116,12 +116,12 @@ START_TEST(open__name_null_or_too_long__is_argument_1)
 	name[256] = '\0';
 	story_conf(CONF(""));
 	story_assert_ret(story_try_open(NULL, 2, 0, DAT_TRUE, &ia),
-			 DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
 	story_assert_ret(story_try_open(name, 2, 0, DAT_TRUE, &ia),
-			 DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
 	name[255] = '\0';
 	story_assert_ret(story_try_open(name, 2, 0, DAT_TRUE, &ia),
-			 DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
+	    DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
 }
 END_TEST
 
@@ -140,7 +140,7 @@ START_TEST(open__no_place_for_the_async_evd__is_argument_3)
 
 	story_conf(CONF(""));
 	story_assert_ret(dat_ia_openv((char *)"x", 8, NULL, &ia, 2, 0, DAT_TRUE),
-			 DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
 }
 END_TEST
 
@@ -194,7 +194,7 @@ START_TEST(close__provider_refuses__ia_stays_open)
 	story_conf(CONF("busy"));
 	ia = story_open("x", DAT_TRUE);
 	story_assert_ret(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG),
-			 DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_IA_IN_USE));
+	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_IA_IN_USE));
 	story_assert_ret(dat_ia_query(ia, NULL, 0, NULL, 0, NULL), DAT_SUCCESS);
 	story_close(ia);
 	ck_assert_int_eq(story_traced("fini"), 1);
@@ -208,8 +208,8 @@ START_TEST(close__provider_reports_another_version__is_released_all_the_same)
 
 	story_conf(CONF(""));
 	ia = story_open("x", DAT_TRUE);
-	story_assert_ret(dat_ia_query(ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_ALL, &attr),
-			 DAT_SUCCESS);
+	story_assert_ret(
+	    dat_ia_query(ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_ALL, &attr), DAT_SUCCESS);
 	ck_assert_uint_eq(attr.dapl_version_major, 77);
 	story_close(ia);
 	ck_assert_int_eq(story_traced("fini"), 1);
@@ -261,8 +261,8 @@ START_TEST(number__there_and_back__agree)
 	story_close(a);
 	story_assert_ret(dats_get_ia_handle(a, &back), BAD_IA);
 	story_assert_ret(dats_get_ia_handle(own_a, &back), BAD_IA);
-	story_assert_ret(dats_get_ia_handle(a, NULL),
-			 DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	story_assert_ret(
+	    dats_get_ia_handle(a, NULL), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
 }
 END_TEST
 
@@ -297,8 +297,8 @@ START_TEST(number__sixty_five_thousand_open_at_once__the_next_is_refused)
 		if (open_x(&ia[n]) != DAT_SUCCESS)
 			break;
 	ck_assert_int_eq(n, 65535);
-	story_assert_ret(open_x(&one_more),
-			 DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY));
+	story_assert_ret(
+	    open_x(&one_more), DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY));
 	story_close(ia[1234]);
 	story_assert_ret(open_x(&one_more), DAT_SUCCESS);
 	ck_assert_uint_eq(DAT_IA_HANDLE_TO_UL(one_more), 1235);

@@ -9,9 +9,9 @@
 
 #define STUB "stub u2.0 threadsafe default %S id.2.0 \"\" \"\"\n"
 
-#define ARG3	   DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3)
+#define ARG3 DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3)
 #define BAD_HANDLE DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_REQUEST)
-#define REACHED	   DAT_ERROR(DAT_QUEUE_FULL, DAT_NO_SUBTYPE) /* what our function returns */
+#define REACHED DAT_ERROR(DAT_QUEUE_FULL, DAT_NO_SUBTYPE) /* what our function returns */
 
 enum { PAGE = 4096, SIZE = 4 * PAGE, STEP = 64 };
 
@@ -24,7 +24,7 @@ struct cell {
 struct own {
 	DAT_PROVIDER table;
 	DAT_PROVIDER_INFO info;
-	struct cell *cells;	/* of cell 0 the table is set, of the others it is not */
+	struct cell *cells; /* of cell 0 the table is set, of the others it is not */
 	struct dat_handle_range range;
 };
 
@@ -57,7 +57,7 @@ map(size_t size, int protection)
 static void
 own_init(struct own *own, const char *name)
 {
-	*own = (struct own) { .info = { .dapl_version_major = 2, .is_thread_safe = DAT_TRUE } };
+	*own = (struct own){ .info = { .dapl_version_major = 2, .is_thread_safe = DAT_TRUE } };
 	strcpy(own->info.ia_name, name);
 	own->table.device_name = own->info.ia_name;
 	own->table.ia_open_func = no_open;
@@ -65,14 +65,14 @@ own_init(struct own *own, const char *name)
 	own->cells = map(SIZE, PROT_READ | PROT_WRITE);
 	own->cells[0].table = &own->table;
 	own->cells[0].inside = &own->table;
-	own->range = (struct dat_handle_range) { own->cells, SIZE, STEP };
+	own->range = (struct dat_handle_range){ own->cells, SIZE, STEP };
 }
 
 static void
 own_add(struct own *own)
 {
-	story_assert_ret(dat_registry_add_ranged_provider(&own->table, &own->info, &own->range),
-			 DAT_SUCCESS);
+	story_assert_ret(
+	    dat_registry_add_ranged_provider(&own->table, &own->info, &own->range), DAT_SUCCESS);
 }
 
 static void
@@ -129,8 +129,8 @@ START_TEST(range__what_is_no_cell__is_refused)
 	own_init(&own, "own");
 	own_add(&own);
 	base = (char *)own.cells;
-	assert_refused(&own.cells[1]);			/* never used */
-	assert_refused(&own.cells[0].inside);		/* though a table stands there */
+	assert_refused(&own.cells[1]);	      /* never used */
+	assert_refused(&own.cells[0].inside); /* though a table stands there */
 	for (int i = 1; i < STEP; i++)
 		assert_refused(base + i);
 	assert_refused(base - STEP);
@@ -176,7 +176,7 @@ START_TEST(foreign__pointer_outside_ranges__is_followed_while_it_is_registered)
 	assert_reached(outside);
 	own_add_foreign(&further);
 	own_remove(&foreign);
-	assert_reached(outside);		/* it may be the other one's */
+	assert_reached(outside); /* it may be the other one's */
 	own_remove(&further);
 	ck_assert_int_eq(mprotect(outside, PAGE, PROT_NONE), 0);
 	assert_refused(outside);
@@ -216,7 +216,7 @@ START_TEST(foreign__library_unloaded__its_handles_are_not_followed)
 
 	story_conf(STUB);
 	story_assert_ret(dat_ia_openv((char *)"stub", 8, &evd, &ia, 2, 0, DAT_TRUE), DAT_SUCCESS);
-	story_assert_ret(dat_evd_free(evd), DAT_SUCCESS);	/* the stub does nothing */
+	story_assert_ret(dat_evd_free(evd), DAT_SUCCESS); /* the stub does nothing */
 	story_close(ia);
 	assert_refused(evd);
 }
@@ -274,8 +274,8 @@ START_TEST(range__given_again_for_another_key__is_the_same)
 	other = own.info;
 	other.is_thread_safe = DAT_FALSE;
 	for (int i = 0; i < 100; i++) {
-		story_assert_ret(dat_registry_add_ranged_provider(&own.table, &other, &own.range),
-				 DAT_SUCCESS);
+		story_assert_ret(
+		    dat_registry_add_ranged_provider(&own.table, &other, &own.range), DAT_SUCCESS);
 		story_assert_ret(dat_registry_remove_provider(&own.table, &other), DAT_SUCCESS);
 	}
 	own_remove(&own);
@@ -296,13 +296,13 @@ START_TEST(range__that_is_none__is_argument_3_and_registers_nothing)
 		{ NULL, SIZE, STEP },
 		{ base, 0, STEP },
 		{ base, SIZE, 0 },
-		{ base, SIZE, 4 },		/* less than a pointer */
-		{ base, SIZE, 48 },		/* no power of two */
-		{ base + 8, SIZE, STEP },	/* not a multiple */
+		{ base, SIZE, 4 },	  /* less than a pointer */
+		{ base, SIZE, 48 },	  /* no power of two */
+		{ base + 8, SIZE, STEP }, /* not a multiple */
 		{ base, SIZE + 8, STEP },
-		{ (void *)(uintptr_t)4096, SIZE, STEP },	/* there IA handles are */
-		{ base, UINT64_MAX - 63, STEP },	/* around the end of memory */
-		{ other.cells, SIZE, 2 * STEP },	/* overlap */
+		{ (void *)(uintptr_t)4096, SIZE, STEP }, /* there IA handles are */
+		{ base, UINT64_MAX - 63, STEP },	 /* around the end of memory */
+		{ other.cells, SIZE, 2 * STEP },	 /* overlap */
 		{ other.cells, SIZE / 2, STEP },
 		{ (char *)other.cells + PAGE, SIZE, STEP },
 		{ (char *)other.cells - PAGE, SIZE, STEP },
@@ -310,14 +310,13 @@ START_TEST(range__that_is_none__is_argument_3_and_registers_nothing)
 	};
 
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-		DAT_RETURN ret =
-		    dat_registry_add_ranged_provider(&own.table, &own.info, &bad[i]);
+		DAT_RETURN ret = dat_registry_add_ranged_provider(&own.table, &own.info, &bad[i]);
 
 		ck_assert_msg(ret == ARG3, "range %zu gives 0x%08x", i, ret);
 	}
 	story_assert_ret(dat_registry_add_ranged_provider(&own.table, &own.info, NULL), ARG3);
 	story_assert_ret(dat_registry_remove_provider(&own.table, &own.info),
-			 DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
+	    DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
 	own_remove(&other);
 }
 END_TEST
@@ -382,7 +381,7 @@ START_TEST(range__adapter_opened_outside__is_an_internal_error)
 	own_add(&own);
 	answer = &outside;
 	story_assert_ret(story_try_open("own", 2, 0, DAT_TRUE, &ia),
-			 DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE));
+	    DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE));
 	answer = &own.cells[0];
 	story_close(story_open("own", DAT_TRUE));
 	own_remove(&own);

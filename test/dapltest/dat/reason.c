@@ -22,27 +22,26 @@ assert_reason(const char *text, const char *name, const char *want)
 	story_listen();
 	story_assert_ret(story_try_open(name, 2, 0, DAT_TRUE, &ia), NOT_FOUND);
 	snprintf(line, sizeof line, "dat: no provider for \"%s\" u2.0 threadsafe: %s%s\n", name,
-		 story_conf_path(), want);
+	    story_conf_path(), want);
 	ck_assert_str_eq(story_heard(), line);
 }
 
 START_TEST(reason__unknown_name__tells_the_file_and_its_names)
 {
-	assert_reason(LINE("a", "u2.0", "threadsafe")
-		      LINE("b", "u2.0", "nonthreadsafe")
-		      LINE("a", "u2.0", "threadsafe"), "x",
-		      " has no such name; it has a, b");
+	assert_reason(LINE("a", "u2.0", "threadsafe") LINE("b", "u2.0", "nonthreadsafe")
+			  LINE("a", "u2.0", "threadsafe"),
+	    "x", " has no such name; it has a, b");
 }
 END_TEST
 
 START_TEST(reason__many_other_names__are_counted)
 {
 	assert_reason(LINE("a", "u2.0", "threadsafe") LINE("b", "u2.0", "threadsafe")
-		      LINE("c", "u2.0", "threadsafe") LINE("d", "u2.0", "threadsafe")
-		      LINE("e", "u2.0", "threadsafe") LINE("f", "u2.0", "threadsafe")
-		      LINE("g", "u2.0", "threadsafe") LINE("h", "u2.0", "threadsafe")
-		      LINE("i", "u2.0", "threadsafe") LINE("j", "u2.0", "threadsafe"),
-		      "x", " has no such name; it has a, b, c, d, e, f, g, h and 2 more");
+			  LINE("c", "u2.0", "threadsafe") LINE("d", "u2.0", "threadsafe")
+			      LINE("e", "u2.0", "threadsafe") LINE("f", "u2.0", "threadsafe") LINE(
+				  "g", "u2.0", "threadsafe") LINE("h", "u2.0", "threadsafe")
+				  LINE("i", "u2.0", "threadsafe") LINE("j", "u2.0", "threadsafe"),
+	    "x", " has no such name; it has a, b, c, d, e, f, g, h and 2 more");
 }
 END_TEST
 
@@ -54,13 +53,13 @@ END_TEST
 
 START_TEST(reason__other_keys__are_told_with_their_lines)
 {
-	assert_reason("# a comment\n"
-		      LINE("x", "u1.2", "threadsafe")
-		      LINE("x", "u2.0", "nonthreadsafe")
-		      "x u2.0 threadsafe nondefault l id.2.0 \"\" \"\"\n"
-		      LINE("x", "k2.0", "threadsafe"), "x",
-		      " has the name in line 2 as u1.2 threadsafe, in line 3 as u2.0 nonthreadsafe, "
-		      "in line 4 as u2.0 threadsafe nondefault, in line 5 as k2.0 threadsafe");
+	assert_reason(
+	    "# a comment\n" LINE("x", "u1.2", "threadsafe") LINE("x", "u2.0",
+		"nonthreadsafe") "x u2.0 threadsafe nondefault l id.2.0 \"\" \"\"\n" LINE("x",
+		"k2.0", "threadsafe"),
+	    "x",
+	    " has the name in line 2 as u1.2 threadsafe, in line 3 as u2.0 nonthreadsafe, "
+	    "in line 4 as u2.0 threadsafe nondefault, in line 5 as k2.0 threadsafe");
 }
 END_TEST
 
@@ -72,8 +71,9 @@ START_TEST(reason__file_that_cannot_be_read__is_told)
 	setenv("DAT_OVERRIDE", story_path("nowhere.conf"), 1);
 	story_listen();
 	story_assert_ret(story_try_open("x", 2, 0, DAT_TRUE, &ia), NOT_FOUND);
-	snprintf(want, sizeof want, "dat: no provider for \"x\" u2.0 threadsafe: %s cannot be read\n",
-		 story_path("nowhere.conf"));
+	snprintf(want, sizeof want,
+	    "dat: no provider for \"x\" u2.0 threadsafe: %s cannot be read\n",
+	    story_path("nowhere.conf"));
 	ck_assert_ptr_nonnull(strstr(story_heard(), want));
 }
 END_TEST

@@ -14,8 +14,7 @@
 
 DAT_RETURN
 redirect_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *async_evd, DAT_IA_ATTR_MASK ia_mask,
-	DAT_IA_ATTR *ia_attr, DAT_PROVIDER_ATTR_MASK provider_mask,
-	DAT_PROVIDER_ATTR *provider_attr)
+    DAT_IA_ATTR *ia_attr, DAT_PROVIDER_ATTR_MASK provider_mask, DAT_PROVIDER_ATTR *provider_attr)
 {
 	return DAT_IA_QUERY(ia, async_evd, ia_mask, ia_attr, provider_mask, provider_attr);
 }
@@ -94,16 +93,16 @@ redirect_evd_free(DAT_EVD_HANDLE evd)
 
 DAT_RETURN
 redirect_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_evd,
-	DAT_EVD_HANDLE request_evd, DAT_EVD_HANDLE connect_evd, const DAT_EP_ATTR *attr,
-	DAT_EP_HANDLE *ep)
+    DAT_EVD_HANDLE request_evd, DAT_EVD_HANDLE connect_evd, const DAT_EP_ATTR *attr,
+    DAT_EP_HANDLE *ep)
 {
 	return DAT_EP_CREATE(ia, pz, recv_evd, request_evd, connect_evd, attr, ep);
 }
 
 DAT_RETURN
 redirect_ep_create_with_srq(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_evd,
-	DAT_EVD_HANDLE request_evd, DAT_EVD_HANDLE connect_evd, DAT_SRQ_HANDLE srq,
-	const DAT_EP_ATTR *attr, DAT_EP_HANDLE *ep)
+    DAT_EVD_HANDLE request_evd, DAT_EVD_HANDLE connect_evd, DAT_SRQ_HANDLE srq,
+    const DAT_EP_ATTR *attr, DAT_EP_HANDLE *ep)
 {
 	return DAT_EP_CREATE_WITH_SRQ(ia, pz, recv_evd, request_evd, connect_evd, srq, attr, ep);
 }
@@ -122,22 +121,21 @@ redirect_ep_modify(DAT_EP_HANDLE ep, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM 
 
 DAT_RETURN
 redirect_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual,
-	DAT_TIMEOUT timeout, DAT_COUNT size, const DAT_PVOID data, DAT_QOS qos,
-	DAT_CONNECT_FLAGS flags)
+    DAT_TIMEOUT timeout, DAT_COUNT size, const DAT_PVOID data, DAT_QOS qos, DAT_CONNECT_FLAGS flags)
 {
 	return DAT_EP_CONNECT(ep, address, qual, timeout, size, data, qos, flags);
 }
 
 DAT_RETURN
 redirect_ep_common_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_TIMEOUT timeout,
-	DAT_COUNT size, const DAT_PVOID data)
+    DAT_COUNT size, const DAT_PVOID data)
 {
 	return DAT_EP_COMMON_CONNECT(ep, address, timeout, size, data);
 }
 
 DAT_RETURN
 redirect_ep_dup_connect(DAT_EP_HANDLE ep, DAT_EP_HANDLE dup, DAT_TIMEOUT timeout, DAT_COUNT size,
-	const DAT_PVOID data, DAT_QOS qos)
+    const DAT_PVOID data, DAT_QOS qos)
 {
 	return DAT_EP_DUP_CONNECT(ep, dup, timeout, size, data, qos);
 }
@@ -150,51 +148,51 @@ redirect_ep_disconnect(DAT_EP_HANDLE ep, DAT_CLOSE_FLAGS flags)
 
 DAT_RETURN
 redirect_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
-	DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
+    DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
 {
 	return DAT_EP_POST_SEND(ep, segments, iov, cookie, flags);
 }
 
 DAT_RETURN
 redirect_ep_post_send_with_invalidate(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
-	DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags, DAT_BOOLEAN invalidate,
-	DAT_RMR_CONTEXT context)
+    DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags, DAT_BOOLEAN invalidate,
+    DAT_RMR_CONTEXT context)
 {
-	return DAT_EP_POST_SEND_WITH_INVALIDATE(ep, segments, iov, cookie, flags, invalidate,
-		context);
+	return DAT_EP_POST_SEND_WITH_INVALIDATE(
+	    ep, segments, iov, cookie, flags, invalidate, context);
 }
 
 DAT_RETURN
 redirect_ep_post_recv(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
-	DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
+    DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
 {
 	return DAT_EP_POST_RECV(ep, segments, iov, cookie, flags);
 }
 
 DAT_RETURN
 redirect_ep_post_rdma_read(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
-	DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags)
+    DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags)
 {
 	return DAT_EP_POST_RDMA_READ(ep, segments, iov, cookie, remote, flags);
 }
 
 DAT_RETURN
 redirect_ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep, const DAT_RMR_TRIPLET *local,
-	DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags)
+    DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags)
 {
 	return DAT_EP_POST_RDMA_READ_TO_RMR(ep, local, cookie, remote, flags);
 }
 
 DAT_RETURN
 redirect_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
-	DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags)
+    DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags)
 {
 	return DAT_EP_POST_RDMA_WRITE(ep, segments, iov, cookie, remote, flags);
 }
 
 DAT_RETURN
-redirect_ep_get_status(DAT_EP_HANDLE ep, DAT_EP_STATE *state, DAT_BOOLEAN *recv_idle,
-	DAT_BOOLEAN *request_idle)
+redirect_ep_get_status(
+    DAT_EP_HANDLE ep, DAT_EP_STATE *state, DAT_BOOLEAN *recv_idle, DAT_BOOLEAN *request_idle)
 {
 	return DAT_EP_GET_STATUS(ep, state, recv_idle, request_idle);
 }
@@ -267,8 +265,8 @@ redirect_rmr_query(DAT_RMR_HANDLE rmr, DAT_RMR_PARAM_MASK mask, DAT_RMR_PARAM *p
 
 DAT_RETURN
 redirect_rmr_bind(DAT_RMR_HANDLE rmr, DAT_LMR_HANDLE lmr, const DAT_LMR_TRIPLET *range,
-	DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type, DAT_EP_HANDLE ep,
-	DAT_RMR_COOKIE cookie, DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context)
+    DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type, DAT_EP_HANDLE ep, DAT_RMR_COOKIE cookie,
+    DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context)
 {
 	return DAT_RMR_BIND(rmr, lmr, range, privileges, va_type, ep, cookie, flags, context);
 }
@@ -281,14 +279,14 @@ redirect_rmr_free(DAT_RMR_HANDLE rmr)
 
 DAT_RETURN
 redirect_psp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd, DAT_PSP_FLAGS flags,
-	DAT_PSP_HANDLE *psp)
+    DAT_PSP_HANDLE *psp)
 {
 	return DAT_PSP_CREATE(ia, qual, evd, flags, psp);
 }
 
 DAT_RETURN
 redirect_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual, DAT_EVD_HANDLE evd,
-	DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *psp)
+    DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *psp)
 {
 	return DAT_PSP_CREATE_ANY(ia, qual, evd, flags, psp);
 }
@@ -306,8 +304,8 @@ redirect_psp_free(DAT_PSP_HANDLE psp)
 }
 
 DAT_RETURN
-redirect_rsp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EP_HANDLE ep, DAT_EVD_HANDLE evd,
-	DAT_RSP_HANDLE *rsp)
+redirect_rsp_create(
+    DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EP_HANDLE ep, DAT_EVD_HANDLE evd, DAT_RSP_HANDLE *rsp)
 {
 	return DAT_RSP_CREATE(ia, qual, ep, evd, rsp);
 }
@@ -326,7 +324,7 @@ redirect_rsp_free(DAT_RSP_HANDLE rsp)
 
 DAT_RETURN
 redirect_csp_create(DAT_IA_HANDLE ia, DAT_COMM *comm, DAT_IA_ADDRESS_PTR address,
-	DAT_EVD_HANDLE evd, DAT_CSP_HANDLE *csp)
+    DAT_EVD_HANDLE evd, DAT_CSP_HANDLE *csp)
 {
 	return DAT_CSP_CREATE(ia, comm, address, evd, csp);
 }
@@ -374,8 +372,8 @@ redirect_srq_free(DAT_SRQ_HANDLE srq)
 }
 
 DAT_RETURN
-redirect_srq_post_recv(DAT_SRQ_HANDLE srq, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
-	DAT_DTO_COOKIE cookie)
+redirect_srq_post_recv(
+    DAT_SRQ_HANDLE srq, DAT_COUNT segments, DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie)
 {
 	return DAT_SRQ_POST_RECV(srq, segments, iov, cookie);
 }
@@ -400,17 +398,17 @@ redirect_srq_set_lw(DAT_SRQ_HANDLE srq, DAT_COUNT low_watermark)
 
 DAT_RETURN
 redirect_lmr_create(DAT_IA_HANDLE ia, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION region,
-	DAT_VLEN length, DAT_PZ_HANDLE pz, DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type,
-	DAT_LMR_HANDLE *lmr, DAT_LMR_CONTEXT *lmr_context, DAT_RMR_CONTEXT *rmr_context,
-	DAT_VLEN *registered_length, DAT_VADDR *registered_address)
+    DAT_VLEN length, DAT_PZ_HANDLE pz, DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type,
+    DAT_LMR_HANDLE *lmr, DAT_LMR_CONTEXT *lmr_context, DAT_RMR_CONTEXT *rmr_context,
+    DAT_VLEN *registered_length, DAT_VADDR *registered_address)
 {
 	return DAT_LMR_CREATE(ia, type, region, length, pz, privileges, va_type, lmr, lmr_context,
-		rmr_context, registered_length, registered_address);
+	    rmr_context, registered_length, registered_address);
 }
 
 DAT_RETURN
 redirect_evd_create(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_CNO_HANDLE cno, DAT_EVD_FLAGS flags,
-	DAT_EVD_HANDLE *evd)
+    DAT_EVD_HANDLE *evd)
 {
 	return DAT_EVD_CREATE(ia, min_qlen, cno, flags, evd);
 }
@@ -434,8 +432,8 @@ redirect_evd_disable(DAT_EVD_HANDLE evd)
 }
 
 DAT_RETURN
-redirect_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT *event,
-	DAT_COUNT *more)
+redirect_evd_wait(
+    DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT *event, DAT_COUNT *more)
 {
 	return DAT_EVD_WAIT(evd, timeout, threshold, event, more);
 }

@@ -4,7 +4,7 @@
  */
 #include "story.h"
 
-#define ARG(n)	  DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG##n)
+#define ARG(n) DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG##n)
 #define LINE(name) name " u2.0 threadsafe default lib.so id.2.0 \"\" \"\"\n"
 
 static DAT_PROVIDER_INFO infos[4], *list[4] = { &infos[0], &infos[1], &infos[2], &infos[3] };
@@ -80,14 +80,14 @@ START_TEST(related__names__are_compared_but_not_opened)
 	DAT_HA_RELATIONSHIP answer = DAT_HA_CONFLICTING;
 
 	story_conf(LINE("a") LINE("b"));
-	story_assert_ret(dat_registry_providers_related((char *)"a", (char *)"a", &answer),
-			 DAT_SUCCESS);
+	story_assert_ret(
+	    dat_registry_providers_related((char *)"a", (char *)"a", &answer), DAT_SUCCESS);
 	ck_assert_int_eq(answer, DAT_HA_TRUE);
-	story_assert_ret(dat_registry_providers_related((char *)"a", (char *)"b", &answer),
-			 DAT_SUCCESS);
+	story_assert_ret(
+	    dat_registry_providers_related((char *)"a", (char *)"b", &answer), DAT_SUCCESS);
 	ck_assert_int_eq(answer, DAT_HA_UNKNOWN);
 	story_assert_ret(dat_registry_providers_related((char *)"a", (char *)"c", &answer),
-			 DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
+	    DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
 	story_assert_ret(dat_registry_providers_related(NULL, (char *)"b", &answer), ARG(1));
 	story_assert_ret(dat_registry_providers_related((char *)"a", NULL, &answer), ARG(2));
 	story_assert_ret(dat_registry_providers_related((char *)"a", (char *)"b", NULL), ARG(3));
@@ -124,8 +124,9 @@ own_close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags)
 static DAT_PROVIDER_INFO
 own_info(void)
 {
-	DAT_PROVIDER_INFO info = { .ia_name = "own", .dapl_version_major = 2,
-				   .is_thread_safe = DAT_TRUE };
+	DAT_PROVIDER_INFO info = {
+		.ia_name = "own", .dapl_version_major = 2, .is_thread_safe = DAT_TRUE
+	};
 
 	own_table.device_name = "own";
 	own_table.ia_open_func = own_open;
@@ -142,13 +143,13 @@ START_TEST(add__provider_of_the_program__opens_without_dat_conf)
 	story_assert_ret(dat_registry_add_provider(&own_table, &info), DAT_SUCCESS);
 	ia = story_open("own", DAT_TRUE);
 	story_assert_ret(dat_registry_remove_provider(&own_table, &info),
-			 DAT_ERROR(DAT_PROVIDER_IN_USE, DAT_NO_SUBTYPE));
+	    DAT_ERROR(DAT_PROVIDER_IN_USE, DAT_NO_SUBTYPE));
 	story_close(ia);
 	story_close(story_open("own", DAT_FALSE));
 	ck_assert_int_eq(own_opened, 2);
 	story_assert_ret(dat_registry_remove_provider(&own_table, &info), DAT_SUCCESS);
 	story_assert_ret(story_try_open("own", 2, 0, DAT_TRUE, &ia),
-			 DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
+	    DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
 }
 END_TEST
 
@@ -161,7 +162,7 @@ START_TEST(add__same_key_again__is_registered_already)
 	other = own_table;
 	story_assert_ret(dat_registry_add_provider(&own_table, &info), DAT_SUCCESS);
 	story_assert_ret(dat_registry_add_provider(&other, &info),
-			 DAT_ERROR(DAT_PROVIDER_ALREADY_REGISTERED, DAT_NO_SUBTYPE));
+	    DAT_ERROR(DAT_PROVIDER_ALREADY_REGISTERED, DAT_NO_SUBTYPE));
 	info.is_thread_safe = DAT_FALSE;
 	story_assert_ret(dat_registry_add_provider(&other, &info), DAT_SUCCESS);
 	story_assert_ret(dat_registry_remove_provider(&other, &info), DAT_SUCCESS);
@@ -208,10 +209,10 @@ START_TEST(remove__what_is_not_there_or_somebody_elses__is_not_found)
 	static DAT_PROVIDER other;
 
 	story_assert_ret(dat_registry_remove_provider(&own_table, &info),
-			 DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
+	    DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
 	story_assert_ret(dat_registry_add_provider(&own_table, &info), DAT_SUCCESS);
 	story_assert_ret(dat_registry_remove_provider(&other, &info),
-			 DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
+	    DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
 	story_assert_ret(dat_registry_remove_provider(NULL, &info), ARG(1));
 	story_assert_ret(dat_registry_remove_provider(&own_table, NULL), ARG(2));
 	story_assert_ret(dat_registry_remove_provider(&own_table, &info), DAT_SUCCESS);

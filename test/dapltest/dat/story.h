@@ -43,17 +43,17 @@ int story_traced(const char *line);
 /* Opens and closes; the first fails the test unless it succeeds. */
 DAT_IA_HANDLE story_open(const char *name, DAT_BOOLEAN thread_safe);
 DAT_RETURN story_try_open(const char *name, DAT_UINT32 major, DAT_UINT32 minor,
-			  DAT_BOOLEAN thread_safe, DAT_IA_HANDLE *ia);
+    DAT_BOOLEAN thread_safe, DAT_IA_HANDLE *ia);
 void story_close(DAT_IA_HANDLE ia);
 
 /* The names that dat_registry_list_providers() lists, each with a blank behind it. */
 const char *story_listed(void);
 
 /* Compares return values and shows both by name. */
-#define story_assert_ret(got, want)                                                               \
-	do {                                                                                       \
-		DAT_RETURN got_ = (got), want_ = (want);                                           \
-		ck_assert_msg(got_ == want_, #got " is 0x%08x, not 0x%08x", got_, want_);          \
+#define story_assert_ret(got, want) \
+	do { \
+		DAT_RETURN got_ = (got), want_ = (want); \
+		ck_assert_msg(got_ == want_, #got " is 0x%08x, not 0x%08x", got_, want_); \
 	} while (0)
 
 Suite *dat_conf_suite(void);

@@ -6,7 +6,7 @@
 
 DAT_RETURN
 story_try_open(const char *name, DAT_UINT32 major, DAT_UINT32 minor, DAT_BOOLEAN thread_safe,
-	       DAT_IA_HANDLE *ia)
+    DAT_IA_HANDLE *ia)
 {
 	DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
 

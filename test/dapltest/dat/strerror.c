@@ -13,8 +13,8 @@ assert_sentence(const char *text, unsigned int value)
 	size_t n = strlen(text);
 
 	ck_assert_msg(n > 20 && isupper((unsigned char)text[0]) && strchr(text, ' ') != NULL &&
-		      strcmp(text + n - 2, ").") == 0 && strstr(text, "(DAT_") != NULL,
-		      "0x%08x: \"%s\" is no sentence", value, text);
+			  strcmp(text + n - 2, ").") == 0 && strstr(text, "(DAT_") != NULL,
+	    "0x%08x: \"%s\" is no sentence", value, text);
 }
 
 /* The types from 0 to DAT_COMM_NOT_SUPPORTED, and two beyond. */
@@ -54,8 +54,8 @@ START_TEST(strerror__every_subtype__is_a_sentence_of_its_own)
 	int i, j;
 
 	for (i = 1; i <= DAT_THREAD_SAFETY_NOT_FOUND; i++) {
-		story_assert_ret(dat_strerror(DAT_ERROR(DAT_INVALID_STATE, i), &major, &texts[i]),
-				 DAT_SUCCESS);
+		story_assert_ret(
+		    dat_strerror(DAT_ERROR(DAT_INVALID_STATE, i), &major, &texts[i]), DAT_SUCCESS);
 		assert_sentence(texts[i], (unsigned int)i);
 		for (j = 1; j < i; j++)
 			ck_assert_str_ne(texts[i], texts[j]);
@@ -70,14 +70,14 @@ START_TEST(strerror__names_at_the_ends_of_the_lists__are_right)
 	(void)dat_strerror(DAT_ERROR(DAT_ABORT, DAT_SUB_INTERRUPTED), &major, &minor);
 	ck_assert_ptr_nonnull(strstr(major, "(DAT_ABORT)."));
 	ck_assert_ptr_nonnull(strstr(minor, "(DAT_SUB_INTERRUPTED)."));
-	(void)dat_strerror(DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_THREAD_SAFETY_NOT_FOUND), &major,
-			   &minor);
+	(void)dat_strerror(
+	    DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_THREAD_SAFETY_NOT_FOUND), &major, &minor);
 	ck_assert_ptr_nonnull(strstr(major, "(DAT_NOT_IMPLEMENTED)."));
 	ck_assert_ptr_nonnull(strstr(minor, "(DAT_THREAD_SAFETY_NOT_FOUND)."));
 	(void)dat_strerror(DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE10), &major, &minor);
 	ck_assert_str_eq(minor, "It is the tenth argument (DAT_INVALID_HANDLE10).");
-	(void)dat_strerror(DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_STATE_EP_UNCONNECTED), &major,
-			   &minor);
+	(void)dat_strerror(
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_STATE_EP_UNCONNECTED), &major, &minor);
 	ck_assert_ptr_nonnull(strstr(minor, "(DAT_INVALID_STATE_EP_UNCONNECTED)."));
 }
 END_TEST
@@ -88,11 +88,11 @@ START_TEST(strerror__class_bits__change_nothing)
 	const char *with, *without, *minor;
 
 	story_assert_ret(dat_strerror(DAT_QUEUE_EMPTY, &without, &minor), DAT_SUCCESS);
-	story_assert_ret(dat_strerror(DAT_CLASS_ERROR | DAT_QUEUE_EMPTY, &with, &minor),
-			 DAT_SUCCESS);
+	story_assert_ret(
+	    dat_strerror(DAT_CLASS_ERROR | DAT_QUEUE_EMPTY, &with, &minor), DAT_SUCCESS);
 	ck_assert_str_eq(with, without);
-	story_assert_ret(dat_strerror(DAT_CLASS_WARNING | DAT_QUEUE_EMPTY, &with, &minor),
-			 DAT_SUCCESS);
+	story_assert_ret(
+	    dat_strerror(DAT_CLASS_WARNING | DAT_QUEUE_EMPTY, &with, &minor), DAT_SUCCESS);
 	ck_assert_str_eq(with, without);
 }
 END_TEST
@@ -124,7 +124,7 @@ START_TEST(strerror__without_places__does_not_crash)
 	const char *major = NULL;
 
 	story_assert_ret(dat_strerror(DAT_SUCCESS, NULL, NULL),
-			 DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
 	story_assert_ret(dat_strerror(DAT_ABORT, &major, NULL), DAT_SUCCESS);
 	ck_assert_ptr_nonnull(major);
 }

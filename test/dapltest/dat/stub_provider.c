@@ -11,7 +11,7 @@
 /* As every handle: the table comes first. */
 struct object {
 	DAT_PROVIDER *table;
-	struct object *ia;		/* NULL: this is one */
+	struct object *ia; /* NULL: this is one */
 	DAT_EVD_HANDLE evd;
 };
 
@@ -21,7 +21,7 @@ struct load {
 	DAT_PROVIDER_INFO info;
 	DAT_PROVIDER table;
 	char params[256];
-	DAT_IA_HANDLE held;		/* of "hold=" */
+	DAT_IA_HANDLE held; /* of "hold=" */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -75,8 +75,8 @@ stub_note(const char *name, const DAT_UINT64 *values, int count)
 
 	n = snprintf(line, sizeof line, "%s %s", name, object->ia == NULL ? "IA" : "OBJECT");
 	for (i = 1; i < count; i++)
-		n += snprintf(line + n, sizeof line - (size_t)n, " 0x%llx",
-			      (unsigned long long)values[i]);
+		n += snprintf(
+		    line + n, sizeof line - (size_t)n, " 0x%llx", (unsigned long long)values[i]);
 	trace(line);
 }
 
@@ -129,7 +129,7 @@ trace_number(struct object *object)
 
 static DAT_RETURN
 stub_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *evd, DAT_IA_ATTR_MASK ia_mask, DAT_IA_ATTR *ia_attr,
-	      DAT_PROVIDER_ATTR_MASK provider_mask, DAT_PROVIDER_ATTR *provider_attr)
+    DAT_PROVIDER_ATTR_MASK provider_mask, DAT_PROVIDER_ATTR *provider_attr)
 {
 	struct object *object = ia;
 	struct load *load = load_of(ia);
@@ -195,7 +195,7 @@ register_as(struct load *load, const char *name)
 	if (name != NULL)
 		snprintf(info.ia_name, sizeof info.ia_name, "%s", name);
 	snprintf(line, sizeof line, "add %s %08x", info.ia_name,
-		 dat_registry_add_provider(&load->table, &info));
+	    dat_registry_add_provider(&load->table, &info));
 	trace(line);
 }
 
@@ -238,7 +238,7 @@ open_another(const struct load *load, const char *word, DAT_IA_HANDLE *ia)
 	at += strlen(word);
 	snprintf(name, sizeof name, "%.*s", (int)strcspn(at, " "), at);
 	snprintf(line, sizeof line, "%s%s %08x", word, name,
-		 dat_ia_openv(name, 1, &evd, ia, 2, 0, DAT_TRUE));
+	    dat_ia_openv(name, 1, &evd, ia, 2, 0, DAT_TRUE));
 	trace(line);
 	return true;
 }
@@ -265,13 +265,13 @@ dat_provider_init(const DAT_PROVIDER_INFO *info, const char *params)
 	if (wants(params, "fewer"))
 		load->table.pz_create_func = NULL;
 	snprintf(line, sizeof line, "init %s %u.%u %d \"%s\"", info->ia_name,
-		 info->dapl_version_major, info->dapl_version_minor, info->is_thread_safe, params);
+	    info->dapl_version_major, info->dapl_version_minor, info->is_thread_safe, params);
 	trace(line);
 	dawdle(load);
 	if (wants(params, "selfopen")) {
 		snprintf(line, sizeof line, "selfopen %08x",
-			 dat_ia_openv(load->info.ia_name, 1, &evd, &ia, info->dapl_version_major,
-				      info->dapl_version_minor, info->is_thread_safe));
+		    dat_ia_openv(load->info.ia_name, 1, &evd, &ia, info->dapl_version_major,
+			info->dapl_version_minor, info->is_thread_safe));
 		trace(line);
 	}
 	if (open_another(load, "before=", &ia))
@@ -308,12 +308,12 @@ dat_provider_fini(const DAT_PROVIDER_INFO *info)
 	also = strstr(load->params, "also=");
 	if (!wants(load->params, "forget")) {
 		snprintf(line, sizeof line, "remove %08x",
-			 dat_registry_remove_provider(&load->table, info));
+		    dat_registry_remove_provider(&load->table, info));
 		trace(line);
 		if (also != NULL) {
 			other = *info;
 			snprintf(other.ia_name, sizeof other.ia_name, "%.*s",
-				 (int)strcspn(also + 5, " "), also + 5);
+			    (int)strcspn(also + 5, " "), also + 5);
 			(void)dat_registry_remove_provider(&load->table, &other);
 		}
 	}
@@ -322,14 +322,12 @@ dat_provider_fini(const DAT_PROVIDER_INFO *info)
 	free(load);
 }
 
-static void __attribute__((constructor))
-loaded(void)
+static void __attribute__((constructor)) loaded(void)
 {
 	trace("load");
 }
 
-static void __attribute__((destructor))
-unloaded(void)
+static void __attribute__((destructor)) unloaded(void)
 {
 	trace("unload");
 }

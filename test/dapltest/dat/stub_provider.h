@@ -31,9 +31,9 @@
 #define NOTE_POINTER(p) ((DAT_UINT64)(uintptr_t)(p))
 
 /* Adds "NAME VALUE..." to the trace; the stub's IA is written as IA, its objects as OBJECT. */
-#define NOTE(name, ...)                                                                           \
-	stub_note(name, (const DAT_UINT64[]) { __VA_ARGS__ },                                      \
-		  (int)(sizeof((const DAT_UINT64[]) { __VA_ARGS__ }) / sizeof(DAT_UINT64)))
+#define NOTE(name, ...) \
+	stub_note(name, (const DAT_UINT64[]){ __VA_ARGS__ }, \
+	    (int)(sizeof((const DAT_UINT64[]){ __VA_ARGS__ }) / sizeof(DAT_UINT64)))
 
 void stub_note(const char *name, const DAT_UINT64 *values, int count);
 

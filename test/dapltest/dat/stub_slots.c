@@ -28,8 +28,7 @@ slot_get_handle_type(DAT_HANDLE handle, DAT_HANDLE_TYPE *type)
 static DAT_RETURN
 slot_cno_create(DAT_IA_HANDLE ia, DAT_OS_WAIT_PROXY_AGENT agent, DAT_CNO_HANDLE *cno)
 {
-	NOTE("cno_create", NOTE_POINTER(ia), NOTE_POINTER(agent.instance_data),
-	     NOTE_POINTER(cno));
+	NOTE("cno_create", NOTE_POINTER(ia), NOTE_POINTER(agent.instance_data), NOTE_POINTER(cno));
 	return DAT_SUCCESS;
 }
 
@@ -71,8 +70,7 @@ slot_cr_query(DAT_CR_HANDLE cr, DAT_CR_PARAM_MASK mask, DAT_CR_PARAM *param)
 static DAT_RETURN
 slot_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep, DAT_COUNT size, const DAT_PVOID data)
 {
-	NOTE("cr_accept", NOTE_POINTER(cr), NOTE_POINTER(ep), (DAT_UINT64)size,
-	     NOTE_POINTER(data));
+	NOTE("cr_accept", NOTE_POINTER(cr), NOTE_POINTER(ep), (DAT_UINT64)size, NOTE_POINTER(data));
 	return DAT_SUCCESS;
 }
 
@@ -92,10 +90,10 @@ slot_cr_handoff(DAT_CR_HANDLE cr, DAT_CONN_QUAL qual)
 
 static DAT_RETURN
 slot_evd_create(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_CNO_HANDLE cno, DAT_EVD_FLAGS flags,
-	DAT_EVD_HANDLE *evd)
+    DAT_EVD_HANDLE *evd)
 {
 	NOTE("evd_create", NOTE_POINTER(ia), (DAT_UINT64)min_qlen, NOTE_POINTER(cno),
-	     (DAT_UINT64)flags, NOTE_POINTER(evd));
+	    (DAT_UINT64)flags, NOTE_POINTER(evd));
 	return DAT_SUCCESS;
 }
 
@@ -128,11 +126,11 @@ slot_evd_disable(DAT_EVD_HANDLE evd)
 }
 
 static DAT_RETURN
-slot_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT *event,
-	DAT_COUNT *more)
+slot_evd_wait(
+    DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT *event, DAT_COUNT *more)
 {
 	NOTE("evd_wait", NOTE_POINTER(evd), (DAT_UINT64)timeout, (DAT_UINT64)threshold,
-	     NOTE_POINTER(event), NOTE_POINTER(more));
+	    NOTE_POINTER(event), NOTE_POINTER(more));
 	return DAT_SUCCESS;
 }
 
@@ -166,12 +164,12 @@ slot_evd_free(DAT_EVD_HANDLE evd)
 
 static DAT_RETURN
 slot_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_evd,
-	DAT_EVD_HANDLE request_evd, DAT_EVD_HANDLE connect_evd, const DAT_EP_ATTR *attr,
-	DAT_EP_HANDLE *ep)
+    DAT_EVD_HANDLE request_evd, DAT_EVD_HANDLE connect_evd, const DAT_EP_ATTR *attr,
+    DAT_EP_HANDLE *ep)
 {
 	NOTE("ep_create", NOTE_POINTER(ia), NOTE_POINTER(pz), NOTE_POINTER(recv_evd),
-	     NOTE_POINTER(request_evd), NOTE_POINTER(connect_evd), NOTE_POINTER(attr),
-	     NOTE_POINTER(ep));
+	    NOTE_POINTER(request_evd), NOTE_POINTER(connect_evd), NOTE_POINTER(attr),
+	    NOTE_POINTER(ep));
 	return DAT_SUCCESS;
 }
 
@@ -191,21 +189,20 @@ slot_ep_modify(DAT_EP_HANDLE ep, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM *par
 
 static DAT_RETURN
 slot_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual,
-	DAT_TIMEOUT timeout, DAT_COUNT size, const DAT_PVOID data, DAT_QOS qos,
-	DAT_CONNECT_FLAGS flags)
+    DAT_TIMEOUT timeout, DAT_COUNT size, const DAT_PVOID data, DAT_QOS qos, DAT_CONNECT_FLAGS flags)
 {
 	NOTE("ep_connect", NOTE_POINTER(ep), NOTE_POINTER(address), (DAT_UINT64)qual,
-	     (DAT_UINT64)timeout, (DAT_UINT64)size, NOTE_POINTER(data), (DAT_UINT64)qos,
-	     (DAT_UINT64)flags);
+	    (DAT_UINT64)timeout, (DAT_UINT64)size, NOTE_POINTER(data), (DAT_UINT64)qos,
+	    (DAT_UINT64)flags);
 	return DAT_SUCCESS;
 }
 
 static DAT_RETURN
 slot_ep_dup_connect(DAT_EP_HANDLE ep, DAT_EP_HANDLE dup, DAT_TIMEOUT timeout, DAT_COUNT size,
-	const DAT_PVOID data, DAT_QOS qos)
+    const DAT_PVOID data, DAT_QOS qos)
 {
 	NOTE("ep_dup_connect", NOTE_POINTER(ep), NOTE_POINTER(dup), (DAT_UINT64)timeout,
-	     (DAT_UINT64)size, NOTE_POINTER(data), (DAT_UINT64)qos);
+	    (DAT_UINT64)size, NOTE_POINTER(data), (DAT_UINT64)qos);
 	return DAT_SUCCESS;
 }
 
@@ -217,47 +214,47 @@ slot_ep_disconnect(DAT_EP_HANDLE ep, DAT_CLOSE_FLAGS flags)
 }
 
 static DAT_RETURN
-slot_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
-	DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
+slot_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie,
+    DAT_COMPLETION_FLAGS flags)
 {
 	NOTE("ep_post_send", NOTE_POINTER(ep), (DAT_UINT64)segments, NOTE_POINTER(iov),
-	     cookie.as_64, (DAT_UINT64)flags);
+	    cookie.as_64, (DAT_UINT64)flags);
 	return DAT_SUCCESS;
 }
 
 static DAT_RETURN
-slot_ep_post_recv(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
-	DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
+slot_ep_post_recv(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie,
+    DAT_COMPLETION_FLAGS flags)
 {
 	NOTE("ep_post_recv", NOTE_POINTER(ep), (DAT_UINT64)segments, NOTE_POINTER(iov),
-	     cookie.as_64, (DAT_UINT64)flags);
+	    cookie.as_64, (DAT_UINT64)flags);
 	return DAT_SUCCESS;
 }
 
 static DAT_RETURN
 slot_ep_post_rdma_read(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
-	DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags)
+    DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags)
 {
 	NOTE("ep_post_rdma_read", NOTE_POINTER(ep), (DAT_UINT64)segments, NOTE_POINTER(iov),
-	     cookie.as_64, NOTE_POINTER(remote), (DAT_UINT64)flags);
+	    cookie.as_64, NOTE_POINTER(remote), (DAT_UINT64)flags);
 	return DAT_SUCCESS;
 }
 
 static DAT_RETURN
 slot_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
-	DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags)
+    DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags)
 {
 	NOTE("ep_post_rdma_write", NOTE_POINTER(ep), (DAT_UINT64)segments, NOTE_POINTER(iov),
-	     cookie.as_64, NOTE_POINTER(remote), (DAT_UINT64)flags);
+	    cookie.as_64, NOTE_POINTER(remote), (DAT_UINT64)flags);
 	return DAT_SUCCESS;
 }
 
 static DAT_RETURN
-slot_ep_get_status(DAT_EP_HANDLE ep, DAT_EP_STATE *state, DAT_BOOLEAN *recv_idle,
-	DAT_BOOLEAN *request_idle)
+slot_ep_get_status(
+    DAT_EP_HANDLE ep, DAT_EP_STATE *state, DAT_BOOLEAN *recv_idle, DAT_BOOLEAN *request_idle)
 {
 	NOTE("ep_get_status", NOTE_POINTER(ep), NOTE_POINTER(state), NOTE_POINTER(recv_idle),
-	     NOTE_POINTER(request_idle));
+	    NOTE_POINTER(request_idle));
 	return DAT_SUCCESS;
 }
 
@@ -269,15 +266,15 @@ slot_ep_free(DAT_EP_HANDLE ep)
 }
 
 static DAT_RETURN
-slot_lmr_create(DAT_IA_HANDLE ia, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION region,
-	DAT_VLEN length, DAT_PZ_HANDLE pz, DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type,
-	DAT_LMR_HANDLE *lmr, DAT_LMR_CONTEXT *lmr_context, DAT_RMR_CONTEXT *rmr_context,
-	DAT_VLEN *registered_length, DAT_VADDR *registered_address)
+slot_lmr_create(DAT_IA_HANDLE ia, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION region, DAT_VLEN length,
+    DAT_PZ_HANDLE pz, DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type, DAT_LMR_HANDLE *lmr,
+    DAT_LMR_CONTEXT *lmr_context, DAT_RMR_CONTEXT *rmr_context, DAT_VLEN *registered_length,
+    DAT_VADDR *registered_address)
 {
 	NOTE("lmr_create", NOTE_POINTER(ia), (DAT_UINT64)type, NOTE_POINTER(region.for_va),
-	     (DAT_UINT64)length, NOTE_POINTER(pz), (DAT_UINT64)privileges, (DAT_UINT64)va_type,
-	     NOTE_POINTER(lmr), NOTE_POINTER(lmr_context), NOTE_POINTER(rmr_context),
-	     NOTE_POINTER(registered_length), NOTE_POINTER(registered_address));
+	    (DAT_UINT64)length, NOTE_POINTER(pz), (DAT_UINT64)privileges, (DAT_UINT64)va_type,
+	    NOTE_POINTER(lmr), NOTE_POINTER(lmr_context), NOTE_POINTER(rmr_context),
+	    NOTE_POINTER(registered_length), NOTE_POINTER(registered_address));
 	return DAT_SUCCESS;
 }
 
@@ -311,12 +308,12 @@ slot_rmr_query(DAT_RMR_HANDLE rmr, DAT_RMR_PARAM_MASK mask, DAT_RMR_PARAM *param
 
 static DAT_RETURN
 slot_rmr_bind(DAT_RMR_HANDLE rmr, DAT_LMR_HANDLE lmr, const DAT_LMR_TRIPLET *range,
-	DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type, DAT_EP_HANDLE ep,
-	DAT_RMR_COOKIE cookie, DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context)
+    DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type, DAT_EP_HANDLE ep, DAT_RMR_COOKIE cookie,
+    DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context)
 {
 	NOTE("rmr_bind", NOTE_POINTER(rmr), NOTE_POINTER(lmr), NOTE_POINTER(range),
-	     (DAT_UINT64)privileges, (DAT_UINT64)va_type, NOTE_POINTER(ep), cookie.as_64,
-	     (DAT_UINT64)flags, NOTE_POINTER(context));
+	    (DAT_UINT64)privileges, (DAT_UINT64)va_type, NOTE_POINTER(ep), cookie.as_64,
+	    (DAT_UINT64)flags, NOTE_POINTER(context));
 	return DAT_SUCCESS;
 }
 
@@ -329,10 +326,10 @@ slot_rmr_free(DAT_RMR_HANDLE rmr)
 
 static DAT_RETURN
 slot_psp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd, DAT_PSP_FLAGS flags,
-	DAT_PSP_HANDLE *psp)
+    DAT_PSP_HANDLE *psp)
 {
-	NOTE("psp_create", NOTE_POINTER(ia), (DAT_UINT64)qual, NOTE_POINTER(evd),
-	     (DAT_UINT64)flags, NOTE_POINTER(psp));
+	NOTE("psp_create", NOTE_POINTER(ia), (DAT_UINT64)qual, NOTE_POINTER(evd), (DAT_UINT64)flags,
+	    NOTE_POINTER(psp));
 	return DAT_SUCCESS;
 }
 
@@ -351,11 +348,11 @@ slot_psp_free(DAT_PSP_HANDLE psp)
 }
 
 static DAT_RETURN
-slot_rsp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EP_HANDLE ep, DAT_EVD_HANDLE evd,
-	DAT_RSP_HANDLE *rsp)
+slot_rsp_create(
+    DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EP_HANDLE ep, DAT_EVD_HANDLE evd, DAT_RSP_HANDLE *rsp)
 {
-	NOTE("rsp_create", NOTE_POINTER(ia), (DAT_UINT64)qual, NOTE_POINTER(ep),
-	     NOTE_POINTER(evd), NOTE_POINTER(rsp));
+	NOTE("rsp_create", NOTE_POINTER(ia), (DAT_UINT64)qual, NOTE_POINTER(ep), NOTE_POINTER(evd),
+	    NOTE_POINTER(rsp));
 	return DAT_SUCCESS;
 }
 
@@ -395,11 +392,11 @@ slot_pz_free(DAT_PZ_HANDLE pz)
 }
 
 static DAT_RETURN
-slot_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual, DAT_EVD_HANDLE evd,
-	DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *psp)
+slot_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual, DAT_EVD_HANDLE evd, DAT_PSP_FLAGS flags,
+    DAT_PSP_HANDLE *psp)
 {
 	NOTE("psp_create_any", NOTE_POINTER(ia), NOTE_POINTER(qual), NOTE_POINTER(evd),
-	     (DAT_UINT64)flags, NOTE_POINTER(psp));
+	    (DAT_UINT64)flags, NOTE_POINTER(psp));
 	return DAT_SUCCESS;
 }
 
@@ -440,12 +437,12 @@ slot_lmr_sync_rdma_write(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments, DAT_
 
 static DAT_RETURN
 slot_ep_create_with_srq(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_evd,
-	DAT_EVD_HANDLE request_evd, DAT_EVD_HANDLE connect_evd, DAT_SRQ_HANDLE srq,
-	const DAT_EP_ATTR *attr, DAT_EP_HANDLE *ep)
+    DAT_EVD_HANDLE request_evd, DAT_EVD_HANDLE connect_evd, DAT_SRQ_HANDLE srq,
+    const DAT_EP_ATTR *attr, DAT_EP_HANDLE *ep)
 {
 	NOTE("ep_create_with_srq", NOTE_POINTER(ia), NOTE_POINTER(pz), NOTE_POINTER(recv_evd),
-	     NOTE_POINTER(request_evd), NOTE_POINTER(connect_evd), NOTE_POINTER(srq),
-	     NOTE_POINTER(attr), NOTE_POINTER(ep));
+	    NOTE_POINTER(request_evd), NOTE_POINTER(connect_evd), NOTE_POINTER(srq),
+	    NOTE_POINTER(attr), NOTE_POINTER(ep));
 	return DAT_SUCCESS;
 }
 
@@ -467,7 +464,7 @@ static DAT_RETURN
 slot_srq_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_SRQ_ATTR *attr, DAT_SRQ_HANDLE *srq)
 {
 	NOTE("srq_create", NOTE_POINTER(ia), NOTE_POINTER(pz), NOTE_POINTER(attr),
-	     NOTE_POINTER(srq));
+	    NOTE_POINTER(srq));
 	return DAT_SUCCESS;
 }
 
@@ -479,11 +476,11 @@ slot_srq_free(DAT_SRQ_HANDLE srq)
 }
 
 static DAT_RETURN
-slot_srq_post_recv(DAT_SRQ_HANDLE srq, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
-	DAT_DTO_COOKIE cookie)
+slot_srq_post_recv(
+    DAT_SRQ_HANDLE srq, DAT_COUNT segments, DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie)
 {
 	NOTE("srq_post_recv", NOTE_POINTER(srq), (DAT_UINT64)segments, NOTE_POINTER(iov),
-	     cookie.as_64);
+	    cookie.as_64);
 	return DAT_SUCCESS;
 }
 
@@ -510,10 +507,10 @@ slot_srq_set_lw(DAT_SRQ_HANDLE srq, DAT_COUNT low_watermark)
 
 static DAT_RETURN
 slot_csp_create(DAT_IA_HANDLE ia, DAT_COMM *comm, DAT_IA_ADDRESS_PTR address, DAT_EVD_HANDLE evd,
-	DAT_CSP_HANDLE *csp)
+    DAT_CSP_HANDLE *csp)
 {
 	NOTE("csp_create", NOTE_POINTER(ia), NOTE_POINTER(comm), NOTE_POINTER(address),
-	     NOTE_POINTER(evd), NOTE_POINTER(csp));
+	    NOTE_POINTER(evd), NOTE_POINTER(csp));
 	return DAT_SUCCESS;
 }
 
@@ -533,10 +530,10 @@ slot_csp_free(DAT_CSP_HANDLE csp)
 
 static DAT_RETURN
 slot_ep_common_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_TIMEOUT timeout,
-	DAT_COUNT size, const DAT_PVOID data)
+    DAT_COUNT size, const DAT_PVOID data)
 {
 	NOTE("ep_common_connect", NOTE_POINTER(ep), NOTE_POINTER(address), (DAT_UINT64)timeout,
-	     (DAT_UINT64)size, NOTE_POINTER(data));
+	    (DAT_UINT64)size, NOTE_POINTER(data));
 	return DAT_SUCCESS;
 }
 
@@ -549,21 +546,21 @@ slot_rmr_create_for_ep(DAT_PZ_HANDLE pz, DAT_RMR_HANDLE *rmr)
 
 static DAT_RETURN
 slot_ep_post_send_with_invalidate(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
-	DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags, DAT_BOOLEAN invalidate,
-	DAT_RMR_CONTEXT context)
+    DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags, DAT_BOOLEAN invalidate,
+    DAT_RMR_CONTEXT context)
 {
 	NOTE("ep_post_send_with_invalidate", NOTE_POINTER(ep), (DAT_UINT64)segments,
-	     NOTE_POINTER(iov), cookie.as_64, (DAT_UINT64)flags, (DAT_UINT64)invalidate,
-	     (DAT_UINT64)context);
+	    NOTE_POINTER(iov), cookie.as_64, (DAT_UINT64)flags, (DAT_UINT64)invalidate,
+	    (DAT_UINT64)context);
 	return DAT_SUCCESS;
 }
 
 static DAT_RETURN
-slot_ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep, const DAT_RMR_TRIPLET *local,
-	DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags)
+slot_ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep, const DAT_RMR_TRIPLET *local, DAT_DTO_COOKIE cookie,
+    const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags)
 {
 	NOTE("ep_post_rdma_read_to_rmr", NOTE_POINTER(ep), NOTE_POINTER(local), cookie.as_64,
-	     NOTE_POINTER(remote), (DAT_UINT64)flags);
+	    NOTE_POINTER(remote), (DAT_UINT64)flags);
 	return DAT_SUCCESS;
 }
 

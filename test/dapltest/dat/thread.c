@@ -10,8 +10,9 @@
 
 enum { THREADS = 8 };
 
-#define CONF(params) "x u2.0 threadsafe default %S id.2.0 \"" params "\" \"\"\n" \
-		     "y u2.0 threadsafe default %S id.2.0 \"" params "\" \"\"\n"
+#define CONF(params) \
+	"x u2.0 threadsafe default %S id.2.0 \"" params "\" \"\"\n" \
+	"y u2.0 threadsafe default %S id.2.0 \"" params "\" \"\"\n"
 
 static pthread_barrier_t barrier;
 static atomic_int failures;
@@ -25,8 +26,7 @@ run_threads(void *(*body)(void *))
 
 	pthread_barrier_init(&barrier, NULL, THREADS);
 	for (i = 0; i < THREADS; i++)
-		ck_assert_int_eq(pthread_create(&threads[i], NULL, body,
-						(void *)(uintptr_t)i), 0);
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, body, (void *)(uintptr_t)i), 0);
 	for (i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 	pthread_barrier_destroy(&barrier);
@@ -139,7 +139,7 @@ START_TEST(threads__first_use__reads_dat_conf_once)
 	story_listen();
 	run_threads(list_providers);
 	snprintf(want, sizeof want, "dat: %s:3: 1 field where 8 are due; line ignored\n",
-		 story_conf_path());
+	    story_conf_path());
 	ck_assert_str_eq(story_heard(), want);
 }
 END_TEST

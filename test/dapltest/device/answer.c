@@ -3,8 +3,8 @@
 #include "fault.h"
 #include "suites.h"
 
-#define GIVEN	56  /* by the consumer; the device adds zeros */
-#define VERSION 4   /* bytes of a rejection that are the provider's own */
+#define GIVEN 56  /* by the consumer; the device adds zeros */
+#define VERSION 4 /* bytes of a rejection that are the provider's own */
 
 static char data[256];
 
@@ -54,8 +54,7 @@ START_TEST(established__answer_of_any_length__event_has_just_that)
 	const DAT_CR_HANDLE cr = ask(&pair, accepted[_i]);
 
 	dt_ok(dat_cr_accept(cr, pair.b.ep, GIVEN, data));
-	expect_data(
-	    pair.a.connect, DAT_CONNECTION_EVENT_ESTABLISHED, pair.a.ep, accepted[_i]);
+	expect_data(pair.a.connect, DAT_CONNECTION_EVENT_ESTABLISHED, pair.a.ep, accepted[_i]);
 	/* The other end has the request's data from the request alone. */
 	expect_data(pair.b.connect, DAT_CONNECTION_EVENT_ESTABLISHED, pair.b.ep, 0);
 	end(&pair);
@@ -71,8 +70,8 @@ START_TEST(rejected__answer_of_any_length__event_has_what_the_consumer_gave)
 	const DAT_CR_HANDLE cr = ask(&pair, rejected[_i]);
 
 	dt_ok(dat_cr_reject(cr, GIVEN, data));
-	expect_data(pair.a.connect, DAT_CONNECTION_EVENT_PEER_REJECTED, pair.a.ep,
-	    rejected[_i] - VERSION);
+	expect_data(
+	    pair.a.connect, DAT_CONNECTION_EVENT_PEER_REJECTED, pair.a.ep, rejected[_i] - VERSION);
 	end(&pair);
 }
 END_TEST

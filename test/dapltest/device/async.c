@@ -271,8 +271,8 @@ START_TEST(device__refuses_to_arm__is_told_and_the_event_comes_when_it_works)
 	DAT_EVENT event;
 
 	open_pair(&pair);
-	dt_ok(dat_evd_kcreate(pair.b.ia, 8, DAT_UPCALL_SINGLE_INSTANCE, &object,
-	    DAT_EVD_DTO_FLAG, &evd));
+	dt_ok(dat_evd_kcreate(
+	    pair.b.ia, 8, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_EVD_DTO_FLAG, &evd));
 	dt_ok(dat_ep_free(pair.b.ep));
 	dt_ok(dat_ep_create(
 	    pair.b.ia, pair.b.pz, evd, pair.b.request, pair.b.connect, NULL, &pair.b.ep));
@@ -305,8 +305,8 @@ START_TEST(kcreate__cannot_enable__leaves_no_evd)
 
 	dt_ok(dat_ia_open((DAT_NAME_PTR) "device", 8, &async, &ia));
 	device_arms(false);
-	dt_assert_type(dat_evd_kcreate(ia, 8, DAT_UPCALL_SINGLE_INSTANCE, &object,
-			   DAT_EVD_DTO_FLAG, &evd),
+	dt_assert_type(
+	    dat_evd_kcreate(ia, 8, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_EVD_DTO_FLAG, &evd),
 	    DAT_INTERNAL_ERROR);
 	device_arms(true);
 	ck_assert_ptr_eq(evd, &calls);
@@ -324,17 +324,14 @@ device_async_suite(void)
 	tcase_add_test(tc, device__fatal__names_the_adapter_by_the_consumers_number);
 	tcase_add_test(tc, device__port_goes_down__is_another_error);
 	tcase_add_test(tc, device__port_comes_up_and_notes_of_the_fabric__make_no_event);
-	tcase_add_test(
-	    tc, device__completion_queue_overrun__is_reported_once_and_the_evd_says_so);
-	tcase_add_loop_test(
-	    tc, device__queue_pair_fails__endpoint_and_connection_are_broken, 0, 3);
+	tcase_add_test(tc, device__completion_queue_overrun__is_reported_once_and_the_evd_says_so);
+	tcase_add_loop_test(tc, device__queue_pair_fails__endpoint_and_connection_are_broken, 0, 3);
 	tcase_add_test(tc, device__queue_pair_fails_while_connecting__established_and_broken);
 	tcase_add_test(tc, device__queue_pair_fails_while_it_is_reset__the_next_connection_stands);
 	tcase_add_test(tc, disconnect__gracefully_and_the_completion_queue_is_lost__is_broken);
 	tcase_add_test(tc, status__while_the_parts_change__polls_none_of_them);
 	tcase_add_test(tc, device__shared_receive_queue_fails__is_not_read_as_a_queue_pair);
 	tcase_add_test(tc, kcreate__cannot_enable__leaves_no_evd);
-	tcase_add_test(
-	    tc, device__refuses_to_arm__is_told_and_the_event_comes_when_it_works);
+	tcase_add_test(tc, device__refuses_to_arm__is_told_and_the_event_comes_when_it_works);
 	return s;
 }

@@ -168,7 +168,8 @@ poll_changed(struct ibv_cq *cq, int max, struct ibv_wc *wc)
 }
 
 static int
-query_lower_port(struct ibv_context *context, uint8_t number, struct ibv_port_attr *port, size_t size)
+query_lower_port(
+    struct ibv_context *context, uint8_t number, struct ibv_port_attr *port, size_t size)
 {
 	int r = real_port(context, number, port, size);
 

@@ -57,8 +57,8 @@ try_ep(const struct dt_side *side, DAT_EP_ATTR *attr)
 	DAT_EP_HANDLE ep;
 	DAT_RETURN ret;
 
-	ret = dat_ep_create(side->ia, side->pz, side->recv, side->request, side->connect, attr,
-	    &ep);
+	ret =
+	    dat_ep_create(side->ia, side->pz, side->recv, side->request, side->connect, attr, &ep);
 	if (ret == DAT_SUCCESS)
 		dt_ok(dat_ep_free(ep));
 	return ret;
@@ -87,9 +87,9 @@ START_TEST(limits__of_the_adapter_and_of_an_endpoint__are_the_devices)
 	ck_assert_int_eq(ep.ep_attr.max_rdma_write_iov, 3);
 	ck_assert_int_eq(ep.ep_attr.max_rdma_read_iov, 2);
 	dt_assert_ret(try_ep(&pair.a, &ep.ep_attr), DAT_SUCCESS);
-#define ONE_MORE(field)                                     \
-	attr = ep.ep_attr;                                  \
-	attr.field++;                                       \
+#define ONE_MORE(field) \
+	attr = ep.ep_attr; \
+	attr.field++; \
 	dt_assert_ret(try_ep(&pair.a, &attr), refused)
 	ONE_MORE(max_message_size);
 	ONE_MORE(max_rdma_size);

@@ -4,7 +4,7 @@
 #include "suites.h"
 
 #define POSTED 3
-#define DEEP	   300 /* more receives than an EVD of 64 keeps apart from the device */
+#define DEEP 300 /* more receives than an EVD of 64 keeps apart from the device */
 
 static struct dt_side *side;
 
@@ -135,8 +135,7 @@ device_order_suite(void)
 	Suite *suite = suite_create("device-order");
 	TCase *tcase = device_tcase(suite, "order");
 
-	tcase_add_test(tcase,
-	    receive__posted_while_an_attempt_ends__follows_those_posted_before);
+	tcase_add_test(tcase, receive__posted_while_an_attempt_ends__follows_those_posted_before);
 	tcase_add_test(tcase,
 	    completions__of_endpoints_that_were_freed__do_not_fill_a_queue_that_nobody_polls);
 	tcase_add_test(tcase,

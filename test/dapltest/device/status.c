@@ -108,9 +108,8 @@ device_status_suite(void)
 	Suite *s = suite_create("device-status");
 	TCase *tc = device_tcase(s, "status");
 
-	tcase_add_loop_test(tc,
-	    completion__failed__has_its_status_and_nothing_else_of_the_devices, 0,
-	    (int)(sizeof statuses / sizeof statuses[0]));
+	tcase_add_loop_test(tc, completion__failed__has_its_status_and_nothing_else_of_the_devices,
+	    0, (int)(sizeof statuses / sizeof statuses[0]));
 	tcase_add_test(tc, completion__of_a_send__has_the_length_that_was_posted);
 	return s;
 }

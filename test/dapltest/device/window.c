@@ -263,8 +263,8 @@ dequeue_at(int n)
 	dt_send(&pair.a, 0, 64, 1);
 	/* Polled, and nothing is taken. */
 	while (queued == 0)
-		dt_assert_type(dat_evd_wait(pair.a.request, 1000, 2, &event, &queued),
-			       DAT_TIMEOUT_EXPIRED);
+		dt_assert_type(
+		    dat_evd_wait(pair.a.request, 1000, 2, &event, &queued), DAT_TIMEOUT_EXPIRED);
 	device_change_completions(NULL);
 	connected_again = false;
 	device_window_at(n, connect_again);
@@ -427,13 +427,13 @@ device_window_suite(void)
 	TCase *tc = device_tcase(s, "window");
 
 	tcase_add_loop_test(tc, modify_cno__evd_freed_in_any_window__no_cno_stays_in_use, 0,
-			    (int)(sizeof modifies / sizeof modifies[0]));
+	    (int)(sizeof modifies / sizeof modifies[0]));
 	tcase_add_loop_test(tc, free__cno_replaced_in_any_window__the_evd_triggers_no_other, 0,
-			    (int)(sizeof frees / sizeof frees[0]));
-	tcase_add_test(tc,
-		       open__with_the_async_evd_of_an_adapter_that_closes__judges_the_one_it_had);
-	tcase_add_test(tc,
-		       dequeue__endpoint_connects_again_in_any_window__its_new_connection_stands);
+	    (int)(sizeof frees / sizeof frees[0]));
+	tcase_add_test(
+	    tc, open__with_the_async_evd_of_an_adapter_that_closes__judges_the_one_it_had);
+	tcase_add_test(
+	    tc, dequeue__endpoint_connects_again_in_any_window__its_new_connection_stands);
 	tcase_add_test(tc, reset__its_endpoint_is_replaced_while_it_waits__returns);
 	tcase_add_loop_test(tc, create__its_adapter_closes_in_any_window__the_close_returns, 0,
 	    sizeof creates / sizeof *creates);

@@ -38,8 +38,8 @@ static DAT_RETURN
 be_duplicated(struct scene *s)
 {
 	DAT_EP_HANDLE ep = dt_ep(s->me, NULL);
-	DAT_RETURN ret = dat_ep_dup_connect(
-	    ep, s->me->ep, DAT_TIMEOUT_INFINITE, 0, NULL, DAT_QOS_BEST_EFFORT);
+	DAT_RETURN ret =
+	    dat_ep_dup_connect(ep, s->me->ep, DAT_TIMEOUT_INFINITE, 0, NULL, DAT_QOS_BEST_EFFORT);
 
 	dt_ok(dat_ep_free(ep));
 	return ret;

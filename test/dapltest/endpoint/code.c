@@ -20,13 +20,13 @@ START_TEST(create__bad_arguments__are_told_apart)
 	dt_ok(dat_ep_query(side.ep, DAT_EP_FIELD_ALL, &param));
 #define CREATE(ia, pz, recv, request, connect, attr, out) \
 	dat_ep_create((ia), (pz), (recv), (request), (connect), (attr), (out))
-	dt_assert_ret(CREATE(side.pz, side.pz, side.recv, side.request, side.connect, NULL, &ep),
-	    HANDLE(IA));
-	dt_assert_ret(CREATE(side.ia, DAT_HANDLE_NULL, side.recv, side.request, side.connect, NULL,
-			  &ep),
+	dt_assert_ret(
+	    CREATE(side.pz, side.pz, side.recv, side.request, side.connect, NULL, &ep), HANDLE(IA));
+	dt_assert_ret(
+	    CREATE(side.ia, DAT_HANDLE_NULL, side.recv, side.request, side.connect, NULL, &ep),
 	    HANDLE(PZ));
-	dt_assert_ret(CREATE(side.ia, side.ep, side.recv, side.request, side.connect, NULL, &ep),
-	    HANDLE(PZ));
+	dt_assert_ret(
+	    CREATE(side.ia, side.ep, side.recv, side.request, side.connect, NULL, &ep), HANDLE(PZ));
 	dt_assert_ret(CREATE(side.ia, side.pz, side.connect, side.request, side.connect, NULL, &ep),
 	    HANDLE(EVD_RECV));
 	dt_assert_ret(CREATE(side.ia, side.pz, side.recv, software, side.connect, NULL, &ep),
@@ -34,8 +34,8 @@ START_TEST(create__bad_arguments__are_told_apart)
 	dt_assert_ret(CREATE(side.ia, side.pz, side.recv, side.request, side.recv, NULL, &ep),
 	    HANDLE(EVD_CONN));
 	param.ep_attr.qos = DAT_QOS_LOW_LATENCY;
-	dt_assert_ret(CREATE(side.ia, side.pz, side.recv, side.request, side.connect,
-			  &param.ep_attr, &ep),
+	dt_assert_ret(
+	    CREATE(side.ia, side.pz, side.recv, side.request, side.connect, &param.ep_attr, &ep),
 	    PARAMETER(6));
 	dt_assert_ret(CREATE(side.ia, side.pz, side.recv, side.request, side.connect, NULL, NULL),
 	    PARAMETER(7));
@@ -62,8 +62,7 @@ expect_bad(const struct dt_side *side, DAT_EP_HANDLE ep)
 	dt_assert_ret(dat_ep_connect(ep, address, 1, 1000, 0, NULL, DAT_QOS_BEST_EFFORT,
 			  DAT_CONNECT_DEFAULT_FLAG),
 	    BAD_EP);
-	dt_assert_ret(
-	    dat_ep_dup_connect(ep, side->ep, 1000, 0, NULL, DAT_QOS_BEST_EFFORT), BAD_EP);
+	dt_assert_ret(dat_ep_dup_connect(ep, side->ep, 1000, 0, NULL, DAT_QOS_BEST_EFFORT), BAD_EP);
 	dt_assert_ret(dat_ep_disconnect(ep, DAT_CLOSE_ABRUPT_FLAG), BAD_EP);
 	dt_assert_ret(dat_ep_post_send(ep, 1, &local, dt_cookie(1), flags), BAD_EP);
 	dt_assert_ret(dat_ep_post_recv(ep, 1, &local, dt_cookie(1), flags), BAD_EP);
@@ -88,9 +87,8 @@ START_TEST(handle__that_is_no_endpoint__is_refused_by_every_call)
 	expect_bad(&side, side.pz);
 	expect_bad(&side, side.recv);
 	expect_bad(&side, side.ia);
-	dt_assert_ret(dat_ep_dup_connect(
-			  side.ep, freed, 1000, 0, NULL, DAT_QOS_BEST_EFFORT),
-	    BAD_EP);
+	dt_assert_ret(
+	    dat_ep_dup_connect(side.ep, freed, 1000, 0, NULL, DAT_QOS_BEST_EFFORT), BAD_EP);
 	dt_side_close(&side);
 }
 END_TEST
@@ -107,8 +105,8 @@ START_TEST(connect__bad_arguments__are_told_before_the_state)
 	scene_open(&s, (enum scene_place)_i);
 	to = dt_address(s.peer->ia);
 #define CONNECT(address, timeout, size, data, qos, flags) \
-	dat_ep_connect(s.me->ep, (address), 7, (timeout), (size), (data), (qos), \
-	    (DAT_CONNECT_FLAGS)(flags))
+	dat_ep_connect( \
+	    s.me->ep, (address), 7, (timeout), (size), (data), (qos), (DAT_CONNECT_FLAGS)(flags))
 	dt_assert_ret(CONNECT(NULL, 1000, 0, NULL, best, 0), PARAMETER(2));
 	dt_assert_ret(CONNECT(&unknown, 1000, 0, NULL, best, 0),
 	    DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNSUPPORTED));
@@ -233,8 +231,7 @@ endpoint_code_suite(void)
 
 	tcase_add_test(tc, create__bad_arguments__are_told_apart);
 	tcase_add_test(tc, handle__that_is_no_endpoint__is_refused_by_every_call);
-	tcase_add_loop_test(
-	    tc, connect__bad_arguments__are_told_before_the_state, 0, SCENE_PLACES);
+	tcase_add_loop_test(tc, connect__bad_arguments__are_told_before_the_state, 0, SCENE_PLACES);
 	tcase_add_test(tc, dup_connect__bad_arguments__are_told_apart);
 	tcase_add_loop_test(tc, post__bad_arguments__are_told_apart_in_every_call, 0, 2);
 	tcase_add_test(tc, answer__bad_arguments__are_told_apart_and_keep_the_request);

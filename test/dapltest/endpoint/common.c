@@ -106,8 +106,7 @@ START_TEST(csp__asked_in_either_way__its_requests_are_those_of_a_public_one)
 	dt_ok(dat_ep_dup_connect(
 	    s.peer->ep, model, DAT_TIMEOUT_INFINITE, 0, NULL, DAT_QOS_BEST_EFFORT));
 	dt_ok(dat_cr_reject(request(&s, csp), 0, NULL));
-	dt_expect_connection(
-	    s.peer->connect, DAT_CONNECTION_EVENT_PEER_REJECTED, s.peer->ep);
+	dt_expect_connection(s.peer->connect, DAT_CONNECTION_EVENT_PEER_REJECTED, s.peer->ep);
 	scene_close(&s);
 }
 END_TEST
@@ -136,8 +135,7 @@ START_TEST(common_connect__nobody_listens__is_a_non_peer_rejection)
 
 	dt_ok(dat_csp_free(open_common(&s)));
 	dt_ok(common_connect(&s, s.peer->ep, NULL, 0));
-	dt_expect_connection(
-	    s.peer->connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, s.peer->ep);
+	dt_expect_connection(s.peer->connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, s.peer->ep);
 	scene_close(&s);
 }
 END_TEST
@@ -158,8 +156,7 @@ START_TEST(common_connect__bad_arguments__are_told_apart)
 	dt_assert_ret(dat_ep_common_connect(s.me->ep, NULL, 1000, 0, NULL), PARAMETER(2));
 	dt_assert_ret(
 	    dat_ep_common_connect(s.me->ep, &unknown, 1000, 0, NULL), ADDRESS(UNSUPPORTED));
-	dt_assert_ret(
-	    dat_ep_common_connect(s.me->ep, (DAT_IA_ADDRESS_PTR)&portless, 1000, 0, NULL),
+	dt_assert_ret(dat_ep_common_connect(s.me->ep, (DAT_IA_ADDRESS_PTR)&portless, 1000, 0, NULL),
 	    ADDRESS(MALFORMED));
 	dt_assert_ret(dat_ep_common_connect(s.me->ep, to, 0, 0, NULL), PARAMETER(3));
 	dt_assert_ret(dat_ep_common_connect(s.me->ep, to, 1000, -1, data), PARAMETER(4));
@@ -197,8 +194,8 @@ START_TEST(csp_create__bad_arguments__are_told_apart)
 	dt_assert_ret(CREATE(side.ia, &good, address, side.recv), HANDLE(EVD_CR));
 	dt_assert_ret(CREATE(side.ia, &good, address, DAT_HANDLE_NULL), HANDLE(EVD_CR));
 	dt_assert_ret(CREATE(side.ia, &good, &unknown, side.cr), ADDRESS(UNSUPPORTED));
-	dt_assert_ret(CREATE(side.ia, &good, (DAT_IA_ADDRESS_PTR)&elsewhere, side.cr),
-	    ADDRESS(UNREACHABLE));
+	dt_assert_ret(
+	    CREATE(side.ia, &good, (DAT_IA_ADDRESS_PTR)&elsewhere, side.cr), ADDRESS(UNREACHABLE));
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
 		dt_assert_ret(CREATE(side.ia, &bad[i], address, side.cr),
 		    DAT_ERROR(DAT_COMM_NOT_SUPPORTED, DAT_NO_SUBTYPE));
@@ -265,8 +262,8 @@ START_TEST(csp__query_context_and_type__tell_what_was_given)
 	ck_assert_uint_eq(context.as_64, 12);
 	dt_ok(dat_get_handle_type(csp, &type));
 	ck_assert_int_eq(type, DAT_HANDLE_TYPE_CSP);
-	dt_assert_ret(dat_evd_free(s.me->cr),
-	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE));
+	dt_assert_ret(
+	    dat_evd_free(s.me->cr), DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE));
 	dt_assert_ret(dat_ia_close(s.me->ia, DAT_CLOSE_GRACEFUL_FLAG),
 	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_IA_IN_USE));
 	dt_ok(dat_csp_free(csp));
@@ -298,8 +295,7 @@ START_TEST(csp__it_goes__requests_that_were_delivered_stay)
 	late = *s.peer;
 	late.ep = dt_ep(s.peer, NULL);
 	dt_ok(common_connect(&s, late.ep, NULL, 0));
-	dt_expect_connection(
-	    late.connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, late.ep);
+	dt_expect_connection(late.connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, late.ep);
 	dt_ok(dat_cr_accept(s.cr, s.me->ep, 0, NULL));
 	dt_expect_established(s.me);
 	dt_expect_established(s.peer);
@@ -321,8 +317,7 @@ START_TEST(csp__its_evd_is_full__the_request_is_refused)
 	dt_ok(listen_at(s.me, s.me->qual, evd, &csp));
 	dt_post_se(evd, 1);
 	dt_ok(common_connect(&s, s.peer->ep, NULL, 0));
-	dt_expect_connection(
-	    s.peer->connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, s.peer->ep);
+	dt_expect_connection(s.peer->connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, s.peer->ep);
 	dt_expect(s.me->async, DAT_ASYNC_ERROR_EVD_OVERFLOW, &event);
 	ck_assert_ptr_eq(event.event_data.asynch_error_event_data.dat_handle, evd);
 	scene_close(&s);
@@ -340,8 +335,7 @@ endpoint_common_suite(void)
 	    tc, csp__asked_in_either_way__its_requests_are_those_of_a_public_one, 0, 2 * n);
 	tcase_add_test(tc, common_connect__to_a_public_service_point__reaches_it);
 	tcase_add_test(tc, common_connect__nobody_listens__is_a_non_peer_rejection);
-	tcase_add_loop_test(
-	    tc, common_connect__bad_arguments__are_told_apart, 0, SCENE_PLACES);
+	tcase_add_loop_test(tc, common_connect__bad_arguments__are_told_apart, 0, SCENE_PLACES);
 	tcase_add_test(tc, csp_create__bad_arguments__are_told_apart);
 	tcase_add_test(tc, csp__its_port__is_one_with_the_qualifiers);
 	tcase_add_test(tc, csp__query_context_and_type__tell_what_was_given);

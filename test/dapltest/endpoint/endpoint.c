@@ -70,8 +70,7 @@ open_accepting(struct scene *s)
 		ret = dat_evd_dequeue(s->pair.b.cr, &event);
 	} while (DAT_GET_TYPE(ret) == DAT_QUEUE_EMPTY);
 	dt_ok(ret);
-	dt_ok(dat_cr_accept(
-	    event.event_data.cr_arrival_event_data.cr_handle, s->me->ep, 0, NULL));
+	dt_ok(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, s->me->ep, 0, NULL));
 }
 
 static void
@@ -247,8 +246,8 @@ scene_open(struct scene *s, enum scene_place place)
 		}
 		if (place == SCENE_REJECTED) {
 			dt_ok(dat_cr_reject(s->cr, 0, NULL));
-			dt_expect_connection(s->me->connect, DAT_CONNECTION_EVENT_PEER_REJECTED,
-			    s->me->ep);
+			dt_expect_connection(
+			    s->me->connect, DAT_CONNECTION_EVENT_PEER_REJECTED, s->me->ep);
 		}
 		if (place == SCENE_RESET || s->state == DAT_EP_STATE_CONNECTED ||
 		    s->state == DAT_EP_STATE_DISCONNECT_PENDING ||

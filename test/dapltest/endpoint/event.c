@@ -117,8 +117,8 @@ START_TEST(failures__name_the_endpoint)
 		iov = dt_local(s.me, 0, 8);
 		iov.lmr_context ^= 0x77;
 		dt_recv(s.peer, 0, 8, 1);
-		dt_ok(dat_ep_post_send(
-		    s.me->ep, 1, &iov, dt_cookie(1), DAT_COMPLETION_DEFAULT_FLAG));
+		dt_ok(
+		    dat_ep_post_send(s.me->ep, 1, &iov, dt_cookie(1), DAT_COMPLETION_DEFAULT_FLAG));
 		dt_expect(s.me->request, DAT_DTO_COMPLETION_EVENT, &event);
 		dt_expect(s.me->connect, DAT_CONNECTION_EVENT_BROKEN, &event);
 		break;

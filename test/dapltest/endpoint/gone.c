@@ -18,8 +18,7 @@ expect_gone(const struct scene *s)
 static void
 expect_refused(const struct dt_side *client)
 {
-	dt_expect_connection(
-	    client->connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, client->ep);
+	dt_expect_connection(client->connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, client->ep);
 }
 
 /* clause: e.3.14, e.3.8 */
@@ -33,8 +32,7 @@ START_TEST(made__its_request_rejected__goes_with_it)
 		for (DAT_UINT64 i = 0; i < 8; i++)
 			dt_recv(s.me, 0, 8, i);
 	dt_ok(dat_cr_reject(s.cr, 0, NULL));
-	dt_expect_connection(
-	    s.peer->connect, DAT_CONNECTION_EVENT_PEER_REJECTED, s.peer->ep);
+	dt_expect_connection(s.peer->connect, DAT_CONNECTION_EVENT_PEER_REJECTED, s.peer->ep);
 	expect_gone(&s);
 	dt_assert_empty(s.me->recv);
 	dt_assert_quiet(s.me->connect);
@@ -82,8 +80,8 @@ START_TEST(made__the_client_goes__accepting_fails_and_rejecting_ends_it)
 		expect_gone(&s);
 	} else {
 		dt_ok(dat_cr_accept(s.cr, DAT_HANDLE_NULL, 0, NULL));
-		dt_expect_connection(s.me->connect,
-		    DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR, s.me->ep);
+		dt_expect_connection(
+		    s.me->connect, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR, s.me->ep);
 		dt_ok(dat_ep_free(s.me->ep));
 	}
 	dt_assert_quiet(s.me->connect);
@@ -164,8 +162,8 @@ START_TEST(made__200_times_under_few_descriptors__leaves_nothing)
 			dt_ok(scene_give(&s, SCENE_PARTS));
 		if (i % 4 < 2) {
 			dt_ok(dat_cr_reject(cr, 0, NULL));
-			dt_expect_connection(s.peer->connect,
-			    DAT_CONNECTION_EVENT_PEER_REJECTED, s.peer->ep);
+			dt_expect_connection(
+			    s.peer->connect, DAT_CONNECTION_EVENT_PEER_REJECTED, s.peer->ep);
 		} else {
 			dt_ok(dat_cr_accept(cr, DAT_HANDLE_NULL, 0, NULL));
 			dt_expect_established(s.me);

@@ -13,9 +13,18 @@ struct outcome {
 	DAT_EP_STATE state;
 };
 
-#define ENDS(name) { DAT_CONNECTION_EVENT_##name, DAT_EP_STATE_DISCONNECTED }
-#define CONNECTS { DAT_CONNECTION_EVENT_ESTABLISHED, DAT_EP_STATE_CONNECTED }
-#define NOTHING { (DAT_EVENT_NUMBER)0, (DAT_EP_STATE)0 }
+#define ENDS(name) \
+	{ \
+		DAT_CONNECTION_EVENT_##name, DAT_EP_STATE_DISCONNECTED \
+	}
+#define CONNECTS \
+	{ \
+		DAT_CONNECTION_EVENT_ESTABLISHED, DAT_EP_STATE_CONNECTED \
+	}
+#define NOTHING \
+	{ \
+		(DAT_EVENT_NUMBER)0, (DAT_EP_STATE)0 \
+	}
 
 /*
  * A resolution that comes after the answer is an error of the connection manager; the endpoint then
@@ -141,8 +150,7 @@ START_TEST(rejected__without_the_word_of_a_consumer__is_nobodys_decision)
 	scene_open(&s, SCENE_CONNECTING);
 	scene_twist_without_data(&s, "REJECTED", "REJECTED");
 	dt_ok(dat_cr_reject(s.cr, 0, NULL));
-	dt_expect_connection(
-	    s.me->connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, s.me->ep);
+	dt_expect_connection(s.me->connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, s.me->ep);
 	ck_assert_int_eq(dt_state(s.me->ep), DAT_EP_STATE_DISCONNECTED);
 	dt_assert_quiet(s.me->connect);
 	scene_close(&s);

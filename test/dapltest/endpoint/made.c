@@ -119,8 +119,8 @@ START_TEST(made__given_one_thing_after_another__is_configured_by_the_zone)
 	ck_assert_ptr_eq(param.recv_evd_handle, s.me->recv);
 	ck_assert_ptr_null(param.request_evd_handle);
 	for (DAT_UINT64 i = 0; i < 3; i++)
-		dt_ok(dat_ep_post_recv(
-		    s.me->ep, 0, NULL, dt_cookie(i), DAT_COMPLETION_DEFAULT_FLAG));
+		dt_ok(
+		    dat_ep_post_recv(s.me->ep, 0, NULL, dt_cookie(i), DAT_COMPLETION_DEFAULT_FLAG));
 	dt_assert_ret(
 	    dat_ep_post_recv(s.me->ep, 0, NULL, dt_cookie(3), DAT_COMPLETION_DEFAULT_FLAG),
 	    DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY));
@@ -249,10 +249,8 @@ START_TEST(made__inside_the_upcall_of_its_request__is_ready_to_be_accepted)
 	scene_open_listening(&s, DT_SEPARATE);
 	dt_ok(dat_psp_free(s.me->psp));
 	dt_ok(dat_evd_free(s.me->cr));
-	dt_ok(dat_evd_kcreate(
-	    s.me->ia, 8, policies[_i % 2], &object, DAT_EVD_CR_FLAG, &s.me->cr));
-	dt_ok(dat_psp_create(
-	    s.me->ia, s.me->qual, s.me->cr, DAT_PSP_PROVIDER_FLAG, &s.me->psp));
+	dt_ok(dat_evd_kcreate(s.me->ia, 8, policies[_i % 2], &object, DAT_EVD_CR_FLAG, &s.me->cr));
+	dt_ok(dat_psp_create(s.me->ia, s.me->qual, s.me->cr, DAT_PSP_PROVIDER_FLAG, &s.me->psp));
 	for (int i = 1; i <= 10; i++) {
 		dt_connect(s.peer, s.me, "hello", 5);
 		dt_await_count(&u.done, i);
@@ -294,8 +292,7 @@ endpoint_made_suite(void)
 	tcase_add_test(tc, made__asked_before_it_is_configured__tells_defaults_and_the_requester);
 	tcase_add_test(tc, made__given_one_thing_after_another__is_configured_by_the_zone);
 	tcase_add_loop_test(tc, made__given_a_bad_thing__stays_as_it_was, 0, 2);
-	tcase_add_loop_test(
-	    tc, made__not_ready__the_accept_is_refused_and_the_request_stays, 0, n);
+	tcase_add_loop_test(tc, made__not_ready__the_accept_is_refused_and_the_request_stays, 0, n);
 	tcase_add_test(tc, made__another_endpoint__cannot_accept_its_request);
 	tcase_add_loop_test(
 	    tc, made__inside_the_upcall_of_its_request__is_ready_to_be_accepted, 0, 2 * n);

@@ -24,7 +24,10 @@ static const struct {
 	DAT_EP_PARAM_MASK field;
 	size_t offset;
 } numbers[] = {
-#define NUMBER(bit, member) { FIELD(bit), offsetof(DAT_EP_ATTR, member) }
+#define NUMBER(bit, member) \
+	{ \
+		FIELD(bit), offsetof(DAT_EP_ATTR, member) \
+	}
 	NUMBER(RECV_COMPLETION_FLAGS, recv_completion_flags),
 	NUMBER(REQUEST_COMPLETION_FLAGS, request_completion_flags),
 	NUMBER(MAX_RECV_DTOS, max_recv_dtos),
@@ -76,8 +79,7 @@ START_TEST(modify__sizes__are_kept)
 	param = query(s.me->ep);
 	param.ep_attr.max_message_size = 4096;
 	param.ep_attr.max_rdma_size = 8192;
-	dt_ok(dat_ep_modify(
-	    s.me->ep, FIELD(MAX_MESSAGE_SIZE) | FIELD(MAX_RDMA_SIZE), &param));
+	dt_ok(dat_ep_modify(s.me->ep, FIELD(MAX_MESSAGE_SIZE) | FIELD(MAX_RDMA_SIZE), &param));
 	ck_assert_uint_eq(query(s.me->ep).ep_attr.max_message_size, 4096);
 	ck_assert_uint_eq(query(s.me->ep).ep_attr.max_rdma_size, 8192);
 	dt_ok(dat_ep_modify(s.me->ep, FIELD(SERVICE_TYPE) | FIELD(QOS), &param));
@@ -89,12 +91,21 @@ END_TEST
 START_TEST(modify__what_never_changes__is_a_bad_mask)
 {
 	static const DAT_EP_PARAM_MASK fields[] = {
-		DAT_EP_FIELD_IA_HANDLE, DAT_EP_FIELD_EP_STATE, DAT_EP_FIELD_COMM,
-		DAT_EP_FIELD_LOCAL_IA_ADDRESS_PTR, DAT_EP_FIELD_LOCAL_PORT_QUAL,
-		DAT_EP_FIELD_REMOTE_IA_ADDRESS_PTR, DAT_EP_FIELD_REMOTE_PORT_QUAL,
-		DAT_EP_FIELD_SRQ_HANDLE, FIELD(SRQ_SOFT_HW), FIELD(NUM_TRANSPORT_ATTR),
-		FIELD(TRANSPORT_SPECIFIC_ATTR), FIELD(NUM_PROVIDER_ATTR),
-		FIELD(PROVIDER_SPECIFIC_ATTR), DAT_EP_FIELD_ALL, DAT_EP_FIELD_ALL + 1,
+		DAT_EP_FIELD_IA_HANDLE,
+		DAT_EP_FIELD_EP_STATE,
+		DAT_EP_FIELD_COMM,
+		DAT_EP_FIELD_LOCAL_IA_ADDRESS_PTR,
+		DAT_EP_FIELD_LOCAL_PORT_QUAL,
+		DAT_EP_FIELD_REMOTE_IA_ADDRESS_PTR,
+		DAT_EP_FIELD_REMOTE_PORT_QUAL,
+		DAT_EP_FIELD_SRQ_HANDLE,
+		FIELD(SRQ_SOFT_HW),
+		FIELD(NUM_TRANSPORT_ATTR),
+		FIELD(TRANSPORT_SPECIFIC_ATTR),
+		FIELD(NUM_PROVIDER_ATTR),
+		FIELD(PROVIDER_SPECIFIC_ATTR),
+		DAT_EP_FIELD_ALL,
+		DAT_EP_FIELD_ALL + 1,
 	};
 	DAT_EP_PARAM param;
 	struct scene s;
@@ -184,8 +195,8 @@ START_TEST(modify__to_one_evd_for_all__merges_in_order)
 	s.me = &s.pair.b;
 	param.recv_evd_handle = param.connect_evd_handle =
 	    dt_evd(s.me, DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG, 16);
-	dt_ok(dat_ep_modify(s.me->ep,
-	    DAT_EP_FIELD_RECV_EVD_HANDLE | DAT_EP_FIELD_CONNECT_EVD_HANDLE, &param));
+	dt_ok(dat_ep_modify(
+	    s.me->ep, DAT_EP_FIELD_RECV_EVD_HANDLE | DAT_EP_FIELD_CONNECT_EVD_HANDLE, &param));
 	s.me->recv = s.me->connect = param.recv_evd_handle;
 	for (DAT_UINT64 i = 0; i < 4; i++)
 		dt_recv(s.me, 0, 8, i);
@@ -300,8 +311,7 @@ START_TEST(modify__depth__is_what_can_be_posted)
 	for (int i = 0; i < COUNT(iov); i++)
 		iov[i] = dt_local(s.me, 0, 1);
 	dt_ok(dat_ep_post_recv(s.me->ep, 7, iov, dt_cookie(0), DAT_COMPLETION_DEFAULT_FLAG));
-	dt_assert_ret(
-	    dat_ep_post_recv(s.me->ep, 8, iov, dt_cookie(0), DAT_COMPLETION_DEFAULT_FLAG),
+	dt_assert_ret(dat_ep_post_recv(s.me->ep, 8, iov, dt_cookie(0), DAT_COMPLETION_DEFAULT_FLAG),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
 	for (DAT_UINT64 i = 1; i < 40; i++)
 		dt_recv(s.me, 0, 8, i);

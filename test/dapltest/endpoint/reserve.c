@@ -52,8 +52,7 @@ START_TEST(rsp__a_second_request__is_refused_as_if_nobody_listened)
 	second = *s.peer;
 	second.ep = dt_ep(s.peer, NULL);
 	dt_connect(&second, s.me, NULL, 0);
-	dt_expect_connection(
-	    second.connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, second.ep);
+	dt_expect_connection(second.connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, second.ep);
 	dt_assert_quiet(s.me->cr);
 	dt_ok(dat_cr_accept(s.cr, DAT_HANDLE_NULL, 0, NULL));
 	dt_expect_established(s.peer);
@@ -71,8 +70,7 @@ START_TEST(rsp__freed__lets_its_endpoint_go)
 	ck_assert_int_eq(dt_state(s.me->ep), DAT_EP_STATE_UNCONNECTED);
 	dt_assert_ret(dat_rsp_free(s.rsp), HANDLE(RSP));
 	dt_connect(s.peer, s.me, NULL, 0);
-	dt_expect_connection(
-	    s.peer->connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, s.peer->ep);
+	dt_expect_connection(s.peer->connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, s.peer->ep);
 	dt_ok(dat_ep_reset(s.peer->ep));
 	s.rsp = NULL;
 	dt_connect_pair(&s.pair);
@@ -88,8 +86,7 @@ START_TEST(rsp__its_request_rejected__lets_the_endpoint_go)
 
 	scene_open(&s, SCENE_ASKED);
 	dt_ok(dat_cr_reject(s.cr, 0, NULL));
-	dt_expect_connection(
-	    s.peer->connect, DAT_CONNECTION_EVENT_PEER_REJECTED, s.peer->ep);
+	dt_expect_connection(s.peer->connect, DAT_CONNECTION_EVENT_PEER_REJECTED, s.peer->ep);
 	ck_assert_int_eq(dt_state(s.me->ep), DAT_EP_STATE_UNCONNECTED);
 	dt_assert_quiet(s.me->connect);
 	/* When it is reserved again, the end of the first service point has no effect on it. */
@@ -120,8 +117,8 @@ START_TEST(rsp__the_client_goes__accepting_fails_and_rejecting_lets_go)
 		ck_assert_int_eq(dt_state(s.me->ep), DAT_EP_STATE_UNCONNECTED);
 	} else {
 		dt_ok(dat_cr_accept(s.cr, DAT_HANDLE_NULL, 0, NULL));
-		dt_expect_connection(s.me->connect,
-		    DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR, s.me->ep);
+		dt_expect_connection(
+		    s.me->connect, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR, s.me->ep);
 		dt_ok(dat_ep_reset(s.me->ep));
 	}
 	dt_assert_quiet(s.me->connect);
@@ -170,8 +167,7 @@ START_TEST(rsp__query_context_and_type__tell_what_was_given)
 	ck_assert_ptr_eq(param.evd_handle, s.me->cr);
 	ck_assert_ptr_eq(param.ep_handle, s.me->ep);
 	dt_assert_ret(dat_rsp_query(s.rsp, DAT_RSP_FIELD_ALL, NULL), PARAMETER(3));
-	dt_assert_ret(
-	    dat_rsp_query(s.rsp, (DAT_RSP_PARAM_MASK)0x10, &param), PARAMETER(2));
+	dt_assert_ret(dat_rsp_query(s.rsp, (DAT_RSP_PARAM_MASK)0x10, &param), PARAMETER(2));
 	dt_assert_ret(dat_rsp_query(s.me->ep, DAT_RSP_FIELD_ALL, &param), HANDLE(RSP));
 	dt_ok(dat_set_consumer_context(s.rsp, context));
 	context.as_64 = 0;
@@ -179,8 +175,8 @@ START_TEST(rsp__query_context_and_type__tell_what_was_given)
 	ck_assert_uint_eq(context.as_64, 12);
 	dt_ok(dat_get_handle_type(s.rsp, &type));
 	ck_assert_int_eq(type, DAT_HANDLE_TYPE_RSP);
-	dt_assert_ret(dat_evd_free(s.me->cr),
-	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE));
+	dt_assert_ret(
+	    dat_evd_free(s.me->cr), DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE));
 	dt_assert_ret(dat_ia_close(s.me->ia, DAT_CLOSE_GRACEFUL_FLAG),
 	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_IA_IN_USE));
 	scene_close(&s);
@@ -201,8 +197,7 @@ START_TEST(rsp__its_evd_is_full__the_request_is_refused_and_it_waits_for_another
 	dt_ok(dat_rsp_create(s.me->ia, s.me->qual, s.me->ep, evd, &s.rsp));
 	dt_post_se(evd, 1);
 	dt_connect(s.peer, s.me, NULL, 0);
-	dt_expect_connection(
-	    s.peer->connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, s.peer->ep);
+	dt_expect_connection(s.peer->connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, s.peer->ep);
 	dt_await_state(s.me->ep, DAT_EP_STATE_RESERVED);
 	dt_expect(s.me->async, DAT_ASYNC_ERROR_EVD_OVERFLOW, &event);
 	ck_assert_ptr_eq(event.event_data.asynch_error_event_data.dat_handle, evd);
@@ -232,18 +227,15 @@ endpoint_reserve_suite(void)
 	Suite *s = suite_create("reserve");
 	TCase *tc = dt_tcase(s, "reserve");
 
-	tcase_add_loop_test(
-	    tc, rsp__its_request__is_accepted_by_its_endpoint_named_or_not, 0, 2);
+	tcase_add_loop_test(tc, rsp__its_request__is_accepted_by_its_endpoint_named_or_not, 0, 2);
 	tcase_add_test(tc, rsp__another_endpoint__cannot_accept_its_request);
 	tcase_add_test(tc, rsp__a_second_request__is_refused_as_if_nobody_listened);
 	tcase_add_test(tc, rsp__freed__lets_its_endpoint_go);
 	tcase_add_test(tc, rsp__its_request_rejected__lets_the_endpoint_go);
-	tcase_add_loop_test(
-	    tc, rsp__the_client_goes__accepting_fails_and_rejecting_lets_go, 0, 2);
+	tcase_add_loop_test(tc, rsp__the_client_goes__accepting_fails_and_rejecting_lets_go, 0, 2);
 	tcase_add_test(tc, rsp_create__bad_arguments__are_told_apart_and_leave_the_endpoint_alone);
 	tcase_add_test(tc, rsp__query_context_and_type__tell_what_was_given);
-	tcase_add_test(
-	    tc, rsp__its_evd_is_full__the_request_is_refused_and_it_waits_for_another);
+	tcase_add_test(tc, rsp__its_evd_is_full__the_request_is_refused_and_it_waits_for_another);
 	tcase_add_loop_test(tc, rsp__adapter_closed__takes_all_with_it, 0, 2);
 	return s;
 }

@@ -34,8 +34,8 @@ START_TEST(completions__of_mixed_operations__come_in_the_order_of_posting)
 		}
 		dt_expect_dto(s.me->request, s.me->ep, done, DAT_DTO_SUCCESS, &event);
 		if (done % 3 == 0)
-			dt_expect_dto(s.peer->recv, s.peer->ep, 1000 + done / 3, DAT_DTO_SUCCESS,
-			    &event);
+			dt_expect_dto(
+			    s.peer->recv, s.peer->ep, 1000 + done / 3, DAT_DTO_SUCCESS, &event);
 	}
 	dt_assert_quiet(s.me->request);
 	dt_assert_quiet(s.peer->recv);
@@ -130,7 +130,11 @@ END_TEST
 START_TEST(reset__after_every_end__connects_anew)
 {
 	static const enum scene_place ends[] = {
-		SCENE_ENDED_BY_ME, SCENE_ENDED_BY_PEER, SCENE_REJECTED, SCENE_BROKEN, SCENE_RESET,
+		SCENE_ENDED_BY_ME,
+		SCENE_ENDED_BY_PEER,
+		SCENE_REJECTED,
+		SCENE_BROKEN,
+		SCENE_RESET,
 	};
 	struct scene s;
 
@@ -160,8 +164,7 @@ START_TEST(private_data__of_the_answer__stays_until_reset)
 		dt_ok(dat_cr_accept(s.cr, s.peer->ep, sizeof data, data));
 	dt_next(s.me->connect, &event);
 	got = event.event_data.connect_event_data.private_data;
-	ck_assert_int_ge(
-	    event.event_data.connect_event_data.private_data_size, (int)sizeof data);
+	ck_assert_int_ge(event.event_data.connect_event_data.private_data_size, (int)sizeof data);
 	ck_assert_mem_eq(got, data, sizeof data);
 	if (!_i) {
 		dt_expect_established(s.peer);
@@ -247,11 +250,9 @@ START_TEST(disconnect__by_many_threads_at_both_ends__makes_one_event_each)
 		scene_open(&s, SCENE_CONNECTED_ACTIVE);
 		pthread_barrier_init(&barrier, NULL, THREADS);
 		for (int i = 0; i < THREADS; i++) {
-			enders[i] = (struct ender){
-				i % 2 ? s.me->ep : s.peer->ep, &barrier, false
-			};
-			ck_assert_int_eq(
-			    pthread_create(&threads[i], NULL, end_it, &enders[i]), 0);
+			enders[i] =
+			    (struct ender){ i % 2 ? s.me->ep : s.peer->ep, &barrier, false };
+			ck_assert_int_eq(pthread_create(&threads[i], NULL, end_it, &enders[i]), 0);
 		}
 		for (int i = 0; i < THREADS; i++)
 			pthread_join(threads[i], NULL);
@@ -280,8 +281,7 @@ START_TEST(free__against_a_disconnect_of_the_peer__tells_the_peer_once)
 		enders[0] = (struct ender){ s.me->ep, &barrier, true };
 		enders[1] = (struct ender){ s.peer->ep, &barrier, false };
 		for (int i = 0; i < 2; i++)
-			ck_assert_int_eq(
-			    pthread_create(&threads[i], NULL, end_it, &enders[i]), 0);
+			ck_assert_int_eq(pthread_create(&threads[i], NULL, end_it, &enders[i]), 0);
 		for (int i = 0; i < 2; i++)
 			pthread_join(threads[i], NULL);
 		pthread_barrier_destroy(&barrier);

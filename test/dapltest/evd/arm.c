@@ -14,7 +14,8 @@ post_broken(struct script *s, uint64_t id)
 {
 	DAT_EVENT event = script_event(900 + id);
 
-	must(evd_post_ordered(evd_self(&s->evd), EVD_STREAM_CONNECTION, &event, &script_barrier) == 0);
+	must(evd_post_ordered(evd_self(&s->evd), EVD_STREAM_CONNECTION, &event, &script_barrier) ==
+	     0);
 }
 
 static void
@@ -171,8 +172,9 @@ START_TEST(arm__a_blocking_upcall__delays_its_own_loop_only)
 	script_open(&other, &opt);
 	tape_init(&tape, &other);
 	object = tape_object(&tape);
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&other.evd), DAT_UPCALL_SINGLE_INSTANCE, &object,
-			     DAT_UPCALL_INVOC_ANY), 0);
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&other.evd), DAT_UPCALL_SINGLE_INSTANCE,
+			     &object, DAT_UPCALL_INVOC_ANY),
+	    0);
 	tape_hold(&st.tape);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	script_complete(&st.dev, 1);
@@ -254,18 +256,17 @@ evd_arm_suite(void)
 	Suite *s = suite_create("evd_arm");
 	TCase *tc = story_tcase(s, "arm");
 
-	tcase_add_test(tc,
-	    arm__dequeue_in_the_upcall_posts_broken__no_deadlock_no_recursion_no_loss);
+	tcase_add_test(
+	    tc, arm__dequeue_in_the_upcall_posts_broken__no_deadlock_no_recursion_no_loss);
 	tcase_add_test(tc, arm__broken__after_the_error_and_all_earlier_completions);
 	tcase_add_test(tc, arm__completion_between_the_last_poll_and_the_arm__upcall);
 	tcase_add_test(tc, arm__completion_right_after_the_arm__once);
-	tcase_add_test(tc,
-		       arm__notification_while_disabled__acknowledged_and_not_armed_again);
+	tcase_add_test(tc, arm__notification_while_disabled__acknowledged_and_not_armed_again);
 	tcase_add_test(tc, arm__arm_fails__reported_unlocked_even_to_the_evd_itself);
 	tcase_add_test(tc, arm__nothing_calls_out_from_inside_a_consumers_call);
 	tcase_add_test(tc, arm__a_blocking_upcall__delays_its_own_loop_only);
-	tcase_add_test(tc,
-	    arm__freed_in_the_upcall__the_notification_that_led_to_it_is_acknowledged);
+	tcase_add_test(
+	    tc, arm__freed_in_the_upcall__the_notification_that_led_to_it_is_acknowledged);
 	tcase_add_test(tc, arm__acknowledged_in_batches);
 	tcase_add_test(tc, arm__blocked_waiter__woken_by_channel_by_post_and_by_unwaitable);
 	return s;

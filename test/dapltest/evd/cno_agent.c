@@ -241,7 +241,8 @@ install_and_lose_a_trigger_to_a_wait(struct cno_story *s, DAT_EVD_HANDLE evd)
 
 	s->then = NULL;
 	cno_story_drains(evd, 1);
-	must(cno_wait(cno_self(&s->cno), 0, &handle) == 0); /* a waiter's copy of this call's trigger */
+	must(cno_wait(cno_self(&s->cno), 0, &handle) ==
+	     0); /* a waiter's copy of this call's trigger */
 	must(cno_modify_agent(cno_self(&s->cno), cno_story_agent(s)) == 0);
 	must(script_post(&s->dev[1], 100) == 0);
 	must(cno_wait(cno_self(&s->cno), DAT_TIMEOUT_INFINITE, &handle) == 0); /* pumps the loop */

@@ -73,10 +73,10 @@ return_when_the_free_waits(DAT_PVOID instance, DAT_EVD_HANDLE evd)
 static void
 open_another(struct loop *loop)
 {
-	const struct cno_config config = {
-		.serial = 1, .loop = loop, .agent = { NULL, return_when_the_free_waits },
-		.destroyed = another_destroyed
-	};
+	const struct cno_config config = { .serial = 1,
+		.loop = loop,
+		.agent = { NULL, return_when_the_free_waits },
+		.destroyed = another_destroyed };
 
 	another_gone = 0;
 	another_runs = false;

@@ -266,13 +266,15 @@ START_TEST(move_to_another_cno__the_new_one_gets_what_is_queued)
 	script_complete(&cs.dev[0], 1);
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cno_attach_evd(cno_self(&other)), 0);
-	ck_assert_int_eq(evd_set_listener(evd_self(&cs.dev[0].evd), cno_listener(&other), &other), 0);
+	ck_assert_int_eq(
+	    evd_set_listener(evd_self(&cs.dev[0].evd), cno_listener(&other), &other), 0);
 	cno_detach_evd(&cs.cno);
 	cno_story_settle(&cs);
 	cno_story_untriggered(&cs);
 	ck_assert_int_eq(cno_wait(cno_self(&other), 0, &handle), 0);
 	ck_assert_ptr_eq(handle, &cs.dev[0]);
-	ck_assert_int_eq(evd_set_listener(evd_self(&cs.dev[0].evd), cno_listener(&cs.cno), &cs.cno), 0);
+	ck_assert_int_eq(
+	    evd_set_listener(evd_self(&cs.dev[0].evd), cno_listener(&cs.cno), &cs.cno), 0);
 	ck_assert_int_eq(cno_attach_evd(cno_self(&cs.cno)), 0);
 	cno_detach_evd(&other);
 	cno_story_drains(&cs.dev[0], 1);

@@ -177,7 +177,8 @@ START_TEST(drain__a_barrier_waits__opens)
 	begin(2);
 	complete_and_leave(1, 4);
 	ck_assert_int_eq(
-	    evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &script_barrier), 0);
+	    evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &script_barrier),
+	    0);
 	ck_assert_int_eq(drain(), 0);
 	for (uint64_t i = 1; i <= 4; i++)
 		story_dequeues(&st, i);

@@ -52,10 +52,8 @@ START_TEST(arm_fails_again_later__a_second_episode_is_reported)
 END_TEST
 
 /* Errors of the device that are results of the core when the core returns them. */
-static const int device_errors[] = {
-	-EAGAIN, -EBUSY, -EINVAL, -ENODEV, -EFAULT, -ENOMEM, -ERANGE, -ETIMEDOUT, -EPERM, -ECANCELED,
-	-EINTR, -EACCES, -EOVERFLOW, -EIO
-};
+static const int device_errors[] = { -EAGAIN, -EBUSY, -EINVAL, -ENODEV, -EFAULT, -ENOMEM, -ERANGE,
+	-ETIMEDOUT, -EPERM, -ECANCELED, -EINTR, -EACCES, -EOVERFLOW, -EIO };
 
 /* origin: attack.C8 */
 START_TEST(arm_fails_with_any_error__is_the_devices_failure)
@@ -244,8 +242,9 @@ START_TEST(barrier_opens_in_back_off__what_stays_queued__does_not_wait_for_the_d
 	st.dev.fail_polls = 1000;
 	for (uint64_t i = 0; i < 2; i++) {
 		event = script_event(100 + i);
-		ck_assert_int_eq(evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event,
-		    &script_barrier), 0);
+		ck_assert_int_eq(evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION,
+				     &event, &script_barrier),
+		    0);
 	}
 	script_spurious(&st.dev);
 	ck_assert(script_deliver(&st.dev));
@@ -428,9 +427,8 @@ arm_for_solicited(void)
 	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), MS, 1, &event, &nmore), -ETIMEDOUT);
 }
 
-static void (*const pasts[])(void) = {
-	die, overflow_alone, back_off, switch_everything_off, arm_for_solicited
-};
+static void (*const pasts[])(
+    void) = { die, overflow_alone, back_off, switch_everything_off, arm_for_solicited };
 #define PASTS ((int)(sizeof pasts / sizeof pasts[0]))
 
 /* Whatever the last EVD of a slot went through, the next one arms, waits and calls. */
@@ -480,7 +478,8 @@ evd_fault_suite(void)
 	tcase_add_test(tc, poll_fails_in_a_run__reported_and_retried);
 	tcase_add_test(tc, poll_gives_more_than_asked__an_error_and_nothing_overwritten);
 	tcase_add_test(tc, poll_fails__what_is_queued_is_still_handed_out);
-	tcase_add_test(tc, barrier_opens_in_back_off__what_stays_queued__does_not_wait_for_the_delay);
+	tcase_add_test(
+	    tc, barrier_opens_in_back_off__what_stays_queued__does_not_wait_for_the_delay);
 	tcase_add_test(tc, hint__always_says_maybe__polls_again_and_rests);
 	tcase_add_test(tc, disabled_in_back_off__enabled_again__called_at_once);
 	tcase_add_test(tc, enabled_again_after_failures__the_next_failure_is_reported);

@@ -182,7 +182,8 @@ free_own_and_look(struct tape *tape, uint64_t id)
 	must(tape->dev->destroyed == 0);
 	must(evd_free(evd_self(evd)) == -ENODEV);
 	must(evd_dequeue(evd_self(evd), &event) == -ENODEV);
-	must(evd_modify_upcall(evd_self(evd), DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) == -ENODEV);
+	must(evd_modify_upcall(evd_self(evd), DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) ==
+	     -ENODEV);
 }
 
 START_TEST(free__from_own_upcall__handle_dead_inside_object_alive)
@@ -216,8 +217,9 @@ START_TEST(free__from_anothers_upcall_while_queued_on_the_same_loop__no_wait)
 	tape_init(&tape, &other);
 	st.tape.then = free_arg;
 	st.tape.arg = &other;
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&other.evd), DAT_UPCALL_SINGLE_INSTANCE, &object,
-			     DAT_UPCALL_INVOC_ANY), 0);
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&other.evd), DAT_UPCALL_SINGLE_INSTANCE,
+			     &object, DAT_UPCALL_INVOC_ANY),
+	    0);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	ck_assert_int_eq(script_post(&other, 200), 0); /* queued behind the one that frees it */
@@ -376,7 +378,8 @@ tear_down_twice_and_free(struct tape *tape, uint64_t id)
 
 	(void)id;
 	for (int i = 0; i < 2; i++)
-		must(evd_modify_upcall(evd_self(evd), DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) == 0);
+		must(evd_modify_upcall(
+			 evd_self(evd), DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) == 0);
 	must(evd->exempt == 1);
 	must(evd_free(evd_self(evd)) == 0);
 	must(evd->exempt == 1 && tape->dev->destroyed == 0);
@@ -408,7 +411,8 @@ teardown_thread(void *arg)
 	struct script *dev = arg;
 
 	evd_after_sleep = detain;
-	must(evd_modify_upcall(evd_self(&dev->evd), DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) == 0);
+	must(evd_modify_upcall(
+		 evd_self(&dev->evd), DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) == 0);
 	return NULL;
 }
 
@@ -485,11 +489,11 @@ evd_free_suite(void)
 	tcase_add_test(tc, free__a_waiter_is_blocked__waits_until_it_left);
 	tcase_add_test(tc, free__upcall_runs_elsewhere__waits_for_its_return);
 	tcase_add_test(tc, free__private_channel_in_the_loop__removed_before_it_is_closed);
-	tcase_add_test(tc,
-		       free__waits_for_an_upcall_while_its_channel_is_readable__the_loop_sleeps);
+	tcase_add_test(
+	    tc, free__waits_for_an_upcall_while_its_channel_is_readable__the_loop_sleeps);
 	tcase_add_test(tc, free__a_dequeue_runs_an_effect__waits_for_it);
-	tcase_add_test(tc,
-	    free__from_own_upcall_after_teardowns__counted_out_once_and_the_return_destroys);
+	tcase_add_test(
+	    tc, free__from_own_upcall_after_teardowns__counted_out_once_and_the_return_destroys);
 	tcase_add_test(tc, free__a_teardown_is_late_to_leave__waits_for_it);
 	tcase_add_test(tc, slot__never_opened__dead);
 	return s;

@@ -35,7 +35,8 @@ post_disconnected(void)
 {
 	DAT_EVENT event = script_event(900);
 
-	return evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &script_barrier);
+	return evd_post_ordered(
+	    evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &script_barrier);
 }
 
 /* origin: peer.29 */
@@ -120,8 +121,7 @@ START_TEST(hold__held_receive__not_pending_for_enable_new)
 {
 	evd_hold_begin(evd_self(&st.dev.evd), &hold);
 	script_complete_on(&st.dev, 1, 11);
-	ck_assert_int_eq(
-	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
 	story_quiet(&st);
 }
 END_TEST

@@ -109,7 +109,8 @@ disable_and_wait(struct tape *tape, uint64_t id)
 	must(evd_modify_upcall(evd_self(evd), DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW) == 0);
 	result = evd_wait(evd_self(evd), DAT_TIMEOUT_INFINITE, 1, &got, &nmore);
 	tape->then = NULL;
-	must(evd_modify_upcall(evd_self(evd), DAT_UPCALL_SINGLE_INSTANCE, NULL, DAT_UPCALL_INVOC_ANY) == 0);
+	must(evd_modify_upcall(
+		 evd_self(evd), DAT_UPCALL_SINGLE_INSTANCE, NULL, DAT_UPCALL_INVOC_ANY) == 0);
 }
 
 START_TEST(wait_in_upcall__on_its_own_evd_disabled_before__wakes_and_goes_on)
@@ -167,14 +168,16 @@ START_TEST(cno_wait_in_upcall__taker_changes_from_upcall_to_cno__told)
 	DAT_UPCALL_OBJECT object = tape_object(&other_tape);
 
 	ck_assert_int_eq(evd_set_listener(evd_self(&other.evd), cno_listener(&cno), &cno), 0);
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&other.evd), DAT_UPCALL_SINGLE_INSTANCE, &object,
-			     DAT_UPCALL_INVOC_ANY), 0);
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&other.evd), DAT_UPCALL_SINGLE_INSTANCE,
+			     &object, DAT_UPCALL_INVOC_ANY),
+	    0);
 	inside_upcall(wait_cno);
 	ck_assert_int_eq(script_post(&other, 200), 0);
 	script_sleep_ms(10); /* its run was tried, and put off: no upcall inside an upcall */
 	ck_assert_int_eq(tape_count(&other_tape), 0);
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&other.evd), DAT_UPCALL_DISABLE, NULL,
-			     DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(
+	    evd_modify_upcall(evd_self(&other.evd), DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW),
+	    0);
 	await_return();
 	ck_assert_int_eq(result, 0);
 	ck_assert_int_eq(tape_count(&other_tape), 0);
@@ -209,8 +212,9 @@ START_TEST(wait_in_upcall__another_evd_is_due_an_upcall__called_after_the_return
 
 	script_init(&third);
 	script_open(&third, &st.dev.opt);
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&third.evd), DAT_UPCALL_SINGLE_INSTANCE, &object,
-			     DAT_UPCALL_INVOC_ANY), 0);
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&third.evd), DAT_UPCALL_SINGLE_INSTANCE,
+			     &object, DAT_UPCALL_INVOC_ANY),
+	    0);
 	inside_upcall(wait_other);
 	await_waiting(&other.evd);
 	ck_assert_int_eq(script_post(&third, 300), 0);
@@ -249,15 +253,17 @@ START_TEST(wait_in_upcall__the_upcall_due_becomes_many__the_crew_makes_it)
 	script_init(&third);
 	script_open(&third, &opt);
 	other_tape.then = post_two_to_other;
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&third.evd), DAT_UPCALL_SINGLE_INSTANCE, &object,
-			     DAT_UPCALL_INVOC_ANY), 0);
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&third.evd), DAT_UPCALL_SINGLE_INSTANCE,
+			     &object, DAT_UPCALL_INVOC_ANY),
+	    0);
 	inside_upcall(wait_other);
 	await_waiting(&other.evd);
 	ck_assert_int_eq(script_post(&third, 300), 0);
 	script_sleep_ms(10); /* put off: the thread that waits may not call out */
 	ck_assert_int_eq(tape_count(&other_tape), 0);
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&third.evd), DAT_UPCALL_MANY, NULL,
-			     DAT_UPCALL_INVOC_ANY), 0);
+	ck_assert_int_eq(
+	    evd_modify_upcall(evd_self(&third.evd), DAT_UPCALL_MANY, NULL, DAT_UPCALL_INVOC_ANY),
+	    0);
 	await_return();
 	ck_assert_int_eq(result, 0);
 	tape_await_inside(&other_tape, 0);
@@ -329,8 +335,8 @@ static void
 tear_own_down(struct tape *tape, uint64_t id)
 {
 	(void)id;
-	result = evd_modify_upcall(evd_self(&tape->dev->evd), DAT_UPCALL_TEARDOWN, NULL,
-	    DAT_UPCALL_INVOC_NEW);
+	result = evd_modify_upcall(
+	    evd_self(&tape->dev->evd), DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW);
 }
 
 /* clause: c.14.13 */
@@ -362,8 +368,9 @@ START_TEST(teardown_in_upcall__on_top_of_another_evds__counts_its_own_alone)
 	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &opt.loop), 0);
 	script_init(&third);
 	script_open(&third, &opt);
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&third.evd), DAT_UPCALL_SINGLE_INSTANCE, &object,
-			     DAT_UPCALL_INVOC_ANY), 0);
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&third.evd), DAT_UPCALL_SINGLE_INSTANCE,
+			     &object, DAT_UPCALL_INVOC_ANY),
+	    0);
 	other_tape.dev = &third;
 	other_tape.then = tear_own_down;
 	ck_assert_int_eq(script_post(&third, 300), 0);

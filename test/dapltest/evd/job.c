@@ -166,7 +166,7 @@ look_at_signals(struct work *w)
 
 	pthread_sigmask(SIG_SETMASK, NULL, &blocked);
 	w->at = sigismember(&blocked, SIGUSR1) == 1 && sigismember(&blocked, SIGINT) == 1 &&
-	    sigismember(&blocked, SIGALRM) == 1;
+		sigismember(&blocked, SIGALRM) == 1;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
 }
 

@@ -85,8 +85,15 @@ static void
 open_slot(uint64_t serial, int fd)
 {
 	const struct evd_config config = {
-		.serial = serial, .qlen = 4, .ops = &ops, .raw_size = 8, .channel_fd = fd,
-		.loop = loop, .pool = loop, .fault = fault, .destroyed = destroyed,
+		.serial = serial,
+		.qlen = 4,
+		.ops = &ops,
+		.raw_size = 8,
+		.channel_fd = fd,
+		.loop = loop,
+		.pool = loop,
+		.fault = fault,
+		.destroyed = destroyed,
 	};
 
 	ck_assert_int_eq(evd_create(&slot, &config), 0);
@@ -253,7 +260,8 @@ START_TEST(late_handler__slot_serves_another__reads_no_channel)
 		/* The channel of the first EVD may have been read before it was freed. */
 		(void)os_event_clear(fd);
 		check_successor();
-		ck_assert_int_le(reads, window <= 3 ? 0 : 1); /* the third: the handler is about to begin */
+		ck_assert_int_le(
+		    reads, window <= 3 ? 0 : 1); /* the third: the handler is about to begin */
 		ck_assert_int_eq(evd_free(evd_self(&slot)), 0);
 	} while (window < 50);
 	ck_assert_int_gt(window, 3);
@@ -430,12 +438,13 @@ evd_late_suite(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, late_call__slot_serves_another__told_so_and_nothing_touched);
-	tcase_add_loop_test(tc,
-	    call_in_several_sections__freed_in_a_window__told_so_and_nothing_touched, 0, 2);
+	tcase_add_loop_test(
+	    tc, call_in_several_sections__freed_in_a_window__told_so_and_nothing_touched, 0, 2);
 	tcase_add_test(tc, end_of_an_adapter__freed_and_nothing_runs__nothing_to_wait_for);
 	tcase_add_test(tc, late_handler__slot_serves_another__reads_no_channel);
 	tcase_add_test(tc, late_call_of_a_cno__slot_serves_another__told_so_and_nothing_touched);
-	tcase_add_test(tc, late_job__its_memory_serves_another__runs_for_the_life_it_was_queued_for);
+	tcase_add_test(
+	    tc, late_job__its_memory_serves_another__runs_for_the_life_it_was_queued_for);
 	tcase_add_test(tc, late_run__slot_serves_another_with_an_event__begins_nothing);
 	tcase_add_test(tc, late_run_of_a_cno__slot_serves_another_with_a_trigger__calls_no_agent);
 	return s;

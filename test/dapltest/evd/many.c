@@ -162,16 +162,16 @@ meet_and_tear_down(struct tape *tape, uint64_t id)
 {
 	(void)id;
 	pthread_barrier_wait(&all_inside);
-	must(evd_modify_upcall(evd_self(&tape->dev->evd), DAT_UPCALL_TEARDOWN, NULL,
-		 DAT_UPCALL_INVOC_NEW) == 0);
+	must(evd_modify_upcall(
+		 evd_self(&tape->dev->evd), DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) == 0);
 }
 
 static void
 tear_down_and_meet(struct tape *tape, uint64_t id)
 {
 	(void)id;
-	must(evd_modify_upcall(evd_self(&tape->dev->evd), DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) ==
-	     0);
+	must(evd_modify_upcall(
+		 evd_self(&tape->dev->evd), DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) == 0);
 	pthread_barrier_wait(&all_inside);
 }
 
@@ -215,7 +215,8 @@ START_TEST(many__teardown_inside_one__waits_for_the_others)
 	tape_init(&other, &st.dev);
 	other.then = meet_and_tear_down;
 	/* One that did so before, and returned, is not counted with those that do so now. */
-	ck_assert_int_eq(evd_modify_upcall(evd_self(evd), DAT_UPCALL_MANY, &object, DAT_UPCALL_INVOC_ANY), 0);
+	ck_assert_int_eq(
+	    evd_modify_upcall(evd_self(evd), DAT_UPCALL_MANY, &object, DAT_UPCALL_INVOC_ANY), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	tape_await(&other, 1);
 	tape_await_inside(&other, 0);
@@ -223,7 +224,8 @@ START_TEST(many__teardown_inside_one__waits_for_the_others)
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
 	complete(1, 1);
 	tape_await_inside(&st.tape, 1);
-	ck_assert_int_eq(evd_modify_upcall(evd_self(evd), DAT_UPCALL_MANY, &object, DAT_UPCALL_INVOC_ANY), 0);
+	ck_assert_int_eq(
+	    evd_modify_upcall(evd_self(evd), DAT_UPCALL_MANY, &object, DAT_UPCALL_INVOC_ANY), 0);
 	complete(2, 1);
 	while (!tearing) {
 		os_lock(&evd->lock);
@@ -286,7 +288,8 @@ START_TEST(many__freed_inside_one__does_not_wait_for_the_others)
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
 	complete(1, 1);
 	tape_await_inside(&st.tape, 1);
-	ck_assert_int_eq(evd_modify_upcall(evd_self(evd), DAT_UPCALL_MANY, &object, DAT_UPCALL_INVOC_ANY), 0);
+	ck_assert_int_eq(
+	    evd_modify_upcall(evd_self(evd), DAT_UPCALL_MANY, &object, DAT_UPCALL_INVOC_ANY), 0);
 	complete(2, 1);
 	tape_await(&other, 1);
 	tape_await_inside(&other, 0);
@@ -349,7 +352,8 @@ turn_once(void *unused)
 static const DAT_UPCALL_POLICY detours[][4] = {
 	{ DAT_UPCALL_MANY, DAT_UPCALL_SINGLE_INSTANCE },
 	{ DAT_UPCALL_MANY, DAT_UPCALL_NORIFY, DAT_UPCALL_SINGLE_INSTANCE },
-	{ DAT_UPCALL_MANY, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_MANY, DAT_UPCALL_SINGLE_INSTANCE },
+	{ DAT_UPCALL_MANY, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_MANY,
+	    DAT_UPCALL_SINGLE_INSTANCE },
 	{ DAT_UPCALL_SINGLE_INSTANCE },
 };
 #define DETOURS ((int)(sizeof detours / sizeof detours[0]))
@@ -406,8 +410,8 @@ evd_many_suite(void)
 	tcase_add_test(tc, many__more_events_than_threads__all_come);
 	tcase_add_test(tc, many__posted_while_all_block__called_when_one_returns);
 	tcase_add_test(tc, many_to_single__upcalls_in_progress__one_at_a_time_from_then_on);
-	tcase_add_test(tc,
-		       single_to_many__one_stands__others_start_beside_it_and_the_way_back_waits);
+	tcase_add_test(
+	    tc, single_to_many__one_stands__others_start_beside_it_and_the_way_back_waits);
 	tcase_add_test(tc, many__teardown_from_outside__waits_for_all_and_none_starts_after);
 	tcase_add_test(tc, many__teardowns_inside_two_that_meet_afterwards__the_first_is_woken);
 	tcase_add_test(tc, many__every_upcall_tears_down_its_own_evd__none_waits_for_ever);

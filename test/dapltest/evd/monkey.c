@@ -8,12 +8,12 @@
 #include "cno_story.h"
 #include "suites.h"
 
-#define STEPS	    15000
-#define MAX_ID	    60000
-#define EPS	    3
+#define STEPS 15000
+#define MAX_ID 60000
+#define EPS 3
 #define ESTABLISHED 50001 /* of endpoint 1, which holds its completions until then */
-#define BROKEN	    50002 /* of endpoint 2 */
-#define POSTED	    30000 /* the first posted event's id; below are completions */
+#define BROKEN 50002	  /* of endpoint 2 */
+#define POSTED 30000	  /* the first posted event's id; below are completions */
 
 static struct cno cno;
 static struct evd_hold hold;
@@ -142,7 +142,8 @@ take(void)
 	if (rand() % 2)
 		r = evd_dequeue(evd_self(&st.dev.evd), &event);
 	else
-		r = evd_wait(evd_self(&st.dev.evd), rand() % 4 ? 0 : 1, 1 + rand() % 4, &event, &nmore);
+		r = evd_wait(
+		    evd_self(&st.dev.evd), rand() % 4 ? 0 : 1, 1 + rand() % 4, &event, &nmore);
 	must(r == 0 || r == -EAGAIN || r == -ETIMEDOUT || r == -EACCES || r == -EIO);
 	if (r == 0)
 		see(script_id(&event));
@@ -164,7 +165,8 @@ use_cno(void)
 
 	switch (rand() % 4) {
 	case 0:
-		must(evd_set_listener(evd_self(evd), rand() % 2 ? cno_listener(&cno) : NULL, &cno) == 0);
+		must(evd_set_listener(
+			 evd_self(evd), rand() % 2 ? cno_listener(&cno) : NULL, &cno) == 0);
 		break;
 	case 1:
 		must(evd_set_enabled(evd_self(evd), rand() % 3 > 0) == 0);

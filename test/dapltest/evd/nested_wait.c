@@ -122,7 +122,8 @@ cno_wait_in_agent(DAT_PVOID instance, DAT_EVD_HANDLE evd)
 	(void)instance;
 	agent_calls++;
 	handle = evd;
-	must(cno_wait(cno_self(&cno), DAT_TIMEOUT_INFINITE, &evd) == 0); /* the trigger it was called for */
+	must(cno_wait(cno_self(&cno), DAT_TIMEOUT_INFINITE, &evd) ==
+	     0); /* the trigger it was called for */
 	must(script_post(&other, 200) == 0);
 	must(cno_wait(cno_self(&cno), DAT_TIMEOUT_INFINITE, &evd) == 0);
 }
@@ -202,9 +203,9 @@ evd_nested_wait_suite(void)
 	tcase_add_test(tc, nested_wait__cno_wait_in_an_upcall__the_waiter_runs_its_loop);
 	tcase_add_test(tc, nested_wait__cno_wait_in_an_agent__the_waiter_runs_its_loop);
 	tcase_add_test(tc, nested_wait__wake_between_the_poll_and_the_sleep__kept);
-	tcase_add_test(tc,
-	    nested_wait__a_notification_read_but_nothing_wanted__armed_again_before_the_sleep);
-	tcase_add_test(tc,
-	    nested_wait__two_fire_before_the_wait__one_drained__the_other_not_forgotten);
+	tcase_add_test(
+	    tc, nested_wait__a_notification_read_but_nothing_wanted__armed_again_before_the_sleep);
+	tcase_add_test(
+	    tc, nested_wait__two_fire_before_the_wait__one_drained__the_other_not_forgotten);
 	return s;
 }

@@ -99,8 +99,7 @@ change_at(int n, DAT_UPCALL_POLICY policy)
 	came = !window_missed();
 	if (came) {
 		/* The object of a DISABLE is the one that is enabled without another. */
-		set(DAT_UPCALL_SINGLE_INSTANCE,
-		    change->object == &of_nobody ? &of_second : NULL);
+		set(DAT_UPCALL_SINGLE_INSTANCE, change->object == &of_nobody ? &of_second : NULL);
 		must(script_post(&st.dev, 102) == 0);
 		story_settle(&st);
 		ck_assert_int_eq(first.calls, claimed);

@@ -155,7 +155,7 @@ START_TEST(hold_purged__an_event_that_was_to_end_it__leaves_the_next_hold_alone)
 	fill(1, 11, QLEN + 1);
 	disconnected(1, 900);
 	connecting(1);
-	established(1, 800); /* closed: behind 900 */
+	established(1, 800);					      /* closed: behind 900 */
 	evd_purge(evd_self(&st.dev.evd), &hold[1], NULL, NULL, NULL); /* reset once more */
 	connecting(1);
 	for (uint64_t i = 11; i < 11 + QLEN; i++)
@@ -176,8 +176,8 @@ START_TEST(closed_events__count_against_the_length)
 	for (int ep = 1; ep < SCRIPT_EPS; ep++)
 		disconnected(ep, 900 + (uint64_t)ep);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
-	ck_assert_int_eq(evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event,
-			     &script_barrier),
+	ck_assert_int_eq(
+	    evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &script_barrier),
 	    -ENOSPC);
 	ck_assert_int_eq(script_post(&st.dev, 101), -ENOSPC);
 	for (uint64_t i = 11; i < 11 + QLEN; i++)

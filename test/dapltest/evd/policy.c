@@ -9,7 +9,8 @@ disable_then_arrivals(struct tape *tape, uint64_t id)
 	struct script *dev = tape->dev;
 
 	(void)id;
-	must(evd_modify_upcall(evd_self(&dev->evd), DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW) == 0);
+	must(evd_modify_upcall(
+		 evd_self(&dev->evd), DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW) == 0);
 	script_complete(dev, 2);
 	must(script_post(dev, 100) == 0);
 	while (script_deliver(dev))
@@ -93,8 +94,7 @@ START_TEST(policy__completion_between_count_and_arm__enable_new_still_refuses)
 	story_dequeues(&st, 1);
 	/* Right after the arm: it raises a notification, and may be seen at once as well. */
 	ck_assert_int_eq(st.dev.evd.policy, DAT_UPCALL_DISABLE);
-	ck_assert_int_eq(
-	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
 	script_complete(&st.dev, 2);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 2);
@@ -112,8 +112,7 @@ START_TEST(policy__completion_right_after_the_arm__not_lost)
 	story_dequeues(&st, 1);
 	ck_assert(script_deliver(&st.dev)); /* the refused call left it armed: harmless */
 	story_quiet(&st);
-	ck_assert_int_eq(
-	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
 	story_quiet(&st);
 }
 END_TEST
@@ -134,8 +133,7 @@ START_TEST(policy__pending__counts_the_device_as_well_as_the_software_queue)
 	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 2, &event, &nmore), 0);
 	ck_assert_int_eq(nmore, 1);
 	story_dequeues(&st, 2);
-	ck_assert_int_eq(
-	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
 	(void)script_deliver(&st.dev);
 	story_quiet(&st);
 }
@@ -172,8 +170,8 @@ replace_the_object(struct tape *tape, uint64_t id)
 	DAT_UPCALL_OBJECT object = tape_object(&second);
 
 	if (id == 1)
-		must(evd_modify_upcall(evd_self(&tape->dev->evd), DAT_UPCALL_SINGLE_INSTANCE, &object,
-			 DAT_UPCALL_INVOC_ANY) == 0);
+		must(evd_modify_upcall(evd_self(&tape->dev->evd), DAT_UPCALL_SINGLE_INSTANCE,
+			 &object, DAT_UPCALL_INVOC_ANY) == 0);
 }
 
 START_TEST(policy__object_replaced_inside_an_upcall__in_force_from_the_next)
@@ -193,7 +191,8 @@ START_TEST(policy__object_replaced_inside_an_upcall__in_force_from_the_next)
 	script_complete(&st.dev, 3);
 	st.tape.then = NULL;
 	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, NULL,
-			     DAT_UPCALL_INVOC_ANY), 0);
+			     DAT_UPCALL_INVOC_ANY),
+	    0);
 	story_upcall(&st, 3);
 	story_quiet(&st);
 }
@@ -204,7 +203,8 @@ tear_down(void *arg)
 {
 	struct evd *evd = arg;
 
-	must(evd_modify_upcall(evd_self(evd), DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) == 0);
+	must(
+	    evd_modify_upcall(evd_self(evd), DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) == 0);
 	return NULL;
 }
 

@@ -42,7 +42,9 @@ START_TEST(poll_and_arm__a_hundred_completions_then_disconnected__it_comes_last)
 	begin(&opt);
 	for (uint64_t i = 1; i <= 100; i++)
 		script_complete(&st.dev, i);
-	ck_assert_int_eq(evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &script_barrier), 0);
+	ck_assert_int_eq(
+	    evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &script_barrier),
+	    0);
 	for (uint64_t i = 1; i <= 100; i++)
 		story_dequeues(&st, i);
 	story_dequeues(&st, 900);
@@ -59,7 +61,9 @@ START_TEST(poll_and_arm__device_queue_grew__disconnected_still_comes_last)
 	evd_set_depth(evd_self(&st.dev.evd), 100);
 	for (uint64_t i = 1; i <= 100; i++)
 		script_complete(&st.dev, i);
-	ck_assert_int_eq(evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &script_barrier), 0);
+	ck_assert_int_eq(
+	    evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &script_barrier),
+	    0);
 	for (uint64_t i = 1; i <= 100; i++)
 		story_dequeues(&st, i);
 	story_dequeues(&st, 900);
@@ -233,8 +237,9 @@ START_TEST(poll_and_arm__a_long_burst__the_neighbours_get_their_turn)
 	tape_init(&tape, &other);
 	object = tape_object(&tape);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&other.evd), DAT_UPCALL_SINGLE_INSTANCE, &object,
-			     DAT_UPCALL_INVOC_ANY), 0);
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&other.evd), DAT_UPCALL_SINGLE_INSTANCE,
+			     &object, DAT_UPCALL_INVOC_ANY),
+	    0);
 	for (uint64_t i = 1; i <= 200; i++)
 		script_complete(&st.dev, i);
 	ck_assert(script_deliver(&st.dev));
@@ -278,8 +283,8 @@ evd_poll_and_arm_suite(void)
 	tcase_add_test(tc, poll_and_arm__device_queue_grew__disconnected_still_comes_last);
 	tcase_add_test(tc,
 	    poll_and_arm__ring_was_full__what_stayed_in_the_device_is_reported_when_there_is_room);
-	tcase_add_test(tc,
-	    poll_and_arm__ring_was_full__polled_by_a_dequeue_first__reported_all_the_same);
+	tcase_add_test(
+	    tc, poll_and_arm__ring_was_full__polled_by_a_dequeue_first__reported_all_the_same);
 	tcase_add_test(tc, poll_and_arm__exact_hint_says_maybe__polled_again);
 	tcase_add_test(tc, poll_and_arm__exact_hint_says_empty__the_second_poll_is_saved);
 	tcase_add_test(tc, poll_and_arm__hint_from_a_device_without_an_exact_one__not_trusted);

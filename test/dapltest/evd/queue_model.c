@@ -12,9 +12,9 @@
 #include "suites.h"
 
 #define QLEN 5
-#define OPS  20000
+#define OPS 20000
 #define HOLD 4
-#define EPS  3
+#define EPS 3
 
 enum kind { RAW, POSTED, HELD };
 
@@ -127,7 +127,7 @@ op_poll(void)
 	for (unsigned int i = 0; i < n; i++) {
 		struct item item = { .id = next_id++, .ep = rand() % EPS };
 		bool held = evd_hold_is_active(&hold[item.ep]) &&
-		    evd_queue_hold(&hold[item.ep], (uint64_t *)batch + i) == 0;
+			    evd_queue_hold(&hold[item.ep], (uint64_t *)batch + i) == 0;
 
 		if (held) {
 			item.kind = HELD;
@@ -146,9 +146,7 @@ op_poll(void)
 static void
 op_post(void)
 {
-	struct item item = {
-		.id = next_id++, .kind = POSTED, .ep = rand() % (EPS + 1) - 1
-	};
+	struct item item = { .id = next_id++, .kind = POSTED, .ep = rand() % (EPS + 1) - 1 };
 	struct evd_order order = { 0 };
 	DAT_EVENT *place;
 
@@ -254,10 +252,10 @@ START_TEST(random_operations__agree_with_the_model)
 		else
 			op_take();
 		must(evd_queue_count(&q) ==
-		    (unsigned int)(model_count(RAW, true) + model_count(POSTED, true) +
-			model_count(HELD, true)));
+		     (unsigned int)(model_count(RAW, true) + model_count(POSTED, true) +
+				    model_count(HELD, true)));
 		must(evd_queue_has_closed(&q) ==
-		    (model_count(POSTED, false) != model_count(POSTED, true)));
+		     (model_count(POSTED, false) != model_count(POSTED, true)));
 	}
 	for (int i = 0; i < EPS; i++)
 		evd_hold_fini(&hold[i]);

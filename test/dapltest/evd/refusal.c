@@ -193,10 +193,8 @@ evd_refusal_suite(void)
 
 	tcase_add_loop_test(
 	    tc, requests_taken__completions_are_left__next_episode_is_reported, 0, LEAVE);
-	tcase_add_loop_test(
-	    tc, requests_taken__one_is_left__is_still_the_same_episode, 0, LEAVE);
-	tcase_add_test(
-	    tc, requests_taken__another_posted_event_is_left__is_still_the_same_episode);
+	tcase_add_loop_test(tc, requests_taken__one_is_left__is_still_the_same_episode, 0, LEAVE);
+	tcase_add_test(tc, requests_taken__another_posted_event_is_left__is_still_the_same_episode);
 	tcase_add_loop_test(
 	    tc, requests_purged__completions_are_left__next_episode_is_reported, 0, LEAVE);
 	tcase_add_test(tc, evd_freed_while_it_refuses__the_next_of_its_slot_begins_afresh);

@@ -165,10 +165,13 @@ START_TEST(resize__a_barrier_waits__it_goes_on_waiting_for_all_that_were_before_
 	ck_assert_int_eq(resize(2), 0);
 	for (uint64_t i = 1; i <= 8; i++)
 		script_complete(&st.dev, i);
-	ck_assert_int_eq(evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &script_barrier), 0);
+	ck_assert_int_eq(
+	    evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &script_barrier),
+	    0);
 	for (uint64_t i = 1; i <= 4; i++)
 		story_dequeues(&st, i);
-	evd_set_depth(evd_self(&st.dev.evd), 4); /* so many are left, and so many were polled since */
+	evd_set_depth(
+	    evd_self(&st.dev.evd), 4); /* so many are left, and so many were polled since */
 	for (uint64_t i = 5; i <= 8; i++)
 		story_dequeues(&st, i);
 	story_dequeues(&st, 900);
@@ -194,7 +197,9 @@ START_TEST(resize__two_barriers_wait_and_the_first_is_purged__the_second_goes_on
 		script_complete(&st.dev, i);
 	for (uint64_t id = 900; id < 902; id++) {
 		event = script_event(id);
-		ck_assert_int_eq(evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &script_barrier), 0);
+		ck_assert_int_eq(evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION,
+				     &event, &script_barrier),
+		    0);
 	}
 	for (uint64_t i = 1; i <= 4; i++)
 		story_dequeues(&st, i);
@@ -268,8 +273,7 @@ evd_resize_suite(void)
 	tcase_add_test(tc, longer__stash_was_full__what_the_device_held_back_is_told);
 	tcase_add_test(tc, resize__upcalls_stand__every_event_makes_one);
 	tcase_add_test(tc, resize__a_waiter_is_blocked__refused_and_it_goes_on_waiting);
-	tcase_add_test(
-	    tc, resize__a_barrier_waits__it_goes_on_waiting_for_all_that_were_before_it);
+	tcase_add_test(tc, resize__a_barrier_waits__it_goes_on_waiting_for_all_that_were_before_it);
 	tcase_add_test(
 	    tc, resize__two_barriers_wait_and_the_first_is_purged__the_second_goes_on_waiting);
 	tcase_add_test(tc, resize__receives_are_held__they_stay_held_and_in_order);

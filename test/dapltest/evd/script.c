@@ -227,8 +227,13 @@ script_open(struct script *s, const struct script_options *opt)
 	}
 	s->open = true;
 	pthread_mutex_unlock(&s->lock);
-	s->ops = (struct evd_source_ops){ .poll = poll_cq, .sort = sort, .convert = convert,
-		.arm = arm, .ack = ack, .effect = effect, .exact_hint = opt->exact };
+	s->ops = (struct evd_source_ops){ .poll = poll_cq,
+		.sort = sort,
+		.convert = convert,
+		.arm = arm,
+		.ack = ack,
+		.effect = effect,
+		.exact_hint = opt->exact };
 	if (opt->channel == SCRIPT_PRIVATE)
 		s->ops.read = read_channel;
 	if (opt->channel == SCRIPT_SHARED)

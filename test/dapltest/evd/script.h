@@ -17,16 +17,16 @@
 #include "lib/runner.h"
 
 /* As ck_assert(), but silent (no pipe, no lock) when it holds: for threads and inner loops. */
-#define must(cond)                                            \
-	do {                                                  \
-		if (!(cond))                                  \
+#define must(cond) \
+	do { \
+		if (!(cond)) \
 			ck_abort_msg("must hold: %s", #cond); \
 	} while (0)
 
 /* A barrier of an endpoint. */
 extern const struct evd_order script_barrier;
 
-#define SCRIPT_CQ  4096
+#define SCRIPT_CQ 4096
 #define SCRIPT_EPS 4
 
 enum script_flags { SCRIPT_SOLICITED = 1, SCRIPT_EFFECT = 2, SCRIPT_QUIET = 4 };
@@ -72,7 +72,7 @@ struct script {
 	uint32_t undecided[SCRIPT_CQ]; /* flags of visible completions that have not decided */
 	unsigned int undecided_head, undecided_count;
 	bool armed, armed_solicited;
-	bool outstanding; /* an arm whose event was not read yet */
+	bool outstanding;    /* an arm whose event was not read yet */
 	unsigned int raised; /* events in the channel */
 	unsigned int gets, acks, arms, polls;
 	int fd;
@@ -84,7 +84,7 @@ struct script {
 	int arm_error, poll_error; /* what a failing arm and poll return; 0: -EIO */
 	int fail_arms, fail_polls, greedy_polls;
 	bool inexact_hint; /* arm answers >0 whatever is queued */
-	bool tolerant; /* a duplicate event was injected: I3 cannot be checked by us */
+	bool tolerant;	   /* a duplicate event was injected: I3 cannot be checked by us */
 	struct script_hook before_poll, after_poll, before_arm, after_arm;
 
 	/* what the owner above the EVD would do */

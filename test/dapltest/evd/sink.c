@@ -99,7 +99,8 @@ disable_and_let_others_enable(struct tape *tape, uint64_t id)
 	must(script_post(tape->dev, 101) == 0);
 	script_complete(tape->dev, 1);
 	(void)script_deliver(tape->dev); /* armed = false while nobody takes */
-	must(evd_modify_upcall(evd_self(evd), DAT_UPCALL_SINGLE_INSTANCE, NULL, DAT_UPCALL_INVOC_ANY) == 0);
+	must(evd_modify_upcall(
+		 evd_self(evd), DAT_UPCALL_SINGLE_INSTANCE, NULL, DAT_UPCALL_INVOC_ANY) == 0);
 }
 
 START_TEST(sink__enabled_again_while_the_owner_still_runs__nothing_stranded)
@@ -137,8 +138,7 @@ START_TEST(sink__notified_while_disabled__armed_is_cleared_all_the_same)
 	script_complete(&st.dev, 1);
 	ck_assert(script_deliver(&st.dev));
 	story_dequeues(&st, 1);
-	ck_assert_int_eq(
-	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
 	ck_assert_uint_eq(st.dev.arms, 2);
 	script_complete(&st.dev, 2);
 	ck_assert(script_deliver(&st.dev));
@@ -168,8 +168,7 @@ START_TEST(sink__event_raised_but_unread__the_next_sink_gets_it)
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
 	script_complete(&st.dev, 1);
 	story_dequeues(&st, 1);
-	ck_assert_int_eq(
-	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
 	ck_assert_uint_eq(st.dev.arms, 1);
 	script_complete(&st.dev, 2); /* no event of its own */
 	ck_assert_uint_eq(script_raised(&st.dev), 1);
@@ -227,11 +226,13 @@ START_TEST(sink__upcall_policy_off_again__the_cno_gets_what_is_queued)
 
 	cno_story_begin(&cs, 1);
 	tape_init(&tape, &cs.dev[0]);
-	ck_assert_int_eq(
-	    evd_modify_upcall(evd_self(evd), DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_UPCALL_INVOC_ANY), 0);
+	ck_assert_int_eq(evd_modify_upcall(evd_self(evd), DAT_UPCALL_SINGLE_INSTANCE, &object,
+			     DAT_UPCALL_INVOC_ANY),
+	    0);
 	script_complete(&cs.dev[0], 1);
 	ck_assert(script_deliver(&cs.dev[0]));
-	ck_assert_int_eq(evd_modify_upcall(evd_self(evd), DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(
+	    evd_modify_upcall(evd_self(evd), DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW), 0);
 	cno_story_settle(&cs);
 	ck_assert_int_eq(tape.n, 0);
 	cno_story_waits(&cs, &cs.dev[0]);

@@ -21,10 +21,10 @@ int __real_epoll_create1(int flags);
 int __wrap_epoll_create1(int flags);
 int __real_epoll_ctl(int epfd, int op, int fd, struct epoll_event *event);
 int __wrap_epoll_ctl(int epfd, int op, int fd, struct epoll_event *event);
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*body)(void *),
-    void *arg);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*body)(void *),
-    void *arg);
+int __real_pthread_create(
+    pthread_t *thread, const pthread_attr_t *attr, void *(*body)(void *), void *arg);
+int __wrap_pthread_create(
+    pthread_t *thread, const pthread_attr_t *attr, void *(*body)(void *), void *arg);
 
 static _Thread_local int countdown; /* the n-th call of this thread fails; <0: every call */
 static _Thread_local int failed;
@@ -64,8 +64,8 @@ __wrap_epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
 }
 
 int
-__wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*body)(void *),
-    void *arg)
+__wrap_pthread_create(
+    pthread_t *thread, const pthread_attr_t *attr, void *(*body)(void *), void *arg)
 {
 	return evd_starved(EAGAIN) ? EAGAIN : __real_pthread_create(thread, attr, body, arg);
 }
@@ -126,8 +126,9 @@ static int
 open_evd(void)
 {
 	static const struct evd_source_ops none;
-	const struct evd_config config = { .handle = &slot, .qlen = 4, .ops = &none,
-		.raw_size = 16, .channel_fd = -1 };
+	const struct evd_config config = {
+		.handle = &slot, .qlen = 4, .ops = &none, .raw_size = 16, .channel_fd = -1
+	};
 	int r = evd_create(&slot, &config);
 
 	if (r)
@@ -233,7 +234,8 @@ START_TEST(wait__no_place_to_sleep__says_so_and_changes_nothing)
 	for (int n = 1; n <= 2; n++) {
 		park_close_self();
 		countdown = n;
-		ck_assert(is_want(evd_wait(evd_self(&st.dev.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore)));
+		ck_assert(is_want(
+		    evd_wait(evd_self(&st.dev.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore)));
 		countdown = n;
 		ck_assert(is_want(cno_wait(cno_self(&cs.cno), DAT_TIMEOUT_INFINITE, &handle)));
 		countdown = 0;
@@ -243,7 +245,8 @@ START_TEST(wait__no_place_to_sleep__says_so_and_changes_nothing)
 	/* What is there needs no place to sleep. */
 	countdown = -1;
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
-	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore), 0);
+	ck_assert_int_eq(
+	    evd_wait(evd_self(&st.dev.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore), 0);
 	countdown = 0;
 	cno_story_end(&cs);
 	story_end(&st);
@@ -325,7 +328,8 @@ START_TEST(wait__the_sleep_itself_fails__says_so_and_changes_nothing)
 	story_begin(&st, NULL);
 	ck_assert_ptr_nonnull(park_self());
 	countdown = 1;
-	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore), -ENOMEM);
+	ck_assert_int_eq(
+	    evd_wait(evd_self(&st.dev.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore), -ENOMEM);
 	ck_assert_int_eq(countdown, 0);
 	ck_assert(!st.dev.evd.waiting);
 	script_complete(&st.dev, 1);
@@ -406,8 +410,7 @@ evd_starve_suite(void)
 	tcase_add_test(tc, hold_init__no_memory__nothing_left_behind);
 	tcase_add_test(tc, loop_add__no_room__the_others_go_on);
 	tcase_add_test(tc, wait__no_place_to_sleep__says_so_and_changes_nothing);
-	tcase_add_test(tc,
-	    taker_change__loop_cannot_watch_the_channel__error_and_nothing_changed);
+	tcase_add_test(tc, taker_change__loop_cannot_watch_the_channel__error_and_nothing_changed);
 	tcase_add_test(tc, teardown_and_free__no_place_to_sleep__end_all_the_same);
 	tcase_add_test(tc, wait__the_sleep_itself_fails__says_so_and_changes_nothing);
 	tcase_add_test(tc, resize__no_memory__the_queue_stays_as_it_was);

@@ -56,7 +56,8 @@ START_TEST(counters__streams__counted_apart)
 	for (int i = 0; i < 2; i++)
 		ck_assert_int_eq(evd_post(evd_self(evd), EVD_STREAM_SOFTWARE, &event), 0);
 	ck_assert_int_eq(evd_post(evd_self(evd), EVD_STREAM_CR, &event), 0);
-	ck_assert_int_eq(evd_post_ordered(evd_self(evd), EVD_STREAM_CONNECTION, &event, &script_barrier), 0);
+	ck_assert_int_eq(
+	    evd_post_ordered(evd_self(evd), EVD_STREAM_CONNECTION, &event, &script_barrier), 0);
 	ck_assert_int_eq(evd_post(evd_self(evd), EVD_STREAM_ASYNC, &event), 0);
 	ck_assert_int_eq(evd_post(evd_self(evd), EVD_STREAM_DTO, &event), 0); /* flushed, for one */
 	script_complete(&st.dev, 1);
@@ -145,10 +146,12 @@ START_TEST(overflow__reported_once__queued_events_first_then_the_error)
 	ck_assert(!evd_mark_overflow(evd_self(evd)));
 	ck_assert_uint_eq(counters().overflows, 1);
 	ck_assert_int_eq(evd_wait(evd_self(evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore), 0);
-	ck_assert_int_eq(evd_wait(evd_self(evd), DAT_TIMEOUT_INFINITE, 2, &event, &nmore), -EOVERFLOW);
+	ck_assert_int_eq(
+	    evd_wait(evd_self(evd), DAT_TIMEOUT_INFINITE, 2, &event, &nmore), -EOVERFLOW);
 	ck_assert_int_eq(evd_dequeue(evd_self(evd), &event), 0);
 	ck_assert_int_eq(evd_dequeue(evd_self(evd), &event), -EOVERFLOW);
-	ck_assert_int_eq(evd_wait(evd_self(evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore), -EOVERFLOW);
+	ck_assert_int_eq(
+	    evd_wait(evd_self(evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore), -EOVERFLOW);
 	ck_assert_int_eq(evd_wait(evd_self(evd), 0, 1, &event, &nmore), -EOVERFLOW);
 }
 END_TEST
@@ -265,8 +268,7 @@ START_TEST(no_device__posted_events_alone__all_faces_work)
 	ck_assert_int_eq(script_post(&st.dev, 105), 0);
 	ck_assert_int_eq(waiter_join(&w), 0);
 	story_dequeues(&st, 105);
-	ck_assert_int_eq(
-	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
 }
 END_TEST
 
@@ -303,7 +305,8 @@ START_TEST(overflow__device_gone__queued_events_come_and_it_is_not_asked_again)
 	DAT_EVENT event = script_event(900);
 	unsigned int arms;
 
-	ck_assert_int_eq(evd_post_ordered(evd_self(evd), EVD_STREAM_CONNECTION, &event, &script_barrier), 0);
+	ck_assert_int_eq(
+	    evd_post_ordered(evd_self(evd), EVD_STREAM_CONNECTION, &event, &script_barrier), 0);
 	ck_assert(evd_mark_overflow(evd_self(evd)));
 	st.dev.fail_polls = 1000;
 	arms = st.dev.arms;

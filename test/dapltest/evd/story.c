@@ -203,8 +203,7 @@ story_check_rest(struct script *dev)
 	bool open;
 
 	evd_lock(evd);
-	open = evd->alive && evd_sink(evd) != EVD_SINK_NONE &&
-	    evd->job_state == EVD_JOB_IDLE;
+	open = evd->alive && evd_sink(evd) != EVD_SINK_NONE && evd->job_state == EVD_JOB_IDLE;
 	if (open && !dev->opt.no_device)
 		must(evd->armed);
 	if (open)
@@ -256,8 +255,9 @@ wait_body(void *arg)
 void
 waiter_launch(struct waiter *w, struct script *dev, DAT_TIMEOUT timeout, int threshold)
 {
-	*w = (struct waiter){ .evd = &dev->evd, .timeout = timeout, .threshold = threshold,
-		.nmore = -1 };
+	*w = (struct waiter){
+		.evd = &dev->evd, .timeout = timeout, .threshold = threshold, .nmore = -1
+	};
 	must(pthread_create(&w->thread, NULL, wait_body, w) == 0);
 }
 

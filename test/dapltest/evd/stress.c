@@ -8,7 +8,7 @@
 #include "cno_story.h"
 #include "suites.h"
 
-#define EVENTS	  4000 /* of each producer */
+#define EVENTS 4000 /* of each producer */
 #define PRODUCERS 2
 
 static struct loop *pool;
@@ -89,8 +89,10 @@ static void
 start_producers(void)
 {
 	for (int i = 0; i < 2 * PRODUCERS; i++) {
-		producers[i] = (struct producer){ .dev = &st.dev, .n = EVENTS,
-			.first = 1 + (uint64_t)i * EVENTS, .posts = i % 2 };
+		producers[i] = (struct producer){ .dev = &st.dev,
+			.n = EVENTS,
+			.first = 1 + (uint64_t)i * EVENTS,
+			.posts = i % 2 };
 		must(pthread_create(&producers[i].thread, NULL, produce, &producers[i]) == 0);
 	}
 }
@@ -129,8 +131,9 @@ static const DAT_UPCALL_OBJECT see_object = { .upcall_func = see_upcall };
 START_TEST(single__all_seen_once_and_never_two_inside)
 {
 	begin(SCRIPT_SHARED);
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, &see_object,
-			     DAT_UPCALL_INVOC_ANY), 0);
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE,
+			     &see_object, DAT_UPCALL_INVOC_ANY),
+	    0);
 	start_producers();
 	join_producers();
 	await_total();
@@ -143,7 +146,8 @@ START_TEST(many__all_seen_once)
 {
 	begin(SCRIPT_DIRECT);
 	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_MANY, &see_object,
-			     DAT_UPCALL_INVOC_ANY), 0);
+			     DAT_UPCALL_INVOC_ANY),
+	    0);
 	start_producers();
 	join_producers();
 	await_total();
@@ -250,8 +254,8 @@ control(void *arg)
 	unsigned int seed = (unsigned int)(uintptr_t)arg;
 
 	while (!atomic_load(&done)) {
-		int r = evd_modify_upcall(evd_self(&st.dev.evd), policies[rand_r(&seed) % 4], &see_object,
-		    rand_r(&seed) % 2 ? DAT_UPCALL_INVOC_ANY : DAT_UPCALL_INVOC_NEW);
+		int r = evd_modify_upcall(evd_self(&st.dev.evd), policies[rand_r(&seed) % 4],
+		    &see_object, rand_r(&seed) % 2 ? DAT_UPCALL_INVOC_ANY : DAT_UPCALL_INVOC_NEW);
 
 		must(r == 0 || r == -EAGAIN || r == -EBUSY);
 		if (rand_r(&seed) % 4 == 0)
@@ -314,19 +318,23 @@ START_TEST(cno__clients_drain_only_the_returned_evd__all_seen_once)
 	for (int i = 0; i < 2; i++) {
 		script_init(&dev[i]);
 		script_open(&dev[i], &opt);
-		ck_assert_int_eq(evd_set_listener(evd_self(&dev[i].evd), cno_listener(&cno), &cno), 0);
+		ck_assert_int_eq(
+		    evd_set_listener(evd_self(&dev[i].evd), cno_listener(&cno), &cno), 0);
 		must(pthread_create(&thread[i], NULL, drain_the_returned, &cno) == 0);
 	}
 	for (int i = 0; i < 2 * PRODUCERS; i++) {
-		producers[i] = (struct producer){ .dev = &dev[i / 2], .n = EVENTS,
-			.first = 1 + (uint64_t)i * EVENTS, .posts = i % 2 };
+		producers[i] = (struct producer){ .dev = &dev[i / 2],
+			.n = EVENTS,
+			.first = 1 + (uint64_t)i * EVENTS,
+			.posts = i % 2 };
 		must(pthread_create(&producers[i].thread, NULL, produce, &producers[i]) == 0);
 	}
 	/* The link is cut and mended all the while. */
 	for (int i = 0; i < 50; i++) {
 		ck_assert_int_eq(evd_set_enabled(evd_self(&dev[0].evd), i % 2), 0);
-		ck_assert_int_eq(evd_set_listener(evd_self(&dev[1].evd), i % 2 ? cno_listener(&cno) : NULL,
-				     &cno), 0);
+		ck_assert_int_eq(evd_set_listener(evd_self(&dev[1].evd),
+				     i % 2 ? cno_listener(&cno) : NULL, &cno),
+		    0);
 		script_sleep_ms(1);
 	}
 	join_producers();

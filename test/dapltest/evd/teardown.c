@@ -52,7 +52,8 @@ enable_while_torn_down(struct tape *tape, uint64_t id)
 	/* The recommended pattern must end: refused while events are pending, accepted when not. */
 	must(script_post(tape->dev, 101) == 0);
 	for (;;) {
-		r = evd_modify_upcall(evd_self(evd), DAT_UPCALL_SINGLE_INSTANCE, NULL, DAT_UPCALL_INVOC_NEW);
+		r = evd_modify_upcall(
+		    evd_self(evd), DAT_UPCALL_SINGLE_INSTANCE, NULL, DAT_UPCALL_INVOC_NEW);
 		if (r != -EAGAIN)
 			break;
 		refused++;
@@ -71,7 +72,8 @@ START_TEST(teardown__enable_inside_an_upcall_teardown_waits_for__takes_no_effect
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	tape_await(&st.tape, 1);
 	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_TEARDOWN, NULL,
-			     DAT_UPCALL_INVOC_NEW), 0);
+			     DAT_UPCALL_INVOC_NEW),
+	    0);
 	ck_assert_int_eq(st.tape.inside, 0);
 	ck_assert_int_eq(enabled, 1);
 	ck_assert_int_eq(refused, 1);
@@ -81,7 +83,8 @@ START_TEST(teardown__enable_inside_an_upcall_teardown_waits_for__takes_no_effect
 	/* Once TEARDOWN returned, enabling works again. */
 	st.tape.then = NULL;
 	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, NULL,
-			     DAT_UPCALL_INVOC_ANY), 0);
+			     DAT_UPCALL_INVOC_ANY),
+	    0);
 	tape_await(&st.tape, 2);
 	end_threaded();
 }
@@ -125,8 +128,9 @@ meet_then_one_frees_one_tears_down(struct tape *tape, uint64_t id)
 	int r;
 
 	pthread_barrier_wait(&both);
-	r = id == 1 ? evd_free(evd_self(evd)) : evd_modify_upcall(evd_self(evd), DAT_UPCALL_TEARDOWN, NULL,
-	    DAT_UPCALL_INVOC_NEW);
+	r = id == 1 ?
+		evd_free(evd_self(evd)) :
+		evd_modify_upcall(evd_self(evd), DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW);
 	must(r == 0 || (id != 1 && r == -ENODEV));
 }
 
@@ -240,8 +244,9 @@ START_TEST(teardown__a_batch_of_events_for_both__all_booked_before_any_upcall)
 	st.tape.then = free_the_other;
 	st.tape.arg = &other;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&other.evd), DAT_UPCALL_SINGLE_INSTANCE, &object,
-			     DAT_UPCALL_INVOC_ANY), 0);
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&other.evd), DAT_UPCALL_SINGLE_INSTANCE,
+			     &object, DAT_UPCALL_INVOC_ANY),
+	    0);
 	script_complete(&st.dev, 1);
 	script_complete(&other, 2);
 	(void)story_turn(&st);
@@ -318,16 +323,15 @@ evd_teardown_suite(void)
 	TCase *tc = runner_tcase(s, "free");
 
 	tcase_add_test(tc, teardown__enable_inside_an_upcall_teardown_waits_for__takes_no_effect);
-	tcase_add_test(tc,
-	    teardown__two_upcalls_of_many_free_their_evd__neither_waits_for_the_other);
+	tcase_add_test(
+	    tc, teardown__two_upcalls_of_many_free_their_evd__neither_waits_for_the_other);
 	tcase_add_test(tc, teardown__one_upcall_frees_another_tears_down__both_return);
 	tcase_add_test(tc, teardown__single_after_many__starts_when_the_last_of_many_returned);
 	tcase_add_test(tc, teardown__acks_kept_for_a_batch__given_before_the_end);
-	tcase_add_test(tc,
-	    teardown__reader_has_the_event_when_free_marks_dead__it_acks_at_once);
+	tcase_add_test(tc, teardown__reader_has_the_event_when_free_marks_dead__it_acks_at_once);
 	tcase_add_test(tc, teardown__a_batch_of_events_for_both__all_booked_before_any_upcall);
-	tcase_add_test(tc,
-	    teardown__private_channel__closed_when_its_waiter_is_out_again_and_again);
+	tcase_add_test(
+	    tc, teardown__private_channel__closed_when_its_waiter_is_out_again_and_again);
 	tcase_add_test(tc, teardown__slot_used_again__a_stale_handle_is_noticed_under_the_lock);
 	tcase_add_test(tc, teardown__reader_touches_the_slot_after_the_end__harmless);
 	return s;

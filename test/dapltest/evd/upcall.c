@@ -151,8 +151,7 @@ END_TEST
 /* clause: c.14.14 */
 START_TEST(enable_new__empty__takes_effect)
 {
-	ck_assert_int_eq(
-	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
 	ck_assert_uint_eq(st.dev.arms, 1);
 	complete(1, 1);
 	ck_assert(script_deliver(&st.dev));
@@ -170,13 +169,15 @@ START_TEST(enable_new__completion_pending__refused_until_drained)
 	tape_init(&other, &st.dev);
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
 	complete(1, 1);
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, &object,
-			     DAT_UPCALL_INVOC_NEW), -EAGAIN);
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE,
+			     &object, DAT_UPCALL_INVOC_NEW),
+	    -EAGAIN);
 	story_settle(&st);
 	story_dequeues(&st, 1);
 	/* Neither policy nor object of the refused call stayed. */
 	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, NULL,
-			     DAT_UPCALL_INVOC_NEW), 0);
+			     DAT_UPCALL_INVOC_NEW),
+	    0);
 	complete(2, 1);
 	story_settle(&st);
 	story_upcall(&st, 2);
@@ -212,8 +213,7 @@ START_TEST(enable_any__pending__called_for_what_is_queued)
 {
 	complete(1, 2);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
-	ck_assert_int_eq(
-	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_ANY), 0);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_ANY), 0);
 	ck_assert_int_eq(st.tape.n, 0); /* not inside the consumer's call */
 	/* Arrival of a completion is its first poll: the posted event came first. */
 	story_upcall(&st, 100);
@@ -229,9 +229,11 @@ START_TEST(enable__no_function__refused)
 	DAT_UPCALL_OBJECT none = DAT_UPCALL_NULL;
 
 	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, NULL,
-			     DAT_UPCALL_INVOC_ANY), -EFAULT);
+			     DAT_UPCALL_INVOC_ANY),
+	    -EFAULT);
 	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, &none,
-			     DAT_UPCALL_INVOC_ANY), -EFAULT);
+			     DAT_UPCALL_INVOC_ANY),
+	    -EFAULT);
 	ck_assert_uint_eq(st.dev.arms, 0);
 }
 END_TEST
@@ -250,7 +252,8 @@ START_TEST(modify__object_while_disabled__in_force_at_the_next_enable)
 {
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
 	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, NULL,
-			     DAT_UPCALL_INVOC_NEW), 0);
+			     DAT_UPCALL_INVOC_NEW),
+	    0);
 	complete(1, 1);
 	story_settle(&st);
 	story_upcall(&st, 1);
@@ -268,8 +271,9 @@ START_TEST(enable__other_object__queued_events_go_to_the_new_one)
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	complete(1, 1);
 	ck_assert(script_deliver(&st.dev));
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, &object,
-			     DAT_UPCALL_INVOC_ANY), 0);
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE,
+			     &object, DAT_UPCALL_INVOC_ANY),
+	    0);
 	story_quiet(&st);
 	ck_assert_int_eq(other.n, 1);
 	ck_assert_uint_eq(other.id[0], 1);
@@ -316,14 +320,16 @@ disable_drain_enable(struct tape *tape, uint64_t id)
 	int r;
 
 	(void)id;
-	ck_assert_int_eq(evd_modify_upcall(evd_self(evd), DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(
+	    evd_modify_upcall(evd_self(evd), DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW), 0);
 	do {
 		while (evd_dequeue(evd_self(evd), &event) == 0) {
 			tape->id[tape->n++] = script_id(&event);
 			if (late > 0)
 				script_complete(tape->dev, 1000 + (uint64_t)late--);
 		}
-		r = evd_modify_upcall(evd_self(evd), DAT_UPCALL_SINGLE_INSTANCE, NULL, DAT_UPCALL_INVOC_NEW);
+		r = evd_modify_upcall(
+		    evd_self(evd), DAT_UPCALL_SINGLE_INSTANCE, NULL, DAT_UPCALL_INVOC_NEW);
 	} while (r == -EAGAIN);
 	ck_assert_int_eq(r, 0);
 }
@@ -474,8 +480,8 @@ step_or_tear_down(struct tape *tape, uint64_t id)
 	if (id == 1)
 		(void)loop_step(st.loop, 0);
 	else
-		ck_assert_int_eq(evd_modify_upcall(evd_self(&tape->dev->evd), DAT_UPCALL_TEARDOWN, NULL,
-				     DAT_UPCALL_INVOC_NEW),
+		ck_assert_int_eq(evd_modify_upcall(evd_self(&tape->dev->evd), DAT_UPCALL_TEARDOWN,
+				     NULL, DAT_UPCALL_INVOC_NEW),
 		    0);
 }
 
@@ -512,8 +518,8 @@ evd_upcall_suite(void)
 	tcase_add_test(tc, notify__undrained__a_new_arrival_tells_again);
 	tcase_add_test(tc, enable_new__empty__takes_effect);
 	tcase_add_test(tc, enable_new__completion_pending__refused_until_drained);
-	tcase_add_test(tc,
-		       enable_new__completion_between_the_poll_and_the_arm__refused_and_counted);
+	tcase_add_test(
+	    tc, enable_new__completion_between_the_poll_and_the_arm__refused_and_counted);
 	tcase_add_test(tc, enable_any__pending__called_for_what_is_queued);
 	tcase_add_test(tc, enable__no_function__refused);
 	tcase_add_test(tc, modify__unknown_policy_or_flag__refused);

@@ -216,7 +216,7 @@ reckon(bool intruded)
 	     (intruded && (intrude == intrude_post || intrude == intrude_post_and_enable)));
 	must(times[501] ==
 	     (intruded && (intrude == intrude_complete || intrude == intrude_notified ||
-			   intrude == intrude_show || intrude == intrude_disable_and_enable)));
+			      intrude == intrude_show || intrude == intrude_disable_and_enable)));
 	st.tape.read = st.tape.n;
 	story_end(&st);
 }
@@ -391,8 +391,8 @@ evd_window_suite(void)
 	Suite *s = suite_create("evd_window");
 	TCase *tc = runner_tcase(s, "window");
 
-	tcase_add_loop_test(tc, single__any_intruder_in_any_window__nothing_stranded, 0,
-	    N_INTRUDERS);
+	tcase_add_loop_test(
+	    tc, single__any_intruder_in_any_window__nothing_stranded, 0, N_INTRUDERS);
 	tcase_add_loop_test(tc,
 	    single_with_the_exact_hint__any_intruder_in_any_window__nothing_stranded, 0,
 	    N_INTRUDERS);

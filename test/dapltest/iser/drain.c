@@ -36,8 +36,8 @@ open_watch(void)
 {
 	fake_reset();
 	taken = last = next_number = 0;
-	ck_assert_uint_eq(watch_open(&watch, &watch, 10, DAT_EVD_SOFTWARE_FLAG, take, &watch),
-	    DAT_SUCCESS);
+	ck_assert_uint_eq(
+	    watch_open(&watch, &watch, 10, DAT_EVD_SOFTWARE_FLAG, take, &watch), DAT_SUCCESS);
 }
 
 START_TEST(drain__one_event__is_taken_and_upcalls_are_enabled_again)

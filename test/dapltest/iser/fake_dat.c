@@ -60,8 +60,8 @@ fake_run(void)
 		DAT_EVENT event = fake_pop();
 
 		fake.upcalls++;
-		fake.object.upcall_func(fake.object.instance_data, &event,
-		    fake.queued ? DAT_TRUE : DAT_FALSE);
+		fake.object.upcall_func(
+		    fake.object.instance_data, &event, fake.queued ? DAT_TRUE : DAT_FALSE);
 	}
 }
 
@@ -258,8 +258,7 @@ dat_ep_free(DAT_EP_HANDLE ep)
 
 DAT_RETURN
 dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual,
-    DAT_TIMEOUT timeout, DAT_COUNT size, const DAT_PVOID data, DAT_QOS qos,
-    DAT_CONNECT_FLAGS flags)
+    DAT_TIMEOUT timeout, DAT_COUNT size, const DAT_PVOID data, DAT_QOS qos, DAT_CONNECT_FLAGS flags)
 {
 	(void)ep, (void)address, (void)qual, (void)timeout, (void)size, (void)data, (void)qos;
 	(void)flags;

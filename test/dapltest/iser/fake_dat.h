@@ -32,10 +32,10 @@ struct fake_dat {
 	int any_enables; /* ENABLEs with INVOC_ANY */
 	int disconnects;
 	DAT_CLOSE_FLAGS disconnect_how;
-	int lmrs, evds, eps; /* alive */
-	DAT_RETURN fail_post;	/* what the next posts return, when not DAT_SUCCESS */
+	int lmrs, evds, eps;  /* alive */
+	DAT_RETURN fail_post; /* what the next posts return, when not DAT_SUCCESS */
 	DAT_RETURN fail_dequeue;
-	void (*on_enable)(void);/* called at the start of each ENABLE: may queue events */
+	void (*on_enable)(void); /* called at the start of each ENABLE: may queue events */
 };
 
 extern struct fake_dat fake;

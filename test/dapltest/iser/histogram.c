@@ -68,8 +68,8 @@ START_TEST(percentile__values_below_128__is_exact)
 	for (uint64_t value = 0; value < 128; value++)
 		histogram_add(&histogram, value);
 	for (int i = 1; i <= 128; i++)
-		ck_assert_uint_eq(histogram_percentile(&histogram, 100.0 * i / 128),
-		    (uint64_t)i - 1);
+		ck_assert_uint_eq(
+		    histogram_percentile(&histogram, 100.0 * i / 128), (uint64_t)i - 1);
 }
 END_TEST
 
@@ -131,8 +131,8 @@ iser_histogram_suite(void)
 	Suite *suite = suite_create("iser-histogram");
 	TCase *tc = runner_tcase(suite, "histogram");
 
-	tcase_add_loop_test(tc, percentile__of_random_values__is_within_a_64th_above_the_sorted_one,
-	    0, 10);
+	tcase_add_loop_test(
+	    tc, percentile__of_random_values__is_within_a_64th_above_the_sorted_one, 0, 10);
 	tcase_add_test(tc, percentile__values_below_128__is_exact);
 	tcase_add_test(tc, percentile__of_nothing__is_0);
 	tcase_add_test(tc, percentile__never_exceeds_the_maximum);

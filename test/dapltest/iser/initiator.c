@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK  1024u
-#define DEPTH  3u
+#define BLOCK 1024u
+#define DEPTH 3u
 #define BLOCKS 8u
-#define BYTES  ((BLOCKS - 1) * BLOCK + 100) /* the last block is a short one */
+#define BYTES ((BLOCKS - 1) * BLOCK + 100) /* the last block is a short one */
 
 static struct initiator initiator;
 static struct options options;
@@ -114,8 +114,8 @@ expect_failed(const char *why)
 {
 	ck_assert_int_eq(conn_state(&ic.conn), CONN_CLOSING);
 	ck_assert_int_eq(fake.disconnect_how, DAT_CLOSE_ABRUPT_FLAG);
-	ck_assert_msg(strstr(ic.conn.reason, why), "\"%s\" does not tell \"%s\"",
-	    ic.conn.reason, why);
+	ck_assert_msg(
+	    strstr(ic.conn.reason, why), "\"%s\" does not tell \"%s\"", ic.conn.reason, why);
 	fake_queue_connection(DAT_CONNECTION_EVENT_DISCONNECTED);
 	fake_run();
 	ck_assert_int_eq(conn_state(&ic.conn), CONN_CLOSED);
@@ -312,10 +312,10 @@ iser_initiator_suite(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, initiator__write__never_has_more_commands_out_than_the_queue_depth);
-	tcase_add_test(tcase,
-	    initiator__responses_overtake_the_send_completions__tasks_wait_for_both);
-	tcase_add_test(tcase,
-	    initiator__next_job_ordered_while_tasks_wait_for_completions__is_begun);
+	tcase_add_test(
+	    tcase, initiator__responses_overtake_the_send_completions__tasks_wait_for_both);
+	tcase_add_test(
+	    tcase, initiator__next_job_ordered_while_tasks_wait_for_completions__is_begun);
 	tcase_add_test(tcase, initiator__read__stores_each_block_at_its_place);
 	tcase_add_test(tcase, initiator__logout__disconnects_gracefully_and_is_clean);
 	tcase_add_test(tcase, initiator__login_refused__tells_the_targets_reason);

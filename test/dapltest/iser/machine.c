@@ -57,7 +57,7 @@ START_TEST(conn_machine__close_and_gone__end_every_state)
 	}
 	for (unsigned int e = 0; e < CONN_EVENTS; e++)
 		ck_assert(machine_next(&conn_machine, CONN_CLOSED, e) == MACHINE_NEVER ||
-		    machine_next(&conn_machine, CONN_CLOSED, e) == CONN_CLOSED);
+			  machine_next(&conn_machine, CONN_CLOSED, e) == CONN_CLOSED);
 }
 END_TEST
 
@@ -68,8 +68,8 @@ START_TEST(itask_machine__response_before_send_completion__frees_only_after_both
 	s = machine_next(&itask_machine, (unsigned int)s, ITASK_ISSUE);
 	s = machine_next(&itask_machine, (unsigned int)s, ITASK_RESPONSE);
 	ck_assert_int_eq(s, ITASK_ANSWERED);
-	ck_assert_int_eq(machine_next(&itask_machine, (unsigned int)s, ITASK_RESPONSE),
-	    MACHINE_NEVER);
+	ck_assert_int_eq(
+	    machine_next(&itask_machine, (unsigned int)s, ITASK_RESPONSE), MACHINE_NEVER);
 	s = machine_next(&itask_machine, (unsigned int)s, ITASK_SEND_DONE);
 	ck_assert_int_eq(s, ITASK_FREE);
 }
@@ -104,8 +104,8 @@ iser_machine_suite(void)
 	TCase *tc = runner_tcase(suite, "tables");
 
 	tcase_add_loop_test(tc, machine__every_pair__leads_to_a_state_or_never, 0, MACHINES);
-	tcase_add_loop_test(tc, machine__every_state__is_reached_from_the_first_and_has_a_name, 0,
-	    MACHINES);
+	tcase_add_loop_test(
+	    tc, machine__every_state__is_reached_from_the_first_and_has_a_name, 0, MACHINES);
 	tcase_add_test(tc, conn_machine__close_and_gone__end_every_state);
 	tcase_add_test(tc, itask_machine__response_before_send_completion__frees_only_after_both);
 	tcase_add_test(tc, task_stack__taken_to_the_last__gives_each_number_once);

@@ -20,6 +20,7 @@ static const struct pdu full_write = {
 
 START_TEST(pdu_encode__every_field__is_big_endian_at_its_documented_place)
 {
+	/* clang-format off */
 	static const uint8_t expected[PDU_BYTES] = {
 		'R', 'I', 'S', 'R', 1, PDU_WRITE, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8,
 		0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18,
@@ -27,6 +28,7 @@ START_TEST(pdu_encode__every_field__is_big_endian_at_its_documented_place)
 		0x31, 0x32, 0x33, 0x34, 0x41, 0x42, 0x43, 0x44,
 		0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57, 0x58,
 	};
+	/* clang-format on */
 	uint8_t wire[PDU_BYTES];
 
 	memset(wire, 0xee, sizeof wire);
@@ -179,8 +181,9 @@ END_TEST
 
 START_TEST(hello_decode__padded_by_the_connection_manager__is_understood)
 {
-	const struct hello hello = { .status = PDU_BAD_QUEUE, .queue_depth = 32,
-		.block_bytes = 65536 };
+	const struct hello hello = {
+		.status = PDU_BAD_QUEUE, .queue_depth = 32, .block_bytes = 65536
+	};
 	uint8_t wire[56];
 	struct hello back;
 
@@ -255,17 +258,17 @@ iser_pdu_suite(void)
 
 	tcase_add_test(tc, pdu_encode__every_field__is_big_endian_at_its_documented_place);
 	tcase_add_test(tc, pdu_decode__what_was_encoded__comes_back);
-	tcase_add_loop_test(tc, pdu_decode__one_spoilt_byte__is_refused_with_the_tag, 0,
-	    COUNT(spoilt));
+	tcase_add_loop_test(
+	    tc, pdu_decode__one_spoilt_byte__is_refused_with_the_tag, 0, COUNT(spoilt));
 	tcase_add_test(tc, pdu_decode__any_other_length__is_malformed_and_not_read_beyond);
 	tcase_add_test(tc, pdu_decode__response_with_unknown_status__is_malformed);
-	tcase_add_test(tc,
-	    pdu_decode__random_bytes__never_make_an_accepted_pdu_that_does_not_round_trip);
-	tcase_add_loop_test(tc, pdu_check_range__bounds_of_block_buffer_and_device__are_kept, 0,
-	    COUNT(ranges));
+	tcase_add_test(
+	    tc, pdu_decode__random_bytes__never_make_an_accepted_pdu_that_does_not_round_trip);
+	tcase_add_loop_test(
+	    tc, pdu_check_range__bounds_of_block_buffer_and_device__are_kept, 0, COUNT(ranges));
 	tcase_add_test(tc, hello_decode__padded_by_the_connection_manager__is_understood);
-	tcase_add_loop_test(tc, hello_decode__limits_and_damage__get_their_own_status, 0,
-	    COUNT(hellos));
+	tcase_add_loop_test(
+	    tc, hello_decode__limits_and_damage__get_their_own_status, 0, COUNT(hellos));
 	tcase_add_test(tc, hello_decode__no_private_data__is_malformed);
 	tcase_add_test(tc, pdu_status_text__every_status_and_beyond__is_a_sentence);
 	return suite;

@@ -12,11 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BLOCK	1024u
-#define DEPTH	1u
-#define TASKS	(2 * DEPTH + 2)
-#define RECVS	(DEPTH + 2)
-#define DEVICE	(4 * BLOCK)
+#define BLOCK 1024u
+#define DEPTH 1u
+#define TASKS (2 * DEPTH + 2)
+#define RECVS (DEPTH + 2)
+#define DEVICE (4 * BLOCK)
 #define ADDRESS UINT64_C(0x7000000000)
 #define CONTEXT 0xabcd
 
@@ -398,8 +398,8 @@ iser_target_suite(void)
 	tcase_add_test(tcase, target__logout_and_disconnect__is_a_clean_end);
 	tcase_add_loop_test(tcase, target__peer_that_vanishes_in_the_middle__is_told,
 	    DAT_CONNECTION_EVENT_DISCONNECTED, DAT_CONNECTION_EVENT_BROKEN + 1);
-	tcase_add_test(tcase,
-	    target__initiators_buffer_is_no_buffer__ends_the_connection_with_the_reason);
+	tcase_add_test(
+	    tcase, target__initiators_buffer_is_no_buffer__ends_the_connection_with_the_reason);
 	tcase_add_test(tcase, target__response_that_cannot_be_posted__ends_the_connection);
 	tcase_add_test(tcase, target__told_to_stop__disconnects_and_ignores_what_still_arrives);
 	return suite;

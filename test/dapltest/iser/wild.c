@@ -18,13 +18,13 @@
 #include <string.h>
 #include <time.h>
 
-#define DEPTH	 2u
-#define BLOCK	 4096u
-#define BLOCKS	 8u
-#define RECVS	 64u
-#define SENDS	 64u
+#define DEPTH 2u
+#define BLOCK 4096u
+#define BLOCKS 8u
+#define RECVS 64u
+#define SENDS 64u
 #define PATIENCE (10 * BELL_SECOND)
-#define CROWD	 300 /* more requests than the target's EVD holds */
+#define CROWD 300 /* more requests than the target's EVD holds */
 
 /* The initiator's side of a connection. */
 struct wild {
@@ -104,13 +104,13 @@ response(struct wild *w, unsigned int i)
 }
 
 /* Sleeps until the condition holds; the test fails when it never does. */
-#define await(condition)                                                                           \
-	do {                                                                                       \
-		uint64_t deadline_ = bell_now() + PATIENCE;                                        \
-		while (!(condition)) {                                                             \
-			ck_assert_msg(bell_now() < deadline_, "never: %s", #condition);            \
-			bell_wait(&bell, bell_now() + BELL_SECOND / 1000);                         \
-		}                                                                                  \
+#define await(condition) \
+	do { \
+		uint64_t deadline_ = bell_now() + PATIENCE; \
+		while (!(condition)) { \
+			ck_assert_msg(bell_now() < deadline_, "never: %s", #condition); \
+			bell_wait(&bell, bell_now() + BELL_SECOND / 1000); \
+		} \
 	} while (0)
 
 static void
@@ -147,8 +147,8 @@ wild_connect(struct wild *w, const struct hello *hello)
 
 	memset(w, 0, sizeof *w);
 	pthread_mutex_init(&w->lock, NULL);
-	ck_assert_uint_eq(conn_create(&w->conn, &adapter, &wild_ops, w, 0, &shape, &call),
-	    DAT_SUCCESS);
+	ck_assert_uint_eq(
+	    conn_create(&w->conn, &adapter, &wild_ops, w, 0, &shape, &call), DAT_SUCCESS);
 	ck_assert_uint_eq(conn_connect(&w->conn, adapter.attr.ia_address_ptr, target.port,
 			      (DAT_TIMEOUT)5000000, hello),
 	    DAT_SUCCESS);
@@ -349,13 +349,14 @@ crowd_in(DAT_EP_HANDLE *eps, DAT_EVD_HANDLE connect_evd)
 	pthread_mutex_lock(&target.lock);
 	for (int i = 0; i < CROWD; i++)
 		ck_assert_uint_eq(dat_ep_connect(eps[i], adapter.attr.ia_address_ptr, target.port,
-				      DAT_TIMEOUT_INFINITE, HELLO_BYTES, wire,
-				      DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
+				      DAT_TIMEOUT_INFINITE, HELLO_BYTES, wire, DAT_QOS_BEST_EFFORT,
+				      DAT_CONNECT_DEFAULT_FLAG),
 		    DAT_SUCCESS);
 	bell_wait(&bell, bell_now() + BELL_SECOND / 20);
 	pthread_mutex_unlock(&target.lock);
 	for (int i = 0; i < CROWD; i++) {
-		ck_assert_uint_eq(dat_evd_wait(connect_evd, (DAT_TIMEOUT)10000000, 1, &event, &more),
+		ck_assert_uint_eq(
+		    dat_evd_wait(connect_evd, (DAT_TIMEOUT)10000000, 1, &event, &more),
 		    DAT_SUCCESS);
 		ck_assert(event.event_number == DAT_CONNECTION_EVENT_PEER_REJECTED ||
 			  event.event_number == DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
@@ -427,13 +428,12 @@ iser_wild_suite(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, target__hello_it_cannot_fulfil__refuses_and_tells_why);
 	tcase_add_test(tc, target__commands_without_login__are_refused_one_by_one);
-	tcase_add_test(tc,
-	    target__ranges_out_of_the_device__are_refused_and_the_connection_goes_on);
-	tcase_add_loop_test(tc,
-	    target__buffer_that_is_none__loses_this_connection_and_no_other, 0, 2);
-	tcase_add_test(tc, target__flooded__answers_every_command);
 	tcase_add_test(
-	    tc, target__more_requests_than_it_can_queue__refuses_them_and_serves_on);
+	    tc, target__ranges_out_of_the_device__are_refused_and_the_connection_goes_on);
+	tcase_add_loop_test(
+	    tc, target__buffer_that_is_none__loses_this_connection_and_no_other, 0, 2);
+	tcase_add_test(tc, target__flooded__answers_every_command);
+	tcase_add_test(tc, target__more_requests_than_it_can_queue__refuses_them_and_serves_on);
 	tcase_add_test(tc, target__stopped_under_load__ends_every_connection);
 	return suite;
 }

@@ -78,8 +78,7 @@ evd_body(void *arg)
 }
 
 void
-evd_waiter_start(
-    struct evd_waiter *w, DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold)
+evd_waiter_start(struct evd_waiter *w, DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold)
 {
 	*w = (struct evd_waiter){
 		.evd = evd, .timeout = timeout, .threshold = threshold, .more = -1

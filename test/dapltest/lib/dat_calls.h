@@ -12,11 +12,11 @@
 #include <dat2/dat_registry.h>
 
 struct dat_call {
-	const char *name;		/* without dat_ */
+	const char *name; /* without dat_ */
 	DAT_RETURN (*call)(DAT_HANDLE handle);
-	DAT_RETURN_SUBTYPE subtype;	/* of an impossible handle */
-	bool takes_ia;			/* an IA handle may stand there */
-	const char *arguments;		/* after the handle, as the stub provider notes them */
+	DAT_RETURN_SUBTYPE subtype; /* of an impossible handle */
+	bool takes_ia;		    /* an IA handle may stand there */
+	const char *arguments;	    /* after the handle, as the stub provider notes them */
 };
 
 extern const struct dat_call dat_calls[];

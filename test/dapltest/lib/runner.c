@@ -36,7 +36,7 @@ static struct begun {
 		const TTest *test;
 		int number;
 	} turns[TURNS_MAX];
-} *begun;
+} * begun;
 
 static int
 count_entries(const char *directory)
@@ -301,7 +301,8 @@ runner_main(int argc, char **argv, const runner_suite_fn *suites)
 	parse(argc, argv);
 	setrlimit(RLIMIT_CORE, &no_core);
 	signal(SIGPIPE, SIG_IGN);
-	begun = mmap(NULL, sizeof *begun, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	begun =
+	    mmap(NULL, sizeof *begun, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (begun == MAP_FAILED) {
 		perror("mmap");
 		return 2;

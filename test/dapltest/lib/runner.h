@@ -19,21 +19,21 @@
 
 /* As Check's own, and a failure prints the name of the test, its line, and how to run it alone. */
 #undef START_TEST
-#define START_TEST(test)                                                                             \
-	static void test##_body(int);                                                                \
-	static void test##_fn(int);                                                                  \
-	static const TTest test##_ttest = { #test, test##_fn, __FILE__, __LINE__ };                  \
-	static const TTest *test = &test##_ttest;                                                    \
-	static void test##_fn(int _i)                                                                \
-	{                                                                                            \
-		runner_begin_test(&test##_ttest, _i);                                                \
-		test##_body(_i);                                                                     \
-	}                                                                                            \
+#define START_TEST(test) \
+	static void test##_body(int); \
+	static void test##_fn(int); \
+	static const TTest test##_ttest = { #test, test##_fn, __FILE__, __LINE__ }; \
+	static const TTest *test = &test##_ttest; \
+	static void test##_fn(int _i) \
+	{ \
+		runner_begin_test(&test##_ttest, _i); \
+		test##_body(_i); \
+	} \
 	static void test##_body(int _i CK_ATTRIBUTE_UNUSED)
 
 /* What Check's tcase_add_*() and suite_create() call in its place. */
 #define _tcase_add_test runner_add_test
-#define suite_create	runner_suite
+#define suite_create runner_suite
 void runner_begin_test(const TTest *test, int turn);
 void runner_add_test(TCase *tcase, const TTest *test, int signal, int status, int start, int end);
 Suite *runner_suite(const char *name);

@@ -2,11 +2,10 @@
 #include "upcall_story.h"
 
 #define QUIET_MS 8
-#define PROBE	 0x5eed
+#define PROBE 0x5eed
 
 const DAT_UPCALL_POLICY up_policies[UP_POLICIES] = { DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_MANY,
-						     DAT_UPCALL_NORIFY, DAT_UPCALL_DISABLE,
-						     DAT_UPCALL_TEARDOWN };
+	DAT_UPCALL_NORIFY, DAT_UPCALL_DISABLE, DAT_UPCALL_TEARDOWN };
 
 bool
 up_calls(DAT_UPCALL_POLICY policy)
@@ -38,10 +37,10 @@ note(struct up *up, const DAT_EVENT *event, DAT_BOOLEAN more, bool taken)
 	pthread_mutex_lock(&lock);
 	ck_assert_int_lt(up->noted, UP_NOTES);
 	up->notes[up->noted] = (struct up_note){ .event = *event,
-						 .more = more,
-						 .taken = taken,
-						 .thread = pthread_self(),
-						 .instance = up };
+		.more = more,
+		.taken = taken,
+		.thread = pthread_self(),
+		.instance = up };
 	up->noted++;
 	pthread_mutex_unlock(&lock);
 }
@@ -109,7 +108,7 @@ up_init(struct up *up)
 
 void
 up_open_length(struct up *up, const struct dt_side *side, DAT_UPCALL_POLICY policy,
-	       DAT_EVD_FLAGS flags, DAT_COUNT length)
+    DAT_EVD_FLAGS flags, DAT_COUNT length)
 {
 	up->ia = side->ia;
 	dt_ok(dat_evd_kcreate(side->ia, length, policy, &up->object, flags, &up->evd));

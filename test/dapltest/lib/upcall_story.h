@@ -46,10 +46,10 @@ bool up_calls(DAT_UPCALL_POLICY policy);
 /* Before the EVD is made: clears the record.  The object is the recording upcall. */
 void up_init(struct up *up);
 /* Makes the EVD, of 64 events; up_open_length() of another length. */
-void up_open(struct up *up, const struct dt_side *side, DAT_UPCALL_POLICY policy,
-	     DAT_EVD_FLAGS flags);
+void up_open(
+    struct up *up, const struct dt_side *side, DAT_UPCALL_POLICY policy, DAT_EVD_FLAGS flags);
 void up_open_length(struct up *up, const struct dt_side *side, DAT_UPCALL_POLICY policy,
-		    DAT_EVD_FLAGS flags, DAT_COUNT length);
+    DAT_EVD_FLAGS flags, DAT_COUNT length);
 
 /* All of it: clears the record, opens a side, and makes the EVD on it. */
 void up_begin(struct up *up, struct dt_side *side, DAT_UPCALL_POLICY policy, DAT_EVD_FLAGS flags);

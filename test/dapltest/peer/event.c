@@ -31,8 +31,7 @@ START_TEST(peer_16__broken_on_a_merged_evd__comes_behind_the_error)
 	write_astray(&pair, 1);
 	dt_next(pair.a.connect, &event);
 	ck_assert_int_eq(event.event_number, DAT_DTO_COMPLETION_EVENT);
-	ck_assert_int_ne(
-	    event.event_data.dto_completion_event_data.status, DAT_DTO_SUCCESS);
+	ck_assert_int_ne(event.event_data.dto_completion_event_data.status, DAT_DTO_SUCCESS);
 	dt_expect(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, &event);
 	broken = &event.event_data.connect_event_data;
 	ck_assert_ptr_eq(broken->ep_handle, pair.a.ep);
@@ -152,16 +151,15 @@ START_TEST(peer_27__overflows_with_the_async_evd_full__end_nothing)
 	dt_ok(dat_ia_open((DAT_NAME_PTR)(uintptr_t) "soft", 1, &async, &pair.b.ia));
 	for (int i = 0; i < 3; i++) {
 		cr[i] = dt_evd(&pair.b, DAT_EVD_CR_FLAG, 1);
-		dt_ok(dat_psp_create_any(
-		    pair.b.ia, &qual[i], cr[i], DAT_PSP_CONSUMER_FLAG, &psp[i]));
+		dt_ok(
+		    dat_psp_create_any(pair.b.ia, &qual[i], cr[i], DAT_PSP_CONSUMER_FLAG, &psp[i]));
 		for (int j = 0; j < 3; j++) {
 			pair.a.ep = dt_ep(&pair.a, NULL);
 			pair.b.qual = qual[i];
 			dt_connect(&pair.a, &pair.b, NULL, 0);
 		}
 		for (int j = 0; j < 2; j++)
-			dt_expect(
-			    pair.a.connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, &event);
+			dt_expect(pair.a.connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, &event);
 	}
 	while (dat_evd_dequeue(async, &event) == DAT_SUCCESS) {
 		ck_assert_int_eq(event.event_number, DAT_ASYNC_ERROR_EVD_OVERFLOW);
@@ -171,8 +169,7 @@ START_TEST(peer_27__overflows_with_the_async_evd_full__end_nothing)
 	/* The other objects still work. */
 	for (int i = 0; i < 3; i++) {
 		dt_ok(dat_evd_dequeue(cr[i], &event));
-		dt_ok(
-		    dat_cr_reject(event.event_data.cr_arrival_event_data.cr_handle, 0, NULL));
+		dt_ok(dat_cr_reject(event.event_data.cr_arrival_event_data.cr_handle, 0, NULL));
 	}
 	dt_pair_close(&pair);
 }
@@ -205,8 +202,8 @@ START_TEST(peer_29__merged_evd__established_first_and_disconnected_last)
 		dt_expect_dto(pair.b.recv, pair.b.ep, i, DAT_DTO_SUCCESS, &event);
 	dt_next(pair.b.recv, &event);
 	while (event.event_number == DAT_DTO_COMPLETION_EVENT) {
-		ck_assert_int_eq(event.event_data.dto_completion_event_data.status,
-		    DAT_DTO_ERR_FLUSHED);
+		ck_assert_int_eq(
+		    event.event_data.dto_completion_event_data.status, DAT_DTO_ERR_FLUSHED);
 		dt_next(pair.b.recv, &event);
 	}
 	ck_assert_int_eq(event.event_number, DAT_CONNECTION_EVENT_DISCONNECTED);

@@ -34,8 +34,7 @@ START_TEST(race_d6__endpoint_freed_with_completions_undelivered__no_event_names_
 	memset(&event, 0xaa, sizeof event);
 	while (dat_evd_dequeue(pair.b.recv, &event) == DAT_SUCCESS) {
 		ck_assert_int_eq(event.event_number, DAT_DTO_COMPLETION_EVENT);
-		ck_assert_ptr_ne(
-		    event.event_data.dto_completion_event_data.ep_handle, pair.b.ep);
+		ck_assert_ptr_ne(event.event_data.dto_completion_event_data.ep_handle, pair.b.ep);
 	}
 	dt_ok(dat_evd_free(pair.b.recv));
 	dt_pair_close(&pair);
@@ -124,13 +123,12 @@ START_TEST(race_x1__two_evds_of_one_channel__both_can_be_freed)
 	struct dt_pair pair;
 
 	dt_pair_open(&pair, DT_SEPARATE);
-	dt_ok(dat_evd_kcreate(pair.b.ia, 64, DAT_UPCALL_SINGLE_INSTANCE, &object,
-	    DAT_EVD_DTO_FLAG, &recv));
-	dt_ok(dat_evd_kcreate(pair.b.ia, 64, DAT_UPCALL_SINGLE_INSTANCE, &object,
-	    DAT_EVD_DTO_FLAG, &request));
+	dt_ok(dat_evd_kcreate(
+	    pair.b.ia, 64, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_EVD_DTO_FLAG, &recv));
+	dt_ok(dat_evd_kcreate(
+	    pair.b.ia, 64, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_EVD_DTO_FLAG, &request));
 	dt_ok(dat_ep_free(pair.b.ep));
-	dt_ok(dat_ep_create(
-	    pair.b.ia, pair.b.pz, recv, request, pair.b.connect, NULL, &pair.b.ep));
+	dt_ok(dat_ep_create(pair.b.ia, pair.b.pz, recv, request, pair.b.connect, NULL, &pair.b.ep));
 	dt_recv(&pair.b, 0, 16, 1);
 	dt_recv(&pair.a, 0, 16, 1);
 	dt_connect_pair(&pair);
@@ -203,8 +201,7 @@ race_end_suite(void)
 	Suite *s = suite_create("race-end");
 	TCase *tc = dt_tcase(s, "end");
 
-	tcase_add_test(
-	    tc, race_d6__endpoint_freed_with_completions_undelivered__no_event_names_it);
+	tcase_add_test(tc, race_d6__endpoint_freed_with_completions_undelivered__no_event_names_it);
 	tcase_add_test(tc, race_d7__burst_of_requests_to_an_evd_of_one__rejected_and_reported);
 	tcase_add_test(tc, race_d8__endpoint_freed_while_its_connection_comes_and_goes__ends_soon);
 	tcase_add_test(tc, race_d11__opened_and_closed_under_50_descriptors__never_short);

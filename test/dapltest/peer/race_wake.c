@@ -22,8 +22,7 @@ funnel_open(struct funnel *f)
 	dt_side_open(&f->side, "soft", DT_SEPARATE);
 	dt_ok(dat_cno_create(f->side.ia, no_agent, &f->cno));
 	for (int i = 0; i < 4; i++)
-		dt_ok(dat_evd_create(
-		    f->side.ia, 64, f->cno, DAT_EVD_SOFTWARE_FLAG, &f->evd[i]));
+		dt_ok(dat_evd_create(f->side.ia, 64, f->cno, DAT_EVD_SOFTWARE_FLAG, &f->evd[i]));
 }
 
 static int
@@ -314,11 +313,11 @@ START_TEST(race_a7__a_dequeuing_thread_against_the_one_that_enables__nothing_sta
 
 	dt_pair_open(&pair, DT_SEPARATE);
 	c.object = (DAT_UPCALL_OBJECT){ &c, drain_and_enable };
-	dt_ok(dat_evd_kcreate(pair.b.ia, 64, DAT_UPCALL_DISABLE, &c.object,
-	    DAT_EVD_DTO_FLAG, &c.evd));
+	dt_ok(dat_evd_kcreate(
+	    pair.b.ia, 64, DAT_UPCALL_DISABLE, &c.object, DAT_EVD_DTO_FLAG, &c.evd));
 	dt_ok(dat_ep_free(pair.b.ep));
-	dt_ok(dat_ep_create(pair.b.ia, pair.b.pz, c.evd, pair.b.request, pair.b.connect, NULL,
-	    &pair.b.ep));
+	dt_ok(dat_ep_create(
+	    pair.b.ia, pair.b.pz, c.evd, pair.b.request, pair.b.connect, NULL, &pair.b.ep));
 	dt_ok(dat_evd_modify_upcall(
 	    c.evd, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_NEW));
 	dt_recv(&pair.b, 0, 16, 1);
@@ -361,8 +360,8 @@ START_TEST(race_a7__completions_moved_to_the_queue_by_another__enabling_sees_the
 		dt_assert_type(
 		    dat_evd_wait(pair.b.recv, 1000, 3, &event, &more), DAT_TIMEOUT_EXPIRED);
 	dt_expect_dto(pair.b.recv, pair.b.ep, 0, DAT_DTO_SUCCESS, &event);
-	dt_assert_type(dat_evd_modify_upcall(pair.b.recv, DAT_UPCALL_SINGLE_INSTANCE, &object,
-			   DAT_UPCALL_INVOC_NEW),
+	dt_assert_type(dat_evd_modify_upcall(
+			   pair.b.recv, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_UPCALL_INVOC_NEW),
 	    DAT_INVALID_STATE);
 	dt_ok(dat_evd_modify_upcall(
 	    pair.b.recv, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_UPCALL_INVOC_ANY));
@@ -416,8 +415,8 @@ START_TEST(race_a10__enabled_and_disabled_again_and_again__the_next_event_still_
 	dt_connect_pair(&pair);
 	for (int i = 1; i <= 8; i++) {
 		for (int j = 0; j < 50; j++) {
-			dt_ok(dat_evd_modify_upcall(c.evd, DAT_UPCALL_SINGLE_INSTANCE, &c.object,
-			    DAT_UPCALL_INVOC_ANY));
+			dt_ok(dat_evd_modify_upcall(
+			    c.evd, DAT_UPCALL_SINGLE_INSTANCE, &c.object, DAT_UPCALL_INVOC_ANY));
 			dt_ok(dat_evd_modify_upcall(
 			    c.evd, DAT_UPCALL_DISABLE, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_ANY));
 			if (i % 2)
@@ -510,10 +509,8 @@ race_wake_suite(void)
 	tcase_add_test(tc, race_a2__two_queues_of_one_cno__neither_is_forgotten);
 	tcase_add_test(tc, race_a2__two_queues_with_upcalls__neither_is_forgotten);
 	tcase_add_test(tc, race_a5__several_completions_and_one_notification__taken_one_a_wait);
-	tcase_add_test(
-	    tc, race_a7__a_dequeuing_thread_against_the_one_that_enables__nothing_stays);
-	tcase_add_test(
-	    tc, race_a7__completions_moved_to_the_queue_by_another__enabling_sees_them);
+	tcase_add_test(tc, race_a7__a_dequeuing_thread_against_the_one_that_enables__nothing_stays);
+	tcase_add_test(tc, race_a7__completions_moved_to_the_queue_by_another__enabling_sees_them);
 	tcase_add_test(
 	    tc, race_a8__enabling_with_a_completion_pending__is_refused_and_eats_nothing);
 	tcase_add_test(

@@ -17,8 +17,8 @@ expect_many(DAT_EVD_HANDLE evd, int first, int n)
 
 	for (int i = 0; i < n; i++) {
 		dt_ok(dat_evd_dequeue(evd, &event));
-		ck_assert_ptr_eq(event.event_data.software_event_data.pointer,
-		    (void *)(uintptr_t)(first + i));
+		ck_assert_ptr_eq(
+		    event.event_data.software_event_data.pointer, (void *)(uintptr_t)(first + i));
 	}
 }
 
@@ -98,8 +98,7 @@ peer_resize_suite(void)
 	TCase *tc = dt_tcase(s, "resize");
 
 	tcase_add_test(tc, peer_03__resize_with_completions_queued__returns_and_keeps_them);
-	tcase_add_test(
-	    tc, peer_04__resized_under_a_connection__completions_still_arrive_and_wake);
+	tcase_add_test(tc, peer_04__resized_under_a_connection__completions_still_arrive_and_wake);
 	tcase_add_test(tc, peer_05__resize_with_software_events_queued__keeps_each_in_order);
 	return s;
 }

@@ -33,8 +33,8 @@ START_TEST(peer_02__set_unwaitable__wakes_the_waiter_on_completions)
 	dt_side_open(&side, "soft", DT_SEPARATE);
 	evd_waiter_start(&w, side.recv, DAT_TIMEOUT_INFINITE, 1);
 	dt_ok(dat_evd_set_unwaitable(side.recv));
-	dt_assert_ret(evd_waiter_join(&w),
-	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_UNWAITABLE));
+	dt_assert_ret(
+	    evd_waiter_join(&w), DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_UNWAITABLE));
 	dt_side_close(&side);
 }
 END_TEST
@@ -51,8 +51,7 @@ START_TEST(peer_14__queue_full_when_a_completion_comes__nothing_lost_and_usable_
 
 	dt_pair_open(&pair, DT_SEPARATE);
 	evd = dt_evd(&pair.b, MIXED, 8);
-	dt_ok(dat_ep_create(
-	    pair.b.ia, pair.b.pz, evd, pair.b.request, pair.b.connect, NULL, &ep));
+	dt_ok(dat_ep_create(pair.b.ia, pair.b.pz, evd, pair.b.request, pair.b.connect, NULL, &ep));
 	dt_ok(dat_ep_free(pair.b.ep));
 	pair.b.ep = ep;
 	dt_recv(&pair.b, 0, 64, 7);

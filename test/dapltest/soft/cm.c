@@ -87,8 +87,10 @@ establish(void)
 START_TEST(connect__both_established_and_ready_to_send)
 {
 	struct ibv_recv_wr recv = { .wr_id = 1 }, *bad_recv;
-	struct ibv_send_wr send = { .wr_id = 2, .opcode = IBV_WR_SEND,
-		.send_flags = IBV_SEND_SIGNALED }, *bad;
+	struct ibv_send_wr send = { .wr_id = 2,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED },
+			   *bad;
 
 	establish();
 	ck_assert_int_eq(qp_state(active->qp), IBV_QPS_RTS);
@@ -440,10 +442,10 @@ soft_cm_suite(void)
 	tcase_add_test(tcase, destroy_id__while_requesting__passive_side_hears_of_it);
 	tcase_add_test(tcase, destroy_id__queued_events_are_dropped);
 	tcase_add_test(tcase, destroy_id__event_not_acknowledged__waits);
-	tcase_add_test(tcase,
-	    passive_disconnects_before_the_answer_is_read__established_then_disconnected);
-	tcase_add_test(tcase,
-	    passive_destroyed_before_the_answer_is_read__established_then_disconnected);
+	tcase_add_test(
+	    tcase, passive_disconnects_before_the_answer_is_read__established_then_disconnected);
+	tcase_add_test(
+	    tcase, passive_destroyed_before_the_answer_is_read__established_then_disconnected);
 	tcase_add_test(tcase, active_destroyed_before_it_reads_the_answer__passive_is_rejected);
 	tcase_add_test(tcase, notify_communication_established__stands_for_the_missing_RTU);
 	tcase_add_test(tcase, migrate__queued_events_follow);

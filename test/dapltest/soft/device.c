@@ -153,8 +153,7 @@ START_TEST(iova__remote_side_uses_the_address_it_was_given)
 	mr = ibv_reg_mr_iova(b.pd, b.bytes + 4096, 4096, 0x1000000, SIDE_ACCESS);
 	ck_assert_ptr_nonnull(mr);
 	strcpy(a.bytes, "far");
-	ck_assert_int_eq(
-	    side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 0x1000010, mr->rkey, 4), 0);
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 0x1000010, mr->rkey, 4), 0);
 	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
 	ck_assert_str_eq(b.bytes + 4096 + 16, "far");
 	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
@@ -167,8 +166,9 @@ START_TEST(queue_pairs__thousands__numbers_are_unique)
 	struct ibv_context *context = story_open();
 	struct ibv_pd *pd = ibv_alloc_pd(context);
 	struct ibv_cq *cq = ibv_create_cq(context, 1, NULL, NULL, 0);
-	struct ibv_qp_init_attr init = { .send_cq = cq, .recv_cq = cq, .cap = { 1, 1, 1, 1, 0 },
-		.qp_type = IBV_QPT_RC };
+	struct ibv_qp_init_attr init = {
+		.send_cq = cq, .recv_cq = cq, .cap = { 1, 1, 1, 1, 0 }, .qp_type = IBV_QPT_RC
+	};
 	struct ibv_qp **qps = calloc(16384, sizeof *qps);
 	char *seen = calloc(1, 1 << 24);
 
@@ -196,8 +196,10 @@ START_TEST(create__beyond_the_limits__refused)
 	struct ibv_context *context = story_open();
 	struct ibv_pd *pd = ibv_alloc_pd(context);
 	struct ibv_cq *cq = ibv_create_cq(context, 65536, NULL, NULL, 0);
-	struct ibv_qp_init_attr init = { .send_cq = cq, .recv_cq = cq,
-		.cap = { .max_send_wr = 1u << 20 }, .qp_type = IBV_QPT_RC };
+	struct ibv_qp_init_attr init = { .send_cq = cq,
+		.recv_cq = cq,
+		.cap = { .max_send_wr = 1u << 20 },
+		.qp_type = IBV_QPT_RC };
 
 	ck_assert_ptr_nonnull(cq);
 	ck_assert_ptr_null(ibv_create_cq(context, 0, NULL, NULL, 0));

@@ -57,8 +57,8 @@ served(int line)
 	struct soft_frame answer;
 
 	return send(line, &request, sizeof request, MSG_NOSIGNAL) == sizeof request &&
-	    recv(line, &answer, sizeof answer, MSG_WAITALL) == sizeof answer &&
-	    answer.type == SOFT_FRAME_NAK && answer.opcode == SOFT_NAK_NOT_CONNECTED;
+	       recv(line, &answer, sizeof answer, MSG_WAITALL) == sizeof answer &&
+	       answer.type == SOFT_FRAME_NAK && answer.opcode == SOFT_NAK_NOT_CONNECTED;
 }
 
 /* ---- one link a process, of that process ---- */
@@ -313,8 +313,8 @@ soft_door_suite(void)
 	TCase *tcase = runner_tcase(suite, "hello");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase,
-	    hello_of_one_slot_on_two_connections__the_second_is_refused_the_first_goes_on);
+	tcase_add_test(
+	    tcase, hello_of_one_slot_on_two_connections__the_second_is_refused_the_first_goes_on);
 	tcase_add_test(tcase, hello_twice_on_one_connection__ends_it);
 	tcase_add_test(tcase, process_hangs_up_and_calls_again__is_let_in);
 	tcase_add_test(tcase, hello_of_a_slot_that_nobody_has__refused);
@@ -327,7 +327,7 @@ soft_door_suite(void)
 
 	tcase = runner_tcase(suite, "processes");
 	tcase_add_test(tcase, hello_in_the_name_of_another_process__refused);
-	tcase_add_test(tcase,
-	    no_descriptor_left__callers_wait_outside__and_are_served_when_there_is_one);
+	tcase_add_test(
+	    tcase, no_descriptor_left__callers_wait_outside__and_are_served_when_there_is_one);
 	return suite;
 }

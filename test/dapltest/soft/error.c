@@ -31,8 +31,9 @@ expect_both_in_error(void)
 START_TEST(rdma_write__wrong_key__remote_access_error)
 {
 	side_receive(&b, 7, 0, 8);
-	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, (uintptr_t)b.bytes,
-	    b.mr->rkey ^ 0x10000, 8), 0);
+	ck_assert_int_eq(
+	    side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, (uintptr_t)b.bytes, b.mr->rkey ^ 0x10000, 8),
+	    0);
 	cq_expect(a.cq, 1, IBV_WC_REM_ACCESS_ERR);
 	async_expect(b.context, IBV_EVENT_QP_ACCESS_ERR, b.qp);
 	cq_expect(b.cq, 7, IBV_WC_WR_FLUSH_ERR);
@@ -43,15 +44,16 @@ END_TEST
 START_TEST(rdma_write__one_byte_beyond_the_end__refused_before_the_first)
 {
 	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0,
-	    (uintptr_t)b.bytes + SIDE_BYTES - 7, b.mr->rkey, 8), 0);
+			     (uintptr_t)b.bytes + SIDE_BYTES - 7, b.mr->rkey, 8),
+	    0);
 	cq_expect(a.cq, 1, IBV_WC_REM_ACCESS_ERR);
 }
 END_TEST
 
 START_TEST(rdma_write__one_byte_before_the_start__refused)
 {
-	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, (uintptr_t)b.bytes - 1,
-	    b.mr->rkey, 8), 0);
+	ck_assert_int_eq(
+	    side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, (uintptr_t)b.bytes - 1, b.mr->rkey, 8), 0);
 	cq_expect(a.cq, 1, IBV_WC_REM_ACCESS_ERR);
 }
 END_TEST
@@ -59,7 +61,8 @@ END_TEST
 START_TEST(rdma_write__to_the_last_byte__good)
 {
 	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0,
-	    (uintptr_t)b.bytes + SIDE_BYTES - 8, b.mr->rkey, 8), 0);
+			     (uintptr_t)b.bytes + SIDE_BYTES - 8, b.mr->rkey, 8),
+	    0);
 	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
 }
 END_TEST
@@ -76,8 +79,9 @@ START_TEST(rdma_write__key_of_another_domain__refused)
 	struct side other;
 
 	side_make(&other, NULL);
-	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, (uintptr_t)other.bytes,
-	    other.mr->rkey, 8), 0);
+	ck_assert_int_eq(
+	    side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, (uintptr_t)other.bytes, other.mr->rkey, 8),
+	    0);
 	cq_expect(a.cq, 1, IBV_WC_REM_ACCESS_ERR);
 	side_free(&other);
 }
@@ -94,8 +98,8 @@ START_TEST(rdma__region_without_the_right__refused)
 		struct ibv_mr *mr;
 
 		pair_make(&c, &d, NULL);
-		mr = ibv_reg_mr_iova2(d.pd, d.bytes, 64, (uintptr_t)d.bytes,
-		    (unsigned int)access[i]);
+		mr = ibv_reg_mr_iova2(
+		    d.pd, d.bytes, 64, (uintptr_t)d.bytes, (unsigned int)access[i]);
 		ck_assert_int_eq(
 		    side_rdma_raw(&c, opcodes[i], 1, 0, (uintptr_t)d.bytes, mr->rkey, 8), 0);
 		cq_expect(c.cq, 1, IBV_WC_REM_ACCESS_ERR);
@@ -123,8 +127,7 @@ START_TEST(rdma_read__deregistered_region__refused)
 	uint32_t rkey = b.mr->rkey;
 
 	ck_assert_int_eq(ibv_dereg_mr(b.mr), 0);
-	ck_assert_int_eq(
-	    side_rdma_raw(&a, IBV_WR_RDMA_READ, 1, 0, (uintptr_t)b.bytes, rkey, 8), 0);
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_READ, 1, 0, (uintptr_t)b.bytes, rkey, 8), 0);
 	cq_expect(a.cq, 1, IBV_WC_REM_ACCESS_ERR);
 	b.mr = ibv_reg_mr(b.pd, b.bytes, 1, 0);
 }
@@ -134,9 +137,12 @@ START_TEST(rdma_read__into_memory_not_writable__local_protection)
 {
 	struct ibv_mr *mr = ibv_reg_mr(a.pd, a.bytes, 64, 0);
 	struct ibv_sge sge = { (uintptr_t)a.bytes, 8, mr->lkey };
-	struct ibv_send_wr wr = { .wr_id = 1, .sg_list = &sge, .num_sge = 1,
+	struct ibv_send_wr wr = { .wr_id = 1,
+		.sg_list = &sge,
+		.num_sge = 1,
 		.opcode = IBV_WR_RDMA_READ,
-		.wr.rdma = { (uintptr_t)b.bytes, b.mr->rkey } }, *bad;
+		.wr.rdma = { (uintptr_t)b.bytes, b.mr->rkey } },
+			   *bad;
 
 	ck_assert_int_eq(ibv_post_send(a.qp, &wr, &bad), 0);
 	cq_expect(a.cq, 1, IBV_WC_LOC_PROT_ERR);
@@ -149,8 +155,11 @@ END_TEST
 START_TEST(send__with_a_wrong_local_key__local_protection_and_the_receive_stays)
 {
 	struct ibv_sge sge = { (uintptr_t)a.bytes, 8, a.mr->lkey ^ 4 };
-	struct ibv_send_wr wr = { .wr_id = 1, .sg_list = &sge, .num_sge = 1,
-		.opcode = IBV_WR_SEND }, *bad;
+	struct ibv_send_wr wr = { .wr_id = 1,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND },
+			   *bad;
 
 	side_receive(&b, 5, 0, 8);
 	ck_assert_int_eq(ibv_post_send(a.qp, &wr, &bad), 0);
@@ -189,9 +198,12 @@ END_TEST
 START_TEST(atomic__not_aligned__invalid_request)
 {
 	struct ibv_sge sge = { (uintptr_t)a.bytes, 8, a.mr->lkey };
-	struct ibv_send_wr wr = { .wr_id = 1, .sg_list = &sge, .num_sge = 1,
+	struct ibv_send_wr wr = { .wr_id = 1,
+		.sg_list = &sge,
+		.num_sge = 1,
 		.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
-		.wr.atomic = { (uintptr_t)b.bytes + 4, 1, 0, b.mr->rkey } }, *bad;
+		.wr.atomic = { (uintptr_t)b.bytes + 4, 1, 0, b.mr->rkey } },
+			   *bad;
 
 	ck_assert_int_eq(ibv_post_send(a.qp, &wr, &bad), 0);
 	cq_expect(a.cq, 1, IBV_WC_REM_INV_REQ_ERR);
@@ -323,8 +335,11 @@ START_TEST(post__too_many_or_malformed__refused_with_the_place)
 {
 	struct ibv_sge sge[5] = { { 0 } };
 	struct ibv_send_wr second = { .opcode = IBV_WR_SEND, .num_sge = 5, .sg_list = sge };
-	struct ibv_send_wr first = { .wr_id = 1, .opcode = IBV_WR_SEND, .next = &second,
-		.send_flags = IBV_SEND_SIGNALED }, *bad = NULL;
+	struct ibv_send_wr first = { .wr_id = 1,
+		.opcode = IBV_WR_SEND,
+		.next = &second,
+		.send_flags = IBV_SEND_SIGNALED },
+			   *bad = NULL;
 	struct ibv_recv_wr recv = { .num_sge = 5, .sg_list = sge }, *bad_recv = NULL;
 	int r = 0;
 
@@ -403,8 +418,8 @@ soft_error_suite(void)
 	tcase_add_test(tcase, rdma_read__into_memory_not_writable__local_protection);
 	tcase_add_test(tcase, send__with_a_wrong_local_key__local_protection_and_the_receive_stays);
 	tcase_add_test(tcase, send__longer_than_the_receive__length_error_and_invalid_request);
-	tcase_add_test(tcase,
-	    send__into_a_receive_with_a_wrong_key__protection_and_operation_error);
+	tcase_add_test(
+	    tcase, send__into_a_receive_with_a_wrong_key__protection_and_operation_error);
 	tcase_add_test(tcase, atomic__not_aligned__invalid_request);
 	tcase_add_test(tcase, error__requests_behind_it__flushed_in_order_each_once);
 	tcase_add_test(tcase, post_in_error__flushed_at_once);

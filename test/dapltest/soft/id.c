@@ -38,8 +38,9 @@ teardown(void)
 
 START_TEST(bind__port_taken__address_in_use)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = port,
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_port = port, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)
+	};
 	struct rdma_cm_id *id;
 
 	ck_assert_int_eq(rdma_create_id(client, &id, NULL, RDMA_PS_TCP), 0);
@@ -141,8 +142,9 @@ END_TEST
 /* Each id has a port of its own; a descriptor for each would soon be too many. */
 START_TEST(a_thousand_calling_ids__few_descriptors__unique_ports)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = port,
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in to = {
+		.sin_family = AF_INET, .sin_port = port, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)
+	};
 	static struct rdma_cm_id *ids[1000];
 	static char seen[65536];
 	int before = runner_count_fds();
@@ -163,7 +165,8 @@ END_TEST
 START_TEST(port_of_a_calling_id__bound_by_name__address_in_use)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,
-		.sin_port = rdma_get_src_port(active), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+		.sin_port = rdma_get_src_port(active),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	struct rdma_cm_id *id;
 
 	ck_assert_int_eq(rdma_create_id(client, &id, NULL, RDMA_PS_TCP), 0);
@@ -177,7 +180,8 @@ END_TEST
 
 START_TEST(reuse_address__two_ids_share_a_port__one_listens)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(20079),
+	struct sockaddr_in address = { .sin_family = AF_INET,
+		.sin_port = htons(20079),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	struct rdma_cm_id *ids[2];
 	int on = 1;
@@ -185,7 +189,8 @@ START_TEST(reuse_address__two_ids_share_a_port__one_listens)
 	for (int i = 0; i < 2; i++) {
 		ck_assert_int_eq(rdma_create_id(client, &ids[i], NULL, RDMA_PS_TCP), 0);
 		ck_assert_int_eq(rdma_set_option(ids[i], RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR,
-		    &on, sizeof on), 0);
+				     &on, sizeof on),
+		    0);
 		ck_assert_int_eq(rdma_bind_addr(ids[i], (struct sockaddr *)&address), 0);
 	}
 	ck_assert_int_eq(rdma_listen(ids[0], 0), 0);

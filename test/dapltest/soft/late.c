@@ -31,13 +31,18 @@ teardown(void)
 static void
 connect_to_stranger(uint8_t timeout)
 {
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .timeout = timeout, .retry_cnt = 3,
-		.rnr_retry = 7, .max_rd_atomic = 4 };
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS,
+		.timeout = timeout,
+		.retry_cnt = 3,
+		.rnr_retry = 7,
+		.max_rd_atomic = 4 };
 
 	side_to_init(&a, NULL);
 	side_to_rtr(&a, stranger << 14 | 5);
-	ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT |
-	    IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC), 0);
+	ck_assert_int_eq(ibv_modify_qp(a.qp, &attr,
+			     IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				 IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC),
+	    0);
 }
 
 static void
@@ -61,8 +66,12 @@ next_request(int line)
 static void
 answer(int line, const struct soft_frame *to, enum soft_frame_type type, uint8_t reason)
 {
-	const struct soft_frame frame = { .type = (uint8_t)type, .opcode = reason,
-		.qpn = to->from, .from = to->qpn, .psn = to->psn, .epoch = to->epoch,
+	const struct soft_frame frame = { .type = (uint8_t)type,
+		.opcode = reason,
+		.qpn = to->from,
+		.from = to->qpn,
+		.psn = to->psn,
+		.epoch = to->epoch,
 		.rnr_timer = reason == SOFT_NAK_NOT_READY };
 
 	ck_assert_int_eq(send(line, &frame, sizeof frame, MSG_NOSIGNAL), sizeof frame);
@@ -161,16 +170,21 @@ until_killed(void)
 /* The timeout is hours; that nobody has the slot any more says it all. */
 START_TEST(process_killed__requests_fail_at_once)
 {
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .timeout = 31, .retry_cnt = 7,
-		.rnr_retry = 7, .max_rd_atomic = 4 };
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS,
+		.timeout = 31,
+		.retry_cnt = 7,
+		.rnr_retry = 7,
+		.max_rd_atomic = 4 };
 
 	other_start(until_killed);
 	side_make(&own, NULL);
 	own_exchange();
 	side_to_init(&own, NULL);
 	side_to_rtr(&own, own_peer.qpn);
-	ck_assert_int_eq(ibv_modify_qp(own.qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT |
-	    IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC), 0);
+	ck_assert_int_eq(ibv_modify_qp(own.qp, &attr,
+			     IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				 IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC),
+	    0);
 	other_meet();
 	if (_i) {
 		other_stop();
@@ -258,8 +272,7 @@ soft_late_suite(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, answer_to_an_earlier_queue_pair_of_the_number__means_nothing);
 	tcase_add_test(tcase, refusals_of_two_kinds_in_turn__retries_exceeded);
-	tcase_add_test(tcase,
-	    timer_of_a_queue_pair__used_again_meanwhile__waits_for_the_new_time);
+	tcase_add_test(tcase, timer_of_a_queue_pair__used_again_meanwhile__waits_for_the_new_time);
 
 	tcase = runner_tcase(suite, "processes");
 	tcase_add_loop_test(tcase, process_killed__requests_fail_at_once, 0, 2);

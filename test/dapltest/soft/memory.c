@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#define READ_ONLY  0
+#define READ_ONLY 0
 #define READ_WRITE IBV_ACCESS_LOCAL_WRITE
 
 static struct side a;

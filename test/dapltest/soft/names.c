@@ -96,8 +96,9 @@ use_the_device(void)
 	struct ibv_context *context = story_open();
 	struct ibv_pd *pd = ibv_alloc_pd(context);
 	struct ibv_cq *cq = ibv_create_cq(context, 1, NULL, NULL, 0);
-	struct ibv_qp_init_attr init = { .send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RC,
-		.cap = { 1, 1, 1, 1, 0 } };
+	struct ibv_qp_init_attr init = {
+		.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RC, .cap = { 1, 1, 1, 1, 0 }
+	};
 	struct ibv_qp *qp = ibv_create_qp(pd, &init);
 	int r = qp ? 0 : errno;
 
@@ -407,8 +408,8 @@ take_and_die(atomic_int *owners, unsigned int seed)
 
 START_TEST(takers_of_one_name__one_at_a_time__also_after_the_death_of_owners)
 {
-	atomic_int *owners = mmap(NULL, sizeof *owners, PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	atomic_int *owners =
+	    mmap(NULL, sizeof *owners, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t pids[TAKERS];
 	int status;
 
@@ -565,8 +566,8 @@ soft_names_suite(void)
 
 	tcase_add_checked_fixture(tcase, room_enter, room_leave);
 	tcase_add_test(tcase, directory__in_the_runtime_directory_or_the_temporary_one);
-	tcase_add_test(tcase,
-	    runtime_directory__not_there_or_open_to_others__the_temporary_one_is_used);
+	tcase_add_test(
+	    tcase, runtime_directory__not_there_or_open_to_others__the_temporary_one_is_used);
 	tcase_add_test(tcase, runtime_directory__longer_than_a_socket_address__works);
 	tcase_add_test(tcase, directory_open_to_others__refused_with_a_message);
 	tcase_add_test(tcase, directory_is_a_link_or_a_file__refused_with_a_message);
@@ -576,8 +577,7 @@ soft_names_suite(void)
 	tcase_add_test(tcase, socket_of_another_user__cannot_be_reached);
 	tcase_add_test(tcase, sockets_of_the_dead__replaced);
 	tcase_add_test(tcase, socket_of_the_living__left_alone_though_its_name_is_free);
-	tcase_add_test(tcase,
-	    takers_of_one_name__one_at_a_time__also_after_the_death_of_owners);
+	tcase_add_test(tcase, takers_of_one_name__one_at_a_time__also_after_the_death_of_owners);
 	tcase_add_test(tcase, port_of_a_killed_process__free__even_if_its_child_lives);
 	tcase_add_test(tcase, child_of_a_fork_ends__names_stay_the_parents);
 	tcase_add_test(tcase, processes_with_different_directories__do_not_meet);

@@ -16,9 +16,9 @@
 #include "story.h"
 
 #define LONGEST 4096
-#define SHARED	(4 * LONGEST)
+#define SHARED (4 * LONGEST)
 
-static unsigned char *shared;	       /* with the process that copies */
+static unsigned char *shared;	      /* with the process that copies */
 static unsigned char *order[LONGEST]; /* where the bytes of the message go */
 static size_t length;
 
@@ -173,9 +173,25 @@ teardown(void)
 static const struct {
 	size_t length, source, target;
 } shapes[] = {
-	{ 1, 0, 0 }, { 3, 1, 2 }, { 5, 0, 6 }, { 7, 3, 0 }, { 8, 0, 0 }, { 8, 0, 3 }, { 9, 0, 0 },
-	{ 15, 2, 7 }, { 16, 0, 0 }, { 16, 3, 5 }, { 23, 0, 4 }, { 64, 0, 0 }, { 65, 0, 0 },
-	{ 100, 0, 0 }, { 256, 0, 0 }, { 777, 1, 6 }, { 1024, 0, 0 }, { 1024, 5, 3 }, { 2047, 0, 0 },
+	{ 1, 0, 0 },
+	{ 3, 1, 2 },
+	{ 5, 0, 6 },
+	{ 7, 3, 0 },
+	{ 8, 0, 0 },
+	{ 8, 0, 3 },
+	{ 9, 0, 0 },
+	{ 15, 2, 7 },
+	{ 16, 0, 0 },
+	{ 16, 3, 5 },
+	{ 23, 0, 4 },
+	{ 64, 0, 0 },
+	{ 65, 0, 0 },
+	{ 100, 0, 0 },
+	{ 256, 0, 0 },
+	{ 777, 1, 6 },
+	{ 1024, 0, 0 },
+	{ 1024, 5, 3 },
+	{ 2047, 0, 0 },
 };
 #define SHAPES (sizeof shapes / sizeof shapes[0])
 
@@ -238,7 +254,7 @@ END_TEST
 
 /* --- through the verbs: scattered, and with an end that is not a word's */
 
-#define FIRST_PART  333
+#define FIRST_PART 333
 #define SECOND_PART 3 /* the last 8 bytes lie in both */
 
 static struct side a, b;
@@ -261,8 +277,9 @@ send_and_write(void)
 	stop();
 	side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED, 1, 0, FIRST_PART + SECOND_PART);
 	stop();
-	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 2, 0, (uintptr_t)shared + 11,
-	    target->rkey, 1021), 0);
+	ck_assert_int_eq(
+	    side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 2, 0, (uintptr_t)shared + 11, target->rkey, 1021),
+	    0);
 	stop();
 	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
 	cq_expect(a.cq, 2, IBV_WC_SUCCESS);

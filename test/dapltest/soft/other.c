@@ -36,8 +36,8 @@ other_finish(void)
 
 	close(line);
 	ck_assert_int_eq(waitpid(other, &status, 0), other);
-	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the other process: %x",
-	    status);
+	ck_assert_msg(
+	    WIFEXITED(status) && WEXITSTATUS(status) == 0, "the other process: %x", status);
 }
 
 void

@@ -26,7 +26,7 @@ void own_begin(void (*there)(void), const struct side_options *options);
 void own_end(void);
 
 /* RDMA between [offset, ...) of our bytes and [remote, ...) of the other's. */
-void own_rdma(enum ibv_wr_opcode opcode, uint64_t wr_id, size_t offset, size_t remote,
-    uint32_t length);
+void own_rdma(
+    enum ibv_wr_opcode opcode, uint64_t wr_id, size_t offset, size_t remote, uint32_t length);
 
 #endif

@@ -213,8 +213,8 @@ soft_personality_suite(void)
 	tcase_add_test(
 	    tcase, delayed__queue_pair_is_destroyed__all_that_it_completed_can_be_polled);
 	tcase_add_test(tcase, delayed__destroyed_with_everything_held_back__nothing_remains);
-	tcase_add_loop_test(tcase, arm_poll_wait__in_every_personality__sees_all, 0,
-	    DT_PERSONALITIES);
+	tcase_add_loop_test(
+	    tcase, arm_poll_wait__in_every_personality__sees_all, 0, DT_PERSONALITIES);
 	tcase_add_test(tcase, exact_hint__says_what_the_plain_call_cannot);
 	return suite;
 }

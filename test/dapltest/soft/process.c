@@ -162,9 +162,13 @@ static uint64_t
 atomic(enum ibv_wr_opcode opcode, uint64_t compare_add, uint64_t swap)
 {
 	struct ibv_sge sge = { (uintptr_t)own.bytes, 8, own.mr->lkey };
-	struct ibv_send_wr wr = { .wr_id = 3, .sg_list = &sge, .num_sge = 1, .opcode = opcode,
+	struct ibv_send_wr wr = { .wr_id = 3,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = opcode,
 		.send_flags = IBV_SEND_SIGNALED,
-		.wr.atomic = { own_peer.address, compare_add, swap, own_peer.rkey } }, *bad;
+		.wr.atomic = { own_peer.address, compare_add, swap, own_peer.rkey } },
+			   *bad;
 	uint64_t old;
 
 	ck_assert_int_eq(ibv_post_send(own.qp, &wr, &bad), 0);
@@ -209,8 +213,8 @@ START_TEST(many_reads__complete_in_order)
 	own_begin(idle_target, &many);
 	other_meet();
 	for (uint64_t i = 0; i < 48; i++)
-		own_rdma(i % 3 ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, i, i * 1000, 100000 + i * 1000,
-		    900);
+		own_rdma(i % 3 ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, i, i * 1000,
+		    100000 + i * 1000, 900);
 	for (uint64_t i = 0; i < 48; i++)
 		cq_expect(own.cq, i, IBV_WC_SUCCESS);
 	for (size_t i = 0; i < 48; i++)
@@ -250,7 +254,7 @@ END_TEST
 /* --- streams */
 
 #define STREAM_MESSAGES 3000
-#define STREAM_SIZE	(SIDE_BYTES / 32)
+#define STREAM_SIZE (SIDE_BYTES / 32)
 
 static void
 stream(void)
@@ -305,8 +309,8 @@ soft_process_suite(void)
 	tcase_add_test(tcase, send__small_and_of_many_frames);
 	tcase_add_test(tcase, send_before_receive__waits_and_keeps_order);
 	tcase_add_test(tcase, send_to_an_empty_srq__goes_on_with_each_receive);
-	tcase_add_loop_test(tcase,
-	    send__the_receiver_exits_at_its_completion__the_send_succeeds, 0, 4);
+	tcase_add_loop_test(
+	    tcase, send__the_receiver_exits_at_its_completion__the_send_succeeds, 0, 4);
 	tcase_add_test(tcase, rdma_and_atomics__reach_the_other_process);
 	tcase_add_test(tcase, many_reads__complete_in_order);
 	tcase_add_test(tcase, fenced_send__of_what_a_read_brings__carries_it);

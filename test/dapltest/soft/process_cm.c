@@ -15,8 +15,11 @@ static uint16_t port;
 static void
 serve(const char *answer)
 {
-	struct rdma_conn_param param = { .private_data = answer, .private_data_len = 3,
-		.responder_resources = 1, .initiator_depth = 1, .rnr_retry_count = 7 };
+	struct rdma_conn_param param = { .private_data = answer,
+		.private_data_len = 3,
+		.responder_resources = 1,
+		.initiator_depth = 1,
+		.rnr_retry_count = 7 };
 	struct rdma_cm_id *listener;
 	struct rdma_cm_event *event;
 
@@ -53,8 +56,11 @@ leave(void)
 static void
 call(void)
 {
-	struct rdma_conn_param param = { .private_data = "please", .private_data_len = 7,
-		.responder_resources = 1, .initiator_depth = 1, .retry_count = 7,
+	struct rdma_conn_param param = { .private_data = "please",
+		.private_data_len = 7,
+		.responder_resources = 1,
+		.initiator_depth = 1,
+		.retry_count = 7,
 		.rnr_retry_count = 7 };
 
 	other_hear(&port, sizeof port);
@@ -82,8 +88,10 @@ accepting(void)
 
 START_TEST(connect__send__disconnect__one_event_each_side)
 {
-	struct ibv_send_wr wr = { .wr_id = 2, .opcode = IBV_WR_SEND,
-		.send_flags = IBV_SEND_SIGNALED }, *bad;
+	struct ibv_send_wr wr = { .wr_id = 2,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED },
+			   *bad;
 	struct rdma_cm_event *event;
 
 	other_start(accepting);
@@ -344,8 +352,10 @@ fork_and_look(int generations)
 
 START_TEST(fork__with_connection_and_listener__children_lose_no_memory)
 {
-	struct ibv_send_wr wr = { .wr_id = 2, .opcode = IBV_WR_SEND,
-		.send_flags = IBV_SEND_SIGNALED }, *bad;
+	struct ibv_send_wr wr = { .wr_id = 2,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED },
+			   *bad;
 	struct rdma_cm_id *listener;
 	uint16_t own_port;
 

@@ -187,8 +187,8 @@ soft_process_error_suite(void)
 	tcase_add_test(tcase, send__longer_than_the_receive__invalid_request);
 	tcase_add_test(tcase, send__no_receive_and_no_retries__rnr_error);
 	tcase_add_test(tcase, send__to_a_destroyed_queue_pair__retries_then_gives_up);
-	tcase_add_loop_test(tcase,
-	    peer_resets_right_after_the_message__it_was_done__the_next_is_not, 0, 10);
+	tcase_add_loop_test(
+	    tcase, peer_resets_right_after_the_message__it_was_done__the_next_is_not, 0, 10);
 	tcase_add_test(tcase, send__before_the_peer_is_ready__arrives_when_it_is);
 	tcase_add_test(tcase, peer_killed__requests_fail);
 	return suite;

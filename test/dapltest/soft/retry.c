@@ -137,8 +137,10 @@ expect_setting_refused(const char *factor)
 	struct ibv_context *context = story_open();
 	struct ibv_pd *pd = ibv_alloc_pd(context);
 	struct ibv_cq *own_cq = ibv_create_cq(context, 1, NULL, NULL, 0);
-	struct ibv_qp_init_attr init = { .send_cq = own_cq, .recv_cq = own_cq,
-		.qp_type = IBV_QPT_RC, .cap = { 1, 1, 1, 1, 0 } };
+	struct ibv_qp_init_attr init = { .send_cq = own_cq,
+		.recv_cq = own_cq,
+		.qp_type = IBV_QPT_RC,
+		.cap = { 1, 1, 1, 1, 0 } };
 
 	setenv("SOFTVERBS_TIME_FACTOR", factor, 1);
 	ck_assert_ptr_null(ibv_create_qp(pd, &init));
@@ -150,8 +152,8 @@ expect_setting_refused(const char *factor)
 
 START_TEST(time_factor__not_a_number_in_range__refused)
 {
-	static const char *const wrong[] = { "0", "0.009", "100.001", "-1", "1,5", "1e2", "x",
-		".", "0.0001", "99999999999999999999" };
+	static const char *const wrong[] = { "0", "0.009", "100.001", "-1", "1,5", "1e2", "x", ".",
+		"0.0001", "99999999999999999999" };
 
 	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
 		expect_setting_refused(wrong[i]);

@@ -454,7 +454,8 @@ START_TEST(queue_pair_of_an_id__has_the_timeout_of_the_path_or_the_consumers)
 	listener = cm_listen(channel, &port);
 	id = cm_resolved(channel, port);
 	ck_assert_int_eq(id->route.path_rec->packet_life_time, 17);
-	ck_assert_int_eq(rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &wish, 1), 0);
+	ck_assert_int_eq(
+	    rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &wish, 1), 0);
 	cq = ibv_create_cq(id->verbs, 64, NULL, NULL, 0);
 	cm_qp(id, cq);
 	ck_assert_int_eq(rdma_connect(id, &(struct rdma_conn_param){ .retry_count = 5 }), 0);
@@ -485,17 +486,14 @@ soft_silent_suite(void)
 	TCase *tcase = runner_tcase(suite, "connections");
 
 	tcase_add_checked_fixture(tcase, patience_begin, patience_end);
-	tcase_add_test(tcase,
-	    connect__process_is_stopped__unreachable__and_served_when_it_goes_on);
+	tcase_add_test(tcase, connect__process_is_stopped__unreachable__and_served_when_it_goes_on);
 	tcase_add_test(tcase, connect__given_up_by_the_caller__leaves_no_descriptor);
 	tcase_add_test(tcase, accept__caller_is_stopped__unreachable);
 	tcase_add_test(tcase, disconnect__peer_is_stopped__disconnected_all_the_same_and_once);
 	tcase_add_test(tcase, consumers_take_their_time__are_waited_for);
-	tcase_add_test(tcase,
-	    requests_accepted__no_word_after__all_unreachable_and_nothing_kept);
+	tcase_add_test(tcase, requests_accepted__no_word_after__all_unreachable_and_nothing_kept);
 	tcase_add_loop_test(tcase, answer_after_the_caller_has_given_up__rejected, 0, 2);
 	tcase_add_test(tcase, connect__others_stand_at_the_door__gets_in_when_they_have_gone);
-	tcase_add_test(tcase,
-	    queue_pair_of_an_id__has_the_timeout_of_the_path_or_the_consumers);
+	tcase_add_test(tcase, queue_pair_of_an_id__has_the_timeout_of_the_path_or_the_consumers);
 	return suite;
 }

@@ -19,12 +19,12 @@ teardown(void)
 }
 
 #define INIT_MASK (IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
-#define RTR_MASK                                                                            \
-	(IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |     \
+#define RTR_MASK \
+	(IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | \
 	    IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)
-#define RTS_MASK                                                                  \
-	(IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |    \
-	    IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC)
+#define RTS_MASK \
+	(IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | \
+	    IBV_QP_MAX_QP_RD_ATOMIC)
 
 static const int masks[] = {
 	[IBV_QPS_RESET] = IBV_QP_STATE,
@@ -86,8 +86,8 @@ START_TEST(transitions__only_those_of_the_specification)
 			if (allowed[from][to] == 'S' || (from == to && from == 1))
 				mask = IBV_QP_STATE;
 			r = go(states[to], mask);
-			ck_assert_msg((r == 0) == (allowed[from][to] != '.'),
-			    "from %d to %d: %d", states[from], states[to], r);
+			ck_assert_msg((r == 0) == (allowed[from][to] != '.'), "from %d to %d: %d",
+			    states[from], states[to], r);
 			ck_assert_int_eq(qp_state(a.qp), r ? states[from] : states[to]);
 		}
 	}
@@ -132,10 +132,10 @@ static const struct {
 	{ IBV_QPS_RTS, IBV_QPS_RTS, 0, IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER },
 	{ IBV_QPS_RTS, IBV_QPS_SQD, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY },
 	{ IBV_QPS_SQD, IBV_QPS_RTS, 0, IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER },
-	{ IBV_QPS_SQD, IBV_QPS_SQD, 0, IBV_QP_PORT | IBV_QP_AV | IBV_QP_TIMEOUT |
-	    IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC |
-	    IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX |
-	    IBV_QP_MIN_RNR_TIMER },
+	{ IBV_QPS_SQD, IBV_QPS_SQD, 0,
+	    IBV_QP_PORT | IBV_QP_AV | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+		IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_ACCESS_FLAGS |
+		IBV_QP_PKEY_INDEX | IBV_QP_MIN_RNR_TIMER },
 	{ IBV_QPS_RTS, IBV_QPS_RESET, 0, 0 },
 	{ IBV_QPS_SQD, IBV_QPS_ERR, 0, 0 },
 };
@@ -195,7 +195,8 @@ START_TEST(values_out_of_range__refused)
 	ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, INIT_MASK), EINVAL);
 	reach(IBV_QPS_INIT);
 	attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTR,
-		.ah_attr = { .dlid = 1, .port_num = 1 }, .path_mtu = (enum ibv_mtu)9 };
+		.ah_attr = { .dlid = 1, .port_num = 1 },
+		.path_mtu = (enum ibv_mtu)9 };
 	ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, RTR_MASK), EINVAL);
 	ck_assert_int_eq(qp_state(a.qp), IBV_QPS_INIT);
 }
@@ -251,8 +252,7 @@ START_TEST(send_queue_drained__holds_back_and_goes_on)
 	side_make(&b, NULL);
 	side_connect(&a, &b, NULL);
 	side_receive(&b, 1, 0, 8);
-	ck_assert_int_eq(
-	    ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY), 0);
+	ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY), 0);
 	async_expect(a.context, IBV_EVENT_SQ_DRAINED, a.qp);
 	side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED, 2, 0, 8);
 	cq_expect_quiet(b.cq);

@@ -108,8 +108,9 @@ side_to_init(struct side *side, const struct side_options *options)
 
 	if (options && options->qp_access)
 		attr.qp_access_flags = options->qp_access & ~SIDE_NO_ACCESS;
-	ck_assert_int_eq(ibv_modify_qp(side->qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
-	    IBV_QP_PORT | IBV_QP_ACCESS_FLAGS), 0);
+	ck_assert_int_eq(ibv_modify_qp(side->qp, &attr,
+			     IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
+	    0);
 }
 
 void
@@ -124,9 +125,10 @@ side_to_rtr(struct side *side, uint32_t qpn)
 		.min_rnr_timer = 1,
 	};
 
-	ck_assert_int_eq(ibv_modify_qp(side->qp, &attr, IBV_QP_STATE | IBV_QP_AV |
-	    IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-	    IBV_QP_MIN_RNR_TIMER), 0);
+	ck_assert_int_eq(ibv_modify_qp(side->qp, &attr,
+			     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				 IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
+	    0);
 }
 
 void
@@ -140,8 +142,10 @@ side_to_rts(struct side *side, const struct side_options *options)
 		.max_rd_atomic = 4,
 	};
 
-	ck_assert_int_eq(ibv_modify_qp(side->qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT |
-	    IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC), 0);
+	ck_assert_int_eq(ibv_modify_qp(side->qp, &attr,
+			     IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				 IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC),
+	    0);
 }
 
 void
@@ -243,8 +247,9 @@ void
 side_rdma(struct side *side, struct side *peer, enum ibv_wr_opcode opcode, uint64_t wr_id,
     size_t offset, size_t remote, uint32_t length)
 {
-	ck_assert_int_eq(side_rdma_raw(side, opcode, wr_id, offset,
-	    (uintptr_t)peer->bytes + remote, peer->mr->rkey, length), 0);
+	ck_assert_int_eq(side_rdma_raw(side, opcode, wr_id, offset, (uintptr_t)peer->bytes + remote,
+			     peer->mr->rkey, length),
+	    0);
 }
 
 struct ibv_wc
@@ -422,8 +427,11 @@ cm_qp(struct rdma_cm_id *id, struct ibv_cq *cq)
 	struct ibv_qp_init_attr init = {
 		.send_cq = cq,
 		.recv_cq = cq,
-		.cap = { .max_send_wr = 16, .max_recv_wr = 16, .max_send_sge = 1,
-		    .max_recv_sge = 1, .max_inline_data = 64 },
+		.cap = { .max_send_wr = 16,
+		    .max_recv_wr = 16,
+		    .max_send_sge = 1,
+		    .max_recv_sge = 1,
+		    .max_inline_data = 64 },
 		.qp_type = IBV_QPT_RC,
 	};
 

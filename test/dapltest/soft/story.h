@@ -54,8 +54,8 @@
 #define story_leaks() 0
 #endif
 
-#define SIDE_BYTES  (256 * 1024)
-#define SIDE_ACCESS                                                                  \
+#define SIDE_BYTES (256 * 1024)
+#define SIDE_ACCESS \
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
 	    IBV_ACCESS_REMOTE_ATOMIC)
 
@@ -75,9 +75,9 @@ struct side_options {
 	int cqe;		  /* 128 if 0 */
 	int srq;		  /* receives of an SRQ; none if 0 */
 	bool sig_all;
-	bool no_retries; /* 0 instead of endless receiver-not-ready tries */
-	bool patient;	 /* waits for ever for a peer that does not answer, else 4 ms */
-	int mr_access;	 /* SIDE_ACCESS if 0 */
+	bool no_retries;	/* 0 instead of endless receiver-not-ready tries */
+	bool patient;		/* waits for ever for a peer that does not answer, else 4 ms */
+	int mr_access;		/* SIDE_ACCESS if 0 */
 	unsigned int qp_access; /* everything if 0, SIDE_NO_ACCESS for none */
 };
 #define SIDE_NO_ACCESS (1u << 31)
@@ -104,8 +104,8 @@ void side_receive(struct side *side, uint64_t wr_id, size_t offset, uint32_t len
 int side_try_receive(struct side *side, uint64_t wr_id, size_t offset, uint32_t length);
 void side_post(struct side *side, enum ibv_wr_opcode opcode, unsigned int flags, uint64_t wr_id,
     size_t offset, uint32_t length);
-int side_try_post(struct side *side, enum ibv_wr_opcode opcode, unsigned int flags,
-    uint64_t wr_id, size_t offset, uint32_t length);
+int side_try_post(struct side *side, enum ibv_wr_opcode opcode, unsigned int flags, uint64_t wr_id,
+    size_t offset, uint32_t length);
 
 /* RDMA between [offset, ...) of the side and [remote, ...) of the peer's bytes. */
 void side_rdma(struct side *side, struct side *peer, enum ibv_wr_opcode opcode, uint64_t wr_id,
@@ -137,8 +137,8 @@ struct rdma_cm_id *cm_resolved(struct rdma_event_channel *channel, uint16_t port
 
 /* The next event, within ten seconds; it must be of that type. */
 struct rdma_cm_event *cm_next(struct rdma_event_channel *channel, enum rdma_cm_event_type type);
-void cm_expect(struct rdma_event_channel *channel, enum rdma_cm_event_type type,
-    struct rdma_cm_id *id);
+void cm_expect(
+    struct rdma_event_channel *channel, enum rdma_cm_event_type type, struct rdma_cm_id *id);
 void cm_expect_quiet(struct rdma_event_channel *channel);
 void cm_qp(struct rdma_cm_id *id, struct ibv_cq *cq);
 

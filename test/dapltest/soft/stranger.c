@@ -79,7 +79,10 @@ END_TEST
 static void
 fuzz(unsigned int seed)
 {
-	struct { uint32_t words[16]; char data[64]; } frame;
+	struct {
+		uint32_t words[16];
+		char data[64];
+	} frame;
 	struct side a;
 	uint64_t address;
 	uint32_t slot;
@@ -101,7 +104,8 @@ fuzz(unsigned int seed)
 		memset(&frame, 0, sizeof frame);
 		frame.words[0] = length;
 		frame.words[1] = (rand() % 8 ? 2u : (uint32_t)rand() % 9) |
-		    (uint32_t)rand() % 8 << 8 | (rand() % 4 ? 3u : (uint32_t)rand() % 8) << 16;
+				 (uint32_t)rand() % 8 << 8 |
+				 (rand() % 4 ? 3u : (uint32_t)rand() % 8) << 16;
 		frame.words[2] = rand() % 16 ? a.qp->qp_num : (uint32_t)rand() & 0xffffff;
 		frame.words[3] = rand() % 64 ? slot << 14 | 5 : (uint32_t)rand() & 0xffffff;
 		frame.words[4] = rand() % 16 ? (uint32_t)rand() % 8 : (uint32_t)rand() & 0xffffff;

@@ -87,8 +87,11 @@ START_TEST(inline_data__is_taken_at_the_post)
 {
 	char text[] = "written before", copy[sizeof text];
 	struct ibv_sge sge = { (uintptr_t)text, sizeof text, 0xdead };
-	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND,
-		.send_flags = IBV_SEND_INLINE }, *bad;
+	struct ibv_send_wr wr = { .sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_INLINE },
+			   *bad;
 
 	memcpy(copy, text, sizeof text);
 	ck_assert_int_eq(ibv_post_send(a.qp, &wr, &bad), 0); /* waits for a receive */
@@ -141,9 +144,13 @@ static uint64_t
 atomic(enum ibv_wr_opcode opcode, uint64_t compare_add, uint64_t swap)
 {
 	struct ibv_sge sge = { (uintptr_t)a.bytes, 8, a.mr->lkey };
-	struct ibv_send_wr wr = { .wr_id = 3, .sg_list = &sge, .num_sge = 1, .opcode = opcode,
+	struct ibv_send_wr wr = { .wr_id = 3,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = opcode,
 		.send_flags = IBV_SEND_SIGNALED,
-		.wr.atomic = { (uintptr_t)b.bytes + 64, compare_add, swap, b.mr->rkey } }, *bad;
+		.wr.atomic = { (uintptr_t)b.bytes + 64, compare_add, swap, b.mr->rkey } },
+			   *bad;
 	uint64_t old;
 
 	ck_assert_int_eq(ibv_post_send(a.qp, &wr, &bad), 0);
@@ -228,13 +235,14 @@ wide_memory(size_t length)
 {
 	const size_t piece = 16u << 20;
 	int fd = memfd_create("wide", MFD_CLOEXEC);
-	char *all = mmap(NULL, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-	    0);
+	char *all =
+	    mmap(NULL, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	ck_assert_int_eq(ftruncate(fd, (off_t)piece), 0);
 	for (size_t at = 0; at < length; at += piece)
-		ck_assert_ptr_ne(mmap(all + at, piece, PROT_READ | PROT_WRITE,
-		    MAP_SHARED | MAP_FIXED, fd, 0), MAP_FAILED);
+		ck_assert_ptr_ne(
+		    mmap(all + at, piece, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0),
+		    MAP_FAILED);
 	close(fd);
 	return all;
 }
@@ -246,9 +254,13 @@ START_TEST(message_of_1_GiB__is_good)
 	struct ibv_mr *mr_from = ibv_reg_mr(a.pd, from, length, 0);
 	struct ibv_mr *mr_to = ibv_reg_mr(b.pd, to, length, SIDE_ACCESS);
 	struct ibv_sge sge = { (uintptr_t)from, (uint32_t)limit, mr_from->lkey };
-	struct ibv_send_wr wr = { .wr_id = 1, .sg_list = &sge, .num_sge = 1,
-		.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED,
-		.wr.rdma = { (uintptr_t)to, mr_to->rkey } }, *bad;
+	struct ibv_send_wr wr = { .wr_id = 1,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = { (uintptr_t)to, mr_to->rkey } },
+			   *bad;
 
 	from[12345] = 'x';
 	ck_assert_int_eq(ibv_post_send(a.qp, &wr, &bad), 0);
@@ -268,7 +280,9 @@ START_TEST(message_longer_than_the_ports_limit__refused_at_the_post)
 		IBV_WR_RDMA_READ };
 	struct ibv_sge half[2] = { { (uintptr_t)a.bytes, 0, a.mr->lkey } };
 	struct ibv_send_wr good = { .wr_id = 1, .opcode = IBV_WR_SEND }, *bad;
-	struct ibv_send_wr wr = { .wr_id = 2, .sg_list = half, .num_sge = 2,
+	struct ibv_send_wr wr = { .wr_id = 2,
+		.sg_list = half,
+		.num_sge = 2,
 		.wr.rdma = { (uintptr_t)b.bytes, b.mr->rkey } };
 	struct ibv_port_attr port;
 
@@ -302,8 +316,11 @@ START_TEST(srq__serves_two_queue_pairs_and_reports_its_limit)
 	side_make(&e, NULL);
 	side_connect(&c, &d, NULL);
 	f = c; /* a second queue pair on the same SRQ */
-	struct ibv_qp_init_attr init = { .send_cq = c.cq, .recv_cq = c.cq, .srq = c.srq,
-		.cap = { .max_send_wr = 1, .max_send_sge = 1 }, .qp_type = IBV_QPT_RC };
+	struct ibv_qp_init_attr init = { .send_cq = c.cq,
+		.recv_cq = c.cq,
+		.srq = c.srq,
+		.cap = { .max_send_wr = 1, .max_send_sge = 1 },
+		.qp_type = IBV_QPT_RC };
 	own = f.qp = ibv_create_qp(c.pd, &init);
 	side_connect(&f, &e, NULL);
 	for (uint64_t i = 0; i < 3; i++)
@@ -363,8 +380,8 @@ pump(void *arg)
 	for (uint64_t i = 0; i < 5000; i++) {
 		while (side_try_receive(stream->from, i, 0, 32))
 			;
-		while (side_try_post(stream->from, IBV_WR_SEND,
-			   i % 8 ? 0 : IBV_SEND_SIGNALED, i, 4096, 32))
+		while (side_try_post(
+		    stream->from, IBV_WR_SEND, i % 8 ? 0 : IBV_SEND_SIGNALED, i, 4096, 32))
 			;
 		struct ibv_wc wc;
 		while (ibv_poll_cq(stream->from->cq, 1, &wc) == 1)

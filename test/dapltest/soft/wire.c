@@ -30,15 +30,18 @@ side_for_the_peer(uint8_t reads)
 {
 	const struct side_options patient = { .patient = true };
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR,
-		.ah_attr = { .dlid = 1, .port_num = 1 }, .path_mtu = IBV_MTU_1024,
+		.ah_attr = { .dlid = 1, .port_num = 1 },
+		.path_mtu = IBV_MTU_1024,
 		.max_dest_rd_atomic = reads };
 
 	side_make(&a, NULL);
 	peer_qpn = line_slot_take(&door) << 14 | 5;
 	attr.dest_qp_num = peer_qpn;
 	side_to_init(&a, NULL);
-	ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
-	    IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER), 0);
+	ck_assert_int_eq(ibv_modify_qp(a.qp, &attr,
+			     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				 IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
+	    0);
 	side_to_rts(&a, &patient);
 	line = line_open(a.qp->qp_num >> 14);
 	line_greet(line, peer_qpn >> 14);
@@ -115,8 +118,8 @@ expect_read(uint32_t psn, uint32_t total, const char *bytes)
 		ck_assert_int_eq(answer.type, SOFT_FRAME_RESPONSE);
 		ck_assert_uint_eq(answer.psn, psn);
 		ck_assert_int_eq(memcmp(part, bytes + got, answer.length), 0);
-		ck_assert_int_eq(answer.flags & SOFT_FRAME_LAST, got + answer.length == total ?
-		    SOFT_FRAME_LAST : 0);
+		ck_assert_int_eq(answer.flags & SOFT_FRAME_LAST,
+		    got + answer.length == total ? SOFT_FRAME_LAST : 0);
 		if (!total)
 			break;
 	}
@@ -268,7 +271,7 @@ take_request(int link, struct soft_frame *frame)
 
 /* The peer's queue pair goes: what it has read is refused later than what comes then. */
 /* origin: hostile.4 */
-START_TEST(write_refused_for_a_queue_pair_that_is_gone__read_before_it_unanswered__both_are_sent_again)
+START_TEST(write_to_a_freed_queue_pair_refused__read_before_it_unanswered__both_are_sent_again)
 {
 	struct soft_frame read, write, again, answer;
 	int link;
@@ -278,8 +281,12 @@ START_TEST(write_refused_for_a_queue_pair_that_is_gone__read_before_it_unanswere
 	link = line_accept(door);
 	take_request(link, &read);
 	take_request(link, &write);
-	answer = (struct soft_frame){ .type = SOFT_FRAME_NAK, .opcode = SOFT_NAK_NOT_CONNECTED,
-		.qpn = write.from, .from = write.qpn, .psn = write.psn, .epoch = write.epoch };
+	answer = (struct soft_frame){ .type = SOFT_FRAME_NAK,
+		.opcode = SOFT_NAK_NOT_CONNECTED,
+		.qpn = write.from,
+		.from = write.qpn,
+		.psn = write.psn,
+		.epoch = write.epoch };
 	ck_assert_int_eq(send(link, &answer, sizeof answer, MSG_NOSIGNAL), sizeof answer);
 	answer.type = SOFT_FRAME_READY;
 	answer.opcode = 0;
@@ -480,7 +487,8 @@ START_TEST(answers__what_they_may_be)
 		{ { .type = SOFT_FRAME_ACK, .flags = SOFT_FRAME_LAST }, false },
 		{ { .type = SOFT_FRAME_READY }, true },
 		{ { .type = SOFT_FRAME_NAK, .opcode = SOFT_NAK_NOT_READY, .rnr_timer = 31 }, true },
-		{ { .type = SOFT_FRAME_NAK, .opcode = SOFT_NAK_NOT_READY, .rnr_timer = 32 }, false },
+		{ { .type = SOFT_FRAME_NAK, .opcode = SOFT_NAK_NOT_READY, .rnr_timer = 32 },
+		    false },
 		{ { .type = SOFT_FRAME_NAK, .opcode = SOFT_NAK_NOT_CONNECTED }, true },
 		{ { .type = SOFT_FRAME_NAK, .opcode = IBV_WC_REM_ACCESS_ERR }, true },
 		{ { .type = SOFT_FRAME_NAK, .opcode = IBV_WC_SUCCESS }, false },
@@ -488,7 +496,8 @@ START_TEST(answers__what_they_may_be)
 		{ { .type = SOFT_FRAME_NAK, .opcode = 0xfd }, false },
 		{ { .type = SOFT_FRAME_RESPONSE, .flags = 3, .length = 8, .total = 8 }, true },
 		{ { .type = SOFT_FRAME_RESPONSE, .flags = 3, .length = 8, .total = 7 }, false },
-		{ { .type = SOFT_FRAME_RESPONSE, .flags = SOFT_FRAME_SOLICITED, .total = 7 }, false },
+		{ { .type = SOFT_FRAME_RESPONSE, .flags = SOFT_FRAME_SOLICITED, .total = 7 },
+		    false },
 		{ { .type = SOFT_FRAME_HELLO, .length = 16 }, true },
 		{ { .type = SOFT_FRAME_HELLO, .length = 15 }, false },
 	};
@@ -523,13 +532,16 @@ START_TEST(cm_message__what_it_may_say)
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		const struct soft_wire_cm wire = { .type = cases[i].type, .from = cases[i].from,
-			.to = cases[i].to, .data_length = cases[i].data_length,
-			.port_space = RDMA_PS_TCP, .source.family = 4, .target.family = 4 };
+		const struct soft_wire_cm wire = { .type = cases[i].type,
+			.from = cases[i].from,
+			.to = cases[i].to,
+			.data_length = cases[i].data_length,
+			.port_space = RDMA_PS_TCP,
+			.source.family = 4,
+			.target.family = 4 };
 		struct soft_cm_message message;
 
-		ck_assert_msg(soft_cm_unpack(&message, &wire, 9) == cases[i].valid,
-		    "case %zu", i);
+		ck_assert_msg(soft_cm_unpack(&message, &wire, 9) == cases[i].valid, "case %zu", i);
 	}
 }
 END_TEST
@@ -541,13 +553,14 @@ soft_wire_suite(void)
 	TCase *tcase = runner_tcase(suite, "wire"), *words = runner_tcase(suite, "words");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase,
-	    limit_of_reads_lowered__while_one_is_pending__it_is_answered_and_no_other);
+	tcase_add_test(
+	    tcase, limit_of_reads_lowered__while_one_is_pending__it_is_answered_and_no_other);
 	tcase_add_test(tcase, limit_of_reads_raised__while_one_is_pending__all_are_answered);
-	tcase_add_test(tcase, read_pending_and_write_done__queue_pair_destroyed__only_the_read_is_answered);
+	tcase_add_test(
+	    tcase, read_pending_and_write_done__queue_pair_destroyed__only_the_read_is_answered);
 	tcase_add_test(tcase, read_pending_and_write_done__memory_goes__only_the_read_is_answered);
 	tcase_add_test(tcase,
-	    write_refused_for_a_queue_pair_that_is_gone__read_before_it_unanswered__both_are_sent_again);
+	    write_to_a_freed_queue_pair_refused__read_before_it_unanswered__both_are_sent_again);
 	tcase_add_test(tcase, atomic__one_more_than_agreed_on__is_refused_and_not_done);
 	tcase_add_loop_test(tcase, malformed_request__ends_the_link_and_the_connection, 0, WRONGS);
 	tcase_add_test(tcase, message_begun_again__in_a_new_epoch__is_taken);

@@ -68,7 +68,7 @@ START_TEST(enable__refused_over_and_over__until_the_last_event_is_taken)
 		dt_post_se(up.evd, i);
 	for (int i = 0; i < 4; i++) {
 		dt_assert_ret(up_try(&up, up_policies[_i], DAT_UPCALL_INVOC_NEW),
-			      DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE));
+		    DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE));
 		dt_ok(dat_evd_dequeue(up.evd, &event));
 		ck_assert_uint_eq(up_value(&event), (DAT_UINT64)i);
 	}
@@ -89,7 +89,7 @@ START_TEST(enable__refused_with_another_object__leaves_the_object)
 	up_begin(&up, &side, DAT_UPCALL_DISABLE, DAT_EVD_SOFTWARE_FLAG);
 	dt_post_se(up.evd, 1);
 	dt_assert_ret(dat_evd_modify_upcall(up.evd, up_policies[_i], &other, DAT_UPCALL_INVOC_NEW),
-		      DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE));
+	    DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE));
 	up_drain(&up, NULL);
 	up_set(&up, up_policies[_i]);
 	up_assert_policy(&up, up_policies[_i]);
@@ -109,8 +109,8 @@ START_TEST(change__refused_while_enabled__the_old_policy_goes_on)
 	up_begin(&up, &side, DAT_UPCALL_NORIFY, DAT_EVD_SOFTWARE_FLAG);
 	dt_post_se(up.evd, 1);
 	up_await_returned(&up, 1);
-	dt_assert_ret(up_try(&up, to, DAT_UPCALL_INVOC_NEW),
-		      DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE));
+	dt_assert_ret(
+	    up_try(&up, to, DAT_UPCALL_INVOC_NEW), DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE));
 	up_drain(&up, NULL);
 	up_assert_policy(&up, DAT_UPCALL_NORIFY);
 	dt_side_close(&side);
@@ -278,10 +278,10 @@ START_TEST(wait__under_each_policy__is_refused_if_and_only_if_upcalls_are_enable
 	up_begin(&up, &side, policy, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
 	if (up_calls(policy)) {
 		dt_assert_ret(dat_evd_wait(up.evd, timeout, 1, &event, &more),
-			      DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE));
+		    DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE));
 	} else {
-		dt_assert_type(dat_evd_wait(up.evd, timeout, 1, &event, &more),
-			       DAT_TIMEOUT_EXPIRED);
+		dt_assert_type(
+		    dat_evd_wait(up.evd, timeout, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
 		dt_post_se(up.evd, 3);
 		dt_ok(dat_evd_wait(up.evd, timeout, 1, &event, &more));
 		ck_assert_uint_eq(up_value(&event), 3);
@@ -322,7 +322,7 @@ START_TEST(enable__while_a_thread_waits__is_refused_and_the_wait_goes_on)
 	thread = up_thread(waits, &w);
 	up_await_waiter(&up);
 	dt_assert_ret(up_try(&up, up_policies[_i % UP_ENABLING], flag),
-		      DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_WAITER));
+	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_WAITER));
 	dt_ok(up_try(&up, DAT_UPCALL_DISABLE, flag)); /* which changes nothing for the waiter */
 	dt_post_se(up.evd, 8);
 	up_join(thread);
@@ -374,35 +374,35 @@ upcall_change_suite(void)
 	TCase *tc = dt_tcase(s, "table");
 
 	tcase_add_loop_test(tc, change__nothing_queued__takes_effect_whatever_the_flag, 0,
-			    UP_POLICIES * UP_POLICIES * FLAGS);
+	    UP_POLICIES * UP_POLICIES * FLAGS);
 	tcase_add_loop_test(tc, enable__events_queued__called_for_any_and_refused_for_new, 0,
-			    UP_ENABLING * 2 * FLAGS);
-	tcase_add_loop_test(tc, enable__refused_over_and_over__until_the_last_event_is_taken, 0,
-			    UP_ENABLING);
-	tcase_add_loop_test(tc, enable__refused_with_another_object__leaves_the_object, 0,
-			    UP_ENABLING);
-	tcase_add_loop_test(tc, change__refused_while_enabled__the_old_policy_goes_on, 0,
-			    UP_ENABLING);
+	    UP_ENABLING * 2 * FLAGS);
+	tcase_add_loop_test(
+	    tc, enable__refused_over_and_over__until_the_last_event_is_taken, 0, UP_ENABLING);
+	tcase_add_loop_test(
+	    tc, enable__refused_with_another_object__leaves_the_object, 0, UP_ENABLING);
+	tcase_add_loop_test(
+	    tc, change__refused_while_enabled__the_old_policy_goes_on, 0, UP_ENABLING);
 	tcase_add_loop_test(tc, disable__events_queued__is_never_refused, 0, 2 * FLAGS);
 	tc = dt_tcase(s, "device");
 	tcase_add_loop_test(tc, enable__a_completion_in_the_device__counts_as_queued, 0,
-			    UP_ENABLING * dt_personalities());
+	    UP_ENABLING * dt_personalities());
 	tcase_add_loop_test(tc, enable__for_any_with_completions_in_the_device__upcalls_for_all, 0,
-			    UP_ENABLING * dt_personalities());
+	    UP_ENABLING * dt_personalities());
 	tcase_add_loop_test(tc, enable__against_completions__each_is_found_or_called_and_none_twice,
-			    0, dt_personalities());
+	    0, dt_personalities());
 	tc = dt_tcase(s, "running");
 	tcase_add_loop_test(tc, change__while_an_upcall_stands__it_ends_and_the_new_policy_holds, 0,
-			    UP_ENABLING * UP_POLICIES);
+	    UP_ENABLING * UP_POLICIES);
 	tc = dt_tcase(s, "waiting");
 	tcase_add_loop_test(tc,
-			    wait__under_each_policy__is_refused_if_and_only_if_upcalls_are_enabled,
-			    0, 2 * UP_POLICIES);
+	    wait__under_each_policy__is_refused_if_and_only_if_upcalls_are_enabled, 0,
+	    2 * UP_POLICIES);
 	tcase_add_loop_test(tc, enable__while_a_thread_waits__is_refused_and_the_wait_goes_on, 0,
-			    UP_ENABLING * FLAGS);
+	    UP_ENABLING * FLAGS);
 	tc = dt_tcase(s, "full");
-	tcase_add_loop_test(
-	    tc, full__while_disabled__posts_are_refused_and_what_is_queued_gets_its_upcalls, 0,
+	tcase_add_loop_test(tc,
+	    full__while_disabled__posts_are_refused_and_what_is_queued_gets_its_upcalls, 0,
 	    UP_ENABLING);
 	return s;
 }

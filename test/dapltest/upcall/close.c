@@ -10,7 +10,7 @@
 
 struct blocked {
 	struct dt_side side;
-	struct up up; /* its upcall, or an agent, waits */
+	struct up up;	    /* its upcall, or an agent, waits */
 	DAT_EVD_HANDLE evd; /* for an event of this one */
 	DAT_CNO_HANDLE cno; /* or for a trigger of this one */
 	DAT_RETURN ret, again;
@@ -189,8 +189,7 @@ START_TEST(close_inside__another_upcall_waits_for_an_evd__it_gets_abort)
 	struct up closing;
 
 	begin(&b, waits_for_evd);
-	dt_ok(dat_evd_create(
-		b.side.ia, 8, DAT_HANDLE_NULL, DAT_EVD_SOFTWARE_FLAG, &b.evd));
+	dt_ok(dat_evd_create(b.side.ia, 8, DAT_HANDLE_NULL, DAT_EVD_SOFTWARE_FLAG, &b.evd));
 	up_open(&b.up, &b.side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
 	closers = 0;
 	up_init(&closing);
@@ -212,10 +211,10 @@ upcall_close_suite(void)
 	Suite *s = suite_create("close");
 	TCase *tc = dt_tcase(s, "close");
 
-	tcase_add_loop_test(tc, close__an_upcall_waits_for_an_evd__it_gets_abort, 0,
-			    4 * UP_ENABLING);
-	tcase_add_loop_test(tc, close__an_upcall_waits_for_a_cno__it_gets_a_null_evd, 0,
-			    2 * UP_ENABLING);
+	tcase_add_loop_test(
+	    tc, close__an_upcall_waits_for_an_evd__it_gets_abort, 0, 4 * UP_ENABLING);
+	tcase_add_loop_test(
+	    tc, close__an_upcall_waits_for_a_cno__it_gets_a_null_evd, 0, 2 * UP_ENABLING);
 	tcase_add_test(tc, close__an_agent_waits_for_an_evd__it_gets_abort);
 	tcase_add_test(tc, close_inside__others_of_many_stand__returns_after_them);
 	tcase_add_test(tc, close_inside__another_upcall_waits_for_an_evd__it_gets_abort);

@@ -34,8 +34,7 @@ END_TEST
 START_TEST(kcreate__each_single_stream__is_what_the_query_tells)
 {
 	static const DAT_EVD_FLAGS streams[] = { DAT_EVD_SOFTWARE_FLAG, DAT_EVD_CR_FLAG,
-						 DAT_EVD_DTO_FLAG, DAT_EVD_CONNECTION_FLAG,
-						 DAT_EVD_RMR_BIND_FLAG };
+		DAT_EVD_DTO_FLAG, DAT_EVD_CONNECTION_FLAG, DAT_EVD_RMR_BIND_FLAG };
 	struct dt_side side;
 	DAT_EVD_PARAM param;
 	struct up up;
@@ -166,9 +165,8 @@ START_TEST(kcreate__a_bad_argument__is_named_and_nothing_is_made)
 	DAT_IA_HANDLE ia = dt_open("soft", &async);
 
 	dt_assert_ret(dat_evd_kcreate(ia, c->length, (DAT_UPCALL_POLICY)c->policy,
-				      c->object == NO_OBJECT ? NULL : &object,
-				      (DAT_EVD_FLAGS)c->flags, &evd),
-		      DAT_ERROR(DAT_INVALID_PARAMETER, c->wrong));
+			  c->object == NO_OBJECT ? NULL : &object, (DAT_EVD_FLAGS)c->flags, &evd),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, c->wrong));
 	ck_assert_ptr_eq(evd, (DAT_EVD_HANDLE)5);
 	dt_ok(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG)); /* no EVD was left */
 }
@@ -183,8 +181,8 @@ START_TEST(kcreate__no_place_for_the_handle__is_named)
 	up_init(&up);
 	dt_side_open(&side, "soft", DT_SEPARATE);
 	dt_assert_ret(dat_evd_kcreate(side.ia, 8, DAT_UPCALL_SINGLE_INSTANCE, &up.object,
-				      DAT_EVD_SOFTWARE_FLAG, NULL),
-		      DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6));
+			  DAT_EVD_SOFTWARE_FLAG, NULL),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6));
 	dt_side_close(&side);
 }
 END_TEST
@@ -201,9 +199,9 @@ START_TEST(kcreate__no_open_adapter__is_refused)
 	dt_side_open(&side, "soft", DT_SEPARATE);
 	bad = _i == 0 ? DAT_HANDLE_NULL : _i == 1 ? (DAT_IA_HANDLE)77 : (DAT_IA_HANDLE)side.pz;
 	dt_assert_ret(dat_evd_kcreate(bad, 8, DAT_UPCALL_SINGLE_INSTANCE, &up.object,
-				      DAT_EVD_SOFTWARE_FLAG, &evd),
-		      DAT_ERROR(DAT_INVALID_HANDLE, /* the registry, or the provider */
-				_i < 2 ? DAT_INVALID_HANDLE1 : DAT_INVALID_HANDLE_IA));
+			  DAT_EVD_SOFTWARE_FLAG, &evd),
+	    DAT_ERROR(DAT_INVALID_HANDLE, /* the registry, or the provider */
+		_i < 2 ? DAT_INVALID_HANDLE1 : DAT_INVALID_HANDLE_IA));
 	ck_assert_ptr_eq(evd, (DAT_EVD_HANDLE)5);
 	dt_side_close(&side);
 }
@@ -221,11 +219,11 @@ START_TEST(kcreate__off_and_without_a_function__works)
 
 	up_init(&up);
 	dt_side_open(&side, "soft", DT_SEPARATE);
-	dt_ok(dat_evd_kcreate(side.ia, 8, off[_i / 2], _i % 2 ? &empty : NULL,
-			      DAT_EVD_SOFTWARE_FLAG, &evd));
-	dt_assert_ret(dat_evd_modify_upcall(evd, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_SAME,
-					    DAT_UPCALL_INVOC_ANY),
-		      DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	dt_ok(dat_evd_kcreate(
+	    side.ia, 8, off[_i / 2], _i % 2 ? &empty : NULL, DAT_EVD_SOFTWARE_FLAG, &evd));
+	dt_assert_ret(dat_evd_modify_upcall(
+			  evd, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_ANY),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
 	dt_ok(dat_evd_modify_upcall(
 	    evd, DAT_UPCALL_SINGLE_INSTANCE, &up.object, DAT_UPCALL_INVOC_ANY));
 	dt_post_se(evd, 7);
@@ -248,8 +246,8 @@ START_TEST(kcreate__longer_than_the_device_can__is_a_shortage)
 	dt_ok(dat_ia_query(side.ia, NULL, DAT_IA_FIELD_IA_MAX_EVD_QLEN, &attr, 0, NULL));
 	ck_assert_int_lt(attr.max_evd_qlen, 0x7fffffff);
 	dt_assert_ret(dat_evd_kcreate(side.ia, attr.max_evd_qlen + 1, DAT_UPCALL_SINGLE_INSTANCE,
-				      &up.object, DAT_EVD_DTO_FLAG, &evd),
-		      DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEVD));
+			  &up.object, DAT_EVD_DTO_FLAG, &evd),
+	    DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEVD));
 	ck_assert_ptr_eq(evd, (DAT_EVD_HANDLE)5);
 	dt_side_close(&side);
 }
@@ -264,7 +262,7 @@ START_TEST(modify__enabling_without_a_function__is_refused_and_changes_nothing)
 
 	up_begin(&up, &side, DAT_UPCALL_DISABLE, DAT_EVD_SOFTWARE_FLAG);
 	dt_assert_ret(dat_evd_modify_upcall(up.evd, up_policies[_i], &empty, DAT_UPCALL_INVOC_ANY),
-		      DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
 	up_assert_policy(&up, DAT_UPCALL_DISABLE);
 	up_set(&up, DAT_UPCALL_SINGLE_INSTANCE); /* the object is still there */
 	up_assert_policy(&up, DAT_UPCALL_SINGLE_INSTANCE);
@@ -282,7 +280,7 @@ START_TEST(modify__same_where_no_object_ever_was__is_refused)
 	dt_side_open(&side, "soft", DT_SEPARATE);
 	up.evd = dt_evd(&side, DAT_EVD_SOFTWARE_FLAG, 8);
 	dt_assert_ret(up_try(&up, up_policies[_i], DAT_UPCALL_INVOC_ANY),
-		      DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
 	up_assert_policy(&up, DAT_UPCALL_DISABLE);
 	dt_side_close(&side);
 }
@@ -298,7 +296,7 @@ START_TEST(modify__an_unknown_policy__is_refused_and_changes_nothing)
 
 	up_begin(&up, &side, DAT_UPCALL_MANY, DAT_EVD_SOFTWARE_FLAG);
 	dt_assert_ret(up_try(&up, (DAT_UPCALL_POLICY)unknown_policies[_i], DAT_UPCALL_INVOC_ANY),
-		      DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
 	up_assert_policy(&up, DAT_UPCALL_MANY);
 	dt_side_close(&side);
 }
@@ -312,9 +310,9 @@ START_TEST(modify__an_unknown_flag__is_refused_under_every_policy)
 
 	up_begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
 	dt_assert_ret(up_try(&up, up_policies[_i], (DAT_UPCALL_FLAG)2),
-		      DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
 	dt_assert_ret(up_try(&up, up_policies[_i], (DAT_UPCALL_FLAG)-1),
-		      DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
 	up_assert_policy(&up, DAT_UPCALL_SINGLE_INSTANCE);
 	dt_side_close(&side);
 }
@@ -330,11 +328,11 @@ START_TEST(modify__no_evd__is_a_bad_handle)
 	if (_i == 5)
 		dt_ok(dat_evd_free(up.evd));
 	else
-		up.evd = _i == 0   ? DAT_HANDLE_NULL
-			 : _i == 1 ? (DAT_EVD_HANDLE)(uintptr_t)9
-			 : _i == 2 ? side.ep
-			 : _i == 3 ? side.pz
-				   : side.ia;
+		up.evd = _i == 0 ? DAT_HANDLE_NULL :
+			 _i == 1 ? (DAT_EVD_HANDLE)(uintptr_t)9 :
+			 _i == 2 ? side.ep :
+			 _i == 3 ? side.pz :
+				   side.ia;
 	dt_assert_type(up_try(&up, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_ANY), DAT_INVALID_HANDLE);
 	dt_assert_type(up_try(&up, DAT_UPCALL_MANY, DAT_UPCALL_INVOC_NEW), DAT_INVALID_HANDLE);
 	dt_side_close(&side);
@@ -347,10 +345,10 @@ upcall_create_suite(void)
 	Suite *s = suite_create("create");
 	TCase *tc = dt_tcase(s, "kcreate");
 
-	tcase_add_loop_test(tc, kcreate__each_policy__stands_from_the_first_event_on, 0,
-			    UP_POLICIES);
-	tcase_add_loop_test(tc, kcreate__each_policy__arms_the_device_if_and_only_if_it_calls, 0,
-			    UP_POLICIES);
+	tcase_add_loop_test(
+	    tc, kcreate__each_policy__stands_from_the_first_event_on, 0, UP_POLICIES);
+	tcase_add_loop_test(
+	    tc, kcreate__each_policy__arms_the_device_if_and_only_if_it_calls, 0, UP_POLICIES);
 	tcase_add_loop_test(tc, kcreate__each_single_stream__is_what_the_query_tells, 0, 5);
 	tcase_add_test(tc, kcreate__the_handle__is_the_one_that_events_name);
 	tcase_add_test(tc, kcreate__the_object__is_copied);
@@ -358,17 +356,17 @@ upcall_create_suite(void)
 	tcase_add_test(tc, kcreate__many_evds__each_calls_its_own_object);
 	tc = dt_tcase(s, "arguments");
 	tcase_add_loop_test(tc, kcreate__a_bad_argument__is_named_and_nothing_is_made, 0,
-			    (int)(sizeof creations / sizeof creations[0]));
+	    (int)(sizeof creations / sizeof creations[0]));
 	tcase_add_test(tc, kcreate__no_place_for_the_handle__is_named);
 	tcase_add_loop_test(tc, kcreate__no_open_adapter__is_refused, 0, 3);
 	tcase_add_loop_test(tc, kcreate__off_and_without_a_function__works, 0, 4);
 	tcase_add_test(tc, kcreate__longer_than_the_device_can__is_a_shortage);
 	tcase_add_loop_test(tc, modify__enabling_without_a_function__is_refused_and_changes_nothing,
-			    0, UP_ENABLING);
+	    0, UP_ENABLING);
 	tcase_add_loop_test(tc, modify__same_where_no_object_ever_was__is_refused, 0, UP_ENABLING);
 	tcase_add_loop_test(tc, modify__an_unknown_policy__is_refused_and_changes_nothing, 0, 6);
-	tcase_add_loop_test(tc, modify__an_unknown_flag__is_refused_under_every_policy, 0,
-			    UP_POLICIES);
+	tcase_add_loop_test(
+	    tc, modify__an_unknown_flag__is_refused_under_every_policy, 0, UP_POLICIES);
 	tcase_add_loop_test(tc, modify__no_evd__is_a_bad_handle, 0, 6);
 	return s;
 }

@@ -283,8 +283,8 @@ START_TEST(close__against_threads_that_free__ends_with_no_upcall_running)
 		dt_ok(dat_cno_create(c.side.ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &c.cno));
 		for (int i = 0; i < EVDS; i++) {
 			up_init(&c.up[i]);
-			up_open(&c.up[i], &c.side, up_policies[i % UP_ENABLING],
-			    DAT_EVD_SOFTWARE_FLAG);
+			up_open(
+			    &c.up[i], &c.side, up_policies[i % UP_ENABLING], DAT_EVD_SOFTWARE_FLAG);
 			dt_ok(dat_evd_modify_cno(c.up[i].evd, c.cno));
 		}
 		for (int i = 0; i < 2; i++)
@@ -323,7 +323,7 @@ START_TEST(close__two_adapters_share_the_async_evd__both_end)
 		memset(&user, 0, sizeof user);
 		end_open(&owner, "soft");
 		async = owner.async;
-		dt_ok(dat_ia_open((DAT_NAME_PTR)(uintptr_t)"soft", 8, &async, &user.ia));
+		dt_ok(dat_ia_open((DAT_NAME_PTR)(uintptr_t) "soft", 8, &async, &user.ia));
 		up_init(&first);
 		up_open(&first, &user, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
 		first.act = inside ? end_closes : NULL;
@@ -347,10 +347,9 @@ upcall_end_suite(void)
 	Suite *s = suite_create("end");
 	TCase *tc = dt_tcase(s, "end");
 
-	tcase_add_loop_test(tc, close__an_upcall_that_freed_its_evd_runs_on__returns_after_it, 0,
-			    2 * UP_ENABLING);
 	tcase_add_loop_test(
-	    tc, close__an_agent_that_freed_its_cno_runs_on__returns_after_it, 0, 2);
+	    tc, close__an_upcall_that_freed_its_evd_runs_on__returns_after_it, 0, 2 * UP_ENABLING);
+	tcase_add_loop_test(tc, close__an_agent_that_freed_its_cno_runs_on__returns_after_it, 0, 2);
 	tcase_add_loop_test(
 	    tc, close_gracefully__a_free_is_in_progress__returns_after_it, 0, UP_ENABLING);
 	tcase_add_loop_test(

@@ -266,17 +266,17 @@ upcall_end_inside_suite(void)
 	Suite *s = suite_create("end-inside");
 	TCase *tc = dt_tcase(s, "end-inside");
 
-	tcase_add_loop_test(tc, close_inside__another_thread_frees_its_evd__both_end, 0,
-			    2 * UP_ENABLING);
+	tcase_add_loop_test(
+	    tc, close_inside__another_thread_frees_its_evd__both_end, 0, 2 * UP_ENABLING);
 	tcase_add_test(tc, close_in_an_agent__another_thread_frees_its_cno__both_end);
-	tcase_add_loop_test(tc, close_inside__another_upcall_waits_for_this_one__it_gives_way, 0,
-			    2);
+	tcase_add_loop_test(
+	    tc, close_inside__another_upcall_waits_for_this_one__it_gives_way, 0, 2);
 	tcase_add_loop_test(
 	    tc, close_inside__two_adapters_close_each_other__both_end, 0, UP_ENABLING);
 	tcase_add_test(
 	    tc, close_inside__another_upcall_that_freed_its_evd_runs_on__returns_after_it);
 	tcase_add_test(tc, close_inside__one_of_many_freed_their_evd__returns_after_all_others);
-	tcase_add_loop_test(tc, close_inside__upcalls_stand_on_each_other__waits_for_none_of_them,
-			    0, UP_ENABLING);
+	tcase_add_loop_test(
+	    tc, close_inside__upcalls_stand_on_each_other__waits_for_none_of_them, 0, UP_ENABLING);
 	return s;
 }

@@ -57,8 +57,8 @@ frees_its_own(struct up *up, const DAT_EVENT *event)
 	dt_ok(dat_evd_free(up->evd));
 	dt_assert_type(dat_evd_free(up->evd), DAT_INVALID_HANDLE);
 	dt_assert_type(dat_evd_dequeue(up->evd, &next), DAT_INVALID_HANDLE);
-	dt_assert_type(up_try(up, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_ANY),
-		       DAT_INVALID_HANDLE);
+	dt_assert_type(
+	    up_try(up, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_ANY), DAT_INVALID_HANDLE);
 	dt_assert_type(up_try(up, DAT_UPCALL_TEARDOWN, DAT_UPCALL_INVOC_ANY), DAT_INVALID_HANDLE);
 }
 
@@ -69,8 +69,8 @@ START_TEST(free_inside__of_its_own_evd__the_handle_is_bad_at_once)
 	struct up up;
 
 	dt_personality(_i / UP_ENABLING);
-	up_begin(&up, &side, up_policies[_i % UP_ENABLING],
-		 DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
+	up_begin(
+	    &up, &side, up_policies[_i % UP_ENABLING], DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
 	up.gate = true;
 	up.act = frees_its_own;
 	dt_post_se(up.evd, 1);
@@ -221,18 +221,18 @@ upcall_free_suite(void)
 	Suite *s = suite_create("free");
 	TCase *tc = dt_tcase(s, "free");
 
-	tcase_add_loop_test(tc, free__upcalls_stand__returns_after_the_last, 0,
-			    UP_ENABLING * dt_personalities());
+	tcase_add_loop_test(
+	    tc, free__upcalls_stand__returns_after_the_last, 0, UP_ENABLING * dt_personalities());
 	tcase_add_test(tc, free__events_queued__none_of_them_is_called);
 	tcase_add_loop_test(tc, free_inside__of_its_own_evd__the_handle_is_bad_at_once, 0,
-			    UP_ENABLING * dt_personalities());
+	    UP_ENABLING * dt_personalities());
 	tcase_add_test(tc, free_inside__others_stand__they_end_and_it_goes_with_the_last);
-	tcase_add_loop_test(tc, free_inside__while_a_thread_tears_down__both_return, 0,
-			    UP_ENABLING);
-	tcase_add_loop_test(tc, free__by_four_threads__one_frees_the_others_are_told, 0,
-			    UP_POLICIES);
+	tcase_add_loop_test(
+	    tc, free_inside__while_a_thread_tears_down__both_return, 0, UP_ENABLING);
+	tcase_add_loop_test(
+	    tc, free__by_four_threads__one_frees_the_others_are_told, 0, UP_POLICIES);
 	tcase_add_test(tc, slot__held_a_queue_then_none__later_queues_keep_their_own_notifications);
-	tcase_add_loop_test(tc, close__abruptly_while_upcalls_stand__returns_after_them, 0,
-			    UP_ENABLING);
+	tcase_add_loop_test(
+	    tc, close__abruptly_while_upcalls_stand__returns_after_them, 0, UP_ENABLING);
 	return s;
 }

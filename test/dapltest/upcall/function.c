@@ -237,8 +237,8 @@ upcall_function_suite(void)
 	tcase_add_loop_test(tc, more_events__one_event__false, 0, 2);
 	tcase_add_test(tc, more_events__norify__tells_that_something_is_queued);
 	tc = dt_tcase(s, "thread");
-	tcase_add_loop_test(tc, upcall__its_thread__takes_no_signals_and_cannot_be_cancelled, 0,
-			    UP_ENABLING);
+	tcase_add_loop_test(
+	    tc, upcall__its_thread__takes_no_signals_and_cannot_be_cancelled, 0, UP_ENABLING);
 	tcase_add_loop_test(tc, upcall__its_thread_is_cancelled__goes_on, 0, UP_ENABLING);
 	return s;
 }

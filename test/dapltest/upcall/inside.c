@@ -247,12 +247,12 @@ modifies_wrongly(struct inside *in)
 	DAT_UPCALL_OBJECT none = DAT_UPCALL_NULL;
 
 	dt_assert_ret(up_try(&in->up, (DAT_UPCALL_POLICY)7, DAT_UPCALL_INVOC_ANY),
-		      DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
 	dt_assert_ret(
 	    dat_evd_modify_upcall(in->up.evd, DAT_UPCALL_MANY, &none, DAT_UPCALL_INVOC_ANY),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
 	dt_assert_ret(up_try(&in->up, DAT_UPCALL_MANY, (DAT_UPCALL_FLAG)7),
-		      DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
 }
 
 /* clause: c.14.23, c.14.20, c.14.21 */
@@ -296,13 +296,13 @@ upcall_inside_suite(void)
 	Suite *s = suite_create("inside");
 	TCase *tc = dt_tcase(s, "policy");
 
-	tcase_add_loop_test(tc, modify_inside__to_each_policy__takes_effect, 0,
-			    UP_POLICIES * TARGETS);
+	tcase_add_loop_test(
+	    tc, modify_inside__to_each_policy__takes_effect, 0, UP_POLICIES * TARGETS);
 	tcase_add_loop_test(tc, modify_inside__an_event_queued__called_for_any_and_refused_for_new,
-			    0, FROM * 2 * 2);
+	    0, FROM * 2 * 2);
 	in_every_policy(tc, modify_inside__to_many__others_start_while_it_stands);
 	tcase_add_loop_test(tc, modify_inside__another_object__is_called_from_the_next_event_on, 0,
-			    UP_POLICIES * UP_POLICIES);
+	    UP_POLICIES * UP_POLICIES);
 	in_every_policy(tc, modify_inside__bad_arguments__change_nothing);
 	in_every_policy(tc, modify_inside__500_times__the_last_one_stands);
 	return s;

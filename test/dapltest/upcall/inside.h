@@ -15,7 +15,7 @@ struct inside {
 	struct up up;
 	DAT_UPCALL_POLICY policy; /* in force when the call is made */
 	void (*call)(struct inside *in);
-	_Atomic(int) made; /* the call returned */
+	_Atomic(int) made;   /* the call returned */
 	struct dt_pair pair; /* the upcall's adapter is that of side b */
 	bool paired;
 	bool closed; /* the call closed the adapter */

@@ -76,10 +76,10 @@ writes_and_reads(struct inside *in)
 	DAT_RMR_TRIPLET there = dt_remote(&in->pair.a, 1024, 16);
 
 	strcpy(in->pair.b.buffer, "from an upcall");
-	dt_ok(dat_ep_post_rdma_write(in->pair.b.ep, 1, &from, dt_cookie(1), &there,
-				     DAT_COMPLETION_DEFAULT_FLAG));
-	dt_ok(dat_ep_post_rdma_read(in->pair.b.ep, 1, &into, dt_cookie(2), &there,
-				    DAT_COMPLETION_DEFAULT_FLAG));
+	dt_ok(dat_ep_post_rdma_write(
+	    in->pair.b.ep, 1, &from, dt_cookie(1), &there, DAT_COMPLETION_DEFAULT_FLAG));
+	dt_ok(dat_ep_post_rdma_read(
+	    in->pair.b.ep, 1, &into, dt_cookie(2), &there, DAT_COMPLETION_DEFAULT_FLAG));
 }
 
 /* clause: c.14.24 */
@@ -365,8 +365,8 @@ START_TEST(psp_free_inside__later_requests_are_refused)
 	dt_ok(in.ret);
 	dt_ok(in.second);
 	dt_connect(&in.pair.a, &in.pair.b, NULL, 0);
-	dt_expect_connection(in.pair.a.connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED,
-			     in.pair.a.ep);
+	dt_expect_connection(
+	    in.pair.a.connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, in.pair.a.ep);
 	inside_close(&in);
 }
 END_TEST
@@ -385,8 +385,7 @@ registers(struct inside *in)
 
 	dt_ok(dat_pz_create(in->up.ia, &pz));
 	dt_ok(dat_lmr_create(in->up.ia, DAT_MEM_TYPE_VIRTUAL, region, sizeof memory, pz,
-			     DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_VA, &lmr, &context, NULL, NULL,
-			     NULL));
+	    DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_VA, &lmr, &context, NULL, NULL, NULL));
 	dt_ok(dat_lmr_query(lmr, DAT_LMR_FIELD_ALL, &param));
 	ck_assert_uint_eq(param.lmr_context, context);
 	dt_assert_ret(dat_pz_free(pz), DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_PZ_IN_USE));

@@ -347,7 +347,7 @@ makes_another(struct inside *in)
 {
 	up_init(&neighbour);
 	up_open(&neighbour, &in->pair.b, DAT_UPCALL_SINGLE_INSTANCE,
-		DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
+	    DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
 	dt_post_se(neighbour.evd, 3);
 }
 
@@ -381,7 +381,7 @@ START_TEST(free_inside__another_evd_with_its_upcall_due__none_comes)
 	inside_open(&in, _i);
 	up_init(&neighbour);
 	up_open(&neighbour, &in.pair.b, DAT_UPCALL_SINGLE_INSTANCE,
-		DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
+	    DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
 	inside_begin(&in, frees_the_neighbour);
 	inside_end(&in);
 	dt_ok(in.ret);

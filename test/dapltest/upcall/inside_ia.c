@@ -57,8 +57,8 @@ closes_abruptly(struct inside *in)
 	in->ret = dat_ia_close(in->up.ia, DAT_CLOSE_ABRUPT_FLAG);
 	in->second = dat_ia_close(in->up.ia, DAT_CLOSE_ABRUPT_FLAG);
 	dt_assert_type(dat_evd_dequeue(in->up.evd, &in->event), DAT_INVALID_HANDLE);
-	dt_assert_type(up_try(&in->up, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_ANY),
-		       DAT_INVALID_HANDLE);
+	dt_assert_type(
+	    up_try(&in->up, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_ANY), DAT_INVALID_HANDLE);
 	in->closed = true;
 }
 
@@ -142,8 +142,8 @@ asks_adapter(struct inside *in)
 	DAT_EVD_HANDLE async;
 	DAT_IA_ATTR attr;
 
-	dt_ok(dat_ia_query(in->up.ia, &async, DAT_IA_FIELD_ALL, &attr, DAT_PROVIDER_FIELD_ALL,
-			   &provider));
+	dt_ok(dat_ia_query(
+	    in->up.ia, &async, DAT_IA_FIELD_ALL, &attr, DAT_PROVIDER_FIELD_ALL, &provider));
 	ck_assert_ptr_eq(async, in->pair.b.async);
 	ck_assert_int_gt(attr.max_evds, 0);
 }

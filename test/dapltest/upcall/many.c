@@ -205,8 +205,8 @@ START_TEST(many__more_events__never_promises_what_is_not_there)
 	up_set(&up, DAT_UPCALL_MANY);
 	up_await_returned(&up, 8);
 	for (int i = 0; i < 8; i++)
-		ck_assert_int_eq(up.notes[i].more,
-				 up_value(&up.notes[i].event) < 7 ? DAT_TRUE : DAT_FALSE);
+		ck_assert_int_eq(
+		    up.notes[i].more, up_value(&up.notes[i].event) < 7 ? DAT_TRUE : DAT_FALSE);
 	dt_side_close(&side);
 }
 END_TEST
@@ -373,8 +373,8 @@ START_TEST(many__no_threads_to_be_had__is_a_shortage_and_changes_nothing)
 
 	up_begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
 	before = no_more_descriptors();
-	dt_assert_type(up_try(&up, DAT_UPCALL_MANY, DAT_UPCALL_INVOC_ANY),
-		       DAT_INSUFFICIENT_RESOURCES);
+	dt_assert_type(
+	    up_try(&up, DAT_UPCALL_MANY, DAT_UPCALL_INVOC_ANY), DAT_INSUFFICIENT_RESOURCES);
 	dt_assert_type(
 	    dat_evd_kcreate(side.ia, 8, DAT_UPCALL_MANY, &up.object, DAT_EVD_SOFTWARE_FLAG, &evd),
 	    DAT_INSUFFICIENT_RESOURCES);

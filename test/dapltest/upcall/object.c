@@ -90,7 +90,7 @@ START_TEST(object__the_null_object_while_disabled__takes_the_function_away)
 	up_begin(&up, &side, DAT_UPCALL_SINGLE_INSTANCE, DAT_EVD_SOFTWARE_FLAG);
 	dt_ok(dat_evd_modify_upcall(up.evd, DAT_UPCALL_DISABLE, &none, DAT_UPCALL_INVOC_NEW));
 	dt_assert_ret(up_try(&up, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW),
-		      DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
 	up_assert_policy(&up, DAT_UPCALL_DISABLE);
 	dt_side_close(&side);
 }
@@ -148,8 +148,8 @@ START_TEST(object__replaced_under_load__function_and_instance_stay_together)
 	up_open(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
 	thread = up_thread(posts_until_told, &up);
 	for (int i = 0; i < 400; i++)
-		dt_ok(dat_evd_modify_upcall(up.evd, up_policies[_i], i & 1 ? &first : &second,
-					    DAT_UPCALL_INVOC_ANY));
+		dt_ok(dat_evd_modify_upcall(
+		    up.evd, up_policies[_i], i & 1 ? &first : &second, DAT_UPCALL_INVOC_ANY));
 	stop_posting = true;
 	up_join(thread);
 	up_set(&up, DAT_UPCALL_TEARDOWN);
@@ -165,12 +165,12 @@ upcall_object_suite(void)
 	TCase *tc = dt_tcase(s, "object");
 
 	tcase_add_loop_test(tc, object__replaced_while_an_upcall_stands__the_next_uses_the_new_one,
-			    0, UP_ENABLING * UP_ENABLING);
-	tcase_add_loop_test(tc, object__given_while_disabled__is_in_force_at_the_next_enabling, 0,
-			    2);
+	    0, UP_ENABLING * UP_ENABLING);
+	tcase_add_loop_test(
+	    tc, object__given_while_disabled__is_in_force_at_the_next_enabling, 0, 2);
 	tcase_add_test(tc, object__same__keeps_function_and_instance_through_every_policy);
 	tcase_add_test(tc, object__the_null_object_while_disabled__takes_the_function_away);
-	tcase_add_loop_test(tc, object__replaced_under_load__function_and_instance_stay_together, 0,
-			    UP_ENABLING);
+	tcase_add_loop_test(
+	    tc, object__replaced_under_load__function_and_instance_stay_together, 0, UP_ENABLING);
 	return s;
 }

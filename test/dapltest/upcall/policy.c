@@ -334,14 +334,14 @@ upcall_policy_suite(void)
 	TCase *tc = dt_tcase(s, "persistence");
 
 	tcase_add_loop_test(tc, policy__that_calls__stays_for_many_events, 0, UP_ENABLING);
-	tcase_add_loop_test(tc, policy__one_shot_notifications_of_the_device__persists, 0,
-			    UP_ENABLING);
+	tcase_add_loop_test(
+	    tc, policy__one_shot_notifications_of_the_device__persists, 0, UP_ENABLING);
 	tcase_add_loop_test(tc, policy__disabled__stays_disabled, 0, UP_POLICIES - UP_ENABLING);
 	tc = dt_tcase(s, "single");
 	tcase_add_test(tc, single__a_burst__one_at_a_time_in_order);
 	tcase_add_test(tc, single__three_threads_post__never_two_at_once_and_none_lost);
-	tcase_add_test(tc,
-		       single__two_evds__one_that_stands_delays_only_itself_on_loops_of_their_own);
+	tcase_add_test(
+	    tc, single__two_evds__one_that_stands_delays_only_itself_on_loops_of_their_own);
 	tc = dt_tcase(s, "norify");
 	tcase_add_test(tc, norify__an_event__is_told_and_not_taken);
 	tcase_add_test(tc, norify__an_event_that_stays__is_told_once);
@@ -350,9 +350,9 @@ upcall_policy_suite(void)
 	tc = dt_tcase(s, "disable");
 	tcase_add_test(tc, disable__with_events_queued_behind_an_upcall__none_of_them_is_called);
 	tcase_add_test(tc, disable__against_a_poster__at_most_one_claimed_before_still_enters);
-	tcase_add_loop_test(tc, disable__completions_arrive__stay_queued_and_arm_nothing, 0,
-			    dt_personalities());
-	tcase_add_loop_test(tc, disable_and_enable__over_and_over__loses_nothing, 0,
-			    dt_personalities());
+	tcase_add_loop_test(
+	    tc, disable__completions_arrive__stay_queued_and_arm_nothing, 0, dt_personalities());
+	tcase_add_loop_test(
+	    tc, disable_and_enable__over_and_over__loses_nothing, 0, dt_personalities());
 	return s;
 }

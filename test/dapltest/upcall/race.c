@@ -52,8 +52,8 @@ field_open(DAT_UPCALL_POLICY policy)
 	up_init(&field.up);
 	field.up.object = (DAT_UPCALL_OBJECT){ NULL, sees };
 	dt_side_open(&field.side, "soft", DT_SEPARATE);
-	up_open_length(&field.up, &field.side, policy, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG,
-		       128);
+	up_open_length(
+	    &field.up, &field.side, policy, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG, 128);
 }
 
 static void *
@@ -103,13 +103,15 @@ field_end(void)
 static const struct changer duels[][2] = {
 	{ { .policies = { SI, DAT_UPCALL_DISABLE } }, { .policies = { SI, DAT_UPCALL_DISABLE } } },
 	{ { .policies = { SI, DAT_UPCALL_MANY }, .flag = DAT_UPCALL_INVOC_ANY },
-	  { .policies = { DAT_UPCALL_DISABLE, DAT_UPCALL_NORIFY }, .flag = DAT_UPCALL_INVOC_ANY } },
+	    { .policies = { DAT_UPCALL_DISABLE, DAT_UPCALL_NORIFY },
+		.flag = DAT_UPCALL_INVOC_ANY } },
 	{ { .policies = { SI, DAT_UPCALL_TEARDOWN }, .flag = DAT_UPCALL_INVOC_ANY },
-	  { .policies = { DAT_UPCALL_MANY, DAT_UPCALL_TEARDOWN }, .flag = DAT_UPCALL_INVOC_ANY } },
+	    { .policies = { DAT_UPCALL_MANY, DAT_UPCALL_TEARDOWN },
+		.flag = DAT_UPCALL_INVOC_ANY } },
 	{ { .policies = { DAT_UPCALL_MANY, DAT_UPCALL_DISABLE }, .flag = DAT_UPCALL_INVOC_ANY },
-	  { .policies = { SI, DAT_UPCALL_TEARDOWN } } },
+	    { .policies = { SI, DAT_UPCALL_TEARDOWN } } },
 	{ { .policies = { DAT_UPCALL_NORIFY, DAT_UPCALL_TEARDOWN }, .flag = DAT_UPCALL_INVOC_ANY },
-	  { .policies = { DAT_UPCALL_NORIFY, SI }, .flag = DAT_UPCALL_INVOC_ANY } },
+	    { .policies = { DAT_UPCALL_NORIFY, SI }, .flag = DAT_UPCALL_INVOC_ANY } },
 };
 #define DUELS (int)(sizeof duels / sizeof duels[0])
 
@@ -141,7 +143,7 @@ END_TEST
 START_TEST(two_threads__tear_down_and_enable__teardown_always_returns)
 {
 	struct changer enabling = { .policies = { up_policies[_i], up_policies[_i] },
-				    .flag = DAT_UPCALL_INVOC_ANY };
+		.flag = DAT_UPCALL_INVOC_ANY };
 	pthread_t poster;
 
 	field_open(up_policies[_i]);
@@ -222,9 +224,8 @@ makes_and_frees(void *arg)
 
 	for (int i = 0; i < 60; i++) {
 		dt_ok(dat_evd_kcreate(side->ia, 8, up_policies[i % UP_POLICIES], &object,
-				      i % 2 ? DAT_EVD_SOFTWARE_FLAG
-					    : DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG,
-				      &evd));
+		    i % 2 ? DAT_EVD_SOFTWARE_FLAG : DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG,
+		    &evd));
 		dt_ok(dat_evd_free(evd));
 	}
 	return NULL;
@@ -252,15 +253,14 @@ upcall_race_suite(void)
 	Suite *s = suite_create("race");
 	TCase *tc = dt_tcase(s, "race");
 
-	tcase_add_loop_test(tc, two_threads__change_the_policy_against_each_other__every_event_once,
-			    0, DUELS);
-	tcase_add_loop_test(tc, two_threads__tear_down_and_enable__teardown_always_returns, 0,
-			    UP_ENABLING);
-	tcase_add_loop_test(tc, a_thread_dequeues_against_upcalls__every_event_once, 0,
-			    UP_ENABLING);
+	tcase_add_loop_test(
+	    tc, two_threads__change_the_policy_against_each_other__every_event_once, 0, DUELS);
+	tcase_add_loop_test(
+	    tc, two_threads__tear_down_and_enable__teardown_always_returns, 0, UP_ENABLING);
+	tcase_add_loop_test(
+	    tc, a_thread_dequeues_against_upcalls__every_event_once, 0, UP_ENABLING);
 	tcase_add_test(tc, many_and_single_by_turns__single_is_single_whenever_it_stands);
 	tcase_add_loop_test(tc,
-			    three_threads_make_and_free_evds__while_upcalls_run__nothing_is_lost, 0,
-			    UP_ENABLING);
+	    three_threads_make_and_free_evds__while_upcalls_run__nothing_is_lost, 0, UP_ENABLING);
 	return s;
 }

@@ -26,14 +26,14 @@ drain(DAT_PVOID instance_data, const DAT_EVENT *event, DAT_BOOLEAN more_events)
 	DAT_RETURN ret;
 
 	(void)more_events; /* a hint; only an empty queue ends the loop */
-	(void)dat_evd_modify_upcall(worker->evd, DAT_UPCALL_DISABLE, DAT_UPCALL_SAME,
-				    DAT_UPCALL_INVOC_NEW);
+	(void)dat_evd_modify_upcall(
+	    worker->evd, DAT_UPCALL_DISABLE, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_NEW);
 	worker->handle(worker, event);
 	do {
 		while (dat_evd_dequeue(worker->evd, &next) == DAT_SUCCESS)
 			worker->handle(worker, &next);
-		ret = dat_evd_modify_upcall(worker->evd, DAT_UPCALL_SINGLE_INSTANCE,
-					    DAT_UPCALL_SAME, DAT_UPCALL_INVOC_NEW);
+		ret = dat_evd_modify_upcall(
+		    worker->evd, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_NEW);
 	} while (DAT_GET_TYPE(ret) == DAT_INVALID_STATE); /* an event came: drain again */
 }
 
@@ -55,8 +55,8 @@ stop(struct worker *worker)
 	DAT_EVENT next;
 
 	/* No upcall runs when this returns, and none starts. */
-	(void)dat_evd_modify_upcall(worker->evd, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME,
-				    DAT_UPCALL_INVOC_NEW);
+	(void)dat_evd_modify_upcall(
+	    worker->evd, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_NEW);
 	while (dat_evd_dequeue(worker->evd, &next) == DAT_SUCCESS)
 		worker->handle(worker, &next); /* events that came without an upcall */
 	(void)dat_evd_free(worker->evd);
@@ -91,8 +91,8 @@ count(struct worker *worker, const DAT_EVENT *event)
 }
 
 static struct worker *
-worker_open(struct dt_side *side, struct work *work, DAT_UPCALL_POLICY policy,
-    DAT_UPCALL_FUNC func, DAT_EVD_FLAGS flags)
+worker_open(struct dt_side *side, struct work *work, DAT_UPCALL_POLICY policy, DAT_UPCALL_FUNC func,
+    DAT_EVD_FLAGS flags)
 {
 	struct worker *worker = calloc(1, sizeof *worker);
 	DAT_UPCALL_OBJECT object = { worker, func };
@@ -109,9 +109,8 @@ worker_open(struct dt_side *side, struct work *work, DAT_UPCALL_POLICY policy,
 static struct worker *
 worker_of_kind(struct dt_side *side, struct work *work, int kind, DAT_EVD_FLAGS flags)
 {
-	return kind == 0 ?
-		   worker_open(side, work, DAT_UPCALL_SINGLE_INSTANCE, drain, flags) :
-		   worker_open(side, work, DAT_UPCALL_NOTIFY, fetch, flags);
+	return kind == 0 ? worker_open(side, work, DAT_UPCALL_SINGLE_INSTANCE, drain, flags) :
+			   worker_open(side, work, DAT_UPCALL_NOTIFY, fetch, flags);
 }
 
 struct posting {
@@ -172,8 +171,7 @@ START_TEST(recipe__on_receives_that_it_posts_anew__every_message_in_order)
 	dt_connect_pair(&pair);
 	for (DAT_UINT64 i = 0; i < MESSAGES; i++) {
 		if (i >= 6)
-			dt_expect_dto(
-			    pair.a.request, pair.a.ep, i - 6, DAT_DTO_SUCCESS, &event);
+			dt_expect_dto(pair.a.request, pair.a.ep, i - 6, DAT_DTO_SUCCESS, &event);
 		dt_send(&pair.a, 0, 8, i);
 	}
 	dt_await_count(&work.done, MESSAGES);
@@ -316,8 +314,8 @@ START_TEST(last_event__frees_its_evd_from_the_upcall__no_other_comes)
 	worker->handle = frees_at_value_9;
 	for (uintptr_t i = 0; i < 20; i++)
 		dt_post_se(worker->evd, i);
-	dt_ok(dat_evd_modify_upcall(worker->evd, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_SAME,
-	    DAT_UPCALL_INVOC_ANY));
+	dt_ok(dat_evd_modify_upcall(
+	    worker->evd, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_ANY));
 	dt_await_count(&work.done, 10);
 	dt_nap_ms(8);
 	ck_assert_int_eq(work.done, 10);
@@ -359,8 +357,8 @@ upcall_recipe_suite(void)
 	Suite *s = suite_create("recipe");
 	TCase *tc = dt_tcase(s, "drain");
 
-	tcase_add_loop_test(tc, recipe__against_a_poster__every_event_in_order, 0,
-	    2 * dt_personalities());
+	tcase_add_loop_test(
+	    tc, recipe__against_a_poster__every_event_in_order, 0, 2 * dt_personalities());
 	tcase_add_loop_test(tc, recipe__on_receives_that_it_posts_anew__every_message_in_order, 0,
 	    2 * dt_personalities());
 	tcase_add_loop_test(
@@ -368,8 +366,7 @@ upcall_recipe_suite(void)
 	tcase_add_loop_test(
 	    tc, recipe__eight_evds_on_three_loops__each_in_order, 0, dt_personalities());
 	tc = dt_tcase(s, "stop");
-	tcase_add_loop_test(
-	    tc, stop__under_load__nothing_touches_the_worker_afterwards, 0, 2);
+	tcase_add_loop_test(tc, stop__under_load__nothing_touches_the_worker_afterwards, 0, 2);
 	tcase_add_loop_test(
 	    tc, last_event__frees_its_evd_from_the_upcall__no_other_comes, 0, dt_personalities());
 	return s;

@@ -110,10 +110,10 @@ START_TEST(requests__send_write_and_read_make_their_upcalls)
 	remote = dt_remote(&pair.b, 512, 32);
 	for (DAT_UINT64 i = 0; i < 12; i += 3) {
 		dt_send(&pair.a, 0, 8, i);
-		dt_ok(dat_ep_post_rdma_write(pair.a.ep, 1, &local, dt_cookie(i + 1), &remote,
-					     DAT_COMPLETION_DEFAULT_FLAG));
-		dt_ok(dat_ep_post_rdma_read(pair.a.ep, 1, &local, dt_cookie(i + 2), &remote,
-					    DAT_COMPLETION_DEFAULT_FLAG));
+		dt_ok(dat_ep_post_rdma_write(
+		    pair.a.ep, 1, &local, dt_cookie(i + 1), &remote, DAT_COMPLETION_DEFAULT_FLAG));
+		dt_ok(dat_ep_post_rdma_read(
+		    pair.a.ep, 1, &local, dt_cookie(i + 2), &remote, DAT_COMPLETION_DEFAULT_FLAG));
 	}
 	await_end(&up, 12);
 	assert_cookies(&up, policy, 12);
@@ -136,7 +136,7 @@ START_TEST(flushed_receives__each_makes_its_upcall)
 	assert_cookies(&up, policy, 10);
 	for (int i = 0; i < 10; i++)
 		ck_assert_int_eq(up.notes[i].event.event_data.dto_completion_event_data.status,
-				 DAT_DTO_ERR_FLUSHED);
+		    DAT_DTO_ERR_FLUSHED);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -164,8 +164,8 @@ START_TEST(connection__established_then_disconnected)
 	await_end(&up, 2);
 	ck_assert_int_eq(count_of(&up, DAT_CONNECTION_EVENT_DISCONNECTED), 1);
 	for (int i = 0; i < 2; i++)
-		ck_assert_ptr_eq(up.notes[i].event.event_data.connect_event_data.ep_handle,
-				 pair.b.ep);
+		ck_assert_ptr_eq(
+		    up.notes[i].event.event_data.connect_event_data.ep_handle, pair.b.ep);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -298,7 +298,7 @@ START_TEST(merged__established_receives_disconnected__in_this_order)
 	begin(&up, policy);
 	dt_pair_open(&pair, DT_SEPARATE);
 	up_open(&up, &pair.b, policy,
-		DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG | DAT_EVD_SOFTWARE_FLAG);
+	    DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG | DAT_EVD_SOFTWARE_FLAG);
 	pair.b.recv = pair.b.connect = up.evd;
 	pair.b.ep = dt_ep(&pair.b, NULL);
 	for (DAT_UINT64 i = 0; i < MESSAGES; i++)
@@ -319,8 +319,8 @@ START_TEST(merged__established_receives_disconnected__in_this_order)
 		ck_assert_int_eq(up.notes[0].event.event_number, DAT_CONNECTION_EVENT_ESTABLISHED);
 		for (int i = 0; i < MESSAGES; i++)
 			ck_assert_uint_eq(up_value(&up.notes[i + 1].event), (DAT_UINT64)i);
-		ck_assert_int_eq(up.notes[MESSAGES + 1].event.event_number,
-				 DAT_CONNECTION_EVENT_DISCONNECTED);
+		ck_assert_int_eq(
+		    up.notes[MESSAGES + 1].event.event_number, DAT_CONNECTION_EVENT_DISCONNECTED);
 	}
 	dt_pair_close(&pair);
 }
@@ -364,8 +364,8 @@ upcall_stream_suite(void)
 	tcase_add_loop_test(tc, connection__refused_by_the_peer_and_by_nobody, 0, UP_ENABLING);
 	tcase_add_loop_test(tc, connection_request__accepted_in_its_upcall, 0, EACH);
 	tc = dt_tcase(s, "others");
-	tcase_add_loop_test(tc, software__each_makes_its_upcall_also_beside_a_device_queue, 0,
-			    EACH);
+	tcase_add_loop_test(
+	    tc, software__each_makes_its_upcall_also_beside_a_device_queue, 0, EACH);
 	tcase_add_loop_test(tc, async__an_overflow_of_another_evd_makes_an_upcall, 0, UP_ENABLING);
 	tc = dt_tcase(s, "merged");
 	tcase_add_loop_test(tc, merged__established_receives_disconnected__in_this_order, 0, EACH);

@@ -360,23 +360,23 @@ upcall_teardown_suite(void)
 
 	tcase_add_loop_test(tc, teardown__nothing_runs__returns_at_once, 0, UP_POLICIES);
 	tcase_add_loop_test(tc, teardown__upcalls_stand__returns_after_the_last, 0,
-			    UP_ENABLING * dt_personalities());
+	    UP_ENABLING * dt_personalities());
 	tcase_add_test(tc, teardown__events_queued__none_of_them_is_called_during_or_after);
-	tcase_add_loop_test(tc, teardown__against_a_poster__after_it_none_runs_and_none_starts, 0,
-			    UP_ENABLING);
-	tcase_add_loop_test(tc, teardown__by_three_threads__all_return_after_the_upcalls, 0,
-			    UP_ENABLING);
+	tcase_add_loop_test(
+	    tc, teardown__against_a_poster__after_it_none_runs_and_none_starts, 0, UP_ENABLING);
+	tcase_add_loop_test(
+	    tc, teardown__by_three_threads__all_return_after_the_upcalls, 0, UP_ENABLING);
 	tcase_add_loop_test(tc, teardown__then_enabled_again__upcalls_come_again, 0, UP_ENABLING);
-	tcase_add_loop_test(tc, teardown__enabled_while_it_waits__answers_and_changes_nothing, 0,
-			    UP_ENABLING);
+	tcase_add_loop_test(
+	    tc, teardown__enabled_while_it_waits__answers_and_changes_nothing, 0, UP_ENABLING);
 	tcase_add_test(tc, teardown__of_one_evd__does_not_wait_for_upcalls_of_another);
 	tc = dt_tcase(s, "inside");
-	tcase_add_loop_test(tc, teardown_inside__of_its_own_evd__returns_and_no_other_starts, 0,
-			    UP_ENABLING);
+	tcase_add_loop_test(
+	    tc, teardown_inside__of_its_own_evd__returns_and_no_other_starts, 0, UP_ENABLING);
 	tcase_add_test(tc, teardown_inside__others_stand__returns_after_them);
 	tcase_add_test(tc, teardown_inside__four_at_once__none_waits_for_ever);
 	tcase_add_test(tc, teardown_inside__of_another_evd__waits_for_its_upcalls);
-	tcase_add_test(tc,
-		       teardown_inside__of_another_evd_of_the_same_thread__that_is_due__returns);
+	tcase_add_test(
+	    tc, teardown_inside__of_another_evd_of_the_same_thread__that_is_due__returns);
 	return s;
 }

@@ -223,8 +223,7 @@ wild_arguments_suite(void)
 	Suite *s = suite_create("wild-arguments");
 	TCase *tc = dt_tcase(s, "arguments");
 
-	tcase_add_loop_test(
-	    tc, argument__that_is_no_handle_of_its_kind__is_refused, 0, ARGUMENTS);
+	tcase_add_loop_test(tc, argument__that_is_no_handle_of_its_kind__is_refused, 0, ARGUMENTS);
 	tcase_add_loop_test(tc, argument__of_another_adapter__is_refused, 0, ARGUMENTS);
 	return s;
 }

@@ -32,8 +32,7 @@ call_modify_upcall(DAT_HANDLE h)
 {
 	DAT_UPCALL_OBJECT object = { NULL, ignore };
 
-	return dat_evd_modify_upcall(
-	    h, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_UPCALL_INVOC_ANY);
+	return dat_evd_modify_upcall(h, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_UPCALL_INVOC_ANY);
 }
 
 static DAT_RETURN
@@ -172,10 +171,10 @@ refused_upcall(int i, DAT_HANDLE handle, const char *what)
 {
 	DAT_RETURN ret = upcall_calls[i].call(handle);
 
-	ck_assert_msg(ret == DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1) ||
-			  ret == DAT_ERROR(DAT_INVALID_HANDLE, upcall_calls[i].takes_ia ?
-							  DAT_INVALID_HANDLE_IA :
-							  DAT_NO_SUBTYPE),
+	ck_assert_msg(
+	    ret == DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1) ||
+		ret == DAT_ERROR(DAT_INVALID_HANDLE,
+			   upcall_calls[i].takes_ia ? DAT_INVALID_HANDLE_IA : DAT_NO_SUBTYPE),
 	    "dat_%s(%s %p) gives 0x%08x", upcall_calls[i].name, what, handle, ret);
 }
 
@@ -218,8 +217,8 @@ START_TEST(ia_call__with_anything_but_an_open_adapter__is_refused)
 	for (int i = 0; i < n; i++) {
 		dt_assert_ret(dat_ia_query(handles[i], NULL, 0, NULL, 0, NULL), bad);
 		dt_assert_ret(dat_ia_close(handles[i], DAT_CLOSE_ABRUPT_FLAG), bad);
-		dt_assert_ret(dat_ia_ha_related(handles[i], (char *)(uintptr_t) "soft", &answer),
-			      bad);
+		dt_assert_ret(
+		    dat_ia_ha_related(handles[i], (char *)(uintptr_t) "soft", &answer), bad);
 	}
 	wild_close(&wild);
 }
@@ -231,8 +230,7 @@ wild_calls_suite(void)
 	Suite *s = suite_create("wild-calls");
 	TCase *tc = dt_tcase(s, "calls");
 
-	tcase_add_loop_test(
-	    tc, call__handle_of_every_other_kind__is_refused, 0, dat_calls_count);
+	tcase_add_loop_test(tc, call__handle_of_every_other_kind__is_refused, 0, dat_calls_count);
 	tcase_add_loop_test(
 	    tc, call__handle_of_a_freed_object_of_every_kind__is_refused, 0, dat_calls_count);
 	tcase_add_loop_test(

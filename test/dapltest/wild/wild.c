@@ -88,8 +88,8 @@ make_stale(struct wild *wild)
 	dt_ok(dat_cno_free(wild->stale[WILD_CNO]));
 	wild->stale[WILD_EP] = dt_ep(b, NULL);
 	dt_ok(dat_ep_free(wild->stale[WILD_EP]));
-	dt_ok(dat_psp_create_any(
-	    b->ia, &qual, b->cr, DAT_PSP_CONSUMER_FLAG, &wild->stale[WILD_PSP]));
+	dt_ok(
+	    dat_psp_create_any(b->ia, &qual, b->cr, DAT_PSP_CONSUMER_FLAG, &wild->stale[WILD_PSP]));
 	dt_ok(dat_psp_free(wild->stale[WILD_PSP]));
 	wild->stale[WILD_CR] = request(wild);
 	dt_ok(dat_cr_reject(wild->stale[WILD_CR], 0, NULL));

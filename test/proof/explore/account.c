@@ -12,8 +12,7 @@ check(const struct stage_evd *e, const char *what, uint64_t said, uint64_t is)
 }
 
 static void
-check_setting(
-    const struct stage_evd *e, const char *what, const struct setting *s, uint64_t said)
+check_setting(const struct stage_evd *e, const char *what, const struct setting *s, uint64_t said)
 {
 	if (!s->unknown && said != s->value)
 		violation("at rest the %s of EVD %c is said to be %llu, and was set to %llu", what,
@@ -50,8 +49,10 @@ check_counters(struct stage_evd *e, const struct stage_life *l)
 		violation("at rest EVD %c has been %llu events long, and %llu were produced",
 		    'a' + e->index, (unsigned long long)n.max_depth, (unsigned long long)entered);
 	/* A poll that fails does not tell whether it was for nothing. */
-	if (cq && entered == 0 && !(world_faults & FAULT_POLL) && e->spec->policy == DAT_UPCALL_SINGLE_INSTANCE && e->policy.value ==
-	    DAT_UPCALL_SINGLE_INSTANCE && !e->policy.unknown && !call_has(DO_DISABLE))
+	if (cq && entered == 0 && !(world_faults & FAULT_POLL) &&
+	    e->spec->policy == DAT_UPCALL_SINGLE_INSTANCE &&
+	    e->policy.value == DAT_UPCALL_SINGLE_INSTANCE && !e->policy.unknown &&
+	    !call_has(DO_DISABLE))
 		check(e, "notifications for nothing", n.spurious_notifications, cq->gets);
 	if (n.races_closed > n.arms)
 		violation("at rest EVD %c closed more races than it armed", 'a' + e->index);

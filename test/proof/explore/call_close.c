@@ -51,7 +51,8 @@ await_cno(const struct stage_cno *n, const struct call *c)
 	while (!left && cno_await_others(call_cno_ref(c)))
 		left = cno_is_left_to_closer(call_cno_ref(c));
 	if (left && !os_in_callback())
-		violation("CNO %c is left to its agent by a close from no callback", 'n' + n->index);
+		violation(
+		    "CNO %c is left to its agent by a close from no callback", 'n' + n->index);
 	if (!left && cno_is_inside(&n->cno))
 		violation("CNO %c is not left to the agent that closes it", 'n' + n->index);
 }

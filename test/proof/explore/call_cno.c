@@ -63,10 +63,11 @@ call_cno_wait(struct stage_cno *c, int us, unsigned int *drained)
 		violation("cno_wait: answers %d, and CNO %c is not so", r, 'n' + c->index);
 	if (r == 0 && !handle && !left->last_detaches)
 		violation("cno_wait: nothing triggered CNO %c", 'n' + c->index);
-	call_result("cno_wait", r, (r == -ETIMEDOUT && us >= 0) ||
-	    ((r == -ENODEV || r == -ECANCELED) &&
-	    (call_has(DO_CNO_FREE) || call_has(DO_CNO_ABRUPT) || call_has(DO_CNO_CLOSING) ||
-		call_has(DO_CNO_SHUT))));
+	call_result("cno_wait", r,
+	    (r == -ETIMEDOUT && us >= 0) ||
+		((r == -ENODEV || r == -ECANCELED) &&
+		    (call_has(DO_CNO_FREE) || call_has(DO_CNO_ABRUPT) || call_has(DO_CNO_CLOSING) ||
+			call_has(DO_CNO_SHUT))));
 	if (r == 0 && handle && drained)
 		*drained += call_drain_handed(c, handle);
 	return r;
@@ -99,11 +100,13 @@ call_trigger(struct stage_cno *c, unsigned int *drained)
 	r = cno_trigger(call_cno_ref(&call), &handle);
 	c->taking &= ~fiber_bit(sched.self);
 	call_ends_with(&call, "cno_trigger", r);
-	if ((r == -EAGAIN && (left->triggered || left->last_detached)) || (r == 0 && !handle && !left->last_detaches))
+	if ((r == -EAGAIN && (left->triggered || left->last_detached)) ||
+	    (r == 0 && !handle && !left->last_detaches))
 		violation("cno_trigger: answers %d, and CNO %c is not so", r, 'n' + c->index);
-	call_result("cno_trigger", r, r == -EAGAIN ||
-	    (r == -EINVAL && !stage.scenario->fd[c->index]) || (r == -ENODEV &&
-		(call_has(DO_CNO_FREE) || call_has(DO_CNO_ABRUPT) || call_has(DO_CNO_SHUT))));
+	call_result("cno_trigger", r,
+	    r == -EAGAIN || (r == -EINVAL && !stage.scenario->fd[c->index]) ||
+		(r == -ENODEV &&
+		    (call_has(DO_CNO_FREE) || call_has(DO_CNO_ABRUPT) || call_has(DO_CNO_SHUT))));
 	if (r == 0 && handle)
 		*drained += call_drain_handed(c, handle);
 	return r;
@@ -151,8 +154,8 @@ call_cno_free(struct stage_cno *c, bool abrupt)
 
 	call_ends_with(&call, "cno_free", r);
 	if ((r == -EBUSY) != (r != -ENODEV && (left->evds > 0 || (left->waiters > 0 && !abrupt))))
-		violation("cno_free: answers %d, and CNO %c has %d EVDs", r, 'n' + c->index,
-		    left->evds);
+		violation(
+		    "cno_free: answers %d, and CNO %c has %d EVDs", r, 'n' + c->index, left->evds);
 	call_result("cno_free", r, r == -EBUSY || call_gone(&call, r));
 }
 

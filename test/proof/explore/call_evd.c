@@ -9,7 +9,7 @@ static bool
 policies_change(const struct stage_evd *e)
 {
 	return e->spec->policy != DAT_UPCALL_DISABLE || call_has(DO_SINGLE) || call_has(DO_MANY) ||
-	    call_has(DO_NORIFY) || call_has(DO_REARM);
+	       call_has(DO_NORIFY) || call_has(DO_REARM);
 }
 
 static bool
@@ -25,8 +25,8 @@ static bool
 alone(const struct stage_evd *e)
 {
 	return e->spec->sole && !policies_change(e) && !e->spec->quiet && !call_has(DO_OVERFLOW) &&
-	    !call_has(DO_REOPEN) && !call_has(DO_PURGE) && !call_has(DO_LEAVE) &&
-	    !call_has(DO_AGAIN);
+	       !call_has(DO_REOPEN) && !call_has(DO_PURGE) && !call_has(DO_LEAVE) &&
+	       !call_has(DO_AGAIN);
 }
 
 /* What a call returned, by what the section left in which it decided. */
@@ -63,8 +63,9 @@ call_dequeue(struct stage_evd *e)
 	else if (r == -EAGAIN && least)
 		violation("dequeue: EVD %c is said to be empty, and holds %d events",
 		    'a' + e->index, least);
-	call_result("dequeue", r, r == -EAGAIN || call_gone(&c, r) ||
-	    (r == -EBUSY && waiters()) || (r == -EOVERFLOW && call_has(DO_OVERFLOW)));
+	call_result("dequeue", r,
+	    r == -EAGAIN || call_gone(&c, r) || (r == -EBUSY && waiters()) ||
+		(r == -EOVERFLOW && call_has(DO_OVERFLOW)));
 	return r;
 }
 
@@ -82,8 +83,7 @@ call_drain(struct stage_evd *e)
 }
 
 static void
-check_waited(
-    const struct stage_evd *e, int threshold, int r, int more, uint32_t since)
+check_waited(const struct stage_evd *e, int threshold, int r, int more, uint32_t since)
 {
 	const struct left_evd *left = left_evd();
 	bool so = true;
@@ -129,8 +129,8 @@ int
 call_wait(struct stage_evd *e, int threshold, int us)
 {
 	DAT_TIMEOUT timeout = us < 0 ? DAT_TIMEOUT_INFINITE : (DAT_TIMEOUT)us;
-	const int least = alone(e) && !call_has(DO_RESIZE) ?
-	    entry_queued(e, sched.steps, e->qlen, false) : 0;
+	const int least =
+	    alone(e) && !call_has(DO_RESIZE) ? entry_queued(e, sched.steps, e->qlen, false) : 0;
 	const struct call c = call_begins(e);
 	const int gone = entry_delivered_of(e);
 	const uint32_t since = sched.steps;
@@ -161,14 +161,15 @@ call_wait(struct stage_evd *e, int threshold, int us)
 		if (more >= threshold && !e->spec->quiet)
 			violation("wait: timed out with %d events, threshold %d", more, threshold);
 	}
-	call_result("wait", r, (r == -ETIMEDOUT && us >= 0) || r == -EBUSY ||
-	    (r == -EACCES && policies_change(e)) || (r == -EPERM && call_has(DO_UNWAITABLE)) ||
-	    (r == -ECANCELED && call_has(DO_FREE)) || call_gone(&c, r) ||
-	    ((r == -ECANCELED || r == -ENODEV) &&
-		(call_has(DO_CLOSING) || call_has(DO_SHUT))) ||
-	    (r == -EOVERFLOW && call_has(DO_OVERFLOW)) ||
-	    (r == -EINVAL && (call_has(DO_RESIZE) || threshold > e->qlen ||
-				 (threshold > 1 && e->spec->solicited))));
+	call_result("wait", r,
+	    (r == -ETIMEDOUT && us >= 0) || r == -EBUSY || (r == -EACCES && policies_change(e)) ||
+		(r == -EPERM && call_has(DO_UNWAITABLE)) ||
+		(r == -ECANCELED && call_has(DO_FREE)) || call_gone(&c, r) ||
+		((r == -ECANCELED || r == -ENODEV) &&
+		    (call_has(DO_CLOSING) || call_has(DO_SHUT))) ||
+		(r == -EOVERFLOW && call_has(DO_OVERFLOW)) ||
+		(r == -EINVAL && (call_has(DO_RESIZE) || threshold > e->qlen ||
+				     (threshold > 1 && e->spec->solicited))));
 	return r;
 }
 
@@ -206,8 +207,8 @@ void
 call_resize(struct stage_evd *e, int qlen)
 {
 	const int was = e->qlen;
-	const int least = alone(e) && e->spec->takers == 0 ?
-	    entry_queued(e, sched.steps, DEVICE_DEPTH, true) : 0;
+	const int least =
+	    alone(e) && e->spec->takers == 0 ? entry_queued(e, sched.steps, DEVICE_DEPTH, true) : 0;
 	const struct call c = call_begins(e);
 	int r;
 
@@ -294,7 +295,8 @@ check_announced(const struct stage_evd *e)
 
 	if (left->alive && left->listened && left->enabled && !left->waiting && !left->overflowed &&
 	    !invariant_policy_calls(left->policy) && left->loud > 0 && !left->busy)
-		violation("EVD %c was enabled with events, and its CNO is not going to be triggered",
+		violation(
+		    "EVD %c was enabled with events, and its CNO is not going to be triggered",
 		    'a' + e->index);
 }
 
@@ -302,7 +304,8 @@ void
 call_enabled(struct stage_evd *e, bool enabled)
 {
 	const struct call c = call_begins(e);
-	const bool changes = enabled && !e->enabled.unknown && !e->enabled.busy && !e->enabled.value;
+	const bool changes =
+	    enabled && !e->enabled.unknown && !e->enabled.busy && !e->enabled.value;
 	int r;
 
 	setting_begins(&e->enabled);
@@ -335,9 +338,10 @@ call_attach(struct stage_evd *e, struct stage_cno *c)
 	old = c;
 	if (c)
 		e->lives[call.serial].detached_at[c->index] = 0;
-	r = e->unlinked && call_current(&call) ? -ENODEV :
-	    evd_set_listener(call_ref(&call), c ? cno_listener(&c->cno) : NULL,
-	    c ? &c->agents[c->serial] : DAT_HANDLE_NULL);
+	r = e->unlinked && call_current(&call) ?
+		-ENODEV :
+		evd_set_listener(call_ref(&call), c ? cno_listener(&c->cno) : NULL,
+		    c ? &c->agents[c->serial] : DAT_HANDLE_NULL);
 	if (r == 0) {
 		old = e->cno;
 		e->cno = c;

@@ -33,8 +33,14 @@ call_post(struct stage_evd *e, enum verb verb, int actor, int ep)
 {
 	/* Each actor posts one kind of event: the EVD counts each kind by itself. */
 	static const enum evd_stream kinds[ACTORS] = {
-		EVD_STREAM_SOFTWARE, EVD_STREAM_CR, EVD_STREAM_ASYNC, EVD_STREAM_SOFTWARE,
-		EVD_STREAM_RMR_BIND, EVD_STREAM_CR, EVD_STREAM_ASYNC, EVD_STREAM_SOFTWARE,
+		EVD_STREAM_SOFTWARE,
+		EVD_STREAM_CR,
+		EVD_STREAM_ASYNC,
+		EVD_STREAM_SOFTWARE,
+		EVD_STREAM_RMR_BIND,
+		EVD_STREAM_CR,
+		EVD_STREAM_ASYNC,
+		EVD_STREAM_SOFTWARE,
 	};
 	const enum evd_stream kind = verb == DO_POST ? kinds[actor] : EVD_STREAM_CONNECTION;
 	const unsigned int stream = stream_for(verb, actor, ep);
@@ -58,7 +64,7 @@ call_post(struct stage_evd *e, enum verb verb, int actor, int ep)
 	entry->after = (uint8_t)l->produced[STREAM_CQ + ep];
 	if (verb == DO_ESTABLISHED) {
 		l->establishing |= (uint8_t)(1u << ep);
-		l->escaped &= (uint8_t)~(1u << ep);
+		l->escaped &= (uint8_t) ~(1u << ep);
 	}
 	if (verb == DO_POST)
 		r = evd_post(call_ref(&c), kind, &event);
@@ -68,7 +74,7 @@ call_post(struct stage_evd *e, enum verb verb, int actor, int ep)
 	full = left_evd()->alive && left_evd()->posted == left_evd()->qlen;
 	entry_ends(entry, r != 0);
 	if (verb == DO_ESTABLISHED) {
-		l->establishing &= (uint8_t)~(1u << ep);
+		l->establishing &= (uint8_t) ~(1u << ep);
 		if (r == 0 && l->escaped >> ep & 1)
 			violation("order: a completion of %c overtakes its ESTABLISHED", 'e' + ep);
 	}
@@ -122,7 +128,8 @@ call_empty(struct stage_evd *e)
 
 	call_ends_with(&c, "empty", r);
 	if (r == 0 && call_current(&c) && e->cq.shown - e->cq.count < shown)
-		violation("empty: of %u completions %u are still in the device", shown, e->cq.count);
+		violation(
+		    "empty: of %u completions %u are still in the device", shown, e->cq.count);
 	call_result("empty", r, call_gone(&c, r));
 }
 

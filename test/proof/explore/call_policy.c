@@ -9,7 +9,8 @@ object_for(struct stage_life *l, int policy, const struct action *a)
 	const int first = a->another ? STAGE_OBJECTS / 2 : 0;
 
 	return &l->objects[first + (policy == DAT_UPCALL_SINGLE_INSTANCE ? 0 :
-	    policy == DAT_UPCALL_NORIFY ? 1 : 2)];
+				       policy == DAT_UPCALL_NORIFY	 ? 1 :
+									   2)];
 }
 
 /* What the section left in which the call decided. */
@@ -25,8 +26,8 @@ check_modified(const struct stage_evd *e, int policy, const struct action *a, in
 	if (r == -EBUSY && !left->waiting)
 		violation("EVD %c refuses a policy, and no thread waits", 'a' + e->index);
 	if (a->fresh && r == 0 && left->queued)
-		violation("EVD %c is enabled for new events, and has %u", 'a' + e->index,
-		    left->queued);
+		violation(
+		    "EVD %c is enabled for new events, and has %u", 'a' + e->index, left->queued);
 	if (r == -EAGAIN && (!a->fresh || !left->queued))
 		violation("EVD %c refuses a policy, and has no event", 'a' + e->index);
 }
@@ -76,9 +77,10 @@ call_modify(struct stage_evd *e, int policy, const struct action *a)
 		else if (!call_gives_way())
 			oracle_quiet(e, "TEARDOWN");
 	}
-	call_result("modify_upcall", r, call_gone(&c, r) || (enables &&
-	    ((r == -EBUSY && (call_has(DO_WAIT) || call_has(DO_TAKE))) ||
-	    (r == -EAGAIN && a->fresh))));
+	call_result("modify_upcall", r,
+	    call_gone(&c, r) ||
+		(enables && ((r == -EBUSY && (call_has(DO_WAIT) || call_has(DO_TAKE))) ||
+				(r == -EAGAIN && a->fresh))));
 	return r;
 }
 

@@ -10,11 +10,11 @@ check_status(const struct stage_evd *e, const struct evd_status *status)
 {
 	const struct left_evd *left = left_evd();
 
-	if (left->alive && (status->qlen != (int)left->qlen ||
-	    status->queued != (int)left->queued || (int)status->policy != left->policy ||
-	    status->enabled != left->enabled || status->waitable != left->waitable ||
-	    status->overflowed != left->overflowed ||
-	    status->solicited_only != left->solicited_only))
+	if (left->alive &&
+	    (status->qlen != (int)left->qlen || status->queued != (int)left->queued ||
+		(int)status->policy != left->policy || status->enabled != left->enabled ||
+		status->waitable != left->waitable || status->overflowed != left->overflowed ||
+		status->solicited_only != left->solicited_only))
 		violation("query: EVD %c is not as it is said to be", 'a' + e->index);
 }
 
@@ -38,8 +38,8 @@ call_query(struct stage_evd *e)
 		check_status(e, &status);
 	if (r == 0 && call_current(&c)) {
 		if (!call_has(DO_RESIZE) && status.qlen != e->spec->qlen)
-			violation("query: EVD %c is said to hold %d events", 'a' + e->index,
-			    status.qlen);
+			violation(
+			    "query: EVD %c is said to hold %d events", 'a' + e->index, status.qlen);
 		if (status.cno && ((const struct stage_agent *)status.cno)->serial == 0)
 			violation("query: EVD %c is said to have a CNO that nobody opened",
 			    'a' + e->index);

@@ -125,8 +125,8 @@ static void
 judge_agent(const struct stage_cno *c, struct owed *o)
 {
 	const struct cno *cno = &c->cno;
-	void *installed = cno->alive && cno->cfg.agent.proxy_agent_func ?
-	    cno->cfg.agent.instance_data : NULL;
+	void *installed =
+	    cno->alive && cno->cfg.agent.proxy_agent_func ? cno->cfg.agent.instance_data : NULL;
 	unsigned int unseen = 0;
 
 	for (const struct evd *evd = cno->first; cno->alive && evd; evd = evd->triggered_next)

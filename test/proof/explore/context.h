@@ -13,14 +13,14 @@
 #include <stddef.h>
 
 struct context {
-	void *sp;	   /* where it stopped */
-	void *stack;	   /* NULL: the program's own */
+	void *sp;    /* where it stopped */
+	void *stack; /* NULL: the program's own */
 	size_t size;
 	void (*entry)(void);
-	void *fake_stack;  /* AddressSanitizer's */
-	void *tsan;	   /* ThreadSanitizer's */
-	bool abandoned;	   /* left in the middle of its function */
-	void *fallback;	   /* where no switch is written in assembler */
+	void *fake_stack; /* AddressSanitizer's */
+	void *tsan;	  /* ThreadSanitizer's */
+	bool abandoned;	  /* left in the middle of its function */
+	void *fallback;	  /* where no switch is written in assembler */
 };
 
 /* The running one. */

@@ -40,14 +40,15 @@ struct device_cq {
 	struct device_record queue[DEVICE_DEPTH];
 	unsigned int head, count;
 	unsigned int depth; /* what its queue pairs may have complete in it */
-	unsigned int idle; /* endpoints that have no queue pair at this moment, a bit each */
+	unsigned int idle;  /* endpoints that have no queue pair at this moment, a bit each */
 	unsigned int undecided;
-	uint32_t unsolicited; /* of the completions, by their number's last bits */
+	uint32_t unsolicited;		/* of the completions, by their number's last bits */
 	enum device_armed armed, asked; /* now; by the last arm */
 	bool blurred; /* a request was widened when it had been answered: see cq_arm() */
 	unsigned int arms, arm_faults, raised, gets, acks;
-	unsigned int failed_after[FIBERS]; /* arms that there had been when this fiber's last one failed */
-	unsigned int shown; /* completions ever visible */
+	unsigned int
+	    failed_after[FIBERS]; /* arms that there had been when this fiber's last one failed */
+	unsigned int shown;	  /* completions ever visible */
 	const DAT_UINT64 *booked; /* events that the user counts as read; NULL: those that are */
 	uint64_t (*next_id)(struct device_cq *cq, int ep); /* of the one that becomes visible */
 	bool (*holds)(struct device_cq *cq, uint64_t id, struct evd_hold **hold);

@@ -44,8 +44,8 @@ is_barrier(uint64_t id)
 
 /* A barrier of the endpoint, which was posted before this event was, waits still. */
 static bool
-behind_barrier(const struct stage_evd *e, const struct stage_life *l,
-    const struct stage_entry *entry)
+behind_barrier(
+    const struct stage_evd *e, const struct stage_life *l, const struct stage_entry *entry)
 {
 	for (unsigned int i = 0; i < l->n_entries; i++) {
 		const struct stage_entry *other = &l->entries[i];
@@ -132,8 +132,8 @@ entry_queued(const struct stage_evd *e, uint32_t step, int most, bool with_ends)
 
 		if (it->out || it->to >= step || entry_is_dropped(e, it->id))
 			continue;
-		if (is_held(e, it->id) && !(l->delivered[STREAM_ESTABLISHED + ep] >>
-					     e->gone[STREAM_ESTABLISHED + ep]))
+		if (is_held(e, it->id) &&
+		    !(l->delivered[STREAM_ESTABLISHED + ep] >> e->gone[STREAM_ESTABLISHED + ep]))
 			continue;
 		if (is_completion(it->id))
 			completions++;

@@ -31,8 +31,16 @@ static struct {
 	.jobs = 1,
 };
 
-enum { KEY_LIST = 256, KEY_BOUND, KEY_REPLAY, KEY_BUDGET, KEY_WHOLE, KEY_NO_SHRINK, KEY_LIGHT,
-	KEY_DRAW };
+enum {
+	KEY_LIST = 256,
+	KEY_BOUND,
+	KEY_REPLAY,
+	KEY_BUDGET,
+	KEY_WHOLE,
+	KEY_NO_SHRINK,
+	KEY_LIGHT,
+	KEY_DRAW
+};
 
 static const struct argp_option options[] = {
 	{ "list", KEY_LIST, NULL, 0, "List the scenarios", 0 },
@@ -44,10 +52,13 @@ static const struct argp_option options[] = {
 	{ "seed", 'S', "N", 0, "The first seed (default 1)", 0 },
 	{ "replay", KEY_REPLAY, "SCENARIO:STRATEGY:SEED", 0,
 	    "Play one schedule and print its trace", 0 },
-	{ "budget", KEY_BUDGET, "SECONDS", 0, "Spend about so long in all: processor time, of each job", 0 },
+	{ "budget", KEY_BUDGET, "SECONDS", 0,
+	    "Spend about so long in all: processor time, of each job", 0 },
 	{ "jobs", 'j', "N", 0, "Processes that share the scenarios (default 1)", 0 },
-	{ "light", KEY_LIGHT, NULL, 0, "Pass over the families: every combination of something", 0 },
-	{ "draw", KEY_DRAW, "N", 0, "Of the scenarios chance/* play the Nth two thousand (default 0)", 0 },
+	{ "light", KEY_LIGHT, NULL, 0, "Pass over the families: every combination of something",
+	    0 },
+	{ "draw", KEY_DRAW, "N", 0,
+	    "Of the scenarios chance/* play the Nth two thousand (default 0)", 0 },
 	{ "keep-going", 'k', NULL, 0, "Do not stop at the first scenario that fails", 0 },
 	{ "no-shrink", KEY_NO_SHRINK, NULL, 0, "Print a failure as it was found", 0 },
 	{ "whole", KEY_WHOLE, NULL, 0, "Print every point of a trace", 0 },
@@ -56,15 +67,16 @@ static const struct argp_option options[] = {
 };
 
 static unsigned long long
-number(const char *text, unsigned long long least, unsigned long long most,
-    struct argp_state *state)
+number(
+    const char *text, unsigned long long least, unsigned long long most, struct argp_state *state)
 {
 	unsigned long long n;
 	char *end;
 
 	n = strtoull(text, &end, 0);
 	if (*text < '0' || *text > '9' || *end || n < least || n > most)
-		argp_error(state, "'%s': a number from %llu to %llu is expected", text, least, most);
+		argp_error(
+		    state, "'%s': a number from %llu to %llu is expected", text, least, most);
 	return n;
 }
 
@@ -231,7 +243,7 @@ work_once(struct totals *t)
 }
 
 #define ROUND_FIRST 6 /* schedules of each scenario in the first round; the next: twice as many */
-#define ROUND_LAST  6144
+#define ROUND_LAST 6144
 
 /* All scenarios in rounds, until the budget is spent: what is easily found is found soon. */
 static void
@@ -336,7 +348,8 @@ main(int argc, char **argv)
 {
 	static const struct argp argp = { options, parse, NULL,
 		"Plays scenarios of the dispatcher, or of the provider, under schedules of its own "
-		"choosing and judges every step.  Ends 1 when a rule was broken.", NULL, NULL, NULL };
+		"choosing and judges every step.  Ends 1 when a rule was broken.",
+		NULL, NULL, NULL };
 	struct totals t = { 0 };
 	double begun = hunt_now(), took;
 
@@ -344,8 +357,8 @@ main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	scenario_load();
 	wanted = calloc(n_scenarios, sizeof *wanted);
-	taken = mmap(NULL, sizeof *taken, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-	    0);
+	taken =
+	    mmap(NULL, sizeof *taken, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (!wanted || taken == MAP_FAILED) {
 		perror("explore");
 		return 2;

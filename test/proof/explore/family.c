@@ -123,10 +123,10 @@ family_wait(void)
 {
 	static const char *const others[] = { "", "ctl: unwaitable a", "ctl: free a",
 		"ctl: dequeue a", "ctl: post a", "ctl: single a" };
-	static const char *const names[] = { "alone", "unwaitable", "free",
-		"dequeue", "post", "single" };
+	static const char *const names[] = { "alone", "unwaitable", "free", "dequeue", "post",
+		"single" };
 
-	for (int private = 0; private < 2; private++)
+	for (int private = 0; private < 2; private ++)
 		for (int c = 0; c <= 3; c++)
 			for (int t = 1; t <= 3; t++)
 				for (unsigned int o = 0; o < 6; o++) {
@@ -229,9 +229,14 @@ family_pair(void)
 	static const struct {
 		const char *name, *actions;
 	} changes[] = {
-		{ "single", "single a" }, { "norify", "norify a" }, { "many", "many a" },
-		{ "disable", "disable a" }, { "teardown", "teardown a" }, { "free", "free a" },
-		{ "attach", "attach a n" }, { "resize", "resize a 4" },
+		{ "single", "single a" },
+		{ "norify", "norify a" },
+		{ "many", "many a" },
+		{ "disable", "disable a" },
+		{ "teardown", "teardown a" },
+		{ "free", "free a" },
+		{ "attach", "attach a n" },
+		{ "resize", "resize a 4" },
 	};
 	enum { MANY = 2, n = sizeof changes / sizeof *changes };
 

@@ -13,10 +13,10 @@ void family_load(void);
 /* The same for scenarios that were thought of one by one, which are played more often. */
 void table_add(const struct scenario_text *texts, unsigned int n);
 
-void table_rich_load(void); /* much at once on one loop */
-void table_fault_load(void); /* what fails */
-void table_order_load(void); /* several endpoints on an EVD */
-void table_life_load(void); /* slots that are used again */
+void table_rich_load(void);   /* much at once on one loop */
+void table_fault_load(void);  /* what fails */
+void table_order_load(void);  /* several endpoints on an EVD */
+void table_life_load(void);   /* slots that are used again */
 void table_chance_load(void); /* drawn by lot */
 
 #endif

@@ -13,9 +13,9 @@
 
 #define CALIBRATION 12
 #define FAULT_POINTS_LEAST 4 /* where there are faults: what a few calm schedules did not meet */
-#define CLOCK_EVERY 16 /* schedules between two looks at the time */
+#define CLOCK_EVERY 16	     /* schedules between two looks at the time */
 #define SHRINK_RUNS 4000
-#define DEPTH_MAX   5
+#define DEPTH_MAX 5
 
 static double
 seconds(clockid_t clock)
@@ -107,7 +107,7 @@ drop_deviations(void)
 	bool any = false;
 
 	for (unsigned int chunk = (shortest.n_list + 1) / 2; chunk;
-	    chunk = chunk == 1 ? 0 : (chunk + 1) / 2) {
+	     chunk = chunk == 1 ? 0 : (chunk + 1) / 2) {
 		for (unsigned int at = 0; at < shortest.n_list;) {
 			const unsigned int rest = shortest.n_list - at;
 			const unsigned int n = rest < chunk ? rest : chunk;
@@ -272,8 +272,8 @@ hunt(struct scenario *scenario, const struct hunt_options *o, struct hunt_result
 	for (uint64_t i = 0; !over(o, result, end); i++) {
 		seed = o->seed + i; /* says which strategy, too: a few must meet them all */
 		strategy.kind = pct || (mix && seed % 6) ? STRATEGY_PCT : STRATEGY_RANDOM;
-		strategy.depth = o->depth ? o->depth :
-		    1 + (int)((mix ? seed % 6 + 5 : seed) % DEPTH_MAX);
+		strategy.depth =
+		    o->depth ? o->depth : 1 + (int)((mix ? seed % 6 + 5 : seed) % DEPTH_MAX);
 		result->schedules++;
 		if (stage_play(scenario, &strategy, seed) == OUTCOME_FAILED) {
 			result->failed = true;
@@ -281,8 +281,8 @@ hunt(struct scenario *scenario, const struct hunt_options *o, struct hunt_result
 				snprintf(spec, sizeof spec, "pct%d:%llu", strategy.depth,
 				    (unsigned long long)seed);
 			else
-				snprintf(spec, sizeof spec, "random:%llu",
-				    (unsigned long long)seed);
+				snprintf(
+				    spec, sizeof spec, "random:%llu", (unsigned long long)seed);
 			tell(scenario, &strategy, seed, spec, o->shrink);
 			return;
 		}

@@ -26,8 +26,8 @@ struct hunt_result {
 	bool failed;
 };
 
-void hunt(struct scenario *scenario, const struct hunt_options *options,
-    struct hunt_result *result);
+void hunt(
+    struct scenario *scenario, const struct hunt_options *options, struct hunt_result *result);
 
 /* STRATEGY:SEED or list:DEVIATIONS, as a failure prints it; true when it fails again. */
 bool hunt_replay(struct scenario *scenario, const char *spec, bool shrink);

@@ -79,7 +79,7 @@ static bool
 gone(const struct call *c)
 {
 	return c->evd ? !c->evd->evd.alive || c->evd->evd.serial != c->serial :
-	    !c->cno->cno.alive || c->cno->cno.serial != c->serial;
+			!c->cno->cno.alive || c->cno->cno.serial != c->serial;
 }
 
 struct call
@@ -88,8 +88,8 @@ call_begins(struct stage_evd *e)
 	struct call c = { .evd = e, .serial = identity_of(e) };
 
 	c.late = gone(&c);
-	meanings[self()] = (struct meant){ &e->evd.lock, &e->evd, sizeof e->evd,
-		others_evd, sizeof others_evd / sizeof *others_evd, &e->evd.serial, c.serial };
+	meanings[self()] = (struct meant){ &e->evd.lock, &e->evd, sizeof e->evd, others_evd,
+		sizeof others_evd / sizeof *others_evd, &e->evd.serial, c.serial };
 	return c;
 }
 
@@ -99,8 +99,8 @@ call_begins_cno(struct stage_cno *n)
 	struct call c = { .cno = n, .serial = identity_of_cno(n) };
 
 	c.late = gone(&c);
-	meanings[self()] = (struct meant){ &n->cno.lock, &n->cno, sizeof n->cno,
-		others_cno, sizeof others_cno / sizeof *others_cno, &n->cno.serial, c.serial };
+	meanings[self()] = (struct meant){ &n->cno.lock, &n->cno, sizeof n->cno, others_cno,
+		sizeof others_cno / sizeof *others_cno, &n->cno.serial, c.serial };
 	return c;
 }
 

@@ -13,7 +13,7 @@ bool
 invariant_policy_calls(int policy)
 {
 	return policy == DAT_UPCALL_SINGLE_INSTANCE || policy == DAT_UPCALL_MANY ||
-	    policy == DAT_UPCALL_NORIFY;
+	       policy == DAT_UPCALL_NORIFY;
 }
 
 static enum taker
@@ -50,8 +50,8 @@ wanted(const struct evd *evd, const struct device_cq *cq)
 {
 	const unsigned int count = invariant_loud(evd, cq);
 	/* What was not seen may be an unsolicited completion, where there is one. */
-	const bool unseen = peek_unseen(evd) &&
-	    (!evd->solicited_only || (count && count == peek_loud(evd)));
+	const bool unseen =
+	    peek_unseen(evd) && (!evd->solicited_only || (count && count == peek_loud(evd)));
 
 	switch (taker(evd)) {
 	case BY_WAITER:
@@ -157,7 +157,8 @@ invariant_taker(const struct evd *evd, const struct device_cq *cq, uint32_t wait
 		if (taker(evd) == BY_UPCALL && evd->policy != DAT_UPCALL_MANY && evd->in_progress)
 			return;
 		if (peek_failing(evd))
-			violation("EVD %c was polled and armed, and takes the next failure for the last one",
+			violation("EVD %c was polled and armed, and takes the next failure for the "
+				  "last one",
 			    name);
 		break;
 	}
@@ -165,8 +166,8 @@ invariant_taker(const struct evd *evd, const struct device_cq *cq, uint32_t wait
 	if (peek_over(evd))
 		return;
 	if (cq && peek_armed(evd) < (int)wish)
-		violation("I1: EVD %c has a taker, nobody is on the way, and it is not armed",
-		    name);
+		violation(
+		    "I1: EVD %c has a taker, nobody is on the way, and it is not armed", name);
 	if (wanted(evd, cq) && !(cq && notice_coming(evd, cq)))
 		violation("I1: EVD %c holds what its taker wants, and nobody is on the way", name);
 	if (cq && device_has(cq, wish) && !full && !notice_coming(evd, cq))
@@ -197,7 +198,7 @@ void
 invariant_rest(const struct evd *evd, const struct device_cq *cq, int name)
 {
 	const unsigned int left = peek_closed(evd) + invariant_loud(evd, cq) +
-	    (cq && device_has(cq, wish_of(evd)) ? cq->count : 0);
+				  (cq && device_has(cq, wish_of(evd)) ? cq->count : 0);
 
 	if (!evd->alive)
 		return;

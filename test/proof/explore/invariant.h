@@ -24,8 +24,7 @@ void invariant_armed(const struct evd *evd, const struct device_cq *cq, int name
  * I1: with a taker and nobody on the way, the next event is announced and none waits.  `waiters`:
  * the fibers inside evd_wait().
  */
-void invariant_taker(
-    const struct evd *evd, const struct device_cq *cq, uint32_t waiters, int name);
+void invariant_taker(const struct evd *evd, const struct device_cq *cq, uint32_t waiters, int name);
 
 /* The EVD was freed: nothing of it is queued, for that would keep the free waiting. */
 void invariant_dead(const struct evd *evd, int name);

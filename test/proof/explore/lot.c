@@ -48,8 +48,9 @@ lot_add_action(
 {
 	for (; *action; action++) {
 		const char c = *action == '%' ? evd :
-		    *action == '#' ? (char)('n' + lot_draw(cnos)) :
-		    *action == '@' ? (char)('e' + lot_draw(eps)) : *action;
+			       *action == '#' ? (char)('n' + lot_draw(cnos)) :
+			       *action == '@' ? (char)('e' + lot_draw(eps)) :
+						*action;
 
 		lot_add(to, size, "%c", c);
 	}

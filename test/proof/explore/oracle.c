@@ -16,8 +16,8 @@ check_claims(struct stage_evd *e)
 
 	if (e->evd.counters.upcalls != e->claims) {
 		if (e->evd.policy != DAT_UPCALL_MANY && e->evd.in_progress > 1)
-			violation("I5: EVD %c: an upcall is claimed while another runs",
-			    'a' + e->index);
+			violation(
+			    "I5: EVD %c: an upcall is claimed while another runs", 'a' + e->index);
 		if (stopped || e->closing)
 			violation("EVD %c: an upcall was claimed after DISABLE or free returned",
 			    'a' + e->index);
@@ -34,7 +34,8 @@ check_deserted(const struct stage_cno *c)
 	for (; waiters; waiters &= waiters - 1)
 		if (invariant_asleep(waiters & -waiters) &&
 		    c->last_detaches[__builtin_ctz(waiters)] != c->cno.last_detaches)
-			violation("the last EVD of CNO %c went, and a thread sleeps that waited for it",
+			violation(
+			    "the last EVD of CNO %c went, and a thread sleeps that waited for it",
 			    'n' + c->index);
 }
 
@@ -94,11 +95,11 @@ oracle_upcall_begins(struct stage_evd *e, struct stage_object *object)
 	if (!e->open)
 		violation("I6: an upcall of EVD %c begins after it was destroyed", 'a' + e->index);
 	if (object->serial != e->serial)
-		violation("identity: an upcall of EVD %c is made for one that was freed",
-		    'a' + e->index);
+		violation(
+		    "identity: an upcall of EVD %c is made for one that was freed", 'a' + e->index);
 	if (object->replaced && object->claimed-- <= 0)
-		violation("an upcall of EVD %c is made for an object that was replaced",
-		    'a' + e->index);
+		violation(
+		    "an upcall of EVD %c is made for an object that was replaced", 'a' + e->index);
 	if (e->quiet_at && e->quiet_at > e->enabled_at && !e->enabling)
 		violation("I6: an upcall of EVD %c begins after TEARDOWN returned", 'a' + e->index);
 	if (stage.scenario->pool && e->running >= stage.scenario->pool + stage.scenario->loops)
@@ -175,11 +176,10 @@ check_gone(struct stage_evd *e, uint64_t id)
 	const struct stage_entry *it = entry_find(stage_life(e), id);
 
 	/* With a side effect the last section of the lock is not the one that took it. */
-	if (ep >= 0 && it && it->to < e->gone_at[ep] && !e->spec->effect &&
-	    stage_is_gone(e, id) &&
+	if (ep >= 0 && it && it->to < e->gone_at[ep] && !e->spec->effect && stage_is_gone(e, id) &&
 	    stage_locked_at(e) > e->gone_at[ep])
-		violation("an event of %c is taken from EVD %c, which it left", 'e' + ep,
-		    'a' + e->index);
+		violation(
+		    "an event of %c is taken from EVD %c, which it left", 'e' + ep, 'a' + e->index);
 }
 
 void
@@ -205,8 +205,8 @@ oracle_deliver(struct stage_evd *e, unsigned int meant, const DAT_EVENT *event)
 		violation("EVD %c delivers event %u.%u, which was never produced", 'a' + e->index,
 		    stream, number);
 	if (l->delivered[stream] >> number & 1)
-		violation("I2: event %u.%u of EVD %c is delivered twice", stream, number,
-		    'a' + e->index);
+		violation(
+		    "I2: event %u.%u of EVD %c is delivered twice", stream, number, 'a' + e->index);
 	if (serial == e->serial) {
 		check_gone(e, id);
 		check_connection(e, l, id);
@@ -242,7 +242,8 @@ check_agent_rest(const struct stage_evd *e)
 	    invariant_policy_calls(evd->policy))
 		return;
 	if (invariant_loud(evd, &e->cq) && !peek_over(evd))
-		violation("at rest an event of EVD %c is left, and the agent of its CNO is installed",
+		violation(
+		    "at rest an event of EVD %c is left, and the agent of its CNO is installed",
 		    'a' + e->index);
 }
 
@@ -259,8 +260,8 @@ oracle_rest(void)
 			violation("at rest %s holds a lock", f->name);
 	}
 	for (int i = 0; i < stage.scenario->n_evds; i++) {
-		invariant_rest(&stage.evds[i].evd,
-		    stage.evds[i].cq.alive ? &stage.evds[i].cq : NULL, 'a' + i);
+		invariant_rest(
+		    &stage.evds[i].evd, stage.evds[i].cq.alive ? &stage.evds[i].cq : NULL, 'a' + i);
 		account_rest(&stage.evds[i]);
 		check_agent_rest(&stage.evds[i]);
 	}

@@ -83,7 +83,7 @@ bool
 peek_full(const struct evd *evd)
 {
 	return evd->queue.ring_count == evd->queue.qlen ||
-	    (evd_is_full(evd->attention) && evd->queue.ring_count > 0);
+	       (evd_is_full(evd->attention) && evd->queue.ring_count > 0);
 }
 
 bool

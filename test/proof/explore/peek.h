@@ -43,7 +43,7 @@ bool peek_deferred(const struct evd *evd);
 bool peek_over(const struct evd *evd);
 bool peek_backs_off(const struct evd *evd);
 uint64_t peek_due(const struct evd *evd); /* until when */
-bool peek_ready(const struct evd *evd); /* it waits for its turn alone */
+bool peek_ready(const struct evd *evd);	  /* it waits for its turn alone */
 /* An episode of failures has been reported, and did not end yet. */
 bool peek_failing(const struct evd *evd);
 

@@ -13,10 +13,20 @@
 bool report_whole;
 
 static const char *const op_names[OPS] = {
-	[OP_LOCK] = "lock", [OP_UNLOCK] = "unlock", [OP_ALLOC] = "alloc", [OP_FREE] = "free",
-	[OP_CLOCK] = "read the clock", [OP_OPEN] = "open", [OP_SET] = "set", [OP_CLEAR] = "clear",
-	[OP_CLOSE] = "close", [OP_POLL] = "poll", [OP_EPOLL_CTL] = "epoll_ctl",
-	[OP_EPOLL_WAIT] = "epoll_wait", [OP_SPAWN] = "start a thread", [OP_JOIN] = "join",
+	[OP_LOCK] = "lock",
+	[OP_UNLOCK] = "unlock",
+	[OP_ALLOC] = "alloc",
+	[OP_FREE] = "free",
+	[OP_CLOCK] = "read the clock",
+	[OP_OPEN] = "open",
+	[OP_SET] = "set",
+	[OP_CLEAR] = "clear",
+	[OP_CLOSE] = "close",
+	[OP_POLL] = "poll",
+	[OP_EPOLL_CTL] = "epoll_ctl",
+	[OP_EPOLL_WAIT] = "epoll_wait",
+	[OP_SPAWN] = "start a thread",
+	[OP_JOIN] = "join",
 	[OP_END] = "ends",
 };
 
@@ -38,8 +48,8 @@ report_list(const struct scenario *scenario, const struct strategy *list, char *
 		const struct deviation *d = &list->list[i];
 
 		if (d->fault)
-			n += (size_t)snprintf(text + n, size - n, "%s%u.%u!%u", comma, d->fiber,
-			    d->op, d->choice);
+			n += (size_t)snprintf(
+			    text + n, size - n, "%s%u.%u!%u", comma, d->fiber, d->op, d->choice);
 		else
 			n += (size_t)snprintf(text + n, size - n, "%s%u.%u.%u>%u", comma, d->fiber,
 			    d->op, d->pick, d->choice);
@@ -67,12 +77,16 @@ report_parse_list(const char *text, struct scenario *scenario, struct strategy *
 		    action < ACTIONS)
 			scenario->actors[actor].actions[action].dropped = true;
 		else if (sscanf(text, "%u.%u.%u>%u", &fiber, &op, &pick, &choice) == 4 &&
-		    fiber < FIBERS && choice < FIBERS) {
-			*d = (struct deviation){ .fiber = (uint8_t)fiber, .op = op,
-				.pick = (uint8_t)pick, .choice = (uint8_t)choice };
+			 fiber < FIBERS && choice < FIBERS) {
+			*d = (struct deviation){ .fiber = (uint8_t)fiber,
+				.op = op,
+				.pick = (uint8_t)pick,
+				.choice = (uint8_t)choice };
 			list->n_list++;
 		} else if (sscanf(text, "%u.%u!%u", &fiber, &op, &choice) == 3 && fiber < FIBERS) {
-			*d = (struct deviation){ .fiber = (uint8_t)fiber, .op = op, .fault = true,
+			*d = (struct deviation){ .fiber = (uint8_t)fiber,
+				.op = op,
+				.fault = true,
 				.choice = (uint8_t)choice };
 			list->n_list++;
 		} else {

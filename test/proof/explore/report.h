@@ -15,8 +15,8 @@ void report_trace(const struct scenario *scenario, const struct strategy *list);
  * "list:" -- "rest:" when the loops sleep before it begins -- and its items, by commas:
  * FIBER.OP.PICK>FIBER, a choice; FIBER.POINT!CHOICE, a fault; -ACTOR.ACTION, an action left out.
  */
-void report_list(const struct scenario *scenario, const struct strategy *list, char *text,
-    size_t size);
+void report_list(
+    const struct scenario *scenario, const struct strategy *list, char *text, size_t size);
 void report_parse_list(const char *text, struct scenario *scenario, struct strategy *list);
 
 extern bool report_whole; /* every point, not only those that tell something */

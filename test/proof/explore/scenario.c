@@ -68,10 +68,11 @@ parse_evd(struct scenario *s, int number, char *list)
 	if (number != s->n_evds)
 		wrong("EVDs are named a, b, ... in order");
 	s->n_evds++;
-	*e = (struct evd_spec){
-		.base = BASE_SOFTWARE, .policy = DAT_UPCALL_DISABLE, .qlen = 8, .cno = -1,
-		.ordered = true
-	};
+	*e = (struct evd_spec){ .base = BASE_SOFTWARE,
+		.policy = DAT_UPCALL_DISABLE,
+		.qlen = 8,
+		.cno = -1,
+		.ordered = true };
 	for (char *w = strtok_r(list, ",", &save); w; w = strtok_r(NULL, ",", &save)) {
 		if (base_of(w))
 			e->base = base_of(w);
@@ -175,9 +176,15 @@ parse_faults(struct scenario *s, char *list)
 		const char *word;
 		unsigned int fault;
 	} kinds[] = {
-		{ "alloc", FAULT_ALLOC }, { "open", FAULT_OPEN }, { "epoll", FAULT_EPOLL },
-		{ "eintr", FAULT_EINTR }, { "thread", FAULT_THREAD }, { "arm", FAULT_ARM },
-		{ "poll", FAULT_POLL }, { "excess", FAULT_EXCESS }, { "verbs", FAULT_VERBS },
+		{ "alloc", FAULT_ALLOC },
+		{ "open", FAULT_OPEN },
+		{ "epoll", FAULT_EPOLL },
+		{ "eintr", FAULT_EINTR },
+		{ "thread", FAULT_THREAD },
+		{ "arm", FAULT_ARM },
+		{ "poll", FAULT_POLL },
+		{ "excess", FAULT_EXCESS },
+		{ "verbs", FAULT_VERBS },
 	};
 	char *save = NULL;
 	unsigned int i;
@@ -243,7 +250,8 @@ static int
 number_of(const char *word, enum operand operand)
 {
 	return operand == ON_EVD ? evd_number(word) :
-	    operand == ON_CNO ? cno_number(word) : ep_number(word);
+	       operand == ON_CNO ? cno_number(word) :
+				   ep_number(word);
 }
 
 static int
@@ -419,7 +427,7 @@ count_takers(struct scenario *s, int evd)
 	e->takers += loop || inside;
 	/* A script of an upcall that a crew calls is played by any of its threads. */
 	e->sole = e->takers <= 1 && e->ordered && !((loop || inside) && s->loops > 1) &&
-	    !(inside && s->pool);
+		  !(inside && s->pool);
 }
 
 void

@@ -14,10 +14,10 @@
 
 #include "verb.h"
 
-#define EVDS	4
-#define CNOS	2
-#define EPS	3
-#define ACTORS	8
+#define EVDS 4
+#define CNOS 2
+#define EPS 3
+#define ACTORS 8
 #define ACTIONS 32
 
 /* What an EVD stands on: BASE_SAME as the slot's first one does. */
@@ -25,15 +25,15 @@ enum evd_base { BASE_SAME, BASE_SHARED, BASE_PRIVATE, BASE_SOFTWARE };
 
 struct action {
 	enum verb verb;
-	int object; /* an EVD's, a CNO's or an endpoint's number */
-	int other;  /* the CNO of attach */
-	int n, us;  /* counts, thresholds; a timeout in microseconds, -1: none */
-	bool fresh; /* INVOC_NEW */
-	bool same;  /* keeps the object that is installed */
-	bool another; /* installs the policy's other object */
+	int object;	    /* an EVD's, a CNO's or an endpoint's number */
+	int other;	    /* the CNO of attach */
+	int n, us;	    /* counts, thresholds; a timeout in microseconds, -1: none */
+	bool fresh;	    /* INVOC_NEW */
+	bool same;	    /* keeps the object that is installed */
+	bool another;	    /* installs the policy's other object */
 	enum evd_base base; /* of the EVD that is opened in the slot */
-	int ep;	    /* the endpoint whose events they are */
-	bool dropped; /* by the shrinking */
+	int ep;		    /* the endpoint whose events they are */
+	bool dropped;	    /* by the shrinking */
 };
 
 enum actor_kind { ACTOR_THREAD, ACTOR_UPCALL, ACTOR_AGENT };
@@ -41,8 +41,8 @@ enum actor_kind { ACTOR_THREAD, ACTOR_UPCALL, ACTOR_AGENT };
 struct actor {
 	enum actor_kind kind;
 	char name[12];
-	int object;  /* whose upcall or agent */
-	bool every;  /* each call does it, not just the first */
+	int object; /* whose upcall or agent */
+	bool every; /* each call does it, not just the first */
 	unsigned int n_actions;
 	struct action actions[ACTIONS];
 };
@@ -51,12 +51,12 @@ struct evd_spec {
 	enum evd_base base;
 	bool exact, strict, effect, off, ordered;
 	unsigned int holds; /* the receives of these endpoints, until ESTABLISHED; a bit each */
-	bool solicited; /* events are asked for solicited completions, which every other one is */
-	bool quiet; /* every other completion, from the first on, wakes nobody */
-	int policy; /* a DAT_UPCALL_POLICY */
+	bool solicited;	 /* events are asked for solicited completions, which every other one is */
+	bool quiet;	 /* every other completion, from the first on, wakes nobody */
+	int policy;	 /* a DAT_UPCALL_POLICY */
 	int qlen, depth; /* of the device's queue: as much as qlen, at least */
-	int cno; /* -1: none */
-	int backlog; /* completions there before it starts */
+	int cno;	 /* -1: none */
+	int backlog;	 /* completions there before it starts */
 	int loop;
 	int takers; /* threads that take its events, all those of the loops as one */
 	bool sole;  /* it is one at most, so that the order among streams shows */
@@ -86,14 +86,14 @@ struct scenario {
 	struct actor actors[ACTORS];
 	unsigned int faults;
 	int max_faults;
-	int pool;  /* threads, 0: none */
+	int pool; /* threads, 0: none */
 	int loops;
-	bool verbs[VERBS]; /* which occur */
-	bool fixed; /* a device whose queues keep their lengths */
-	char answers[8]; /* to attempts to connect, in turn */
-	bool family; /* one of every combination of something: see --light */
-	bool chance; /* drawn by lot: not searched */
-	unsigned int weight; /* how often it is played, compared with others */
+	bool verbs[VERBS];	       /* which occur */
+	bool fixed;		       /* a device whose queues keep their lengths */
+	char answers[8];	       /* to attempts to connect, in turn */
+	bool family;		       /* one of every combination of something: see --light */
+	bool chance;		       /* drawn by lot: not searched */
+	unsigned int weight;	       /* how often it is played, compared with others */
 	uint32_t length, fault_points; /* of a schedule, once calibrated */
 };
 

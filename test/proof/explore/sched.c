@@ -12,7 +12,7 @@
 #include "world.h"
 
 #define STACK_SIZE (128 * 1024)
-#define TICK_US	   250000 /* of processor time */
+#define TICK_US 250000 /* of processor time */
 
 struct sched sched;
 void (*sched_oracle)(void);

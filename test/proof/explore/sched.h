@@ -19,9 +19,9 @@
 #include "context.h"
 #include "evd/os.h"
 
-#define FIBERS	 16
-#define CLOCK	 0
-#define STAGE	 1
+#define FIBERS 16
+#define CLOCK 0
+#define STAGE 1
 #define STEP_CAP 30000 /* a schedule that takes longer does not end */
 
 /* What a fiber is about to do.  The objects of the last kinds are the explorer's own. */
@@ -52,14 +52,14 @@ enum op {
 
 /* What two fibers can contend for; the numbers of one space. */
 #define OBJECT_MUTEX(id) (id)
-#define OBJECT_FD(fd)	 (32 + (fd))
-#define OBJECT_EVD(i)	 (104 + (i))
-#define OBJECT_CNO(i)	 (112 + (i))
-#define OBJECT_CLOCK	 120
-#define OBJECT_WORLD	 121
+#define OBJECT_FD(fd) (32 + (fd))
+#define OBJECT_EVD(i) (104 + (i))
+#define OBJECT_CNO(i) (112 + (i))
+#define OBJECT_CLOCK 120
+#define OBJECT_WORLD 121
 #define OBJECT_ATOMIC(n) (122 + (unsigned int)((n) % 6))
 #define OBJECT_DEVICE(i) (128 + (i))
-#define OBJECTS		 160
+#define OBJECTS 160
 
 enum fiber_state { FIBER_UNUSED, FIBER_READY, FIBER_BLOCKED, FIBER_DONE };
 
@@ -90,7 +90,7 @@ struct fiber {
 	struct os_self self;
 	int error; /* its errno */
 
-	uint64_t woken_by; /* how often what it polls was set, when it last woke */
+	uint64_t woken_by;   /* how often what it polls was set, when it last woke */
 	unsigned int futile; /* wakes in a row without a new one */
 
 	unsigned int n_held;
@@ -116,11 +116,11 @@ struct deviation {
 
 struct strategy {
 	enum strategy_kind kind;
-	int depth;	     /* PCT */
-	int bound;	     /* DFS: preemptions */
+	int depth; /* PCT */
+	int bound; /* DFS: preemptions */
 	int max_faults;
-	bool settled; /* the loops sleep before it begins */
-	uint32_t length;     /* of the scenario's schedules, as calibrated */
+	bool settled;	 /* the loops sleep before it begins */
+	uint32_t length; /* of the scenario's schedules, as calibrated */
 	uint32_t fault_points;
 	struct deviation list[DEVIATIONS];
 	unsigned int n_list;
@@ -140,7 +140,7 @@ struct sched {
 	uint32_t steps;
 	uint32_t fault_points;
 	int faults;
-	uint64_t now; /* virtual time */
+	uint64_t now;		/* virtual time */
 	uint64_t last_deadline; /* no fiber has a later one */
 	uint64_t objects[OBJECTS];
 	bool settled; /* as the strategy says */

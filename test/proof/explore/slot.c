@@ -59,8 +59,8 @@ next_id(struct device_cq *cq, int ep)
 {
 	struct stage_evd *e = &stage.evds[cq->index];
 	const unsigned int stream = STREAM_CQ + (unsigned int)ep;
-	const uint64_t id = event_id((unsigned int)e->index, e->serial, stream,
-	    stage_life(e)->produced[stream]++);
+	const uint64_t id =
+	    event_id((unsigned int)e->index, e->serial, stream, stage_life(e)->produced[stream]++);
 
 	entry_ends(entry_begins(stage_life(e), id), false);
 	return id;
@@ -101,9 +101,8 @@ solicited(struct device_cq *cq, uint64_t id)
 static void
 begin_life(struct stage_evd *e)
 {
-	static const int policies[STAGE_OBJECTS / 2] = {
-		DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_NORIFY, DAT_UPCALL_MANY
-	};
+	static const int policies[STAGE_OBJECTS / 2] = { DAT_UPCALL_SINGLE_INSTANCE,
+		DAT_UPCALL_NORIFY, DAT_UPCALL_MANY };
 	struct stage_life *l;
 
 	context_acquire(e); /* who hands slots out orders their lives */
@@ -113,8 +112,9 @@ begin_life(struct stage_evd *e)
 	memset(l, 0, offsetof(struct stage_life, entries));
 	l->cell = (struct stage_cell){ e, e->serial };
 	for (int i = 0; i < STAGE_OBJECTS; i++)
-		l->objects[i] = (struct stage_object){ .evd = e, .serial = e->serial,
-			.policy = policies[i % (STAGE_OBJECTS / 2)] };
+		l->objects[i] = (struct stage_object){
+			.evd = e, .serial = e->serial, .policy = policies[i % (STAGE_OBJECTS / 2)]
+		};
 	for (unsigned int i = 0; e->serial > 1 && i < FIBERS; i++)
 		memset(stage.last[i][e->index], 0, sizeof stage.last[i][e->index]);
 	e->vacant = false;
@@ -157,8 +157,9 @@ open_cq(struct stage_evd *e, struct evd_config *config)
 	e->cq.solicited = spec->solicited ? solicited : NULL;
 	e->cq.holds = spec->holds ? holds : NULL;
 	e->cq_ref = (struct evd_ref){ &e->evd, e->serial };
-	config->ops = own ? spec->exact ? &device_ops_private_exact : &device_ops_private
-			  : spec->exact ? &device_ops_exact : &device_ops;
+	config->ops = own	  ? spec->exact ? &device_ops_private_exact : &device_ops_private :
+		      spec->exact ? &device_ops_exact :
+				    &device_ops;
 	config->source = &e->cq;
 	config->raw_size = sizeof(struct device_record);
 }
@@ -234,7 +235,8 @@ cno_slot_close(struct cno *cno)
 void
 stage_cno_open(struct stage_cno *c, bool with_agent)
 {
-	struct cno_config config = { .loop = stage.loops[0].loop, .destroyed = cno_slot_close,
+	struct cno_config config = { .loop = stage.loops[0].loop,
+		.destroyed = cno_slot_close,
 		.with_fd = stage.scenario->fd[c->index] };
 	const bool coarse = sched.coarse;
 	struct stage_agent *own;

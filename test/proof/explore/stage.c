@@ -93,8 +93,8 @@ open_evd(int i)
 	if (spec->cno >= 0) {
 		e->cno = &stage.cnos[spec->cno];
 		expect(cno_attach_evd(cno_self(&e->cno->cno)), "cno_ref");
-		expect(evd_set_listener(evd_self(&e->evd), cno_listener(&e->cno->cno),
-		    &e->cno->agents[1]),
+		expect(evd_set_listener(
+			   evd_self(&e->evd), cno_listener(&e->cno->cno), &e->cno->agents[1]),
 		    "evd_set_listener");
 	}
 	for (int n = 0; n < spec->backlog; n++)
@@ -102,10 +102,11 @@ open_evd(int i)
 	if (spec->policy != DAT_UPCALL_DISABLE) {
 		for (int p = 0; p < STAGE_OBJECTS / 2; p++)
 			if (stage_life(e)->objects[p].policy == spec->policy)
-				object = (DAT_UPCALL_OBJECT){ &stage_life(e)->objects[p],
-					actor_upcall };
-		expect(evd_modify_upcall(evd_self(&e->evd), (DAT_UPCALL_POLICY)spec->policy, &object,
-		    DAT_UPCALL_INVOC_ANY), "evd_modify_upcall");
+				object =
+				    (DAT_UPCALL_OBJECT){ &stage_life(e)->objects[p], actor_upcall };
+		expect(evd_modify_upcall(evd_self(&e->evd), (DAT_UPCALL_POLICY)spec->policy,
+			   &object, DAT_UPCALL_INVOC_ANY),
+		    "evd_modify_upcall");
 	}
 }
 

@@ -14,11 +14,11 @@
 #define LIVES 4 /* of the EVDs and CNOs of a slot; they count from 1 */
 
 /* An event's id: EVD, its life, stream, number within the stream. */
-#define STREAM_CQ	   0 /* + the endpoint's number */
-#define STREAM_ACTOR	   EPS /* + the actor's number */
-#define STREAM_BARRIER	   (STREAM_ACTOR + ACTORS) /* + the endpoint's number */
+#define STREAM_CQ 0				  /* + the endpoint's number */
+#define STREAM_ACTOR EPS			  /* + the actor's number */
+#define STREAM_BARRIER (STREAM_ACTOR + ACTORS)	  /* + the endpoint's number */
 #define STREAM_ESTABLISHED (STREAM_BARRIER + EPS) /* + the endpoint's number */
-#define STREAMS		   (STREAM_ESTABLISHED + EPS)
+#define STREAMS (STREAM_ESTABLISHED + EPS)
 
 static inline uint64_t
 event_id(unsigned int evd, unsigned int serial, unsigned int stream, unsigned int number)
@@ -57,13 +57,13 @@ struct stage_object {
 };
 
 #define STAGE_OBJECTS 6
-#define ENTRIES	      64
+#define ENTRIES 64
 
 /* An event that was produced: when it began to enter, and when it surely had. */
 struct stage_entry {
 	uint64_t id;
 	uint32_t from, to;
-	bool out; /* delivered, or refused */
+	bool out;      /* delivered, or refused */
 	uint8_t after; /* completions of its endpoint that were visible when it was posted */
 };
 
@@ -74,8 +74,8 @@ struct stage_life {
 	uint16_t produced[STREAMS];
 	uint16_t posts[EVD_STREAMS]; /* that were accepted */
 	uint16_t upcalls;
-	unsigned int unheld; /* endpoints whose ESTABLISHED was refused, a bit each */
-	uint32_t freed_at; /* step at which its free had returned; 0: it did not */
+	unsigned int unheld;	    /* endpoints whose ESTABLISHED was refused, a bit each */
+	uint32_t freed_at;	    /* step at which its free had returned; 0: it did not */
 	uint32_t detached_at[CNOS]; /* the same of what detached it from the CNO */
 	/* Endpoints whose ESTABLISHED is being posted, and what left meanwhile though it was held. */
 	uint8_t establishing, escaped;
@@ -90,32 +90,33 @@ struct stage_evd {
 	const struct evd_spec *spec;
 	enum evd_base base; /* of the EVD that lives in the slot now */
 	struct device_cq cq;
-	struct evd_ref cq_ref; /* who is meant by the events of the queue */
+	struct evd_ref cq_ref;	   /* who is meant by the events of the queue */
 	struct device_channel own; /* the private channel */
 	struct evd_hold holds[EPS];
 	struct stage_cno *cno; /* it is attached to; guarded by `link` where that changes */
 	struct os_mutex link;
 	bool unlinked; /* by free: it is attached no more */
 	bool open, closing;
-	bool vacant; /* another one may be opened in the slot */
+	bool vacant;	 /* another one may be opened in the slot */
 	bool overflowed; /* a call has reported it */
 	bool purged;
 	/* Events of a stream that are numbered below this are of a connection that is over. */
 	uint16_t gone[STREAMS];
-	uint32_t gone_at[EPS]; /* step of the section that purged the last one's events; 0: none did */
-	bool departed; /* that happened to one of its endpoints */
-	int qlen; /* as the last resize left it */
+	uint32_t
+	    gone_at[EPS]; /* step of the section that purged the last one's events; 0: none did */
+	bool departed;	  /* that happened to one of its endpoints */
+	int qlen;	  /* as the last resize left it */
 	struct setting length, enabled, waitable, solicited, policy, listener;
-	unsigned int faults; /* reported */
+	unsigned int faults;	    /* reported */
 	unsigned int arms_reported; /* arms that there had been before the last failure reported */
 
 	/* the consumer's calls */
-	int enabling;		/* calls that enable, in progress */
-	uint32_t enabled_at;	/* step of the last section of the last of them that returned */
-	uint32_t quiet_at;	/* step of the last section of the last TEARDOWN that returned */
-	uint32_t disabled_at;	/* the same of a DISABLE */
-	uint32_t dismissed_at;	/* the same of the call that made it unwaitable */
-	uint32_t inside_wait;	/* fibers in evd_wait() */
+	int enabling;	       /* calls that enable, in progress */
+	uint32_t enabled_at;   /* step of the last section of the last of them that returned */
+	uint32_t quiet_at;     /* step of the last section of the last TEARDOWN that returned */
+	uint32_t disabled_at;  /* the same of a DISABLE */
+	uint32_t dismissed_at; /* the same of the call that made it unwaitable */
+	uint32_t inside_wait;  /* fibers in evd_wait() */
 
 	/* upcalls */
 	int running, exempt;
@@ -162,9 +163,9 @@ struct stage_cno {
 	struct stage_agent agents[LIVES];
 	unsigned int agent_calls;
 	int in_agent;
-	uint32_t inside_wait; /* fibers in cno_wait() */
-	uint32_t taking;      /* in that, or in cno_trigger() */
-	uint32_t looked;      /* of those, the ones that had a section since */
+	uint32_t inside_wait;		/* fibers in cno_wait() */
+	uint32_t taking;		/* in that, or in cno_trigger() */
+	uint32_t looked;		/* of those, the ones that had a section since */
 	uint64_t last_detaches[FIBERS]; /* how often the last EVD had gone by then */
 };
 
@@ -181,12 +182,12 @@ struct stage {
 	struct stage_loop loops[2];
 	int n_loops;
 	struct loop *pool;
-	uint8_t frames[FIBERS][EVDS];  /* upcalls the fiber is inside of */
+	uint8_t frames[FIBERS][EVDS];	  /* upcalls the fiber is inside of */
 	uint8_t frame_life[FIBERS][EVDS]; /* and of which life the innermost is */
-	bool exempted[FIBERS][EVDS];   /* its upcall called TEARDOWN or free */
-	uint8_t calling[FIBERS]; /* the fiber is inside a call of the library */
+	bool exempted[FIBERS][EVDS];	  /* its upcall called TEARDOWN or free */
+	uint8_t calling[FIBERS];	  /* the fiber is inside a call of the library */
 	int8_t actor_of[FIBERS];
-	int8_t acting[FIBERS];	  /* whose actions the fiber does; -1: nobody's */
+	int8_t acting[FIBERS];			 /* whose actions the fiber does; -1: nobody's */
 	const struct stage_cell *handed[FIBERS]; /* the EVD that a CNO named to the fiber */
 	const struct stage_agent *in_agent[FIBERS];
 	uint8_t knows[ACTORS][EVDS]; /* the life that the actor means */

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #define PCT_DEPTH_MAX 8
-#define FAULTS_MAX    4
-#define NODES	      (2 * STEP_CAP)
+#define FAULTS_MAX 4
+#define NODES (2 * STEP_CAP)
 #define UNFAIR_FACTOR 6
-#define UNFAIR_SLACK  400u
-#define STATES_FIRST  (1u << 16)
-#define STATES_LAST   (1u << 24)
+#define UNFAIR_SLACK 400u
+#define STATES_FIRST (1u << 16)
+#define STATES_LAST (1u << 24)
 
 struct deviation recorded[DEVIATIONS];
 unsigned int n_recorded;
@@ -27,7 +27,7 @@ static struct change {
 static unsigned int n_changes, next_change;
 static uint32_t fault_at[FAULTS_MAX];
 static unsigned int n_fault_at;
-static bool coarse; /* this schedule passes over the minor points */
+static bool coarse;	 /* this schedule passes over the minor points */
 static uint32_t best_of; /* the fibers that the last choice by priority was made from */
 static unsigned int best;
 

@@ -25,7 +25,7 @@ struct text {
 	unsigned int held; /* endpoints whose receives are held at the first EVD, a bit each */
 };
 
-#define ADD_SETUP(t, ...)  lot_add((t)->setup, sizeof(t)->setup, __VA_ARGS__)
+#define ADD_SETUP(t, ...) lot_add((t)->setup, sizeof(t)->setup, __VA_ARGS__)
 #define ADD_ACTS(t, ...) lot_add((t)->actors, sizeof(t)->actors, __VA_ARGS__)
 
 static void
@@ -34,7 +34,8 @@ draw_ordered(struct text *t)
 	static const char *const holds[] = { "", ",hold.e", ",hold.f", ",hold.e,hold.f" };
 
 	t->held = lot_draw(4);
-	ADD_SETUP(t, "a=%s%s%s", lot_one_in(2) ? "cq" : "private", t->called ? ",single" : "", holds[t->held]);
+	ADD_SETUP(t, "a=%s%s%s", lot_one_in(2) ? "cq" : "private", t->called ? ",single" : "",
+	    holds[t->held]);
 	if (lot_one_in(2))
 		ADD_SETUP(t, ",q%u,d8", 1 + lot_draw(4));
 	ADD_SETUP(t, " ");
@@ -92,18 +93,63 @@ draw_action(struct text *t, bool first, bool inside)
 {
 	/* As in lot_add_action(); those that post come first. */
 	static const char *const actions[] = {
-		"post %", "post %", "post % 2", "purge %",
-		"single %", "single % another", "norify %", "norify % another", "many %", "single % new",
-		"norify % new", "rearm %",
-		"disable %", "disable %", "teardown %", "free %", "free %", "reopen %",
-		"reopen %", "see %", "query %", "wrong %", "refresh %", "dequeue %", "drain %",
-		"wait % 1 50", "wait % 1 100", "wait % 2 100", "wait % 1 5000000", "overflow %",
-		"unwaitable %", "waitable %", "resize % 1", "resize % 2", "resize % 4", "resize % 12",
-		"depth % 3", "depth % 7",
-		"attach % #", "attach % #", "detach %", "on %", "off %", "cwait # 50",
-		"cwait # 200", "agent #", "agent #", "noagent #", "cfree #", "cabrupt #",
-		"creopen #", "csee #", "cquery #", "trigger #", "trigger #",
-		"source", "source",
+		"post %",
+		"post %",
+		"post % 2",
+		"purge %",
+		"single %",
+		"single % another",
+		"norify %",
+		"norify % another",
+		"many %",
+		"single % new",
+		"norify % new",
+		"rearm %",
+		"disable %",
+		"disable %",
+		"teardown %",
+		"free %",
+		"free %",
+		"reopen %",
+		"reopen %",
+		"see %",
+		"query %",
+		"wrong %",
+		"refresh %",
+		"dequeue %",
+		"drain %",
+		"wait % 1 50",
+		"wait % 1 100",
+		"wait % 2 100",
+		"wait % 1 5000000",
+		"overflow %",
+		"unwaitable %",
+		"waitable %",
+		"resize % 1",
+		"resize % 2",
+		"resize % 4",
+		"resize % 12",
+		"depth % 3",
+		"depth % 7",
+		"attach % #",
+		"attach % #",
+		"detach %",
+		"on %",
+		"off %",
+		"cwait # 50",
+		"cwait # 200",
+		"agent #",
+		"agent #",
+		"noagent #",
+		"cfree #",
+		"cabrupt #",
+		"creopen #",
+		"csee #",
+		"cquery #",
+		"trigger #",
+		"trigger #",
+		"source",
+		"source",
 	};
 	const unsigned int n = sizeof actions / sizeof *actions, posts = inside ? 3 : 0;
 	const char *action = actions[posts + lot_draw(n - posts)];
@@ -141,7 +187,8 @@ draw_connections(struct text *t)
 	ADD_ACTS(t, " | cm: ");
 	for (unsigned int n = 1 + lot_draw(6); n; n--) {
 		/* Most happens where it is judged best. */
-		const int evd = t->ordered && lot_draw(3) ? 0 : (int)lot_draw((unsigned int)t->evds);
+		const int evd =
+		    t->ordered && lot_draw(3) ? 0 : (int)lot_draw((unsigned int)t->evds);
 		const int ep = lot_one_in(3) ? 1 : 0;
 		const bool first = evd == 0 && held >> ep & 1;
 		const unsigned int action = first ? 1 : lot_draw(4);

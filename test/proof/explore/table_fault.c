@@ -28,7 +28,8 @@ static const struct scenario_text table[] = {
 	{ "fault/eintr-loop", "a=cq,single faults=eintr", "hw: c a; c a | ctl: teardown a" },
 	{ "fault/eintr-free", "a=cq,many faults=eintr", "hw: burst a 2 | ctl: free a" },
 	{ "fault/eintr-sources", "a=sw faults=eintr", "x: source | y: source" },
-	{ "fault/eintr-three-sources", "a=sw faults=eintr", "x: source | y: source | z: source; source" },
+	{ "fault/eintr-three-sources", "a=sw faults=eintr",
+	    "x: source | y: source | z: source; source" },
 	{ "fault/open-wait", "a=cq faults=open,alloc", "hw: c a; c a | app: take a 2" },
 	{ "fault/open-cno", "a=cq,n n faults=open,alloc", "hw: c a; c a | srv: serve n 2" },
 	{ "fault/open-teardown", "a=cq,many faults=open,alloc", "hw: burst a 2 | ctl: teardown a" },
@@ -45,8 +46,10 @@ static const struct scenario_text table[] = {
 	    "p: post a | ctl: cfree n; creopen n; creopen n; attach a n; trigger n" },
 	{ "fault/fd", "a=cq,n n=fd faults=eintr", "hw: c a; c a | srv: watch n 2" },
 	{ "fault/loop", "faults=alloc,open,epoll,thread", "ctl: loop; loop" },
-	{ "fault/poll-drained", "a=private,single,quiet,exact faults=poll", "hw: c a.f; c a | x: drain a" },
-	{ "fault/arm-moved", "a=cq,many crew=1 faults=arm", "hw: c a; c a | ctl: norify a another" },
+	{ "fault/poll-drained", "a=private,single,quiet,exact faults=poll",
+	    "hw: c a.f; c a | x: drain a" },
+	{ "fault/arm-moved", "a=cq,many crew=1 faults=arm",
+	    "hw: c a; c a | ctl: norify a another" },
 };
 
 void

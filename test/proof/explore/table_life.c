@@ -15,7 +15,8 @@ static const struct scenario_text table[] = {
 	    "x: dequeue a; wait a 1 50; post a; barrier a; disable a; wrong a; query a" },
 	{ "life/change", "a=cq,single n",
 	    "hw: c a; c a | ctl: free a; reopen a; single a; post a | "
-	    "x: single a another; off a; attach a n; resize a 4; unwaitable a; purge a; teardown a" },
+	    "x: single a another; off a; attach a n; resize a 4; unwaitable a; purge a; teardown "
+	    "a" },
 	{ "life/end", "a=cq,norify",
 	    "hw: c a; c a | ctl: free a; reopen a; norify a; post a | "
 	    "x: refresh a; overflow a; closing a; free a; wait a 1 50; post a; free a" },
@@ -42,7 +43,8 @@ static const struct scenario_text table[] = {
 	{ "life/private", "a=private,single",
 	    "hw: c a; c a; c a | ctl: free a; reopen a; single a; free a; reopen a; single a" },
 	{ "life/private-software", "a=private,single",
-	    "hw: c a; c a | ctl: free a; reopen a sw; single a; post a; free a; reopen a; single a" },
+	    "hw: c a; c a | ctl: free a; reopen a sw; single a; post a; free a; reopen a; single "
+	    "a" },
 	{ "life/private-shared", "a=private,single b=cq,single",
 	    "hw: c a; c b; c a | ctl: free a; reopen a cq; single a; free a; reopen a; single a" },
 	{ "life/shared-private", "a=cq,single b=private,single",
@@ -71,7 +73,8 @@ static const struct scenario_text table[] = {
 	    "p: post a; post a | ctl: detach a; cabrupt n; creopen n; attach a n | "
 	    "x: cwait n 50; csee n; cwait n 50 | y: attach a n; cwait n 50; cabrupt n" },
 	{ "life/fd", "a=sw,n n=fd",
-	    "p: post a; post a | ctl: detach a; cfree n; creopen n; attach a n; post a; trigger n | "
+	    "p: post a; post a | ctl: detach a; cfree n; creopen n; attach a n; post a; trigger n "
+	    "| "
 	    "x: trigger n; cfree n; attach a n; cclosing n; trigger n" },
 	{ "life/agent-inside", "a=cq,n n=agent",
 	    "hw: c a; c a | agent.n: detach a; cfree n | "

@@ -35,7 +35,8 @@ static const struct scenario_text table[] = {
 	    "hw: c a.e; c a.f; c a.f | cm: established a.e; barrier a.e | "
 	    "cm2: established a.f; barrier a.f | p: post a" },
 	{ "ends/again", "a=cq,single,d8,q3",
-	    "hw: c a.e; c a.f; c a.e; c a.e | cm: barrier a.e; established a.e; barrier a.f | p: post a" },
+	    "hw: c a.e; c a.f; c a.e; c a.e | cm: barrier a.e; established a.e; barrier a.f | p: "
+	    "post a" },
 	{ "ends/again-wait", "a=private,d8,q3",
 	    "hw: burst a.e 4; c a.f | cm: barrier a.e; established a.e; barrier a.e | "
 	    "app: wait a 3 50; drain a; wait a 1 50; drain a" },
@@ -67,7 +68,8 @@ static const struct scenario_text table[] = {
 	{ "ends/again", "a=cq,hold,single,d8",
 	    "hw: c a; c a; c a; c a | cm: established a; again a; established a" },
 	{ "ends/again-held", "a=cq,hold,single,d8",
-	    "cm: c a; refresh a; established a; until a 2; again a; c a; refresh a; established a" },
+	    "cm: c a; refresh a; established a; until a 2; again a; c a; refresh a; established "
+	    "a" },
 	{ "ends/again-drain", "a=cq,hold,q3,d8",
 	    "hw: c a; c a; c a; c a | cm: established a; again a; established a; barrier a | "
 	    "app: drain a; drain a; wait a 1 50; drain a" },
@@ -84,12 +86,14 @@ static const struct scenario_text table[] = {
 	    "hw: c a.f; c a.e; c a.f; c a.e | cm: established a.f; barrier a.e | ctl: leave a.f | "
 	    "srv: cwait n 50; cwait n 50; cwait n 50" },
 	{ "ends/resize", "a=cq,hold.f,single,d8,q2",
-	    "hw: c a.f; burst a.e 3 | cm: barrier a.e; established a.f | ctl: resize a 4; resize a 3" },
+	    "hw: c a.f; burst a.e 3 | cm: barrier a.e; established a.f | ctl: resize a 4; resize a "
+	    "3" },
 	{ "ends/resize-held", "a=private,hold.e,hold.f,d8,q3",
 	    "hw: c a.e; c a.f; c a.f | cm: established a.f; post a; established a.e | "
 	    "ctl: resize a 4; resize a 2 | app: wait a 2 50; drain a" },
 	{ "ends/refused", "a=cq,hold.f,d8,q1",
-	    "hw: c a.f; c a.f | cm: post a; established a.f; barrier a.e | app: wait a 1 50; drain a" },
+	    "hw: c a.f; c a.f | cm: post a; established a.f; barrier a.e | app: wait a 1 50; drain "
+	    "a" },
 	{ "ends/overflow", "a=cq,hold.f,single,d8,q2",
 	    "hw: c a.e; c a.f; c a.e | cm: barrier a.e; established a.f | ctl: overflow a" },
 	{ "ends/fault", "a=cq,hold.f,single,d8,q3 faults=poll,arm",

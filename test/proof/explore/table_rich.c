@@ -46,7 +46,8 @@ static const struct scenario_text table[] = {
 	{ "parked/from-cno", "a=sw,n b=sw,single c=sw,single n",
 	    "p: post b; post c; post a | ctl: single a; disable a; on a | up.b: cwait n 100" },
 	{ "parked/torn-down", "a=sw,single b=sw,single c=sw,single",
-	    "p: post b; post a; post c | ctl: teardown a; teardown c; post c | up.b: wait c 1 100" },
+	    "p: post b; post a; post c | ctl: teardown a; teardown c; post c | up.b: wait c 1 "
+	    "100" },
 	{ "parked/own", "a=sw,single b=sw,single c=sw,n n",
 	    "p: post b; post a; post b; post c | up.b: disable b; serve n 1; single b; free a" },
 	{ "parked/many-host", "a=sw,many b=sw,many c=cq,n n crew=2",
@@ -89,11 +90,14 @@ static const struct scenario_text table[] = {
 	{ "turns/no-crew", "a=cq,many b=sw,many c=sw,single,n n crew=0",
 	    "hw: c a; c a | p: post b 4; post c | up.b: disable c; cwait n 100; many a" },
 	{ "turns/loops", "a=cq,single b=sw,single,loop1 c=cq,n,loop1 n=agent loops=2",
-	    "hw: c a; c c; c a | p: post b; post b | up.a: post b | up.b: post a | agent.n*: agent n" },
-	{ "turns/loops-wait", "a=cq,single b=private,single,loop1 c=sw,n d=sw,single,loop1 n loops=2",
+	    "hw: c a; c c; c a | p: post b; post b | up.a: post b | up.b: post a | agent.n*: agent "
+	    "n" },
+	{ "turns/loops-wait",
+	    "a=cq,single b=private,single,loop1 c=sw,n d=sw,single,loop1 n loops=2",
 	    "hw: c a; c b; c b | p: post c; post d | up.a: take b 1 | up.b: serve n 1" },
 	{ "turns/channels", "a=private,single b=private,norify c=private,n n",
-	    "hw: c a; c b; c c; c a; c b; c c | ctl: disable a; wait b 1 0; single a | srv: serve n 2" },
+	    "hw: c a; c b; c c; c a; c b; c c | ctl: disable a; wait b 1 0; single a | srv: serve "
+	    "n 2" },
 	{ "turns/sources", "a=private,single b=cq,norify",
 	    "hw: c a; c b; c a | ctl: source; source; source | app: source; loop | up.a*: source" },
 
@@ -103,23 +107,28 @@ static const struct scenario_text table[] = {
 	    "hw: c a 4; c b 4 | x: empty a; empty b | y: empty a" },
 	{ "empty/cno", "a=cq,n,q2,d16 n", "hw: c a 5 | x: empty a | srv: serve n 5" },
 	{ "empty/waiter", "a=private,q2,d16", "hw: c a 5 | x: empty a; empty a | app: take a 5" },
-	{ "empty/twice", "a=private,q2", "hw: c a 7 | x: empty a | y: empty a | app: take a 2; drain a" },
+	{ "empty/twice", "a=private,q2",
+	    "hw: c a 7 | x: empty a | y: empty a | app: take a 2; drain a" },
 	{ "empty/leave", "a=cq,single,q2,d16",
 	    "hw: c a 3; c a.f 2; c a | x: leave a.f; empty a | p: barrier a" },
 	{ "empty/ends", "a=private,q2,d16 faults=alloc",
-	    "hw: c a 5 | x: empty a | y: resize a 3; empty a; free a | app: wait a 1 100; drain a" },
+	    "hw: c a 5 | x: empty a | y: resize a 3; empty a; free a | app: wait a 1 100; drain "
+	    "a" },
 	{ "empty/full", "a=cq,norify,q2,d16 b=cq,q2,d16,n n=agent",
-	    "hw: c a 5; c b 5 | x: refresh a; empty a; drain a | y: refresh b; empty b | agent.n*: drain b; agent n" },
+	    "hw: c a 5; c b 5 | x: refresh a; empty a; drain a | y: refresh b; empty b | agent.n*: "
+	    "drain b; agent n" },
 
 	/* Acknowledgements that are due when the EVD goes. */
 	{ "acks/free", "a=cq,single b=cq,single",
 	    "hw: c a; c b; c a; c b; c a | ctl: free a | x: until b 2; free b" },
 	{ "acks/private", "a=private,n b=private,n n",
-	    "hw: c a; c b; c a; c b; c a | srv: cwait n 50; cwait n 50; cwait n 50 | ctl: free a; free b" },
+	    "hw: c a; c b; c a; c b; c a | srv: cwait n 50; cwait n 50; cwait n 50 | ctl: free a; "
+	    "free b" },
 
 	/* A CNO of many, with everything that can happen to one. */
 	{ "funnels/all", "a=cq,n b=private,n c=sw,n n o",
-	    "hw: c a; c b; c a | p: post c 2 | ctl: attach a o; detach b; off c; on c; attach b n | "
+	    "hw: c a; c b; c a | p: post c 2 | ctl: attach a o; detach b; off c; on c; attach b n "
+	    "| "
 	    "srv: cwait n 100; cwait n 100; cwait n 100 | srv2: cwait o 100; cwait o 100" },
 	{ "funnels/agents", "a=cq,n b=sw,n c=sw,n n=agent",
 	    "hw: c a; c a | p: post b; post c | x: noagent n; agent n; cquery n; agent n | "
@@ -128,7 +137,8 @@ static const struct scenario_text table[] = {
 	    "p: post a; post b | x: detach a; detach b; attach a o | srv: cwait n 99; cwait n 50 | "
 	    "srv2: cwait n 99; cwait o 50 | y: post a; off b; free b" },
 	{ "funnels/fd", "a=cq,n b=sw,n n=fd o=fd",
-	    "hw: c a; c a | p: post b; post b | ctl: attach a o; detach b; attach b n; attach a n | "
+	    "hw: c a; c a | p: post b; post b | ctl: attach a o; detach b; attach b n; attach a n "
+	    "| "
 	    "srv: trigger n; cwait n 50; trigger n | srv2: trigger o; cwait o 50; trigger o" },
 	{ "funnels/abrupt", "a=sw,n b=sw,o n=agent o=fd",
 	    "p: post a; post b | ctl: detach a; cabrupt n; detach b; cfree o | "
@@ -136,8 +146,10 @@ static const struct scenario_text table[] = {
 
 	/* Settings, and what the queries return of them. */
 	{ "asked/all", "a=cq,single,n n",
-	    "hw: c a; c a | x: wrong a; off a; query a; resize a 4; query a; unwaitable a; query a | "
-	    "y: query a; detach a; query a; waitable a; refresh a; query a | p: post a; barrier a" },
+	    "hw: c a; c a | x: wrong a; off a; query a; resize a 4; query a; unwaitable a; query a "
+	    "| "
+	    "y: query a; detach a; query a; waitable a; refresh a; query a | p: post a; barrier "
+	    "a" },
 	{ "asked/two", "a=private b=sw,n n",
 	    "hw: c a 3 | p: post b; query b; post a; query a | x: wait a 2 50; query a; drain a | "
 	    "y: wrong a; refresh a; query a; overflow a; query a | srv: cquery n; cwait n 50" },

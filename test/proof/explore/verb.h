@@ -26,7 +26,7 @@ enum verb {
 	DO_REARM,
 	DO_FREE,
 	DO_REOPEN,
-	DO_SEE,	  /* what lives in a slot now is meant from now on */
+	DO_SEE, /* what lives in a slot now is meant from now on */
 	DO_QUERY,
 	DO_WRONG, /* calls that must be refused, whatever else goes on */
 	DO_REFRESH,
@@ -88,7 +88,7 @@ enum verb {
 	DO_CM_ESTABLISHED,
 	DO_CM_REJECTED,
 	DO_CM_DISCONNECTED,
-	DO_CM_ASKS, /* to connect; it is refused, because no EVD has room */
+	DO_CM_ASKS,   /* to connect; it is refused, because no EVD has room */
 	DO_EVD_ASKED, /* the same, and the request waits in an EVD */
 	DO_QP_FATAL,
 	DO_CQ_ERROR,

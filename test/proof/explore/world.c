@@ -170,8 +170,8 @@ world_atomic(const volatile void *address, bool writes, const struct os_site *si
 /* ---- threads ---- */
 
 int
-world_thread_start(struct os_thread *thread, void *(*body)(void *), void *arg,
-    const struct os_site *site)
+world_thread_start(
+    struct os_thread *thread, void *(*body)(void *), void *arg, const struct os_site *site)
 {
 	static const char *const names[] = { "loop0", "loop1", "loop2", "loop3", "loop4" };
 	struct fiber *f;

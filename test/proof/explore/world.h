@@ -15,14 +15,14 @@
 /* What may fail, for a scenario's fault mask. */
 enum world_fault {
 	FAULT_ALLOC = 1,
-	FAULT_OPEN = 2,	     /* no descriptor is to be had */
-	FAULT_EPOLL = 4,     /* no room in the kernel for a watched descriptor */
-	FAULT_EINTR = 8,     /* a signal handler ran */
+	FAULT_OPEN = 2,	 /* no descriptor is to be had */
+	FAULT_EPOLL = 4, /* no room in the kernel for a watched descriptor */
+	FAULT_EINTR = 8, /* a signal handler ran */
 	FAULT_THREAD = 16,
-	FAULT_ARM = 32,	     /* of the device, as the next two */
+	FAULT_ARM = 32, /* of the device, as the next two */
 	FAULT_POLL = 64,
-	FAULT_EXCESS = 128,  /* poll says it wrote more than it was asked for */
-	FAULT_VERBS = 256,   /* the device has none left of what is to be made */
+	FAULT_EXCESS = 128, /* poll says it wrote more than it was asked for */
+	FAULT_VERBS = 256,  /* the device has none left of what is to be made */
 };
 
 extern unsigned int world_faults;

@@ -260,8 +260,8 @@ world_epoll_open(const struct os_site *site)
 }
 
 int
-world_epoll_ctl(int epfd, int op, int fd, uint32_t events, uint64_t data,
-    const struct os_site *site)
+world_epoll_ctl(
+    int epfd, int op, int fd, uint32_t events, uint64_t data, const struct os_site *site)
 {
 	struct fd *e;
 	unsigned int i;
@@ -295,8 +295,8 @@ world_epoll_ctl(int epfd, int op, int fd, uint32_t events, uint64_t data,
 }
 
 int
-world_epoll_wait(int epfd, struct epoll_event *events, int max, int timeout_ms,
-    const struct os_site *site)
+world_epoll_wait(
+    int epfd, struct epoll_event *events, int max, int timeout_ms, const struct os_site *site)
 {
 	struct fiber *f = sched.self;
 	const struct fd *e;

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ARENA_SIZE  (256 * 1024)
-#define BLOCKS	    256
-#define POISON	    0xdb
-#define RED_ZONE    16	/* behind each block; written to by whoever runs over its end */
-#define RED	    0xb5
-#define LIVE	    0x4c495645u
-#define DEAD	    0x44454144u
+#define ARENA_SIZE (256 * 1024)
+#define BLOCKS 256
+#define POISON 0xdb
+#define RED_ZONE 16 /* behind each block; written to by whoever runs over its end */
+#define RED 0xb5
+#define LIVE 0x4c495645u
+#define DEAD 0x44454144u
 
 struct block {
 	uint32_t mark;
@@ -55,8 +55,8 @@ world_alloc(size_t count, size_t size, const struct os_site *site)
 		arena_used += sizeof *block + bytes;
 		if (arena_used <= ARENA_SIZE) {
 			memset(block, 0, sizeof *block + bytes);
-			memset((unsigned char *)(block + 1) + count * size, RED,
-			    bytes - count * size);
+			memset(
+			    (unsigned char *)(block + 1) + count * size, RED, bytes - count * size);
 		} else {
 			block = NULL;
 		}

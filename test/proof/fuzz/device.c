@@ -10,8 +10,8 @@
 #include "device_id.h"
 
 #define CQ_ENTRIES 8192
-#define TICKETS	   4096 /* requests of an input */
-#define RNR_TRIES  2
+#define TICKETS 4096 /* requests of an input */
+#define RNR_TRIES 2
 #define INPUTS_OPEN 100
 
 enum ticket {
@@ -37,7 +37,7 @@ static const struct {
 	uint8_t reads;
 	bool shared; /* has the SRQ */
 	unsigned int domain;
-	unsigned int slot;	/* of the peer */
+	unsigned int slot; /* of the peer */
 } beginnings[DEVICE_QPS] = {
 	{ IBV_QPS_RTS, 4, false, 0, 0 },
 	{ IBV_QPS_INIT, 0, false, 0, 0 },
@@ -50,8 +50,8 @@ static const struct {
 };
 #define FIRST_OF_PAIR 6
 
-#define EVERYTHING                                                                       \
-	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |     \
+#define EVERYTHING \
+	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
 	    IBV_ACCESS_REMOTE_ATOMIC)
 static const struct {
 	size_t length;
@@ -67,7 +67,7 @@ static const struct {
 	{ 4096, EVERYTHING, 2 },
 };
 #define WRITABLE 3
-#define MARK	 'm'
+#define MARK 'm'
 
 struct ibv_qp *
 device_qp(unsigned int i)
@@ -117,9 +117,11 @@ poll_all(void)
 	while ((n = ibv_poll_cq(cq, 32, wc)) > 0) {
 		for (int i = 0; i < n; i++) {
 			if (wc[i].wr_id >= ticket_count)
-				fuzz_found("a completion of nothing: %llu", (unsigned long long)wc[i].wr_id);
+				fuzz_found("a completion of nothing: %llu",
+				    (unsigned long long)wc[i].wr_id);
 			if (tickets[wc[i].wr_id] == TICKET_DONE)
-				fuzz_found("request %llu completed twice", (unsigned long long)wc[i].wr_id);
+				fuzz_found("request %llu completed twice",
+				    (unsigned long long)wc[i].wr_id);
 			tickets[wc[i].wr_id] = TICKET_DONE;
 		}
 	}
@@ -134,33 +136,44 @@ poll_all(void)
 static int
 to_init(struct ibv_qp *qp)
 {
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1,
-		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-		    IBV_ACCESS_REMOTE_ATOMIC };
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT,
+		.port_num = 1,
+		.qp_access_flags =
+		    IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC };
 
-	return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-	    IBV_QP_ACCESS_FLAGS);
+	return ibv_modify_qp(
+	    qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 }
 
 static int
 to_rtr(struct ibv_qp *qp, uint32_t peer, uint8_t reads)
 {
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_4096,
-		.dest_qp_num = peer, .rq_psn = DEVICE_PEER_PSN, .max_dest_rd_atomic = reads,
-		.min_rnr_timer = 1, .ah_attr = { .port_num = 1, .dlid = 1 } };
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR,
+		.path_mtu = IBV_MTU_4096,
+		.dest_qp_num = peer,
+		.rq_psn = DEVICE_PEER_PSN,
+		.max_dest_rd_atomic = reads,
+		.min_rnr_timer = 1,
+		.ah_attr = { .port_num = 1, .dlid = 1 } };
 
-	return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
-	    IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+	return ibv_modify_qp(qp, &attr,
+	    IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+		IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
 }
 
 static int
 to_rts(struct ibv_qp *qp)
 {
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .sq_psn = 0xfffffa, .timeout = 8,
-		.retry_cnt = 2, .rnr_retry = RNR_TRIES, .max_rd_atomic = 3 };
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS,
+		.sq_psn = 0xfffffa,
+		.timeout = 8,
+		.retry_cnt = 2,
+		.rnr_retry = RNR_TRIES,
+		.max_rd_atomic = 3 };
 
-	return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-	    IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
+	return ibv_modify_qp(qp, &attr,
+	    IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+		IBV_QP_MAX_QP_RD_ATOMIC);
 }
 
 static bool
@@ -193,8 +206,11 @@ connect_qp(unsigned int i)
 static void
 make_qp(unsigned int i)
 {
-	struct ibv_qp_init_attr init = { .send_cq = cq, .recv_cq = cq,
-		.srq = beginnings[i].shared ? srq : NULL, .qp_type = IBV_QPT_RC, .sq_sig_all = 1,
+	struct ibv_qp_init_attr init = { .send_cq = cq,
+		.recv_cq = cq,
+		.srq = beginnings[i].shared ? srq : NULL,
+		.qp_type = IBV_QPT_RC,
+		.sq_sig_all = 1,
 		.cap = { 16, 16, 3, 3, 64 } };
 
 	qps[i] = ibv_create_qp(domains[beginnings[i].domain], &init);
@@ -253,8 +269,8 @@ modify(unsigned int i)
 	case 4:
 		attr.max_rd_atomic = input8();
 		attr.timeout = input8();
-		(void)ibv_modify_qp(qps[i], &attr, IBV_QP_STATE | IBV_QP_MAX_QP_RD_ATOMIC |
-		    IBV_QP_TIMEOUT);
+		(void)ibv_modify_qp(
+		    qps[i], &attr, IBV_QP_STATE | IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_TIMEOUT);
 		break;
 	case 5:
 		attr.qp_access_flags = input8();
@@ -299,7 +315,8 @@ post_receive(unsigned int i)
 		return;
 	wr.wr_id = ticket(i, beginnings[i].shared ? TICKET_FORGOTTEN : TICKET_POSTED);
 	ticket_count++;
-	r = beginnings[i].shared ? ibv_post_srq_recv(srq, &wr, &bad) : ibv_post_recv(qps[i], &wr, &bad);
+	r = beginnings[i].shared ? ibv_post_srq_recv(srq, &wr, &bad) :
+				   ibv_post_recv(qps[i], &wr, &bad);
 	if (r)
 		ticket_count--;
 }

@@ -17,7 +17,8 @@ static struct rdma_cm_id *ids[IDS];
 static struct sockaddr_in
 loopback(uint16_t port)
 {
-	return (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons(port),
+	return (struct sockaddr_in){ .sin_family = AF_INET,
+		.sin_port = htons(port),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 }
 
@@ -76,8 +77,9 @@ destroy(struct rdma_cm_id *id)
 static int
 make_qp(struct rdma_cm_id *id)
 {
-	struct ibv_qp_init_attr init = { .send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RC,
-		.cap = { 4, 4, 1, 1, 0 } };
+	struct ibv_qp_init_attr init = {
+		.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RC, .cap = { 4, 4, 1, 1, 0 }
+	};
 
 	return rdma_create_qp(id, NULL, &init);
 }
@@ -94,8 +96,9 @@ free_place(void)
 static void
 requested(struct rdma_cm_id *id)
 {
-	struct rdma_conn_param param = { .responder_resources = 4, .initiator_depth = 4,
-		.rnr_retry_count = 1 };
+	struct rdma_conn_param param = {
+		.responder_resources = 4, .initiator_depth = 4, .rnr_retry_count = 1
+	};
 	struct rdma_cm_id **place = free_place();
 	const unsigned int how = input_below(5);
 
@@ -137,7 +140,9 @@ static void
 call(void)
 {
 	struct rdma_conn_param param = { .responder_resources = input8() % 17,
-		.initiator_depth = input8() % 17, .private_data = "hello", .private_data_len = 5 };
+		.initiator_depth = input8() % 17,
+		.private_data = "hello",
+		.private_data_len = 5 };
 	struct sockaddr_in address = loopback(input8() & 1 ? PEER_PORT : id_port());
 	struct rdma_cm_id **place = free_place();
 

@@ -48,7 +48,7 @@ int seam_dial(void);
 
 /* --- peer.c */
 #define PEER_SLOTS 2
-#define PEER_PORT  7777 /* where the peer listens, in RDMA_PS_TCP */
+#define PEER_PORT 7777 /* where the peer listens, in RDMA_PS_TCP */
 
 unsigned int peer_slot(unsigned int i);
 
@@ -57,13 +57,13 @@ int peer_answer_door(unsigned int slot);
 
 void peer_begin(void);
 void peer_end(void);
-void peer_step(uint8_t what); /* one of those below, as the input says */
-void peer_hear(void);	      /* takes what the device has sent */
+void peer_step(uint8_t what);	   /* one of those below, as the input says */
+void peer_hear(void);		   /* takes what the device has sent */
 void peer_restart(unsigned int i); /* queue pair `i` is connected anew */
 enum { PEER_REQUEST, PEER_PART, PEER_REPLY, PEER_CM, PEER_RAW, PEER_DIAL, PEER_HANG_UP };
 
 /* --- device.c: the program's side */
-#define DEVICE_QPS     8
+#define DEVICE_QPS 8
 #define DEVICE_REGIONS 6
 
 struct device_region {
@@ -81,11 +81,20 @@ uint32_t device_peer_of(unsigned int i);
 uint16_t device_port(void); /* listened at */
 
 void device_begin(void);
-void device_end(void); /* everything posted has to have completed once */
+void device_end(void);	/* everything posted has to have completed once */
 void device_rest(void); /* closes the device now and then */
 void device_step(uint8_t what);
-enum { DEVICE_RECEIVE, DEVICE_SEND, DEVICE_MODIFY, DEVICE_NEW_QP, DEVICE_REGISTER, DEVICE_EVENTS,
-	DEVICE_ID, DEVICE_REVIVE, DEVICE_POLL };
+enum {
+	DEVICE_RECEIVE,
+	DEVICE_SEND,
+	DEVICE_MODIFY,
+	DEVICE_NEW_QP,
+	DEVICE_REGISTER,
+	DEVICE_EVENTS,
+	DEVICE_ID,
+	DEVICE_REVIVE,
+	DEVICE_POLL
+};
 
 /* What libFuzzer calls. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length);

@@ -76,7 +76,8 @@ input_mutate(void *bytes, size_t length)
 	const unsigned int dice = input8();
 
 	for (unsigned int i = 0; dice >= MUTATED && i <= dice % 3; i++) {
-		const size_t width = (size_t)1 << input_below(4), at = input_below((uint32_t)length);
+		const size_t width = (size_t)1 << input_below(4),
+			     at = input_below((uint32_t)length);
 		const unsigned int how = input8();
 		uint64_t value = 0;
 

@@ -222,7 +222,7 @@ say_part(unsigned int i)
 	frame.length = data ? left < SOFT_WIRE_PAYLOAD ? left : SOFT_WIRE_PAYLOAD : 0;
 	if (data && frame.length > 1 && left == frame.total && input8() & 1)
 		frame.length /= 2;
-	frame.flags &= (uint8_t)~(SOFT_FRAME_FIRST | SOFT_FRAME_LAST);
+	frame.flags &= (uint8_t) ~(SOFT_FRAME_FIRST | SOFT_FRAME_LAST);
 	if (!streams[i].sent)
 		frame.flags |= SOFT_FRAME_FIRST;
 	streams[i].sent += frame.length;
@@ -304,8 +304,9 @@ reply(unsigned int i)
 		say_data(&accepted[i], &request);
 		return;
 	}
-	frame = answer_to(&request, how < 180 ? SOFT_FRAME_ACK : how < 230 ? SOFT_FRAME_NAK :
-									      SOFT_FRAME_READY);
+	frame = answer_to(&request, how < 180 ? SOFT_FRAME_ACK :
+				    how < 230 ? SOFT_FRAME_NAK :
+						SOFT_FRAME_READY);
 	if (frame.type == SOFT_FRAME_NAK) {
 		frame.opcode = reasons[input_below(5)];
 		frame.rnr_timer = input8() & 31;
@@ -331,8 +332,7 @@ heard(unsigned int i, const struct soft_frame *frame, const char *data)
 	case SOFT_FRAME_NAK:
 		/* As a requester does: back to what was refused, in a new epoch. */
 		for (unsigned int q = 0; q < DEVICE_QPS; q++) {
-			if (device_qp(q)->qp_num != frame->from ||
-			    streams[q].epoch != frame->epoch)
+			if (device_qp(q)->qp_num != frame->from || streams[q].epoch != frame->epoch)
 				continue;
 			streams[q].psn = frame->psn & 0xffffff;
 			streams[q].epoch++;

@@ -103,8 +103,10 @@ seam_watches(void)
 static uint32_t
 to_epoll(short revents)
 {
-	return (revents & POLLIN ? (uint32_t)EPOLLIN : 0) | (revents & POLLOUT ? (uint32_t)EPOLLOUT : 0) |
-	    (revents & POLLHUP ? (uint32_t)EPOLLHUP : 0) | (revents & POLLERR ? (uint32_t)EPOLLERR : 0);
+	return (revents & POLLIN ? (uint32_t)EPOLLIN : 0) |
+	       (revents & POLLOUT ? (uint32_t)EPOLLOUT : 0) |
+	       (revents & POLLHUP ? (uint32_t)EPOLLHUP : 0) |
+	       (revents & POLLERR ? (uint32_t)EPOLLERR : 0);
 }
 
 /* Whether anything was there to be done. */
@@ -122,8 +124,8 @@ round_of_watches(void)
 		asked[i] = watches[i].watch;
 		/* The door is opened by seam_dial() alone. */
 		fds[i].fd = asked[i]->fd == soft_slot_fd() ? -1 : asked[i]->fd;
-		fds[i].events = (short)((events & EPOLLIN ? POLLIN : 0) |
-		    (events & EPOLLOUT ? POLLOUT : 0));
+		fds[i].events =
+		    (short)((events & EPOLLIN ? POLLIN : 0) | (events & EPOLLOUT ? POLLOUT : 0));
 		fds[i].revents = 0;
 	}
 	if (poll(fds, n, 0) <= 0)

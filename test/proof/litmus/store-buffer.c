@@ -34,10 +34,10 @@
 
 static const char usage[] = "usage: store-buffer [-n ROUNDS] [acquire-release|seq-cst|locked]...\n";
 
-#define LINE 128		   /* keeps each variable out of its neighbour's cache line */
-#define CELLS 512u		   /* rounds from one meeting of the two threads to the next */
+#define LINE 128   /* keeps each variable out of its neighbour's cache line */
+#define CELLS 512u /* rounds from one meeting of the two threads to the next */
 #define SPINS_BEFORE_YIELD 1000000u
-#define SEARCH_ROUNDS (1u << 20)   /* that the loss which must exist is looked for in, at least */
+#define SEARCH_ROUNDS (1u << 20) /* that the loss which must exist is looked for in, at least */
 
 /*
  * One round.  Each variable is cleared by the side that stores it, so that neither finds all of
@@ -223,8 +223,8 @@ race(const struct variant *v, const cpu_set_t *processors, uint64_t rounds, uint
 	}
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	*lost = 0;
-	for (uint64_t at = 1;
-	     done < rounds || (v->loses && *lost == 0 && done < SEARCH_ROUNDS); at += 3) {
+	for (uint64_t at = 1; done < rounds || (v->loses && *lost == 0 && done < SEARCH_ROUNDS);
+	     at += 3) {
 		*lost += race_once(&s, v, at);
 		done += CELLS;
 	}
@@ -275,7 +275,7 @@ main(int argc, char **argv)
 		rounds = strtoull(optarg, &end, 10);
 		if (errno || *end || rounds == 0) {
 			fprintf(stderr, "store-buffer: -n %s: a number of rounds, at least 1\n",
-			optarg);
+			    optarg);
 			return 2;
 		}
 	}

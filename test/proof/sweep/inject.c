@@ -22,8 +22,8 @@ inject_setup(void)
 {
 	void *frames[1];
 
-	inject_shared = mmap(NULL, sizeof *inject_shared, PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	inject_shared = mmap(
+	    NULL, sizeof *inject_shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	/* The first call loads a library, which must not happen in the middle of a run. */
 	(void)backtrace(frames, 1);
 	return inject_shared != MAP_FAILED;
@@ -125,8 +125,8 @@ remember(const char *call)
 	for (int i = 0; i < n && inject_shared->frames < INJECT_FRAMES; i++) {
 		int at = inject_shared->frames++;
 
-		locate(frames[i], inject_shared->frame[at].module,
-		       &inject_shared->frame[at].offset);
+		locate(
+		    frames[i], inject_shared->frame[at].module, &inject_shared->frame[at].offset);
 	}
 }
 

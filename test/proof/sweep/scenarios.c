@@ -34,7 +34,10 @@ static void
 evds(struct story *story)
 {
 	static const DAT_EVD_FLAGS flags[] = {
-		DAT_EVD_SOFTWARE_FLAG, DAT_EVD_DTO_FLAG, DAT_EVD_CONNECTION_FLAG, DAT_EVD_CR_FLAG,
+		DAT_EVD_SOFTWARE_FLAG,
+		DAT_EVD_DTO_FLAG,
+		DAT_EVD_CONNECTION_FLAG,
+		DAT_EVD_CR_FLAG,
 		DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG | DAT_EVD_SOFTWARE_FLAG,
 	};
 	enum { N = sizeof flags / sizeof flags[0] };
@@ -45,9 +48,8 @@ evds(struct story *story)
 	    !TRY(story, dat_cno_create(side->ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &side->cno)))
 		return;
 	for (int i = 0; i < 2 * N; i++)
-		if (!TRY(story,
-			dat_evd_create(side->ia, 8, i < N ? DAT_HANDLE_NULL : side->cno,
-			    flags[i % N], &evd[i])))
+		if (!TRY(story, dat_evd_create(side->ia, 8, i < N ? DAT_HANDLE_NULL : side->cno,
+				    flags[i % N], &evd[i])))
 			return;
 	for (int i = 0; i < 2 * N; i++)
 		if (!TRY(story, dat_evd_free(evd[i])))
@@ -146,11 +148,10 @@ made(struct story *story)
 		.connect_evd_handle = b->connect,
 	};
 	if (!story_made(story, cr, &b->ep) ||
-	    !TRY(story,
-		dat_ep_modify(b->ep,
-		    DAT_EP_FIELD_PZ_HANDLE | DAT_EP_FIELD_RECV_EVD_HANDLE |
-			DAT_EP_FIELD_REQUEST_EVD_HANDLE | DAT_EP_FIELD_CONNECT_EVD_HANDLE,
-		    &param)) ||
+	    !TRY(story, dat_ep_modify(b->ep,
+			    DAT_EP_FIELD_PZ_HANDLE | DAT_EP_FIELD_RECV_EVD_HANDLE |
+				DAT_EP_FIELD_REQUEST_EVD_HANDLE | DAT_EP_FIELD_CONNECT_EVD_HANDLE,
+			    &param)) ||
 	    !story_post_recv(story, b, 1) ||
 	    !TRY(story, dat_cr_accept(cr, DAT_HANDLE_NULL, 0, NULL)) || !story_met(story) ||
 	    !story_post_send(story, a, 2) || !story_completion(story, b, b->recv, 1))
@@ -171,8 +172,7 @@ common(struct story *story)
 
 	if (!story_open(story, side) ||
 	    !TRY(story, dat_evd_create(side->ia, 8, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG, &side->cr)) ||
-	    !TRY(story,
-		dat_ia_query(side->ia, NULL, DAT_IA_FIELD_IA_ADDRESS_PTR, &attr, 0, NULL)))
+	    !TRY(story, dat_ia_query(side->ia, NULL, DAT_IA_FIELD_IA_ADDRESS_PTR, &attr, 0, NULL)))
 		return;
 	comm = (DAT_COMM){ attr.ia_address_ptr->sa_family, SOCK_STREAM, 0 };
 	if (TRY_OR(story, DAT_CONN_QUAL_UNAVAILABLE,
@@ -248,13 +248,11 @@ transfer(struct story *story)
 	remote.virtual_address = (DAT_VADDR)(uintptr_t)b->buffer;
 	remote.segment_length = 128;
 	remote.rmr_context = b->rmr_context;
-	if (!TRY(story,
-		dat_ep_post_rdma_write(a->ep, 1, &local, cookie, &remote,
-		    DAT_COMPLETION_DEFAULT_FLAG)) ||
+	if (!TRY(story, dat_ep_post_rdma_write(
+			    a->ep, 1, &local, cookie, &remote, DAT_COMPLETION_DEFAULT_FLAG)) ||
 	    !story_completion(story, a, a->request, 9) ||
-	    !TRY(story,
-		dat_ep_post_rdma_read(a->ep, 1, &local, cookie, &remote,
-		    DAT_COMPLETION_DEFAULT_FLAG)) ||
+	    !TRY(story, dat_ep_post_rdma_read(
+			    a->ep, 1, &local, cookie, &remote, DAT_COMPLETION_DEFAULT_FLAG)) ||
 	    !story_completion(story, a, a->request, 9))
 		return;
 	if (TRY(story, dat_ep_disconnect(b->ep, DAT_CLOSE_ABRUPT_FLAG)) && story_ended(story) &&
@@ -274,9 +272,8 @@ waiting(struct story *story)
 	DAT_RETURN ret;
 
 	if (!story_open(story, side) ||
-	    !TRY(story,
-		dat_evd_create(side->ia, 8, DAT_HANDLE_NULL,
-		    DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG, &evd)) ||
+	    !TRY(story, dat_evd_create(side->ia, 8, DAT_HANDLE_NULL,
+			    DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG, &evd)) ||
 	    !story_post_se(story, evd, 1) || !story_post_se(story, evd, 2) ||
 	    !TRY_OR(story, DAT_INTERRUPTED_CALL, dat_evd_wait(evd, 1000000, 2, &event, &more)) ||
 	    !TRY_OR(story, DAT_INTERRUPTED_CALL, dat_evd_wait(evd, 1000000, 1, &event, &more)))
@@ -345,9 +342,8 @@ drains(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 	DAT_RETURN ret;
 
 	(void)more;
-	if (!TRY(log->story,
-		dat_evd_modify_upcall(log->evd, DAT_UPCALL_DISABLE, DAT_UPCALL_SAME,
-		    DAT_UPCALL_INVOC_NEW)))
+	if (!TRY(log->story, dat_evd_modify_upcall(log->evd, DAT_UPCALL_DISABLE, DAT_UPCALL_SAME,
+				 DAT_UPCALL_INVOC_NEW)))
 		return;
 	if (event)
 		log->events++;
@@ -363,8 +359,8 @@ drains(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 			else if (log->story->for_ever)
 				return;
 		}
-		ret = dat_evd_modify_upcall(log->evd, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_SAME,
-		    DAT_UPCALL_INVOC_NEW);
+		ret = dat_evd_modify_upcall(
+		    log->evd, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_NEW);
 		if (ret != DAT_SUCCESS && DAT_GET_TYPE(ret) != DAT_INVALID_STATE &&
 		    !story_judge(log->story, "dat_evd_modify_upcall", ret, 0, false) &&
 		    log->story->for_ever)
@@ -404,8 +400,8 @@ upcalls(struct story *story)
 	b->ep = DAT_HANDLE_NULL;
 	if (!kcreate(story, b, DAT_UPCALL_SINGLE_INSTANCE, drains,
 		DAT_EVD_DTO_FLAG | DAT_EVD_SOFTWARE_FLAG, log) ||
-	    !TRY(story,
-		dat_ep_create(b->ia, b->pz, log->evd, b->request, b->connect, NULL, &b->ep)))
+	    !TRY(
+		story, dat_ep_create(b->ia, b->pz, log->evd, b->request, b->connect, NULL, &b->ep)))
 		return;
 	for (uint64_t i = 0; i < 4; i++)
 		if (!story_post_recv(story, b, i))
@@ -418,9 +414,8 @@ upcalls(struct story *story)
 			return;
 	if (!story_await(story, &log->events, 8))
 		return;
-	if (!TRY(story,
-		dat_evd_modify_upcall(log->evd, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME,
-		    DAT_UPCALL_INVOC_ANY)) ||
+	if (!TRY(story, dat_evd_modify_upcall(log->evd, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME,
+			    DAT_UPCALL_INVOC_ANY)) ||
 	    !TRY(story, dat_ep_free(b->ep)) || !TRY(story, dat_evd_free(log->evd)))
 		return;
 	b->ep = DAT_HANDLE_NULL;
@@ -441,9 +436,8 @@ many(struct story *story)
 		if (!story_post_se(story, log->evd, i))
 			return;
 	if (story_await(story, &log->events, 4) &&
-	    TRY(story,
-		dat_evd_modify_upcall(log->evd, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME,
-		    DAT_UPCALL_INVOC_ANY)) &&
+	    TRY(story, dat_evd_modify_upcall(
+			   log->evd, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_ANY)) &&
 	    TRY(story, dat_evd_free(log->evd)))
 		(void)story_free(story, side);
 }

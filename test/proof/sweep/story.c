@@ -59,7 +59,7 @@ story_open(struct story *story, struct side *side)
 {
 	side->async = DAT_HANDLE_NULL;
 	return TRY_OR(story, DAT_PROVIDER_NOT_FOUND,
-	    dat_ia_open((DAT_NAME_PTR)(uintptr_t)"sweep", 8, &side->async, &side->ia));
+	    dat_ia_open((DAT_NAME_PTR)(uintptr_t) "sweep", 8, &side->async, &side->ia));
 }
 
 bool
@@ -98,36 +98,34 @@ story_memory(struct story *story, struct side *side)
 	DAT_REGION_DESCRIPTION region = { .for_va = side->buffer };
 
 	return TRY(story, dat_pz_create(side->ia, &side->pz)) &&
-	    TRY(story,
-		dat_lmr_create(side->ia, DAT_MEM_TYPE_VIRTUAL, region, STORY_BUFFER, side->pz,
-		    DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_VA, &side->lmr, &side->lmr_context,
-		    &side->rmr_context, NULL, NULL));
+	       TRY(story, dat_lmr_create(side->ia, DAT_MEM_TYPE_VIRTUAL, region, STORY_BUFFER,
+			      side->pz, DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_VA, &side->lmr,
+			      &side->lmr_context, &side->rmr_context, NULL, NULL));
 }
 
 static bool
 create_ep(struct story *story, struct side *side)
 {
-	return TRY(story,
-	    dat_ep_create(side->ia, side->pz, side->recv, side->request, side->connect, NULL,
-		&side->ep));
+	return TRY(story, dat_ep_create(side->ia, side->pz, side->recv, side->request,
+			      side->connect, NULL, &side->ep));
 }
 
 bool
 story_endpoint(struct story *story, struct side *side)
 {
 	return TRY(story, dat_evd_create(side->ia, 16, side->cno, DAT_EVD_DTO_FLAG, &side->recv)) &&
-	    TRY(story, dat_evd_create(side->ia, 16, side->cno, DAT_EVD_DTO_FLAG, &side->request)) &&
-	    TRY(story,
-		dat_evd_create(side->ia, 16, side->cno, DAT_EVD_CONNECTION_FLAG, &side->connect)) &&
-	    create_ep(story, side);
+	       TRY(story,
+		   dat_evd_create(side->ia, 16, side->cno, DAT_EVD_DTO_FLAG, &side->request)) &&
+	       TRY(story, dat_evd_create(
+			      side->ia, 16, side->cno, DAT_EVD_CONNECTION_FLAG, &side->connect)) &&
+	       create_ep(story, side);
 }
 
 bool
 story_merged_endpoint(struct story *story, struct side *side)
 {
-	if (!TRY(story,
-		dat_evd_create(side->ia, 64, side->cno, DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG,
-		    &side->recv)))
+	if (!TRY(story, dat_evd_create(side->ia, 64, side->cno,
+			    DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG, &side->recv)))
 		return false;
 	side->request = side->connect = side->recv;
 	return create_ep(story, side);
@@ -137,8 +135,8 @@ static bool
 listen_with(struct story *story, struct side *side, DAT_PSP_FLAGS flags)
 {
 	return TRY(story, dat_evd_create(side->ia, 8, side->cno, DAT_EVD_CR_FLAG, &side->cr)) &&
-	    TRY_OR(story, DAT_CONN_QUAL_UNAVAILABLE,
-		dat_psp_create_any(side->ia, &side->qual, side->cr, flags, &side->psp));
+	       TRY_OR(story, DAT_CONN_QUAL_UNAVAILABLE,
+		   dat_psp_create_any(side->ia, &side->qual, side->cr, flags, &side->psp));
 }
 
 bool
@@ -263,9 +261,9 @@ bool
 story_pair(struct story *story)
 {
 	return story_open(story, &story->a) && story_open(story, &story->b) &&
-	    story_memory(story, &story->a) && story_memory(story, &story->b) &&
-	    story_endpoint(story, &story->a) && story_endpoint(story, &story->b) &&
-	    story_listen(story, &story->b);
+	       story_memory(story, &story->a) && story_memory(story, &story->b) &&
+	       story_endpoint(story, &story->a) && story_endpoint(story, &story->b) &&
+	       story_listen(story, &story->b);
 }
 
 bool
@@ -277,10 +275,9 @@ story_request(struct story *story, DAT_CR_HANDLE *cr)
 
 	if (!TRY(story,
 		dat_ia_query(story->b.ia, NULL, DAT_IA_FIELD_IA_ADDRESS_PTR, &attr, 0, NULL)) ||
-	    !TRY(story,
-		dat_ep_connect(story->a.ep, attr.ia_address_ptr, story->b.qual,
-		    DAT_TIMEOUT_INFINITE, 5, (DAT_PVOID)(uintptr_t)"hello", DAT_QOS_BEST_EFFORT,
-		    DAT_CONNECT_DEFAULT_FLAG)))
+	    !TRY(story, dat_ep_connect(story->a.ep, attr.ia_address_ptr, story->b.qual,
+			    DAT_TIMEOUT_INFINITE, 5, (DAT_PVOID)(uintptr_t) "hello",
+			    DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG)))
 		return false;
 	/* A request that cannot be kept is refused: then the end that connects gets an event. */
 	for (int i = 0; i < PATIENCE_MS; i++) {
@@ -331,8 +328,8 @@ story_connect(struct story *story)
 {
 	DAT_CR_HANDLE cr;
 
-	return story_request(story, &cr) &&
-	    TRY(story, dat_cr_accept(cr, story->b.ep, 0, NULL)) && story_met(story);
+	return story_request(story, &cr) && TRY(story, dat_cr_accept(cr, story->b.ep, 0, NULL)) &&
+	       story_met(story);
 }
 
 bool
@@ -341,7 +338,7 @@ story_ended(struct story *story)
 	DAT_EVENT event;
 
 	return story_next(story, story->a.connect, &event) &&
-	    story_next(story, story->b.connect, &event);
+	       story_next(story, story->b.connect, &event);
 }
 
 /* ---- data ---- */
@@ -361,9 +358,8 @@ story_post_recv(struct story *story, struct side *side, uint64_t cookie)
 {
 	DAT_LMR_TRIPLET iov = triplet(side);
 
-	return TRY(story,
-	    dat_ep_post_recv(side->ep, 1, &iov, (DAT_DTO_COOKIE){ .as_64 = cookie },
-		DAT_COMPLETION_DEFAULT_FLAG));
+	return TRY(story, dat_ep_post_recv(side->ep, 1, &iov, (DAT_DTO_COOKIE){ .as_64 = cookie },
+			      DAT_COMPLETION_DEFAULT_FLAG));
 }
 
 bool
@@ -371,9 +367,8 @@ story_post_send(struct story *story, struct side *side, uint64_t cookie)
 {
 	DAT_LMR_TRIPLET iov = triplet(side);
 
-	return TRY(story,
-	    dat_ep_post_send(side->ep, 1, &iov, (DAT_DTO_COOKIE){ .as_64 = cookie },
-		DAT_COMPLETION_DEFAULT_FLAG));
+	return TRY(story, dat_ep_post_send(side->ep, 1, &iov, (DAT_DTO_COOKIE){ .as_64 = cookie },
+			      DAT_COMPLETION_DEFAULT_FLAG));
 }
 
 bool

@@ -55,16 +55,16 @@ extern const struct scenario scenarios[]; /* ends with a nameless one */
 void story_wrong(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 /* Whether the story goes on after this call; `also` is a further error type that fits, or 0. */
-bool story_judge(struct story *story, const char *call, DAT_RETURN ret, DAT_RETURN also,
-		 bool again);
+bool story_judge(
+    struct story *story, const char *call, DAT_RETURN ret, DAT_RETURN also, bool again);
 /*
  * Judges an answer of dat_evd_dequeue() that is neither an event nor DAT_QUEUE_EMPTY: false when it
  * means as much as empty.
  */
 bool story_dequeue_failed(struct story *story, DAT_RETURN ret);
 
-#define TRY_OR(story, also, call)                                     \
-	(story_judge((story), #call, (call), (also), false) ||        \
+#define TRY_OR(story, also, call) \
+	(story_judge((story), #call, (call), (also), false) || \
 	    (!(story)->for_ever && story_judge((story), #call, (call), (also), true)))
 #define TRY(story, call) TRY_OR((story), 0, call)
 

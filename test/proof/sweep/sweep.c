@@ -35,7 +35,7 @@
 #define find_leaks() 0
 #endif
 
-#define SECONDS 60 /* for a run; what works takes milliseconds */
+#define SECONDS 60	/* for a run; what works takes milliseconds */
 #define SHORT_POINTS 24 /* of a scenario and mode */
 #define RUNS_MAX 20000
 
@@ -137,7 +137,7 @@ run(const struct scenario *scenario, const struct inject_plan *plan)
 	inject_close();
 	story_end(&story);
 	ok = same("/proc/self/fd", "descriptors", fds) &&
-	    same("/proc/self/task", "threads", threads);
+	     same("/proc/self/task", "threads", threads);
 
 	/* Whatever failed has left nothing behind that a later use would meet. */
 	inject_shared->failed = 0;
@@ -145,7 +145,7 @@ run(const struct scenario *scenario, const struct inject_plan *plan)
 	scenario->run(&story);
 	story_end(&story);
 	ok = ok && same("/proc/self/fd", "descriptors", fds) &&
-	    same("/proc/self/task", "threads", threads);
+	     same("/proc/self/task", "threads", threads);
 	if (find_leaks())
 		ok = false;
 	_exit(ok ? GOOD : LEAKED);

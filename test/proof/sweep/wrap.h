@@ -6,31 +6,31 @@
 #define CALLER __builtin_return_address(0)
 
 #define FAIL_VALUE(value) return (value)
-#define FAIL_ERRNO(error, value)        \
-	do {                            \
-		errno = (error);        \
-		return (value);         \
+#define FAIL_ERRNO(error, value) \
+	do { \
+		errno = (error); \
+		return (value); \
 	} while (0)
 
 /* `fail` is what is done instead of the call. */
-#define WRAP(type, name, params, args, fail)                \
-	type __real_##name params;                          \
-	type __wrap_##name params;                          \
-	type __wrap_##name params                           \
-	{                                                   \
-		if (inject(#name, CALLER, INJECT_FAILS))    \
-			fail;                               \
-		return __real_##name args;                  \
+#define WRAP(type, name, params, args, fail) \
+	type __real_##name params; \
+	type __wrap_##name params; \
+	type __wrap_##name params \
+	{ \
+		if (inject(#name, CALLER, INJECT_FAILS)) \
+			fail; \
+		return __real_##name args; \
 	}
 
-#define WRAP_INTERRUPTED(type, name, params, args)             \
-	type __real_##name params;                             \
-	type __wrap_##name params;                             \
-	type __wrap_##name params                              \
-	{                                                      \
+#define WRAP_INTERRUPTED(type, name, params, args) \
+	type __real_##name params; \
+	type __wrap_##name params; \
+	type __wrap_##name params \
+	{ \
 		if (inject(#name, CALLER, INJECT_INTERRUPTED)) \
-			FAIL_ERRNO(EINTR, -1);                 \
-		return __real_##name args;                     \
+			FAIL_ERRNO(EINTR, -1); \
+		return __real_##name args; \
 	}
 
 #endif

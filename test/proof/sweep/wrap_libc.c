@@ -46,12 +46,12 @@ WRAP(FILE *, fopen, (const char *path, const char *mode), (path, mode), FAIL_ERR
 WRAP(int, getaddrinfo,
     (const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **out),
     (node, service, hints, out), FAIL_VALUE(EAI_MEMORY))
-WRAP(int, getifaddrs, (struct ifaddrs **out), (out), FAIL_ERRNO(ENOMEM, -1))
+WRAP(int, getifaddrs, (struct ifaddrs * *out), (out), FAIL_ERRNO(ENOMEM, -1))
 
 WRAP(int, pthread_create,
-    (pthread_t *thread, const pthread_attr_t *attr, void *(*body)(void *), void *arg),
+    (pthread_t * thread, const pthread_attr_t *attr, void *(*body)(void *), void *arg),
     (thread, attr, body, arg), FAIL_VALUE(EAGAIN))
-WRAP(int, pthread_key_create, (pthread_key_t *key, void (*fini)(void *)), (key, fini),
+WRAP(int, pthread_key_create, (pthread_key_t * key, void (*fini)(void *)), (key, fini),
     FAIL_VALUE(EAGAIN))
 WRAP(int, pthread_setspecific, (pthread_key_t key, const void *value), (key, value),
     FAIL_VALUE(ENOMEM))
@@ -63,11 +63,11 @@ WRAP(void *, dlopen, (const char *path, int flags), (path, flags),
     return __real_dlopen("/nowhere/made to fail", flags))
 
 WRAP_INTERRUPTED(ssize_t, read, (int fd, void *data, size_t size), (fd, data, size))
-WRAP_INTERRUPTED(ssize_t, getrandom, (void *data, size_t size, unsigned int flags),
-    (data, size, flags))
-WRAP_INTERRUPTED(int, poll, (struct pollfd *fds, nfds_t n, int timeout), (fds, n, timeout))
+WRAP_INTERRUPTED(
+    ssize_t, getrandom, (void *data, size_t size, unsigned int flags), (data, size, flags))
+WRAP_INTERRUPTED(int, poll, (struct pollfd * fds, nfds_t n, int timeout), (fds, n, timeout))
 WRAP_INTERRUPTED(int, ppoll,
-    (struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask),
+    (struct pollfd * fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask),
     (fds, n, timeout, mask))
 WRAP_INTERRUPTED(int, epoll_wait, (int fd, struct epoll_event *events, int max, int timeout),
     (fd, events, max, timeout))

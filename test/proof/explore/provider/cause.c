@@ -74,9 +74,10 @@ judge_answered(const void *context, enum connection_answer how)
 
 	if (!ep)
 		return;
-	judge_cause(ep, how == ANSWER_ACCEPTS ? CAUSE_ACCEPTED :
-	    how == ANSWER_REJECTS ? CAUSE_REJECTED :
-	    how == ANSWER_DECLINES ? CAUSE_DECLINED : CAUSE_UNREACHABLE);
+	judge_cause(ep, how == ANSWER_ACCEPTS  ? CAUSE_ACCEPTED :
+			how == ANSWER_REJECTS  ? CAUSE_REJECTED :
+			how == ANSWER_DECLINES ? CAUSE_DECLINED :
+						 CAUSE_UNREACHABLE);
 	if (how != ANSWER_ACCEPTS)
 		judge_ending(ep);
 }
@@ -106,7 +107,7 @@ check_data(const struct play_ep *ep, unsigned int life, const DAT_CONNECTION_EVE
 {
 	const uint8_t *bytes = data->private_data;
 	const bool some = number == DAT_CONNECTION_EVENT_ESTABLISHED ||
-	    number == DAT_CONNECTION_EVENT_PEER_REJECTED;
+			  number == DAT_CONNECTION_EVENT_PEER_REJECTED;
 
 	if (data->private_data_size != (some ? DATA_SIZE : 0))
 		violation("event %x of endpoint %c has %d bytes of private data", number,
@@ -115,8 +116,8 @@ check_data(const struct play_ep *ep, unsigned int life, const DAT_CONNECTION_EVE
 	if (!some || life != ep->life || ep->freed || ep->life > 0)
 		return;
 	if (bytes[0] != DATA_MARK || bytes[1] != ep->index || bytes[2] != ep->lives[life].answered)
-		violation("event %x of endpoint %c has private data of another", number,
-		    'e' + ep->index);
+		violation(
+		    "event %x of endpoint %c has private data of another", number, 'e' + ep->index);
 }
 
 /* ---- events ---- */
@@ -162,7 +163,7 @@ check_disconnected(const struct play_ep *ep, unsigned int l, bool exact)
 	const bool leaving = had(ep, l, exact, CAUSE_LEAVING);
 	/* Nobody waits for what a lost queue holds, and a reset for nothing. */
 	const bool hastened = (exact ? life->hastened : play_has(DO_EP_RESET)) ||
-	    play.evds[ep->spec->request].lost || play.evds[ep->spec->recv].lost;
+			      play.evds[ep->spec->request].lost || play.evds[ep->spec->recv].lost;
 	const char name = (char)('e' + ep->index);
 
 	if (!had(ep, l, exact, CAUSE_LEFT | CAUSE_LEAVING))
@@ -174,7 +175,8 @@ check_disconnected(const struct play_ep *ep, unsigned int l, bool exact)
 	/* A graceful disconnection waits for all requests, and looks what became of them. */
 	if (leaving && !had(ep, l, exact, CAUSE_CUT | CAUSE_LEFT) &&
 	    life->causes & CAUSE_FAILED_LEAVING && !hastened && !play_has(DO_IA_CLOSE))
-		violation("a request of endpoint %c failed, and it is said to be disconnected", name);
+		violation(
+		    "a request of endpoint %c failed, and it is said to be disconnected", name);
 }
 
 void

@@ -13,7 +13,7 @@
 #include "rnic.h"
 #include "world.h"
 
-#define IDS    24
+#define IDS 24
 #define EVENTS 32
 
 struct cm_id {
@@ -21,7 +21,7 @@ struct cm_id {
 	bool open, connecting, connected;
 	bool given; /* to the provider; a request that it did not read goes with the channel */
 	unsigned int unacked;
-	char answer; /* an enum connection_answer; 0: an actor gives it */
+	char answer;	 /* an enum connection_answer; 0: an actor gives it */
 	uint8_t data[8]; /* private data of the answer */
 };
 
@@ -61,11 +61,12 @@ raise_with_data(struct cm_id *id, enum rdma_cm_event_type type, int status, uint
 
 	if (n_events++ == EVENTS)
 		violation("the scenario raises too many connection events");
-	*event = (struct rdma_cm_event){ .id = &id->rdma, .listen_id = &listener, .event = type,
-		.status = status };
+	*event = (struct rdma_cm_event){
+		.id = &id->rdma, .listen_id = &listener, .event = type, .status = status
+	};
 	if (size)
-		event->param.conn = (struct rdma_conn_param){ .private_data = id->data,
-			.private_data_len = size };
+		event->param.conn =
+		    (struct rdma_conn_param){ .private_data = id->data, .private_data_len = size };
 	world_channel_set(channel.fd, n_events);
 	sched_touch(OP_DEVICE, OBJECT_FD(channel.fd));
 	context_release(id);
@@ -269,8 +270,9 @@ make_id(struct rdma_event_channel *of, void *context, enum rdma_port_space ps)
 	n_ids++;
 	memset(id, 0, sizeof *id);
 	id->open = true;
-	id->rdma = (struct rdma_cm_id){ .channel = of, .context = context, .ps = ps,
-		.verbs = rnic_context(), .port_num = 1 };
+	id->rdma = (struct rdma_cm_id){
+		.channel = of, .context = context, .ps = ps, .verbs = rnic_context(), .port_num = 1
+	};
 	return id;
 }
 
@@ -303,8 +305,8 @@ rdma_destroy_event_channel(struct rdma_event_channel *of)
 }
 
 int
-rdma_create_id(struct rdma_event_channel *of, struct rdma_cm_id **out, void *context,
-    enum rdma_port_space ps)
+rdma_create_id(
+    struct rdma_event_channel *of, struct rdma_cm_id **out, void *context, enum rdma_port_space ps)
 {
 	sched_point(OP_DEVICE, OBJECT_FD(channel.fd), &here);
 	errno = ENOMEM;

@@ -22,7 +22,7 @@ consumer_result(const char *what, DAT_RETURN ret, bool allowed)
 	trace_note("%s: %x", what, (unsigned int)ret);
 	/* What was refused to the provider is an error that it may tell. */
 	allowed |= sched.faults && (consumer_is(ret, DAT_INSUFFICIENT_RESOURCES) ||
-	    consumer_is(ret, DAT_INTERNAL_ERROR));
+				       consumer_is(ret, DAT_INTERNAL_ERROR));
 	if (ret != DAT_SUCCESS && !allowed)
 		violation("%s: unexpected result %x", what, (unsigned int)ret);
 }
@@ -31,7 +31,7 @@ bool
 consumer_gone(DAT_RETURN ret, bool over, enum verb by, enum verb or_by)
 {
 	return consumer_is(ret, DAT_INVALID_HANDLE) &&
-	    (over || play.closing || play_has(by) || play_has(or_by));
+	       (over || play.closing || play_has(by) || play_has(or_by));
 }
 
 void

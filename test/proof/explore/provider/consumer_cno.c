@@ -36,9 +36,9 @@ wait(struct play_cno_life *cno, int us, unsigned int *drained)
 	cno->cno->inside_wait &= ~fiber_bit(sched.self);
 	sched_step(OP_EVENT);
 	consumer_too_late("cno_wait", ret, over);
-	consumer_result("cno_wait", ret, may_go(cno, ret) ||
-	    (consumer_is(ret, DAT_INVALID_STATE) && play.closing) ||
-	    (consumer_is(ret, DAT_QUEUE_EMPTY) && us >= 0));
+	consumer_result("cno_wait", ret,
+	    may_go(cno, ret) || (consumer_is(ret, DAT_INVALID_STATE) && play.closing) ||
+		(consumer_is(ret, DAT_QUEUE_EMPTY) && us >= 0));
 	for (int i = 0; ret == DAT_SUCCESS && i < play.scenario->n_evds; i++)
 		for (unsigned int l = 1; l <= play.evds[i].life; l++)
 			if (handle && play.evds[i].lives[l].handle == handle)
@@ -65,8 +65,8 @@ free_cno(struct play_cno_life *cno)
 	sched_step(OP_EVENT);
 	if (ret == DAT_SUCCESS) {
 		if (cno->cno->in_agent > play.agents[play_self()][cno->cno->index])
-			violation("free of CNO %c returned while its agent runs",
-			    'n' + cno->cno->index);
+			violation(
+			    "free of CNO %c returned while its agent runs", 'n' + cno->cno->index);
 		cno->over = true;
 	}
 	consumer_too_late("cno_free", ret, over);

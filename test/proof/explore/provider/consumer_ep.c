@@ -13,14 +13,15 @@ meant(const struct play_ep *ep)
 		return ep->life;
 	/* A reset is a life of its own to the judge, under the same handle. */
 	return ep->lives[play.knows_ep[acting][ep->index]].handle == ep->lives[ep->life].handle ?
-	    ep->life : play.knows_ep[acting][ep->index];
+		   ep->life :
+		   play.knows_ep[acting][ep->index];
 }
 
 static bool
 may_go(DAT_RETURN ret)
 {
 	return consumer_gone(ret, false, DO_EP_FREE, DO_EP_FREE) ||
-	    consumer_is(ret, DAT_INVALID_STATE);
+	       consumer_is(ret, DAT_INVALID_STATE);
 }
 
 void
@@ -34,8 +35,8 @@ consumer_post(struct play_ep *ep, enum direction direction, DAT_COMPLETION_FLAGS
 	const unsigned int depth = ep->spec->depth ? (unsigned int)ep->spec->depth : REQUESTS_MAX;
 	const unsigned int delivered = (unsigned int)__builtin_popcount(life->delivered[direction]);
 	const unsigned int number = life->posted[direction]++;
-	DAT_DTO_COOKIE cookie = { .as_64 = (uint64_t)ep->index << 40 |
-		(uint64_t)l << 32 | (uint64_t)direction << 16 | number };
+	DAT_DTO_COOKIE cookie = { .as_64 = (uint64_t)ep->index << 40 | (uint64_t)l << 32 |
+					   (uint64_t)direction << 16 | number };
 	DAT_LMR_TRIPLET buffer = { .segment_length = judge_length(cookie.as_64) };
 	DAT_RETURN ret;
 
@@ -61,9 +62,10 @@ consumer_post(struct play_ep *ep, enum direction direction, DAT_COMPLETION_FLAGS
 	}
 	consumer_too_late("post", ret, over);
 	/* Where the queue pair is in the error state already, there must be room in the EVD. */
-	consumer_result("post", ret, may_go(ret) ||
-	    (consumer_is(ret, DAT_INSUFFICIENT_RESOURCES) && (number - delivered >= depth ||
-	    ep->object->state == DAT_EP_STATE_DISCONNECTED)));
+	consumer_result("post", ret,
+	    may_go(ret) || (consumer_is(ret, DAT_INSUFFICIENT_RESOURCES) &&
+			       (number - delivered >= depth ||
+				   ep->object->state == DAT_EP_STATE_DISCONNECTED)));
 }
 
 DAT_RETURN
@@ -92,8 +94,7 @@ disconnect(struct play_ep *ep, DAT_CLOSE_FLAGS flags)
 	if (flags == DAT_CLOSE_GRACEFUL_FLAG)
 		rnic_finish(ep->object); /* a reset may have made another queue pair meanwhile */
 	sched_step(OP_EVENT);
-	consumer_result(
-	    "disconnect", ret, may_go(ret) || consumer_is(ret, DAT_INVALID_PARAMETER));
+	consumer_result("disconnect", ret, may_go(ret) || consumer_is(ret, DAT_INVALID_PARAMETER));
 }
 
 static void
@@ -168,8 +169,8 @@ connect_again(struct play_ep *ep, int us)
 
 	if (first)
 		life->patience = sched.now + (uint64_t)us * 1000;
-	ret = consumer_connect(ep->lives[meant(ep)].handle,
-	    us > 1 ? (DAT_TIMEOUT)us : DAT_TIMEOUT_INFINITE);
+	ret = consumer_connect(
+	    ep->lives[meant(ep)].handle, us > 1 ? (DAT_TIMEOUT)us : DAT_TIMEOUT_INFINITE);
 	sched_step(OP_EVENT);
 	if (first && ret != DAT_SUCCESS)
 		life->patience = 0;

@@ -35,9 +35,11 @@ dequeue(struct play_evd_life *evd)
 	if (ret == DAT_SUCCESS)
 		judge_event(evd, &event);
 	consumer_too_late("dequeue", ret, over);
-	consumer_result("dequeue", ret, consumer_is(ret, DAT_QUEUE_EMPTY) || may_go(evd, ret) ||
-	    (consumer_is(ret, DAT_INVALID_STATE) && (play_has(DO_WAIT) || play_has(DO_TAKE) ||
-	    play_has(DO_CQ_ERROR) || evd->evd->lost)));
+	consumer_result("dequeue", ret,
+	    consumer_is(ret, DAT_QUEUE_EMPTY) || may_go(evd, ret) ||
+		(consumer_is(ret, DAT_INVALID_STATE) &&
+		    (play_has(DO_WAIT) || play_has(DO_TAKE) || play_has(DO_CQ_ERROR) ||
+			evd->evd->lost)));
 	return ret;
 }
 
@@ -73,12 +75,12 @@ wait(struct play_evd_life *evd, int threshold, int us)
 		violation("a wait for several events of EVD %c, of which some wake nobody",
 		    'a' + evd->evd->index);
 	consumer_too_late("wait", ret, over);
-	consumer_result("wait", ret, (consumer_is(ret, DAT_TIMEOUT_EXPIRED) && us >= 0) ||
-	    may_go(evd, ret) ||
-	    (consumer_is(ret, DAT_INVALID_PARAMETER) && threshold > 1 &&
-	    standing_is_narrow(evd->evd, false)) ||
-	    (consumer_is(ret, DAT_ABORT) && (play_has(DO_FREE) || play.closing)) ||
-	    consumer_is(ret, DAT_INVALID_STATE));
+	consumer_result("wait", ret,
+	    (consumer_is(ret, DAT_TIMEOUT_EXPIRED) && us >= 0) || may_go(evd, ret) ||
+		(consumer_is(ret, DAT_INVALID_PARAMETER) && threshold > 1 &&
+		    standing_is_narrow(evd->evd, false)) ||
+		(consumer_is(ret, DAT_ABORT) && (play_has(DO_FREE) || play.closing)) ||
+		consumer_is(ret, DAT_INVALID_STATE));
 	return ret;
 }
 
@@ -135,8 +137,7 @@ reopen(struct play_evd *evd, enum evd_base base)
 	sched_step(OP_EVENT);
 	if (ret == DAT_SUCCESS)
 		play.knows[play.acting[play_self()]][evd->index] = (uint8_t)evd->life;
-	consumer_result("evd_create", ret,
-	    consumer_gone(ret, false, DO_CNO_FREE, DO_CNO_FREE));
+	consumer_result("evd_create", ret, consumer_gone(ret, false, DO_CNO_FREE, DO_CNO_FREE));
 }
 
 static void
@@ -148,8 +149,8 @@ post_software(struct play_evd_life *evd)
 	DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
 	DAT_RETURN ret;
 
-	event.event_data.software_event_data.pointer = (DAT_PVOID)(uintptr_t)(
-	    (uintptr_t)(evd - evd->evd->lives) << 24 | self << 16 | number);
+	event.event_data.software_event_data.pointer =
+	    (DAT_PVOID)(uintptr_t)((uintptr_t)(evd - evd->evd->lives) << 24 | self << 16 | number);
 	ret = dapl_evd_post_se(evd->handle, &event);
 	sched_step(OP_EVENT);
 	if (ret != DAT_SUCCESS)
@@ -239,8 +240,8 @@ call_wrongly(const struct play_evd_life *evd)
 	    DAT_INVALID_ARG5);
 	refused(evd, "a dequeue", dapl_evd_dequeue(handle, NULL), DAT_INVALID_PARAMETER,
 	    DAT_INVALID_ARG2);
-	refused(evd, "a post", dapl_evd_post_se(handle, NULL), DAT_INVALID_PARAMETER,
-	    DAT_INVALID_ARG2);
+	refused(
+	    evd, "a post", dapl_evd_post_se(handle, NULL), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	refused(evd, "a post", dapl_evd_post_se(handle, &event), DAT_INVALID_PARAMETER,
 	    DAT_INVALID_ARG2);
 	refused(evd, "a query", dapl_evd_query(handle, DAT_EVD_FIELD_ALL, NULL),
@@ -248,8 +249,8 @@ call_wrongly(const struct play_evd_life *evd)
 	refused(evd, "a query",
 	    dapl_evd_query(handle, (DAT_EVD_PARAM_MASK)(DAT_EVD_FIELD_ALL + 1), &param),
 	    DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	refused(evd, "a resize", dapl_evd_resize(handle, 0), DAT_INVALID_PARAMETER,
-	    DAT_INVALID_ARG2);
+	refused(
+	    evd, "a resize", dapl_evd_resize(handle, 0), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	refused(evd, "a resize", dapl_evd_resize(handle, 100000), DAT_INVALID_PARAMETER,
 	    DAT_INVALID_ARG2);
 	refused(evd, "a query of counters", dapl_evd_query_upcall_counters(handle, NULL, 8),

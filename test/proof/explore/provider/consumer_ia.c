@@ -12,12 +12,12 @@ check_quiet(void)
 {
 	for (int i = 0; i < play.scenario->n_evds; i++)
 		if (play.evds[i].running > play.frames[play_self()][i])
-			violation("I6: the adapter was closed while an upcall of EVD %c runs",
-			    'a' + i);
+			violation(
+			    "I6: the adapter was closed while an upcall of EVD %c runs", 'a' + i);
 	for (int i = 0; i < play.scenario->n_cnos; i++)
 		if (play.cnos[i].in_agent > play.agents[play_self()][i])
-			violation("I6: the adapter was closed while the agent of CNO %c runs",
-			    'n' + i);
+			violation(
+			    "I6: the adapter was closed while the agent of CNO %c runs", 'n' + i);
 }
 
 /* Whether the consumer has freed all that it had. */
@@ -42,7 +42,7 @@ something_stays(void)
 	const struct scenario *s = play.scenario;
 
 	return s->n_eps > 0 || (s->n_cnos > 0 && !play_has(DO_CNO_FREE)) ||
-	    (s->n_evds > 0 && !s->evds[0].async && !play_has(DO_FREE));
+	       (s->n_evds > 0 && !s->evds[0].async && !play_has(DO_FREE));
 }
 
 static void
@@ -87,6 +87,7 @@ consumer_close(DAT_CLOSE_FLAGS flags)
 			violation("a graceful close is refused, and the consumer has nothing left");
 		play.closing--; /* there was something left */
 	}
-	consumer_result("ia_close", ret, consumer_is(ret, DAT_INVALID_HANDLE) ||
-	    (graceful && consumer_is(ret, DAT_INVALID_STATE)));
+	consumer_result("ia_close", ret,
+	    consumer_is(ret, DAT_INVALID_HANDLE) ||
+		(graceful && consumer_is(ret, DAT_INVALID_STATE)));
 }

@@ -23,12 +23,13 @@ one_takes(const struct play_evd *evd)
 		for (unsigned int j = 0; j < actor->n_actions; j++) {
 			const struct action *a = &actor->actions[j];
 
-			takes |= a->object == evd->index && (a->verb == DO_TAKE ||
-			    a->verb == DO_WAIT || a->verb == DO_DEQUEUE || a->verb == DO_DRAIN);
+			takes |= a->object == evd->index &&
+				 (a->verb == DO_TAKE || a->verb == DO_WAIT ||
+				     a->verb == DO_DEQUEUE || a->verb == DO_DRAIN);
 			upcalls |= a->object == evd->index &&
-			    (a->verb == DO_SINGLE || a->verb == DO_NORIFY);
-			takes |= evd->spec->cno >= 0 &&
-			    (a->verb == DO_SERVE || a->verb == DO_CNO_WAIT);
+				   (a->verb == DO_SINGLE || a->verb == DO_NORIFY);
+			takes |=
+			    evd->spec->cno >= 0 && (a->verb == DO_SERVE || a->verb == DO_CNO_WAIT);
 		}
 		takers += takes;
 	}
@@ -150,8 +151,7 @@ void
 judge_event(struct play_evd_life *of, const DAT_EVENT *event)
 {
 	struct play_evd *evd = of->evd;
-	const uintptr_t software =
-	    (uintptr_t)event->event_data.software_event_data.pointer;
+	const uintptr_t software = (uintptr_t)event->event_data.software_event_data.pointer;
 	const unsigned int poster = software >> 16 & 0xff;
 	const DAT_ASYNCH_ERROR_EVENT_DATA *async = &event->event_data.asynch_error_event_data;
 
@@ -159,13 +159,12 @@ judge_event(struct play_evd_life *of, const DAT_EVENT *event)
 		violation("identity: an event of EVD %c names another one", 'a' + evd->index);
 	switch (event->event_number) {
 	case DAT_DTO_COMPLETION_EVENT:
-		judge_transfer(evd, &event->event_data.dto_completion_event_data,
-		    one_takes(evd));
+		judge_transfer(evd, &event->event_data.dto_completion_event_data, one_takes(evd));
 		break;
 	case DAT_SOFTWARE_EVENT:
 		if (software >> 24 != (uintptr_t)(of - evd->lives))
-			violation("identity: EVD %c delivers an event of another life",
-			    'a' + evd->index);
+			violation(
+			    "identity: EVD %c delivers an event of another life", 'a' + evd->index);
 		if (poster >= FIBERS || (software & 0xffff) >= of->posted[poster])
 			violation("a software event that nobody posted");
 		of->taken[poster]++;
@@ -270,7 +269,7 @@ check_attempt(const struct play_ep *ep)
 	const uint64_t patience = ep->lives[ep->life].patience;
 
 	if (connection_is_stray(
-	    &ep->object->obj, ep->object->conn ? ep->object->conn->id : NULL, asking))
+		&ep->object->obj, ep->object->conn ? ep->object->conn->id : NULL, asking))
 		violation("at rest an attempt of endpoint %c that is over was not withdrawn",
 		    'e' + ep->index);
 	if (asking && patience && sched.now >= patience)
@@ -328,7 +327,7 @@ check_broken(const struct play_ep *ep)
 	if (life->causes & (CAUSE_FAILED | CAUSE_BROKE) && !judge_evd_gone(ep->spec->request) &&
 	    !judge_evd_gone(ep->spec->recv) &&
 	    (ep->object->state == DAT_EP_STATE_CONNECTED ||
-	    ep->object->state == DAT_EP_STATE_DISCONNECT_PENDING))
+		ep->object->state == DAT_EP_STATE_DISCONNECT_PENDING))
 		violation("endpoint %c failed, and is connected", 'e' + ep->index);
 }
 
@@ -339,8 +338,8 @@ judge_end(void)
 	unsigned int evds = 0;
 
 	if (slots_unanswered())
-		violation("%u requests to connect are neither taken nor refused",
-		    slots_unanswered());
+		violation(
+		    "%u requests to connect are neither taken nor refused", slots_unanswered());
 	for (int i = 0; i < play.scenario->n_evds; i++)
 		evds += !play.scenario->evds[i].async && !play_evd_life(&play.evds[i])->over;
 	/* Each adapter that is open has one of its own, or was lent one. */
@@ -366,14 +365,15 @@ judge_end(void)
 
 		for (unsigned int f = 0; f < FIBERS && !life->over && !evd->lost; f++)
 			if (life->taken[f] != life->posted[f])
-				violation("I2: a software event of EVD %c is lost or doubled",
-				    'a' + i);
+				violation(
+				    "I2: a software event of EVD %c is lost or doubled", 'a' + i);
 		if (play_has(DO_DEVICE_FATAL) && !life->over && !evd->catastrophes &&
 		    (evd->spec->all || evd->spec->async))
 			violation("EVD %c does not tell that its adapter failed", 'a' + i);
 		if (evd->lost && evd->life == 1 && !life->over && !evd->overflows)
 			for (int j = 0; j < play.scenario->n_evds; j++)
 				if (play.evds[j].spec->async)
-					violation("the overflow of EVD %c is never reported", 'a' + i);
+					violation(
+					    "the overflow of EVD %c is never reported", 'a' + i);
 	}
 }

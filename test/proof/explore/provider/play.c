@@ -26,8 +26,8 @@ play_open_evd(int i, DAT_EVD_HANDLE async, enum evd_base base)
 	struct play_evd *evd = &play.evds[i];
 	DAT_EVD_FLAGS flags = DAT_EVD_SOFTWARE_FLAG;
 	const bool user = spec->base == BASE_PRIVATE || spec->cno >= 0;
-	const DAT_UPCALL_POLICY policy = play.scenario->faults && !user ?
-	    (DAT_UPCALL_POLICY)spec->policy : DAT_UPCALL_DISABLE;
+	const DAT_UPCALL_POLICY policy =
+	    play.scenario->faults && !user ? (DAT_UPCALL_POLICY)spec->policy : DAT_UPCALL_DISABLE;
 	struct play_evd_life *next = &evd->lives[evd->life + 1];
 	DAT_UPCALL_OBJECT object = { next, consumer_upcall };
 	DAT_EVD_HANDLE handle = async;
@@ -48,11 +48,12 @@ play_open_evd(int i, DAT_EVD_HANDLE async, enum evd_base base)
 		violation("the scenario makes too many EVDs");
 	*next = (struct play_evd_life){ .evd = evd, .handle = async };
 	if (!spec->async && user)
-		ret = dapl_evd_create(play.ia, spec->qlen, spec->cno < 0 ? DAT_HANDLE_NULL :
-		    consumer_cno_handle(&play.cnos[spec->cno]), flags, &handle);
+		ret = dapl_evd_create(play.ia, spec->qlen,
+		    spec->cno < 0 ? DAT_HANDLE_NULL : consumer_cno_handle(&play.cnos[spec->cno]),
+		    flags, &handle);
 	else if (!spec->async)
-		ret = dapl_evd_kcreate(play.ia, spec->qlen, policy,
-		    policy ? &object : NULL, flags, &next->handle);
+		ret = dapl_evd_kcreate(
+		    play.ia, spec->qlen, policy, policy ? &object : NULL, flags, &next->handle);
 	if (next->handle != async && ret != DAT_SUCCESS)
 		violation("an EVD that was not made has a handle");
 	if (ret != DAT_SUCCESS)
@@ -88,8 +89,8 @@ open_evd(int i, DAT_EVD_HANDLE async)
 	*evd = (struct play_evd){ .index = i, .spec = &play.scenario->evds[i] };
 	expect(play_open_evd(i, async, BASE_SAME), "evd_create");
 	if (evd->spec->all)
-		expect(dapl_ia_open(&adapter, 8, &play_evd_life(evd)->handle, &play.other),
-		    "ia_open");
+		expect(
+		    dapl_ia_open(&adapter, 8, &play_evd_life(evd)->handle, &play.other), "ia_open");
 }
 
 DAT_RETURN
@@ -124,10 +125,13 @@ attributes(const struct ep_spec *spec)
 {
 	const int depth = spec->depth ? spec->depth : REQUESTS_MAX;
 
-	return (DAT_EP_ATTR){ .service_type = DAT_SERVICE_TYPE_RC, .qos = DAT_QOS_BEST_EFFORT,
+	return (DAT_EP_ATTR){ .service_type = DAT_SERVICE_TYPE_RC,
+		.qos = DAT_QOS_BEST_EFFORT,
 		.recv_completion_flags = (DAT_COMPLETION_FLAGS)spec->in_flags,
 		.request_completion_flags = (DAT_COMPLETION_FLAGS)spec->out_flags,
-		.max_recv_dtos = depth, .max_request_dtos = depth, .max_recv_iov = 1,
+		.max_recv_dtos = depth,
+		.max_request_dtos = depth,
+		.max_recv_iov = 1,
 		.max_request_iov = 1 };
 }
 
@@ -153,8 +157,10 @@ play_open_ep(int i)
 	ep->life += !first;
 	ep->object = dapl_handle_object(handle, KIND_EP, &number);
 	ep->freed = !ep->object || play.closed;
-	*play_life(ep) = (struct play_life){ .handle = handle, .last = { -1, -1 },
-		.over_at = ep->freed, .generation = ep->object ? ep->object->generation : 0 };
+	*play_life(ep) = (struct play_life){ .handle = handle,
+		.last = { -1, -1 },
+		.over_at = ep->freed,
+		.generation = ep->object ? ep->object->generation : 0 };
 	return ret;
 }
 
@@ -243,7 +249,8 @@ body(void)
 
 		if (s->evds[i].policy != DAT_UPCALL_DISABLE)
 			expect(dapl_evd_modify_upcall(evd->handle,
-			    (DAT_UPCALL_POLICY)s->evds[i].policy, &object, DAT_UPCALL_INVOC_ANY),
+				   (DAT_UPCALL_POLICY)s->evds[i].policy, &object,
+				   DAT_UPCALL_INVOC_ANY),
 			    "evd_modify_upcall");
 		evd->policy.value = (uint64_t)s->evds[i].policy;
 	}

@@ -40,7 +40,7 @@ struct play_evd_life {
 	struct play_evd *evd;
 	DAT_EVD_HANDLE handle;
 	struct dapl_evd *object;
-	bool over; /* free, or the adapter's close, has returned */
+	bool over;  /* free, or the adapter's close, has returned */
 	bool quiet; /* no upcall begins: one claimed before a free from inside may, after it */
 	uint16_t posted[FIBERS], taken[FIBERS]; /* software events, by who posted them */
 	DAT_EVD_FLAGS flags;
@@ -57,8 +57,8 @@ struct play_evd {
 	int running;
 	unsigned int upcalls, n_delivered;
 	unsigned int overflows, catastrophes; /* reported */
-	bool lost;	    /* something was posted that did not fit */
-	bool opening;	    /* an actor makes another one; no second one does meanwhile */
+	bool lost;			      /* something was posted that did not fit */
+	bool opening; /* an actor makes another one; no second one does meanwhile */
 };
 
 struct play_cno;
@@ -86,11 +86,11 @@ enum cause {
 	CAUSE_REJECTED = 2, /* by the consumer at the other end */
 	CAUSE_DECLINED = 4, /* by its connection manager */
 	CAUSE_UNREACHABLE = 8,
-	CAUSE_LEFT = 16,    /* the other end disconnected */
-	CAUSE_LEAVING = 32, /* the consumer did, */
-	CAUSE_CUT = 64,	    /* and not gracefully */
-	CAUSE_FAILED = 128, /* a request or receive did */
-	CAUSE_BROKE = 256,  /* the queue pair did */
+	CAUSE_LEFT = 16,	    /* the other end disconnected */
+	CAUSE_LEAVING = 32,	    /* the consumer did, */
+	CAUSE_CUT = 64,		    /* and not gracefully */
+	CAUSE_FAILED = 128,	    /* a request or receive did */
+	CAUSE_BROKE = 256,	    /* the queue pair did */
 	CAUSE_FAILED_LEAVING = 512, /* a request did while a graceful disconnection waited for it */
 };
 
@@ -98,18 +98,19 @@ enum cause {
 struct play_life {
 	DAT_EP_HANDLE handle;
 	uint16_t posted[2];
-	uint32_t delivered[2]; /* a bit each */
+	uint32_t delivered[2];		     /* a bit each */
 	uint32_t posted_at[2][REQUESTS_MAX]; /* step at which the post returned, 0: it has not */
-	uint32_t mute;	  /* of the requests: successes bring no event */
-	uint32_t hushed;  /* of the requests: the events of successes wake nobody */
+	uint32_t mute;			     /* of the requests: successes bring no event */
+	uint32_t hushed; /* of the requests: the events of successes wake nobody */
 	uint8_t outcomes[2][REQUESTS_MAX];
 	uint32_t generation; /* of its queue pair */
 	unsigned int causes; /* enum cause, of what happened to it */
 	bool hastened;	     /* by a reset, before the event of its end was queued */
-	uint8_t answered;    /* the last attempt whose answer had private data, see judge_private_data() */
-	uint64_t patience;   /* when its attempt times out, or 0 */
-	bool vague;	  /* what became of its requests is not known */
-	int last[2];	  /* the last number delivered */
+	uint8_t
+	    answered; /* the last attempt whose answer had private data, see judge_private_data() */
+	uint64_t patience;	 /* when its attempt times out, or 0 */
+	bool vague;		 /* what became of its requests is not known */
+	int last[2];		 /* the last number delivered */
 	bool established, ended; /* as events said */
 	uint32_t ending_at;	 /* step at which the first thing happened that ends it */
 	uint64_t ending_time;
@@ -129,7 +130,7 @@ struct play_ep {
 struct play {
 	const struct scenario *scenario;
 	DAT_IA_HANDLE ia;
-	DAT_IA_HANDLE other; /* on the same device: its asynchronous events go to an EVD of `ia` */
+	DAT_IA_HANDLE other;  /* on the same device: its asynchronous events go to an EVD of `ia` */
 	unsigned int closing; /* calls that close */
 	bool closed;
 	DAT_PZ_HANDLE pz;
@@ -137,7 +138,7 @@ struct play {
 	struct play_ep eps[EPS];
 	struct play_cno cnos[CNOS];
 	int8_t actor_of[FIBERS];
-	int8_t acting[FIBERS]; /* whose actions the fiber does; -1: nobody's */
+	int8_t acting[FIBERS];	       /* whose actions the fiber does; -1: nobody's */
 	uint32_t taking_since[FIBERS]; /* step at which the fiber's call that takes began */
 	const struct play_evd_life *frame[FIBERS][EVDS]; /* its innermost upcall of the EVD */
 	uint8_t frames[FIBERS][EVDS];
@@ -203,8 +204,7 @@ void consumer_act_evd(const struct action *a);
 
 /* consumer_ep.c */
 DAT_RETURN consumer_connect(DAT_EP_HANDLE handle, DAT_TIMEOUT timeout);
-void consumer_post(
-    struct play_ep *ep, enum direction direction, DAT_COMPLETION_FLAGS flags);
+void consumer_post(struct play_ep *ep, enum direction direction, DAT_COMPLETION_FLAGS flags);
 void consumer_act_ep(const struct action *a);
 
 /* consumer_cno.c */

@@ -10,7 +10,7 @@
 #include "rnic_queue.h"
 #include "world.h"
 
-#define QPS   24
+#define QPS 24
 #define REQUESTS 16
 #define NOTES 8
 #define OBJECT_QP(qp) OBJECT_DEVICE(31)
@@ -26,7 +26,7 @@ struct rnic_qp {
 	struct ring {
 		struct request requests[REQUESTS];
 		unsigned int first, n;
-	} rings[2]; /* requests, receives */
+	} rings[2];	      /* requests, receives */
 	unsigned int most[2]; /* how many of each there may be */
 };
 
@@ -126,9 +126,14 @@ ibv_create_qp(struct ibv_pd *in, struct ibv_qp_init_attr *attr)
 	qp = &qps[n_qps++];
 	memset(qp, 0, sizeof *qp);
 	qp->open = true;
-	qp->ibv = (struct ibv_qp){ .context = in->context, .qp_context = attr->qp_context,
-		.pd = in, .send_cq = attr->send_cq, .recv_cq = attr->recv_cq, .qp_num = n_qps,
-		.state = IBV_QPS_RESET, .qp_type = attr->qp_type };
+	qp->ibv = (struct ibv_qp){ .context = in->context,
+		.qp_context = attr->qp_context,
+		.pd = in,
+		.send_cq = attr->send_cq,
+		.recv_cq = attr->recv_cq,
+		.qp_num = n_qps,
+		.state = IBV_QPS_RESET,
+		.qp_type = attr->qp_type };
 	qp->most[0] = attr->cap.max_send_wr;
 	qp->most[1] = attr->cap.max_recv_wr;
 	if (attr->send_cq)
@@ -204,15 +209,18 @@ complete(struct rnic_qp *qp, int ring, enum ibv_wc_status status)
 	struct ring *r = &qp->rings[ring];
 	const struct request *request = &r->requests[r->first++ % REQUESTS];
 	/* As devices do: of what failed little is right; it wakes those who wait for solicited ones. */
-	const struct ibv_wc wc = { .wr_id = request->id, .status = status,
-		.opcode = status ? 0 : request->opcode, .qp_num = qp->ibv.qp_num,
+	const struct ibv_wc wc = { .wr_id = request->id,
+		.status = status,
+		.opcode = status ? 0 : request->opcode,
+		.qp_num = qp->ibv.qp_num,
 		.byte_len = ring ? judge_length(request->cookie) : 0xdead };
 
 	r->n--;
 	judge_completed(request->cookie, status);
 	trace_note("queue pair %u: a %s %s", qp->ibv.qp_num, ring ? "receive" : "request",
-	    status == IBV_WC_SUCCESS ? "completes" :
-	    status == IBV_WC_WR_FLUSH_ERR ? "is flushed" : "fails");
+	    status == IBV_WC_SUCCESS	  ? "completes" :
+	    status == IBV_WC_WR_FLUSH_ERR ? "is flushed" :
+					    "fails");
 	rnic_queue_push(cq, &wc, status || (ring && judge_solicits(request->cookie)));
 	if (status != IBV_WC_SUCCESS && status != IBV_WC_WR_FLUSH_ERR)
 		rnic_set_state(&qp->ibv, IBV_QPS_ERR);
@@ -237,7 +245,7 @@ to_flush(int *ring)
 		for (*ring = 0; *ring < 2; ++*ring)
 			if (qps[i].open && qps[i].rings[*ring].n &&
 			    (qps[i].ibv.state == IBV_QPS_ERR ||
-			    (qps[i].finishes && *ring == 0 && qps[i].ibv.state == IBV_QPS_RTS)))
+				(qps[i].finishes && *ring == 0 && qps[i].ibv.state == IBV_QPS_RTS)))
 				return &qps[i];
 	return NULL;
 }
@@ -266,8 +274,8 @@ rnic_flusher(void *arg)
 		if (!qp)
 			connection_give_answer();
 		else
-			device_decide(complete(qp, ring, qp->ibv.state == IBV_QPS_ERR ?
-			    IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS));
+			device_decide(complete(qp, ring,
+			    qp->ibv.state == IBV_QPS_ERR ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS));
 	}
 }
 
@@ -318,10 +326,20 @@ raise_note(enum ibv_event_type type, struct ibv_qp *qp, struct ibv_cq *cq)
 }
 
 static const enum ibv_wc_status failures[] = {
-	IBV_WC_RETRY_EXC_ERR, IBV_WC_LOC_LEN_ERR, IBV_WC_LOC_QP_OP_ERR, IBV_WC_LOC_PROT_ERR,
-	IBV_WC_LOC_ACCESS_ERR, IBV_WC_BAD_RESP_ERR, IBV_WC_REM_ACCESS_ERR, IBV_WC_REM_INV_REQ_ERR,
-	IBV_WC_REM_OP_ERR, IBV_WC_REM_ABORT_ERR, IBV_WC_RNR_RETRY_EXC_ERR, IBV_WC_RESP_TIMEOUT_ERR,
-	IBV_WC_GENERAL_ERR, IBV_WC_FATAL_ERR,
+	IBV_WC_RETRY_EXC_ERR,
+	IBV_WC_LOC_LEN_ERR,
+	IBV_WC_LOC_QP_OP_ERR,
+	IBV_WC_LOC_PROT_ERR,
+	IBV_WC_LOC_ACCESS_ERR,
+	IBV_WC_BAD_RESP_ERR,
+	IBV_WC_REM_ACCESS_ERR,
+	IBV_WC_REM_INV_REQ_ERR,
+	IBV_WC_REM_OP_ERR,
+	IBV_WC_REM_ABORT_ERR,
+	IBV_WC_RNR_RETRY_EXC_ERR,
+	IBV_WC_RESP_TIMEOUT_ERR,
+	IBV_WC_GENERAL_ERR,
+	IBV_WC_FATAL_ERR,
 };
 _Static_assert(sizeof failures / sizeof *failures == RNIC_FAILURES, "rnic.h counts them");
 
@@ -432,8 +450,11 @@ int
 ibv_query_device(struct ibv_context *verbs, struct ibv_device_attr *attr)
 {
 	(void)verbs;
-	*attr = (struct ibv_device_attr){ .max_cqe = rnic_queue_most(), .max_qp_wr = 64,
-		.max_sge = 4, .max_qp_rd_atom = 4, .max_qp_init_rd_atom = 4 };
+	*attr = (struct ibv_device_attr){ .max_cqe = rnic_queue_most(),
+		.max_qp_wr = 64,
+		.max_sge = 4,
+		.max_qp_rd_atom = 4,
+		.max_qp_init_rd_atom = 4 };
 	return 0;
 }
 

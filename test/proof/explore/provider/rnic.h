@@ -29,11 +29,11 @@ struct device_cq *rnic_cq(struct ibv_cq *cq);
  * void.  `context` is its endpoint.
  */
 enum rnic_move {
-	RNIC_RECEIVES,	 /* the oldest receive completes */
-	RNIC_SENDS,	 /* the oldest request completes */
-	RNIC_FAILS,	 /* the oldest request fails, and the queue pair with it */
+	RNIC_RECEIVES,	    /* the oldest receive completes */
+	RNIC_SENDS,	    /* the oldest request completes */
+	RNIC_FAILS,	    /* the oldest request fails, and the queue pair with it */
 	RNIC_RECEIVE_FAILS, /* the same of the oldest receive */
-	RNIC_BREAKS,	 /* a fatal asynchronous event of the queue pair */
+	RNIC_BREAKS,	    /* a fatal asynchronous event of the queue pair */
 };
 void rnic_move(const void *context, enum rnic_move move);
 void rnic_move(const void *context, enum rnic_move move);
@@ -68,7 +68,7 @@ void judge_posted(uint64_t cookie);
 void judge_completed(uint64_t cookie, enum ibv_wc_status status);
 uint32_t judge_length(uint64_t cookie);
 void judge_lost(const struct ibv_cq *cq); /* it cannot be polled any more */
-bool judge_solicits(uint64_t cookie); /* the other end asks to wake whoever receives this */
+bool judge_solicits(uint64_t cookie);	  /* the other end asks to wake whoever receives this */
 /* The attempt to connect is about to be answered; with private data of less than 4 bytes. */
 void judge_answered(const void *context, enum connection_answer how);
 /* Its queue pair of that generation is about to break. */
@@ -78,7 +78,7 @@ uint8_t judge_private_data(const void *context, uint8_t *data);
 
 /* connection.c */
 void connection_reset(void);
-bool connection_open(void); /* an adapter has the device open */
+bool connection_open(void);		    /* an adapter has the device open */
 void connection_await(const void *context); /* until the other end is asked to connect */
 /* The other end does that now, if there is an attempt, or a connection. */
 void connection_answer(const void *context, enum connection_answer how);
@@ -90,7 +90,8 @@ void connection_give_answer(void);
 /* Whether the owner has another id than `its`, or one that asks though it is not `connecting`. */
 bool connection_is_stray(const void *owner, const struct rdma_cm_id *its, bool connecting);
 void connection_check_end(void); /* all adapters are closed */
-void connection_ask(void); /* a request to connect, from another end that nobody listens to any more */
+void connection_ask(
+    void); /* a request to connect, from another end that nobody listens to any more */
 
 /* The queue pair's endpoint, by which the explorer knows it. */
 const void *rnic_owner(const struct ibv_qp *qp);

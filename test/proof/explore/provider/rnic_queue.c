@@ -6,7 +6,7 @@
 #include "context.h"
 #include "world.h"
 
-#define CQS	 16
+#define CQS 16
 #define CHANNELS 12
 
 struct rnic_channel {
@@ -19,8 +19,8 @@ struct rnic_cq_slot {
 	struct ibv_cq ibv;
 	struct device_cq device;
 	bool open;
-	bool lost;  /* it cannot be polled any more */
-	bool small; /* the device refused to make it longer */
+	bool lost;	       /* it cannot be polled any more */
+	bool small;	       /* the device refused to make it longer */
 	struct ibv_wc wcs[64]; /* by the number of the completion */
 	bool solicited[64];
 	uint64_t n;
@@ -135,13 +135,14 @@ ibv_create_cq(struct ibv_context *verbs, int cqe, void *cq_context,
 		return NULL;
 	if (n_cqs == CQS)
 		violation("the scenario makes too many completion queues");
-	cq->ibv = (struct ibv_cq){ .context = verbs, .channel = channel, .cq_context = cq_context,
-		.cqe = cqe };
+	cq->ibv = (struct ibv_cq){
+		.context = verbs, .channel = channel, .cq_context = cq_context, .cqe = cqe
+	};
 	cq->n = 0;
 	cq->open = true;
 	cq->lost = cq->small = false;
-	device_cq_open(&cq->device, (int)n_cqs++,
-	    channel ? &((struct rnic_channel *)channel)->device : NULL);
+	device_cq_open(
+	    &cq->device, (int)n_cqs++, channel ? &((struct rnic_channel *)channel)->device : NULL);
 	cq->device.solicited = is_solicited;
 	context_release(cq);
 	return &cq->ibv;

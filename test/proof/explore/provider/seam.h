@@ -37,8 +37,7 @@
 #undef atomic_store_explicit
 #undef atomic_fetch_add_explicit
 #undef atomic_fetch_sub_explicit
-#define atomic_load_explicit(p, order) \
-	(world_atomic((p), false, OS_SITE), SEAM_LOAD((p), (order)))
+#define atomic_load_explicit(p, order) (world_atomic((p), false, OS_SITE), SEAM_LOAD((p), (order)))
 #define atomic_store_explicit(p, value, order) \
 	(world_atomic((p), true, OS_SITE), SEAM_STORE((p), (value), (order)))
 #define atomic_fetch_add_explicit(p, value, order) \

@@ -31,8 +31,11 @@ static void
 name_locks(void *slot)
 {
 	static const char *const names[KINDS] = {
-		[KIND_IA] = "adapter", [KIND_PZ] = "zone", [KIND_EVD] = "EVD object",
-		[KIND_CNO] = "CNO object", [KIND_EP] = "endpoint",
+		[KIND_IA] = "adapter",
+		[KIND_PZ] = "zone",
+		[KIND_EVD] = "EVD object",
+		[KIND_CNO] = "CNO object",
+		[KIND_EP] = "endpoint",
 	};
 	struct dapl_object *obj = slot;
 
@@ -131,7 +134,8 @@ slots_evds(void)
 }
 
 struct dapl_handle *
-dapl_handle_create(const DAT_PROVIDER *provider, enum dapl_kind kind, void *object, uint64_t *serial)
+dapl_handle_create(
+    const DAT_PROVIDER *provider, enum dapl_kind kind, void *object, uint64_t *serial)
 {
 	struct dapl_handle *h = &cells[n_cells];
 
@@ -249,8 +253,8 @@ dapl_debug_error(const char *format, ...)
 }
 
 void
-dapl_trace_make_upcall(const DAT_UPCALL_OBJECT *object, DAT_EVD_HANDLE evd, const DAT_EVENT *event,
-    DAT_BOOLEAN more)
+dapl_trace_make_upcall(
+    const DAT_UPCALL_OBJECT *object, DAT_EVD_HANDLE evd, const DAT_EVENT *event, DAT_BOOLEAN more)
 {
 	(void)evd;
 	object->upcall_func(object->instance_data, event, more);

@@ -13,8 +13,7 @@ check(const struct play_evd *evd, const char *what, uint64_t said, uint64_t is)
 }
 
 static void
-check_setting(
-    const struct play_evd *evd, const char *what, uint64_t said, const struct setting *s)
+check_setting(const struct play_evd *evd, const char *what, uint64_t said, const struct setting *s)
 {
 	if (!s->unknown && !s->busy)
 		check(evd, what, said, s->value);
@@ -93,8 +92,9 @@ standing_is_narrow(const struct play_evd *evd, bool surely)
 static void
 check_query(const struct play_evd *evd, const struct play_evd_life *life, DAT_EVD_STATE notice)
 {
-	const DAT_EVD_STATE pairs = (DAT_EVD_STATE)(DAT_EVD_STATE_ENABLED |
-	    DAT_EVD_STATE_DISABLED | DAT_EVD_STATE_WAITABLE | DAT_EVD_STATE_UNWAITABLE);
+	const DAT_EVD_STATE pairs =
+	    (DAT_EVD_STATE)(DAT_EVD_STATE_ENABLED | DAT_EVD_STATE_DISABLED |
+			    DAT_EVD_STATE_WAITABLE | DAT_EVD_STATE_UNWAITABLE);
 	DAT_EVD_PARAM is;
 
 	if (dapl_evd_query(life->handle, DAT_EVD_FIELD_ALL, &is) != DAT_SUCCESS)
@@ -106,8 +106,8 @@ check_query(const struct play_evd *evd, const struct play_evd_life *life, DAT_EV
 	check_setting(evd, "CNO", (uintptr_t)is.cno_handle, &life->listener);
 	check(evd, "flags", (uint64_t)is.evd_flags, (uint64_t)life->flags);
 	check(evd, "configuration", is.evd_state & ~(unsigned int)pairs, notice);
-	check_setting(evd, "state of its CNO's link", is.evd_state & DAT_EVD_STATE_ENABLED,
-	    &life->enabled);
+	check_setting(
+	    evd, "state of its CNO's link", is.evd_state & DAT_EVD_STATE_ENABLED, &life->enabled);
 	check_setting(evd, "waitability", is.evd_state & DAT_EVD_STATE_WAITABLE, &life->waitable);
 	check(evd, "pairs of states", (uint64_t)__builtin_popcount(is.evd_state & pairs), 2);
 }

@@ -25,12 +25,15 @@ static const struct scenario_text table[] = {
 	{ "merged/fail", "a=cq,single e=all.a,recvs2,sends2", "hw: rx e; fail e" },
 	{ "merged/fail-mute", "a=cq,single e=all.a,recvs1",
 	    "app: mute e 2; hush e | hw: tx e; fail e 4 | cm: down e" },
-	{ "merged/rxfail", "a=cq,single e=all.a,pending,recvs3", "cm: est e; rx e; rxfail e 2; down e" },
+	{ "merged/rxfail", "a=cq,single e=all.a,pending,recvs3",
+	    "cm: est e; rx e; rxfail e 2; down e" },
 	{ "merged/fail-down", "a=cq,single e=all.a,recvs1,sends2", "hw: fail e | cm: down e" },
 	{ "merged/fail-disconnect", "a=cq,private e=all.a,recvs1,sends2",
 	    "hw: fail e | ctl: disconnect e | app: take a 4" },
-	{ "merged/graceful-fail", "a=cq,private e=all.a,recvs1,sends1", "hw: fail e | x: graceful e; pause 20" },
-	{ "merged/graceful-abrupt", "a=cq,single e=all.a,sends1", "hw: tx e | x: graceful e; disconnect e" },
+	{ "merged/graceful-fail", "a=cq,private e=all.a,recvs1,sends1",
+	    "hw: fail e | x: graceful e; pause 20" },
+	{ "merged/graceful-abrupt", "a=cq,single e=all.a,sends1",
+	    "hw: tx e | x: graceful e; disconnect e" },
 	{ "merged/graceful", "a=cq,single e=all.a,recvs1,sends2",
 	    "hw: tx e; tx e | ctl: graceful e" },
 	{ "merged/graceful-peer", "a=cq,single e=all.a,recvs1,sends2",
@@ -63,18 +66,22 @@ static const struct scenario_text table[] = {
 	    "hw: rx e 2; rx e | hw2: rx f | ctl: epfree f; epnew f" },
 	{ "wishes/wait", "a=cq,private e=all.a,recvs3,in-solicited,out-signalled",
 	    "hw: rx e 2; tx e 2 | app: hush e; send e; wait a 1 100; wait a 2 100; drain a" },
-	{ "wishes/split", "a=cq,single b=cq,single e=in.a,out.b,conn.a,recvs3,signalled "
-			  "f=in.b,out.a,conn.a,recvs2,solicited",
+	{ "wishes/split",
+	    "a=cq,single b=cq,single e=in.a,out.b,conn.a,recvs3,signalled "
+	    "f=in.b,out.a,conn.a,recvs2,solicited",
 	    "hw: rx e 2; rx f 2; tx e; fail e 7 | app: hush e 2; send f | cm: down f" },
 	{ "wishes/deep", "a=cq,single,q2 e=all.a,deep1,recvs1 f=all.a,deep2,recvs2",
-	    "ctl: epnew f; epfree e; epnew e; resize a 3; epfree f | hw: rx e; rx f 2 | x: send e 2; send f 3" },
+	    "ctl: epnew f; epfree e; epnew e; resize a 3; epfree f | hw: rx e; rx f 2 | x: send e "
+	    "2; send f 3" },
 	{ "wishes/deeper", "a=cq,single,q2 e=all.a,deep1,recvs1 f=all.a,deep40,recvs2",
 	    "hw: rx e; rx f 2 | ctl: epfree f; resize a 5; epnew f | x: send e 2; send f 3" },
 
 	/* What cannot be enabled is not made; requests to connect in an EVD that goes. */
 	{ "made/cannot-arm", "a=cq,single faults=arm", "x: free a; reopen a; free a; closeidle" },
-	{ "made/no-crew", "a=sw,many faults=thread,alloc", "x: free a; reopen a; free a; closeidle" },
-	{ "made/no-queue", "a=cq b=cq,private faults=verbs", "x: free a; reopen a private; free b; reopen b" },
+	{ "made/no-crew", "a=sw,many faults=thread,alloc",
+	    "x: free a; reopen a; free a; closeidle" },
+	{ "made/no-queue", "a=cq b=cq,private faults=verbs",
+	    "x: free a; reopen a private; free b; reopen b" },
 	{ "made/no-pair", "a=cq,single e=all.a,recvs1 answers=a faults=verbs",
 	    "x: connect e; disconnect e; reset e; connect e; epfree e; epnew e; connect e" },
 	{ "made/wrongly", "a=cq,private b=sw,single", "x: wrong a; wrong b | y: free a; post b" },
@@ -108,8 +115,7 @@ static const struct scenario_text table[] = {
 	{ "close/free-evd", "a=sw,single,n n", "p: post a 2 | up.a: close | ctl: free a" },
 	{ "close/free-evd-beside", "a=sw,single,n n", "p: post a 2 | ctl: close | x: free a" },
 	{ "close/free-inside", "a=sw,single,n n", "p: post a 2 | up.a: free a | ctl: close" },
-	{ "close/free-inside-many", "a=sw,many crew=2",
-	    "p: post a 2 | up.a: free a | ctl: close" },
+	{ "close/free-inside-many", "a=sw,many crew=2", "p: post a 2 | up.a: free a | ctl: close" },
 	{ "close/free-other", "a=sw,single b=sw,many crew=1",
 	    "p: post a; post b | up.b: free a | up.a: close" },
 	{ "close/free-endpoint", "a=cq,single e=all.a,recvs1,sends1",
@@ -130,7 +136,8 @@ static const struct scenario_text table[] = {
 	{ "close/gracefully", "a=sw,single,n n",
 	    "p: post a 2 | x: free a; cfree n | ctl: closeidle; closeidle" },
 	{ "close/gracefully-inside", "a=sw,single", "p: post a 2 | up.a: free a; closeidle" },
-	{ "close/gracefully-left", "a=sw,single", "p: post a 2 | ctl: closeidle | up.a: closeidle" },
+	{ "close/gracefully-left", "a=sw,single",
+	    "p: post a 2 | ctl: closeidle | up.a: closeidle" },
 	{ "close/gracefully-asked", "a=sw", "cm: ask 2 | ctl: free a; closeidle" },
 	{ "close/gracefully-asked-inside", "a=sw,single",
 	    "p: post a | cm: ask 2 | up.a: free a; closeidle" },
@@ -169,8 +176,7 @@ static const struct scenario_text table[] = {
 	    "hw: fail e | app: drain a | ctl: disconnect e; reset e; connect e | cm: accept e" },
 	{ "reset/peer-again", "a=cq,single e=all.a,recvs1,sends1",
 	    "cm: down e; accept e; rx e | ctl: disconnect e; reset e; recv e; connect e" },
-	{ "reset/post", "a=cq,single e=all.a,recvs1",
-	    "app: recv e | ctl: disconnect e; reset e" },
+	{ "reset/post", "a=cq,single e=all.a,recvs1", "app: recv e | ctl: disconnect e; reset e" },
 	{ "reset/free", "a=cq,single e=all.a,recvs1", "x: disconnect e; reset e | ctl: epfree e" },
 
 	/* An EVD goes, with notifications to acknowledge. */
@@ -185,7 +191,8 @@ static const struct scenario_text table[] = {
 	/* Overflows, and the events of the device. */
 	{ "overflow/queue", "a=cq,single b=async,single e=all.a,recvs1",
 	    "hw: cqerror a; rx e | ctl: disconnect e" },
-	{ "overflow/refused", "a=sw,q2 b=async,single", "x: post a 5; dequeue a; dequeue a; dequeue a" },
+	{ "overflow/refused", "a=sw,q2 b=async,single",
+	    "x: post a 5; dequeue a; dequeue a; dequeue a" },
 	{ "overflow/graceful", "a=cq,single b=async,single e=all.a,recvs1,sends1 faults=poll,1",
 	    "x: graceful e" },
 	{ "overflow/twice", "a=cq,private b=async,private e=all.a,recvs1",
@@ -275,7 +282,8 @@ add_failures(void)
 	for (int way = 1; way <= RNIC_FAILURES; way++) {
 		snprintf(name, sizeof name, "fails/%d", way);
 		snprintf(actors, sizeof actors, "hw: fail e %d; rxfail f %d", way, way);
-		add_one(&(struct scenario_text){ name, "a=cq,single e=all.a,sends1 f=all.a,recvs1", actors });
+		add_one(&(struct scenario_text){
+		    name, "a=cq,single e=all.a,sends1 f=all.a,recvs1", actors });
 	}
 }
 

@@ -12,13 +12,13 @@ struct text {
 	char setup[256], actors[1024];
 	bool split; /* endpoints share the first EVD with the second one */
 	unsigned int evds, cnos, eps;
-	bool called; /* events of the first EVD are taken by its upcalls */
+	bool called;	      /* events of the first EVD are taken by its upcalls */
 	unsigned int pending; /* endpoints that are connecting, a bit each */
-	bool answers; /* the other end answers attempts by itself */
+	bool answers;	      /* the other end answers attempts by itself */
 	bool sole; /* the first thread alone acts on endpoints: then more is known, see cause.c */
 };
 #define ADD_SETUP(t, ...) lot_add((t)->setup, sizeof(t)->setup, __VA_ARGS__)
-#define ADD_ACTS(t, ...)  lot_add((t)->actors, sizeof(t)->actors, __VA_ARGS__)
+#define ADD_ACTS(t, ...) lot_add((t)->actors, sizeof(t)->actors, __VA_ARGS__)
 
 static int
 letter(char first, unsigned int n)
@@ -30,7 +30,10 @@ static const char *
 draw_evds(const struct text *t)
 {
 	static const char *const splits[] = {
-		"in.a,out.b,conn.a", "in.b,out.a,conn.a", "in.a,out.a,conn.b", "in.b,out.b,conn.b",
+		"in.a,out.b,conn.a",
+		"in.b,out.a,conn.a",
+		"in.a,out.a,conn.b",
+		"in.b,out.b,conn.b",
 	};
 
 	return t->split && lot_one_in(2) ? splits[lot_draw(4)] : "all.a";
@@ -45,8 +48,16 @@ static void
 draw_setup(struct text *t)
 {
 	static const char *const attributes[] = {
-		"deep1", "deep2", "deep5", "deep40", "deep2,solicited", "solicited", "signalled",
-		"in-solicited,out-signalled", "in-signalled,out-solicited", "out-signalled",
+		"deep1",
+		"deep2",
+		"deep5",
+		"deep40",
+		"deep2,solicited",
+		"solicited",
+		"signalled",
+		"in-solicited,out-signalled",
+		"in-signalled,out-solicited",
+		"out-signalled",
 	};
 	static const char *const policies[] = { "", ",single", ",single", ",norify", ",many" };
 
@@ -58,7 +69,9 @@ draw_setup(struct text *t)
 	for (unsigned int i = 0; i < t->evds; i++) {
 		ADD_SETUP(t, "%c=%s%s", 'a' + (int)i,
 		    i == 0 || (i == 1 && t->split) || lot_one_in(2) ? "cq" : "sw",
-		    i > 0 ? policies[lot_draw(5)] : t->called ? ",single" : ",private");
+		    i > 0     ? policies[lot_draw(5)] :
+		    t->called ? ",single" :
+				",private");
 		if (i > 0 && t->cnos && lot_one_in(2))
 			ADD_SETUP(t, ",%c", letter('n', t->cnos));
 		if (i <= (t->split ? 1 : 0))
@@ -77,7 +90,8 @@ draw_setup(struct text *t)
 		if (!(t->pending >> i & 1))
 			ADD_SETUP(t, ",sends%u", lot_draw(2));
 		if (lot_one_in(2))
-			ADD_SETUP(t, ",%s", attributes[lot_draw(sizeof attributes / sizeof *attributes)]);
+			ADD_SETUP(
+			    t, ",%s", attributes[lot_draw(sizeof attributes / sizeof *attributes)]);
 		ADD_SETUP(t, " ");
 	}
 	for (unsigned int i = 0; i < t->cnos; i++)
@@ -85,7 +99,10 @@ draw_setup(struct text *t)
 	if (lot_one_in(6))
 		ADD_SETUP(t, "fixed ");
 	if (lot_one_in(8))
-		ADD_SETUP(t, "faults=%s ", lot_one_in(2) ? "verbs" : lot_one_in(2) ? "poll,1" : "arm");
+		ADD_SETUP(t, "faults=%s ",
+		    lot_one_in(2) ? "verbs" :
+		    lot_one_in(2) ? "poll,1" :
+				    "arm");
 	if (!t->eps || lot_one_in(3))
 		return;
 	t->answers = true;
@@ -100,13 +117,15 @@ static bool
 takes(const struct text *t, const char *action, const char *actor)
 {
 	static const char *const taking[] = { "dequeue", "drain", "wait" };
-	static const char *const others[] = { "single", "norify", "many", "disable", "teardown", "attach" };
+	static const char *const others[] = { "single", "norify", "many", "disable", "teardown",
+		"attach" };
 
 	for (unsigned int i = 0; i < sizeof others / sizeof *others; i++)
 		if (!strncmp(action, others[i], strlen(others[i])))
 			return true;
 	for (unsigned int i = 0; i < sizeof taking / sizeof *taking; i++)
-		if (!strncmp(action, taking[i], strlen(taking[i])) && (t->called || actor[0] != 'x'))
+		if (!strncmp(action, taking[i], strlen(taking[i])) &&
+		    (t->called || actor[0] != 'x'))
 			return true;
 	return false;
 }
@@ -141,7 +160,8 @@ draw_rounds(struct text *t)
 
 	for (unsigned int left = 1 + lot_draw(3); left; left--) {
 		if (lot_one_in(3))
-			ADD_ACTS(t, "%s %c %u; ", lot_one_in(2) ? "fail" : "rxfail", ep, 1 + lot_draw(14));
+			ADD_ACTS(t, "%s %c %u; ", lot_one_in(2) ? "fail" : "rxfail", ep,
+			    1 + lot_draw(14));
 		ADD_ACTS(t, "%s %c; ", ends[lot_draw(4)], ep);
 		if (lot_one_in(2))
 			ADD_ACTS(t, "pause 20; ");
@@ -162,17 +182,20 @@ draw_rounds(struct text *t)
 	draw_actor(t, actor, most, actions, sizeof(actions) / sizeof *(actions))
 
 static void
-draw_actor(
-    struct text *t, const char *actor, unsigned int most, const char *const *actions, unsigned int n)
+draw_actor(struct text *t, const char *actor, unsigned int most, const char *const *actions,
+    unsigned int n)
 {
 	ADD_ACTS(t, "%s%s: ", t->actors[0] ? " | " : "", actor);
 	for (unsigned int left = 1 + lot_draw(most); left; left--)
 		draw_action(t, actor, actions, n);
 }
 
+/* clang-format off */
 static const char *const device[] = {
 	"rx @", "rx @", "tx @", "tx @", "fail @", "rx @ 2", "rxfail @", "qpfatal @", "cqerror %",
 };
+/* clang-format on */
+/* clang-format off */
 static const char *const consumer[] = {
 	"recv @", "send @", "connect @", "mute @", "hush @", "post %", "post %", "post % 5",
 	"reopen %", "reopen % sw", "creopen #", "disconnect @", "graceful @", "graceful @",
@@ -182,9 +205,10 @@ static const char *const consumer[] = {
 	"detach %", "on %", "off %", "unwaitable %", "waitable %", "cwait # 50", "agent #",
 	"noagent #", "cfree #", "csee #", "cquery #",
 };
+/* clang-format on */
 
 #define CONSUMER (sizeof consumer / sizeof *consumer)
-#define OWN	 10 /* of these the first thread does alone: an upcall that posts may have no end */
+#define OWN 10 /* of these the first thread does alone: an upcall that posts may have no end */
 
 /* The other ends, each once. */
 static void
@@ -224,7 +248,8 @@ table_chance_draw(unsigned int number)
 	if (lot_one_in(2))
 		draw_actor(&text, "y", 4, consumer + OWN, CONSUMER - OWN);
 	if (lot_one_in(3))
-		draw_actor(&text, lot_one_in(3) ? "up.a*" : "up.a", 2, consumer + OWN, CONSUMER - OWN);
+		draw_actor(
+		    &text, lot_one_in(3) ? "up.a*" : "up.a", 2, consumer + OWN, CONSUMER - OWN);
 	if (text.cnos && lot_one_in(3))
 		draw_actor(&text, "agent.n", 2, consumer + OWN, CONSUMER - OWN);
 	if (lot_one_in(6))

@@ -8,13 +8,15 @@ const struct scenario_text table_life[] = {
 	/* `ctl` frees and makes anew at once; `x` has the old handle, or is in the middle of a call. */
 	{ "life/evd", "a=sw,single n",
 	    "ctl: free a; reopen a; single a; post a | p: post a; see a; post a | "
-	    "x: dequeue a; post a; wait a 1 50; disable a; resize a 70; unwaitable a; query a; free a" },
+	    "x: dequeue a; post a; wait a 1 50; disable a; resize a 70; unwaitable a; query a; "
+	    "free a" },
 	{ "life/evd-taker", "a=sw,single,n n",
 	    "ctl: free a; reopen a; single a; post a | p: post a | "
 	    "x: single a; attach a n; off a; detach a; teardown a; on a; free a" },
 	{ "life/evd-waiter", "a=sw b=sw",
 	    "ctl: free a; reopen a; post a; free b; reopen b | p: post b; post a | "
-	    "x: wait a 1 50; see a; wait a 1 50; wait b 1 50; free b | y: dequeue a; free a; post b" },
+	    "x: wait a 1 50; see a; wait a 1 50; wait b 1 50; free b | y: dequeue a; free a; post "
+	    "b" },
 	{ "life/evd-cq", "a=cq,single b=sw,single",
 	    "ctl: free a; reopen a; single a; post a | x: free b; reopen b; resize a 70; post b; "
 	    "wait a 1 50; free a" },
@@ -31,20 +33,25 @@ const struct scenario_text table_life[] = {
 	    "hw: rx e; rx e | ctl: epfree e; epnew e; recv e; connect e | cm: est e; rx e | "
 	    "x: recv e; send e; disconnect e; reset e; epfree e" },
 	{ "life/ep-fails", "a=cq,single b=async,single e=all.a,recvs1,sends1",
-	    "hw: fail e; qpfatal e | ctl: epfree e; epnew e; connect e; recv e | cm: est e; down e | "
+	    "hw: fail e; qpfatal e | ctl: epfree e; epnew e; connect e; recv e | cm: est e; down e "
+	    "| "
 	    "x: graceful e; epfree e" },
 	{ "life/ep-drain", "a=cq,private e=all.a,recvs2,sends1",
-	    "hw: rx e; tx e | ctl: epfree e; epnew e; recv e; connect e | app: drain a; wait a 1 50; "
+	    "hw: rx e; tx e | ctl: epfree e; epnew e; recv e; connect e | app: drain a; wait a 1 "
+	    "50; "
 	    "drain a | cm: down e; est e; rx e" },
 	{ "life/ep-awaits-beside", "a=cq,private e=all.a",
-	    "y: disconnect e | ctl: epfree e; epnew e; connect e; disconnect e | x: reset e; reset e" },
+	    "y: disconnect e | ctl: epfree e; epnew e; connect e; disconnect e | x: reset e; reset "
+	    "e" },
 	{ "life/ep-awaits-again", "a=cq,private e=all.a answers=aaa",
-	    "ctl: disconnect e; epfree e; epnew e; connect e; disconnect e; epfree e; epnew e; connect e | "
+	    "ctl: disconnect e; epfree e; epnew e; connect e; disconnect e; epfree e; epnew e; "
+	    "connect e | "
 	    "x: reset e; reset e" },
 	{ "life/ep-awaits", "a=cq,private e=all.a",
 	    "ctl: disconnect e; epfree e; epnew e; connect e | x: reset e; reset e; reset e" },
 	{ "life/ep-awaits-two", "a=cq,private e=all.a",
-	    "ctl: disconnect e; epfree e; epnew e; connect e | x: reset e; reset e | y: reset e; reset e" },
+	    "ctl: disconnect e; epfree e; epnew e; connect e | x: reset e; reset e | y: reset e; "
+	    "reset e" },
 	{ "life/ep-awaits-end", "a=cq,private e=all.a,recvs1",
 	    "cm: down e | x: disconnect e; reset e | ctl: epfree e; epnew e; connect e" },
 	{ "life/all", "a=cq,single,n b=sw,single e=all.a,recvs1 n",
@@ -68,14 +75,16 @@ const struct scenario_text table_life[] = {
 	    "x: fail e 7; disconnect e; pause 20; reset e; connect e; pause 20; down e; pause 20" },
 	{ "again/times-out", "a=cq,single e=all.a,recvs1 answers=s",
 	    "x: disconnect e; reset e; connect e 20; pause 50" },
-	{ "again/room", "a=cq,private b=async,single e=all.a,pending,recvs1 faults=poll,1 answers=a",
+	{ "again/room",
+	    "a=cq,private b=async,single e=all.a,pending,recvs1 faults=poll,1 answers=a",
 	    "x: disconnect e; reset e; recv e; connect e; down e; reset e; recv e; connect e" },
 
 	/* Three endpoints on an EVD: one ends, one begins, one works. */
 	{ "ends/begin", "a=cq,single e=all.a,recvs2,sends1 f=all.a,pending,recvs2 g=all.a,recvs1",
 	    "hw: tx e; rx e; rx g | cm: down e; est f | hw2: rx f; rx f" },
 	{ "ends/begin-wait", "a=cq,private e=all.a,recvs1,sends1 f=all.a,pending,recvs2",
-	    "hw: tx e; rx e | cm: est f; down e | hw2: rx f; rx f | app: take a 3; wait a 3 100; drain a" },
+	    "hw: tx e; rx e | cm: est f; down e | hw2: rx f; rx f | app: take a 3; wait a 3 100; "
+	    "drain a" },
 	{ "ends/fail", "a=cq,single e=all.a,recvs1,sends2 f=all.a,pending,recvs1 g=all.a,recvs1",
 	    "hw: fail e; rx g | cm: est f; down g | hw2: rx f | p: post a" },
 	{ "ends/reject", "a=cq,single e=all.a,pending,recvs2 f=all.a,pending,recvs2 g=all.a,recvs1",
@@ -86,9 +95,11 @@ const struct scenario_text table_life[] = {
 	    "hw: rx e; tx e; rx e | cm: down e; est f; rx f | p: post a 2 | app: drain a; "
 	    "wait a 2 50; drain a" },
 	{ "ends/all", "a=cq,single e=all.a,recvs1 f=all.a,recvs1 g=all.a,recvs1",
-	    "cm: down e | cm2: down f | ctl: disconnect g; reset g; recv g; connect g | cm3: accept g" },
+	    "cm: down e | cm2: down f | ctl: disconnect g; reset g; recv g; connect g | cm3: "
+	    "accept g" },
 	{ "ends/cno", "a=cq,n e=all.a,recvs2 f=all.a,pending,recvs1 g=all.a,recvs1 n",
-	    "hw: rx e; rx g | cm: down e; est f; rx f | srv: cwait n 100; cwait n 100; cwait n 100" },
+	    "hw: rx e; rx g | cm: down e; est f; rx f | srv: cwait n 100; cwait n 100; cwait n "
+	    "100" },
 	{ "ends/fatal", "a=cq,single,all e=all.a,recvs1 f=all.a,pending,recvs1",
 	    "hw: rx e; qpfatal e; rx f | cm: est f; down f" },
 	{ "ends/resize", "a=cq,single,q2 e=all.a,recvs2 f=all.a,pending,recvs3 g=all.a,recvs2",

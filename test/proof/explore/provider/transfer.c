@@ -21,7 +21,7 @@ find(uint64_t cookie, struct known *k)
 	k->ep = &play.eps[(cookie >> 40) % EPS];
 	k->life = &k->ep->lives[k->n_life % PLAY_LIVES];
 	return cookie >> 40 < (uint64_t)play.scenario->n_eps && k->direction <= 1 &&
-	    k->n_life <= k->ep->life && k->number < k->life->posted[k->direction];
+	       k->n_life <= k->ep->life && k->number < k->life->posted[k->direction];
 }
 
 uint64_t
@@ -153,7 +153,7 @@ check_order(const struct play_evd *evd, const struct known *k)
 	/* A queue pair that breaks before it is to be connected flushes, and no outcome is awaited. */
 	if (!life->established && !life->ended && k->direction == RECEIVES &&
 	    !(play_has(DO_QP_FATAL) &&
-	    life->outcomes[RECEIVES][k->number] == OUTCOME_OF(IBV_WC_WR_FLUSH_ERR)))
+		life->outcomes[RECEIVES][k->number] == OUTCOME_OF(IBV_WC_WR_FLUSH_ERR)))
 		violation("order: a receive of endpoint %c overtakes ESTABLISHED", name);
 	/* What was posted when the connection was about to end is another matter. */
 	if (life->ended && life->established && life->posted_at[k->direction][k->number] &&
@@ -164,8 +164,7 @@ check_order(const struct play_evd *evd, const struct known *k)
 }
 
 void
-judge_transfer(
-    const struct play_evd *evd, const DAT_DTO_COMPLETION_EVENT_DATA *data, bool ordered)
+judge_transfer(const struct play_evd *evd, const DAT_DTO_COMPLETION_EVENT_DATA *data, bool ordered)
 {
 	struct known k;
 

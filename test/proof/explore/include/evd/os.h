@@ -29,11 +29,11 @@ struct os_site {
 	}))
 
 /* So little that a few events reach every bound. */
-#define EVD_BATCH     2
+#define EVD_BATCH 2
 #define EVD_ACK_BATCH 2
-#define EVD_BUDGET    3
-#define LOOP_BATCH    2
-#define LOOP_SOURCES  2
+#define EVD_BUDGET 3
+#define LOOP_BATCH 2
+#define LOOP_SOURCES 2
 
 struct os_mutex {
 	uint8_t owner; /* the holder's number + 1, or 0 */
@@ -73,12 +73,12 @@ bool world_event_clear(int fd, const struct os_site *site);
 void world_close(int fd, const struct os_site *site);
 int world_poll(struct pollfd *fds, unsigned int n, uint64_t deadline, const struct os_site *site);
 int world_epoll_open(const struct os_site *site);
-int world_epoll_ctl(int epfd, int op, int fd, uint32_t events, uint64_t data,
-    const struct os_site *site);
-int world_epoll_wait(int epfd, struct epoll_event *events, int max, int timeout_ms,
-    const struct os_site *site);
-int world_thread_start(struct os_thread *thread, void *(*body)(void *), void *arg,
-    const struct os_site *site);
+int world_epoll_ctl(
+    int epfd, int op, int fd, uint32_t events, uint64_t data, const struct os_site *site);
+int world_epoll_wait(
+    int epfd, struct epoll_event *events, int max, int timeout_ms, const struct os_site *site);
+int world_thread_start(
+    struct os_thread *thread, void *(*body)(void *), void *arg, const struct os_site *site);
 void world_thread_join(struct os_thread *thread, const struct os_site *site);
 bool world_thread_is_self(const struct os_thread *thread);
 void world_thread_detach_self(void);

@@ -32,7 +32,10 @@ struct dapl_slab {
 	char *slots;
 };
 
-#define SLAB_INITIALIZER(type, prepare_fn) { .size = sizeof(type), .prepare = (prepare_fn) }
+#define SLAB_INITIALIZER(type, prepare_fn) \
+	{ \
+		.size = sizeof(type), .prepare = (prepare_fn) \
+	}
 
 void *dapl_slab_alloc(struct dapl_slab *slab);
 void dapl_slab_free(struct dapl_slab *slab, void *slot);
