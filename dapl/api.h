@@ -12,6 +12,8 @@
 #include <dat2/dat_registry.h>
 #include <dat2/dat_upcall.h>
 
+#include "dapl/object/lock.h"
+
 /* clang-format off */
 #define DAPL_API_FUNCTIONS(F) \
 	F(ia_query) F(ia_close) F(set_consumer_context) F(get_consumer_context) \
@@ -31,7 +33,7 @@
 	F(cno_fd_create) F(cno_trigger)
 /* clang-format on */
 
-#define DAPL_API_DECLARE(stem) extern __typeof__(dat_##stem) dapl_##stem;
+#define DAPL_API_DECLARE(stem) extern __typeof__(dat_##stem) dapl_##stem NO_LOCK;
 DAPL_API_FUNCTIONS(DAPL_API_DECLARE)
 #undef DAPL_API_DECLARE
 
@@ -40,19 +42,20 @@ DAPL_API_FUNCTIONS(DAPL_API_DECLARE)
  * provider calls dapl_ia_open().
  */
 struct dapl_provider;
-DAT_RETURN dapl_ia_open(
-    struct dapl_provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd, DAT_IA_HANDLE *ia);
-DAT_RETURN dapl_ia_ha_related(DAT_IA_HANDLE ia, const DAT_NAME_PTR name, DAT_BOOLEAN *answer);
-DAT_RETURN dapl_handle_extendedop(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args);
+DAT_RETURN dapl_ia_open(struct dapl_provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd,
+    DAT_IA_HANDLE *ia) NO_LOCK;
+DAT_RETURN dapl_ia_ha_related(
+    DAT_IA_HANDLE ia, const DAT_NAME_PTR name, DAT_BOOLEAN *answer) NO_LOCK;
+DAT_RETURN dapl_handle_extendedop(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args) NO_LOCK;
 
 /* These functions implement the operations of dat_upcall.h. */
 DAT_RETURN dapl_evd_kcreate(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_UPCALL_POLICY policy,
-    const DAT_UPCALL_OBJECT *upcall, DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd);
+    const DAT_UPCALL_OBJECT *upcall, DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd) NO_LOCK;
 DAT_RETURN dapl_evd_modify_upcall(DAT_EVD_HANDLE evd, DAT_UPCALL_POLICY policy,
-    const DAT_UPCALL_OBJECT *upcall, DAT_UPCALL_FLAG flag);
+    const DAT_UPCALL_OBJECT *upcall, DAT_UPCALL_FLAG flag) NO_LOCK;
 DAT_RETURN dapl_evd_query_upcall_counters(
-    DAT_EVD_HANDLE evd, struct dat_rearm_evd_counters *counters, DAT_UINT32 size);
+    DAT_EVD_HANDLE evd, struct dat_rearm_evd_counters *counters, DAT_UINT32 size) NO_LOCK;
 /* The operations without a public function. */
-DAT_RETURN dapl_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args);
+DAT_RETURN dapl_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args) NO_LOCK;
 
 #endif

@@ -5,7 +5,8 @@
  * A build with clang and -Wthread-safety checks every call against these annotations.  Other
  * compilers ignore them.  A lock is named by its class, not by its object: no function of the
  * library holds two locks of one class, and an EVD or CNO is reached through a reference that clang
- * cannot follow.
+ * cannot follow.  The members of a structure have no annotation: clang 14 cannot parse one that
+ * names another member.  doc/locking.md lists which lock guards which members.
  *
  *     REQUIRES(lock)     the caller holds the lock, and holds it on return
  *     ACQUIRE(lock)      the function returns with the lock held

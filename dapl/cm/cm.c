@@ -50,7 +50,7 @@ cm_copy(const struct rdma_cm_event *event, struct note *note)
 
 /* A refusal that begins with the version word is a consumer's; any other is no consumer's. */
 static void
-cm_rejected(struct dapl_ep *ep, const struct note *note)
+cm_rejected(struct dapl_ep *ep, const struct note *note) NO_LOCK
 {
 	uint32_t version = 0;
 
@@ -64,7 +64,7 @@ cm_rejected(struct dapl_ep *ep, const struct note *note)
 }
 
 static void
-cm_act(struct dapl_ep *ep, const struct note *note)
+cm_act(struct dapl_ep *ep, const struct note *note) NO_LOCK
 {
 	const struct dapl_cm_meaning *meaning = dapl_cm_meaning(note->type);
 
@@ -99,16 +99,16 @@ cm_act(struct dapl_ep *ep, const struct note *note)
 
 /* Pins the endpoint, so that it keeps the connection that the event is about. */
 static void
-cm_handle_ep(struct dapl_ep *ep, const struct note *note)
+cm_handle_ep(struct dapl_ep *ep, const struct note *note) NO_LOCK
 {
 	bool ours;
 
-	os_lock(&ep->obj.lock);
-	ours =
-	    ep->obj.handle && ep->conn == note->conn && dapl_conn_is(note->conn, note->generation);
+	dapl_object_lock(&ep->obj);
+	ours = dapl_object_is_alive(&ep->obj) && ep->conn == note->conn &&
+	       dapl_conn_is(note->conn, note->generation);
 	if (ours)
 		dapl_ep_pin(ep);
-	os_unlock(&ep->obj.lock);
+	dapl_object_unlock(&ep->obj);
 	if (!ours)
 		return;
 	cm_act(ep, note);
@@ -116,7 +116,7 @@ cm_handle_ep(struct dapl_ep *ep, const struct note *note)
 }
 
 static void
-cm_handle_cr(struct dapl_cr *cr, const struct note *note)
+cm_handle_cr(struct dapl_cr *cr, const struct note *note) NO_LOCK
 {
 	switch (note->type) {
 	case RDMA_CM_EVENT_REJECTED:
@@ -132,7 +132,7 @@ cm_handle_cr(struct dapl_cr *cr, const struct note *note)
 }
 
 static void
-cm_dispatch(struct dapl_ia *ia, const struct note *note)
+cm_dispatch(struct dapl_ia *ia, const struct note *note) NO_LOCK
 {
 	struct dapl_object *owner;
 
@@ -160,13 +160,13 @@ cm_dispatch(struct dapl_ia *ia, const struct note *note)
 }
 
 static bool
-cm_next_event(struct dapl_ia *ia, struct rdma_cm_event **event)
+cm_next_event(struct dapl_ia *ia, struct rdma_cm_event **event) NO_LOCK
 {
 	int r;
 
-	os_lock(&ia->cm_lock);
+	dapl_ia_cm_lock(ia);
 	r = rdma_get_cm_event(ia->events, event);
-	os_unlock(&ia->cm_lock);
+	dapl_ia_cm_unlock(ia);
 	return r == 0;
 }
 

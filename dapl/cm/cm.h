@@ -7,7 +7,9 @@
 
 #include <stdint.h>
 
+#include "dapl/object/lock.h"
+
 /* Reads the events of a struct dapl_ia and acts on them. */
-void dapl_cm_read(void *ia, uint64_t serial);
+void dapl_cm_read(void *ia, uint64_t serial) NO_LOCK;
 
 #endif

@@ -38,21 +38,21 @@ dapl_connect_param(const struct dapl_ep *ep, uint8_t remote_responder, uint8_t r
 
 /* A pinned endpoint that still waits for `conn`, or false. */
 static bool
-connect_step_enter(struct dapl_ep *ep, const struct dapl_conn *conn)
+connect_step_enter(struct dapl_ep *ep, const struct dapl_conn *conn) NO_LOCK
 {
 	bool ok;
 
-	os_lock(&ep->obj.lock);
-	ok = ep->obj.handle && ep->conn == conn &&
+	dapl_object_lock(&ep->obj);
+	ok = dapl_object_is_alive(&ep->obj) && ep->conn == conn &&
 	     ep->state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING;
 	if (ok)
 		dapl_ep_pin(ep);
-	os_unlock(&ep->obj.lock);
+	dapl_object_unlock(&ep->obj);
 	return ok;
 }
 
 static void
-connect_step_leave(struct dapl_ep *ep, const struct dapl_conn *conn, int failed)
+connect_step_leave(struct dapl_ep *ep, const struct dapl_conn *conn, int failed) NO_LOCK
 {
 	if (failed)
 		dapl_ep_happened(ep, conn, EP_IS_UNREACHABLE, NULL, 0);
@@ -112,22 +112,22 @@ struct target {
 	const void *data;
 };
 
-/* Locked.  Refuses, or DAT_SUCCESS. */
+/* Refuses, or DAT_SUCCESS. */
 static DAT_RETURN
-connect_may_connect(const struct dapl_ep *ep)
+connect_may_connect(const struct dapl_ep *ep) REQUIRES(dapl_locks.object)
 {
-	if (dapl_ep_may(ep->state, EP_CONNECT) != EP_ALLOWED)
-		return DAT_ERROR(DAT_INVALID_STATE, dapl_ep_state_subtype(ep->state));
+	if (!dapl_ep_allows(ep, EP_CONNECT))
+		return dapl_ep_state_error(ep);
 	if (!ep->parts.connect || !ep->qp)
 		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_NOTREADY);
 	return DAT_SUCCESS;
 }
 
-/* Locked. */
 static void
 connect_begin(struct dapl_ep *ep, struct dapl_conn *conn, const struct target *to)
+    REQUIRES(dapl_locks.object) NO_CORE_LOCK
 {
-	ep->state = dapl_ep_answer(ep->state, EP_CONNECT)->next;
+	dapl_ep_advance(ep, EP_CONNECT);
 	ep->conn = conn;
 	ep->retries = 0;
 	ep->remote = to->address;
@@ -149,7 +149,7 @@ connect_begin(struct dapl_ep *ep, struct dapl_conn *conn, const struct target *t
 }
 
 static DAT_RETURN
-connect_to(DAT_EP_HANDLE handle, const struct target *to)
+connect_to(DAT_EP_HANDLE handle, const struct target *to) NO_LOCK
 {
 	struct dapl_conn *conn = NULL;
 	DAT_RETURN ret;
@@ -157,14 +157,14 @@ connect_to(DAT_EP_HANDLE handle, const struct target *to)
 	struct dapl_ep *ep;
 	int r;
 
-	ep = dapl_object_lock(handle, KIND_EP);
+	ep = dapl_object_lock_handle(handle, KIND_EP);
 	if (!ep)
 		return BAD_EP;
 	ret = connect_may_connect(ep);
 	ia = dapl_ia_of(&ep->obj);
 	if (ret == DAT_SUCCESS)
 		dapl_ep_pin(ep);
-	os_unlock(&ep->obj.lock);
+	dapl_object_unlock(&ep->obj);
 	if (ret != DAT_SUCCESS)
 		return ret;
 
@@ -173,12 +173,12 @@ connect_to(DAT_EP_HANDLE handle, const struct target *to)
 		dapl_ep_unpin(ep);
 		return dapl_err_resource(r, DAT_RESOURCE_MEMORY);
 	}
-	os_lock(&ep->obj.lock);
-	ret = ep->obj.handle ? connect_may_connect(ep) :
-			       BAD_EP; /* another thread may have been faster */
+	dapl_object_lock(&ep->obj);
+	ret = dapl_object_is_alive(&ep->obj) ? connect_may_connect(ep) :
+					       BAD_EP; /* another thread may have been faster */
 	if (ret == DAT_SUCCESS)
 		connect_begin(ep, conn, to);
-	os_unlock(&ep->obj.lock);
+	dapl_object_unlock(&ep->obj);
 	if (ret != DAT_SUCCESS)
 		dapl_conn_close(conn);
 	else
@@ -262,14 +262,14 @@ dapl_ep_dup_connect(DAT_EP_HANDLE handle, DAT_EP_HANDLE dup_handle, DAT_TIMEOUT 
 
 	if (!dapl_handle_is(handle, KIND_EP))
 		return BAD_EP;
-	dup = dapl_object_lock(dup_handle, KIND_EP);
+	dup = dapl_object_lock_handle(dup_handle, KIND_EP);
 	if (!dup)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-	if (dapl_ep_may(dup->state, EP_MODEL) != EP_ALLOWED)
-		ret = DAT_ERROR(DAT_INVALID_STATE, dapl_ep_state_subtype(dup->state));
+	if (!dapl_ep_allows(dup, EP_MODEL))
+		ret = dapl_ep_state_error(dup);
 	to.address = dup->remote;
 	to.qual = dup->remote_qual;
-	os_unlock(&dup->obj.lock);
+	dapl_object_unlock(&dup->obj);
 	if (ret == DAT_SUCCESS)
 		ret = connect_check_target(&to, qos, 3);
 	return ret == DAT_SUCCESS ? connect_to(handle, &to) : ret;
@@ -279,7 +279,7 @@ DAT_RETURN
 dapl_ep_disconnect(DAT_EP_HANDLE handle, DAT_CLOSE_FLAGS flags)
 {
 	const bool graceful = flags == DAT_CLOSE_GRACEFUL_FLAG;
-	struct dapl_ep *ep = dapl_object_lock(handle, KIND_EP);
+	struct dapl_ep *ep = dapl_object_lock_handle(handle, KIND_EP);
 	const struct dapl_ep_answer *answer;
 	DAT_RETURN ret = DAT_SUCCESS;
 
@@ -290,9 +290,9 @@ dapl_ep_disconnect(DAT_EP_HANDLE handle, DAT_CLOSE_FLAGS flags)
 	if ((!graceful && flags != DAT_CLOSE_ABRUPT_FLAG) || answer->verdict == EP_BAD_FLAG)
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	else if (answer->verdict == EP_REFUSED)
-		ret = DAT_ERROR(DAT_INVALID_STATE, dapl_ep_state_subtype(ep->state));
+		ret = dapl_ep_state_error(ep);
 	if (ret != DAT_SUCCESS || answer->verdict == EP_NOTHING) {
-		os_unlock(&ep->obj.lock);
+		dapl_object_unlock(&ep->obj);
 		return ret;
 	}
 	if (answer->next == DAT_EP_STATE_DISCONNECT_PENDING &&
@@ -300,7 +300,7 @@ dapl_ep_disconnect(DAT_EP_HANDLE handle, DAT_CLOSE_FLAGS flags)
 		/* The timer polls until the posted requests are complete. */
 		ep->state = answer->next;
 		loop_ready_later(dapl_ia_of(&ep->obj)->loops[0].loop, &ep->timer, 0);
-		os_unlock(&ep->obj.lock);
+		dapl_object_unlock(&ep->obj);
 		return DAT_SUCCESS;
 	}
 	dapl_ep_settle(ep, EP_DISCONNECTS, NULL, 0);

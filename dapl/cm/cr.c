@@ -28,7 +28,7 @@ cr_refuse(struct rdma_cm_id *id)
  * adapter may be closing.
  */
 static int
-cr_create(struct dapl_ia *ia, const struct dapl_cr_request *request, DAT_CR_HANDLE *handle)
+cr_create(struct dapl_ia *ia, const struct dapl_cr_request *request, DAT_CR_HANDLE *handle) NO_LOCK
 {
 	struct dapl_cr *cr = dapl_slab_alloc(&cr_slab);
 	int r;
@@ -84,7 +84,7 @@ cr_is_overflow_report(const DAT_EVENT *event, const void *who)
  * requests must not be able to fill the EVD for asynchronous events.
  */
 static void
-cr_report_refusals(struct dapl_ia *ia, DAT_EVD_HANDLE evd)
+cr_report_refusals(struct dapl_ia *ia, DAT_EVD_HANDLE evd) NO_LOCK
 {
 	dapl_ia_purge_reports(ia, cr_is_overflow_report, evd);
 	dapl_ia_report(ia, DAT_ASYNC_ERROR_EVD_OVERFLOW, evd, DAT_EVD_OVERFLOW_ERROR);
@@ -93,7 +93,7 @@ cr_report_refusals(struct dapl_ia *ia, DAT_EVD_HANDLE evd)
 /* Queues the event of a new request, or refuses the request. */
 static bool
 cr_post_event(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
-    uint32_t generation, DAT_CR_HANDLE handle)
+    uint32_t generation, DAT_CR_HANDLE handle) NO_LOCK
 {
 	DAT_EVENT event = { .event_number = DAT_CONNECTION_REQUEST_EVENT };
 	DAT_CR_ARRIVAL_EVENT_DATA *data = &event.event_data.cr_arrival_event_data;
@@ -104,7 +104,7 @@ cr_post_event(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *li
 	data->cr_handle = handle;
 	data->truncate_flag = DAT_FALSE;
 	/* The lock keeps the service point and its EVD while the event is queued. */
-	os_lock(&sp->obj.lock);
+	dapl_object_lock(&sp->obj);
 	if (dapl_sp_is_open(sp, listener, generation)) {
 		data->sp_handle.psp_handle = sp->self;
 		data->conn_qual = sp->qual;
@@ -112,7 +112,7 @@ cr_post_event(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *li
 		if (r == -ENOSPC && evd_mark_refusal(dapl_evd_ref(sp->evd)))
 			full = sp->evd->core.cfg.handle;
 	}
-	os_unlock(&sp->obj.lock);
+	dapl_object_unlock(&sp->obj);
 	if (r)
 		(void)dapl_cr_free_by_handle(handle);
 	if (full)
@@ -122,7 +122,7 @@ cr_post_event(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *li
 
 static void
 cr_handle_arrival(struct dapl_ia *ia, struct dapl_conn *listener, uint32_t generation,
-    const struct dapl_cr_request *request)
+    const struct dapl_cr_request *request) NO_LOCK
 {
 	struct dapl_object *owner = atomic_load_explicit(&listener->owner, memory_order_acquire);
 	const struct sockaddr *from = rdma_get_peer_addr(request->id);
@@ -153,11 +153,11 @@ dapl_cr_arrived(struct dapl_ia *ia, struct dapl_conn *listener, uint32_t generat
 void
 dapl_cr_withdrawn(struct dapl_cr *cr, const struct dapl_conn *conn, uint32_t generation)
 {
-	os_lock(&cr->obj.lock);
+	dapl_object_lock(&cr->obj);
 	if (atomic_load_explicit(&conn->owner, memory_order_relaxed) == &cr->obj &&
 	    dapl_conn_is(conn, generation))
 		cr->gone = true;
-	os_unlock(&cr->obj.lock);
+	dapl_object_unlock(&cr->obj);
 }
 
 /* ---- the answer ---- */
@@ -169,7 +169,7 @@ dapl_cr_withdrawn(struct dapl_cr *cr, const struct dapl_conn *conn, uint32_t gen
 struct dapl_cr *
 dapl_cr_claim(DAT_CR_HANDLE handle, struct dapl_conn **conn)
 {
-	struct dapl_cr *cr = dapl_object_lock(handle, KIND_CR);
+	struct dapl_cr *cr = dapl_object_lock_handle(handle, KIND_CR);
 
 	if (!cr)
 		return NULL;
@@ -177,7 +177,7 @@ dapl_cr_claim(DAT_CR_HANDLE handle, struct dapl_conn **conn)
 	cr->conn = NULL;
 	if (*conn)
 		dapl_parent_decide_begin(cr->obj.parent);
-	os_unlock(&cr->obj.lock);
+	dapl_object_unlock(&cr->obj);
 	return *conn ? cr : NULL;
 }
 void
@@ -185,10 +185,10 @@ dapl_cr_unclaim(struct dapl_cr *cr, struct dapl_conn *conn)
 {
 	struct dapl_ia *ia;
 
-	os_lock(&cr->obj.lock);
+	dapl_object_lock(&cr->obj);
 	cr->conn = conn;
 	ia = dapl_ia_of(&cr->obj);
-	os_unlock(&cr->obj.lock);
+	dapl_object_unlock(&cr->obj);
 	dapl_parent_decide_end(&ia->parent); /* a close may have found it taken */
 }
 void

@@ -35,7 +35,7 @@ struct dapl_cr_request {
  * refused.
  */
 void dapl_cr_arrived(struct dapl_ia *ia, struct dapl_conn *listener, uint32_t generation,
-    const struct dapl_cr_request *request);
+    const struct dapl_cr_request *request) NO_LOCK;
 
 /*
  * The connection manager has one kind of rejection. This version word before the private data
@@ -49,11 +49,12 @@ void dapl_cr_arrived(struct dapl_ia *ia, struct dapl_conn *listener, uint32_t ge
  * back other callers get NULL.  The caller must then call dapl_cr_free_claimed() or
  * dapl_cr_unclaim().
  */
-struct dapl_cr *dapl_cr_claim(DAT_CR_HANDLE handle, struct dapl_conn **conn);
-void dapl_cr_unclaim(struct dapl_cr *cr, struct dapl_conn *conn);
-void dapl_cr_free_claimed(struct dapl_cr *cr);
+struct dapl_cr *dapl_cr_claim(DAT_CR_HANDLE handle, struct dapl_conn **conn) NO_OBJECT_LOCK;
+void dapl_cr_unclaim(struct dapl_cr *cr, struct dapl_conn *conn) NO_LOCK;
+void dapl_cr_free_claimed(struct dapl_cr *cr) NO_LOCK;
 
 /* The requester withdrew the request before it was answered. */
-void dapl_cr_withdrawn(struct dapl_cr *cr, const struct dapl_conn *conn, uint32_t generation);
+void dapl_cr_withdrawn(
+    struct dapl_cr *cr, const struct dapl_conn *conn, uint32_t generation) NO_OBJECT_LOCK;
 
 #endif

@@ -13,7 +13,7 @@
 DAT_RETURN
 dapl_cr_query(DAT_CR_HANDLE handle, DAT_CR_PARAM_MASK mask, DAT_CR_PARAM *param)
 {
-	struct dapl_cr *cr = dapl_object_lock(handle, KIND_CR);
+	struct dapl_cr *cr = dapl_object_lock_handle(handle, KIND_CR);
 	DAT_RETURN ret;
 
 	if (!cr)
@@ -27,35 +27,35 @@ dapl_cr_query(DAT_CR_HANDLE handle, DAT_CR_PARAM_MASK mask, DAT_CR_PARAM *param)
 			.private_data = cr->size ? cr->data : NULL,
 			.local_ep_handle = cr->own,
 		};
-	os_unlock(&cr->obj.lock);
+	dapl_object_unlock(&cr->obj);
 	return ret;
 }
 
-/* Locked. */
 static DAT_RETURN
-cr_may_accept(const struct dapl_ep *ep, const struct dapl_cr *cr)
+cr_may_accept(const struct dapl_ep *ep, const struct dapl_cr *cr) REQUIRES(dapl_locks.object)
 {
 	if (dapl_ia_of(&ep->obj) != dapl_ia_of(&cr->obj))
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-	if (dapl_ep_may(ep->state, cr->own ? EP_ACCEPT_OWN : EP_ACCEPT) != EP_ALLOWED)
-		return DAT_ERROR(DAT_INVALID_STATE, dapl_ep_state_subtype(ep->state));
+	if (!dapl_ep_allows(ep, cr->own ? EP_ACCEPT_OWN : EP_ACCEPT))
+		return dapl_ep_state_error(ep);
 	if (!ep->parts.connect || !ep->qp)
 		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_NOTREADY);
 	return DAT_SUCCESS;
 }
 
 /*
- * Locked. Gives the id to the endpoint, with the queue pair that is to be connected. The peer
+ * Gives the id to the endpoint, with the queue pair that is to be connected. The peer
  * may withdraw the request meanwhile: librdmacm then moves the queue pair of the id to the
  * error state when it reads the event, and so does the endpoint that gets the event.
  */
 static void
 cr_hand_over(struct dapl_cr *cr, struct dapl_conn *conn, struct dapl_ep *ep)
+    REQUIRES(dapl_locks.object) EXCLUDES(dapl_locks.cm) NO_CORE_LOCK
 {
-	os_lock(&dapl_ia_of(&ep->obj)->cm_lock);
+	dapl_ia_cm_lock(dapl_ia_of(&ep->obj));
 	conn->id->qp = ep->qp;
-	os_unlock(&dapl_ia_of(&ep->obj)->cm_lock);
-	ep->state = dapl_ep_answer(ep->state, cr->own ? EP_ACCEPT_OWN : EP_ACCEPT)->next;
+	dapl_ia_cm_unlock(dapl_ia_of(&ep->obj));
+	dapl_ep_advance(ep, cr->own ? EP_ACCEPT_OWN : EP_ACCEPT);
 	ep->conn = conn;
 	ep->remote = cr->remote;
 	ep->remote_qual = dapl_address_port(&cr->remote);
@@ -89,7 +89,9 @@ dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, co
 	 */
 	if (cr->own && ep_handle == DAT_HANDLE_NULL)
 		ep_handle = cr->own;
-	ep = cr->own && ep_handle != cr->own ? NULL : dapl_object_lock(ep_handle, KIND_EP);
+	if (cr->own && ep_handle != cr->own)
+		ep_handle = DAT_HANDLE_NULL;
+	ep = dapl_object_lock_handle(ep_handle, KIND_EP);
 	if (!ep) {
 		dapl_cr_unclaim(cr, conn);
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
@@ -97,7 +99,7 @@ dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, co
 	ret = cr_may_accept(ep, cr);
 	if (ret == DAT_SUCCESS)
 		cr_hand_over(cr, conn, ep);
-	os_unlock(&ep->obj.lock);
+	dapl_object_unlock(&ep->obj);
 	if (ret != DAT_SUCCESS) {
 		dapl_cr_unclaim(cr, conn);
 		return ret;
@@ -105,9 +107,9 @@ dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, co
 	dapl_connect_param(ep, cr->responder, cr->initiator, &param);
 	param.private_data = data;
 	param.private_data_len = (uint8_t)size;
-	os_lock(&cr->obj.lock);
+	dapl_object_lock(&cr->obj);
 	gone = cr->gone;
-	os_unlock(&cr->obj.lock);
+	dapl_object_unlock(&cr->obj);
 
 	if (gone || rdma_accept(conn->id, &param)) {
 		/* The peer waits for an answer. */

@@ -35,7 +35,7 @@ csp_is_ours(const DAT_COMM *comm, const struct sockaddr_storage *at)
 
 static int
 csp_create(struct dapl_ia *ia, struct dapl_evd *evd, const DAT_COMM *comm, uint16_t port,
-    struct dapl_csp **out)
+    struct dapl_csp **out) NO_LOCK
 {
 	struct dapl_csp *csp = dapl_slab_alloc(&csp_slab);
 	int r;
@@ -111,7 +111,7 @@ leave:
 DAT_RETURN
 dapl_csp_query(DAT_CSP_HANDLE handle, DAT_CSP_PARAM_MASK mask, DAT_CSP_PARAM *param)
 {
-	struct dapl_csp *csp = dapl_object_lock(handle, KIND_CSP);
+	struct dapl_csp *csp = dapl_object_lock_handle(handle, KIND_CSP);
 	DAT_CSP_PARAM p;
 	DAT_RETURN ret;
 	struct dapl_ia *ia;
@@ -124,7 +124,7 @@ dapl_csp_query(DAT_CSP_HANDLE handle, DAT_CSP_PARAM_MASK mask, DAT_CSP_PARAM *pa
 		.address_ptr = (DAT_IA_ADDRESS_PTR)&csp->sp.at,
 		.evd_handle = csp->sp.evd->core.cfg.handle,
 	};
-	os_unlock(&csp->sp.obj.lock);
+	dapl_object_unlock(&csp->sp.obj);
 	ret = dapl_err_query(!(mask & ~DAT_CSP_FIELD_ALL), param);
 	if (ret != DAT_SUCCESS)
 		return ret;

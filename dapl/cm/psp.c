@@ -14,7 +14,7 @@ struct dapl_psp {
 /* DAT_PSP_PROVIDER_FLAG: an endpoint is made for each request. */
 static int
 psp_take_request(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
-    uint32_t generation, const struct sockaddr *from, DAT_EP_HANDLE *ep)
+    uint32_t generation, const struct sockaddr *from, DAT_EP_HANDLE *ep) NO_LOCK
 {
 	(void)sp;
 	(void)listener;
@@ -35,7 +35,7 @@ static struct dapl_slab psp_slab = SLAB_INITIALIZER(struct dapl_psp, psp_prepare
 /* `qual` 0: any; the port is in sp.qual afterwards. */
 static int
 psp_create(struct dapl_ia *ia, struct dapl_evd *evd, DAT_CONN_QUAL qual, DAT_PSP_FLAGS flags,
-    struct dapl_psp **out)
+    struct dapl_psp **out) NO_LOCK
 {
 	struct dapl_psp *psp = dapl_slab_alloc(&psp_slab);
 	int r;
@@ -55,7 +55,7 @@ psp_create(struct dapl_ia *ia, struct dapl_evd *evd, DAT_CONN_QUAL qual, DAT_PSP
 
 static DAT_RETURN
 psp_check_and_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd_handle,
-    DAT_PSP_FLAGS flags, struct dapl_psp **out)
+    DAT_PSP_FLAGS flags, struct dapl_psp **out) NO_LOCK
 {
 	DAT_RETURN ret = DAT_SUCCESS;
 	struct dapl_evd *evd;
@@ -128,7 +128,7 @@ dapl_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual, DAT_EVD_HANDLE evd, D
 DAT_RETURN
 dapl_psp_query(DAT_PSP_HANDLE handle, DAT_PSP_PARAM_MASK mask, DAT_PSP_PARAM *param)
 {
-	struct dapl_psp *psp = dapl_object_lock(handle, KIND_PSP);
+	struct dapl_psp *psp = dapl_object_lock_handle(handle, KIND_PSP);
 	DAT_PSP_PARAM p;
 	DAT_RETURN ret;
 	struct dapl_ia *ia;
@@ -141,7 +141,7 @@ dapl_psp_query(DAT_PSP_HANDLE handle, DAT_PSP_PARAM_MASK mask, DAT_PSP_PARAM *pa
 		.evd_handle = psp->sp.evd->core.cfg.handle,
 		.psp_flags = psp->flags,
 	};
-	os_unlock(&psp->sp.obj.lock);
+	dapl_object_unlock(&psp->sp.obj);
 	ret = dapl_err_query(!(mask & ~DAT_PSP_FIELD_ALL), param);
 	if (ret != DAT_SUCCESS)
 		return ret;

@@ -4,7 +4,7 @@
  *
  * The endpoint belongs to the service point until a request arrives, then to the request until
  * it is answered. The consumer cannot free it meanwhile. It is looked up by its handle and
- * locked by itself, because a thread never holds two locks of this rank.
+ * locked by itself, because a thread never holds the locks of two objects.
  */
 #include "dapl/api.h"
 #include "dapl/cm/sp.h"
@@ -24,27 +24,27 @@ struct dapl_rsp {
 
 /* Moves it on if the call is allowed now. */
 static DAT_RETURN
-rsp_move_ep(DAT_EP_HANDLE handle, enum dapl_ep_call call, const struct dapl_ia *ia)
+rsp_move_ep(DAT_EP_HANDLE handle, enum dapl_ep_call call, const struct dapl_ia *ia) NO_OBJECT_LOCK
 {
-	struct dapl_ep *ep = dapl_object_lock(handle, KIND_EP);
+	struct dapl_ep *ep = dapl_object_lock_handle(handle, KIND_EP);
 	DAT_RETURN ret = DAT_SUCCESS;
 
 	if (!ep)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
 	if (ia && dapl_ia_of(&ep->obj) != ia)
 		ret = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-	else if (dapl_ep_may(ep->state, call) != EP_ALLOWED)
-		ret = DAT_ERROR(DAT_INVALID_STATE, dapl_ep_state_subtype(ep->state));
+	else if (!dapl_ep_allows(ep, call))
+		ret = dapl_ep_state_error(ep);
 	else
-		ep->state = dapl_ep_answer(ep->state, call)->next;
-	os_unlock(&ep->obj.lock);
+		dapl_ep_advance(ep, call);
+	dapl_object_unlock(&ep->obj);
 	return ret;
 }
 
 static bool
-rsp_reserve_for(DAT_EP_HANDLE handle, const struct sockaddr *from)
+rsp_reserve_for(DAT_EP_HANDLE handle, const struct sockaddr *from) NO_OBJECT_LOCK
 {
-	struct dapl_ep *ep = dapl_object_lock(handle, KIND_EP);
+	struct dapl_ep *ep = dapl_object_lock_handle(handle, KIND_EP);
 	const struct dapl_ep_rule *rule;
 	bool asked;
 
@@ -56,7 +56,7 @@ rsp_reserve_for(DAT_EP_HANDLE handle, const struct sockaddr *from)
 		ep->state = rule->next;
 		ep->remote_qual = dapl_address_port(&ep->remote);
 	}
-	os_unlock(&ep->obj.lock);
+	dapl_object_unlock(&ep->obj);
 	return asked;
 }
 
@@ -65,18 +65,18 @@ rsp_reserve_for(DAT_EP_HANDLE handle, const struct sockaddr *from)
 /* The endpoint is PASSIVE_CONNECTION_PENDING then. */
 static int
 rsp_take_request(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
-    uint32_t generation, const struct sockaddr *from, DAT_EP_HANDLE *ep)
+    uint32_t generation, const struct sockaddr *from, DAT_EP_HANDLE *ep) NO_LOCK
 {
 	struct dapl_rsp *rsp = (struct dapl_rsp *)sp;
 	DAT_EP_HANDLE reserved = DAT_HANDLE_NULL;
 
 	(void)ia;
-	os_lock(&sp->obj.lock);
+	dapl_object_lock(&sp->obj);
 	if (dapl_sp_is_open(sp, listener, generation) && !rsp->used) {
 		rsp->used = true;
 		reserved = rsp->ep;
 	}
-	os_unlock(&sp->obj.lock);
+	dapl_object_unlock(&sp->obj);
 	if (!reserved || !rsp_reserve_for(reserved, from))
 		return -EBUSY;
 	*ep = reserved;
@@ -85,8 +85,8 @@ rsp_take_request(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn 
 
 /* The service point waits for another request. */
 static void
-rsp_give_back(
-    struct dapl_sp *sp, const struct dapl_conn *listener, uint32_t generation, DAT_EP_HANDLE ep)
+rsp_give_back(struct dapl_sp *sp, const struct dapl_conn *listener, uint32_t generation,
+    DAT_EP_HANDLE ep) NO_LOCK
 {
 	struct dapl_rsp *rsp = (struct dapl_rsp *)sp;
 	bool open;
@@ -95,12 +95,12 @@ rsp_give_back(
 	 */
 	dapl_ep_detach_request(ep);
 	open = rsp_move_ep(ep, EP_RESERVE, NULL) == DAT_SUCCESS;
-	os_lock(&sp->obj.lock);
+	dapl_object_lock(&sp->obj);
 	if (open && dapl_sp_is_open(sp, listener, generation)) {
 		rsp->used = false;
 		open = false;
 	}
-	os_unlock(&sp->obj.lock);
+	dapl_object_unlock(&sp->obj);
 	if (open)
 		(void)rsp_move_ep(ep, EP_RELEASE, NULL);
 }
@@ -119,7 +119,7 @@ static struct dapl_slab rsp_slab = SLAB_INITIALIZER(struct dapl_rsp, rsp_prepare
 
 static DAT_RETURN
 rsp_create(struct dapl_ia *ia, DAT_CONN_QUAL qual, DAT_EP_HANDLE ep, struct dapl_evd *evd,
-    struct dapl_rsp **out)
+    struct dapl_rsp **out) NO_LOCK
 {
 	struct dapl_rsp *rsp;
 	DAT_RETURN ret;
@@ -132,11 +132,11 @@ rsp_create(struct dapl_ia *ia, DAT_CONN_QUAL qual, DAT_EP_HANDLE ep, struct dapl
 	rsp = dapl_slab_alloc(&rsp_slab);
 	if (!rsp)
 		goto release_ep;
-	os_lock(&rsp->sp.obj.lock);
+	dapl_object_lock(&rsp->sp.obj);
 	rsp->ep = ep;
 	rsp->used = false;
 	rsp->sp.brings_ep = true;
-	os_unlock(&rsp->sp.obj.lock);
+	dapl_object_unlock(&rsp->sp.obj);
 	r = dapl_sp_open(&rsp->sp, ia, evd, qual);
 	if (r)
 		goto free_slot;
@@ -184,7 +184,7 @@ leave:
 DAT_RETURN
 dapl_rsp_query(DAT_RSP_HANDLE handle, DAT_RSP_PARAM_MASK mask, DAT_RSP_PARAM *param)
 {
-	struct dapl_rsp *rsp = dapl_object_lock(handle, KIND_RSP);
+	struct dapl_rsp *rsp = dapl_object_lock_handle(handle, KIND_RSP);
 	DAT_RSP_PARAM p;
 	DAT_RETURN ret;
 	struct dapl_ia *ia;
@@ -197,7 +197,7 @@ dapl_rsp_query(DAT_RSP_HANDLE handle, DAT_RSP_PARAM_MASK mask, DAT_RSP_PARAM *pa
 		.evd_handle = rsp->sp.evd->core.cfg.handle,
 		.ep_handle = rsp->ep,
 	};
-	os_unlock(&rsp->sp.obj.lock);
+	dapl_object_unlock(&rsp->sp.obj);
 	ret = dapl_err_query(!(mask & ~DAT_RSP_FIELD_ALL), param);
 	if (ret != DAT_SUCCESS)
 		return ret;
@@ -219,9 +219,9 @@ dapl_rsp_free_by_handle(DAT_HANDLE handle)
 	r = dapl_object_free(&rsp->sp.obj, serial);
 	if (r)
 		return r;
-	os_lock(&rsp->sp.obj.lock);
+	dapl_object_lock(&rsp->sp.obj);
 	used = rsp->used;
-	os_unlock(&rsp->sp.obj.lock);
+	dapl_object_unlock(&rsp->sp.obj);
 	/* After a request arrived the endpoint belongs to the request, or is connected. */
 	if (!used)
 		(void)rsp_move_ep(rsp->ep, EP_RELEASE, NULL);

@@ -98,7 +98,8 @@ dapl_sp_free(DAT_HANDLE handle, enum dapl_kind kind, struct dapl_slab *slab)
 bool
 dapl_sp_is_open(const struct dapl_sp *sp, const struct dapl_conn *listener, uint32_t generation)
 {
-	return sp->obj.handle && sp->conn == listener && dapl_conn_is(listener, generation);
+	return dapl_object_is_alive(&sp->obj) && sp->conn == listener &&
+	       dapl_conn_is(listener, generation);
 }
 
 struct dapl_sp *
@@ -117,10 +118,10 @@ dapl_sp_take_request(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_c
 {
 	bool open, brings;
 
-	os_lock(&sp->obj.lock);
+	dapl_object_lock(&sp->obj);
 	open = dapl_sp_is_open(sp, listener, generation);
 	brings = open && sp->brings_ep;
-	os_unlock(&sp->obj.lock);
+	dapl_object_unlock(&sp->obj);
 	if (!open)
 		return -ENODEV;
 	return brings ? sp->ops->take(ia, sp, listener, generation, from, ep) : 0;

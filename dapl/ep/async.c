@@ -50,16 +50,16 @@ async_copy(const struct ibv_async_event *event, struct note *note)
 
 /* Notifies the CM of the first message on a connection whose confirmation was lost. */
 static void
-async_notify_cm(struct dapl_ep *ep, uint32_t generation)
+async_notify_cm(struct dapl_ep *ep, uint32_t generation) NO_LOCK
 {
 	struct dapl_conn *conn = NULL;
 
-	os_lock(&ep->obj.lock);
-	if (ep->obj.handle && dapl_ep_generation(ep) == generation && ep->conn) {
+	dapl_object_lock(&ep->obj);
+	if (dapl_object_is_alive(&ep->obj) && dapl_ep_generation(ep) == generation && ep->conn) {
 		conn = ep->conn;
 		dapl_ep_pin(ep);
 	}
-	os_unlock(&ep->obj.lock);
+	dapl_object_unlock(&ep->obj);
 	if (!conn)
 		return;
 	(void)rdma_notify(conn->id, IBV_EVENT_COMM_EST);
@@ -67,18 +67,18 @@ async_notify_cm(struct dapl_ep *ep, uint32_t generation)
 }
 
 static void
-async_queue_pair_failed(struct dapl_ep *ep, uint32_t generation)
+async_queue_pair_failed(struct dapl_ep *ep, uint32_t generation) NO_LOCK
 {
 	DAT_HANDLE handle = DAT_HANDLE_NULL;
 	struct dapl_ia *ia = NULL;
 
-	os_lock(&ep->obj.lock);
-	if (ep->obj.handle && dapl_ep_generation(ep) == generation) {
+	dapl_object_lock(&ep->obj);
+	if (dapl_object_is_alive(&ep->obj) && dapl_ep_generation(ep) == generation) {
 		handle = ep->self;
 		ia = dapl_ia_of(&ep->obj);
 		dapl_ep_pin(ep);
 	}
-	os_unlock(&ep->obj.lock);
+	dapl_object_unlock(&ep->obj);
 	if (!handle)
 		return;
 	dapl_ia_report(ia, DAT_ASYNC_ERROR_EP_BROKEN, handle, DAT_EP_TRANSFER_TO_ERROR);
@@ -87,21 +87,21 @@ async_queue_pair_failed(struct dapl_ep *ep, uint32_t generation)
 }
 
 static void
-async_device_failed(struct dapl_ia *ia, void *arg)
+async_device_failed(struct dapl_ia *ia, void *arg) REQUIRES(dapl_locks.adapters)
 {
 	(void)arg;
 	dapl_ia_report_self(ia, DAT_ASYNC_ERROR_IA_CATASTROPHIC, DAT_IA_CATASTROPHIC_ERROR);
 }
 
 static void
-async_port_failed(struct dapl_ia *ia, void *arg)
+async_port_failed(struct dapl_ia *ia, void *arg) REQUIRES(dapl_locks.adapters)
 {
 	(void)arg;
 	dapl_ia_report_self(ia, DAT_ASYNC_ERROR_IA_CATASTROPHIC, DAT_IA_OTHER_ERROR);
 }
 
 static void
-async_dispatch(struct ibv_context *verbs, const struct note *note)
+async_dispatch(struct ibv_context *verbs, const struct note *note) NO_LOCK
 {
 	switch (note->type) {
 	case IBV_EVENT_QP_FATAL:

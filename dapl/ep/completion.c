@@ -26,7 +26,7 @@ completion_find(uint64_t id, struct dapl_wr_ring **ring)
 }
 
 static enum evd_verdict
-completion_sort(void *source, const void *raw, struct evd_hold **hold)
+completion_sort(void *source, const void *raw, struct evd_hold **hold) REQUIRES(core_locks.trigger)
 {
 	const struct ibv_wc *wc = raw;
 	const struct dapl_wr_entry *entry;
@@ -98,6 +98,7 @@ completion_status(enum ibv_wc_status status)
  */
 static void
 completion_convert(void *source, const void *raw, DAT_EVENT *event, struct evd_effect *effect)
+    REQUIRES(core_locks.trigger)
 {
 	const struct ibv_wc *wc = raw;
 	DAT_DTO_COMPLETION_EVENT_DATA *dto = &event->event_data.dto_completion_event_data;
@@ -132,7 +133,7 @@ completion_convert(void *source, const void *raw, DAT_EVENT *event, struct evd_e
 }
 
 static void
-completion_effect(void *source, const struct evd_effect *effect)
+completion_effect(void *source, const struct evd_effect *effect) NO_LOCK
 {
 	(void)source;
 	dapl_ep_broken(effect->object, (uint32_t)effect->stamp);

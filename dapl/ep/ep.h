@@ -101,18 +101,38 @@ dapl_ep_generation(struct dapl_ep *ep)
 	return atomic_load_explicit(&ep->generation, memory_order_acquire);
 }
 
-/* Locked. */
+/* Whether the state allows the call. */
+static inline bool
+dapl_ep_allows(const struct dapl_ep *ep, enum dapl_ep_call call) REQUIRES(dapl_locks.object)
+{
+	return dapl_ep_may(ep->state, call) == EP_ALLOWED;
+}
+
+/* Enters the state that the call leads to. */
 static inline void
-dapl_ep_pin(struct dapl_ep *ep)
+dapl_ep_advance(struct dapl_ep *ep, enum dapl_ep_call call) REQUIRES(dapl_locks.object)
+{
+	ep->state = dapl_ep_answer(ep->state, call)->next;
+}
+
+/* What a call returns that the state does not allow. */
+static inline DAT_RETURN
+dapl_ep_state_error(const struct dapl_ep *ep) REQUIRES(dapl_locks.object)
+{
+	return DAT_ERROR(DAT_INVALID_STATE, dapl_ep_state_subtype(ep->state));
+}
+
+static inline void
+dapl_ep_pin(struct dapl_ep *ep) REQUIRES(dapl_locks.object)
 {
 	ep->pins++;
 }
 
-/* Not locked.  If this is the last pin it closes the doomed id. */
-void dapl_ep_unpin(struct dapl_ep *ep);
+/* If this is the last pin it closes the doomed id. */
+void dapl_ep_unpin(struct dapl_ep *ep) NO_LOCK;
 
-/* Locked.  Waits until the other pins are dropped; drops and retakes the lock. */
-void dapl_ep_await_pins(struct dapl_ep *ep);
+/* Waits until the other pins are dropped; drops and retakes the lock. */
+void dapl_ep_await_pins(struct dapl_ep *ep) REQUIRES(dapl_locks.object);
 
 /*
  * Creates an endpoint for a request from that address.  It belongs to the request until the request
@@ -120,17 +140,16 @@ void dapl_ep_await_pins(struct dapl_ep *ep);
  * dat_ep_modify() sets them.  0 or -errno.
  */
 int dapl_ep_create_for_request(
-    struct dapl_ia *ia, const struct sockaddr *from, DAT_EP_HANDLE *handle);
+    struct dapl_ia *ia, const struct sockaddr *from, DAT_EP_HANDLE *handle) NO_LOCK;
 
 /*
  * Called when the request of an endpoint is refused.  An endpoint that the provider created for the
- * request is destroyed; an endpoint of a reserved service point belongs to the consumer again.  No
- * lock may be held.
+ * request is destroyed; an endpoint of a reserved service point belongs to the consumer again.
  */
-void dapl_ep_detach_request(DAT_EP_HANDLE handle);
+void dapl_ep_detach_request(DAT_EP_HANDLE handle) NO_LOCK;
 
 /* async.c: reads the asynchronous events of the device of a struct dapl_ia. */
-void dapl_async_read(void *ia, uint64_t serial);
+void dapl_async_read(void *ia, uint64_t serial) NO_LOCK;
 
 /* ep_attr.c: the defaults, cut to what the device can.  */
 void dapl_ep_attr_defaults(const struct dapl_ia *ia, DAT_EP_ATTR *attr);
@@ -142,8 +161,8 @@ bool dapl_ep_attr_accept(const struct dapl_ia *ia, const DAT_EP_ATTR *asked, DAT
  * DAT_HANDLE_NULL stands for a part that is missing.
  */
 DAT_RETURN_SUBTYPE dapl_ep_parts_get(struct dapl_ia *ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv,
-    DAT_EVD_HANDLE request, DAT_EVD_HANDLE connect, struct dapl_ep_parts *parts);
-void dapl_ep_parts_put(const struct dapl_ep_parts *parts);
+    DAT_EVD_HANDLE request, DAT_EVD_HANDLE connect, struct dapl_ep_parts *parts) NO_ADAPTER_LOCK;
+void dapl_ep_parts_put(const struct dapl_ep_parts *parts) NO_ADAPTER_LOCK;
 /* Of parts that may be missing. */
 static inline DAT_PZ_HANDLE
 dapl_ep_pz_handle(const struct dapl_pz *pz)
@@ -159,17 +178,20 @@ dapl_ep_evd_handle(const struct dapl_evd *evd)
  * Called before a queue pair is created: reserves room in the completion queues for the requests
  * that may be outstanding.
  */
-void dapl_ep_parts_promise(const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr);
+void dapl_ep_parts_promise(
+    const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr) NO_OBJECT_LOCK;
 /*
  * Called after the queue pair was destroyed and the generation was incremented: releases that room.
  */
-void dapl_ep_parts_reclaim(const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr);
+void dapl_ep_parts_reclaim(const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr) NO_LOCK;
 /*
  * Attaches the endpoint to its EVDs, or detaches it: they wake for its completions as its
  * attributes require.
  */
-void dapl_ep_parts_attach(const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr);
-void dapl_ep_parts_detach(const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr);
+void dapl_ep_parts_attach(
+    const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr) NO_OBJECT_LOCK;
+void dapl_ep_parts_detach(
+    const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr) NO_OBJECT_LOCK;
 int dapl_ep_rings_create(
     struct dapl_ep_rings *rings, const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr);
 void dapl_ep_rings_free(struct dapl_ep_rings *rings);
@@ -179,42 +201,42 @@ void dapl_ep_rings_free(struct dapl_ep_rings *rings);
  * queue pair that are queued in EVDs.  Completions that are still in the completion queue are
  * dropped by sort() when they are polled.
  */
-void dapl_ep_purge_completions(struct dapl_ep *ep);
+void dapl_ep_purge_completions(struct dapl_ep *ep) NO_CORE_LOCK;
 
 /*
  * Polls the completion queues of the endpoint into the EVDs, which gives the completions their
- * places.  A queue that cannot be polled is reported.  Not locked, pinned.
+ * places.  A queue that cannot be polled is reported.  The caller has a pin.
  */
-void dapl_ep_refresh(struct dapl_ep *ep);
+void dapl_ep_refresh(struct dapl_ep *ep) NO_LOCK;
 
 /* ep_qp.c: a queue pair, which the endpoint is to have in this generation */
 int dapl_ep_qp_create(struct dapl_ep *ep, uint32_t generation, const struct dapl_ep_parts *parts,
-    const DAT_EP_ATTR *attr, struct ibv_qp **out);
-void dapl_ep_qp_free(struct ibv_qp *qp);
+    const DAT_EP_ATTR *attr, struct ibv_qp **out) NO_OBJECT_LOCK;
+void dapl_ep_qp_free(struct ibv_qp *qp) NO_OBJECT_LOCK;
 void dapl_ep_qp_fail(struct ibv_qp *qp); /* to the error state: everything outstanding is flushed */
 
 /*
  * ep_event.c: the changes of a connection.
  *
  * dapl_ep_settle() performs one change: it sets the next state, moves the queue pair to the error
- * state if the connection ends, and posts exactly one event.  The caller holds the lock;
- * dapl_ep_settle() drops it.  dapl_ep_happened() takes the lock and does the same, if the table has
- * a rule and `conn` is still the connection of the endpoint (NULL: any connection).
+ * state if the connection ends, and posts exactly one event.  dapl_ep_happened() takes the lock and
+ * does the same, if the table has a rule and `conn` is still the connection of the endpoint (NULL:
+ * any connection).
  */
-void dapl_ep_settle(struct dapl_ep *ep, enum dapl_ep_happening what, const void *data, size_t size);
+void dapl_ep_settle(struct dapl_ep *ep, enum dapl_ep_happening what, const void *data, size_t size)
+    RELEASE(dapl_locks.object);
 void dapl_ep_happened(struct dapl_ep *ep, const struct dapl_conn *conn, enum dapl_ep_happening what,
-    const void *data, size_t size);
+    const void *data, size_t size) NO_LOCK;
 /* A request of that generation of the queue pair failed. */
-void dapl_ep_broken(struct dapl_ep *ep, uint32_t generation);
+void dapl_ep_broken(struct dapl_ep *ep, uint32_t generation) NO_LOCK;
 /*
  * dat_ep_reset() posts the owed event at once.  It calls dapl_ep_take_owed() in the lock section
  * that removes the connection: if the event stayed in `owed`, a timer that still runs could post it
- * after the events of the next connection.  dapl_ep_post_owed() then posts it, without the lock and
- * with the endpoint pinned.
+ * after the events of the next connection.  dapl_ep_post_owed() then posts it; the caller has a pin.
  */
-DAT_EVENT_NUMBER dapl_ep_take_owed(struct dapl_ep *ep);
-void dapl_ep_post_owed(struct dapl_ep *ep, DAT_EVENT_NUMBER owed);
+DAT_EVENT_NUMBER dapl_ep_take_owed(struct dapl_ep *ep) REQUIRES(dapl_locks.object);
+void dapl_ep_post_owed(struct dapl_ep *ep, DAT_EVENT_NUMBER owed) NO_LOCK;
 /* The timer of a pending connection or graceful disconnection. */
-void dapl_ep_timer_run(struct loop_job *job, uint64_t serial);
+void dapl_ep_timer_run(struct loop_job *job, uint64_t serial) NO_LOCK;
 
 #endif

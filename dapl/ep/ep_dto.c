@@ -19,15 +19,16 @@ struct dto {
 /* The locked endpoint, or NULL with the reason. */
 static struct dapl_ep *
 dto_enter(DAT_EP_HANDLE handle, enum dapl_ep_call call, DAT_RETURN *ret)
+    TRY_ACQUIRE(dapl_locks.object) NO_LOCK
 {
-	struct dapl_ep *ep = dapl_object_lock(handle, KIND_EP);
+	struct dapl_ep *ep = dapl_object_lock_handle(handle, KIND_EP);
 
 	if (!ep) {
 		*ret = BAD_EP;
 		return NULL;
 	}
-	if (dapl_ep_may(ep->state, call) != EP_ALLOWED)
-		*ret = DAT_ERROR(DAT_INVALID_STATE, dapl_ep_state_subtype(ep->state));
+	if (!dapl_ep_allows(ep, call))
+		*ret = dapl_ep_state_error(ep);
 	else if (call == EP_RECV ? !ep->parts.recv : !ep->parts.request)
 		*ret = DAT_ERROR(DAT_INVALID_STATE, call == EP_RECV ?
 							DAT_INVALID_STATE_EP_EVD_RECV :
@@ -36,7 +37,7 @@ dto_enter(DAT_EP_HANDLE handle, enum dapl_ep_call call, DAT_RETURN *ret)
 		*ret = DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_DISCONNECTED);
 	else
 		return ep;
-	os_unlock(&ep->obj.lock);
+	dapl_object_unlock(&ep->obj);
 	return NULL;
 }
 
@@ -84,10 +85,11 @@ dto_gather(const struct dto *d, uint64_t limit, struct ibv_sge *sge, uint64_t *t
  * Some devices ignore requests that are posted to a queue pair in the error state. When such a
  * queue pair has flushed everything, new requests are flushed here; before that they go to the
  * device to keep their order. Polled receives may still be held until another thread posts the
- * outcome of the attempt to connect: a receive that follows them is held with them. Locked.
+ * outcome of the attempt to connect: a receive that follows them is held with them.
  */
 static bool
 dto_flushes_here(struct dapl_ep *ep, struct dapl_wr_ring *ring, struct dapl_evd *evd)
+    REQUIRES(dapl_locks.object) NO_CORE_LOCK
 {
 	if (ep->state != DAT_EP_STATE_DISCONNECTED)
 		return false;
@@ -99,6 +101,7 @@ dto_flushes_here(struct dapl_ep *ep, struct dapl_wr_ring *ring, struct dapl_evd 
 
 static DAT_RETURN
 dto_flush(struct dapl_ep *ep, const struct dto *d, struct dapl_evd *evd)
+    REQUIRES(dapl_locks.object) NO_CORE_LOCK
 {
 	const struct evd_order order = { .endpoint = ep->self };
 	DAT_EVENT event = { .event_number = DAT_DTO_COMPLETION_EVENT };
@@ -124,11 +127,12 @@ dto_remember(struct dapl_wr_entry *entry, const struct dto *d, uint64_t length)
 }
 
 /*
- * Locked. The request is always signalled: suppressed successes are dropped when they are
+ * The request is always signalled: suppressed successes are dropped when they are
  * polled, so that the send queue never fills with requests that cannot be reaped.
  */
 static DAT_RETURN
 dto_post_request(struct dapl_ep *ep, const struct dto *d, uint64_t limit)
+    REQUIRES(dapl_locks.object) NO_CORE_LOCK
 {
 	static const enum ibv_wr_opcode opcodes[] = {
 		[DAT_DTO_SEND] = IBV_WR_SEND,
@@ -224,7 +228,7 @@ dapl_ep_post_recv(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov
 		ret = dapl_err_post(r > 0 ? -r : r);
 	}
 out:
-	os_unlock(&ep->obj.lock);
+	dapl_object_unlock(&ep->obj);
 	return ret;
 }
 
@@ -248,7 +252,7 @@ dapl_ep_post_send(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov
 	ret = dto_check(&d, ep->attr.max_request_iov);
 	if (ret == DAT_SUCCESS)
 		ret = dto_post_request(ep, &d, UINT64_MAX);
-	os_unlock(&ep->obj.lock);
+	dapl_object_unlock(&ep->obj);
 	return ret;
 }
 
@@ -264,7 +268,7 @@ dto_local_length(const struct dto *d)
 
 /* What is read must fit here, what is written must fit there. */
 static DAT_RETURN
-dto_post_rdma(DAT_EP_HANDLE handle, const struct dto *d)
+dto_post_rdma(DAT_EP_HANDLE handle, const struct dto *d) NO_LOCK
 {
 	const bool read = d->operation == DAT_DTO_RDMA_READ;
 	uint64_t here, there;
@@ -286,7 +290,7 @@ dto_post_rdma(DAT_EP_HANDLE handle, const struct dto *d)
 	else
 		ret = dto_post_request(ep, d, read ? there : UINT64_MAX);
 out:
-	os_unlock(&ep->obj.lock);
+	dapl_object_unlock(&ep->obj);
 	return ret;
 }
 

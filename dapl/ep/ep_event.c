@@ -15,9 +15,9 @@ enum how {
 	BEHIND_DEVICE, /* after the completions that the device still has */
 };
 
-/* Not locked, pinned. */
+/* The caller has a pin. */
 static void
-ep_post_event(struct dapl_ep *ep, DAT_EVENT_NUMBER number, size_t size, enum how how)
+ep_post_event(struct dapl_ep *ep, DAT_EVENT_NUMBER number, size_t size, enum how how) NO_LOCK
 {
 	const struct evd_ref evd = dapl_evd_ref(ep->parts.connect);
 	const struct evd_order order = {
@@ -38,7 +38,7 @@ ep_post_event(struct dapl_ep *ep, DAT_EVENT_NUMBER number, size_t size, enum how
 }
 
 static void
-ep_refresh_evd(struct dapl_evd *evd)
+ep_refresh_evd(struct dapl_evd *evd) NO_LOCK
 {
 	const struct evd_ref ref = dapl_evd_ref(evd);
 
@@ -83,24 +83,24 @@ dapl_ep_take_owed(struct dapl_ep *ep)
  * or until OWED_NS have passed.
  *
  * A connection may end while another thread is about to post ESTABLISHED. That event goes
- * first, and ep_conclude() then calls this function. Not locked, pinned.
+ * first, and ep_conclude() then calls this function. The caller has a pin.
  */
 static void
-ep_pay_owed(struct dapl_ep *ep)
+ep_pay_owed(struct dapl_ep *ep) NO_LOCK
 {
 	DAT_EVENT_NUMBER owed = 0;
 	bool idle;
 
 	dapl_ep_refresh(ep);
-	os_lock(&ep->obj.lock);
+	dapl_object_lock(&ep->obj);
 	idle = dapl_wr_ring_idle(&ep->rings.requests) && dapl_wr_ring_idle(&ep->rings.recvs);
 	if (ep->owed && !ep->concluding && (idle || os_clock_ns() >= ep->deadline)) {
 		owed = dapl_ep_take_owed(ep);
-	} else if (ep->owed && ep->obj.handle) {
+	} else if (ep->owed && dapl_object_is_alive(&ep->obj)) {
 		(void)loop_unready(&ep->timer);
 		loop_ready_later(dapl_ia_of(&ep->obj)->loops[0].loop, &ep->timer, LOOK_AGAIN_NS);
 	}
-	os_unlock(&ep->obj.lock);
+	dapl_object_unlock(&ep->obj);
 	if (owed)
 		ep_post_event(ep, owed, 0, idle ? AT_ONCE : BEHIND_DEVICE);
 }
@@ -115,12 +115,12 @@ dapl_ep_post_owed(struct dapl_ep *ep, DAT_EVENT_NUMBER owed)
 /* The end of a connection that was there. */
 static void
 ep_end(struct dapl_ep *ep, DAT_EVENT_NUMBER number, bool by_us, const struct dapl_conn *conn,
-    struct ibv_qp *qp)
+    struct ibv_qp *qp) NO_LOCK
 {
 	const bool untold = conn && rdma_disconnect(conn->id);
 
 	dapl_ep_qp_fail(qp);
-	os_lock(&ep->obj.lock);
+	dapl_object_lock(&ep->obj);
 	/* The peer is notified when the id is destroyed, if not before. */
 	if (untold && ep->conn == conn) {
 		ep->doomed = ep->conn;
@@ -129,7 +129,7 @@ ep_end(struct dapl_ep *ep, DAT_EVENT_NUMBER number, bool by_us, const struct dap
 	ep->owed = number;
 	ep->by_us = by_us;
 	ep->deadline = os_clock_ns() + OWED_NS;
-	os_unlock(&ep->obj.lock);
+	dapl_object_unlock(&ep->obj);
 	ep_pay_owed(ep);
 }
 
@@ -139,7 +139,7 @@ ep_end(struct dapl_ep *ep, DAT_EVENT_NUMBER number, bool by_us, const struct dap
  */
 static void
 ep_conclude(struct dapl_ep *ep, const struct dapl_ep_rule *rule, DAT_EP_STATE was,
-    const struct dapl_conn *conn, struct ibv_qp *qp, size_t size)
+    const struct dapl_conn *conn, struct ibv_qp *qp, size_t size) NO_LOCK
 {
 	uint32_t generation;
 	bool ended, broken;
@@ -150,12 +150,12 @@ ep_conclude(struct dapl_ep *ep, const struct dapl_ep_rule *rule, DAT_EP_STATE wa
 		dapl_ep_qp_fail(qp);
 	}
 	ep_post_event(ep, rule->event, size, ep->rings.merged ? RELEASING : AT_ONCE);
-	os_lock(&ep->obj.lock);
+	dapl_object_lock(&ep->obj);
 	ep->concluding = false;
 	ended = ep->owed != 0;
 	generation = dapl_ep_generation(ep);
 	broken = rule->next == DAT_EP_STATE_CONNECTED && ep->broken == generation + 1;
-	os_unlock(&ep->obj.lock);
+	dapl_object_unlock(&ep->obj);
 	if (ended)
 		ep_pay_owed(ep);
 	else if (broken)
@@ -186,7 +186,7 @@ dapl_ep_settle(struct dapl_ep *ep, enum dapl_ep_happening what, const void *data
 	if (!ending)
 		ep->concluding = true;
 	dapl_ep_pin(ep);
-	os_unlock(&ep->obj.lock);
+	dapl_object_unlock(&ep->obj);
 	if (dapl_debug_wants(DEBUG_CONNECTIONS))
 		dapl_debug_line("ep %p: %s, the connection %s: %s, %s", ep->self,
 		    dapl_name_ep_state(was), dapl_name_ep_happening(what),
@@ -203,10 +203,10 @@ void
 dapl_ep_happened(struct dapl_ep *ep, const struct dapl_conn *conn, enum dapl_ep_happening what,
     const void *data, size_t size)
 {
-	os_lock(&ep->obj.lock);
-	if (!ep->obj.handle || (conn && ep->conn != conn) ||
+	dapl_object_lock(&ep->obj);
+	if (!dapl_object_is_alive(&ep->obj) || (conn && ep->conn != conn) ||
 	    !dapl_ep_rule(ep->state, what)->event) {
-		os_unlock(&ep->obj.lock);
+		dapl_object_unlock(&ep->obj);
 		return;
 	}
 	dapl_ep_settle(ep, what, data, size);
@@ -215,9 +215,9 @@ dapl_ep_happened(struct dapl_ep *ep, const struct dapl_conn *conn, enum dapl_ep_
 void
 dapl_ep_broken(struct dapl_ep *ep, uint32_t generation)
 {
-	os_lock(&ep->obj.lock);
-	if (!ep->obj.handle || dapl_ep_generation(ep) != generation) {
-		os_unlock(&ep->obj.lock);
+	dapl_object_lock(&ep->obj);
+	if (!dapl_object_is_alive(&ep->obj) || dapl_ep_generation(ep) != generation) {
+		dapl_object_unlock(&ep->obj);
 	} else if (ep->state == DAT_EP_STATE_CONNECTED ||
 		   ep->state == DAT_EP_STATE_DISCONNECT_PENDING) {
 		dapl_ep_settle(ep, EP_IS_BROKEN, NULL, 0);
@@ -227,16 +227,16 @@ dapl_ep_broken(struct dapl_ep *ep, uint32_t generation)
 		 * the connection.
 		 */
 		ep->broken = generation + 1;
-		os_unlock(&ep->obj.lock);
+		dapl_object_unlock(&ep->obj);
 	}
 }
 
 /*
- * Pinned. Whether the results of the requests are lost, because their completion queue cannot
- * be polled.
+ * Whether the results of the requests are lost, because their completion queue cannot
+ * be polled. The caller has a pin.
  */
 static bool
-ep_requests_are_lost(const struct dapl_ep *ep)
+ep_requests_are_lost(const struct dapl_ep *ep) NO_CORE_LOCK
 {
 	struct evd_status status;
 
@@ -246,24 +246,25 @@ ep_requests_are_lost(const struct dapl_ep *ep)
 
 /* A graceful disconnection waits for the posted requests: checks whether they are complete. */
 static void
-ep_drain(struct dapl_ep *ep)
+ep_drain(struct dapl_ep *ep) RELEASE(dapl_locks.object)
 {
 	bool idle, lost;
 
 	dapl_ep_pin(ep);
-	os_unlock(&ep->obj.lock);
+	dapl_object_unlock(&ep->obj);
 	dapl_ep_refresh(ep);
-	os_lock(&ep->obj.lock);
+	dapl_object_lock(&ep->obj);
 	idle = dapl_wr_ring_idle(&ep->rings.requests);
 	lost = !idle && ep_requests_are_lost(ep);
-	if (ep->obj.handle && ep->state == DAT_EP_STATE_DISCONNECT_PENDING && (idle || lost)) {
+	if (dapl_object_is_alive(&ep->obj) && ep->state == DAT_EP_STATE_DISCONNECT_PENDING &&
+	    (idle || lost)) {
 		dapl_ep_settle(
 		    ep, lost || ep_has_failed(ep) ? EP_IS_BROKEN : EP_DISCONNECTS, NULL, 0);
 	} else {
-		if (ep->obj.handle && ep->state == DAT_EP_STATE_DISCONNECT_PENDING)
+		if (dapl_object_is_alive(&ep->obj) && ep->state == DAT_EP_STATE_DISCONNECT_PENDING)
 			loop_ready_later(
 			    dapl_ia_of(&ep->obj)->loops[0].loop, &ep->timer, LOOK_AGAIN_NS);
-		os_unlock(&ep->obj.lock);
+		dapl_object_unlock(&ep->obj);
 	}
 	dapl_ep_unpin(ep);
 }
@@ -273,20 +274,20 @@ dapl_ep_timer_run(struct loop_job *job, uint64_t serial)
 {
 	struct dapl_ep *ep = (struct dapl_ep *)((char *)job - offsetof(struct dapl_ep, timer));
 
-	os_lock(&ep->obj.lock);
+	dapl_object_lock(&ep->obj);
 	if (!dapl_object_is(&ep->obj, serial)) {
-		os_unlock(&ep->obj.lock);
+		dapl_object_unlock(&ep->obj);
 	} else if (ep->state == DAT_EP_STATE_DISCONNECT_PENDING) {
 		ep_drain(ep);
 	} else if (ep->owed) {
 		dapl_ep_pin(ep);
-		os_unlock(&ep->obj.lock);
+		dapl_object_unlock(&ep->obj);
 		ep_pay_owed(ep);
 		dapl_ep_unpin(ep);
 	} else if (ep->state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING &&
 		   os_clock_ns() >= ep->deadline) {
 		dapl_ep_settle(ep, EP_HAS_TIMED_OUT, NULL, 0);
 	} else {
-		os_unlock(&ep->obj.lock);
+		dapl_object_unlock(&ep->obj);
 	}
 }

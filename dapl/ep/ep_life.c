@@ -23,7 +23,7 @@ struct dapl_slab dapl_ep_slab = SLAB_INITIALIZER(struct dapl_ep, ep_prepare);
  */
 static int
 ep_create(struct dapl_ia *ia, const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr,
-    const struct sockaddr *from, DAT_EP_HANDLE *handle)
+    const struct sockaddr *from, DAT_EP_HANDLE *handle) NO_LOCK
 {
 	struct sockaddr_storage remote = { .ss_family = AF_UNSPEC };
 	DAT_EP_HANDLE self;
@@ -39,7 +39,7 @@ ep_create(struct dapl_ia *ia, const struct dapl_ep_parts *parts, const DAT_EP_AT
 	 * A timer job or reader of the slot's last endpoint may still lock the slot and read
 	 * it. Threads that waited for its pins may not have run since: they stay in the list.
 	 */
-	os_lock(&ep->obj.lock);
+	dapl_object_lock(&ep->obj);
 	ep->obj.parent = &ia->parent;
 	ep->state = from ? DAT_EP_STATE_UNCONFIGURED_TENTATIVE : DAT_EP_STATE_UNCONNECTED;
 	ep->pins = 0;
@@ -52,7 +52,7 @@ ep_create(struct dapl_ia *ia, const struct dapl_ep_parts *parts, const DAT_EP_AT
 	ep->timer = (struct loop_job){ .run = dapl_ep_timer_run };
 	ep->remote = remote;
 	ep->remote_qual = from ? dapl_address_port(&remote) : 0;
-	os_unlock(&ep->obj.lock);
+	dapl_object_unlock(&ep->obj);
 
 	r = dapl_ep_rings_create(&ep->rings, parts, attr);
 	if (r)
@@ -60,10 +60,10 @@ ep_create(struct dapl_ia *ia, const struct dapl_ep_parts *parts, const DAT_EP_AT
 	r = dapl_object_create(&ep->obj, &ia->parent, &ia->provider->table);
 	if (r)
 		goto destroy_rings;
-	os_lock(&ep->obj.lock);
+	dapl_object_lock(&ep->obj);
 	ep->self = self = ep->obj.handle;
 	ep->timer.serial = ep->obj.serial;
-	os_unlock(&ep->obj.lock);
+	dapl_object_unlock(&ep->obj);
 	dapl_ep_parts_promise(parts, attr);
 	if (parts->pz)
 		r = dapl_ep_qp_create(ep, dapl_ep_generation(ep), parts, attr, &ep->qp);
@@ -196,7 +196,7 @@ dapl_ep_purge_completions(struct dapl_ep *ep)
 }
 
 static void
-ep_purge_events(struct dapl_ep *ep)
+ep_purge_events(struct dapl_ep *ep) NO_LOCK
 {
 	if (ep->parts.connect)
 		evd_purge(dapl_evd_ref(ep->parts.connect), NULL, NULL, ep_names_endpoint, ep);
@@ -204,11 +204,12 @@ ep_purge_events(struct dapl_ep *ep)
 }
 
 /*
- * Locked, no pins. Takes the connection and the queue pair out; no other thread can reach them
+ * Without pins. Takes the connection and the queue pair out; no other thread can reach them
  * afterwards.
  */
 static void
 ep_detach_device(struct dapl_ep *ep, struct dapl_conn **conn, struct ibv_qp **qp)
+    REQUIRES(dapl_locks.object)
 {
 	*conn = ep->conn;
 	*qp = ep->qp;
@@ -220,9 +221,8 @@ ep_detach_device(struct dapl_ep *ep, struct dapl_conn **conn, struct ibv_qp **qp
 
 /* ---- free ---- */
 
-/* Entered with the lock, left without it. */
 static void
-ep_free_locked(struct dapl_ep *ep)
+ep_free_locked(struct dapl_ep *ep) RELEASE(dapl_locks.object)
 {
 	const DAT_EP_STATE was = ep->state;
 	struct dapl_conn *conn;
@@ -231,7 +231,7 @@ ep_free_locked(struct dapl_ep *ep)
 	dapl_object_free_locked(&ep->obj);
 	dapl_ep_await_pins(ep);
 	ep_detach_device(ep, &conn, &qp);
-	os_unlock(&ep->obj.lock);
+	dapl_object_unlock(&ep->obj);
 
 	if (conn) {
 		if (was == DAT_EP_STATE_CONNECTED || was == DAT_EP_STATE_DISCONNECT_PENDING)
@@ -253,7 +253,7 @@ ep_free_locked(struct dapl_ep *ep)
 int
 dapl_ep_free_by_handle(DAT_HANDLE handle)
 {
-	struct dapl_ep *ep = dapl_object_lock(handle, KIND_EP);
+	struct dapl_ep *ep = dapl_object_lock_handle(handle, KIND_EP);
 
 	if (!ep)
 		return -ENODEV;
@@ -264,7 +264,7 @@ dapl_ep_free_by_handle(DAT_HANDLE handle)
 void
 dapl_ep_detach_request(DAT_EP_HANDLE handle)
 {
-	struct dapl_ep *ep = dapl_object_lock(handle, KIND_EP);
+	struct dapl_ep *ep = dapl_object_lock_handle(handle, KIND_EP);
 	const struct dapl_ep_answer *answer;
 
 	if (!ep)
@@ -279,13 +279,13 @@ dapl_ep_detach_request(DAT_EP_HANDLE handle)
 		ep->remote.ss_family = AF_UNSPEC;
 		ep->remote_qual = 0;
 	}
-	os_unlock(&ep->obj.lock);
+	dapl_object_unlock(&ep->obj);
 }
 
 DAT_RETURN
 dapl_ep_free(DAT_EP_HANDLE handle)
 {
-	struct dapl_ep *ep = dapl_object_lock(handle, KIND_EP);
+	struct dapl_ep *ep = dapl_object_lock_handle(handle, KIND_EP);
 	DAT_RETURN ret;
 
 	if (!ep)
@@ -294,8 +294,8 @@ dapl_ep_free(DAT_EP_HANDLE handle)
 		ep_free_locked(ep);
 		return DAT_SUCCESS;
 	}
-	ret = DAT_ERROR(DAT_INVALID_STATE, dapl_ep_state_subtype(ep->state));
-	os_unlock(&ep->obj.lock);
+	ret = dapl_ep_state_error(ep);
+	dapl_object_unlock(&ep->obj);
 	return ret;
 }
 
@@ -308,7 +308,7 @@ dapl_ep_free(DAT_EP_HANDLE handle)
 DAT_RETURN
 dapl_ep_reset(DAT_EP_HANDLE handle)
 {
-	struct dapl_ep *ep = dapl_object_lock(handle, KIND_EP);
+	struct dapl_ep *ep = dapl_object_lock_handle(handle, KIND_EP);
 	DAT_EVENT_NUMBER owed;
 	enum dapl_ep_verdict verdict;
 	struct ibv_qp *qp, *fresh;
@@ -328,14 +328,14 @@ dapl_ep_reset(DAT_EP_HANDLE handle)
 		else if (verdict == EP_NOTHING)
 			ret = DAT_SUCCESS;
 		else
-			ret = DAT_ERROR(DAT_INVALID_STATE, dapl_ep_state_subtype(ep->state));
-		os_unlock(&ep->obj.lock);
+			ret = dapl_ep_state_error(ep);
+		dapl_object_unlock(&ep->obj);
 		return ret;
 	}
 	owed = dapl_ep_take_owed(ep);
 	ep_detach_device(ep, &conn, &qp);
 	dapl_ep_pin(ep);
-	os_unlock(&ep->obj.lock);
+	dapl_object_unlock(&ep->obj);
 
 	dapl_ep_post_owed(ep, owed);
 	if (conn)
@@ -350,12 +350,12 @@ dapl_ep_reset(DAT_EP_HANDLE handle)
 	dapl_ep_parts_promise(&ep->parts, &ep->attr);
 	r = dapl_ep_qp_create(ep, dapl_ep_generation(ep), &ep->parts, &ep->attr, &fresh);
 	if (!r) {
-		os_lock(&ep->obj.lock);
+		dapl_object_lock(&ep->obj);
 		ep->qp = fresh;
 		ep->remote.ss_family = AF_UNSPEC;
 		ep->remote_qual = 0;
-		ep->state = dapl_ep_answer(ep->state, EP_RESET)->next;
-		os_unlock(&ep->obj.lock);
+		dapl_ep_advance(ep, EP_RESET);
+		dapl_object_unlock(&ep->obj);
 	}
 	dapl_ep_unpin(ep);
 	return r ? dapl_err_resource(r, DAT_RESOURCE_TEP) : DAT_SUCCESS;

@@ -74,9 +74,9 @@ struct wanted {
 	DAT_EVD_HANDLE recv, request, connect;
 };
 
-/* Locked. */
 static struct wanted
 ep_modify_wanted_parts(const struct dapl_ep *ep, const DAT_EP_PARAM *param, DAT_EP_PARAM_MASK mask)
+    REQUIRES(dapl_locks.object)
 {
 	const struct dapl_ep_parts *now = &ep->parts;
 	struct wanted w = {
@@ -98,10 +98,10 @@ ep_modify_wanted_parts(const struct dapl_ep *ep, const DAT_EP_PARAM *param, DAT_
 	return w;
 }
 
-/* Not locked, pinned, and without a queue pair: `was` is the one it had. */
+/* The endpoint is pinned and has no queue pair: `was` is the one it had. */
 static int
 ep_modify_rebuild(struct dapl_ep *ep, enum dapl_ep_call call, const struct dapl_ep_parts *parts,
-    const DAT_EP_ATTR *attr, struct ibv_qp *was)
+    const DAT_EP_ATTR *attr, struct ibv_qp *was) NO_LOCK
 {
 	const struct dapl_ep_parts old_parts = ep->parts;
 	const DAT_EP_ATTR old_attr = ep->attr;
@@ -123,15 +123,15 @@ ep_modify_rebuild(struct dapl_ep *ep, enum dapl_ep_call call, const struct dapl_
 	if (was)
 		dapl_ep_qp_free(was);
 	dapl_ep_purge_completions(ep);
-	os_lock(&ep->obj.lock);
+	dapl_object_lock(&ep->obj);
 	atomic_fetch_add_explicit(&ep->generation, 1, memory_order_acq_rel);
 	old_rings = ep->rings;
 	ep->rings = rings;
 	ep->parts = *parts;
 	ep->attr = *attr;
 	ep->qp = fresh;
-	ep->state = dapl_ep_answer(ep->state, call)->next;
-	os_unlock(&ep->obj.lock);
+	dapl_ep_advance(ep, call);
+	dapl_object_unlock(&ep->obj);
 	dapl_ep_rings_free(&old_rings);
 	dapl_ep_parts_reclaim(&old_parts, &old_attr);
 	dapl_ep_parts_detach(&old_parts, &old_attr);
@@ -140,11 +140,11 @@ ep_modify_rebuild(struct dapl_ep *ep, enum dapl_ep_call call, const struct dapl_
 }
 
 /*
- * Entered with the lock, left without it.  The parts are held without it: two locks of this rank
- * are never held at once.
+ * The parts are got without the lock, because a thread never holds the locks of two objects.
  */
 static DAT_RETURN
 ep_modify_change(struct dapl_ep *ep, const struct wanted *w, const DAT_EP_ATTR *attr)
+    RELEASE(dapl_locks.object)
 {
 	struct dapl_ia *ia = dapl_ia_of(&ep->obj);
 	struct ibv_qp *qp = ep->qp;
@@ -154,7 +154,7 @@ ep_modify_change(struct dapl_ep *ep, const struct wanted *w, const DAT_EP_ATTR *
 
 	ep->qp = NULL;
 	dapl_ep_pin(ep);
-	os_unlock(&ep->obj.lock);
+	dapl_object_unlock(&ep->obj);
 	if (w->call != EP_MODIFY_PZ || w->pz != DAT_HANDLE_NULL)
 		bad = dapl_ep_parts_get(ia, w->pz, w->recv, w->request, w->connect, &parts);
 	if (bad == DAT_NO_SUBTYPE) {
@@ -166,9 +166,9 @@ ep_modify_change(struct dapl_ep *ep, const struct wanted *w, const DAT_EP_ATTR *
 		}
 	}
 	if (r) {
-		os_lock(&ep->obj.lock);
+		dapl_object_lock(&ep->obj);
 		ep->qp = qp;
-		os_unlock(&ep->obj.lock);
+		dapl_object_unlock(&ep->obj);
 	}
 	dapl_ep_unpin(ep);
 	if (bad != DAT_NO_SUBTYPE)
@@ -176,9 +176,10 @@ ep_modify_change(struct dapl_ep *ep, const struct wanted *w, const DAT_EP_ATTR *
 	return r ? dapl_err_resource(r, DAT_RESOURCE_TEP) : DAT_SUCCESS;
 }
 
-/* Locked.  Whether the endpoint may change in this way at all. */
+/* Whether the endpoint may change in this way at all. */
 static DAT_RETURN
 ep_modify_may_modify(const struct dapl_ep *ep, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM *param)
+    REQUIRES(dapl_locks.object)
 {
 	DAT_RETURN ret = dapl_err_query(!(mask & ~DAT_EP_FIELD_ALL), param);
 
@@ -186,15 +187,15 @@ ep_modify_may_modify(const struct dapl_ep *ep, DAT_EP_PARAM_MASK mask, const DAT
 		return ret;
 	if (mask & ~MODIFIABLE)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	if (dapl_ep_may(ep->state, ep_modify_call_of(mask)) != EP_ALLOWED)
-		return DAT_ERROR(DAT_INVALID_STATE, dapl_ep_state_subtype(ep->state));
+	if (!dapl_ep_allows(ep, ep_modify_call_of(mask)))
+		return dapl_ep_state_error(ep);
 	return DAT_SUCCESS;
 }
 
 DAT_RETURN
 dapl_ep_modify(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM *param)
 {
-	struct dapl_ep *ep = dapl_object_lock(handle, KIND_EP);
+	struct dapl_ep *ep = dapl_object_lock_handle(handle, KIND_EP);
 	struct wanted wanted;
 	DAT_EP_ATTR attr;
 	DAT_RETURN ret;
@@ -224,6 +225,6 @@ dapl_ep_modify(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM 
 		return ep_modify_change(ep, &wanted, &attr);
 	}
 unlock:
-	os_unlock(&ep->obj.lock);
+	dapl_object_unlock(&ep->obj);
 	return ret;
 }

@@ -18,7 +18,7 @@ dapl_ep_parts_put(const struct dapl_ep_parts *parts)
 /* `parent` NULL: the EVD may be of another IA. */
 static bool
 ep_parts_hold_evd(const struct dapl_parent *parent, DAT_EVD_HANDLE handle, DAT_EVD_FLAGS stream,
-    struct dapl_evd **out)
+    struct dapl_evd **out) NO_OBJECT_LOCK
 {
 	struct dapl_evd *evd;
 

@@ -7,23 +7,31 @@ dapl_ep_unpin(struct dapl_ep *ep)
 {
 	struct dapl_conn *doomed = NULL;
 
-	os_lock(&ep->obj.lock);
+	dapl_object_lock(&ep->obj);
 	if (ep->pins == 1) {
 		doomed = ep->doomed;
 		ep->doomed = NULL;
 	}
 	if (doomed) {
-		os_unlock(&ep->obj.lock);
+		dapl_object_unlock(&ep->obj);
 		dapl_conn_close(doomed);
-		os_lock(&ep->obj.lock);
+		dapl_object_lock(&ep->obj);
 	}
 	if (--ep->pins == 0)
 		park_list_wake_all(&ep->unpinned);
-	os_unlock(&ep->obj.lock);
+	dapl_object_unlock(&ep->obj);
+}
+
+static bool
+ep_has_no_pins(void *arg) REQUIRES(dapl_locks.object)
+{
+	const struct dapl_ep *ep = arg;
+
+	return ep->pins == 0;
 }
 
 void
 dapl_ep_await_pins(struct dapl_ep *ep)
 {
-	dapl_object_await_none(&ep->obj, &ep->unpinned, &ep->pins);
+	park_list_await(&ep->unpinned, &ep->obj.lock, ep_has_no_pins, ep);
 }

@@ -10,7 +10,7 @@
 DAT_RETURN
 dapl_ep_query(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask, DAT_EP_PARAM *param)
 {
-	struct dapl_ep *ep = dapl_object_lock(handle, KIND_EP);
+	struct dapl_ep *ep = dapl_object_lock_handle(handle, KIND_EP);
 	DAT_EP_PARAM p = { 0 };
 	DAT_RETURN ret;
 	struct dapl_ia *ia;
@@ -35,7 +35,7 @@ dapl_ep_query(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask, DAT_EP_PARAM *param)
 	p.connect_evd_handle = dapl_ep_evd_handle(ep->parts.connect);
 	p.srq_handle = DAT_HANDLE_NULL;
 	p.ep_attr = ep->attr;
-	os_unlock(&ep->obj.lock);
+	dapl_object_unlock(&ep->obj);
 	ret = dapl_err_query(!(mask & ~DAT_EP_FIELD_ALL), param);
 	if (ret != DAT_SUCCESS)
 		return ret;
@@ -48,7 +48,7 @@ DAT_RETURN
 dapl_ep_get_status(
     DAT_EP_HANDLE handle, DAT_EP_STATE *state, DAT_BOOLEAN *recv_idle, DAT_BOOLEAN *request_idle)
 {
-	struct dapl_ep *ep = dapl_object_lock(handle, KIND_EP);
+	struct dapl_ep *ep = dapl_object_lock_handle(handle, KIND_EP);
 	bool polls;
 
 	if (!ep)
@@ -60,9 +60,9 @@ dapl_ep_get_status(
 	polls = (recv_idle || request_idle) && ep->qp;
 	if (polls) {
 		dapl_ep_pin(ep);
-		os_unlock(&ep->obj.lock);
+		dapl_object_unlock(&ep->obj);
 		dapl_ep_refresh(ep);
-		os_lock(&ep->obj.lock);
+		dapl_object_lock(&ep->obj);
 	}
 	if (state)
 		*state = ep->state;
@@ -70,7 +70,7 @@ dapl_ep_get_status(
 		*recv_idle = dapl_wr_ring_idle(&ep->rings.recvs) ? DAT_TRUE : DAT_FALSE;
 	if (request_idle)
 		*request_idle = dapl_wr_ring_idle(&ep->rings.requests) ? DAT_TRUE : DAT_FALSE;
-	os_unlock(&ep->obj.lock);
+	dapl_object_unlock(&ep->obj);
 	if (polls)
 		dapl_ep_unpin(ep);
 	return DAT_SUCCESS;

@@ -10,9 +10,9 @@
  * lock of the EVD; later its slot may have an adapter of another device.
  */
 static struct dapl_evd *
-async_evd_get(const struct dapl_ia *ia, DAT_EVD_HANDLE given)
+async_evd_get(const struct dapl_ia *ia, DAT_EVD_HANDLE given) NO_OBJECT_LOCK
 {
-	struct dapl_evd *evd = dapl_object_lock(given, KIND_EVD);
+	struct dapl_evd *evd = dapl_object_lock_handle(given, KIND_EVD);
 	bool fits;
 
 	if (!evd)
@@ -20,7 +20,7 @@ async_evd_get(const struct dapl_ia *ia, DAT_EVD_HANDLE given)
 	fits = (evd->flags & DAT_EVD_ASYNC_FLAG) && dapl_ia_of(&evd->obj)->verbs == ia->verbs;
 	if (fits)
 		evd->obj.refs++;
-	os_unlock(&evd->obj.lock);
+	dapl_object_unlock(&evd->obj);
 	return fits ? evd : NULL;
 }
 
@@ -43,9 +43,9 @@ dapl_ia_attach_async(struct dapl_ia *ia, DAT_COUNT qlen, DAT_EVD_HANDLE given)
 		r = dapl_evd_create_object(ia, &plan, &evd);
 		if (r)
 			return dapl_err_resource(r, DAT_RESOURCE_MEMORY);
-		os_lock(&evd->obj.lock);
+		dapl_object_lock(&evd->obj);
 		evd->obj.refs++;
-		os_unlock(&evd->obj.lock);
+		dapl_object_unlock(&evd->obj);
 		ia->async_ours = true;
 		ia->async = evd;
 		return DAT_SUCCESS;
@@ -62,23 +62,22 @@ dapl_ia_detach_async(struct dapl_ia *ia)
 {
 	struct dapl_evd *evd;
 
-	os_lock(&ia->obj.lock);
+	dapl_ia_lock(ia);
 	evd = ia->async;
 	ia->async = NULL;
-	os_unlock(&ia->obj.lock);
+	dapl_ia_unlock(ia);
 	if (evd)
 		dapl_evd_put(evd);
 }
 
-/* The caller holds the lock of the list. */
 static bool
-async_evd_detach_of(struct dapl_ia *ia, void *owner)
+async_evd_detach_of(struct dapl_ia *ia, void *owner) REQUIRES(dapl_locks.adapters) NO_ADAPTER_LOCK
 {
 	bool uses;
 
-	os_lock(&ia->obj.lock);
+	dapl_ia_lock(ia);
 	uses = ia->async && dapl_ia_of(&ia->async->obj) == owner;
-	os_unlock(&ia->obj.lock);
+	dapl_ia_unlock(ia);
 	if (uses)
 		dapl_ia_detach_async(ia);
 	return uses;

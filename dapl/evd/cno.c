@@ -21,7 +21,7 @@ static struct dapl_slab dapl_cno_slab = SLAB_INITIALIZER(struct dapl_cno, dapl_c
 
 /* The end of cno_free(): no agent runs and no thread waits. */
 static void
-dapl_cno_freed(struct cno *core)
+dapl_cno_freed(struct cno *core) NO_LOCK
 {
 	struct dapl_cno *cno = (struct dapl_cno *)((char *)core - offsetof(struct dapl_cno, core));
 
@@ -31,7 +31,7 @@ dapl_cno_freed(struct cno *core)
 
 static int
 dapl_cno_create_object(
-    struct dapl_ia *ia, DAT_OS_WAIT_PROXY_AGENT agent, bool with_fd, struct dapl_cno **out)
+    struct dapl_ia *ia, DAT_OS_WAIT_PROXY_AGENT agent, bool with_fd, struct dapl_cno **out) NO_LOCK
 {
 	struct cno_config config = {
 		.loop = ia->loops[0].loop,
@@ -137,7 +137,7 @@ dapl_cno_detach(struct dapl_cno *cno)
 DAT_RETURN
 dapl_cno_modify_agent(DAT_CNO_HANDLE handle, DAT_OS_WAIT_PROXY_AGENT agent)
 {
-	struct dapl_cno *cno = dapl_object_lock(handle, KIND_CNO);
+	struct dapl_cno *cno = dapl_object_lock_handle(handle, KIND_CNO);
 	int r;
 
 	if (!cno)
@@ -146,7 +146,7 @@ dapl_cno_modify_agent(DAT_CNO_HANDLE handle, DAT_OS_WAIT_PROXY_AGENT agent)
 	r = agent.proxy_agent_func && cno_fd(&cno->core) >= 0 ?
 		-EINVAL :
 		cno_modify_agent(dapl_cno_ref(cno), agent);
-	os_unlock(&cno->obj.lock);
+	dapl_object_unlock(&cno->obj);
 	if (r == -EINVAL)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
 	return r ? DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO) : DAT_SUCCESS;
@@ -155,7 +155,7 @@ dapl_cno_modify_agent(DAT_CNO_HANDLE handle, DAT_OS_WAIT_PROXY_AGENT agent)
 DAT_RETURN
 dapl_cno_query(DAT_CNO_HANDLE handle, DAT_CNO_PARAM_MASK mask, DAT_CNO_PARAM *param)
 {
-	struct dapl_cno *cno = dapl_object_lock(handle, KIND_CNO);
+	struct dapl_cno *cno = dapl_object_lock_handle(handle, KIND_CNO);
 	DAT_OS_WAIT_PROXY_AGENT agent;
 	DAT_RETURN ret;
 	struct dapl_ia *ia;
@@ -166,7 +166,7 @@ dapl_cno_query(DAT_CNO_HANDLE handle, DAT_CNO_PARAM_MASK mask, DAT_CNO_PARAM *pa
 	ia = dapl_ia_of(&cno->obj);
 	fd = cno_fd(&cno->core);
 	(void)cno_query(dapl_cno_ref(cno), &agent);
-	os_unlock(&cno->obj.lock);
+	dapl_object_unlock(&cno->obj);
 	ret = dapl_err_query((unsigned int)mask <= DAT_CNO_FIELD_ALL, param);
 	if (ret != DAT_SUCCESS)
 		return ret;
@@ -183,7 +183,7 @@ dapl_cno_query(DAT_CNO_HANDLE handle, DAT_CNO_PARAM_MASK mask, DAT_CNO_PARAM *pa
 DAT_RETURN
 dapl_cno_wait(DAT_CNO_HANDLE handle, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd)
 {
-	struct dapl_cno *cno = dapl_object_lock(handle, KIND_CNO);
+	struct dapl_cno *cno = dapl_object_lock_handle(handle, KIND_CNO);
 	DAT_EVD_HANDLE found = DAT_HANDLE_NULL;
 	struct cno_ref ref;
 	int r;
@@ -193,16 +193,16 @@ dapl_cno_wait(DAT_CNO_HANDLE handle, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd)
 	if (evd)
 		cno->waiters++;
 	ref = dapl_cno_ref(cno);
-	os_unlock(&cno->obj.lock);
+	dapl_object_unlock(&cno->obj);
 	if (!evd)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
 
 	r = cno_wait(ref, timeout, &found);
 
-	os_lock(&cno->obj.lock);
+	dapl_object_lock(&cno->obj);
 	if (dapl_object_is(&cno->obj, ref.serial))
 		cno->waiters--; /* else the CNO was freed meanwhile */
-	os_unlock(&cno->obj.lock);
+	dapl_object_unlock(&cno->obj);
 	if (r == 0 || r == -ETIMEDOUT || r == -ECANCELED)
 		*evd = found;
 	return dapl_err_cno_wait(r);
@@ -211,13 +211,13 @@ dapl_cno_wait(DAT_CNO_HANDLE handle, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd)
 DAT_RETURN
 dapl_cno_trigger(DAT_CNO_HANDLE handle, DAT_EVD_HANDLE *evd)
 {
-	struct dapl_cno *cno = dapl_object_lock(handle, KIND_CNO);
+	struct dapl_cno *cno = dapl_object_lock_handle(handle, KIND_CNO);
 	int r;
 
 	if (!cno)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
 	r = evd ? cno_trigger(dapl_cno_ref(cno), evd) : 0;
-	os_unlock(&cno->obj.lock);
+	dapl_object_unlock(&cno->obj);
 	return evd ? dapl_err_cno_trigger(r) : DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 }
 
@@ -247,20 +247,20 @@ dapl_cno_await_others(struct dapl_object *obj, uint64_t serial)
 
 /* A close ignores waiters and does not wait for the agent. */
 static int
-dapl_cno_free_object(DAT_HANDLE handle, bool closing)
+dapl_cno_free_object(DAT_HANDLE handle, bool closing) NO_LOCK
 {
-	struct dapl_cno *cno = dapl_object_lock(handle, KIND_CNO);
+	struct dapl_cno *cno = dapl_object_lock_handle(handle, KIND_CNO);
 	struct cno_ref ref;
 
 	if (!cno)
 		return -ENODEV;
 	ref = dapl_cno_ref(cno);
 	if (cno->obj.refs || (cno->waiters && !closing)) {
-		os_unlock(&cno->obj.lock);
+		dapl_object_unlock(&cno->obj);
 		return -EBUSY;
 	}
 	dapl_object_free_locked(&cno->obj);
-	os_unlock(&cno->obj.lock);
+	dapl_object_unlock(&cno->obj);
 	(void)(closing ? cno_free_nowait(ref) : cno_free(ref, true));
 	return 0;
 }

@@ -25,14 +25,14 @@ dapl_cno_ref(struct dapl_cno *cno)
 }
 
 /* Attaches an EVD: a reference of both kinds, or NULL for a bad handle or one of another IA. */
-struct dapl_cno *dapl_cno_attach(DAT_CNO_HANDLE handle, const struct dapl_ia *ia);
+struct dapl_cno *dapl_cno_attach(DAT_CNO_HANDLE handle, const struct dapl_ia *ia) NO_ADAPTER_LOCK;
 /* The IA is closing: cno_set_closing() for one of its children. */
-void dapl_cno_set_closing(struct dapl_object *obj);
+void dapl_cno_set_closing(struct dapl_object *obj) NO_OBJECT_LOCK;
 /* cno_is_left_to_closer() and cno_await_others() for a child that was freed. */
-bool dapl_cno_is_left(const struct dapl_object *obj);
-bool dapl_cno_await_others(struct dapl_object *obj, uint64_t serial);
+bool dapl_cno_is_left(const struct dapl_object *obj) NO_OBJECT_LOCK;
+bool dapl_cno_await_others(struct dapl_object *obj, uint64_t serial) NO_LOCK;
 
 /* After the EVD stopped listening. */
-void dapl_cno_detach(struct dapl_cno *cno);
+void dapl_cno_detach(struct dapl_cno *cno) NO_ADAPTER_LOCK;
 
 #endif

@@ -81,11 +81,11 @@ dapl_evd_cq_close(struct dapl_evd *evd)
 }
 
 /*
- * Locked (obj.lock). 0 or -errno. The depth that the dispatcher knows is never too small: it
+ * 0 or -errno. The depth that the dispatcher knows is never too small: it
  * grows before the device queue and shrinks after it.
  */
 static int
-dapl_cq_set_depth(struct dapl_evd *evd, int want)
+dapl_cq_set_depth(struct dapl_evd *evd, int want) REQUIRES(dapl_locks.object) NO_CORE_LOCK
 {
 	const int was = evd->cq->cqe;
 	int r;
@@ -103,7 +103,7 @@ dapl_evd_cq_promise(struct dapl_evd *evd, int n)
 	const int most = dapl_ia_of(&evd->obj)->device.max_cqe;
 	int want;
 
-	os_lock(&evd->obj.lock);
+	dapl_object_lock(&evd->obj);
 	evd->promised += n;
 	if (evd->cq && evd->promised > evd->cq->cqe && evd->cq->cqe < most) {
 		want = evd->cq->cqe < most / 2 ? 2 * evd->cq->cqe : most;
@@ -111,7 +111,7 @@ dapl_evd_cq_promise(struct dapl_evd *evd, int n)
 			want = evd->promised < most ? evd->promised : most;
 		(void)dapl_cq_set_depth(evd, want);
 	}
-	os_unlock(&evd->obj.lock);
+	dapl_object_unlock(&evd->obj);
 }
 
 void
@@ -119,17 +119,17 @@ dapl_evd_cq_reclaim(struct dapl_evd *evd, int n)
 {
 	int r;
 
-	os_lock(&evd->obj.lock);
+	dapl_object_lock(&evd->obj);
 	n += evd->stale;
 	evd->stale = 0;
-	os_unlock(&evd->obj.lock);
+	dapl_object_unlock(&evd->obj);
 	r = dapl_evd_check_overflow(dapl_evd_ref(evd), evd_drain(dapl_evd_ref(evd)));
-	os_lock(&evd->obj.lock);
+	dapl_object_lock(&evd->obj);
 	if (r)
 		evd->stale += n;
 	else
 		evd->promised -= n;
-	os_unlock(&evd->obj.lock);
+	dapl_object_unlock(&evd->obj);
 }
 
 int

@@ -23,7 +23,7 @@ static struct dapl_slab dapl_evd_slab = SLAB_INITIALIZER(struct dapl_evd, dapl_e
 
 /* The device cannot be armed or polled. This is reported once, on the async EVD. */
 static void
-dapl_evd_fault(struct evd *core, int error)
+dapl_evd_fault(struct evd *core, int error) NO_LOCK
 {
 	const struct evd_ref ref =
 	    evd_self(core); /* a loop runs its job, so it cannot be destroyed */
@@ -36,28 +36,28 @@ dapl_evd_fault(struct evd *core, int error)
 
 /* No thread uses the core EVD any more. */
 static void
-dapl_evd_freed(struct evd *core)
+dapl_evd_freed(struct evd *core) NO_LOCK
 {
 	struct dapl_evd *evd = dapl_evd_of(core);
 
 	dapl_evd_cq_close(evd);
 	dapl_object_detach(&evd->obj);
-	os_lock(&evd->obj.lock);
+	dapl_object_lock(&evd->obj);
 	evd->orphan = evd->obj.refs > 0;
 	if (!evd->orphan)
 		dapl_slab_free(&dapl_evd_slab, evd);
-	os_unlock(&evd->obj.lock);
+	dapl_object_unlock(&evd->obj);
 }
 
 void
 dapl_evd_put(struct dapl_evd *evd)
 {
-	os_lock(&evd->obj.lock);
+	dapl_object_lock(&evd->obj);
 	if (--evd->obj.refs == 0 && evd->orphan) {
 		evd->orphan = false;
 		dapl_slab_free(&dapl_evd_slab, evd);
 	}
-	os_unlock(&evd->obj.lock);
+	dapl_object_unlock(&evd->obj);
 }
 
 int
@@ -149,9 +149,9 @@ struct requests {
 	int *n;
 };
 
-/* Locked (the trigger lock).  `who` is struct requests. */
+/* `who` is struct requests. */
 static bool
-dapl_evd_take_request(const DAT_EVENT *event, const void *who)
+dapl_evd_take_request(const DAT_EVENT *event, const void *who) REQUIRES(core_locks.trigger)
 {
 	const struct requests *taken = who;
 
@@ -166,7 +166,7 @@ dapl_evd_take_request(const DAT_EVENT *event, const void *who)
  * dequeued: while a waiter waits for more events, a dequeue fails.
  */
 static void
-dapl_evd_refuse_queued_requests(struct dapl_evd *evd)
+dapl_evd_refuse_queued_requests(struct dapl_evd *evd) NO_LOCK
 {
 	const struct dapl_ia *ia = dapl_ia_of(&evd->obj);
 	DAT_CR_HANDLE handles[REQUESTS_AT_ONCE];
@@ -206,11 +206,11 @@ dapl_evd_await_others(struct dapl_object *obj, uint64_t serial)
 }
 
 /*
- * Locked.  From here on no handle leads to it, and the caller calls dapl_evd_end().  Requests that
+ * From here on no handle leads to it, and the caller calls dapl_evd_end().  Requests that
  * it still holds never reach the consumer.
  */
 static void
-dapl_evd_free_locked(struct dapl_evd *evd)
+dapl_evd_free_locked(struct dapl_evd *evd) REQUIRES(dapl_locks.object)
 {
 	if (evd->flags & DAT_EVD_CR_FLAG)
 		dapl_parent_decide_begin(evd->obj.parent);
@@ -219,7 +219,7 @@ dapl_evd_free_locked(struct dapl_evd *evd)
 
 /* By evd_free() or evd_free_nowait(). */
 static void
-dapl_evd_end(struct dapl_evd *evd, int (*end)(struct evd_ref ref))
+dapl_evd_end(struct dapl_evd *evd, int (*end)(struct evd_ref ref)) NO_LOCK
 {
 	struct dapl_cno *cno = evd->cno;
 
@@ -241,12 +241,12 @@ dapl_evd_end(struct dapl_evd *evd, int (*end)(struct evd_ref ref))
 int
 dapl_evd_free_by_handle(DAT_HANDLE handle)
 {
-	struct dapl_evd *evd = dapl_object_lock(handle, KIND_EVD);
+	struct dapl_evd *evd = dapl_object_lock_handle(handle, KIND_EVD);
 
 	if (!evd)
 		return -ENODEV;
 	dapl_evd_free_locked(evd);
-	os_unlock(&evd->obj.lock);
+	dapl_object_unlock(&evd->obj);
 	dapl_evd_end(evd, evd_free_nowait);
 	return 0;
 }
@@ -254,7 +254,7 @@ dapl_evd_free_by_handle(DAT_HANDLE handle)
 int
 dapl_evd_give_pool(DAT_EVD_HANDLE handle)
 {
-	struct dapl_evd *evd = dapl_object_lock(handle, KIND_EVD);
+	struct dapl_evd *evd = dapl_object_lock_handle(handle, KIND_EVD);
 	struct loop *pool = NULL;
 	struct evd_ref ref;
 	struct dapl_ia *ia;
@@ -264,7 +264,7 @@ dapl_evd_give_pool(DAT_EVD_HANDLE handle)
 	ia = dapl_ia_of(&evd->obj);
 	ref = dapl_evd_ref(evd);
 	dapl_parent_get(&ia->parent); /* the IA's lock is not taken under this one */
-	os_unlock(&evd->obj.lock);
+	dapl_object_unlock(&evd->obj);
 	if (!ia->stepped) {
 		pool = dapl_ia_pool(ia);
 		if (pool)
@@ -281,14 +281,14 @@ dapl_evd_free_object(struct dapl_evd *evd, uint64_t serial)
 {
 	int r = 0;
 
-	os_lock(&evd->obj.lock);
+	dapl_object_lock(&evd->obj);
 	if (!dapl_object_is(&evd->obj, serial))
 		r = -ENODEV;
 	else if (evd->obj.refs)
 		r = -EBUSY;
 	else
 		dapl_evd_free_locked(evd);
-	os_unlock(&evd->obj.lock);
+	dapl_object_unlock(&evd->obj);
 	if (!r)
 		dapl_evd_end(evd, evd_free);
 	return r;

@@ -93,7 +93,7 @@ dapl_evd_post_se(DAT_EVD_HANDLE handle, const DAT_EVENT *event)
 DAT_RETURN
 dapl_evd_query(DAT_EVD_HANDLE handle, DAT_EVD_PARAM_MASK mask, DAT_EVD_PARAM *param)
 {
-	struct dapl_evd *evd = dapl_object_lock(handle, KIND_EVD);
+	struct dapl_evd *evd = dapl_object_lock_handle(handle, KIND_EVD);
 	struct evd_status status;
 	enum dapl_evd_notice notice;
 	DAT_IA_HANDLE ia_self;
@@ -108,7 +108,7 @@ dapl_evd_query(DAT_EVD_HANDLE handle, DAT_EVD_PARAM_MASK mask, DAT_EVD_PARAM *pa
 	ia_self = dapl_ia_of(&evd->obj)->self;
 	flags = evd->flags;
 	notice = evd->notice;
-	os_unlock(&evd->obj.lock);
+	dapl_object_unlock(&evd->obj);
 	ret = dapl_err_query(!(mask & ~DAT_EVD_FIELD_ALL), param);
 	if (ret != DAT_SUCCESS)
 		return ret;
@@ -168,7 +168,7 @@ dapl_evd_clear_unwaitable(DAT_EVD_HANDLE handle)
 DAT_RETURN
 dapl_evd_modify_cno(DAT_EVD_HANDLE handle, DAT_CNO_HANDLE cno_handle)
 {
-	struct dapl_evd *evd = dapl_object_lock(handle, KIND_EVD);
+	struct dapl_evd *evd = dapl_object_lock_handle(handle, KIND_EVD);
 	struct dapl_cno *cno = NULL, *old;
 	struct evd_ref ref;
 	struct dapl_ia *ia;
@@ -178,7 +178,7 @@ dapl_evd_modify_cno(DAT_EVD_HANDLE handle, DAT_CNO_HANDLE cno_handle)
 		return BAD_EVD;
 	ref = dapl_evd_ref(evd);
 	ia = dapl_ia_of(&evd->obj);
-	os_unlock(&evd->obj.lock);
+	dapl_object_unlock(&evd->obj);
 	if (cno_handle != DAT_HANDLE_NULL) {
 		/* The IA is only compared: if it is closed, so is the EVD. */
 		cno = dapl_cno_attach(cno_handle, ia);
@@ -186,7 +186,7 @@ dapl_evd_modify_cno(DAT_EVD_HANDLE handle, DAT_CNO_HANDLE cno_handle)
 			return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
 	}
 	/* Under this lock the listener and the reference to it change together. */
-	os_lock(&evd->obj.lock);
+	dapl_object_lock(&evd->obj);
 	old = cno;
 	r = dapl_object_is(&evd->obj, ref.serial) ?
 		evd_set_listener(ref, cno ? cno_listener(&cno->core) : NULL, cno_handle) :
@@ -195,7 +195,7 @@ dapl_evd_modify_cno(DAT_EVD_HANDLE handle, DAT_CNO_HANDLE cno_handle)
 		old = evd->cno;
 		evd->cno = cno;
 	}
-	os_unlock(&evd->obj.lock);
+	dapl_object_unlock(&evd->obj);
 	if (old)
 		dapl_cno_detach(old);
 	return r == -ENOMEM || r == -ENOSPC ?
@@ -206,14 +206,14 @@ dapl_evd_modify_cno(DAT_EVD_HANDLE handle, DAT_CNO_HANDLE cno_handle)
 DAT_RETURN
 dapl_evd_resize(DAT_EVD_HANDLE handle, DAT_COUNT min_qlen)
 {
-	struct dapl_evd *evd = dapl_object_lock(handle, KIND_EVD);
+	struct dapl_evd *evd = dapl_object_lock_handle(handle, KIND_EVD);
 	struct evd_status now;
 	int r = 0;
 
 	if (!evd)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
 	if (min_qlen <= 0 || min_qlen > dapl_ia_of(&evd->obj)->device.max_cqe) {
-		os_unlock(&evd->obj.lock);
+		dapl_object_unlock(&evd->obj);
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	}
 	/* Under this lock the EVD cannot be freed, and no endpoint can add requests to it. */
@@ -224,7 +224,7 @@ dapl_evd_resize(DAT_EVD_HANDLE handle, DAT_COUNT min_qlen)
 		if (!r)
 			dapl_evd_cq_shorten(evd, min_qlen);
 	}
-	os_unlock(&evd->obj.lock);
+	dapl_object_unlock(&evd->obj);
 	return dapl_err_evd_resize(r);
 }
 

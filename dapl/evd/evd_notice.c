@@ -18,9 +18,9 @@ notice_of(DAT_COMPLETION_FLAGS flags)
 	return DAPL_NOTICE_ALL;
 }
 
-/* Locked. */
 static void
 notice_count(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags, int by)
+    REQUIRES(dapl_locks.object) NO_CORE_LOCK
 {
 	enum dapl_evd_notice widest = DAPL_NOTICE_UNDECIDED;
 
@@ -42,15 +42,15 @@ notice_count(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags, int by)
 void
 dapl_evd_notice_attach(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags)
 {
-	os_lock(&evd->obj.lock);
+	dapl_object_lock(&evd->obj);
 	notice_count(evd, flags, 1);
-	os_unlock(&evd->obj.lock);
+	dapl_object_unlock(&evd->obj);
 }
 
 void
 dapl_evd_notice_detach(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags)
 {
-	os_lock(&evd->obj.lock);
+	dapl_object_lock(&evd->obj);
 	notice_count(evd, flags, -1);
-	os_unlock(&evd->obj.lock);
+	dapl_object_unlock(&evd->obj);
 }

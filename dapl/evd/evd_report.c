@@ -16,11 +16,11 @@ report_event(DAT_EVENT_NUMBER number, DAT_HANDLE handle, DAT_COUNT reason)
 
 /* False when the IA has no EVD for them. */
 static bool
-report_post(struct dapl_ia *ia, const DAT_EVENT *event)
+report_post(struct dapl_ia *ia, const DAT_EVENT *event) NO_ADAPTER_LOCK
 {
 	struct dapl_evd *evd;
 
-	os_lock(&ia->obj.lock);
+	dapl_ia_lock(ia);
 	evd = ia->async;
 	/*
 	 * The overflow of the async EVD itself is only marked: its consumer gets it from the
@@ -28,7 +28,7 @@ report_post(struct dapl_ia *ia, const DAT_EVENT *event)
 	 */
 	if (evd && evd_post(dapl_evd_ref(evd), EVD_STREAM_ASYNC, event) == -ENOSPC)
 		(void)evd_mark_overflow(dapl_evd_ref(evd));
-	os_unlock(&ia->obj.lock);
+	dapl_ia_unlock(ia);
 	return evd != NULL;
 }
 
@@ -39,7 +39,7 @@ struct search {
 };
 
 static bool
-report_post_elsewhere(struct dapl_ia *ia, void *arg)
+report_post_elsewhere(struct dapl_ia *ia, void *arg) REQUIRES(dapl_locks.adapters) NO_ADAPTER_LOCK
 {
 	const struct search *search = arg;
 
@@ -72,14 +72,14 @@ struct purge {
 };
 
 static void
-report_purge(struct dapl_ia *ia, void *arg)
+report_purge(struct dapl_ia *ia, void *arg) NO_ADAPTER_LOCK
 {
 	const struct purge *purge = arg;
 
-	os_lock(&ia->obj.lock);
+	dapl_ia_lock(ia);
 	if (ia->async)
 		evd_purge(dapl_evd_ref(ia->async), NULL, NULL, purge->match, purge->who);
-	os_unlock(&ia->obj.lock);
+	dapl_ia_unlock(ia);
 }
 
 void
@@ -102,13 +102,13 @@ dapl_evd_report(struct evd_ref ref, DAT_EVENT_NUMBER number, DAT_COUNT reason)
 	DAT_HANDLE handle = DAT_HANDLE_NULL;
 	struct dapl_ia *ia = NULL;
 
-	os_lock(&evd->obj.lock);
+	dapl_object_lock(&evd->obj);
 	if (dapl_object_is(&evd->obj, ref.serial)) {
 		handle = evd->obj.handle;
 		ia = dapl_ia_of(&evd->obj);
 		dapl_parent_get(&ia->parent); /* for after the unlock */
 	}
-	os_unlock(&evd->obj.lock);
+	dapl_object_unlock(&evd->obj);
 	if (!ia)
 		return;
 	dapl_ia_report(ia, number, handle, reason);

@@ -8,6 +8,7 @@
 #include "evd/evd.h"
 #include "evd/loop.h"
 
+#include "dapl/object/lock.h"
 #include "dapl/object/slab.h"
 
 /*
@@ -30,9 +31,9 @@ int dapl_channel_prepare_fd(int fd);
  * channel is broken (the device was removed), and not only empty, the loop stops watching it,
  * because the descriptor would stay readable.
  */
-void dapl_channel_check(struct loop *loop, struct loop_ticket *ticket);
+void dapl_channel_check(struct loop *loop, struct loop_ticket *ticket) NO_CORE_LOCK;
 
 /* Reads the completion channel of a struct dapl_ia_loop and notifies the EVDs. */
-void dapl_channel_read_shared(void *ia_loop, uint64_t serial);
+void dapl_channel_read_shared(void *ia_loop, uint64_t serial) NO_LOCK;
 
 #endif

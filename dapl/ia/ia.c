@@ -40,16 +40,28 @@ dapl_ia_free(struct dapl_ia *ia)
  * All open IAs. A device that fails reports it once per process, through one descriptor, for
  * all its IAs.
  */
-static pthread_mutex_t ia_list_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t ia_list_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct dapl_ia *ia_first;
+
+static void
+ia_list_lock(void) ACQUIRE(dapl_locks.adapters) NO_ADAPTER_LOCK UNCHECKED
+{
+	pthread_mutex_lock(&ia_list_mutex);
+}
+
+static void
+ia_list_unlock(void) RELEASE(dapl_locks.adapters) UNCHECKED
+{
+	pthread_mutex_unlock(&ia_list_mutex);
+}
 
 void
 dapl_ia_list_add(struct dapl_ia *ia)
 {
-	pthread_mutex_lock(&ia_list_lock);
+	ia_list_lock();
 	ia->next = ia_first;
 	ia_first = ia;
-	pthread_mutex_unlock(&ia_list_lock);
+	ia_list_unlock();
 }
 
 bool
@@ -57,14 +69,14 @@ dapl_ia_list_remove(struct dapl_ia *ia)
 {
 	bool last;
 
-	pthread_mutex_lock(&ia_list_lock);
+	ia_list_lock();
 	for (struct dapl_ia **at = &ia_first; *at; at = &(*at)->next)
 		if (*at == ia) {
 			*at = ia->next;
 			break;
 		}
 	last = !ia_first;
-	pthread_mutex_unlock(&ia_list_lock);
+	ia_list_unlock();
 	return last;
 }
 
@@ -73,40 +85,40 @@ dapl_ia_find(bool (*fn)(struct dapl_ia *ia, void *arg), void *arg)
 {
 	struct dapl_ia *ia;
 
-	pthread_mutex_lock(&ia_list_lock);
+	ia_list_lock();
 	for (ia = ia_first; ia && !fn(ia, arg); ia = ia->next)
 		;
-	pthread_mutex_unlock(&ia_list_lock);
+	ia_list_unlock();
 	return ia;
 }
 
 void
 dapl_ia_for_each_on(struct ibv_context *verbs, void (*fn)(struct dapl_ia *ia, void *arg), void *arg)
 {
-	pthread_mutex_lock(&ia_list_lock);
+	ia_list_lock();
 	for (struct dapl_ia *ia = ia_first; ia; ia = ia->next)
 		if (ia->verbs == verbs)
 			fn(ia, arg);
-	pthread_mutex_unlock(&ia_list_lock);
+	ia_list_unlock();
 }
 
 struct dapl_ia *
 dapl_ia_get(DAT_IA_HANDLE handle)
 {
-	struct dapl_ia *ia = dapl_object_lock(handle, KIND_IA);
+	struct dapl_ia *ia = dapl_ia_lock_handle(handle);
 
 	if (!ia)
 		return NULL;
 	dapl_parent_get(&ia->parent);
 	ia->parent.borrowers++;
-	os_unlock(&ia->obj.lock);
+	dapl_ia_unlock(ia);
 	return ia;
 }
 
 void
 dapl_ia_put(struct dapl_ia *ia)
 {
-	os_lock(&ia->obj.lock);
+	dapl_ia_lock(ia);
 	ia->parent.borrowers--;
 	dapl_parent_put_locked(&ia->parent);
 }
@@ -114,20 +126,20 @@ dapl_ia_put(struct dapl_ia *ia)
 struct dapl_ia *
 dapl_ia_enter(DAT_IA_HANDLE handle)
 {
-	struct dapl_ia *ia = dapl_object_lock(handle, KIND_IA);
+	struct dapl_ia *ia = dapl_ia_lock_handle(handle);
 
 	if (!ia)
 		return NULL;
 	dapl_parent_get(&ia->parent);
 	ia->parent.inside++;
-	os_unlock(&ia->obj.lock);
+	dapl_ia_unlock(ia);
 	return ia;
 }
 
 void
 dapl_ia_leave(struct dapl_ia *ia)
 {
-	os_lock(&ia->obj.lock);
+	dapl_ia_lock(ia);
 	ia->parent.inside--;
 	dapl_parent_put_locked(&ia->parent);
 }

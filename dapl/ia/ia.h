@@ -102,6 +102,46 @@ dapl_ia_of(const struct dapl_object *obj)
 	return (struct dapl_ia *)((char *)obj->parent - offsetof(struct dapl_ia, parent));
 }
 
+static inline void
+dapl_ia_lock(struct dapl_ia *ia) ACQUIRE(dapl_locks.adapter) NO_OBJECT_LOCK UNCHECKED
+{
+	os_lock(&ia->obj.lock);
+}
+
+static inline void
+dapl_ia_unlock(struct dapl_ia *ia) RELEASE(dapl_locks.adapter) UNCHECKED
+{
+	os_unlock(&ia->obj.lock);
+}
+
+/* The locked adapter of a handle, or NULL. */
+static inline struct dapl_ia *
+dapl_ia_lock_handle(DAT_IA_HANDLE handle) TRY_ACQUIRE(dapl_locks.adapter) NO_ADAPTER_LOCK UNCHECKED
+{
+	return dapl_object_lock_handle(handle, KIND_IA);
+}
+
+/* For the thread that closes the adapter: no handle leads to it afterwards. */
+static inline void
+dapl_ia_free_handle(struct dapl_ia *ia) REQUIRES(dapl_locks.adapter) UNCHECKED
+{
+	dapl_object_free_locked(&ia->obj);
+}
+
+/* While librdmacm reads an event it may change a queue pair. */
+static inline void
+dapl_ia_cm_lock(struct dapl_ia *ia) ACQUIRE(dapl_locks.cm)
+    EXCLUDES(dapl_locks.handles, dapl_locks.slab) NO_CORE_LOCK UNCHECKED
+{
+	os_lock(&ia->cm_lock);
+}
+
+static inline void
+dapl_ia_cm_unlock(struct dapl_ia *ia) RELEASE(dapl_locks.cm) UNCHECKED
+{
+	os_unlock(&ia->cm_lock);
+}
+
 /* The maximum length of a message in bytes. A port without a limit reports 0. */
 static inline DAT_SEG_LENGTH
 dapl_ia_max_message(const struct dapl_ia *ia)
@@ -130,30 +170,30 @@ dapl_ia_max_read_iov(const struct dapl_ia *ia)
 int dapl_ia_options_parse(const char *params, struct dapl_ia_options *options);
 
 /* ia_device.c: address, CM id, device, channels, loops.  0 or -errno with nothing left behind. */
-int dapl_ia_device_open(struct dapl_ia *ia, const struct dapl_ia_options *options);
+int dapl_ia_device_open(struct dapl_ia *ia, const struct dapl_ia_options *options) NO_LOCK;
 /* Stops reading the channels. */
-void dapl_ia_device_stop(struct dapl_ia *ia);
-void dapl_ia_device_close(struct dapl_ia *ia);
+void dapl_ia_device_stop(struct dapl_ia *ia) NO_LOCK;
+void dapl_ia_device_close(struct dapl_ia *ia) NO_LOCK;
 
 /* The loop for a new EVD and its completion vector. */
-struct dapl_ia_loop *dapl_ia_pick_loop(struct dapl_ia *ia, int *vector);
+struct dapl_ia_loop *dapl_ia_pick_loop(struct dapl_ia *ia, int *vector) NO_ADAPTER_LOCK;
 
 /* The loop of several threads, made at its first use.  NULL without memory. */
-struct loop *dapl_ia_pool(struct dapl_ia *ia);
+struct loop *dapl_ia_pool(struct dapl_ia *ia) NO_ADAPTER_LOCK;
 
 /*
  * For a call that runs the loops of the IA.  Returns the IA, or NULL.  dat_ia_close() does not wait
  * for this call, but the device stays open until dapl_ia_put().
  */
-struct dapl_ia *dapl_ia_get(DAT_IA_HANDLE handle);
-void dapl_ia_put(struct dapl_ia *ia);
+struct dapl_ia *dapl_ia_get(DAT_IA_HANDLE handle) NO_ADAPTER_LOCK;
+void dapl_ia_put(struct dapl_ia *ia) NO_LOCK;
 
 /*
  * For a call that uses objects of the IA.  The call must not wait for an event or call the
  * consumer.  dat_ia_close() destroys no object until dapl_ia_leave().
  */
-struct dapl_ia *dapl_ia_enter(DAT_IA_HANDLE handle);
-void dapl_ia_leave(struct dapl_ia *ia);
+struct dapl_ia *dapl_ia_enter(DAT_IA_HANDLE handle) NO_ADAPTER_LOCK;
+void dapl_ia_leave(struct dapl_ia *ia) NO_LOCK;
 
 /* A slot for a new IA, or NULL; it is freed here or by its last reference. */
 struct dapl_ia *dapl_ia_alloc(void);
@@ -163,16 +203,16 @@ void dapl_ia_free(struct dapl_ia *ia);
  * Adds an IA to the list of open IAs, or removes it; dapl_ia_list_remove() is true for the
  * last.
  */
-void dapl_ia_list_add(struct dapl_ia *ia);
-bool dapl_ia_list_remove(struct dapl_ia *ia);
+void dapl_ia_list_add(struct dapl_ia *ia) NO_LOCK;
+bool dapl_ia_list_remove(struct dapl_ia *ia) NO_LOCK;
 /*
- * The first open IA for which fn returns true, or NULL.  The lock of the list of IAs is held during
- * the calls; it ranks before the lock of an IA.
+ * The first open IA for which fn returns true, or NULL.  fn runs with the lock of the list of IAs
+ * held: it is REQUIRES(dapl_locks.adapters).
  */
-struct dapl_ia *dapl_ia_find(bool (*fn)(struct dapl_ia *ia, void *arg), void *arg);
+struct dapl_ia *dapl_ia_find(bool (*fn)(struct dapl_ia *ia, void *arg), void *arg) NO_LOCK;
 /* Calls fn for every open IA on the device, likewise. */
 void dapl_ia_for_each_on(
-    struct ibv_context *verbs, void (*fn)(struct dapl_ia *ia, void *arg), void *arg);
+    struct ibv_context *verbs, void (*fn)(struct dapl_ia *ia, void *arg), void *arg) NO_LOCK;
 
 /* The flags that attributes and posts may have. */
 #define IA_COMPLETION_FLAGS \

@@ -206,9 +206,9 @@ dapl_ia_pick_loop(struct dapl_ia *ia, int *vector)
 	int vectors = ia->verbs->num_comp_vectors;
 	unsigned int n;
 
-	os_lock(&ia->obj.lock);
+	dapl_ia_lock(ia);
 	n = ia->next_vector++;
-	os_unlock(&ia->obj.lock);
+	dapl_ia_unlock(ia);
 	*vector = vectors > 0 ? (int)(n % (unsigned int)vectors) : 0;
 	return &ia->loops[n % ia->loop_count];
 }
@@ -220,10 +220,10 @@ dapl_ia_pool(struct dapl_ia *ia)
 
 	if (ia->stepped)
 		return ia->loops[0].loop;
-	os_lock(&ia->obj.lock);
+	dapl_ia_lock(ia);
 	if (!ia->pool && loop_create(LOOP_POOL, IA_CREW, &ia->pool))
 		ia->pool = NULL;
 	pool = ia->pool;
-	os_unlock(&ia->obj.lock);
+	dapl_ia_unlock(ia);
 	return pool;
 }

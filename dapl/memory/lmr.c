@@ -46,7 +46,7 @@ lmr_access_flags(DAT_MEM_PRIV_FLAGS privileges)
 
 static int
 lmr_create(struct dapl_ia *ia, struct dapl_pz *pz, void *address, const struct dapl_lmr *like,
-    struct dapl_lmr **out)
+    struct dapl_lmr **out) NO_ADAPTER_LOCK
 {
 	struct dapl_lmr *lmr = dapl_slab_alloc(&lmr_slab);
 	int r;
@@ -92,16 +92,16 @@ lmr_err_register(int error)
 
 /* The memory another LMR covers, registered a second time. */
 static DAT_RETURN
-lmr_share(
-    struct dapl_ia *ia, const DAT_REGION_DESCRIPTION *region, void **address, DAT_VLEN *length)
+lmr_share(struct dapl_ia *ia, const DAT_REGION_DESCRIPTION *region, void **address,
+    DAT_VLEN *length) NO_OBJECT_LOCK
 {
-	struct dapl_lmr *of = dapl_object_lock(region->for_lmr_handle, KIND_LMR);
+	struct dapl_lmr *of = dapl_object_lock_handle(region->for_lmr_handle, KIND_LMR);
 
 	if (!of)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR);
 	*address = of->mr->addr;
 	*length = of->length;
-	os_unlock(&of->obj.lock);
+	dapl_object_unlock(&of->obj);
 	return dapl_ia_of(&of->obj) == ia ? DAT_SUCCESS :
 					    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR);
 }
@@ -176,7 +176,7 @@ leave:
 DAT_RETURN
 dapl_lmr_query(DAT_LMR_HANDLE handle, DAT_LMR_PARAM_MASK mask, DAT_LMR_PARAM *param)
 {
-	struct dapl_lmr *lmr = dapl_object_lock(handle, KIND_LMR);
+	struct dapl_lmr *lmr = dapl_object_lock_handle(handle, KIND_LMR);
 	DAT_LMR_PARAM p;
 	DAT_RETURN ret;
 	struct dapl_ia *ia;
@@ -196,7 +196,7 @@ dapl_lmr_query(DAT_LMR_HANDLE handle, DAT_LMR_PARAM_MASK mask, DAT_LMR_PARAM *pa
 		.registered_size = lmr->length,
 		.registered_address = (DAT_VADDR)(uintptr_t)lmr->mr->addr,
 	};
-	os_unlock(&lmr->obj.lock);
+	dapl_object_unlock(&lmr->obj);
 	ret = dapl_err_query(!(mask & ~DAT_LMR_FIELD_ALL), param);
 	if (ret != DAT_SUCCESS)
 		return ret;

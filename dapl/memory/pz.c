@@ -15,7 +15,7 @@ pz_prepare(void *slot)
 static struct dapl_slab pz_slab = SLAB_INITIALIZER(struct dapl_pz, pz_prepare);
 
 static int
-pz_create(struct dapl_ia *ia, struct dapl_pz **out)
+pz_create(struct dapl_ia *ia, struct dapl_pz **out) NO_ADAPTER_LOCK
 {
 	struct dapl_pz *pz = dapl_slab_alloc(&pz_slab);
 	int r;
@@ -67,14 +67,14 @@ dapl_pz_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *pz_handle)
 DAT_RETURN
 dapl_pz_query(DAT_PZ_HANDLE handle, DAT_PZ_PARAM_MASK mask, DAT_PZ_PARAM *param)
 {
-	struct dapl_pz *pz = dapl_object_lock(handle, KIND_PZ);
+	struct dapl_pz *pz = dapl_object_lock_handle(handle, KIND_PZ);
 	DAT_RETURN ret;
 	struct dapl_ia *ia;
 
 	if (!pz)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
 	ia = dapl_ia_of(&pz->obj);
-	os_unlock(&pz->obj.lock);
+	dapl_object_unlock(&pz->obj);
 	ret = dapl_err_query(!(mask & ~DAT_PZ_FIELD_ALL), param);
 	if (ret != DAT_SUCCESS)
 		return ret;

@@ -6,12 +6,12 @@
 DAT_RETURN
 dapl_set_consumer_context(DAT_HANDLE handle, DAT_CONTEXT context)
 {
-	struct dapl_object *obj = dapl_object_lock(handle, KIND_NONE);
+	struct dapl_object *obj = dapl_object_lock_handle(handle, KIND_NONE);
 
 	if (!obj)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
 	obj->context = context;
-	os_unlock(&obj->lock);
+	dapl_object_unlock(obj);
 	return DAT_SUCCESS;
 }
 
@@ -20,11 +20,11 @@ dapl_get_consumer_context(DAT_HANDLE handle, DAT_CONTEXT *context)
 {
 	struct dapl_object *obj;
 
-	obj = dapl_object_lock(handle, KIND_NONE);
+	obj = dapl_object_lock_handle(handle, KIND_NONE);
 	if (!obj)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
 	if (context)
 		*context = obj->context;
-	os_unlock(&obj->lock);
+	dapl_object_unlock(obj);
 	return context ? DAT_SUCCESS : DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 }

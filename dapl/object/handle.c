@@ -23,10 +23,22 @@ static struct {
 	uint64_t last_serial;
 } cells = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* Locked.  The range, reserved at the first use.  All of it can be read, as registries do before we
+static void
+handle_lock_cells(void) ACQUIRE(dapl_locks.handles) UNCHECKED
+{
+	pthread_mutex_lock(&cells.lock);
+}
+
+static void
+handle_unlock_cells(void) RELEASE(dapl_locks.handles) UNCHECKED
+{
+	pthread_mutex_unlock(&cells.lock);
+}
+
+/* The range, reserved at the first use.  All of it can be read, as registries do before we
  * see the call; memory is used by cells alone. */
 static struct dapl_handle *
-handle_reserve(void)
+handle_reserve(void) REQUIRES(dapl_locks.handles)
 {
 	struct dapl_handle *base = atomic_load_explicit(&cells.base, memory_order_relaxed);
 
@@ -45,16 +57,16 @@ dapl_handle_range(struct dat_handle_range *range)
 {
 	struct dapl_handle *base;
 
-	pthread_mutex_lock(&cells.lock);
+	handle_lock_cells();
 	base = handle_reserve();
-	pthread_mutex_unlock(&cells.lock);
+	handle_unlock_cells();
 	*range = (struct dat_handle_range){ base, CELLS * sizeof *base, sizeof *base };
 	return base != NULL;
 }
 
-/* Locked.  Opens the range in steps: what is unused costs nothing. */
+/* Opens the range in steps: what is unused costs nothing. */
 static struct dapl_handle *
-handle_fresh_cell(void)
+handle_fresh_cell(void) REQUIRES(dapl_locks.handles)
 {
 	struct dapl_handle *base = handle_reserve();
 	uint32_t n = atomic_load_explicit(&cells.made, memory_order_relaxed);
@@ -76,7 +88,7 @@ dapl_handle_create(
 {
 	struct dapl_handle *h = NULL;
 
-	pthread_mutex_lock(&cells.lock);
+	handle_lock_cells();
 	if (cells.idle <= IDLE_MIN)
 		h = handle_fresh_cell();
 	if (!h && cells.first) {
@@ -93,14 +105,14 @@ dapl_handle_create(
 		atomic_store_explicit(&h->object, object, memory_order_relaxed);
 		atomic_store_explicit(&h->tag, TAG_MAGIC | (uint32_t)kind, memory_order_release);
 	}
-	pthread_mutex_unlock(&cells.lock);
+	handle_unlock_cells();
 	return h;
 }
 
 void
 dapl_handle_free(struct dapl_handle *h)
 {
-	pthread_mutex_lock(&cells.lock);
+	handle_lock_cells();
 	atomic_store_explicit(&h->tag, 0, memory_order_release);
 	h->next = NULL;
 	if (cells.last)
@@ -109,7 +121,7 @@ dapl_handle_free(struct dapl_handle *h)
 		cells.first = h;
 	cells.last = h;
 	cells.idle++;
-	pthread_mutex_unlock(&cells.lock);
+	handle_unlock_cells();
 }
 
 void *

@@ -26,6 +26,8 @@
 #include <dat2/udat.h>
 #include <dat2/dat_registry.h>
 
+#include "dapl/object/lock.h"
+
 /* The kinds of objects below an adapter: the name of the kind, and of its functions. */
 #define DAPL_KINDS(K) \
 	K(PZ, pz) \
@@ -46,7 +48,7 @@ enum dapl_kind { KIND_NONE, KIND_IA, DAPL_KINDS(DAPL_KIND_ENUM) KINDS };
  * -ENODEV for a handle that is not one or that another thread is freeing or answering, -EBUSY while
  * another object uses it.
  */
-#define DAPL_KIND_FREE(name, stem) int dapl_##stem##_free_by_handle(DAT_HANDLE handle);
+#define DAPL_KIND_FREE(name, stem) int dapl_##stem##_free_by_handle(DAT_HANDLE handle) NO_LOCK;
 DAPL_KINDS(DAPL_KIND_FREE)
 
 struct dapl_handle {
@@ -58,14 +60,14 @@ struct dapl_handle {
 } __attribute__((aligned(64)));	  /* a cache line, and a power of two to divide by */
 
 /* The address range of all cells; false if it cannot be reserved. */
-bool dapl_handle_range(struct dat_handle_range *range);
+bool dapl_handle_range(struct dat_handle_range *range) EXCLUDES(dapl_locks.handles);
 
 /* A new cell, or NULL. *serial is the serial number of the object. */
-struct dapl_handle *dapl_handle_create(
-    const DAT_PROVIDER *provider, enum dapl_kind kind, void *object, uint64_t *serial);
+struct dapl_handle *dapl_handle_create(const DAT_PROVIDER *provider, enum dapl_kind kind,
+    void *object, uint64_t *serial) EXCLUDES(dapl_locks.handles);
 
 /* dapl_handle_object() does not find it afterwards. */
-void dapl_handle_free(struct dapl_handle *handle);
+void dapl_handle_free(struct dapl_handle *handle) EXCLUDES(dapl_locks.handles);
 
 /*
  * The slot of a live handle's object of that kind (KIND_NONE: of any kind), or NULL. The object

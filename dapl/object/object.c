@@ -15,7 +15,7 @@ dapl_parent_put_locked(struct dapl_parent *parent)
 	const bool last = atomic_fetch_sub_explicit(&parent->bases, 1, memory_order_acq_rel) == 1;
 
 	park_list_wake_all(&parent->closers);
-	os_unlock(parent->lock);
+	dapl_parent_unlock(parent);
 	if (last)
 		parent->end(parent);
 }
@@ -23,7 +23,7 @@ dapl_parent_put_locked(struct dapl_parent *parent)
 void
 dapl_parent_put(struct dapl_parent *parent)
 {
-	os_lock(parent->lock);
+	dapl_parent_lock(parent);
 	dapl_parent_put_locked(parent);
 }
 
@@ -37,17 +37,23 @@ dapl_parent_decide_begin(struct dapl_parent *parent)
 void
 dapl_parent_decide_end(struct dapl_parent *parent)
 {
-	os_lock(parent->lock);
+	dapl_parent_lock(parent);
 	atomic_fetch_sub_explicit(&parent->deciding, 1, memory_order_relaxed);
 	dapl_parent_put_locked(parent);
 }
 
 void
+dapl_parent_await(struct dapl_parent *parent, bool (*over)(void *arg), void *arg)
+{
+	park_list_await(&parent->closers, parent->lock, over, arg);
+}
+
+void
 dapl_parent_wake(struct dapl_parent *parent)
 {
-	os_lock(parent->lock);
+	dapl_parent_lock(parent);
 	park_list_wake_all(&parent->closers);
-	os_unlock(parent->lock);
+	dapl_parent_unlock(parent);
 }
 
 /* ---- object ---- */
@@ -69,22 +75,22 @@ dapl_object_create(
 	handle = dapl_handle_create(provider, obj->kind, obj, &serial);
 	if (!handle)
 		return -ENOMEM;
-	os_lock(&obj->lock);
+	dapl_object_lock(obj);
 	obj->parent = parent;
 	obj->refs = 0;
 	obj->context.as_64 = 0;
 	obj->handle = handle;
 	obj->serial = serial;
-	os_unlock(&obj->lock);
+	dapl_object_unlock(obj);
 	return 0;
 }
 
 void
 dapl_object_discard(struct dapl_object *obj)
 {
-	os_lock(&obj->lock);
+	dapl_object_lock(obj);
 	dapl_object_free_locked(obj);
-	os_unlock(&obj->lock);
+	dapl_object_unlock(obj);
 }
 
 int
@@ -92,9 +98,9 @@ dapl_object_attach(struct dapl_object *obj)
 {
 	struct dapl_parent *parent = obj->parent;
 
-	os_lock(parent->lock);
+	dapl_parent_lock(parent);
 	if (parent->closing) {
-		os_unlock(parent->lock);
+		dapl_parent_unlock(parent);
 		return -ENODEV;
 	}
 	obj->prev = NULL;
@@ -104,7 +110,7 @@ dapl_object_attach(struct dapl_object *obj)
 	parent->children[obj->kind] = obj;
 	obj->listed = true;
 	dapl_parent_get(parent);
-	os_unlock(parent->lock);
+	dapl_parent_unlock(parent);
 	return 0;
 }
 
@@ -120,9 +126,9 @@ dapl_object_detach(struct dapl_object *obj)
 {
 	struct dapl_parent *parent = obj->parent;
 
-	os_lock(parent->lock);
+	dapl_parent_lock(parent);
 	if (!obj->listed) {
-		os_unlock(parent->lock);
+		dapl_parent_unlock(parent);
 		return;
 	}
 	obj->listed = false;
@@ -140,57 +146,45 @@ dapl_object_free(struct dapl_object *obj, uint64_t serial)
 {
 	int r = 0;
 
-	os_lock(&obj->lock);
+	dapl_object_lock(obj);
 	if (!dapl_object_is(obj, serial))
 		r = -ENODEV;
 	else if (obj->refs)
 		r = -EBUSY;
 	else
 		dapl_object_free_locked(obj);
-	os_unlock(&obj->lock);
+	dapl_object_unlock(obj);
 	return r;
 }
 
-static bool
-object_is_none(void *count)
-{
-	return *(const unsigned int *)count == 0;
-}
-
-void
-dapl_object_await_none(struct dapl_object *obj, struct park_list *list, unsigned int *count)
-{
-	park_list_await(list, &obj->lock, object_is_none, count);
-}
-
 void *
-dapl_object_lock(DAT_HANDLE handle, enum dapl_kind kind)
+dapl_object_lock_handle(DAT_HANDLE handle, enum dapl_kind kind)
 {
 	uint64_t serial;
 	struct dapl_object *obj = dapl_handle_object(handle, kind, &serial);
 
 	if (!obj)
 		return NULL;
-	os_lock(&obj->lock);
+	dapl_object_lock(obj);
 	if (dapl_object_is(obj, serial))
 		return obj;
-	os_unlock(&obj->lock);
+	dapl_object_unlock(obj);
 	return NULL;
 }
 
 void *
 dapl_object_get(DAT_HANDLE handle, enum dapl_kind kind, const struct dapl_parent *parent)
 {
-	struct dapl_object *obj = dapl_object_lock(handle, kind);
+	struct dapl_object *obj = dapl_object_lock_handle(handle, kind);
 
 	if (!obj)
 		return NULL;
 	if (parent && obj->parent != parent) {
-		os_unlock(&obj->lock);
+		dapl_object_unlock(obj);
 		return NULL;
 	}
 	obj->refs++;
-	os_unlock(&obj->lock);
+	dapl_object_unlock(obj);
 	return obj;
 }
 
@@ -200,10 +194,10 @@ dapl_object_put(struct dapl_object *obj)
 	struct dapl_parent *parent;
 	bool last;
 
-	os_lock(&obj->lock);
+	dapl_object_lock(obj);
 	parent = obj->parent;
 	last = --obj->refs == 0;
-	os_unlock(&obj->lock);
+	dapl_object_unlock(obj);
 	/* A close may wait for that.  The parent may be gone by now: then nothing waits there. */
 	if (last)
 		dapl_parent_wake(parent);

@@ -3,9 +3,9 @@
  * object -- what all DAT objects of an IA have in common
  *
  * Each object has a lock, which guards the members of struct dapl_object.  The links are guarded by
- * the lock of the IA.  In the lock order the lock of an IA has the place "adapter", all others have
- * the place "endpoint"; a thread holds at most one of these.  The lock is made once per slot and
- * never destroyed.
+ * the lock of the IA.  The lock of an IA is of the class dapl_locks.adapter, all others are of the
+ * class dapl_locks.object; a thread holds at most one lock of a class.  The lock is made once per
+ * slot and never destroyed.
  */
 #ifndef REARM_DAPL_OBJECT_H
 #define REARM_DAPL_OBJECT_H
@@ -15,6 +15,7 @@
 #include "evd/park.h"
 
 #include "dapl/object/handle.h"
+#include "dapl/object/lock.h"
 #include "dapl/object/slab.h"
 
 struct dapl_object {
@@ -50,12 +51,31 @@ struct dapl_parent {
 	atomic_uint deciding;
 };
 
+static inline void
+dapl_parent_lock(struct dapl_parent *parent) ACQUIRE(dapl_locks.adapter) NO_OBJECT_LOCK UNCHECKED
+{
+	os_lock(parent->lock);
+}
+
+static inline void
+dapl_parent_unlock(struct dapl_parent *parent) RELEASE(dapl_locks.adapter) UNCHECKED
+{
+	os_unlock(parent->lock);
+}
+
 /* Takes a reference, under any lock.  The caller knows that there is one. */
 void dapl_parent_get(struct dapl_parent *parent);
-/* Drops a reference.  No lock is held. */
-void dapl_parent_put(struct dapl_parent *parent);
+/* Drops a reference. */
+void dapl_parent_put(struct dapl_parent *parent) NO_LOCK;
 /* The same with the lock held, which it drops.  The parent must not be used afterwards. */
-void dapl_parent_put_locked(struct dapl_parent *parent);
+void dapl_parent_put_locked(struct dapl_parent *parent) RELEASE(dapl_locks.adapter);
+
+/*
+ * Sleeps until over(arg), which the lock guards, is true.  Drops and retakes the lock.  The caller
+ * has a reference.
+ */
+void dapl_parent_await(struct dapl_parent *parent, bool (*over)(void *arg), void *arg)
+    REQUIRES(dapl_locks.adapter);
 
 /*
  * dapl_parent_decide_begin() and dapl_parent_decide_end() enclose code that accepts or refuses a
@@ -63,14 +83,26 @@ void dapl_parent_put_locked(struct dapl_parent *parent);
  * and which the code may destroy.  A graceful close that finds such an object waits for the end and
  * searches again.  In between the caller neither waits for an event nor calls the consumer.
  *
- * Begin may be called under any lock by a caller that has a reference.  For end no lock is held,
- * and the parent must not be used afterwards.
+ * Begin may be called under any lock by a caller that has a reference.  After end the parent must
+ * not be used.
  */
 void dapl_parent_decide_begin(struct dapl_parent *parent);
-void dapl_parent_decide_end(struct dapl_parent *parent);
+void dapl_parent_decide_end(struct dapl_parent *parent) NO_LOCK;
 
-/* Wakes a thread that closes the adapter, so that it searches again.  Takes the parent's lock. */
-void dapl_parent_wake(struct dapl_parent *parent);
+/* Wakes a thread that closes the adapter, so that it searches again. */
+void dapl_parent_wake(struct dapl_parent *parent) NO_ADAPTER_LOCK;
+
+static inline void
+dapl_object_lock(struct dapl_object *obj) ACQUIRE(dapl_locks.object) NO_OBJECT_LOCK UNCHECKED
+{
+	os_lock(&obj->lock);
+}
+
+static inline void
+dapl_object_unlock(struct dapl_object *obj) RELEASE(dapl_locks.object) UNCHECKED
+{
+	os_unlock(&obj->lock);
+}
 
 /* For prepare() of a slab. */
 void dapl_object_prepare(struct dapl_object *obj, enum dapl_kind kind);
@@ -80,52 +112,58 @@ void dapl_object_prepare(struct dapl_object *obj, enum dapl_kind kind);
  * -ENOMEM. What follows is dapl_object_attach(), or dapl_object_discard() when the rest could
  * not be had.
  */
-int dapl_object_create(
-    struct dapl_object *obj, struct dapl_parent *parent, const DAT_PROVIDER *provider);
-void dapl_object_discard(struct dapl_object *obj);
+int dapl_object_create(struct dapl_object *obj, struct dapl_parent *parent,
+    const DAT_PROVIDER *provider) NO_OBJECT_LOCK;
+void dapl_object_discard(struct dapl_object *obj) NO_OBJECT_LOCK;
 
 /*
  * Makes a complete object a child of its parent, with a reference to it.  -ENODEV when the parent
  * is closing.
  */
-int dapl_object_attach(struct dapl_object *obj);
+int dapl_object_attach(struct dapl_object *obj) NO_ADAPTER_LOCK;
 
 /*
  * Frees the handle of an object: -EBUSY if another object refers to it, -ENODEV if the slot has
  * another object, or none. The caller owns the object afterwards and destroys it. Until
  * dapl_object_detach() it stays a child, and a close waits for it.
  */
-int dapl_object_free(struct dapl_object *obj, uint64_t serial);
+int dapl_object_free(struct dapl_object *obj, uint64_t serial) NO_OBJECT_LOCK;
 
-/* For callers that hold the lock and have tested. */
-void dapl_object_free_locked(struct dapl_object *obj);
+/* For callers that have tested. */
+void dapl_object_free_locked(struct dapl_object *obj) REQUIRES(dapl_locks.object);
 
 /*
  * The last step of destroying, after all calls of the device and after all references were
  * given back: removes the object from the children of the adapter, which may be destroyed then.
  * The caller frees the slot.
  */
-void dapl_object_detach(struct dapl_object *obj);
+void dapl_object_detach(struct dapl_object *obj) NO_LOCK;
 
 /*
- * Locked. Sleeps until *count, which the lock guards, is 0; the thread that sets it to 0 wakes
- * the list. Drops and retakes the lock.
+ * The locked object of a handle, or NULL.  With KIND_NONE it may be an adapter, whose lock is the
+ * object's, too; the caller takes no other lock then.
  */
-void dapl_object_await_none(struct dapl_object *obj, struct park_list *list, unsigned int *count);
-
-/* The locked object of a handle, or NULL. */
-void *dapl_object_lock(DAT_HANDLE handle, enum dapl_kind kind);
+void *dapl_object_lock_handle(DAT_HANDLE handle, enum dapl_kind kind)
+    TRY_ACQUIRE(dapl_locks.object) NO_OBJECT_LOCK;
 
 /* The object of a handle with its refs raised by one: it cannot be freed.  NULL for a bad handle,
  * or one of another parent (parent not NULL). */
-void *dapl_object_get(DAT_HANDLE handle, enum dapl_kind kind, const struct dapl_parent *parent);
-void dapl_object_put(struct dapl_object *obj);
+void *dapl_object_get(
+    DAT_HANDLE handle, enum dapl_kind kind, const struct dapl_parent *parent) NO_OBJECT_LOCK;
+void dapl_object_put(struct dapl_object *obj) NO_ADAPTER_LOCK;
 
-/* Locked. Whether the slot has the object with this serial number. */
+/* Whether the slot has an object that was not freed. */
 static inline bool
-dapl_object_is(const struct dapl_object *obj, uint64_t serial)
+dapl_object_is_alive(const struct dapl_object *obj) REQUIRES(dapl_locks.object)
 {
-	return obj->handle && obj->serial == serial;
+	return obj->handle != NULL;
+}
+
+/* Whether the slot has the object with this serial number. */
+static inline bool
+dapl_object_is(const struct dapl_object *obj, uint64_t serial) REQUIRES(dapl_locks.object)
+{
+	return dapl_object_is_alive(obj) && obj->serial == serial;
 }
 
 /* The handle of a live object or DAT_HANDLE_NULL; the object may be NULL. */

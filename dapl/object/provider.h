@@ -29,7 +29,7 @@ struct dapl_provider {
 	(struct dapl_provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd,
 	    DAT_IA_HANDLE *ia);
 	struct dapl_provider *next; /* with the same hash */
-	/* Guarded by the lock of provider.c. */
+	/* Guarded by the lock of the list of providers: provider.c. */
 	char params[PROVIDER_PARAMS_MAX];
 	bool registered;
 };

@@ -11,9 +11,11 @@
 #include <dat2/udat.h>
 #include <dat2/dat_registry.h>
 
-DAT_RETURN dapl_registry_add(const DAT_PROVIDER *table, const DAT_PROVIDER_INFO *info);
-DAT_RETURN dapl_registry_remove(const DAT_PROVIDER *table, const DAT_PROVIDER_INFO *info);
-/* The handle under which the consumer knows an IA.  No lock may be held. */
-DAT_IA_HANDLE dapl_registry_ia_handle(DAT_IA_HANDLE ours);
+#include "dapl/object/lock.h"
+
+DAT_RETURN dapl_registry_add(const DAT_PROVIDER *table, const DAT_PROVIDER_INFO *info) NO_LOCK;
+DAT_RETURN dapl_registry_remove(const DAT_PROVIDER *table, const DAT_PROVIDER_INFO *info) NO_LOCK;
+/* The handle under which the consumer knows an IA. */
+DAT_IA_HANDLE dapl_registry_ia_handle(DAT_IA_HANDLE ours) NO_ADAPTER_LOCK;
 
 #endif

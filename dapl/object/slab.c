@@ -1,17 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dapl/object/slab.h"
 
-/* Locked. */
 static void
-slab_push(struct dapl_slab *slab, struct dapl_slab_slot *slot)
+slab_lock(struct dapl_slab *slab) ACQUIRE(dapl_locks.slab) UNCHECKED
+{
+	pthread_mutex_lock(&slab->lock);
+}
+
+static void
+slab_unlock(struct dapl_slab *slab) RELEASE(dapl_locks.slab) UNCHECKED
+{
+	pthread_mutex_unlock(&slab->lock);
+}
+
+static void
+slab_push(struct dapl_slab *slab, struct dapl_slab_slot *slot) REQUIRES(dapl_locks.slab)
 {
 	slot->next = slab->first;
 	slab->first = slot;
 }
 
-/* Locked. */
 static void
-slab_grow(struct dapl_slab *slab)
+slab_grow(struct dapl_slab *slab) REQUIRES(dapl_locks.slab)
 {
 	uint32_t base = slab->chunk_count * SLAB_CHUNK;
 	char *chunk;
@@ -37,22 +47,22 @@ dapl_slab_alloc(struct dapl_slab *slab)
 {
 	struct dapl_slab_slot *slot;
 
-	pthread_mutex_lock(&slab->lock);
+	slab_lock(slab);
 	if (!slab->first)
 		slab_grow(slab);
 	slot = slab->first;
 	if (slot)
 		slab->first = slot->next;
-	pthread_mutex_unlock(&slab->lock);
+	slab_unlock(slab);
 	return slot;
 }
 
 void
 dapl_slab_free(struct dapl_slab *slab, void *slot)
 {
-	pthread_mutex_lock(&slab->lock);
+	slab_lock(slab);
 	slab_push(slab, slot);
-	pthread_mutex_unlock(&slab->lock);
+	slab_unlock(slab);
 }
 
 bool

@@ -19,6 +19,8 @@
 
 #include "evd/os.h"
 
+#include "dapl/object/lock.h"
+
 #define SLAB_CHUNK 64u	   /* slots allocated at once */
 #define SLAB_CHUNKS 16384u /* 2^20 slots a kind */
 
@@ -43,8 +45,8 @@ struct dapl_slab {
 	}
 
 /* A slot, or NULL without memory.  Its contents are what its last owner left. */
-void *dapl_slab_alloc(struct dapl_slab *slab);
-void dapl_slab_free(struct dapl_slab *slab, void *slot);
+void *dapl_slab_alloc(struct dapl_slab *slab) EXCLUDES(dapl_locks.slab);
+void dapl_slab_free(struct dapl_slab *slab, void *slot) EXCLUDES(dapl_locks.slab);
 
 /* The slot of an index that dapl_slab_alloc() gave out at some time; NULL for any other number. */
 static inline void *

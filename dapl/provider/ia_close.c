@@ -33,22 +33,22 @@ struct rest {
 };
 
 static DAT_HANDLE
-close_live_handle(struct dapl_object *obj)
+close_live_handle(struct dapl_object *obj) NO_OBJECT_LOCK
 {
 	DAT_HANDLE handle;
 
-	os_lock(&obj->lock);
+	dapl_object_lock(obj);
 	handle = obj->handle;
-	os_unlock(&obj->lock);
+	dapl_object_unlock(obj);
 	return handle;
 }
 
 /*
- * Locked (the IA's). A child that is not freed, else one that is being destroyed, of the first
+ * A child that is not freed, else one that is being destroyed, of the first
  * kind that has any.
  */
 static struct rest
-close_find_rest(const struct dapl_ia *ia)
+close_find_rest(const struct dapl_ia *ia) REQUIRES(dapl_locks.adapter) NO_OBJECT_LOCK
 {
 	struct rest rest = { .left = 0 };
 
@@ -75,19 +75,19 @@ close_find_rest(const struct dapl_ia *ia)
 }
 
 /*
- * Locked (the IA's). Whether the only references are that of the adapter itself and those that
+ * Whether the only references are that of the adapter itself and those that
  * the close does not wait for.
  */
 static bool
-close_is_alone(const struct dapl_ia *ia, const struct rest *rest)
+close_is_alone(const struct dapl_ia *ia, const struct rest *rest) REQUIRES(dapl_locks.adapter)
 {
 	return atomic_load_explicit(&ia->parent.bases, memory_order_acquire) ==
 	       1 + ia->parent.borrowers + rest->left;
 }
 
-/* Not locked.  False when there was nothing to do; then the thread has not parked either. */
+/* False when there was nothing to do; then the thread has not parked either. */
 static bool
-close_advance(const struct rest *rest)
+close_advance(const struct rest *rest) NO_LOCK
 {
 	if (!rest->ops)
 		return false;
@@ -103,13 +103,13 @@ close_same(const struct rest *a, const struct rest *b)
 }
 
 /*
- * Locked (the IA's), which is dropped and retaken. The thread sleeps when what it saw was not
+ * Drops and retakes the lock. The thread sleeps when what it saw was not
  * for it to end and is still there: one whose call still uses the child, or destroys it, will
  * take it away. A child that another thread has started to destroy may wait for this thread:
  * search again.
  */
 static void
-close_end_children(struct dapl_ia *ia)
+close_end_children(struct dapl_ia *ia) REQUIRES(dapl_locks.adapter) NO_OBJECT_LOCK
 {
 	struct park *park = NULL;
 	struct park_entry entry;
@@ -121,9 +121,9 @@ close_end_children(struct dapl_ia *ia)
 		rest = close_find_rest(ia);
 		if (!rest.ops && close_is_alone(ia, &rest))
 			break;
-		os_unlock(&ia->obj.lock);
+		dapl_ia_unlock(ia);
 		advances = close_advance(&rest);
-		os_lock(&ia->obj.lock);
+		dapl_ia_lock(ia);
 		again = close_find_rest(ia);
 		if (advances || !close_same(&rest, &again))
 			continue;
@@ -134,17 +134,17 @@ close_end_children(struct dapl_ia *ia)
 			listed = true;
 			continue;
 		}
-		os_unlock(&ia->obj.lock);
+		dapl_ia_unlock(ia);
 		(void)park_sleep(park, PARK_FOREVER, -1, NULL);
-		os_lock(&ia->obj.lock);
+		dapl_ia_lock(ia);
 	}
 	if (listed)
 		park_list_remove(&ia->parent.closers, &entry);
 }
 
-/* Locked (the IA's), so that it does not end before the lock is dropped. */
+/* Under the lock, so that the adapter does not end before the lock is dropped. */
 static bool
-close_is_decided(void *arg)
+close_is_decided(void *arg) REQUIRES(dapl_locks.adapter)
 {
 	struct dapl_ia *ia = arg;
 
@@ -152,12 +152,12 @@ close_is_decided(void *arg)
 }
 
 /*
- * Locked (the IA's).  Whether the consumer has something that it did not free yet.  What it is
+ * Whether the consumer has something that it did not free yet.  What it is
  * freeing counts as freed, and is waited for.  With `all` false CRs and endpoints, which connection
  * requests bring, do not count.
  */
 static bool
-close_has_children(const struct dapl_ia *ia, bool all)
+close_has_children(const struct dapl_ia *ia, bool all) REQUIRES(dapl_locks.adapter) NO_OBJECT_LOCK
 {
 	for (const struct dapl_kind_ops *e = dapl_kind_table; e->free; e++) {
 		const enum dapl_kind kind = e->kind;
@@ -173,49 +173,59 @@ close_has_children(const struct dapl_ia *ia, bool all)
 	return false;
 }
 
-/* Locked (the IA's); drops the lock.  Sleeps until no request is being decided about. */
+/* Sleeps until no request is being decided about. */
 static void
-close_await_decided(struct dapl_ia *ia)
+close_await_decided(struct dapl_ia *ia) RELEASE(dapl_locks.adapter)
 {
 	dapl_parent_get(&ia->parent); /* another thread may close it meanwhile */
-	park_list_await(&ia->parent.closers, &ia->obj.lock, close_is_decided, ia);
+	dapl_parent_await(&ia->parent, close_is_decided, ia);
 	dapl_parent_put_locked(&ia->parent);
 }
 
 /*
- * The locked IA to close, or a DAT_RETURN. A graceful close is refused while objects are left.
+ * The locked IA to close, or NULL with the reason. A graceful close is refused while objects are left.
  * But a CR or an endpoint may belong to a request that is being refused, which the consumer has
  * never seen, or that another thread is rejecting: then it waits and checks again.
  */
-static DAT_RETURN
-close_begin(DAT_IA_HANDLE handle, bool graceful, struct dapl_ia **out)
+static struct dapl_ia *
+close_begin(DAT_IA_HANDLE handle, bool graceful, DAT_RETURN *ret)
+    TRY_ACQUIRE(dapl_locks.adapter) NO_LOCK
 {
 	for (;;) {
-		struct dapl_ia *ia = dapl_object_lock(handle, KIND_IA);
+		struct dapl_ia *ia = dapl_ia_lock_handle(handle);
 
-		if (!ia)
-			return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-		if (!graceful || !close_has_children(ia, true)) {
-			*out = ia;
-			return DAT_SUCCESS;
+		if (!ia) {
+			*ret = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+			return NULL;
 		}
+		if (!graceful || !close_has_children(ia, true))
+			return ia;
 		if (close_has_children(ia, false) || close_is_decided(ia)) {
-			os_unlock(&ia->obj.lock);
-			return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_IA_IN_USE);
+			dapl_ia_unlock(ia);
+			*ret = DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_IA_IN_USE);
+			return NULL;
 		}
 		close_await_decided(ia);
 	}
 }
 
 static void
-close_notify_children(struct dapl_ia *ia)
+close_notify_children(struct dapl_ia *ia) NO_ADAPTER_LOCK
 {
-	os_lock(&ia->obj.lock);
+	dapl_ia_lock(ia);
 	for (const struct dapl_kind_ops *e = dapl_kind_table; e->free; e++)
 		for (struct dapl_object *child = e->closing ? ia->parent.children[e->kind] : NULL;
 		     child; child = child->next)
 			e->closing(child);
-	os_unlock(&ia->obj.lock);
+	dapl_ia_unlock(ia);
+}
+
+static bool
+close_has_no_calls(void *arg) REQUIRES(dapl_locks.adapter)
+{
+	const struct dapl_ia *ia = arg;
+
+	return ia->parent.inside == 0;
 }
 
 DAT_RETURN
@@ -228,15 +238,14 @@ dapl_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS flags)
 		return dapl_handle_is(ia_handle, KIND_IA) ?
 			   DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2) :
 			   DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-	ret = close_begin(ia_handle, flags == DAT_CLOSE_GRACEFUL_FLAG, &ia);
-	if (ret != DAT_SUCCESS)
+	ia = close_begin(ia_handle, flags == DAT_CLOSE_GRACEFUL_FLAG, &ret);
+	if (!ia)
 		return ret;
 	ia->parent.closing = true;
-	dapl_object_free_locked(&ia->obj);
-	if (ia->parent.inside)
-		dapl_object_await_none(&ia->obj, &ia->parent.closers,
-		    &ia->parent.inside); /* no further call can enter */
-	os_unlock(&ia->obj.lock);
+	dapl_ia_free_handle(ia); /* no further call can enter */
+	if (!close_has_no_calls(ia))
+		dapl_parent_await(&ia->parent, close_has_no_calls, ia);
+	dapl_ia_unlock(ia);
 
 	evd_enter_close();
 	cno_enter_close();
@@ -244,9 +253,9 @@ dapl_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS flags)
 	close_notify_children(ia);
 	dapl_ia_withdraw_async(ia);
 	dapl_ia_detach_async(ia);
-	os_lock(&ia->obj.lock);
+	dapl_ia_lock(ia);
 	close_end_children(ia);
-	os_unlock(&ia->obj.lock);
+	dapl_ia_unlock(ia);
 	dapl_ia_device_stop(ia);
 	if (ia->stepped)
 		loop_stop(ia->loops[0].loop); /* a thread that pumps it may be asleep there */

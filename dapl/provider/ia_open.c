@@ -58,12 +58,12 @@ dapl_ia_open(struct dapl_provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *asy
 		ret = dapl_err_resource(r, DAT_RESOURCE_MEMORY);
 		goto close_device;
 	}
-	os_lock(&ia->obj.lock);
+	dapl_ia_lock(ia);
 	ia->self = ia->obj.handle;
 	ia->parent.closing = false;
 	ia->parent.inside = ia->parent.borrowers = 0;
 	ia->parent.closers = (struct park_list){ NULL };
-	os_unlock(&ia->obj.lock);
+	dapl_ia_unlock(ia);
 	ret = dapl_ia_attach_async(ia, qlen, *async_evd);
 	if (ret != DAT_SUCCESS)
 		goto abandon;

@@ -11,7 +11,7 @@ dapl_ia_query(DAT_IA_HANDLE ia_handle, DAT_EVD_HANDLE *async_evd, DAT_IA_ATTR_MA
 	DAT_RETURN ret = DAT_SUCCESS;
 	struct dapl_ia *ia;
 
-	ia = dapl_object_lock(ia_handle, KIND_IA);
+	ia = dapl_ia_lock_handle(ia_handle);
 	if (!ia)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 	if (ia_mask & ~(DAT_IA_ATTR_MASK)DAT_IA_FIELD_ALL) {
@@ -32,6 +32,6 @@ dapl_ia_query(DAT_IA_HANDLE ia_handle, DAT_EVD_HANDLE *async_evd, DAT_IA_ATTR_MA
 		if (provider_mask)
 			dapl_ia_get_provider_attr(ia, provider_attr);
 	}
-	os_unlock(&ia->obj.lock);
+	dapl_ia_unlock(ia);
 	return ret;
 }

@@ -35,13 +35,13 @@ DAT_RETURN
 dapl_get_handle_type(DAT_HANDLE handle, DAT_HANDLE_TYPE *type)
 {
 	const struct dapl_kind_ops *ops = dapl_kind_table;
-	struct dapl_object *obj = dapl_object_lock(handle, KIND_NONE);
+	struct dapl_object *obj = dapl_object_lock_handle(handle, KIND_NONE);
 	enum dapl_kind kind;
 
 	if (!obj)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
 	kind = obj->kind;
-	os_unlock(&obj->lock);
+	dapl_object_unlock(obj);
 	if (!type)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	while (ops->kind != kind)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "dapl/api.h"
+#include "dapl/object/lock.h"
 #include "dapl/trace/debug.h"
 #include "dapl/object/registry.h"
 #include "dapl/provider/trace.h"
@@ -22,8 +23,20 @@ EXPORTED DAT_RETURN dapl_extensions(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_li
 #define OPENERS 32
 #define BUCKETS 256
 
-static pthread_mutex_t providers_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct dapl_provider *providers[BUCKETS]; /* by name; guarded by lock, only added to */
+static pthread_mutex_t providers_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct dapl_provider *providers[BUCKETS]; /* by name; guarded by the mutex, only added to */
+
+static void
+provider_lock(void) ACQUIRE(dapl_locks.providers) UNCHECKED
+{
+	pthread_mutex_lock(&providers_mutex);
+}
+
+static void
+provider_unlock(void) RELEASE(dapl_locks.providers) UNCHECKED
+{
+	pthread_mutex_unlock(&providers_mutex);
+}
 
 #define DAPL_API_SLOT(stem) .stem##_func = dapl_##stem,
 
@@ -33,7 +46,7 @@ static const DAT_PROVIDER provider_functions = {
 };
 
 static struct dapl_provider **
-provider_bucket_of(const char *name)
+provider_bucket_of(const char *name) REQUIRES(dapl_locks.providers)
 {
 	unsigned int hash = 5381;
 
@@ -52,11 +65,11 @@ open_by_rank(unsigned int rank, const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD
 
 	if (!name)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
-	pthread_mutex_lock(&providers_lock);
+	provider_lock();
 	for (p = *provider_bucket_of(name); p; p = p->next)
 		if (p->rank == rank && strcmp(p->info.ia_name, name) == 0)
 			break;
-	pthread_mutex_unlock(&providers_lock);
+	provider_unlock();
 	if (!p)
 		return DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
 	return p->open(p, qlen, async_evd, ia);
@@ -87,9 +100,8 @@ provider_same_key(const DAT_PROVIDER_INFO *a, const DAT_PROVIDER_INFO *b)
 	       a->is_thread_safe == b->is_thread_safe;
 }
 
-/* Locked. */
 static struct dapl_provider *
-provider_find(const DAT_PROVIDER_INFO *info)
+provider_find(const DAT_PROVIDER_INFO *info) REQUIRES(dapl_locks.providers)
 {
 	struct dapl_provider *p = *provider_bucket_of(info->ia_name);
 
@@ -98,9 +110,9 @@ provider_find(const DAT_PROVIDER_INFO *info)
 	return p;
 }
 
-/* Locked.  NULL without memory or openers. */
+/* NULL without memory or openers. */
 static struct dapl_provider *
-provider_make(const DAT_PROVIDER_INFO *info)
+provider_make(const DAT_PROVIDER_INFO *info) REQUIRES(dapl_locks.providers)
 {
 	struct dapl_provider **bucket = provider_bucket_of(info->ia_name), *p;
 	unsigned int rank = 0;
@@ -134,9 +146,9 @@ provider_make(const DAT_PROVIDER_INFO *info)
 static void
 provider_set_registered(struct dapl_provider *p, bool registered)
 {
-	pthread_mutex_lock(&providers_lock);
+	provider_lock();
 	p->registered = registered;
-	pthread_mutex_unlock(&providers_lock);
+	provider_unlock();
 }
 
 void
@@ -146,14 +158,14 @@ dat_provider_init(const DAT_PROVIDER_INFO *info, const char *ia_params)
 	DAT_RETURN ret;
 
 	dapl_debug_setup();
-	pthread_mutex_lock(&providers_lock);
+	provider_lock();
 	p = provider_find(info);
 	if (!p)
 		p = provider_make(info);
 	/* A registration that still stands keeps its parameters. */
 	if (p && !p->registered)
 		snprintf(p->params, sizeof p->params, "%s", ia_params ? ia_params : "");
-	pthread_mutex_unlock(&providers_lock);
+	provider_unlock();
 	if (!p)
 		return;
 
@@ -169,9 +181,9 @@ dat_provider_fini(const DAT_PROVIDER_INFO *info)
 {
 	struct dapl_provider *p;
 
-	pthread_mutex_lock(&providers_lock);
+	provider_lock();
 	p = provider_find(info);
-	pthread_mutex_unlock(&providers_lock);
+	provider_unlock();
 	if (p && dapl_registry_remove(&p->table, &p->info) == DAT_SUCCESS)
 		provider_set_registered(p, false);
 }
@@ -179,9 +191,9 @@ dat_provider_fini(const DAT_PROVIDER_INFO *info)
 void
 dapl_provider_params(struct dapl_provider *p, char params[PROVIDER_PARAMS_MAX])
 {
-	pthread_mutex_lock(&providers_lock);
+	provider_lock();
 	memcpy(params, p->params, sizeof p->params);
-	pthread_mutex_unlock(&providers_lock);
+	provider_unlock();
 }
 
 DAT_RETURN

@@ -5,9 +5,11 @@
 #ifndef REARM_DAPL_PROVIDER_PROVIDER_H
 #define REARM_DAPL_PROVIDER_PROVIDER_H
 
+#include "dapl/object/lock.h"
 #include "dapl/object/provider.h"
 
 /* Copies the parameters of its record. */
-void dapl_provider_params(struct dapl_provider *provider, char params[PROVIDER_PARAMS_MAX]);
+void dapl_provider_params(struct dapl_provider *provider, char params[PROVIDER_PARAMS_MAX])
+    EXCLUDES(dapl_locks.providers);
 
 #endif
