@@ -3,7 +3,6 @@
 #include "soft/wire/peer.h"
 #include "soft/device/runtime.h"
 #include "soft/soft_arm.h"
-#include "soft/device/trouble.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -72,8 +71,7 @@ soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited)
 	int r = 0;
 
 	pthread_mutex_lock(&cq->lock);
-	if (cq->overrun || cq->tail - soft_counter_load(&cq->head) == cq->size ||
-	    soft_trouble_overruns()) {
+	if (cq->overrun || cq->tail - soft_counter_load(&cq->head) == cq->size) {
 		lost = !cq->overrun;
 		cq->overrun = true;
 		r = -EIO;
@@ -122,8 +120,6 @@ soft_cq_arm(struct ibv_cq *ibv, int solicited_only)
 	enum soft_armed wanted = solicited_only ? SOFT_ARMED_SOLICITED : SOFT_ARMED_ANY;
 	bool there;
 
-	if (soft_trouble_arm_fails())
-		return -EIO;
 	pthread_mutex_lock(&cq->lock);
 	/*
 	 * A queue that overran is armed, too: adapters accept the doorbell of any queue, and only
@@ -208,8 +204,6 @@ ibv_resize_cq(struct ibv_cq *ibv, int cqe)
 	struct ibv_wc *ring;
 	uint32_t mask;
 
-	if (soft_trouble_resize_fails())
-		return EOPNOTSUPP;
 	if (cqe < 1 || cqe > SOFT_MAX_CQE)
 		return EINVAL;
 	ring = cq_create_ring(cqe, &mask);

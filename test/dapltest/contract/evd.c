@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Clauses c.2, c.3, c.9, c.11 and c.12: create, query, post to and free an EVD. */
+#include "fault/fault.h"
 #include "suites.h"
-#include "trouble.h"
 
 #define BOTH (DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG)
 
@@ -284,20 +284,19 @@ START_TEST(async__shared_by_two_openings__gets_the_events_of_both)
 	DAT_IA_HANDLE one, two;
 	DAT_EVENT event[2];
 
-	dt_ok(open_with("trouble", 8, &async, &one));
-	trouble_find();
+	dt_ok(open_with("faulty", 8, &async, &one));
 	shared = async;
-	dt_ok(open_with("trouble", 0, &shared, &two)); /* it has the length of its creator */
+	dt_ok(open_with("faulty", 0, &shared, &two)); /* it has the length of its creator */
 	ck_assert_ptr_eq(shared, async);
 	dt_ok(dat_ia_query(two, &queried, 0, NULL, 0, NULL));
 	ck_assert_ptr_eq(queried, async);
-	trouble_raise(PORT_ERR);
+	fault_raise(IBV_EVENT_PORT_ERR, NULL);
 	for (int i = 0; i < 2; i++)
 		dt_expect(async, DAT_ASYNC_ERROR_IA_CATASTROPHIC, &event[i]);
 	ck_assert_ptr_ne(event[0].event_data.asynch_error_event_data.dat_handle,
 	    event[1].event_data.asynch_error_event_data.dat_handle);
 	dt_close(two);
-	trouble_raise(PORT_ERR);
+	fault_raise(IBV_EVENT_PORT_ERR, NULL);
 	dt_expect(async, DAT_ASYNC_ERROR_IA_CATASTROPHIC, &event[0]);
 	ck_assert_ptr_eq(event[0].event_data.asynch_error_event_data.dat_handle, one);
 	dt_assert_quiet(async);
@@ -314,9 +313,8 @@ START_TEST(async__exists_elsewhere__query_says_so_and_the_other_opening_is_told)
 	DAT_PZ_HANDLE pz;
 	DAT_EVENT event;
 
-	dt_ok(open_with("trouble", 8, &async, &one));
-	trouble_find();
-	dt_ok(open_with("trouble", 8, &exists, &two));
+	dt_ok(open_with("faulty", 8, &async, &one));
+	dt_ok(open_with("faulty", 8, &exists, &two));
 	ck_assert_ptr_eq(exists, DAT_EVD_ASYNC_EXISTS);
 	dt_ok(dat_ia_query(two, &queried, 0, NULL, 0, NULL));
 	ck_assert_ptr_eq(queried, DAT_EVD_OUT_OF_SCOPE);
@@ -326,7 +324,7 @@ START_TEST(async__exists_elsewhere__query_says_so_and_the_other_opening_is_told)
 	    two, 8, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG, &evd));
 	dt_ok(dat_ep_create(two, pz, evd, evd, evd, NULL, &ep));
 	dt_ok(dat_ep_post_recv(ep, 0, NULL, dt_cookie(1), DAT_COMPLETION_DEFAULT_FLAG));
-	trouble_overrun(1);
+	fault_cq_overrun(1);
 	dt_ok(dat_ep_connect(ep, dt_address(two), 1, DAT_TIMEOUT_INFINITE, 0, NULL,
 	    DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
 	do
@@ -334,7 +332,8 @@ START_TEST(async__exists_elsewhere__query_says_so_and_the_other_opening_is_told)
 	while (event.event_number == DAT_ASYNC_ERROR_EP_BROKEN);
 	ck_assert_int_eq(event.event_number, DAT_ASYNC_ERROR_EVD_OVERFLOW);
 	ck_assert_ptr_eq(event.event_data.asynch_error_event_data.dat_handle, evd);
-	trouble_raise(DEVICE_FATAL); /* reported for each adapter; the second has no async EVD */
+	/* It is reported for each adapter; the second has no async EVD. */
+	fault_raise(IBV_EVENT_DEVICE_FATAL, NULL);
 	dt_expect(async, DAT_ASYNC_ERROR_IA_CATASTROPHIC, &event);
 	ck_assert_ptr_eq(event.event_data.asynch_error_event_data.dat_handle, one);
 	dt_assert_quiet(async);
@@ -361,6 +360,7 @@ contract_evd_suite(void)
 	in_every_personality(tc, free__requests_queued_under_a_waiter_for_more__they_are_rejected);
 	tcase_add_test(tc, free__in_use__is_refused_by_the_name);
 	tc = dt_tcase(s, "async");
+	tcase_add_checked_fixture(tc, NULL, fault_clear);
 	tcase_add_test(tc, async__made_or_given_badly__is_told_apart);
 	if (!dt_on_soft("async events in c.2-evd"))
 		return s;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Clauses c.2.8 and d.4: every pair of streams in one EVD; each delivers. */
+#include "fault/fault.h"
 #include "suites.h"
-#include "trouble.h"
 
 #define STREAMS 6
 
@@ -32,9 +32,8 @@ begin(struct merge *m, DAT_EVD_FLAGS flags)
 	DAT_EVD_HANDLE async;
 
 	memset(m, 0, sizeof *m);
-	dt_side_open(&m->a, "trouble", DT_SEPARATE);
-	dt_side_open(&m->b, "trouble", DT_SEPARATE);
-	trouble_find();
+	dt_side_open(&m->a, "faulty", DT_SEPARATE);
+	dt_side_open(&m->b, "faulty", DT_SEPARATE);
 	m->flags = flags;
 	m->evd = dt_evd(&m->b, flags, 32);
 	ck_assert_int_eq(contract_query(m->evd).evd_flags, flags);
@@ -46,7 +45,7 @@ begin(struct merge *m, DAT_EVD_FLAGS flags)
 	m->b.ep = dt_ep(&m->b, NULL);
 	dt_ok(dat_psp_create_any(m->b.ia, &m->b.qual, m->b.cr, DAT_PSP_CONSUMER_FLAG, &m->b.psp));
 	async = evd_for(m, DAT_EVD_ASYNC_FLAG);
-	dt_ok(dat_ia_open((DAT_NAME_PTR)(uintptr_t) "trouble", 8, &async, &m->second));
+	dt_ok(dat_ia_open((DAT_NAME_PTR)(uintptr_t) "faulty", 8, &async, &m->second));
 }
 
 static void
@@ -115,7 +114,7 @@ everything_happens(struct merge *m)
 	ck_assert_uint_eq(event.event_data.dto_completion_event_data.user_cookie.as_64, 7);
 	ck_assert_int_eq(event.event_data.dto_completion_event_data.status, DAT_DTO_SUCCESS);
 	if (m->flags & DAT_EVD_ASYNC_FLAG) {
-		trouble_raise(PORT_ERR);
+		fault_raise(IBV_EVENT_PORT_ERR, NULL);
 		event = take(m, m->evd, DAT_ASYNC_ERROR_IA_CATASTROPHIC);
 		ck_assert_ptr_eq(event.event_data.asynch_error_event_data.dat_handle, m->second);
 	}
@@ -218,6 +217,7 @@ contract_merge_suite(void)
 	tcase_add_test(tc, merge__the_attributes_say_so);
 	if (!dt_on_soft("merges in c.2-merge"))
 		return s;
+	tcase_add_checked_fixture(tc, NULL, fault_clear);
 	tcase_add_loop_test(
 	    tc, merge__of_two_streams__each_delivers_once_and_in_order, 0, STREAMS * STREAMS);
 	in_every_personality(tc, merge__of_all_streams__in_every_personality);

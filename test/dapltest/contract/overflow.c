@@ -2,19 +2,18 @@
 /*
  * Clauses d.3 and d.5: events lost and devices that fail.
  *
- * The device is the software device, in a library with which the test can inject faults.
+ * The device is the software device with faults.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "fault/fault.h"
 #include "suites.h"
-#include "trouble.h"
 
 static void
 open_side(struct dt_side *side, enum dt_evds evds)
 {
-	dt_side_open(side, "trouble", evds);
-	trouble_find();
+	dt_side_open(side, "faulty", evds);
 }
 
 static void
@@ -93,7 +92,7 @@ lose_the_third(struct dt_pair *pair)
 	}
 	if (strcmp(getenv("SOFTVERBS_PERSONALITY"), "delayed") == 0)
 		await_shown(&pair->b, 2);
-	trouble_overrun(1);
+	fault_cq_overrun(1);
 	dt_send(&pair->a, 0, 64, 2);
 }
 
@@ -128,7 +127,7 @@ START_TEST(completion_queue__overruns_under_a_waiter__releases_it)
 	open_pair(&pair, DT_SEPARATE, _i);
 	dt_recv(&pair.b, 0, 64, 1);
 	evd_waiter_start(&w, pair.b.recv, DAT_TIMEOUT_INFINITE, 1);
-	trouble_overrun(1);
+	fault_cq_overrun(1);
 	dt_send(&pair.a, 0, 64, 1);
 	dt_assert_ret(evd_waiter_join(&w), DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE));
 	expect_overflow(pair.b.async, pair.b.recv);
@@ -312,17 +311,16 @@ END_TEST
 /* clause: d.5.4, d.3.2 */
 START_TEST(async_evd__is_full__nothing_else_ends)
 {
-	static const int events[] = { DEVICE_FATAL, PORT_ERR };
+	static const enum ibv_event_type events[] = { IBV_EVENT_DEVICE_FATAL, IBV_EVENT_PORT_ERR };
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL, evd;
 	DAT_IA_HANDLE ia;
 	DAT_EVENT event;
 
 	dt_personality(0);
-	dt_ok(dat_ia_open((DAT_NAME_PTR)(uintptr_t) "trouble", 1, &async, &ia));
-	trouble_find();
+	dt_ok(dat_ia_open((DAT_NAME_PTR)(uintptr_t) "faulty", 1, &async, &ia));
 	ck_assert_int_eq(contract_query(async).evd_qlen, 1);
 	for (int i = 0; i < 2; i++)
-		trouble_raise(events[i]);
+		fault_raise(events[i], NULL);
 	await_overflow(async);
 	expect_async(async, DAT_ASYNC_ERROR_IA_CATASTROPHIC, ia, DAT_IA_CATASTROPHIC_ERROR);
 	dt_assert_ret(dat_evd_dequeue(async, &event), DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE));
@@ -336,21 +334,22 @@ END_TEST
 /* clause: d.0.12, d.3.2, d.3.3, d.3.5 */
 START_TEST(device__fails__every_adapter_is_told_of_what_matters)
 {
-	static const int harmless[] = { PORT_ACTIVE, LID_CHANGE, PKEY_CHANGE, SM_CHANGE,
-		CLIENT_REREGISTER, GID_CHANGE };
+	static const enum ibv_event_type harmless[] = { IBV_EVENT_PORT_ACTIVE, IBV_EVENT_LID_CHANGE,
+		IBV_EVENT_PKEY_CHANGE, IBV_EVENT_SM_CHANGE, IBV_EVENT_CLIENT_REREGISTER,
+		IBV_EVENT_GID_CHANGE };
 	struct dt_side one, two;
 
 	dt_personality(_i);
 	open_side(&one, DT_SEPARATE);
 	open_side(&two, DT_SEPARATE);
-	trouble_raise(DEVICE_FATAL);
+	fault_raise(IBV_EVENT_DEVICE_FATAL, NULL);
 	expect_async(one.async, DAT_ASYNC_ERROR_IA_CATASTROPHIC, one.ia, DAT_IA_CATASTROPHIC_ERROR);
 	expect_async(two.async, DAT_ASYNC_ERROR_IA_CATASTROPHIC, two.ia, DAT_IA_CATASTROPHIC_ERROR);
-	trouble_raise(PORT_ERR);
+	fault_raise(IBV_EVENT_PORT_ERR, NULL);
 	expect_async(one.async, DAT_ASYNC_ERROR_IA_CATASTROPHIC, one.ia, DAT_IA_OTHER_ERROR);
 	expect_async(two.async, DAT_ASYNC_ERROR_IA_CATASTROPHIC, two.ia, DAT_IA_OTHER_ERROR);
 	for (size_t i = 0; i < sizeof harmless / sizeof harmless[0]; i++)
-		trouble_raise(harmless[i]);
+		fault_raise(harmless[i], NULL);
 	dt_assert_quiet(one.async);
 	dt_assert_empty(two.async);
 	dt_side_close(&one);
@@ -367,7 +366,7 @@ START_TEST(device__refuses_a_request_for_notification__is_told_once_and_tried_ag
 
 	open_pair(&pair, DT_SEPARATE, _i);
 	cno = contract_cno(&pair.b);
-	trouble_refuse_arms(3);
+	fault_cq_refuse_arms(3);
 	dt_ok(dat_evd_modify_cno(pair.b.recv, cno));
 	expect_async(pair.b.async, DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR, pair.b.recv,
 	    DAT_EVD_OTHER_ERROR);
@@ -387,7 +386,7 @@ START_TEST(device__cannot_resize__the_evd_gets_its_length_all_the_same)
 	DAT_EVENT event;
 
 	open_pair(&pair, DT_SEPARATE, _i);
-	trouble_no_resize(true);
+	fault_cq_refuse_resize(true);
 	for (DAT_UINT64 i = 0; i < 8; i++) {
 		dt_recv(&pair.b, 0, 64, i);
 		dt_send(&pair.a, 0, 64, i);
@@ -416,7 +415,7 @@ START_TEST(device__never_resizes__an_evd_holds_all_that_it_was_made_longer_for)
 	DAT_EVENT event;
 
 	open_side(&first, DT_SEPARATE);
-	trouble_no_resize(true);
+	fault_cq_refuse_resize(true);
 	open_side(&pair.a, DT_SEPARATE);
 	open_side(&pair.b, DT_SEPARATE);
 	dt_side_listen(&pair.b);
@@ -449,6 +448,7 @@ contract_overflow_suite(void)
 
 	if (!dt_on_soft("d.5-overflow"))
 		return s;
+	tcase_add_checked_fixture(tc, NULL, fault_clear);
 	in_every_personality(
 	    tc, completion_queue__overruns__is_told_once_and_what_was_queued_comes_first);
 	in_every_personality(tc, completion_queue__overruns_under_a_waiter__releases_it);
@@ -463,6 +463,7 @@ contract_overflow_suite(void)
 	tcase_add_test(tc, connection_events__more_than_the_evd_holds__are_told_once);
 	tcase_add_test(tc, async_evd__is_full__nothing_else_ends);
 	tc = dt_tcase(s, "device");
+	tcase_add_checked_fixture(tc, NULL, fault_clear);
 	in_every_personality(tc, device__fails__every_adapter_is_told_of_what_matters);
 	in_every_personality(
 	    tc, device__refuses_a_request_for_notification__is_told_once_and_tried_again);

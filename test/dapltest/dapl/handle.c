@@ -91,7 +91,7 @@ START_TEST(handle__of_another_provider_library__is_refused)
 	if (!dt_on_own_build("a second library of the same kind"))
 		return;
 	dt_side_open(&a, "soft", DT_SEPARATE);
-	dt_side_open(&b, "trouble", DT_SEPARATE);
+	dt_side_open(&b, "faulty", DT_SEPARATE);
 	dt_assert_ret(dat_ep_create(a.ia, b.pz, a.recv, a.request, a.connect, NULL, &ep),
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ));
 	dt_assert_ret(dat_ep_create(b.ia, b.pz, a.recv, b.request, b.connect, NULL, &ep),

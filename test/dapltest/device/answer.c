@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The private data of an answer, which the connection manager pads with zeros. */
-#include "fault.h"
+#include "fault/fault.h"
 #include "suites.h"
 
 #define GIVEN 56  /* by the consumer; the device adds zeros */
@@ -14,11 +14,11 @@ ask(struct dt_pair *pair, int length)
 {
 	for (int i = 0; i < GIVEN; i++)
 		data[i] = (char)(i * 7 + 1);
-	dt_side_open(&pair->a, "device", DT_SEPARATE);
-	dt_side_open(&pair->b, "device", DT_SEPARATE);
+	dt_side_open(&pair->a, "faulty", DT_SEPARATE);
+	dt_side_open(&pair->b, "faulty", DT_SEPARATE);
 	dt_side_listen(&pair->b);
 	dt_connect(&pair->a, &pair->b, NULL, 0);
-	device_answers_with(length);
+	fault_cm_answer_length(length);
 	return dt_request(&pair->b);
 }
 
@@ -41,7 +41,7 @@ expect_data(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number, DAT_EP_HANDLE ep, int l
 static void
 end(struct dt_pair *pair)
 {
-	device_answers_with(-1);
+	fault_cm_answer_length(-1);
 	dt_pair_close(pair);
 }
 

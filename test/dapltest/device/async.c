@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The events that the provider makes of errors that the device reports. */
-#include "fault.h"
+#include "fault/fault.h"
 #include "suites.h"
 
 static const DAT_ASYNCH_ERROR_EVENT_DATA *
@@ -13,9 +13,18 @@ expect_async(const struct dt_side *side, DAT_EVENT_NUMBER number, DAT_EVENT *eve
 static void
 open_pair(struct dt_pair *pair)
 {
-	dt_side_open(&pair->a, "device", DT_SEPARATE);
-	dt_side_open(&pair->b, "device", DT_SEPARATE);
+	dt_side_open(&pair->a, "faulty", DT_SEPARATE);
+	dt_side_open(&pair->b, "faulty", DT_SEPARATE);
 	dt_side_listen(&pair->b);
+}
+
+static void
+await_acknowledged(void)
+{
+	for (int ms = 0; !fault_is_acknowledged(); ms++) {
+		ck_assert_int_lt(ms, DT_FOREVER_MS);
+		dt_nap_ms(1);
+	}
 }
 
 /* origin: peer.26 */
@@ -26,8 +35,8 @@ START_TEST(device__fatal__names_the_adapter_by_the_consumers_number)
 	struct dt_side side;
 	DAT_EVENT event;
 
-	dt_side_open(&side, "device", DT_SEPARATE);
-	device_raise(IBV_EVENT_DEVICE_FATAL, NULL);
+	dt_side_open(&side, "faulty", DT_SEPARATE);
+	fault_raise(IBV_EVENT_DEVICE_FATAL, NULL);
 	error = expect_async(&side, DAT_ASYNC_ERROR_IA_CATASTROPHIC, &event);
 	ck_assert_ptr_eq(error->dat_handle, side.ia);
 	ck_assert_int_eq(error->reason, DAT_IA_CATASTROPHIC_ERROR);
@@ -43,8 +52,8 @@ START_TEST(device__port_goes_down__is_another_error)
 	struct dt_side side;
 	DAT_EVENT event;
 
-	dt_side_open(&side, "device", DT_SEPARATE);
-	device_raise(IBV_EVENT_PORT_ERR, NULL);
+	dt_side_open(&side, "faulty", DT_SEPARATE);
+	fault_raise(IBV_EVENT_PORT_ERR, NULL);
 	error = expect_async(&side, DAT_ASYNC_ERROR_IA_CATASTROPHIC, &event);
 	ck_assert_ptr_eq(error->dat_handle, side.ia);
 	ck_assert_int_eq(error->reason, DAT_IA_OTHER_ERROR);
@@ -61,12 +70,12 @@ START_TEST(device__port_comes_up_and_notes_of_the_fabric__make_no_event)
 		IBV_EVENT_GID_CHANGE };
 	struct dt_side side;
 
-	dt_side_open(&side, "device", DT_SEPARATE);
+	dt_side_open(&side, "faulty", DT_SEPARATE);
 	for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++)
-		device_raise(notes[i], NULL);
-	device_raise(IBV_EVENT_PATH_MIG, device_last_qp);
-	device_raise(IBV_EVENT_PATH_MIG_ERR, device_last_qp);
-	device_raise(IBV_EVENT_COMM_EST, device_last_qp);
+		fault_raise(notes[i], NULL);
+	fault_raise(IBV_EVENT_PATH_MIG, fault_qp_last());
+	fault_raise(IBV_EVENT_PATH_MIG_ERR, fault_qp_last());
+	fault_raise(IBV_EVENT_COMM_EST, fault_qp_last());
 	dt_assert_quiet(side.async);
 	dt_assert_quiet(side.connect);
 	dt_side_close(&side);
@@ -83,11 +92,12 @@ START_TEST(device__completion_queue_overrun__is_reported_once_and_the_evd_says_s
 	DAT_EVENT event;
 	DAT_COUNT more;
 
-	dt_side_open(&side, "device", DT_SEPARATE);
+	dt_side_open(&side, "faulty", DT_SEPARATE);
 	evd = dt_evd(&side, DAT_EVD_DTO_FLAG | DAT_EVD_SOFTWARE_FLAG, 8);
 	dt_post_se(evd, 1);
-	device_raise(IBV_EVENT_CQ_ERR, device_last_cq);
-	device_raise(IBV_EVENT_CQ_ERR, device_last_cq);
+	fault_raise(IBV_EVENT_CQ_ERR, fault_cq_last());
+	await_acknowledged();
+	fault_raise(IBV_EVENT_CQ_ERR, fault_cq_last());
 	error = expect_async(&side, DAT_ASYNC_ERROR_EVD_OVERFLOW, &event);
 	ck_assert_ptr_eq(error->dat_handle, evd);
 	ck_assert_int_eq(error->reason, DAT_EVD_OVERFLOW_ERROR);
@@ -113,9 +123,9 @@ START_TEST(device__queue_pair_fails__endpoint_and_connection_are_broken)
 	open_pair(&pair);
 	dt_ok(dat_ep_free(pair.a.ep));
 	pair.a.ep = dt_ep(&pair.a, NULL);
-	qp = device_last_qp;
+	qp = fault_qp_last();
 	dt_connect_pair(&pair);
-	device_raise(fatal[_i], qp);
+	fault_raise(fatal[_i], qp);
 	error = expect_async(&pair.a, DAT_ASYNC_ERROR_EP_BROKEN, &event);
 	ck_assert_ptr_eq(error->dat_handle, pair.a.ep);
 	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, pair.a.ep);
@@ -136,7 +146,7 @@ START_TEST(device__queue_pair_fails_while_connecting__established_and_broken)
 	dt_ok(dat_ep_free(pair.a.ep));
 	pair.a.ep = dt_ep(&pair.a, NULL);
 	dt_connect(&pair.a, &pair.b, NULL, 0);
-	device_raise(IBV_EVENT_QP_FATAL, device_last_qp);
+	fault_raise(IBV_EVENT_QP_FATAL, fault_qp_last());
 	(void)expect_async(&pair.a, DAT_ASYNC_ERROR_EP_BROKEN, &event);
 	dt_assert_quiet(pair.a.connect);
 	dt_ok(dat_cr_accept(dt_request(&pair.b), pair.b.ep, 0, NULL));
@@ -151,10 +161,9 @@ END_TEST
 static void
 break_first(struct ibv_qp *qp)
 {
-	device_on_destroy(NULL);
-	device_raise(IBV_EVENT_QP_FATAL, qp);
-	for (int ms = 0; !device_is_acknowledged() && ms < DT_FOREVER_MS; ms++)
-		dt_nap_ms(1);
+	fault_qp_on_destroy(NULL);
+	fault_raise(IBV_EVENT_QP_FATAL, qp);
+	await_acknowledged();
 }
 
 /* The event is read when the endpoint has given up its queue pair, which is not destroyed yet. */
@@ -169,7 +178,7 @@ START_TEST(device__queue_pair_fails_while_it_is_reset__the_next_connection_stand
 	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_ABRUPT_FLAG));
 	dt_expect_disconnected(&pair.a);
 	dt_expect_disconnected(&pair.b);
-	device_on_destroy(break_first);
+	fault_qp_on_destroy(break_first);
 	dt_ok(dat_ep_reset(pair.a.ep));
 	dt_ok(dat_ep_reset(pair.b.ep));
 	dt_connect_pair(&pair);
@@ -194,11 +203,11 @@ START_TEST(disconnect__gracefully_and_the_completion_queue_is_lost__is_broken)
 	dt_send(&pair.a, 0, 8, 1); /* waits for a receive */
 	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_GRACEFUL_FLAG));
 	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_DISCONNECT_PENDING);
-	device_polls(false);
+	fault_cq_refuse_poll(true);
 	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, pair.a.ep);
 	error = expect_async(&pair.a, DAT_ASYNC_ERROR_EVD_OVERFLOW, &event);
 	ck_assert(error->dat_handle == pair.a.request || error->dat_handle == pair.a.recv);
-	device_polls(true);
+	fault_cq_refuse_poll(false);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -212,10 +221,10 @@ get_status(struct ibv_qp *qp)
 	DAT_BOOLEAN idle;
 
 	(void)qp;
-	device_on_destroy(NULL);
-	device_polls(false);
+	fault_qp_on_destroy(NULL);
+	fault_cq_refuse_poll(true);
 	dt_ok(dat_ep_get_status(changing, NULL, &idle, NULL));
-	device_polls(true);
+	fault_cq_refuse_poll(false);
 	ck_assert_int_eq(idle, DAT_TRUE);
 	changing = DAT_HANDLE_NULL;
 }
@@ -228,10 +237,10 @@ START_TEST(status__while_the_parts_change__polls_none_of_them)
 	DAT_EP_PARAM param;
 	struct dt_side side;
 
-	dt_side_open(&side, "device", DT_SEPARATE);
+	dt_side_open(&side, "faulty", DT_SEPARATE);
 	param.recv_evd_handle = dt_evd(&side, DAT_EVD_DTO_FLAG, 8);
 	changing = side.ep;
-	device_on_destroy(get_status);
+	fault_qp_on_destroy(get_status);
 	dt_ok(dat_ep_modify(side.ep, DAT_EP_FIELD_RECV_EVD_HANDLE, &param));
 	ck_assert_ptr_null(changing);
 	dt_assert_quiet(side.async);
@@ -246,16 +255,17 @@ END_TEST
 /* origin: peer.37 */
 START_TEST(device__shared_receive_queue_fails__is_not_read_as_a_queue_pair)
 {
-	static struct ibv_srq somebody_elses;
+	struct ibv_srq *other;
 	struct dt_side side;
 
-	dt_side_open(&side, "device", DT_SEPARATE);
-	somebody_elses.srq_context = device_last_qp->qp_context;
-	device_raise(IBV_EVENT_SRQ_ERR, &somebody_elses);
-	device_raise(IBV_EVENT_SRQ_LIMIT_REACHED, &somebody_elses);
+	dt_side_open(&side, "faulty", DT_SEPARATE);
+	other = fault_srq_create(fault_qp_last());
+	fault_raise(IBV_EVENT_SRQ_ERR, other);
+	fault_raise(IBV_EVENT_SRQ_LIMIT_REACHED, other);
 	dt_assert_quiet(side.async);
 	dt_assert_quiet(side.connect);
 	ck_assert_int_eq(dt_state(side.ep), DAT_EP_STATE_UNCONNECTED);
+	fault_srq_free(other);
 	dt_side_close(&side);
 }
 END_TEST
@@ -279,7 +289,7 @@ START_TEST(device__refuses_to_arm__is_told_and_the_event_comes_when_it_works)
 	dt_recv(&pair.b, 0, 64, 1);
 	dt_recv(&pair.b, 0, 64, 2);
 	dt_connect_pair(&pair);
-	device_arms(false);
+	fault_cq_refuse_arms(FAULT_ALWAYS);
 	dt_assert_type(dat_evd_modify_upcall(pair.b.request, DAT_UPCALL_SINGLE_INSTANCE, &object,
 			   DAT_UPCALL_INVOC_ANY),
 	    DAT_INTERNAL_ERROR);
@@ -288,7 +298,7 @@ START_TEST(device__refuses_to_arm__is_told_and_the_event_comes_when_it_works)
 	ck_assert_ptr_eq(error->dat_handle, evd);
 	ck_assert_int_eq(calls, 1);
 	dt_assert_quiet(pair.b.async);
-	device_arms(true);
+	fault_cq_refuse_arms(0);
 	dt_send(&pair.a, 0, 64, 2);
 	dt_await_count(&calls, 2);
 	dt_pair_close(&pair);
@@ -303,12 +313,12 @@ START_TEST(kcreate__cannot_enable__leaves_no_evd)
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL, evd = &calls;
 	DAT_IA_HANDLE ia;
 
-	dt_ok(dat_ia_open((DAT_NAME_PTR) "device", 8, &async, &ia));
-	device_arms(false);
+	dt_ok(dat_ia_open((DAT_NAME_PTR) "faulty", 8, &async, &ia));
+	fault_cq_refuse_arms(FAULT_ALWAYS);
 	dt_assert_type(
 	    dat_evd_kcreate(ia, 8, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_EVD_DTO_FLAG, &evd),
 	    DAT_INTERNAL_ERROR);
-	device_arms(true);
+	fault_cq_refuse_arms(0);
 	ck_assert_ptr_eq(evd, &calls);
 	ck_assert_int_eq(calls, 0);
 	dt_ok(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));

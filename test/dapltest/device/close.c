@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "fault.h"
+#include "fault/fault.h"
 #include "suites.h"
 
 static struct dt_side client, server;
@@ -18,8 +18,8 @@ static _Atomic(bool) let_go;
 static void
 begin(void)
 {
-	dt_side_open(&client, "device", DT_SEPARATE);
-	dt_side_open(&server, "device", DT_SEPARATE);
+	dt_side_open(&client, "faulty", DT_SEPARATE);
+	dt_side_open(&server, "faulty", DT_SEPARATE);
 	server.cr = dt_evd(&server, DAT_EVD_CR_FLAG, 1);
 	dt_ok(dat_psp_create_any(
 	    server.ia, &server.qual, server.cr, DAT_PSP_CONSUMER_FLAG, &server.psp));
@@ -78,7 +78,7 @@ lets_go_later(void *unused)
 	(void)unused;
 	dt_nap_ms(30);
 	let_go = true;
-	device_let_go();
+	fault_cm_release_rejection();
 	return NULL;
 }
 
@@ -98,7 +98,7 @@ static void
 begin_refusing(void)
 {
 	begin();
-	device_hold_rejection();
+	fault_cm_hold_rejection();
 	request(0);
 	request(1);
 	await_answer(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
@@ -163,7 +163,7 @@ START_TEST(close_gracefully__a_free_is_refusing_what_was_queued__waits_for_it)
 	await_answer(DAT_CONNECTION_EVENT_NON_PEER_REJECTED); /* so the other one is queued */
 	dt_ok(dat_psp_free(server.psp));
 	free_the_rest();
-	device_hold_rejection();
+	fault_cm_hold_rejection();
 	thread = start(frees_cr_evd);
 	await_dead(server.cr);
 	close_waits();
@@ -194,7 +194,7 @@ START_TEST(close_gracefully__a_thread_is_rejecting__waits_for_it)
 	dt_ok(dat_evd_free(server.cr));
 	free_the_rest();
 	dt_assert_type(dat_ia_close(server.ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_INVALID_STATE);
-	device_hold_rejection();
+	fault_cm_hold_rejection();
 	thread = start(rejects);
 	await_answer(DAT_CONNECTION_EVENT_PEER_REJECTED);
 	close_waits();

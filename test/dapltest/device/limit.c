@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A device with lower limits: the provider reports and keeps the limits of the device. */
-#include "fault.h"
+#include "fault/fault.h"
 #include "suites.h"
 
 #define LIMIT 1000
@@ -8,11 +8,11 @@
 static void
 open_pair(struct dt_pair *pair)
 {
-	const struct device_limits limits = { .message = LIMIT, .segments = 3, .read_segments = 2 };
+	const struct fault_limits limits = { .message = LIMIT, .segments = 3, .read_segments = 2 };
 
-	device_limit(&limits);
-	dt_side_open(&pair->a, "device", DT_SEPARATE);
-	dt_side_open(&pair->b, "device", DT_SEPARATE);
+	fault_limit(&limits);
+	dt_side_open(&pair->a, "faulty", DT_SEPARATE);
+	dt_side_open(&pair->b, "faulty", DT_SEPARATE);
 	dt_side_listen(&pair->b);
 	dt_connect_pair(pair);
 }

@@ -1,84 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The locks of the provider, counted on the thread of the consumer that calls it.  window.c lets
- * something happen between two of its lock sections.
- */
-#include <pthread.h>
-
-#include "fault.h"
+/* Calls that are refused leave no lock of the provider locked or unlocked. */
+#include "fault/fault.h"
 #include "suites.h"
-
-/* Locked and not yet unlocked; below zero: unlocked, and never locked. */
-static _Thread_local int held;
-
-/* Of the thread that set them. */
-static _Thread_local int windows;
-static _Thread_local void (*intruder)(void);
-
-void
-device_window_at(int n, void (*intrude)(void))
-{
-	windows = n;
-	intruder = intrude;
-}
-
-bool
-device_window_missed(void)
-{
-	const bool missed = windows > 0;
-
-	windows = 0;
-	return missed;
-}
-
-int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
-int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
-int
-__wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
-{
-	held++;
-	return __real_pthread_mutex_lock(mutex);
-}
-
-static void *
-run(void *intrude)
-{
-	void (**call)(void) = intrude;
-
-	(*call)();
-	return NULL;
-}
-
-/*
- * On a thread of its own: on this one it would sleep at the place where the interrupted call sleeps, and take
- * the wake that is meant for that call.
- */
-static void
-let_intrude(void)
-{
-	pthread_t thread;
-
-	ck_assert_int_eq(pthread_create(&thread, NULL, run, &intruder), 0);
-	ck_assert_int_eq(pthread_join(thread, NULL), 0);
-}
-
-int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
-int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
-int
-__wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
-{
-	const int r = __real_pthread_mutex_unlock(mutex);
-
-	if (--held == 0 && windows > 0 && --windows == 0)
-		let_intrude();
-	return r;
-}
 
 static void
 refused(DAT_RETURN ret, DAT_RETURN_TYPE type)
 {
 	dt_assert_type(ret, type);
-	ck_assert_int_eq(held, 0);
+	ck_assert_int_eq(fault_locks_held(), 0);
 }
 
 static void
@@ -99,11 +28,11 @@ START_TEST(wait__refused__leaves_every_lock_as_it_was)
 	DAT_EVENT event;
 	DAT_COUNT more;
 
-	dt_side_open(&side, "device", DT_SEPARATE);
+	dt_side_open(&side, "faulty", DT_SEPARATE);
 	evd = dt_evd(&side, DAT_EVD_DTO_FLAG | DAT_EVD_SOFTWARE_FLAG, 8);
 	dt_ok(dat_evd_kcreate(
 	    side.ia, 8, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_EVD_SOFTWARE_FLAG, &called));
-	ck_assert_int_eq(held, 0);
+	ck_assert_int_eq(fault_locks_held(), 0);
 	refused(dat_evd_wait(side.ep, 0, 1, &event, &more), DAT_INVALID_HANDLE);
 	refused(dat_evd_wait(evd, 0, 1, NULL, &more), DAT_INVALID_PARAMETER);
 	refused(dat_evd_wait(evd, 0, 1, &event, NULL), DAT_INVALID_PARAMETER);
@@ -117,7 +46,7 @@ START_TEST(wait__refused__leaves_every_lock_as_it_was)
 	dt_ok(dat_evd_free(evd));
 	refused(dat_evd_wait(evd, 0, 1, &event, &more), DAT_INVALID_HANDLE);
 	dt_side_close(&side);
-	ck_assert_int_eq(held, 0);
+	ck_assert_int_eq(fault_locks_held(), 0);
 }
 END_TEST
 

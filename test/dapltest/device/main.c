@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The provider over a device that fails; see fault.h. */
+/* The provider over a device that fails; see fault/fault.h. */
+#include "fault/fault.h"
 #include "suites.h"
-#include "lib/runner.h"
+
+TCase *
+device_tcase(Suite *suite, const char *name)
+{
+	TCase *tcase = dt_tcase(suite, name);
+
+	tcase_add_checked_fixture(tcase, NULL, fault_clear);
+	return tcase;
+}
 
 int
 main(int argc, char **argv)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The order of completions when a post races with the end of an attempt to connect. */
-#include "fault.h"
+#include "fault/fault.h"
 #include "suites.h"
 
 #define POSTED 3
@@ -12,7 +12,7 @@ static struct dt_side *side;
 static void
 post_one_more(void)
 {
-	device_on_queue_pair_error(NULL);
+	fault_qp_on_error(NULL);
 	dt_recv(side, 0, 64, POSTED);
 }
 
@@ -23,14 +23,14 @@ START_TEST(receive__posted_while_an_attempt_ends__follows_those_posted_before)
 	struct dt_pair pair;
 	DAT_EVENT event;
 
-	dt_side_open(&pair.a, "device", DT_MERGED);
-	dt_side_open(&pair.b, "device", DT_MERGED);
+	dt_side_open(&pair.a, "faulty", DT_MERGED);
+	dt_side_open(&pair.b, "faulty", DT_MERGED);
 	dt_side_listen(&pair.b);
 	side = &pair.a;
 	for (DAT_UINT64 i = 0; i < POSTED; i++)
 		dt_recv(side, 0, 64, i);
 	dt_connect(&pair.a, &pair.b, NULL, 0);
-	device_on_queue_pair_error(post_one_more);
+	fault_qp_on_error(post_one_more);
 	dt_ok(dat_ep_disconnect(side->ep, DAT_CLOSE_ABRUPT_FLAG));
 	dt_expect_disconnected(side);
 	for (DAT_UINT64 i = 0; i <= POSTED; i++)
@@ -66,8 +66,8 @@ go_round(struct dt_pair *pair, bool reset)
 static void
 open_pair(struct dt_pair *pair)
 {
-	dt_side_open(&pair->a, "device", DT_SEPARATE);
-	dt_side_open(&pair->b, "device", DT_SEPARATE);
+	dt_side_open(&pair->a, "faulty", DT_SEPARATE);
+	dt_side_open(&pair->b, "faulty", DT_SEPARATE);
 	dt_side_listen(&pair->b);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Completions with every error status that a device can report. */
-#include "fault.h"
+#include "fault/fault.h"
 #include "suites.h"
 
 static const struct {
@@ -48,8 +48,8 @@ spoil(struct ibv_wc *wc)
 static void
 open_pair(struct dt_pair *pair)
 {
-	dt_side_open(&pair->a, "device", DT_SEPARATE);
-	dt_side_open(&pair->b, "device", DT_SEPARATE);
+	dt_side_open(&pair->a, "faulty", DT_SEPARATE);
+	dt_side_open(&pair->b, "faulty", DT_SEPARATE);
 	dt_side_listen(&pair->b);
 	dt_recv(&pair->b, 0, 64, 1);
 	dt_connect_pair(pair);
@@ -65,7 +65,7 @@ START_TEST(completion__failed__has_its_status_and_nothing_else_of_the_devices)
 
 	open_pair(&pair);
 	status = statuses[_i].device;
-	device_change_completions(spoil);
+	fault_cq_change(spoil);
 	dt_send(&pair.a, 0, 64, 7);
 	dt_expect_dto(pair.a.request, pair.a.ep, 7, statuses[_i].dat, &event);
 	dto = &event.event_data.dto_completion_event_data;
@@ -92,7 +92,7 @@ START_TEST(completion__of_a_send__has_the_length_that_was_posted)
 	DAT_EVENT event;
 
 	open_pair(&pair);
-	device_change_completions(stretch);
+	fault_cq_change(stretch);
 	dt_send(&pair.a, 0, 48, 7);
 	dt_expect_dto(pair.a.request, pair.a.ep, 7, DAT_DTO_SUCCESS, &event);
 	ck_assert_uint_eq(event.event_data.dto_completion_event_data.transfered_length, 48);

@@ -2,7 +2,10 @@
 #ifndef REARM_TEST_DEVICE_SUITES_H
 #define REARM_TEST_DEVICE_SUITES_H
 
-#include "lib/runner.h"
+#include "lib/dt.h"
+
+/* A TCase whose tests open "faulty"; a test leaves a device that works. */
+TCase *device_tcase(Suite *suite, const char *name);
 
 Suite *device_answer_suite(void);
 Suite *device_async_suite(void);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "fault.h"
+#include "fault/fault.h"
 #include "suites.h"
 
 #define NOTICED_MS 5 /* a loop that does what it should not has mostly done it by then */
@@ -56,9 +56,9 @@ modify_at(int n, bool has_one, bool gets_one)
 	cno = has_one ? new_cno() : DAT_HANDLE_NULL;
 	next = gets_one ? new_cno() : DAT_HANDLE_NULL;
 	dt_ok(dat_evd_create(side.ia, 8, cno, DAT_EVD_SOFTWARE_FLAG, &evd));
-	device_window_at(n, free_evd);
+	fault_window_at(n, free_evd);
 	ret = dat_evd_modify_cno(evd, next);
-	came = !device_window_missed();
+	came = !fault_window_missed();
 	if (ret != DAT_SUCCESS)
 		dt_assert_type(ret, DAT_INVALID_HANDLE);
 	if (!came)
@@ -94,7 +94,7 @@ static bool (*const modifies[])(int n) = { first_cno_at, another_cno_at, no_cno_
 /* origin: outside.24 */
 START_TEST(modify_cno__evd_freed_in_any_window__no_cno_stays_in_use)
 {
-	dt_side_open(&side, "device", DT_SEPARATE);
+	dt_side_open(&side, "faulty", DT_SEPARATE);
 	sweep(modifies[_i]);
 	dt_side_close(&side);
 }
@@ -134,9 +134,9 @@ free_at(int n, bool triggered)
 	dt_ok(dat_evd_create(side.ia, 8, cno, DAT_EVD_SOFTWARE_FLAG, &evd));
 	if (triggered)
 		dt_post_se(evd, 1);
-	device_window_at(n, replace_cno);
+	fault_window_at(n, replace_cno);
 	dt_ok(dat_evd_free(evd));
-	came = !device_window_missed();
+	came = !fault_window_missed();
 	if (freed == DAT_SUCCESS) {
 		expect_untriggered(next);
 		dt_ok(dat_cno_free(next));
@@ -163,7 +163,7 @@ static bool (*const frees[])(int n) = { free_quiet_at, free_triggered_at };
 /* origin: outside.27 */
 START_TEST(free__cno_replaced_in_any_window__the_evd_triggers_no_other)
 {
-	dt_side_open(&side, "device", DT_SEPARATE);
+	dt_side_open(&side, "faulty", DT_SEPARATE);
 	sweep(frees[_i]);
 	dt_side_close(&side);
 }
@@ -183,9 +183,9 @@ close_owner(void)
 	freed = dat_evd_free(evd);
 	dt_ok(dat_ia_close(owner, DAT_CLOSE_ABRUPT_FLAG));
 	/* The owner's slot serves an adapter of another device now. */
-	device_is_another(true);
-	ck_assert(dat_ia_open((DAT_NAME_PTR) "device", 8, &async, &ia) != DAT_SUCCESS);
-	device_is_another(false);
+	fault_other_device(true);
+	ck_assert(dat_ia_open((DAT_NAME_PTR) "faulty", 8, &async, &ia) != DAT_SUCCESS);
+	fault_other_device(false);
 }
 
 static bool
@@ -196,12 +196,12 @@ open_at(int n)
 	DAT_RETURN ret;
 	bool came;
 
-	owner = dt_open("device", &async);
+	owner = dt_open("faulty", &async);
 	dt_ok(dat_evd_create(owner, 8, DAT_HANDLE_NULL, DAT_EVD_ASYNC_FLAG, &evd));
 	given = evd;
-	device_window_at(n, close_owner);
-	ret = dat_ia_open((DAT_NAME_PTR) "device", 8, &given, &ia);
-	came = !device_window_missed();
+	fault_window_at(n, close_owner);
+	ret = dat_ia_open((DAT_NAME_PTR) "faulty", 8, &given, &ia);
+	came = !fault_window_missed();
 	if (came && freed == DAT_SUCCESS)
 		dt_assert_ret(ret, DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_ASYNC));
 	else
@@ -254,22 +254,22 @@ dequeue_at(int n)
 	DAT_EVENT event;
 	bool came;
 
-	dt_side_open(&pair.a, "device", DT_SEPARATE);
-	dt_side_open(&pair.b, "device", DT_SEPARATE);
+	dt_side_open(&pair.a, "faulty", DT_SEPARATE);
+	dt_side_open(&pair.b, "faulty", DT_SEPARATE);
 	dt_side_listen(&pair.b);
 	dt_connect_pair(&pair);
-	device_change_completions(fail_sends);
+	fault_cq_change(fail_sends);
 	dt_recv(&pair.b, 0, 64, 1);
 	dt_send(&pair.a, 0, 64, 1);
 	/* Polled, and nothing is taken. */
 	while (queued == 0)
 		dt_assert_type(
 		    dat_evd_wait(pair.a.request, 1000, 2, &event, &queued), DAT_TIMEOUT_EXPIRED);
-	device_change_completions(NULL);
+	fault_cq_change(NULL);
 	connected_again = false;
-	device_window_at(n, connect_again);
+	fault_window_at(n, connect_again);
 	(void)dat_evd_dequeue(pair.a.request, &event);
-	came = !device_window_missed();
+	came = !fault_window_missed();
 	if (connected_again) {
 		ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_CONNECTED);
 		dt_recv(&pair.b, 0, 64, 2);
@@ -322,7 +322,7 @@ static void
 disconnect_and(void (*stays)(void), pthread_t *thread)
 {
 	dt_connect(&pair.a, &pair.b, NULL, 0);
-	device_on_queue_pair_error(stays);
+	fault_qp_on_error(stays);
 	ck_assert_int_eq(pthread_create(thread, NULL, disconnect, pair.a.ep), 0);
 	sem_wait(&failed);
 }
@@ -341,17 +341,17 @@ replace_endpoint(void)
 /* origin: hostile.3 */
 START_TEST(reset__its_endpoint_is_replaced_while_it_waits__returns)
 {
-	dt_side_open(&pair.a, "device", DT_SEPARATE);
-	dt_side_open(&pair.b, "device", DT_SEPARATE);
+	dt_side_open(&pair.a, "faulty", DT_SEPARATE);
+	dt_side_open(&pair.b, "faulty", DT_SEPARATE);
 	dt_side_listen(&pair.b);
 	sem_init(&failed, 0, 0);
 	sem_init(&goes_on, 0, 0);
 	disconnect_and(stay, &first);
-	device_window_at(1, replace_endpoint);
+	fault_window_at(1, replace_endpoint);
 	dt_assert_type(dat_ep_reset(pair.a.ep), DAT_INVALID_HANDLE);
-	ck_assert(!device_window_missed());
+	ck_assert(!fault_window_missed());
 	pthread_join(second, NULL);
-	device_on_queue_pair_error(NULL);
+	fault_qp_on_error(NULL);
 	sem_destroy(&failed);
 	sem_destroy(&goes_on);
 	dt_pair_close(&pair);
@@ -384,11 +384,11 @@ create_at(int n, DAT_EVD_FLAGS flags)
 	DAT_RETURN ret;
 	bool came;
 
-	dt_side_open(&side, "device", DT_SEPARATE);
+	dt_side_open(&side, "faulty", DT_SEPARATE);
 	cno = new_cno();
-	device_window_at(n, begin_close);
+	fault_window_at(n, begin_close);
 	ret = dat_evd_create(side.ia, 8, cno, flags, &evd);
-	came = !device_window_missed();
+	came = !fault_window_missed();
 	if (ret != DAT_SUCCESS)
 		dt_assert_type(ret, DAT_INVALID_HANDLE);
 	if (came)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "endpoint.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -330,27 +329,29 @@ scene_model(struct scene *s)
 	return s->helpers.a.ep;
 }
 
-static void
-twist(const struct scene *s, const char *from, const char *to, bool without_data)
+void
+scene_replace(const struct scene *s, enum rdma_cm_event_type from, enum rdma_cm_event_type to)
 {
-	void (*fn)(const char *, const char *, int, int, bool);
-	void *lib = dlopen(SOFT_PATH, RTLD_LAZY | RTLD_NOLOAD);
+	const struct fault_replacement replacement = {
+		.from = from,
+		.to = to,
+		.adapter = s->me == &s->pair.a ? 0 : 1,
+		.status = -ETIMEDOUT,
+	};
 
-	ck_assert_ptr_nonnull(lib);
-	*(void **)&fn = dlsym(lib, "soft_twist");
-	ck_assert_ptr_nonnull(*(void **)&fn);
-	fn(from, to, -ETIMEDOUT, s->me == &s->pair.a ? 0 : 1, without_data);
-	dlclose(lib);
+	fault_cm_replace(&replacement);
 }
 
 void
-scene_twist(const struct scene *s, const char *from, const char *to)
+scene_drop_data(const struct scene *s, enum rdma_cm_event_type of)
 {
-	twist(s, from, to, false);
-}
+	const struct fault_replacement replacement = {
+		.from = of,
+		.to = of,
+		.adapter = s->me == &s->pair.a ? 0 : 1,
+		.status = -ETIMEDOUT,
+		.without_data = true,
+	};
 
-void
-scene_twist_without_data(const struct scene *s, const char *from, const char *to)
-{
-	twist(s, from, to, true);
+	fault_cm_replace(&replacement);
 }

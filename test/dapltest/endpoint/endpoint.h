@@ -10,6 +10,7 @@
 
 #include <sys/socket.h>
 
+#include "fault/fault.h"
 #include "lib/dt.h"
 
 /* Some states can be reached in several ways. */
@@ -82,9 +83,10 @@ DAT_CR_HANDLE scene_request(struct scene *s);
 /* A connected endpoint of a further pair. */
 DAT_EP_HANDLE scene_model(struct scene *s);
 
-/* The connection manager replaces the next event `from` for `me` by `to`; see soft_twist.c. */
-void scene_twist(const struct scene *s, const char *from, const char *to);
-void scene_twist_without_data(const struct scene *s, const char *from, const char *to);
+/* The connection manager replaces the next event `from` for `me` by `to`, with an error. */
+void scene_replace(const struct scene *s, enum rdma_cm_event_type from, enum rdma_cm_event_type to);
+/* The next event of that kind for `me` has an error and no private data. */
+void scene_drop_data(const struct scene *s, enum rdma_cm_event_type of);
 
 /* The suites of test-endpoint. */
 Suite *endpoint_call_suite(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every event of the connection manager in every state.  soft_twist.c
- * replaces the real event by another.
+ * Every event of the connection manager in every state.  The faulty device replaces the real event
+ * by another.
  */
 #include "endpoint.h"
 
@@ -31,24 +31,25 @@ struct outcome {
  * tries the next step, which fails.
  */
 static const struct {
-	const char *name;
+	enum rdma_cm_event_type type;
 	struct outcome connecting, accepting, connected;
 } happenings[] = {
-	{ "ADDR_RESOLVED", ENDS(UNREACHABLE), NOTHING, NOTHING },
-	{ "ADDR_ERROR", ENDS(UNREACHABLE), NOTHING, NOTHING },
-	{ "ROUTE_RESOLVED", ENDS(UNREACHABLE), NOTHING, NOTHING },
-	{ "ROUTE_ERROR", ENDS(UNREACHABLE), NOTHING, NOTHING },
-	{ "CONNECT_RESPONSE", NOTHING, NOTHING, NOTHING },
-	{ "CONNECT_ERROR", ENDS(UNREACHABLE), ENDS(ACCEPT_COMPLETION_ERROR), NOTHING },
-	{ "UNREACHABLE", ENDS(UNREACHABLE), ENDS(ACCEPT_COMPLETION_ERROR), NOTHING },
-	{ "REJECTED", ENDS(PEER_REJECTED), ENDS(ACCEPT_COMPLETION_ERROR), NOTHING },
-	{ "ESTABLISHED", CONNECTS, CONNECTS, NOTHING },
-	{ "DISCONNECTED", ENDS(DISCONNECTED), ENDS(ACCEPT_COMPLETION_ERROR), ENDS(DISCONNECTED) },
-	{ "DEVICE_REMOVAL", ENDS(BROKEN), ENDS(BROKEN), ENDS(BROKEN) },
-	{ "MULTICAST_JOIN", NOTHING, NOTHING, NOTHING },
-	{ "MULTICAST_ERROR", NOTHING, NOTHING, NOTHING },
-	{ "ADDR_CHANGE", NOTHING, NOTHING, NOTHING },
-	{ "TIMEWAIT_EXIT", NOTHING, NOTHING, NOTHING },
+	{ RDMA_CM_EVENT_ADDR_RESOLVED, ENDS(UNREACHABLE), NOTHING, NOTHING },
+	{ RDMA_CM_EVENT_ADDR_ERROR, ENDS(UNREACHABLE), NOTHING, NOTHING },
+	{ RDMA_CM_EVENT_ROUTE_RESOLVED, ENDS(UNREACHABLE), NOTHING, NOTHING },
+	{ RDMA_CM_EVENT_ROUTE_ERROR, ENDS(UNREACHABLE), NOTHING, NOTHING },
+	{ RDMA_CM_EVENT_CONNECT_RESPONSE, NOTHING, NOTHING, NOTHING },
+	{ RDMA_CM_EVENT_CONNECT_ERROR, ENDS(UNREACHABLE), ENDS(ACCEPT_COMPLETION_ERROR), NOTHING },
+	{ RDMA_CM_EVENT_UNREACHABLE, ENDS(UNREACHABLE), ENDS(ACCEPT_COMPLETION_ERROR), NOTHING },
+	{ RDMA_CM_EVENT_REJECTED, ENDS(PEER_REJECTED), ENDS(ACCEPT_COMPLETION_ERROR), NOTHING },
+	{ RDMA_CM_EVENT_ESTABLISHED, CONNECTS, CONNECTS, NOTHING },
+	{ RDMA_CM_EVENT_DISCONNECTED, ENDS(DISCONNECTED), ENDS(ACCEPT_COMPLETION_ERROR),
+	    ENDS(DISCONNECTED) },
+	{ RDMA_CM_EVENT_DEVICE_REMOVAL, ENDS(BROKEN), ENDS(BROKEN), ENDS(BROKEN) },
+	{ RDMA_CM_EVENT_MULTICAST_JOIN, NOTHING, NOTHING, NOTHING },
+	{ RDMA_CM_EVENT_MULTICAST_ERROR, NOTHING, NOTHING, NOTHING },
+	{ RDMA_CM_EVENT_ADDR_CHANGE, NOTHING, NOTHING, NOTHING },
+	{ RDMA_CM_EVENT_TIMEWAIT_EXIT, NOTHING, NOTHING, NOTHING },
 };
 
 static void
@@ -73,7 +74,7 @@ START_TEST(happening__while_connecting__makes_one_event)
 	struct scene s;
 
 	scene_open(&s, SCENE_CONNECTING);
-	scene_twist(&s, "REJECTED", happenings[_i].name);
+	scene_replace(&s, RDMA_CM_EVENT_REJECTED, happenings[_i].type);
 	dt_ok(dat_cr_reject(s.cr, 0, NULL));
 	expect_outcome(&s, &happenings[_i].connecting);
 	scene_close(&s);
@@ -86,7 +87,7 @@ START_TEST(happening__after_the_accept__makes_one_event)
 	struct scene s;
 
 	scene_open(&s, SCENE_ACCEPTING);
-	scene_twist(&s, "ESTABLISHED", happenings[_i].name);
+	scene_replace(&s, RDMA_CM_EVENT_ESTABLISHED, happenings[_i].type);
 	scene_step(&s);
 	expect_outcome(&s, &happenings[_i].accepting);
 	scene_close(&s);
@@ -99,7 +100,7 @@ START_TEST(happening__while_connected__makes_one_event)
 	struct scene s;
 
 	scene_open(&s, _i % 2 ? SCENE_CONNECTED_ACTIVE : SCENE_CONNECTED_PASSIVE);
-	scene_twist(&s, "DISCONNECTED", happenings[_i / 2].name);
+	scene_replace(&s, RDMA_CM_EVENT_DISCONNECTED, happenings[_i / 2].type);
 	dt_ok(dat_ep_disconnect(s.peer->ep, DAT_CLOSE_ABRUPT_FLAG));
 	expect_outcome(&s, &happenings[_i / 2].connected);
 	scene_close(&s);
@@ -114,7 +115,7 @@ START_TEST(happening__while_disconnecting__makes_one_event)
 	struct scene s;
 
 	scene_open(&s, SCENE_DISCONNECTING);
-	scene_twist(&s, "DISCONNECTED", happenings[_i].name);
+	scene_replace(&s, RDMA_CM_EVENT_DISCONNECTED, happenings[_i].type);
 	dt_ok(dat_ep_disconnect(s.peer->ep, DAT_CLOSE_ABRUPT_FLAG));
 	if (!want->event) {
 		/* It still waits for the send, which the end of the queue pair flushes. */
@@ -133,7 +134,7 @@ START_TEST(happening__after_the_end__makes_none)
 	struct scene s;
 
 	scene_open(&s, SCENE_CONNECTED_ACTIVE);
-	scene_twist(&s, "DISCONNECTED", happenings[_i].name);
+	scene_replace(&s, RDMA_CM_EVENT_DISCONNECTED, happenings[_i].type);
 	dt_ok(dat_ep_disconnect(s.me->ep, DAT_CLOSE_ABRUPT_FLAG));
 	dt_expect_disconnected(s.me);
 	s.state = DAT_EP_STATE_DISCONNECTED;
@@ -148,7 +149,7 @@ START_TEST(rejected__without_the_word_of_a_consumer__is_nobodys_decision)
 	struct scene s;
 
 	scene_open(&s, SCENE_CONNECTING);
-	scene_twist_without_data(&s, "REJECTED", "REJECTED");
+	scene_drop_data(&s, RDMA_CM_EVENT_REJECTED);
 	dt_ok(dat_cr_reject(s.cr, 0, NULL));
 	dt_expect_connection(s.me->connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, s.me->ep);
 	ck_assert_int_eq(dt_state(s.me->ep), DAT_EP_STATE_DISCONNECTED);
@@ -160,12 +161,14 @@ END_TEST
 /* clause: d.0.10 */
 START_TEST(resolution__that_fails__ends_the_attempt_as_unreachable)
 {
-	static const char *const resolved[] = { "ADDR_RESOLVED", "ROUTE_RESOLVED" };
-	static const char *const failed[] = { "ADDR_ERROR", "ROUTE_ERROR" };
+	static const enum rdma_cm_event_type resolved[] = { RDMA_CM_EVENT_ADDR_RESOLVED,
+		RDMA_CM_EVENT_ROUTE_RESOLVED };
+	static const enum rdma_cm_event_type failed[] = { RDMA_CM_EVENT_ADDR_ERROR,
+		RDMA_CM_EVENT_ROUTE_ERROR };
 	struct scene s;
 
 	scene_open(&s, SCENE_FRESH);
-	scene_twist(&s, resolved[_i], failed[_i]);
+	scene_replace(&s, resolved[_i], failed[_i]);
 	/* A timeout: the step is retried on the same id, which this connection manager refuses. */
 	dt_connect(s.me, s.peer, NULL, 0);
 	dt_expect_connection(s.me->connect, DAT_CONNECTION_EVENT_UNREACHABLE, s.me->ep);
@@ -185,12 +188,14 @@ endpoint_happen_suite(void)
 
 	if (!dt_on_own_build("happen"))
 		return s;
+	tcase_add_checked_fixture(tc, NULL, fault_clear);
 	tcase_add_loop_test(tc, happening__while_connecting__makes_one_event, 0, n);
 	tcase_add_loop_test(tc, happening__after_the_accept__makes_one_event, 0, n);
 	tcase_add_loop_test(tc, happening__while_connected__makes_one_event, 0, 2 * n);
 	tcase_add_loop_test(tc, happening__while_disconnecting__makes_one_event, 0, n);
 	tcase_add_loop_test(tc, happening__after_the_end__makes_none, 0, n);
 	tc = dt_tcase(s, "special");
+	tcase_add_checked_fixture(tc, NULL, fault_clear);
 	tcase_add_test(tc, rejected__without_the_word_of_a_consumer__is_nobodys_decision);
 	tcase_add_loop_test(tc, resolution__that_fails__ends_the_attempt_as_unreachable, 0, 2);
 	return s;

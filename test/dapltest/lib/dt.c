@@ -34,7 +34,7 @@ dt_on_own_build(const char *what)
 {
 	if (!getenv("DAPL_TEST_PROVIDER"))
 		return true;
-	printf("skip  %s: needs the build that the tests put words into\n", what);
+	printf("skip  %s: needs the libraries of this build\n", what);
 	return false;
 }
 
@@ -96,7 +96,7 @@ setup(void)
 	record(f, "soft", library, where, "");
 	record(f, "soft-step", library, where, "step");
 	record(f, "soft-loops", library, where, "loops=3");
-	record(f, "trouble", TROUBLE_PATH, "lo", "");
+	record(f, "faulty", FAULT_PATH, "lo", "");
 	record(f, "soft-spurious", library, where, "personality=spurious");
 	record(f, "bad-personality", library, where, "personality=lazy");
 	record(f, "bad-host", library, "no-such-host.invalid", "");

@@ -21,7 +21,7 @@
 #define DT_FOREVER_MS 10000 /* longer than anything that works takes */
 
 /* A TCase with a dat.conf of its own: provider names "soft", "soft-step", "soft-loops",
- * "trouble" (the software device with soft/device/trouble.h exported), and bad ones. */
+ * "faulty" (fault/fault.h), and bad ones. */
 TCase *dt_tcase(Suite *suite, const char *name);
 TCase *dt_tcase_timed(Suite *suite, const char *name, double seconds);
 

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The connection manager: its events are replaced before the provider sees them. */
+#include "fault.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#define CHANNELS 8
+#define HOLD_LIMIT_MS 10000 /* a test that fails may not release it */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Guarded by lock: */
+static struct rdma_event_channel *channels[CHANNELS]; /* of the open adapters, in order */
+static struct fault_replacement replacement;
+static bool replaces;
+
+static atomic_int answer_length = -1;
+static atomic_bool hold_next, holds;
+
+void
+fault_cm_replace(const struct fault_replacement *with)
+{
+	pthread_mutex_lock(&lock);
+	replaces = with;
+	if (with)
+		replacement = *with;
+	pthread_mutex_unlock(&lock);
+}
+
+void
+fault_cm_answer_length(int length)
+{
+	answer_length = length;
+}
+
+void
+fault_cm_hold_rejection(void)
+{
+	holds = true;
+	hold_next = true;
+}
+
+void
+fault_cm_release_rejection(void)
+{
+	hold_next = false;
+	holds = false;
+}
+
+struct rdma_event_channel *__real_rdma_create_event_channel(void);
+struct rdma_event_channel *__wrap_rdma_create_event_channel(void);
+struct rdma_event_channel *
+__wrap_rdma_create_event_channel(void)
+{
+	struct rdma_event_channel *channel = __real_rdma_create_event_channel();
+
+	pthread_mutex_lock(&lock);
+	for (int i = 0; i < CHANNELS; i++)
+		if (!channels[i]) {
+			channels[i] = channel;
+			break;
+		}
+	pthread_mutex_unlock(&lock);
+	return channel;
+}
+
+void __real_rdma_destroy_event_channel(struct rdma_event_channel *channel);
+void __wrap_rdma_destroy_event_channel(struct rdma_event_channel *channel);
+void
+__wrap_rdma_destroy_event_channel(struct rdma_event_channel *channel)
+{
+	pthread_mutex_lock(&lock);
+	for (int i = 0; i < CHANNELS; i++)
+		if (channels[i] == channel)
+			channels[i] = NULL;
+	pthread_mutex_unlock(&lock);
+	__real_rdma_destroy_event_channel(channel);
+}
+
+static void
+replace(struct rdma_event_channel *channel, struct rdma_cm_event *event)
+{
+	pthread_mutex_lock(&lock);
+	if (replaces && channels[replacement.adapter] == channel &&
+	    event->event == replacement.from) {
+		replaces = false;
+		event->event = replacement.to;
+		event->status = replacement.status;
+		if (replacement.without_data)
+			event->param.conn.private_data_len = 0;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+int __real_rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event);
+int __wrap_rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event);
+int
+__wrap_rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event)
+{
+	const int r = __real_rdma_get_cm_event(channel, event), length = answer_length;
+
+	if (r)
+		return r;
+	if (length >= 0 && (*event)->event != RDMA_CM_EVENT_CONNECT_REQUEST &&
+	    (*event)->param.conn.private_data)
+		(*event)->param.conn.private_data_len = (uint8_t)length;
+	replace(channel, *event);
+	return 0;
+}
+
+int __real_rdma_reject(struct rdma_cm_id *id, const void *data, uint8_t size);
+int __wrap_rdma_reject(struct rdma_cm_id *id, const void *data, uint8_t size);
+int
+__wrap_rdma_reject(struct rdma_cm_id *id, const void *data, uint8_t size)
+{
+	const struct timespec millisecond = { .tv_nsec = 1000000 };
+	const bool held = atomic_exchange(&hold_next, false);
+	int r = __real_rdma_reject(id, data, size);
+
+	for (int ms = 0; held && holds && ms < HOLD_LIMIT_MS; ms++)
+		nanosleep(&millisecond, NULL);
+	return r;
+}

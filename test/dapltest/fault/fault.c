@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fault.h"
+
+void
+fault_clear(void)
+{
+	static const struct fault_limits none;
+
+	fault_cq_overrun(0);
+	fault_cq_refuse_arms(0);
+	fault_cq_refuse_resize(false);
+	fault_cq_refuse_poll(false);
+	fault_cq_change(NULL);
+	fault_qp_on_error(NULL);
+	fault_qp_on_destroy(NULL);
+	fault_limit(&none);
+	fault_other_device(false);
+	fault_cm_replace(NULL);
+	fault_cm_answer_length(-1);
+	fault_cm_release_rejection();
+	(void)fault_window_missed();
+}

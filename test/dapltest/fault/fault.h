@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * fault -- a software device that fails as hardware may
+ *
+ * The library libfault.so is the provider on the software device, with faults between the two and
+ * inside the device.  The linker's --wrap puts them there: the product has no hook for a test.  A
+ * program that injects faults is linked with the library and opens it as "faulty" (lib/dt.h).  A
+ * fault applies to all adapters of the process that are open on it, and stays until it is used up,
+ * changed or cleared.
+ */
+#ifndef REARM_TEST_FAULT_H
+#define REARM_TEST_FAULT_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
+
+/* The device works again.  A teardown for tests that inject faults. */
+void fault_clear(void);
+
+/* ---- completion queues: cq.c ---- */
+
+#define FAULT_ALWAYS INT_MAX
+
+/* The next n completions find their queue full, whatever it holds: each overruns a queue. */
+void fault_cq_overrun(int n);
+
+/* The next n requests for a notification fail. */
+void fault_cq_refuse_arms(int n);
+
+/* Resizing a completion queue fails, as on devices without that operation. */
+void fault_cq_refuse_resize(bool on);
+
+/* Polling a completion queue fails; a queue that cannot be polled has lost what it held. */
+void fault_cq_refuse_poll(bool on);
+
+/* Changes each completion that is polled from now on; NULL for none. */
+void fault_cq_change(void (*change)(struct ibv_wc *wc));
+
+/* The queue that the provider created last. */
+struct ibv_cq *fault_cq_last(void);
+
+/* ---- queue pairs: qp.c ---- */
+
+/* The queue pair that the provider created last. */
+struct ibv_qp *fault_qp_last(void);
+
+/* Called whenever the provider has moved a queue pair to the error state; NULL for none. */
+void fault_qp_on_error(void (*call)(void));
+
+/* Called whenever the provider is about to destroy a queue pair; NULL for none. */
+void fault_qp_on_destroy(void (*call)(struct ibv_qp *qp));
+
+/*
+ * A shared receive queue of another user of the device, in the protection domain of the queue pair
+ * and with the same context pointer.
+ */
+struct ibv_srq *fault_srq_create(struct ibv_qp *qp);
+void fault_srq_free(struct ibv_srq *srq);
+
+/* ---- asynchronous events: async.c ---- */
+
+/*
+ * The device raises an event.  `element` is the completion queue, queue pair or shared receive
+ * queue; NULL: the device or its port, in every context.  A type that is raised again before it was
+ * read is reported once.
+ */
+void fault_raise(enum ibv_event_type type, void *element);
+
+/* Whether the provider has acknowledged as many events as were raised. */
+bool fault_is_acknowledged(void);
+
+/* ---- what the device reports about itself: limit.c ---- */
+
+/* Limits of the device, for adapters that are opened from now on; 0: those that it has. */
+struct fault_limits {
+	uint32_t message;
+	int segments, read_segments;
+};
+void fault_limit(const struct fault_limits *limits);
+
+/* Adapters that are opened on this thread find another device, which does not work. */
+void fault_other_device(bool on);
+
+/* ---- the connection manager: cm.c ---- */
+
+/*
+ * The next event `from` of the nth open adapter, counted from 0, becomes `to`, with that status
+ * and, if `without_data`, without private data.
+ */
+struct fault_replacement {
+	enum rdma_cm_event_type from, to;
+	int adapter, status;
+	bool without_data;
+};
+void fault_cm_replace(const struct fault_replacement *replacement);
+
+/* Answers to requests to connect have so many bytes of data from now on; -1: what they have. */
+void fault_cm_answer_length(int length);
+
+/*
+ * The next thread that refuses a connection request stays in that call, when the answer is on its
+ * way, until it is released.
+ */
+void fault_cm_hold_rejection(void);
+void fault_cm_release_rejection(void);
+
+/* ---- locks: lock.c ---- */
+
+/* Locks of the library that this thread holds; below zero: it has unlocked more than it locked. */
+int fault_locks_held(void);
+
+/*
+ * Right after the n-th release of a lock by this thread, from now on, that leaves it without any:
+ * the intruder runs, once, on another thread, which this one waits for.
+ */
+void fault_window_at(int n, void (*intruder)(void));
+/* Whether it has not run yet; forgets it. */
+bool fault_window_missed(void);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Queue pairs: calls of the test when the provider fails or destroys one. */
+#include "fault.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+
+static _Atomic(struct ibv_qp *) last;
+static void (*_Atomic on_error)(void);
+static void (*_Atomic on_destroy)(struct ibv_qp *qp);
+
+struct ibv_qp *
+fault_qp_last(void)
+{
+	return last;
+}
+
+void
+fault_qp_on_error(void (*call)(void))
+{
+	on_error = call;
+}
+
+void
+fault_qp_on_destroy(void (*call)(struct ibv_qp *qp))
+{
+	on_destroy = call;
+}
+
+struct ibv_srq *
+fault_srq_create(struct ibv_qp *qp)
+{
+	struct ibv_srq_init_attr attr = { .srq_context = qp->qp_context,
+		.attr = { .max_wr = 1, .max_sge = 1 } };
+	struct ibv_srq *srq = ibv_create_srq(qp->pd, &attr);
+
+	assert(srq);
+	return srq;
+}
+
+void
+fault_srq_free(struct ibv_srq *srq)
+{
+	int r = ibv_destroy_srq(srq);
+
+	assert(r == 0);
+	(void)r;
+}
+
+struct ibv_qp *__real_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+struct ibv_qp *__wrap_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+struct ibv_qp *
+__wrap_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	last = __real_ibv_create_qp(pd, attr);
+	return last;
+}
+
+int __real_ibv_destroy_qp(struct ibv_qp *qp);
+int __wrap_ibv_destroy_qp(struct ibv_qp *qp);
+int
+__wrap_ibv_destroy_qp(struct ibv_qp *qp)
+{
+	void (*call)(struct ibv_qp *) = on_destroy;
+
+	if (call)
+		call(qp);
+	return __real_ibv_destroy_qp(qp);
+}
+
+int __real_ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
+int __wrap_ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
+int
+__wrap_ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	int r = __real_ibv_modify_qp(qp, attr, mask);
+	void (*call)(void) = on_error;
+
+	if (call && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_ERR)
+		call();
+	return r;
+}
