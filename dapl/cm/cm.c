@@ -107,12 +107,12 @@ cm_handle_ep(struct dapl_ep *ep, const struct note *note) NO_LOCK
 	ours = dapl_object_is_alive(&ep->obj) && ep->conn == note->conn &&
 	       dapl_conn_is(note->conn, note->generation);
 	if (ours)
-		dapl_ep_pin(ep);
+		dapl_ep_get_pin(ep);
 	dapl_object_unlock(&ep->obj);
 	if (!ours)
 		return;
 	cm_act(ep, note);
-	dapl_ep_unpin(ep);
+	dapl_ep_put_pin(ep);
 }
 
 static void

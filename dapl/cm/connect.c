@@ -46,7 +46,7 @@ connect_step_enter(struct dapl_ep *ep, const struct dapl_conn *conn) NO_LOCK
 	ok = dapl_object_is_alive(&ep->obj) && ep->conn == conn &&
 	     ep->state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING;
 	if (ok)
-		dapl_ep_pin(ep);
+		dapl_ep_get_pin(ep);
 	dapl_object_unlock(&ep->obj);
 	return ok;
 }
@@ -56,7 +56,7 @@ connect_step_leave(struct dapl_ep *ep, const struct dapl_conn *conn, int failed)
 {
 	if (failed)
 		dapl_ep_happened(ep, conn, EP_IS_UNREACHABLE, NULL, 0);
-	dapl_ep_unpin(ep);
+	dapl_ep_put_pin(ep);
 }
 
 static int
@@ -145,7 +145,7 @@ connect_begin(struct dapl_ep *ep, struct dapl_conn *conn, const struct target *t
 		ep->deadline = os_clock_ns() + ns;
 		loop_ready_later(dapl_ia_of(&ep->obj)->loops[0].loop, &ep->timer, ns);
 	}
-	dapl_ep_pin(ep);
+	dapl_ep_get_pin(ep);
 }
 
 static DAT_RETURN
@@ -163,14 +163,14 @@ connect_to(DAT_EP_HANDLE handle, const struct target *to) NO_LOCK
 	ret = connect_may_connect(ep);
 	ia = dapl_ia_of(&ep->obj);
 	if (ret == DAT_SUCCESS)
-		dapl_ep_pin(ep);
+		dapl_ep_get_pin(ep);
 	dapl_object_unlock(&ep->obj);
 	if (ret != DAT_SUCCESS)
 		return ret;
 
 	r = dapl_conn_open(ia, &ep->obj, &conn);
 	if (r) {
-		dapl_ep_unpin(ep);
+		dapl_ep_put_pin(ep);
 		return dapl_err_resource(r, DAT_RESOURCE_MEMORY);
 	}
 	dapl_object_lock(&ep->obj);
@@ -184,7 +184,7 @@ connect_to(DAT_EP_HANDLE handle, const struct target *to) NO_LOCK
 	else
 		/* A target that cannot even be tried is reported like one that does not answer. */
 		connect_step_leave(ep, conn, connect_resolve_address(ep, conn));
-	dapl_ep_unpin(ep);
+	dapl_ep_put_pin(ep);
 	return ret;
 }
 

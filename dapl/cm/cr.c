@@ -47,7 +47,7 @@ cr_create(struct dapl_ia *ia, const struct dapl_cr_request *request, DAT_CR_HAND
 	r = dapl_address_copy(&cr->remote, rdma_get_peer_addr(request->id));
 	if (r)
 		goto refuse_id;
-	r = dapl_conn_adopt(request->id, &cr->obj, &cr->conn);
+	r = dapl_conn_open_with(request->id, &cr->obj, &cr->conn);
 	if (r)
 		goto refuse_id;
 	r = dapl_object_create(&cr->obj, &ia->parent, &ia->provider->table);
@@ -56,11 +56,11 @@ cr_create(struct dapl_ia *ia, const struct dapl_cr_request *request, DAT_CR_HAND
 	cr->self = *handle = cr->obj.handle;
 	r = dapl_object_attach(&cr->obj);
 	if (r)
-		goto abandon;
+		goto free_handle;
 	return 0;
 
-abandon:
-	dapl_object_discard(&cr->obj);
+free_handle:
+	dapl_object_free_unattached(&cr->obj);
 close_conn:
 	(void)rdma_reject(request->id, NULL, 0);
 	dapl_conn_close(cr->conn);
@@ -132,13 +132,13 @@ cr_handle_arrival(struct dapl_ia *ia, struct dapl_conn *listener, uint32_t gener
 	DAT_CR_HANDLE cr;
 	bool told;
 
-	if (!sp || dapl_sp_take_request(ia, sp, listener, generation, from, &own.own)) {
+	if (!sp || dapl_sp_get_ep(ia, sp, listener, generation, from, &own.own)) {
 		cr_refuse(request->id);
 		return;
 	}
 	told = cr_create(ia, &own, &cr) == 0 && cr_post_event(ia, sp, listener, generation, cr);
 	if (!told && own.own)
-		dapl_sp_give_back(sp, listener, generation, own.own);
+		dapl_sp_put_ep(sp, listener, generation, own.own);
 }
 
 void
@@ -164,10 +164,10 @@ dapl_cr_withdrawn(struct dapl_cr *cr, const struct dapl_conn *conn, uint32_t gen
 
 /*
  * The thread that takes the id answers the request; a second thread finds none. It ends with
- * dapl_cr_free_claimed() or dapl_cr_unclaim().
+ * dapl_cr_free_detached() or dapl_cr_attach_conn().
  */
 struct dapl_cr *
-dapl_cr_claim(DAT_CR_HANDLE handle, struct dapl_conn **conn)
+dapl_cr_detach_conn(DAT_CR_HANDLE handle, struct dapl_conn **conn)
 {
 	struct dapl_cr *cr = dapl_object_lock_handle(handle, KIND_CR);
 
@@ -181,7 +181,7 @@ dapl_cr_claim(DAT_CR_HANDLE handle, struct dapl_conn **conn)
 	return *conn ? cr : NULL;
 }
 void
-dapl_cr_unclaim(struct dapl_cr *cr, struct dapl_conn *conn)
+dapl_cr_attach_conn(struct dapl_cr *cr, struct dapl_conn *conn)
 {
 	struct dapl_ia *ia;
 
@@ -192,7 +192,7 @@ dapl_cr_unclaim(struct dapl_cr *cr, struct dapl_conn *conn)
 	dapl_parent_decide_end(&ia->parent); /* a close may have found it taken */
 }
 void
-dapl_cr_free_claimed(struct dapl_cr *cr)
+dapl_cr_free_detached(struct dapl_cr *cr)
 {
 	(void)dapl_object_free(&cr->obj, cr->obj.serial);
 	dapl_parent_decide_end(cr->obj.parent); /* the CR still has a base */
@@ -204,7 +204,7 @@ int
 dapl_cr_free_by_handle(DAT_HANDLE handle)
 {
 	struct dapl_conn *conn;
-	struct dapl_cr *cr = dapl_cr_claim(handle, &conn);
+	struct dapl_cr *cr = dapl_cr_detach_conn(handle, &conn);
 
 	if (!cr)
 		return -ENODEV;
@@ -212,6 +212,6 @@ dapl_cr_free_by_handle(DAT_HANDLE handle)
 	dapl_conn_close(conn);
 	if (cr->own)
 		dapl_ep_detach_request(cr->own);
-	dapl_cr_free_claimed(cr);
+	dapl_cr_free_detached(cr);
 	return 0;
 }

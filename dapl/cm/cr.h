@@ -45,13 +45,13 @@ void dapl_cr_arrived(struct dapl_ia *ia, struct dapl_conn *listener, uint32_t ge
 #define CR_REJECT_MAJOR_SHIFT 24
 
 /*
- * Takes the CM id out of the CR, so that only this caller can answer the request; until it is put
- * back other callers get NULL.  The caller must then call dapl_cr_free_claimed() or
- * dapl_cr_unclaim().
+ * Takes the connection out of the CR, so that only this caller can answer the request; until it is
+ * back other callers get NULL.  The caller must then call dapl_cr_free_detached(), which frees the
+ * CR, or dapl_cr_attach_conn(), which puts the connection back.
  */
-struct dapl_cr *dapl_cr_claim(DAT_CR_HANDLE handle, struct dapl_conn **conn) NO_OBJECT_LOCK;
-void dapl_cr_unclaim(struct dapl_cr *cr, struct dapl_conn *conn) NO_LOCK;
-void dapl_cr_free_claimed(struct dapl_cr *cr) NO_LOCK;
+struct dapl_cr *dapl_cr_detach_conn(DAT_CR_HANDLE handle, struct dapl_conn **conn) NO_OBJECT_LOCK;
+void dapl_cr_attach_conn(struct dapl_cr *cr, struct dapl_conn *conn) NO_LOCK;
+void dapl_cr_free_detached(struct dapl_cr *cr) NO_LOCK;
 
 /* The requester withdrew the request before it was answered. */
 void dapl_cr_withdrawn(

@@ -61,7 +61,7 @@ cr_hand_over(struct dapl_cr *cr, struct dapl_conn *conn, struct dapl_ep *ep)
 	ep->remote_qual = dapl_address_port(&cr->remote);
 	if (ep->rings.merged)
 		evd_hold_begin(dapl_evd_ref(ep->parts.connect), &ep->rings.hold);
-	dapl_ep_pin(ep);
+	dapl_ep_get_pin(ep);
 	atomic_store_explicit(&conn->owner, &ep->obj, memory_order_release);
 }
 
@@ -81,7 +81,7 @@ dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, co
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
 	if (size > 0 && !data)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
-	cr = dapl_cr_claim(handle, &conn);
+	cr = dapl_cr_detach_conn(handle, &conn);
 	if (!cr)
 		return BAD_CR;
 	/*
@@ -93,7 +93,7 @@ dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, co
 		ep_handle = DAT_HANDLE_NULL;
 	ep = dapl_object_lock_handle(ep_handle, KIND_EP);
 	if (!ep) {
-		dapl_cr_unclaim(cr, conn);
+		dapl_cr_attach_conn(cr, conn);
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
 	}
 	ret = cr_may_accept(ep, cr);
@@ -101,7 +101,7 @@ dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, co
 		cr_hand_over(cr, conn, ep);
 	dapl_object_unlock(&ep->obj);
 	if (ret != DAT_SUCCESS) {
-		dapl_cr_unclaim(cr, conn);
+		dapl_cr_attach_conn(cr, conn);
 		return ret;
 	}
 	dapl_connect_param(ep, cr->responder, cr->initiator, &param);
@@ -116,8 +116,8 @@ dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, co
 		(void)rdma_reject(conn->id, NULL, 0);
 		dapl_ep_happened(ep, conn, EP_HAS_FAILED, NULL, 0);
 	}
-	dapl_cr_free_claimed(cr); /* not before: `data` may be its private data */
-	dapl_ep_unpin(ep);
+	dapl_cr_free_detached(cr); /* not before: `data` may be its private data */
+	dapl_ep_put_pin(ep);
 	return DAT_SUCCESS;
 }
 
@@ -135,7 +135,7 @@ dapl_cr_reject(DAT_CR_HANDLE handle, DAT_COUNT size, const DAT_PVOID data)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	if (size > 0 && !data)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-	cr = dapl_cr_claim(handle, &conn);
+	cr = dapl_cr_detach_conn(handle, &conn);
 	if (!cr)
 		return BAD_CR;
 	memcpy(text, &version, sizeof version);
@@ -145,6 +145,6 @@ dapl_cr_reject(DAT_CR_HANDLE handle, DAT_COUNT size, const DAT_PVOID data)
 	dapl_conn_close(conn);
 	if (cr->own)
 		dapl_ep_detach_request(cr->own);
-	dapl_cr_free_claimed(cr);
+	dapl_cr_free_detached(cr);
 	return DAT_SUCCESS;
 }

@@ -13,7 +13,7 @@ struct dapl_psp {
 
 /* DAT_PSP_PROVIDER_FLAG: an endpoint is made for each request. */
 static int
-psp_take_request(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
+psp_get_ep(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
     uint32_t generation, const struct sockaddr *from, DAT_EP_HANDLE *ep) NO_LOCK
 {
 	(void)sp;
@@ -22,7 +22,7 @@ psp_take_request(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn 
 	return dapl_ep_create_for_request(ia, from, ep);
 }
 
-static const struct dapl_sp_ops psp_ops = { .take = psp_take_request };
+static const struct dapl_sp_ops psp_ops = { .get_ep = psp_get_ep };
 
 static void
 psp_prepare(void *slot)

@@ -64,7 +64,7 @@ rsp_reserve_for(DAT_EP_HANDLE handle, const struct sockaddr *from) NO_OBJECT_LOC
 
 /* The endpoint is PASSIVE_CONNECTION_PENDING then. */
 static int
-rsp_take_request(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
+rsp_get_ep(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
     uint32_t generation, const struct sockaddr *from, DAT_EP_HANDLE *ep) NO_LOCK
 {
 	struct dapl_rsp *rsp = (struct dapl_rsp *)sp;
@@ -85,7 +85,7 @@ rsp_take_request(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn 
 
 /* The service point waits for another request. */
 static void
-rsp_give_back(struct dapl_sp *sp, const struct dapl_conn *listener, uint32_t generation,
+rsp_put_ep(struct dapl_sp *sp, const struct dapl_conn *listener, uint32_t generation,
     DAT_EP_HANDLE ep) NO_LOCK
 {
 	struct dapl_rsp *rsp = (struct dapl_rsp *)sp;
@@ -105,7 +105,7 @@ rsp_give_back(struct dapl_sp *sp, const struct dapl_conn *listener, uint32_t gen
 		(void)rsp_move_ep(ep, EP_RELEASE, NULL);
 }
 
-static const struct dapl_sp_ops rsp_ops = { .take = rsp_take_request, .give_back = rsp_give_back };
+static const struct dapl_sp_ops rsp_ops = { .get_ep = rsp_get_ep, .put_ep = rsp_put_ep };
 
 static void
 rsp_prepare(void *slot)

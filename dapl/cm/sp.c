@@ -58,16 +58,16 @@ dapl_sp_open(struct dapl_sp *sp, struct dapl_ia *ia, struct dapl_evd *evd, DAT_C
 	sp->qual = qual;
 	r = sp_listen_on(sp, ia, dapl_conn_qual_port(qual));
 	if (r)
-		goto abandon;
+		goto free_handle;
 	if (!qual)
 		sp->qual = dapl_address_port(&sp->at);
 	r = dapl_object_attach(&sp->obj);
 	if (r)
-		goto abandon;
+		goto free_handle;
 	return 0;
 
-abandon:
-	dapl_object_discard(&sp->obj);
+free_handle:
+	dapl_object_free_unattached(&sp->obj);
 close_conn:
 	dapl_conn_close(sp->conn);
 	return r;
@@ -113,7 +113,7 @@ dapl_sp_of(struct dapl_object *owner)
 }
 
 int
-dapl_sp_take_request(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
+dapl_sp_get_ep(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
     uint32_t generation, const struct sockaddr *from, DAT_EP_HANDLE *ep)
 {
 	bool open, brings;
@@ -124,15 +124,15 @@ dapl_sp_take_request(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_c
 	dapl_object_unlock(&sp->obj);
 	if (!open)
 		return -ENODEV;
-	return brings ? sp->ops->take(ia, sp, listener, generation, from, ep) : 0;
+	return brings ? sp->ops->get_ep(ia, sp, listener, generation, from, ep) : 0;
 }
 
 void
-dapl_sp_give_back(
+dapl_sp_put_ep(
     struct dapl_sp *sp, const struct dapl_conn *listener, uint32_t generation, DAT_EP_HANDLE ep)
 {
-	if (sp->ops->give_back)
-		sp->ops->give_back(sp, listener, generation, ep);
+	if (sp->ops->put_ep)
+		sp->ops->put_ep(sp, listener, generation, ep);
 	else
 		dapl_ep_detach_request(ep);
 }

@@ -15,16 +15,15 @@ struct dapl_sp;
  * What a kind of service point does with requests that have an endpoint.  The functions run on the
  * thread of the loop and are NO_LOCK.
  *
- * take       Called when a request from the address `from` has arrived at `listener`, whose
- *            generation was `generation`.  Stores the endpoint for the request and returns 0, or
- *            returns -errno; the request is then refused.
- * give_back  Called if the event of the request could not be posted.  NULL: the endpoint is
- *            released.
+ * get_ep  Called when a request from the address `from` has arrived at `listener`, whose generation
+ *         was `generation`.  Stores the endpoint for the request and returns 0, or returns -errno;
+ *         the request is then refused.
+ * put_ep  Called if the event of the request could not be posted.  NULL: the endpoint is released.
  */
 struct dapl_sp_ops {
-	int (*take)(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
+	int (*get_ep)(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
 	    uint32_t generation, const struct sockaddr *from, DAT_EP_HANDLE *ep);
-	void (*give_back)(struct dapl_sp *sp, const struct dapl_conn *listener, uint32_t generation,
+	void (*put_ep)(struct dapl_sp *sp, const struct dapl_conn *listener, uint32_t generation,
 	    DAT_EP_HANDLE ep);
 };
 
@@ -37,7 +36,7 @@ struct dapl_sp {
 	struct dapl_conn *conn;
 	struct dapl_evd *evd; /* holds a reference */
 	DAT_CONN_QUAL qual;
-	bool brings_ep;		    /* requests go through ops->take() */
+	bool brings_ep;		    /* requests go through ops->get_ep() */
 	struct sockaddr_storage at; /* where it listens */
 };
 
@@ -50,11 +49,11 @@ struct dapl_sp *dapl_sp_of(struct dapl_object *owner);
 /*
  * Called when a request has arrived.  Returns 0, with the endpoint of the request if the service
  * point has one for it, or -errno; the request is then refused.  If the event of the request cannot
- * be posted, the caller calls dapl_sp_give_back().
+ * be posted, the caller calls dapl_sp_put_ep().
  */
-int dapl_sp_take_request(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
+int dapl_sp_get_ep(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
     uint32_t generation, const struct sockaddr *from, DAT_EP_HANDLE *ep) NO_LOCK;
-void dapl_sp_give_back(struct dapl_sp *sp, const struct dapl_conn *listener, uint32_t generation,
+void dapl_sp_put_ep(struct dapl_sp *sp, const struct dapl_conn *listener, uint32_t generation,
     DAT_EP_HANDLE ep) NO_LOCK;
 
 /* A reference to an EVD of the IA for connection requests, or NULL. */

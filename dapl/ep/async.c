@@ -57,13 +57,13 @@ async_notify_cm(struct dapl_ep *ep, uint32_t generation) NO_LOCK
 	dapl_object_lock(&ep->obj);
 	if (dapl_object_is_alive(&ep->obj) && dapl_ep_generation(ep) == generation && ep->conn) {
 		conn = ep->conn;
-		dapl_ep_pin(ep);
+		dapl_ep_get_pin(ep);
 	}
 	dapl_object_unlock(&ep->obj);
 	if (!conn)
 		return;
 	(void)rdma_notify(conn->id, IBV_EVENT_COMM_EST);
-	dapl_ep_unpin(ep);
+	dapl_ep_put_pin(ep);
 }
 
 static void
@@ -76,13 +76,13 @@ async_queue_pair_failed(struct dapl_ep *ep, uint32_t generation) NO_LOCK
 	if (dapl_object_is_alive(&ep->obj) && dapl_ep_generation(ep) == generation) {
 		handle = ep->self;
 		ia = dapl_ia_of(&ep->obj);
-		dapl_ep_pin(ep);
+		dapl_ep_get_pin(ep);
 	}
 	dapl_object_unlock(&ep->obj);
 	if (!handle)
 		return;
 	dapl_ia_report(ia, DAT_ASYNC_ERROR_EP_BROKEN, handle, DAT_EP_TRANSFER_TO_ERROR);
-	dapl_ep_unpin(ep); /* after the report: no event may name a freed endpoint */
+	dapl_ep_put_pin(ep); /* after the report: no event may name a freed endpoint */
 	dapl_ep_broken(ep, generation);
 }
 

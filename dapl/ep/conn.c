@@ -6,7 +6,7 @@
 static struct dapl_slab conn_slab = SLAB_INITIALIZER(struct dapl_conn, NULL);
 
 int
-dapl_conn_adopt(struct rdma_cm_id *id, struct dapl_object *owner, struct dapl_conn **out)
+dapl_conn_open_with(struct rdma_cm_id *id, struct dapl_object *owner, struct dapl_conn **out)
 {
 	struct dapl_conn *conn = dapl_slab_alloc(&conn_slab);
 
@@ -28,7 +28,7 @@ dapl_conn_open(struct dapl_ia *ia, struct dapl_object *owner, struct dapl_conn *
 	errno = 0;
 	if (rdma_create_id(ia->events, &id, NULL, RDMA_PS_TCP))
 		return errno ? -errno : -EIO;
-	r = dapl_conn_adopt(id, owner, out);
+	r = dapl_conn_open_with(id, owner, out);
 	if (r)
 		rdma_destroy_id(id);
 	return r;

@@ -36,7 +36,7 @@ dapl_conn_is(const struct dapl_conn *conn, uint32_t generation)
 /* A new id on the IA's event channel.  0 or -errno. */
 int dapl_conn_open(struct dapl_ia *ia, struct dapl_object *owner, struct dapl_conn **out) NO_LOCK;
 /* Makes a conn for the id of an incoming request; dapl_conn_close() destroys the id. */
-int dapl_conn_adopt(struct rdma_cm_id *id, struct dapl_object *owner, struct dapl_conn **out)
+int dapl_conn_open_with(struct rdma_cm_id *id, struct dapl_object *owner, struct dapl_conn **out)
     EXCLUDES(dapl_locks.slab);
 /* Waits until the loop has acknowledged the events that it read for the id. */
 void dapl_conn_close(struct dapl_conn *conn) NO_LOCK;

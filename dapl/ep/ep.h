@@ -123,13 +123,13 @@ dapl_ep_state_error(const struct dapl_ep *ep) REQUIRES(dapl_locks.object)
 }
 
 static inline void
-dapl_ep_pin(struct dapl_ep *ep) REQUIRES(dapl_locks.object)
+dapl_ep_get_pin(struct dapl_ep *ep) REQUIRES(dapl_locks.object)
 {
 	ep->pins++;
 }
 
 /* If this is the last pin it closes the doomed id. */
-void dapl_ep_unpin(struct dapl_ep *ep) NO_LOCK;
+void dapl_ep_put_pin(struct dapl_ep *ep) NO_LOCK;
 
 /* Waits until the other pins are dropped; drops and retakes the lock. */
 void dapl_ep_await_pins(struct dapl_ep *ep) REQUIRES(dapl_locks.object);
@@ -178,12 +178,12 @@ dapl_ep_evd_handle(const struct dapl_evd *evd)
  * Called before a queue pair is created: reserves room in the completion queues for the requests
  * that may be outstanding.
  */
-void dapl_ep_parts_promise(
+void dapl_ep_parts_get_room(
     const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr) NO_OBJECT_LOCK;
 /*
  * Called after the queue pair was destroyed and the generation was incremented: releases that room.
  */
-void dapl_ep_parts_reclaim(const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr) NO_LOCK;
+void dapl_ep_parts_put_room(const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr) NO_LOCK;
 /*
  * Attaches the endpoint to its EVDs, or detaches it: they wake for its completions as its
  * attributes require.
@@ -232,7 +232,8 @@ void dapl_ep_broken(struct dapl_ep *ep, uint32_t generation) NO_LOCK;
 /*
  * dat_ep_reset() posts the owed event at once.  It calls dapl_ep_take_owed() in the lock section
  * that removes the connection: if the event stayed in `owed`, a timer that still runs could post it
- * after the events of the next connection.  dapl_ep_post_owed() then posts it; the caller has a pin.
+ * after the events of the next connection.  Then dapl_ep_post_owed() posts it, while the caller has
+ * a pin.
  */
 DAT_EVENT_NUMBER dapl_ep_take_owed(struct dapl_ep *ep) REQUIRES(dapl_locks.object);
 void dapl_ep_post_owed(struct dapl_ep *ep, DAT_EVENT_NUMBER owed) NO_LOCK;

@@ -18,7 +18,7 @@ struct dto {
 
 /* The locked endpoint, or NULL with the reason. */
 static struct dapl_ep *
-dto_enter(DAT_EP_HANDLE handle, enum dapl_ep_call call, DAT_RETURN *ret)
+dto_lock(DAT_EP_HANDLE handle, enum dapl_ep_call call, DAT_RETURN *ret)
     TRY_ACQUIRE(dapl_locks.object) NO_LOCK
 {
 	struct dapl_ep *ep = dapl_object_lock_handle(handle, KIND_EP);
@@ -203,7 +203,7 @@ dapl_ep_post_recv(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov
 	struct dapl_ep *ep;
 	int r;
 
-	ep = dto_enter(handle, EP_RECV, &ret);
+	ep = dto_lock(handle, EP_RECV, &ret);
 	if (!ep)
 		return ret;
 	ret = dto_check(&d, ep->attr.max_recv_iov);
@@ -246,7 +246,7 @@ dapl_ep_post_send(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov
 	DAT_RETURN ret;
 	struct dapl_ep *ep;
 
-	ep = dto_enter(handle, EP_REQUEST, &ret);
+	ep = dto_lock(handle, EP_REQUEST, &ret);
 	if (!ep)
 		return ret;
 	ret = dto_check(&d, ep->attr.max_request_iov);
@@ -275,7 +275,7 @@ dto_post_rdma(DAT_EP_HANDLE handle, const struct dto *d) NO_LOCK
 	DAT_RETURN ret;
 	struct dapl_ep *ep;
 
-	ep = dto_enter(handle, EP_REQUEST, &ret);
+	ep = dto_lock(handle, EP_REQUEST, &ret);
 	if (!ep)
 		return ret;
 	ret = dto_check(d, read ? ep->attr.max_rdma_read_iov : ep->attr.max_rdma_write_iov);

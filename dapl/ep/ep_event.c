@@ -114,8 +114,8 @@ dapl_ep_post_owed(struct dapl_ep *ep, DAT_EVENT_NUMBER owed)
 
 /* The end of a connection that was there. */
 static void
-ep_end(struct dapl_ep *ep, DAT_EVENT_NUMBER number, bool by_us, const struct dapl_conn *conn,
-    struct ibv_qp *qp) NO_LOCK
+ep_end_connection(struct dapl_ep *ep, DAT_EVENT_NUMBER number, bool by_us,
+    const struct dapl_conn *conn, struct ibv_qp *qp) NO_LOCK
 {
 	const bool untold = conn && rdma_disconnect(conn->id);
 
@@ -185,7 +185,7 @@ dapl_ep_settle(struct dapl_ep *ep, enum dapl_ep_happening what, const void *data
 	}
 	if (!ending)
 		ep->concluding = true;
-	dapl_ep_pin(ep);
+	dapl_ep_get_pin(ep);
 	dapl_object_unlock(&ep->obj);
 	if (dapl_debug_wants(DEBUG_CONNECTIONS))
 		dapl_debug_line("ep %p: %s, the connection %s: %s, %s", ep->self,
@@ -193,10 +193,10 @@ dapl_ep_settle(struct dapl_ep *ep, enum dapl_ep_happening what, const void *data
 		    dapl_name_event(rule->event), dapl_name_ep_state(rule->next));
 
 	if (ending)
-		ep_end(ep, rule->event, what == EP_DISCONNECTS, conn, qp);
+		ep_end_connection(ep, rule->event, what == EP_DISCONNECTS, conn, qp);
 	else
 		ep_conclude(ep, rule, was, conn, qp, size);
-	dapl_ep_unpin(ep);
+	dapl_ep_put_pin(ep);
 }
 
 void
@@ -250,7 +250,7 @@ ep_drain(struct dapl_ep *ep) RELEASE(dapl_locks.object)
 {
 	bool idle, lost;
 
-	dapl_ep_pin(ep);
+	dapl_ep_get_pin(ep);
 	dapl_object_unlock(&ep->obj);
 	dapl_ep_refresh(ep);
 	dapl_object_lock(&ep->obj);
@@ -266,7 +266,7 @@ ep_drain(struct dapl_ep *ep) RELEASE(dapl_locks.object)
 			    dapl_ia_of(&ep->obj)->loops[0].loop, &ep->timer, LOOK_AGAIN_NS);
 		dapl_object_unlock(&ep->obj);
 	}
-	dapl_ep_unpin(ep);
+	dapl_ep_put_pin(ep);
 }
 
 void
@@ -280,10 +280,10 @@ dapl_ep_timer_run(struct loop_job *job, uint64_t serial)
 	} else if (ep->state == DAT_EP_STATE_DISCONNECT_PENDING) {
 		ep_drain(ep);
 	} else if (ep->owed) {
-		dapl_ep_pin(ep);
+		dapl_ep_get_pin(ep);
 		dapl_object_unlock(&ep->obj);
 		ep_pay_owed(ep);
-		dapl_ep_unpin(ep);
+		dapl_ep_put_pin(ep);
 	} else if (ep->state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING &&
 		   os_clock_ns() >= ep->deadline) {
 		dapl_ep_settle(ep, EP_HAS_TIMED_OUT, NULL, 0);

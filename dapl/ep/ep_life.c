@@ -59,29 +59,29 @@ ep_create(struct dapl_ia *ia, const struct dapl_ep_parts *parts, const DAT_EP_AT
 		goto free_slot;
 	r = dapl_object_create(&ep->obj, &ia->parent, &ia->provider->table);
 	if (r)
-		goto destroy_rings;
+		goto free_rings;
 	dapl_object_lock(&ep->obj);
 	ep->self = self = ep->obj.handle;
 	ep->timer.serial = ep->obj.serial;
 	dapl_object_unlock(&ep->obj);
-	dapl_ep_parts_promise(parts, attr);
+	dapl_ep_parts_get_room(parts, attr);
 	if (parts->pz)
 		r = dapl_ep_qp_create(ep, dapl_ep_generation(ep), parts, attr, &ep->qp);
 	if (r)
-		goto withdraw;
+		goto put_room;
 	r = dapl_object_attach(&ep->obj);
 	if (r)
-		goto destroy_qp;
+		goto free_qp;
 	*handle = self;
 	return 0;
 
-destroy_qp:
+free_qp:
 	if (ep->qp)
 		dapl_ep_qp_free(ep->qp);
-withdraw:
-	dapl_ep_parts_reclaim(parts, attr);
-	dapl_object_discard(&ep->obj);
-destroy_rings:
+put_room:
+	dapl_ep_parts_put_room(parts, attr);
+	dapl_object_free_unattached(&ep->obj);
+free_rings:
 	dapl_ep_rings_free(&ep->rings);
 free_slot:
 	dapl_slab_free(&dapl_ep_slab, ep);
@@ -243,7 +243,7 @@ ep_free_locked(struct dapl_ep *ep) RELEASE(dapl_locks.object)
 	dapl_ep_purge_completions(ep);
 	ep_purge_events(ep);
 	dapl_ep_rings_free(&ep->rings);
-	dapl_ep_parts_reclaim(&ep->parts, &ep->attr);
+	dapl_ep_parts_put_room(&ep->parts, &ep->attr);
 	dapl_ep_parts_detach(&ep->parts, &ep->attr);
 	dapl_ep_parts_put(&ep->parts);
 	dapl_object_detach(&ep->obj);
@@ -334,7 +334,7 @@ dapl_ep_reset(DAT_EP_HANDLE handle)
 	}
 	owed = dapl_ep_take_owed(ep);
 	ep_detach_device(ep, &conn, &qp);
-	dapl_ep_pin(ep);
+	dapl_ep_get_pin(ep);
 	dapl_object_unlock(&ep->obj);
 
 	dapl_ep_post_owed(ep, owed);
@@ -346,8 +346,8 @@ dapl_ep_reset(DAT_EP_HANDLE handle)
 	dapl_wr_ring_reset(&ep->rings.requests);
 	dapl_wr_ring_reset(&ep->rings.recvs);
 	/* The completions of the old queue pair occupy the room that the new one needs. */
-	dapl_ep_parts_reclaim(&ep->parts, &ep->attr);
-	dapl_ep_parts_promise(&ep->parts, &ep->attr);
+	dapl_ep_parts_put_room(&ep->parts, &ep->attr);
+	dapl_ep_parts_get_room(&ep->parts, &ep->attr);
 	r = dapl_ep_qp_create(ep, dapl_ep_generation(ep), &ep->parts, &ep->attr, &fresh);
 	if (!r) {
 		dapl_object_lock(&ep->obj);
@@ -357,6 +357,6 @@ dapl_ep_reset(DAT_EP_HANDLE handle)
 		dapl_ep_advance(ep, EP_RESET);
 		dapl_object_unlock(&ep->obj);
 	}
-	dapl_ep_unpin(ep);
+	dapl_ep_put_pin(ep);
 	return r ? dapl_err_resource(r, DAT_RESOURCE_TEP) : DAT_SUCCESS;
 }

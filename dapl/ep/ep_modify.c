@@ -112,11 +112,11 @@ ep_modify_rebuild(struct dapl_ep *ep, enum dapl_ep_call call, const struct dapl_
 	r = dapl_ep_rings_create(&rings, parts, attr);
 	if (r)
 		return r;
-	dapl_ep_parts_promise(parts, attr);
+	dapl_ep_parts_get_room(parts, attr);
 	if (parts->pz)
 		r = dapl_ep_qp_create(ep, dapl_ep_generation(ep) + 1, parts, attr, &fresh);
 	if (r) {
-		dapl_ep_parts_reclaim(parts, attr);
+		dapl_ep_parts_put_room(parts, attr);
 		dapl_ep_rings_free(&rings);
 		return r;
 	}
@@ -133,7 +133,7 @@ ep_modify_rebuild(struct dapl_ep *ep, enum dapl_ep_call call, const struct dapl_
 	dapl_ep_advance(ep, call);
 	dapl_object_unlock(&ep->obj);
 	dapl_ep_rings_free(&old_rings);
-	dapl_ep_parts_reclaim(&old_parts, &old_attr);
+	dapl_ep_parts_put_room(&old_parts, &old_attr);
 	dapl_ep_parts_detach(&old_parts, &old_attr);
 	dapl_ep_parts_put(&old_parts);
 	return 0;
@@ -153,7 +153,7 @@ ep_modify_change(struct dapl_ep *ep, const struct wanted *w, const DAT_EP_ATTR *
 	int r = -EINVAL;
 
 	ep->qp = NULL;
-	dapl_ep_pin(ep);
+	dapl_ep_get_pin(ep);
 	dapl_object_unlock(&ep->obj);
 	if (w->call != EP_MODIFY_PZ || w->pz != DAT_HANDLE_NULL)
 		bad = dapl_ep_parts_get(ia, w->pz, w->recv, w->request, w->connect, &parts);
@@ -170,7 +170,7 @@ ep_modify_change(struct dapl_ep *ep, const struct wanted *w, const DAT_EP_ATTR *
 		ep->qp = qp;
 		dapl_object_unlock(&ep->obj);
 	}
-	dapl_ep_unpin(ep);
+	dapl_ep_put_pin(ep);
 	if (bad != DAT_NO_SUBTYPE)
 		return DAT_ERROR(DAT_INVALID_HANDLE, bad);
 	return r ? dapl_err_resource(r, DAT_RESOURCE_TEP) : DAT_SUCCESS;

@@ -57,21 +57,21 @@ dapl_ep_parts_get(struct dapl_ia *ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv, DAT
 }
 
 void
-dapl_ep_parts_promise(const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr)
+dapl_ep_parts_get_room(const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr)
 {
 	if (parts->recv)
-		dapl_evd_cq_promise(parts->recv, attr->max_recv_dtos);
+		dapl_evd_cq_get_room(parts->recv, attr->max_recv_dtos);
 	if (parts->request)
-		dapl_evd_cq_promise(parts->request, attr->max_request_dtos);
+		dapl_evd_cq_get_room(parts->request, attr->max_request_dtos);
 }
 
 void
-dapl_ep_parts_reclaim(const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr)
+dapl_ep_parts_put_room(const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr)
 {
 	if (parts->recv)
-		dapl_evd_cq_reclaim(parts->recv, attr->max_recv_dtos);
+		dapl_evd_cq_put_room(parts->recv, attr->max_recv_dtos);
 	if (parts->request)
-		dapl_evd_cq_reclaim(parts->request, attr->max_request_dtos);
+		dapl_evd_cq_put_room(parts->request, attr->max_request_dtos);
 }
 
 void

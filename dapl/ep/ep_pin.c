@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dapl_ep_pin -- threads that use an endpoint without its lock */
+/* dapl_ep_get_pin -- threads that use an endpoint without its lock */
 #include "dapl/ep/ep.h"
 
 void
-dapl_ep_unpin(struct dapl_ep *ep)
+dapl_ep_put_pin(struct dapl_ep *ep)
 {
 	struct dapl_conn *doomed = NULL;
 

@@ -59,7 +59,7 @@ dapl_ep_get_status(
 	 */
 	polls = (recv_idle || request_idle) && ep->qp;
 	if (polls) {
-		dapl_ep_pin(ep);
+		dapl_ep_get_pin(ep);
 		dapl_object_unlock(&ep->obj);
 		dapl_ep_refresh(ep);
 		dapl_object_lock(&ep->obj);
@@ -72,6 +72,6 @@ dapl_ep_get_status(
 		*request_idle = dapl_wr_ring_idle(&ep->rings.requests) ? DAT_TRUE : DAT_FALSE;
 	dapl_object_unlock(&ep->obj);
 	if (polls)
-		dapl_ep_unpin(ep);
+		dapl_ep_put_pin(ep);
 	return DAT_SUCCESS;
 }

@@ -84,7 +84,7 @@ async_evd_detach_of(struct dapl_ia *ia, void *owner) REQUIRES(dapl_locks.adapter
 }
 
 void
-dapl_ia_withdraw_async(struct dapl_ia *ia)
+dapl_ia_detach_async_elsewhere(struct dapl_ia *ia)
 {
 	while (dapl_ia_find(async_evd_detach_of, ia))
 		;

@@ -53,18 +53,18 @@ dapl_cno_create_object(
 	config.serial = cno->obj.serial;
 	r = cno_create(&cno->core, &config);
 	if (r)
-		goto abandon;
+		goto free_handle;
 	r = dapl_object_attach(&cno->obj);
 	if (r) {
-		dapl_object_discard(&cno->obj);
+		dapl_object_free_unattached(&cno->obj);
 		(void)cno_free(dapl_cno_ref(cno), true); /* ends in dapl_cno_freed() */
 		return r;
 	}
 	*out = cno;
 	return 0;
 
-abandon:
-	dapl_object_discard(&cno->obj);
+free_handle:
+	dapl_object_free_unattached(&cno->obj);
 free_slot:
 	dapl_slab_free(&dapl_cno_slab, cno);
 	return r;

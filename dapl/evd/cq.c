@@ -98,24 +98,24 @@ dapl_cq_set_depth(struct dapl_evd *evd, int want) REQUIRES(dapl_locks.object) NO
 }
 
 void
-dapl_evd_cq_promise(struct dapl_evd *evd, int n)
+dapl_evd_cq_get_room(struct dapl_evd *evd, int n)
 {
 	const int most = dapl_ia_of(&evd->obj)->device.max_cqe;
 	int want;
 
 	dapl_object_lock(&evd->obj);
-	evd->promised += n;
-	if (evd->cq && evd->promised > evd->cq->cqe && evd->cq->cqe < most) {
+	evd->room += n;
+	if (evd->cq && evd->room > evd->cq->cqe && evd->cq->cqe < most) {
 		want = evd->cq->cqe < most / 2 ? 2 * evd->cq->cqe : most;
-		if (want < evd->promised)
-			want = evd->promised < most ? evd->promised : most;
+		if (want < evd->room)
+			want = evd->room < most ? evd->room : most;
 		(void)dapl_cq_set_depth(evd, want);
 	}
 	dapl_object_unlock(&evd->obj);
 }
 
 void
-dapl_evd_cq_reclaim(struct dapl_evd *evd, int n)
+dapl_evd_cq_put_room(struct dapl_evd *evd, int n)
 {
 	int r;
 
@@ -128,7 +128,7 @@ dapl_evd_cq_reclaim(struct dapl_evd *evd, int n)
 	if (r)
 		evd->stale += n;
 	else
-		evd->promised -= n;
+		evd->room -= n;
 	dapl_object_unlock(&evd->obj);
 }
 
@@ -146,7 +146,7 @@ dapl_evd_cq_deepen(struct dapl_evd *evd, int qlen)
 void
 dapl_evd_cq_shorten(struct dapl_evd *evd, int qlen)
 {
-	int want = qlen > evd->promised ? qlen : evd->promised;
+	int want = qlen > evd->room ? qlen : evd->room;
 
 	if (want < CQ_DEPTH_MIN)
 		want = CQ_DEPTH_MIN;

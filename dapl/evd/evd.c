@@ -115,21 +115,21 @@ dapl_evd_create_object(struct dapl_ia *ia, const struct dapl_evd_plan *plan, str
 	config.pool = ia->stepped ? l->loop : NULL;
 	r = evd_create(&evd->core, &config);
 	if (r)
-		goto abandon;
+		goto free_handle;
 	evd->cno = cno;
 	if (cno)
 		(void)evd_set_listener(dapl_evd_ref(evd), cno_listener(&cno->core), plan->cno);
 	r = dapl_object_attach(&evd->obj);
 	if (r) {
-		dapl_object_discard(&evd->obj);
+		dapl_object_free_unattached(&evd->obj);
 		(void)evd_free(dapl_evd_ref(evd)); /* ends in dapl_evd_freed() */
 		goto detach_cno;
 	}
 	*out = evd;
 	return 0;
 
-abandon:
-	dapl_object_discard(&evd->obj);
+free_handle:
+	dapl_object_free_unattached(&evd->obj);
 destroy_cq:
 	dapl_evd_cq_close(evd);
 free_slot:
@@ -206,7 +206,7 @@ dapl_evd_await_others(struct dapl_object *obj, uint64_t serial)
 }
 
 /*
- * From here on no handle leads to it, and the caller calls dapl_evd_end().  Requests that
+ * From here on no handle leads to it, and the caller calls dapl_evd_free_rest().  Requests that
  * it still holds never reach the consumer.
  */
 static void
@@ -217,9 +217,9 @@ dapl_evd_free_locked(struct dapl_evd *evd) REQUIRES(dapl_locks.object)
 	dapl_object_free_locked(&evd->obj);
 }
 
-/* By evd_free() or evd_free_nowait(). */
+/* `free_core` is evd_free() or evd_free_nowait(). */
 static void
-dapl_evd_end(struct dapl_evd *evd, int (*end)(struct evd_ref ref)) NO_LOCK
+dapl_evd_free_rest(struct dapl_evd *evd, int (*free_core)(struct evd_ref ref)) NO_LOCK
 {
 	struct dapl_cno *cno = evd->cno;
 
@@ -235,7 +235,7 @@ dapl_evd_end(struct dapl_evd *evd, int (*end)(struct evd_ref ref)) NO_LOCK
 		(void)evd_set_listener(dapl_evd_ref(evd), NULL, DAT_HANDLE_NULL);
 		dapl_cno_detach(cno);
 	}
-	(void)end(dapl_evd_ref(evd));
+	(void)free_core(dapl_evd_ref(evd));
 }
 
 int
@@ -247,7 +247,7 @@ dapl_evd_free_by_handle(DAT_HANDLE handle)
 		return -ENODEV;
 	dapl_evd_free_locked(evd);
 	dapl_object_unlock(&evd->obj);
-	dapl_evd_end(evd, evd_free_nowait);
+	dapl_evd_free_rest(evd, evd_free_nowait);
 	return 0;
 }
 
@@ -290,6 +290,6 @@ dapl_evd_free_object(struct dapl_evd *evd, uint64_t serial)
 		dapl_evd_free_locked(evd);
 	dapl_object_unlock(&evd->obj);
 	if (!r)
-		dapl_evd_end(evd, evd_free);
+		dapl_evd_free_rest(evd, evd_free);
 	return r;
 }

@@ -40,8 +40,8 @@ struct dapl_evd {
 	struct dapl_cq_context *context;  /* of the completion queue */
 	struct ibv_comp_channel *channel; /* its private one, or NULL: the loop's */
 	struct dapl_cno *cno;		  /* guarded by the object's lock; holds a reference */
-	int promised; /* requests that the CQ must have room for; guarded by obj.lock */
-	int stale;    /* of those, for destroyed queue pairs; guarded by obj.lock */
+	int room;  /* requests that the CQ must have room for; guarded by obj.lock */
+	int stale; /* of those, for destroyed queue pairs; guarded by obj.lock */
 	unsigned int wishes[DAPL_NOTICES]; /* how many directions of endpoints need each; guarded by
 					      obj.lock */
 	enum dapl_evd_notice notice;	   /* the widest of them; guarded by obj.lock */
@@ -97,7 +97,7 @@ DAT_RETURN dapl_ia_attach_async(struct dapl_ia *ia, DAT_COUNT qlen, DAT_EVD_HAND
 /* Drops the reference. */
 void dapl_ia_detach_async(struct dapl_ia *ia) NO_ADAPTER_LOCK;
 /* Removes the EVDs of this IA from every other IA that uses one of them for asynchronous events. */
-void dapl_ia_withdraw_async(struct dapl_ia *ia) NO_LOCK;
+void dapl_ia_detach_async_elsewhere(struct dapl_ia *ia) NO_LOCK;
 
 /* 0 or -errno (-EBADF: a bad CNO). */
 int dapl_evd_create_object(
@@ -134,7 +134,7 @@ void dapl_evd_cq_close(struct dapl_evd *evd) NO_OBJECT_LOCK;
  * short for all of them: a queue that overflows cannot be used again. If the device cannot
  * resize the queue, it keeps its depth.
  */
-void dapl_evd_cq_promise(struct dapl_evd *evd, int n) NO_OBJECT_LOCK;
+void dapl_evd_cq_get_room(struct dapl_evd *evd, int n) NO_OBJECT_LOCK;
 
 /*
  * Called after a queue pair with room for n requests was destroyed; sort() drops its completions
@@ -142,7 +142,7 @@ void dapl_evd_cq_promise(struct dapl_evd *evd, int n) NO_OBJECT_LOCK;
  * completion queue stay there until they are polled.  This function polls them and then releases
  * the room.  If that fails, the room stays reserved, and the next call releases it.
  */
-void dapl_evd_cq_reclaim(struct dapl_evd *evd, int n) NO_LOCK;
+void dapl_evd_cq_put_room(struct dapl_evd *evd, int n) NO_LOCK;
 
 /*
  * Makes the completion queue at least this deep.  If the device cannot resize it, it keeps its

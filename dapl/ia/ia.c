@@ -3,7 +3,7 @@
 
 /* The last reference went. */
 static void
-ia_end(struct dapl_parent *parent)
+ia_close_and_free(struct dapl_parent *parent)
 {
 	struct dapl_ia *ia = (struct dapl_ia *)((char *)parent - offsetof(struct dapl_ia, parent));
 
@@ -19,7 +19,7 @@ ia_prepare(void *slot)
 	dapl_object_prepare(slot, KIND_IA);
 	os_mutex_init(&ia->cm_lock);
 	ia->parent.lock = &ia->obj.lock;
-	ia->parent.end = ia_end;
+	ia->parent.free = ia_close_and_free;
 }
 
 static struct dapl_slab ia_slab = SLAB_INITIALIZER(struct dapl_ia, ia_prepare);

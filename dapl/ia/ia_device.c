@@ -24,7 +24,7 @@ ia_close_loop(struct dapl_ia_loop *l)
 }
 
 static int
-open_loop(struct dapl_ia *ia, struct dapl_ia_loop *l)
+ia_open_loop(struct dapl_ia *ia, struct dapl_ia_loop *l)
 {
 	int r;
 
@@ -35,7 +35,7 @@ open_loop(struct dapl_ia *ia, struct dapl_ia_loop *l)
 	l->channel = ibv_create_comp_channel(ia->verbs);
 	if (!l->channel) {
 		r = ia_failed("ibv_create_comp_channel");
-		goto destroy_loop;
+		goto free_loop;
 	}
 	r = dapl_channel_prepare_fd(l->channel->fd);
 	if (!r)
@@ -46,7 +46,7 @@ open_loop(struct dapl_ia *ia, struct dapl_ia_loop *l)
 
 destroy_channel:
 	ibv_destroy_comp_channel(l->channel);
-destroy_loop:
+free_loop:
 	loop_free(l->loop);
 	return r;
 }
@@ -133,7 +133,7 @@ dapl_ia_device_open(struct dapl_ia *ia, const struct dapl_ia_options *options)
 	if (r)
 		goto destroy_id;
 	for (ia->loop_count = 0; ia->loop_count < options->loops; ia->loop_count++) {
-		r = open_loop(ia, &ia->loops[ia->loop_count]);
+		r = ia_open_loop(ia, &ia->loops[ia->loop_count]);
 		if (r)
 			goto close_loops;
 	}

@@ -69,12 +69,12 @@ lmr_create(struct dapl_ia *ia, struct dapl_pz *pz, void *address, const struct d
 		goto dereg_mr;
 	r = dapl_object_attach(&lmr->obj);
 	if (r)
-		goto abandon;
+		goto free_handle;
 	*out = lmr;
 	return 0;
 
-abandon:
-	dapl_object_discard(&lmr->obj);
+free_handle:
+	dapl_object_free_unattached(&lmr->obj);
 dereg_mr:
 	ibv_dereg_mr(lmr->mr);
 free_slot:
@@ -137,7 +137,7 @@ dapl_lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTI
 	else if (length == 0)
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
 	if (ret != DAT_SUCCESS)
-		goto drop_pz;
+		goto put_pz;
 	if (privileges & ~PRIV_KNOWN)
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
 	else if (va_type != DAT_VA_TYPE_VA)
@@ -147,13 +147,13 @@ dapl_lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTI
 	else if (!lmr_handle)
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG8);
 	if (ret != DAT_SUCCESS)
-		goto drop_pz;
+		goto put_pz;
 
 	like.length = length;
 	r = lmr_create(ia, pz, address, &like, &lmr);
 	if (r) {
 		ret = lmr_err_register(r);
-		goto drop_pz;
+		goto put_pz;
 	}
 	if (lmr_context)
 		*lmr_context = lmr->mr->lkey;
@@ -166,7 +166,7 @@ dapl_lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTI
 	*lmr_handle = lmr->obj.handle;
 	goto leave;
 
-drop_pz:
+put_pz:
 	dapl_object_put(&pz->obj);
 leave:
 	dapl_ia_leave(ia);

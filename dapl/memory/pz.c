@@ -33,12 +33,12 @@ pz_create(struct dapl_ia *ia, struct dapl_pz **out) NO_ADAPTER_LOCK
 		goto dealloc_pd;
 	r = dapl_object_attach(&pz->obj);
 	if (r)
-		goto abandon;
+		goto free_handle;
 	*out = pz;
 	return 0;
 
-abandon:
-	dapl_object_discard(&pz->obj);
+free_handle:
+	dapl_object_free_unattached(&pz->obj);
 dealloc_pd:
 	ibv_dealloc_pd(pz->pd);
 free_slot:

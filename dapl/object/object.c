@@ -17,7 +17,7 @@ dapl_parent_put_locked(struct dapl_parent *parent)
 	park_list_wake_all(&parent->closers);
 	dapl_parent_unlock(parent);
 	if (last)
-		parent->end(parent);
+		parent->free(parent);
 }
 
 void
@@ -86,7 +86,7 @@ dapl_object_create(
 }
 
 void
-dapl_object_discard(struct dapl_object *obj)
+dapl_object_free_unattached(struct dapl_object *obj)
 {
 	dapl_object_lock(obj);
 	dapl_object_free_locked(obj);

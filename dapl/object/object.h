@@ -34,13 +34,13 @@ struct dapl_object {
 /*
  * An adapter as the parent of its objects.  References to it count what needs its device and loops:
  * the adapter while it is open, each object until it is destroyed, and each call that uses them.
- * The last one to go calls end().
+ * The last one to go calls free().
  *
  * (L): guarded by the lock.
  */
 struct dapl_parent {
-	struct os_mutex *lock;		     /* the adapter's; constant for the slot, as is end() */
-	void (*end)(struct dapl_parent *);   /* no lock is held, and nothing uses the adapter */
+	struct os_mutex *lock;		    /* the adapter's; constant for the slot, as is free() */
+	void (*free)(struct dapl_parent *); /* no lock is held, and nothing uses the adapter */
 	struct dapl_object *children[KINDS]; /* (L) */
 	bool closing;			     /* (L) */
 	unsigned int inside;	  /* (L) calls between dapl_ia_enter() and dapl_ia_leave() */
@@ -109,12 +109,12 @@ void dapl_object_prepare(struct dapl_object *obj, enum dapl_kind kind);
 
 /*
  * Gives the object in a slot a new handle and serial number. No other thread knows it yet.
- * -ENOMEM. What follows is dapl_object_attach(), or dapl_object_discard() when the rest could
- * not be had.
+ * -ENOMEM. The caller then calls dapl_object_attach(), or dapl_object_free_unattached() if it
+ * cannot create the rest of the object.
  */
 int dapl_object_create(struct dapl_object *obj, struct dapl_parent *parent,
     const DAT_PROVIDER *provider) NO_OBJECT_LOCK;
-void dapl_object_discard(struct dapl_object *obj) NO_OBJECT_LOCK;
+void dapl_object_free_unattached(struct dapl_object *obj) NO_OBJECT_LOCK;
 
 /*
  * Makes a complete object a child of its parent, with a reference to it.  -ENODEV when the parent

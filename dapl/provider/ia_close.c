@@ -109,7 +109,7 @@ close_same(const struct rest *a, const struct rest *b)
  * search again.
  */
 static void
-close_end_children(struct dapl_ia *ia) REQUIRES(dapl_locks.adapter) NO_OBJECT_LOCK
+close_free_children(struct dapl_ia *ia) REQUIRES(dapl_locks.adapter) NO_OBJECT_LOCK
 {
 	struct park *park = NULL;
 	struct park_entry entry;
@@ -183,9 +183,9 @@ close_await_decided(struct dapl_ia *ia) RELEASE(dapl_locks.adapter)
 }
 
 /*
- * The locked IA to close, or NULL with the reason. A graceful close is refused while objects are left.
- * But a CR or an endpoint may belong to a request that is being refused, which the consumer has
- * never seen, or that another thread is rejecting: then it waits and checks again.
+ * The locked IA to close, or NULL with the reason. A graceful close is refused while objects are
+ * left. But a CR or an endpoint may belong to a request that is being refused, which the consumer
+ * has never seen, or that another thread is rejecting: then it waits and checks again.
  */
 static struct dapl_ia *
 close_begin(DAT_IA_HANDLE handle, bool graceful, DAT_RETURN *ret)
@@ -251,10 +251,10 @@ dapl_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS flags)
 	cno_enter_close();
 	/* First of all: upcalls that are waited for may be blocked in such a wait. */
 	close_notify_children(ia);
-	dapl_ia_withdraw_async(ia);
+	dapl_ia_detach_async_elsewhere(ia);
 	dapl_ia_detach_async(ia);
 	dapl_ia_lock(ia);
-	close_end_children(ia);
+	close_free_children(ia);
 	dapl_ia_unlock(ia);
 	dapl_ia_device_stop(ia);
 	if (ia->stepped)

@@ -66,15 +66,15 @@ dapl_ia_open(struct dapl_provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *asy
 	dapl_ia_unlock(ia);
 	ret = dapl_ia_attach_async(ia, qlen, *async_evd);
 	if (ret != DAT_SUCCESS)
-		goto abandon;
+		goto free_handle;
 	dapl_ia_list_add(ia);
 	if (ia->async_ours)
 		*async_evd = ia->async->obj.handle;
 	*ia_handle = ia->self;
 	return DAT_SUCCESS;
 
-abandon:
-	dapl_object_discard(&ia->obj);
+free_handle:
+	dapl_object_free_unattached(&ia->obj);
 close_device:
 	dapl_ia_device_stop(ia);
 	dapl_parent_put(&ia->parent);

@@ -16,7 +16,7 @@
  * RESETS, FREES, DISCONNECTS, FAILS: to which endpoints this may happen, a bit each.  One that was reset
  * connects again.
  * RESIZES: how often the device queue becomes K or SMALL deep.  No more receives are outstanding than it
- * is deep: dapl_evd_cq_promise().
+ * is deep: dapl_evd_cq_get_room().
  */
 #ifndef E
 #define E 1
@@ -377,7 +377,7 @@ end:
 }
 
 #if RESIZES > 0
-/* The consumer posts what dapl_evd_cq_promise() made room for. */
+/* The consumer posts what dapl_evd_cq_get_room() made room for. */
 proctype receives()
 {
 end:

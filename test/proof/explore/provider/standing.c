@@ -22,7 +22,7 @@ check_setting(const struct play_evd *evd, const char *what, uint64_t said, const
 /* ---- what its endpoints want of an EVD ---- */
 
 struct wants {
-	int promised; /* requests that may be outstanding */
+	int room; /* requests that may be outstanding */
 	DAT_EVD_STATE notice;
 };
 
@@ -50,7 +50,7 @@ notice_of(int flags)
 static void
 add(struct wants *wants, int depth, int flags)
 {
-	wants->promised += depth ? depth : REQUESTS_MAX;
+	wants->room += depth ? depth : REQUESTS_MAX;
 	wants->notice = wider(wants->notice, notice_of(flags));
 }
 
@@ -147,9 +147,8 @@ standing_rest(const struct play_evd *evd)
 	check_query(evd, life, wants.notice);
 	check_counters(evd, life);
 	/* What a queue that cannot be polled was to hold is never given back. */
-	if (!evd->lost || life->object->promised < wants.promised)
-		check(evd, "promised requests", (uint64_t)life->object->promised,
-		    (uint64_t)wants.promised);
+	if (!evd->lost || life->object->room < wants.room)
+		check(evd, "promised requests", (uint64_t)life->object->room, (uint64_t)wants.room);
 	check(evd, "wish for solicited completions", life->object->core.solicited_only,
 	    wants.notice == DAT_EVD_STATE_CONFIG_SOLICITED);
 }
