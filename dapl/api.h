@@ -33,7 +33,7 @@
 	F(cno_fd_create) F(cno_trigger)
 /* clang-format on */
 
-#define DAPL_API_DECLARE(stem) extern __typeof__(dat_##stem) dapl_##stem NO_LOCK;
+#define DAPL_API_DECLARE(stem) extern __typeof__(dat_##stem) dapl_##stem DAPL_NO_LOCK;
 DAPL_API_FUNCTIONS(DAPL_API_DECLARE)
 #undef DAPL_API_DECLARE
 
@@ -43,19 +43,19 @@ DAPL_API_FUNCTIONS(DAPL_API_DECLARE)
  */
 struct dapl_provider;
 DAT_RETURN dapl_ia_open(struct dapl_provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd,
-    DAT_IA_HANDLE *ia) NO_LOCK;
+    DAT_IA_HANDLE *ia) DAPL_NO_LOCK;
 DAT_RETURN dapl_ia_ha_related(
-    DAT_IA_HANDLE ia, const DAT_NAME_PTR name, DAT_BOOLEAN *answer) NO_LOCK;
-DAT_RETURN dapl_handle_extendedop(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args) NO_LOCK;
+    DAT_IA_HANDLE ia, const DAT_NAME_PTR name, DAT_BOOLEAN *answer) DAPL_NO_LOCK;
+DAT_RETURN dapl_handle_extendedop(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args) DAPL_NO_LOCK;
 
 /* These functions implement the operations of dat_upcall.h. */
 DAT_RETURN dapl_evd_kcreate(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_UPCALL_POLICY policy,
-    const DAT_UPCALL_OBJECT *upcall, DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd) NO_LOCK;
+    const DAT_UPCALL_OBJECT *upcall, DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd) DAPL_NO_LOCK;
 DAT_RETURN dapl_evd_modify_upcall(DAT_EVD_HANDLE evd, DAT_UPCALL_POLICY policy,
-    const DAT_UPCALL_OBJECT *upcall, DAT_UPCALL_FLAG flag) NO_LOCK;
+    const DAT_UPCALL_OBJECT *upcall, DAT_UPCALL_FLAG flag) DAPL_NO_LOCK;
 DAT_RETURN dapl_evd_query_upcall_counters(
-    DAT_EVD_HANDLE evd, struct dat_rearm_evd_counters *counters, DAT_UINT32 size) NO_LOCK;
+    DAT_EVD_HANDLE evd, struct dat_rearm_evd_counters *counters, DAT_UINT32 size) DAPL_NO_LOCK;
 /* The operations without a public function. */
-DAT_RETURN dapl_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args) NO_LOCK;
+DAT_RETURN dapl_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args) DAPL_NO_LOCK;
 
 #endif

@@ -31,22 +31,22 @@ static const struct {
 	enum dapl_ep_call call;
 	const char *name;
 } calls[] = {
-	{ EP_CONNECT, "`dat_ep_connect`, `dat_ep_dup_connect`, `dat_ep_common_connect`" },
-	{ EP_MODEL, "`dat_ep_dup_connect`, as the second endpoint" },
-	{ EP_RESERVE, "`dat_rsp_create`" },
-	{ EP_RELEASE, "`dat_rsp_free` of its service point" },
-	{ EP_ACCEPT, "`dat_cr_accept`" },
-	{ EP_ACCEPT_OWN, "`dat_cr_accept` of the request that it is for" },
-	{ EP_REFUSE_OWN, "`dat_cr_reject` of the request that it is for" },
-	{ EP_DISCONNECT_ABRUPT, "`dat_ep_disconnect`, abrupt" },
-	{ EP_DISCONNECT_GRACEFUL, "`dat_ep_disconnect`, graceful" },
-	{ EP_REQUEST, "`dat_ep_post_send`, `_rdma_read`, `_rdma_write`" },
-	{ EP_RECV, "`dat_ep_post_recv`" },
-	{ EP_RESET, "`dat_ep_reset`" },
-	{ EP_MODIFY, "`dat_ep_modify`: attributes, EVDs" },
-	{ EP_MODIFY_PZ, "`dat_ep_modify`: protection zone" },
-	{ EP_LOOK, "`dat_ep_query`, `dat_ep_get_status`" },
-	{ EP_FREE, "`dat_ep_free`" },
+	{ DAPL_EP_CONNECT, "`dat_ep_connect`, `dat_ep_dup_connect`, `dat_ep_common_connect`" },
+	{ DAPL_EP_MODEL, "`dat_ep_dup_connect`, as the second endpoint" },
+	{ DAPL_EP_RESERVE, "`dat_rsp_create`" },
+	{ DAPL_EP_RELEASE, "`dat_rsp_free` of its service point" },
+	{ DAPL_EP_ACCEPT, "`dat_cr_accept`" },
+	{ DAPL_EP_ACCEPT_OWN, "`dat_cr_accept` of the request that it is for" },
+	{ DAPL_EP_REFUSE_OWN, "`dat_cr_reject` of the request that it is for" },
+	{ DAPL_EP_DISCONNECT_ABRUPT, "`dat_ep_disconnect`, abrupt" },
+	{ DAPL_EP_DISCONNECT_GRACEFUL, "`dat_ep_disconnect`, graceful" },
+	{ DAPL_EP_REQUEST, "`dat_ep_post_send`, `_rdma_read`, `_rdma_write`" },
+	{ DAPL_EP_RECV, "`dat_ep_post_recv`" },
+	{ DAPL_EP_RESET, "`dat_ep_reset`" },
+	{ DAPL_EP_MODIFY, "`dat_ep_modify`: attributes, EVDs" },
+	{ DAPL_EP_MODIFY_PZ, "`dat_ep_modify`: protection zone" },
+	{ DAPL_EP_QUERY, "`dat_ep_query`, `dat_ep_get_status`" },
+	{ DAPL_EP_FREE, "`dat_ep_free`" },
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -95,22 +95,22 @@ static void
 print_answer(const struct dapl_ep_answer *answer, DAT_EP_STATE state)
 {
 	switch (answer->verdict) {
-	case EP_REFUSED:
+	case DAPL_EP_REFUSED:
 		printf(" refused |");
 		break;
-	case EP_ALLOWED:
+	case DAPL_EP_ALLOWED:
 		if (answer->next == state)
 			printf(" yes |");
 		else
 			printf(" → %s |", dapl_name_ep_state(answer->next));
 		break;
-	case EP_GONE:
+	case DAPL_EP_GONE:
 		printf(" freed |");
 		break;
-	case EP_NOTHING:
+	case DAPL_EP_NOTHING:
 		printf(" nothing |");
 		break;
-	case EP_BAD_FLAG:
+	case DAPL_EP_BAD_FLAG:
 		printf(" bad flag |");
 		break;
 	}
@@ -151,7 +151,7 @@ print_happenings(void)
 	     "| state | the connection ... | event | next state |\n"
 	     "|---|---|---|---|");
 	for (size_t s = 0; s < COUNT(states); s++)
-		for (int what = 0; what < EP_HAPPENINGS; what++) {
+		for (int what = 0; what < DAPL_EP_HAPPENINGS; what++) {
 			const struct dapl_ep_rule *rule =
 			    dapl_ep_rule(states[s].state, (enum dapl_ep_happening)what);
 
@@ -172,22 +172,22 @@ static void
 print_meaning(const struct dapl_cm_meaning *meaning)
 {
 	switch (meaning->sense) {
-	case CM_MEANS_NOTHING:
+	case DAPL_CM_MEANS_NOTHING:
 		printf("nothing");
 		break;
-	case CM_HAS_ADDRESS:
+	case DAPL_CM_HAS_ADDRESS:
 		printf("resolves the route");
 		break;
-	case CM_HAS_ROUTE:
+	case DAPL_CM_HAS_ROUTE:
 		printf("sends the request");
 		break;
-	case CM_HAS_NEITHER:
+	case DAPL_CM_HAS_NEITHER:
 		printf("is tried again after a timeout; else its target is unreachable");
 		break;
-	case CM_REJECTED:
+	case DAPL_CM_REJECTED:
 		printf("is rejected; the first four bytes of the data show by whom");
 		break;
-	case CM_HAPPENS:
+	case DAPL_CM_HAPPENS:
 		printf("%s", dapl_name_ep_happening(meaning->what));
 		break;
 	}
@@ -200,7 +200,7 @@ print_cm_events(void)
 	     "\n"
 	     "| `RDMA_CM_EVENT_` | the connection ... |\n"
 	     "|---|---|");
-	for (int type = 0; type < CM_EVENTS; type++) {
+	for (int type = 0; type < DAPL_CM_EVENTS; type++) {
 		printf("| %s | ", dapl_name_cm_event((enum rdma_cm_event_type)type));
 		print_meaning(dapl_cm_meaning((enum rdma_cm_event_type)type));
 		puts(" |");

@@ -25,7 +25,7 @@ struct note {
 	uint32_t generation;	/* of the conn when the event was read */
 	struct rdma_cm_id *id;
 	uint8_t responder, initiator, size;
-	uint8_t data[EP_ANSWER_MAX];
+	uint8_t data[DAPL_EP_ANSWER_MAX];
 };
 
 static void
@@ -50,56 +50,57 @@ cm_copy(const struct rdma_cm_event *event, struct note *note)
 
 /* A refusal that begins with the version word is a consumer's; any other is no consumer's. */
 static void
-cm_rejected(struct dapl_ep *ep, const struct note *note) NO_LOCK
+cm_rejected(struct dapl_ep *ep, const struct note *note) DAPL_NO_LOCK
 {
 	uint32_t version = 0;
 
 	if (note->size >= sizeof version)
 		memcpy(&version, note->data, sizeof version);
-	if (ntohl(version) >> CR_REJECT_MAJOR_SHIFT == CR_REJECT_VERSION >> CR_REJECT_MAJOR_SHIFT)
-		dapl_ep_happened(ep, note->conn, EP_IS_REJECTED_BY_PEER,
+	if (ntohl(version) >> DAPL_CR_REJECT_MAJOR_SHIFT ==
+	    DAPL_CR_REJECT_VERSION >> DAPL_CR_REJECT_MAJOR_SHIFT)
+		dapl_ep_happened(ep, note->conn, DAPL_EP_IS_REJECTED_BY_PEER,
 		    note->data + sizeof version, note->size - sizeof version);
 	else
-		dapl_ep_happened(ep, note->conn, EP_IS_REJECTED, NULL, 0);
+		dapl_ep_happened(ep, note->conn, DAPL_EP_IS_REJECTED, NULL, 0);
 }
 
 static void
-cm_act(struct dapl_ep *ep, const struct note *note) NO_LOCK
+cm_act(struct dapl_ep *ep, const struct note *note) DAPL_NO_LOCK
 {
 	const struct dapl_cm_meaning *meaning = dapl_cm_meaning(note->type);
 
-	if (dapl_debug_wants(DEBUG_CONNECTIONS)) {
+	if (dapl_debug_wants(DAPL_DEBUG_CONNECTIONS)) {
 		const char *name = dapl_name_cm_event(note->type);
 
 		dapl_debug_line("ep %p: RDMA_CM_EVENT_%s, status %d", ep->self, name ? name : "?",
 		    note->status);
 	}
 	switch (meaning->sense) {
-	case CM_HAS_ADDRESS:
+	case DAPL_CM_HAS_ADDRESS:
 		dapl_connect_address_resolved(ep, note->conn);
 		break;
-	case CM_HAS_ROUTE:
+	case DAPL_CM_HAS_ROUTE:
 		dapl_connect_route_resolved(ep, note->conn);
 		break;
-	case CM_HAS_NEITHER:
+	case DAPL_CM_HAS_NEITHER:
 		dapl_connect_unresolved(ep, note->conn, note->status);
 		break;
-	case CM_REJECTED:
+	case DAPL_CM_REJECTED:
 		cm_rejected(ep, note);
 		break;
-	case CM_HAPPENS:
+	case DAPL_CM_HAPPENS:
 		/* Only an answer that connects has data for the consumer. */
 		dapl_ep_happened(ep, note->conn, meaning->what, note->data,
-		    meaning->what == EP_IS_ESTABLISHED ? note->size : 0);
+		    meaning->what == DAPL_EP_IS_ESTABLISHED ? note->size : 0);
 		break;
-	case CM_MEANS_NOTHING:
+	case DAPL_CM_MEANS_NOTHING:
 		break;
 	}
 }
 
 /* Pins the endpoint, so that it keeps the connection that the event is about. */
 static void
-cm_handle_ep(struct dapl_ep *ep, const struct note *note) NO_LOCK
+cm_handle_ep(struct dapl_ep *ep, const struct note *note) DAPL_NO_LOCK
 {
 	bool ours;
 
@@ -116,7 +117,7 @@ cm_handle_ep(struct dapl_ep *ep, const struct note *note) NO_LOCK
 }
 
 static void
-cm_handle_cr(struct dapl_cr *cr, const struct note *note) NO_LOCK
+cm_handle_cr(struct dapl_cr *cr, const struct note *note) DAPL_NO_LOCK
 {
 	switch (note->type) {
 	case RDMA_CM_EVENT_REJECTED:
@@ -132,7 +133,7 @@ cm_handle_cr(struct dapl_cr *cr, const struct note *note) NO_LOCK
 }
 
 static void
-cm_dispatch(struct dapl_ia *ia, const struct note *note) NO_LOCK
+cm_dispatch(struct dapl_ia *ia, const struct note *note) DAPL_NO_LOCK
 {
 	struct dapl_object *owner;
 
@@ -153,14 +154,14 @@ cm_dispatch(struct dapl_ia *ia, const struct note *note) NO_LOCK
 	if (!dapl_conn_is(note->conn, note->generation))
 		return; /* closed since it was read: its owner is not to be looked at */
 	owner = atomic_load_explicit(&note->conn->owner, memory_order_acquire);
-	if (owner->kind == KIND_EP)
+	if (owner->kind == DAPL_KIND_EP)
 		cm_handle_ep((struct dapl_ep *)owner, note);
-	else if (owner->kind == KIND_CR)
+	else if (owner->kind == DAPL_KIND_CR)
 		cm_handle_cr((struct dapl_cr *)owner, note);
 }
 
 static bool
-cm_next_event(struct dapl_ia *ia, struct rdma_cm_event **event) NO_LOCK
+cm_next_event(struct dapl_ia *ia, struct rdma_cm_event **event) DAPL_NO_LOCK
 {
 	int r;
 

@@ -10,6 +10,6 @@
 #include "dapl/object/lock.h"
 
 /* Reads the events of a struct dapl_ia and acts on them. */
-void dapl_cm_read(void *ia, uint64_t serial) NO_LOCK;
+void dapl_cm_read(void *ia, uint64_t serial) DAPL_NO_LOCK;
 
 #endif

@@ -38,7 +38,7 @@ dapl_connect_param(const struct dapl_ep *ep, uint8_t remote_responder, uint8_t r
 
 /* A pinned endpoint that still waits for `conn`, or false. */
 static bool
-connect_step_enter(struct dapl_ep *ep, const struct dapl_conn *conn) NO_LOCK
+connect_step_enter(struct dapl_ep *ep, const struct dapl_conn *conn) DAPL_NO_LOCK
 {
 	bool ok;
 
@@ -52,10 +52,10 @@ connect_step_enter(struct dapl_ep *ep, const struct dapl_conn *conn) NO_LOCK
 }
 
 static void
-connect_step_leave(struct dapl_ep *ep, const struct dapl_conn *conn, int failed) NO_LOCK
+connect_step_leave(struct dapl_ep *ep, const struct dapl_conn *conn, int failed) DAPL_NO_LOCK
 {
 	if (failed)
-		dapl_ep_happened(ep, conn, EP_IS_UNREACHABLE, NULL, 0);
+		dapl_ep_happened(ep, conn, DAPL_EP_IS_UNREACHABLE, NULL, 0);
 	dapl_ep_put_pin(ep);
 }
 
@@ -116,7 +116,7 @@ struct target {
 static DAT_RETURN
 connect_may_connect(const struct dapl_ep *ep) REQUIRES(dapl_locks.object)
 {
-	if (!dapl_ep_allows(ep, EP_CONNECT))
+	if (!dapl_ep_allows(ep, DAPL_EP_CONNECT))
 		return dapl_ep_state_error(ep);
 	if (!ep->parts.connect || !ep->qp)
 		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_NOTREADY);
@@ -127,7 +127,7 @@ static void
 connect_begin(struct dapl_ep *ep, struct dapl_conn *conn, const struct target *to)
     REQUIRES(dapl_locks.object) NO_CORE_LOCK
 {
-	dapl_ep_advance(ep, EP_CONNECT);
+	dapl_ep_advance(ep, DAPL_EP_CONNECT);
 	ep->conn = conn;
 	ep->retries = 0;
 	ep->remote = to->address;
@@ -149,7 +149,7 @@ connect_begin(struct dapl_ep *ep, struct dapl_conn *conn, const struct target *t
 }
 
 static DAT_RETURN
-connect_to(DAT_EP_HANDLE handle, const struct target *to) NO_LOCK
+connect_to(DAT_EP_HANDLE handle, const struct target *to) DAPL_NO_LOCK
 {
 	struct dapl_conn *conn = NULL;
 	DAT_RETURN ret;
@@ -157,7 +157,7 @@ connect_to(DAT_EP_HANDLE handle, const struct target *to) NO_LOCK
 	struct dapl_ep *ep;
 	int r;
 
-	ep = dapl_object_lock_handle(handle, KIND_EP);
+	ep = dapl_object_lock_handle(handle, DAPL_KIND_EP);
 	if (!ep)
 		return BAD_EP;
 	ret = connect_may_connect(ep);
@@ -195,7 +195,7 @@ connect_check_target(const struct target *to, DAT_QOS qos, int first_arg)
 
 	if (to->timeout == 0)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, arg);
-	if (to->size < 0 || to->size > IA_MAX_PRIVATE_DATA)
+	if (to->size < 0 || to->size > DAPL_IA_MAX_PRIVATE_DATA)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, arg + 1);
 	if (to->size > 0 && !to->data)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, arg + 2);
@@ -208,7 +208,7 @@ connect_check_target(const struct target *to, DAT_QOS qos, int first_arg)
 static DAT_RETURN
 connect_check_address(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address, struct target *to)
 {
-	if (!dapl_handle_is(handle, KIND_EP))
+	if (!dapl_handle_is(handle, DAPL_KIND_EP))
 		return BAD_EP;
 	if (!address)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
@@ -260,12 +260,12 @@ dapl_ep_dup_connect(DAT_EP_HANDLE handle, DAT_EP_HANDLE dup_handle, DAT_TIMEOUT 
 	DAT_RETURN ret = DAT_SUCCESS;
 	struct dapl_ep *dup;
 
-	if (!dapl_handle_is(handle, KIND_EP))
+	if (!dapl_handle_is(handle, DAPL_KIND_EP))
 		return BAD_EP;
-	dup = dapl_object_lock_handle(dup_handle, KIND_EP);
+	dup = dapl_object_lock_handle(dup_handle, DAPL_KIND_EP);
 	if (!dup)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-	if (!dapl_ep_allows(dup, EP_MODEL))
+	if (!dapl_ep_allows(dup, DAPL_EP_MODEL))
 		ret = dapl_ep_state_error(dup);
 	to.address = dup->remote;
 	to.qual = dup->remote_qual;
@@ -279,19 +279,19 @@ DAT_RETURN
 dapl_ep_disconnect(DAT_EP_HANDLE handle, DAT_CLOSE_FLAGS flags)
 {
 	const bool graceful = flags == DAT_CLOSE_GRACEFUL_FLAG;
-	struct dapl_ep *ep = dapl_object_lock_handle(handle, KIND_EP);
+	struct dapl_ep *ep = dapl_object_lock_handle(handle, DAPL_KIND_EP);
 	const struct dapl_ep_answer *answer;
 	DAT_RETURN ret = DAT_SUCCESS;
 
 	if (!ep)
 		return BAD_EP;
-	answer =
-	    dapl_ep_answer(ep->state, graceful ? EP_DISCONNECT_GRACEFUL : EP_DISCONNECT_ABRUPT);
-	if ((!graceful && flags != DAT_CLOSE_ABRUPT_FLAG) || answer->verdict == EP_BAD_FLAG)
+	answer = dapl_ep_answer(
+	    ep->state, graceful ? DAPL_EP_DISCONNECT_GRACEFUL : DAPL_EP_DISCONNECT_ABRUPT);
+	if ((!graceful && flags != DAT_CLOSE_ABRUPT_FLAG) || answer->verdict == DAPL_EP_BAD_FLAG)
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	else if (answer->verdict == EP_REFUSED)
+	else if (answer->verdict == DAPL_EP_REFUSED)
 		ret = dapl_ep_state_error(ep);
-	if (ret != DAT_SUCCESS || answer->verdict == EP_NOTHING) {
+	if (ret != DAT_SUCCESS || answer->verdict == DAPL_EP_NOTHING) {
 		dapl_object_unlock(&ep->obj);
 		return ret;
 	}
@@ -303,6 +303,6 @@ dapl_ep_disconnect(DAT_EP_HANDLE handle, DAT_CLOSE_FLAGS flags)
 		dapl_object_unlock(&ep->obj);
 		return DAT_SUCCESS;
 	}
-	dapl_ep_settle(ep, EP_DISCONNECTS, NULL, 0);
+	dapl_ep_settle(ep, DAPL_EP_DISCONNECTS, NULL, 0);
 	return DAT_SUCCESS;
 }

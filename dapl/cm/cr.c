@@ -9,10 +9,10 @@
 static void
 cr_prepare(void *slot)
 {
-	dapl_object_prepare(slot, KIND_CR);
+	dapl_object_prepare(slot, DAPL_KIND_CR);
 }
 
-static struct dapl_slab cr_slab = SLAB_INITIALIZER(struct dapl_cr, cr_prepare);
+static struct dapl_slab cr_slab = DAPL_SLAB_INITIALIZER(struct dapl_cr, cr_prepare);
 
 /* ---- arrival, on the loop ---- */
 
@@ -28,7 +28,8 @@ cr_refuse(struct rdma_cm_id *id)
  * adapter may be closing.
  */
 static int
-cr_create(struct dapl_ia *ia, const struct dapl_cr_request *request, DAT_CR_HANDLE *handle) NO_LOCK
+cr_create(
+    struct dapl_ia *ia, const struct dapl_cr_request *request, DAT_CR_HANDLE *handle) DAPL_NO_LOCK
 {
 	struct dapl_cr *cr = dapl_slab_alloc(&cr_slab);
 	int r;
@@ -84,7 +85,7 @@ cr_is_overflow_report(const DAT_EVENT *event, const void *who)
  * requests must not be able to fill the EVD for asynchronous events.
  */
 static void
-cr_report_refusals(struct dapl_ia *ia, DAT_EVD_HANDLE evd) NO_LOCK
+cr_report_refusals(struct dapl_ia *ia, DAT_EVD_HANDLE evd) DAPL_NO_LOCK
 {
 	dapl_ia_purge_reports(ia, cr_is_overflow_report, evd);
 	dapl_ia_report(ia, DAT_ASYNC_ERROR_EVD_OVERFLOW, evd, DAT_EVD_OVERFLOW_ERROR);
@@ -93,7 +94,7 @@ cr_report_refusals(struct dapl_ia *ia, DAT_EVD_HANDLE evd) NO_LOCK
 /* Queues the event of a new request, or refuses the request. */
 static bool
 cr_post_event(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
-    uint32_t generation, DAT_CR_HANDLE handle) NO_LOCK
+    uint32_t generation, DAT_CR_HANDLE handle) DAPL_NO_LOCK
 {
 	DAT_EVENT event = { .event_number = DAT_CONNECTION_REQUEST_EVENT };
 	DAT_CR_ARRIVAL_EVENT_DATA *data = &event.event_data.cr_arrival_event_data;
@@ -122,7 +123,7 @@ cr_post_event(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *li
 
 static void
 cr_handle_arrival(struct dapl_ia *ia, struct dapl_conn *listener, uint32_t generation,
-    const struct dapl_cr_request *request) NO_LOCK
+    const struct dapl_cr_request *request) DAPL_NO_LOCK
 {
 	struct dapl_object *owner = atomic_load_explicit(&listener->owner, memory_order_acquire);
 	const struct sockaddr *from = rdma_get_peer_addr(request->id);
@@ -169,7 +170,7 @@ dapl_cr_withdrawn(struct dapl_cr *cr, const struct dapl_conn *conn, uint32_t gen
 struct dapl_cr *
 dapl_cr_detach_conn(DAT_CR_HANDLE handle, struct dapl_conn **conn)
 {
-	struct dapl_cr *cr = dapl_object_lock_handle(handle, KIND_CR);
+	struct dapl_cr *cr = dapl_object_lock_handle(handle, DAPL_KIND_CR);
 
 	if (!cr)
 		return NULL;

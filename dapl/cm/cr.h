@@ -17,7 +17,7 @@ struct dapl_cr {
 	struct sockaddr_storage remote;
 	uint8_t responder, initiator; /* RDMA reads the requester offers and wants */
 	DAT_COUNT size;
-	uint8_t data[EP_ANSWER_MAX]; /* the consumer may read and write it until it answers */
+	uint8_t data[DAPL_EP_ANSWER_MAX]; /* the consumer may read and write it until it answers */
 };
 
 /* A copy of the CM event of a request. */
@@ -35,26 +35,27 @@ struct dapl_cr_request {
  * refused.
  */
 void dapl_cr_arrived(struct dapl_ia *ia, struct dapl_conn *listener, uint32_t generation,
-    const struct dapl_cr_request *request) NO_LOCK;
+    const struct dapl_cr_request *request) DAPL_NO_LOCK;
 
 /*
  * The connection manager has one kind of rejection. This version word before the private data
  * marks the rejection of a consumer.
  */
-#define CR_REJECT_VERSION 0x02000200u
-#define CR_REJECT_MAJOR_SHIFT 24
+#define DAPL_CR_REJECT_VERSION 0x02000200u
+#define DAPL_CR_REJECT_MAJOR_SHIFT 24
 
 /*
  * Takes the connection out of the CR, so that only this caller can answer the request; until it is
  * back other callers get NULL.  The caller must then call dapl_cr_free_detached(), which frees the
  * CR, or dapl_cr_attach_conn(), which puts the connection back.
  */
-struct dapl_cr *dapl_cr_detach_conn(DAT_CR_HANDLE handle, struct dapl_conn **conn) NO_OBJECT_LOCK;
-void dapl_cr_attach_conn(struct dapl_cr *cr, struct dapl_conn *conn) NO_LOCK;
-void dapl_cr_free_detached(struct dapl_cr *cr) NO_LOCK;
+struct dapl_cr *dapl_cr_detach_conn(
+    DAT_CR_HANDLE handle, struct dapl_conn **conn) DAPL_NO_OBJECT_LOCK;
+void dapl_cr_attach_conn(struct dapl_cr *cr, struct dapl_conn *conn) DAPL_NO_LOCK;
+void dapl_cr_free_detached(struct dapl_cr *cr) DAPL_NO_LOCK;
 
 /* The requester withdrew the request before it was answered. */
 void dapl_cr_withdrawn(
-    struct dapl_cr *cr, const struct dapl_conn *conn, uint32_t generation) NO_OBJECT_LOCK;
+    struct dapl_cr *cr, const struct dapl_conn *conn, uint32_t generation) DAPL_NO_OBJECT_LOCK;
 
 #endif

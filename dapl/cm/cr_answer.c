@@ -13,7 +13,7 @@
 DAT_RETURN
 dapl_cr_query(DAT_CR_HANDLE handle, DAT_CR_PARAM_MASK mask, DAT_CR_PARAM *param)
 {
-	struct dapl_cr *cr = dapl_object_lock_handle(handle, KIND_CR);
+	struct dapl_cr *cr = dapl_object_lock_handle(handle, DAPL_KIND_CR);
 	DAT_RETURN ret;
 
 	if (!cr)
@@ -36,7 +36,7 @@ cr_may_accept(const struct dapl_ep *ep, const struct dapl_cr *cr) REQUIRES(dapl_
 {
 	if (dapl_ia_of(&ep->obj) != dapl_ia_of(&cr->obj))
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-	if (!dapl_ep_allows(ep, cr->own ? EP_ACCEPT_OWN : EP_ACCEPT))
+	if (!dapl_ep_allows(ep, cr->own ? DAPL_EP_ACCEPT_OWN : DAPL_EP_ACCEPT))
 		return dapl_ep_state_error(ep);
 	if (!ep->parts.connect || !ep->qp)
 		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_NOTREADY);
@@ -55,7 +55,7 @@ cr_hand_over(struct dapl_cr *cr, struct dapl_conn *conn, struct dapl_ep *ep)
 	dapl_ia_cm_lock(dapl_ia_of(&ep->obj));
 	conn->id->qp = ep->qp;
 	dapl_ia_cm_unlock(dapl_ia_of(&ep->obj));
-	dapl_ep_advance(ep, cr->own ? EP_ACCEPT_OWN : EP_ACCEPT);
+	dapl_ep_advance(ep, cr->own ? DAPL_EP_ACCEPT_OWN : DAPL_EP_ACCEPT);
 	ep->conn = conn;
 	ep->remote = cr->remote;
 	ep->remote_qual = dapl_address_port(&cr->remote);
@@ -75,9 +75,9 @@ dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, co
 	struct dapl_ep *ep;
 	bool gone;
 
-	if (!dapl_handle_is(handle, KIND_CR))
+	if (!dapl_handle_is(handle, DAPL_KIND_CR))
 		return BAD_CR;
-	if (size < 0 || size > IA_MAX_PRIVATE_DATA)
+	if (size < 0 || size > DAPL_IA_MAX_PRIVATE_DATA)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
 	if (size > 0 && !data)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
@@ -91,7 +91,7 @@ dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, co
 		ep_handle = cr->own;
 	if (cr->own && ep_handle != cr->own)
 		ep_handle = DAT_HANDLE_NULL;
-	ep = dapl_object_lock_handle(ep_handle, KIND_EP);
+	ep = dapl_object_lock_handle(ep_handle, DAPL_KIND_EP);
 	if (!ep) {
 		dapl_cr_attach_conn(cr, conn);
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
@@ -114,7 +114,7 @@ dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, co
 	if (gone || rdma_accept(conn->id, &param)) {
 		/* The peer waits for an answer. */
 		(void)rdma_reject(conn->id, NULL, 0);
-		dapl_ep_happened(ep, conn, EP_HAS_FAILED, NULL, 0);
+		dapl_ep_happened(ep, conn, DAPL_EP_HAS_FAILED, NULL, 0);
 	}
 	dapl_cr_free_detached(cr); /* not before: `data` may be its private data */
 	dapl_ep_put_pin(ep);
@@ -124,14 +124,14 @@ dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, co
 DAT_RETURN
 dapl_cr_reject(DAT_CR_HANDLE handle, DAT_COUNT size, const DAT_PVOID data)
 {
-	uint8_t text[sizeof(uint32_t) + IA_MAX_PRIVATE_DATA];
-	const uint32_t version = htonl(CR_REJECT_VERSION);
+	uint8_t text[sizeof(uint32_t) + DAPL_IA_MAX_PRIVATE_DATA];
+	const uint32_t version = htonl(DAPL_CR_REJECT_VERSION);
 	struct dapl_conn *conn;
 	struct dapl_cr *cr;
 
-	if (!dapl_handle_is(handle, KIND_CR))
+	if (!dapl_handle_is(handle, DAPL_KIND_CR))
 		return BAD_CR;
-	if (size < 0 || size > IA_MAX_PRIVATE_DATA)
+	if (size < 0 || size > DAPL_IA_MAX_PRIVATE_DATA)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	if (size > 0 && !data)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);

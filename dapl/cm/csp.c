@@ -20,10 +20,10 @@ struct dapl_csp {
 static void
 csp_prepare(void *slot)
 {
-	dapl_sp_prepare(slot, KIND_CSP, NULL);
+	dapl_sp_prepare(slot, DAPL_KIND_CSP, NULL);
 }
 
-static struct dapl_slab csp_slab = SLAB_INITIALIZER(struct dapl_csp, csp_prepare);
+static struct dapl_slab csp_slab = DAPL_SLAB_INITIALIZER(struct dapl_csp, csp_prepare);
 
 /* What carries connections here is a reliable stream, which sockets call TCP. */
 static bool
@@ -35,7 +35,7 @@ csp_is_ours(const DAT_COMM *comm, const struct sockaddr_storage *at)
 
 static int
 csp_create(struct dapl_ia *ia, struct dapl_evd *evd, const DAT_COMM *comm, uint16_t port,
-    struct dapl_csp **out) NO_LOCK
+    struct dapl_csp **out) DAPL_NO_LOCK
 {
 	struct dapl_csp *csp = dapl_slab_alloc(&csp_slab);
 	int r;
@@ -111,7 +111,7 @@ leave:
 DAT_RETURN
 dapl_csp_query(DAT_CSP_HANDLE handle, DAT_CSP_PARAM_MASK mask, DAT_CSP_PARAM *param)
 {
-	struct dapl_csp *csp = dapl_object_lock_handle(handle, KIND_CSP);
+	struct dapl_csp *csp = dapl_object_lock_handle(handle, DAPL_KIND_CSP);
 	DAT_CSP_PARAM p;
 	DAT_RETURN ret;
 	struct dapl_ia *ia;
@@ -136,7 +136,7 @@ dapl_csp_query(DAT_CSP_HANDLE handle, DAT_CSP_PARAM_MASK mask, DAT_CSP_PARAM *pa
 int
 dapl_csp_free_by_handle(DAT_HANDLE handle)
 {
-	return dapl_sp_free(handle, KIND_CSP, &csp_slab);
+	return dapl_sp_free(handle, DAPL_KIND_CSP, &csp_slab);
 }
 
 DAT_RETURN

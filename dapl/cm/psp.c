@@ -14,7 +14,7 @@ struct dapl_psp {
 /* DAT_PSP_PROVIDER_FLAG: an endpoint is made for each request. */
 static int
 psp_get_ep(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
-    uint32_t generation, const struct sockaddr *from, DAT_EP_HANDLE *ep) NO_LOCK
+    uint32_t generation, const struct sockaddr *from, DAT_EP_HANDLE *ep) DAPL_NO_LOCK
 {
 	(void)sp;
 	(void)listener;
@@ -27,15 +27,15 @@ static const struct dapl_sp_ops psp_ops = { .get_ep = psp_get_ep };
 static void
 psp_prepare(void *slot)
 {
-	dapl_sp_prepare(slot, KIND_PSP, &psp_ops);
+	dapl_sp_prepare(slot, DAPL_KIND_PSP, &psp_ops);
 }
 
-static struct dapl_slab psp_slab = SLAB_INITIALIZER(struct dapl_psp, psp_prepare);
+static struct dapl_slab psp_slab = DAPL_SLAB_INITIALIZER(struct dapl_psp, psp_prepare);
 
 /* `qual` 0: any; the port is in sp.qual afterwards. */
 static int
 psp_create(struct dapl_ia *ia, struct dapl_evd *evd, DAT_CONN_QUAL qual, DAT_PSP_FLAGS flags,
-    struct dapl_psp **out) NO_LOCK
+    struct dapl_psp **out) DAPL_NO_LOCK
 {
 	struct dapl_psp *psp = dapl_slab_alloc(&psp_slab);
 	int r;
@@ -55,7 +55,7 @@ psp_create(struct dapl_ia *ia, struct dapl_evd *evd, DAT_CONN_QUAL qual, DAT_PSP
 
 static DAT_RETURN
 psp_check_and_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd_handle,
-    DAT_PSP_FLAGS flags, struct dapl_psp **out) NO_LOCK
+    DAT_PSP_FLAGS flags, struct dapl_psp **out) DAPL_NO_LOCK
 {
 	DAT_RETURN ret = DAT_SUCCESS;
 	struct dapl_evd *evd;
@@ -92,7 +92,7 @@ dapl_psp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd, DAT_PS
 	DAT_RETURN ret;
 
 	if (!handle || qual == 0) {
-		if (!dapl_handle_is(ia, KIND_IA))
+		if (!dapl_handle_is(ia, DAPL_KIND_IA))
 			return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 		return DAT_ERROR(
 		    DAT_INVALID_PARAMETER, handle ? DAT_INVALID_ARG2 : DAT_INVALID_ARG5);
@@ -111,7 +111,7 @@ dapl_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual, DAT_EVD_HANDLE evd, D
 	DAT_RETURN ret;
 
 	if (!handle || !qual) {
-		if (!dapl_handle_is(ia, KIND_IA))
+		if (!dapl_handle_is(ia, DAPL_KIND_IA))
 			return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 		return DAT_ERROR(DAT_INVALID_PARAMETER, qual ? DAT_INVALID_ARG5 : DAT_INVALID_ARG2);
 	}
@@ -128,7 +128,7 @@ dapl_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual, DAT_EVD_HANDLE evd, D
 DAT_RETURN
 dapl_psp_query(DAT_PSP_HANDLE handle, DAT_PSP_PARAM_MASK mask, DAT_PSP_PARAM *param)
 {
-	struct dapl_psp *psp = dapl_object_lock_handle(handle, KIND_PSP);
+	struct dapl_psp *psp = dapl_object_lock_handle(handle, DAPL_KIND_PSP);
 	DAT_PSP_PARAM p;
 	DAT_RETURN ret;
 	struct dapl_ia *ia;
@@ -153,7 +153,7 @@ dapl_psp_query(DAT_PSP_HANDLE handle, DAT_PSP_PARAM_MASK mask, DAT_PSP_PARAM *pa
 int
 dapl_psp_free_by_handle(DAT_HANDLE handle)
 {
-	return dapl_sp_free(handle, KIND_PSP, &psp_slab);
+	return dapl_sp_free(handle, DAPL_KIND_PSP, &psp_slab);
 }
 
 DAT_RETURN

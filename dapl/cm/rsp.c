@@ -24,9 +24,10 @@ struct dapl_rsp {
 
 /* Moves it on if the call is allowed now. */
 static DAT_RETURN
-rsp_move_ep(DAT_EP_HANDLE handle, enum dapl_ep_call call, const struct dapl_ia *ia) NO_OBJECT_LOCK
+rsp_move_ep(
+    DAT_EP_HANDLE handle, enum dapl_ep_call call, const struct dapl_ia *ia) DAPL_NO_OBJECT_LOCK
 {
-	struct dapl_ep *ep = dapl_object_lock_handle(handle, KIND_EP);
+	struct dapl_ep *ep = dapl_object_lock_handle(handle, DAPL_KIND_EP);
 	DAT_RETURN ret = DAT_SUCCESS;
 
 	if (!ep)
@@ -42,15 +43,15 @@ rsp_move_ep(DAT_EP_HANDLE handle, enum dapl_ep_call call, const struct dapl_ia *
 }
 
 static bool
-rsp_reserve_for(DAT_EP_HANDLE handle, const struct sockaddr *from) NO_OBJECT_LOCK
+rsp_reserve_for(DAT_EP_HANDLE handle, const struct sockaddr *from) DAPL_NO_OBJECT_LOCK
 {
-	struct dapl_ep *ep = dapl_object_lock_handle(handle, KIND_EP);
+	struct dapl_ep *ep = dapl_object_lock_handle(handle, DAPL_KIND_EP);
 	const struct dapl_ep_rule *rule;
 	bool asked;
 
 	if (!ep)
 		return false;
-	rule = dapl_ep_rule(ep->state, EP_IS_ASKED);
+	rule = dapl_ep_rule(ep->state, DAPL_EP_IS_ASKED);
 	asked = rule->event && dapl_address_copy(&ep->remote, from) == 0;
 	if (asked) {
 		ep->state = rule->next;
@@ -65,7 +66,7 @@ rsp_reserve_for(DAT_EP_HANDLE handle, const struct sockaddr *from) NO_OBJECT_LOC
 /* The endpoint is PASSIVE_CONNECTION_PENDING then. */
 static int
 rsp_get_ep(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
-    uint32_t generation, const struct sockaddr *from, DAT_EP_HANDLE *ep) NO_LOCK
+    uint32_t generation, const struct sockaddr *from, DAT_EP_HANDLE *ep) DAPL_NO_LOCK
 {
 	struct dapl_rsp *rsp = (struct dapl_rsp *)sp;
 	DAT_EP_HANDLE reserved = DAT_HANDLE_NULL;
@@ -86,7 +87,7 @@ rsp_get_ep(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *liste
 /* The service point waits for another request. */
 static void
 rsp_put_ep(struct dapl_sp *sp, const struct dapl_conn *listener, uint32_t generation,
-    DAT_EP_HANDLE ep) NO_LOCK
+    DAT_EP_HANDLE ep) DAPL_NO_LOCK
 {
 	struct dapl_rsp *rsp = (struct dapl_rsp *)sp;
 	bool open;
@@ -94,7 +95,7 @@ rsp_put_ep(struct dapl_sp *sp, const struct dapl_conn *listener, uint32_t genera
 	/* Between these two the consumer may take the endpoint: then there is nothing to wait for.
 	 */
 	dapl_ep_detach_request(ep);
-	open = rsp_move_ep(ep, EP_RESERVE, NULL) == DAT_SUCCESS;
+	open = rsp_move_ep(ep, DAPL_EP_RESERVE, NULL) == DAT_SUCCESS;
 	dapl_object_lock(&sp->obj);
 	if (open && dapl_sp_is_open(sp, listener, generation)) {
 		rsp->used = false;
@@ -102,7 +103,7 @@ rsp_put_ep(struct dapl_sp *sp, const struct dapl_conn *listener, uint32_t genera
 	}
 	dapl_object_unlock(&sp->obj);
 	if (open)
-		(void)rsp_move_ep(ep, EP_RELEASE, NULL);
+		(void)rsp_move_ep(ep, DAPL_EP_RELEASE, NULL);
 }
 
 static const struct dapl_sp_ops rsp_ops = { .get_ep = rsp_get_ep, .put_ep = rsp_put_ep };
@@ -110,22 +111,22 @@ static const struct dapl_sp_ops rsp_ops = { .get_ep = rsp_get_ep, .put_ep = rsp_
 static void
 rsp_prepare(void *slot)
 {
-	dapl_sp_prepare(slot, KIND_RSP, &rsp_ops);
+	dapl_sp_prepare(slot, DAPL_KIND_RSP, &rsp_ops);
 }
 
-static struct dapl_slab rsp_slab = SLAB_INITIALIZER(struct dapl_rsp, rsp_prepare);
+static struct dapl_slab rsp_slab = DAPL_SLAB_INITIALIZER(struct dapl_rsp, rsp_prepare);
 
 /* ---- the calls ---- */
 
 static DAT_RETURN
 rsp_create(struct dapl_ia *ia, DAT_CONN_QUAL qual, DAT_EP_HANDLE ep, struct dapl_evd *evd,
-    struct dapl_rsp **out) NO_LOCK
+    struct dapl_rsp **out) DAPL_NO_LOCK
 {
 	struct dapl_rsp *rsp;
 	DAT_RETURN ret;
 	int r;
 
-	ret = rsp_move_ep(ep, EP_RESERVE, ia);
+	ret = rsp_move_ep(ep, DAPL_EP_RESERVE, ia);
 	if (ret != DAT_SUCCESS)
 		return ret;
 	r = -ENOMEM;
@@ -146,7 +147,7 @@ rsp_create(struct dapl_ia *ia, DAT_CONN_QUAL qual, DAT_EP_HANDLE ep, struct dapl
 free_slot:
 	dapl_slab_free(&rsp_slab, rsp);
 release_ep:
-	(void)rsp_move_ep(ep, EP_RELEASE, NULL);
+	(void)rsp_move_ep(ep, DAPL_EP_RELEASE, NULL);
 	return dapl_err_listen(r);
 }
 
@@ -184,7 +185,7 @@ leave:
 DAT_RETURN
 dapl_rsp_query(DAT_RSP_HANDLE handle, DAT_RSP_PARAM_MASK mask, DAT_RSP_PARAM *param)
 {
-	struct dapl_rsp *rsp = dapl_object_lock_handle(handle, KIND_RSP);
+	struct dapl_rsp *rsp = dapl_object_lock_handle(handle, DAPL_KIND_RSP);
 	DAT_RSP_PARAM p;
 	DAT_RETURN ret;
 	struct dapl_ia *ia;
@@ -210,7 +211,7 @@ int
 dapl_rsp_free_by_handle(DAT_HANDLE handle)
 {
 	uint64_t serial;
-	struct dapl_rsp *rsp = dapl_handle_object(handle, KIND_RSP, &serial);
+	struct dapl_rsp *rsp = dapl_handle_object(handle, DAPL_KIND_RSP, &serial);
 	bool used;
 	int r;
 
@@ -224,7 +225,7 @@ dapl_rsp_free_by_handle(DAT_HANDLE handle)
 	dapl_object_unlock(&rsp->sp.obj);
 	/* After a request arrived the endpoint belongs to the request, or is connected. */
 	if (!used)
-		(void)rsp_move_ep(rsp->ep, EP_RELEASE, NULL);
+		(void)rsp_move_ep(rsp->ep, DAPL_EP_RELEASE, NULL);
 	dapl_sp_close(&rsp->sp);
 	dapl_slab_free(&rsp_slab, rsp);
 	return 0;

@@ -33,7 +33,7 @@ sp_listen_on(struct dapl_sp *sp, const struct dapl_ia *ia, uint16_t port)
 struct dapl_evd *
 dapl_sp_get_evd(struct dapl_ia *ia, DAT_EVD_HANDLE handle)
 {
-	struct dapl_evd *evd = dapl_object_get(handle, KIND_EVD, &ia->parent);
+	struct dapl_evd *evd = dapl_object_get(handle, DAPL_KIND_EVD, &ia->parent);
 
 	if (evd && !(evd->flags & DAT_EVD_CR_FLAG)) {
 		dapl_evd_put(evd);
@@ -108,8 +108,9 @@ dapl_sp_of(struct dapl_object *owner)
 	const enum dapl_kind kind = owner->kind;
 
 	/* It begins the slot of each of these kinds. */
-	return kind == KIND_PSP || kind == KIND_RSP || kind == KIND_CSP ? (struct dapl_sp *)owner :
-									  NULL;
+	return kind == DAPL_KIND_PSP || kind == DAPL_KIND_RSP || kind == DAPL_KIND_CSP ?
+		   (struct dapl_sp *)owner :
+		   NULL;
 }
 
 int

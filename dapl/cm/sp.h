@@ -13,7 +13,7 @@ struct dapl_sp;
 
 /*
  * What a kind of service point does with requests that have an endpoint.  The functions run on the
- * thread of the loop and are NO_LOCK.
+ * thread of the loop and are DAPL_NO_LOCK.
  *
  * get_ep  Called when a request from the address `from` has arrived at `listener`, whose generation
  *         was `generation`.  Stores the endpoint for the request and returns 0, or returns -errno;
@@ -52,28 +52,28 @@ struct dapl_sp *dapl_sp_of(struct dapl_object *owner);
  * be posted, the caller calls dapl_sp_put_ep().
  */
 int dapl_sp_get_ep(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
-    uint32_t generation, const struct sockaddr *from, DAT_EP_HANDLE *ep) NO_LOCK;
+    uint32_t generation, const struct sockaddr *from, DAT_EP_HANDLE *ep) DAPL_NO_LOCK;
 void dapl_sp_put_ep(struct dapl_sp *sp, const struct dapl_conn *listener, uint32_t generation,
-    DAT_EP_HANDLE ep) NO_LOCK;
+    DAT_EP_HANDLE ep) DAPL_NO_LOCK;
 
 /* A reference to an EVD of the IA for connection requests, or NULL. */
-struct dapl_evd *dapl_sp_get_evd(struct dapl_ia *ia, DAT_EVD_HANDLE handle) NO_OBJECT_LOCK;
+struct dapl_evd *dapl_sp_get_evd(struct dapl_ia *ia, DAT_EVD_HANDLE handle) DAPL_NO_OBJECT_LOCK;
 
 /*
  * Starts to listen on `qual`; with 0 a free port is chosen and stored in sp->qual.  On success the
  * service point owns the reference to the EVD.  0 or -errno.
  */
 int dapl_sp_open(
-    struct dapl_sp *sp, struct dapl_ia *ia, struct dapl_evd *evd, DAT_CONN_QUAL qual) NO_LOCK;
+    struct dapl_sp *sp, struct dapl_ia *ia, struct dapl_evd *evd, DAT_CONN_QUAL qual) DAPL_NO_LOCK;
 
 /* After dapl_object_free(). */
-void dapl_sp_close(struct dapl_sp *sp) NO_LOCK;
+void dapl_sp_close(struct dapl_sp *sp) DAPL_NO_LOCK;
 
 /*
  * Destroys a service point that needs no more than dapl_sp_close(): a public or a common one.
  * `slab` is the slab of its kind.  0 or -ENODEV.
  */
-int dapl_sp_free(DAT_HANDLE handle, enum dapl_kind kind, struct dapl_slab *slab) NO_LOCK;
+int dapl_sp_free(DAT_HANDLE handle, enum dapl_kind kind, struct dapl_slab *slab) DAPL_NO_LOCK;
 
 /* Whether a request that arrived at `listener`, in that generation, is for this service point. */
 bool dapl_sp_is_open(const struct dapl_sp *sp, const struct dapl_conn *listener,

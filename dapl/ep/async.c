@@ -50,7 +50,7 @@ async_copy(const struct ibv_async_event *event, struct note *note)
 
 /* Notifies the CM of the first message on a connection whose confirmation was lost. */
 static void
-async_notify_cm(struct dapl_ep *ep, uint32_t generation) NO_LOCK
+async_notify_cm(struct dapl_ep *ep, uint32_t generation) DAPL_NO_LOCK
 {
 	struct dapl_conn *conn = NULL;
 
@@ -67,7 +67,7 @@ async_notify_cm(struct dapl_ep *ep, uint32_t generation) NO_LOCK
 }
 
 static void
-async_queue_pair_failed(struct dapl_ep *ep, uint32_t generation) NO_LOCK
+async_queue_pair_failed(struct dapl_ep *ep, uint32_t generation) DAPL_NO_LOCK
 {
 	DAT_HANDLE handle = DAT_HANDLE_NULL;
 	struct dapl_ia *ia = NULL;
@@ -101,7 +101,7 @@ async_port_failed(struct dapl_ia *ia, void *arg) REQUIRES(dapl_locks.adapters)
 }
 
 static void
-async_dispatch(struct ibv_context *verbs, const struct note *note) NO_LOCK
+async_dispatch(struct ibv_context *verbs, const struct note *note) DAPL_NO_LOCK
 {
 	switch (note->type) {
 	case IBV_EVENT_QP_FATAL:

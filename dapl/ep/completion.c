@@ -10,7 +10,7 @@
 static bool
 completion_is_of(uint64_t id, uint32_t generation)
 {
-	return (generation & WR_GENERATION_MASK) == dapl_wr_id_generation(id);
+	return (generation & DAPL_WR_GENERATION_MASK) == dapl_wr_id_generation(id);
 }
 
 /* The endpoint and the ring of a completion, or NULL if its queue pair was destroyed. */
@@ -133,7 +133,7 @@ completion_convert(void *source, const void *raw, DAT_EVENT *event, struct evd_e
 }
 
 static void
-completion_effect(void *source, const struct evd_effect *effect) NO_LOCK
+completion_effect(void *source, const struct evd_effect *effect) DAPL_NO_LOCK
 {
 	(void)source;
 	dapl_ep_broken(effect->object, (uint32_t)effect->stamp);

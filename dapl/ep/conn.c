@@ -3,7 +3,7 @@
 
 #include "dapl/ia/ia.h"
 
-static struct dapl_slab conn_slab = SLAB_INITIALIZER(struct dapl_conn, NULL);
+static struct dapl_slab conn_slab = DAPL_SLAB_INITIALIZER(struct dapl_conn, NULL);
 
 int
 dapl_conn_open_with(struct rdma_cm_id *id, struct dapl_object *owner, struct dapl_conn **out)

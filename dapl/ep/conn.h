@@ -34,12 +34,13 @@ dapl_conn_is(const struct dapl_conn *conn, uint32_t generation)
 }
 
 /* A new id on the IA's event channel.  0 or -errno. */
-int dapl_conn_open(struct dapl_ia *ia, struct dapl_object *owner, struct dapl_conn **out) NO_LOCK;
+int dapl_conn_open(
+    struct dapl_ia *ia, struct dapl_object *owner, struct dapl_conn **out) DAPL_NO_LOCK;
 /* Makes a conn for the id of an incoming request; dapl_conn_close() destroys the id. */
 int dapl_conn_open_with(struct rdma_cm_id *id, struct dapl_object *owner, struct dapl_conn **out)
     EXCLUDES(dapl_locks.slab);
 /* Waits until the loop has acknowledged the events that it read for the id. */
-void dapl_conn_close(struct dapl_conn *conn) NO_LOCK;
+void dapl_conn_close(struct dapl_conn *conn) DAPL_NO_LOCK;
 
 /* The port a connection qualifier means. */
 uint16_t dapl_conn_qual_port(DAT_CONN_QUAL qual);

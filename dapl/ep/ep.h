@@ -22,7 +22,7 @@
 #include "dapl/memory/pz.h"
 #include "dapl/ep/wr.h"
 
-#define EP_ANSWER_MAX 256 /* no connection manager delivers more private data */
+#define DAPL_EP_ANSWER_MAX 256 /* no connection manager delivers more private data */
 
 /*
  * The objects that an endpoint uses, each with a reference. An EVD may be missing. The
@@ -73,9 +73,10 @@ struct dapl_ep {
 	unsigned int retries;		/* (L) of address and route resolution */
 	struct sockaddr_storage remote; /* (L) */
 	DAT_CONN_QUAL remote_qual;	/* (L) */
-	uint8_t hello[IA_MAX_PRIVATE_DATA]; /* (L) private data of the request to connect */
+	uint8_t hello[DAPL_IA_MAX_PRIVATE_DATA]; /* (L) private data of the request to connect */
 	uint8_t hello_size;
-	uint8_t answer[EP_ANSWER_MAX]; /* private data of the answer; the consumer may read it until
+	uint8_t answer
+	    [DAPL_EP_ANSWER_MAX]; /* private data of the answer; the consumer may read it until
 					  reset or free */
 };
 
@@ -105,7 +106,7 @@ dapl_ep_generation(struct dapl_ep *ep)
 static inline bool
 dapl_ep_allows(const struct dapl_ep *ep, enum dapl_ep_call call) REQUIRES(dapl_locks.object)
 {
-	return dapl_ep_may(ep->state, call) == EP_ALLOWED;
+	return dapl_ep_may(ep->state, call) == DAPL_EP_ALLOWED;
 }
 
 /* Enters the state that the call leads to. */
@@ -129,7 +130,7 @@ dapl_ep_get_pin(struct dapl_ep *ep) REQUIRES(dapl_locks.object)
 }
 
 /* If this is the last pin it closes the doomed id. */
-void dapl_ep_put_pin(struct dapl_ep *ep) NO_LOCK;
+void dapl_ep_put_pin(struct dapl_ep *ep) DAPL_NO_LOCK;
 
 /* Waits until the other pins are dropped; drops and retakes the lock. */
 void dapl_ep_await_pins(struct dapl_ep *ep) REQUIRES(dapl_locks.object);
@@ -140,16 +141,16 @@ void dapl_ep_await_pins(struct dapl_ep *ep) REQUIRES(dapl_locks.object);
  * dat_ep_modify() sets them.  0 or -errno.
  */
 int dapl_ep_create_for_request(
-    struct dapl_ia *ia, const struct sockaddr *from, DAT_EP_HANDLE *handle) NO_LOCK;
+    struct dapl_ia *ia, const struct sockaddr *from, DAT_EP_HANDLE *handle) DAPL_NO_LOCK;
 
 /*
  * Called when the request of an endpoint is refused.  An endpoint that the provider created for the
  * request is destroyed; an endpoint of a reserved service point belongs to the consumer again.
  */
-void dapl_ep_detach_request(DAT_EP_HANDLE handle) NO_LOCK;
+void dapl_ep_detach_request(DAT_EP_HANDLE handle) DAPL_NO_LOCK;
 
 /* async.c: reads the asynchronous events of the device of a struct dapl_ia. */
-void dapl_async_read(void *ia, uint64_t serial) NO_LOCK;
+void dapl_async_read(void *ia, uint64_t serial) DAPL_NO_LOCK;
 
 /* ep_attr.c: the defaults, cut to what the device can.  */
 void dapl_ep_attr_defaults(const struct dapl_ia *ia, DAT_EP_ATTR *attr);
@@ -161,8 +162,9 @@ bool dapl_ep_attr_accept(const struct dapl_ia *ia, const DAT_EP_ATTR *asked, DAT
  * DAT_HANDLE_NULL stands for a part that is missing.
  */
 DAT_RETURN_SUBTYPE dapl_ep_parts_get(struct dapl_ia *ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv,
-    DAT_EVD_HANDLE request, DAT_EVD_HANDLE connect, struct dapl_ep_parts *parts) NO_ADAPTER_LOCK;
-void dapl_ep_parts_put(const struct dapl_ep_parts *parts) NO_ADAPTER_LOCK;
+    DAT_EVD_HANDLE request, DAT_EVD_HANDLE connect,
+    struct dapl_ep_parts *parts) DAPL_NO_ADAPTER_LOCK;
+void dapl_ep_parts_put(const struct dapl_ep_parts *parts) DAPL_NO_ADAPTER_LOCK;
 /* Of parts that may be missing. */
 static inline DAT_PZ_HANDLE
 dapl_ep_pz_handle(const struct dapl_pz *pz)
@@ -179,19 +181,20 @@ dapl_ep_evd_handle(const struct dapl_evd *evd)
  * that may be outstanding.
  */
 void dapl_ep_parts_get_room(
-    const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr) NO_OBJECT_LOCK;
+    const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr) DAPL_NO_OBJECT_LOCK;
 /*
  * Called after the queue pair was destroyed and the generation was incremented: releases that room.
  */
-void dapl_ep_parts_put_room(const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr) NO_LOCK;
+void dapl_ep_parts_put_room(
+    const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr) DAPL_NO_LOCK;
 /*
  * Attaches the endpoint to its EVDs, or detaches it: they wake for its completions as its
  * attributes require.
  */
 void dapl_ep_parts_attach(
-    const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr) NO_OBJECT_LOCK;
+    const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr) DAPL_NO_OBJECT_LOCK;
 void dapl_ep_parts_detach(
-    const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr) NO_OBJECT_LOCK;
+    const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr) DAPL_NO_OBJECT_LOCK;
 int dapl_ep_rings_create(
     struct dapl_ep_rings *rings, const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr);
 void dapl_ep_rings_free(struct dapl_ep_rings *rings);
@@ -207,12 +210,12 @@ void dapl_ep_purge_completions(struct dapl_ep *ep) NO_CORE_LOCK;
  * Polls the completion queues of the endpoint into the EVDs, which gives the completions their
  * places.  A queue that cannot be polled is reported.  The caller has a pin.
  */
-void dapl_ep_refresh(struct dapl_ep *ep) NO_LOCK;
+void dapl_ep_refresh(struct dapl_ep *ep) DAPL_NO_LOCK;
 
 /* ep_qp.c: a queue pair, which the endpoint is to have in this generation */
 int dapl_ep_qp_create(struct dapl_ep *ep, uint32_t generation, const struct dapl_ep_parts *parts,
-    const DAT_EP_ATTR *attr, struct ibv_qp **out) NO_OBJECT_LOCK;
-void dapl_ep_qp_free(struct ibv_qp *qp) NO_OBJECT_LOCK;
+    const DAT_EP_ATTR *attr, struct ibv_qp **out) DAPL_NO_OBJECT_LOCK;
+void dapl_ep_qp_free(struct ibv_qp *qp) DAPL_NO_OBJECT_LOCK;
 void dapl_ep_qp_fail(struct ibv_qp *qp); /* to the error state: everything outstanding is flushed */
 
 /*
@@ -226,9 +229,9 @@ void dapl_ep_qp_fail(struct ibv_qp *qp); /* to the error state: everything outst
 void dapl_ep_settle(struct dapl_ep *ep, enum dapl_ep_happening what, const void *data, size_t size)
     RELEASE(dapl_locks.object);
 void dapl_ep_happened(struct dapl_ep *ep, const struct dapl_conn *conn, enum dapl_ep_happening what,
-    const void *data, size_t size) NO_LOCK;
+    const void *data, size_t size) DAPL_NO_LOCK;
 /* A request of that generation of the queue pair failed. */
-void dapl_ep_broken(struct dapl_ep *ep, uint32_t generation) NO_LOCK;
+void dapl_ep_broken(struct dapl_ep *ep, uint32_t generation) DAPL_NO_LOCK;
 /*
  * dat_ep_reset() posts the owed event at once.  It calls dapl_ep_take_owed() in the lock section
  * that removes the connection: if the event stayed in `owed`, a timer that still runs could post it
@@ -236,8 +239,8 @@ void dapl_ep_broken(struct dapl_ep *ep, uint32_t generation) NO_LOCK;
  * a pin.
  */
 DAT_EVENT_NUMBER dapl_ep_take_owed(struct dapl_ep *ep) REQUIRES(dapl_locks.object);
-void dapl_ep_post_owed(struct dapl_ep *ep, DAT_EVENT_NUMBER owed) NO_LOCK;
+void dapl_ep_post_owed(struct dapl_ep *ep, DAT_EVENT_NUMBER owed) DAPL_NO_LOCK;
 /* The timer of a pending connection or graceful disconnection. */
-void dapl_ep_timer_run(struct loop_job *job, uint64_t serial) NO_LOCK;
+void dapl_ep_timer_run(struct loop_job *job, uint64_t serial) DAPL_NO_LOCK;
 
 #endif

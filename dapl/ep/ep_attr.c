@@ -47,7 +47,8 @@ dapl_ep_attr_accept(const struct dapl_ia *ia, const DAT_EP_ATTR *asked, DAT_EP_A
 	const struct ibv_device_attr *dev = &ia->device;
 	DAT_EP_ATTR attr = *asked;
 
-	if ((attr.recv_completion_flags | attr.request_completion_flags) & ~IA_COMPLETION_FLAGS)
+	if ((attr.recv_completion_flags | attr.request_completion_flags) &
+	    ~DAPL_IA_COMPLETION_FLAGS)
 		return false;
 	if (attr.service_type != DAT_SERVICE_TYPE_RC || attr.qos != DAT_QOS_BEST_EFFORT)
 		return false;

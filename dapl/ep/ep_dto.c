@@ -19,9 +19,9 @@ struct dto {
 /* The locked endpoint, or NULL with the reason. */
 static struct dapl_ep *
 dto_lock(DAT_EP_HANDLE handle, enum dapl_ep_call call, DAT_RETURN *ret)
-    TRY_ACQUIRE(dapl_locks.object) NO_LOCK
+    TRY_ACQUIRE(dapl_locks.object) DAPL_NO_LOCK
 {
-	struct dapl_ep *ep = dapl_object_lock_handle(handle, KIND_EP);
+	struct dapl_ep *ep = dapl_object_lock_handle(handle, DAPL_KIND_EP);
 
 	if (!ep) {
 		*ret = BAD_EP;
@@ -29,8 +29,8 @@ dto_lock(DAT_EP_HANDLE handle, enum dapl_ep_call call, DAT_RETURN *ret)
 	}
 	if (!dapl_ep_allows(ep, call))
 		*ret = dapl_ep_state_error(ep);
-	else if (call == EP_RECV ? !ep->parts.recv : !ep->parts.request)
-		*ret = DAT_ERROR(DAT_INVALID_STATE, call == EP_RECV ?
+	else if (call == DAPL_EP_RECV ? !ep->parts.recv : !ep->parts.request)
+		*ret = DAT_ERROR(DAT_INVALID_STATE, call == DAPL_EP_RECV ?
 							DAT_INVALID_STATE_EP_EVD_RECV :
 							DAT_INVALID_STATE_EP_EVD_REQUEST);
 	else if (!ep->qp) /* between queue pairs */
@@ -48,7 +48,7 @@ dto_check(const struct dto *d, DAT_COUNT max_segments)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	if (d->segments > 0 && !d->iov)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-	if (d->flags & ~IA_COMPLETION_FLAGS)
+	if (d->flags & ~DAPL_IA_COMPLETION_FLAGS)
 		return DAT_ERROR(
 		    DAT_INVALID_PARAMETER, d->remote ? DAT_INVALID_ARG6 : DAT_INVALID_ARG5);
 	return DAT_SUCCESS;
@@ -139,7 +139,7 @@ dto_post_request(struct dapl_ep *ep, const struct dto *d, uint64_t limit)
 		[DAT_DTO_RDMA_WRITE] = IBV_WR_RDMA_WRITE,
 		[DAT_DTO_RDMA_READ] = IBV_WR_RDMA_READ,
 	};
-	struct ibv_sge sge[IA_MAX_IOV];
+	struct ibv_sge sge[DAPL_IA_MAX_IOV];
 	struct ibv_send_wr wr = { .sg_list = sge, .opcode = opcodes[d->operation] }, *bad;
 	struct dapl_wr_entry *entry;
 	uint32_t place;
@@ -194,7 +194,7 @@ dapl_ep_post_recv(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov
 		.flags = flags,
 		.operation = DAT_DTO_RECEIVE,
 	};
-	struct ibv_sge sge[IA_MAX_IOV];
+	struct ibv_sge sge[DAPL_IA_MAX_IOV];
 	struct ibv_recv_wr wr = { .sg_list = sge }, *bad;
 	struct dapl_wr_entry *entry;
 	uint32_t place;
@@ -203,7 +203,7 @@ dapl_ep_post_recv(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov
 	struct dapl_ep *ep;
 	int r;
 
-	ep = dto_lock(handle, EP_RECV, &ret);
+	ep = dto_lock(handle, DAPL_EP_RECV, &ret);
 	if (!ep)
 		return ret;
 	ret = dto_check(&d, ep->attr.max_recv_iov);
@@ -246,7 +246,7 @@ dapl_ep_post_send(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov
 	DAT_RETURN ret;
 	struct dapl_ep *ep;
 
-	ep = dto_lock(handle, EP_REQUEST, &ret);
+	ep = dto_lock(handle, DAPL_EP_REQUEST, &ret);
 	if (!ep)
 		return ret;
 	ret = dto_check(&d, ep->attr.max_request_iov);
@@ -268,14 +268,14 @@ dto_local_length(const struct dto *d)
 
 /* What is read must fit here, what is written must fit there. */
 static DAT_RETURN
-dto_post_rdma(DAT_EP_HANDLE handle, const struct dto *d) NO_LOCK
+dto_post_rdma(DAT_EP_HANDLE handle, const struct dto *d) DAPL_NO_LOCK
 {
 	const bool read = d->operation == DAT_DTO_RDMA_READ;
 	uint64_t here, there;
 	DAT_RETURN ret;
 	struct dapl_ep *ep;
 
-	ep = dto_lock(handle, EP_REQUEST, &ret);
+	ep = dto_lock(handle, DAPL_EP_REQUEST, &ret);
 	if (!ep)
 		return ret;
 	ret = dto_check(d, read ? ep->attr.max_rdma_read_iov : ep->attr.max_rdma_write_iov);

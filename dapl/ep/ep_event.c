@@ -17,7 +17,7 @@ enum how {
 
 /* The caller has a pin. */
 static void
-ep_post_event(struct dapl_ep *ep, DAT_EVENT_NUMBER number, size_t size, enum how how) NO_LOCK
+ep_post_event(struct dapl_ep *ep, DAT_EVENT_NUMBER number, size_t size, enum how how) DAPL_NO_LOCK
 {
 	const struct evd_ref evd = dapl_evd_ref(ep->parts.connect);
 	const struct evd_order order = {
@@ -38,7 +38,7 @@ ep_post_event(struct dapl_ep *ep, DAT_EVENT_NUMBER number, size_t size, enum how
 }
 
 static void
-ep_refresh_evd(struct dapl_evd *evd) NO_LOCK
+ep_refresh_evd(struct dapl_evd *evd) DAPL_NO_LOCK
 {
 	const struct evd_ref ref = dapl_evd_ref(evd);
 
@@ -86,7 +86,7 @@ dapl_ep_take_owed(struct dapl_ep *ep)
  * first, and ep_conclude() then calls this function. The caller has a pin.
  */
 static void
-ep_pay_owed(struct dapl_ep *ep) NO_LOCK
+ep_pay_owed(struct dapl_ep *ep) DAPL_NO_LOCK
 {
 	DAT_EVENT_NUMBER owed = 0;
 	bool idle;
@@ -115,7 +115,7 @@ dapl_ep_post_owed(struct dapl_ep *ep, DAT_EVENT_NUMBER owed)
 /* The end of a connection that was there. */
 static void
 ep_end_connection(struct dapl_ep *ep, DAT_EVENT_NUMBER number, bool by_us,
-    const struct dapl_conn *conn, struct ibv_qp *qp) NO_LOCK
+    const struct dapl_conn *conn, struct ibv_qp *qp) DAPL_NO_LOCK
 {
 	const bool untold = conn && rdma_disconnect(conn->id);
 
@@ -139,7 +139,7 @@ ep_end_connection(struct dapl_ep *ep, DAT_EVENT_NUMBER number, bool by_us,
  */
 static void
 ep_conclude(struct dapl_ep *ep, const struct dapl_ep_rule *rule, DAT_EP_STATE was,
-    const struct dapl_conn *conn, struct ibv_qp *qp, size_t size) NO_LOCK
+    const struct dapl_conn *conn, struct ibv_qp *qp, size_t size) DAPL_NO_LOCK
 {
 	uint32_t generation;
 	bool ended, broken;
@@ -179,7 +179,7 @@ dapl_ep_settle(struct dapl_ep *ep, enum dapl_ep_happening what, const void *data
 	(void)loop_unready(&ep->timer);
 	/* An attempt that is abandoned is withdrawn: no further event of it is wanted. */
 	if (was == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING &&
-	    (what == EP_DISCONNECTS || what == EP_HAS_TIMED_OUT)) {
+	    (what == DAPL_EP_DISCONNECTS || what == DAPL_EP_HAS_TIMED_OUT)) {
 		ep->doomed = conn;
 		ep->conn = NULL;
 	}
@@ -187,13 +187,13 @@ dapl_ep_settle(struct dapl_ep *ep, enum dapl_ep_happening what, const void *data
 		ep->concluding = true;
 	dapl_ep_get_pin(ep);
 	dapl_object_unlock(&ep->obj);
-	if (dapl_debug_wants(DEBUG_CONNECTIONS))
+	if (dapl_debug_wants(DAPL_DEBUG_CONNECTIONS))
 		dapl_debug_line("ep %p: %s, the connection %s: %s, %s", ep->self,
 		    dapl_name_ep_state(was), dapl_name_ep_happening(what),
 		    dapl_name_event(rule->event), dapl_name_ep_state(rule->next));
 
 	if (ending)
-		ep_end_connection(ep, rule->event, what == EP_DISCONNECTS, conn, qp);
+		ep_end_connection(ep, rule->event, what == DAPL_EP_DISCONNECTS, conn, qp);
 	else
 		ep_conclude(ep, rule, was, conn, qp, size);
 	dapl_ep_put_pin(ep);
@@ -220,7 +220,7 @@ dapl_ep_broken(struct dapl_ep *ep, uint32_t generation)
 		dapl_object_unlock(&ep->obj);
 	} else if (ep->state == DAT_EP_STATE_CONNECTED ||
 		   ep->state == DAT_EP_STATE_DISCONNECT_PENDING) {
-		dapl_ep_settle(ep, EP_IS_BROKEN, NULL, 0);
+		dapl_ep_settle(ep, DAPL_EP_IS_BROKEN, NULL, 0);
 	} else {
 		/*
 		 * An attempt to connect fails by itself. If it succeeds, ep_conclude() breaks
@@ -258,8 +258,8 @@ ep_drain(struct dapl_ep *ep) RELEASE(dapl_locks.object)
 	lost = !idle && ep_requests_are_lost(ep);
 	if (dapl_object_is_alive(&ep->obj) && ep->state == DAT_EP_STATE_DISCONNECT_PENDING &&
 	    (idle || lost)) {
-		dapl_ep_settle(
-		    ep, lost || ep_has_failed(ep) ? EP_IS_BROKEN : EP_DISCONNECTS, NULL, 0);
+		dapl_ep_settle(ep,
+		    lost || ep_has_failed(ep) ? DAPL_EP_IS_BROKEN : DAPL_EP_DISCONNECTS, NULL, 0);
 	} else {
 		if (dapl_object_is_alive(&ep->obj) && ep->state == DAT_EP_STATE_DISCONNECT_PENDING)
 			loop_ready_later(
@@ -286,7 +286,7 @@ dapl_ep_timer_run(struct loop_job *job, uint64_t serial)
 		dapl_ep_put_pin(ep);
 	} else if (ep->state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING &&
 		   os_clock_ns() >= ep->deadline) {
-		dapl_ep_settle(ep, EP_HAS_TIMED_OUT, NULL, 0);
+		dapl_ep_settle(ep, DAPL_EP_HAS_TIMED_OUT, NULL, 0);
 	} else {
 		dapl_object_unlock(&ep->obj);
 	}

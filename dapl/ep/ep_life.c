@@ -10,10 +10,10 @@
 static void
 ep_prepare(void *slot)
 {
-	dapl_object_prepare(slot, KIND_EP);
+	dapl_object_prepare(slot, DAPL_KIND_EP);
 }
 
-struct dapl_slab dapl_ep_slab = SLAB_INITIALIZER(struct dapl_ep, ep_prepare);
+struct dapl_slab dapl_ep_slab = DAPL_SLAB_INITIALIZER(struct dapl_ep, ep_prepare);
 
 /* ---- create ---- */
 
@@ -23,7 +23,7 @@ struct dapl_slab dapl_ep_slab = SLAB_INITIALIZER(struct dapl_ep, ep_prepare);
  */
 static int
 ep_create(struct dapl_ia *ia, const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr,
-    const struct sockaddr *from, DAT_EP_HANDLE *handle) NO_LOCK
+    const struct sockaddr *from, DAT_EP_HANDLE *handle) DAPL_NO_LOCK
 {
 	struct sockaddr_storage remote = { .ss_family = AF_UNSPEC };
 	DAT_EP_HANDLE self;
@@ -196,7 +196,7 @@ dapl_ep_purge_completions(struct dapl_ep *ep)
 }
 
 static void
-ep_purge_events(struct dapl_ep *ep) NO_LOCK
+ep_purge_events(struct dapl_ep *ep) DAPL_NO_LOCK
 {
 	if (ep->parts.connect)
 		evd_purge(dapl_evd_ref(ep->parts.connect), NULL, NULL, ep_names_endpoint, ep);
@@ -253,7 +253,7 @@ ep_free_locked(struct dapl_ep *ep) RELEASE(dapl_locks.object)
 int
 dapl_ep_free_by_handle(DAT_HANDLE handle)
 {
-	struct dapl_ep *ep = dapl_object_lock_handle(handle, KIND_EP);
+	struct dapl_ep *ep = dapl_object_lock_handle(handle, DAPL_KIND_EP);
 
 	if (!ep)
 		return -ENODEV;
@@ -264,17 +264,17 @@ dapl_ep_free_by_handle(DAT_HANDLE handle)
 void
 dapl_ep_detach_request(DAT_EP_HANDLE handle)
 {
-	struct dapl_ep *ep = dapl_object_lock_handle(handle, KIND_EP);
+	struct dapl_ep *ep = dapl_object_lock_handle(handle, DAPL_KIND_EP);
 	const struct dapl_ep_answer *answer;
 
 	if (!ep)
 		return;
-	answer = dapl_ep_answer(ep->state, EP_REFUSE_OWN);
-	if (answer->verdict == EP_GONE) {
+	answer = dapl_ep_answer(ep->state, DAPL_EP_REFUSE_OWN);
+	if (answer->verdict == DAPL_EP_GONE) {
 		ep_free_locked(ep);
 		return;
 	}
-	if (answer->verdict == EP_ALLOWED) {
+	if (answer->verdict == DAPL_EP_ALLOWED) {
 		ep->state = answer->next;
 		ep->remote.ss_family = AF_UNSPEC;
 		ep->remote_qual = 0;
@@ -285,12 +285,12 @@ dapl_ep_detach_request(DAT_EP_HANDLE handle)
 DAT_RETURN
 dapl_ep_free(DAT_EP_HANDLE handle)
 {
-	struct dapl_ep *ep = dapl_object_lock_handle(handle, KIND_EP);
+	struct dapl_ep *ep = dapl_object_lock_handle(handle, DAPL_KIND_EP);
 	DAT_RETURN ret;
 
 	if (!ep)
 		return BAD_EP;
-	if (dapl_ep_may(ep->state, EP_FREE) == EP_GONE) {
+	if (dapl_ep_may(ep->state, DAPL_EP_FREE) == DAPL_EP_GONE) {
 		ep_free_locked(ep);
 		return DAT_SUCCESS;
 	}
@@ -308,7 +308,7 @@ dapl_ep_free(DAT_EP_HANDLE handle)
 DAT_RETURN
 dapl_ep_reset(DAT_EP_HANDLE handle)
 {
-	struct dapl_ep *ep = dapl_object_lock_handle(handle, KIND_EP);
+	struct dapl_ep *ep = dapl_object_lock_handle(handle, DAPL_KIND_EP);
 	DAT_EVENT_NUMBER owed;
 	enum dapl_ep_verdict verdict;
 	struct ibv_qp *qp, *fresh;
@@ -321,11 +321,12 @@ dapl_ep_reset(DAT_EP_HANDLE handle)
 		return BAD_EP;
 	serial = ep->obj.serial;
 	dapl_ep_await_pins(ep);
-	verdict = dapl_object_is(&ep->obj, serial) ? dapl_ep_may(ep->state, EP_RESET) : EP_REFUSED;
-	if (verdict != EP_ALLOWED) {
+	verdict = dapl_object_is(&ep->obj, serial) ? dapl_ep_may(ep->state, DAPL_EP_RESET) :
+						     DAPL_EP_REFUSED;
+	if (verdict != DAPL_EP_ALLOWED) {
 		if (!dapl_object_is(&ep->obj, serial))
 			ret = BAD_EP;
-		else if (verdict == EP_NOTHING)
+		else if (verdict == DAPL_EP_NOTHING)
 			ret = DAT_SUCCESS;
 		else
 			ret = dapl_ep_state_error(ep);
@@ -354,7 +355,7 @@ dapl_ep_reset(DAT_EP_HANDLE handle)
 		ep->qp = fresh;
 		ep->remote.ss_family = AF_UNSPEC;
 		ep->remote_qual = 0;
-		dapl_ep_advance(ep, EP_RESET);
+		dapl_ep_advance(ep, DAPL_EP_RESET);
 		dapl_object_unlock(&ep->obj);
 	}
 	dapl_ep_put_pin(ep);

@@ -64,7 +64,7 @@ ep_modify_same_queue_pair(const DAT_EP_ATTR *a, const DAT_EP_ATTR *b)
 static enum dapl_ep_call
 ep_modify_call_of(DAT_EP_PARAM_MASK mask)
 {
-	return mask & DAT_EP_FIELD_PZ_HANDLE ? EP_MODIFY_PZ : EP_MODIFY;
+	return mask & DAT_EP_FIELD_PZ_HANDLE ? DAPL_EP_MODIFY_PZ : DAPL_EP_MODIFY;
 }
 
 /* The parts that an endpoint is to have, by their handles. */
@@ -87,7 +87,7 @@ ep_modify_wanted_parts(const struct dapl_ep *ep, const DAT_EP_PARAM *param, DAT_
 	};
 
 	w.call = ep_modify_call_of(mask);
-	if (w.call == EP_MODIFY_PZ)
+	if (w.call == DAPL_EP_MODIFY_PZ)
 		w.pz = param->pz_handle;
 	if (mask & DAT_EP_FIELD_RECV_EVD_HANDLE)
 		w.recv = param->recv_evd_handle;
@@ -101,7 +101,7 @@ ep_modify_wanted_parts(const struct dapl_ep *ep, const DAT_EP_PARAM *param, DAT_
 /* The endpoint is pinned and has no queue pair: `was` is the one it had. */
 static int
 ep_modify_rebuild(struct dapl_ep *ep, enum dapl_ep_call call, const struct dapl_ep_parts *parts,
-    const DAT_EP_ATTR *attr, struct ibv_qp *was) NO_LOCK
+    const DAT_EP_ATTR *attr, struct ibv_qp *was) DAPL_NO_LOCK
 {
 	const struct dapl_ep_parts old_parts = ep->parts;
 	const DAT_EP_ATTR old_attr = ep->attr;
@@ -155,7 +155,7 @@ ep_modify_change(struct dapl_ep *ep, const struct wanted *w, const DAT_EP_ATTR *
 	ep->qp = NULL;
 	dapl_ep_get_pin(ep);
 	dapl_object_unlock(&ep->obj);
-	if (w->call != EP_MODIFY_PZ || w->pz != DAT_HANDLE_NULL)
+	if (w->call != DAPL_EP_MODIFY_PZ || w->pz != DAT_HANDLE_NULL)
 		bad = dapl_ep_parts_get(ia, w->pz, w->recv, w->request, w->connect, &parts);
 	if (bad == DAT_NO_SUBTYPE) {
 		dapl_ep_parts_attach(&parts, attr);
@@ -195,7 +195,7 @@ ep_modify_may_modify(const struct dapl_ep *ep, DAT_EP_PARAM_MASK mask, const DAT
 DAT_RETURN
 dapl_ep_modify(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM *param)
 {
-	struct dapl_ep *ep = dapl_object_lock_handle(handle, KIND_EP);
+	struct dapl_ep *ep = dapl_object_lock_handle(handle, DAPL_KIND_EP);
 	struct wanted wanted;
 	DAT_EP_ATTR attr;
 	DAT_RETURN ret;

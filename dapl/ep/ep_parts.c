@@ -18,13 +18,13 @@ dapl_ep_parts_put(const struct dapl_ep_parts *parts)
 /* `parent` NULL: the EVD may be of another IA. */
 static bool
 ep_parts_hold_evd(const struct dapl_parent *parent, DAT_EVD_HANDLE handle, DAT_EVD_FLAGS stream,
-    struct dapl_evd **out) NO_OBJECT_LOCK
+    struct dapl_evd **out) DAPL_NO_OBJECT_LOCK
 {
 	struct dapl_evd *evd;
 
 	if (handle == DAT_HANDLE_NULL)
 		return true;
-	evd = dapl_object_get(handle, KIND_EVD, parent);
+	evd = dapl_object_get(handle, DAPL_KIND_EVD, parent);
 	if (evd && !(evd->flags & stream)) {
 		dapl_evd_put(evd);
 		evd = NULL;
@@ -41,7 +41,7 @@ dapl_ep_parts_get(struct dapl_ia *ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv, DAT
 
 	*parts = (struct dapl_ep_parts){ NULL, NULL, NULL, NULL };
 	if (pz != DAT_HANDLE_NULL)
-		parts->pz = dapl_object_get(pz, KIND_PZ, &ia->parent);
+		parts->pz = dapl_object_get(pz, DAPL_KIND_PZ, &ia->parent);
 	if (pz != DAT_HANDLE_NULL && !parts->pz)
 		bad = DAT_INVALID_HANDLE_PZ;
 	else if (!ep_parts_hold_evd(&ia->parent, recv, DAT_EVD_DTO_FLAG, &parts->recv))

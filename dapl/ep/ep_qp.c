@@ -42,7 +42,7 @@ ep_qp_initialise(const struct dapl_ep *ep, struct ibv_qp *qp)
 	return -ibv_modify_qp(qp, &attr, mask);
 }
 
-struct dapl_slab dapl_ep_qp_context_slab = SLAB_INITIALIZER(struct dapl_ep_qp_context, NULL);
+struct dapl_slab dapl_ep_qp_context_slab = DAPL_SLAB_INITIALIZER(struct dapl_ep_qp_context, NULL);
 
 int
 dapl_ep_qp_create(struct dapl_ep *ep, uint32_t generation, const struct dapl_ep_parts *parts,

@@ -10,7 +10,7 @@
 DAT_RETURN
 dapl_ep_query(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask, DAT_EP_PARAM *param)
 {
-	struct dapl_ep *ep = dapl_object_lock_handle(handle, KIND_EP);
+	struct dapl_ep *ep = dapl_object_lock_handle(handle, DAPL_KIND_EP);
 	DAT_EP_PARAM p = { 0 };
 	DAT_RETURN ret;
 	struct dapl_ia *ia;
@@ -48,7 +48,7 @@ DAT_RETURN
 dapl_ep_get_status(
     DAT_EP_HANDLE handle, DAT_EP_STATE *state, DAT_BOOLEAN *recv_idle, DAT_BOOLEAN *request_idle)
 {
-	struct dapl_ep *ep = dapl_object_lock_handle(handle, KIND_EP);
+	struct dapl_ep *ep = dapl_object_lock_handle(handle, DAPL_KIND_EP);
 	bool polls;
 
 	if (!ep)

@@ -10,7 +10,7 @@ dapl_wr_ring_create(struct dapl_wr_ring *ring, int depth)
 
 	while (size < (uint32_t)depth)
 		size *= 2;
-	if (size > WR_PLACE_MASK / 2)
+	if (size > DAPL_WR_PLACE_MASK / 2)
 		return -EINVAL;
 	ring->entries = os_alloc(size, sizeof *ring->entries);
 	if (!ring->entries)

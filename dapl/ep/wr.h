@@ -28,10 +28,10 @@
 #include <dat2/udat.h>
 
 /* The bits of a wr_id; see below. */
-#define WR_PLACE_BITS 22
-#define WR_GENERATION_BITS 21
-#define WR_PLACE_MASK ((1u << WR_PLACE_BITS) - 1)
-#define WR_GENERATION_MASK ((1u << WR_GENERATION_BITS) - 1)
+#define DAPL_WR_PLACE_BITS 22
+#define DAPL_WR_GENERATION_BITS 21
+#define DAPL_WR_PLACE_MASK ((1u << DAPL_WR_PLACE_BITS) - 1)
+#define DAPL_WR_GENERATION_MASK ((1u << DAPL_WR_GENERATION_BITS) - 1)
 
 struct dapl_wr_entry {
 	DAT_DTO_COOKIE cookie;
@@ -76,7 +76,7 @@ dapl_wr_ring_at(struct dapl_wr_ring *ring, uint32_t bits, uint32_t *place)
 
 	/* Pairs with publish: the entry was written before the device could complete it. */
 	(void)atomic_load_explicit(&ring->tail, memory_order_acquire);
-	*place = head + ((bits - head) & WR_PLACE_MASK);
+	*place = head + ((bits - head) & DAPL_WR_PLACE_MASK);
 	return &ring->entries[bits & ring->mask];
 }
 
@@ -125,33 +125,33 @@ dapl_wr_ring_idle(struct dapl_wr_ring *ring)
 static inline uint64_t
 dapl_wr_id(uint32_t slot, uint32_t generation, bool recv, uint32_t place)
 {
-	return (uint64_t)slot << (WR_GENERATION_BITS + 1 + WR_PLACE_BITS) |
-	       (uint64_t)(generation & WR_GENERATION_MASK) << (1 + WR_PLACE_BITS) |
-	       (uint64_t)recv << WR_PLACE_BITS | (place & WR_PLACE_MASK);
+	return (uint64_t)slot << (DAPL_WR_GENERATION_BITS + 1 + DAPL_WR_PLACE_BITS) |
+	       (uint64_t)(generation & DAPL_WR_GENERATION_MASK) << (1 + DAPL_WR_PLACE_BITS) |
+	       (uint64_t)recv << DAPL_WR_PLACE_BITS | (place & DAPL_WR_PLACE_MASK);
 }
 
 static inline uint32_t
 dapl_wr_id_slot(uint64_t id)
 {
-	return (uint32_t)(id >> (WR_GENERATION_BITS + 1 + WR_PLACE_BITS));
+	return (uint32_t)(id >> (DAPL_WR_GENERATION_BITS + 1 + DAPL_WR_PLACE_BITS));
 }
 
 static inline uint32_t
 dapl_wr_id_generation(uint64_t id)
 {
-	return (uint32_t)(id >> (1 + WR_PLACE_BITS)) & WR_GENERATION_MASK;
+	return (uint32_t)(id >> (1 + DAPL_WR_PLACE_BITS)) & DAPL_WR_GENERATION_MASK;
 }
 
 static inline bool
 dapl_wr_id_is_recv(uint64_t id)
 {
-	return id >> WR_PLACE_BITS & 1;
+	return id >> DAPL_WR_PLACE_BITS & 1;
 }
 
 static inline uint32_t
 dapl_wr_id_place(uint64_t id)
 {
-	return (uint32_t)id & WR_PLACE_MASK;
+	return (uint32_t)id & DAPL_WR_PLACE_MASK;
 }
 
 #endif

@@ -10,9 +10,9 @@
  * lock of the EVD; later its slot may have an adapter of another device.
  */
 static struct dapl_evd *
-async_evd_get(const struct dapl_ia *ia, DAT_EVD_HANDLE given) NO_OBJECT_LOCK
+async_evd_get(const struct dapl_ia *ia, DAT_EVD_HANDLE given) DAPL_NO_OBJECT_LOCK
 {
-	struct dapl_evd *evd = dapl_object_lock_handle(given, KIND_EVD);
+	struct dapl_evd *evd = dapl_object_lock_handle(given, DAPL_KIND_EVD);
 	bool fits;
 
 	if (!evd)
@@ -71,7 +71,8 @@ dapl_ia_detach_async(struct dapl_ia *ia)
 }
 
 static bool
-async_evd_detach_of(struct dapl_ia *ia, void *owner) REQUIRES(dapl_locks.adapters) NO_ADAPTER_LOCK
+async_evd_detach_of(struct dapl_ia *ia, void *owner)
+    REQUIRES(dapl_locks.adapters) DAPL_NO_ADAPTER_LOCK
 {
 	bool uses;
 

@@ -13,15 +13,15 @@ dapl_cno_prepare(void *slot)
 {
 	struct dapl_cno *cno = slot;
 
-	dapl_object_prepare(&cno->obj, KIND_CNO);
+	dapl_object_prepare(&cno->obj, DAPL_KIND_CNO);
 	cno_slot_init(&cno->core);
 }
 
-static struct dapl_slab dapl_cno_slab = SLAB_INITIALIZER(struct dapl_cno, dapl_cno_prepare);
+static struct dapl_slab dapl_cno_slab = DAPL_SLAB_INITIALIZER(struct dapl_cno, dapl_cno_prepare);
 
 /* The end of cno_free(): no agent runs and no thread waits. */
 static void
-dapl_cno_freed(struct cno *core) NO_LOCK
+dapl_cno_freed(struct cno *core) DAPL_NO_LOCK
 {
 	struct dapl_cno *cno = (struct dapl_cno *)((char *)core - offsetof(struct dapl_cno, core));
 
@@ -30,8 +30,8 @@ dapl_cno_freed(struct cno *core) NO_LOCK
 }
 
 static int
-dapl_cno_create_object(
-    struct dapl_ia *ia, DAT_OS_WAIT_PROXY_AGENT agent, bool with_fd, struct dapl_cno **out) NO_LOCK
+dapl_cno_create_object(struct dapl_ia *ia, DAT_OS_WAIT_PROXY_AGENT agent, bool with_fd,
+    struct dapl_cno **out) DAPL_NO_LOCK
 {
 	struct cno_config config = {
 		.loop = ia->loops[0].loop,
@@ -44,7 +44,7 @@ dapl_cno_create_object(
 
 	if (!cno)
 		return -ENOMEM;
-	if (dapl_debug_wants(DEBUG_CALLS | DEBUG_RESULTS))
+	if (dapl_debug_wants(DAPL_DEBUG_CALLS | DAPL_DEBUG_RESULTS))
 		config.call = dapl_trace_make_agent_call;
 	r = dapl_object_create(&cno->obj, &ia->parent, &ia->provider->table);
 	if (r)
@@ -118,7 +118,7 @@ leave:
 struct dapl_cno *
 dapl_cno_attach(DAT_CNO_HANDLE handle, const struct dapl_ia *ia)
 {
-	struct dapl_cno *cno = dapl_object_get(handle, KIND_CNO, &ia->parent);
+	struct dapl_cno *cno = dapl_object_get(handle, DAPL_KIND_CNO, &ia->parent);
 
 	if (cno && cno_attach_evd(dapl_cno_ref(cno))) {
 		dapl_object_put(&cno->obj);
@@ -137,7 +137,7 @@ dapl_cno_detach(struct dapl_cno *cno)
 DAT_RETURN
 dapl_cno_modify_agent(DAT_CNO_HANDLE handle, DAT_OS_WAIT_PROXY_AGENT agent)
 {
-	struct dapl_cno *cno = dapl_object_lock_handle(handle, KIND_CNO);
+	struct dapl_cno *cno = dapl_object_lock_handle(handle, DAPL_KIND_CNO);
 	int r;
 
 	if (!cno)
@@ -155,7 +155,7 @@ dapl_cno_modify_agent(DAT_CNO_HANDLE handle, DAT_OS_WAIT_PROXY_AGENT agent)
 DAT_RETURN
 dapl_cno_query(DAT_CNO_HANDLE handle, DAT_CNO_PARAM_MASK mask, DAT_CNO_PARAM *param)
 {
-	struct dapl_cno *cno = dapl_object_lock_handle(handle, KIND_CNO);
+	struct dapl_cno *cno = dapl_object_lock_handle(handle, DAPL_KIND_CNO);
 	DAT_OS_WAIT_PROXY_AGENT agent;
 	DAT_RETURN ret;
 	struct dapl_ia *ia;
@@ -183,7 +183,7 @@ dapl_cno_query(DAT_CNO_HANDLE handle, DAT_CNO_PARAM_MASK mask, DAT_CNO_PARAM *pa
 DAT_RETURN
 dapl_cno_wait(DAT_CNO_HANDLE handle, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd)
 {
-	struct dapl_cno *cno = dapl_object_lock_handle(handle, KIND_CNO);
+	struct dapl_cno *cno = dapl_object_lock_handle(handle, DAPL_KIND_CNO);
 	DAT_EVD_HANDLE found = DAT_HANDLE_NULL;
 	struct cno_ref ref;
 	int r;
@@ -211,7 +211,7 @@ dapl_cno_wait(DAT_CNO_HANDLE handle, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd)
 DAT_RETURN
 dapl_cno_trigger(DAT_CNO_HANDLE handle, DAT_EVD_HANDLE *evd)
 {
-	struct dapl_cno *cno = dapl_object_lock_handle(handle, KIND_CNO);
+	struct dapl_cno *cno = dapl_object_lock_handle(handle, DAPL_KIND_CNO);
 	int r;
 
 	if (!cno)
@@ -247,9 +247,9 @@ dapl_cno_await_others(struct dapl_object *obj, uint64_t serial)
 
 /* A close ignores waiters and does not wait for the agent. */
 static int
-dapl_cno_free_object(DAT_HANDLE handle, bool closing) NO_LOCK
+dapl_cno_free_object(DAT_HANDLE handle, bool closing) DAPL_NO_LOCK
 {
-	struct dapl_cno *cno = dapl_object_lock_handle(handle, KIND_CNO);
+	struct dapl_cno *cno = dapl_object_lock_handle(handle, DAPL_KIND_CNO);
 	struct cno_ref ref;
 
 	if (!cno)

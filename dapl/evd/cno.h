@@ -25,14 +25,15 @@ dapl_cno_ref(struct dapl_cno *cno)
 }
 
 /* Attaches an EVD: a reference of both kinds, or NULL for a bad handle or one of another IA. */
-struct dapl_cno *dapl_cno_attach(DAT_CNO_HANDLE handle, const struct dapl_ia *ia) NO_ADAPTER_LOCK;
+struct dapl_cno *dapl_cno_attach(
+    DAT_CNO_HANDLE handle, const struct dapl_ia *ia) DAPL_NO_ADAPTER_LOCK;
 /* The IA is closing: cno_set_closing() for one of its children. */
-void dapl_cno_set_closing(struct dapl_object *obj) NO_OBJECT_LOCK;
+void dapl_cno_set_closing(struct dapl_object *obj) DAPL_NO_OBJECT_LOCK;
 /* cno_is_left_to_closer() and cno_await_others() for a child that was freed. */
-bool dapl_cno_is_left(const struct dapl_object *obj) NO_OBJECT_LOCK;
-bool dapl_cno_await_others(struct dapl_object *obj, uint64_t serial) NO_LOCK;
+bool dapl_cno_is_left(const struct dapl_object *obj) DAPL_NO_OBJECT_LOCK;
+bool dapl_cno_await_others(struct dapl_object *obj, uint64_t serial) DAPL_NO_LOCK;
 
 /* After the EVD stopped listening. */
-void dapl_cno_detach(struct dapl_cno *cno) NO_ADAPTER_LOCK;
+void dapl_cno_detach(struct dapl_cno *cno) DAPL_NO_ADAPTER_LOCK;
 
 #endif

@@ -15,15 +15,15 @@ dapl_evd_prepare(void *slot)
 {
 	struct dapl_evd *evd = slot;
 
-	dapl_object_prepare(&evd->obj, KIND_EVD);
+	dapl_object_prepare(&evd->obj, DAPL_KIND_EVD);
 	evd_slot_init(&evd->core);
 }
 
-static struct dapl_slab dapl_evd_slab = SLAB_INITIALIZER(struct dapl_evd, dapl_evd_prepare);
+static struct dapl_slab dapl_evd_slab = DAPL_SLAB_INITIALIZER(struct dapl_evd, dapl_evd_prepare);
 
 /* The device cannot be armed or polled. This is reported once, on the async EVD. */
 static void
-dapl_evd_fault(struct evd *core, int error) NO_LOCK
+dapl_evd_fault(struct evd *core, int error) DAPL_NO_LOCK
 {
 	const struct evd_ref ref =
 	    evd_self(core); /* a loop runs its job, so it cannot be destroyed */
@@ -36,7 +36,7 @@ dapl_evd_fault(struct evd *core, int error) NO_LOCK
 
 /* No thread uses the core EVD any more. */
 static void
-dapl_evd_freed(struct evd *core) NO_LOCK
+dapl_evd_freed(struct evd *core) DAPL_NO_LOCK
 {
 	struct dapl_evd *evd = dapl_evd_of(core);
 
@@ -81,7 +81,7 @@ dapl_evd_create_object(struct dapl_ia *ia, const struct dapl_evd_plan *plan, str
 	evd = dapl_slab_alloc(&dapl_evd_slab);
 	if (!evd)
 		goto detach_cno;
-	if (dapl_debug_wants(DEBUG_CALLS | DEBUG_RESULTS))
+	if (dapl_debug_wants(DAPL_DEBUG_CALLS | DAPL_DEBUG_RESULTS))
 		config.call = dapl_trace_make_upcall;
 	l = dapl_ia_pick_loop(ia, &vector);
 	/* Clears what the slot's last EVD left. */
@@ -166,7 +166,7 @@ dapl_evd_take_request(const DAT_EVENT *event, const void *who) REQUIRES(core_loc
  * dequeued: while a waiter waits for more events, a dequeue fails.
  */
 static void
-dapl_evd_refuse_queued_requests(struct dapl_evd *evd) NO_LOCK
+dapl_evd_refuse_queued_requests(struct dapl_evd *evd) DAPL_NO_LOCK
 {
 	const struct dapl_ia *ia = dapl_ia_of(&evd->obj);
 	DAT_CR_HANDLE handles[REQUESTS_AT_ONCE];
@@ -219,7 +219,7 @@ dapl_evd_free_locked(struct dapl_evd *evd) REQUIRES(dapl_locks.object)
 
 /* `free_core` is evd_free() or evd_free_nowait(). */
 static void
-dapl_evd_free_rest(struct dapl_evd *evd, int (*free_core)(struct evd_ref ref)) NO_LOCK
+dapl_evd_free_rest(struct dapl_evd *evd, int (*free_core)(struct evd_ref ref)) DAPL_NO_LOCK
 {
 	struct dapl_cno *cno = evd->cno;
 
@@ -241,7 +241,7 @@ dapl_evd_free_rest(struct dapl_evd *evd, int (*free_core)(struct evd_ref ref)) N
 int
 dapl_evd_free_by_handle(DAT_HANDLE handle)
 {
-	struct dapl_evd *evd = dapl_object_lock_handle(handle, KIND_EVD);
+	struct dapl_evd *evd = dapl_object_lock_handle(handle, DAPL_KIND_EVD);
 
 	if (!evd)
 		return -ENODEV;
@@ -254,7 +254,7 @@ dapl_evd_free_by_handle(DAT_HANDLE handle)
 int
 dapl_evd_give_pool(DAT_EVD_HANDLE handle)
 {
-	struct dapl_evd *evd = dapl_object_lock_handle(handle, KIND_EVD);
+	struct dapl_evd *evd = dapl_object_lock_handle(handle, DAPL_KIND_EVD);
 	struct loop *pool = NULL;
 	struct evd_ref ref;
 	struct dapl_ia *ia;

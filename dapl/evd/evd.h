@@ -81,60 +81,61 @@ dapl_evd_of(struct evd *core)
  * EVD for them, or another IA of the device where it was opened with DAT_EVD_ASYNC_EXISTS.
  */
 void dapl_ia_report(
-    struct dapl_ia *ia, DAT_EVENT_NUMBER number, DAT_HANDLE handle, DAT_COUNT reason) NO_LOCK;
+    struct dapl_ia *ia, DAT_EVENT_NUMBER number, DAT_HANDLE handle, DAT_COUNT reason) DAPL_NO_LOCK;
 /* The same about the IA itself, to its own EVD only: each IA of the device gets a report. */
 void dapl_ia_report_self(struct dapl_ia *ia, DAT_EVENT_NUMBER number, DAT_COUNT reason)
-    REQUIRES(dapl_locks.adapters) NO_ADAPTER_LOCK;
+    REQUIRES(dapl_locks.adapters) DAPL_NO_ADAPTER_LOCK;
 /* Drops the events that match from where dapl_ia_report() put them. */
 void dapl_ia_purge_reports(struct dapl_ia *ia,
-    bool (*match)(const DAT_EVENT *event, const void *key), const void *key) NO_LOCK;
+    bool (*match)(const DAT_EVENT *event, const void *key), const void *key) DAPL_NO_LOCK;
 
 /*
  * async_evd.c.  Takes over, or creates, the EVD for asynchronous events of an IA that is being
  * opened. A DAT_RETURN: each case has its own.
  */
-DAT_RETURN dapl_ia_attach_async(struct dapl_ia *ia, DAT_COUNT qlen, DAT_EVD_HANDLE given) NO_LOCK;
+DAT_RETURN dapl_ia_attach_async(
+    struct dapl_ia *ia, DAT_COUNT qlen, DAT_EVD_HANDLE given) DAPL_NO_LOCK;
 /* Drops the reference. */
-void dapl_ia_detach_async(struct dapl_ia *ia) NO_ADAPTER_LOCK;
+void dapl_ia_detach_async(struct dapl_ia *ia) DAPL_NO_ADAPTER_LOCK;
 /* Removes the EVDs of this IA from every other IA that uses one of them for asynchronous events. */
-void dapl_ia_detach_async_elsewhere(struct dapl_ia *ia) NO_LOCK;
+void dapl_ia_detach_async_elsewhere(struct dapl_ia *ia) DAPL_NO_LOCK;
 
 /* 0 or -errno (-EBADF: a bad CNO). */
 int dapl_evd_create_object(
-    struct dapl_ia *ia, const struct dapl_evd_plan *plan, struct dapl_evd **out) NO_LOCK;
+    struct dapl_ia *ia, const struct dapl_evd_plan *plan, struct dapl_evd **out) DAPL_NO_LOCK;
 
 /* -EBUSY while something uses it, -ENODEV.  Waits for upcalls. */
-int dapl_evd_free_object(struct dapl_evd *evd, uint64_t serial) NO_LOCK;
+int dapl_evd_free_object(struct dapl_evd *evd, uint64_t serial) DAPL_NO_LOCK;
 /* The IA is closing: evd_set_closing() for one of its children. */
-void dapl_evd_set_closing(struct dapl_object *obj) NO_OBJECT_LOCK;
+void dapl_evd_set_closing(struct dapl_object *obj) DAPL_NO_OBJECT_LOCK;
 /* evd_is_left_to_closers() and evd_await_others() for a child that was freed. */
-bool dapl_evd_is_left(const struct dapl_object *obj) NO_OBJECT_LOCK;
-bool dapl_evd_await_others(struct dapl_object *obj, uint64_t serial) NO_LOCK;
+bool dapl_evd_is_left(const struct dapl_object *obj) DAPL_NO_OBJECT_LOCK;
+bool dapl_evd_await_others(struct dapl_object *obj, uint64_t serial) DAPL_NO_LOCK;
 
 /*
  * Gives a reference back. If the IA of the EVD closed meanwhile, the last reference frees the
  * slot: until then the slot has a dead EVD and no successor.
  */
-void dapl_evd_put(struct dapl_evd *evd) NO_OBJECT_LOCK;
+void dapl_evd_put(struct dapl_evd *evd) DAPL_NO_OBJECT_LOCK;
 
 /*
  * evd_notice.c: attaches a direction of an endpoint to the EVD, with the completion flags of its
  * attributes, or detaches it.
  */
-void dapl_evd_notice_attach(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags) NO_OBJECT_LOCK;
-void dapl_evd_notice_detach(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags) NO_OBJECT_LOCK;
+void dapl_evd_notice_attach(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags) DAPL_NO_OBJECT_LOCK;
+void dapl_evd_notice_detach(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags) DAPL_NO_OBJECT_LOCK;
 
 /* cq.c: the completion queue and its place as a source.  0 or -errno. */
 int dapl_evd_cq_open(struct dapl_ia *ia, struct dapl_evd *evd, int qlen,
-    struct ibv_comp_channel *shared, int vector, bool private_channel) NO_OBJECT_LOCK;
-void dapl_evd_cq_close(struct dapl_evd *evd) NO_OBJECT_LOCK;
+    struct ibv_comp_channel *shared, int vector, bool private_channel) DAPL_NO_OBJECT_LOCK;
+void dapl_evd_cq_close(struct dapl_evd *evd) DAPL_NO_OBJECT_LOCK;
 
 /*
  * Adds n to the requests that may be outstanding, and grows the completion queue if it is too
  * short for all of them: a queue that overflows cannot be used again. If the device cannot
  * resize the queue, it keeps its depth.
  */
-void dapl_evd_cq_get_room(struct dapl_evd *evd, int n) NO_OBJECT_LOCK;
+void dapl_evd_cq_get_room(struct dapl_evd *evd, int n) DAPL_NO_OBJECT_LOCK;
 
 /*
  * Called after a queue pair with room for n requests was destroyed; sort() drops its completions
@@ -142,7 +143,7 @@ void dapl_evd_cq_get_room(struct dapl_evd *evd, int n) NO_OBJECT_LOCK;
  * completion queue stay there until they are polled.  This function polls them and then releases
  * the room.  If that fails, the room stays reserved, and the next call releases it.
  */
-void dapl_evd_cq_put_room(struct dapl_evd *evd, int n) NO_LOCK;
+void dapl_evd_cq_put_room(struct dapl_evd *evd, int n) DAPL_NO_LOCK;
 
 /*
  * Makes the completion queue at least this deep.  If the device cannot resize it, it keeps its
@@ -163,10 +164,10 @@ void dapl_evd_cq_ack(void *evd, unsigned int n);
 int dapl_evd_cq_read(void *evd) NO_CORE_LOCK;
 
 /* Reports a failure of the EVD on its IA's async EVD, if the EVD still exists. */
-void dapl_evd_report(struct evd_ref ref, DAT_EVENT_NUMBER number, DAT_COUNT reason) NO_LOCK;
+void dapl_evd_report(struct evd_ref ref, DAT_EVENT_NUMBER number, DAT_COUNT reason) DAPL_NO_LOCK;
 
 /* An event of the EVD was lost.  Reports that once on the async EVD of its IA. */
-void dapl_evd_overflowed(struct evd_ref ref) NO_LOCK;
+void dapl_evd_overflowed(struct evd_ref ref) DAPL_NO_LOCK;
 
 /*
  * For the result `r` of a call that polled.  The call may find that the device queue overran before
@@ -174,7 +175,7 @@ void dapl_evd_overflowed(struct evd_ref ref) NO_LOCK;
  * error again and again.  Returns `r`.
  */
 static inline int
-dapl_evd_check_overflow(struct evd_ref ref, int r) NO_LOCK
+dapl_evd_check_overflow(struct evd_ref ref, int r) DAPL_NO_LOCK
 {
 	if (r == -EOVERFLOW)
 		dapl_evd_overflowed(ref);
@@ -185,6 +186,6 @@ dapl_evd_check_overflow(struct evd_ref ref, int r) NO_LOCK
  * Creates the pool for DAT_UPCALL_MANY, whose upcalls could not run at the same time on the thread
  * of the loop.  -ENOMEM, -ENODEV.
  */
-int dapl_evd_give_pool(DAT_EVD_HANDLE handle) NO_LOCK;
+int dapl_evd_give_pool(DAT_EVD_HANDLE handle) DAPL_NO_LOCK;
 
 #endif

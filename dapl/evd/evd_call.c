@@ -21,7 +21,7 @@
 static struct dapl_evd *
 dapl_evd_find(DAT_EVD_HANDLE handle, struct evd_ref *ref)
 {
-	struct dapl_evd *evd = dapl_handle_object(handle, KIND_EVD, &ref->serial);
+	struct dapl_evd *evd = dapl_handle_object(handle, DAPL_KIND_EVD, &ref->serial);
 
 	ref->evd = evd ? &evd->core : NULL;
 	return evd;
@@ -93,7 +93,7 @@ dapl_evd_post_se(DAT_EVD_HANDLE handle, const DAT_EVENT *event)
 DAT_RETURN
 dapl_evd_query(DAT_EVD_HANDLE handle, DAT_EVD_PARAM_MASK mask, DAT_EVD_PARAM *param)
 {
-	struct dapl_evd *evd = dapl_object_lock_handle(handle, KIND_EVD);
+	struct dapl_evd *evd = dapl_object_lock_handle(handle, DAPL_KIND_EVD);
 	struct evd_status status;
 	enum dapl_evd_notice notice;
 	DAT_IA_HANDLE ia_self;
@@ -168,7 +168,7 @@ dapl_evd_clear_unwaitable(DAT_EVD_HANDLE handle)
 DAT_RETURN
 dapl_evd_modify_cno(DAT_EVD_HANDLE handle, DAT_CNO_HANDLE cno_handle)
 {
-	struct dapl_evd *evd = dapl_object_lock_handle(handle, KIND_EVD);
+	struct dapl_evd *evd = dapl_object_lock_handle(handle, DAPL_KIND_EVD);
 	struct dapl_cno *cno = NULL, *old;
 	struct evd_ref ref;
 	struct dapl_ia *ia;
@@ -206,7 +206,7 @@ dapl_evd_modify_cno(DAT_EVD_HANDLE handle, DAT_CNO_HANDLE cno_handle)
 DAT_RETURN
 dapl_evd_resize(DAT_EVD_HANDLE handle, DAT_COUNT min_qlen)
 {
-	struct dapl_evd *evd = dapl_object_lock_handle(handle, KIND_EVD);
+	struct dapl_evd *evd = dapl_object_lock_handle(handle, DAPL_KIND_EVD);
 	struct evd_status now;
 	int r = 0;
 

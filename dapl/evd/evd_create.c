@@ -101,7 +101,7 @@ DAT_RETURN
 dapl_evd_free(DAT_EVD_HANDLE handle)
 {
 	uint64_t serial;
-	struct dapl_evd *evd = dapl_handle_object(handle, KIND_EVD, &serial);
+	struct dapl_evd *evd = dapl_handle_object(handle, DAPL_KIND_EVD, &serial);
 	int r = evd ? dapl_evd_free_object(evd, serial) : -ENODEV;
 
 	switch (r) {

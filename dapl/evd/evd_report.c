@@ -16,7 +16,7 @@ report_event(DAT_EVENT_NUMBER number, DAT_HANDLE handle, DAT_COUNT reason)
 
 /* False when the IA has no EVD for them. */
 static bool
-report_post(struct dapl_ia *ia, const DAT_EVENT *event) NO_ADAPTER_LOCK
+report_post(struct dapl_ia *ia, const DAT_EVENT *event) DAPL_NO_ADAPTER_LOCK
 {
 	struct dapl_evd *evd;
 
@@ -39,7 +39,8 @@ struct search {
 };
 
 static bool
-report_post_elsewhere(struct dapl_ia *ia, void *arg) REQUIRES(dapl_locks.adapters) NO_ADAPTER_LOCK
+report_post_elsewhere(struct dapl_ia *ia, void *arg)
+    REQUIRES(dapl_locks.adapters) DAPL_NO_ADAPTER_LOCK
 {
 	const struct search *search = arg;
 
@@ -72,7 +73,7 @@ struct purge {
 };
 
 static void
-report_purge(struct dapl_ia *ia, void *arg) NO_ADAPTER_LOCK
+report_purge(struct dapl_ia *ia, void *arg) DAPL_NO_ADAPTER_LOCK
 {
 	const struct purge *purge = arg;
 

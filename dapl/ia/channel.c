@@ -7,7 +7,7 @@
 #include "dapl/ia/ia.h"
 #include "dapl/trace/debug.h"
 
-struct dapl_slab dapl_cq_context_slab = SLAB_INITIALIZER(struct dapl_cq_context, NULL);
+struct dapl_slab dapl_cq_context_slab = DAPL_SLAB_INITIALIZER(struct dapl_cq_context, NULL);
 
 int
 dapl_channel_prepare_fd(int fd)

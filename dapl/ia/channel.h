@@ -34,6 +34,6 @@ int dapl_channel_prepare_fd(int fd);
 void dapl_channel_check(struct loop *loop, struct loop_ticket *ticket) NO_CORE_LOCK;
 
 /* Reads the completion channel of a struct dapl_ia_loop and notifies the EVDs. */
-void dapl_channel_read_shared(void *ia_loop, uint64_t serial) NO_LOCK;
+void dapl_channel_read_shared(void *ia_loop, uint64_t serial) DAPL_NO_LOCK;
 
 #endif

@@ -16,13 +16,13 @@ ia_prepare(void *slot)
 {
 	struct dapl_ia *ia = slot;
 
-	dapl_object_prepare(slot, KIND_IA);
+	dapl_object_prepare(slot, DAPL_KIND_IA);
 	os_mutex_init(&ia->cm_lock);
 	ia->parent.lock = &ia->obj.lock;
 	ia->parent.free = ia_close_and_free;
 }
 
-static struct dapl_slab ia_slab = SLAB_INITIALIZER(struct dapl_ia, ia_prepare);
+static struct dapl_slab ia_slab = DAPL_SLAB_INITIALIZER(struct dapl_ia, ia_prepare);
 
 struct dapl_ia *
 dapl_ia_alloc(void)
@@ -44,7 +44,7 @@ static pthread_mutex_t ia_list_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct dapl_ia *ia_first;
 
 static void
-ia_list_lock(void) ACQUIRE(dapl_locks.adapters) NO_ADAPTER_LOCK UNCHECKED
+ia_list_lock(void) ACQUIRE(dapl_locks.adapters) DAPL_NO_ADAPTER_LOCK UNCHECKED
 {
 	pthread_mutex_lock(&ia_list_mutex);
 }

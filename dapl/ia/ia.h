@@ -22,11 +22,12 @@
 #include "dapl/object/object.h"
 #include "dapl/object/provider.h"
 
-#define IA_LOOPS_MAX 32
-#define IA_CREW 4
-#define IA_MAX_IOV 32 /* segments a request may have, whatever the device allows */
-#define IA_MAX_PRIVATE_DATA 56
-#define IA_MAX_MESSAGE 0x80000000u /* bytes that a message may have, whatever the port allows */
+#define DAPL_IA_LOOPS_MAX 32
+#define DAPL_IA_POOL_THREADS 4
+#define DAPL_IA_MAX_IOV 32 /* segments a request may have, whatever the device allows */
+#define DAPL_IA_MAX_PRIVATE_DATA 56
+#define DAPL_IA_MAX_MESSAGE \
+	0x80000000u /* bytes that a message may have, whatever the port allows */
 
 struct dapl_evd;
 struct evd_source_ops;
@@ -90,7 +91,7 @@ struct dapl_ia {
 	bool fixed_cqs;		/* the device cannot give a completion queue another depth */
 	unsigned int loop_count;
 	bool stepped;
-	struct dapl_ia_loop loops[IA_LOOPS_MAX];
+	struct dapl_ia_loop loops[DAPL_IA_LOOPS_MAX];
 	struct loop_ticket cm_ticket, async_ticket;
 	struct dapl_ia_names *names; /* of ia_attr.c */
 };
@@ -103,7 +104,7 @@ dapl_ia_of(const struct dapl_object *obj)
 }
 
 static inline void
-dapl_ia_lock(struct dapl_ia *ia) ACQUIRE(dapl_locks.adapter) NO_OBJECT_LOCK UNCHECKED
+dapl_ia_lock(struct dapl_ia *ia) ACQUIRE(dapl_locks.adapter) DAPL_NO_OBJECT_LOCK UNCHECKED
 {
 	os_lock(&ia->obj.lock);
 }
@@ -116,9 +117,10 @@ dapl_ia_unlock(struct dapl_ia *ia) RELEASE(dapl_locks.adapter) UNCHECKED
 
 /* The locked adapter of a handle, or NULL. */
 static inline struct dapl_ia *
-dapl_ia_lock_handle(DAT_IA_HANDLE handle) TRY_ACQUIRE(dapl_locks.adapter) NO_ADAPTER_LOCK UNCHECKED
+dapl_ia_lock_handle(DAT_IA_HANDLE handle)
+    TRY_ACQUIRE(dapl_locks.adapter) DAPL_NO_ADAPTER_LOCK UNCHECKED
 {
-	return dapl_object_lock_handle(handle, KIND_IA);
+	return dapl_object_lock_handle(handle, DAPL_KIND_IA);
 }
 
 /* For the thread that closes the adapter: no handle leads to it afterwards. */
@@ -148,14 +150,14 @@ dapl_ia_max_message(const struct dapl_ia *ia)
 {
 	const uint32_t limit = ia->port.max_msg_sz;
 
-	return limit && limit < IA_MAX_MESSAGE ? limit : IA_MAX_MESSAGE;
+	return limit && limit < DAPL_IA_MAX_MESSAGE ? limit : DAPL_IA_MAX_MESSAGE;
 }
 
 /* Segments of a request, and of an RDMA read, which some devices let have fewer. */
 static inline int
 dapl_ia_max_iov(const struct dapl_ia *ia)
 {
-	return ia->device.max_sge < IA_MAX_IOV ? ia->device.max_sge : IA_MAX_IOV;
+	return ia->device.max_sge < DAPL_IA_MAX_IOV ? ia->device.max_sge : DAPL_IA_MAX_IOV;
 }
 
 static inline int
@@ -170,30 +172,30 @@ dapl_ia_max_read_iov(const struct dapl_ia *ia)
 int dapl_ia_options_parse(const char *params, struct dapl_ia_options *options);
 
 /* ia_device.c: address, CM id, device, channels, loops.  0 or -errno with nothing left behind. */
-int dapl_ia_device_open(struct dapl_ia *ia, const struct dapl_ia_options *options) NO_LOCK;
+int dapl_ia_device_open(struct dapl_ia *ia, const struct dapl_ia_options *options) DAPL_NO_LOCK;
 /* Stops reading the channels. */
-void dapl_ia_device_stop(struct dapl_ia *ia) NO_LOCK;
-void dapl_ia_device_close(struct dapl_ia *ia) NO_LOCK;
+void dapl_ia_device_stop(struct dapl_ia *ia) DAPL_NO_LOCK;
+void dapl_ia_device_close(struct dapl_ia *ia) DAPL_NO_LOCK;
 
 /* The loop for a new EVD and its completion vector. */
-struct dapl_ia_loop *dapl_ia_pick_loop(struct dapl_ia *ia, int *vector) NO_ADAPTER_LOCK;
+struct dapl_ia_loop *dapl_ia_pick_loop(struct dapl_ia *ia, int *vector) DAPL_NO_ADAPTER_LOCK;
 
 /* The loop of several threads, made at its first use.  NULL without memory. */
-struct loop *dapl_ia_pool(struct dapl_ia *ia) NO_ADAPTER_LOCK;
+struct loop *dapl_ia_pool(struct dapl_ia *ia) DAPL_NO_ADAPTER_LOCK;
 
 /*
  * For a call that runs the loops of the IA.  Returns the IA, or NULL.  dat_ia_close() does not wait
  * for this call, but the device stays open until dapl_ia_put().
  */
-struct dapl_ia *dapl_ia_get(DAT_IA_HANDLE handle) NO_ADAPTER_LOCK;
-void dapl_ia_put(struct dapl_ia *ia) NO_LOCK;
+struct dapl_ia *dapl_ia_get(DAT_IA_HANDLE handle) DAPL_NO_ADAPTER_LOCK;
+void dapl_ia_put(struct dapl_ia *ia) DAPL_NO_LOCK;
 
 /*
  * For a call that uses objects of the IA.  The call must not wait for an event or call the
  * consumer.  dat_ia_close() destroys no object until dapl_ia_leave().
  */
-struct dapl_ia *dapl_ia_enter(DAT_IA_HANDLE handle) NO_ADAPTER_LOCK;
-void dapl_ia_leave(struct dapl_ia *ia) NO_LOCK;
+struct dapl_ia *dapl_ia_enter(DAT_IA_HANDLE handle) DAPL_NO_ADAPTER_LOCK;
+void dapl_ia_leave(struct dapl_ia *ia) DAPL_NO_LOCK;
 
 /* A slot for a new IA, or NULL; it is freed here or by its last reference. */
 struct dapl_ia *dapl_ia_alloc(void);
@@ -203,19 +205,19 @@ void dapl_ia_free(struct dapl_ia *ia);
  * Adds an IA to the list of open IAs, or removes it; dapl_ia_list_remove() is true for the
  * last.
  */
-void dapl_ia_list_add(struct dapl_ia *ia) NO_LOCK;
-bool dapl_ia_list_remove(struct dapl_ia *ia) NO_LOCK;
+void dapl_ia_list_add(struct dapl_ia *ia) DAPL_NO_LOCK;
+bool dapl_ia_list_remove(struct dapl_ia *ia) DAPL_NO_LOCK;
 /*
  * The first open IA for which fn returns true, or NULL.  fn runs with the lock of the list of IAs
  * held: it is REQUIRES(dapl_locks.adapters).
  */
-struct dapl_ia *dapl_ia_find(bool (*fn)(struct dapl_ia *ia, void *arg), void *arg) NO_LOCK;
+struct dapl_ia *dapl_ia_find(bool (*fn)(struct dapl_ia *ia, void *arg), void *arg) DAPL_NO_LOCK;
 /* Calls fn for every open IA on the device, likewise. */
 void dapl_ia_for_each_on(
-    struct ibv_context *verbs, void (*fn)(struct dapl_ia *ia, void *arg), void *arg) NO_LOCK;
+    struct ibv_context *verbs, void (*fn)(struct dapl_ia *ia, void *arg), void *arg) DAPL_NO_LOCK;
 
 /* The flags that attributes and posts may have. */
-#define IA_COMPLETION_FLAGS \
+#define DAPL_IA_COMPLETION_FLAGS \
 	(DAT_COMPLETION_SUPPRESS_FLAG | DAT_COMPLETION_SOLICITED_WAIT_FLAG | \
 	    DAT_COMPLETION_UNSIGNALLED_FLAG | DAT_COMPLETION_BARRIER_FENCE_FLAG | \
 	    DAT_COMPLETION_EVD_THRESHOLD_FLAG | DAT_COMPLETION_LMR_INVALIDATE_FENCE_FLAG)

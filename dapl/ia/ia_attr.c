@@ -156,8 +156,8 @@ dapl_ia_get_provider_attr(const struct dapl_ia *ia, DAT_PROVIDER_ATTR *attr)
 	attr->lmr_mem_types_supported = (DAT_MEM_TYPE)(DAT_MEM_TYPE_VIRTUAL | DAT_MEM_TYPE_LMR);
 	attr->iov_ownership_on_return = DAT_IOV_CONSUMER;
 	attr->dat_qos_supported = DAT_QOS_BEST_EFFORT;
-	attr->completion_flags_supported = IA_COMPLETION_FLAGS;
-	attr->max_private_data_size = IA_MAX_PRIVATE_DATA;
+	attr->completion_flags_supported = DAPL_IA_COMPLETION_FLAGS;
+	attr->max_private_data_size = DAPL_IA_MAX_PRIVATE_DATA;
 	attr->supports_multipath = DAT_FALSE;
 	attr->ep_creator = DAT_PSP_CREATES_EP_IFASKED;
 	attr->pz_support = DAT_PZ_UNIQUE;

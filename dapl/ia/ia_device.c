@@ -221,7 +221,7 @@ dapl_ia_pool(struct dapl_ia *ia)
 	if (ia->stepped)
 		return ia->loops[0].loop;
 	dapl_ia_lock(ia);
-	if (!ia->pool && loop_create(LOOP_POOL, IA_CREW, &ia->pool))
+	if (!ia->pool && loop_create(LOOP_POOL, DAPL_IA_POOL_THREADS, &ia->pool))
 		ia->pool = NULL;
 	pool = ia->pool;
 	dapl_ia_unlock(ia);

@@ -12,8 +12,9 @@ ia_options_parse_loops(const char *text, struct dapl_ia_options *options)
 	char *end;
 	unsigned long n = strtoul(text, &end, 10);
 
-	if (*end || n < 1 || n > IA_LOOPS_MAX) {
-		dapl_debug_error("loops=%s: expected a number from 1 to %d", text, IA_LOOPS_MAX);
+	if (*end || n < 1 || n > DAPL_IA_LOOPS_MAX) {
+		dapl_debug_error(
+		    "loops=%s: expected a number from 1 to %d", text, DAPL_IA_LOOPS_MAX);
 		return -EINVAL;
 	}
 	options->loops = (unsigned int)n;
@@ -28,7 +29,7 @@ ia_options_parse_loops(const char *text, struct dapl_ia_options *options)
 int
 dapl_ia_options_parse(const char *params, struct dapl_ia_options *options)
 {
-	char text[PROVIDER_PARAMS_MAX], *rest = NULL, *word;
+	char text[DAPL_PROVIDER_PARAMS_MAX], *rest = NULL, *word;
 	int n = 0, r = 0;
 
 	memset(options, 0, sizeof *options);

@@ -22,10 +22,10 @@ struct dapl_lmr {
 static void
 lmr_prepare(void *slot)
 {
-	dapl_object_prepare(slot, KIND_LMR);
+	dapl_object_prepare(slot, DAPL_KIND_LMR);
 }
 
-static struct dapl_slab lmr_slab = SLAB_INITIALIZER(struct dapl_lmr, lmr_prepare);
+static struct dapl_slab lmr_slab = DAPL_SLAB_INITIALIZER(struct dapl_lmr, lmr_prepare);
 
 static int
 lmr_access_flags(DAT_MEM_PRIV_FLAGS privileges)
@@ -46,7 +46,7 @@ lmr_access_flags(DAT_MEM_PRIV_FLAGS privileges)
 
 static int
 lmr_create(struct dapl_ia *ia, struct dapl_pz *pz, void *address, const struct dapl_lmr *like,
-    struct dapl_lmr **out) NO_ADAPTER_LOCK
+    struct dapl_lmr **out) DAPL_NO_ADAPTER_LOCK
 {
 	struct dapl_lmr *lmr = dapl_slab_alloc(&lmr_slab);
 	int r;
@@ -93,9 +93,9 @@ lmr_err_register(int error)
 /* The memory another LMR covers, registered a second time. */
 static DAT_RETURN
 lmr_share(struct dapl_ia *ia, const DAT_REGION_DESCRIPTION *region, void **address,
-    DAT_VLEN *length) NO_OBJECT_LOCK
+    DAT_VLEN *length) DAPL_NO_OBJECT_LOCK
 {
-	struct dapl_lmr *of = dapl_object_lock_handle(region->for_lmr_handle, KIND_LMR);
+	struct dapl_lmr *of = dapl_object_lock_handle(region->for_lmr_handle, DAPL_KIND_LMR);
 
 	if (!of)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR);
@@ -123,7 +123,7 @@ dapl_lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTI
 	ia = dapl_ia_enter(ia_handle);
 	if (!ia)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-	pz = dapl_object_get(pz_handle, KIND_PZ, &ia->parent);
+	pz = dapl_object_get(pz_handle, DAPL_KIND_PZ, &ia->parent);
 	if (!pz) {
 		ret = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
 		goto leave;
@@ -176,7 +176,7 @@ leave:
 DAT_RETURN
 dapl_lmr_query(DAT_LMR_HANDLE handle, DAT_LMR_PARAM_MASK mask, DAT_LMR_PARAM *param)
 {
-	struct dapl_lmr *lmr = dapl_object_lock_handle(handle, KIND_LMR);
+	struct dapl_lmr *lmr = dapl_object_lock_handle(handle, DAPL_KIND_LMR);
 	DAT_LMR_PARAM p;
 	DAT_RETURN ret;
 	struct dapl_ia *ia;
@@ -209,7 +209,7 @@ int
 dapl_lmr_free_by_handle(DAT_HANDLE handle)
 {
 	uint64_t serial;
-	struct dapl_lmr *lmr = dapl_handle_object(handle, KIND_LMR, &serial);
+	struct dapl_lmr *lmr = dapl_handle_object(handle, DAPL_KIND_LMR, &serial);
 	int r = lmr ? dapl_object_free(&lmr->obj, serial) : -ENODEV;
 
 	if (r)
@@ -238,7 +238,7 @@ dapl_lmr_free(DAT_LMR_HANDLE handle)
 static DAT_RETURN
 lmr_sync_segments(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET *segments, DAT_VLEN count)
 {
-	if (!dapl_handle_is(ia_handle, KIND_IA))
+	if (!dapl_handle_is(ia_handle, DAPL_KIND_IA))
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 	if (count > 0 && !segments)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);

@@ -9,13 +9,13 @@
 static void
 pz_prepare(void *slot)
 {
-	dapl_object_prepare(slot, KIND_PZ);
+	dapl_object_prepare(slot, DAPL_KIND_PZ);
 }
 
-static struct dapl_slab pz_slab = SLAB_INITIALIZER(struct dapl_pz, pz_prepare);
+static struct dapl_slab pz_slab = DAPL_SLAB_INITIALIZER(struct dapl_pz, pz_prepare);
 
 static int
-pz_create(struct dapl_ia *ia, struct dapl_pz **out) NO_ADAPTER_LOCK
+pz_create(struct dapl_ia *ia, struct dapl_pz **out) DAPL_NO_ADAPTER_LOCK
 {
 	struct dapl_pz *pz = dapl_slab_alloc(&pz_slab);
 	int r;
@@ -67,7 +67,7 @@ dapl_pz_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *pz_handle)
 DAT_RETURN
 dapl_pz_query(DAT_PZ_HANDLE handle, DAT_PZ_PARAM_MASK mask, DAT_PZ_PARAM *param)
 {
-	struct dapl_pz *pz = dapl_object_lock_handle(handle, KIND_PZ);
+	struct dapl_pz *pz = dapl_object_lock_handle(handle, DAPL_KIND_PZ);
 	DAT_RETURN ret;
 	struct dapl_ia *ia;
 
@@ -86,7 +86,7 @@ int
 dapl_pz_free_by_handle(DAT_HANDLE handle)
 {
 	uint64_t serial;
-	struct dapl_pz *pz = dapl_handle_object(handle, KIND_PZ, &serial);
+	struct dapl_pz *pz = dapl_handle_object(handle, DAPL_KIND_PZ, &serial);
 	int r = pz ? dapl_object_free(&pz->obj, serial) : -ENODEV;
 
 	if (r)

@@ -6,7 +6,7 @@
 DAT_RETURN
 dapl_set_consumer_context(DAT_HANDLE handle, DAT_CONTEXT context)
 {
-	struct dapl_object *obj = dapl_object_lock_handle(handle, KIND_NONE);
+	struct dapl_object *obj = dapl_object_lock_handle(handle, DAPL_KIND_NONE);
 
 	if (!obj)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
@@ -20,7 +20,7 @@ dapl_get_consumer_context(DAT_HANDLE handle, DAT_CONTEXT *context)
 {
 	struct dapl_object *obj;
 
-	obj = dapl_object_lock_handle(handle, KIND_NONE);
+	obj = dapl_object_lock_handle(handle, DAPL_KIND_NONE);
 	if (!obj)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
 	if (context)

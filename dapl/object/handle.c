@@ -136,7 +136,7 @@ dapl_handle_object(DAT_HANDLE handle, enum dapl_kind kind, uint64_t *serial)
 	    offset / sizeof *h >= atomic_load_explicit(&cells.made, memory_order_acquire))
 		return NULL;
 	tag = atomic_load_explicit(&h->tag, memory_order_acquire);
-	if ((tag & ~TAG_KIND) != TAG_MAGIC || (kind != KIND_NONE && (tag & TAG_KIND) != kind))
+	if ((tag & ~TAG_KIND) != TAG_MAGIC || (kind != DAPL_KIND_NONE && (tag & TAG_KIND) != kind))
 		return NULL;
 	/*
 	 * If the cell is reused meanwhile, slot and serial may not belong together. Then the

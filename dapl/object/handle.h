@@ -40,15 +40,15 @@
 	K(CSP, csp) \
 	K(CR, cr)
 
-#define DAPL_KIND_ENUM(name, stem) KIND_##name,
-enum dapl_kind { KIND_NONE, KIND_IA, DAPL_KINDS(DAPL_KIND_ENUM) KINDS };
+#define DAPL_KIND_ENUM(name, stem) DAPL_KIND_##name,
+enum dapl_kind { DAPL_KIND_NONE, DAPL_KIND_IA, DAPL_KINDS(DAPL_KIND_ENUM) DAPL_KIND_COUNT };
 
 /*
  * Of each kind: frees an object as dat_ia_close() does, without waiting for upcalls or agents.  0,
  * -ENODEV for a handle that is not one or that another thread is freeing or answering, -EBUSY while
  * another object uses it.
  */
-#define DAPL_KIND_FREE(name, stem) int dapl_##stem##_free_by_handle(DAT_HANDLE handle) NO_LOCK;
+#define DAPL_KIND_FREE(name, stem) int dapl_##stem##_free_by_handle(DAT_HANDLE handle) DAPL_NO_LOCK;
 DAPL_KINDS(DAPL_KIND_FREE)
 
 struct dapl_handle {
@@ -70,8 +70,8 @@ struct dapl_handle *dapl_handle_create(const DAT_PROVIDER *provider, enum dapl_k
 void dapl_handle_free(struct dapl_handle *handle) EXCLUDES(dapl_locks.handles);
 
 /*
- * The slot of a live handle's object of that kind (KIND_NONE: of any kind), or NULL. The object
- * may be freed at once: the caller locks the slot and compares *serial.
+ * The slot of a live handle's object of that kind (DAPL_KIND_NONE: of any kind), or NULL. The
+ * object may be freed at once: the caller locks the slot and compares *serial.
  */
 void *dapl_handle_object(DAT_HANDLE handle, enum dapl_kind kind, uint64_t *serial);
 

@@ -30,11 +30,11 @@ extern struct dapl_locks {
 } dapl_locks;
 
 /* The caller may hold the lock of an adapter, and none after it. */
-#define NO_OBJECT_LOCK \
+#define DAPL_NO_OBJECT_LOCK \
 	EXCLUDES(dapl_locks.object, dapl_locks.cm, dapl_locks.handles, dapl_locks.slab) NO_CORE_LOCK
 /* The caller may hold the lock of the list of adapters, and none after it. */
-#define NO_ADAPTER_LOCK EXCLUDES(dapl_locks.adapter) NO_OBJECT_LOCK
+#define DAPL_NO_ADAPTER_LOCK EXCLUDES(dapl_locks.adapter) DAPL_NO_OBJECT_LOCK
 /* The caller holds no lock: the function may block, or call the consumer. */
-#define NO_LOCK EXCLUDES(dapl_locks.adapters, dapl_locks.providers) NO_ADAPTER_LOCK
+#define DAPL_NO_LOCK EXCLUDES(dapl_locks.adapters, dapl_locks.providers) DAPL_NO_ADAPTER_LOCK
 
 #endif

@@ -41,8 +41,8 @@ struct dapl_object {
 struct dapl_parent {
 	struct os_mutex *lock;		    /* the adapter's; constant for the slot, as is free() */
 	void (*free)(struct dapl_parent *); /* no lock is held, and nothing uses the adapter */
-	struct dapl_object *children[KINDS]; /* (L) */
-	bool closing;			     /* (L) */
+	struct dapl_object *children[DAPL_KIND_COUNT]; /* (L) */
+	bool closing;				       /* (L) */
 	unsigned int inside;	  /* (L) calls between dapl_ia_enter() and dapl_ia_leave() */
 	unsigned int borrowers;	  /* (L) calls between dapl_ia_get() and dapl_ia_put() */
 	struct park_list closers; /* (L) the thread that waits for calls and objects */
@@ -52,7 +52,8 @@ struct dapl_parent {
 };
 
 static inline void
-dapl_parent_lock(struct dapl_parent *parent) ACQUIRE(dapl_locks.adapter) NO_OBJECT_LOCK UNCHECKED
+dapl_parent_lock(struct dapl_parent *parent)
+    ACQUIRE(dapl_locks.adapter) DAPL_NO_OBJECT_LOCK UNCHECKED
 {
 	os_lock(parent->lock);
 }
@@ -66,7 +67,7 @@ dapl_parent_unlock(struct dapl_parent *parent) RELEASE(dapl_locks.adapter) UNCHE
 /* Takes a reference, under any lock.  The caller knows that there is one. */
 void dapl_parent_get(struct dapl_parent *parent);
 /* Drops a reference. */
-void dapl_parent_put(struct dapl_parent *parent) NO_LOCK;
+void dapl_parent_put(struct dapl_parent *parent) DAPL_NO_LOCK;
 /* The same with the lock held, which it drops.  The parent must not be used afterwards. */
 void dapl_parent_put_locked(struct dapl_parent *parent) RELEASE(dapl_locks.adapter);
 
@@ -87,13 +88,13 @@ void dapl_parent_await(struct dapl_parent *parent, bool (*over)(void *arg), void
  * not be used.
  */
 void dapl_parent_decide_begin(struct dapl_parent *parent);
-void dapl_parent_decide_end(struct dapl_parent *parent) NO_LOCK;
+void dapl_parent_decide_end(struct dapl_parent *parent) DAPL_NO_LOCK;
 
 /* Wakes a thread that closes the adapter, so that it searches again. */
-void dapl_parent_wake(struct dapl_parent *parent) NO_ADAPTER_LOCK;
+void dapl_parent_wake(struct dapl_parent *parent) DAPL_NO_ADAPTER_LOCK;
 
 static inline void
-dapl_object_lock(struct dapl_object *obj) ACQUIRE(dapl_locks.object) NO_OBJECT_LOCK UNCHECKED
+dapl_object_lock(struct dapl_object *obj) ACQUIRE(dapl_locks.object) DAPL_NO_OBJECT_LOCK UNCHECKED
 {
 	os_lock(&obj->lock);
 }
@@ -113,21 +114,21 @@ void dapl_object_prepare(struct dapl_object *obj, enum dapl_kind kind);
  * cannot create the rest of the object.
  */
 int dapl_object_create(struct dapl_object *obj, struct dapl_parent *parent,
-    const DAT_PROVIDER *provider) NO_OBJECT_LOCK;
-void dapl_object_free_unattached(struct dapl_object *obj) NO_OBJECT_LOCK;
+    const DAT_PROVIDER *provider) DAPL_NO_OBJECT_LOCK;
+void dapl_object_free_unattached(struct dapl_object *obj) DAPL_NO_OBJECT_LOCK;
 
 /*
  * Makes a complete object a child of its parent, with a reference to it.  -ENODEV when the parent
  * is closing.
  */
-int dapl_object_attach(struct dapl_object *obj) NO_ADAPTER_LOCK;
+int dapl_object_attach(struct dapl_object *obj) DAPL_NO_ADAPTER_LOCK;
 
 /*
  * Frees the handle of an object: -EBUSY if another object refers to it, -ENODEV if the slot has
  * another object, or none. The caller owns the object afterwards and destroys it. Until
  * dapl_object_detach() it stays a child, and a close waits for it.
  */
-int dapl_object_free(struct dapl_object *obj, uint64_t serial) NO_OBJECT_LOCK;
+int dapl_object_free(struct dapl_object *obj, uint64_t serial) DAPL_NO_OBJECT_LOCK;
 
 /* For callers that have tested. */
 void dapl_object_free_locked(struct dapl_object *obj) REQUIRES(dapl_locks.object);
@@ -137,20 +138,20 @@ void dapl_object_free_locked(struct dapl_object *obj) REQUIRES(dapl_locks.object
  * given back: removes the object from the children of the adapter, which may be destroyed then.
  * The caller frees the slot.
  */
-void dapl_object_detach(struct dapl_object *obj) NO_LOCK;
+void dapl_object_detach(struct dapl_object *obj) DAPL_NO_LOCK;
 
 /*
- * The locked object of a handle, or NULL.  With KIND_NONE it may be an adapter, whose lock is the
- * object's, too; the caller takes no other lock then.
+ * The locked object of a handle, or NULL.  With DAPL_KIND_NONE it may be an adapter, whose lock
+ * counts as an object's here; the caller takes no other lock then.
  */
 void *dapl_object_lock_handle(DAT_HANDLE handle, enum dapl_kind kind)
-    TRY_ACQUIRE(dapl_locks.object) NO_OBJECT_LOCK;
+    TRY_ACQUIRE(dapl_locks.object) DAPL_NO_OBJECT_LOCK;
 
 /* The object of a handle with its refs raised by one: it cannot be freed.  NULL for a bad handle,
  * or one of another parent (parent not NULL). */
 void *dapl_object_get(
-    DAT_HANDLE handle, enum dapl_kind kind, const struct dapl_parent *parent) NO_OBJECT_LOCK;
-void dapl_object_put(struct dapl_object *obj) NO_ADAPTER_LOCK;
+    DAT_HANDLE handle, enum dapl_kind kind, const struct dapl_parent *parent) DAPL_NO_OBJECT_LOCK;
+void dapl_object_put(struct dapl_object *obj) DAPL_NO_ADAPTER_LOCK;
 
 /* Whether the slot has an object that was not freed. */
 static inline bool

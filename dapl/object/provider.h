@@ -18,7 +18,7 @@
 #include <dat2/udat.h>
 #include <dat2/dat_registry.h>
 
-#define PROVIDER_PARAMS_MAX 512
+#define DAPL_PROVIDER_PARAMS_MAX 512
 
 struct dapl_provider {
 	DAT_PROVIDER table; /* slot 0 points to info.ia_name, slot 2 is this provider's alone */
@@ -30,7 +30,7 @@ struct dapl_provider {
 	    DAT_IA_HANDLE *ia);
 	struct dapl_provider *next; /* with the same hash */
 	/* Guarded by the lock of the list of providers: provider.c. */
-	char params[PROVIDER_PARAMS_MAX];
+	char params[DAPL_PROVIDER_PARAMS_MAX];
 	bool registered;
 };
 

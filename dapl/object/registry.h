@@ -13,9 +13,10 @@
 
 #include "dapl/object/lock.h"
 
-DAT_RETURN dapl_registry_add(const DAT_PROVIDER *table, const DAT_PROVIDER_INFO *info) NO_LOCK;
-DAT_RETURN dapl_registry_remove(const DAT_PROVIDER *table, const DAT_PROVIDER_INFO *info) NO_LOCK;
+DAT_RETURN dapl_registry_add(const DAT_PROVIDER *table, const DAT_PROVIDER_INFO *info) DAPL_NO_LOCK;
+DAT_RETURN dapl_registry_remove(
+    const DAT_PROVIDER *table, const DAT_PROVIDER_INFO *info) DAPL_NO_LOCK;
 /* The handle under which the consumer knows an IA. */
-DAT_IA_HANDLE dapl_registry_ia_handle(DAT_IA_HANDLE ours) NO_ADAPTER_LOCK;
+DAT_IA_HANDLE dapl_registry_ia_handle(DAT_IA_HANDLE ours) DAPL_NO_ADAPTER_LOCK;
 
 #endif

@@ -23,15 +23,15 @@ slab_push(struct dapl_slab *slab, struct dapl_slab_slot *slot) REQUIRES(dapl_loc
 static void
 slab_grow(struct dapl_slab *slab) REQUIRES(dapl_locks.slab)
 {
-	uint32_t base = slab->chunk_count * SLAB_CHUNK;
+	uint32_t base = slab->chunk_count * DAPL_SLAB_CHUNK;
 	char *chunk;
 
-	if (slab->chunk_count == SLAB_CHUNKS)
+	if (slab->chunk_count == DAPL_SLAB_CHUNKS)
 		return;
-	chunk = os_alloc(SLAB_CHUNK, slab->size);
+	chunk = os_alloc(DAPL_SLAB_CHUNK, slab->size);
 	if (!chunk)
 		return;
-	for (uint32_t i = SLAB_CHUNK; i-- > 0;) {
+	for (uint32_t i = DAPL_SLAB_CHUNK; i-- > 0;) {
 		struct dapl_slab_slot *slot = (struct dapl_slab_slot *)(chunk + i * slab->size);
 
 		slot->index = base + i;
@@ -68,13 +68,13 @@ dapl_slab_free(struct dapl_slab *slab, void *slot)
 bool
 dapl_slab_owns(struct dapl_slab *slab, const void *slot)
 {
-	for (uint32_t i = 0; i < SLAB_CHUNK * SLAB_CHUNKS; i += SLAB_CHUNK) {
+	for (uint32_t i = 0; i < DAPL_SLAB_CHUNK * DAPL_SLAB_CHUNKS; i += DAPL_SLAB_CHUNK) {
 		const char *chunk = dapl_slab_at(slab, i);
 		uintptr_t offset = (uintptr_t)slot - (uintptr_t)chunk;
 
 		if (!chunk)
 			return false;
-		if (offset < SLAB_CHUNK * slab->size)
+		if (offset < DAPL_SLAB_CHUNK * slab->size)
 			return offset % slab->size == 0;
 	}
 	return false;

@@ -21,8 +21,8 @@
 
 #include "dapl/object/lock.h"
 
-#define SLAB_CHUNK 64u	   /* slots allocated at once */
-#define SLAB_CHUNKS 16384u /* 2^20 slots a kind */
+#define DAPL_SLAB_CHUNK 64u	/* slots allocated at once */
+#define DAPL_SLAB_CHUNKS 16384u /* 2^20 slots a kind */
 
 /* First member of every type that is kept in a slab. */
 struct dapl_slab_slot {
@@ -36,10 +36,10 @@ struct dapl_slab {
 	pthread_mutex_t lock;	     /* guards what follows, but for reading chunks */
 	struct dapl_slab_slot *first;
 	unsigned int chunk_count;
-	_Atomic(char *) chunks[SLAB_CHUNKS];
+	_Atomic(char *) chunks[DAPL_SLAB_CHUNKS];
 };
 
-#define SLAB_INITIALIZER(type, prepare_fn) \
+#define DAPL_SLAB_INITIALIZER(type, prepare_fn) \
 	{ \
 		.size = sizeof(type), .prepare = (prepare_fn), .lock = PTHREAD_MUTEX_INITIALIZER \
 	}
@@ -54,10 +54,10 @@ dapl_slab_at(struct dapl_slab *slab, uint32_t index)
 {
 	char *chunk;
 
-	if (index >= SLAB_CHUNK * SLAB_CHUNKS)
+	if (index >= DAPL_SLAB_CHUNK * DAPL_SLAB_CHUNKS)
 		return NULL;
-	chunk = atomic_load_explicit(&slab->chunks[index / SLAB_CHUNK], memory_order_acquire);
-	return chunk ? chunk + (size_t)(index % SLAB_CHUNK) * slab->size : NULL;
+	chunk = atomic_load_explicit(&slab->chunks[index / DAPL_SLAB_CHUNK], memory_order_acquire);
+	return chunk ? chunk + (size_t)(index % DAPL_SLAB_CHUNK) * slab->size : NULL;
 }
 
 /* Whether a pointer of unknown origin is a slot of the slab. */

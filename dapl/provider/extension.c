@@ -10,7 +10,7 @@
 static bool
 extension_tells_calls(void)
 {
-	return dapl_debug_wants(DEBUG_CALLS | DEBUG_RESULTS);
+	return dapl_debug_wants(DAPL_DEBUG_CALLS | DAPL_DEBUG_RESULTS);
 }
 
 static DAT_RETURN

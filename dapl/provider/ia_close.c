@@ -33,7 +33,7 @@ struct rest {
 };
 
 static DAT_HANDLE
-close_live_handle(struct dapl_object *obj) NO_OBJECT_LOCK
+close_live_handle(struct dapl_object *obj) DAPL_NO_OBJECT_LOCK
 {
 	DAT_HANDLE handle;
 
@@ -48,7 +48,7 @@ close_live_handle(struct dapl_object *obj) NO_OBJECT_LOCK
  * kind that has any.
  */
 static struct rest
-close_find_rest(const struct dapl_ia *ia) REQUIRES(dapl_locks.adapter) NO_OBJECT_LOCK
+close_find_rest(const struct dapl_ia *ia) REQUIRES(dapl_locks.adapter) DAPL_NO_OBJECT_LOCK
 {
 	struct rest rest = { .left = 0 };
 
@@ -87,7 +87,7 @@ close_is_alone(const struct dapl_ia *ia, const struct rest *rest) REQUIRES(dapl_
 
 /* False when there was nothing to do; then the thread has not parked either. */
 static bool
-close_advance(const struct rest *rest) NO_LOCK
+close_advance(const struct rest *rest) DAPL_NO_LOCK
 {
 	if (!rest->ops)
 		return false;
@@ -109,7 +109,7 @@ close_same(const struct rest *a, const struct rest *b)
  * search again.
  */
 static void
-close_free_children(struct dapl_ia *ia) REQUIRES(dapl_locks.adapter) NO_OBJECT_LOCK
+close_free_children(struct dapl_ia *ia) REQUIRES(dapl_locks.adapter) DAPL_NO_OBJECT_LOCK
 {
 	struct park *park = NULL;
 	struct park_entry entry;
@@ -157,12 +157,13 @@ close_is_decided(void *arg) REQUIRES(dapl_locks.adapter)
  * requests bring, do not count.
  */
 static bool
-close_has_children(const struct dapl_ia *ia, bool all) REQUIRES(dapl_locks.adapter) NO_OBJECT_LOCK
+close_has_children(const struct dapl_ia *ia, bool all)
+    REQUIRES(dapl_locks.adapter) DAPL_NO_OBJECT_LOCK
 {
 	for (const struct dapl_kind_ops *e = dapl_kind_table; e->free; e++) {
 		const enum dapl_kind kind = e->kind;
 
-		if (!all && (kind == KIND_CR || kind == KIND_EP))
+		if (!all && (kind == DAPL_KIND_CR || kind == DAPL_KIND_EP))
 			continue;
 		for (struct dapl_object *child = ia->parent.children[kind]; child;
 		     child = child->next)
@@ -189,7 +190,7 @@ close_await_decided(struct dapl_ia *ia) RELEASE(dapl_locks.adapter)
  */
 static struct dapl_ia *
 close_begin(DAT_IA_HANDLE handle, bool graceful, DAT_RETURN *ret)
-    TRY_ACQUIRE(dapl_locks.adapter) NO_LOCK
+    TRY_ACQUIRE(dapl_locks.adapter) DAPL_NO_LOCK
 {
 	for (;;) {
 		struct dapl_ia *ia = dapl_ia_lock_handle(handle);
@@ -210,7 +211,7 @@ close_begin(DAT_IA_HANDLE handle, bool graceful, DAT_RETURN *ret)
 }
 
 static void
-close_notify_children(struct dapl_ia *ia) NO_ADAPTER_LOCK
+close_notify_children(struct dapl_ia *ia) DAPL_NO_ADAPTER_LOCK
 {
 	dapl_ia_lock(ia);
 	for (const struct dapl_kind_ops *e = dapl_kind_table; e->free; e++)
@@ -235,7 +236,7 @@ dapl_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS flags)
 	DAT_RETURN ret;
 
 	if (flags != DAT_CLOSE_ABRUPT_FLAG && flags != DAT_CLOSE_GRACEFUL_FLAG)
-		return dapl_handle_is(ia_handle, KIND_IA) ?
+		return dapl_handle_is(ia_handle, DAPL_KIND_IA) ?
 			   DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2) :
 			   DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 	ia = close_begin(ia_handle, flags == DAT_CLOSE_GRACEFUL_FLAG, &ret);

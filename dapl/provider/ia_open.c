@@ -22,7 +22,7 @@ DAT_RETURN
 dapl_ia_open(struct dapl_provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd,
     DAT_IA_HANDLE *ia_handle)
 {
-	char params[PROVIDER_PARAMS_MAX];
+	char params[DAPL_PROVIDER_PARAMS_MAX];
 	struct dapl_ia_options options;
 	DAT_RETURN ret;
 	struct dapl_ia *ia;
@@ -44,7 +44,7 @@ dapl_ia_open(struct dapl_provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *asy
 		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
 	ia->provider = provider;
 	ia->ops = &ia_ops;
-	for (int kind = 0; kind < KINDS; kind++)
+	for (int kind = 0; kind < DAPL_KIND_COUNT; kind++)
 		ia->parent.children[kind] = NULL;
 	r = dapl_ia_device_open(ia, &options);
 	if (r) {

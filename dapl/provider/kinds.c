@@ -6,7 +6,8 @@
 #include "dapl/evd/evd.h"
 
 #define KIND(name, stem) \
-	.kind = KIND_##name, .type = DAT_HANDLE_TYPE_##name, .free = dapl_##stem##_free_by_handle
+	.kind = DAPL_KIND_##name, .type = DAT_HANDLE_TYPE_##name, \
+	.free = dapl_##stem##_free_by_handle
 
 const struct dapl_kind_ops dapl_kind_table[] = {
 	{ KIND(CR, cr) },
@@ -28,14 +29,14 @@ const struct dapl_kind_ops dapl_kind_table[] = {
 	    .await_others = dapl_cno_await_others,
 	},
 	{ KIND(PZ, pz) },
-	{ .kind = KIND_IA, .type = DAT_HANDLE_TYPE_IA },
+	{ .kind = DAPL_KIND_IA, .type = DAT_HANDLE_TYPE_IA },
 };
 
 DAT_RETURN
 dapl_get_handle_type(DAT_HANDLE handle, DAT_HANDLE_TYPE *type)
 {
 	const struct dapl_kind_ops *ops = dapl_kind_table;
-	struct dapl_object *obj = dapl_object_lock_handle(handle, KIND_NONE);
+	struct dapl_object *obj = dapl_object_lock_handle(handle, DAPL_KIND_NONE);
 	enum dapl_kind kind;
 
 	if (!obj)

@@ -7,7 +7,10 @@
 
 #include "dapl/object/object.h"
 
-/* free() and await_others() are NO_LOCK; closing() and is_left() run with the adapter's lock. */
+/*
+ * free() and await_others() are DAPL_NO_LOCK; closing() and is_left() run with the lock of the
+ * adapter.
+ */
 struct dapl_kind_ops {
 	enum dapl_kind kind;
 	DAT_HANDLE_TYPE type;		/* what dat_get_handle_type() returns */

@@ -134,7 +134,7 @@ provider_make(const DAT_PROVIDER_INFO *info) REQUIRES(dapl_locks.providers)
 	p->table = provider_functions;
 	p->table.device_name = p->info.ia_name;
 	p->table.ia_open_func = provider_openers[rank];
-	if (dapl_debug_wants(DEBUG_CALLS | DEBUG_RESULTS)) {
+	if (dapl_debug_wants(DAPL_DEBUG_CALLS | DAPL_DEBUG_RESULTS)) {
 		p->open = dapl_trace_ia_open;
 		dapl_trace_install(&p->table);
 	}
@@ -189,7 +189,7 @@ dat_provider_fini(const DAT_PROVIDER_INFO *info)
 }
 
 void
-dapl_provider_params(struct dapl_provider *p, char params[PROVIDER_PARAMS_MAX])
+dapl_provider_params(struct dapl_provider *p, char params[DAPL_PROVIDER_PARAMS_MAX])
 {
 	provider_lock();
 	memcpy(params, p->params, sizeof p->params);

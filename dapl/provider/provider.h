@@ -9,7 +9,7 @@
 #include "dapl/object/provider.h"
 
 /* Copies the parameters of its record. */
-void dapl_provider_params(struct dapl_provider *provider, char params[PROVIDER_PARAMS_MAX])
+void dapl_provider_params(struct dapl_provider *provider, char params[DAPL_PROVIDER_PARAMS_MAX])
     EXCLUDES(dapl_locks.providers);
 
 #endif

@@ -21,7 +21,7 @@ DAT_RETURN
 dapl_cr_handoff(DAT_CR_HANDLE cr, DAT_CONN_QUAL qual)
 {
 	(void)qual;
-	return unsupported_call(cr, KIND_CR, DAT_INVALID_HANDLE_CR);
+	return unsupported_call(cr, DAPL_KIND_CR, DAT_INVALID_HANDLE_CR);
 }
 
 DAT_RETURN
@@ -36,7 +36,7 @@ dapl_ep_create_with_srq(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_
 	(void)srq;
 	(void)attr;
 	(void)ep;
-	return unsupported_call(ia, KIND_IA, DAT_INVALID_HANDLE_IA);
+	return unsupported_call(ia, DAPL_KIND_IA, DAT_INVALID_HANDLE_IA);
 }
 
 DAT_RETURN
@@ -44,7 +44,7 @@ dapl_ep_recv_query(DAT_EP_HANDLE ep, DAT_COUNT *allocated, DAT_COUNT *span)
 {
 	(void)allocated;
 	(void)span;
-	return unsupported_call(ep, KIND_EP, DAT_INVALID_HANDLE_EP);
+	return unsupported_call(ep, DAPL_KIND_EP, DAT_INVALID_HANDLE_EP);
 }
 
 DAT_RETURN
@@ -52,7 +52,7 @@ dapl_ep_set_watermark(DAT_EP_HANDLE ep, DAT_COUNT soft, DAT_COUNT hard)
 {
 	(void)soft;
 	(void)hard;
-	return unsupported_call(ep, KIND_EP, DAT_INVALID_HANDLE_EP);
+	return unsupported_call(ep, DAPL_KIND_EP, DAT_INVALID_HANDLE_EP);
 }
 
 DAT_RETURN
@@ -66,7 +66,7 @@ dapl_ep_post_send_with_invalidate(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LMR_
 	(void)flags;
 	(void)invalidate;
 	(void)context;
-	return unsupported_call(ep, KIND_EP, DAT_INVALID_HANDLE_EP);
+	return unsupported_call(ep, DAPL_KIND_EP, DAT_INVALID_HANDLE_EP);
 }
 
 DAT_RETURN
@@ -77,21 +77,21 @@ dapl_ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep, const DAT_RMR_TRIPLET *local, DA
 	(void)cookie;
 	(void)remote;
 	(void)flags;
-	return unsupported_call(ep, KIND_EP, DAT_INVALID_HANDLE_EP);
+	return unsupported_call(ep, DAPL_KIND_EP, DAT_INVALID_HANDLE_EP);
 }
 
 DAT_RETURN
 dapl_rmr_create(DAT_PZ_HANDLE pz, DAT_RMR_HANDLE *rmr)
 {
 	(void)rmr;
-	return unsupported_call(pz, KIND_PZ, DAT_INVALID_HANDLE_PZ);
+	return unsupported_call(pz, DAPL_KIND_PZ, DAT_INVALID_HANDLE_PZ);
 }
 
 DAT_RETURN
 dapl_rmr_create_for_ep(DAT_PZ_HANDLE pz, DAT_RMR_HANDLE *rmr)
 {
 	(void)rmr;
-	return unsupported_call(pz, KIND_PZ, DAT_INVALID_HANDLE_PZ);
+	return unsupported_call(pz, DAPL_KIND_PZ, DAT_INVALID_HANDLE_PZ);
 }
 
 DAT_RETURN
@@ -133,7 +133,7 @@ dapl_srq_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_SRQ_ATTR *attr, DAT_SRQ_
 	(void)pz;
 	(void)attr;
 	(void)srq;
-	return unsupported_call(ia, KIND_IA, DAT_INVALID_HANDLE_IA);
+	return unsupported_call(ia, DAPL_KIND_IA, DAT_INVALID_HANDLE_IA);
 }
 
 DAT_RETURN
@@ -184,5 +184,5 @@ dapl_ia_ha_related(DAT_IA_HANDLE ia, const DAT_NAME_PTR name, DAT_BOOLEAN *answe
 {
 	(void)name;
 	(void)answer;
-	return unsupported_call(ia, KIND_IA, DAT_INVALID_HANDLE_IA);
+	return unsupported_call(ia, DAPL_KIND_IA, DAT_INVALID_HANDLE_IA);
 }

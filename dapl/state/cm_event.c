@@ -3,17 +3,17 @@
 
 #define HAPPENS(what) \
 	{ \
-		CM_HAPPENS, EP_##what \
+		DAPL_CM_HAPPENS, DAPL_EP_##what \
 	}
 
 /* Multicast events are of no endpoint; the others that are missing change nothing. */
-static const struct dapl_cm_meaning cm_meanings[CM_EVENTS] = {
-	[RDMA_CM_EVENT_ADDR_RESOLVED] = { .sense = CM_HAS_ADDRESS },
-	[RDMA_CM_EVENT_ADDR_ERROR] = { .sense = CM_HAS_NEITHER },
-	[RDMA_CM_EVENT_ROUTE_RESOLVED] = { .sense = CM_HAS_ROUTE },
-	[RDMA_CM_EVENT_ROUTE_ERROR] = { .sense = CM_HAS_NEITHER },
+static const struct dapl_cm_meaning cm_meanings[DAPL_CM_EVENTS] = {
+	[RDMA_CM_EVENT_ADDR_RESOLVED] = { .sense = DAPL_CM_HAS_ADDRESS },
+	[RDMA_CM_EVENT_ADDR_ERROR] = { .sense = DAPL_CM_HAS_NEITHER },
+	[RDMA_CM_EVENT_ROUTE_RESOLVED] = { .sense = DAPL_CM_HAS_ROUTE },
+	[RDMA_CM_EVENT_ROUTE_ERROR] = { .sense = DAPL_CM_HAS_NEITHER },
 	[RDMA_CM_EVENT_ESTABLISHED] = HAPPENS(IS_ESTABLISHED),
-	[RDMA_CM_EVENT_REJECTED] = { .sense = CM_REJECTED },
+	[RDMA_CM_EVENT_REJECTED] = { .sense = DAPL_CM_REJECTED },
 	[RDMA_CM_EVENT_UNREACHABLE] = HAPPENS(IS_UNREACHABLE),
 	[RDMA_CM_EVENT_CONNECT_ERROR] = HAPPENS(HAS_FAILED),
 	[RDMA_CM_EVENT_DISCONNECTED] = HAPPENS(IS_DISCONNECTED),
@@ -23,7 +23,7 @@ static const struct dapl_cm_meaning cm_meanings[CM_EVENTS] = {
 const struct dapl_cm_meaning *
 dapl_cm_meaning(enum rdma_cm_event_type type)
 {
-	static const struct dapl_cm_meaning none = { .sense = CM_MEANS_NOTHING };
+	static const struct dapl_cm_meaning none = { .sense = DAPL_CM_MEANS_NOTHING };
 
-	return (unsigned int)type < CM_EVENTS ? &cm_meanings[type] : &none;
+	return (unsigned int)type < DAPL_CM_EVENTS ? &cm_meanings[type] : &none;
 }

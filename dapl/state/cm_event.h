@@ -9,15 +9,15 @@
 
 #include "dapl/state/ep_state.h"
 
-#define CM_EVENTS (RDMA_CM_EVENT_TIMEWAIT_EXIT + 1)
+#define DAPL_CM_EVENTS (RDMA_CM_EVENT_TIMEWAIT_EXIT + 1)
 
 enum dapl_cm_sense {
-	CM_MEANS_NOTHING,
-	CM_HAS_ADDRESS, /* next: resolve the route */
-	CM_HAS_ROUTE,	/* next: send the request */
-	CM_HAS_NEITHER, /* try again, or give up as unreachable */
-	CM_REJECTED,	/* the private data shows by whom */
-	CM_HAPPENS,	/* `what` happened to the connection */
+	DAPL_CM_MEANS_NOTHING,
+	DAPL_CM_HAS_ADDRESS, /* next: resolve the route */
+	DAPL_CM_HAS_ROUTE,   /* next: send the request */
+	DAPL_CM_HAS_NEITHER, /* try again, or give up as unreachable */
+	DAPL_CM_REJECTED,    /* the private data shows by whom */
+	DAPL_CM_HAPPENS,     /* `what` happened to the connection */
 };
 
 struct dapl_cm_meaning {

@@ -17,7 +17,7 @@ dapl_trace_make_upcall(
 	dapl_trace_boolean(&line, "more_events", more);
 	dapl_trace_send(&line);
 	object->upcall_func(object->instance_data, event, more);
-	if (dapl_debug_wants(DEBUG_RESULTS))
+	if (dapl_debug_wants(DAPL_DEBUG_RESULTS))
 		dapl_debug_line("upcall() returned");
 }
 
@@ -31,6 +31,6 @@ dapl_trace_make_agent_call(const DAT_OS_WAIT_PROXY_AGENT *agent, DAT_EVD_HANDLE 
 	dapl_trace_handle(&line, "evd", evd);
 	dapl_trace_send(&line);
 	agent->proxy_agent_func(agent->instance_data, evd);
-	if (dapl_debug_wants(DEBUG_RESULTS))
+	if (dapl_debug_wants(DAPL_DEBUG_RESULTS))
 		dapl_debug_line("agent() returned");
 }

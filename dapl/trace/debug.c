@@ -26,18 +26,18 @@ struct request {
 };
 
 static const struct request debug_registry_bits[] = {
-	{ 0x01, DEBUG_ERRORS },
-	{ 0x10, DEBUG_CONNECTIONS },
-	{ 0x20, DEBUG_CALLS },
-	{ 0x20, DEBUG_RESULTS },
+	{ 0x01, DAPL_DEBUG_ERRORS },
+	{ 0x10, DAPL_DEBUG_CONNECTIONS },
+	{ 0x20, DAPL_DEBUG_CALLS },
+	{ 0x20, DAPL_DEBUG_RESULTS },
 	{ 0, 0 },
 };
 
 static const struct request debug_provider_bits[] = {
-	{ 0x0001, DEBUG_ERRORS },
-	{ 0x0008 | 0x0010, DEBUG_CONNECTIONS },
-	{ 0x0100, DEBUG_CALLS },
-	{ 0x0200, DEBUG_RESULTS },
+	{ 0x0001, DAPL_DEBUG_ERRORS },
+	{ 0x0008 | 0x0010, DAPL_DEBUG_CONNECTIONS },
+	{ 0x0100, DAPL_DEBUG_CALLS },
+	{ 0x0200, DAPL_DEBUG_RESULTS },
 	{ 0, 0 },
 };
 
@@ -75,7 +75,7 @@ debug_read_environment(void)
 	const bool registry = debug_read_variable("DAT_DBG_TYPE", debug_registry_bits);
 
 	if (!debug_read_variable("DAPL_DBG_TYPE", debug_provider_bits) && !registry)
-		dapl_debug_classes = DEBUG_ERRORS;
+		dapl_debug_classes = DAPL_DEBUG_ERRORS;
 	if (!debug_read_number("DAPL_DBG_DEST", &debug_destinations) &&
 	    !debug_read_number("DAT_DBG_DEST", &debug_destinations))
 		debug_destinations = 0;
@@ -123,7 +123,7 @@ dapl_debug_error(const char *format, ...)
 {
 	va_list args;
 
-	if (!dapl_debug_wants(DEBUG_ERRORS))
+	if (!dapl_debug_wants(DAPL_DEBUG_ERRORS))
 		return;
 	va_start(args, format);
 	debug_print(format, args);

@@ -11,10 +11,11 @@
 #include <stdbool.h>
 
 enum dapl_debug_class {
-	DEBUG_ERRORS = 1,      /* the reason of a failure */
-	DEBUG_CALLS = 2,       /* each call with its arguments */
-	DEBUG_RESULTS = 4,     /* what it returned */
-	DEBUG_CONNECTIONS = 8, /* events of the connection manager and new states of endpoints */
+	DAPL_DEBUG_ERRORS = 1,	/* the reason of a failure */
+	DAPL_DEBUG_CALLS = 2,	/* each call with its arguments */
+	DAPL_DEBUG_RESULTS = 4, /* what it returned */
+	DAPL_DEBUG_CONNECTIONS =
+	    8, /* events of the connection manager and new states of endpoints */
 };
 
 /* Constant after dapl_debug_setup(), which a provider's first initialisation calls. */

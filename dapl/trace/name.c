@@ -9,7 +9,7 @@ const char *
 dapl_name_ep_state(DAT_EP_STATE state)
 {
 #define STATE(name) [DAT_EP_STATE_##name] = #name
-	static const char *const names[EP_STATES] = {
+	static const char *const names[DAPL_EP_STATES] = {
 		STATE(UNCONNECTED),
 		STATE(UNCONFIGURED_UNCONNECTED),
 		STATE(RESERVED),
@@ -34,18 +34,18 @@ dapl_name_ep_state(DAT_EP_STATE state)
 const char *
 dapl_name_ep_happening(enum dapl_ep_happening what)
 {
-	static const char *const names[EP_HAPPENINGS] = {
-		[EP_IS_ASKED] = "is requested at its reserved service point",
-		[EP_IS_ESTABLISHED] = "is established",
-		[EP_IS_REJECTED_BY_PEER] = "is rejected by the consumer at the other end",
-		[EP_IS_REJECTED] =
+	static const char *const names[DAPL_EP_HAPPENINGS] = {
+		[DAPL_EP_IS_ASKED] = "is requested at its reserved service point",
+		[DAPL_EP_IS_ESTABLISHED] = "is established",
+		[DAPL_EP_IS_REJECTED_BY_PEER] = "is rejected by the consumer at the other end",
+		[DAPL_EP_IS_REJECTED] =
 		    "is rejected by the transport, not by the consumer at the other end",
-		[EP_IS_UNREACHABLE] = "cannot be made: the target is unreachable",
-		[EP_HAS_FAILED] = "cannot be set up",
-		[EP_HAS_TIMED_OUT] = "is not established within the timeout",
-		[EP_IS_DISCONNECTED] = "is disconnected by the other end",
-		[EP_DISCONNECTS] = "is disconnected by this end",
-		[EP_IS_BROKEN] = "breaks",
+		[DAPL_EP_IS_UNREACHABLE] = "cannot be made: the target is unreachable",
+		[DAPL_EP_HAS_FAILED] = "cannot be set up",
+		[DAPL_EP_HAS_TIMED_OUT] = "is not established within the timeout",
+		[DAPL_EP_IS_DISCONNECTED] = "is disconnected by the other end",
+		[DAPL_EP_DISCONNECTS] = "is disconnected by this end",
+		[DAPL_EP_IS_BROKEN] = "breaks",
 	};
 
 	return (unsigned int)what < COUNT(names) ? names[what] : NULL;
@@ -55,7 +55,7 @@ const char *
 dapl_name_cm_event(enum rdma_cm_event_type type)
 {
 #define CM(name) [RDMA_CM_EVENT_##name] = #name
-	static const char *const names[CM_EVENTS] = {
+	static const char *const names[DAPL_CM_EVENTS] = {
 		CM(ADDR_RESOLVED),
 		CM(ADDR_ERROR),
 		CM(ROUTE_RESOLVED),

@@ -46,7 +46,7 @@ dapl_trace_call(struct dapl_trace_line *line, const char *call)
 void
 dapl_trace_send(struct dapl_trace_line *line)
 {
-	if (dapl_debug_wants(DEBUG_CALLS))
+	if (dapl_debug_wants(DAPL_DEBUG_CALLS))
 		dapl_debug_line("%s)", line->text);
 }
 
@@ -70,7 +70,7 @@ dapl_trace_return(struct dapl_trace_line *line, const char *call, DAT_RETURN ret
 void
 dapl_trace_send_return(struct dapl_trace_line *line)
 {
-	if (dapl_debug_wants(DEBUG_RESULTS))
+	if (dapl_debug_wants(DAPL_DEBUG_RESULTS))
 		dapl_debug_line("%s", line->text);
 }
 

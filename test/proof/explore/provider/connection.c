@@ -135,7 +135,7 @@ answer(struct cm_id *id, enum connection_answer how)
 		{ ANSWER_IS_AWAY, "cannot be reached", RDMA_CM_EVENT_UNREACHABLE },
 		{ ANSWER_IS_WRONG, "answers wrongly", RDMA_CM_EVENT_CONNECT_ERROR },
 	};
-	const uint32_t version = htonl(CR_REJECT_VERSION);
+	const uint32_t version = htonl(DAPL_CR_REJECT_VERSION);
 	unsigned int i = 0, size = 0;
 
 	while (answers[i].how != how)

@@ -61,7 +61,7 @@ play_open_evd(int i, DAT_EVD_HANDLE async, enum evd_base base)
 	life = next;
 	handle = handle == async ? life->handle : handle;
 	life->handle = handle;
-	life->object = dapl_handle_object(handle, KIND_EVD, &number);
+	life->object = dapl_handle_object(handle, DAPL_KIND_EVD, &number);
 	life->over = !life->object || play.closed; /* while it was on its way back to us */
 	life->flags = flags;
 	life->enabled.value = DAT_EVD_STATE_ENABLED;
@@ -112,7 +112,7 @@ play_open_cno(int i)
 	ret = dapl_cno_create(play.ia, agent, &handle);
 	if (ret != DAT_SUCCESS)
 		return ret;
-	object = dapl_handle_object(handle, KIND_CNO, &number);
+	object = dapl_handle_object(handle, DAPL_KIND_CNO, &number);
 	life->core = object ? &object->core : NULL;
 	life->handle = handle;
 	life->over = !object || play.closed;
@@ -155,7 +155,7 @@ play_open_ep(int i)
 	ep->spec = spec;
 	ep->index = i;
 	ep->life += !first;
-	ep->object = dapl_handle_object(handle, KIND_EP, &number);
+	ep->object = dapl_handle_object(handle, DAPL_KIND_EP, &number);
 	ep->freed = !ep->object || play.closed;
 	*play_life(ep) = (struct play_life){ .handle = handle,
 		.last = { -1, -1 },

@@ -30,19 +30,20 @@ static unsigned int run;
 static void
 name_locks(void *slot)
 {
-	static const char *const names[KINDS] = {
-		[KIND_IA] = "adapter",
-		[KIND_PZ] = "zone",
-		[KIND_EVD] = "EVD object",
-		[KIND_CNO] = "CNO object",
-		[KIND_EP] = "endpoint",
+	static const char *const names[DAPL_KIND_COUNT] = {
+		[DAPL_KIND_IA] = "adapter",
+		[DAPL_KIND_PZ] = "zone",
+		[DAPL_KIND_EVD] = "EVD object",
+		[DAPL_KIND_CNO] = "CNO object",
+		[DAPL_KIND_EP] = "endpoint",
 	};
 	struct dapl_object *obj = slot;
 
-	world_mutex_name(&obj->lock, obj->kind == KIND_IA ? RANK_IA : RANK_EP, names[obj->kind]);
-	if (obj->kind == KIND_EVD)
+	world_mutex_name(
+	    &obj->lock, obj->kind == DAPL_KIND_IA ? RANK_IA : RANK_EP, names[obj->kind]);
+	if (obj->kind == DAPL_KIND_EVD)
 		world_mutex_name(&((struct dapl_evd *)slot)->core.lock, RANK_EVD, "EVD");
-	else if (obj->kind == KIND_CNO)
+	else if (obj->kind == DAPL_KIND_CNO)
 		world_mutex_name(&((struct dapl_cno *)slot)->core.lock, RANK_CNO, "CNO");
 }
 
@@ -129,7 +130,7 @@ slots_evds(void)
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < n_cells; i++)
-		n += cells[i].tag == KIND_EVD;
+		n += cells[i].tag == DAPL_KIND_EVD;
 	return n;
 }
 
@@ -154,7 +155,7 @@ void
 dapl_handle_free(struct dapl_handle *h)
 {
 	sched_point(OP_ATOMIC, OBJECT_CELLS, &here);
-	h->tag = KIND_NONE;
+	h->tag = DAPL_KIND_NONE;
 	sched_touch(OP_ATOMIC, OBJECT_CELLS);
 }
 
@@ -165,9 +166,9 @@ dapl_handle_object(DAT_HANDLE handle, enum dapl_kind kind, uint64_t *serial)
 
 	sched_point(OP_ATOMIC, OBJECT_CELLS, &here);
 	sched_see(OP_ATOMIC, OBJECT_CELLS);
-	if (h < cells || h >= cells + n_cells || h->tag == KIND_NONE)
+	if (h < cells || h >= cells + n_cells || h->tag == DAPL_KIND_NONE)
 		return NULL;
-	if (kind != KIND_NONE && h->tag != (uint32_t)kind)
+	if (kind != DAPL_KIND_NONE && h->tag != (uint32_t)kind)
 		return NULL;
 	context_acquire(h);
 	*serial = h->serial;
@@ -185,7 +186,7 @@ slots_reset(void)
 /* ---- the registry, addresses, debug lines ---- */
 
 void
-dapl_provider_params(struct dapl_provider *provider, char params[PROVIDER_PARAMS_MAX])
+dapl_provider_params(struct dapl_provider *provider, char params[DAPL_PROVIDER_PARAMS_MAX])
 {
 	(void)provider;
 	params[0] = '\0';
@@ -308,7 +309,7 @@ bool
 slots_ask(DAT_EVD_HANDLE handle)
 {
 	DAT_EVENT event = { .event_number = DAT_CONNECTION_REQUEST_EVENT };
-	struct dapl_evd *evd = dapl_object_get(handle, KIND_EVD, NULL);
+	struct dapl_evd *evd = dapl_object_get(handle, DAPL_KIND_EVD, NULL);
 	int r;
 
 	if (!evd)

@@ -32,7 +32,7 @@ struct dapl_slab {
 	char *slots;
 };
 
-#define SLAB_INITIALIZER(type, prepare_fn) \
+#define DAPL_SLAB_INITIALIZER(type, prepare_fn) \
 	{ \
 		.size = sizeof(type), .prepare = (prepare_fn) \
 	}
