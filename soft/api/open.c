@@ -76,7 +76,7 @@ rdma_free_devices(struct ibv_context **list)
 
 int
 rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **out, void *context,
-    enum rdma_port_space ps)
+    enum rdma_port_space ps) NO_CM_LOCK
 {
 	struct rdma_event_channel *own = NULL;
 	struct soft_id *id;
@@ -89,9 +89,9 @@ rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **out, void
 		if (!own)
 			return -1;
 	}
-	pthread_mutex_lock(&soft_cm_lock);
+	soft_cm_lock();
 	id = soft_id_create(channel ? channel : own, context, ps);
-	pthread_mutex_unlock(&soft_cm_lock);
+	soft_cm_unlock();
 	if (!id) {
 		if (own)
 			rdma_destroy_event_channel(own);

@@ -10,6 +10,7 @@
 #include "cm.h"
 
 /* Sends a request to the process that owns the port; if there is none, the request is rejected. */
-void soft_cm_call(struct soft_id *id, const struct soft_cm_message *request);
+void soft_cm_call(struct soft_id *id, const struct soft_cm_message *request)
+    REQUIRES(soft_locks.cm) NO_PEERS_LOCK;
 
 #endif

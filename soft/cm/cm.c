@@ -1,7 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cm.h"
 
-pthread_mutex_t soft_cm_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void
+soft_cm_lock(void) UNCHECKED
+{
+	pthread_mutex_lock(&lock);
+}
+
+void
+soft_cm_unlock(void) UNCHECKED
+{
+	pthread_mutex_unlock(&lock);
+}
+
+void
+soft_cm_sleep(pthread_cond_t *condition)
+{
+	pthread_cond_wait(condition, &lock);
+}
+
+void
+soft_cm_lock_reset(void)
+{
+	pthread_mutex_init(&lock, NULL);
+}
 
 int
 soft_cm_result(int r)

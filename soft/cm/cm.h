@@ -2,7 +2,7 @@
 /*
  * cm -- the types that all parts of the connection manager share
  *
- * One lock, soft_cm_lock, guards all of them.  Two ids exchange messages that are named as in the
+ * One lock guards all of them.  Two ids exchange messages that are named as in the
  * InfiniBand specification (REQ, REP, RTU, REJ, DREQ, DREP) and addressed by process slot and id
  * number, in one process or in two.  Delivering a message does the work of the kernel; reading an
  * event does the work of librdmacm: it sets up the queue pair or creates the id of a request.
@@ -89,7 +89,7 @@ struct soft_event {
 	struct rdma_cm_event public;
 	struct soft_id *id;    /* that it is queued for: the listener for a request */
 	struct soft_id *child; /* of a request */
-	bool allocated, queued;
+	bool allocated, queued GUARDED_BY(soft_locks.cm);
 	TAILQ_ENTRY(soft_event) link;
 	uint8_t data[SOFT_CM_REP_DATA];
 };
@@ -97,46 +97,51 @@ struct soft_event {
 struct soft_event_channel {
 	struct rdma_event_channel public;
 	unsigned int generation; /* of the process */
-	TAILQ_HEAD(, soft_event) events;
+	TAILQ_HEAD(, soft_event) events GUARDED_BY(soft_locks.cm);
 };
 
 struct soft_id {
 	struct rdma_cm_id public;
 	unsigned int generation; /* of the process */
-	enum soft_id_state state;
+	enum soft_id_state state GUARDED_BY(soft_locks.cm);
 	uint32_t number;
 	struct soft_context *context; /* holds a reference once bound to the device */
-	struct soft_service *service;
+	struct soft_service *service GUARDED_BY(soft_locks.cm);
 	LIST_ENTRY(soft_id) service_link;
-	int backlog; /* requests that may wait */
-	int waiting; /* requests that do */
+	int backlog GUARDED_BY(soft_locks.cm); /* requests that may wait */
+	int waiting GUARDED_BY(soft_locks.cm); /* requests that do */
 	bool sync, reuse_address, owns_cqs;
 	bool incoming;			   /* the request came to us, on the peer's link */
 	struct ibv_qp_init_attr *endpoint; /* of a listening rdma_create_ep() */
 	struct ibv_pd *endpoint_pd;
 
-	unsigned int peer_slot;
-	uint32_t peer_number; /* 0: not known yet */
+	unsigned int peer_slot GUARDED_BY(soft_locks.cm);
+	uint32_t peer_number GUARDED_BY(soft_locks.cm); /* 0: not known yet */
 	uint32_t peer_qpn, peer_psn;
 	uint32_t psn;
 	uint8_t responder_resources, initiator_depth, retry_count, rnr_retry_count;
 	uint8_t ack_timeout; /* of the queue pair */
-	bool peer_srq;
+	bool peer_srq GUARDED_BY(soft_locks.cm);
 
 	/* Used by wait.c: */
-	bool is_waiting;
+	bool is_waiting GUARDED_BY(soft_locks.cm);
 	uint64_t sent,
 	    heard; /* when the message was sent, and when the peer last gave a sign of life */
 	uint64_t tick, retry_at; /* when the wait is checked, and when the request is sent, again */
 	TAILQ_ENTRY(soft_id) wait_link, retry_link;
-	struct soft_cm_message *unsent;
+	struct soft_cm_message *unsent GUARDED_BY(soft_locks.cm);
 
-	uint32_t reported, acknowledged; /* events */
-	struct soft_event answer;	 /* how the connection attempt ended */
-	struct soft_event disconnected;	 /* DISCONNECTED: needs no memory, so it cannot fail */
+	uint32_t reported GUARDED_BY(soft_locks.cm); /* events */
+	uint32_t acknowledged GUARDED_BY(soft_locks.cm);
+	struct soft_event answer;	/* how the connection attempt ended */
+	struct soft_event disconnected; /* DISCONNECTED: needs no memory, so it cannot fail */
 };
 
-extern pthread_mutex_t soft_cm_lock;
+void soft_cm_lock(void) ACQUIRE(soft_locks.cm) NO_SEND_LOCK;
+void soft_cm_unlock(void) RELEASE(soft_locks.cm);
+/* Sleeps until the condition is signalled; the lock is released meanwhile. */
+void soft_cm_sleep(pthread_cond_t *condition) REQUIRES(soft_locks.cm) NO_SEND_LOCK;
+void soft_cm_lock_reset(void); /* in a forked child */
 
 static inline struct soft_id *
 soft_id_of(struct rdma_cm_id *id)

@@ -66,7 +66,7 @@ connect_check_param(const struct rdma_conn_param *param, uint8_t data_max)
 
 /* Sends the REP.  If the id has the queue pair, it is ready. */
 static int
-connect_send_reply(struct soft_id *id, const struct rdma_conn_param *param)
+connect_send_reply(struct soft_id *id, const struct rdma_conn_param *param) REQUIRES(soft_locks.cm)
 {
 	struct soft_cm_message message = {
 		.type = SOFT_CM_REP,
@@ -88,7 +88,7 @@ connect_send_reply(struct soft_id *id, const struct rdma_conn_param *param)
 }
 
 int
-rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param)
+rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param) NO_CM_LOCK
 {
 	struct soft_id *id = soft_id_of(public);
 	struct rdma_addr *addr = &public->route.addr;
@@ -109,7 +109,7 @@ rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param)
 	    connect_limit(message.responder_resources, RDMA_MAX_RESP_RES, SOFT_MAX_RD_ATOM);
 	message.initiator_depth =
 	    connect_limit(message.initiator_depth, RDMA_MAX_INIT_DEPTH, SOFT_MAX_RD_ATOM);
-	pthread_mutex_lock(&soft_cm_lock);
+	soft_cm_lock();
 	if (id->state != SOFT_ID_ROUTE_RESOLVED) {
 		r = -EINVAL;
 	} else {
@@ -126,12 +126,12 @@ rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param)
 		if (id->state == SOFT_ID_REQUESTING)
 			soft_wait_start(id);
 	}
-	pthread_mutex_unlock(&soft_cm_lock);
+	soft_cm_unlock();
 	return r ? soft_cm_result(r) : soft_event_complete(id);
 }
 
 int
-rdma_listen(struct rdma_cm_id *public, int backlog)
+rdma_listen(struct rdma_cm_id *public, int backlog) NO_CM_LOCK
 {
 	struct soft_id *id = soft_id_of(public);
 	struct sockaddr_in any = { .sin_family = AF_INET };
@@ -139,18 +139,18 @@ rdma_listen(struct rdma_cm_id *public, int backlog)
 
 	if (soft_id_state(id) == SOFT_ID_IDLE && rdma_bind_addr(public, (struct sockaddr *)&any))
 		return -1;
-	pthread_mutex_lock(&soft_cm_lock);
+	soft_cm_lock();
 	r = id->state == SOFT_ID_BOUND ? soft_service_listen(id) : -EINVAL;
 	if (!r) {
 		id->state = SOFT_ID_LISTENING;
 		id->backlog = backlog > 0 && backlog < BACKLOG_MAX ? backlog : BACKLOG_MAX;
 	}
-	pthread_mutex_unlock(&soft_cm_lock);
+	soft_cm_unlock();
 	return soft_cm_result(r);
 }
 
 int
-rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *param)
+rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *param) NO_CM_LOCK
 {
 	struct soft_id *id = soft_id_of(public);
 	enum soft_id_state state = soft_id_state(id);
@@ -173,9 +173,9 @@ rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *param)
 		if (r)
 			return soft_cm_result(r);
 	}
-	pthread_mutex_lock(&soft_cm_lock);
+	soft_cm_lock();
 	r = connect_send_reply(id, param);
-	pthread_mutex_unlock(&soft_cm_lock);
+	soft_cm_unlock();
 	if (!r)
 		return soft_event_complete(id);
 	soft_cm_qp_error(id);
@@ -183,47 +183,47 @@ rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *param)
 }
 
 int
-rdma_establish(struct rdma_cm_id *public)
+rdma_establish(struct rdma_cm_id *public) NO_CM_LOCK
 {
 	struct soft_id *id = soft_id_of(public);
 	int r;
 
-	pthread_mutex_lock(&soft_cm_lock);
+	soft_cm_lock();
 	r = !public->qp && id->state == SOFT_ID_ACCEPTED ? 0 : -EINVAL;
 	if (!r)
 		soft_cm_established(id);
-	pthread_mutex_unlock(&soft_cm_lock);
+	soft_cm_unlock();
 	return soft_cm_result(r);
 }
 
 int
-rdma_reject(struct rdma_cm_id *public, const void *data, uint8_t length)
+rdma_reject(struct rdma_cm_id *public, const void *data, uint8_t length) NO_CM_LOCK
 {
 	struct soft_id *id = soft_id_of(public);
 	int r = 0;
 
 	if (length > SOFT_CM_REJ_DATA || (length && !data))
 		return soft_cm_result(EINVAL);
-	pthread_mutex_lock(&soft_cm_lock);
+	soft_cm_lock();
 	if (id->state == SOFT_ID_REQUESTED || (id->state == SOFT_ID_ACCEPTED && !public->qp)) {
 		soft_cm_send(id, SOFT_CM_REJ, SOFT_CM_REJ_CONSUMER, data, length);
 		id->state = SOFT_ID_DISCONNECTED;
 	} else if (id->state != SOFT_ID_DISCONNECTED) {
 		r = -EINVAL;
 	}
-	pthread_mutex_unlock(&soft_cm_lock);
+	soft_cm_unlock();
 	return soft_cm_result(r);
 }
 
 int
-rdma_disconnect(struct rdma_cm_id *public)
+rdma_disconnect(struct rdma_cm_id *public) NO_CM_LOCK
 {
 	struct soft_id *id = soft_id_of(public);
 
 	if (soft_id_state(id) < SOFT_ID_REQUESTING)
 		return soft_cm_result(EINVAL);
 	soft_cm_qp_error(id);
-	pthread_mutex_lock(&soft_cm_lock);
+	soft_cm_lock();
 	switch (id->state) {
 	case SOFT_ID_ANSWERED:
 	case SOFT_ID_ACCEPTED:
@@ -236,18 +236,18 @@ rdma_disconnect(struct rdma_cm_id *public)
 	default: /* it ends already, or there is no connection */
 		break;
 	}
-	pthread_mutex_unlock(&soft_cm_lock);
+	soft_cm_unlock();
 	return 0;
 }
 
 int
-rdma_notify(struct rdma_cm_id *public, enum ibv_event_type event)
+rdma_notify(struct rdma_cm_id *public, enum ibv_event_type event) NO_CM_LOCK
 {
 	if (event != IBV_EVENT_COMM_EST)
 		return soft_cm_result(EINVAL);
 	/* A message that comes before the RTU means the same. */
-	pthread_mutex_lock(&soft_cm_lock);
+	soft_cm_lock();
 	soft_cm_ready(soft_id_of(public));
-	pthread_mutex_unlock(&soft_cm_lock);
+	soft_cm_unlock();
 	return 0;
 }

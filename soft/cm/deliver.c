@@ -35,7 +35,7 @@ event_fill(struct soft_event *event, const struct soft_cm_message *message, uint
 
 /* The offers and limits of the peer, from which the queue pair is set up. */
 static void
-id_set_peer(struct soft_id *id, const struct soft_cm_message *message)
+id_set_peer(struct soft_id *id, const struct soft_cm_message *message) REQUIRES(soft_locks.cm)
 {
 	id->peer_slot = message->from_slot;
 	id->peer_number = message->from;
@@ -48,7 +48,7 @@ id_set_peer(struct soft_id *id, const struct soft_cm_message *message)
 }
 
 static void
-deliver_request(const struct soft_cm_message *message)
+deliver_request(const struct soft_cm_message *message) REQUIRES(soft_locks.cm)
 {
 	struct soft_id *listener, *child = NULL;
 	struct soft_event *event = NULL;
@@ -92,6 +92,7 @@ reject:
 /* Whether the peer answers after its time was over. */
 static bool
 deliver_is_late(const struct soft_id *id, const struct soft_cm_message *message)
+    REQUIRES(soft_locks.cm)
 {
 	if (id->state == SOFT_ID_DISCONNECTED)
 		soft_cm_answer(message, SOFT_CM_REJ, SOFT_CM_REJ_TIMEOUT);
@@ -100,7 +101,7 @@ deliver_is_late(const struct soft_id *id, const struct soft_cm_message *message)
 
 /* The connection manager of the peer works, and its consumer decides. */
 static void
-deliver_receipt(struct soft_id *id, const struct soft_cm_message *message)
+deliver_receipt(struct soft_id *id, const struct soft_cm_message *message) REQUIRES(soft_locks.cm)
 {
 	if (id->state != SOFT_ID_ANSWERED && deliver_is_late(id, message))
 		return;
@@ -110,14 +111,14 @@ deliver_receipt(struct soft_id *id, const struct soft_cm_message *message)
 
 /* Once the consumer has answered, no MRA is sent: the answer is on its way. */
 static void
-deliver_question(struct soft_id *id)
+deliver_question(struct soft_id *id) REQUIRES(soft_locks.cm)
 {
 	if (id->state == SOFT_ID_REQUESTED || id->state == SOFT_ID_ACCEPTED)
 		soft_cm_send(id, SOFT_CM_MRA, 0, NULL, 0);
 }
 
 static void
-deliver_reply(struct soft_id *id, const struct soft_cm_message *message)
+deliver_reply(struct soft_id *id, const struct soft_cm_message *message) REQUIRES(soft_locks.cm)
 {
 	if (deliver_is_late(id, message))
 		return;
@@ -128,7 +129,7 @@ deliver_reply(struct soft_id *id, const struct soft_cm_message *message)
 }
 
 static void
-deliver_rejection(struct soft_id *id, const struct soft_cm_message *message)
+deliver_rejection(struct soft_id *id, const struct soft_cm_message *message) REQUIRES(soft_locks.cm)
 {
 	if (id->state != SOFT_ID_REQUESTING && id->state != SOFT_ID_ANSWERED &&
 	    id->state != SOFT_ID_REQUESTED)
@@ -139,7 +140,7 @@ deliver_rejection(struct soft_id *id, const struct soft_cm_message *message)
 }
 
 static void
-id_post_disconnected(struct soft_id *id, int status)
+id_post_disconnected(struct soft_id *id, int status) REQUIRES(soft_locks.cm)
 {
 	id->state = SOFT_ID_DISCONNECTED;
 	soft_event_post(id, &id->disconnected, RDMA_CM_EVENT_DISCONNECTED, status);
@@ -147,7 +148,7 @@ id_post_disconnected(struct soft_id *id, int status)
 
 /* The state ensures that exactly one DISCONNECTED is posted, however often a DREQ comes. */
 static void
-deliver_disconnect(struct soft_id *id)
+deliver_disconnect(struct soft_id *id) REQUIRES(soft_locks.cm)
 {
 	bool told = id->state == SOFT_ID_DISCONNECTED;
 
@@ -160,7 +161,7 @@ deliver_disconnect(struct soft_id *id)
 
 /* A peer that does not know yet that the id was destroyed gets the answer from here. */
 static void
-deliver_without_id(const struct soft_cm_message *message)
+deliver_without_id(const struct soft_cm_message *message) REQUIRES(soft_locks.cm)
 {
 	switch (message->type) {
 	case SOFT_CM_MRA:
@@ -180,7 +181,7 @@ deliver_without_id(const struct soft_cm_message *message)
 }
 
 static void
-id_lose_peer(struct soft_id *id)
+id_lose_peer(struct soft_id *id) REQUIRES(soft_locks.cm)
 {
 	switch (id->state) {
 	case SOFT_ID_REQUESTING:
@@ -205,7 +206,7 @@ struct lost {
 };
 
 static void
-id_lose_link(struct soft_id *id, void *arg)
+id_lose_link(struct soft_id *id, void *arg) REQUIRES(soft_locks.cm)
 {
 	const struct lost *lost = arg;
 
@@ -360,9 +361,9 @@ soft_cm_link_lost(unsigned int slot, bool incoming)
 {
 	struct lost lost = { slot, incoming };
 
-	pthread_mutex_lock(&soft_cm_lock);
+	soft_cm_lock();
 	soft_id_each(id_lose_link, &lost);
-	pthread_mutex_unlock(&soft_cm_lock);
+	soft_cm_unlock();
 }
 
 bool
@@ -375,8 +376,8 @@ soft_cm_frame(struct soft_link *link, const struct soft_wire_cm *cm)
 	message.incoming = !link->outgoing;
 	if (message.incoming)
 		soft_link_read_answers(link->slot);
-	pthread_mutex_lock(&soft_cm_lock);
+	soft_cm_lock();
 	soft_cm_deliver(&message);
-	pthread_mutex_unlock(&soft_cm_lock);
+	soft_cm_unlock();
 	return true;
 }

@@ -8,7 +8,7 @@
 static pthread_cond_t acknowledged = PTHREAD_COND_INITIALIZER;
 
 static void
-event_enqueue(struct soft_event_channel *channel, struct soft_event *event)
+event_enqueue(struct soft_event_channel *channel, struct soft_event *event) REQUIRES(soft_locks.cm)
 {
 	event->queued = true;
 	TAILQ_INSERT_TAIL(&channel->events, event, link);
@@ -100,7 +100,7 @@ soft_event_wait_acknowledged(struct soft_id *id)
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	while (id->acknowledged != id->reported)
-		pthread_cond_wait(&acknowledged, &soft_cm_lock);
+		soft_cm_sleep(&acknowledged);
 	pthread_setcancelstate(state, NULL);
 }
 
@@ -109,7 +109,7 @@ soft_event_take(struct soft_event_channel *channel)
 {
 	struct soft_event *event;
 
-	pthread_mutex_lock(&soft_cm_lock);
+	soft_cm_lock();
 	event = TAILQ_FIRST(&channel->events);
 	if (event) {
 		soft_event_remove(channel, event);
@@ -117,23 +117,23 @@ soft_event_take(struct soft_event_channel *channel)
 		if (event->child)
 			event->id->waiting--;
 	}
-	pthread_mutex_unlock(&soft_cm_lock);
+	soft_cm_unlock();
 	return event;
 }
 
 int
-rdma_ack_cm_event(struct rdma_cm_event *public)
+rdma_ack_cm_event(struct rdma_cm_event *public) NO_CM_LOCK
 {
 	struct soft_event *event;
 
 	if (!public)
 		return soft_cm_result(EINVAL);
 	event = soft_container_of(public, struct soft_event, public);
-	pthread_mutex_lock(&soft_cm_lock);
+	soft_cm_lock();
 	event->id->acknowledged++;
 	pthread_cond_broadcast(&acknowledged);
 	if (event->allocated)
 		free(event);
-	pthread_mutex_unlock(&soft_cm_lock);
+	soft_cm_unlock();
 	return 0;
 }

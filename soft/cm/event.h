@@ -13,18 +13,19 @@
 struct soft_event *soft_event_create(void);
 
 /* Queues the event on the channel of the id. */
-void soft_event_post(
-    struct soft_id *id, struct soft_event *event, enum rdma_cm_event_type type, int status);
-void soft_event_remove(struct soft_event_channel *channel, struct soft_event *event);
+void soft_event_post(struct soft_id *id, struct soft_event *event, enum rdma_cm_event_type type,
+    int status) REQUIRES(soft_locks.cm);
+void soft_event_remove(struct soft_event_channel *channel, struct soft_event *event)
+    REQUIRES(soft_locks.cm);
 
 /* Takes the lock: dequeues the next event and counts it as reported; NULL if there is none. */
-struct soft_event *soft_event_take(struct soft_event_channel *channel);
+struct soft_event *soft_event_take(struct soft_event_channel *channel) NO_CM_LOCK;
 
 /* Gives the id another channel and moves its queued events there. */
-void soft_event_move(struct soft_id *id, struct rdma_event_channel *to);
+void soft_event_move(struct soft_id *id, struct rdma_event_channel *to) REQUIRES(soft_locks.cm);
 
 /* Waits until every event of the id that was read is acknowledged. */
-void soft_event_wait_acknowledged(struct soft_id *id);
+void soft_event_wait_acknowledged(struct soft_id *id) REQUIRES(soft_locks.cm);
 
 void soft_events_reset(void); /* in a forked child */
 

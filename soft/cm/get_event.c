@@ -10,7 +10,7 @@
 
 /* The passive side of librdmacm: a request becomes an id when it is read. */
 static bool
-event_process_request(struct soft_event *event)
+event_process_request(struct soft_event *event) NO_CM_LOCK
 {
 	struct soft_id *child = event->child, *listener = event->id;
 	struct rdma_event_channel *own = NULL;
@@ -21,11 +21,11 @@ event_process_request(struct soft_event *event)
 		own = rdma_create_event_channel();
 		r = own ? 0 : -1;
 	}
-	pthread_mutex_lock(&soft_cm_lock);
+	soft_cm_lock();
 	child->public.context = listener->public.context;
 	soft_event_move(child, own ? own : listener->public.channel);
 	child->sync = own != NULL;
-	pthread_mutex_unlock(&soft_cm_lock);
+	soft_cm_unlock();
 	if (!r && listener->endpoint) {
 		init = *listener->endpoint;
 		r = rdma_create_qp(&child->public, listener->endpoint_pd, &init);
@@ -36,7 +36,7 @@ event_process_request(struct soft_event *event)
 }
 
 static void
-event_process_response(struct soft_event *event)
+event_process_response(struct soft_event *event) NO_CM_LOCK
 {
 	struct soft_id *id = event->id;
 	int r;
@@ -44,7 +44,7 @@ event_process_response(struct soft_event *event)
 	if (!id->public.qp)
 		return; /* the consumer's queue pair: it calls rdma_establish() */
 	r = soft_cm_qp_ready(id);
-	pthread_mutex_lock(&soft_cm_lock);
+	soft_cm_lock();
 	if (r) {
 		event->public.event = RDMA_CM_EVENT_CONNECT_ERROR;
 		event->public.status = -r;
@@ -53,7 +53,7 @@ event_process_response(struct soft_event *event)
 		event->public.event = RDMA_CM_EVENT_ESTABLISHED;
 		soft_cm_established(id);
 	}
-	pthread_mutex_unlock(&soft_cm_lock);
+	soft_cm_unlock();
 }
 
 /*

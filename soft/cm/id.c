@@ -17,10 +17,11 @@ static struct entry {
 	struct soft_id *id;
 	uint32_t uses;
 } * table;
-static uint32_t table_size, table_next;
+static uint32_t table_size GUARDED_BY(soft_locks.cm);
+static uint32_t table_next GUARDED_BY(soft_locks.cm);
 
 static int
-id_assign_number(struct soft_id *id)
+id_assign_number(struct soft_id *id) REQUIRES(soft_locks.cm)
 {
 	uint32_t size = table_size ? table_size * 2 : 64, index;
 	struct entry *bigger;
@@ -73,9 +74,9 @@ soft_id_state(struct soft_id *id)
 {
 	enum soft_id_state state;
 
-	pthread_mutex_lock(&soft_cm_lock);
+	soft_cm_lock();
 	state = id->state;
-	pthread_mutex_unlock(&soft_cm_lock);
+	soft_cm_unlock();
 	return state;
 }
 
@@ -119,7 +120,7 @@ soft_id_free(struct soft_id *id)
 }
 
 void
-soft_ids_reset(void)
+soft_ids_reset(void) UNCHECKED
 {
 	soft_runtime_leak(table);
 	table = NULL;

@@ -10,26 +10,26 @@
 #include "cm.h"
 
 /* NULL without memory. */
-struct soft_id *soft_id_create(
-    struct rdma_event_channel *channel, void *context, enum rdma_port_space ps);
-void soft_id_free(struct soft_id *id);
+struct soft_id *soft_id_create(struct rdma_event_channel *channel, void *context,
+    enum rdma_port_space ps) REQUIRES(soft_locks.cm);
+void soft_id_free(struct soft_id *id) REQUIRES(soft_locks.cm);
 void soft_ids_reset(void); /* in a forked child */
-struct soft_id *soft_id_find(uint32_t number);
+struct soft_id *soft_id_find(uint32_t number) REQUIRES(soft_locks.cm);
 
 /* Takes the lock.  The state may change at once; the caller must not depend on it. */
-enum soft_id_state soft_id_state(struct soft_id *id);
+enum soft_id_state soft_id_state(struct soft_id *id) NO_CM_LOCK;
 
 /* Calls fn for every id; it may neither create nor free one. */
-void soft_id_each(void (*fn)(struct soft_id *id, void *arg), void *arg);
+void soft_id_each(void (*fn)(struct soft_id *id, void *arg), void *arg) REQUIRES(soft_locks.cm);
 
 /*
  * The id takes a reference to the device; show() also sets the fields by which the consumer sees
  * it. 0 or -errno.  Starting the device takes the runtime lock, so the CM lock must not be held.
  */
-int soft_id_attach_device(struct soft_id *id);
-int soft_id_show_device(struct soft_id *id);
+int soft_id_attach_device(struct soft_id *id) NO_LOCK;
+int soft_id_show_device(struct soft_id *id) NO_LOCK;
 
 /* The same for the id of a request, whose listener has a reference; the CM lock is held. */
-void soft_id_inherit_device(struct soft_id *child);
+void soft_id_inherit_device(struct soft_id *child) REQUIRES(soft_locks.cm);
 
 #endif

@@ -13,7 +13,7 @@
 #include <string.h>
 
 int
-rdma_destroy_id(struct rdma_cm_id *public)
+rdma_destroy_id(struct rdma_cm_id *public) NO_CM_LOCK
 {
 	struct soft_id *id = soft_id_of(public);
 	struct rdma_event_channel *own = id->sync ? public->channel : NULL;
@@ -25,7 +25,7 @@ rdma_destroy_id(struct rdma_cm_id *public)
 		rdma_ack_cm_event(public->event);
 		public->event = NULL;
 	}
-	pthread_mutex_lock(&soft_cm_lock);
+	soft_cm_lock();
 	soft_service_detach(id);
 	soft_event_drop(id);
 	soft_cm_disconnect(id);
@@ -33,7 +33,7 @@ rdma_destroy_id(struct rdma_cm_id *public)
 	soft_event_drop(id);
 	soft_wait_stop(id);
 	soft_id_free(id);
-	pthread_mutex_unlock(&soft_cm_lock);
+	soft_cm_unlock();
 	if (own)
 		rdma_destroy_event_channel(own);
 	if (ctx)
@@ -42,7 +42,7 @@ rdma_destroy_id(struct rdma_cm_id *public)
 }
 
 int
-rdma_migrate_id(struct rdma_cm_id *public, struct rdma_event_channel *channel)
+rdma_migrate_id(struct rdma_cm_id *public, struct rdma_event_channel *channel) NO_CM_LOCK
 {
 	struct rdma_event_channel *from = public->channel, *own = NULL;
 	struct soft_id *id = soft_id_of(public);
@@ -58,11 +58,11 @@ rdma_migrate_id(struct rdma_cm_id *public, struct rdma_event_channel *channel)
 		rdma_ack_cm_event(public->event);
 		public->event = NULL;
 	}
-	pthread_mutex_lock(&soft_cm_lock);
+	soft_cm_lock();
 	soft_event_move(id, channel);
 	/* Events that were read from the old channel may still be in use. */
 	soft_event_wait_acknowledged(id);
-	pthread_mutex_unlock(&soft_cm_lock);
+	soft_cm_unlock();
 	if (id->sync)
 		rdma_destroy_event_channel(from);
 	id->sync = own != NULL;
@@ -82,7 +82,8 @@ rdma_get_dst_port(struct rdma_cm_id *id)
 }
 
 int
-rdma_set_option(struct rdma_cm_id *public, int level, int optname, void *optval, size_t optlen)
+rdma_set_option(
+    struct rdma_cm_id *public, int level, int optname, void *optval, size_t optlen) NO_CM_LOCK
 {
 	struct soft_id *id = soft_id_of(public);
 	int value = 0;
@@ -97,19 +98,19 @@ rdma_set_option(struct rdma_cm_id *public, int level, int optname, void *optval,
 	case RDMA_OPTION_ID_ACK_TIMEOUT:
 		if (optlen != sizeof(uint8_t) || *(uint8_t *)optval > 31)
 			return soft_cm_result(EINVAL);
-		pthread_mutex_lock(&soft_cm_lock);
+		soft_cm_lock();
 		id->ack_timeout = *(uint8_t *)optval;
-		pthread_mutex_unlock(&soft_cm_lock);
+		soft_cm_unlock();
 		return 0;
 	case RDMA_OPTION_ID_REUSEADDR:
 	case RDMA_OPTION_ID_AFONLY:
 		if (optlen != sizeof value)
 			return soft_cm_result(EINVAL);
 		memcpy(&value, optval, sizeof value);
-		pthread_mutex_lock(&soft_cm_lock);
+		soft_cm_lock();
 		if (optname == RDMA_OPTION_ID_REUSEADDR)
 			id->reuse_address = value;
-		pthread_mutex_unlock(&soft_cm_lock);
+		soft_cm_unlock();
 		return 0;
 	default:
 		return soft_cm_result(ENOSYS);

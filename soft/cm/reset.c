@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "reset.h"
+#include "cm.h"
 #include "event.h"
 #include "id.h"
 #include "service.h"
@@ -9,7 +10,7 @@
 void
 soft_cm_reset(void)
 {
-	pthread_mutex_init(&soft_cm_lock, NULL);
+	soft_cm_lock_reset();
 	soft_events_reset();
 	soft_cm_device_reset();
 	soft_services_reset();

@@ -8,9 +8,9 @@
 
 #include <stdlib.h>
 
-/* Gives the id its source address and a port; the lock is held. */
+/* Gives the id its source address and a port. */
 static int
-resolve_bind_source(struct soft_id *id, const struct sockaddr *address)
+resolve_bind_source(struct soft_id *id, const struct sockaddr *address) REQUIRES(soft_locks.cm)
 {
 	struct rdma_addr *addr = &id->public.route.addr;
 	uint16_t port = soft_address_port(address);
@@ -40,6 +40,7 @@ resolve_to_loopback(struct sockaddr_storage *storage)
 static int
 resolve_locked(struct soft_id *id, const struct sockaddr *source,
     const struct sockaddr_storage *target, bool reachable, struct soft_event *event)
+    REQUIRES(soft_locks.cm)
 {
 	struct rdma_addr *addr = &id->public.route.addr;
 	struct sockaddr_storage any = { .ss_family = target->ss_family };
@@ -92,7 +93,7 @@ resolve_create_path(void)
 }
 
 int
-rdma_bind_addr(struct rdma_cm_id *public, struct sockaddr *address)
+rdma_bind_addr(struct rdma_cm_id *public, struct sockaddr *address) NO_CM_LOCK
 {
 	struct soft_id *id = soft_id_of(public);
 	bool wild;
@@ -106,9 +107,9 @@ rdma_bind_addr(struct rdma_cm_id *public, struct sockaddr *address)
 		r = soft_id_attach_device(id);
 	if (r)
 		return soft_cm_result(r);
-	pthread_mutex_lock(&soft_cm_lock);
+	soft_cm_lock();
 	r = id->state == SOFT_ID_IDLE ? resolve_bind_source(id, address) : -EINVAL;
-	pthread_mutex_unlock(&soft_cm_lock);
+	soft_cm_unlock();
 	/*
 	 * An id that is bound to "any address" has no device before a peer has chosen an address.
 	 */
@@ -118,8 +119,8 @@ rdma_bind_addr(struct rdma_cm_id *public, struct sockaddr *address)
 }
 
 int
-rdma_resolve_addr(
-    struct rdma_cm_id *public, struct sockaddr *source, struct sockaddr *target, int timeout_ms)
+rdma_resolve_addr(struct rdma_cm_id *public, struct sockaddr *source, struct sockaddr *target,
+    int timeout_ms) NO_CM_LOCK
 {
 	struct soft_id *id = soft_id_of(public);
 	struct sockaddr_storage to;
@@ -146,9 +147,9 @@ rdma_resolve_addr(
 	event = soft_event_create();
 	if (!event)
 		return soft_cm_result(ENOMEM);
-	pthread_mutex_lock(&soft_cm_lock);
+	soft_cm_lock();
 	r = resolve_locked(id, source, &to, reachable, event);
-	pthread_mutex_unlock(&soft_cm_lock);
+	soft_cm_unlock();
 	if (r) {
 		free(event);
 		return soft_cm_result(r);
@@ -157,7 +158,7 @@ rdma_resolve_addr(
 }
 
 int
-rdma_resolve_route(struct rdma_cm_id *public, int timeout_ms)
+rdma_resolve_route(struct rdma_cm_id *public, int timeout_ms) NO_CM_LOCK
 {
 	struct soft_id *id = soft_id_of(public);
 	struct ibv_sa_path_rec *path = resolve_create_path();
@@ -165,7 +166,7 @@ rdma_resolve_route(struct rdma_cm_id *public, int timeout_ms)
 	int r = -ENOMEM;
 
 	(void)timeout_ms;
-	pthread_mutex_lock(&soft_cm_lock);
+	soft_cm_lock();
 	if (event && path)
 		r = id->state == SOFT_ID_ADDR_RESOLVED ? 0 : -EINVAL;
 	if (!r) {
@@ -175,7 +176,7 @@ rdma_resolve_route(struct rdma_cm_id *public, int timeout_ms)
 		id->state = SOFT_ID_ROUTE_RESOLVED;
 		soft_event_post(id, event, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
 	}
-	pthread_mutex_unlock(&soft_cm_lock);
+	soft_cm_unlock();
 	if (r) {
 		free(path);
 		free(event);

@@ -33,7 +33,7 @@ service_find(uint16_t port_space, uint16_t port)
 
 /* Tries ports one after the other from a random one on: the kernel keeps adjacent locks as one. */
 static int
-service_any_port(uint16_t port_space, uint16_t *port)
+service_any_port(uint16_t port_space, uint16_t *port) REQUIRES(soft_locks.cm)
 {
 	static bool begun;
 	static uint32_t next;
@@ -53,6 +53,7 @@ service_any_port(uint16_t port_space, uint16_t *port)
 
 static int
 service_create(struct soft_service **out, uint16_t port_space, uint16_t port)
+    REQUIRES(soft_locks.cm)
 {
 	struct soft_service *service;
 	int r;

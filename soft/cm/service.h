@@ -10,16 +10,17 @@
 #include "cm.h"
 
 /* Binds the id to `port`, or to a free one for 0, which is then written: 0 or -errno. */
-int soft_service_attach(struct soft_id *id, uint16_t *port);
-void soft_service_detach(struct soft_id *id);
+int soft_service_attach(struct soft_id *id, uint16_t *port) REQUIRES(soft_locks.cm);
+void soft_service_detach(struct soft_id *id) REQUIRES(soft_locks.cm);
 
 /* The id listens at its port: 0, or -EADDRINUSE. */
-int soft_service_listen(struct soft_id *id);
-bool soft_service_here(uint16_t port_space, uint16_t port); /* this process has the port */
-void soft_services_reset(void);				    /* in a forked child */
+int soft_service_listen(struct soft_id *id) REQUIRES(soft_locks.cm);
+/* Whether this process has the port. */
+bool soft_service_here(uint16_t port_space, uint16_t port) REQUIRES(soft_locks.cm);
+void soft_services_reset(void); /* in a forked child */
 
 /* The id listening at the address of a REQ, or NULL. */
-struct soft_id *soft_service_find(
-    uint16_t port_space, uint16_t port, const struct sockaddr *target);
+struct soft_id *soft_service_find(uint16_t port_space, uint16_t port, const struct sockaddr *target)
+    REQUIRES(soft_locks.cm);
 
 #endif

@@ -6,16 +6,29 @@
  * as long as the CM has a reference to the device.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct soft_context *device;
-static struct ibv_pd *default_pd;
-static unsigned int users;
+static struct soft_context *device GUARDED_BY(soft_locks.shared);
+static struct ibv_pd *default_pd GUARDED_BY(soft_locks.shared);
+static unsigned int users GUARDED_BY(soft_locks.shared);
+
+static void
+shared_lock(void) ACQUIRE(soft_locks.shared) UNCHECKED
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void
+shared_unlock(void) RELEASE(soft_locks.shared) UNCHECKED
+{
+	pthread_mutex_unlock(&lock);
+}
 
 struct soft_context *
 soft_cm_device_get(void)
 {
+	struct soft_context *ctx = NULL;
 	int r = 0;
 
-	pthread_mutex_lock(&lock);
+	shared_lock();
 	if (!device || soft_context_is_stale(device)) {
 		device = soft_context_create(true);
 		default_pd = NULL;
@@ -33,19 +46,23 @@ soft_cm_device_get(void)
 		}
 	}
 	users++;
+	ctx = device;
 unlock:
-	pthread_mutex_unlock(&lock);
+	shared_unlock();
 	errno = r ? -r : errno;
-	return r ? NULL : device;
+	return ctx;
 }
 
 struct soft_context *
 soft_cm_device_get_more(void)
 {
-	pthread_mutex_lock(&lock);
+	struct soft_context *ctx;
+
+	shared_lock();
 	users++;
-	pthread_mutex_unlock(&lock);
-	return device;
+	ctx = device;
+	shared_unlock();
+	return ctx;
 }
 
 struct ibv_pd *
@@ -53,16 +70,16 @@ soft_cm_device_pd(void)
 {
 	struct ibv_pd *pd;
 
-	pthread_mutex_lock(&lock);
+	shared_lock();
 	pd = default_pd;
-	pthread_mutex_unlock(&lock);
+	shared_unlock();
 	return pd;
 }
 
 void
 soft_cm_device_put(void)
 {
-	pthread_mutex_lock(&lock);
+	shared_lock();
 	if (--users == 0) {
 		/* An object of the consumer may still use it: then it stays, with the device. */
 		if (ibv_dealloc_pd(default_pd))
@@ -70,11 +87,11 @@ soft_cm_device_put(void)
 		else
 			default_pd = NULL;
 	}
-	pthread_mutex_unlock(&lock);
+	shared_unlock();
 }
 
 void
-soft_cm_device_reset(void)
+soft_cm_device_reset(void) UNCHECKED
 {
 	pthread_mutex_init(&lock, NULL);
 	device = NULL; /* the parent's */

@@ -8,12 +8,14 @@
 #include "cm.h"
 
 /* The context with a reference; NULL and errno on failure. */
-struct soft_context *soft_cm_device_get(void);
-struct soft_context *soft_cm_device_get_more(void); /* the caller has another reference */
-void soft_cm_device_put(void);
+struct soft_context *soft_cm_device_get(void) NO_LOCK;
+/* The same for a caller that has another reference. */
+struct soft_context *soft_cm_device_get_more(void) EXCLUDES(soft_locks.shared);
+/* The last reference is not put with the CM lock held: the runtime stops then. */
+void soft_cm_device_put(void) EXCLUDES(soft_locks.shared);
 
 /* The default protection domain of the ids; the caller has a reference. */
-struct ibv_pd *soft_cm_device_pd(void);
+struct ibv_pd *soft_cm_device_pd(void) EXCLUDES(soft_locks.shared);
 
 void soft_cm_device_reset(void); /* in a forked child */
 

@@ -36,7 +36,7 @@ wait_set_timer(void)
 
 /* All ids wait equally long, so the place is at the end, unless the time factor has changed. */
 static void
-wait_enter(struct soft_id *id)
+wait_enter(struct soft_id *id) REQUIRES(soft_locks.cm)
 {
 	struct soft_id *before = TAILQ_LAST(&waiting, waiting);
 
@@ -51,7 +51,7 @@ wait_enter(struct soft_id *id)
 }
 
 static void
-wait_leave(struct soft_id *id)
+wait_leave(struct soft_id *id) REQUIRES(soft_locks.cm)
 {
 	if (id->is_waiting)
 		TAILQ_REMOVE(&waiting, id, wait_link);
@@ -59,7 +59,7 @@ wait_leave(struct soft_id *id)
 }
 
 static void
-wait_drop_request(struct soft_id *id)
+wait_drop_request(struct soft_id *id) REQUIRES(soft_locks.cm)
 {
 	if (!id->unsent)
 		return;
@@ -69,7 +69,7 @@ wait_drop_request(struct soft_id *id)
 }
 
 static void
-wait_send_requests(uint64_t now)
+wait_send_requests(uint64_t now) REQUIRES(soft_locks.cm)
 {
 	struct soft_cm_message request;
 	struct soft_id *id;
@@ -83,14 +83,14 @@ wait_send_requests(uint64_t now)
 }
 
 static bool
-wait_is_needed(const struct soft_id *id)
+wait_is_needed(const struct soft_id *id) REQUIRES(soft_locks.cm)
 {
 	return id->state == SOFT_ID_REQUESTING || id->state == SOFT_ID_ANSWERED ||
 	       id->state == SOFT_ID_DISCONNECTING;
 }
 
 static void
-wait_tick_id(struct soft_id *id, uint64_t now)
+wait_tick_id(struct soft_id *id, uint64_t now) REQUIRES(soft_locks.cm)
 {
 	const uint64_t late = now - id->tick;
 
@@ -109,20 +109,20 @@ wait_tick_id(struct soft_id *id, uint64_t now)
 }
 
 static void
-wait_tick(struct soft_timer *unused)
+wait_tick(struct soft_timer *unused) NO_CM_LOCK
 {
 	struct soft_id *id;
 	uint64_t now = soft_now();
 
 	(void)unused;
-	pthread_mutex_lock(&soft_cm_lock);
+	soft_cm_lock();
 	wait_send_requests(now);
 	while ((id = TAILQ_FIRST(&waiting)) && id->tick <= now) {
 		wait_leave(id);
 		wait_tick_id(id, now);
 	}
 	wait_set_timer();
-	pthread_mutex_unlock(&soft_cm_lock);
+	soft_cm_unlock();
 }
 
 void

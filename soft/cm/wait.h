@@ -19,20 +19,21 @@
 #include "cm.h"
 
 /* The id sent a message that must be answered. */
-void soft_wait_start(struct soft_id *id);
+void soft_wait_start(struct soft_id *id) REQUIRES(soft_locks.cm);
 
 /* The connection manager of the peer gave a sign of life. */
 static inline void
-soft_wait_renew(struct soft_id *id)
+soft_wait_renew(struct soft_id *id) REQUIRES(soft_locks.cm)
 {
 	id->heard = soft_now();
 }
 
 /* The request cannot be sent now and is tried again later: 0 or -ENOMEM. */
-int soft_wait_to_call(struct soft_id *id, const struct soft_cm_message *request);
+int soft_wait_to_call(struct soft_id *id, const struct soft_cm_message *request)
+    REQUIRES(soft_locks.cm);
 
 /* The id is about to be freed. */
-void soft_wait_stop(struct soft_id *id);
+void soft_wait_stop(struct soft_id *id) REQUIRES(soft_locks.cm);
 void soft_wait_reset(void); /* in a forked child */
 
 #endif

@@ -5,13 +5,25 @@
 
 #include <stdlib.h>
 
+static void
+channel_lock(struct soft_channel *channel) ACQUIRE(soft_locks.channel) NO_PEERS_LOCK UNCHECKED
+{
+	pthread_mutex_lock(&channel->lock);
+}
+
+static void
+channel_unlock(struct soft_channel *channel) RELEASE(soft_locks.channel) UNCHECKED
+{
+	pthread_mutex_unlock(&channel->lock);
+}
+
 /* A CQ with further events moves to the end, so that the others get their turn. */
 static struct soft_cq *
-channel_next(struct soft_channel *channel)
+channel_next(struct soft_channel *channel) NO_EVENT_LOCK
 {
 	struct soft_cq *cq;
 
-	pthread_mutex_lock(&channel->lock);
+	channel_lock(channel);
 	cq = TAILQ_FIRST(&channel->events);
 	if (cq) {
 		TAILQ_REMOVE(&channel->events, cq, link);
@@ -21,7 +33,7 @@ channel_next(struct soft_channel *channel)
 		else if (TAILQ_EMPTY(&channel->events))
 			soft_bell_clear(channel->ibv.fd);
 	}
-	pthread_mutex_unlock(&channel->lock);
+	channel_unlock(channel);
 	return cq;
 }
 
@@ -61,7 +73,7 @@ fail:
 }
 
 int
-ibv_destroy_comp_channel(struct ibv_comp_channel *ibv)
+ibv_destroy_comp_channel(struct ibv_comp_channel *ibv) NO_EVENT_LOCK
 {
 	struct soft_channel *channel = soft_channel_of(ibv);
 	struct soft_context *ctx = soft_context_of(ibv->context);
@@ -69,9 +81,9 @@ ibv_destroy_comp_channel(struct ibv_comp_channel *ibv)
 
 	if (soft_context_is_stale(ctx))
 		return 0;
-	pthread_mutex_lock(&channel->lock);
+	channel_lock(channel);
 	users = ibv->refcnt;
-	pthread_mutex_unlock(&channel->lock);
+	channel_unlock(channel);
 	if (users)
 		return EBUSY;
 	soft_close(ibv->fd);
@@ -84,19 +96,19 @@ ibv_destroy_comp_channel(struct ibv_comp_channel *ibv)
 void
 soft_channel_attach(struct soft_channel *channel)
 {
-	pthread_mutex_lock(&channel->lock);
+	channel_lock(channel);
 	channel->ibv.refcnt++;
-	pthread_mutex_unlock(&channel->lock);
+	channel_unlock(channel);
 }
 
 void
 soft_channel_post(struct soft_channel *channel, struct soft_cq *cq)
 {
-	pthread_mutex_lock(&channel->lock);
+	channel_lock(channel);
 	if (cq->unread++ == 0)
 		TAILQ_INSERT_TAIL(&channel->events, cq, link);
 	soft_bell_ring(channel->ibv.fd);
-	pthread_mutex_unlock(&channel->lock);
+	channel_unlock(channel);
 }
 
 uint32_t
@@ -104,7 +116,7 @@ soft_channel_detach(struct soft_channel *channel, struct soft_cq *cq)
 {
 	uint32_t delivered;
 
-	pthread_mutex_lock(&channel->lock);
+	channel_lock(channel);
 	if (cq->unread) {
 		cq->unread = 0;
 		TAILQ_REMOVE(&channel->events, cq, link);
@@ -113,7 +125,7 @@ soft_channel_detach(struct soft_channel *channel, struct soft_cq *cq)
 	}
 	channel->ibv.refcnt--;
 	delivered = cq->delivered;
-	pthread_mutex_unlock(&channel->lock);
+	channel_unlock(channel);
 	return delivered;
 }
 
@@ -136,10 +148,10 @@ ibv_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **cq, void **cq_con
 }
 
 void
-ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents)
+ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents) NO_LEAF_LOCK
 {
-	pthread_mutex_lock(&cq->mutex);
+	soft_completed_lock(&cq->mutex);
 	cq->comp_events_completed += nevents;
 	pthread_cond_broadcast(&cq->cond);
-	pthread_mutex_unlock(&cq->mutex);
+	soft_completed_unlock(&cq->mutex);
 }

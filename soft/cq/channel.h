@@ -16,7 +16,7 @@ struct soft_cq;
 struct soft_channel {
 	struct ibv_comp_channel ibv; /* refcnt, the CQs on it, is guarded by the lock */
 	pthread_mutex_t lock;
-	TAILQ_HEAD(, soft_cq) events;
+	TAILQ_HEAD(, soft_cq) events GUARDED_BY(soft_locks.channel);
 };
 
 static inline struct soft_channel *
@@ -25,15 +25,16 @@ soft_channel_of(struct ibv_comp_channel *channel)
 	return soft_container_of(channel, struct soft_channel, ibv);
 }
 
-void soft_channel_attach(struct soft_channel *channel);
+void soft_channel_attach(struct soft_channel *channel) NO_EVENT_LOCK;
 
 /* Queues one event of the CQ; the caller holds the lock of the CQ. */
-void soft_channel_post(struct soft_channel *channel, struct soft_cq *cq);
+void soft_channel_post(struct soft_channel *channel, struct soft_cq *cq)
+    REQUIRES(soft_locks.cq) NO_EVENT_LOCK;
 
 /*
  * Removes the CQ, drops its unread events, and returns how many of its events were read: the
  * caller waits until as many are acknowledged.
  */
-uint32_t soft_channel_detach(struct soft_channel *channel, struct soft_cq *cq);
+uint32_t soft_channel_detach(struct soft_channel *channel, struct soft_cq *cq) NO_EVENT_LOCK;
 
 #endif

@@ -12,18 +12,18 @@
 #define SPINS 64u
 
 static void
-cq_timer_expired(struct soft_timer *timer)
+cq_timer_expired(struct soft_timer *timer) NO_CQ_LOCK
 {
 	struct soft_cq *cq = soft_container_of(timer, struct soft_cq, timer);
 
-	pthread_mutex_lock(&cq->lock);
+	soft_cq_lock(cq);
 	cq->personality->on_timer(cq);
-	pthread_mutex_unlock(&cq->lock);
+	soft_cq_unlock(cq);
 }
 
 /* Entries that were added before the overrun are valid; after them polling fails. */
 static int
-cq_poll_empty(struct soft_cq *cq)
+cq_poll_empty(struct soft_cq *cq) NO_CQ_LOCK
 {
 	uint32_t idle = soft_counter_load(&cq->idle) + 1; /* a lost count does no harm */
 	int r;
@@ -37,9 +37,9 @@ cq_poll_empty(struct soft_cq *cq)
 		sched_yield();
 	if (!atomic_load_explicit(&cq->overrun, memory_order_relaxed))
 		return 0;
-	pthread_mutex_lock(&cq->lock);
+	soft_cq_lock(cq);
 	r = soft_counter_load(&cq->head) == cq->tail ? -EIO : 0;
-	pthread_mutex_unlock(&cq->lock);
+	soft_cq_unlock(cq);
 	return r;
 }
 
@@ -59,9 +59,9 @@ soft_cq_show(struct soft_cq *cq)
 {
 	if (!cq->personality->on_show)
 		return;
-	pthread_mutex_lock(&cq->lock);
+	soft_cq_lock(cq);
 	cq->personality->on_show(cq);
-	pthread_mutex_unlock(&cq->lock);
+	soft_cq_unlock(cq);
 }
 
 int
@@ -70,7 +70,7 @@ soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited)
 	bool lost = false;
 	int r = 0;
 
-	pthread_mutex_lock(&cq->lock);
+	soft_cq_lock(cq);
 	if (cq->overrun || cq->tail - soft_counter_load(&cq->head) == cq->size) {
 		lost = !cq->overrun;
 		cq->overrun = true;
@@ -81,7 +81,7 @@ soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited)
 			cq->solicited = cq->tail;
 		cq->personality->on_entry(cq, solicited);
 	}
-	pthread_mutex_unlock(&cq->lock);
+	soft_cq_unlock(cq);
 	if (lost)
 		soft_async_raise(soft_context_of(cq->ibv.context), &cq->async, IBV_EVENT_CQ_ERR);
 	return r;
@@ -95,7 +95,7 @@ soft_cq_poll(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
 
 	if (soft_counter_load(&cq->shown) == soft_counter_load(&cq->head))
 		return n > 0 ? cq_poll_empty(cq) : 0;
-	pthread_mutex_lock(&cq->lock);
+	soft_cq_lock(cq);
 	head = soft_counter_load(&cq->head);
 	there = soft_counter_load(&cq->shown) - head;
 	soft_counter_store(&cq->idle, 0);
@@ -109,18 +109,18 @@ soft_cq_poll(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
 	if (first < there)
 		memcpy(wc + first, cq->ring, (there - first) * sizeof *wc);
 	soft_counter_store(&cq->head, head + there);
-	pthread_mutex_unlock(&cq->lock);
+	soft_cq_unlock(cq);
 	return (int)there;
 }
 
 int
-soft_cq_arm(struct ibv_cq *ibv, int solicited_only)
+soft_cq_arm(struct ibv_cq *ibv, int solicited_only) NO_CQ_LOCK
 {
 	struct soft_cq *cq = soft_cq_of(ibv);
 	enum soft_armed wanted = solicited_only ? SOFT_ARMED_SOLICITED : SOFT_ARMED_ANY;
 	bool there;
 
-	pthread_mutex_lock(&cq->lock);
+	soft_cq_lock(cq);
 	/*
 	 * A queue that overran is armed, too: adapters accept the doorbell of any queue, and only
 	 * polling fails.
@@ -130,7 +130,7 @@ soft_cq_arm(struct ibv_cq *ibv, int solicited_only)
 	there = soft_counter_load(&cq->shown) != soft_counter_load(&cq->head);
 	if (cq->personality->on_arm)
 		cq->personality->on_arm(cq, solicited_only, there);
-	pthread_mutex_unlock(&cq->lock);
+	soft_cq_unlock(cq);
 	return there;
 }
 
@@ -140,6 +140,31 @@ soft_cq_request(struct ibv_cq *cq, int solicited_only)
 	int r = soft_cq_arm(cq, solicited_only);
 
 	return r < 0 ? -r : 0;
+}
+
+/* A CQ that no other thread knows: its memory alone. */
+static struct soft_cq *
+cq_alloc(int cqe) UNCHECKED
+{
+	struct soft_cq *cq = calloc(1, sizeof *cq);
+
+	if (!cq)
+		return NULL;
+	cq->ring = cq_create_ring(cqe, &cq->mask);
+	if (!cq->ring) {
+		free(cq);
+		return NULL;
+	}
+	cq->size = (uint32_t)cqe;
+	cq->noise = soft_random32() | 1;
+	return cq;
+}
+
+static void
+cq_free(struct soft_cq *cq) UNCHECKED
+{
+	free(cq->ring);
+	free(cq);
 }
 
 struct ibv_cq *
@@ -163,13 +188,10 @@ ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
 		r = soft_runtime_start();
 	if (r)
 		goto put_context;
-	cq = calloc(1, sizeof *cq);
+	cq = cq_alloc(cqe);
 	r = -ENOMEM;
 	if (!cq)
 		goto put_context;
-	cq->ring = cq_create_ring(cqe, &cq->mask);
-	if (!cq->ring)
-		goto free_cq;
 	cq->ibv.context = context;
 	cq->ibv.channel = channel;
 	cq->ibv.cq_context = cq_context;
@@ -177,9 +199,7 @@ ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
 	pthread_mutex_init(&cq->ibv.mutex, NULL);
 	pthread_cond_init(&cq->ibv.cond, NULL);
 	pthread_mutex_init(&cq->lock, NULL);
-	cq->size = (uint32_t)cqe;
 	cq->personality = ctx->personality;
-	cq->noise = soft_random32() | 1;
 	soft_timer_init(&cq->timer, cq_timer_expired);
 	soft_async_source_init(&cq->async, &cq->ibv);
 	if (channel) {
@@ -188,8 +208,6 @@ ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
 	}
 	return &cq->ibv;
 
-free_cq:
-	free(cq);
 put_context:
 	soft_context_put(ctx);
 fail:
@@ -198,7 +216,7 @@ fail:
 }
 
 int
-ibv_resize_cq(struct ibv_cq *ibv, int cqe)
+ibv_resize_cq(struct ibv_cq *ibv, int cqe) NO_CQ_LOCK
 {
 	struct soft_cq *cq = soft_cq_of(ibv);
 	struct ibv_wc *ring;
@@ -209,9 +227,9 @@ ibv_resize_cq(struct ibv_cq *ibv, int cqe)
 	ring = cq_create_ring(cqe, &mask);
 	if (!ring)
 		return ENOMEM;
-	pthread_mutex_lock(&cq->lock);
+	soft_cq_lock(cq);
 	if (cq->overrun || cq->tail - soft_counter_load(&cq->head) > (uint32_t)cqe) {
-		pthread_mutex_unlock(&cq->lock);
+		soft_cq_unlock(cq);
 		free(ring);
 		return cq->overrun ? EIO : EINVAL;
 	}
@@ -222,12 +240,12 @@ ibv_resize_cq(struct ibv_cq *ibv, int cqe)
 	cq->mask = mask;
 	cq->size = (uint32_t)cqe;
 	ibv->cqe = cqe;
-	pthread_mutex_unlock(&cq->lock);
+	soft_cq_unlock(cq);
 	return 0;
 }
 
 int
-ibv_destroy_cq(struct ibv_cq *ibv)
+ibv_destroy_cq(struct ibv_cq *ibv) NO_LOCK
 {
 	struct soft_cq *cq = soft_cq_of(ibv);
 	struct soft_context *ctx = soft_context_of(ibv->context);
@@ -244,17 +262,16 @@ ibv_destroy_cq(struct ibv_cq *ibv)
 	asyncs = soft_async_detach(ctx, &cq->async);
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	pthread_mutex_lock(&ibv->mutex);
+	soft_completed_lock(&ibv->mutex);
 	while (ibv->comp_events_completed != completions || ibv->async_events_completed != asyncs)
 		pthread_cond_wait(&ibv->cond, &ibv->mutex);
-	pthread_mutex_unlock(&ibv->mutex);
+	soft_completed_unlock(&ibv->mutex);
 	pthread_setcancelstate(state, NULL);
 
 	pthread_mutex_destroy(&ibv->mutex);
 	pthread_cond_destroy(&ibv->cond);
 	pthread_mutex_destroy(&cq->lock);
-	free(cq->ring);
-	free(cq);
+	cq_free(cq);
 	soft_context_put(ctx);
 	return 0;
 }

@@ -18,9 +18,9 @@ enum soft_armed { SOFT_UNARMED, SOFT_ARMED_SOLICITED, SOFT_ARMED_ANY };
 struct soft_cq {
 	struct ibv_cq ibv;
 	pthread_mutex_t lock;
-	struct ibv_wc *ring;
-	uint32_t mask;
-	uint32_t size; /* entries that fit */
+	struct ibv_wc *ring GUARDED_BY(soft_locks.cq);
+	uint32_t mask GUARDED_BY(soft_locks.cq);
+	uint32_t size GUARDED_BY(soft_locks.cq); /* entries that fit */
 	/*
 	 * These counters run freely and are written under the lock.  That nothing can be polled
 	 * is seen without it: an entry that was pushed before the last request or poll of this
@@ -29,21 +29,23 @@ struct soft_cq {
 	 */
 	atomic_uint head;  /* next to be polled */
 	atomic_uint shown; /* end of what can be polled; short of tail only if delayed */
-	uint32_t tail;
-	uint32_t solicited; /* one past the newest entry that a solicited request waits for */
-	enum soft_armed armed;
+	uint32_t tail GUARDED_BY(soft_locks.cq);
+	/* One past the newest entry that a solicited request waits for. */
+	uint32_t solicited GUARDED_BY(soft_locks.cq);
+	enum soft_armed armed GUARDED_BY(soft_locks.cq);
 	atomic_uint idle;    /* polls that found nothing since one found something */
 	atomic_bool overrun; /* an entry was lost: the CQ accepts nothing more */
 
 	const struct soft_personality *personality;
 	struct soft_timer timer;
-	uint32_t noise; /* state of the personality's random choices */
-	uint32_t due;	/* completions of the event that is held back; 0: there is none */
+	uint32_t noise GUARDED_BY(soft_locks.cq); /* state of the personality's random choices */
+	/* Completions of the event that is held back; 0: there is none. */
+	uint32_t due GUARDED_BY(soft_locks.cq);
 
 	struct soft_channel *channel;
-	TAILQ_ENTRY(soft_cq) link; /* in channel->events while unread != 0 */
-	uint32_t unread;	   /* these three are guarded by the channel's lock */
-	uint32_t delivered;
+	TAILQ_ENTRY(soft_cq) link; /* in channel->events while unread != 0, under its lock */
+	uint32_t unread GUARDED_BY(soft_locks.channel);
+	uint32_t delivered GUARDED_BY(soft_locks.channel);
 
 	struct soft_async_source async;
 	atomic_uint users; /* queue pairs */
@@ -53,6 +55,18 @@ static inline struct soft_cq *
 soft_cq_of(struct ibv_cq *cq)
 {
 	return soft_container_of(cq, struct soft_cq, ibv);
+}
+
+static inline void
+soft_cq_lock(struct soft_cq *cq) ACQUIRE(soft_locks.cq) NO_EVENT_LOCK UNCHECKED
+{
+	pthread_mutex_lock(&cq->lock);
+}
+
+static inline void
+soft_cq_unlock(struct soft_cq *cq) RELEASE(soft_locks.cq) UNCHECKED
+{
+	pthread_mutex_unlock(&cq->lock);
 }
 
 /* The lock orders the counters; without it they are only read. */
@@ -73,12 +87,12 @@ soft_counter_store(atomic_uint *counter, uint32_t value)
  * message and for every error.  -EIO if the CQ is overrun: the queue pair that lost its
  * completion must fail.
  */
-int soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited);
+int soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited) NO_CQ_LOCK;
 
 /* Makes entries visible that are held back. */
-void soft_cq_show(struct soft_cq *cq);
+void soft_cq_show(struct soft_cq *cq) NO_CQ_LOCK;
 
-int soft_cq_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc);
-int soft_cq_request(struct ibv_cq *cq, int solicited_only);
+int soft_cq_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc) NO_CQ_LOCK;
+int soft_cq_request(struct ibv_cq *cq, int solicited_only) NO_CQ_LOCK;
 
 #endif

@@ -20,14 +20,14 @@
 
 /* Whether the CQ is armed for an entry. */
 static bool
-personality_is_armed(const struct soft_cq *cq, bool solicited)
+personality_is_armed(const struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
 {
 	return cq->armed == SOFT_ARMED_ANY || (cq->armed == SOFT_ARMED_SOLICITED && solicited);
 }
 
 /* Posts an event, which uses up the request. */
 static void
-personality_fire(struct soft_cq *cq)
+personality_fire(struct soft_cq *cq) REQUIRES(soft_locks.cq)
 {
 	cq->armed = SOFT_UNARMED;
 	if (cq->channel)
@@ -35,7 +35,7 @@ personality_fire(struct soft_cq *cq)
 }
 
 static void
-personality_post_held(struct soft_cq *cq)
+personality_post_held(struct soft_cq *cq) REQUIRES(soft_locks.cq)
 {
 	if (!cq->due)
 		return;
@@ -45,7 +45,7 @@ personality_post_held(struct soft_cq *cq)
 
 /* xorshift32: good enough to choose when an event is late or spurious */
 static uint32_t
-personality_noise(struct soft_cq *cq)
+personality_noise(struct soft_cq *cq) REQUIRES(soft_locks.cq)
 {
 	cq->noise ^= cq->noise << 13;
 	cq->noise ^= cq->noise >> 17;
@@ -56,7 +56,7 @@ personality_noise(struct soft_cq *cq)
 /* --- strict: exactly the InfiniBand rule */
 
 static void
-strict_on_entry(struct soft_cq *cq, bool solicited)
+strict_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
 {
 	soft_counter_store(&cq->shown, cq->tail);
 	if (personality_is_armed(cq, solicited))
@@ -66,7 +66,7 @@ strict_on_entry(struct soft_cq *cq, bool solicited)
 /* --- late: an event also for a completion that was there before the request */
 
 static void
-late_on_arm(struct soft_cq *cq, bool solicited_only, bool there)
+late_on_arm(struct soft_cq *cq, bool solicited_only, bool there) REQUIRES(soft_locks.cq)
 {
 	if (there &&
 	    (!solicited_only || (int32_t)(cq->solicited - soft_counter_load(&cq->head)) > 0))
@@ -76,7 +76,7 @@ late_on_arm(struct soft_cq *cq, bool solicited_only, bool there)
 /* --- spurious: extra events now and then */
 
 static void
-spurious_on_entry(struct soft_cq *cq, bool solicited)
+spurious_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
 {
 	soft_counter_store(&cq->shown, cq->tail);
 	if (personality_is_armed(cq, solicited))
@@ -86,7 +86,7 @@ spurious_on_entry(struct soft_cq *cq, bool solicited)
 }
 
 static void
-spurious_on_arm(struct soft_cq *cq, bool solicited_only, bool there)
+spurious_on_arm(struct soft_cq *cq, bool solicited_only, bool there) REQUIRES(soft_locks.cq)
 {
 	(void)solicited_only, (void)there;
 	if (cq->channel && personality_noise(cq) % SPURIOUS_ARMS == 0)
@@ -96,7 +96,7 @@ spurious_on_arm(struct soft_cq *cq, bool solicited_only, bool there)
 /* --- coalescing: one event for several completions */
 
 static void
-coalescing_on_entry(struct soft_cq *cq, bool solicited)
+coalescing_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
 {
 	soft_counter_store(&cq->shown, cq->tail);
 	if (personality_is_armed(cq, solicited)) {
@@ -115,13 +115,13 @@ coalescing_on_entry(struct soft_cq *cq, bool solicited)
 /* --- delayed: completions and events become visible a little later, in order */
 
 static void
-delayed_set_timer(struct soft_cq *cq)
+delayed_set_timer(struct soft_cq *cq) REQUIRES(soft_locks.cq)
 {
 	soft_timer_set(&cq->timer, soft_now() + personality_noise(cq) % DELAY_TIME);
 }
 
 static void
-delayed_on_entry(struct soft_cq *cq, bool solicited)
+delayed_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
 {
 	(void)solicited; /* cq->solicited has it */
 	if (cq->tail - soft_counter_load(&cq->shown) == 1)
@@ -130,7 +130,7 @@ delayed_on_entry(struct soft_cq *cq, bool solicited)
 
 /* Entries up to `end` become visible. */
 static void
-delayed_show(struct soft_cq *cq, uint32_t end)
+delayed_show(struct soft_cq *cq, uint32_t end) REQUIRES(soft_locks.cq)
 {
 	const uint32_t before = soft_counter_load(&cq->shown);
 	const bool solicited =
@@ -147,7 +147,7 @@ delayed_show(struct soft_cq *cq, uint32_t end)
 }
 
 static void
-delayed_on_timer(struct soft_cq *cq)
+delayed_on_timer(struct soft_cq *cq) REQUIRES(soft_locks.cq)
 {
 	uint32_t left;
 
@@ -161,7 +161,7 @@ delayed_on_timer(struct soft_cq *cq)
 }
 
 static void
-delayed_on_show(struct soft_cq *cq)
+delayed_on_show(struct soft_cq *cq) REQUIRES(soft_locks.cq)
 {
 	if (soft_counter_load(&cq->shown) != cq->tail)
 		delayed_show(cq, cq->tail);

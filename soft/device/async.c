@@ -3,13 +3,25 @@
 #include "bell.h"
 #include "context.h"
 
+static void
+async_lock(struct soft_async_queue *queue) ACQUIRE(soft_locks.async) NO_PEERS_LOCK UNCHECKED
+{
+	pthread_mutex_lock(&queue->lock);
+}
+
+static void
+async_unlock(struct soft_async_queue *queue) RELEASE(soft_locks.async) UNCHECKED
+{
+	pthread_mutex_unlock(&queue->lock);
+}
+
 /* Dequeues the oldest object's lowest event type; the object moves to the end if it has more. */
 static bool
-async_next(struct soft_async_queue *queue, struct ibv_async_event *event)
+async_next(struct soft_async_queue *queue, struct ibv_async_event *event) NO_EVENT_LOCK
 {
 	struct soft_async_source *source;
 
-	pthread_mutex_lock(&queue->lock);
+	async_lock(queue);
 	source = TAILQ_FIRST(&queue->sources);
 	if (source) {
 		event->event_type = (enum ibv_event_type)__builtin_ctz(source->pending);
@@ -25,17 +37,17 @@ async_next(struct soft_async_queue *queue, struct ibv_async_event *event)
 		else if (TAILQ_EMPTY(&queue->sources))
 			soft_bell_clear(queue->fd);
 	}
-	pthread_mutex_unlock(&queue->lock);
+	async_unlock(queue);
 	return source != NULL;
 }
 
 static void
-async_acknowledge(pthread_mutex_t *mutex, pthread_cond_t *cond, uint32_t *completed)
+async_acknowledge(pthread_mutex_t *mutex, pthread_cond_t *cond, uint32_t *completed) NO_LEAF_LOCK
 {
-	pthread_mutex_lock(mutex);
+	soft_completed_lock(mutex);
 	++*completed;
 	pthread_cond_broadcast(cond);
-	pthread_mutex_unlock(mutex);
+	soft_completed_unlock(mutex);
 }
 
 int
@@ -61,14 +73,14 @@ soft_async_raise(
 {
 	struct soft_async_queue *queue = &ctx->async;
 
-	pthread_mutex_lock(&queue->lock);
+	async_lock(queue);
 	if (!source->dead) {
 		if (!source->pending)
 			TAILQ_INSERT_TAIL(&queue->sources, source, link);
 		source->pending |= 1u << type;
 		soft_bell_ring(queue->fd);
 	}
-	pthread_mutex_unlock(&queue->lock);
+	async_unlock(queue);
 }
 
 uint32_t
@@ -77,7 +89,7 @@ soft_async_detach(struct soft_context *ctx, struct soft_async_source *source)
 	struct soft_async_queue *queue = &ctx->async;
 	uint32_t delivered;
 
-	pthread_mutex_lock(&queue->lock);
+	async_lock(queue);
 	source->dead = true;
 	if (source->pending) {
 		source->pending = 0;
@@ -86,7 +98,7 @@ soft_async_detach(struct soft_context *ctx, struct soft_async_source *source)
 			soft_bell_clear(queue->fd);
 	}
 	delivered = source->delivered;
-	pthread_mutex_unlock(&queue->lock);
+	async_unlock(queue);
 	return delivered;
 }
 

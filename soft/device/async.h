@@ -16,29 +16,43 @@ struct soft_context;
 struct soft_async_source {
 	TAILQ_ENTRY(soft_async_source) link;
 	void *element; /* struct ibv_cq, ibv_qp or ibv_srq; NULL: the device or its port */
-	uint32_t pending;
-	uint32_t delivered;
-	bool dead;
+	uint32_t pending GUARDED_BY(soft_locks.async);
+	uint32_t delivered GUARDED_BY(soft_locks.async);
+	bool dead GUARDED_BY(soft_locks.async);
 };
 
 struct soft_async_queue {
 	pthread_mutex_t lock;
-	TAILQ_HEAD(, soft_async_source) sources;
+	TAILQ_HEAD(, soft_async_source) sources GUARDED_BY(soft_locks.async);
 	int fd;
 };
+
+/* The mutex of a CQ, queue pair or SRQ of verbs, which guards the counts of its acknowledged events. */
+static inline void
+soft_completed_lock(pthread_mutex_t *mutex) ACQUIRE(soft_locks.completed) UNCHECKED
+{
+	pthread_mutex_lock(mutex);
+}
+
+static inline void
+soft_completed_unlock(pthread_mutex_t *mutex) RELEASE(soft_locks.completed) UNCHECKED
+{
+	pthread_mutex_unlock(mutex);
+}
 
 /* 0 or -errno. */
 int soft_async_open(struct soft_async_queue *queue);
 void soft_async_close(struct soft_async_queue *queue);
 
 void soft_async_source_init(struct soft_async_source *source, void *element);
-void soft_async_raise(
-    struct soft_context *ctx, struct soft_async_source *source, enum ibv_event_type type);
+void soft_async_raise(struct soft_context *ctx, struct soft_async_source *source,
+    enum ibv_event_type type) NO_EVENT_LOCK;
 
 /*
  * Removes the source from the queue and drops its events; later ones are ignored.  Returns how many
  * events were read: the caller waits until as many are acknowledged.
  */
-uint32_t soft_async_detach(struct soft_context *ctx, struct soft_async_source *source);
+uint32_t soft_async_detach(
+    struct soft_context *ctx, struct soft_async_source *source) NO_EVENT_LOCK;
 
 #endif

@@ -4,6 +4,18 @@
 
 #include <stdlib.h>
 
+static void
+context_lock(struct soft_context *ctx) ACQUIRE(soft_locks.context) NO_RUNTIME_LOCK UNCHECKED
+{
+	pthread_mutex_lock(&ctx->verbs.context.mutex);
+}
+
+static void
+context_unlock(struct soft_context *ctx) RELEASE(soft_locks.context) UNCHECKED
+{
+	pthread_mutex_unlock(&ctx->verbs.context.mutex);
+}
+
 static int
 context_activate(struct soft_context *ctx)
 {
@@ -49,12 +61,12 @@ soft_context_get(struct soft_context *ctx)
 	int state, r = 0;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* a message may be printed */
-	pthread_mutex_lock(&ctx->verbs.context.mutex);
+	context_lock(ctx);
 	if (!ctx->refs)
 		r = context_activate(ctx);
 	if (!r)
 		ctx->refs++;
-	pthread_mutex_unlock(&ctx->verbs.context.mutex);
+	context_unlock(ctx);
 	pthread_setcancelstate(state, NULL);
 	return r;
 }
@@ -67,14 +79,14 @@ soft_context_put(struct soft_context *ctx)
 
 	/* Closing and joining are cancellation points. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	pthread_mutex_lock(&ctx->verbs.context.mutex);
+	context_lock(ctx);
 	last = --ctx->refs == 0;
 	if (last) {
 		soft_runtime_detach(ctx);
 		soft_async_close(&ctx->async);
 		ctx->verbs.context.async_fd = -1;
 	}
-	pthread_mutex_unlock(&ctx->verbs.context.mutex);
+	context_unlock(ctx);
 	pthread_setcancelstate(state, NULL);
 	if (last && !ctx->permanent)
 		soft_context_free(ctx);

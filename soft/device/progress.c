@@ -18,9 +18,21 @@ static atomic_bool quit;
  */
 static pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER;
 
+static void
+watches_lock(void) ACQUIRE(soft_locks.watches) UNCHECKED
+{
+	pthread_mutex_lock(&control);
+}
+
+static void
+watches_unlock(void) RELEASE(soft_locks.watches) UNCHECKED
+{
+	pthread_mutex_unlock(&control);
+}
+
 /* The next event; false when the time has come or a signal woke the thread. */
 static bool
-progress_next_event(uint64_t when, struct epoll_event *event)
+progress_next_event(uint64_t when, struct epoll_event *event) NO_LEAF_LOCK
 {
 	struct timespec ts, *timeout = NULL;
 	uint64_t now, left = 0;
@@ -37,8 +49,8 @@ progress_next_event(uint64_t when, struct epoll_event *event)
 		left = left / 1000000u > 1000 ? 1000 : (left + 999999u) / 1000000u;
 		n = epoll_wait(epoll_fd, event, 1, timeout ? (int)left : -1);
 	}
-	pthread_mutex_lock(&control);
-	pthread_mutex_unlock(&control);
+	watches_lock();
+	watches_unlock();
 	return n == 1;
 }
 
@@ -64,14 +76,14 @@ progress_run(void *unused)
 }
 
 static int
-watch_control(struct soft_watch *watch, int operation, uint32_t events)
+watch_control(struct soft_watch *watch, int operation, uint32_t events) NO_LEAF_LOCK
 {
 	struct epoll_event event = { .events = events, .data.ptr = watch };
 	int r;
 
-	pthread_mutex_lock(&control);
+	watches_lock();
 	r = epoll_ctl(epoll_fd, operation, watch->fd, &event) ? -errno : 0;
-	pthread_mutex_unlock(&control);
+	watches_unlock();
 	return r;
 }
 

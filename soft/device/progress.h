@@ -34,18 +34,18 @@ struct soft_watch {
 };
 
 /* 0 or -errno. */
-int soft_progress_start(void);
+int soft_progress_start(void) REQUIRES(soft_locks.runtime);
 
 /* Ends and joins the thread. */
-void soft_progress_stop(void);
+void soft_progress_stop(void) REQUIRES(soft_locks.runtime) NO_CM_LOCK;
 
 /* Makes the thread check its timers; does nothing without a thread. */
 void soft_progress_wake(void);
 
 /* `events` as for epoll; 0 or -errno. */
-int soft_watch_add(struct soft_watch *watch, uint32_t events);
-int soft_watch_change(struct soft_watch *watch, uint32_t events);
-void soft_watch_remove(struct soft_watch *watch);
+int soft_watch_add(struct soft_watch *watch, uint32_t events) NO_LEAF_LOCK;
+int soft_watch_change(struct soft_watch *watch, uint32_t events) NO_LEAF_LOCK;
+void soft_watch_remove(struct soft_watch *watch) NO_LEAF_LOCK;
 
 /* In a forked child: closes what the thread of the parent uses. */
 void soft_progress_reset(void);

@@ -10,7 +10,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 static LIST_HEAD(, soft_context) contexts = LIST_HEAD_INITIALIZER(contexts);
-static bool started;
+static bool started GUARDED_BY(soft_locks.runtime);
 static atomic_uint generation;
 
 static const struct soft_part *const *parts; /* constant after soft_runtime_set_parts() */
@@ -20,13 +20,25 @@ static size_t part_count;
 static void *volatile leaked[64];
 static unsigned int leaked_count;
 
+static void
+runtime_lock(void) ACQUIRE(soft_locks.runtime) NO_CM_LOCK UNCHECKED
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void
+runtime_unlock(void) RELEASE(soft_locks.runtime) UNCHECKED
+{
+	pthread_mutex_unlock(&lock);
+}
+
 /*
  * The child of a fork has one thread and descriptors that it must not keep: a peer would take the
  * child for the parent that died.  Threads of the parent may have held locks, so the locks are
  * initialised again; objects of the parent are recognised by their generation.
  */
 static void
-runtime_after_fork_in_child(void)
+runtime_after_fork_in_child(void) UNCHECKED
 {
 	struct soft_context *ctx;
 
@@ -48,15 +60,15 @@ runtime_after_fork_in_child(void)
 
 /* The lock is held over the fork, so that the child finds the list of contexts in order. */
 static void
-runtime_before_fork(void)
+runtime_before_fork(void) ACQUIRE(soft_locks.runtime)
 {
-	pthread_mutex_lock(&lock);
+	runtime_lock();
 }
 
 static void
-runtime_after_fork_in_parent(void)
+runtime_after_fork_in_parent(void) RELEASE(soft_locks.runtime)
 {
-	pthread_mutex_unlock(&lock);
+	runtime_unlock();
 }
 
 static void
@@ -76,7 +88,7 @@ runtime_stop_parts(size_t count)
 }
 
 static int
-runtime_start_parts(void)
+runtime_start_parts(void) REQUIRES(soft_locks.runtime)
 {
 	size_t i;
 	int r = 0;
@@ -92,7 +104,7 @@ runtime_start_parts(void)
 }
 
 static int
-runtime_start_locked(void)
+runtime_start_locked(void) REQUIRES(soft_locks.runtime)
 {
 	int r;
 
@@ -120,7 +132,7 @@ close_names:
 }
 
 static void
-runtime_stop_locked(void)
+runtime_stop_locked(void) REQUIRES(soft_locks.runtime)
 {
 	soft_progress_stop();
 	runtime_stop_parts(part_count);
@@ -158,9 +170,9 @@ void
 soft_runtime_attach(struct soft_context *ctx)
 {
 	pthread_once(&fork_once, runtime_register_fork);
-	pthread_mutex_lock(&lock);
+	runtime_lock();
 	LIST_INSERT_HEAD(&contexts, ctx, link);
-	pthread_mutex_unlock(&lock);
+	runtime_unlock();
 }
 
 void
@@ -170,13 +182,13 @@ soft_runtime_detach(struct soft_context *ctx)
 
 	/* Joining is a cancellation point, and this lock outlives the call. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	pthread_mutex_lock(&lock);
+	runtime_lock();
 	LIST_REMOVE(ctx, link);
 	if (LIST_EMPTY(&contexts) && started) {
 		runtime_stop_locked();
 		started = false;
 	}
-	pthread_mutex_unlock(&lock);
+	runtime_unlock();
 	pthread_setcancelstate(state, NULL);
 }
 
@@ -185,10 +197,10 @@ soft_runtime_each(void (*fn)(struct soft_context *ctx, int arg), int arg)
 {
 	struct soft_context *ctx;
 
-	pthread_mutex_lock(&lock);
+	runtime_lock();
 	LIST_FOREACH (ctx, &contexts, link)
 		fn(ctx, arg);
-	pthread_mutex_unlock(&lock);
+	runtime_unlock();
 }
 
 int
@@ -197,11 +209,11 @@ soft_runtime_start(void)
 	int state, r = 0;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	pthread_mutex_lock(&lock);
+	runtime_lock();
 	if (!started)
 		r = runtime_start_locked();
 	started |= !r;
-	pthread_mutex_unlock(&lock);
+	runtime_unlock();
 	pthread_setcancelstate(state, NULL);
 	return r;
 }

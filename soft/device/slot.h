@@ -14,8 +14,8 @@
 #define SOFT_SLOT_MAX 1022 /* 1023 would reach the multicast number 0xffffff */
 
 /* 0, or -errno: -EUSERS when a thousand processes use the device already. */
-int soft_slot_open(void);
-void soft_slot_close(void);
+int soft_slot_open(void) REQUIRES(soft_locks.runtime);
+void soft_slot_close(void) REQUIRES(soft_locks.runtime);
 
 /* The socket, listening. */
 int soft_slot_fd(void);

@@ -6,21 +6,7 @@
  * <infiniband/verbs.h> and <rdma/rdma_cma.h> declare.  Every name with external linkage
  * is one of theirs or starts with soft_.
  *
- * Locks, in the order they are taken.  No lock is held over a blocking call or a
- * cancellation point: descriptors are written and drained by syscall(2).
- *
- *   runtime         contexts, the process slot, start and stop of the progress thread
- *   CM              every rdma id, service and event channel (soft_cm_lock)
- *   QP send lock    send queue and requester; at most one at a time
- *   QP receive lock receive queue and responder; at most one at a time, so that two
- *                   queue pairs sending to each other cannot wait in a circle
- *   SRQ             the shared queue
- *   keys            read-held while memory is copied, write-held by registration
- *   CQ              entries and armed flag together
- *   channel, async  event lists and the readiness of their descriptors
- *   peers           which links to other processes there are
- *   link            what goes out on one of them
- *   QP table, timer, places in the lists of links: nothing is taken inside
+ * annotate.h has the locks, in the order in which they are taken.
  */
 #ifndef SOFT_SOFT_H
 #define SOFT_SOFT_H
@@ -36,6 +22,8 @@
 #include <sys/queue.h>
 
 #include <infiniband/verbs.h>
+
+#include "annotate.h"
 
 /* verbs.h defines macros of these names; the device defines the functions. */
 #undef ibv_query_port

@@ -4,8 +4,20 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t done = PTHREAD_COND_INITIALIZER;
-static struct soft_timer *root;
-static struct soft_timer *running;
+static struct soft_timer *root GUARDED_BY(soft_locks.timers);
+static struct soft_timer *running GUARDED_BY(soft_locks.timers);
+
+static void
+timer_lock(void) ACQUIRE(soft_locks.timers) UNCHECKED
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void
+timer_unlock(void) RELEASE(soft_locks.timers) UNCHECKED
+{
+	pthread_mutex_unlock(&lock);
+}
 
 static struct soft_timer *
 timer_meld(struct soft_timer *a, struct soft_timer *b)
@@ -57,7 +69,7 @@ timer_meld_siblings(struct soft_timer *first)
 }
 
 static void
-timer_remove(struct soft_timer *timer)
+timer_remove(struct soft_timer *timer) REQUIRES(soft_locks.timers)
 {
 	struct soft_timer *orphans = timer_meld_siblings(timer->child);
 
@@ -88,7 +100,7 @@ soft_timer_set(struct soft_timer *timer, uint64_t when)
 {
 	bool fresh, first;
 
-	pthread_mutex_lock(&lock);
+	timer_lock();
 	fresh = !timer->queued;
 	if (!fresh)
 		timer_remove(timer);
@@ -96,7 +108,7 @@ soft_timer_set(struct soft_timer *timer, uint64_t when)
 	timer->queued = true;
 	root = timer_meld(root, timer);
 	first = root == timer;
-	pthread_mutex_unlock(&lock);
+	timer_unlock();
 	if (first)
 		soft_progress_wake();
 	return fresh;
@@ -107,11 +119,11 @@ soft_timer_cancel(struct soft_timer *timer)
 {
 	bool queued;
 
-	pthread_mutex_lock(&lock);
+	timer_lock();
 	queued = timer->queued;
 	if (queued)
 		timer_remove(timer);
-	pthread_mutex_unlock(&lock);
+	timer_unlock();
 	return queued;
 }
 
@@ -122,7 +134,7 @@ soft_timer_stop(struct soft_timer *timer)
 
 	/* The condition wait is a cancellation point, and the caller frees the object next. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	pthread_mutex_lock(&lock);
+	timer_lock();
 	for (;;) {
 		if (timer->queued)
 			timer_remove(timer);
@@ -130,7 +142,7 @@ soft_timer_stop(struct soft_timer *timer)
 			break;
 		pthread_cond_wait(&done, &lock);
 	}
-	pthread_mutex_unlock(&lock);
+	timer_unlock();
 	pthread_setcancelstate(state, NULL);
 }
 
@@ -140,24 +152,24 @@ soft_timer_run(void)
 	struct soft_timer *timer;
 	uint64_t next;
 
-	pthread_mutex_lock(&lock);
+	timer_lock();
 	while (root && root->when <= soft_now()) {
 		timer = root;
 		timer_remove(timer);
 		running = timer;
-		pthread_mutex_unlock(&lock);
+		timer_unlock();
 		timer->fn(timer);
-		pthread_mutex_lock(&lock);
+		timer_lock();
 		running = NULL;
 		pthread_cond_broadcast(&done);
 	}
 	next = root ? root->when : UINT64_MAX;
-	pthread_mutex_unlock(&lock);
+	timer_unlock();
 	return next;
 }
 
 void
-soft_timer_reset(void)
+soft_timer_reset(void) UNCHECKED
 {
 	pthread_mutex_init(&lock, NULL);
 	pthread_cond_init(&done, NULL);

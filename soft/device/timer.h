@@ -22,14 +22,14 @@ struct soft_timer {
 void soft_timer_init(struct soft_timer *timer, void (*fn)(struct soft_timer *));
 
 /* Sets the time, also of a timer already queued; true if it was not queued before. */
-bool soft_timer_set(struct soft_timer *timer, uint64_t when);
-bool soft_timer_cancel(struct soft_timer *timer);
+bool soft_timer_set(struct soft_timer *timer, uint64_t when) NO_LEAF_LOCK;
+bool soft_timer_cancel(struct soft_timer *timer) NO_LEAF_LOCK;
 
 /* The caller holds no lock that the callback takes. */
-void soft_timer_stop(struct soft_timer *timer);
+void soft_timer_stop(struct soft_timer *timer) NO_CM_LOCK;
 
 /* For the progress thread: runs what is due and returns the next time, or UINT64_MAX. */
-uint64_t soft_timer_run(void);
+uint64_t soft_timer_run(void) NO_CM_LOCK;
 
 /* In a forked child: forgets all timers. */
 void soft_timer_reset(void);

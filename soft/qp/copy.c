@@ -21,7 +21,7 @@ cursor_room(struct soft_cursor *cursor, uint64_t wanted)
 }
 
 static void *
-cursor_locate(const struct soft_cursor *cursor, uint64_t length)
+cursor_locate(const struct soft_cursor *cursor, uint64_t length) REQUIRES_SHARED(soft_locks.keys)
 {
 	if (cursor->raw)
 		return cursor->raw;
@@ -144,6 +144,7 @@ copy_move_foreign(char *to, const char *from, uint64_t length)
 
 static enum soft_copy_result
 copy_held(struct soft_cursor *target, struct soft_cursor *source, uint64_t length)
+    REQUIRES_SHARED(soft_locks.keys)
 {
 	uint64_t piece, other;
 	void *to, *from;
@@ -180,7 +181,7 @@ soft_copy(struct soft_cursor *target, struct soft_cursor *source, uint64_t lengt
 
 	while (length && result == SOFT_COPIED) {
 		piece = length < HOLD_BYTES ? length : HOLD_BYTES;
-		soft_mr_read_lock();
+		soft_mr_lock();
 		result = copy_held(target, source, piece);
 		soft_mr_unlock();
 		length -= piece;

@@ -7,7 +7,7 @@
 #include "stall.h"
 
 static struct soft_qp *
-sq_find_peer(struct soft_qp *qp)
+sq_find_peer(struct soft_qp *qp) REQUIRES(soft_locks.send)
 {
 	if (!qp->sq.peer)
 		qp->sq.peer = soft_qp_table_find(qp->attr.dest_qp_num);

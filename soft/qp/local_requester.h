@@ -8,6 +8,7 @@
 #include "qp_error.h"
 
 /* Executes what can be executed; the send lock is held. */
-void soft_local_requester_run(struct soft_qp *qp, struct soft_deferred *deferred);
+void soft_local_requester_run(struct soft_qp *qp, struct soft_deferred *deferred)
+    REQUIRES(soft_locks.send) NO_RECEIVE_LOCK;
 
 #endif

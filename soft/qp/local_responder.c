@@ -20,7 +20,7 @@ local_requester_cursor(
 
 static enum ibv_wc_status
 local_responder_fetch(struct soft_qp *qp, const struct soft_qp *from, const struct soft_send *send,
-    struct soft_deferred *deferred)
+    struct soft_deferred *deferred) REQUIRES(soft_locks.receive)
 {
 	struct soft_cursor target = local_requester_cursor(from, send, IBV_ACCESS_LOCAL_WRITE),
 			   source;
@@ -58,7 +58,7 @@ soft_local_responder_execute(struct soft_qp *qp, struct soft_qp *from, const str
 	enum soft_verdict verdict = SOFT_ANSWERED;
 	struct soft_cursor source;
 
-	pthread_mutex_lock(&qp->rq_lock);
+	soft_qp_lock_receive(qp);
 	if (!soft_responder_answers(qp, from->ibv.qp_num)) {
 		verdict = SOFT_NOT_CONNECTED;
 		goto unlock;
@@ -80,6 +80,6 @@ soft_local_responder_execute(struct soft_qp *qp, struct soft_qp *from, const str
 	if (*status == IBV_WC_SUCCESS)
 		soft_message_end(qp, deferred);
 unlock:
-	pthread_mutex_unlock(&qp->rq_lock);
+	soft_qp_unlock_receive(qp);
 	return verdict;
 }

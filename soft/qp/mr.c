@@ -23,12 +23,12 @@ struct soft_mr {
  * one out.
  */
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
-static struct soft_mr **buckets;
-static size_t bucket_mask;
-static size_t count;
+static struct soft_mr **buckets GUARDED_BY(soft_locks.keys);
+static size_t bucket_mask GUARDED_BY(soft_locks.keys);
+static size_t count GUARDED_BY(soft_locks.keys);
 
 static struct soft_mr *
-mr_find(uint32_t key)
+mr_find(uint32_t key) REQUIRES_SHARED(soft_locks.keys)
 {
 	struct soft_mr *mr = buckets ? buckets[key & bucket_mask] : NULL;
 
@@ -38,7 +38,7 @@ mr_find(uint32_t key)
 }
 
 static void
-mr_link(struct soft_mr *mr)
+mr_link(struct soft_mr *mr) REQUIRES(soft_locks.keys)
 {
 	struct soft_mr **bucket = &buckets[mr->ibv.lkey & bucket_mask];
 
@@ -48,7 +48,7 @@ mr_link(struct soft_mr *mr)
 
 /* Doubles the table when it is full.  If memory is missing it stays as it is, and gets slower. */
 static int
-mr_grow_table(void)
+mr_grow_table(void) REQUIRES(soft_locks.keys)
 {
 	size_t old = buckets ? bucket_mask + 1 : 0, size = old ? old * 2 : 64;
 	struct soft_mr **table, **previous = buckets, *mr, *next;
@@ -70,13 +70,25 @@ mr_grow_table(void)
 	return 0;
 }
 
+static void
+mr_lock_exclusively(void) ACQUIRE(soft_locks.keys) NO_CQ_LOCK UNCHECKED
+{
+	pthread_rwlock_wrlock(&lock);
+}
+
+static void
+mr_unlock(void) RELEASE(soft_locks.keys) UNCHECKED
+{
+	pthread_rwlock_unlock(&lock);
+}
+
 static int
-mr_insert(struct soft_mr *mr)
+mr_insert(struct soft_mr *mr) NO_KEYS_LOCK
 {
 	uint32_t key;
 	int r;
 
-	pthread_rwlock_wrlock(&lock);
+	mr_lock_exclusively();
 	r = count < SOFT_MAX_MR ? mr_grow_table() : -ENOMEM;
 	if (!r) {
 		do
@@ -86,16 +98,16 @@ mr_insert(struct soft_mr *mr)
 		mr_link(mr);
 		count++;
 	}
-	pthread_rwlock_unlock(&lock);
+	mr_unlock();
 	return r;
 }
 
 static void
-mr_remove(struct soft_mr *mr)
+mr_remove(struct soft_mr *mr) NO_KEYS_LOCK
 {
 	struct soft_mr **link;
 
-	pthread_rwlock_wrlock(&lock);
+	mr_lock_exclusively();
 	link = &buckets[mr->ibv.lkey & bucket_mask];
 	while (*link != mr)
 		link = &(*link)->next;
@@ -104,17 +116,17 @@ mr_remove(struct soft_mr *mr)
 		free(buckets);
 		buckets = NULL;
 	}
-	pthread_rwlock_unlock(&lock);
+	mr_unlock();
 }
 
 void
-soft_mr_read_lock(void)
+soft_mr_lock(void) UNCHECKED
 {
 	pthread_rwlock_rdlock(&lock);
 }
 
 void
-soft_mr_unlock(void)
+soft_mr_unlock(void) UNCHECKED
 {
 	pthread_rwlock_unlock(&lock);
 }

@@ -34,7 +34,7 @@ sq_copy_inline(char *to, const struct ibv_sge *sge, int n)
 }
 
 static int
-sq_append(struct soft_qp *qp, const struct ibv_send_wr *wr)
+sq_append(struct soft_qp *qp, const struct ibv_send_wr *wr) REQUIRES(soft_locks.send)
 {
 	struct soft_sq *sq = &qp->sq;
 	struct soft_send *send;
@@ -79,16 +79,16 @@ sq_append(struct soft_qp *qp, const struct ibv_send_wr *wr)
 }
 
 static void
-qp_resume_requester(struct soft_qp *qp)
+qp_resume_requester(struct soft_qp *qp) NO_RECEIVE_LOCK
 {
 	struct soft_qp *starved;
 	bool elsewhere;
 
-	pthread_mutex_lock(&qp->rq_lock);
+	soft_qp_lock_receive(qp);
 	starved = qp->starved;
 	qp->starved = NULL;
 	elsewhere = qp->answers.without_receive;
-	pthread_mutex_unlock(&qp->rq_lock);
+	soft_qp_unlock_receive(qp);
 	if (elsewhere)
 		soft_remote_responder_ready(qp);
 	if (!starved)
@@ -99,29 +99,29 @@ qp_resume_requester(struct soft_qp *qp)
 
 /* A queue pair that waits although there is a receive, or NULL. */
 static struct soft_qp *
-srq_next_starved(struct soft_srq *srq)
+srq_next_starved(struct soft_srq *srq) NO_SRQ_LOCK
 {
 	struct soft_qp *qp = NULL;
 
-	pthread_mutex_lock(&srq->lock);
+	soft_srq_lock(srq);
 	if (srq->rq.head != srq->rq.tail)
 		qp = TAILQ_FIRST(&srq->starved);
 	if (qp) {
 		TAILQ_REMOVE(&srq->starved, qp, srq_link);
 		qp->srq_waiting = false;
 	}
-	pthread_mutex_unlock(&srq->lock);
+	soft_srq_unlock(srq);
 	return qp;
 }
 
 int
-soft_qp_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+soft_qp_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad) NO_SEND_LOCK
 {
 	struct soft_deferred deferred = SOFT_DEFER_NOTHING;
 	struct soft_qp *qp = soft_qp_of(ibv);
 	int r = 0;
 
-	pthread_mutex_lock(&qp->sq.lock);
+	soft_qp_lock_send(qp);
 	if (qp->state < IBV_QPS_RTS)
 		r = -EINVAL;
 	while (!r && wr) {
@@ -135,20 +135,21 @@ soft_qp_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr
 		soft_sq_flush(qp);
 	else if (!qp->sq.stall)
 		soft_sq_run(qp, &deferred);
-	pthread_mutex_unlock(&qp->sq.lock);
+	soft_qp_unlock_send(qp);
 	if (deferred.failed)
 		soft_deferred_run(&deferred);
 	return -r;
 }
 
 int
-soft_qp_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+soft_qp_post_recv(
+    struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad) NO_RECEIVE_LOCK
 {
 	struct soft_qp *qp = soft_qp_of(ibv);
 	bool starved;
 	int r = 0;
 
-	pthread_mutex_lock(&qp->rq_lock);
+	soft_qp_lock_receive(qp);
 	if (qp->state == IBV_QPS_RESET || qp->srq)
 		r = -EINVAL;
 	while (!r && wr) {
@@ -161,21 +162,22 @@ soft_qp_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr
 	if (qp->state == IBV_QPS_ERR)
 		soft_rq_flush(qp);
 	starved = qp->starved || qp->answers.without_receive;
-	pthread_mutex_unlock(&qp->rq_lock);
+	soft_qp_unlock_receive(qp);
 	if (starved)
 		qp_resume_requester(qp);
 	return -r;
 }
 
 int
-soft_srq_post_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+soft_srq_post_recv(
+    struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad) NO_SRQ_LOCK
 {
 	struct soft_srq *srq = soft_srq_of(ibv);
 	struct soft_qp *qp;
 	bool starved;
 	int r = 0;
 
-	pthread_mutex_lock(&srq->lock);
+	soft_srq_lock(srq);
 	for (; wr; wr = wr->next) {
 		r = soft_rq_put(&srq->rq, wr);
 		if (r) {
@@ -184,7 +186,7 @@ soft_srq_post_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_
 		}
 	}
 	starved = !TAILQ_EMPTY(&srq->starved);
-	pthread_mutex_unlock(&srq->lock);
+	soft_srq_unlock(srq);
 	while (starved && (qp = srq_next_starved(srq))) {
 		qp_resume_requester(qp);
 		soft_qp_put(qp);

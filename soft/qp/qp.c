@@ -8,9 +8,9 @@ soft_qp_peer(struct soft_qp *qp)
 {
 	uint32_t qpn;
 
-	pthread_mutex_lock(&qp->rq_lock);
+	soft_qp_lock_receive(qp);
 	qpn = qp->attr.dest_qp_num;
-	pthread_mutex_unlock(&qp->rq_lock);
+	soft_qp_unlock_receive(qp);
 	return qpn;
 }
 
@@ -20,11 +20,10 @@ soft_qp_get(struct soft_qp *qp)
 	qp->refs++;
 }
 
-void
-soft_qp_put(struct soft_qp *qp)
+/* No other thread knows it. */
+static void
+qp_free(struct soft_qp *qp) UNCHECKED
 {
-	if (--qp->refs)
-		return;
 	pthread_mutex_destroy(&qp->ibv.mutex);
 	pthread_cond_destroy(&qp->ibv.cond);
 	pthread_mutex_destroy(&qp->sq.lock);
@@ -33,4 +32,11 @@ soft_qp_put(struct soft_qp *qp)
 	free(qp->sq.ring);
 	free(qp->answers.reads);
 	free(qp);
+}
+
+void
+soft_qp_put(struct soft_qp *qp)
+{
+	if (--qp->refs == 0)
+		qp_free(qp);
 }

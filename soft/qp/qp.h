@@ -62,32 +62,41 @@ struct soft_sq {
 	uint32_t size;
 	uint32_t max_sge;
 	uint32_t max_inline;
-	uint32_t head, tail; /* run freely */
+	uint32_t head GUARDED_BY(soft_locks.send); /* run freely */
+	uint32_t tail GUARDED_BY(soft_locks.send);
 	bool sig_all;
 
-	enum soft_stall stall;
-	bool tried, rnr_tried; /* the oldest request has stalled on the peer, on a receive */
-	unsigned int tries, rnr_tries; /* that it has left then */
-	uint64_t
-	    deadline; /* of the timer; a function that runs earlier belongs to an older setting */
+	enum soft_stall stall GUARDED_BY(soft_locks.send);
+	/* Whether the oldest request has stalled on the peer, on a receive; the tries left then. */
+	bool tried GUARDED_BY(soft_locks.send);
+	bool rnr_tried GUARDED_BY(soft_locks.send);
+	unsigned int tries GUARDED_BY(soft_locks.send);
+	unsigned int rnr_tries GUARDED_BY(soft_locks.send);
+	/* Of the timer; a function that runs earlier belongs to an older setting. */
+	uint64_t deadline GUARDED_BY(soft_locks.send);
 	struct soft_timer timer;
-	struct soft_qp *peer; /* in this process, holds a reference */
+	struct soft_qp *peer GUARDED_BY(soft_locks.send); /* in this process, holds a reference */
 
 	/* Of a peer in another process; see remote_requester.h: */
-	bool remote;
-	uint32_t next;	   /* first request not sent whole */
-	uint32_t offset;   /* bytes of it that are sent */
-	uint32_t psn;	   /* of the oldest request */
-	uint32_t epoch;	   /* incremented when requests are sent again or given up */
-	uint32_t reading;  /* reads and atomics sent and not answered */
-	uint32_t received; /* bytes of the oldest read that came */
-	bool for_timeout;  /* the timer is for a timeout; see timeout.h */
-	uint32_t answers_heard, answers_before; /* answers, now and when the timer was set */
-	uint64_t waiting_since;
-	struct soft_cursor target; /* where the next go */
-	enum ibv_wc_status fault;  /* of request `next`: it cannot be sent */
-	bool draining;		   /* SQ_DRAINED must be raised */
-	struct soft_turn turn;	   /* in a list of the link */
+	bool remote GUARDED_BY(soft_locks.send);
+	uint32_t next GUARDED_BY(soft_locks.send);   /* first request not sent whole */
+	uint32_t offset GUARDED_BY(soft_locks.send); /* bytes of it that are sent */
+	uint32_t psn GUARDED_BY(soft_locks.send);    /* of the oldest request */
+	/* Incremented when requests are sent again or given up. */
+	uint32_t epoch GUARDED_BY(soft_locks.send);
+	uint32_t reading GUARDED_BY(soft_locks.send);  /* reads and atomics sent and not answered */
+	uint32_t received GUARDED_BY(soft_locks.send); /* bytes of the oldest read that came */
+	/* The timer is for a timeout; see timeout.h. */
+	bool for_timeout GUARDED_BY(soft_locks.send);
+	/* Answers, now and when the timer was set. */
+	uint32_t answers_heard GUARDED_BY(soft_locks.send);
+	uint32_t answers_before GUARDED_BY(soft_locks.send);
+	uint64_t waiting_since GUARDED_BY(soft_locks.send);
+	struct soft_cursor target GUARDED_BY(soft_locks.send); /* where the next go */
+	/* Of request `next`: it cannot be sent. */
+	enum ibv_wc_status fault GUARDED_BY(soft_locks.send);
+	bool draining GUARDED_BY(soft_locks.send); /* SQ_DRAINED must be raised */
+	struct soft_turn turn;			   /* in a list of the link */
 };
 
 /* A read or atomic that a process at the other end of a link waits for. */
@@ -127,17 +136,21 @@ struct soft_qp {
 	struct soft_sq sq;
 
 	pthread_mutex_t rq_lock;
-	struct soft_rq rq;
+	struct soft_rq rq GUARDED_BY(soft_locks.receive);
 	struct soft_srq *srq;
-	struct soft_receive current; /* taken for a message that is not complete */
-	bool has_current;
-	struct soft_message message;
-	struct soft_answers answers;
-	bool refusing; /* a request failed here: no answers until the error state is left */
-	struct soft_qp *starved; /* requester waiting for a receive here; holds a reference */
+	/* Taken for a message that is not complete. */
+	struct soft_receive current GUARDED_BY(soft_locks.receive);
+	bool has_current GUARDED_BY(soft_locks.receive);
+	struct soft_message message GUARDED_BY(soft_locks.receive);
+	struct soft_answers answers GUARDED_BY(soft_locks.receive);
+	/* A request failed here: no answers until the error state is left. */
+	bool refusing GUARDED_BY(soft_locks.receive);
+	/* Requester waiting for a receive here; holds a reference. */
+	struct soft_qp *starved GUARDED_BY(soft_locks.receive);
 	TAILQ_ENTRY(soft_qp) srq_link;
-	bool srq_waiting; /* in srq->starved; guarded by the lock of the SRQ */
-	bool established; /* COMM_EST was raised */
+	/* In srq->starved; guarded by the lock of the SRQ. */
+	bool srq_waiting GUARDED_BY(soft_locks.srq);
+	bool established GUARDED_BY(soft_locks.receive); /* COMM_EST was raised */
 
 	enum ibv_qp_state state; /* written under both locks */
 	bool dead;		 /* destroyed; ditto */
@@ -151,6 +164,30 @@ soft_qp_of(struct ibv_qp *qp)
 	return soft_container_of(qp, struct soft_qp, ibv);
 }
 
+static inline void
+soft_qp_lock_send(struct soft_qp *qp) ACQUIRE(soft_locks.send) NO_RECEIVE_LOCK UNCHECKED
+{
+	pthread_mutex_lock(&qp->sq.lock);
+}
+
+static inline void
+soft_qp_unlock_send(struct soft_qp *qp) RELEASE(soft_locks.send) UNCHECKED
+{
+	pthread_mutex_unlock(&qp->sq.lock);
+}
+
+static inline void
+soft_qp_lock_receive(struct soft_qp *qp) ACQUIRE(soft_locks.receive) NO_SRQ_LOCK UNCHECKED
+{
+	pthread_mutex_lock(&qp->rq_lock);
+}
+
+static inline void
+soft_qp_unlock_receive(struct soft_qp *qp) RELEASE(soft_locks.receive) UNCHECKED
+{
+	pthread_mutex_unlock(&qp->rq_lock);
+}
+
 /* A queue-pair number is the slot of its process and an index. */
 #define SOFT_QPN_INDEX_BITS 14
 
@@ -161,7 +198,7 @@ soft_qpn_slot(uint32_t qpn)
 }
 
 /* The number that it is connected to; takes the receive lock. */
-uint32_t soft_qp_peer(struct soft_qp *qp);
+uint32_t soft_qp_peer(struct soft_qp *qp) NO_RECEIVE_LOCK;
 
 void soft_qp_get(struct soft_qp *qp);
 void soft_qp_put(struct soft_qp *qp);

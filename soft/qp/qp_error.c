@@ -3,9 +3,8 @@
 #include "receive.h"
 #include "sq.h"
 
-/* Both locks are held. */
 static void
-qp_flush_receives(struct soft_qp *qp)
+qp_flush_receives(struct soft_qp *qp) REQUIRES(soft_locks.receive)
 {
 	soft_rq_flush(qp);
 	if (qp->srq)
@@ -17,7 +16,7 @@ soft_qp_error_locked(struct soft_qp *qp, int event)
 {
 	bool entered;
 
-	pthread_mutex_lock(&qp->rq_lock);
+	soft_qp_lock_receive(qp);
 	entered = !qp->dead && qp->state != IBV_QPS_ERR;
 	if (entered) {
 		qp->state = IBV_QPS_ERR;
@@ -25,7 +24,7 @@ soft_qp_error_locked(struct soft_qp *qp, int event)
 			soft_async_raise(qp->context, &qp->async, (enum ibv_event_type)event);
 		qp_flush_receives(qp);
 	}
-	pthread_mutex_unlock(&qp->rq_lock);
+	soft_qp_unlock_receive(qp);
 	if (entered) {
 		soft_sq_unstall(qp);
 		soft_sq_flush(qp);
@@ -36,9 +35,9 @@ soft_qp_error_locked(struct soft_qp *qp, int event)
 void
 soft_qp_error(struct soft_qp *qp, int event)
 {
-	pthread_mutex_lock(&qp->sq.lock);
+	soft_qp_lock_send(qp);
 	soft_qp_error_locked(qp, event);
-	pthread_mutex_unlock(&qp->sq.lock);
+	soft_qp_unlock_send(qp);
 }
 
 void
@@ -57,16 +56,16 @@ soft_deferred_run(struct soft_deferred *deferred)
 
 	if (!qp)
 		return;
-	pthread_mutex_lock(&qp->sq.lock);
+	soft_qp_lock_send(qp);
 	/* If it was destroyed or reset in between, there is nothing left that could fail. */
-	pthread_mutex_lock(&qp->rq_lock);
+	soft_qp_lock_receive(qp);
 	still = qp->refusing && !qp->dead;
 	if (still && qp->state == IBV_QPS_ERR && deferred->event != SOFT_NO_EVENT)
 		soft_async_raise(qp->context, &qp->async, (enum ibv_event_type)deferred->event);
-	pthread_mutex_unlock(&qp->rq_lock);
+	soft_qp_unlock_receive(qp);
 	if (still)
 		soft_qp_error_locked(qp, deferred->event);
-	pthread_mutex_unlock(&qp->sq.lock);
+	soft_qp_unlock_send(qp);
 	soft_qp_put(qp);
 	deferred->failed = NULL;
 }

@@ -102,9 +102,9 @@ qp_set_values(struct ibv_qp_attr *own, const struct ibv_qp_attr *attr, int mask)
 	SET(IBV_QP_EN_SQD_ASYNC_NOTIFY, en_sqd_async_notify);
 }
 
-/* Resets everything; both locks are held.  The caller drops the reference that is returned. */
+/* Resets everything.  The caller drops the reference that is returned. */
 static struct soft_qp *
-qp_reset(struct soft_qp *qp)
+qp_reset(struct soft_qp *qp) REQUIRES(soft_locks.receive, soft_locks.send)
 {
 	struct soft_qp *peer = qp->sq.peer;
 
@@ -137,10 +137,10 @@ qp_resume_peer(struct soft_qp *qp, uint32_t qpn)
 	soft_qp_put(peer);
 }
 
-/* A valid transition to any state but ERR; both locks are held. */
+/* A valid transition to any state but ERR. */
 static int
 qp_change_state(struct soft_qp *qp, enum ibv_qp_state to, const struct ibv_qp_attr *attr, int mask,
-    struct soft_qp **peer)
+    struct soft_qp **peer) REQUIRES(soft_locks.receive, soft_locks.send)
 {
 	const enum ibv_qp_state from = qp->state;
 	int r;
@@ -165,7 +165,7 @@ qp_change_state(struct soft_qp *qp, enum ibv_qp_state to, const struct ibv_qp_at
 }
 
 int
-ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
+ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask) NO_SEND_LOCK
 {
 	struct soft_deferred deferred = SOFT_DEFER_NOTHING;
 	struct soft_qp *qp = soft_qp_of(ibv), *peer = NULL;
@@ -174,7 +174,7 @@ ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
 
 	if (soft_context_is_stale(qp->context))
 		return EIO;
-	pthread_mutex_lock(&qp->sq.lock);
+	soft_qp_lock_send(qp);
 	from = qp->state;
 	to = mask & IBV_QP_STATE ? attr->qp_state : from;
 	if (mask & IBV_QP_CUR_STATE && attr->cur_qp_state != from)
@@ -188,9 +188,9 @@ ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
 	if (to == IBV_QPS_ERR) {
 		soft_qp_error_locked(qp, SOFT_NO_EVENT);
 	} else {
-		pthread_mutex_lock(&qp->rq_lock);
+		soft_qp_lock_receive(qp);
 		r = qp_change_state(qp, to, attr, mask, &peer);
-		pthread_mutex_unlock(&qp->rq_lock);
+		soft_qp_unlock_receive(qp);
 		if (r)
 			goto unlock;
 		soft_sq_drained(qp);
@@ -199,7 +199,7 @@ ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
 	}
 	ibv->state = to;
 unlock:
-	pthread_mutex_unlock(&qp->sq.lock);
+	soft_qp_unlock_send(qp);
 	soft_deferred_run(&deferred);
 	if (peer)
 		soft_qp_put(peer);

@@ -14,10 +14,14 @@ static struct entry {
 	struct soft_qp *qp;
 	uint32_t next_free; /* index, in a queue */
 } * table;
-static uint32_t used, fresh, free_head, free_tail, free_count;
+static uint32_t used GUARDED_BY(soft_locks.table);
+static uint32_t fresh GUARDED_BY(soft_locks.table);
+static uint32_t free_head GUARDED_BY(soft_locks.table);
+static uint32_t free_tail GUARDED_BY(soft_locks.table);
+static uint32_t free_count GUARDED_BY(soft_locks.table);
 
 static uint32_t
-table_take_index(void)
+table_take_index(void) REQUIRES(soft_locks.table)
 {
 	uint32_t index;
 
@@ -29,18 +33,30 @@ table_take_index(void)
 	return index;
 }
 
+static void
+table_lock(void) ACQUIRE(soft_locks.table) UNCHECKED
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void
+table_unlock(void) RELEASE(soft_locks.table) UNCHECKED
+{
+	pthread_mutex_unlock(&lock);
+}
+
 /* The queue pair at an index, with a reference; false beyond the last. */
 static bool
-table_get(uint32_t index, struct soft_qp **qp)
+table_get(uint32_t index, struct soft_qp **qp) NO_LEAF_LOCK
 {
 	bool inside;
 
-	pthread_mutex_lock(&lock);
+	table_lock();
 	inside = table && index < fresh;
 	*qp = inside ? table[index].qp : NULL;
 	if (*qp)
 		soft_qp_get(*qp);
-	pthread_mutex_unlock(&lock);
+	table_unlock();
 	return inside;
 }
 
@@ -50,7 +66,7 @@ soft_qp_table_add(struct soft_qp *qp)
 	uint32_t index;
 	int r = -ENOMEM;
 
-	pthread_mutex_lock(&lock);
+	table_lock();
 	if (!table)
 		table = calloc(SOFT_MAX_QP, sizeof *table);
 	if (table && used < SOFT_MAX_QP) {
@@ -61,7 +77,7 @@ soft_qp_table_add(struct soft_qp *qp)
 		qp->ibv.handle = index;
 		r = 0;
 	}
-	pthread_mutex_unlock(&lock);
+	table_unlock();
 	return r;
 }
 
@@ -70,7 +86,7 @@ soft_qp_table_remove(struct soft_qp *qp)
 {
 	uint32_t index = qp->ibv.handle;
 
-	pthread_mutex_lock(&lock);
+	table_lock();
 	table[index].qp = NULL;
 	if (free_count++)
 		table[free_tail].next_free = index;
@@ -78,7 +94,7 @@ soft_qp_table_remove(struct soft_qp *qp)
 		free_head = index;
 	free_tail = index;
 	used--;
-	pthread_mutex_unlock(&lock);
+	table_unlock();
 }
 
 void
@@ -97,11 +113,11 @@ soft_qp_table_each(void (*fn)(struct soft_qp *qp, void *arg), void *arg)
 void
 soft_qp_table_free(void)
 {
-	pthread_mutex_lock(&lock);
+	table_lock();
 	free(table);
 	table = NULL;
 	fresh = free_count = 0;
-	pthread_mutex_unlock(&lock);
+	table_unlock();
 }
 
 struct soft_qp *
@@ -109,17 +125,17 @@ soft_qp_table_find(uint32_t qpn)
 {
 	struct soft_qp *qp = NULL;
 
-	pthread_mutex_lock(&lock);
+	table_lock();
 	if (table && soft_qpn_slot(qpn) == soft_slot_number())
 		qp = table[qpn & (SOFT_MAX_QP - 1)].qp;
 	if (qp)
 		soft_qp_get(qp);
-	pthread_mutex_unlock(&lock);
+	table_unlock();
 	return qp;
 }
 
 void
-soft_qp_table_reset(void)
+soft_qp_table_reset(void) UNCHECKED
 {
 	pthread_mutex_init(&lock, NULL);
 	soft_runtime_leak(table);

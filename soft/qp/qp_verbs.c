@@ -30,8 +30,9 @@ qp_check_cap(struct ibv_qp_init_attr *init)
 	return 0;
 }
 
+/* The send queue of a queue pair that no other thread knows. */
 static int
-qp_create_sq(struct soft_qp *qp, struct ibv_qp_init_attr *init)
+qp_create_sq(struct soft_qp *qp, struct ibv_qp_init_attr *init) UNCHECKED
 {
 	struct soft_sq *sq = &qp->sq;
 	size_t payload = init->cap.max_send_sge * sizeof(struct ibv_sge), slots = 1;
@@ -51,6 +52,8 @@ qp_create_sq(struct soft_qp *qp, struct ibv_qp_init_attr *init)
 	sq->max_sge = init->cap.max_send_sge;
 	sq->max_inline = (uint32_t)payload;
 	sq->sig_all = init->sq_sig_all;
+	/* A late answer to an earlier queue pair of this number has another epoch. */
+	sq->epoch = soft_random32();
 	pthread_mutex_init(&sq->lock, NULL);
 	soft_timer_init(&sq->timer, soft_sq_timer);
 	return 0;
@@ -100,8 +103,6 @@ ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 	qp->context = soft_context_of(pd->context);
 	qp->srq = init->srq ? soft_srq_of(init->srq) : NULL;
 	qp->refs = 1;
-	/* A late answer to an earlier queue pair of this number has another epoch. */
-	qp->sq.epoch = soft_random32();
 	r = soft_rq_create(&qp->rq, init->cap.max_recv_wr, init->cap.max_recv_sge);
 	if (r)
 		goto free_qp;
@@ -136,23 +137,24 @@ fail:
 }
 
 int
-ibv_query_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init)
+ibv_query_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask,
+    struct ibv_qp_init_attr *init) NO_SEND_LOCK
 {
 	struct soft_qp *qp = soft_qp_of(ibv);
 
 	(void)mask; /* selects attributes; all are set */
-	pthread_mutex_lock(&qp->sq.lock);
+	soft_qp_lock_send(qp);
 	*attr = qp->attr;
 	attr->qp_state = attr->cur_qp_state = qp->state;
 	attr->cap = qp->init.cap;
 	attr->path_mig_state = IBV_MIG_MIGRATED;
 	*init = qp->init;
-	pthread_mutex_unlock(&qp->sq.lock);
+	soft_qp_unlock_send(qp);
 	return 0;
 }
 
 int
-ibv_destroy_qp(struct ibv_qp *ibv)
+ibv_destroy_qp(struct ibv_qp *ibv) NO_SEND_LOCK
 {
 	struct soft_qp *qp = soft_qp_of(ibv);
 	struct soft_qp *peer, *starved;
@@ -162,21 +164,21 @@ ibv_destroy_qp(struct ibv_qp *ibv)
 	if (soft_context_is_stale(qp->context))
 		return 0;
 	soft_qp_table_remove(qp);
-	pthread_mutex_lock(&qp->sq.lock);
+	soft_qp_lock_send(qp);
 	soft_sq_unstall(qp);
 	peer = qp->sq.peer;
 	qp->sq.peer = NULL;
 	qp->sq.head = qp->sq.tail;
 	soft_sq_go_back(qp);
-	pthread_mutex_lock(&qp->rq_lock);
+	soft_qp_lock_receive(qp);
 	qp->dead = true;
 	qp->state = IBV_QPS_RESET;
 	starved = qp->starved;
 	qp->starved = NULL;
 	if (qp->srq)
 		soft_srq_detach(qp->srq, qp);
-	pthread_mutex_unlock(&qp->rq_lock);
-	pthread_mutex_unlock(&qp->sq.lock);
+	soft_qp_unlock_receive(qp);
+	soft_qp_unlock_send(qp);
 	if (starved) {
 		soft_sq_resume(starved); /* finds that this queue pair does not answer any more */
 		soft_qp_put(starved);
@@ -186,10 +188,10 @@ ibv_destroy_qp(struct ibv_qp *ibv)
 
 	asyncs = soft_async_detach(qp->context, &qp->async);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	pthread_mutex_lock(&ibv->mutex);
+	soft_completed_lock(&ibv->mutex);
 	while (ibv->events_completed != asyncs)
 		pthread_cond_wait(&ibv->cond, &ibv->mutex);
-	pthread_mutex_unlock(&ibv->mutex);
+	soft_completed_unlock(&ibv->mutex);
 	pthread_setcancelstate(state, NULL);
 
 	/*

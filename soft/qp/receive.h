@@ -10,9 +10,10 @@
 #include "qp.h"
 
 /* Completes qp->current; -EIO if the CQ is overrun. */
-int soft_receive_complete(struct soft_qp *qp, struct ibv_wc *wc, bool solicited);
+int soft_receive_complete(struct soft_qp *qp, struct ibv_wc *wc, bool solicited)
+    REQUIRES(soft_locks.receive) NO_CQ_LOCK;
 
 /* Completes every receive with a flush error. */
-void soft_rq_flush(struct soft_qp *qp);
+void soft_rq_flush(struct soft_qp *qp) REQUIRES(soft_locks.receive) NO_CQ_LOCK;
 
 #endif

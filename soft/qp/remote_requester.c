@@ -21,7 +21,7 @@ send_is_read(const struct soft_send *send)
 /* Points the vector at `length` bytes of the request's data; -1 if a key forbids it. */
 static int
 send_gather(const struct soft_qp *qp, const struct soft_send *send, uint32_t offset,
-    uint32_t length, struct iovec *iov)
+    uint32_t length, struct iovec *iov) REQUIRES_SHARED(soft_locks.keys)
 {
 	uint32_t piece;
 	int n = 0;
@@ -52,6 +52,7 @@ send_gather(const struct soft_qp *qp, const struct soft_send *send, uint32_t off
 /* Sends the next frame of request `next`: 0, or -EFAULT, or as soft_link_send(). */
 static int
 requester_send_frame(struct soft_qp *qp, const struct soft_send *send, struct soft_link *link)
+    REQUIRES(soft_locks.send) NO_KEYS_LOCK
 {
 	struct soft_sq *sq = &qp->sq;
 	struct iovec iov[SOFT_MAX_SGE];
@@ -79,7 +80,7 @@ requester_send_frame(struct soft_qp *qp, const struct soft_send *send, struct so
 		frame.flags |= SOFT_FRAME_LAST;
 	if (send->flags & IBV_SEND_SOLICITED)
 		frame.flags |= SOFT_FRAME_SOLICITED;
-	soft_mr_read_lock();
+	soft_mr_lock();
 	n = length ? send_gather(qp, send, sq->offset, length, iov) : 0;
 	r = n < 0 ? -EFAULT : soft_link_send(link, &frame, iov, n);
 	soft_mr_unlock();
@@ -96,7 +97,7 @@ requester_send_frame(struct soft_qp *qp, const struct soft_send *send, struct so
 
 /* Whether the request may be sent now; a fault is noted in sq->fault. */
 static bool
-requester_may_send(struct soft_qp *qp, const struct soft_send *send)
+requester_may_send(struct soft_qp *qp, const struct soft_send *send) REQUIRES(soft_locks.send)
 {
 	struct soft_sq *sq = &qp->sq;
 
@@ -112,7 +113,7 @@ requester_may_send(struct soft_qp *qp, const struct soft_send *send)
 
 /* The process has ended; or it, or this one, cannot open a link now. */
 static void
-requester_without_link(struct soft_qp *qp, int error)
+requester_without_link(struct soft_qp *qp, int error) REQUIRES(soft_locks.send)
 {
 	soft_sq_go_back(qp);
 	if (error == ECONNREFUSED || error == ENOENT)
@@ -122,7 +123,7 @@ requester_without_link(struct soft_qp *qp, int error)
 }
 
 static void
-requester_complete_oldest(struct soft_qp *qp)
+requester_complete_oldest(struct soft_qp *qp) REQUIRES(soft_locks.send)
 {
 	qp->sq.psn = (qp->sq.psn + 1) & 0xffffff;
 	if (soft_sq_complete(qp, IBV_WC_SUCCESS))
@@ -131,7 +132,7 @@ requester_complete_oldest(struct soft_qp *qp)
 
 /* Completes everything before request `end`; false if a read among it was not answered. */
 static bool
-requester_complete_until(struct soft_qp *qp, uint32_t end)
+requester_complete_until(struct soft_qp *qp, uint32_t end) REQUIRES(soft_locks.send)
 {
 	struct soft_sq *sq = &qp->sq;
 
@@ -145,6 +146,7 @@ requester_complete_until(struct soft_qp *qp, uint32_t end)
 
 static bool
 requester_receive_data(struct soft_qp *qp, const struct soft_frame *frame, const char *payload)
+    REQUIRES(soft_locks.send)
 {
 	struct soft_sq *sq = &qp->sq;
 	const struct soft_send *send = soft_sq_at(sq, sq->head);
@@ -177,7 +179,7 @@ requester_receive_data(struct soft_qp *qp, const struct soft_frame *frame, const
 }
 
 static void
-requester_refused(struct soft_qp *qp, const struct soft_frame *frame)
+requester_refused(struct soft_qp *qp, const struct soft_frame *frame) REQUIRES(soft_locks.send)
 {
 	if (frame->opcode == SOFT_NAK_NOT_READY) {
 		soft_sq_go_back(qp);
@@ -192,6 +194,7 @@ requester_refused(struct soft_qp *qp, const struct soft_frame *frame)
 
 static bool
 requester_response_locked(struct soft_qp *qp, const struct soft_frame *frame, const char *payload)
+    REQUIRES(soft_locks.send)
 {
 	struct soft_sq *sq = &qp->sq;
 	uint32_t ahead, sent = sq->next - sq->head;
@@ -283,7 +286,7 @@ soft_remote_requester_continue(struct soft_qp *qp)
 	struct soft_sq *sq = &qp->sq;
 	uint32_t next, offset;
 
-	pthread_mutex_lock(&sq->lock);
+	soft_qp_lock_send(qp);
 	if (sq->remote && !sq->stall) {
 		next = sq->next;
 		offset = sq->offset;
@@ -292,7 +295,7 @@ soft_remote_requester_continue(struct soft_qp *qp)
 		if (sq->next != next || sq->offset != offset)
 			soft_timeout_renew(qp);
 	}
-	pthread_mutex_unlock(&sq->lock);
+	soft_qp_unlock_send(qp);
 }
 
 void
@@ -300,7 +303,7 @@ soft_remote_requester_link_lost(struct soft_qp *qp, bool gone)
 {
 	struct soft_sq *sq = &qp->sq;
 
-	pthread_mutex_lock(&sq->lock);
+	soft_qp_lock_send(qp);
 	if (!sq->remote || qp->state < IBV_QPS_RTS || qp->state >= IBV_QPS_ERR) {
 		/* it waits for no answer */
 	} else if (gone && sq->head != sq->tail) {
@@ -310,7 +313,7 @@ soft_remote_requester_link_lost(struct soft_qp *qp, bool gone)
 		soft_sq_go_back(qp);
 		soft_sq_stall_for_peer(qp);
 	}
-	pthread_mutex_unlock(&sq->lock);
+	soft_qp_unlock_send(qp);
 }
 
 bool
@@ -326,9 +329,9 @@ soft_remote_requester_response(
 	qp = soft_qp_table_find(frame->qpn);
 	if (!qp)
 		return true; /* destroyed before its answer came */
-	pthread_mutex_lock(&qp->sq.lock);
+	soft_qp_lock_send(qp);
 	good = requester_response_locked(qp, frame, payload);
-	pthread_mutex_unlock(&qp->sq.lock);
+	soft_qp_unlock_send(qp);
 	soft_qp_put(qp);
 	return good;
 }

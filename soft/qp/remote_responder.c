@@ -13,7 +13,7 @@
 #define BUDGET 32
 
 static void
-answers_set_nak(struct soft_qp *qp, uint32_t psn, uint8_t opcode)
+answers_set_nak(struct soft_qp *qp, uint32_t psn, uint8_t opcode) REQUIRES(soft_locks.receive)
 {
 	struct soft_answers *answers = &qp->answers;
 
@@ -36,7 +36,7 @@ answers_read_at(const struct soft_answers *answers, uint32_t i)
  * acknowledged either: that would acknowledge the read, whose data the requester does not have.
  */
 static void
-answers_refuse_reads(struct soft_qp *qp, uint8_t opcode)
+answers_refuse_reads(struct soft_qp *qp, uint8_t opcode) REQUIRES(soft_locks.receive)
 {
 	struct soft_answers *answers = &qp->answers;
 
@@ -46,8 +46,8 @@ answers_refuse_reads(struct soft_qp *qp, uint8_t opcode)
 }
 
 static enum ibv_wc_status
-responder_execute_read(
-    struct soft_qp *qp, const struct soft_send *send, uint32_t psn, struct soft_deferred *deferred)
+responder_execute_read(struct soft_qp *qp, const struct soft_send *send, uint32_t psn,
+    struct soft_deferred *deferred) REQUIRES(soft_locks.receive)
 {
 	const bool atomic = send->opcode != IBV_WR_RDMA_READ;
 	struct soft_answers *answers = &qp->answers;
@@ -76,6 +76,7 @@ responder_execute_read(
 static uint8_t
 responder_execute_part(struct soft_qp *qp, const struct soft_frame *frame,
     const struct soft_send *send, const char *payload, struct soft_deferred *deferred)
+    REQUIRES(soft_locks.receive)
 {
 	struct soft_cursor source = { .raw = (char *)(uintptr_t)payload, .foreign = true };
 	enum ibv_wc_status status = IBV_WC_SUCCESS;
@@ -106,6 +107,7 @@ responder_frame_fits(const struct soft_qp *qp, const struct soft_frame *frame)
 
 static struct soft_frame
 answers_frame(const struct soft_qp *qp, enum soft_frame_type type, uint32_t psn)
+    REQUIRES(soft_locks.receive)
 {
 	return (struct soft_frame){
 		.type = (uint8_t)type,
@@ -123,7 +125,7 @@ answers_frame(const struct soft_qp *qp, enum soft_frame_type type, uint32_t psn)
  * answers.
  */
 static void
-answers_send_ack(struct soft_qp *qp, struct soft_link *link)
+answers_send_ack(struct soft_qp *qp, struct soft_link *link) REQUIRES(soft_locks.receive)
 {
 	struct soft_answers *answers = &qp->answers;
 	struct soft_frame frame = answers_frame(qp, SOFT_FRAME_ACK, answers->ack_psn);
@@ -132,10 +134,10 @@ answers_send_ack(struct soft_qp *qp, struct soft_link *link)
 		answers->ack = false;
 }
 
-/* The receive lock is held; false if the frame is malformed. */
+/* False if the frame is malformed. */
 static bool
 responder_execute(struct soft_qp *qp, struct soft_link *link, const struct soft_frame *frame,
-    const char *payload, struct soft_deferred *deferred)
+    const char *payload, struct soft_deferred *deferred) REQUIRES(soft_locks.receive)
 {
 	struct soft_answers *answers = &qp->answers;
 	const struct soft_send send = {
@@ -184,7 +186,7 @@ responder_execute(struct soft_qp *qp, struct soft_link *link, const struct soft_
 
 static bool
 responder_receive(struct soft_qp *qp, struct soft_link *link, const struct soft_frame *frame,
-    const char *payload, struct soft_deferred *deferred)
+    const char *payload, struct soft_deferred *deferred) REQUIRES(soft_locks.receive)
 {
 	struct soft_answers *answers = &qp->answers;
 	bool answering = soft_responder_answers(qp, frame->from);
@@ -231,6 +233,7 @@ responder_nak_stray(struct soft_link *link, const struct soft_frame *frame)
  */
 static int
 answers_send_read(struct soft_qp *qp, struct soft_pending_read *read, struct soft_link *link)
+    REQUIRES(soft_locks.receive) NO_KEYS_LOCK
 {
 	struct soft_frame frame = answers_frame(qp, SOFT_FRAME_RESPONSE, read->psn);
 	uint32_t length = read->remote.length - read->sent;
@@ -245,7 +248,7 @@ answers_send_read(struct soft_qp *qp, struct soft_pending_read *read, struct sof
 		frame.flags |= SOFT_FRAME_FIRST;
 	if (read->sent + length == read->remote.length)
 		frame.flags |= SOFT_FRAME_LAST;
-	soft_mr_read_lock();
+	soft_mr_lock();
 	if (read->remote.lkey != SOFT_NO_KEY && length)
 		iov.iov_base = soft_mr_translate(qp->ibv.pd, read->remote.lkey,
 		    read->remote.addr + read->sent, length, IBV_ACCESS_REMOTE_READ);
@@ -258,6 +261,7 @@ answers_send_read(struct soft_qp *qp, struct soft_pending_read *read, struct sof
 
 static int
 answers_send_reads(struct soft_qp *qp, struct soft_link *link, struct soft_deferred *deferred)
+    REQUIRES(soft_locks.receive)
 {
 	struct soft_answers *answers = &qp->answers;
 	struct soft_pending_read *read;
@@ -287,6 +291,7 @@ answers_send_reads(struct soft_qp *qp, struct soft_link *link, struct soft_defer
 
 static int
 answers_send_all(struct soft_qp *qp, struct soft_link *link, struct soft_deferred *deferred)
+    REQUIRES(soft_locks.receive)
 {
 	struct soft_answers *answers = &qp->answers;
 	struct soft_frame frame;
@@ -342,12 +347,12 @@ soft_remote_responder_ready(struct soft_qp *qp)
 	unsigned int slot;
 	bool owed;
 
-	pthread_mutex_lock(&qp->rq_lock);
+	soft_qp_lock_receive(qp);
 	slot = soft_qpn_slot(qp->answers.to);
 	owed = qp->answers.without_receive || qp->answers.not_connected;
 	qp->answers.without_receive = qp->answers.not_connected = false;
 	qp->answers.ready |= owed;
-	pthread_mutex_unlock(&qp->rq_lock);
+	soft_qp_unlock_receive(qp);
 	link = owed ? soft_peer_incoming(slot) : NULL;
 	if (!link)
 		return;
@@ -360,12 +365,12 @@ soft_remote_responder_link_lost(struct soft_qp *qp)
 {
 	struct soft_answers *answers = &qp->answers;
 
-	pthread_mutex_lock(&qp->rq_lock);
+	soft_qp_lock_receive(qp);
 	/* The next link starts the request again from its first frame, in a new epoch. */
 	qp->message.active = false;
 	answers->read_head = answers->read_tail;
 	answers->ack = answers->nak = answers->ready = false;
-	pthread_mutex_unlock(&qp->rq_lock);
+	soft_qp_unlock_receive(qp);
 }
 
 bool
@@ -384,11 +389,11 @@ soft_remote_responder_request(
 		responder_nak_stray(link, frame);
 		return true;
 	}
-	pthread_mutex_lock(&qp->rq_lock);
+	soft_qp_lock_receive(qp);
 	/* A queue pair that is not the peer, and will not be, changes nothing here. */
 	stranger = qp->state >= IBV_QPS_RTR && qp->attr.dest_qp_num != frame->from;
 	good = stranger || responder_receive(qp, link, frame, payload, &deferred);
-	pthread_mutex_unlock(&qp->rq_lock);
+	soft_qp_unlock_receive(qp);
 	if (stranger)
 		responder_nak_stray(link, frame);
 	else if (good)
@@ -430,10 +435,10 @@ soft_remote_responder_answer(struct soft_qp *qp, struct soft_link *link)
 	struct soft_deferred deferred = SOFT_DEFER_NOTHING;
 	int r = 0;
 
-	pthread_mutex_lock(&qp->rq_lock);
+	soft_qp_lock_receive(qp);
 	if (soft_qpn_slot(qp->answers.to) == link->slot)
 		r = answers_send_all(qp, link, &deferred);
-	pthread_mutex_unlock(&qp->rq_lock);
+	soft_qp_unlock_receive(qp);
 	if (r == -EAGAIN)
 		soft_link_queue_responder(link, &qp->answers.turn, true);
 	soft_deferred_run(&deferred);

@@ -6,7 +6,7 @@
 
 /* Without a timeout no request is given up. */
 static bool
-sq_counts_tries(const struct soft_qp *qp)
+sq_counts_tries(const struct soft_qp *qp) REQUIRES(soft_locks.send)
 {
 	return qp->sq.stall != SOFT_STALLED_RECEIVE && qp->attr.timeout;
 }
@@ -16,11 +16,11 @@ soft_sq_resume(struct soft_qp *qp)
 {
 	struct soft_deferred deferred = SOFT_DEFER_NOTHING;
 
-	pthread_mutex_lock(&qp->sq.lock);
+	soft_qp_lock_send(qp);
 	if (qp->sq.stall)
 		soft_sq_unstall(qp);
 	soft_sq_run(qp, &deferred);
-	pthread_mutex_unlock(&qp->sq.lock);
+	soft_qp_unlock_send(qp);
 	soft_deferred_run(&deferred);
 }
 
@@ -35,7 +35,7 @@ soft_sq_timer(struct soft_timer *timer)
 		soft_qp_put(qp);
 		return;
 	}
-	pthread_mutex_lock(&sq->lock);
+	soft_qp_lock_send(qp);
 	if (!sq->stall || soft_now() < sq->deadline) {
 		/* resumed while this callback was starting */
 	} else if (sq_counts_tries(qp) && !sq->tries) {
@@ -46,7 +46,7 @@ soft_sq_timer(struct soft_timer *timer)
 		sq->stall = SOFT_RUNNING;
 		soft_sq_run(qp, &deferred);
 	}
-	pthread_mutex_unlock(&sq->lock);
+	soft_qp_unlock_send(qp);
 	soft_deferred_run(&deferred);
 	soft_qp_put(qp);
 }

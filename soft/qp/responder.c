@@ -5,7 +5,7 @@
 
 /* Takes a receive into qp->current; false if there is none. */
 static bool
-responder_take_receive(struct soft_qp *qp)
+responder_take_receive(struct soft_qp *qp) REQUIRES(soft_locks.receive)
 {
 	if (!qp->has_current)
 		qp->has_current =
@@ -14,7 +14,7 @@ responder_take_receive(struct soft_qp *qp)
 }
 
 static enum ibv_wc_status
-message_begin_send(struct soft_qp *qp, struct soft_deferred *deferred)
+message_begin_send(struct soft_qp *qp, struct soft_deferred *deferred) REQUIRES(soft_locks.receive)
 {
 	struct soft_message *message = &qp->message;
 	struct ibv_wc wc = { .opcode = IBV_WC_RECV, .status = IBV_WC_LOC_LEN_ERR };
@@ -72,7 +72,7 @@ soft_responder_permit(struct soft_qp *qp, const struct soft_send *send, unsigned
 	if (!send->length)
 		return IBV_WC_SUCCESS;
 	/* The whole range is refused before its first byte is touched. */
-	soft_mr_read_lock();
+	soft_mr_lock();
 	covered =
 	    soft_mr_translate(qp->ibv.pd, send->rkey, send->remote_addr, send->length, access);
 	soft_mr_unlock();
@@ -166,7 +166,7 @@ soft_responder_atomic(
 	status = soft_responder_permit(qp, send, IBV_ACCESS_REMOTE_ATOMIC, deferred);
 	if (status != IBV_WC_SUCCESS)
 		return status;
-	soft_mr_read_lock();
+	soft_mr_lock();
 	word = soft_mr_translate(
 	    qp->ibv.pd, send->rkey, send->remote_addr, sizeof *word, IBV_ACCESS_REMOTE_ATOMIC);
 	if ((uintptr_t)word % sizeof *word)

@@ -16,22 +16,23 @@ soft_sq_at(struct soft_sq *sq, uint32_t i)
 }
 
 /* Completes the oldest request and frees its place; -EIO if the CQ is overrun. */
-int soft_sq_complete(struct soft_qp *qp, enum ibv_wc_status status);
+int soft_sq_complete(struct soft_qp *qp, enum ibv_wc_status status) REQUIRES(soft_locks.send);
 
 /* Completes all requests with a flush error. */
-void soft_sq_flush(struct soft_qp *qp);
+void soft_sq_flush(struct soft_qp *qp) REQUIRES(soft_locks.send);
 
 /* Treats what was sent and not answered as if it had not been sent. */
-void soft_sq_go_back(struct soft_qp *qp);
+void soft_sq_go_back(struct soft_qp *qp) REQUIRES(soft_locks.send);
 
 /* Raises the event that is due once nothing sent is unanswered. */
-void soft_sq_drained(struct soft_qp *qp);
+void soft_sq_drained(struct soft_qp *qp) REQUIRES(soft_locks.send);
 
 /* What the requester can find wrong with a request without asking the other side. */
-enum ibv_wc_status soft_sq_check(const struct soft_qp *qp, const struct soft_send *send);
+enum ibv_wc_status soft_sq_check(const struct soft_qp *qp, const struct soft_send *send)
+    REQUIRES(soft_locks.send);
 
 /* Sets the timer; its former purpose is forgotten.  Ends a stall, and with it the timer. */
-void soft_sq_set_timer(struct soft_qp *qp, uint64_t nanoseconds);
-void soft_sq_unstall(struct soft_qp *qp);
+void soft_sq_set_timer(struct soft_qp *qp, uint64_t nanoseconds) REQUIRES(soft_locks.send);
+void soft_sq_unstall(struct soft_qp *qp) REQUIRES(soft_locks.send);
 
 #endif

@@ -6,7 +6,7 @@
 
 /* Moves the requests to a new ring, in their order. */
 static int
-srq_resize(struct soft_srq *srq, uint32_t max_wr)
+srq_resize(struct soft_srq *srq, uint32_t max_wr) REQUIRES(soft_locks.srq)
 {
 	struct soft_receive *moved;
 	struct soft_rq bigger;
@@ -32,7 +32,7 @@ srq_resize(struct soft_srq *srq, uint32_t max_wr)
 
 /* Raises the event once when the number of receives falls below the limit. */
 static void
-srq_check_limit(struct soft_srq *srq)
+srq_check_limit(struct soft_srq *srq) REQUIRES(soft_locks.srq)
 {
 	if (!srq->limit || srq->rq.tail - srq->rq.head >= srq->limit)
 		return;
@@ -87,14 +87,14 @@ fail:
 }
 
 int
-ibv_modify_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr, int mask)
+ibv_modify_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr, int mask) NO_SRQ_LOCK
 {
 	struct soft_srq *srq = soft_srq_of(ibv);
 	int r = 0;
 
 	if (mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT))
 		return EINVAL;
-	pthread_mutex_lock(&srq->lock);
+	soft_srq_lock(srq);
 	if (mask & IBV_SRQ_LIMIT &&
 	    attr->srq_limit > (mask & IBV_SRQ_MAX_WR ? attr->max_wr : srq->rq.size))
 		r = -EINVAL;
@@ -104,25 +104,25 @@ ibv_modify_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr, int mask)
 		srq->limit = attr->srq_limit;
 		srq_check_limit(srq);
 	}
-	pthread_mutex_unlock(&srq->lock);
+	soft_srq_unlock(srq);
 	return -r;
 }
 
 int
-ibv_query_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr)
+ibv_query_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr) NO_SRQ_LOCK
 {
 	struct soft_srq *srq = soft_srq_of(ibv);
 
-	pthread_mutex_lock(&srq->lock);
+	soft_srq_lock(srq);
 	attr->max_wr = srq->rq.size;
 	attr->max_sge = srq->rq.max_sge;
 	attr->srq_limit = srq->limit;
-	pthread_mutex_unlock(&srq->lock);
+	soft_srq_unlock(srq);
 	return 0;
 }
 
 int
-ibv_destroy_srq(struct ibv_srq *ibv)
+ibv_destroy_srq(struct ibv_srq *ibv) NO_LOCK
 {
 	struct soft_srq *srq = soft_srq_of(ibv);
 	struct soft_context *ctx = soft_context_of(ibv->context);
@@ -135,10 +135,10 @@ ibv_destroy_srq(struct ibv_srq *ibv)
 		return EBUSY;
 	asyncs = soft_async_detach(ctx, &srq->async);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	pthread_mutex_lock(&ibv->mutex);
+	soft_completed_lock(&ibv->mutex);
 	while (ibv->events_completed != asyncs)
 		pthread_cond_wait(&ibv->cond, &ibv->mutex);
-	pthread_mutex_unlock(&ibv->mutex);
+	soft_completed_unlock(&ibv->mutex);
 	pthread_setcancelstate(state, NULL);
 	pthread_mutex_destroy(&ibv->mutex);
 	pthread_cond_destroy(&ibv->cond);
@@ -154,7 +154,7 @@ soft_srq_take(struct soft_srq *srq, struct soft_qp *qp)
 {
 	bool taken;
 
-	pthread_mutex_lock(&srq->lock);
+	soft_srq_lock(srq);
 	taken = soft_rq_take(&srq->rq, &qp->current);
 	if (taken) {
 		srq_check_limit(srq);
@@ -163,7 +163,7 @@ soft_srq_take(struct soft_srq *srq, struct soft_qp *qp)
 		soft_qp_get(qp);
 		TAILQ_INSERT_TAIL(&srq->starved, qp, srq_link);
 	}
-	pthread_mutex_unlock(&srq->lock);
+	soft_srq_unlock(srq);
 	return taken;
 }
 
@@ -172,13 +172,13 @@ soft_srq_detach(struct soft_srq *srq, struct soft_qp *qp)
 {
 	bool waited;
 
-	pthread_mutex_lock(&srq->lock);
+	soft_srq_lock(srq);
 	waited = qp->srq_waiting;
 	if (waited) {
 		TAILQ_REMOVE(&srq->starved, qp, srq_link);
 		qp->srq_waiting = false;
 	}
-	pthread_mutex_unlock(&srq->lock);
+	soft_srq_unlock(srq);
 	if (waited)
 		soft_qp_put(qp);
 }

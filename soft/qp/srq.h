@@ -10,9 +10,9 @@
 struct soft_srq {
 	struct ibv_srq ibv;
 	pthread_mutex_t lock;
-	struct soft_rq rq;
-	uint32_t limit;		       /* 0: no limit event is armed */
-	TAILQ_HEAD(, soft_qp) starved; /* each with a reference */
+	struct soft_rq rq GUARDED_BY(soft_locks.srq);
+	uint32_t limit GUARDED_BY(soft_locks.srq);		  /* 0: no limit event is armed */
+	TAILQ_HEAD(, soft_qp) starved GUARDED_BY(soft_locks.srq); /* each with a reference */
 	struct soft_async_source async;
 	atomic_uint users; /* queue pairs */
 };
@@ -23,13 +23,27 @@ soft_srq_of(struct ibv_srq *srq)
 	return soft_container_of(srq, struct soft_srq, ibv);
 }
 
+static inline void
+soft_srq_lock(struct soft_srq *srq) ACQUIRE(soft_locks.srq) NO_KEYS_LOCK UNCHECKED
+{
+	pthread_mutex_lock(&srq->lock);
+}
+
+static inline void
+soft_srq_unlock(struct soft_srq *srq) RELEASE(soft_locks.srq) UNCHECKED
+{
+	pthread_mutex_unlock(&srq->lock);
+}
+
 /*
  * Takes a receive into qp->current.  If there is none, returns false, and the queue pair waits
  * for the next one: posting it resumes the queue pair.
  */
-bool soft_srq_take(struct soft_srq *srq, struct soft_qp *qp);
+bool soft_srq_take(struct soft_srq *srq, struct soft_qp *qp)
+    REQUIRES(soft_locks.receive) NO_SRQ_LOCK;
 
 /* The queue pair does not wait any longer. */
-void soft_srq_detach(struct soft_srq *srq, struct soft_qp *qp);
+void soft_srq_detach(struct soft_srq *srq, struct soft_qp *qp)
+    REQUIRES(soft_locks.receive) NO_SRQ_LOCK;
 
 #endif

@@ -15,7 +15,7 @@ static const uint32_t rnr_times[32] = { 655360, 10, 20, 30, 40, 60, 80, 120, 160
 #define RNR_PATIENCE 50000000u
 
 static void
-sq_stall(struct soft_qp *qp, enum soft_stall why)
+sq_stall(struct soft_qp *qp, enum soft_stall why) REQUIRES(soft_locks.send)
 {
 	struct soft_sq *sq = &qp->sq;
 

@@ -10,10 +10,10 @@
 #include "qp.h"
 
 /* The peer has no receive posted; `rnr_timer` is its timer code. */
-void soft_sq_stall_for_receive(struct soft_qp *qp, uint8_t rnr_timer);
-void soft_sq_stall_for_peer(struct soft_qp *qp);
+void soft_sq_stall_for_receive(struct soft_qp *qp, uint8_t rnr_timer) REQUIRES(soft_locks.send);
+void soft_sq_stall_for_peer(struct soft_qp *qp) REQUIRES(soft_locks.send);
 
 /* No link to the peer can be opened now. */
-void soft_sq_stall_for_link(struct soft_qp *qp);
+void soft_sq_stall_for_link(struct soft_qp *qp) REQUIRES(soft_locks.send);
 
 #endif

@@ -10,7 +10,7 @@
 
 /* Whether the peer must answer, or must make room on the link first. */
 static bool
-timeout_is_needed(const struct soft_qp *qp)
+timeout_is_needed(const struct soft_qp *qp) REQUIRES(soft_locks.send)
 {
 	const struct soft_sq *sq = &qp->sq;
 
@@ -22,21 +22,20 @@ timeout_is_needed(const struct soft_qp *qp)
 }
 
 static void
-timeout_set_timer(struct soft_qp *qp)
+timeout_set_timer(struct soft_qp *qp) REQUIRES(soft_locks.send)
 {
 	soft_sq_set_timer(qp, soft_timeout_period(qp));
 	qp->sq.for_timeout = true;
 }
 
 static bool
-timeout_is_due(const struct soft_qp *qp)
+timeout_is_due(const struct soft_qp *qp) REQUIRES(soft_locks.send)
 {
 	return qp->sq.for_timeout && soft_now() >= qp->sq.deadline;
 }
 
-/* The send lock is held. */
 static void
-timeout_judge(struct soft_qp *qp)
+timeout_judge(struct soft_qp *qp) REQUIRES(soft_locks.send)
 {
 	struct soft_sq *sq = &qp->sq;
 	const uint64_t now = soft_now(), late = now - sq->deadline;
@@ -82,21 +81,20 @@ soft_timeout_start(struct soft_qp *qp)
 bool
 soft_timeout_expired(struct soft_qp *qp)
 {
-	struct soft_sq *sq = &qp->sq;
 	unsigned int slot;
 	bool ours;
 
-	pthread_mutex_lock(&sq->lock);
+	soft_qp_lock_send(qp);
 	ours = timeout_is_due(qp);
 	slot = soft_qpn_slot(qp->attr.dest_qp_num);
-	pthread_mutex_unlock(&sq->lock);
+	soft_qp_unlock_send(qp);
 	if (!ours)
 		return false;
 	/* An answer may have come and not been read yet. */
 	soft_link_read_answers(slot);
-	pthread_mutex_lock(&sq->lock);
+	soft_qp_lock_send(qp);
 	if (timeout_is_due(qp))
 		timeout_judge(qp);
-	pthread_mutex_unlock(&sq->lock);
+	soft_qp_unlock_send(qp);
 	return true;
 }

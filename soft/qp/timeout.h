@@ -16,10 +16,10 @@
 #include "qp.h"
 
 /* Requests may be unanswered from now on; and an answer came.  The send lock is held. */
-void soft_timeout_start(struct soft_qp *qp);
+void soft_timeout_start(struct soft_qp *qp) REQUIRES(soft_locks.send);
 
 static inline void
-soft_timeout_renew(struct soft_qp *qp)
+soft_timeout_renew(struct soft_qp *qp) REQUIRES(soft_locks.send)
 {
 	qp->sq.answers_heard++;
 }
@@ -28,6 +28,6 @@ soft_timeout_renew(struct soft_qp *qp)
 uint64_t soft_timeout_period(const struct soft_qp *qp);
 
 /* The timer expired: false if it was set for something else. */
-bool soft_timeout_expired(struct soft_qp *qp);
+bool soft_timeout_expired(struct soft_qp *qp) NO_SEND_LOCK;
 
 #endif

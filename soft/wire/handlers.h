@@ -16,7 +16,7 @@ struct soft_link;
 /* An object that has frames to send has a turn, its place in a list of a link. */
 struct soft_turn {
 	TAILQ_ENTRY(soft_turn) link;
-	bool queued;
+	bool queued GUARDED_BY(soft_locks.turns);
 };
 
 /* The functions of the object that a turn belongs to. */

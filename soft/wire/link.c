@@ -18,11 +18,35 @@
 /* Guards the turns in the lists of all links; the last lock to be taken. */
 static pthread_mutex_t places = PTHREAD_MUTEX_INITIALIZER;
 
+static void
+turns_lock(void) ACQUIRE(soft_locks.turns) UNCHECKED
+{
+	pthread_mutex_lock(&places);
+}
+
+static void
+turns_unlock(void) RELEASE(soft_locks.turns) UNCHECKED
+{
+	pthread_mutex_unlock(&places);
+}
+
+static void
+link_lock(struct soft_link *link) ACQUIRE(soft_locks.link) NO_LEAF_LOCK UNCHECKED
+{
+	pthread_mutex_lock(&link->lock);
+}
+
+static void
+link_unlock(struct soft_link *link) RELEASE(soft_locks.link) UNCHECKED
+{
+	pthread_mutex_unlock(&link->lock);
+}
+
 static void link_event(struct soft_watch *watch, uint32_t events);
 
-/* The lock is held; a dead link has no descriptor to wait for. */
+/* A dead link has no descriptor to wait for. */
 static void
-link_want_turn(struct soft_link *link)
+link_want_turn(struct soft_link *link) REQUIRES(soft_locks.link)
 {
 	if (link->dead || link->waiting)
 		return;
@@ -50,6 +74,7 @@ link_write(struct soft_link *link, struct iovec *iov, int count)
 /* Copies what is left of the vector after `skip` bytes. */
 static void
 link_keep_rest(struct soft_link *link, const struct iovec *iov, int count, size_t skip)
+    REQUIRES(soft_locks.link)
 {
 	link->left = link->rest_at = 0;
 	for (int i = 0; i < count; i++) {
@@ -65,7 +90,7 @@ link_keep_rest(struct soft_link *link, const struct iovec *iov, int count, size_
 }
 
 static int
-link_send_rest(struct soft_link *link)
+link_send_rest(struct soft_link *link) REQUIRES(soft_locks.link)
 {
 	struct iovec iov = { link->rest + link->rest_at, link->left };
 	ssize_t n;
@@ -81,8 +106,8 @@ link_send_rest(struct soft_link *link)
 }
 
 static int
-link_send_locked(
-    struct soft_link *link, struct soft_frame *frame, const struct iovec *payload, int count)
+link_send_locked(struct soft_link *link, struct soft_frame *frame, const struct iovec *payload,
+    int count) REQUIRES(soft_locks.link)
 {
 	struct iovec iov[1 + SOFT_MAX_SGE] = { { frame, sizeof *frame } };
 	size_t length = 0;
@@ -109,9 +134,8 @@ link_send_locked(
 	return 0;
 }
 
-/* The lock is held. */
 static int
-link_send_messages(struct soft_link *link)
+link_send_messages(struct soft_link *link) REQUIRES(soft_locks.link)
 {
 	struct soft_link_message *message;
 	struct iovec iov;
@@ -130,52 +154,51 @@ link_send_messages(struct soft_link *link)
 	return 0;
 }
 
-/* The lock is held. */
 static void
 link_queue_turn(struct soft_link *link, struct soft_turns *turns, const struct soft_turn_ops *ops,
-    struct soft_turn *turn)
+    struct soft_turn *turn) REQUIRES(soft_locks.link) NO_LEAF_LOCK
 {
-	pthread_mutex_lock(&places);
+	turns_lock();
 	if (!link->dead && !turn->queued) {
 		turn->queued = true;
 		ops->get(turn);
 		TAILQ_INSERT_TAIL(turns, turn, link);
 	}
-	pthread_mutex_unlock(&places);
+	turns_unlock();
 }
 
 static struct soft_turn *
-link_next_turn(struct soft_turns *turns)
+link_next_turn(struct soft_turns *turns) NO_LEAF_LOCK
 {
 	struct soft_turn *turn;
 
-	pthread_mutex_lock(&places);
+	turns_lock();
 	turn = TAILQ_FIRST(turns);
 	if (turn) {
 		TAILQ_REMOVE(turns, turn, link);
 		turn->queued = false;
 	}
-	pthread_mutex_unlock(&places);
+	turns_unlock();
 	return turn;
 }
 
 static bool
-link_has_turns(const struct soft_link *link)
+link_has_turns(const struct soft_link *link) NO_LEAF_LOCK
 {
 	bool waits;
 
-	pthread_mutex_lock(&places);
+	turns_lock();
 	waits = !TAILQ_EMPTY(&link->requesters) || !TAILQ_EMPTY(&link->responders);
-	pthread_mutex_unlock(&places);
+	turns_unlock();
 	return waits;
 }
 
 static int
-link_queue_message(struct soft_link *link, struct soft_link_message *message)
+link_queue_message(struct soft_link *link, struct soft_link_message *message) NO_LINK_LOCK
 {
 	int r = 0;
 
-	pthread_mutex_lock(&link->lock);
+	link_lock(link);
 	if (link->dead)
 		r = -EPIPE;
 	else if (link->message_count == MESSAGES_MAX)
@@ -188,7 +211,7 @@ link_queue_message(struct soft_link *link, struct soft_link_message *message)
 		if (link_send_messages(link))
 			link_want_turn(link);
 	}
-	pthread_mutex_unlock(&link->lock);
+	link_unlock(link);
 	return r;
 }
 
@@ -206,13 +229,13 @@ link_give_turns_of(
 
 /* Sends what the socket takes: the rest of a frame, CM messages, then queue pairs in turn. */
 static void
-link_give_turns(struct soft_link *link)
+link_give_turns(struct soft_link *link) NO_LINK_LOCK
 {
 	int r;
 
-	pthread_mutex_lock(&link->lock);
+	link_lock(link);
 	if (link->dead) {
-		pthread_mutex_unlock(&link->lock);
+		link_unlock(link);
 		return;
 	}
 	r = link_send_rest(link);
@@ -222,15 +245,15 @@ link_give_turns(struct soft_link *link)
 		link->waiting = false;
 		(void)soft_watch_change(&link->watch, EPOLLIN);
 	}
-	pthread_mutex_unlock(&link->lock);
+	link_unlock(link);
 	if (!r) {
 		link_give_turns_of(link, &link->responders, &soft_handlers->responder);
 		link_give_turns_of(link, &link->requesters, &soft_handlers->requester);
 	}
 	if (link_has_turns(link)) {
-		pthread_mutex_lock(&link->lock);
+		link_lock(link);
 		link_want_turn(link);
-		pthread_mutex_unlock(&link->lock);
+		link_unlock(link);
 	}
 }
 
@@ -312,12 +335,12 @@ soft_link_put(struct soft_link *link)
 void
 soft_link_shutdown(struct soft_link *link)
 {
-	pthread_mutex_lock(&link->lock);
+	link_lock(link);
 	/* The shutdown also ends the input, which wakes the progress thread. */
 	if (!link->dead)
 		syscall(SYS_shutdown, link->watch.fd, SHUT_RDWR);
 	link->dead = true;
-	pthread_mutex_unlock(&link->lock);
+	link_unlock(link);
 }
 
 int
@@ -326,32 +349,32 @@ soft_link_send(
 {
 	int r;
 
-	pthread_mutex_lock(&link->lock);
+	link_lock(link);
 	/* Data does not overtake the message that establishes the connection. */
 	r = link_send_messages(link);
 	if (!r)
 		r = link_send_locked(link, frame, payload, count);
-	pthread_mutex_unlock(&link->lock);
+	link_unlock(link);
 	return r;
 }
 
 void
 soft_link_queue_requester(struct soft_link *link, struct soft_turn *turn)
 {
-	pthread_mutex_lock(&link->lock);
+	link_lock(link);
 	link_queue_turn(link, &link->requesters, &soft_handlers->requester, turn);
 	link_want_turn(link);
-	pthread_mutex_unlock(&link->lock);
+	link_unlock(link);
 }
 
 void
 soft_link_queue_responder(struct soft_link *link, struct soft_turn *turn, bool wake)
 {
-	pthread_mutex_lock(&link->lock);
+	link_lock(link);
 	link_queue_turn(link, &link->responders, &soft_handlers->responder, turn);
 	if (wake)
 		link_want_turn(link);
-	pthread_mutex_unlock(&link->lock);
+	link_unlock(link);
 }
 
 int
@@ -404,9 +427,9 @@ soft_link_close(struct soft_link *link)
 	struct soft_link_message *message;
 	struct soft_turn *turn;
 
-	pthread_mutex_lock(&link->lock);
+	link_lock(link);
 	link->dead = true;
-	pthread_mutex_unlock(&link->lock);
+	link_unlock(link);
 	while ((turn = link_next_turn(&link->requesters)))
 		soft_handlers->requester.put(turn);
 	while ((turn = link_next_turn(&link->responders)))

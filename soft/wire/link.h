@@ -38,13 +38,17 @@ struct soft_link {
 	atomic_uint refs;
 
 	pthread_mutex_t lock;
-	bool dead;    /* no more frames */
-	bool waiting; /* the progress thread watches for room in the socket */
-	struct soft_turns requesters, responders; /* with frames to send; each a reference */
-	STAILQ_HEAD(, soft_link_message) messages;
-	unsigned int message_count;
-	size_t left; /* bytes of `rest` still to be written, from `rest_at` on */
-	size_t rest_at;
+	bool dead GUARDED_BY(soft_locks.link); /* no more frames */
+	/* The progress thread watches for room in the socket. */
+	bool waiting GUARDED_BY(soft_locks.link);
+	/* With frames to send; each a reference. */
+	struct soft_turns requesters GUARDED_BY(soft_locks.turns);
+	struct soft_turns responders GUARDED_BY(soft_locks.turns);
+	STAILQ_HEAD(, soft_link_message) messages GUARDED_BY(soft_locks.link);
+	unsigned int message_count GUARDED_BY(soft_locks.link);
+	/* Bytes of `rest` still to be written, from `rest_at` on. */
+	size_t left GUARDED_BY(soft_locks.link);
+	size_t rest_at GUARDED_BY(soft_locks.link);
 	char *rest;
 
 	/* Of the progress thread: */
@@ -55,7 +59,7 @@ struct soft_link {
 };
 
 /* Creates the link to a slot for a connection, opened or accepted: NULL and errno on failure. */
-struct soft_link *soft_link_create(int fd, unsigned int slot, bool outgoing);
+struct soft_link *soft_link_create(int fd, unsigned int slot, bool outgoing) NO_LEAF_LOCK;
 void soft_link_get(struct soft_link *link);
 void soft_link_put(struct soft_link *link);
 
@@ -63,32 +67,33 @@ void soft_link_put(struct soft_link *link);
  * Sends a frame.  What the socket does not take is kept and sent later.  -EAGAIN if an earlier
  * rest is still to be sent: nothing is taken then.  -EPIPE if the link is dead.
  */
-int soft_link_send(
-    struct soft_link *link, struct soft_frame *frame, const struct iovec *payload, int count);
+int soft_link_send(struct soft_link *link, struct soft_frame *frame, const struct iovec *payload,
+    int count) NO_LINK_LOCK;
 
 /*
  * Queues something that has frames to send, unless it is queued; the progress thread calls it when
  * the socket has room.  Without `wake` the caller is the progress thread, which looks at the queue
  * when it has read its input.
  */
-void soft_link_queue_requester(struct soft_link *link, struct soft_turn *turn);
-void soft_link_queue_responder(struct soft_link *link, struct soft_turn *turn, bool wake);
+void soft_link_queue_requester(struct soft_link *link, struct soft_turn *turn) NO_LINK_LOCK;
+void soft_link_queue_responder(
+    struct soft_link *link, struct soft_turn *turn, bool wake) NO_LINK_LOCK;
 
 /* Queues a CM message, or a header that no queue pair sends: 0, or -errno if dead or full. */
-int soft_link_send_cm(struct soft_link *link, const struct soft_wire_cm *cm);
-int soft_link_send_stray(struct soft_link *link, const struct soft_frame *frame);
+int soft_link_send_cm(struct soft_link *link, const struct soft_wire_cm *cm) NO_LINK_LOCK;
+int soft_link_send_stray(struct soft_link *link, const struct soft_frame *frame) NO_LINK_LOCK;
 
 /* Whether the other end is closed: no more input can come than is there already. */
 bool soft_link_is_closed(const struct soft_link *link);
 
 /* On the progress thread: reads what is left, and the end, of a link whose other end is closed. */
-void soft_link_drain(struct soft_link *link);
+void soft_link_drain(struct soft_link *link) NO_CM_LOCK;
 
 /* Shuts the link down; the progress thread then frees it. */
-void soft_link_shutdown(struct soft_link *link);
+void soft_link_shutdown(struct soft_link *link) NO_LINK_LOCK;
 
 /* Reads once and handles the whole frames; on the progress thread. */
-enum soft_link_input soft_link_read(struct soft_link *link);
+enum soft_link_input soft_link_read(struct soft_link *link) NO_CM_LOCK;
 
 /*
  * Called for a message, or the end, of a link that the other process opened, when it ends a
@@ -96,7 +101,7 @@ enum soft_link_input soft_link_read(struct soft_link *link);
  * requests, and nothing orders the two links.  So the answers are read first; otherwise requests
  * that were acknowledged would be flushed.
  */
-void soft_link_read_answers(unsigned int slot);
+void soft_link_read_answers(unsigned int slot) NO_CM_LOCK;
 
 /*
  * Counts writes to links.  What a thread did before it sent a frame happened before what another
@@ -106,6 +111,6 @@ void soft_link_read_answers(unsigned int slot);
 extern atomic_uint soft_link_writes;
 
 /* For peer.c, on the progress thread: closes the descriptor and drops queued frames. */
-void soft_link_close(struct soft_link *link);
+void soft_link_close(struct soft_link *link) NO_LINK_LOCK;
 
 #endif

@@ -8,9 +8,22 @@
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct soft_link *outgoing[SOFT_SLOT_MAX + 1], *incoming[SOFT_SLOT_MAX + 1];
+static struct soft_link *outgoing[SOFT_SLOT_MAX + 1] GUARDED_BY(soft_locks.peers);
+static struct soft_link *incoming[SOFT_SLOT_MAX + 1] GUARDED_BY(soft_locks.peers);
 static LIST_HEAD(, soft_link) links = LIST_HEAD_INITIALIZER(links);
 static atomic_uint link_count;
+
+static void
+peers_lock(void) ACQUIRE(soft_locks.peers) NO_LINK_LOCK UNCHECKED
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void
+peers_unlock(void) RELEASE(soft_locks.peers) UNCHECKED
+{
+	pthread_mutex_unlock(&lock);
+}
 
 static bool
 peer_credentials(int fd, struct ucred *peer)
@@ -20,7 +33,6 @@ peer_credentials(int fd, struct ucred *peer)
 	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &length);
 }
 
-/* The lock is held. */
 static struct soft_link *
 peer_open_link(unsigned int slot)
 {
@@ -52,17 +64,17 @@ peer_open_link(unsigned int slot)
 }
 
 static struct soft_link *
-peer_find(struct soft_link *const *links_of, unsigned int slot)
+peer_find(struct soft_link *const *links_of, unsigned int slot) NO_PEERS_LOCK
 {
 	struct soft_link *link;
 
 	if (slot < SOFT_SLOT_MIN || slot > SOFT_SLOT_MAX)
 		return NULL;
-	pthread_mutex_lock(&lock);
+	peers_lock();
 	link = links_of[slot];
 	if (link)
 		soft_link_get(link);
-	pthread_mutex_unlock(&lock);
+	peers_unlock();
 	return link;
 }
 
@@ -156,13 +168,13 @@ soft_peer_outgoing(unsigned int slot)
 	errno = EINVAL;
 	if (slot < SOFT_SLOT_MIN || slot > SOFT_SLOT_MAX)
 		return NULL;
-	pthread_mutex_lock(&lock);
+	peers_lock();
 	if (!outgoing[slot])
 		outgoing[slot] = peer_open_link(slot);
 	link = outgoing[slot];
 	if (link)
 		soft_link_get(link);
-	pthread_mutex_unlock(&lock);
+	peers_unlock();
 	return link;
 }
 
@@ -197,11 +209,11 @@ soft_peer_accept(int fd, const struct soft_wire_hello *hello)
 	link = soft_link_create(fd, slot, false);
 	if (!link)
 		return peer_refuse(fd, slot, "no memory");
-	pthread_mutex_lock(&lock);
+	peers_lock();
 	LIST_INSERT_HEAD(&links, link, all);
 	link_count++;
 	incoming[slot] = link;
-	pthread_mutex_unlock(&lock);
+	peers_unlock();
 	return 0;
 }
 
@@ -213,7 +225,7 @@ soft_peer_lost(struct soft_link *link, bool misbehaved)
 	bool gone;
 
 	soft_link_get(link);
-	pthread_mutex_lock(&lock);
+	peers_lock();
 	LIST_REMOVE(link, all);
 	link_count--;
 	if (outgoing[slot] == link)
@@ -224,7 +236,7 @@ soft_peer_lost(struct soft_link *link, bool misbehaved)
 		other = link->outgoing ? incoming[slot] : outgoing[slot];
 	if (other)
 		soft_link_get(other);
-	pthread_mutex_unlock(&lock);
+	peers_unlock();
 	soft_link_close(link);
 	if (misbehaved) {
 		soft_debug("link of slot %u closed: it sent what makes no sense", slot);
@@ -246,7 +258,7 @@ soft_peers_linked(void)
 }
 
 void
-soft_peers_close(void)
+soft_peers_close(void) UNCHECKED
 {
 	struct soft_link *link;
 
@@ -262,7 +274,7 @@ soft_peers_close(void)
 }
 
 void
-soft_peers_reset(void)
+soft_peers_reset(void) UNCHECKED
 {
 	struct soft_link *link;
 

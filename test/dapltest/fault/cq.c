@@ -92,10 +92,10 @@ __wrap_soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited)
 	bool before;
 
 	if (use_up(&overruns)) {
-		pthread_mutex_lock(&cq->lock);
+		soft_cq_lock(cq);
 		before = cq->overrun;
 		cq->overrun = true;
-		pthread_mutex_unlock(&cq->lock);
+		soft_cq_unlock(cq);
 		if (!before)
 			soft_async_raise(
 			    soft_context_of(cq->ibv.context), &cq->async, IBV_EVENT_CQ_ERR);
