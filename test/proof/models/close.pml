@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * close.pml -- the end of an adapter, while its objects are being freed and its callbacks run
+ * close.pml -- dapl_ia_close() while objects of the adapter are being freed and its callbacks run
  *
- * The adapter has an EVD a and a CNO c, to which a is attached.  a has EVENTS events for upcalls of SINGLE,
- * which its loop's thread runs, or of MANY, which two threads of the crew run; the loop's thread also calls
- * the agent of c.  Another adapter's loop has a thread as well, which is in a callback of that one and
- * reads its EVD b: an upcall of a may wait for b's event.
+ * The adapter has an EVD a and a CNO c; a is attached to c.  EVD a has EVENTS events for upcalls: those of
+ * SINGLE run on the thread of the adapter's loop, those of MANY on two threads of its pool.  The loop thread
+ * also calls the agent of c.  A second adapter has a loop thread too.  It makes a callback of that adapter and
+ * reads the channel of its EVD b; an upcall of a may wait for the event of b.
  *
- * Any of these callbacks may free a, free c, and close the adapter, in this order or leaving some out; so
- * may OUTSIDERS threads that are in no callback.  The first to close a handle wins, the others get
- * DAT_INVALID_HANDLE.  One thread closes.
+ * Each of these callbacks may free a, free c and close the adapter, in this order; it may leave some out.
+ * OUTSIDERS threads that are in no callback may do the same.  The first call that closes a handle succeeds,
+ * the others return DAT_INVALID_HANDLE.  One thread closes the adapter.
  *
- * Each section of a lock is one step.  Who waits for an EVD or a CNO to be left waits for the fact (how
- * threads are woken there is many.pml's and free.pml's business); who closes sleeps until it is woken.
+ * Each lock section is one step.  A thread that waits until no callback uses an EVD or a CNO continues as soon
+ * as this is true (many.pml and free.pml model how it is woken).  The closing thread sleeps until it is woken.
  */
 #ifndef EVENTS
 #define EVENTS 2
@@ -32,8 +32,8 @@
 #define RUNNING 2
 #define CALLING 3
 
-/* Which thread: the adapter's loop (upcalls of SINGLE, the agent), one of its crew (upcalls of MANY), the other
- * adapter's loop (reads b's channel, is in a callback once), a thread of the consumer's. */
+/* The kinds of threads: the loop of the adapter (upcalls of SINGLE, the agent), its pool (upcalls of MANY), the
+* loop of the other adapter (reads the channel of b, makes one callback), a thread of the consumer. */
 #define LOOP 0
 #define POOL 1
 #define OTHER_LOOP 2
@@ -41,10 +41,10 @@
 
 /* the adapter */
 bit handle = 1, device = 1, returned;
-byte bases = 3;		/* its own, and one of each object */
-bit listed;		/* the closing thread is on the list of those that are woken */
+byte bases = 3;		/* references to the device: one of the adapter, one per object */
+bit listed;		/* the closing thread is on the list of threads to wake */
 bit woken;		/* its eventfd */
-bit closing;		/* waits have ended: tell_children() */
+bit closing;		/* waits have ended */
 
 /* the EVD */
 bit a_handle = 1, a_listed = 1, a_alive = 1, a_freed, a_free_on_return;
@@ -76,10 +76,11 @@ inline put_base()
 	fi
 }
 
-/* An agent of c that frees a and an upcall of a that frees c would wait for each other: the program's error. */
+/* An agent of c that frees a and an upcall of a that frees c would wait for each other.  This is an error of the
+* program, so only one of them may do it: */
 bit agent_frees;
 
-/* ---- leaving the objects: the last one out destroys ---- */
+/* ---- leaving the objects: the last thread that leaves a freed object destroys it ---- */
 
 inline leave_a()
 {
@@ -98,7 +99,7 @@ inline leave_c()
 }
 
 #ifdef NOT_COUNTED
-#define UNLIST(flag) skip /* it was at once, when its handle was closed */
+#define UNLIST(flag) skip /* it was unlisted when its handle was closed */
 #else
 #define UNLIST(flag) flag = 0
 #endif
@@ -138,7 +139,7 @@ inline mark_c_dead()
 	c_job = 0
 }
 
-/* park_sleep() pumps the loop of the thread: here, what b waits for */
+/* park_sleep() pumps the loop of the thread: here it reads the channel of b */
 #ifdef NO_PUMP
 #define CAN_PUMP false
 #else
@@ -148,7 +149,7 @@ inline read_b() { b_channel = 0; b_event = 1; printf("| reads a notification of 
 
 /* ---- free ---- */
 
-/* dispose(), dapl/evd/evd.c: the CNO is let go of before upcalls are waited for */
+/* dapl/evd/evd.c: the reference to the CNO is dropped before the wait for upcalls */
 inline detach_c() { atomic { c_refs = 0; wake_closer() } }
 
 inline close_a_handle()
@@ -229,14 +230,14 @@ inline free_c()
 #define OTHERS_A (a_alive || a_in_progress > a_closers)
 #define NO_OTHER_AGENT (!c_alive && (!c_in_agent || c_closer))
 
-/* find_rest(): what stands between the adapter and its end */
+/* What must still end before the adapter can close */
 #define NOTHING 0
-#define END_A 1		/* it lives */
+#define END_A 1		/* its handle is open */
 #define AWAIT_A 2	/* another thread destroys it */
 #define END_C 3
 #define AWAIT_C 4
 #define THE_REST (REST_A -> (a_handle -> END_A : AWAIT_A) : (REST_C -> (c_handle -> END_C : AWAIT_C) : NOTHING))
-#ifdef LEFT_UNSEEN
+#ifdef LEFT_NOT_CHECKED
 #define SAME true
 #else
 #define SAME (what == THE_REST)
@@ -253,7 +254,7 @@ inline close()
 		fi;
 		if :: in_c -> c_closer = 1 :: else fi
 	}
-#ifndef WAITERS_NOT_TOLD
+#ifndef WAITERS_NOT_WOKEN
 	closing = 1;
 #endif
 	do
@@ -300,7 +301,7 @@ inline close()
 		atomic {
 			if
 			:: c_handle && !c_refs -> close_c_handle(); advances = 1; printf("| destroys c\n")
-			:: else /* who lets go of it wakes */
+			:: else /* the thread that drops the last reference wakes this one */
 			fi
 		}
 		if
@@ -339,7 +340,7 @@ inline close()
 	od;
 	atomic {
 		listed = 0;
-		/* no callback of the adapter runs, but those that this thread is inside of */
+		/* no callback of the adapter runs, except those that this thread is inside of */
 		assert(a_in_progress == in_a && c_in_agent == in_c);
 		returned = 1;
 		printf("| ia_close() returns\n");
@@ -354,7 +355,7 @@ inline close()
 
 /* ---- threads ---- */
 
-/* call_out() */
+/* evd_make_upcall() */
 inline enter_upcall()
 {
 	assert(!returned);
@@ -393,7 +394,7 @@ turn:
 	   :: else
 	   fi;
 	   if
-	   :: in_a && !handle -> closing || !c_alive /* it is in cno_wait(), which the close ends */
+	   :: in_a && !handle -> closing || !c_alive /* the upcall is in cno_wait(), which the close ends */
 	   :: true
 	   fi;
 	   if
@@ -417,7 +418,7 @@ turn:
 	:: atomic { kind == OTHER_LOOP && b_channel -> read_b() }
 	:: atomic { kind >= OTHER_LOOP && !called -> called = 1; in_callback = (kind == OTHER_LOOP); goto consumer }
 	od;
-consumer: /* what the consumer's code does: each call, or not */
+consumer: /* the code of the consumer: it may make each call, or not */
 	if
 	:: free_a()
 	:: true
@@ -479,7 +480,7 @@ init {
 	}
 }
 
-/* What was closed is gone, and nobody waits for ever. */
+/* Everything that was closed is destroyed, and no thread waits. */
 proctype rest()
 {
 	timeout ->

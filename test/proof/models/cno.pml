@@ -2,15 +2,15 @@
 /*
  * cno.pml -- several EVDs on one CNO, several waiters, a proxy agent
  *
- * Whoever is handed an EVD drains that EVD and no other: the most that a CNO may rely on.  Two EVDs get
- * N + M events between them: how an EVD learns of a completion is core.pml's and wait.pml's business,
- * here all are news.  W threads wait, EXPIRIES of their waits may time out; the agent is installed
- * INSTALLS times; EVDs are attached and detached K times, and the last to leave releases the waiters.
- * Two loop threads.
+ * A thread or agent that gets an EVD drains this EVD and no other; a CNO may rely on no more.  Two EVDs get
+ * N + M events together.  How an EVD gets a completion is modelled in core.pml and wait.pml; here every event
+ * is unseen at once.  W threads wait, EXPIRIES of their waits may time out.  The agent is installed INSTALLS
+ * times.  EVDs are attached and detached K times; the waiters are woken when the last one is detached.  Two
+ * loop threads.
  *
- * The CNO's lock ranks after the trigger lock, and both sections are one step.  As long as nothing
- * happened the EVDs are alike: what happens first happens to the first.  The second loop thread takes a
- * job while the first has one.
+ * The lock of the CNO is taken inside the trigger lock, and both sections are one step.  The EVDs are equal
+ * until something happens to one of them; the model lets it happen to the first.  The second loop thread
+ * takes a job only while the first one has a job.
  */
 #define E 2
 #ifndef N
@@ -35,20 +35,20 @@
 #endif
 #define NONE 255
 
-/* struct evd, as far as its listener goes */
+/* the part of struct evd that concerns its listener */
 byte queued[E];
-bit attached[E] = 1, news[E], owned[E], ready[E];
+bit attached[E] = 1, unreported[E], owned[E], ready[E];
 
 /* struct cno */
 chan triggered = [E] of { byte };	/* oldest first */
-bit on_list[E], unseen[E];		/* unseen: by the agent */
+bit on_list[E], unseen[E];		/* unseen: the agent was not called for it */
 chan waiters = [W] of { byte };
 bit wake[W];
-byte evds = E, deserted;
-bit installed, agent_owed, job_queued, in_agent;
+byte evds = E, last_detaches;
+bit installed, agent_due, job_queued, in_agent;
 
 byte posts = POSTS, expiries = EXPIRIES, installs = INSTALLS, toggles = K;
-bit agent_due;	/* a trigger came while an agent was installed: it has to be called */
+bit agent_expected;	/* a trigger came while an agent was installed: the agent must be called */
 byte w;	/* within a step only */
 bit busy;	/* the first loop thread has a job */
 
@@ -70,13 +70,13 @@ inline wake_first()
 	fi
 }
 
-/* unseen_by_agent(): the oldest one does not matter here, that there is one does */
+/* cno_first_unseen(); here it does not matter which EVD it returns */
 #define ANY_UNSEEN (unseen[0] || unseen[E - 1])
 
 inline queue_agent()
 {
 	if
-	:: !job_queued && !in_agent && installed && (agent_owed || ANY_UNSEEN) -> job_queued = 1
+	:: !job_queued && !in_agent && installed && (agent_due || ANY_UNSEEN) -> job_queued = 1
 	:: else
 	fi
 }
@@ -88,23 +88,23 @@ inline notify(which)
 	:: else
 	fi;
 	unseen[which] = on_list[which];
-	if :: installed -> agent_due = 1 :: else fi;
+	if :: installed -> agent_expected = 1 :: else fi;
 	wake_first();
 	queue_agent();
-	printf("| tells the CNO of evd %d\n", which)
+	printf("| notifies the CNO of evd %d\n", which)
 }
 
-/* detach(): the detached EVD is forgotten */
+/* cno_detach() removes the EVD from the list */
 inline detach(which)
 {
 	if
 	:: on_list[which] -> triggered??eval(which); on_list[which] = 0; unseen[which] = 0;
-		if :: !agent_owed && !ANY_UNSEEN -> agent_due = 0 :: else fi
+		if :: !agent_due && !ANY_UNSEEN -> agent_expected = 0 :: else fi
 	:: else
 	fi
 }
 
-/* pop(): found = the EVD, or NONE */
+/* cno_pop(): found = the EVD, or NONE */
 inline pop(found)
 {
 	if
@@ -112,14 +112,14 @@ inline pop(found)
 		triggered?found;
 		on_list[found] = 0;
 #ifndef AGENT_FORGOTTEN
-		if :: unseen[found] && installed -> agent_owed = 1 :: else fi;
+		if :: unseen[found] && installed -> agent_due = 1 :: else fi;
 #endif
 		unseen[found] = 0
 	:: else -> found = NONE
 	fi
 }
 
-/* evd_wake_sink(), the taker is the CNO */
+/* evd_wake_sink() if the sink is the CNO */
 inline wake_sink(which)
 {
 	if
@@ -143,7 +143,7 @@ proctype waiter(byte me)
 	bit expired;
 	do
 	:: atomic {
-		since = deserted;
+		since = last_detaches;
 		pop(found);
 		if
 		:: found != NONE -> printf("| cno_wait() at once: evd %d\n", found); goto got
@@ -153,7 +153,7 @@ proctype waiter(byte me)
 end_asleep:
 	   if
 	   :: wake[me]
-	   :: atomic { expiries > 0 -> expiries--; expired = 1; printf("| its time is up\n") }
+	   :: atomic { expiries > 0 -> expiries--; expired = 1; printf("| it times out\n") }
 	   fi;
 	   atomic {
 		wake[me] = 0;
@@ -166,7 +166,7 @@ end_asleep:
 		pop(found);
 #endif
 		if
-		:: found != NONE || deserted != since || expired ->
+		:: found != NONE || last_detaches != since || expired ->
 			waiters??eval(me);
 #ifndef NO_PASS_ON
 			if :: len(triggered) > 0 -> wake_first() :: else fi;
@@ -187,7 +187,7 @@ got:
 	od
 }
 
-/* evd_run() for a CNO, and run_agent() */
+/* evd_run() for a CNO, and cno_run_agent() */
 proctype loop_thread(bit second)
 {
 	byte which;
@@ -199,8 +199,8 @@ end:
 		job_queued && MY_TURN ->
 		job_queued = 0; busy = (busy || !second);
 		if
-		:: installed && (agent_owed || ANY_UNSEEN) ->
-			installed = 0; agent_owed = 0; agent_due = 0;
+		:: installed && (agent_due || ANY_UNSEEN) ->
+			installed = 0; agent_due = 0; agent_expected = 0;
 			if
 			:: unseen[0] -> unseen[0] = 0; which = 0
 			:: !unseen[0] && unseen[E - 1] -> unseen[E - 1] = 0; which = E - 1
@@ -223,7 +223,7 @@ end:
 serve:
 	   atomic {
 		if
-		:: attached[which] && news[which] -> news[which] = 0; notify(which)
+		:: attached[which] && unreported[which] -> unreported[which] = 0; notify(which)
 		:: else
 		fi;
 		owned[which] = 0; which = 0;
@@ -243,7 +243,7 @@ end:
 		posts > 0 ->
 		if :: to = 0 :: !ALIKE -> to = E - 1 fi;
 		posts--;
-		queued[to]++; news[to] = 1;
+		queued[to]++; unreported[to] = 1;
 		printf("| evd_post(%d)\n", to);
 		wake_sink(to);
 		to = 0
@@ -265,7 +265,7 @@ end:
 			detach(which); attached[which] = 0; printf("| detaches evd %d\n", which)
 		:: else ->
 			evds++; attached[which] = 1; printf("| attaches evd %d\n", which);
-			news[which] = (queued[which] > 0);
+			unreported[which] = (queued[which] > 0);
 			wake_sink(which);
 			which = 0; goto next
 		fi
@@ -274,7 +274,7 @@ end:
 		evds--;
 		if
 		:: evds == 0 ->
-			deserted++;
+			last_detaches++;
 			for (w : 0 .. W - 1) { wake[w] = 1 }
 			w = 0
 		:: else
@@ -285,7 +285,7 @@ next:
 	   skip
 	:: atomic {
 		installs > 0 && !installed -> installs--; installed = 1; printf("| installs the agent\n");
-#ifndef INSTALLS_IN_SILENCE
+#ifndef INSTALLS_NOT_QUEUED
 		queue_agent()
 #endif
 	   }
@@ -307,14 +307,14 @@ proctype rest()
 	timeout ->
 	atomic {
 		assert(!in_agent && !job_queued);
-		/* somebody waits: then no attached EVD has anything left, whatever the others were handed */
+		/* if a thread waits, no attached EVD has events left */
 		do
 		:: i < E ->
 			assert(len(waiters) == 0 || !attached[i] || queued[i] == 0);
 			i++
 		:: else -> break
 		od;
-		/* an agent that is installed has been called for all that came */
-		assert(!installed || (!agent_due && !agent_owed && !ANY_UNSEEN))
+		/* an agent that is installed was called for every trigger */
+		assert(!installed || (!agent_expected && !agent_due && !ANY_UNSEEN))
 	}
 }

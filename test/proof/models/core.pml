@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * core.pml -- the upcall face: SINGLE_INSTANCE and NORIFY, enabled and disabled from outside and from
- * inside the upcall, with posters and a thread that dequeues
+ * core.pml -- upcalls of SINGLE_INSTANCE and NORIFY, enabled and disabled from outside and from inside
+ * the upcall, with posters and a thread that dequeues
  *
- * Two loop threads, see evd.pml; two controllers with R calls between them, Q dequeues from outside, U
- * upcalls that switch their own policy.
+ * There are two loop threads (see evd.pml) and two controllers, which make R calls together.  Q events are
+ * dequeued from outside.  U upcalls change their own policy.
  */
 #ifndef R
 #define R 2
@@ -17,7 +17,7 @@
 #endif
 #ifndef POLICY
 #define POLICY SINGLE
-#define NO_NEWS
+#define NO_UNSEEN
 #endif
 
 #include "evd.pml"
@@ -25,8 +25,9 @@
 #define SIZES N/M/2/R
 
 /*
- * SPLIT: the look in three sections instead of one.  It needs a mark that a kick found the job RUNNING,
- * and with that it holds; the variants that only make sense between sections are built on it.
+ * SPLIT: poll_and_arm in three lock sections instead of one.  It needs a mark that a wake found the job
+ * RUNNING; with the mark it is correct.  Some wrong variants are possible between sections only; they are
+ * built on SPLIT.
  */
 #ifdef SPLIT
 #define LOCK_IF_SPLIT enter();
@@ -42,24 +43,24 @@ byte calls = R;
 byte inside = U;
 byte dequeues = Q;
 
-/* call_out(), up to the upcall: claim in the section that saw it wanted */
+/* evd_make_upcall(), up to the upcall: the section that saw the EVD wanted also claims */
 inline claim()
 {
-	assert(CALLS);				/* I6: nothing starts under an off policy */
+	assert(CALLS);				/* I6: no upcall starts when the policy is off */
 	assert(running == 0);			/* I5 */
 	if
-	:: policy == NORIFY -> NEWS(0) drains = 1
+	:: policy == NORIFY -> SET_UNSEEN(0) drains = 1
 	:: else -> take()
 	fi;
 	in_progress++; running++;
 	job = CALLING;
 	leave();
-	printf("| claims, calls out\n")
+	printf("| claims, makes the upcall\n")
 }
 
 /*
- * The upcall returns, at any time once it has taken what it was told of; or it DISABLEs, drains and
- * ENABLEs for new events, the classic pattern, and drains on when it is refused.
+ * The upcall takes the event it was called for and returns at any time after that; or it DISABLEs, drains
+ * and ENABLEs with INVOC_NEW, as applications do, and drains again while ENABLE is refused.
  */
 inline upcall()
 {
@@ -130,7 +131,7 @@ turn:
 #ifdef ARM_FAILURE_IDLE
 			job = IDLE;
 #else
-			job = BACKOFF; /* back_off(): it comes back, after a time or when it is hastened */
+			job = BACKOFF; /* evd_back_off(): it runs again after a time, or earlier when it is hastened */
 #endif
 			leave();
 			goto idle
@@ -145,7 +146,7 @@ turn:
 		if
 		:: (result == 0 || exact_hint) && !rerun ->
 			result = 0; exact_hint = 0; job = IDLE;
-			printf("| the device queue is empty, says the arm: IDLE\n");
+			printf("| the arm reports an empty device queue: IDLE\n");
 			leave();
 			goto idle
 		:: else
@@ -198,10 +199,10 @@ proctype hasty_poster()
 end:
 	do
 	:: posts > 0 ->
-		atomic { seen = (job != IDLE); printf("| somebody has the job: %d\n", seen) }
+		atomic { seen = (job != IDLE); printf("| a thread has the job: %d\n", seen) }
 		atomic {
 			enter();
-			posts--; queued++; NEWS(1)
+			posts--; queued++; SET_UNSEEN(1)
 			if
 			:: SINK_UPCALL && !seen -> queue_job()
 			:: else
@@ -239,7 +240,7 @@ end:
 	od
 }
 
-/* kcreate with an enabling policy, or without */
+/* dat_evd_kcreate() with a policy that makes upcalls, or without */
 init {
 	atomic {
 #ifdef SOLICITED
@@ -257,7 +258,7 @@ init {
 	}
 }
 
-/* Every schedule ends here: with nothing to do, a policy that calls must have nothing left. */
+/* Every schedule ends here.  No thread can run: then a policy that makes upcalls has no event left. */
 proctype rest()
 {
 	timeout ->

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * evd.pml -- one EVD with its device, for the faces to include
+ * evd.pml -- one EVD with its device.  The models core, wait, many and pump include it.
  *
- * Every lock section of evd/ is one atomic step, except where the device matters: look() and
- * enable() poll, arm and poll again in three steps with the lock held, and the device moves in
- * between.  A device's completion first becomes visible (made) and only later decides about its
- * notification: events that come early, late or coalesced are all covered.
+ * Every lock section of evd/ is one atomic step, except where the device matters: evd_poll_and_arm() and
+ * evd_enable_upcalls() poll, arm and poll again in three steps with the lock held, and the device acts
+ * between these steps.  A completion first becomes visible; in a later step the device decides whether to
+ * send a notification for it.  So the search covers notifications that come early, late or coalesced.
  *
- * Sizes: N completions, M posted events.  A face may set others before it includes this file.
- * What the environment may do it need not do: each actor may stop early, so that no stranded event
- * is rescued by an action that a program never has to take.
+ * Sizes: N completions, M posted events.  A model may define others before it includes this file.
+ * Each actor of the environment may stop early.  Otherwise a later action, which a program need not take,
+ * could deliver an event that the dispatcher had lost.
  *
- * What keeps the searches small and loses nothing:
- *   - Who needs the lock makes no step before it is FREE: waiting for it looks like not having called.
- *   - One notification at most is read and not booked (I3, asserted where it is armed; where a request
- *     may be widened the reader is two), and one job at most is anybody's (asserted where it is queued).
- *     So one process that reads and one that runs are two loop threads in every state that two, or more,
- *     can be in; only their names are gone.
- *   - Processes that are alike take work in the order of their numbers (ORDERED).
- *   - A face that never reads unseen or watched leaves them out.
+ * These rules keep the searches small and lose no error:
+ *   - A thread that needs the lock makes no step until the lock is FREE.  A thread that waits for the lock
+ *     cannot be distinguished from one that did not call yet.
+ *   - At most one notification was read and not yet passed to evd_notified() (I3, asserted where the model
+ *     arms).  Where a request may be widened there can be two, and the reader then acts for two threads.
+ *     At most one thread has the job (asserted where the job is queued).  So one process that reads and one
+ *     that runs jobs reach every state that two or more loop threads can reach.
+ *   - Equal processes take work in the order of their numbers (ORDERED).
+ *   - A model that never reads `unseen` or `watched` leaves them out.
  */
 #ifndef N
 #define N 3
@@ -30,7 +31,7 @@
 #define BATCH 2 /* completions per ibv_poll_cq() */
 #endif
 #ifndef QLEN
-#define QLEN (N + M + 1) /* how many fit: never full, unless a claim makes it small */
+#define QLEN (N + M + 1) /* length of the queue: never full, unless a claim makes it small */
 #endif
 #ifdef ROOM
 byte length = QLEN; /* it changes */
@@ -54,18 +55,18 @@ mtype = { NEW, ANY, done, refused, arm_failed } /* to print */
 /* ---- the device ---- */
 
 byte cq;	/* completions visible and not polled */
-byte undecided;	/* completions visible that have not decided about a notification */
+byte undecided;	/* visible completions for which the device has not decided about a notification */
 byte to_make = N;
-byte hw_armed;	/* UNARMED, or for which completions */
+byte hw_armed;	/* UNARMED, ARMED_SOLICITED or ARMED_ALL */
 #ifdef SOLICITED
-byte cq_solicited, undecided_solicited; /* of those, the solicited ones */
-byte unsolicited; /* of what is queued, the completions that are not: they need not be announced */
-bit unseen_due;	/* what the taker was not told of has to be announced */
+byte cq_solicited, undecided_solicited; /* the solicited ones among cq; those that are undecided */
+byte unsolicited; /* unsolicited completions in the queue: they need not be reported */
+bit unseen_due;	/* an event that was not reported to the sink must be reported */
 byte tmp2;	/* within a step only */
-bit crossed;	/* a request was widened when its notification was on the way: there may be two */
+bit crossed;	/* a request was widened after the device sent its notification: there may be two */
 #endif
 byte channel;	/* notifications in the channel */
-byte unbooked;	/* notifications read, evd_notified() not entered */
+byte unbooked;	/* notifications that were read; evd_notified() was not called yet */
 byte arm_failures = ARM_FAILURES;
 
 /* ---- struct evd ---- */
@@ -96,10 +97,10 @@ bit solicited_only;
 #else
 #define WISH ARMED_ALL
 #endif
-/* enum evd_attention; whether a notification was read and not looked after is counted, no more */
-bit unseen;	/* something entered that the taker was not told of */
-bit no_room;	/* the stash was full at a poll */
-byte queued;	/* completions polled and events posted: which of them leaves is for order.pml */
+/* enum evd_attention, reduced to two bits */
+bit unseen;	/* an event was queued that was not reported to the sink */
+bit no_room;	/* the ring was full at a poll */
+byte queued;	/* completions polled and events posted; order.pml models their order */
 byte policy = OFF;
 byte in_progress;
 byte exempt;
@@ -108,31 +109,31 @@ bit waiting;
 byte threshold = 1;
 bit asleep;	/* the waiter is in park_sleep() */
 bit wake;	/* the eventfd of its park */
-byte sleeper;	/* whose park it is: a thread does not wake itself */
+byte sleeper;	/* the thread that is parked: a thread does not wake itself */
 bit watched;	/* a private channel: the loop reads it, not the waiter */
 bit cno;	/* a listener is attached */
 bit cno_enabled = 1;
 
-/* ---- what the proof watches; the code has none of it ---- */
+/* ---- counters for the assertions; the code has none of them ---- */
 
 byte running;	/* upcalls on some thread's stack */
-byte taken;	/* events handed to anybody */
+byte taken;	/* events that were delivered */
 byte posts = M;	/* to come */
 byte tmp;	/* within a step only */
 bit rerun;	/* see SPLIT */
-bit exact_hint;	/* from an arm to the end of its section */
+bit exact_hint;	/* valid from an arm to the end of its section */
 
 #define FREE (lock == 0)
 
-#ifdef NO_NEWS
-#define NEWS(x)
-#define NEWS_POLLED
+#ifdef NO_UNSEEN
+#define SET_UNSEEN(x)
+#define UNSEEN_POLLED
 #elif defined(SOLICITED)
-#define NEWS(x) unseen = (x); unseen_due = unseen;
-#define NEWS_POLLED unseen = 1; unseen_due = (unseen_due || !solicited_only || tmp2); tmp2 = 0;
+#define SET_UNSEEN(x) unseen = (x); unseen_due = unseen;
+#define UNSEEN_POLLED unseen = 1; unseen_due = (unseen_due || !solicited_only || tmp2); tmp2 = 0;
 #else
-#define NEWS(x) unseen = (x);
-#define NEWS_POLLED NEWS(1)
+#define SET_UNSEEN(x) unseen = (x);
+#define UNSEEN_POLLED SET_UNSEEN(1)
 #endif
 
 #define CALLS (policy != OFF)
@@ -141,37 +142,37 @@ bit exact_hint;	/* from an arm to the end of its section */
 #define SINK (waiting || CALLS || (cno && cno_enabled))
 
 /*
- * evd_queue_signalled(): what is worth waking for.  QUIET: any completion may be one that is not; a stash
- * that is full is, whatever it holds.  (With M=0: then all that is queued is in the stash.)
+ * evd_queue_signalled(): the number of events that wake a sink.  UNSIGNALLED: any completion may be one
+ * that does not wake; a full ring always wakes.  (Use M=0: then all queued events are in the ring.)
  */
-#ifdef QUIET
-byte quiet;
-#ifdef FULL_IS_QUIET
-#define SIGNALLED (queued - quiet)
+#ifdef UNSIGNALLED
+byte unsignalled;
+#ifdef FULL_IS_UNSIGNALLED
+#define SIGNALLED (queued - unsignalled)
 #else
-#define SIGNALLED (queued - (queued < ROOM -> quiet : 0))
+#define SIGNALLED (queued - (queued < ROOM -> unsignalled : 0))
 #endif
 inline keep(n_)
 {
 	leave_device(n_); queued = queued + n_;
 	if
-	:: quiet = quiet + n_
-	:: NEWS(1) skip
-	:: n_ == 2 -> quiet++; NEWS(1) skip
+	:: unsignalled = unsignalled + n_
+	:: SET_UNSEEN(1) skip
+	:: n_ == 2 -> unsignalled++; SET_UNSEEN(1) skip
 	fi;
-	if :: quiet > 0 && SIGNALLED == queued -> NEWS(1) skip :: else fi
+	if :: unsignalled > 0 && SIGNALLED == queued -> SET_UNSEEN(1) skip :: else fi
 }
 #else
 #define SIGNALLED queued
 inline keep(n_)
 {
 	leave_device(n_); queued = queued + n_;
-	NEWS_POLLED
+	UNSEEN_POLLED
 }
 #endif
 
 #ifdef SOLICITED
-/* Whichever came first. */
+/* Takes n_ completions; any of them may be solicited. */
 inline leave_device(n_)
 {
 	cq = cq - n_;
@@ -204,8 +205,8 @@ inline leave_device(n_) { cq = cq - n_ }
 	(!waiting && policy == NORIFY && ALONE && unseen) || \
 	(SINK_CNO && CNO_WANTS))
 
-/* The one notification is on its way: in the channel, read and not yet booked, or about to be
- * decided by a completion that is already visible. */
+/* The notification is on its way: it is in the channel, or was read and not passed to evd_notified()
+* yet, or the device will send it for a completion that is already visible. */
 #ifdef SOLICITED
 #define ALL_DECIDED (undecided + undecided_solicited == 0)
 #define WILL_FIRE ((hw_armed == ARMED_ALL && undecided > 0) || (hw_armed != UNARMED && undecided_solicited > 0))
@@ -218,28 +219,30 @@ inline leave_device(n_) { cq = cq - n_ }
 #define ON_ITS_WAY (channel + unbooked > 0 || WILL_FIRE)
 
 /*
- * What a taker may be left with when nothing moves any more, and what counts as wanted then: where only
- * solicited completions are to be announced, the others are found with the next that is.
+ * NOTHING_LEFT: no completion remains that must be reported when no process can move.  DUE: the events
+ * that must be delivered then.  If only solicited completions are requested, the others are delivered
+ * together with the next solicited one.
  */
 #ifdef SOLICITED
 #define NOTHING_LEFT (cq == 0 || (solicited_only && cq_solicited == 0))
 #define DUE (queued - (solicited_only -> unsolicited : 0))
-#define DUE_TO_TELL (unseen && (unseen_due || !solicited_only))
+#define DUE_UNSEEN (unseen && (unseen_due || !solicited_only))
 #else
 #define NOTHING_LEFT (cq == 0)
 #define DUE SIGNALLED
-#define DUE_TO_TELL unseen
+#define DUE_UNSEEN unseen
 #endif
 #define WANTED_NOW ( \
 	(waiting && DUE >= threshold) || \
 	(!waiting && policy == MANY && DUE > 0) || \
 	(!waiting && policy == SINGLE && ALONE && DUE > 0) || \
-	(!waiting && policy == NORIFY && ALONE && DUE_TO_TELL) || \
-	(SINK_CNO && DUE_TO_TELL))
+	(!waiting && policy == NORIFY && ALONE && DUE_UNSEEN) || \
+	(SINK_CNO && DUE_UNSEEN))
 
 /*
- * I1: whenever the trigger lock is free and a taker stands, it is served (a loop has its job; a waiter
- * that is awake or about to wake), or the queue is armed for what it wishes and holds nothing it wants.
+ * I1: when the trigger lock is free and the EVD has a sink, then either the sink is served (a loop has the
+ * job, or the waiter is awake or about to wake), or the device queue is armed as the sink needs it and no
+ * event that the sink waits for is queued.
  */
 #ifdef NO_I1
 #define I1 true
@@ -248,7 +251,7 @@ inline leave_device(n_) { cq = cq - n_ }
 #define I1 ((!(SINK_UPCALL || SINK_CNO) || job != IDLE || !ALONE || SETTLED) && (!asleep || wake || SETTLED))
 #endif
 
-/* I2: every event is in one place, or was handed over once. */
+/* I2: every event is in exactly one place, or was delivered exactly once. */
 #ifdef NO_I1
 #define I2 (taken + queued + cq + to_make + posts <= N + M)
 #else
@@ -264,7 +267,7 @@ inline leave()
 	lock = 0
 }
 
-/* The rules of evd_job() that queue: a job is on one list at most. */
+/* The rules of evd_job() that queue: a job is on at most one list. */
 inline queue_job()
 {
 	assert(job != READY && job != BACKOFF);
@@ -284,7 +287,7 @@ inline wake_sink()
 	:: (SINK_UPCALL || SINK_CNO) && job == BACKOFF -> job = READY /* hastened */
 #ifndef CALLER_KEEPS
 	:: job == CALLING && (SINK_CNO || (SINK_UPCALL && policy == MANY)) ->
-		queue_job() /* taken from the caller */
+		queue_job() /* the thread in the upcall no longer has the job */
 #endif
 #ifdef SPLIT
 	:: (SINK_UPCALL || SINK_CNO) && job != IDLE -> rerun = 1
@@ -293,7 +296,8 @@ inline wake_sink()
 	fi
 }
 
-/* enough_for(): who is fed needs so many; who is only told has seen what is queued, and needs one more */
+/* evd_enough_for(): a waiter needs `threshold` events, an upcall that gets an event needs one.  A CNO and
+* NORIFY get a report only: the queued events are reported already, so they need one more. */
 inline poll_enough()
 {
 	if
@@ -310,7 +314,7 @@ inline poll(enough_)
 	poll_to_tmp()
 }
 
-/* evd_poll(): until `enough` items count, the device queue is empty or the stash full */
+/* evd_poll(): until `enough` signalled events are queued, the device queue is empty or the ring is full */
 inline poll_to_tmp()
 {
 	do
@@ -322,7 +326,7 @@ inline poll_to_tmp()
 		:: cq >= BATCH && queued + BATCH <= ROOM -> keep(BATCH)
 		:: else -> keep(1)
 		fi;
-		/* nothing announces what another thread's poll finds here */
+		/* no notification reports what the poll of another thread finds here */
 		if :: no_room || job == BACKOFF -> no_room = 0; wake_sink() :: else fi
 	:: else -> break
 	od;
@@ -339,8 +343,9 @@ inline report_refill()
 }
 
 /*
- * arm(): mine = 1 armed just now, 0 was armed, FAILED; exact = the device's word that its queue was
- * empty at that moment.  What stands is asked for again only to widen it.
+ * evd_arm(): mine = 1 if it armed, 0 if the queue was armed already, or FAILED.  exact = the device
+ * reported that its queue was empty at that moment.  An armed queue is armed again only to widen the
+ * request.
  */
 #define FAILED 2
 #ifdef NO_WIDENING
@@ -367,9 +372,9 @@ inline arm(mine_, exact_)
 }
 
 /*
- * ibv_req_notify_cq().  I3: from an arm until its notification was read the device is not asked again,
- * but to widen its request.  It may have sent the notification of the narrower one already: then a
- * device may take the request for the old one and ignore it, or send another notification.
+ * ibv_req_notify_cq().  I3: from an arm until its notification was read the dispatcher does not arm again,
+ * except to widen the request.  The device may have sent the notification of the narrower request already.
+ * Then it may ignore the wider one, or send a second notification.
  */
 #ifdef SOLICITED
 inline request()
@@ -396,8 +401,8 @@ inline settle()
 #if defined(PRIVATE) && !defined(UNWATCHED)
 	watched = (SINK_UPCALL || SINK_CNO);
 #endif
-#ifndef NEWS_FORGOTTEN
-	NEWS(SIGNALLED > 0)
+#ifndef UNSEEN_FORGOTTEN
+	SET_UNSEEN(SIGNALLED > 0)
 #endif
 	skip
 }
@@ -406,7 +411,7 @@ inline settle()
 inline sink_changed()
 {
 	settle();
-#ifndef TAKER_NO_KICK
+#ifndef SINK_NO_WAKE
 	wake_sink()
 #endif
 }
@@ -438,12 +443,12 @@ inline notified()
 inline post()
 {
 	enter();
-	queued++; NEWS(1)
+	queued++; SET_UNSEEN(1)
 	wake_sink();
 	leave()
 }
 
-/* evd_dequeue(): got = 1, or 0 for an empty queue and for an EVD that a waiter owns */
+/* evd_dequeue(): got = 1, or 0 if the queue is empty or a thread waits on the EVD */
 inline dequeue(got_)
 {
 	enter();
@@ -464,10 +469,10 @@ inline dequeue(got_)
 inline take()
 {
 	assert(queued > 0);
-#ifdef QUIET
-	if /* whichever is older */
-	:: quiet > 0 -> quiet--
-	:: queued > quiet
+#ifdef UNSIGNALLED
+	if /* any of them may be the oldest */
+	:: unsignalled > 0 -> unsignalled--
+	:: queued > unsignalled
 	fi;
 #endif
 #ifdef SOLICITED
@@ -480,8 +485,8 @@ inline take()
 	report_refill()
 }
 
-/* enable(), evd/policy.c: poll, arm, poll, count.  result_: REFUSED is -EAGAIN, FAULT the device's
- * error; both leave the policy alone.  It costs cost_ calls. */
+/* evd_enable_upcalls(): poll, arm, poll, count.  result_: REFUSED is -EAGAIN, FAULT is the error of the
+* device; neither changes the policy.  It uses up cost_ of the controllers' calls. */
 #ifndef ENABLE_ALLOWED
 #define ENABLE_ALLOWED (tearing == 0)
 #endif
@@ -520,7 +525,7 @@ inline enable(when_, cost_, to_, invoc_new_, result_)
 			:: result_ == DONE && ENABLE_ALLOWED ->
 				policy = to_;
 				settle();
-#ifndef TAKER_NO_KICK
+#ifndef SINK_NO_WAKE
 				if :: queued > 0 -> wake_sink() :: else fi
 #endif
 			:: else
@@ -533,7 +538,7 @@ inline enable(when_, cost_, to_, invoc_new_, result_)
 	fi
 }
 
-/* disable(), evd/policy.c */
+/* evd_disable_upcalls() */
 inline disable()
 {
 	enter();
@@ -542,7 +547,7 @@ inline disable()
 	leave()
 }
 
-/* A loop thread that reads the channel all loops share, and books what it read. */
+/* A loop thread that reads the shared channel, and calls evd_notified(). */
 proctype reader()
 {
 end:
@@ -594,8 +599,8 @@ end:
 }
 
 #ifdef SOLICITED
-/* evd_set_solicited(): what the endpoints of the EVD want.  A request that is too narrow is widened by
- * whoever serves the taker. */
+/* evd_set_solicited(): the completions that the endpoints of the EVD want reported.  The thread that
+* serves the sink widens a request that is too narrow. */
 proctype chooser()
 {
 	byte choices = CHOICES;
@@ -606,7 +611,7 @@ end:
 		enter();
 		solicited_only = !solicited_only;
 		printf("| only solicited completions: %d\n", solicited_only);
-#ifndef NO_KICK_TO_WIDEN
+#ifndef NO_WAKE_TO_WIDEN
 		if :: armed == ARMED_SOLICITED && !solicited_only -> wake_sink() :: else fi;
 #endif
 		leave()

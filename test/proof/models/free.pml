@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * free.pml -- the end of an EVD: freed from outside, from its own upcall, from another EVD's upcall on
- * the same loop, with notifications unread, read but not booked, and booked but not acknowledged
+ * free.pml -- evd_free() from outside, from an upcall of the EVD and from an upcall of another EVD on the same
+ * loop, while notifications are unread, read but not passed to evd_notified(), or not acknowledged yet
  *
- * EVD a lives in a slot of type-stable memory; when it is destroyed the slot may be opened again.  The
- * device destroys the CQ only when every notification read was acknowledged, as ibv_destroy_cq() does.
- * D loop threads; N completions with a notification each (arming is core.pml's business); STALE calls
- * that post to a; up to three calls that free it.
- * PRIVATE: a has a channel of its own, which the loop reads.  WAITER: instead of an upcall a thread is
- * blocked in evd_wait() and reads the private channel itself.
+ * EVD a is in a slot, which may be used for another EVD when a was destroyed.  As ibv_destroy_cq() does, the
+ * device destroys the CQ only when every notification that was read is acknowledged.
+ * There are D loop threads, N completions with a notification each (core.pml models arming), STALE calls that
+ * post to a, and up to three calls that free it.
+ * PRIVATE: a has a channel of its own, which the loop reads.  WAITER: there are no upcalls; a thread is blocked
+ * in evd_wait() and reads the private channel itself.
  */
 #ifndef N
 #define N 3
@@ -28,15 +28,15 @@ bit channel_exists = 1;
 byte to_make = N;
 byte channel;	/* notifications unread */
 byte gotten;	/* read */
-byte acked;	/* of those, acknowledged */
+byte acked;	/* read and acknowledged */
 
 /* the slot */
 bit lock, lock_made = 1;
 bit alive = 1, freed, free_on_return, owned;
-byte generation = 1;	/* which EVD lives here: the handle cell's view */
+byte generation = 1;	/* which EVD is in the slot */
 byte ready, queued, in_progress, exempt, pins, unacked;
 bit waiting, wake;
-bit calls;		/* the policy is MANY, or off */
+bit calls;		/* 1: the policy is MANY; 0: off */
 
 bit b_job = 1;		/* an upcall of EVD b is due; it frees a */
 byte to_free = 1;	/* calls from outside that free a */
@@ -54,7 +54,7 @@ bit recycled;
 
 inline enter() { assert(lock_made); lock == 0 -> lock = 1 }
 
-/* evd_leave(): the last one out destroys an EVD that was freed from inside */
+/* evd_leave(): the last thread that leaves destroys an EVD that was freed from inside */
 inline leave(last_)
 {
 	if
@@ -66,7 +66,7 @@ inline leave(last_)
 
 inline ack(n_)
 {
-	assert(cq_exists); /* a CQ that is gone is not acknowledged */
+	assert(cq_exists); /* acknowledgements end before the CQ is destroyed */
 	acked = acked + n_;
 	assert(acked <= gotten)
 }
@@ -75,7 +75,7 @@ inline wake_sink()
 {
 	if
 	:: waiting -> wake = 1
-#ifdef KICKS_DEAD
+#ifdef WAKES_DEAD
 	:: !waiting && !owned -> owned = 1; ready++
 #else
 	:: calls && alive && !owned -> owned = 1; ready++
@@ -84,7 +84,7 @@ inline wake_sink()
 	fi
 }
 
-/* destroy(), and what dapl/ does in destroyed(): ibv_destroy_cq() blocks */
+/* evd_destroy() and ibv_destroy_cq(), which blocks */
 inline destroy()
 {
 	atomic { enter(); unacked_ = unacked; unacked = 0; lock = 0 }
@@ -92,7 +92,7 @@ inline destroy()
 	atomic { acked == gotten -> cq_exists = 0; channel = 0; printf("| ibv_destroy_cq() returns\n") }
 	atomic {
 		channel_exists = 0;
-		/* I7, and nobody inside */
+		/* I7, and no thread is inside */
 		assert(in_progress == 0 && ready == 0 && !owned && !waiting && acked == gotten);
 #ifdef LOCK_DESTROYED
 		lock_made = 0;
@@ -108,7 +108,7 @@ inline notified()
 	atomic {
 		enter();
 		if
-#ifndef KICKS_DEAD
+#ifndef WAKES_DEAD
 		:: !alive -> late = 1; lock = 0; printf("| evd_notified(): dead\n")
 #endif
 		:: else ->
@@ -134,7 +134,7 @@ inline notified()
 	fi
 }
 
-/* ibv_get_cq_event(); the reader books it before it does anything else */
+/* ibv_get_cq_event(); the reader calls evd_notified() before it does anything else */
 inline get_event() { channel--; gotten++; printf("| reads a notification\n") }
 
 /* evd_free() on a thread that is not inside an upcall of a */
@@ -160,7 +160,7 @@ inline free_outside(pumps_)
 	:: r_ ->
 		do
 		:: atomic { lock == 0 && QUIESCENT -> break }
-#ifndef PRIVATE /* a dead EVD's own channel is read by nobody: loop_forget() */
+#ifndef PRIVATE /* the private channel of a dead EVD is not read: loop_forget() */
 		:: atomic { pumps_ && channel > 0 -> get_event() }
 		   notified()
 #endif
@@ -171,7 +171,7 @@ inline free_outside(pumps_)
 	fi
 }
 
-/* evd_free() from a's own upcall */
+/* evd_free() from an upcall of a */
 inline free_inside()
 {
 	atomic {
@@ -193,12 +193,12 @@ inline free_inside()
 #endif
 }
 
-/* evd_run() and call_out(), MANY: the EVD is back on the list while an upcall runs */
+/* evd_run() and evd_make_upcall() under MANY: the job is queued again while an upcall runs */
 inline serve_job()
 {
 	atomic {
 		enter();
-		assert(generation == 1 && !recycled); /* a job of a corpse */
+		assert(generation == 1 && !recycled); /* the EVD was not destroyed */
 		if
 		:: !alive || !calls || queued == 0 ->
 			owned = 0; r_ = 0;
@@ -232,7 +232,7 @@ inline serve_job()
 	fi
 }
 
-/* channel_readable(), entered because the descriptor was readable a moment ago */
+/* evd_channel_readable(), called because the descriptor was readable before */
 inline handle_channel()
 {
 	atomic {
@@ -275,7 +275,7 @@ end:
 #ifdef HOLDS_WHAT_IT_READ
 	:: atomic { !waiting && channel > 0 -> get_event() }
 	   if
-	   :: atomic { b_job -> b_job = 0; printf("| upcall of b, with it in hand\n") }
+	   :: atomic { b_job -> b_job = 0; printf("| upcall of b, before evd_notified()\n") }
 	      free_outside(true)
 	   :: true
 	   fi;
@@ -302,14 +302,14 @@ end:
 	od
 }
 
-/* A call with a's handle: it must find a, or nothing. */
+/* A call with the handle of a: it must find a, or fail. */
 proctype caller()
 {
 	byte calls_left = STALE;
 	bit found;
 end:
 	do
-	/* dapl_handle_object() looks without the lock; evd_enter() compares the life with it */
+	/* dapl_handle_object() reads without the lock; evd_enter() compares the serial number with the lock */
 	:: atomic { calls_left > 0 -> calls_left--; found = (generation == 1 && !recycled) };
 	   atomic {
 		enter();
@@ -339,7 +339,7 @@ proctype user()
 	fi
 }
 
-/* Somebody opens another EVD in the slot. */
+/* Another EVD is created in the slot. */
 proctype creator()
 {
 end:
@@ -389,7 +389,7 @@ init {
 	}
 }
 
-/* Freed means destroyed in the end, and until then nothing is forgotten. */
+/* At the end every freed EVD was destroyed, and no thread or event is left. */
 proctype rest()
 {
 	timeout ->

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * many.pml -- MANY, its changes to and from SINGLE_INSTANCE, and TEARDOWN from outside and inside
+ * many.pml -- upcalls of MANY, changes between MANY and SINGLE_INSTANCE, and TEARDOWN from outside and inside
  *
- * D threads run upcalls at once, one reads the channel; two controllers make R calls between them; upcalls
- * call the dispatcher from inside U times.
+ * D threads run upcalls at the same time, one more reads the channel.  Two controllers make R calls
+ * together; upcalls call the dispatcher from inside U times.
  *
- * A claim and the entry of its upcall are two steps, with other threads in between: claims are in the order
- * of the events, entries need not be.  So what TEARDOWN waits for, and what SINGLE may not have beside it,
- * are claims.
+ * A claim and the start of its upcall are two steps; other threads may run in between.  Events are claimed in
+ * order; their upcalls may start in another order.  Therefore TEARDOWN waits for claims, and SINGLE_INSTANCE
+ * claims nothing while there is another claim.
  */
 #ifndef D
 #define D 3
@@ -18,7 +18,7 @@
 #ifndef U
 #define U 2
 #endif
-#define NO_NEWS
+#define NO_UNSEEN
 
 #ifdef REENABLE
 #define ENABLE_ALLOWED true
@@ -30,13 +30,13 @@
 
 byte calls = R;
 byte inside = U;
-byte insiders;	/* upcalls that wait in a TEARDOWN or have returned from one: what exempt should be */
-bit busy[3];	/* ORDERED: a runner takes a job when those before it have one */
-bit tears_down;	/* ORDERED: the second controller calls while the first is in a TEARDOWN */
+byte insiders;	/* upcalls that called TEARDOWN from inside: `exempt` must equal it */
+bit busy[3];	/* ORDERED: a runner takes a job only if those before it have one */
+bit tears_down;	/* ORDERED: the second controller calls only while the first is in a TEARDOWN */
 
 #define MY_TURN(me) ((me < 1 || busy[0]) && (me < 2 || busy[1]))
 
-/* call_out(): claim; under MANY the EVD goes back on the list before the upcall is entered */
+/* evd_make_upcall(): claims; under MANY the job is queued again before the upcall starts */
 inline serve()
 {
 	assert(CALLS);				/* I6 */
@@ -50,7 +50,7 @@ inline serve()
 
 #include "run.pml"
 
-/* evd_await_upcalls() from outside: for all */
+/* evd_await_upcalls() from outside waits for all upcalls */
 inline teardown()
 {
 	atomic {
@@ -77,7 +77,7 @@ inline teardown()
 	}
 }
 
-/* The same from inside an upcall of the EVD: for all but those who call it as well */
+/* From inside an upcall of the EVD it waits for all upcalls but those that also called it */
 inline teardown_inside()
 {
 	atomic {
@@ -103,7 +103,7 @@ inline teardown_inside()
 	}
 }
 
-/* One process for each thread that runs upcalls */
+/* One process per thread that runs upcalls */
 proctype runner(byte me)
 {
 	bit got, exempted, off, mine;
@@ -123,12 +123,12 @@ served:
 #endif
 		running++; printf("| enters the upcall; %d run\n", running)
 	   }
-inside_it: /* it returns whenever it likes */
+inside_it: /* it may return at any time */
 	   do
 	   :: atomic { FREE -> off = 0; break }
 	   :: teardown_inside()
 #ifdef BESIDE
-	   :: atomic { inside > 0 -> inside-- }; /* waits for what upcalls beside it would do */
+	   :: atomic { inside > 0 -> inside-- }; /* waits until other upcalls have taken the events */
 	      enable(true, 0, MANY, false, result);
 	      result = DONE;
 	      atomic { FREE && (policy != MANY || queued == 0); printf("| the others have run\n") }
@@ -155,11 +155,11 @@ inside_it: /* it returns whenever it likes */
 		printf("| the upcall returned, %d run\n", running);
 		if
 		:: job == CALLING ->
-			assert(in_progress == 0); /* it is this call's: none beside it may keep the job */
+			assert(in_progress == 0); /* this upcall has the job: no other one runs */
 			job = RUNNING; leave(); goto turn
-		:: else /* another thread has, or had, the EVD: this one leaves it */
+		:: else /* the job is queued, or another thread has or had it */
 		fi;
-#ifndef NO_KICK_AT_ZERO
+#ifndef NO_WAKE_AT_ZERO
 		if :: in_progress == 0 -> wake_sink() :: else fi;
 #endif
 		leave()

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * order.pml -- what the consumers of connections may rely on: ESTABLISHED (or whatever the outcome is)
- * before completions, completions before the one event of the end, nothing after ep_free returned
+ * order.pml -- the order of events of a connection: the outcome (ESTABLISHED or a failure) comes before
+ * completions, completions come before the one event of the end, and none comes after ep_free returned
  *
- * One EVD merges completions and connection events of E endpoints, and software events.  Numbers are given
- * when an item enters `queue`, so the queue is a FIFO here.  Every lock section is one step.  Each endpoint
- * has the connection manager's thread, a thread that tells its end, and perhaps one in ep_disconnect() and one
- * in ep_free() or ep_reset(); two threads take events (a loop's or the consumer's own).
+ * One EVD merges completions and connection events of E endpoints, and software events.  An item gets its
+ * sequence number when it enters `queue`, so the queue is a FIFO here.  Every lock section is one step.  Each
+ * endpoint has a thread of the connection manager, a thread that reports the end of the connection, and perhaps
+ * a thread in ep_disconnect() and one in ep_free() or ep_reset().  Two threads, of a loop or of the consumer,
+ * take events.
  *
- * What is asserted is the order of the claims, which are made under the lock.  A thread enters the consumer's
- * function in a later step: see ENTRIES_IN_ORDER.
+ * The assertions are about the order in which events are claimed under the lock.  A thread calls the
+ * function of the consumer in a later step: see ENTRIES_IN_ORDER.
  *
- * K receives each; the device completes them in order, one of them perhaps with an error (FAILS), and flushes
- * one by one those of a queue pair in the error state.  M software events.  QLEN: the completion buffer.
- * RESETS, FREES, DISCONNECTS, FAILS: to which endpoints this may happen, a bit each.  One that was reset
- * connects again.
- * RESIZES: how often the device queue becomes K or SMALL deep.  No more receives are outstanding than it
- * is deep: dapl_evd_cq_get_room().
+ * Each endpoint has K receives.  The device completes them in order, perhaps one of them with an error
+ * (FAILS).  If the queue pair is in the error state it flushes them one by one.  There are M software events.
+ * QLEN is the length of the ring.  RESETS, FREES, DISCONNECTS and FAILS have a bit per endpoint to which this
+ * may happen.  An endpoint that was reset connects again.
+ * RESIZES: how often the depth of the device queue changes to K or SMALL.  There are never more receives
+ * outstanding than the queue is deep: dapl_evd_cq_get_room().
  */
 #ifndef E
 #define E 1
@@ -45,7 +46,7 @@
 #endif
 #define AMONG(set, e) (((set) >> (e)) & 1)
 #define SIZES K/M/2/E
-/* What the device queue holds; completions of a queue pair that is gone may still be in it. */
+/* The depth of the device queue.  Completions of a destroyed queue pair may still be in it. */
 #if RESETS
 #define CAPACITY (2 * E * K)
 #else
@@ -59,7 +60,7 @@
 #endif
 #define SMALL 2
 #if RESIZES > 0
-byte posted, cqe = SMALL, depth = SMALL; /* depth: what the dispatcher knows of cqe */
+byte posted, cqe = SMALL, depth = SMALL; /* depth: the depth that the dispatcher knows */
 #define POSTED posted
 #define DEPTH depth
 #else
@@ -68,8 +69,8 @@ byte posted, cqe = SMALL, depth = SMALL; /* depth: what the dispatcher knows of 
 #endif
 
 /*
- * What an item is: receives are 1..K, FAILED is added to one that failed, HELD to one that was held.  An
- * item of an endpoint has its number and its generation as well.
+ * Coding of an item: a receive is its number 1..K, plus FAILED if it failed, plus HELD if it was held.  The
+ * number and the generation of the endpoint are added with OF().
  */
 #define FAILED 4
 #define ESTABLISHED 8
@@ -78,7 +79,7 @@ byte posted, cqe = SMALL, depth = SMALL; /* depth: what the dispatcher knows of 
 #define BROKEN 11
 #define HELD 16
 #define OF(e, g) ((e) * 64 + (g) * 32)
-#define SOFTWARE 192 /* and its number */
+#define SOFTWARE 192 /* plus its number */
 #define WHAT(x) ((x) & 15)
 #define ENDPOINT(x) ((x) / 64)
 #define GENERATION(x) (((x) / 32) & 1)
@@ -91,12 +92,12 @@ byte posted, cqe = SMALL, depth = SMALL; /* depth: what the dispatcher knows of 
 /* the device */
 chan cq = [CAPACITY] of { byte };
 byte completed[E];
-bit qp_err[E], qp_gone[E], qp_number[E]; /* qp_number: the generation that it is of */
+bit qp_err[E], qp_gone[E], qp_number[E]; /* qp_number: the generation of the queue pair */
 
 /* struct evd */
 chan queue = [E * (K + 4) + M] of { byte };
-chan closed = [E * 3 + M] of { byte, bit, bit, byte }; /* posted, without a number: item, barrier, hold, mark */
-byte ring;		/* receives in the completion buffer; the others of `queue` were held */
+chan closed = [E * 3 + M] of { byte, bit, bit, byte }; /* posted, without a sequence number: item, barrier, hold, mark */
+byte ring;		/* receives in the ring; the others in `queue` were held */
 byte polled;
 
 /* struct ep: PENDING -> UP -> DOWN, or PENDING -> REFUSED; from both back to PENDING */
@@ -106,22 +107,22 @@ byte polled;
 #define REFUSED 3
 typedef endpoint {
 	byte state, pins, generation;
-	byte ending, owed;	/* the event of the end: to be owed; owed */
-	bit concluding;		/* the state tells the outcome, its event does not yet */
-	bit hold = 1;		/* evd_hold_begin(), before the connection can come about */
+	byte ending, owed;	/* the event of the end: before and after it becomes owed */
+	bit concluding;		/* the state has changed, the event of the outcome was not posted yet */
+	bit hold = 1;		/* evd_hold_begin(), before the connection can be established */
 	chan held = [K] of { byte };
-	byte sorted;		/* completions that were polled: dapl_wr_ring_idle() when it is POSTED */
-	bit alive = 1, reborn;	/* reborn: another endpoint lives in the slot */
-	/* what the consumer saw: of each generation nothing, the outcome, the end */
+	byte sorted;		/* completions that were polled; if it is POSTED, dapl_wr_ring_idle() is true */
+	bit alive = 1, reborn;	/* reborn: another endpoint is in the slot */
+	/* seen: 3 * generation, plus 1 after the outcome, plus 2 after the end */
 	byte seen, last_recv;
 	bit free_returned
 }
 endpoint ep[E];
 
 byte last_software;
-byte x, n, i, mark, whose; /* within a step only */
+byte x, n, i, mark, whose; /* within a step only; whose: an endpoint */
 bit barrier, holds, done_polling;
-byte behind; /* endpoints of which an event stays closed */
+byte behind; /* the endpoints that have a closed event, a bit each */
 
 #ifdef HELD_BY_STATE
 #define HOLDS (ep[whose].state == PENDING)
@@ -130,7 +131,7 @@ byte behind; /* endpoints of which an event stays closed */
 #endif
 #define PAST(e, g) (ep[e].generation != (g))
 
-/* evd_queue_release(): what was held gets the next numbers */
+/* evd_queue_release(): held receives get the next sequence numbers */
 inline release(e_)
 {
 	ep[e_].hold = 0;
@@ -146,14 +147,14 @@ inline release(e_)
 #else
 #define MUST_WAIT(empty) (barrier && !(empty) && polled - mark < DEPTH)
 #endif
-/* is_behind() */
+/* posted_is_behind() */
 #ifdef EVD_WIDE
 #define IS_BEHIND(x) (behind != 0)
 #else
 #define IS_BEHIND(x) (!IS_SOFTWARE(x) && AMONG(behind, ENDPOINT(x)))
 #endif
 
-/* open_posted(): once through the list */
+/* queue_open_posted(): once through the list */
 inline open_closed(empty_)
 {
 	behind = 0;
@@ -176,7 +177,7 @@ inline open_closed(empty_)
 	x = 0; barrier = 0; holds = 0; mark = 0; whose = 0; behind = 0
 }
 
-/* evd_poll(), admit() and sort() */
+/* evd_poll() and evd_admit() */
 inline poll(enough_)
 {
 	done_polling = 0;
@@ -219,7 +220,7 @@ inline post(item_, barrier_, holds_)
 #endif
 }
 
-/* What the consumer may rely on when it is handed x. */
+/* What must be true when x is delivered to the consumer. */
 inline handed()
 {
 	whose = ENDPOINT(x);
@@ -228,7 +229,7 @@ inline handed()
 		printf("| gets receive %d of %d\n", NUMBER(x), whose);
 		if :: x & HELD :: else -> ring-- fi;
 #ifdef CONVERT_BY_GENERATION
-		assert(!PAST(whose, GENERATION(x))); /* a conversion that finds no endpoint makes an event of nothing */
+		assert(!PAST(whose, GENERATION(x))); /* else the completion is converted although its endpoint is gone */
 #endif
 		assert(ep[whose].seen == 3 * GENERATION(x) + 1 && !ep[whose].free_returned);
 		assert(NUMBER(x) > ep[whose].last_recv);
@@ -253,7 +254,7 @@ inline handed()
 	x = 0; whose = 0
 }
 
-/* One process for each endpoint e whose device side, manager, end and so on it is. */
+/* The following processes exist once per endpoint e. */
 #define IS_CONNECTED(e) (ep[e].alive && !ep[e].reborn && ep[e].state == UP)
 
 proctype device(byte e)
@@ -273,7 +274,7 @@ end:
 	od
 }
 
-/* dapl_ep_settle() of a connection that was there */
+/* dapl_ep_settle() of an established connection */
 inline end_connection(e_, how_)
 {
 	ep[e_].state = DOWN;
@@ -283,13 +284,13 @@ inline end_connection(e_, how_)
 
 #define IDLE(e) (ep[e].sorted == POSTED)
 #ifdef END_OVERTAKES
-#define MAY_TELL(e) true
+#define MAY_REPORT(e) true
 #else
-#define MAY_TELL(e) (!ep[e].concluding)
+#define MAY_REPORT(e) (!ep[e].concluding)
 #endif
 /*
- * A device has flushed what was outstanding before it is not waited for any longer.  Then the completions
- * wait for room, or to be polled.
+ * The wait for completions ends only after the device has flushed all outstanding receives.  From then on
+ * the completions wait for room in the ring, or for a poll.
  */
 #if defined(NO_ERROR_STATE) || defined(NOT_OWED)
 #define OVERDUE(e) true
@@ -298,7 +299,7 @@ inline end_connection(e_, how_)
 #endif
 #define CAN_POLL (len(cq) > 0 && ring < QLEN)
 
-/* end() and pay(): the queue pair to the error state, then the event once its completions were polled */
+/* Puts the queue pair into the error state, and posts the owed event when all completions were polled. */
 proctype payer(byte e)
 {
 	byte item;
@@ -309,24 +310,24 @@ end:
 		atomic { qp_err[e] = 1 }
 #endif
 		atomic { ep[e].owed = ep[e].ending; ep[e].ending = 0; ep[e].pins-- }
-	/* from here on also the timer's work, which pins the endpoint */
+	/* the following steps are also done by the timer, which pins the endpoint */
 	:: atomic {
 		ep[e].alive && ep[e].owed && CAN_POLL && !IDLE(e) -> poll(255) /* dapl_ep_refresh() */
 	   }
 	:: atomic {
-		ep[e].alive && ep[e].owed && IDLE(e) && MAY_TELL(e) ->
+		ep[e].alive && ep[e].owed && IDLE(e) && MAY_REPORT(e) ->
 		item = ep[e].owed; ep[e].owed = 0; ep[e].pins++
 	   }
 	   atomic { post(item, false, false); item = 0; ep[e].pins--; printf("| posts the end of %d\n", e) }
 	:: atomic {
-		ep[e].alive && ep[e].owed && OVERDUE(e) && !IDLE(e) && MAY_TELL(e) ->
+		ep[e].alive && ep[e].owed && OVERDUE(e) && !IDLE(e) && MAY_REPORT(e) ->
 		item = ep[e].owed; ep[e].owed = 0; ep[e].pins++
 	   }
 	   atomic { post(item, true, false); item = 0; ep[e].pins--; printf("| posts the end of %d, as a barrier\n", e) }
 	od
 }
 
-/* The connection manager's events, in the order in which it may send them */
+/* The events of the connection manager, in the order in which it may send them */
 proctype cm(byte e)
 {
 end:
@@ -377,7 +378,7 @@ end:
 }
 
 #if RESIZES > 0
-/* The consumer posts what dapl_evd_cq_get_room() made room for. */
+/* The consumer posts as many receives as dapl_evd_cq_get_room() reserved room for. */
 proctype receives()
 {
 end:
@@ -386,7 +387,8 @@ end:
 	od
 }
 
-/* set_depth(), dapl/evd/cq.c: announced before the device queue grows, and after it shrank */
+/* set_depth(), dapl/evd/cq.c: the dispatcher gets the new depth before the device queue grows, and after it
+* shrank */
 proctype resizer()
 {
 	byte resizes = RESIZES;
@@ -423,8 +425,8 @@ byte claims, entered;
 
 proctype consumer()
 {
-	byte broke; /* an endpoint and one */
-	bit stamp;  /* its generation */
+	byte broke; /* an endpoint plus 1, or 0 */
+	bit stamp;  /* the generation of that endpoint */
 #ifdef ENTRIES_IN_ORDER
 	byte ticket;
 #endif
@@ -448,7 +450,7 @@ end:
 #endif
 	   if
 	   :: broke ->
-		/* the effect: dapl_ep_broken(), with the generation that the completion was of */
+		/* the effect: dapl_ep_broken(), with the generation of the completion */
 		atomic {
 			broke--;
 			if
@@ -611,7 +613,7 @@ proctype rest()
 		do
 		:: i < E ->
 			assert(ep[i].pins == 0 && ep[i].owed == 0);
-			/* any outcome lets go of what was held */
+			/* any outcome releases the held receives */
 			assert(ep[i].state == PENDING || len(ep[i].held) == 0);
 			if
 			:: ep[i].free_returned

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pump.pml -- an upcall that waits on the thread of the loop which would have to wake it
+ * pump.pml -- an upcall that waits for an event which the thread it runs on would have to deliver
  *
- * Two loop threads: the loop's own, which reads the sources, and one of its crew, which runs upcalls of
- * MANY.  The upcall of EVD a calls evd_wait() on EVD b, whose notifications this loop reads, or cno_wait()
- * on a CNO whose EVD e is served by jobs of this loop; so may an upcall of e on the crew's thread.
- * evd.pml models b.  EVD e has no device: its taker is an upcall under SINGLE or MANY, or the CNO, and a
- * controller changes that K times.  BEHIND: a third EVD, whose taker is the CNO, and whose job may be queued
- * behind that of e.
+ * There are two threads: the loop thread, which reads the sources, and a thread of the pool, which runs upcalls
+ * of MANY.  The upcall of EVD a calls evd_wait() on EVD b, whose notifications this loop reads, or cno_wait()
+ * on a CNO whose EVD e is served by a job of this loop.  An upcall of e on the pool thread may call cno_wait()
+ * too.  evd.pml models b.  EVD e has no device.  Its sink is an upcall of SINGLE or MANY, or the CNO; a
+ * controller changes the sink K times.  BEHIND: a third EVD f has the CNO as its sink, and its job may be
+ * queued behind the job of e.
  *
- * The doorbell stands here as well: threads asleep = sleeping + tokens in the eventfd.
+ * The doorbell is modelled too: threads asleep = sleeping + tokens in the eventfd.
  */
 #ifndef E
 #define E 2 /* events posted to e */
 #endif
 #ifndef K
-#define K 1 /* changes of e's taker */
+#define K 1 /* changes of the sink of e */
 #endif
 #ifndef WAITS
 #define WAITS 2 /* upcalls of a, each waits once */
@@ -31,13 +31,13 @@
 #define READABLE (doorbell > 0 || channel > 0)
 #endif
 
-#define NO_NEWS
-#define reader no_reader /* the loop's thread reads, when it can */
+#define NO_UNSEEN
+#define reader no_reader /* the loop thread reads, when it can */
 #include "evd.pml"
 
 #define SIZES N/M/2/K
 
-/* Further states of a job: put off until the loop's thread has left its call-out; ready, on the crew. */
+/* More states of a job: deferred until the loop thread returns from its callback; ready on the pool. */
 #define DEFERRED 5
 #define ON_POOL 6
 
@@ -45,12 +45,12 @@ byte sleeping, doorbell;
 byte a_job = READY, a_events = WAITS;
 byte e_job = IDLE, e_queued, e_in_progress;
 bit e_unseen;
-byte e_policy;	/* OFF: the CNO takes */
+byte e_policy;	/* OFF: the sink is the CNO */
 bit triggered;	/* e is on the CNO's list */
 bit in_cno_wait;
-bit cno_wanted = 1; /* one of the upcalls of a may wait on the CNO, whichever it is */
-bit crew_waits = 1; /* and one of e's */
-byte depth;	/* call-outs on the thread's stack */
+bit cno_wanted = 1; /* one of the upcalls of a may still wait on the CNO */
+bit pool_waits = 1; /* one of the upcalls of e may still wait on the CNO */
+byte depth;	/* callbacks on the stack of the loop thread */
 byte toggles = K;
 byte e_posts = E;
 #ifdef BEHIND
@@ -61,7 +61,7 @@ bit f_first;	/* f is before e on the ready list */
 #define F_READY false
 #endif
 
-/* ring_locked() */
+/* loop_ring_locked() */
 inline ring()
 {
 	if
@@ -70,7 +70,7 @@ inline ring()
 	fi
 }
 
-/* awake_locked() */
+/* loop_awake_locked() */
 inline rise()
 {
 	if
@@ -111,12 +111,12 @@ inline e_wake_sink()
 }
 
 #ifdef BEHIND
-/* evd_run() of f, which calls nobody */
+/* evd_run() of f, which makes no callback */
 inline f_run()
 {
 	f_job = 0; f_first = 0;
 	triggered = 1;
-	printf("| tells the CNO of f\n")
+	printf("| notifies the CNO of f\n")
 }
 
 proctype f_poster()
@@ -133,35 +133,35 @@ end:
 }
 #endif
 
-/* loop_sleep_begin(): nothing on the list, or what was put off */
-#ifdef REST_LOOKS_AT_FIRST
+/* loop_sleep_begin(): the list is empty, or has deferred jobs only */
+#ifdef REST_CHECKS_FIRST_ONLY
 #define NOTHING_TO_RUN (e_job != READY && (!F_READY || (e_job == DEFERRED && !f_first)))
 #else
 #define NOTHING_TO_RUN (e_job != READY && !F_READY)
 #endif
 
-/* evd_run() of e: every pass is one section, e has no device.  Under MANY the upcall is entered next. */
+/* evd_run() of e: every pass is one section, for e has no device.  Under MANY the upcall starts next. */
 inline e_run(by_, pumping_)
 {
 	e_job = IDLE;
 	do
 	:: e_policy == OFF && e_unseen ->
-		/* notify(): a thread does not wake itself, it looks anyway */
+		/* cno_notify(): a thread does not wake itself; it checks again anyway */
 		e_unseen = 0; triggered = 1;
 		if :: in_cno_wait && by_ == ON_POOL -> wake = 1 :: else fi;
-		printf("| tells the CNO of e\n")
+		printf("| notifies the CNO of e\n")
 	:: e_policy == OFF && !e_unseen -> break
 	:: e_policy != OFF && (e_queued == 0 || (e_policy == SINGLE && e_in_progress > 0)) -> break
 	:: e_policy != OFF && e_queued > 0 && !(e_policy == SINGLE && e_in_progress > 0) ->
 		if
-		:: (by_ == ON_POOL) != (e_policy == MANY) -> e_ready(); printf("| leaves e to the others\n"); break
+		:: (by_ == ON_POOL) != (e_policy == MANY) -> e_ready(); printf("| leaves e to the other thread\n"); break
 #ifndef UPCALL_WHILE_PUMPING
-		:: by_ == READY && e_policy == SINGLE && pumping_ -> e_job = DEFERRED; BEHIND_F printf("| puts e off\n"); break
+		:: by_ == READY && e_policy == SINGLE && pumping_ -> e_job = DEFERRED; BEHIND_F printf("| defers e\n"); break
 		:: by_ == READY && e_policy == SINGLE && !pumping_ ->
 #else
 		:: by_ == READY && e_policy == SINGLE ->
 #endif
-			assert(depth == 0); /* no call-out from inside another one */
+			assert(depth == 0); /* no callback inside another one */
 			e_queued--;
 			printf("| upcall of e\n")
 		:: by_ == ON_POOL && e_policy == MANY ->
@@ -172,7 +172,7 @@ inline e_run(by_, pumping_)
 	od
 }
 
-/* serve(): every readable source */
+/* loop_serve(): handles every readable source */
 inline serve()
 {
 	do
@@ -236,7 +236,7 @@ end_turn:
 		cno_wanted = 0 }
 	:: atomic { FREE -> a_job = IDLE; a_events--; depth++; enter(); waiting = 1; sleeper = _pid; threshold = 1; settle(); printf("| upcall of a: evd_wait(b)\n") }
 	fi;
-look:
+check:
 	if
 	:: in_cno_wait ->
 		atomic {
@@ -282,7 +282,7 @@ end_parked:
 	:: in_cno_wait
 	:: else -> atomic { FREE -> lock = 1 }
 	fi;
-	goto look;
+	goto check;
 returned:
 	atomic {
 		depth--;
@@ -292,7 +292,7 @@ returned:
 	}
 }
 
-/* A thread of the crew does not pump when it waits. */
+/* A pool thread does not pump when it waits. */
 proctype pool_thread()
 {
 end:
@@ -304,8 +304,8 @@ end:
 called:
 	   if
 	   :: true
-	   :: crew_waits ->
-		atomic { crew_waits = 0; printf("| upcall of e: cno_wait()\n") }
+	   :: pool_waits ->
+		atomic { pool_waits = 0; printf("| upcall of e: cno_wait()\n") }
 end_waits:
 		atomic { triggered -> triggered = 0; e_queued = 0; printf("| takes e off the CNO's list, drains it\n") }
 	   fi;
@@ -340,7 +340,7 @@ end:
 	:: atomic {
 		toggles > 0 -> toggles--;
 		if
-		:: e_policy != OFF -> e_policy = OFF; printf("| e: upcalls off, the CNO takes\n")
+		:: e_policy != OFF -> e_policy = OFF; printf("| e: upcalls off, the sink is the CNO\n")
 		:: e_policy != SINGLE -> e_policy = SINGLE; printf("| e: SINGLE\n")
 		:: e_policy != MANY -> e_policy = MANY; printf("| e: MANY\n")
 		fi;
@@ -367,8 +367,8 @@ proctype rest()
 	assert(lock == 0);
 	assert(!waiting || (queued == 0 && cq == 0));
 	assert(!in_cno_wait || !triggered);
-	assert(!F_READY);				/* a job for which nobody need be called out */
-	assert(e_policy != OFF || !e_unseen);		/* the CNO is told, whoever sleeps */
-	assert(e_policy != SINGLE || e_queued == 0 || depth > 0 || e_in_progress > 0); /* waits for the thread at most */
+	assert(!F_READY);				/* a job that makes no callback has run */
+	assert(e_policy != OFF || !e_unseen);		/* the CNO was notified */
+	assert(e_policy != SINGLE || e_queued == 0 || depth > 0 || e_in_progress > 0); /* waits only for the thread in an upcall */
 	assert(e_policy != MANY || e_queued == 0 || e_in_progress > 0)
 }

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * run.pml -- evd_run() as the faces other than core.pml use it
+ * run.pml -- evd_run() for the models wait and many
  *
- * One pass: take stock, look, serve or go IDLE.  The face defines serve(), which is entered with the lock
- * held and leaves, and its labels `served` and `idle`.
+ * One pass: polls, arms and polls again, then serves the sink or goes IDLE.  The model defines serve(), which
+ * is entered with the lock held and drops it, and the labels `served` and `idle`.
  */
 
-/* The end of an atomic step that took the job, or ended a call-out, and left the lock FREE: nothing comes
- * in between. */
+/* The end of an atomic step that took the job, or that ended an upcall, and that left the lock FREE: no
+* other process runs in between. */
 inline first_poll()
 {
 	enter();
 	if
 	:: !(SINK_UPCALL || SINK_CNO) ->
-		job = IDLE; printf("| nobody for the loop to serve, IDLE\n");
+		job = IDLE; printf("| no sink for the loop to serve, IDLE\n");
 		leave();
 		goto idle
 	:: else ->
 		if :: !WANTED -> poll_enough() :: else fi;
 		if
 		:: WANTED -> serve(); goto served
-		:: else /* with the lock */
+		:: else /* keeps the lock */
 		fi
 	fi
 }
 
 inline repoll()
 {
-	atomic { arm(mine, exact_hint); mine = 0; printf("| looks: not wanted, armed\n") }
+	atomic { arm(mine, exact_hint); mine = 0; printf("| nothing wanted, arms\n") }
 	atomic {
 		if
 		:: exact_hint -> exact_hint = 0

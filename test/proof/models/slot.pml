@@ -1,70 +1,71 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * slot.pml -- memory that serves one object after another, and whoever comes too late
+ * slot.pml -- a slot that is used for one object after another, and calls that come too late
  *
- * A slot of an EVD, CNO or endpoint is opened LIVES times, the next time as soon as its object is gone; each
- * object has a channel of its own (PRIVATE) or uses the shared one, whichever it likes.  Who comes late
- * carries the life it means, and the section that acts compares it: calls of the consumer's, of the
- * connection manager and of completions' side effects (caller), a job on a loop's list (an EVD's run, a CNO's
- * agent, an endpoint's timer), the handler of a private channel, a notification of the shared one.
+ * The slot of an EVD, CNO or endpoint is used OBJECTS times, again as soon as its object was destroyed.  Each
+ * object has a channel of its own (PRIVATE) or uses the shared one.  A late call has the serial number of its
+ * object, and the lock section that acts compares it.  Late calls are those of the consumer, of the connection
+ * manager and of the effects of completions (process caller), a job on the list of a loop (the run of an EVD,
+ * the agent of a CNO, the timer of an endpoint), the handler of a private channel, and a notification of the
+ * shared channel.
  *
- * Each may have been sent on its way in any life, and arrive in any later one.  No guard keeps a slot from
- * being opened again.  Two loop threads.
+ * Each of them may begin with any object and act when any later object is in the slot.  Nothing keeps the
+ * slot from being used again.  There are two loop threads.
  */
-#ifndef LIVES
-#define LIVES 3
+#ifndef OBJECTS
+#define OBJECTS 3
 #endif
 #ifndef CALLS
 #define CALLS 2
 #endif
-#define SIZES LIVES/CALLS/2/1
+#define SIZES OBJECTS/CALLS/2/1
 
 /* the slot */
-bit alive, freed, returned, here; /* here: it is in use, until destroy() gives it back */
-byte life, pins;
+bit alive, freed, returned, here; /* here: the slot is in use, until the object is destroyed */
+byte serial, pins;
 bit private;
-byte job_life, job;	/* IDLE, READY, or taken off the list by a thread about to run it */
+byte job_serial, job;	/* IDLE, READY, or TAKEN off the list by a thread that will run it */
 #define IDLE 0
 #define READY 1
 #define TAKEN 2
 
-/* what the object's device sent: one notification a life; gotten: read and not acknowledged */
+/* one notification per object; gotten: read and not acknowledged */
 bit sent, unread, gotten, booked;
 
-/* the loop's table of descriptors: one place, which may serve the next channel once it is not busy */
+/* the table of descriptors of the loop: one entry, which is used again when it is not busy */
 bit listed, busy;
-byte ticket, handler_life;
+byte ticket, handler_serial;
 
 #ifdef BY_ALIVE
 #define IS(mine) alive
 #else
-#define IS(mine) (alive && life == (mine))
+#define IS(mine) (alive && serial == (mine))
 #endif
 #define QUIESCENT (pins == 0 && job == IDLE)
 
-/* Whatever acts on the slot means the object that is in it. */
-inline acts(mine) { assert(alive && here && life == (mine)) }
+/* A call that acts on the slot means the object that is in it. */
+inline acts(mine) { assert(alive && here && serial == (mine)) }
 
-inline queue_job() { if :: job == IDLE -> job = READY; job_life = life :: else fi }
+inline queue_job() { if :: job == IDLE -> job = READY; job_serial = serial :: else fi }
 
-/* evd_create(), cno_create(), create() of an endpoint; then evd_list_channel() */
+/* evd_create(), cno_create() or the creation of an endpoint; then evd_list_channel() */
 proctype owner()
 {
 end:
 	do
 	:: atomic {
-		life < LIVES && !here ->
-		life++; here = 1; alive = 1; freed = 0; returned = 0;
+		serial < OBJECTS && !here ->
+		serial++; here = 1; alive = 1; freed = 0; returned = 0;
 		sent = 0; booked = 0;
 		if :: private = 1 :: private = 0 fi;
-		printf("| life %d begins, private channel: %d\n", life, private)
+		printf("| object %d is created, private channel: %d\n", serial, private)
 	   }
 	   if
 	   :: private ->
-		atomic { !busy -> listed = 1; ticket++; handler_life = life } /* source_slot() */
+		atomic { !busy -> listed = 1; ticket++; handler_serial = serial } /* loop_source_slot() */
 	   :: else
 	   fi
-	   /* it lives */
+	   /* it is alive */
 	   if
 	   :: true
 	   :: atomic { sent == 0 -> sent = 1; unread = 1; printf("| a notification\n") }
@@ -82,7 +83,7 @@ end:
 #else
 		if :: job == READY -> job = IDLE :: else fi;
 #endif
-		printf("| life %d ends\n", life)
+		printf("| object %d is freed\n", serial)
 	   }
 #ifdef NO_PINS
 	   atomic { job == IDLE -> returned = 1 }
@@ -98,13 +99,13 @@ end:
 	od
 }
 
-/* A call that looked its handle up, and comes to the section later; whatever has the life in hand. */
+/* A call that got the serial number, and enters its lock section later */
 proctype caller()
 {
 	byte mine, calls = CALLS;
 end:
 	do
-	:: atomic { calls > 0 && alive -> calls--; mine = life }
+	:: atomic { calls > 0 && alive -> calls--; mine = serial }
 	   atomic {
 		if
 		:: IS(mine) -> acts(mine); queue_job()
@@ -115,7 +116,7 @@ end:
 	od
 }
 
-/* evd_notified(): from the shared channel the life comes with the queue's context */
+/* evd_notified(): the shared channel delivers the serial number with the context of the queue */
 inline notified(mine_)
 {
 	atomic {
@@ -124,8 +125,8 @@ inline notified(mine_)
 		:: alive ->
 #else
 		if
-		:: life != mine_ -> skip
-		:: life == mine_ && alive ->
+		:: serial != mine_ -> skip
+		:: serial == mine_ && alive ->
 #endif
 			acts(mine_);
 			booked = 1; gotten = 0; queue_job();
@@ -133,7 +134,7 @@ inline notified(mine_)
 #ifdef BOOKS_BY_ALIVE
 		:: !alive ->
 #else
-		:: life == mine_ && !alive ->
+		:: serial == mine_ && !alive ->
 #endif
 			assert(here && gotten); gotten = 0; printf("| evd_notified(): dead, acknowledges\n")
 		fi
@@ -146,24 +147,24 @@ proctype loop_thread()
 	bit got;
 end:
 	do
-	/* a job: taken off the list, then run with the life it has */
-	:: atomic { job == READY -> job = TAKEN; mine = job_life }
+	/* a job: taken off the list, then run with its serial number */
+	:: atomic { job == READY -> job = TAKEN; mine = job_serial }
 	   atomic {
 		if
-		:: life != mine -> skip /* evd_run(): another object's */
+		:: serial != mine -> skip /* evd_run(): the job of another object */
 		:: else -> assert(job == TAKEN && here); job = IDLE
 		fi;
 		mine = 0
 	   }
 	/* the shared channel */
-	:: atomic { unread && here && !private -> unread = 0; gotten = 1; mine = life; printf("| reads the shared channel\n") }
+	:: atomic { unread && here && !private -> unread = 0; gotten = 1; mine = serial; printf("| reads the shared channel\n") }
 	   notified(mine);
 	   mine = 0
-	/* a private channel: epoll_wait(), loop_serve(), channel_readable() */
+	/* a private channel: epoll_wait(), loop_serve(), evd_channel_readable() */
 	:: atomic { listed && unread && private -> event = ticket }
 	   atomic {
 		if
-		:: listed && ticket == event && !busy -> busy = 1; mine = handler_life
+		:: listed && ticket == event && !busy -> busy = 1; mine = handler_serial
 		:: else -> event = 0; goto next
 		fi;
 		event = 0
@@ -175,7 +176,7 @@ end:
 		fi
 	   }
 	   atomic {
-		assert(here && private && life == mine); /* the descriptor is the one meant */
+		assert(here && private && serial == mine); /* it is the right descriptor */
 		if
 		:: unread -> unread = 0; gotten = 1; got = 1; printf("| reads the private channel\n")
 		:: else
@@ -198,5 +199,5 @@ init {
 proctype rest()
 {
 	timeout ->
-	assert(!here && !alive && pins == 0 && !gotten && !busy && job == IDLE && life == LIVES)
+	assert(!here && !alive && pins == 0 && !gotten && !busy && job == IDLE && serial == OBJECTS)
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * wait.pml -- a thread blocked in evd_wait(), a CNO on the same EVD, a channel that changes readers, a
- * queue that overflows or gets another length
+ * wait.pml -- a thread blocked in evd_wait() and a CNO on the same EVD; the reader of the channel changes;
+ * the queue overflows or is resized
  *
  * One thread waits W times, for 1 or THRESHOLD events; EXPIRIES of its waits may time out.  The CNO is
- * attached, detached, enabled and disabled K times; its user drains the EVD after every trigger, or
- * takes just what is queued then (TAKES_WHAT_IS_THERE).  Two loop threads, see evd.pml.
- * OVERFLOWS: the EVD may be marked as overflowed once.  RESIZES: how often its queue gets another length,
- * SMALL or QLEN.  PRIVATE: the EVD has a channel of its own, which the waiter reads when the loop does not.
+ * attached and detached, or the EVD enabled and disabled, K times together.  The user of the CNO drains the
+ * EVD after every trigger, or takes the number of events that is queued then (TAKES_WHAT_IS_THERE).  Two
+ * loop threads, see evd.pml.
+ * OVERFLOWS: how often the EVD may be marked as overflowed.  RESIZES: how often its queue is resized to
+ * SMALL or QLEN.  PRIVATE: the EVD has a channel of its own; the waiter reads it when the loop does not.
  */
 #ifndef W
 #define W 2
@@ -53,18 +54,18 @@ byte resizes = RESIZES;
 bit overflowed;
 bit triggered;	/* the EVD is on the CNO's list */
 
-/* A taker that is told: evd_run() and notify() */
+/* A sink that gets a report, not the event: evd_run() and cno_notify() */
 inline serve()
 {
 	assert(SINK_CNO);
-	NEWS(0) triggered = 1;
-	printf("| tells the CNO\n");
+	SET_UNSEEN(0) triggered = 1;
+	printf("| notifies the CNO\n");
 	leave()
 }
 
 #include "run.pml"
 
-/* channel_readable(): another reader may be faster */
+/* evd_channel_readable(): another reader may be faster */
 inline handle_channel()
 {
 	atomic {
@@ -80,7 +81,7 @@ inline handle_channel()
 }
 
 #ifdef PRIVATE
-/* The loop thread that reads; the fact that the channel is readable may be old. */
+/* The loop thread that reads.  The channel was readable; another reader may have emptied it since. */
 proctype private_reader()
 {
 	bit mine;
@@ -108,14 +109,14 @@ idle:	   skip
 	od
 }
 
-/* The end of evd_wait(): the waiter leaves, for whatever reason, in the section that decided so. */
+/* The end of evd_wait(): the section that decides to return also ends the wait. */
 inline leave_wait()
 {
 	waiting = 0; threshold = 1;
 #ifdef WAITER_OWNS
 	job = IDLE;
 #endif
-#ifndef LEAVE_NO_KICK
+#ifndef LEAVE_NO_WAKE
 	sink_changed();
 #endif
 	leave()
@@ -146,10 +147,10 @@ end:
 			printf("| evd_wait(): blocks for %d\n", threshold)
 		fi
 	   }
-look:	   /* wait_locked(), with the lock */
+check:	   /* evd_wait_locked(), with the lock */
 	   atomic {
 #ifndef RESET_LATE
-		wake = 0; /* park_reset(), which may keep a wake that no sleep has seen */
+		wake = 0; /* park_reset(), which may keep a wake that came before the sleep */
 #endif
 		if :: !WANTED -> poll_enough() :: else fi
 	   }
@@ -169,11 +170,11 @@ look:	   /* wait_locked(), with the lock */
 #ifdef RESET_LATE
 	   atomic { wake = 0 }
 #endif
-	   /* Awake but without the lock looks like asleep and woken. */
+	   /* A thread that is awake without the lock cannot be distinguished from one that is asleep and woken. */
 end_asleep:
 	   if
-	   :: atomic { wake && FREE -> asleep = 0; lock = 1; printf("| is woken\n"); goto look }
-	   :: atomic { expiries > 0 && FREE -> expiries--; expired = 1; asleep = 0; lock = 1; printf("| its time is up\n"); goto look }
+	   :: atomic { wake && FREE -> asleep = 0; lock = 1; printf("| is woken\n"); goto check }
+	   :: atomic { expiries > 0 && FREE -> expiries--; expired = 1; asleep = 0; lock = 1; printf("| it times out\n"); goto check }
 	   :: atomic { channel > 0 && WAITER_READS -> asleep = 0 }
 	      handle_channel()
 #ifdef NO_REARM
@@ -183,37 +184,37 @@ end_asleep:
 	      fi
 #endif
 	   fi;
-	   atomic { FREE -> lock = 1; goto look }
+	   atomic { FREE -> lock = 1; goto check }
 next:
 	   skip
 	:: MAY_STOP -> break
 	od
 }
 
-/* After every trigger it drains the EVD; a waiter may own it, then it returns to cno_wait(). */
+/* Drains the EVD after every trigger.  If a thread waits on the EVD, it returns to cno_wait(). */
 proctype cno_user()
 {
 	bit got;
-	byte told = N + M;
+	byte reported = N + M;
 end:
 	do
 	:: atomic {
 		triggered -> triggered = 0; printf("| cno_wait() returns\n");
 #ifdef TAKES_WHAT_IS_THERE
-		told = queued
+		reported = queued
 #endif
 	   }
 	   do
-	   :: told == 0 -> break
+	   :: reported == 0 -> break
 	   :: atomic {
-		told > 0 && FREE ->
+		reported > 0 && FREE ->
 #ifdef TAKES_WHAT_IS_THERE
-		told--;
+		reported--;
 #endif
 		dequeue(got);
 		if
 		:: got -> got = 0; printf("| evd_dequeue(): an event\n")
-		:: else -> printf("| evd_dequeue(): none for it\n"); break
+		:: else -> printf("| evd_dequeue(): it gets none\n"); break
 		fi
 	      }
 	   od
@@ -250,7 +251,7 @@ end:
 		overflows > 0 && FREE -> overflows--;
 		enter();
 		overflowed = 1; printf("| the EVD overflowed\n");
-#ifndef OVERFLOW_UNHEARD
+#ifndef OVERFLOW_NO_WAKE
 		wake_sink();
 #endif
 		leave()
@@ -261,8 +262,8 @@ end:
 
 #if RESIZES > 0
 /*
- * evd_resize(): the device's entries are queued first, then the queue gets its new length, and what the
- * old one had no room for is polled.  The device queue itself keeps its entries and stays armed.
+ * evd_resize(): polls the completions of the device into the queue, sets the new length, and polls what did
+ * not fit before.  The device queue itself keeps its entries and stays armed.
  */
 proctype resizer()
 {
@@ -286,7 +287,7 @@ end:
 				hw_armed = 0;
 #endif
 #ifdef RESIZE_CUTS
-			:: else -> length = to; queued = to; printf("| evd_resize(): %d, and the rest is gone\n", to)
+			:: else -> length = to; queued = to; printf("| evd_resize(): %d, the rest is lost\n", to)
 #else
 			:: else -> printf("| evd_resize(): more than %d are queued\n", to)
 #endif
@@ -328,7 +329,7 @@ proctype rest()
 {
 	timeout ->
 	assert(lock == 0 && job == IDLE && !triggered && I2);
-	assert(!waiting || (DUE < threshold && NOTHING_LEFT)); /* a waiter sleeps only for what is not there */
+	assert(!waiting || (DUE < threshold && NOTHING_LEFT)); /* a waiter sleeps only if too few events are there */
 	assert(!waiting || !overflowed);
 	assert(!SINK_CNO || (DUE == 0 && NOTHING_LEFT))
 }
