@@ -477,7 +477,7 @@ conn_order(struct conn *conn, void *order)
 }
 
 bool
-conn_quiet(struct conn *conn)
+conn_is_finished(struct conn *conn)
 {
 	enum conn_state state = conn_state(conn);
 

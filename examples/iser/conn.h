@@ -129,6 +129,6 @@ conn_state(struct conn *conn)
 }
 
 /* [any] The last event has come: closed, and every posted receive and request completed. */
-bool conn_quiet(struct conn *conn);
+bool conn_is_finished(struct conn *conn);
 
 #endif

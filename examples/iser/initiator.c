@@ -188,10 +188,10 @@ initiator_read(
 }
 
 static bool
-all_quiet(struct initiator *initiator)
+all_finished(struct initiator *initiator)
 {
 	for (unsigned int i = 0; i < initiator->opened; i++)
-		if (!conn_quiet(&initiator->conns[i].conn))
+		if (!conn_is_finished(&initiator->conns[i].conn))
 			return false;
 	return true;
 }
@@ -206,7 +206,7 @@ initiator_end_connections(struct initiator *initiator)
 
 	for (unsigned int i = 0; i < initiator->opened && polite; i++)
 		conn_order(&initiator->conns[i].conn, &iconn_logout);
-	while (!all_quiet(initiator) && bell_now() < deadline) {
+	while (!all_finished(initiator) && bell_now() < deadline) {
 		if (!aborted && (!polite || atomic_load(&initiator->failed))) {
 			/* One gone is all gone: the rest of the session is of no use. */
 			for (unsigned int i = 0; i < initiator->opened; i++)
@@ -229,7 +229,7 @@ initiator_close(struct initiator *initiator)
 		struct conn *conn = &ic->conn;
 
 		watch_stop(&conn->watch);
-		if (!conn_quiet(conn)) {
+		if (!conn_is_finished(conn)) {
 			say("connection %u did not end: state %s, %ld completions are missing", i,
 			    machine_state(&conn_machine, conn_state(conn)),
 			    atomic_load(&conn->outstanding));

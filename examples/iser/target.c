@@ -139,7 +139,7 @@ target_reap(struct target *target)
 	pthread_mutex_lock(&target->lock);
 	target->living = 0;
 	for (link = &target->conns; (tc = *link);) {
-		if (conn_quiet(&tc->conn) && conn_state(&tc->conn) == CONN_CLOSED) {
+		if (conn_is_finished(&tc->conn) && conn_state(&tc->conn) == CONN_CLOSED) {
 			*link = tc->next;
 			tc->next = ended;
 			ended = tc;

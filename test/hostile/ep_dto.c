@@ -155,7 +155,7 @@ describe(struct ep *ep, struct record *record)
 		record->operation = chance(50) ? DAT_DTO_RDMA_WRITE : DAT_DTO_RDMA_READ;
 	record->index = record->operation == DAT_DTO_SEND ? ep->requests.sends + 1 : 0;
 	record->silent = flags & DAT_COMPLETION_SUPPRESS_FLAG;
-	record->quiet =
+	record->unsignalled =
 	    (flags & DAT_COMPLETION_UNSIGNALLED_FLAG) ||
 	    ep->request_flags != adapter_of(ep->life.home)->ep_attr.request_completion_flags;
 	record->solicited = flags & DAT_COMPLETION_SOLICITED_WAIT_FLAG;

@@ -95,14 +95,14 @@ requests_due(const struct ep *ep, const struct other *other)
 			continue;
 		if (record->index > other->receives)
 			break;
-		n += record->state == RECORD_ACCEPTED && !record->silent && !record->quiet;
+		n += record->state == RECORD_ACCEPTED && !record->silent && !record->unsignalled;
 	}
 	return n;
 }
 
 /* Locked.  Requests that wake no sink when they succeed are not counted. */
 static unsigned int
-loud_missing(const struct ep *ep, const struct evd *evd)
+signalled_missing(const struct ep *ep, const struct evd *evd)
 {
 	unsigned int n = 0;
 
@@ -110,8 +110,10 @@ loud_missing(const struct ep *ep, const struct evd *evd)
 		const struct record *a = &ep->receives.stream.ring[i];
 		const struct record *b = &ep->requests.stream.ring[i];
 
-		n += evd == ep->recv && a->state == RECORD_ACCEPTED && !a->silent && !a->quiet;
-		n += evd == ep->request && b->state == RECORD_ACCEPTED && !b->silent && !b->quiet;
+		n +=
+		    evd == ep->recv && a->state == RECORD_ACCEPTED && !a->silent && !a->unsignalled;
+		n += evd == ep->request && b->state == RECORD_ACCEPTED && !b->silent &&
+		     !b->unsignalled;
 	}
 	return n;
 }
@@ -135,9 +137,9 @@ ep_owes(struct ep *ep, const struct evd *evd)
 	if (ep->fuzzy || ep->broken || life_may_be_ending(&ep->life) || ep->disconnecting) {
 		n = 0;
 	} else if (ep->phase == EP_OVER) {
-		n = loud_missing(ep, evd);
+		n = signalled_missing(ep, evd);
 	} else if ((ep->phase == EP_CONNECTING || ep->phase == EP_UP) && ep->disconnected) {
-		n = loud_missing(ep, evd) + (evd == ep->connect);
+		n = signalled_missing(ep, evd) + (evd == ep->connect);
 	} else if (ep->phase == EP_UP && other.known && other.over) {
 		n = evd == ep->connect;
 	} else if (ep->phase == EP_UP && other.known && other.up && !ep->failed &&

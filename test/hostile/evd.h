@@ -62,8 +62,8 @@ struct evd {
 	bool ended_inside;  /* freed by its own upcall */
 	unsigned int late;  /* upcalls that began since DISABLE returned */
 
-	unsigned int takers_in,
-	    takers_begun; /* calls that take events: in progress, and ever begun */
+	unsigned int takes_in_progress,
+	    takes_begun; /* calls that take events: in progress, and ever begun */
 	struct waiting waiting[EVD_WAITS];
 
 	struct setting cno; /* the serial number of the CNO, or 0 */

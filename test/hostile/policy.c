@@ -43,8 +43,8 @@ struct change {
 	uint64_t begin;
 	/* Software events that are queued, that may be queued; and whether no thread can take them.
 	 */
-	unsigned int queued, possible, takers_begun, posts_begun;
-	bool quiet;
+	unsigned int queued, possible, takes_begun, posts_begun;
+	bool undisturbed;
 };
 
 /* Locked. */
@@ -56,16 +56,16 @@ count_queued(struct evd *evd, struct change *change)
 		change->queued += stream_waiting(&evd->lane[i], change->begin);
 		change->possible += stream_possible(&evd->lane[i]);
 	}
-	change->takers_begun = evd->takers_begun;
+	change->takes_begun = evd->takes_begun;
 	change->posts_begun = evd->posts_begun;
-	change->quiet = !evd->takers_in && !evd->ever_enabled && !evd->inside;
+	change->undisturbed = !evd->takes_in_progress && !evd->ever_enabled && !evd->inside;
 }
 
 /* Locked.  Enabling for new events must be refused if and only if events are queued. */
 static void
 judge_new(struct evd *evd, const struct change *change, DAT_RETURN ret, bool alone)
 {
-	if (!change->quiet || !alone || evd->takers_begun != change->takers_begun ||
+	if (!change->undisturbed || !alone || evd->takes_begun != change->takes_begun ||
 	    life_may_be_ending(&evd->life))
 		return;
 	if (ret == DAT_SUCCESS && change->queued)

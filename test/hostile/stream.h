@@ -35,7 +35,7 @@ struct record {
 	uint8_t state;
 	uint8_t operation; /* of a request: DAT_DTOS */
 	bool silent;	   /* no event if it succeeds */
-	bool quiet;	   /* it wakes no sink */
+	bool unsignalled;  /* it wakes no sink */
 	bool solicited;
 	uint32_t generation;
 	uint32_t

@@ -146,8 +146,8 @@ take_judge(const struct taking *taking, const DAT_EVENT *event)
 
 /* The state when a call began: whether another thread can take events or block the call. */
 struct scene {
-	unsigned int takers_begun, policies_begun, waits;
-	bool quiet; /* no other call takes events, no upcalls */
+	unsigned int takes_begun, policies_begun, waits;
+	bool undisturbed; /* no other call takes events, no upcalls */
 	bool waitable;
 	unsigned int waitables_begun;
 };
@@ -164,9 +164,9 @@ waits(const struct evd *evd)
 }
 
 static bool
-is_quiet(const struct evd *evd, unsigned int takers)
+is_undisturbed(const struct evd *evd, unsigned int takes)
 {
-	return evd->takers_in == takers && !evd->ever_enabled && !evd->policy.in_flight &&
+	return evd->takes_in_progress == takes && !evd->ever_enabled && !evd->policy.in_flight &&
 	       !evd->inside;
 }
 
@@ -176,12 +176,12 @@ enter(struct evd *evd)
 	struct scene scene;
 
 	pthread_mutex_lock(&evd->life.lock);
-	evd->takers_in++;
+	evd->takes_in_progress++;
 	scene = (struct scene){
-		.takers_begun = ++evd->takers_begun,
+		.takes_begun = ++evd->takes_begun,
 		.policies_begun = evd->policy.begun,
 		.waits = waits(evd),
-		.quiet = is_quiet(evd, 1),
+		.undisturbed = is_undisturbed(evd, 1),
 		.waitable = evd->waitable.sure && evd->waitable.value,
 		.waitables_begun = evd->waitable.begun,
 	};
@@ -193,8 +193,8 @@ enter(struct evd *evd)
 static bool
 alone(const struct evd *evd, const struct scene *scene)
 {
-	return scene->quiet && is_quiet(evd, 1) && evd->takers_begun == scene->takers_begun &&
-	       evd->policy.begun == scene->policies_begun;
+	return scene->undisturbed && is_undisturbed(evd, 1) &&
+	       evd->takes_begun == scene->takes_begun && evd->policy.begun == scene->policies_begun;
 }
 
 /* Locked.  Software events that were queued before the call and still are. */
@@ -212,7 +212,7 @@ static void
 leave(struct evd *evd)
 {
 	pthread_mutex_lock(&evd->life.lock);
-	evd->takers_in--;
+	evd->takes_in_progress--;
 	pthread_mutex_unlock(&evd->life.lock);
 }
 

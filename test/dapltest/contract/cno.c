@@ -179,7 +179,7 @@ START_TEST(wait__a_signal_comes__is_interrupted_and_loses_nothing)
 END_TEST
 
 /* clause: c.13.1, c.13.6, c.13.10 */
-START_TEST(bad_arguments__are_told_apart)
+START_TEST(bad_arguments__each_gets_its_own_code)
 {
 	const DAT_RETURN bad_cno = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
 	const DAT_OS_WAIT_PROXY_AGENT no_agent = { NULL, NULL };
@@ -224,7 +224,7 @@ START_TEST(bad_arguments__are_told_apart)
 END_TEST
 
 /* clause: c.13.11 */
-START_TEST(free__with_a_waiter__is_refused_and_disturbs_nobody)
+START_TEST(free__with_a_waiter__is_refused_and_the_waiter_stays)
 {
 	struct cno_waiter w;
 	struct dt_side side;
@@ -368,8 +368,8 @@ contract_cno_suite(void)
 	tcase_add_test(tc, wait__with_tiny_timeouts__swallows_no_trigger);
 	tcase_add_test(tc, wait__a_timeout__is_kept_to_the_microsecond_and_not_early);
 	in_every_personality(tc, wait__a_signal_comes__is_interrupted_and_loses_nothing);
-	tcase_add_test(tc, bad_arguments__are_told_apart);
-	tcase_add_test(tc, free__with_a_waiter__is_refused_and_disturbs_nobody);
+	tcase_add_test(tc, bad_arguments__each_gets_its_own_code);
+	tcase_add_test(tc, free__with_a_waiter__is_refused_and_the_waiter_stays);
 	tcase_add_test(
 	    tc, end__last_evd_freed_or_moved_away_or_adapter_closed__all_waiters_return_null);
 	tc = dt_tcase(s, "agent");

@@ -14,7 +14,7 @@ open_with(const char *name, DAT_COUNT qlen, DAT_EVD_HANDLE *async, DAT_IA_HANDLE
 }
 
 /* clause: c.2.2, c.2.3, c.2.4, c.2.5, c.2.6 */
-START_TEST(create__bad_arguments__are_told_apart_and_nothing_is_made)
+START_TEST(create__bad_arguments__each_gets_its_own_code_and_nothing_is_made)
 {
 	DAT_EVD_HANDLE evd = (DAT_EVD_HANDLE)3;
 	DAT_CNO_HANDLE freed, foreign;
@@ -58,7 +58,7 @@ START_TEST(create__bad_arguments__are_told_apart_and_nothing_is_made)
 END_TEST
 
 /* clause: c.2.1, c.2.7, c.3.1, c.11.1 */
-START_TEST(query__tells_what_it_is_and_what_became_of_it)
+START_TEST(query__returns_attributes_and_state)
 {
 	DAT_EVD_PARAM param;
 	struct dt_side side;
@@ -89,7 +89,7 @@ START_TEST(query__tells_what_it_is_and_what_became_of_it)
 END_TEST
 
 /* clause: c.11.2, c.11.3 */
-START_TEST(query__bad_arguments__are_told_apart)
+START_TEST(query__bad_arguments__each_gets_its_own_code)
 {
 	DAT_EVD_PARAM param;
 	struct dt_side side;
@@ -144,7 +144,7 @@ START_TEST(post_se__rules)
 		dt_assert_ret(
 		    dat_evd_post_se(evd, &event), DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE));
 	}
-	dt_assert_quiet(side.async);
+	dt_assert_stays_empty(side.async);
 	for (DAT_EVD_FLAGS other = DAT_EVD_CR_FLAG; other <= DAT_EVD_ASYNC_FLAG;
 	     other = (DAT_EVD_FLAGS)(other * 2))
 		dt_assert_ret(dat_evd_post_se(dt_evd(&side, other, 3), &event),
@@ -249,7 +249,7 @@ START_TEST(free__in_use__is_refused_by_the_name)
 END_TEST
 
 /* clause: c.2.10, c.2.12 */
-START_TEST(async__made_or_given_badly__is_told_apart)
+START_TEST(async__created_or_given_badly__each_gets_its_own_code)
 {
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
 	struct dt_side side;
@@ -299,13 +299,13 @@ START_TEST(async__shared_by_two_openings__gets_the_events_of_both)
 	fault_raise(IBV_EVENT_PORT_ERR, NULL);
 	dt_expect(async, DAT_ASYNC_ERROR_IA_CATASTROPHIC, &event[0]);
 	ck_assert_ptr_eq(event[0].event_data.asynch_error_event_data.dat_handle, one);
-	dt_assert_quiet(async);
+	dt_assert_stays_empty(async);
 	dt_close(one);
 }
 END_TEST
 
 /* clause: c.2.13 */
-START_TEST(async__exists_elsewhere__query_says_so_and_the_other_opening_is_told)
+START_TEST(async__exists_elsewhere__query_and_the_other_opening_report_it)
 {
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL, exists = DAT_EVD_ASYNC_EXISTS, queried, evd;
 	DAT_IA_HANDLE one, two;
@@ -336,7 +336,7 @@ START_TEST(async__exists_elsewhere__query_says_so_and_the_other_opening_is_told)
 	fault_raise(IBV_EVENT_DEVICE_FATAL, NULL);
 	dt_expect(async, DAT_ASYNC_ERROR_IA_CATASTROPHIC, &event);
 	ck_assert_ptr_eq(event.event_data.asynch_error_event_data.dat_handle, one);
-	dt_assert_quiet(async);
+	dt_assert_stays_empty(async);
 	dt_close(two);
 	dt_close(one);
 }
@@ -348,9 +348,9 @@ contract_evd_suite(void)
 	Suite *s = suite_create("c.2-evd");
 	TCase *tc = dt_tcase(s, "create");
 
-	tcase_add_test(tc, create__bad_arguments__are_told_apart_and_nothing_is_made);
-	tcase_add_test(tc, query__tells_what_it_is_and_what_became_of_it);
-	tcase_add_test(tc, query__bad_arguments__are_told_apart);
+	tcase_add_test(tc, create__bad_arguments__each_gets_its_own_code_and_nothing_is_made);
+	tcase_add_test(tc, query__returns_attributes_and_state);
+	tcase_add_test(tc, query__bad_arguments__each_gets_its_own_code);
 	tc = dt_tcase(s, "post");
 	in_every_personality(tc, post_se__rules);
 	in_every_personality(
@@ -361,10 +361,10 @@ contract_evd_suite(void)
 	tcase_add_test(tc, free__in_use__is_refused_by_the_name);
 	tc = dt_tcase(s, "async");
 	tcase_add_checked_fixture(tc, NULL, fault_clear);
-	tcase_add_test(tc, async__made_or_given_badly__is_told_apart);
+	tcase_add_test(tc, async__created_or_given_badly__each_gets_its_own_code);
 	if (!dt_on_soft("async events in c.2-evd"))
 		return s;
 	tcase_add_test(tc, async__shared_by_two_openings__gets_the_events_of_both);
-	tcase_add_test(tc, async__exists_elsewhere__query_says_so_and_the_other_opening_is_told);
+	tcase_add_test(tc, async__exists_elsewhere__query_and_the_other_opening_report_it);
 	return s;
 }

@@ -167,7 +167,7 @@ START_TEST(fd__last_evd_goes__is_readable_and_names_none)
 END_TEST
 
 /* clause: c.13.10 */
-START_TEST(fd__query__tells_it_and_no_agent_can_be_installed)
+START_TEST(fd__query__returns_it_and_no_agent_can_be_installed)
 {
 	const DAT_OS_WAIT_PROXY_AGENT agent = { NULL, (DAT_AGENT_FUNC)(uintptr_t)8 };
 	const DAT_OS_WAIT_PROXY_AGENT none = { NULL, NULL };
@@ -188,7 +188,7 @@ START_TEST(fd__query__tells_it_and_no_agent_can_be_installed)
 END_TEST
 
 /* clause: c.13.13, c.13.14 */
-START_TEST(fd__bad_arguments__are_told_apart)
+START_TEST(fd__bad_arguments__each_gets_its_own_code)
 {
 	DAT_EVD_HANDLE triggered;
 	DAT_CNO_HANDLE plain;
@@ -268,8 +268,8 @@ contract_fd_suite(void)
 	in_every_personality(tc, fd__completions__wake_poll_and_epoll);
 	tcase_add_test(tc, fd__consumed_by_cno_wait__is_not_readable_any_more);
 	tcase_add_test(tc, fd__last_evd_goes__is_readable_and_names_none);
-	tcase_add_test(tc, fd__query__tells_it_and_no_agent_can_be_installed);
-	tcase_add_test(tc, fd__bad_arguments__are_told_apart);
+	tcase_add_test(tc, fd__query__returns_it_and_no_agent_can_be_installed);
+	tcase_add_test(tc, fd__bad_arguments__each_gets_its_own_code);
 	in_every_personality(tc, fd__a_reactor_drains_what_it_is_handed__sees_all);
 	return s;
 }

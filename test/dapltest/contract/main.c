@@ -8,7 +8,7 @@ main(int argc, char **argv)
 		contract_evd_suite,
 		contract_merge_suite,
 		contract_wait_suite,
-		contract_taker_suite,
+		contract_sink_suite,
 		contract_resize_suite,
 		contract_cno_suite,
 		contract_fd_suite,

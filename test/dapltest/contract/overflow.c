@@ -97,7 +97,7 @@ lose_the_third(struct dt_pair *pair)
 }
 
 /* clause: d.5.1, d.3.1, d.0.11 */
-START_TEST(completion_queue__overruns__is_told_once_and_what_was_queued_comes_first)
+START_TEST(completion_queue__overruns__is_reported_once_after_what_was_queued)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -203,7 +203,7 @@ START_TEST(completion_queue__overran_while_disabled__dequeue_and_enable_come_to_
 END_TEST
 
 /* clause: d.5.1 */
-START_TEST(completion_queue__overruns_under_a_cno__the_cno_is_told)
+START_TEST(completion_queue__overruns_under_a_cno__the_cno_is_notified)
 {
 	DAT_EVD_HANDLE triggered;
 	struct dt_pair pair;
@@ -248,7 +248,7 @@ START_TEST(completion_queue__overrun__the_evd_may_still_be_changed_and_freed)
 END_TEST
 
 /* clause: d.5.2 */
-START_TEST(connection_requests__more_than_the_evd_holds__are_rejected_and_told_once)
+START_TEST(connection_requests__more_than_the_evd_holds__are_rejected_and_reported_once)
 {
 	DAT_EP_HANDLE eps[3];
 	struct dt_pair pair;
@@ -273,7 +273,7 @@ START_TEST(connection_requests__more_than_the_evd_holds__are_rejected_and_told_o
 			dt_nap_ms(20);
 	}
 	expect_overflow(pair.b.async, pair.b.cr);
-	dt_assert_quiet(pair.b.async);
+	dt_assert_stays_empty(pair.b.async);
 	cr = dt_request(&pair.b);
 	dt_assert_type(dat_evd_dequeue(pair.b.cr, &event), DAT_QUEUE_EMPTY);
 	dt_ok(dat_cr_accept(cr, pair.b.ep, 0, NULL));
@@ -283,7 +283,7 @@ START_TEST(connection_requests__more_than_the_evd_holds__are_rejected_and_told_o
 END_TEST
 
 /* clause: d.5.3 */
-START_TEST(connection_events__more_than_the_evd_holds__are_told_once)
+START_TEST(connection_events__more_than_the_evd_holds__are_reported_once)
 {
 	DAT_EP_HANDLE eps[3];
 	struct dt_pair pair;
@@ -301,7 +301,7 @@ START_TEST(connection_events__more_than_the_evd_holds__are_told_once)
 		dt_await_state(eps[i], DAT_EP_STATE_CONNECTED);
 	}
 	expect_overflow(pair.b.async, pair.b.connect);
-	dt_assert_quiet(pair.b.async);
+	dt_assert_stays_empty(pair.b.async);
 	dt_expect_connection(pair.b.connect, DAT_CONNECTION_EVENT_ESTABLISHED, eps[0]);
 	dt_assert_type(dat_evd_dequeue(pair.b.connect, &event), DAT_INVALID_STATE);
 	dt_pair_close(&pair);
@@ -332,7 +332,7 @@ START_TEST(async_evd__is_full__nothing_else_ends)
 END_TEST
 
 /* clause: d.0.12, d.3.2, d.3.3, d.3.5 */
-START_TEST(device__fails__every_adapter_is_told_of_what_matters)
+START_TEST(device__fails__every_adapter_gets_the_events_that_concern_it)
 {
 	static const enum ibv_event_type harmless[] = { IBV_EVENT_PORT_ACTIVE, IBV_EVENT_LID_CHANGE,
 		IBV_EVENT_PKEY_CHANGE, IBV_EVENT_SM_CHANGE, IBV_EVENT_CLIENT_REREGISTER,
@@ -350,7 +350,7 @@ START_TEST(device__fails__every_adapter_is_told_of_what_matters)
 	expect_async(two.async, DAT_ASYNC_ERROR_IA_CATASTROPHIC, two.ia, DAT_IA_OTHER_ERROR);
 	for (size_t i = 0; i < sizeof harmless / sizeof harmless[0]; i++)
 		fault_raise(harmless[i], NULL);
-	dt_assert_quiet(one.async);
+	dt_assert_stays_empty(one.async);
 	dt_assert_empty(two.async);
 	dt_side_close(&one);
 	dt_side_close(&two);
@@ -358,7 +358,7 @@ START_TEST(device__fails__every_adapter_is_told_of_what_matters)
 END_TEST
 
 /* clause: d.0.14 */
-START_TEST(device__refuses_a_request_for_notification__is_told_once_and_tried_again)
+START_TEST(device__refuses_a_request_for_notification__is_reported_once_and_tried_again)
 {
 	DAT_EVD_HANDLE triggered;
 	struct dt_pair pair;
@@ -374,7 +374,7 @@ START_TEST(device__refuses_a_request_for_notification__is_told_once_and_tried_ag
 	dt_send(&pair.a, 0, 64, 1);
 	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &triggered));
 	ck_assert_ptr_eq(triggered, pair.b.recv);
-	dt_assert_quiet(pair.b.async);
+	dt_assert_stays_empty(pair.b.async);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -434,7 +434,7 @@ START_TEST(device__never_resizes__an_evd_holds_all_that_it_was_made_longer_for)
 	}
 	for (int i = 0; i < n; i++)
 		dt_expect_dto(pair.b.recv, pair.b.ep, (DAT_UINT64)i, DAT_DTO_SUCCESS, &event);
-	dt_assert_quiet(pair.b.async);
+	dt_assert_stays_empty(pair.b.async);
 	dt_pair_close(&pair);
 	dt_side_close(&first);
 }
@@ -450,23 +450,23 @@ contract_overflow_suite(void)
 		return s;
 	tcase_add_checked_fixture(tc, NULL, fault_clear);
 	in_every_personality(
-	    tc, completion_queue__overruns__is_told_once_and_what_was_queued_comes_first);
+	    tc, completion_queue__overruns__is_reported_once_after_what_was_queued);
 	in_every_personality(tc, completion_queue__overruns_under_a_waiter__releases_it);
 	in_every_personality(
 	    tc, completion_queue__overruns_under_upcalls__connection_events_still_come);
 	in_every_personality(
 	    tc, completion_queue__overran_while_disabled__dequeue_and_enable_come_to_an_end);
-	in_every_personality(tc, completion_queue__overruns_under_a_cno__the_cno_is_told);
+	in_every_personality(tc, completion_queue__overruns_under_a_cno__the_cno_is_notified);
 	in_every_personality(tc, completion_queue__overrun__the_evd_may_still_be_changed_and_freed);
 	tcase_add_test(
-	    tc, connection_requests__more_than_the_evd_holds__are_rejected_and_told_once);
-	tcase_add_test(tc, connection_events__more_than_the_evd_holds__are_told_once);
+	    tc, connection_requests__more_than_the_evd_holds__are_rejected_and_reported_once);
+	tcase_add_test(tc, connection_events__more_than_the_evd_holds__are_reported_once);
 	tcase_add_test(tc, async_evd__is_full__nothing_else_ends);
 	tc = dt_tcase(s, "device");
 	tcase_add_checked_fixture(tc, NULL, fault_clear);
-	in_every_personality(tc, device__fails__every_adapter_is_told_of_what_matters);
+	in_every_personality(tc, device__fails__every_adapter_gets_the_events_that_concern_it);
 	in_every_personality(
-	    tc, device__refuses_a_request_for_notification__is_told_once_and_tried_again);
+	    tc, device__refuses_a_request_for_notification__is_reported_once_and_tried_again);
 	in_every_personality(tc, device__cannot_resize__the_evd_gets_its_length_all_the_same);
 	tcase_add_test(tc, device__never_resizes__an_evd_holds_all_that_it_was_made_longer_for);
 	return s;

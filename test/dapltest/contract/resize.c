@@ -12,7 +12,7 @@ max_qlen(const struct dt_side *side)
 }
 
 /* clause: c.10.2, c.10.7 */
-START_TEST(resize__bad_arguments__are_told_apart)
+START_TEST(resize__bad_arguments__each_gets_its_own_code)
 {
 	const DAT_RETURN bad_length = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	const DAT_RETURN bad_handle = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
@@ -63,7 +63,7 @@ START_TEST(resize__of_software_events__keeps_all_in_order_or_refuses)
 END_TEST
 
 /* clause: c.10.4 */
-START_TEST(resize__a_waiter_is_blocked__is_refused_and_disturbs_nobody)
+START_TEST(resize__a_waiter_is_blocked__is_refused_and_the_waiter_stays)
 {
 	struct evd_waiter w;
 	struct dt_side side;
@@ -387,9 +387,9 @@ contract_resize_suite(void)
 	Suite *s = suite_create("c.10-resize");
 	TCase *tc = dt_tcase(s, "rules");
 
-	tcase_add_test(tc, resize__bad_arguments__are_told_apart);
+	tcase_add_test(tc, resize__bad_arguments__each_gets_its_own_code);
 	in_every_personality(tc, resize__of_software_events__keeps_all_in_order_or_refuses);
-	in_every_personality(tc, resize__a_waiter_is_blocked__is_refused_and_disturbs_nobody);
+	in_every_personality(tc, resize__a_waiter_is_blocked__is_refused_and_the_waiter_stays);
 	in_every_personality(tc, resize__result_is_at_least_what_was_asked_for);
 	in_every_personality(tc, resize__with_completions_queued__keeps_them_and_its_queue_pairs);
 	tc = dt_tcase(s, "deep");

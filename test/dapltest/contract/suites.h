@@ -7,7 +7,7 @@
 Suite *contract_evd_suite(void);
 Suite *contract_merge_suite(void);
 Suite *contract_wait_suite(void);
-Suite *contract_taker_suite(void);
+Suite *contract_sink_suite(void);
 Suite *contract_resize_suite(void);
 Suite *contract_overflow_suite(void);
 Suite *contract_cno_suite(void);

@@ -118,7 +118,7 @@ START_TEST(threshold__every_number__wakes_at_the_last_and_takes_the_oldest)
 END_TEST
 
 /* clause: c.4.11, c.4.10, c.4.9, c.5.3, c.5.7 */
-START_TEST(bad_arguments__are_told_apart_and_take_nothing)
+START_TEST(bad_arguments__each_gets_its_own_code_and_takes_nothing)
 {
 	const DAT_RETURN bad_threshold = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
 	const DAT_RETURN bad_handle = DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE);
@@ -239,7 +239,7 @@ START_TEST(waiter__interrupted_by_a_signal__loses_nothing)
 END_TEST
 
 /* clause: c.4.14, c.12.3 */
-START_TEST(waiter__its_evd_is_freed_or_its_adapter_closed__is_told_abort)
+START_TEST(waiter__its_evd_is_freed_or_its_adapter_closed__gets_abort)
 {
 	struct evd_waiter w[2];
 	struct dt_side side;
@@ -344,7 +344,7 @@ START_TEST(unwaitable__dequeue_and_cno_go_on__and_it_can_be_cleared)
 }
 END_TEST
 
-struct takers {
+struct readers {
 	DAT_EVD_HANDLE evd;
 	int n;
 	_Atomic(int) taken;
@@ -355,7 +355,7 @@ struct takers {
 static void *
 take_all(void *arg)
 {
-	struct takers *t = arg;
+	struct readers *t = arg;
 	DAT_EVENT event;
 	int last = -1, id;
 
@@ -374,7 +374,7 @@ take_all(void *arg)
 /* clause: c.5.6, c.5.1, d.4.5 */
 START_TEST(dequeue__by_three_threads__each_event_once_and_each_thread_in_order)
 {
-	static struct takers t;
+	static struct readers t;
 	DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
 	pthread_t thread[3];
 	struct dt_side side;
@@ -428,12 +428,12 @@ contract_wait_suite(void)
 	in_every_personality(tc, timeout__infinite__waits_until_something_comes);
 	tc = dt_tcase(s, "wait");
 	tcase_add_test(tc, threshold__every_number__wakes_at_the_last_and_takes_the_oldest);
-	tcase_add_test(tc, bad_arguments__are_told_apart_and_take_nothing);
+	tcase_add_test(tc, bad_arguments__each_gets_its_own_code_and_takes_nothing);
 	in_every_personality(tc, waiter__owns_the_evd__others_are_refused_and_take_nothing);
 	in_every_personality(
 	    tc, waiter__on_an_evd_with_a_cno__the_cno_is_not_triggered_until_it_leaves);
 	in_every_personality(tc, waiter__interrupted_by_a_signal__loses_nothing);
-	in_every_personality(tc, waiter__its_evd_is_freed_or_its_adapter_closed__is_told_abort);
+	in_every_personality(tc, waiter__its_evd_is_freed_or_its_adapter_closed__gets_abort);
 	tc = dt_tcase(s, "unwaitable");
 	in_every_personality(tc, unwaitable__wakes_the_waiter_and_refuses_the_next);
 	in_every_personality(tc, unwaitable__cleared_at_once__the_blocked_waiter_goes_all_the_same);

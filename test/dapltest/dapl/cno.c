@@ -57,7 +57,7 @@ START_TEST(cno__nothing_comes__times_out_with_a_null_evd)
 END_TEST
 
 /* clause: c.13.7 */
-START_TEST(cno__two_evds_fire_before_the_wait__both_are_told)
+START_TEST(cno__two_evds_fire_before_the_wait__both_are_returned)
 {
 	DAT_EVD_HANDLE first, second, triggered[2];
 	struct dt_side side;
@@ -103,7 +103,7 @@ START_TEST(cno__of_a_dto_evd__is_woken_by_a_completion)
 END_TEST
 
 /* clause: c.6.1, c.6.2 */
-START_TEST(cno__evd_enabled_with_events_queued__is_told)
+START_TEST(cno__evd_enabled_with_events_queued__is_notified)
 {
 	DAT_EVD_HANDLE evd, triggered;
 	struct dt_side side;
@@ -123,7 +123,7 @@ END_TEST
 /* Events that a waiter of the CNO left are reported to it again. */
 /* origin: outside.46 */
 /* clause: c.6.1, c.6.2 */
-START_TEST(cno__evd_disabled_and_enabled_with_events_left__is_told_again)
+START_TEST(cno__evd_disabled_and_enabled_with_events_left__is_notified_again)
 {
 	DAT_EVD_HANDLE evd, triggered;
 	struct dt_side side;
@@ -142,7 +142,7 @@ START_TEST(cno__evd_disabled_and_enabled_with_events_left__is_told_again)
 END_TEST
 
 /* clause: c.8.1 */
-START_TEST(cno__modified_away_and_back__is_told_of_what_waits)
+START_TEST(cno__modified_away_and_back__is_notified_of_what_is_queued)
 {
 	DAT_EVD_HANDLE evd, triggered;
 	struct dt_side side;
@@ -311,11 +311,11 @@ dapl_cno_suite(void)
 
 	tcase_add_test(tc, cno__triggered_before_the_wait__returns_at_once);
 	tcase_add_test(tc, cno__nothing_comes__times_out_with_a_null_evd);
-	tcase_add_test(tc, cno__two_evds_fire_before_the_wait__both_are_told);
+	tcase_add_test(tc, cno__two_evds_fire_before_the_wait__both_are_returned);
 	tcase_add_test(tc, cno__of_a_dto_evd__is_woken_by_a_completion);
-	tcase_add_test(tc, cno__evd_enabled_with_events_queued__is_told);
-	tcase_add_test(tc, cno__evd_disabled_and_enabled_with_events_left__is_told_again);
-	tcase_add_test(tc, cno__modified_away_and_back__is_told_of_what_waits);
+	tcase_add_test(tc, cno__evd_enabled_with_events_queued__is_notified);
+	tcase_add_test(tc, cno__evd_disabled_and_enabled_with_events_left__is_notified_again);
+	tcase_add_test(tc, cno__modified_away_and_back__is_notified_of_what_is_queued);
 	tc = dt_tcase(s, "free");
 	tcase_add_test(tc, cno__in_use__cannot_be_freed);
 	tcase_add_test(tc, cno__closed_with_a_waiter__releases_it_with_a_null_evd);

@@ -15,9 +15,9 @@ START_TEST(connect__accepted__establishes_both_ends_once)
 	dt_connect_pair(&pair);
 	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_CONNECTED);
 	ck_assert_int_eq(dt_state(pair.b.ep), DAT_EP_STATE_CONNECTED);
-	dt_assert_quiet(pair.a.connect);
-	dt_assert_quiet(pair.b.connect);
-	dt_assert_quiet(pair.b.cr);
+	dt_assert_stays_empty(pair.a.connect);
+	dt_assert_stays_empty(pair.b.connect);
+	dt_assert_stays_empty(pair.b.cr);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -71,7 +71,7 @@ START_TEST(connect__rejected_by_the_consumer__is_a_peer_rejection_with_data)
 	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_DISCONNECTED);
 	dt_assert_ret(
 	    dat_cr_reject(cr, 0, NULL), DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CR));
-	dt_assert_quiet(pair.a.connect);
+	dt_assert_stays_empty(pair.a.connect);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -90,7 +90,7 @@ START_TEST(connect__rejected_without_data__is_still_the_peers_doing)
 END_TEST
 
 /* clause: d.0.5 */
-START_TEST(connect__nobody_listens__is_a_non_peer_rejection)
+START_TEST(connect__no_listener__is_a_non_peer_rejection)
 {
 	struct dt_pair pair;
 
@@ -98,13 +98,13 @@ START_TEST(connect__nobody_listens__is_a_non_peer_rejection)
 	dt_ok(dat_psp_free(pair.b.psp));
 	dt_connect(&pair.a, &pair.b, NULL, 0);
 	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, pair.a.ep);
-	dt_assert_quiet(pair.a.connect);
+	dt_assert_stays_empty(pair.a.connect);
 	dt_pair_close(&pair);
 }
 END_TEST
 
 /* clause: d.0.10 */
-START_TEST(connect__to_an_address_nobody_has__is_unreachable)
+START_TEST(connect__to_an_unused_address__is_unreachable)
 {
 	struct sockaddr_in nowhere = { .sin_family = AF_INET };
 	struct dt_side side;
@@ -141,8 +141,8 @@ START_TEST(connect__unanswered__times_out_and_the_late_accept_fails)
 	dt_expect_connection(
 	    pair.b.connect, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR, pair.b.ep);
 	ck_assert_int_eq(dt_state(pair.b.ep), DAT_EP_STATE_DISCONNECTED);
-	dt_assert_quiet(pair.a.connect);
-	dt_assert_quiet(pair.b.connect);
+	dt_assert_stays_empty(pair.a.connect);
+	dt_assert_stays_empty(pair.b.connect);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -164,7 +164,7 @@ START_TEST(connect__with_a_timeout_that_is_not_needed__stays_connected)
 END_TEST
 
 /* clause: e.1.3, e.1.4 */
-START_TEST(connect__bad_arguments__are_told_apart)
+START_TEST(connect__bad_arguments__each_gets_its_own_code)
 {
 	DAT_PVOID data = (DAT_PVOID)(uintptr_t)hello;
 	struct sockaddr unknown = { .sa_family = AF_UNIX };
@@ -278,7 +278,7 @@ START_TEST(cr_evd__full__rejects_the_rest_and_reports_the_overflow_once)
 		dt_expect(pair.a.connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, &event);
 	dt_expect(pair.b.async, DAT_ASYNC_ERROR_EVD_OVERFLOW, &event);
 	ck_assert_ptr_eq(event.event_data.asynch_error_event_data.dat_handle, pair.b.cr);
-	dt_assert_quiet(pair.b.async);
+	dt_assert_stays_empty(pair.b.async);
 	/* The events queued before are delivered, and the EVD stays usable. */
 	dt_ok(dat_evd_dequeue(pair.b.cr, &event));
 	dt_ok(dat_cr_reject(event.event_data.cr_arrival_event_data.cr_handle, 0, NULL));
@@ -329,7 +329,7 @@ START_TEST(connect_evd__full__reports_the_overflow)
 END_TEST
 
 /* clause: e.1.14 */
-START_TEST(ep_query__of_a_connection__tells_both_ends)
+START_TEST(ep_query__of_a_connection__returns_both_ends)
 {
 	DAT_EP_PARAM param;
 	struct dt_pair pair;
@@ -410,8 +410,8 @@ START_TEST(many_connections__one_listener__each_event_names_its_endpoint)
 		dt_await_state(b[i], DAT_EP_STATE_DISCONNECTED);
 		dt_expect(pair.b.connect, DAT_CONNECTION_EVENT_DISCONNECTED, &event);
 	}
-	dt_assert_quiet(pair.a.connect);
-	dt_assert_quiet(pair.b.connect);
+	dt_assert_stays_empty(pair.a.connect);
+	dt_assert_stays_empty(pair.b.connect);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -426,21 +426,21 @@ dapl_connect_suite(void)
 	tcase_add_test(tc, connect__private_data__travels_both_ways);
 	tcase_add_test(tc, connect__rejected_by_the_consumer__is_a_peer_rejection_with_data);
 	tcase_add_test(tc, connect__rejected_without_data__is_still_the_peers_doing);
-	tcase_add_test(tc, connect__nobody_listens__is_a_non_peer_rejection);
+	tcase_add_test(tc, connect__no_listener__is_a_non_peer_rejection);
 	tcase_add_test(tc, connect__unanswered__times_out_and_the_late_accept_fails);
 	tcase_add_test(tc, connect__with_a_timeout_that_is_not_needed__stays_connected);
-	tcase_add_test(tc, connect__bad_arguments__are_told_apart);
+	tcase_add_test(tc, connect__bad_arguments__each_gets_its_own_code);
 	tcase_add_test(tc, connect__in_a_wrong_state__names_the_state);
 	tcase_add_test(tc, dup_connect__of_a_connected_endpoint__reaches_the_same_listener);
 	tcase_add_test(tc, many_connections__one_listener__each_event_names_its_endpoint);
 	tc = dt_tcase_timed(s, "unreachable", 100);
-	tcase_add_test(tc, connect__to_an_address_nobody_has__is_unreachable);
+	tcase_add_test(tc, connect__to_an_unused_address__is_unreachable);
 	tc = dt_tcase(s, "overflow");
 	tcase_add_test(tc, cr_evd__full__rejects_the_rest_and_reports_the_overflow_once);
 	tcase_add_test(tc, cr_evd__freed_with_a_request_queued__rejects_it);
 	tcase_add_test(tc, connect_evd__full__reports_the_overflow);
 	tc = dt_tcase(s, "endpoint");
-	tcase_add_test(tc, ep_query__of_a_connection__tells_both_ends);
+	tcase_add_test(tc, ep_query__of_a_connection__returns_both_ends);
 	tcase_add_test(tc, ep_create__attributes_beyond_the_device__are_refused);
 	return s;
 }

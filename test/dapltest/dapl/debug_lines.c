@@ -102,7 +102,7 @@ do_something(void)
 	dt_side_close(&side);
 }
 
-START_TEST(calls__asked_for__are_told_with_names_of_parameters_and_values)
+START_TEST(calls__class_enabled__are_printed_with_parameters_and_values)
 {
 	setenv("DAT_DBG_TYPE", "0x20", 1);
 	capture(STDERR_FILENO);
@@ -195,7 +195,7 @@ static const struct {
 	{ "DAPL_DBG_TYPE", "0x18", false, false },
 };
 
-START_TEST(callbacks__asked_for__are_told_with_the_event_and_when_they_return)
+START_TEST(callbacks__class_enabled__are_printed_with_the_event_and_at_return)
 {
 	const bool before = callbacks[_i].before, after = callbacks[_i].after;
 
@@ -216,7 +216,7 @@ START_TEST(callbacks__asked_for__are_told_with_the_event_and_when_they_return)
 }
 END_TEST
 
-START_TEST(extended_operations__asked_for__are_told_by_name_or_number)
+START_TEST(extended_operations__class_enabled__are_printed_by_name_or_number)
 {
 	struct dat_rearm_evd_counters counters;
 	struct dt_side side;
@@ -238,7 +238,7 @@ START_TEST(extended_operations__asked_for__are_told_by_name_or_number)
 }
 END_TEST
 
-START_TEST(calls__with_pointers_that_lead_nowhere__are_told_and_refused_as_ever)
+START_TEST(calls__with_invalid_pointers__are_printed_and_refused)
 {
 	const DAT_PVOID nowhere = (DAT_PVOID)(uintptr_t)64;
 	struct dt_side side;
@@ -265,7 +265,7 @@ START_TEST(calls__with_pointers_that_lead_nowhere__are_told_and_refused_as_ever)
 }
 END_TEST
 
-START_TEST(connections__asked_for__are_told_from_state_to_state)
+START_TEST(connections__class_enabled__every_change_of_state_is_printed)
 {
 	setenv("DAT_DBG_TYPE", "16", 1);
 	capture(STDERR_FILENO);
@@ -307,7 +307,7 @@ static const struct {
 	bool reported;
 } errors[] = { { NULL, true }, { "1", true }, { "0", false }, { "0x3e", false }, { "junk", true } };
 
-START_TEST(errors__unless_refused__are_told)
+START_TEST(errors__unless_disabled__are_printed)
 {
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
 	DAT_IA_HANDLE ia;
@@ -409,14 +409,14 @@ debug_suite(void)
 	Suite *s = suite_create("debug");
 	TCase *tc = dt_tcase(s, "lines");
 
-	tcase_add_test(tc, calls__asked_for__are_told_with_names_of_parameters_and_values);
+	tcase_add_test(tc, calls__class_enabled__are_printed_with_parameters_and_values);
 	tcase_add_loop_test(
-	    tc, callbacks__asked_for__are_told_with_the_event_and_when_they_return, 0, 4);
-	tcase_add_test(tc, extended_operations__asked_for__are_told_by_name_or_number);
-	tcase_add_test(tc, calls__with_pointers_that_lead_nowhere__are_told_and_refused_as_ever);
-	tcase_add_test(tc, connections__asked_for__are_told_from_state_to_state);
+	    tc, callbacks__class_enabled__are_printed_with_the_event_and_at_return, 0, 4);
+	tcase_add_test(tc, extended_operations__class_enabled__are_printed_by_name_or_number);
+	tcase_add_test(tc, calls__with_invalid_pointers__are_printed_and_refused);
+	tcase_add_test(tc, connections__class_enabled__every_change_of_state_is_printed);
 	tcase_add_loop_test(tc, provider_variable__bits_of_openfabrics__ask_for_the_same, 0, 5);
-	tcase_add_loop_test(tc, errors__unless_refused__are_told, 0, 5);
+	tcase_add_loop_test(tc, errors__unless_disabled__are_printed, 0, 5);
 	tcase_add_test(tc, nothing_asked_for__nothing_is_printed);
 	tcase_add_loop_test(tc, destination__standard_output__is_where_lines_go, 0, 2);
 	tcase_add_test(tc, lines__of_several_threads__do_not_mix);

@@ -20,8 +20,8 @@ START_TEST(disconnect__either_end__both_get_one_event)
 	/* A disconnect after the end succeeds and makes no event. */
 	dt_ok(dat_ep_disconnect(pair.a.ep, ABRUPT));
 	dt_ok(dat_ep_disconnect(pair.b.ep, GRACEFUL));
-	dt_assert_quiet(pair.a.connect);
-	dt_assert_quiet(pair.b.connect);
+	dt_assert_stays_empty(pair.a.connect);
+	dt_assert_stays_empty(pair.b.connect);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -37,8 +37,8 @@ START_TEST(disconnect__both_ends_at_once__each_gets_one_event)
 	dt_ok(dat_ep_disconnect(pair.b.ep, ABRUPT));
 	dt_expect_disconnected(&pair.a);
 	dt_expect_disconnected(&pair.b);
-	dt_assert_quiet(pair.a.connect);
-	dt_assert_quiet(pair.b.connect);
+	dt_assert_stays_empty(pair.a.connect);
+	dt_assert_stays_empty(pair.b.connect);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -53,7 +53,7 @@ START_TEST(disconnect__unconnected__is_refused)
 	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_UNCONNECTED));
 	dt_assert_ret(dat_ep_disconnect(side.ep, (DAT_CLOSE_FLAGS)9),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
-	dt_assert_quiet(side.connect);
+	dt_assert_stays_empty(side.connect);
 	dt_side_close(&side);
 }
 END_TEST
@@ -72,8 +72,8 @@ START_TEST(disconnect__while_connecting__withdraws_the_attempt)
 	dt_ok(dat_cr_accept(cr, pair.b.ep, 0, NULL));
 	dt_expect_connection(
 	    pair.b.connect, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR, pair.b.ep);
-	dt_assert_quiet(pair.a.connect);
-	dt_assert_quiet(pair.b.connect);
+	dt_assert_stays_empty(pair.a.connect);
+	dt_assert_stays_empty(pair.b.connect);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -118,8 +118,8 @@ START_TEST(disconnect__abrupt__flushes_every_receive_exactly_once)
 		dt_expect_dto(pair.a.recv, pair.a.ep, i, DAT_DTO_ERR_FLUSHED, &event);
 		dt_expect_dto(pair.b.recv, pair.b.ep, 100 + i, DAT_DTO_ERR_FLUSHED, &event);
 	}
-	dt_assert_quiet(pair.a.recv);
-	dt_assert_quiet(pair.b.recv);
+	dt_assert_stays_empty(pair.a.recv);
+	dt_assert_stays_empty(pair.b.recv);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -151,8 +151,8 @@ START_TEST(disconnect__more_receives_than_the_evd_is_long__loses_none)
 		ck_assert_int_eq(
 		    event.event_data.dto_completion_event_data.status, DAT_DTO_ERR_FLUSHED);
 	}
-	dt_assert_quiet(side.recv);
-	dt_assert_quiet(pair.b.async);
+	dt_assert_stays_empty(side.recv);
+	dt_assert_stays_empty(pair.b.async);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -173,10 +173,10 @@ START_TEST(disconnected__posts__are_flushed_at_once)
 	ck_assert_int_eq(event.event_data.dto_completion_event_data.operation, DAT_DTO_SEND);
 	dt_expect_dto(pair.a.recv, pair.a.ep, 2, DAT_DTO_ERR_FLUSHED, &event);
 	ck_assert_int_eq(event.event_data.dto_completion_event_data.operation, DAT_DTO_RECEIVE);
-	dt_assert_quiet(pair.a.connect);
+	dt_assert_stays_empty(pair.a.connect);
 	dt_recv(&pair.a, 0, 8, 3);
 	dt_ok(dat_ep_free(pair.a.ep)); /* ... drops the events that it left */
-	dt_assert_quiet(pair.a.recv);
+	dt_assert_stays_empty(pair.a.recv);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -198,7 +198,7 @@ START_TEST(disconnect__graceful__finishes_the_posted_sends_first)
 	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_DISCPENDING));
 	dt_assert_ret(dat_ep_disconnect(pair.a.ep, GRACEFUL),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
-	dt_assert_quiet(pair.a.connect);
+	dt_assert_stays_empty(pair.a.connect);
 	for (DAT_UINT64 i = 0; i < 3; i++)
 		dt_recv(&pair.b, 0, 64, i);
 	for (DAT_UINT64 i = 0; i < 3; i++)
@@ -224,7 +224,7 @@ START_TEST(disconnect__abrupt_during_a_graceful_one__ends_it)
 	dt_ok(dat_ep_disconnect(pair.a.ep, ABRUPT));
 	dt_expect_disconnected(&pair.a);
 	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_ERR_FLUSHED, &event);
-	dt_assert_quiet(pair.a.connect);
+	dt_assert_stays_empty(pair.a.connect);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -308,10 +308,10 @@ START_TEST(broken__by_a_bad_address__comes_once_after_the_failed_request)
 	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_DISCONNECTED);
 	dt_expect_dto(pair.a.request, pair.a.ep, 2, DAT_DTO_ERR_FLUSHED, &event);
 	dt_expect_dto(pair.a.recv, pair.a.ep, 5, DAT_DTO_ERR_FLUSHED, &event);
-	dt_assert_quiet(pair.a.connect); /* neither DISCONNECTED nor a second BROKEN */
+	dt_assert_stays_empty(pair.a.connect); /* neither DISCONNECTED nor a second BROKEN */
 	dt_await_state(pair.b.ep, DAT_EP_STATE_DISCONNECTED);
 	dt_next(pair.b.connect, &event);
-	dt_assert_quiet(pair.b.connect);
+	dt_assert_stays_empty(pair.b.connect);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -337,7 +337,7 @@ START_TEST(disconnect__gracefully_and_a_request_fails__is_broken)
 	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
 	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, pair.a.ep);
 	dt_expect_dto(pair.a.request, pair.a.ep, 2, DAT_DTO_ERR_LOCAL_PROTECTION, &event);
-	dt_assert_quiet(pair.a.connect);
+	dt_assert_stays_empty(pair.a.connect);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -357,7 +357,7 @@ START_TEST(broken__then_disconnect__adds_nothing)
 	expect_failed(pair.a.request, pair.a.ep, 1);
 	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, pair.a.ep);
 	dt_ok(dat_ep_disconnect(pair.a.ep, ABRUPT));
-	dt_assert_quiet(pair.a.connect);
+	dt_assert_stays_empty(pair.a.connect);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -377,8 +377,8 @@ START_TEST(receive__too_short__breaks_the_connection_at_both_ends)
 	dt_expect(pair.a.request, DAT_DTO_COMPLETION_EVENT, &event);
 	ck_assert_int_ne(event.event_data.dto_completion_event_data.status, DAT_DTO_SUCCESS);
 	dt_next(pair.a.connect, &event); /* broken, or disconnected if that came first */
-	dt_assert_quiet(pair.a.connect);
-	dt_assert_quiet(pair.b.connect);
+	dt_assert_stays_empty(pair.a.connect);
+	dt_assert_stays_empty(pair.b.connect);
 	dt_pair_close(&pair);
 }
 END_TEST

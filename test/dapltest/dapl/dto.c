@@ -99,7 +99,7 @@ START_TEST(rdma_write__lands_without_the_other_ends_doing)
 	ck_assert_int_eq(dto_of(&event)->operation, DAT_DTO_RDMA_WRITE);
 	ck_assert_uint_eq(dto_of(&event)->transfered_length, 1000);
 	ck_assert_mem_eq(pair.b.buffer + 64, pair.a.buffer, 1000);
-	dt_assert_quiet(pair.b.recv);
+	dt_assert_stays_empty(pair.b.recv);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -144,7 +144,7 @@ START_TEST(rdma__lengths_that_do_not_fit__are_length_errors)
 	dt_assert_ret(dat_ep_post_rdma_read(
 			  pair.a.ep, 1, &local, dt_cookie(1), &remote, DAT_COMPLETION_DEFAULT_FLAG),
 	    DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE));
-	dt_assert_quiet(pair.a.request);
+	dt_assert_stays_empty(pair.a.request);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -175,7 +175,7 @@ START_TEST(endpoint__made_for_small_messages__transfers_larger_ones)
 END_TEST
 
 /* clause: e.1.17 */
-START_TEST(post__bad_arguments__are_told_apart)
+START_TEST(post__bad_arguments__each_gets_its_own_code)
 {
 	struct dt_pair pair;
 	DAT_LMR_TRIPLET iov[8];
@@ -199,7 +199,7 @@ START_TEST(post__bad_arguments__are_told_apart)
 	dt_assert_ret(dat_ep_post_recv(pair.a.ep, 1, NULL, dt_cookie(1), DEFAULT),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
 #undef DEFAULT
-	dt_assert_quiet(pair.a.request);
+	dt_assert_stays_empty(pair.a.request);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -276,12 +276,12 @@ START_TEST(suppressed__successes_make_no_event_and_never_fill_the_queue)
 		if (shown)
 			dt_expect_dto(pair.a.request, pair.a.ep, i, DAT_DTO_SUCCESS, &event);
 	}
-	dt_assert_quiet(pair.a.request);
+	dt_assert_stays_empty(pair.a.request);
 	dt_pair_close(&pair);
 }
 END_TEST
 
-START_TEST(suppressed__all_of_them__need_no_look_at_the_evd)
+START_TEST(suppressed__all_of_them__complete_although_the_evd_is_never_polled)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -294,7 +294,7 @@ START_TEST(suppressed__all_of_them__need_no_look_at_the_evd)
 		dt_expect_dto(pair.b.recv, pair.b.ep, i, DAT_DTO_SUCCESS, &event);
 		dt_recv(&pair.b, 0, 64, i + 1);
 	}
-	dt_assert_quiet(pair.a.request);
+	dt_assert_stays_empty(pair.a.request);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -317,7 +317,7 @@ END_TEST
 
 /* clause: e.1.13 */
 /* origin: peer.31 */
-START_TEST(get_status__tells_what_is_outstanding)
+START_TEST(get_status__returns_what_is_outstanding)
 {
 	DAT_BOOLEAN recv_idle, request_idle;
 	struct dt_pair pair;
@@ -394,16 +394,16 @@ dapl_dto_suite(void)
 	tc = dt_tcase(s, "refusal");
 	tcase_add_test(tc, rdma__lengths_that_do_not_fit__are_length_errors);
 	tcase_add_test(tc, endpoint__made_for_small_messages__transfers_larger_ones);
-	tcase_add_test(tc, post__bad_arguments__are_told_apart);
+	tcase_add_test(tc, post__bad_arguments__each_gets_its_own_code);
 	tcase_add_test(tc, post__in_a_wrong_state__is_refused_but_receives_never_are);
 	tcase_add_test(tc, depth__receives_beyond_it__are_refused_until_one_completes);
 	tcase_add_test(tc, depth__that_is_no_power_of_two__is_exact);
 	tcase_add_test(tc, evd__without_a_direction__refuses_its_posts);
 	tc = dt_tcase(s, "completion");
 	tcase_add_test(tc, suppressed__successes_make_no_event_and_never_fill_the_queue);
-	tcase_add_test(tc, suppressed__all_of_them__need_no_look_at_the_evd);
+	tcase_add_test(tc, suppressed__all_of_them__complete_although_the_evd_is_never_polled);
 	tcase_add_test(tc, suppressed__failures_make_an_event);
-	tcase_add_test(tc, get_status__tells_what_is_outstanding);
+	tcase_add_test(tc, get_status__returns_what_is_outstanding);
 	tcase_add_test(tc, wait__threshold_on_completions__returns_with_that_many);
 	return s;
 }

@@ -16,7 +16,7 @@ static const DAT_EVD_FLAGS stream[STREAMS] = {
 };
 
 /* clause: c.2.2, c.2.3, c.2.4, c.2.5, c.2.6 */
-START_TEST(create__bad_arguments__are_told_apart)
+START_TEST(create__bad_arguments__each_gets_its_own_code)
 {
 	DAT_EVD_HANDLE evd = (DAT_EVD_HANDLE)5;
 	struct dt_side side;
@@ -105,7 +105,7 @@ START_TEST(raw_codes__that_stock_programs_compare__are_kept)
 END_TEST
 
 /* clause: c.4.9, c.4.10, c.4.11 */
-START_TEST(wait__bad_arguments__are_told_apart)
+START_TEST(wait__bad_arguments__each_gets_its_own_code)
 {
 	struct dt_side side;
 	DAT_EVENT event;
@@ -318,12 +318,12 @@ START_TEST(post_se__rules__are_kept)
 		ck_assert_ptr_eq(event.event_data.software_event_data.pointer, (void *)i);
 	}
 	dt_assert_empty(evd);
-	dt_assert_quiet(side.async); /* a software event that is refused is not an overflow */
+	dt_assert_stays_empty(side.async); /* a software event that is refused is not an overflow */
 	dt_side_close(&side);
 }
 END_TEST
 
-START_TEST(counters__tell_what_happened)
+START_TEST(counters__count_what_happened)
 {
 	struct dat_rearm_evd_counters counters;
 	struct dt_side side;
@@ -467,12 +467,12 @@ dapl_evd_suite(void)
 	Suite *s = suite_create("evd");
 	TCase *tc = dt_tcase(s, "create");
 
-	tcase_add_test(tc, create__bad_arguments__are_told_apart);
+	tcase_add_test(tc, create__bad_arguments__each_gets_its_own_code);
 	tcase_add_test(tc, create__as_long_as_the_adapter_can__works);
 	tcase_add_test(tc, create__any_merge_of_two_streams__works);
 	tc = dt_tcase(s, "wait");
 	tcase_add_test(tc, raw_codes__that_stock_programs_compare__are_kept);
-	tcase_add_test(tc, wait__bad_arguments__are_told_apart);
+	tcase_add_test(tc, wait__bad_arguments__each_gets_its_own_code);
 	tcase_add_test(tc, wait__below_the_threshold__times_out_and_takes_nothing);
 	tcase_add_test(tc, wait__post_from_another_thread__wakes_also_on_a_dto_evd);
 	tcase_add_test(tc, wait__while_another_waits__is_refused_as_is_dequeue);
@@ -485,7 +485,7 @@ dapl_evd_suite(void)
 	    tc, close__endpoints_of_another_adapter_hold_an_evd__its_place_stays_theirs, 0, 2);
 	tc = dt_tcase(s, "software");
 	tcase_add_test(tc, post_se__rules__are_kept);
-	tcase_add_test(tc, counters__tell_what_happened);
+	tcase_add_test(tc, counters__count_what_happened);
 	tcase_add_test(tc, slot__held_a_queue_then_none__returns_what_one_without_does);
 	tcase_add_loop_test(tc, counters__of_another_size__are_what_both_know, 0, 5);
 	return s;

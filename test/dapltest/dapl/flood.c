@@ -157,13 +157,13 @@ serve_one(struct flood *flood)
 /* Alone, with other posted events, and on a completion queue; for each kind of sink. */
 static const DAT_EVD_FLAGS merged[] = { 0, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_CONNECTION_FLAG,
 	DAT_EVD_DTO_FLAG };
-static void (*const takers[])(
+static void (*const actors[])(
     struct flood *flood) = { take_by_dequeue, take_by_wait, take_by_upcall };
 #define KINDS 3
 
 /* origin: attack.P8 */
 /* clause: d.5.2 */
-START_TEST(flood__again_and_again__each_episode_is_told_once_and_the_listener_goes_on)
+START_TEST(flood__again_and_again__each_overflow_is_reported_once_and_the_listener_goes_on)
 {
 	struct flood flood;
 
@@ -172,7 +172,7 @@ START_TEST(flood__again_and_again__each_episode_is_told_once_and_the_listener_go
 		overflow(&flood);
 		expect_report(&flood);
 		dt_assert_empty(flood.pair.b.async);
-		takers[_i % KINDS](&flood);
+		actors[_i % KINDS](&flood);
 	}
 	serve_one(&flood);
 	dt_assert_empty(flood.pair.b.async);
@@ -196,7 +196,7 @@ START_TEST(flood__drained_in_part__is_still_the_same_episode)
 	request(&flood);
 	request(&flood);
 	expect_answers(&flood, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, 1);
-	dt_assert_quiet(flood.pair.b.async);
+	dt_assert_stays_empty(flood.pair.b.async);
 	take_by_dequeue(&flood);
 	dt_pair_close(&flood.pair);
 }
@@ -314,7 +314,7 @@ dapl_flood_suite(void)
 	TCase *tc = dt_tcase(s, "flood");
 
 	tcase_add_loop_test(tc,
-	    flood__again_and_again__each_episode_is_told_once_and_the_listener_goes_on, 0,
+	    flood__again_and_again__each_overflow_is_reported_once_and_the_listener_goes_on, 0,
 	    KINDS * (int)(sizeof merged / sizeof merged[0]));
 	tcase_add_test(tc, flood__drained_in_part__is_still_the_same_episode);
 	tcase_add_test(tc, flood__with_the_async_evd_unread__leaves_one_report_there);

@@ -37,7 +37,7 @@ START_TEST(ep_free__with_completions_undelivered__leaves_no_event_that_names_it)
 	/* One is taken, so that the others are in the buffer of the EVD. */
 	dt_expect_dto(pair.b.recv, pair.b.ep, 0, DAT_DTO_SUCCESS, &event);
 	dt_ok(dat_ep_free(pair.b.ep));
-	dt_assert_quiet(pair.b.recv);
+	dt_assert_stays_empty(pair.b.recv);
 	dt_ok(dat_evd_free(pair.b.recv));
 	dt_expect_disconnected(&pair.a);
 	dt_pair_close(&pair);
@@ -53,7 +53,7 @@ START_TEST(ep_free__with_a_connection_event_undelivered__takes_it_back)
 	dt_ok(dat_cr_accept(dt_request(&pair.b), pair.b.ep, 0, NULL));
 	dt_await_state(pair.a.ep, DAT_EP_STATE_CONNECTED);
 	dt_ok(dat_ep_free(pair.a.ep));
-	dt_assert_quiet(pair.a.connect);
+	dt_assert_stays_empty(pair.a.connect);
 	dt_ok(dat_evd_free(pair.a.connect));
 	dt_pair_close(&pair);
 }
@@ -96,7 +96,7 @@ START_TEST(ep_free__of_the_connected_peer__disconnects_the_other_end_once)
 	dt_connect_pair(&pair);
 	dt_ok(dat_ep_free(pair.a.ep));
 	dt_expect_disconnected(&pair.b);
-	dt_assert_quiet(pair.b.connect);
+	dt_assert_stays_empty(pair.b.connect);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -109,7 +109,7 @@ START_TEST(ia_close__of_the_connected_peer__disconnects_the_other_end_once)
 	dt_connect_pair(&pair);
 	dt_side_close(&pair.a);
 	dt_expect_disconnected(&pair.b);
-	dt_assert_quiet(pair.b.connect);
+	dt_assert_stays_empty(pair.b.connect);
 	dt_side_close(&pair.b);
 }
 END_TEST
@@ -133,7 +133,7 @@ START_TEST(reused_endpoint__gets_no_completion_of_its_predecessor)
 		dt_ok(dat_ep_free(pair.a.ep));
 		pair.a.ep = dt_ep(&pair.a, NULL);
 	}
-	dt_assert_quiet(pair.b.recv);
+	dt_assert_stays_empty(pair.b.recv);
 	dt_pair_close(&pair);
 }
 END_TEST

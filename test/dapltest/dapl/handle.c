@@ -176,7 +176,7 @@ START_TEST(context__is_kept_for_every_kind_of_object)
 END_TEST
 
 /* clause: a.3.1 */
-START_TEST(call__that_is_not_there__says_so_but_tells_bad_handles)
+START_TEST(call__not_implemented__gets_its_code_and_bad_handles_theirs)
 {
 	struct dt_side side;
 	DAT_RMR_HANDLE rmr;
@@ -207,6 +207,6 @@ dapl_handle_suite(void)
 	tcase_add_test(tc, handle__of_another_provider_library__is_refused);
 	tcase_add_test(tc, connection_evd__of_another_adapter__serves_until_that_closes);
 	tcase_add_test(tc, context__is_kept_for_every_kind_of_object);
-	tcase_add_test(tc, call__that_is_not_there__says_so_but_tells_bad_handles);
+	tcase_add_test(tc, call__not_implemented__gets_its_code_and_bad_handles_theirs);
 	return s;
 }

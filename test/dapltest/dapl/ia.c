@@ -20,7 +20,7 @@ ignore(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 }
 
 /* clause: c.2.10 */
-START_TEST(open__bad_arguments__are_told_apart)
+START_TEST(open__bad_arguments__each_gets_its_own_code)
 {
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
 	DAT_IA_HANDLE ia = (DAT_IA_HANDLE)7;
@@ -321,7 +321,7 @@ dapl_ia_suite(void)
 	Suite *s = suite_create("ia");
 	TCase *tc = dt_tcase(s, "open");
 
-	tcase_add_test(tc, open__bad_arguments__are_told_apart);
+	tcase_add_test(tc, open__bad_arguments__each_gets_its_own_code);
 	tcase_add_test(tc, open__unknown_host__is_an_address_error);
 	tcase_add_test(tc, open__unreadable_parameters__are_refused);
 	if (dt_on_soft("open__with_a_personality__the_device_has_it"))

@@ -46,7 +46,7 @@ START_TEST(lmr__created__covers_the_buffer)
 END_TEST
 
 /* clause: e.7.2, e.7.4 */
-START_TEST(lmr__bad_arguments__are_told_apart)
+START_TEST(lmr__bad_arguments__each_gets_its_own_code)
 {
 	DAT_REGION_DESCRIPTION region = { .for_va = memory };
 	DAT_LMR_HANDLE lmr = (DAT_LMR_HANDLE)9;
@@ -244,7 +244,7 @@ dapl_memory_suite(void)
 	TCase *tc = dt_tcase(s, "memory");
 
 	tcase_add_test(tc, lmr__created__covers_the_buffer);
-	tcase_add_test(tc, lmr__bad_arguments__are_told_apart);
+	tcase_add_test(tc, lmr__bad_arguments__each_gets_its_own_code);
 	tcase_add_test(tc, lmr__of_memory_that_may_not_be_written__can_only_be_read);
 	tcase_add_test(tc, lmr__of_an_lmr__covers_the_same_memory_on_its_own);
 	tcase_add_test(tc, pz__in_use__cannot_be_freed);

@@ -58,7 +58,7 @@ START_TEST(merged__receives_polled_before_established_was_read__are_held)
 		dt_send(&pair.a, 0, 8, i);
 		dt_expect_dto(pair.a.connect, pair.a.ep, i, DAT_DTO_SUCCESS, &event);
 	}
-	dt_assert_quiet(pair.b.connect);
+	dt_assert_stays_empty(pair.b.connect);
 	while (dat_evd_dequeue(pair.b.connect, &event) != DAT_SUCCESS)
 		step(&pair.b);
 	ck_assert_int_eq(event.event_number, DAT_CONNECTION_EVENT_ESTABLISHED);
@@ -102,7 +102,7 @@ START_TEST(merged__successes__come_before_disconnected)
 		}
 	}
 	ck_assert_int_eq(flushed, 2);
-	dt_assert_quiet(pair.b.recv);
+	dt_assert_stays_empty(pair.b.recv);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -130,7 +130,7 @@ START_TEST(merged__software_connection_and_completions__share_one_queue)
 	dt_expect_dto(pair.b.recv, pair.b.ep, 5, DAT_DTO_SUCCESS, &event);
 	dt_post_se(pair.b.recv, 78);
 	dt_expect(pair.b.recv, DAT_SOFTWARE_EVENT, &event);
-	dt_assert_quiet(pair.b.recv);
+	dt_assert_stays_empty(pair.b.recv);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -158,7 +158,7 @@ START_TEST(merged__rejected__lets_go_of_nothing_but_flushes)
 			    (DAT_UINT64)next++);
 		}
 	}
-	dt_assert_quiet(pair.a.recv);
+	dt_assert_stays_empty(pair.a.recv);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -175,7 +175,7 @@ START_TEST(merged__disconnect_while_connecting__releases_the_held_receives)
 	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_ABRUPT_FLAG));
 	for (int i = 0; i < 2; i++)
 		dt_next(pair.a.recv, &event);
-	dt_assert_quiet(pair.a.recv);
+	dt_assert_stays_empty(pair.a.recv);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -200,7 +200,7 @@ START_TEST(merged__broken__comes_after_the_completions_before_it)
 	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
 	dt_expect_dto(pair.a.request, pair.a.ep, 2, DAT_DTO_ERR_REMOTE_ACCESS, &event);
 	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, pair.a.ep);
-	dt_assert_quiet(pair.a.connect);
+	dt_assert_stays_empty(pair.a.connect);
 	dt_pair_close(&pair);
 }
 END_TEST

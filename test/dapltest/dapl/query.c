@@ -6,7 +6,7 @@
 static const DAT_OS_WAIT_PROXY_AGENT no_agent = { NULL, NULL };
 
 /* clause: b.4.6, e.7.9, e.1.14, c.11.1, c.13.10 */
-START_TEST(query__of_every_kind__tells_the_consumers_number_of_the_adapter)
+START_TEST(query__of_every_kind__returns_the_consumers_number_of_the_adapter)
 {
 	DAT_EVD_PARAM evd;
 	DAT_CNO_PARAM cno_param;
@@ -156,7 +156,7 @@ dapl_query_suite(void)
 	Suite *s = suite_create("query");
 	TCase *tc = dt_tcase(s, "query");
 
-	tcase_add_test(tc, query__of_every_kind__tells_the_consumers_number_of_the_adapter);
+	tcase_add_test(tc, query__of_every_kind__returns_the_consumers_number_of_the_adapter);
 	tcase_add_test(tc, evd_query__without_a_place_or_of_unknown_fields__is_refused);
 	tcase_add_test(tc, evd__length__is_at_least_what_was_asked_for_and_can_be_used);
 	tcase_add_test(tc, dequeue__in_every_state_of_the_evd__gives_the_oldest);

@@ -84,7 +84,7 @@ START_TEST(record__of_each_key__is_opened_with_its_own_parameters)
 END_TEST
 
 /* origin: attack.P1 */
-START_TEST(record__closed_for_good__leaves_the_others_of_its_name_alone)
+START_TEST(record__closed_by_all__leaves_the_others_of_its_name_alone)
 {
 	DAT_IA_HANDLE first, second, third;
 	DAT_PZ_HANDLE pz;
@@ -143,7 +143,7 @@ dapl_record_suite(void)
 	TCase *t = dt_tcase(suite, "record");
 
 	tcase_add_test(t, record__of_each_key__is_opened_with_its_own_parameters);
-	tcase_add_test(t, record__closed_for_good__leaves_the_others_of_its_name_alone);
+	tcase_add_test(t, record__closed_by_all__leaves_the_others_of_its_name_alone);
 	tcase_add_test(t, record__opened_by_threads_beside_its_namesakes__always_opens);
 	return suite;
 }

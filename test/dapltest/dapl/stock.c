@@ -137,7 +137,7 @@ close_ia(DAT_IA_HANDLE ia)
 
 /* origin: attack.P1 */
 /* clause: b.2.4 */
-START_TEST(stock__keys_of_one_name__are_told_apart_by_the_function_that_opens)
+START_TEST(stock__keys_of_one_name__are_distinguished_by_the_function_that_opens)
 {
 	const DAT_PROVIDER_INFO keys[] = { key(0, DAT_FALSE), key(0, DAT_TRUE), key(1, DAT_TRUE) };
 	const char *const addresses[] = { "127.0.0.1", "127.0.0.2", "127.0.0.3" };
@@ -266,7 +266,7 @@ stock_suite(void)
 	Suite *suite = suite_create("stock");
 	TCase *t = runner_tcase(suite, "keys");
 
-	tcase_add_test(t, stock__keys_of_one_name__are_told_apart_by_the_function_that_opens);
+	tcase_add_test(t, stock__keys_of_one_name__are_distinguished_by_the_function_that_opens);
 	tcase_add_test(t, stock__record_loaded_anew__has_the_parameters_it_was_loaded_with);
 	tcase_add_test(t, stock__more_keys_than_open_functions__are_not_registered);
 	tcase_add_test(t, stock__open__refuses_a_name_that_is_none);

@@ -6,7 +6,7 @@
 #include "lib/upcall_story.h"
 
 /* clause: c.14.2, c.14.20 */
-START_TEST(kcreate__bad_arguments__are_told_apart)
+START_TEST(kcreate__bad_arguments__each_gets_its_own_code)
 {
 	DAT_UPCALL_OBJECT object = { NULL, up_upcall }, empty = DAT_UPCALL_NULL;
 	DAT_EVD_HANDLE evd = (DAT_EVD_HANDLE)5;
@@ -197,7 +197,7 @@ START_TEST(many__upcalls__run_at_once_and_never_twice)
 END_TEST
 
 /* clause: c.14.6 */
-START_TEST(notify__tells_without_taking)
+START_TEST(notify__reports_without_taking)
 {
 	struct dt_side side;
 	struct up up;
@@ -370,7 +370,7 @@ START_TEST(free__of_endpoint_and_evd_from_the_disconnect_upcall__works)
 	up_await_returned(&up, 1);
 	dt_ok(inside[0]);
 	dt_ok(inside[1]);
-	dt_assert_quiet(pair.b.recv);
+	dt_assert_stays_empty(pair.b.recv);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -487,11 +487,11 @@ dapl_upcall_suite(void)
 	Suite *s = suite_create("upcall");
 	TCase *tc = dt_tcase(s, "policy");
 
-	tcase_add_test(tc, kcreate__bad_arguments__are_told_apart);
+	tcase_add_test(tc, kcreate__bad_arguments__each_gets_its_own_code);
 	tcase_add_test(tc, single__completions__are_called_in_order_one_at_a_time);
 	tcase_add_test(tc, single__of_an_evd_made_without_a_cno__takes_over_its_private_channel);
 	tcase_add_test(tc, many__upcalls__run_at_once_and_never_twice);
-	tcase_add_test(tc, notify__tells_without_taking);
+	tcase_add_test(tc, notify__reports_without_taking);
 	tcase_add_test(tc, connections__established_and_disconnected__come_as_upcalls);
 	tcase_add_test(tc, wait__while_upcalls_are_enabled__is_refused);
 	tcase_add_test(tc, enabling_for_new_events__with_one_pending__is_refused_until_it_is_taken);

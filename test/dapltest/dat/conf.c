@@ -379,7 +379,7 @@ START_TEST(log__mask_without_errors__is_silent)
 END_TEST
 
 /* clause: b.6.6 */
-START_TEST(log__registry_classes__tell_of_load_and_registration)
+START_TEST(log__registry_classes__print_load_and_registration)
 {
 	const char *heard;
 
@@ -459,7 +459,7 @@ dat_conf_suite(void)
 
 	t = story_tcase(suite, "log");
 	tcase_add_test(t, log__mask_without_errors__is_silent);
-	tcase_add_test(t, log__registry_classes__tell_of_load_and_registration);
+	tcase_add_test(t, log__registry_classes__print_load_and_registration);
 	tcase_add_test(t, log__destination_stdout__is_not_stderr);
 	return suite;
 }

@@ -26,7 +26,7 @@ assert_reason(const char *text, const char *name, const char *want)
 	ck_assert_str_eq(story_heard(), line);
 }
 
-START_TEST(reason__unknown_name__tells_the_file_and_its_names)
+START_TEST(reason__unknown_name__names_the_file_and_its_adapters)
 {
 	assert_reason(LINE("a", "u2.0", "threadsafe") LINE("b", "u2.0", "nonthreadsafe")
 			  LINE("a", "u2.0", "threadsafe"),
@@ -51,7 +51,7 @@ START_TEST(reason__empty_file__has_no_name)
 }
 END_TEST
 
-START_TEST(reason__other_keys__are_told_with_their_lines)
+START_TEST(reason__other_keys__are_listed_with_their_lines)
 {
 	assert_reason(
 	    "# a comment\n" LINE("x", "u1.2", "threadsafe") LINE("x", "u2.0",
@@ -63,7 +63,7 @@ START_TEST(reason__other_keys__are_told_with_their_lines)
 }
 END_TEST
 
-START_TEST(reason__file_that_cannot_be_read__is_told)
+START_TEST(reason__file_that_cannot_be_read__is_reported)
 {
 	char want[8192];
 	DAT_IA_HANDLE ia;
@@ -79,7 +79,7 @@ START_TEST(reason__file_that_cannot_be_read__is_told)
 END_TEST
 
 /* The library has said what is wrong with it; once is enough. */
-START_TEST(reason__library_fails__is_told_by_the_loader_alone)
+START_TEST(reason__library_fails__the_loaders_reason_is_printed_alone)
 {
 	DAT_IA_HANDLE ia;
 
@@ -97,11 +97,11 @@ dat_reason_suite(void)
 	TCase *t;
 
 	t = story_tcase(suite, "reason");
-	tcase_add_test(t, reason__unknown_name__tells_the_file_and_its_names);
+	tcase_add_test(t, reason__unknown_name__names_the_file_and_its_adapters);
 	tcase_add_test(t, reason__many_other_names__are_counted);
 	tcase_add_test(t, reason__empty_file__has_no_name);
-	tcase_add_test(t, reason__other_keys__are_told_with_their_lines);
-	tcase_add_test(t, reason__file_that_cannot_be_read__is_told);
-	tcase_add_test(t, reason__library_fails__is_told_by_the_loader_alone);
+	tcase_add_test(t, reason__other_keys__are_listed_with_their_lines);
+	tcase_add_test(t, reason__file_that_cannot_be_read__is_reported);
+	tcase_add_test(t, reason__library_fails__the_loaders_reason_is_printed_alone);
 	return suite;
 }

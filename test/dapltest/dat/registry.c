@@ -10,7 +10,7 @@
 static DAT_PROVIDER_INFO infos[4], *list[4] = { &infos[0], &infos[1], &infos[2], &infos[3] };
 
 /* clause: b.6.1 */
-START_TEST(list__max_0__tells_how_many_there_are)
+START_TEST(list__max_0__returns_how_many_there_are)
 {
 	DAT_COUNT n = -1;
 
@@ -203,7 +203,7 @@ START_TEST(add__bad_arguments__are_named)
 END_TEST
 
 /* clause: b.6.7 */
-START_TEST(remove__what_is_not_there_or_somebody_elses__is_not_found)
+START_TEST(remove__entry_missing_or_of_another_provider__is_not_found)
 {
 	DAT_PROVIDER_INFO info = own_info();
 	static DAT_PROVIDER other;
@@ -226,7 +226,7 @@ dat_registry_suite(void)
 	TCase *t;
 
 	t = story_tcase(suite, "list");
-	tcase_add_test(t, list__max_0__tells_how_many_there_are);
+	tcase_add_test(t, list__max_0__returns_how_many_there_are);
 	tcase_add_test(t, list__room_for_two_of_three__is_filled);
 	tcase_add_test(t, list__infos__have_the_whole_key);
 	tcase_add_test(t, list__records_of_one_key__are_one_entry);
@@ -238,6 +238,6 @@ dat_registry_suite(void)
 	tcase_add_test(t, add__same_key_again__is_registered_already);
 	tcase_add_test(t, add__copies_the_open_function_and_the_info);
 	tcase_add_test(t, add__bad_arguments__are_named);
-	tcase_add_test(t, remove__what_is_not_there_or_somebody_elses__is_not_found);
+	tcase_add_test(t, remove__entry_missing_or_of_another_provider__is_not_found);
 	return suite;
 }

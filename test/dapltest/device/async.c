@@ -40,7 +40,7 @@ START_TEST(device__fatal__names_the_adapter_by_the_consumers_number)
 	error = expect_async(&side, DAT_ASYNC_ERROR_IA_CATASTROPHIC, &event);
 	ck_assert_ptr_eq(error->dat_handle, side.ia);
 	ck_assert_int_eq(error->reason, DAT_IA_CATASTROPHIC_ERROR);
-	dt_assert_quiet(side.async);
+	dt_assert_stays_empty(side.async);
 	dt_side_close(&side);
 }
 END_TEST
@@ -76,15 +76,15 @@ START_TEST(device__port_comes_up_and_notes_of_the_fabric__make_no_event)
 	fault_raise(IBV_EVENT_PATH_MIG, fault_qp_last());
 	fault_raise(IBV_EVENT_PATH_MIG_ERR, fault_qp_last());
 	fault_raise(IBV_EVENT_COMM_EST, fault_qp_last());
-	dt_assert_quiet(side.async);
-	dt_assert_quiet(side.connect);
+	dt_assert_stays_empty(side.async);
+	dt_assert_stays_empty(side.connect);
 	dt_side_close(&side);
 }
 END_TEST
 
 /* origin: peer.28 */
 /* clause: d.3.1, d.0.11, d.5.1 */
-START_TEST(device__completion_queue_overrun__is_reported_once_and_the_evd_says_so)
+START_TEST(device__completion_queue_overrun__is_reported_once_and_the_evd_overflows)
 {
 	const DAT_ASYNCH_ERROR_EVENT_DATA *error;
 	struct dt_side side;
@@ -101,7 +101,7 @@ START_TEST(device__completion_queue_overrun__is_reported_once_and_the_evd_says_s
 	error = expect_async(&side, DAT_ASYNC_ERROR_EVD_OVERFLOW, &event);
 	ck_assert_ptr_eq(error->dat_handle, evd);
 	ck_assert_int_eq(error->reason, DAT_EVD_OVERFLOW_ERROR);
-	dt_assert_quiet(side.async);
+	dt_assert_stays_empty(side.async);
 	dt_ok(dat_evd_dequeue(evd, &event)); /* what was queued before */
 	dt_assert_type(dat_evd_dequeue(evd, &event), DAT_INVALID_STATE);
 	dt_assert_type(dat_evd_wait(evd, 0, 1, &event, &more), DAT_INVALID_STATE);
@@ -130,7 +130,7 @@ START_TEST(device__queue_pair_fails__endpoint_and_connection_are_broken)
 	ck_assert_ptr_eq(error->dat_handle, pair.a.ep);
 	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, pair.a.ep);
 	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_DISCONNECTED);
-	dt_assert_quiet(pair.a.connect);
+	dt_assert_stays_empty(pair.a.connect);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -148,12 +148,12 @@ START_TEST(device__queue_pair_fails_while_connecting__established_and_broken)
 	dt_connect(&pair.a, &pair.b, NULL, 0);
 	fault_raise(IBV_EVENT_QP_FATAL, fault_qp_last());
 	(void)expect_async(&pair.a, DAT_ASYNC_ERROR_EP_BROKEN, &event);
-	dt_assert_quiet(pair.a.connect);
+	dt_assert_stays_empty(pair.a.connect);
 	dt_ok(dat_cr_accept(dt_request(&pair.b), pair.b.ep, 0, NULL));
 	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_ESTABLISHED, pair.a.ep);
 	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, pair.a.ep);
 	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_DISCONNECTED);
-	dt_assert_quiet(pair.a.connect);
+	dt_assert_stays_empty(pair.a.connect);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -182,8 +182,8 @@ START_TEST(device__queue_pair_fails_while_it_is_reset__the_next_connection_stand
 	dt_ok(dat_ep_reset(pair.a.ep));
 	dt_ok(dat_ep_reset(pair.b.ep));
 	dt_connect_pair(&pair);
-	dt_assert_quiet(pair.a.connect);
-	dt_assert_quiet(pair.a.async);
+	dt_assert_stays_empty(pair.a.connect);
+	dt_assert_stays_empty(pair.a.async);
 	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_CONNECTED);
 	dt_pair_close(&pair);
 }
@@ -243,7 +243,7 @@ START_TEST(status__while_the_parts_change__polls_none_of_them)
 	fault_qp_on_destroy(get_status);
 	dt_ok(dat_ep_modify(side.ep, DAT_EP_FIELD_RECV_EVD_HANDLE, &param));
 	ck_assert_ptr_null(changing);
-	dt_assert_quiet(side.async);
+	dt_assert_stays_empty(side.async);
 	dt_side_close(&side);
 }
 END_TEST
@@ -262,8 +262,8 @@ START_TEST(device__shared_receive_queue_fails__is_not_read_as_a_queue_pair)
 	other = fault_srq_create(fault_qp_last());
 	fault_raise(IBV_EVENT_SRQ_ERR, other);
 	fault_raise(IBV_EVENT_SRQ_LIMIT_REACHED, other);
-	dt_assert_quiet(side.async);
-	dt_assert_quiet(side.connect);
+	dt_assert_stays_empty(side.async);
+	dt_assert_stays_empty(side.connect);
 	ck_assert_int_eq(dt_state(side.ep), DAT_EP_STATE_UNCONNECTED);
 	fault_srq_free(other);
 	dt_side_close(&side);
@@ -271,7 +271,7 @@ START_TEST(device__shared_receive_queue_fails__is_not_read_as_a_queue_pair)
 END_TEST
 
 /* clause: d.0.14 */
-START_TEST(device__refuses_to_arm__is_told_and_the_event_comes_when_it_works)
+START_TEST(device__refuses_to_arm__is_reported_and_the_event_comes_when_it_works)
 {
 	const DAT_ASYNCH_ERROR_EVENT_DATA *error;
 	_Atomic(int) calls = 0;
@@ -297,7 +297,7 @@ START_TEST(device__refuses_to_arm__is_told_and_the_event_comes_when_it_works)
 	error = expect_async(&pair.b, DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR, &event);
 	ck_assert_ptr_eq(error->dat_handle, evd);
 	ck_assert_int_eq(calls, 1);
-	dt_assert_quiet(pair.b.async);
+	dt_assert_stays_empty(pair.b.async);
 	fault_cq_refuse_arms(0);
 	dt_send(&pair.a, 0, 64, 2);
 	dt_await_count(&calls, 2);
@@ -334,7 +334,8 @@ device_async_suite(void)
 	tcase_add_test(tc, device__fatal__names_the_adapter_by_the_consumers_number);
 	tcase_add_test(tc, device__port_goes_down__is_another_error);
 	tcase_add_test(tc, device__port_comes_up_and_notes_of_the_fabric__make_no_event);
-	tcase_add_test(tc, device__completion_queue_overrun__is_reported_once_and_the_evd_says_so);
+	tcase_add_test(
+	    tc, device__completion_queue_overrun__is_reported_once_and_the_evd_overflows);
 	tcase_add_loop_test(tc, device__queue_pair_fails__endpoint_and_connection_are_broken, 0, 3);
 	tcase_add_test(tc, device__queue_pair_fails_while_connecting__established_and_broken);
 	tcase_add_test(tc, device__queue_pair_fails_while_it_is_reset__the_next_connection_stands);
@@ -342,6 +343,6 @@ device_async_suite(void)
 	tcase_add_test(tc, status__while_the_parts_change__polls_none_of_them);
 	tcase_add_test(tc, device__shared_receive_queue_fails__is_not_read_as_a_queue_pair);
 	tcase_add_test(tc, kcreate__cannot_enable__leaves_no_evd);
-	tcase_add_test(tc, device__refuses_to_arm__is_told_and_the_event_comes_when_it_works);
+	tcase_add_test(tc, device__refuses_to_arm__is_reported_and_the_event_comes_when_it_works);
 	return s;
 }

@@ -73,7 +73,7 @@ open_pair(struct dt_pair *pair)
 
 /* clause: e.1.10 */
 /* origin: hostile.2 */
-START_TEST(completions__of_endpoints_that_were_freed__do_not_fill_a_queue_that_nobody_polls)
+START_TEST(completions__of_endpoints_that_were_freed__do_not_fill_a_queue_that_is_never_polled)
 {
 	struct dt_pair pair;
 
@@ -87,7 +87,7 @@ END_TEST
 
 /* clause: e.1.9 */
 /* origin: hostile.2 */
-START_TEST(completions__of_an_endpoint_that_was_reset__do_not_fill_a_queue_that_nobody_polls)
+START_TEST(completions__of_an_endpoint_that_was_reset__do_not_fill_a_queue_that_is_never_polled)
 {
 	struct dt_pair pair;
 
@@ -137,9 +137,9 @@ device_order_suite(void)
 
 	tcase_add_test(tcase, receive__posted_while_an_attempt_ends__follows_those_posted_before);
 	tcase_add_test(tcase,
-	    completions__of_endpoints_that_were_freed__do_not_fill_a_queue_that_nobody_polls);
+	    completions__of_endpoints_that_were_freed__do_not_fill_a_queue_that_is_never_polled);
 	tcase_add_test(tcase,
-	    completions__of_an_endpoint_that_was_reset__do_not_fill_a_queue_that_nobody_polls);
+	    completions__of_an_endpoint_that_was_reset__do_not_fill_a_queue_that_is_never_polled);
 	tcase_add_test(tcase,
 	    completions__of_endpoints_that_were_freed__are_polled_behind_those_of_one_that_lives);
 	return suite;

@@ -147,7 +147,7 @@ free_at(int n, bool triggered)
 }
 
 static bool
-free_quiet_at(int n)
+free_untriggered_at(int n)
 {
 	return free_at(n, false);
 }
@@ -158,7 +158,7 @@ free_triggered_at(int n)
 	return free_at(n, true);
 }
 
-static bool (*const frees[])(int n) = { free_quiet_at, free_triggered_at };
+static bool (*const frees[])(int n) = { free_untriggered_at, free_triggered_at };
 
 /* origin: outside.27 */
 START_TEST(free__cno_replaced_in_any_window__the_evd_triggers_no_other)

@@ -279,7 +279,7 @@ expect_gone(const struct scene *s)
 
 	dt_assert_ret(dat_ep_get_status(s->me->ep, NULL, NULL, NULL), bad);
 	dt_assert_ret(dat_ep_free(s->me->ep), bad);
-	dt_assert_quiet(s->me->connect);
+	dt_assert_stays_empty(s->me->connect);
 	/* No object of the endpoint is left that uses these. */
 	dt_ok(dat_evd_free(s->me->recv));
 	dt_ok(dat_evd_free(s->me->request));
@@ -288,7 +288,7 @@ expect_gone(const struct scene *s)
 
 /* clause: d.0.7, e.1.2, e.1.5, e.1.6, e.1.7, e.1.8, e.1.9, e.1.10, e.1.11 */
 /* clause: e.1.12, e.1.15, e.1.16, e.1.18 */
-START_TEST(call__in_each_state__does_what_the_table_says)
+START_TEST(call__in_each_state__does_what_the_table_demands)
 {
 	const int call = _i % CALLS;
 	DAT_EP_STATE next;
@@ -330,7 +330,7 @@ START_TEST(call__in_each_state__does_what_the_table_says)
 			dt_expect_disconnected(s.me);
 		ck_assert_msg(dt_state(s.me->ep) == next, "after %s the state is %d, not %d",
 		    calls[call].name, dt_state(s.me->ep), next);
-		dt_assert_quiet(s.me->connect);
+		dt_assert_stays_empty(s.me->connect);
 		dt_assert_empty(s.me->async);
 	}
 	scene_close(&s);
@@ -344,6 +344,6 @@ endpoint_call_suite(void)
 	TCase *tc = dt_tcase(s, "state");
 
 	tcase_add_loop_test(
-	    tc, call__in_each_state__does_what_the_table_says, 0, SCENE_PLACES * CALLS);
+	    tc, call__in_each_state__does_what_the_table_demands, 0, SCENE_PLACES * CALLS);
 	return s;
 }

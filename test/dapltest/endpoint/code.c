@@ -8,7 +8,7 @@
 #define HANDLE(kind) DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_##kind)
 
 /* clause: e.1.1 */
-START_TEST(create__bad_arguments__are_told_apart)
+START_TEST(create__bad_arguments__each_gets_its_own_code)
 {
 	DAT_EP_HANDLE ep = (DAT_EP_HANDLE)5;
 	DAT_EVD_HANDLE software;
@@ -94,7 +94,7 @@ START_TEST(handle__that_is_no_endpoint__is_refused_by_every_call)
 END_TEST
 
 /* clause: e.1.4, e.4.1 */
-START_TEST(connect__bad_arguments__are_told_before_the_state)
+START_TEST(connect__bad_arguments__are_reported_before_the_state)
 {
 	const DAT_QOS best = DAT_QOS_BEST_EFFORT;
 	struct sockaddr unknown = { .sa_family = AF_UNIX };
@@ -128,7 +128,7 @@ START_TEST(connect__bad_arguments__are_told_before_the_state)
 END_TEST
 
 /* clause: e.1.5 */
-START_TEST(dup_connect__bad_arguments__are_told_apart)
+START_TEST(dup_connect__bad_arguments__each_gets_its_own_code)
 {
 	const DAT_QOS best = DAT_QOS_BEST_EFFORT;
 	char data[57] = "";
@@ -156,7 +156,7 @@ START_TEST(dup_connect__bad_arguments__are_told_apart)
 END_TEST
 
 /* clause: e.1.17, e.6.9 */
-START_TEST(post__bad_arguments__are_told_apart_in_every_call)
+START_TEST(post__bad_arguments__each_gets_its_own_code_in_every_call)
 {
 	const DAT_COMPLETION_FLAGS none = DAT_COMPLETION_DEFAULT_FLAG;
 	const DAT_COMPLETION_FLAGS unknown = (DAT_COMPLETION_FLAGS)0x400;
@@ -191,14 +191,14 @@ START_TEST(post__bad_arguments__are_told_apart_in_every_call)
 	    DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE));
 	dt_assert_ret(dat_ep_post_rdma_read(ep, 1, iov, cookie, &remote, none),
 	    DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE));
-	dt_assert_quiet(s.me->request);
-	dt_assert_quiet(s.me->recv);
+	dt_assert_stays_empty(s.me->request);
+	dt_assert_stays_empty(s.me->recv);
 	scene_close(&s);
 }
 END_TEST
 
 /* clause: e.3.7, e.3.8, e.4.1 */
-START_TEST(answer__bad_arguments__are_told_apart_and_keep_the_request)
+START_TEST(answer__bad_arguments__each_gets_its_own_code_and_keeps_the_request)
 {
 	char data[57] = "";
 	struct scene s;
@@ -229,11 +229,12 @@ endpoint_code_suite(void)
 	Suite *s = suite_create("code");
 	TCase *tc = dt_tcase(s, "code");
 
-	tcase_add_test(tc, create__bad_arguments__are_told_apart);
+	tcase_add_test(tc, create__bad_arguments__each_gets_its_own_code);
 	tcase_add_test(tc, handle__that_is_no_endpoint__is_refused_by_every_call);
-	tcase_add_loop_test(tc, connect__bad_arguments__are_told_before_the_state, 0, SCENE_PLACES);
-	tcase_add_test(tc, dup_connect__bad_arguments__are_told_apart);
-	tcase_add_loop_test(tc, post__bad_arguments__are_told_apart_in_every_call, 0, 2);
-	tcase_add_test(tc, answer__bad_arguments__are_told_apart_and_keep_the_request);
+	tcase_add_loop_test(
+	    tc, connect__bad_arguments__are_reported_before_the_state, 0, SCENE_PLACES);
+	tcase_add_test(tc, dup_connect__bad_arguments__each_gets_its_own_code);
+	tcase_add_loop_test(tc, post__bad_arguments__each_gets_its_own_code_in_every_call, 0, 2);
+	tcase_add_test(tc, answer__bad_arguments__each_gets_its_own_code_and_keeps_the_request);
 	return s;
 }

@@ -129,7 +129,7 @@ START_TEST(common_connect__to_a_public_service_point__reaches_it)
 END_TEST
 
 /* clause: e.3.16, d.0.5 */
-START_TEST(common_connect__nobody_listens__is_a_non_peer_rejection)
+START_TEST(common_connect__no_listener__is_a_non_peer_rejection)
 {
 	struct scene s;
 
@@ -141,7 +141,7 @@ START_TEST(common_connect__nobody_listens__is_a_non_peer_rejection)
 END_TEST
 
 /* clause: e.3.16 */
-START_TEST(common_connect__bad_arguments__are_told_apart)
+START_TEST(common_connect__bad_arguments__each_gets_its_own_code)
 {
 	struct sockaddr unknown = { .sa_family = AF_UNIX };
 	struct sockaddr_storage at, portless;
@@ -168,7 +168,7 @@ START_TEST(common_connect__bad_arguments__are_told_apart)
 END_TEST
 
 /* clause: e.3.15 */
-START_TEST(csp_create__bad_arguments__are_told_apart)
+START_TEST(csp_create__bad_arguments__each_gets_its_own_code)
 {
 	struct sockaddr unknown = { .sa_family = AF_UNIX };
 	struct sockaddr_storage at, elsewhere;
@@ -231,7 +231,7 @@ START_TEST(csp__its_port__is_one_with_the_qualifiers)
 END_TEST
 
 /* clause: e.3.15, e.8.1, e.8.2, e.9.2 */
-START_TEST(csp__query_context_and_type__tell_what_was_given)
+START_TEST(csp__query_context_and_type__return_what_was_given)
 {
 	DAT_CONTEXT context = { .as_64 = 12 };
 	struct sockaddr_storage any, at;
@@ -334,11 +334,12 @@ endpoint_common_suite(void)
 	tcase_add_loop_test(
 	    tc, csp__asked_in_either_way__its_requests_are_those_of_a_public_one, 0, 2 * n);
 	tcase_add_test(tc, common_connect__to_a_public_service_point__reaches_it);
-	tcase_add_test(tc, common_connect__nobody_listens__is_a_non_peer_rejection);
-	tcase_add_loop_test(tc, common_connect__bad_arguments__are_told_apart, 0, SCENE_PLACES);
-	tcase_add_test(tc, csp_create__bad_arguments__are_told_apart);
+	tcase_add_test(tc, common_connect__no_listener__is_a_non_peer_rejection);
+	tcase_add_loop_test(
+	    tc, common_connect__bad_arguments__each_gets_its_own_code, 0, SCENE_PLACES);
+	tcase_add_test(tc, csp_create__bad_arguments__each_gets_its_own_code);
 	tcase_add_test(tc, csp__its_port__is_one_with_the_qualifiers);
-	tcase_add_test(tc, csp__query_context_and_type__tell_what_was_given);
+	tcase_add_test(tc, csp__query_context_and_type__return_what_was_given);
 	tcase_add_loop_test(tc, csp__it_goes__requests_that_were_delivered_stay, 0, 2);
 	tcase_add_loop_test(tc, csp__its_evd_is_full__the_request_is_refused, 0, n);
 	return s;

@@ -39,7 +39,7 @@ set_contexts(const struct dt_side *side, DAT_UINT64 base)
 }
 
 /* clause: d.0.2, d.0.3, e.8.1, e.8.2 */
-START_TEST(connection_events__name_objects_that_the_consumer_knows)
+START_TEST(connection_events__name_objects_of_the_consumer)
 {
 	const DAT_CR_ARRIVAL_EVENT_DATA *arrival;
 	struct dt_pair pair;
@@ -134,7 +134,7 @@ START_TEST(failures__name_the_endpoint)
 	expect(connection_data(&event)->ep_handle, DAT_HANDLE_TYPE_EP, 3);
 	if (_i) /* only an answer has data */
 		ck_assert_int_eq(connection_data(&event)->private_data_size, 0);
-	dt_assert_quiet(s.me->connect);
+	dt_assert_stays_empty(s.me->connect);
 	scene_close(&s);
 }
 END_TEST
@@ -193,7 +193,7 @@ START_TEST(asynchronous_events__name_their_objects)
 END_TEST
 
 /* clause: e.8.1, e.8.2 */
-START_TEST(context__bad_arguments__are_told_apart)
+START_TEST(context__bad_arguments__each_gets_its_own_code)
 {
 	DAT_CONTEXT context = { .as_64 = 1 };
 	DAT_HANDLE_TYPE type;
@@ -226,10 +226,10 @@ endpoint_event_suite(void)
 	Suite *s = suite_create("event");
 	TCase *tc = dt_tcase(s, "context");
 
-	tcase_add_test(tc, connection_events__name_objects_that_the_consumer_knows);
+	tcase_add_test(tc, connection_events__name_objects_of_the_consumer);
 	tcase_add_loop_test(tc, failures__name_the_endpoint, 0, 5);
 	tcase_add_test(tc, completions_and_software_events__name_their_objects);
 	tcase_add_test(tc, asynchronous_events__name_their_objects);
-	tcase_add_test(tc, context__bad_arguments__are_told_apart);
+	tcase_add_test(tc, context__bad_arguments__each_gets_its_own_code);
 	return s;
 }

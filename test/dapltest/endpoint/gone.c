@@ -35,7 +35,7 @@ START_TEST(made__its_request_rejected__goes_with_it)
 	dt_expect_connection(s.peer->connect, DAT_CONNECTION_EVENT_PEER_REJECTED, s.peer->ep);
 	expect_gone(&s);
 	dt_assert_empty(s.me->recv);
-	dt_assert_quiet(s.me->connect);
+	dt_assert_stays_empty(s.me->connect);
 	scene_close_empty(&s);
 }
 END_TEST
@@ -84,7 +84,7 @@ START_TEST(made__the_client_goes__accepting_fails_and_rejecting_ends_it)
 		    s.me->connect, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR, s.me->ep);
 		dt_ok(dat_ep_free(s.me->ep));
 	}
-	dt_assert_quiet(s.me->connect);
+	dt_assert_stays_empty(s.me->connect);
 	scene_close_empty(&s);
 }
 END_TEST

@@ -65,7 +65,7 @@ expect_outcome(struct scene *s, const struct outcome *want)
 		dt_nap_ms(20);
 		ck_assert_int_eq(dt_state(s->me->ep), s->state);
 	}
-	dt_assert_quiet(s->me->connect);
+	dt_assert_stays_empty(s->me->connect);
 }
 
 /* clause: d.0.3, d.0.4, d.0.7, d.0.8, d.0.10, e.1.16 */
@@ -144,7 +144,7 @@ START_TEST(happening__after_the_end__makes_none)
 END_TEST
 
 /* clause: d.0.5, e.5.2 */
-START_TEST(rejected__without_the_word_of_a_consumer__is_nobodys_decision)
+START_TEST(rejected__not_by_a_consumer__is_a_non_peer_rejection)
 {
 	struct scene s;
 
@@ -153,7 +153,7 @@ START_TEST(rejected__without_the_word_of_a_consumer__is_nobodys_decision)
 	dt_ok(dat_cr_reject(s.cr, 0, NULL));
 	dt_expect_connection(s.me->connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, s.me->ep);
 	ck_assert_int_eq(dt_state(s.me->ep), DAT_EP_STATE_DISCONNECTED);
-	dt_assert_quiet(s.me->connect);
+	dt_assert_stays_empty(s.me->connect);
 	scene_close(&s);
 }
 END_TEST
@@ -172,7 +172,7 @@ START_TEST(resolution__that_fails__ends_the_attempt_as_unreachable)
 	/* A timeout: the step is retried on the same id, which this connection manager refuses. */
 	dt_connect(s.me, s.peer, NULL, 0);
 	dt_expect_connection(s.me->connect, DAT_CONNECTION_EVENT_UNREACHABLE, s.me->ep);
-	dt_assert_quiet(s.me->connect);
+	dt_assert_stays_empty(s.me->connect);
 	dt_ok(dat_ep_reset(s.me->ep));
 	dt_connect_pair(&s.pair);
 	scene_close(&s);
@@ -196,7 +196,7 @@ endpoint_happen_suite(void)
 	tcase_add_loop_test(tc, happening__after_the_end__makes_none, 0, n);
 	tc = dt_tcase(s, "special");
 	tcase_add_checked_fixture(tc, NULL, fault_clear);
-	tcase_add_test(tc, rejected__without_the_word_of_a_consumer__is_nobodys_decision);
+	tcase_add_test(tc, rejected__not_by_a_consumer__is_a_non_peer_rejection);
 	tcase_add_loop_test(tc, resolution__that_fails__ends_the_attempt_as_unreachable, 0, 2);
 	return s;
 }

@@ -60,7 +60,7 @@ START_TEST(made__given_what_it_needs__is_an_endpoint_like_any_other)
 END_TEST
 
 /* clause: e.1.19, e.1.14 */
-START_TEST(made__asked_before_it_is_configured__tells_defaults_and_the_requester)
+START_TEST(made__queried_before_it_is_configured__returns_defaults_and_the_requester)
 {
 	DAT_CONTEXT context = { .as_64 = 12 };
 	DAT_EP_PARAM param, plain;
@@ -266,7 +266,7 @@ START_TEST(made__inside_the_upcall_of_its_request__is_ready_to_be_accepted)
 END_TEST
 
 /* clause: e.3.13, e.9.7 */
-START_TEST(made__by_a_provider_that_is_asked__as_the_attribute_tells)
+START_TEST(made__where_the_attribute_allows__as_the_service_point_asked)
 {
 	DAT_PROVIDER_ATTR attr;
 	DAT_PSP_PARAM param;
@@ -289,13 +289,14 @@ endpoint_made_suite(void)
 	const int n = dt_personalities();
 
 	tcase_add_loop_test(tc, made__given_what_it_needs__is_an_endpoint_like_any_other, 0, 4 * n);
-	tcase_add_test(tc, made__asked_before_it_is_configured__tells_defaults_and_the_requester);
+	tcase_add_test(
+	    tc, made__queried_before_it_is_configured__returns_defaults_and_the_requester);
 	tcase_add_test(tc, made__given_one_thing_after_another__is_configured_by_the_zone);
 	tcase_add_loop_test(tc, made__given_a_bad_thing__stays_as_it_was, 0, 2);
 	tcase_add_loop_test(tc, made__not_ready__the_accept_is_refused_and_the_request_stays, 0, n);
 	tcase_add_test(tc, made__another_endpoint__cannot_accept_its_request);
 	tcase_add_loop_test(
 	    tc, made__inside_the_upcall_of_its_request__is_ready_to_be_accepted, 0, 2 * n);
-	tcase_add_test(tc, made__by_a_provider_that_is_asked__as_the_attribute_tells);
+	tcase_add_test(tc, made__where_the_attribute_allows__as_the_service_point_asked);
 	return s;
 }

@@ -213,7 +213,7 @@ START_TEST(modify__to_one_evd_for_all__merges_in_order)
 END_TEST
 
 /* clause: e.1.15, e.1.3 */
-START_TEST(modify__an_evd_to_none__is_told_by_who_needs_it)
+START_TEST(modify__an_evd_to_none__the_calls_that_need_it_report_it)
 {
 	DAT_EP_PARAM param = { .connect_evd_handle = DAT_HANDLE_NULL };
 	struct scene s;
@@ -387,7 +387,7 @@ look_often(void *arg)
 }
 
 /* clause: e.1.15, e.1.11 */
-START_TEST(modify__against_posts_looks_and_connections__is_safe)
+START_TEST(modify__against_posts_queries_and_connections__is_safe)
 {
 	pthread_t changer, looker;
 	struct crowd c = { 0 };
@@ -440,9 +440,9 @@ endpoint_modify_suite(void)
 	tc = dt_tcase(s, "part");
 	tcase_add_test(tc, modify__evds__later_events_come_there_and_the_old_ones_are_free);
 	tcase_add_test(tc, modify__to_one_evd_for_all__merges_in_order);
-	tcase_add_test(tc, modify__an_evd_to_none__is_told_by_who_needs_it);
+	tcase_add_test(tc, modify__an_evd_to_none__the_calls_that_need_it_report_it);
 	tcase_add_test(tc, modify__to_a_bad_evd_or_zone__is_refused_and_changes_nothing);
 	tcase_add_test(tc, modify__protection_zone__memory_of_the_new_one_can_be_used);
-	tcase_add_test(tc, modify__against_posts_looks_and_connections__is_safe);
+	tcase_add_test(tc, modify__against_posts_queries_and_connections__is_safe);
 	return s;
 }

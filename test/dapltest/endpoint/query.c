@@ -11,7 +11,7 @@ port_of(DAT_IA_ADDRESS_PTR address)
 }
 
 /* clause: e.1.14 */
-START_TEST(query__in_each_state__tells_what_was_given_and_who_is_at_the_other_end)
+START_TEST(query__in_each_state__returns_what_was_given_and_the_remote_address)
 {
 	DAT_EP_PARAM param;
 	struct scene s;
@@ -50,7 +50,7 @@ START_TEST(query__in_each_state__tells_what_was_given_and_who_is_at_the_other_en
 END_TEST
 
 /* clause: e.1.14 */
-START_TEST(query__bad_arguments__are_told_apart)
+START_TEST(query__bad_arguments__each_gets_its_own_code)
 {
 	DAT_EP_PARAM param;
 	struct scene s;
@@ -131,7 +131,7 @@ START_TEST(get_status__what_is_done_but_not_dequeued__is_not_outstanding)
 END_TEST
 
 /* clause: e.1.13 */
-START_TEST(get_status__in_each_state__tells_it_and_needs_no_place)
+START_TEST(get_status__in_each_state__returns_it_and_every_argument_may_be_null)
 {
 	DAT_EP_STATE state;
 	struct scene s;
@@ -151,14 +151,13 @@ endpoint_query_suite(void)
 	Suite *s = suite_create("query");
 	TCase *tc = dt_tcase(s, "query");
 
-	tcase_add_loop_test(tc,
-	    query__in_each_state__tells_what_was_given_and_who_is_at_the_other_end, 0,
-	    SCENE_PLACES);
-	tcase_add_test(tc, query__bad_arguments__are_told_apart);
+	tcase_add_loop_test(tc, query__in_each_state__returns_what_was_given_and_the_remote_address,
+	    0, SCENE_PLACES);
+	tcase_add_test(tc, query__bad_arguments__each_gets_its_own_code);
 	tc = dt_tcase(s, "status");
 	tcase_add_test(tc, get_status__idle__is_a_truth_value_of_what_is_outstanding);
 	tcase_add_test(tc, get_status__what_is_done_but_not_dequeued__is_not_outstanding);
-	tcase_add_loop_test(
-	    tc, get_status__in_each_state__tells_it_and_needs_no_place, 0, SCENE_PLACES);
+	tcase_add_loop_test(tc,
+	    get_status__in_each_state__returns_it_and_every_argument_may_be_null, 0, SCENE_PLACES);
 	return s;
 }

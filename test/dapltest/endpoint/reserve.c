@@ -21,7 +21,7 @@ START_TEST(rsp__its_request__is_accepted_by_its_endpoint_named_or_not)
 	ck_assert_int_eq(dt_state(s.me->ep), DAT_EP_STATE_CONNECTED);
 	dt_ok(dat_ep_disconnect(s.peer->ep, DAT_CLOSE_ABRUPT_FLAG));
 	dt_expect_disconnected(s.me);
-	dt_assert_quiet(s.me->connect);
+	dt_assert_stays_empty(s.me->connect);
 	scene_close(&s);
 }
 END_TEST
@@ -43,7 +43,7 @@ START_TEST(rsp__another_endpoint__cannot_accept_its_request)
 END_TEST
 
 /* clause: e.3.10, d.0.5 */
-START_TEST(rsp__a_second_request__is_refused_as_if_nobody_listened)
+START_TEST(rsp__a_second_request__is_refused_as_without_a_listener)
 {
 	struct dt_side second;
 	struct scene s;
@@ -53,7 +53,7 @@ START_TEST(rsp__a_second_request__is_refused_as_if_nobody_listened)
 	second.ep = dt_ep(s.peer, NULL);
 	dt_connect(&second, s.me, NULL, 0);
 	dt_expect_connection(second.connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, second.ep);
-	dt_assert_quiet(s.me->cr);
+	dt_assert_stays_empty(s.me->cr);
 	dt_ok(dat_cr_accept(s.cr, DAT_HANDLE_NULL, 0, NULL));
 	dt_expect_established(s.peer);
 	scene_close(&s);
@@ -88,7 +88,7 @@ START_TEST(rsp__its_request_rejected__lets_the_endpoint_go)
 	dt_ok(dat_cr_reject(s.cr, 0, NULL));
 	dt_expect_connection(s.peer->connect, DAT_CONNECTION_EVENT_PEER_REJECTED, s.peer->ep);
 	ck_assert_int_eq(dt_state(s.me->ep), DAT_EP_STATE_UNCONNECTED);
-	dt_assert_quiet(s.me->connect);
+	dt_assert_stays_empty(s.me->connect);
 	/* When it is reserved again, the end of the first service point has no effect on it. */
 	first = s.rsp;
 	scene_reserve(&s);
@@ -121,13 +121,13 @@ START_TEST(rsp__the_client_goes__accepting_fails_and_rejecting_lets_go)
 		    s.me->connect, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR, s.me->ep);
 		dt_ok(dat_ep_reset(s.me->ep));
 	}
-	dt_assert_quiet(s.me->connect);
+	dt_assert_stays_empty(s.me->connect);
 	scene_close(&s);
 }
 END_TEST
 
 /* clause: e.3.11, e.3.2 */
-START_TEST(rsp_create__bad_arguments__are_told_apart_and_leave_the_endpoint_alone)
+START_TEST(rsp_create__bad_arguments__each_gets_its_own_code_and_leaves_the_endpoint_alone)
 {
 	DAT_RSP_HANDLE rsp;
 	struct dt_side *me;
@@ -153,7 +153,7 @@ START_TEST(rsp_create__bad_arguments__are_told_apart_and_leave_the_endpoint_alon
 END_TEST
 
 /* clause: e.3.11, e.8.1, e.8.2 */
-START_TEST(rsp__query_context_and_type__tell_what_was_given)
+START_TEST(rsp__query_context_and_type__return_what_was_given)
 {
 	DAT_CONTEXT context = { .as_64 = 12 };
 	DAT_HANDLE_TYPE type;
@@ -229,12 +229,13 @@ endpoint_reserve_suite(void)
 
 	tcase_add_loop_test(tc, rsp__its_request__is_accepted_by_its_endpoint_named_or_not, 0, 2);
 	tcase_add_test(tc, rsp__another_endpoint__cannot_accept_its_request);
-	tcase_add_test(tc, rsp__a_second_request__is_refused_as_if_nobody_listened);
+	tcase_add_test(tc, rsp__a_second_request__is_refused_as_without_a_listener);
 	tcase_add_test(tc, rsp__freed__lets_its_endpoint_go);
 	tcase_add_test(tc, rsp__its_request_rejected__lets_the_endpoint_go);
 	tcase_add_loop_test(tc, rsp__the_client_goes__accepting_fails_and_rejecting_lets_go, 0, 2);
-	tcase_add_test(tc, rsp_create__bad_arguments__are_told_apart_and_leave_the_endpoint_alone);
-	tcase_add_test(tc, rsp__query_context_and_type__tell_what_was_given);
+	tcase_add_test(
+	    tc, rsp_create__bad_arguments__each_gets_its_own_code_and_leaves_the_endpoint_alone);
+	tcase_add_test(tc, rsp__query_context_and_type__return_what_was_given);
 	tcase_add_test(tc, rsp__its_evd_is_full__the_request_is_refused_and_it_waits_for_another);
 	tcase_add_loop_test(tc, rsp__adapter_closed__takes_all_with_it, 0, 2);
 	return s;

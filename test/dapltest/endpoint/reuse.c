@@ -37,8 +37,8 @@ START_TEST(completions__of_mixed_operations__come_in_the_order_of_posting)
 			dt_expect_dto(
 			    s.peer->recv, s.peer->ep, 1000 + done / 3, DAT_DTO_SUCCESS, &event);
 	}
-	dt_assert_quiet(s.me->request);
-	dt_assert_quiet(s.peer->recv);
+	dt_assert_stays_empty(s.me->request);
+	dt_assert_stays_empty(s.peer->recv);
 	scene_close(&s);
 }
 END_TEST
@@ -64,8 +64,8 @@ START_TEST(disconnect__whatever_is_outstanding__completes_once_and_in_order)
 		dt_expect_dto(s.me->request, s.me->ep, i, DAT_DTO_ERR_FLUSHED, &event);
 	for (DAT_UINT64 i = 0; i < 6; i++)
 		dt_expect_dto(s.me->recv, s.me->ep, i, DAT_DTO_ERR_FLUSHED, &event);
-	dt_assert_quiet(s.me->request);
-	dt_assert_quiet(s.me->recv);
+	dt_assert_stays_empty(s.me->request);
+	dt_assert_stays_empty(s.me->recv);
 	dt_assert_empty(s.me->connect);
 	scene_close(&s);
 }
@@ -91,8 +91,8 @@ START_TEST(disconnect__gracefully__what_is_posted_arrives_first)
 	}
 	dt_expect_disconnected(s.me);
 	dt_expect_disconnected(s.peer);
-	dt_assert_quiet(s.me->connect);
-	dt_assert_quiet(s.peer->connect);
+	dt_assert_stays_empty(s.me->connect);
+	dt_assert_stays_empty(s.peer->connect);
 	scene_close(&s);
 }
 END_TEST
@@ -204,14 +204,14 @@ START_TEST(free__in_each_state_with_work_outstanding__leaves_nothing_behind)
 	dt_assert_empty(s.me->recv);
 	dt_assert_empty(s.me->request);
 	scene_step(&s);
-	dt_assert_quiet(s.me->connect);
+	dt_assert_stays_empty(s.me->connect);
 	dt_assert_empty(s.me->async);
 	dt_ok(dat_evd_free(s.me->recv));
 	dt_ok(dat_evd_free(s.me->request));
 	dt_ok(dat_evd_free(s.me->connect));
 	if (s.state == DAT_EP_STATE_CONNECTED || s.state == DAT_EP_STATE_DISCONNECT_PENDING) {
 		dt_expect_disconnected(s.peer);
-		dt_assert_quiet(s.peer->connect);
+		dt_assert_stays_empty(s.peer->connect);
 	}
 	scene_close(&s);
 }
@@ -268,7 +268,7 @@ START_TEST(disconnect__by_many_threads_at_both_ends__makes_one_event_each)
 END_TEST
 
 /* clause: e.1.10, e.2.4 */
-START_TEST(free__against_a_disconnect_of_the_peer__tells_the_peer_once)
+START_TEST(free__against_a_disconnect_of_the_peer__the_peer_gets_one_event)
 {
 	for (int round = 0; round < 20; round++) {
 		pthread_t threads[2];
@@ -352,7 +352,7 @@ endpoint_reuse_suite(void)
 	tcase_add_loop_test(
 	    tc, free__in_each_state_with_work_outstanding__leaves_nothing_behind, 0, SCENE_PLACES);
 	tcase_add_test(tc, disconnect__by_many_threads_at_both_ends__makes_one_event_each);
-	tcase_add_test(tc, free__against_a_disconnect_of_the_peer__tells_the_peer_once);
+	tcase_add_test(tc, free__against_a_disconnect_of_the_peer__the_peer_gets_one_event);
 	tcase_add_test(tc, accept__against_the_withdrawal_of_its_request__ends_each_end_once);
 	tc = dt_tcase(s, "reset");
 	tcase_add_test(tc, reset__again_and_again__each_connection_is_like_the_first);

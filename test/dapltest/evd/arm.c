@@ -46,7 +46,7 @@ START_TEST(arm__dequeue_in_the_upcall_posts_broken__no_deadlock_no_recursion_no_
 	complete_flagged(1);
 	story_upcall(&st, 100);
 	story_upcall(&st, 901);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	ck_assert_int_eq(st.tape.most_inside, 1);
 }
 END_TEST
@@ -64,7 +64,7 @@ START_TEST(arm__broken__after_the_error_and_all_earlier_completions)
 	for (uint64_t i = 1; i <= 20; i++)
 		story_upcall(&st, i);
 	story_upcall(&st, 902);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -78,14 +78,14 @@ START_TEST(arm__completion_between_the_last_poll_and_the_arm__upcall)
 	story_upcall(&st, 1);
 	story_upcall(&st, 2);
 	ck_assert_uint_eq(script_raised(&st.dev), 0); /* nothing was armed: it made no sound */
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	/* After the poll, hence before the arm: the same. */
 	st.dev.after_poll = (struct script_hook){ .fn = insert, .arg = (void *)4, .skip = 1 };
 	script_complete(&st.dev, 3);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 3);
 	story_upcall(&st, 4);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -98,7 +98,7 @@ START_TEST(arm__completion_right_after_the_arm__once)
 	story_upcall(&st, 1);
 	story_upcall(&st, 2);
 	ck_assert_uint_eq(script_raised(&st.dev), 1);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -135,7 +135,7 @@ START_TEST(arm__arm_fails__reported_unlocked_even_to_the_evd_itself)
 		(void)loop_step(st.loop, 10);
 	story_upcall(&st, 900);
 	ck_assert_int_eq(st.dev.faults, 1);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -153,7 +153,7 @@ START_TEST(arm__nothing_calls_out_from_inside_a_consumers_call)
 	(void)script_deliver(&st.dev);
 	ck_assert_int_eq(st.tape.n, 0);
 	story_upcall(&st, 100);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 

@@ -177,7 +177,7 @@ START_TEST(agent_and_waiter__both_hear_of_one_trigger)
 }
 END_TEST
 
-START_TEST(agent_owed_a_call__evd_freed_meanwhile__called_without_one)
+START_TEST(agent_call_due__evd_freed_meanwhile__called_without_one)
 {
 	cno_story_install(&cs);
 	cno_story_queue_call_and_take(&cs);
@@ -190,7 +190,7 @@ START_TEST(agent_owed_a_call__evd_freed_meanwhile__called_without_one)
 }
 END_TEST
 
-START_TEST(agent_owed_a_call__removed__not_called_nor_is_its_successor)
+START_TEST(agent_call_due__removed__not_called_nor_is_its_successor)
 {
 	cno_story_install(&cs);
 	cno_story_queue_call_and_take(&cs);
@@ -268,7 +268,7 @@ install_again(struct cno_story *s, DAT_EVD_HANDLE evd)
 	must(cno_modify_agent(cno_self(&s->cno), cno_story_agent(s)) == 0);
 }
 
-START_TEST(agent_owed_a_call__installed_again_in_it__not_called_for_that_again)
+START_TEST(agent_call_due__installed_again_in_it__not_called_for_that_again)
 {
 	cs.then = install_again;
 	cno_story_install(&cs);
@@ -279,7 +279,7 @@ START_TEST(agent_owed_a_call__installed_again_in_it__not_called_for_that_again)
 }
 END_TEST
 
-START_TEST(agent_owed_a_call__replaced__the_new_one_is_called)
+START_TEST(agent_call_due__replaced__the_new_one_is_called)
 {
 	cno_story_install(&cs);
 	cno_story_queue_call_and_take(&cs);
@@ -337,15 +337,15 @@ cno_agent_suite(void)
 	tcase_add_test(tc, agent__completion_while_it_runs__called_again);
 	tcase_add_test(tc, agent__frees_the_evd_it_was_called_for);
 	tcase_add_test(tc, agent_and_waiter__both_hear_of_one_trigger);
-	tcase_add_test(tc, agent_owed_a_call__evd_freed_meanwhile__called_without_one);
-	tcase_add_test(tc, agent_owed_a_call__removed__not_called_nor_is_its_successor);
+	tcase_add_test(tc, agent_call_due__evd_freed_meanwhile__called_without_one);
+	tcase_add_test(tc, agent_call_due__removed__not_called_nor_is_its_successor);
 	tcase_add_test(tc, agent__installed_after_a_waiter_took_the_trigger__not_called);
 	tcase_add_test(
 	    tc, agent_ran_and_is_installed_again__a_waiter_takes_that_trigger__not_called);
 	tcase_add_test(tc, agent_ran__a_later_wait_still_finds_the_trigger);
 	tcase_add_test(tc, agent__installs_itself_and_waits_for_a_trigger__called_for_that_too);
-	tcase_add_test(tc, agent_owed_a_call__installed_again_in_it__not_called_for_that_again);
-	tcase_add_test(tc, agent_owed_a_call__replaced__the_new_one_is_called);
+	tcase_add_test(tc, agent_call_due__installed_again_in_it__not_called_for_that_again);
+	tcase_add_test(tc, agent_call_due__replaced__the_new_one_is_called);
 	tcase_add_test(tc, agent__with_a_function_that_calls_it__is_called_by_that_alone);
 	return s;
 }

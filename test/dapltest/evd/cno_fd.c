@@ -65,7 +65,7 @@ post_and_tell(uint64_t id)
 	story_settle(&st);
 }
 
-START_TEST(trigger__nothing_came__says_so)
+START_TEST(trigger__nothing_came__returns_queue_empty)
 {
 	DAT_EVD_HANDLE handle = &st;
 
@@ -75,7 +75,7 @@ START_TEST(trigger__nothing_came__says_so)
 }
 END_TEST
 
-START_TEST(trigger__told_twice__is_consumed_at_once_and_shown_again_by_the_next)
+START_TEST(trigger__notified_twice__is_consumed_at_once_and_shown_again_by_the_next)
 {
 	DAT_EVD_HANDLE handle;
 
@@ -93,7 +93,7 @@ START_TEST(trigger__told_twice__is_consumed_at_once_and_shown_again_by_the_next)
 }
 END_TEST
 
-START_TEST(wait__consumes_the_trigger__fd_is_quiet)
+START_TEST(wait__consumes_the_trigger__fd_is_not_readable)
 {
 	DAT_EVD_HANDLE handle;
 
@@ -161,7 +161,7 @@ START_TEST(without_a_descriptor__cannot_be_asked)
 }
 END_TEST
 
-START_TEST(freed__who_polls_sees_it_readable_and_the_descriptor_goes)
+START_TEST(freed__a_poller_sees_it_readable_and_the_descriptor_is_closed)
 {
 	const struct cno_config config = { .with_fd = true, .destroyed = gone };
 	struct pollfd p = { .events = POLLIN };
@@ -197,7 +197,7 @@ desert(struct cno *c)
 	ck_assert(!readable_fd(cno_fd(c)));
 }
 
-START_TEST(opened_again__the_last_one_was_freed_readable__begins_quiet)
+START_TEST(opened_again__the_last_one_was_freed_readable__begins_not_readable)
 {
 	const struct cno_config config = { .with_fd = true, .destroyed = gone };
 	static struct cno slot;
@@ -241,14 +241,15 @@ cno_fd_suite(void)
 	TCase *tc = runner_tcase(s, "fd");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, trigger__nothing_came__says_so);
-	tcase_add_test(tc, trigger__told_twice__is_consumed_at_once_and_shown_again_by_the_next);
-	tcase_add_test(tc, wait__consumes_the_trigger__fd_is_quiet);
+	tcase_add_test(tc, trigger__nothing_came__returns_queue_empty);
+	tcase_add_test(
+	    tc, trigger__notified_twice__is_consumed_at_once_and_shown_again_by_the_next);
+	tcase_add_test(tc, wait__consumes_the_trigger__fd_is_not_readable);
 	tcase_add_test(tc, evd_leaves__its_trigger_goes_with_it);
 	tcase_add_test(tc, last_evd_leaves__is_a_trigger_of_its_own);
 	tcase_add_test(tc, without_a_descriptor__cannot_be_asked);
-	tcase_add_test(tc, freed__who_polls_sees_it_readable_and_the_descriptor_goes);
-	tcase_add_test(tc, opened_again__the_last_one_was_freed_readable__begins_quiet);
+	tcase_add_test(tc, freed__a_poller_sees_it_readable_and_the_descriptor_is_closed);
+	tcase_add_test(tc, opened_again__the_last_one_was_freed_readable__begins_not_readable);
 	tcase_add_test(tc, descriptor__number_0__is_one_as_any_other);
 	return s;
 }

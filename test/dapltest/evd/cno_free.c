@@ -248,7 +248,7 @@ START_TEST(agent_call_taken_off_the_list_but_not_begun__cno_freed__waited_for)
 }
 END_TEST
 
-START_TEST(agent_owed_a_call__cno_freed_and_its_slot_used_again__not_called)
+START_TEST(agent_call_due__cno_freed_and_its_slot_used_again__not_called)
 {
 	struct cno_config config = cs.cno.cfg;
 	DAT_EVD_HANDLE handle;
@@ -283,6 +283,6 @@ cno_free_suite(void)
 	tcase_add_test(tc, agent__frees_its_cno_under_a_waiter__the_return_destroys);
 	tcase_add_test(tc, agent__runs_elsewhere__free_waits_for_its_return);
 	tcase_add_test(tc, agent_call_taken_off_the_list_but_not_begun__cno_freed__waited_for);
-	tcase_add_test(tc, agent_owed_a_call__cno_freed_and_its_slot_used_again__not_called);
+	tcase_add_test(tc, agent_call_due__cno_freed_and_its_slot_used_again__not_called);
 	return s;
 }

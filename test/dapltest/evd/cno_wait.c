@@ -154,7 +154,7 @@ END_TEST
 
 /* clause: c.13.5 */
 /* origin: peer.10 */
-START_TEST(timeout__nothing_swallowed)
+START_TEST(timeout__no_wake_is_lost)
 {
 	struct cno_waiter w;
 	DAT_EVD_HANDLE handle = &cs;
@@ -424,7 +424,7 @@ cno_wait_suite(void)
 	tcase_add_test(tc, blocked_waiter__woken_by_a_completion_and_by_a_post);
 	tcase_add_test(tc, one_trigger__releases_one_waiter);
 	tcase_add_test(tc, three_triggers__release_three_waiters);
-	tcase_add_test(tc, timeout__nothing_swallowed);
+	tcase_add_test(tc, timeout__no_wake_is_lost);
 	tcase_add_test(tc, timeout__neither_early_nor_late);
 	tcase_add_test(tc, signal_handler_ran__interrupted_and_the_next_trigger_not_lost);
 	tcase_add_test(tc, disabled_evd__does_not_trigger__enabling_it_does);

@@ -159,7 +159,7 @@ count_run(struct loop_job *job, uint64_t serial)
 	atomic_fetch_add(&runs, 1);
 }
 
-START_TEST(crew__one_job_at_a_time__no_thread_turns_for_nothing)
+START_TEST(pool__one_job_at_a_time__no_thread_turns_for_nothing)
 {
 	struct loop_job job = { .run = count_run };
 	struct loop *pool;
@@ -236,7 +236,7 @@ evd_cost_suite(void)
 	tcase_add_test(tc, wait__woken_by_a_post__two_system_calls);
 	tcase_add_test(tc, events_that_are_there__no_system_call);
 	tcase_add_test(tc, upcalls_of_a_burst__one_turn_of_the_loop);
-	tcase_add_test(tc, crew__one_job_at_a_time__no_thread_turns_for_nothing);
+	tcase_add_test(tc, pool__one_job_at_a_time__no_thread_turns_for_nothing);
 	tcase_add_test(tc, job_made_ready_while_the_thread_is_awake__no_system_call);
 	tcase_add_test(tc, upcalls_of_posted_events__one_turn_of_the_loop);
 	return s;

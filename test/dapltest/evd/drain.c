@@ -32,7 +32,7 @@ complete_and_leave(uint64_t first, uint64_t n)
 	st.dev.gone[1] = true;
 }
 
-START_TEST(drain__stash_has_room__only_drops)
+START_TEST(drain__ring_has_room__only_drops)
 {
 	begin(8);
 	complete_and_leave(1, 3);
@@ -45,7 +45,7 @@ START_TEST(drain__stash_has_room__only_drops)
 }
 END_TEST
 
-START_TEST(drain__stash_is_full__keeps_all_in_order)
+START_TEST(drain__ring_is_full__keeps_all_in_order)
 {
 	begin(4);
 	/* The oldest is not at the beginning. */
@@ -69,7 +69,7 @@ START_TEST(drain__stash_is_full__keeps_all_in_order)
 }
 END_TEST
 
-START_TEST(drain__stash_has_grown__posted_events_and_the_length_are_as_before)
+START_TEST(drain__ring_has_grown__posted_events_and_the_length_are_as_before)
 {
 	struct evd_status status;
 
@@ -93,7 +93,7 @@ START_TEST(drain__stash_has_grown__posted_events_and_the_length_are_as_before)
 END_TEST
 
 /* Again and again, until the stash is longer than the device queue is deep. */
-START_TEST(drain__a_stash_as_long_as_the_device_queue_is_full__grows_all_the_same)
+START_TEST(drain__a_ring_as_long_as_the_device_queue_is_full__still_grows)
 {
 	uint64_t n = 0;
 
@@ -128,7 +128,7 @@ START_TEST(drain__upcalls_stand__every_event_that_it_polled_makes_one)
 	script_complete(&st.dev, 7);
 	story_settle(&st);
 	story_upcall(&st, 7);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	story_end(&st);
 }
 END_TEST
@@ -162,7 +162,7 @@ START_TEST(drain__resized_while_it_allocates__keeps_the_new_length)
 }
 END_TEST
 
-START_TEST(drain__stash_was_full__a_cno_is_notified_of_what_the_device_held_back)
+START_TEST(drain__ring_was_full__a_cno_is_notified_of_what_stayed_in_the_device)
 {
 	begin(2);
 	cno_story_refill(&st, drain);
@@ -188,7 +188,7 @@ START_TEST(drain__a_barrier_waits__opens)
 }
 END_TEST
 
-START_TEST(drain__the_device_fails_or_the_evd_is_gone__says_so)
+START_TEST(drain__the_device_fails_or_the_evd_was_freed__returns_the_error)
 {
 	begin(4);
 	st.dev.fail_polls = 1;
@@ -220,15 +220,15 @@ evd_drain_suite(void)
 	Suite *s = suite_create("evd_drain");
 	TCase *tc = runner_tcase(s, "drain");
 
-	tcase_add_test(tc, drain__stash_has_room__only_drops);
-	tcase_add_test(tc, drain__stash_is_full__keeps_all_in_order);
-	tcase_add_test(tc, drain__stash_has_grown__posted_events_and_the_length_are_as_before);
-	tcase_add_test(tc, drain__a_stash_as_long_as_the_device_queue_is_full__grows_all_the_same);
+	tcase_add_test(tc, drain__ring_has_room__only_drops);
+	tcase_add_test(tc, drain__ring_is_full__keeps_all_in_order);
+	tcase_add_test(tc, drain__ring_has_grown__posted_events_and_the_length_are_as_before);
+	tcase_add_test(tc, drain__a_ring_as_long_as_the_device_queue_is_full__still_grows);
 	tcase_add_test(tc, drain__resized_while_it_allocates__keeps_the_new_length);
 	tcase_add_test(tc, drain__upcalls_stand__every_event_that_it_polled_makes_one);
-	tcase_add_test(tc, drain__stash_was_full__a_cno_is_notified_of_what_the_device_held_back);
+	tcase_add_test(tc, drain__ring_was_full__a_cno_is_notified_of_what_stayed_in_the_device);
 	tcase_add_test(tc, drain__a_barrier_waits__opens);
-	tcase_add_test(tc, drain__the_device_fails_or_the_evd_is_gone__says_so);
+	tcase_add_test(tc, drain__the_device_fails_or_the_evd_was_freed__returns_the_error);
 	tcase_add_test(tc, drain__no_device__nothing_to_do);
 	return s;
 }

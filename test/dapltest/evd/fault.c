@@ -47,7 +47,7 @@ START_TEST(arm_fails_again_later__a_second_episode_is_reported)
 		ck_assert_int_eq(st.dev.faults, episode);
 		ck_assert_uint_eq(st.dev.evd.backoff_ns, 0); /* the next begins with the least */
 	}
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -155,10 +155,10 @@ START_TEST(enable__arm_fails__error_and_nothing_changed)
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), -EIO);
 	ck_assert_int_eq(st.dev.evd.policy, DAT_UPCALL_DISABLE);
 	script_complete(&st.dev, 1);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	story_upcall(&st, 1);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	ck_assert_int_eq(st.dev.faults, 0); /* the caller was told */
 }
 END_TEST
@@ -172,7 +172,7 @@ START_TEST(enable__poll_fails_before_or_after_the_arm__error_and_nothing_changed
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), -EIO);
 	ck_assert_int_eq(st.dev.evd.policy, DAT_UPCALL_DISABLE);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -205,7 +205,7 @@ START_TEST(poll_fails_in_a_run__reported_and_retried)
 	run_until(1);
 	story_upcall(&st, 1);
 	ck_assert_int_eq(st.dev.faults, 1);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -257,14 +257,14 @@ START_TEST(barrier_opens_in_back_off__what_stays_queued__does_not_wait_for_the_d
 }
 END_TEST
 
-START_TEST(hint__always_says_maybe__polls_again_and_rests)
+START_TEST(hint__always_maybe__polls_again_and_rests)
 {
 	st.dev.inexact_hint = true;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	script_complete(&st.dev, 1);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 1);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	ck_assert_uint_eq(st.dev.arms, 2);
 }
 END_TEST
@@ -320,7 +320,7 @@ START_TEST(second_poll_of_a_run_fails__reported_and_retried_without_another_arm)
 	ck_assert_uint_eq(script_raised(&st.dev), 1);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 1);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	ck_assert_uint_eq(st.dev.arms, 3);
 }
 END_TEST
@@ -369,7 +369,7 @@ disable_upcalls(struct script *s)
 	must(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW) == 0);
 }
 
-START_TEST(disabled_while_a_fault_is_reported__what_came_waits_for_a_taker)
+START_TEST(disabled_while_a_fault_is_reported__what_came_waits_for_a_sink)
 {
 	st.dev.on_fault = disable_upcalls;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -379,10 +379,10 @@ START_TEST(disabled_while_a_fault_is_reported__what_came_waits_for_a_taker)
 	ck_assert_int_eq(story_turn(&st), 1);
 	ck_assert_int_eq(st.dev.faults, 1);
 	ck_assert_int_eq(st.dev.evd.job_state, EVD_JOB_BACKOFF); /* nobody wants it at once */
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	story_upcall(&st, 100);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -480,12 +480,12 @@ evd_fault_suite(void)
 	tcase_add_test(tc, poll_fails__what_is_queued_is_still_handed_out);
 	tcase_add_test(
 	    tc, barrier_opens_in_back_off__what_stays_queued__does_not_wait_for_the_delay);
-	tcase_add_test(tc, hint__always_says_maybe__polls_again_and_rests);
+	tcase_add_test(tc, hint__always_maybe__polls_again_and_rests);
 	tcase_add_test(tc, disabled_in_back_off__enabled_again__called_at_once);
 	tcase_add_test(tc, enabled_again_after_failures__the_next_failure_is_reported);
 	tcase_add_test(tc, second_poll_of_a_run_fails__reported_and_retried_without_another_arm);
 	tcase_add_test(tc, freed_while_a_fault_is_reported__the_run_ends_and_is_not_retried);
-	tcase_add_test(tc, disabled_while_a_fault_is_reported__what_came_waits_for_a_taker);
+	tcase_add_test(tc, disabled_while_a_fault_is_reported__what_came_waits_for_a_sink);
 	tcase_add_loop_test(tc, slot__its_last_evd_had_a_past__the_next_evd_has_none, 0, PASTS);
 	return s;
 }

@@ -70,17 +70,17 @@ START_TEST(free__slot_used_again__nothing_of_the_old_one_left)
 	ck_assert_int_eq(evd_query(evd_self(&st.dev.evd), &status), 0);
 	ck_assert(!status.solicited_only && !status.overflowed);
 	ck_assert_int_eq(status.policy, DAT_UPCALL_DISABLE);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	story_empty(&st);
 	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 1000, 1, &event, &nmore), -ETIMEDOUT);
 	ck_assert(script_deliver(&st.dev) || !script_due(&st.dev));
 	script_complete(&st.dev, 1);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	story_dequeues(&st, 1);
 }
 END_TEST
 
-START_TEST(free__notifications_unread__nobody_waits_for_them)
+START_TEST(free__notifications_unread__is_not_delayed_by_them)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	script_complete(&st.dev, 1);
@@ -171,7 +171,7 @@ START_TEST(free__from_own_upcall__the_return_destroys)
 END_TEST
 
 static void
-free_own_and_look(struct tape *tape, uint64_t id)
+free_own_and_check(struct tape *tape, uint64_t id)
 {
 	struct evd *evd = &tape->dev->evd;
 	DAT_EVENT event;
@@ -188,7 +188,7 @@ free_own_and_look(struct tape *tape, uint64_t id)
 
 START_TEST(free__from_own_upcall__handle_dead_inside_object_alive)
 {
-	st.tape.then = free_own_and_look;
+	st.tape.then = free_own_and_check;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	story_upcall(&st, 100);
@@ -228,7 +228,7 @@ START_TEST(free__from_anothers_upcall_while_queued_on_the_same_loop__no_wait)
 	script_book(&other);
 	story_upcall(&st, 100);
 	ck_assert_int_eq(tape.n, 0);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	script_close(&other);
 }
 END_TEST
@@ -478,7 +478,7 @@ evd_free_suite(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, free__idle__destroyed_once_and_then_dead);
 	tcase_add_test(tc, free__slot_used_again__nothing_of_the_old_one_left);
-	tcase_add_test(tc, free__notifications_unread__nobody_waits_for_them);
+	tcase_add_test(tc, free__notifications_unread__is_not_delayed_by_them);
 	tcase_add_test(tc, free__notifications_read_but_unacknowledged__acknowledged_first);
 	tcase_add_test(tc, free__notification_read_but_not_booked__acknowledged_by_its_reader);
 	tcase_add_test(tc, free__run_queued__unlinked_and_never_run);

@@ -64,11 +64,11 @@ START_TEST(hold__held_receives__released_into_upcalls_after_established)
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	script_complete_on(&st.dev, 1, 11);
 	ck_assert(script_deliver(&st.dev));
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	ck_assert_int_eq(post_established(), 0);
 	story_upcall(&st, 800);
 	story_upcall(&st, 11);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -78,10 +78,10 @@ START_TEST(hold__held_receives__not_reported_until_released)
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
 	script_complete_on(&st.dev, 1, 11);
 	ck_assert(script_deliver(&st.dev));
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	ck_assert_int_eq(post_established(), 0);
-	story_upcall(&st, TAPE_TOLD);
-	story_quiet(&st);
+	story_upcall(&st, TAPE_REPORT);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -122,7 +122,7 @@ START_TEST(hold__held_receive__not_pending_for_enable_new)
 	evd_hold_begin(evd_self(&st.dev.evd), &hold);
 	script_complete_on(&st.dev, 1, 11);
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -137,7 +137,7 @@ START_TEST(hold__disconnected__after_completions_still_landing)
 	story_upcall(&st, 12);
 	story_upcall(&st, 900);
 	(void)script_deliver(&st.dev);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -145,8 +145,8 @@ START_TEST(hold__disconnected_to_a_notified_sink__notified_when_it_can_be_taken)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
 	ck_assert_int_eq(post_disconnected(), 0);
-	story_upcall(&st, TAPE_TOLD);
-	story_quiet(&st);
+	story_upcall(&st, TAPE_REPORT);
+	story_expect_nothing(&st);
 	story_dequeues(&st, 900);
 }
 END_TEST
@@ -167,17 +167,17 @@ START_TEST(hold__arrival_of_a_completion__is_its_first_poll)
 END_TEST
 
 static bool
-raw_of(const void *raw, const void *who)
+raw_of(const void *raw, const void *key)
 {
 	const struct script_record *record = raw;
 
-	return record->ep == *(const uint32_t *)who;
+	return record->ep == *(const uint32_t *)key;
 }
 
 static bool
-event_of(const DAT_EVENT *event, const void *who)
+event_of(const DAT_EVENT *event, const void *key)
 {
-	(void)who;
+	(void)key;
 	return script_id(event) == 800 || script_id(event) == 900;
 }
 
@@ -209,9 +209,9 @@ START_TEST(hold__endpoint_freed__its_ring_held_and_posted_go)
 END_TEST
 
 static bool
-is_disconnected(const DAT_EVENT *event, const void *who)
+is_disconnected(const DAT_EVENT *event, const void *key)
 {
-	(void)who;
+	(void)key;
 	return script_id(event) == 900;
 }
 
@@ -221,14 +221,14 @@ START_TEST(hold__purge_opens_what_a_barrier_kept__the_sink_is_notified)
 	for (uint64_t i = 1; i <= 20; i++)
 		script_complete_on(&st.dev, 2, i);
 	ck_assert(script_deliver(&st.dev));
-	story_upcall(&st, TAPE_TOLD);
+	story_upcall(&st, TAPE_REPORT);
 	/* The stash is full, so a look cannot see the device empty: the barrier stays closed. */
 	ck_assert_int_eq(post_disconnected(), 0);
 	ck_assert_int_eq(post_established(), 0); /* of the same endpoint */
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	evd_purge(evd_self(&st.dev.evd), NULL, NULL, is_disconnected, NULL);
-	story_upcall(&st, TAPE_TOLD);
-	story_quiet(&st);
+	story_upcall(&st, TAPE_REPORT);
+	story_expect_nothing(&st);
 	for (uint64_t i = 1; i <= 16; i++)
 		story_dequeues(&st, i);
 	story_dequeues(&st, 800);
@@ -254,7 +254,7 @@ START_TEST(hold__effect_of_a_dequeue__unlocked_and_never_a_call_out)
 	ck_assert_int_eq(st.tape.n, 0);
 	story_upcall(&st, 1001);
 	script_decide(&st.dev);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -277,10 +277,10 @@ START_TEST(hold__hold_full__the_device_has_failed)
 END_TEST
 
 static bool
-event_of_nobody(const DAT_EVENT *event, const void *who)
+no_event(const DAT_EVENT *event, const void *key)
 {
 	(void)event;
-	(void)who;
+	(void)key;
 	return false;
 }
 
@@ -290,7 +290,7 @@ START_TEST(hold__purge_finds_nothing__the_barrier_stays_closed)
 
 	ck_assert_int_eq(post_disconnected(), 0);
 	script_complete(&st.dev, 1);
-	evd_purge(evd_self(&st.dev.evd), NULL, NULL, event_of_nobody, NULL);
+	evd_purge(evd_self(&st.dev.evd), NULL, NULL, no_event, NULL);
 	ck_assert_int_eq(evd_query(evd_self(&st.dev.evd), &status), 0);
 	ck_assert_int_eq(status.queued, 0);
 	story_dequeues(&st, 1);
@@ -303,9 +303,9 @@ START_TEST(hold__purge_finds_nothing__is_not_reported)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
-	story_upcall(&st, TAPE_TOLD);
-	evd_purge(evd_self(&st.dev.evd), NULL, NULL, event_of_nobody, NULL);
-	story_quiet(&st); /* told of what is queued already */
+	story_upcall(&st, TAPE_REPORT);
+	evd_purge(evd_self(&st.dev.evd), NULL, NULL, no_event, NULL);
+	story_expect_nothing(&st); /* told of what is queued already */
 	story_dequeues(&st, 100);
 }
 END_TEST
@@ -316,7 +316,7 @@ START_TEST(hold__completion_of_a_freed_endpoint__is_not_reported)
 	st.dev.gone[1] = true;
 	script_complete_on(&st.dev, 1, 11);
 	ck_assert(script_deliver(&st.dev));
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	story_empty(&st);
 }
 END_TEST
@@ -330,12 +330,12 @@ START_TEST(hold__purge_makes_room_for_what_the_device_held_back__reported)
 		script_complete_on(&st.dev, 1, i);
 	script_complete_on(&st.dev, 2, 21); /* finds no room */
 	ck_assert(script_deliver(&st.dev));
-	story_upcall(&st, TAPE_TOLD);
+	story_upcall(&st, TAPE_REPORT);
 	story_run(&st);
 	ck_assert(evd_is_full(st.dev.evd.attention));
 	st.dev.gone[1] = true;
 	evd_purge(evd_self(&st.dev.evd), NULL, raw_of, NULL, &ep);
-	story_upcall(&st, TAPE_TOLD);
+	story_upcall(&st, TAPE_REPORT);
 	story_dequeues(&st, 21);
 	story_empty(&st);
 }

@@ -163,7 +163,7 @@ START_TEST(cno_wait_in_upcall__triggered_from_the_same_upcall__returns)
 }
 END_TEST
 
-START_TEST(cno_wait_in_upcall__taker_changes_from_upcall_to_cno__told)
+START_TEST(cno_wait_in_upcall__sink_changes_from_upcall_to_cno__notified)
 {
 	DAT_UPCALL_OBJECT object = tape_object(&other_tape);
 
@@ -193,7 +193,7 @@ hand_over_and_wait_cno(struct tape *tape, uint64_t id)
 }
 
 /* clause: c.14.31 */
-START_TEST(cno_wait_in_upcall__on_its_own_evd_disabled_before__told)
+START_TEST(cno_wait_in_upcall__on_its_own_evd_disabled_before__notified)
 {
 	inside_upcall(hand_over_and_wait_cno);
 	script_sleep_ms(10);
@@ -243,7 +243,7 @@ post_two_to_other(struct tape *tape, uint64_t id)
 	must(script_post(&other, 201) == 0);
 }
 
-START_TEST(wait_in_upcall__the_upcall_due_becomes_many__the_crew_makes_it)
+START_TEST(wait_in_upcall__the_upcall_due_becomes_many__the_pool_makes_it)
 {
 	DAT_UPCALL_OBJECT object = tape_object(&other_tape);
 	struct script_options opt = st.dev.opt;
@@ -423,10 +423,10 @@ evd_inside_suite(void)
 	tcase_add_test(tc, wait_in_upcall__on_its_own_evd_disabled_before__wakes_and_goes_on);
 	tcase_add_test(tc, cno_wait_in_upcall__evds_of_this_loop__trigger_it);
 	tcase_add_test(tc, cno_wait_in_upcall__triggered_from_the_same_upcall__returns);
-	tcase_add_test(tc, cno_wait_in_upcall__taker_changes_from_upcall_to_cno__told);
-	tcase_add_test(tc, cno_wait_in_upcall__on_its_own_evd_disabled_before__told);
+	tcase_add_test(tc, cno_wait_in_upcall__sink_changes_from_upcall_to_cno__notified);
+	tcase_add_test(tc, cno_wait_in_upcall__on_its_own_evd_disabled_before__notified);
 	tcase_add_test(tc, wait_in_upcall__another_evd_is_due_an_upcall__called_after_the_return);
-	tcase_add_test(tc, wait_in_upcall__the_upcall_due_becomes_many__the_crew_makes_it);
+	tcase_add_test(tc, wait_in_upcall__the_upcall_due_becomes_many__the_pool_makes_it);
 	tcase_add_test(tc, wait_in_upcall__an_agent_is_due__called_after_the_return);
 	tcase_add_test(tc, free_in_upcall__the_other_has_a_blocked_waiter__ends);
 	tcase_add_test(tc, teardown_in_upcall__of_its_own_evd__does_not_wait_for_itself);

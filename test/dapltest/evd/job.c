@@ -190,7 +190,7 @@ START_TEST(thread__blocks_every_signal__its_maker_none)
 }
 END_TEST
 
-START_TEST(crew__as_many_jobs_at_once_as_threads)
+START_TEST(pool__as_many_jobs_at_once_as_threads)
 {
 	pthread_barrier_t barrier;
 	struct work w[4];
@@ -377,7 +377,7 @@ look_what_to_pump(struct work *w)
 	pumped = loop_to_pump();
 }
 
-START_TEST(pump__on_a_loop_its_own_on_a_crew_none)
+START_TEST(pump__on_a_loop_its_own_on_a_pool_none)
 {
 	struct work w = { .job = { .run = run }, .then = look_what_to_pump };
 	struct loop *pool;
@@ -407,7 +407,7 @@ evd_job_suite(void)
 	tcase_add_test(tc, doorbell__sleeping_thread__woken_for_jobs_and_delays);
 	tcase_add_test(tc, doorbell__idle_afterwards__the_thread_sleeps);
 	tcase_add_test(tc, thread__blocks_every_signal__its_maker_none);
-	tcase_add_test(tc, crew__as_many_jobs_at_once_as_threads);
+	tcase_add_test(tc, pool__as_many_jobs_at_once_as_threads);
 	tcase_add_test(tc, destroy__from_its_own_thread__ends_after_the_job);
 	tcase_add_test(tc, hasten__neither_delayed_nor_put_off__left_alone);
 	tcase_add_test(tc, delayed_jobs__each_in_its_time_whatever_the_order);
@@ -415,6 +415,6 @@ evd_job_suite(void)
 	tcase_add_test(tc, rest__a_job_that_may_run__there_is_something_to_pump);
 	tcase_add_test(tc, destroy__from_its_own_thread_again_and_again__no_stack_stays);
 	tcase_add_test(tc, delayed_job__its_time_ends_the_sleep__runs_in_that_turn);
-	tcase_add_test(tc, pump__on_a_loop_its_own_on_a_crew_none);
+	tcase_add_test(tc, pump__on_a_loop_its_own_on_a_pool_none);
 	return s;
 }

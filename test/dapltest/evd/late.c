@@ -148,15 +148,15 @@ check_successor(void)
 }
 
 static bool
-every_event(const DAT_EVENT *event, const void *who)
+every_event(const DAT_EVENT *event, const void *key)
 {
 	(void)event;
-	(void)who;
+	(void)key;
 	return true;
 }
 
 /* origin: attack.C2 */
-START_TEST(late_call__slot_serves_another__told_so_and_nothing_touched)
+START_TEST(late_call__slot_serves_another__is_refused_and_nothing_touched)
 {
 	struct dat_rearm_evd_counters counters;
 	struct evd_hold hold = { .active = false };
@@ -221,7 +221,7 @@ drain(void)
 static int (*const in_sections[])(void) = { resize, drain };
 
 /* Calls that drop the lock for a while to allocate: the stash is full, so that draining does. */
-START_TEST(call_in_several_sections__freed_in_a_window__told_so_and_nothing_touched)
+START_TEST(call_in_several_sections__freed_in_a_window__is_refused_and_nothing_touched)
 {
 	int window = 0;
 
@@ -285,7 +285,7 @@ cno_destroyed(struct cno *cno)
 }
 
 /* origin: attack.C2 */
-START_TEST(late_call_of_a_cno__slot_serves_another__told_so_and_nothing_touched)
+START_TEST(late_call_of_a_cno__slot_serves_another__is_refused_and_nothing_touched)
 {
 	static struct cno cno;
 	struct cno_config config = {
@@ -437,12 +437,12 @@ evd_late_suite(void)
 	TCase *tc = runner_tcase(s, "late");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, late_call__slot_serves_another__told_so_and_nothing_touched);
+	tcase_add_test(tc, late_call__slot_serves_another__is_refused_and_nothing_touched);
 	tcase_add_loop_test(
-	    tc, call_in_several_sections__freed_in_a_window__told_so_and_nothing_touched, 0, 2);
+	    tc, call_in_several_sections__freed_in_a_window__is_refused_and_nothing_touched, 0, 2);
 	tcase_add_test(tc, end_of_an_adapter__freed_and_nothing_runs__nothing_to_wait_for);
 	tcase_add_test(tc, late_handler__slot_serves_another__reads_no_channel);
-	tcase_add_test(tc, late_call_of_a_cno__slot_serves_another__told_so_and_nothing_touched);
+	tcase_add_test(tc, late_call_of_a_cno__slot_serves_another__is_refused_and_nothing_touched);
 	tcase_add_test(
 	    tc, late_job__its_memory_serves_another__runs_for_the_life_it_was_queued_for);
 	tcase_add_test(tc, late_run__slot_serves_another_with_an_event__begins_nothing);

@@ -14,7 +14,7 @@ main(int argc, char **argv)
 		evd_free_suite,
 		evd_resize_suite,
 		evd_drain_suite,
-		evd_quiet_suite,
+		evd_unsignalled_suite,
 		cno_wait_suite,
 		cno_agent_suite,
 		cno_free_suite,

@@ -7,7 +7,7 @@
 #include "story.h"
 #include "suites.h"
 
-#define CREW 4
+#define POOL_THREADS 4
 
 static struct loop *pool;
 
@@ -17,7 +17,7 @@ setup(void)
 	struct script_options opt = { .channel = SCRIPT_SHARED, .qlen = 64 };
 
 	ck_assert_int_eq(loop_create(LOOP_THREAD, 0, &opt.loop), 0);
-	ck_assert_int_eq(loop_create(LOOP_POOL, CREW, &pool), 0);
+	ck_assert_int_eq(loop_create(LOOP_POOL, POOL_THREADS, &pool), 0);
 	opt.pool = pool;
 	story_begin(&st, &opt);
 }
@@ -45,18 +45,18 @@ START_TEST(many__burst__the_oldest_four_at_once)
 	uint64_t sum = 0;
 
 	tape_hold(&st.tape);
-	complete(1, 2 * CREW);
+	complete(1, 2 * POOL_THREADS);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
-	tape_await_inside(&st.tape, CREW);
+	tape_await_inside(&st.tape, POOL_THREADS);
 	/* They may have entered in any order. */
-	for (int i = 0; i < CREW; i++)
+	for (int i = 0; i < POOL_THREADS; i++)
 		sum += st.tape.id[i];
 	ck_assert_uint_eq(sum, 1 + 2 + 3 + 4);
 	tape_release(&st.tape);
-	tape_await(&st.tape, 2 * CREW);
+	tape_await(&st.tape, 2 * POOL_THREADS);
 	tape_await_inside(&st.tape, 0);
-	ck_assert_int_eq(tape_count(&st.tape), 2 * CREW);
-	ck_assert_int_eq(st.tape.most_inside, CREW);
+	ck_assert_int_eq(tape_count(&st.tape), 2 * POOL_THREADS);
+	ck_assert_int_eq(st.tape.most_inside, POOL_THREADS);
 }
 END_TEST
 
@@ -64,12 +64,12 @@ START_TEST(many__one_by_one_while_the_first_blocks__each_gets_a_thread)
 {
 	tape_hold(&st.tape);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
-	for (int i = 1; i <= CREW; i++) {
+	for (int i = 1; i <= POOL_THREADS; i++) {
 		complete((uint64_t)i, 1);
 		tape_await_inside(&st.tape, i);
 	}
 	tape_release(&st.tape);
-	for (int i = 0; i < CREW; i++)
+	for (int i = 0; i < POOL_THREADS; i++)
 		ck_assert_uint_eq(st.tape.id[i], (uint64_t)i + 1);
 }
 END_TEST
@@ -89,13 +89,13 @@ START_TEST(many__posted_while_all_block__called_when_one_returns)
 {
 	tape_hold(&st.tape);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
-	for (uint64_t i = 0; i < CREW + 3; i++)
+	for (uint64_t i = 0; i < POOL_THREADS + 3; i++)
 		ck_assert_int_eq(script_post(&st.dev, 100 + i), 0);
-	tape_await_inside(&st.tape, CREW);
+	tape_await_inside(&st.tape, POOL_THREADS);
 	script_sleep_ms(5);
-	ck_assert_int_eq(tape_count(&st.tape), CREW);
+	ck_assert_int_eq(tape_count(&st.tape), POOL_THREADS);
 	tape_release(&st.tape);
-	tape_await(&st.tape, CREW + 3);
+	tape_await(&st.tape, POOL_THREADS + 3);
 }
 END_TEST
 
@@ -191,11 +191,11 @@ END_TEST
 
 START_TEST(many__every_upcall_tears_down_its_own_evd__none_waits_for_ever)
 {
-	pthread_barrier_init(&all_inside, NULL, CREW);
+	pthread_barrier_init(&all_inside, NULL, POOL_THREADS);
 	st.tape.then = meet_and_tear_down;
-	complete(1, CREW);
+	complete(1, POOL_THREADS);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
-	tape_await(&st.tape, CREW);
+	tape_await(&st.tape, POOL_THREADS);
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_TEARDOWN, DAT_UPCALL_INVOC_NEW), 0);
 	ck_assert_int_eq(st.tape.inside, 0);
 	pthread_barrier_destroy(&all_inside);
@@ -302,7 +302,7 @@ START_TEST(many__freed_inside_one__does_not_wait_for_the_others)
 }
 END_TEST
 
-START_TEST(many__crew_given_later__used_from_then_on)
+START_TEST(many__pool_given_later__used_from_then_on)
 {
 	struct script_options opt = st.dev.opt;
 
@@ -312,13 +312,13 @@ START_TEST(many__crew_given_later__used_from_then_on)
 	evd_set_pool(evd_self(&st.dev.evd), pool);
 	tape_hold(&st.tape);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
-	complete(1, CREW);
-	tape_await_inside(&st.tape, CREW);
+	complete(1, POOL_THREADS);
+	tape_await_inside(&st.tape, POOL_THREADS);
 	tape_release(&st.tape);
 }
 END_TEST
 
-START_TEST(many_to_cno__the_crew_is_busy__told_by_the_loop)
+START_TEST(many_to_cno__the_pool_is_busy__notified_by_the_loop)
 {
 	const struct cno_config config = { .loop = st.loop };
 	DAT_EVD_HANDLE handle;
@@ -328,8 +328,8 @@ START_TEST(many_to_cno__the_crew_is_busy__told_by_the_loop)
 	ck_assert_int_eq(cno_create(&cno, &config), 0);
 	tape_hold(&st.tape);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
-	complete(1, CREW);
-	tape_await_inside(&st.tape, CREW);
+	complete(1, POOL_THREADS);
+	tape_await_inside(&st.tape, POOL_THREADS);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0); /* its run waits for a thread */
 	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), cno_listener(&cno), &cno), 0);
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
@@ -391,7 +391,7 @@ START_TEST(single__the_evd_left_its_upcalls_loop_and_came_back__what_is_queued_i
 	ck_assert_int_eq(script_post(&st.dev, 102), 0);
 	story_run(&st);
 	story_upcall(&st, 102);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 	loop_free(opt.pool);
 	story_end(&st);
@@ -418,8 +418,8 @@ evd_many_suite(void)
 	tcase_add_test(tc, many__teardown_inside_one__waits_for_the_others);
 	tcase_add_test(tc, many__freed_while_upcalls_run__waits_and_destroys_once);
 	tcase_add_test(tc, many__freed_inside_one__does_not_wait_for_the_others);
-	tcase_add_test(tc, many__crew_given_later__used_from_then_on);
-	tcase_add_test(tc, many_to_cno__the_crew_is_busy__told_by_the_loop);
+	tcase_add_test(tc, many__pool_given_later__used_from_then_on);
+	tcase_add_test(tc, many_to_cno__the_pool_is_busy__notified_by_the_loop);
 	tc = runner_tcase(s, "detour");
 	tcase_add_loop_test(tc,
 	    single__the_evd_left_its_upcalls_loop_and_came_back__what_is_queued_is_called, 0,

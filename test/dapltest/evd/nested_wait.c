@@ -56,7 +56,7 @@ START_TEST(nested_wait__evd_wait_in_an_upcall__the_waiter_runs_its_loop)
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	story_upcall(&st, 100);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 

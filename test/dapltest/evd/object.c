@@ -33,7 +33,7 @@ call_second(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 
 static const DAT_UPCALL_OBJECT of_first = { &first, call_first };
 static const DAT_UPCALL_OBJECT of_second = { &second, call_second };
-static const DAT_UPCALL_OBJECT of_nobody = { NULL, NULL };
+static const DAT_UPCALL_OBJECT of_none = { NULL, NULL };
 
 /* What changes the object. */
 struct change {
@@ -46,7 +46,7 @@ static const struct change changes[] = {
 	{ DAT_UPCALL_MANY, &of_second },
 	{ DAT_UPCALL_NORIFY, &of_second },
 	{ DAT_UPCALL_DISABLE, &of_second },
-	{ DAT_UPCALL_DISABLE, &of_nobody },
+	{ DAT_UPCALL_DISABLE, &of_none },
 };
 #define CHANGES ((int)(sizeof changes / sizeof changes[0]))
 
@@ -99,7 +99,7 @@ change_at(int n, DAT_UPCALL_POLICY policy)
 	came = !window_missed();
 	if (came) {
 		/* The object of a DISABLE is the one that is enabled without another. */
-		set(DAT_UPCALL_SINGLE_INSTANCE, change->object == &of_nobody ? &of_second : NULL);
+		set(DAT_UPCALL_SINGLE_INSTANCE, change->object == &of_none ? &of_second : NULL);
 		must(script_post(&st.dev, 102) == 0);
 		story_settle(&st);
 		ck_assert_int_eq(first.calls, claimed);

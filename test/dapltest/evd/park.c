@@ -108,7 +108,7 @@ START_TEST(sleep__descriptor_readable__said_so)
 }
 END_TEST
 
-START_TEST(sleep__no_park__naps_and_lets_the_caller_look)
+START_TEST(sleep__no_park__naps_and_lets_the_caller_check)
 {
 	uint64_t before = os_clock_ns();
 
@@ -354,7 +354,7 @@ evd_park_suite(void)
 	tcase_add_test(tc, sleep__woken_by_itself__no_need);
 	tcase_add_test(tc, sleep__deadline__absolute_and_not_early);
 	tcase_add_test(tc, sleep__descriptor_readable__said_so);
-	tcase_add_test(tc, sleep__no_park__naps_and_lets_the_caller_look);
+	tcase_add_test(tc, sleep__no_park__naps_and_lets_the_caller_check);
 	tcase_add_test(tc, sleep__signal_handler_ran__interrupted);
 	tcase_add_test(tc, sleep__on_a_loops_thread__its_sources_are_read);
 	tcase_add_test(tc, sleep__on_a_loops_thread__its_jobs_are_pumped);

@@ -24,7 +24,7 @@ START_TEST(policy__disabled_inside_the_upcall__not_entered_again)
 	script_complete(&st.dev, 1);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 1);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	story_dequeues(&st, 100);
 	story_dequeues(&st, 2);
 }
@@ -69,12 +69,12 @@ START_TEST(policy__one_shot_notifications__upcalls_persist)
 		script_complete(&st.dev, i);
 		ck_assert(script_deliver(&st.dev));
 		story_upcall(&st, i);
-		story_quiet(&st);
+		story_expect_nothing(&st);
 	}
 	/* And stay off when they were switched off. */
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
 	script_complete(&st.dev, 101);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	story_dequeues(&st, 101);
 }
 END_TEST
@@ -98,7 +98,7 @@ START_TEST(policy__completion_between_count_and_arm__enable_new_still_refuses)
 	script_complete(&st.dev, 2);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 2);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -111,9 +111,9 @@ START_TEST(policy__completion_right_after_the_arm__not_lost)
 	ck_assert_int_eq(r, -EAGAIN);
 	story_dequeues(&st, 1);
 	ck_assert(script_deliver(&st.dev)); /* the refused call left it armed: harmless */
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -135,7 +135,7 @@ START_TEST(policy__pending__counts_the_device_as_well_as_the_software_queue)
 	story_dequeues(&st, 2);
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
 	(void)script_deliver(&st.dev);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -183,7 +183,7 @@ START_TEST(policy__object_replaced_inside_an_upcall__in_force_from_the_next)
 	script_complete(&st.dev, 2);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 1);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	ck_assert_int_eq(second.n, 1);
 	ck_assert_uint_eq(second.id[0], 2);
 	/* While disabled an object may be installed in advance. */
@@ -194,7 +194,7 @@ START_TEST(policy__object_replaced_inside_an_upcall__in_force_from_the_next)
 			     DAT_UPCALL_INVOC_ANY),
 	    0);
 	story_upcall(&st, 3);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 

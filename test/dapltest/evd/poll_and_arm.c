@@ -73,15 +73,15 @@ START_TEST(poll_and_arm__device_queue_grew__disconnected_still_comes_last)
 END_TEST
 
 static void
-take_what_was_told(DAT_UPCALL_POLICY policy)
+take_what_was_reported(DAT_UPCALL_POLICY policy)
 {
 	begin(NULL);
 	ck_assert_int_eq(story_enable(&st, policy), 0);
 	for (uint64_t i = 1; i <= 20; i++)
 		script_complete(&st.dev, i);
 	ck_assert(script_deliver(&st.dev));
-	story_upcall(&st, TAPE_TOLD);
-	story_quiet(&st);
+	story_upcall(&st, TAPE_REPORT);
+	story_expect_nothing(&st);
 	/* Sixteen fit into the stash; the other four are in the device and make no sound. */
 	ck_assert_uint_eq(script_raised(&st.dev), 0);
 	for (uint64_t i = 1; i <= 16; i++)
@@ -90,11 +90,11 @@ take_what_was_told(DAT_UPCALL_POLICY policy)
 
 START_TEST(poll_and_arm__ring_was_full__what_stayed_in_the_device_is_reported_when_there_is_room)
 {
-	take_what_was_told(DAT_UPCALL_NORIFY);
-	story_upcall(&st, TAPE_TOLD);
+	take_what_was_reported(DAT_UPCALL_NORIFY);
+	story_upcall(&st, TAPE_REPORT);
 	for (uint64_t i = 17; i <= 20; i++)
 		story_dequeues(&st, i);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	story_end(&st);
 }
 END_TEST
@@ -104,10 +104,10 @@ START_TEST(poll_and_arm__ring_was_full__polled_by_a_dequeue_first__reported_all_
 	DAT_EVENT event;
 	int nmore;
 
-	take_what_was_told(DAT_UPCALL_NORIFY);
+	take_what_was_reported(DAT_UPCALL_NORIFY);
 	story_dequeues(&st, 17);
-	story_upcall(&st, TAPE_TOLD);
-	story_quiet(&st);
+	story_upcall(&st, TAPE_REPORT);
+	story_expect_nothing(&st);
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
 	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 3, &event, &nmore), 0);
 	ck_assert_int_eq(nmore, 2);
@@ -115,7 +115,7 @@ START_TEST(poll_and_arm__ring_was_full__polled_by_a_dequeue_first__reported_all_
 }
 END_TEST
 
-START_TEST(poll_and_arm__exact_hint_says_maybe__polled_again)
+START_TEST(poll_and_arm__exact_hint_maybe__polled_again)
 {
 	const struct script_options opt = { .exact = true };
 
@@ -127,12 +127,12 @@ START_TEST(poll_and_arm__exact_hint_says_maybe__polled_again)
 	story_upcall(&st, 1);
 	story_upcall(&st, 2);
 	ck_assert_uint_eq(script_raised(&st.dev), 0);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	story_end(&st);
 }
 END_TEST
 
-START_TEST(poll_and_arm__exact_hint_says_empty__the_second_poll_is_saved)
+START_TEST(poll_and_arm__exact_hint_empty__the_second_poll_is_saved)
 {
 	const struct script_options opt = { .exact = true };
 	unsigned int polls;
@@ -145,7 +145,7 @@ START_TEST(poll_and_arm__exact_hint_says_empty__the_second_poll_is_saved)
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 1);
 	ck_assert_uint_eq(st.dev.polls, polls + 2);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	story_end(&st);
 }
 END_TEST
@@ -176,7 +176,7 @@ START_TEST(poll_and_arm__armed_by_a_refused_enable__the_ring_is_not_forgotten)
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	for (uint64_t i = 33; i <= 40; i++)
 		story_upcall(&st, i);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	ck_assert_uint_eq(st.dev.arms, 1);
 	story_end(&st);
 }
@@ -196,7 +196,7 @@ START_TEST(poll_and_arm__arm_fails__not_silent_for_ever)
 		(void)script_deliver(&st.dev); /* it armed before 2 came, on a slow machine */
 	}
 	story_upcall(&st, 2);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	ck_assert_int_eq(st.dev.faults, 1);
 	story_end(&st);
 }
@@ -217,7 +217,7 @@ START_TEST(poll_and_arm__unread_notification_or_ring__the_only_reasons_to_rest_w
 	ck_assert_int_eq(st.tape.n, 0);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 2);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	story_end(&st);
 }
 END_TEST
@@ -267,7 +267,7 @@ START_TEST(poll_and_arm__second_event_for_one_arm__nothing_lost)
 	script_complete(&st.dev, 2);
 	story_settle(&st);
 	story_upcall(&st, 2);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	story_end(&st);
 }
 END_TEST
@@ -285,8 +285,8 @@ evd_poll_and_arm_suite(void)
 	    poll_and_arm__ring_was_full__what_stayed_in_the_device_is_reported_when_there_is_room);
 	tcase_add_test(
 	    tc, poll_and_arm__ring_was_full__polled_by_a_dequeue_first__reported_all_the_same);
-	tcase_add_test(tc, poll_and_arm__exact_hint_says_maybe__polled_again);
-	tcase_add_test(tc, poll_and_arm__exact_hint_says_empty__the_second_poll_is_saved);
+	tcase_add_test(tc, poll_and_arm__exact_hint_maybe__polled_again);
+	tcase_add_test(tc, poll_and_arm__exact_hint_empty__the_second_poll_is_saved);
 	tcase_add_test(tc, poll_and_arm__hint_from_a_device_without_an_exact_one__not_trusted);
 	tcase_add_test(tc, poll_and_arm__armed_by_a_refused_enable__the_ring_is_not_forgotten);
 	tcase_add_test(tc, poll_and_arm__arm_fails__not_silent_for_ever);

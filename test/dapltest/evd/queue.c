@@ -82,15 +82,15 @@ taken(void)
 }
 
 static bool
-raw_is(const void *raw, const void *who)
+raw_is(const void *raw, const void *key)
 {
-	return *(const uint64_t *)raw == *(const uint64_t *)who;
+	return *(const uint64_t *)raw == *(const uint64_t *)key;
 }
 
 static bool
-event_is(const DAT_EVENT *event, const void *who)
+event_is(const DAT_EVENT *event, const void *key)
 {
-	return script_id(event) == *(const uint64_t *)who;
+	return script_id(event) == *(const uint64_t *)key;
 }
 
 START_TEST(take__empty__none)
@@ -134,7 +134,7 @@ START_TEST(both_rings__wrap_many_times__order_kept)
 }
 END_TEST
 
-START_TEST(room__stash_full__zero)
+START_TEST(room__ring_full__zero)
 {
 	void *batch;
 
@@ -331,16 +331,16 @@ START_TEST(hold__used_again_after_release__wraps)
 }
 END_TEST
 
-START_TEST(purge__stash__keeps_the_order_of_the_rest)
+START_TEST(purge__ring__keeps_the_order_of_the_rest)
 {
-	uint64_t who = 2;
+	uint64_t key = 2;
 
 	polled(9, 2, true);
 	ck_assert_uint_eq(taken(), 9);
 	ck_assert_uint_eq(taken(), 10);
 	polled(1, 2, true); /* up to the ring's end ... */
 	polled(3, 2, true); /* ... and from its start */
-	evd_queue_purge(&q, NULL, raw_is, NULL, &who);
+	evd_queue_purge(&q, NULL, raw_is, NULL, &key);
 	ck_assert_uint_eq(evd_queue_count(&q), 3);
 	ck_assert_uint_eq(taken(), 1);
 	ck_assert_uint_eq(taken(), 3);
@@ -351,11 +351,11 @@ END_TEST
 
 START_TEST(purge__posted__keeps_the_order_of_the_rest)
 {
-	uint64_t who = 101;
+	uint64_t key = 101;
 
 	for (uint64_t i = 100; i < 104; i++)
 		ck_assert_int_eq(posted(i, false), 0);
-	evd_queue_purge(&q, NULL, NULL, event_is, &who);
+	evd_queue_purge(&q, NULL, NULL, event_is, &key);
 	ck_assert_uint_eq(taken(), 100);
 	ck_assert_uint_eq(taken(), 102);
 	ck_assert_uint_eq(taken(), 103);
@@ -365,12 +365,12 @@ END_TEST
 
 START_TEST(purge__closed_barrier__frees_what_stood_behind_it)
 {
-	uint64_t who = 100;
+	uint64_t key = 100;
 
 	ck_assert_int_eq(posted(100, true), 0);
 	ck_assert_int_eq(posted(101, false), 0);
 	ck_assert_uint_eq(evd_queue_count(&q), 0);
-	evd_queue_purge(&q, NULL, NULL, event_is, &who);
+	evd_queue_purge(&q, NULL, NULL, event_is, &key);
 	ck_assert_uint_eq(evd_queue_count(&q), 1);
 	ck_assert_uint_eq(taken(), 101);
 }
@@ -393,14 +393,14 @@ START_TEST(purge__held_and_released__both_go)
 END_TEST
 
 static bool
-any_raw(const void *raw, const void *who)
+any_raw(const void *raw, const void *key)
 {
 	(void)raw;
-	(void)who;
+	(void)key;
 	return true;
 }
 
-START_TEST(purge__whole_stash__a_whole_batch_has_room)
+START_TEST(purge__whole_ring__a_whole_batch_has_room)
 {
 	void *batch;
 
@@ -470,13 +470,13 @@ START_TEST(purge__no_device__posted_events_alone_go)
 {
 	struct evd_queue soft;
 	DAT_EVENT event = script_event(7);
-	uint64_t who = 7;
+	uint64_t key = 7;
 
 	ck_assert_int_eq(evd_queue_init(&soft, 2, 0), 0);
 	*evd_queue_post(&soft, &none) = event;
 	event = script_event(8);
 	*evd_queue_post(&soft, &none) = event;
-	evd_queue_purge(&soft, NULL, raw_is, event_is, &who);
+	evd_queue_purge(&soft, NULL, raw_is, event_is, &key);
 	ck_assert_uint_eq(evd_queue_count(&soft), 1);
 	ck_assert_uint_eq(script_id(&evd_posted_first(&soft.posted)->event), 8);
 	evd_queue_fini(&soft);
@@ -537,7 +537,7 @@ evd_queue_suite(void)
 	tcase_add_test(tc, take__empty__none);
 	tcase_add_test(tc, take__posted_and_polled__in_order_of_entry);
 	tcase_add_test(tc, both_rings__wrap_many_times__order_kept);
-	tcase_add_test(tc, room__stash_full__zero);
+	tcase_add_test(tc, room__ring_full__zero);
 	tcase_add_test(tc, post__qlen_queued__refused_and_nothing_lost);
 	tcase_add_test(tc, keep__some_of_a_batch_dropped__the_gap_closes);
 	tcase_add_test(tc, barrier__device_not_seen_empty__does_not_count);
@@ -551,11 +551,11 @@ evd_queue_suite(void)
 	tcase_add_test(tc, hold__full__refused);
 	tcase_add_test(tc, holds_of_two_endpoints__released_in_turn__order_of_release);
 	tcase_add_test(tc, hold__used_again_after_release__wraps);
-	tcase_add_test(tc, purge__stash__keeps_the_order_of_the_rest);
+	tcase_add_test(tc, purge__ring__keeps_the_order_of_the_rest);
 	tcase_add_test(tc, purge__posted__keeps_the_order_of_the_rest);
 	tcase_add_test(tc, purge__closed_barrier__frees_what_stood_behind_it);
 	tcase_add_test(tc, purge__held_and_released__both_go);
-	tcase_add_test(tc, purge__whole_stash__a_whole_batch_has_room);
+	tcase_add_test(tc, purge__whole_ring__a_whole_batch_has_room);
 	tcase_add_test(tc, purge__event_of_the_last_attempt_opens_later__the_next_hold_goes_on);
 	tcase_add_test(tc, max_depth__is_the_high_water_mark);
 	tcase_add_test(tc, hold_released_again_while_others_wait__order_of_release);

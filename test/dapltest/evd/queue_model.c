@@ -202,28 +202,28 @@ op_take(void)
 }
 
 static bool
-raw_third(const void *raw, const void *who)
+raw_third(const void *raw, const void *key)
 {
-	return *(const uint64_t *)raw % 3 == *(const uint64_t *)who;
+	return *(const uint64_t *)raw % 3 == *(const uint64_t *)key;
 }
 
 static bool
-event_third(const DAT_EVENT *event, const void *who)
+event_third(const DAT_EVENT *event, const void *key)
 {
-	return script_id(event) % 3 == *(const uint64_t *)who;
+	return script_id(event) % 3 == *(const uint64_t *)key;
 }
 
 static void
 op_purge(void)
 {
-	uint64_t who = (uint64_t)rand() % 3;
+	uint64_t key = (uint64_t)rand() % 3;
 	int ep = rand() % (EPS + 1) - 1; /* whose hold goes, too */
 
-	evd_queue_purge(&q, ep >= 0 ? &hold[ep] : NULL, raw_third, event_third, &who);
+	evd_queue_purge(&q, ep >= 0 ? &hold[ep] : NULL, raw_third, event_third, &key);
 	for (int i = length - 1; i >= 0; i--) {
 		if (ep >= 0 && list[i].kind == POSTED && list[i].ep == ep)
 			list[i].ends = false;
-		if (list[i].kind == HELD ? list[i].ep == ep : list[i].id % 3 == who)
+		if (list[i].kind == HELD ? list[i].ep == ep : list[i].id % 3 == key)
 			model_remove(i);
 	}
 	model_open(false);

@@ -80,7 +80,7 @@ leave_completion(void)
 }
 
 static void
-leave_full_stash(void)
+leave_full_ring(void)
 {
 	for (uint64_t i = 1; i <= QLEN; i++)
 		script_complete(&st.dev, i);
@@ -88,7 +88,7 @@ leave_full_stash(void)
 }
 
 static void
-leave_quiet_completion(void)
+leave_unsignalled_completion(void)
 {
 	script_show_record(&st.dev, &(struct script_record){ .id = 1, .flags = SCRIPT_QUIET });
 	script_decide(&st.dev);
@@ -99,8 +99,8 @@ static void (*const leave[])(void) = {
 	leave_nothing,
 	leave_in_the_device,
 	leave_completion,
-	leave_full_stash,
-	leave_quiet_completion,
+	leave_full_ring,
+	leave_unsignalled_completion,
 };
 #define LEAVE ((int)(sizeof leave / sizeof leave[0]))
 
@@ -153,9 +153,9 @@ START_TEST(requests_taken__another_posted_event_is_left__is_still_the_same_episo
 END_TEST
 
 static bool
-is_request(const DAT_EVENT *event, const void *who)
+is_request(const DAT_EVENT *event, const void *key)
 {
-	(void)who;
+	(void)key;
 	return event->event_number == DAT_CONNECTION_REQUEST_EVENT;
 }
 

@@ -115,7 +115,7 @@ resize_to_six(void)
 	return resize(6);
 }
 
-START_TEST(longer__stash_was_full__what_the_device_held_back_is_told)
+START_TEST(longer__ring_was_full__what_stayed_in_the_device_is_reported)
 {
 	begin(2);
 	cno_story_refill(&st, resize_to_six);
@@ -136,7 +136,7 @@ START_TEST(resize__upcalls_stand__every_event_makes_one)
 	script_complete(&st.dev, 2);
 	story_settle(&st);
 	story_upcall(&st, 2);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	story_end(&st);
 }
 END_TEST
@@ -181,9 +181,9 @@ START_TEST(resize__a_barrier_waits__it_goes_on_waiting_for_all_that_were_before_
 END_TEST
 
 static bool
-is_900(const DAT_EVENT *event, const void *who)
+is_900(const DAT_EVENT *event, const void *key)
 {
-	(void)who;
+	(void)key;
 	return script_id(event) == 900;
 }
 
@@ -243,7 +243,7 @@ START_TEST(resize__receives_are_held__they_stay_held_and_in_order)
 }
 END_TEST
 
-START_TEST(resize__the_device_fails__told_unless_the_evd_is_over)
+START_TEST(resize__the_device_fails__reported_unless_the_evd_is_over)
 {
 	begin(4);
 	st.dev.fail_polls = 1;
@@ -270,13 +270,13 @@ evd_resize_suite(void)
 	tcase_add_test(tc, shorter__just_fits__keeps_all_and_holds_no_more);
 	tcase_add_test(tc, shorter__full_of_software_events__moves_just_these);
 	tcase_add_test(tc, shorter__what_the_device_holds__counts_as_queued);
-	tcase_add_test(tc, longer__stash_was_full__what_the_device_held_back_is_told);
+	tcase_add_test(tc, longer__ring_was_full__what_stayed_in_the_device_is_reported);
 	tcase_add_test(tc, resize__upcalls_stand__every_event_makes_one);
 	tcase_add_test(tc, resize__a_waiter_is_blocked__refused_and_it_goes_on_waiting);
 	tcase_add_test(tc, resize__a_barrier_waits__it_goes_on_waiting_for_all_that_were_before_it);
 	tcase_add_test(
 	    tc, resize__two_barriers_wait_and_the_first_is_purged__the_second_goes_on_waiting);
 	tcase_add_test(tc, resize__receives_are_held__they_stay_held_and_in_order);
-	tcase_add_test(tc, resize__the_device_fails__told_unless_the_evd_is_over);
+	tcase_add_test(tc, resize__the_device_fails__reported_unless_the_evd_is_over);
 	return s;
 }

@@ -42,7 +42,7 @@ START_TEST(sink__post_to_a_blocked_waiter_while_a_run_owns__wakes_it)
 	ck_assert(script_deliver(&st.dev));
 	ck_assert_int_eq(waiter_join(&w), 0);
 	ck_assert_uint_eq(waiter_id(&w), 101);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	ck_assert(!owned());
 	story_dequeues(&st, 1);
 }
@@ -84,7 +84,7 @@ START_TEST(sink__upcall_disables_itself_and_waits_on_its_own_evd__woken)
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	story_upcall(&st, 100);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -111,11 +111,11 @@ START_TEST(sink__enabled_again_while_the_owner_still_runs__nothing_stranded)
 	story_upcall(&st, 100);
 	story_upcall(&st, 101);
 	story_upcall(&st, 1);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	script_complete(&st.dev, 2);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 2);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -125,7 +125,7 @@ START_TEST(sink__run_started_by_a_post__does_not_arm_an_armed_device)
 	for (uint64_t i = 100; i < 110; i++) {
 		ck_assert_int_eq(script_post(&st.dev, i), 0);
 		story_upcall(&st, i);
-		story_quiet(&st);
+		story_expect_nothing(&st);
 	}
 	ck_assert_uint_eq(st.dev.arms, 1);
 }
@@ -143,7 +143,7 @@ START_TEST(sink__notified_while_disabled__armed_is_cleared_all_the_same)
 	script_complete(&st.dev, 2);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 2);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -152,9 +152,9 @@ START_TEST(sink__disable_and_enable_while_armed__not_armed_twice)
 {
 	for (int i = 0; i < 5; i++) {
 		ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
-		story_quiet(&st);
+		story_expect_nothing(&st);
 		ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
-		story_quiet(&st);
+		story_expect_nothing(&st);
 	}
 	ck_assert_uint_eq(st.dev.arms, 1);
 }
@@ -174,7 +174,7 @@ START_TEST(sink__event_raised_but_unread__the_next_sink_gets_it)
 	ck_assert_uint_eq(script_raised(&st.dev), 1);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 2);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -274,12 +274,12 @@ START_TEST(sink__notify_and_cno_take_nothing__notified_once)
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
 	script_complete(&st.dev, 1);
 	ck_assert(script_deliver(&st.dev));
-	story_upcall(&st, TAPE_TOLD);
-	story_quiet(&st);
+	story_upcall(&st, TAPE_REPORT);
+	story_expect_nothing(&st);
 }
 END_TEST
 
-START_TEST(sink__nobody_takes__nothing_wakes)
+START_TEST(sink__none__nothing_wakes)
 {
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	script_complete(&st.dev, 1);
@@ -306,7 +306,7 @@ START_TEST(sink__run_finds_a_waiter__leaves_the_evd_to_it)
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 102), 0);
 	story_upcall(&st, 102);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -329,7 +329,7 @@ evd_sink_suite(void)
 	tcase_add_test(tc, sink__upcall_policy_off_again__the_cno_gets_what_is_queued);
 	tcase_add_test(tc, sink__one_event_below_the_threshold__does_not_spin);
 	tcase_add_test(tc, sink__notify_and_cno_take_nothing__notified_once);
-	tcase_add_test(tc, sink__nobody_takes__nothing_wakes);
+	tcase_add_test(tc, sink__none__nothing_wakes);
 	tcase_add_test(tc, sink__run_finds_a_waiter__leaves_the_evd_to_it);
 	return s;
 }

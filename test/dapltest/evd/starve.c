@@ -156,7 +156,7 @@ open_cno(void)
 	return cno_create(&cno, &config);
 }
 
-START_TEST(cno_open__no_descriptor__says_so_and_the_slot_stays_dead)
+START_TEST(cno_open__no_descriptor__fails_and_the_slot_stays_dead)
 {
 	DAT_OS_WAIT_PROXY_AGENT agent;
 
@@ -222,7 +222,7 @@ START_TEST(loop_add__no_room__the_others_go_on)
 }
 END_TEST
 
-START_TEST(wait__no_place_to_sleep__says_so_and_changes_nothing)
+START_TEST(wait__no_descriptor_to_sleep_on__fails_and_changes_nothing)
 {
 	struct cno_story cs;
 	DAT_EVD_HANDLE handle;
@@ -240,7 +240,7 @@ START_TEST(wait__no_place_to_sleep__says_so_and_changes_nothing)
 		ck_assert(is_want(cno_wait(cno_self(&cs.cno), DAT_TIMEOUT_INFINITE, &handle)));
 		countdown = 0;
 		ck_assert_ptr_eq(handle, DAT_HANDLE_NULL);
-		story_quiet(&st);
+		story_expect_nothing(&st);
 	}
 	/* What is there needs no place to sleep. */
 	countdown = -1;
@@ -275,7 +275,7 @@ attach(void)
 	return r;
 }
 
-START_TEST(taker_change__loop_cannot_watch_the_channel__error_and_nothing_changed)
+START_TEST(sink_change__loop_cannot_watch_the_channel__error_and_nothing_changed)
 {
 	struct script_options opt = { .channel = SCRIPT_PRIVATE };
 	const struct cno_config config = { 0 };
@@ -320,7 +320,7 @@ START_TEST(teardown_and_free__no_place_to_sleep__end_all_the_same)
 }
 END_TEST
 
-START_TEST(wait__the_sleep_itself_fails__says_so_and_changes_nothing)
+START_TEST(wait__the_sleep_itself_fails__returns_the_error_and_changes_nothing)
 {
 	DAT_EVENT event;
 	int nmore;
@@ -406,13 +406,13 @@ evd_starve_suite(void)
 
 	tcase_add_test(tc, loop_create__anything_missing__nothing_left_behind);
 	tcase_add_test(tc, evd_open__no_memory__the_slot_stays_dead);
-	tcase_add_test(tc, cno_open__no_descriptor__says_so_and_the_slot_stays_dead);
+	tcase_add_test(tc, cno_open__no_descriptor__fails_and_the_slot_stays_dead);
 	tcase_add_test(tc, hold_init__no_memory__nothing_left_behind);
 	tcase_add_test(tc, loop_add__no_room__the_others_go_on);
-	tcase_add_test(tc, wait__no_place_to_sleep__says_so_and_changes_nothing);
-	tcase_add_test(tc, taker_change__loop_cannot_watch_the_channel__error_and_nothing_changed);
+	tcase_add_test(tc, wait__no_descriptor_to_sleep_on__fails_and_changes_nothing);
+	tcase_add_test(tc, sink_change__loop_cannot_watch_the_channel__error_and_nothing_changed);
 	tcase_add_test(tc, teardown_and_free__no_place_to_sleep__end_all_the_same);
-	tcase_add_test(tc, wait__the_sleep_itself_fails__says_so_and_changes_nothing);
+	tcase_add_test(tc, wait__the_sleep_itself_fails__returns_the_error_and_changes_nothing);
 	tcase_add_test(tc, resize__no_memory__the_queue_stays_as_it_was);
 	tcase_add_test(tc, drain__no_memory__what_has_no_room_stays_in_the_device);
 	tcase_add_test(tc, enable__loop_cannot_watch_the_channel__a_waiter_still_reads_it);

@@ -44,7 +44,7 @@ START_TEST(query__everything_changed__said_so)
 	ck_assert(status.solicited_only && status.overflowed);
 	ck_assert_int_eq(status.policy, DAT_UPCALL_NORIFY);
 	ck_assert_int_eq(status.queued, 1);
-	story_upcall(&st, TAPE_TOLD);
+	story_upcall(&st, TAPE_REPORT);
 }
 END_TEST
 
@@ -89,7 +89,7 @@ START_TEST(counters__arms_upcalls_notifications_races)
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 1);
 	story_upcall(&st, 2);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	ck_assert_uint_eq(counters().upcalls, 2);
 	ck_assert_uint_eq(counters().arms, 2);
 	ck_assert_uint_eq(counters().races_closed, 1);
@@ -98,7 +98,7 @@ START_TEST(counters__arms_upcalls_notifications_races)
 	ck_assert_uint_eq(counters().arm_failures, 0);
 	script_spurious(&st.dev);
 	ck_assert(script_deliver(&st.dev));
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	ck_assert_uint_eq(counters().spurious_notifications, 1);
 	ck_assert_uint_eq(counters().arms, 3);
 	ck_assert_uint_eq(counters().races_closed, 1); /* an arm that closed none is none */
@@ -119,7 +119,7 @@ START_TEST(counters__notified_while_something_else_is_wanted__not_spurious)
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 100);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	ck_assert_uint_eq(counters().spurious_notifications, 0);
 }
 END_TEST
@@ -203,11 +203,11 @@ START_TEST(overflow__upcalls_enabled__what_is_queued_still_comes)
 	ck_assert(evd_mark_overflow(evd_self(&st.dev.evd)));
 	story_upcall(&st, 1);
 	(void)script_deliver(&st.dev);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
-START_TEST(refresh__takes_what_the_device_has_and_tells_the_taker)
+START_TEST(refresh__polls_the_device_and_wakes_the_sink)
 {
 	struct evd_status status;
 	struct waiter w;
@@ -244,7 +244,7 @@ START_TEST(solicited__plain_completions_make_no_sound)
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 1);
 	story_upcall(&st, 2);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -339,7 +339,7 @@ evd_status_suite(void)
 	tcase_add_test(tc, refusal__first_of_an_episode__which_ends_with_the_last_posted_event);
 	tcase_add_test(tc, overflow__waiter_blocked__released);
 	tcase_add_test(tc, overflow__upcalls_enabled__what_is_queued_still_comes);
-	tcase_add_test(tc, refresh__takes_what_the_device_has_and_tells_the_taker);
+	tcase_add_test(tc, refresh__polls_the_device_and_wakes_the_sink);
 	tcase_add_test(tc, solicited__plain_completions_make_no_sound);
 	tcase_add_test(tc, no_device__posted_events_alone__all_faces_work);
 	tcase_add_test(tc, refresh__no_room__no_error);

@@ -21,7 +21,7 @@ static void
 upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 {
 	struct tape *tape = instance;
-	uint64_t id = event ? script_id(event) : TAPE_TOLD;
+	uint64_t id = event ? script_id(event) : TAPE_REPORT;
 	void (*then)(struct tape *, uint64_t);
 
 	pthread_mutex_lock(&tape->lock);
@@ -212,7 +212,7 @@ story_check_rest(struct script *dev)
 }
 
 void
-story_quiet(struct story *story)
+story_expect_nothing(struct story *story)
 {
 	story_settle(story);
 	ck_assert_msg(story->tape.read == story->tape.n, "an upcall for %llu nobody expected",

@@ -3,7 +3,7 @@
  * story -- helpers of the tests of the dispatcher
  *
  * A story has a loop that runs only when the test steps it, a scripted device with its EVD, and a
- * tape on which the upcalls are recorded.  story_quiet() checks that nothing else happens, and that
+ * tape on which the upcalls are recorded.  story_expect_nothing() checks that nothing else happens, and that
  * no event is stranded.
  */
 #ifndef REARM_TEST_EVD_STORY_H
@@ -12,7 +12,7 @@
 #include "script.h"
 
 #define TAPE_MAX 512
-#define TAPE_TOLD UINT64_MAX /* what an upcall without an event is recorded as */
+#define TAPE_REPORT UINT64_MAX /* what an upcall without an event is recorded as */
 
 /* An upcall that records itself.  `then` is the consumer's code inside it. */
 struct tape {
@@ -65,7 +65,7 @@ int story_policy(struct story *story, DAT_UPCALL_POLICY policy, DAT_UPCALL_FLAG 
 /* The next upcall on the tape was for `id`. */
 void story_upcall(struct story *story, uint64_t id);
 /* Nothing (else) is on the tape, nothing happens any more, and nobody is owed anything (I1). */
-void story_quiet(struct story *story);
+void story_expect_nothing(struct story *story);
 void story_dequeues(struct story *story, uint64_t id);
 void story_empty(struct story *story);
 /* I1, for one EVD whose lock is free. */

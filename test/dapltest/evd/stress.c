@@ -265,7 +265,7 @@ control(void *arg)
 }
 
 /* clause: c.8.2 */
-START_TEST(takers_change_all_the_time__all_seen_once)
+START_TEST(sinks_change_all_the_time__all_seen_once)
 {
 	pthread_t thread[4];
 
@@ -408,7 +408,7 @@ evd_stress_suite(void)
 	tcase_add_test(tc, many_dequeuers__all_seen_once);
 	tcase_add_test(tc, waiters_on_a_shared_channel__all_seen_once);
 	tcase_add_test(tc, waiters_on_a_private_channel__all_seen_once);
-	tcase_add_loop_test(tc, takers_change_all_the_time__all_seen_once, 0, 2);
+	tcase_add_loop_test(tc, sinks_change_all_the_time__all_seen_once, 0, 2);
 	tcase_add_test(tc, cno__clients_drain_only_the_returned_evd__all_seen_once);
 	tcase_add_loop_test(tc, free_and_open_again__while_completions_and_posts_come, 0, 2);
 	return s;

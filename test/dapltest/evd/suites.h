@@ -16,7 +16,7 @@ Suite *evd_many_suite(void);
 Suite *evd_free_suite(void);
 Suite *evd_drain_suite(void);
 Suite *evd_resize_suite(void);
-Suite *evd_quiet_suite(void);
+Suite *evd_unsignalled_suite(void);
 Suite *cno_wait_suite(void);
 Suite *cno_agent_suite(void);
 Suite *cno_free_suite(void);

@@ -14,7 +14,7 @@ complete(uint64_t first, int n)
 START_TEST(disabled__completion__stays_queued_and_arms_nothing)
 {
 	complete(1, 1);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	ck_assert_uint_eq(st.dev.arms, 0);
 	story_dequeues(&st, 1);
 	story_empty(&st);
@@ -31,7 +31,7 @@ START_TEST(single__burst_then_burst__every_event_in_order)
 		ck_assert(script_deliver(&st.dev));
 		for (uint64_t i = 0; i < 3; i++)
 			story_upcall(&st, 1 + 10 * round + i);
-		story_quiet(&st);
+		story_expect_nothing(&st);
 	}
 	ck_assert_int_eq(st.tape.most_inside, 1);
 }
@@ -46,24 +46,24 @@ START_TEST(single__posted_events__upcalls_from_the_loop_only)
 	ck_assert_int_eq(st.tape.n, 0); /* never inside the poster's call */
 	story_upcall(&st, 100);
 	story_upcall(&st, 101);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
-START_TEST(single__more_than_the_stash_holds__all_come)
+START_TEST(single__more_than_the_ring_holds__all_come)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	complete(1, 200);
 	ck_assert(script_deliver(&st.dev));
 	for (uint64_t i = 1; i <= 200; i++)
 		story_upcall(&st, i);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	ck_assert_uint_le(st.dev.arms, 2);
 }
 END_TEST
 
 /* clause: c.14.5 */
-START_TEST(single__more_events__tells_what_is_known_to_be_queued)
+START_TEST(single__more_events__true_if_events_are_known_to_be_queued)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	complete(1, 2);
@@ -79,12 +79,12 @@ START_TEST(single__spurious_notification__no_upcall_and_armed_again)
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	script_spurious(&st.dev);
 	ck_assert(script_deliver(&st.dev));
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	ck_assert_uint_eq(st.dev.arms, 2);
 	complete(1, 1);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 1);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -98,11 +98,11 @@ START_TEST(single__late_event_after_its_completion_was_taken__next_one_still_com
 	story_upcall(&st, 1);
 	script_decide(&st.dev); /* the event of 1, late */
 	ck_assert(script_deliver(&st.dev));
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	complete(2, 1);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 2);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -114,37 +114,37 @@ START_TEST(single__duplicate_notification__nothing_lost)
 	complete(1, 1);
 	story_settle(&st);
 	story_upcall(&st, 1);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
 /* clause: c.14.6 */
-START_TEST(notify__told_once_a_burst_and_nothing_dequeued)
+START_TEST(notify__one_upcall_per_burst_and_nothing_dequeued)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
 	complete(1, 3);
 	ck_assert(script_deliver(&st.dev));
-	story_upcall(&st, TAPE_TOLD);
-	story_quiet(&st);
+	story_upcall(&st, TAPE_REPORT);
+	story_expect_nothing(&st);
 	for (uint64_t i = 1; i <= 3; i++)
 		story_dequeues(&st, i);
 	story_empty(&st);
 }
 END_TEST
 
-START_TEST(notify__undrained__a_new_arrival_tells_again)
+START_TEST(notify__undrained__a_new_arrival_calls_again)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
 	complete(1, 1);
 	ck_assert(script_deliver(&st.dev));
-	story_upcall(&st, TAPE_TOLD);
-	story_quiet(&st);
+	story_upcall(&st, TAPE_REPORT);
+	story_expect_nothing(&st);
 	complete(2, 1);
 	ck_assert(script_deliver(&st.dev));
-	story_upcall(&st, TAPE_TOLD);
+	story_upcall(&st, TAPE_REPORT);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
-	story_upcall(&st, TAPE_TOLD);
-	story_quiet(&st);
+	story_upcall(&st, TAPE_REPORT);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -156,7 +156,7 @@ START_TEST(enable_new__empty__takes_effect)
 	complete(1, 1);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 1);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -182,7 +182,7 @@ START_TEST(enable_new__completion_pending__refused_until_drained)
 	story_settle(&st);
 	story_upcall(&st, 2);
 	ck_assert_int_eq(other.n, 0);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -204,7 +204,7 @@ START_TEST(enable_new__completion_between_the_poll_and_the_arm__refused_and_coun
 	ck_assert_uint_eq(counters.races_closed, 1);
 	story_dequeues(&st, 7);
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -219,7 +219,7 @@ START_TEST(enable_any__pending__called_for_what_is_queued)
 	story_upcall(&st, 100);
 	story_upcall(&st, 1);
 	story_upcall(&st, 2);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -257,7 +257,7 @@ START_TEST(modify__object_while_disabled__in_force_at_the_next_enable)
 	complete(1, 1);
 	story_settle(&st);
 	story_upcall(&st, 1);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -274,7 +274,7 @@ START_TEST(enable__other_object__queued_events_go_to_the_new_one)
 	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE,
 			     &object, DAT_UPCALL_INVOC_ANY),
 	    0);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	ck_assert_int_eq(other.n, 1);
 	ck_assert_uint_eq(other.id[0], 1);
 }
@@ -287,7 +287,7 @@ START_TEST(disable__run_scheduled__no_upcall_starts)
 	complete(1, 2);
 	ck_assert(script_deliver(&st.dev));
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	story_dequeues(&st, 1);
 	story_dequeues(&st, 2);
 }
@@ -299,14 +299,14 @@ START_TEST(disabled__notification_comes__acknowledged_and_not_armed_again)
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
 	complete(1, 1);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	ck_assert_uint_eq(st.dev.arms, 1);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	story_upcall(&st, 1);
 	complete(2, 1);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 2);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -346,11 +346,11 @@ START_TEST(upcall__disable_drain_enable__every_event_once)
 		story_upcall(&st, i);
 	story_upcall(&st, 1002);
 	story_upcall(&st, 1001);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	complete(6, 1);
 	story_settle(&st);
 	story_upcall(&st, 6);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -368,7 +368,7 @@ START_TEST(upcall__posts_to_its_own_evd__no_recursion)
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	for (uint64_t i = 100; i <= 103; i++)
 		story_upcall(&st, i);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	ck_assert_int_eq(st.tape.most_inside, 1);
 }
 END_TEST
@@ -403,7 +403,7 @@ drain_ten_a_call(void (*begin)(void))
 	for (uint64_t i = 0; i < 20; i++)
 		story_upcall(&st, 10 * i);
 	ck_assert_int_eq(drained, 180);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 
 static void
@@ -454,10 +454,10 @@ START_TEST(upcall__takes_nothing_and_posts_one__spends_the_loops_budget_by_calls
 	ck_assert_int_ge(first_turn, 1);
 	ck_assert_int_le(first_turn, 100);
 	for (int i = 0; i < 200; i++)
-		story_upcall(&st, TAPE_TOLD);
+		story_upcall(&st, TAPE_REPORT);
 	for (int i = 0; i < 200; i++)
 		story_dequeues(&st, 1);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -494,7 +494,7 @@ START_TEST(many__teardown_in_an_upcall_inside_another__waits_for_neither)
 	story_run(&st);
 	story_upcall(&st, 1);
 	story_upcall(&st, 2);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	ck_assert_int_eq(st.dev.evd.exempt, 0);
 	story_dequeues(&st, 3);
 }
@@ -509,13 +509,13 @@ evd_upcall_suite(void)
 	tcase_add_test(tc, disabled__completion__stays_queued_and_arms_nothing);
 	tcase_add_test(tc, single__burst_then_burst__every_event_in_order);
 	tcase_add_test(tc, single__posted_events__upcalls_from_the_loop_only);
-	tcase_add_test(tc, single__more_than_the_stash_holds__all_come);
-	tcase_add_test(tc, single__more_events__tells_what_is_known_to_be_queued);
+	tcase_add_test(tc, single__more_than_the_ring_holds__all_come);
+	tcase_add_test(tc, single__more_events__true_if_events_are_known_to_be_queued);
 	tcase_add_test(tc, single__spurious_notification__no_upcall_and_armed_again);
 	tcase_add_test(tc, single__late_event_after_its_completion_was_taken__next_one_still_comes);
 	tcase_add_test(tc, single__duplicate_notification__nothing_lost);
-	tcase_add_test(tc, notify__told_once_a_burst_and_nothing_dequeued);
-	tcase_add_test(tc, notify__undrained__a_new_arrival_tells_again);
+	tcase_add_test(tc, notify__one_upcall_per_burst_and_nothing_dequeued);
+	tcase_add_test(tc, notify__undrained__a_new_arrival_calls_again);
 	tcase_add_test(tc, enable_new__empty__takes_effect);
 	tcase_add_test(tc, enable_new__completion_pending__refused_until_drained);
 	tcase_add_test(

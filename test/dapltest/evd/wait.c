@@ -262,7 +262,7 @@ START_TEST(enable__a_waiter_is_blocked__refused)
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), -EBUSY);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	ck_assert_int_eq(waiter_join(&w), 0);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -344,7 +344,7 @@ START_TEST(wait__freed_meanwhile__cancelled)
 }
 END_TEST
 
-START_TEST(wait__device_cannot_be_armed__says_so_and_does_not_sleep)
+START_TEST(wait__device_cannot_be_armed__returns_the_error_and_does_not_sleep)
 {
 	uint64_t id;
 	int nmore;
@@ -355,7 +355,7 @@ START_TEST(wait__device_cannot_be_armed__says_so_and_does_not_sleep)
 }
 END_TEST
 
-START_TEST(wait__device_cannot_be_polled__says_so)
+START_TEST(wait__device_cannot_be_polled__returns_the_error)
 {
 	uint64_t id;
 	int nmore;
@@ -408,8 +408,8 @@ evd_wait_suite(void)
 	tcase_add_test(tc, wait__signal_and_event_together__the_event_wins);
 	tcase_add_test(tc, wait__event_whose_notification_never_comes__found_at_the_deadline);
 	tcase_add_test(tc, wait__freed_meanwhile__cancelled);
-	tcase_add_test(tc, wait__device_cannot_be_armed__says_so_and_does_not_sleep);
-	tcase_add_test(tc, wait__device_cannot_be_polled__says_so);
+	tcase_add_test(tc, wait__device_cannot_be_armed__returns_the_error_and_does_not_sleep);
+	tcase_add_test(tc, wait__device_cannot_be_polled__returns_the_error);
 	tcase_add_test(tc, wait__with_an_effect__runs_before_the_caller_sees_the_event);
 	return s;
 }

@@ -152,10 +152,10 @@ disable_after_first(struct tape *tape, uint64_t id)
 }
 
 static void
-drain_when_told(struct tape *tape, uint64_t id)
+drain_when_reported(struct tape *tape, uint64_t id)
 {
 	(void)tape;
-	must(id == TAPE_TOLD);
+	must(id == TAPE_REPORT);
 	for (int i = 0; i < 3; i++)
 		dequeue_one();
 }
@@ -206,7 +206,7 @@ reckon(bool intruded)
 	must(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE) == 0);
 	rest();
 	for (int i = 0; i < st.tape.n; i++)
-		if (st.tape.id[i] != TAPE_TOLD)
+		if (st.tape.id[i] != TAPE_REPORT)
 			times[st.tape.id[i]]++;
 	for (int i = 0; i < 1000; i++)
 		must((times[i] += dequeued[i]) <= 1);
@@ -262,7 +262,7 @@ END_TEST
 
 START_TEST(notify__any_event_in_any_window__nothing_stranded)
 {
-	sweep(DAT_UPCALL_NORIFY, drain_when_told, false, intruders[_i]);
+	sweep(DAT_UPCALL_NORIFY, drain_when_reported, false, intruders[_i]);
 }
 END_TEST
 

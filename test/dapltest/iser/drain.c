@@ -99,7 +99,7 @@ START_TEST(drain__more_events_than_the_budget__lets_others_have_a_turn)
 }
 END_TEST
 
-START_TEST(drain__dequeue_fails__is_remembered_and_told_when_closed)
+START_TEST(drain__dequeue_fails__is_remembered_and_reported_when_closed)
 {
 	struct tally tally = { .upcalls = 0 };
 
@@ -144,7 +144,7 @@ iser_drain_suite(void)
 	tcase_add_test(tc, drain__many_events__are_taken_in_one_upcall);
 	tcase_add_test(tc, drain__event_between_dequeue_and_enable__is_taken_in_the_same_upcall);
 	tcase_add_test(tc, drain__more_events_than_the_budget__lets_others_have_a_turn);
-	tcase_add_test(tc, drain__dequeue_fails__is_remembered_and_told_when_closed);
+	tcase_add_test(tc, drain__dequeue_fails__is_remembered_and_reported_when_closed);
 	tcase_add_test(tc, watch_close__adds_to_the_tally_and_a_second_time_does_nothing);
 	return suite;
 }

@@ -149,7 +149,7 @@ render(const struct report *report, void (*print)(const struct report *, FILE *)
 	fclose(out);
 }
 
-START_TEST(report__a_sum_that_differs__is_told)
+START_TEST(report__a_sum_that_differs__is_reported)
 {
 	static struct histogram latency;
 	struct tally tally = { .upcalls = 3, .events = 9 };
@@ -201,6 +201,6 @@ iser_file_suite(void)
 	    (int)(sizeof sizes / sizeof sizes[0]));
 	tcase_add_test(tc, report_duration__from_ns_to_s__keeps_three_digits);
 	tcase_add_test(tc, progress_text__none_half_and_all__fills_the_bar);
-	tcase_add_test(tc, report__a_sum_that_differs__is_told);
+	tcase_add_test(tc, report__a_sum_that_differs__is_reported);
 	return suite;
 }

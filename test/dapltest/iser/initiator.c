@@ -226,14 +226,14 @@ START_TEST(initiator__logout__disconnects_gracefully_and_is_clean)
 }
 END_TEST
 
-START_TEST(initiator__login_refused__tells_the_targets_reason)
+START_TEST(initiator__login_refused__reports_the_targets_reason)
 {
 	respond(PDU_BAD_SIZE);
 	expect_failed(pdu_status_text(PDU_BAD_SIZE));
 }
 END_TEST
 
-START_TEST(initiator__block_refused__ends_and_tells)
+START_TEST(initiator__block_refused__ends_and_reports_it)
 {
 	login();
 	order(&initiator.write);
@@ -293,7 +293,7 @@ START_TEST(initiator__request_instead_of_a_response__ends_the_connection)
 }
 END_TEST
 
-START_TEST(initiator__source_that_cannot_be_read__ends_and_tells)
+START_TEST(initiator__source_that_cannot_be_read__ends_and_reports_it)
 {
 	struct backing broken = { .fd = -1, .bytes = BYTES };
 
@@ -318,12 +318,12 @@ iser_initiator_suite(void)
 	    tcase, initiator__next_job_ordered_while_tasks_wait_for_completions__is_begun);
 	tcase_add_test(tcase, initiator__read__stores_each_block_at_its_place);
 	tcase_add_test(tcase, initiator__logout__disconnects_gracefully_and_is_clean);
-	tcase_add_test(tcase, initiator__login_refused__tells_the_targets_reason);
-	tcase_add_test(tcase, initiator__block_refused__ends_and_tells);
+	tcase_add_test(tcase, initiator__login_refused__reports_the_targets_reason);
+	tcase_add_test(tcase, initiator__block_refused__ends_and_reports_it);
 	tcase_add_loop_test(tcase, initiator__response_with_a_wild_tag__ends_the_connection, 0, 3);
 	tcase_add_test(tcase, initiator__response_twice__ends_the_connection);
 	tcase_add_test(tcase, initiator__response_of_another_kind__ends_the_connection);
 	tcase_add_test(tcase, initiator__request_instead_of_a_response__ends_the_connection);
-	tcase_add_test(tcase, initiator__source_that_cannot_be_read__ends_and_tells);
+	tcase_add_test(tcase, initiator__source_that_cannot_be_read__ends_and_reports_it);
 	return suite;
 }

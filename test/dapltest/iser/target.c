@@ -310,14 +310,14 @@ START_TEST(target__logout_and_disconnect__is_a_clean_end)
 	fake_run();
 	ck_assert_int_eq(conn_state(&tc->conn), CONN_CLOSED);
 	ck_assert(tc->conn.clean);
-	ck_assert(!conn_quiet(&tc->conn)); /* the receives are still to be flushed */
+	ck_assert(!conn_is_finished(&tc->conn)); /* the receives are still to be flushed */
 	flush_all();
-	ck_assert(conn_quiet(&tc->conn));
+	ck_assert(conn_is_finished(&tc->conn));
 	ck_assert_int_eq(fake.disconnects, 0);
 }
 END_TEST
 
-START_TEST(target__peer_that_vanishes_in_the_middle__is_told)
+START_TEST(target__peer_that_vanishes_in_the_middle__is_reported)
 {
 	login();
 	command(PDU_WRITE, 1, 0, BLOCK);
@@ -325,7 +325,7 @@ START_TEST(target__peer_that_vanishes_in_the_middle__is_told)
 	fake_queue_connection(_i);
 	fake_run();
 	ck_assert_int_eq(conn_state(&tc->conn), CONN_CLOSED);
-	ck_assert(conn_quiet(&tc->conn));
+	ck_assert(conn_is_finished(&tc->conn));
 	ck_assert(!tc->conn.clean);
 	ck_assert_ptr_nonnull(strstr(tc->conn.reason, "the peer ended"));
 }
@@ -341,7 +341,7 @@ START_TEST(target__initiators_buffer_is_no_buffer__ends_the_connection_with_the_
 	fake_queue_connection(DAT_CONNECTION_EVENT_BROKEN);
 	fake_run();
 	flush_all();
-	ck_assert(conn_quiet(&tc->conn));
+	ck_assert(conn_is_finished(&tc->conn));
 	ck_assert_ptr_nonnull(strstr(tc->conn.reason, "REMOTE_ACCESS"));
 }
 END_TEST
@@ -356,12 +356,12 @@ START_TEST(target__response_that_cannot_be_posted__ends_the_connection)
 	fake_queue_connection(DAT_CONNECTION_EVENT_DISCONNECTED);
 	fake_run();
 	flush_all();
-	ck_assert(conn_quiet(&tc->conn));
+	ck_assert(conn_is_finished(&tc->conn));
 	ck_assert_ptr_nonnull(strstr(tc->conn.reason, "dat_ep_post"));
 }
 END_TEST
 
-START_TEST(target__told_to_stop__disconnects_and_ignores_what_still_arrives)
+START_TEST(target__stopped__disconnects_and_ignores_what_still_arrives)
 {
 	login();
 	ck_assert_int_eq(conn_order(&tc->conn, &tconn_abort), 0);
@@ -372,7 +372,7 @@ START_TEST(target__told_to_stop__disconnects_and_ignores_what_still_arrives)
 	fake_queue_connection(DAT_CONNECTION_EVENT_DISCONNECTED);
 	fake_run();
 	flush_all();
-	ck_assert(conn_quiet(&tc->conn));
+	ck_assert(conn_is_finished(&tc->conn));
 }
 END_TEST
 
@@ -396,11 +396,11 @@ iser_target_suite(void)
 	tcase_add_test(tcase, target__no_task_free__holds_the_command_and_its_receive);
 	tcase_add_test(tcase, target__file_that_fails__is_an_io_error);
 	tcase_add_test(tcase, target__logout_and_disconnect__is_a_clean_end);
-	tcase_add_loop_test(tcase, target__peer_that_vanishes_in_the_middle__is_told,
+	tcase_add_loop_test(tcase, target__peer_that_vanishes_in_the_middle__is_reported,
 	    DAT_CONNECTION_EVENT_DISCONNECTED, DAT_CONNECTION_EVENT_BROKEN + 1);
 	tcase_add_test(
 	    tcase, target__initiators_buffer_is_no_buffer__ends_the_connection_with_the_reason);
 	tcase_add_test(tcase, target__response_that_cannot_be_posted__ends_the_connection);
-	tcase_add_test(tcase, target__told_to_stop__disconnects_and_ignores_what_still_arrives);
+	tcase_add_test(tcase, target__stopped__disconnects_and_ignores_what_still_arrives);
 	return suite;
 }

@@ -167,7 +167,7 @@ static void
 wild_close(struct wild *w)
 {
 	ck_assert_int_eq(conn_order(&w->conn, w), 0);
-	await(conn_quiet(&w->conn));
+	await(conn_is_finished(&w->conn));
 	wild_free(w);
 }
 
@@ -219,7 +219,7 @@ wild_login(struct wild *w)
 	expect_status(w, 0, 0, PDU_OK);
 }
 
-START_TEST(target__hello_it_cannot_fulfil__refuses_and_tells_why)
+START_TEST(target__hello_it_cannot_fulfil__refuses_with_the_reason)
 {
 	static const struct {
 		struct hello hello;
@@ -294,7 +294,7 @@ START_TEST(target__buffer_that_is_none__loses_this_connection_and_no_other)
 	pdu = command(&wild[0], _i ? PDU_READ : PDU_WRITE, 1, 0);
 	pdu.remote_context ^= 0x5a5a5a5a;
 	wild_send(&wild[0], &pdu);
-	await(conn_quiet(&wild[0].conn));
+	await(conn_is_finished(&wild[0].conn));
 	ck_assert(!wild[0].conn.clean);
 	await((target_reap(&target), target.lost == 1));
 	wild_free(&wild[0]);
@@ -411,7 +411,7 @@ START_TEST(target__stopped_under_load__ends_every_connection)
 		}
 	ck_assert_int_eq(target_close(&target), 0);
 	for (int i = 0; i < 2; i++) {
-		await(conn_quiet(&wild[i].conn));
+		await(conn_is_finished(&wild[i].conn));
 		wild_free(&wild[i]);
 	}
 	/* For the teardown's sake. */
@@ -426,7 +426,7 @@ iser_wild_suite(void)
 	TCase *tc = runner_tcase(suite, "target");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, target__hello_it_cannot_fulfil__refuses_and_tells_why);
+	tcase_add_test(tc, target__hello_it_cannot_fulfil__refuses_with_the_reason);
 	tcase_add_test(tc, target__commands_without_login__are_refused_one_by_one);
 	tcase_add_test(
 	    tc, target__ranges_out_of_the_device__are_refused_and_the_connection_goes_on);

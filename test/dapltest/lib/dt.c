@@ -422,7 +422,7 @@ dt_assert_empty(DAT_EVD_HANDLE evd)
 }
 
 void
-dt_assert_quiet(DAT_EVD_HANDLE evd)
+dt_assert_stays_empty(DAT_EVD_HANDLE evd)
 {
 	for (int i = 0; i < 5; i++) {
 		dt_assert_empty(evd);

@@ -110,7 +110,7 @@ void dt_expect_connection(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number, DAT_EP_HA
 void dt_expect_dto(DAT_EVD_HANDLE evd, DAT_EP_HANDLE ep, DAT_UINT64 cookie,
     DAT_DTO_COMPLETION_STATUS status, DAT_EVENT *event);
 /* Nothing is queued, now and for some time. */
-void dt_assert_quiet(DAT_EVD_HANDLE evd);
+void dt_assert_stays_empty(DAT_EVD_HANDLE evd);
 /* Nothing is queued now. */
 void dt_assert_empty(DAT_EVD_HANDLE evd);
 

@@ -87,7 +87,7 @@ up_drain(struct up *up, const DAT_EVENT *event)
 }
 
 void
-up_take_told(struct up *up, const DAT_EVENT *event)
+up_take_reported(struct up *up, const DAT_EVENT *event)
 {
 	DAT_EVENT next;
 

@@ -74,7 +74,7 @@ void up_note_taken(struct up *up, const DAT_EVENT *event);
  * For acts: under NORIFY takes the event that the upcall was called for, so that the queue is as
  * with the other policies.
  */
-void up_take_told(struct up *up, const DAT_EVENT *event);
+void up_take_reported(struct up *up, const DAT_EVENT *event);
 
 void up_await_inside(const struct up *up, int n);
 void up_await_entered(const struct up *up, int n);

@@ -23,7 +23,7 @@ pair_with_cno(struct dt_pair *pair, DAT_OS_WAIT_PROXY_AGENT agent, bool attached
 }
 
 static void
-expect_told(DAT_CNO_HANDLE cno, DAT_EVD_HANDLE evd)
+cno_expect(DAT_CNO_HANDLE cno, DAT_EVD_HANDLE evd)
 {
 	DAT_EVD_HANDLE triggered;
 
@@ -33,7 +33,7 @@ expect_told(DAT_CNO_HANDLE cno, DAT_EVD_HANDLE evd)
 
 /* origin: peer.6 */
 /* clause: c.4.2, c.4.7 */
-START_TEST(peer_06__wait_between_two_notifications__the_cno_hears_of_the_second)
+START_TEST(peer_06__wait_between_two_notifications__the_cno_is_notified_of_the_second)
 {
 	struct dt_pair pair;
 	struct evd_waiter w;
@@ -47,7 +47,7 @@ START_TEST(peer_06__wait_between_two_notifications__the_cno_hears_of_the_second)
 		dt_assert_ret(evd_waiter_join(&w), DAT_SUCCESS);
 		dt_assert_type(dat_cno_wait(cno, 1000, &triggered), DAT_QUEUE_EMPTY);
 		dt_send(&pair.a, 0, 64, 2);
-		expect_told(cno, pair.b.recv);
+		cno_expect(cno, pair.b.recv);
 		dt_ok(dat_evd_dequeue(pair.b.recv, &event));
 		for (int j = 0; j < 2; j++)
 			dt_recv(&pair.b, 0, 64, 9);
@@ -70,7 +70,7 @@ START_TEST(peer_07__cno_attached_later__is_triggered_by_completions)
 	dt_ok(dat_evd_modify_cno(pair.b.recv, cno));
 	dt_nap_ms(20); /* by then the loop has armed the queue, and waits for a notification */
 	dt_send(&pair.a, 0, 64, 2);
-	expect_told(cno, pair.b.recv);
+	cno_expect(cno, pair.b.recv);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -104,14 +104,14 @@ START_TEST(peer_08__cno_taken_away__waiter_gets_its_own_and_others_get_theirs)
 		ck_assert_uint_lt(dt_now_us() - began, LONG / 2); /* woken, not at its deadline */
 	}
 	dt_send(&pair.b, 0, 64, 3);
-	expect_told(cno, pair.b.request);
+	cno_expect(cno, pair.b.request);
 	dt_pair_close(&pair);
 }
 END_TEST
 
 /* origin: peer.9 */
 /* clause: c.6.2, c.8.1 */
-START_TEST(peer_09__enabled_or_attached_with_a_completion_there__told)
+START_TEST(peer_09__enabled_or_attached_with_a_completion_queued__notified)
 {
 	struct dt_pair pair;
 	DAT_CNO_HANDLE cno = pair_with_cno(&pair, no_agent, false);
@@ -122,7 +122,7 @@ START_TEST(peer_09__enabled_or_attached_with_a_completion_there__told)
 	dt_send(&pair.a, 0, 64, 1);
 	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
 	dt_ok(dat_evd_modify_cno(pair.b.recv, cno));
-	expect_told(cno, pair.b.recv);
+	cno_expect(cno, pair.b.recv);
 	dt_ok(dat_evd_dequeue(pair.b.recv, &event));
 
 	dt_ok(dat_evd_disable(pair.b.request));
@@ -131,7 +131,7 @@ START_TEST(peer_09__enabled_or_attached_with_a_completion_there__told)
 	dt_send(&pair.b, 0, 64, 1);
 	dt_expect_dto(pair.a.recv, pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
 	dt_ok(dat_evd_enable(pair.b.request));
-	expect_told(cno, pair.b.request);
+	cno_expect(cno, pair.b.request);
 	dt_ok(dat_evd_dequeue(pair.b.request, &event));
 
 	/* The notification of these came while there was no sink. */
@@ -140,14 +140,14 @@ START_TEST(peer_09__enabled_or_attached_with_a_completion_there__told)
 	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
 	dt_assert_type(dat_cno_wait(cno, 20000, &triggered), DAT_QUEUE_EMPTY);
 	dt_ok(dat_evd_enable(pair.b.recv));
-	expect_told(cno, pair.b.recv);
+	cno_expect(cno, pair.b.recv);
 	dt_ok(dat_evd_dequeue(pair.b.recv, &event));
 
 	dt_ok(dat_evd_modify_cno(pair.b.recv, DAT_HANDLE_NULL));
 	dt_send(&pair.a, 0, 64, 2);
 	dt_expect_dto(pair.a.request, pair.a.ep, 2, DAT_DTO_SUCCESS, &event);
 	dt_ok(dat_evd_modify_cno(pair.b.recv, cno));
-	expect_told(cno, pair.b.recv);
+	cno_expect(cno, pair.b.recv);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -158,7 +158,7 @@ struct poster {
 };
 
 static void *
-post_when_told(void *arg)
+post_when_notified(void *arg)
 {
 	struct poster *p = arg;
 
@@ -192,7 +192,7 @@ START_TEST(peer_10__trigger_at_the_deadline__is_returned_or_stays)
 	dt_side_open(&side, "soft", DT_SEPARATE);
 	dt_ok(dat_cno_create(side.ia, no_agent, &cno));
 	dt_ok(dat_evd_create(side.ia, 8, cno, DAT_EVD_SOFTWARE_FLAG, &p.evd));
-	pthread_create(&thread, NULL, post_when_told, &p);
+	pthread_create(&thread, NULL, post_when_notified, &p);
 	for (int i = 1; i <= 300; i++) {
 		p.go = i;
 		if (dat_cno_wait(cno, 60, &triggered) != DAT_SUCCESS) {
@@ -321,10 +321,11 @@ peer_cno_suite(void)
 	Suite *s = suite_create("peer-cno");
 	TCase *tc = dt_tcase(s, "cno");
 
-	tcase_add_test(tc, peer_06__wait_between_two_notifications__the_cno_hears_of_the_second);
+	tcase_add_test(
+	    tc, peer_06__wait_between_two_notifications__the_cno_is_notified_of_the_second);
 	tcase_add_test(tc, peer_07__cno_attached_later__is_triggered_by_completions);
 	tcase_add_test(tc, peer_08__cno_taken_away__waiter_gets_its_own_and_others_get_theirs);
-	tcase_add_test(tc, peer_09__enabled_or_attached_with_a_completion_there__told);
+	tcase_add_test(tc, peer_09__enabled_or_attached_with_a_completion_queued__notified);
 	tcase_add_test(tc, peer_10__trigger_at_the_deadline__is_returned_or_stays);
 	tcase_add_test(tc, peer_11__agent_installed_again__is_called_again_and_again);
 	tcase_add_test(tc, peer_12__agent_that_dequeues__gets_its_events);

@@ -35,7 +35,7 @@ START_TEST(peer_16__broken_on_a_merged_evd__comes_behind_the_error)
 	dt_expect(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, &event);
 	broken = &event.event_data.connect_event_data;
 	ck_assert_ptr_eq(broken->ep_handle, pair.a.ep);
-	dt_assert_quiet(pair.a.connect);
+	dt_assert_stays_empty(pair.a.connect);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -127,7 +127,7 @@ START_TEST(peer_24__post_se_to_a_full_evd__is_refused_and_no_overflow)
 		ret = dat_evd_post_se(evd, &post);
 	while (ret == DAT_SUCCESS);
 	dt_assert_type(ret, DAT_QUEUE_FULL);
-	dt_assert_quiet(side.async);
+	dt_assert_stays_empty(side.async);
 	dt_ok(dat_evd_dequeue(evd, &event));
 	dt_ok(dat_evd_post_se(evd, &post));
 	dt_side_close(&side);

@@ -150,7 +150,7 @@ ignore(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 
 /* origin: peer.38 */
 /* clause: c.14.1 */
-START_TEST(peer_38__creation__arms_for_a_taker_and_once)
+START_TEST(peer_38__creation__arms_for_a_sink_and_once)
 {
 	DAT_UPCALL_OBJECT object = { NULL, ignore };
 	struct dat_rearm_evd_counters counters;
@@ -218,7 +218,7 @@ peer_provider_suite(void)
 	tcase_add_test(tc, peer_33__posts_against_three_that_dequeue__each_event_once_and_whole);
 	tcase_add_test(tc, peer_35__open_and_close__neither_nap_nor_leave_a_thread);
 	tcase_add_test(tc, peer_36__endpoints_made_and_freed__leave_no_memory);
-	tcase_add_test(tc, peer_38__creation__arms_for_a_taker_and_once);
+	tcase_add_test(tc, peer_38__creation__arms_for_a_sink_and_once);
 	tcase_add_test(tc, peer_39__more_descriptors_than_an_fd_set_holds__works);
 	return s;
 }

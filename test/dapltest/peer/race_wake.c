@@ -476,7 +476,7 @@ END_TEST
 
 /* origin: race.W1 */
 /* clause: c.4.13 */
-START_TEST(race_w1__a_signal_during_the_wait__says_so_and_loses_nothing)
+START_TEST(race_w1__a_signal_during_the_wait__interrupts_it_and_nothing_is_lost)
 {
 	const struct sigaction action = { .sa_handler = nothing };
 	struct dt_side side;
@@ -516,6 +516,6 @@ race_wake_suite(void)
 	tcase_add_test(
 	    tc, race_a10__enabled_and_disabled_again_and_again__the_next_event_still_calls);
 	tcase_add_test(tc, race_w1__woken_without_reason__waits_out_its_time);
-	tcase_add_test(tc, race_w1__a_signal_during_the_wait__says_so_and_loses_nothing);
+	tcase_add_test(tc, race_w1__a_signal_during_the_wait__interrupts_it_and_nothing_is_lost);
 	return s;
 }

@@ -73,7 +73,7 @@ END_TEST
 
 /* origin: peer.15 */
 /* clause: c.4.14, c.12.3 */
-START_TEST(peer_15__free_with_a_waiter__ends_at_once_and_says_abort)
+START_TEST(peer_15__free_with_a_waiter__the_wait_ends_at_once_with_abort)
 {
 	unsigned long long began;
 	struct dt_side side;
@@ -242,7 +242,7 @@ peer_wait_suite(void)
 	tcase_add_test(tc, peer_02__set_unwaitable__wakes_the_waiter_on_completions);
 	tcase_add_test(
 	    tc, peer_14__queue_full_when_a_completion_comes__nothing_lost_and_usable_again);
-	tcase_add_test(tc, peer_15__free_with_a_waiter__ends_at_once_and_says_abort);
+	tcase_add_test(tc, peer_15__free_with_a_waiter__the_wait_ends_at_once_with_abort);
 	tcase_add_test(tc, peer_18__events_trickle_in_below_the_threshold__the_deadline_stays);
 	tcase_add_test(tc, peer_19__timeouts_below_a_millisecond__are_waited_out);
 	tcase_add_test(tc, peer_20__the_longest_timeouts__do_not_end_at_once);

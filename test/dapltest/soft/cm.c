@@ -110,7 +110,7 @@ START_TEST(active_queue_pair__moves_only_when_the_event_is_read)
 	ck_assert_int_eq(rdma_accept(passive, &p), 0);
 	ck_assert_int_eq(qp_state(passive->qp), IBV_QPS_RTS);
 	ck_assert_int_eq(qp_state(active->qp), IBV_QPS_INIT);
-	cm_expect_quiet(server); /* no RTU yet */
+	cm_expect_no_event(server); /* no RTU yet */
 	cm_expect(client, RDMA_CM_EVENT_ESTABLISHED, active);
 	ck_assert_int_eq(qp_state(active->qp), IBV_QPS_RTS);
 	cm_expect(server, RDMA_CM_EVENT_ESTABLISHED, passive);
@@ -180,7 +180,7 @@ START_TEST(private_data__more_than_fits__refused)
 }
 END_TEST
 
-START_TEST(reject__is_told_with_its_data)
+START_TEST(reject__the_client_gets_the_data)
 {
 	struct rdma_cm_event *event;
 
@@ -191,7 +191,7 @@ START_TEST(reject__is_told_with_its_data)
 	expect_padded(event, "no", 2, 148);
 	rdma_ack_cm_event(event);
 	ck_assert_int_eq(qp_state(active->qp), IBV_QPS_ERR);
-	cm_expect_quiet(server);
+	cm_expect_no_event(server);
 }
 END_TEST
 
@@ -215,7 +215,7 @@ START_TEST(listener_destroyed__unread_request_is_rejected)
 	ck_assert_int_eq(rdma_connect(active, &p), 0);
 	forget(&listener);
 	cm_expect(client, RDMA_CM_EVENT_REJECTED, active);
-	cm_expect_quiet(server);
+	cm_expect_no_event(server);
 }
 END_TEST
 
@@ -233,7 +233,7 @@ START_TEST(backlog_full__further_request_is_rejected)
 	one = cm_resolved(client, rdma_get_src_port(small));
 	two = cm_resolved(client, rdma_get_src_port(small));
 	ck_assert_int_eq(rdma_connect(one, &p), 0);
-	cm_expect_quiet(client);
+	cm_expect_no_event(client);
 	ck_assert_int_eq(rdma_connect(two, &p), 0);
 	cm_expect(client, RDMA_CM_EVENT_REJECTED, two);
 	forget(&small);
@@ -244,7 +244,7 @@ START_TEST(backlog_full__further_request_is_rejected)
 }
 END_TEST
 
-START_TEST(disconnect__one_event_each_side_whoever_asks)
+START_TEST(disconnect__by_either_side__one_event_each)
 {
 	establish();
 	ck_assert_int_eq(rdma_disconnect(active), 0);
@@ -254,8 +254,8 @@ START_TEST(disconnect__one_event_each_side_whoever_asks)
 	ck_assert_int_eq(rdma_disconnect(passive), 0);
 	ck_assert_int_eq(rdma_disconnect(active), 0);
 	ck_assert_int_eq(qp_state(passive->qp), IBV_QPS_ERR);
-	cm_expect_quiet(client);
-	cm_expect_quiet(server);
+	cm_expect_no_event(client);
+	cm_expect_no_event(server);
 }
 END_TEST
 
@@ -277,13 +277,13 @@ START_TEST(destroy_id__of_a_connection__peer_is_disconnected)
 	establish();
 	forget(&active);
 	cm_expect(server, RDMA_CM_EVENT_DISCONNECTED, passive);
-	cm_expect_quiet(client);
+	cm_expect_no_event(client);
 	ck_assert_int_eq(rdma_disconnect(passive), 0);
-	cm_expect_quiet(server);
+	cm_expect_no_event(server);
 }
 END_TEST
 
-START_TEST(destroy_id__while_requesting__passive_side_hears_of_it)
+START_TEST(destroy_id__while_requesting__passive_side_gets_an_event)
 {
 	struct rdma_conn_param p = param(NULL, 0);
 
@@ -300,8 +300,8 @@ START_TEST(destroy_id__queued_events_are_dropped)
 	ck_assert_int_eq(rdma_disconnect(active), 0);
 	forget(&active);
 	forget(&passive);
-	cm_expect_quiet(client);
-	cm_expect_quiet(server);
+	cm_expect_no_event(client);
+	cm_expect_no_event(server);
 }
 END_TEST
 
@@ -341,7 +341,7 @@ START_TEST(passive_disconnects_before_the_answer_is_read__established_then_disco
 	cm_expect(client, RDMA_CM_EVENT_ESTABLISHED, active);
 	cm_expect(client, RDMA_CM_EVENT_DISCONNECTED, active);
 	cm_expect(server, RDMA_CM_EVENT_DISCONNECTED, passive);
-	cm_expect_quiet(server);
+	cm_expect_no_event(server);
 }
 END_TEST
 
@@ -354,8 +354,8 @@ START_TEST(passive_destroyed_before_the_answer_is_read__established_then_disconn
 	forget(&passive);
 	cm_expect(client, RDMA_CM_EVENT_ESTABLISHED, active);
 	cm_expect(client, RDMA_CM_EVENT_DISCONNECTED, active);
-	cm_expect_quiet(client);
-	cm_expect_quiet(server);
+	cm_expect_no_event(client);
+	cm_expect_no_event(server);
 }
 END_TEST
 
@@ -368,7 +368,7 @@ START_TEST(active_destroyed_before_it_reads_the_answer__passive_is_rejected)
 	forget(&active);
 	cm_expect(server, RDMA_CM_EVENT_REJECTED, passive);
 	ck_assert_int_eq(qp_state(passive->qp), IBV_QPS_ERR);
-	cm_expect_quiet(server);
+	cm_expect_no_event(server);
 }
 END_TEST
 
@@ -381,7 +381,7 @@ START_TEST(notify_communication_established__stands_for_the_missing_RTU)
 	ck_assert_int_eq(rdma_notify(passive, IBV_EVENT_COMM_EST), 0);
 	cm_expect(server, RDMA_CM_EVENT_ESTABLISHED, passive);
 	cm_expect(client, RDMA_CM_EVENT_ESTABLISHED, active);
-	cm_expect_quiet(server);
+	cm_expect_no_event(server);
 }
 END_TEST
 
@@ -392,7 +392,7 @@ START_TEST(migrate__queued_events_follow)
 	establish();
 	ck_assert_int_eq(rdma_disconnect(passive), 0);
 	ck_assert_int_eq(rdma_migrate_id(active, other), 0);
-	cm_expect_quiet(client);
+	cm_expect_no_event(client);
 	cm_expect(other, RDMA_CM_EVENT_DISCONNECTED, active);
 	forget(&active);
 	rdma_destroy_event_channel(other);
@@ -432,14 +432,14 @@ soft_cm_suite(void)
 	tcase_add_test(tcase, addresses__of_both_ends__match);
 	tcase_add_test(tcase, private_data__is_padded_as_infiniband_does);
 	tcase_add_test(tcase, private_data__more_than_fits__refused);
-	tcase_add_test(tcase, reject__is_told_with_its_data);
+	tcase_add_test(tcase, reject__the_client_gets_the_data);
 	tcase_add_test(tcase, no_listener__rejected_with_status_8);
 	tcase_add_test(tcase, listener_destroyed__unread_request_is_rejected);
 	tcase_add_test(tcase, backlog_full__further_request_is_rejected);
-	tcase_add_test(tcase, disconnect__one_event_each_side_whoever_asks);
+	tcase_add_test(tcase, disconnect__by_either_side__one_event_each);
 	tcase_add_test(tcase, disconnect__receives_are_flushed);
 	tcase_add_test(tcase, destroy_id__of_a_connection__peer_is_disconnected);
-	tcase_add_test(tcase, destroy_id__while_requesting__passive_side_hears_of_it);
+	tcase_add_test(tcase, destroy_id__while_requesting__passive_side_gets_an_event);
 	tcase_add_test(tcase, destroy_id__queued_events_are_dropped);
 	tcase_add_test(tcase, destroy_id__event_not_acknowledged__waits);
 	tcase_add_test(

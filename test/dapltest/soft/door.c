@@ -136,7 +136,7 @@ START_TEST(hello_in_the_name_of_another_process__refused)
 }
 END_TEST
 
-START_TEST(hello_of_a_slot_that_nobody_has__refused)
+START_TEST(hello_of_a_free_slot__refused)
 {
 	int line = line_open(called);
 
@@ -317,7 +317,7 @@ soft_door_suite(void)
 	    tcase, hello_of_one_slot_on_two_connections__the_second_is_refused_the_first_goes_on);
 	tcase_add_test(tcase, hello_twice_on_one_connection__ends_it);
 	tcase_add_test(tcase, process_hangs_up_and_calls_again__is_let_in);
-	tcase_add_test(tcase, hello_of_a_slot_that_nobody_has__refused);
+	tcase_add_test(tcase, hello_of_a_free_slot__refused);
 	tcase_add_test(tcase, request_before_hello__hung_up);
 
 	tcase = runner_tcase(suite, "silent");

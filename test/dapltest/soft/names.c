@@ -237,7 +237,7 @@ hold_all_that_is_open_to_all(void)
 }
 
 /* origin: attack.P13 */
-START_TEST(abstract_names_held_by_another__hinder_nobody)
+START_TEST(abstract_names_held_by_another__do_no_harm)
 {
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *id;
@@ -267,7 +267,7 @@ address_of(struct sockaddr_un *address, unsigned int user, uint32_t qpn)
 
 /* In another user's room, which root may enter. */
 static void
-serve_as_nobody(void)
+serve_as_another_user(void)
 {
 	struct side a;
 
@@ -288,7 +288,7 @@ START_TEST(another_user_connects__hung_up)
 	if (geteuid() != 0)
 		return; /* only root gets past the directory */
 	ck_assert_int_eq(chmod(room, 01777), 0);
-	other_start(serve_as_nobody);
+	other_start(serve_as_another_user);
 	other_hear(&qpn, sizeof qpn);
 	address_of(&address, 65534, qpn);
 	pfd.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -302,7 +302,7 @@ START_TEST(another_user_connects__hung_up)
 END_TEST
 
 static void
-knock_as_nobody(void)
+connect_as_another_user(void)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct sockaddr_un address;
@@ -323,7 +323,7 @@ START_TEST(socket_of_another_user__cannot_be_reached)
 
 	if (geteuid() != 0)
 		return; /* only root can become another user */
-	other_start(knock_as_nobody);
+	other_start(connect_as_another_user);
 	pair_make(&a, &b, NULL);
 	other_tell(&a.qp->qp_num, sizeof a.qp->qp_num);
 	other_finish();
@@ -379,7 +379,7 @@ START_TEST(socket_of_the_living__left_alone_though_its_name_is_free)
 END_TEST
 
 /* Takers of one name: each counts itself in while it owns it, and some die with it. */
-#define TAKERS 6
+#define OWNERS 6
 #define ROUNDS 300
 
 static void
@@ -399,27 +399,27 @@ take_and_die(atomic_int *owners, unsigned int seed)
 		sched_yield();
 		if (atomic_fetch_sub(owners, 1) != 1)
 			_exit(2);
-		if (won == seed * ROUNDS / TAKERS)
+		if (won == seed * ROUNDS / OWNERS)
 			raise(SIGKILL);
 		soft_name_unlock(SOFT_NAME_SLOT(7));
 	}
 	_exit(0);
 }
 
-START_TEST(takers_of_one_name__one_at_a_time__also_after_the_death_of_owners)
+START_TEST(owners_of_one_name__one_at_a_time__also_after_the_death_of_owners)
 {
 	atomic_int *owners =
 	    mmap(NULL, sizeof *owners, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	pid_t pids[TAKERS];
+	pid_t pids[OWNERS];
 	int status;
 
-	for (unsigned int i = 0; i < TAKERS; i++) {
+	for (unsigned int i = 0; i < OWNERS; i++) {
 		pids[i] = fork();
 		ck_assert_int_ge(pids[i], 0);
 		if (!pids[i])
 			take_and_die(owners, i);
 	}
-	for (int i = 0; i < TAKERS; i++) {
+	for (int i = 0; i < OWNERS; i++) {
 		ck_assert_int_eq(waitpid(pids[i], &status, 0), pids[i]);
 		ck_assert_msg(i ? WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL :
 				  WIFEXITED(status) && !WEXITSTATUS(status),
@@ -572,12 +572,12 @@ soft_names_suite(void)
 	tcase_add_test(tcase, directory_open_to_others__refused_with_a_message);
 	tcase_add_test(tcase, directory_is_a_link_or_a_file__refused_with_a_message);
 	tcase_add_test(tcase, directory_of_another_user__refused_with_a_message);
-	tcase_add_test(tcase, abstract_names_held_by_another__hinder_nobody);
+	tcase_add_test(tcase, abstract_names_held_by_another__do_no_harm);
 	tcase_add_test(tcase, another_user_connects__hung_up);
 	tcase_add_test(tcase, socket_of_another_user__cannot_be_reached);
 	tcase_add_test(tcase, sockets_of_the_dead__replaced);
 	tcase_add_test(tcase, socket_of_the_living__left_alone_though_its_name_is_free);
-	tcase_add_test(tcase, takers_of_one_name__one_at_a_time__also_after_the_death_of_owners);
+	tcase_add_test(tcase, owners_of_one_name__one_at_a_time__also_after_the_death_of_owners);
 	tcase_add_test(tcase, port_of_a_killed_process__free__even_if_its_child_lives);
 	tcase_add_test(tcase, child_of_a_fork_ends__names_stay_the_parents);
 	tcase_add_test(tcase, processes_with_different_directories__do_not_meet);

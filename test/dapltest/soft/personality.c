@@ -33,7 +33,7 @@ START_TEST(late__completion_before_the_request__event)
 	channel_expect(b.channel, b.cq);
 	cq_expect(b.cq, 1, IBV_WC_SUCCESS);
 	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
-	channel_expect_quiet(b.channel);
+	channel_expect_no_event(b.channel);
 	pair_free(&a, &b);
 }
 END_TEST
@@ -43,13 +43,13 @@ START_TEST(late__solicited_request__plain_completion_before_it_is_no_reason)
 	begin("late");
 	send_one(1);
 	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 1), 0);
-	channel_expect_quiet(b.channel);
+	channel_expect_no_event(b.channel);
 	pair_free(&a, &b);
 }
 END_TEST
 
 /* An event that tells of nothing must not use up the request. */
-START_TEST(spurious__extra_events_come_and_the_owed_one_too)
+START_TEST(spurious__extra_events_come_and_the_due_one_too)
 {
 	int extra = 0;
 
@@ -81,7 +81,7 @@ START_TEST(coalescing__one_event_when_several_are_there)
 		send_one(i);
 	channel_expect(b.channel, b.cq);
 	sleep_ms(2);
-	channel_expect_quiet(b.channel);
+	channel_expect_no_event(b.channel);
 	for (uint64_t i = 0; i < 8; i++)
 		cq_expect(b.cq, i, IBV_WC_SUCCESS);
 	pair_free(&a, &b);
@@ -129,7 +129,7 @@ START_TEST(delayed__arm_then_completion__event)
 		channel_expect(b.channel, b.cq);
 		cq_expect(b.cq, i, IBV_WC_SUCCESS);
 	}
-	channel_expect_quiet(b.channel);
+	channel_expect_no_event(b.channel);
 	pair_free(&a, &b);
 }
 END_TEST
@@ -184,7 +184,7 @@ START_TEST(arm_poll_wait__in_every_personality__sees_all)
 }
 END_TEST
 
-START_TEST(exact_hint__says_what_the_plain_call_cannot)
+START_TEST(exact_hint__returns_what_the_plain_call_cannot)
 {
 	begin("strict");
 	ck_assert_int_eq(soft_cq_arm(b.cq, 0), 0);
@@ -205,7 +205,7 @@ soft_personality_suite(void)
 
 	tcase_add_test(tcase, late__completion_before_the_request__event);
 	tcase_add_test(tcase, late__solicited_request__plain_completion_before_it_is_no_reason);
-	tcase_add_test(tcase, spurious__extra_events_come_and_the_owed_one_too);
+	tcase_add_test(tcase, spurious__extra_events_come_and_the_due_one_too);
 	tcase_add_test(tcase, coalescing__one_event_when_several_are_there);
 	tcase_add_test(tcase, coalescing__a_lonely_completion__event_in_a_while);
 	tcase_add_test(tcase, delayed__completions_show_up_later_in_order);
@@ -215,6 +215,6 @@ soft_personality_suite(void)
 	tcase_add_test(tcase, delayed__destroyed_with_everything_held_back__nothing_remains);
 	tcase_add_loop_test(
 	    tcase, arm_poll_wait__in_every_personality__sees_all, 0, DT_PERSONALITIES);
-	tcase_add_test(tcase, exact_hint__says_what_the_plain_call_cannot);
+	tcase_add_test(tcase, exact_hint__returns_what_the_plain_call_cannot);
 	return suite;
 }

@@ -82,7 +82,7 @@ accepting(void)
 	cm_expect(channel, RDMA_CM_EVENT_DISCONNECTED, id);
 	ck_assert_int_eq(rdma_disconnect(id), 0);
 	other_meet();
-	cm_expect_quiet(channel);
+	cm_expect_no_event(channel);
 	leave();
 }
 
@@ -105,7 +105,7 @@ START_TEST(connect__send__disconnect__one_event_each_side)
 	ck_assert_int_eq(rdma_disconnect(id), 0);
 	cm_expect(channel, RDMA_CM_EVENT_DISCONNECTED, id);
 	other_meet();
-	cm_expect_quiet(channel);
+	cm_expect_no_event(channel);
 	leave();
 	other_finish();
 }
@@ -150,7 +150,7 @@ not_listening(void)
 	leave();
 }
 
-START_TEST(connect__port_bound_but_nobody_listens__rejected_with_status_8)
+START_TEST(connect__port_bound_without_listener__rejected_with_status_8)
 {
 	struct rdma_cm_event *event;
 
@@ -200,7 +200,7 @@ START_TEST(peer_killed__disconnected_exactly_once)
 	ck_assert_int_eq(rdma_disconnect(id), 0);
 	ck_assert_int_eq(qp_state(id->qp), IBV_QPS_ERR);
 	sleep_ms(20);
-	cm_expect_quiet(channel);
+	cm_expect_no_event(channel);
 	leave();
 }
 END_TEST
@@ -221,7 +221,7 @@ START_TEST(caller_killed__passive_side_disconnected_exactly_once)
 	other_kill();
 	cm_expect(channel, RDMA_CM_EVENT_DISCONNECTED, id);
 	sleep_ms(20);
-	cm_expect_quiet(channel);
+	cm_expect_no_event(channel);
 	leave();
 }
 END_TEST
@@ -335,7 +335,7 @@ END_TEST
 
 /* What it must not free it must at least still know: a memory checker looks when it ends. */
 static void
-fork_and_look(int generations)
+fork_and_check(int generations)
 {
 	pid_t child = fork();
 	int status;
@@ -343,7 +343,7 @@ fork_and_look(int generations)
 	ck_assert_int_ge(child, 0);
 	if (child == 0) {
 		if (generations > 1)
-			fork_and_look(generations - 1);
+			fork_and_check(generations - 1);
 		_exit(story_leaks());
 	}
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
@@ -363,7 +363,7 @@ START_TEST(fork__with_connection_and_listener__children_lose_no_memory)
 	call();
 	cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, id);
 	listener = cm_listen(channel, &own_port);
-	fork_and_look(3);
+	fork_and_check(3);
 	ck_assert_int_eq(ibv_post_send(id->qp, &wr, &bad), 0);
 	cq_expect(cq, 2, IBV_WC_SUCCESS);
 	ck_assert_int_eq(rdma_destroy_id(listener), 0);
@@ -384,7 +384,7 @@ soft_process_cm_suite(void)
 	tcase_add_test(tcase, fork__with_connection_and_listener__children_lose_no_memory);
 	tcase_add_test(tcase, connect__send__disconnect__one_event_each_side);
 	tcase_add_test(tcase, connect__rejected__with_data);
-	tcase_add_test(tcase, connect__port_bound_but_nobody_listens__rejected_with_status_8);
+	tcase_add_test(tcase, connect__port_bound_without_listener__rejected_with_status_8);
 	tcase_add_test(tcase, bind__port_of_another_process__address_in_use);
 	tcase_add_test(tcase, peer_killed__disconnected_exactly_once);
 	tcase_add_test(tcase, caller_killed__passive_side_disconnected_exactly_once);

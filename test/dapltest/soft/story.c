@@ -278,7 +278,7 @@ cq_expect(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status)
 }
 
 void
-cq_expect_quiet(struct ibv_cq *cq)
+cq_expect_empty(struct ibv_cq *cq)
 {
 	struct ibv_wc wc;
 
@@ -313,7 +313,7 @@ channel_expect(struct ibv_comp_channel *channel, struct ibv_cq *cq)
 }
 
 void
-channel_expect_quiet(struct ibv_comp_channel *channel)
+channel_expect_no_event(struct ibv_comp_channel *channel)
 {
 	ck_assert_msg(!channel_ready(channel), "an event that nobody is owed");
 }
@@ -402,7 +402,7 @@ cm_expect(struct rdma_event_channel *channel, enum rdma_cm_event_type type, stru
 }
 
 void
-cm_expect_quiet(struct rdma_event_channel *channel)
+cm_expect_no_event(struct rdma_event_channel *channel)
 {
 	ck_assert_msg(!readable(channel->fd, 0), "an unexpected connection event");
 }

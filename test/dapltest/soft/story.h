@@ -116,12 +116,12 @@ int side_rdma_raw(struct side *side, enum ibv_wr_opcode opcode, uint64_t wr_id, 
 /* The next completion, within ten seconds. */
 struct ibv_wc cq_next(struct ibv_cq *cq);
 void cq_expect(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status);
-void cq_expect_quiet(struct ibv_cq *cq);
+void cq_expect_empty(struct ibv_cq *cq);
 
 /* Events of the channel, without blocking. */
 bool channel_ready(struct ibv_comp_channel *channel);
 void channel_expect(struct ibv_comp_channel *channel, struct ibv_cq *cq);
-void channel_expect_quiet(struct ibv_comp_channel *channel);
+void channel_expect_no_event(struct ibv_comp_channel *channel);
 
 /* Asynchronous events: the next within ten seconds, acknowledged. */
 bool async_ready(struct ibv_context *context);
@@ -139,7 +139,7 @@ struct rdma_cm_id *cm_resolved(struct rdma_event_channel *channel, uint16_t port
 struct rdma_cm_event *cm_next(struct rdma_event_channel *channel, enum rdma_cm_event_type type);
 void cm_expect(
     struct rdma_event_channel *channel, enum rdma_cm_event_type type, struct rdma_cm_id *id);
-void cm_expect_quiet(struct rdma_event_channel *channel);
+void cm_expect_no_event(struct rdma_event_channel *channel);
 void cm_qp(struct rdma_cm_id *id, struct ibv_cq *cq);
 
 #endif

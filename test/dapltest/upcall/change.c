@@ -249,7 +249,7 @@ START_TEST(change__while_an_upcall_stands__it_ends_and_the_new_policy_holds)
 	dt_post_se(up.evd, 0);
 	up_await_inside(&up, 1);
 	if (from == DAT_UPCALL_NORIFY)
-		up_take_told(&up, NULL);
+		up_take_reported(&up, NULL);
 	if (to != DAT_UPCALL_TEARDOWN)
 		up_set(&up, to);
 	up.gate = false;
@@ -357,7 +357,7 @@ START_TEST(full__while_disabled__posts_are_refused_and_what_is_queued_gets_its_u
 
 		dt_assert_type(dat_evd_post_se(up.evd, &event), DAT_QUEUE_FULL);
 	}
-	dt_assert_quiet(side.async); /* a refused software event is no overflow */
+	dt_assert_stays_empty(side.async); /* a refused software event is no overflow */
 	up_set(&up, to);
 	up_await_noted(&up, param.evd_qlen);
 	up_await_returned(&up, to == DAT_UPCALL_NORIFY ? 1 : param.evd_qlen);

@@ -31,7 +31,7 @@ START_TEST(kcreate__each_policy__arms_the_device_if_and_only_if_it_calls)
 END_TEST
 
 /* clause: c.14.1, c.14.32 */
-START_TEST(kcreate__each_single_stream__is_what_the_query_tells)
+START_TEST(kcreate__each_single_stream__is_what_the_query_returns)
 {
 	static const DAT_EVD_FLAGS streams[] = { DAT_EVD_SOFTWARE_FLAG, DAT_EVD_CR_FLAG,
 		DAT_EVD_DTO_FLAG, DAT_EVD_CONNECTION_FLAG, DAT_EVD_RMR_BIND_FLAG };
@@ -349,7 +349,7 @@ upcall_create_suite(void)
 	    tc, kcreate__each_policy__stands_from_the_first_event_on, 0, UP_POLICIES);
 	tcase_add_loop_test(
 	    tc, kcreate__each_policy__arms_the_device_if_and_only_if_it_calls, 0, UP_POLICIES);
-	tcase_add_loop_test(tc, kcreate__each_single_stream__is_what_the_query_tells, 0, 5);
+	tcase_add_loop_test(tc, kcreate__each_single_stream__is_what_the_query_returns, 0, 5);
 	tcase_add_test(tc, kcreate__the_handle__is_the_one_that_events_name);
 	tcase_add_test(tc, kcreate__the_object__is_copied);
 	tcase_add_test(tc, kcreate__disabled_with_an_object__same_enables_it);

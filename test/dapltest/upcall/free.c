@@ -144,7 +144,7 @@ frees(void *arg)
 }
 
 /* clause: c.14.25, c.14.26 */
-START_TEST(free__by_four_threads__one_frees_the_others_are_told)
+START_TEST(free__by_four_threads__one_frees_the_others_get_invalid_handle)
 {
 	struct freeing freeing[4];
 	pthread_t threads[4];
@@ -230,7 +230,7 @@ upcall_free_suite(void)
 	tcase_add_loop_test(
 	    tc, free_inside__while_a_thread_tears_down__both_return, 0, UP_ENABLING);
 	tcase_add_loop_test(
-	    tc, free__by_four_threads__one_frees_the_others_are_told, 0, UP_POLICIES);
+	    tc, free__by_four_threads__one_frees_the_others_get_invalid_handle, 0, UP_POLICIES);
 	tcase_add_test(tc, slot__held_a_queue_then_none__later_queues_keep_their_own_notifications);
 	tcase_add_loop_test(
 	    tc, close__abruptly_while_upcalls_stand__returns_after_them, 0, UP_ENABLING);

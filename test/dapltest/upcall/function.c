@@ -138,23 +138,23 @@ START_TEST(more_events__one_event__false)
 }
 END_TEST
 
-static _Atomic(int) told_more;
+static _Atomic(int) reported_more;
 
 static void
 notes_more(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 {
 	if (more)
-		told_more++;
+		reported_more++;
 	up_upcall(instance, event, more);
 }
 
 /* clause: c.14.5, c.14.6 */
-START_TEST(more_events__norify__tells_that_something_is_queued)
+START_TEST(more_events__norify__true_if_something_is_queued)
 {
 	struct dt_side side;
 	struct up up;
 
-	told_more = 0;
+	reported_more = 0;
 	up_init(&up);
 	up.object.upcall_func = notes_more;
 	up.act = up_drain;
@@ -162,7 +162,7 @@ START_TEST(more_events__norify__tells_that_something_is_queued)
 	up_open(&up, &side, DAT_UPCALL_NORIFY, DAT_EVD_SOFTWARE_FLAG);
 	dt_post_se(up.evd, 1);
 	up_await_noted(&up, 1);
-	ck_assert_int_eq(told_more, 1);
+	ck_assert_int_eq(reported_more, 1);
 	dt_side_close(&side);
 }
 END_TEST
@@ -235,7 +235,7 @@ upcall_function_suite(void)
 	tcase_add_test(tc, upcall__the_event__is_not_that_of_another_upcall);
 	tcase_add_test(tc, more_events__single__true_for_all_but_the_last);
 	tcase_add_loop_test(tc, more_events__one_event__false, 0, 2);
-	tcase_add_test(tc, more_events__norify__tells_that_something_is_queued);
+	tcase_add_test(tc, more_events__norify__true_if_something_is_queued);
 	tc = dt_tcase(s, "thread");
 	tcase_add_loop_test(
 	    tc, upcall__its_thread__takes_no_signals_and_cannot_be_cancelled, 0, UP_ENABLING);

@@ -13,7 +13,7 @@ makes_the_call(struct up *up, const DAT_EVENT *event)
 	struct inside *in = up->arg;
 
 	up->act = NULL; /* for the upcalls that follow */
-	up_take_told(up, event);
+	up_take_reported(up, event);
 	in->call(in);
 	in->made++;
 }

@@ -13,7 +13,7 @@ attaches_a_cno(struct inside *in)
 }
 
 /* clause: c.14.24, c.8.1 */
-START_TEST(modify_cno_inside__its_own_evd__told_if_and_only_if_no_upcall_takes)
+START_TEST(modify_cno_inside__its_own_evd__notified_if_and_only_if_no_upcall_takes)
 {
 	DAT_EVD_HANDLE triggered;
 	struct inside in;
@@ -103,7 +103,7 @@ START_TEST(cno_wait_inside__on_another_evd__wakes)
 END_TEST
 
 static void
-waits_on_a_quiet_cno(struct inside *in)
+waits_on_an_untriggered_cno(struct inside *in)
 {
 	DAT_EVD_HANDLE triggered = in->up.evd;
 
@@ -119,7 +119,7 @@ START_TEST(cno_wait_inside__nothing_comes__ends_in_time)
 	struct inside in;
 
 	inside_open(&in, _i);
-	inside_do(&in, waits_on_a_quiet_cno);
+	inside_do(&in, waits_on_an_untriggered_cno);
 	dt_assert_type(in.ret, DAT_QUEUE_EMPTY);
 	dt_ok(in.second);
 	inside_close(&in);
@@ -169,7 +169,8 @@ upcall_inside_cno_suite(void)
 	Suite *s = suite_create("inside-cno");
 	TCase *tc = dt_tcase(s, "cno");
 
-	in_every_policy(tc, modify_cno_inside__its_own_evd__told_if_and_only_if_no_upcall_takes);
+	in_every_policy(
+	    tc, modify_cno_inside__its_own_evd__notified_if_and_only_if_no_upcall_takes);
 	in_every_policy(tc, cno_wait_inside__on_its_own_evd_handed_over__wakes);
 	in_every_policy(tc, cno_wait_inside__on_another_evd__wakes);
 	in_every_policy(tc, cno_wait_inside__nothing_comes__ends_in_time);

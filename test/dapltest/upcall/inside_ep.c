@@ -112,7 +112,7 @@ disconnects_gracefully(struct inside *in)
 }
 
 /* clause: c.14.24, e.2.4 */
-START_TEST(disconnect_inside__both_ends_are_told_once)
+START_TEST(disconnect_inside__both_ends_get_one_event)
 {
 	struct inside in;
 
@@ -121,7 +121,7 @@ START_TEST(disconnect_inside__both_ends_are_told_once)
 	dt_ok(in.ret);
 	dt_expect_disconnected(&in.pair.a);
 	dt_expect_disconnected(&in.pair.b);
-	dt_assert_quiet(in.pair.b.connect);
+	dt_assert_stays_empty(in.pair.b.connect);
 	dt_assert_empty(in.pair.a.connect);
 	inside_close(&in);
 }
@@ -159,7 +159,7 @@ frees_endpoint(struct inside *in)
 }
 
 /* clause: c.14.24, e.1.10 */
-START_TEST(ep_free_inside__the_other_end_is_told_and_no_event_names_it)
+START_TEST(ep_free_inside__the_other_end_gets_an_event_and_none_names_it)
 {
 	struct inside in;
 
@@ -167,7 +167,7 @@ START_TEST(ep_free_inside__the_other_end_is_told_and_no_event_names_it)
 	inside_do(&in, frees_endpoint);
 	dt_ok(in.ret);
 	dt_expect_disconnected(&in.pair.a);
-	dt_assert_quiet(in.pair.b.connect);
+	dt_assert_stays_empty(in.pair.b.connect);
 	dt_assert_empty(in.pair.b.recv);
 	inside_close(&in);
 }
@@ -209,7 +209,7 @@ asks_endpoint(struct inside *in)
 }
 
 /* clause: c.14.24 */
-START_TEST(ep_query_inside__tells)
+START_TEST(ep_query_inside__returns_the_parameters)
 {
 	struct inside in;
 
@@ -317,7 +317,7 @@ START_TEST(accept_inside__is_established)
 END_TEST
 
 /* clause: c.14.24, e.3.8 */
-START_TEST(reject_inside__the_client_is_told)
+START_TEST(reject_inside__the_client_gets_an_event)
 {
 	struct inside in;
 
@@ -417,16 +417,16 @@ upcall_inside_ep_suite(void)
 	in_every_policy(tc, post_recv_inside__is_filled);
 	in_every_policy(tc, rdma_inside__written_and_read_back);
 	tc = dt_tcase(s, "endpoint");
-	tcase_add_loop_test(tc, disconnect_inside__both_ends_are_told_once, 0, 2 * UP_POLICIES);
+	tcase_add_loop_test(tc, disconnect_inside__both_ends_get_one_event, 0, 2 * UP_POLICIES);
 	in_every_policy(tc, disconnect_inside__waits_for_the_end_and_resets__works);
-	in_every_policy(tc, ep_free_inside__the_other_end_is_told_and_no_event_names_it);
+	in_every_policy(tc, ep_free_inside__the_other_end_gets_an_event_and_none_names_it);
 	in_every_policy(tc, ep_create_inside__made_and_freed);
-	in_every_policy(tc, ep_query_inside__tells);
+	in_every_policy(tc, ep_query_inside__returns_the_parameters);
 	tc = dt_tcase(s, "connection");
 	in_every_policy(tc, connect_inside__is_established);
 	in_every_policy(tc, connect_inside__waits_for_it__is_established);
 	in_every_policy(tc, accept_inside__is_established);
-	in_every_policy(tc, reject_inside__the_client_is_told);
+	in_every_policy(tc, reject_inside__the_client_gets_an_event);
 	in_every_policy(tc, psp_create_inside__is_reached);
 	in_every_policy(tc, psp_free_inside__later_requests_are_refused);
 	tc = dt_tcase(s, "memory");

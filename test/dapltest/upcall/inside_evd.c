@@ -70,7 +70,7 @@ posts_two(struct inside *in)
 }
 
 /* clause: c.14.24, c.14.35, c.14.8 */
-START_TEST(post_inside__to_its_own_evd__called_as_the_policy_says_and_never_nested)
+START_TEST(post_inside__to_its_own_evd__called_as_the_policy_demands_and_never_nested)
 {
 	struct inside in;
 
@@ -261,7 +261,7 @@ queries(struct inside *in)
 }
 
 /* clause: c.14.24, c.11.1 */
-START_TEST(query_inside__its_own_evd__tells)
+START_TEST(query_inside__its_own_evd__returns_the_parameters)
 {
 	struct inside in;
 
@@ -446,7 +446,7 @@ upcall_inside_evd_suite(void)
 	in_every_policy(
 	    tc, dequeue_inside__events_queued__gives_them_in_order_and_no_upcall_comes_for_them);
 	tcase_add_loop_test(
-	    tc, post_inside__to_its_own_evd__called_as_the_policy_says_and_never_nested, 0, 4);
+	    tc, post_inside__to_its_own_evd__called_as_the_policy_demands_and_never_nested, 0, 4);
 	tcase_add_test(tc, post_inside__to_its_own_evd_under_many__another_thread_calls_meanwhile);
 	in_every_policy(tc, post_inside__to_another_evd__its_upcall_comes_afterwards);
 	in_every_policy(tc, wait_inside__on_its_own_evd__refused_while_enabled_else_in_time);
@@ -455,7 +455,7 @@ upcall_inside_evd_suite(void)
 	in_every_policy(tc, wait_inside__an_upcall_of_another_evd_is_due__comes_after_the_return);
 	in_every_policy(tc, wait_inside__for_a_connection_that_its_own_thread_reads__wakes);
 	tc = dt_tcase(s, "settings");
-	in_every_policy(tc, query_inside__its_own_evd__tells);
+	in_every_policy(tc, query_inside__its_own_evd__returns_the_parameters);
 	in_every_policy(tc, disable_inside__of_the_cno_link__leaves_upcalls_alone);
 	in_every_policy(tc, set_unwaitable_inside__its_own_evd__leaves_upcalls_alone);
 	in_every_policy(tc, resize_inside__its_own_evd__longer_and_shorter);

@@ -77,7 +77,7 @@ START_TEST(close_inside__abruptly__closes_and_ends_no_thread_under_itself)
 END_TEST
 
 /* clause: c.14.31, e.9.1 */
-START_TEST(close_inside__abruptly_with_a_connection__the_other_end_is_told)
+START_TEST(close_inside__abruptly_with_a_connection__the_other_end_gets_an_event)
 {
 	struct inside in;
 
@@ -149,7 +149,7 @@ asks_adapter(struct inside *in)
 }
 
 /* clause: c.14.24 */
-START_TEST(ia_query_inside__tells)
+START_TEST(ia_query_inside__returns_the_attributes)
 {
 	struct inside in;
 
@@ -196,10 +196,10 @@ upcall_inside_ia_suite(void)
 	in_every_policy(tc, close_inside__gracefully_with_objects_left__is_refused);
 	in_every_policy(tc, close_inside__gracefully_after_everything_was_freed__closes);
 	in_every_policy(tc, close_inside__abruptly__closes_and_ends_no_thread_under_itself);
-	in_every_policy(tc, close_inside__abruptly_with_a_connection__the_other_end_is_told);
+	in_every_policy(tc, close_inside__abruptly_with_a_connection__the_other_end_gets_an_event);
 	in_every_policy(tc, close_inside__another_adapter_with_an_evd__closes);
 	in_every_policy(tc, open_inside__another_adapter__opens_and_closes);
-	in_every_policy(tc, ia_query_inside__tells);
+	in_every_policy(tc, ia_query_inside__returns_the_attributes);
 	in_every_policy(tc, context_inside__of_its_own_evd__is_kept);
 	return s;
 }

@@ -283,7 +283,7 @@ START_TEST(single_to_many__while_one_stands__others_start_beside_it)
 END_TEST
 
 /* clause: c.14.9, c.14.18 */
-START_TEST(many_to_norify__while_they_stand__told_after_the_last_returned)
+START_TEST(many_to_norify__while_they_run__called_after_the_last_returned)
 {
 	struct dt_side side;
 	struct up up;
@@ -407,7 +407,7 @@ upcall_many_suite(void)
 	tc = dt_tcase(s, "changes");
 	tcase_add_test(tc, many_to_single__while_they_stand__the_next_waits_for_the_last);
 	tcase_add_test(tc, single_to_many__while_one_stands__others_start_beside_it);
-	tcase_add_test(tc, many_to_norify__while_they_stand__told_after_the_last_returned);
+	tcase_add_test(tc, many_to_norify__while_they_run__called_after_the_last_returned);
 	tcase_add_test(tc, many__disabled_while_they_stand__they_end_and_no_other_starts);
 	return s;
 }

@@ -17,8 +17,8 @@ START_TEST(object__replaced_while_an_upcall_stands__the_next_uses_the_new_one)
 	up_init(&other);
 	other.evd = up.evd;
 	up.gate = true;
-	up.act = up_take_told;
-	other.act = up_take_told;
+	up.act = up_take_reported;
+	other.act = up_take_reported;
 	dt_post_se(up.evd, 0);
 	up_await_inside(&up, 1);
 	/* Under NORIFY the event is still queued, and is reported to the new object as well. */
@@ -120,7 +120,7 @@ second_function(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 static _Atomic(bool) stop_posting;
 
 static void *
-posts_until_told(void *arg)
+posts_until_reported(void *arg)
 {
 	DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
 	struct up *up = arg;
@@ -146,7 +146,7 @@ START_TEST(object__replaced_under_load__function_and_instance_stay_together)
 	up.object = first;
 	dt_side_open(&side, "soft", DT_SEPARATE);
 	up_open(&up, &side, up_policies[_i], DAT_EVD_SOFTWARE_FLAG);
-	thread = up_thread(posts_until_told, &up);
+	thread = up_thread(posts_until_reported, &up);
 	for (int i = 0; i < 400; i++)
 		dt_ok(dat_evd_modify_upcall(
 		    up.evd, up_policies[_i], i & 1 ? &first : &second, DAT_UPCALL_INVOC_ANY));

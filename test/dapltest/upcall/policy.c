@@ -149,7 +149,7 @@ END_TEST
 /* ---- NORIFY ---- */
 
 /* clause: c.14.6 */
-START_TEST(norify__an_event__is_told_and_not_taken)
+START_TEST(norify__an_event__is_reported_and_not_taken)
 {
 	struct dt_side side;
 	DAT_EVENT event;
@@ -168,7 +168,7 @@ START_TEST(norify__an_event__is_told_and_not_taken)
 END_TEST
 
 /* clause: c.14.6 */
-START_TEST(norify__an_event_that_stays__is_told_once)
+START_TEST(norify__an_event_that_stays__is_reported_once)
 {
 	struct dt_side side;
 	struct up up;
@@ -187,7 +187,7 @@ START_TEST(norify__an_event_that_stays__is_told_once)
 END_TEST
 
 /* clause: c.14.6 */
-START_TEST(norify__a_burst_while_one_stands__is_told_once_more)
+START_TEST(norify__a_burst_during_an_upcall__is_reported_once_more)
 {
 	struct dt_side side;
 	struct up up;
@@ -209,7 +209,7 @@ START_TEST(norify__a_burst_while_one_stands__is_told_once_more)
 END_TEST
 
 /* clause: c.14.6, c.14.15 */
-START_TEST(norify__enabled_with_events_queued__tells_of_them)
+START_TEST(norify__enabled_with_events_queued__reports_them)
 {
 	struct dt_side side;
 	struct up up;
@@ -343,10 +343,10 @@ upcall_policy_suite(void)
 	tcase_add_test(
 	    tc, single__two_evds__one_that_stands_delays_only_itself_on_loops_of_their_own);
 	tc = dt_tcase(s, "norify");
-	tcase_add_test(tc, norify__an_event__is_told_and_not_taken);
-	tcase_add_test(tc, norify__an_event_that_stays__is_told_once);
-	tcase_add_test(tc, norify__a_burst_while_one_stands__is_told_once_more);
-	tcase_add_test(tc, norify__enabled_with_events_queued__tells_of_them);
+	tcase_add_test(tc, norify__an_event__is_reported_and_not_taken);
+	tcase_add_test(tc, norify__an_event_that_stays__is_reported_once);
+	tcase_add_test(tc, norify__a_burst_during_an_upcall__is_reported_once_more);
+	tcase_add_test(tc, norify__enabled_with_events_queued__reports_them);
 	tc = dt_tcase(s, "disable");
 	tcase_add_test(tc, disable__with_events_queued_behind_an_upcall__none_of_them_is_called);
 	tcase_add_test(tc, disable__against_a_poster__at_most_one_claimed_before_still_enters);

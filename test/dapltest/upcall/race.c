@@ -176,15 +176,15 @@ takes(void *arg)
 /* clause: c.14.29, c.5.6 */
 START_TEST(a_thread_dequeues_against_upcalls__every_event_once)
 {
-	pthread_t poster, taker;
+	pthread_t poster, reader;
 
 	field_open(up_policies[_i]);
-	taker = up_thread(takes, NULL);
+	reader = up_thread(takes, NULL);
 	poster = up_thread(posts_all, NULL);
 	up_join(poster);
 	dt_await_count(&field.total, EVENTS);
 	field.stop = true;
-	up_join(taker);
+	up_join(reader);
 	field_end();
 }
 END_TEST

@@ -171,7 +171,7 @@ START_TEST(connection__established_then_disconnected)
 END_TEST
 
 /* clause: c.14.32, d.0.4, d.0.5 */
-START_TEST(connection__refused_by_the_peer_and_by_nobody)
+START_TEST(connection__refused_by_the_peer_and_by_the_transport)
 {
 	DAT_UPCALL_POLICY policy = up_policies[_i];
 	struct dt_pair pair;
@@ -361,7 +361,8 @@ upcall_stream_suite(void)
 	tcase_add_loop_test(tc, flushed_receives__each_makes_its_upcall, 0, EACH);
 	tc = dt_tcase(s, "connections");
 	tcase_add_loop_test(tc, connection__established_then_disconnected, 0, EACH);
-	tcase_add_loop_test(tc, connection__refused_by_the_peer_and_by_nobody, 0, UP_ENABLING);
+	tcase_add_loop_test(
+	    tc, connection__refused_by_the_peer_and_by_the_transport, 0, UP_ENABLING);
 	tcase_add_loop_test(tc, connection_request__accepted_in_its_upcall, 0, EACH);
 	tc = dt_tcase(s, "others");
 	tcase_add_loop_test(

@@ -207,7 +207,7 @@ act(const struct actor *actor, int number, bool numbered)
 	for (unsigned int i = 0; i < actor->n_actions; i++) {
 		const struct action *a = &actor->actions[i];
 
-		if (numbered && !sched.quiet)
+		if (numbered && !sched.no_choices)
 			sched.self->ops = 4096 * (i + 1);
 		if (a->dropped)
 			continue;
@@ -278,7 +278,7 @@ actor_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 		oracle_deliver(e, object->serial, event);
 	}
 	/* At rest the stage pumps nothing: what happens now is the teardown's. */
-	if (!sched.quiet)
+	if (!sched.no_choices)
 		play_script(ACTOR_UPCALL, e->index, first);
 	oracle_upcall_ends(e);
 	*serial = outer;
@@ -308,7 +308,7 @@ actor_agent(DAT_PVOID instance, DAT_EVD_HANDLE handle)
 	*in_agent = own;
 	if (handle)
 		(void)call_drain_handed(c, handle);
-	if (!sched.quiet)
+	if (!sched.no_choices)
 		play_script(ACTOR_AGENT, c->index, c->agent_calls++ == 0);
 	*in_agent = outer;
 	sched_point(OP_EVENT, OBJECT_CNO(c->index), &here);

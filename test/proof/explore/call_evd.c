@@ -24,9 +24,9 @@ waiters(void)
 static bool
 alone(const struct stage_evd *e)
 {
-	return e->spec->sole && !policies_change(e) && !e->spec->quiet && !call_has(DO_OVERFLOW) &&
-	       !call_has(DO_REOPEN) && !call_has(DO_PURGE) && !call_has(DO_LEAVE) &&
-	       !call_has(DO_AGAIN);
+	return e->spec->sole && !policies_change(e) && !e->spec->unsignalled &&
+	       !call_has(DO_OVERFLOW) && !call_has(DO_REOPEN) && !call_has(DO_PURGE) &&
+	       !call_has(DO_LEAVE) && !call_has(DO_AGAIN);
 }
 
 /* What a call returned, by what the section left in which it decided. */
@@ -96,7 +96,7 @@ check_waited(const struct stage_evd *e, int threshold, int r, int more, uint32_t
 		so = e->spec->effect || more <= (int)left->queued;
 		break;
 	case -ETIMEDOUT:
-		so = left->loud < (unsigned int)threshold && more <= (int)left->queued;
+		so = left->signalled < (unsigned int)threshold && more <= (int)left->queued;
 		break;
 	case -EBUSY:
 		so = left->waiting;
@@ -115,7 +115,7 @@ check_waited(const struct stage_evd *e, int threshold, int r, int more, uint32_t
 		so = left->closing;
 		break;
 	case -EOVERFLOW:
-		so = left->overflowed && left->loud < (unsigned int)threshold;
+		so = left->overflowed && left->signalled < (unsigned int)threshold;
 		break;
 	default:
 		break;
@@ -158,7 +158,7 @@ call_wait(struct stage_evd *e, int threshold, int us)
 			violation("wait: timed out without nmore");
 		if (more < least || more > entry_most(e, gone))
 			violation("wait: timed out with nmore %d", more);
-		if (more >= threshold && !e->spec->quiet)
+		if (more >= threshold && !e->spec->unsignalled)
 			violation("wait: timed out with %d events, threshold %d", more, threshold);
 	}
 	call_result("wait", r,
@@ -256,7 +256,7 @@ call_free(struct stage_evd *e)
 		if (destroys && e->open)
 			violation("free returned and the EVD was not destroyed");
 		if (destroys)
-			oracle_quiet(e, "free");
+			oracle_stopped(e, "free");
 		else
 			e->disabled_at = stage_locked_at(e);
 	}
@@ -294,7 +294,7 @@ check_announced(const struct stage_evd *e)
 	const struct left_evd *left = left_evd();
 
 	if (left->alive && left->listened && left->enabled && !left->waiting && !left->overflowed &&
-	    !invariant_policy_calls(left->policy) && left->loud > 0 && !left->busy)
+	    !invariant_policy_calls(left->policy) && left->signalled > 0 && !left->busy)
 		violation(
 		    "EVD %c was enabled with events, and its CNO is not going to be triggered",
 		    'a' + e->index);

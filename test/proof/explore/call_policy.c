@@ -75,7 +75,7 @@ call_modify(struct stage_evd *e, int policy, const struct action *a)
 		else if (policy == DAT_UPCALL_DISABLE)
 			stage_later(&e->disabled_at, stage_locked_at(e));
 		else if (!call_gives_way())
-			oracle_quiet(e, "TEARDOWN");
+			oracle_stopped(e, "TEARDOWN");
 	}
 	call_result("modify_upcall", r,
 	    call_gone(&c, r) ||

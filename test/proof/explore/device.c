@@ -251,7 +251,8 @@ cq_sort(void *source, const void *raw, struct evd_hold **hold)
 		return EVD_DROP;
 	if (cq->holds && cq->holds(cq, record->id, hold))
 		return EVD_HOLD;
-	return cq->quiet && cq->quiet(cq, record->id) ? EVD_QUEUE_UNSIGNALLED : EVD_QUEUE;
+	return cq->unsignalled && cq->unsignalled(cq, record->id) ? EVD_QUEUE_UNSIGNALLED :
+								    EVD_QUEUE;
 }
 
 static void

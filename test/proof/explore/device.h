@@ -53,7 +53,7 @@ struct device_cq {
 	uint64_t (*next_id)(struct device_cq *cq, int ep); /* of the one that becomes visible */
 	bool (*holds)(struct device_cq *cq, uint64_t id, struct evd_hold **hold);
 	bool (*drops)(struct device_cq *cq, uint64_t id);
-	bool (*quiet)(struct device_cq *cq, uint64_t id);
+	bool (*unsignalled)(struct device_cq *cq, uint64_t id);
 	bool (*solicited)(struct device_cq *cq, uint64_t id); /* NULL: all are */
 };
 

@@ -251,7 +251,7 @@ family_pair(void)
 					    changes[j].name);
 					append(pool.setup, sizeof pool.setup, "a=cq,%s n%s",
 					    policies[p],
-					    p < 2 && (i == MANY || j == MANY) ? " crew=1" : "");
+					    p < 2 && (i == MANY || j == MANY) ? " pool=1" : "");
 					producers(&pool, p == 2 && !inside ? 1 : 2, 0);
 					acts(&pool, inside ? "up.a" : "x", changes[i].actions, "");
 					acts(&pool, "y", changes[j].actions, "");

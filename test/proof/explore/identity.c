@@ -176,6 +176,6 @@ identity_section(struct os_mutex *lock, bool begins)
 	take_copy(m, after);
 	if (memcmp(after, s->before, m->size))
 		violation("identity: a call that comes too late changes the successor");
-	if (!sched.quiet && sched.self->ops != s->ops)
+	if (!sched.no_choices && sched.self->ops != s->ops)
 		violation("identity: a call that comes too late acts for the successor");
 }

@@ -33,9 +33,9 @@ wish_of(const struct evd *evd)
 }
 
 unsigned int
-invariant_loud(const struct evd *evd, const struct device_cq *cq)
+invariant_signalled(const struct evd *evd, const struct device_cq *cq)
 {
-	unsigned int count = peek_loud(evd);
+	unsigned int count = peek_signalled(evd);
 	const struct device_record *record;
 
 	if (!cq || !cq->solicited || !evd->solicited_only)
@@ -48,10 +48,10 @@ invariant_loud(const struct evd *evd, const struct device_cq *cq)
 static bool
 wanted(const struct evd *evd, const struct device_cq *cq)
 {
-	const unsigned int count = invariant_loud(evd, cq);
+	const unsigned int count = invariant_signalled(evd, cq);
 	/* What was not seen may be an unsolicited completion, where there is one. */
 	const bool unseen =
-	    peek_unseen(evd) && (!evd->solicited_only || (count && count == peek_loud(evd)));
+	    peek_unseen(evd) && (!evd->solicited_only || (count && count == peek_signalled(evd)));
 
 	switch (taker(evd)) {
 	case BY_WAITER:
@@ -124,7 +124,7 @@ invariant_asleep(uint32_t fibers)
 }
 
 void
-invariant_taker(const struct evd *evd, const struct device_cq *cq, uint32_t waiters, int name)
+invariant_sink(const struct evd *evd, const struct device_cq *cq, uint32_t waiters, int name)
 {
 	/* The taker of a full queue empties it, and is notified then of what the device held. */
 	const bool full = peek_full(evd);
@@ -197,7 +197,7 @@ invariant_cno(const struct cno *cno, uint32_t waiters, int name)
 void
 invariant_rest(const struct evd *evd, const struct device_cq *cq, int name)
 {
-	const unsigned int left = peek_closed(evd) + invariant_loud(evd, cq) +
+	const unsigned int left = peek_closed(evd) + invariant_signalled(evd, cq) +
 				  (cq && device_has(cq, wish_of(evd)) ? cq->count : 0);
 
 	if (!evd->alive)

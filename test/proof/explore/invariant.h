@@ -15,7 +15,7 @@
 bool invariant_policy_calls(int policy);
 
 /* Queued events that the taker must have been woken for: an unsolicited completion need not be. */
-unsigned int invariant_loud(const struct evd *evd, const struct device_cq *cq);
+unsigned int invariant_signalled(const struct evd *evd, const struct device_cq *cq);
 
 /* The EVD knows whether its completion queue is armed. */
 void invariant_armed(const struct evd *evd, const struct device_cq *cq, int name);
@@ -24,7 +24,7 @@ void invariant_armed(const struct evd *evd, const struct device_cq *cq, int name
  * I1: with a taker and nobody on the way, the next event is announced and none waits.  `waiters`:
  * the fibers inside evd_wait().
  */
-void invariant_taker(const struct evd *evd, const struct device_cq *cq, uint32_t waiters, int name);
+void invariant_sink(const struct evd *evd, const struct device_cq *cq, uint32_t waiters, int name);
 
 /* The EVD was freed: nothing of it is queued, for that would keep the free waiting. */
 void invariant_dead(const struct evd *evd, int name);

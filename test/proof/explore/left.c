@@ -30,7 +30,7 @@ left_section(const struct evd *evd)
 	if (!evd->alive)
 		return;
 	left->queued = peek_queued(evd);
-	left->loud = peek_loud(evd);
+	left->signalled = peek_signalled(evd);
 	left->posted = peek_posts(evd);
 	left->stored = left->queued + peek_closed(evd);
 	left->qlen = (unsigned int)evd->cfg.qlen;

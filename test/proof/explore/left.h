@@ -12,10 +12,10 @@
 
 struct left_evd {
 	bool alive;
-	unsigned int queued; /* events that can be taken */
-	unsigned int loud;   /* that are worth waking for */
-	unsigned int stored; /* all: also what waits behind a barrier */
-	unsigned int posted; /* of those the posted ones */
+	unsigned int queued;	/* events that can be taken */
+	unsigned int signalled; /* that are worth waking for */
+	unsigned int stored;	/* all: also what waits behind a barrier */
+	unsigned int posted;	/* of those the posted ones */
 	unsigned int qlen;
 	bool listened; /* to, by a CNO */
 	bool busy;     /* a run is on the way */

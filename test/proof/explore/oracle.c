@@ -54,7 +54,7 @@ oracle_step(void)
 		check_claims(e);
 		if (e->cq.alive)
 			invariant_armed(&e->evd, &e->cq, 'a' + i);
-		invariant_taker(&e->evd, e->cq.alive ? &e->cq : NULL, e->inside_wait, 'a' + i);
+		invariant_sink(&e->evd, e->cq.alive ? &e->cq : NULL, e->inside_wait, 'a' + i);
 	}
 	for (int i = 0; i < stage.scenario->n_cnos; i++)
 		if (!stage.cnos[i].cno.lock.owner) {
@@ -100,7 +100,7 @@ oracle_upcall_begins(struct stage_evd *e, struct stage_object *object)
 	if (object->replaced && object->claimed-- <= 0)
 		violation(
 		    "an upcall of EVD %c is made for an object that was replaced", 'a' + e->index);
-	if (e->quiet_at && e->quiet_at > e->enabled_at && !e->enabling)
+	if (e->stopped_at && e->stopped_at > e->enabled_at && !e->enabling)
 		violation("I6: an upcall of EVD %c begins after TEARDOWN returned", 'a' + e->index);
 	if (stage.scenario->pool && e->running >= stage.scenario->pool + stage.scenario->loops)
 		violation("more upcalls of EVD %c run than there are threads", 'a' + e->index);
@@ -124,7 +124,7 @@ oracle_upcall_ends(struct stage_evd *e)
 }
 
 void
-oracle_quiet(struct stage_evd *e, const char *what)
+oracle_stopped(struct stage_evd *e, const char *what)
 {
 	uint32_t since = stage_locked_at(e);
 	int own = *stage_frames(e), others;
@@ -137,7 +137,7 @@ oracle_quiet(struct stage_evd *e, const char *what)
 	if (others > 0)
 		violation("I6: %s of EVD %c returned while an upcall runs", what, 'a' + e->index);
 	if (!own)
-		stage_later(&e->quiet_at, since);
+		stage_later(&e->stopped_at, since);
 	stage_later(&e->disabled_at, since);
 }
 
@@ -241,7 +241,7 @@ check_agent_rest(const struct stage_evd *e)
 	    !evd->enabled || e->listener.unknown || e->policy.unknown ||
 	    invariant_policy_calls(evd->policy))
 		return;
-	if (invariant_loud(evd, &e->cq) && !peek_over(evd))
+	if (invariant_signalled(evd, &e->cq) && !peek_over(evd))
 		violation(
 		    "at rest an event of EVD %c is left, and the agent of its CNO is installed",
 		    'a' + e->index);

@@ -48,15 +48,15 @@ peek_posted(const struct evd *evd, unsigned int i)
 }
 
 unsigned int
-peek_loud(const struct evd *evd)
+peek_signalled(const struct evd *evd)
 {
 	const struct evd_queue *q = &evd->queue;
-	unsigned int quiet = 0;
+	unsigned int unsignalled = 0;
 
 	/* A full stash is worth waking for, whatever it holds. */
 	for (unsigned int i = 0; q->ring_count < q->qlen && i < q->ring_count; i++)
-		quiet += q->ring_unsignalled[(q->ring_head + i) % q->qlen];
-	return q->ring_count + q->posted.open.count + q->released_count - quiet;
+		unsignalled += q->ring_unsignalled[(q->ring_head + i) % q->qlen];
+	return q->ring_count + q->posted.open.count + q->released_count - unsignalled;
 }
 
 unsigned int

@@ -21,7 +21,7 @@ const void *peek_record(const struct evd *evd, unsigned int i);
 /* The i-th posted event that has not left, be it open or closed, or NULL. */
 const DAT_EVENT *peek_posted(const struct evd *evd, unsigned int i);
 /* Events that count as worth waking for. */
-unsigned int peek_loud(const struct evd *evd);
+unsigned int peek_signalled(const struct evd *evd);
 /* Events that wait for the device to be polled. */
 unsigned int peek_queued(const struct evd *evd); /* what can be taken */
 unsigned int peek_closed(const struct evd *evd);

@@ -84,8 +84,8 @@ parse_evd(struct scenario *s, int number, char *list)
 			e->effect = true;
 		else if (!strcmp(w, "solicited"))
 			e->solicited = true;
-		else if (!strcmp(w, "quiet"))
-			e->quiet = true;
+		else if (!strcmp(w, "unsignalled"))
+			e->unsignalled = true;
 		else if (!strcmp(w, "hold"))
 			e->holds |= 1;
 		else if (!strncmp(w, "hold.", 5) && ep_number(w + 5) >= 0)
@@ -226,7 +226,7 @@ parse_setup(struct scenario *s, const char *text)
 			s->n_cnos = c + 1;
 			s->agent[c] = value && !strcmp(value, "agent");
 			s->fd[c] = value && !strcmp(value, "fd");
-		} else if (!strcmp(w, "crew") && value)
+		} else if (!strcmp(w, "pool") && value)
 			s->pool = atoi(value);
 		else if (!strcmp(w, "loops") && value)
 			s->loops = atoi(value);
@@ -402,7 +402,7 @@ takes(const struct scenario *s, const struct actor *actor, int evd)
 
 /* The loop's thread counts once, whatever it takes by; a crew is never one. */
 static void
-count_takers(struct scenario *s, int evd)
+count_sinks(struct scenario *s, int evd)
 {
 	struct evd_spec *e = &s->evds[evd];
 	static const enum verb calling[] = { DO_SINGLE, DO_NORIFY, DO_MANY, DO_REARM };
@@ -451,5 +451,5 @@ scenario_parse(struct scenario *s, const struct scenario_text *text)
 	if (s->pool < 0)
 		s->pool = 0;
 	for (int i = 0; i < s->n_evds; i++)
-		count_takers(s, i);
+		count_sinks(s, i);
 }

@@ -51,12 +51,12 @@ struct evd_spec {
 	enum evd_base base;
 	bool exact, strict, effect, off, ordered;
 	unsigned int holds; /* the receives of these endpoints, until ESTABLISHED; a bit each */
-	bool solicited;	 /* events are asked for solicited completions, which every other one is */
-	bool quiet;	 /* every other completion, from the first on, wakes nobody */
-	int policy;	 /* a DAT_UPCALL_POLICY */
-	int qlen, depth; /* of the device's queue: as much as qlen, at least */
-	int cno;	 /* -1: none */
-	int backlog;	 /* completions there before it starts */
+	bool solicited;	  /* events are asked for solicited completions, which every other one is */
+	bool unsignalled; /* every other completion, from the first on, wakes nobody */
+	int policy;	  /* a DAT_UPCALL_POLICY */
+	int qlen, depth;  /* of the device's queue: as much as qlen, at least */
+	int cno;	  /* -1: none */
+	int backlog;	  /* completions there before it starts */
 	int loop;
 	int takers; /* threads that take its events, all those of the loops as one */
 	bool sole;  /* it is one at most, so that the order among streams shows */

@@ -149,7 +149,7 @@ advance(void)
 	sched.now = next;
 	h = sched.objects[OBJECT_CLOCK] * 0x9e3779b97f4a7c15ull + next;
 	sched.objects[OBJECT_CLOCK] = sched.fibers[CLOCK].hash = h ^ h >> 30;
-	if (sched.tracing && !sched.quiet) {
+	if (sched.tracing && !sched.no_choices) {
 		struct fiber *self = sched.self;
 
 		sched.self = &sched.fibers[CLOCK];
@@ -187,7 +187,7 @@ choose(struct fiber *at, bool runs)
 
 	for (;;) {
 		mask = sched.enabled;
-		if (!mask || !sched.quiet)
+		if (!mask || !sched.no_choices)
 			mask |= timed();
 		if (!mask) {
 			if (!sched.resting)
@@ -195,7 +195,7 @@ choose(struct fiber *at, bool runs)
 			sched.resting = false;
 			sched.enabled = mask = 1u << STAGE;
 		}
-		if (mask & (mask - 1) && !sched.quiet)
+		if (mask & (mask - 1) && !sched.no_choices)
 			choice = strategy_pick(mask, runs ? at : NULL, at);
 		else
 			choice = strategy_default(mask, runs ? at : NULL);
@@ -242,7 +242,7 @@ trace_add(const char *format, ...)
 	struct trace_entry *e;
 	va_list args;
 
-	if (sched.quiet || n_trace == TRACE_CAP)
+	if (sched.no_choices || n_trace == TRACE_CAP)
 		return;
 	e = &trace[n_trace++];
 	*e = (struct trace_entry){
@@ -275,7 +275,7 @@ point(enum op op, unsigned int object, const struct os_site *site, bool minor)
 	f->site = site;
 	f->op = op;
 	f->object = object;
-	if (sched.quiet)
+	if (sched.no_choices)
 		return;
 	f->ops++;
 	f->picks = 0;
@@ -312,9 +312,9 @@ sched_block(enum op waits, unsigned int object)
 	sched.enabled &= ~fiber_bit(f);
 	if (polls)
 		sched.pollers |= fiber_bit(f);
-	if (sched.tracing && !sched.quiet)
+	if (sched.tracing && !sched.no_choices)
 		trace_note("(blocks)");
-	if (!sched.quiet)
+	if (!sched.no_choices)
 		sched_oracle();
 	choose(f, false);
 	if (polls)
@@ -337,23 +337,23 @@ sched_until(bool (*until)(void *arg), void *arg, enum op op, unsigned int object
 }
 
 void
-sched_rest(bool quiet)
+sched_rest(bool no_choices)
 {
 	struct fiber *f = sched.self;
 
 	f->state = FIBER_BLOCKED;
 	f->waits = OP_UNTIL;
 	sched.resting = true;
-	sched.quiet = quiet;
+	sched.no_choices = no_choices;
 	sched.enabled &= ~fiber_bit(f);
 	f->ops = f->picks = 0;
 	choose(f, false);
 	f->state = FIBER_READY;
-	sched.quiet = true;
+	sched.no_choices = true;
 	/* All runs come by here in the same state, in which threads of a kind are alike. */
-	for (unsigned int i = 0; quiet && i < sched.n_fibers; i++)
+	for (unsigned int i = 0; no_choices && i < sched.n_fibers; i++)
 		sched.fibers[i].hash = sched.fibers[i].kin * 0x9e3779b97f4a7c15ull;
-	for (unsigned int i = 0; quiet && i < OBJECTS; i++)
+	for (unsigned int i = 0; no_choices && i < OBJECTS; i++)
 		sched.objects[i] = i;
 }
 
@@ -363,7 +363,7 @@ sched_fault(int n, const struct os_site *site)
 	struct fiber *f = sched.self;
 	int choice;
 
-	if (sched.quiet)
+	if (sched.no_choices)
 		return 0;
 	choice = strategy_fault(n, f);
 	sched.fault_points++;
@@ -472,7 +472,7 @@ sched_run(struct strategy *strategy, uint64_t seed, void (*body)(void))
 	n_runs++;
 	sched.n_fibers = 0;
 	sched.enabled = sched.pollers = 0;
-	sched.quiet = true;
+	sched.no_choices = true;
 	sched.resting = false;
 	sched.steps = sched.fault_points = sched.preemptions = 0;
 	sched.faults = 0;

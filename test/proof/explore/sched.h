@@ -135,7 +135,7 @@ struct sched {
 	struct fiber *self; /* the running one */
 	uint32_t enabled;   /* fibers that can run */
 	uint32_t pollers;   /* blocked on something that has no list of waiters */
-	bool quiet;	    /* the stage works: no choices */
+	bool no_choices;    /* the stage works: no choices */
 	bool resting;	    /* the stage waits for rest */
 	uint32_t steps;
 	uint32_t fault_points;
@@ -211,7 +211,7 @@ struct fiber *sched_spawn(const char *name, void *(*body)(void *), void *arg);
 void sched_until(bool (*until)(void *arg), void *arg, enum op op, unsigned int object);
 
 /* The stage: let them all run until nobody can; quietly: in one order, which is no choice. */
-void sched_rest(bool quiet);
+void sched_rest(bool no_choices);
 
 /* Finds fault with the run and ends it. */
 __attribute__((noreturn, format(printf, 1, 2))) void violation(const char *format, ...);

@@ -84,9 +84,9 @@ drops(struct device_cq *cq, uint64_t id)
 }
 
 static bool
-quiet(struct device_cq *cq, uint64_t id)
+unsignalled(struct device_cq *cq, uint64_t id)
 {
-	return stage.evds[cq->index].spec->quiet && !(id & 1);
+	return stage.evds[cq->index].spec->unsignalled && !(id & 1);
 }
 
 static bool
@@ -121,7 +121,7 @@ begin_life(struct stage_evd *e)
 	e->running = e->exempt = 0;
 	e->claims = 0;
 	e->enabling = 0;
-	e->enabled_at = e->quiet_at = e->disabled_at = e->dismissed_at = 0;
+	e->enabled_at = e->stopped_at = e->disabled_at = e->dismissed_at = 0;
 	e->overflowed = e->purged = e->unlinked = e->closing = e->departed = false;
 	e->faults = 0;
 	memset(e->gone, 0, sizeof e->gone);
@@ -153,7 +153,7 @@ open_cq(struct stage_evd *e, struct evd_config *config)
 	e->cq.booked = &e->evd.counters.notifications;
 	e->cq.next_id = next_id;
 	e->cq.drops = drops;
-	e->cq.quiet = quiet;
+	e->cq.unsignalled = unsignalled;
 	e->cq.solicited = spec->solicited ? solicited : NULL;
 	e->cq.holds = spec->holds ? holds : NULL;
 	e->cq_ref = (struct evd_ref){ &e->evd, e->serial };

@@ -113,7 +113,7 @@ struct stage_evd {
 	/* the consumer's calls */
 	int enabling;	       /* calls that enable, in progress */
 	uint32_t enabled_at;   /* step of the last section of the last of them that returned */
-	uint32_t quiet_at;     /* step of the last section of the last TEARDOWN that returned */
+	uint32_t stopped_at;   /* step of the last section of the last TEARDOWN that returned */
 	uint32_t disabled_at;  /* the same of a DISABLE */
 	uint32_t dismissed_at; /* the same of the call that made it unwaitable */
 	uint32_t inside_wait;  /* fibers in evd_wait() */
@@ -250,7 +250,7 @@ void oracle_upcall_ends(struct stage_evd *e);
 /* After the call that installed it returned. */
 void oracle_installed(struct stage_evd *e, const struct stage_object *object);
 /* After TEARDOWN or free returned. */
-void oracle_quiet(struct stage_evd *e, const char *what);
+void oracle_stopped(struct stage_evd *e, const char *what);
 
 /* EVDs are attached to CNOs while others run. */
 static inline bool

@@ -58,7 +58,7 @@ draw_evd(struct text *t, int number)
 	if (base[0] == 's')
 		goto end;
 	if (lot_one_in(6))
-		ADD_SETUP(t, ",quiet");
+		ADD_SETUP(t, ",unsignalled");
 	if (lot_one_in(8))
 		ADD_SETUP(t, ",solicited");
 	if (lot_one_in(8))

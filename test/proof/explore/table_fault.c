@@ -46,9 +46,9 @@ static const struct scenario_text table[] = {
 	    "p: post a | ctl: cfree n; creopen n; creopen n; attach a n; trigger n" },
 	{ "fault/fd", "a=cq,n n=fd faults=eintr", "hw: c a; c a | srv: watch n 2" },
 	{ "fault/loop", "faults=alloc,open,epoll,thread", "ctl: loop; loop" },
-	{ "fault/poll-drained", "a=private,single,quiet,exact faults=poll",
+	{ "fault/poll-drained", "a=private,single,unsignalled,exact faults=poll",
 	    "hw: c a.f; c a | x: drain a" },
-	{ "fault/arm-moved", "a=cq,many crew=1 faults=arm",
+	{ "fault/arm-moved", "a=cq,many pool=1 faults=arm",
 	    "hw: c a; c a | ctl: norify a another" },
 };
 

@@ -98,7 +98,7 @@ static const struct scenario_text table[] = {
 	    "hw: c a.e; c a.f; c a.e | cm: barrier a.e; established a.f | ctl: overflow a" },
 	{ "ends/fault", "a=cq,hold.f,single,d8,q3 faults=poll,arm",
 	    "hw: c a.e; c a.f; c a.e | cm: barrier a.e | cm2: established a.f" },
-	{ "ends/quiet", "a=cq,hold.f,single,quiet,d8,q2",
+	{ "ends/unsignalled", "a=cq,hold.f,single,unsignalled,d8,q2",
 	    "hw: c a.e; c a.f; c a.e; c a.f | cm: barrier a.e; established a.f" },
 
 	/* Events for solicited completions: every other one is. */

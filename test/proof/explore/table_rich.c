@@ -27,7 +27,7 @@ static const struct scenario_text table[] = {
 	    "p: post b; post a; post c | hw: c d | agent.n: serve o 1" },
 	{ "parked/waits", "a=cq,single b=cq,single c=private d=cq,n n",
 	    "hw: c b; c a; c d; c c | p: post a | up.b: take c 1 | srv: serve n 1" },
-	{ "parked/inside-out", "a=sw,single b=sw,single c=sw,many n crew=1",
+	{ "parked/inside-out", "a=sw,single b=sw,single c=sw,many n pool=1",
 	    "p: post b; post a; post c | up.b: until c 1; teardown c | up.c: until b 1; post a" },
 
 	/* What waits is changed, freed, or handed to others meanwhile. */
@@ -36,9 +36,9 @@ static const struct scenario_text table[] = {
 	{ "parked/reopened", "a=cq,single b=sw,single c=sw,n n",
 	    "p: post b; post c | hw: c a; c a | ctl: free a; reopen a; single a; post a | "
 	    "up.b: serve n 1" },
-	{ "parked/moved", "a=sw,single b=sw,single c=sw,n n crew=1",
+	{ "parked/moved", "a=sw,single b=sw,single c=sw,n n pool=1",
 	    "p: post b; post a; post a | ctl: many a; post a; post c | up.b: serve n 1" },
-	{ "parked/moved-back", "a=sw,many b=sw,single c=sw,many n crew=1",
+	{ "parked/moved-back", "a=sw,many b=sw,single c=sw,many n pool=1",
 	    "p: post c; post a | q: post b | ctl: single a; many a; post b; single a | "
 	    "up.c: until a 1 | up.b: cwait n 100" },
 	{ "parked/to-cno", "a=sw,single,n b=sw,single c=sw,n n",
@@ -50,7 +50,7 @@ static const struct scenario_text table[] = {
 	    "100" },
 	{ "parked/own", "a=sw,single b=sw,single c=sw,n n",
 	    "p: post b; post a; post b; post c | up.b: disable b; serve n 1; single b; free a" },
-	{ "parked/many-host", "a=sw,many b=sw,many c=cq,n n crew=2",
+	{ "parked/many-host", "a=sw,many b=sw,many c=cq,n n pool=2",
 	    "p: post a; post b; post a | hw: c c; c c | up.a*: cwait n 100 | up.b: cwait n 100" },
 	{ "parked/frees", "a=cq,single b=cq,single c=cq,n n",
 	    "hw: c b; c a; c c; c a | p: post a | up.b: free a; serve n 1" },
@@ -60,16 +60,16 @@ static const struct scenario_text table[] = {
 
 	/* Beside jobs that back off. */
 	/* An upcall returns, and its EVD was taken from it meanwhile, and given back. */
-	{ "moved/parked", "a=cq,single b=private crew=1",
+	{ "moved/parked", "a=cq,single b=private pool=1",
 	    "hw: c a; c a; c a | up.a: wait b 1 200 | ctl: many a; single a" },
-	{ "moved/twice", "a=cq,single b=private crew=1",
+	{ "moved/twice", "a=cq,single b=private pool=1",
 	    "hw: c a; c a; c a | up.a*: wait b 1 50 | ctl: many a; single a; many a; norify a" },
 	{ "backoff/parked", "a=cq,single b=sw,single c=cq,n n faults=arm",
 	    "hw: c a; c c; c a | p: post b; post a | up.b: serve n 1" },
 	{ "backoff/freed", "a=cq,single b=sw,single c=cq,single faults=arm",
 	    "hw: c a; c c | p: post b; post c | ctl: until a 1; free a; free c | "
 	    "up.b: wait c 1 100" },
-	{ "backoff/moved", "a=cq,single b=cq,norify crew=1 faults=arm",
+	{ "backoff/moved", "a=cq,single b=cq,norify pool=1 faults=arm",
 	    "hw: c a; c b; c a | ctl: many a; many b; single a | p: post b" },
 	{ "backoff/told", "a=cq,n b=cq,n n=agent faults=arm,poll",
 	    "hw: c a; c b; c a | agent.n*: agent n | srv: cwait n 5000; cwait n 5000" },
@@ -85,9 +85,9 @@ static const struct scenario_text table[] = {
 	    "p: post a 6 | hw: c b; c b | q: post c 2 | srv: serve n 2" },
 	{ "turns/drains", "a=cq,single b=sw,norify c=sw,single",
 	    "hw: burst a 5; c a | p: post b 5; post c 5 | up.a*: drain a | up.b*: post c" },
-	{ "turns/many", "a=cq,many b=sw,single c=sw,many crew=1",
+	{ "turns/many", "a=cq,many b=sw,single c=sw,many pool=1",
 	    "hw: burst a 5 | p: post b 4; post c | up.b*: post c" },
-	{ "turns/no-crew", "a=cq,many b=sw,many c=sw,single,n n crew=0",
+	{ "turns/no-pool", "a=cq,many b=sw,many c=sw,single,n n pool=0",
 	    "hw: c a; c a | p: post b 4; post c | up.b: disable c; cwait n 100; many a" },
 	{ "turns/loops", "a=cq,single b=sw,single,loop1 c=cq,n,loop1 n=agent loops=2",
 	    "hw: c a; c c; c a | p: post b; post b | up.a: post b | up.b: post a | agent.n*: agent "
@@ -103,7 +103,7 @@ static const struct scenario_text table[] = {
 
 	/* The device is emptied for what it is to drop, whatever is queued before that. */
 	{ "empty/upcall", "a=cq,single,q2,d16", "hw: c a 5 | x: empty a | p: post a" },
-	{ "empty/norify", "a=cq,norify,q2,d16 b=cq,quiet,single,q2,d16",
+	{ "empty/norify", "a=cq,norify,q2,d16 b=cq,unsignalled,single,q2,d16",
 	    "hw: c a 4; c b 4 | x: empty a; empty b | y: empty a" },
 	{ "empty/cno", "a=cq,n,q2,d16 n", "hw: c a 5 | x: empty a | srv: serve n 5" },
 	{ "empty/waiter", "a=private,q2,d16", "hw: c a 5 | x: empty a; empty a | app: take a 5" },

@@ -49,7 +49,7 @@ play_scripts(enum actor_kind kind, int object, bool first)
 {
 	const struct scenario *s = play.scenario;
 
-	for (int i = 0; i < s->n_actors && !sched.quiet; i++)
+	for (int i = 0; i < s->n_actors && !sched.no_choices; i++)
 		if (s->actors[i].kind == kind && s->actors[i].object == object &&
 		    (first || s->actors[i].every))
 			(void)consumer_body((void *)(uintptr_t)&s->actors[i]);
@@ -82,7 +82,7 @@ consumer_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 
 	(void)more;
 	call_out_begins(OBJECT_EVD(evd->index), "an upcall");
-	if (life->quiet)
+	if (life->stopped)
 		violation("I6: an upcall of EVD %c begins after it was freed", 'a' + evd->index);
 	evd->running++;
 	life->upcalls++;

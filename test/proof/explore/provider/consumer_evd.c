@@ -117,7 +117,7 @@ free_evd(struct play_evd_life *evd)
 			violation("I6: free of EVD %c returned while an upcall runs",
 			    'a' + evd->evd->index);
 		evd->over = true;
-		evd->quiet = !os_in_callback();
+		evd->stopped = !os_in_callback();
 	}
 	consumer_too_late("evd_free", ret, over);
 	consumer_result("evd_free", ret,

@@ -8,7 +8,7 @@
 #include "play.h"
 
 static void
-check_quiet(void)
+check_finished(void)
 {
 	for (int i = 0; i < play.scenario->n_evds; i++)
 		if (play.evds[i].running > play.frames[play_self()][i])
@@ -50,7 +50,7 @@ all_over(void)
 {
 	for (int i = 0; i < play.scenario->n_evds; i++)
 		for (unsigned int l = 1; l <= play.evds[i].life; l++)
-			play.evds[i].lives[l].over = play.evds[i].lives[l].quiet = true;
+			play.evds[i].lives[l].over = play.evds[i].lives[l].stopped = true;
 	for (int i = 0; i < play.scenario->n_cnos; i++)
 		for (unsigned int l = 1; l <= play.cnos[i].life; l++)
 			play.cnos[i].lives[l].over = true;
@@ -77,7 +77,7 @@ consumer_close(DAT_CLOSE_FLAGS flags)
 			violation("the adapter is closed twice");
 		if (graceful && something_stays())
 			violation("a graceful close ends what the consumer did not free");
-		check_quiet();
+		check_finished();
 		play.closed = true;
 		all_over();
 		sched_changed();

@@ -233,7 +233,7 @@ judge_step(void)
 			cq = NULL;
 		if (cq)
 			invariant_armed(&life->object->core, cq, 'a' + i);
-		invariant_taker(&life->object->core, cq, evd->inside_wait, 'a' + i);
+		invariant_sink(&life->object->core, cq, evd->inside_wait, 'a' + i);
 		check_listener(&life->object->core, 'a' + i);
 	}
 	for (int i = 0; i < play.scenario->n_cnos; i++) {

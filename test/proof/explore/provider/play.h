@@ -40,8 +40,8 @@ struct play_evd_life {
 	struct play_evd *evd;
 	DAT_EVD_HANDLE handle;
 	struct dapl_evd *object;
-	bool over;  /* free, or the adapter's close, has returned */
-	bool quiet; /* no upcall begins: one claimed before a free from inside may, after it */
+	bool over;    /* free, or the adapter's close, has returned */
+	bool stopped; /* no upcall begins: one claimed before a free from inside may, after it */
 	uint16_t posted[FIBERS], taken[FIBERS]; /* software events, by who posted them */
 	DAT_EVD_FLAGS flags;
 	unsigned int upcalls;

@@ -78,7 +78,7 @@ static const struct scenario_text table[] = {
 
 	/* What cannot be enabled is not made; requests to connect in an EVD that goes. */
 	{ "made/cannot-arm", "a=cq,single faults=arm", "x: free a; reopen a; free a; closeidle" },
-	{ "made/no-crew", "a=sw,many faults=thread,alloc",
+	{ "made/no-pool", "a=sw,many faults=thread,alloc",
 	    "x: free a; reopen a; free a; closeidle" },
 	{ "made/no-queue", "a=cq b=cq,private faults=verbs",
 	    "x: free a; reopen a private; free b; reopen b" },
@@ -110,13 +110,13 @@ static const struct scenario_text table[] = {
 	/* The end of the adapter. */
 	{ "close/idle", "a=cq,single e=all.a,recvs2,sends1", "hw: rx e; tx e | ctl: close" },
 	{ "close/inside", "a=cq,single e=all.a,recvs2", "hw: rx e; rx e | up.a: close" },
-	{ "close/inside-many", "a=cq,many e=all.a,recvs2 crew=2", "hw: rx e; rx e | up.a: close" },
+	{ "close/inside-many", "a=cq,many e=all.a,recvs2 pool=2", "hw: rx e; rx e | up.a: close" },
 	{ "close/waiter", "a=cq,private e=all.a,recvs2", "hw: rx e | app: take a 2 | ctl: close" },
 	{ "close/free-evd", "a=sw,single,n n", "p: post a 2 | up.a: close | ctl: free a" },
 	{ "close/free-evd-beside", "a=sw,single,n n", "p: post a 2 | ctl: close | x: free a" },
 	{ "close/free-inside", "a=sw,single,n n", "p: post a 2 | up.a: free a | ctl: close" },
-	{ "close/free-inside-many", "a=sw,many crew=2", "p: post a 2 | up.a: free a | ctl: close" },
-	{ "close/free-other", "a=sw,single b=sw,many crew=1",
+	{ "close/free-inside-many", "a=sw,many pool=2", "p: post a 2 | up.a: free a | ctl: close" },
+	{ "close/free-other", "a=sw,single b=sw,many pool=1",
 	    "p: post a; post b | up.b: free a | up.a: close" },
 	{ "close/free-endpoint", "a=cq,single e=all.a,recvs1,sends1",
 	    "hw: rx e | x: epfree e | ctl: close" },

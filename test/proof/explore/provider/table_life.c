@@ -10,7 +10,7 @@ const struct scenario_text table_life[] = {
 	    "ctl: free a; reopen a; single a; post a | p: post a; see a; post a | "
 	    "x: dequeue a; post a; wait a 1 50; disable a; resize a 70; unwaitable a; query a; "
 	    "free a" },
-	{ "life/evd-taker", "a=sw,single,n n",
+	{ "life/evd-sink", "a=sw,single,n n",
 	    "ctl: free a; reopen a; single a; post a | p: post a | "
 	    "x: single a; attach a n; off a; detach a; teardown a; on a; free a" },
 	{ "life/evd-waiter", "a=sw b=sw",

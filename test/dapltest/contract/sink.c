@@ -6,7 +6,7 @@
 #define BOTH (DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG)
 
 /* clause: c.6.1, c.6.2, c.6.3, c.6.4 */
-START_TEST(disabled__events_queue_and_enabling_tells_of_them)
+START_TEST(disabled__events_queue_and_enabling_reports_them)
 {
 	const DAT_RETURN bad_handle = DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE);
 	DAT_EVD_HANDLE evd, triggered;
@@ -38,7 +38,7 @@ START_TEST(disabled__events_queue_and_enabling_tells_of_them)
 END_TEST
 
 /* clause: c.6.2 */
-START_TEST(disabled__completions_arrive__enabling_tells_of_them)
+START_TEST(disabled__completions_arrive__enabling_reports_them)
 {
 	struct dt_pair pair;
 	DAT_EVD_HANDLE triggered;
@@ -64,7 +64,7 @@ START_TEST(disabled__completions_arrive__enabling_tells_of_them)
 END_TEST
 
 /* clause: c.8.1, c.8.3 */
-START_TEST(modify_cno__none_to_one_to_another_to_none__what_is_queued_is_told)
+START_TEST(modify_cno__none_to_one_to_another_to_none__what_is_queued_is_reported)
 {
 	DAT_EVD_HANDLE evd, triggered;
 	DAT_CNO_HANDLE a, b;
@@ -243,7 +243,7 @@ to_upcalls_and_back(struct load *l, unsigned int round)
 }
 
 /* clause: c.8.2 */
-START_TEST(modify_cno__under_load__every_event_is_told_to_one_of_the_two)
+START_TEST(modify_cno__under_load__one_of_the_two_is_notified_of_every_event)
 {
 	static struct load l;
 
@@ -252,7 +252,7 @@ START_TEST(modify_cno__under_load__every_event_is_told_to_one_of_the_two)
 END_TEST
 
 /* clause: c.6.2, c.6.1 */
-START_TEST(enable_and_disable__under_load__every_event_is_told)
+START_TEST(enable_and_disable__under_load__every_event_is_reported)
 {
 	static struct load l;
 
@@ -261,7 +261,7 @@ START_TEST(enable_and_disable__under_load__every_event_is_told)
 END_TEST
 
 /* clause: c.8.2, c.6.2 */
-START_TEST(modify_cno_and_enable__under_load__every_event_is_told)
+START_TEST(modify_cno_and_enable__under_load__every_event_is_reported)
 {
 	static struct load l;
 
@@ -279,19 +279,19 @@ START_TEST(upcalls_and_cno__in_turn_under_load__every_event_is_seen_once)
 END_TEST
 
 Suite *
-contract_taker_suite(void)
+contract_sink_suite(void)
 {
-	Suite *s = suite_create("c.8-taker");
-	TCase *tc = dt_tcase(s, "taker");
+	Suite *s = suite_create("c.8-sink");
+	TCase *tc = dt_tcase(s, "sink");
 
-	in_every_personality(tc, disabled__events_queue_and_enabling_tells_of_them);
-	in_every_personality(tc, disabled__completions_arrive__enabling_tells_of_them);
+	in_every_personality(tc, disabled__events_queue_and_enabling_reports_them);
+	in_every_personality(tc, disabled__completions_arrive__enabling_reports_them);
 	in_every_personality(
-	    tc, modify_cno__none_to_one_to_another_to_none__what_is_queued_is_told);
+	    tc, modify_cno__none_to_one_to_another_to_none__what_is_queued_is_reported);
 	tc = dt_tcase(s, "load");
-	in_every_personality(tc, modify_cno__under_load__every_event_is_told_to_one_of_the_two);
-	in_every_personality(tc, enable_and_disable__under_load__every_event_is_told);
-	in_every_personality(tc, modify_cno_and_enable__under_load__every_event_is_told);
+	in_every_personality(tc, modify_cno__under_load__one_of_the_two_is_notified_of_every_event);
+	in_every_personality(tc, enable_and_disable__under_load__every_event_is_reported);
+	in_every_personality(tc, modify_cno_and_enable__under_load__every_event_is_reported);
 	in_every_personality(tc, upcalls_and_cno__in_turn_under_load__every_event_is_seen_once);
 	return s;
 }

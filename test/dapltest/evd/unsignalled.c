@@ -12,7 +12,7 @@ begin(int qlen)
 }
 
 static void
-quiet(uint64_t id)
+complete_unsignalled(uint64_t id)
 {
 	const struct script_record record = { .id = id, .flags = SCRIPT_QUIET };
 
@@ -20,13 +20,13 @@ quiet(uint64_t id)
 	script_decide(&st.dev);
 }
 
-START_TEST(wait__quiet_alone__times_out_and_counts_it)
+START_TEST(wait__unsignalled_alone__times_out_and_counts_it)
 {
 	DAT_EVENT event;
 	int nmore = -1;
 
 	begin(8);
-	quiet(1);
+	complete_unsignalled(1);
 	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 1, &event, &nmore), -ETIMEDOUT);
 	ck_assert_int_eq(nmore, 1);
 	nmore = -1;
@@ -38,14 +38,14 @@ START_TEST(wait__quiet_alone__times_out_and_counts_it)
 }
 END_TEST
 
-START_TEST(wait__a_noisy_one_comes__the_oldest_is_taken)
+START_TEST(wait__a_signalled_one_comes__the_oldest_is_taken)
 {
 	DAT_EVENT event;
 	int nmore = -1;
 
 	begin(8);
-	quiet(1);
-	quiet(2);
+	complete_unsignalled(1);
+	complete_unsignalled(2);
 	script_complete(&st.dev, 3);
 	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 1, &event, &nmore), 0);
 	ck_assert_uint_eq(script_id(&event), 1);
@@ -57,13 +57,13 @@ START_TEST(wait__a_noisy_one_comes__the_oldest_is_taken)
 }
 END_TEST
 
-START_TEST(waiter__quiet_ones_come_and_a_post__sleeps_until_the_post)
+START_TEST(waiter__unsignalled_ones_come_and_a_post__sleeps_until_the_post)
 {
 	struct waiter w;
 
 	begin(8);
 	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
-	quiet(1);
+	complete_unsignalled(1);
 	while (script_queued(&st.dev)) { /* until the waiter has polled it */
 		(void)script_deliver(&st.dev);
 		script_sleep_ms(5);
@@ -77,16 +77,16 @@ START_TEST(waiter__quiet_ones_come_and_a_post__sleeps_until_the_post)
 }
 END_TEST
 
-START_TEST(upcalls__quiet_ones_ride_with_the_next_noisy_one)
+START_TEST(upcalls__unsignalled_ones_are_delivered_with_the_next_signalled_one)
 {
 	begin(8);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
-	quiet(1);
-	quiet(2);
+	complete_unsignalled(1);
+	complete_unsignalled(2);
 	story_settle(&st);
 	ck_assert_int_eq(tape_count(&st.tape), 0);
 	script_complete(&st.dev, 3);
-	quiet(4);
+	complete_unsignalled(4);
 	story_settle(&st);
 	for (uint64_t i = 1; i <= 3; i++)
 		story_upcall(&st, i);
@@ -96,20 +96,20 @@ START_TEST(upcalls__quiet_ones_ride_with_the_next_noisy_one)
 }
 END_TEST
 
-START_TEST(enable_new__quiet_one_pending__is_pending_like_any)
+START_TEST(enable_new__unsignalled_one_pending__is_pending_like_any)
 {
 	begin(8);
-	quiet(1);
+	complete_unsignalled(1);
 	ck_assert_int_eq(
 	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), -EAGAIN);
 	story_dequeues(&st, 1);
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	story_end(&st);
 }
 END_TEST
 
-START_TEST(cno__is_told_of_noise_alone_and_of_a_full_queue)
+START_TEST(cno__is_notified_of_signalled_ones_alone_and_of_a_full_queue)
 {
 	DAT_EVD_HANDLE handle;
 	static struct cno cno;
@@ -118,7 +118,7 @@ START_TEST(cno__is_told_of_noise_alone_and_of_a_full_queue)
 	cno_story_open_plain(&cno, st.loop);
 	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), cno_listener(&cno), &cno), 0);
 	story_settle(&st);
-	quiet(1);
+	complete_unsignalled(1);
 	story_settle(&st);
 	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), -ETIMEDOUT);
 	script_complete(&st.dev, 2);
@@ -129,7 +129,7 @@ START_TEST(cno__is_told_of_noise_alone_and_of_a_full_queue)
 	story_empty(&st);
 	/* The fifth stays in the device: nobody would hear of it if the four were kept quiet. */
 	for (uint64_t i = 3; i <= 6; i++)
-		quiet(i);
+		complete_unsignalled(i);
 	script_complete(&st.dev, 7);
 	story_settle(&st);
 	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), 0);
@@ -140,7 +140,7 @@ START_TEST(cno__is_told_of_noise_alone_and_of_a_full_queue)
 	story_settle(&st);
 	(void)cno_wait(cno_self(&cno), 0, &handle); /* of the room that there was meanwhile */
 	for (uint64_t i = 8; i <= 11; i++) {
-		quiet(i);
+		complete_unsignalled(i);
 		ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
 	}
 	story_settle(&st);
@@ -150,7 +150,7 @@ START_TEST(cno__is_told_of_noise_alone_and_of_a_full_queue)
 	story_settle(&st);
 	(void)cno_wait(cno_self(&cno), 0, &handle);
 	/* A new taker hears of what is worth it. */
-	quiet(12);
+	complete_unsignalled(12);
 	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
 	ck_assert_int_eq(evd_set_enabled(evd_self(&st.dev.evd), false), 0);
 	ck_assert_int_eq(evd_set_enabled(evd_self(&st.dev.evd), true), 0);
@@ -163,14 +163,14 @@ START_TEST(cno__is_told_of_noise_alone_and_of_a_full_queue)
 }
 END_TEST
 
-START_TEST(waiter__the_queue_is_full_of_quiet_ones__wakes)
+START_TEST(waiter__the_queue_is_full_of_unsignalled_ones__wakes)
 {
 	DAT_EVENT event;
 	int nmore;
 
 	begin(4);
 	for (uint64_t i = 1; i <= 5; i++)
-		quiet(i);
+		complete_unsignalled(i);
 	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 1, &event, &nmore), 0);
 	ck_assert_uint_eq(script_id(&event), 1);
 	for (uint64_t i = 2; i <= 5; i++)
@@ -180,18 +180,18 @@ START_TEST(waiter__the_queue_is_full_of_quiet_ones__wakes)
 END_TEST
 
 /* origin: chance.2 */
-START_TEST(resize__the_shorter_queue_is_full_of_quiet_ones__reported)
+START_TEST(resize__the_shorter_queue_is_full_of_unsignalled_ones__reported)
 {
 	begin(4);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
-	quiet(1);
-	quiet(2);
+	complete_unsignalled(1);
+	complete_unsignalled(2);
 	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	ck_assert_int_eq(evd_resize(evd_self(&st.dev.evd), 3), 0);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	ck_assert_int_eq(evd_resize(evd_self(&st.dev.evd), 2), 0);
-	story_upcall(&st, TAPE_TOLD);
+	story_upcall(&st, TAPE_REPORT);
 	story_dequeues(&st, 1);
 	story_dequeues(&st, 2);
 	story_end(&st);
@@ -199,22 +199,22 @@ START_TEST(resize__the_shorter_queue_is_full_of_quiet_ones__reported)
 END_TEST
 
 static bool
-is_two(const void *raw, const void *who)
+is_two(const void *raw, const void *key)
 {
-	(void)who;
+	(void)key;
 	return ((const struct script_record *)raw)->id == 2;
 }
 
-START_TEST(purge_and_resize__keep_the_quiet_ones_quiet)
+START_TEST(purge_and_resize__unsignalled_ones_stay_unsignalled)
 {
 	DAT_EVENT event;
 	int nmore;
 
 	begin(8);
-	quiet(1);
-	quiet(2);
+	complete_unsignalled(1);
+	complete_unsignalled(2);
 	script_complete(&st.dev, 3);
-	quiet(4);
+	complete_unsignalled(4);
 	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
 	evd_purge(evd_self(&st.dev.evd), NULL, is_two, NULL, NULL);
 	ck_assert_int_eq(evd_resize(evd_self(&st.dev.evd), 20), 0);
@@ -237,7 +237,7 @@ START_TEST(solicited__request_stands__widened_and_polled_again)
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert(st.dev.armed_solicited);
 	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0); /* as it is */
-	quiet(1); /* not solicited: it raises no notification */
+	complete_unsignalled(1); /* not solicited: it raises no notification */
 	script_show(&st.dev, 2);
 	script_decide(&st.dev);
 	ck_assert_uint_eq(script_raised(&st.dev), 0);
@@ -275,7 +275,7 @@ START_TEST(solicited__all_requested_already__not_requested_again)
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0);
 	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), false), 0);
-	story_quiet(&st);
+	story_expect_nothing(&st);
 	ck_assert_uint_eq(st.dev.arms, 1);
 	script_complete(&st.dev, 1);
 	ck_assert(script_deliver(&st.dev));
@@ -288,10 +288,10 @@ END_TEST
 #define ENTRIES 4
 
 static void
-quiet_or_noisy(uint64_t id, bool is_quiet)
+complete_either(uint64_t id, bool is_undisturbed)
 {
-	if (is_quiet)
-		quiet(id);
+	if (is_undisturbed)
+		complete_unsignalled(id);
 	else
 		script_complete(&st.dev, id);
 }
@@ -307,12 +307,12 @@ move(unsigned int first, unsigned int pattern, unsigned int qlen)
 	for (uint64_t id = 0; id < first; id++)
 		script_complete(&st.dev, 100 + id);
 	/* An empty ring would begin at its first place again. */
-	quiet_or_noisy(0, pattern & 1);
+	complete_either(0, pattern & 1);
 	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
 	for (uint64_t id = 0; id < first; id++)
 		story_dequeues(&st, 100 + id);
 	for (unsigned int i = 1; i < ENTRIES; i++)
-		quiet_or_noisy(i, pattern >> i & 1);
+		complete_either(i, pattern >> i & 1);
 	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
 	ck_assert_int_eq(evd_resize(evd_self(&st.dev.evd), qlen), 0);
 	for (unsigned int i = 0; i < ENTRIES; i++) {
@@ -331,7 +331,7 @@ move(unsigned int first, unsigned int pattern, unsigned int qlen)
 }
 
 /* origin: outside.07 */
-START_TEST(resize__quiet_and_noisy_ones_anywhere_in_the_ring__each_stays_what_it_is)
+START_TEST(resize__unsignalled_and_signalled_ones_anywhere_in_the_ring__each_stays_what_it_is)
 {
 	for (unsigned int first = 0; first < RING; first++)
 		for (unsigned int pattern = 0; pattern < 1u << ENTRIES; pattern++) {
@@ -366,7 +366,7 @@ START_TEST(dequeue__device_fails__all_that_is_queued_comes_first)
 	for (unsigned int pattern = 0; pattern < 1u << ENTRIES; pattern++) {
 		begin(RING);
 		for (unsigned int i = 0; i < ENTRIES; i++)
-			quiet_or_noisy(i, pattern >> i & 1);
+			complete_either(i, pattern >> i & 1);
 		ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
 		failures[_i]();
 		for (unsigned int i = 0; i < ENTRIES; i++)
@@ -381,25 +381,25 @@ START_TEST(dequeue__device_fails__all_that_is_queued_comes_first)
 END_TEST
 
 Suite *
-evd_quiet_suite(void)
+evd_unsignalled_suite(void)
 {
-	Suite *s = suite_create("evd_quiet");
-	TCase *tc = runner_tcase(s, "quiet");
+	Suite *s = suite_create("evd_unsignalled");
+	TCase *tc = runner_tcase(s, "unsignalled");
 
-	tcase_add_test(tc, wait__quiet_alone__times_out_and_counts_it);
-	tcase_add_test(tc, wait__a_noisy_one_comes__the_oldest_is_taken);
-	tcase_add_test(tc, waiter__quiet_ones_come_and_a_post__sleeps_until_the_post);
-	tcase_add_test(tc, upcalls__quiet_ones_ride_with_the_next_noisy_one);
-	tcase_add_test(tc, enable_new__quiet_one_pending__is_pending_like_any);
-	tcase_add_test(tc, cno__is_told_of_noise_alone_and_of_a_full_queue);
-	tcase_add_test(tc, waiter__the_queue_is_full_of_quiet_ones__wakes);
-	tcase_add_test(tc, resize__the_shorter_queue_is_full_of_quiet_ones__reported);
-	tcase_add_test(tc, purge_and_resize__keep_the_quiet_ones_quiet);
+	tcase_add_test(tc, wait__unsignalled_alone__times_out_and_counts_it);
+	tcase_add_test(tc, wait__a_signalled_one_comes__the_oldest_is_taken);
+	tcase_add_test(tc, waiter__unsignalled_ones_come_and_a_post__sleeps_until_the_post);
+	tcase_add_test(tc, upcalls__unsignalled_ones_are_delivered_with_the_next_signalled_one);
+	tcase_add_test(tc, enable_new__unsignalled_one_pending__is_pending_like_any);
+	tcase_add_test(tc, cno__is_notified_of_signalled_ones_alone_and_of_a_full_queue);
+	tcase_add_test(tc, waiter__the_queue_is_full_of_unsignalled_ones__wakes);
+	tcase_add_test(tc, resize__the_shorter_queue_is_full_of_unsignalled_ones__reported);
+	tcase_add_test(tc, purge_and_resize__unsignalled_ones_stay_unsignalled);
 	tcase_add_test(tc, solicited__request_stands__widened_and_polled_again);
 	tcase_add_test(tc, solicited__waiter_blocked__its_request_is_widened);
 	tcase_add_test(tc, solicited__all_requested_already__not_requested_again);
 	tcase_add_test(
-	    tc, resize__quiet_and_noisy_ones_anywhere_in_the_ring__each_stays_what_it_is);
+	    tc, resize__unsignalled_and_signalled_ones_anywhere_in_the_ring__each_stays_what_it_is);
 	tcase_add_loop_test(tc, dequeue__device_fails__all_that_is_queued_comes_first, 0, 2);
 	return s;
 }
