@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* account -- what an EVD says of itself, when nobody is busy with it */
+/* account -- what a query of an EVD must return when no thread uses the EVD */
 #include "call.h"
 #include "world.h"
 
@@ -15,7 +15,7 @@ static void
 check_setting(const struct stage_evd *e, const char *what, const struct setting *s, uint64_t said)
 {
 	if (!s->unknown && said != s->value)
-		violation("at rest the %s of EVD %c is said to be %llu, and was set to %llu", what,
+		violation("at rest the %s of EVD %c is queried as %llu, and was set to %llu", what,
 		    'a' + e->index, (unsigned long long)said, (unsigned long long)s->value);
 }
 
@@ -48,7 +48,7 @@ check_counters(struct stage_evd *e, const struct stage_life *l)
 	if (n.max_depth > entered)
 		violation("at rest EVD %c has been %llu events long, and %llu were produced",
 		    'a' + e->index, (unsigned long long)n.max_depth, (unsigned long long)entered);
-	/* A poll that fails does not tell whether it was for nothing. */
+	/* A poll that fails does not show whether the queue was empty. */
 	if (cq && entered == 0 && !(world_faults & FAULT_POLL) &&
 	    e->spec->policy == DAT_UPCALL_SINGLE_INSTANCE &&
 	    e->policy.value == DAT_UPCALL_SINGLE_INSTANCE && !e->policy.unknown &&

@@ -97,7 +97,10 @@ perform(const struct action *a, int actor)
 		call_free(e);
 		break;
 	case DO_REOPEN:
-		/* It is another one's, or not free yet: who was meant is meant. */
+		/*
+		 * The slot is used by another object, or is not free yet: the actor keeps its
+		 * object.
+		 */
 		if (!e->vacant || e->serial == LIVES - 1)
 			break;
 		stage_evd_open(e, a->base);
@@ -267,7 +270,7 @@ actor_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 	*serial = (uint8_t)object->serial;
 	first = e->upcalls++ == 0;
 	if (has_script(ACTOR_UPCALL, e->index))
-		sched_touch(OP_EVENT, OBJECT_EVD(e->index)); /* who is first matters */
+		sched_touch(OP_EVENT, OBJECT_EVD(e->index)); /* the order of the actors matters */
 	if (object->policy == DAT_UPCALL_NORIFY) {
 		if (event)
 			violation("an upcall that notifies brings an event");

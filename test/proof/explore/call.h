@@ -17,7 +17,7 @@ call_has(enum verb verb)
 	return stage.scenario->verbs[verb];
 }
 
-/* A call in progress: who is meant, and whether that one was gone when it began. */
+/* A call in progress: its object, and whether this object was freed when the call began. */
 struct call {
 	struct stage_evd *evd; /* one of the two */
 	struct stage_cno *cno;
@@ -44,7 +44,7 @@ call_cno_ref(const struct call *c)
 	return (struct cno_ref){ &c->cno->cno, c->serial };
 }
 
-/* The EVD that was meant still lives in its slot, or was the last to do so. */
+/* The EVD of the call is still in its slot, or no other one was created there since. */
 static inline bool
 call_current(const struct call *c)
 {
@@ -55,7 +55,7 @@ call_current(const struct call *c)
 bool call_explained(int r);
 /* A result other than 0 must be allowed, or explained. */
 void call_result(const char *what, int r, bool allowed);
-/* It says so, and who was meant is gone. */
+/* Whether the call returned -ENODEV, and its object was freed. */
 bool call_gone(const struct call *c, int r);
 
 /* ---- EVDs: what enters ---- */
@@ -79,7 +79,7 @@ void call_take(struct stage_evd *e, int n);
 
 int call_modify(struct stage_evd *e, int policy, const struct action *a);
 void call_rearm(struct stage_evd *e);
-/* From the EVD's own upcall: those who tear it down in the same way do not wait for this one. */
+/* From an upcall of the EVD: other upcalls that call TEARDOWN or free do not wait for this one. */
 void call_exempt(struct stage_evd *e);
 void call_resize(struct stage_evd *e, int qlen);
 void call_attach(struct stage_evd *e, struct stage_cno *c);

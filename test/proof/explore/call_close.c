@@ -29,7 +29,7 @@ end(unsigned int number)
 	return waits;
 }
 
-/* As the close of an adapter does: until the EVD goes by itself, or with upcalls that are not waited for. */
+/* As the close of an adapter does: until the EVD was destroyed, or only exempt upcalls are left. */
 static void
 await_evd(const struct stage_evd *e, const struct call *c)
 {

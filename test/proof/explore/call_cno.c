@@ -60,7 +60,8 @@ call_cno_wait(struct stage_cno *c, int us, unsigned int *drained)
 		violation("cno_wait: timed out early");
 	if ((r == -ETIMEDOUT && (left->triggered || left->last_detached)) ||
 	    (r == -ECANCELED && left->alive && !left->closing))
-		violation("cno_wait: answers %d, and CNO %c is not so", r, 'n' + c->index);
+		violation("cno_wait: returned %d, which the state of CNO %c does not allow", r,
+		    'n' + c->index);
 	if (r == 0 && !handle && !left->last_detaches)
 		violation("cno_wait: nothing triggered CNO %c", 'n' + c->index);
 	call_result("cno_wait", r,
@@ -102,7 +103,8 @@ call_trigger(struct stage_cno *c, unsigned int *drained)
 	call_ends_with(&call, "cno_trigger", r);
 	if ((r == -EAGAIN && (left->triggered || left->last_detached)) ||
 	    (r == 0 && !handle && !left->last_detaches))
-		violation("cno_trigger: answers %d, and CNO %c is not so", r, 'n' + c->index);
+		violation("cno_trigger: returned %d, which the state of CNO %c does not allow", r,
+		    'n' + c->index);
 	call_result("cno_trigger", r,
 	    r == -EAGAIN || (r == -EINVAL && !stage.scenario->fd[c->index]) ||
 		(r == -ENODEV &&
@@ -155,7 +157,7 @@ call_cno_free(struct stage_cno *c, bool abrupt)
 	call_ends_with(&call, "cno_free", r);
 	if ((r == -EBUSY) != (r != -ENODEV && (left->evds > 0 || (left->waiters > 0 && !abrupt))))
 		violation(
-		    "cno_free: answers %d, and CNO %c has %d EVDs", r, 'n' + c->index, left->evds);
+		    "cno_free: returned %d, and CNO %c has %d EVDs", r, 'n' + c->index, left->evds);
 	call_result("cno_free", r, r == -EBUSY || call_gone(&call, r));
 }
 

@@ -20,7 +20,7 @@ waiters(void)
 
 /* ---- what takes ---- */
 
-/* Nobody but the caller takes, and what entered counts at once. */
+/* Only the caller takes events, and every event that entered counts at once. */
 static bool
 alone(const struct stage_evd *e)
 {
@@ -38,14 +38,15 @@ check_dequeued(const struct stage_evd *e, int r)
 	if (r == -ENODEV || !left->alive)
 		return;
 	if (r < 0 && r != -EBUSY && left->queued)
-		violation("dequeue: answers %d, and leaves %u events of EVD %c queued", r,
+		violation("dequeue: returned %d, and leaves %u events of EVD %c queued", r,
 		    left->queued, 'a' + e->index);
 	/* A side effect has a section of its own behind it. */
 	if (r == -EBUSY ? !left->waiting : left->waiting && !e->spec->effect)
-		violation("dequeue: answers %d, and %s thread waits for EVD %c", r,
+		violation("dequeue: returned %d, and %s thread waits for EVD %c", r,
 		    left->waiting ? "a" : "no", 'a' + e->index);
 	if ((r == -EOVERFLOW && !left->overflowed) || (r == -EAGAIN && left->overflowed))
-		violation("dequeue: answers %d, and EVD %c is not so", r, 'a' + e->index);
+		violation("dequeue: returned %d, which the state of EVD %c does not allow", r,
+		    'a' + e->index);
 }
 
 int
@@ -61,8 +62,8 @@ call_dequeue(struct stage_evd *e)
 	if (r == 0)
 		oracle_deliver(e, c.serial, &event);
 	else if (r == -EAGAIN && least)
-		violation("dequeue: EVD %c is said to be empty, and holds %d events",
-		    'a' + e->index, least);
+		violation("dequeue: EVD %c is reported as empty, and has %d events", 'a' + e->index,
+		    least);
 	call_result("dequeue", r,
 	    r == -EAGAIN || call_gone(&c, r) || (r == -EBUSY && waiters()) ||
 		(r == -EOVERFLOW && call_has(DO_OVERFLOW)));
@@ -92,7 +93,7 @@ check_waited(const struct stage_evd *e, int threshold, int r, int more, uint32_t
 		return;
 	switch (r) {
 	case 0:
-		/* As it was when the event was taken; a look may have found more since. */
+		/* As it was when the event was taken; a poll may have found more since. */
 		so = e->spec->effect || more <= (int)left->queued;
 		break;
 	case -ETIMEDOUT:
@@ -121,7 +122,7 @@ check_waited(const struct stage_evd *e, int threshold, int r, int more, uint32_t
 		break;
 	}
 	if (!so)
-		violation("wait: answers %d with nmore %d, and EVD %c is not so", r, more,
+		violation("wait: returned %d with nmore %d, which EVD %c does not allow", r, more,
 		    'a' + e->index);
 }
 
@@ -198,7 +199,7 @@ check_resized(const struct stage_evd *e, unsigned int qlen, int r)
 		return;
 	if ((r == -EBUSY && !left->waiting) || (r == -EAGAIN && left->stored <= qlen) ||
 	    (r == 0 && (left->waiting || left->qlen != qlen)))
-		violation("resize to %u: answers %d, and EVD %c holds %u of %u", qlen, r,
+		violation("resize to %u: returned %d, and EVD %c has %u of %u", qlen, r,
 		    'a' + e->index, left->stored, left->qlen);
 }
 
@@ -207,8 +208,9 @@ void
 call_resize(struct stage_evd *e, int qlen)
 {
 	const int was = e->qlen;
-	const int least =
-	    alone(e) && e->spec->takers == 0 ? entry_queued(e, sched.steps, DEVICE_DEPTH, true) : 0;
+	const int least = alone(e) && e->spec->consumers == 0 ?
+			      entry_queued(e, sched.steps, DEVICE_DEPTH, true) :
+			      0;
 	const struct call c = call_begins(e);
 	int r;
 
@@ -217,7 +219,7 @@ call_resize(struct stage_evd *e, int qlen)
 		evd_set_depth(call_ref(&c), (unsigned int)qlen);
 	r = evd_resize(call_ref(&c), (unsigned int)qlen);
 	check_resized(e, (unsigned int)qlen, r);
-	/* A longer one is never refused; of two at once nobody knows which made it longer. */
+	/* A longer queue is never refused. If two calls run at once, either may set the length. */
 	if (r == 0 && least > qlen && qlen < was && !e->length.unknown)
 		violation("resize: %d events are queued, and it is made for %d", least, qlen);
 	if (r == 0 && call_current(&c))
@@ -239,7 +241,7 @@ call_free(struct stage_evd *e)
 	if (stage_moves() && call_current(&c)) {
 		os_lock(&e->link);
 		if (call_current(&c))
-			e->unlinked = true; /* from now on nobody attaches it */
+			e->unlinked = true; /* it is not attached any more */
 		os_unlock(&e->link);
 	}
 
@@ -287,7 +289,7 @@ call_waitable(struct stage_evd *e, bool waitable)
 	call_result("set_waitable", r, call_gone(&c, r));
 }
 
-/* A CNO that gets an EVD is triggered for what the EVD has, whoever was told of it before. */
+/* A CNO that gets an EVD is triggered for the queued events, even if they were reported before. */
 static void
 check_announced(const struct stage_evd *e)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* call_feed -- what enters an EVD, and what is taken back before anybody took it */
+/* call_feed -- events that enter an EVD, and purges */
 #include "call.h"
 #include "left.h"
 #include "peek.h"
@@ -107,7 +107,7 @@ call_overflow(struct stage_evd *e)
 	e->overflowed = true;
 }
 
-/* What the device has is polled, whoever takes. */
+/* The completions of the device are polled, whatever the sink is. */
 void
 call_refresh(struct stage_evd *e)
 {
@@ -134,16 +134,16 @@ call_empty(struct stage_evd *e)
 }
 
 static bool
-match_event(const DAT_EVENT *event, const void *who)
+match_event(const DAT_EVENT *event, const void *key)
 {
-	(void)who;
+	(void)key;
 	return device_event_id(event) & 1;
 }
 
 static bool
-match_raw(const void *raw, const void *who)
+match_raw(const void *raw, const void *key)
 {
-	(void)who;
+	(void)key;
 	return ((const struct device_record *)raw)->id & 1;
 }
 

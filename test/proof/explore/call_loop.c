@@ -35,7 +35,7 @@ watched_readable(void *arg, uint64_t serial)
 		violation("a source is removed while its handler runs");
 }
 
-/* A source that comes and goes. */
+/* A source that is added and removed. */
 void
 call_source(void)
 {

@@ -67,7 +67,7 @@ call_modify(struct stage_evd *e, int policy, const struct action *a)
 	if (enables && current && call_current(&c))
 		e->enabling--;
 	if (call_current(&c) && r == 0) {
-		/* With another one under way nobody knows which of the two came last. */
+		/* If another call is in progress, either of the two may have come last. */
 		if (installs && !e->enabling && stage_locked_at(e) > e->enabled_at)
 			oracle_installed(e, object);
 		if (enables)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* call_query -- calls that tell of an EVD, and calls that it must refuse */
+/* call_query -- queries of an EVD, and calls that must be refused */
 #include "call.h"
 #include "left.h"
 #include "world.h"
@@ -15,7 +15,7 @@ check_status(const struct stage_evd *e, const struct evd_status *status)
 		(int)status->policy != left->policy || status->enabled != left->enabled ||
 		status->waitable != left->waitable || status->overflowed != left->overflowed ||
 		status->solicited_only != left->solicited_only))
-		violation("query: EVD %c is not as it is said to be", 'a' + e->index);
+		violation("query: the parameters returned for EVD %c are wrong", 'a' + e->index);
 }
 
 /*
@@ -33,36 +33,38 @@ call_query(struct stage_evd *e)
 	int r = evd_query(call_ref(&c), &status);
 
 	if (r == 0 && !lives)
-		violation("query: EVD %c lives again", 'a' + e->index);
+		violation("query: EVD %c is alive again after it was freed", 'a' + e->index);
 	if (r == 0)
 		check_status(e, &status);
 	if (r == 0 && call_current(&c)) {
 		if (!call_has(DO_RESIZE) && status.qlen != e->spec->qlen)
-			violation(
-			    "query: EVD %c is said to hold %d events", 'a' + e->index, status.qlen);
+			violation("query: the queue length returned for EVD %c is %d",
+			    'a' + e->index, status.qlen);
 		if (status.cno && ((const struct stage_agent *)status.cno)->serial == 0)
-			violation("query: EVD %c is said to have a CNO that nobody opened",
-			    'a' + e->index);
+			violation(
+			    "query: the CNO returned for EVD %c was never created", 'a' + e->index);
 		if (status.queued < 0 || status.queued > entry_most(e, gone))
-			violation("query: %d events of EVD %c are said to be queued", status.queued,
-			    'a' + e->index);
+			violation("query: %d events of EVD %c are reported as queued",
+			    status.queued, 'a' + e->index);
 		if (status.overflowed && !call_has(DO_OVERFLOW))
-			violation("query: EVD %c is said to have overflowed", 'a' + e->index);
+			violation(
+			    "query: EVD %c is reported as overflowed, and is not", 'a' + e->index);
 	}
 	call_result("query", r, call_gone(&c, r));
 	r = evd_query_counters(call_ref(&c), &counters);
 	call_ends_with(&c, "query_counters", r);
 	if (r == 0 && counters.max_depth > (uint64_t)e->qlen * 2 + DEVICE_DEPTH)
-		violation("query: EVD %c is said to have been longer than it is", 'a' + e->index);
+		violation("query: the greatest number of events of EVD %c exceeds its length",
+		    'a' + e->index);
 	call_result("query_counters", r, call_gone(&c, r));
 }
 
-/* The error comes first, or that the EVD is gone. */
+/* The result is the error of the argument, or -ENODEV. */
 static void
 refused(const struct call *c, const char *what, int r, int error)
 {
 	if (r != error && !call_gone(c, r))
-		violation("%s: answers %d, not %d", what, r, error);
+		violation("%s: returned %d, not %d", what, r, error);
 }
 
 void

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * claim -- what a section of the trigger lock may do
+ * claim -- the rules for claims under the trigger lock
  *
- * Upcalls that run side by side are claimed in the order of the events.
+ * Upcalls that run at the same time are claimed in the order of the events.
  *
- * Between the claim and the consumer's function a thread holds no lock, so in which order the functions
- * are entered says nothing.  What a claim takes is judged in the section that makes it: it is one
- * event, and none that is left has a lower number.
+ * Between the claim and the call of the consumer's function a thread holds no lock, so the
+ * functions may be entered in any order. The section that makes a claim is checked: a claim takes
+ * one event, and no event left in the queue has a lower number.
  *
- * The function is called with the upcall object of that section, whatever is installed meanwhile.
+ * The function is called with the upcall object that was installed when the claim was made, even if
+ * another one was installed since.
  */
 #include <string.h>
 
@@ -85,7 +86,7 @@ check(const struct stage_evd *e, const struct before *b, const uint64_t *now, un
 			    'a' + e->index);
 }
 
-/* Who backs off is run when the time has come, or made ready by who wants it sooner. */
+/* A job that backs off runs when its time has come, or when a wake moves it forward. */
 static void
 check_patience(const struct stage_evd *e, const struct before *b, const struct before *now)
 {
@@ -118,8 +119,8 @@ judge(const struct stage_evd *e, struct before *b)
 }
 
 /*
- * An agent that was installed when a thread took a trigger that it had not seen is called all the
- * same, also if the EVD goes meanwhile; unless another one replaces it.
+ * If a thread takes a trigger that the installed agent has not seen, the agent is still called,
+ * even if the EVD is freed in between, unless another agent replaces it.
  */
 static void
 judge_agent(const struct stage_cno *c, struct owed *o)

@@ -29,7 +29,7 @@ void context_adopt(struct context *c);
 /* Gives it a stack, once. */
 void context_stack(struct context *c, size_t size);
 
-/* Starts anew: the next switch to it enters entry(), which must not return. */
+/* Restarts the context: the next switch to it enters entry(), which must not return. */
 void context_make(struct context *c, void (*entry)(void));
 
 /* `last`: the one left ends here.  `sync`: what came before happened before. */
@@ -41,7 +41,7 @@ void context_abandon(struct context *c, struct context *runs);
 /* First thing in entry(). */
 void context_entered(void);
 
-/* For the modelled primitives: what they order, told to ThreadSanitizer. */
+/* Report to ThreadSanitizer the order that the modelled primitives establish. */
 void context_acquire(void *address);
 void context_release(void *address);
 

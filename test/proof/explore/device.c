@@ -61,7 +61,7 @@ device_cq_destroy(struct device_cq *cq)
 		violation("a completion queue is destroyed twice");
 	cq->alive = false;
 	cq->armed = DEVICE_UNARMED;
-	/* Events nobody read go with the queue. */
+	/* Unread events are dropped with the queue. */
 	for (unsigned int i = 0; i < channel->n_events; i++)
 		if (*event_at(channel, i) == cq->index)
 			*event_at(channel, i) = -1;
@@ -269,10 +269,10 @@ cq_convert(void *source, const void *raw, DAT_EVENT *event, struct evd_effect *e
 }
 
 /*
- * From an arm until its event was read there is no other, with one exception: a request for solicited
- * completions may be widened to all.  Nobody can know whether the event of the first request is on its
- * way; if it is, the arms that follow may come too early by this one event, until device and user
- * agree again.
+ * From an arm until its event was read there is no other arm, with one exception: a request for
+ * solicited completions may be widened to all. The event of the first request may be on its way
+ * then. If it is, the following arms may come too early by this one event, until the device and its
+ * user agree again.
  */
 static void
 check_arm(struct device_cq *cq, bool solicited_only)

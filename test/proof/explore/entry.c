@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * entry -- what was produced for an EVD, and what must not overtake what
+ * entry -- the events produced for an EVD, and their order
  *
- * An event that surely had entered before another one began to enter leaves before it.  A completion
- * enters when it is polled, which is some time after it became visible, so a posted event that comes
- * meanwhile may go first.  Within an endpoint a receive waits for ESTABLISHED and the connection's end
- * for the completions; nothing waits for what belongs to another endpoint.
+ * An event that entered before another one began to enter must leave before it. A completion enters
+ * when it is polled, some time after it became visible; a posted event that enters in between may
+ * leave first. Within an endpoint, a receive waits for ESTABLISHED, and the end of the connection
+ * waits for the completions. No event waits for an event of another endpoint.
  */
 #include "stage.h"
 

@@ -186,7 +186,7 @@ struct totals {
 	double slowest, cpu;
 };
 
-/* The scenarios to be played, and, for all processes, how many of them somebody took. */
+/* The scenarios to play, and how many of them the processes have taken together. */
 static struct scenario **wanted;
 static unsigned int n_wanted;
 static atomic_uint *taken;
@@ -222,7 +222,10 @@ work_once(struct totals *t)
 	unsigned int i;
 
 	while ((i = atomic_fetch_add(taken, 1)) < n_wanted) {
-		/* What is soon exhausted comes first, and leaves its share to the rich. */
+		/*
+		 * Scenarios that are soon exhausted come first; the time that they do not need goes
+		 * to the others.
+		 */
 		struct scenario *scenario = wanted[n_wanted - 1 - i];
 		struct hunt_options hunt_options = opt.hunt;
 		struct hunt_result result;
@@ -263,7 +266,10 @@ work_rounds(int job, struct totals *t)
 
 			if (!mine(i, job) || broken[i])
 				continue;
-			/* The first round is played out: it is what says that a scenario passes. */
+			/*
+			 * The first round is always completed: its result decides whether a
+			 * scenario passes.
+			 */
 			if (at >= end && round > ROUND_FIRST)
 				break;
 			hunt_options.schedules = round * wanted[i]->weight;

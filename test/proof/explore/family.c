@@ -100,8 +100,10 @@ family_policy(void)
 
 						if ((k == 0 && inside) || (inside && !c && !s))
 							continue;
-						/* Five and six events of MANY take long and tell
-						 * what four do. */
+						/*
+						 * Five and six events of MANY take long and show no
+						 * more than four.
+						 */
 						if (p == 2 && c == 4 && s)
 							continue;
 						append(pool.name, sizeof pool.name,
@@ -222,7 +224,7 @@ family_call(void)
 			}
 }
 
-/* Two who change the same EVD, from outside, or one of them from its upcall. */
+/* Two actors change the same EVD, both from outside, or one of them from its upcall. */
 static void
 family_pair(void)
 {

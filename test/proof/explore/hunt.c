@@ -13,7 +13,7 @@
 
 #define CALIBRATION 12
 #define FAULT_POINTS_LEAST 4 /* where there are faults: what a few calm schedules did not meet */
-#define CLOCK_EVERY 16	     /* schedules between two looks at the time */
+#define CLOCK_EVERY 16	     /* schedules between two readings of the time */
 #define SHRINK_RUNS 4000
 #define DEPTH_MAX 5
 
@@ -77,7 +77,7 @@ static struct strategy shortest;
 static unsigned int shrink_runs;
 static char kind_of_failure[512];
 
-/* The numbers in a message differ from run to run; its words tell the kind. */
+/* The numbers in a message differ from run to run; its words identify the kind. */
 static void
 words(char *to, const char *from)
 {
@@ -161,8 +161,8 @@ shrink(void)
 
 /* The run just played failed: play it again from `strategy`, shrink it, print what happened. */
 static void
-tell(const struct scenario *scenario, struct strategy *strategy, uint64_t seed, const char *spec,
-    bool shorten)
+print_failure(const struct scenario *scenario, struct strategy *strategy, uint64_t seed,
+    const char *spec, bool shorten)
 {
 	bool again, whole;
 
@@ -202,7 +202,7 @@ tell_dfs(const struct scenario *scenario, const struct strategy *strategy, bool 
 
 	report_list(scenario, strategy, spec, sizeof spec);
 	list = *strategy;
-	tell(scenario, &list, 0, spec, shorten);
+	print_failure(scenario, &list, 0, spec, shorten);
 }
 
 /* ---- the hunt ---- */
@@ -236,7 +236,7 @@ hunt_dfs(const struct scenario *scenario, const struct hunt_options *o, struct h
 			result->failed = true;
 			if (recorded_overflow) {
 				report_failure(scenario, "dfs", sched.failure);
-				return; /* too long to be told */
+				return; /* too long to print */
 			}
 			strategy.kind = STRATEGY_LIST;
 			memcpy(strategy.list, recorded, sizeof recorded);
@@ -266,11 +266,11 @@ hunt(struct scenario *scenario, const struct hunt_options *o, struct hunt_result
 		result->failed = true;
 		snprintf(spec, sizeof spec, "calm:%llu", (unsigned long long)seed);
 		strategy = (struct strategy){ .kind = STRATEGY_RANDOM };
-		tell(scenario, &strategy, seed, spec, o->shrink);
+		print_failure(scenario, &strategy, seed, spec, o->shrink);
 		return;
 	}
 	for (uint64_t i = 0; !over(o, result, end); i++) {
-		seed = o->seed + i; /* says which strategy, too: a few must meet them all */
+		seed = o->seed + i; /* gives the strategy, too: a few rounds must use all of them */
 		strategy.kind = pct || (mix && seed % 6) ? STRATEGY_PCT : STRATEGY_RANDOM;
 		strategy.depth =
 		    o->depth ? o->depth : 1 + (int)((mix ? seed % 6 + 5 : seed) % DEPTH_MAX);
@@ -283,7 +283,7 @@ hunt(struct scenario *scenario, const struct hunt_options *o, struct hunt_result
 			else
 				snprintf(
 				    spec, sizeof spec, "random:%llu", (unsigned long long)seed);
-			tell(scenario, &strategy, seed, spec, o->shrink);
+			print_failure(scenario, &strategy, seed, spec, o->shrink);
 			return;
 		}
 		result->steps += sched.steps;
@@ -328,6 +328,6 @@ hunt_replay(struct scenario *scenario, const char *spec, bool shorten)
 		report_trace(&copy, NULL);
 		return false;
 	}
-	tell(&copy, &strategy, seed, spec, shorten);
+	print_failure(&copy, &strategy, seed, spec, shorten);
 	return true;
 }

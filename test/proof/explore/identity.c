@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * identity -- who is meant by a call, and what a call that comes too late may do
+ * identity -- the object of a call, and what a late call may do
  *
- * An actor means the EVD and the CNO that lived in a slot when the scenario began, or that it opened
- * there itself, or saw there (`see`); an upcall and an agent mean their own.  So a thread whose EVD
- * was freed by another one goes on with what it has in hand, and meets the successor.
+ * An actor uses the EVD and the CNO that were in a slot when the scenario began, that it created
+ * there itself, or that it found there with `see`. An upcall and an agent use their own. So a
+ * thread whose EVD was freed by another thread goes on with the old serial number, and meets the
+ * successor.
  *
- * It must not harm that: a section of the slot's lock that is entered for an earlier life leaves
- * every byte of the object as it was, and does nothing but drop the lock.
+ * It must do no harm to the successor: a lock section that is entered with an earlier serial number
+ * leaves every byte of the object as it was, and does nothing but drop the lock.
  */
 #include "call.h"
 
@@ -116,7 +117,7 @@ call_ends_with(const struct call *c, const char *what, int r)
 {
 	call_ends();
 	if (c->late && r != -ENODEV)
-		violation("identity: %s of %c, which had been freed before, answers %d", what,
+		violation("identity: %s of %c, which was freed before, returned %d", what,
 		    c->evd ? 'a' + c->evd->index : 'n' + c->cno->index, r);
 }
 

@@ -4,10 +4,12 @@
 #include "peek.h"
 #include "world.h"
 
-/* Written from the rules, not from the dispatcher's own functions: a rule broken there is not
- * broken here as well. */
+/*
+ * These checks are written from the rules and call none of the dispatcher's functions: an error
+ * there is not repeated here.
+ */
 
-enum taker { NOBODY, BY_CNO, BY_UPCALL, BY_WAITER };
+enum sink { SINK_NONE, SINK_CNO, SINK_UPCALL, SINK_WAITER };
 
 bool
 invariant_policy_calls(int policy)
@@ -16,18 +18,18 @@ invariant_policy_calls(int policy)
 	       policy == DAT_UPCALL_NORIFY;
 }
 
-static enum taker
-taker(const struct evd *evd)
+static enum sink
+sink_of(const struct evd *evd)
 {
 	if (evd->waiting)
-		return BY_WAITER;
+		return SINK_WAITER;
 	if (invariant_policy_calls(evd->policy))
-		return BY_UPCALL;
-	return evd->listener && evd->enabled ? BY_CNO : NOBODY;
+		return SINK_UPCALL;
+	return evd->listener && evd->enabled ? SINK_CNO : SINK_NONE;
 }
 
 static enum device_armed
-wish_of(const struct evd *evd)
+wanted_arm(const struct evd *evd)
 {
 	return evd->solicited_only ? DEVICE_ARMED_SOLICITED : DEVICE_ARMED;
 }
@@ -53,46 +55,49 @@ wanted(const struct evd *evd, const struct device_cq *cq)
 	const bool unseen =
 	    peek_unseen(evd) && (!evd->solicited_only || (count && count == peek_signalled(evd)));
 
-	switch (taker(evd)) {
-	case BY_WAITER:
+	switch (sink_of(evd)) {
+	case SINK_WAITER:
 		return count >= (unsigned int)evd->threshold;
-	case BY_UPCALL:
+	case SINK_UPCALL:
 		if (evd->policy == DAT_UPCALL_MANY)
 			return count > 0;
 		if (evd->policy == DAT_UPCALL_NORIFY)
 			return unseen && evd->in_progress == 0;
 		return count > 0 && evd->in_progress == 0;
-	case BY_CNO:
+	case SINK_CNO:
 		return unseen;
-	case NOBODY:
+	case SINK_NONE:
 		break;
 	}
 	return false;
 }
 
-/* An event of the completion queue was raised, or will be, and has not been booked. */
+/*
+ * An event of the completion queue was raised, or will be, and evd_notified() was not called for
+ * it.
+ */
 static bool
-notice_coming(const struct evd *evd, const struct device_cq *cq)
+notification_due(const struct evd *evd, const struct device_cq *cq)
 {
 	return cq->raised > evd->counters.notifications || device_will_raise(cq);
 }
 
-/* A run is queued or an upcall stands, and the event waits for what its taker need not wait for. */
+/* A run is queued or an upcall is in progress: the event must not wait for it without need. */
 static void
 check_owned(const struct evd *evd, const struct device_cq *cq, int name)
 {
-	const bool told = taker(evd) == BY_CNO;
-	const bool many = taker(evd) == BY_UPCALL && evd->policy == DAT_UPCALL_MANY;
+	const bool reported = sink_of(evd) == SINK_CNO;
+	const bool many = sink_of(evd) == SINK_UPCALL && evd->policy == DAT_UPCALL_MANY;
 	const struct loop *on = peek_queued_on(evd);
 
-	if (!wanted(evd, cq) || (cq && notice_coming(evd, cq)))
+	if (!wanted(evd, cq) || (cq && notification_due(evd, cq)))
 		return;
-	if (peek_in_call(evd) && (told || many))
-		violation("EVD %c waits for an upcall that stands, and need not", name);
+	if (peek_in_call(evd) && (reported || many))
+		violation("EVD %c waits for an upcall in progress without need", name);
 	if (on && on != (many && evd->cfg.pool ? evd->cfg.pool : evd->cfg.loop))
 		violation("EVD %c is queued for threads that do not serve it", name);
-	if (on && ((peek_deferred(evd) && told) || peek_backs_off(evd)))
-		violation("EVD %c was put off, and is wanted now", name);
+	if (on && ((peek_deferred(evd) && reported) || peek_backs_off(evd)))
+		violation("EVD %c was deferred, and is wanted now", name);
 }
 
 void
@@ -101,11 +106,11 @@ invariant_armed(const struct evd *evd, const struct device_cq *cq, int name)
 	bool outstanding = cq->armed || cq->raised > evd->counters.notifications;
 
 	if (peek_armed(evd) && !outstanding)
-		violation("EVD %c believes its completion queue armed, and it is silent", name);
+		violation("EVD %c is marked as armed, and its completion queue is not", name);
 	if (!peek_armed(evd) && outstanding && !cq->blurred)
-		violation("EVD %c forgot that its completion queue is armed", name);
+		violation("EVD %c is not marked as armed, and its completion queue is", name);
 	if (cq->armed && peek_armed(evd) != (int)cq->armed && !cq->blurred)
-		violation("EVD %c does not know what its completion queue is armed for", name);
+		violation("EVD %c is marked as armed for the wrong completions", name);
 	if (evd->counters.spurious_notifications > cq->arms)
 		violation("EVD %c: more spurious wakes than arms", name);
 }
@@ -114,7 +119,7 @@ void
 invariant_dead(const struct evd *evd, int name)
 {
 	if (peek_queued_on(evd))
-		violation("EVD %c was freed, and its free waits for a run that is queued", name);
+		violation("EVD %c was freed, and its free waits for a queued run", name);
 }
 
 bool
@@ -126,35 +131,37 @@ invariant_asleep(uint32_t fibers)
 void
 invariant_sink(const struct evd *evd, const struct device_cq *cq, uint32_t waiters, int name)
 {
-	/* The taker of a full queue empties it, and is notified then of what the device held. */
+	/* The sink of a full queue empties it, and is then notified of what is in the device. */
 	const bool full = peek_full(evd);
-	const bool by_loop = taker(evd) == BY_UPCALL || taker(evd) == BY_CNO;
-	const enum device_armed wish = wish_of(evd);
+	const bool by_loop = sink_of(evd) == SINK_UPCALL || sink_of(evd) == SINK_CNO;
+	const enum device_armed wish = wanted_arm(evd);
 
 	if (evd->channel.id && by_loop && !evd->channel_watched)
 		violation("EVD %c: the loop does not watch its channel", name);
-	switch (taker(evd)) {
-	case NOBODY:
+	switch (sink_of(evd)) {
+	case SINK_NONE:
 		return;
-	case BY_WAITER:
+	case SINK_WAITER:
 		if ((unsigned int)evd->threshold > evd->queue.qlen)
 			violation("EVD %c: a thread waits for more than the queue holds", name);
-		/* Whoever is awake looks by himself. */
+		/* A thread that is awake checks by itself. */
 		if (!invariant_asleep(waiters))
 			return;
 		if (evd->made_unwaitable)
-			violation("EVD %c: a thread sleeps that was sent away", name);
+			violation(
+			    "EVD %c: a thread sleeps although the EVD was made unwaitable", name);
 		if (evd->closing)
-			violation("EVD %c: a thread sleeps, and its adapter closes", name);
+			violation("EVD %c: a thread sleeps although its adapter closes", name);
 		break;
-	case BY_UPCALL:
-	case BY_CNO:
+	case SINK_UPCALL:
+	case SINK_CNO:
 		if (peek_busy(evd)) {
 			check_owned(evd, cq, name);
 			return;
 		}
-		/* With one at a time, the return of the last upcall kicks. */
-		if (taker(evd) == BY_UPCALL && evd->policy != DAT_UPCALL_MANY && evd->in_progress)
+		/* With one upcall at a time, the return of the last one wakes the sink. */
+		if (sink_of(evd) == SINK_UPCALL && evd->policy != DAT_UPCALL_MANY &&
+		    evd->in_progress)
 			return;
 		if (peek_failing(evd))
 			violation("EVD %c was polled and armed, and takes the next failure for the "
@@ -167,10 +174,10 @@ invariant_sink(const struct evd *evd, const struct device_cq *cq, uint32_t waite
 		return;
 	if (cq && peek_armed(evd) < (int)wish)
 		violation(
-		    "I1: EVD %c has a taker, nobody is on the way, and it is not armed", name);
-	if (wanted(evd, cq) && !(cq && notice_coming(evd, cq)))
-		violation("I1: EVD %c holds what its taker wants, and nobody is on the way", name);
-	if (cq && device_has(cq, wish) && !full && !notice_coming(evd, cq))
+		    "I1: EVD %c has a sink, no thread will run it, and it is not armed", name);
+	if (wanted(evd, cq) && !(cq && notification_due(evd, cq)))
+		violation("I1: EVD %c has events for its sink, and no thread will run it", name);
+	if (cq && device_has(cq, wish) && !full && !notification_due(evd, cq))
 		violation("I1: a completion of EVD %c is stranded in its queue", name);
 }
 
@@ -185,9 +192,9 @@ invariant_cno(const struct cno *cno, uint32_t waiters, int name)
 	if (cno->first && invariant_asleep(waiters))
 		violation("CNO %c is triggered and every waiter sleeps", name);
 	if (cno->last_detached && cno->evds)
-		violation("CNO %c has an EVD, and says that the last one went", name);
+		violation("CNO %c has an EVD, and is marked as if the last one was detached", name);
 	if (cno->fd >= 0 && world_is_readable(cno->fd) != (cno->first || cno->last_detached))
-		violation("CNO %c: its descriptor does not tell whether it is triggered", name);
+		violation("CNO %c: its descriptor does not show whether it is triggered", name);
 	if (cno->cfg.agent.proxy_agent_func && !cno->job_queued && !cno->in_agent)
 		for (const struct evd *evd = cno->first; evd; evd = evd->triggered_next)
 			if (evd->agent_unseen)
@@ -198,29 +205,29 @@ void
 invariant_rest(const struct evd *evd, const struct device_cq *cq, int name)
 {
 	const unsigned int left = peek_closed(evd) + invariant_signalled(evd, cq) +
-				  (cq && device_has(cq, wish_of(evd)) ? cq->count : 0);
+				  (cq && device_has(cq, wanted_arm(evd)) ? cq->count : 0);
 
 	if (!evd->alive)
 		return;
 	if (peek_busy(evd))
-		violation("at rest EVD %c is still owned", name);
+		violation("at rest the job of EVD %c is not idle", name);
 	if (evd->in_progress || evd->exempt || evd->tearing || evd->pins || evd->waiting ||
 	    evd->waiters.first || evd->teardowns.first)
-		violation("at rest EVD %c still counts somebody inside", name);
+		violation("at rest EVD %c still counts a thread inside", name);
 	if (!left || peek_over(evd))
 		return;
-	switch (taker(evd)) {
-	case BY_UPCALL:
+	switch (sink_of(evd)) {
+	case SINK_UPCALL:
 		violation("at rest an event of EVD %c is stranded", name);
-	case BY_CNO:
-		/* A waiter that gets the EVD drains it; what came later triggered the CNO anew. */
+	case SINK_CNO:
+		/* A waiter that gets the EVD drains it; later events trigger the CNO again. */
 		if (!evd->triggered)
 			violation(
 			    "at rest an event of EVD %c is stranded, its CNO is not triggered",
 			    name);
 		break;
-	case BY_WAITER:
-	case NOBODY:
+	case SINK_WAITER:
+	case SINK_NONE:
 		break;
 	}
 }

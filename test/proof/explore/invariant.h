@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * invariant -- what holds of an EVD whenever nobody has its trigger lock
+ * invariant -- what must be true of an EVD whenever its trigger lock is free
  *
- * `cq` is the completion queue under it, NULL without one or when it was destroyed.
+ * `cq` is the completion queue under it; NULL if it has none, or if the queue was destroyed.
  */
 #ifndef REARM_EXPLORE_INVARIANT_H
 #define REARM_EXPLORE_INVARIANT_H
@@ -14,28 +14,31 @@
 /* Whether upcalls are made under this policy. */
 bool invariant_policy_calls(int policy);
 
-/* Queued events that the taker must have been woken for: an unsolicited completion need not be. */
+/*
+ * The queued events for which the sink must have been woken; unsolicited completions are not
+ * counted.
+ */
 unsigned int invariant_signalled(const struct evd *evd, const struct device_cq *cq);
 
-/* The EVD knows whether its completion queue is armed. */
+/* The mark `armed` of the EVD agrees with its completion queue. */
 void invariant_armed(const struct evd *evd, const struct device_cq *cq, int name);
 
 /*
- * I1: with a taker and nobody on the way, the next event is announced and none waits.  `waiters`:
- * the fibers inside evd_wait().
+ * I1: if the EVD has a sink and no thread is about to run it, the next event raises a notification
+ * and no event waits. `waiters`: the fibers inside evd_wait().
  */
 void invariant_sink(const struct evd *evd, const struct device_cq *cq, uint32_t waiters, int name);
 
-/* The EVD was freed: nothing of it is queued, for that would keep the free waiting. */
+/* The EVD was freed: its job is not queued, since the free would wait for it. */
 void invariant_dead(const struct evd *evd, int name);
 
-/* Nobody can run any more. */
+/* No thread can run any more. */
 void invariant_rest(const struct evd *evd, const struct device_cq *cq, int name);
 
-/* A CNO, whenever nobody has its lock; `waiters`: the fibers inside cno_wait(). */
+/* A CNO, whenever its lock is free; `waiters`: the fibers inside cno_wait(). */
 void invariant_cno(const struct cno *cno, uint32_t waiters, int name);
 
-/* There are some, and all of them sleep. */
+/* The set is not empty, and all fibers in it sleep. */
 bool invariant_asleep(uint32_t fibers);
 
 #endif

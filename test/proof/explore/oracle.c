@@ -25,7 +25,7 @@ check_claims(struct stage_evd *e)
 	}
 }
 
-/* Who waited when the last EVD of the CNO went is sent away. */
+/* Threads that waited when the last EVD of the CNO was detached must return. */
 static void
 check_deserted(const struct stage_cno *c)
 {
@@ -34,8 +34,7 @@ check_deserted(const struct stage_cno *c)
 	for (; waiters; waiters &= waiters - 1)
 		if (invariant_asleep(waiters & -waiters) &&
 		    c->last_detaches[__builtin_ctz(waiters)] != c->cno.last_detaches)
-			violation(
-			    "the last EVD of CNO %c went, and a thread sleeps that waited for it",
+			violation("the last EVD of CNO %c was detached, and a thread still waits",
 			    'n' + c->index);
 }
 
@@ -132,7 +131,7 @@ oracle_stopped(struct stage_evd *e, const char *what)
 	/* A call that enables and took effect since explains everything. */
 	if (e->enabling || e->enabled_at > since)
 		return;
-	/* From inside: those who do the same are not waited for. */
+	/* From inside it does not wait for upcalls that do the same. */
 	others = own ? e->running - e->exempt : e->running;
 	if (others > 0)
 		violation("I6: %s of EVD %c returned while an upcall runs", what, 'a' + e->index);
@@ -197,7 +196,7 @@ oracle_deliver(struct stage_evd *e, unsigned int meant, const DAT_EVENT *event)
 	trace_note("%s %u of %c is delivered", stream < STREAM_ACTOR ? "completion" : "event",
 	    number, 'a' + e->index);
 	if (serial != meant)
-		violation("identity: who means EVD %c of life %u gets an event of life %u",
+		violation("identity: a call for EVD %c, serial number %u, gets an event of %u",
 		    'a' + e->index, meant, serial);
 	if (event->evd_handle != &l->cell)
 		violation("an event of EVD %c names another one", 'a' + e->index);
@@ -228,7 +227,7 @@ oracle_deliver(struct stage_evd *e, unsigned int meant, const DAT_EVENT *event)
 	}
 }
 
-/* ---- at rest: nobody can run, every thread did what it had to ---- */
+/* ---- at rest: no thread can run, every thread has done its work ---- */
 
 /* An agent that is installed has been called for whatever came, and drained it. */
 static void
@@ -254,7 +253,7 @@ oracle_rest(void)
 		const struct fiber *f = &sched.fibers[i];
 
 		if (stage.actor_of[i] >= 0 && f->state != FIBER_DONE)
-			violation("nobody can run, and %s is still in %s", f->name,
+			violation("no thread can run, and %s is still in %s", f->name,
 			    f->site ? f->site->function : "?");
 		if (f->n_held)
 			violation("at rest %s holds a lock", f->name);
@@ -268,10 +267,10 @@ oracle_rest(void)
 	for (int i = 0; i < stage.scenario->n_cnos; i++)
 		if (stage.cnos[i].cno.job_queued || stage.cnos[i].cno.in_agent ||
 		    stage.cnos[i].cno.n_waiters)
-			violation("at rest CNO %c still counts somebody inside", 'n' + i);
+			violation("at rest CNO %c still counts a thread inside", 'n' + i);
 }
 
-/* What is held until ESTABLISHED stays so without it; what was purged is gone. */
+/* Held receives stay held without ESTABLISHED; purged ones were dropped. */
 static uint64_t
 due(const struct stage_evd *e, const struct stage_life *l, unsigned int stream)
 {

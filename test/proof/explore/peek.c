@@ -53,7 +53,7 @@ peek_signalled(const struct evd *evd)
 	const struct evd_queue *q = &evd->queue;
 	unsigned int unsignalled = 0;
 
-	/* A full stash is worth waking for, whatever it holds. */
+	/* A full ring wakes the sink, whatever it contains. */
 	for (unsigned int i = 0; q->ring_count < q->qlen && i < q->ring_count; i++)
 		unsignalled += q->ring_unsignalled[(q->ring_head + i) % q->qlen];
 	return q->ring_count + q->posted.open.count + q->released_count - unsignalled;

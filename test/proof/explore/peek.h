@@ -11,7 +11,10 @@
 #include "cno/cno.h"
 #include "evd/evd.h"
 
-/* What stands in an EVD's queue and may leave: the sequence numbers; at most `max`, how many. */
+/*
+ * Stores at most `max` sequence numbers of the events that can be taken; returns how many there
+ * are.
+ */
 unsigned int peek_numbers(const struct evd *evd, uint64_t *numbers, unsigned int max);
 /* The number that the next event will get. */
 uint64_t peek_next_number(const struct evd *evd);
@@ -20,26 +23,26 @@ uint64_t peek_next_number(const struct evd *evd);
 const void *peek_record(const struct evd *evd, unsigned int i);
 /* The i-th posted event that has not left, be it open or closed, or NULL. */
 const DAT_EVENT *peek_posted(const struct evd *evd, unsigned int i);
-/* Events that count as worth waking for. */
+/* Events that wake a sink. */
 unsigned int peek_signalled(const struct evd *evd);
 /* Events that wait for the device to be polled. */
 unsigned int peek_queued(const struct evd *evd); /* what can be taken */
 unsigned int peek_closed(const struct evd *evd);
 unsigned int peek_posts(const struct evd *evd); /* posted events, open and closed */
-/* There was no room for what the device has, and nobody has looked since. */
+/* A poll found no room in the ring, and none was made since. */
 bool peek_full(const struct evd *evd);
-/* Something entered that a taker which is notified has not been notified of. */
+/* An event entered that was not reported to the sink yet. */
 bool peek_unseen(const struct evd *evd);
 
-/* A loop has it: queued, run or called out for. */
+/* The job is queued, running, or in an upcall. */
 bool peek_busy(const struct evd *evd);
-/* Its thread is in an upcall, and goes on with it afterwards. */
+/* The thread with the job is in an upcall and continues the run afterwards. */
 bool peek_in_call(const struct evd *evd);
-/* The list it waits on for its turn; NULL: on none. */
+/* The loop whose list has the job; NULL: none. */
 const struct loop *peek_queued_on(const struct evd *evd);
-/* It waits for its thread to leave a call-out; for a time to pass. */
+/* The job waits until its thread returns from a callback. */
 bool peek_deferred(const struct evd *evd);
-/* Its device queue overflowed, and has failed since: nothing is asked of it. */
+/* Its device queue overflowed and failed: it is not polled or armed any more. */
 bool peek_over(const struct evd *evd);
 bool peek_backs_off(const struct evd *evd);
 uint64_t peek_due(const struct evd *evd); /* until when */

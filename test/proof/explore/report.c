@@ -7,7 +7,7 @@
 
 #include "world.h"
 
-/* Longer ones are of no use to anybody; the short form follows. */
+/* Longer traces are of no use; the short form follows. */
 #define SPEC_MAX 400
 
 bool report_whole;
@@ -97,7 +97,7 @@ report_parse_list(const char *text, struct scenario *scenario, struct strategy *
 }
 
 static bool
-tells(const struct trace_entry *e)
+is_significant(const struct trace_entry *e)
 {
 	if (report_whole || e->op == OP_NONE)
 		return true;
@@ -130,11 +130,11 @@ report_trace(const struct scenario *scenario, const struct strategy *list)
 	printf("\n");
 	for (unsigned int i = 0; i < n_trace; i++) {
 		const struct trace_entry *e = &trace[i];
-		const char *who = sched.fibers[e->fiber].name;
+		const char *fiber = sched.fibers[e->fiber].name;
 
-		if (!tells(e))
+		if (!is_significant(e))
 			continue;
-		printf("%c %5u %-9s", e->fiber != before ? '>' : ' ', e->step, who);
+		printf("%c %5u %-9s", e->fiber != before ? '>' : ' ', e->step, fiber);
 		before = e->fiber;
 		if (e->op == OP_NONE)
 			printf("%s\n", e->text);

@@ -19,6 +19,6 @@ void report_list(
     const struct scenario *scenario, const struct strategy *list, char *text, size_t size);
 void report_parse_list(const char *text, struct scenario *scenario, struct strategy *list);
 
-extern bool report_whole; /* every point, not only those that tell something */
+extern bool report_whole; /* every point, not only the significant ones */
 
 #endif

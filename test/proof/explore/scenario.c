@@ -273,7 +273,7 @@ parse_action(struct scenario *s, struct actor *actor, char *text)
 		wrong("%s does too much", actor->name);
 	row = verb_find(word);
 	if (!row)
-		wrong("nobody can '%s'", word);
+		wrong("unknown action '%s'", word);
 	*a = (struct action){ .verb = row->verb, .n = 1, .us = -1 };
 	s->verbs[row->verb] = true;
 	arg = strtok_r(NULL, " ", &save);
@@ -342,12 +342,12 @@ parse_actor(struct scenario *s, char *text)
 		actor->object = cno_number(text + 6);
 	}
 	if (actor->object < 0)
-		wrong("%s is nobody's", text);
+		wrong("%s is not the name of an actor", text);
 	for (char *a = strtok_r(colon + 1, ";", &save); a; a = strtok_r(NULL, ";", &save))
 		parse_action(s, actor, a);
 }
 
-/* ---- who takes ---- */
+/* ---- actors that take events ---- */
 
 /* Whether some action of these is done to the EVD. */
 static bool
@@ -400,7 +400,7 @@ takes(const struct scenario *s, const struct actor *actor, int evd)
 	return all && is_attached(s, evd);
 }
 
-/* The loop's thread counts once, whatever it takes by; a crew is never one. */
+/* The thread of the loop counts once, for upcalls and agents together; a pool counts as several. */
 static void
 count_sinks(struct scenario *s, int evd)
 {
@@ -420,13 +420,13 @@ count_sinks(struct scenario *s, int evd)
 		const bool one = takes(s, &s->actors[i], evd);
 
 		if (s->actors[i].kind == ACTOR_THREAD)
-			e->takers += one;
+			e->consumers += one;
 		else
 			inside |= one;
 	}
-	e->takers += loop || inside;
-	/* A script of an upcall that a crew calls is played by any of its threads. */
-	e->sole = e->takers <= 1 && e->ordered && !((loop || inside) && s->loops > 1) &&
+	e->consumers += loop || inside;
+	/* Any thread of a pool may play the script of an upcall. */
+	e->sole = e->consumers <= 1 && e->ordered && !((loop || inside) && s->loops > 1) &&
 		  !(inside && s->pool);
 }
 

@@ -20,7 +20,7 @@
 #define ACTORS 8
 #define ACTIONS 32
 
-/* What an EVD stands on: BASE_SAME as the slot's first one does. */
+/* The source of an EVD; BASE_SAME: as that of the first EVD in the slot. */
 enum evd_base { BASE_SAME, BASE_SHARED, BASE_PRIVATE, BASE_SOFTWARE };
 
 struct action {
@@ -52,16 +52,16 @@ struct evd_spec {
 	bool exact, strict, effect, off, ordered;
 	unsigned int holds; /* the receives of these endpoints, until ESTABLISHED; a bit each */
 	bool solicited;	  /* events are asked for solicited completions, which every other one is */
-	bool unsignalled; /* every other completion, from the first on, wakes nobody */
+	bool unsignalled; /* every other completion, from the first on, is unsignalled */
 	int policy;	  /* a DAT_UPCALL_POLICY */
 	int qlen, depth;  /* of the device's queue: as much as qlen, at least */
 	int cno;	  /* -1: none */
 	int backlog;	  /* completions there before it starts */
 	int loop;
-	int takers; /* threads that take its events, all those of the loops as one */
-	bool sole;  /* it is one at most, so that the order among streams shows */
-	bool async; /* the adapter's own, for asynchronous events */
-	bool all;   /* takes those of another adapter on the device, beside what else it takes */
+	int consumers; /* threads that take its events, all those of the loops as one */
+	bool sole;     /* it is one at most, so that the order among streams shows */
+	bool async;    /* the adapter's own, for asynchronous events */
+	bool all;      /* takes those of another adapter on the device, beside what else it takes */
 };
 
 /* How far an endpoint is connected before a scenario begins. */
@@ -101,7 +101,7 @@ struct scenario_text {
 	const char *name, *setup, *actors;
 };
 
-/* Exits with a message that tells what is wrong with the text. */
+/* Exits with a message about the error in the text. */
 void scenario_parse(struct scenario *scenario, const struct scenario_text *text);
 
 /* All of them: the table's and the families'. */

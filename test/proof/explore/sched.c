@@ -91,7 +91,7 @@ prepare_once(void)
 		return;
 	prepared = true;
 	context_adopt(&base);
-	/* A sanitizer tells more about a crash than we do. */
+	/* A sanitizer reports more about a crash than this program. */
 	if (context_is_asan() || context_is_tsan())
 		return;
 	sigaltstack(&stack, NULL);
@@ -174,7 +174,7 @@ stuck(void)
 	}
 	if (n)
 		text[n < sizeof text ? n - 1 : sizeof text - 1] = '\0';
-	violation("deadlock: nobody can run; blocked:%s", text);
+	violation("deadlock: no thread can run; blocked:%s", text);
 }
 
 /* Lets a fiber run; `at` is the one that comes to this point and `runs` on if chosen. */
@@ -202,7 +202,7 @@ choose(struct fiber *at, bool runs)
 		at->picks++;
 		if (choice == 255)
 			leave(OUTCOME_PRUNED);
-		/* Time that passes while somebody could run costs as much as a preemption. */
+		/* Time that passes while a thread could run counts as a preemption. */
 		if ((runs && choice != (unsigned int)(at - sched.fibers)) ||
 		    (choice == CLOCK && mask != 1u << CLOCK))
 			sched.preemptions++;
@@ -497,7 +497,9 @@ sched_run(struct strategy *strategy, uint64_t seed, void (*body)(void))
 	sched.self = NULL;
 	if (sched.outcome != OUTCOME_PASSED)
 		abandon_all();
-	/* The next run comes after everything in this one, also after those whom nobody joined. */
+	/*
+	 * The next run comes after everything in this one, also after threads that were not joined.
+	 */
 	for (unsigned int i = STAGE; i < sched.n_fibers; i++)
 		context_acquire(&sched.fibers[i]);
 	return sched.outcome;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sched -- who runs next
+ * sched -- chooses the fiber that runs next
  *
- * The threads of a run are fibers on one thread of the machine.  A fiber runs from one scheduling
- * point to the next; there a strategy chooses among the fibers that can run.  Two fibers are
- * special: number 0 is the clock, whose turn moves the time to the next deadline, so that a
- * timeout races with everything; number 1 is the stage, which sets a scenario up and takes it down
- * undisturbed, and in between sleeps until nobody can run any more.
+ * The threads of a run are fibers on one thread of the machine. A fiber runs from one scheduling
+ * point to the next; there a strategy chooses among the fibers that can run. Two fibers are
+ * special. Number 0 is the clock: its turn moves the time to the next deadline, so that a timeout
+ * races with everything. Number 1 is the stage: it sets a scenario up and takes it down while no
+ * other fiber runs, and sleeps in between until no fiber can run any more.
  */
 #ifndef REARM_EXPLORE_SCHED_H
 #define REARM_EXPLORE_SCHED_H
@@ -135,7 +135,7 @@ struct sched {
 	struct fiber *self; /* the running one */
 	uint32_t enabled;   /* fibers that can run */
 	uint32_t pollers;   /* blocked on something that has no list of waiters */
-	bool no_choices;    /* the stage works: no choices */
+	bool no_choices;    /* the stage runs: there are no choices */
 	bool resting;	    /* the stage waits for rest */
 	uint32_t steps;
 	uint32_t fault_points;
@@ -143,7 +143,7 @@ struct sched {
 	uint64_t now;		/* virtual time */
 	uint64_t last_deadline; /* no fiber has a later one */
 	uint64_t objects[OBJECTS];
-	bool settled; /* as the strategy says */
+	bool settled; /* as the strategy chose */
 	bool hashing; /* a search wants to know states again */
 	bool coarse;  /* the strategy passes over the minor points */
 	bool recording, tracing;
@@ -172,8 +172,8 @@ void sched_point(enum op op, unsigned int object, const struct os_site *site);
 void sched_point_minor(enum op op, unsigned int object, const struct os_site *site);
 
 /*
- * What a search needs to know states again by: the running fiber changed the object (and saw it),
- * saw it, or came a step further, which concerns nobody else.
+ * The search recognizes a state by these: the running fiber changed the object (and saw it), only
+ * saw it, or made a step that concerns no other fiber.
  */
 void sched_mix(enum op op, uint64_t *seen, bool changed);
 
@@ -202,7 +202,7 @@ sched_step(enum op op)
 
 /* Until enabled: by sched_enable(), or when its condition turns true. */
 void sched_block(enum op waits, unsigned int object);
-void sched_changed(void); /* a condition somebody polls for may have changed */
+void sched_changed(void); /* a condition that a fiber polls for may have changed */
 
 /* Chooses one of n; 0 is what happens without a fault. */
 int sched_fault(int n, const struct os_site *site);
@@ -210,7 +210,7 @@ int sched_fault(int n, const struct os_site *site);
 struct fiber *sched_spawn(const char *name, void *(*body)(void *), void *arg);
 void sched_until(bool (*until)(void *arg), void *arg, enum op op, unsigned int object);
 
-/* The stage: let them all run until nobody can; quietly: in one order, which is no choice. */
+/* The stage lets all fibers run until none can; no_choices: in one fixed order. */
 void sched_rest(bool no_choices);
 
 /* Finds fault with the run and ends it. */
@@ -238,7 +238,7 @@ struct trace_entry {
 extern struct trace_entry trace[TRACE_CAP];
 extern unsigned int n_trace;
 
-/* Says more about the point last passed, or something of its own. */
+/* Adds text to the last point of the trace, or a line of its own. */
 __attribute__((format(printf, 1, 2))) void trace_add(const char *format, ...);
 
 #define trace_note(...) \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* setting -- what calls set; of two at once nobody knows which came last */
+/* setting -- a value that calls set; after two calls at once it is unknown */
 #ifndef REARM_EXPLORE_SETTING_H
 #define REARM_EXPLORE_SETTING_H
 

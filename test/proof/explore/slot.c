@@ -105,7 +105,7 @@ begin_life(struct stage_evd *e)
 		DAT_UPCALL_NORIFY, DAT_UPCALL_MANY };
 	struct stage_life *l;
 
-	context_acquire(e); /* who hands slots out orders their lives */
+	context_acquire(e); /* the slab orders the objects of a slot */
 	if (++e->serial == LIVES)
 		violation("the scenario opens too many EVDs in one slot");
 	l = stage_life(e);
@@ -196,7 +196,7 @@ stage_evd_open(struct stage_evd *e, enum evd_base base)
 	e->base = base == BASE_SAME ? e->spec->base : base;
 	if (e->base != BASE_SOFTWARE)
 		open_cq(e, &config);
-	sched.coarse = true; /* it is nobody's to see before it was opened */
+	sched.coarse = true; /* no other thread sees it before it was created */
 	r = evd_create(&e->evd, &config);
 	sched.coarse = coarse;
 	if (r) {

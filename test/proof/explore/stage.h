@@ -47,7 +47,7 @@ struct stage_cell {
 	unsigned int serial;
 };
 
-/* Who an upcall is for: each policy has its own, and another one that may replace it. */
+/* The upcall objects: each policy has one, and a second one that may replace it. */
 struct stage_object {
 	struct stage_evd *evd;
 	unsigned int serial;
@@ -67,7 +67,7 @@ struct stage_entry {
 	uint8_t after; /* completions of its endpoint that were visible when it was posted */
 };
 
-/* An EVD that lives in a slot, or lived in it. */
+/* An EVD that is or was in a slot. */
 struct stage_life {
 	struct stage_cell cell;
 	struct stage_object objects[STAGE_OBJECTS];
@@ -88,9 +88,9 @@ struct stage_evd {
 	struct evd evd;
 	int index;
 	const struct evd_spec *spec;
-	enum evd_base base; /* of the EVD that lives in the slot now */
+	enum evd_base base; /* of the EVD that is in the slot now */
 	struct device_cq cq;
-	struct evd_ref cq_ref;	   /* who is meant by the events of the queue */
+	struct evd_ref cq_ref;	   /* the EVD that the events of the queue belong to */
 	struct device_channel own; /* the private channel */
 	struct evd_hold holds[EPS];
 	struct stage_cno *cno; /* it is attached to; guarded by `link` where that changes */
@@ -123,19 +123,19 @@ struct stage_evd {
 	unsigned int upcalls;
 	uint64_t claims; /* seen so far */
 
-	unsigned int n_delivered; /* of all lives */
+	unsigned int n_delivered; /* of all EVDs of the slot */
 	unsigned int serial;
 	struct stage_life lives[LIVES]; /* each as new when it begins */
 };
 
-/* The EVD that lives in the slot, or lived in it last. */
+/* The EVD that is in the slot, or was the last one there. */
 static inline struct stage_life *
 stage_life(struct stage_evd *e)
 {
 	return &e->lives[e->serial];
 }
 
-/* Nobody misses it: its endpoint has left, or has been connected anew. */
+/* The event may be missing: its endpoint was freed, or has connected again. */
 static inline bool
 stage_is_gone(const struct stage_evd *e, uint64_t id)
 {
@@ -166,7 +166,7 @@ struct stage_cno {
 	uint32_t inside_wait;		/* fibers in cno_wait() */
 	uint32_t taking;		/* in that, or in cno_trigger() */
 	uint32_t looked;		/* of those, the ones that had a section since */
-	uint64_t last_detaches[FIBERS]; /* how often the last EVD had gone by then */
+	uint64_t last_detaches[FIBERS]; /* how often the last EVD had been detached by then */
 };
 
 struct stage_loop {
@@ -187,7 +187,7 @@ struct stage {
 	bool exempted[FIBERS][EVDS];	  /* its upcall called TEARDOWN or free */
 	uint8_t calling[FIBERS];	  /* the fiber is inside a call of the library */
 	int8_t actor_of[FIBERS];
-	int8_t acting[FIBERS];			 /* whose actions the fiber does; -1: nobody's */
+	int8_t acting[FIBERS];			 /* the actor of the fiber; -1: none */
 	const struct stage_cell *handed[FIBERS]; /* the EVD that a CNO named to the fiber */
 	const struct stage_agent *in_agent[FIBERS];
 	uint8_t knows[ACTORS][EVDS]; /* the life that the actor means */
@@ -231,10 +231,10 @@ void claim_section(const struct os_mutex *lock);
 /* An upcall begins, with `object`. */
 void claim_called(const struct stage_evd *e, const struct stage_object *object);
 
-/* account.c: what an EVD says of itself, when nobody is busy with it */
+/* account.c: what a query of an EVD must return when no thread uses it */
 void account_rest(struct stage_evd *e);
 
-/* identity.c: who is meant by a call */
+/* identity.c: the object of a call */
 unsigned int identity_of(const struct stage_evd *e);
 unsigned int identity_of_cno(const struct stage_cno *c);
 void identity_section(struct os_mutex *m, bool begins);
@@ -266,7 +266,7 @@ stage_locked_at(const struct stage_evd *e)
 	return sched.self->locked_at[e->evd.lock.id];
 }
 
-/* Who comes back last need not have been inside last. */
+/* The calls may return in another order than they were made. */
 static inline void
 stage_later(uint32_t *step, uint32_t than)
 {

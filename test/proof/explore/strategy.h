@@ -18,7 +18,7 @@
 void strategy_begin(struct strategy *strategy, uint64_t seed);
 void strategy_spawned(struct fiber *fiber);
 
-/* This schedule passes over the minor points: whoever comes to one runs on. */
+/* This schedule ignores the minor points: a fiber that reaches one runs on. */
 bool strategy_passes_minor(void);
 
 /* Which of the fibers in `mask` runs; `running`: the one that could go on, or NULL. */

@@ -35,7 +35,7 @@ static const struct scenario_text table[] = {
 	    "hw: c a; c a | up.a*: disable a | ctl: rearm a; rearm a" },
 	{ "pattern/dequeue", "a=cq,single", "hw: c a; c a; c a | up.a*: drain a" },
 
-	/* Two who change the policy against each other. */
+	/* Two actors change the policy at the same time. */
 	{ "two/teardown-enable", "a=cq,single", "hw: c a; c a | x: teardown a | y: single a" },
 	{ "two/disable-enable", "a=cq,single",
 	    "hw: c a; c a | x: disable a; single a | y: disable a" },
@@ -76,8 +76,9 @@ static const struct scenario_text table[] = {
 	{ "many/dequeue", "a=cq,many", "hw: burst a 3 | app: drain a" },
 
 	/*
-	 * The upcall that stands owns its EVD until it returns, unless others may go on beside it:
-	 * those of MANY, or a CNO.  `until` stands for whatever the upcall needs of them.
+	 * An upcall in progress keeps the job of its EVD until it returns, unless other threads may
+	 * go on beside it: upcalls of MANY, or a CNO. `until` stands for anything that the upcall
+	 * needs of them.
 	 */
 	{ "hand/to-many", "a=sw,single", "p: post a 2 | up.a: many a; until a 2" },
 	{ "hand/to-many-outside", "a=sw,single",
@@ -233,7 +234,7 @@ static const struct scenario_text table[] = {
 	{ "fd/free-both", "a=cq,n n=fd",
 	    "hw: c a | ctl: free a; cabrupt n | srv: cwait n 100 | srv2: trigger n" },
 
-	/* Completions that wake nobody: they wait for one that does, or until there is no room. */
+	/* Unsignalled completions: they wait for a signalled one, or until the ring is full. */
 	{ "unsignalled/upcall", "a=cq,single,unsignalled", "hw: c a; c a; c a" },
 	{ "unsignalled/posted", "a=cq,single,unsignalled", "hw: c a | p: post a; post a" },
 	{ "unsignalled/norify", "a=cq,norify,unsignalled", "hw: c a; c a; c a" },
@@ -477,7 +478,7 @@ table_add(const struct scenario_text *texts, unsigned int n)
 void
 scenario_load(void)
 {
-	/* What finds most comes first. */
+	/* The families that find most bugs come first. */
 	table_rich_load();
 	table_life_load();
 	table_order_load();

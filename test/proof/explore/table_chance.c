@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * table_chance -- scenarios drawn by lot
+ * table_chance -- random scenarios
  *
- * The tables hold what somebody thought of.  Here objects, threads and actions are put together at
- * random.  Each scenario has a seed, its number, so the ones of a draw are always the same.  They are
- * played under random strategies alone: their states are too many to search.
+ * The tables contain only what their authors thought of. Here objects, threads and actions are
+ * combined at random. Each scenario has a seed, its number, so the same draw always gives the same
+ * scenarios. They are played under random strategies only: they have too many states for a search.
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,8 +18,8 @@ struct text {
 	char setup[256], actors[512];
 	int evds, cnos;
 	/*
-	 * The first EVD has one taker, which does not change: the order of its events is judged.  It is
-	 * its upcalls, or the first thread.
+	 * The events of the first EVD are taken by one thread, which does not change, because their
+	 * order is checked: by its upcalls, or by the first thread.
 	 */
 	bool ordered, called;
 	unsigned int held; /* endpoints whose receives are held at the first EVD, a bit each */
@@ -87,7 +87,7 @@ keeps_order(const struct text *t, const char *action, bool takes)
 	return false;
 }
 
-/* Not `inside` an upcall or agent: several threads would post in one name, and who is first? */
+/* Not `inside` an upcall or agent: several threads would post as one actor, in an unknown order. */
 static void
 draw_action(struct text *t, bool first, bool inside)
 {
@@ -174,7 +174,7 @@ draw_actions(struct text *t, const char *actor, unsigned int most, bool inside)
 }
 
 /*
- * One thread alone posts what belongs to an endpoint: the order of two would be anybody's guess.  An
+ * Only one thread posts the events of an endpoint, since the order of two would be unknown. An
  * endpoint whose receives are held is established first.
  */
 static void

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * table_life -- slots that are used again, and threads that come too late
+ * table_life -- slots that are used again, and late calls
  *
- * `ctl` frees what lives in a slot and opens another one there at once; the others mean what lived
- * there when they began (see identity.c).  Most of them do all there is to do, one after the other,
- * so that every call is the late one in some schedule.
+ * `ctl` frees the object in a slot and creates another one there at once; the other actors use the
+ * object that was there when they began (see identity.c). Most of them make every call, one after
+ * the other, so that each call is the late one in some schedule.
  */
 #include "family.h"
 

@@ -2,9 +2,9 @@
 /*
  * table_order -- several endpoints on one EVD, and notifications for solicited completions
  *
- * An endpoint connects (its receives are held until ESTABLISHED), another one ends (its last event
- * waits for its completions), a third one works, and software events go between them.  The queues are
- * short, so that the completion buffer is full while somebody waits.
+ * One endpoint connects (its receives are held until ESTABLISHED), another one ends (its last event
+ * waits for its completions), a third one works, and software events are posted in between. The
+ * queues are short, so that the ring is full while a thread waits.
  */
 #include "family.h"
 
@@ -56,7 +56,7 @@ static const struct scenario_text table[] = {
 	{ "ends/never", "a=cq,hold.f,single,d8,q2",
 	    "hw: c a.f; c a.e; c a.f; c a.e | cm: barrier a.e; post a" },
 
-	/* Who goes takes nothing of another's away, and opens nothing. */
+	/* A purge of one endpoint drops no event of another one, and opens no barrier. */
 	{ "ends/leave", "a=cq,hold.f,single,d8,q3",
 	    "hw: c a.e; c a.f; c a.g; c a.f | cm: barrier a.e; established a.f | ctl: leave a.f" },
 	{ "ends/leave-ended", "a=cq,hold.f,single,d8,q3",
@@ -64,7 +64,7 @@ static const struct scenario_text table[] = {
 	{ "ends/leave-drain", "a=cq,hold.f,d8,q2",
 	    "hw: burst a.e 2; c a.f; c a.g | cm: established a.f; barrier a.f | ctl: leave a.f; "
 	    "leave a.e | app: wait a 1 50; drain a; drain a" },
-	/* Connected anew, while what the first connection left is queued. */
+	/* Connected again while events of the first connection are queued. */
 	{ "ends/again", "a=cq,hold,single,d8",
 	    "hw: c a; c a; c a; c a | cm: established a; again a; established a" },
 	{ "ends/again-held", "a=cq,hold,single,d8",

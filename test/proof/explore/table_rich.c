@@ -10,7 +10,7 @@
 #include "family.h"
 
 static const struct scenario_text table[] = {
-	/* Upcalls that must wait stand before a CNO that need not. */
+	/* Jobs with upcalls, which must wait, are queued before a job for a CNO, which need not. */
 	{ "parked/cno", "a=sw,single b=sw,single c=sw,n n",
 	    "p: post b; post a; post a | q: post a; post c | up.b: serve n 1" },
 	{ "parked/two-deferred", "a=sw,single b=sw,single c=sw,n d=sw,norify n",
@@ -118,7 +118,7 @@ static const struct scenario_text table[] = {
 	    "hw: c a 5; c b 5 | x: refresh a; empty a; drain a | y: refresh b; empty b | agent.n*: "
 	    "drain b; agent n" },
 
-	/* Acknowledgements that are due when the EVD goes. */
+	/* Acknowledgements that are due when the EVD is freed. */
 	{ "acks/free", "a=cq,single b=cq,single",
 	    "hw: c a; c b; c a; c b; c a | ctl: free a | x: until b 2; free b" },
 	{ "acks/private", "a=private,n b=private,n n",

@@ -15,8 +15,8 @@ enum verb {
 	DO_ESTABLISHED,
 	DO_OVERFLOW,
 	DO_PURGE,
-	DO_LEAVE, /* an endpoint goes, with what it left in the queue */
-	DO_AGAIN, /* the same, and is connected anew */
+	DO_LEAVE, /* an endpoint is freed, and its events are purged */
+	DO_AGAIN, /* the same, and it connects again */
 	DO_DEPTH, /* the device's queue gets another length */
 	DO_SINGLE,
 	DO_MANY,
@@ -26,9 +26,9 @@ enum verb {
 	DO_REARM,
 	DO_FREE,
 	DO_REOPEN,
-	DO_SEE, /* what lives in a slot now is meant from now on */
+	DO_SEE, /* the actor uses the present object of a slot from now on */
 	DO_QUERY,
-	DO_WRONG, /* calls that must be refused, whatever else goes on */
+	DO_WRONG, /* calls that must be refused in any situation */
 	DO_REFRESH,
 	DO_EMPTY, /* the device queue, whatever there is room for */
 	DO_DEQUEUE,

@@ -21,7 +21,7 @@ enum world_fault {
 	FAULT_THREAD = 16,
 	FAULT_ARM = 32, /* of the device, as the next two */
 	FAULT_POLL = 64,
-	FAULT_EXCESS = 128, /* poll says it wrote more than it was asked for */
+	FAULT_EXCESS = 128, /* the poll returns a larger number than was requested */
 	FAULT_VERBS = 256,  /* the device has none left of what is to be made */
 };
 

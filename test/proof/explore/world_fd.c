@@ -20,7 +20,7 @@ struct fd {
 	uint64_t sets; /* so far */
 	struct watch watches[16];
 	unsigned int n_watches;
-	const char *name; /* NULL: called after who made it */
+	const char *name; /* NULL: named after its creator */
 	const struct fiber *maker;
 };
 
@@ -54,7 +54,7 @@ fd_new(enum fd_kind kind)
 	fd->n_watches = 0;
 	fd->name = NULL;
 	fd->maker = sched.self;
-	/* Known by who made it, not by its number: that depends on what is of no account. */
+	/* Identified by its creator, since its number depends on the order of the calls. */
 	sched_step(OP_OPEN);
 	sched.objects[OBJECT_FD(n_fds)] = sched.self->hash;
 	n_open++;

@@ -9,7 +9,7 @@
 #define ARENA_SIZE (256 * 1024)
 #define BLOCKS 256
 #define POISON 0xdb
-#define RED_ZONE 16 /* behind each block; written to by whoever runs over its end */
+#define RED_ZONE 16 /* after each block; an overrun writes to it */
 #define RED 0xb5
 #define LIVE 0x4c495645u
 #define DEAD 0x44454144u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the world have of each other, and nobody else. */
+/* What only the files of the world use of each other. */
 #ifndef REARM_EXPLORE_WORLD_PARTS_H
 #define REARM_EXPLORE_WORLD_PARTS_H
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cause -- what happens to a connection, and the events that it may make
+ * cause -- what happens to a connection, and the events that this may cause
  *
- * Each life of an endpoint has causes of its own.  Where two actors act on an endpoint, one may reset
- * it while the other goes on: then a cause may stand in the life before, and all lives count as one.
+ * Each endpoint in a slot has its own causes. If two actors use a slot, one may reset the endpoint
+ * while the other goes on. Then a cause may have been noted for the endpoint before, and the causes
+ * of all of them count together.
  */
 #include "play.h"
 
@@ -161,22 +162,22 @@ check_disconnected(const struct play_ep *ep, unsigned int l, bool exact)
 {
 	const struct play_life *life = &ep->lives[l];
 	const bool leaving = had(ep, l, exact, CAUSE_LEAVING);
-	/* Nobody waits for what a lost queue holds, and a reset for nothing. */
+	/* Completions of a lost queue are not waited for, and a reset waits for none. */
 	const bool hastened = (exact ? life->hastened : play_has(DO_EP_RESET)) ||
 			      play.evds[ep->spec->request].lost || play.evds[ep->spec->recv].lost;
 	const char name = (char)('e' + ep->index);
 
 	if (!had(ep, l, exact, CAUSE_LEFT | CAUSE_LEAVING))
-		violation("nobody disconnected endpoint %c", name);
+		violation("endpoint %c was not disconnected", name);
 	/* The other end's leaving may be its answer to what failed; a reset does not wait. */
 	if (!leaving && life->causes & CAUSE_FAILED && !hastened &&
 	    sched.now < life->ending_time + PATIENCE_NS)
-		violation("endpoint %c failed, and is said to be disconnected", name);
-	/* A graceful disconnection waits for all requests, and looks what became of them. */
+		violation("endpoint %c failed, and is reported as disconnected", name);
+	/* A graceful disconnect waits for all requests, and checks their results. */
 	if (leaving && !had(ep, l, exact, CAUSE_CUT | CAUSE_LEFT) &&
 	    life->causes & CAUSE_FAILED_LEAVING && !hastened && !play_has(DO_IA_CLOSE))
 		violation(
-		    "a request of endpoint %c failed, and it is said to be disconnected", name);
+		    "a request of endpoint %c failed, and it is reported as disconnected", name);
 }
 
 void

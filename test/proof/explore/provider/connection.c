@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * connection -- the connection manager: what of librdmacm dapl/ uses
+ * connection -- the connection manager: the part of librdmacm that dapl/ uses
  *
- * The other end of an attempt to connect does what an actor of the scenario says, or answers by
- * itself: then the nth attempt gets the nth of a scenario's answers, when the device has its turn.
+ * The other end of an attempt to connect does what an actor of the scenario orders, or answers by
+ * itself: the nth attempt gets the nth of the answers of the scenario when the device has its turn.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@
 struct cm_id {
 	struct rdma_cm_id rdma;
 	bool open, connecting, connected;
-	bool given; /* to the provider; a request that it did not read goes with the channel */
+	bool given; /* to the provider; an unread request is dropped with the channel */
 	unsigned int unacked;
 	char answer;	 /* an enum connection_answer; 0: an actor gives it */
 	uint8_t data[8]; /* private data of the answer */
@@ -86,7 +86,7 @@ enter(struct rdma_cm_id *rdma)
 	sched_point(OP_DEVICE, OBJECT_FD(channel.fd), &here);
 	if (!id->open)
 		violation("a CM id is used after it was destroyed");
-	context_release(id); /* the kernel orders what is said of an id and what it tells of it */
+	context_release(id); /* the kernel orders the calls for an id and the events of this id */
 	return id;
 }
 

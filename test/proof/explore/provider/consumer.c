@@ -20,7 +20,7 @@ void
 consumer_result(const char *what, DAT_RETURN ret, bool allowed)
 {
 	trace_note("%s: %x", what, (unsigned int)ret);
-	/* What was refused to the provider is an error that it may tell. */
+	/* The provider may return the error of a call that failed. */
 	allowed |= sched.faults && (consumer_is(ret, DAT_INSUFFICIENT_RESOURCES) ||
 				       consumer_is(ret, DAT_INTERNAL_ERROR));
 	if (ret != DAT_SUCCESS && !allowed)
@@ -38,7 +38,7 @@ void
 consumer_too_late(const char *what, DAT_RETURN ret, bool over)
 {
 	if (over && !consumer_is(ret, DAT_INVALID_HANDLE))
-		violation("identity: %s, of what had been freed before, answers %x", what,
+		violation("identity: %s on an object that was freed before returned %x", what,
 		    (unsigned int)ret);
 }
 
@@ -88,7 +88,7 @@ consumer_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 	life->upcalls++;
 	play.frames[play_self()][evd->index]++;
 	*frame = life;
-	play.taking_since[play_self()] = 0; /* who knows when it was claimed */
+	play.taking_since[play_self()] = 0; /* it is not known when it was claimed */
 	if (event)
 		judge_event(life, event);
 	else

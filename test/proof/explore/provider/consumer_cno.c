@@ -113,7 +113,7 @@ query(struct play_cno_life *cno)
 	consumer_too_late("cno_query", ret, over);
 	if (ret == DAT_SUCCESS && param.proxy_type == DAT_PROXY_TYPE_AGENT &&
 	    param.proxy.agent.proxy_agent_func && param.proxy.agent.instance_data != cno)
-		violation("cno_query tells of another CNO's agent");
+		violation("cno_query returns the agent of another CNO");
 	consumer_result("cno_query", ret, may_go(cno, ret));
 }
 

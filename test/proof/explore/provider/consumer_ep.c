@@ -134,7 +134,7 @@ free_ep(struct play_ep *ep)
 	DAT_RETURN ret = dapl_ep_free(handle);
 
 	sched_step(OP_EVENT);
-	/* A reset may have begun another life of it; or there is another endpoint already. */
+	/* The endpoint may have been reset, or another one may be in the slot already. */
 	if (ret == DAT_SUCCESS && play_life(ep)->handle == handle) {
 		play_life(ep)->over_at = sched.steps ? sched.steps : 1;
 		ep->freed = true;

@@ -72,7 +72,8 @@ wait(struct play_evd_life *evd, int threshold, int us)
 	if (ret == DAT_SUCCESS)
 		judge_event(evd, &event);
 	if (ret == DAT_SUCCESS && threshold > 1 && standing_is_narrow(evd->evd, true))
-		violation("a wait for several events of EVD %c, of which some wake nobody",
+		violation("a wait for several events is allowed on EVD %c, some of whose "
+			  "completions do not wake",
 		    'a' + evd->evd->index);
 	consumer_too_late("wait", ret, over);
 	consumer_result("wait", ret,
@@ -206,7 +207,7 @@ settings(struct play_evd_life *evd, enum verb verb, int n)
 	default:
 		ret = dapl_evd_query(evd->handle, DAT_EVD_FIELD_ALL, &param);
 		if (ret == DAT_SUCCESS && param.ia_handle != play.ia)
-			violation("an EVD is said to be of another adapter");
+			violation("the query of an EVD returns another adapter");
 		break;
 	}
 	sched_step(OP_EVENT);
@@ -215,7 +216,7 @@ settings(struct play_evd_life *evd, enum verb verb, int n)
 	    verb_name(verb), ret, may_go(evd, ret) || consumer_is(ret, DAT_INVALID_STATE));
 }
 
-/* ---- calls that must be refused, whatever else goes on ---- */
+/* ---- calls that must be refused in any situation ---- */
 
 static void
 refused(const struct play_evd_life *evd, const char *what, DAT_RETURN ret, DAT_RETURN type,
@@ -223,7 +224,7 @@ refused(const struct play_evd_life *evd, const char *what, DAT_RETURN ret, DAT_R
 {
 	sched_step(OP_EVENT);
 	if (ret != (type | (DAT_RETURN)subtype | DAT_CLASS_ERROR) && !may_go(evd, ret))
-		violation("%s that is wrong answers %x", what, (unsigned int)ret);
+		violation("%s with a wrong argument returned %x", what, (unsigned int)ret);
 }
 
 static void

@@ -11,11 +11,11 @@ static bool
 one_takes(const struct play_evd *evd)
 {
 	bool upcalls = evd->spec->policy != DAT_UPCALL_DISABLE, agents = play_has(DO_AGENT);
-	unsigned int takers = 0;
+	unsigned int consumers = 0;
 
 	for (int i = 0; i < play.scenario->n_cnos; i++)
 		agents |= play.scenario->agent[i];
-	takers += agents && (evd->spec->cno >= 0 || play_has(DO_ATTACH));
+	consumers += agents && (evd->spec->cno >= 0 || play_has(DO_ATTACH));
 	for (int i = 0; i < play.scenario->n_actors; i++) {
 		const struct actor *actor = &play.scenario->actors[i];
 		bool takes = false;
@@ -31,10 +31,10 @@ one_takes(const struct play_evd *evd)
 			takes |=
 			    evd->spec->cno >= 0 && (a->verb == DO_SERVE || a->verb == DO_CNO_WAIT);
 		}
-		takers += takes;
+		consumers += takes;
 	}
-	takers += upcalls;
-	return takers <= 1 && evd->spec->policy != DAT_UPCALL_MANY && !play_has(DO_MANY);
+	consumers += upcalls;
+	return consumers <= 1 && evd->spec->policy != DAT_UPCALL_MANY && !play_has(DO_MANY);
 }
 
 /* ---- events ---- */
@@ -118,7 +118,7 @@ judge_overflow(DAT_HANDLE handle)
 		if (play.evds[i].overflows++)
 			violation("the overflow of EVD %c is reported twice", 'a' + i);
 		if (!may_overflow(i))
-			violation("EVD %c is said to have overflowed", 'a' + i);
+			violation("EVD %c is reported as overflowed, and is not", 'a' + i);
 	}
 	trace_note("an overflow is reported");
 }
@@ -163,10 +163,10 @@ judge_event(struct play_evd_life *of, const DAT_EVENT *event)
 		break;
 	case DAT_SOFTWARE_EVENT:
 		if (software >> 24 != (uintptr_t)(of - evd->lives))
-			violation(
-			    "identity: EVD %c delivers an event of another life", 'a' + evd->index);
+			violation("identity: EVD %c delivers an event of an earlier EVD",
+			    'a' + evd->index);
 		if (poster >= FIBERS || (software & 0xffff) >= of->posted[poster])
-			violation("a software event that nobody posted");
+			violation("a software event that was not posted");
 		of->taken[poster]++;
 		break;
 	case DAT_CONNECTION_REQUEST_EVENT:
@@ -177,7 +177,7 @@ judge_event(struct play_evd_life *of, const DAT_EVENT *event)
 		break;
 	case DAT_ASYNC_ERROR_IA_CATASTROPHIC:
 		if (evd->catastrophes++)
-			violation("EVD %c tells twice that its adapter failed", 'a' + evd->index);
+			violation("EVD %c reports twice that its adapter failed", 'a' + evd->index);
 		break;
 	case DAT_ASYNC_ERROR_EP_BROKEN:
 		judge_endpoint_error(async->dat_handle);
@@ -284,7 +284,7 @@ judge_rest(void)
 		const struct fiber *f = &sched.fibers[i];
 
 		if (play.actor_of[i] >= 0 && f->state != FIBER_DONE)
-			violation("nobody can run, and %s is still in %s", f->name,
+			violation("no thread can run, and %s is still in %s", f->name,
 			    f->site ? f->site->function : "?");
 		if (f->n_held)
 			violation("at rest %s holds a lock", f->name);
@@ -369,7 +369,7 @@ judge_end(void)
 				    "I2: a software event of EVD %c is lost or doubled", 'a' + i);
 		if (play_has(DO_DEVICE_FATAL) && !life->over && !evd->catastrophes &&
 		    (evd->spec->all || evd->spec->async))
-			violation("EVD %c does not tell that its adapter failed", 'a' + i);
+			violation("EVD %c does not report that its adapter failed", 'a' + i);
 		if (evd->lost && evd->life == 1 && !life->over && !evd->overflows)
 			for (int j = 0; j < play.scenario->n_evds; j++)
 				if (play.evds[j].spec->async)

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * play -- a scenario of the provider being played: an adapter, its EVDs, CNOs and endpoints, and what
- * is known of them
+ * play -- a scenario of the provider: an adapter, its EVDs, CNOs and endpoints, and what is known
+ * of them
  *
- * All is done by the calls of the provider's table; what is read of the provider's own state is
- * read by the invariants alone.
+ * All calls are those of the provider's table. Only the invariants read the state of the provider.
  *
- * Objects are freed and made anew in the course of a scenario, and a slot is used again at once.  An
- * actor means the objects whose handles it has: those that were there when the scenario began, that it
- * made itself, or saw (`see`).
+ * Objects are freed and created in the course of a scenario, and a slot is used again at once. An
+ * actor uses the objects whose handles it has: those that were there when the scenario began, that
+ * it created itself, or that it found with `see`.
  */
 #ifndef REARM_EXPLORE_PLAY_H
 #define REARM_EXPLORE_PLAY_H
@@ -42,10 +41,11 @@ struct play_evd_life {
 	struct dapl_evd *object;
 	bool over;    /* free, or the adapter's close, has returned */
 	bool stopped; /* no upcall begins: one claimed before a free from inside may, after it */
-	uint16_t posted[FIBERS], taken[FIBERS]; /* software events, by who posted them */
+	uint16_t posted[FIBERS], taken[FIBERS]; /* software events, by the fiber that posted them */
 	DAT_EVD_FLAGS flags;
 	unsigned int upcalls;
-	struct setting length, enabled, waitable, listener, policy; /* the values as a query says */
+	struct setting length, enabled, waitable, listener,
+	    policy; /* the values that a query returns */
 };
 
 struct play_evd {
@@ -101,7 +101,7 @@ struct play_life {
 	uint32_t delivered[2];		     /* a bit each */
 	uint32_t posted_at[2][REQUESTS_MAX]; /* step at which the post returned, 0: it has not */
 	uint32_t mute;			     /* of the requests: successes bring no event */
-	uint32_t hushed; /* of the requests: the events of successes wake nobody */
+	uint32_t hushed; /* of the requests: the events of successes are unsignalled */
 	uint8_t outcomes[2][REQUESTS_MAX];
 	uint32_t generation; /* of its queue pair */
 	unsigned int causes; /* enum cause, of what happened to it */
@@ -111,7 +111,7 @@ struct play_life {
 	uint64_t patience;	 /* when its attempt times out, or 0 */
 	bool vague;		 /* what became of its requests is not known */
 	int last[2];		 /* the last number delivered */
-	bool established, ended; /* as events said */
+	bool established, ended; /* as events reported */
 	uint32_t ending_at;	 /* step at which the first thing happened that ends it */
 	uint64_t ending_time;
 	uint32_t over_at; /* step at which reset or free had returned */
@@ -138,7 +138,7 @@ struct play {
 	struct play_ep eps[EPS];
 	struct play_cno cnos[CNOS];
 	int8_t actor_of[FIBERS];
-	int8_t acting[FIBERS];	       /* whose actions the fiber does; -1: nobody's */
+	int8_t acting[FIBERS];	       /* the actor of the fiber; -1: none */
 	uint32_t taking_since[FIBERS]; /* step at which the fiber's call that takes began */
 	const struct play_evd_life *frame[FIBERS][EVDS]; /* its innermost upcall of the EVD */
 	uint8_t frames[FIBERS][EVDS];
@@ -192,13 +192,13 @@ void consumer_agent(DAT_PVOID life, DAT_EVD_HANDLE handle);
 bool consumer_is(DAT_RETURN ret, DAT_RETURN type);
 /* A result other than success must be allowed. */
 void consumer_result(const char *what, DAT_RETURN ret, bool allowed);
-/* The handle is said to be invalid, and it may be: what it meant is, or may be, gone. */
+/* The call returned DAT_INVALID_HANDLE, and the object was freed, or may have been. */
 bool consumer_gone(DAT_RETURN ret, bool over, enum verb by, enum verb or_by);
 /* A call that begins after the end of what it means must return that. */
 void consumer_too_late(const char *what, DAT_RETURN ret, bool over);
 
 /* consumer_evd.c */
-struct play_evd_life *consumer_evd(struct play_evd *evd); /* who is meant */
+struct play_evd_life *consumer_evd(struct play_evd *evd); /* the EVD of the calling actor */
 unsigned int consumer_drain(struct play_evd_life *evd);
 void consumer_act_evd(const struct action *a);
 

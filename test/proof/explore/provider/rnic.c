@@ -208,7 +208,9 @@ complete(struct rnic_qp *qp, int ring, enum ibv_wc_status status)
 	struct ibv_cq *cq = ring ? qp->ibv.recv_cq : qp->ibv.send_cq;
 	struct ring *r = &qp->rings[ring];
 	const struct request *request = &r->requests[r->first++ % REQUESTS];
-	/* As devices do: of what failed little is right; it wakes those who wait for solicited ones. */
+	/*
+	 * As devices do: few fields of a failed completion are valid, and it counts as solicited.
+	 */
 	const struct ibv_wc wc = { .wr_id = request->id,
 		.status = status,
 		.opcode = status ? 0 : request->opcode,

@@ -25,8 +25,8 @@ void rnic_stop(void);
 struct device_cq *rnic_cq(struct ibv_cq *cq);
 
 /*
- * Moves of the device and of the other end; those of a queue pair or connection that is gone are
- * void.  `context` is its endpoint.
+ * Actions of the device and of the other end. They do nothing if the queue pair or connection was
+ * destroyed. `context` is its endpoint.
  */
 enum rnic_move {
 	RNIC_RECEIVES,	    /* the oldest receive completes */
@@ -68,7 +68,7 @@ void judge_posted(uint64_t cookie);
 void judge_completed(uint64_t cookie, enum ibv_wc_status status);
 uint32_t judge_length(uint64_t cookie);
 void judge_lost(const struct ibv_cq *cq); /* it cannot be polled any more */
-bool judge_solicits(uint64_t cookie);	  /* the other end asks to wake whoever receives this */
+bool judge_solicits(uint64_t cookie);	  /* the other end sent this with the solicited flag */
 /* The attempt to connect is about to be answered; with private data of less than 4 bytes. */
 void judge_answered(const void *context, enum connection_answer how);
 /* Its queue pair of that generation is about to break. */
@@ -90,8 +90,7 @@ void connection_give_answer(void);
 /* Whether the owner has another id than `its`, or one that asks though it is not `connecting`. */
 bool connection_is_stray(const void *owner, const struct rdma_cm_id *its, bool connecting);
 void connection_check_end(void); /* all adapters are closed */
-void connection_ask(
-    void); /* a request to connect, from another end that nobody listens to any more */
+void connection_ask(void); /* a request to connect from an end that is not expected any more */
 
 /* The queue pair's endpoint, by which the explorer knows it. */
 const void *rnic_owner(const struct ibv_qp *qp);

@@ -45,7 +45,7 @@ rnic_cq(struct ibv_cq *cq)
 	return &slot_of(cq)->device;
 }
 
-/* Completions of queue pairs that are gone, which stay until they are polled. */
+/* Completions of destroyed queue pairs stay until they are polled. */
 static unsigned int
 left_behind(const struct ibv_cq *ibv)
 {

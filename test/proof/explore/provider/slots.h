@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * slots -- what dapl/ stands on and this explorer does not explore: slots, handles, the registry,
- * addresses, the parts of dapl/ that are left out
+ * slots -- stand-ins for parts of dapl/ that are not explored: slots, handles, the registry,
+ * addresses, and the files that are left out
  */
 #ifndef REARM_EXPLORE_SLOTS_H
 #define REARM_EXPLORE_SLOTS_H

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* standing -- when nobody is busy: what objects say of themselves, and what they count of each other */
+/*
+ * standing -- what queries of objects return, and their reference counts, while no thread uses them
+ */
 #include <string.h>
 
 #include "play.h"

@@ -76,7 +76,10 @@ static const struct scenario_text table[] = {
 	{ "wishes/deeper", "a=cq,single,q2 e=all.a,deep1,recvs1 f=all.a,deep40,recvs2",
 	    "hw: rx e; rx f 2 | ctl: epfree f; resize a 5; epnew f | x: send e 2; send f 3" },
 
-	/* What cannot be enabled is not made; requests to connect in an EVD that goes. */
+	/*
+	 * An EVD that cannot be enabled is not created; requests to connect in an EVD that is
+	 * freed.
+	 */
 	{ "made/cannot-arm", "a=cq,single faults=arm", "x: free a; reopen a; free a; closeidle" },
 	{ "made/no-pool", "a=sw,many faults=thread,alloc",
 	    "x: free a; reopen a; free a; closeidle" },
@@ -149,7 +152,7 @@ static const struct scenario_text table[] = {
 	{ "close/down", "a=cq,single b=async,single e=all.a,recvs1,sends1",
 	    "cm: down e | hw: qpfatal e | ctl: close" },
 
-	/* An endpoint goes while others take its events. */
+	/* An endpoint is freed while other threads take its events. */
 	{ "epfree/drain", "a=cq,private e=all.a,recvs2,sends1",
 	    "hw: rx e; tx e | app: drain a; drain a | ctl: epfree e" },
 	{ "epfree/upcall", "a=cq,single e=all.a,recvs2,sends1", "hw: rx e; tx e | ctl: epfree e" },
@@ -179,7 +182,7 @@ static const struct scenario_text table[] = {
 	{ "reset/post", "a=cq,single e=all.a,recvs1", "app: recv e | ctl: disconnect e; reset e" },
 	{ "reset/free", "a=cq,single e=all.a,recvs1", "x: disconnect e; reset e | ctl: epfree e" },
 
-	/* An EVD goes, with notifications to acknowledge. */
+	/* An EVD is freed with notifications to acknowledge. */
 	{ "evdfree/after-ep", "a=cq,private e=all.a,recvs2",
 	    "hw: rx e; rx e | app: wait a 1 100 | ctl: epfree e; free a" },
 	{ "evdfree/upcall", "a=cq,single e=all.a,recvs2",

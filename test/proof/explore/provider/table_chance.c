@@ -40,9 +40,9 @@ draw_evds(const struct text *t)
 }
 
 /*
- * The first EVD gets all events of the endpoints, or the second gets some of them.  The order of
- * the first EVD's events is judged, so it has one taker, its upcalls or the first thread, and it
- * does not overflow.
+ * The first EVD gets all events of the endpoints, or the second gets some of them. The order of the
+ * events of the first EVD is checked, so only its upcalls or only the first thread take them, and
+ * it does not overflow.
  */
 static void
 draw_setup(struct text *t)
@@ -112,7 +112,7 @@ draw_setup(struct text *t)
 		ADD_SETUP(t, "%c", "aaaaardeuns"[lot_draw(11)]);
 }
 
-/* Whether `action` would be, or make, another taker of the first EVD. */
+/* Whether with `action` another thread would take events of the first EVD. */
 static bool
 takes(const struct text *t, const char *action, const char *actor)
 {

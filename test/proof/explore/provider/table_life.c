@@ -5,7 +5,10 @@
 #include "tables.h"
 
 const struct scenario_text table_life[] = {
-	/* `ctl` frees and makes anew at once; `x` has the old handle, or is in the middle of a call. */
+	/*
+	 * `ctl` frees an object and creates one at once; `x` has the old handle, or is in the
+	 * middle of a call.
+	 */
 	{ "life/evd", "a=sw,single n",
 	    "ctl: free a; reopen a; single a; post a | p: post a; see a; post a | "
 	    "x: dequeue a; post a; wait a 1 50; disable a; resize a 70; unwaitable a; query a; "

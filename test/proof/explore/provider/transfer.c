@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* transfer -- what became of each request: what the device did, and what the event says */
+/* transfer -- each request: what the device did, and what its event contains */
 #include "play.h"
 
 #define OUTCOME_OF(status) ((uint8_t)(OUTCOME_DONE + (status)))
@@ -76,7 +76,7 @@ judge_solicits(uint64_t cookie)
 	return cookie & 1;
 }
 
-/* ---- what the events say ---- */
+/* ---- the contents of the events ---- */
 
 static const char *
 name_of(enum direction direction)
@@ -115,7 +115,7 @@ status_of(uint8_t outcome)
 	}
 }
 
-/* The event says what the device did. */
+/* The event agrees with what the device did. */
 static void
 check_contents(const struct known *k, const DAT_DTO_COMPLETION_EVENT_DATA *data)
 {
@@ -130,7 +130,7 @@ check_contents(const struct known *k, const DAT_DTO_COMPLETION_EVENT_DATA *data)
 		violation("%s %u of endpoint %c: the event has status %d, the device's is %d",
 		    name_of(k->direction), k->number, name, data->status, outcome - OUTCOME_DONE);
 	if (data->operation != (k->direction == RECEIVES ? DAT_DTO_RECEIVE : DAT_DTO_SEND))
-		violation("%s %u of endpoint %c is said to be another operation",
+		violation("%s %u of endpoint %c is reported as another operation",
 		    name_of(k->direction), k->number, name);
 	if (data->status == DAT_DTO_SUCCESS &&
 	    data->transfered_length != judge_length(data->user_cookie.as_64))
@@ -169,7 +169,7 @@ judge_transfer(const struct play_evd *evd, const DAT_DTO_COMPLETION_EVENT_DATA *
 	struct known k;
 
 	if (!find(data->user_cookie.as_64, &k))
-		violation("an event carries a cookie that nobody posted: %llx",
+		violation("an event has a cookie that was not posted: %llx",
 		    (unsigned long long)data->user_cookie.as_64);
 	trace_note("%s %u of %c is delivered: %d", name_of(k.direction), k.number,
 	    'e' + k.ep->index, data->status);
@@ -191,7 +191,7 @@ judge_transfer(const struct play_evd *evd, const DAT_DTO_COMPLETION_EVENT_DATA *
 		check_order(evd, &k);
 }
 
-/* ---- when all is quiet ---- */
+/* ---- at rest ---- */
 
 /* Whether its event is still to come; `loudly`: and is to wake the consumer. */
 static bool
@@ -223,7 +223,7 @@ check_due(const struct play_ep *ep, unsigned int direction, bool loudly)
 			    'e' + ep->index, loudly ? "not handed to an upcall" : "lost");
 }
 
-/* Nobody can run any more: what upcalls are to be woken for, they took. */
+/* No thread can run any more: the upcalls have taken every signalled completion. */
 void
 judge_transfers_rest(struct play_ep *ep)
 {

@@ -2,9 +2,9 @@
 /*
  * slab -- type-stable slots, modelled
  *
- * Stands in for dapl/object/slab.h, with the same interface, in the schedule explorer.  Few slots, which
- * are as new at the beginning of each run; a slot that was freed is the next to be handed out, so
- * that whoever comes late meets a successor at once.
+ * Stands in for dapl/object/slab.h, with the same interface, in the schedule explorer. There are
+ * few slots, which are fresh at the beginning of each run. A slot that was freed is the next one to
+ * be used, so that a late call meets a successor at once.
  */
 #ifndef REARM_DAPL_SLAB_H
 #define REARM_DAPL_SLAB_H
