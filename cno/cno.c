@@ -2,9 +2,6 @@
 /* cno -- lifetime of a CNO, its EVDs, and the end of an adapter */
 #include "cno/body.h"
 
-#include <stddef.h>
-#include <string.h>
-
 /* ---- lifetime ---- */
 
 /* No thread is inside and the job of the agent is not queued. */
@@ -62,8 +59,7 @@ cno_create(struct cno *cno, const struct cno_config *config)
 		return fd;
 	cno_lock(cno);
 	/* Clear all members of the CNO that was in the slot before. */
-	memset((char *)cno + offsetof(struct cno, serial), 0,
-	    sizeof *cno - offsetof(struct cno, serial));
+	os_clear_from(cno, serial);
 	cno->serial = config->serial;
 	cno->cfg = *config;
 	cno->listener = (struct evd_listener){ .notify = cno_on_notify, .detach = cno_on_detach };

@@ -61,7 +61,7 @@ cno_wait(struct cno_ref ref, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *handle)
 
 	*handle = DAT_HANDLE_NULL;
 	if (timeout != DAT_TIMEOUT_INFINITE)
-		deadline = os_clock_ns() + (uint64_t)timeout * 1000u;
+		deadline = os_clock_ns() + (uint64_t)timeout * OS_NS_PER_US;
 	cno = cno_enter(ref);
 	if (!cno)
 		return -ENODEV;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evd -- lifetime and settings of an EVD */
-#include <stddef.h>
-#include <string.h>
-
 #include "evd/trigger.h"
 
 void
@@ -23,8 +20,7 @@ evd_create(struct evd *evd, const struct evd_config *config)
 		return r;
 	evd_lock(evd);
 	/* Clear all members of the EVD that was in the slot before. */
-	memset((char *)evd + offsetof(struct evd, serial), 0,
-	    sizeof *evd - offsetof(struct evd, serial));
+	os_clear_from(evd, serial);
 	evd->serial = config->serial;
 	evd->cfg = *config;
 	evd->queue = queue;

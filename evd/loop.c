@@ -96,7 +96,7 @@ loop_ms_until(uint64_t due)
 
 	if (due == UINT64_MAX)
 		return -1;
-	return due > now ? (int)((due - now) / 1000000u) + 1 : 0;
+	return due > now ? (int)((due - now) / OS_NS_PER_MS) + 1 : 0;
 }
 
 /* ---- the doorbell: number of threads asleep = sleeping + tokens ---- */

@@ -18,8 +18,10 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
@@ -86,7 +88,16 @@ os_free(void *p)
 	free(p);
 }
 
+/* Clears the members of *p from `member` on: all that follows the lock of a reused slot. */
+#define os_clear_from(p, member) \
+	((void)memset((char *)(p) + offsetof(__typeof__(*(p)), member), 0, \
+	    sizeof *(p)-offsetof(__typeof__(*(p)), member)))
+
 /* ---- time ---- */
+
+#define OS_NS_PER_US 1000u
+#define OS_NS_PER_MS 1000000u
+#define OS_NS_PER_S 1000000000u
 
 static inline uint64_t
 os_clock_ns(void)
@@ -94,7 +105,7 @@ os_clock_ns(void)
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	return (uint64_t)ts.tv_sec * OS_NS_PER_S + (uint64_t)ts.tv_nsec;
 }
 
 /* ---- descriptors ---- */
@@ -156,8 +167,8 @@ os_poll(struct pollfd *fds, unsigned int n, uint64_t deadline)
 	if (deadline != UINT64_MAX) {
 		now = os_clock_ns();
 		now = deadline > now ? deadline - now : 0;
-		ts.tv_sec = (time_t)(now / 1000000000u);
-		ts.tv_nsec = (long)(now % 1000000000u);
+		ts.tv_sec = (time_t)(now / OS_NS_PER_S);
+		ts.tv_nsec = (long)(now % OS_NS_PER_S);
 		timeout = &ts;
 	}
 	r = syscall(SYS_ppoll, fds, n, timeout, NULL, 0);

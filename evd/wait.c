@@ -133,7 +133,7 @@ evd_wait(struct evd_ref ref, DAT_TIMEOUT timeout, int threshold, DAT_EVENT *even
 	int r;
 
 	if (timeout != DAT_TIMEOUT_INFINITE)
-		deadline = os_clock_ns() + (uint64_t)timeout * 1000u;
+		deadline = os_clock_ns() + (uint64_t)timeout * OS_NS_PER_US;
 	evd = evd_enter(ref);
 	if (!evd)
 		return -ENODEV;

@@ -17,8 +17,8 @@
 static uint8_t
 connect_depth(DAT_COUNT ours, uint8_t theirs)
 {
-	if (ours > 255)
-		ours = 255;
+	if (ours > UINT8_MAX)
+		ours = UINT8_MAX;
 	return ours < theirs ? (uint8_t)ours : theirs;
 }
 
@@ -26,12 +26,13 @@ void
 dapl_connect_param(const struct dapl_ep *ep, uint8_t remote_responder, uint8_t remote_initiator,
     struct rdma_conn_param *param)
 {
-	memset(param, 0, sizeof *param);
-	param->responder_resources = connect_depth(ep->attr.max_rdma_read_in, remote_initiator);
-	param->initiator_depth = connect_depth(ep->attr.max_rdma_read_out, remote_responder);
-	param->flow_control = 1;
-	param->retry_count = RETRY_COUNT;
-	param->rnr_retry_count = RETRY_COUNT;
+	*param = (struct rdma_conn_param){
+		.responder_resources = connect_depth(ep->attr.max_rdma_read_in, remote_initiator),
+		.initiator_depth = connect_depth(ep->attr.max_rdma_read_out, remote_responder),
+		.flow_control = 1,
+		.retry_count = RETRY_COUNT,
+		.rnr_retry_count = RETRY_COUNT,
+	};
 }
 
 /* ---- steps, each after the CM's event for the one before ---- */
@@ -140,7 +141,7 @@ connect_begin(struct dapl_ep *ep, struct dapl_conn *conn, const struct target *t
 		evd_hold_begin(dapl_evd_ref(ep->parts.connect), &ep->rings.hold);
 	ep->deadline = UINT64_MAX; /* for a timer of an earlier attempt that was popped too late */
 	if (to->timeout != DAT_TIMEOUT_INFINITE) {
-		uint64_t ns = (uint64_t)to->timeout * 1000u;
+		uint64_t ns = (uint64_t)to->timeout * OS_NS_PER_US;
 
 		ep->deadline = os_clock_ns() + ns;
 		loop_ready_later(dapl_ia_of(&ep->obj)->loops[0].loop, &ep->timer, ns);

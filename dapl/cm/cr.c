@@ -96,14 +96,18 @@ static bool
 cr_post_event(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
     uint32_t generation, DAT_CR_HANDLE handle) DAPL_NO_LOCK
 {
-	DAT_EVENT event = { .event_number = DAT_CONNECTION_REQUEST_EVENT };
+	DAT_EVENT event = {
+		.event_number = DAT_CONNECTION_REQUEST_EVENT,
+		.event_data.cr_arrival_event_data = {
+			.local_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&ia->address,
+			.cr_handle = handle,
+			.truncate_flag = DAT_FALSE,
+		},
+	};
 	DAT_CR_ARRIVAL_EVENT_DATA *data = &event.event_data.cr_arrival_event_data;
 	DAT_EVD_HANDLE full = DAT_HANDLE_NULL;
 	int r = -ENODEV;
 
-	data->local_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&ia->address;
-	data->cr_handle = handle;
-	data->truncate_flag = DAT_FALSE;
 	/* The lock keeps the service point and its EVD while the event is queued. */
 	dapl_object_lock(&sp->obj);
 	if (dapl_sp_is_open(sp, listener, generation)) {

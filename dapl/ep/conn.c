@@ -3,6 +3,10 @@
 
 #include "dapl/ia/ia.h"
 
+/* The ports of the qualifiers beyond the range of ports: up to the last port but one. */
+#define FOLDED_FIRST 33534
+#define FOLDED_PORTS 32001
+
 static struct dapl_slab conn_slab = DAPL_SLAB_INITIALIZER(struct dapl_conn, NULL);
 
 int
@@ -50,5 +54,5 @@ dapl_conn_close(struct dapl_conn *conn)
 uint16_t
 dapl_conn_qual_port(DAT_CONN_QUAL qual)
 {
-	return qual <= 0xffff ? (uint16_t)qual : (uint16_t)(qual % 32001 + 33534);
+	return qual <= UINT16_MAX ? (uint16_t)qual : (uint16_t)(qual % FOLDED_PORTS + FOLDED_FIRST);
 }

@@ -47,7 +47,6 @@ struct dapl_ep {
 	DAT_EP_STATE state; /* (L) */
 	_Atomic(uint32_t) generation; /* of the queue pair; changes under (L) */
 
-	unsigned int pins;	   /* (L) */
 	struct park_list unpinned; /* (L) of the slot: kept when the slot is reused */
 
 	/*
@@ -59,8 +58,10 @@ struct dapl_ep {
 	DAT_EP_ATTR attr;
 
 	_Atomic(uint32_t) failed; /* generation + 1 of a queue pair that had an error */
-	uint32_t broken;	  /* (L) likewise, taken while it was being connected */
-	struct ibv_qp *qp;	  /* (L); NULL: none yet, or between two */
+
+	unsigned int pins; /* (L) A new endpoint starts with zeroes from here on. */
+	uint32_t broken;   /* (L) as `failed`, taken while it was being connected */
+	struct ibv_qp *qp; /* (L); NULL: none yet, or between two */
 
 	struct dapl_conn *conn;	  /* (L) */
 	struct dapl_conn *doomed; /* (L) to be closed by the last pin */

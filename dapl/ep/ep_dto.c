@@ -104,13 +104,16 @@ dto_flush(struct dapl_ep *ep, const struct dto *d, struct dapl_evd *evd)
     REQUIRES(dapl_locks.object) NO_CORE_LOCK
 {
 	const struct evd_order order = { .endpoint = ep->self };
-	DAT_EVENT event = { .event_number = DAT_DTO_COMPLETION_EVENT };
-	DAT_DTO_COMPLETION_EVENT_DATA *dto = &event.event_data.dto_completion_event_data;
+	const DAT_EVENT event = {
+		.event_number = DAT_DTO_COMPLETION_EVENT,
+		.event_data.dto_completion_event_data = {
+			.ep_handle = ep->self,
+			.user_cookie = d->cookie,
+			.status = DAT_DTO_ERR_FLUSHED,
+			.operation = d->operation,
+		},
+	};
 
-	dto->ep_handle = ep->self;
-	dto->user_cookie = d->cookie;
-	dto->status = DAT_DTO_ERR_FLUSHED;
-	dto->operation = d->operation;
 	return evd_post_ordered(dapl_evd_ref(evd), EVD_STREAM_DTO, &event, &order) ?
 		   DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEVD) :
 		   DAT_SUCCESS;
@@ -119,11 +122,13 @@ dto_flush(struct dapl_ep *ep, const struct dto *d, struct dapl_evd *evd)
 static void
 dto_remember(struct dapl_wr_entry *entry, const struct dto *d, uint64_t length)
 {
-	entry->cookie = d->cookie;
-	entry->length = (DAT_SEG_LENGTH)length;
-	entry->operation = (uint8_t)d->operation;
-	entry->suppressed = d->flags & DAT_COMPLETION_SUPPRESS_FLAG;
-	entry->unsignalled = d->flags & DAT_COMPLETION_UNSIGNALLED_FLAG;
+	*entry = (struct dapl_wr_entry){
+		.cookie = d->cookie,
+		.length = (DAT_SEG_LENGTH)length,
+		.operation = (uint8_t)d->operation,
+		.suppressed = d->flags & DAT_COMPLETION_SUPPRESS_FLAG,
+		.unsignalled = d->flags & DAT_COMPLETION_UNSIGNALLED_FLAG,
+	};
 }
 
 /*

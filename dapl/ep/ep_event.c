@@ -25,13 +25,16 @@ ep_post_event(struct dapl_ep *ep, DAT_EVENT_NUMBER number, size_t size, enum how
 		.barrier = how == BEHIND_DEVICE,
 		.hold = how == RELEASING ? &ep->rings.hold : NULL,
 	};
-	DAT_EVENT event = { .event_number = number };
-	DAT_CONNECTION_EVENT_DATA *data = &event.event_data.connect_event_data;
+	const DAT_EVENT event = {
+		.event_number = number,
+		.event_data.connect_event_data = {
+			.ep_handle = ep->self,
+			.private_data_size = (DAT_COUNT)size,
+			.private_data = size ? ep->answer : NULL,
+		},
+	};
 	int r;
 
-	data->ep_handle = ep->self;
-	data->private_data_size = (DAT_COUNT)size;
-	data->private_data = size ? ep->answer : NULL;
 	r = evd_post_ordered(evd, EVD_STREAM_CONNECTION, &event, &order);
 	if (r == -ENOSPC)
 		dapl_evd_overflowed(dapl_evd_ref(ep->parts.connect));

@@ -42,13 +42,9 @@ ep_create(struct dapl_ia *ia, const struct dapl_ep_parts *parts, const DAT_EP_AT
 	dapl_object_lock(&ep->obj);
 	ep->obj.parent = &ia->parent;
 	ep->state = from ? DAT_EP_STATE_UNCONFIGURED_TENTATIVE : DAT_EP_STATE_UNCONNECTED;
-	ep->pins = 0;
 	ep->parts = *parts;
 	ep->attr = *attr;
-	ep->qp = NULL;
-	ep->conn = ep->doomed = NULL;
-	ep->owed = 0;
-	ep->concluding = false;
+	os_clear_from(ep, pins);
 	ep->timer = (struct loop_job){ .run = dapl_ep_timer_run };
 	ep->remote = remote;
 	ep->remote_qual = from ? dapl_address_port(&remote) : 0;

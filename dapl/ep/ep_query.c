@@ -11,30 +11,31 @@ DAT_RETURN
 dapl_ep_query(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask, DAT_EP_PARAM *param)
 {
 	struct dapl_ep *ep = dapl_object_lock_handle(handle, DAPL_KIND_EP);
-	DAT_EP_PARAM p = { 0 };
+	DAT_EP_PARAM p;
 	DAT_RETURN ret;
 	struct dapl_ia *ia;
 
 	if (!ep)
 		return BAD_EP;
 	ia = dapl_ia_of(&ep->obj);
-	p.ep_state = ep->state;
-	p.comm.domain = ia->address.ss_family;
-	p.comm.type = SOCK_STREAM;
-	p.local_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&ia->address;
+	p = (DAT_EP_PARAM){
+		.ep_state = ep->state,
+		.comm = { .domain = ia->address.ss_family, .type = SOCK_STREAM },
+		.local_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&ia->address,
+		.remote_port_qual = ep->remote_qual,
+		.pz_handle = dapl_ep_pz_handle(ep->parts.pz),
+		.recv_evd_handle = dapl_ep_evd_handle(ep->parts.recv),
+		.request_evd_handle = dapl_ep_evd_handle(ep->parts.request),
+		.connect_evd_handle = dapl_ep_evd_handle(ep->parts.connect),
+		.srq_handle = DAT_HANDLE_NULL,
+		.ep_attr = ep->attr,
+	};
 	/* Before it is connected another thread may be inside the call that chooses the port. */
 	if (ep->conn &&
 	    (ep->state == DAT_EP_STATE_CONNECTED || ep->state == DAT_EP_STATE_DISCONNECT_PENDING))
 		p.local_port_qual = ntohs(rdma_get_src_port(ep->conn->id));
 	if (ep->remote.ss_family != AF_UNSPEC)
 		p.remote_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&ep->remote;
-	p.remote_port_qual = ep->remote_qual;
-	p.pz_handle = dapl_ep_pz_handle(ep->parts.pz);
-	p.recv_evd_handle = dapl_ep_evd_handle(ep->parts.recv);
-	p.request_evd_handle = dapl_ep_evd_handle(ep->parts.request);
-	p.connect_evd_handle = dapl_ep_evd_handle(ep->parts.connect);
-	p.srq_handle = DAT_HANDLE_NULL;
-	p.ep_attr = ep->attr;
 	dapl_object_unlock(&ep->obj);
 	ret = dapl_err_query(!(mask & ~DAT_EP_FIELD_ALL), param);
 	if (ret != DAT_SUCCESS)

@@ -12,13 +12,12 @@ dapl_wr_ring_create(struct dapl_wr_ring *ring, int depth)
 		size *= 2;
 	if (size > DAPL_WR_PLACE_MASK / 2)
 		return -EINVAL;
-	ring->entries = os_alloc(size, sizeof *ring->entries);
-	if (!ring->entries)
-		return -ENOMEM;
-	ring->depth = (uint32_t)depth;
-	ring->mask = size - 1;
-	dapl_wr_ring_reset(ring);
-	return 0;
+	*ring = (struct dapl_wr_ring){
+		.entries = os_alloc(size, sizeof *ring->entries),
+		.depth = (uint32_t)depth,
+		.mask = size - 1,
+	};
+	return ring->entries ? 0 : -ENOMEM;
 }
 
 void

@@ -170,9 +170,11 @@ dapl_cno_query(DAT_CNO_HANDLE handle, DAT_CNO_PARAM_MASK mask, DAT_CNO_PARAM *pa
 	ret = dapl_err_query((unsigned int)mask <= DAT_CNO_FIELD_ALL, param);
 	if (ret != DAT_SUCCESS)
 		return ret;
-	param->ia_handle = dapl_registry_ia_handle(ia->self);
-	param->proxy_type = agent.proxy_agent_func ? DAT_PROXY_TYPE_AGENT : DAT_PROXY_TYPE_NONE;
-	param->proxy.agent = agent;
+	*param = (DAT_CNO_PARAM){
+		.ia_handle = dapl_registry_ia_handle(ia->self),
+		.proxy_type = agent.proxy_agent_func ? DAT_PROXY_TYPE_AGENT : DAT_PROXY_TYPE_NONE,
+		.proxy.agent = agent,
+	};
 	if (fd >= 0) {
 		param->proxy_type = DAT_PROXY_TYPE_FD;
 		param->proxy.fd = fd;

@@ -2,8 +2,6 @@
 /* evd -- an EVD as a DAT object: created, closed, freed */
 #include "dapl/evd/evd.h"
 
-#include <string.h>
-
 #include "dapl/evd/cno.h"
 #include "dapl/trace/debug.h"
 #include "dapl/ia/channel.h"
@@ -85,8 +83,7 @@ dapl_evd_create_object(struct dapl_ia *ia, const struct dapl_evd_plan *plan, str
 		config.call = dapl_trace_make_upcall;
 	l = dapl_ia_pick_loop(ia, &vector);
 	/* Clears what the slot's last EVD left. */
-	memset((char *)evd + offsetof(struct dapl_evd, flags), 0,
-	    sizeof *evd - offsetof(struct dapl_evd, flags));
+	os_clear_from(evd, flags);
 	evd->flags = plan->flags;
 	atomic_store_explicit(&evd->one_at_a_time, false, memory_order_relaxed);
 	if (plan->flags & (DAPL_EVD_CQ_FLAGS | DAPL_EVD_FLAGS_EXTENSION)) {

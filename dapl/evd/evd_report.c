@@ -7,11 +7,10 @@
 static DAT_EVENT
 report_event(DAT_EVENT_NUMBER number, DAT_HANDLE handle, DAT_COUNT reason)
 {
-	DAT_EVENT event = { .event_number = number };
-
-	event.event_data.asynch_error_event_data.dat_handle = handle;
-	event.event_data.asynch_error_event_data.reason = reason;
-	return event;
+	return (DAT_EVENT){
+		.event_number = number,
+		.event_data.asynch_error_event_data = { .dat_handle = handle, .reason = reason },
+	};
 }
 
 /* False when the IA has no EVD for them. */

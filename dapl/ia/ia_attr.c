@@ -10,20 +10,25 @@
 #define PROVIDER_MAJOR 2
 #define PROVIDER_MINOR 0
 #define NAMES_MAX 16
+#define EVD_STREAMS \
+	6 /* kinds of events that may share an EVD, by the index that udat.h gives them */
+#define GUID_TEXT 24 /* 16 digits, and room */
+#define GID_TEXT 48  /* two of these and a colon */
+#define NUMBER_TEXT 16
+#define MTU_UNKNOWN 1024
 
 /* The texts of the attributes that have only a name; they live as long as the IA. */
 struct dapl_ia_names {
 	int count;
 	DAT_NAMED_ATTR attrs[NAMES_MAX];
-	char mtu[16], guid[24], gid[48], port[8], device[64];
+	char mtu[NUMBER_TEXT], guid[GUID_TEXT], gid[GID_TEXT], port[NUMBER_TEXT];
+	char device[IBV_SYSFS_NAME_MAX];
 };
 
 static void
 ia_add(struct dapl_ia_names *n, const char *name, const char *value)
 {
-	n->attrs[n->count].name = name;
-	n->attrs[n->count].value = value;
-	n->count++;
+	n->attrs[n->count++] = (DAT_NAMED_ATTR){ .name = name, .value = value };
 }
 
 int
@@ -40,7 +45,8 @@ dapl_ia_names_create(struct dapl_ia *ia)
 	memset(&gid, 0, sizeof gid);
 	(void)ibv_query_gid(ia->verbs, number, 0, &gid);
 	active = port->state == IBV_PORT_ACTIVE;
-	snprintf(n->mtu, sizeof n->mtu, "%d", port->active_mtu ? 128 << port->active_mtu : 1024);
+	snprintf(n->mtu, sizeof n->mtu, "%d",
+	    port->active_mtu ? 128 << port->active_mtu : MTU_UNKNOWN); /* 1: 256, 2: 512, ... */
 	snprintf(n->guid, sizeof n->guid, "%016llx",
 	    (unsigned long long)be64toh(ibv_get_device_guid(ia->verbs->device)));
 	snprintf(n->gid, sizeof n->gid, "%016llx:%016llx",
@@ -99,81 +105,82 @@ dapl_ia_get_attr(const struct dapl_ia *ia, DAT_IA_ATTR *attr)
 {
 	const struct ibv_device_attr *dev = &ia->device;
 
-	memset(attr, 0, sizeof *attr);
+	*attr = (DAT_IA_ATTR){
+		.hardware_version_major = dev->hw_ver,
+		.ia_address_ptr = (DAT_IA_ADDRESS_PTR)(uintptr_t)&ia->address,
+		.max_eps = dev->max_qp,
+		.max_dto_per_ep = dev->max_qp_wr,
+		.max_rdma_read_per_ep_in = dev->max_qp_rd_atom,
+		.max_rdma_read_per_ep_out = dev->max_qp_init_rd_atom,
+		.max_evds = dev->max_cq,
+		.max_evd_qlen = dev->max_cqe,
+		.max_iov_segments_per_dto = dapl_ia_max_iov(ia),
+		.max_lmrs = dev->max_mr,
+		.max_lmr_block_size =
+		    dev->max_mr_size > UINT32_MAX ? UINT32_MAX : (DAT_SEG_LENGTH)dev->max_mr_size,
+		.max_lmr_virtual_address = UINTPTR_MAX,
+		.max_pzs = dev->max_pd,
+		.max_message_size = dapl_ia_max_message(ia),
+		.max_rdma_size = dapl_ia_max_message(ia),
+		/* Whatever the device has: the calls for RMRs and SRQs are not served (unsupported.c). */
+		.max_rmrs = 0,
+		.max_rmr_target_address = 0,
+		.max_srqs = 0,
+		.max_ep_per_srq = 0,
+		.max_recv_per_srq = 0,
+		.max_iov_segments_per_rdma_read = dapl_ia_max_read_iov(ia),
+		.max_iov_segments_per_rdma_write = dapl_ia_max_iov(ia),
+		.max_rdma_read_in = dev->max_res_rd_atom,
+		.max_rdma_read_out = ia_times(dev->max_qp, dev->max_qp_init_rd_atom),
+		/* The device may have less for all endpoints than each of them may have. */
+		.max_rdma_read_per_ep_in_guaranteed =
+		    dev->max_res_rd_atom >= ia_times(dev->max_qp, dev->max_qp_rd_atom) ? DAT_TRUE :
+											 DAT_FALSE,
+		.max_rdma_read_per_ep_out_guaranteed = DAT_TRUE,
+		.zb_supported = DAT_FALSE,
+		.extension_supported = DAT_EXTENSION_REARM,
+		.extension_version = DAT_REARM_EXTENSION_VERSION,
+	};
 	snprintf(attr->adapter_name, sizeof attr->adapter_name, "%s",
 	    ibv_get_device_name(ia->verbs->device));
 	snprintf(attr->vendor_name, sizeof attr->vendor_name, "0x%x", dev->vendor_id);
-	attr->hardware_version_major = dev->hw_ver;
 	ia_version(dev->fw_ver, &attr->firmware_version_major, &attr->firmware_version_minor);
-	attr->ia_address_ptr = (DAT_IA_ADDRESS_PTR)(uintptr_t)&ia->address;
-	attr->max_eps = dev->max_qp;
-	attr->max_dto_per_ep = dev->max_qp_wr;
-	attr->max_rdma_read_per_ep_in = dev->max_qp_rd_atom;
-	attr->max_rdma_read_per_ep_out = dev->max_qp_init_rd_atom;
-	attr->max_evds = dev->max_cq;
-	attr->max_evd_qlen = dev->max_cqe;
-	attr->max_iov_segments_per_dto = dapl_ia_max_iov(ia);
-	attr->max_lmrs = dev->max_mr;
-	attr->max_lmr_block_size =
-	    dev->max_mr_size > UINT32_MAX ? UINT32_MAX : (DAT_SEG_LENGTH)dev->max_mr_size;
-	attr->max_lmr_virtual_address = UINTPTR_MAX;
-	attr->max_pzs = dev->max_pd;
-	attr->max_message_size = dapl_ia_max_message(ia);
-	attr->max_rdma_size = dapl_ia_max_message(ia);
-	/* Whatever the device has: the calls for RMRs and SRQs are not served (unsupported.c). */
-	attr->max_rmrs = 0;
-	attr->max_rmr_target_address = 0;
-	attr->max_srqs = 0;
-	attr->max_ep_per_srq = 0;
-	attr->max_recv_per_srq = 0;
-	attr->max_iov_segments_per_rdma_read = dapl_ia_max_read_iov(ia);
-	attr->max_iov_segments_per_rdma_write = dapl_ia_max_iov(ia);
-	attr->max_rdma_read_in = dev->max_res_rd_atom;
-	attr->max_rdma_read_out = ia_times(dev->max_qp, dev->max_qp_init_rd_atom);
-	/* The device may have less for all endpoints than each of them may have. */
-	attr->max_rdma_read_per_ep_in_guaranteed =
-	    dev->max_res_rd_atom >= ia_times(dev->max_qp, dev->max_qp_rd_atom) ? DAT_TRUE :
-										 DAT_FALSE;
-	attr->max_rdma_read_per_ep_out_guaranteed = DAT_TRUE;
-	attr->zb_supported = DAT_FALSE;
-	attr->extension_supported = DAT_EXTENSION_REARM;
-	attr->extension_version = DAT_REARM_EXTENSION_VERSION;
 }
 
 void
 dapl_ia_get_provider_attr(const struct dapl_ia *ia, DAT_PROVIDER_ATTR *attr)
 {
 	const struct dapl_provider *p = ia->provider;
+	const DAT_PROVIDER_ATTR all = {
+		.provider_version_major = PROVIDER_MAJOR,
+		.provider_version_minor = PROVIDER_MINOR,
+		/* The registry finds the dat.conf record again by these two and is_thread_safe. */
+		.dapl_version_major = p->info.dapl_version_major,
+		.dapl_version_minor = p->info.dapl_version_minor,
+		.is_thread_safe = p->info.is_thread_safe,
+		.lmr_mem_types_supported = (DAT_MEM_TYPE)(DAT_MEM_TYPE_VIRTUAL | DAT_MEM_TYPE_LMR),
+		.iov_ownership_on_return = DAT_IOV_CONSUMER,
+		.dat_qos_supported = DAT_QOS_BEST_EFFORT,
+		.completion_flags_supported = DAPL_IA_COMPLETION_FLAGS,
+		.max_private_data_size = DAPL_IA_MAX_PRIVATE_DATA,
+		.supports_multipath = DAT_FALSE,
+		.ep_creator = DAT_PSP_CREATES_EP_IFASKED,
+		.pz_support = DAT_PZ_UNIQUE,
+		.optimal_buffer_alignment = DAT_OPTIMAL_ALIGNMENT,
+		.evd_stream_merging_supported = { [0 ... EVD_STREAMS -
+						      1] = { [0 ... EVD_STREAMS - 1] = DAT_TRUE } },
+		.srq_supported = DAT_FALSE,
+		.lmr_sync_req = DAT_FALSE,
+		.dto_async_return_guaranteed = DAT_FALSE,
+		.rdma_write_for_rdma_read_req = DAT_FALSE,
+		.rmr_scope_supported = DAT_RMR_SCOPE_PZ,
+		.is_signal_safe = DAT_FALSE,
+		.ha_supported = DAT_FALSE,
+		.ha_loadbalancing = DAT_HA_LB_NONE,
+		.num_provider_specific_attr = ia->names->count,
+		.provider_specific_attr = ia->names->attrs,
+	};
 
-	memset(attr, 0, sizeof *attr);
+	memcpy(attr, &all, sizeof *attr); /* it has constant members */
 	snprintf(attr->provider_name, sizeof attr->provider_name, "%s", p->info.ia_name);
-	attr->provider_version_major = PROVIDER_MAJOR;
-	attr->provider_version_minor = PROVIDER_MINOR;
-	/* The registry finds the dat.conf record again by these two and is_thread_safe. */
-	attr->dapl_version_major = p->info.dapl_version_major;
-	attr->dapl_version_minor = p->info.dapl_version_minor;
-	attr->is_thread_safe = p->info.is_thread_safe;
-	attr->lmr_mem_types_supported = (DAT_MEM_TYPE)(DAT_MEM_TYPE_VIRTUAL | DAT_MEM_TYPE_LMR);
-	attr->iov_ownership_on_return = DAT_IOV_CONSUMER;
-	attr->dat_qos_supported = DAT_QOS_BEST_EFFORT;
-	attr->completion_flags_supported = DAPL_IA_COMPLETION_FLAGS;
-	attr->max_private_data_size = DAPL_IA_MAX_PRIVATE_DATA;
-	attr->supports_multipath = DAT_FALSE;
-	attr->ep_creator = DAT_PSP_CREATES_EP_IFASKED;
-	attr->pz_support = DAT_PZ_UNIQUE;
-	attr->optimal_buffer_alignment = DAT_OPTIMAL_ALIGNMENT;
-	for (int i = 0; i < 6; i++)
-		for (int j = 0; j < 6; j++)
-			*(DAT_BOOLEAN *)(uintptr_t)&attr->evd_stream_merging_supported[i][j] =
-			    DAT_TRUE;
-	attr->srq_supported = DAT_FALSE;
-	attr->lmr_sync_req = DAT_FALSE;
-	attr->dto_async_return_guaranteed = DAT_FALSE;
-	attr->rdma_write_for_rdma_read_req = DAT_FALSE;
-	attr->rmr_scope_supported = DAT_RMR_SCOPE_PZ;
-	attr->is_signal_safe = DAT_FALSE;
-	attr->ha_supported = DAT_FALSE;
-	attr->ha_loadbalancing = DAT_HA_LB_NONE;
-	attr->num_provider_specific_attr = ia->names->count;
-	attr->provider_specific_attr = ia->names->attrs;
 }

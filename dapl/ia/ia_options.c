@@ -6,6 +6,8 @@
 #include "dapl/trace/debug.h"
 #include "dapl/ia/ia.h"
 
+#define LOOPS_OPTION "loops="
+
 static int
 ia_options_parse_loops(const char *text, struct dapl_ia_options *options)
 {
@@ -32,8 +34,7 @@ dapl_ia_options_parse(const char *params, struct dapl_ia_options *options)
 	char text[DAPL_PROVIDER_PARAMS_MAX], *rest = NULL, *word;
 	int n = 0, r = 0;
 
-	memset(options, 0, sizeof *options);
-	options->loops = 1;
+	*options = (struct dapl_ia_options){ .loops = 1 };
 	strncpy(text, params, sizeof text - 1);
 	text[sizeof text - 1] = '\0';
 	for (word = strtok_r(text, " \t", &rest); word && !r; word = strtok_r(NULL, " \t", &rest)) {
@@ -41,8 +42,8 @@ dapl_ia_options_parse(const char *params, struct dapl_ia_options *options)
 			if (strlen(word) >= sizeof options->where)
 				return -EINVAL;
 			strcpy(options->where, word);
-		} else if (strncmp(word, "loops=", 6) == 0) {
-			r = ia_options_parse_loops(word + 6, options);
+		} else if (strncmp(word, LOOPS_OPTION, strlen(LOOPS_OPTION)) == 0) {
+			r = ia_options_parse_loops(word + strlen(LOOPS_OPTION), options);
 		} else if (strcmp(word, "step") == 0) {
 			options->stepped = true;
 		} else if (n == 2 && strspn(word, "0123456789") == strlen(word)) {

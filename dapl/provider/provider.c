@@ -22,6 +22,9 @@ EXPORTED DAT_RETURN dapl_extensions(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_li
 /* Keys of one name: versions and thread safeties.  A table of functions cannot grow. */
 #define OPENERS 32
 #define BUCKETS 256
+/* Spread texts well over the buckets. */
+#define HASH_SEED 5381
+#define HASH_FACTOR 33
 
 static pthread_mutex_t providers_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct dapl_provider *providers[BUCKETS]; /* by name; guarded by the mutex, only added to */
@@ -48,10 +51,10 @@ static const DAT_PROVIDER provider_functions = {
 static struct dapl_provider **
 provider_bucket_of(const char *name) REQUIRES(dapl_locks.providers)
 {
-	unsigned int hash = 5381;
+	unsigned int hash = HASH_SEED;
 
 	while (*name)
-		hash = hash * 33 + (unsigned char)*name++;
+		hash = hash * HASH_FACTOR + (unsigned char)*name++;
 	return &providers[hash % BUCKETS];
 }
 

@@ -12,6 +12,8 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#define LINE_MAX_BYTES 1024
+
 unsigned int dapl_debug_classes;
 
 static pthread_once_t debug_once = PTHREAD_ONCE_INIT;
@@ -93,7 +95,7 @@ dapl_debug_setup(void)
 static void
 debug_print(const char *format, va_list args)
 {
-	char text[1024];
+	char text[LINE_MAX_BYTES];
 	int saved = errno;
 	long thread = syscall(SYS_gettid);
 

@@ -14,6 +14,9 @@
 #include "dapl/trace/debug.h"
 #include "dapl/trace/name.h"
 
+#define STRING_MAX 128 /* bytes of a string that a line shows */
+#define PAGE 4096      /* the smallest: memory is readable by pages */
+
 void
 dapl_trace_add(struct dapl_trace_line *line, const char *format, ...)
 {
@@ -130,8 +133,8 @@ dapl_trace_handle_at(struct dapl_trace_line *line, const char *name, const DAT_H
 void
 dapl_trace_string(struct dapl_trace_line *line, const char *name, const char *v)
 {
-	char text[128];
-	size_t room = 4096 - (uintptr_t)v % 4096; /* what is readable at all in its page */
+	char text[STRING_MAX];
+	size_t room = PAGE - (uintptr_t)v % PAGE; /* what is readable at all in its page */
 
 	if (room >= sizeof text)
 		room = sizeof text - 1;

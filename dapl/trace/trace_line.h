@@ -14,8 +14,10 @@
 #include <dat2/udat.h>
 #include <dat2/dat_upcall.h>
 
+#define DAPL_TRACE_LINE_MAX 900
+
 struct dapl_trace_line {
-	char text[900];
+	char text[DAPL_TRACE_LINE_MAX];
 	size_t used;
 	bool first; /* no value yet */
 };

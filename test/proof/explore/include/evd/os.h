@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/epoll.h>
 
 struct os_site {
@@ -34,6 +35,9 @@ struct os_site {
 #define EVD_BUDGET 3
 #define LOOP_BATCH 2
 #define LOOP_SOURCES 2
+
+#define OS_NS_PER_US 1000u
+#define OS_NS_PER_MS 1000000u
 
 struct os_mutex {
 	uint8_t owner; /* the holder's number + 1, or 0 */
@@ -91,6 +95,9 @@ void world_self_at_exit(void (*fini)(struct os_self *self));
 #define os_unlock(m) world_unlock((m), OS_SITE)
 #define os_alloc(count, size) world_alloc((count), (size), OS_SITE)
 #define os_free(p) world_free((p), OS_SITE)
+#define os_clear_from(p, member) \
+	((void)memset((char *)(p) + offsetof(__typeof__(*(p)), member), 0, \
+	    sizeof *(p)-offsetof(__typeof__(*(p)), member)))
 #define os_clock_ns() world_clock_ns(OS_SITE)
 #define os_event_open(tokens) world_event_open((tokens), OS_SITE)
 #define os_event_set(fd) world_event_set((fd), OS_SITE)
