@@ -76,7 +76,7 @@ rdma_free_devices(struct ibv_context **list)
 
 int
 rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **out, void *context,
-    enum rdma_port_space ps) NO_CM_LOCK
+    enum rdma_port_space ps) SOFT_NO_CM_LOCK
 {
 	struct rdma_event_channel *own = NULL;
 	struct soft_id *id;

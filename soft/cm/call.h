@@ -11,6 +11,6 @@
 
 /* Sends a request to the process that owns the port; if there is none, the request is rejected. */
 void soft_cm_call(struct soft_id *id, const struct soft_cm_message *request)
-    REQUIRES(soft_locks.cm) NO_PEERS_LOCK;
+    REQUIRES(soft_locks.cm) SOFT_NO_PEERS_LOCK;
 
 #endif

@@ -137,10 +137,10 @@ struct soft_id {
 	struct soft_event disconnected; /* DISCONNECTED: needs no memory, so it cannot fail */
 };
 
-void soft_cm_lock(void) ACQUIRE(soft_locks.cm) NO_SEND_LOCK;
+void soft_cm_lock(void) ACQUIRE(soft_locks.cm) SOFT_NO_SEND_LOCK;
 void soft_cm_unlock(void) RELEASE(soft_locks.cm);
 /* Sleeps until the condition is signalled; the lock is released meanwhile. */
-void soft_cm_sleep(pthread_cond_t *condition) REQUIRES(soft_locks.cm) NO_SEND_LOCK;
+void soft_cm_sleep(pthread_cond_t *condition) REQUIRES(soft_locks.cm) SOFT_NO_SEND_LOCK;
 void soft_cm_lock_reset(void); /* in a forked child */
 
 static inline struct soft_id *

@@ -88,7 +88,7 @@ connect_send_reply(struct soft_id *id, const struct rdma_conn_param *param) REQU
 }
 
 int
-rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param) NO_CM_LOCK
+rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT_NO_CM_LOCK
 {
 	struct soft_id *id = soft_id_of(public);
 	struct rdma_addr *addr = &public->route.addr;
@@ -131,7 +131,7 @@ rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param) NO_CM_LOC
 }
 
 int
-rdma_listen(struct rdma_cm_id *public, int backlog) NO_CM_LOCK
+rdma_listen(struct rdma_cm_id *public, int backlog) SOFT_NO_CM_LOCK
 {
 	struct soft_id *id = soft_id_of(public);
 	struct sockaddr_in any = { .sin_family = AF_INET };
@@ -150,7 +150,7 @@ rdma_listen(struct rdma_cm_id *public, int backlog) NO_CM_LOCK
 }
 
 int
-rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *param) NO_CM_LOCK
+rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT_NO_CM_LOCK
 {
 	struct soft_id *id = soft_id_of(public);
 	enum soft_id_state state = soft_id_state(id);
@@ -183,7 +183,7 @@ rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *param) NO_CM_LOCK
 }
 
 int
-rdma_establish(struct rdma_cm_id *public) NO_CM_LOCK
+rdma_establish(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
 {
 	struct soft_id *id = soft_id_of(public);
 	int r;
@@ -197,7 +197,7 @@ rdma_establish(struct rdma_cm_id *public) NO_CM_LOCK
 }
 
 int
-rdma_reject(struct rdma_cm_id *public, const void *data, uint8_t length) NO_CM_LOCK
+rdma_reject(struct rdma_cm_id *public, const void *data, uint8_t length) SOFT_NO_CM_LOCK
 {
 	struct soft_id *id = soft_id_of(public);
 	int r = 0;
@@ -216,7 +216,7 @@ rdma_reject(struct rdma_cm_id *public, const void *data, uint8_t length) NO_CM_L
 }
 
 int
-rdma_disconnect(struct rdma_cm_id *public) NO_CM_LOCK
+rdma_disconnect(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
 {
 	struct soft_id *id = soft_id_of(public);
 
@@ -241,7 +241,7 @@ rdma_disconnect(struct rdma_cm_id *public) NO_CM_LOCK
 }
 
 int
-rdma_notify(struct rdma_cm_id *public, enum ibv_event_type event) NO_CM_LOCK
+rdma_notify(struct rdma_cm_id *public, enum ibv_event_type event) SOFT_NO_CM_LOCK
 {
 	if (event != IBV_EVENT_COMM_EST)
 		return soft_cm_result(EINVAL);

@@ -248,7 +248,7 @@ soft_cm_established(struct soft_id *id)
 }
 
 void
-soft_event_drop(struct soft_id *id)
+soft_event_purge(struct soft_id *id)
 {
 	struct soft_event_channel *channel = soft_event_channel_of(id->public.channel);
 	struct soft_event *event = TAILQ_FIRST(&channel->events);
@@ -273,7 +273,7 @@ void
 soft_cm_refuse(struct soft_id *child)
 {
 	soft_cm_disconnect(child);
-	soft_event_drop(child);
+	soft_event_purge(child);
 	soft_cm_device_put(); /* not the last: the listener has one */
 	soft_id_free(child);
 }

@@ -12,33 +12,34 @@
 
 struct soft_link;
 
-void soft_cm_deliver(const struct soft_cm_message *message) REQUIRES(soft_locks.cm) NO_SEND_LOCK;
+void soft_cm_deliver(const struct soft_cm_message *message)
+    REQUIRES(soft_locks.cm) SOFT_NO_SEND_LOCK;
 
 /* On the progress thread, takes the lock: a message of another process.  False if malformed. */
-bool soft_cm_frame(struct soft_link *link, const struct soft_wire_cm *cm) NO_CM_LOCK;
+bool soft_cm_frame(struct soft_link *link, const struct soft_wire_cm *cm) SOFT_NO_CM_LOCK;
 
 /* Takes the lock: a link is closed, and the peers of the ids that used it are lost. */
-void soft_cm_link_lost(unsigned int slot, bool incoming) NO_CM_LOCK;
+void soft_cm_link_lost(unsigned int slot, bool incoming) SOFT_NO_CM_LOCK;
 
 /* An RTU came, or a message on the queue pair, which means the same. */
-void soft_cm_ready(struct soft_id *id) REQUIRES(soft_locks.cm) NO_SEND_LOCK;
+void soft_cm_ready(struct soft_id *id) REQUIRES(soft_locks.cm) SOFT_NO_SEND_LOCK;
 
 /* RTU; the consumer's queue pair is ready. */
-void soft_cm_established(struct soft_id *id) REQUIRES(soft_locks.cm) NO_SEND_LOCK;
+void soft_cm_established(struct soft_id *id) REQUIRES(soft_locks.cm) SOFT_NO_SEND_LOCK;
 
 /* Ends the connection or attempt: rejects or disconnects the other side, if there is one. */
-void soft_cm_disconnect(struct soft_id *id) REQUIRES(soft_locks.cm) NO_SEND_LOCK;
+void soft_cm_disconnect(struct soft_id *id) REQUIRES(soft_locks.cm) SOFT_NO_SEND_LOCK;
 
 /* Frees the id of a request that the consumer never saw. */
-void soft_cm_refuse(struct soft_id *child) REQUIRES(soft_locks.cm) NO_SEND_LOCK;
+void soft_cm_refuse(struct soft_id *child) REQUIRES(soft_locks.cm) SOFT_NO_SEND_LOCK;
 
 /* Drops the events that are queued for the id; requests among them are rejected. */
-void soft_event_drop(struct soft_id *id) REQUIRES(soft_locks.cm) NO_SEND_LOCK;
+void soft_event_purge(struct soft_id *id) REQUIRES(soft_locks.cm) SOFT_NO_SEND_LOCK;
 
 /* No process listens at the port of the request. */
-void soft_cm_reject_request(struct soft_id *id) REQUIRES(soft_locks.cm) NO_SEND_LOCK;
+void soft_cm_reject_request(struct soft_id *id) REQUIRES(soft_locks.cm) SOFT_NO_SEND_LOCK;
 
 /* The peer did not answer in time. */
-void soft_cm_give_up(struct soft_id *id) REQUIRES(soft_locks.cm) NO_SEND_LOCK;
+void soft_cm_give_up(struct soft_id *id) REQUIRES(soft_locks.cm) SOFT_NO_SEND_LOCK;
 
 #endif

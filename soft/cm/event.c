@@ -122,7 +122,7 @@ soft_event_take(struct soft_event_channel *channel)
 }
 
 int
-rdma_ack_cm_event(struct rdma_cm_event *public) NO_CM_LOCK
+rdma_ack_cm_event(struct rdma_cm_event *public) SOFT_NO_CM_LOCK
 {
 	struct soft_event *event;
 

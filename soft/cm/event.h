@@ -19,7 +19,7 @@ void soft_event_remove(struct soft_event_channel *channel, struct soft_event *ev
     REQUIRES(soft_locks.cm);
 
 /* Takes the lock: dequeues the next event and counts it as reported; NULL if there is none. */
-struct soft_event *soft_event_take(struct soft_event_channel *channel) NO_CM_LOCK;
+struct soft_event *soft_event_take(struct soft_event_channel *channel) SOFT_NO_CM_LOCK;
 
 /* Gives the id another channel and moves its queued events there. */
 void soft_event_move(struct soft_id *id, struct rdma_event_channel *to) REQUIRES(soft_locks.cm);

@@ -10,7 +10,7 @@
 
 /* The passive side of librdmacm: a request becomes an id when it is read. */
 static bool
-event_process_request(struct soft_event *event) NO_CM_LOCK
+event_process_request(struct soft_event *event) SOFT_NO_CM_LOCK
 {
 	struct soft_id *child = event->child, *listener = event->id;
 	struct rdma_event_channel *own = NULL;
@@ -36,7 +36,7 @@ event_process_request(struct soft_event *event) NO_CM_LOCK
 }
 
 static void
-event_process_response(struct soft_event *event) NO_CM_LOCK
+event_process_response(struct soft_event *event) SOFT_NO_CM_LOCK
 {
 	struct soft_id *id = event->id;
 	int r;

@@ -8,6 +8,6 @@
 #include "cm.h"
 
 /* For an id without a channel of the consumer: waits for its next event; 0, or -1 with errno. */
-int soft_event_complete(struct soft_id *id) NO_CM_LOCK;
+int soft_event_complete(struct soft_id *id) SOFT_NO_CM_LOCK;
 
 #endif

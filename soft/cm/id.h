@@ -17,7 +17,7 @@ void soft_ids_reset(void); /* in a forked child */
 struct soft_id *soft_id_find(uint32_t number) REQUIRES(soft_locks.cm);
 
 /* Takes the lock.  The state may change at once; the caller must not depend on it. */
-enum soft_id_state soft_id_state(struct soft_id *id) NO_CM_LOCK;
+enum soft_id_state soft_id_state(struct soft_id *id) SOFT_NO_CM_LOCK;
 
 /* Calls fn for every id; it may neither create nor free one. */
 void soft_id_each(void (*fn)(struct soft_id *id, void *arg), void *arg) REQUIRES(soft_locks.cm);
@@ -26,8 +26,8 @@ void soft_id_each(void (*fn)(struct soft_id *id, void *arg), void *arg) REQUIRES
  * The id takes a reference to the device; show() also sets the fields by which the consumer sees
  * it. 0 or -errno.  Starting the device takes the runtime lock, so the CM lock must not be held.
  */
-int soft_id_attach_device(struct soft_id *id) NO_LOCK;
-int soft_id_show_device(struct soft_id *id) NO_LOCK;
+int soft_id_attach_device(struct soft_id *id) SOFT_NO_LOCK;
+int soft_id_show_device(struct soft_id *id) SOFT_NO_LOCK;
 
 /* The same for the id of a request, whose listener has a reference; the CM lock is held. */
 void soft_id_inherit_device(struct soft_id *child) REQUIRES(soft_locks.cm);

@@ -13,7 +13,7 @@
 #include <string.h>
 
 int
-rdma_destroy_id(struct rdma_cm_id *public) NO_CM_LOCK
+rdma_destroy_id(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
 {
 	struct soft_id *id = soft_id_of(public);
 	struct rdma_event_channel *own = id->sync ? public->channel : NULL;
@@ -27,10 +27,10 @@ rdma_destroy_id(struct rdma_cm_id *public) NO_CM_LOCK
 	}
 	soft_cm_lock();
 	soft_service_detach(id);
-	soft_event_drop(id);
+	soft_event_purge(id);
 	soft_cm_disconnect(id);
 	soft_event_wait_acknowledged(id);
-	soft_event_drop(id);
+	soft_event_purge(id);
 	soft_wait_stop(id);
 	soft_id_free(id);
 	soft_cm_unlock();
@@ -42,7 +42,7 @@ rdma_destroy_id(struct rdma_cm_id *public) NO_CM_LOCK
 }
 
 int
-rdma_migrate_id(struct rdma_cm_id *public, struct rdma_event_channel *channel) NO_CM_LOCK
+rdma_migrate_id(struct rdma_cm_id *public, struct rdma_event_channel *channel) SOFT_NO_CM_LOCK
 {
 	struct rdma_event_channel *from = public->channel, *own = NULL;
 	struct soft_id *id = soft_id_of(public);
@@ -83,7 +83,7 @@ rdma_get_dst_port(struct rdma_cm_id *id)
 
 int
 rdma_set_option(
-    struct rdma_cm_id *public, int level, int optname, void *optval, size_t optlen) NO_CM_LOCK
+    struct rdma_cm_id *public, int level, int optname, void *optval, size_t optlen) SOFT_NO_CM_LOCK
 {
 	struct soft_id *id = soft_id_of(public);
 	int value = 0;

@@ -9,7 +9,7 @@
 
 #include "cm.h"
 
-int soft_cm_qp_ready(struct soft_id *id) NO_CM_LOCK; /* to RTS: 0 or an errno */
-void soft_cm_qp_error(struct soft_id *id) NO_CM_LOCK;
+int soft_cm_qp_ready(struct soft_id *id) SOFT_NO_CM_LOCK; /* to RTS: 0 or an errno */
+void soft_cm_qp_error(struct soft_id *id) SOFT_NO_CM_LOCK;
 
 #endif

@@ -24,7 +24,7 @@ soft_cm_carry(unsigned int slot, bool incoming, const struct soft_cm_message *me
 	soft_cm_pack(&cm, message);
 	r = soft_link_send_cm(link, &cm);
 	if (r)
-		soft_link_shutdown(link);
+		soft_link_stop(link);
 	soft_link_put(link);
 	return r;
 }

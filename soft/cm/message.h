@@ -14,16 +14,16 @@
  * the link takes no more it is shut down, and both sides see that it is lost.
  */
 int soft_cm_carry(unsigned int slot, bool incoming, const struct soft_cm_message *message)
-    REQUIRES(soft_locks.cm) NO_PEERS_LOCK;
+    REQUIRES(soft_locks.cm) SOFT_NO_PEERS_LOCK;
 
 /* Answers a message for which there is no id. */
 void soft_cm_answer(const struct soft_cm_message *to, enum soft_cm_type type, uint16_t reason)
-    REQUIRES(soft_locks.cm) NO_PEERS_LOCK;
+    REQUIRES(soft_locks.cm) SOFT_NO_PEERS_LOCK;
 
 /* To the peer of the id.  If it cannot be sent, both sides see the lost link. */
 void soft_cm_dispatch(const struct soft_id *id, const struct soft_cm_message *message)
-    REQUIRES(soft_locks.cm) NO_PEERS_LOCK;
+    REQUIRES(soft_locks.cm) SOFT_NO_PEERS_LOCK;
 void soft_cm_send(struct soft_id *id, enum soft_cm_type type, uint16_t reason, const void *data,
-    uint8_t data_length) REQUIRES(soft_locks.cm) NO_PEERS_LOCK;
+    uint8_t data_length) REQUIRES(soft_locks.cm) SOFT_NO_PEERS_LOCK;
 
 #endif

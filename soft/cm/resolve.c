@@ -93,7 +93,7 @@ resolve_create_path(void)
 }
 
 int
-rdma_bind_addr(struct rdma_cm_id *public, struct sockaddr *address) NO_CM_LOCK
+rdma_bind_addr(struct rdma_cm_id *public, struct sockaddr *address) SOFT_NO_CM_LOCK
 {
 	struct soft_id *id = soft_id_of(public);
 	bool wild;
@@ -120,7 +120,7 @@ rdma_bind_addr(struct rdma_cm_id *public, struct sockaddr *address) NO_CM_LOCK
 
 int
 rdma_resolve_addr(struct rdma_cm_id *public, struct sockaddr *source, struct sockaddr *target,
-    int timeout_ms) NO_CM_LOCK
+    int timeout_ms) SOFT_NO_CM_LOCK
 {
 	struct soft_id *id = soft_id_of(public);
 	struct sockaddr_storage to;
@@ -158,7 +158,7 @@ rdma_resolve_addr(struct rdma_cm_id *public, struct sockaddr *source, struct soc
 }
 
 int
-rdma_resolve_route(struct rdma_cm_id *public, int timeout_ms) NO_CM_LOCK
+rdma_resolve_route(struct rdma_cm_id *public, int timeout_ms) SOFT_NO_CM_LOCK
 {
 	struct soft_id *id = soft_id_of(public);
 	struct ibv_sa_path_rec *path = resolve_create_path();

@@ -8,7 +8,7 @@
 #include "cm.h"
 
 /* The context with a reference; NULL and errno on failure. */
-struct soft_context *soft_cm_device_get(void) NO_LOCK;
+struct soft_context *soft_cm_device_get(void) SOFT_NO_LOCK;
 /* The same for a caller that has another reference. */
 struct soft_context *soft_cm_device_get_more(void) EXCLUDES(soft_locks.shared);
 /* The last reference is not put with the CM lock held: the runtime stops then. */

@@ -21,7 +21,7 @@ static TAILQ_HEAD(, soft_id) retrying = TAILQ_HEAD_INITIALIZER(retrying);
 static struct soft_timer timer = { .fn = wait_tick };
 
 static void
-wait_set_timer(void)
+wait_start_timer(void)
 {
 	const struct soft_id *first = TAILQ_FIRST(&waiting), *retrier = TAILQ_FIRST(&retrying);
 	uint64_t when = UINT64_MAX;
@@ -31,12 +31,12 @@ wait_set_timer(void)
 	if (retrier && retrier->retry_at < when)
 		when = retrier->retry_at;
 	if (when != UINT64_MAX)
-		soft_timer_set(&timer, when);
+		soft_timer_start(&timer, when);
 }
 
 /* All ids wait equally long, so the place is at the end, unless the time factor has changed. */
 static void
-wait_enter(struct soft_id *id) REQUIRES(soft_locks.cm)
+wait_add(struct soft_id *id) REQUIRES(soft_locks.cm)
 {
 	struct soft_id *before = TAILQ_LAST(&waiting, waiting);
 
@@ -51,7 +51,7 @@ wait_enter(struct soft_id *id) REQUIRES(soft_locks.cm)
 }
 
 static void
-wait_leave(struct soft_id *id) REQUIRES(soft_locks.cm)
+wait_remove(struct soft_id *id) REQUIRES(soft_locks.cm)
 {
 	if (id->is_waiting)
 		TAILQ_REMOVE(&waiting, id, wait_link);
@@ -105,11 +105,11 @@ wait_tick_id(struct soft_id *id, uint64_t now) REQUIRES(soft_locks.cm)
 	}
 	if (id->peer_number && id->state != SOFT_ID_DISCONNECTING)
 		soft_cm_send(id, SOFT_CM_ASK, 0, NULL, 0);
-	wait_enter(id);
+	wait_add(id);
 }
 
 static void
-wait_tick(struct soft_timer *unused) NO_CM_LOCK
+wait_tick(struct soft_timer *unused) SOFT_NO_CM_LOCK
 {
 	struct soft_id *id;
 	uint64_t now = soft_now();
@@ -118,26 +118,26 @@ wait_tick(struct soft_timer *unused) NO_CM_LOCK
 	soft_cm_lock();
 	wait_send_requests(now);
 	while ((id = TAILQ_FIRST(&waiting)) && id->tick <= now) {
-		wait_leave(id);
+		wait_remove(id);
 		wait_tick_id(id, now);
 	}
-	wait_set_timer();
+	wait_start_timer();
 	soft_cm_unlock();
 }
 
 void
 soft_wait_start(struct soft_id *id)
 {
-	wait_leave(id);
+	wait_remove(id);
 	id->sent = id->heard = soft_now();
-	wait_enter(id);
-	wait_set_timer();
+	wait_add(id);
+	wait_start_timer();
 }
 
 void
 soft_wait_stop(struct soft_id *id)
 {
-	wait_leave(id);
+	wait_remove(id);
 	wait_drop_request(id);
 }
 
@@ -150,7 +150,7 @@ soft_wait_to_call(struct soft_id *id, const struct soft_cm_message *request)
 	*id->unsent = *request;
 	id->retry_at = soft_now() + RETRY_TIME;
 	TAILQ_INSERT_TAIL(&retrying, id, retry_link);
-	wait_set_timer();
+	wait_start_timer();
 	return 0;
 }
 

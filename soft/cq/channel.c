@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 static void
-channel_lock(struct soft_channel *channel) ACQUIRE(soft_locks.channel) NO_PEERS_LOCK UNCHECKED
+channel_lock(struct soft_channel *channel) ACQUIRE(soft_locks.channel) SOFT_NO_PEERS_LOCK UNCHECKED
 {
 	pthread_mutex_lock(&channel->lock);
 }
@@ -19,7 +19,7 @@ channel_unlock(struct soft_channel *channel) RELEASE(soft_locks.channel) UNCHECK
 
 /* A CQ with further events moves to the end, so that the others get their turn. */
 static struct soft_cq *
-channel_next(struct soft_channel *channel) NO_EVENT_LOCK
+channel_next(struct soft_channel *channel) SOFT_NO_EVENT_LOCK
 {
 	struct soft_cq *cq;
 
@@ -73,7 +73,7 @@ fail:
 }
 
 int
-ibv_destroy_comp_channel(struct ibv_comp_channel *ibv) NO_EVENT_LOCK
+ibv_destroy_comp_channel(struct ibv_comp_channel *ibv) SOFT_NO_EVENT_LOCK
 {
 	struct soft_channel *channel = soft_channel_of(ibv);
 	struct soft_context *ctx = soft_context_of(ibv->context);
@@ -148,7 +148,7 @@ ibv_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **cq, void **cq_con
 }
 
 void
-ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents) NO_LEAF_LOCK
+ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents) SOFT_NO_LEAF_LOCK
 {
 	soft_completed_lock(&cq->mutex);
 	cq->comp_events_completed += nevents;

@@ -25,16 +25,16 @@ soft_channel_of(struct ibv_comp_channel *channel)
 	return soft_container_of(channel, struct soft_channel, ibv);
 }
 
-void soft_channel_attach(struct soft_channel *channel) NO_EVENT_LOCK;
+void soft_channel_attach(struct soft_channel *channel) SOFT_NO_EVENT_LOCK;
 
 /* Queues one event of the CQ; the caller holds the lock of the CQ. */
 void soft_channel_post(struct soft_channel *channel, struct soft_cq *cq)
-    REQUIRES(soft_locks.cq) NO_EVENT_LOCK;
+    REQUIRES(soft_locks.cq) SOFT_NO_EVENT_LOCK;
 
 /*
  * Removes the CQ, drops its unread events, and returns how many of its events were read: the
  * caller waits until as many are acknowledged.
  */
-uint32_t soft_channel_detach(struct soft_channel *channel, struct soft_cq *cq) NO_EVENT_LOCK;
+uint32_t soft_channel_detach(struct soft_channel *channel, struct soft_cq *cq) SOFT_NO_EVENT_LOCK;
 
 #endif

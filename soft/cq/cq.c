@@ -12,7 +12,7 @@
 #define SPINS 64u
 
 static void
-cq_timer_expired(struct soft_timer *timer) NO_CQ_LOCK
+cq_timer_expired(struct soft_timer *timer) SOFT_NO_CQ_LOCK
 {
 	struct soft_cq *cq = soft_container_of(timer, struct soft_cq, timer);
 
@@ -23,7 +23,7 @@ cq_timer_expired(struct soft_timer *timer) NO_CQ_LOCK
 
 /* Entries that were added before the overrun are valid; after them polling fails. */
 static int
-cq_poll_empty(struct soft_cq *cq) NO_CQ_LOCK
+cq_poll_empty(struct soft_cq *cq) SOFT_NO_CQ_LOCK
 {
 	uint32_t idle = soft_counter_load(&cq->idle) + 1; /* a lost count does no harm */
 	int r;
@@ -114,7 +114,7 @@ soft_cq_poll(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
 }
 
 int
-soft_cq_arm(struct ibv_cq *ibv, int solicited_only) NO_CQ_LOCK
+soft_cq_arm(struct ibv_cq *ibv, int solicited_only) SOFT_NO_CQ_LOCK
 {
 	struct soft_cq *cq = soft_cq_of(ibv);
 	enum soft_armed wanted = solicited_only ? SOFT_ARMED_SOLICITED : SOFT_ARMED_ANY;
@@ -216,7 +216,7 @@ fail:
 }
 
 int
-ibv_resize_cq(struct ibv_cq *ibv, int cqe) NO_CQ_LOCK
+ibv_resize_cq(struct ibv_cq *ibv, int cqe) SOFT_NO_CQ_LOCK
 {
 	struct soft_cq *cq = soft_cq_of(ibv);
 	struct ibv_wc *ring;
@@ -245,7 +245,7 @@ ibv_resize_cq(struct ibv_cq *ibv, int cqe) NO_CQ_LOCK
 }
 
 int
-ibv_destroy_cq(struct ibv_cq *ibv) NO_LOCK
+ibv_destroy_cq(struct ibv_cq *ibv) SOFT_NO_LOCK
 {
 	struct soft_cq *cq = soft_cq_of(ibv);
 	struct soft_context *ctx = soft_context_of(ibv->context);
@@ -256,10 +256,10 @@ ibv_destroy_cq(struct ibv_cq *ibv) NO_LOCK
 		return 0;
 	if (cq->users)
 		return EBUSY;
-	soft_timer_stop(&cq->timer);
+	soft_timer_stop_and_wait(&cq->timer);
 	if (cq->channel)
 		completions = soft_channel_detach(cq->channel, cq);
-	asyncs = soft_async_detach(ctx, &cq->async);
+	asyncs = soft_async_source_fini(ctx, &cq->async);
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	soft_completed_lock(&ibv->mutex);

@@ -58,7 +58,7 @@ soft_cq_of(struct ibv_cq *cq)
 }
 
 static inline void
-soft_cq_lock(struct soft_cq *cq) ACQUIRE(soft_locks.cq) NO_EVENT_LOCK UNCHECKED
+soft_cq_lock(struct soft_cq *cq) ACQUIRE(soft_locks.cq) SOFT_NO_EVENT_LOCK UNCHECKED
 {
 	pthread_mutex_lock(&cq->lock);
 }
@@ -87,12 +87,12 @@ soft_counter_store(atomic_uint *counter, uint32_t value)
  * message and for every error.  -EIO if the CQ is overrun: the queue pair that lost its
  * completion must fail.
  */
-int soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited) NO_CQ_LOCK;
+int soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited) SOFT_NO_CQ_LOCK;
 
 /* Makes entries visible that are held back. */
-void soft_cq_show(struct soft_cq *cq) NO_CQ_LOCK;
+void soft_cq_show(struct soft_cq *cq) SOFT_NO_CQ_LOCK;
 
-int soft_cq_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc) NO_CQ_LOCK;
-int soft_cq_request(struct ibv_cq *cq, int solicited_only) NO_CQ_LOCK;
+int soft_cq_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc) SOFT_NO_CQ_LOCK;
+int soft_cq_request(struct ibv_cq *cq, int solicited_only) SOFT_NO_CQ_LOCK;
 
 #endif

@@ -104,10 +104,10 @@ coalescing_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
 		if (!cq->channel)
 			return;
 		if (!cq->due)
-			soft_timer_set(&cq->timer, soft_now() + COALESCE_TIME);
+			soft_timer_start(&cq->timer, soft_now() + COALESCE_TIME);
 		cq->due++;
 	} else if (cq->due && ++cq->due >= COALESCE_COUNT) {
-		soft_timer_cancel(&cq->timer);
+		soft_timer_stop(&cq->timer);
 		personality_post_held(cq);
 	}
 }
@@ -115,9 +115,9 @@ coalescing_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
 /* --- delayed: completions and events become visible a little later, in order */
 
 static void
-delayed_set_timer(struct soft_cq *cq) REQUIRES(soft_locks.cq)
+delayed_start_timer(struct soft_cq *cq) REQUIRES(soft_locks.cq)
 {
-	soft_timer_set(&cq->timer, soft_now() + personality_noise(cq) % DELAY_TIME);
+	soft_timer_start(&cq->timer, soft_now() + personality_noise(cq) % DELAY_TIME);
 }
 
 static void
@@ -125,7 +125,7 @@ delayed_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
 {
 	(void)solicited; /* cq->solicited has it */
 	if (cq->tail - soft_counter_load(&cq->shown) == 1)
-		delayed_set_timer(cq);
+		delayed_start_timer(cq);
 }
 
 /* Entries up to `end` become visible. */
@@ -143,7 +143,7 @@ delayed_show(struct soft_cq *cq, uint32_t end) REQUIRES(soft_locks.cq)
 	if (!cq->channel)
 		return;
 	cq->due++;
-	delayed_set_timer(cq);
+	delayed_start_timer(cq);
 }
 
 static void
@@ -157,7 +157,7 @@ delayed_on_timer(struct soft_cq *cq) REQUIRES(soft_locks.cq)
 		return;
 	delayed_show(cq, soft_counter_load(&cq->shown) + 1 + personality_noise(cq) % left);
 	if (soft_counter_load(&cq->shown) != cq->tail)
-		delayed_set_timer(cq);
+		delayed_start_timer(cq);
 }
 
 static void

@@ -75,20 +75,20 @@ extern struct soft_locks {
  * What a function excludes that takes a lock of this class or calls one that does: the class and
  * those after it.
  */
-#define NO_LEAF_LOCK \
+#define SOFT_NO_LEAF_LOCK \
 	EXCLUDES(soft_locks.table, soft_locks.timers, soft_locks.turns, soft_locks.watches, \
 	    soft_locks.completed)
-#define NO_LINK_LOCK EXCLUDES(soft_locks.link) NO_LEAF_LOCK
-#define NO_PEERS_LOCK EXCLUDES(soft_locks.peers) NO_LINK_LOCK
-#define NO_EVENT_LOCK EXCLUDES(soft_locks.channel, soft_locks.async) NO_PEERS_LOCK
-#define NO_CQ_LOCK EXCLUDES(soft_locks.cq) NO_EVENT_LOCK
-#define NO_KEYS_LOCK EXCLUDES(soft_locks.keys) NO_CQ_LOCK
-#define NO_SRQ_LOCK EXCLUDES(soft_locks.srq) NO_KEYS_LOCK
-#define NO_RECEIVE_LOCK EXCLUDES(soft_locks.receive) NO_SRQ_LOCK
-#define NO_SEND_LOCK EXCLUDES(soft_locks.send) NO_RECEIVE_LOCK
-#define NO_CM_LOCK EXCLUDES(soft_locks.cm) NO_SEND_LOCK
-#define NO_RUNTIME_LOCK EXCLUDES(soft_locks.runtime) NO_CM_LOCK
-#define NO_CONTEXT_LOCK EXCLUDES(soft_locks.context) NO_RUNTIME_LOCK
-#define NO_LOCK EXCLUDES(soft_locks.shared) NO_CONTEXT_LOCK
+#define SOFT_NO_LINK_LOCK EXCLUDES(soft_locks.link) SOFT_NO_LEAF_LOCK
+#define SOFT_NO_PEERS_LOCK EXCLUDES(soft_locks.peers) SOFT_NO_LINK_LOCK
+#define SOFT_NO_EVENT_LOCK EXCLUDES(soft_locks.channel, soft_locks.async) SOFT_NO_PEERS_LOCK
+#define SOFT_NO_CQ_LOCK EXCLUDES(soft_locks.cq) SOFT_NO_EVENT_LOCK
+#define SOFT_NO_KEYS_LOCK EXCLUDES(soft_locks.keys) SOFT_NO_CQ_LOCK
+#define SOFT_NO_SRQ_LOCK EXCLUDES(soft_locks.srq) SOFT_NO_KEYS_LOCK
+#define SOFT_NO_RECEIVE_LOCK EXCLUDES(soft_locks.receive) SOFT_NO_SRQ_LOCK
+#define SOFT_NO_SEND_LOCK EXCLUDES(soft_locks.send) SOFT_NO_RECEIVE_LOCK
+#define SOFT_NO_CM_LOCK EXCLUDES(soft_locks.cm) SOFT_NO_SEND_LOCK
+#define SOFT_NO_RUNTIME_LOCK EXCLUDES(soft_locks.runtime) SOFT_NO_CM_LOCK
+#define SOFT_NO_CONTEXT_LOCK EXCLUDES(soft_locks.context) SOFT_NO_RUNTIME_LOCK
+#define SOFT_NO_LOCK EXCLUDES(soft_locks.shared) SOFT_NO_CONTEXT_LOCK
 
 #endif

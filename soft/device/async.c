@@ -4,7 +4,7 @@
 #include "context.h"
 
 static void
-async_lock(struct soft_async_queue *queue) ACQUIRE(soft_locks.async) NO_PEERS_LOCK UNCHECKED
+async_lock(struct soft_async_queue *queue) ACQUIRE(soft_locks.async) SOFT_NO_PEERS_LOCK UNCHECKED
 {
 	pthread_mutex_lock(&queue->lock);
 }
@@ -17,7 +17,7 @@ async_unlock(struct soft_async_queue *queue) RELEASE(soft_locks.async) UNCHECKED
 
 /* Dequeues the oldest object's lowest event type; the object moves to the end if it has more. */
 static bool
-async_next(struct soft_async_queue *queue, struct ibv_async_event *event) NO_EVENT_LOCK
+async_next(struct soft_async_queue *queue, struct ibv_async_event *event) SOFT_NO_EVENT_LOCK
 {
 	struct soft_async_source *source;
 
@@ -42,7 +42,8 @@ async_next(struct soft_async_queue *queue, struct ibv_async_event *event) NO_EVE
 }
 
 static void
-async_acknowledge(pthread_mutex_t *mutex, pthread_cond_t *cond, uint32_t *completed) NO_LEAF_LOCK
+async_acknowledge(
+    pthread_mutex_t *mutex, pthread_cond_t *cond, uint32_t *completed) SOFT_NO_LEAF_LOCK
 {
 	soft_completed_lock(mutex);
 	++*completed;
@@ -84,7 +85,7 @@ soft_async_raise(
 }
 
 uint32_t
-soft_async_detach(struct soft_context *ctx, struct soft_async_source *source)
+soft_async_source_fini(struct soft_context *ctx, struct soft_async_source *source)
 {
 	struct soft_async_queue *queue = &ctx->async;
 	uint32_t delivered;

@@ -27,7 +27,7 @@ struct soft_async_queue {
 	int fd;
 };
 
-/* The mutex of a CQ, queue pair or SRQ of verbs, which guards the counts of its acknowledged events. */
+/* The mutex of an object of verbs, which guards the count of its acknowledged events. */
 static inline void
 soft_completed_lock(pthread_mutex_t *mutex) ACQUIRE(soft_locks.completed) UNCHECKED
 {
@@ -46,13 +46,13 @@ void soft_async_close(struct soft_async_queue *queue);
 
 void soft_async_source_init(struct soft_async_source *source, void *element);
 void soft_async_raise(struct soft_context *ctx, struct soft_async_source *source,
-    enum ibv_event_type type) NO_EVENT_LOCK;
+    enum ibv_event_type type) SOFT_NO_EVENT_LOCK;
 
 /*
  * Removes the source from the queue and drops its events; later ones are ignored.  Returns how many
  * events were read: the caller waits until as many are acknowledged.
  */
-uint32_t soft_async_detach(
-    struct soft_context *ctx, struct soft_async_source *source) NO_EVENT_LOCK;
+uint32_t soft_async_source_fini(
+    struct soft_context *ctx, struct soft_async_source *source) SOFT_NO_EVENT_LOCK;
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 static void
-context_lock(struct soft_context *ctx) ACQUIRE(soft_locks.context) NO_RUNTIME_LOCK UNCHECKED
+context_lock(struct soft_context *ctx) ACQUIRE(soft_locks.context) SOFT_NO_RUNTIME_LOCK UNCHECKED
 {
 	pthread_mutex_lock(&ctx->verbs.context.mutex);
 }

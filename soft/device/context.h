@@ -47,8 +47,8 @@ struct soft_context *soft_context_create(bool permanent);
 void soft_context_free(struct soft_context *ctx);
 
 /* 0 or -errno: the first reference makes the context active. */
-int soft_context_get(struct soft_context *ctx) NO_CONTEXT_LOCK;
-void soft_context_put(struct soft_context *ctx) NO_CONTEXT_LOCK;
+int soft_context_get(struct soft_context *ctx) SOFT_NO_CONTEXT_LOCK;
+void soft_context_put(struct soft_context *ctx) SOFT_NO_CONTEXT_LOCK;
 
 /* In a forked child: the operations of the parent's context return errors. */
 void soft_context_disown(struct soft_context *ctx);

@@ -32,7 +32,7 @@ watches_unlock(void) RELEASE(soft_locks.watches) UNCHECKED
 
 /* The next event; false when the time has come or a signal woke the thread. */
 static bool
-progress_next_event(uint64_t when, struct epoll_event *event) NO_LEAF_LOCK
+progress_next_event(uint64_t when, struct epoll_event *event) SOFT_NO_LEAF_LOCK
 {
 	struct timespec ts, *timeout = NULL;
 	uint64_t now, left = 0;
@@ -76,7 +76,7 @@ progress_run(void *unused)
 }
 
 static int
-watch_control(struct soft_watch *watch, int operation, uint32_t events) NO_LEAF_LOCK
+watch_control(struct soft_watch *watch, int operation, uint32_t events) SOFT_NO_LEAF_LOCK
 {
 	struct epoll_event event = { .events = events, .data.ptr = watch };
 	int r;

@@ -21,7 +21,7 @@ static void *volatile leaked[64];
 static unsigned int leaked_count;
 
 static void
-runtime_lock(void) ACQUIRE(soft_locks.runtime) NO_CM_LOCK UNCHECKED
+runtime_lock(void) ACQUIRE(soft_locks.runtime) SOFT_NO_CM_LOCK UNCHECKED
 {
 	pthread_mutex_lock(&lock);
 }

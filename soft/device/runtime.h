@@ -30,14 +30,14 @@ void soft_runtime_init_context(struct soft_context *ctx);
 int soft_runtime_open_context(struct soft_context *ctx);
 
 /* A context becomes active; or ends, and the last one stops the runtime. */
-void soft_runtime_attach(struct soft_context *ctx) NO_RUNTIME_LOCK;
-void soft_runtime_detach(struct soft_context *ctx) NO_RUNTIME_LOCK;
+void soft_runtime_attach(struct soft_context *ctx) SOFT_NO_RUNTIME_LOCK;
+void soft_runtime_detach(struct soft_context *ctx) SOFT_NO_RUNTIME_LOCK;
 
 /* Calls fn for every active context. */
-void soft_runtime_each(void (*fn)(struct soft_context *ctx, int arg), int arg) NO_RUNTIME_LOCK;
+void soft_runtime_each(void (*fn)(struct soft_context *ctx, int arg), int arg) SOFT_NO_RUNTIME_LOCK;
 
 /* Starts slot, progress thread and parts, unless they run: 0 or -errno. */
-int soft_runtime_start(void) NO_RUNTIME_LOCK;
+int soft_runtime_start(void) SOFT_NO_RUNTIME_LOCK;
 
 /*
  * In a forked child: keeps memory of the parent, and what it points to, reachable for memory

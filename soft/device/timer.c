@@ -96,7 +96,7 @@ soft_timer_init(struct soft_timer *timer, void (*fn)(struct soft_timer *))
 }
 
 bool
-soft_timer_set(struct soft_timer *timer, uint64_t when)
+soft_timer_start(struct soft_timer *timer, uint64_t when)
 {
 	bool fresh, first;
 
@@ -115,7 +115,7 @@ soft_timer_set(struct soft_timer *timer, uint64_t when)
 }
 
 bool
-soft_timer_cancel(struct soft_timer *timer)
+soft_timer_stop(struct soft_timer *timer)
 {
 	bool queued;
 
@@ -128,7 +128,7 @@ soft_timer_cancel(struct soft_timer *timer)
 }
 
 void
-soft_timer_stop(struct soft_timer *timer)
+soft_timer_stop_and_wait(struct soft_timer *timer)
 {
 	int state;
 

@@ -30,7 +30,7 @@ enum soft_copy_result { SOFT_COPIED, SOFT_SOURCE_FAULT, SOFT_TARGET_FAULT };
  * 7 in front of it.
  */
 enum soft_copy_result soft_copy(
-    struct soft_cursor *target, struct soft_cursor *source, uint64_t length) NO_KEYS_LOCK;
+    struct soft_cursor *target, struct soft_cursor *source, uint64_t length) SOFT_NO_KEYS_LOCK;
 
 /*
  * Marks a function that accesses memory of the consumer for another process.  Its order with the

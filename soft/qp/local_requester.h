@@ -9,6 +9,6 @@
 
 /* Executes what can be executed; the send lock is held. */
 void soft_local_requester_run(struct soft_qp *qp, struct soft_deferred *deferred)
-    REQUIRES(soft_locks.send) NO_RECEIVE_LOCK;
+    REQUIRES(soft_locks.send) SOFT_NO_RECEIVE_LOCK;
 
 #endif

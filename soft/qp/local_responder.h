@@ -13,6 +13,6 @@
  */
 enum soft_verdict soft_local_responder_execute(struct soft_qp *qp, struct soft_qp *from,
     const struct soft_send *send, enum ibv_wc_status *status, struct soft_deferred *deferred)
-    REQUIRES(soft_locks.send) NO_RECEIVE_LOCK;
+    REQUIRES(soft_locks.send) SOFT_NO_RECEIVE_LOCK;
 
 #endif

@@ -71,7 +71,7 @@ mr_grow_table(void) REQUIRES(soft_locks.keys)
 }
 
 static void
-mr_lock_exclusively(void) ACQUIRE(soft_locks.keys) NO_CQ_LOCK UNCHECKED
+mr_lock_exclusively(void) ACQUIRE(soft_locks.keys) SOFT_NO_CQ_LOCK UNCHECKED
 {
 	pthread_rwlock_wrlock(&lock);
 }
@@ -83,7 +83,7 @@ mr_unlock(void) RELEASE(soft_locks.keys) UNCHECKED
 }
 
 static int
-mr_insert(struct soft_mr *mr) NO_KEYS_LOCK
+mr_add(struct soft_mr *mr) SOFT_NO_KEYS_LOCK
 {
 	uint32_t key;
 	int r;
@@ -103,7 +103,7 @@ mr_insert(struct soft_mr *mr) NO_KEYS_LOCK
 }
 
 static void
-mr_remove(struct soft_mr *mr) NO_KEYS_LOCK
+mr_remove(struct soft_mr *mr) SOFT_NO_KEYS_LOCK
 {
 	struct soft_mr **link;
 
@@ -175,7 +175,7 @@ ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, un
 	    (struct ibv_mr){ .context = pd->context, .pd = pd, .addr = addr, .length = length };
 	mr->iova = access & IBV_ACCESS_ZERO_BASED ? 0 : iova;
 	mr->access = access;
-	r = mr_insert(mr);
+	r = mr_add(mr);
 	if (r) {
 		free(mr);
 		errno = -r;

@@ -12,7 +12,7 @@
 #include "pd.h"
 
 /* Held while memory of a region is accessed; ibv_dereg_mr() waits for the last holder. */
-void soft_mr_lock(void) ACQUIRE_SHARED(soft_locks.keys) NO_CQ_LOCK;
+void soft_mr_lock(void) ACQUIRE_SHARED(soft_locks.keys) SOFT_NO_CQ_LOCK;
 void soft_mr_unlock(void) RELEASE_SHARED(soft_locks.keys);
 
 /*

@@ -79,7 +79,7 @@ sq_append(struct soft_qp *qp, const struct ibv_send_wr *wr) REQUIRES(soft_locks.
 }
 
 static void
-qp_resume_requester(struct soft_qp *qp) NO_RECEIVE_LOCK
+qp_resume_requester(struct soft_qp *qp) SOFT_NO_RECEIVE_LOCK
 {
 	struct soft_qp *starved;
 	bool elsewhere;
@@ -99,7 +99,7 @@ qp_resume_requester(struct soft_qp *qp) NO_RECEIVE_LOCK
 
 /* A queue pair that waits although there is a receive, or NULL. */
 static struct soft_qp *
-srq_next_starved(struct soft_srq *srq) NO_SRQ_LOCK
+srq_next_starved(struct soft_srq *srq) SOFT_NO_SRQ_LOCK
 {
 	struct soft_qp *qp = NULL;
 
@@ -115,7 +115,8 @@ srq_next_starved(struct soft_srq *srq) NO_SRQ_LOCK
 }
 
 int
-soft_qp_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad) NO_SEND_LOCK
+soft_qp_post_send(
+    struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad) SOFT_NO_SEND_LOCK
 {
 	struct soft_deferred deferred = SOFT_DEFER_NOTHING;
 	struct soft_qp *qp = soft_qp_of(ibv);
@@ -143,7 +144,7 @@ soft_qp_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr
 
 int
 soft_qp_post_recv(
-    struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad) NO_RECEIVE_LOCK
+    struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad) SOFT_NO_RECEIVE_LOCK
 {
 	struct soft_qp *qp = soft_qp_of(ibv);
 	bool starved;
@@ -153,7 +154,7 @@ soft_qp_post_recv(
 	if (qp->state == IBV_QPS_RESET || qp->srq)
 		r = -EINVAL;
 	while (!r && wr) {
-		r = soft_rq_put(&qp->rq, wr);
+		r = soft_rq_post(&qp->rq, wr);
 		if (!r)
 			wr = wr->next;
 	}
@@ -170,7 +171,7 @@ soft_qp_post_recv(
 
 int
 soft_srq_post_recv(
-    struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad) NO_SRQ_LOCK
+    struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad) SOFT_NO_SRQ_LOCK
 {
 	struct soft_srq *srq = soft_srq_of(ibv);
 	struct soft_qp *qp;
@@ -179,7 +180,7 @@ soft_srq_post_recv(
 
 	soft_srq_lock(srq);
 	for (; wr; wr = wr->next) {
-		r = soft_rq_put(&srq->rq, wr);
+		r = soft_rq_post(&srq->rq, wr);
 		if (r) {
 			*bad = wr;
 			break;

@@ -28,7 +28,7 @@ qp_free(struct soft_qp *qp) UNCHECKED
 	pthread_cond_destroy(&qp->ibv.cond);
 	pthread_mutex_destroy(&qp->sq.lock);
 	pthread_mutex_destroy(&qp->rq_lock);
-	soft_rq_free(&qp->rq);
+	soft_rq_fini(&qp->rq);
 	free(qp->sq.ring);
 	free(qp->answers.reads);
 	free(qp);

@@ -165,7 +165,7 @@ soft_qp_of(struct ibv_qp *qp)
 }
 
 static inline void
-soft_qp_lock_send(struct soft_qp *qp) ACQUIRE(soft_locks.send) NO_RECEIVE_LOCK UNCHECKED
+soft_qp_lock_send(struct soft_qp *qp) ACQUIRE(soft_locks.send) SOFT_NO_RECEIVE_LOCK UNCHECKED
 {
 	pthread_mutex_lock(&qp->sq.lock);
 }
@@ -177,7 +177,7 @@ soft_qp_unlock_send(struct soft_qp *qp) RELEASE(soft_locks.send) UNCHECKED
 }
 
 static inline void
-soft_qp_lock_receive(struct soft_qp *qp) ACQUIRE(soft_locks.receive) NO_SRQ_LOCK UNCHECKED
+soft_qp_lock_receive(struct soft_qp *qp) ACQUIRE(soft_locks.receive) SOFT_NO_SRQ_LOCK UNCHECKED
 {
 	pthread_mutex_lock(&qp->rq_lock);
 }
@@ -198,7 +198,7 @@ soft_qpn_slot(uint32_t qpn)
 }
 
 /* The number that it is connected to; takes the receive lock. */
-uint32_t soft_qp_peer(struct soft_qp *qp) NO_RECEIVE_LOCK;
+uint32_t soft_qp_peer(struct soft_qp *qp) SOFT_NO_RECEIVE_LOCK;
 
 void soft_qp_get(struct soft_qp *qp);
 void soft_qp_put(struct soft_qp *qp);

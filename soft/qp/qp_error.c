@@ -26,7 +26,7 @@ soft_qp_error_locked(struct soft_qp *qp, int event)
 	}
 	soft_qp_unlock_receive(qp);
 	if (entered) {
-		soft_sq_unstall(qp);
+		soft_sq_end_stall(qp);
 		soft_sq_flush(qp);
 		soft_sq_go_back(qp);
 	}

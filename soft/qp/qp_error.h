@@ -18,16 +18,17 @@ struct soft_deferred {
 #define SOFT_DEFER_NOTHING ((struct soft_deferred){ NULL, SOFT_NO_EVENT, 0 })
 
 /* Does what was deferred; no lock is held. */
-void soft_deferred_run(struct soft_deferred *deferred) NO_SEND_LOCK;
+void soft_deferred_run(struct soft_deferred *deferred) SOFT_NO_SEND_LOCK;
 
 /* Enters the error state and flushes both queues; the send lock is held. */
-void soft_qp_error_locked(struct soft_qp *qp, int event) REQUIRES(soft_locks.send) NO_RECEIVE_LOCK;
+void soft_qp_error_locked(struct soft_qp *qp, int event)
+    REQUIRES(soft_locks.send) SOFT_NO_RECEIVE_LOCK;
 
 /* The same for a queue pair of which no lock is held. */
-void soft_qp_error(struct soft_qp *qp, int event) NO_SEND_LOCK;
+void soft_qp_error(struct soft_qp *qp, int event) SOFT_NO_SEND_LOCK;
 
 /* The oldest request failed: it completes with `status`, the others are flushed. */
 void soft_sq_fail(struct soft_qp *qp, enum ibv_wc_status status)
-    REQUIRES(soft_locks.send) NO_RECEIVE_LOCK;
+    REQUIRES(soft_locks.send) SOFT_NO_RECEIVE_LOCK;
 
 #endif

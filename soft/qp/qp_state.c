@@ -108,7 +108,7 @@ qp_reset(struct soft_qp *qp) REQUIRES(soft_locks.receive, soft_locks.send)
 {
 	struct soft_qp *peer = qp->sq.peer;
 
-	soft_sq_unstall(qp);
+	soft_sq_end_stall(qp);
 	qp->sq.peer = NULL;
 	qp->sq.head = qp->sq.tail;
 	qp->sq.tried = qp->sq.rnr_tried = false;
@@ -165,7 +165,7 @@ qp_change_state(struct soft_qp *qp, enum ibv_qp_state to, const struct ibv_qp_at
 }
 
 int
-ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask) NO_SEND_LOCK
+ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask) SOFT_NO_SEND_LOCK
 {
 	struct soft_deferred deferred = SOFT_DEFER_NOTHING;
 	struct soft_qp *qp = soft_qp_of(ibv), *peer = NULL;

@@ -47,7 +47,7 @@ table_unlock(void) RELEASE(soft_locks.table) UNCHECKED
 
 /* The queue pair at an index, with a reference; false beyond the last. */
 static bool
-table_get(uint32_t index, struct soft_qp **qp) NO_LEAF_LOCK
+table_get(uint32_t index, struct soft_qp **qp) SOFT_NO_LEAF_LOCK
 {
 	bool inside;
 

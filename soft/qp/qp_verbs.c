@@ -32,7 +32,7 @@ qp_check_cap(struct ibv_qp_init_attr *init)
 
 /* The send queue of a queue pair that no other thread knows. */
 static int
-qp_create_sq(struct soft_qp *qp, struct ibv_qp_init_attr *init) UNCHECKED
+qp_init_sq(struct soft_qp *qp, struct ibv_qp_init_attr *init) UNCHECKED
 {
 	struct soft_sq *sq = &qp->sq;
 	size_t payload = init->cap.max_send_sge * sizeof(struct ibv_sge), slots = 1;
@@ -103,10 +103,10 @@ ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 	qp->context = soft_context_of(pd->context);
 	qp->srq = init->srq ? soft_srq_of(init->srq) : NULL;
 	qp->refs = 1;
-	r = soft_rq_create(&qp->rq, init->cap.max_recv_wr, init->cap.max_recv_sge);
+	r = soft_rq_init(&qp->rq, init->cap.max_recv_wr, init->cap.max_recv_sge);
 	if (r)
 		goto free_qp;
-	r = qp_create_sq(qp, init);
+	r = qp_init_sq(qp, init);
 	if (r)
 		goto free_rq;
 	qp->init = *init;
@@ -127,7 +127,7 @@ ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 	return &qp->ibv;
 
 free_rq:
-	soft_rq_free(&qp->rq);
+	soft_rq_fini(&qp->rq);
 free_qp:
 	free(qp);
 fail:
@@ -138,7 +138,7 @@ fail:
 
 int
 ibv_query_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask,
-    struct ibv_qp_init_attr *init) NO_SEND_LOCK
+    struct ibv_qp_init_attr *init) SOFT_NO_SEND_LOCK
 {
 	struct soft_qp *qp = soft_qp_of(ibv);
 
@@ -154,7 +154,7 @@ ibv_query_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask,
 }
 
 int
-ibv_destroy_qp(struct ibv_qp *ibv) NO_SEND_LOCK
+ibv_destroy_qp(struct ibv_qp *ibv) SOFT_NO_SEND_LOCK
 {
 	struct soft_qp *qp = soft_qp_of(ibv);
 	struct soft_qp *peer, *starved;
@@ -165,7 +165,7 @@ ibv_destroy_qp(struct ibv_qp *ibv) NO_SEND_LOCK
 		return 0;
 	soft_qp_table_remove(qp);
 	soft_qp_lock_send(qp);
-	soft_sq_unstall(qp);
+	soft_sq_end_stall(qp);
 	peer = qp->sq.peer;
 	qp->sq.peer = NULL;
 	qp->sq.head = qp->sq.tail;
@@ -186,7 +186,7 @@ ibv_destroy_qp(struct ibv_qp *ibv) NO_SEND_LOCK
 	if (peer)
 		soft_qp_put(peer);
 
-	asyncs = soft_async_detach(qp->context, &qp->async);
+	asyncs = soft_async_source_fini(qp->context, &qp->async);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	soft_completed_lock(&ibv->mutex);
 	while (ibv->events_completed != asyncs)

@@ -11,9 +11,9 @@
 
 /* Completes qp->current; -EIO if the CQ is overrun. */
 int soft_receive_complete(struct soft_qp *qp, struct ibv_wc *wc, bool solicited)
-    REQUIRES(soft_locks.receive) NO_CQ_LOCK;
+    REQUIRES(soft_locks.receive) SOFT_NO_CQ_LOCK;
 
 /* Completes every receive with a flush error. */
-void soft_rq_flush(struct soft_qp *qp) REQUIRES(soft_locks.receive) NO_CQ_LOCK;
+void soft_rq_flush(struct soft_qp *qp) REQUIRES(soft_locks.receive) SOFT_NO_CQ_LOCK;
 
 #endif

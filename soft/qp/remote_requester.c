@@ -52,7 +52,7 @@ send_gather(const struct soft_qp *qp, const struct soft_send *send, uint32_t off
 /* Sends the next frame of request `next`: 0, or -EFAULT, or as soft_link_send(). */
 static int
 requester_send_frame(struct soft_qp *qp, const struct soft_send *send, struct soft_link *link)
-    REQUIRES(soft_locks.send) NO_KEYS_LOCK
+    REQUIRES(soft_locks.send) SOFT_NO_KEYS_LOCK
 {
 	struct soft_sq *sq = &qp->sq;
 	struct iovec iov[SOFT_MAX_SGE];
@@ -205,7 +205,7 @@ requester_response_locked(struct soft_qp *qp, const struct soft_frame *frame, co
 		return true; /* it answers an earlier connection of this queue pair */
 	if (frame->type == SOFT_FRAME_READY) {
 		if (sq->stall)
-			soft_sq_unstall(qp);
+			soft_sq_end_stall(qp);
 		soft_remote_requester_run(qp);
 		return true;
 	}

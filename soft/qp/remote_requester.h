@@ -14,16 +14,16 @@
 #include "qp.h"
 
 /* Sends what can be sent; the send lock is held. */
-void soft_remote_requester_run(struct soft_qp *qp) REQUIRES(soft_locks.send) NO_RECEIVE_LOCK;
+void soft_remote_requester_run(struct soft_qp *qp) REQUIRES(soft_locks.send) SOFT_NO_RECEIVE_LOCK;
 
 /* The link has room again. */
-void soft_remote_requester_continue(struct soft_qp *qp) NO_SEND_LOCK;
+void soft_remote_requester_continue(struct soft_qp *qp) SOFT_NO_SEND_LOCK;
 
 /* The link is closed; `gone`: its process has ended. */
-void soft_remote_requester_link_lost(struct soft_qp *qp, bool gone) NO_SEND_LOCK;
+void soft_remote_requester_link_lost(struct soft_qp *qp, bool gone) SOFT_NO_SEND_LOCK;
 
 /* On the progress thread: an answer.  False if it answers nothing that we sent. */
 bool soft_remote_requester_response(
-    struct soft_link *link, const struct soft_frame *frame, const char *payload) NO_SEND_LOCK;
+    struct soft_link *link, const struct soft_frame *frame, const char *payload) SOFT_NO_SEND_LOCK;
 
 #endif

@@ -224,7 +224,7 @@ responder_nak_stray(struct soft_link *link, const struct soft_frame *frame)
 	 */
 	if (frame->flags & (SOFT_FRAME_FIRST | SOFT_FRAME_LAST) &&
 	    soft_link_send_stray(link, &answer))
-		soft_link_shutdown(link);
+		soft_link_stop(link);
 }
 
 /*
@@ -233,7 +233,7 @@ responder_nak_stray(struct soft_link *link, const struct soft_frame *frame)
  */
 static int
 answers_send_read(struct soft_qp *qp, struct soft_pending_read *read, struct soft_link *link)
-    REQUIRES(soft_locks.receive) NO_KEYS_LOCK
+    REQUIRES(soft_locks.receive) SOFT_NO_KEYS_LOCK
 {
 	struct soft_frame frame = answers_frame(qp, SOFT_FRAME_RESPONSE, read->psn);
 	uint32_t length = read->remote.length - read->sent;

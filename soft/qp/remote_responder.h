@@ -11,21 +11,21 @@
 
 /* Before connect(), with the number of the peer: 0 or -ENOMEM.  The receive lock is held. */
 int soft_remote_responder_prepare(struct soft_qp *qp, uint32_t qpn)
-    REQUIRES(soft_locks.receive) NO_SRQ_LOCK;
+    REQUIRES(soft_locks.receive) SOFT_NO_SRQ_LOCK;
 void soft_remote_responder_connect(struct soft_qp *qp)
-    REQUIRES(soft_locks.send, soft_locks.receive) NO_SRQ_LOCK;
+    REQUIRES(soft_locks.send, soft_locks.receive) SOFT_NO_SRQ_LOCK;
 void soft_remote_responder_reset(struct soft_qp *qp)
-    REQUIRES(soft_locks.send, soft_locks.receive) NO_SRQ_LOCK;
+    REQUIRES(soft_locks.send, soft_locks.receive) SOFT_NO_SRQ_LOCK;
 
 /* A receive was posted, or the queue pair is connected: sends READY if it is due. */
-void soft_remote_responder_ready(struct soft_qp *qp) NO_RECEIVE_LOCK;
+void soft_remote_responder_ready(struct soft_qp *qp) SOFT_NO_RECEIVE_LOCK;
 
 /* On the progress thread: sends the answers that the link takes. */
-void soft_remote_responder_answer(struct soft_qp *qp, struct soft_link *link) NO_SEND_LOCK;
-void soft_remote_responder_link_lost(struct soft_qp *qp) NO_RECEIVE_LOCK;
+void soft_remote_responder_answer(struct soft_qp *qp, struct soft_link *link) SOFT_NO_SEND_LOCK;
+void soft_remote_responder_link_lost(struct soft_qp *qp) SOFT_NO_RECEIVE_LOCK;
 
 /* On the progress thread: a request.  False if it is malformed. */
 bool soft_remote_responder_request(
-    struct soft_link *link, const struct soft_frame *frame, const char *payload) NO_SEND_LOCK;
+    struct soft_link *link, const struct soft_frame *frame, const char *payload) SOFT_NO_SEND_LOCK;
 
 #endif

@@ -18,7 +18,7 @@ soft_sq_resume(struct soft_qp *qp)
 
 	soft_qp_lock_send(qp);
 	if (qp->sq.stall)
-		soft_sq_unstall(qp);
+		soft_sq_end_stall(qp);
 	soft_sq_run(qp, &deferred);
 	soft_qp_unlock_send(qp);
 	soft_deferred_run(&deferred);

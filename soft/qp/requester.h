@@ -11,7 +11,7 @@
 /* Executes or sends what it can; the send lock is held. */
 static inline void
 soft_sq_run(struct soft_qp *qp, struct soft_deferred *deferred)
-    REQUIRES(soft_locks.send) NO_RECEIVE_LOCK
+    REQUIRES(soft_locks.send) SOFT_NO_RECEIVE_LOCK
 {
 	if (qp->sq.remote)
 		soft_remote_requester_run(qp);
@@ -20,9 +20,9 @@ soft_sq_run(struct soft_qp *qp, struct soft_deferred *deferred)
 }
 
 /* Takes the lock, ends a stall and runs: the cause of the stall is removed. */
-void soft_sq_resume(struct soft_qp *qp) NO_SEND_LOCK;
+void soft_sq_resume(struct soft_qp *qp) SOFT_NO_SEND_LOCK;
 
 /* The function of the timer of a send queue. */
-void soft_sq_timer(struct soft_timer *timer) NO_SEND_LOCK;
+void soft_sq_timer(struct soft_timer *timer) SOFT_NO_SEND_LOCK;
 
 #endif

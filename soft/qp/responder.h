@@ -18,28 +18,29 @@ enum soft_verdict {
 
 /* Whether the queue pair answers requests of the number `from`. */
 bool soft_responder_answers(struct soft_qp *qp, uint32_t from)
-    REQUIRES(soft_locks.receive) NO_SRQ_LOCK;
+    REQUIRES(soft_locks.receive) SOFT_NO_SRQ_LOCK;
 
 /* A send or write in steps; a status other than success ends it. */
 enum soft_verdict soft_message_begin(struct soft_qp *qp, const struct soft_send *send,
     enum ibv_wc_status *status, struct soft_deferred *deferred)
-    REQUIRES(soft_locks.receive) NO_SRQ_LOCK;
+    REQUIRES(soft_locks.receive) SOFT_NO_SRQ_LOCK;
 enum ibv_wc_status soft_message_data(struct soft_qp *qp, struct soft_cursor *source,
-    uint32_t length, struct soft_deferred *deferred) REQUIRES(soft_locks.receive) NO_SRQ_LOCK;
+    uint32_t length, struct soft_deferred *deferred) REQUIRES(soft_locks.receive) SOFT_NO_SRQ_LOCK;
 void soft_message_end(struct soft_qp *qp, struct soft_deferred *deferred)
-    REQUIRES(soft_locks.receive) NO_SRQ_LOCK;
+    REQUIRES(soft_locks.receive) SOFT_NO_SRQ_LOCK;
 
 /* Whether the request may access the memory that it names. */
 enum ibv_wc_status soft_responder_permit(struct soft_qp *qp, const struct soft_send *send,
-    unsigned int access, struct soft_deferred *deferred) REQUIRES(soft_locks.receive) NO_SRQ_LOCK;
+    unsigned int access, struct soft_deferred *deferred)
+    REQUIRES(soft_locks.receive) SOFT_NO_SRQ_LOCK;
 enum ibv_wc_status soft_responder_atomic(struct soft_qp *qp, const struct soft_send *send,
-    uint64_t *old, struct soft_deferred *deferred) REQUIRES(soft_locks.receive) NO_SRQ_LOCK;
+    uint64_t *old, struct soft_deferred *deferred) REQUIRES(soft_locks.receive) SOFT_NO_SRQ_LOCK;
 
 /*
  * The queue pair stops answering now, and enters the error state later, with the event.  Returns
  * the status, for the requester.
  */
 enum ibv_wc_status soft_responder_refuse(struct soft_qp *qp, int event, enum ibv_wc_status status,
-    struct soft_deferred *deferred) REQUIRES(soft_locks.receive) NO_SRQ_LOCK;
+    struct soft_deferred *deferred) REQUIRES(soft_locks.receive) SOFT_NO_SRQ_LOCK;
 
 #endif

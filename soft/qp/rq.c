@@ -16,7 +16,7 @@ rq_at(const struct soft_rq *rq, uint32_t i)
 }
 
 int
-soft_rq_create(struct soft_rq *rq, uint32_t size, uint32_t max_sge)
+soft_rq_init(struct soft_rq *rq, uint32_t size, uint32_t max_sge)
 {
 	uint32_t slots = 1;
 
@@ -35,13 +35,13 @@ soft_rq_create(struct soft_rq *rq, uint32_t size, uint32_t max_sge)
 }
 
 void
-soft_rq_free(struct soft_rq *rq)
+soft_rq_fini(struct soft_rq *rq)
 {
 	free(rq->ring);
 }
 
 int
-soft_rq_put(struct soft_rq *rq, const struct ibv_recv_wr *wr)
+soft_rq_post(struct soft_rq *rq, const struct ibv_recv_wr *wr)
 {
 	struct slot *slot;
 

@@ -25,11 +25,11 @@ struct soft_rq {
 	uint32_t head, tail; /* run freely */
 };
 
-int soft_rq_create(struct soft_rq *rq, uint32_t size, uint32_t max_sge);
-void soft_rq_free(struct soft_rq *rq);
+int soft_rq_init(struct soft_rq *rq, uint32_t size, uint32_t max_sge);
+void soft_rq_fini(struct soft_rq *rq);
 
 /* 0, -EINVAL or -ENOMEM. */
-int soft_rq_put(struct soft_rq *rq, const struct ibv_recv_wr *wr);
+int soft_rq_post(struct soft_rq *rq, const struct ibv_recv_wr *wr);
 bool soft_rq_take(struct soft_rq *rq, struct soft_receive *receive);
 
 #endif

@@ -68,19 +68,19 @@ soft_sq_check(const struct soft_qp *qp, const struct soft_send *send)
 }
 
 void
-soft_sq_set_timer(struct soft_qp *qp, uint64_t nanoseconds)
+soft_sq_start_timer(struct soft_qp *qp, uint64_t nanoseconds)
 {
 	qp->sq.for_timeout = false;
 	qp->sq.deadline = soft_now() + nanoseconds;
-	if (soft_timer_set(&qp->sq.timer, qp->sq.deadline))
+	if (soft_timer_start(&qp->sq.timer, qp->sq.deadline))
 		soft_qp_get(qp); /* the timer's */
 }
 
 void
-soft_sq_unstall(struct soft_qp *qp)
+soft_sq_end_stall(struct soft_qp *qp)
 {
 	qp->sq.stall = SOFT_RUNNING;
 	qp->sq.for_timeout = false;
-	if (soft_timer_cancel(&qp->sq.timer))
+	if (soft_timer_stop(&qp->sq.timer))
 		soft_qp_put(qp); /* the timer's; the caller has one too */
 }

@@ -32,7 +32,7 @@ enum ibv_wc_status soft_sq_check(const struct soft_qp *qp, const struct soft_sen
     REQUIRES(soft_locks.send);
 
 /* Sets the timer; its former purpose is forgotten.  Ends a stall, and with it the timer. */
-void soft_sq_set_timer(struct soft_qp *qp, uint64_t nanoseconds) REQUIRES(soft_locks.send);
-void soft_sq_unstall(struct soft_qp *qp) REQUIRES(soft_locks.send);
+void soft_sq_start_timer(struct soft_qp *qp, uint64_t nanoseconds) REQUIRES(soft_locks.send);
+void soft_sq_end_stall(struct soft_qp *qp) REQUIRES(soft_locks.send);
 
 #endif

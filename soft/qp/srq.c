@@ -17,13 +17,13 @@ srq_resize(struct soft_srq *srq, uint32_t max_wr) REQUIRES(soft_locks.srq)
 	moved = malloc(sizeof *moved);
 	if (!moved)
 		return -ENOMEM;
-	r = soft_rq_create(&bigger, max_wr, srq->rq.max_sge);
+	r = soft_rq_init(&bigger, max_wr, srq->rq.max_sge);
 	if (!r) {
 		while (soft_rq_take(&srq->rq, moved))
-			(void)soft_rq_put(&bigger, &(struct ibv_recv_wr){ .wr_id = moved->wr_id,
-						       .sg_list = moved->sge,
-						       .num_sge = moved->num_sge });
-		soft_rq_free(&srq->rq);
+			(void)soft_rq_post(&bigger, &(struct ibv_recv_wr){ .wr_id = moved->wr_id,
+							.sg_list = moved->sge,
+							.num_sge = moved->num_sge });
+		soft_rq_fini(&srq->rq);
 		srq->rq = bigger;
 	}
 	free(moved);
@@ -64,7 +64,7 @@ ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
 		goto fail;
 	if (!init->attr.max_sge)
 		init->attr.max_sge = 1;
-	r = soft_rq_create(&srq->rq, init->attr.max_wr, init->attr.max_sge);
+	r = soft_rq_init(&srq->rq, init->attr.max_wr, init->attr.max_sge);
 	if (r)
 		goto free_srq;
 	srq->ibv.context = pd->context;
@@ -87,7 +87,7 @@ fail:
 }
 
 int
-ibv_modify_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr, int mask) NO_SRQ_LOCK
+ibv_modify_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr, int mask) SOFT_NO_SRQ_LOCK
 {
 	struct soft_srq *srq = soft_srq_of(ibv);
 	int r = 0;
@@ -109,7 +109,7 @@ ibv_modify_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr, int mask) NO_SRQ_
 }
 
 int
-ibv_query_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr) NO_SRQ_LOCK
+ibv_query_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr) SOFT_NO_SRQ_LOCK
 {
 	struct soft_srq *srq = soft_srq_of(ibv);
 
@@ -122,7 +122,7 @@ ibv_query_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr) NO_SRQ_LOCK
 }
 
 int
-ibv_destroy_srq(struct ibv_srq *ibv) NO_LOCK
+ibv_destroy_srq(struct ibv_srq *ibv) SOFT_NO_LOCK
 {
 	struct soft_srq *srq = soft_srq_of(ibv);
 	struct soft_context *ctx = soft_context_of(ibv->context);
@@ -133,7 +133,7 @@ ibv_destroy_srq(struct ibv_srq *ibv) NO_LOCK
 		return 0;
 	if (srq->users)
 		return EBUSY;
-	asyncs = soft_async_detach(ctx, &srq->async);
+	asyncs = soft_async_source_fini(ctx, &srq->async);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	soft_completed_lock(&ibv->mutex);
 	while (ibv->events_completed != asyncs)
@@ -143,7 +143,7 @@ ibv_destroy_srq(struct ibv_srq *ibv) NO_LOCK
 	pthread_mutex_destroy(&ibv->mutex);
 	pthread_cond_destroy(&ibv->cond);
 	pthread_mutex_destroy(&srq->lock);
-	soft_rq_free(&srq->rq);
+	soft_rq_fini(&srq->rq);
 	soft_pd_of(ibv->pd)->users--;
 	free(srq);
 	return 0;

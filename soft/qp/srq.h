@@ -24,7 +24,7 @@ soft_srq_of(struct ibv_srq *srq)
 }
 
 static inline void
-soft_srq_lock(struct soft_srq *srq) ACQUIRE(soft_locks.srq) NO_KEYS_LOCK UNCHECKED
+soft_srq_lock(struct soft_srq *srq) ACQUIRE(soft_locks.srq) SOFT_NO_KEYS_LOCK UNCHECKED
 {
 	pthread_mutex_lock(&srq->lock);
 }
@@ -40,10 +40,10 @@ soft_srq_unlock(struct soft_srq *srq) RELEASE(soft_locks.srq) UNCHECKED
  * for the next one: posting it resumes the queue pair.
  */
 bool soft_srq_take(struct soft_srq *srq, struct soft_qp *qp)
-    REQUIRES(soft_locks.receive) NO_SRQ_LOCK;
+    REQUIRES(soft_locks.receive) SOFT_NO_SRQ_LOCK;
 
 /* The queue pair does not wait any longer. */
 void soft_srq_detach(struct soft_srq *srq, struct soft_qp *qp)
-    REQUIRES(soft_locks.receive) NO_SRQ_LOCK;
+    REQUIRES(soft_locks.receive) SOFT_NO_SRQ_LOCK;
 
 #endif

@@ -39,10 +39,10 @@ soft_sq_stall_for_receive(struct soft_qp *qp, uint8_t rnr_timer)
 	sq->rnr_tried = true;
 	sq->stall = SOFT_STALLED_RECEIVE;
 	if (qp->attr.rnr_retry == RNR_RETRY_FOREVER) {
-		soft_sq_set_timer(qp, RNR_PATIENCE);
+		soft_sq_start_timer(qp, RNR_PATIENCE);
 	} else if (sq->rnr_tries) {
 		sq->rnr_tries--;
-		soft_sq_set_timer(qp, (uint64_t)rnr_times[rnr_timer & 31] * 1000);
+		soft_sq_start_timer(qp, (uint64_t)rnr_times[rnr_timer & 31] * 1000);
 	} else {
 		soft_sq_fail(qp, IBV_WC_RNR_RETRY_EXC_ERR);
 	}
@@ -62,12 +62,12 @@ soft_sq_stall_for_peer(struct soft_qp *qp)
 	sq->peer = NULL; /* another queue pair may have its number later */
 	sq_stall(qp, SOFT_STALLED_PEER);
 	if (qp->attr.timeout)
-		soft_sq_set_timer(qp, 4096ull << (qp->attr.timeout & 31));
+		soft_sq_start_timer(qp, 4096ull << (qp->attr.timeout & 31));
 }
 
 void
 soft_sq_stall_for_link(struct soft_qp *qp)
 {
 	sq_stall(qp, SOFT_STALLED_LINK);
-	soft_sq_set_timer(qp, soft_timeout_period(qp));
+	soft_sq_start_timer(qp, soft_timeout_period(qp));
 }

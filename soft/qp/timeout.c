@@ -22,9 +22,9 @@ timeout_is_needed(const struct soft_qp *qp) REQUIRES(soft_locks.send)
 }
 
 static void
-timeout_set_timer(struct soft_qp *qp) REQUIRES(soft_locks.send)
+timeout_start_timer(struct soft_qp *qp) REQUIRES(soft_locks.send)
 {
-	soft_sq_set_timer(qp, soft_timeout_period(qp));
+	soft_sq_start_timer(qp, soft_timeout_period(qp));
 	qp->sq.for_timeout = true;
 }
 
@@ -49,7 +49,7 @@ timeout_judge(struct soft_qp *qp) REQUIRES(soft_locks.send)
 		sq->waiting_since += late;
 	sq->answers_before = sq->answers_heard;
 	if (now - sq->waiting_since < soft_timeout_period(qp) * (qp->attr.retry_cnt + 1u)) {
-		timeout_set_timer(qp);
+		timeout_start_timer(qp);
 		return;
 	}
 	soft_debug("queue pair %u: slot %u does not answer", qp->ibv.qp_num,
@@ -74,7 +74,7 @@ soft_timeout_start(struct soft_qp *qp)
 	if (sq->for_timeout || !qp->attr.timeout || !timeout_is_needed(qp))
 		return;
 	sq->answers_before = sq->answers_heard;
-	timeout_set_timer(qp);
+	timeout_start_timer(qp);
 	sq->waiting_since = sq->deadline - soft_timeout_period(qp);
 }
 

@@ -28,6 +28,6 @@ soft_timeout_renew(struct soft_qp *qp) REQUIRES(soft_locks.send)
 uint64_t soft_timeout_period(const struct soft_qp *qp);
 
 /* The timer expired: false if it was set for something else. */
-bool soft_timeout_expired(struct soft_qp *qp) NO_SEND_LOCK;
+bool soft_timeout_expired(struct soft_qp *qp) SOFT_NO_SEND_LOCK;
 
 #endif

@@ -57,7 +57,7 @@ acceptor_oldest_silent(void)
 }
 
 static void
-caller_free(struct caller *caller)
+caller_remove(struct caller *caller)
 {
 	TAILQ_REMOVE(&callers, caller, link);
 	caller_count--;
@@ -71,12 +71,12 @@ caller_close(struct caller *caller, const char *why)
 
 	soft_debug("connection %d closed: %s", fd, why);
 	soft_watch_remove(&caller->watch);
-	caller_free(caller);
+	caller_remove(caller);
 	soft_close(fd);
 }
 
 static void
-acceptor_set_timer(void)
+acceptor_start_timer(void)
 {
 	const struct caller *first = TAILQ_FIRST(&callers);
 	uint64_t when = first ? first->deadline : UINT64_MAX;
@@ -84,7 +84,7 @@ acceptor_set_timer(void)
 	if (again && again < when)
 		when = again;
 	if (when != UINT64_MAX)
-		soft_timer_set(&clock_timer, when);
+		soft_timer_start(&clock_timer, when);
 }
 
 static void
@@ -92,7 +92,7 @@ acceptor_pause(void)
 {
 	if (!again)
 		again = soft_now() + PAUSE;
-	acceptor_set_timer();
+	acceptor_start_timer();
 }
 
 /* The whole hello has come. */
@@ -112,7 +112,7 @@ caller_greet(struct caller *caller)
 		acceptor_pause();
 		return;
 	}
-	caller_free(caller);
+	caller_remove(caller);
 	if (r)
 		soft_close(fd);
 }
@@ -162,7 +162,7 @@ acceptor_timer_expired(struct soft_timer *timer)
 	}
 	while ((caller = TAILQ_FIRST(&callers)) && caller->deadline <= now)
 		caller_close(caller, "it said nothing");
-	acceptor_set_timer();
+	acceptor_start_timer();
 }
 
 /* The connection stays in the backlog, and the socket would be readable again at once. */
@@ -182,7 +182,7 @@ acceptor_no_descriptor(int error)
 }
 
 static struct caller *
-caller_create(int fd)
+caller_open(int fd)
 {
 	struct caller *caller = calloc(1, sizeof *caller);
 
@@ -210,7 +210,7 @@ acceptor_accept(struct soft_watch *watch, uint32_t events)
 			acceptor_no_descriptor(errno);
 		return;
 	}
-	caller = soft_peer_trusted(fd) ? caller_create(fd) : NULL;
+	caller = soft_peer_trusted(fd) ? caller_open(fd) : NULL;
 	if (!caller) {
 		soft_close(fd);
 		return;
@@ -221,7 +221,7 @@ acceptor_accept(struct soft_watch *watch, uint32_t events)
 	}
 	TAILQ_INSERT_TAIL(&callers, caller, link);
 	caller_count++;
-	acceptor_set_timer();
+	acceptor_start_timer();
 }
 
 int
@@ -238,7 +238,7 @@ soft_acceptor_close(void)
 {
 	struct caller *caller;
 
-	(void)soft_timer_cancel(&clock_timer);
+	(void)soft_timer_stop(&clock_timer);
 	while ((caller = TAILQ_FIRST(&callers)))
 		caller_close(caller, "the device is closed");
 }

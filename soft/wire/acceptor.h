@@ -12,10 +12,10 @@
 #include "soft/device/soft.h"
 
 /* Accepts connections on the socket of our slot; the progress thread runs: 0 or -errno. */
-int soft_acceptor_open(void) NO_LEAF_LOCK;
+int soft_acceptor_open(void) SOFT_NO_LEAF_LOCK;
 
 /* After the progress thread has ended. */
-void soft_acceptor_close(void) NO_LEAF_LOCK;
+void soft_acceptor_close(void) SOFT_NO_LEAF_LOCK;
 void soft_acceptor_reset(void); /* in a forked child */
 
 #endif

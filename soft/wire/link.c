@@ -31,7 +31,7 @@ turns_unlock(void) RELEASE(soft_locks.turns) UNCHECKED
 }
 
 static void
-link_lock(struct soft_link *link) ACQUIRE(soft_locks.link) NO_LEAF_LOCK UNCHECKED
+link_lock(struct soft_link *link) ACQUIRE(soft_locks.link) SOFT_NO_LEAF_LOCK UNCHECKED
 {
 	pthread_mutex_lock(&link->lock);
 }
@@ -156,7 +156,7 @@ link_send_messages(struct soft_link *link) REQUIRES(soft_locks.link)
 
 static void
 link_queue_turn(struct soft_link *link, struct soft_turns *turns, const struct soft_turn_ops *ops,
-    struct soft_turn *turn) REQUIRES(soft_locks.link) NO_LEAF_LOCK
+    struct soft_turn *turn) REQUIRES(soft_locks.link) SOFT_NO_LEAF_LOCK
 {
 	turns_lock();
 	if (!link->dead && !turn->queued) {
@@ -168,7 +168,7 @@ link_queue_turn(struct soft_link *link, struct soft_turns *turns, const struct s
 }
 
 static struct soft_turn *
-link_next_turn(struct soft_turns *turns) NO_LEAF_LOCK
+link_next_turn(struct soft_turns *turns) SOFT_NO_LEAF_LOCK
 {
 	struct soft_turn *turn;
 
@@ -183,7 +183,7 @@ link_next_turn(struct soft_turns *turns) NO_LEAF_LOCK
 }
 
 static bool
-link_has_turns(const struct soft_link *link) NO_LEAF_LOCK
+link_has_turns(const struct soft_link *link) SOFT_NO_LEAF_LOCK
 {
 	bool waits;
 
@@ -194,7 +194,7 @@ link_has_turns(const struct soft_link *link) NO_LEAF_LOCK
 }
 
 static int
-link_queue_message(struct soft_link *link, struct soft_link_message *message) NO_LINK_LOCK
+link_queue_message(struct soft_link *link, struct soft_link_message *message) SOFT_NO_LINK_LOCK
 {
 	int r = 0;
 
@@ -229,7 +229,7 @@ link_give_turns_of(
 
 /* Sends what the socket takes: the rest of a frame, CM messages, then queue pairs in turn. */
 static void
-link_give_turns(struct soft_link *link) NO_LINK_LOCK
+link_give_turns(struct soft_link *link) SOFT_NO_LINK_LOCK
 {
 	int r;
 
@@ -259,7 +259,7 @@ link_give_turns(struct soft_link *link) NO_LINK_LOCK
 
 /* No more comes on it. */
 static void
-link_lose(struct soft_link *link, enum soft_link_input taken)
+link_handle_end(struct soft_link *link, enum soft_link_input taken)
 {
 	if (taken == SOFT_INPUT_END && !link->outgoing)
 		soft_link_read_answers(link->slot);
@@ -276,14 +276,14 @@ link_event(struct soft_watch *watch, uint32_t events)
 	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
 		taken = soft_link_read(link);
 	if (taken == SOFT_INPUT_END || taken == SOFT_INPUT_MALFORMED)
-		link_lose(link, taken);
+		link_handle_end(link, taken);
 	else if (events & EPOLLOUT || link_has_turns(link))
 		link_give_turns(link);
 	soft_link_put(link);
 }
 
 struct soft_link *
-soft_link_create(int fd, unsigned int slot, bool outgoing)
+soft_link_open(int fd, unsigned int slot, bool outgoing)
 {
 	struct soft_link *link = calloc(1, sizeof *link);
 	int saved;
@@ -333,7 +333,7 @@ soft_link_put(struct soft_link *link)
 }
 
 void
-soft_link_shutdown(struct soft_link *link)
+soft_link_stop(struct soft_link *link)
 {
 	link_lock(link);
 	/* The shutdown also ends the input, which wakes the progress thread. */
@@ -409,7 +409,7 @@ soft_link_is_closed(const struct soft_link *link)
 }
 
 void
-soft_link_drain(struct soft_link *link)
+soft_link_read_to_end(struct soft_link *link)
 {
 	enum soft_link_input taken;
 
@@ -417,7 +417,7 @@ soft_link_drain(struct soft_link *link)
 	do
 		taken = soft_link_read(link);
 	while (taken != SOFT_INPUT_END && taken != SOFT_INPUT_MALFORMED);
-	link_lose(link, taken);
+	link_handle_end(link, taken);
 	soft_link_put(link);
 }
 

@@ -58,8 +58,11 @@ struct soft_link {
 	    over; /* malformed input or the end, once it was met: nothing more is read */
 };
 
-/* Creates the link to a slot for a connection, opened or accepted: NULL and errno on failure. */
-struct soft_link *soft_link_create(int fd, unsigned int slot, bool outgoing) NO_LEAF_LOCK;
+/*
+ * Opens the link to a slot on a connection, whose descriptor it owns then.  NULL and errno on
+ * failure: the descriptor is still the caller's.
+ */
+struct soft_link *soft_link_open(int fd, unsigned int slot, bool outgoing) SOFT_NO_LEAF_LOCK;
 void soft_link_get(struct soft_link *link);
 void soft_link_put(struct soft_link *link);
 
@@ -68,32 +71,32 @@ void soft_link_put(struct soft_link *link);
  * rest is still to be sent: nothing is taken then.  -EPIPE if the link is dead.
  */
 int soft_link_send(struct soft_link *link, struct soft_frame *frame, const struct iovec *payload,
-    int count) NO_LINK_LOCK;
+    int count) SOFT_NO_LINK_LOCK;
 
 /*
  * Queues something that has frames to send, unless it is queued; the progress thread calls it when
  * the socket has room.  Without `wake` the caller is the progress thread, which looks at the queue
  * when it has read its input.
  */
-void soft_link_queue_requester(struct soft_link *link, struct soft_turn *turn) NO_LINK_LOCK;
+void soft_link_queue_requester(struct soft_link *link, struct soft_turn *turn) SOFT_NO_LINK_LOCK;
 void soft_link_queue_responder(
-    struct soft_link *link, struct soft_turn *turn, bool wake) NO_LINK_LOCK;
+    struct soft_link *link, struct soft_turn *turn, bool wake) SOFT_NO_LINK_LOCK;
 
 /* Queues a CM message, or a header that no queue pair sends: 0, or -errno if dead or full. */
-int soft_link_send_cm(struct soft_link *link, const struct soft_wire_cm *cm) NO_LINK_LOCK;
-int soft_link_send_stray(struct soft_link *link, const struct soft_frame *frame) NO_LINK_LOCK;
+int soft_link_send_cm(struct soft_link *link, const struct soft_wire_cm *cm) SOFT_NO_LINK_LOCK;
+int soft_link_send_stray(struct soft_link *link, const struct soft_frame *frame) SOFT_NO_LINK_LOCK;
 
 /* Whether the other end is closed: no more input can come than is there already. */
 bool soft_link_is_closed(const struct soft_link *link);
 
 /* On the progress thread: reads what is left, and the end, of a link whose other end is closed. */
-void soft_link_drain(struct soft_link *link) NO_CM_LOCK;
+void soft_link_read_to_end(struct soft_link *link) SOFT_NO_CM_LOCK;
 
-/* Shuts the link down; the progress thread then frees it. */
-void soft_link_shutdown(struct soft_link *link) NO_LINK_LOCK;
+/* No more frames are sent or received; the progress thread then closes the link. */
+void soft_link_stop(struct soft_link *link) SOFT_NO_LINK_LOCK;
 
 /* Reads once and handles the whole frames; on the progress thread. */
-enum soft_link_input soft_link_read(struct soft_link *link) NO_CM_LOCK;
+enum soft_link_input soft_link_read(struct soft_link *link) SOFT_NO_CM_LOCK;
 
 /*
  * Called for a message, or the end, of a link that the other process opened, when it ends a
@@ -101,7 +104,7 @@ enum soft_link_input soft_link_read(struct soft_link *link) NO_CM_LOCK;
  * requests, and nothing orders the two links.  So the answers are read first; otherwise requests
  * that were acknowledged would be flushed.
  */
-void soft_link_read_answers(unsigned int slot) NO_CM_LOCK;
+void soft_link_read_answers(unsigned int slot) SOFT_NO_CM_LOCK;
 
 /*
  * Counts writes to links.  What a thread did before it sent a frame happened before what another
@@ -111,6 +114,6 @@ void soft_link_read_answers(unsigned int slot) NO_CM_LOCK;
 extern atomic_uint soft_link_writes;
 
 /* For peer.c, on the progress thread: closes the descriptor and drops queued frames. */
-void soft_link_close(struct soft_link *link) NO_LINK_LOCK;
+void soft_link_close(struct soft_link *link) SOFT_NO_LINK_LOCK;
 
 #endif

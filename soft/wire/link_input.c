@@ -95,6 +95,6 @@ soft_link_read_answers(unsigned int slot)
 	     left -= (int)SOFT_FRAME_MAX)
 		taken = soft_link_read(link);
 	if (taken == SOFT_INPUT_MALFORMED)
-		soft_link_shutdown(link);
+		soft_link_stop(link);
 	soft_link_put(link);
 }

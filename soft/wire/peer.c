@@ -14,7 +14,7 @@ static LIST_HEAD(, soft_link) links = LIST_HEAD_INITIALIZER(links);
 static atomic_uint link_count;
 
 static void
-peers_lock(void) ACQUIRE(soft_locks.peers) NO_LINK_LOCK UNCHECKED
+peers_lock(void) ACQUIRE(soft_locks.peers) SOFT_NO_LINK_LOCK UNCHECKED
 {
 	pthread_mutex_lock(&lock);
 }
@@ -47,7 +47,7 @@ peer_open_link(unsigned int slot)
 		return NULL;
 	}
 	errno = EACCES;
-	link = soft_peer_trusted(fd) ? soft_link_create(fd, slot, true) : NULL;
+	link = soft_peer_trusted(fd) ? soft_link_open(fd, slot, true) : NULL;
 	if (!link) {
 		soft_close(fd);
 		return NULL;
@@ -64,7 +64,7 @@ peer_open_link(unsigned int slot)
 }
 
 static struct soft_link *
-peer_find(struct soft_link *const *links_of, unsigned int slot) NO_PEERS_LOCK
+peer_find(struct soft_link *const *links_of, unsigned int slot) SOFT_NO_PEERS_LOCK
 {
 	struct soft_link *link;
 
@@ -113,7 +113,7 @@ peer_incoming_is_free(unsigned int slot)
 		return true;
 	gone = soft_link_is_closed(old);
 	if (gone)
-		soft_link_drain(old);
+		soft_link_read_to_end(old);
 	soft_link_put(old);
 	return gone;
 }
@@ -206,7 +206,7 @@ soft_peer_accept(int fd, const struct soft_wire_hello *hello)
 		return peer_refuse(fd, slot, "the slot is not its own");
 	if (!peer_incoming_is_free(slot))
 		return peer_refuse(fd, slot, "it has a link");
-	link = soft_link_create(fd, slot, false);
+	link = soft_link_open(fd, slot, false);
 	if (!link)
 		return peer_refuse(fd, slot, "no memory");
 	peers_lock();
@@ -245,7 +245,7 @@ soft_peer_lost(struct soft_link *link, bool misbehaved)
 	gone = link->outgoing && peer_is_gone(slot);
 	soft_handlers->lost(slot, link->outgoing, gone);
 	if (other) {
-		soft_link_shutdown(other);
+		soft_link_stop(other);
 		soft_link_put(other);
 	}
 	soft_link_put(link);

@@ -11,26 +11,26 @@
 bool soft_peers_linked(void);
 
 /* After the progress thread has ended. */
-void soft_peers_close(void) NO_PEERS_LOCK;
+void soft_peers_close(void) SOFT_NO_PEERS_LOCK;
 void soft_peers_reset(void); /* in a forked child */
 
 /* The link for our requests to that process, opened if needed; NULL with errno on failure. */
-struct soft_link *soft_peer_outgoing(unsigned int slot) NO_PEERS_LOCK;
+struct soft_link *soft_peer_outgoing(unsigned int slot) SOFT_NO_PEERS_LOCK;
 
 /* The same link if it is open: answers of that process come on it.  NULL if none. */
-struct soft_link *soft_peer_answering(unsigned int slot) NO_PEERS_LOCK;
+struct soft_link *soft_peer_answering(unsigned int slot) SOFT_NO_PEERS_LOCK;
 
 /* The link on which that process sends us requests, for the answers; NULL if none. */
-struct soft_link *soft_peer_incoming(unsigned int slot) NO_PEERS_LOCK;
+struct soft_link *soft_peer_incoming(unsigned int slot) SOFT_NO_PEERS_LOCK;
 
 /*
  * On the progress thread: a hello came.  0 if the connection is a link now, -EAGAIN if there is
  * no descriptor for checking the caller, another -errno if it is refused.
  */
-int soft_peer_accept(int fd, const struct soft_wire_hello *hello) NO_CM_LOCK;
+int soft_peer_accept(int fd, const struct soft_wire_hello *hello) SOFT_NO_CM_LOCK;
 
 /* On the progress thread: the link has ended; calls the handlers. */
-void soft_peer_lost(struct soft_link *link, bool misbehaved) NO_CM_LOCK;
+void soft_peer_lost(struct soft_link *link, bool misbehaved) SOFT_NO_CM_LOCK;
 
 /* Whether the process at the other end belongs to our user. */
 bool soft_peer_trusted(int fd);
