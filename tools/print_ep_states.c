@@ -185,7 +185,8 @@ print_meaning(const struct dapl_cm_meaning *meaning)
 		printf("is tried again after a timeout; else its target is unreachable");
 		break;
 	case DAPL_CM_REJECTED:
-		printf("is rejected; the first four bytes of the data show by whom");
+		printf(
+		    "is rejected; the first four bytes of the data show whether a consumer did it");
 		break;
 	case DAPL_CM_HAPPENS:
 		printf("%s", dapl_name_ep_happening(meaning->what));

@@ -16,7 +16,7 @@ enum dapl_cm_sense {
 	DAPL_CM_HAS_ADDRESS, /* next: resolve the route */
 	DAPL_CM_HAS_ROUTE,   /* next: send the request */
 	DAPL_CM_HAS_NEITHER, /* try again, or give up as unreachable */
-	DAPL_CM_REJECTED,    /* the private data shows by whom */
+	DAPL_CM_REJECTED,    /* the private data shows whether a consumer did it */
 	DAPL_CM_HAPPENS,     /* `what` happened to the connection */
 };
 

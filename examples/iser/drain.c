@@ -33,9 +33,9 @@ drain_object(struct drain *drain)
  *	ENABLE        with INVOC_NEW: only if the queue is still empty
  *
  * Between the last dequeue and ENABLE an event may arrive.  No upcall would be made for it
- * (it is not "new" to an enabled EVD), so the provider arms, looks, and refuses with
- * DAT_INVALID_STATE: the policy is still DISABLE and the event is ours to dequeue.  Whoever
- * takes this refusal for an error, or enables without looking, loses the event -- and with it,
+ * (it is not "new" to an enabled EVD), so the provider arms, polls, and refuses with
+ * DAT_INVALID_STATE: the policy is still DISABLE and the upcall may dequeue.  A program that
+ * treats this refusal as an error, or enables with INVOC_ANY, loses the event -- and with it,
  * now and then, the whole connection.
  *
  * A queue that fills as fast as it is drained would keep this thread from all other EVDs.

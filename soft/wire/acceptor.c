@@ -175,7 +175,7 @@ acceptor_no_descriptor(int error)
 		caller_close(oldest, "its descriptor is needed");
 		return;
 	}
-	soft_debug("nobody is let in: errno %d", error);
+	soft_debug("no connection is accepted: errno %d", error);
 	(void)soft_watch_change(&acceptor, 0);
 	closed = true;
 	acceptor_pause();

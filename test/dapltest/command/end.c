@@ -215,7 +215,7 @@ next_event(struct cmd_end *end, DAT_EVD_HANDLE evd, DAT_EVENT *event)
 		if (!end->cno)
 			sched_yield();
 		else if (dat_cno_wait(end->cno, CMD_PATIENCE, &triggered) != DAT_SUCCESS)
-			deadline = 0; /* one more look */
+			deadline = 0; /* one more check */
 	}
 }
 

@@ -20,7 +20,7 @@ cmd_fail(const char *format, ...)
 	return false;
 }
 
-/* `call` may be the text of the whole call: its name is what is told. */
+/* `call` may be the text of the whole call: only its name is printed. */
 bool
 cmd_failed_call(const char *call, DAT_RETURN ret)
 {

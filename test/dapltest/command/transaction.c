@@ -260,7 +260,7 @@ run(const struct cmd_options *options, DAT_IA_HANDLE ia, DAT_CONN_QUAL qual)
 	return good;
 }
 
-/* Validation needs a message each way, and one more before anybody writes again. */
+/* Validation needs a message each way, and one more before an end writes again. */
 static void
 append_sync(struct cmd_request *request)
 {

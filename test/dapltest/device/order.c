@@ -8,7 +8,7 @@
 
 static struct dt_side *side;
 
-/* What another thread may do then: the queue pair has failed, and no event says so yet. */
+/* What another thread may do while the queue pair has failed, and no event has reported it yet. */
 static void
 post_one_more(void)
 {
@@ -40,8 +40,8 @@ START_TEST(receive__posted_while_an_attempt_ends__follows_those_posted_before)
 END_TEST
 
 /*
- * More rounds than the completion queue has room for, of an endpoint whose receives are flushed and that goes
- * then, or begins anew.  Nobody polls.
+ * Makes more rounds than the completion queue has room for.  In each one the receives of an endpoint are flushed,
+ * and it is freed or reset.  The queue is not polled.
  */
 static void
 go_round(struct dt_pair *pair, bool reset)

@@ -58,7 +58,7 @@ START_TEST(arm__broken__after_the_error_and_all_earlier_completions)
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	script_complete(&st.dev, 1);
 	complete_flagged(2);
-	for (uint64_t i = 3; i <= 20; i++) /* the flush, longer than the stash */
+	for (uint64_t i = 3; i <= 20; i++) /* the flush, longer than the ring */
 		script_complete(&st.dev, i);
 	ck_assert(script_deliver(&st.dev));
 	for (uint64_t i = 1; i <= 20; i++)
@@ -110,7 +110,7 @@ START_TEST(arm__notification_while_disabled__acknowledged_and_not_armed_again)
 		script_complete(&st.dev, i);
 	ck_assert_uint_eq(script_raised(&st.dev), 1);
 	ck_assert(script_deliver(&st.dev));
-	ck_assert_int_eq(story_turn(&st), 0); /* nobody is woken for nothing */
+	ck_assert_int_eq(story_turn(&st), 0); /* no thread is woken without cause */
 	ck_assert_uint_eq(st.dev.arms, 1);
 	for (uint64_t i = 1; i <= 5; i++)
 		story_dequeues(&st, i);
@@ -235,7 +235,7 @@ START_TEST(arm__blocked_waiter__woken_by_channel_by_post_and_by_unwaitable)
 
 	story_end(&st);
 	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &opt.loop), 0);
-	story_begin(&st, &opt); /* the loop does not run: nobody else can help */
+	story_begin(&st, &opt); /* the loop does not run: only the caller can poll */
 	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
 	script_complete(&st.dev, 1);
 	ck_assert_int_eq(waiter_join(&w), 0);

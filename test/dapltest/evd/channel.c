@@ -64,7 +64,7 @@ START_TEST(private__disabled__notification_rests_in_the_channel)
 	script_complete(&st.dev, 1);
 	story_run(&st);
 	ck_assert_uint_eq(script_raised(&st.dev), 1);
-	/* The next taker still gets what it is owed, whoever that is. */
+	/* The next sink, whichever it is, still gets the events. */
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	story_upcall(&st, 1);
 	ck_assert_uint_eq(script_raised(&st.dev), 0);

@@ -161,7 +161,7 @@ START_TEST(timeout__no_wake_is_lost)
 
 	ck_assert_int_eq(cno_wait(cno_self(&cs.cno), 2 * MS, &handle), -ETIMEDOUT);
 	ck_assert_ptr_eq(handle, DAT_HANDLE_NULL);
-	/* Triggers and timeouts meet: whoever returns what, none is lost and none is doubled. */
+	/* Triggers race with timeouts: no trigger is lost, and none is returned twice. */
 	for (int i = 0; i < 50; i++) {
 		int r;
 
@@ -387,7 +387,7 @@ START_TEST(wait_that_finds_events__triggers_for_none_of_those_it_left)
 	ck_assert_int_eq(evd_wait(evd_self(&cs.dev[0].evd), 1000 * MS, 1, &event, &nmore), 0);
 	ck_assert_int_eq(nmore, 1);
 	cno_story_settle(&cs);
-	cno_story_untriggered(&cs); /* it was told of both */
+	cno_story_untriggered(&cs); /* it was notified of both */
 	cno_story_drains(&cs.dev[0], 1);
 }
 END_TEST

@@ -92,7 +92,7 @@ START_TEST(drain__ring_has_grown__posted_events_and_the_length_are_as_before)
 }
 END_TEST
 
-/* Again and again, until the stash is longer than the device queue is deep. */
+/* Again and again, until the ring is longer than the device queue is deep. */
 START_TEST(drain__a_ring_as_long_as_the_device_queue_is_full__still_grows)
 {
 	uint64_t n = 0;
@@ -139,7 +139,7 @@ lengthen_to_32(void)
 	must(evd_resize(evd_self(&st.dev.evd), 32) == 0);
 }
 
-/* The drain allocates a longer stash without the lock.  The queue becomes longer than that. */
+/* The drain allocates a longer ring without the lock.  The queue becomes longer than that. */
 START_TEST(drain__resized_while_it_allocates__keeps_the_new_length)
 {
 	struct evd_status status;

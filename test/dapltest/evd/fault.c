@@ -159,7 +159,7 @@ START_TEST(enable__arm_fails__error_and_nothing_changed)
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	story_upcall(&st, 1);
 	story_expect_nothing(&st);
-	ck_assert_int_eq(st.dev.faults, 0); /* the caller was told */
+	ck_assert_int_eq(st.dev.faults, 0); /* the caller got the error */
 }
 END_TEST
 
@@ -378,7 +378,7 @@ START_TEST(disabled_while_a_fault_is_reported__what_came_waits_for_a_sink)
 	ck_assert(script_deliver(&st.dev));
 	ck_assert_int_eq(story_turn(&st), 1);
 	ck_assert_int_eq(st.dev.faults, 1);
-	ck_assert_int_eq(st.dev.evd.job_state, EVD_JOB_BACKOFF); /* nobody wants it at once */
+	ck_assert_int_eq(st.dev.evd.job_state, EVD_JOB_BACKOFF); /* no sink wants it at once */
 	story_expect_nothing(&st);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	story_upcall(&st, 100);

@@ -132,7 +132,7 @@ START_TEST(hold__disconnected__after_completions_still_landing)
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	script_complete_on(&st.dev, 1, 11);
 	ck_assert_int_eq(post_disconnected(), 0);
-	script_complete_on(&st.dev, 1, 12); /* after the post, before anybody polled */
+	script_complete_on(&st.dev, 1, 12); /* after the post, before a poll */
 	story_upcall(&st, 11);
 	story_upcall(&st, 12);
 	story_upcall(&st, 900);
@@ -190,7 +190,7 @@ START_TEST(hold__endpoint_freed__its_ring_held_and_posted_go)
 	script_complete_on(&st.dev, 1, 10);
 	script_complete_on(&st.dev, 2, 21);
 	script_complete_on(&st.dev, 1, 11);
-	story_dequeues(&st, 20); /* the other three are in the stash now */
+	story_dequeues(&st, 20); /* the other three are in the ring now */
 	evd_hold_begin(evd_self(&st.dev.evd), &hold);
 	script_complete_on(&st.dev, 1, 12);
 	script_complete_on(&st.dev, 1, 13);
@@ -222,7 +222,7 @@ START_TEST(hold__purge_opens_what_a_barrier_kept__the_sink_is_notified)
 		script_complete_on(&st.dev, 2, i);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, TAPE_REPORT);
-	/* The stash is full, so a look cannot see the device empty: the barrier stays closed. */
+	/* The ring is full, so no poll sees the device empty: the barrier stays closed. */
 	ck_assert_int_eq(post_disconnected(), 0);
 	ck_assert_int_eq(post_established(), 0); /* of the same endpoint */
 	story_expect_nothing(&st);

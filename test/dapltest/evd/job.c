@@ -287,7 +287,7 @@ START_TEST(delayed_job__due_while_the_loop_is_about_to_sleep__runs)
 {
 	struct work w = { .job = { .run = run } };
 
-	/* Somewhere among these the time comes between the look at the list and the sleep. */
+	/* In some of these rounds the time comes between the check of the list and the sleep. */
 	for (uint64_t delay = 1; delay < 20000; delay += 20) {
 		loop_ready_later(loop, &w.job, delay);
 		while (loop_step(loop, -1) == 0)

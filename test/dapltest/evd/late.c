@@ -220,7 +220,7 @@ drain(void)
 
 static int (*const in_sections[])(void) = { resize, drain };
 
-/* Calls that drop the lock for a while to allocate: the stash is full, so that draining does. */
+/* Calls that drop the lock for a while to allocate: the ring is full, so that a drain does. */
 START_TEST(call_in_several_sections__freed_in_a_window__is_refused_and_nothing_touched)
 {
 	int window = 0;

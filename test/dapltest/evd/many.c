@@ -360,7 +360,7 @@ static const DAT_UPCALL_POLICY detours[][4] = {
 
 /*
  * Two stepped loops: an upcall runs on the first, the job moves to the second and finds nothing that
- * it may do there.  Whoever returns from the upcall then has to see to what is queued.
+ * it may do there.  The thread that returns from the upcall must then handle the queued events.
  */
 /* clause: c.14.9 */
 /* origin: outside.03 */

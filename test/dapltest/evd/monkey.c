@@ -260,7 +260,7 @@ START_TEST(random_steps__every_event_once_and_nothing_stranded)
 	evd_hold_begin(evd_self(&st.dev.evd), &hold);
 	for (int i = 0; i < STEPS; i++)
 		step();
-	/* The device recovers, everything decides, and somebody takes. */
+	/* The device recovers, decides about every notification, and the events are taken. */
 	st.dev.fail_arms = st.dev.fail_polls = 0;
 	while (!broken) {
 		drain(&st.dev);

@@ -145,8 +145,8 @@ START_TEST(nested_wait__wake_between_the_poll_and_the_sleep__kept)
 {
 	struct waiter w;
 
-	/* The hook runs inside the waiter's look; the post waits for the lock and lands right
-	 * between that look and the sleep, or after: either way the waiter must come back. */
+	/* The hook runs while the waiter polls; the post waits for the lock and enters
+	 * between that poll and the sleep, or after: either way the waiter must return. */
 	for (uint64_t i = 0; i < 200; i++) {
 		waiter_launch(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
 		ck_assert_int_eq(script_post(&st.dev, 100 + i), 0);

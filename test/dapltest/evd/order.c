@@ -58,7 +58,7 @@ disconnected(int ep, uint64_t id)
 	    evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &order), 0);
 }
 
-/* The stash is full, and the device holds more: no poll sees it empty. */
+/* The ring is full, and the device has more: no poll sees it empty. */
 static void
 fill(int ep, uint64_t first, int n)
 {

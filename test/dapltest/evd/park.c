@@ -58,7 +58,7 @@ wake_from_elsewhere(bool first)
 START_TEST(sleep__woken_before__the_wake_is_kept)
 {
 	park_reset(park);
-	wake_from_elsewhere(false); /* between the look and the sleep */
+	wake_from_elsewhere(false); /* between the check and the sleep */
 	ck_assert_int_eq(park_sleep(park, PARK_FOREVER, -1, NULL), 0);
 	park_reset(park);
 	ck_assert_int_eq(park_sleep(park, os_clock_ns() + 5000000u, -1, NULL), -ETIMEDOUT);

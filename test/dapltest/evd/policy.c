@@ -156,7 +156,7 @@ START_TEST(policy__no_sink__never_armed)
 	ck_assert_uint_eq(st.dev.arms, 0);
 	ck_assert_int_eq(evd_query(evd_self(&st.dev.evd), &status), 0);
 	ck_assert(status.enabled && status.waitable && !status.overflowed);
-	/* The first taker arms, at once. */
+	/* The first sink arms at once. */
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
 	ck_assert_uint_eq(st.dev.arms, 1);
 }

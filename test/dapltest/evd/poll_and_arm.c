@@ -82,7 +82,7 @@ take_what_was_reported(DAT_UPCALL_POLICY policy)
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, TAPE_REPORT);
 	story_expect_nothing(&st);
-	/* Sixteen fit into the stash; the other four are in the device and make no sound. */
+	/* Sixteen fit into the ring; the other four are in the device and raise no notification. */
 	ck_assert_uint_eq(script_raised(&st.dev), 0);
 	for (uint64_t i = 1; i <= 16; i++)
 		story_dequeues(&st, i);
@@ -210,7 +210,7 @@ START_TEST(poll_and_arm__unread_notification_or_ring__the_only_reasons_to_rest_w
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	script_complete(&st.dev, 1);
 	script_complete(&st.dev, 2);
-	/* A foreign dequeue leaves 2 in the stash; the notification is on its way. */
+	/* A dequeue by another thread leaves 2 in the ring; the notification is on its way. */
 	ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), 0);
 	story_check_rest(&st.dev);
 	story_run(&st);

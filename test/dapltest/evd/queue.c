@@ -120,7 +120,7 @@ START_TEST(both_rings__wrap_many_times__order_kept)
 {
 	for (uint64_t i = 1; i < 50; i++) {
 		void *batch;
-		/* The stash hands out contiguous room only: up to its end. */
+		/* The ring offers contiguous room only: up to its end. */
 		unsigned int room = evd_queue_room(&q, 3, &batch);
 
 		ck_assert_uint_ge(room, 1);
@@ -150,7 +150,7 @@ START_TEST(post__qlen_queued__refused_and_nothing_lost)
 	for (uint64_t i = 0; i < QLEN; i++)
 		ck_assert_int_eq(posted(100 + i, false), 0);
 	ck_assert_int_eq(posted(200, false), -ENOSPC);
-	polled(1, QLEN, true); /* a full ring of posted events leaves the stash its room */
+	polled(1, QLEN, true); /* posted events take no room in the ring */
 	for (uint64_t i = 0; i < QLEN; i++)
 		ck_assert_uint_eq(taken(), 100 + i);
 	ck_assert_int_eq(posted(201, false), 0);

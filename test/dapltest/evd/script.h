@@ -41,7 +41,7 @@ enum script_channel {
 	SCRIPT_BY_HAND, /* script_get() and script_book() */
 	SCRIPT_PRIVATE, /* channel_fd of the EVD */
 	SCRIPT_SHARED,	/* a source of the loop reads it */
-	SCRIPT_DIRECT,	/* whoever raises the event books it: a reader that is always awake */
+	SCRIPT_DIRECT, /* the thread that raises the event calls evd_notified(): a reader that is always awake */
 };
 
 struct script_options {
@@ -120,7 +120,7 @@ void script_complete_on(struct script *s, uint32_t ep, uint64_t id);
 /* As script_complete(), unless the EVD is not open just now. */
 void script_try_complete(struct script *s, uint64_t id);
 
-/* An event of the armed device without a completion; an event nobody armed for. */
+/* An event of the armed device without a completion; an event without an arm. */
 void script_spurious(struct script *s);
 void script_duplicate(struct script *s);
 

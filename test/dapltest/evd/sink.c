@@ -98,7 +98,7 @@ disable_and_let_others_enable(struct tape *tape, uint64_t id)
 	must(evd_modify_upcall(evd_self(evd), DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW) == 0);
 	must(script_post(tape->dev, 101) == 0);
 	script_complete(tape->dev, 1);
-	(void)script_deliver(tape->dev); /* armed = false while nobody takes */
+	(void)script_deliver(tape->dev); /* armed = false while there is no sink */
 	must(evd_modify_upcall(
 		 evd_self(evd), DAT_UPCALL_SINGLE_INSTANCE, NULL, DAT_UPCALL_INVOC_ANY) == 0);
 }
@@ -160,7 +160,7 @@ START_TEST(sink__disable_and_enable_while_armed__not_armed_twice)
 }
 END_TEST
 
-/* The event was raised and is unread when the next taker comes: its notification is its look. */
+/* The event was raised and is unread when the next sink is set: the sink needs no other notification. */
 /* origin: race.A3 */
 START_TEST(sink__event_raised_but_unread__the_next_sink_gets_it)
 {
@@ -207,7 +207,7 @@ START_TEST(sink__waiter_times_out_below_its_threshold__the_cno_is_notified_again
 	script_complete(&cs.dev[0], 1);
 	cno_story_settle(&cs);
 	waiter_start(&w, &cs.dev[0], 20 * MS, 2);
-	/* The client is told of the EVD, finds it taken by the waiter, and goes to sleep again. */
+	/* The client gets the EVD, cannot dequeue because of the waiter, and waits again. */
 	cno_story_waits(&cs, &cs.dev[0]);
 	ck_assert_int_eq(waiter_join(&w), -ETIMEDOUT);
 	cno_story_settle(&cs);
@@ -314,7 +314,7 @@ Suite *
 evd_sink_suite(void)
 {
 	Suite *s = suite_create("evd_sink");
-	TCase *tc = story_tcase(s, "taker");
+	TCase *tc = story_tcase(s, "sink");
 
 	tcase_add_test(tc, sink__post_to_a_blocked_waiter__wakes_it);
 	tcase_add_test(tc, sink__post_to_a_blocked_waiter_while_a_run_owns__wakes_it);

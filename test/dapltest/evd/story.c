@@ -215,7 +215,7 @@ void
 story_expect_nothing(struct story *story)
 {
 	story_settle(story);
-	ck_assert_msg(story->tape.read == story->tape.n, "an upcall for %llu nobody expected",
+	ck_assert_msg(story->tape.read == story->tape.n, "an unexpected upcall for %llu",
 	    (unsigned long long)story->tape.id[story->tape.read]);
 	story_check_rest(&story->dev);
 }

@@ -64,7 +64,7 @@ int story_policy(struct story *story, DAT_UPCALL_POLICY policy, DAT_UPCALL_FLAG 
 
 /* The next upcall on the tape was for `id`. */
 void story_upcall(struct story *story, uint64_t id);
-/* Nothing (else) is on the tape, nothing happens any more, and nobody is owed anything (I1). */
+/* The tape has no other entry, no job is left to run, and every event was reported (I1). */
 void story_expect_nothing(struct story *story);
 void story_dequeues(struct story *story, uint64_t id);
 void story_empty(struct story *story);

@@ -245,7 +245,7 @@ START_TEST(waiters_on_a_private_channel__all_seen_once)
 }
 END_TEST
 
-/* Changes the taker all the time: policies, waiters, dequeuers; everything is seen once. */
+/* Changes the sink all the time: policies, waiters, dequeuers; each event is seen once. */
 static void *
 control(void *arg)
 {

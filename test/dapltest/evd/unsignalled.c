@@ -127,7 +127,7 @@ START_TEST(cno__is_notified_of_signalled_ones_alone_and_of_a_full_queue)
 	story_dequeues(&st, 1);
 	story_dequeues(&st, 2);
 	story_empty(&st);
-	/* The fifth stays in the device: nobody would hear of it if the four were kept quiet. */
+	/* The fifth stays in the device; it would not be reported if the four were not. */
 	for (uint64_t i = 3; i <= 6; i++)
 		complete_unsignalled(i);
 	script_complete(&st.dev, 7);
@@ -149,7 +149,7 @@ START_TEST(cno__is_notified_of_signalled_ones_alone_and_of_a_full_queue)
 		story_dequeues(&st, i);
 	story_settle(&st);
 	(void)cno_wait(cno_self(&cno), 0, &handle);
-	/* A new taker hears of what is worth it. */
+	/* A new sink is notified of signalled events. */
 	complete_unsignalled(12);
 	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
 	ck_assert_int_eq(evd_set_enabled(evd_self(&st.dev.evd), false), 0);

@@ -440,7 +440,7 @@ post_another(struct tape *tape, uint64_t id)
 	(void)script_post(tape->dev, 1); /* until the EVD is full */
 }
 
-/* Nor to one that takes nothing and is told of something new each time. */
+/* Nor to one that takes nothing and is called for a new event each time. */
 START_TEST(upcall__takes_nothing_and_posts_one__spends_the_loops_budget_by_calls)
 {
 	int first_turn;

@@ -192,11 +192,11 @@ tell(DAT_UPCALL_POLICY policy, void (*then)(struct tape *, uint64_t), bool exact
 	watch(NULL);
 }
 
-/* What was not taken is, once there is a taker for it; and then all of it was taken once. */
+/* A later sink takes the events that are left; then each event was taken once. */
 static void
 reckon(bool intruded)
 {
-	static const uint64_t told[] = { 1, 2, 3, 100 };
+	static const uint64_t seen[] = { 1, 2, 3, 100 };
 	int times[1000] = { 0 };
 
 	st.tape.then = NULL;
@@ -210,8 +210,8 @@ reckon(bool intruded)
 			times[st.tape.id[i]]++;
 	for (int i = 0; i < 1000; i++)
 		must((times[i] += dequeued[i]) <= 1);
-	for (unsigned int i = 0; i < sizeof told / sizeof told[0]; i++)
-		must(times[told[i]] == 1);
+	for (unsigned int i = 0; i < sizeof seen / sizeof seen[0]; i++)
+		must(times[seen[i]] == 1);
 	must(times[500] ==
 	     (intruded && (intrude == intrude_post || intrude == intrude_post_and_enable)));
 	must(times[501] ==
@@ -313,12 +313,12 @@ START_TEST(teardown_in_any_window__no_upcall_after_it_returned)
 }
 END_TEST
 
-/* ---- the last window of a wait: between the end of its sleep and its last look ---- */
+/* ---- the last window of a wait: between the end of its sleep and its last poll ---- */
 
 static struct cno_story cs;
 static uint64_t deadline;
 
-/* How long to wait: the first look is to be over by then.  The deadline here is a little later. */
+/* How long to wait: the first poll must be over by then.  The deadline here is a little later. */
 static DAT_TIMEOUT
 soon(void)
 {

@@ -15,7 +15,7 @@
 
 #define UP_NOTES 4096
 
-/* One look at the EVD from inside of an upcall: its event, or one that it dequeued. */
+/* One event in an upcall: that of the upcall, or one that it dequeued. */
 struct up_note {
 	DAT_EVENT event;
 	DAT_BOOLEAN more;

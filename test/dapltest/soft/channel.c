@@ -352,7 +352,7 @@ START_TEST(posting_thread__can_be_cancelled_and_the_device_goes_on)
 	struct ibv_wc wc[16];
 	pthread_t thread;
 
-	ck_assert_int_eq(ibv_resize_cq(b.cq, 65536), 0); /* the thread waits for nobody */
+	ck_assert_int_eq(ibv_resize_cq(b.cq, 65536), 0); /* the call does not wait */
 	for (int i = 0; i < 30; i++) {
 		ck_assert_int_eq(pthread_create(&thread, NULL, post_for_ever, NULL), 0);
 		for (int k = 0; k < 20; k++) {
@@ -420,7 +420,7 @@ START_TEST(arm_poll_wait__against_a_flood__nothing_is_lost)
 	pthread_t thread;
 	uint64_t next = 0;
 
-	ck_assert_int_eq(ibv_resize_cq(b.cq, 20000), 0); /* the flood waits for nobody */
+	ck_assert_int_eq(ibv_resize_cq(b.cq, 20000), 0); /* the events do not wait */
 	ck_assert_int_eq(pthread_create(&thread, NULL, flood, NULL), 0);
 	while (next < 20000) {
 		ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);

@@ -43,7 +43,7 @@ greeted(void)
 	return line;
 }
 
-/* A request to a queue pair that is not there: whoever is let in is told so. */
+/* A request to a queue pair that is not there: an accepted caller gets a refusal. */
 static bool
 served(int line)
 {

@@ -167,7 +167,7 @@ until_killed(void)
 		pause();
 }
 
-/* The timeout is hours; that nobody has the slot any more says it all. */
+/* The timeout is hours; the free slot alone shows that the peer ended. */
 START_TEST(process_killed__requests_fail_at_once)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS,

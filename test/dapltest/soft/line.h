@@ -21,7 +21,7 @@ void line_greet(int line, unsigned int slot);
 /* Waits until the other end has closed the line, and closes it. */
 void line_expect_hung_up(int line);
 
-/* A slot that nobody has, and its listening socket. */
+/* A free slot, and its listening socket. */
 unsigned int line_slot_take(int *door);
 /* The device's link to that slot, after its hello; callers that only look are passed over. */
 int line_accept(int door);

@@ -378,7 +378,7 @@ START_TEST(socket_of_the_living__left_alone_though_its_name_is_free)
 }
 END_TEST
 
-/* Takers of one name: each counts itself in while it owns it, and some die with it. */
+/* Processes that lock one name: each counts itself in while it owns the name, and some die as owners. */
 #define OWNERS 6
 #define ROUNDS 300
 
@@ -423,7 +423,7 @@ START_TEST(owners_of_one_name__one_at_a_time__also_after_the_death_of_owners)
 		ck_assert_int_eq(waitpid(pids[i], &status, 0), pids[i]);
 		ck_assert_msg(i ? WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL :
 				  WIFEXITED(status) && !WEXITSTATUS(status),
-		    "taker %d: %x", i, status);
+		    "process %d: %x", i, status);
 	}
 	munmap(owners, sizeof *owners);
 }

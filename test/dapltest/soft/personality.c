@@ -48,7 +48,7 @@ START_TEST(late__solicited_request__plain_completion_before_it_is_no_reason)
 }
 END_TEST
 
-/* An event that tells of nothing must not use up the request. */
+/* A spurious event must not use up the request. */
 START_TEST(spurious__extra_events_come_and_the_due_one_too)
 {
 	int extra = 0;

@@ -315,7 +315,7 @@ channel_expect(struct ibv_comp_channel *channel, struct ibv_cq *cq)
 void
 channel_expect_no_event(struct ibv_comp_channel *channel)
 {
-	ck_assert_msg(!channel_ready(channel), "an event that nobody is owed");
+	ck_assert_msg(!channel_ready(channel), "an event without an arm");
 }
 
 bool

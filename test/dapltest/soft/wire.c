@@ -317,7 +317,7 @@ START_TEST(atomic__one_more_than_agreed_on__is_refused_and_not_done)
 }
 END_TEST
 
-/* --- frames that nobody sends who knows the language */
+/* --- frames that break the rules of the protocol */
 
 static void
 no_opcode(struct soft_frame *f)

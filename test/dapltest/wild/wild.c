@@ -22,7 +22,7 @@ request(struct wild *wild)
 	return dt_request(&wild->pair.b);
 }
 
-/* A service point for one endpoint, on the first qualifier that nobody has. */
+/* A service point for one endpoint, on the first free qualifier. */
 static DAT_RSP_HANDLE
 reserve(const struct dt_side *side)
 {

@@ -374,7 +374,8 @@ check_marks(void)
 	for (unsigned int i = WRITABLE; i < DEVICE_REGIONS; i++)
 		for (size_t k = 0; k < device_regions[i].length; k++)
 			if (device_regions[i].bytes[k] != MARK)
-				fuzz_found("region %u was written at %zu, which nobody may", i, k);
+				fuzz_found(
+				    "region %u was written at %zu, which is not allowed", i, k);
 }
 
 /* --- the whole */

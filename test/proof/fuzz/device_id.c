@@ -30,7 +30,7 @@ id_open(void)
 	channel = rdma_create_event_channel();
 	if (!channel || rdma_create_id(channel, &listener, NULL, RDMA_PS_TCP) ||
 	    rdma_bind_addr(listener, (struct sockaddr *)&address) || rdma_listen(listener, 4))
-		fuzz_found("nobody listens: %s", strerror(errno));
+		fuzz_found("cannot listen: %s", strerror(errno));
 	fcntl(channel->fd, F_SETFL, O_NONBLOCK);
 	cq = ibv_create_cq(listener->verbs, 4096, NULL, NULL, 0);
 	if (!cq)

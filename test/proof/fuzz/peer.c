@@ -66,7 +66,7 @@ hang_up(struct line *line)
 	line->filled = 0;
 }
 
-/* What the socket does not take gets lost: the device does not read, and is told nonsense then. */
+/* Bytes that the socket does not take are lost; the device then reads a malformed frame. */
 static void
 say_bytes(struct line *line, const void *bytes, size_t length)
 {

@@ -8,7 +8,7 @@
 /* A connection of the peer's, begun by either side. */
 static struct {
 	unsigned int slot;
-	uint32_t here, there; /* numbers of the ids; there: 0 until it is told */
+	uint32_t here, there; /* numbers of the ids; there: 0 until it is known */
 	bool called;	      /* the device made the request */
 } talks[TALKS];
 static unsigned int talk_count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is between the device and the world: the progress thread's part is played by whoever pumps,
+ * What is between the device and the world: the thread that pumps acts as the progress thread,
  * time stands until it is advanced, and connections are pairs of sockets, of which the device reads
  * and writes one as it does any.
  */

@@ -65,7 +65,7 @@ bool inject_met(void);
 
 /*
  * For the wrappers: whether the call has to fail.  An interruption is repeated only a few times
- * even when everything fails for ever: nobody is interrupted for ever, and to call again is right.
+ * even when every call fails: no call is interrupted for ever, and repeating it is correct.
  */
 enum inject_kind {
 	INJECT_FAILS,

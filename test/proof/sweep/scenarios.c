@@ -187,7 +187,7 @@ unanswered(struct story *story)
 {
 	DAT_CR_HANDLE cr;
 
-	/* Closed with a request that nobody answered, by whom it came to. */
+	/* The listener closes with a request that was not answered. */
 	if (story_pair(story) && story_request(story, &cr) && story_close(story, &story->b))
 		(void)story_close(story, &story->a);
 }

@@ -204,9 +204,9 @@ story_dequeue_failed(struct story *story, DAT_RETURN ret)
 	return DAT_GET_TYPE(ret) != DAT_INVALID_STATE;
 }
 
-/* One look: 1 an event, 0 none, -1 the story is over. */
+/* Dequeues once: 1 if there was an event, 0 if not, -1 if the story is over. */
 static int
-look(struct story *story, DAT_EVD_HANDLE evd, DAT_EVENT *event)
+take_one(struct story *story, DAT_EVD_HANDLE evd, DAT_EVENT *event)
 {
 	DAT_RETURN ret = dat_evd_dequeue(evd, event);
 
@@ -223,7 +223,7 @@ story_next(struct story *story, DAT_EVD_HANDLE evd, DAT_EVENT *event)
 	int n;
 
 	for (int i = 0; i < PATIENCE_MS; i++) {
-		n = look(story, evd, event);
+		n = take_one(story, evd, event);
 		if (n)
 			return n > 0;
 		if (story->for_ever && inject_met() && i > 200)
@@ -281,13 +281,13 @@ story_request(struct story *story, DAT_CR_HANDLE *cr)
 		return false;
 	/* A request that cannot be kept is refused: then the end that connects gets an event. */
 	for (int i = 0; i < PATIENCE_MS; i++) {
-		n = look(story, story->b.cr, &event);
+		n = take_one(story, story->b.cr, &event);
 		if (n > 0) {
 			*cr = event.event_data.cr_arrival_event_data.cr_handle;
 			return true;
 		}
 		if (n == 0)
-			n = look(story, story->a.connect, &event);
+			n = take_one(story, story->a.connect, &event);
 		if (n > 0 && !inject_met())
 			story_wrong("event 0x%x in place of a request", event.event_number);
 		if (n || (story->for_ever && inject_met() && i > 200))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * story -- the words in which scenarios are told when any call may fail
+ * story -- the steps of scenarios in which any call may fail
  *
  * A call either succeeds or gives an error that a shortage can explain, and that only if something
  * was made to fail.  What failed once succeeds when it is tried again; when everything fails for

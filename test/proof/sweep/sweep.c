@@ -183,7 +183,7 @@ run_once(const struct scenario *scenario, const struct inject_plan *plan, bool q
 		exit(2);
 	}
 	if (pid == 0) {
-		/* What the libraries say about failures is their right; nobody reads it here. */
+		/* The libraries may print messages about failures; they are not read here. */
 		if (quiet)
 			setenv("DAT_DBG_TYPE", "0", 1);
 		run(scenario, plan);
