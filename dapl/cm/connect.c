@@ -8,8 +8,6 @@
 #include "dapl/ep/ep.h"
 #include "dapl/trace/err.h"
 
-#define BAD_EP DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP)
-
 #define RESOLVE_MS 4000
 #define RESOLVE_TRIES 15
 #define RETRY_COUNT 7 /* the maximum; for "receiver not ready" it means no limit */
@@ -160,7 +158,7 @@ connect_to(DAT_EP_HANDLE handle, const struct target *to) DAPL_NO_LOCK
 
 	ep = dapl_object_lock_handle(handle, DAPL_KIND_EP);
 	if (!ep)
-		return BAD_EP;
+		return DAPL_EP_BAD_HANDLE;
 	ret = connect_may_connect(ep);
 	ia = dapl_ia_of(&ep->obj);
 	if (ret == DAT_SUCCESS)
@@ -175,8 +173,9 @@ connect_to(DAT_EP_HANDLE handle, const struct target *to) DAPL_NO_LOCK
 		return dapl_err_resource(r, DAT_RESOURCE_MEMORY);
 	}
 	dapl_object_lock(&ep->obj);
-	ret = dapl_object_is_alive(&ep->obj) ? connect_may_connect(ep) :
-					       BAD_EP; /* another thread may have been faster */
+	ret = dapl_object_is_alive(&ep->obj) ?
+		  connect_may_connect(ep) :
+		  DAPL_EP_BAD_HANDLE; /* another thread may have been faster */
 	if (ret == DAT_SUCCESS)
 		connect_begin(ep, conn, to);
 	dapl_object_unlock(&ep->obj);
@@ -210,7 +209,7 @@ static DAT_RETURN
 connect_check_address(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address, struct target *to)
 {
 	if (!dapl_handle_is(handle, DAPL_KIND_EP))
-		return BAD_EP;
+		return DAPL_EP_BAD_HANDLE;
 	if (!address)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	if (dapl_address_copy(&to->address, address))
@@ -262,10 +261,10 @@ dapl_ep_dup_connect(DAT_EP_HANDLE handle, DAT_EP_HANDLE dup_handle, DAT_TIMEOUT 
 	struct dapl_ep *dup;
 
 	if (!dapl_handle_is(handle, DAPL_KIND_EP))
-		return BAD_EP;
+		return DAPL_EP_BAD_HANDLE;
 	dup = dapl_object_lock_handle(dup_handle, DAPL_KIND_EP);
 	if (!dup)
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+		return DAPL_EP_BAD_HANDLE;
 	if (!dapl_ep_allows(dup, DAPL_EP_MODEL))
 		ret = dapl_ep_state_error(dup);
 	to.address = dup->remote;
@@ -285,7 +284,7 @@ dapl_ep_disconnect(DAT_EP_HANDLE handle, DAT_CLOSE_FLAGS flags)
 	DAT_RETURN ret = DAT_SUCCESS;
 
 	if (!ep)
-		return BAD_EP;
+		return DAPL_EP_BAD_HANDLE;
 	answer = dapl_ep_answer(
 	    ep->state, graceful ? DAPL_EP_DISCONNECT_GRACEFUL : DAPL_EP_DISCONNECT_ABRUPT);
 	if ((!graceful && flags != DAT_CLOSE_ABRUPT_FLAG) || answer->verdict == DAPL_EP_BAD_FLAG)

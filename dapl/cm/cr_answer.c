@@ -35,7 +35,7 @@ static DAT_RETURN
 cr_may_accept(const struct dapl_ep *ep, const struct dapl_cr *cr) REQUIRES(dapl_locks.object)
 {
 	if (dapl_ia_of(&ep->obj) != dapl_ia_of(&cr->obj))
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+		return DAPL_EP_BAD_HANDLE;
 	if (!dapl_ep_allows(ep, cr->own ? DAPL_EP_ACCEPT_OWN : DAPL_EP_ACCEPT))
 		return dapl_ep_state_error(ep);
 	if (!ep->parts.connect || !ep->qp)
@@ -94,7 +94,7 @@ dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, co
 	ep = dapl_object_lock_handle(ep_handle, DAPL_KIND_EP);
 	if (!ep) {
 		dapl_cr_attach_conn(cr, conn);
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+		return DAPL_EP_BAD_HANDLE;
 	}
 	ret = cr_may_accept(ep, cr);
 	if (ret == DAT_SUCCESS)

@@ -31,9 +31,9 @@ rsp_move_ep(
 	DAT_RETURN ret = DAT_SUCCESS;
 
 	if (!ep)
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+		return DAPL_EP_BAD_HANDLE;
 	if (ia && dapl_ia_of(&ep->obj) != ia)
-		ret = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+		ret = DAPL_EP_BAD_HANDLE;
 	else if (!dapl_ep_allows(ep, call))
 		ret = dapl_ep_state_error(ep);
 	else

@@ -24,6 +24,9 @@
 
 #define DAPL_EP_ANSWER_MAX 256 /* no connection manager delivers more private data */
 
+/* What a call returns for a handle that is no endpoint's. */
+#define DAPL_EP_BAD_HANDLE DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP)
+
 /*
  * The objects that an endpoint uses, each with a reference. An EVD may be missing. The
  * protection zone is missing only if the provider made the endpoint and the consumer has not

@@ -4,8 +4,6 @@
 #include "dapl/ep/ep.h"
 #include "dapl/trace/err.h"
 
-#define BAD_EP DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP)
-
 /* What the calls share, gathered from their arguments. */
 struct dto {
 	DAT_COUNT segments;
@@ -24,7 +22,7 @@ dto_lock(DAT_EP_HANDLE handle, enum dapl_ep_call call, DAT_RETURN *ret)
 	struct dapl_ep *ep = dapl_object_lock_handle(handle, DAPL_KIND_EP);
 
 	if (!ep) {
-		*ret = BAD_EP;
+		*ret = DAPL_EP_BAD_HANDLE;
 		return NULL;
 	}
 	if (!dapl_ep_allows(ep, call))

@@ -5,8 +5,6 @@
 #include "dapl/api.h"
 #include "dapl/trace/err.h"
 
-#define BAD_EP DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP)
-
 static void
 ep_prepare(void *slot)
 {
@@ -285,7 +283,7 @@ dapl_ep_free(DAT_EP_HANDLE handle)
 	DAT_RETURN ret;
 
 	if (!ep)
-		return BAD_EP;
+		return DAPL_EP_BAD_HANDLE;
 	if (dapl_ep_may(ep->state, DAPL_EP_FREE) == DAPL_EP_GONE) {
 		ep_free_locked(ep);
 		return DAT_SUCCESS;
@@ -314,14 +312,14 @@ dapl_ep_reset(DAT_EP_HANDLE handle)
 	int r;
 
 	if (!ep)
-		return BAD_EP;
+		return DAPL_EP_BAD_HANDLE;
 	serial = ep->obj.serial;
 	dapl_ep_await_pins(ep);
 	verdict = dapl_object_is(&ep->obj, serial) ? dapl_ep_may(ep->state, DAPL_EP_RESET) :
 						     DAPL_EP_REFUSED;
 	if (verdict != DAPL_EP_ALLOWED) {
 		if (!dapl_object_is(&ep->obj, serial))
-			ret = BAD_EP;
+			ret = DAPL_EP_BAD_HANDLE;
 		else if (verdict == DAPL_EP_NOTHING)
 			ret = DAT_SUCCESS;
 		else

@@ -10,8 +10,6 @@
 #include "dapl/ep/ep.h"
 #include "dapl/trace/err.h"
 
-#define BAD_EP DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP)
-
 #define EVDS \
 	(DAT_EP_FIELD_RECV_EVD_HANDLE | DAT_EP_FIELD_REQUEST_EVD_HANDLE | \
 	    DAT_EP_FIELD_CONNECT_EVD_HANDLE)
@@ -202,14 +200,15 @@ dapl_ep_modify(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM 
 	uint64_t serial;
 
 	if (!ep)
-		return BAD_EP;
+		return DAPL_EP_BAD_HANDLE;
 	serial = ep->obj.serial;
 	ret = ep_modify_may_modify(ep, mask, param);
 	if (ret != DAT_SUCCESS)
 		goto unlock;
 	/* Another change may be under way, and while this one waits the state may change. */
 	dapl_ep_await_pins(ep);
-	ret = dapl_object_is(&ep->obj, serial) ? ep_modify_may_modify(ep, mask, param) : BAD_EP;
+	ret = dapl_object_is(&ep->obj, serial) ? ep_modify_may_modify(ep, mask, param) :
+						 DAPL_EP_BAD_HANDLE;
 	if (ret != DAT_SUCCESS)
 		goto unlock;
 	attr = ep->attr;

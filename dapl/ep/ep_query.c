@@ -5,8 +5,6 @@
 #include "dapl/object/registry.h"
 #include "dapl/trace/err.h"
 
-#define BAD_EP DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP)
-
 DAT_RETURN
 dapl_ep_query(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask, DAT_EP_PARAM *param)
 {
@@ -16,7 +14,7 @@ dapl_ep_query(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask, DAT_EP_PARAM *param)
 	struct dapl_ia *ia;
 
 	if (!ep)
-		return BAD_EP;
+		return DAPL_EP_BAD_HANDLE;
 	ia = dapl_ia_of(&ep->obj);
 	p = (DAT_EP_PARAM){
 		.ep_state = ep->state,
@@ -53,7 +51,7 @@ dapl_ep_get_status(
 	bool polls;
 
 	if (!ep)
-		return BAD_EP;
+		return DAPL_EP_BAD_HANDLE;
 	/*
 	 * A completion that is still to be polled is not outstanding.  Without a queue pair there
 	 * is none, and another thread may change the parts.

@@ -276,12 +276,6 @@ dapl_cno_free_by_handle(DAT_HANDLE handle)
 DAT_RETURN
 dapl_cno_free(DAT_CNO_HANDLE handle)
 {
-	switch (dapl_cno_free_object(handle, false)) {
-	case 0:
-		return DAT_SUCCESS;
-	case -EBUSY:
-		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_CNO_IN_USE);
-	default:
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
-	}
+	return dapl_err_free(dapl_cno_free_object(handle, false), DAT_INVALID_STATE_CNO_IN_USE,
+	    DAT_INVALID_HANDLE_CNO);
 }

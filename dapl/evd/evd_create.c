@@ -104,12 +104,5 @@ dapl_evd_free(DAT_EVD_HANDLE handle)
 	struct dapl_evd *evd = dapl_handle_object(handle, DAPL_KIND_EVD, &serial);
 	int r = evd ? dapl_evd_free_object(evd, serial) : -ENODEV;
 
-	switch (r) {
-	case 0:
-		return DAT_SUCCESS;
-	case -EBUSY:
-		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE);
-	default:
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE);
-	}
+	return dapl_err_free(r, DAT_INVALID_STATE_EVD_IN_USE, DAT_NO_SUBTYPE);
 }

@@ -224,14 +224,8 @@ dapl_lmr_free_by_handle(DAT_HANDLE handle)
 DAT_RETURN
 dapl_lmr_free(DAT_LMR_HANDLE handle)
 {
-	switch (dapl_lmr_free_by_handle(handle)) {
-	case 0:
-		return DAT_SUCCESS;
-	case -EBUSY:
-		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_LMR_IN_USE);
-	default:
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR);
-	}
+	return dapl_err_free(
+	    dapl_lmr_free_by_handle(handle), DAT_INVALID_STATE_LMR_IN_USE, DAT_INVALID_HANDLE_LMR);
 }
 
 /* Memory and device are coherent: only the arguments are checked. */

@@ -100,12 +100,6 @@ dapl_pz_free_by_handle(DAT_HANDLE handle)
 DAT_RETURN
 dapl_pz_free(DAT_PZ_HANDLE handle)
 {
-	switch (dapl_pz_free_by_handle(handle)) {
-	case 0:
-		return DAT_SUCCESS;
-	case -EBUSY:
-		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_PZ_IN_USE);
-	default:
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
-	}
+	return dapl_err_free(
+	    dapl_pz_free_by_handle(handle), DAT_INVALID_STATE_PZ_IN_USE, DAT_INVALID_HANDLE_PZ);
 }

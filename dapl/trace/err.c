@@ -69,6 +69,19 @@ dapl_err_query(bool known, const void *param)
 }
 
 DAT_RETURN
+dapl_err_free(int error, DAT_RETURN_SUBTYPE in_use, DAT_RETURN_SUBTYPE handle)
+{
+	switch (error) {
+	case 0:
+		return DAT_SUCCESS;
+	case -EBUSY:
+		return DAT_ERROR(DAT_INVALID_STATE, in_use);
+	default:
+		return DAT_ERROR(DAT_INVALID_HANDLE, handle);
+	}
+}
+
+DAT_RETURN
 dapl_err_post(int error)
 {
 	switch (-error) {

@@ -21,6 +21,12 @@ DAT_RETURN dapl_err_listen(int error);
 /* A query: whether its mask is `known` and there is a place for the answer. */
 DAT_RETURN dapl_err_query(bool known, const void *param);
 
+/*
+ * Freeing an object.  -EBUSY: it is in use, with the subtype `in_use`.  Any other error: the handle
+ * is bad, with the subtype `handle`.
+ */
+DAT_RETURN dapl_err_free(int error, DAT_RETURN_SUBTYPE in_use, DAT_RETURN_SUBTYPE handle);
+
 /* Posting a work request. */
 DAT_RETURN dapl_err_post(int error);
 
