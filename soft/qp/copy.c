@@ -65,6 +65,22 @@ copy_announce(char *to, size_t length)
 		__tsan_release(to + i);
 }
 
+/*
+ * copy_announce() states for each byte what the stores of a word state for its first byte alone.  So
+ * the sanitizer does not see these stores; otherwise it takes them for later than the announcement.
+ */
+#if TSAN
+#define LAST_STORE SOFT_FOREIGN_ACCESS
+#else
+#define LAST_STORE
+#endif
+
+LAST_STORE static void
+copy_store_word(char *to, uint64_t word)
+{
+	__atomic_store_n((__attribute__((may_alias)) uint64_t *)(void *)to, word, __ATOMIC_RELEASE);
+}
+
 #define STORE(type) \
 	do { \
 		type value_; \
@@ -77,10 +93,9 @@ copy_announce(char *to, size_t length)
 	} while (0)
 
 /* Stores the end of a piece, in order of address. */
-static void
+LAST_STORE static void
 copy_store_end(char *to, const char *from, size_t length)
 {
-	copy_announce(to, length);
 	while (length) {
 		if (length >= 8 && (uintptr_t)to % 8 == 0)
 			STORE(uint64_t);
@@ -102,11 +117,13 @@ copy_move_ragged(char *to, const char *from, uint64_t length)
 
 	if (length < END_MAX) {
 		memcpy(end, from, n);
+		copy_announce(to, n);
 		copy_store_end(to, end, n);
 	} else {
 		n = WORD + (uintptr_t)(to + length) % WORD;
 		memcpy(end, from + length - END_MAX, END_MAX);
 		memmove(to, from, length - n);
+		copy_announce(to + length - n, n);
 		copy_store_end(to + length - n, end + END_MAX - n, n);
 	}
 }
@@ -126,8 +143,7 @@ copy_move(char *to, const char *from, uint64_t length)
 	if (length)
 		memmove(to, from, length);
 	copy_announce(to + length, WORD);
-	__atomic_store_n(
-	    (__attribute__((may_alias)) uint64_t *)(void *)(to + length), end, __ATOMIC_RELEASE);
+	copy_store_word(to + length, end);
 }
 
 #if TSAN
