@@ -20,7 +20,7 @@
  *	  their description is that of DAT, for programs that use another provider.  The attributes
  *	  show what a provider supports (dat_ia_query()).
  *	- DAT_INTERNAL_ERROR: the provider failed in a way that no other code describes.
- *	- If a call fails, it does not change its output, unless the description says otherwise.
+ *	- If a call fails, it does not change its output, unless its description states otherwise.
  *
  * "Threads" lists what may run at the same time.  "any": any call on any thread, including upcalls,
  * except calls on an object that is being freed.  If the provider was opened as nonthreadsafe, the
