@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* close -- the end of an adapter, as its EVDs see it */
+/* close -- the part of closing an adapter that concerns its EVDs */
 #include "evd/trigger.h"
 
 void

@@ -182,7 +182,10 @@ connect_to(DAT_EP_HANDLE handle, const struct target *to) DAPL_NO_LOCK
 	if (ret != DAT_SUCCESS)
 		dapl_conn_close(conn);
 	else
-		/* A target that cannot even be tried is reported like one that does not answer. */
+		/*
+		 * A target to which no attempt is possible is reported like one that does not
+		 * answer.
+		 */
 		connect_step_leave(ep, conn, connect_resolve_address(ep, conn));
 	dapl_ep_put_pin(ep);
 	return ret;

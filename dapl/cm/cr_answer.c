@@ -85,7 +85,8 @@ dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, co
 	if (!cr)
 		return BAD_CR;
 	/*
-	 * An endpoint that came with the request need not be named, and no other is accepted.
+	 * If the request has an endpoint already, the caller may pass this one or none, and no
+	 * other.
 	 */
 	if (cr->own && ep_handle == DAT_HANDLE_NULL)
 		ep_handle = cr->own;

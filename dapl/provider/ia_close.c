@@ -174,7 +174,7 @@ close_has_children(const struct dapl_ia *ia, bool all)
 	return false;
 }
 
-/* Sleeps until no request is being decided about. */
+/* Sleeps until no connection request is being accepted or rejected. */
 static void
 close_await_decided(struct dapl_ia *ia) RELEASE(dapl_locks.adapter)
 {

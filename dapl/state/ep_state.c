@@ -124,7 +124,7 @@ static const DAT_RETURN_SUBTYPE ep_subtypes[DAPL_EP_STATES] = {
 	}
 
 static const struct dapl_ep_rule ep_rules[DAPL_EP_STATES][DAPL_EP_HAPPENINGS] = {
-	/* The event is the request's, on the service point's EVD. */
+	/* The event belongs to the request, and is posted to the EVD of the service point. */
 	[S(RESERVED)] = {
 		[DAPL_EP_IS_ASKED] = { DAT_CONNECTION_REQUEST_EVENT, S(PASSIVE_CONNECTION_PENDING) },
 	},

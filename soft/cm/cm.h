@@ -87,7 +87,7 @@ struct soft_service;
 
 struct soft_event {
 	struct rdma_cm_event public;
-	struct soft_id *id;    /* that it is queued for: the listener for a request */
+	struct soft_id *id; /* the id that the event is queued for; for a request, the listener */
 	struct soft_id *child; /* of a request */
 	bool allocated, queued GUARDED_BY(soft_locks.cm);
 	TAILQ_ENTRY(soft_event) link;

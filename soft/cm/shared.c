@@ -81,7 +81,10 @@ soft_cm_device_put(void)
 {
 	shared_lock();
 	if (--users == 0) {
-		/* An object of the consumer may still use it: then it stays, with the device. */
+		/*
+		 * An object of the consumer may still use it: then it is kept, and the device with
+		 * it.
+		 */
 		if (ibv_dealloc_pd(default_pd))
 			users++;
 		else

@@ -2,12 +2,12 @@
 /*
  * qp -- reliable connected queue pair
  *
- * The requester (send queue) has the send lock, the responder (receive queue, and what the
- * other side does to us) the receive lock.  The state is written under both, in that
- * order, and read under either.  A requester holds its own send lock and the peer's
- * receive lock; it never takes a second lock of the same kind, so what a failed request
- * does to the peer's send queue is deferred until its own locks are released
- * (struct soft_deferred, in qp_error.h).
+ * The send lock guards the requester (the send queue).  The receive lock guards the responder (the
+ * receive queue, and the execution of the peer's requests).  The state is written under both, in
+ * that order, and read under either.  A requester holds its own send lock and the peer's receive
+ * lock, and never a second lock of the same kind.  The effect of a failed request on the peer's
+ * send queue is therefore deferred until the requester's locks are released (struct soft_deferred,
+ * in qp_error.h).
  */
 #ifndef SOFT_QP_H
 #define SOFT_QP_H

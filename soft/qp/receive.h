@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * receive -- what becomes of the receives that were posted
+ * receive -- executes and completes the receives that were posted
  *
  * The receive lock is held.
  */

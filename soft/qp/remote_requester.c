@@ -130,7 +130,7 @@ requester_complete_oldest(struct soft_qp *qp) REQUIRES(soft_locks.send)
 		soft_qp_error_locked(qp, IBV_EVENT_QP_FATAL);
 }
 
-/* Completes everything before request `end`; false if a read among it was not answered. */
+/* Completes all requests before `end`; false if a read among them was not answered. */
 static bool
 requester_complete_until(struct soft_qp *qp, uint32_t end) REQUIRES(soft_locks.send)
 {
