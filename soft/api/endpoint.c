@@ -5,6 +5,8 @@
 #include <rdma/rdma_verbs.h>
 #include <stdlib.h>
 
+#define RESOLVE_MS 2000 /* the time that rdma_create_ep() gives each resolution */
+
 static int
 endpoint_set_up(struct rdma_cm_id *public, const struct rdma_addrinfo *res, struct ibv_pd *pd,
     struct ibv_qp_init_attr *init)
@@ -25,9 +27,9 @@ endpoint_set_up(struct rdma_cm_id *public, const struct rdma_addrinfo *res, stru
 		id->endpoint_pd = pd;
 		return 0;
 	}
-	if (rdma_resolve_addr(public, res->ai_src_addr, res->ai_dst_addr, 2000))
+	if (rdma_resolve_addr(public, res->ai_src_addr, res->ai_dst_addr, RESOLVE_MS))
 		return -1;
-	if (!(res->ai_flags & RAI_NOROUTE) && rdma_resolve_route(public, 2000))
+	if (!(res->ai_flags & RAI_NOROUTE) && rdma_resolve_route(public, RESOLVE_MS))
 		return -1;
 	return init ? rdma_create_qp(public, pd, init) : 0;
 }

@@ -99,7 +99,7 @@ soft_cm_unpack(struct soft_cm_message *message, const struct soft_wire_cm *wire,
 {
 	if (wire->type < SOFT_CM_REQ || wire->type > SOFT_CM_ASK || wire->reason > UINT16_MAX ||
 	    wire->port_space > UINT16_MAX || wire->port > UINT16_MAX || wire->zero ||
-	    wire->qpn > 0xffffff || wire->psn > 0xffffff || wire->retry_count > 7 ||
+	    wire->qpn > SOFT_QPN_MAX || wire->psn > SOFT_PSN_MASK || wire->retry_count > 7 ||
 	    wire->rnr_retry_count > 7 || wire->responder_resources > SOFT_MAX_RD_ATOM ||
 	    wire->initiator_depth > SOFT_MAX_RD_ATOM || !pack_numbers_valid(wire) ||
 	    wire->data_length > pack_data_limit(wire))

@@ -41,12 +41,13 @@ progress_next_event(uint64_t when, struct epoll_event *event) SOFT_NO_LEAF_LOCK
 	if (when != UINT64_MAX) {
 		now = soft_now();
 		left = when > now ? when - now : 0;
-		ts = (struct timespec){ (time_t)(left / 1000000000u), (long)(left % 1000000000u) };
+		ts = (struct timespec){ (time_t)(left / SOFT_SECOND), (long)(left % SOFT_SECOND) };
 		timeout = &ts;
 	}
 	n = epoll_pwait2(epoll_fd, event, 1, timeout, NULL);
 	if (n < 0 && errno == ENOSYS) { /* a kernel before 5.11: milliseconds */
-		left = left / 1000000u > 1000 ? 1000 : (left + 999999u) / 1000000u;
+		left = left > SOFT_SECOND ? SOFT_SECOND : left;
+		left = (left + SOFT_MILLISECOND - 1) / SOFT_MILLISECOND;
 		n = epoll_wait(epoll_fd, event, 1, timeout ? (int)left : -1);
 	}
 	watches_lock();

@@ -11,7 +11,7 @@ soft_now(void)
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	return (uint64_t)ts.tv_sec * SOFT_SECOND + (uint64_t)ts.tv_nsec;
 }
 
 uint32_t

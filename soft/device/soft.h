@@ -51,6 +51,14 @@
 #define SOFT_PKEY 0xffff
 #define SOFT_COMP_VECTORS 8
 
+#define SOFT_QPN_MAX 0xffffffu	/* numbers of queue pairs have 24 bits */
+#define SOFT_PSN_MASK 0xffffffu /* so have the numbers of packets, which wrap */
+
+/* Nanoseconds. */
+#define SOFT_SECOND 1000000000u
+#define SOFT_MILLISECOND 1000000u
+#define SOFT_MICROSECOND 1000u
+
 /* A random number; keys come from here, so it must not be guessable. */
 uint32_t soft_random32(void);
 

@@ -65,7 +65,7 @@ qp_check_values(const struct ibv_qp_attr *attr, int mask)
 		    (attr->ah_attr.is_global && attr->ah_attr.grh.sgid_index >= SOFT_GID_TABLE))) ||
 	    (mask & IBV_QP_PATH_MTU &&
 		(attr->path_mtu < IBV_MTU_256 || attr->path_mtu > IBV_MTU_4096)) ||
-	    (mask & IBV_QP_DEST_QPN && attr->dest_qp_num > 0xffffff) ||
+	    (mask & IBV_QP_DEST_QPN && attr->dest_qp_num > SOFT_QPN_MAX) ||
 	    (mask & IBV_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic > SOFT_MAX_RD_ATOM) ||
 	    (mask & IBV_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic > SOFT_MAX_RD_ATOM) ||
 	    (mask & IBV_QP_MIN_RNR_TIMER && attr->min_rnr_timer > 31) ||
@@ -157,7 +157,7 @@ qp_change_state(struct soft_qp *qp, enum ibv_qp_state to, const struct ibv_qp_at
 	if (to == IBV_QPS_RTR)
 		soft_remote_responder_connect(qp);
 	else if (from == IBV_QPS_RTR)
-		qp->sq.psn = qp->attr.sq_psn & 0xffffff;
+		qp->sq.psn = qp->attr.sq_psn & SOFT_PSN_MASK;
 	if (from != to)
 		qp->sq.draining = to == IBV_QPS_SQD && mask & IBV_QP_EN_SQD_ASYNC_NOTIFY &&
 				  attr->en_sqd_async_notify;

@@ -63,7 +63,7 @@ requester_send_frame(struct soft_qp *qp, const struct soft_send *send, struct so
 		.flags = sq->offset ? 0 : SOFT_FRAME_FIRST,
 		.qpn = qp->attr.dest_qp_num,
 		.from = qp->ibv.qp_num,
-		.psn = (sq->psn + (sq->next - sq->head)) & 0xffffff,
+		.psn = (sq->psn + (sq->next - sq->head)) & SOFT_PSN_MASK,
 		.total = send->length,
 		.imm_data = send->imm_data,
 		.rkey = send->rkey,
@@ -125,7 +125,7 @@ requester_without_link(struct soft_qp *qp, int error) REQUIRES(soft_locks.send)
 static void
 requester_complete_oldest(struct soft_qp *qp) REQUIRES(soft_locks.send)
 {
-	qp->sq.psn = (qp->sq.psn + 1) & 0xffffff;
+	qp->sq.psn = (qp->sq.psn + 1) & SOFT_PSN_MASK;
 	if (soft_sq_complete(qp, IBV_WC_SUCCESS))
 		soft_qp_error_locked(qp, IBV_EVENT_QP_FATAL);
 }
@@ -211,7 +211,7 @@ requester_response_locked(struct soft_qp *qp, const struct soft_frame *frame, co
 	}
 	if (frame->epoch != sq->epoch)
 		return true;
-	ahead = (frame->psn - sq->psn) & 0xffffff;
+	ahead = (frame->psn - sq->psn) & SOFT_PSN_MASK;
 	if (ahead >= sent && !(frame->type == SOFT_FRAME_NAK && ahead == sent && sq->offset))
 		return false;
 	soft_timeout_renew(qp);

@@ -171,7 +171,7 @@ responder_execute(struct soft_qp *qp, struct soft_link *link, const struct soft_
 		answers->without_receive = outcome == SOFT_NAK_NOT_READY;
 		answers_set_nak(qp, frame->psn, outcome);
 	} else if (frame->flags & SOFT_FRAME_LAST) {
-		answers->expected = (answers->expected + 1) & 0xffffff;
+		answers->expected = (answers->expected + 1) & SOFT_PSN_MASK;
 		/* The data of a read acknowledges it, and all before it. */
 		answers->ack = frame->opcode < IBV_WR_RDMA_READ;
 		answers->ack_psn = frame->psn;
@@ -336,7 +336,7 @@ void
 soft_remote_responder_connect(struct soft_qp *qp)
 {
 	qp->sq.remote = soft_qpn_slot(qp->attr.dest_qp_num) != soft_slot_number();
-	qp->answers.expected = qp->attr.rq_psn & 0xffffff;
+	qp->answers.expected = qp->attr.rq_psn & SOFT_PSN_MASK;
 	qp->answers.to = qp->attr.dest_qp_num;
 }
 

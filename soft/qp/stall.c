@@ -42,7 +42,8 @@ soft_sq_stall_for_receive(struct soft_qp *qp, uint8_t rnr_timer)
 		soft_sq_start_timer(qp, RNR_PATIENCE);
 	} else if (sq->rnr_tries) {
 		sq->rnr_tries--;
-		soft_sq_start_timer(qp, (uint64_t)rnr_times[rnr_timer & 31] * 1000);
+		soft_sq_start_timer(
+		    qp, (uint64_t)rnr_times[rnr_timer & SOFT_TIMER_CODE_MASK] * SOFT_MICROSECOND);
 	} else {
 		soft_sq_fail(qp, IBV_WC_RNR_RETRY_EXC_ERR);
 	}
@@ -62,7 +63,8 @@ soft_sq_stall_for_peer(struct soft_qp *qp)
 	sq->peer = NULL; /* another queue pair may have its number later */
 	sq_stall(qp, SOFT_STALLED_PEER);
 	if (qp->attr.timeout)
-		soft_sq_start_timer(qp, 4096ull << (qp->attr.timeout & 31));
+		soft_sq_start_timer(
+		    qp, SOFT_TIMEOUT_UNIT << (qp->attr.timeout & SOFT_TIMER_CODE_MASK));
 }
 
 void

@@ -60,7 +60,7 @@ timeout_judge(struct soft_qp *qp) REQUIRES(soft_locks.send)
 uint64_t
 soft_timeout_period(const struct soft_qp *qp)
 {
-	const uint64_t time = 4096ull << (qp->attr.timeout & 31);
+	const uint64_t time = SOFT_TIMEOUT_UNIT << (qp->attr.timeout & SOFT_TIMER_CODE_MASK);
 	const uint64_t least = PATIENCE_MIN / (qp->attr.retry_cnt + 1u);
 
 	return soft_settings_scale_time(time > least ? time : least);

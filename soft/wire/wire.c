@@ -57,7 +57,7 @@ bool
 soft_frame_valid(const struct soft_frame *frame)
 {
 	if (frame->length > SOFT_WIRE_PAYLOAD || frame->total > SOFT_MAX_MSG || frame->zero ||
-	    frame->psn > 0xffffff || frame->flags & ~frame_flags_known(frame->type))
+	    frame->psn > SOFT_PSN_MASK || frame->flags & ~frame_flags_known(frame->type))
 		return false;
 	switch (frame->type) {
 	case SOFT_FRAME_HELLO:
