@@ -182,7 +182,7 @@ print_meaning(const struct dapl_cm_meaning *meaning)
 		printf("sends the request");
 		break;
 	case DAPL_CM_HAS_NEITHER:
-		printf("is tried again after a timeout; else its target is unreachable");
+		printf("timed out: is tried again; any other error: the target is unreachable");
 		break;
 	case DAPL_CM_REJECTED:
 		printf(
