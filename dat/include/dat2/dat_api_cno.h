@@ -49,7 +49,8 @@ DAT_RETURN DAT_API dat_cno_create(DAT_IA_HANDLE ia, DAT_OS_WAIT_PROXY_AGENT agen
 DAT_RETURN DAT_API dat_cno_fd_create(DAT_IA_HANDLE ia, DAT_FD *fd, DAT_CNO_HANDLE *cno);
 
 /*
- * Returns the IA of a CNO, and its agent or descriptor.  The masks are ordinals: use one of them.
+ * Returns the IA of a CNO, and its agent or descriptor.  `mask` is one value of the enumeration,
+ * not a set of bits.
  *
  *	DAT_SUCCESS				param is filled in
  *	DAT_INVALID_HANDLE/CNO			cno is not a CNO
@@ -77,14 +78,17 @@ DAT_RETURN DAT_API dat_cno_modify_agent(DAT_CNO_HANDLE cno, DAT_OS_WAIT_PROXY_AG
  * Waits for a trigger.
  *
  * `timeout` is in microseconds and starts with the call, on the monotonic clock; 0 does not wait.
- * `*evd` is a hint and may be DAT_HANDLE_NULL: dequeue from every EVD of the CNO until it is
- * empty, also after a timeout.  Several threads may wait; one trigger releases one of them.
+ * `*evd` is a hint and may be DAT_HANDLE_NULL: dequeue from every EVD of the CNO until it is empty,
+ * also after a timeout.  (Rearm reports every triggered EVD; there it is enough to dequeue from
+ * `*evd`.)  Several threads may wait; one trigger releases one of them.
  *
- *	DAT_SUCCESS				a trigger was consumed; *evd is set
+ *	DAT_SUCCESS				a trigger was consumed, and *evd is set; or the last
+ *						EVD was detached or the IA closed during the wait,
+ *						and *evd is DAT_HANDLE_NULL
  *	DAT_QUEUE_EMPTY				timed out; the class bit is not set
  *	DAT_INVALID_HANDLE/CNO			cno is not a CNO
  *	DAT_INVALID_PARAMETER/ARG3		evd is NULL
- *	DAT_INVALID_STATE/CNO_DEAD		the CNO was freed during the wait
+ *	DAT_INVALID_STATE/CNO_DEAD		another thread freed the CNO just before the wait
  *	DAT_INTERRUPTED_CALL			a signal handler ran
  *
  * Threads: any.  From: DAT 2.0.

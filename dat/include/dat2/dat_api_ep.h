@@ -186,7 +186,8 @@ DAT_RETURN DAT_API dat_ep_dup_connect(DAT_EP_HANDLE ep, DAT_EP_HANDLE dup, DAT_T
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
  *	DAT_INVALID_PARAMETER/ARG2		unknown flag; graceful while disconnecting
  *	DAT_INVALID_STATE/EP_UNCONNECTED	there is no connection
- *	DAT_INVALID_STATE/state			reserved, or for a request that was not accepted
+ *	DAT_INVALID_STATE/state			reserved for a service point, or belongs to a
+ *						request that was not accepted
  *
  * Threads: any.  From: DAT 2.0.
  */

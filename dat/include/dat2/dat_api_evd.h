@@ -88,8 +88,8 @@ DAT_RETURN DAT_API dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COU
 			    DAT_EVENT *event, DAT_COUNT *more);
 
 /*
- * Takes the oldest event without waiting.  It works in every state of the EVD, and inside upcalls
- * under every policy.  Two threads never get the same event.
+ * Takes the oldest event without waiting.  The EVD may be enabled or disabled, and waitable or not;
+ * upcalls under any policy may make the call.  Two threads never get the same event.
  *
  *	DAT_SUCCESS				*event is set
  *	DAT_QUEUE_EMPTY				no event is queued; if the EVD has a completion

@@ -103,7 +103,8 @@ DAT_RETURN DAT_API dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *async_evd,
 			    DAT_PROVIDER_ATTR *provider_attr);
 
 /*
- * Closes an IA.  The last close of an IA of a provider unloads its library.
+ * Closes an IA.  The close of a provider's last IA shuts the provider down and unloads its library.
+ * The library of a Rearm provider stays mapped.
  *
  * DAT_CLOSE_ABRUPT_FLAG (DAT_CLOSE_DEFAULT) frees everything that was created under the IA.
  * Threads in dat_evd_wait() return DAT_ABORT, threads in dat_cno_wait() return DAT_SUCCESS with
@@ -120,8 +121,9 @@ DAT_RETURN DAT_API dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *async_evd,
  *
  * Inside an upcall or agent the call does not wait for:
  *
- *	- the upcalls and agents that it is called from.  Calls on other threads that free their
- *	  EVDs and CNOs return after them; what they use is released when the last of them returns.
+ *	- the upcalls and agents that it is called from.  If another thread is freeing the EVD or
+ *	  CNO of such a callback, that call returns after the callback.  The device of the IA is
+ *	  closed when the last of these callbacks has returned.
  *	- upcalls and agents that are in dat_ia_close() of another IA.
  *
  * Suppose one callback (upcall or agent) is in dat_evd_free(), dat_cno_free() or TEARDOWN, and

@@ -60,7 +60,7 @@ DAT_RETURN DAT_API dat_pz_free(DAT_PZ_HANDLE pz);
  * pointers may be NULL.  The memory must stay mapped until dat_lmr_free().
  *
  *	DAT_SUCCESS				*lmr is the new region
- *	DAT_INVALID_HANDLE/IA, PZ		ia or pz is not a protection zone
+ *	DAT_INVALID_HANDLE/IA, PZ		ia is no open IA; pz is no protection zone
  *	DAT_INVALID_HANDLE/LMR			for_lmr_handle is not a local region
  *	DAT_INVALID_PARAMETER/ARG2		unknown type
  *	DAT_INVALID_PARAMETER/ARG3		the memory is not mapped, or does not allow the

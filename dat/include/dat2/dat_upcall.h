@@ -28,7 +28,7 @@ typedef enum dat_upcall_policy {
 	DAT_UPCALL_SINGLE_INSTANCE = 1,	/* one upcall of the EVD at a time, in event order */
 	DAT_UPCALL_NORIFY = 2,		/* one upcall for all new events; it has no event */
 	DAT_UPCALL_NOTIFY = 2,		/* the same; kDAPL misspells the name */
-	DAT_UPCALL_MANY = 100		/* any number of upcalls of the EVD at once */
+	DAT_UPCALL_MANY = 100		/* several at once; Rearm: up to four per IA */
 } DAT_UPCALL_POLICY;
 
 /* What dat_evd_modify_upcall() does if events are queued already. */
@@ -60,11 +60,11 @@ typedef struct dat_upcall_object {
 #define DAT_UPCALL_SAME ((DAT_UPCALL_OBJECT *)NULL)
 
 /*
- * DAT_IA_ATTR.extension_supported and extension_version of an IA whose dat_extension_op() has the
- * operations below and none of dat_ib_extensions.h.  A registry forwards operations only if the
- * attribute is not DAT_EXTENSION_NONE.  An IA with more operations may have DAT_EXTENSION_IB.  To
- * find out whether there are upcalls, look for the provider-specific attribute with the name below
- * and the value "TRUE", or try a call.
+ * An IA whose dat_extension_op() has the operations below, and none of dat_ib_extensions.h, returns
+ * these values in DAT_IA_ATTR.extension_supported and extension_version.  A registry forwards
+ * operations only if the attribute is not DAT_EXTENSION_NONE.  An IA with more operations may have
+ * DAT_EXTENSION_IB.  To find out whether there are upcalls, look for the provider-specific
+ * attribute with the name below and the value "TRUE", or try a call.
  */
 #define DAT_EXTENSION_REARM		((DAT_EXTENSION)0x100)
 #define DAT_REARM_EXTENSION_VERSION	1
@@ -94,11 +94,11 @@ struct dat_rearm_evd_counters {
 	DAT_UINT64 async_events;
 	DAT_UINT64 upcalls;
 	DAT_UINT64 notifications;		/* read from the device */
-	DAT_UINT64 spurious_notifications;	/* of these, polls that found no completion */
+	DAT_UINT64 spurious_notifications;	/* the poll after them found no completion */
 	DAT_UINT64 arms;
 	DAT_UINT64 arm_failures;
 	DAT_UINT64 races_closed;		/* the poll after an arm found completions */
-	DAT_UINT64 busy_skips;			/* wake-ups of an EVD with a job already */
+	DAT_UINT64 busy_skips;			/* wake-ups while its job was queued or running */
 	DAT_UINT64 overflows;
 	DAT_UINT64 max_depth;			/* the most events ever queued */
 };

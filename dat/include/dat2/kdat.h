@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kdat.h -- the names of kDAPL for its sources that are compiled in user space
+ * kdat.h -- the names of kDAPL, for kDAPL sources that are compiled in user space
  *
  * Includes udat.h and dat_upcall.h and adds the types, constants and calls of kDAPL that make
  * sense in user space.  The layouts are uDAPL's throughout: DAT_EVD_PARAM has a CNO and no upcall,
@@ -57,9 +57,9 @@ typedef enum dat_lmr_scope {
  * Registers memory: dat_lmr_create() with kDAPL's arguments.
  *
  *	DAT_INVALID_PARAMETER/ARG2		a type other than VIRTUAL and LMR
- *	DAT_INVALID_PARAMETER/ARG8		unknown optimization
- *	otherwise				as dat_lmr_create(); from its eighth argument on
- *						the numbers of arguments are one less
+ *	DAT_INVALID_PARAMETER/ARG8		unknown optimization; or lmr is NULL, because ARG8
+ *						is its number in dat_lmr_create()
+ *	otherwise				as dat_lmr_create()
  *
  * Threads: any.  From: headers (kDAPL).
  */
@@ -79,7 +79,7 @@ dat_lmr_kcreate(DAT_IA_HANDLE ia, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION regi
 }
 
 /*
- * Returns the best length and alignment for a registration: any length, and
+ * Returns the best length and alignment for a registration: `length` unchanged, and
  * DAT_OPTIMAL_ALIGNMENT.
  *
  *	DAT_SUCCESS				both are set
