@@ -7,7 +7,8 @@
  * they did not fit at the last poll.  Both facts are one state, guarded by the trigger lock.
  * doc/evd-states.md is printed from the table.
  *
- * Unsignalled completions (EVD_QUEUE_UNSIGNALLED) do not count as entered.
+ * Unsignalled completions (EVD_QUEUE_UNSIGNALLED) do not count as entered, unless the ring is full
+ * of them: then the device may hold back a signalled one.
  */
 #ifndef REARM_EVD_ATTENTION_H
 #define REARM_EVD_ATTENTION_H

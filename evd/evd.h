@@ -139,7 +139,7 @@ struct evd_config {
 	struct loop *pool; /* runs upcalls of DAT_UPCALL_MANY; may equal loop */
 	/*
 	 * Not locked, on a thread of a loop.  The device failed (-EIO), or its queue overran
-	 * (-EOVERFLOW). Called once until the device works again.  Required.
+	 * (-EOVERFLOW).  Not called again before the device has worked in between.  Required.
 	 */
 	void (*fault)(struct evd *evd, int error);
 	/*
@@ -268,9 +268,10 @@ void evd_set_depth(struct evd_ref ref, unsigned int depth) NO_CORE_LOCK;
 int evd_refresh(struct evd_ref ref) NO_CORE_LOCK;
 
 /*
- * As evd_refresh(), until the device queue was seen empty: sort() has seen every completion that it
- * held.  The owner limits how many can be outstanding.  If they do not fit, the queue grows for
- * completions and stays so until evd_resize().  May sleep for memory.
+ * Polls until the device queue is empty, so that sort() has seen every completion in it.  If the
+ * completions do not fit into the ring, the ring grows, and keeps its size until evd_resize().  The
+ * owner limits the requests that are outstanding, and so the size of the ring.  May sleep for
+ * memory.
  *   -ENOMEM  the device queue may hold more completions    -ENODEV  or the error of the device
  */
 int evd_drain(struct evd_ref ref) NO_CORE_LOCK;
@@ -370,8 +371,9 @@ int evd_set_listener(
 int evd_set_enabled(struct evd_ref ref, bool enabled) NO_CORE_LOCK;
 int evd_set_waitable(struct evd_ref ref, bool waitable) NO_CORE_LOCK;
 /*
- * The device is armed for solicited completions only, or for all.  What a poll finds counts in any
- * case.  If the device is armed too narrowly, this call causes an arm that widens the request.
+ * The device is armed for solicited completions only, or for all.  A signalled completion that a
+ * poll finds wakes the sink even if it was not solicited.  If the device is armed for solicited
+ * completions and all are needed now, it is armed again.
  */
 int evd_set_solicited(struct evd_ref ref, bool solicited_only) NO_CORE_LOCK;
 

@@ -12,8 +12,9 @@
  *
  * They keep two invariants:
  *
- *   I1  If there is a sink, the job is idle and the lock is free, then the device is armed, and
- *       either nothing is wanted or the one notification was raised and not read yet.
+ *   I1  If an EVD has a sink, its job is idle and its lock is free, then it is armed.  If the sink
+ *       wants an event all the same, the device has raised the notification, and no thread has
+ *       read it yet.
  *   I3  From an arm until its notification was read the device is not armed again.  One exception:
  *       a request for solicited completions may be widened to all, and a poll follows.
  */
@@ -81,8 +82,8 @@ evd_attend(struct evd *evd, enum evd_attention_event event) REQUIRES(core_locks.
 }
 
 /*
- * A ring that is full of unsignalled completions counts as work, because no completion can enter
- * before one is taken.
+ * Unsignalled completions that fill the ring count as events that wake the sink, because no other
+ * completion can enter before one of them is taken.
  */
 void evd_attend_unsignalled(struct evd *evd) REQUIRES(core_locks.trigger);
 
@@ -119,8 +120,8 @@ void evd_wake_sink(struct evd *evd) REQUIRES(core_locks.trigger);
 
 /*
  * The part of a change of sink that wakes no thread.  Queued events count as not reported to the
- * new sink, and the loop starts or stops to watch the private channel, depending on who reads it
- * from now on.
+ * new sink.  The loop starts to watch the private channel, or stops if the new sink reads the
+ * channel itself.
  */
 void evd_sink_settle(struct evd *evd) REQUIRES(core_locks.trigger);
 

@@ -81,8 +81,8 @@ cr_is_overflow_report(const DAT_EVENT *event, const void *who)
 }
 
 /*
- * One report per episode. A report that was not read yet is replaced: a peer that sends
- * requests must not be able to fill the EVD for asynchronous events.
+ * Reports the first refusal of an episode.  The report replaces one that was not read yet, so that
+ * a peer that sends requests cannot fill the EVD for asynchronous events.
  */
 static void
 cr_report_refusals(struct dapl_ia *ia, DAT_EVD_HANDLE evd) DAPL_NO_LOCK

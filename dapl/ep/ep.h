@@ -62,7 +62,8 @@ struct dapl_ep {
 
 	_Atomic(uint32_t) failed; /* generation + 1 of a queue pair that had an error */
 
-	unsigned int pins; /* (L) A new endpoint starts with zeroes from here on. */
+	/* The members from here on are zeroed for a new endpoint. */
+	unsigned int pins; /* (L) */
 	uint32_t broken;   /* (L) as `failed`, taken while it was being connected */
 	struct ibv_qp *qp; /* (L); NULL: none yet, or between two */
 

@@ -28,7 +28,10 @@ dapl_ep_query(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask, DAT_EP_PARAM *param)
 		.srq_handle = DAT_HANDLE_NULL,
 		.ep_attr = ep->attr,
 	};
-	/* Before it is connected another thread may be inside the call that chooses the port. */
+	/*
+	 * The port is read only when the endpoint is connected: earlier, another thread may be
+	 * choosing it.
+	 */
 	if (ep->conn &&
 	    (ep->state == DAT_EP_STATE_CONNECTED || ep->state == DAT_EP_STATE_DISCONNECT_PENDING))
 		p.local_port_qual = ntohs(rdma_get_src_port(ep->conn->id));

@@ -29,8 +29,9 @@ struct dapl_cno *dapl_cno_attach(
     DAT_CNO_HANDLE handle, const struct dapl_ia *ia) DAPL_NO_ADAPTER_LOCK;
 /* The IA is closing: cno_set_closing() for one of its children. */
 void dapl_cno_set_closing(struct dapl_object *obj) DAPL_NO_OBJECT_LOCK;
-/* cno_is_left_to_closer() and cno_await_others() for a child that was freed. */
+/* For a CNO that was freed.  True if only threads that close an adapter are still in its agent. */
 bool dapl_cno_is_left(const struct dapl_object *obj) DAPL_NO_OBJECT_LOCK;
+/* Waits for other threads to leave the agent: cno_await_others(). */
 bool dapl_cno_await_others(struct dapl_object *obj, uint64_t serial) DAPL_NO_LOCK;
 
 /* After the EVD stopped listening. */

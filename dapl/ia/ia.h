@@ -202,8 +202,8 @@ struct dapl_ia *dapl_ia_alloc(void);
 void dapl_ia_free(struct dapl_ia *ia);
 
 /*
- * Adds an IA to the list of open IAs, or removes it; dapl_ia_list_remove() is true for the
- * last.
+ * Adds an IA to the list of open IAs, or removes it.  dapl_ia_list_remove() returns true if no IA
+ * is left.
  */
 void dapl_ia_list_add(struct dapl_ia *ia) DAPL_NO_LOCK;
 bool dapl_ia_list_remove(struct dapl_ia *ia) DAPL_NO_LOCK;

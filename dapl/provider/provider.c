@@ -123,7 +123,7 @@ provider_make(const DAT_PROVIDER_INFO *info) REQUIRES(dapl_locks.providers)
 	for (p = *bucket; p; p = p->next)
 		rank += strcmp(p->info.ia_name, info->ia_name) == 0;
 	if (rank == OPENERS) {
-		dapl_debug_error("provider %s: a name may have at most %d records with different "
+		dapl_debug_error("\"%s\" has more than %d records in dat.conf with different "
 				 "versions and thread safety",
 		    info->ia_name, OPENERS);
 		return NULL;

@@ -30,8 +30,8 @@ cq_poll_empty(struct soft_cq *cq) SOFT_NO_CQ_LOCK
 
 	soft_counter_store(&cq->idle, idle);
 	/*
-	 * A caller that spins waits for the progress thread, which may need this processor.  A
-	 * caller that only checks that the queue is empty does not get here.
+	 * A caller that polls in a loop is waiting for the progress thread, which may need this
+	 * processor.  A caller that polls once to see the queue empty does not get here.
 	 */
 	if (idle % SPINS == 0 && soft_peers_linked())
 		sched_yield();

@@ -63,7 +63,7 @@ strict_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
 		personality_fire(cq);
 }
 
-/* --- late: an event also for a completion that was there before the request */
+/* --- late: an event also for a completion that came before the arm */
 
 static void
 late_on_arm(struct soft_cq *cq, bool solicited_only, bool there) REQUIRES(soft_locks.cq)

@@ -27,7 +27,10 @@ struct soft_async_queue {
 	int fd;
 };
 
-/* The mutex of an object of verbs, which guards the count of its acknowledged events. */
+/*
+ * Locks the mutex of an ibv_cq, ibv_qp or ibv_srq, which guards the count of its acknowledged
+ * events.
+ */
 static inline void
 soft_completed_lock(pthread_mutex_t *mutex) ACQUIRE(soft_locks.completed) UNCHECKED
 {

@@ -180,7 +180,10 @@ soft_runtime_detach(struct soft_context *ctx)
 {
 	int state;
 
-	/* Joining is a cancellation point, and this lock outlives the call. */
+	/*
+	 * runtime_stop_locked() calls pthread_join(), a cancellation point: a thread that was
+	 * cancelled there would leave the lock held.
+	 */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	runtime_lock();
 	LIST_REMOVE(ctx, link);

@@ -55,7 +55,7 @@ struct soft_link {
 	size_t filled; /* bytes in `input` */
 	char *input;
 	enum soft_link_input
-	    over; /* malformed input or the end, once it was met: nothing more is read */
+	    over; /* why reading has stopped: malformed input, or the end of the stream */
 };
 
 /*

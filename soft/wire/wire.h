@@ -45,7 +45,8 @@ struct soft_frame {
 	uint64_t address;
 	uint64_t compare_add;
 	uint64_t swap;
-	uint32_t epoch; /* of the requester; incremented when it goes back */
+	uint32_t
+	    epoch; /* of the requester, which increments it before it sends old requests again */
 	uint32_t zero;
 };
 
