@@ -41,7 +41,8 @@ dat_ia_openv(const DAT_NAME_PTR name, DAT_COUNT async_evd_min_qlen, DAT_EVD_HAND
 	if (DAT_GET_TYPE(ret) != DAT_SUCCESS)
 		goto drop_number;
 	if (handle_provider(own) == NULL) {
-		log_message(LOG_ERRORS, "the provider of \"%s\" opened it without a handle", name);
+		log_message(LOG_ERRORS,
+		    "the provider of \"%s\" opened the adapter but returned no valid handle", name);
 		ret = DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE);
 		goto drop_number;
 	}

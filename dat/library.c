@@ -29,7 +29,8 @@ library_join_global_scope(void)
 	if (seen != NULL || dladdr((const void *)(size_t)&dat_registry_add_provider, &self) == 0)
 		return;
 	if (dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL) == NULL)
-		log_message(LOG_CATALOG, "cannot make %s global: %s", self.dli_fname, dlerror());
+		log_message(LOG_CATALOG, "cannot make the symbols of %s visible to providers: %s",
+		    self.dli_fname, dlerror());
 }
 
 static const char *

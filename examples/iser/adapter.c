@@ -50,12 +50,11 @@ adapter_say_unopened(const char *name, DAT_RETURN ret)
 	say_dat("dat_ia_open", ret, "cannot open the adapter \"%s\"", name);
 	if (DAT_GET_TYPE(ret) != DAT_PROVIDER_NOT_FOUND)
 		return;
-	say("either --provider LIBRARY names the provider's library, e.g. libdaplsoft.so.2 for the "
-	    "software device;");
+	say("use --provider LIBRARY, for example libdaplsoft.so.2 for the software device,");
 	if (!override)
-		say("or --ia NAME names an adapter of dat.conf or of the file in $DAT_OVERRIDE");
+		say("or --ia NAME, an adapter of dat.conf or of the file in $DAT_OVERRIDE");
 	else
-		say("or --ia NAME names an adapter of %s", override);
+		say("or --ia NAME, an adapter of %s", override);
 }
 
 int

@@ -139,7 +139,7 @@ on_login_response(struct conn *conn, const struct pdu *pdu)
 	if (pdu->status != PDU_OK)
 		conn_fail(conn, "login refused: %s", pdu_status_text(pdu->status));
 	else if (pdu->device_bytes < initiator->bytes)
-		conn_fail(conn, "the device has %llu bytes, the file %llu",
+		conn_fail(conn, "the target's device (%llu bytes) is smaller than the file (%llu)",
 		    (unsigned long long)pdu->device_bytes, (unsigned long long)initiator->bytes);
 	else
 		conn_step(conn, CONN_LOGGED_IN);
@@ -199,8 +199,8 @@ on_received(struct conn *conn, unsigned int slot, enum pdu_status status, const 
 	}
 	if (pdu->tag != ic->control) {
 		if (request != task->job->opcode)
-			conn_fail(conn, "%s to task %u, which has another command",
-			    pdu_opcode_name(pdu->opcode), pdu->tag);
+			conn_fail(conn, "task %u got a %s, which does not answer its command",
+			    pdu->tag, pdu_opcode_name(pdu->opcode));
 		else
 			on_block_response(conn, task, pdu->tag, pdu);
 		return;
@@ -229,7 +229,7 @@ on_sent(struct conn *conn, unsigned int slot)
 static void
 on_moved(struct conn *conn, unsigned int slot)
 {
-	conn_fail(conn, "RDMA completed for task %u: an initiator posts none", slot);
+	conn_fail(conn, "RDMA completed for task %u, but an initiator posts no RDMA", slot);
 }
 
 static void

@@ -89,11 +89,12 @@ print_sides(const struct report *report, FILE *out)
 		    (uint64_t)tally->evd.spurious_notifications, (uint64_t)tally->evd.arms,
 		    (uint64_t)tally->evd.races_closed, tally->refusals);
 	}
-	fprintf(out, "races: completions that came between the last poll and the arm; "
-		     "the poll after the arm found them.\n"
-		     "refusals: an upcall tried to enable upcalls while events were queued, and "
-		     "dequeued them instead.\n"
-		     "Without the second poll each of these would have been a lost wake-up.\n");
+	fprintf(out,
+	    "races: completions that came between the last poll and the arm; "
+	    "the poll after the arm found them.\n"
+	    "refusals: an upcall tried to enable upcalls while events were queued, and "
+	    "dequeued them instead.\n"
+	    "Without that poll and that refusal, each of these would have been a lost wake-up.\n");
 }
 
 void

@@ -100,7 +100,8 @@ START_TEST(open__provider_gives_no_handle__is_an_internal_error)
 	story_conf(CONF("nohandle"));
 	story_listen();
 	story_assert_ret(open_x(&ia), DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE));
-	ck_assert_str_eq(story_heard(), "dat: the provider of \"x\" opened it without a handle\n");
+	ck_assert_str_eq(story_heard(),
+	    "dat: the provider of \"x\" opened the adapter but returned no valid handle\n");
 	ck_assert_ptr_eq(ia, &ia);
 	ck_assert_int_eq(story_traced("fini"), 1);
 }

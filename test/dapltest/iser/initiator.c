@@ -277,7 +277,7 @@ START_TEST(initiator__response_of_another_kind__ends_the_connection)
 	order(&initiator.write);
 	pdu = command();
 	respond_raw(&pdu, PDU_READ, pdu.tag, PDU_OK);
-	expect_failed("another command");
+	expect_failed("does not answer its command");
 }
 END_TEST
 
