@@ -11,7 +11,7 @@ cno_is_quiescent(const struct cno *cno) REQUIRES(core_locks.cno)
 	return !cno->in_agent && !cno->job_queued && cno->n_waiters == 0 && cno->n_awaiting == 0;
 }
 
-/* As evd_only_closers(), for the one agent that can run. */
+/* True if the agent runs, and its thread closes an adapter. */
 static bool
 cno_only_closer(const struct cno *cno) REQUIRES(core_locks.cno)
 {
@@ -230,8 +230,7 @@ cno_await_others(struct cno_ref ref)
 		const bool running = cno->serial == ref.serial && cno->in_agent;
 
 		cno_unlock(cno);
-		return running; /* it is on a thread that closes an adapter now, but that close may
-				   end */
+		return running; /* the close on the agent's thread may end before the agent */
 	}
 	cno->n_awaiting++; /* prevents the destruction: this may be the last thread that leaves */
 	park_list_await(&cno->frees, &cno->lock, cno_no_other_agent, cno);

@@ -66,7 +66,7 @@ bool cno_is_inside(const struct cno *cno);
 
 /* The argument for evd_set_listener(). */
 struct evd_listener *cno_listener(struct cno *cno);
-/* Counts the EVDs that refer to the CNO.  dapl/ calls them around evd_set_listener(). */
+/* Count the EVDs that refer to the CNO.  dapl/ calls both functions around evd_set_listener(). */
 int cno_attach_evd(struct cno_ref ref);
 /* When the last EVD leaves, blocked waiters return with a null EVD. */
 void cno_detach_evd(struct cno *cno);
@@ -104,7 +104,7 @@ struct cno {
 	struct cno_config cfg;
 	struct evd_listener listener;
 	unsigned int evds;	  /* number of EVDs that refer to it */
-	uint64_t last_detaches;	  /* how often the last of them left */
+	uint64_t last_detaches;	  /* how often the last EVD was detached */
 	struct evd *first, *last; /* the triggered EVDs, oldest first */
 	struct park_list waiters;
 	unsigned int n_waiters;

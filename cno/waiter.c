@@ -87,7 +87,7 @@ cno_wait(struct cno_ref ref, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *handle)
 		park_reset(park);
 		expired =
 		    os_clock_ns() >=
-		    deadline; /* before the check: the last check is not before the deadline */
+		    deadline; /* read before the check, so that the last check is not too early */
 		r = 0;
 		if (cno->alive && cno_consume(cno, handle))
 			break;

@@ -169,7 +169,7 @@ int evd_create(struct evd *evd, const struct evd_config *config) NO_CORE_LOCK;
  * Frees the EVD.  After the return no further event is delivered.  A blocked waiter returns
  * -ECANCELED. The call waits for upcalls on other threads; if the caller is inside an upcall of
  * this EVD it does not wait, and the EVD is destroyed when the last upcall has returned.  -ENODEV:
- * it was freed before.
+ * the EVD was freed before.
  */
 int evd_free(struct evd_ref ref) NO_CORE_LOCK;
 
@@ -409,7 +409,7 @@ enum evd_armed { EVD_UNARMED, EVD_ARMED_SOLICITED, EVD_ARMED_ALL };
 
 struct evd {
 	struct os_mutex lock; /* the trigger lock: guards all members below */
-	uint64_t serial;      /* of the EVD in the slot, or of the last one that was in it */
+	uint64_t serial;      /* the number of the EVD in the slot, or of the last EVD there */
 	bool alive;	      /* from evd_create() to evd_free() */
 	bool freed;	      /* evd_free() has begun; destroyed() was not called yet */
 	bool free_on_return;  /* the last thread that leaves the EVD destroys it */
@@ -431,8 +431,8 @@ struct evd {
 	DAT_UPCALL_POLICY policy;
 	DAT_UPCALL_OBJECT object;
 	int in_progress; /* events claimed for upcalls that have not returned */
-	int closers;	 /* of these upcalls, those inside evd_enter_close() */
-	int exempt;	 /* those, and the ones that called TEARDOWN or free their own EVD */
+	int closers;	 /* how many of them are on threads that close an adapter */
+	int exempt;	 /* closers, and upcalls that called TEARDOWN or free for this EVD */
 	int tearing;	 /* TEARDOWN and free calls that wait */
 	struct park_list teardowns;
 

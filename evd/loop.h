@@ -129,12 +129,12 @@ struct loop *loop_current(void);
 int loop_step(struct loop *loop, int timeout_ms) NO_CORE_LOCK;
 
 /*
- * These functions are for park_sleep().  loop_to_pump() returns the loop of the calling thread.  It
- * returns NULL if the thread belongs to no loop, or to a pool: a pool has no sources, and its other
- * threads run its jobs.  loop_sleep_begin() returns false if there is something to pump; else it
- * sets the time until which the thread may sleep on loop_fd(), and loop_sleep_end() follows the
- * sleep.  loop_pump() reads the sources and runs the ready jobs, which must not call the consumer:
- * loop_is_pumping() is true on that thread meanwhile.
+ * The functions that follow are for park_sleep().  loop_to_pump() returns the loop of the calling
+ * thread.  It returns NULL if the thread belongs to no loop, or to a pool: a pool has no sources,
+ * and its other threads run its jobs.  loop_sleep_begin() returns false if there is something to
+ * pump; else it sets the time until which the thread may sleep on loop_fd(), and loop_sleep_end()
+ * follows the sleep.  loop_pump() reads the sources and runs the ready jobs, which must not call
+ * the consumer: loop_is_pumping() is true on that thread meanwhile.
  */
 struct loop *loop_to_pump(void);
 int loop_fd(const struct loop *loop);

@@ -15,7 +15,7 @@ evd_frame(const struct evd *evd)
 void
 evd_frame_exempt(struct evd *evd, struct upcall_frame *frame)
 {
-	/* The outer frames too: the thread returns from none of them earlier. */
+	/* The outer upcalls too, because they return only after this one. */
 	for (; frame; frame = frame->outer) {
 		if (frame->evd != evd || frame->exempt)
 			continue;

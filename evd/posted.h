@@ -3,9 +3,9 @@
  * posted -- the posted events of a merged queue
  *
  * An event that can be taken is open: it has a sequence number and is in the list of open events,
- * in the order of the numbers.  A barrier, and what its endpoint posted after it, is closed: it has
- * no number yet and is in the list of closed events, in the order of posting.  A closed event does
- * not delay events of other endpoints, or events that belong to no endpoint.
+ * in the order of the numbers.  A barrier, and every event that its endpoint posted after it, is
+ * closed: it has no number yet and is in the list of closed events, in the order of posting.  A
+ * closed event does not delay events of other endpoints, or events that belong to no endpoint.
  *
  * Guarded by the trigger lock of the EVD.
  */
@@ -45,7 +45,7 @@ struct evd_posted_queue {
 struct evd_posted_progress {
 	uint64_t polled;    /* completions polled so far */
 	unsigned int depth; /* of the device queue */
-	bool device_empty;  /* it was seen empty just now */
+	bool device_empty;  /* the device queue was empty at the last poll */
 };
 
 int evd_posted_init(struct evd_posted_queue *p, unsigned int length);
@@ -76,7 +76,7 @@ struct evd_posted *evd_posted_add_closed(
 
 /*
  * Opens and numbers the next closed event that need not wait any longer; NULL if there is none.
- * The caller releases its hold before the next call.
+ * The caller releases the hold of the event before the next call.
  */
 struct evd_posted *evd_posted_open(
     struct evd_posted_queue *p, const struct evd_posted_progress *progress, uint64_t *next_seq);

@@ -162,7 +162,7 @@ queue_post_ordered(struct evd_queue *q, const struct evd_order *order)
 	entry = evd_posted_add_closed(&q->posted, &own, q->polled);
 	if (!entry && own.hold)
 		evd_queue_release(
-		    q, own.hold); /* the event is lost, the completions in the hold must not be */
+		    q, own.hold); /* the event is lost, its held completions are not */
 	queue_open_posted(q, false);
 	return entry;
 }

@@ -91,8 +91,8 @@ evd_queue_count(const struct evd_queue *q)
 }
 
 /*
- * Those of them that wake a sink.  If the ring is full all of them do, because the device may hold
- * back a signalled completion.
+ * The items that can be taken and that wake a sink.  If the ring is full these are all items,
+ * because the device may hold back a signalled completion.
  */
 static inline unsigned int
 evd_queue_signalled(const struct evd_queue *q)
@@ -108,9 +108,10 @@ evd_queue_has_closed(const struct evd_queue *q)
 }
 
 /*
- * Room for a batch that is polled straight into the ring: at most `max` adjacent records, 0 if the
- * ring is full.  Then evd_queue_append(), or evd_queue_append_unsignalled(), accepts the records of
- * the batch that stay, in order, and evd_queue_polled() ends the batch.
+ * Returns the room for a batch that is polled straight into the ring: at most `max` adjacent
+ * records, 0 if the ring is full.  The caller then calls evd_queue_append() or
+ * evd_queue_append_unsignalled() for each record that stays, in order, and ends the batch with
+ * evd_queue_polled().
  */
 unsigned int evd_queue_room(struct evd_queue *q, unsigned int max, void **batch);
 void evd_queue_append(struct evd_queue *q, const void *record);

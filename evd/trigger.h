@@ -113,7 +113,10 @@ int evd_poll(struct evd *evd, unsigned int enough, unsigned int *added)
  */
 int evd_arm_and_repoll(struct evd *evd, unsigned int enough) REQUIRES(core_locks.trigger);
 
-/* For an EVD that has a sink.  1 wanted, 0 not wanted and armed, -EIO, -EOVERFLOW. */
+/*
+ * For an EVD that has a sink.  1: the sink wants an event now; 0: it wants none, and the device is
+ * armed; -EIO, -EOVERFLOW.
+ */
 int evd_poll_and_arm(struct evd *evd) REQUIRES(core_locks.trigger);
 
 void evd_wake_sink(struct evd *evd) REQUIRES(core_locks.trigger);
@@ -125,7 +128,7 @@ void evd_wake_sink(struct evd *evd) REQUIRES(core_locks.trigger);
  */
 void evd_sink_settle(struct evd *evd) REQUIRES(core_locks.trigger);
 
-/* The end of every change of sink: settles, and wakes the new sink. */
+/* Called at the end of every change of sink: settles, and wakes the new sink. */
 void evd_sink_changed(struct evd *evd) REQUIRES(core_locks.trigger);
 
 /* Registers the private channel with the loop, for a sink that the loop serves. */

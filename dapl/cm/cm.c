@@ -2,8 +2,8 @@
 /*
  * cm -- the reader of an IA's connection manager channel
  *
- * An event is copied and acknowledged before anything is done about it: destroying an id waits for
- * its acknowledgements, and what is done may destroy ids.
+ * An event is copied and acknowledged before the provider acts on it: the destruction of an id
+ * waits until its events are acknowledged, and the provider may destroy ids.
  */
 #include <string.h>
 
@@ -48,7 +48,7 @@ cm_copy(const struct rdma_cm_event *event, struct note *note)
 		memcpy(note->data, param->private_data, note->size);
 }
 
-/* A refusal that begins with the version word is a consumer's; any other is no consumer's. */
+/* A rejection that begins with the version word was made by a consumer, any other was not. */
 static void
 cm_rejected(struct dapl_ep *ep, const struct note *note) DAPL_NO_LOCK
 {
@@ -89,7 +89,7 @@ cm_act(struct dapl_ep *ep, const struct note *note) DAPL_NO_LOCK
 		cm_rejected(ep, note);
 		break;
 	case DAPL_CM_HAPPENS:
-		/* Only an answer that connects has data for the consumer. */
+		/* Only an answer that accepts the connection has data for the consumer. */
 		dapl_ep_happened(ep, note->conn, meaning->what, note->data,
 		    meaning->what == DAPL_EP_IS_ESTABLISHED ? note->size : 0);
 		break;
@@ -152,7 +152,7 @@ cm_dispatch(struct dapl_ia *ia, const struct note *note) DAPL_NO_LOCK
 		return;
 	}
 	if (!dapl_conn_is(note->conn, note->generation))
-		return; /* closed since it was read: its owner is not to be looked at */
+		return; /* the conn was closed after the event was read */
 	owner = atomic_load_explicit(&note->conn->owner, memory_order_acquire);
 	if (owner->kind == DAPL_KIND_EP)
 		cm_handle_ep((struct dapl_ep *)owner, note);

@@ -102,7 +102,7 @@ dapl_connect_unresolved(struct dapl_ep *ep, struct dapl_conn *conn, int error)
 
 /* ---- the calls ---- */
 
-/* What a connect is to do; already checked. */
+/* The arguments of a connect call, checked. */
 struct target {
 	struct sockaddr_storage address;
 	DAT_CONN_QUAL qual;
@@ -111,7 +111,7 @@ struct target {
 	const void *data;
 };
 
-/* Refuses, or DAT_SUCCESS. */
+/* DAT_SUCCESS if the endpoint may connect, else the error of the call. */
 static DAT_RETURN
 connect_may_connect(const struct dapl_ep *ep) REQUIRES(dapl_locks.object)
 {
@@ -137,7 +137,7 @@ connect_begin(struct dapl_ep *ep, struct dapl_conn *conn, const struct target *t
 		memcpy(ep->hello, to->data, (size_t)to->size);
 	if (ep->rings.merged)
 		evd_hold_begin(dapl_evd_ref(ep->parts.connect), &ep->rings.hold);
-	ep->deadline = UINT64_MAX; /* for a timer of an earlier attempt that was popped too late */
+	ep->deadline = UINT64_MAX; /* so that a late timer of an earlier attempt does nothing */
 	if (to->timeout != DAT_TIMEOUT_INFINITE) {
 		uint64_t ns = (uint64_t)to->timeout * OS_NS_PER_US;
 
@@ -183,7 +183,7 @@ connect_to(DAT_EP_HANDLE handle, const struct target *to) DAPL_NO_LOCK
 		dapl_conn_close(conn);
 	else
 		/*
-		 * A target to which no attempt is possible is reported like one that does not
+		 * If the attempt cannot even begin, the target is reported as one that does not
 		 * answer.
 		 */
 		connect_step_leave(ep, conn, connect_resolve_address(ep, conn));
@@ -207,7 +207,7 @@ connect_check_target(const struct target *to, DAT_QOS qos, int first_arg)
 	return DAT_SUCCESS;
 }
 
-/* Of an endpoint that is to connect there; fills in to->address. */
+/* Checks the address that an endpoint connects to, and fills in to->address. */
 static DAT_RETURN
 connect_check_address(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address, struct target *to)
 {

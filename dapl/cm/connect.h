@@ -11,7 +11,7 @@
 void dapl_connect_address_resolved(struct dapl_ep *ep, struct dapl_conn *conn) DAPL_NO_LOCK;
 void dapl_connect_route_resolved(struct dapl_ep *ep, struct dapl_conn *conn) DAPL_NO_LOCK;
 void dapl_connect_unresolved(struct dapl_ep *ep, struct dapl_conn *conn, int error) DAPL_NO_LOCK;
-/* RDMA parameters of the endpoint, within what the other side offers. */
+/* The RDMA parameters of the endpoint, limited to what the other side offers. */
 void dapl_connect_param(const struct dapl_ep *ep, uint8_t remote_responder,
     uint8_t remote_initiator, struct rdma_conn_param *param);
 

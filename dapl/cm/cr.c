@@ -168,8 +168,8 @@ dapl_cr_withdrawn(struct dapl_cr *cr, const struct dapl_conn *conn, uint32_t gen
 /* ---- the answer ---- */
 
 /*
- * The thread that takes the id answers the request; a second thread finds none. It ends with
- * dapl_cr_free_detached() or dapl_cr_attach_conn().
+ * The thread that takes the id answers the request; a second thread finds no id.  The first one
+ * then calls dapl_cr_free_detached() or dapl_cr_attach_conn().
  */
 struct dapl_cr *
 dapl_cr_detach_conn(DAT_CR_HANDLE handle, struct dapl_conn **conn)
@@ -194,7 +194,8 @@ dapl_cr_attach_conn(struct dapl_cr *cr, struct dapl_conn *conn)
 	cr->conn = conn;
 	ia = dapl_ia_of(&cr->obj);
 	dapl_object_unlock(&cr->obj);
-	dapl_parent_decide_end(&ia->parent); /* a close may have found it taken */
+	dapl_parent_decide_end(
+	    &ia->parent); /* a close may have found the request without its conn */
 }
 void
 dapl_cr_free_detached(struct dapl_cr *cr)

@@ -117,7 +117,8 @@ dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, co
 		(void)rdma_reject(conn->id, NULL, 0);
 		dapl_ep_happened(ep, conn, DAPL_EP_HAS_FAILED, NULL, 0);
 	}
-	dapl_cr_free_detached(cr); /* not before: `data` may be its private data */
+	dapl_cr_free_detached(
+	    cr); /* last, because `data` may point to the private data of the CR */
 	dapl_ep_put_pin(ep);
 	return DAT_SUCCESS;
 }

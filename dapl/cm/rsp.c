@@ -22,7 +22,7 @@ struct dapl_rsp {
 
 /* ---- the endpoint ---- */
 
-/* Moves it on if the call is allowed now. */
+/* Moves the endpoint to the next state, if its state allows the call. */
 static DAT_RETURN
 rsp_move_ep(
     DAT_EP_HANDLE handle, enum dapl_ep_call call, const struct dapl_ia *ia) DAPL_NO_OBJECT_LOCK
@@ -84,7 +84,7 @@ rsp_get_ep(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *liste
 	return 0;
 }
 
-/* The service point waits for another request. */
+/* The request failed: the service point waits for another one. */
 static void
 rsp_put_ep(struct dapl_sp *sp, const struct dapl_conn *listener, uint32_t generation,
     DAT_EP_HANDLE ep) DAPL_NO_LOCK
@@ -92,7 +92,9 @@ rsp_put_ep(struct dapl_sp *sp, const struct dapl_conn *listener, uint32_t genera
 	struct dapl_rsp *rsp = (struct dapl_rsp *)sp;
 	bool open;
 
-	/* Between these two the consumer may take the endpoint: then there is nothing to wait for.
+	/*
+	 * Between these two calls the consumer may use the endpoint elsewhere: then the service
+	 * point does not wait for a request.
 	 */
 	dapl_ep_detach_request(ep);
 	open = rsp_move_ep(ep, DAPL_EP_RESERVE, NULL) == DAT_SUCCESS;

@@ -91,7 +91,7 @@ dapl_sp_free(DAT_HANDLE handle, enum dapl_kind kind, struct dapl_slab *slab)
 	if (r)
 		return r;
 	dapl_sp_close(sp);
-	dapl_slab_free(slab, sp); /* it begins the slot of every kind */
+	dapl_slab_free(slab, sp); /* the sp is the first member in the slots of all three kinds */
 	return 0;
 }
 
@@ -107,7 +107,7 @@ dapl_sp_of(struct dapl_object *owner)
 {
 	const enum dapl_kind kind = owner->kind;
 
-	/* It begins the slot of each of these kinds. */
+	/* The sp is the first member in the slots of these kinds. */
 	return kind == DAPL_KIND_PSP || kind == DAPL_KIND_RSP || kind == DAPL_KIND_CSP ?
 		   (struct dapl_sp *)owner :
 		   NULL;

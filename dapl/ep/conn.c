@@ -3,7 +3,7 @@
 
 #include "dapl/ia/ia.h"
 
-/* The ports of the qualifiers beyond the range of ports: up to the last port but one. */
+/* The first port of those that stand for qualifiers above 0xffff; the last is 65534. */
 #define FOLDED_FIRST 33534
 #define FOLDED_PORTS 32001
 
@@ -50,7 +50,7 @@ dapl_conn_close(struct dapl_conn *conn)
 	dapl_slab_free(&conn_slab, conn);
 }
 
-/* Qualifiers beyond the range of ports are folded into it, as other DAT providers do. */
+/* Qualifiers above 0xffff are mapped to a part of the ports, as in other DAT providers. */
 uint16_t
 dapl_conn_qual_port(DAT_CONN_QUAL qual)
 {

@@ -26,7 +26,7 @@ struct dapl_conn {
 	struct rdma_cm_id *id;		     /* constant while open */
 };
 
-/* Whether it still has that generation. */
+/* True if the conn still has that generation. */
 static inline bool
 dapl_conn_is(const struct dapl_conn *conn, uint32_t generation)
 {
@@ -42,7 +42,7 @@ int dapl_conn_open_with(struct rdma_cm_id *id, struct dapl_object *owner, struct
 /* Waits until the loop has acknowledged the events that it read for the id. */
 void dapl_conn_close(struct dapl_conn *conn) DAPL_NO_LOCK;
 
-/* The port a connection qualifier means. */
+/* The port that a connection qualifier stands for. */
 uint16_t dapl_conn_qual_port(DAT_CONN_QUAL qual);
 
 #endif

@@ -64,7 +64,7 @@ struct dapl_ep {
 
 	/* The members from here on are zeroed for a new endpoint. */
 	unsigned int pins; /* (L) */
-	uint32_t broken;   /* (L) as `failed`, taken while it was being connected */
+	uint32_t broken;   /* (L) as `failed`, for an error while it was connecting */
 	struct ibv_qp *qp; /* (L); NULL: none yet, or between two */
 
 	struct dapl_conn *conn;	  /* (L) */
@@ -154,23 +154,23 @@ int dapl_ep_create_for_request(
  */
 void dapl_ep_detach_request(DAT_EP_HANDLE handle) DAPL_NO_LOCK;
 
-/* async.c: reads the asynchronous events of the device of a struct dapl_ia. */
+/* async.c: reads the asynchronous events of the device; `ia` is a struct dapl_ia. */
 void dapl_async_read(void *ia, uint64_t serial) DAPL_NO_LOCK;
 
-/* ep_attr.c: the defaults, cut to what the device can.  */
+/* ep_attr.c: the default attributes, limited to what the device supports.  */
 void dapl_ep_attr_defaults(const struct dapl_ia *ia, DAT_EP_ATTR *attr);
-/* Fills `out` from what the consumer asks for; false when the device cannot. */
+/* Fills `out` from the attributes of the consumer; false if the device does not support them. */
 bool dapl_ep_attr_accept(const struct dapl_ia *ia, const DAT_EP_ATTR *asked, DAT_EP_ATTR *out);
 
 /*
- * ep_parts.c.  The subtype that names the bad handle, or DAT_NO_SUBTYPE and everything is held.
- * DAT_HANDLE_NULL stands for a part that is missing.
+ * ep_parts.c.  Takes a reference to each part and returns DAT_NO_SUBTYPE; or takes none and returns
+ * the subtype for the bad handle.  DAT_HANDLE_NULL: the endpoint has no such part.
  */
 DAT_RETURN_SUBTYPE dapl_ep_parts_get(struct dapl_ia *ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv,
     DAT_EVD_HANDLE request, DAT_EVD_HANDLE connect,
     struct dapl_ep_parts *parts) DAPL_NO_ADAPTER_LOCK;
 void dapl_ep_parts_put(const struct dapl_ep_parts *parts) DAPL_NO_ADAPTER_LOCK;
-/* Of parts that may be missing. */
+/* The handles of parts; DAT_HANDLE_NULL for a part that is missing. */
 static inline DAT_PZ_HANDLE
 dapl_ep_pz_handle(const struct dapl_pz *pz)
 {
@@ -217,7 +217,7 @@ void dapl_ep_purge_completions(struct dapl_ep *ep) NO_CORE_LOCK;
  */
 void dapl_ep_refresh(struct dapl_ep *ep) DAPL_NO_LOCK;
 
-/* ep_qp.c: a queue pair, which the endpoint is to have in this generation */
+/* ep_qp.c: creates the queue pair of this generation for the endpoint */
 int dapl_ep_qp_create(struct dapl_ep *ep, uint32_t generation, const struct dapl_ep_parts *parts,
     const DAT_EP_ATTR *attr, struct ibv_qp **out) DAPL_NO_OBJECT_LOCK;
 void dapl_ep_qp_free(struct ibv_qp *qp) DAPL_NO_OBJECT_LOCK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Attributes of an endpoint: the defaults, and what the device can do of those asked for */
+/* Attributes of an endpoint: the defaults, and whether the device supports those of the consumer */
 #include "dapl/ep/ep.h"
 
 #define DEFAULT_DTOS 16
@@ -70,13 +70,13 @@ dapl_ep_attr_accept(const struct dapl_ia *ia, const DAT_EP_ATTR *asked, DAT_EP_A
 	if (!ep_attr_fits(attr.max_rdma_read_in, dev->max_qp_rd_atom) ||
 	    !ep_attr_fits(attr.max_rdma_read_out, dev->max_qp_init_rd_atom))
 		return false;
-	/* DAT 1.x consumers do not know of these two. */
+	/* Consumers of DAT 1.x do not set these two members. */
 	if (attr.max_rdma_read_iov == 0)
 		attr.max_rdma_read_iov =
 		    ep_attr_within(attr.max_request_iov, dapl_ia_max_read_iov(ia));
 	if (attr.max_rdma_write_iov == 0)
 		attr.max_rdma_write_iov = attr.max_request_iov;
-	attr.srq_soft_hw = 0; /* there is no shared receive queue that it could be about */
+	attr.srq_soft_hw = 0; /* has no meaning without a shared receive queue */
 	attr.ep_transport_specific_count = 0;
 	attr.ep_transport_specific = NULL;
 	attr.ep_provider_specific_count = 0;

@@ -153,14 +153,17 @@ dto_post_request(struct dapl_ep *ep, const struct dto *d, uint64_t limit)
 		return dto_flush(ep, d, ep->parts.request);
 	wr.num_sge = dto_gather(d, limit, sge, &total);
 	/*
-	 * The endpoint's own max_message_size and max_rdma_size are no limits but hints: programs
-	 * in the field give small ones and transfer more.
+	 * The attributes max_message_size and max_rdma_size of the endpoint are hints, not limits:
+	 * existing programs set small values and transfer more.
 	 */
 	if (total > dapl_ia_max_message(dapl_ia_of(&ep->obj)))
 		return DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
 	entry = dapl_wr_ring_next(&ep->rings.requests, &place);
 	if (!entry) {
-		/* A consumer that suppresses all events never asks for one: poll here. */
+		/*
+		 * A consumer that suppresses all events never dequeues or waits, so no other call
+		 * polls.
+		 */
 		(void)evd_refresh(dapl_evd_ref(ep->parts.request));
 		entry = dapl_wr_ring_next(&ep->rings.requests, &place);
 	}
@@ -269,7 +272,7 @@ dto_local_length(const struct dto *d)
 	return total;
 }
 
-/* What is read must fit here, what is written must fit there. */
+/* A read must fit into the local segments, a write into the remote memory. */
 static DAT_RETURN
 dto_post_rdma(DAT_EP_HANDLE handle, const struct dto *d) DAPL_NO_LOCK
 {

@@ -7,11 +7,11 @@
 #include "dapl/trace/name.h"
 
 #define LOOK_AGAIN_NS 1000000u
-#define OWED_NS 100000000u /* the longest that a connection's end waits for its completions */
+#define OWED_NS 100000000u /* the longest wait of an owed event for its completions */
 
 enum how {
 	AT_ONCE,
-	RELEASING,     /* and releases the held receives */
+	RELEASING,     /* as above, and releases the hold */
 	BEHIND_DEVICE, /* after the completions that the device still has */
 };
 
@@ -57,7 +57,7 @@ dapl_ep_refresh(struct dapl_ep *ep)
 		ep_refresh_evd(ep->parts.recv);
 }
 
-/* Whether a request of this queue pair is known to have failed. */
+/* True if a request of this queue pair has failed, as far as is known. */
 static bool
 ep_has_failed(struct dapl_ep *ep)
 {
@@ -115,7 +115,7 @@ dapl_ep_post_owed(struct dapl_ep *ep, DAT_EVENT_NUMBER owed)
 		ep_post_event(ep, owed, 0, AT_ONCE);
 }
 
-/* The end of a connection that was there. */
+/* Ends a connection that was established. */
 static void
 ep_end_connection(struct dapl_ep *ep, DAT_EVENT_NUMBER number, bool by_us,
     const struct dapl_conn *conn, struct ibv_qp *qp) DAPL_NO_LOCK

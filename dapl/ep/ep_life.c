@@ -16,8 +16,8 @@ struct dapl_slab dapl_ep_slab = DAPL_SLAB_INITIALIZER(struct dapl_ep, ep_prepare
 /* ---- create ---- */
 
 /*
- * `from` NULL: for the consumer; else for a request from there.  That endpoint may go at once: its
- * adapter may be closing.
+ * `from` NULL: an endpoint for the consumer.  Else an endpoint for a request from that address; it
+ * may be freed at once, because its adapter may be closing.
  */
 static int
 ep_create(struct dapl_ia *ia, const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr,
@@ -144,7 +144,7 @@ ep_names_queue_pair(const void *raw, const void *who)
 	return dapl_wr_id_slot(wc->wr_id) == ep->obj.slot.index;
 }
 
-/* Flushed without the device. */
+/* True for the event of a request that the provider flushed itself. */
 static bool
 ep_names_flushed(const DAT_EVENT *event, const void *who)
 {
@@ -198,8 +198,8 @@ ep_purge_events(struct dapl_ep *ep) DAPL_NO_LOCK
 }
 
 /*
- * Without pins. Takes the connection and the queue pair out; no other thread can reach them
- * afterwards.
+ * For an endpoint without pins.  Takes its connection and queue pair; no other thread can reach
+ * them afterwards.
  */
 static void
 ep_detach_device(struct dapl_ep *ep, struct dapl_conn **conn, struct ibv_qp **qp)

@@ -2,9 +2,10 @@
 /*
  * ep_modify -- dat_ep_modify(): new attributes, and other parts, for an endpoint
  *
- * What only matters when a connection is made changes at once.  Protection zone, EVDs and depths
- * are parts of the queue pair: the endpoint gets another, which it can while no receive is posted.
- * One that the provider made gets its first with the protection zone.
+ * Attributes that matter only when a connection is made change at once.  Protection zone, EVDs and
+ * depths belong to the queue pair.  To change them the endpoint gets a new queue pair, which is
+ * possible while no receive is posted.  An endpoint that the provider made gets its first queue
+ * pair together with the protection zone.
  */
 #include "dapl/api.h"
 #include "dapl/ep/ep.h"
@@ -23,7 +24,7 @@
 						 DAT_EP_FIELD_EP_ATTR_NUM_PROVIDER_ATTR | \
 						 DAT_EP_FIELD_EP_ATTR_PROVIDER_SPECIFIC_ATTR)))
 
-/* Takes the asked members of `from`. */
+/* Copies the members that the mask selects. */
 static void
 ep_modify_take_attr(DAT_EP_ATTR *to, const DAT_EP_ATTR *from, DAT_EP_PARAM_MASK mask)
 {
@@ -47,7 +48,10 @@ ep_modify_take_attr(DAT_EP_ATTR *to, const DAT_EP_ATTR *from, DAT_EP_PARAM_MASK 
 #undef TAKE
 }
 
-/* The completion flags are no part of it, but of the EVDs, which are changed in the same way. */
+/*
+ * The completion flags belong to the EVDs and not to the queue pair; the EVDs change in the same
+ * way.
+ */
 static bool
 ep_modify_same_queue_pair(const DAT_EP_ATTR *a, const DAT_EP_ATTR *b)
 {
@@ -65,7 +69,7 @@ ep_modify_call_of(DAT_EP_PARAM_MASK mask)
 	return mask & DAT_EP_FIELD_PZ_HANDLE ? DAPL_EP_MODIFY_PZ : DAPL_EP_MODIFY;
 }
 
-/* The parts that an endpoint is to have, by their handles. */
+/* The handles of the parts that the caller wants for the endpoint. */
 struct wanted {
 	enum dapl_ep_call call;
 	DAT_PZ_HANDLE pz;
@@ -96,7 +100,7 @@ ep_modify_wanted_parts(const struct dapl_ep *ep, const DAT_EP_PARAM *param, DAT_
 	return w;
 }
 
-/* The endpoint is pinned and has no queue pair: `was` is the one it had. */
+/* The endpoint is pinned and has no queue pair; `was` is its previous one. */
 static int
 ep_modify_rebuild(struct dapl_ep *ep, enum dapl_ep_call call, const struct dapl_ep_parts *parts,
     const DAT_EP_ATTR *attr, struct ibv_qp *was) DAPL_NO_LOCK
@@ -174,7 +178,7 @@ ep_modify_change(struct dapl_ep *ep, const struct wanted *w, const DAT_EP_ATTR *
 	return r ? dapl_err_resource(r, DAT_RESOURCE_TEP) : DAT_SUCCESS;
 }
 
-/* Whether the endpoint may change in this way at all. */
+/* DAT_SUCCESS if the arguments are valid and the state allows the change, else the error. */
 static DAT_RETURN
 ep_modify_may_modify(const struct dapl_ep *ep, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM *param)
     REQUIRES(dapl_locks.object)
@@ -205,7 +209,7 @@ dapl_ep_modify(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM 
 	ret = ep_modify_may_modify(ep, mask, param);
 	if (ret != DAT_SUCCESS)
 		goto unlock;
-	/* Another change may be under way, and while this one waits the state may change. */
+	/* Another thread may be changing the endpoint; the state may change during the wait. */
 	dapl_ep_await_pins(ep);
 	ret = dapl_object_is(&ep->obj, serial) ? ep_modify_may_modify(ep, mask, param) :
 						 DAPL_EP_BAD_HANDLE;

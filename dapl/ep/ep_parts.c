@@ -48,7 +48,10 @@ dapl_ep_parts_get(struct dapl_ia *ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv, DAT
 		bad = DAT_INVALID_HANDLE_EVD_RECV;
 	else if (!ep_parts_hold_evd(&ia->parent, request, DAT_EVD_DTO_FLAG, &parts->request))
 		bad = DAT_INVALID_HANDLE_EVD_REQUEST;
-	/* Programs hand one adapter's connection EVD to endpoints of all; no device is involved. */
+	/*
+	 * Existing programs use the connection EVD of one adapter for endpoints of all.  That
+	 * works, because the device does not use this EVD.
+	 */
 	else if (!ep_parts_hold_evd(NULL, connect, DAT_EVD_CONNECTION_FLAG, &parts->connect))
 		bad = DAT_INVALID_HANDLE_EVD_CONN;
 	if (bad != DAT_NO_SUBTYPE)

@@ -22,8 +22,8 @@ ep_qp_request_iov(const DAT_EP_ATTR *attr)
 
 /*
  * Receives may be posted from the first moment, which a queue pair allows from INIT on.  The
- * connection manager sets the attributes of a connection later, when it goes through INIT once
- * more.
+ * connection manager moves the queue pair to INIT once more later, with the attributes of the
+ * connection.
  */
 static int
 ep_qp_initialise(const struct dapl_ep *ep, struct ibv_qp *qp)
@@ -91,7 +91,7 @@ dapl_ep_qp_free(struct ibv_qp *qp)
 {
 	struct dapl_ep_qp_context *context = qp->qp_context;
 
-	/* A queue pair that stays may have events. */
+	/* If the queue pair was not destroyed it may still have events. */
 	if (!ibv_destroy_qp(qp))
 		dapl_slab_free(&dapl_ep_qp_context_slab, context);
 }

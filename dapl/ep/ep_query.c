@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ep_query -- what an endpoint is asked */
+/* ep_query -- the calls that return the parameters and the status of an endpoint */
 #include "dapl/api.h"
 #include "dapl/ep/ep.h"
 #include "dapl/object/registry.h"
@@ -56,8 +56,8 @@ dapl_ep_get_status(
 	if (!ep)
 		return DAPL_EP_BAD_HANDLE;
 	/*
-	 * A completion that is still to be polled is not outstanding.  Without a queue pair there
-	 * is none, and another thread may change the parts.
+	 * A request whose completion was not polled yet is complete.  An endpoint without a queue
+	 * pair has no requests, and another thread may be changing its parts.
 	 */
 	polls = (recv_idle || request_idle) && ep->qp;
 	if (polls) {

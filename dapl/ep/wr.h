@@ -2,10 +2,10 @@
 /*
  * wr -- ring of posted work requests
  *
- * One ring an endpoint and direction.  A request is entered under the endpoint's lock before the
- * device sees it; its completion is looked up under the trigger lock of the EVD that receives it.
- * Neither side takes the other's lock: the ring has one producer and one consumer at a time, and
- * the two meet in `tail` and `head` alone.
+ * Each endpoint has one ring for each direction.  A request is entered under the endpoint's lock
+ * before the device sees it; its completion is looked up under the trigger lock of the EVD that
+ * receives it. Neither side takes the lock of the other: the ring has one producer and one consumer
+ * at a time, which share only `tail` and `head`.
  *
  *   tail  released by the producer after the entry was written; acquired by the consumer
  *   head  released by the consumer after it read the entry; acquired by the producer, which
@@ -16,7 +16,7 @@
  * completion that is queued is converted later: its entry is kept until then.
  *
  * A dapl_wr_id names the endpoint's slot, the generation of its queue pair and the place in the
- * ring; never an address.  A completion of an endpoint that is gone is noticed by its generation.
+ * ring; never an address.  The generation shows that the queue pair of a completion was destroyed.
  */
 #ifndef REARM_DAPL_WR_H
 #define REARM_DAPL_WR_H
@@ -47,8 +47,8 @@ struct dapl_wr_ring {
 	uint32_t mask;
 	_Atomic(uint32_t) tail;
 	_Atomic(uint32_t) head;
-	uint32_t seen; /* the consumer's: completions before this place were polled */
-	uint32_t kept; /* the consumer's: of those, how many are still to be converted */
+	uint32_t seen; /* for the consumer of the ring: completions before this place were polled */
+	uint32_t kept; /* for the consumer of the ring: how many of those are not converted yet */
 	_Atomic(uint32_t)
 	    polled; /* the same as seen, for threads that wait until requests are complete */
 };

@@ -5,9 +5,10 @@
 #include "dapl/trace/err.h"
 
 /*
- * Holds another adapter's EVD of asynchronous events; NULL if it is not one, or not of the same
- * device. That adapter may be closing. It exists as long as the EVD, which is checked under the
- * lock of the EVD; later its slot may have an adapter of another device.
+ * Takes a reference to the EVD for asynchronous events of another adapter.  NULL if the handle is
+ * no such EVD, or belongs to another device.  The other adapter may be closing.  It exists as long
+ * as the EVD does, so its device is compared under the lock of the EVD; later the slot may have
+ * another adapter.
  */
 static struct dapl_evd *
 async_evd_get(const struct dapl_ia *ia, DAT_EVD_HANDLE given) DAPL_NO_OBJECT_LOCK

@@ -17,14 +17,17 @@ struct dapl_cno {
 	unsigned int waiters; /* threads in dat_cno_wait(); guarded by the object's lock */
 };
 
-/* How cno/ knows it.  The caller holds a reference, or the object's lock. */
+/* The name of the CNO in cno/.  The caller holds a reference, or the lock of the object. */
 static inline struct cno_ref
 dapl_cno_ref(struct dapl_cno *cno)
 {
 	return (struct cno_ref){ &cno->core, cno->obj.serial };
 }
 
-/* Attaches an EVD: a reference of both kinds, or NULL for a bad handle or one of another IA. */
+/*
+ * Attaches an EVD to the CNO: takes a reference here and in cno/.  NULL for a bad handle, or a CNO
+ * of another IA.
+ */
 struct dapl_cno *dapl_cno_attach(
     DAT_CNO_HANDLE handle, const struct dapl_ia *ia) DAPL_NO_ADAPTER_LOCK;
 /* The IA is closing: cno_set_closing() for one of its children. */
@@ -34,7 +37,7 @@ bool dapl_cno_is_left(const struct dapl_object *obj) DAPL_NO_OBJECT_LOCK;
 /* Waits for other threads to leave the agent: cno_await_others(). */
 bool dapl_cno_await_others(struct dapl_object *obj, uint64_t serial) DAPL_NO_LOCK;
 
-/* After the EVD stopped listening. */
+/* Called after the CNO was removed from the EVD: drops both references. */
 void dapl_cno_detach(struct dapl_cno *cno) DAPL_NO_ADAPTER_LOCK;
 
 #endif

@@ -8,10 +8,10 @@
 
 /*
  * A completion queue that overflows cannot be used again, and DAT consumers attach endpoints to
- * EVDs that are shorter than the number of requests. No queue is made shorter than this, so it
- * rarely has to grow.
+ * EVDs that are shorter than the number of requests. So no queue is shorter than this depth, and
+ * rarely one has to grow.
  */
-#ifndef CQ_DEPTH_MIN /* the explorer's is small, so that every queue has to grow */
+#ifndef CQ_DEPTH_MIN /* the build of the explorer makes it small, so that every queue has to grow */
 #define CQ_DEPTH_MIN 64
 #endif
 /* The depth on a device that cannot resize completion queues. */

@@ -34,14 +34,14 @@ struct dapl_evd {
 	 * it; a waiter may not wait for several events.
 	 */
 	atomic_bool on_cq, software, one_at_a_time;
-	/* A new EVD starts with zeroes from here on. */
+	/* The members from here on are zeroed for a new EVD. */
 	DAT_EVD_FLAGS flags;		  /* constant while open, as is what follows */
 	struct ibv_cq *cq;		  /* NULL: no stream comes from the device */
 	struct dapl_cq_context *context;  /* of the completion queue */
 	struct ibv_comp_channel *channel; /* its private one, or NULL: the loop's */
 	struct dapl_cno *cno;		  /* guarded by the object's lock; holds a reference */
 	int room;  /* requests that the CQ must have room for; guarded by obj.lock */
-	int stale; /* of those, for destroyed queue pairs; guarded by obj.lock */
+	int stale; /* the part of `room` for destroyed queue pairs; guarded by obj.lock */
 	unsigned int wishes[DAPL_NOTICES]; /* how many directions of endpoints need each; guarded by
 					      obj.lock */
 	enum dapl_evd_notice notice;	   /* the widest of them; guarded by obj.lock */
@@ -60,7 +60,7 @@ struct dapl_evd_plan {
 	int qlen;
 	DAT_EVD_FLAGS flags;
 	DAT_CNO_HANDLE cno;
-	bool private_channel; /* a thread will wait on it and read its own channel */
+	bool private_channel; /* the EVD gets a channel of its own, for a thread that waits on it */
 };
 
 /* The name of the EVD in the dispatcher.  The caller holds a reference, or the object. */
@@ -85,7 +85,7 @@ void dapl_ia_report(
 /* The same about the IA itself, to its own EVD only: each IA of the device gets a report. */
 void dapl_ia_report_self(struct dapl_ia *ia, DAT_EVENT_NUMBER number, DAT_COUNT reason)
     REQUIRES(dapl_locks.adapters) DAPL_NO_ADAPTER_LOCK;
-/* Drops the events that match from where dapl_ia_report() put them. */
+/* Removes the events that match from the EVDs to which dapl_ia_report() posts. */
 void dapl_ia_purge_reports(struct dapl_ia *ia,
     bool (*match)(const DAT_EVENT *event, const void *key), const void *key) DAPL_NO_LOCK;
 
@@ -108,7 +108,7 @@ int dapl_evd_create_object(
 int dapl_evd_free_object(struct dapl_evd *evd, uint64_t serial) DAPL_NO_LOCK;
 /* The IA is closing: evd_set_closing() for one of its children. */
 void dapl_evd_set_closing(struct dapl_object *obj) DAPL_NO_OBJECT_LOCK;
-/* evd_is_left_to_closers() and evd_await_others() for a child that was freed. */
+/* For an EVD that was freed: evd_is_left_to_closers() and evd_await_others(). */
 bool dapl_evd_is_left(const struct dapl_object *obj) DAPL_NO_OBJECT_LOCK;
 bool dapl_evd_await_others(struct dapl_object *obj, uint64_t serial) DAPL_NO_LOCK;
 
@@ -125,7 +125,9 @@ void dapl_evd_put(struct dapl_evd *evd) DAPL_NO_OBJECT_LOCK;
 void dapl_evd_notice_attach(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags) DAPL_NO_OBJECT_LOCK;
 void dapl_evd_notice_detach(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags) DAPL_NO_OBJECT_LOCK;
 
-/* cq.c: the completion queue and its place as a source.  0 or -errno. */
+/*
+ * cq.c: creates the completion queue of an EVD, which becomes the source of the EVD.  0 or -errno.
+ */
 int dapl_evd_cq_open(struct dapl_ia *ia, struct dapl_evd *evd, int qlen,
     struct ibv_comp_channel *shared, int vector, bool private_channel) DAPL_NO_OBJECT_LOCK;
 void dapl_evd_cq_close(struct dapl_evd *evd) DAPL_NO_OBJECT_LOCK;
@@ -166,7 +168,7 @@ int dapl_evd_cq_read(void *evd) NO_CORE_LOCK;
 /* Reports a failure of the EVD on its IA's async EVD, if the EVD still exists. */
 void dapl_evd_report(struct evd_ref ref, DAT_EVENT_NUMBER number, DAT_COUNT reason) DAPL_NO_LOCK;
 
-/* An event of the EVD was lost.  Reports that once on the async EVD of its IA. */
+/* An event of the EVD was lost.  The first call reports this on the async EVD of its IA. */
 void dapl_evd_overflowed(struct evd_ref ref) DAPL_NO_LOCK;
 
 /*

@@ -3,8 +3,8 @@
  * evd_call -- the calls that act on a living EVD
  *
  * They call the dispatcher directly. Its lock is the only one on this path, and it compares the
- * serial number. What they read of the DAT object before is valid if the numbers are equal; a
- * value that alone decides the result is read under the lock of the object.
+ * serial number. Members of the DAT object that were read before are valid if the numbers are
+ * equal.  A member that decides the result by itself is read under the lock of the object.
  */
 #include <string.h>
 
@@ -180,7 +180,10 @@ dapl_evd_modify_cno(DAT_EVD_HANDLE handle, DAT_CNO_HANDLE cno_handle)
 	ia = dapl_ia_of(&evd->obj);
 	dapl_object_unlock(&evd->obj);
 	if (cno_handle != DAT_HANDLE_NULL) {
-		/* The IA is only compared: if it is closed, so is the EVD. */
+		/*
+		 * The IA may be closed, because it is only compared: an IA that is closed has freed
+		 * the EVD.
+		 */
 		cno = dapl_cno_attach(cno_handle, ia);
 		if (!cno)
 			return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);

@@ -5,7 +5,7 @@
 #include "dapl/ia/ia.h"
 #include "dapl/trace/err.h"
 
-/* What evd_create and evd_kcreate refuse alike; they count their arguments differently. */
+/* The checks that evd_create and evd_kcreate share.  The numbers of their arguments differ. */
 static DAT_RETURN
 dapl_evd_check_create(
     const struct dapl_ia *ia, DAT_COUNT min_qlen, DAT_EVD_FLAGS flags, DAT_RETURN_SUBTYPE flags_arg)
@@ -79,7 +79,7 @@ dapl_evd_kcreate(DAT_IA_HANDLE ia_handle, DAT_COUNT min_qlen, DAT_UPCALL_POLICY 
 		ret = dapl_err_resource(r, DAT_RESOURCE_MEMORY);
 		goto leave;
 	}
-	/* Before the first upcall can start the consumer knows the EVD. */
+	/* The consumer gets the handle before the first upcall can start. */
 	handle = evd->obj.handle;
 	ref = dapl_evd_ref(evd);
 	before = *evd_handle;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * evd_notice -- which completions an EVD wakes for, as its endpoints want it
+ * evd_notice -- which completions wake the sink of an EVD, by the flags of its endpoints
  *
  * Endpoints of any completion flags, and the two directions of one endpoint, may share an EVD.
  * The device is armed for the widest need. A completion that was posted as unsignalled still

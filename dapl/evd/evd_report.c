@@ -13,7 +13,7 @@ report_event(DAT_EVENT_NUMBER number, DAT_HANDLE handle, DAT_COUNT reason)
 	};
 }
 
-/* False when the IA has no EVD for them. */
+/* Posts an asynchronous event; false if the IA has no EVD for such events. */
 static bool
 report_post(struct dapl_ia *ia, const DAT_EVENT *event) DAPL_NO_ADAPTER_LOCK
 {
@@ -22,8 +22,8 @@ report_post(struct dapl_ia *ia, const DAT_EVENT *event) DAPL_NO_ADAPTER_LOCK
 	dapl_ia_lock(ia);
 	evd = ia->async;
 	/*
-	 * The overflow of the async EVD itself is only marked: its consumer gets it from the
-	 * next call.
+	 * If the async EVD itself overflows, no event can report that: the next call on the EVD
+	 * returns an error.
 	 */
 	if (evd && evd_post(dapl_evd_ref(evd), EVD_STREAM_ASYNC, event) == -ENOSPC)
 		(void)evd_mark_overflow(dapl_evd_ref(evd));
@@ -106,7 +106,7 @@ dapl_evd_report(struct evd_ref ref, DAT_EVENT_NUMBER number, DAT_COUNT reason)
 	if (dapl_object_is(&evd->obj, ref.serial)) {
 		handle = evd->obj.handle;
 		ia = dapl_ia_of(&evd->obj);
-		dapl_parent_get(&ia->parent); /* for after the unlock */
+		dapl_parent_get(&ia->parent); /* keeps the IA after the unlock */
 	}
 	dapl_object_unlock(&evd->obj);
 	if (!ia)

@@ -41,12 +41,12 @@ dapl_address_copy(struct sockaddr_storage *to, const struct sockaddr *from)
 }
 
 /*
- * Whether a listener at `at` is reached at the address `host`: the same address, or the
- * wildcard address. The ports do not matter.
+ * True if `at`, where a listener listens, is `host` or the wildcard address.  The ports do not
+ * matter.
  */
 bool dapl_address_includes(const struct sockaddr_storage *at, const struct sockaddr_storage *host);
 
-/* In host byte order. */
+/* The port in host byte order. */
 uint16_t dapl_address_port(const struct sockaddr_storage *address);
 void dapl_address_set_port(struct sockaddr_storage *address, uint16_t port);
 

@@ -12,9 +12,9 @@
 #include "dapl/object/slab.h"
 
 /*
- * The context of a completion queue, which its events lead to. It exists as long as the queue,
- * and a queue is destroyed after all events that were read for it are acknowledged. So the
- * contents are valid.
+ * The context of a completion queue; a notification of the queue leads to it.  It exists as long as
+ * the queue, and a queue is destroyed only after all notifications that were read for it are
+ * acknowledged.  So a reader finds a valid context.
  */
 struct dapl_cq_context {
 	struct dapl_slab_slot slot;

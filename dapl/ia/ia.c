@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dapl/ia/ia.h"
 
-/* The last reference went. */
+/* Called when the last reference was dropped. */
 static void
 ia_close_and_free(struct dapl_parent *parent)
 {
@@ -37,8 +37,8 @@ dapl_ia_free(struct dapl_ia *ia)
 }
 
 /*
- * All open IAs. A device that fails reports it once per process, through one descriptor, for
- * all its IAs.
+ * All open IAs. A device that fails reports the failure once per process, through one descriptor,
+ * for all its IAs.
  */
 static pthread_mutex_t ia_list_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct dapl_ia *ia_first;

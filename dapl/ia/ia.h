@@ -70,7 +70,8 @@ struct dapl_ia {
 	    obj; /* its lock guards what is marked (L); the rest is constant while open */
 	struct dapl_parent parent; /* of the objects below it */
 	const struct dapl_ia_ops *ops;
-	DAT_IA_HANDLE self; /* outlives the handle: what events and queries name */
+	DAT_IA_HANDLE
+	self; /* the handle in events and in results of queries; kept after it was freed */
 	struct dapl_provider *provider;
 	struct dapl_evd *async;	  /* (L) where asynchronous events go; holds a reference */
 	bool async_ours;	  /* the IA made it */
@@ -87,8 +88,9 @@ struct dapl_ia {
 	struct ibv_context *verbs;
 	struct ibv_device_attr device;
 	struct ibv_port_attr port;
-	struct ibv_cq *idle_cq; /* of directions without an EVD; never holds anything */
-	bool fixed_cqs;		/* the device cannot give a completion queue another depth */
+	struct ibv_cq
+	    *idle_cq; /* for the send or receive queue of endpoints without an EVD; always empty */
+	bool fixed_cqs; /* the device cannot give a completion queue another depth */
 	unsigned int loop_count;
 	bool stepped;
 	struct dapl_ia_loop loops[DAPL_IA_LOOPS_MAX];
@@ -153,7 +155,7 @@ dapl_ia_max_message(const struct dapl_ia *ia)
 	return limit && limit < DAPL_IA_MAX_MESSAGE ? limit : DAPL_IA_MAX_MESSAGE;
 }
 
-/* Segments of a request, and of an RDMA read, which some devices let have fewer. */
+/* The maximum number of segments of a request.  Some devices allow fewer for an RDMA read. */
 static inline int
 dapl_ia_max_iov(const struct dapl_ia *ia)
 {
@@ -180,7 +182,7 @@ void dapl_ia_device_close(struct dapl_ia *ia) DAPL_NO_LOCK;
 /* The loop for a new EVD and its completion vector. */
 struct dapl_ia_loop *dapl_ia_pick_loop(struct dapl_ia *ia, int *vector) DAPL_NO_ADAPTER_LOCK;
 
-/* The loop of several threads, made at its first use.  NULL without memory. */
+/* The pool for upcalls of DAT_UPCALL_MANY, created at its first use.  NULL without memory. */
 struct loop *dapl_ia_pool(struct dapl_ia *ia) DAPL_NO_ADAPTER_LOCK;
 
 /*
@@ -212,7 +214,7 @@ bool dapl_ia_list_remove(struct dapl_ia *ia) DAPL_NO_LOCK;
  * held: it is REQUIRES(dapl_locks.adapters).
  */
 struct dapl_ia *dapl_ia_find(bool (*fn)(struct dapl_ia *ia, void *arg), void *arg) DAPL_NO_LOCK;
-/* Calls fn for every open IA on the device, likewise. */
+/* Calls fn for every open IA on the device, with the same lock held. */
 void dapl_ia_for_each_on(
     struct ibv_context *verbs, void (*fn)(struct dapl_ia *ia, void *arg), void *arg) DAPL_NO_LOCK;
 

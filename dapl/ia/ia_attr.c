@@ -81,7 +81,7 @@ dapl_ia_names_free(struct dapl_ia *ia)
 	ia->names = NULL;
 }
 
-/* What n endpoints with `each` could have together. */
+/* What n endpoints can have together, if each has `each`. */
 static DAT_COUNT
 ia_times(int n, int each)
 {
@@ -122,7 +122,10 @@ dapl_ia_get_attr(const struct dapl_ia *ia, DAT_IA_ATTR *attr)
 		.max_pzs = dev->max_pd,
 		.max_message_size = dapl_ia_max_message(ia),
 		.max_rdma_size = dapl_ia_max_message(ia),
-		/* Whatever the device has: the calls for RMRs and SRQs are not served (unsupported.c). */
+		/*
+		 * 0, whatever the device has, because the calls for RMRs and SRQs are not
+		 * implemented (unsupported.c).
+		 */
 		.max_rmrs = 0,
 		.max_rmr_target_address = 0,
 		.max_srqs = 0,
@@ -132,7 +135,7 @@ dapl_ia_get_attr(const struct dapl_ia *ia, DAT_IA_ATTR *attr)
 		.max_iov_segments_per_rdma_write = dapl_ia_max_iov(ia),
 		.max_rdma_read_in = dev->max_res_rd_atom,
 		.max_rdma_read_out = ia_times(dev->max_qp, dev->max_qp_init_rd_atom),
-		/* The device may have less for all endpoints than each of them may have. */
+		/* The limit for all endpoints may be lower than the limit for one. */
 		.max_rdma_read_per_ep_in_guaranteed =
 		    dev->max_res_rd_atom >= ia_times(dev->max_qp, dev->max_qp_rd_atom) ? DAT_TRUE :
 											 DAT_FALSE,
@@ -154,7 +157,10 @@ dapl_ia_get_provider_attr(const struct dapl_ia *ia, DAT_PROVIDER_ATTR *attr)
 	const DAT_PROVIDER_ATTR all = {
 		.provider_version_major = PROVIDER_MAJOR,
 		.provider_version_minor = PROVIDER_MINOR,
-		/* The registry finds the dat.conf record again by these two and is_thread_safe. */
+		/*
+		 * By these two members and is_thread_safe the registry finds the record of dat.conf
+		 * again.
+		 */
 		.dapl_version_major = p->info.dapl_version_major,
 		.dapl_version_minor = p->info.dapl_version_minor,
 		.is_thread_safe = p->info.is_thread_safe,
@@ -181,6 +187,6 @@ dapl_ia_get_provider_attr(const struct dapl_ia *ia, DAT_PROVIDER_ATTR *attr)
 		.provider_specific_attr = ia->names->attrs,
 	};
 
-	memcpy(attr, &all, sizeof *attr); /* it has constant members */
+	memcpy(attr, &all, sizeof *attr); /* memcpy, because the structure has constant members */
 	snprintf(attr->provider_name, sizeof attr->provider_name, "%s", p->info.ia_name);
 }

@@ -76,7 +76,7 @@ ia_query_device(struct dapl_ia *ia)
 {
 	const uint8_t port = ia->id->port_num ? ia->id->port_num : 1;
 
-	/* These return the error, and need not set errno. */
+	/* These calls return the error and may not set errno. */
 	errno = ibv_query_device(ia->verbs, &ia->device);
 	if (errno)
 		return ia_failed("ibv_query_device");
@@ -137,15 +137,14 @@ dapl_ia_device_open(struct dapl_ia *ia, const struct dapl_ia_options *options)
 		if (r)
 			goto close_loops;
 	}
-	/* Of a depth that suits any device: two queue pair directions without an EVD complete
-	 * nothing. */
+	/* Any depth will do: a send or receive queue without an EVD gets no completions. */
 	errno = 0;
 	ia->idle_cq = ibv_create_cq(ia->verbs, 1, NULL, NULL, 0);
 	if (!ia->idle_cq) {
 		r = ia_failed("ibv_create_cq");
 		goto close_loops;
 	}
-	/* There is no attribute for this: try it. */
+	/* No attribute of the device shows whether it can resize: try it. */
 	ia->fixed_cqs = ibv_resize_cq(ia->idle_cq, 2) != 0;
 	r = dapl_ia_names_create(ia);
 	if (r)

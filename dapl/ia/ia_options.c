@@ -24,9 +24,9 @@ ia_options_parse_loops(const char *text, struct dapl_ia_options *options)
 }
 
 /*
- * "WHERE [PORT] [WORD]...": where is an interface, an address or a host name; the port is an old
- * custom and means nothing here.  Words: loops=N, step, and what the device under this library
- * takes.
+ * "WHERE [PORT] [WORD]...": where is an interface, an address or a host name; the port, which other
+ * providers use, is ignored.  The words are loops=N, step, and those of the device under this
+ * library.
  */
 int
 dapl_ia_options_parse(const char *params, struct dapl_ia_options *options)

@@ -90,7 +90,7 @@ lmr_err_register(int error)
 	return dapl_err_resource(error, DAT_RESOURCE_MEMORY_REGION);
 }
 
-/* The memory another LMR covers, registered a second time. */
+/* Registers the memory of another LMR a second time. */
 static DAT_RETURN
 lmr_share(struct dapl_ia *ia, const DAT_REGION_DESCRIPTION *region, void **address,
     DAT_VLEN *length) DAPL_NO_OBJECT_LOCK

@@ -35,8 +35,10 @@ handle_unlock_cells(void) RELEASE(dapl_locks.handles) UNCHECKED
 	pthread_mutex_unlock(&cells.lock);
 }
 
-/* The range, reserved at the first use.  All of it can be read, as registries do before we
- * see the call; memory is used by cells alone. */
+/*
+ * The range, reserved at the first use.  All of it is readable, because a registry reads the first
+ * word of a handle before the provider gets the call.  Only cells in use need memory.
+ */
 static struct dapl_handle *
 handle_reserve(void) REQUIRES(dapl_locks.handles)
 {
@@ -64,7 +66,7 @@ dapl_handle_range(struct dat_handle_range *range)
 	return base != NULL;
 }
 
-/* Opens the range in steps: what is unused costs nothing. */
+/* Makes the range writable in steps, so that unused parts need no memory. */
 static struct dapl_handle *
 handle_fresh_cell(void) REQUIRES(dapl_locks.handles)
 {

@@ -75,7 +75,7 @@ void dapl_handle_free(struct dapl_handle *handle) EXCLUDES(dapl_locks.handles);
  */
 void *dapl_handle_object(DAT_HANDLE handle, enum dapl_kind kind, uint64_t *serial);
 
-/* Whether it names a live object of that kind now. */
+/* True if the handle names a live object of that kind now. */
 static inline bool
 dapl_handle_is(DAT_HANDLE handle, enum dapl_kind kind)
 {

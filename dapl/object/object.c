@@ -198,7 +198,9 @@ dapl_object_put(struct dapl_object *obj)
 	parent = obj->parent;
 	last = --obj->refs == 0;
 	dapl_object_unlock(obj);
-	/* A close may wait for that.  The parent may be gone by now: then nothing waits there. */
+	/*
+	 * A close may be waiting for this reference.  If the parent is gone by now, no close waits.
+	 */
 	if (last)
 		dapl_parent_wake(parent);
 }

@@ -32,9 +32,9 @@ struct dapl_object {
 };
 
 /*
- * An adapter as the parent of its objects.  References to it count what needs its device and loops:
- * the adapter while it is open, each object until it is destroyed, and each call that uses them.
- * The last one to go calls free().
+ * An adapter as the parent of its objects.  Its references, the bases, keep its device and loops:
+ * the adapter has one while it is open, each object until it is destroyed, and each call that uses
+ * them.  The thread that drops the last one calls free().
  *
  * (L): guarded by the lock.
  */
@@ -130,7 +130,7 @@ int dapl_object_attach(struct dapl_object *obj) DAPL_NO_ADAPTER_LOCK;
  */
 int dapl_object_free(struct dapl_object *obj, uint64_t serial) DAPL_NO_OBJECT_LOCK;
 
-/* For callers that have tested. */
+/* The same for a caller that has made these checks under the lock. */
 void dapl_object_free_locked(struct dapl_object *obj) REQUIRES(dapl_locks.object);
 
 /*
@@ -147,8 +147,10 @@ void dapl_object_detach(struct dapl_object *obj) DAPL_NO_LOCK;
 void *dapl_object_lock_handle(DAT_HANDLE handle, enum dapl_kind kind)
     TRY_ACQUIRE(dapl_locks.object) DAPL_NO_OBJECT_LOCK;
 
-/* The object of a handle with its refs raised by one: it cannot be freed.  NULL for a bad handle,
- * or one of another parent (parent not NULL). */
+/*
+ * Returns the object of a handle and increments its refs, so that it cannot be freed.  NULL for a
+ * bad handle, or one of another parent (parent not NULL).
+ */
 void *dapl_object_get(
     DAT_HANDLE handle, enum dapl_kind kind, const struct dapl_parent *parent) DAPL_NO_OBJECT_LOCK;
 void dapl_object_put(struct dapl_object *obj) DAPL_NO_ADAPTER_LOCK;

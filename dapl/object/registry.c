@@ -7,8 +7,8 @@
 #include "dapl/object/provider.h"
 
 /*
- * A registry need not be in the global scope: a program may have loaded it privately.  What it then
- * still has is its name.
+ * A registry need not be in the global scope: a program may have loaded it privately.  Then it can
+ * only be found by its name.
  */
 static void *
 registry_find(const char *symbol)
@@ -26,8 +26,10 @@ registry_find(const char *symbol)
 	return fn;
 }
 
-/* What Debian's registry does not have.  There may be two registries in a process: it must be of
- * the one that has `sibling`. */
+/*
+ * Finds a function that Debian's registry does not have.  A process may have two registries: the
+ * function must belong to the one that has `sibling`.
+ */
 static void *
 registry_find_further(const char *symbol, const void *sibling)
 {

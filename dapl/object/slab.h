@@ -44,7 +44,7 @@ struct dapl_slab {
 		.size = sizeof(type), .prepare = (prepare_fn), .lock = PTHREAD_MUTEX_INITIALIZER \
 	}
 
-/* A slot, or NULL without memory.  Its contents are what its last owner left. */
+/* A slot, or NULL without memory.  Its contents are those of its last object. */
 void *dapl_slab_alloc(struct dapl_slab *slab) EXCLUDES(dapl_locks.slab);
 void dapl_slab_free(struct dapl_slab *slab, void *slot) EXCLUDES(dapl_locks.slab);
 

@@ -9,10 +9,11 @@
  * drops a base wakes the closing thread.
  *
  * No object's destroy() waits for upcalls or agents; the last thread to leave an EVD or a CNO
- * destroys it.  Two things are not waited for, since they wait for the closing thread:
+ * destroys it.  The close does not wait for two kinds of callbacks, because they may wait for the
+ * closing thread:
  *
- *	- callbacks that the closing thread is inside of.  When they return, their objects go, and
- *	  with the last of those the device.
+ *	- callbacks that the closing thread is inside of.  Their objects are destroyed when they
+ *	  return, and the device with the last object.
  *	- if it is inside any: callbacks whose threads are in dat_ia_close() themselves, of another
  *	  adapter.
  */
@@ -44,8 +45,8 @@ close_live_handle(struct dapl_object *obj) DAPL_NO_OBJECT_LOCK
 }
 
 /*
- * A child that is not freed, else one that is being destroyed, of the first
- * kind that has any.
+ * Finds the first kind that has children.  Returns one of them that is not freed, else one that is
+ * being destroyed.
  */
 static struct rest
 close_find_rest(const struct dapl_ia *ia) REQUIRES(dapl_locks.adapter) DAPL_NO_OBJECT_LOCK
@@ -75,8 +76,8 @@ close_find_rest(const struct dapl_ia *ia) REQUIRES(dapl_locks.adapter) DAPL_NO_O
 }
 
 /*
- * Whether the only references are that of the adapter itself and those that
- * the close does not wait for.
+ * True if the only references are that of the adapter itself and those that the close does not wait
+ * for.
  */
 static bool
 close_is_alone(const struct dapl_ia *ia, const struct rest *rest) REQUIRES(dapl_locks.adapter)
@@ -85,7 +86,7 @@ close_is_alone(const struct dapl_ia *ia, const struct rest *rest) REQUIRES(dapl_
 	       1 + ia->parent.borrowers + rest->left;
 }
 
-/* False when there was nothing to do; then the thread has not parked either. */
+/* False if there was nothing to do; the thread has not slept in that case. */
 static bool
 close_advance(const struct rest *rest) DAPL_NO_LOCK
 {
@@ -103,10 +104,9 @@ close_same(const struct rest *a, const struct rest *b)
 }
 
 /*
- * Drops and retakes the lock. The thread sleeps when what it saw was not
- * for it to end and is still there: one whose call still uses the child, or destroys it, will
- * take it away. A child that another thread has started to destroy may wait for this thread:
- * search again.
+ * Drops and retakes the lock.  If another thread uses or destroys the child that was found, this
+ * thread cannot advance; it sleeps until that thread removes the child.  It searches once more
+ * before it sleeps: another thread may have begun to destroy a child, and may wait for this thread.
  */
 static void
 close_free_children(struct dapl_ia *ia) REQUIRES(dapl_locks.adapter) DAPL_NO_OBJECT_LOCK
@@ -128,7 +128,9 @@ close_free_children(struct dapl_ia *ia) REQUIRES(dapl_locks.adapter) DAPL_NO_OBJ
 		if (advances || !close_same(&rest, &again))
 			continue;
 		if (!listed) {
-			/* No descriptor is made for a close that need not sleep. */
+			/*
+			 * Parking may open a descriptor, so only a close that must sleep does it.
+			 */
 			park = park_self();
 			park_list_add(&ia->parent.closers, &entry, park);
 			listed = true;
@@ -142,7 +144,7 @@ close_free_children(struct dapl_ia *ia) REQUIRES(dapl_locks.adapter) DAPL_NO_OBJ
 		park_list_remove(&ia->parent.closers, &entry);
 }
 
-/* Under the lock, so that the adapter does not end before the lock is dropped. */
+/* Runs under the lock, so that the adapter is not destroyed before the lock is dropped. */
 static bool
 close_is_decided(void *arg) REQUIRES(dapl_locks.adapter)
 {
@@ -152,9 +154,9 @@ close_is_decided(void *arg) REQUIRES(dapl_locks.adapter)
 }
 
 /*
- * Whether the consumer has something that it did not free yet.  What it is
- * freeing counts as freed, and is waited for.  With `all` false CRs and endpoints, which connection
- * requests bring, do not count.
+ * True if the consumer has objects that it did not free yet.  An object that is being freed counts
+ * as freed; the close waits for it later.  With `all` false, CRs and endpoints do not count,
+ * because they may belong to connection requests.
  */
 static bool
 close_has_children(const struct dapl_ia *ia, bool all)
@@ -178,15 +180,16 @@ close_has_children(const struct dapl_ia *ia, bool all)
 static void
 close_await_decided(struct dapl_ia *ia) RELEASE(dapl_locks.adapter)
 {
-	dapl_parent_get(&ia->parent); /* another thread may close it meanwhile */
+	dapl_parent_get(&ia->parent); /* keeps the adapter: another thread may close it */
 	dapl_parent_await(&ia->parent, close_is_decided, ia);
 	dapl_parent_put_locked(&ia->parent);
 }
 
 /*
- * The locked IA to close, or NULL with the reason. A graceful close is refused while objects are
- * left. But a CR or an endpoint may belong to a request that is being refused, which the consumer
- * has never seen, or that another thread is rejecting: then it waits and checks again.
+ * The locked IA to close, or NULL with the reason.  A graceful close is refused while objects are
+ * left.  If the only objects are CRs and endpoints, they may belong to a request that the provider
+ * refuses, and that the consumer has never seen, or that another thread is rejecting: the close
+ * waits for the end of these calls and checks again.
  */
 static struct dapl_ia *
 close_begin(DAT_IA_HANDLE handle, bool graceful, DAT_RETURN *ret)
@@ -250,7 +253,10 @@ dapl_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS flags)
 
 	evd_enter_close();
 	cno_enter_close();
-	/* First of all: upcalls that are waited for may be blocked in such a wait. */
+	/*
+	 * This comes first: upcalls for which the close waits may be blocked in waits on these
+	 * objects.
+	 */
 	close_notify_children(ia);
 	dapl_ia_detach_async_elsewhere(ia);
 	dapl_ia_detach_async(ia);

@@ -10,7 +10,7 @@
 #include "dapl/provider/provider.h"
 #include "dapl/trace/err.h"
 
-/* What the folders below take from those above them. */
+/* The functions of higher folders that lower folders call. */
 static const struct dapl_ia_ops ia_ops = {
 	.read_cm = dapl_cm_read,
 	.read_async = dapl_async_read,

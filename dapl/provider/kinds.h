@@ -18,7 +18,10 @@ struct dapl_kind_ops {
 	/* Of kinds that have callbacks; see evd/evd.h.  The adapter closes: threads that wait
 	 * return. */
 	void (*closing)(struct dapl_object *obj);
-	/* For an object without a handle: whether the close leaves it; waits for its callbacks. */
+	/*
+	 * For an object without a handle.  is_left(): true if the close does not wait for it.
+	 * await_others(): waits for its callbacks on other threads.
+	 */
 	bool (*is_left)(const struct dapl_object *obj);
 	bool (*await_others)(struct dapl_object *obj, uint64_t serial);
 };

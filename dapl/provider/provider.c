@@ -13,13 +13,16 @@
 #include "dapl/object/registry.h"
 #include "dapl/provider/trace.h"
 
-/* The names by which a registry finds us. */
+/* The functions that a registry finds by their names. */
 #define EXPORTED __attribute__((visibility("default")))
 EXPORTED void dat_provider_init(const DAT_PROVIDER_INFO *info, const char *ia_params);
 EXPORTED void dat_provider_fini(const DAT_PROVIDER_INFO *info);
 EXPORTED DAT_RETURN dapl_extensions(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args);
 
-/* Keys of one name: versions and thread safeties.  A table of functions cannot grow. */
+/*
+ * The maximum number of keys (versions and thread safeties) of one name: each needs a function of
+ * its own.
+ */
 #define OPENERS 32
 #define BUCKETS 256
 /* Spread texts well over the buckets. */
@@ -165,7 +168,7 @@ dat_provider_init(const DAT_PROVIDER_INFO *info, const char *ia_params)
 	p = provider_find(info);
 	if (!p)
 		p = provider_make(info);
-	/* A registration that still stands keeps its parameters. */
+	/* A provider that is registered keeps its parameters. */
 	if (p && !p->registered)
 		snprintf(p->params, sizeof p->params, "%s", ia_params ? ia_params : "");
 	provider_unlock();

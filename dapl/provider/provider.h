@@ -8,7 +8,7 @@
 #include "dapl/object/lock.h"
 #include "dapl/object/provider.h"
 
-/* Copies the parameters of its record. */
+/* Copies the parameters of the provider's record. */
 void dapl_provider_params(struct dapl_provider *provider, char params[DAPL_PROVIDER_PARAMS_MAX])
     EXCLUDES(dapl_locks.providers);
 

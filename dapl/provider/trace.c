@@ -70,7 +70,7 @@
 DAPL_API_FUNCTIONS(DECLARE_TRACE)
 DECLARE_TRACE(ia_ha_related)
 
-/* The consumer knows it by its name. */
+/* Prints a provider by the name in dat.conf. */
 static void
 dapl_trace_provider(
     struct dapl_trace_line *line, const char *parameter, const struct dapl_provider *provider)

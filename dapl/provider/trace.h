@@ -14,7 +14,7 @@
 
 #include "dapl/api.h"
 
-/* All slots but ia_open, which the provider keeps. */
+/* Sets all slots of the table except ia_open, which the provider sets. */
 void dapl_trace_install(DAT_PROVIDER *table);
 
 extern __typeof__(dapl_ia_open) dapl_trace_ia_open;

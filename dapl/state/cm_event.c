@@ -6,7 +6,7 @@
 		DAPL_CM_HAPPENS, DAPL_EP_##what \
 	}
 
-/* Multicast events are of no endpoint; the others that are missing change nothing. */
+/* Events that are not listed change nothing; multicast events belong to no endpoint. */
 static const struct dapl_cm_meaning cm_meanings[DAPL_CM_EVENTS] = {
 	[RDMA_CM_EVENT_ADDR_RESOLVED] = { .sense = DAPL_CM_HAS_ADDRESS },
 	[RDMA_CM_EVENT_ADDR_ERROR] = { .sense = DAPL_CM_HAS_NEITHER },

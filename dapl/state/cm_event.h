@@ -25,7 +25,7 @@ struct dapl_cm_meaning {
 	enum dapl_ep_happening what;
 };
 
-/* Also for events that this table does not know. */
+/* Never NULL, also for unknown events. */
 const struct dapl_cm_meaning *dapl_cm_meaning(enum rdma_cm_event_type type);
 
 #endif

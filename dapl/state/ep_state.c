@@ -28,7 +28,7 @@
 #define ENDS_HOW(to) \
 	[DAPL_EP_DISCONNECT_ABRUPT] = GOES(to), [DAPL_EP_DISCONNECT_GRACEFUL] = GOES(to)
 
-/* What is not listed is refused. */
+/* A call that is not listed is refused. */
 static const struct dapl_ep_answer ep_answers[DAPL_EP_STATES][DAPL_EP_CALLS] = {
 	[S(UNCONNECTED)] = {
 		ALWAYS(UNCONNECTED),
@@ -89,7 +89,7 @@ static const struct dapl_ep_answer ep_answers[DAPL_EP_STATES][DAPL_EP_CALLS] = {
 		[DAPL_EP_DISCONNECT_GRACEFUL] = { DAPL_EP_BAD_FLAG, S(DISCONNECT_PENDING) },
 		[DAPL_EP_FREE] = GONE,
 	},
-	/* What is posted now is flushed at once. */
+	/* Requests that are posted in this state are flushed at once. */
 	[S(DISCONNECTED)] = {
 		ALWAYS(DISCONNECTED),
 		[DAPL_EP_DISCONNECT_ABRUPT] = NOTHING(DISCONNECTED),
@@ -139,7 +139,7 @@ static const struct dapl_ep_rule ep_rules[DAPL_EP_STATES][DAPL_EP_HAPPENINGS] = 
 		[DAPL_EP_DISCONNECTS] = ENDS(DISCONNECTED),
 		[DAPL_EP_IS_BROKEN] = ENDS(BROKEN),
 	},
-	/* Until the other end has confirmed, all that goes wrong is one failure: the accept's. */
+	/* Any failure before the other end has confirmed is a failure of the accept. */
 	[S(COMPLETION_PENDING)] = {
 		[DAPL_EP_IS_ESTABLISHED] = { DAT_CONNECTION_EVENT_ESTABLISHED, S(CONNECTED) },
 		[DAPL_EP_IS_REJECTED_BY_PEER] = ENDS(ACCEPT_COMPLETION_ERROR),

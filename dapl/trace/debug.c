@@ -43,7 +43,7 @@ static const struct request debug_provider_bits[] = {
 	{ 0, 0 },
 };
 
-/* Not of a program that runs with more privileges than its user. */
+/* Ignored in a program that runs with more privileges than its user. */
 static bool
 debug_read_number(const char *name, unsigned long *value)
 {

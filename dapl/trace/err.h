@@ -9,7 +9,10 @@
 
 #include <dat2/udat.h>
 
-/* A verbs or CM call that creates or registers something failed for want of `resource`. */
+/*
+ * For a verbs or CM call that creates or registers; `resource` is the subtype of
+ * DAT_INSUFFICIENT_RESOURCES.
+ */
 DAT_RETURN dapl_err_resource(int error, DAT_RETURN_SUBTYPE resource);
 
 /* Opening the adapter. */

@@ -20,7 +20,10 @@ trace_add_enum(struct dapl_trace_line *line, const char *name, long v, const str
 	dapl_trace_add(line, "%ld", v);
 }
 
-/* The first entry names no flag at all; the others may be of several bits, the larger first. */
+/*
+ * The first entry names the value without flags.  The others may have several bits, those with more
+ * bits first.
+ */
 static void
 trace_add_flags(struct dapl_trace_line *line, const char *name, long v, const struct named *flags)
 {

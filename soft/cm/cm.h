@@ -47,7 +47,7 @@ enum soft_cm_type {
 struct soft_cm_message {
 	enum soft_cm_type type;
 	unsigned int from_slot;
-	bool incoming;	   /* it came on the link that the peer opened; the answer goes there */
+	bool incoming;	   /* the message, and so its answer, is on the link that the peer opened */
 	uint32_t from, to; /* id numbers; a REQ has no `to` */
 	uint16_t reason;   /* REJ */
 	/* REQ: */
@@ -105,11 +105,11 @@ struct soft_id {
 	unsigned int generation; /* of the process */
 	enum soft_id_state state GUARDED_BY(soft_locks.cm);
 	uint32_t number;
-	struct soft_context *context; /* holds a reference once bound to the device */
+	struct soft_context *context; /* a reference, once the id is bound to the device */
 	struct soft_service *service GUARDED_BY(soft_locks.cm);
 	LIST_ENTRY(soft_id) service_link;
 	int backlog GUARDED_BY(soft_locks.cm); /* requests that may wait */
-	int waiting GUARDED_BY(soft_locks.cm); /* requests that do */
+	int waiting GUARDED_BY(soft_locks.cm); /* requests that wait now */
 	bool sync, reuse_address, owns_cqs;
 	bool incoming;			   /* the request came to us, on the peer's link */
 	struct ibv_qp_init_attr *endpoint; /* of a listening rdma_create_ep() */
@@ -127,7 +127,7 @@ struct soft_id {
 	bool is_waiting GUARDED_BY(soft_locks.cm);
 	uint64_t sent,
 	    heard; /* when the message was sent, and when the peer last gave a sign of life */
-	uint64_t tick, retry_at; /* when the wait is checked, and when the request is sent, again */
+	uint64_t tick, retry_at; /* the next check of the wait; when the request is sent again */
 	TAILQ_ENTRY(soft_id) wait_link, retry_link;
 	struct soft_cm_message *unsent GUARDED_BY(soft_locks.cm);
 

@@ -15,7 +15,10 @@
 
 #define BACKLOG_MAX 1024
 
-/* The parameters of the consumer; those for "as much as possible" are replaced by the limit. */
+/*
+ * Copies the parameters of the consumer; values that mean "as much as possible" are replaced by the
+ * limit.
+ */
 static void
 connect_fill_message(
     struct soft_cm_message *message, const struct soft_id *id, const struct rdma_conn_param *param)
@@ -163,7 +166,10 @@ rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT_NO_CM
 	r = connect_check_param(param, SOFT_CM_REP_DATA);
 	if (r)
 		return soft_cm_result(r);
-	/* Where the consumer sets no value or the greatest, the values of the request are used. */
+	/*
+	 * If the consumer sets no value, or the value for the maximum, the value of the request is
+	 * used.
+	 */
 	if (param && param->responder_resources != RDMA_MAX_RESP_RES)
 		id->responder_resources = param->responder_resources;
 	if (param && param->initiator_depth != RDMA_MAX_INIT_DEPTH)
@@ -233,7 +239,7 @@ rdma_disconnect(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
 		if (id->state == SOFT_ID_DISCONNECTING)
 			soft_wait_start(id);
 		break;
-	default: /* it ends already, or there is no connection */
+	default: /* the connection is ending already, or there is none */
 		break;
 	}
 	soft_cm_unlock();
@@ -245,7 +251,7 @@ rdma_notify(struct rdma_cm_id *public, enum ibv_event_type event) SOFT_NO_CM_LOC
 {
 	if (event != IBV_EVENT_COMM_EST)
 		return soft_cm_result(EINVAL);
-	/* A message that comes before the RTU means the same. */
+	/* A message on the queue pair that comes before the RTU means the same. */
 	soft_cm_lock();
 	soft_cm_ready(soft_id_of(public));
 	soft_cm_unlock();

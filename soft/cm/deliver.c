@@ -89,7 +89,7 @@ reject:
 	soft_cm_answer(message, SOFT_CM_REJ, reason);
 }
 
-/* Whether the peer answers after its time was over. */
+/* True if the peer answers after its time was over. */
 static bool
 deliver_is_late(const struct soft_id *id, const struct soft_cm_message *message)
     REQUIRES(soft_locks.cm)
@@ -159,7 +159,7 @@ deliver_disconnect(struct soft_id *id) REQUIRES(soft_locks.cm)
 	soft_cm_send(id, SOFT_CM_DREP, 0, NULL, 0);
 }
 
-/* A peer that does not know yet that the id was destroyed gets the answer from here. */
+/* Answers a peer that does not know yet that the id was destroyed. */
 static void
 deliver_without_id(const struct soft_cm_message *message) REQUIRES(soft_locks.cm)
 {
@@ -219,7 +219,10 @@ soft_cm_disconnect(struct soft_id *id)
 {
 	switch (id->state) {
 	case SOFT_ID_REQUESTING:
-		/* A peer whose number is not known yet is answered when it sends it. */
+		/*
+		 * If the number of the peer is not known yet, the peer gets the answer when its
+		 * number arrives.
+		 */
 		if (id->peer_number)
 			soft_cm_send(id, SOFT_CM_REJ, SOFT_CM_REJ_TIMEOUT, NULL, 0);
 		break;
@@ -264,7 +267,7 @@ soft_event_purge(struct soft_id *id)
 		if (event->allocated)
 			free(event);
 		if (child)
-			soft_cm_refuse(child); /* the child may contain the event, and others */
+			soft_cm_refuse(child); /* may free the event, which is part of the child */
 		event = TAILQ_FIRST(&channel->events);
 	}
 }
@@ -274,7 +277,7 @@ soft_cm_refuse(struct soft_id *child)
 {
 	soft_cm_disconnect(child);
 	soft_event_purge(child);
-	soft_cm_device_put(); /* not the last: the listener has one */
+	soft_cm_device_put(); /* not the last reference: the listener has one */
 	soft_id_free(child);
 }
 

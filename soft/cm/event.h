@@ -9,7 +9,7 @@
 
 #include "cm.h"
 
-/* NULL without memory. */
+/* Returns an event, or NULL without memory. */
 struct soft_event *soft_event_create(void);
 
 /* Queues the event on the channel of the id. */

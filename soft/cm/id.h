@@ -29,7 +29,10 @@ void soft_id_each(void (*fn)(struct soft_id *id, void *arg), void *arg) REQUIRES
 int soft_id_attach_device(struct soft_id *id) SOFT_NO_LOCK;
 int soft_id_show_device(struct soft_id *id) SOFT_NO_LOCK;
 
-/* The same for the id of a request, whose listener has a reference; the CM lock is held. */
+/*
+ * The same for the id of a request, with the CM lock held: the listener of the request has a
+ * reference to the device, so that the device is active.
+ */
 void soft_id_inherit_device(struct soft_id *child) REQUIRES(soft_locks.cm);
 
 #endif

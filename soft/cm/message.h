@@ -20,7 +20,9 @@ int soft_cm_carry(unsigned int slot, bool incoming, const struct soft_cm_message
 void soft_cm_answer(const struct soft_cm_message *to, enum soft_cm_type type, uint16_t reason)
     REQUIRES(soft_locks.cm) SOFT_NO_PEERS_LOCK;
 
-/* To the peer of the id.  If it cannot be sent, both sides see the lost link. */
+/*
+ * Sends the message to the peer of the id.  If that fails the link is lost, which both sides see.
+ */
 void soft_cm_dispatch(const struct soft_id *id, const struct soft_cm_message *message)
     REQUIRES(soft_locks.cm) SOFT_NO_PEERS_LOCK;
 void soft_cm_send(struct soft_id *id, enum soft_cm_type type, uint16_t reason, const void *data,

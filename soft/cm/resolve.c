@@ -111,7 +111,8 @@ rdma_bind_addr(struct rdma_cm_id *public, struct sockaddr *address) SOFT_NO_CM_L
 	r = id->state == SOFT_ID_IDLE ? resolve_bind_source(id, address) : -EINVAL;
 	soft_cm_unlock();
 	/*
-	 * An id that is bound to "any address" has no device before a peer has chosen an address.
+	 * An id that is bound to the wildcard address has no device until a peer has chosen one
+	 * of the addresses.
 	 */
 	if (!r && !wild)
 		r = soft_id_show_device(id);

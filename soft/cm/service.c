@@ -44,7 +44,10 @@ service_any_port(uint16_t port_space, uint16_t *port) REQUIRES(soft_locks.cm)
 	begun = true;
 	for (uint32_t i = 0; i < RANGE_COUNT && r == -EADDRINUSE; i++) {
 		*port = (uint16_t)(RANGE_FIRST + next++ % RANGE_COUNT);
-		/* A lock does not exclude its owner. */
+		/*
+		 * A lock of the file does not exclude the process that has it, so search the list
+		 * first.
+		 */
 		if (!service_find(port_space, *port))
 			r = soft_port_open(port_space, *port);
 	}
@@ -161,7 +164,7 @@ soft_service_find(uint16_t port_space, uint16_t port, const struct sockaddr *tar
 	return meant ? listener : NULL;
 }
 
-/* The parent keeps the ports. */
+/* In a forked child: the ports belong to the parent. */
 void
 soft_services_reset(void)
 {

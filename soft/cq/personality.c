@@ -7,18 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A coalesced event covers so many completions, or what came within so many nanoseconds. */
+/*
+ * A coalesced event covers this many completions, or those that came within this time in
+ * nanoseconds.
+ */
 #define COALESCE_COUNT 8
 #define COALESCE_TIME 100000u
 
 /* The longest time that a delayed completion or event is held back, in nanoseconds. */
 #define DELAY_TIME 300000u
 
-/* A spurious event comes with one in so many completions, and with one in so many requests. */
+/* One in this many completions, and one in this many arms, raises a spurious event. */
 #define SPURIOUS_ENTRIES 16
 #define SPURIOUS_ARMS 8
 
-/* Whether the CQ is armed for an entry. */
+/* True if the CQ is armed for an entry. */
 static bool
 personality_is_armed(const struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
 {

@@ -56,13 +56,13 @@ extern struct soft_locks {
 	struct soft_lock_class send;	/* of the send queue and requester of a queue pair */
 	struct soft_lock_class receive; /* of the receive queue and responder of a queue pair */
 	struct soft_lock_class srq;	/* of a shared receive queue */
-	struct soft_lock_class keys;	/* shared while memory is copied; else by registration */
-	struct soft_lock_class cq;	/* of a CQ: entries and armed flag together */
+	struct soft_lock_class keys;	/* of the table of keys; shared while memory is copied */
+	struct soft_lock_class cq;	/* of the entries and the armed state of a CQ */
 	struct soft_lock_class channel; /* of a completion channel */
 	struct soft_lock_class async;	/* of the asynchronous events of a context */
 	struct soft_lock_class peers;	/* of the list of links to other processes */
-	struct soft_lock_class link;	/* of what goes out on one of them */
-	/* Nothing is taken inside of these: */
+	struct soft_lock_class link;	/* of the frames to be sent on a link */
+	/* A thread that holds one of the following takes no other lock: */
 	struct soft_lock_class table;	/* of the queue pairs by number */
 	struct soft_lock_class timers;	/* of the queue of timers */
 	struct soft_lock_class turns;	/* of the turns in the lists of all links */

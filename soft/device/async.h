@@ -2,8 +2,8 @@
 /*
  * async -- asynchronous events of the objects of a context
  *
- * Each object keeps its own events, as bits: raising one needs no memory, so none is lost for lack
- * of it.  A type that is raised again before it was read is reported once.
+ * Each object keeps its events as bits: raising an event needs no memory, so no event is lost for
+ * lack of memory.  A type that is raised again before it was read is reported once.
  */
 #ifndef SOFT_ASYNC_H
 #define SOFT_ASYNC_H

@@ -15,8 +15,8 @@ soft_bell_open(void)
 }
 
 /*
- * write(2) and read(2) of the C library are cancellation points; a thread cancelled in
- * one would leave the lock of the event list held.  syscall(2) is none.
+ * write(2) and read(2) of the C library are cancellation points; a thread cancelled in one would
+ * leave the lock of the event list held.  syscall(2) is no cancellation point.
  */
 void
 soft_bell_ring(int fd)
@@ -43,8 +43,8 @@ soft_bell_clear(int fd)
 		r = syscall(SYS_preadv2, fd, &iov, 1, -1L, -1L, RWF_NOWAIT);
 	while (r < 0 && errno == EINTR);
 	/*
-	 * An old kernel lacks RWF_NOWAIT here: check first, because the consumer may have read
-	 * it.
+	 * An old kernel lacks RWF_NOWAIT for eventfds.  Then poll first, because the consumer may
+	 * have read the descriptor.
 	 */
 	if (r < 0 && (errno == EOPNOTSUPP || errno == ENOSYS) &&
 	    syscall(SYS_ppoll, &pfd, 1, &none, NULL, 0) == 1)

@@ -2,11 +2,11 @@
 /*
  * context -- an opened device
  *
- * The consumer's close drops one reference, each object of the context holds another.  With the
- * last one go the descriptor and the thread that the context needs, and its memory.  The one
- * context that all rdma ids share is permanent: its memory stays, because rdma_get_devices()
- * returns it and programs use it after they have freed the list and destroyed their ids.  It
- * becomes active again with its next object.
+ * The consumer's close drops one reference, each object of the context holds another.  When the
+ * last reference is dropped, the descriptor, the thread and the memory of the context are released.
+ * The one context that all rdma ids share is permanent: its memory stays, because
+ * rdma_get_devices() returns it and programs use it after they have freed the list and destroyed
+ * their ids.  It becomes active again with its next object.
  */
 #ifndef SOFT_CONTEXT_H
 #define SOFT_CONTEXT_H
@@ -43,7 +43,7 @@ soft_context_is_stale(const struct soft_context *ctx)
 /* A context without a reference, or NULL with errno. */
 struct soft_context *soft_context_create(bool permanent);
 
-/* Of a context that never had a reference. */
+/* Frees a context that never had a reference. */
 void soft_context_free(struct soft_context *ctx);
 
 /* 0 or -errno: the first reference makes the context active. */

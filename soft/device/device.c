@@ -175,7 +175,10 @@ soft_port_query(uint8_t port, struct ibv_port_attr *out, size_t length)
 	return 0;
 }
 
-/* Programs built before the structure grew pass one that ends in front of port_cap_flags2. */
+/*
+ * Programs that were built for an older, shorter structure pass one that ends before
+ * port_cap_flags2.
+ */
 int
 ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv_port_attr *attr)
 {
@@ -242,7 +245,7 @@ ibv_get_pkey_index(struct ibv_context *context, uint8_t port, __be16 pkey)
 	return -1;
 }
 
-/* No pages are pinned, so a copy-on-write after fork() separates nothing. */
+/* The device pins no pages, so a copy-on-write after fork() does no harm. */
 int
 ibv_fork_init(void)
 {

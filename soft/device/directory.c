@@ -4,9 +4,9 @@
  *
  * It is "softverbs" in $XDG_RUNTIME_DIR, else "softverbs-UID" in the temporary directory.  Both
  * variables are ignored in a program that runs with more rights than its caller, and unless they
- * hold an absolute path.  A runtime directory that is not there, not ours or cannot be written to
- * counts as not set.  Whatever else is wrong is an error, because a process that used another
- * directory would look for its peers in vain.
+ * hold an absolute path.  A runtime directory that does not exist, belongs to another user or
+ * cannot be written to counts as not set.  Any other failure is an error, because a process in
+ * another directory would not find its peers.
  */
 #include "names.h"
 
@@ -83,7 +83,7 @@ directory_open_parent(const char *path)
 	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Whether only we may write there, and can: the file system may be mounted read-only. */
+/* True if this user, and no other, can write there.  The file system may be mounted read-only. */
 static bool
 directory_is_usable(int fd)
 {

@@ -10,7 +10,7 @@
 #define FILE_NAME "softverbs.1.names"
 #define SLOT_NAME "softverbs.1.slot.%u"
 
-/* Written when the first context becomes active and when the last one ends. */
+/* Change only when the first context becomes active and when the last one ends. */
 static int directory = -1, file = -1;
 
 static off_t
@@ -114,8 +114,8 @@ soft_name_read(uint32_t entry)
 }
 
 /*
- * The path goes through the descriptor, so that it leads to the directory that was checked, and
- * so that the length of its path does not matter.
+ * The address names the directory by its descriptor.  So it leads to the directory that was
+ * checked, and the length of the directory's path does not matter.
  */
 socklen_t
 soft_name_address(struct sockaddr_un *address, unsigned int slot)

@@ -30,7 +30,10 @@ void soft_names_reset(void); /* in a forked child */
 int soft_name_lock(uint32_t entry);
 void soft_name_unlock(uint32_t entry);
 
-/* Writes the owner's value into an entry: 0 or -errno.  Reads it: 0 if there is none. */
+/*
+ * The first writes the value of the owner into an entry: 0 or -errno.  The second reads it; 0 if
+ * there is none.
+ */
 int soft_name_write(uint32_t entry, uint16_t value);
 uint16_t soft_name_read(uint32_t entry);
 

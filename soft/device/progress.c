@@ -30,7 +30,7 @@ watches_unlock(void) RELEASE(soft_locks.watches) UNCHECKED
 	pthread_mutex_unlock(&control);
 }
 
-/* The next event; false when the time has come or a signal woke the thread. */
+/* Waits for the next event; false at the time `when`, or if a signal woke the thread. */
 static bool
 progress_next_event(uint64_t when, struct epoll_event *event) SOFT_NO_LEAF_LOCK
 {
@@ -64,7 +64,7 @@ progress_run(void *unused)
 	(void)unused;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	while (!quit) {
-		/* One at a time: the function of one may remove another. */
+		/* One event at a time: the function of one watch may remove another watch. */
 		if (!progress_next_event(soft_timer_run(), &event))
 			continue;
 		watch = event.data.ptr;

@@ -8,7 +8,8 @@
  * A function that it calls may run after its object was removed or used again:
  *
  * - The function of a watch always finds its object.  Watches are removed on this thread, which
- *   takes one event from the kernel at a time, so no event is under way when one is removed.
+ *   takes one event from the kernel at a time, so no event of a watch is pending when the watch
+ *   is removed.
  * - The function of a timer may run after the timer was stopped or started again, but its object
  *   still exists: a queue pair has a reference for its timer, a completion queue waits for the
  *   function before it is freed (soft_timer_stop_and_wait), and the timers of the acceptor and of
@@ -25,8 +26,8 @@
 #include "soft.h"
 
 /*
- * A descriptor that the thread waits for.  Any thread may add or change one; only the progress
- * thread removes it, so that no event of it is under way.
+ * A descriptor that the thread waits for.  Any thread may add or change a watch; only the progress
+ * thread removes one, so that none of its events is pending.
  */
 struct soft_watch {
 	int fd;

@@ -29,7 +29,10 @@ void soft_runtime_set_parts(const struct soft_part *const *parts, size_t count);
 void soft_runtime_init_context(struct soft_context *ctx);
 int soft_runtime_open_context(struct soft_context *ctx);
 
-/* A context becomes active; or ends, and the last one stops the runtime. */
+/*
+ * Called when a context becomes active, and when it ends; the end of the last context stops the
+ * runtime.
+ */
 void soft_runtime_attach(struct soft_context *ctx) SOFT_NO_RUNTIME_LOCK;
 void soft_runtime_detach(struct soft_context *ctx) SOFT_NO_RUNTIME_LOCK;
 

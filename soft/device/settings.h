@@ -14,8 +14,8 @@
 #define SOFT_ANSWER_TIME 6000000000u
 
 /*
- * A timer that runs later than this does not count against a peer: this process was stopped or
- * had no processor, and the peer perhaps, too.
+ * A timer that runs later than this does not count against a peer: this process was stopped or had
+ * no processor, and perhaps the peer was, too.
  */
 #define SOFT_TIMER_LATE 1000000000u
 

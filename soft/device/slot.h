@@ -20,7 +20,7 @@ void soft_slot_close(void) REQUIRES(soft_locks.runtime);
 /* The socket, listening. */
 int soft_slot_fd(void);
 
-/* 0 before the claim. */
+/* The slot of this process; 0 before soft_slot_open(). */
 unsigned int soft_slot_number(void);
 
 /*

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Registration waits at most for a copy of so many bytes. */
+/* Registration waits for a copy of at most this many bytes. */
 #define HOLD_BYTES (1u << 20)
 
 /* Bytes until the end of the current segment, after skipping empty and finished ones. */
@@ -57,7 +57,7 @@ cursor_advance(struct soft_cursor *cursor, uint64_t length)
 #define __tsan_release(address) ((void)(address))
 #endif
 
-/* The sanitizer orders by address, and the program may poll any of these. */
+/* ThreadSanitizer orders accesses by address, and the program may poll any of these bytes. */
 static inline void
 copy_announce(char *to, size_t length)
 {

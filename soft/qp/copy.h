@@ -15,7 +15,7 @@ struct soft_cursor {
 	const struct ibv_sge *sge;
 	int left;	 /* segments, the current one included */
 	uint32_t offset; /* in the current segment */
-	char *raw;	 /* if set, the bytes themselves */
+	char *raw;	 /* if not NULL, the cursor is in this memory */
 	bool foreign;	 /* they came from another process */
 	const struct ibv_pd *pd;
 	unsigned int access; /* flags that every key must have */
@@ -25,9 +25,9 @@ enum soft_copy_result { SOFT_COPIED, SOFT_SOURCE_FAULT, SOFT_TARGET_FAULT };
 
 /*
  * Copies `length` bytes and moves both cursors.  The lists must be long enough.  Keys are checked
- * for each piece just before it is copied; bytes that were copied before a fault stay.  The last
- * 8 bytes become visible to other threads after all others, and the very last one not before the
- * 7 in front of it.
+ * for each piece just before it is copied; bytes that were copied before a fault stay.  The last 8
+ * bytes become visible to other threads after all others, and the last byte of all not before the 7
+ * bytes in front of it.
  */
 enum soft_copy_result soft_copy(
     struct soft_cursor *target, struct soft_cursor *source, uint64_t length) SOFT_NO_KEYS_LOCK;
@@ -43,7 +43,7 @@ enum soft_copy_result soft_copy(
 #define SOFT_FOREIGN_ACCESS __attribute__((no_sanitize("thread"), noinline))
 #endif
 
-/* The bytes a list of segments holds. */
+/* The total length of a list of segments. */
 static inline uint64_t
 soft_sge_length(const struct ibv_sge *sge, int n)
 {

@@ -45,7 +45,7 @@ local_responder_fetch(struct soft_qp *qp, const struct soft_qp *from, const stru
 		return IBV_WC_SUCCESS;
 	case SOFT_TARGET_FAULT:
 		return IBV_WC_LOC_PROT_ERR;
-	default: /* deregistered since the check */
+	default: /* the memory was deregistered after the check */
 		return soft_responder_refuse(
 		    qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR, deferred);
 	}
@@ -69,7 +69,10 @@ soft_local_responder_execute(struct soft_qp *qp, struct soft_qp *from, const str
 	}
 	verdict = soft_message_begin(qp, send, status, deferred);
 	if (verdict == SOFT_NOT_READY && !qp->starved) {
-		/* Posting the next receive takes our lock to look here. */
+		/*
+		 * A thread that posts the next receive takes this lock and finds the requester
+		 * here.
+		 */
 		soft_qp_get(from);
 		qp->starved = from;
 	}

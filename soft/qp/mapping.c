@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 struct range {
-	uintptr_t at, end; /* `at` moves on as parts are found good */
+	uintptr_t at, end; /* `at` advances when a part of the range was checked */
 	bool write;
 };
 
@@ -22,7 +22,7 @@ struct maps {
 	int fd;
 	size_t at, filled;
 	char input[4096];
-	char line[128]; /* the rest of a long one is dropped: the end of a path */
+	char line[128]; /* the rest of a long line, the end of its path, is dropped */
 };
 
 static bool
@@ -58,8 +58,9 @@ maps_next_line(struct maps *maps)
 }
 
 /*
- * A file may be shorter than its mapping; then the last page is missing.  A page in memory is
- * there; one that is not is read, by a call that cannot be answered with a signal.
+ * A file may be shorter than its mapping; then the last page is missing.  A page that is in memory
+ * exists.  A page that is not in memory is read, by a call that fails without a signal if the page
+ * is missing.
  */
 static bool
 mapping_has_last_page(uintptr_t last)

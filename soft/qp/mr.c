@@ -19,8 +19,8 @@ struct soft_mr {
 #define ACCESS_WRITES (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)
 
 /*
- * No thread takes it twice.  Writers have priority, so that a sequence of transfers cannot keep
- * one out.
+ * No thread takes the lock twice.  Writers have priority, so that they get the lock during a
+ * sequence of transfers.
  */
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 static struct soft_mr **buckets GUARDED_BY(soft_locks.keys);
@@ -46,7 +46,10 @@ mr_link(struct soft_mr *mr) REQUIRES(soft_locks.keys)
 	*bucket = mr;
 }
 
-/* Doubles the table when it is full.  If memory is missing it stays as it is, and gets slower. */
+/*
+ * Doubles the table when it is full.  Without memory the table keeps its size, and lookups get
+ * slower.
+ */
 static int
 mr_grow_table(void) REQUIRES(soft_locks.keys)
 {

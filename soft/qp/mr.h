@@ -16,9 +16,9 @@ void soft_mr_lock(void) ACQUIRE_SHARED(soft_locks.keys) SOFT_NO_CQ_LOCK;
 void soft_mr_unlock(void) RELEASE_SHARED(soft_locks.keys);
 
 /*
- * The address in this process of `length` bytes at `address` of the region `key`, or NULL
- * if the key is unknown in `pd`, lacks one of the access flags, or does not cover the
- * bytes.  What it returns is good until the unlock.
+ * The address in this process of `length` bytes at `address` of the region `key`, or NULL if the
+ * key is unknown in `pd`, lacks one of the access flags, or does not cover the bytes.  The address
+ * is valid until the unlock.
  */
 void *soft_mr_translate(const struct ibv_pd *pd, uint32_t key, uint64_t address, uint64_t length,
     unsigned int access) REQUIRES_SHARED(soft_locks.keys);

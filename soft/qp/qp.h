@@ -72,7 +72,9 @@ struct soft_sq {
 	bool rnr_tried GUARDED_BY(soft_locks.send);
 	unsigned int tries GUARDED_BY(soft_locks.send);
 	unsigned int rnr_tries GUARDED_BY(soft_locks.send);
-	/* Of the timer; a function that runs earlier belongs to an older setting. */
+	/*
+	 * When the timer expires; a timer function that runs earlier belongs to an older setting.
+	 */
 	uint64_t deadline GUARDED_BY(soft_locks.send);
 	struct soft_timer timer;
 	struct soft_qp *peer GUARDED_BY(soft_locks.send); /* in this process, holds a reference */
@@ -84,15 +86,18 @@ struct soft_sq {
 	uint32_t psn GUARDED_BY(soft_locks.send);    /* of the oldest request */
 	/* Incremented when requests are sent again or given up. */
 	uint32_t epoch GUARDED_BY(soft_locks.send);
-	uint32_t reading GUARDED_BY(soft_locks.send);  /* reads and atomics sent and not answered */
-	uint32_t received GUARDED_BY(soft_locks.send); /* bytes of the oldest read that came */
+	uint32_t reading GUARDED_BY(
+	    soft_locks.send); /* number of reads and atomics that were sent and not answered */
+	uint32_t received GUARDED_BY(
+	    soft_locks.send); /* number of bytes of the oldest read that have arrived */
 	/* The timer is for a timeout; see timeout.h. */
 	bool for_timeout GUARDED_BY(soft_locks.send);
-	/* Answers, now and when the timer was set. */
+	/* Number of answers that came: now, and when the timer was set. */
 	uint32_t answers_heard GUARDED_BY(soft_locks.send);
 	uint32_t answers_before GUARDED_BY(soft_locks.send);
 	uint64_t waiting_since GUARDED_BY(soft_locks.send);
-	struct soft_cursor target GUARDED_BY(soft_locks.send); /* where the next go */
+	struct soft_cursor target GUARDED_BY(
+	    soft_locks.send); /* where the next bytes of a read are stored */
 	/* Of request `next`: it cannot be sent. */
 	enum ibv_wc_status fault GUARDED_BY(soft_locks.send);
 	bool draining GUARDED_BY(soft_locks.send); /* SQ_DRAINED must be raised */
@@ -153,8 +158,8 @@ struct soft_qp {
 	bool established GUARDED_BY(soft_locks.receive); /* COMM_EST was raised */
 
 	enum ibv_qp_state state; /* written under both locks */
-	bool dead;		 /* destroyed; ditto */
-	struct ibv_qp_attr attr; /* as set by modify; ditto */
+	bool dead;		 /* destroyed; written under both locks */
+	struct ibv_qp_attr attr; /* as ibv_modify_qp() set them; written under both locks */
 	struct ibv_qp_init_attr init;
 };
 
@@ -197,7 +202,7 @@ soft_qpn_slot(uint32_t qpn)
 	return qpn >> SOFT_QPN_INDEX_BITS;
 }
 
-/* The number that it is connected to; takes the receive lock. */
+/* The number of the queue pair that it is connected to; takes the receive lock. */
 uint32_t soft_qp_peer(struct soft_qp *qp) SOFT_NO_RECEIVE_LOCK;
 
 void soft_qp_get(struct soft_qp *qp);

@@ -57,7 +57,7 @@ soft_deferred_run(struct soft_deferred *deferred)
 	if (!qp)
 		return;
 	soft_qp_lock_send(qp);
-	/* If it was destroyed or reset in between, there is nothing left that could fail. */
+	/* If the queue pair was destroyed or reset meanwhile, it cannot fail any more. */
 	soft_qp_lock_receive(qp);
 	still = qp->refusing && !qp->dead;
 	if (still && qp->state == IBV_QPS_ERR && deferred->event != SOFT_NO_EVENT)

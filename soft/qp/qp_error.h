@@ -17,7 +17,7 @@ struct soft_deferred {
 #define SOFT_NO_EVENT -1
 #define SOFT_DEFER_NOTHING ((struct soft_deferred){ NULL, SOFT_NO_EVENT, 0 })
 
-/* Does what was deferred; no lock is held. */
+/* Carries out the deferred failure; no lock is held. */
 void soft_deferred_run(struct soft_deferred *deferred) SOFT_NO_SEND_LOCK;
 
 /* Enters the error state and flushes both queues; the send lock is held. */

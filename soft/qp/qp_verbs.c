@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* Sets the sizes to those of the queue pair, which are at least those that were asked for. */
+/* Replaces the requested sizes by those of the queue pair, which are at least as large. */
 static int
 qp_check_cap(struct ibv_qp_init_attr *init)
 {
@@ -180,7 +180,7 @@ ibv_destroy_qp(struct ibv_qp *ibv) SOFT_NO_SEND_LOCK
 	soft_qp_unlock_receive(qp);
 	soft_qp_unlock_send(qp);
 	if (starved) {
-		soft_sq_resume(starved); /* finds that this queue pair does not answer any more */
+		soft_sq_resume(starved); /* it finds that this end is gone */
 		soft_qp_put(starved);
 	}
 	if (peer)

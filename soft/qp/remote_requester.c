@@ -95,7 +95,7 @@ requester_send_frame(struct soft_qp *qp, const struct soft_send *send, struct so
 	return 0;
 }
 
-/* Whether the request may be sent now; a fault is noted in sq->fault. */
+/* True if the request may be sent now; a fault is stored in sq->fault. */
 static bool
 requester_may_send(struct soft_qp *qp, const struct soft_send *send) REQUIRES(soft_locks.send)
 {
@@ -111,7 +111,7 @@ requester_may_send(struct soft_qp *qp, const struct soft_send *send) REQUIRES(so
 	return !send_is_read(send) || sq->reading < qp->attr.max_rd_atomic;
 }
 
-/* The process has ended; or it, or this one, cannot open a link now. */
+/* There is no link: the other process has ended, or a link cannot be opened now. */
 static void
 requester_without_link(struct soft_qp *qp, int error) REQUIRES(soft_locks.send)
 {
@@ -226,8 +226,7 @@ requester_response_locked(struct soft_qp *qp, const struct soft_frame *frame, co
 		break;
 	case SOFT_FRAME_NAK:
 		/*
-		 * A process that has no such queue pair any more does not know which reads it has
-		 * not answered.
+		 * A process without this queue pair does not know which reads were not answered.
 		 */
 		good = requester_complete_until(qp, sq->head + ahead) ||
 		       frame->opcode == SOFT_NAK_NOT_CONNECTED;
@@ -274,7 +273,7 @@ soft_remote_requester_run(struct soft_qp *qp)
 	}
 	if (link)
 		soft_link_put(link);
-	/* A request that cannot be sent fails when all before it are done. */
+	/* A request that cannot be sent fails when all requests before it are complete. */
 	if (sq->fault && sq->head == sq->next)
 		soft_sq_fail(qp, sq->fault);
 	soft_timeout_start(qp);
@@ -305,7 +304,7 @@ soft_remote_requester_link_lost(struct soft_qp *qp, bool gone)
 
 	soft_qp_lock_send(qp);
 	if (!sq->remote || qp->state < IBV_QPS_RTS || qp->state >= IBV_QPS_ERR) {
-		/* it waits for no answer */
+		/* the queue pair waits for no answer */
 	} else if (gone && sq->head != sq->tail) {
 		soft_sq_go_back(qp);
 		soft_sq_fail(qp, IBV_WC_RETRY_EXC_ERR);

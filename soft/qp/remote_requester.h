@@ -22,7 +22,10 @@ void soft_remote_requester_continue(struct soft_qp *qp) SOFT_NO_SEND_LOCK;
 /* The link is closed; `gone`: its process has ended. */
 void soft_remote_requester_link_lost(struct soft_qp *qp, bool gone) SOFT_NO_SEND_LOCK;
 
-/* On the progress thread: an answer.  False if it answers nothing that we sent. */
+/*
+ * Called on the progress thread: handles an answer.  False if it belongs to no request that was
+ * sent.
+ */
 bool soft_remote_requester_response(
     struct soft_link *link, const struct soft_frame *frame, const char *payload) SOFT_NO_SEND_LOCK;
 

@@ -32,8 +32,9 @@ answers_read_at(const struct soft_answers *answers, uint32_t i)
 }
 
 /*
- * Refuses the oldest pending read, and those after it.  What was executed after it is not
- * acknowledged either: that would acknowledge the read, whose data the requester does not have.
+ * Refuses the oldest pending read and those after it.  Requests that were executed after the read
+ * are not acknowledged, because that would also acknowledge the read, whose data the requester does
+ * not have.
  */
 static void
 answers_refuse_reads(struct soft_qp *qp, uint8_t opcode) REQUIRES(soft_locks.receive)
@@ -54,7 +55,7 @@ responder_execute_read(struct soft_qp *qp, const struct soft_send *send, uint32_
 	enum ibv_wc_status status;
 	uint64_t old = 0;
 
-	/* More than agreed; an atomic must not be executed then. */
+	/* The peer has sent more reads than were agreed; an atomic must not be executed then. */
 	if (answers->read_tail - answers->read_head >= qp->attr.max_dest_rd_atomic)
 		return soft_responder_refuse(
 		    qp, IBV_EVENT_QP_REQ_ERR, IBV_WC_REM_INV_REQ_ERR, deferred);
@@ -152,13 +153,16 @@ responder_execute(struct soft_qp *qp, struct soft_link *link, const struct soft_
 	};
 	uint8_t outcome;
 
-	/* A new epoch may start a message again; within one it is finished first. */
+	/*
+	 * A new epoch may start a message again; within an epoch a message is finished before the
+	 * next one starts.
+	 */
 	if (frame->flags & SOFT_FRAME_FIRST && qp->message.active)
 		return false;
 	if (frame->psn != answers->expected ||
 	    (!(frame->flags & SOFT_FRAME_FIRST) && !qp->message.active)) {
-		answers_set_nak(
-		    qp, frame->psn, SOFT_NAK_NOT_CONNECTED); /* it is of another connection */
+		answers_set_nak(qp, frame->psn,
+		    SOFT_NAK_NOT_CONNECTED); /* the frame belongs to another connection */
 		return true;
 	}
 	if (!responder_frame_fits(qp, frame))
@@ -270,8 +274,7 @@ answers_send_reads(struct soft_qp *qp, struct soft_link *link, struct soft_defer
 	while (answers->read_head != answers->read_tail) {
 		if (qp->dead) {
 			answers_refuse_reads(
-			    qp, SOFT_NAK_NOT_CONNECTED); /* its keys and domains may not exist any
-							    more */
+			    qp, SOFT_NAK_NOT_CONNECTED); /* the keys of the reads may be gone */
 			return 0;
 		}
 		read = answers_read_at(answers, answers->read_head);
@@ -390,7 +393,7 @@ soft_remote_responder_request(
 		return true;
 	}
 	soft_qp_lock_receive(qp);
-	/* A queue pair that is not the peer, and will not be, changes nothing here. */
+	/* Frames of a queue pair that is not the peer, and will not be, change nothing. */
 	stranger = qp->state >= IBV_QPS_RTR && qp->attr.dest_qp_num != frame->from;
 	good = stranger || responder_receive(qp, link, frame, payload, &deferred);
 	soft_qp_unlock_receive(qp);

@@ -24,7 +24,7 @@ void soft_remote_responder_ready(struct soft_qp *qp) SOFT_NO_RECEIVE_LOCK;
 void soft_remote_responder_answer(struct soft_qp *qp, struct soft_link *link) SOFT_NO_SEND_LOCK;
 void soft_remote_responder_link_lost(struct soft_qp *qp) SOFT_NO_RECEIVE_LOCK;
 
-/* On the progress thread: a request.  False if it is malformed. */
+/* Called on the progress thread: handles a request.  False if it is malformed. */
 bool soft_remote_responder_request(
     struct soft_link *link, const struct soft_frame *frame, const char *payload) SOFT_NO_SEND_LOCK;
 

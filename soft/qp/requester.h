@@ -19,7 +19,9 @@ soft_sq_run(struct soft_qp *qp, struct soft_deferred *deferred)
 		soft_local_requester_run(qp, deferred);
 }
 
-/* Takes the lock, ends a stall and runs: the cause of the stall is removed. */
+/*
+ * Called when the cause of a stall is removed.  Takes the lock, ends the stall and runs the queue.
+ */
 void soft_sq_resume(struct soft_qp *qp) SOFT_NO_SEND_LOCK;
 
 /* The function of the timer of a send queue. */

@@ -24,14 +24,14 @@ void soft_sq_flush(struct soft_qp *qp) REQUIRES(soft_locks.send);
 /* Treats what was sent and not answered as if it had not been sent. */
 void soft_sq_go_back(struct soft_qp *qp) REQUIRES(soft_locks.send);
 
-/* Raises the event that is due once nothing sent is unanswered. */
+/* Raises SQ_DRAINED, if it is due and every request that was sent is answered. */
 void soft_sq_drained(struct soft_qp *qp) REQUIRES(soft_locks.send);
 
 /* What the requester can find wrong with a request without asking the other side. */
 enum ibv_wc_status soft_sq_check(const struct soft_qp *qp, const struct soft_send *send)
     REQUIRES(soft_locks.send);
 
-/* Sets the timer; its former purpose is forgotten.  Ends a stall, and with it the timer. */
+/* The first sets the timer, for a new purpose.  The second ends a stall, and stops the timer. */
 void soft_sq_start_timer(struct soft_qp *qp, uint64_t nanoseconds) REQUIRES(soft_locks.send);
 void soft_sq_end_stall(struct soft_qp *qp) REQUIRES(soft_locks.send);
 

@@ -11,7 +11,10 @@ static const uint32_t rnr_times[32] = { 655360, 10, 20, 30, 40, 60, 80, 120, 160
 
 #define RNR_RETRY_FOREVER 7
 
-/* With endless retries the timer only finds that the peer failed; this is often enough. */
+/*
+ * With unlimited retries the timer only serves to notice that the peer has failed, so a long period
+ * is enough.
+ */
 #define RNR_PATIENCE 50000000u
 
 static void
@@ -26,8 +29,8 @@ sq_stall(struct soft_qp *qp, enum soft_stall why) REQUIRES(soft_locks.send)
 }
 
 /*
- * The peer has no receive.  Posting one resumes this queue.  The timer is for a peer that does
- * not, and each of its expiries uses up a retry.
+ * The peer has no receive.  Posting one resumes this queue.  The timer is for a peer that posts
+ * none; each time it expires, one retry is used up.
  */
 void
 soft_sq_stall_for_receive(struct soft_qp *qp, uint8_t rnr_timer)

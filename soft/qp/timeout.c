@@ -5,10 +5,10 @@
 #include "soft/device/settings.h"
 #include "soft/wire/link.h"
 
-/* All times together are not less than this. */
+/* The minimum for the time of all tries together. */
 #define PATIENCE_MIN 4000000000u
 
-/* Whether the peer must answer, or must make room on the link first. */
+/* True if the peer must answer a request, or must first make room on the link. */
 static bool
 timeout_is_needed(const struct soft_qp *qp) REQUIRES(soft_locks.send)
 {

@@ -15,11 +15,17 @@
 
 #include "qp.h"
 
-/* The timeout of a queue pair is so many nanoseconds times a power of two; codes have 5 bits. */
+/*
+ * The timeout of a queue pair is this number of nanoseconds times a power of two, whose code has 5
+ * bits.
+ */
 #define SOFT_TIMEOUT_UNIT 4096ull
 #define SOFT_TIMER_CODE_MASK 31
 
-/* Requests may be unanswered from now on; and an answer came.  The send lock is held. */
+/*
+ * Called when requests may be unanswered from now on, and when an answer came.  The send lock is
+ * held.
+ */
 void soft_timeout_start(struct soft_qp *qp) REQUIRES(soft_locks.send);
 
 static inline void

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All of this but opening and closing runs on the progress thread. */
+/* These functions, except those that open and close, run on the progress thread. */
 #include "acceptor.h"
 #include "peer.h"
 #include "soft/device/runtime.h"
@@ -152,7 +152,7 @@ acceptor_timer_expired(struct soft_timer *timer)
 			(void)soft_watch_change(&acceptor, EPOLLIN);
 		closed = false;
 	}
-	/* Input that is there is read first: this process may not have run in time. */
+	/* Input that has arrived is read first, because this process may not have run in time. */
 	for (caller = TAILQ_FIRST(&callers); caller; caller = next) {
 		next = TAILQ_NEXT(caller, link);
 		if (caller_said_hello(caller) && pause_over)
@@ -165,7 +165,10 @@ acceptor_timer_expired(struct soft_timer *timer)
 	acceptor_start_timer();
 }
 
-/* The connection stays in the backlog, and the socket would be readable again at once. */
+/*
+ * Without a pause the socket would be readable again at once, because the connection stays in the
+ * backlog.
+ */
 static void
 acceptor_no_descriptor(int error)
 {

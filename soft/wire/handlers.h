@@ -24,7 +24,7 @@ struct soft_turn_ops {
 	void (*get)(struct soft_turn *turn); /* under the lock of the link */
 	void (*put)(struct soft_turn *turn);
 	void (*send)(
-	    struct soft_turn *turn, struct soft_link *link); /* as much as the link takes */
+	    struct soft_turn *turn, struct soft_link *link); /* sends as much as the link takes */
 };
 
 struct soft_handlers {
@@ -44,7 +44,10 @@ struct soft_handlers {
 	/* The process at the slot sent a frame that makes no sense; lost() follows. */
 	void (*misbehaved)(unsigned int slot);
 
-	/* A link was closed; `gone`: our requests went there, and the process has ended. */
+	/*
+	 * A link was closed.  `gone`: the link carried our requests, and the other process has
+	 * ended.
+	 */
 	void (*lost)(unsigned int slot, bool outgoing, bool gone);
 };
 

@@ -257,7 +257,7 @@ link_give_turns(struct soft_link *link) SOFT_NO_LINK_LOCK
 	}
 }
 
-/* No more comes on it. */
+/* Called at the end of the input of a link. */
 static void
 link_handle_end(struct soft_link *link, enum soft_link_input taken)
 {

@@ -59,8 +59,8 @@ struct soft_link {
 };
 
 /*
- * Opens the link to a slot on a connection, whose descriptor it owns then.  NULL and errno on
- * failure: the descriptor is still the caller's.
+ * Opens a link to the process at a slot, over a connection; the link then owns the descriptor.
+ * NULL and errno on failure: the descriptor is still the caller's.
  */
 struct soft_link *soft_link_open(int fd, unsigned int slot, bool outgoing) SOFT_NO_LEAF_LOCK;
 void soft_link_get(struct soft_link *link);
@@ -75,7 +75,7 @@ int soft_link_send(struct soft_link *link, struct soft_frame *frame, const struc
 
 /*
  * Queues something that has frames to send, unless it is queued; the progress thread calls it when
- * the socket has room.  Without `wake` the caller is the progress thread, which looks at the queue
+ * the socket has room.  Without `wake` the caller is the progress thread, which serves the queue
  * when it has read its input.
  */
 void soft_link_queue_requester(struct soft_link *link, struct soft_turn *turn) SOFT_NO_LINK_LOCK;
@@ -86,7 +86,7 @@ void soft_link_queue_responder(
 int soft_link_send_cm(struct soft_link *link, const struct soft_wire_cm *cm) SOFT_NO_LINK_LOCK;
 int soft_link_send_stray(struct soft_link *link, const struct soft_frame *frame) SOFT_NO_LINK_LOCK;
 
-/* Whether the other end is closed: no more input can come than is there already. */
+/* True if the other end is closed, so that no further input will arrive. */
 bool soft_link_is_closed(const struct soft_link *link);
 
 /* On the progress thread: reads what is left, and the end, of a link whose other end is closed. */

@@ -52,7 +52,7 @@ link_handle_input(struct soft_link *link)
 	return SOFT_INPUT_FRAMES;
 }
 
-/* The bytes in the socket now: what comes later is not needed. */
+/* The number of bytes in the socket now; later bytes are not needed. */
 static int
 link_bytes_waiting(const struct soft_link *link)
 {

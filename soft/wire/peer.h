@@ -7,7 +7,7 @@
 
 #include "link.h"
 
-/* Whether there is a link at all. */
+/* True if this process has a link to any other. */
 bool soft_peers_linked(void);
 
 /* After the progress thread has ended. */
@@ -24,8 +24,8 @@ struct soft_link *soft_peer_answering(unsigned int slot) SOFT_NO_PEERS_LOCK;
 struct soft_link *soft_peer_incoming(unsigned int slot) SOFT_NO_PEERS_LOCK;
 
 /*
- * On the progress thread: a hello came.  0 if the connection is a link now, -EAGAIN if there is
- * no descriptor for checking the caller, another -errno if it is refused.
+ * Called on the progress thread when a hello came.  0 if the connection is a link now, -EAGAIN if
+ * there is no descriptor to check the caller with, another -errno if the caller is refused.
  */
 int soft_peer_accept(int fd, const struct soft_wire_hello *hello) SOFT_NO_CM_LOCK;
 
