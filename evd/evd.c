@@ -121,7 +121,10 @@ evd_mark_dead(struct evd *evd) REQUIRES(core_locks.trigger)
 	 */
 	if (evd->channel.id)
 		loop_forget(evd->cfg.loop, &evd->channel);
-	/* A queued job is removed without waiting: it may be queued behind this very call. */
+	/*
+	 * A queued job is removed without waiting: this call may come from the loop thread that
+	 * would run it.
+	 */
 	evd_job(evd, EVD_JOB_CANCEL);
 }
 

@@ -256,8 +256,9 @@ int evd_post_ordered(struct evd_ref ref, enum evd_stream stream, const DAT_EVENT
     const struct evd_order *order) NO_CORE_LOCK;
 
 /*
- * The device queue can hold `depth` completions.  Call it before the queue grows and after it
- * shrank, because barriers wait for that many.  The size of a batch does not change.
+ * Records that the device queue holds at most `depth` completions.  Call this function before the
+ * queue grows and after it shrank, because barriers wait for that many.  The size of a batch does
+ * not change.
  */
 void evd_set_depth(struct evd_ref ref, unsigned int depth) NO_CORE_LOCK;
 

@@ -180,7 +180,7 @@ dapl_ep_settle(struct dapl_ep *ep, enum dapl_ep_happening what, const void *data
 	if (size)
 		memcpy(ep->answer, data, size);
 	(void)loop_unready(&ep->timer);
-	/* An attempt that is abandoned is withdrawn: no further event of it is wanted. */
+	/* The attempt was given up: its conn is marked for removal, and its events are ignored. */
 	if (was == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING &&
 	    (what == DAPL_EP_DISCONNECTS || what == DAPL_EP_HAS_TIMED_OUT)) {
 		ep->doomed = conn;

@@ -119,8 +119,8 @@ dapl_ia_device_open(struct dapl_ia *ia, const struct dapl_ia_options *options)
 	ia->idle_cq = NULL;
 	r = dapl_address_resolve(options->where, &ia->address);
 	if (r == -ENOENT || r == -EADDRNOTAVAIL)
-		dapl_debug_error(
-		    "%s is not an interface with an address, an address, or a known host name",
+		dapl_debug_error("%s is neither an address, nor a known host name, nor an "
+				 "interface that has an address",
 		    options->where);
 	else if (r)
 		dapl_debug_error("cannot look up %s: %s", options->where, strerror(-r));

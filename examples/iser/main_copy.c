@@ -160,7 +160,7 @@ main(int argc, char **argv)
 	if (options.provider && provider_use(options.ia, options.provider))
 		return EXIT_FAILURE;
 	if (bell_init(&bell) || bell_catch_signals(&bell)) {
-		say("no semaphore or signal handler: %s", strerror(errno));
+		say("cannot create a semaphore or set a signal handler: %s", strerror(errno));
 		return EXIT_FAILURE;
 	}
 	if (source_open(&source, &options))

@@ -55,7 +55,7 @@ report(const struct options *options, const struct source *source, const struct 
 	int r = digest_backing(readback, &report.sums[1].digest);
 
 	if (r) {
-		say("the data that was read back cannot be read: %s", strerror(-r));
+		say("cannot read the file that holds the data read back: %s", strerror(-r));
 		return -1;
 	}
 	if (options->json)
@@ -82,7 +82,7 @@ main(int argc, char **argv)
 	if (options.provider && provider_use(options.ia, options.provider))
 		return EXIT_FAILURE;
 	if (bell_init(&bell) || bell_catch_signals(&bell)) {
-		say("no semaphore or signal handler: %s", strerror(errno));
+		say("cannot create a semaphore or set a signal handler: %s", strerror(errno));
 		return EXIT_FAILURE;
 	}
 	if (source_open(&source, &options))

@@ -109,7 +109,7 @@ struct soft_pending_read {
 	uint32_t psn;
 	uint32_t sent; /* bytes */
 	struct ibv_sge remote;
-	uint64_t old; /* the old value, for an atomic; its key is SOFT_NO_KEY */
+	uint64_t old; /* for an atomic, the old value; then `remote.lkey` is SOFT_NO_KEY */
 };
 #define SOFT_NO_KEY 0
 

@@ -7,7 +7,10 @@
 
 #include "qp.h"
 
-/* The failure of a responder, which the requester carries out once its own locks are released. */
+/*
+ * A failure of the responder.  The thread of the requester applies it after it has released its own
+ * locks.
+ */
 struct soft_deferred {
 	struct soft_qp *failed; /* with a reference, or NULL */
 	int event;		/* for it, or SOFT_NO_EVENT */

@@ -2,10 +2,10 @@
 /*
  * dat_api_cno.h -- consumer notification objects: one wait for many EVDs
  *
- * An event triggers the CNO of its EVD if the EVD is enabled and no thread waits on the EVD
- * itself.  A triggered CNO releases one waiter, or calls its proxy agent once.  Triggers may be
- * combined: after each wake-up, and after a timeout, dequeue from every EVD of the CNO until it is
- * empty.
+ * An event triggers the CNO of its EVD if the EVD is enabled, no thread waits on the EVD itself,
+ * and no upcall policy is enabled.  A triggered CNO releases one waiter, or calls its proxy agent
+ * once.  Triggers may be combined: after each wake-up, and after a timeout, dequeue from every EVD
+ * of the CNO until it is empty.
  *
  * dat_api_ia.h explains how the calls are described.
  */

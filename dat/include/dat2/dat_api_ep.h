@@ -207,7 +207,8 @@ DAT_RETURN DAT_API dat_ep_reset(DAT_EP_HANDLE ep);
 
 /*
  * Frees an endpoint; a connection is disconnected abruptly.  After the return no event names the
- * endpoint; queued completions of it may be removed.  Posted buffers belong to the consumer again.
+ * endpoint, except the event of an upcall that runs already: its queued completions are removed.
+ * Posted buffers belong to the consumer again.
  *
  *	DAT_SUCCESS				the endpoint is freed
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
@@ -264,9 +265,10 @@ DAT_RETURN DAT_API dat_ep_post_send_with_invalidate(DAT_EP_HANDLE ep, DAT_COUNT 
 			    DAT_RMR_CONTEXT context);
 
 /*
- * Posts a receive buffer of `segments` pieces for one message.  It may be posted in every state;
- * on a disconnected endpoint it completes as flushed.  A message that is longer than the buffer
- * completes with DAT_DTO_ERR_LOCAL_LENGTH and breaks the connection.
+ * Posts a receive buffer of `segments` pieces for one message.  It may be posted in every state
+ * if the endpoint has a protection zone; on a disconnected endpoint it completes as flushed.  A
+ * message that is longer than the buffer completes with DAT_DTO_ERR_LOCAL_LENGTH and breaks the
+ * connection.
  *
  *	DAT_SUCCESS				it is posted
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint

@@ -126,7 +126,7 @@ DAT_RETURN DAT_API dat_evd_post_se(DAT_EVD_HANDLE evd, const DAT_EVENT *event);
  *	DAT_SUCCESS				dat_evd_query() returns the new length
  *	DAT_INVALID_HANDLE/1			evd is not an EVD
  *	DAT_INVALID_PARAMETER/ARG2		not positive, or more than the device has
- *	DAT_INVALID_STATE			more events are queued
+ *	DAT_INVALID_STATE			more than min_qlen events are queued
  *	DAT_INVALID_STATE/EVD_WAITER		a thread waits on it, and the length would change
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory: nothing has changed
  *

@@ -6,7 +6,8 @@
  *
  * Return codes are written TYPE/SUBTYPE: DAT_INVALID_PARAMETER/ARG2 is
  * DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2), DAT_INVALID_HANDLE/EVD_REQUEST has the
- * subtype DAT_INVALID_HANDLE_EVD_REQUEST.  A type alone has no subtype.  Compare types with
+ * subtype DAT_INVALID_HANDLE_EVD_REQUEST.  A type alone has no subtype, except that
+ * DAT_INVALID_HANDLE has the subtype described below.  Compare types with
  * DAT_GET_TYPE(): class bit and subtype may differ between providers.
  *
  * Not repeated with each call:
@@ -83,10 +84,10 @@ DAT_RETURN DAT_API dat_ia_openv(const DAT_NAME_PTR name, DAT_COUNT async_evd_min
 /*
  * Returns the attributes of an IA and of its provider.
  *
- * Each of the three pointers may be NULL if its mask is 0; with `async_evd` NULL the EVD is not
- * returned.  The EVD is DAT_EVD_OUT_OF_SCOPE if the IA was opened with DAT_EVD_ASYNC_EXISTS.
- * Members whose bit is not in the mask may be set too.  Strings, attribute lists and the address
- * are memory of the provider; they are valid until the IA is closed.
+ * `ia_attr` and `provider_attr` may be NULL if their mask is 0.  `async_evd` may always be NULL;
+ * then the EVD is not returned.  The EVD is DAT_EVD_OUT_OF_SCOPE if the IA was opened with
+ * DAT_EVD_ASYNC_EXISTS.  Members whose bit is not in the mask may be set too.  Strings, attribute
+ * lists and the address are memory of the provider; they are valid until the IA is closed.
  *
  *	DAT_SUCCESS				the requested members are filled in
  *	DAT_INVALID_HANDLE/IA			ia is not an open IA
@@ -113,17 +114,17 @@ DAT_RETURN DAT_API dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *async_evd,
  * DAT_CLOSE_GRACEFUL_FLAG fails if an object is left, other than the asynchronous EVD of the
  * provider.  The following objects do not count as left; the close waits for their end: an object
  * that another thread is freeing; an object that was freed inside its own upcall or agent; an
- * object of a connection request that the provider refuses or that a thread is rejecting with
- * dat_cr_reject().
+ * object of a connection request that the provider is refusing or that a thread is rejecting or
+ * accepting, until that is done.
  *
  * After the return no upcall and no agent of the IA runs, even if its EVD or CNO was freed inside
  * it, and no other thread is in a call that frees an object of the IA.
  *
  * Inside an upcall or agent the call does not wait for:
  *
- *	- the upcalls and agents that it is called from.  If another thread is freeing the EVD or
- *	  CNO of such a callback, that call returns after the callback.  The device of the IA is
- *	  closed when the last of these callbacks has returned.
+ *	- the upcalls and agents that it is called from.  If a thread outside all callbacks
+ *	  is freeing the EVD or CNO of such a callback, the free returns after the callback.  The
+ *	  device of the IA is closed when the last of these callbacks has returned.
  *	- upcalls and agents that are in dat_ia_close() of another IA.
  *
  * Suppose one callback (upcall or agent) is in dat_evd_free(), dat_cno_free() or TEARDOWN, and

@@ -21,9 +21,9 @@ extern "C" {
  * CONNECTION_REQUEST event on `evd`.
  *
  * If `evd` is full a request is refused, and its sender gets NON_PEER_REJECTED.  The first refusal
- * is reported on the asynchronous EVD as DAT_ASYNC_ERROR_EVD_OVERFLOW.  The next report follows
- * only after `evd` was empty of connection requests and other posted events; it replaces the
- * previous report if that was not dequeued yet.  `evd` stays usable: requests cannot make
+ * is reported on the asynchronous EVD as DAT_ASYNC_ERROR_EVD_OVERFLOW.  There is no second report
+ * until `evd` was empty of connection requests and other posted events.  A report that was not
+ * dequeued yet is replaced by the next one.  `evd` stays usable: requests cannot make
  * dat_evd_wait() or dat_evd_dequeue() fail.
  *
  * With DAT_PSP_PROVIDER_FLAG the provider creates an endpoint for each request; the attribute

@@ -147,7 +147,8 @@ dat_evd_kcreate(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_UPCALL_POLICY policy,
  * A common upcall: DISABLE, dequeue until DAT_QUEUE_EMPTY, then SINGLE_INSTANCE with INVOC_NEW; on
  * DAT_INVALID_STATE dequeue again.
  *
- *	DAT_SUCCESS				policy and object are in force
+ *	DAT_SUCCESS				policy and object are in force; while a TEARDOWN or
+ *						a free waits, the call has no effect
  *	DAT_INVALID_HANDLE			evd is not an EVD; /1: it is no object
  *	DAT_INVALID_PARAMETER/ARG2		unknown policy
  *	DAT_INVALID_PARAMETER/ARG3		the policy makes upcalls, but there is no function
