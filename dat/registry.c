@@ -128,6 +128,19 @@ registry_purge(struct record *owner)
 	pthread_mutex_unlock(&registry_lock);
 }
 
+static const char *
+registry_refusal(DAT_RETURN_TYPE type)
+{
+	switch (type) {
+	case DAT_PROVIDER_ALREADY_REGISTERED:
+		return "is registered already";
+	case DAT_INVALID_PARAMETER:
+		return "cannot register: its range of handles is not valid";
+	default:
+		return "cannot register: no memory";
+	}
+}
+
 /* The range is NULL for a provider that has none. */
 static DAT_RETURN
 registry_add_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *info,
@@ -164,10 +177,8 @@ registry_add_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *inf
 	pthread_mutex_unlock(&registry_lock);
 	if (ret != DAT_SUCCESS) {
 		free(entry);
-		log_message(LOG_REGISTRY, "\"%s\" %s", info->ia_name,
-		    DAT_GET_TYPE(ret) == DAT_PROVIDER_ALREADY_REGISTERED ?
-			"is registered already" :
-			"registers with a bad range");
+		log_message(
+		    LOG_REGISTRY, "\"%s\" %s", info->ia_name, registry_refusal(DAT_GET_TYPE(ret)));
 		return ret;
 	}
 	log_message(LOG_REGISTRY, "\"%s\" %u.%u %s has registered", info->ia_name,

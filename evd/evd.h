@@ -139,7 +139,8 @@ struct evd_config {
 	struct loop *pool; /* runs upcalls of DAT_UPCALL_MANY; may equal loop */
 	/*
 	 * Not locked, on a thread of a loop.  The device failed (-EIO), or its queue overran
-	 * (-EOVERFLOW).  Not called again before the device has worked in between.  Required.
+	 * (-EOVERFLOW).  After the call the function is called again
+	 * only if the device has worked since.  Required.
 	 */
 	void (*fault)(struct evd *evd, int error);
 	/*

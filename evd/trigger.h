@@ -12,9 +12,9 @@
  *
  * They keep two invariants:
  *
- *   I1  If an EVD has a sink, its job is idle and its lock is free, then it is armed.  If the sink
- *       wants an event all the same, the device has raised the notification, and no thread has
- *       read it yet.
+ *   I1  If an EVD has a sink, its job is idle and its lock is free, then it is armed.  If there is
+ *       an event in this state that the sink wants, the device has raised the notification, and no
+ *       thread has read it yet.
  *   I3  From an arm until its notification was read the device is not armed again.  One exception:
  *       a request for solicited completions may be widened to all, and a poll follows.
  */

@@ -38,8 +38,8 @@ void dapl_cr_arrived(struct dapl_ia *ia, struct dapl_conn *listener, uint32_t ge
     const struct dapl_cr_request *request) DAPL_NO_LOCK;
 
 /*
- * The connection manager has one kind of rejection. This version word before the private data
- * marks the rejection of a consumer.
+ * The connection manager has one kind of rejection.  This version word before the private data
+ * shows that the consumer called dat_cr_reject(): neither the provider nor the transport rejected.
  */
 #define DAPL_CR_REJECT_VERSION 0x02000200u
 #define DAPL_CR_REJECT_MAJOR_SHIFT 24

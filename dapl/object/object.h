@@ -134,9 +134,9 @@ int dapl_object_free(struct dapl_object *obj, uint64_t serial) DAPL_NO_OBJECT_LO
 void dapl_object_free_locked(struct dapl_object *obj) REQUIRES(dapl_locks.object);
 
 /*
- * The last step of destroying, after all calls of the device and after all references were
- * given back: removes the object from the children of the adapter, which may be destroyed then.
- * The caller frees the slot.
+ * The last step when an object is destroyed: removes it from the list of children of the adapter.
+ * The caller has released what the device held for the object, and no reference to the object is
+ * left.  After the call the adapter may be destroyed.  The caller then frees the slot.
  */
 void dapl_object_detach(struct dapl_object *obj) DAPL_NO_LOCK;
 

@@ -2,8 +2,8 @@
 /*
  * provider -- one key of dat.conf whose record names this library
  *
- * A key is an interface name, an API version and a thread safety.  Each has its own table and
- * parameters.  A registry passes only the name to ia_open.  Several keys can have the same name, so
+ * A key is an interface name, an API version and a thread safety.  Each key has its own table
+ * and parameters.  A registry passes only the name to ia_open.  Several keys can have the same name, so
  * each of their providers has its own ia_open function (slot 2 of the table), which identifies the
  * key.
  *

@@ -15,8 +15,10 @@ struct dapl_kind_ops {
 	enum dapl_kind kind;
 	DAT_HANDLE_TYPE type;		/* what dat_get_handle_type() returns */
 	int (*free)(DAT_HANDLE handle); /* see object/handle.h; NULL: the adapter itself */
-	/* Of kinds that have callbacks; see evd/evd.h.  The adapter closes: threads that wait
-	 * return. */
+	/*
+	 * For kinds that have callbacks; see evd/evd.h.  Called when the adapter is being closed.
+	 * Makes the threads that wait on the object return.
+	 */
 	void (*closing)(struct dapl_object *obj);
 	/*
 	 * For an object without a handle.  is_left(): true if the close does not wait for it.

@@ -119,7 +119,7 @@ struct soft_answers {
 	uint32_t epoch;	      /* of the requester */
 	uint32_t to;	      /* its number */
 	bool ignoring;	      /* a request was refused: later ones of this epoch are ignored */
-	bool without_receive; /* a send found no receive: posting the next one sends READY */
+	bool without_receive; /* a send found no receive: posting the next receive sends READY */
 	bool not_connected;   /* a request came too early: connecting sends READY */
 
 	bool ack, nak, ready; /* to be sent, after the reads */
