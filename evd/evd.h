@@ -344,7 +344,8 @@ int evd_dequeue(struct evd_ref ref, DAT_EVENT *event) NO_CORE_LOCK;
  *   -ETIMEDOUT   nothing was taken            -EBUSY      another thread waits on the EVD
  *   -EACCES      an upcall policy is enabled  -EPERM      unwaitable, or became so during the wait
  *   -ECANCELED   freed during the wait        -EOVERFLOW  -EINTR  -ENODEV
- *   -EINVAL      threshold < 1 or > qlen      or the error of the device from arming or polling
+ *   -EINVAL      threshold < 1 or > qlen
+ *   Any other value is the error of the device from arming or polling.
  */
 int evd_wait(struct evd_ref ref, DAT_TIMEOUT timeout, int threshold, DAT_EVENT *event,
     int *nmore) NO_CORE_LOCK;

@@ -12,8 +12,8 @@
  *
  * They keep two invariants:
  *
- *   I1  If an EVD has a sink, its job is idle and its lock is free, then it is armed.  If there is
- *       an event in this state that the sink wants, the device has raised the notification, and no
+ *   I1  If an EVD has a sink, its job is idle and its lock is free, then it is armed.  If the
+ *       device then has a completion that the sink wants, the notification was raised, and no
  *       thread has read it yet.
  *   I3  From an arm until its notification was read the device is not armed again.  One exception:
  *       a request for solicited completions may be widened to all, and a poll follows.

@@ -82,7 +82,8 @@ void dapl_parent_await(struct dapl_parent *parent, bool (*over)(void *arg), void
  * dapl_parent_decide_begin() and dapl_parent_decide_end() enclose code that accepts or refuses a
  * connection request.  Meanwhile a CR and its endpoint may exist which the consumer does not know
  * and which the code may destroy.  A graceful close that finds such an object waits for the end and
- * searches again.  In between the caller neither waits for an event nor calls the consumer.
+ * searches again.  The thread that called begin neither waits for an event nor calls the consumer
+ * until it has called end.
  *
  * Begin may be called under any lock by a caller that has a reference.  After end the parent must
  * not be used.
@@ -136,7 +137,8 @@ void dapl_object_free_locked(struct dapl_object *obj) REQUIRES(dapl_locks.object
 /*
  * The last step when an object is destroyed: removes it from the list of children of the adapter.
  * The caller has released what the device held for the object, and no reference to the object is
- * left.  After the call the adapter may be destroyed.  The caller then frees the slot.
+ * left.  After the call another thread may destroy the adapter, so the caller must not use it.  The
+ * caller then frees the slot of the object.
  */
 void dapl_object_detach(struct dapl_object *obj) DAPL_NO_LOCK;
 

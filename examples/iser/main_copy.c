@@ -47,7 +47,7 @@ open_files(const struct options *options, uint64_t bytes)
 	if (r == 0)
 		r = backing_reserve(&copy.readback, bytes);
 	if (r) {
-		say("the file to read back into: %s", strerror(-r));
+		say("cannot create the file for the data read back: %s", strerror(-r));
 		return -1;
 	}
 	return 0;

@@ -91,7 +91,7 @@ main(int argc, char **argv)
 	if (r == 0)
 		r = backing_reserve(&readback, source.file.bytes);
 	if (r) {
-		say("the file to read back into: %s", strerror(-r));
+		say("cannot create the file for the data read back: %s", strerror(-r));
 	} else {
 		r = transfer(&options, &bell, &source, &readback);
 		if (initiator_close(&initiator))

@@ -79,7 +79,10 @@ struct soft_sq {
 	struct soft_timer timer;
 	struct soft_qp *peer GUARDED_BY(soft_locks.send); /* in this process, holds a reference */
 
-	/* Of a peer in another process; see remote_requester.h: */
+	/*
+	 * Used if the peer is in another process: how far the requests were sent.  See
+	 * remote_requester.h.
+	 */
 	bool remote GUARDED_BY(soft_locks.send);
 	uint32_t next GUARDED_BY(soft_locks.send);   /* first request not sent whole */
 	uint32_t offset GUARDED_BY(soft_locks.send); /* bytes of it that are sent */
