@@ -5,6 +5,8 @@
 #include "soft/cm/reset.h"
 #include "soft/cq/personality.h"
 #include "soft/device/runtime.h"
+#include "soft/qp/datagram.h"
+#include "soft/qp/memlock.h"
 #include "soft/qp/qp_table.h"
 #include "soft/qp/remote.h"
 #include "soft/qp/remote_requester.h"
@@ -26,6 +28,13 @@ compose_reset_wire(void)
 	soft_peers_reset();
 }
 
+static void
+compose_reset_qp(void)
+{
+	soft_memlock_reset();
+	soft_qp_table_reset();
+}
+
 /* The links of a slot carry queue pairs and ids. */
 static void
 compose_link_lost(unsigned int slot, bool outgoing, bool gone)
@@ -40,7 +49,7 @@ static const struct soft_part wire = {
 	.reset = compose_reset_wire,
 };
 static const struct soft_part cq = { .open_context = soft_personality_open_context };
-static const struct soft_part qp = { .stop = soft_qp_table_free, .reset = soft_qp_table_reset };
+static const struct soft_part qp = { .stop = soft_qp_table_free, .reset = compose_reset_qp };
 static const struct soft_part cm = { .reset = soft_cm_reset };
 static const struct soft_part verbs = { .init_context = soft_verbs_init_context };
 
@@ -49,6 +58,7 @@ static const struct soft_part *const parts[] = { &wire, &cq, &qp, &cm, &verbs };
 static const struct soft_handlers handlers = {
 	.request = soft_remote_responder_request,
 	.response = soft_remote_requester_response,
+	.datagram = soft_datagram_arrived,
 	.message = soft_cm_frame,
 	.requester = SOFT_REMOTE_REQUESTER_TURN,
 	.responder = SOFT_REMOTE_RESPONDER_TURN,

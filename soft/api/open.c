@@ -81,8 +81,8 @@ rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **out, void
 	struct rdma_event_channel *own = NULL;
 	struct soft_id *id;
 
-	if (ps != RDMA_PS_TCP && ps != RDMA_PS_IB)
-		return soft_cm_result(EPROTONOSUPPORT); /* no datagram queue pairs */
+	if (ps != RDMA_PS_TCP && ps != RDMA_PS_IB && ps != RDMA_PS_UDP)
+		return soft_cm_result(EPROTONOSUPPORT);
 	soft_compose();
 	if (!channel) {
 		own = rdma_create_event_channel();

@@ -1,41 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions of the two interfaces that this device does not support: datagrams and multicast,
- * imported memory, extended connection establishment.  A program that is linked with them loads;
- * the calls fail.
+ * Functions of the two interfaces that this device does not support: multicast, imported
+ * memory, extended connection establishment.  A program that is linked with them loads; the calls
+ * fail.
  */
 #include "soft/cm/cm.h"
-
-struct ibv_ah *
-ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
-{
-	(void)pd, (void)attr;
-	errno = EOPNOTSUPP;
-	return NULL;
-}
-
-struct ibv_ah *
-ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struct ibv_grh *grh, uint8_t port)
-{
-	(void)pd, (void)wc, (void)grh, (void)port;
-	errno = EOPNOTSUPP;
-	return NULL;
-}
-
-int
-ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port, struct ibv_wc *wc,
-    struct ibv_grh *grh, struct ibv_ah_attr *attr)
-{
-	(void)context, (void)port, (void)wc, (void)grh, (void)attr;
-	return soft_cm_result(EOPNOTSUPP);
-}
-
-int
-ibv_destroy_ah(struct ibv_ah *ah)
-{
-	(void)ah;
-	return EOPNOTSUPP;
-}
 
 int
 ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An operation that is left out is not supported: the wrappers in <infiniband/verbs.h> test for it.
- * They do not test for the data path and the two calls on memory windows, so those are all here.
+ * They do not test for the data path, so that is all here.
  */
 #include "verbs.h"
 #include "soft/cq/cq.h"
 #include "soft/device/device.h"
+#include "soft/qp/mw.h"
 #include "soft/qp/post.h"
 
 #include <string.h>
@@ -30,20 +31,6 @@ verbs_query_device_ex(struct ibv_context *context, const struct ibv_query_device
 	return 0;
 }
 
-static int
-verbs_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
-{
-	(void)qp, (void)mw, (void)bind;
-	return EOPNOTSUPP;
-}
-
-static int
-verbs_dealloc_mw(struct ibv_mw *mw)
-{
-	(void)mw;
-	return EOPNOTSUPP;
-}
-
 void
 soft_verbs_init_context(struct soft_context *ctx)
 {
@@ -60,6 +47,7 @@ soft_verbs_init_context(struct soft_context *ctx)
 	context->ops.post_send = soft_qp_post_send;
 	context->ops.post_recv = soft_qp_post_recv;
 	context->ops.post_srq_recv = soft_srq_post_recv;
-	context->ops.bind_mw = verbs_bind_mw;
-	context->ops.dealloc_mw = verbs_dealloc_mw;
+	context->ops.alloc_mw = soft_mw_create;
+	context->ops.bind_mw = soft_qp_bind_mw;
+	context->ops.dealloc_mw = soft_mw_free;
 }

@@ -27,7 +27,9 @@ addrinfo_fill(
 	info->ai_flags = hints ? hints->ai_flags : 0;
 	info->ai_family = found->ai_family;
 	info->ai_port_space = hints && hints->ai_port_space ? hints->ai_port_space : RDMA_PS_TCP;
-	info->ai_qp_type = hints && hints->ai_qp_type ? hints->ai_qp_type : IBV_QPT_RC;
+	info->ai_qp_type = info->ai_port_space == RDMA_PS_UDP ? IBV_QPT_UD : IBV_QPT_RC;
+	if (hints && hints->ai_qp_type)
+		info->ai_qp_type = hints->ai_qp_type;
 	if (info->ai_flags & RAI_PASSIVE) {
 		info->ai_src_addr = address;
 		info->ai_src_len = found->ai_addrlen;

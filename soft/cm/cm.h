@@ -42,6 +42,7 @@ enum soft_cm_type {
 	SOFT_CM_MRA, /* "received; my consumer decides"; the answer to a REQ has the number of the
 			new id */
 	SOFT_CM_ASK, /* "does your consumer still decide?" */
+	SOFT_CM_ABSENT, /* answers a REQ: "no id listens at the port, and none of mine has" */
 };
 
 struct soft_cm_message {
@@ -126,10 +127,15 @@ struct soft_id {
 	/* Used by wait.c: */
 	bool is_waiting GUARDED_BY(soft_locks.cm);
 	uint64_t sent,
-	    heard; /* when the message was sent, and when the peer last gave a sign of life */
-	uint64_t tick, retry_at; /* the next check of the wait; when the request is sent again */
-	TAILQ_ENTRY(soft_id) wait_link, retry_link;
-	struct soft_cm_message *unsent GUARDED_BY(soft_locks.cm);
+	    heard;     /* when the message was sent, and when the peer last gave a sign of life */
+	uint64_t tick; /* the next check of the wait */
+	TAILQ_ENTRY(soft_id) wait_link;
+
+	/* Used by call.c: */
+	struct soft_cm_message *request GUARDED_BY(soft_locks.cm); /* until it is answered */
+	uint64_t retry_at;   /* when the request is sent again; 0: not again so far */
+	uint64_t held_until; /* for a listener; 0: not held */
+	TAILQ_ENTRY(soft_id) retry_link;
 
 	uint32_t reported GUARDED_BY(soft_locks.cm); /* events */
 	uint32_t acknowledged GUARDED_BY(soft_locks.cm);

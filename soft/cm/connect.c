@@ -6,6 +6,7 @@
 #include "get_event.h"
 #include "id.h"
 #include "id_qp.h"
+#include "lookup.h"
 #include "message.h"
 #include "service.h"
 #include "wait.h"
@@ -83,6 +84,11 @@ connect_send_reply(struct soft_id *id, const struct rdma_conn_param *param) REQU
 	connect_fill_message(&message, id, param);
 	message.responder_resources = id->responder_resources;
 	message.initiator_depth = id->initiator_depth;
+	if (soft_id_is_datagram(id)) {
+		id->state = SOFT_ID_DISCONNECTED;
+		soft_cm_dispatch(id, &message);
+		return 0;
+	}
 	id->state = SOFT_ID_ANSWERED;
 	soft_cm_dispatch(id, &message);
 	if (id->state == SOFT_ID_ANSWERED)
@@ -103,8 +109,7 @@ rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT_NO_C
 	};
 	int r;
 
-	r = connect_check_param(
-	    param, public->ps == RDMA_PS_IB ? SOFT_CM_REQ_DATA_IB : SOFT_CM_REQ_DATA);
+	r = connect_check_param(param, soft_cm_request_data(public->ps));
 	if (r)
 		return soft_cm_result(r);
 	connect_fill_message(&message, id, param);
@@ -120,13 +125,11 @@ rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT_NO_C
 		message.target = addr->dst_storage;
 		message.port = soft_address_port(&addr->dst_addr);
 		id->retry_count = message.retry_count;
-		id->peer_slot = soft_slot_number();
 		id->state = SOFT_ID_REQUESTING;
-		if (soft_service_here(message.port_space, message.port))
-			soft_cm_deliver(&message);
-		else
-			soft_cm_call(id, &message);
-		if (id->state == SOFT_ID_REQUESTING)
+		r = soft_call_start(id, &message);
+		if (r)
+			id->state = SOFT_ID_ROUTE_RESOLVED;
+		else if (id->state == SOFT_ID_REQUESTING)
 			soft_wait_start(id);
 	}
 	soft_cm_unlock();
@@ -163,7 +166,10 @@ rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT_NO_CM
 		return rdma_establish(public); /* the older call for the same */
 	if (state != SOFT_ID_REQUESTED)
 		return soft_cm_result(state == SOFT_ID_DISCONNECTED ? ECONNRESET : EINVAL);
-	r = connect_check_param(param, SOFT_CM_REP_DATA);
+	r = connect_check_param(
+	    param, soft_id_is_datagram(id) ? SOFT_CM_FOUND_DATA : SOFT_CM_REP_DATA);
+	if (!r && soft_id_is_datagram(id) && !param && !public->qp)
+		r = -EINVAL; /* the answer would name no queue pair */
 	if (r)
 		return soft_cm_result(r);
 	/*
@@ -174,7 +180,7 @@ rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT_NO_CM
 		id->responder_resources = param->responder_resources;
 	if (param && param->initiator_depth != RDMA_MAX_INIT_DEPTH)
 		id->initiator_depth = param->initiator_depth;
-	if (public->qp) {
+	if (public->qp && !soft_id_is_datagram(id)) {
 		r = soft_cm_qp_ready(id);
 		if (r)
 			return soft_cm_result(r);
@@ -182,6 +188,8 @@ rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT_NO_CM
 	soft_cm_lock();
 	r = connect_send_reply(id, param);
 	soft_cm_unlock();
+	if (soft_id_is_datagram(id))
+		return soft_cm_result(r); /* the queue pair serves others, too */
 	if (!r)
 		return soft_event_complete(id);
 	soft_cm_qp_error(id);
@@ -208,7 +216,8 @@ rdma_reject(struct rdma_cm_id *public, const void *data, uint8_t length) SOFT_NO
 	struct soft_id *id = soft_id_of(public);
 	int r = 0;
 
-	if (length > SOFT_CM_REJ_DATA || (length && !data))
+	if (length > (soft_id_is_datagram(id) ? SOFT_CM_FOUND_DATA : SOFT_CM_REJ_DATA) ||
+	    (length && !data))
 		return soft_cm_result(EINVAL);
 	soft_cm_lock();
 	if (id->state == SOFT_ID_REQUESTED || (id->state == SOFT_ID_ACCEPTED && !public->qp)) {
@@ -226,7 +235,7 @@ rdma_disconnect(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
 {
 	struct soft_id *id = soft_id_of(public);
 
-	if (soft_id_state(id) < SOFT_ID_REQUESTING)
+	if (soft_id_is_datagram(id) || soft_id_state(id) < SOFT_ID_REQUESTING)
 		return soft_cm_result(EINVAL);
 	soft_cm_qp_error(id);
 	soft_cm_lock();

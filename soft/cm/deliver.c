@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "deliver.h"
 #include "address.h"
+#include "call.h"
 #include "event.h"
 #include "id.h"
+#include "lookup.h"
 #include "message.h"
 #include "pack.h"
+#include "port.h"
 #include "service.h"
 #include "shared.h"
 #include "wait.h"
@@ -48,17 +51,26 @@ id_set_peer(struct soft_id *id, const struct soft_cm_message *message) REQUIRES(
 }
 
 static void
+deliver_no_listener(const struct soft_cm_message *message) REQUIRES(soft_locks.cm)
+{
+	if (soft_port_is_abandoned(message->port_space, message->port))
+		soft_cm_answer(message, SOFT_CM_REJ, SOFT_CM_REJ_NO_SERVICE);
+	else
+		soft_cm_answer(message, SOFT_CM_ABSENT, 0);
+}
+
+static void
 deliver_request(const struct soft_cm_message *message) REQUIRES(soft_locks.cm)
 {
 	struct soft_id *listener, *child = NULL;
 	struct soft_event *event = NULL;
-	uint16_t reason = SOFT_CM_REJ_NO_SERVICE;
 
 	listener = soft_service_find(
 	    message->port_space, message->port, (const struct sockaddr *)&message->target);
-	if (!listener)
-		goto reject;
-	reason = SOFT_CM_REJ_CONSUMER;
+	if (!listener) {
+		deliver_no_listener(message);
+		return;
+	}
 	if (listener->waiting >= listener->backlog)
 		goto reject;
 	event = soft_event_create();
@@ -74,8 +86,10 @@ deliver_request(const struct soft_cm_message *message) REQUIRES(soft_locks.cm)
 	soft_address_set_port(&child->public.route.addr.src_addr, message->port);
 	id_set_peer(child, message);
 	child->retry_count = message->retry_count;
-	event_fill(event, message,
-	    listener->public.ps == RDMA_PS_IB ? SOFT_CM_REQ_DATA_IB : SOFT_CM_REQ_DATA);
+	if (soft_id_is_datagram(listener))
+		soft_lookup_fill_event(event, message, false);
+	else
+		event_fill(event, message, soft_cm_request_data(listener->public.ps));
 	event->child = child;
 	listener->waiting++;
 	soft_event_post(listener, event, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
@@ -86,7 +100,7 @@ reject:
 	free(event);
 	if (child)
 		soft_id_free(child);
-	soft_cm_answer(message, SOFT_CM_REJ, reason);
+	soft_cm_answer(message, SOFT_CM_REJ, SOFT_CM_REJ_CONSUMER);
 }
 
 /* True if the peer answers after its time was over. */
@@ -105,6 +119,7 @@ deliver_receipt(struct soft_id *id, const struct soft_cm_message *message) REQUI
 {
 	if (id->state != SOFT_ID_ANSWERED && deliver_is_late(id, message))
 		return;
+	soft_call_stop(id);
 	id->peer_number = message->from;
 	soft_wait_renew(id);
 }
@@ -122,6 +137,11 @@ deliver_reply(struct soft_id *id, const struct soft_cm_message *message) REQUIRE
 {
 	if (deliver_is_late(id, message))
 		return;
+	soft_call_stop(id);
+	if (soft_id_is_datagram(id)) {
+		soft_lookup_found(id, message);
+		return;
+	}
 	id_set_peer(id, message);
 	id->state = SOFT_ID_ACCEPTED;
 	event_fill(&id->answer, message, SOFT_CM_REP_DATA);
@@ -134,6 +154,13 @@ deliver_rejection(struct soft_id *id, const struct soft_cm_message *message) REQ
 	if (id->state != SOFT_ID_REQUESTING && id->state != SOFT_ID_ANSWERED &&
 	    id->state != SOFT_ID_REQUESTED)
 		return;
+	soft_call_stop(id);
+	if (soft_id_is_datagram(id)) {
+		/* A service does not hear that its client gave up. */
+		if (id->state == SOFT_ID_REQUESTING)
+			soft_lookup_refused(id, message);
+		return;
+	}
 	id->state = SOFT_ID_DISCONNECTED;
 	event_fill(&id->answer, message, SOFT_CM_REJ_DATA);
 	soft_event_post(id, &id->answer, RDMA_CM_EVENT_REJECTED, message->reason);
@@ -187,6 +214,14 @@ id_lose_peer(struct soft_id *id) REQUIRES(soft_locks.cm)
 	case SOFT_ID_REQUESTING:
 	case SOFT_ID_REQUESTED:
 	case SOFT_ID_ANSWERED:
+		if (soft_id_is_datagram(id) && id->state == SOFT_ID_REQUESTED)
+			break;
+		/* It had no listener before; another process may get one. */
+		if (id->held_until) {
+			soft_call_absent(id);
+			break;
+		}
+		soft_call_stop(id);
 		id->state = SOFT_ID_DISCONNECTED;
 		soft_event_post(id, &id->answer, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
 		break;
@@ -217,6 +252,7 @@ id_lose_link(struct soft_id *id, void *arg) REQUIRES(soft_locks.cm)
 void
 soft_cm_disconnect(struct soft_id *id)
 {
+	soft_call_stop(id);
 	switch (id->state) {
 	case SOFT_ID_REQUESTING:
 		/*
@@ -337,6 +373,9 @@ soft_cm_deliver(const struct soft_cm_message *message)
 		break;
 	case SOFT_CM_ASK:
 		deliver_question(id);
+		break;
+	case SOFT_CM_ABSENT:
+		soft_call_absent(id);
 		break;
 	case SOFT_CM_REP:
 		deliver_reply(id, message);

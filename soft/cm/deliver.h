@@ -36,7 +36,7 @@ void soft_cm_refuse(struct soft_id *child) REQUIRES(soft_locks.cm) SOFT_NO_SEND_
 /* Drops the events that are queued for the id; requests among them are rejected. */
 void soft_event_purge(struct soft_id *id) REQUIRES(soft_locks.cm) SOFT_NO_SEND_LOCK;
 
-/* No process listens at the port of the request. */
+/* The request is refused because no id listens at its port. */
 void soft_cm_reject_request(struct soft_id *id) REQUIRES(soft_locks.cm) SOFT_NO_SEND_LOCK;
 
 /* The peer did not answer in time. */

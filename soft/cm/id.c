@@ -98,7 +98,7 @@ soft_id_create(struct rdma_event_channel *channel, void *context, enum rdma_port
 	id->public.channel = channel;
 	id->public.context = context;
 	id->public.ps = ps;
-	id->public.qp_type = IBV_QPT_RC;
+	id->public.qp_type = ps == RDMA_PS_UDP ? IBV_QPT_UD : IBV_QPT_RC;
 	id->generation = soft_runtime_generation();
 	id->psn = soft_random32() & SOFT_PSN_MASK;
 	id->ack_timeout = SOFT_CM_ACK_TIMEOUT;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "id_qp.h"
+#include "lookup.h"
 
 #include <string.h>
 
@@ -37,6 +38,29 @@ id_qp_rts_attr(const struct soft_id *id, struct ibv_qp_attr *attr, int *mask)
 	attr->max_rd_atomic = id->initiator_depth;
 	*mask = IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 		IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC;
+}
+
+/* A queue pair for datagrams has a key instead of a peer. */
+static int
+id_qp_datagram_attr(const struct soft_id *id, struct ibv_qp_attr *attr, int *mask)
+{
+	*mask = IBV_QP_STATE;
+	switch (attr->qp_state) {
+	case IBV_QPS_INIT:
+		attr->pkey_index = 0;
+		attr->port_num = SOFT_PORT;
+		attr->qkey = RDMA_UDP_QKEY;
+		*mask |= IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
+		return 0;
+	case IBV_QPS_RTR:
+		return 0;
+	case IBV_QPS_RTS:
+		attr->sq_psn = id->psn;
+		*mask |= IBV_QP_SQ_PSN;
+		return 0;
+	default:
+		return EINVAL;
+	}
 }
 
 static int
@@ -110,6 +134,8 @@ rdma_init_qp_attr(struct rdma_cm_id *public, struct ibv_qp_attr *attr, int *mask
 
 	if (!id->context)
 		return soft_cm_result(EINVAL);
+	if (soft_id_is_datagram(id))
+		return soft_cm_result(id_qp_datagram_attr(id, attr, mask));
 	switch (attr->qp_state) {
 	case IBV_QPS_INIT:
 		id_qp_init_attr(id, attr, mask);
@@ -161,14 +187,16 @@ rdma_create_qp(struct rdma_cm_id *public, struct ibv_pd *pd, struct ibv_qp_init_
 		return soft_cm_result(EINVAL);
 	if (!pd)
 		pd = public->pd;
-	if (pd->context != public->verbs)
+	if (pd->context != public->verbs ||
+	    (public->qp_type == IBV_QPT_UD) != (init.qp_type == IBV_QPT_UD))
 		return soft_cm_result(EINVAL);
 	if (id_qp_create_cqs(public, &init))
 		return -1;
 	public->qp = ibv_create_qp(pd, &init);
 	if (!public->qp)
 		goto destroy;
-	saved = id_qp_modify(id, IBV_QPS_INIT);
+	/* There is no peer that a queue pair for datagrams could wait for. */
+	saved = soft_id_is_datagram(id) ? soft_cm_qp_ready(id) : id_qp_modify(id, IBV_QPS_INIT);
 	if (saved) {
 		ibv_destroy_qp(public->qp);
 		public->qp = NULL;

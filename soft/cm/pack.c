@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "pack.h"
 #include "address.h"
+#include "lookup.h"
 
 #include <string.h>
 
@@ -44,10 +45,12 @@ unpack_address(struct sockaddr_storage *address, const struct soft_wire_address 
 	return true;
 }
 
-/* A REQ is addressed to no id, and its REJ may come from no id. */
+/* A REQ is addressed to no id, and its REJ may come from no id.  An ABSENT always does. */
 static bool
 pack_numbers_valid(const struct soft_wire_cm *wire)
 {
+	if (wire->type == SOFT_CM_ABSENT)
+		return !wire->from && wire->to;
 	return (wire->from || wire->type == SOFT_CM_REJ) &&
 	       !wire->to == (wire->type == SOFT_CM_REQ);
 }
@@ -57,7 +60,7 @@ pack_data_limit(const struct soft_wire_cm *wire)
 {
 	switch (wire->type) {
 	case SOFT_CM_REQ:
-		return wire->port_space == RDMA_PS_IB ? SOFT_CM_REQ_DATA_IB : SOFT_CM_REQ_DATA;
+		return soft_cm_request_data(wire->port_space);
 	case SOFT_CM_REP:
 		return SOFT_CM_REP_DATA;
 	case SOFT_CM_REJ:
@@ -97,7 +100,7 @@ soft_cm_pack(struct soft_wire_cm *wire, const struct soft_cm_message *message)
 bool
 soft_cm_unpack(struct soft_cm_message *message, const struct soft_wire_cm *wire, unsigned int slot)
 {
-	if (wire->type < SOFT_CM_REQ || wire->type > SOFT_CM_ASK || wire->reason > UINT16_MAX ||
+	if (wire->type < SOFT_CM_REQ || wire->type > SOFT_CM_ABSENT || wire->reason > UINT16_MAX ||
 	    wire->port_space > UINT16_MAX || wire->port > UINT16_MAX || wire->zero ||
 	    wire->qpn > SOFT_QPN_MAX || wire->psn > SOFT_PSN_MASK || wire->retry_count > 7 ||
 	    wire->rnr_retry_count > 7 || wire->responder_resources > SOFT_MAX_RD_ATOM ||

@@ -4,11 +4,32 @@
 #include "soft/device/names.h"
 #include "soft/device/slot.h"
 
-/* Ids have one of two port spaces; a request may name any. */
+#include <string.h>
+
+/* In the entry of a port: the process of this slot destroyed its listener and released the port. */
+#define PORT_ABANDONED 0x8000u
+
+/* The ports of which this process has destroyed a listener, a bit each. */
+static uint8_t abandoned[SOFT_PORT_SPACES][(1 << 16) / 8];
+
 static uint32_t
 port_entry(uint16_t port_space, uint16_t port)
 {
-	return SOFT_NAME_PORT(port_space == RDMA_PS_IB, port);
+	return SOFT_NAME_PORT(soft_port_space(port_space), port);
+}
+
+/* Ids have one of three port spaces; a request may name any. */
+unsigned int
+soft_port_space(uint16_t port_space)
+{
+	switch (port_space) {
+	case RDMA_PS_IB:
+		return 1;
+	case RDMA_PS_UDP:
+		return 2;
+	default:
+		return 0;
+	}
 }
 
 int
@@ -30,15 +51,36 @@ void
 soft_port_close(uint16_t port_space, uint16_t port)
 {
 	const uint32_t entry = port_entry(port_space, port);
+	uint16_t value = 0;
 
-	(void)soft_name_write(entry, 0);
+	if (soft_port_is_abandoned(port_space, port))
+		value = (uint16_t)(soft_slot_number() | PORT_ABANDONED);
+	(void)soft_name_write(entry, value);
 	soft_name_unlock(entry);
 }
 
 unsigned int
 soft_port_owner(uint16_t port_space, uint16_t port)
 {
-	unsigned int slot = soft_name_read(port_entry(port_space, port));
+	unsigned int slot = soft_name_read(port_entry(port_space, port)) & ~PORT_ABANDONED;
 
 	return slot >= SOFT_SLOT_MIN && slot <= SOFT_SLOT_MAX ? slot : 0;
+}
+
+void
+soft_port_abandon(uint16_t port_space, uint16_t port)
+{
+	abandoned[soft_port_space(port_space)][port / 8] |= (uint8_t)(1u << port % 8);
+}
+
+bool
+soft_port_is_abandoned(uint16_t port_space, uint16_t port)
+{
+	return abandoned[soft_port_space(port_space)][port / 8] >> port % 8 & 1;
+}
+
+void
+soft_ports_reset(void)
+{
+	memset(abandoned, 0, sizeof abandoned);
 }

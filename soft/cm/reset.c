@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "reset.h"
+#include "call.h"
 #include "cm.h"
 #include "event.h"
 #include "id.h"
+#include "port.h"
 #include "service.h"
 #include "shared.h"
 #include "wait.h"
@@ -14,6 +16,8 @@ soft_cm_reset(void)
 	soft_events_reset();
 	soft_cm_device_reset();
 	soft_services_reset();
+	soft_ports_reset();
+	soft_call_reset();
 	soft_ids_reset();
 	soft_wait_reset();
 }

@@ -121,8 +121,10 @@ soft_service_detach(struct soft_id *id)
 		return;
 	id->service = NULL;
 	LIST_REMOVE(id, service_link);
-	if (service->listener == id)
+	if (service->listener == id) {
 		service->listener = NULL;
+		soft_port_abandon(service->port_space, service->port);
+	}
 	if (!LIST_EMPTY(&service->ids))
 		return;
 	LIST_REMOVE(service, link);

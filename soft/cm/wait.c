@@ -1,37 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wait.h"
-#include "call.h"
 #include "deliver.h"
 #include "message.h"
 #include "soft/device/settings.h"
 #include "soft/device/timer.h"
 
-#include <stdlib.h>
-
 #define TICK (SOFT_ANSWER_TIME / 8)
 #define CONSUMER_TIME (15 * 60 * 1000000000ull)
-
-/* A request is tried again after this time if the process cannot accept more connections. */
-#define RETRY_TIME 10000000u
 
 static void wait_tick(struct soft_timer *timer);
 
 static TAILQ_HEAD(waiting, soft_id) waiting = TAILQ_HEAD_INITIALIZER(waiting);
-static TAILQ_HEAD(, soft_id) retrying = TAILQ_HEAD_INITIALIZER(retrying);
 static struct soft_timer timer = { .fn = wait_tick };
 
 static void
 wait_start_timer(void)
 {
-	const struct soft_id *first = TAILQ_FIRST(&waiting), *retrier = TAILQ_FIRST(&retrying);
-	uint64_t when = UINT64_MAX;
+	const struct soft_id *first = TAILQ_FIRST(&waiting);
 
 	if (first)
-		when = first->tick;
-	if (retrier && retrier->retry_at < when)
-		when = retrier->retry_at;
-	if (when != UINT64_MAX)
-		soft_timer_start(&timer, when);
+		soft_timer_start(&timer, first->tick);
 }
 
 /* All ids wait equally long, so the place is at the end, unless the time factor has changed. */
@@ -56,30 +44,6 @@ wait_remove(struct soft_id *id) REQUIRES(soft_locks.cm)
 	if (id->is_waiting)
 		TAILQ_REMOVE(&waiting, id, wait_link);
 	id->is_waiting = false;
-}
-
-static void
-wait_drop_request(struct soft_id *id) REQUIRES(soft_locks.cm)
-{
-	if (!id->unsent)
-		return;
-	TAILQ_REMOVE(&retrying, id, retry_link);
-	free(id->unsent);
-	id->unsent = NULL;
-}
-
-static void
-wait_send_requests(uint64_t now) REQUIRES(soft_locks.cm)
-{
-	struct soft_cm_message request;
-	struct soft_id *id;
-
-	while ((id = TAILQ_FIRST(&retrying)) && id->retry_at <= now) {
-		request = *id->unsent;
-		wait_drop_request(id);
-		if (id->state == SOFT_ID_REQUESTING)
-			soft_cm_call(id, &request);
-	}
 }
 
 static bool
@@ -116,7 +80,6 @@ wait_tick(struct soft_timer *unused) SOFT_NO_CM_LOCK
 
 	(void)unused;
 	soft_cm_lock();
-	wait_send_requests(now);
 	while ((id = TAILQ_FIRST(&waiting)) && id->tick <= now) {
 		wait_remove(id);
 		wait_tick_id(id, now);
@@ -138,26 +101,11 @@ void
 soft_wait_stop(struct soft_id *id)
 {
 	wait_remove(id);
-	wait_drop_request(id);
-}
-
-int
-soft_wait_to_call(struct soft_id *id, const struct soft_cm_message *request)
-{
-	id->unsent = malloc(sizeof *request);
-	if (!id->unsent)
-		return -ENOMEM;
-	*id->unsent = *request;
-	id->retry_at = soft_now() + RETRY_TIME;
-	TAILQ_INSERT_TAIL(&retrying, id, retry_link);
-	wait_start_timer();
-	return 0;
 }
 
 void
 soft_wait_reset(void)
 {
 	TAILQ_INIT(&waiting);
-	TAILQ_INIT(&retrying);
 	soft_timer_init(&timer, wait_tick);
 }

@@ -28,10 +28,6 @@ soft_wait_renew(struct soft_id *id) REQUIRES(soft_locks.cm)
 	id->heard = soft_now();
 }
 
-/* The request cannot be sent now and is tried again later: 0 or -ENOMEM. */
-int soft_wait_to_call(struct soft_id *id, const struct soft_cm_message *request)
-    REQUIRES(soft_locks.cm);
-
 /* The id is about to be freed. */
 void soft_wait_stop(struct soft_id *id) REQUIRES(soft_locks.cm);
 void soft_wait_reset(void); /* in a forked child */

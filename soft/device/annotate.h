@@ -56,7 +56,7 @@ extern struct soft_locks {
 	struct soft_lock_class send;	/* of the send queue and requester of a queue pair */
 	struct soft_lock_class receive; /* of the receive queue and responder of a queue pair */
 	struct soft_lock_class srq;	/* of a shared receive queue */
-	struct soft_lock_class keys;	/* of the table of keys; shared while memory is copied */
+	struct soft_lock_class keys;	/* shared by copies; else by registration and binds */
 	struct soft_lock_class cq;	/* of the entries and the armed state of a CQ */
 	struct soft_lock_class channel; /* of a completion channel */
 	struct soft_lock_class async;	/* of the asynchronous events of a context */

@@ -120,12 +120,15 @@ soft_device_query(struct ibv_device_attr *attr)
 		.max_qp = SOFT_MAX_QP,
 		.max_qp_wr = SOFT_MAX_QP_WR,
 		.device_cap_flags = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_SYS_IMAGE_GUID |
-				    IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SRQ_RESIZE,
+				    IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SRQ_RESIZE |
+				    IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B |
+				    IBV_DEVICE_MEM_MGT_EXTENSIONS,
 		.max_sge = SOFT_MAX_SGE,
 		.max_sge_rd = SOFT_MAX_SGE,
 		.max_cq = SOFT_MAX_CQ,
 		.max_cqe = SOFT_MAX_CQE,
 		.max_mr = SOFT_MAX_MR,
+		.max_mw = SOFT_MAX_MW,
 		.max_pd = SOFT_MAX_PD,
 		.max_qp_rd_atom = SOFT_MAX_RD_ATOM,
 		.max_res_rd_atom = SOFT_MAX_RD_ATOM * SOFT_MAX_QP,

@@ -40,6 +40,13 @@ disowned_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_r
 	return EIO;
 }
 
+static int
+disowned_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
+{
+	(void)qp, (void)mw, (void)bind;
+	return EIO;
+}
+
 void
 soft_context_disown(struct soft_context *ctx)
 {
@@ -49,5 +56,6 @@ soft_context_disown(struct soft_context *ctx)
 	ops->req_notify_cq = disowned_req_notify_cq;
 	ops->post_send = disowned_post_send;
 	ops->post_recv = disowned_post_recv;
+	ops->bind_mw = disowned_bind_mw;
 	ops->post_srq_recv = disowned_post_srq_recv;
 }

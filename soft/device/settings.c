@@ -11,7 +11,13 @@
 #define THOUSANDTHS_MIN 10
 #define THOUSANDTHS_MAX 100000
 
+/* Milliseconds that a connection request waits for its listener. */
+#define LISTENER_WAIT 200
+#define LISTENER_WAIT_MAX 60000
+
 static atomic_uint thousandths = 1000;
+static atomic_uint listener_wait = LISTENER_WAIT;
+static atomic_bool memlock;
 static atomic_bool debugging;
 
 /*
@@ -40,20 +46,51 @@ settings_parse_factor(const char *text)
 	return digit && value >= THOUSANDTHS_MIN && value <= THOUSANDTHS_MAX ? value : 0;
 }
 
+/* A number of milliseconds, or more than the maximum. */
+static unsigned int
+settings_parse_wait(const char *text)
+{
+	unsigned int value = 0;
+
+	for (; *text; text++) {
+		if (*text < '0' || *text > '9' || value > LISTENER_WAIT_MAX)
+			return LISTENER_WAIT_MAX + 1;
+		value = value * 10 + (unsigned int)(*text - '0');
+	}
+	return value;
+}
+
+static bool
+settings_read_switch(const char *variable)
+{
+	const char *text = secure_getenv(variable);
+
+	return text && *text && strcmp(text, "0") != 0;
+}
+
 int
 soft_settings_read(void)
 {
 	const char *factor = secure_getenv("SOFTVERBS_TIME_FACTOR");
-	const char *debug = secure_getenv("SOFTVERBS_DEBUG");
+	const char *wait = secure_getenv("SOFTVERBS_LISTENER_WAIT");
 	unsigned int value = factor && *factor ? settings_parse_factor(factor) : 1000;
+	unsigned int milliseconds = wait && *wait ? settings_parse_wait(wait) : LISTENER_WAIT;
 
 	if (!value) {
 		fprintf(stderr,
 		    "softverbs: SOFTVERBS_TIME_FACTOR=%s: not a number from 0.01 to 100\n", factor);
 		return -EINVAL;
 	}
+	if (milliseconds > LISTENER_WAIT_MAX) {
+		fprintf(stderr,
+		    "softverbs: SOFTVERBS_LISTENER_WAIT=%s: not a number from 0 to %d\n", wait,
+		    LISTENER_WAIT_MAX);
+		return -EINVAL;
+	}
 	thousandths = value;
-	debugging = debug && *debug && strcmp(debug, "0") != 0;
+	listener_wait = milliseconds;
+	memlock = settings_read_switch("SOFTVERBS_MEMLOCK");
+	debugging = settings_read_switch("SOFTVERBS_DEBUG");
 	return 0;
 }
 
@@ -61,6 +98,18 @@ uint64_t
 soft_settings_scale_time(uint64_t nanoseconds)
 {
 	return nanoseconds / 1000 * thousandths;
+}
+
+uint64_t
+soft_settings_listener_wait(void)
+{
+	return soft_settings_scale_time(listener_wait * 1000000ull);
+}
+
+bool
+soft_settings_memlock(void)
+{
+	return memlock;
 }
 
 void

@@ -2,8 +2,8 @@
 /*
  * settings -- how long the device waits for other processes, and whether it reports on them
  *
- * SOFTVERBS_TIME_FACTOR and SOFTVERBS_DEBUG, read when the first context becomes active; see
- * README.md.
+ * SOFTVERBS_TIME_FACTOR, SOFTVERBS_LISTENER_WAIT, SOFTVERBS_MEMLOCK and SOFTVERBS_DEBUG, read when
+ * the first context becomes active; see README.md.
  */
 #ifndef SOFT_SETTINGS_H
 #define SOFT_SETTINGS_H
@@ -24,6 +24,15 @@ int soft_settings_read(void);
 
 /* Multiplies a time by SOFTVERBS_TIME_FACTOR. */
 uint64_t soft_settings_scale_time(uint64_t nanoseconds);
+
+/*
+ * How long a connection request waits for a listener that does not exist yet, in nanoseconds, after
+ * scaling; 0: it does not wait.
+ */
+uint64_t soft_settings_listener_wait(void);
+
+/* Whether registered memory counts against RLIMIT_MEMLOCK. */
+bool soft_settings_memlock(void);
 
 /* Prints a line on standard error if SOFTVERBS_DEBUG is set. */
 void soft_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -42,10 +42,12 @@
 #define SOFT_MAX_SRQ 8192
 #define SOFT_MAX_PD 32768
 #define SOFT_MAX_MR 1048576
+#define SOFT_MAX_MW 1048576
 #define SOFT_MAX_RD_ATOM 128 /* a power of two */
 #define SOFT_MAX_MSG (1u << 30)
 #define SOFT_MAX_MR_SIZE (1ull << 46)
 #define SOFT_LID 1
+#define SOFT_MTU 4096 /* IBV_MTU_4096: bytes of a datagram */
 #define SOFT_PORT 1
 #define SOFT_GID_TABLE 2
 #define SOFT_PKEY 0xffff

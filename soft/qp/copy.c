@@ -25,8 +25,8 @@ cursor_locate(const struct soft_cursor *cursor, uint64_t length) REQUIRES_SHARED
 {
 	if (cursor->raw)
 		return cursor->raw;
-	return soft_mr_translate(cursor->pd, cursor->sge->lkey, cursor->sge->addr + cursor->offset,
-	    length, cursor->access);
+	return soft_key_translate(cursor->pd, cursor->qp, cursor->sge->lkey,
+	    cursor->sge->addr + cursor->offset, length, cursor->access);
 }
 
 static void
@@ -197,9 +197,9 @@ soft_copy(struct soft_cursor *target, struct soft_cursor *source, uint64_t lengt
 
 	while (length && result == SOFT_COPIED) {
 		piece = length < HOLD_BYTES ? length : HOLD_BYTES;
-		soft_mr_lock();
+		soft_keys_lock_shared();
 		result = copy_held(target, source, piece);
-		soft_mr_unlock();
+		soft_keys_unlock_shared();
 		length -= piece;
 	}
 	return result;

@@ -5,7 +5,7 @@
 #ifndef SOFT_COPY_H
 #define SOFT_COPY_H
 
-#include "mr.h"
+#include "key.h"
 
 /*
  * A place in a list of segments.  A remote range is a list of one segment whose key is the
@@ -18,7 +18,8 @@ struct soft_cursor {
 	char *raw;	 /* if not NULL, the cursor is in this memory */
 	bool foreign;	 /* they came from another process */
 	const struct ibv_pd *pd;
-	unsigned int access; /* flags that every key must have */
+	const struct soft_qp *qp; /* of a remote range: the one whose peer names it */
+	unsigned int access;	  /* flags that every key must have */
 };
 
 enum soft_copy_result { SOFT_COPIED, SOFT_SOURCE_FAULT, SOFT_TARGET_FAULT };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "local_requester.h"
 #include "local_responder.h"
+#include "mw.h"
 #include "qp_error.h"
 #include "qp_table.h"
 #include "sq.h"
@@ -26,7 +27,9 @@ soft_local_requester_run(struct soft_qp *qp, struct soft_deferred *deferred)
 	while (sq->head != sq->tail && qp->state == IBV_QPS_RTS) {
 		send = soft_sq_at(sq, sq->head);
 		status = soft_sq_check(qp, send);
-		if (status == IBV_WC_SUCCESS) {
+		if (soft_opcode_is_local(send->opcode)) {
+			status = soft_mw_execute(qp, send);
+		} else if (status == IBV_WC_SUCCESS) {
 			peer = sq_find_peer(qp);
 			verdict =
 			    peer ? soft_local_responder_execute(peer, qp, send, &status, deferred) :

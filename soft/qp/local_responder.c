@@ -33,6 +33,7 @@ local_responder_fetch(struct soft_qp *qp, const struct soft_qp *from, const stru
 		source = (struct soft_cursor){ .sge = &remote,
 			.left = 1,
 			.pd = qp->ibv.pd,
+			.qp = qp,
 			.access = IBV_ACCESS_REMOTE_READ };
 	} else {
 		status = soft_responder_atomic(qp, send, &old, deferred);
@@ -63,7 +64,7 @@ soft_local_responder_execute(struct soft_qp *qp, struct soft_qp *from, const str
 		verdict = SOFT_NOT_CONNECTED;
 		goto unlock;
 	}
-	if (send->opcode >= IBV_WR_RDMA_READ) {
+	if (soft_opcode_is_read(send->opcode)) {
 		*status = local_responder_fetch(qp, from, send, deferred);
 		goto unlock;
 	}
@@ -78,7 +79,7 @@ soft_local_responder_execute(struct soft_qp *qp, struct soft_qp *from, const str
 	}
 	if (verdict != SOFT_ANSWERED || *status != IBV_WC_SUCCESS)
 		goto unlock;
-	source = local_requester_cursor(from, send, 0);
+	source = local_requester_cursor(from, send, SOFT_ACCESS_LOCAL_READ);
 	*status = soft_message_data(qp, &source, send->length, deferred);
 	if (*status == IBV_WC_SUCCESS)
 		soft_message_end(qp, deferred);

@@ -9,7 +9,7 @@
 
 struct soft_pd {
 	struct ibv_pd ibv;
-	atomic_uint users; /* MRs, QPs and SRQs; freed only at 0 */
+	atomic_uint users; /* MRs, windows, QPs, SRQs and address handles; freed only at 0 */
 };
 
 static inline struct soft_pd *

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "post.h"
+#include "mw.h"
 #include "qp_error.h"
 #include "receive.h"
 #include "remote_responder.h"
@@ -20,6 +21,9 @@ static const struct {
 	[IBV_WR_RDMA_READ] = { true, false, false, IBV_WC_RDMA_READ },
 	[IBV_WR_ATOMIC_CMP_AND_SWP] = { true, false, true, IBV_WC_COMP_SWAP },
 	[IBV_WR_ATOMIC_FETCH_AND_ADD] = { true, false, true, IBV_WC_FETCH_ADD },
+	[IBV_WR_LOCAL_INV] = { true, false, false, IBV_WC_LOCAL_INV },
+	[IBV_WR_BIND_MW] = { true, false, false, IBV_WC_BIND_MW },
+	[IBV_WR_SEND_WITH_INV] = { true, true, false, IBV_WC_SEND },
 };
 
 static void
@@ -33,13 +37,16 @@ sq_copy_inline(char *to, const struct ibv_sge *sge, int n)
 	}
 }
 
+/* `windows`: the type that a bind may name. */
 static int
-sq_append(struct soft_qp *qp, const struct ibv_send_wr *wr) REQUIRES(soft_locks.send)
+sq_append(struct soft_qp *qp, const struct ibv_send_wr *wr, enum ibv_mw_type windows)
+    REQUIRES(soft_locks.send)
 {
 	struct soft_sq *sq = &qp->sq;
 	struct soft_send *send;
 	uint64_t length;
 	bool atomic;
+	int r = 0;
 
 	if ((unsigned int)wr->opcode >= sizeof operations / sizeof operations[0] ||
 	    !operations[wr->opcode].known || wr->num_sge < 0)
@@ -64,6 +71,7 @@ sq_append(struct soft_qp *qp, const struct ibv_send_wr *wr) REQUIRES(soft_locks.
 	send->length = (uint32_t)length;
 	send->num_sge = wr->num_sge;
 	send->signaled = sq->sig_all || wr->send_flags & IBV_SEND_SIGNALED;
+	send->executed = false;
 	atomic = operations[wr->opcode].atomic;
 	send->remote_addr = atomic ? wr->wr.atomic.remote_addr : wr->wr.rdma.remote_addr;
 	send->rkey = atomic ? wr->wr.atomic.rkey : wr->wr.rdma.rkey;
@@ -74,8 +82,13 @@ sq_append(struct soft_qp *qp, const struct ibv_send_wr *wr) REQUIRES(soft_locks.
 	else
 		for (int i = 0; i < wr->num_sge; i++)
 			send->sge[i] = wr->sg_list[i];
-	sq->tail++;
-	return 0;
+	if (soft_qp_is_datagram(qp))
+		r = soft_datagram_set(qp, send, wr);
+	else if (wr->opcode == IBV_WR_BIND_MW)
+		r = soft_mw_set_bind(send, wr, windows);
+	if (!r)
+		sq->tail++;
+	return r;
 }
 
 static void
@@ -114,9 +127,9 @@ srq_next_starved(struct soft_srq *srq) SOFT_NO_SRQ_LOCK
 	return qp;
 }
 
-int
-soft_qp_post_send(
-    struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad) SOFT_NO_SEND_LOCK
+static int
+qp_post(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad,
+    enum ibv_mw_type windows) SOFT_NO_SEND_LOCK
 {
 	struct soft_deferred deferred = SOFT_DEFER_NOTHING;
 	struct soft_qp *qp = soft_qp_of(ibv);
@@ -126,7 +139,7 @@ soft_qp_post_send(
 	if (qp->state < IBV_QPS_RTS)
 		r = -EINVAL;
 	while (!r && wr) {
-		r = sq_append(qp, wr);
+		r = sq_append(qp, wr, windows);
 		if (!r)
 			wr = wr->next;
 	}
@@ -140,6 +153,26 @@ soft_qp_post_send(
 	if (deferred.failed)
 		soft_deferred_run(&deferred);
 	return -r;
+}
+
+int
+soft_qp_post_send(
+    struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad) SOFT_NO_SEND_LOCK
+{
+	return qp_post(ibv, wr, bad, IBV_MW_TYPE_2);
+}
+
+int
+soft_qp_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind) SOFT_NO_SEND_LOCK
+{
+	struct ibv_send_wr wr = {
+		.wr_id = bind->wr_id,
+		.opcode = IBV_WR_BIND_MW,
+		.send_flags = bind->send_flags,
+		.bind_mw = { .mw = mw, .bind_info = bind->bind_info },
+	}, *bad;
+
+	return qp_post(qp, &wr, &bad, IBV_MW_TYPE_1);
 }
 
 int

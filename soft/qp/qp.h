@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * qp -- reliable connected queue pair
+ * qp -- queue pair, reliable and connected or of unreliable datagrams
  *
  * The send lock guards the requester (the send queue).  The receive lock guards the responder (the
  * receive queue, and the execution of the peer's requests).  The state is written under both, in
@@ -18,34 +18,71 @@
 #include "soft/wire/handlers.h"
 
 struct soft_srq;
+struct soft_mw;
 
 /* A send or write that is being received. */
 struct soft_message {
 	bool active;
 	bool solicited;
 	enum ibv_wr_opcode opcode;
-	__be32 imm_data;
+	__be32 imm_data; /* or the key to invalidate */
 	uint32_t length, received;
 	struct ibv_sge remote; /* of a write: its target */
 	struct soft_cursor target;
 };
 
+/*
+ * What a bind names.  The window and the region may be freed before it is executed, so it has
+ * their keys and serial numbers.
+ */
+struct soft_bind {
+	uint64_t address;
+	uint64_t length;
+	uint32_t window, window_serial;
+	uint32_t region, region_serial; /* 0: none */
+	unsigned int access;
+};
+
 /* A send work request in the ring; segments or inline data follow it. */
 struct soft_send {
 	uint64_t wr_id;
-	uint64_t remote_addr;
-	uint64_t compare_add;
-	uint64_t swap;
-	uint32_t rkey;
+	union {
+		struct {
+			uint64_t remote_addr;
+			uint64_t compare_add;
+			uint64_t swap;
+		};
+		struct soft_bind bind;
+		struct {
+			uint32_t to, qkey;
+			bool here, global; /* as those of the address handle */
+		} datagram;
+	};
+	uint32_t rkey; /* of a bind: the window's next */
 	uint32_t length;
-	__be32 imm_data;
+	__be32 imm_data; /* or the key to invalidate */
 	enum ibv_wr_opcode opcode;
 	unsigned int flags;
 	int num_sge;
 	bool signaled;
+	bool executed; /* a bind or invalidation that completes after those before it */
 	enum ibv_wc_opcode completion;
 	struct ibv_sge sge[];
 };
+
+/* A read or atomic: the answer has data. */
+static inline bool
+soft_opcode_is_read(unsigned int opcode)
+{
+	return opcode - IBV_WR_RDMA_READ <= IBV_WR_ATOMIC_FETCH_AND_ADD - IBV_WR_RDMA_READ;
+}
+
+/* A bind or invalidation: the requester executes it, and the peer does not know of it. */
+static inline bool
+soft_opcode_is_local(unsigned int opcode)
+{
+	return opcode - IBV_WR_LOCAL_INV <= IBV_WR_BIND_MW - IBV_WR_LOCAL_INV;
+}
 
 enum soft_stall {
 	SOFT_RUNNING,
@@ -84,9 +121,10 @@ struct soft_sq {
 	 * remote_requester.h.
 	 */
 	bool remote GUARDED_BY(soft_locks.send);
-	uint32_t next GUARDED_BY(soft_locks.send);   /* first request not sent whole */
-	uint32_t offset GUARDED_BY(soft_locks.send); /* bytes of it that are sent */
-	uint32_t psn GUARDED_BY(soft_locks.send);    /* of the oldest request */
+	uint32_t next GUARDED_BY(soft_locks.send);	 /* first request not sent whole */
+	uint32_t offset GUARDED_BY(soft_locks.send);	 /* bytes of it that are sent */
+	uint32_t psn GUARDED_BY(soft_locks.send);	 /* of the oldest message */
+	uint32_t unanswered GUARDED_BY(soft_locks.send); /* messages sent whole */
 	/* Incremented when requests are sent again or given up. */
 	uint32_t epoch GUARDED_BY(soft_locks.send);
 	uint32_t reading GUARDED_BY(
@@ -159,6 +197,8 @@ struct soft_qp {
 	/* In srq->starved; guarded by the lock of the SRQ. */
 	bool srq_waiting GUARDED_BY(soft_locks.srq);
 	bool established GUARDED_BY(soft_locks.receive); /* COMM_EST was raised */
+
+	LIST_HEAD(, soft_mw) windows GUARDED_BY(soft_locks.keys); /* of type 2, bound on it */
 
 	enum ibv_qp_state state; /* written under both locks */
 	bool dead;		 /* destroyed; written under both locks */

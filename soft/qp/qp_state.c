@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "datagram.h"
 #include "qp_error.h"
 #include "qp_table.h"
 #include "remote_responder.h"
@@ -34,24 +35,38 @@ static const struct transition {
 		IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_ACCESS_FLAGS |
 		IBV_QP_PKEY_INDEX | IBV_QP_MIN_RNR_TIMER },
 	{ IBV_QPS_SQE, IBV_QPS_RTS, 0, IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER },
+	{ .to = IBV_QPS_UNKNOWN },
+};
+
+/* The same for the unreliable datagram service. */
+static const struct transition datagram_transitions[] = {
+	{ IBV_QPS_RESET, IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY, 0 },
+	{ IBV_QPS_INIT, IBV_QPS_INIT, 0, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY },
+	{ IBV_QPS_INIT, IBV_QPS_RTR, 0, IBV_QP_PKEY_INDEX | IBV_QP_QKEY },
+	{ IBV_QPS_RTR, IBV_QPS_RTS, IBV_QP_SQ_PSN, IBV_QP_QKEY },
+	{ IBV_QPS_RTS, IBV_QPS_RTS, 0, IBV_QP_QKEY },
+	{ IBV_QPS_RTS, IBV_QPS_SQD, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY },
+	{ IBV_QPS_SQD, IBV_QPS_RTS, 0, IBV_QP_QKEY },
+	{ IBV_QPS_SQD, IBV_QPS_SQD, 0, IBV_QP_PKEY_INDEX | IBV_QP_QKEY },
+	{ IBV_QPS_SQE, IBV_QPS_RTS, 0, IBV_QP_QKEY },
+	{ .to = IBV_QPS_UNKNOWN },
 };
 
 static int
-qp_check_transition(enum ibv_qp_state from, enum ibv_qp_state to, int mask)
+qp_check_transition(
+    const struct soft_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to, int mask)
 {
+	const struct transition *t = soft_qp_is_datagram(qp) ? datagram_transitions : transitions;
 	const int given = mask & ~(IBV_QP_STATE | IBV_QP_CUR_STATE);
 
 	if (to == IBV_QPS_RESET || to == IBV_QPS_ERR)
 		return given ? -EINVAL : 0;
-	for (size_t i = 0; i < sizeof transitions / sizeof transitions[0]; i++) {
-		const struct transition *t = &transitions[i];
-
+	for (; t->to != IBV_QPS_UNKNOWN; t++)
 		if (t->from == from && t->to == to)
 			return (given & t->required) == t->required &&
 				       !(given & ~(t->required | t->optional)) ?
 				   0 :
 				   -EINVAL;
-	}
 	return -EINVAL;
 }
 
@@ -99,6 +114,7 @@ qp_set_values(struct ibv_qp_attr *own, const struct ibv_qp_attr *attr, int mask)
 	SET(IBV_QP_SQ_PSN, sq_psn);
 	SET(IBV_QP_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic);
 	SET(IBV_QP_DEST_QPN, dest_qp_num);
+	SET(IBV_QP_QKEY, qkey);
 	SET(IBV_QP_EN_SQD_ASYNC_NOTIFY, en_sqd_async_notify);
 }
 
@@ -142,10 +158,11 @@ static int
 qp_change_state(struct soft_qp *qp, enum ibv_qp_state to, const struct ibv_qp_attr *attr, int mask,
     struct soft_qp **peer) REQUIRES(soft_locks.receive, soft_locks.send)
 {
+	const bool connects = to == IBV_QPS_RTR && !soft_qp_is_datagram(qp);
 	const enum ibv_qp_state from = qp->state;
 	int r;
 
-	if (to == IBV_QPS_RTR) {
+	if (connects) {
 		r = soft_remote_responder_prepare(qp, attr->dest_qp_num);
 		if (r)
 			return r;
@@ -154,7 +171,7 @@ qp_change_state(struct soft_qp *qp, enum ibv_qp_state to, const struct ibv_qp_at
 	}
 	qp_set_values(&qp->attr, attr, mask);
 	qp->state = to;
-	if (to == IBV_QPS_RTR)
+	if (connects)
 		soft_remote_responder_connect(qp);
 	else if (from == IBV_QPS_RTR)
 		qp->sq.psn = qp->attr.sq_psn & SOFT_PSN_MASK;
@@ -180,7 +197,7 @@ ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask) SOFT_NO_SE
 	if (mask & IBV_QP_CUR_STATE && attr->cur_qp_state != from)
 		r = -EINVAL;
 	else
-		r = qp_check_transition(from, to, mask);
+		r = qp_check_transition(qp, from, to, mask);
 	if (!r)
 		r = qp_check_values(attr, mask);
 	if (r)
@@ -203,7 +220,7 @@ unlock:
 	soft_deferred_run(&deferred);
 	if (peer)
 		soft_qp_put(peer);
-	if (!r && to == IBV_QPS_RTR)
+	if (!r && to == IBV_QPS_RTR && !soft_qp_is_datagram(qp))
 		qp_resume_peer(qp, attr->dest_qp_num);
 	return -r;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "qp.h"
+#include "mw.h"
 #include "pd.h"
 #include "qp_table.h"
 #include "requester.h"
@@ -64,7 +65,7 @@ qp_check_init(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 {
 	if (soft_context_is_stale(soft_context_of(pd->context)))
 		return -EIO;
-	if (init->qp_type != IBV_QPT_RC)
+	if (init->qp_type != IBV_QPT_RC && init->qp_type != IBV_QPT_UD)
 		return -EOPNOTSUPP;
 	if (!init->send_cq || !init->recv_cq || init->send_cq->context != pd->context ||
 	    init->recv_cq->context != pd->context ||
@@ -179,6 +180,7 @@ ibv_destroy_qp(struct ibv_qp *ibv) SOFT_NO_SEND_LOCK
 		soft_srq_detach(qp->srq, qp);
 	soft_qp_unlock_receive(qp);
 	soft_qp_unlock_send(qp);
+	soft_mw_unbind_all(qp);
 	if (starved) {
 		soft_sq_resume(starved); /* it finds that this end is gone */
 		soft_qp_put(starved);

@@ -7,7 +7,8 @@ soft_receive_complete(struct soft_qp *qp, struct ibv_wc *wc, bool solicited)
 	qp->has_current = false;
 	wc->wr_id = qp->current.wr_id;
 	wc->qp_num = qp->ibv.qp_num;
-	wc->src_qp = qp->attr.dest_qp_num;
+	if (!wc->src_qp)
+		wc->src_qp = qp->attr.dest_qp_num;
 	wc->slid = SOFT_LID;
 	return soft_cq_push(
 	    soft_cq_of(qp->ibv.recv_cq), wc, solicited || wc->status != IBV_WC_SUCCESS);

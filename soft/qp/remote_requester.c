@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "remote_requester.h"
-#include "mr.h"
+#include "key.h"
+#include "mw.h"
 #include "qp_error.h"
 #include "qp_table.h"
 #include "timeout.h"
@@ -11,12 +12,6 @@
 
 /* Frames that a queue pair sends before others get their turn. */
 #define BUDGET 32
-
-static bool
-send_is_read(const struct soft_send *send)
-{
-	return send->opcode >= IBV_WR_RDMA_READ;
-}
 
 /* Points the vector at `length` bytes of the request's data; -1 if a key forbids it. */
 static int
@@ -38,8 +33,8 @@ send_gather(const struct soft_qp *qp, const struct soft_send *send, uint32_t off
 			continue;
 		}
 		piece = sge->length - offset < length ? sge->length - offset : length;
-		iov[n].iov_base =
-		    soft_mr_translate(qp->ibv.pd, sge->lkey, sge->addr + offset, piece, 0);
+		iov[n].iov_base = soft_key_translate(
+		    qp->ibv.pd, NULL, sge->lkey, sge->addr + offset, piece, SOFT_ACCESS_LOCAL_READ);
 		iov[n].iov_len = piece;
 		if (!iov[n++].iov_base)
 			return -1;
@@ -56,14 +51,14 @@ requester_send_frame(struct soft_qp *qp, const struct soft_send *send, struct so
 {
 	struct soft_sq *sq = &qp->sq;
 	struct iovec iov[SOFT_MAX_SGE];
-	uint32_t length = send_is_read(send) ? 0 : send->length - sq->offset;
+	uint32_t length = soft_opcode_is_read(send->opcode) ? 0 : send->length - sq->offset;
 	struct soft_frame frame = {
 		.type = SOFT_FRAME_REQUEST,
 		.opcode = (uint8_t)send->opcode,
 		.flags = sq->offset ? 0 : SOFT_FRAME_FIRST,
 		.qpn = qp->attr.dest_qp_num,
 		.from = qp->ibv.qp_num,
-		.psn = (sq->psn + (sq->next - sq->head)) & SOFT_PSN_MASK,
+		.psn = (sq->psn + sq->unanswered) & SOFT_PSN_MASK,
 		.total = send->length,
 		.imm_data = send->imm_data,
 		.rkey = send->rkey,
@@ -76,21 +71,22 @@ requester_send_frame(struct soft_qp *qp, const struct soft_send *send, struct so
 
 	if (length > SOFT_WIRE_PAYLOAD)
 		length = SOFT_WIRE_PAYLOAD;
-	if (send_is_read(send) || sq->offset + length == send->length)
+	if (soft_opcode_is_read(send->opcode) || sq->offset + length == send->length)
 		frame.flags |= SOFT_FRAME_LAST;
 	if (send->flags & IBV_SEND_SOLICITED)
 		frame.flags |= SOFT_FRAME_SOLICITED;
-	soft_mr_lock();
+	soft_keys_lock_shared();
 	n = length ? send_gather(qp, send, sq->offset, length, iov) : 0;
 	r = n < 0 ? -EFAULT : soft_link_send(link, &frame, iov, n);
-	soft_mr_unlock();
+	soft_keys_unlock_shared();
 	if (r)
 		return r;
 	sq->offset += length;
 	if (frame.flags & SOFT_FRAME_LAST) {
 		sq->next++;
 		sq->offset = 0;
-		sq->reading += send_is_read(send);
+		sq->unanswered++;
+		sq->reading += soft_opcode_is_read(send->opcode);
 	}
 	return 0;
 }
@@ -106,9 +102,11 @@ requester_may_send(struct soft_qp *qp, const struct soft_send *send) REQUIRES(so
 	sq->fault = soft_sq_check(qp, send);
 	if (sq->fault != IBV_WC_SUCCESS)
 		return false;
-	if (send->flags & IBV_SEND_FENCE && sq->reading)
+	/* An invalidation with a fence waits for everything before it. */
+	if (send->flags & IBV_SEND_FENCE &&
+	    (sq->reading || (send->opcode == IBV_WR_LOCAL_INV && sq->head != sq->next)))
 		return false;
-	return !send_is_read(send) || sq->reading < qp->attr.max_rd_atomic;
+	return !soft_opcode_is_read(send->opcode) || sq->reading < qp->attr.max_rd_atomic;
 }
 
 /* There is no link: the other process has ended, or a link cannot be opened now. */
@@ -122,22 +120,36 @@ requester_without_link(struct soft_qp *qp, int error) REQUIRES(soft_locks.send)
 		soft_sq_stall_for_link(qp);
 }
 
+/* Completes binds and invalidations that were executed and have become the oldest requests. */
+static void
+requester_complete_executed(struct soft_qp *qp) REQUIRES(soft_locks.send)
+{
+	struct soft_sq *sq = &qp->sq;
+
+	while (sq->head != sq->next && soft_opcode_is_local(soft_sq_at(sq, sq->head)->opcode))
+		if (soft_sq_complete(qp, IBV_WC_SUCCESS))
+			soft_qp_error_locked(qp, IBV_EVENT_QP_FATAL);
+}
+
+/* The oldest request, a message, and the executed requests between it and the next message. */
 static void
 requester_complete_oldest(struct soft_qp *qp) REQUIRES(soft_locks.send)
 {
 	qp->sq.psn = (qp->sq.psn + 1) & SOFT_PSN_MASK;
+	qp->sq.unanswered--;
 	if (soft_sq_complete(qp, IBV_WC_SUCCESS))
 		soft_qp_error_locked(qp, IBV_EVENT_QP_FATAL);
+	requester_complete_executed(qp);
 }
 
-/* Completes all requests before `end`; false if a read among them was not answered. */
+/* Completes the oldest `n` messages; false if a read among them was not answered. */
 static bool
-requester_complete_until(struct soft_qp *qp, uint32_t end) REQUIRES(soft_locks.send)
+requester_complete_messages(struct soft_qp *qp, uint32_t n) REQUIRES(soft_locks.send)
 {
 	struct soft_sq *sq = &qp->sq;
 
-	while (qp->state != IBV_QPS_ERR && sq->head != end) {
-		if (send_is_read(soft_sq_at(sq, sq->head)))
+	while (qp->state != IBV_QPS_ERR && n--) {
+		if (soft_opcode_is_read(soft_sq_at(sq, sq->head)->opcode))
 			return false;
 		requester_complete_oldest(qp);
 	}
@@ -152,7 +164,7 @@ requester_receive_data(struct soft_qp *qp, const struct soft_frame *frame, const
 	const struct soft_send *send = soft_sq_at(sq, sq->head);
 	struct soft_cursor source = { .raw = (char *)(uintptr_t)payload, .foreign = true };
 
-	if (!send_is_read(send) || frame->total != send->length ||
+	if (!soft_opcode_is_read(send->opcode) || frame->total != send->length ||
 	    !(frame->flags & SOFT_FRAME_FIRST) != (sq->received > 0) ||
 	    frame->length > send->length - sq->received ||
 	    (frame->flags & SOFT_FRAME_LAST && sq->received + frame->length != send->length) ||
@@ -197,7 +209,7 @@ requester_response_locked(struct soft_qp *qp, const struct soft_frame *frame, co
     REQUIRES(soft_locks.send)
 {
 	struct soft_sq *sq = &qp->sq;
-	uint32_t ahead, sent = sq->next - sq->head;
+	uint32_t ahead, sent = sq->unanswered;
 	bool good;
 
 	if (!sq->remote || qp->state < IBV_QPS_RTS || qp->state >= IBV_QPS_ERR ||
@@ -217,10 +229,10 @@ requester_response_locked(struct soft_qp *qp, const struct soft_frame *frame, co
 	soft_timeout_renew(qp);
 	switch (frame->type) {
 	case SOFT_FRAME_ACK:
-		good = requester_complete_until(qp, sq->head + ahead + 1);
+		good = requester_complete_messages(qp, ahead + 1);
 		break;
 	case SOFT_FRAME_RESPONSE:
-		good = requester_complete_until(qp, sq->head + ahead);
+		good = requester_complete_messages(qp, ahead);
 		if (good && qp->state != IBV_QPS_ERR)
 			good = requester_receive_data(qp, frame, payload);
 		break;
@@ -228,7 +240,7 @@ requester_response_locked(struct soft_qp *qp, const struct soft_frame *frame, co
 		/*
 		 * A process without this queue pair does not know which reads were not answered.
 		 */
-		good = requester_complete_until(qp, sq->head + ahead) ||
+		good = requester_complete_messages(qp, ahead) ||
 		       frame->opcode == SOFT_NAK_NOT_CONNECTED;
 		if (good && qp->state != IBV_QPS_ERR)
 			requester_refused(qp, frame);
@@ -241,6 +253,22 @@ requester_response_locked(struct soft_qp *qp, const struct soft_frame *frame, co
 		    qp); /* a fence or the limit of reads may not apply any more */
 	soft_sq_drained(qp);
 	return good;
+}
+
+/* Executes request `next`, unless that was done before the queue went back.  A failure is a fault. */
+static void
+requester_execute(struct soft_qp *qp, struct soft_send *send)
+    REQUIRES(soft_locks.send) SOFT_NO_KEYS_LOCK
+{
+	struct soft_sq *sq = &qp->sq;
+
+	if (!send->executed)
+		sq->fault = soft_mw_execute(qp, send);
+	if (sq->fault != IBV_WC_SUCCESS)
+		return;
+	send->executed = true;
+	sq->next++;
+	requester_complete_executed(qp);
 }
 
 void
@@ -258,6 +286,10 @@ soft_remote_requester_run(struct soft_qp *qp)
 		send = soft_sq_at(sq, sq->next);
 		if (!requester_may_send(qp, send))
 			break;
+		if (soft_opcode_is_local(send->opcode)) {
+			requester_execute(qp, send);
+			continue;
+		}
 		if (!link)
 			link = soft_peer_outgoing(soft_qpn_slot(qp->attr.dest_qp_num));
 		if (!link) {

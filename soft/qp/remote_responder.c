@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "remote_responder.h"
-#include "mr.h"
+#include "key.h"
 #include "qp_error.h"
 #include "qp_table.h"
 #include "responder.h"
@@ -100,7 +100,7 @@ responder_frame_fits(const struct soft_qp *qp, const struct soft_frame *frame)
 	if (!(frame->flags & SOFT_FRAME_FIRST) &&
 	    (frame->total != message->length || frame->opcode != message->opcode || !frame->length))
 		return false;
-	return frame->opcode >= IBV_WR_RDMA_READ ||
+	return soft_opcode_is_read(frame->opcode) ||
 	       (frame->length <= frame->total - received &&
 		   (received + frame->length == frame->total) ==
 		       !!(frame->flags & SOFT_FRAME_LAST));
@@ -167,7 +167,7 @@ responder_execute(struct soft_qp *qp, struct soft_link *link, const struct soft_
 	}
 	if (!responder_frame_fits(qp, frame))
 		return false;
-	if (frame->opcode >= IBV_WR_RDMA_READ)
+	if (soft_opcode_is_read(frame->opcode))
 		outcome = (uint8_t)responder_execute_read(qp, &send, frame->psn, deferred);
 	else
 		outcome = responder_execute_part(qp, frame, &send, payload, deferred);
@@ -177,7 +177,7 @@ responder_execute(struct soft_qp *qp, struct soft_link *link, const struct soft_
 	} else if (frame->flags & SOFT_FRAME_LAST) {
 		answers->expected = (answers->expected + 1) & SOFT_PSN_MASK;
 		/* The data of a read acknowledges it, and all before it. */
-		answers->ack = frame->opcode < IBV_WR_RDMA_READ;
+		answers->ack = !soft_opcode_is_read(frame->opcode);
 		answers->ack_psn = frame->psn;
 		if (!answers->ack)
 			return true;
@@ -252,12 +252,12 @@ answers_send_read(struct soft_qp *qp, struct soft_pending_read *read, struct sof
 		frame.flags |= SOFT_FRAME_FIRST;
 	if (read->sent + length == read->remote.length)
 		frame.flags |= SOFT_FRAME_LAST;
-	soft_mr_lock();
+	soft_keys_lock_shared();
 	if (read->remote.lkey != SOFT_NO_KEY && length)
-		iov.iov_base = soft_mr_translate(qp->ibv.pd, read->remote.lkey,
+		iov.iov_base = soft_key_translate(qp->ibv.pd, qp, read->remote.lkey,
 		    read->remote.addr + read->sent, length, IBV_ACCESS_REMOTE_READ);
 	r = iov.iov_base ? soft_link_send(link, &frame, &iov, length ? 1 : 0) : -EFAULT;
-	soft_mr_unlock();
+	soft_keys_unlock_shared();
 	if (!r)
 		read->sent += length;
 	return r ? r : !!(frame.flags & SOFT_FRAME_LAST);

@@ -5,6 +5,7 @@
 #ifndef SOFT_REQUESTER_H
 #define SOFT_REQUESTER_H
 
+#include "datagram.h"
 #include "local_requester.h"
 #include "remote_requester.h"
 
@@ -13,7 +14,9 @@ static inline void
 soft_sq_run(struct soft_qp *qp, struct soft_deferred *deferred)
     REQUIRES(soft_locks.send) SOFT_NO_RECEIVE_LOCK
 {
-	if (qp->sq.remote)
+	if (soft_qp_is_datagram(qp))
+		soft_datagram_run(qp, deferred);
+	else if (qp->sq.remote)
 		soft_remote_requester_run(qp);
 	else
 		soft_local_requester_run(qp, deferred);

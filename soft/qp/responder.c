@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "responder.h"
+#include "datagram.h"
+#include "mw.h"
 #include "receive.h"
 #include "srq.h"
 
@@ -72,10 +74,10 @@ soft_responder_permit(struct soft_qp *qp, const struct soft_send *send, unsigned
 	if (!send->length)
 		return IBV_WC_SUCCESS;
 	/* The whole range is refused before its first byte is touched. */
-	soft_mr_lock();
+	soft_keys_lock_shared();
 	covered =
-	    soft_mr_translate(qp->ibv.pd, send->rkey, send->remote_addr, send->length, access);
-	soft_mr_unlock();
+	    soft_key_translate(qp->ibv.pd, qp, send->rkey, send->remote_addr, send->length, access);
+	soft_keys_unlock_shared();
 	return covered ? IBV_WC_SUCCESS :
 			 soft_responder_refuse(
 			     qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR, deferred);
@@ -86,7 +88,7 @@ soft_message_begin(struct soft_qp *qp, const struct soft_send *send, enum ibv_wc
     struct soft_deferred *deferred)
 {
 	struct soft_message *message = &qp->message;
-	bool send_like = send->opcode == IBV_WR_SEND || send->opcode == IBV_WR_SEND_WITH_IMM;
+	bool send_like = send->opcode > IBV_WR_RDMA_WRITE_WITH_IMM;
 
 	if (send->opcode != IBV_WR_RDMA_WRITE && !responder_take_receive(qp)) {
 		deferred->rnr_timer = qp->attr.min_rnr_timer;
@@ -107,10 +109,23 @@ soft_message_begin(struct soft_qp *qp, const struct soft_send *send, enum ibv_wc
 		.sge = &message->remote,
 		.left = 1,
 		.pd = qp->ibv.pd,
+		.qp = qp,
 		.access = IBV_ACCESS_REMOTE_WRITE,
 	};
 	*status = soft_responder_permit(qp, send, IBV_ACCESS_REMOTE_WRITE, deferred);
 	return SOFT_ANSWERED;
+}
+
+/* The window is invalid before the message is acknowledged, and before its receive completes. */
+static enum ibv_wc_status
+message_invalidate(struct soft_qp *qp, struct soft_deferred *deferred) REQUIRES(soft_locks.receive)
+{
+	struct ibv_wc wc = { .opcode = IBV_WC_RECV, .status = IBV_WC_REM_INV_REQ_ERR };
+
+	if (soft_mw_invalidate(qp, qp->message.imm_data))
+		return IBV_WC_SUCCESS;
+	(void)soft_receive_complete(qp, &wc, true);
+	return soft_responder_refuse(qp, SOFT_NO_EVENT, IBV_WC_REM_ACCESS_ERR, deferred);
 }
 
 enum ibv_wc_status
@@ -123,6 +138,8 @@ soft_message_data(
 	message->received += length;
 	switch (soft_copy(&message->target, source, length)) {
 	case SOFT_COPIED:
+		if (message->opcode == IBV_WR_SEND_WITH_INV && message->received == message->length)
+			return message_invalidate(qp, deferred);
 		return IBV_WC_SUCCESS;
 	case SOFT_SOURCE_FAULT:
 		/* An incomplete message: its receive is used for the next one, or flushed. */
@@ -149,8 +166,9 @@ soft_message_end(struct soft_qp *qp, struct soft_deferred *deferred)
 	wc.opcode =
 	    message->opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV;
 	if (message->opcode != IBV_WR_SEND) {
-		wc.wc_flags = IBV_WC_WITH_IMM;
-		wc.imm_data = message->imm_data;
+		wc.wc_flags =
+		    message->opcode == IBV_WR_SEND_WITH_INV ? IBV_WC_WITH_INV : IBV_WC_WITH_IMM;
+		wc.imm_data = message->imm_data; /* or the key, in the same place */
 	}
 	if (soft_receive_complete(qp, &wc, message->solicited))
 		soft_responder_refuse(qp, IBV_EVENT_QP_FATAL, IBV_WC_SUCCESS, deferred);
@@ -166,14 +184,14 @@ soft_responder_atomic(
 	status = soft_responder_permit(qp, send, IBV_ACCESS_REMOTE_ATOMIC, deferred);
 	if (status != IBV_WC_SUCCESS)
 		return status;
-	soft_mr_lock();
-	word = soft_mr_translate(
-	    qp->ibv.pd, send->rkey, send->remote_addr, sizeof *word, IBV_ACCESS_REMOTE_ATOMIC);
+	soft_keys_lock_shared();
+	word = soft_key_translate(
+	    qp->ibv.pd, qp, send->rkey, send->remote_addr, sizeof *word, IBV_ACCESS_REMOTE_ATOMIC);
 	if ((uintptr_t)word % sizeof *word)
 		word = NULL; /* an iova may be aligned where the memory is not */
 	if (word)
 		*old = responder_atomic_step(word, send);
-	soft_mr_unlock();
+	soft_keys_unlock_shared();
 	if (!word)
 		return soft_responder_refuse(
 		    qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR, deferred);
@@ -183,8 +201,8 @@ soft_responder_atomic(
 bool
 soft_responder_answers(struct soft_qp *qp, uint32_t from)
 {
-	if (qp->dead || qp->refusing || qp->state < IBV_QPS_RTR || qp->state >= IBV_QPS_ERR ||
-	    qp->attr.dest_qp_num != from)
+	if (qp->dead || soft_qp_is_datagram(qp) || qp->refusing || qp->state < IBV_QPS_RTR ||
+	    qp->state >= IBV_QPS_ERR || qp->attr.dest_qp_num != from)
 		return false;
 	if (qp->state == IBV_QPS_RTR && !qp->established) {
 		qp->established = true;

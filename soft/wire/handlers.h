@@ -33,6 +33,8 @@ struct soft_handlers {
 	    struct soft_link *link, const struct soft_frame *frame, const char *payload);
 	bool (*response)(
 	    struct soft_link *link, const struct soft_frame *frame, const char *payload);
+	bool (*datagram)(
+	    struct soft_link *link, const struct soft_frame *frame, const char *payload);
 	bool (*message)(struct soft_link *link, const struct soft_wire_cm *cm);
 
 	/*

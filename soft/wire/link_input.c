@@ -19,6 +19,8 @@ link_handle_frame(struct soft_link *link, const struct soft_frame *frame, const 
 		return soft_handlers->message(link, &cm);
 	case SOFT_FRAME_REQUEST:
 		return !link->outgoing && soft_handlers->request(link, frame, payload);
+	case SOFT_FRAME_DATAGRAM:
+		return !link->outgoing && soft_handlers->datagram(link, frame, payload);
 	default:
 		return link->outgoing && soft_handlers->response(link, frame, payload);
 	}

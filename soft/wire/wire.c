@@ -10,6 +10,7 @@ frame_request_valid(const struct soft_frame *frame)
 	switch (frame->opcode) {
 	case IBV_WR_SEND:
 	case IBV_WR_SEND_WITH_IMM:
+	case IBV_WR_SEND_WITH_INV:
 	case IBV_WR_RDMA_WRITE:
 	case IBV_WR_RDMA_WRITE_WITH_IMM:
 		return frame->length <= frame->total;
@@ -48,6 +49,8 @@ frame_flags_known(uint8_t type)
 		return SOFT_FRAME_FIRST | SOFT_FRAME_LAST | SOFT_FRAME_SOLICITED;
 	case SOFT_FRAME_RESPONSE:
 		return SOFT_FRAME_FIRST | SOFT_FRAME_LAST;
+	case SOFT_FRAME_DATAGRAM:
+		return SOFT_FRAME_SOLICITED | SOFT_FRAME_GLOBAL;
 	default:
 		return 0;
 	}
@@ -70,6 +73,9 @@ soft_frame_valid(const struct soft_frame *frame)
 		return frame->length <= frame->total;
 	case SOFT_FRAME_NAK:
 		return frame_nak_valid(frame);
+	case SOFT_FRAME_DATAGRAM:
+		return frame->length <= SOFT_MTU && frame->length == frame->total &&
+		       (frame->opcode == IBV_WR_SEND || frame->opcode == IBV_WR_SEND_WITH_IMM);
 	case SOFT_FRAME_ACK:
 	case SOFT_FRAME_READY:
 		return !frame->length;

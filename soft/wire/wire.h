@@ -8,7 +8,7 @@
 #include "soft/device/soft.h"
 
 #define SOFT_WIRE_MAGIC 0x54464f53u /* "SOFT" */
-#define SOFT_WIRE_VERSION 1
+#define SOFT_WIRE_VERSION 3
 #define SOFT_WIRE_PAYLOAD 65536u
 #define SOFT_WIRE_CM_DATA 196 /* private data of a CM message, the longest */
 
@@ -20,11 +20,13 @@ enum soft_frame_type {
 	SOFT_FRAME_NAK,	      /* `psn` and everything after it were not done */
 	SOFT_FRAME_READY,     /* the reason of a NAK "not now" is over */
 	SOFT_FRAME_CM,	      /* payload: struct soft_wire_cm */
+	SOFT_FRAME_DATAGRAM,  /* a whole datagram; it has no answer */
 };
 
 #define SOFT_FRAME_FIRST 1u
 #define SOFT_FRAME_LAST 2u
 #define SOFT_FRAME_SOLICITED 4u
+#define SOFT_FRAME_GLOBAL 8u /* DATAGRAM: with a routing header */
 
 /* Values of `opcode` in a NAK besides work completion statuses. */
 #define SOFT_NAK_NOT_READY 0xfe
@@ -33,15 +35,15 @@ enum soft_frame_type {
 struct soft_frame {
 	uint32_t length; /* of the payload that follows */
 	uint8_t type;
-	uint8_t opcode; /* REQUEST: enum ibv_wr_opcode; NAK: a status or SOFT_NAK_* */
+	uint8_t opcode; /* REQUEST, DATAGRAM: enum ibv_wr_opcode; NAK: a status or SOFT_NAK_* */
 	uint8_t flags;
 	uint8_t rnr_timer; /* NAK, not ready */
 	uint32_t qpn;	   /* of the queue pair addressed */
 	uint32_t from;	   /* of the one that sends */
 	uint32_t psn;
-	uint32_t total; /* length of the message or read */
-	uint32_t imm_data;
-	uint32_t rkey;
+	uint32_t total;	   /* length of the message or read */
+	uint32_t imm_data; /* or the key to invalidate */
+	uint32_t rkey;	   /* DATAGRAM: the key of the queue pair */
 	uint64_t address;
 	uint64_t compare_add;
 	uint64_t swap;
