@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-typedef char *DAT_NAME_PTR;
+typedef const char *DAT_NAME_PTR;
 #define DAT_NAME_MAX_LENGTH 256		/* with the terminating NUL */
 
 /* A name and its value, both text. */

@@ -40,8 +40,8 @@ DAT_RETURN DAT_API dat_cno_create(DAT_IA_HANDLE ia, DAT_OS_WAIT_PROXY_AGENT agen
  *	DAT_SUCCESS				*cno and *fd are set
  *	DAT_INVALID_HANDLE/IA			ia is not an open IA
  *	DAT_INVALID_PARAMETER/ARG2, ARG3	fd or cno is NULL
- *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory or no descriptor; the subtype is
- *						DAT_RESOURCE_MEMORY
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory; the subtype is DAT_RESOURCE_MEMORY
+ *	DAT_INSUFFICIENT_RESOURCES		no descriptor: without a subtype
  *	DAT_MODEL_NOT_SUPPORTED			the provider has no such CNOs
  *
  * Threads: any.  From: headers; DAT 2.0.

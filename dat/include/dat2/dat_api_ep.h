@@ -46,12 +46,13 @@ DAT_RETURN DAT_API dat_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HAN
 
 /*
  * As dat_ep_create(), but received messages use buffers of a shared receive queue.
- * dat_ep_post_recv() fails for such an endpoint.
- *
- * Not served: a provider of Rearm returns DAT_NOT_IMPLEMENTED.
+ * dat_ep_post_recv() fails for such an endpoint.  The queue may be of another protection zone; it
+ * cannot be freed while the endpoint exists.
  *
  *	DAT_SUCCESS				*ep is the new endpoint
  *	DAT_INVALID_HANDLE/SRQ			srq is not a queue of this IA
+ *	DAT_INVALID_HANDLE/EVD_RECV		recv_evd is not valid, or DAT_HANDLE_NULL: messages
+ *						would take buffers, and no event would return them
  *	DAT_INVALID_PARAMETER/ARG7, ARG8	an attribute is out of range; ep is NULL
  *	otherwise				as dat_ep_create()
  *
@@ -136,7 +137,7 @@ DAT_RETURN DAT_API dat_ep_get_status(DAT_EP_HANDLE ep, DAT_EP_STATE *state,
  */
 DAT_RETURN DAT_API dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address,
 			    DAT_CONN_QUAL qual, DAT_TIMEOUT timeout, DAT_COUNT size,
-			    const DAT_PVOID data, DAT_QOS qos, DAT_CONNECT_FLAGS flags);
+			    const DAT_CONST_PVOID data, DAT_QOS qos, DAT_CONNECT_FLAGS flags);
 
 /*
  * As dat_ep_connect(), to a common service point.  The port is in the address.  Not in Debian's
@@ -155,7 +156,7 @@ DAT_RETURN DAT_API dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address,
  * Threads: any.  From: headers.
  */
 DAT_RETURN DAT_API dat_ep_common_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address,
-			    DAT_TIMEOUT timeout, DAT_COUNT size, const DAT_PVOID data);
+			    DAT_TIMEOUT timeout, DAT_COUNT size, const DAT_CONST_PVOID data);
 
 /*
  * As dat_ep_connect(), to the service point to which the connected endpoint `dup` is connected.
@@ -169,7 +170,7 @@ DAT_RETURN DAT_API dat_ep_common_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR ad
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_ep_dup_connect(DAT_EP_HANDLE ep, DAT_EP_HANDLE dup, DAT_TIMEOUT timeout,
-			    DAT_COUNT size, const DAT_PVOID data, DAT_QOS qos);
+			    DAT_COUNT size, const DAT_CONST_PVOID data, DAT_QOS qos);
 
 /*
  * Ends the connection, or the attempt to connect.
@@ -250,8 +251,6 @@ DAT_RETURN DAT_API dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LM
  * As dat_ep_post_send().  If `invalidate` is true, the region `context` of the remote side becomes
  * invalid when the message has arrived.  Not in Debian's libdat2.
  *
- * Not served: a provider of Rearm returns DAT_NOT_IMPLEMENTED.
- *
  *	DAT_SUCCESS				it is posted
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
  *	DAT_MODEL_NOT_SUPPORTED			the provider does not support it
@@ -312,8 +311,6 @@ DAT_RETURN DAT_API dat_ep_post_rdma_read(DAT_EP_HANDLE ep, DAT_COUNT segments,
  * As dat_ep_post_rdma_read(), into one piece of memory that is named by its remote context.  Not
  * in Debian's libdat2.
  *
- * Not served: a provider of Rearm returns DAT_NOT_IMPLEMENTED.
- *
  *	DAT_SUCCESS				it is posted
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
  *	DAT_MODEL_NOT_SUPPORTED			the provider does not support it
@@ -351,15 +348,13 @@ DAT_RETURN DAT_API dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT segments,
 			    const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags);
 
 /*
- * Returns how many receive buffers of a shared receive queue the endpoint uses, and the span of
- * its message numbers.
- *
- * Not served: a provider of Rearm returns DAT_NOT_IMPLEMENTED.
+ * Returns how many receives belong to the endpoint and have not completed, and the span of the
+ * messages that they are for, which is the same number.  Either pointer may be NULL.
  *
  *	DAT_SUCCESS				the output is set
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
- *	DAT_INVALID_PARAMETER/ARG2, ARG3	a pointer is NULL
- *	DAT_NOT_IMPLEMENTED			ep_recv_info_supported is 0
+ *	DAT_MODEL_NOT_SUPPORTED			it has a shared receive queue: no device reports how
+ *						many buffers one endpoint has taken
  *
  * Threads: any.  From: DAT 2.0.
  */
@@ -370,12 +365,11 @@ DAT_RETURN DAT_API dat_ep_recv_query(DAT_EP_HANDLE ep, DAT_COUNT *allocated, DAT
  * `soft` there is one asynchronous event, above `hard` the connection is broken.
  * DAT_WATERMARK_INFINITE: no limit.
  *
- * Not served: a provider of Rearm returns DAT_NOT_IMPLEMENTED.
- *
  *	DAT_SUCCESS				they are set
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
  *	DAT_INVALID_PARAMETER/ARG2, ARG3	a negative watermark
- *	DAT_NOT_IMPLEMENTED			srq_watermarks_supported is 0
+ *	DAT_MODEL_NOT_SUPPORTED			a limit other than DAT_WATERMARK_INFINITE: no device
+ *						counts the buffers of one endpoint
  *
  * Threads: any.  From: DAT 2.0.
  */

@@ -38,6 +38,7 @@ extern "C" {
  *						is DAT_RESOURCE_TEVD
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory, or no completion queue; the subtype is
  *						DAT_RESOURCE_MEMORY
+ *	DAT_INSUFFICIENT_RESOURCES		no descriptor: without a subtype
  *
  * Threads: any.  From: DAT 2.0.
  */

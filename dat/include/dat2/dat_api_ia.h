@@ -17,9 +17,9 @@
  *	  required kind (IA, EP, EVD_REQUEST for an EVD, CNO, PZ, LMR, RMR, PSP, RSP, CSP, CR, SRQ).
  *	  With a provider of Rearm so does a handle that was freed or that has the wrong kind.
  *	- DAT_NOT_IMPLEMENTED: the provider does not have the call.  Some providers return
- *	  DAT_MODEL_NOT_SUPPORTED.  No provider of Rearm has the calls that are marked "Not served";
- *	  their description is that of DAT, for programs that use another provider.  The attributes
- *	  show what a provider supports (dat_ia_query()).
+ *	  DAT_MODEL_NOT_SUPPORTED.  A provider of Rearm has every call; it returns
+ *	  DAT_MODEL_NOT_SUPPORTED where the device cannot do it.  The attributes show what a
+ *	  provider supports (dat_ia_query()).
  *	- DAT_INTERNAL_ERROR: the provider failed in a way that no other code describes.
  *	- If a call fails, it does not change its output, unless its description states otherwise.
  *
@@ -68,8 +68,12 @@ extern "C" {
  *	DAT_PROVIDER_NOT_FOUND/NAME_NOT_REGISTERED
  *						no provider for name, version and thread safety, or
  *						its library does not load (a message has the reason)
+ *	DAT_INVALID_ADDRESS/UNSUPPORTED		the provider's parameters name no address of this host,
+ *						or no RDMA device has the address
+ *	DAT_PRIVILEGES_VIOLATION		this user may not use the device
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory, or 65,535 IAs are open
  *	DAT_INSUFFICIENT_RESOURCES/DEVICE	the device has not enough resources
+ *	DAT_INSUFFICIENT_RESOURCES		no descriptor: any call can return it without a subtype
  *
  * Threads: any.  From: DAT 2.0; the choice of thread safety and the limit are Rearm.
  */

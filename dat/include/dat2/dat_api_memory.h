@@ -53,9 +53,11 @@ DAT_RETURN DAT_API dat_pz_free(DAT_PZ_HANDLE pz);
  * Registers memory with the device.
  *
  * `type` selects the member of `region`.  VIRTUAL: `length` bytes at for_va.  LMR: another handle
- * for the memory of for_lmr_handle.  SHARED_VIRTUAL: memory that processes share under one cookie.
- * With DAT_VA_TYPE_ZB the addresses in segments start at zero, if zb_supported is true.  The
- * registered region contains the memory, and may be larger: it starts at `*registered_address`.
+ * for the memory of for_lmr_handle, whatever `length` is.  SHARED_VIRTUAL: `length` bytes at
+ * virtual_address of for_shared_memory, which processes share under one identifier; the call copies
+ * the identifier.  With DAT_VA_TYPE_ZB the addresses in segments start at zero, if zb_supported is
+ * true.  The registered region contains the memory, and may be larger: it starts at
+ * `*registered_address`, which is 0 for a zero-based region.
  * Local segments use `*lmr_context`; the other side uses `*rmr_context`.  Each of the last four
  * pointers may be NULL.  The memory must stay mapped until dat_lmr_free().
  *
@@ -64,18 +66,18 @@ DAT_RETURN DAT_API dat_pz_free(DAT_PZ_HANDLE pz);
  *	DAT_INVALID_HANDLE/LMR			for_lmr_handle is not a local region
  *	DAT_INVALID_PARAMETER/ARG2		unknown type
  *	DAT_INVALID_PARAMETER/ARG3		the memory is not mapped, or does not allow the
- *						access
+ *						access; no shared_memory_id
  *	DAT_INVALID_PARAMETER/ARG4		length is 0 or more than the device has
  *	DAT_INVALID_PARAMETER/ARG6		unknown privileges
  *	DAT_INVALID_PARAMETER/ARG7		unknown type of address
  *	DAT_INVALID_PARAMETER/ARG8		lmr is NULL
  *	DAT_PRIVILEGES_VIOLATION		the process may not register memory
- *	DAT_INSUFFICIENT_RESOURCES		no memory, or no more regions: MEMORY or
- *						MEMORY_REGION
- *	DAT_NOT_IMPLEMENTED			the type is not in lmr_mem_types_supported
- *						(SHARED_VIRTUAL with a provider of Rearm)
- *	DAT_MODEL_NOT_SUPPORTED			zero-based addresses, and zb_supported is false
- *						(as with a provider of Rearm)
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY_REGION  the process may not lock so much memory, or the
+ *						device has no more regions
+ *	DAT_MODEL_NOT_SUPPORTED			zero-based addresses, and zb_supported is false, or the
+ *						device has them for memory that begins with a page
+ *						only
  *
  * Threads: any.  From: DAT 2.0.
  */
@@ -87,7 +89,8 @@ DAT_RETURN DAT_API dat_lmr_create(DAT_IA_HANDLE ia, DAT_MEM_TYPE type,
 			    DAT_VADDR *registered_address);
 
 /*
- * Returns the parameters of a local region.
+ * Returns the parameters of a local region.  The identifier of shared memory that region_desc leads
+ * to is the provider's copy; it is valid until dat_lmr_free().
  *
  *	DAT_SUCCESS				the requested members are filled in
  *	DAT_INVALID_HANDLE/LMR			lmr is not a local region
@@ -131,22 +134,25 @@ DAT_RETURN DAT_API dat_lmr_sync_rdma_write(DAT_IA_HANDLE ia, const DAT_LMR_TRIPL
  *
  *	DAT_SUCCESS				the region is freed
  *	DAT_INVALID_HANDLE/LMR			lmr is not a local region
- *	DAT_INVALID_STATE/LMR_IN_USE		a remote region is bound to it
+ *	DAT_INVALID_STATE/LMR_IN_USE		a remote region is bound to it; or a request that
+ *						binds one to it, or away from it, was not
+ *						executed yet, or its completion not polled
  *
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_lmr_free(DAT_LMR_HANDLE lmr);
 
 /*
- * Creates a remote region that is not bound to memory.
- *
- * Not served: a provider of Rearm returns DAT_NOT_IMPLEMENTED.
+ * Creates a remote region that is not bound to memory.  It can be used through every endpoint of
+ * the protection zone; on a device that has only memory windows of type 2, through the endpoint that
+ * it is bound on (rmr_scope of dat_rmr_query()).
  *
  *	DAT_SUCCESS				*rmr is the new region
  *	DAT_INVALID_HANDLE/PZ			pz is not a protection zone
  *	DAT_INVALID_PARAMETER/ARG2		rmr is NULL
- *	DAT_INSUFFICIENT_RESOURCES		no memory, or no more regions: MEMORY or
- *						MEMORY_REGION
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY_REGION  the process may not lock so much memory, or the
+ *						device has no more regions
  *	DAT_MODEL_NOT_SUPPORTED			the device has no memory windows
  *
  * Threads: any.  From: DAT 2.0.
@@ -154,13 +160,12 @@ DAT_RETURN DAT_API dat_lmr_free(DAT_LMR_HANDLE lmr);
 DAT_RETURN DAT_API dat_rmr_create(DAT_PZ_HANDLE pz, DAT_RMR_HANDLE *rmr);
 
 /*
- * As dat_rmr_create(), for use with one endpoint only.  Not in Debian's libdat2.
- *
- * Not served: a provider of Rearm returns DAT_NOT_IMPLEMENTED.
+ * As dat_rmr_create(), for use with the endpoint that it is bound on only; the other end can
+ * invalidate it.  On a device without memory windows of type 2 it is as dat_rmr_create() makes it.
+ * Not in Debian's libdat2.
  *
  *	DAT_SUCCESS				*rmr is the new region
  *	DAT_INVALID_HANDLE/PZ			pz is not a protection zone
- *	DAT_MODEL_NOT_SUPPORTED			the provider has no such regions
  *	otherwise				as dat_rmr_create()
  *
  * Threads: any.  From: headers; DAT 2.0.
@@ -169,8 +174,6 @@ DAT_RETURN DAT_API dat_rmr_create_for_ep(DAT_PZ_HANDLE pz, DAT_RMR_HANDLE *rmr);
 
 /*
  * Returns the parameters of a remote region.
- *
- * Not served: a provider of Rearm has no such handle and returns DAT_INVALID_HANDLE/RMR.
  *
  *	DAT_SUCCESS				the requested members are filled in
  *	DAT_INVALID_HANDLE/RMR			rmr is not a remote region
@@ -185,10 +188,16 @@ DAT_RETURN DAT_API dat_rmr_query(DAT_RMR_HANDLE rmr, DAT_RMR_PARAM_MASK mask,
 /*
  * Binds a remote region to part of a local region, which gives the other side access until it is
  * bound again.  The bind is a request of the endpoint: it completes with an RMR_BIND_COMPLETION
- * event on the request EVD, and later requests wait for it.  A length of 0 unbinds.  The other
- * side may use `*context` when the bind has completed.
+ * event on the request EVD, which must have DAT_EVD_RMR_BIND_FLAG, and later requests wait for it.
+ * A length of 0 unbinds; `lmr` and `context` are then not used.  With DAT_VA_TYPE_ZB the addresses
+ * that the other side uses start at zero.  The other side may use `*context`
+ * when the bind has completed.  A bind that fails breaks the connection, and one that is flushed
+ * leaves the region unbound, or as it was if the endpoint was disconnected before.
  *
- * Not served: a provider of Rearm has no such handle and returns DAT_INVALID_HANDLE/RMR.
+ * With the endpoint of the last bind, the old range stays accessible until the new bind is executed.
+ * With another endpoint, a region for one endpoint loses it at once.  The other end must not
+ * invalidate the region while it is bound again.  To unbind a region that is not bound has no
+ * effect, and may complete before earlier requests.
  *
  *	DAT_SUCCESS				it is posted
  *	DAT_INVALID_HANDLE/RMR			rmr is not a remote region
@@ -198,7 +207,15 @@ DAT_RETURN DAT_API dat_rmr_query(DAT_RMR_HANDLE rmr, DAT_RMR_PARAM_MASK mask,
  *	DAT_INVALID_PARAMETER/ARG9		context is NULL
  *	DAT_PRIVILEGES_VIOLATION		lmr does not allow the privileges
  *	DAT_PROTECTION_VIOLATION		the three are not in one zone
- *	DAT_INSUFFICIENT_RESOURCES/MEMORY	the queue of the endpoint is full
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY	the queue of the endpoint is full; a region for
+ *						one endpoint that is bound needs two places, of
+ *						which the endpoint has one spare
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY_REGION  no window for another endpoint
+ *	DAT_INVALID_STATE			the last bind, through another endpoint, has not
+ *						completed
+ *	DAT_MODEL_NOT_SUPPORTED			va_type is DAT_VA_TYPE_ZB, and rmr is of a zone or
+ *						zb_supported is false
+ *	DAT_INVALID_STATE/EP_EVD_REQUEST	the request EVD does not take bind completions
  *	DAT_INVALID_STATE/state			ep is not connected
  *
  * Threads: any.  From: DAT 2.0.
@@ -211,10 +228,9 @@ DAT_RETURN DAT_API dat_rmr_bind(DAT_RMR_HANDLE rmr, DAT_LMR_HANDLE lmr,
 /*
  * Frees a remote region and unbinds it.
  *
- * Not served: a provider of Rearm has no such handle and returns DAT_INVALID_HANDLE/RMR.
- *
  *	DAT_SUCCESS				the region is freed
  *	DAT_INVALID_HANDLE/RMR			rmr is not a remote region
+ *	DAT_INVALID_STATE			a bind of it has not completed
  *
  * Threads: any.  From: DAT 2.0.
  */

@@ -209,7 +209,7 @@ DAT_RETURN DAT_API dat_cr_query(DAT_CR_HANDLE cr, DAT_CR_PARAM_MASK mask, DAT_CR
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep, DAT_COUNT size,
-			    const DAT_PVOID data);
+			    const DAT_CONST_PVOID data);
 
 /*
  * Rejects a request: the other side gets PEER_REJECTED with the private data.  An endpoint that
@@ -222,17 +222,18 @@ DAT_RETURN DAT_API dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep, DAT_COUNT s
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_cr_reject(DAT_CR_HANDLE cr, DAT_COUNT size, const DAT_PVOID data);
+DAT_RETURN DAT_API dat_cr_reject(DAT_CR_HANDLE cr, DAT_COUNT size, const DAT_CONST_PVOID data);
 
 /*
- * Passes a request to another connection qualifier of the host.
- *
- * Not served: a provider of Rearm returns DAT_NOT_IMPLEMENTED.
+ * Passes a request to another service point of the same IA, where it arrives anew: with a new
+ * handle and, if the service point has one for it, an endpoint.  The endpoint that the provider
+ * created for `cr` is freed.  If the EVD of that service point is full, the request is refused.
  *
  *	DAT_SUCCESS				cr is not valid any more
  *	DAT_INVALID_HANDLE/CR			cr is no request, or was answered
- *	DAT_CONN_QUAL_UNAVAILABLE		no service point listens there
- *	DAT_NOT_IMPLEMENTED			the provider cannot
+ *	DAT_CONN_QUAL_UNAVAILABLE		no service point of the IA listens there, or it has
+ *						no endpoint for a further request
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory: cr stays valid
  *
  * Threads: any.  From: DAT 2.0.
  */

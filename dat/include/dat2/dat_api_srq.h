@@ -2,7 +2,17 @@
 /*
  * dat_api_srq.h -- shared receive queues: receive buffers for many endpoints
  *
- * No provider of Rearm has any: srq_supported is false and max_srqs 0.
+ * An endpoint that dat_ep_create_with_srq() created receives into these buffers.  The buffers are
+ * taken in the order in which messages arrive at any of the endpoints, not in the order of posting
+ * at one of them.  A buffer that no message took stays posted when an endpoint disconnects.  The
+ * provider's srq_supported says whether the device has shared receive queues.
+ *
+ * When an endpoint is freed or reset, the events of its receives that are queued are removed, and
+ * these buffers are posted no longer.  A program that must know which ones dequeues them first: none
+ * comes after DISCONNECTED if both come to one EVD.
+ *
+ * When the connection of such an endpoint has ended, there is one DAT_ASYNC_ERROR_EP_BROKEN with the
+ * endpoint: it takes no further buffer.
  *
  * dat_api_ia.h explains how the calls are described.
  */
@@ -16,9 +26,8 @@ extern "C" {
 #endif
 
 /*
- * Creates a shared receive queue.  Its depth may be more than requested.
- *
- * Not served: a provider of Rearm returns DAT_NOT_IMPLEMENTED.
+ * Creates a shared receive queue.  Its depth may be more than requested.  The low watermark counts
+ * from the moment when so many buffers are posted: see dat_srq_set_lw().
  *
  *	DAT_SUCCESS				*srq is the new queue
  *	DAT_INVALID_HANDLE/IA, PZ		ia or pz is not valid
@@ -33,10 +42,9 @@ DAT_RETURN DAT_API dat_srq_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_SRQ_AT
 			    DAT_SRQ_HANDLE *srq);
 
 /*
- * Returns the parameters of a shared receive queue.  A count is DAT_VALUE_UNKNOWN if the device
- * does not report it.
- *
- * Not served: a provider of Rearm has no such handle and returns DAT_INVALID_HANDLE/SRQ.
+ * Returns the parameters of a shared receive queue.  available_dto_count: buffers whose completion
+ * was not yet taken from the device.  outstanding_dto_count: those, and the buffers whose completion
+ * event was not yet dequeued; so many are not available for dat_srq_post_recv().
  *
  *	DAT_SUCCESS				the requested members are filled in
  *	DAT_INVALID_HANDLE/SRQ			srq is not a shared receive queue
@@ -52,13 +60,12 @@ DAT_RETURN DAT_API dat_srq_query(DAT_SRQ_HANDLE srq, DAT_SRQ_PARAM_MASK mask,
  * Posts a receive buffer of `segments` pieces for one message to any endpoint of the queue.  The
  * completion comes on the receive EVD of the endpoint that got the message.
  *
- * Not served: a provider of Rearm has no such handle and returns DAT_INVALID_HANDLE/SRQ.
- *
  *	DAT_SUCCESS				it is posted
  *	DAT_INVALID_HANDLE/SRQ			srq is not a shared receive queue
  *	DAT_INVALID_PARAMETER/ARG2		segments is negative or more than the queue has
  *	DAT_INVALID_PARAMETER/ARG3		iov is NULL with segments
- *	DAT_INSUFFICIENT_RESOURCES/MEMORY	the queue is full
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY	as many buffers are outstanding as the queue has;
+ *						dequeue events
  *	DAT_INVALID_STATE/SRQ_ERROR		the queue is in error
  *
  * Threads: any.  From: DAT 2.0.
@@ -69,29 +76,27 @@ DAT_RETURN DAT_API dat_srq_post_recv(DAT_SRQ_HANDLE srq, DAT_COUNT segments, DAT
 /*
  * Changes how many buffers the queue can have outstanding.
  *
- * Not served: a provider of Rearm makes no such handle and returns DAT_INVALID_HANDLE/SRQ.
- *
  *	DAT_SUCCESS				the queue holds at least as many
  *	DAT_INVALID_HANDLE/SRQ			srq is not a shared receive queue
  *	DAT_INVALID_PARAMETER/ARG2		not positive, or more than the device has
- *	DAT_INVALID_STATE			more buffers are outstanding
- *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory: nothing has changed
+ *	DAT_INVALID_STATE			more buffers are outstanding, or the low watermark
+ *						is higher
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY, SRQ	no memory: nothing has changed
+ *	DAT_MODEL_NOT_SUPPORTED			the device cannot lengthen a queue
  *
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_srq_resize(DAT_SRQ_HANDLE srq, DAT_COUNT max_recv_dtos);
 
 /*
- * Sets the low watermark.  When fewer buffers are left, there is one asynchronous event with the
- * reason DAT_SRQ_LOW_WATERMARK_EVENT; then the watermark must be set again.  DAT_SRQ_LW_DEFAULT:
- * no event.
- *
- * Not served: a provider of Rearm has no such handle and returns DAT_INVALID_HANDLE/SRQ.
+ * Sets the low watermark.  When fewer buffers are left, there is one DAT_ASYNC_ERROR_EP_BROKEN
+ * with the queue and the reason DAT_SRQ_LOW_WATERMARK_EVENT; then the watermark must be set again.
+ * DAT_SRQ_LW_DEFAULT: no event.  An event that is not dequeued yet is replaced by the next.
  *
  *	DAT_SUCCESS				it is set
  *	DAT_INVALID_HANDLE/SRQ			srq is not a shared receive queue
  *	DAT_INVALID_PARAMETER/ARG2		negative, or more than the depth
- *	DAT_NOT_IMPLEMENTED			srq_watermarks_supported is 0
+ *	DAT_MODEL_NOT_SUPPORTED			the device has no watermark
  *
  * Threads: any.  From: DAT 2.0.
  */
@@ -99,8 +104,6 @@ DAT_RETURN DAT_API dat_srq_set_lw(DAT_SRQ_HANDLE srq, DAT_COUNT low_watermark);
 
 /*
  * Frees a shared receive queue.  Posted buffers belong to the consumer again.
- *
- * Not served: a provider of Rearm has no such handle and returns DAT_INVALID_HANDLE/SRQ.
  *
  *	DAT_SUCCESS				the queue is freed
  *	DAT_INVALID_HANDLE/SRQ			srq is not a shared receive queue

@@ -8,8 +8,7 @@
  * Numbers, layouts and names are those of version 209 of the OpenFabrics header.  A provider
  * answers an operation it has not with DAT_NOT_IMPLEMENTED or DAT_MODEL_NOT_SUPPORTED.
  *
- * Not served: a provider of Rearm has none of these operations and answers DAT_NOT_IMPLEMENTED.
- * Its extension_supported is DAT_EXTENSION_REARM (dat_upcall.h), not DAT_EXTENSION_IB.
+ * A provider of Rearm has all of them but the collectives, which return DAT_MODEL_NOT_SUPPORTED.
  */
 #ifndef _DAT_IB_EXTENSIONS_H_
 #define _DAT_IB_EXTENSIONS_H_
@@ -438,9 +437,48 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
  *					the device's byte order
  *	rdma_write_immed		an RDMA write that takes a receive of the other side, whose
  *					completion has idata
- *	send_ud				a datagram to an address handle
- *	query_counters			copies one counter, or all; may set them to 0
- *	print_counters			the same, to standard output
+ *	send_ud				a datagram to an address handle of the endpoint
+ *	ud_ah_free			frees an address handle
+ *	ud_cm_free			releases what the connection manager needed to get one
+ *	query_counters			copies a counter of an IA, EP or EVD, `which`, to out[which], or
+ *					with DCNT_..._ALL_COUNTERS every one; `out` has room for all of
+ *					them.  With `reset` those that were copied count from 0 again
+ *	print_counters			the same, to standard output, one line for each
+ *	start_counter, stop_counter	those of an IA that belong to a group
+ *
+ * An endpoint whose attribute service_type is DAT_IB_SERVICE_TYPE_UD sends datagrams, of at most one
+ * packet (max_message_size).  It gets address handles of others by dat_ep_connect(), any number of
+ * times, and by accepting their requests; it is UNCONNECTED before the first, CONNECTED afterwards.
+ * Events, on the EVDs that connected endpoints use, with their private data:
+ *
+ *	UD_CONNECTION_REQUEST		as CONNECTION_REQUEST; only a datagram endpoint can accept it
+ *	UD_CONNECTION_ESTABLISHED	type UD_REMOTE_AH after a connect, UD_PASSIVE_REMOTE_AH after
+ *					an accept; remote_ah is an address handle, context is for
+ *					ud_cm_free
+ *	UD_CONNECTION_REJECT, _ERROR	after a connect: its consumer rejected it; any other failure
+ *
+ * Datagrams may come before the event, and may be lost.  The first 40 bytes of a receive are not
+ * the sender's; transfered_length counts them.  Completions are DAT_IB_DTO_EVENTs.  An address
+ * handle is of use to its endpoint only; those that are left are freed with the endpoint, or when
+ * it is reset, and with them the private data of their events.  Rearm has nothing to release by
+ * ud_cm_free.  A service point of the consumer's endpoints takes requests from the first datagram
+ * endpoint of its adapter on; if another program has the port in the port space of datagrams, then
+ * dat_psp_create() returns DAT_CONN_QUAL_IN_USE.
+ *
+ *	DAT_INVALID_PARAMETER/ARG5	send_ud: not an address handle of the endpoint; /ARG3: ah_free
+ *	DAT_INVALID_STATE		the endpoint has no address yet
+ *	DAT_LENGTH_ERROR		longer than a packet
+ *	DAT_MODEL_NOT_SUPPORTED		the endpoint is none for datagrams; any other post on one that is
+ *
+ * The counters of Rearm always run, so starting or stopping DCNT_IA_CM changes nothing.  It does not
+ * read those of the link and of the device, DCNT_IA_LNK_... and DCNT_IA_DIAG_...: they stay 0, and
+ * starting them returns DAT_MODEL_NOT_SUPPORTED.  What only the connection manager of the host
+ * knows stays 0, too: repeated messages.  Posts are counted when the device has taken them, with
+ * the bytes of their segments; receives when their events are taken.
+ *
+ *	DAT_INVALID_HANDLE		not an IA, EP or EVD; /IA with start and stop
+ *	DAT_INVALID_PARAMETER/ARG3	no such counter of the object, no such group
+ *	DAT_INVALID_PARAMETER/ARG4	out is NULL
  *
  * Threads: any.  From: headers.
  */
@@ -490,7 +528,7 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
 /* Attributes of an IA by name: opens it (no asynchronous EVD) and closes it again. */
 #define dat_ib_open_query(name, ia, ia_mask, ia_attr, provider_mask, provider_attr) \
 	dat_extension_op((DAT_HANDLE)(DAT_HANDLE_NULL), (DAT_IB_OP)DAT_IB_OPEN_QUERY_OP, \
-		(const DAT_NAME_PTR)(name), (DAT_HANDLE *)(ia), (DAT_IA_ATTR_MASK)(ia_mask), \
+		(DAT_NAME_PTR)(name), (DAT_HANDLE *)(ia), (DAT_IA_ATTR_MASK)(ia_mask), \
 		(DAT_IA_ATTR *)(ia_attr), (DAT_PROVIDER_ATTR_MASK)(provider_mask), \
 		(DAT_PROVIDER_ATTR *)(provider_attr))
 

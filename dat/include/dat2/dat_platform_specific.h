@@ -25,6 +25,15 @@ typedef u_int32_t DAT_UINT32;
 typedef u_int64_t DAT_UINT64;
 typedef unsigned long long DAT_UVERYLONG; /* the widest unsigned integer */
 typedef void *DAT_PVOID;
+/*
+ * Memory that a call only reads.  C++ does not convert constant memory to DAT_PVOID; in C the
+ * functions have the type of DAT 2.0.
+ */
+#ifdef __cplusplus
+typedef const void *DAT_CONST_PVOID;
+#else
+typedef void *DAT_CONST_PVOID;
+#endif
 typedef int DAT_COUNT;				/* a number of things; never a size in bytes */
 typedef DAT_UINT64 DAT_PADDR;			/* a physical address */
 

@@ -126,10 +126,8 @@ DAT_RETURN DAT_API dat_registry_providers_related(const DAT_NAME_PTR a, const DA
 			    DAT_HA_RELATIONSHIP *answer);
 
 /*
- * Asks the provider of an open IA whether another name leads to the same adapter.  Not in Debian's
- * libdat2.
- *
- * Not served: a provider of Rearm returns DAT_NOT_IMPLEMENTED.
+ * Asks the provider of an open IA whether the adapter of another name can take over its connections.
+ * Not in Debian's libdat2.  A provider of Rearm answers DAT_FALSE: its connections have one path.
  *
  *	DAT_SUCCESS				*answer is set
  *	DAT_INVALID_HANDLE/IA			ia is not an open IA
