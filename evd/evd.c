@@ -283,3 +283,15 @@ evd_query_counters(struct evd_ref ref, struct dat_rearm_evd_counters *counters)
 	evd_unlock(evd);
 	return 0;
 }
+
+int
+evd_query_calls(struct evd_ref ref, struct evd_calls *calls)
+{
+	struct evd *evd = evd_enter(ref);
+
+	if (!evd)
+		return -ENODEV;
+	*calls = evd->calls;
+	evd_unlock(evd);
+	return 0;
+}

@@ -234,6 +234,12 @@ enum evd_stream {
 int evd_post(struct evd_ref ref, enum evd_stream stream, const DAT_EVENT *event) NO_CORE_LOCK;
 
 /*
+ * Makes room for n posted events above the length of the queue, or gives such room back (n < 0).
+ * -ENOMEM, -ENODEV.
+ */
+int evd_reserve(struct evd_ref ref, int n) NO_CORE_LOCK;
+
+/*
  * The place of an event in the order of its endpoint.  Events of other endpoints, and events that
  * belong to no endpoint, are not affected.
  *
@@ -328,6 +334,12 @@ evd_hold_is_active(const struct evd_hold *hold)
 	return hold->active;
 }
 
+/*
+ * Makes the hold long enough for `capacity` completions; what it holds keeps its order.  The caller
+ * makes no other call of this function for the hold meanwhile.  -ENOMEM, -ENODEV.
+ */
+int evd_hold_reserve(struct evd_ref ref, struct evd_hold *hold, unsigned int capacity) NO_CORE_LOCK;
+
 /* ---- output ---- */
 
 /*
@@ -403,6 +415,18 @@ struct evd_status {
 int evd_query(struct evd_ref ref, struct evd_status *status) NO_CORE_LOCK;
 int evd_query_counters(struct evd_ref ref, struct dat_rearm_evd_counters *counters) NO_CORE_LOCK;
 
+/* What callers of evd_wait() and evd_dequeue() did; counts since the EVD was created. */
+struct evd_calls {
+	uint64_t waits;
+	uint64_t sleeps;    /* of threads in evd_wait() */
+	uint64_t wait_arms; /* notifications that were requested of the device meanwhile */
+	uint64_t dequeues;
+	uint64_t dequeued;	     /* that returned an event */
+	uint64_t polls, polls_found; /* of the device, by any call; those with completions */
+	uint64_t dequeue_polls, dequeue_polls_found; /* the same, by evd_dequeue() */
+};
+int evd_query_calls(struct evd_ref ref, struct evd_calls *calls) NO_CORE_LOCK;
+
 /* ---- the object: its owner embeds it, only evd/ accesses its members ---- */
 
 #include "evd/queue.h"
@@ -457,6 +481,7 @@ struct evd {
 	struct loop_ticket channel; /* the private channel as a source of the loop */
 	bool channel_watched;	    /* by the loop, because the sink is an upcall policy or a CNO */
 	struct dat_rearm_evd_counters counters;
+	struct evd_calls calls;
 };
 
 /* A reference to the EVD in the slot, for an owner that prevents its destruction. */

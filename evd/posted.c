@@ -61,7 +61,10 @@ posted_put_free(struct evd_posted_queue *p, unsigned int link)
 int
 evd_posted_init(struct evd_posted_queue *p, unsigned int length)
 {
-	*p = (struct evd_posted_queue){ .entries = os_alloc(length, sizeof *p->entries) };
+	*p = (struct evd_posted_queue){
+		.entries = os_alloc(length, sizeof *p->entries),
+		.length = length,
+	};
 	if (!p->entries)
 		return -ENOMEM;
 	for (unsigned int link = length; link > 0; link--)

@@ -37,7 +37,8 @@ struct evd_posted_list {
 
 struct evd_posted_queue {
 	struct evd_posted *entries;
-	unsigned int free; /* first of the unused entries */
+	unsigned int length; /* number of entries */
+	unsigned int free;   /* first of the unused entries */
 	struct evd_posted_list open, closed;
 };
 

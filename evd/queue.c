@@ -34,6 +34,17 @@ evd_queue_init(struct evd_queue *q, unsigned int qlen, size_t raw_size)
 	return 0;
 }
 
+int
+evd_queue_reserve(struct evd_queue *q, unsigned int reserved)
+{
+	evd_posted_fini(&q->posted);
+	q->reserved = reserved;
+	if (evd_posted_init(&q->posted, q->qlen + reserved) == 0)
+		return 0;
+	evd_queue_fini(q);
+	return -ENOMEM;
+}
+
 void
 evd_queue_fini(struct evd_queue *q)
 {
@@ -221,6 +232,7 @@ evd_queue_move(struct evd_queue *to, struct evd_queue *from)
 	to->released = from->released;
 	to->released_count = from->released_count;
 	to->depth = from->depth;
+	to->reserved = from->reserved;
 	to->next_seq = from->next_seq;
 	to->polled = from->polled;
 	to->max_depth = from->max_depth;
@@ -266,6 +278,23 @@ static unsigned char *
 hold_at(const struct evd_hold *hold, unsigned int i)
 {
 	return hold->raw + (size_t)ring_wrap(hold->head + i, hold->capacity) * hold->raw_size;
+}
+
+void
+evd_hold_lengthen(struct evd_hold *hold, struct evd_hold *spare)
+{
+	const struct evd_hold old = *hold;
+
+	for (unsigned int i = 0; i < hold->count; i++) {
+		memcpy(hold_at(spare, i), hold_at(hold, i), hold->raw_size);
+		spare->seq[i] = hold->seq[ring_wrap(hold->head + i, hold->capacity)];
+	}
+	hold->capacity = spare->capacity;
+	hold->raw = spare->raw;
+	hold->seq = spare->seq;
+	hold->head = 0;
+	spare->raw = old.raw;
+	spare->seq = old.seq;
 }
 
 int

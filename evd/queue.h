@@ -45,7 +45,9 @@ struct evd_queue {
 	unsigned int ring_head, ring_count;
 	unsigned int unsignalled; /* number of unsignalled records in the ring */
 
-	struct evd_posted_queue posted; /* its length is the first length of the ring */
+	/* Its length is at least the first length of the ring and what is reserved above that. */
+	struct evd_posted_queue posted;
+	unsigned int reserved;
 
 	struct evd_hold *released;
 	unsigned int released_count;
@@ -56,6 +58,8 @@ struct evd_queue {
 enum evd_item { EVD_ITEM_NONE, EVD_ITEM_RAW, EVD_ITEM_RELEASED, EVD_ITEM_POSTED };
 
 int evd_queue_init(struct evd_queue *q, unsigned int qlen, size_t raw_size);
+/* Gives a new queue room for so many posted events above its length; on -ENOMEM it is gone. */
+int evd_queue_reserve(struct evd_queue *q, unsigned int reserved);
 void evd_queue_fini(struct evd_queue *q);
 
 /* All items, whether they count or not, except the contents of active holds. */
@@ -124,6 +128,10 @@ void evd_queue_polled(struct evd_queue *q, unsigned int n, bool device_empty);
  */
 DAT_EVENT *evd_queue_post(struct evd_queue *q, const struct evd_order *order);
 
+/*
+ * Makes a hold as long as `spare`, an empty one, in which it leaves its old memory.
+ */
+void evd_hold_lengthen(struct evd_hold *hold, struct evd_hold *spare);
 /* -ENOSPC when the hold is full. */
 int evd_queue_hold(struct evd_hold *hold, const void *record);
 /* Releases the hold: the completions in it get numbers. */

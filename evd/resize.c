@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* resize -- changes the length of the queue of an EVD, or of its ring only */
+/* resize -- changes the length of the queue of an EVD, or of its parts */
 #include "evd/trigger.h"
 
 #include <limits.h>
@@ -21,20 +21,24 @@ evd_check_length(struct evd *evd, unsigned int qlen) REQUIRES(core_locks.trigger
 	return evd_queue_load(&evd->queue) > qlen ? -EAGAIN : 0;
 }
 
-int
-evd_resize(struct evd_ref ref, unsigned int qlen)
+/* The length that the posted events need in a queue of this length. */
+static unsigned int
+evd_posts(const struct evd *evd, unsigned int qlen) REQUIRES(core_locks.trigger)
+{
+	return qlen + evd->queue.reserved;
+}
+
+/* One attempt; *reserved: what to allocate for the next one, if more was reserved meanwhile. */
+static int
+evd_try_resize(struct evd_ref ref, unsigned int qlen, size_t raw_size, unsigned int *reserved)
 {
 	struct evd_queue fresh, old;
-	size_t raw_size;
 	struct evd *evd;
 	int r;
 
-	evd = evd_enter(ref);
-	if (!evd)
-		return -ENODEV;
-	raw_size = evd->cfg.raw_size;
-	evd_unlock(evd);
 	r = evd_queue_init(&fresh, qlen, raw_size); /* without the lock, because it may take long */
+	if (r == 0 && *reserved)
+		r = evd_queue_reserve(&fresh, *reserved);
 	if (r)
 		return r;
 	old = fresh;
@@ -43,7 +47,8 @@ evd_resize(struct evd_ref ref, unsigned int qlen)
 		evd_queue_fini(&fresh);
 		return -ENODEV;
 	}
-	r = evd_check_length(evd, qlen);
+	r = fresh.posted.length < evd_posts(evd, qlen) ? -ERESTART : evd_check_length(evd, qlen);
+	*reserved = evd->queue.reserved;
 	if (r == 0) {
 		old = evd->queue;
 		evd_queue_move(&fresh, &old);
@@ -61,6 +66,101 @@ evd_resize(struct evd_ref ref, unsigned int qlen)
 	evd_unlock(evd);
 	evd_queue_fini(&old);
 	return r;
+}
+
+int
+evd_resize(struct evd_ref ref, unsigned int qlen)
+{
+	struct evd *evd = evd_enter(ref);
+	unsigned int reserved;
+	size_t raw_size;
+	int r;
+
+	if (!evd)
+		return -ENODEV;
+	raw_size = evd->cfg.raw_size;
+	reserved = evd->queue.reserved;
+	evd_unlock(evd);
+	do
+		r = evd_try_resize(ref, qlen, raw_size, &reserved);
+	while (r == -ERESTART);
+	return r;
+}
+
+/* Lengthens the array of posted events.  Not locked.  0, -ENOMEM or -ENODEV. */
+static int
+evd_lengthen_posted(struct evd_ref ref, unsigned int length)
+{
+	struct evd_posted_queue fresh, old;
+	struct evd *evd;
+	int r;
+
+	r = evd_posted_init(&fresh, length);
+	if (r)
+		return r;
+	evd = evd_enter(ref);
+	if (evd) {
+		if (evd->queue.posted.length < length) {
+			old = evd->queue.posted;
+			evd_posted_move(&fresh, &old);
+			evd->queue.posted = fresh;
+			fresh = old;
+		}
+		evd_unlock(evd);
+	}
+	evd_posted_fini(&fresh);
+	return evd ? 0 : -ENODEV;
+}
+
+int
+evd_reserve(struct evd_ref ref, int n)
+{
+	unsigned int need, length;
+	struct evd *evd;
+	int r = 0;
+
+	do {
+		evd = evd_enter(ref);
+		if (!evd)
+			return -ENODEV;
+		need = (unsigned int)((int)evd_posts(evd, (unsigned int)evd->cfg.qlen) + n);
+		length = evd->queue.posted.length;
+		if (need <= length)
+			evd->queue.reserved = (unsigned int)((int)evd->queue.reserved + n);
+		evd_unlock(evd);
+		if (need <= length)
+			return 0;
+		r = evd_lengthen_posted(ref, need > 2 * length ? need : 2 * length);
+	} while (r == 0);
+	return r;
+}
+
+int
+evd_hold_reserve(struct evd_ref ref, struct evd_hold *hold, unsigned int capacity)
+{
+	struct evd *evd = evd_enter(ref);
+	struct evd_hold spare;
+	size_t raw_size;
+	bool enough;
+	int r;
+
+	if (!evd)
+		return -ENODEV;
+	enough = hold->capacity >= capacity;
+	raw_size = hold->raw_size;
+	evd_unlock(evd);
+	if (enough)
+		return 0;
+	r = evd_hold_init(&spare, raw_size, capacity);
+	if (r)
+		return r;
+	evd = evd_enter(ref);
+	if (evd) {
+		evd_hold_lengthen(hold, &spare);
+		evd_unlock(evd);
+	}
+	evd_hold_fini(&spare);
+	return evd ? 0 : -ENODEV;
 }
 
 /* Not locked.  0, -ENOMEM or -ENODEV. */

@@ -121,6 +121,8 @@ evd_poll(struct evd *evd, unsigned int enough, unsigned int *added)
 			return 0;
 		}
 		n = ops->poll(evd->cfg.source, batch, (int)room).value;
+		evd->calls.polls++;
+		evd->calls.polls_found += n > 0;
 		if (n < 0) {
 			if (!evd->overflowed)
 				return n == EVD_DEVICE_LOST ? -EOVERFLOW : -EIO;

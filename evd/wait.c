@@ -9,10 +9,13 @@ evd_dequeue(struct evd_ref ref, DAT_EVENT *event)
 {
 	struct evd *evd = evd_enter(ref);
 	struct evd_effect effect = { 0 };
+	uint64_t polls, found;
 	int r = 0;
 
 	if (!evd)
 		return -ENODEV;
+	polls = evd->calls.polls;
+	found = evd->calls.polls_found;
 	if (evd->waiting) {
 		r = -EBUSY;
 	} else {
@@ -24,6 +27,10 @@ evd_dequeue(struct evd_ref ref, DAT_EVENT *event)
 		else if (r == 0)
 			r = -EAGAIN;
 	}
+	evd->calls.dequeues++;
+	evd->calls.dequeued += r == 0;
+	evd->calls.dequeue_polls += evd->calls.polls - polls;
+	evd->calls.dequeue_polls_found += evd->calls.polls_found - found;
 	evd_leave_with_effect(evd, &effect);
 	return r;
 }
@@ -40,6 +47,7 @@ evd_sleep(struct evd *evd, struct park *park, uint64_t deadline) REQUIRES(core_l
 	bool readable;
 	int r;
 
+	evd->calls.sleeps++;
 	evd->pins++;
 	evd_unlock(evd);
 	r = park_sleep(park, deadline, fd, &readable);
@@ -106,6 +114,7 @@ evd_check_wait(const struct evd *evd, int threshold) REQUIRES(core_locks.trigger
 static int
 evd_block(struct evd *evd, int threshold, uint64_t deadline) REQUIRES(core_locks.trigger)
 {
+	const uint64_t arms = evd->counters.arms;
 	struct park *park = park_self();
 	struct park_entry entry;
 	int r;
@@ -118,6 +127,7 @@ evd_block(struct evd *evd, int threshold, uint64_t deadline) REQUIRES(core_locks
 	evd_sink_settle(evd);
 	park_list_add(&evd->waiters, &entry, park);
 	r = evd_wait_locked(evd, park, deadline);
+	evd->calls.wait_arms += evd->counters.arms - arms;
 	park_list_remove(&evd->waiters, &entry);
 	evd->waiting = false;
 	return r;
@@ -137,6 +147,7 @@ evd_wait(struct evd_ref ref, DAT_TIMEOUT timeout, int threshold, DAT_EVENT *even
 	evd = evd_enter(ref);
 	if (!evd)
 		return -ENODEV;
+	evd->calls.waits++;
 	r = evd_check_wait(evd, threshold);
 	if (r)
 		goto out;
