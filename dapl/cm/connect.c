@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "dapl/api.h"
-#include "dapl/ep/ep.h"
+#include "dapl/ep/lookup.h"
+#include "dapl/ia/ia_count.h"
 #include "dapl/trace/err.h"
 
 #define RESOLVE_MS 4000
@@ -30,6 +31,7 @@ dapl_connect_param(const struct dapl_ep *ep, uint8_t remote_responder, uint8_t r
 		.flow_control = 1,
 		.retry_count = RETRY_COUNT,
 		.rnr_retry_count = RETRY_COUNT,
+		.srq = ep->parts.srq != NULL,
 	};
 }
 
@@ -79,6 +81,7 @@ void
 dapl_connect_route_resolved(struct dapl_ep *ep, struct dapl_conn *conn)
 {
 	struct rdma_conn_param param;
+	int failed;
 
 	if (!connect_step_enter(ep, conn))
 		return;
@@ -86,7 +89,10 @@ dapl_connect_route_resolved(struct dapl_ep *ep, struct dapl_conn *conn)
 	param.private_data = ep->hello;
 	param.private_data_len = ep->hello_size;
 	conn->id->qp = ep->qp;
-	connect_step_leave(ep, conn, rdma_connect(conn->id, &param));
+	failed = rdma_connect(conn->id, &param);
+	if (!failed)
+		dapl_ia_count(dapl_ia_of(&ep->obj), DCNT_IA_CM_REQ_TX);
+	connect_step_leave(ep, conn, failed);
 }
 
 void
@@ -115,6 +121,8 @@ struct target {
 static DAT_RETURN
 connect_may_connect(const struct dapl_ep *ep) REQUIRES(dapl_locks.object)
 {
+	if (dapl_ep_is_datagram(ep))
+		return dapl_lookup_may_start(ep);
 	if (!dapl_ep_allows(ep, DAPL_EP_CONNECT))
 		return dapl_ep_state_error(ep);
 	if (!ep->parts.connect || !ep->qp)
@@ -127,11 +135,13 @@ connect_begin(struct dapl_ep *ep, struct dapl_conn *conn, const struct target *t
     REQUIRES(dapl_locks.object) NO_CORE_LOCK
 {
 	dapl_ep_advance(ep, DAPL_EP_CONNECT);
+	dapl_counter_grow(&ep->counts.connects, 1);
 	ep->conn = conn;
 	ep->retries = 0;
 	ep->remote = to->address;
 	ep->remote_qual = to->qual;
 	dapl_address_set_port(&ep->remote, dapl_conn_qual_port(to->qual));
+	atomic_store_explicit(&ep->active, true, memory_order_release);
 	ep->hello_size = (uint8_t)to->size;
 	if (to->size)
 		memcpy(ep->hello, to->data, (size_t)to->size);
@@ -148,9 +158,25 @@ connect_begin(struct dapl_ep *ep, struct dapl_conn *conn, const struct target *t
 }
 
 static DAT_RETURN
+connect_look_up(struct dapl_ep *ep, const struct target *to) DAPL_NO_LOCK
+{
+	struct sockaddr_storage address = to->address;
+	const struct dapl_lookup_target target = {
+		.address = &address,
+		.timeout = to->timeout,
+		.size = to->size,
+		.data = to->data,
+	};
+
+	dapl_address_set_port(&address, dapl_conn_qual_port(to->qual));
+	return dapl_lookup_start(ep, &target);
+}
+
+static DAT_RETURN
 connect_to(DAT_EP_HANDLE handle, const struct target *to) DAPL_NO_LOCK
 {
 	struct dapl_conn *conn = NULL;
+	bool datagram;
 	DAT_RETURN ret;
 	struct dapl_ia *ia;
 	struct dapl_ep *ep;
@@ -161,11 +187,17 @@ connect_to(DAT_EP_HANDLE handle, const struct target *to) DAPL_NO_LOCK
 		return DAPL_EP_BAD_HANDLE;
 	ret = connect_may_connect(ep);
 	ia = dapl_ia_of(&ep->obj);
+	datagram = dapl_ep_is_datagram(ep);
 	if (ret == DAT_SUCCESS)
 		dapl_ep_get_pin(ep);
 	dapl_object_unlock(&ep->obj);
 	if (ret != DAT_SUCCESS)
 		return ret;
+	if (datagram) {
+		ret = connect_look_up(ep, to);
+		dapl_ep_put_pin(ep);
+		return ret;
+	}
 
 	r = dapl_conn_open(ia, &ep->obj, &conn);
 	if (r) {
@@ -284,6 +316,7 @@ dapl_ep_disconnect(DAT_EP_HANDLE handle, DAT_CLOSE_FLAGS flags)
 	const bool graceful = flags == DAT_CLOSE_GRACEFUL_FLAG;
 	struct dapl_ep *ep = dapl_object_lock_handle(handle, DAPL_KIND_EP);
 	const struct dapl_ep_answer *answer;
+	struct dapl_lookup *ended;
 	DAT_RETURN ret = DAT_SUCCESS;
 
 	if (!ep)
@@ -298,14 +331,17 @@ dapl_ep_disconnect(DAT_EP_HANDLE handle, DAT_CLOSE_FLAGS flags)
 		dapl_object_unlock(&ep->obj);
 		return ret;
 	}
+	dapl_counter_grow(&ep->counts.disconnects, 1);
+	ended = dapl_lookups_end(ep);
 	if (answer->next == DAT_EP_STATE_DISCONNECT_PENDING &&
 	    !dapl_wr_ring_idle(&ep->rings.requests)) {
 		/* The timer polls until the posted requests are complete. */
 		ep->state = answer->next;
 		loop_ready_later(dapl_ia_of(&ep->obj)->loops[0].loop, &ep->timer, 0);
 		dapl_object_unlock(&ep->obj);
-		return DAT_SUCCESS;
+	} else {
+		dapl_ep_settle(ep, DAPL_EP_DISCONNECTS, NULL, 0);
 	}
-	dapl_ep_settle(ep, DAPL_EP_DISCONNECTS, NULL, 0);
+	dapl_lookups_close(ended);
 	return DAT_SUCCESS;
 }

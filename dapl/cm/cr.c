@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "dapl/cm/sp.h"
-#include "dapl/ia/ia.h"
+#include "dapl/ia/ia_count.h"
 
 static void
 cr_prepare(void *slot)
@@ -17,9 +17,10 @@ static struct dapl_slab cr_slab = DAPL_SLAB_INITIALIZER(struct dapl_cr, cr_prepa
 /* ---- arrival, on the loop ---- */
 
 static void
-cr_refuse(struct rdma_cm_id *id)
+cr_refuse(struct dapl_ia *ia, struct rdma_cm_id *id)
 {
-	(void)rdma_reject(id, NULL, 0);
+	if (rdma_reject(id, NULL, 0) == 0)
+		dapl_ia_count(ia, DCNT_IA_CM_ERR_REJ_TX);
 	rdma_destroy_id(id);
 }
 
@@ -35,11 +36,13 @@ cr_create(
 	int r;
 
 	if (!cr) {
-		cr_refuse(request->id);
+		cr_refuse(ia, request->id);
 		return -ENOMEM;
 	}
 	cr->gone = false;
 	cr->own = request->own;
+	cr->datagram = request->datagram;
+	cr->card = request->card;
 	cr->responder = request->responder;
 	cr->initiator = request->initiator;
 	cr->size = request->size;
@@ -67,7 +70,44 @@ close_conn:
 	dapl_conn_close(cr->conn);
 	goto free_slot;
 refuse_id:
-	cr_refuse(request->id);
+	cr_refuse(ia, request->id);
+free_slot:
+	dapl_slab_free(&cr_slab, cr);
+	return r;
+}
+
+int
+dapl_cr_move(struct dapl_cr *from, struct dapl_conn *conn, DAT_EP_HANDLE own, DAT_CR_HANDLE *handle)
+{
+	struct dapl_ia *ia = dapl_ia_of(&from->obj);
+	struct dapl_cr *cr = dapl_slab_alloc(&cr_slab);
+	int r;
+
+	if (!cr)
+		return -ENOMEM;
+	cr->own = own;
+	cr->datagram = from->datagram;
+	cr->card = from->card;
+	cr->responder = from->responder;
+	cr->initiator = from->initiator;
+	cr->size = from->size;
+	memcpy(cr->data, from->data, sizeof cr->data);
+	cr->remote = from->remote;
+	cr->conn = conn;
+	r = dapl_object_create(&cr->obj, &ia->parent, &ia->provider->table);
+	if (r)
+		goto free_slot;
+	cr->self = *handle = cr->obj.handle;
+	/* Events of the id go to the old request or to the new one. */
+	dapl_object_lock(&from->obj);
+	cr->gone = from->gone;
+	atomic_store_explicit(&conn->owner, &cr->obj, memory_order_release);
+	dapl_object_unlock(&from->obj);
+	r = dapl_object_attach(&cr->obj);
+	if (!r)
+		return 0;
+	atomic_store_explicit(&conn->owner, &from->obj, memory_order_release);
+	dapl_object_free_unattached(&cr->obj);
 free_slot:
 	dapl_slab_free(&cr_slab, cr);
 	return r;
@@ -91,10 +131,9 @@ cr_report_refusals(struct dapl_ia *ia, DAT_EVD_HANDLE evd) DAPL_NO_LOCK
 	dapl_ia_report(ia, DAT_ASYNC_ERROR_EVD_OVERFLOW, evd, DAT_EVD_OVERFLOW_ERROR);
 }
 
-/* Queues the event of a new request, or refuses the request. */
-static bool
-cr_post_event(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
-    uint32_t generation, DAT_CR_HANDLE handle) DAPL_NO_LOCK
+bool
+dapl_cr_post_event(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
+    uint32_t generation, DAT_CR_HANDLE handle, bool datagram)
 {
 	DAT_EVENT event = {
 		.event_number = DAT_CONNECTION_REQUEST_EVENT,
@@ -107,6 +146,12 @@ cr_post_event(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *li
 	DAT_CR_ARRIVAL_EVENT_DATA *data = &event.event_data.cr_arrival_event_data;
 	DAT_EVD_HANDLE full = DAT_HANDLE_NULL;
 	int r = -ENODEV;
+
+	if (datagram) {
+		event.event_number = (DAT_EVENT_NUMBER)DAT_IB_UD_CONNECTION_REQUEST_EVENT;
+		((DAT_IB_EXTENSION_EVENT_DATA *)(void *)event.event_extension_data)->type =
+		    DAT_IB_UD_CONNECT_REQUEST;
+	}
 
 	/* The lock keeps the service point and its EVD while the event is queued. */
 	dapl_object_lock(&sp->obj);
@@ -125,6 +170,20 @@ cr_post_event(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *li
 	return r == 0;
 }
 
+/* A request of a datagram endpoint begins with a card; false if this one does not. */
+static bool
+cr_take_card(struct dapl_cr_request *request)
+{
+	const size_t size = sizeof request->card;
+
+	if (request->size < size)
+		return false;
+	memcpy(&request->card, request->data, size);
+	request->data = (const uint8_t *)request->data + size;
+	request->size = (uint8_t)(request->size - size);
+	return request->card.magic == htonl(DAPL_CARD_MAGIC);
+}
+
 static void
 cr_handle_arrival(struct dapl_ia *ia, struct dapl_conn *listener, uint32_t generation,
     const struct dapl_cr_request *request) DAPL_NO_LOCK
@@ -137,12 +196,19 @@ cr_handle_arrival(struct dapl_ia *ia, struct dapl_conn *listener, uint32_t gener
 	DAT_CR_HANDLE cr;
 	bool told;
 
-	if (!sp || dapl_sp_get_ep(ia, sp, listener, generation, from, &own.own)) {
-		cr_refuse(request->id);
+	if (own.datagram && (!cr_take_card(&own) || (sp && sp->brings_ep))) {
+		cr_refuse(ia, request->id);
 		return;
 	}
-	told = cr_create(ia, &own, &cr) == 0 && cr_post_event(ia, sp, listener, generation, cr);
-	if (!told && own.own)
+	if (!sp || dapl_sp_get_ep(ia, sp, listener, generation, from, &own.own)) {
+		cr_refuse(ia, request->id);
+		return;
+	}
+	told = cr_create(ia, &own, &cr) == 0 &&
+	       dapl_cr_post_event(ia, sp, listener, generation, cr, own.datagram);
+	if (told)
+		dapl_ia_count(ia, DCNT_IA_SP_CR);
+	else if (own.own)
 		dapl_sp_put_ep(sp, listener, generation, own.own);
 }
 
@@ -150,19 +216,24 @@ void
 dapl_cr_arrived(struct dapl_ia *ia, struct dapl_conn *listener, uint32_t generation,
     const struct dapl_cr_request *request)
 {
+	dapl_ia_count(ia, request->datagram ? DCNT_IA_CM_AH_REQ_RX : DCNT_IA_CM_REQ_RX);
 	dapl_parent_decide_begin(&ia->parent);
 	cr_handle_arrival(ia, listener, generation, request);
 	dapl_parent_decide_end(&ia->parent);
 }
 
-void
+bool
 dapl_cr_withdrawn(struct dapl_cr *cr, const struct dapl_conn *conn, uint32_t generation)
 {
+	bool closed, owner;
+
 	dapl_object_lock(&cr->obj);
-	if (atomic_load_explicit(&conn->owner, memory_order_relaxed) == &cr->obj &&
-	    dapl_conn_is(conn, generation))
+	closed = !dapl_conn_is(conn, generation);
+	owner = atomic_load_explicit(&conn->owner, memory_order_relaxed) == &cr->obj;
+	if (owner && !closed)
 		cr->gone = true;
 	dapl_object_unlock(&cr->obj);
+	return owner || closed;
 }
 
 /* ---- the answer ---- */

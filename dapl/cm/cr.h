@@ -6,7 +6,7 @@
 #define REARM_DAPL_CR_H
 
 #include "dapl/ep/conn.h"
-#include "dapl/ep/ep.h"
+#include "dapl/ep/lookup.h"
 
 struct dapl_cr {
 	struct dapl_object obj;
@@ -14,6 +14,8 @@ struct dapl_cr {
 	struct dapl_conn *conn; /* NULL: being answered; guarded by the object's lock */
 	bool gone;		/* the requester gave up; likewise */
 	DAT_EP_HANDLE own;	/* the endpoint that came with it, if any; constant while open */
+	bool datagram;		/* of a datagram endpoint; constant while open, as is its card */
+	struct dapl_card card;
 	struct sockaddr_storage remote;
 	uint8_t responder, initiator; /* RDMA reads the requester offers and wants */
 	DAT_COUNT size;
@@ -24,6 +26,8 @@ struct dapl_cr {
 struct dapl_cr_request {
 	struct rdma_cm_id *id;
 	DAT_EP_HANDLE own;
+	bool datagram;
+	struct dapl_card card;
 	uint8_t responder, initiator;
 	uint8_t size;
 	const void *data;
@@ -43,6 +47,8 @@ void dapl_cr_arrived(struct dapl_ia *ia, struct dapl_conn *listener, uint32_t ge
  */
 #define DAPL_CR_REJECT_VERSION 0x02000200u
 #define DAPL_CR_REJECT_MAJOR_SHIFT 24
+#define DAPL_CR_REJECT_PADDED 148     /* the length of every rejection on InfiniBand and RoCE */
+#define DAPL_CR_REJECT_BY_CONSUMER 28 /* the reason on InfiniBand and RoCE */
 
 /*
  * Takes the connection out of the CR, so that only this caller can answer the request; until it is
@@ -54,8 +60,26 @@ struct dapl_cr *dapl_cr_detach_conn(
 void dapl_cr_attach_conn(struct dapl_cr *cr, struct dapl_conn *conn) DAPL_NO_LOCK;
 void dapl_cr_free_detached(struct dapl_cr *cr) DAPL_NO_LOCK;
 
-/* The requester withdrew the request before it was answered. */
-void dapl_cr_withdrawn(
+/*
+ * A new CR for the same request, whose connection was detached from `from`.  On success the new CR
+ * has the connection, and may be freed at once, because its adapter may be closing.  0 or -errno.
+ */
+int dapl_cr_move(struct dapl_cr *from, struct dapl_conn *conn, DAT_EP_HANDLE own,
+    DAT_CR_HANDLE *handle) DAPL_NO_LOCK;
+
+struct dapl_sp;
+/*
+ * Queues the event of a new request at the EVD of a service point, if it still listens with that
+ * listener.  Otherwise, or if the EVD is full, refuses the request and returns false.
+ */
+bool dapl_cr_post_event(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
+    uint32_t generation, DAT_CR_HANDLE handle, bool datagram) DAPL_NO_LOCK;
+
+/*
+ * The requester withdrew the request before it was answered.  False: the conn has another owner by
+ * now.
+ */
+bool dapl_cr_withdrawn(
     struct dapl_cr *cr, const struct dapl_conn *conn, uint32_t generation) DAPL_NO_OBJECT_LOCK;
 
 #endif

@@ -5,7 +5,7 @@
 #include "dapl/api.h"
 #include "dapl/cm/connect.h"
 #include "dapl/cm/cr.h"
-#include "dapl/ia/ia.h"
+#include "dapl/ia/ia_count.h"
 #include "dapl/trace/err.h"
 
 #define BAD_CR DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CR)
@@ -36,6 +36,10 @@ cr_may_accept(const struct dapl_ep *ep, const struct dapl_cr *cr) REQUIRES(dapl_
 {
 	if (dapl_ia_of(&ep->obj) != dapl_ia_of(&cr->obj))
 		return DAPL_EP_BAD_HANDLE;
+	if (cr->datagram != dapl_ep_is_datagram(ep))
+		return DAPL_EP_BAD_HANDLE;
+	if (cr->datagram)
+		return dapl_lookup_may_start(ep);
 	if (!dapl_ep_allows(ep, cr->own ? DAPL_EP_ACCEPT_OWN : DAPL_EP_ACCEPT))
 		return dapl_ep_state_error(ep);
 	if (!ep->parts.connect || !ep->qp)
@@ -57,12 +61,56 @@ cr_hand_over(struct dapl_cr *cr, struct dapl_conn *conn, struct dapl_ep *ep)
 	dapl_ia_cm_unlock(dapl_ia_of(&ep->obj));
 	dapl_ep_advance(ep, cr->own ? DAPL_EP_ACCEPT_OWN : DAPL_EP_ACCEPT);
 	ep->conn = conn;
+	atomic_store_explicit(&ep->active, false, memory_order_release);
 	ep->remote = cr->remote;
 	ep->remote_qual = dapl_address_port(&cr->remote);
 	if (ep->rings.merged)
 		evd_hold_begin(dapl_evd_ref(ep->parts.connect), &ep->rings.hold);
 	dapl_ep_get_pin(ep);
 	atomic_store_explicit(&conn->owner, &ep->obj, memory_order_release);
+}
+
+/*
+ * For a request of a datagram endpoint, detached, and a pinned endpoint.  There is no connection: the
+ * other end gets the number of the queue pair, and this end an address handle made of its card.
+ */
+static DAT_RETURN
+cr_accept_datagram(struct dapl_cr *cr, struct dapl_conn *conn, struct dapl_ep *ep, uint32_t qpn,
+    DAT_COUNT size, const void *data) DAPL_NO_LOCK
+{
+	struct rdma_conn_param param = {
+		.private_data = data,
+		.private_data_len = (uint8_t)size,
+		.qp_num = qpn,
+	};
+	struct dapl_ia *ia = dapl_ia_of(&ep->obj);
+	struct ibv_ah_attr attr;
+	struct dapl_ah *ah = NULL;
+	int r;
+
+	r = dapl_card_address(ia, conn->id, &cr->card, &attr);
+	if (!r) {
+		ah = dapl_ah_create(ep->parts.pz->pd, &attr, ntohl(cr->card.qpn), RDMA_UDP_QKEY,
+		    (const struct sockaddr *)&cr->remote);
+		r = ah ? 0 : -errno;
+	}
+	if (r) {
+		dapl_cr_attach_conn(cr, conn);
+		dapl_ep_put_pin(ep);
+		return dapl_err_resource(r, DAT_RESOURCE_MEMORY);
+	}
+	if (rdma_accept(conn->id, &param)) {
+		(void)rdma_reject(conn->id, NULL, 0);
+		dapl_ah_free(ah);
+		dapl_lookup_fail(ep, false, NULL, 0);
+	} else {
+		dapl_lookup_succeed(ep, ah, DAT_IB_UD_PASSIVE_REMOTE_AH);
+	}
+	dapl_ia_count(ia, DCNT_IA_SP_CR_ACCEPTED);
+	dapl_conn_close(conn);
+	dapl_cr_free_detached(cr); /* last, as `data` may be in it */
+	dapl_ep_put_pin(ep);
+	return DAT_SUCCESS;
 }
 
 DAT_RETURN
@@ -73,6 +121,7 @@ dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, co
 	DAT_RETURN ret;
 	struct dapl_cr *cr;
 	struct dapl_ep *ep;
+	uint32_t qpn;
 	bool gone;
 
 	if (!dapl_handle_is(handle, DAPL_KIND_CR))
@@ -98,6 +147,12 @@ dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, co
 		return DAPL_EP_BAD_HANDLE;
 	}
 	ret = cr_may_accept(ep, cr);
+	if (ret == DAT_SUCCESS && cr->datagram) {
+		qpn = ep->qp->qp_num;
+		dapl_ep_get_pin(ep);
+		dapl_object_unlock(&ep->obj);
+		return cr_accept_datagram(cr, conn, ep, qpn, size, data);
+	}
 	if (ret == DAT_SUCCESS)
 		cr_hand_over(cr, conn, ep);
 	dapl_object_unlock(&ep->obj);
@@ -116,7 +171,10 @@ dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, co
 		/* The peer waits for an answer. */
 		(void)rdma_reject(conn->id, NULL, 0);
 		dapl_ep_happened(ep, conn, DAPL_EP_HAS_FAILED, NULL, 0);
+	} else {
+		dapl_ia_count(dapl_ia_of(&ep->obj), DCNT_IA_CM_REP_TX);
 	}
+	dapl_ia_count(dapl_ia_of(&ep->obj), DCNT_IA_SP_CR_ACCEPTED);
 	dapl_cr_free_detached(
 	    cr); /* last, because `data` may point to the private data of the CR */
 	dapl_ep_put_pin(ep);
@@ -143,7 +201,9 @@ dapl_cr_reject(DAT_CR_HANDLE handle, DAT_COUNT size, const DAT_PVOID data)
 	memcpy(text, &version, sizeof version);
 	if (size)
 		memcpy(text + sizeof version, data, (size_t)size);
-	(void)rdma_reject(conn->id, text, (uint8_t)(sizeof version + (size_t)size));
+	if (rdma_reject(conn->id, text, (uint8_t)(sizeof version + (size_t)size)) == 0)
+		dapl_ia_count(dapl_ia_of(&cr->obj), DCNT_IA_CM_USER_REJ_TX);
+	dapl_ia_count(dapl_ia_of(&cr->obj), DCNT_IA_SP_CR_REJECTED);
 	dapl_conn_close(conn);
 	if (cr->own)
 		dapl_ep_detach_request(cr->own);

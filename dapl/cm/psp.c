@@ -4,7 +4,7 @@
 #include "dapl/cm/sp.h"
 #include "dapl/trace/err.h"
 #include "dapl/object/registry.h"
-#include "dapl/ia/ia.h"
+#include "dapl/ia/ia_count.h"
 
 struct dapl_psp {
 	struct dapl_sp sp;
@@ -49,6 +49,7 @@ psp_create(struct dapl_ia *ia, struct dapl_evd *evd, DAT_CONN_QUAL qual, DAT_PSP
 		dapl_slab_free(&psp_slab, psp);
 		return r;
 	}
+	dapl_ia_count(ia, qual ? DCNT_IA_PSP_CREATE : DCNT_IA_PSP_CREATE_ANY);
 	*out = psp;
 	return 0;
 }
@@ -74,8 +75,16 @@ psp_check_and_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL qual, DAT_EVD_HANDLE
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
 	} else {
 		r = psp_create(ia, evd, qual, flags, out);
-		if (r)
+		if (r) {
 			ret = dapl_err_listen(r);
+		} else if (atomic_load(&ia->datagrams)) {
+			r = dapl_sp_hear_datagrams(ia, (*out)->sp.self);
+			if (r) {
+				ret = dapl_err_listen(r);
+				(void)dapl_psp_free_by_handle((*out)->sp.self);
+				goto leave; /* the EVD was the service point's */
+			}
+		}
 	}
 	if (ret != DAT_SUCCESS)
 		dapl_evd_put(evd);

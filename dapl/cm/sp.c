@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dapl/cm/sp.h"
 
-#include "dapl/ia/ia.h"
+#include <string.h>
+
+#include "dapl/ia/ia_count.h"
+#include "dapl/trace/debug.h"
 
 /*
  * The number of requests that the CM queues until the loop reads them. It is high because the
@@ -9,6 +12,8 @@
  * The CM would refuse it without a report.
  */
 #define BACKLOG 1024
+
+#define HEAR_AT_ONCE 64
 
 void
 dapl_sp_prepare(struct dapl_sp *sp, enum dapl_kind kind, const struct dapl_sp_ops *ops)
@@ -48,6 +53,7 @@ dapl_sp_open(struct dapl_sp *sp, struct dapl_ia *ia, struct dapl_evd *evd, DAT_C
 	int r;
 
 	sp->evd = evd;
+	sp->datagrams = NULL;
 	r = dapl_conn_open(ia, &sp->obj, &sp->conn);
 	if (r)
 		return r;
@@ -64,6 +70,7 @@ dapl_sp_open(struct dapl_sp *sp, struct dapl_ia *ia, struct dapl_evd *evd, DAT_C
 	r = dapl_object_attach(&sp->obj);
 	if (r)
 		goto free_handle;
+	dapl_ia_count(ia, DCNT_IA_CM_LISTEN);
 	return 0;
 
 free_handle:
@@ -73,10 +80,90 @@ close_conn:
 	return r;
 }
 
+/* The service point keeps the conn if it is still there and has none. */
+static bool
+sp_keep_datagrams(DAT_HANDLE psp, struct dapl_conn *conn) DAPL_NO_OBJECT_LOCK
+{
+	struct dapl_sp *sp = dapl_object_lock_handle(psp, DAPL_KIND_PSP);
+	bool keeps;
+
+	if (!sp)
+		return false;
+	keeps = !sp->datagrams;
+	if (keeps)
+		sp->datagrams = conn;
+	dapl_object_unlock(&sp->obj);
+	return keeps;
+}
+
+int
+dapl_sp_hear_datagrams(struct dapl_ia *ia, DAT_HANDLE psp)
+{
+	struct dapl_sp *sp = dapl_object_lock_handle(psp, DAPL_KIND_PSP);
+	struct sockaddr_storage at;
+	struct dapl_conn *conn;
+	bool hears;
+	int r;
+
+	if (!sp)
+		return 0;
+	hears = sp->datagrams != NULL;
+	at = sp->at;
+	dapl_object_unlock(&sp->obj);
+	if (hears)
+		return 0;
+	r = dapl_conn_open_datagram(ia, &sp->obj, &conn);
+	if (r)
+		return r;
+	errno = 0;
+	if (rdma_bind_addr(conn->id, (struct sockaddr *)&at) || rdma_listen(conn->id, BACKLOG))
+		r = errno ? -errno : -EIO;
+	if (r || !sp_keep_datagrams(psp, conn))
+		dapl_conn_close(conn);
+	return r;
+}
+
+/*
+ * The list is locked while some handles are copied, not while the service points begin to listen.
+ * One that is freed meanwhile moves those behind it: they may be missed, if there are many.
+ */
+static int
+sp_copy_handles(struct dapl_ia *ia, int skip, DAT_HANDLE *handles, int max) DAPL_NO_LOCK
+{
+	int n = 0;
+
+	dapl_ia_lock(ia);
+	for (struct dapl_object *o = ia->parent.children[DAPL_KIND_PSP]; o && n < max; o = o->next)
+		if (skip-- <= 0)
+			handles[n++] = ((struct dapl_sp *)o)->self;
+	dapl_ia_unlock(ia);
+	return n;
+}
+
+void
+dapl_sp_hear_all_datagrams(struct dapl_ia *ia)
+{
+	DAT_HANDLE some[HEAR_AT_ONCE];
+	int n, r, all = 0;
+
+	do {
+		n = sp_copy_handles(ia, all, some, HEAR_AT_ONCE);
+		for (int i = 0; i < n; i++) {
+			r = dapl_sp_hear_datagrams(ia, some[i]);
+			if (r && dapl_debug_wants(DAPL_DEBUG_CONNECTIONS))
+				dapl_debug_line("psp %p: no requests of datagram endpoints: %s",
+				    some[i], strerror(-r));
+		}
+		all += n;
+	} while (n == HEAR_AT_ONCE);
+}
+
 void
 dapl_sp_close(struct dapl_sp *sp)
 {
 	dapl_conn_close(sp->conn);
+	if (sp->datagrams)
+		dapl_conn_close(sp->datagrams);
 	dapl_evd_put(sp->evd);
 	dapl_object_detach(&sp->obj);
 }
@@ -98,7 +185,8 @@ dapl_sp_free(DAT_HANDLE handle, enum dapl_kind kind, struct dapl_slab *slab)
 bool
 dapl_sp_is_open(const struct dapl_sp *sp, const struct dapl_conn *listener, uint32_t generation)
 {
-	return dapl_object_is_alive(&sp->obj) && sp->conn == listener &&
+	return dapl_object_is_alive(&sp->obj) &&
+	       (sp->conn == listener || sp->datagrams == listener) &&
 	       dapl_conn_is(listener, generation);
 }
 
@@ -136,4 +224,38 @@ dapl_sp_put_ep(
 		sp->ops->put_ep(sp, listener, generation, ep);
 	else
 		dapl_ep_detach_request(ep);
+}
+
+static struct dapl_sp *
+sp_find_among(struct dapl_object *children, DAT_CONN_QUAL qual, struct dapl_conn **listener,
+    uint32_t *generation) REQUIRES(dapl_locks.adapter)
+{
+	struct dapl_sp *sp, *found = NULL;
+
+	for (struct dapl_object *o = children; o && !found; o = o->next) {
+		sp = dapl_sp_of(o);
+		dapl_object_lock(o);
+		if (dapl_object_is_alive(o) && sp->qual == qual) {
+			found = sp;
+			*listener = sp->conn;
+			*generation =
+			    atomic_load_explicit(&sp->conn->generation, memory_order_acquire);
+		}
+		dapl_object_unlock(o);
+	}
+	return found;
+}
+
+struct dapl_sp *
+dapl_sp_find(
+    struct dapl_ia *ia, DAT_CONN_QUAL qual, struct dapl_conn **listener, uint32_t *generation)
+{
+	static const enum dapl_kind kinds[] = { DAPL_KIND_PSP, DAPL_KIND_RSP, DAPL_KIND_CSP };
+	struct dapl_sp *sp = NULL;
+
+	dapl_ia_lock(ia);
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && !sp; i++)
+		sp = sp_find_among(ia->parent.children[kinds[i]], qual, listener, generation);
+	dapl_ia_unlock(ia);
+	return sp;
 }

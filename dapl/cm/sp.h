@@ -35,6 +35,8 @@ struct dapl_sp {
 	    *ops; /* constant for the slot; NULL: no request brings an endpoint */
 	DAT_HANDLE self;
 	struct dapl_conn *conn;
+	/* Of requests of datagram endpoints, or NULL; set under the lock, once. */
+	struct dapl_conn *datagrams;
 	struct dapl_evd *evd; /* holds a reference */
 	DAT_CONN_QUAL qual;
 	bool brings_ep;		    /* requests go through ops->get_ep() */
@@ -67,6 +69,14 @@ struct dapl_evd *dapl_sp_get_evd(struct dapl_ia *ia, DAT_EVD_HANDLE handle) DAPL
 int dapl_sp_open(
     struct dapl_sp *sp, struct dapl_ia *ia, struct dapl_evd *evd, DAT_CONN_QUAL qual) DAPL_NO_LOCK;
 
+/*
+ * A public service point also takes requests of datagram endpoints from now on, on the same port of
+ * their port space.  0, also if the handle is not valid any more, or -errno.
+ */
+int dapl_sp_hear_datagrams(struct dapl_ia *ia, DAT_HANDLE psp) DAPL_NO_LOCK;
+/* The same for all public service points of an adapter; see struct dapl_ia_ops. */
+void dapl_sp_hear_all_datagrams(struct dapl_ia *ia) DAPL_NO_LOCK;
+
 /* After dapl_object_free(). */
 void dapl_sp_close(struct dapl_sp *sp) DAPL_NO_LOCK;
 
@@ -75,6 +85,13 @@ void dapl_sp_close(struct dapl_sp *sp) DAPL_NO_LOCK;
  * `slab` is the slab of its kind.  0 or -ENODEV.
  */
 int dapl_sp_free(DAT_HANDLE handle, enum dapl_kind kind, struct dapl_slab *slab) DAPL_NO_LOCK;
+
+/*
+ * The service point of the IA that listens on that qualifier, with its listener and the generation
+ * of that; NULL if there is none.  It may be freed meanwhile.
+ */
+struct dapl_sp *dapl_sp_find(struct dapl_ia *ia, DAT_CONN_QUAL qual, struct dapl_conn **listener,
+    uint32_t *generation) DAPL_NO_ADAPTER_LOCK;
 
 /* Whether a request that arrived at `listener`, in that generation, is for this service point. */
 bool dapl_sp_is_open(const struct dapl_sp *sp, const struct dapl_conn *listener,

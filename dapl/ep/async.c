@@ -7,14 +7,16 @@
  */
 #include "dapl/ep/ep.h"
 #include "dapl/ia/channel.h"
-#include "dapl/ia/ia.h"
+#include "dapl/ia/ia_count.h"
 
 /* A copy of an event. The event is acknowledged before the provider acts on it. */
 struct note {
 	enum ibv_event_type type;
-	struct dapl_ep *ep;  /* of a queue pair, or NULL */
-	uint32_t generation; /* of the queue pair of the event */
-	struct evd_ref evd;  /* of a completion queue, or of none */
+	struct dapl_ep *ep;   /* of a queue pair, or NULL */
+	uint32_t generation;  /* of the queue pair of the event */
+	struct evd_ref evd;   /* of a completion queue, or of none */
+	struct dapl_srq *srq; /* or NULL */
+	uint64_t serial;      /* of the shared receive queue */
 };
 
 static void
@@ -43,6 +45,14 @@ async_copy(const struct ibv_async_event *event, struct note *note)
 		if (dapl_slab_owns(&dapl_cq_context_slab, event->element.cq->cq_context))
 			note->evd = ((struct dapl_cq_context *)event->element.cq->cq_context)->ref;
 		break;
+	case IBV_EVENT_SRQ_ERR:
+	case IBV_EVENT_SRQ_LIMIT_REACHED:
+		/* The slot has this queue until the event is acknowledged. */
+		if (!dapl_srq_owns(event->element.srq->srq_context))
+			break;
+		note->srq = event->element.srq->srq_context;
+		note->serial = note->srq->obj.serial;
+		break;
 	default:
 		break;
 	}
@@ -66,16 +76,19 @@ async_notify_cm(struct dapl_ep *ep, uint32_t generation) DAPL_NO_LOCK
 	dapl_ep_put_pin(ep);
 }
 
+/* Reports EP_BROKEN, or with `once` only if that was not done for this queue pair. */
 static void
-async_queue_pair_failed(struct dapl_ep *ep, uint32_t generation) DAPL_NO_LOCK
+async_report_ep(struct dapl_ep *ep, uint32_t generation, bool once) DAPL_NO_LOCK
 {
 	DAT_HANDLE handle = DAT_HANDLE_NULL;
 	struct dapl_ia *ia = NULL;
 
 	dapl_object_lock(&ep->obj);
-	if (dapl_object_is_alive(&ep->obj) && dapl_ep_generation(ep) == generation) {
+	if (dapl_object_is_alive(&ep->obj) && dapl_ep_generation(ep) == generation &&
+	    !(once && ep->reported == generation + 1)) {
 		handle = ep->self;
 		ia = dapl_ia_of(&ep->obj);
+		ep->reported = generation + 1;
 		dapl_ep_get_pin(ep);
 	}
 	dapl_object_unlock(&ep->obj);
@@ -83,6 +96,52 @@ async_queue_pair_failed(struct dapl_ep *ep, uint32_t generation) DAPL_NO_LOCK
 		return;
 	dapl_ia_report(ia, DAT_ASYNC_ERROR_EP_BROKEN, handle, DAT_EP_TRANSFER_TO_ERROR);
 	dapl_ep_put_pin(ep); /* after the report: no event may name a freed endpoint */
+}
+
+/*
+ * Programs wait for this event before they free the endpoint.  Not every device raises one when a
+ * queue pair has taken its last buffer: the end of the connection is reported, or the device's
+ * event while it is still established, whichever comes first.
+ */
+void
+dapl_ep_report_last(struct dapl_ep *ep, uint32_t generation)
+{
+	async_report_ep(ep, generation, true);
+}
+
+/*
+ * The queue pair is in the error state already, and all completions of its receives can be polled.
+ * An attempt to connect that failed is no connection: there is nothing to report.
+ */
+static void
+async_last_buffer(struct dapl_ep *ep, uint32_t generation) DAPL_NO_LOCK
+{
+	bool established = false;
+
+	dapl_object_lock(&ep->obj);
+	if (dapl_object_is_alive(&ep->obj) && dapl_ep_generation(ep) == generation) {
+		established = ep->state == DAT_EP_STATE_CONNECTED ||
+			      ep->state == DAT_EP_STATE_DISCONNECT_PENDING;
+		ep->drained = generation + 1;
+		if (ep->owed) /* it waits for this */
+			loop_hasten(&ep->timer);
+	}
+	dapl_object_unlock(&ep->obj);
+	if (established)
+		dapl_ep_report_last(ep, generation);
+}
+
+static void
+async_queue_pair_failed(struct dapl_ep *ep, uint32_t generation) DAPL_NO_LOCK
+{
+	bool shared;
+
+	dapl_object_lock(&ep->obj);
+	if (dapl_object_is_alive(&ep->obj) && dapl_ep_generation(ep) == generation)
+		dapl_ia_count(dapl_ia_of(&ep->obj), DCNT_IA_ASYNC_QP_ERROR);
+	shared = ep->parts.srq != NULL;
+	dapl_object_unlock(&ep->obj);
+	async_report_ep(ep, generation, shared);
 	dapl_ep_broken(ep, generation);
 }
 
@@ -90,7 +149,7 @@ static void
 async_device_failed(struct dapl_ia *ia, void *arg) REQUIRES(dapl_locks.adapters)
 {
 	(void)arg;
-	dapl_ia_report_self(ia, DAT_ASYNC_ERROR_IA_CATASTROPHIC, DAT_IA_CATASTROPHIC_ERROR);
+	dapl_ia_report_catastrophe(ia);
 }
 
 static void
@@ -101,15 +160,30 @@ async_port_failed(struct dapl_ia *ia, void *arg) REQUIRES(dapl_locks.adapters)
 }
 
 static void
+async_queue_failed(struct evd_ref ref) DAPL_NO_LOCK
+{
+	struct dapl_evd *evd = dapl_evd_of(ref.evd);
+
+	dapl_object_lock(&evd->obj);
+	if (dapl_object_is(&evd->obj, ref.serial))
+		dapl_ia_count(dapl_ia_of(&evd->obj), DCNT_IA_ASYNC_CQ_ERROR);
+	dapl_object_unlock(&evd->obj);
+	dapl_evd_overflowed(ref);
+}
+
+static void
 async_dispatch(struct ibv_context *verbs, const struct note *note) DAPL_NO_LOCK
 {
 	switch (note->type) {
 	case IBV_EVENT_QP_FATAL:
 	case IBV_EVENT_QP_REQ_ERR:
 	case IBV_EVENT_QP_ACCESS_ERR:
-	case IBV_EVENT_QP_LAST_WQE_REACHED:
 		if (note->ep)
 			async_queue_pair_failed(note->ep, note->generation);
+		break;
+	case IBV_EVENT_QP_LAST_WQE_REACHED:
+		if (note->ep)
+			async_last_buffer(note->ep, note->generation);
 		break;
 	case IBV_EVENT_COMM_EST:
 		if (note->ep)
@@ -117,7 +191,15 @@ async_dispatch(struct ibv_context *verbs, const struct note *note) DAPL_NO_LOCK
 		break;
 	case IBV_EVENT_CQ_ERR:
 		if (note->evd.evd)
-			dapl_evd_overflowed(note->evd);
+			async_queue_failed(note->evd);
+		break;
+	case IBV_EVENT_SRQ_ERR:
+		if (note->srq)
+			dapl_srq_failed(note->srq, note->serial);
+		break;
+	case IBV_EVENT_SRQ_LIMIT_REACHED:
+		if (note->srq)
+			dapl_srq_limit_reached(note->srq, note->serial);
 		break;
 	case IBV_EVENT_DEVICE_FATAL:
 		dapl_ia_for_each_on(verbs, async_device_failed, NULL);

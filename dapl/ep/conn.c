@@ -2,6 +2,7 @@
 #include "dapl/ep/conn.h"
 
 #include "dapl/ia/ia.h"
+#include "dapl/trace/shortage.h"
 
 /* The first port of those that stand for qualifiers above 0xffff; the last is 65534. */
 #define FOLDED_FIRST 33534
@@ -23,19 +24,32 @@ dapl_conn_open_with(struct rdma_cm_id *id, struct dapl_object *owner, struct dap
 	return 0;
 }
 
-int
-dapl_conn_open(struct dapl_ia *ia, struct dapl_object *owner, struct dapl_conn **out)
+static int
+conn_open(struct dapl_ia *ia, struct dapl_object *owner, enum rdma_port_space space,
+    struct dapl_conn **out) DAPL_NO_LOCK
 {
 	struct rdma_cm_id *id;
 	int r;
 
-	errno = 0;
-	if (rdma_create_id(ia->events, &id, NULL, RDMA_PS_TCP))
-		return errno ? -errno : -EIO;
+	errno = EIO; /* some calls of the CM fail without setting it */
+	if (rdma_create_id(ia->events, &id, NULL, space))
+		return dapl_shortage_of_device("rdma_create_id");
 	r = dapl_conn_open_with(id, owner, out);
 	if (r)
 		rdma_destroy_id(id);
 	return r;
+}
+
+int
+dapl_conn_open(struct dapl_ia *ia, struct dapl_object *owner, struct dapl_conn **out)
+{
+	return conn_open(ia, owner, RDMA_PS_TCP, out);
+}
+
+int
+dapl_conn_open_datagram(struct dapl_ia *ia, struct dapl_object *owner, struct dapl_conn **out)
+{
+	return conn_open(ia, owner, RDMA_PS_UDP, out);
 }
 
 void

@@ -22,7 +22,7 @@ struct dapl_ia;
 struct dapl_conn {
 	struct dapl_slab_slot slot;
 	_Atomic(uint32_t) generation;
-	_Atomic(struct dapl_object *) owner; /* changes once, when a request is accepted */
+	_Atomic(struct dapl_object *) owner; /* changes when a request is accepted or handed off */
 	struct rdma_cm_id *id;		     /* constant while open */
 };
 
@@ -35,6 +35,9 @@ dapl_conn_is(const struct dapl_conn *conn, uint32_t generation)
 
 /* A new id on the IA's event channel.  0 or -errno. */
 int dapl_conn_open(
+    struct dapl_ia *ia, struct dapl_object *owner, struct dapl_conn **out) DAPL_NO_LOCK;
+/* The same in the port space of datagrams. */
+int dapl_conn_open_datagram(
     struct dapl_ia *ia, struct dapl_object *owner, struct dapl_conn **out) DAPL_NO_LOCK;
 /* Makes a conn for the id of an incoming request; dapl_conn_close() destroys the id. */
 int dapl_conn_open_with(struct rdma_cm_id *id, struct dapl_object *owner, struct dapl_conn **out)

@@ -12,14 +12,19 @@
 
 #include <stdatomic.h>
 
+#include <dat2/dat_ib_extensions.h>
+
 #include "evd/evd.h"
 #include "evd/park.h"
 
+#include "dapl/ep/ah.h"
 #include "dapl/ep/conn.h"
+#include "dapl/ep/ep_count.h"
 #include "dapl/state/ep_state.h"
 #include "dapl/evd/evd.h"
 #include "dapl/ia/ia.h"
 #include "dapl/memory/pz.h"
+#include "dapl/srq/srq.h"
 #include "dapl/ep/wr.h"
 
 #define DAPL_EP_ANSWER_MAX 256 /* no connection manager delivers more private data */
@@ -30,11 +35,20 @@
 /*
  * The objects that an endpoint uses, each with a reference. An EVD may be missing. The
  * protection zone is missing only if the provider made the endpoint and the consumer has not
- * set one yet.
+ * set one yet.  Most endpoints have no shared receive queue; one that has it has an EVD for
+ * receives.
  */
 struct dapl_ep_parts {
 	struct dapl_pz *pz;
 	struct dapl_evd *recv, *request, *connect;
+	struct dapl_srq *srq;
+};
+
+/* The same by their handles; DAT_HANDLE_NULL stands for a part that is missing. */
+struct dapl_ep_part_handles {
+	DAT_PZ_HANDLE pz;
+	DAT_EVD_HANDLE recv, request, connect;
+	DAT_SRQ_HANDLE srq;
 };
 
 /* The posted requests, and the receives that completed before ESTABLISHED. */
@@ -42,6 +56,8 @@ struct dapl_ep_rings {
 	struct dapl_wr_ring requests, recvs;
 	bool merged;	      /* receives and connection events arrive at one EVD: */
 	struct evd_hold hold; /* of receives until ESTABLISHED */
+	/* Receives that invalidated a region, polled but not converted yet. */
+	_Atomic(uint32_t) invalidations;
 };
 
 struct dapl_ep {
@@ -59,27 +75,38 @@ struct dapl_ep {
 	struct dapl_ep_parts parts;
 	struct dapl_ep_rings rings;
 	DAT_EP_ATTR attr;
+	struct dapl_srq_member member; /* of parts.srq */
 
 	_Atomic(uint32_t) failed; /* generation + 1 of a queue pair that had an error */
+	uint32_t
+	    breaking; /* likewise, if `breaker` was queued for it; guarded by the trigger lock of
+			      parts.request */
 
 	/* The members from here on are zeroed for a new endpoint. */
 	unsigned int pins; /* (L) */
-	uint32_t broken;   /* (L) as `failed`, for an error while it was connecting */
+	struct dapl_ep_counts counts;
+	struct dapl_lookup *lookups; /* (L) of a datagram endpoint, as is the next */
+	struct dapl_ah_list ahs;     /* (L) */
+	uint32_t broken;	     /* (L) as `failed`, for an error while it was connecting */
+	uint32_t reported; /* (L) likewise, whose end was reported as EP_BROKEN; see async.c */
+	uint32_t drained;  /* (L) likewise, that takes no further buffer of parts.srq */
 	struct ibv_qp *qp; /* (L); NULL: none yet, or between two */
 
 	struct dapl_conn *conn;	  /* (L) */
 	struct dapl_conn *doomed; /* (L) to be closed by the last pin */
 	struct loop_job timer;
-	uint64_t deadline; /* (L) of the connection attempt, or of the event in `owed` */
+	struct loop_job breaker; /* breaks the connection after a failure that makes no event */
+	uint64_t deadline;	 /* (L) of the connection attempt, or of the event in `owed` */
 	DAT_EVENT_NUMBER
-	owed;	    /* (L) the event that ends a connection, until its completions were polled */
-	bool by_us; /* (L) this end disconnected */
+	owed; /* (L) the event that ends the connection; it waits until all requests completed */
+	bool by_us;			/* (L) this end disconnected */
 	bool concluding;		/* (L) the state has changed, its event is not posted yet */
 	unsigned int retries;		/* (L) of address and route resolution */
 	struct sockaddr_storage remote; /* (L) */
 	DAT_CONN_QUAL remote_qual;	/* (L) */
 	uint8_t hello[DAPL_IA_MAX_PRIVATE_DATA]; /* (L) private data of the request to connect */
 	uint8_t hello_size;
+	atomic_bool active; /* this end asked for the connection; changes under (L) */
 	uint8_t answer
 	    [DAPL_EP_ANSWER_MAX]; /* private data of the answer; the consumer may read it until
 					  reset or free */
@@ -105,6 +132,17 @@ static inline uint32_t
 dapl_ep_generation(struct dapl_ep *ep)
 {
 	return atomic_load_explicit(&ep->generation, memory_order_acquire);
+}
+
+/*
+ * A datagram endpoint has no connection.  It is UNCONNECTED until it has the address of another
+ * endpoint, then CONNECTED; it may look up more addresses, and accept requests, in both states.  The
+ * service type of an endpoint never changes.
+ */
+static inline bool
+dapl_ep_is_datagram(const struct dapl_ep *ep)
+{
+	return (int)ep->attr.service_type == DAT_IB_SERVICE_TYPE_UD;
 }
 
 /* Whether the state allows the call. */
@@ -154,7 +192,12 @@ int dapl_ep_create_for_request(
  */
 void dapl_ep_detach_request(DAT_EP_HANDLE handle) DAPL_NO_LOCK;
 
-/* async.c: reads the asynchronous events of the device; `ia` is a struct dapl_ia. */
+/*
+ * async.c.  The connection of an endpoint with a shared receive queue ends: it takes no further
+ * buffer.  Reports that once for each queue pair.
+ */
+void dapl_ep_report_last(struct dapl_ep *ep, uint32_t generation) DAPL_NO_LOCK;
+/* Reads the asynchronous events of the device of a struct dapl_ia. */
 void dapl_async_read(void *ia, uint64_t serial) DAPL_NO_LOCK;
 
 /* ep_attr.c: the default attributes, limited to what the device supports.  */
@@ -166,8 +209,7 @@ bool dapl_ep_attr_accept(const struct dapl_ia *ia, const DAT_EP_ATTR *asked, DAT
  * ep_parts.c.  Takes a reference to each part and returns DAT_NO_SUBTYPE; or takes none and returns
  * the subtype for the bad handle.  DAT_HANDLE_NULL: the endpoint has no such part.
  */
-DAT_RETURN_SUBTYPE dapl_ep_parts_get(struct dapl_ia *ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv,
-    DAT_EVD_HANDLE request, DAT_EVD_HANDLE connect,
+DAT_RETURN_SUBTYPE dapl_ep_parts_get(struct dapl_ia *ia, const struct dapl_ep_part_handles *handles,
     struct dapl_ep_parts *parts) DAPL_NO_ADAPTER_LOCK;
 void dapl_ep_parts_put(const struct dapl_ep_parts *parts) DAPL_NO_ADAPTER_LOCK;
 /* The handles of parts; DAT_HANDLE_NULL for a part that is missing. */
@@ -180,6 +222,11 @@ static inline DAT_EVD_HANDLE
 dapl_ep_evd_handle(const struct dapl_evd *evd)
 {
 	return evd ? evd->core.cfg.handle : DAT_HANDLE_NULL;
+}
+static inline DAT_SRQ_HANDLE
+dapl_ep_srq_handle(const struct dapl_srq *srq)
+{
+	return srq ? dapl_object_handle(&srq->obj) : DAT_HANDLE_NULL;
 }
 /*
  * Called before a queue pair is created: reserves room in the completion queues for the requests
@@ -200,6 +247,11 @@ void dapl_ep_parts_attach(
     const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr) DAPL_NO_OBJECT_LOCK;
 void dapl_ep_parts_detach(
     const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr) DAPL_NO_OBJECT_LOCK;
+/*
+ * The requests that the queue pair takes beyond max_request_dtos: to bind a region again takes two,
+ * of which the program knows one.
+ */
+int dapl_ep_parts_spare(const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr);
 int dapl_ep_rings_create(
     struct dapl_ep_rings *rings, const struct dapl_ep_parts *parts, const DAT_EP_ATTR *attr);
 void dapl_ep_rings_free(struct dapl_ep_rings *rings);
@@ -217,10 +269,28 @@ void dapl_ep_purge_completions(struct dapl_ep *ep) NO_CORE_LOCK;
  */
 void dapl_ep_refresh(struct dapl_ep *ep) DAPL_NO_LOCK;
 
-/* ep_qp.c: creates the queue pair of this generation for the endpoint */
+/*
+ * ep_qp.c: a queue pair, which the endpoint is to have in this generation.  dapl_ep_qp_attach()
+ * makes it a member of the shared receive queue of `parts`, if there is one; until dapl_ep_qp_end()
+ * the endpoint has no other.  The rings of the endpoint exist.  -ENOMEM.
+ */
 int dapl_ep_qp_create(struct dapl_ep *ep, uint32_t generation, const struct dapl_ep_parts *parts,
     const DAT_EP_ATTR *attr, struct ibv_qp **out) DAPL_NO_OBJECT_LOCK;
+int dapl_ep_qp_attach(struct dapl_ep *ep, uint32_t generation, const struct dapl_ep_parts *parts,
+    const struct ibv_qp *qp) DAPL_NO_LOCK;
 void dapl_ep_qp_free(struct ibv_qp *qp) DAPL_NO_OBJECT_LOCK;
+/*
+ * The end of the queue pair of an endpoint, or of none: destroys it, purges its completions from the
+ * EVDs of the endpoint and removes it from the shared receive queue.  The generation was
+ * incremented, or no completion can be there.
+ */
+void dapl_ep_qp_end(struct dapl_ep *ep, struct ibv_qp *qp) DAPL_NO_LOCK;
+/* The same for a caller that has locked the members of the shared receive queue. */
+int dapl_ep_qp_attach_shared(struct dapl_ep *ep, uint32_t generation,
+    const struct dapl_ep_parts *parts, const struct ibv_qp *qp)
+    REQUIRES(dapl_locks.members) DAPL_NO_LIST_LOCK;
+void dapl_ep_qp_end_shared(struct dapl_ep *ep, struct ibv_qp *qp)
+    REQUIRES(dapl_locks.members) DAPL_NO_LIST_LOCK;
 void dapl_ep_qp_fail(struct ibv_qp *qp); /* to the error state: everything outstanding is flushed */
 
 /*
@@ -245,6 +315,8 @@ void dapl_ep_broken(struct dapl_ep *ep, uint32_t generation) DAPL_NO_LOCK;
  */
 DAT_EVENT_NUMBER dapl_ep_take_owed(struct dapl_ep *ep) REQUIRES(dapl_locks.object);
 void dapl_ep_post_owed(struct dapl_ep *ep, DAT_EVENT_NUMBER owed) DAPL_NO_LOCK;
+/* The job for a request that failed and makes no event: the above for the present queue pair. */
+void dapl_ep_breaker_run(struct loop_job *job, uint64_t serial) DAPL_NO_LOCK;
 /* The timer of a pending connection or graceful disconnection. */
 void dapl_ep_timer_run(struct loop_job *job, uint64_t serial) DAPL_NO_LOCK;
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Attributes of an endpoint: the defaults, and whether the device supports those of the consumer */
+#include <dat2/dat_ib_extensions.h>
+
 #include "dapl/ep/ep.h"
 
 #define DEFAULT_DTOS 16
@@ -46,18 +48,22 @@ dapl_ep_attr_accept(const struct dapl_ia *ia, const DAT_EP_ATTR *asked, DAT_EP_A
 {
 	const struct ibv_device_attr *dev = &ia->device;
 	DAT_EP_ATTR attr = *asked;
+	const bool datagrams = (int)attr.service_type == DAT_IB_SERVICE_TYPE_UD;
+	const DAT_SEG_LENGTH longest =
+	    datagrams ? dapl_ia_max_datagram(ia) : dapl_ia_max_message(ia);
 
 	if ((attr.recv_completion_flags | attr.request_completion_flags) &
 	    ~DAPL_IA_COMPLETION_FLAGS)
 		return false;
-	if (attr.service_type != DAT_SERVICE_TYPE_RC || attr.qos != DAT_QOS_BEST_EFFORT)
+	if (datagrams ? !dapl_ia_has_datagrams(ia) : attr.service_type != DAT_SERVICE_TYPE_RC)
+		return false;
+	if (attr.qos != DAT_QOS_BEST_EFFORT)
 		return false;
 	if (attr.max_message_size == 0)
-		attr.max_message_size = dapl_ia_max_message(ia);
+		attr.max_message_size = longest;
 	if (attr.max_rdma_size == 0)
 		attr.max_rdma_size = dapl_ia_max_message(ia);
-	if (attr.max_message_size > dapl_ia_max_message(ia) ||
-	    attr.max_rdma_size > dapl_ia_max_message(ia))
+	if (attr.max_message_size > longest || attr.max_rdma_size > dapl_ia_max_message(ia))
 		return false;
 	if (!ep_attr_fits(attr.max_recv_dtos, dev->max_qp_wr) ||
 	    !ep_attr_fits(attr.max_request_dtos, dev->max_qp_wr))

@@ -2,8 +2,11 @@
 /* ep_event -- what happens to a connection, and the one event it makes */
 #include <string.h>
 
+#include <dat2/dat_event_str.h>
+
 #include "dapl/trace/debug.h"
-#include "dapl/ep/ep.h"
+#include "dapl/ep/lookup_list.h"
+#include "dapl/ia/ia_count.h"
 #include "dapl/trace/name.h"
 
 #define LOOK_AGAIN_NS 1000000u
@@ -15,10 +18,14 @@ enum how {
 	BEHIND_DEVICE, /* after the completions that the device still has */
 };
 
-/* The caller has a pin. */
+/*
+ * The caller has a pin.  Only the active end gets data.  Its events always have the pointer, because
+ * programs in the field may use it without checking the size.
+ */
 static void
 ep_post_event(struct dapl_ep *ep, DAT_EVENT_NUMBER number, size_t size, enum how how) DAPL_NO_LOCK
 {
+	const bool active = atomic_load_explicit(&ep->active, memory_order_acquire);
 	const struct evd_ref evd = dapl_evd_ref(ep->parts.connect);
 	const struct evd_order order = {
 		.endpoint = ep->self,
@@ -29,8 +36,8 @@ ep_post_event(struct dapl_ep *ep, DAT_EVENT_NUMBER number, size_t size, enum how
 		.event_number = number,
 		.event_data.connect_event_data = {
 			.ep_handle = ep->self,
-			.private_data_size = (DAT_COUNT)size,
-			.private_data = size ? ep->answer : NULL,
+			.private_data_size = active ? (DAT_COUNT)size : 0,
+			.private_data = active ? ep->answer : NULL,
 		},
 	};
 	int r;
@@ -65,6 +72,13 @@ ep_has_failed(struct dapl_ep *ep)
 	       dapl_ep_generation(ep) + 1;
 }
 
+/* True if the queue pair takes no further buffer of a shared receive queue, as far as is known. */
+static bool
+ep_takes_no_buffer(struct dapl_ep *ep) REQUIRES(dapl_locks.object)
+{
+	return ep->drained == dapl_ep_generation(ep) + 1;
+}
+
 /*
  * The peer may have disconnected because a request of this end failed there: then the
  * connection is broken.
@@ -83,7 +97,8 @@ dapl_ep_take_owed(struct dapl_ep *ep)
 /*
  * The end of a connection is reported after its completions. The queue pair is in the error
  * state, so each outstanding request soon yields one. The event is owed until they were polled,
- * or until OWED_NS have passed.
+ * or until OWED_NS have passed.  How many receives of a shared queue are outstanding is not known:
+ * the event is owed until the device reports the last one, and then goes behind what the device has.
  *
  * A connection may end while another thread is about to post ESTABLISHED. That event goes
  * first, and ep_conclude() then calls this function. The caller has a pin.
@@ -92,20 +107,25 @@ static void
 ep_pay_owed(struct dapl_ep *ep) DAPL_NO_LOCK
 {
 	DAT_EVENT_NUMBER owed = 0;
+	enum how how = BEHIND_DEVICE;
 	bool idle;
 
 	dapl_ep_refresh(ep);
 	dapl_object_lock(&ep->obj);
-	idle = dapl_wr_ring_idle(&ep->rings.requests) && dapl_wr_ring_idle(&ep->rings.recvs);
+	idle = dapl_wr_ring_idle(&ep->rings.requests) && dapl_wr_ring_idle(&ep->rings.recvs) &&
+	       (!ep->parts.srq || ep_takes_no_buffer(ep));
 	if (ep->owed && !ep->concluding && (idle || os_clock_ns() >= ep->deadline)) {
 		owed = dapl_ep_take_owed(ep);
 	} else if (ep->owed && dapl_object_is_alive(&ep->obj)) {
 		(void)loop_unready(&ep->timer);
 		loop_ready_later(dapl_ia_of(&ep->obj)->loops[0].loop, &ep->timer, LOOK_AGAIN_NS);
 	}
+	/* Receives of a shared queue are in no ring: some may still be in the device queue. */
+	if (idle && !ep->parts.srq)
+		how = AT_ONCE;
 	dapl_object_unlock(&ep->obj);
 	if (owed)
-		ep_post_event(ep, owed, 0, idle ? AT_ONCE : BEHIND_DEVICE);
+		ep_post_event(ep, owed, 0, how);
 }
 
 void
@@ -121,6 +141,10 @@ ep_end_connection(struct dapl_ep *ep, DAT_EVENT_NUMBER number, bool by_us,
     const struct dapl_conn *conn, struct ibv_qp *qp) DAPL_NO_LOCK
 {
 	const bool untold = conn && rdma_disconnect(conn->id);
+	uint32_t generation;
+
+	if (by_us && conn && !untold)
+		dapl_ia_count(dapl_ia_of(&ep->obj), DCNT_IA_CM_DREQ_TX);
 
 	dapl_ep_qp_fail(qp);
 	dapl_object_lock(&ep->obj);
@@ -132,8 +156,11 @@ ep_end_connection(struct dapl_ep *ep, DAT_EVENT_NUMBER number, bool by_us,
 	ep->owed = number;
 	ep->by_us = by_us;
 	ep->deadline = os_clock_ns() + OWED_NS;
+	generation = dapl_ep_generation(ep);
 	dapl_object_unlock(&ep->obj);
 	ep_pay_owed(ep);
+	if (ep->parts.srq)
+		dapl_ep_report_last(ep, generation);
 }
 
 /*
@@ -165,6 +192,42 @@ ep_conclude(struct dapl_ep *ep, const struct dapl_ep_rule *rule, DAT_EP_STATE wa
 		dapl_ep_broken(ep, generation);
 }
 
+/* What the change was on the wire. */
+static void
+ep_count_change(struct dapl_ia *ia, DAT_EP_STATE was, enum dapl_ep_happening what)
+{
+	switch (what) {
+	case DAPL_EP_IS_ESTABLISHED:
+		if (was == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING) {
+			dapl_ia_count(ia, DCNT_IA_CM_REP_RX);
+			dapl_ia_count(ia, DCNT_IA_CM_RTU_TX);
+			dapl_ia_count(ia, DCNT_IA_CM_ACTIVE_EST);
+		} else {
+			dapl_ia_count(ia, DCNT_IA_CM_RTU_RX);
+			dapl_ia_count(ia, DCNT_IA_CM_PASSIVE_EST);
+		}
+		break;
+	case DAPL_EP_IS_REJECTED_BY_PEER:
+		dapl_ia_count(ia, DCNT_IA_CM_USER_REJ_RX);
+		break;
+	case DAPL_EP_IS_REJECTED:
+		dapl_ia_count(ia, DCNT_IA_CM_ERR_REJ_RX);
+		break;
+	case DAPL_EP_HAS_TIMED_OUT:
+		dapl_ia_count(ia, DCNT_IA_CM_ERR_TIMEOUT);
+		break;
+	case DAPL_EP_IS_UNREACHABLE:
+	case DAPL_EP_HAS_FAILED:
+		dapl_ia_count(ia, DCNT_IA_CM_ERR);
+		break;
+	case DAPL_EP_IS_DISCONNECTED:
+		dapl_ia_count(ia, DCNT_IA_CM_DREQ_RX);
+		break;
+	default:
+		break;
+	}
+}
+
 void
 dapl_ep_settle(struct dapl_ep *ep, enum dapl_ep_happening what, const void *data, size_t size)
 {
@@ -175,6 +238,7 @@ dapl_ep_settle(struct dapl_ep *ep, enum dapl_ep_happening what, const void *data
 	const bool ending = was == DAT_EP_STATE_CONNECTED || was == DAT_EP_STATE_DISCONNECT_PENDING;
 
 	ep->state = rule->next;
+	ep_count_change(dapl_ia_of(&ep->obj), was, what);
 	if (size > sizeof ep->answer)
 		size = sizeof ep->answer;
 	if (size)
@@ -193,7 +257,7 @@ dapl_ep_settle(struct dapl_ep *ep, enum dapl_ep_happening what, const void *data
 	if (dapl_debug_wants(DAPL_DEBUG_CONNECTIONS))
 		dapl_debug_line("ep %p: %s, the connection %s: %s, %s", ep->self,
 		    dapl_name_ep_state(was), dapl_name_ep_happening(what),
-		    dapl_name_event(rule->event), dapl_name_ep_state(rule->next));
+		    dat_event_name(rule->event), dapl_name_ep_state(rule->next));
 
 	if (ending)
 		ep_end_connection(ep, rule->event, what == DAPL_EP_DISCONNECTS, conn, qp);
@@ -232,6 +296,22 @@ dapl_ep_broken(struct dapl_ep *ep, uint32_t generation)
 		ep->broken = generation + 1;
 		dapl_object_unlock(&ep->obj);
 	}
+}
+
+void
+dapl_ep_breaker_run(struct loop_job *job, uint64_t serial)
+{
+	struct dapl_ep *ep = (struct dapl_ep *)((char *)job - offsetof(struct dapl_ep, breaker));
+	uint32_t generation = 0;
+	bool failed;
+
+	dapl_object_lock(&ep->obj);
+	failed = dapl_object_is(&ep->obj, serial) && ep_has_failed(ep);
+	if (failed)
+		generation = dapl_ep_generation(ep);
+	dapl_object_unlock(&ep->obj);
+	if (failed)
+		dapl_ep_broken(ep, generation);
 }
 
 /*
@@ -291,6 +371,6 @@ dapl_ep_timer_run(struct loop_job *job, uint64_t serial)
 		   os_clock_ns() >= ep->deadline) {
 		dapl_ep_settle(ep, DAPL_EP_HAS_TIMED_OUT, NULL, 0);
 	} else {
-		dapl_object_unlock(&ep->obj);
+		dapl_lookups_expire(ep);
 	}
 }

@@ -3,6 +3,8 @@
 #include "dapl/ep/ep.h"
 
 #include "dapl/api.h"
+#include "dapl/ep/ib_event.h"
+#include "dapl/ep/lookup_list.h"
 #include "dapl/trace/err.h"
 
 static void
@@ -42,8 +44,10 @@ ep_create(struct dapl_ia *ia, const struct dapl_ep_parts *parts, const DAT_EP_AT
 	ep->state = from ? DAT_EP_STATE_UNCONFIGURED_TENTATIVE : DAT_EP_STATE_UNCONNECTED;
 	ep->parts = *parts;
 	ep->attr = *attr;
+	ep->member.evd = NULL;
 	os_clear_from(ep, pins);
 	ep->timer = (struct loop_job){ .run = dapl_ep_timer_run };
+	ep->breaker = (struct loop_job){ .run = dapl_ep_breaker_run };
 	ep->remote = remote;
 	ep->remote_qual = from ? dapl_address_port(&remote) : 0;
 	dapl_object_unlock(&ep->obj);
@@ -56,24 +60,31 @@ ep_create(struct dapl_ia *ia, const struct dapl_ep_parts *parts, const DAT_EP_AT
 		goto free_rings;
 	dapl_object_lock(&ep->obj);
 	ep->self = self = ep->obj.handle;
-	ep->timer.serial = ep->obj.serial;
+	ep->timer.serial = ep->breaker.serial = ep->obj.serial;
 	dapl_object_unlock(&ep->obj);
+	r = parts->srq ? dapl_ia_get_report_room(ia, 1, &ep->member.async) : 0;
+	if (r)
+		goto free_handle;
 	dapl_ep_parts_get_room(parts, attr);
 	if (parts->pz)
 		r = dapl_ep_qp_create(ep, dapl_ep_generation(ep), parts, attr, &ep->qp);
 	if (r)
 		goto put_room;
-	r = dapl_object_attach(&ep->obj);
+	r = dapl_ep_qp_attach(ep, dapl_ep_generation(ep), parts, ep->qp);
+	if (!r)
+		r = dapl_object_attach(&ep->obj);
 	if (r)
 		goto free_qp;
 	*handle = self;
 	return 0;
 
 free_qp:
-	if (ep->qp)
-		dapl_ep_qp_free(ep->qp);
+	dapl_ep_qp_end(ep, ep->qp);
 put_room:
 	dapl_ep_parts_put_room(parts, attr);
+	if (parts->srq)
+		dapl_ia_put_report_room(&ep->member.async, 1);
+free_handle:
 	dapl_object_free_unattached(&ep->obj);
 free_rings:
 	dapl_ep_rings_free(&ep->rings);
@@ -85,17 +96,18 @@ free_slot:
 int
 dapl_ep_create_for_request(struct dapl_ia *ia, const struct sockaddr *from, DAT_EP_HANDLE *handle)
 {
-	const struct dapl_ep_parts none = { NULL, NULL, NULL, NULL };
+	const struct dapl_ep_parts none = { .pz = NULL };
 	DAT_EP_ATTR attr;
 
 	dapl_ep_attr_defaults(ia, &attr);
 	return ep_create(ia, &none, &attr, from, handle);
 }
 
-DAT_RETURN
-dapl_ep_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_evd,
-    DAT_EVD_HANDLE request_evd, DAT_EVD_HANDLE connect_evd, const DAT_EP_ATTR *asked,
-    DAT_EP_HANDLE *ep_handle)
+/* The argument numbers of attributes and result differ in the two calls. */
+static DAT_RETURN
+ep_create_for_consumer(DAT_IA_HANDLE ia_handle, const struct dapl_ep_part_handles *handles,
+    const DAT_EP_ATTR *asked, DAT_EP_HANDLE *ep_handle, DAT_RETURN_SUBTYPE bad_attr,
+    DAT_RETURN_SUBTYPE bad_result) DAPL_NO_LOCK
 {
 	DAT_RETURN_SUBTYPE bad;
 	struct dapl_ep_parts parts;
@@ -107,23 +119,27 @@ dapl_ep_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_ev
 	ia = dapl_ia_enter(ia_handle);
 	if (!ia)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-	bad = pz == DAT_HANDLE_NULL ?
-		  DAT_INVALID_HANDLE_PZ :
-		  dapl_ep_parts_get(ia, pz, recv_evd, request_evd, connect_evd, &parts);
+	bad = handles->pz == DAT_HANDLE_NULL ? DAT_INVALID_HANDLE_PZ :
+					       dapl_ep_parts_get(ia, handles, &parts);
 	ret = bad ? DAT_ERROR(DAT_INVALID_HANDLE, bad) : DAT_SUCCESS;
 	if (ret != DAT_SUCCESS)
 		goto leave;
 	dapl_ep_attr_defaults(ia, &attr);
-	if (asked && !dapl_ep_attr_accept(ia, asked, &attr))
-		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
+	if (asked && (!dapl_ep_attr_accept(ia, asked, &attr) ||
+			 (parts.srq && attr.service_type != DAT_SERVICE_TYPE_RC)))
+		ret = DAT_ERROR(DAT_INVALID_PARAMETER, bad_attr);
 	else if (!ep_handle)
-		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG7);
+		ret = DAT_ERROR(DAT_INVALID_PARAMETER, bad_result);
 	if (ret != DAT_SUCCESS)
 		goto release;
 	dapl_ep_parts_attach(&parts, &attr);
 	r = ep_create(ia, &parts, &attr, NULL, ep_handle);
-	if (!r)
+	if (!r) {
+		if (attr.service_type != DAT_SERVICE_TYPE_RC &&
+		    !atomic_exchange(&ia->datagrams, true))
+			ia->ops->hear_datagrams(ia);
 		goto leave;
+	}
 	ret = dapl_err_resource(r, DAT_RESOURCE_TEP);
 	dapl_ep_parts_detach(&parts, &attr);
 release:
@@ -131,6 +147,37 @@ release:
 leave:
 	dapl_ia_leave(ia);
 	return ret;
+}
+
+DAT_RETURN
+dapl_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_evd,
+    DAT_EVD_HANDLE request_evd, DAT_EVD_HANDLE connect_evd, const DAT_EP_ATTR *attr,
+    DAT_EP_HANDLE *ep)
+{
+	const struct dapl_ep_part_handles handles = {
+		.pz = pz, .recv = recv_evd, .request = request_evd, .connect = connect_evd
+	};
+
+	return ep_create_for_consumer(ia, &handles, attr, ep, DAT_INVALID_ARG6, DAT_INVALID_ARG7);
+}
+
+DAT_RETURN
+dapl_ep_create_with_srq(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_evd,
+    DAT_EVD_HANDLE request_evd, DAT_EVD_HANDLE connect_evd, DAT_SRQ_HANDLE srq,
+    const DAT_EP_ATTR *attr, DAT_EP_HANDLE *ep)
+{
+	const struct dapl_ep_part_handles handles = {
+		.pz = pz,
+		.recv = recv_evd,
+		.request = request_evd,
+		.connect = connect_evd,
+		.srq = srq,
+	};
+
+	/* Without a queue this would be dat_ep_create(). */
+	if (srq == DAT_HANDLE_NULL && dapl_handle_is(ia, DAPL_KIND_IA))
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ);
+	return ep_create_for_consumer(ia, &handles, attr, ep, DAT_INVALID_ARG7, DAT_INVALID_ARG8);
 }
 
 /* ---- what an endpoint leaves behind in EVDs ---- */
@@ -141,6 +188,8 @@ ep_names_queue_pair(const void *raw, const void *who)
 	const struct ibv_wc *wc = raw;
 	const struct dapl_ep *ep = who;
 
+	if (dapl_wr_id_kind(wc->wr_id) == DAPL_WR_SHARED)
+		return ep->parts.srq && dapl_srq_member_of(wc) == &ep->member;
 	return dapl_wr_id_slot(wc->wr_id) == ep->obj.slot.index;
 }
 
@@ -150,7 +199,8 @@ ep_names_flushed(const DAT_EVENT *event, const void *who)
 {
 	const struct dapl_ep *ep = who;
 
-	return event->event_number == DAT_DTO_COMPLETION_EVENT &&
+	return (event->event_number == DAT_DTO_COMPLETION_EVENT ||
+		   event->event_number == (DAT_EVENT_NUMBER)DAT_IB_DTO_EVENT) &&
 	       event->event_data.dto_completion_event_data.ep_handle == ep->self;
 }
 
@@ -159,7 +209,7 @@ ep_names_endpoint(const DAT_EVENT *event, const void *who)
 {
 	const struct dapl_ep *ep = who;
 
-	switch (event->event_number) {
+	switch ((int)event->event_number) {
 	case DAT_CONNECTION_EVENT_ESTABLISHED:
 	case DAT_CONNECTION_EVENT_PEER_REJECTED:
 	case DAT_CONNECTION_EVENT_NON_PEER_REJECTED:
@@ -168,6 +218,9 @@ ep_names_endpoint(const DAT_EVENT *event, const void *who)
 	case DAT_CONNECTION_EVENT_BROKEN:
 	case DAT_CONNECTION_EVENT_TIMED_OUT:
 	case DAT_CONNECTION_EVENT_UNREACHABLE:
+	case DAT_IB_UD_CONNECTION_EVENT_ESTABLISHED:
+	case DAT_IB_UD_CONNECTION_REJECT_EVENT:
+	case DAT_IB_UD_CONNECTION_ERROR_EVENT:
 		return event->event_data.connect_event_data.ep_handle == ep->self;
 	case DAT_ASYNC_ERROR_EP_BROKEN:
 		return event->event_data.asynch_error_event_data.dat_handle == ep->self;
@@ -219,23 +272,27 @@ static void
 ep_free_locked(struct dapl_ep *ep) RELEASE(dapl_locks.object)
 {
 	const DAT_EP_STATE was = ep->state;
+	struct dapl_lookup *ended;
 	struct dapl_conn *conn;
 	struct ibv_qp *qp;
 
 	dapl_object_free_locked(&ep->obj);
+	ended = dapl_lookups_end(ep);
 	dapl_ep_await_pins(ep);
 	ep_detach_device(ep, &conn, &qp);
 	dapl_object_unlock(&ep->obj);
 
+	dapl_lookups_close(ended);
 	if (conn) {
 		if (was == DAT_EP_STATE_CONNECTED || was == DAT_EP_STATE_DISCONNECT_PENDING)
 			(void)rdma_disconnect(conn->id);
 		dapl_conn_close(conn);
 	}
-	if (qp)
-		dapl_ep_qp_free(qp);
-	dapl_ep_purge_completions(ep);
+	dapl_ep_qp_end(ep, qp);
 	ep_purge_events(ep);
+	dapl_ah_free_all(&ep->ahs);
+	if (ep->parts.srq)
+		dapl_ia_put_report_room(&ep->member.async, 1);
 	dapl_ep_rings_free(&ep->rings);
 	dapl_ep_parts_put_room(&ep->parts, &ep->attr);
 	dapl_ep_parts_detach(&ep->parts, &ep->attr);
@@ -303,6 +360,7 @@ DAT_RETURN
 dapl_ep_reset(DAT_EP_HANDLE handle)
 {
 	struct dapl_ep *ep = dapl_object_lock_handle(handle, DAPL_KIND_EP);
+	struct dapl_lookup *ended;
 	DAT_EVENT_NUMBER owed;
 	enum dapl_ep_verdict verdict;
 	struct ibv_qp *qp, *fresh;
@@ -328,22 +386,29 @@ dapl_ep_reset(DAT_EP_HANDLE handle)
 		return ret;
 	}
 	owed = dapl_ep_take_owed(ep);
+	ended = dapl_lookups_end(ep);
 	ep_detach_device(ep, &conn, &qp);
 	dapl_ep_get_pin(ep);
 	dapl_object_unlock(&ep->obj);
 
 	dapl_ep_post_owed(ep, owed);
+	dapl_lookups_close(ended);
 	if (conn)
 		dapl_conn_close(conn);
-	if (qp)
-		dapl_ep_qp_free(qp);
-	dapl_ep_purge_completions(ep);
+	dapl_ep_qp_end(ep, qp);
+	dapl_ah_free_all(&ep->ahs);
 	dapl_wr_ring_reset(&ep->rings.requests);
 	dapl_wr_ring_reset(&ep->rings.recvs);
+	atomic_store_explicit(&ep->rings.invalidations, 0, memory_order_relaxed);
 	/* The completions of the old queue pair occupy the room that the new one needs. */
 	dapl_ep_parts_put_room(&ep->parts, &ep->attr);
 	dapl_ep_parts_get_room(&ep->parts, &ep->attr);
 	r = dapl_ep_qp_create(ep, dapl_ep_generation(ep), &ep->parts, &ep->attr, &fresh);
+	if (!r) {
+		r = dapl_ep_qp_attach(ep, dapl_ep_generation(ep), &ep->parts, fresh);
+		if (r)
+			dapl_ep_qp_free(fresh);
+	}
 	if (!r) {
 		dapl_object_lock(&ep->obj);
 		ep->qp = fresh;

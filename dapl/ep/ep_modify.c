@@ -72,8 +72,7 @@ ep_modify_call_of(DAT_EP_PARAM_MASK mask)
 /* The handles of the parts that the caller wants for the endpoint. */
 struct wanted {
 	enum dapl_ep_call call;
-	DAT_PZ_HANDLE pz;
-	DAT_EVD_HANDLE recv, request, connect;
+	struct dapl_ep_part_handles part;
 };
 
 static struct wanted
@@ -82,22 +81,84 @@ ep_modify_wanted_parts(const struct dapl_ep *ep, const DAT_EP_PARAM *param, DAT_
 {
 	const struct dapl_ep_parts *now = &ep->parts;
 	struct wanted w = {
-		.pz = dapl_ep_pz_handle(now->pz),
-		.recv = dapl_ep_evd_handle(now->recv),
-		.request = dapl_ep_evd_handle(now->request),
-		.connect = dapl_ep_evd_handle(now->connect),
+		.part = {
+			.pz = dapl_ep_pz_handle(now->pz),
+			.recv = dapl_ep_evd_handle(now->recv),
+			.request = dapl_ep_evd_handle(now->request),
+			.connect = dapl_ep_evd_handle(now->connect),
+			.srq = dapl_ep_srq_handle(now->srq),
+		},
 	};
 
 	w.call = ep_modify_call_of(mask);
 	if (w.call == DAPL_EP_MODIFY_PZ)
-		w.pz = param->pz_handle;
+		w.part.pz = param->pz_handle;
 	if (mask & DAT_EP_FIELD_RECV_EVD_HANDLE)
-		w.recv = param->recv_evd_handle;
+		w.part.recv = param->recv_evd_handle;
 	if (mask & DAT_EP_FIELD_REQUEST_EVD_HANDLE)
-		w.request = param->request_evd_handle;
+		w.part.request = param->request_evd_handle;
 	if (mask & DAT_EP_FIELD_CONNECT_EVD_HANDLE)
-		w.connect = param->connect_evd_handle;
+		w.part.connect = param->connect_evd_handle;
 	return w;
+}
+
+/* What the endpoint is made of after the call. */
+struct made {
+	enum dapl_ep_call call;
+	struct dapl_ep_parts parts;
+	struct dapl_ep_rings rings;
+	DAT_EP_ATTR attr;
+	struct ibv_qp *qp;
+};
+
+/* Exchanges the contents of `made` for what the endpoint was made of. */
+static void
+ep_modify_install(struct dapl_ep *ep, struct made *made) DAPL_NO_OBJECT_LOCK
+{
+	struct made was = { .parts = ep->parts, .attr = ep->attr };
+
+	dapl_object_lock(&ep->obj);
+	atomic_fetch_add_explicit(&ep->generation, 1, memory_order_acq_rel);
+	was.rings = ep->rings;
+	ep->rings = made->rings;
+	ep->parts = made->parts;
+	ep->attr = made->attr;
+	ep->qp = made->qp;
+	dapl_ep_advance(ep, made->call);
+	dapl_object_unlock(&ep->obj);
+	*made = was;
+}
+
+/*
+ * The shared receive queue stays the same.  Its members stay locked: nothing fails after the old
+ * queue pair has ended.
+ */
+static int
+ep_modify_exchange_shared(struct dapl_ep *ep, struct made *made, struct ibv_qp *was) DAPL_NO_LOCK
+{
+	struct dapl_srq *srq = ep->parts.srq;
+	int r = 0;
+
+	dapl_srq_lock_members(srq);
+	if (made->rings.merged)
+		r = dapl_srq_lengthen_hold(srq, made->parts.recv, &made->rings.hold);
+	if (!r) {
+		dapl_ep_qp_end_shared(ep, was);
+		ep_modify_install(ep, made);
+		r = dapl_ep_qp_attach_shared(ep, dapl_ep_generation(ep), &ep->parts, ep->qp);
+	}
+	dapl_srq_unlock_members(srq);
+	return r;
+}
+
+static int
+ep_modify_exchange(struct dapl_ep *ep, struct made *made, struct ibv_qp *was) DAPL_NO_LOCK
+{
+	if (ep->parts.srq)
+		return ep_modify_exchange_shared(ep, made, was);
+	dapl_ep_qp_end(ep, was);
+	ep_modify_install(ep, made);
+	return 0;
 }
 
 /* The endpoint is pinned and has no queue pair; `was` is its previous one. */
@@ -105,40 +166,32 @@ static int
 ep_modify_rebuild(struct dapl_ep *ep, enum dapl_ep_call call, const struct dapl_ep_parts *parts,
     const DAT_EP_ATTR *attr, struct ibv_qp *was) DAPL_NO_LOCK
 {
-	const struct dapl_ep_parts old_parts = ep->parts;
-	const DAT_EP_ATTR old_attr = ep->attr;
-	struct dapl_ep_rings rings, old_rings;
-	struct ibv_qp *fresh = NULL;
+	struct made made = { .call = call, .parts = *parts, .attr = *attr };
 	int r;
 
-	r = dapl_ep_rings_create(&rings, parts, attr);
+	r = dapl_ep_rings_create(&made.rings, parts, attr);
 	if (r)
 		return r;
 	dapl_ep_parts_get_room(parts, attr);
 	if (parts->pz)
-		r = dapl_ep_qp_create(ep, dapl_ep_generation(ep) + 1, parts, attr, &fresh);
-	if (r) {
-		dapl_ep_parts_put_room(parts, attr);
-		dapl_ep_rings_free(&rings);
-		return r;
-	}
-	if (was)
-		dapl_ep_qp_free(was);
-	dapl_ep_purge_completions(ep);
-	dapl_object_lock(&ep->obj);
-	atomic_fetch_add_explicit(&ep->generation, 1, memory_order_acq_rel);
-	old_rings = ep->rings;
-	ep->rings = rings;
-	ep->parts = *parts;
-	ep->attr = *attr;
-	ep->qp = fresh;
-	dapl_ep_advance(ep, call);
-	dapl_object_unlock(&ep->obj);
-	dapl_ep_rings_free(&old_rings);
-	dapl_ep_parts_put_room(&old_parts, &old_attr);
-	dapl_ep_parts_detach(&old_parts, &old_attr);
-	dapl_ep_parts_put(&old_parts);
+		r = dapl_ep_qp_create(ep, dapl_ep_generation(ep) + 1, parts, attr, &made.qp);
+	if (r)
+		goto put_room;
+	r = ep_modify_exchange(ep, &made, was);
+	if (r)
+		goto free_qp;
+	dapl_ep_rings_free(&made.rings);
+	dapl_ep_parts_put_room(&made.parts, &made.attr);
+	dapl_ep_parts_detach(&made.parts, &made.attr);
+	dapl_ep_parts_put(&made.parts);
 	return 0;
+
+free_qp:
+	dapl_ep_qp_free(made.qp);
+put_room:
+	dapl_ep_parts_put_room(parts, attr);
+	dapl_ep_rings_free(&made.rings);
+	return r;
 }
 
 /*
@@ -157,8 +210,8 @@ ep_modify_change(struct dapl_ep *ep, const struct wanted *w, const DAT_EP_ATTR *
 	ep->qp = NULL;
 	dapl_ep_get_pin(ep);
 	dapl_object_unlock(&ep->obj);
-	if (w->call != DAPL_EP_MODIFY_PZ || w->pz != DAT_HANDLE_NULL)
-		bad = dapl_ep_parts_get(ia, w->pz, w->recv, w->request, w->connect, &parts);
+	if (w->call != DAPL_EP_MODIFY_PZ || w->part.pz != DAT_HANDLE_NULL)
+		bad = dapl_ep_parts_get(ia, &w->part, &parts);
 	if (bad == DAT_NO_SUBTYPE) {
 		dapl_ep_parts_attach(&parts, attr);
 		r = ep_modify_rebuild(ep, w->call, &parts, attr, qp);
@@ -191,6 +244,9 @@ ep_modify_may_modify(const struct dapl_ep *ep, DAT_EP_PARAM_MASK mask, const DAT
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	if (!dapl_ep_allows(ep, ep_modify_call_of(mask)))
 		return dapl_ep_state_error(ep);
+	/* The other end would get the number of the queue pair that the endpoint has now. */
+	if (ep->lookups)
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_ACTCONNPENDING);
 	return DAT_SUCCESS;
 }
 
@@ -217,7 +273,8 @@ dapl_ep_modify(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM 
 		goto unlock;
 	attr = ep->attr;
 	ep_modify_take_attr(&attr, &param->ep_attr, mask);
-	if (!dapl_ep_attr_accept(dapl_ia_of(&ep->obj), &attr, &attr)) {
+	if (attr.service_type != ep->attr.service_type ||
+	    !dapl_ep_attr_accept(dapl_ia_of(&ep->obj), &attr, &attr)) {
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
 	} else if (!(mask & PARTS) && ep_modify_same_queue_pair(&attr, &ep->attr)) {
 		ep->attr = attr;

@@ -25,7 +25,7 @@ dapl_ep_query(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask, DAT_EP_PARAM *param)
 		.recv_evd_handle = dapl_ep_evd_handle(ep->parts.recv),
 		.request_evd_handle = dapl_ep_evd_handle(ep->parts.request),
 		.connect_evd_handle = dapl_ep_evd_handle(ep->parts.connect),
-		.srq_handle = DAT_HANDLE_NULL,
+		.srq_handle = dapl_ep_srq_handle(ep->parts.srq),
 		.ep_attr = ep->attr,
 	};
 	/*
@@ -76,4 +76,45 @@ dapl_ep_get_status(
 	if (polls)
 		dapl_ep_put_pin(ep);
 	return DAT_SUCCESS;
+}
+
+/*
+ * A receive of the endpoint's own queue belongs to it from the post to the completion.  The device
+ * does not report how many buffers of a shared receive queue a queue pair has taken.
+ */
+DAT_RETURN
+dapl_ep_recv_query(DAT_EP_HANDLE handle, DAT_COUNT *allocated, DAT_COUNT *span)
+{
+	struct dapl_ep *ep = dapl_object_lock_handle(handle, DAPL_KIND_EP);
+	DAT_COUNT posted;
+	bool shared;
+
+	if (!ep)
+		return DAPL_EP_BAD_HANDLE;
+	shared = ep->parts.srq != NULL;
+	posted = (DAT_COUNT)dapl_wr_ring_outstanding(&ep->rings.recvs);
+	dapl_object_unlock(&ep->obj);
+	if (shared)
+		return DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
+	if (allocated)
+		*allocated = posted;
+	if (span)
+		*span = posted;
+	return DAT_SUCCESS;
+}
+
+/* No device counts, or limits, the buffers that a queue pair takes. */
+DAT_RETURN
+dapl_ep_set_watermark(DAT_EP_HANDLE handle, DAT_COUNT soft, DAT_COUNT hard)
+{
+	if (!dapl_handle_is(handle, DAPL_KIND_EP))
+		return DAPL_EP_BAD_HANDLE;
+	if (soft < 0 && soft != DAT_WATERMARK_INFINITE)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	if (hard < 0 && hard != DAT_WATERMARK_INFINITE)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	/* Without limits there is nothing to do. */
+	if (soft == DAT_WATERMARK_INFINITE && hard == DAT_WATERMARK_INFINITE)
+		return DAT_SUCCESS;
+	return DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
 }

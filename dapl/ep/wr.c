@@ -4,25 +4,37 @@
 #include "evd/os.h"
 
 int
-dapl_wr_ring_create(struct dapl_wr_ring *ring, int depth)
+dapl_wr_ring_create(struct dapl_wr_ring *ring, int depth, int spare)
 {
 	uint32_t size = 1;
 
-	while (size < (uint32_t)depth)
+	while (size < (uint32_t)(depth + spare))
 		size *= 2;
 	if (size > DAPL_WR_PLACE_MASK / 2)
 		return -EINVAL;
 	*ring = (struct dapl_wr_ring){
 		.entries = os_alloc(size, sizeof *ring->entries),
 		.depth = (uint32_t)depth,
+		.spare = (uint32_t)spare,
 		.mask = size - 1,
 	};
 	return ring->entries ? 0 : -ENOMEM;
 }
 
+/* The completions of these requests are dropped when they are polled, if they come at all. */
+static void
+wr_ring_end_entries(struct dapl_wr_ring *ring)
+{
+	const uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
+
+	for (uint32_t place = ring->seen; place != tail; place++)
+		dapl_wr_entry_end(&ring->entries[place & ring->mask]);
+}
+
 void
 dapl_wr_ring_free(struct dapl_wr_ring *ring)
 {
+	wr_ring_end_entries(ring);
 	os_free(ring->entries);
 	ring->entries = NULL;
 }
@@ -30,6 +42,7 @@ dapl_wr_ring_free(struct dapl_wr_ring *ring)
 void
 dapl_wr_ring_reset(struct dapl_wr_ring *ring)
 {
+	wr_ring_end_entries(ring);
 	atomic_store_explicit(&ring->tail, 0, memory_order_relaxed);
 	atomic_store_explicit(&ring->head, 0, memory_order_relaxed);
 	atomic_store_explicit(&ring->polled, 0, memory_order_relaxed);
@@ -37,15 +50,40 @@ dapl_wr_ring_reset(struct dapl_wr_ring *ring)
 	ring->kept = 0;
 }
 
+static uint32_t
+wr_ring_used(struct dapl_wr_ring *ring)
+{
+	return atomic_load_explicit(&ring->tail, memory_order_relaxed) -
+	       atomic_load_explicit(&ring->head, memory_order_acquire);
+}
+
+static struct dapl_wr_entry *
+wr_ring_next_below(struct dapl_wr_ring *ring, uint32_t limit, uint32_t *place)
+{
+	if (wr_ring_used(ring) >= limit)
+		return NULL;
+	*place = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+	return &ring->entries[*place & ring->mask];
+}
+
 struct dapl_wr_entry *
 dapl_wr_ring_next(struct dapl_wr_ring *ring, uint32_t *place)
 {
-	uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+	return wr_ring_next_below(ring, ring->depth, place);
+}
 
-	if (tail - atomic_load_explicit(&ring->head, memory_order_acquire) >= ring->depth)
-		return NULL;
-	*place = tail;
-	return &ring->entries[tail & ring->mask];
+struct dapl_wr_entry *
+dapl_wr_ring_next_spare(struct dapl_wr_ring *ring, uint32_t *place)
+{
+	return wr_ring_next_below(ring, ring->depth + ring->spare, place);
+}
+
+bool
+dapl_wr_ring_takes_two(struct dapl_wr_ring *ring)
+{
+	const uint32_t used = wr_ring_used(ring);
+
+	return used < ring->depth && used + 2 <= ring->depth + ring->spare;
 }
 
 void
@@ -57,5 +95,6 @@ dapl_wr_ring_publish(struct dapl_wr_ring *ring, uint32_t place)
 void
 dapl_wr_ring_retract(struct dapl_wr_ring *ring, uint32_t place)
 {
+	dapl_wr_entry_end(&ring->entries[place & ring->mask]);
 	atomic_store_explicit(&ring->tail, place, memory_order_relaxed);
 }

@@ -12,11 +12,9 @@
  *         overwrites nothing the consumer may still read
  *
  * Completions of a direction come in posting order, so a completion shows that all requests
- * before it are complete. A suppressed success is therefore reclaimed without an event. A
- * completion that is queued is converted later: its entry is kept until then.
- *
- * A dapl_wr_id names the endpoint's slot, the generation of its queue pair and the place in the
- * ring; never an address.  The generation shows that the queue pair of a completion was destroyed.
+ * before it are complete.  A suppressed success therefore needs no event: its entry is free when the
+ * next completion is polled.  The entry of a completion that becomes an event is kept until the event
+ * is made.
  */
 #ifndef REARM_DAPL_WR_H
 #define REARM_DAPL_WR_H
@@ -27,23 +25,30 @@
 
 #include <dat2/udat.h>
 
-/* The bits of a wr_id; see below. */
-#define DAPL_WR_PLACE_BITS 22
-#define DAPL_WR_GENERATION_BITS 21
-#define DAPL_WR_PLACE_MASK ((1u << DAPL_WR_PLACE_BITS) - 1)
-#define DAPL_WR_GENERATION_MASK ((1u << DAPL_WR_GENERATION_BITS) - 1)
+#include "dapl/evd/wr_id.h"
+#include "dapl/memory/lmr.h"
+
+/* When the completion of a request makes no event. */
+enum dapl_wr_suppressed {
+	DAPL_WR_NEVER,
+	DAPL_WR_ON_SUCCESS,
+	DAPL_WR_ALWAYS, /* the provider posted it for itself */
+};
 
 struct dapl_wr_entry {
 	DAT_DTO_COOKIE cookie;
+	DAT_RMR_HANDLE rmr;   /* of a bind */
+	struct dapl_lmr *lmr; /* what it binds to; counted in its `binds` until it completes */
 	DAT_SEG_LENGTH length;
-	uint8_t operation; /* DAT_DTOS */
-	bool suppressed;   /* no event on success */
-	bool unsignalled;  /* on success the event wakes no sink */
+	uint8_t operation;  /* DAT_DTOS */
+	uint8_t suppressed; /* enum dapl_wr_suppressed */
+	bool unsignalled;   /* on success the event wakes no sink */
 };
 
 struct dapl_wr_ring {
 	struct dapl_wr_entry *entries;
-	uint32_t depth; /* requests outstanding at most */
+	uint32_t depth; /* requests of the program outstanding at most */
+	uint32_t spare; /* places more, for requests that the provider posts for itself */
 	uint32_t mask;
 	_Atomic(uint32_t) tail;
 	_Atomic(uint32_t) head;
@@ -53,7 +58,7 @@ struct dapl_wr_ring {
 	    polled; /* the same as seen, for threads that wait until requests are complete */
 };
 
-int dapl_wr_ring_create(struct dapl_wr_ring *ring, int depth);
+int dapl_wr_ring_create(struct dapl_wr_ring *ring, int depth, int spare);
 void dapl_wr_ring_free(struct dapl_wr_ring *ring);
 /* No request is outstanding, and no thread polls. */
 void dapl_wr_ring_reset(struct dapl_wr_ring *ring);
@@ -62,6 +67,10 @@ void dapl_wr_ring_reset(struct dapl_wr_ring *ring);
 
 /* The entry for the next request and its place, or NULL when `depth` are outstanding. */
 struct dapl_wr_entry *dapl_wr_ring_next(struct dapl_wr_ring *ring, uint32_t *place);
+/* The same for the second of two requests of which the program knows one. */
+struct dapl_wr_entry *dapl_wr_ring_next_spare(struct dapl_wr_ring *ring, uint32_t *place);
+/* Whether two requests fit of which the program knows one. */
+bool dapl_wr_ring_takes_two(struct dapl_wr_ring *ring);
 /* The entry is complete: publish it, then post.  A post that fails takes it back. */
 void dapl_wr_ring_publish(struct dapl_wr_ring *ring, uint32_t place);
 void dapl_wr_ring_retract(struct dapl_wr_ring *ring, uint32_t place);
@@ -78,6 +87,14 @@ dapl_wr_ring_at(struct dapl_wr_ring *ring, uint32_t bits, uint32_t *place)
 	(void)atomic_load_explicit(&ring->tail, memory_order_acquire);
 	*place = head + ((bits - head) & DAPL_WR_PLACE_MASK);
 	return &ring->entries[bits & ring->mask];
+}
+
+/* The request completed, or its queue pair is gone.  For every entry once. */
+static inline void
+dapl_wr_entry_end(const struct dapl_wr_entry *entry)
+{
+	if (entry->lmr)
+		atomic_fetch_sub_explicit(&entry->lmr->binds, 1, memory_order_release);
 }
 
 /* A polled completion: it is converted later, or dropped. */
@@ -113,45 +130,27 @@ dapl_wr_ring_done(struct dapl_wr_ring *ring, uint32_t place)
 
 /* ---- any thread ---- */
 
+static inline uint32_t
+dapl_wr_ring_outstanding(struct dapl_wr_ring *ring)
+{
+	const uint32_t polled = atomic_load_explicit(&ring->polled, memory_order_acquire);
+
+	return atomic_load_explicit(&ring->tail, memory_order_acquire) - polled;
+}
+
+/* Whether the request at that place of a wr_id is posted and its completion was not polled. */
+static inline bool
+dapl_wr_ring_has(struct dapl_wr_ring *ring, uint32_t bits)
+{
+	const uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
+
+	return ((tail - 1 - bits) & DAPL_WR_PLACE_MASK) < dapl_wr_ring_outstanding(ring);
+}
+
 static inline bool
 dapl_wr_ring_idle(struct dapl_wr_ring *ring)
 {
-	return atomic_load_explicit(&ring->polled, memory_order_acquire) ==
-	       atomic_load_explicit(&ring->tail, memory_order_acquire);
-}
-
-/* ---- wr_id ---- */
-
-static inline uint64_t
-dapl_wr_id(uint32_t slot, uint32_t generation, bool recv, uint32_t place)
-{
-	return (uint64_t)slot << (DAPL_WR_GENERATION_BITS + 1 + DAPL_WR_PLACE_BITS) |
-	       (uint64_t)(generation & DAPL_WR_GENERATION_MASK) << (1 + DAPL_WR_PLACE_BITS) |
-	       (uint64_t)recv << DAPL_WR_PLACE_BITS | (place & DAPL_WR_PLACE_MASK);
-}
-
-static inline uint32_t
-dapl_wr_id_slot(uint64_t id)
-{
-	return (uint32_t)(id >> (DAPL_WR_GENERATION_BITS + 1 + DAPL_WR_PLACE_BITS));
-}
-
-static inline uint32_t
-dapl_wr_id_generation(uint64_t id)
-{
-	return (uint32_t)(id >> (1 + DAPL_WR_PLACE_BITS)) & DAPL_WR_GENERATION_MASK;
-}
-
-static inline bool
-dapl_wr_id_is_recv(uint64_t id)
-{
-	return id >> DAPL_WR_PLACE_BITS & 1;
-}
-
-static inline uint32_t
-dapl_wr_id_place(uint64_t id)
-{
-	return (uint32_t)id & DAPL_WR_PLACE_MASK;
+	return dapl_wr_ring_outstanding(ring) == 0;
 }
 
 #endif

@@ -5,6 +5,7 @@
 #include "dapl/ia/channel.h"
 #include "dapl/ia/cq_arm.h"
 #include "dapl/ia/ia.h"
+#include "dapl/trace/shortage.h"
 
 /*
  * A completion queue that overflows cannot be used again, and DAT consumers attach endpoints to
@@ -43,7 +44,7 @@ dapl_evd_cq_open(struct dapl_ia *ia, struct dapl_evd *evd, int qlen,
 		errno = 0;
 		evd->channel = ibv_create_comp_channel(verbs);
 		if (!evd->channel) {
-			r = errno ? -errno : -ENOMEM;
+			r = dapl_shortage_of_device("ibv_create_comp_channel");
 			goto free_context;
 		}
 		r = dapl_channel_prepare_fd(evd->channel->fd);
@@ -54,7 +55,7 @@ dapl_evd_cq_open(struct dapl_ia *ia, struct dapl_evd *evd, int qlen,
 	evd->cq =
 	    ibv_create_cq(verbs, depth, evd->context, evd->channel ? evd->channel : shared, vector);
 	if (!evd->cq) {
-		r = errno ? -errno : -ENOMEM;
+		r = dapl_shortage_of_device("ibv_create_cq");
 		goto destroy_channel;
 	}
 	return 0;

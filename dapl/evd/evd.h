@@ -9,8 +9,11 @@
 
 #include <infiniband/verbs.h>
 
+#include <dat2/dat_ib_extensions.h>
+
 #include "evd/evd.h"
 
+#include "dapl/object/counter.h"
 #include "dapl/object/object.h"
 
 struct dapl_cno;
@@ -22,7 +25,7 @@ enum dapl_evd_notice {
 	DAPL_NOTICE_UNDECIDED, /* no endpoint is attached */
 	DAPL_NOTICE_SIGNALLED, /* all but those that were posted as unsignalled */
 	DAPL_NOTICE_SOLICITED, /* those that the sender marked as solicited */
-	DAPL_NOTICE_ALL,       /* all */
+	DAPL_NOTICE_ALL,       /* the same, and a waiter may wait for several */
 	DAPL_NOTICES
 };
 
@@ -45,6 +48,7 @@ struct dapl_evd {
 	unsigned int wishes[DAPL_NOTICES]; /* how many directions of endpoints need each; guarded by
 					      obj.lock */
 	enum dapl_evd_notice notice;	   /* the widest of them; guarded by obj.lock */
+	uint64_t base[DCNT_EVD_ALL_COUNTERS]; /* of the counters; guarded by obj.lock */
 	bool orphan; /* its IA closed while an object of another IA held it; guarded by obj.lock */
 };
 
@@ -80,14 +84,23 @@ dapl_evd_of(struct evd *core)
  * evd_report.c: queues an asynchronous event about `handle` (an object of the IA), if the IA has an
  * EVD for them, or another IA of the device where it was opened with DAT_EVD_ASYNC_EXISTS.
  */
-void dapl_ia_report(
-    struct dapl_ia *ia, DAT_EVENT_NUMBER number, DAT_HANDLE handle, DAT_COUNT reason) DAPL_NO_LOCK;
+void dapl_ia_report(struct dapl_ia *ia, DAT_EVENT_NUMBER number, DAT_HANDLE handle,
+    DAT_COUNT reason) DAPL_NO_LIST_LOCK;
 /* The same about the IA itself, to its own EVD only: each IA of the device gets a report. */
 void dapl_ia_report_self(struct dapl_ia *ia, DAT_EVENT_NUMBER number, DAT_COUNT reason)
     REQUIRES(dapl_locks.adapters) DAPL_NO_ADAPTER_LOCK;
+/* The device failed or is being removed: IA_CATASTROPHIC, once. */
+void dapl_ia_report_catastrophe(struct dapl_ia *ia)
+    REQUIRES(dapl_locks.adapters) DAPL_NO_ADAPTER_LOCK;
+/*
+ * Makes room for n events above the length of the EVD to which dapl_ia_report() posts; *room names
+ * it, if there is one.  -ENOMEM.  dapl_ia_put_report_room() gives the room back.
+ */
+int dapl_ia_get_report_room(struct dapl_ia *ia, int n, struct evd_ref *room) DAPL_NO_LIST_LOCK;
+void dapl_ia_put_report_room(const struct evd_ref *room, int n) NO_CORE_LOCK;
 /* Removes the events that match from the EVDs to which dapl_ia_report() posts. */
 void dapl_ia_purge_reports(struct dapl_ia *ia,
-    bool (*match)(const DAT_EVENT *event, const void *key), const void *key) DAPL_NO_LOCK;
+    bool (*match)(const DAT_EVENT *event, const void *key), const void *key) DAPL_NO_LIST_LOCK;
 
 /*
  * async_evd.c.  Takes over, or creates, the EVD for asynchronous events of an IA that is being
@@ -99,6 +112,10 @@ DAT_RETURN dapl_ia_attach_async(
 void dapl_ia_detach_async(struct dapl_ia *ia) DAPL_NO_ADAPTER_LOCK;
 /* Removes the EVDs of this IA from every other IA that uses one of them for asynchronous events. */
 void dapl_ia_detach_async_elsewhere(struct dapl_ia *ia) DAPL_NO_LOCK;
+
+/* evd_count.c.  As dapl_counter_copy() with all of an EVD; false for a bad handle. */
+bool dapl_evd_counts_copy(
+    DAT_EVD_HANDLE handle, int which, DAT_UINT64 *out, bool reset) DAPL_NO_OBJECT_LOCK;
 
 /* 0 or -errno (-EBADF: a bad CNO). */
 int dapl_evd_create_object(
@@ -113,8 +130,8 @@ bool dapl_evd_is_left(const struct dapl_object *obj) DAPL_NO_OBJECT_LOCK;
 bool dapl_evd_await_others(struct dapl_object *obj, uint64_t serial) DAPL_NO_LOCK;
 
 /*
- * Gives a reference back. If the IA of the EVD closed meanwhile, the last reference frees the
- * slot: until then the slot has a dead EVD and no successor.
+ * Drops a reference.  While there is one, the slot of a freed EVD is not reused; if the close of the
+ * IA has freed the EVD, the last drop frees the slot.
  */
 void dapl_evd_put(struct dapl_evd *evd) DAPL_NO_OBJECT_LOCK;
 
@@ -145,7 +162,7 @@ void dapl_evd_cq_get_room(struct dapl_evd *evd, int n) DAPL_NO_OBJECT_LOCK;
  * completion queue stay there until they are polled.  This function polls them and then releases
  * the room.  If that fails, the room stays reserved, and the next call releases it.
  */
-void dapl_evd_cq_put_room(struct dapl_evd *evd, int n) DAPL_NO_LOCK;
+void dapl_evd_cq_put_room(struct dapl_evd *evd, int n) DAPL_NO_LIST_LOCK;
 
 /*
  * Makes the completion queue at least this deep.  If the device cannot resize it, it keeps its
@@ -166,10 +183,11 @@ void dapl_evd_cq_ack(void *evd, unsigned int n);
 int dapl_evd_cq_read(void *evd) NO_CORE_LOCK;
 
 /* Reports a failure of the EVD on its IA's async EVD, if the EVD still exists. */
-void dapl_evd_report(struct evd_ref ref, DAT_EVENT_NUMBER number, DAT_COUNT reason) DAPL_NO_LOCK;
+void dapl_evd_report(
+    struct evd_ref ref, DAT_EVENT_NUMBER number, DAT_COUNT reason) DAPL_NO_LIST_LOCK;
 
 /* An event of the EVD was lost.  The first call reports this on the async EVD of its IA. */
-void dapl_evd_overflowed(struct evd_ref ref) DAPL_NO_LOCK;
+void dapl_evd_overflowed(struct evd_ref ref) DAPL_NO_LIST_LOCK;
 
 /*
  * For the result `r` of a call that polled.  The call may find that the device queue overran before
@@ -177,7 +195,7 @@ void dapl_evd_overflowed(struct evd_ref ref) DAPL_NO_LOCK;
  * error again and again.  Returns `r`.
  */
 static inline int
-dapl_evd_check_overflow(struct evd_ref ref, int r) DAPL_NO_LOCK
+dapl_evd_check_overflow(struct evd_ref ref, int r) DAPL_NO_LIST_LOCK
 {
 	if (r == -EOVERFLOW)
 		dapl_evd_overflowed(ref);

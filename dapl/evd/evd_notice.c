@@ -13,7 +13,8 @@ notice_of(DAT_COMPLETION_FLAGS flags)
 {
 	if (flags & DAT_COMPLETION_SOLICITED_WAIT_FLAG)
 		return DAPL_NOTICE_SOLICITED;
-	if (flags & DAT_COMPLETION_UNSIGNALLED_FLAG)
+	/* A threshold needs endpoints that ask for it. */
+	if (flags & DAT_COMPLETION_UNSIGNALLED_FLAG || !(flags & DAT_COMPLETION_EVD_THRESHOLD_FLAG))
 		return DAPL_NOTICE_SIGNALLED;
 	return DAPL_NOTICE_ALL;
 }
@@ -32,7 +33,7 @@ notice_count(struct dapl_evd *evd, DAT_COMPLETION_FLAGS flags, int by)
 	else if (evd->wishes[DAPL_NOTICE_SOLICITED])
 		widest = DAPL_NOTICE_SOLICITED;
 	evd->notice = widest;
-	/* Then only some completions wake, and a threshold has no meaning. */
+	/* Then an endpoint did not ask for thresholds, or only some of its completions wake. */
 	atomic_store_explicit(&evd->one_at_a_time,
 	    evd->wishes[DAPL_NOTICE_SIGNALLED] || evd->wishes[DAPL_NOTICE_SOLICITED],
 	    memory_order_relaxed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evd_report -- reports of failures on an adapter's EVD for asynchronous events */
 #include "dapl/evd/evd.h"
-#include "dapl/ia/ia.h"
+#include "dapl/ia/ia_count.h"
 #include "dapl/object/registry.h"
 
 static DAT_EVENT
@@ -52,9 +52,57 @@ dapl_ia_report(struct dapl_ia *ia, DAT_EVENT_NUMBER number, DAT_HANDLE handle, D
 	const DAT_EVENT event = report_event(number, handle, reason);
 	struct search search = { ia->verbs, &event };
 
+	dapl_ia_count(ia, DCNT_IA_ASYNC_ERROR);
 	/* With DAT_EVD_ASYNC_EXISTS another opening of the device has the EVD. */
 	if (!report_post(ia, &event) && ia->async_elsewhere)
 		(void)dapl_ia_find(report_post_elsewhere, &search);
+}
+
+static bool
+report_find_evd(struct dapl_ia *ia, struct evd_ref *ref) DAPL_NO_ADAPTER_LOCK
+{
+	dapl_ia_lock(ia);
+	if (ia->async)
+		*ref = dapl_evd_ref(ia->async);
+	dapl_ia_unlock(ia);
+	return ref->evd != NULL;
+}
+
+struct room {
+	const struct ibv_context *verbs;
+	struct evd_ref *evd;
+};
+
+static bool
+report_find_evd_elsewhere(struct dapl_ia *ia, void *arg)
+    REQUIRES(dapl_locks.adapters) DAPL_NO_ADAPTER_LOCK
+{
+	const struct room *room = arg;
+
+	return ia->verbs == room->verbs && report_find_evd(ia, room->evd);
+}
+
+int
+dapl_ia_get_report_room(struct dapl_ia *ia, int n, struct evd_ref *evd)
+{
+	struct room room = { ia->verbs, evd };
+	int r;
+
+	*evd = (struct evd_ref){ .evd = NULL };
+	if (!report_find_evd(ia, evd) && ia->async_elsewhere)
+		(void)dapl_ia_find(report_find_evd_elsewhere, &room);
+	r = evd->evd ? evd_reserve(*evd, n) : 0;
+	if (r != -ENODEV)
+		return r;
+	evd->evd = NULL; /* its adapter is closing */
+	return 0;
+}
+
+void
+dapl_ia_put_report_room(const struct evd_ref *room, int n)
+{
+	if (room->evd)
+		(void)evd_reserve(*room, -n);
 }
 
 /* Reports to this IA alone: each IA of the device gets a report of its own. */
@@ -63,7 +111,21 @@ dapl_ia_report_self(struct dapl_ia *ia, DAT_EVENT_NUMBER number, DAT_COUNT reaso
 {
 	const DAT_EVENT event = report_event(number, dapl_registry_ia_handle(ia->self), reason);
 
+	dapl_ia_count(ia, DCNT_IA_ASYNC_ERROR);
 	(void)report_post(ia, &event);
+}
+
+void
+dapl_ia_report_catastrophe(struct dapl_ia *ia)
+{
+	bool again;
+
+	dapl_ia_lock(ia);
+	again = ia->catastrophe;
+	ia->catastrophe = true;
+	dapl_ia_unlock(ia);
+	if (!again)
+		dapl_ia_report_self(ia, DAT_ASYNC_ERROR_IA_CATASTROPHIC, DAT_IA_CATASTROPHIC_ERROR);
 }
 
 struct purge {

@@ -15,21 +15,28 @@
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 
+#include <dat2/dat_ib_extensions.h>
+
 #include "evd/loop.h"
 #include "evd/park.h"
 
 #include "dapl/ia/address.h"
+#include "dapl/ia/ia_removal.h"
+#include "dapl/object/counter.h"
 #include "dapl/object/object.h"
 #include "dapl/object/provider.h"
 
 #define DAPL_IA_LOOPS_MAX 32
 #define DAPL_IA_POOL_THREADS 4
 #define DAPL_IA_MAX_IOV 32 /* segments a request may have, whatever the device allows */
+#define DAPL_IA_MAX_SRQ_WR (1 << 22)
 #define DAPL_IA_MAX_PRIVATE_DATA 56
+#define DAPL_IA_DATAGRAM 256 /* bytes that every port carries in one packet */
 #define DAPL_IA_MAX_MESSAGE \
 	0x80000000u /* bytes that a message may have, whatever the port allows */
 
 struct dapl_evd;
+struct dapl_ia;
 struct evd_source_ops;
 
 /* The parameters of a dat.conf record. */
@@ -56,6 +63,12 @@ struct dapl_ia_ops {
 	/* Refuses a connection request whose event no consumer will see; takes the handle of the
 	 * CR. */
 	int (*refuse)(DAT_HANDLE request);
+	/*
+	 * The first datagram endpoint of the adapter is being created: from now on its public
+	 * service points take requests of others.  Called between dapl_ia_enter() and
+	 * dapl_ia_leave().
+	 */
+	void (*hear_datagrams)(struct dapl_ia *ia);
 };
 
 /* A loop and the completion channel that EVDs without one of their own share. */
@@ -63,6 +76,12 @@ struct dapl_ia_loop {
 	struct loop *loop;
 	struct ibv_comp_channel *channel;
 	struct loop_ticket ticket;
+};
+
+/* ia_count.h */
+struct dapl_ia_counts {
+	_Atomic(uint64_t) now[DCNT_IA_ALL_COUNTERS];
+	uint64_t base[DCNT_IA_ALL_COUNTERS]; /* (L) */
 };
 
 struct dapl_ia {
@@ -76,6 +95,7 @@ struct dapl_ia {
 	struct dapl_evd *async;	  /* (L) where asynchronous events go; holds a reference */
 	bool async_ours;	  /* the IA made it */
 	bool async_elsewhere;	  /* opened with DAT_EVD_ASYNC_EXISTS */
+	bool catastrophe;	  /* (L) IA_CATASTROPHIC was reported */
 	struct loop *pool;	  /* (L) */
 	unsigned int next_vector; /* (L) */
 	struct dapl_ia *next;	  /* among all open IAs; guarded by that list's lock */
@@ -90,12 +110,16 @@ struct dapl_ia {
 	struct ibv_port_attr port;
 	struct ibv_cq
 	    *idle_cq; /* for the send or receive queue of endpoints without an EVD; always empty */
-	bool fixed_cqs; /* the device cannot give a completion queue another depth */
+	bool fixed_cqs;	 /* the device cannot give a completion queue another depth */
+	bool zero_based; /* the device makes zero-based regions */
 	unsigned int loop_count;
 	bool stepped;
 	struct dapl_ia_loop loops[DAPL_IA_LOOPS_MAX];
 	struct loop_ticket cm_ticket, async_ticket;
+	struct dapl_removal removal;
 	struct dapl_ia_names *names; /* of ia_attr.c */
+	struct dapl_ia_counts counts;
+	atomic_bool datagrams; /* it has had a datagram endpoint */
 };
 
 /* The adapter that an object belongs to; not for an adapter itself. */
@@ -108,13 +132,13 @@ dapl_ia_of(const struct dapl_object *obj)
 static inline void
 dapl_ia_lock(struct dapl_ia *ia) ACQUIRE(dapl_locks.adapter) DAPL_NO_OBJECT_LOCK UNCHECKED
 {
-	os_lock(&ia->obj.lock);
+	dapl_object_lock(&ia->obj);
 }
 
 static inline void
 dapl_ia_unlock(struct dapl_ia *ia) RELEASE(dapl_locks.adapter) UNCHECKED
 {
-	os_unlock(&ia->obj.lock);
+	dapl_object_unlock(&ia->obj);
 }
 
 /* The locked adapter of a handle, or NULL. */
@@ -155,6 +179,87 @@ dapl_ia_max_message(const struct dapl_ia *ia)
 	return limit && limit < DAPL_IA_MAX_MESSAGE ? limit : DAPL_IA_MAX_MESSAGE;
 }
 
+/* Memory windows, through which RMRs are bound; and those that belong to one queue pair. */
+static inline bool
+dapl_ia_has_windows_of_type_1(const struct dapl_ia *ia)
+{
+	return ia->device.device_cap_flags & IBV_DEVICE_MEM_WINDOW;
+}
+
+static inline bool
+dapl_ia_has_windows_of_type_2(const struct dapl_ia *ia)
+{
+	return ia->device.device_cap_flags &
+	       (IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B);
+}
+
+static inline bool
+dapl_ia_has_windows(const struct dapl_ia *ia)
+{
+	return dapl_ia_has_windows_of_type_1(ia) || dapl_ia_has_windows_of_type_2(ia);
+}
+
+/* Sends that invalidate a region of the other end. */
+static inline bool
+dapl_ia_can_invalidate(const struct dapl_ia *ia)
+{
+	return ia->device.device_cap_flags & IBV_DEVICE_MEM_MGT_EXTENSIONS;
+}
+
+/* The kernel's soft-RoCE has this in place of the number of a vendor. */
+#define DAPL_IA_VENDOR_SOFT_ROCE 0xffffff
+
+static inline bool
+dapl_ia_is_soft_roce(const struct dapl_ia *ia)
+{
+	return ia->device.vendor_id == DAPL_IA_VENDOR_SOFT_ROCE;
+}
+
+/* Datagrams, and the bytes that one may have. */
+static inline bool
+dapl_ia_has_datagrams(const struct dapl_ia *ia)
+{
+	return ia->verbs->device->transport_type != IBV_TRANSPORT_IWARP;
+}
+
+static inline DAT_SEG_LENGTH
+dapl_ia_max_datagram(const struct dapl_ia *ia)
+{
+	/* 1: 256, 2: 512, ... */
+	return ia->port.active_mtu ? 128u << ia->port.active_mtu : DAPL_IA_DATAGRAM;
+}
+
+/* RDMA writes of iWARP carry no immediate data. */
+static inline bool
+dapl_ia_is_iwarp(const struct dapl_ia *ia)
+{
+	return ia->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
+}
+
+/* Receives of a shared receive queue, or 0 when the device has none; the most that a wr_id names. */
+static inline int
+dapl_ia_max_srq_wr(const struct dapl_ia *ia)
+{
+	const int limit = ia->device.max_srq_wr;
+
+	if (ia->device.max_srq <= 0)
+		return 0;
+	return limit < DAPL_IA_MAX_SRQ_WR ? limit : DAPL_IA_MAX_SRQ_WR;
+}
+
+/* Without the flag some drivers return EINVAL for a longer queue. */
+static inline bool
+dapl_ia_can_resize_srq(const struct dapl_ia *ia)
+{
+	return ia->device.device_cap_flags & IBV_DEVICE_SRQ_RESIZE;
+}
+
+static inline int
+dapl_ia_max_srq_iov(const struct dapl_ia *ia)
+{
+	return ia->device.max_srq_sge < DAPL_IA_MAX_IOV ? ia->device.max_srq_sge : DAPL_IA_MAX_IOV;
+}
+
 /* The maximum number of segments of a request.  Some devices allow fewer for an RDMA read. */
 static inline int
 dapl_ia_max_iov(const struct dapl_ia *ia)
@@ -186,8 +291,8 @@ struct dapl_ia_loop *dapl_ia_pick_loop(struct dapl_ia *ia, int *vector) DAPL_NO_
 struct loop *dapl_ia_pool(struct dapl_ia *ia) DAPL_NO_ADAPTER_LOCK;
 
 /*
- * For a call that runs the loops of the IA.  Returns the IA, or NULL.  dat_ia_close() does not wait
- * for this call, but the device stays open until dapl_ia_put().
+ * The IA of a handle, or NULL.  Until dapl_ia_put() its device and loops stay, but dat_ia_close()
+ * does not wait: it may be called by an upcall in a loop that the caller runs.
  */
 struct dapl_ia *dapl_ia_get(DAT_IA_HANDLE handle) DAPL_NO_ADAPTER_LOCK;
 void dapl_ia_put(struct dapl_ia *ia) DAPL_NO_LOCK;

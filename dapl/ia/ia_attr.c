@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What dat_ia_query() returns about an adapter and its provider */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include <dat2/dat_ib_extensions.h>
 #include <dat2/dat_upcall.h>
 
 #include "dapl/ia/ia.h"
@@ -31,12 +34,36 @@ ia_add(struct dapl_ia_names *n, const char *name, const char *value)
 	n->attrs[n->count++] = (DAT_NAMED_ATTR){ .name = name, .value = value };
 }
 
+/* No attribute of the device shows it: try it. */
+static bool
+ia_makes_zero_based(const struct dapl_ia *ia)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct ibv_pd *pd = ibv_alloc_pd(ia->verbs);
+	void *memory = NULL;
+	struct ibv_mr *mr = NULL;
+	bool can = true;
+
+	if (pd && !posix_memalign(&memory, page, page)) {
+		errno = 0;
+		mr = ibv_reg_mr_iova(pd, memory, page, 0, IBV_ACCESS_LOCAL_WRITE);
+		can = mr || (errno != EINVAL && errno != EOPNOTSUPP);
+	}
+	if (mr)
+		ibv_dereg_mr(mr);
+	free(memory);
+	if (pd)
+		ibv_dealloc_pd(pd);
+	return can;
+}
+
 int
 dapl_ia_names_create(struct dapl_ia *ia)
 {
 	struct dapl_ia_names *n = os_alloc(1, sizeof *n);
 	const struct ibv_port_attr *port = &ia->port;
 	uint8_t number = ia->id->port_num ? ia->id->port_num : 1;
+	const char *atomics = ia->device.atomic_cap != IBV_ATOMIC_NONE ? "TRUE" : "FALSE";
 	union ibv_gid gid;
 	bool active;
 
@@ -59,10 +86,11 @@ dapl_ia_names_create(struct dapl_ia *ia)
 	ia_add(n, DAT_REARM_ATTR_UPCALLS, "TRUE");
 	ia_add(n, "DAT_IB_TRANSPORT_MTU", n->mtu);
 	ia_add(n, "DAT_IB_RDMA_READ", "TRUE");
-	ia_add(n, "DAT_IB_FETCH_AND_ADD", "FALSE");
-	ia_add(n, "DAT_IB_CMP_AND_SWAP", "FALSE");
-	ia_add(n, "DAT_IB_IMMED_DATA", "FALSE");
-	ia_add(n, "DAT_COUNTERS", "FALSE");
+	ia_add(n, DAT_IB_ATTR_FETCH_AND_ADD, atomics);
+	ia_add(n, DAT_IB_ATTR_CMP_AND_SWAP, atomics);
+	ia_add(n, DAT_IB_ATTR_IMMED_DATA, dapl_ia_is_iwarp(ia) ? "FALSE" : "TRUE");
+	ia_add(n, DAT_IB_ATTR_COUNTERS, "TRUE");
+	ia_add(n, DAT_IB_ATTR_UD, dapl_ia_has_datagrams(ia) ? "TRUE" : "FALSE");
 	ia_add(n, "DAT_IB_PROVIDER_NAME", "rearm");
 	ia_add(n, "DAT_IB_DEVICE_NAME", n->device);
 	ia_add(n, "DAT_IB_CONNECTIVITY_MODE", "RDMA_CM");
@@ -71,6 +99,7 @@ dapl_ia_names_create(struct dapl_ia *ia)
 	ia_add(n, "DAT_IB_PORT_STATUS", active ? "PORT_ACTIVE" : "PORT_DOWN");
 	ia_add(n, "DAT_IB_PORT_NUMBER", n->port);
 	ia->names = n;
+	ia->zero_based = ia_makes_zero_based(ia);
 	return 0;
 }
 
@@ -122,15 +151,11 @@ dapl_ia_get_attr(const struct dapl_ia *ia, DAT_IA_ATTR *attr)
 		.max_pzs = dev->max_pd,
 		.max_message_size = dapl_ia_max_message(ia),
 		.max_rdma_size = dapl_ia_max_message(ia),
-		/*
-		 * 0, whatever the device has, because the calls for RMRs and SRQs are not
-		 * implemented (unsupported.c).
-		 */
-		.max_rmrs = 0,
-		.max_rmr_target_address = 0,
-		.max_srqs = 0,
-		.max_ep_per_srq = 0,
-		.max_recv_per_srq = 0,
+		.max_rmrs = dapl_ia_has_windows(ia) ? dev->max_mw : 0,
+		.max_rmr_target_address = dapl_ia_has_windows(ia) ? UINTPTR_MAX : 0,
+		.max_srqs = dapl_ia_max_srq_wr(ia) ? dev->max_srq : 0,
+		.max_ep_per_srq = dapl_ia_max_srq_wr(ia) ? dev->max_qp : 0,
+		.max_recv_per_srq = dapl_ia_max_srq_wr(ia),
 		.max_iov_segments_per_rdma_read = dapl_ia_max_read_iov(ia),
 		.max_iov_segments_per_rdma_write = dapl_ia_max_iov(ia),
 		.max_rdma_read_in = dev->max_res_rd_atom,
@@ -140,9 +165,9 @@ dapl_ia_get_attr(const struct dapl_ia *ia, DAT_IA_ATTR *attr)
 		    dev->max_res_rd_atom >= ia_times(dev->max_qp, dev->max_qp_rd_atom) ? DAT_TRUE :
 											 DAT_FALSE,
 		.max_rdma_read_per_ep_out_guaranteed = DAT_TRUE,
-		.zb_supported = DAT_FALSE,
-		.extension_supported = DAT_EXTENSION_REARM,
-		.extension_version = DAT_REARM_EXTENSION_VERSION,
+		.zb_supported = ia->zero_based ? DAT_TRUE : DAT_FALSE,
+		.extension_supported = DAT_EXTENSION_IB,
+		.extension_version = DAT_IB_EXTENSION_VERSION,
 	};
 	snprintf(attr->adapter_name, sizeof attr->adapter_name, "%s",
 	    ibv_get_device_name(ia->verbs->device));
@@ -150,10 +175,19 @@ dapl_ia_get_attr(const struct dapl_ia *ia, DAT_IA_ATTR *attr)
 	ia_version(dev->fw_ver, &attr->firmware_version_major, &attr->firmware_version_minor);
 }
 
+static DAT_RMR_SCOPE
+ia_rmr_scope(const struct dapl_ia *ia)
+{
+	if (!dapl_ia_has_windows_of_type_2(ia))
+		return DAT_RMR_SCOPE_PZ;
+	return dapl_ia_has_windows_of_type_1(ia) ? DAT_RMR_SCOPE_ANY : DAT_RMR_SCOPE_EP;
+}
+
 void
 dapl_ia_get_provider_attr(const struct dapl_ia *ia, DAT_PROVIDER_ATTR *attr)
 {
 	const struct dapl_provider *p = ia->provider;
+	const DAT_BOOLEAN shared = dapl_ia_max_srq_wr(ia) ? DAT_TRUE : DAT_FALSE;
 	const DAT_PROVIDER_ATTR all = {
 		.provider_version_major = PROVIDER_MAJOR,
 		.provider_version_minor = PROVIDER_MINOR,
@@ -164,7 +198,8 @@ dapl_ia_get_provider_attr(const struct dapl_ia *ia, DAT_PROVIDER_ATTR *attr)
 		.dapl_version_major = p->info.dapl_version_major,
 		.dapl_version_minor = p->info.dapl_version_minor,
 		.is_thread_safe = p->info.is_thread_safe,
-		.lmr_mem_types_supported = (DAT_MEM_TYPE)(DAT_MEM_TYPE_VIRTUAL | DAT_MEM_TYPE_LMR),
+		.lmr_mem_types_supported = (DAT_MEM_TYPE)(DAT_MEM_TYPE_VIRTUAL | DAT_MEM_TYPE_LMR |
+							  DAT_MEM_TYPE_SHARED_VIRTUAL),
 		.iov_ownership_on_return = DAT_IOV_CONSUMER,
 		.dat_qos_supported = DAT_QOS_BEST_EFFORT,
 		.completion_flags_supported = DAPL_IA_COMPLETION_FLAGS,
@@ -175,11 +210,15 @@ dapl_ia_get_provider_attr(const struct dapl_ia *ia, DAT_PROVIDER_ATTR *attr)
 		.optimal_buffer_alignment = DAT_OPTIMAL_ALIGNMENT,
 		.evd_stream_merging_supported = { [0 ... EVD_STREAMS -
 						      1] = { [0 ... EVD_STREAMS - 1] = DAT_TRUE } },
-		.srq_supported = DAT_FALSE,
+		.srq_supported = shared,
+		.srq_watermarks_supported = shared, /* the low one */
+		.srq_ep_pz_difference_supported = shared,
+		.srq_info_supported = shared ? 0x11 : 0, /* available, outstanding */
+		.ep_recv_info_supported = 0,		 /* of endpoints with a shared queue */
 		.lmr_sync_req = DAT_FALSE,
 		.dto_async_return_guaranteed = DAT_FALSE,
 		.rdma_write_for_rdma_read_req = DAT_FALSE,
-		.rmr_scope_supported = DAT_RMR_SCOPE_PZ,
+		.rmr_scope_supported = ia_rmr_scope(ia),
 		.is_signal_safe = DAT_FALSE,
 		.ha_supported = DAT_FALSE,
 		.ha_loadbalancing = DAT_HA_LB_NONE,

@@ -3,18 +3,9 @@
 #include <string.h>
 
 #include "dapl/trace/debug.h"
+#include "dapl/trace/shortage.h"
 #include "dapl/ia/channel.h"
 #include "dapl/ia/ia.h"
-
-/* Some calls of the CM fail without setting errno. */
-static int
-ia_failed(const char *call)
-{
-	int error = errno ? errno : EIO;
-
-	dapl_debug_error("%s: %s", call, strerror(error));
-	return -error;
-}
 
 static void
 ia_close_loop(struct dapl_ia_loop *l)
@@ -34,7 +25,7 @@ ia_open_loop(struct dapl_ia *ia, struct dapl_ia_loop *l)
 	errno = 0;
 	l->channel = ibv_create_comp_channel(ia->verbs);
 	if (!l->channel) {
-		r = ia_failed("ibv_create_comp_channel");
+		r = dapl_shortage_of_device("ibv_create_comp_channel");
 		goto free_loop;
 	}
 	r = dapl_channel_prepare_fd(l->channel->fd);
@@ -51,20 +42,42 @@ free_loop:
 	return r;
 }
 
+/* Without a connection manager there is no device. */
+static int
+ia_no_cm(int error)
+{
+	switch (-error) {
+	case ENOENT:
+	case ENOSYS:
+	case ENODEV:
+		dapl_debug_error(
+		    "this host has no RDMA connection manager: modprobe rdma_ucm, and see "
+		    "that `rdma link show` lists a device (doc/real-device.md)");
+		return -ENODEV;
+	case EACCES:
+	case EPERM:
+		dapl_debug_error("this user may not open /dev/infiniband/rdma_cm");
+		return error;
+	default:
+		return error;
+	}
+}
+
 /* The device is found by binding an id to the address. */
 static int
 ia_find_device(struct dapl_ia *ia)
 {
-	errno = 0;
+	int r;
+
+	errno = EIO; /* some calls of the CM fail without setting it */
 	ia->events = rdma_create_event_channel();
 	if (!ia->events) {
-		int r = ia_failed("rdma_create_event_channel");
-
-		return r == -ENOENT || r == -ENOSYS ? -ENODEV : r;
+		r = dapl_shortage_of_device("rdma_create_event_channel");
+		return ia_no_cm(r);
 	}
+	errno = EIO;
 	if (rdma_create_id(ia->events, &ia->id, NULL, RDMA_PS_TCP)) {
-		int r = ia_failed("rdma_create_id");
-
+		r = dapl_shortage_of_device("rdma_create_id");
 		rdma_destroy_event_channel(ia->events);
 		return r;
 	}
@@ -79,9 +92,20 @@ ia_query_device(struct dapl_ia *ia)
 	/* These calls return the error and may not set errno. */
 	errno = ibv_query_device(ia->verbs, &ia->device);
 	if (errno)
-		return ia_failed("ibv_query_device");
+		return dapl_shortage_of_device("ibv_query_device");
 	errno = ibv_query_port(ia->verbs, port, &ia->port);
-	return errno ? ia_failed("ibv_query_port") : 0;
+	return errno ? dapl_shortage_of_device("ibv_query_port") : 0;
+}
+
+static int
+ia_no_device(const char *where)
+{
+	dapl_debug_error(
+	    "no RDMA device has the address of %s: `rdma link show` lists the devices and "
+	    "their interfaces, and `rdma link add rxe0 type rxe netdev INTERFACE` makes "
+	    "one (doc/real-device.md)",
+	    where);
+	return -ENODEV;
 }
 
 static int
@@ -89,16 +113,14 @@ ia_bind_device(struct dapl_ia *ia, const char *where)
 {
 	int r;
 
-	errno = 0;
+	errno = EIO;
 	if (rdma_bind_addr(ia->id, (struct sockaddr *)&ia->address)) {
-		r = ia_failed("rdma_bind_addr");
+		r = dapl_shortage_of_device("rdma_bind_addr");
 		/* The address belongs to this host, so the device is missing. */
-		return r == -EADDRNOTAVAIL ? -ENODEV : r;
+		return r == -EADDRNOTAVAIL || r == -ENODEV ? ia_no_device(where) : r;
 	}
-	if (!ia->id->verbs) {
-		dapl_debug_error("%s: no RDMA device has this address", where);
-		return -ENODEV;
-	}
+	if (!ia->id->verbs)
+		return ia_no_device(where);
 	ia->verbs = ia->id->verbs;
 	r = ia_query_device(ia);
 	if (!r)
@@ -117,6 +139,7 @@ dapl_ia_device_open(struct dapl_ia *ia, const struct dapl_ia_options *options)
 	ia->pool = NULL;
 	ia->next_vector = 0;
 	ia->idle_cq = NULL;
+	ia->catastrophe = false;
 	r = dapl_address_resolve(options->where, &ia->address);
 	if (r == -ENOENT || r == -EADDRNOTAVAIL)
 		dapl_debug_error("%s is neither an address, nor a known host name, nor an "
@@ -141,7 +164,7 @@ dapl_ia_device_open(struct dapl_ia *ia, const struct dapl_ia_options *options)
 	errno = 0;
 	ia->idle_cq = ibv_create_cq(ia->verbs, 1, NULL, NULL, 0);
 	if (!ia->idle_cq) {
-		r = ia_failed("ibv_create_cq");
+		r = dapl_shortage_of_device("ibv_create_cq");
 		goto close_loops;
 	}
 	/* No attribute of the device shows whether it can resize: try it. */
@@ -156,6 +179,7 @@ dapl_ia_device_open(struct dapl_ia *ia, const struct dapl_ia_options *options)
 	    ia->loops[0].loop, ia->verbs->async_fd, ia->ops->read_async, ia, 0, &ia->async_ticket);
 	if (r)
 		goto remove_cm;
+	dapl_removal_enter(&ia->removal, ia->verbs);
 	return 0;
 
 remove_cm:
@@ -195,6 +219,7 @@ dapl_ia_device_close(struct dapl_ia *ia)
 		ia_close_loop(&ia->loops[i]);
 	if (ia->pool && !ia->stepped)
 		loop_free(ia->pool);
+	dapl_removal_leave(&ia->removal);
 	rdma_destroy_id(ia->id);
 	rdma_destroy_event_channel(ia->events);
 }

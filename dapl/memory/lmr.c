@@ -1,23 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lmr -- local memory region: memory the device may reach */
+#include "dapl/memory/lmr.h"
+
+#include <string.h>
+#include <unistd.h>
+
 #include "dapl/api.h"
+#include "dapl/trace/debug.h"
 #include "dapl/trace/err.h"
+#include "dapl/trace/shortage.h"
 #include "dapl/ia/ia.h"
 #include "dapl/object/registry.h"
-#include "dapl/memory/pz.h"
-
-struct dapl_lmr {
-	struct dapl_object obj;
-	struct dapl_pz *pz; /* holds a reference; constant while open, as is what follows */
-	struct ibv_mr *mr;
-	DAT_MEM_TYPE type;
-	DAT_REGION_DESCRIPTION region;
-	DAT_VLEN length;
-	DAT_MEM_PRIV_FLAGS privileges;
-};
-
-#define PRIV_REMOTE_ATOMIC 0x40 /* of the InfiniBand extension */
-#define PRIV_KNOWN (DAT_MEM_PRIV_ALL_FLAG | PRIV_REMOTE_ATOMIC)
 
 static void
 lmr_prepare(void *slot)
@@ -28,9 +20,9 @@ lmr_prepare(void *slot)
 static struct dapl_slab lmr_slab = DAPL_SLAB_INITIALIZER(struct dapl_lmr, lmr_prepare);
 
 static int
-lmr_access_flags(DAT_MEM_PRIV_FLAGS privileges)
+lmr_access_flags(const struct dapl_ia *ia, DAT_MEM_PRIV_FLAGS privileges)
 {
-	int access = 0;
+	int access = dapl_ia_has_windows(ia) ? IBV_ACCESS_MW_BIND : 0;
 
 	if (privileges & DAT_MEM_PRIV_LOCAL_WRITE_FLAG)
 		access |= IBV_ACCESS_LOCAL_WRITE;
@@ -39,9 +31,47 @@ lmr_access_flags(DAT_MEM_PRIV_FLAGS privileges)
 	/* Verbs grant remote writing only together with local writing. */
 	if (privileges & DAT_MEM_PRIV_REMOTE_WRITE_FLAG)
 		access |= IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_LOCAL_WRITE;
-	if (privileges & PRIV_REMOTE_ATOMIC)
+	if (privileges & DAPL_PRIV_REMOTE_ATOMIC)
 		access |= IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_LOCAL_WRITE;
 	return access;
+}
+
+/* Bytes that this process has registered. */
+static _Atomic(uint64_t) lmr_registered;
+
+static void
+lmr_count_off(const struct dapl_lmr *lmr)
+{
+	atomic_fetch_sub_explicit(&lmr_registered, lmr->length, memory_order_relaxed);
+}
+
+/*
+ * Zero-based: verbs call it an I/O virtual address of 0.  Kernels want that address and the memory
+ * at the same place of a page.
+ */
+static int
+lmr_register(const struct dapl_ia *ia, struct dapl_lmr *lmr, void *address)
+{
+	const int access = lmr_access_flags(ia, lmr->privileges);
+	const bool zero_based = lmr->va_type == DAT_VA_TYPE_ZB;
+	uint64_t before;
+
+	if (zero_based && !ia->zero_based)
+		return -EOPNOTSUPP;
+	before = atomic_fetch_add_explicit(&lmr_registered, lmr->length, memory_order_relaxed);
+	errno = 0;
+	lmr->mr = zero_based ? ibv_reg_mr_iova(lmr->pz->pd, address, lmr->length, 0, access) :
+			       ibv_reg_mr(lmr->pz->pd, address, lmr->length, access);
+	if (lmr->mr)
+		return 0;
+	lmr_count_off(lmr);
+	if (zero_based && errno == EINVAL &&
+	    (uintptr_t)address % (uintptr_t)sysconf(_SC_PAGESIZE)) {
+		dapl_debug_error("this device needs memory that begins with a page for a "
+				 "zero-based region");
+		return -EOPNOTSUPP;
+	}
+	return dapl_shortage_of_region(lmr->length, before);
 }
 
 static int
@@ -56,14 +86,13 @@ lmr_create(struct dapl_ia *ia, struct dapl_pz *pz, void *address, const struct d
 	lmr->pz = pz;
 	lmr->type = like->type;
 	lmr->region = like->region;
+	memcpy(lmr->shared_id, like->shared_id, sizeof lmr->shared_id);
 	lmr->length = like->length;
 	lmr->privileges = like->privileges;
-	errno = 0;
-	lmr->mr = ibv_reg_mr(pz->pd, address, like->length, lmr_access_flags(like->privileges));
-	if (!lmr->mr) {
-		r = errno ? -errno : -ENOMEM;
+	lmr->va_type = like->va_type;
+	r = lmr_register(ia, lmr, address);
+	if (r)
 		goto free_slot;
-	}
 	r = dapl_object_create(&lmr->obj, &ia->parent, &ia->provider->table);
 	if (r)
 		goto dereg_mr;
@@ -77,6 +106,7 @@ free_handle:
 	dapl_object_free_unattached(&lmr->obj);
 dereg_mr:
 	ibv_dereg_mr(lmr->mr);
+	lmr_count_off(lmr);
 free_slot:
 	dapl_slab_free(&lmr_slab, lmr);
 	return r;
@@ -87,6 +117,8 @@ lmr_err_register(int error)
 {
 	if (error == -EINVAL || error == -EFAULT)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	if (error == -EOPNOTSUPP)
+		return DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
 	return dapl_err_resource(error, DAT_RESOURCE_MEMORY_REGION);
 }
 
@@ -106,16 +138,49 @@ lmr_share(struct dapl_ia *ia, const DAT_REGION_DESCRIPTION *region, void **addre
 					    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR);
 }
 
+/*
+ * Memory that processes share has a name, by which an adapter could use its resources once for all
+ * of them.  Verbs have nothing like that: each LMR is registered by itself.
+ */
+static DAT_RETURN
+lmr_name_shared(struct dapl_lmr *lmr, void **address)
+{
+	const DAT_SHARED_MEMORY *shared = &lmr->region.for_shared_memory;
+
+	if (!shared->shared_memory_id)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	memcpy(lmr->shared_id, *shared->shared_memory_id, sizeof lmr->shared_id);
+	*address = shared->virtual_address;
+	return DAT_SUCCESS;
+}
+
+static DAT_RETURN
+lmr_check(DAT_VLEN length, DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type,
+    const DAT_LMR_HANDLE *lmr_handle)
+{
+	if (length == 0)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
+	if (privileges & ~DAPL_PRIV_KNOWN)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
+	if (va_type != DAT_VA_TYPE_VA && va_type != DAT_VA_TYPE_ZB)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG7);
+	if (!lmr_handle)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG8);
+	return DAT_SUCCESS;
+}
+
 DAT_RETURN
 dapl_lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION region,
     DAT_VLEN length, DAT_PZ_HANDLE pz_handle, DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type,
     DAT_LMR_HANDLE *lmr_handle, DAT_LMR_CONTEXT *lmr_context, DAT_RMR_CONTEXT *rmr_context,
     DAT_VLEN *registered_length, DAT_VADDR *registered_address)
 {
-	struct dapl_lmr like = { .type = type, .region = region, .privileges = privileges };
+	struct dapl_lmr like = {
+		.type = type, .region = region, .privileges = privileges, .va_type = va_type
+	};
 	void *address = region.for_va;
-	DAT_RETURN ret = DAT_SUCCESS;
 	struct dapl_lmr *lmr = NULL;
+	DAT_RETURN ret;
 	struct dapl_ia *ia;
 	struct dapl_pz *pz;
 	int r;
@@ -131,21 +196,13 @@ dapl_lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTI
 	if (type == DAT_MEM_TYPE_LMR)
 		ret = lmr_share(ia, &region, &address, &length);
 	else if (type == DAT_MEM_TYPE_SHARED_VIRTUAL)
-		ret = DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
-	else if (type != DAT_MEM_TYPE_VIRTUAL)
-		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	else if (length == 0)
-		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
-	if (ret != DAT_SUCCESS)
-		goto put_pz;
-	if (privileges & ~PRIV_KNOWN)
-		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
-	else if (va_type != DAT_VA_TYPE_VA)
-		ret = va_type == DAT_VA_TYPE_ZB ?
-			  DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE) :
-			  DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG7);
-	else if (!lmr_handle)
-		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG8);
+		ret = lmr_name_shared(&like, &address);
+	else
+		ret = type == DAT_MEM_TYPE_VIRTUAL ?
+			  DAT_SUCCESS :
+			  DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	if (ret == DAT_SUCCESS)
+		ret = lmr_check(length, privileges, va_type, lmr_handle);
 	if (ret != DAT_SUCCESS)
 		goto put_pz;
 
@@ -162,7 +219,7 @@ dapl_lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTI
 	if (registered_length)
 		*registered_length = lmr->length;
 	if (registered_address)
-		*registered_address = (DAT_VADDR)(uintptr_t)lmr->mr->addr;
+		*registered_address = dapl_lmr_base(lmr);
 	*lmr_handle = lmr->obj.handle;
 	goto leave;
 
@@ -190,12 +247,14 @@ dapl_lmr_query(DAT_LMR_HANDLE handle, DAT_LMR_PARAM_MASK mask, DAT_LMR_PARAM *pa
 		.length = lmr->length,
 		.pz_handle = lmr->pz->obj.handle,
 		.mem_priv = lmr->privileges,
-		.va_type = DAT_VA_TYPE_VA,
+		.va_type = lmr->va_type,
 		.lmr_context = lmr->mr->lkey,
 		.rmr_context = lmr->mr->rkey,
 		.registered_size = lmr->length,
-		.registered_address = (DAT_VADDR)(uintptr_t)lmr->mr->addr,
+		.registered_address = dapl_lmr_base(lmr),
 	};
+	if (lmr->type == DAT_MEM_TYPE_SHARED_VIRTUAL)
+		p.region_desc.for_shared_memory.shared_memory_id = &lmr->shared_id;
 	dapl_object_unlock(&lmr->obj);
 	ret = dapl_err_query(!(mask & ~DAT_LMR_FIELD_ALL), param);
 	if (ret != DAT_SUCCESS)
@@ -205,16 +264,36 @@ dapl_lmr_query(DAT_LMR_HANDLE handle, DAT_LMR_PARAM_MASK mask, DAT_LMR_PARAM *pa
 	return DAT_SUCCESS;
 }
 
+/*
+ * The device refuses while a window is bound to the region: a request that binds the window to
+ * another region may be posted and not executed yet.  Other failures say that the device is gone.
+ */
+static bool
+lmr_is_in_use(struct dapl_lmr *lmr) REQUIRES(dapl_locks.object)
+{
+	int r;
+
+	if (lmr->obj.refs || atomic_load_explicit(&lmr->binds, memory_order_acquire))
+		return true;
+	r = ibv_dereg_mr(lmr->mr);
+	return r == EBUSY || r == EINVAL;
+}
+
 int
 dapl_lmr_free_by_handle(DAT_HANDLE handle)
 {
-	uint64_t serial;
-	struct dapl_lmr *lmr = dapl_handle_object(handle, DAPL_KIND_LMR, &serial);
-	int r = lmr ? dapl_object_free(&lmr->obj, serial) : -ENODEV;
+	struct dapl_lmr *lmr = dapl_object_lock_handle(handle, DAPL_KIND_LMR);
+	bool in_use;
 
-	if (r)
-		return r;
-	ibv_dereg_mr(lmr->mr);
+	if (!lmr)
+		return -ENODEV;
+	in_use = lmr_is_in_use(lmr);
+	if (!in_use)
+		dapl_object_free_locked(&lmr->obj);
+	dapl_object_unlock(&lmr->obj);
+	if (in_use)
+		return -EBUSY;
+	lmr_count_off(lmr);
 	dapl_object_put(&lmr->pz->obj);
 	dapl_object_detach(&lmr->obj);
 	dapl_slab_free(&lmr_slab, lmr);
@@ -228,7 +307,10 @@ dapl_lmr_free(DAT_LMR_HANDLE handle)
 	    dapl_lmr_free_by_handle(handle), DAT_INVALID_STATE_LMR_IN_USE, DAT_INVALID_HANDLE_LMR);
 }
 
-/* Memory and device are coherent: only the arguments are checked. */
+/*
+ * Verbs have no call for this: an adapter sees the memory as another processor does.  What is left
+ * is the order of the accesses of this one.
+ */
 static DAT_RETURN
 lmr_sync_segments(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET *segments, DAT_VLEN count)
 {
@@ -236,6 +318,7 @@ lmr_sync_segments(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET *segments, DAT_
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 	if (count > 0 && !segments)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	atomic_thread_fence(memory_order_seq_cst);
 	return DAT_SUCCESS;
 }
 

@@ -3,6 +3,7 @@
 
 #include "dapl/api.h"
 #include "dapl/trace/err.h"
+#include "dapl/trace/shortage.h"
 #include "dapl/object/registry.h"
 #include "dapl/ia/ia.h"
 
@@ -25,7 +26,7 @@ pz_create(struct dapl_ia *ia, struct dapl_pz **out) DAPL_NO_ADAPTER_LOCK
 	errno = 0;
 	pz->pd = ibv_alloc_pd(ia->verbs);
 	if (!pz->pd) {
-		r = errno ? -errno : -ENOMEM;
+		r = dapl_shortage_of_device("ibv_alloc_pd");
 		goto free_slot;
 	}
 	r = dapl_object_create(&pz->obj, &ia->parent, &ia->provider->table);
@@ -50,7 +51,7 @@ DAT_RETURN
 dapl_pz_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *pz_handle)
 {
 	struct dapl_ia *ia = dapl_ia_enter(ia_handle);
-	struct dapl_pz *pz;
+	struct dapl_pz *pz = NULL;
 	int r;
 
 	if (!ia)

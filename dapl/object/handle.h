@@ -32,6 +32,8 @@
 #define DAPL_KINDS(K) \
 	K(PZ, pz) \
 	K(LMR, lmr) \
+	K(RMR, rmr) \
+	K(SRQ, srq) \
 	K(EVD, evd) \
 	K(CNO, cno) \
 	K(EP, ep) \

@@ -109,6 +109,7 @@ dapl_object_attach(struct dapl_object *obj)
 		obj->next->prev = obj;
 	parent->children[obj->kind] = obj;
 	obj->listed = true;
+	parent->attached[obj->kind]++;
 	dapl_parent_get(parent);
 	dapl_parent_unlock(parent);
 	return 0;
@@ -132,6 +133,7 @@ dapl_object_detach(struct dapl_object *obj)
 		return;
 	}
 	obj->listed = false;
+	parent->detached[obj->kind]++;
 	if (obj->next)
 		obj->next->prev = obj->prev;
 	if (obj->prev)

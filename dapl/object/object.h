@@ -41,8 +41,9 @@ struct dapl_object {
 struct dapl_parent {
 	struct os_mutex *lock;		    /* the adapter's; constant for the slot, as is free() */
 	void (*free)(struct dapl_parent *); /* no lock is held, and nothing uses the adapter */
-	struct dapl_object *children[DAPL_KIND_COUNT]; /* (L) */
-	bool closing;				       /* (L) */
+	struct dapl_object *children[DAPL_KIND_COUNT];		       /* (L) */
+	uint64_t attached[DAPL_KIND_COUNT], detached[DAPL_KIND_COUNT]; /* (L) counts */
+	bool closing;						       /* (L) */
 	unsigned int inside;	  /* (L) calls between dapl_ia_enter() and dapl_ia_leave() */
 	unsigned int borrowers;	  /* (L) calls between dapl_ia_get() and dapl_ia_put() */
 	struct park_list closers; /* (L) the thread that waits for calls and objects */

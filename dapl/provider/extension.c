@@ -2,9 +2,14 @@
 /* extension -- the calls that travel as numbered operations */
 #include <stdarg.h>
 
+#include <dat2/dat_ib_extensions.h>
+
 #include "dapl/api.h"
+#include "dapl/ep/ep_ib.h"
 #include "dapl/trace/debug.h"
 #include "dapl/ia/ia.h"
+#include "dapl/provider/counters.h"
+#include "dapl/provider/provider.h"
 #include "dapl/provider/trace.h"
 
 static bool
@@ -70,12 +75,73 @@ extension_step(DAT_HANDLE handle, va_list args)
 	return DAT_SUCCESS;
 }
 
+/* Opens the adapter with that name and returns its attributes. */
+static DAT_RETURN
+extension_open_query(va_list args)
+{
+	const char *name = va_arg(args, DAT_NAME_PTR);
+	DAT_IA_HANDLE *out = va_arg(args, DAT_IA_HANDLE *), ia;
+	DAT_IA_ATTR_MASK ia_mask = va_arg(args, DAT_IA_ATTR_MASK);
+	DAT_IA_ATTR *ia_attr = va_arg(args, DAT_IA_ATTR *);
+	DAT_PROVIDER_ATTR_MASK provider_mask = va_arg(args, DAT_PROVIDER_ATTR_MASK);
+	DAT_PROVIDER_ATTR *provider_attr = va_arg(args, DAT_PROVIDER_ATTR *);
+	DAT_RETURN ret;
+
+	if (!name)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	if (!out)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
+	ret = dapl_provider_open_by_name(name, &ia);
+	if (ret != DAT_SUCCESS)
+		return ret;
+	ret = dapl_ia_query(ia, NULL, ia_mask, ia_attr, provider_mask, provider_attr);
+	if (ret == DAT_SUCCESS)
+		*out = ia;
+	else
+		(void)dapl_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG);
+	return ret;
+}
+
+static bool
+extension_is_collective(int op)
+{
+	return op >= DAT_IB_COLLECTIVE_CREATE_MEMBER_OP && op <= DAT_IB_COLLECTIVE_BARRIER_OP;
+}
+
 DAT_RETURN
 dapl_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 {
-	if ((int)op == DAT_REARM_IA_STEP_OP)
+	switch ((int)op) {
+	case DAT_REARM_IA_STEP_OP:
 		return extension_step(handle, args);
-	return DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
+	case DAT_IB_OPEN_QUERY_OP:
+		return extension_open_query(args);
+	case DAT_IB_CLOSE_QUERY_OP:
+		return dapl_ia_close(handle, DAT_CLOSE_ABRUPT_FLAG);
+	case DAT_IB_FETCH_AND_ADD_OP:
+		return dapl_ep_ib_fetch_and_add(handle, args);
+	case DAT_IB_CMP_AND_SWAP_OP:
+		return dapl_ep_ib_cmp_and_swap(handle, args);
+	case DAT_IB_RDMA_WRITE_IMMED_OP:
+		return dapl_ep_ib_rdma_write_immed(handle, args);
+	case DAT_IB_UD_SEND_OP:
+		return dapl_ep_ib_ud_send(handle, args);
+	case DAT_IB_UD_CM_FREE_OP:
+		return dapl_ep_ib_ud_cm_free(handle, args);
+	case DAT_IB_UD_AH_FREE_OP:
+		return dapl_ep_ib_ud_ah_free(handle, args);
+	case DAT_IB_QUERY_COUNTERS_OP:
+		return dapl_counters_query(handle, args);
+	case DAT_IB_PRINT_COUNTERS_OP:
+		return dapl_counters_print(handle, args);
+	case DAT_IB_START_COUNTERS_OP:
+	case DAT_IB_STOP_COUNTERS_OP:
+		return dapl_counters_switch(handle, args);
+	default:
+		if (extension_is_collective((int)op))
+			return DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
+		return DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
+	}
 }
 
 DAT_RETURN

@@ -3,10 +3,11 @@
 #include "dapl/api.h"
 #include "dapl/cm/cm.h"
 #include "dapl/cm/cr.h"
+#include "dapl/cm/sp.h"
 #include "dapl/ep/completion.h"
 #include "dapl/ep/ep.h"
 #include "dapl/evd/evd.h"
-#include "dapl/ia/ia.h"
+#include "dapl/ia/ia_count.h"
 #include "dapl/provider/provider.h"
 #include "dapl/trace/err.h"
 
@@ -16,6 +17,7 @@ static const struct dapl_ia_ops ia_ops = {
 	.read_async = dapl_async_read,
 	.completions = &dapl_completion_ops,
 	.refuse = dapl_cr_free_by_handle,
+	.hear_datagrams = dapl_sp_hear_all_datagrams,
 };
 
 DAT_RETURN
@@ -46,6 +48,8 @@ dapl_ia_open(struct dapl_provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *asy
 	ia->ops = &ia_ops;
 	for (int kind = 0; kind < DAPL_KIND_COUNT; kind++)
 		ia->parent.children[kind] = NULL;
+	dapl_ia_counts_clear(ia);
+	atomic_store_explicit(&ia->datagrams, false, memory_order_relaxed);
 	r = dapl_ia_device_open(ia, &options);
 	if (r) {
 		ret = dapl_err_ia_open(r);

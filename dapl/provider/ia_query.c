@@ -4,6 +4,23 @@
 #include "dapl/evd/evd.h"
 #include "dapl/ia/ia.h"
 
+/*
+ * Two adapters are related when one can take over the connections of the other.  No adapter here
+ * can.
+ */
+DAT_RETURN
+dapl_ia_ha_related(DAT_IA_HANDLE ia, const DAT_NAME_PTR name, DAT_BOOLEAN *answer)
+{
+	if (!dapl_handle_is(ia, DAPL_KIND_IA))
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+	if (!name)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	if (!answer)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	*answer = DAT_FALSE;
+	return DAT_SUCCESS;
+}
+
 DAT_RETURN
 dapl_ia_query(DAT_IA_HANDLE ia_handle, DAT_EVD_HANDLE *async_evd, DAT_IA_ATTR_MASK ia_mask,
     DAT_IA_ATTR *ia_attr, DAT_PROVIDER_ATTR_MASK provider_mask, DAT_PROVIDER_ATTR *provider_attr)

@@ -15,6 +15,8 @@ const struct dapl_kind_ops dapl_kind_table[] = {
 	{ KIND(RSP, rsp) },
 	{ KIND(CSP, csp) },
 	{ KIND(EP, ep) },
+	{ KIND(RMR, rmr) },
+	{ KIND(SRQ, srq) },
 	{ KIND(LMR, lmr) },
 	{
 	    KIND(EVD, evd),

@@ -25,6 +25,8 @@ EXPORTED DAT_RETURN dapl_extensions(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_li
  */
 #define OPENERS 32
 #define BUCKETS 256
+/* An adapter that is opened for a query alone gets an EVD for asynchronous events all the same. */
+#define QUERY_ASYNC_QLEN 1
 /* Spread texts well over the buckets. */
 #define HASH_SEED 5381
 #define HASH_FACTOR 33
@@ -79,6 +81,22 @@ open_by_rank(unsigned int rank, const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD
 	if (!p)
 		return DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
 	return p->open(p, qlen, async_evd, ia);
+}
+
+DAT_RETURN
+dapl_provider_open_by_name(const char *name, DAT_IA_HANDLE *ia)
+{
+	DAT_EVD_HANDLE async_evd = DAT_HANDLE_NULL;
+	struct dapl_provider *p;
+
+	provider_lock();
+	for (p = *provider_bucket_of(name); p; p = p->next)
+		if (p->registered && strcmp(p->info.ia_name, name) == 0)
+			break;
+	provider_unlock();
+	if (!p)
+		return DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
+	return p->open(p, QUERY_ASYNC_QLEN, &async_evd, ia);
 }
 
 #define FOR_8(F, n) F(n##0) F(n##1) F(n##2) F(n##3) F(n##4) F(n##5) F(n##6) F(n##7)

@@ -12,4 +12,7 @@
 void dapl_provider_params(struct dapl_provider *provider, char params[DAPL_PROVIDER_PARAMS_MAX])
     EXCLUDES(dapl_locks.providers);
 
+/* Opens the adapter of a record with that name, whatever its version and thread safety. */
+DAT_RETURN dapl_provider_open_by_name(const char *name, DAT_IA_HANDLE *ia) DAPL_NO_LOCK;
+
 #endif

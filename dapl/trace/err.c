@@ -3,17 +3,29 @@
 
 #include <errno.h>
 
+#include "dapl/trace/shortage.h"
+
+/* Something of the process or the host that this error is about.  DAT has no name for descriptors. */
+static DAT_RETURN
+err_shortage(int error)
+{
+	const bool descriptor = error == -EMFILE || error == -ENFILE;
+
+	dapl_shortage_explain(error);
+	return DAT_ERROR(
+	    DAT_INSUFFICIENT_RESOURCES, descriptor ? DAT_NO_SUBTYPE : DAT_RESOURCE_MEMORY);
+}
+
 DAT_RETURN
 dapl_err_resource(int error, DAT_RETURN_SUBTYPE resource)
 {
 	switch (-error) {
 	case ENOMEM:
-		/* Verbs return ENOMEM for memory and for any full table of the device. */
-		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, resource);
 	case EAGAIN:
-	case ENOSPC:
 	case EMFILE:
 	case ENFILE:
+		return err_shortage(error);
+	case ENOSPC:
 		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, resource);
 	case EPERM:
 	case EACCES:
@@ -32,15 +44,12 @@ dapl_err_ia_open(int error)
 	case ENOENT: /* the name leads to no address */
 	case EADDRNOTAVAIL:
 	case EAFNOSUPPORT:
+	case ENODEV: /* no RDMA device has the address */
 		return DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNSUPPORTED);
 	case EINVAL: /* unreadable parameters */
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
-	case ENODEV:
-	case EACCES:
-	case EPERM:
-		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE);
 	default:
-		return dapl_err_resource(error, DAT_RESOURCE_MEMORY);
+		return dapl_err_resource(error, DAT_RESOURCE_DEVICE);
 	}
 }
 
@@ -125,7 +134,7 @@ dapl_err_evd_wait(int error, bool on_cq)
 	case ENOMEM:
 	case EMFILE:
 	case ENFILE:
-		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+		return err_shortage(error);
 	default:
 		return DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE);
 	}
@@ -210,7 +219,7 @@ dapl_err_cno_wait(int error)
 	case ENOMEM:
 	case EMFILE:
 	case ENFILE:
-		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+		return err_shortage(error);
 	default:
 		return DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE);
 	}

@@ -19,7 +19,6 @@ const char *dapl_name_ep_happening(enum dapl_ep_happening what);
 const char *dapl_name_cm_event(enum rdma_cm_event_type type);
 
 /* With their prefixes. */
-const char *dapl_name_event(DAT_EVENT_NUMBER number);
 const char *dapl_name_return_type(DAT_RETURN ret);
 const char *dapl_name_return_subtype(DAT_RETURN ret); /* "" for none */
 

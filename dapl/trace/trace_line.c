@@ -11,6 +11,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <dat2/dat_event_str.h>
+
 #include "dapl/trace/debug.h"
 #include "dapl/trace/name.h"
 
@@ -271,7 +273,7 @@ trace_add_event_data(struct dapl_trace_line *line, const DAT_EVENT *v)
 static void
 trace_add_event(struct dapl_trace_line *line, const DAT_EVENT *v)
 {
-	const char *number = dapl_name_event(v->event_number);
+	const char *number = dat_event_name(v->event_number);
 
 	if (number)
 		dapl_trace_add(line, "{%s", number);

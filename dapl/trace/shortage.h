@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * shortage -- which resource was missing when a call failed
+ *
+ * A descriptor, memory of the process, memory that may be locked, or an object of the device: a line for the
+ * debug output, and the -errno that err.c converts.
+ */
+#ifndef REARM_DAPL_SHORTAGE_H
+#define REARM_DAPL_SHORTAGE_H
+
+#include <stdint.h>
+
+/*
+ * `call` of the device or its connection manager failed and has set errno, or has left it 0.  Prints
+ * the reason.  Returns -errno, but -ENOSPC in place of -ENOMEM: devices return ENOMEM for a full
+ * table and for locked memory, too, while -ENOMEM stands for memory of the process.
+ */
+int dapl_shortage_of_device(const char *call);
+
+/* The same for the registration of `size` bytes, with `registered` bytes registered before. */
+int dapl_shortage_of_region(uint64_t size, uint64_t registered);
+
+/* Prints which limit of the process or the host the -errno is about, if it is about one. */
+void dapl_shortage_explain(int error);
+
+#endif
