@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <dat2/dat_event_str.h>
+
 #include "cmd.h"
 
 bool
@@ -36,60 +38,17 @@ cmd_check(const char *call, DAT_RETURN ret)
 	return ret == DAT_SUCCESS ? true : cmd_failed_call(call, ret);
 }
 
-static const char *
-event_name(DAT_EVENT_NUMBER number)
-{
-	switch (number) {
-	case DAT_DTO_COMPLETION_EVENT:
-		return "a completion";
-	case DAT_CONNECTION_REQUEST_EVENT:
-		return "CONNECTION_REQUEST";
-	case DAT_CONNECTION_EVENT_ESTABLISHED:
-		return "ESTABLISHED";
-	case DAT_CONNECTION_EVENT_PEER_REJECTED:
-		return "PEER_REJECTED";
-	case DAT_CONNECTION_EVENT_NON_PEER_REJECTED:
-		return "NON_PEER_REJECTED";
-	case DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR:
-		return "ACCEPT_COMPLETION_ERROR";
-	case DAT_CONNECTION_EVENT_DISCONNECTED:
-		return "DISCONNECTED";
-	case DAT_CONNECTION_EVENT_BROKEN:
-		return "BROKEN";
-	case DAT_CONNECTION_EVENT_TIMED_OUT:
-		return "TIMED_OUT";
-	case DAT_CONNECTION_EVENT_UNREACHABLE:
-		return "UNREACHABLE";
-	default:
-		return "another";
-	}
-}
-
 bool
 cmd_failed_event(DAT_EVENT_NUMBER came, DAT_EVENT_NUMBER due)
 {
-	return cmd_fail(
-	    "event 0x%x (%s) came, not 0x%x (%s)", came, event_name(came), due, event_name(due));
+	return cmd_fail("event 0x%x (%s) came, not 0x%x (%s)", came, dat_event_str(came), due,
+	    dat_event_str(due));
 }
 
 bool
 cmd_failed_completion(const DAT_DTO_COMPLETION_EVENT_DATA *dto)
 {
-	static const char *const names[] = {
-		[DAT_DTO_ERR_FLUSHED] = "flushed, the connection is gone",
-		[DAT_DTO_ERR_LOCAL_LENGTH] = "LOCAL_LENGTH",
-		[DAT_DTO_ERR_LOCAL_EP] = "LOCAL_EP",
-		[DAT_DTO_ERR_LOCAL_PROTECTION] = "LOCAL_PROTECTION",
-		[DAT_DTO_ERR_BAD_RESPONSE] = "BAD_RESPONSE",
-		[DAT_DTO_ERR_REMOTE_ACCESS] = "REMOTE_ACCESS",
-		[DAT_DTO_ERR_REMOTE_RESPONDER] = "REMOTE_RESPONDER",
-		[DAT_DTO_ERR_TRANSPORT] = "TRANSPORT",
-		[DAT_DTO_ERR_RECEIVER_NOT_READY] = "RECEIVER_NOT_READY",
-		[DAT_DTO_ERR_PARTIAL_PACKET] = "PARTIAL_PACKET",
-	};
-	const size_t status = dto->status;
-	const char *name = status < sizeof names / sizeof names[0] ? names[status] : NULL;
-
-	return cmd_fail("operation %llu completed with status %zu (%s)",
-	    (unsigned long long)dto->user_cookie.as_64, status, name ? name : "another");
+	return cmd_fail("operation %llu completed with status %d (%s)",
+	    (unsigned long long)dto->user_cookie.as_64, (int)dto->status,
+	    dat_dto_status_str(dto->status));
 }

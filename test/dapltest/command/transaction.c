@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <dat2/dat_event_str.h>
+
 #include "cmd.h"
 
 #define MAGIC 0x52445431 /* changes with struct cmd_request */
@@ -139,17 +141,48 @@ talk_open(struct cmd_end *talk, DAT_IA_HANDLE ia, bool server)
 			 cmd_end_post_recv(talk, ANSWERED, sizeof(struct answer), 1, 2));
 }
 
+#define LOOK_US 1000000 /* between two checks of the adapter */
+
+static bool
+adapter_works(DAT_EVD_HANDLE async)
+{
+	DAT_EVENT event;
+
+	while (dat_evd_dequeue(async, &event) == DAT_SUCCESS)
+		if (event.event_number == DAT_ASYNC_ERROR_IA_CATASTROPHIC &&
+		    event.event_data.asynch_error_event_data.reason == DAT_IA_CATASTROPHIC_ERROR)
+			return cmd_fail("the adapter has failed, or its device was removed: %s",
+			    dat_event_str(event.event_number));
+	return true;
+}
+
+/* Waits for a connection request, as long as the adapter works. */
+static bool
+await_request(DAT_EVD_HANDLE cr, DAT_EVD_HANDLE async, DAT_EVENT *event)
+{
+	DAT_RETURN ret;
+	DAT_COUNT more;
+
+	do {
+		if (!adapter_works(async))
+			return false;
+		ret = dat_evd_wait(cr, LOOK_US, 1, event, &more);
+	} while (DAT_GET_TYPE(ret) == DAT_TIMEOUT_EXPIRED);
+	return cmd_check("dat_evd_wait()", ret);
+}
+
 bool
 cmd_server(const struct cmd_options *options, DAT_IA_HANDLE ia)
 {
 	struct cmd_request request;
 	bool good = true, quit = false;
-	DAT_EVD_HANDLE cr;
+	DAT_EVD_HANDLE cr, async;
 	DAT_PSP_HANDLE psp;
 	DAT_COUNT more;
 	DAT_EVENT event;
 
-	if (!cmd_ok(dat_evd_create(ia, 32, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG, &cr)))
+	if (!cmd_ok(dat_ia_query(ia, &async, 0, NULL, 0, NULL)) ||
+	    !cmd_ok(dat_evd_create(ia, 32, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG, &cr)))
 		return false;
 	if (!cmd_ok(dat_psp_create(ia, options->port, cr, DAT_PSP_CONSUMER_FLAG, &psp)))
 		return cmd_fail("cannot listen at port %llu; is another server running there? "
@@ -161,7 +194,7 @@ cmd_server(const struct cmd_options *options, DAT_IA_HANDLE ia)
 		struct cmd_end talk;
 		bool greeted;
 
-		if (!cmd_ok(dat_evd_wait(cr, DAT_TIMEOUT_INFINITE, 1, &event, &more)))
+		if (!await_request(cr, async, &event))
 			return false;
 		greeted = talk_open(&talk, ia, true) &&
 			  cmd_ok(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle,

@@ -41,7 +41,7 @@ START_TEST(evd__takes_its_configuration_from_its_endpoints)
 	static const DAT_COMPLETION_FLAGS flags[] = { DAT_COMPLETION_DEFAULT_FLAG,
 		DAT_COMPLETION_EVD_THRESHOLD_FLAG, DAT_COMPLETION_UNSIGNALLED_FLAG,
 		DAT_COMPLETION_SOLICITED_WAIT_FLAG };
-	static const unsigned int want[] = { DAT_EVD_STATE_CONFIG_THRESHOLD,
+	static const unsigned int want[] = { DAT_EVD_STATE_CONFIG_NOTIFY,
 		DAT_EVD_STATE_CONFIG_THRESHOLD, DAT_EVD_STATE_CONFIG_NOTIFY,
 		DAT_EVD_STATE_CONFIG_SOLICITED };
 	struct dt_side side;
@@ -70,7 +70,7 @@ END_TEST
 START_TEST(endpoints__of_any_flags__share_an_evd_that_reports_the_widest)
 {
 	static const DAT_COMPLETION_FLAGS flags[] = { DAT_COMPLETION_SOLICITED_WAIT_FLAG,
-		DAT_COMPLETION_UNSIGNALLED_FLAG, DAT_COMPLETION_DEFAULT_FLAG };
+		DAT_COMPLETION_UNSIGNALLED_FLAG, DAT_COMPLETION_EVD_THRESHOLD_FLAG };
 	static const unsigned int want[] = { DAT_EVD_STATE_CONFIG_SOLICITED,
 		DAT_EVD_STATE_CONFIG_NOTIFY, DAT_EVD_STATE_CONFIG_THRESHOLD };
 	struct dt_side side;
@@ -109,10 +109,10 @@ START_TEST(directions_of_an_endpoint__of_different_flags__share_an_evd)
 	DAT_EP_HANDLE ep;
 
 	contract_side(&side, 0);
-	attr = attr_with(side.ep, DAT_COMPLETION_DEFAULT_FLAG, DAT_COMPLETION_UNSIGNALLED_FLAG);
+	attr = attr_with(side.ep, DAT_COMPLETION_DEFAULT_FLAG, DAT_COMPLETION_SOLICITED_WAIT_FLAG);
 	side.recv = dt_evd(&side, DAT_EVD_DTO_FLAG, 8);
 	dt_ok(dat_ep_create(side.ia, side.pz, side.recv, side.recv, side.connect, &attr, &ep));
-	ck_assert_uint_eq(config(side.recv), DAT_EVD_STATE_CONFIG_THRESHOLD);
+	ck_assert_uint_eq(config(side.recv), DAT_EVD_STATE_CONFIG_NOTIFY);
 	dt_ok(dat_ep_free(ep));
 	ck_assert_uint_eq(config(side.recv), 0);
 	dt_side_close(&side);
@@ -161,7 +161,7 @@ START_TEST(endpoint__modified__changes_what_its_evd_reports)
 	dt_ok(dat_ep_modify(side.ep, DAT_EP_FIELD_EP_ATTR_RECV_COMPLETION_FLAGS, &param));
 	ck_assert_uint_eq(config(side.recv), DAT_EVD_STATE_CONFIG_NOTIFY);
 	ep = dt_ep(&side, &param.ep_attr);
-	param.ep_attr.recv_completion_flags = 0;
+	param.ep_attr.recv_completion_flags = DAT_COMPLETION_EVD_THRESHOLD_FLAG;
 	dt_ok(dat_ep_modify(side.ep, DAT_EP_FIELD_EP_ATTR_RECV_COMPLETION_FLAGS, &param));
 	ck_assert_uint_eq(config(side.recv), DAT_EVD_STATE_CONFIG_THRESHOLD);
 	param.ep_attr.recv_completion_flags = DAT_COMPLETION_SOLICITED_WAIT_FLAG;
@@ -182,18 +182,22 @@ END_TEST
 START_TEST(threshold__above_one__needs_the_configuration)
 {
 	static const DAT_COMPLETION_FLAGS flags[] = { DAT_COMPLETION_UNSIGNALLED_FLAG,
-		DAT_COMPLETION_SOLICITED_WAIT_FLAG, DAT_COMPLETION_EVD_THRESHOLD_FLAG, 0 };
+		DAT_COMPLETION_SOLICITED_WAIT_FLAG, DAT_COMPLETION_DEFAULT_FLAG,
+		DAT_COMPLETION_UNSIGNALLED_FLAG | DAT_COMPLETION_EVD_THRESHOLD_FLAG,
+		DAT_COMPLETION_EVD_THRESHOLD_FLAG };
 	struct dt_side side;
 	DAT_EP_ATTR attr;
 	DAT_EVENT event;
 	DAT_COUNT more;
 
 	contract_side(&side, 0);
-	for (int i = 0; i < 4; i++) {
-		attr = attr_with(side.ep, flags[i], 0);
+	for (int i = 0; i < 6; i++) {
+		attr = attr_with(side.ep, flags[i % 5], 0);
 		side.recv = dt_evd(&side, DAT_EVD_DTO_FLAG, 8);
-		(void)dt_ep(&side, &attr);
-		if (i < 2)
+		/* Without an endpoint, or with one that has the default attributes, too. */
+		dt_assert_type(dat_evd_wait(side.recv, 0, 2, &event, &more), DAT_TIMEOUT_EXPIRED);
+		(void)dt_ep(&side, i == 5 ? NULL : &attr);
+		if (i < 4)
 			dt_assert_ret(dat_evd_wait(side.recv, 0, 2, &event, &more),
 			    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
 		else
@@ -205,8 +209,8 @@ START_TEST(threshold__above_one__needs_the_configuration)
 }
 END_TEST
 
-/* The completions that wake, by flag of the endpoint: all, signalled ones, solicited ones. */
-static const DAT_COMPLETION_FLAGS wishes[] = { DAT_COMPLETION_DEFAULT_FLAG,
+/* The completions that wake, by flag of the endpoint: several at once, signalled ones, solicited ones. */
+static const DAT_COMPLETION_FLAGS wishes[] = { DAT_COMPLETION_EVD_THRESHOLD_FLAG,
 	DAT_COMPLETION_UNSIGNALLED_FLAG, DAT_COMPLETION_SOLICITED_WAIT_FLAG };
 static const unsigned int wished[] = { DAT_EVD_STATE_CONFIG_THRESHOLD, DAT_EVD_STATE_CONFIG_NOTIFY,
 	DAT_EVD_STATE_CONFIG_SOLICITED };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The adapter and its provider serve what their attributes report, and nothing else. */
 #include <dat2/dat_ib_extensions.h>
+#include <dat2/kdat.h>
 
 #include "suites.h"
 #include "lib/dt.h"
@@ -58,24 +59,25 @@ named(const char *name)
 }
 
 /* origin: attack.P12 */
-/* clause: e.9.7, a.3.1 */
-START_TEST(attributes__of_queues_and_regions_that_are_not_served__are_0)
+/* clause: e.9.7 */
+START_TEST(attributes__of_queues_and_regions__are_those_of_the_calls)
 {
+	const DAT_BOOLEAN shared = ia.max_srqs > 0 ? DAT_TRUE : DAT_FALSE;
 	DAT_SRQ_ATTR attr = { 4, 1, 0 };
 	DAT_RMR_HANDLE rmr;
 	DAT_SRQ_HANDLE srq;
 
-	ck_assert_int_eq(provider.srq_supported, DAT_FALSE);
-	ck_assert_int_eq(ia.max_srqs, 0);
-	ck_assert_int_eq(ia.max_ep_per_srq, 0);
-	ck_assert_int_eq(ia.max_recv_per_srq, 0);
-	ck_assert_int_eq(provider.srq_watermarks_supported, 0);
-	ck_assert_int_eq(provider.srq_info_supported, 0);
+	ck_assert_int_eq(provider.srq_supported, shared);
+	/* A bit for each count of dat_srq_query(); none of dat_ep_recv_query() for such an endpoint. */
+	ck_assert_int_eq(provider.srq_info_supported, shared ? 0x11 : 0);
 	ck_assert_int_eq(provider.ep_recv_info_supported, 0);
-	dt_assert_type(dat_srq_create(side.ia, side.pz, &attr, &srq), DAT_NOT_IMPLEMENTED);
-	ck_assert_int_eq(ia.max_rmrs, 0);
-	ck_assert_uint_eq(ia.max_rmr_target_address, 0);
-	dt_assert_type(dat_rmr_create(side.pz, &rmr), DAT_NOT_IMPLEMENTED);
+	ck_assert_int_eq(ia.max_ep_per_srq > 0, shared);
+	ck_assert_int_eq(ia.max_recv_per_srq > 0, shared);
+	dt_assert_type(dat_srq_create(side.ia, side.pz, &attr, &srq),
+	    shared ? DAT_SUCCESS : DAT_MODEL_NOT_SUPPORTED);
+	ck_assert_int_eq(ia.max_rmrs > 0, ia.max_rmr_target_address > 0);
+	dt_assert_type(
+	    dat_rmr_create(side.pz, &rmr), ia.max_rmrs > 0 ? DAT_SUCCESS : DAT_MODEL_NOT_SUPPORTED);
 }
 END_TEST
 
@@ -99,25 +101,97 @@ START_TEST(completion_flags__that_are_promised__are_those_that_are_taken)
 END_TEST
 
 /* origin: attack.P12 */
-/* clause: e.9.7, f.1.3 */
+/* clause: e.9.7, f.2.4 */
 START_TEST(extension__is_that_of_the_operations_that_are_there)
 {
+	DAT_UINT64 values[DCNT_EVD_ALL_COUNTERS];
 	struct dat_rearm_evd_counters counters;
 
 	/* The registry passes no operation to an adapter without extensions. */
 	ck_assert_int_ne(ia.extension_supported, DAT_EXTENSION_NONE);
 	ck_assert_str_eq(named("DAT_REARM_UPCALLS"), "TRUE");
 	dt_ok(dat_evd_query_upcall_counters(side.recv, &counters));
-	/* The InfiniBand extension is not implemented, and not reported. */
-	ck_assert_int_ne(ia.extension_supported, DAT_EXTENSION_IB);
-	for (int op = DAT_IB_FETCH_AND_ADD_OP; op <= DAT_IB_UD_AH_FREE_OP; op++) {
-		dt_assert_type(dat_extension_op(side.ia, (DAT_EXTENDED_OP)op), DAT_NOT_IMPLEMENTED);
-		dt_assert_type(dat_extension_op(side.ep, (DAT_EXTENDED_OP)op), DAT_NOT_IMPLEMENTED);
-	}
-	ck_assert_str_eq(named(DAT_IB_ATTR_FETCH_AND_ADD), "FALSE");
-	ck_assert_str_eq(named(DAT_IB_ATTR_CMP_AND_SWAP), "FALSE");
-	ck_assert_str_eq(named(DAT_IB_ATTR_IMMED_DATA), "FALSE");
-	ck_assert_str_eq(named(DAT_IB_ATTR_COUNTERS), "FALSE");
+	ck_assert_int_eq(ia.extension_supported, DAT_EXTENSION_IB);
+	ck_assert_int_eq(ia.extension_version, DAT_IB_EXTENSION_VERSION);
+	ck_assert_str_eq(named(DAT_IB_ATTR_FETCH_AND_ADD), "TRUE");
+	ck_assert_str_eq(named(DAT_IB_ATTR_CMP_AND_SWAP), "TRUE");
+	ck_assert_str_eq(named(DAT_IB_ATTR_IMMED_DATA), "TRUE");
+	ck_assert_str_eq(named(DAT_IB_ATTR_COUNTERS), "TRUE");
+	dt_ok(dat_ib_query_counters(side.recv, DCNT_EVD_ALL_COUNTERS, values, 0));
+	/* No device does these in hardware that the provider could use. */
+	for (int op = DAT_IB_COLLECTIVE_CREATE_MEMBER_OP; op <= DAT_IB_COLLECTIVE_BARRIER_OP; op++)
+		dt_assert_type(
+		    dat_extension_op(side.ia, (DAT_EXTENDED_OP)op), DAT_MODEL_NOT_SUPPORTED);
+}
+END_TEST
+
+/* clause: f.2.4 */
+START_TEST(collective__each_macro__is_refused_and_reads_no_argument)
+{
+	const DAT_IB_COLLECTIVE_HANDLE coll = side.ep;
+	const DAT_CONTEXT context = { .as_64 = 1 };
+	const DAT_COMPLETION_FLAGS flags = DAT_COMPLETION_DEFAULT_FLAG;
+	DAT_IB_COLLECTIVE_MEMBER member = NULL;
+	DAT_UINT64 clock = 0;
+	DAT_UINT32 size = 0;
+	const DAT_RETURN all[] = {
+		dat_ib_collective_create_member(side.ia, NULL, &member, &size),
+		dat_ib_collective_free_member(side.ia, member),
+		dat_ib_collective_create_group(&member, 1, 0, 1, NULL, side.recv, side.pz, context),
+		dat_ib_collective_free_group(coll),
+		dat_ib_collective_set_clock(coll, 1, context),
+		dat_ib_collective_read_clock(coll, &clock),
+		dat_ib_collective_scatter(coll, NULL, 0, NULL, 0, 0, context, flags),
+		dat_ib_collective_scatterv(coll, NULL, NULL, NULL, NULL, 0, 0, context, flags),
+		dat_ib_collective_gather(coll, NULL, 0, NULL, 0, 0, context, flags),
+		dat_ib_collective_gatherv(coll, NULL, 0, NULL, NULL, NULL, 0, context, flags),
+		dat_ib_collective_allgather(coll, NULL, 0, NULL, 0, context, flags),
+		dat_ib_collective_allgatherv(coll, NULL, 0, NULL, NULL, NULL, context, flags),
+		dat_ib_collective_alltoall(coll, NULL, 0, NULL, 0, context, flags),
+		dat_ib_collective_alltoallv(
+		    coll, NULL, NULL, NULL, NULL, NULL, NULL, context, flags),
+		dat_ib_collective_reduce(coll, NULL, 0, NULL, 0, 0, 0, 0, context, flags),
+		dat_ib_collective_allreduce(coll, NULL, 0, NULL, 0, 0, 0, context, flags),
+		dat_ib_collective_reduce_scatter(coll, NULL, 0, NULL, NULL, 0, 0, context, flags),
+		dat_ib_collective_scan(coll, NULL, 0, NULL, 0, 0, 0, context, flags),
+		dat_ib_collective_broadcast(coll, NULL, 0, 0, context, flags),
+		dat_ib_collective_barrier(coll, context, flags),
+	};
+
+	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+		dt_assert_ret(all[i], DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE));
+	ck_assert_ptr_null(member);
+	ck_assert_uint_eq(clock, 0);
+	dt_assert_empty(side.recv);
+}
+END_TEST
+
+static DAT_RETURN
+hint(DAT_HANDLE handle, DAT_MEM_TYPE type, int optimize, DAT_VLEN *length, DAT_VADDR *alignment)
+{
+	return dat_ia_memtype_hint(
+	    handle, type, 100, (DAT_MEM_OPTIMIZE_FLAGS)optimize, length, alignment);
+}
+
+/* clause: a.4.1 */
+START_TEST(memtype_hint__returns_the_length_and_the_attribute)
+{
+	const DAT_RETURN no_ia = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+	DAT_VADDR alignment = 0;
+	DAT_VLEN length = 0;
+
+#define BAD(n) DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG##n)
+	dt_assert_ret(hint(NULL, DAT_MEM_TYPE_VIRTUAL, 0, &length, &alignment), no_ia);
+	dt_assert_ret(hint(side.pz, DAT_MEM_TYPE_VIRTUAL, 0, &length, &alignment), no_ia);
+	dt_assert_ret(hint(side.ia, DAT_MEM_TYPE_PHYSICAL, 0, &length, &alignment), BAD(2));
+	dt_assert_ret(hint(side.ia, DAT_MEM_TYPE_VIRTUAL, 8, &length, &alignment), BAD(4));
+	dt_assert_ret(hint(side.ia, DAT_MEM_TYPE_VIRTUAL, 0, NULL, &alignment), BAD(5));
+	dt_assert_ret(hint(side.ia, DAT_MEM_TYPE_VIRTUAL, 0, &length, NULL), BAD(6));
+#undef BAD
+	ck_assert_uint_eq(length, 0);
+	dt_ok(hint(side.ia, DAT_MEM_TYPE_LMR, DAT_MEM_OPTIMIZE_IA, &length, &alignment));
+	ck_assert_uint_eq(length, 100);
+	ck_assert_uint_eq(alignment, provider.optimal_buffer_alignment);
 }
 END_TEST
 
@@ -196,9 +270,11 @@ dapl_attr_suite(void)
 	TCase *tc = dt_tcase(s, "attributes");
 
 	tcase_add_checked_fixture(tc, open_and_query, close_side);
-	tcase_add_test(tc, attributes__of_queues_and_regions_that_are_not_served__are_0);
+	tcase_add_test(tc, attributes__of_queues_and_regions__are_those_of_the_calls);
 	tcase_add_test(tc, completion_flags__that_are_promised__are_those_that_are_taken);
 	tcase_add_test(tc, extension__is_that_of_the_operations_that_are_there);
+	tcase_add_test(tc, collective__each_macro__is_refused_and_reads_no_argument);
+	tcase_add_test(tc, memtype_hint__returns_the_length_and_the_attribute);
 	tcase_add_loop_test(tc, limit__of_an_endpoint__can_be_had_and_no_more, 0, LIMITS);
 	tcase_add_test(tc, rdma_reads__guaranteed_to_each_endpoint__are_there_for_all_of_them);
 	tcase_add_test(tc, watermark__of_a_shared_queue__is_not_kept_without_one);

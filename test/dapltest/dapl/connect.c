@@ -3,6 +3,8 @@
 #include "suites.h"
 #include "lib/dt.h"
 
+#include <stdlib.h>
+
 static const char hello[48] = "from the one that connects, with forty-eight...";
 static const char welcome[48] = "from the one that accepts, as long as the other";
 
@@ -99,6 +101,94 @@ START_TEST(connect__no_listener__is_a_non_peer_rejection)
 	dt_connect(&pair.a, &pair.b, NULL, 0);
 	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, pair.a.ep);
 	dt_assert_stays_empty(pair.a.connect);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+#define UNUSED_QUAL 21347 /* no test listens there, and none of the ports that are given out */
+
+/* Two sides; neither listens, and requests are held for a minute. */
+static void
+open_without_listener(struct dt_pair *pair)
+{
+	setenv("SOFTVERBS_LISTENER_WAIT", "60000", 1);
+	dt_side_open(&pair->a, "soft", DT_SEPARATE);
+	dt_side_open(&pair->b, "soft", DT_SEPARATE);
+	unsetenv("SOFTVERBS_LISTENER_WAIT");
+	pair->b.cr = dt_evd(&pair->b, DAT_EVD_CR_FLAG, 8);
+}
+
+/* clause: e.3.18 */
+START_TEST(connect__listener_comes_a_little_later__is_established)
+{
+	struct dt_pair pair;
+
+	if (!dt_on_soft("requests that wait for their listener"))
+		return;
+	open_without_listener(&pair);
+	pair.b.qual = UNUSED_QUAL;
+	dt_connect(&pair.a, &pair.b, hello, sizeof hello);
+	dt_nap_ms(30);
+	dt_assert_empty(pair.a.connect);
+	dt_ok(
+	    dat_psp_create(pair.b.ia, UNUSED_QUAL, pair.b.cr, DAT_PSP_CONSUMER_FLAG, &pair.b.psp));
+	dt_ok(dat_cr_accept(dt_request(&pair.b), pair.b.ep, 0, NULL));
+	dt_expect_established(&pair.a);
+	dt_expect_established(&pair.b);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: e.3.18, d.0.6 */
+START_TEST(connect__times_out_while_it_waits_for_a_listener__one_event)
+{
+	struct dt_pair pair;
+
+	if (!dt_on_soft("requests that wait for their listener"))
+		return;
+	open_without_listener(&pair);
+	dt_ok(dat_ep_connect(pair.a.ep, dt_address(pair.b.ia), UNUSED_QUAL, 30000, 0, NULL,
+	    DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
+	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_TIMED_OUT, pair.a.ep);
+	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_DISCONNECTED);
+	/* The request ended with the attempt. */
+	dt_ok(
+	    dat_psp_create(pair.b.ia, UNUSED_QUAL, pair.b.cr, DAT_PSP_CONSUMER_FLAG, &pair.b.psp));
+	dt_nap_ms(30);
+	dt_assert_empty(pair.b.cr);
+	dt_assert_stays_empty(pair.a.connect);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: e.3.18 */
+START_TEST(connect__disconnected_while_it_waits_for_a_listener__one_event)
+{
+	struct dt_pair pair;
+
+	if (!dt_on_soft("requests that wait for their listener"))
+		return;
+	open_without_listener(&pair);
+	pair.b.qual = UNUSED_QUAL;
+	dt_connect(&pair.a, &pair.b, NULL, 0);
+	dt_nap_ms(10);
+	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_ABRUPT_FLAG));
+	dt_expect_disconnected(&pair.a);
+	dt_assert_stays_empty(pair.a.connect);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: e.3.4, e.3.18 */
+START_TEST(connect__after_the_service_point_was_freed__is_refused_at_once)
+{
+	struct dt_pair pair;
+
+	open_without_listener(&pair);
+	dt_side_listen(&pair.b);
+	dt_ok(dat_psp_free(pair.b.psp));
+	dt_connect(&pair.a, &pair.b, NULL, 0);
+	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, pair.a.ep);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -433,6 +523,11 @@ dapl_connect_suite(void)
 	tcase_add_test(tc, connect__in_a_wrong_state__names_the_state);
 	tcase_add_test(tc, dup_connect__of_a_connected_endpoint__reaches_the_same_listener);
 	tcase_add_test(tc, many_connections__one_listener__each_event_names_its_endpoint);
+	tc = dt_tcase(s, "held");
+	tcase_add_test(tc, connect__listener_comes_a_little_later__is_established);
+	tcase_add_test(tc, connect__times_out_while_it_waits_for_a_listener__one_event);
+	tcase_add_test(tc, connect__disconnected_while_it_waits_for_a_listener__one_event);
+	tcase_add_test(tc, connect__after_the_service_point_was_freed__is_refused_at_once);
 	tc = dt_tcase_timed(s, "unreachable", 100);
 	tcase_add_test(tc, connect__to_an_unused_address__is_unreachable);
 	tc = dt_tcase(s, "overflow");

@@ -175,26 +175,6 @@ START_TEST(context__is_kept_for_every_kind_of_object)
 }
 END_TEST
 
-/* clause: a.3.1 */
-START_TEST(call__not_implemented__gets_its_code_and_bad_handles_theirs)
-{
-	struct dt_side side;
-	DAT_RMR_HANDLE rmr;
-	DAT_SRQ_HANDLE srq;
-	DAT_SRQ_ATTR attr = { 4, 1, 0 };
-
-	dt_side_open(&side, "soft", DT_SEPARATE);
-	dt_assert_ret(
-	    dat_rmr_create(side.pz, &rmr), DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE));
-	dt_assert_ret(
-	    dat_rmr_create(side.ep, &rmr), DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ));
-	dt_assert_ret(dat_rmr_free(side.ep), DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_RMR));
-	dt_assert_ret(dat_srq_create(side.ia, side.pz, &attr, &srq),
-	    DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE));
-	dt_side_close(&side);
-}
-END_TEST
-
 Suite *
 dapl_handle_suite(void)
 {
@@ -207,6 +187,5 @@ dapl_handle_suite(void)
 	tcase_add_test(tc, handle__of_another_provider_library__is_refused);
 	tcase_add_test(tc, connection_evd__of_another_adapter__serves_until_that_closes);
 	tcase_add_test(tc, context__is_kept_for_every_kind_of_object);
-	tcase_add_test(tc, call__not_implemented__gets_its_code_and_bad_handles_theirs);
 	return s;
 }

@@ -5,6 +5,8 @@
 #include "suites.h"
 #include "lib/dt.h"
 
+#include <dat2/dat_registry.h>
+
 static DAT_RETURN
 try_open(const char *name, DAT_EVD_HANDLE *async, DAT_IA_HANDLE *ia)
 {
@@ -97,7 +99,7 @@ START_TEST(open__no_device__fails_clearly_and_at_once)
 
 	/* The loopback address belongs to no RDMA device, on any host. */
 	dt_assert_ret(try_open("real", &async, &ia),
-	    DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE));
+	    DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNSUPPORTED));
 	ck_assert_uint_lt(dt_now_us() - begin, (unsigned long long)runner_stretch(1000000));
 }
 END_TEST
@@ -315,6 +317,24 @@ START_TEST(open_and_close__400_times_under_50_descriptors__leaks_nothing)
 }
 END_TEST
 
+/* clause: b.6.8 */
+START_TEST(ha_related__to_no_other_adapter)
+{
+	DAT_IA_HANDLE ia = dt_open("soft", NULL);
+	DAT_BOOLEAN answer = DAT_TRUE;
+
+	dt_ok(dat_ia_ha_related(ia, (char *)"soft-loops", &answer));
+	ck_assert_int_eq(answer, DAT_FALSE);
+	dt_assert_ret(dat_ia_ha_related(ia, NULL, &answer),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	dt_assert_ret(dat_ia_ha_related(ia, (char *)"soft", NULL),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	dt_close(ia);
+	dt_assert_ret(dat_ia_ha_related(ia, (char *)"soft", &answer),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA));
+}
+END_TEST
+
 Suite *
 dapl_ia_suite(void)
 {
@@ -336,6 +356,7 @@ dapl_ia_suite(void)
 	tcase_add_test(tc, close__abrupt_with_everything_alive__frees_it_all);
 	tc = dt_tcase(s, "query");
 	tcase_add_test(tc, query__without_what_is_asked_for__names_the_argument);
+	tcase_add_test(tc, ha_related__to_no_other_adapter);
 	tcase_add_test(tc, query__attributes__are_what_consumers_rely_on);
 	tc = dt_tcase(s, "async-evd");
 	tcase_add_test(tc, async_evd__of_the_provider__is_not_the_consumers_to_free);

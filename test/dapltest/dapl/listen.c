@@ -121,6 +121,110 @@ START_TEST(qualifiers__beyond_the_range_of_ports__meet)
 }
 END_TEST
 
+/* A second service point of the side, with an EVD of its own. */
+static DAT_CONN_QUAL
+listen_too(struct dt_side *side, DAT_PSP_FLAGS flags, DAT_COUNT qlen, DAT_EVD_HANDLE *evd)
+{
+	DAT_CONN_QUAL qual;
+	DAT_PSP_HANDLE psp;
+
+	*evd = dt_evd(side, DAT_EVD_CR_FLAG, qlen);
+	dt_ok(dat_psp_create_any(side->ia, &qual, *evd, flags, &psp));
+	return qual;
+}
+
+/* clause: e.3.17 */
+START_TEST(handoff__another_service_point_gets_the_request)
+{
+	DAT_EVD_HANDLE other;
+	DAT_CONN_QUAL qual;
+	struct dt_pair pair;
+	DAT_CR_PARAM param;
+	DAT_CR_HANDLE cr;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	qual = listen_too(&pair.b, DAT_PSP_CONSUMER_FLAG, 8, &other);
+	dt_connect(&pair.a, &pair.b, "hello", 6);
+	cr = dt_request(&pair.b);
+	dt_assert_ret(
+	    dat_cr_handoff(pair.b.ep, qual), DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CR));
+	dt_assert_ret(dat_cr_handoff(cr, qual + 100000),
+	    DAT_ERROR(DAT_CONN_QUAL_UNAVAILABLE, DAT_NO_SUBTYPE));
+	dt_ok(dat_cr_query(cr, DAT_CR_FIELD_ALL, &param)); /* it is still the same */
+	dt_ok(dat_cr_handoff(cr, qual));
+	dt_assert_ret(
+	    dat_cr_reject(cr, 0, NULL), DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CR));
+	dt_assert_empty(pair.b.cr);
+	dt_expect(other, DAT_CONNECTION_REQUEST_EVENT, &event);
+	ck_assert_uint_eq(event.event_data.cr_arrival_event_data.conn_qual, qual);
+	cr = event.event_data.cr_arrival_event_data.cr_handle;
+	dt_ok(dat_cr_query(cr, DAT_CR_FIELD_ALL, &param));
+	ck_assert_mem_eq(param.private_data, "hello", 6);
+	dt_ok(dat_cr_accept(cr, pair.b.ep, 0, NULL));
+	dt_expect_established(&pair.a);
+	dt_expect_established(&pair.b);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: e.3.17 */
+START_TEST(handoff__to_and_from_a_service_point_with_endpoints__each_has_its_own)
+{
+	DAT_EVD_HANDLE other, back;
+	DAT_CONN_QUAL qual, plain;
+	struct dt_pair pair;
+	DAT_CR_PARAM param;
+	DAT_EP_HANDLE own;
+	DAT_EP_STATE state;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	qual = listen_too(&pair.b, DAT_PSP_PROVIDER_FLAG, 8, &other);
+	plain = listen_too(&pair.b, DAT_PSP_CONSUMER_FLAG, 8, &back);
+	dt_connect(&pair.a, &pair.b, NULL, 0);
+	dt_ok(dat_cr_handoff(dt_request(&pair.b), qual));
+	dt_expect(other, DAT_CONNECTION_REQUEST_EVENT, &event);
+	dt_ok(dat_cr_query(
+	    event.event_data.cr_arrival_event_data.cr_handle, DAT_CR_FIELD_ALL, &param));
+	own = param.local_ep_handle;
+	ck_assert_ptr_nonnull(own);
+	dt_ok(dat_ep_get_status(own, &state, NULL, NULL));
+	dt_ok(dat_cr_handoff(event.event_data.cr_arrival_event_data.cr_handle, plain));
+	dt_assert_ret(dat_ep_get_status(own, &state, NULL, NULL),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP));
+	dt_expect(back, DAT_CONNECTION_REQUEST_EVENT, &event);
+	dt_ok(dat_cr_query(
+	    event.event_data.cr_arrival_event_data.cr_handle, DAT_CR_FIELD_ALL, &param));
+	ck_assert_ptr_eq(param.local_ep_handle, DAT_HANDLE_NULL);
+	dt_ok(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, pair.b.ep, 0, NULL));
+	dt_expect_established(&pair.a);
+	dt_expect_established(&pair.b);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: e.3.17 */
+START_TEST(handoff__the_evd_there_is_full__the_request_is_refused)
+{
+	DAT_EVD_HANDLE other;
+	DAT_CONN_QUAL qual;
+	struct dt_pair pair;
+	DAT_EVD_PARAM param;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	qual = listen_too(&pair.b, DAT_PSP_CONSUMER_FLAG, 1, &other);
+	dt_ok(dat_evd_query(other, DAT_EVD_FIELD_ALL, &param));
+	for (DAT_COUNT i = 0; i <= param.evd_qlen; i++) {
+		pair.a.ep = dt_ep(&pair.a, NULL);
+		dt_connect(&pair.a, &pair.b, NULL, 0);
+		dt_ok(dat_cr_handoff(dt_request(&pair.b), qual));
+	}
+	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, pair.a.ep);
+	dt_pair_close(&pair);
+}
+END_TEST
+
 Suite *
 dapl_listen_suite(void)
 {
@@ -131,6 +235,9 @@ dapl_listen_suite(void)
 	tcase_add_test(tc, accept__on_a_used_endpoint__names_its_state);
 	tcase_add_test(tc, psp__arguments_and_queries__follow_the_rules);
 	tcase_add_test(tc, psp__freed_with_a_request_delivered__leaves_the_request_valid);
+	tcase_add_test(tc, handoff__another_service_point_gets_the_request);
+	tcase_add_test(tc, handoff__to_and_from_a_service_point_with_endpoints__each_has_its_own);
+	tcase_add_test(tc, handoff__the_evd_there_is_full__the_request_is_refused);
 	tcase_add_test(tc, qualifiers__beyond_the_range_of_ports__meet);
 	return s;
 }

@@ -10,6 +10,8 @@ main(int argc, char **argv)
 		dapl_record_suite,
 		dapl_handle_suite,
 		dapl_memory_suite,
+		dapl_many_suite,
+		dapl_region_suite,
 		dapl_evd_suite,
 		dapl_cno_suite,
 		dapl_connect_suite,
@@ -22,6 +24,14 @@ main(int argc, char **argv)
 		dapl_upcall_suite,
 		dapl_free_suite,
 		dapl_flood_suite,
+		dapl_srq_suite,
+		dapl_rebind_suite,
+		dapl_srq_end_suite,
+		dapl_srq_order_suite,
+		dapl_rmr_suite,
+		dapl_ib_suite,
+		dapl_counter_suite,
+		dapl_datagram_suite,
 		NULL,
 	};
 

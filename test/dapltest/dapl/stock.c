@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <dat2/udat.h>
+#include <dat2/dat_event_str.h>
 #include <dat2/dat_registry.h>
 
 #include "lib/runner.h"
@@ -61,6 +62,15 @@ dats_get_ia_handle(DAT_IA_HANDLE in, DAT_IA_HANDLE *out)
 	*out = in;
 	return DAT_SUCCESS;
 }
+
+/* clause: b.6.9 */
+START_TEST(stock__event_str__needs_no_call_of_the_registry)
+{
+	ck_assert_ptr_null(dlsym(RTLD_DEFAULT, "dat_strerror"));
+	ck_assert_str_eq(dat_event_str(DAT_CONNECTION_EVENT_BROKEN), "DAT_CONNECTION_EVENT_BROKEN");
+	ck_assert_str_eq(dat_dto_status_str(DAT_DTO_ERR_TRANSPORT), "DAT_DTO_ERR_TRANSPORT");
+}
+END_TEST
 
 /* ---- the provider ---- */
 
@@ -266,6 +276,7 @@ stock_suite(void)
 	Suite *suite = suite_create("stock");
 	TCase *t = runner_tcase(suite, "keys");
 
+	tcase_add_test(t, stock__event_str__needs_no_call_of_the_registry);
 	tcase_add_test(t, stock__keys_of_one_name__are_distinguished_by_the_function_that_opens);
 	tcase_add_test(t, stock__record_loaded_anew__has_the_parameters_it_was_loaded_with);
 	tcase_add_test(t, stock__more_keys_than_open_functions__are_not_registered);

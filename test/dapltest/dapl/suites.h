@@ -7,7 +7,9 @@
 Suite *dapl_ia_suite(void);
 Suite *dapl_record_suite(void);
 Suite *dapl_handle_suite(void);
+Suite *dapl_many_suite(void);
 Suite *dapl_memory_suite(void);
+Suite *dapl_region_suite(void);
 Suite *dapl_evd_suite(void);
 Suite *dapl_cno_suite(void);
 Suite *dapl_connect_suite(void);
@@ -20,5 +22,13 @@ Suite *dapl_upcall_suite(void);
 Suite *dapl_attr_suite(void);
 Suite *dapl_free_suite(void);
 Suite *dapl_flood_suite(void);
+Suite *dapl_srq_suite(void);
+Suite *dapl_rebind_suite(void);
+Suite *dapl_srq_end_suite(void);
+Suite *dapl_srq_order_suite(void);
+Suite *dapl_rmr_suite(void);
+Suite *dapl_ib_suite(void);
+Suite *dapl_counter_suite(void);
+Suite *dapl_datagram_suite(void);
 
 #endif

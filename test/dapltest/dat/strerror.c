@@ -6,6 +6,9 @@
 
 #include <ctype.h>
 
+#include <dat2/dat_event_str.h>
+#include <dat2/dat_ib_extensions.h>
+
 /* Starts with a capital, ends with its symbolic name in brackets and a full stop. */
 static void
 assert_sentence(const char *text, unsigned int value)
@@ -130,6 +133,75 @@ START_TEST(strerror__without_places__does_not_crash)
 }
 END_TEST
 
+struct name {
+	unsigned int number;
+	const char *text;
+};
+
+#define NAME(constant) \
+	{ \
+		(unsigned int)(constant), #constant \
+	}
+
+static const struct name events[] = {
+	NAME(DAT_DTO_COMPLETION_EVENT),
+	NAME(DAT_RMR_BIND_COMPLETION_EVENT),
+	NAME(DAT_CONNECTION_REQUEST_EVENT),
+	NAME(DAT_CONNECTION_EVENT_ESTABLISHED),
+	NAME(DAT_CONNECTION_EVENT_PEER_REJECTED),
+	NAME(DAT_CONNECTION_EVENT_NON_PEER_REJECTED),
+	NAME(DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR),
+	NAME(DAT_CONNECTION_EVENT_DISCONNECTED),
+	NAME(DAT_CONNECTION_EVENT_BROKEN),
+	NAME(DAT_CONNECTION_EVENT_TIMED_OUT),
+	NAME(DAT_CONNECTION_EVENT_UNREACHABLE),
+	NAME(DAT_ASYNC_ERROR_EVD_OVERFLOW),
+	NAME(DAT_ASYNC_ERROR_IA_CATASTROPHIC),
+	NAME(DAT_ASYNC_ERROR_EP_BROKEN),
+	NAME(DAT_ASYNC_ERROR_TIMED_OUT),
+	NAME(DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR),
+	NAME(DAT_HA_DOWN_TO_1),
+	NAME(DAT_HA_UP_TO_MULTI_PATH),
+	NAME(DAT_SOFTWARE_EVENT),
+	NAME(DAT_IB_DTO_EVENT),
+	NAME(DAT_IB_UD_CONNECTION_REQUEST_EVENT),
+	NAME(DAT_IB_UD_CONNECTION_EVENT_ESTABLISHED),
+	NAME(DAT_IB_UD_CONNECTION_REJECT_EVENT),
+	NAME(DAT_IB_UD_CONNECTION_ERROR_EVENT),
+	NAME(DAT_IB_COLLECTIVE_EVENT),
+};
+
+static const struct name statuses[] = {
+	NAME(DAT_DTO_SUCCESS),
+	NAME(DAT_DTO_ERR_FLUSHED),
+	NAME(DAT_DTO_ERR_LOCAL_LENGTH),
+	NAME(DAT_DTO_ERR_LOCAL_EP),
+	NAME(DAT_DTO_ERR_LOCAL_PROTECTION),
+	NAME(DAT_DTO_ERR_BAD_RESPONSE),
+	NAME(DAT_DTO_ERR_REMOTE_ACCESS),
+	NAME(DAT_DTO_ERR_REMOTE_RESPONDER),
+	NAME(DAT_DTO_ERR_TRANSPORT),
+	NAME(DAT_DTO_ERR_RECEIVER_NOT_READY),
+	NAME(DAT_DTO_ERR_PARTIAL_PACKET),
+	NAME(DAT_RMR_OPERATION_FAILED),
+	NAME(DAT_DTO_ERR_LOCAL_MM_ERROR),
+};
+
+/* clause: b.6.9 */
+START_TEST(event_str_and_dto_status_str__every_number_has_its_name)
+{
+	for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
+		ck_assert_str_eq(dat_event_str((DAT_EVENT_NUMBER)events[i].number), events[i].text);
+	for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
+		ck_assert_str_eq(dat_dto_status_str((DAT_DTO_COMPLETION_STATUS)statuses[i].number),
+		    statuses[i].text);
+	ck_assert_str_eq(dat_event_str((DAT_EVENT_NUMBER)0x12345), "unknown event");
+	ck_assert_ptr_null(dat_event_name((DAT_EVENT_NUMBER)0x12345));
+	ck_assert_str_eq(dat_dto_status_str((DAT_DTO_COMPLETION_STATUS)99), "unknown status");
+	ck_assert_ptr_null(dat_dto_status_name((DAT_DTO_COMPLETION_STATUS)99));
+}
+END_TEST
+
 Suite *
 dat_strerror_suite(void)
 {
@@ -143,5 +215,6 @@ dat_strerror_suite(void)
 	tcase_add_test(t, strerror__unknown_type__is_said);
 	tcase_add_test(t, strerror__unknown_subtype__is_said);
 	tcase_add_test(t, strerror__without_places__does_not_crash);
+	tcase_add_test(t, event_str_and_dto_status_str__every_number_has_its_name);
 	return suite;
 }

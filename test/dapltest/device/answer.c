@@ -3,8 +3,9 @@
 #include "fault/fault.h"
 #include "suites.h"
 
-#define GIVEN 56  /* by the consumer; the device adds zeros */
-#define VERSION 4 /* bytes of a rejection that are the provider's own */
+#define GIVEN 56   /* by the consumer; the device adds zeros */
+#define PADDED 148 /* what the device makes of every rejection */
+#define VERSION 4  /* bytes of a rejection that are the provider's own */
 
 static char data[256];
 
@@ -23,19 +24,18 @@ ask(struct dt_pair *pair, int length)
 }
 
 static void
-expect_data(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number, DAT_EP_HANDLE ep, int length)
+expect_data(const struct dt_side *side, DAT_EVENT_NUMBER number, bool active, int length)
 {
 	const DAT_CONNECTION_EVENT_DATA *got;
 	DAT_EVENT event;
 
-	dt_expect(evd, number, &event);
+	dt_expect(side->connect, number, &event);
 	got = &event.event_data.connect_event_data;
-	ck_assert_ptr_eq(got->ep_handle, ep);
+	ck_assert_ptr_eq(got->ep_handle, side->ep);
 	ck_assert_int_eq(got->private_data_size, length);
+	ck_assert_int_eq(got->private_data != NULL, active);
 	if (length)
 		ck_assert_mem_eq(got->private_data, data, (size_t)length);
-	else
-		ck_assert_ptr_null(got->private_data);
 }
 
 static void
@@ -47,31 +47,54 @@ end(struct dt_pair *pair)
 
 static const int accepted[] = { 0, 1, 3, 4, GIVEN, 100, 196 };
 
-/* clause: d.0.3, e.4.1 */
+/* clause: d.0.3, e.4.1, e.4.3 */
 START_TEST(established__answer_of_any_length__event_has_just_that)
 {
 	struct dt_pair pair;
 	const DAT_CR_HANDLE cr = ask(&pair, accepted[_i]);
 
 	dt_ok(dat_cr_accept(cr, pair.b.ep, GIVEN, data));
-	expect_data(pair.a.connect, DAT_CONNECTION_EVENT_ESTABLISHED, pair.a.ep, accepted[_i]);
+	expect_data(&pair.a, DAT_CONNECTION_EVENT_ESTABLISHED, true, accepted[_i]);
 	/* The other end has the request's data from the request alone. */
-	expect_data(pair.b.connect, DAT_CONNECTION_EVENT_ESTABLISHED, pair.b.ep, 0);
+	expect_data(&pair.b, DAT_CONNECTION_EVENT_ESTABLISHED, false, 0);
+	dt_ok(dat_ep_disconnect(pair.b.ep, DAT_CLOSE_ABRUPT_FLAG));
+	expect_data(&pair.a, DAT_CONNECTION_EVENT_DISCONNECTED, true, 0);
+	expect_data(&pair.b, DAT_CONNECTION_EVENT_DISCONNECTED, false, 0);
 	end(&pair);
 }
 END_TEST
 
-static const int rejected[] = { 4, 5, 60, 148 };
+static const int rejected[] = { 4, 5, 60, PADDED };
 
-/* clause: d.0.4, e.3.8 */
+/* clause: d.0.4, e.3.8, e.4.3 */
 START_TEST(rejected__answer_of_any_length__event_has_what_the_consumer_gave)
 {
 	struct dt_pair pair;
 	const DAT_CR_HANDLE cr = ask(&pair, rejected[_i]);
 
 	dt_ok(dat_cr_reject(cr, GIVEN, data));
-	expect_data(
-	    pair.a.connect, DAT_CONNECTION_EVENT_PEER_REJECTED, pair.a.ep, rejected[_i] - VERSION);
+	expect_data(&pair.a, DAT_CONNECTION_EVENT_PEER_REJECTED, true,
+	    rejected[_i] == PADDED ? PADDED : rejected[_i] - VERSION);
+	end(&pair);
+}
+END_TEST
+
+/* As programs that use the connection manager without DAT reject. */
+/* clause: d.0.4, e.4.3, e.5.2 */
+START_TEST(rejected__without_the_version__is_the_peers_doing_if_it_has_data)
+{
+	struct dt_pair pair;
+	const DAT_CR_HANDLE cr = ask(&pair, PADDED);
+
+	if (!_i)
+		memset(data, 0, sizeof data);
+	data[0] = 0;
+	fault_cm_answer_data(data, PADDED);
+	dt_ok(dat_cr_reject(cr, 0, NULL));
+	expect_data(&pair.a,
+	    _i ? DAT_CONNECTION_EVENT_PEER_REJECTED : DAT_CONNECTION_EVENT_NON_PEER_REJECTED, true,
+	    PADDED);
+	fault_cm_answer_data(NULL, 0);
 	end(&pair);
 }
 END_TEST
@@ -86,5 +109,7 @@ device_answer_suite(void)
 	    sizeof accepted / sizeof accepted[0]);
 	tcase_add_loop_test(tc, rejected__answer_of_any_length__event_has_what_the_consumer_gave, 0,
 	    sizeof rejected / sizeof rejected[0]);
+	tcase_add_loop_test(
+	    tc, rejected__without_the_version__is_the_peers_doing_if_it_has_data, 0, 2);
 	return s;
 }

@@ -45,6 +45,29 @@ START_TEST(device__fatal__names_the_adapter_by_the_consumers_number)
 }
 END_TEST
 
+/* The connection manager and the device report it, each for all adapters. */
+/* clause: d.3.2 */
+START_TEST(device__is_removed__is_reported_once_to_each_adapter)
+{
+	struct dt_side one, two;
+	DAT_EVENT event;
+
+	dt_side_open(&one, "faulty", DT_SEPARATE);
+	dt_side_open(&two, "faulty", DT_SEPARATE);
+	fault_cm_remove_device(_i);
+	ck_assert_ptr_eq(
+	    expect_async(&one, DAT_ASYNC_ERROR_IA_CATASTROPHIC, &event)->dat_handle, one.ia);
+	ck_assert_ptr_eq(
+	    expect_async(&two, DAT_ASYNC_ERROR_IA_CATASTROPHIC, &event)->dat_handle, two.ia);
+	fault_cm_remove_device(!_i);
+	fault_raise(IBV_EVENT_DEVICE_FATAL, NULL);
+	dt_assert_stays_empty(one.async);
+	dt_assert_stays_empty(two.async);
+	dt_side_close(&one);
+	dt_side_close(&two);
+}
+END_TEST
+
 /* clause: d.3.3 */
 START_TEST(device__port_goes_down__is_another_error)
 {
@@ -79,6 +102,41 @@ START_TEST(device__port_comes_up_and_notes_of_the_fabric__make_no_event)
 	dt_assert_stays_empty(side.async);
 	dt_assert_stays_empty(side.connect);
 	dt_side_close(&side);
+}
+END_TEST
+
+/* clause: d.0.18, e.9.7 */
+START_TEST(device__path_migrates__one_path_makes_no_event)
+{
+	DAT_PROVIDER_ATTR attr;
+	struct dt_pair pair;
+
+	open_pair(&pair);
+	dt_ok(dat_ia_query(pair.a.ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_ALL, &attr));
+	ck_assert_int_eq(attr.supports_multipath, DAT_FALSE);
+	ck_assert_int_eq(attr.ha_supported, DAT_FALSE);
+	ck_assert_int_eq(attr.ha_loadbalancing, DAT_HA_LB_NONE);
+	dt_assert_ret(
+	    dat_ep_connect(pair.a.ep, dt_address(pair.b.ia), pair.b.qual, DAT_TIMEOUT_INFINITE, 0,
+		NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_MULTIPATH_REQUIRED_FLAG),
+	    DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE));
+	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_UNCONNECTED);
+	/* A wish for several is one that may be left open. */
+	dt_ok(dat_ep_connect(pair.a.ep, dt_address(pair.b.ia), pair.b.qual, DAT_TIMEOUT_INFINITE, 0,
+	    NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_MULTIPATH_FLAG));
+	dt_ok(dat_cr_accept(dt_request(&pair.b), pair.b.ep, 0, NULL));
+	dt_expect_established(&pair.a);
+	dt_expect_established(&pair.b);
+	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_CONNECTED);
+	fault_raise(IBV_EVENT_PATH_MIG, fault_qp_last());
+	fault_raise(IBV_EVENT_PATH_MIG_ERR, fault_qp_last());
+	await_acknowledged();
+	dt_assert_stays_empty(pair.a.async);
+	dt_assert_stays_empty(pair.b.async);
+	dt_assert_empty(pair.a.connect);
+	dt_assert_empty(pair.b.connect);
+	ck_assert_int_eq(dt_state(pair.b.ep), DAT_EP_STATE_CONNECTED);
+	dt_pair_close(&pair);
 }
 END_TEST
 
@@ -332,8 +390,10 @@ device_async_suite(void)
 	TCase *tc = device_tcase(s, "async");
 
 	tcase_add_test(tc, device__fatal__names_the_adapter_by_the_consumers_number);
+	tcase_add_loop_test(tc, device__is_removed__is_reported_once_to_each_adapter, 0, 2);
 	tcase_add_test(tc, device__port_goes_down__is_another_error);
 	tcase_add_test(tc, device__port_comes_up_and_notes_of_the_fabric__make_no_event);
+	tcase_add_test(tc, device__path_migrates__one_path_makes_no_event);
 	tcase_add_test(
 	    tc, device__completion_queue_overrun__is_reported_once_and_the_evd_overflows);
 	tcase_add_loop_test(tc, device__queue_pair_fails__endpoint_and_connection_are_broken, 0, 3);

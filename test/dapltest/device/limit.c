@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A device with lower limits: the provider reports and keeps the limits of the device. */
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "fault/fault.h"
 #include "suites.h"
 
@@ -102,6 +105,68 @@ START_TEST(limits__of_the_adapter_and_of_an_endpoint__are_the_devices)
 }
 END_TEST
 
+static DAT_RETURN
+try_zero_based(const struct dt_side *side, char *at, DAT_LMR_HANDLE *lmr)
+{
+	const DAT_REGION_DESCRIPTION region = { .for_va = at };
+
+	return dat_lmr_create(side->ia, DAT_MEM_TYPE_VIRTUAL, region, 64, side->pz,
+	    DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_ZB, lmr, NULL, NULL, NULL, NULL);
+}
+
+/* A device that makes no zero-based region, or none that begins inside of a page. */
+/* clause: e.7.40 */
+START_TEST(zero_based_region__the_device_cannot__is_refused_and_reported)
+{
+	static const enum fault_ability lacks[] = { FAULT_ZERO_BASED, FAULT_ZERO_BASED_INSIDE };
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	const DAT_RETURN model = DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
+	const bool some = lacks[_i] != FAULT_ZERO_BASED;
+	DAT_LMR_HANDLE lmr;
+	struct dt_side side;
+	DAT_IA_ATTR attr;
+	void *at;
+
+	ck_assert_int_eq(posix_memalign(&at, page, 2 * page), 0);
+	fault_lack(lacks[_i]);
+	dt_side_open(&side, "faulty", DT_SEPARATE);
+	dt_ok(dat_ia_query(side.ia, NULL, DAT_IA_FIELD_ALL, &attr, 0, NULL));
+	ck_assert_int_eq(attr.zb_supported, some ? DAT_TRUE : DAT_FALSE);
+	dt_assert_ret(try_zero_based(&side, (char *)at + 8, &lmr), model);
+	dt_assert_ret(try_zero_based(&side, at, &lmr), some ? DAT_SUCCESS : model);
+	if (some)
+		dt_ok(dat_lmr_free(lmr));
+	dt_side_close(&side);
+	fault_lack(0);
+	free(at);
+}
+END_TEST
+
+/* clause: e.7.18, e.9.7 */
+START_TEST(shared_queue__the_device_cannot_lengthen_it__is_shortened_only)
+{
+	DAT_SRQ_ATTR attr = { 8, 1, DAT_SRQ_LW_DEFAULT };
+	DAT_SRQ_PARAM param;
+	struct dt_side side;
+	DAT_SRQ_HANDLE srq;
+
+	fault_lack(FAULT_SRQ_RESIZE);
+	dt_side_open(&side, "faulty", DT_SEPARATE);
+	dt_ok(dat_srq_create(side.ia, side.pz, &attr, &srq));
+	dt_ok(dat_srq_query(srq, DAT_SRQ_FIELD_ALL, &param));
+	dt_assert_ret(dat_srq_resize(srq, param.max_recv_dtos + 1),
+	    DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE));
+	dt_ok(dat_srq_resize(srq, param.max_recv_dtos));
+	dt_ok(dat_srq_resize(srq, 4));
+	dt_ok(dat_srq_query(srq, DAT_SRQ_FIELD_ALL, &param));
+	ck_assert_int_eq(param.max_recv_dtos, 4);
+	for (DAT_UINT64 i = 0; i < 4; i++)
+		dt_ok(dat_srq_post_recv(srq, 0, NULL, dt_cookie(i)));
+	dt_assert_type(dat_srq_post_recv(srq, 0, NULL, dt_cookie(4)), DAT_INSUFFICIENT_RESOURCES);
+	dt_side_close(&side);
+}
+END_TEST
+
 Suite *
 device_limit_suite(void)
 {
@@ -109,6 +174,9 @@ device_limit_suite(void)
 	TCase *tc = device_tcase(s, "limit");
 
 	tcase_add_test(tc, message_longer_than_the_port_takes__length_error_at_the_post);
+	tcase_add_test(tc, shared_queue__the_device_cannot_lengthen_it__is_shortened_only);
 	tcase_add_test(tc, limits__of_the_adapter_and_of_an_endpoint__are_the_devices);
+	tcase_add_loop_test(
+	    tc, zero_based_region__the_device_cannot__is_refused_and_reported, 0, 2);
 	return s;
 }

@@ -18,6 +18,8 @@ main(int argc, char **argv)
 	static const runner_suite_fn suites[] = {
 		device_answer_suite,
 		device_async_suite,
+		device_removal_suite,
+		device_srq_suite,
 		device_status_suite,
 		device_limit_suite,
 		device_lock_suite,

@@ -102,6 +102,51 @@ START_TEST(completion__of_a_send__has_the_length_that_was_posted)
 }
 END_TEST
 
+/* The device refuses to invalidate a window. */
+static void
+refuse_invalidation(struct ibv_wc *wc)
+{
+	if (wc->status == IBV_WC_SUCCESS && wc->opcode == IBV_WC_LOCAL_INV)
+		spoil(wc);
+}
+
+/*
+ * A region that is bound again is invalidated first.  The program did not ask for that request, and gets no event
+ * of it.
+ */
+/* clause: e.7.22 */
+START_TEST(invalidation__before_a_bind__fails__the_connection_breaks_once)
+{
+	DAT_RMR_CONTEXT context;
+	DAT_LMR_TRIPLET range;
+	struct dt_pair pair;
+	DAT_RMR_HANDLE rmr;
+	DAT_EVENT event;
+
+	dt_side_open(&pair.a, "faulty", DT_SEPARATE);
+	dt_side_open(&pair.b, "faulty", DT_SEPARATE);
+	dt_side_listen(&pair.b);
+	pair.a.request = dt_evd(&pair.a, DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG, 8);
+	dt_ok(dat_ep_free(pair.a.ep));
+	pair.a.ep = dt_ep(&pair.a, NULL);
+	dt_connect_pair(&pair);
+	dt_ok(dat_rmr_create_for_ep(pair.a.pz, &rmr));
+	status = IBV_WC_LOC_PROT_ERR;
+	fault_cq_change(refuse_invalidation);
+	for (int i = 0; i < 2; i++) {
+		range = dt_local(&pair.a, 0, 32);
+		dt_ok(dat_rmr_bind(rmr, pair.a.lmr, &range, DAT_MEM_PRIV_REMOTE_WRITE_FLAG,
+		    DAT_VA_TYPE_VA, pair.a.ep, dt_cookie(1), DAT_COMPLETION_DEFAULT_FLAG,
+		    &context));
+		dt_expect(pair.a.request, DAT_RMR_BIND_COMPLETION_EVENT, &event);
+	}
+	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, pair.a.ep);
+	dt_expect_disconnected(&pair.b);
+	dt_assert_stays_empty(pair.a.connect);
+	dt_pair_close(&pair);
+}
+END_TEST
+
 Suite *
 device_status_suite(void)
 {
@@ -110,6 +155,7 @@ device_status_suite(void)
 
 	tcase_add_loop_test(tc, completion__failed__has_its_status_and_nothing_else_of_the_devices,
 	    0, (int)(sizeof statuses / sizeof statuses[0]));
+	tcase_add_test(tc, invalidation__before_a_bind__fails__the_connection_breaks_once);
 	tcase_add_test(tc, completion__of_a_send__has_the_length_that_was_posted);
 	return s;
 }

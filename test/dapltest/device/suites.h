@@ -13,6 +13,8 @@ Suite *device_close_suite(void);
 Suite *device_limit_suite(void);
 Suite *device_lock_suite(void);
 Suite *device_order_suite(void);
+Suite *device_removal_suite(void);
+Suite *device_srq_suite(void);
 Suite *device_status_suite(void);
 Suite *device_window_suite(void);
 

@@ -96,6 +96,7 @@ Suite *endpoint_made_suite(void);
 Suite *endpoint_modify_suite(void);
 Suite *endpoint_query_suite(void);
 Suite *endpoint_code_suite(void);
+Suite *endpoint_handoff_suite(void);
 Suite *endpoint_common_suite(void);
 Suite *endpoint_event_suite(void);
 Suite *endpoint_reserve_suite(void);

@@ -14,6 +14,7 @@ main(int argc, char **argv)
 		endpoint_code_suite,
 		endpoint_common_suite,
 		endpoint_event_suite,
+		endpoint_handoff_suite,
 		endpoint_reserve_suite,
 		endpoint_reuse_suite,
 		NULL,

@@ -159,6 +159,7 @@ every_event(const DAT_EVENT *event, const void *key)
 START_TEST(late_call__slot_serves_another__is_refused_and_nothing_touched)
 {
 	struct dat_rearm_evd_counters counters;
+	struct evd_calls made;
 	struct evd_hold hold = { .active = false };
 	const struct evd_order order = { .endpoint = &slot, .hold = &hold };
 	struct evd_status status;
@@ -185,6 +186,7 @@ START_TEST(late_call__slot_serves_another__is_refused_and_nothing_touched)
 	ck_assert_int_eq(evd_refresh(late), -ENODEV);
 	ck_assert_int_eq(evd_query(late, &status), -ENODEV);
 	ck_assert_int_eq(evd_query_counters(late, &counters), -ENODEV);
+	ck_assert_int_eq(evd_query_calls(late, &made), -ENODEV);
 	ck_assert(!evd_is_alive(late));
 	ck_assert_int_eq(evd_drain(late), -ENODEV);
 	ck_assert_int_eq(evd_free_nowait(late), -ENODEV);

@@ -74,6 +74,42 @@ START_TEST(counters__streams__counted_apart)
 }
 END_TEST
 
+/* clause: f.2.5 */
+START_TEST(calls__waits_and_dequeues__counted_with_what_they_found)
+{
+	const struct evd_ref ref = evd_self(&st.dev.evd);
+	struct evd_calls calls;
+	DAT_EVENT event;
+	int more;
+
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	ck_assert_int_eq(evd_dequeue(ref, &event), 0); /* the device is asked first, in vain */
+	ck_assert_int_eq(evd_dequeue(ref, &event), -EAGAIN);
+	script_complete(&st.dev, 1);
+	script_complete(&st.dev, 2);
+	ck_assert_int_eq(evd_dequeue(ref, &event), 0);
+	ck_assert_int_eq(evd_dequeue(ref, &event), 0); /* polled with the one before */
+	ck_assert_int_eq(script_post(&st.dev, 101), 0);
+	ck_assert_int_eq(evd_wait(ref, 0, 1, &event, &more), 0);
+	ck_assert_int_eq(evd_wait(ref, 0, 1, &event, &more), -ETIMEDOUT);
+	ck_assert_int_eq(evd_wait(ref, 0, 17, &event, &more), -EINVAL);
+	ck_assert_int_eq(evd_query_calls(ref, &calls), 0);
+	ck_assert_uint_eq(calls.dequeues, 4);
+	ck_assert_uint_eq(calls.dequeued, 3);
+	ck_assert_uint_eq(calls.dequeue_polls_found, 1);
+	ck_assert_uint_ge(calls.dequeue_polls, 2);
+	ck_assert_uint_ge(calls.polls, calls.dequeue_polls + 2);
+	ck_assert_uint_eq(calls.polls_found, 1);
+	ck_assert_uint_eq(calls.waits, 3);
+	ck_assert_uint_eq(calls.sleeps, 0);
+	ck_assert_uint_eq(calls.wait_arms, 0);
+	ck_assert_int_eq(evd_wait(ref, 1000, 1, &event, &more), -ETIMEDOUT);
+	ck_assert_int_eq(evd_query_calls(ref, &calls), 0);
+	ck_assert_uint_ge(calls.sleeps, 1);
+	ck_assert_uint_eq(calls.wait_arms, 1);
+}
+END_TEST
+
 static void
 insert(struct script *s, void *arg)
 {
@@ -332,6 +368,7 @@ evd_status_suite(void)
 	tcase_add_test(tc, query__fresh__enabled_and_waitable);
 	tcase_add_test(tc, query__everything_changed__said_so);
 	tcase_add_test(tc, counters__streams__counted_apart);
+	tcase_add_test(tc, calls__waits_and_dequeues__counted_with_what_they_found);
 	tcase_add_test(tc, counters__arms_upcalls_notifications_races);
 	tcase_add_test(tc, counters__notified_while_something_else_is_wanted__not_spurious);
 	tcase_add_test(tc, counters__arm_failures);

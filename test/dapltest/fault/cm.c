@@ -2,9 +2,12 @@
 /* The connection manager: its events are replaced before the provider sees them. */
 #include "fault.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
+
+#include "soft/cm/event.h"
 
 #define CHANNELS 8
 #define HOLD_LIMIT_MS 10000 /* a test that fails may not release it */
@@ -12,10 +15,12 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* Guarded by lock: */
 static struct rdma_event_channel *channels[CHANNELS]; /* of the open adapters, in order */
+static struct rdma_cm_id *ids[CHANNELS];	      /* with which they found the device */
 static struct fault_replacement replacement;
 static bool replaces;
 
 static atomic_int answer_length = -1;
+static const void *_Atomic answer_data;
 static atomic_bool hold_next, holds;
 
 void
@@ -35,6 +40,13 @@ fault_cm_answer_length(int length)
 }
 
 void
+fault_cm_answer_data(const void *data, int length)
+{
+	answer_length = data ? length : -1;
+	answer_data = data;
+}
+
+void
 fault_cm_hold_rejection(void)
 {
 	holds = true;
@@ -46,6 +58,41 @@ fault_cm_release_rejection(void)
 {
 	hold_next = false;
 	holds = false;
+}
+
+void
+fault_cm_remove_device(int adapter)
+{
+	struct soft_event *event = soft_event_create();
+	struct rdma_cm_id *id;
+
+	pthread_mutex_lock(&lock);
+	id = ids[adapter];
+	pthread_mutex_unlock(&lock);
+	assert(event && id);
+	soft_cm_lock();
+	soft_event_post(soft_id_of(id), event, RDMA_CM_EVENT_DEVICE_REMOVAL, 0);
+	soft_cm_unlock();
+}
+
+int __real_rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context,
+    enum rdma_port_space space);
+int __wrap_rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context,
+    enum rdma_port_space space);
+int
+__wrap_rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context,
+    enum rdma_port_space space)
+{
+	const int r = __real_rdma_create_id(channel, id, context, space);
+
+	if (r || context)
+		return r;
+	pthread_mutex_lock(&lock);
+	for (int i = 0; i < CHANNELS; i++)
+		if (channels[i] == channel)
+			ids[i] = *id;
+	pthread_mutex_unlock(&lock);
+	return r;
 }
 
 struct rdma_event_channel *__real_rdma_create_event_channel(void);
@@ -103,8 +150,11 @@ __wrap_rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_even
 	if (r)
 		return r;
 	if (length >= 0 && (*event)->event != RDMA_CM_EVENT_CONNECT_REQUEST &&
-	    (*event)->param.conn.private_data)
+	    (*event)->param.conn.private_data) {
 		(*event)->param.conn.private_data_len = (uint8_t)length;
+		if (answer_data)
+			(*event)->param.conn.private_data = answer_data;
+	}
 	replace(channel, *event);
 	return 0;
 }

@@ -13,8 +13,11 @@ fault_clear(void)
 	fault_cq_change(NULL);
 	fault_qp_on_error(NULL);
 	fault_qp_on_destroy(NULL);
+	fault_srq_on_modify(NULL);
 	fault_limit(&none);
+	fault_lack(0);
 	fault_other_device(false);
+	fault_cm_answer_data(NULL, 0);
 	fault_cm_replace(NULL);
 	fault_cm_answer_length(-1);
 	fault_cm_release_rejection();

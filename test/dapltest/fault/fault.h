@@ -53,6 +53,14 @@ void fault_qp_on_error(void (*call)(void));
 /* Called whenever the provider is about to destroy a queue pair; NULL for none. */
 void fault_qp_on_destroy(void (*call)(struct ibv_qp *qp));
 
+/* ---- shared receive queues: srq.c ---- */
+
+/* The queue that the provider created last. */
+struct ibv_srq *fault_srq_last(void);
+
+/* Called whenever the provider has changed the depth or the limit of a queue; NULL for none. */
+void fault_srq_on_modify(void (*call)(void));
+
 /*
  * A shared receive queue of another user of the device, in the protection domain of the queue pair
  * and with the same context pointer.
@@ -81,6 +89,20 @@ struct fault_limits {
 };
 void fault_limit(const struct fault_limits *limits);
 
+/* What adapters that are opened from now on do not have. */
+enum fault_ability {
+	FAULT_WINDOWS_1 = 1 << 0, /* memory windows of type 1 */
+	FAULT_WINDOWS_2 = 1 << 1, /* memory windows of type 2 */
+	FAULT_INVALIDATE = 1 << 2,
+	FAULT_SRQ = 1 << 3,
+	FAULT_SRQ_RESIZE = 1 << 4,
+	FAULT_ATOMICS = 1 << 5,
+	FAULT_INFINIBAND = 1 << 6, /* the device is an iWARP adapter */
+	FAULT_ZERO_BASED = 1 << 7,
+	FAULT_ZERO_BASED_INSIDE = 1 << 8, /* zero-based regions that begin inside of a page */
+};
+void fault_lack(unsigned int abilities);
+
 /* Adapters that are opened on this thread find another device, which does not work. */
 void fault_other_device(bool on);
 
@@ -97,8 +119,14 @@ struct fault_replacement {
 };
 void fault_cm_replace(const struct fault_replacement *replacement);
 
+/* The id with which the nth open adapter found its device gets an event: the device is removed. */
+void fault_cm_remove_device(int adapter);
+
 /* Answers to requests to connect have so many bytes of data from now on; -1: what they have. */
 void fault_cm_answer_length(int length);
+
+/* Such answers have this data; NULL: what they have. */
+void fault_cm_answer_data(const void *data, int length);
 
 /*
  * The next thread that refuses a connection request stays in that call, when the answer is on its

@@ -5,9 +5,11 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct fault_limits lower; /* guarded by lock, as is what follows */
+static unsigned int lacking;
 static int (*real_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *, size_t);
 
 /* Only its address matters. */
@@ -20,6 +22,38 @@ fault_limit(const struct fault_limits *limits)
 	pthread_mutex_lock(&lock);
 	lower = *limits;
 	pthread_mutex_unlock(&lock);
+}
+
+void
+fault_lack(unsigned int abilities)
+{
+	pthread_mutex_lock(&lock);
+	lacking = abilities;
+	pthread_mutex_unlock(&lock);
+}
+
+static void
+take_abilities(struct ibv_context *context, struct ibv_device_attr *attr)
+{
+	static const struct {
+		enum fault_ability ability;
+		unsigned int flags;
+	} by_flag[] = {
+		{ FAULT_WINDOWS_1, IBV_DEVICE_MEM_WINDOW },
+		{ FAULT_WINDOWS_2, IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B },
+		{ FAULT_INVALIDATE, IBV_DEVICE_MEM_MGT_EXTENSIONS },
+		{ FAULT_SRQ_RESIZE, IBV_DEVICE_SRQ_RESIZE },
+	};
+
+	for (unsigned int i = 0; i < sizeof by_flag / sizeof by_flag[0]; i++)
+		if (lacking & by_flag[i].ability)
+			attr->device_cap_flags &= ~by_flag[i].flags;
+	if (lacking & FAULT_SRQ)
+		attr->max_srq = attr->max_srq_wr = attr->max_srq_sge = 0;
+	if (lacking & FAULT_ATOMICS)
+		attr->atomic_cap = IBV_ATOMIC_NONE;
+	context->device->transport_type =
+	    lacking & FAULT_INFINIBAND ? IBV_TRANSPORT_IWARP : IBV_TRANSPORT_IB;
 }
 
 void
@@ -64,8 +98,28 @@ __wrap_ibv_query_device(struct ibv_context *context, struct ibv_device_attr *att
 		attr->max_sge = lower.segments;
 	if (lower.read_segments)
 		attr->max_sge_rd = lower.read_segments;
+	take_abilities(context, attr);
 	pthread_mutex_unlock(&lock);
 	return r;
+}
+
+struct ibv_mr *__real_ibv_reg_mr_iova(
+    struct ibv_pd *pd, void *address, size_t length, uint64_t iova, int access);
+struct ibv_mr *__wrap_ibv_reg_mr_iova(
+    struct ibv_pd *pd, void *address, size_t length, uint64_t iova, int access);
+struct ibv_mr *
+__wrap_ibv_reg_mr_iova(struct ibv_pd *pd, void *address, size_t length, uint64_t iova, int access)
+{
+	const bool inside = (uintptr_t)address % (uintptr_t)sysconf(_SC_PAGESIZE) != 0;
+	bool able;
+
+	pthread_mutex_lock(&lock);
+	able = !(lacking & FAULT_ZERO_BASED) && (!inside || !(lacking & FAULT_ZERO_BASED_INSIDE));
+	pthread_mutex_unlock(&lock);
+	if (able)
+		return __real_ibv_reg_mr_iova(pd, address, length, iova, access);
+	errno = EINVAL;
+	return NULL;
 }
 
 int __real_rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr);

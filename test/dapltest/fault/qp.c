@@ -2,7 +2,6 @@
 /* Queue pairs: calls of the test when the provider fails or destroys one. */
 #include "fault.h"
 
-#include <assert.h>
 #include <stdatomic.h>
 
 static _Atomic(struct ibv_qp *) last;
@@ -25,26 +24,6 @@ void
 fault_qp_on_destroy(void (*call)(struct ibv_qp *qp))
 {
 	on_destroy = call;
-}
-
-struct ibv_srq *
-fault_srq_create(struct ibv_qp *qp)
-{
-	struct ibv_srq_init_attr attr = { .srq_context = qp->qp_context,
-		.attr = { .max_wr = 1, .max_sge = 1 } };
-	struct ibv_srq *srq = ibv_create_srq(qp->pd, &attr);
-
-	assert(srq);
-	return srq;
-}
-
-void
-fault_srq_free(struct ibv_srq *srq)
-{
-	int r = ibv_destroy_srq(srq);
-
-	assert(r == 0);
-	(void)r;
 }
 
 struct ibv_qp *__real_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
@@ -73,9 +52,14 @@ int __wrap_ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
 int
 __wrap_ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
-	int r = __real_ibv_modify_qp(qp, attr, mask);
 	void (*call)(void) = on_error;
+	int r;
 
+	/* iWARP has neither partitions nor, in a queue pair, ports. */
+	if (qp->context->device->transport_type == IBV_TRANSPORT_IWARP && mask & IBV_QP_STATE &&
+	    attr->qp_state == IBV_QPS_INIT)
+		mask |= IBV_QP_PKEY_INDEX | IBV_QP_PORT;
+	r = __real_ibv_modify_qp(qp, attr, mask);
 	if (call && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_ERR)
 		call();
 	return r;

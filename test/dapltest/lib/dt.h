@@ -34,6 +34,12 @@ bool dt_on_soft(const char *what);
 bool dt_on_own_build(const char *what);
 
 /*
+ * For a program whose tests load the provider themselves, before the suites are made.  On another
+ * device than the software one the first use of the device in a test is then no leak.
+ */
+void dt_load_late(void);
+
+/*
  * The software device's manners.  A test that runs once with each makes dt_personalities() rounds,
  * on another device one.  Before the first open.
  */

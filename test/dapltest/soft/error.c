@@ -347,7 +347,7 @@ START_TEST(post__too_many_or_malformed__refused_with_the_place)
 	ck_assert_int_eq(ibv_post_send(a.qp, &first, &bad), EINVAL);
 	ck_assert_ptr_eq(bad, &second);
 	cq_expect(a.cq, 1, IBV_WC_SUCCESS); /* what came before it was posted */
-	second = (struct ibv_send_wr){ .opcode = IBV_WR_LOCAL_INV };
+	second = (struct ibv_send_wr){ .opcode = IBV_WR_TSO };
 	ck_assert_int_eq(ibv_post_send(a.qp, &second, &bad), EINVAL);
 	ck_assert_int_eq(ibv_post_recv(a.qp, &recv, &bad_recv), EINVAL);
 	ck_assert_ptr_eq(bad_recv, &recv);

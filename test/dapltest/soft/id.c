@@ -117,7 +117,7 @@ START_TEST(wrong_state__refused)
 	ck_assert_int_eq(rdma_disconnect(id), -1);
 	ck_assert_int_eq(rdma_resolve_route(id, 100), -1);
 	ck_assert_int_eq(rdma_destroy_id(id), 0);
-	ck_assert_int_eq(rdma_create_id(client, &id, NULL, RDMA_PS_UDP), -1);
+	ck_assert_int_eq(rdma_create_id(client, &id, NULL, RDMA_PS_IPOIB), -1);
 	ck_assert_int_eq(errno, EPROTONOSUPPORT);
 }
 END_TEST

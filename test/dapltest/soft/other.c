@@ -78,6 +78,12 @@ other_hear(void *data, size_t length)
 	ck_assert_int_eq(recv(line, data, length, MSG_WAITALL), (ssize_t)length);
 }
 
+int
+other_descriptor(void)
+{
+	return line;
+}
+
 void
 other_meet(void)
 {

@@ -21,6 +21,8 @@ void other_go_on(void);
 
 void other_tell(const void *data, size_t length);
 void other_hear(void *data, size_t length);
+/* Readable when the other process has told something, or has ended. */
+int other_descriptor(void);
 /* Both come here before either goes on. */
 void other_meet(void);
 

@@ -528,7 +528,11 @@ START_TEST(cm_message__what_it_may_say)
 		{ SOFT_CM_DREQ, 0, 2, 0, false },
 		{ 0, 1, 2, 0, false },
 		{ SOFT_CM_ASK, 1, 2, 0, true },
-		{ SOFT_CM_ASK + 1, 1, 2, 0, false },
+		{ SOFT_CM_ABSENT, 0, 2, 0, true },
+		{ SOFT_CM_ABSENT, 1, 2, 0, false },
+		{ SOFT_CM_ABSENT, 0, 0, 0, false },
+		{ SOFT_CM_ABSENT, 0, 2, 1, false },
+		{ SOFT_CM_ABSENT + 1, 1, 2, 0, false },
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* bound -- a connected pair: `b` binds a remote memory region, `a` reaches the memory of `b` */
+#ifndef REARM_TEST_BOUND_H
+#define REARM_TEST_BOUND_H
+
+#include "lib/dt.h"
+
+#define READS DAT_MEM_PRIV_REMOTE_READ_FLAG
+#define WRITES DAT_MEM_PRIV_REMOTE_WRITE_FLAG
+#define BOTH (DAT_MEM_PRIV_FLAGS)(READS | WRITES)
+#define DEFAULT DAT_COMPLETION_DEFAULT_FLAG
+
+struct bound {
+	struct dt_pair pair;
+	DAT_RMR_HANDLE rmr;
+	DAT_RMR_CONTEXT context;
+};
+
+/* An EVD for requests and binds, and an endpoint that uses it.  `attr` may be NULL. */
+void bound_give_evd(struct dt_side *side, const DAT_EP_ATTR *attr);
+/* Connected, with a region for the endpoint, or for the zone, that is not bound. */
+void bound_open(struct bound *s, bool for_ep);
+DAT_RETURN bound_try(struct bound *s, size_t offset, size_t length, DAT_MEM_PRIV_FLAGS privileges,
+    DAT_COMPLETION_FLAGS flags, DAT_UINT64 cookie);
+void bound_expect(struct bound *s, DAT_UINT64 cookie, DAT_DTO_COMPLETION_STATUS status);
+/* Binds and waits for the completion. */
+void bound_bind(struct bound *s, size_t offset, size_t length, DAT_MEM_PRIV_FLAGS privileges);
+DAT_RMR_TRIPLET bound_through(
+    const struct bound *s, DAT_RMR_CONTEXT context, size_t offset, size_t length);
+/* `a` writes 8 bytes at the offset of `b`. */
+void bound_write(
+    struct bound *s, DAT_RMR_CONTEXT context, size_t offset, DAT_DTO_COMPLETION_STATUS status);
+
+#endif

@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Datagram endpoints: they get each other's address handles, and send to them. */
+#include "suites.h"
+#include "lib/dt.h"
+
+#include <dat2/dat_ib_extensions.h>
+
+#define PARAMETER(n) DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG##n)
+#define BAD_EP DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP)
+#define MODEL DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE)
+#define DEFAULT DAT_COMPLETION_DEFAULT_FLAG
+#define GRH 40
+
+static struct dt_pair pair;
+
+static DAT_EP_ATTR
+ud_attr(DAT_COUNT depth)
+{
+	DAT_EP_ATTR attr;
+
+	memset(&attr, 0, sizeof attr);
+	attr.service_type = (DAT_SERVICE_TYPE)DAT_IB_SERVICE_TYPE_UD;
+	attr.max_recv_dtos = attr.max_request_dtos = depth;
+	attr.max_recv_iov = attr.max_request_iov = 2;
+	return attr;
+}
+
+static DAT_EP_HANDLE
+ud_ep(const struct dt_side *side)
+{
+	const DAT_EP_ATTR attr = ud_attr(8);
+
+	return dt_ep(side, &attr);
+}
+
+/* Two sides with a datagram endpoint each; the second listens. */
+static void
+ud_open(enum dt_evds evds)
+{
+	dt_side_open(&pair.a, "soft", evds);
+	dt_side_open(&pair.b, "soft", evds);
+	dt_ok(dat_ep_free(pair.a.ep));
+	dt_ok(dat_ep_free(pair.b.ep));
+	pair.a.ep = ud_ep(&pair.a);
+	pair.b.ep = ud_ep(&pair.b);
+	dt_side_listen(&pair.b);
+}
+
+static const DAT_IB_EXTENSION_EVENT_DATA *
+extension(const DAT_EVENT *event)
+{
+	return (const DAT_IB_EXTENSION_EVENT_DATA *)(const void *)event->event_extension_data;
+}
+
+static DAT_CR_HANDLE
+ud_request(struct dt_side *side)
+{
+	DAT_EVENT event;
+
+	dt_expect(side->cr, (DAT_EVENT_NUMBER)DAT_IB_UD_CONNECTION_REQUEST_EVENT, &event);
+	ck_assert_int_eq(extension(&event)->type, DAT_IB_UD_CONNECT_REQUEST);
+	ck_assert_ptr_eq(event.event_data.cr_arrival_event_data.sp_handle.psp_handle, side->psp);
+	ck_assert_uint_eq(event.event_data.cr_arrival_event_data.conn_qual, side->qual);
+	return event.event_data.cr_arrival_event_data.cr_handle;
+}
+
+/* The event of an endpoint that has another's address; the private data begin with `data`. */
+static DAT_IB_ADDR_HANDLE
+ud_established(const struct dt_side *side, DAT_IB_EXT_TYPE type, const char *data)
+{
+	const DAT_CONNECTION_EVENT_DATA *connection;
+	DAT_EVENT event;
+
+	dt_expect(side->connect, (DAT_EVENT_NUMBER)DAT_IB_UD_CONNECTION_EVENT_ESTABLISHED, &event);
+	connection = &event.event_data.connect_event_data;
+	ck_assert_ptr_eq(connection->ep_handle, side->ep);
+	ck_assert_int_eq(extension(&event)->type, type);
+	ck_assert_int_eq(extension(&event)->status, (int)DAT_OP_SUCCESS);
+	ck_assert_ptr_nonnull(extension(&event)->remote_ah.ah);
+	ck_assert_ptr_nonnull(extension(&event)->context.as_ptr);
+	if (data) {
+		ck_assert_int_ge(connection->private_data_size, (int)strlen(data) + 1);
+		ck_assert_str_eq(connection->private_data, data);
+	} else {
+		ck_assert_int_eq(connection->private_data_size, 0);
+	}
+	return extension(&event)->remote_ah;
+}
+
+/* The first asks the second; both have an address of the other then. */
+static void
+ud_meet(DAT_IB_ADDR_HANDLE *to_b, DAT_IB_ADDR_HANDLE *to_a)
+{
+	DAT_CR_PARAM param;
+	DAT_CR_HANDLE cr;
+
+	dt_connect(&pair.a, &pair.b, "question", 9);
+	cr = ud_request(&pair.b);
+	dt_ok(dat_cr_query(cr, DAT_CR_FIELD_ALL, &param));
+	ck_assert_int_ge(param.private_data_size, 9);
+	ck_assert_str_eq(param.private_data, "question");
+	dt_ok(dat_cr_accept(cr, pair.b.ep, 7, (DAT_PVOID)(uintptr_t) "answer"));
+	*to_a = ud_established(&pair.b, DAT_IB_UD_PASSIVE_REMOTE_AH, NULL);
+	*to_b = ud_established(&pair.a, DAT_IB_UD_REMOTE_AH, "answer");
+}
+
+static DAT_RETURN
+ud_try_send(struct dt_side *side, size_t length, DAT_UINT64 cookie, const DAT_IB_ADDR_HANDLE *to)
+{
+	DAT_LMR_TRIPLET local = dt_local(side, 0, length);
+
+	return dat_ib_post_send_ud(side->ep, 1, &local, to, dt_cookie(cookie), DEFAULT);
+}
+
+/* A completion with both of its parts. */
+static void
+ud_expect_dto(DAT_EVD_HANDLE evd, DAT_EP_HANDLE ep, DAT_UINT64 cookie, int operation,
+    DAT_DTO_COMPLETION_STATUS status, DAT_SEG_LENGTH length)
+{
+	const DAT_DTO_COMPLETION_EVENT_DATA *dto;
+	DAT_EVENT event;
+
+	dt_expect(evd, (DAT_EVENT_NUMBER)DAT_IB_DTO_EVENT, &event);
+	dto = &event.event_data.dto_completion_event_data;
+	ck_assert_ptr_eq(dto->ep_handle, ep);
+	ck_assert_uint_eq(dto->user_cookie.as_64, cookie);
+	ck_assert_int_eq((int)dto->operation, operation);
+	ck_assert_int_eq(dto->status, status);
+	ck_assert_uint_eq(dto->transfered_length, length);
+	ck_assert_int_eq(extension(&event)->type,
+	    operation == DAT_IB_DTO_SEND_UD ? DAT_IB_UD_SEND : DAT_IB_UD_RECV);
+}
+
+/* clause: d.0.19, f.2.8 */
+START_TEST(endpoints_meet__each_gets_the_address_of_the_other_and_sends)
+{
+	DAT_IB_ADDR_HANDLE to_a, to_b;
+
+	ud_open(_i ? DT_MERGED : DT_SEPARATE);
+	dt_recv(&pair.b, 512, GRH + 100, 21);
+	dt_recv(&pair.a, 512, GRH + 100, 22);
+	ud_meet(&to_b, &to_a);
+	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_CONNECTED);
+	memcpy(pair.a.buffer, "from a", 7);
+	memcpy(pair.b.buffer, "from b", 7);
+	dt_ok(ud_try_send(&pair.a, 100, 1, &to_b));
+	ud_expect_dto(pair.a.request, pair.a.ep, 1, DAT_IB_DTO_SEND_UD, DAT_DTO_SUCCESS, 100);
+	ud_expect_dto(pair.b.recv, pair.b.ep, 21, DAT_IB_DTO_RECV_UD, DAT_DTO_SUCCESS, GRH + 100);
+	ck_assert_str_eq(pair.b.buffer + 512 + GRH, "from a");
+	dt_ok(ud_try_send(&pair.b, 100, 2, &to_a));
+	ud_expect_dto(pair.b.request, pair.b.ep, 2, DAT_IB_DTO_SEND_UD, DAT_DTO_SUCCESS, 100);
+	ud_expect_dto(pair.a.recv, pair.a.ep, 22, DAT_IB_DTO_RECV_UD, DAT_DTO_SUCCESS, GRH + 100);
+	ck_assert_str_eq(pair.a.buffer + 512 + GRH, "from b");
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: d.0.19 */
+START_TEST(lookups__several_at_once__each_has_its_event_and_data)
+{
+	enum { MANY = 5 };
+	DAT_IB_ADDR_HANDLE ah[MANY];
+	DAT_EP_HANDLE others[MANY];
+	bool seen[MANY] = { false };
+	DAT_CR_PARAM param;
+	DAT_CR_HANDLE cr;
+	DAT_EVENT event;
+	uint8_t n;
+
+	ud_open(DT_SEPARATE);
+	for (n = 0; n < MANY; n++) {
+		others[n] = ud_ep(&pair.b);
+		dt_connect(&pair.a, &pair.b, &n, 1);
+	}
+	for (int i = 0; i < MANY; i++) {
+		cr = ud_request(&pair.b);
+		dt_ok(dat_cr_query(cr, DAT_CR_FIELD_ALL, &param));
+		n = *(uint8_t *)param.private_data;
+		ck_assert_uint_lt(n, MANY);
+		dt_ok(dat_cr_accept(cr, others[n], 1, &n));
+	}
+	for (int i = 0; i < MANY; i++) {
+		dt_expect(pair.a.connect, (DAT_EVENT_NUMBER)DAT_IB_UD_CONNECTION_EVENT_ESTABLISHED,
+		    &event);
+		n = *(uint8_t *)event.event_data.connect_event_data.private_data;
+		ck_assert(n < MANY && !seen[n]);
+		seen[n] = true;
+		ah[n] = extension(&event)->remote_ah;
+	}
+	/* Each leads to another endpoint. */
+	for (n = 0; n < MANY; n++) {
+		DAT_LMR_TRIPLET to = dt_local(&pair.b, 0, GRH + 8);
+
+		dt_ok(dat_ep_post_recv(others[n], 1, &to, dt_cookie(n), DEFAULT));
+		dt_ok(ud_try_send(&pair.a, 8, n, &ah[n]));
+		ud_expect_dto(
+		    pair.b.recv, others[n], n, DAT_IB_DTO_RECV_UD, DAT_DTO_SUCCESS, GRH + 8);
+	}
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: d.0.19 */
+START_TEST(request__rejected__its_event_has_the_data)
+{
+	DAT_EVENT event;
+
+	ud_open(DT_SEPARATE);
+	dt_connect(&pair.a, &pair.b, NULL, 0);
+	dt_ok(dat_cr_reject(ud_request(&pair.b), 5, (DAT_PVOID)(uintptr_t) "busy"));
+	dt_expect(pair.a.connect, (DAT_EVENT_NUMBER)DAT_IB_UD_CONNECTION_REJECT_EVENT, &event);
+	ck_assert_int_eq(extension(&event)->type, DAT_IB_UD_CONNECT_REJECT);
+	ck_assert_int_eq(extension(&event)->status, DAT_IB_OP_ERR);
+	ck_assert_ptr_eq(event.event_data.connect_event_data.ep_handle, pair.a.ep);
+	ck_assert_str_eq(event.event_data.connect_event_data.private_data, "busy");
+	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_UNCONNECTED);
+
+	/* Nothing listens any more. */
+	dt_ok(dat_psp_free(pair.b.psp));
+	dt_connect(&pair.a, &pair.b, NULL, 0);
+	dt_expect(pair.a.connect, (DAT_EVENT_NUMBER)DAT_IB_UD_CONNECTION_ERROR_EVENT, &event);
+	ck_assert_int_eq(extension(&event)->type, DAT_IB_UD_CONNECT_ERROR);
+	ck_assert_int_eq(event.event_data.connect_event_data.private_data_size, 0);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: d.0.19 */
+START_TEST(request__not_answered_in_time__is_an_error)
+{
+	DAT_EVENT event;
+
+	ud_open(DT_SEPARATE);
+	dt_ok(dat_ep_connect(pair.a.ep, dt_address(pair.b.ia), pair.b.qual, 50000, 0, NULL,
+	    DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
+	dt_ok(dat_ep_connect(pair.a.ep, dt_address(pair.b.ia), pair.b.qual, 90000, 0, NULL,
+	    DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
+	for (int i = 0; i < 2; i++)
+		dt_expect(
+		    pair.a.connect, (DAT_EVENT_NUMBER)DAT_IB_UD_CONNECTION_ERROR_EVENT, &event);
+	dt_assert_stays_empty(pair.a.connect);
+	/* The requests are still there, and nothing waits for their answers. */
+	for (int i = 0; i < 2; i++)
+		dt_ok(dat_cr_accept(ud_request(&pair.b), pair.b.ep, 0, NULL));
+	dt_assert_stays_empty(pair.a.connect);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: d.0.19 */
+START_TEST(lookups__under_way__end_with_their_endpoint)
+{
+	DAT_EP_HANDLE ep;
+
+	ud_open(DT_SEPARATE);
+	for (int i = 0; i < 3; i++)
+		dt_connect(&pair.a, &pair.b, NULL, 0);
+	(void)ud_request(&pair.b);
+	dt_ok(dat_ep_free(pair.a.ep));
+	dt_assert_stays_empty(pair.a.connect);
+	ep = pair.a.ep = ud_ep(&pair.a);
+	dt_connect(&pair.a, &pair.b, NULL, 0);
+	dt_ok(dat_ia_close(pair.a.ia, DAT_CLOSE_ABRUPT_FLAG));
+	dt_assert_ret(dat_ep_free(ep), BAD_EP);
+	dt_side_close(&pair.b);
+}
+END_TEST
+
+/* origin: outside.86 */
+/* clause: f.2.9 */
+START_TEST(service_point__made_before_the_endpoint__takes_its_requests)
+{
+	DAT_IB_ADDR_HANDLE to_a, to_b;
+
+	dt_side_open(&pair.a, "soft", DT_SEPARATE);
+	dt_side_open(&pair.b, "soft", DT_SEPARATE);
+	dt_side_listen(&pair.b);
+	pair.a.ep = ud_ep(&pair.a);
+	pair.b.ep = ud_ep(&pair.b);
+	ud_meet(&to_b, &to_a);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* origin: outside.83 */
+/* clause: f.2.10 */
+START_TEST(lookups__under_way__end_with_a_disconnect)
+{
+	DAT_IB_ADDR_HANDLE to_a, to_b;
+	DAT_CR_HANDLE cr;
+
+	ud_open(DT_SEPARATE);
+	ud_meet(&to_b, &to_a);
+	dt_connect(&pair.a, &pair.b, NULL, 0);
+	cr = ud_request(&pair.b);
+	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_ABRUPT_FLAG));
+	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_DISCONNECTED, pair.a.ep);
+	dt_ok(dat_cr_accept(cr, pair.b.ep, 0, NULL));
+	dt_assert_stays_empty(pair.a.connect);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: f.2.9 */
+START_TEST(accept__an_endpoint_of_the_other_service__is_refused)
+{
+	const DAT_EP_HANDLE connected = (dt_side_open(&pair.a, "soft", DT_SEPARATE),
+	    dt_side_open(&pair.b, "soft", DT_SEPARATE), dt_ep(&pair.b, NULL));
+	DAT_CR_HANDLE cr;
+
+	pair.a.ep = ud_ep(&pair.a);
+	pair.b.ep = ud_ep(&pair.b);
+	dt_side_listen(&pair.b);
+	dt_connect(&pair.a, &pair.b, NULL, 0);
+	cr = ud_request(&pair.b);
+	dt_assert_ret(dat_cr_accept(cr, connected, 0, NULL), BAD_EP);
+	dt_ok(dat_cr_accept(cr, pair.b.ep, 0, NULL));
+	(void)ud_established(&pair.b, DAT_IB_UD_PASSIVE_REMOTE_AH, NULL);
+	dt_ok(dat_ep_free(pair.a.ep));
+	pair.a.ep = dt_ep(&pair.a, NULL);
+	dt_connect(&pair.a, &pair.b, NULL, 0);
+	cr = dt_request(&pair.b);
+	dt_assert_ret(dat_cr_accept(cr, pair.b.ep, 0, NULL), BAD_EP);
+	dt_ok(dat_cr_accept(cr, connected, 0, NULL));
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* origin: outside.84 */
+/* clause: f.2.8 */
+START_TEST(address_handle__freed_or_of_another__is_refused)
+{
+	DAT_IB_ADDR_HANDLE to_a, to_b, none = { 0 };
+
+	ud_open(DT_SEPARATE);
+	ud_meet(&to_b, &to_a);
+	dt_assert_ret(ud_try_send(&pair.a, 8, 1, &none), PARAMETER(5));
+	dt_assert_ret(ud_try_send(&pair.a, 8, 1, NULL), PARAMETER(5));
+	dt_assert_ret(ud_try_send(&pair.a, 8, 1, &to_a), PARAMETER(5));
+	dt_assert_ret(dat_ib_ud_ah_free(pair.a.ep, &to_a), PARAMETER(3));
+	dt_assert_ret(dat_ib_ud_ah_free(pair.a.ep, NULL), PARAMETER(3));
+	dt_assert_ret(dat_ib_ud_ah_free(pair.a.pz, &to_b), BAD_EP);
+	dt_ok(dat_ib_ud_ah_free(pair.a.ep, &to_b));
+	dt_assert_ret(dat_ib_ud_ah_free(pair.a.ep, &to_b), PARAMETER(3));
+	dt_assert_ret(ud_try_send(&pair.a, 8, 1, &to_b), PARAMETER(5));
+	dt_assert_empty(pair.a.request);
+	/* Those that are left do not keep the protection zone. */
+	dt_ok(dat_ep_free(pair.b.ep));
+	dt_ok(dat_lmr_free(pair.b.lmr));
+	dt_ok(dat_pz_free(pair.b.pz));
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: f.2.3, f.2.8 */
+START_TEST(calls__that_need_the_other_service__are_not_supported)
+{
+	DAT_EP_ATTR attr = ud_attr(4);
+	DAT_SRQ_ATTR srq_attr = { 4, 1, 0 };
+	DAT_IB_ADDR_HANDLE to_a, to_b;
+	DAT_LMR_TRIPLET local;
+	DAT_RMR_TRIPLET remote;
+	DAT_EP_PARAM param;
+	DAT_SRQ_HANDLE srq;
+	DAT_EP_HANDLE ep;
+	struct dt_pair rc;
+
+	ud_open(DT_SEPARATE);
+	local = dt_local(&pair.a, 0, 8);
+	remote = dt_remote(&pair.b, 0, 8);
+	/* Without an address there is nothing that a request could go to. */
+	dt_assert_type(ud_try_send(&pair.a, 8, 1, &(DAT_IB_ADDR_HANDLE){ 0 }), DAT_INVALID_STATE);
+	ud_meet(&to_b, &to_a);
+	dt_assert_ret(dat_ep_post_send(pair.a.ep, 1, &local, dt_cookie(1), DEFAULT), MODEL);
+	dt_assert_ret(
+	    dat_ep_post_rdma_write(pair.a.ep, 1, &local, dt_cookie(1), &remote, DEFAULT), MODEL);
+	dt_assert_ret(
+	    dat_ib_post_rdma_write_immed(pair.a.ep, 1, &local, dt_cookie(1), &remote, 1, DEFAULT),
+	    MODEL);
+	dt_assert_ret(
+	    dat_ib_post_send_ud(pair.a.ep, -1, &local, &to_b, dt_cookie(1), DEFAULT), PARAMETER(3));
+	dt_assert_ret(
+	    dat_ib_post_send_ud(pair.a.ep, 1, NULL, &to_b, dt_cookie(1), DEFAULT), PARAMETER(4));
+	dt_assert_ret(dat_ib_post_send_ud(
+			  pair.a.ep, 1, &local, &to_b, dt_cookie(1), (DAT_COMPLETION_FLAGS)0x4000),
+	    PARAMETER(7));
+	dt_assert_ret(dat_ib_ud_cm_free(pair.a.ep, to_b.ah), DAT_SUCCESS);
+	dt_assert_ret(dat_ib_ud_cm_free(pair.a.ep, (void *)NULL), PARAMETER(3));
+	dt_assert_ret(dat_ib_ud_cm_free(pair.a.ia, to_b.ah), BAD_EP);
+
+	/* The attribute: its limits, and that it stays. */
+	dt_ok(dat_ep_query(pair.a.ep, DAT_EP_FIELD_ALL, &param));
+	ck_assert_int_eq((int)param.ep_attr.service_type, DAT_IB_SERVICE_TYPE_UD);
+	ck_assert_uint_eq(param.ep_attr.max_message_size, 4096);
+	attr.max_message_size = 4097;
+	dt_assert_ret(dat_ep_create(pair.a.ia, pair.a.pz, pair.a.recv, pair.a.request,
+			  pair.a.connect, &attr, &ep),
+	    PARAMETER(6));
+	attr.max_message_size = 0;
+	dt_ok(dat_srq_create(pair.a.ia, pair.a.pz, &srq_attr, &srq));
+	dt_assert_ret(dat_ep_create_with_srq(pair.a.ia, pair.a.pz, pair.a.recv, pair.a.request,
+			  pair.a.connect, srq, &attr, &ep),
+	    PARAMETER(7));
+	ep = ud_ep(&pair.a);
+	param.ep_attr.service_type = DAT_SERVICE_TYPE_RC;
+	dt_assert_ret(dat_ep_modify(ep, DAT_EP_FIELD_EP_ATTR_SERVICE_TYPE, &param), PARAMETER(3));
+
+	dt_pair_open(&rc, DT_SEPARATE);
+	dt_connect_pair(&rc);
+	local = dt_local(&rc.a, 0, 8);
+	dt_assert_ret(dat_ib_post_send_ud(rc.a.ep, 1, &local, &to_b, dt_cookie(1), DEFAULT), MODEL);
+	dt_assert_ret(dat_ib_ud_ah_free(rc.a.ep, &to_b), MODEL);
+	dt_pair_close(&rc);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: f.2.8 */
+START_TEST(datagram__longer_than_a_packet__is_a_length_error)
+{
+	DAT_IB_ADDR_HANDLE to_a, to_b;
+	DAT_LMR_TRIPLET local[2];
+
+	ud_open(DT_SEPARATE);
+	ud_meet(&to_b, &to_a);
+	local[0] = dt_local(&pair.a, 0, DT_BUFFER);
+	local[1] = dt_local(&pair.a, 0, 1);
+	dt_assert_ret(dat_ib_post_send_ud(pair.a.ep, 2, local, &to_b, dt_cookie(1), DEFAULT),
+	    DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE));
+	/* The longest one, which no receive takes: it is lost, and the request succeeds. */
+	dt_ok(dat_ib_post_send_ud(pair.a.ep, 1, local, &to_b, dt_cookie(2), DEFAULT));
+	ud_expect_dto(pair.a.request, pair.a.ep, 2, DAT_IB_DTO_SEND_UD, DAT_DTO_SUCCESS, DT_BUFFER);
+	dt_assert_empty(pair.b.recv);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: f.2.10 */
+START_TEST(disconnect__flushes_and_reset_begins_anew)
+{
+	DAT_IB_ADDR_HANDLE to_a, to_b;
+
+	ud_open(DT_SEPARATE);
+	dt_recv(&pair.a, 512, GRH + 8, 3);
+	dt_assert_type(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_ABRUPT_FLAG), DAT_INVALID_STATE);
+	ud_meet(&to_b, &to_a);
+	dt_ok(dat_ep_disconnect(pair.a.ep, _i ? DAT_CLOSE_GRACEFUL_FLAG : DAT_CLOSE_ABRUPT_FLAG));
+	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_DISCONNECTED, pair.a.ep);
+	ud_expect_dto(pair.a.recv, pair.a.ep, 3, DAT_IB_DTO_RECV_UD, DAT_DTO_ERR_FLUSHED, 0);
+	dt_ok(ud_try_send(&pair.a, 8, 4, &to_b));
+	ud_expect_dto(pair.a.request, pair.a.ep, 4, DAT_IB_DTO_SEND_UD, DAT_DTO_ERR_FLUSHED, 0);
+	/* The other end hears nothing of that: what it sends is lost. */
+	dt_ok(ud_try_send(&pair.b, 8, 5, &to_a));
+	ud_expect_dto(pair.b.request, pair.b.ep, 5, DAT_IB_DTO_SEND_UD, DAT_DTO_SUCCESS, 8);
+	ck_assert_int_eq(dt_state(pair.b.ep), DAT_EP_STATE_CONNECTED);
+	dt_ok(dat_ep_reset(pair.a.ep));
+	dt_assert_type(ud_try_send(&pair.a, 8, 6, &to_b), DAT_INVALID_STATE);
+	dt_recv(&pair.b, 512, GRH + 8, 7);
+	ud_meet(&to_b, &to_a);
+	dt_ok(ud_try_send(&pair.a, 8, 8, &to_b));
+	ud_expect_dto(pair.b.recv, pair.b.ep, 7, DAT_IB_DTO_RECV_UD, DAT_DTO_SUCCESS, GRH + 8);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: f.2.5 */
+START_TEST(counters__of_datagrams)
+{
+	DAT_UINT64 ia[DCNT_IA_ALL_COUNTERS], a[DCNT_EP_ALL_COUNTERS], b[DCNT_EP_ALL_COUNTERS];
+	DAT_IB_ADDR_HANDLE to_a, to_b;
+
+	ud_open(DT_SEPARATE);
+	dt_recv(&pair.b, 512, GRH + 20, 1);
+	ud_meet(&to_b, &to_a);
+	dt_ok(ud_try_send(&pair.a, 10, 2, &to_b));
+	ud_expect_dto(pair.b.recv, pair.b.ep, 1, DAT_IB_DTO_RECV_UD, DAT_DTO_SUCCESS, GRH + 10);
+	dt_ok(dat_ib_query_counters(pair.a.ep, DCNT_EP_ALL_COUNTERS, a, 0));
+	dt_ok(dat_ib_query_counters(pair.b.ep, DCNT_EP_ALL_COUNTERS, b, 0));
+	ck_assert_uint_eq(a[DCNT_EP_CONNECT], 1);
+	ck_assert_uint_eq(a[DCNT_EP_POST_SEND_UD], 1);
+	ck_assert_uint_eq(a[DCNT_EP_POST_SEND_UD_DATA], 10);
+	ck_assert_uint_eq(a[DCNT_EP_POST_SEND], 0);
+	ck_assert_uint_eq(b[DCNT_EP_POST_RECV], 1);
+	ck_assert_uint_eq(b[DCNT_EP_RECV_UD], 1);
+	ck_assert_uint_eq(b[DCNT_EP_RECV_UD_DATA], GRH + 10);
+	dt_ok(dat_ib_query_counters(pair.a.ia, DCNT_IA_ALL_COUNTERS, ia, 0));
+	ck_assert_uint_eq(ia[DCNT_IA_CM_AH_REQ_TX], 1);
+	ck_assert_uint_eq(ia[DCNT_IA_CM_AH_RESOLVED], 1);
+	dt_ok(dat_ib_query_counters(pair.b.ia, DCNT_IA_ALL_COUNTERS, ia, 0));
+	ck_assert_uint_eq(ia[DCNT_IA_CM_AH_REQ_RX], 1);
+	ck_assert_uint_eq(ia[DCNT_IA_CM_REQ_RX], 0);
+	ck_assert_uint_eq(ia[DCNT_IA_SP_CR_ACCEPTED], 1);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+Suite *
+dapl_datagram_suite(void)
+{
+	Suite *s = suite_create("datagram");
+	TCase *tc = dt_tcase(s, "datagram");
+
+	tcase_add_loop_test(tc, endpoints_meet__each_gets_the_address_of_the_other_and_sends, 0, 2);
+	tcase_add_test(tc, lookups__several_at_once__each_has_its_event_and_data);
+	tcase_add_test(tc, request__rejected__its_event_has_the_data);
+	tcase_add_test(tc, request__not_answered_in_time__is_an_error);
+	tcase_add_test(tc, lookups__under_way__end_with_their_endpoint);
+	tcase_add_test(tc, service_point__made_before_the_endpoint__takes_its_requests);
+	tcase_add_test(tc, lookups__under_way__end_with_a_disconnect);
+	tcase_add_test(tc, accept__an_endpoint_of_the_other_service__is_refused);
+	tcase_add_test(tc, address_handle__freed_or_of_another__is_refused);
+	tcase_add_test(tc, calls__that_need_the_other_service__are_not_supported);
+	tcase_add_test(tc, datagram__longer_than_a_packet__is_a_length_error);
+	tcase_add_loop_test(tc, disconnect__flushes_and_reset_begins_anew, 0, 2);
+	tcase_add_test(tc, counters__of_datagrams);
+	return s;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Compiled as C and as C++ with -Wwrite-strings: names are literals, in C++ private data is constant. */
+#include <dat2/udat.h>
+#include <dat2/dat_event_str.h>
+#include <dat2/dat_ib_extensions.h>
+#include <dat2/dat_registry.h>
+#include <dat2/dat_upcall.h>
+#include <dat2/kdat.h>
+
+DAT_RETURN literals(DAT_EP_HANDLE ep, DAT_CR_HANDLE cr, DAT_IA_ADDRESS_PTR address);
+
+DAT_RETURN
+literals(DAT_EP_HANDLE ep, DAT_CR_HANDLE cr, DAT_IA_ADDRESS_PTR address)
+{
+	const DAT_NAME_PTR name = "soft";
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+	DAT_HA_RELATIONSHIP relation;
+	DAT_UPCALL_OBJECT none = DAT_UPCALL_NULL;
+	const char *major, *minor;
+	DAT_BOOLEAN related;
+	DAT_IA_HANDLE ia;
+	DAT_IA_ATTR attr;
+#ifdef __cplusplus
+	const char data[] = "constant";
+#else
+	char data[] = "constant";
+#endif
+
+	(void)none;
+	(void)dat_ia_open("soft", 8, &async, &ia);
+	(void)dat_ia_openv(name, 8, &async, &ia, DAT_VERSION_MAJOR, DAT_VERSION_MINOR, DAT_FALSE);
+	(void)dat_ia_ha_related(ia, "other", &related);
+	(void)dat_registry_providers_related("soft", "other", &relation);
+	(void)dat_ib_open_query("soft", &ia, DAT_IA_FIELD_ALL, &attr, 0, NULL);
+	(void)dat_strerror(DAT_ABORT, &major, &minor);
+	(void)dat_event_str(DAT_SOFTWARE_EVENT);
+	(void)dat_ep_connect(ep, address, 1, DAT_TIMEOUT_INFINITE, sizeof data, data,
+	    DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
+	(void)dat_ep_dup_connect(
+	    ep, ep, DAT_TIMEOUT_INFINITE, sizeof data, data, DAT_QOS_BEST_EFFORT);
+	(void)dat_ep_common_connect(ep, address, DAT_TIMEOUT_INFINITE, sizeof data, data);
+	(void)dat_cr_accept(cr, ep, sizeof data, data);
+	return dat_cr_reject(cr, sizeof data, data);
+}
