@@ -132,6 +132,8 @@ parse_ep(struct scenario *s, int number, char *list)
 	if (number != s->n_eps)
 		wrong("endpoints are named e, f in order");
 	s->n_eps++;
+	/* A waiter may wait for several completions, unless an endpoint has other flags. */
+	e->in_flags = e->out_flags = DAT_COMPLETION_EVD_THRESHOLD_FLAG;
 	for (char *w = strtok_r(list, ",", &save); w; w = strtok_r(NULL, ",", &save)) {
 		evd = strchr(w, '.');
 		if (evd && (evd_number(evd + 1) < 0 || evd_number(evd + 1) >= s->n_evds))
@@ -140,6 +142,8 @@ parse_ep(struct scenario *s, int number, char *list)
 			e->begin = EP_BEGINS_PENDING;
 		else if (!strcmp(w, "fresh"))
 			e->begin = EP_BEGINS_FRESH;
+		else if (!strcmp(w, "shared"))
+			e->shared = true;
 		else if (!strncmp(w, "recvs", 5))
 			e->recvs = atoi(w + 5);
 		else if (!strncmp(w, "sends", 5))
@@ -234,6 +238,12 @@ parse_setup(struct scenario *s, const char *text)
 			parse_faults(s, value);
 		else if (!strcmp(w, "fixed"))
 			s->fixed = true;
+		else if (!strcmp(w, "windows"))
+			s->windows = true;
+		else if (!strcmp(w, "silent"))
+			s->silent = true;
+		else if (!strcmp(w, "stock") && value)
+			s->stock = atoi(value);
 		else if (!strcmp(w, "answers") && value)
 			snprintf(s->answers, sizeof s->answers, "%s", value);
 		else

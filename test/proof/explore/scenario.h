@@ -73,6 +73,7 @@ struct ep_spec {
 	int recvs, sends; /* posted before it starts */
 	int depth; /* requests, and receives, that may be outstanding; 0: as many as by default */
 	int in_flags, out_flags; /* completion flags of receives, of requests */
+	bool shared;		 /* receives from the shared receive queue */
 };
 
 struct scenario {
@@ -88,11 +89,14 @@ struct scenario {
 	int max_faults;
 	int pool; /* threads, 0: none */
 	int loops;
-	bool verbs[VERBS];	       /* which occur */
-	bool fixed;		       /* a device whose queues keep their lengths */
-	char answers[8];	       /* to attempts to connect, in turn */
-	bool family;		       /* one of every combination of something: see --light */
-	bool chance;		       /* drawn by lot: not searched */
+	bool verbs[VERBS]; /* which occur */
+	bool fixed;	   /* a device whose queues keep their lengths */
+	char answers[8];   /* to attempts to connect, in turn */
+	int stock;	   /* buffers that are in the shared receive queue at the start */
+	bool windows; /* a device with memory windows of type 2, and a region for an endpoint */
+	bool silent;  /* a device that does not say that a queue pair takes no further buffer */
+	bool family;  /* one of every combination of something: see --light */
+	bool chance;  /* drawn by lot: not searched */
 	unsigned int weight;	       /* how often it is played, compared with others */
 	uint32_t length, fault_points; /* of a schedule, once calibrated */
 };

@@ -69,6 +69,11 @@ enum verb {
 	DO_SEND,
 	DO_SEND_MUTE,
 	DO_SEND_HUSHED,
+	DO_BIND,
+	DO_BIND_MUTE,
+	DO_UNBIND,
+	DO_STOCK,  /* buffers for the shared receive queue */
+	DO_LENGTH, /* of that queue */
 	DO_CONNECT,
 	DO_DISCONNECT,
 	DO_DISCONNECT_GRACEFUL,

@@ -35,7 +35,17 @@ void world_reset(void);
 bool world_is_ready(const struct fiber *f);
 
 /* The order of locks: the rank rises.  Unnamed ones are the loops'. */
-enum { RANK_IA_LIST = 1, RANK_IA = 2, RANK_EP = 3, RANK_EVD = 4, RANK_CNO = 5, RANK_LOOP = 6 };
+enum {
+	RANK_MEMBERS = 1,
+	RANK_BINDS,
+	RANK_IA_LIST,
+	RANK_IA,
+	RANK_EP,
+	RANK_EVD,
+	RANK_CNO,
+	RANK_LOOP,
+	RANK_SRQ
+};
 /* Called when a lock was taken, and before it is dropped; or NULL. */
 extern void (*world_section)(struct os_mutex *m, bool begins);
 void world_mutex_name(struct os_mutex *m, unsigned int rank, const char *name);

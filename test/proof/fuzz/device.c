@@ -28,6 +28,7 @@ static struct ibv_pd *domains[3]; /* the last is no queue pair's */
 static struct ibv_cq *cq;
 static struct ibv_srq *srq;
 static struct ibv_qp *qps[DEVICE_QPS];
+static struct ibv_mw *windows[DEVICE_QPS]; /* of type 2, of the same domain */
 static uint8_t tickets[TICKETS], owner[TICKETS];
 static unsigned int ticket_count;
 
@@ -52,7 +53,7 @@ static const struct {
 
 #define EVERYTHING \
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
-	    IBV_ACCESS_REMOTE_ATOMIC)
+	    IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND)
 static const struct {
 	size_t length;
 	unsigned int access;
@@ -66,6 +67,7 @@ static const struct {
 	{ 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ, 0 },
 	{ 4096, EVERYTHING, 2 },
 };
+#define MR_ONLY (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND)
 #define WRITABLE 3
 #define MARK 'm'
 
@@ -81,6 +83,12 @@ device_peer_of(unsigned int i)
 	if (i >= FIRST_OF_PAIR)
 		return qps[i ^ 1] ? qps[i ^ 1]->qp_num : 0;
 	return peer_slot(beginnings[i].slot) << 14 | i;
+}
+
+uint32_t
+device_window_key(unsigned int i)
+{
+	return windows[i]->rkey;
 }
 
 uint16_t
@@ -321,13 +329,42 @@ post_receive(unsigned int i)
 		ticket_count--;
 }
 
+/* In place of some sends: what is done with the window of the queue pair. */
+static void
+use_window(struct ibv_send_wr *wr, unsigned int i, unsigned int how)
+{
+	const struct device_region *region = &device_regions[beginnings[i].domain ? 2 : 0];
+	const uint32_t key = windows[i]->rkey;
+
+	switch (how) {
+	case 1:
+		wr->opcode = IBV_WR_BIND_MW;
+		wr->bind_mw.mw = windows[i];
+		wr->bind_mw.rkey = key;
+		wr->bind_mw.bind_info = (struct ibv_mw_bind_info){ region->mr,
+			(uintptr_t)region->bytes, 65536, EVERYTHING & ~MR_ONLY };
+		break;
+	case 2:
+		wr->opcode = IBV_WR_LOCAL_INV;
+		wr->invalidate_rkey = key;
+		break;
+	case 3:
+		wr->opcode = IBV_WR_SEND_WITH_INV;
+		wr->invalidate_rkey = i >= FIRST_OF_PAIR ? windows[i ^ 1]->rkey : key;
+		break;
+	default:
+		break;
+	}
+}
+
 static void
 post_send(unsigned int i)
 {
 	static const enum ibv_wr_opcode opcodes[] = { IBV_WR_SEND, IBV_WR_RDMA_WRITE,
 		IBV_WR_RDMA_READ, IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_WR_SEND_WITH_IMM,
 		IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_ATOMIC_CMP_AND_SWP, IBV_WR_SEND };
-	struct ibv_send_wr wr = { .opcode = opcodes[input_below(8)] }, *bad;
+	const uint32_t which = input_below(8);
+	struct ibv_send_wr wr = { .opcode = opcodes[which] }, *bad;
 	const bool back = wr.opcode == IBV_WR_RDMA_READ || wr.opcode >= IBV_WR_ATOMIC_CMP_AND_SWP;
 	const unsigned int flags = input8();
 	struct ibv_sge sge[2];
@@ -347,6 +384,8 @@ post_send(unsigned int i)
 		wr.wr.rdma.remote_addr = (uintptr_t)device_regions[0].bytes + 1000;
 		wr.wr.rdma.rkey = device_regions[0].mr->rkey;
 	}
+	if (which == 7)
+		use_window(&wr, i, flags >> 6);
 	if (ticket_count == TICKETS)
 		return;
 	wr.wr_id = ticket(i, TICKET_POSTED);
@@ -401,6 +440,11 @@ open_device(void)
 		memset(device_regions[i].bytes, i < WRITABLE ? 0 : MARK, regions[i].length);
 		register_region(i);
 	}
+	for (unsigned int i = 0; i < DEVICE_QPS; i++) {
+		windows[i] = ibv_alloc_mw(domains[beginnings[i].domain], IBV_MW_TYPE_2);
+		if (!windows[i])
+			fuzz_found("no window: %s", strerror(errno));
+	}
 	id_open();
 }
 
@@ -409,6 +453,9 @@ static void
 close_device(void)
 {
 	id_close();
+	for (unsigned int i = 0; i < DEVICE_QPS; i++)
+		if (ibv_dealloc_mw(windows[i]))
+			fuzz_found("window %u stays", i);
 	for (unsigned int i = 0; i < DEVICE_REGIONS; i++) {
 		if (ibv_dereg_mr(device_regions[i].mr))
 			fuzz_found("region %u stays registered", i);
@@ -460,9 +507,11 @@ device_step(uint8_t what)
 		connect_qp(i);
 		break;
 	case DEVICE_REGISTER:
-		if (ibv_dereg_mr(device_regions[i % DEVICE_REGIONS].mr))
+		/* One that a window is bound to stays. */
+		if (!ibv_dereg_mr(device_regions[i % DEVICE_REGIONS].mr))
+			register_region(i % DEVICE_REGIONS);
+		else if (regions[i % DEVICE_REGIONS].access != EVERYTHING)
 			fuzz_found("region %u stays registered", i % DEVICE_REGIONS);
-		register_region(i % DEVICE_REGIONS);
 		break;
 	case DEVICE_EVENTS:
 		id_events();

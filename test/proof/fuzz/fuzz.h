@@ -76,7 +76,8 @@ extern struct device_region device_regions[DEVICE_REGIONS];
 /* What queue pair `i` is connected to: a number of the peer's, but for the last two. */
 struct ibv_qp *device_qp(unsigned int i);
 uint32_t device_peer_of(unsigned int i);
-#define DEVICE_PEER_PSN 100 /* the first of the peer's requests */
+uint32_t device_window_key(unsigned int i); /* of its window of type 2, bound or not */
+#define DEVICE_PEER_PSN 100		    /* the first of the peer's requests */
 
 uint16_t device_port(void); /* listened at */
 

@@ -187,7 +187,7 @@ make_request(unsigned int i)
 {
 	static const uint8_t opcodes[] = { IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ,
 		IBV_WR_SEND_WITH_IMM, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_ATOMIC_FETCH_AND_ADD,
-		IBV_WR_ATOMIC_CMP_AND_SWP, IBV_WR_SEND };
+		IBV_WR_ATOMIC_CMP_AND_SWP, IBV_WR_SEND_WITH_INV };
 	static const uint32_t totals[] = { 0, 1, 7, 8, 64, 100, 4096, 65536, 65537, 131080 };
 	const struct device_region *region = &device_regions[input_below(DEVICE_REGIONS)];
 	const uint8_t offset = input8();
@@ -204,7 +204,12 @@ make_request(unsigned int i)
 		.epoch = streams[i].epoch,
 	};
 
-	if (frame.opcode >= IBV_WR_ATOMIC_CMP_AND_SWP)
+	if (frame.opcode == IBV_WR_SEND_WITH_INV)
+		frame.imm_data = device_window_key(i);
+	else if (offset >= 192)
+		frame.rkey = device_window_key(i);
+	if (frame.opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+	    frame.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
 		frame.total = sizeof(uint64_t);
 	if (offset & 1)
 		frame.flags |= SOFT_FRAME_SOLICITED;
@@ -217,7 +222,7 @@ say_part(unsigned int i)
 {
 	struct soft_frame frame = streams[i].part;
 	uint32_t left = frame.total - streams[i].sent;
-	const bool data = frame.opcode < IBV_WR_RDMA_READ;
+	const bool data = frame.opcode < IBV_WR_RDMA_READ || frame.opcode == IBV_WR_SEND_WITH_INV;
 
 	frame.length = data ? left < SOFT_WIRE_PAYLOAD ? left : SOFT_WIRE_PAYLOAD : 0;
 	if (data && frame.length > 1 && left == frame.total && input8() & 1)
@@ -300,7 +305,8 @@ reply(unsigned int i)
 	if (how & 1 && asked_tail[i] - asked_head[i] > 1)
 		asked_head[i] += input_below(asked_tail[i] - asked_head[i]);
 	request = asked[i][asked_head[i]++ % ASKED_MAX];
-	if (how < 180 && request.opcode >= IBV_WR_RDMA_READ) {
+	if (how < 180 && request.opcode >= IBV_WR_RDMA_READ &&
+	    request.opcode != IBV_WR_SEND_WITH_INV) {
 		say_data(&accepted[i], &request);
 		return;
 	}

@@ -16,6 +16,8 @@
  * (FAILS).  If the queue pair is in the error state it flushes them one by one.  There are M software events.
  * QLEN is the length of the ring.  RESETS, FREES, DISCONNECTS and FAILS have a bit per endpoint to which this
  * may happen.  An endpoint that was reset connects again.
+ * SHARED: the receives are of a shared queue.  The device takes them as messages come, and is not known to have taken
+ * the last one before it reports that, or the time is over; what it has not taken stays in the queue.
  * RESIZES: how often the depth of the device queue changes to K or SMALL.  There are never more receives
  * outstanding than the queue is deep: dapl_evd_cq_get_room().
  */
@@ -93,6 +95,12 @@ byte posted, cqe = SMALL, depth = SMALL; /* depth: the depth that the dispatcher
 chan cq = [CAPACITY] of { byte };
 byte completed[E];
 bit qp_err[E], qp_gone[E], qp_number[E]; /* qp_number: the generation of the queue pair */
+#ifdef SHARED
+bit last[E]; /* the queue pair takes no further receive of the shared queue */
+#define TAKES(e) (!last[e])
+#else
+#define TAKES(e) true
+#endif
 
 /* struct evd */
 chan queue = [E * (K + 4) + M] of { byte };
@@ -262,9 +270,12 @@ proctype device(byte e)
 end:
 	do
 	:: atomic {
-		completed[e] < POSTED && !qp_gone[e] ->
+		completed[e] < POSTED && !qp_gone[e] && TAKES(e) ->
 		completed[e]++; cq!(OF(e, qp_number[e]) + completed[e])
 	   }
+#ifdef SHARED
+	:: atomic { qp_err[e] && !last[e] -> last[e] = 1; printf("| %d takes no further receive\n", e) }
+#endif
 	:: atomic {
 		AMONG(FAILS, e) && completed[e] < POSTED && !qp_err[e] && !qp_gone[e] && ep[e].state == UP ->
 		completed[e]++; qp_err[e] = 1;
@@ -282,7 +293,19 @@ inline end_connection(e_, how_)
 	ep[e_].pins++
 }
 
+/* Whether all completions were polled; of receives of a shared queue: whether none comes any more. */
+#ifndef SHARED
 #define IDLE(e) (ep[e].sorted == POSTED)
+#elif defined(NOT_LAST)
+#define IDLE(e) true
+#else
+#define IDLE(e) last[e]
+#endif
+#ifdef SHARED
+#define BEHIND true
+#else
+#define BEHIND false
+#endif
 #ifdef END_OVERTAKES
 #define MAY_REPORT(e) true
 #else
@@ -294,6 +317,8 @@ inline end_connection(e_, how_)
  */
 #if defined(NO_ERROR_STATE) || defined(NOT_OWED)
 #define OVERDUE(e) true
+#elif defined(SHARED)
+#define OVERDUE(e) last[e]
 #else
 #define OVERDUE(e) (completed[e] == POSTED)
 #endif
@@ -318,7 +343,7 @@ end:
 		ep[e].alive && ep[e].owed && IDLE(e) && MAY_REPORT(e) ->
 		item = ep[e].owed; ep[e].owed = 0; ep[e].pins++
 	   }
-	   atomic { post(item, false, false); item = 0; ep[e].pins--; printf("| posts the end of %d\n", e) }
+	   atomic { post(item, BEHIND, false); item = 0; ep[e].pins--; printf("| posts the end of %d\n", e) }
 	:: atomic {
 		ep[e].alive && ep[e].owed && OVERDUE(e) && !IDLE(e) && MAY_REPORT(e) ->
 		item = ep[e].owed; ep[e].owed = 0; ep[e].pins++
@@ -577,7 +602,12 @@ proctype resetter(byte e)
 	   atomic { if :: item -> post(item, false, false) :: else fi; item = 0 }
 	   atomic { qp_gone[e] = 1 }
 	   atomic { purge_completions(e) }
-	   atomic { ep[e].sorted = 0; completed[e] = 0; qp_number[e] = 1; qp_err[e] = 0; ep[e].pins-- }
+	   atomic {
+		ep[e].sorted = 0; completed[e] = 0; qp_number[e] = 1; qp_err[e] = 0; ep[e].pins--;
+#ifdef SHARED
+		last[e] = 0
+#endif
+	   }
 	   atomic { ep[e].hold = 1; qp_gone[e] = 0; ep[e].state = PENDING; printf("| %d connects again\n", e) }
 	:: true
 	fi

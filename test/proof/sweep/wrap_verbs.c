@@ -98,6 +98,9 @@ WRAP(struct ibv_qp *, ibv_create_qp, (struct ibv_pd * pd, struct ibv_qp_init_att
     (pd, init), FAIL_ERRNO(ENOMEM, NULL))
 WRAP(struct ibv_mr *, ibv_reg_mr, (struct ibv_pd * pd, void *at, size_t size, int access),
     (pd, at, size, access), FAIL_ERRNO(ENOMEM, NULL))
+WRAP(struct ibv_mr *, ibv_reg_mr_iova,
+    (struct ibv_pd * pd, void *at, size_t size, uint64_t iova, int access),
+    (pd, at, size, iova, access), FAIL_ERRNO(ENOMEM, NULL))
 WRAP(struct ibv_mr *, ibv_reg_mr_iova2,
     (struct ibv_pd * pd, void *at, size_t size, uint64_t iova, unsigned int access),
     (pd, at, size, iova, access), FAIL_ERRNO(ENOMEM, NULL))

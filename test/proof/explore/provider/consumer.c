@@ -162,6 +162,13 @@ perform(struct action *a)
 		for (int i = 0; i < a->n; i++)
 			connection_ask();
 		break;
+	case DO_STOCK:
+		for (int i = 0; i < a->n; i++)
+			stock_post();
+		break;
+	case DO_LENGTH:
+		stock_resize(a->n);
+		break;
 	case DO_PAUSE:
 		pause_for(a->n);
 		break;

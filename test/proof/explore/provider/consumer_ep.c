@@ -204,6 +204,11 @@ consumer_act_ep(const struct action *a)
 		case DO_SEND_HUSHED:
 			consumer_post(ep, REQUESTS, DAT_COMPLETION_UNSIGNALLED_FLAG);
 			break;
+		case DO_BIND:
+		case DO_BIND_MUTE:
+		case DO_UNBIND:
+			binds_post(ep, meant(ep), a->verb == DO_UNBIND, a->verb == DO_BIND_MUTE);
+			break;
 		case DO_RECEIVED:
 			move(ep, RNIC_RECEIVES);
 			break;

@@ -128,6 +128,8 @@ judge_endpoint_error(DAT_HANDLE handle)
 {
 	unsigned int causes = 0;
 
+	if (stock_reported(handle))
+		return;
 	for (int i = 0; i < play.scenario->n_eps; i++)
 		for (unsigned int l = 0; l < PLAY_LIVES; l++)
 			if (l > play.eps[i].life || play.eps[i].lives[l].handle == handle)
@@ -160,6 +162,9 @@ judge_event(struct play_evd_life *of, const DAT_EVENT *event)
 	switch (event->event_number) {
 	case DAT_DTO_COMPLETION_EVENT:
 		judge_transfer(evd, &event->event_data.dto_completion_event_data, one_takes(evd));
+		break;
+	case DAT_RMR_BIND_COMPLETION_EVENT:
+		binds_event(evd, &event->event_data.rmr_completion_event_data, one_takes(evd));
 		break;
 	case DAT_SOFTWARE_EVENT:
 		if (software >> 24 != (uintptr_t)(of - evd->lives))
@@ -337,6 +342,8 @@ judge_end(void)
 {
 	unsigned int evds = 0;
 
+	stock_end();
+	binds_end();
 	if (slots_unanswered())
 		violation(
 		    "%u requests to connect are neither taken nor refused", slots_unanswered());

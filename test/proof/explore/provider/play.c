@@ -37,6 +37,8 @@ play_open_evd(int i, DAT_EVD_HANDLE async, enum evd_base base)
 
 	if ((base == BASE_SAME ? spec->base : base) != BASE_SOFTWARE)
 		flags |= DAT_EVD_DTO_FLAG;
+	if (flags & DAT_EVD_DTO_FLAG && play.scenario->windows)
+		flags |= DAT_EVD_RMR_BIND_FLAG;
 	for (int e = 0; e < play.scenario->n_eps; e++)
 		if (play.scenario->eps[e].connect == i)
 			flags |= DAT_EVD_CONNECTION_FLAG;
@@ -147,9 +149,15 @@ play_open_ep(int i)
 	uint64_t number;
 
 	attr = attributes(spec);
-	ret = dapl_ep_create(play.ia, play.pz, consumer_evd(&play.evds[spec->recv])->handle,
-	    consumer_evd(&play.evds[spec->request])->handle,
-	    consumer_evd(&play.evds[spec->connect])->handle, &attr, &handle);
+	if (spec->shared)
+		ret = dapl_ep_create_with_srq(play.ia, play.pz,
+		    consumer_evd(&play.evds[spec->recv])->handle,
+		    consumer_evd(&play.evds[spec->request])->handle,
+		    consumer_evd(&play.evds[spec->connect])->handle, play.srq, &attr, &handle);
+	else
+		ret = dapl_ep_create(play.ia, play.pz, consumer_evd(&play.evds[spec->recv])->handle,
+		    consumer_evd(&play.evds[spec->request])->handle,
+		    consumer_evd(&play.evds[spec->connect])->handle, &attr, &handle);
 	if (ret != DAT_SUCCESS)
 		return ret;
 	ep->spec = spec;
@@ -231,7 +239,7 @@ body(void)
 	struct fiber *flusher;
 
 	slots_reset();
-	rnic_reset(s->fixed);
+	rnic_reset(s->fixed, s->silent, s->windows);
 	expect(dapl_ia_open(&adapter, 8, &async, &play.ia), "ia_open");
 	flusher = sched_spawn("device", rnic_flusher, NULL);
 	sched_rest(true);
@@ -241,6 +249,11 @@ body(void)
 		expect((play.cnos[i].index = i, play_open_cno(i)), "cno_create");
 	for (int i = 0; i < s->n_evds; i++)
 		open_evd(i, async);
+	if (s->windows)
+		binds_open();
+	for (int i = 0; i < s->n_eps && !play.srq; i++)
+		if (s->eps[i].shared)
+			stock_open();
 	for (int i = 0; i < s->n_eps; i++)
 		open_ep(i);
 	for (int i = 0; i < s->n_evds; i++) {

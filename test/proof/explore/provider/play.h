@@ -23,6 +23,8 @@
 
 #define REQUESTS_MAX 16 /* posted to a direction of an endpoint in one life */
 #define PLAY_LIVES 6
+#define BINDS_MAX 24
+#define STOCK_MAX 24 /* buffers that are posted to the shared receive queue */
 
 /* A device that keeps completions back for longer is not waited for. */
 #define PATIENCE_NS 100000000u
@@ -114,7 +116,9 @@ struct play_life {
 	bool established, ended; /* as events reported */
 	uint32_t ending_at;	 /* step at which the first thing happened that ends it */
 	uint64_t ending_time;
-	uint32_t over_at; /* step at which reset or free had returned */
+	uint32_t over_at;		   /* step at which reset or free had returned */
+	unsigned int bound;		   /* the order of the last bind that was delivered */
+	unsigned int taken, came, reports; /* with a shared receive queue: see stock.c */
 };
 
 struct play_ep {
@@ -127,6 +131,22 @@ struct play_ep {
 	struct play_life lives[PLAY_LIVES];
 };
 
+/* Of the shared receive queue. */
+struct play_buffer {
+	uint8_t outcome;
+	bool delivered;
+	struct play_ep *ep;	  /* whose message took it, */
+	unsigned int life, order; /* in which life, as which */
+};
+
+struct play_bind {
+	struct play_ep *ep;
+	unsigned int life;
+	uint8_t outcome;
+	unsigned int order; /* in which the device got them */
+	bool unbinds, mute, accepted, delivered;
+};
+
 struct play {
 	const struct scenario *scenario;
 	DAT_IA_HANDLE ia;
@@ -134,6 +154,14 @@ struct play {
 	unsigned int closing; /* calls that close */
 	bool closed;
 	DAT_PZ_HANDLE pz;
+	DAT_LMR_HANDLE lmr;
+	DAT_RMR_HANDLE rmr;
+	struct play_bind binds[BINDS_MAX];
+	unsigned int n_binds, n_posted_binds;
+	DAT_SRQ_HANDLE srq;
+	struct dapl_srq *shared;
+	struct play_buffer buffers[STOCK_MAX];
+	unsigned int n_buffers;
 	struct play_evd evds[EVDS];
 	struct play_ep eps[EPS];
 	struct play_cno cnos[CNOS];
@@ -233,8 +261,31 @@ bool standing_is_narrow(const struct play_evd *evd, bool surely);
 /* transfer.c */
 void judge_transfer(
     const struct play_evd *evd, const DAT_DTO_COMPLETION_EVENT_DATA *data, bool ordered);
+DAT_DTO_COMPLETION_STATUS transfer_status(uint8_t outcome);
 void judge_transfers_rest(struct play_ep *ep);
 void judge_transfers_end(struct play_ep *ep);
+
+/* binds.c */
+void binds_open(void);
+void binds_post(struct play_ep *ep, unsigned int life, bool unbinds, bool mute);
+bool binds_posted(uint64_t cookie);
+bool binds_completed(uint64_t cookie, enum ibv_wc_status status);
+void binds_event(
+    const struct play_evd *evd, const DAT_RMR_BIND_COMPLETION_EVENT_DATA *data, bool ordered);
+void binds_end(void);
+
+/* stock.c */
+bool stock_is(uint64_t cookie);
+void stock_open(void);
+void stock_post(void);
+void stock_resize(int length);
+void stock_posted(uint64_t cookie);
+void stock_completed(uint64_t cookie, enum ibv_wc_status status);
+void stock_transfer(
+    const struct play_evd *evd, const DAT_DTO_COMPLETION_EVENT_DATA *data, bool ordered);
+/* EP_BROKEN of that handle; false: it is of no endpoint with a shared receive queue. */
+bool stock_reported(DAT_HANDLE handle);
+void stock_end(void);
 
 /* Something that ends the connection is about to happen. */
 void judge_ending(struct play_ep *ep);

@@ -7,7 +7,9 @@
 #include "dapl/ep/ep.h"
 
 #include "context.h"
+#include "rnic_mw.h"
 #include "rnic_queue.h"
+#include "rnic_srq.h"
 #include "world.h"
 
 #define QPS 24
@@ -18,11 +20,15 @@
 struct request {
 	uint64_t id, cookie;
 	enum ibv_wc_opcode opcode;
+	uint32_t key; /* of a window: the one that a bind gives it, or an invalidation takes */
 };
 
 struct rnic_qp {
 	struct ibv_qp ibv;
 	bool open, finishes;
+	bool shared; /* receives from the shared receive queue */
+	bool taking; /* has taken a buffer of it, which it flushes in the error state */
+	bool last;   /* that was done, and is said */
 	struct ring {
 		struct request requests[REQUESTS];
 		unsigned int first, n;
@@ -38,7 +44,7 @@ static unsigned int n_qps;
 static struct ibv_async_event notes[NOTES];
 static unsigned int n_notes;
 static const void *unacked[NOTES]; /* the queue pairs and queues of events that were read */
-static bool stopped;
+static bool stopped, silent, windows;
 static unsigned int fails_by;
 
 static const struct os_site here = { "the device", 0 };
@@ -67,19 +73,23 @@ unsigned int
 rnic_most_in(const struct ibv_cq *cq)
 {
 	unsigned int most = 0;
+	bool shared = false;
 
 	for (unsigned int i = 0; i < n_qps; i++) {
 		if (!qps[i].open)
 			continue;
+		/* It takes buffers only when it is connected. */
+		shared |= qps[i].shared && qps[i].taking && qps[i].ibv.recv_cq == cq;
 		most += qps[i].ibv.send_cq == cq ? qps[i].most[0] : 0;
 		most += qps[i].ibv.recv_cq == cq ? qps[i].most[1] : 0;
 	}
-	return most;
+	return most + (shared ? rnic_srq_left() : 0);
 }
 
 static int
-enter(struct ibv_qp *ibv, int ring, uint64_t id, enum ibv_wc_opcode opcode)
+enter(struct ibv_qp *ibv, int ring, uint64_t id, enum ibv_wc_opcode opcode, uint32_t key)
 {
+	const uint64_t cookie = binds_cookie(judge_cookie(), opcode);
 	struct rnic_qp *qp = (struct rnic_qp *)ibv;
 	struct ring *r = &qp->rings[ring];
 
@@ -90,9 +100,8 @@ enter(struct ibv_qp *ibv, int ring, uint64_t id, enum ibv_wc_opcode opcode)
 		violation("more is posted to a queue pair than it was made for");
 	if (r->n == REQUESTS)
 		violation("the scenario posts too much");
-	r->requests[(r->first + r->n++) % REQUESTS] =
-	    (struct request){ id, judge_cookie(), opcode };
-	judge_posted(judge_cookie());
+	r->requests[(r->first + r->n++) % REQUESTS] = (struct request){ id, cookie, opcode, key };
+	judge_posted(cookie);
 	sched_touch(OP_DEVICE, OBJECT_QP(qp));
 	sched_changed();
 	return 0;
@@ -102,14 +111,18 @@ static int
 post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	*bad = wr;
-	return enter(qp, 0, wr->wr_id, IBV_WC_SEND);
+	if (wr->opcode == IBV_WR_BIND_MW)
+		return enter(qp, 0, wr->wr_id, IBV_WC_BIND_MW, wr->bind_mw.rkey);
+	if (wr->opcode == IBV_WR_LOCAL_INV)
+		return enter(qp, 0, wr->wr_id, IBV_WC_LOCAL_INV, wr->invalidate_rkey);
+	return enter(qp, 0, wr->wr_id, IBV_WC_SEND, 0);
 }
 
 static int
 post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
 	*bad = wr;
-	return enter(qp, 1, wr->wr_id, IBV_WC_RECV);
+	return enter(qp, 1, wr->wr_id, IBV_WC_RECV, 0);
 }
 
 struct ibv_qp *
@@ -136,6 +149,7 @@ ibv_create_qp(struct ibv_pd *in, struct ibv_qp_init_attr *attr)
 		.qp_type = attr->qp_type };
 	qp->most[0] = attr->cap.max_send_wr;
 	qp->most[1] = attr->cap.max_recv_wr;
+	qp->shared = attr->srq != NULL;
 	if (attr->send_cq)
 		rnic_queue_check(attr->send_cq);
 	if (attr->recv_cq)
@@ -143,6 +157,29 @@ ibv_create_qp(struct ibv_pd *in, struct ibv_qp_init_attr *attr)
 	context_release(qp);
 	sched_touch(OP_DEVICE, OBJECT_QP(qp));
 	return &qp->ibv;
+}
+
+/* The endpoint has given up a queue pair that it is about to destroy: what becomes of its requests does not matter. */
+static bool
+is_given_up(const struct rnic_qp *qp)
+{
+	const struct dapl_ep_qp_context *of = qp->ibv.qp_context;
+
+	return of->ep->generation != of->generation;
+}
+
+bool
+rnic_has_request(uint32_t window)
+{
+	for (unsigned int i = 0; i < n_qps; i++) {
+		const struct ring *r = &qps[i].rings[0];
+
+		for (unsigned int n = 0; qps[i].open && n < r->n; n++)
+			if (r->requests[(r->first + n) % REQUESTS].key >> 8 == window &&
+			    !is_given_up(&qps[i]))
+				return true;
+	}
+	return false;
 }
 
 static bool
@@ -176,6 +213,7 @@ ibv_destroy_qp(struct ibv_qp *ibv)
 		violation("a queue pair is destroyed twice");
 	qp->open = false;
 	qp->rings[0].n = qp->rings[1].n = 0;
+	rnic_mw_leave(ibv);
 	rnic_drop_notes(qp);
 	return 0;
 }
@@ -183,6 +221,7 @@ ibv_destroy_qp(struct ibv_qp *ibv)
 void
 rnic_set_state(struct ibv_qp *ibv, enum ibv_qp_state state)
 {
+	((struct rnic_qp *)ibv)->taking |= state == IBV_QPS_RTS;
 	ibv->state = state;
 	sched_touch(OP_DEVICE, OBJECT_QP(ibv));
 	sched_changed();
@@ -207,17 +246,29 @@ complete(struct rnic_qp *qp, int ring, enum ibv_wc_status status)
 {
 	struct ibv_cq *cq = ring ? qp->ibv.recv_cq : qp->ibv.send_cq;
 	struct ring *r = &qp->rings[ring];
-	const struct request *request = &r->requests[r->first++ % REQUESTS];
+	struct request taken = { .key = 0 };
+	const struct request *request = &taken;
 	/*
 	 * As devices do: few fields of a failed completion are valid, and it counts as solicited.
 	 */
-	const struct ibv_wc wc = { .wr_id = request->id,
-		.status = status,
-		.opcode = status ? 0 : request->opcode,
-		.qp_num = qp->ibv.qp_num,
-		.byte_len = ring ? judge_length(request->cookie) : 0xdead };
+	struct ibv_wc wc = { .status = status, .qp_num = qp->ibv.qp_num, .byte_len = 0xdead };
 
-	r->n--;
+	if (ring && qp->shared) {
+		taken.opcode = IBV_WC_RECV;
+		rnic_srq_take(&taken.id, &taken.cookie);
+		judge_taken(taken.cookie, rnic_owner(&qp->ibv),
+		    ((struct dapl_ep_qp_context *)qp->ibv.qp_context)->generation);
+	} else {
+		request = &r->requests[r->first++ % REQUESTS];
+		r->n--;
+	}
+	if (request->key && status == IBV_WC_SUCCESS && !is_given_up(qp))
+		rnic_mw_execute(&qp->ibv, request->opcode == IBV_WC_BIND_MW, request->key);
+	wc.wr_id = request->id;
+	if (!status)
+		wc.opcode = request->opcode;
+	if (ring)
+		wc.byte_len = judge_length(request->cookie);
 	judge_completed(request->cookie, status);
 	trace_note("queue pair %u: a %s %s", qp->ibv.qp_num, ring ? "receive" : "request",
 	    status == IBV_WC_SUCCESS	  ? "completes" :
@@ -234,7 +285,8 @@ static void
 move(struct rnic_qp *qp, int ring, enum ibv_wc_status status)
 {
 	sched_point(OP_DEVICE, OBJECT_QP(qp), &here);
-	if (!qp->open || !qp->rings[ring].n || qp->ibv.state != IBV_QPS_RTS)
+	if (!qp->open || qp->ibv.state != IBV_QPS_RTS ||
+	    !(ring && qp->shared ? rnic_srq_left() : qp->rings[ring].n))
 		return;
 	device_decide(complete(qp, ring, status));
 }
@@ -252,13 +304,42 @@ to_flush(int *ring)
 	return NULL;
 }
 
+/*
+ * Ends with the shared receive queue: in the error state it flushes the buffer of a message that has begun to come,
+ * and takes none any more.
+ */
+static struct rnic_qp *
+to_end(void)
+{
+	for (unsigned int i = 0; i < n_qps; i++)
+		if (qps[i].open && qps[i].shared && !qps[i].last && qps[i].ibv.state == IBV_QPS_ERR)
+			return &qps[i];
+	return NULL;
+}
+
+static void raise_note(enum ibv_event_type type, struct ibv_qp *qp, struct ibv_cq *cq);
+
+static void
+end(struct rnic_qp *qp)
+{
+	if (qp->taking && rnic_srq_left()) {
+		qp->taking = false;
+		device_decide(complete(qp, 1, IBV_WC_WR_FLUSH_ERR));
+		return;
+	}
+	qp->last = true;
+	if (!silent)
+		raise_note(IBV_EVENT_QP_LAST_WQE_REACHED, &qp->ibv, NULL);
+	sched_touch(OP_DEVICE, OBJECT_QP(qp));
+}
+
 static bool
 has_work(void *arg)
 {
 	int ring;
 
 	(void)arg;
-	return stopped || to_flush(&ring) || connection_has_answer();
+	return stopped || to_flush(&ring) || to_end() || connection_has_answer();
 }
 
 void *
@@ -273,7 +354,9 @@ rnic_flusher(void *arg)
 			return NULL;
 		sched_point(OP_DEVICE, OBJECT_QP(qps), &here);
 		qp = to_flush(&ring);
-		if (!qp)
+		if (!qp && to_end())
+			end(to_end());
+		else if (!qp)
 			connection_give_answer();
 		else
 			device_decide(complete(qp, ring,
@@ -456,7 +539,13 @@ ibv_query_device(struct ibv_context *verbs, struct ibv_device_attr *attr)
 		.max_qp_wr = 64,
 		.max_sge = 4,
 		.max_qp_rd_atom = 4,
-		.max_qp_init_rd_atom = 4 };
+		.max_qp_init_rd_atom = 4,
+		.max_srq = 1,
+		.max_srq_wr = 64,
+		.max_srq_sge = 1,
+		.max_mw = windows ? 4 : 0,
+		.device_cap_flags =
+		    IBV_DEVICE_SRQ_RESIZE | (windows ? IBV_DEVICE_MEM_WINDOW_TYPE_2B : 0) };
 	return 0;
 }
 
@@ -492,13 +581,19 @@ rnic_check_end(void)
 	for (unsigned int i = 0; i < n_qps; i++)
 		if (qps[i].open)
 			violation("a queue pair is not destroyed");
+	rnic_srq_check_end();
+	rnic_mw_check_end();
 	rnic_queue_check_end();
 }
 
 void
-rnic_reset(bool queues_fixed)
+rnic_reset(bool queues_fixed, bool says_no_last, bool has_windows)
 {
 	rnic_queue_reset(queues_fixed);
+	rnic_srq_reset();
+	rnic_mw_reset();
+	silent = says_no_last;
+	windows = has_windows;
 	n_qps = n_notes = 0;
 	memset(unacked, 0, sizeof unacked);
 	stopped = false;
@@ -510,6 +605,9 @@ rnic_reset(bool queues_fixed)
 	context.ops.req_notify_cq = rnic_queue_arm;
 	context.ops.post_send = post_send;
 	context.ops.post_recv = post_recv;
+	context.ops.post_srq_recv = rnic_srq_post;
+	context.ops.alloc_mw = rnic_mw_alloc;
+	context.ops.dealloc_mw = rnic_mw_dealloc;
 	context.async_fd = world_channel_open("asynchronous");
 	connection_reset();
 }

@@ -15,8 +15,11 @@
 
 #include "device.h"
 
-/* Before each run; the queues of a fixed device keep the length they were made with. */
-void rnic_reset(bool fixed);
+/*
+ * Before each run; the queues of a fixed device keep the length they were made with, a silent one does not say that a
+ * queue pair takes no further buffer.
+ */
+void rnic_reset(bool fixed, bool silent, bool windows);
 
 /* The fiber that flushes; ends when rnic_stop() was called. */
 void *rnic_flusher(void *arg);
@@ -65,6 +68,10 @@ enum connection_answer {
  */
 uint64_t judge_cookie(void);
 void judge_posted(uint64_t cookie);
+/* A buffer of the shared receive queue: the endpoint whose message it takes. */
+void judge_taken(uint64_t cookie, const void *context, uint32_t generation);
+/* The cookie of a request with that opcode, which the provider may have posted for itself. */
+uint64_t binds_cookie(uint64_t cookie, enum ibv_wc_opcode opcode);
 void judge_completed(uint64_t cookie, enum ibv_wc_status status);
 uint32_t judge_length(uint64_t cookie);
 void judge_lost(const struct ibv_cq *cq); /* it cannot be polled any more */

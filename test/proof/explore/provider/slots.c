@@ -13,7 +13,9 @@
 #include "dapl/ia/address.h"
 #include "dapl/ia/ia.h"
 #include "dapl/object/registry.h"
+#include "dapl/ep/rmr.h"
 #include "dapl/provider/provider.h"
+#include "dapl/srq/srq.h"
 #include "dapl/trace/callback.h"
 
 #include "world.h"
@@ -36,6 +38,9 @@ name_locks(void *slot)
 		[DAPL_KIND_EVD] = "EVD object",
 		[DAPL_KIND_CNO] = "CNO object",
 		[DAPL_KIND_EP] = "endpoint",
+		[DAPL_KIND_SRQ] = "shared receive queue",
+		[DAPL_KIND_LMR] = "memory",
+		[DAPL_KIND_RMR] = "region",
 	};
 	struct dapl_object *obj = slot;
 
@@ -45,6 +50,12 @@ name_locks(void *slot)
 		world_mutex_name(&((struct dapl_evd *)slot)->core.lock, RANK_EVD, "EVD");
 	else if (obj->kind == DAPL_KIND_CNO)
 		world_mutex_name(&((struct dapl_cno *)slot)->core.lock, RANK_CNO, "CNO");
+	else if (obj->kind == DAPL_KIND_RMR)
+		world_mutex_name(&((struct dapl_rmr *)slot)->binds, RANK_BINDS, "binds");
+	else if (obj->kind == DAPL_KIND_SRQ) {
+		world_mutex_name(&((struct dapl_srq *)slot)->membership, RANK_MEMBERS, "members");
+		world_mutex_name(&((struct dapl_srq *)slot)->lock, RANK_SRQ, "entries");
+	}
 }
 
 static struct dapl_slab_slot *
@@ -181,6 +192,7 @@ slots_reset(void)
 	run++;
 	n_cells = n_asks = 0;
 	slots_forget_ias();
+	slots_forget_removals();
 }
 
 /* ---- the registry, addresses, debug lines ---- */
@@ -288,12 +300,13 @@ dapl_cr_arrived(struct dapl_ia *ia, struct dapl_conn *listener, uint32_t generat
 
 /* ---- memory regions, and what else is of no scenario ---- */
 
-void
+bool
 dapl_cr_withdrawn(struct dapl_cr *cr, const struct dapl_conn *conn, uint32_t generation)
 {
 	(void)generation;
 	(void)cr;
 	(void)conn;
+	return true;
 }
 
 static bool *
@@ -377,9 +390,33 @@ dapl_csp_free_by_handle(DAT_HANDLE handle)
 	return -ENODEV;
 }
 
-int
-dapl_lmr_free_by_handle(DAT_HANDLE handle)
+/* ---- datagram endpoints: no scenario has one, and this device has none ---- */
+
+void
+dapl_sp_hear_all_datagrams(struct dapl_ia *ia)
 {
-	(void)handle;
-	return -ENODEV;
+	(void)ia;
+}
+
+struct ibv_ah *
+ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
+{
+	(void)pd, (void)attr;
+	errno = EOPNOTSUPP;
+	return NULL;
+}
+
+int
+ibv_destroy_ah(struct ibv_ah *ah)
+{
+	(void)ah;
+	return EOPNOTSUPP;
+}
+
+int
+_ibv_query_gid_ex(struct ibv_context *context, uint32_t port, uint32_t index,
+    struct ibv_gid_entry *entry, uint32_t flags, size_t size)
+{
+	(void)context, (void)port, (void)index, (void)entry, (void)flags, (void)size;
+	return EOPNOTSUPP;
 }

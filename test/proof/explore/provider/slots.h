@@ -12,6 +12,7 @@
 /* Before each run. */
 void slots_reset(void);
 void slots_forget_ias(void);
+void slots_forget_removals(void);
 
 /* Requests to connect that wait in EVDs, named by numbers from 1. */
 bool slots_ask(DAT_EVD_HANDLE evd);

@@ -45,8 +45,9 @@ notice_of(int flags)
 {
 	if (flags & DAT_COMPLETION_SOLICITED_WAIT_FLAG)
 		return DAT_EVD_STATE_CONFIG_SOLICITED;
-	return flags & DAT_COMPLETION_UNSIGNALLED_FLAG ? DAT_EVD_STATE_CONFIG_NOTIFY :
-							 DAT_EVD_STATE_CONFIG_THRESHOLD;
+	if (flags & DAT_COMPLETION_UNSIGNALLED_FLAG || !(flags & DAT_COMPLETION_EVD_THRESHOLD_FLAG))
+		return DAT_EVD_STATE_CONFIG_NOTIFY;
+	return DAT_EVD_STATE_CONFIG_THRESHOLD;
 }
 
 static void
@@ -60,17 +61,27 @@ static struct wants
 wants_of(const struct play_evd *evd)
 {
 	struct wants wants = { 0, (DAT_EVD_STATE)0 };
+	bool shared = false; /* all buffers of the queue may complete here */
 
 	for (int i = 0; i < play.scenario->n_eps; i++) {
 		const struct ep_spec *ep = &play.scenario->eps[i];
 
 		if (play.eps[i].freed)
 			continue;
-		if (ep->recv == evd->index)
+		if (ep->recv == evd->index && ep->shared) {
+			wants.notice = wider(wants.notice, notice_of(ep->in_flags));
+			shared |= play.eps[i].object->member.evd != NULL; /* a reset may fail */
+		} else if (ep->recv == evd->index) {
 			add(&wants, ep->depth, ep->in_flags);
+		}
 		if (ep->request == evd->index)
 			add(&wants, ep->depth, ep->out_flags);
+		if (ep->request == evd->index)
+			wants.room += dapl_ep_parts_spare(
+			    &play.eps[i].object->parts, &play.eps[i].object->attr);
 	}
+	if (shared)
+		wants.room += play.shared->depth;
 	return wants;
 }
 
@@ -82,8 +93,9 @@ standing_is_narrow(const struct play_evd *evd, bool surely)
 	for (int i = 0; i < play.scenario->n_eps; i++) {
 		const struct ep_spec *ep = &play.scenario->eps[i];
 
-		if ((ep->recv == evd->index && ep->in_flags) ||
-		    (ep->request == evd->index && ep->out_flags))
+		if ((ep->recv == evd->index && ep->in_flags != DAT_COMPLETION_EVD_THRESHOLD_FLAG) ||
+		    (ep->request == evd->index &&
+			ep->out_flags != DAT_COMPLETION_EVD_THRESHOLD_FLAG))
 			return !surely || !changes;
 	}
 	return false;

@@ -43,8 +43,15 @@ outcome_of(uint64_t cookie)
 void
 judge_posted(uint64_t cookie)
 {
-	uint8_t *outcome = outcome_of(cookie);
+	uint8_t *outcome;
 
+	if (binds_posted(cookie))
+		return;
+	if (stock_is(cookie)) {
+		stock_posted(cookie);
+		return;
+	}
+	outcome = outcome_of(cookie);
 	if (*outcome != OUTCOME_NONE)
 		violation("a request is posted twice");
 	*outcome = OUTCOME_POSTED;
@@ -55,6 +62,12 @@ judge_completed(uint64_t cookie, enum ibv_wc_status status)
 {
 	struct known k;
 
+	if (binds_completed(cookie, status))
+		return;
+	if (stock_is(cookie)) {
+		stock_completed(cookie, status);
+		return;
+	}
 	*outcome_of(cookie) = OUTCOME_OF(status);
 	(void)find(cookie, &k);
 	if (status == IBV_WC_SUCCESS || status == IBV_WC_WR_FLUSH_ERR)
@@ -84,8 +97,8 @@ name_of(enum direction direction)
 	return direction == RECEIVES ? "receive" : "request";
 }
 
-static DAT_DTO_COMPLETION_STATUS
-status_of(uint8_t outcome)
+DAT_DTO_COMPLETION_STATUS
+transfer_status(uint8_t outcome)
 {
 	switch ((enum ibv_wc_status)(outcome - OUTCOME_DONE)) {
 	case IBV_WC_SUCCESS:
@@ -126,7 +139,8 @@ check_contents(const struct known *k, const DAT_DTO_COMPLETION_EVENT_DATA *data)
 		violation("%s %u of endpoint %c has an event, and is outstanding",
 		    name_of(k->direction), k->number, name);
 	/* What the device never had is flushed by the provider. */
-	if (data->status != (outcome == OUTCOME_NONE ? DAT_DTO_ERR_FLUSHED : status_of(outcome)))
+	if (data->status !=
+	    (outcome == OUTCOME_NONE ? DAT_DTO_ERR_FLUSHED : transfer_status(outcome)))
 		violation("%s %u of endpoint %c: the event has status %d, the device's is %d",
 		    name_of(k->direction), k->number, name, data->status, outcome - OUTCOME_DONE);
 	if (data->operation != (k->direction == RECEIVES ? DAT_DTO_RECEIVE : DAT_DTO_SEND))
@@ -168,6 +182,10 @@ judge_transfer(const struct play_evd *evd, const DAT_DTO_COMPLETION_EVENT_DATA *
 {
 	struct known k;
 
+	if (stock_is(data->user_cookie.as_64)) {
+		stock_transfer(evd, data, ordered);
+		return;
+	}
 	if (!find(data->user_cookie.as_64, &k))
 		violation("an event has a cookie that was not posted: %llx",
 		    (unsigned long long)data->user_cookie.as_64);
