@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <dat2/dat_event_str.h>
+
 #include "dapl/trace/name.h"
 
 /* In the order in which an endpoint goes through them; how each is entered. */
@@ -159,7 +161,7 @@ print_happenings(void)
 				printf("| %s | %s | `%s` | %s |\n",
 				    dapl_name_ep_state(states[s].state),
 				    dapl_name_ep_happening((enum dapl_ep_happening)what),
-				    dapl_name_event(rule->event), dapl_name_ep_state(rule->next));
+				    dat_event_name(rule->event), dapl_name_ep_state(rule->next));
 		}
 	puts(
 	    "\n"

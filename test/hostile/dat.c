@@ -110,39 +110,6 @@ dat_name(DAT_RETURN ret)
 }
 
 const char *
-dat_event_name(DAT_EVENT_NUMBER number)
-{
-	switch (number) {
-	case DAT_DTO_COMPLETION_EVENT:
-		return "DTO_COMPLETION";
-	case DAT_CONNECTION_REQUEST_EVENT:
-		return "CONNECTION_REQUEST";
-	case DAT_CONNECTION_EVENT_ESTABLISHED:
-		return "ESTABLISHED";
-	case DAT_CONNECTION_EVENT_PEER_REJECTED:
-		return "PEER_REJECTED";
-	case DAT_CONNECTION_EVENT_NON_PEER_REJECTED:
-		return "NON_PEER_REJECTED";
-	case DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR:
-		return "ACCEPT_COMPLETION_ERROR";
-	case DAT_CONNECTION_EVENT_DISCONNECTED:
-		return "DISCONNECTED";
-	case DAT_CONNECTION_EVENT_BROKEN:
-		return "BROKEN";
-	case DAT_CONNECTION_EVENT_TIMED_OUT:
-		return "TIMED_OUT";
-	case DAT_CONNECTION_EVENT_UNREACHABLE:
-		return "UNREACHABLE";
-	case DAT_SOFTWARE_EVENT:
-		return "SOFTWARE";
-	case DAT_ASYNC_ERROR_EVD_OVERFLOW:
-		return "EVD_OVERFLOW";
-	default:
-		return "an unknown event";
-	}
-}
-
-const char *
 dat_policy_name(DAT_UPCALL_POLICY policy)
 {
 	switch (policy) {

@@ -8,6 +8,7 @@
 
 #include <dat2/udat.h>
 #include <dat2/dat_upcall.h>
+#include <dat2/dat_event_str.h>
 
 enum dat_call {
 	CALL_IA_OPEN,
@@ -57,7 +58,6 @@ bool dat_call_may_return(enum dat_call call, DAT_RETURN ret);
 
 /* "DAT_INVALID_STATE/EVD_WAITER"; the thread may keep the text until its fourth next call. */
 const char *dat_name(DAT_RETURN ret);
-const char *dat_event_name(DAT_EVENT_NUMBER number);
 const char *dat_policy_name(DAT_UPCALL_POLICY policy);
 
 static inline bool

@@ -263,16 +263,16 @@ over(struct ep *ep, const struct taking *taking, DAT_EVENT_NUMBER number)
 		ep->phase = EP_OVER;
 		if (ep->endings > ep->attempts)
 			report_wrong(&ep->life, &taking->evd->life, "%s: %u ends after %u attempts",
-			    dat_event_name(number), ep->endings, ep->attempts);
+			    dat_event_str(number), ep->endings, ep->attempts);
 		return;
 	}
 	if (ep->phase == EP_IDLE || ep->phase == EP_OVER)
-		report_wrong(&ep->life, &taking->evd->life, "%s, %s", dat_event_name(number),
+		report_wrong(&ep->life, &taking->evd->life, "%s, %s", dat_event_str(number),
 		    ep->phase == EP_OVER ? "but the connection had ended before" :
 					   "but there was no attempt");
 	if (!fits_side(ep, number))
 		report_wrong(&ep->life, &taking->evd->life, "%s on the %s side%s",
-		    dat_event_name(number), ep->active ? "active" : "passive",
+		    dat_event_str(number), ep->active ? "active" : "passive",
 		    ep->established_taken ? " of an established connection" : "");
 	ep->phase = EP_OVER;
 	ep->over_taken = clock_stamp();
@@ -292,14 +292,14 @@ ep_judge_connection(
 
 	if (!life)
 		report_wrong(&taking->evd->life, NULL, "%s of %p, which is not an endpoint",
-		    dat_event_name(number), data->ep_handle);
+		    dat_event_str(number), data->ep_handle);
 	if (end && end < taking->begin)
 		report_wrong(&taking->evd->life, life, "%s of an endpoint that had ended @%llu",
-		    dat_event_name(number), (unsigned long long)end);
+		    dat_event_str(number), (unsigned long long)end);
 	if (ep->connect != taking->evd)
 		report_wrong(&taking->evd->life, life, "%s of an endpoint that has another EVD",
-		    dat_event_name(number));
-	trace(dat_event_name(number), life_name(life), life_name(&taking->evd->life), 0);
+		    dat_event_str(number));
+	trace(dat_event_str(number), life_name(life), life_name(&taking->evd->life), 0);
 	/* A tame endpoint does not end while it is used, so the private data may be read. */
 	used = life_use(life, atomic_load(&life->serial));
 	pthread_mutex_lock(&life->lock);

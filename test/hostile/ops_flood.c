@@ -42,13 +42,12 @@ judge(struct flood *flood, const DAT_EVENT *event)
 			wave = &flood->wave[i];
 	if (!wave || !wave->asked || event->evd_handle != atomic_load(&flood->evd->life.handle))
 		report_wrong(&flood->evd->life, NULL, "%s of %p on %p",
-		    dat_event_name(event->event_number), ep, event->evd_handle);
+		    dat_event_str(event->event_number), ep, event->evd_handle);
 	if (wave->over ||
 	    (wave->established && event->event_number != DAT_CONNECTION_EVENT_DISCONNECTED &&
 		event->event_number != DAT_CONNECTION_EVENT_BROKEN))
 		report_wrong(&flood->evd->life, NULL, "%s of %p after %s",
-		    dat_event_name(event->event_number), ep,
-		    wave->over ? "its end" : "ESTABLISHED");
+		    dat_event_str(event->event_number), ep, wave->over ? "its end" : "ESTABLISHED");
 	if (event->event_number == DAT_CONNECTION_EVENT_ESTABLISHED) {
 		wave->established = true;
 	} else {

@@ -115,16 +115,16 @@ take_judge(const struct taking *taking, const DAT_EVENT *event)
 	const DAT_HANDLE handle = atomic_load(&evd->life.handle);
 
 	owed_note_taking(event->event_number);
-	trace(dat_event_name(event->event_number), life_name(&evd->life), 0,
+	trace(dat_event_str(event->event_number), life_name(&evd->life), 0,
 	    event->event_number == DAT_SOFTWARE_EVENT ?
 		(uint64_t)(uintptr_t)event->event_data.software_event_data.pointer :
 		event->event_data.dto_completion_event_data.user_cookie.as_64);
 	if (event->evd_handle != (handle ? handle : evd->early))
 		report_wrong(&evd->life, NULL, "an event %s with the EVD handle %p",
-		    dat_event_name(event->event_number), event->evd_handle);
+		    dat_event_str(event->event_number), event->evd_handle);
 	if (!(stream_of(event->event_number) & evd->streams) && !taking->stale)
 		report_wrong(&evd->life, NULL, "an event %s (%#x), for which it has no stream",
-		    dat_event_name(event->event_number), (unsigned int)event->event_number);
+		    dat_event_str(event->event_number), (unsigned int)event->event_number);
 	switch (stream_of(event->event_number)) {
 	case DAT_EVD_SOFTWARE_FLAG:
 		judge_software(taking, event);
