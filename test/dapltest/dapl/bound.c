@@ -33,6 +33,18 @@ bound_try(struct bound *s, size_t offset, size_t length, DAT_MEM_PRIV_FLAGS priv
 }
 
 void
+bound_patiently(struct bound *s, size_t offset, size_t length, DAT_MEM_PRIV_FLAGS privileges,
+    DAT_COMPLETION_FLAGS flags, DAT_UINT64 cookie)
+{
+	const DAT_RETURN full = DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+	DAT_RETURN ret;
+
+	while ((ret = bound_try(s, offset, length, privileges, flags, cookie)) == full)
+		dt_nap_ms(1);
+	dt_ok(ret);
+}
+
+void
 bound_expect(struct bound *s, DAT_UINT64 cookie, DAT_DTO_COMPLETION_STATUS status)
 {
 	const DAT_RMR_BIND_COMPLETION_EVENT_DATA *data;

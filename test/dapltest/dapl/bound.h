@@ -22,6 +22,9 @@ void bound_give_evd(struct dt_side *side, const DAT_EP_ATTR *attr);
 void bound_open(struct bound *s, bool for_ep);
 DAT_RETURN bound_try(struct bound *s, size_t offset, size_t length, DAT_MEM_PRIV_FLAGS privileges,
     DAT_COMPLETION_FLAGS flags, DAT_UINT64 cookie);
+/* Waits while the queue of requests is full. */
+void bound_patiently(struct bound *s, size_t offset, size_t length, DAT_MEM_PRIV_FLAGS privileges,
+    DAT_COMPLETION_FLAGS flags, DAT_UINT64 cookie);
 void bound_expect(struct bound *s, DAT_UINT64 cookie, DAT_DTO_COMPLETION_STATUS status);
 /* Binds and waits for the completion. */
 void bound_bind(struct bound *s, size_t offset, size_t length, DAT_MEM_PRIV_FLAGS privileges);
