@@ -11,13 +11,6 @@
 #define EFFECT_UNBOUND 3     /* a bind of `object`, a handle, was flushed */
 #define EFFECT_BIND_BROKEN 4 /* a bind of it failed, and the connection breaks */
 
-/* Whether a completion belongs to the queue pair that its endpoint had in this generation. */
-static bool
-completion_is_of(uint64_t id, uint32_t generation)
-{
-	return (generation & DAPL_WR_GENERATION_MASK) == dapl_wr_id_generation(id);
-}
-
 /*
  * The endpoint and the ring of a completion, and the generation of its queue pair; or NULL if that
  * was destroyed.  Another thread may increment the generation meanwhile.
@@ -30,7 +23,7 @@ completion_find(uint64_t id, struct dapl_wr_ring **ring, uint32_t *generation)
 	if (!ep)
 		return NULL;
 	*generation = dapl_ep_generation(ep);
-	if (!completion_is_of(id, *generation))
+	if (!dapl_wr_id_has_generation(id, *generation))
 		return NULL;
 	*ring = dapl_wr_id_kind(id) == DAPL_WR_RECV ? &ep->rings.recvs : &ep->rings.requests;
 	return ep;
@@ -287,7 +280,7 @@ completion_convert(void *source, const void *raw, DAT_EVENT *event, struct evd_e
 	 */
 	ep = dapl_slab_at(&dapl_ep_slab, dapl_wr_id_slot(wc->wr_id));
 	generation = dapl_ep_generation(ep);
-	if (!completion_is_of(wc->wr_id, generation))
+	if (!dapl_wr_id_has_generation(wc->wr_id, generation))
 		generation = DAPL_WR_GENERATION_NONE; /* has no effect any more */
 	ring = dapl_wr_id_kind(wc->wr_id) == DAPL_WR_RECV ? &ep->rings.recvs : &ep->rings.requests;
 	entry = dapl_wr_ring_at(ring, dapl_wr_id_place(wc->wr_id), &place);
@@ -331,7 +324,7 @@ completion_bind_broken(uint64_t id) DAPL_NO_LOCK
 	struct dapl_ep *ep = dapl_slab_at(&dapl_ep_slab, dapl_wr_id_slot(id));
 	const uint32_t generation = dapl_ep_generation(ep);
 
-	if (completion_is_of(id, generation))
+	if (dapl_wr_id_has_generation(id, generation))
 		dapl_ep_broken(ep, generation);
 }
 

@@ -159,18 +159,42 @@ rmr_is_outstanding(const struct dapl_rmr *rmr) REQUIRES(dapl_locks.binds) DAPL_N
 	dapl_object_lock(&ep->obj);
 	if (dapl_object_is_alive(&ep->obj) && ep->qp && ep->parts.request)
 		(void)evd_refresh(dapl_evd_ref(ep->parts.request));
-	outstanding =
-	    dapl_object_is_alive(&ep->obj) && ep->qp &&
-	    (dapl_ep_generation(ep) & DAPL_WR_GENERATION_MASK) == dapl_wr_id_generation(id) &&
-	    dapl_wr_ring_has(&ep->rings.requests, dapl_wr_id_place(id));
+	outstanding = dapl_object_is_alive(&ep->obj) && ep->qp &&
+		      dapl_wr_id_has_generation(id, dapl_ep_generation(ep)) &&
+		      dapl_wr_ring_has(&ep->rings.requests, dapl_wr_id_place(id));
 	dapl_object_unlock(&ep->obj);
 	return outstanding;
+}
+
+void
+dapl_rmr_set_range(struct dapl_rmr *rmr, struct dapl_lmr *lmr, const DAT_LMR_TRIPLET *range,
+    DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type)
+{
+	struct dapl_lmr *was;
+
+	dapl_object_lock(&rmr->obj);
+	was = rmr->lmr;
+	rmr->lmr = lmr;
+	rmr->range = *range;
+	rmr->privileges = privileges;
+	rmr->va_type = va_type;
+	rmr->context = rmr->mw->rkey;
+	dapl_object_unlock(&rmr->obj);
+	if (was)
+		dapl_object_put(&was->obj);
+}
+
+static void
+rmr_unbind(struct dapl_rmr *rmr) REQUIRES(dapl_locks.binds) DAPL_NO_LIST_LOCK
+{
+	const DAT_LMR_TRIPLET none = { 0 };
+
+	dapl_rmr_set_range(rmr, NULL, &none, DAT_MEM_PRIV_NONE_FLAG, DAT_VA_TYPE_VA);
 }
 
 int
 dapl_rmr_free_by_handle(DAT_HANDLE handle)
 {
-	const DAT_LMR_TRIPLET none = { 0 };
 	struct dapl_rmr *rmr = dapl_rmr_lock(handle);
 	int r;
 
@@ -178,7 +202,7 @@ dapl_rmr_free_by_handle(DAT_HANDLE handle)
 		return -ENODEV;
 	r = rmr_is_outstanding(rmr) ? -EBUSY : dapl_object_free(&rmr->obj, rmr->obj.serial);
 	if (!r) {
-		dapl_rmr_set_range(rmr, NULL, &none, DAT_MEM_PRIV_NONE_FLAG, DAT_VA_TYPE_VA);
+		rmr_unbind(rmr);
 		(void)ibv_dealloc_mw(rmr->mw);
 		dapl_object_put(&rmr->pz->obj);
 	}
@@ -231,24 +255,6 @@ dapl_rmr_query(DAT_RMR_HANDLE handle, DAT_RMR_PARAM_MASK mask, DAT_RMR_PARAM *pa
 	return DAT_SUCCESS;
 }
 
-void
-dapl_rmr_set_range(struct dapl_rmr *rmr, struct dapl_lmr *lmr, const DAT_LMR_TRIPLET *range,
-    DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type)
-{
-	struct dapl_lmr *was;
-
-	dapl_object_lock(&rmr->obj);
-	was = rmr->lmr;
-	rmr->lmr = lmr;
-	rmr->range = *range;
-	rmr->privileges = privileges;
-	rmr->va_type = va_type;
-	rmr->context = rmr->mw->rkey;
-	dapl_object_unlock(&rmr->obj);
-	if (was)
-		dapl_object_put(&was->obj);
-}
-
 /* The bound region with that key, with its serial number. */
 static struct dapl_rmr *
 rmr_find(struct dapl_ia *ia, uint32_t rkey, uint64_t *serial) DAPL_NO_ADAPTER_LOCK
@@ -272,7 +278,6 @@ rmr_find(struct dapl_ia *ia, uint32_t rkey, uint64_t *serial) DAPL_NO_ADAPTER_LO
 int
 dapl_rmr_leave_queue_pair(struct dapl_rmr *rmr)
 {
-	const DAT_LMR_TRIPLET none = { 0 };
 	struct ibv_mw *fresh;
 
 	if (rmr_is_outstanding(rmr))
@@ -284,7 +289,7 @@ dapl_rmr_leave_queue_pair(struct dapl_rmr *rmr)
 			return dapl_shortage_of_device("ibv_alloc_mw");
 		(void)ibv_dealloc_mw(rmr->mw);
 		rmr->mw = fresh;
-		dapl_rmr_set_range(rmr, NULL, &none, DAT_MEM_PRIV_NONE_FLAG, DAT_VA_TYPE_VA);
+		rmr_unbind(rmr);
 	}
 	rmr->last = DAPL_WR_ID_NONE;
 	return 0;
@@ -293,20 +298,18 @@ dapl_rmr_leave_queue_pair(struct dapl_rmr *rmr)
 void
 dapl_rmr_failed(DAT_RMR_HANDLE handle, uint64_t wr_id)
 {
-	const DAT_LMR_TRIPLET none = { 0 };
 	struct dapl_rmr *rmr = dapl_rmr_lock(handle);
 
 	if (!rmr)
 		return;
 	if (rmr->last == wr_id)
-		dapl_rmr_set_range(rmr, NULL, &none, DAT_MEM_PRIV_NONE_FLAG, DAT_VA_TYPE_VA);
+		rmr_unbind(rmr);
 	dapl_rmr_unlock(rmr);
 }
 
 void
 dapl_rmr_invalidated(struct dapl_ia *ia, uint32_t rkey)
 {
-	const DAT_LMR_TRIPLET none = { 0 };
 	uint64_t serial;
 	struct dapl_rmr *found = rmr_find(ia, rkey, &serial);
 	struct dapl_rmr *rmr;
@@ -318,7 +321,7 @@ dapl_rmr_invalidated(struct dapl_ia *ia, uint32_t rkey)
 		return;
 	/* It may have been bound again, by another thread. */
 	if (rmr->mw->rkey == rkey)
-		dapl_rmr_set_range(rmr, NULL, &none, DAT_MEM_PRIV_NONE_FLAG, DAT_VA_TYPE_VA);
+		rmr_unbind(rmr);
 	dapl_rmr_unlock(rmr);
 }
 

@@ -246,7 +246,7 @@ bind_is_ordered(const struct bind *b, struct dapl_ep *ep) REQUIRES(dapl_locks.ob
 	if (last == DAPL_WR_ID_NONE)
 		return true;
 	if (dapl_wr_id_slot(last) != ep->obj.slot.index ||
-	    dapl_wr_id_generation(last) != (dapl_ep_generation(ep) & DAPL_WR_GENERATION_MASK))
+	    !dapl_wr_id_has_generation(last, dapl_ep_generation(ep)))
 		return false;
 	if (!dapl_rmr_is_for_ep(b->rmr) || !b->rmr->lmr || !ep->parts.recv)
 		return true;

@@ -10,6 +10,7 @@
 #ifndef REARM_DAPL_WR_ID_H
 #define REARM_DAPL_WR_ID_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define DAPL_WR_PLACE_BITS 22
@@ -49,6 +50,13 @@ static inline uint32_t
 dapl_wr_id_generation(uint64_t id)
 {
 	return (uint32_t)(id >> DAPL_WR_GENERATION_SHIFT) & DAPL_WR_GENERATION_MASK;
+}
+
+/* Whether it is of that generation, of which a wr_id has only the low bits. */
+static inline bool
+dapl_wr_id_has_generation(uint64_t id, uint32_t generation)
+{
+	return dapl_wr_id_generation(id) == (generation & DAPL_WR_GENERATION_MASK);
 }
 
 static inline enum dapl_wr_kind

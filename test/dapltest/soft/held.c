@@ -146,6 +146,19 @@ drop(struct rdma_cm_id *connection)
 	ck_assert_int_eq(rdma_destroy_id(connection), 0);
 }
 
+/* The listener gets the request of `id`, and rejects it. */
+static void
+reject_and_drop(void)
+{
+	struct rdma_cm_id *child = next_request();
+
+	ck_assert_int_eq(rdma_reject(child, NULL, 0), 0);
+	expect_rejected(id, BY_CONSUMER);
+	drop(child);
+	drop(id);
+	drop(listener);
+}
+
 /* origin: field.1 */
 START_TEST(listener_comes__in_the_same_process__gets_the_request)
 {
@@ -311,8 +324,6 @@ END_TEST
 
 START_TEST(caller_gives_up_while_it_is_held__leaves_nothing_behind)
 {
-	struct rdma_cm_id *child;
-
 	open_channel();
 	bind_port();
 	id = connecting();
@@ -321,12 +332,7 @@ START_TEST(caller_gives_up_while_it_is_held__leaves_nothing_behind)
 	ck_assert_int_eq(rdma_listen(listener, 0), 0);
 	expect_held(); /* no request comes */
 	id = connecting();
-	child = next_request();
-	ck_assert_int_eq(rdma_reject(child, NULL, 0), 0);
-	expect_rejected(id, BY_CONSUMER);
-	drop(child);
-	drop(id);
-	drop(listener);
+	reject_and_drop();
 	close_channel();
 }
 END_TEST
@@ -354,8 +360,6 @@ listen_and_destroy(void)
 /* origin: field.2 */
 START_TEST(listener_destroyed__requests_are_refused_at_once)
 {
-	struct rdma_cm_id *child;
-
 	open_channel();
 	bind_port();
 	ck_assert_int_eq(rdma_listen(listener, 0), 0);
@@ -369,12 +373,7 @@ START_TEST(listener_destroyed__requests_are_refused_at_once)
 	drop(id);
 	ck_assert_int_eq(rdma_listen(listener, 0), 0);
 	id = connecting();
-	child = next_request();
-	ck_assert_int_eq(rdma_reject(child, NULL, 0), 0);
-	expect_rejected(id, BY_CONSUMER);
-	drop(child);
-	drop(id);
-	drop(listener);
+	reject_and_drop();
 	close_channel();
 }
 END_TEST
@@ -382,8 +381,6 @@ END_TEST
 /* origin: field.2 */
 START_TEST(listener_destroyed_in_another_process__refused_at_once__and_held_when_it_has_ended)
 {
-	struct rdma_cm_id *child;
-
 	other_start(listen_and_destroy);
 	other_hear(&port, sizeof port);
 	open_channel();
@@ -400,12 +397,7 @@ START_TEST(listener_destroyed_in_another_process__refused_at_once__and_held_when
 	expect_held();
 	listener = bound_to(port);
 	ck_assert_int_eq(rdma_listen(listener, 0), 0);
-	child = next_request();
-	ck_assert_int_eq(rdma_reject(child, NULL, 0), 0);
-	expect_rejected(id, BY_CONSUMER);
-	drop(child);
-	drop(id);
-	drop(listener);
+	reject_and_drop();
 	close_channel();
 }
 END_TEST
@@ -456,8 +448,6 @@ bind_until_killed(void)
 /* The request is on its way to that process again and again, or is not when it is stopped first. */
 START_TEST(process_that_bound_the_port_is_killed__still_held__and_another_takes_the_port)
 {
-	struct rdma_cm_id *child;
-
 	other_start(bind_until_killed);
 	other_hear(&port, sizeof port);
 	open_channel();
@@ -471,12 +461,7 @@ START_TEST(process_that_bound_the_port_is_killed__still_held__and_another_takes_
 	expect_held();
 	listener = bound_to(port);
 	ck_assert_int_eq(rdma_listen(listener, 0), 0);
-	child = next_request();
-	ck_assert_int_eq(rdma_reject(child, NULL, 0), 0);
-	expect_rejected(id, BY_CONSUMER);
-	drop(child);
-	drop(id);
-	drop(listener);
+	reject_and_drop();
 	close_channel();
 }
 END_TEST
