@@ -255,6 +255,20 @@ ibv_fork_init(void)
 	return 0;
 }
 
+int
+ibv_dontfork_range(void *base, size_t size)
+{
+	(void)base, (void)size;
+	return 0;
+}
+
+int
+ibv_dofork_range(void *base, size_t size)
+{
+	(void)base, (void)size;
+	return 0;
+}
+
 enum ibv_fork_status
 ibv_is_fork_initialized(void)
 {

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * softverbs-run -- runs a program on the software device
+ *
+ * The program finds softverbs under the names of libibverbs and librdmacm, in a folder that comes first on its
+ * library path.  Its children inherit the path.
+ */
+#include <config.h>
+
+#include <argp.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXIT_USAGE 125
+#define EXIT_CANNOT_RUN 126
+#define EXIT_NOT_FOUND 127
+
+/* Beside the program in a build tree, where "make" links it; else where "make install" puts it. */
+#define FOLDER_IN_BUILD_TREE "lib"
+#define LIBRARY "libibverbs.so.1"
+
+const char *argp_program_version = "softverbs-run (" PACKAGE_NAME ") " PACKAGE_VERSION;
+
+static char **program;
+
+static const struct argp_option options[] = {
+	{ "personality", 'p', "NAME", 0,
+	    "How the device behaves where the specification leaves it a choice: strict (the "
+	    "default), late, "
+	    "spurious, coalescing or delayed",
+	    0 },
+	{ "time-factor", 't', "FACTOR", 0,
+	    "Multiply all timeouts of the device by a number from 0.01 to 100", 0 },
+	{ "memlock", 'm', NULL, 0, "Enforce RLIMIT_MEMLOCK on registered memory", 0 },
+	{ 0 },
+};
+
+static void
+set(const char *variable, const char *value)
+{
+	if (setenv(variable, value, 1)) {
+		fprintf(stderr, "softverbs-run: %s: %s\n", variable, strerror(errno));
+		exit(EXIT_USAGE);
+	}
+}
+
+static error_t
+parse(int key, char *arg, struct argp_state *state)
+{
+	switch (key) {
+	case 'p':
+		set("SOFTVERBS_PERSONALITY", arg);
+		return 0;
+	case 't':
+		set("SOFTVERBS_TIME_FACTOR", arg);
+		return 0;
+	case 'm':
+		set("SOFTVERBS_MEMLOCK", "1");
+		return 0;
+	case ARGP_KEY_ARGS:
+		program = state->argv + state->next;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "no program to run");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = "PROGRAM [ARGUMENT...]",
+	.doc = "Run PROGRAM, which uses libibverbs and librdmacm, on softverbs, an RDMA device "
+	       "made of memory and "
+	       "threads."
+	       "\vThe exit status is that of PROGRAM; 125 for an error of this command, 126 if "
+	       "PROGRAM cannot be "
+	       "executed, 127 if it is not found.",
+};
+
+static void
+fail(const char *what, int error)
+{
+	fprintf(stderr, "softverbs-run: %s: %s\n", what, strerror(error));
+	exit(EXIT_USAGE);
+}
+
+/* The folder that the program itself is in, or "". */
+static void
+own_folder(char folder[PATH_MAX])
+{
+	ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+	char *slash;
+
+	folder[length > 0 ? length : 0] = '\0';
+	slash = strrchr(folder, '/');
+	if (slash)
+		*slash = '\0';
+}
+
+/* The folder of the libraries. */
+static void
+library_folder(char folder[PATH_MAX])
+{
+	char own[PATH_MAX], library[PATH_MAX + sizeof "/" LIBRARY];
+
+	own_folder(own);
+	if ((size_t)snprintf(folder, PATH_MAX, "%s/" FOLDER_IN_BUILD_TREE, own) < PATH_MAX) {
+		snprintf(library, sizeof library, "%s/" LIBRARY, folder);
+		if (!access(library, R_OK))
+			return;
+	}
+	strcpy(folder, SOFTVERBSDIR);
+	if (access(SOFTVERBSDIR "/" LIBRARY, R_OK))
+		fail(SOFTVERBSDIR "/" LIBRARY, errno);
+}
+
+/* The child's library path: the folder, and what the user has. */
+static void
+set_library_path(const char *folder)
+{
+	const char *path = getenv("LD_LIBRARY_PATH");
+	char *joined;
+
+	if (!path || !*path) {
+		set("LD_LIBRARY_PATH", folder);
+		return;
+	}
+	if (asprintf(&joined, "%s:%s", folder, path) < 0)
+		fail("LD_LIBRARY_PATH", ENOMEM);
+	set("LD_LIBRARY_PATH", joined);
+	free(joined);
+}
+
+int
+main(int argc, char **argv)
+{
+	char folder[PATH_MAX];
+	int error;
+
+	argp_err_exit_status = EXIT_USAGE;
+	/* The options of the program are its own. */
+	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, NULL))
+		return EXIT_USAGE;
+	library_folder(folder);
+	set_library_path(folder);
+	execvp(program[0], program);
+	error = errno;
+	fprintf(stderr, "softverbs-run: %s: %s\n", program[0], strerror(error));
+	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+}
