@@ -255,6 +255,7 @@ struct evd_order {
 	const void *endpoint; /* any value that is unique to the endpoint; NULL: none */
 	bool barrier;
 	struct evd_hold *hold; /* or NULL */
+	bool unsignalled;      /* the event wakes no sink; it has an endpoint */
 };
 
 /* As evd_post(), for an event of an endpoint.  The hold is released also if the event is refused.
@@ -306,6 +307,12 @@ bool evd_mark_refusal(struct evd_ref ref) NO_CORE_LOCK;
 void evd_purge(struct evd_ref ref, struct evd_hold *hold,
     bool (*match_raw)(const void *raw, const void *key),
     bool (*match_event)(const DAT_EVENT *event, const void *key), const void *key) NO_CORE_LOCK;
+
+/*
+ * The same for the posted events with that number that the endpoint posted: they need not name it.
+ */
+void evd_purge_endpoint(
+    struct evd_ref ref, const void *endpoint, DAT_EVENT_NUMBER number) NO_CORE_LOCK;
 
 /*
  * evd_hold -- the completions of one endpoint that wait for its ESTABLISHED

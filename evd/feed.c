@@ -109,26 +109,44 @@ evd_hold_begin(struct evd_ref ref, struct evd_hold *hold)
 	evd_unlock(evd);
 }
 
+/* Events that waited for a purged barrier count from now on.  `closed`: before the purge some were. */
+static void
+evd_end_purge(struct evd *evd, bool closed) REQUIRES(core_locks.trigger)
+{
+	evd_report_refill(evd);
+	if (closed && evd_queue_count(&evd->queue)) {
+		evd_attend(evd, EVD_HAS_ENTERED);
+		evd_wake_sink(evd);
+	}
+}
+
 void
 evd_purge(struct evd_ref ref, struct evd_hold *hold,
     bool (*match_raw)(const void *raw, const void *key),
     bool (*match_event)(const DAT_EVENT *event, const void *key), const void *key)
 {
 	struct evd *evd = evd_enter(ref);
-	struct evd_queue *q;
 	bool closed;
 
 	if (!evd)
 		return;
-	q = &evd->queue;
-	closed = evd_queue_has_closed(q);
-	evd_queue_purge(q, hold, match_raw, match_event, key);
-	evd_report_refill(evd);
-	/* Events that waited for a purged barrier count from now on. */
-	if (closed && evd_queue_count(q)) {
-		evd_attend(evd, EVD_HAS_ENTERED);
-		evd_wake_sink(evd);
-	}
+	closed = evd_queue_has_closed(&evd->queue);
+	evd_queue_purge(&evd->queue, hold, match_raw, match_event, key);
+	evd_end_purge(evd, closed);
+	evd_unlock(evd);
+}
+
+void
+evd_purge_endpoint(struct evd_ref ref, const void *endpoint, DAT_EVENT_NUMBER number)
+{
+	struct evd *evd = evd_enter(ref);
+	bool closed;
+
+	if (!evd)
+		return;
+	closed = evd_queue_has_closed(&evd->queue);
+	evd_queue_purge_endpoint(&evd->queue, endpoint, number);
+	evd_end_purge(evd, closed);
 	evd_unlock(evd);
 }
 

@@ -22,6 +22,7 @@ posted_append(struct evd_posted_queue *p, struct evd_posted_list *list, unsigned
 		list->first = link;
 	list->last = link;
 	list->count++;
+	list->unsignalled += posted_at(p, link)->unsignalled;
 }
 
 /* Removes the entry after `before`; 0: the first entry. */
@@ -38,6 +39,7 @@ posted_remove_after(struct evd_posted_queue *p, struct evd_posted_list *list, un
 	if (list->last == link)
 		list->last = before;
 	list->count--;
+	list->unsignalled -= posted_at(p, link)->unsignalled;
 	return link;
 }
 
@@ -89,6 +91,8 @@ evd_posted_add(struct evd_posted_queue *p, uint64_t seq)
 	if (!link)
 		return NULL;
 	posted_at(p, link)->seq = seq;
+	posted_at(p, link)->endpoint = NULL;
+	posted_at(p, link)->unsignalled = false;
 	posted_append(p, &p->open, link);
 	return posted_at(p, link);
 }
@@ -104,6 +108,7 @@ evd_posted_add_closed(struct evd_posted_queue *p, const struct evd_order *order,
 	entry = posted_at(p, link);
 	entry->endpoint = order->endpoint;
 	entry->barrier = order->barrier;
+	entry->unsignalled = order->unsignalled;
 	entry->hold = order->hold;
 	entry->mark = polled;
 	posted_append(p, &p->closed, link);
@@ -173,27 +178,59 @@ evd_posted_forget(struct evd_posted_queue *p, const struct evd_hold *hold)
 			posted_at(p, link)->hold = NULL;
 }
 
+/* What is removed: the events for which match() returns true, or those of one endpoint. */
+struct posted_purge {
+	bool (*match)(const DAT_EVENT *event, const void *key);
+	const void *key;
+	const void *endpoint;
+	DAT_EVENT_NUMBER number;
+};
+
+static bool
+posted_is_purged(const struct evd_posted *entry, const struct posted_purge *purge)
+{
+	if (purge->match)
+		return purge->match(&entry->event, purge->key);
+	return entry->endpoint == purge->endpoint && entry->event.event_number == purge->number;
+}
+
 static void
-posted_purge_list(struct evd_posted_queue *p, struct evd_posted_list *list,
-    bool (*match)(const DAT_EVENT *, const void *), const void *key)
+posted_purge_list(
+    struct evd_posted_queue *p, struct evd_posted_list *list, const struct posted_purge *purge)
 {
 	unsigned int before = 0, link = list->first, next;
 
 	for (; link; link = next) {
 		next = posted_at(p, link)->next;
-		if (match(&posted_at(p, link)->event, key))
+		if (posted_is_purged(posted_at(p, link), purge))
 			posted_put_free(p, posted_remove_after(p, list, before));
 		else
 			before = link;
 	}
 }
 
+static void
+posted_purge(struct evd_posted_queue *p, const struct posted_purge *purge)
+{
+	posted_purge_list(p, &p->open, purge);
+	posted_purge_list(p, &p->closed, purge);
+}
+
 void
 evd_posted_purge(
     struct evd_posted_queue *p, bool (*match)(const DAT_EVENT *, const void *), const void *key)
 {
-	posted_purge_list(p, &p->open, match, key);
-	posted_purge_list(p, &p->closed, match, key);
+	const struct posted_purge purge = { .match = match, .key = key };
+
+	posted_purge(p, &purge);
+}
+
+void
+evd_posted_purge_endpoint(struct evd_posted_queue *p, const void *endpoint, DAT_EVENT_NUMBER number)
+{
+	const struct posted_purge purge = { .endpoint = endpoint, .number = number };
+
+	posted_purge(p, &purge);
 }
 
 static void

@@ -23,16 +23,18 @@ struct evd_order;
 struct evd_posted {
 	DAT_EVENT event;
 	uint64_t seq;
-	uint64_t mark; /* number of completions polled when it was posted */
-	const void *endpoint;
+	uint64_t mark;	       /* number of completions polled when it was posted */
+	const void *endpoint;  /* that posted it, or NULL */
 	struct evd_hold *hold; /* released when the event gets its number */
 	bool barrier;
+	bool unsignalled;  /* wakes no sink */
 	unsigned int next; /* link in its list */
 };
 
 /* A link is an index plus one, so that 0 ends a list and the entries can move to another array. */
 struct evd_posted_list {
 	unsigned int first, last, count;
+	unsigned int unsignalled; /* how many of them are */
 };
 
 struct evd_posted_queue {
@@ -93,6 +95,10 @@ void evd_posted_forget(struct evd_posted_queue *p, const struct evd_hold *hold);
 
 void evd_posted_purge(struct evd_posted_queue *p,
     bool (*match)(const DAT_EVENT *event, const void *key), const void *key);
+
+/* Removes those with that number that the endpoint posted. */
+void evd_posted_purge_endpoint(
+    struct evd_posted_queue *p, const void *endpoint, DAT_EVENT_NUMBER number);
 
 /* Moves all events of `from`, which must fit, to the new queue `to`. */
 void evd_posted_move(struct evd_posted_queue *to, struct evd_posted_queue *from);

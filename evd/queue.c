@@ -417,3 +417,10 @@ evd_queue_purge(struct evd_queue *q, struct evd_hold *hold,
 		queue_open_posted(q, false); /* events that waited only for a purged barrier */
 	}
 }
+
+void
+evd_queue_purge_endpoint(struct evd_queue *q, const void *endpoint, DAT_EVENT_NUMBER number)
+{
+	evd_posted_purge_endpoint(&q->posted, endpoint, number);
+	queue_open_posted(q, false);
+}

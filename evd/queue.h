@@ -95,13 +95,14 @@ evd_queue_count(const struct evd_queue *q)
 }
 
 /*
- * The items that can be taken and that wake a sink.  If the ring is full these are all items,
+ * The items that can be taken and that wake a sink.  If the ring is full these are all its items,
  * because the device may hold back a signalled completion.
  */
 static inline unsigned int
 evd_queue_signalled(const struct evd_queue *q)
 {
-	return evd_queue_count(q) - (q->ring_count < q->qlen ? q->unsignalled : 0);
+	return evd_queue_count(q) - q->posted.open.unsignalled -
+	       (q->ring_count < q->qlen ? q->unsignalled : 0);
 }
 
 /* True if an event is closed, so that polling the device can open it. */
@@ -142,6 +143,9 @@ void evd_queue_release(struct evd_queue *q, struct evd_hold *hold);
  * event.  Its memory stays valid until the lock is dropped or an item is queued.
  */
 enum evd_item evd_queue_take(struct evd_queue *q, const void **record, const DAT_EVENT **event);
+
+/* Removes posted events; see evd_purge_endpoint(). */
+void evd_queue_purge_endpoint(struct evd_queue *q, const void *endpoint, DAT_EVENT_NUMBER number);
 
 /* Removes matching items; see evd_purge(). */
 void evd_queue_purge(struct evd_queue *q, struct evd_hold *hold,

@@ -60,7 +60,7 @@ evd_attend_unsignalled(struct evd *evd)
 {
 	const struct evd_queue *q = &evd->queue;
 
-	if (q->unsignalled && evd_queue_signalled(q) == evd_queue_count(q))
+	if (q->unsignalled && q->ring_count >= q->qlen)
 		evd_attend(evd, EVD_HAS_ENTERED);
 }
 

@@ -192,6 +192,49 @@ START_TEST(closed_events__count_against_the_length)
 }
 END_TEST
 
+static void
+flushed(int ep, uint64_t id, DAT_EVENT_NUMBER number)
+{
+	const struct evd_order order = { .endpoint = &hold[ep] };
+	DAT_EVENT event = script_event(id);
+
+	event.event_number = number;
+	ck_assert_int_eq(
+	    evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_RMR_BIND, &event, &order), 0);
+}
+
+/* Of one endpoint, with one number, open and closed; what waited for one of them can be taken. */
+START_TEST(purge_endpoint__removes_its_events_with_that_number_and_no_others)
+{
+	const DAT_EVENT_NUMBER bind = DAT_RMR_BIND_COMPLETION_EVENT;
+	DAT_EVENT event;
+
+	flushed(1, 1, bind);
+	flushed(2, 2, bind);
+	flushed(1, 3, DAT_SOFTWARE_EVENT);
+	evd_purge_endpoint(evd_self(&st.dev.evd), &hold[1], bind);
+	ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), 0);
+	ck_assert_int_eq(event.event_number, bind);
+	story_dequeues(&st, 3);
+	story_empty(&st);
+	/* Where an event of the endpoint was is one of none. */
+	ck_assert_int_eq(script_post(&st.dev, 4), 0);
+	evd_purge_endpoint(evd_self(&st.dev.evd), &hold[1], DAT_SOFTWARE_EVENT);
+	story_dequeues(&st, 4);
+	/* Behind a barrier. */
+	fill(2, 11, QLEN + 1);
+	disconnected(1, 900);
+	flushed(1, 5, bind);
+	flushed(1, 6, DAT_SOFTWARE_EVENT);
+	evd_purge_endpoint(evd_self(&st.dev.evd), &hold[1], bind);
+	for (uint64_t i = 11; i < 11 + QLEN + 1; i++)
+		story_dequeues(&st, i);
+	story_dequeues(&st, 900);
+	story_dequeues(&st, 6);
+	story_empty(&st);
+}
+END_TEST
+
 /* origin: attack.C9 */
 START_TEST(batches__after_the_queue_was_empty__are_whole_again)
 {
@@ -230,6 +273,7 @@ evd_order_suite(void)
 	tcase_add_test(tc, hold_of_one_endpoint__receives_of_another_leave);
 	tcase_add_test(tc, hold_purged__an_event_that_was_to_end_it__leaves_the_next_hold_alone);
 	tcase_add_test(tc, closed_events__count_against_the_length);
+	tcase_add_test(tc, purge_endpoint__removes_its_events_with_that_number_and_no_others);
 	tcase_add_test(tc, batches__after_the_queue_was_empty__are_whole_again);
 	return s;
 }

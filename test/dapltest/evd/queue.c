@@ -42,7 +42,7 @@ polled(uint64_t first, unsigned int n, bool device_empty)
 static int
 posted_of(const void *endpoint, uint64_t id, bool barrier, struct evd_hold *ends)
 {
-	const struct evd_order order = { endpoint, barrier, ends };
+	const struct evd_order order = { .endpoint = endpoint, .barrier = barrier, .hold = ends };
 	DAT_EVENT *place = evd_queue_post(&q, &order);
 
 	if (place)

@@ -354,6 +354,90 @@ overflow_evd(void)
 	ck_assert(evd_mark_overflow(evd_self(&st.dev.evd)));
 }
 
+static void
+post_unsignalled(uint64_t id, bool barrier)
+{
+	const struct evd_order order = {
+		.endpoint = &script_barrier, .barrier = barrier, .unsignalled = true
+	};
+	DAT_EVENT event = script_event(id);
+
+	ck_assert_int_eq(
+	    evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_RMR_BIND, &event, &order), 0);
+}
+
+static bool
+is_100(const DAT_EVENT *event, const void *key)
+{
+	(void)key;
+	return script_id(event) == 100;
+}
+
+/* A posted event may be unsignalled, too. */
+START_TEST(posted__unsignalled__wakes_no_thread_and_is_counted)
+{
+	DAT_EVENT event;
+	int nmore = -1;
+
+	begin(4);
+	for (uint64_t i = 100; i < 104; i++)
+		post_unsignalled(i, false);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 1, &event, &nmore), -ETIMEDOUT);
+	ck_assert_int_eq(nmore, 4);
+	evd_purge(evd_self(&st.dev.evd), NULL, NULL, is_100, NULL);
+	story_dequeues(&st, 101);
+	ck_assert_int_eq(evd_resize(evd_self(&st.dev.evd), 20), 0);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 1, &event, &nmore), -ETIMEDOUT);
+	ck_assert_int_eq(nmore, 2);
+	ck_assert_int_eq(script_post(&st.dev, 1), 0); /* where one was */
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 2, &event, &nmore), -ETIMEDOUT);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 1, &event, &nmore), 0);
+	ck_assert_uint_eq(script_id(&event), 102);
+	ck_assert_int_eq(nmore, 2);
+	story_dequeues(&st, 103);
+	story_dequeues(&st, 1);
+	story_empty(&st);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(posted__unsignalled_and_a_full_ring_of_such__each_counts_as_it_is)
+{
+	DAT_EVENT event;
+	int nmore;
+
+	begin(2);
+	post_unsignalled(100, false);
+	complete_unsignalled(1);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 1, &event, &nmore), -ETIMEDOUT);
+	ck_assert_int_eq(nmore, 2);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	story_expect_nothing(&st);
+	complete_unsignalled(2); /* the ring is full: the device may have more */
+	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
+	story_upcall(&st, TAPE_REPORT);
+	story_dequeues(&st, 100);
+	story_dequeues(&st, 1);
+	story_dequeues(&st, 2);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(posted__unsignalled_behind_a_barrier__is_delivered_with_the_next_signalled_one)
+{
+	begin(8);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	post_unsignalled(100, true);
+	story_settle(&st);
+	ck_assert_int_eq(tape_count(&st.tape), 0);
+	ck_assert_int_eq(script_post(&st.dev, 101), 0);
+	story_settle(&st);
+	story_upcall(&st, 100);
+	story_upcall(&st, 101);
+	story_end(&st);
+}
+END_TEST
+
 static void (*const failures[])(void) = { fail_polls, overflow_evd };
 static const int failed_with[] = { -EIO, -EOVERFLOW };
 
@@ -395,6 +479,10 @@ evd_unsignalled_suite(void)
 	tcase_add_test(tc, waiter__the_queue_is_full_of_unsignalled_ones__wakes);
 	tcase_add_test(tc, resize__the_shorter_queue_is_full_of_unsignalled_ones__reported);
 	tcase_add_test(tc, purge_and_resize__unsignalled_ones_stay_unsignalled);
+	tcase_add_test(tc, posted__unsignalled__wakes_no_thread_and_is_counted);
+	tcase_add_test(tc, posted__unsignalled_and_a_full_ring_of_such__each_counts_as_it_is);
+	tcase_add_test(
+	    tc, posted__unsignalled_behind_a_barrier__is_delivered_with_the_next_signalled_one);
 	tcase_add_test(tc, solicited__request_stands__widened_and_polled_again);
 	tcase_add_test(tc, solicited__waiter_blocked__its_request_is_widened);
 	tcase_add_test(tc, solicited__all_requested_already__not_requested_again);
