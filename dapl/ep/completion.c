@@ -60,7 +60,7 @@ static void
 completion_note(struct dapl_ep *ep, uint32_t generation, const struct ibv_wc *wc)
 {
 	if (completion_invalidates(ep, wc))
-		atomic_fetch_add_explicit(&ep->rings.invalidations, 1, memory_order_release);
+		dapl_invalidated_add(&ep->rings.invalidated, wc->invalidated_rkey);
 	if (completion_has_failed(wc))
 		atomic_store_explicit(&ep->failed, generation + 1, memory_order_release);
 }
@@ -118,7 +118,7 @@ completion_sort(void *source, const void *raw, struct evd_hold **hold) REQUIRES(
 	if (!ep)
 		return EVD_DROP;
 	entry = dapl_wr_ring_at(ring, dapl_wr_id_place(wc->wr_id), &place);
-	dapl_wr_entry_end(entry);
+	dapl_wr_entry_end(entry, wc->status != IBV_WC_SUCCESS);
 	completion_note(ep, generation, wc);
 	if (entry->suppressed &&
 	    (wc->status == IBV_WC_SUCCESS || entry->suppressed == DAPL_WR_ALWAYS)) {
@@ -314,7 +314,7 @@ completion_has_invalidated(struct dapl_ia *ia, struct dapl_ep *ep, uint64_t stam
 	dapl_rmr_invalidated(ia, (uint32_t)stamp);
 	dapl_object_lock(&ep->obj);
 	if (dapl_ep_generation(ep) == stamp >> 32)
-		atomic_fetch_sub_explicit(&ep->rings.invalidations, 1, memory_order_release);
+		dapl_invalidated_remove(&ep->rings.invalidated, (uint32_t)stamp);
 	dapl_object_unlock(&ep->obj);
 }
 
@@ -341,10 +341,10 @@ completion_effect(void *source, const struct evd_effect *effect) DAPL_NO_LOCK
 		completion_has_invalidated(dapl_ia_of(&evd->obj), effect->object, effect->stamp);
 		break;
 	case EFFECT_UNBOUND:
-		dapl_rmr_failed(effect->object, effect->stamp);
+		dapl_rmr_failed(effect->object);
 		break;
 	case EFFECT_BIND_BROKEN:
-		dapl_rmr_failed(effect->object, effect->stamp);
+		dapl_rmr_failed(effect->object);
 		completion_bind_broken(effect->stamp);
 		break;
 	}

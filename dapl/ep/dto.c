@@ -60,9 +60,10 @@ dapl_dto_flushes_here(struct dapl_ep *ep, struct dapl_wr_ring *ring, struct dapl
 }
 
 DAT_RETURN
-dapl_dto_post_event(struct dapl_ep *ep, struct dapl_evd *evd, const DAT_EVENT *event)
+dapl_dto_post_event(
+    struct dapl_ep *ep, struct dapl_evd *evd, const DAT_EVENT *event, bool unsignalled)
 {
-	const struct evd_order order = { .endpoint = ep->self };
+	const struct evd_order order = { .endpoint = ep->self, .unsignalled = unsignalled };
 
 	return evd_post_ordered(dapl_evd_ref(evd), EVD_STREAM_DTO, event, &order) ?
 		   DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEVD) :
@@ -82,7 +83,7 @@ dto_flush(struct dapl_ep *ep, const struct dapl_dto *d, struct dapl_evd *evd)
 	dto->operation = (DAT_DTOS)d->operation;
 	if (dapl_ib_event_is_due(d->operation))
 		dapl_ib_event_extend(&event, 0);
-	return dapl_dto_post_event(ep, evd, &event);
+	return dapl_dto_post_event(ep, evd, &event, false);
 }
 
 static void

@@ -20,6 +20,7 @@
 #include "dapl/ep/ah.h"
 #include "dapl/ep/conn.h"
 #include "dapl/ep/ep_count.h"
+#include "dapl/ep/invalidated.h"
 #include "dapl/state/ep_state.h"
 #include "dapl/evd/evd.h"
 #include "dapl/ia/ia.h"
@@ -51,13 +52,16 @@ struct dapl_ep_part_handles {
 	DAT_SRQ_HANDLE srq;
 };
 
-/* The posted requests, and the receives that completed before ESTABLISHED. */
+/*
+ * The posted requests, the receives that completed before ESTABLISHED, and what receives have
+ * invalidated.
+ */
 struct dapl_ep_rings {
 	struct dapl_wr_ring requests, recvs;
 	bool merged;	      /* receives and connection events arrive at one EVD: */
 	struct evd_hold hold; /* of receives until ESTABLISHED */
-	/* Receives that invalidated a region, polled but not converted yet. */
-	_Atomic(uint32_t) invalidations;
+	struct dapl_invalidated invalidated;
+	bool bind; /* a bind was posted; changes under (L) */
 };
 
 struct dapl_ep {

@@ -149,19 +149,26 @@ dapl_ep_post_rdma_read_to_rmr(DAT_EP_HANDLE handle, const DAT_RMR_TRIPLET *local
 		.operation = DAT_DTO_RDMA_READ,
 		.remote = remote,
 	};
-	struct dapl_ep *ep = dapl_object_lock_handle(handle, DAPL_KIND_EP);
-	bool found = true;
+	struct dapl_rmr_user user;
+	struct dapl_ep *ep;
 	struct dapl_ia *ia;
+	DAT_RETURN ret;
 
+	ep = dapl_dto_lock(handle, DAPL_EP_REQUEST, &ret);
 	if (!ep)
-		return DAPL_EP_BAD_HANDLE;
+		return ret;
 	ia = dapl_ia_of(&ep->obj);
+	user = (struct dapl_rmr_user){
+		.pz = ep->parts.pz, .slot = ep->obj.slot.index, .generation = dapl_ep_generation(ep)
+	};
 	dapl_parent_get(&ia->parent); /* the endpoint may be freed meanwhile, but not its adapter */
 	dapl_object_unlock(&ep->obj);
 	if (local)
-		found = dapl_rmr_resolve(ia, local, &iov);
+		ret = dapl_rmr_resolve(ia, &user, local, &iov);
+	else
+		ret = DAT_SUCCESS;
 	dapl_parent_put(&ia->parent);
-	if (!found)
-		return DAT_ERROR(DAT_PROTECTION_VIOLATION, DAT_NO_SUBTYPE);
+	if (ret != DAT_SUCCESS)
+		return ret;
 	return dapl_dto_post_rdma(handle, &d, &args);
 }

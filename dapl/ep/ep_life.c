@@ -5,6 +5,7 @@
 #include "dapl/api.h"
 #include "dapl/ep/ib_event.h"
 #include "dapl/ep/lookup_list.h"
+#include "dapl/ep/rmr.h"
 #include "dapl/trace/err.h"
 
 static void
@@ -237,6 +238,9 @@ dapl_ep_purge_completions(struct dapl_ep *ep)
 	if (parts->request)
 		evd_purge(
 		    dapl_evd_ref(parts->request), NULL, ep_names_queue_pair, ep_names_flushed, ep);
+	if (parts->request && parts->request->flags & DAT_EVD_RMR_BIND_FLAG)
+		evd_purge_endpoint(
+		    dapl_evd_ref(parts->request), ep->self, DAT_RMR_BIND_COMPLETION_EVENT);
 	if (parts->recv)
 		evd_purge(dapl_evd_ref(parts->recv), ep->rings.merged ? &ep->rings.hold : NULL,
 		    ep_names_queue_pair, ep_names_flushed, ep);
@@ -248,6 +252,16 @@ ep_purge_events(struct dapl_ep *ep) DAPL_NO_LOCK
 	if (ep->parts.connect)
 		evd_purge(dapl_evd_ref(ep->parts.connect), NULL, NULL, ep_names_endpoint, ep);
 	dapl_ia_purge_reports(dapl_ia_of(&ep->obj), ep_names_endpoint, ep);
+}
+
+/* The binds that no completion has ended were ended with the ring.  The generation was incremented. */
+static void
+ep_end_binds(struct dapl_ep *ep) DAPL_NO_LOCK
+{
+	if (ep->rings.bind)
+		dapl_rmr_leave_all(
+		    dapl_ia_of(&ep->obj), ep->obj.slot.index, dapl_ep_generation(ep) - 1);
+	ep->rings.bind = false;
 }
 
 /*
@@ -294,6 +308,7 @@ ep_free_locked(struct dapl_ep *ep) RELEASE(dapl_locks.object)
 	if (ep->parts.srq)
 		dapl_ia_put_report_room(&ep->member.async, 1);
 	dapl_ep_rings_free(&ep->rings);
+	ep_end_binds(ep);
 	dapl_ep_parts_put_room(&ep->parts, &ep->attr);
 	dapl_ep_parts_detach(&ep->parts, &ep->attr);
 	dapl_ep_parts_put(&ep->parts);
@@ -399,7 +414,8 @@ dapl_ep_reset(DAT_EP_HANDLE handle)
 	dapl_ah_free_all(&ep->ahs);
 	dapl_wr_ring_reset(&ep->rings.requests);
 	dapl_wr_ring_reset(&ep->rings.recvs);
-	atomic_store_explicit(&ep->rings.invalidations, 0, memory_order_relaxed);
+	dapl_invalidated_clear(&ep->rings.invalidated);
+	ep_end_binds(ep);
 	/* The completions of the old queue pair occupy the room that the new one needs. */
 	dapl_ep_parts_put_room(&ep->parts, &ep->attr);
 	dapl_ep_parts_get_room(&ep->parts, &ep->attr);

@@ -134,7 +134,8 @@ dapl_ep_rings_create(
 	int r;
 
 	rings->merged = parts->recv && parts->recv == parts->connect;
-	atomic_init(&rings->invalidations, 0);
+	dapl_invalidated_clear(&rings->invalidated);
+	rings->bind = false;
 	r = dapl_wr_ring_create(
 	    &rings->requests, attr->max_request_dtos, dapl_ep_parts_spare(parts, attr));
 	if (r)

@@ -4,10 +4,13 @@
 #include "dapl/ep/dto.h"
 #include "dapl/ep/rmr.h"
 #include "dapl/trace/err.h"
+#include "dapl/trace/shortage.h"
 
 /* What dat_rmr_bind() asks for. */
 struct bind {
 	struct dapl_rmr *rmr;
+	struct ibv_mw *mw;    /* the window of the region, or one that is to replace it */
+	bool bound;	      /* that window is */
 	struct dapl_lmr *lmr; /* NULL: unbind */
 	DAT_LMR_TRIPLET range;
 	DAT_MEM_PRIV_FLAGS privileges;
@@ -55,17 +58,25 @@ bind_is_within(const struct dapl_lmr *lmr, const DAT_LMR_TRIPLET *range)
 	       range->segment_length <= lmr->length - offset;
 }
 
-/* A window cannot give an access that the region under it does not have. */
+/*
+ * A window gives the other end an access that the program has, or that the other end has through
+ * the region under it.  The device requires that the region was registered for windows, as all are,
+ * and for local writing if the window is to allow writes or atomics, as those are that allow one of
+ * the three.
+ */
 static DAT_RETURN
 bind_check_privileges(const struct dapl_lmr *lmr, DAT_MEM_PRIV_FLAGS privileges)
 {
 	const DAT_MEM_PRIV_FLAGS has = lmr->privileges;
+	const DAT_MEM_PRIV_FLAGS writes =
+	    DAT_MEM_PRIV_LOCAL_WRITE_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
 
 	if (privileges & DAT_MEM_PRIV_REMOTE_READ_FLAG &&
 	    !(has & (DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_REMOTE_READ_FLAG)))
 		return DAT_ERROR(DAT_PRIVILEGES_VIOLATION, DAT_PRIVILEGES_READ);
-	if (privileges & (DAT_MEM_PRIV_REMOTE_WRITE_FLAG | DAPL_PRIV_REMOTE_ATOMIC) &&
-	    !(has & (DAT_MEM_PRIV_LOCAL_WRITE_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG)))
+	if (privileges & DAT_MEM_PRIV_REMOTE_WRITE_FLAG && !(has & writes))
+		return DAT_ERROR(DAT_PRIVILEGES_VIOLATION, DAT_PRIVILEGES_WRITE);
+	if (privileges & DAPL_PRIV_REMOTE_ATOMIC && !(has & (writes | DAPL_PRIV_REMOTE_ATOMIC)))
 		return DAT_ERROR(DAT_PRIVILEGES_VIOLATION, DAT_PRIVILEGES_WRITE);
 	return DAT_SUCCESS;
 }
@@ -133,12 +144,15 @@ bind_enter(struct dapl_ep *ep, const struct bind *b, enum dapl_wr_suppressed sup
 		.cookie = b->cookie,
 		.rmr = b->rmr->obj.handle,
 		.lmr = b->lmr,
+		.region = b->rmr->obj.slot.index,
 		.operation = DAT_DTO_BIND_MW,
 		.suppressed = (uint8_t)suppressed,
 		.unsignalled = b->flags & DAT_COMPLETION_UNSIGNALLED_FLAG,
 	};
 	if (b->lmr)
 		atomic_fetch_add_explicit(&b->lmr->binds, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&b->rmr->posted, 1, memory_order_relaxed);
+	ep->rings.bind = true;
 	dapl_wr_ring_publish(ring, place);
 	return place;
 }
@@ -166,14 +180,14 @@ bind_post_type_1(struct dapl_ep *ep, const struct bind *b, uint64_t id) REQUIRES
 		.bind_info = bind_info(b),
 	};
 
-	return ibv_bind_mw(ep->qp, b->rmr->mw, &bind);
+	return ibv_bind_mw(ep->qp, b->mw, &bind);
 }
 
 /* A window of type 2 gets its new key from the program, which keeps it when it was posted. */
 static int
 bind_post_type_2(struct dapl_ep *ep, const struct bind *b, uint64_t id) REQUIRES(dapl_locks.object)
 {
-	struct ibv_mw *mw = b->rmr->mw;
+	struct ibv_mw *mw = b->mw;
 	struct ibv_send_wr wr = {
 		.wr_id = id,
 		.send_flags = bind_send_flags(b),
@@ -212,7 +226,7 @@ bind_post_one(struct dapl_ep *ep, const struct bind *b, enum dapl_wr_suppressed 
 		dapl_wr_ring_retract(&ep->rings.requests, place);
 		return dapl_err_post(r > 0 ? -r : r);
 	}
-	b->rmr->last = id;
+	atomic_store_explicit(&b->rmr->last, id, memory_order_relaxed);
 	*posted = *b;
 	return DAT_SUCCESS;
 }
@@ -230,7 +244,8 @@ bind_complete_here(struct dapl_ep *ep, const struct bind *b, DAT_DTO_COMPLETION_
 	data->rmr_handle = b->rmr->obj.handle;
 	data->user_cookie = b->cookie;
 	data->status = status;
-	return dapl_dto_post_event(ep, ep->parts.request, &event);
+	return dapl_dto_post_event(ep, ep->parts.request, &event,
+	    status == DAT_DTO_SUCCESS && b->flags & DAT_COMPLETION_UNSIGNALLED_FLAG);
 }
 
 /*
@@ -241,7 +256,7 @@ bind_complete_here(struct dapl_ep *ep, const struct bind *b, DAT_DTO_COMPLETION_
 static bool
 bind_is_ordered(const struct bind *b, struct dapl_ep *ep) REQUIRES(dapl_locks.object)
 {
-	const uint64_t last = b->rmr->last;
+	const uint64_t last = atomic_load_explicit(&b->rmr->last, memory_order_relaxed);
 
 	if (last == DAPL_WR_ID_NONE)
 		return true;
@@ -251,22 +266,27 @@ bind_is_ordered(const struct bind *b, struct dapl_ep *ep) REQUIRES(dapl_locks.ob
 	if (!dapl_rmr_is_for_ep(b->rmr) || !b->rmr->lmr || !ep->parts.recv)
 		return true;
 	(void)evd_refresh(dapl_evd_ref(ep->parts.recv));
-	return atomic_load_explicit(&ep->rings.invalidations, memory_order_acquire) == 0;
+	return !dapl_invalidated_has(&ep->rings.invalidated, b->rmr->context);
 }
 
-/* *posted: the last request that was posted, if any was. */
+/* *posted: what the region is to be now, if anything has changed. */
 static DAT_RETURN
 bind_post(struct dapl_ep *ep, const struct bind *b, struct bind *posted)
     REQUIRES(dapl_locks.object, dapl_locks.binds) NO_CORE_LOCK
 {
-	const struct bind undo = { .rmr = b->rmr, .flags = b->flags };
-	const bool of_type_2 = dapl_rmr_is_for_ep(b->rmr);
+	const struct bind undo = { .rmr = b->rmr, .mw = b->mw, .flags = b->flags };
 	/* A bound window of type 2 can only be bound again when it was invalidated. */
-	const bool two = of_type_2 && b->lmr && b->rmr->lmr;
+	const bool two = dapl_rmr_is_for_ep(b->rmr) && b->lmr && b->bound;
 	DAT_RETURN ret;
 
-	if (!b->lmr && !b->rmr->lmr)
-		return bind_complete_here(ep, b, DAT_DTO_SUCCESS);
+	if (!b->lmr && !b->bound) {
+		ret = bind_complete_here(ep, b, DAT_DTO_SUCCESS);
+		if (ret == DAT_SUCCESS && b->mw != b->rmr->mw) {
+			atomic_store_explicit(&b->rmr->last, DAPL_WR_ID_NONE, memory_order_relaxed);
+			*posted = *b;
+		}
+		return ret;
+	}
 	/* Nothing else polls for a program that suppresses all events. */
 	if (!bind_has_room(ep, two))
 		(void)evd_refresh(dapl_evd_ref(ep->parts.request));
@@ -281,22 +301,42 @@ bind_post(struct dapl_ep *ep, const struct bind *b, struct bind *posted)
 	    b->flags & DAT_COMPLETION_SUPPRESS_FLAG ? DAPL_WR_ON_SUCCESS : DAPL_WR_NEVER, posted);
 }
 
+/*
+ * The request goes to another queue pair than the last one, or the window is not known to be bound:
+ * it cannot be invalidated there.  One of type 2 is replaced, if all goes well.
+ */
 static DAT_RETURN
-bind_err_leave(int error)
+bind_move(struct bind *b, struct ibv_mw **fresh) REQUIRES(dapl_locks.binds) DAPL_NO_LIST_LOCK
 {
-	return error == -EBUSY ? DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE) :
-				 dapl_err_resource(error, DAT_RESOURCE_MEMORY_REGION);
+	struct dapl_rmr *rmr = b->rmr;
+
+	if (dapl_rmr_is_outstanding(rmr))
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
+	dapl_rmr_settle(rmr);
+	b->mw = rmr->mw;
+	b->bound = rmr->lmr != NULL;
+	if (rmr->mw && !dapl_rmr_is_for_ep(rmr))
+		return DAT_SUCCESS;
+	errno = 0;
+	*fresh = ibv_alloc_mw(rmr->pz->pd, rmr->type);
+	if (!*fresh)
+		return dapl_err_resource(
+		    dapl_shortage_of_device("ibv_alloc_mw"), DAT_RESOURCE_MEMORY_REGION);
+	b->mw = *fresh;
+	b->bound = false;
+	return DAT_SUCCESS;
 }
 
-/* When the region is bound to b->lmr, it takes over the reference, and b->lmr becomes NULL. */
 static DAT_RETURN
-bind_run(struct bind *b, DAT_EP_HANDLE ep_handle) REQUIRES(dapl_locks.binds) DAPL_NO_LIST_LOCK
+bind_start(struct bind *b, DAT_EP_HANDLE ep_handle, struct ibv_mw **fresh, struct bind *posted)
+    REQUIRES(dapl_locks.binds) DAPL_NO_LIST_LOCK
 {
-	struct bind posted = { .rmr = NULL };
+	bool moved = false;
 	struct dapl_ep *ep;
 	DAT_RETURN ret;
-	int r;
 
+	b->mw = b->rmr->mw;
+	b->bound = b->rmr->lmr != NULL;
 	for (;;) {
 		ep = dapl_dto_lock(ep_handle, DAPL_EP_REQUEST, &ret);
 		if (!ep)
@@ -308,18 +348,37 @@ bind_run(struct bind *b, DAT_EP_HANDLE ep_handle) REQUIRES(dapl_locks.binds) DAP
 			ret = bind_complete_here(ep, b, DAT_DTO_ERR_FLUSHED);
 			break;
 		}
-		if (bind_is_ordered(b, ep)) {
-			ret = bind_post(ep, b, &posted);
+		if (moved || (b->mw && bind_is_ordered(b, ep))) {
+			ret = bind_post(ep, b, posted);
 			break;
 		}
 		dapl_object_unlock(&ep->obj);
-		r = dapl_rmr_leave_queue_pair(b->rmr);
-		if (r)
-			return bind_err_leave(r);
+		ret = bind_move(b, fresh);
+		if (ret != DAT_SUCCESS)
+			return ret;
+		moved = true;
 	}
 	dapl_object_unlock(&ep->obj);
-	if (!posted.rmr)
+	return ret;
+}
+
+/* When the region is bound to b->lmr, it takes over the reference, and b->lmr becomes NULL. */
+static DAT_RETURN
+bind_run(struct bind *b, DAT_EP_HANDLE ep) REQUIRES(dapl_locks.binds) DAPL_NO_LIST_LOCK
+{
+	struct bind posted = { .rmr = NULL };
+	struct ibv_mw *fresh = NULL;
+	DAT_RETURN ret;
+
+	dapl_rmr_settle(b->rmr);
+	ret = bind_start(b, ep, &fresh, &posted);
+	if (!posted.rmr) { /* nothing has changed */
+		if (fresh)
+			(void)ibv_dealloc_mw(fresh);
 		return ret;
+	}
+	if (fresh)
+		dapl_rmr_replace(b->rmr, fresh);
 	dapl_rmr_set_range(b->rmr, posted.lmr, &posted.range, posted.privileges, posted.va_type);
 	if (posted.lmr)
 		b->lmr = NULL;

@@ -28,7 +28,7 @@ wr_ring_end_entries(struct dapl_wr_ring *ring)
 	const uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
 
 	for (uint32_t place = ring->seen; place != tail; place++)
-		dapl_wr_entry_end(&ring->entries[place & ring->mask]);
+		dapl_wr_entry_end(&ring->entries[place & ring->mask], true);
 }
 
 void
@@ -95,6 +95,6 @@ dapl_wr_ring_publish(struct dapl_wr_ring *ring, uint32_t place)
 void
 dapl_wr_ring_retract(struct dapl_wr_ring *ring, uint32_t place)
 {
-	dapl_wr_entry_end(&ring->entries[place & ring->mask]);
+	dapl_wr_entry_end(&ring->entries[place & ring->mask], false);
 	atomic_store_explicit(&ring->tail, place, memory_order_relaxed);
 }

@@ -26,7 +26,7 @@
 #include <dat2/udat.h>
 
 #include "dapl/evd/wr_id.h"
-#include "dapl/memory/lmr.h"
+#include "dapl/ep/rmr.h"
 
 /* When the completion of a request makes no event. */
 enum dapl_wr_suppressed {
@@ -37,9 +37,12 @@ enum dapl_wr_suppressed {
 
 struct dapl_wr_entry {
 	DAT_DTO_COOKIE cookie;
-	DAT_RMR_HANDLE rmr;   /* of a bind */
+	DAT_RMR_HANDLE rmr;   /* of a bind, which has no length but a region */
 	struct dapl_lmr *lmr; /* what it binds to; counted in its `binds` until it completes */
-	DAT_SEG_LENGTH length;
+	union {
+		DAT_SEG_LENGTH length;
+		uint32_t region; /* the slot of what it binds; counted in its `posted` likewise */
+	};
 	uint8_t operation;  /* DAT_DTOS */
 	uint8_t suppressed; /* enum dapl_wr_suppressed */
 	bool unsignalled;   /* on success the event wakes no sink */
@@ -89,12 +92,15 @@ dapl_wr_ring_at(struct dapl_wr_ring *ring, uint32_t bits, uint32_t *place)
 	return &ring->entries[bits & ring->mask];
 }
 
-/* The request completed, or its queue pair is gone.  For every entry once. */
+/*
+ * The request completed, or its queue pair is gone, or it was not posted.  For every entry once.
+ * `lost`: it was posted, and the device has not executed it, as far as is known.
+ */
 static inline void
-dapl_wr_entry_end(const struct dapl_wr_entry *entry)
+dapl_wr_entry_end(const struct dapl_wr_entry *entry, bool lost)
 {
-	if (entry->lmr)
-		atomic_fetch_sub_explicit(&entry->lmr->binds, 1, memory_order_release);
+	if (entry->rmr)
+		dapl_rmr_request_end(entry->region, entry->lmr, lost);
 }
 
 /* A polled completion: it is converted later, or dropped. */
@@ -136,15 +142,6 @@ dapl_wr_ring_outstanding(struct dapl_wr_ring *ring)
 	const uint32_t polled = atomic_load_explicit(&ring->polled, memory_order_acquire);
 
 	return atomic_load_explicit(&ring->tail, memory_order_acquire) - polled;
-}
-
-/* Whether the request at that place of a wr_id is posted and its completion was not polled. */
-static inline bool
-dapl_wr_ring_has(struct dapl_wr_ring *ring, uint32_t bits)
-{
-	const uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
-
-	return ((tail - 1 - bits) & DAPL_WR_PLACE_MASK) < dapl_wr_ring_outstanding(ring);
 }
 
 static inline bool

@@ -308,12 +308,15 @@ DAT_RETURN DAT_API dat_ep_post_rdma_read(DAT_EP_HANDLE ep, DAT_COUNT segments,
 			    const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags);
 
 /*
- * As dat_ep_post_rdma_read(), into one piece of memory that is named by its remote context.  Not
- * in Debian's libdat2.
+ * As dat_ep_post_rdma_read(), into one piece of memory that is named by its remote context: that of
+ * a bound remote region, or of a local region.  Not in Debian's libdat2.
  *
  *	DAT_SUCCESS				it is posted
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
  *	DAT_MODEL_NOT_SUPPORTED			the provider does not support it
+ *	DAT_PROTECTION_VIOLATION		local is not within a region that the endpoint can
+ *						use
+ *	DAT_PRIVILEGES_VIOLATION/WRITE		that region does not allow remote writes
  *	otherwise				as dat_ep_post_rdma_read()
  *
  * Threads: any.  From: headers; DAT 2.0.

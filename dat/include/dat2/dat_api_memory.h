@@ -195,9 +195,10 @@ DAT_RETURN DAT_API dat_rmr_query(DAT_RMR_HANDLE rmr, DAT_RMR_PARAM_MASK mask,
  * leaves the region unbound, or as it was if the endpoint was disconnected before.
  *
  * With the endpoint of the last bind, the old range stays accessible until the new bind is executed.
- * With another endpoint, a region for one endpoint loses it at once.  The other end must not
- * invalidate the region while it is bound again.  To unbind a region that is not bound has no
- * effect, and may complete before earlier requests.
+ * With another endpoint, a region for one endpoint loses it at once; and when its endpoint is reset
+ * or freed it is unbound.  The other end must not invalidate the region while it is bound again.  To
+ * unbind a region that is not bound has no effect, and may complete before earlier requests.  A bind
+ * that is refused changes nothing.
  *
  *	DAT_SUCCESS				it is posted
  *	DAT_INVALID_HANDLE/RMR			rmr is not a remote region
@@ -205,7 +206,10 @@ DAT_RETURN DAT_API dat_rmr_query(DAT_RMR_HANDLE rmr, DAT_RMR_PARAM_MASK mask,
  *	DAT_INVALID_PARAMETER/ARG3		range is NULL or not within the region
  *	DAT_INVALID_PARAMETER/ARG4, ARG5, ARG8	unknown privileges, type of address, flags
  *	DAT_INVALID_PARAMETER/ARG9		context is NULL
- *	DAT_PRIVILEGES_VIOLATION		lmr does not allow the privileges
+ *	DAT_PRIVILEGES_VIOLATION		lmr does not allow the privileges: for each that the
+ *						other side is to have it must have the same, or
+ *						that of local access; for atomics also local
+ *						writes
  *	DAT_PROTECTION_VIOLATION		the three are not in one zone
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	the queue of the endpoint is full; a region for
  *						one endpoint that is bound needs two places, of

@@ -525,7 +525,11 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
 #define dat_ib_stop_counter(handle, type) \
 	dat_extension_op((DAT_HANDLE)(handle), (DAT_IB_OP)DAT_IB_STOP_COUNTERS_OP, (int)(type))
 
-/* Attributes of an IA by name: opens it (no asynchronous EVD) and closes it again. */
+/*
+ * Attributes of an IA by name.  The first opens the IA as dat_ia_open() does, with an asynchronous
+ * EVD that belongs to the IA and that dat_ia_query() returns.  The second is dat_ia_close() with
+ * DAT_CLOSE_ABRUPT_FLAG: it closes an IA however it was opened, and destroys the objects of the IA.
+ */
 #define dat_ib_open_query(name, ia, ia_mask, ia_attr, provider_mask, provider_attr) \
 	dat_extension_op((DAT_HANDLE)(DAT_HANDLE_NULL), (DAT_IB_OP)DAT_IB_OPEN_QUERY_OP, \
 		(DAT_NAME_PTR)(name), (DAT_HANDLE *)(ia), (DAT_IA_ATTR_MASK)(ia_mask), \

@@ -90,3 +90,70 @@ bound_write(
 	else
 		ck_assert_int_eq(s->pair.b.buffer[offset], 0);
 }
+
+void
+bound_disconnect(struct bound *s)
+{
+	dt_ok(dat_ep_disconnect(s->pair.b.ep, DAT_CLOSE_ABRUPT_FLAG));
+	dt_expect_disconnected(&s->pair.b);
+	dt_expect_disconnected(&s->pair.a);
+}
+
+void
+bound_reconnect(struct bound *s)
+{
+	dt_ok(dat_ep_reset(s->pair.a.ep));
+	dt_ok(dat_ep_reset(s->pair.b.ep));
+	dt_connect_pair(&s->pair);
+}
+
+void
+bound_connect_second(struct bound *s)
+{
+	s->pair.a.ep = dt_ep(&s->pair.a, NULL);
+	s->pair.b.ep = dt_ep(&s->pair.b, NULL);
+	dt_connect_pair(&s->pair);
+}
+
+DAT_SEG_LENGTH
+bound_length(const struct bound *s)
+{
+	DAT_RMR_PARAM param;
+
+	dt_ok(dat_rmr_query(s->rmr, DAT_RMR_FIELD_ALL, &param));
+	return param.lmr_triplet.segment_length;
+}
+
+void
+bound_stop(struct bound *s)
+{
+	dt_send(&s->pair.b, 0, 8, 70);
+}
+
+void
+bound_let_go(struct bound *s)
+{
+	DAT_EVENT event;
+
+	dt_recv(&s->pair.a, 0, 64, 71);
+	dt_expect_dto(s->pair.b.request, s->pair.b.ep, 70, DAT_DTO_SUCCESS, &event);
+}
+
+DAT_LMR_HANDLE
+bound_second_lmr(struct bound *s, DAT_LMR_TRIPLET *range)
+{
+	DAT_REGION_DESCRIPTION region = { .for_va = s->pair.b.buffer };
+	DAT_LMR_HANDLE lmr;
+
+	*range = dt_local(&s->pair.b, 0, 64);
+	dt_ok(dat_lmr_create(s->pair.b.ia, DAT_MEM_TYPE_VIRTUAL, region, 4096, s->pair.b.pz,
+	    DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_VA, &lmr, &range->lmr_context, NULL, NULL, NULL));
+	return lmr;
+}
+
+DAT_RETURN
+bound_bind_to(struct bound *s, DAT_LMR_HANDLE lmr, const DAT_LMR_TRIPLET *range, DAT_UINT64 cookie)
+{
+	return dat_rmr_bind(s->rmr, lmr, range, BOTH, DAT_VA_TYPE_VA, s->pair.b.ep,
+	    dt_cookie(cookie), DEFAULT, &s->context);
+}

@@ -9,6 +9,8 @@
 #define WRITES DAT_MEM_PRIV_REMOTE_WRITE_FLAG
 #define BOTH (DAT_MEM_PRIV_FLAGS)(READS | WRITES)
 #define DEFAULT DAT_COMPLETION_DEFAULT_FLAG
+#define IN_STATE(subtype) DAT_ERROR(DAT_INVALID_STATE, subtype)
+#define FULL DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY)
 
 struct bound {
 	struct dt_pair pair;
@@ -33,5 +35,26 @@ DAT_RMR_TRIPLET bound_through(
 /* `a` writes 8 bytes at the offset of `b`. */
 void bound_write(
     struct bound *s, DAT_RMR_CONTEXT context, size_t offset, DAT_DTO_COMPLETION_STATUS status);
+
+/* Ends the connection; then makes another one with the same endpoints. */
+void bound_disconnect(struct bound *s);
+void bound_reconnect(struct bound *s);
+/* A second connection between the two adapters, which the pair uses from now on. */
+void bound_connect_second(struct bound *s);
+
+/* The length of the range as the region has it. */
+DAT_SEG_LENGTH bound_length(const struct bound *s);
+
+/*
+ * A send that waits for a receive of the other end, so that what follows is not executed; and the
+ * receive.
+ */
+void bound_stop(struct bound *s);
+void bound_let_go(struct bound *s);
+
+/* Another region of the same memory, and 64 bytes of it. */
+DAT_LMR_HANDLE bound_second_lmr(struct bound *s, DAT_LMR_TRIPLET *range);
+DAT_RETURN bound_bind_to(
+    struct bound *s, DAT_LMR_HANDLE lmr, const DAT_LMR_TRIPLET *range, DAT_UINT64 cookie);
 
 #endif

@@ -259,6 +259,7 @@ END_TEST
 START_TEST(open_query__by_name__returns_attributes_and_an_adapter)
 {
 	DAT_PROVIDER_ATTR provider;
+	DAT_EVD_HANDLE async;
 	DAT_IA_HANDLE ia;
 	DAT_IA_ATTR attr;
 	DAT_PZ_HANDLE pz;
@@ -270,6 +271,8 @@ START_TEST(open_query__by_name__returns_attributes_and_an_adapter)
 		ck_assert_int_gt(attr.max_eps, 0);
 		ck_assert_int_eq(attr.extension_supported, DAT_EXTENSION_IB);
 		ck_assert_str_eq(provider.provider_name, "soft");
+		dt_ok(dat_ia_query(ia, &async, 0, NULL, 0, NULL));
+		dt_assert_empty(async);
 		dt_ok(dat_pz_create(ia, &pz));
 		dt_ok(dat_ib_close_query(ia));
 		dt_assert_ret(

@@ -29,6 +29,7 @@ main(int argc, char **argv)
 		dapl_srq_end_suite,
 		dapl_srq_order_suite,
 		dapl_rmr_suite,
+		dapl_settle_suite,
 		dapl_ib_suite,
 		dapl_counter_suite,
 		dapl_datagram_suite,

@@ -3,78 +3,6 @@
 #include "bound.h"
 #include "suites.h"
 
-#define IN_STATE(subtype) DAT_ERROR(DAT_INVALID_STATE, subtype)
-
-/* Ends the connection and makes another one with the same endpoints. */
-static void
-disconnect(struct bound *s)
-{
-	dt_ok(dat_ep_disconnect(s->pair.b.ep, DAT_CLOSE_ABRUPT_FLAG));
-	dt_expect_disconnected(&s->pair.b);
-	dt_expect_disconnected(&s->pair.a);
-}
-
-static void
-reconnect(struct bound *s)
-{
-	dt_ok(dat_ep_reset(s->pair.a.ep));
-	dt_ok(dat_ep_reset(s->pair.b.ep));
-	dt_connect_pair(&s->pair);
-}
-
-/* A second connection between the two adapters, which the pair uses from now on. */
-static void
-connect_second(struct bound *s)
-{
-	s->pair.a.ep = dt_ep(&s->pair.a, NULL);
-	s->pair.b.ep = dt_ep(&s->pair.b, NULL);
-	dt_connect_pair(&s->pair);
-}
-
-static DAT_SEG_LENGTH
-length_of(const struct bound *s)
-{
-	DAT_RMR_PARAM param;
-
-	dt_ok(dat_rmr_query(s->rmr, DAT_RMR_FIELD_ALL, &param));
-	return param.lmr_triplet.segment_length;
-}
-
-/* A send that waits for a receive of the other end, so that what follows is not executed. */
-static void
-stop_requests(struct bound *s)
-{
-	dt_send(&s->pair.b, 0, 8, 70);
-}
-
-static void
-let_requests_go(struct bound *s)
-{
-	DAT_EVENT event;
-
-	dt_recv(&s->pair.a, 0, 64, 71);
-	dt_expect_dto(s->pair.b.request, s->pair.b.ep, 70, DAT_DTO_SUCCESS, &event);
-}
-
-static DAT_LMR_HANDLE
-second_lmr(struct bound *s, DAT_LMR_TRIPLET *range)
-{
-	DAT_REGION_DESCRIPTION region = { .for_va = s->pair.b.buffer };
-	DAT_LMR_HANDLE lmr;
-
-	*range = dt_local(&s->pair.b, 0, 64);
-	dt_ok(dat_lmr_create(s->pair.b.ia, DAT_MEM_TYPE_VIRTUAL, region, 4096, s->pair.b.pz,
-	    DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_VA, &lmr, &range->lmr_context, NULL, NULL, NULL));
-	return lmr;
-}
-
-static DAT_RETURN
-bind_to(struct bound *s, DAT_LMR_HANDLE lmr, const DAT_LMR_TRIPLET *range, DAT_UINT64 cookie)
-{
-	return dat_rmr_bind(s->rmr, lmr, range, BOTH, DAT_VA_TYPE_VA, s->pair.b.ep,
-	    dt_cookie(cookie), DEFAULT, &s->context);
-}
-
 /* clause: e.7.31 */
 /* origin: outside.60 */
 START_TEST(bind__on_a_disconnected_endpoint__changes_nothing)
@@ -85,14 +13,14 @@ START_TEST(bind__on_a_disconnected_endpoint__changes_nothing)
 	bound_open(&s, _i);
 	bound_bind(&s, 0, 64, BOTH);
 	first = s.context;
-	disconnect(&s);
+	bound_disconnect(&s);
 	dt_ok(bound_try(&s, 64, 32, BOTH, DEFAULT, 2));
 	bound_expect(&s, 2, DAT_DTO_ERR_FLUSHED);
-	ck_assert_uint_eq(length_of(&s), 64);
+	ck_assert_uint_eq(bound_length(&s), 64);
 	ck_assert_uint_eq(s.context, first);
-	reconnect(&s);
+	bound_reconnect(&s);
 	bound_bind(&s, 128, 16, BOTH);
-	ck_assert_uint_eq(length_of(&s), 16);
+	ck_assert_uint_eq(bound_length(&s), 16);
 	bound_write(&s, s.context, 128, DAT_DTO_SUCCESS);
 	dt_pair_close(&s.pair);
 }
@@ -109,16 +37,16 @@ START_TEST(bind__flushed_by_the_device__leaves_the_region_unbound)
 	struct bound s;
 
 	bound_open(&s, _i);
-	stop_requests(&s);
+	bound_stop(&s);
 	dt_ok(bound_try(&s, 64, 32, BOTH, DEFAULT, 2));
-	ck_assert_uint_eq(length_of(&s), 32);
+	ck_assert_uint_eq(bound_length(&s), 32);
 	dt_ok(dat_ep_disconnect(s.pair.b.ep, DAT_CLOSE_ABRUPT_FLAG));
 	dt_expect_dto(s.pair.b.request, s.pair.b.ep, 70, DAT_DTO_ERR_FLUSHED, &event);
 	bound_expect(&s, 2, DAT_DTO_ERR_FLUSHED);
-	ck_assert_uint_eq(length_of(&s), 0);
+	ck_assert_uint_eq(bound_length(&s), 0);
 	dt_expect_disconnected(&s.pair.b);
 	dt_expect_disconnected(&s.pair.a);
-	reconnect(&s);
+	bound_reconnect(&s);
 	bound_bind(&s, 0, 64, BOTH);
 	bound_write(&s, s.context, 0, DAT_DTO_SUCCESS);
 	dt_pair_close(&s.pair);
@@ -126,15 +54,14 @@ START_TEST(bind__flushed_by_the_device__leaves_the_region_unbound)
 END_TEST
 
 /* clause: e.7.32 */
-/* origin: outside.62 */
 START_TEST(bind__after_a_reset__goes_through_the_new_connection)
 {
 	struct bound s;
 
 	bound_open(&s, _i);
 	bound_bind(&s, 0, 64, BOTH);
-	disconnect(&s);
-	reconnect(&s);
+	bound_disconnect(&s);
+	bound_reconnect(&s);
 	bound_bind(&s, 64, 64, BOTH);
 	bound_write(&s, s.context, 64, DAT_DTO_SUCCESS);
 	dt_pair_close(&s.pair);
@@ -142,6 +69,7 @@ START_TEST(bind__after_a_reset__goes_through_the_new_connection)
 END_TEST
 
 /* clause: e.7.32 */
+/* origin: outside.62 */
 START_TEST(bind__through_another_connection__moves_the_region)
 {
 	DAT_RMR_CONTEXT first;
@@ -152,7 +80,7 @@ START_TEST(bind__through_another_connection__moves_the_region)
 	bound_bind(&s, 0, 64, BOTH);
 	first = s.context;
 	one = s.pair;
-	connect_second(&s);
+	bound_connect_second(&s);
 	bound_bind(&s, 64, 64, BOTH);
 	ck_assert_uint_ne(s.context, first);
 	bound_write(&s, s.context, 64, DAT_DTO_SUCCESS);
@@ -175,15 +103,15 @@ START_TEST(bind__while_one_is_outstanding_elsewhere__is_refused)
 	bound_open(&s, _i);
 	first = s.pair.b.ep;
 	peer = s.pair.a.ep;
-	stop_requests(&s);
+	bound_stop(&s);
 	dt_ok(bound_try(&s, 0, 64, BOTH, DEFAULT, 1));
-	connect_second(&s);
+	bound_connect_second(&s);
 	dt_assert_ret(bound_try(&s, 64, 32, BOTH, DEFAULT, 2), IN_STATE(DAT_NO_SUBTYPE));
-	ck_assert_uint_eq(length_of(&s), 64);
+	ck_assert_uint_eq(bound_length(&s), 64);
 	second = s.pair.b.ep;
 	s.pair.b.ep = first;
 	s.pair.a.ep = peer;
-	let_requests_go(&s);
+	bound_let_go(&s);
 	bound_expect(&s, 1, DAT_DTO_SUCCESS);
 	s.pair.b.ep = second;
 	bound_bind(&s, 64, 32, BOTH);
@@ -212,7 +140,7 @@ START_TEST(bind__invalidated_but_not_reported__binds)
 	dt_expect_dto(s.pair.b.recv, s.pair.b.ep, 21, DAT_DTO_SUCCESS, &event);
 	bound_write(&s, s.context, 64, DAT_DTO_SUCCESS);
 	bound_bind(&s, 0, 16, BOTH);
-	ck_assert_uint_eq(length_of(&s), 16);
+	ck_assert_uint_eq(bound_length(&s), 16);
 	dt_pair_close(&s.pair);
 }
 END_TEST
@@ -228,21 +156,21 @@ START_TEST(lmr_free__a_bind_away_from_it_is_outstanding__is_in_use)
 	bound_open(&s, _i);
 	bound_bind(&s, 0, 64, BOTH);
 	for (int i = 0; i < 2; i++)
-		lmr[i] = second_lmr(&s, &range[i]);
-	dt_ok(bind_to(&s, lmr[0], &range[0], 1));
+		lmr[i] = bound_second_lmr(&s, &range[i]);
+	dt_ok(bound_bind_to(&s, lmr[0], &range[0], 1));
 	bound_expect(&s, 1, DAT_DTO_SUCCESS);
-	stop_requests(&s);
-	dt_ok(bind_to(&s, lmr[1], &range[1], 2));
+	bound_stop(&s);
+	dt_ok(bound_bind_to(&s, lmr[1], &range[1], 2));
 	/* The window is bound to the first one until the request is executed. */
 	dt_assert_ret(dat_lmr_free(lmr[0]), IN_STATE(DAT_INVALID_STATE_LMR_IN_USE));
-	dt_ok(bind_to(&s, s.pair.b.lmr,
+	dt_ok(bound_bind_to(&s, s.pair.b.lmr,
 	    &(DAT_LMR_TRIPLET){ .segment_length = 64,
 		.virtual_address = range[0].virtual_address,
 		.lmr_context = s.pair.b.lmr_context },
 	    3));
 	/* The request that binds it to the second one would fail. */
 	dt_assert_ret(dat_lmr_free(lmr[1]), IN_STATE(DAT_INVALID_STATE_LMR_IN_USE));
-	let_requests_go(&s);
+	bound_let_go(&s);
 	bound_expect(&s, 2, DAT_DTO_SUCCESS);
 	bound_expect(&s, 3, DAT_DTO_SUCCESS);
 	dt_ok(dat_lmr_free(lmr[0]));
@@ -264,9 +192,9 @@ START_TEST(lmr_free__the_endpoint_of_the_bind_is_freed__succeeds)
 	struct bound s;
 
 	bound_open(&s, _i);
-	lmr = second_lmr(&s, &range);
-	stop_requests(&s);
-	dt_ok(bind_to(&s, lmr, &range, 1));
+	lmr = bound_second_lmr(&s, &range);
+	bound_stop(&s);
+	dt_ok(bound_bind_to(&s, lmr, &range, 1));
 	dt_ok(bound_try(&s, 0, 64, BOTH, DEFAULT, 2));
 	dt_assert_ret(dat_lmr_free(lmr), IN_STATE(DAT_INVALID_STATE_LMR_IN_USE));
 	dt_ok(dat_ep_free(s.pair.b.ep));
@@ -302,14 +230,13 @@ START_TEST(bind__of_a_bound_region__needs_no_second_request)
 	struct bound s;
 
 	open_narrow(&s, 2);
-	stop_requests(&s);
+	bound_stop(&s);
 	dt_ok(bound_try(&s, 0, 32, BOTH, DEFAULT, 2));
-	ck_assert_uint_eq(length_of(&s), 32);
+	ck_assert_uint_eq(bound_length(&s), 32);
 	/* Refused as a whole. */
-	dt_assert_ret(bound_try(&s, 0, 16, BOTH, DEFAULT, 3),
-	    DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY));
-	ck_assert_uint_eq(length_of(&s), 32);
-	let_requests_go(&s);
+	dt_assert_ret(bound_try(&s, 0, 16, BOTH, DEFAULT, 3), FULL);
+	ck_assert_uint_eq(bound_length(&s), 32);
+	bound_let_go(&s);
 	bound_expect(&s, 2, DAT_DTO_SUCCESS);
 	bound_write(&s, s.context, 0, DAT_DTO_SUCCESS);
 	dt_pair_close(&s.pair);
@@ -324,12 +251,11 @@ START_TEST(bind__of_a_bound_region_without_room__leaves_it_bound)
 	open_narrow(&s, 1);
 	for (DAT_SEG_LENGTH n = 1; n < 20; n++) {
 		bound_bind(&s, 0, n, BOTH);
-		ck_assert_uint_eq(length_of(&s), n);
+		ck_assert_uint_eq(bound_length(&s), n);
 	}
-	stop_requests(&s);
-	dt_assert_ret(bound_try(&s, 0, 32, BOTH, DEFAULT, 2),
-	    DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY));
-	ck_assert_uint_eq(length_of(&s), 19);
+	bound_stop(&s);
+	dt_assert_ret(bound_try(&s, 0, 32, BOTH, DEFAULT, 2), FULL);
+	ck_assert_uint_eq(bound_length(&s), 19);
 	bound_write(&s, s.context, 0, DAT_DTO_SUCCESS);
 	dt_pair_close(&s.pair);
 }
@@ -351,9 +277,8 @@ START_TEST(bind__at_the_limit_of_the_device__is_refused_as_a_whole)
 	open_narrow(&s, attr.max_dto_per_ep);
 	for (DAT_COUNT n = 1; n < attr.max_dto_per_ep; n++)
 		dt_send(&s.pair.b, 0, 0, 70);
-	dt_assert_ret(bound_try(&s, 0, 32, BOTH, DEFAULT, 2),
-	    DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY));
-	ck_assert_uint_eq(length_of(&s), 64);
+	dt_assert_ret(bound_try(&s, 0, 32, BOTH, DEFAULT, 2), FULL);
+	ck_assert_uint_eq(bound_length(&s), 64);
 	bound_write(&s, s.context, 0, DAT_DTO_SUCCESS);
 	dt_pair_close(&s.pair);
 }

@@ -347,6 +347,146 @@ START_TEST(read_to_rmr__fills_the_memory_under_the_region)
 }
 END_TEST
 
+static DAT_RETURN
+read_to(struct bound *s, DAT_EP_HANDLE ep, DAT_RMR_CONTEXT context, size_t offset)
+{
+	DAT_RMR_TRIPLET local = bound_through(s, context, offset, 6),
+			remote = dt_remote(&s->pair.a, 100, 6);
+
+	return dat_ep_post_rdma_read_to_rmr(ep, &local, dt_cookie(4), &remote, DEFAULT);
+}
+
+static void
+read_to_succeeds(struct bound *s, DAT_RMR_CONTEXT context, size_t offset)
+{
+	DAT_EVENT event;
+
+	memcpy(s->pair.a.buffer + 100, "remote", 6);
+	memset(s->pair.b.buffer + offset, 0, 6);
+	dt_ok(read_to(s, s->pair.b.ep, context, offset));
+	dt_expect_dto(s->pair.b.request, s->pair.b.ep, 4, DAT_DTO_SUCCESS, &event);
+	ck_assert_mem_eq(s->pair.b.buffer + offset, "remote", 6);
+}
+
+/* clause: e.7.27 */
+/* origin: outside.74 */
+START_TEST(read_to_rmr__without_the_right_to_write_or_through_another_endpoint__is_refused)
+{
+	const DAT_RETURN no_access = PLAIN(PROTECTION_VIOLATION);
+	DAT_EP_HANDLE first, second;
+	DAT_RMR_CONTEXT before;
+	DAT_PZ_HANDLE zone, own;
+	struct dt_pair one;
+	struct bound s;
+
+	bound_open(&s, _i);
+	first = s.pair.b.ep;
+	one = s.pair;
+	bound_bind(&s, 256, 64, READS);
+	dt_assert_ret(read_to(&s, first, s.context, 260),
+	    DAT_ERROR(DAT_PRIVILEGES_VIOLATION, DAT_PRIVILEGES_WRITE));
+	dt_assert_ret(read_to(&s, first, s.context, 256 + 59), no_access);
+	bound_bind(&s, 256, 64, WRITES);
+	read_to_succeeds(&s, s.context, 256);
+	read_to_succeeds(&s, s.context, 256 + 58);
+	dt_assert_ret(read_to(&s, first, s.context, 255), no_access);
+	bound_connect_second(&s);
+	second = s.pair.b.ep;
+	if (_i) {
+		dt_assert_ret(read_to(&s, second, s.context, 256), no_access);
+	} else {
+		read_to_succeeds(&s, s.context, 256);
+	}
+	/* An endpoint of another zone. */
+	own = s.pair.b.pz;
+	dt_ok(dat_pz_create(s.pair.b.ia, &zone));
+	s.pair.b.pz = zone;
+	bound_connect_second(&s);
+	s.pair.b.pz = own;
+	dt_assert_ret(read_to(&s, s.pair.b.ep, s.context, 256), no_access);
+	dt_assert_ret(read_to(&s, s.pair.b.ep, s.pair.b.rmr_context, 256), no_access);
+	/* What was bound is not bound any more. */
+	before = s.context;
+	s.pair = one;
+	bound_bind(&s, 0, 16, BOTH);
+	dt_assert_ret(read_to(&s, first, before, 256), no_access);
+	read_to_succeeds(&s, s.context, 0);
+	dt_pair_close(&s.pair);
+}
+END_TEST
+
+/* A local region has a remote context, too, if the other end may use it. */
+/* clause: e.7.27 */
+/* origin: outside.75 */
+START_TEST(read_to_rmr__the_remote_context_of_a_local_region__fills_it)
+{
+	DAT_REGION_DESCRIPTION region;
+	DAT_RMR_CONTEXT context;
+	DAT_LMR_HANDLE lmr;
+	struct bound s;
+
+	bound_open(&s, false);
+	region.for_va = s.pair.b.buffer;
+	read_to_succeeds(&s, s.pair.b.rmr_context, 0);
+	read_to_succeeds(&s, s.pair.b.rmr_context, DT_BUFFER - 6);
+	dt_assert_ret(read_to(&s, s.pair.b.ep, s.pair.b.rmr_context, DT_BUFFER - 5),
+	    PLAIN(PROTECTION_VIOLATION));
+	dt_ok(dat_lmr_create(s.pair.b.ia, DAT_MEM_TYPE_VIRTUAL, region, 64, s.pair.b.pz,
+	    DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_LOCAL_WRITE_FLAG |
+		DAT_MEM_PRIV_REMOTE_READ_FLAG,
+	    DAT_VA_TYPE_VA, &lmr, NULL, &context, NULL, NULL));
+	dt_assert_ret(read_to(&s, s.pair.b.ep, context, 0),
+	    DAT_ERROR(DAT_PRIVILEGES_VIOLATION, DAT_PRIVILEGES_WRITE));
+	dt_ok(dat_lmr_free(lmr));
+	dt_assert_ret(read_to(&s, s.pair.b.ep, context, 0), PLAIN(PROTECTION_VIOLATION));
+	dt_pair_close(&s.pair);
+}
+END_TEST
+
+/* What a region under a window must be allowed, for each that the window is to allow. */
+/* clause: e.7.22 */
+/* origin: outside.76 */
+START_TEST(bind__each_privilege__needs_its_own_of_the_local_region)
+{
+#define ATOMICS (DAT_MEM_PRIV_FLAGS)0x40
+#define READ_ERROR DAT_ERROR(DAT_PRIVILEGES_VIOLATION, DAT_PRIVILEGES_READ)
+#define WRITE_ERROR DAT_ERROR(DAT_PRIVILEGES_VIOLATION, DAT_PRIVILEGES_WRITE)
+	static const struct {
+		DAT_MEM_PRIV_FLAGS local;
+		DAT_RETURN read, write, atomic;
+	} cases[] = {
+		{ DAT_MEM_PRIV_LOCAL_READ_FLAG, DAT_SUCCESS, WRITE_ERROR, WRITE_ERROR },
+		{ READS, DAT_SUCCESS, WRITE_ERROR, WRITE_ERROR },
+		{ DAT_MEM_PRIV_LOCAL_WRITE_FLAG, READ_ERROR, DAT_SUCCESS, DAT_SUCCESS },
+		{ WRITES, READ_ERROR, DAT_SUCCESS, DAT_SUCCESS },
+		{ ATOMICS, READ_ERROR, WRITE_ERROR, DAT_SUCCESS },
+	};
+	static const DAT_MEM_PRIV_FLAGS asked[] = { READS, WRITES, ATOMICS };
+	const DAT_RETURN expected[] = { cases[_i].read, cases[_i].write, cases[_i].atomic };
+	DAT_REGION_DESCRIPTION region;
+	DAT_LMR_TRIPLET range;
+	DAT_LMR_HANDLE lmr;
+	struct bound s;
+
+	bound_open(&s, _i % 2);
+	region.for_va = s.pair.b.buffer;
+	range = dt_local(&s.pair.b, 0, 64);
+	dt_ok(dat_lmr_create(s.pair.b.ia, DAT_MEM_TYPE_VIRTUAL, region, 64, s.pair.b.pz,
+	    cases[_i].local, DAT_VA_TYPE_VA, &lmr, &range.lmr_context, NULL, NULL, NULL));
+	for (int i = 0; i < 3; i++) {
+		dt_assert_ret(dat_rmr_bind(s.rmr, lmr, &range, asked[i], DAT_VA_TYPE_VA,
+				  s.pair.b.ep, dt_cookie(2), DEFAULT, &s.context),
+		    expected[i]);
+		if (expected[i] == DAT_SUCCESS) {
+			bound_expect(&s, 2, DAT_DTO_SUCCESS);
+			ck_assert_uint_eq(bound_length(&s), 64);
+		}
+	}
+	dt_assert_empty(s.pair.b.request);
+	dt_pair_close(&s.pair);
+}
+END_TEST
+
 /* Of a bind, an unbind and a flushed bind; of the connection too, where the streams are merged. */
 struct calls {
 	_Atomic(int) binds, sends, others;
@@ -459,5 +599,9 @@ dapl_rmr_suite(void)
 	    tc, bind__suppressed_and_the_queue_of_requests_is_full__polls_and_goes_on, 0, 2);
 	tcase_add_test(tc, send_with_invalidate__ends_access_and_the_receive_names_the_region);
 	tcase_add_loop_test(tc, read_to_rmr__fills_the_memory_under_the_region, 0, 2);
+	tcase_add_loop_test(tc,
+	    read_to_rmr__without_the_right_to_write_or_through_another_endpoint__is_refused, 0, 2);
+	tcase_add_test(tc, read_to_rmr__the_remote_context_of_a_local_region__fills_it);
+	tcase_add_loop_test(tc, bind__each_privilege__needs_its_own_of_the_local_region, 0, 5);
 	return s;
 }

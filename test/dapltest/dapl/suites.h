@@ -27,6 +27,7 @@ Suite *dapl_rebind_suite(void);
 Suite *dapl_srq_end_suite(void);
 Suite *dapl_srq_order_suite(void);
 Suite *dapl_rmr_suite(void);
+Suite *dapl_settle_suite(void);
 Suite *dapl_ib_suite(void);
 Suite *dapl_counter_suite(void);
 Suite *dapl_datagram_suite(void);

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Remote memory regions whose binds are not executed, or whose endpoint is gone. */
+#include "bound.h"
+#include "suites.h"
+
+/* Frees the endpoint of `b`, or resets it. */
+static void
+leave_endpoint(struct bound *s, bool reset)
+{
+	if (reset) {
+		dt_ok(dat_ep_reset(s->pair.b.ep));
+		return;
+	}
+	dt_ok(dat_ep_free(s->pair.b.ep));
+	s->pair.b.ep = DAT_HANDLE_NULL;
+}
+
+/* The other end writes through the context, on another connection. */
+static void
+write_anew(struct bound *s, DAT_RMR_CONTEXT context, DAT_DTO_COMPLETION_STATUS status)
+{
+	bound_connect_second(s);
+	bound_write(s, context, 0, status);
+}
+
+/* The other end invalidates the window; its message is received and not reported. */
+static void
+invalidate(struct bound *s, DAT_RMR_CONTEXT context)
+{
+	DAT_LMR_TRIPLET local = dt_local(&s->pair.a, 0, 4);
+	DAT_EVENT event;
+
+	dt_recv(&s->pair.b, 1024, 64, 21);
+	dt_ok(dat_ep_post_send_with_invalidate(
+	    s->pair.a.ep, 1, &local, dt_cookie(1), DEFAULT, DAT_TRUE, context));
+	dt_expect_dto(s->pair.a.request, s->pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
+}
+
+/* Bound again, to other memory, or unbound: the device keeps the first range. */
+/* clause: e.7.44 */
+/* origin: outside.68 */
+START_TEST(bind__of_a_bound_region_is_flushed__the_other_end_loses_access)
+{
+	DAT_LMR_TRIPLET range, none = { 0 };
+	DAT_RMR_CONTEXT first;
+	DAT_LMR_HANDLE lmr;
+	DAT_EVENT event;
+	struct bound s;
+
+	bound_open(&s, _i % 2);
+	lmr = bound_second_lmr(&s, &range);
+	bound_bind(&s, 0, 64, BOTH);
+	first = s.context;
+	bound_stop(&s);
+	if (_i / 2)
+		dt_ok(bound_bind_to(&s, lmr, &range, 2));
+	else
+		dt_ok(bound_bind_to(&s, DAT_HANDLE_NULL, &none, 2));
+	dt_ok(dat_ep_disconnect(s.pair.b.ep, DAT_CLOSE_ABRUPT_FLAG));
+	dt_expect_dto(s.pair.b.request, s.pair.b.ep, 70, DAT_DTO_ERR_FLUSHED, &event);
+	bound_expect(&s, 2, DAT_DTO_ERR_FLUSHED);
+	ck_assert_uint_eq(bound_length(&s), 0);
+	dt_expect_disconnected(&s.pair.b);
+	dt_expect_disconnected(&s.pair.a);
+	write_anew(&s, first, DAT_DTO_ERR_REMOTE_ACCESS);
+	dt_ok(dat_lmr_free(lmr));
+	dt_ok(dat_lmr_free(s.pair.b.lmr));
+	dt_pair_close(&s.pair);
+}
+END_TEST
+
+/* clause: e.7.44, e.7.45 */
+/* origin: outside.69 */
+START_TEST(endpoint_is_left__flushed_bind_is_not_reported__the_region_is_unbound)
+{
+	DAT_RMR_CONTEXT first;
+	DAT_LMR_TRIPLET range;
+	DAT_LMR_HANDLE lmr;
+	struct bound s;
+
+	bound_open(&s, _i % 2);
+	lmr = bound_second_lmr(&s, &range);
+	bound_bind(&s, 0, 64, BOTH);
+	first = s.context;
+	bound_stop(&s);
+	dt_ok(bound_bind_to(&s, lmr, &range, 2));
+	bound_disconnect(&s);
+	leave_endpoint(&s, _i / 2);
+	dt_assert_empty(s.pair.b.request);
+	ck_assert_uint_eq(bound_length(&s), 0);
+	dt_ok(dat_lmr_free(lmr));
+	bound_connect_second(&s);
+	bound_bind(&s, 64, 64, BOTH);
+	bound_write(&s, s.context, 64, DAT_DTO_SUCCESS);
+	bound_write(&s, first, 0, DAT_DTO_ERR_REMOTE_ACCESS);
+	dt_pair_close(&s.pair);
+}
+END_TEST
+
+/* clause: e.7.45 */
+START_TEST(endpoint_is_left__invalidation_is_not_reported__the_region_is_unbound)
+{
+	struct bound s;
+
+	bound_open(&s, true);
+	bound_bind(&s, 0, 64, BOTH);
+	invalidate(&s, s.context);
+	bound_disconnect(&s);
+	leave_endpoint(&s, _i);
+	ck_assert_uint_eq(bound_length(&s), 0);
+	dt_ok(dat_lmr_free(s.pair.b.lmr));
+	dt_ok(dat_rmr_free(s.rmr));
+	dt_pair_close(&s.pair);
+}
+END_TEST
+
+/* A region of the zone serves other endpoints; one for an endpoint is of no use without it. */
+/* clause: e.7.45, e.7.24 */
+START_TEST(endpoint_is_left__bound_region_of_the_zone_stays__one_for_it_does_not)
+{
+	const bool for_ep = _i % 2;
+	struct bound s;
+
+	bound_open(&s, for_ep);
+	bound_bind(&s, 0, 64, BOTH);
+	bound_disconnect(&s);
+	leave_endpoint(&s, _i / 2);
+	ck_assert_uint_eq(bound_length(&s), for_ep ? 0 : 64);
+	write_anew(&s, s.context, for_ep ? DAT_DTO_ERR_REMOTE_ACCESS : DAT_DTO_SUCCESS);
+	if (for_ep)
+		dt_ok(dat_lmr_free(s.pair.b.lmr));
+	else
+		bound_bind(&s, 0, 16, BOTH);
+	dt_pair_close(&s.pair);
+}
+END_TEST
+
+/* The other region depends on another endpoint, and stays as it is. */
+/* clause: e.7.45 */
+START_TEST(endpoint_is_left__regions_of_another_endpoint_stay)
+{
+	DAT_RMR_HANDLE first, second;
+	DAT_EP_HANDLE left;
+	struct bound s;
+
+	bound_open(&s, true);
+	first = s.rmr;
+	left = s.pair.b.ep;
+	bound_bind(&s, 0, 64, BOTH);
+	dt_ok(dat_rmr_create_for_ep(s.pair.b.pz, &second));
+	s.rmr = second;
+	bound_connect_second(&s);
+	bound_bind(&s, 64, 32, BOTH);
+	dt_ok(dat_ep_free(left));
+	ck_assert_uint_eq(bound_length(&s), 32);
+	bound_write(&s, s.context, 64, DAT_DTO_SUCCESS);
+	s.rmr = first;
+	ck_assert_uint_eq(bound_length(&s), 0);
+	dt_pair_close(&s.pair);
+}
+END_TEST
+
+/* clause: e.7.46 */
+/* origin: outside.70 */
+START_TEST(bind__through_a_second_endpoint_that_is_full__is_refused_as_a_whole)
+{
+	DAT_LMR_TRIPLET none = { 0 };
+	DAT_RMR_CONTEXT first;
+	DAT_EP_PARAM param;
+	DAT_EP_ATTR attr;
+	struct dt_pair one;
+	struct bound s;
+
+	bound_open(&s, _i);
+	bound_bind(&s, 0, 64, BOTH);
+	first = s.context;
+	one = s.pair;
+	dt_ok(dat_ep_query(s.pair.b.ep, DAT_EP_FIELD_ALL, &param));
+	attr = param.ep_attr;
+	attr.max_request_dtos = 1;
+	s.pair.a.ep = dt_ep(&s.pair.a, NULL);
+	s.pair.b.ep = dt_ep(&s.pair.b, &attr);
+	dt_connect_pair(&s.pair);
+	bound_stop(&s);
+	dt_assert_ret(bound_try(&s, 64, 32, BOTH, DEFAULT, 2), FULL);
+	if (!_i)
+		dt_assert_ret(bound_bind_to(&s, DAT_HANDLE_NULL, &none, 3), FULL);
+	ck_assert_uint_eq(bound_length(&s), 64);
+	bound_let_go(&s);
+	s.pair.a.ep = one.a.ep;
+	bound_write(&s, first, 0, DAT_DTO_SUCCESS);
+	s.pair.b.ep = one.b.ep;
+	bound_bind(&s, 0, 16, BOTH);
+	bound_write(&s, s.context, 0, DAT_DTO_SUCCESS);
+	dt_pair_close(&s.pair);
+}
+END_TEST
+
+/* clause: e.7.32 */
+START_TEST(unbind__through_another_endpoint__ends_the_access)
+{
+	DAT_LMR_TRIPLET none = { 0 };
+	DAT_RMR_CONTEXT first;
+	struct dt_pair one;
+	struct bound s;
+
+	bound_open(&s, _i);
+	bound_bind(&s, 0, 64, BOTH);
+	first = s.context;
+	one = s.pair;
+	bound_connect_second(&s);
+	dt_ok(bound_bind_to(&s, DAT_HANDLE_NULL, &none, 2));
+	bound_expect(&s, 2, DAT_DTO_SUCCESS);
+	ck_assert_uint_eq(bound_length(&s), 0);
+	dt_ok(dat_lmr_free(s.pair.b.lmr));
+	s.pair.a.ep = one.a.ep;
+	bound_write(&s, first, 0, DAT_DTO_ERR_REMOTE_ACCESS);
+	dt_pair_close(&s.pair);
+}
+END_TEST
+
+/* clause: e.7.25 */
+START_TEST(free__while_a_bind_is_outstanding__is_refused)
+{
+	struct bound s;
+
+	bound_open(&s, _i);
+	bound_stop(&s);
+	dt_ok(bound_try(&s, 0, 64, BOTH, DEFAULT, 2));
+	dt_assert_ret(dat_rmr_free(s.rmr), IN_STATE(DAT_NO_SUBTYPE));
+	ck_assert_uint_eq(bound_length(&s), 64);
+	bound_let_go(&s);
+	bound_expect(&s, 2, DAT_DTO_SUCCESS);
+	dt_ok(dat_rmr_free(s.rmr));
+	dt_pair_close(&s.pair);
+}
+END_TEST
+
+/* No event is asked for, and none is taken: the call itself polls. */
+/* clause: e.7.25 */
+START_TEST(free__a_suppressed_bind_is_executed__succeeds)
+{
+	DAT_EVENT event;
+	struct bound s;
+
+	bound_open(&s, _i);
+	dt_ok(bound_try(&s, 0, 64, BOTH, DAT_COMPLETION_SUPPRESS_FLAG, 2));
+	dt_recv(&s.pair.a, 0, 64, 3);
+	dt_send(&s.pair.b, 0, 8, 4);
+	dt_expect_dto(s.pair.a.recv, s.pair.a.ep, 3, DAT_DTO_SUCCESS, &event);
+	while (dat_rmr_free(s.rmr) != DAT_SUCCESS)
+		dt_nap_ms(1);
+	dt_expect_dto(s.pair.b.request, s.pair.b.ep, 4, DAT_DTO_SUCCESS, &event);
+	dt_ok(dat_lmr_free(s.pair.b.lmr));
+	dt_pair_close(&s.pair);
+}
+END_TEST
+
+/* ---- invalidations that are not reported ---- */
+
+/* What was not reported is that of other regions: this one is bound again in its turn. */
+/* clause: e.7.33 */
+/* origin: outside.71 */
+START_TEST(bind__another_region_was_invalidated__the_old_range_stays_until_it_is_executed)
+{
+	DAT_RMR_CONTEXT first, other;
+	DAT_RMR_HANDLE rmr;
+	struct bound s;
+	DAT_EVENT event;
+
+	bound_open(&s, true);
+	rmr = s.rmr;
+	bound_bind(&s, 64, 64, BOTH);
+	other = s.context;
+	dt_ok(dat_rmr_create_for_ep(s.pair.b.pz, &s.rmr));
+	bound_bind(&s, 0, 64, BOTH);
+	first = s.context;
+	invalidate(&s, other);
+	bound_stop(&s);
+	dt_ok(bound_try(&s, 0, 32, BOTH, DEFAULT, 2));
+	bound_write(&s, first, 0, DAT_DTO_SUCCESS);
+	dt_ok(bound_try(&s, 0, 16, BOTH, DEFAULT, 3));
+	bound_let_go(&s);
+	bound_expect(&s, 2, DAT_DTO_SUCCESS);
+	bound_expect(&s, 3, DAT_DTO_SUCCESS);
+	bound_write(&s, s.context, 0, DAT_DTO_SUCCESS);
+	dt_expect_dto(s.pair.b.recv, s.pair.b.ep, 21, DAT_DTO_SUCCESS, &event);
+	ck_assert_uint_eq(bound_length(&s), 16);
+	s.rmr = rmr;
+	ck_assert_uint_eq(bound_length(&s), 0);
+	dt_pair_close(&s.pair);
+}
+END_TEST
+
+#define MANY 20
+
+/* More than the endpoint has places for, of which each is bound again, and none twice. */
+/* clause: e.7.33 */
+START_TEST(bind__many_regions_were_invalidated__each_can_be_bound_again)
+{
+	DAT_RMR_HANDLE rmr[MANY];
+	DAT_RMR_CONTEXT old[MANY];
+	DAT_EP_PARAM param;
+	DAT_EP_ATTR attr;
+	DAT_EVENT event;
+	struct bound s;
+
+	memset(&s, 0, sizeof s);
+	dt_pair_open(&s.pair, DT_SEPARATE);
+	dt_ok(dat_ep_query(s.pair.b.ep, DAT_EP_FIELD_ALL, &param));
+	attr = param.ep_attr;
+	attr.max_recv_dtos = 2 * MANY;
+	s.pair.b.recv = dt_evd(&s.pair.b, DAT_EVD_DTO_FLAG, 2 * MANY);
+	bound_give_evd(&s.pair.b, &attr);
+	dt_connect_pair(&s.pair);
+	for (int i = 0; i < MANY; i++) {
+		dt_ok(dat_rmr_create_for_ep(s.pair.b.pz, &rmr[i]));
+		s.rmr = rmr[i];
+		bound_bind(&s, 64 * (size_t)i, 64, BOTH);
+		old[i] = s.context;
+	}
+	for (int i = 0; i < MANY; i++)
+		invalidate(&s, old[i]);
+	for (int i = 0; i < MANY; i++) {
+		s.rmr = rmr[i];
+		bound_bind(&s, 64 * (size_t)i, 32, BOTH);
+		ck_assert_uint_ne(s.context, old[i]);
+	}
+	for (int i = 0; i < MANY; i++)
+		dt_expect_dto(s.pair.b.recv, s.pair.b.ep, 21, DAT_DTO_SUCCESS, &event);
+	/* All is reported: a region keeps its range until the next bind is executed. */
+	for (int i = 0; i < MANY; i += MANY - 1) {
+		DAT_RMR_CONTEXT before;
+
+		s.rmr = rmr[i];
+		ck_assert_uint_eq(bound_length(&s), 32);
+		bound_bind(&s, 64 * (size_t)i, 16, BOTH);
+		before = s.context;
+		bound_stop(&s);
+		dt_ok(bound_try(&s, 64 * (size_t)i, 8, BOTH, DEFAULT, 2));
+		bound_write(&s, before, 64 * (size_t)i, DAT_DTO_SUCCESS);
+		bound_let_go(&s);
+		bound_expect(&s, 2, DAT_DTO_SUCCESS);
+	}
+	dt_pair_close(&s.pair);
+}
+END_TEST
+
+/* ---- events ---- */
+
+/* A bind on a disconnected endpoint is flushed by the provider: its event names no endpoint. */
+/* clause: e.7.45 */
+/* origin: outside.72 */
+START_TEST(endpoint_is_left__its_flushed_binds_are_removed_and_no_others)
+{
+	DAT_EP_HANDLE other;
+	DAT_EVENT event;
+	struct bound s;
+
+	bound_open(&s, _i % 2);
+	bound_disconnect(&s);
+	other = s.pair.b.ep;
+	bound_connect_second(&s);
+	bound_disconnect(&s);
+	dt_ok(bound_try(&s, 0, 64, BOTH, DEFAULT, 2));
+	dt_send(&s.pair.b, 0, 8, 9);
+	s.pair.b.ep = other;
+	dt_ok(bound_try(&s, 0, 64, BOTH, DEFAULT, 3));
+	dt_ok(bound_try(&s, 0, 64, BOTH, DEFAULT, 4));
+	leave_endpoint(&s, _i / 2);
+	bound_expect(&s, 2, DAT_DTO_ERR_FLUSHED);
+	dt_expect(s.pair.b.request, DAT_DTO_COMPLETION_EVENT, &event);
+	dt_assert_empty(s.pair.b.request);
+	dt_pair_close(&s.pair);
+}
+END_TEST
+
+/* Nothing is to be done by the device; the event counts like those that the device makes. */
+/* clause: e.7.25 */
+/* origin: outside.73 */
+START_TEST(unbind__of_an_unbound_region_unsignalled__wakes_no_thread)
+{
+	DAT_LMR_TRIPLET none = { 0 };
+	DAT_COUNT more = -1;
+	struct bound s;
+	DAT_EVENT event;
+
+	bound_open(&s, _i);
+	dt_ok(dat_rmr_bind(s.rmr, DAT_HANDLE_NULL, &none, DAT_MEM_PRIV_NONE_FLAG, DAT_VA_TYPE_VA,
+	    s.pair.b.ep, dt_cookie(2), DAT_COMPLETION_UNSIGNALLED_FLAG, NULL));
+	dt_assert_type(dat_evd_wait(s.pair.b.request, 0, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
+	ck_assert_int_eq(more, 1);
+	dt_ok(dat_rmr_bind(s.rmr, DAT_HANDLE_NULL, &none, DAT_MEM_PRIV_NONE_FLAG, DAT_VA_TYPE_VA,
+	    s.pair.b.ep, dt_cookie(3), DEFAULT, NULL));
+	bound_expect(&s, 2, DAT_DTO_SUCCESS);
+	bound_expect(&s, 3, DAT_DTO_SUCCESS);
+	dt_assert_empty(s.pair.b.request);
+	dt_pair_close(&s.pair);
+}
+END_TEST
+
+Suite *
+dapl_settle_suite(void)
+{
+	Suite *s = suite_create("settle");
+	TCase *tc = dt_tcase(s, "settle");
+
+	tcase_add_loop_test(
+	    tc, bind__of_a_bound_region_is_flushed__the_other_end_loses_access, 0, 4);
+	tcase_add_loop_test(
+	    tc, endpoint_is_left__flushed_bind_is_not_reported__the_region_is_unbound, 0, 4);
+	tcase_add_loop_test(
+	    tc, endpoint_is_left__invalidation_is_not_reported__the_region_is_unbound, 0, 2);
+	tcase_add_loop_test(
+	    tc, endpoint_is_left__bound_region_of_the_zone_stays__one_for_it_does_not, 0, 4);
+	tcase_add_test(tc, endpoint_is_left__regions_of_another_endpoint_stay);
+	tcase_add_loop_test(
+	    tc, bind__through_a_second_endpoint_that_is_full__is_refused_as_a_whole, 0, 2);
+	tcase_add_loop_test(tc, unbind__through_another_endpoint__ends_the_access, 0, 2);
+	tcase_add_loop_test(tc, free__while_a_bind_is_outstanding__is_refused, 0, 2);
+	tcase_add_loop_test(tc, free__a_suppressed_bind_is_executed__succeeds, 0, 2);
+	tc = dt_tcase(s, "invalidated");
+	tcase_add_test(
+	    tc, bind__another_region_was_invalidated__the_old_range_stays_until_it_is_executed);
+	tcase_add_test(tc, bind__many_regions_were_invalidated__each_can_be_bound_again);
+	tc = dt_tcase(s, "event");
+	tcase_add_loop_test(
+	    tc, endpoint_is_left__its_flushed_binds_are_removed_and_no_others, 0, 4);
+	tcase_add_loop_test(tc, unbind__of_an_unbound_region_unsignalled__wakes_no_thread, 0, 2);
+	return s;
+}
