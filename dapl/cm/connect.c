@@ -152,7 +152,7 @@ connect_begin(struct dapl_ep *ep, struct dapl_conn *conn, const struct target *t
 		uint64_t ns = (uint64_t)to->timeout * OS_NS_PER_US;
 
 		ep->deadline = os_clock_ns() + ns;
-		loop_ready_later(dapl_ia_of(&ep->obj)->loops[0].loop, &ep->timer, ns);
+		dapl_ep_set_timer(ep, ns);
 	}
 	dapl_ep_get_pin(ep);
 }
@@ -337,7 +337,7 @@ dapl_ep_disconnect(DAT_EP_HANDLE handle, DAT_CLOSE_FLAGS flags)
 	    !dapl_wr_ring_idle(&ep->rings.requests)) {
 		/* The timer polls until the posted requests are complete. */
 		ep->state = answer->next;
-		loop_ready_later(dapl_ia_of(&ep->obj)->loops[0].loop, &ep->timer, 0);
+		dapl_ep_set_timer(ep, 0);
 		dapl_object_unlock(&ep->obj);
 	} else {
 		dapl_ep_settle(ep, DAPL_EP_DISCONNECTS, NULL, 0);

@@ -321,7 +321,14 @@ DAT_EVENT_NUMBER dapl_ep_take_owed(struct dapl_ep *ep) REQUIRES(dapl_locks.objec
 void dapl_ep_post_owed(struct dapl_ep *ep, DAT_EVENT_NUMBER owed) DAPL_NO_LOCK;
 /* The job for a request that failed and makes no event: the above for the present queue pair. */
 void dapl_ep_breaker_run(struct loop_job *job, uint64_t serial) DAPL_NO_LOCK;
-/* The timer of a pending connection or graceful disconnection. */
+/* The timer of a pending connection or graceful disconnection, or of lookups. */
 void dapl_ep_timer_run(struct loop_job *job, uint64_t serial) DAPL_NO_LOCK;
+/* It runs after this time, and not at the time that was set before, if any. */
+static inline void
+dapl_ep_set_timer(struct dapl_ep *ep, uint64_t delay_ns) REQUIRES(dapl_locks.object)
+{
+	(void)loop_unready(&ep->timer);
+	loop_ready_later(dapl_ia_of(&ep->obj)->loops[0].loop, &ep->timer, delay_ns);
+}
 
 #endif

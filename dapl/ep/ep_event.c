@@ -117,8 +117,7 @@ ep_pay_owed(struct dapl_ep *ep) DAPL_NO_LOCK
 	if (ep->owed && !ep->concluding && (idle || os_clock_ns() >= ep->deadline)) {
 		owed = dapl_ep_take_owed(ep);
 	} else if (ep->owed && dapl_object_is_alive(&ep->obj)) {
-		(void)loop_unready(&ep->timer);
-		loop_ready_later(dapl_ia_of(&ep->obj)->loops[0].loop, &ep->timer, LOOK_AGAIN_NS);
+		dapl_ep_set_timer(ep, LOOK_AGAIN_NS);
 	}
 	/* Receives of a shared queue are in no ring: some may still be in the device queue. */
 	if (idle && !ep->parts.srq)
@@ -345,8 +344,7 @@ ep_drain(struct dapl_ep *ep) RELEASE(dapl_locks.object)
 		    lost || ep_has_failed(ep) ? DAPL_EP_IS_BROKEN : DAPL_EP_DISCONNECTS, NULL, 0);
 	} else {
 		if (dapl_object_is_alive(&ep->obj) && ep->state == DAT_EP_STATE_DISCONNECT_PENDING)
-			loop_ready_later(
-			    dapl_ia_of(&ep->obj)->loops[0].loop, &ep->timer, LOOK_AGAIN_NS);
+			dapl_ep_set_timer(ep, LOOK_AGAIN_NS);
 		dapl_object_unlock(&ep->obj);
 	}
 	dapl_ep_put_pin(ep);

@@ -71,9 +71,7 @@ dapl_lookup_set_timer(struct dapl_ep *ep)
 			first = l->deadline;
 	if (first == UINT64_MAX)
 		return;
-	(void)loop_unready(&ep->timer);
-	loop_ready_later(
-	    dapl_ia_of(&ep->obj)->loops[0].loop, &ep->timer, first > now ? first - now : 0);
+	dapl_ep_set_timer(ep, first > now ? first - now : 0);
 }
 
 /* A user of the lookup with that id, or NULL. */

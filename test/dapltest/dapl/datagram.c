@@ -301,6 +301,38 @@ START_TEST(lookups__under_way__end_with_a_disconnect)
 }
 END_TEST
 
+/*
+ * The timer of the endpoint was set for the end of the lookup.  From the call on it looks for the
+ * completions of the requests, which were not polled yet.
+ */
+/* origin: outside.90 */
+/* clause: f.2.10 */
+START_TEST(lookups__under_way__end_with_a_graceful_disconnect)
+{
+	DAT_IB_ADDR_HANDLE to_a, to_b;
+	DAT_CR_HANDLE cr;
+
+	ud_open(DT_SEPARATE);
+	for (int round = 0; round < 3; round++) {
+		ud_meet(&to_b, &to_a);
+		dt_ok(dat_ep_connect(pair.a.ep, dt_address(pair.b.ia), pair.b.qual, 60000000, 0,
+		    NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
+		cr = ud_request(&pair.b);
+		for (DAT_UINT64 cookie = 0; cookie < 3; cookie++)
+			dt_ok(ud_try_send(&pair.a, 8, cookie, &to_b));
+		dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_GRACEFUL_FLAG));
+		dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_DISCONNECTED, pair.a.ep);
+		for (DAT_UINT64 cookie = 0; cookie < 3; cookie++)
+			ud_expect_dto(pair.a.request, pair.a.ep, cookie, DAT_IB_DTO_SEND_UD,
+			    DAT_DTO_SUCCESS, 8);
+		dt_ok(dat_cr_reject(cr, 0, NULL));
+		dt_assert_empty(pair.a.connect);
+		dt_ok(dat_ep_reset(pair.a.ep));
+	}
+	dt_pair_close(&pair);
+}
+END_TEST
+
 /* clause: f.2.9 */
 START_TEST(accept__an_endpoint_of_the_other_service__is_refused)
 {
@@ -507,6 +539,7 @@ dapl_datagram_suite(void)
 	tcase_add_test(tc, lookups__under_way__end_with_their_endpoint);
 	tcase_add_test(tc, service_point__made_before_the_endpoint__takes_its_requests);
 	tcase_add_test(tc, lookups__under_way__end_with_a_disconnect);
+	tcase_add_test(tc, lookups__under_way__end_with_a_graceful_disconnect);
 	tcase_add_test(tc, accept__an_endpoint_of_the_other_service__is_refused);
 	tcase_add_test(tc, address_handle__freed_or_of_another__is_refused);
 	tcase_add_test(tc, calls__that_need_the_other_service__are_not_supported);
