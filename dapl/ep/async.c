@@ -76,7 +76,18 @@ async_notify_cm(struct dapl_ep *ep, uint32_t generation) DAPL_NO_LOCK
 	dapl_ep_put_pin(ep);
 }
 
-/* Reports EP_BROKEN, or with `once` only if that was not done for this queue pair. */
+static bool
+async_is_report_of(const DAT_EVENT *event, const void *handle)
+{
+	return event->event_number == DAT_ASYNC_ERROR_EP_BROKEN &&
+	       event->event_data.asynch_error_event_data.dat_handle == handle;
+}
+
+/*
+ * Reports EP_BROKEN, or with `once` only if that was not done for this queue pair.  A report that
+ * was not read yet is replaced: the EVD has room for one of each endpoint with a shared receive
+ * queue, and a peer that connects again and again must not fill it.
+ */
 static void
 async_report_ep(struct dapl_ep *ep, uint32_t generation, bool once) DAPL_NO_LOCK
 {
@@ -94,6 +105,7 @@ async_report_ep(struct dapl_ep *ep, uint32_t generation, bool once) DAPL_NO_LOCK
 	dapl_object_unlock(&ep->obj);
 	if (!handle)
 		return;
+	dapl_ia_purge_reports(ia, async_is_report_of, handle);
 	dapl_ia_report(ia, DAT_ASYNC_ERROR_EP_BROKEN, handle, DAT_EP_TRANSFER_TO_ERROR);
 	dapl_ep_put_pin(ep); /* after the report: no event may name a freed endpoint */
 }

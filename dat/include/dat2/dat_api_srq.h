@@ -12,7 +12,8 @@
  * comes after DISCONNECTED if both come to one EVD.
  *
  * When the connection of such an endpoint has ended, there is one DAT_ASYNC_ERROR_EP_BROKEN with the
- * endpoint: it takes no further buffer.
+ * endpoint: it takes no further buffer.  An event that is not dequeued yet is replaced by that of the
+ * endpoint's next connection.
  *
  * dat_api_ia.h explains how the calls are described.
  */
