@@ -196,11 +196,8 @@ cr_handle_arrival(struct dapl_ia *ia, struct dapl_conn *listener, uint32_t gener
 	DAT_CR_HANDLE cr;
 	bool told;
 
-	if (own.datagram && (!cr_take_card(&own) || (sp && sp->brings_ep))) {
-		cr_refuse(ia, request->id);
-		return;
-	}
-	if (!sp || dapl_sp_get_ep(ia, sp, listener, generation, from, &own.own)) {
+	if (!sp || (own.datagram && !cr_take_card(&own)) ||
+	    dapl_sp_get_ep(ia, sp, listener, generation, from, own.datagram, &own.own)) {
 		cr_refuse(ia, request->id);
 		return;
 	}

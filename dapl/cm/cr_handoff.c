@@ -27,10 +27,8 @@ cr_move_to(struct dapl_cr *cr, struct dapl_conn *conn, DAT_CONN_QUAL qual) DAPL_
 	int r;
 
 	sp = dapl_sp_find(ia, qual, &listener, &generation);
-	if (sp && cr->datagram && sp->brings_ep)
-		return NO_LISTENER;
-	if (!sp || dapl_sp_get_ep(
-		       ia, sp, listener, generation, (const struct sockaddr *)&cr->remote, &own))
+	if (!sp || dapl_sp_get_ep(ia, sp, listener, generation,
+		       (const struct sockaddr *)&cr->remote, cr->datagram, &own))
 		return NO_LISTENER;
 	r = dapl_cr_move(cr, conn, own, &handle);
 	if (r) {

@@ -54,11 +54,13 @@ psp_create(struct dapl_ia *ia, struct dapl_evd *evd, DAT_CONN_QUAL qual, DAT_PSP
 	return 0;
 }
 
+/* After dapl_ia_leave() a close may free the service point: *qual and *handle are stored before. */
 static DAT_RETURN
-psp_check_and_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd_handle,
-    DAT_PSP_FLAGS flags, struct dapl_psp **out) DAPL_NO_LOCK
+psp_check_and_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL *qual, DAT_EVD_HANDLE evd_handle,
+    DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *handle) DAPL_NO_LOCK
 {
 	DAT_RETURN ret = DAT_SUCCESS;
+	struct dapl_psp *psp = NULL;
 	struct dapl_evd *evd;
 	struct dapl_ia *ia;
 	int r;
@@ -74,20 +76,24 @@ psp_check_and_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL qual, DAT_EVD_HANDLE
 	if (flags != DAT_PSP_CONSUMER_FLAG && flags != DAT_PSP_PROVIDER_FLAG) {
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
 	} else {
-		r = psp_create(ia, evd, qual, flags, out);
+		r = psp_create(ia, evd, *qual, flags, &psp);
 		if (r) {
 			ret = dapl_err_listen(r);
 		} else if (atomic_load(&ia->datagrams)) {
-			r = dapl_sp_hear_datagrams(ia, (*out)->sp.self);
+			r = dapl_sp_hear_datagrams(ia, psp->sp.self);
 			if (r) {
 				ret = dapl_err_listen(r);
-				(void)dapl_psp_free_by_handle((*out)->sp.self);
+				(void)dapl_psp_free_by_handle(psp->sp.self);
 				goto leave; /* the EVD was the service point's */
 			}
 		}
 	}
-	if (ret != DAT_SUCCESS)
+	if (ret == DAT_SUCCESS) {
+		*qual = psp->sp.qual;
+		*handle = psp->sp.self;
+	} else {
 		dapl_evd_put(evd);
+	}
 leave:
 	dapl_ia_leave(ia);
 	return ret;
@@ -97,26 +103,20 @@ DAT_RETURN
 dapl_psp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd, DAT_PSP_FLAGS flags,
     DAT_PSP_HANDLE *handle)
 {
-	struct dapl_psp *psp;
-	DAT_RETURN ret;
-
 	if (!handle || qual == 0) {
 		if (!dapl_handle_is(ia, DAPL_KIND_IA))
 			return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 		return DAT_ERROR(
 		    DAT_INVALID_PARAMETER, handle ? DAT_INVALID_ARG2 : DAT_INVALID_ARG5);
 	}
-	ret = psp_check_and_create(ia, qual, evd, flags, &psp);
-	if (ret == DAT_SUCCESS)
-		*handle = psp->sp.self;
-	return ret;
+	return psp_check_and_create(ia, &qual, evd, flags, handle);
 }
 
 DAT_RETURN
 dapl_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual, DAT_EVD_HANDLE evd, DAT_PSP_FLAGS flags,
     DAT_PSP_HANDLE *handle)
 {
-	struct dapl_psp *psp;
+	DAT_CONN_QUAL chosen = 0;
 	DAT_RETURN ret;
 
 	if (!handle || !qual) {
@@ -124,13 +124,11 @@ dapl_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual, DAT_EVD_HANDLE evd, D
 			return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 		return DAT_ERROR(DAT_INVALID_PARAMETER, qual ? DAT_INVALID_ARG5 : DAT_INVALID_ARG2);
 	}
-	ret = psp_check_and_create(ia, 0, evd, flags, &psp);
+	ret = psp_check_and_create(ia, &chosen, evd, flags, handle);
 	if (DAT_GET_TYPE(ret) == DAT_CONN_QUAL_IN_USE)
 		ret = DAT_ERROR(DAT_CONN_QUAL_UNAVAILABLE, DAT_NO_SUBTYPE);
-	if (ret == DAT_SUCCESS) {
-		*qual = psp->sp.qual;
-		*handle = psp->sp.self;
-	}
+	if (ret == DAT_SUCCESS)
+		*qual = chosen;
 	return ret;
 }
 

@@ -28,10 +28,14 @@ sp_listen_on(struct dapl_sp *sp, const struct dapl_ia *ia, uint16_t port)
 	sp->at = ia->address;
 	dapl_address_set_port(&sp->at, port);
 	errno = 0;
-	if (rdma_bind_addr(sp->conn->id, (struct sockaddr *)&sp->at) ||
-	    rdma_listen(sp->conn->id, BACKLOG))
+	if (rdma_bind_addr(sp->conn->id, (struct sockaddr *)&sp->at))
 		return errno ? -errno : -EIO;
+	/* Before the first request can arrive, which names the qualifier. */
 	dapl_address_set_port(&sp->at, ntohs(rdma_get_src_port(sp->conn->id)));
+	if (!sp->qual)
+		sp->qual = dapl_address_port(&sp->at);
+	if (rdma_listen(sp->conn->id, BACKLOG))
+		return errno ? -errno : -EIO;
 	return 0;
 }
 
@@ -65,8 +69,6 @@ dapl_sp_open(struct dapl_sp *sp, struct dapl_ia *ia, struct dapl_evd *evd, DAT_C
 	r = sp_listen_on(sp, ia, dapl_conn_qual_port(qual));
 	if (r)
 		goto free_handle;
-	if (!qual)
-		sp->qual = dapl_address_port(&sp->at);
 	r = dapl_object_attach(&sp->obj);
 	if (r)
 		goto free_handle;
@@ -203,15 +205,16 @@ dapl_sp_of(struct dapl_object *owner)
 
 int
 dapl_sp_get_ep(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
-    uint32_t generation, const struct sockaddr *from, DAT_EP_HANDLE *ep)
+    uint32_t generation, const struct sockaddr *from, bool datagram, DAT_EP_HANDLE *ep)
 {
 	bool open, brings;
 
+	/* Until the lock is held the slot may get another service point. */
 	dapl_object_lock(&sp->obj);
 	open = dapl_sp_is_open(sp, listener, generation);
 	brings = open && sp->brings_ep;
 	dapl_object_unlock(&sp->obj);
-	if (!open)
+	if (!open || (brings && datagram))
 		return -ENODEV;
 	return brings ? sp->ops->get_ep(ia, sp, listener, generation, from, ep) : 0;
 }

@@ -22,6 +22,7 @@ main(int argc, char **argv)
 		device_srq_suite,
 		device_status_suite,
 		device_limit_suite,
+		device_listen_suite,
 		device_lock_suite,
 		device_order_suite,
 		device_close_suite,

@@ -22,6 +22,7 @@ static bool replaces;
 static atomic_int answer_length = -1;
 static const void *_Atomic answer_data;
 static atomic_bool hold_next, holds;
+static void (*_Atomic on_listen)(uint16_t port);
 
 void
 fault_cm_replace(const struct fault_replacement *with)
@@ -157,6 +158,25 @@ __wrap_rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_even
 	}
 	replace(channel, *event);
 	return 0;
+}
+
+void
+fault_cm_on_listen(void (*call)(uint16_t port))
+{
+	on_listen = call;
+}
+
+int __real_rdma_listen(struct rdma_cm_id *id, int backlog);
+int __wrap_rdma_listen(struct rdma_cm_id *id, int backlog);
+int
+__wrap_rdma_listen(struct rdma_cm_id *id, int backlog)
+{
+	const int r = __real_rdma_listen(id, backlog);
+	void (*call)(uint16_t port) = on_listen;
+
+	if (!r && call)
+		call(ntohs(rdma_get_src_port(id)));
+	return r;
 }
 
 int __real_rdma_reject(struct rdma_cm_id *id, const void *data, uint8_t size);

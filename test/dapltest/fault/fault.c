@@ -21,5 +21,6 @@ fault_clear(void)
 	fault_cm_replace(NULL);
 	fault_cm_answer_length(-1);
 	fault_cm_release_rejection();
+	fault_cm_on_listen(NULL);
 	(void)fault_window_missed();
 }

@@ -135,6 +135,9 @@ void fault_cm_answer_data(const void *data, int length);
 void fault_cm_hold_rejection(void);
 void fault_cm_release_rejection(void);
 
+/* Called when a service point listens, before its call returns, with its port; NULL: no more. */
+void fault_cm_on_listen(void (*call)(uint16_t port));
+
 /* ---- locks: lock.c ---- */
 
 /* Locks of the library that this thread holds; below zero: it has unlocked more than it locked. */
