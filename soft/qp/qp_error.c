@@ -7,8 +7,11 @@ static void
 qp_flush_receives(struct soft_qp *qp) REQUIRES(soft_locks.receive)
 {
 	soft_rq_flush(qp);
-	if (qp->srq)
-		soft_async_raise(qp->context, &qp->async, IBV_EVENT_QP_LAST_WQE_REACHED);
+	if (!qp->srq)
+		return;
+	/* After the event the program polls what was received, and expects no more. */
+	soft_cq_show(soft_cq_of(qp->ibv.recv_cq));
+	soft_async_raise(qp->context, &qp->async, IBV_EVENT_QP_LAST_WQE_REACHED);
 }
 
 void

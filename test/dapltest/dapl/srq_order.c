@@ -2,6 +2,7 @@
 /* Shared receive queues: the order of events, and room for them. */
 #include "shared.h"
 #include "suites.h"
+#include "lib/personalities.h"
 
 #define LONG 256 /* more than an EVD keeps apart from the device */
 #define MANY 20	 /* more endpoints than an EVD for asynchronous events has places */
@@ -42,6 +43,35 @@ START_TEST(disconnected__on_the_evd_of_the_receives__comes_behind_them)
 		dt_expect(s.pair.b.recv, DAT_DTO_COMPLETION_EVENT, &event);
 	dt_expect_disconnected(&s.pair.b);
 	dt_assert_stays_empty(s.pair.b.recv);
+	shared_close(&s);
+}
+END_TEST
+
+/* The receives may be on their way to the completion queue when the connection ends. */
+/* origin: outside.93 */
+/* clause: d.4.4 */
+START_TEST(disconnected__at_once__comes_behind_the_receives)
+{
+	DAT_COUNT taken = 0;
+	struct shared s;
+	DAT_EVENT event;
+
+	dt_personality(_i);
+	open_merged(&s, SHARED_DEPTH, "soft");
+	shared_post(&s, 0, SHARED_DEPTH - 1);
+	dt_connect_pair(&s.pair);
+	for (int i = 0; i < 10; i++)
+		dt_send(&s.pair.a, 0, 1, (DAT_UINT64)i);
+	dt_ok(dat_ep_disconnect(s.from[0], DAT_CLOSE_ABRUPT_FLAG));
+	for (;;) {
+		dt_next(s.pair.b.recv, &event);
+		if (event.event_number != DAT_DTO_COMPLETION_EVENT)
+			break;
+		taken++;
+	}
+	ck_assert_int_eq(event.event_number, DAT_CONNECTION_EVENT_DISCONNECTED);
+	dt_assert_stays_empty(s.pair.b.recv);
+	shared_assert_counts(s.srq, SHARED_DEPTH - taken, SHARED_DEPTH - taken);
 	shared_close(&s);
 }
 END_TEST
@@ -264,6 +294,8 @@ dapl_srq_order_suite(void)
 	TCase *tc = dt_tcase(s, "order");
 
 	tcase_add_loop_test(tc, disconnected__on_the_evd_of_the_receives__comes_behind_them, 0, 2);
+	tcase_add_loop_test(
+	    tc, disconnected__at_once__comes_behind_the_receives, 0, (int)DT_PERSONALITIES);
 	tcase_add_loop_test(
 	    tc, receives__before_established_and_a_resize__keep_their_order, 0, LONGER_WAYS);
 	tc = dt_tcase(s, "report");

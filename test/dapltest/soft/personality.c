@@ -152,6 +152,25 @@ START_TEST(delayed__queue_pair_is_destroyed__all_that_it_completed_can_be_polled
 }
 END_TEST
 
+/* origin: outside.93 */
+START_TEST(delayed__last_buffer_of_a_shared_queue__all_completions_can_be_polled)
+{
+	const struct side_options shared = { .srq = 16 };
+	struct ibv_wc wcs[10];
+
+	setenv("SOFTVERBS_PERSONALITY", "delayed", 1);
+	pair_make(&a, &b, &shared);
+	for (uint64_t i = 0; i < 10; i++)
+		send_one(i);
+	side_to_error(&b);
+	async_expect(b.context, IBV_EVENT_QP_LAST_WQE_REACHED, b.qp);
+	ck_assert_int_eq(ibv_poll_cq(b.cq, 10, wcs), 10);
+	for (uint64_t i = 0; i < 10; i++)
+		ck_assert_uint_eq(wcs[i].wr_id, i);
+	pair_free(&a, &b);
+}
+END_TEST
+
 START_TEST(delayed__destroyed_with_everything_held_back__nothing_remains)
 {
 	begin("delayed");
@@ -212,6 +231,9 @@ soft_personality_suite(void)
 	tcase_add_test(tcase, delayed__arm_then_completion__event);
 	tcase_add_test(
 	    tcase, delayed__queue_pair_is_destroyed__all_that_it_completed_can_be_polled);
+	/* Without the rule it fails in most rounds. */
+	tcase_add_loop_test(
+	    tcase, delayed__last_buffer_of_a_shared_queue__all_completions_can_be_polled, 0, 10);
 	tcase_add_test(tcase, delayed__destroyed_with_everything_held_back__nothing_remains);
 	tcase_add_loop_test(
 	    tcase, arm_poll_wait__in_every_personality__sees_all, 0, DT_PERSONALITIES);
