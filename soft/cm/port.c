@@ -2,6 +2,7 @@
 #include "port.h"
 #include "cm.h"
 #include "soft/device/names.h"
+#include "soft/device/settings.h"
 #include "soft/device/slot.h"
 
 #include <string.h>
@@ -70,6 +71,8 @@ soft_port_owner(uint16_t port_space, uint16_t port)
 void
 soft_port_abandon(uint16_t port_space, uint16_t port)
 {
+	if (soft_settings_listeners_return())
+		return;
 	abandoned[soft_port_space(port_space)][port / 8] |= (uint8_t)(1u << port % 8);
 }
 

@@ -18,6 +18,7 @@
 static atomic_uint thousandths = 1000;
 static atomic_uint listener_wait = LISTENER_WAIT;
 static atomic_bool memlock;
+static atomic_bool listeners_return;
 static atomic_bool debugging;
 
 /*
@@ -90,6 +91,7 @@ soft_settings_read(void)
 	thousandths = value;
 	listener_wait = milliseconds;
 	memlock = settings_read_switch("SOFTVERBS_MEMLOCK");
+	listeners_return = settings_read_switch("SOFTVERBS_LISTENERS_RETURN");
 	debugging = settings_read_switch("SOFTVERBS_DEBUG");
 	return 0;
 }
@@ -110,6 +112,12 @@ bool
 soft_settings_memlock(void)
 {
 	return memlock;
+}
+
+bool
+soft_settings_listeners_return(void)
+{
+	return listeners_return;
 }
 
 void

@@ -2,8 +2,8 @@
 /*
  * settings -- how long the device waits for other processes, and whether it reports on them
  *
- * SOFTVERBS_TIME_FACTOR, SOFTVERBS_LISTENER_WAIT, SOFTVERBS_MEMLOCK and SOFTVERBS_DEBUG, read when
- * the first context becomes active; see README.md.
+ * SOFTVERBS_TIME_FACTOR, SOFTVERBS_LISTENER_WAIT, SOFTVERBS_LISTENERS_RETURN, SOFTVERBS_MEMLOCK and
+ * SOFTVERBS_DEBUG, read when the first context becomes active; see README.md.
  */
 #ifndef SOFT_SETTINGS_H
 #define SOFT_SETTINGS_H
@@ -30,6 +30,9 @@ uint64_t soft_settings_scale_time(uint64_t nanoseconds);
  * scaling; 0: it does not wait.
  */
 uint64_t soft_settings_listener_wait(void);
+
+/* Whether a request also waits for a listener that this process has destroyed. */
+bool soft_settings_listeners_return(void);
 
 /* Whether registered memory counts against RLIMIT_MEMLOCK. */
 bool soft_settings_memlock(void);

@@ -23,6 +23,12 @@
 #define FOLDER_IN_BUILD_TREE "lib"
 #define LIBRARY "libibverbs.so.1"
 
+/*
+ * Many programs close their listener and open it again for the next connection, while the other end connects: on a
+ * wire the request takes longer than that.
+ */
+#define LISTENERS_RETURN "SOFTVERBS_LISTENERS_RETURN"
+
 const char *argp_program_version = "softverbs-run (" PACKAGE_NAME ") " PACKAGE_VERSION;
 
 static char **program;
@@ -150,6 +156,8 @@ main(int argc, char **argv)
 		return EXIT_USAGE;
 	library_folder(folder);
 	set_library_path(folder);
+	if (!getenv(LISTENERS_RETURN))
+		set(LISTENERS_RETURN, "1");
 	execvp(program[0], program);
 	error = errno;
 	fprintf(stderr, "softverbs-run: %s: %s\n", program[0], strerror(error));

@@ -32,6 +32,7 @@ static void
 hold_as_usual(void)
 {
 	unsetenv("SOFTVERBS_LISTENER_WAIT");
+	unsetenv("SOFTVERBS_LISTENERS_RETURN");
 	ck_assert_int_eq(soft_settings_read(), 0);
 }
 
@@ -378,6 +379,23 @@ START_TEST(listener_destroyed__requests_are_refused_at_once)
 }
 END_TEST
 
+START_TEST(listener_destroyed__and_it_returns__gets_the_request)
+{
+	setenv("SOFTVERBS_LISTENERS_RETURN", "1", 1);
+	hold_for("60000");
+	open_channel();
+	bind_port();
+	ck_assert_int_eq(rdma_listen(listener, 0), 0);
+	drop(listener);
+	id = connecting();
+	expect_held();
+	listener = bound_to(port);
+	ck_assert_int_eq(rdma_listen(listener, 0), 0);
+	reject_and_drop();
+	close_channel();
+}
+END_TEST
+
 /* origin: field.2 */
 START_TEST(listener_destroyed_in_another_process__refused_at_once__and_held_when_it_has_ended)
 {
@@ -567,6 +585,7 @@ soft_held_suite(void)
 	tcase_add_test(tcase, setting__not_a_number_or_too_large__is_an_error);
 	tcase_add_test(tcase, caller_gives_up_while_it_is_held__leaves_nothing_behind);
 	tcase_add_test(tcase, listener_destroyed__requests_are_refused_at_once);
+	tcase_add_test(tcase, listener_destroyed__and_it_returns__gets_the_request);
 	tcase_add_test(tcase,
 	    listener_destroyed_in_another_process__refused_at_once__and_held_when_it_has_ended);
 	tcase_add_test(tcase, port__holds_so_many__one_more_is_refused_at_once);
