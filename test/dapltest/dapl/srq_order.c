@@ -4,6 +4,8 @@
 #include "suites.h"
 #include "lib/personalities.h"
 
+#include <dat2/dat_ib_extensions.h>
+
 #define LONG 256 /* more than an EVD keeps apart from the device */
 #define MANY 20	 /* more endpoints than an EVD for asynchronous events has places */
 
@@ -215,15 +217,29 @@ START_TEST(disconnect__after_a_resize_of_the_async_evd__all_are_reported)
 }
 END_TEST
 
+/* Waits until the provider has reported so many asynchronous events of the adapter. */
+static void
+await_reports(DAT_IA_HANDLE ia, DAT_UINT64 n)
+{
+	DAT_UINT64 counts[DCNT_IA_ALL_COUNTERS] = { 0 };
+
+	for (;;) {
+		dt_ok(dat_ib_query_counters(ia, DCNT_IA_ASYNC_ERROR, counts, 0));
+		if (counts[DCNT_IA_ASYNC_ERROR] >= n)
+			return;
+		dt_nap_ms(1);
+	}
+}
+
 /* clause: e.7.19 */
 START_TEST(watermark__is_set_again_and_again_and_its_events_are_not_read__one_is_queued)
 {
 	struct shared s;
 
 	shared_open(&s, DT_SEPARATE);
-	for (int i = 0; i < MANY; i++) {
+	for (DAT_UINT64 i = 1; i <= MANY; i++) {
 		dt_ok(dat_srq_set_lw(s.srq, 1)); /* none is posted */
-		dt_nap_ms(2);
+		await_reports(s.pair.b.ia, i);
 	}
 	shared_expect_async(s.pair.b.async, s.srq, DAT_SRQ_LOW_WATERMARK_EVENT);
 	dt_assert_stays_empty(s.pair.b.async);
