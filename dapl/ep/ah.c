@@ -81,15 +81,20 @@ dapl_ah_remove(struct dapl_ah_list *list, const struct ibv_ah *ibv)
 }
 
 void
+dapl_ah_move(struct dapl_ah_list *list, struct dapl_ah_list *to)
+{
+	*to = *list;
+	memset(list, 0, sizeof *list);
+}
+
+void
 dapl_ah_free_all(struct dapl_ah_list *list)
 {
 	struct dapl_ah *ah, *next;
 
-	for (int i = 0; i < DAPL_AH_BUCKETS; i++) {
+	for (int i = 0; i < DAPL_AH_BUCKETS; i++)
 		for (ah = list->buckets[i]; ah; ah = next) {
 			next = ah->next;
 			dapl_ah_free(ah);
 		}
-		list->buckets[i] = NULL;
-	}
 }

@@ -43,7 +43,9 @@ struct dapl_ah *dapl_ah_find(const struct dapl_ah_list *list, const struct ibv_a
 /* Removes one, or NULL. */
 struct dapl_ah *dapl_ah_remove(struct dapl_ah_list *list, const struct ibv_ah *ibv)
     REQUIRES(dapl_locks.object);
-/* For an endpoint whose queue pair was destroyed, and whose lock is not needed. */
+/* Moves all of them to another list: the endpoint accepts them no more. */
+void dapl_ah_move(struct dapl_ah_list *list, struct dapl_ah_list *to) REQUIRES(dapl_locks.object);
+/* For a list that no other thread knows, after the queue pair was destroyed. */
 void dapl_ah_free_all(struct dapl_ah_list *list);
 
 #endif

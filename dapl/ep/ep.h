@@ -89,9 +89,10 @@ struct dapl_ep {
 	/* The members from here on are zeroed for a new endpoint. */
 	unsigned int pins; /* (L) */
 	struct dapl_ep_counts counts;
-	struct dapl_lookup *lookups; /* (L) of a datagram endpoint, as is the next */
-	struct dapl_ah_list ahs;     /* (L) */
-	uint32_t broken;	     /* (L) as `failed`, for an error while it was connecting */
+	struct dapl_lookup *lookups;	/* (L) of a datagram endpoint, as is the next */
+	struct dapl_ah_list ahs;	/* (L) */
+	struct dapl_refusals *refusals; /* (L) of its lookups; NULL: none with private data */
+	uint32_t broken;		/* (L) as `failed`, for an error while it was connecting */
 	uint32_t reported; /* (L) likewise, whose end was reported as EP_BROKEN; see async.c */
 	uint32_t drained;  /* (L) likewise, that takes no further buffer of parts.srq */
 	struct ibv_qp *qp; /* (L); NULL: none yet, or between two */

@@ -265,15 +265,16 @@ ep_end_binds(struct dapl_ep *ep) DAPL_NO_LOCK
 }
 
 /*
- * For an endpoint without pins.  Takes its connection and queue pair; no other thread can reach
- * them afterwards.
+ * For an endpoint without pins.  Takes its connection, queue pair and address handles; no other
+ * thread can reach them afterwards.
  */
 static void
-ep_detach_device(struct dapl_ep *ep, struct dapl_conn **conn, struct ibv_qp **qp)
-    REQUIRES(dapl_locks.object)
+ep_detach_device(struct dapl_ep *ep, struct dapl_conn **conn, struct ibv_qp **qp,
+    struct dapl_ah_list *ahs) REQUIRES(dapl_locks.object)
 {
 	*conn = ep->conn;
 	*qp = ep->qp;
+	dapl_ah_move(&ep->ahs, ahs);
 	ep->conn = NULL;
 	ep->qp = NULL;
 	(void)loop_unready(&ep->timer);
@@ -287,13 +288,14 @@ ep_free_locked(struct dapl_ep *ep) RELEASE(dapl_locks.object)
 {
 	const DAT_EP_STATE was = ep->state;
 	struct dapl_lookup *ended;
+	struct dapl_ah_list ahs;
 	struct dapl_conn *conn;
 	struct ibv_qp *qp;
 
 	dapl_object_free_locked(&ep->obj);
 	ended = dapl_lookups_end(ep);
 	dapl_ep_await_pins(ep);
-	ep_detach_device(ep, &conn, &qp);
+	ep_detach_device(ep, &conn, &qp, &ahs);
 	dapl_object_unlock(&ep->obj);
 
 	dapl_lookups_close(ended);
@@ -304,7 +306,8 @@ ep_free_locked(struct dapl_ep *ep) RELEASE(dapl_locks.object)
 	}
 	dapl_ep_qp_end(ep, qp);
 	ep_purge_events(ep);
-	dapl_ah_free_all(&ep->ahs);
+	dapl_ah_free_all(&ahs);
+	dapl_refusals_free(ep);
 	if (ep->parts.srq)
 		dapl_ia_put_report_room(&ep->member.async, 1);
 	dapl_ep_rings_free(&ep->rings);
@@ -376,6 +379,7 @@ dapl_ep_reset(DAT_EP_HANDLE handle)
 {
 	struct dapl_ep *ep = dapl_object_lock_handle(handle, DAPL_KIND_EP);
 	struct dapl_lookup *ended;
+	struct dapl_ah_list ahs;
 	DAT_EVENT_NUMBER owed;
 	enum dapl_ep_verdict verdict;
 	struct ibv_qp *qp, *fresh;
@@ -402,7 +406,7 @@ dapl_ep_reset(DAT_EP_HANDLE handle)
 	}
 	owed = dapl_ep_take_owed(ep);
 	ended = dapl_lookups_end(ep);
-	ep_detach_device(ep, &conn, &qp);
+	ep_detach_device(ep, &conn, &qp, &ahs);
 	dapl_ep_get_pin(ep);
 	dapl_object_unlock(&ep->obj);
 
@@ -411,7 +415,8 @@ dapl_ep_reset(DAT_EP_HANDLE handle)
 	if (conn)
 		dapl_conn_close(conn);
 	dapl_ep_qp_end(ep, qp);
-	dapl_ah_free_all(&ep->ahs);
+	dapl_ah_free_all(&ahs);
+	dapl_refusals_free(ep);
 	dapl_wr_ring_reset(&ep->rings.requests);
 	dapl_wr_ring_reset(&ep->rings.recvs);
 	dapl_invalidated_clear(&ep->rings.invalidated);

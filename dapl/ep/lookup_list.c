@@ -16,6 +16,39 @@ dapl_lookup_post(struct dapl_ep *ep, DAT_EVENT *event)
 		dapl_evd_overflowed(evd);
 }
 
+/* Several rejections may be queued, each with its data.  Without memory they have none. */
+static void
+refusals_create(struct dapl_ep *ep) DAPL_NO_OBJECT_LOCK
+{
+	struct dapl_refusals *refusals = NULL;
+	bool needed;
+
+	dapl_object_lock(&ep->obj);
+	needed = !ep->refusals;
+	dapl_object_unlock(&ep->obj);
+	if (needed)
+		refusals = os_alloc(1, sizeof *refusals);
+	dapl_object_lock(&ep->obj);
+	if (!ep->refusals) {
+		ep->refusals = refusals;
+		refusals = NULL;
+	}
+	dapl_object_unlock(&ep->obj);
+	os_free(refusals);
+}
+
+void
+dapl_refusals_free(struct dapl_ep *ep)
+{
+	struct dapl_refusals *refusals;
+
+	dapl_object_lock(&ep->obj);
+	refusals = ep->refusals;
+	ep->refusals = NULL;
+	dapl_object_unlock(&ep->obj);
+	os_free(refusals);
+}
+
 void
 dapl_lookup_fail(struct dapl_ep *ep, bool by_peer, const uint8_t *data, size_t size)
 {
@@ -24,16 +57,20 @@ dapl_lookup_fail(struct dapl_ep *ep, bool by_peer, const uint8_t *data, size_t s
 	DAT_EVENT event = { .event_number = (DAT_EVENT_NUMBER)number };
 	DAT_IB_EXTENSION_EVENT_DATA *ib =
 	    (DAT_IB_EXTENSION_EVENT_DATA *)(void *)event.event_extension_data;
+	uint8_t *kept;
 
 	ib->type = by_peer ? DAT_IB_UD_CONNECT_REJECT : DAT_IB_UD_CONNECT_ERROR;
 	ib->status = DAT_IB_OP_ERR;
-	if (size > sizeof ep->answer)
-		size = sizeof ep->answer;
+	if (size > DAPL_EP_ANSWER_MAX)
+		size = DAPL_EP_ANSWER_MAX;
+	if (size)
+		refusals_create(ep);
 	dapl_object_lock(&ep->obj);
-	if (size) {
-		memcpy(ep->answer, data, size);
+	if (size && ep->refusals) {
+		kept = ep->refusals->data[ep->refusals->next++ % DAPL_REFUSALS];
+		memcpy(kept, data, size);
 		event.event_data.connect_event_data.private_data_size = (DAT_COUNT)size;
-		event.event_data.connect_event_data.private_data = ep->answer;
+		event.event_data.connect_event_data.private_data = kept;
 	}
 	dapl_ia_count(dapl_ia_of(&ep->obj), by_peer ? DCNT_IA_CM_USER_REJ_RX : DCNT_IA_CM_ERR);
 	dapl_object_unlock(&ep->obj);

@@ -55,6 +55,19 @@ void dapl_lookups_expire(struct dapl_ep *ep) RELEASE(dapl_locks.object);
 struct dapl_lookup *dapl_lookups_end(struct dapl_ep *ep) REQUIRES(dapl_locks.object);
 void dapl_lookups_close(struct dapl_lookup *ended) DAPL_NO_LOCK;
 
+/*
+ * The private data of the last rejections.  The consumer may read that of one until as many more came,
+ * or the endpoint is reset or freed.
+ */
+#define DAPL_REFUSALS 64
+
+struct dapl_refusals {
+	unsigned int next;
+	uint8_t data[DAPL_REFUSALS][DAPL_EP_ANSWER_MAX];
+};
+
+void dapl_refusals_free(struct dapl_ep *ep) DAPL_NO_OBJECT_LOCK;
+
 /* Reports that there is none; the data are copied. */
 void dapl_lookup_fail(
     struct dapl_ep *ep, bool by_peer, const uint8_t *data, size_t size) DAPL_NO_LOCK;

@@ -460,7 +460,8 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
  * Datagrams may come before the event, and may be lost.  The first 40 bytes of a receive are not
  * the sender's; transfered_length counts them.  Completions are DAT_IB_DTO_EVENTs.  An address
  * handle is of use to its endpoint only; those that are left are freed with the endpoint, or when
- * it is reset, and with them the private data of their events.  Rearm has nothing to release by
+ * it is reset, and with them the private data of their events.  That of a rejection is also given up
+ * when 64 more of the endpoint's requests were rejected.  Rearm has nothing to release by
  * ud_cm_free.  A service point of the consumer's endpoints takes requests from the first datagram
  * endpoint of its adapter on; if another program has the port in the port space of datagrams, then
  * dat_psp_create() returns DAT_CONN_QUAL_IN_USE.

@@ -225,6 +225,44 @@ START_TEST(request__rejected__its_event_has_the_data)
 }
 END_TEST
 
+/* origin: outside.94 */
+/* clause: d.0.19 */
+START_TEST(requests__rejected_before_an_event_is_read__each_event_has_its_data)
+{
+	enum { MANY = 6 };
+	bool seen[MANY] = { false };
+	DAT_CR_PARAM param;
+	DAT_CR_HANDLE cr;
+	DAT_EVENT event;
+	DAT_COUNT more;
+	uint8_t n;
+
+	ud_open(DT_SEPARATE);
+	for (int round = 0; round < 2; round++) {
+		memset(seen, 0, sizeof seen);
+		for (n = 0; n < MANY; n++)
+			dt_connect(&pair.a, &pair.b, &n, 1);
+		for (int i = 0; i < MANY; i++) {
+			cr = ud_request(&pair.b);
+			dt_ok(dat_cr_query(cr, DAT_CR_FIELD_ALL, &param));
+			n = *(uint8_t *)param.private_data;
+			dt_ok(dat_cr_reject(cr, 1, &n));
+		}
+		for (int i = 0; i < MANY; i++) {
+			/* The first is read when all of them are queued. */
+			dt_ok(dat_evd_wait(
+			    pair.a.connect, DAT_TIMEOUT_INFINITE, i ? 1 : MANY, &event, &more));
+			ck_assert_int_eq(
+			    (int)event.event_number, DAT_IB_UD_CONNECTION_REJECT_EVENT);
+			n = *(uint8_t *)event.event_data.connect_event_data.private_data;
+			ck_assert(n < MANY && !seen[n]);
+			seen[n] = true;
+		}
+	}
+	dt_pair_close(&pair);
+}
+END_TEST
+
 /* clause: d.0.19 */
 START_TEST(request__not_answered_in_time__is_an_error)
 {
@@ -535,6 +573,7 @@ dapl_datagram_suite(void)
 	tcase_add_loop_test(tc, endpoints_meet__each_gets_the_address_of_the_other_and_sends, 0, 2);
 	tcase_add_test(tc, lookups__several_at_once__each_has_its_event_and_data);
 	tcase_add_test(tc, request__rejected__its_event_has_the_data);
+	tcase_add_test(tc, requests__rejected_before_an_event_is_read__each_event_has_its_data);
 	tcase_add_test(tc, request__not_answered_in_time__is_an_error);
 	tcase_add_test(tc, lookups__under_way__end_with_their_endpoint);
 	tcase_add_test(tc, service_point__made_before_the_endpoint__takes_its_requests);

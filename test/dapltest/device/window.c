@@ -11,6 +11,8 @@
 #include "fault/fault.h"
 #include "suites.h"
 
+#include <dat2/dat_ib_extensions.h>
+
 #define NOTICED_MS 5 /* a loop that does what it should not has mostly done it by then */
 
 static struct dt_side side;
@@ -289,6 +291,81 @@ START_TEST(dequeue__endpoint_connects_again_in_any_window__its_new_connection_st
 }
 END_TEST
 
+/* ---- an address handle is freed while its endpoint is reset ---- */
+
+static DAT_IB_ADDR_HANDLE address;
+static DAT_RETURN freed;
+
+static void
+free_address(void)
+{
+	freed = dat_ib_ud_ah_free(pair.a.ep, &address);
+}
+
+static DAT_EP_HANDLE
+datagram_ep(const struct dt_side *end)
+{
+	DAT_EP_ATTR attr;
+
+	memset(&attr, 0, sizeof attr);
+	attr.service_type = (DAT_SERVICE_TYPE)DAT_IB_SERVICE_TYPE_UD;
+	attr.max_recv_dtos = attr.max_request_dtos = 4;
+	attr.max_recv_iov = attr.max_request_iov = 1;
+	return dt_ep(end, &attr);
+}
+
+/* The address of the second side for the endpoint of the first. */
+static DAT_IB_ADDR_HANDLE
+look_up(void)
+{
+	DAT_EVENT event;
+
+	dt_connect(&pair.a, &pair.b, NULL, 0);
+	dt_expect(pair.b.cr, (DAT_EVENT_NUMBER)DAT_IB_UD_CONNECTION_REQUEST_EVENT, &event);
+	dt_ok(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, pair.b.ep, 0, NULL));
+	dt_expect(pair.a.connect, (DAT_EVENT_NUMBER)DAT_IB_UD_CONNECTION_EVENT_ESTABLISHED, &event);
+	return ((DAT_IB_EXTENSION_EVENT_DATA *)(void *)event.event_extension_data)->remote_ah;
+}
+
+static bool
+reset_at(int n)
+{
+	DAT_EP_HANDLE ep;
+	bool came;
+
+	dt_side_open(&pair.a, "faulty", DT_SEPARATE);
+	dt_side_open(&pair.b, "faulty", DT_SEPARATE);
+	dt_ok(dat_ep_free(pair.b.ep));
+	pair.b.ep = datagram_ep(&pair.b);
+	dt_side_listen(&pair.b);
+	dt_ok(dat_ep_free(pair.a.ep));
+	ep = pair.a.ep = datagram_ep(&pair.a);
+	address = look_up();
+	/* When the next lookup has its event, the loop does not use the first endpoint any more. */
+	pair.a.ep = datagram_ep(&pair.a);
+	(void)look_up();
+	pair.a.ep = ep;
+	dt_ok(dat_ep_disconnect(ep, DAT_CLOSE_ABRUPT_FLAG));
+	dt_expect_disconnected(&pair.a);
+	fault_window_at(n, free_address);
+	dt_ok(dat_ep_reset(ep));
+	came = !fault_window_missed();
+	if (came)
+		dt_assert_ret(freed, DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	dt_pair_close(&pair);
+	return came;
+}
+
+/* The reset has given up the handles by then. */
+/* origin: outside.95 */
+/* clause: f.2.8, f.2.10 */
+START_TEST(reset__address_handle_freed_in_any_window__is_unknown)
+{
+	ck_assert(reset_at(1));
+	sweep(reset_at);
+}
+END_TEST
+
 /* ---- a reset waits, while its endpoint goes and another comes into the slot ---- */
 
 #define ASLEEP_MS 50 /* the reset has mostly gone to sleep by then */
@@ -434,6 +511,7 @@ device_window_suite(void)
 	    tc, open__with_the_async_evd_of_an_adapter_that_closes__judges_the_one_it_had);
 	tcase_add_test(
 	    tc, dequeue__endpoint_connects_again_in_any_window__its_new_connection_stands);
+	tcase_add_test(tc, reset__address_handle_freed_in_any_window__is_unknown);
 	tcase_add_test(tc, reset__its_endpoint_is_replaced_while_it_waits__returns);
 	tcase_add_loop_test(tc, create__its_adapter_closes_in_any_window__the_close_returns, 0,
 	    sizeof creates / sizeof *creates);
