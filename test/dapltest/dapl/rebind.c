@@ -48,6 +48,7 @@ START_TEST(bind__flushed_by_the_device__leaves_the_region_unbound)
 	dt_expect_disconnected(&s.pair.a);
 	bound_reconnect(&s);
 	bound_bind(&s, 0, 64, BOTH);
+	ck_assert_uint_eq(bound_length(&s), 64);
 	bound_write(&s, s.context, 0, DAT_DTO_SUCCESS);
 	dt_pair_close(&s.pair);
 }

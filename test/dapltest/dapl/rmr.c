@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Remote memory regions. */
+#include <dat2/dat_ib_extensions.h>
+
 #include "bound.h"
 #include "suites.h"
 
@@ -222,6 +224,46 @@ START_TEST(access__outside_the_range_or_privileges__fails)
 	bound_bind(&s, 256, 128, _i / 2 ? READS : BOTH);
 	bound_write(&s, s.context, _i / 2 ? 256 : 256 + 124, DAT_DTO_ERR_REMOTE_ACCESS);
 	dt_expect_connection(s.pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, s.pair.a.ep);
+	dt_pair_close(&s.pair);
+}
+END_TEST
+
+static void
+fetch_and_add(struct bound *s, DAT_DTO_COMPLETION_STATUS status)
+{
+	DAT_RMR_TRIPLET remote = bound_through(s, s->context, 256, 8);
+	DAT_LMR_TRIPLET local = dt_local(&s->pair.a, 512, 8);
+	DAT_EVENT event;
+
+	dt_ok(dat_ib_post_fetch_and_add(s->pair.a.ep, 1, &local, dt_cookie(7), &remote, DEFAULT));
+	dt_expect(s->pair.a.request, (DAT_EVENT_NUMBER)DAT_IB_DTO_EVENT, &event);
+	ck_assert_int_eq(event.event_data.dto_completion_event_data.status, status);
+}
+
+/* clause: e.7.23 */
+START_TEST(access__read_or_atomic__needs_its_own_privilege)
+{
+	DAT_RMR_TRIPLET remote;
+	DAT_LMR_TRIPLET local;
+	struct bound s;
+	DAT_EVENT event;
+
+	bound_open(&s, _i % 2);
+	if (_i / 2) {
+		if (dt_on_soft("atomics through a remote region")) {
+			bound_bind(&s, 256, 64, (DAT_MEM_PRIV_FLAGS)0x40);
+			fetch_and_add(&s, DAT_DTO_SUCCESS);
+			bound_bind(&s, 256, 64, BOTH);
+			fetch_and_add(&s, DAT_DTO_ERR_REMOTE_ACCESS);
+		}
+	} else {
+		bound_bind(&s, 256, 64, WRITES);
+		remote = bound_through(&s, s.context, 256, 8);
+		local = dt_local(&s.pair.a, 512, 8);
+		dt_ok(
+		    dat_ep_post_rdma_read(s.pair.a.ep, 1, &local, dt_cookie(9), &remote, DEFAULT));
+		dt_expect_dto(s.pair.a.request, s.pair.a.ep, 9, DAT_DTO_ERR_REMOTE_ACCESS, &event);
+	}
 	dt_pair_close(&s.pair);
 }
 END_TEST
@@ -589,6 +631,7 @@ dapl_rmr_suite(void)
 	tcase_add_loop_test(tc, bind__and_at_once_a_send_with_the_context__the_receiver_has_access,
 	    0, 2 * dt_personalities());
 	tcase_add_loop_test(tc, access__outside_the_range_or_privileges__fails, 0, 4);
+	tcase_add_loop_test(tc, access__read_or_atomic__needs_its_own_privilege, 0, 4);
 	tcase_add_loop_test(tc, access__after_the_free__fails, 0, 2);
 	tcase_add_loop_test(
 	    tc, scope__of_a_zone_and_of_an_endpoint__another_endpoint_has_access_or_not, 0, 2);
