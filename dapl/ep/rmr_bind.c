@@ -91,6 +91,8 @@ bind_can_be_zero_based(const struct bind *b)
 static DAT_RETURN
 bind_check(const struct bind *b)
 {
+	DAT_RETURN ret;
+
 	if (b->lmr && !bind_is_within(b->lmr, &b->range))
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
 	if (b->privileges & ~DAPL_PRIV_KNOWN)
@@ -105,7 +107,10 @@ bind_check(const struct bind *b)
 		return DAT_SUCCESS;
 	if (b->lmr->pz != b->rmr->pz)
 		return DAT_ERROR(DAT_PROTECTION_VIOLATION, DAT_NO_SUBTYPE);
-	return bind_check_privileges(b->lmr, b->privileges);
+	ret = bind_check_privileges(b->lmr, b->privileges);
+	if (ret == DAT_SUCCESS && b->lmr->unbindable)
+		ret = DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
+	return ret;
 }
 
 static DAT_RETURN

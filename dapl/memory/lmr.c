@@ -20,9 +20,9 @@ lmr_prepare(void *slot)
 static struct dapl_slab lmr_slab = DAPL_SLAB_INITIALIZER(struct dapl_lmr, lmr_prepare);
 
 static int
-lmr_access_flags(const struct dapl_ia *ia, DAT_MEM_PRIV_FLAGS privileges)
+lmr_access_flags(DAT_MEM_PRIV_FLAGS privileges)
 {
-	int access = dapl_ia_has_windows(ia) ? IBV_ACCESS_MW_BIND : 0;
+	int access = 0;
 
 	if (privileges & DAT_MEM_PRIV_LOCAL_WRITE_FLAG)
 		access |= IBV_ACCESS_LOCAL_WRITE;
@@ -49,19 +49,43 @@ lmr_count_off(const struct dapl_lmr *lmr)
  * Zero-based: verbs call it an I/O virtual address of 0.  Kernels want that address and the memory
  * at the same place of a page.
  */
+static struct ibv_mr *
+lmr_reg_mr(const struct dapl_lmr *lmr, void *address, int access)
+{
+	errno = 0;
+	return lmr->va_type == DAT_VA_TYPE_ZB ?
+		   ibv_reg_mr_iova(lmr->pz->pd, address, lmr->length, 0, access) :
+		   ibv_reg_mr(lmr->pz->pd, address, lmr->length, access);
+}
+
+/*
+ * Kernels take memory that the process may not write only if no window can be bound to it, not even
+ * one for reading.
+ */
+static void
+lmr_reg_with_windows(const struct dapl_ia *ia, struct dapl_lmr *lmr, void *address)
+{
+	const int access = lmr_access_flags(lmr->privileges);
+	const int windows = dapl_ia_has_windows(ia) ? IBV_ACCESS_MW_BIND : 0;
+
+	lmr->unbindable = false;
+	lmr->mr = lmr_reg_mr(lmr, address, access | windows);
+	if (lmr->mr || errno != EFAULT || !windows || access & IBV_ACCESS_LOCAL_WRITE)
+		return;
+	lmr->unbindable = true;
+	lmr->mr = lmr_reg_mr(lmr, address, access);
+}
+
 static int
 lmr_register(const struct dapl_ia *ia, struct dapl_lmr *lmr, void *address)
 {
-	const int access = lmr_access_flags(ia, lmr->privileges);
 	const bool zero_based = lmr->va_type == DAT_VA_TYPE_ZB;
 	uint64_t before;
 
 	if (zero_based && !ia->zero_based)
 		return -EOPNOTSUPP;
 	before = atomic_fetch_add_explicit(&lmr_registered, lmr->length, memory_order_relaxed);
-	errno = 0;
-	lmr->mr = zero_based ? ibv_reg_mr_iova(lmr->pz->pd, address, lmr->length, 0, access) :
-			       ibv_reg_mr(lmr->pz->pd, address, lmr->length, access);
+	lmr_reg_with_windows(ia, lmr, address);
 	if (lmr->mr)
 		return 0;
 	lmr_count_off(lmr);

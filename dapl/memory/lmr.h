@@ -17,6 +17,7 @@ struct dapl_lmr {
 	DAT_VLEN length;
 	DAT_MEM_PRIV_FLAGS privileges;
 	DAT_VA_TYPE va_type;
+	bool unbindable; /* no remote region can be bound to it */
 	/*
 	 * Posted binds to this region whose completion was not polled.  Increases under the
 	 * object's lock.

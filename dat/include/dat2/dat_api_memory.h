@@ -218,7 +218,8 @@ DAT_RETURN DAT_API dat_rmr_query(DAT_RMR_HANDLE rmr, DAT_RMR_PARAM_MASK mask,
  *	DAT_INVALID_STATE			the last bind, through another endpoint, has not
  *						completed
  *	DAT_MODEL_NOT_SUPPORTED			va_type is DAT_VA_TYPE_ZB, and rmr is of a zone or
- *						zb_supported is false
+ *						zb_supported is false; or lmr is of memory that the
+ *						process may not write
  *	DAT_INVALID_STATE/EP_EVD_REQUEST	the request EVD does not take bind completions
  *	DAT_INVALID_STATE/state			ep is not connected
  *

@@ -74,7 +74,27 @@ START_TEST(lmr__bad_arguments__each_gets_its_own_code)
 }
 END_TEST
 
+/* No remote region can be bound to memory that may not be written: kernels give no window to it. */
+static void
+assert_not_bindable(const struct dt_side *side, DAT_LMR_HANDLE lmr, const void *at)
+{
+	DAT_LMR_TRIPLET range = { .virtual_address = (uintptr_t)at, .segment_length = 64 };
+	DAT_RMR_CONTEXT context;
+	DAT_LMR_PARAM param;
+	DAT_RMR_HANDLE rmr;
+
+	dt_ok(dat_lmr_query(lmr, DAT_LMR_FIELD_ALL, &param));
+	range.lmr_context = param.lmr_context;
+	dt_ok(dat_rmr_create(side->pz, &rmr));
+	dt_assert_ret(dat_rmr_bind(rmr, lmr, &range, DAT_MEM_PRIV_REMOTE_READ_FLAG, DAT_VA_TYPE_VA,
+			  side->ep, dt_cookie(1), DAT_COMPLETION_DEFAULT_FLAG, &context),
+	    DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE));
+	dt_ok(dat_rmr_free(rmr));
+}
+
+/* clause: e.7.1 */
 /* origin: attack.P4 */
+/* origin: kernel.1 */
 START_TEST(lmr__of_memory_that_may_not_be_written__can_only_be_read)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -100,8 +120,10 @@ START_TEST(lmr__of_memory_that_may_not_be_written__can_only_be_read)
 				  cases[i].priv, &lmr),
 		    cases[i].good ? DAT_SUCCESS :
 				    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
-		if (cases[i].good)
-			dt_ok(dat_lmr_free(lmr));
+		if (!cases[i].good)
+			continue;
+		assert_not_bindable(&side, lmr, region.for_va);
+		dt_ok(dat_lmr_free(lmr));
 	}
 	ck_assert_int_eq(munmap((char *)region.for_va + page, page), 0);
 	dt_assert_ret(reg(&side, DAT_MEM_TYPE_VIRTUAL, region, 2 * page, side.pz,

@@ -103,12 +103,8 @@ __wrap_ibv_query_device(struct ibv_context *context, struct ibv_device_attr *att
 	return r;
 }
 
-struct ibv_mr *__real_ibv_reg_mr_iova(
-    struct ibv_pd *pd, void *address, size_t length, uint64_t iova, int access);
-struct ibv_mr *__wrap_ibv_reg_mr_iova(
-    struct ibv_pd *pd, void *address, size_t length, uint64_t iova, int access);
-struct ibv_mr *
-__wrap_ibv_reg_mr_iova(struct ibv_pd *pd, void *address, size_t length, uint64_t iova, int access)
+static bool
+can_be_zero_based(const void *address)
 {
 	const bool inside = (uintptr_t)address % (uintptr_t)sysconf(_SC_PAGESIZE) != 0;
 	bool able;
@@ -116,10 +112,35 @@ __wrap_ibv_reg_mr_iova(struct ibv_pd *pd, void *address, size_t length, uint64_t
 	pthread_mutex_lock(&lock);
 	able = !(lacking & FAULT_ZERO_BASED) && (!inside || !(lacking & FAULT_ZERO_BASED_INSIDE));
 	pthread_mutex_unlock(&lock);
-	if (able)
-		return __real_ibv_reg_mr_iova(pd, address, length, iova, access);
-	errno = EINVAL;
-	return NULL;
+	if (!able)
+		errno = EINVAL;
+	return able;
+}
+
+struct ibv_mr *__real_ibv_reg_mr_iova(
+    struct ibv_pd *pd, void *address, size_t length, uint64_t iova, int access);
+struct ibv_mr *__wrap_ibv_reg_mr_iova(
+    struct ibv_pd *pd, void *address, size_t length, uint64_t iova, int access);
+struct ibv_mr *
+__wrap_ibv_reg_mr_iova(struct ibv_pd *pd, void *address, size_t length, uint64_t iova, int access)
+{
+	if (!can_be_zero_based(address))
+		return NULL;
+	return __real_ibv_reg_mr_iova(pd, address, length, iova, access);
+}
+
+/* The header calls this one, also in place of ibv_reg_mr(), where the compiler does not know the access. */
+struct ibv_mr *__real_ibv_reg_mr_iova2(
+    struct ibv_pd *pd, void *address, size_t length, uint64_t iova, unsigned int access);
+struct ibv_mr *__wrap_ibv_reg_mr_iova2(
+    struct ibv_pd *pd, void *address, size_t length, uint64_t iova, unsigned int access);
+struct ibv_mr *
+__wrap_ibv_reg_mr_iova2(
+    struct ibv_pd *pd, void *address, size_t length, uint64_t iova, unsigned int access)
+{
+	if (iova == 0 && !can_be_zero_based(address))
+		return NULL;
+	return __real_ibv_reg_mr_iova2(pd, address, length, iova, access);
 }
 
 int __real_rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr);
