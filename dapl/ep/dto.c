@@ -125,6 +125,12 @@ dapl_dto_post_recv(struct dapl_ep *ep, const struct dapl_dto *d)
 		dapl_wr_ring_retract(&ep->rings.recvs, place);
 		return dapl_err_post(r > 0 ? -r : r);
 	}
+	/*
+	 * soft-RoCE flushes receives when the queue pair enters the error state, and does not notice one that is
+	 * posted later.
+	 */
+	if (ep->state == DAT_EP_STATE_DISCONNECTED)
+		dapl_ep_qp_fail(ep->qp);
 	dapl_ep_tally(&ep->counts.posted[DAT_DTO_RECEIVE], total);
 	return DAT_SUCCESS;
 }

@@ -16,9 +16,8 @@ post_one_more(void)
 	dt_recv(side, 0, 64, POSTED);
 }
 
-/* clause: d.4.1 */
-/* origin: hostile.1 */
-START_TEST(receive__posted_while_an_attempt_ends__follows_those_posted_before)
+static void
+end_attempt(bool overlooked)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -30,12 +29,28 @@ START_TEST(receive__posted_while_an_attempt_ends__follows_those_posted_before)
 	for (DAT_UINT64 i = 0; i < POSTED; i++)
 		dt_recv(side, 0, 64, i);
 	dt_connect(&pair.a, &pair.b, NULL, 0);
+	fault_qp_overlook_receives(overlooked);
 	fault_qp_on_error(post_one_more);
 	dt_ok(dat_ep_disconnect(side->ep, DAT_CLOSE_ABRUPT_FLAG));
 	dt_expect_disconnected(side);
 	for (DAT_UINT64 i = 0; i <= POSTED; i++)
 		dt_expect_dto(side->recv, side->ep, i, DAT_DTO_ERR_FLUSHED, &event);
 	dt_pair_close(&pair);
+}
+
+/* clause: d.4.1 */
+/* origin: hostile.1 */
+START_TEST(receive__posted_while_an_attempt_ends__follows_those_posted_before)
+{
+	end_attempt(false);
+}
+END_TEST
+
+/* clause: e.2.1 */
+/* origin: kernel.2 */
+START_TEST(receive__posted_late_to_a_device_that_overlooks_it__is_flushed)
+{
+	end_attempt(true);
 }
 END_TEST
 
@@ -136,6 +151,7 @@ device_order_suite(void)
 	TCase *tcase = device_tcase(suite, "order");
 
 	tcase_add_test(tcase, receive__posted_while_an_attempt_ends__follows_those_posted_before);
+	tcase_add_test(tcase, receive__posted_late_to_a_device_that_overlooks_it__is_flushed);
 	tcase_add_test(tcase,
 	    completions__of_endpoints_that_were_freed__do_not_fill_a_queue_that_is_never_polled);
 	tcase_add_test(tcase,

@@ -13,6 +13,7 @@ fault_clear(void)
 	fault_cq_change(NULL);
 	fault_qp_on_error(NULL);
 	fault_qp_on_destroy(NULL);
+	fault_qp_overlook_receives(false);
 	fault_srq_on_modify(NULL);
 	fault_limit(&none);
 	fault_lack(0);
