@@ -140,7 +140,7 @@ START_TEST(every_call__on_each_device)
 
 	api_adapter = "soft";
 	if (devices[_i].lacks) {
-		if (!dt_on_soft(device))
+		if (!dt_on_soft("the kernel has no device that lacks these features"))
 			return;
 		fault_lack(devices[_i].lacks);
 		api_adapter = "faulty";

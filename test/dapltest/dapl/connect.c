@@ -123,7 +123,7 @@ START_TEST(connect__listener_comes_a_little_later__is_established)
 {
 	struct dt_pair pair;
 
-	if (!dt_on_soft("requests that wait for their listener"))
+	if (!dt_on_soft("only the software device holds a request for a listener that comes later"))
 		return;
 	open_without_listener(&pair);
 	pair.b.qual = UNUSED_QUAL;
@@ -144,7 +144,7 @@ START_TEST(connect__times_out_while_it_waits_for_a_listener__one_event)
 {
 	struct dt_pair pair;
 
-	if (!dt_on_soft("requests that wait for their listener"))
+	if (!dt_on_soft("only the software device holds a request for a listener that comes later"))
 		return;
 	open_without_listener(&pair);
 	dt_ok(dat_ep_connect(pair.a.ep, dt_address(pair.b.ia), UNUSED_QUAL, 30000, 0, NULL,
@@ -166,7 +166,7 @@ START_TEST(connect__disconnected_while_it_waits_for_a_listener__one_event)
 {
 	struct dt_pair pair;
 
-	if (!dt_on_soft("requests that wait for their listener"))
+	if (!dt_on_soft("only the software device holds a request for a listener that comes later"))
 		return;
 	open_without_listener(&pair);
 	pair.b.qual = UNUSED_QUAL;

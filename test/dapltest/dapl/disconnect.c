@@ -322,22 +322,56 @@ START_TEST(disconnect__gracefully_and_a_request_fails__is_broken)
 {
 	struct dt_pair pair;
 	DAT_LMR_TRIPLET local;
+	DAT_RMR_TRIPLET remote;
 	DAT_EVENT event;
 
 	dt_pair_open(&pair, DT_SEPARATE);
 	dt_connect_pair(&pair);
 	local = dt_local(&pair.a, 0, 64);
-	local.lmr_context ^= 0x1234;
+	remote = dt_remote(&pair.b, 0, 64);
+	remote.rmr_context ^= 0x5a5a;
 	dt_send(&pair.a, 0, 8, 1); /* waits for a receive; later requests wait behind it */
-	dt_ok(dat_ep_post_send(pair.a.ep, 1, &local, dt_cookie(2), DAT_COMPLETION_DEFAULT_FLAG));
+	/* The other end refuses it: soft-RoCE completes neither of them if the second fails at this end. */
+	dt_ok(dat_ep_post_rdma_write(
+	    pair.a.ep, 1, &local, dt_cookie(2), &remote, DAT_COMPLETION_DEFAULT_FLAG));
 	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_GRACEFUL_FLAG));
 	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_DISCONNECT_PENDING);
 	dt_recv(&pair.b, 0, 8, 3);
-	dt_recv(&pair.b, 0, 64, 4);
 	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
 	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, pair.a.ep);
-	dt_expect_dto(pair.a.request, pair.a.ep, 2, DAT_DTO_ERR_LOCAL_PROTECTION, &event);
+	dt_expect_dto(pair.a.request, pair.a.ep, 2, DAT_DTO_ERR_REMOTE_ACCESS, &event);
 	dt_assert_stays_empty(pair.a.connect);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+#define FEW 4
+
+/*
+ * Receives before and after the call, while the device flushes the first ones: soft-RoCE overlooks one that comes
+ * late.
+ */
+/* clause: e.2.1 */
+START_TEST(receives__posted_while_the_device_flushes__are_flushed_too)
+{
+	struct dt_pair pair;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	for (int round = 0; round < 20; round++) {
+		for (DAT_UINT64 i = 0; i < FEW; i++)
+			dt_recv(&pair.a, 0, 8, i);
+		dt_connect_pair(&pair);
+		dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_ABRUPT_FLAG));
+		for (DAT_UINT64 i = FEW; i < 2 * FEW; i++)
+			dt_recv(&pair.a, 0, 8, i);
+		for (DAT_UINT64 i = 0; i < 2 * FEW; i++)
+			dt_expect_dto(pair.a.recv, pair.a.ep, i, DAT_DTO_ERR_FLUSHED, &event);
+		dt_expect_disconnected(&pair.a);
+		dt_expect_disconnected(&pair.b);
+		dt_ok(dat_ep_reset(pair.a.ep));
+		dt_ok(dat_ep_reset(pair.b.ep));
+	}
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -397,6 +431,7 @@ dapl_disconnect_suite(void)
 	tcase_add_test(tc, disconnect__abrupt__flushes_every_receive_exactly_once);
 	tcase_add_test(tc, disconnect__more_receives_than_the_evd_is_long__loses_none);
 	tcase_add_test(tc, disconnected__posts__are_flushed_at_once);
+	tcase_add_test(tc, receives__posted_while_the_device_flushes__are_flushed_too);
 	tcase_add_test(tc, disconnect__graceful__finishes_the_posted_sends_first);
 	tcase_add_test(tc, disconnect__abrupt_during_a_graceful_one__ends_it);
 	tc = dt_tcase(s, "reset");

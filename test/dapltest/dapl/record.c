@@ -12,10 +12,10 @@
 static const struct key {
 	DAT_UINT32 major, minor;
 	DAT_BOOLEAN thread_safe;
-	const char *address;
+	int host;
 } keys[] = {
-	{ 2, 0, DAT_FALSE, "127.0.0.1" }, { 2, 0, DAT_TRUE, "127.0.0.2" },
-	{ 2, 1, DAT_TRUE, "127.0.0.3" }, { 1, 2, DAT_FALSE, "127.0.0.4" }, /* second of its chain */
+	{ 2, 0, DAT_FALSE, 1 }, { 2, 0, DAT_TRUE, 2 }, { 2, 1, DAT_TRUE, 3 },
+	{ 1, 2, DAT_FALSE, 4 }, /* second of its chain */
 };
 #define KEYS ((int)(sizeof keys / sizeof keys[0]))
 
@@ -48,7 +48,7 @@ assert_is(DAT_IA_HANDLE ia, const struct key *key)
 
 	ck_assert_int_eq(in->sin_family, AF_INET);
 	ck_assert_ptr_nonnull(inet_ntop(AF_INET, &in->sin_addr, address, sizeof address));
-	ck_assert_str_eq(address, key->address);
+	ck_assert_msg(dt_on_network(address, key->host), "%s is not host %d", address, key->host);
 	dt_ok(dat_ia_query(ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_ALL, &attr));
 	ck_assert_str_eq(attr.provider_name, "keyed");
 	ck_assert_uint_eq(attr.dapl_version_major, key->major);
@@ -64,7 +64,7 @@ START_TEST(record__of_each_key__is_opened_with_its_own_parameters)
 {
 	DAT_IA_HANDLE ia[3][KEYS];
 
-	if (!dt_on_soft("an adapter for each address of the loopback network"))
+	if (!dt_has_network())
 		return;
 	for (int round = 0; round < 3; round++)
 		for (int i = 0; i < KEYS; i++)
@@ -89,7 +89,7 @@ START_TEST(record__closed_by_all__leaves_the_others_of_its_name_alone)
 	DAT_IA_HANDLE first, second, third;
 	DAT_PZ_HANDLE pz;
 
-	if (!dt_on_soft("an adapter for each address of the loopback network"))
+	if (!dt_has_network())
 		return;
 	first = open_key(&keys[0]);
 	second = open_key(&keys[1]);
@@ -126,7 +126,7 @@ START_TEST(record__opened_by_threads_beside_its_namesakes__always_opens)
 {
 	pthread_t threads[8];
 
-	if (!dt_on_soft("an adapter for each address of the loopback network"))
+	if (!dt_has_network())
 		return;
 	for (uintptr_t i = 0; i < 8; i++)
 		ck_assert_int_eq(pthread_create(&threads[i], NULL, open_in_turn, (void *)i), 0);

@@ -355,7 +355,7 @@ START_TEST(remote_region__zero_based__addresses_begin_at_zero)
 			    MODEL);
 		dt_ok(dat_rmr_free(plain));
 	}
-	if (dt_on_soft("an access outside of a remote region"))
+	if (dt_on_soft("soft-RoCE checks the range of the memory region only"))
 		transfer(DAT_DTO_RDMA_WRITE, &r, 1, DAT_DTO_ERR_REMOTE_ACCESS);
 	dt_ok(dat_rmr_free(rmr));
 }

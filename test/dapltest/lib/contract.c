@@ -56,6 +56,30 @@ contract_cno(const struct dt_side *side)
 	return cno;
 }
 
+const char *
+contract_device(void)
+{
+	return dt_is_soft() ? "faulty" : "soft";
+}
+
+DAT_EVD_HANDLE
+contract_overflow(const struct dt_side *from, DAT_IA_HANDLE ia)
+{
+	struct dt_side client = *from, listener = { .ia = ia };
+	DAT_EVENT event;
+
+	listener.cr = dt_evd(&listener, DAT_EVD_CR_FLAG, 1);
+	dt_ok(dat_psp_create_any(
+	    ia, &listener.qual, listener.cr, DAT_PSP_CONSUMER_FLAG, &listener.psp));
+	client.connect = dt_evd(&client, DAT_EVD_CONNECTION_FLAG, 64);
+	for (int n = contract_query(listener.cr).evd_qlen; n >= 0; n--) {
+		client.ep = dt_ep(&client, NULL);
+		dt_connect(&client, &listener, NULL, 0);
+	}
+	dt_expect(client.connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, &event);
+	return listener.cr;
+}
+
 int
 contract_load(int n)
 {

@@ -12,8 +12,8 @@ static char conf[96];
 
 /* ---- the device ---- */
 
-static bool
-is_soft(void)
+bool
+dt_is_soft(void)
 {
 	const char *library = getenv("DAPL_TEST_PROVIDER");
 
@@ -21,27 +21,25 @@ is_soft(void)
 }
 
 bool
-dt_on_soft(const char *what)
+dt_on_soft(const char *why)
 {
-	if (is_soft())
+	if (dt_is_soft())
 		return true;
-	printf("skip  %s: only the software device does what that needs\n", what);
+	runner_skip(why);
 	return false;
 }
 
-bool
-dt_on_own_build(const char *what)
+void
+dt_only_on_soft(TCase *tcase, const char *why)
 {
-	if (!getenv("DAPL_TEST_PROVIDER"))
-		return true;
-	printf("skip  %s: needs the libraries of this build\n", what);
-	return false;
+	if (!dt_is_soft())
+		runner_leave_out(tcase, why);
 }
 
 int
 dt_personalities(void)
 {
-	return is_soft() ? (int)DT_PERSONALITIES : 1;
+	return dt_is_soft() ? (int)DT_PERSONALITIES : 1;
 }
 
 void
@@ -60,18 +58,45 @@ record(FILE *f, const char *name, const char *library, const char *where, const 
 	    library, where, *where && !strchr(where, ' ') ? "0" : "", words);
 }
 
+static const char *
+network(void)
+{
+	return dt_is_soft() ? "127.0.0" : getenv("DAPL_TEST_NETWORK");
+}
+
+bool
+dt_has_network(void)
+{
+	if (network())
+		return true;
+	runner_skip("needs a device with several addresses, of the network in DAPL_TEST_NETWORK");
+	return false;
+}
+
+bool
+dt_on_network(const char *address, int host)
+{
+	char text[64];
+
+	snprintf(text, sizeof text, "%s.%d", network(), host);
+	return strcmp(address, text) == 0;
+}
+
 /* Several adapters of one name, and a chain whose first library is not there. */
 static void
 records_of_one_name(FILE *f, const char *library)
 {
-	static const char line[] = "keyed %s default \"%s\" rearm.2.0 \"127.0.0.%d 0\" \"\"\n";
+	static const char line[] = "keyed %s default \"%s\" rearm.2.0 \"%s.%d 0\" \"\"\n";
+	const char *net = network();
 
-	fprintf(f, line, "u2.0 nonthreadsafe", library, 1);
-	fprintf(f, line, "u2.0 threadsafe", library, 2);
-	fprintf(f, line, "u2.1 threadsafe", library, 3);
-	fprintf(f, line, "u1.2 nonthreadsafe", "/nowhere/libdapl.so", 9);
-	fprintf(f, line, "u1.2 nonthreadsafe", library, 4);
-	fprintf(f, line, "u1.2 nonthreadsafe", library, 8);
+	if (!net)
+		return;
+	fprintf(f, line, "u2.0 nonthreadsafe", library, net, 1);
+	fprintf(f, line, "u2.0 threadsafe", library, net, 2);
+	fprintf(f, line, "u2.1 threadsafe", library, net, 3);
+	fprintf(f, line, "u1.2 nonthreadsafe", "/nowhere/libdapl.so", net, 9);
+	fprintf(f, line, "u1.2 nonthreadsafe", library, net, 4);
+	fprintf(f, line, "u1.2 nonthreadsafe", library, net, 8);
 }
 
 static bool late;
@@ -80,7 +105,7 @@ void
 dt_load_late(void)
 {
 	late = true;
-	if (!is_soft())
+	if (!dt_is_soft())
 		setenv("REARM_TEST_LEAKS", "0", 1);
 }
 
@@ -116,7 +141,7 @@ setup(void)
 	records_of_one_name(f, library);
 	fclose(f);
 	setenv("DAT_OVERRIDE", conf, 1);
-	if (!is_soft() && !late) {
+	if (!dt_is_soft() && !late) {
 		/* The system's connection manager opens every device once and keeps it open. */
 		dt_close(dt_open("soft", NULL));
 		runner_count_anew();

@@ -25,13 +25,22 @@
 TCase *dt_tcase(Suite *suite, const char *name);
 TCase *dt_tcase_timed(Suite *suite, const char *name, double seconds);
 
+/* Whether the device under test is the software one. */
+bool dt_is_soft(void);
+/* The same, for what only that one does: elsewhere the test says on stdout that it is skipped, and why. */
+bool dt_on_soft(const char *why);
 /*
- * Whether the device under test is the software one, which fails and tells what a test wants.
- * If not, says on stdout that `what` is left out.
+ * Whether the device has the addresses .1 to .9 of a network; otherwise the test says that it is skipped.
+ * DAPL_TEST_NETWORK ("192.0.2") names the network of another device than the software one, which has that
+ * of loopback.  dt_on_network() says whether an address is its host.
  */
-bool dt_on_soft(const char *what);
-/* The same about the library: whether it is the one that the test program was built for. */
-bool dt_on_own_build(const char *what);
+bool dt_has_network(void);
+bool dt_on_network(const char *address, int host);
+/*
+ * The tests that are added from here on need the software device, with faults or with manners that a test
+ * chooses: elsewhere they are skipped.
+ */
+void dt_only_on_soft(TCase *tcase, const char *why);
 
 /*
  * For a program whose tests load the provider themselves, before the suites are made.  On another

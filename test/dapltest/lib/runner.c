@@ -25,8 +25,20 @@ static int threads_before;
 static struct {
 	const char *suite, *tcase;
 	bool list;
-	unsigned int n_tests; /* of the suite that were selected */
+	unsigned int n_tests;  /* of the suite that were selected */
+	const TCase *left_out; /* its tests are skipped for this reason */
+	const char *reason;
 } adding;
+
+/* The tests that are skipped. */
+#define LEFT_OUT_MAX 256
+static struct {
+	const TTest *test;
+	const char *reason;
+} left_out[LEFT_OUT_MAX];
+static unsigned int n_left_out;
+
+static const char *running; /* the test of this process */
 
 /* The tests that began, in their order: written by the processes that run them, read by their parent. */
 #define TURNS_MAX 65536
@@ -133,11 +145,33 @@ leak_teardown(void)
 	    fds_before, runner_count_fds());
 }
 
-void
+/* Whether the test is to be run. */
+int
 runner_begin_test(const TTest *test, int turn)
 {
+	running = test->name;
 	if (begun->n <= TURNS_MAX)
 		begun->turns[begun->n - 1] = (struct turn){ test, turn };
+	for (unsigned int i = 0; i < n_left_out; i++) {
+		if (left_out[i].test == test) {
+			runner_skip(left_out[i].reason);
+			return false;
+		}
+	}
+	return true;
+}
+
+void
+runner_skip(const char *reason)
+{
+	printf("skip  %s: %s\n", running, reason);
+}
+
+void
+runner_leave_out(TCase *tcase, const char *reason)
+{
+	adding.left_out = tcase;
+	adding.reason = reason;
 }
 
 double
@@ -217,6 +251,10 @@ runner_add_test(TCase *tcase, const TTest *test, int signal, int status, int sta
 	if (!selection_has(&its, &start, &end))
 		return;
 	adding.n_tests++;
+	if (tcase == adding.left_out && n_left_out < LEFT_OUT_MAX) {
+		left_out[n_left_out].test = test;
+		left_out[n_left_out++].reason = adding.reason;
+	}
 	if (adding.list)
 		printf("%s  %s:%d\n", test->name, source_name(test->file), test->line);
 	else

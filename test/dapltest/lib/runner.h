@@ -26,15 +26,15 @@
 	static const TTest *test = &test##_ttest; \
 	static void test##_fn(int _i) \
 	{ \
-		runner_begin_test(&test##_ttest, _i); \
-		test##_body(_i); \
+		if (runner_begin_test(&test##_ttest, _i)) \
+			test##_body(_i); \
 	} \
 	static void test##_body(int _i CK_ATTRIBUTE_UNUSED)
 
 /* What Check's tcase_add_*() and suite_create() call in its place. */
 #define _tcase_add_test runner_add_test
 #define suite_create runner_suite
-void runner_begin_test(const TTest *test, int turn);
+int runner_begin_test(const TTest *test, int turn);
 void runner_add_test(TCase *tcase, const TTest *test, int signal, int status, int start, int end);
 Suite *runner_suite(const char *name);
 
@@ -48,6 +48,13 @@ TCase *runner_tcase(Suite *suite, const char *name);
 
 /* As runner_tcase(), with a time limit in seconds in place of the default 20. */
 TCase *runner_tcase_timed(Suite *suite, const char *name, double seconds);
+
+/*
+ * The tests that are added to the TCase from here on are not run; each prints that it is skipped, and why.
+ * runner_skip() prints the same for a test that leaves something out.
+ */
+void runner_leave_out(TCase *tcase, const char *reason);
+void runner_skip(const char *reason);
 
 /* A time that guards against a hang, as REARM_TEST_TIME_FACTOR stretches it. */
 double runner_stretch(double time);
