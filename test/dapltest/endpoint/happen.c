@@ -194,6 +194,7 @@ endpoint_happen_suite(void)
 	tcase_add_loop_test(tc, happening__while_disconnecting__makes_one_event, 0, n);
 	tcase_add_loop_test(tc, happening__after_the_end__makes_none, 0, n);
 	tc = dt_tcase(s, "special");
+	dt_only_on_soft(tc, "needs events of the connection manager on demand");
 	tcase_add_checked_fixture(tc, NULL, fault_clear);
 	tcase_add_test(tc, rejected__not_by_a_consumer__is_a_non_peer_rejection);
 	tcase_add_loop_test(tc, resolution__that_fails__ends_the_attempt_as_unreachable, 0, 2);
