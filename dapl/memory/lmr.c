@@ -179,10 +179,10 @@ lmr_name_shared(struct dapl_lmr *lmr, void **address)
 }
 
 static DAT_RETURN
-lmr_check(DAT_VLEN length, DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type,
-    const DAT_LMR_HANDLE *lmr_handle)
+lmr_check(const struct dapl_ia *ia, DAT_VLEN length, DAT_MEM_PRIV_FLAGS privileges,
+    DAT_VA_TYPE va_type, const DAT_LMR_HANDLE *lmr_handle)
 {
-	if (length == 0)
+	if (length == 0 || length > ia->device.max_mr_size)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
 	if (privileges & ~DAPL_PRIV_KNOWN)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
@@ -226,7 +226,7 @@ dapl_lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTI
 			  DAT_SUCCESS :
 			  DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	if (ret == DAT_SUCCESS)
-		ret = lmr_check(length, privileges, va_type, lmr_handle);
+		ret = lmr_check(ia, length, privileges, va_type, lmr_handle);
 	if (ret != DAT_SUCCESS)
 		goto put_pz;
 

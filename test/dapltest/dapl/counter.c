@@ -210,7 +210,8 @@ START_TEST(evd__waits_and_dequeues_are_counted)
 	ck_assert_uint_eq(counter(pair.b.recv, DCNT_EVD_DEQUEUE_POLL_FOUND), 1);
 	ck_assert_uint_eq(counter(pair.b.recv, DCNT_EVD_WAIT_NOTIFY), 0);
 	dt_assert_type(dat_evd_wait(pair.b.recv, 1000, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
-	ck_assert_uint_eq(counter(pair.b.recv, DCNT_EVD_WAIT_NOTIFY), 1);
+	/* An extra event of the device makes it arm again. */
+	ck_assert_uint_ge(counter(pair.b.recv, DCNT_EVD_WAIT_NOTIFY), 1);
 	dt_recv(&pair.b, 0, 64, 2);
 	dt_send(&pair.a, 0, 64, 2);
 	dt_ok(dat_evd_wait(pair.b.recv, 10000000, 1, &event, &more));

@@ -59,6 +59,11 @@ START_TEST(lmr__bad_arguments__each_gets_its_own_code)
 	dt_assert_ret(
 	    reg(&side, DAT_MEM_TYPE_VIRTUAL, region, 0, side.pz, DAT_MEM_PRIV_ALL_FLAG, &lmr),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
+	/* A kernel device has no limit but the memory. */
+	if (dt_personalities() > 1)
+		dt_assert_ret(reg(&side, DAT_MEM_TYPE_VIRTUAL, region, ~(DAT_VLEN)0, side.pz,
+				  DAT_MEM_PRIV_ALL_FLAG, &lmr),
+		    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
 	dt_assert_ret(
 	    reg(&side, (DAT_MEM_TYPE)77, region, 64, side.pz, DAT_MEM_PRIV_ALL_FLAG, &lmr),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));

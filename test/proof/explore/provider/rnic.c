@@ -536,6 +536,7 @@ ibv_query_device(struct ibv_context *verbs, struct ibv_device_attr *attr)
 {
 	(void)verbs;
 	*attr = (struct ibv_device_attr){ .max_cqe = rnic_queue_most(),
+		.max_mr_size = UINT64_MAX,
 		.max_qp_wr = 64,
 		.max_sge = 4,
 		.max_qp_rd_atom = 4,
