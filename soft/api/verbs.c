@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * An operation that is left out is not supported: the wrappers in <infiniband/verbs.h> test for it.
- * They do not test for the data path, so that is all here.
- */
 #include "verbs.h"
-#include "soft/cq/cq.h"
+#include "unsupported.h"
+#include "soft/cq/cq_ex.h"
 #include "soft/device/device.h"
 #include "soft/qp/mw.h"
 #include "soft/qp/post.h"
+#include "soft/qp/qp_ex.h"
 
 #include <string.h>
 
@@ -23,11 +21,24 @@ static int
 verbs_query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
     struct ibv_device_attr_ex *out, size_t size)
 {
-	struct ibv_device_attr_ex attr = { .phys_port_cnt_ex = 1 };
+	struct ibv_device_attr_ex attr;
 
-	(void)context, (void)input;
-	soft_device_query(&attr.orig_attr);
+	(void)context;
+	if (input && input->comp_mask)
+		return EINVAL;
+	soft_device_query_ex(&attr);
 	memcpy(out, &attr, size < sizeof attr ? size : sizeof attr);
+	return 0;
+}
+
+/* The clock of the time stamps; they are nanoseconds without seconds. */
+static int
+verbs_query_rt_values(struct ibv_context *context, struct ibv_values_ex *values)
+{
+	(void)context;
+	if (values->comp_mask & IBV_VALUES_MASK_RAW_CLOCK)
+		values->raw_clock = (struct timespec){ .tv_nsec = (long)soft_now() };
+	values->comp_mask &= IBV_VALUES_MASK_RAW_CLOCK;
 	return 0;
 }
 
@@ -39,6 +50,14 @@ soft_verbs_init_context(struct soft_context *ctx)
 	ctx->verbs.sz = sizeof ctx->verbs;
 	ctx->verbs.query_port = verbs_query_port;
 	ctx->verbs.query_device_ex = verbs_query_device_ex;
+	ctx->verbs.query_rt_values = verbs_query_rt_values;
+	ctx->verbs.alloc_td = soft_td_create;
+	ctx->verbs.dealloc_td = soft_td_free;
+	ctx->verbs.alloc_parent_domain = soft_pd_create_parent;
+	ctx->verbs.create_cq_ex = soft_cq_ex_create;
+	ctx->verbs.modify_cq = soft_cq_modify;
+	ctx->verbs.create_qp_ex = soft_qp_ex_create;
+	soft_unsupported_init(&ctx->verbs);
 	context->abi_compat = __VERBS_ABI_IS_EXTENDED;
 	context->cmd_fd = -1;
 	context->num_comp_vectors = SOFT_COMP_VECTORS;

@@ -111,6 +111,17 @@ soft_channel_post(struct soft_channel *channel, struct soft_cq *cq)
 	channel_unlock(channel);
 }
 
+bool
+soft_channel_is_unread(struct soft_channel *channel, const struct soft_cq *cq)
+{
+	bool unread;
+
+	channel_lock(channel);
+	unread = cq->unread;
+	channel_unlock(channel);
+	return unread;
+}
+
 uint32_t
 soft_channel_detach(struct soft_channel *channel, struct soft_cq *cq)
 {

@@ -31,6 +31,10 @@ void soft_channel_attach(struct soft_channel *channel) SOFT_NO_EVENT_LOCK;
 void soft_channel_post(struct soft_channel *channel, struct soft_cq *cq)
     REQUIRES(soft_locks.cq) SOFT_NO_EVENT_LOCK;
 
+/* Whether an event of the CQ is there to be read. */
+bool soft_channel_is_unread(
+    struct soft_channel *channel, const struct soft_cq *cq) SOFT_NO_EVENT_LOCK;
+
 /*
  * Removes the CQ, drops its unread events, and returns how many of its events were read: the
  * caller waits until as many are acknowledged.

@@ -17,7 +17,8 @@ cq_timer_expired(struct soft_timer *timer) SOFT_NO_CQ_LOCK
 	struct soft_cq *cq = soft_container_of(timer, struct soft_cq, timer);
 
 	soft_cq_lock(cq);
-	cq->personality->on_timer(cq);
+	if (cq->personality->on_timer) /* it may have changed since the timer expired */
+		cq->personality->on_timer(cq);
 	soft_cq_unlock(cq);
 }
 
@@ -43,24 +44,32 @@ cq_poll_empty(struct soft_cq *cq) SOFT_NO_CQ_LOCK
 	return r;
 }
 
+/* A ring, and the stamps of its entries if `stamps` is given; NULL if there is no memory. */
 static struct ibv_wc *
-cq_create_ring(int cqe, uint32_t *mask)
+cq_create_ring(int cqe, uint32_t *mask, uint64_t **stamps)
 {
+	struct ibv_wc *ring;
 	uint32_t size = 1;
 
 	while (size < (uint32_t)cqe)
 		size <<= 1;
 	*mask = size - 1;
-	return calloc(size, sizeof(struct ibv_wc));
+	ring = calloc(size, sizeof *ring);
+	if (!ring || !stamps)
+		return ring;
+	*stamps = calloc(size, sizeof **stamps);
+	if (*stamps)
+		return ring;
+	free(ring);
+	return NULL;
 }
 
 void
 soft_cq_show(struct soft_cq *cq)
 {
-	if (!cq->personality->on_show)
-		return;
 	soft_cq_lock(cq);
-	cq->personality->on_show(cq);
+	if (cq->personality->on_show)
+		cq->personality->on_show(cq);
 	soft_cq_unlock(cq);
 }
 
@@ -72,10 +81,12 @@ soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited)
 
 	soft_cq_lock(cq);
 	if (cq->overrun || cq->tail - soft_counter_load(&cq->head) == cq->size) {
-		lost = !cq->overrun;
-		cq->overrun = true;
-		r = -EIO;
+		lost = !cq->overrun && !cq->ignore_overrun;
+		cq->overrun = cq->overrun || lost;
+		r = cq->overrun ? -EIO : 0;
 	} else {
+		if (cq->stamps)
+			cq->stamps[cq->tail & cq->mask] = soft_now();
 		cq->ring[cq->tail++ & cq->mask] = *wc;
 		if (solicited)
 			cq->solicited = cq->tail;
@@ -113,6 +124,37 @@ soft_cq_poll(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
 	return (int)there;
 }
 
+/* Whether an event is to come or to be read that was raised by an entry since the last request. */
+static bool
+cq_has_event(struct soft_cq *cq) REQUIRES(soft_locks.cq) SOFT_NO_EVENT_LOCK
+{
+	return cq->armed == SOFT_UNARMED && cq->channel &&
+	       (cq->due || soft_channel_is_unread(cq->channel, cq));
+}
+
+int
+soft_cq_take(struct soft_cq *cq, bool more, struct ibv_wc *wc, uint64_t *stamp)
+{
+	uint32_t head;
+	bool there;
+
+	if (soft_counter_load(&cq->shown) == soft_counter_load(&cq->head))
+		return cq_poll_empty(cq);
+	soft_cq_lock(cq);
+	head = soft_counter_load(&cq->head);
+	there = soft_counter_load(&cq->shown) != head; /* or another thread has polled it */
+	if (there && more && (int32_t)(head - cq->armed_at) >= 0 && cq_has_event(cq))
+		there = false;
+	if (there) {
+		*wc = cq->ring[head & cq->mask];
+		*stamp = cq->stamps ? cq->stamps[head & cq->mask] : 0;
+		soft_counter_store(&cq->head, head + 1);
+		soft_counter_store(&cq->idle, 0);
+	}
+	soft_cq_unlock(cq);
+	return there;
+}
+
 int
 soft_cq_arm(struct ibv_cq *ibv, int solicited_only) SOFT_NO_CQ_LOCK
 {
@@ -127,7 +169,8 @@ soft_cq_arm(struct ibv_cq *ibv, int solicited_only) SOFT_NO_CQ_LOCK
 	 */
 	if (wanted > cq->armed)
 		cq->armed = wanted;
-	there = soft_counter_load(&cq->shown) != soft_counter_load(&cq->head);
+	cq->armed_at = soft_counter_load(&cq->shown);
+	there = cq->armed_at != soft_counter_load(&cq->head);
 	if (cq->personality->on_arm)
 		cq->personality->on_arm(cq, solicited_only, there);
 	soft_cq_unlock(cq);
@@ -144,13 +187,13 @@ soft_cq_request(struct ibv_cq *cq, int solicited_only)
 
 /* A CQ that no other thread knows: its memory alone. */
 static struct soft_cq *
-cq_alloc(int cqe) UNCHECKED
+cq_alloc(int cqe, bool stamped) UNCHECKED
 {
 	struct soft_cq *cq = calloc(1, sizeof *cq);
 
 	if (!cq)
 		return NULL;
-	cq->ring = cq_create_ring(cqe, &cq->mask);
+	cq->ring = cq_create_ring(cqe, &cq->mask, stamped ? &cq->stamps : NULL);
 	if (!cq->ring) {
 		free(cq);
 		return NULL;
@@ -164,12 +207,32 @@ static void
 cq_free(struct soft_cq *cq) UNCHECKED
 {
 	free(cq->ring);
+	free(cq->stamps);
 	free(cq);
 }
 
-struct ibv_cq *
-ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
-    struct ibv_comp_channel *channel, int comp_vector)
+static void
+cq_init(struct soft_cq *cq, struct ibv_context *context, const struct ibv_cq_init_attr_ex *init)
+{
+	cq->ibv.context = context;
+	cq->ibv.channel = init->channel;
+	cq->ibv.cq_context = init->cq_context;
+	cq->ibv.cqe = (int)init->cqe;
+	pthread_mutex_init(&cq->ibv.mutex, NULL);
+	pthread_cond_init(&cq->ibv.cond, NULL);
+	pthread_mutex_init(&cq->lock, NULL);
+	pthread_mutex_init(&cq->polling, NULL);
+	soft_personality_init_cq(cq, soft_context_of(context)->personality);
+	soft_timer_init(&cq->timer, cq_timer_expired);
+	soft_async_source_init(&cq->async, &cq->ibv);
+	if (init->channel) {
+		cq->channel = soft_channel_of(init->channel);
+		soft_channel_attach(cq->channel);
+	}
+}
+
+struct soft_cq *
+soft_cq_create(struct ibv_context *context, const struct ibv_cq_init_attr_ex *init, bool stamped)
 {
 	struct soft_context *ctx = soft_context_of(context);
 	struct soft_cq *cq;
@@ -177,8 +240,9 @@ ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
 
 	if (soft_context_is_stale(ctx))
 		r = -EIO;
-	else if (cqe < 1 || cqe > SOFT_MAX_CQE || comp_vector < 0 ||
-		 comp_vector >= SOFT_COMP_VECTORS || (channel && channel->context != context))
+	else if (init->cqe < 1 || init->cqe > SOFT_MAX_CQE ||
+		 init->comp_vector >= SOFT_COMP_VECTORS ||
+		 (init->channel && init->channel->context != context))
 		r = -EINVAL;
 	else
 		r = soft_context_get(ctx);
@@ -188,25 +252,12 @@ ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
 		r = soft_runtime_start();
 	if (r)
 		goto put_context;
-	cq = cq_alloc(cqe);
+	cq = cq_alloc((int)init->cqe, stamped);
 	r = -ENOMEM;
 	if (!cq)
 		goto put_context;
-	cq->ibv.context = context;
-	cq->ibv.channel = channel;
-	cq->ibv.cq_context = cq_context;
-	cq->ibv.cqe = cqe;
-	pthread_mutex_init(&cq->ibv.mutex, NULL);
-	pthread_cond_init(&cq->ibv.cond, NULL);
-	pthread_mutex_init(&cq->lock, NULL);
-	cq->personality = ctx->personality;
-	soft_timer_init(&cq->timer, cq_timer_expired);
-	soft_async_source_init(&cq->async, &cq->ibv);
-	if (channel) {
-		cq->channel = soft_channel_of(channel);
-		soft_channel_attach(cq->channel);
-	}
-	return &cq->ibv;
+	cq_init(cq, context, init);
+	return cq;
 
 put_context:
 	soft_context_put(ctx);
@@ -215,32 +266,58 @@ fail:
 	return NULL;
 }
 
+struct ibv_cq *
+ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
+    struct ibv_comp_channel *channel, int comp_vector)
+{
+	const struct ibv_cq_init_attr_ex init = {
+		.cqe = (uint32_t)cqe,
+		.cq_context = cq_context,
+		.channel = channel,
+		.comp_vector = (uint32_t)comp_vector,
+	};
+	struct soft_cq *cq = soft_cq_create(context, &init, false);
+
+	return cq ? &cq->ibv : NULL;
+}
+
 int
 ibv_resize_cq(struct ibv_cq *ibv, int cqe) SOFT_NO_CQ_LOCK
 {
 	struct soft_cq *cq = soft_cq_of(ibv);
+	uint64_t *stamps = NULL;
 	struct ibv_wc *ring;
 	uint32_t mask;
 
 	if (cqe < 1 || cqe > SOFT_MAX_CQE)
 		return EINVAL;
-	ring = cq_create_ring(cqe, &mask);
+	ring = cq_create_ring(cqe, &mask, &stamps);
 	if (!ring)
 		return ENOMEM;
 	soft_cq_lock(cq);
 	if (cq->overrun || cq->tail - soft_counter_load(&cq->head) > (uint32_t)cqe) {
 		soft_cq_unlock(cq);
 		free(ring);
+		free(stamps);
 		return cq->overrun ? EIO : EINVAL;
 	}
-	for (uint32_t i = soft_counter_load(&cq->head); i != cq->tail; i++)
+	for (uint32_t i = soft_counter_load(&cq->head); i != cq->tail; i++) {
 		ring[i & mask] = cq->ring[i & cq->mask];
+		if (cq->stamps)
+			stamps[i & mask] = cq->stamps[i & cq->mask];
+	}
 	free(cq->ring);
+	if (cq->stamps) {
+		free(cq->stamps);
+		cq->stamps = stamps;
+		stamps = NULL;
+	}
 	cq->ring = ring;
 	cq->mask = mask;
 	cq->size = (uint32_t)cqe;
 	ibv->cqe = cqe;
 	soft_cq_unlock(cq);
+	free(stamps);
 	return 0;
 }
 
@@ -271,6 +348,9 @@ ibv_destroy_cq(struct ibv_cq *ibv) SOFT_NO_LOCK
 	pthread_mutex_destroy(&ibv->mutex);
 	pthread_cond_destroy(&ibv->cond);
 	pthread_mutex_destroy(&cq->lock);
+	pthread_mutex_destroy(&cq->polling);
+	if (cq->domain)
+		cq->domain->users--;
 	cq_free(cq);
 	soft_context_put(ctx);
 	return 0;

@@ -11,14 +11,26 @@
 
 #include "channel.h"
 #include "personality.h"
+#include "soft/device/pd.h"
 #include "soft/device/timer.h"
 
 enum soft_armed { SOFT_UNARMED, SOFT_ARMED_SOLICITED, SOFT_ARMED_ANY };
 
+/* How long the event of an armed queue may be held back: see soft_personality_moderate(). */
+struct soft_moderation {
+	uint32_t count;	 /* of completions */
+	uint64_t period; /* in nanoseconds */
+};
+
 struct soft_cq {
-	struct ibv_cq ibv;
+	union {
+		struct ibv_cq ibv;
+		struct ibv_cq_ex ex; /* begins with the same members */
+	};
 	pthread_mutex_t lock;
 	struct ibv_wc *ring GUARDED_BY(soft_locks.cq);
+	/* When the entries of the ring were added, as soft_now(); NULL unless the program asked. */
+	uint64_t *stamps GUARDED_BY(soft_locks.cq);
 	uint32_t mask GUARDED_BY(soft_locks.cq);
 	uint32_t size GUARDED_BY(soft_locks.cq); /* entries that fit */
 	/*
@@ -33,10 +45,12 @@ struct soft_cq {
 	/* One past the newest entry that a solicited request waits for. */
 	uint32_t solicited GUARDED_BY(soft_locks.cq);
 	enum soft_armed armed GUARDED_BY(soft_locks.cq);
+	uint32_t armed_at GUARDED_BY(soft_locks.cq); /* `shown` at the last request */
 	atomic_uint idle;    /* polls that found nothing since one found something */
 	atomic_bool overrun; /* an entry was lost: the CQ accepts nothing more */
 
-	const struct soft_personality *personality;
+	const struct soft_personality *personality GUARDED_BY(soft_locks.cq);
+	struct soft_moderation moderation GUARDED_BY(soft_locks.cq);
 	struct soft_timer timer;
 	uint32_t noise GUARDED_BY(soft_locks.cq); /* state of the personality's random choices */
 	/* Completions of the event that is held back; 0: there is none. */
@@ -49,6 +63,16 @@ struct soft_cq {
 
 	struct soft_async_source async;
 	atomic_uint users; /* queue pairs */
+
+	struct soft_pd *domain; /* parent domain that it counts on, or NULL */
+	bool ignore_overrun;	/* an entry that does not fit is dropped */
+	/* Of an extended queue; see cq_ex.h. */
+	bool single_threaded;
+	/* From the start of a poll to its end, in code of the program; then a lock is taken only for
+	 * the time of a call. */
+	pthread_mutex_t polling;
+	struct ibv_wc current; /* what the poll has come to */
+	uint64_t current_stamp;
 };
 
 static inline struct soft_cq *
@@ -91,6 +115,19 @@ int soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited) SO
 
 /* Makes entries visible that are held back. */
 void soft_cq_show(struct soft_cq *cq) SOFT_NO_CQ_LOCK;
+
+/* A queue as ibv_create_cq_ex() makes it, or NULL with errno. */
+struct soft_cq *soft_cq_create(
+    struct ibv_context *context, const struct ibv_cq_init_attr_ex *init, bool stamped);
+
+/*
+ * Takes the oldest entry and when it was added, 0 for a queue without such stamps: 1, or 0 if there is none, or
+ * -EIO after an overrun.
+ *
+ * `more`: in a poll that has taken one already.  Then an entry is left whose event the program has not read yet.  A
+ * program that polls once per event, as most do, so finds an entry each time.
+ */
+int soft_cq_take(struct soft_cq *cq, bool more, struct ibv_wc *wc, uint64_t *stamp) SOFT_NO_CQ_LOCK;
 
 int soft_cq_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc) SOFT_NO_CQ_LOCK;
 int soft_cq_request(struct ibv_cq *cq, int solicited_only) SOFT_NO_CQ_LOCK;

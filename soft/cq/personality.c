@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "personality.h"
 #include "cq.h"
+#include "soft/device/runtime.h"
 #include "soft/soft_arm.h"
 
 #include <stdio.h>
@@ -96,7 +97,7 @@ spurious_on_arm(struct soft_cq *cq, bool solicited_only, bool there) REQUIRES(so
 		soft_channel_post(cq->channel, cq);
 }
 
-/* --- coalescing: one event for several completions */
+/* --- coalescing: one event for several completions, of a number that the program may set */
 
 static void
 coalescing_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
@@ -107,9 +108,9 @@ coalescing_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
 		if (!cq->channel)
 			return;
 		if (!cq->due)
-			soft_timer_start(&cq->timer, soft_now() + COALESCE_TIME);
+			soft_timer_start(&cq->timer, soft_now() + cq->moderation.period);
 		cq->due++;
-	} else if (cq->due && ++cq->due >= COALESCE_COUNT) {
+	} else if (cq->due && ++cq->due >= cq->moderation.count) {
 		soft_timer_stop(&cq->timer);
 		personality_post_held(cq);
 	}
@@ -170,6 +171,14 @@ delayed_on_show(struct soft_cq *cq) REQUIRES(soft_locks.cq)
 		delayed_show(cq, cq->tail);
 }
 
+/* Of the queues of a strict device that are moderated. */
+static const struct soft_personality moderated = {
+	.name = "moderated",
+	.timed = true,
+	.on_entry = coalescing_on_entry,
+	.on_timer = personality_post_held,
+};
+
 static const struct soft_personality personalities[] = {
 	{ .name = "strict", .on_entry = strict_on_entry },
 	{ .name = "late", .on_entry = strict_on_entry, .on_arm = late_on_arm },
@@ -185,6 +194,9 @@ static const struct soft_personality personalities[] = {
 	    .on_show = delayed_on_show },
 };
 #define PERSONALITIES (sizeof personalities / sizeof personalities[0])
+
+/* The default is the first. */
+static const struct soft_personality *const strict = &personalities[0];
 
 /* The choice of the program; it has precedence over the environment. */
 static _Atomic(const struct soft_personality *) chosen;
@@ -209,6 +221,34 @@ personality_complain(const char *name)
 		strncat(known, personalities[i].name, sizeof known - strlen(known) - 1);
 	}
 	fprintf(stderr, "softverbs: SOFTVERBS_PERSONALITY=%s: not one of %s\n", name, known);
+}
+
+void
+soft_personality_init_cq(struct soft_cq *cq, const struct soft_personality *personality) UNCHECKED
+{
+	cq->personality = personality;
+	cq->moderation = (struct soft_moderation){ COALESCE_COUNT, COALESCE_TIME };
+}
+
+int
+soft_personality_moderate(struct soft_cq *cq, uint32_t count, uint64_t period)
+{
+	const bool wanted = count > 1 && period;
+	const int r = wanted ? soft_runtime_start() : 0;
+
+	if (r)
+		return r;
+	soft_cq_lock(cq);
+	if (cq->personality == strict || cq->personality == &moderated) {
+		/* An event that was held back under the old rule is not held any longer. */
+		soft_timer_stop(&cq->timer);
+		personality_post_held(cq);
+		cq->personality = wanted ? &moderated : strict;
+		if (wanted)
+			cq->moderation = (struct soft_moderation){ count, period };
+	}
+	soft_cq_unlock(cq);
+	return 0;
 }
 
 int

@@ -29,6 +29,15 @@ struct soft_personality {
 	void (*on_show)(struct soft_cq *cq);
 };
 
+/* Gives a new queue the personality of its context. */
+void soft_personality_init_cq(struct soft_cq *cq, const struct soft_personality *personality);
+
+/*
+ * From now on an event may be held back until `count` completions were added, or for `period` nanoseconds, if the
+ * count is more than 1 and the period not 0.  Personalities with times or events of their own keep to these.  0 or -errno.
+ */
+int soft_personality_moderate(struct soft_cq *cq, uint32_t count, uint64_t period) SOFT_NO_CQ_LOCK;
+
 /*
  * Gives a context the personality that the program chose or the environment asks for: 0, or -EINVAL
  * after a message on standard error.

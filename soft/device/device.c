@@ -134,6 +134,7 @@ soft_device_query(struct ibv_device_attr *attr)
 		.max_res_rd_atom = SOFT_MAX_RD_ATOM * SOFT_MAX_QP,
 		.max_qp_init_rd_atom = SOFT_MAX_RD_ATOM,
 		.atomic_cap = IBV_ATOMIC_GLOB,
+		.max_ah = SOFT_MAX_AH,
 		.max_srq = SOFT_MAX_SRQ,
 		.max_srq_wr = SOFT_MAX_QP_WR,
 		.max_srq_sge = SOFT_MAX_SGE,
@@ -141,6 +142,20 @@ soft_device_query(struct ibv_device_attr *attr)
 		.local_ca_ack_delay = 15,
 		.phys_port_cnt = 1,
 	};
+}
+
+/* What is left out, the device does not have. */
+void
+soft_device_query_ex(struct ibv_device_attr_ex *attr)
+{
+	*attr = (struct ibv_device_attr_ex){
+		.completion_timestamp_mask = UINT64_MAX,
+		.hca_core_clock = SOFT_SECOND / 1000, /* kHz of a clock of nanoseconds */
+		.cq_mod_caps = { .max_cq_count = UINT16_MAX, .max_cq_period = UINT16_MAX },
+		.phys_port_cnt_ex = 1,
+	};
+	soft_device_query(&attr->orig_attr);
+	attr->device_cap_flags_ex = attr->orig_attr.device_cap_flags;
 }
 
 int

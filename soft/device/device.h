@@ -11,6 +11,7 @@
 struct ibv_device *soft_device(void);
 
 void soft_device_query(struct ibv_device_attr *attr);
+void soft_device_query_ex(struct ibv_device_attr_ex *attr);
 int soft_port_query(uint8_t port, struct ibv_port_attr *attr, size_t length);
 
 /* Functions of libibverbs that no public header declares. */

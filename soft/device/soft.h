@@ -41,6 +41,7 @@
 #define SOFT_MAX_CQE 65536
 #define SOFT_MAX_SRQ 8192
 #define SOFT_MAX_PD 32768
+#define SOFT_MAX_AH 1048576
 #define SOFT_MAX_MR 1048576
 #define SOFT_MAX_MW 1048576
 #define SOFT_MAX_RD_ATOM 128 /* a power of two */

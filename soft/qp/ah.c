@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ah.h"
-#include "pd.h"
+#include "soft/device/pd.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -35,7 +35,8 @@ soft_datagram_set(struct soft_qp *qp, struct soft_send *send, const struct ibv_s
 
 	if (wr->opcode != IBV_WR_SEND && wr->opcode != IBV_WR_SEND_WITH_IMM)
 		return -EINVAL;
-	if (!wr->wr.ud.ah || wr->wr.ud.ah->pd != qp->ibv.pd || wr->wr.ud.remote_qpn > SOFT_QPN_MAX)
+	if (!wr->wr.ud.ah || soft_pd_root(wr->wr.ud.ah->pd) != qp->pd ||
+	    wr->wr.ud.remote_qpn > SOFT_QPN_MAX)
 		return -EINVAL;
 	if (send->length > SOFT_MTU)
 		return -EMSGSIZE;
@@ -134,7 +135,7 @@ datagram_deliver(const struct datagram *d, struct soft_cursor *source,
 	target = (struct soft_cursor){
 		.sge = qp->current.sge,
 		.left = qp->current.num_sge,
-		.pd = qp->srq ? qp->srq->ibv.pd : qp->ibv.pd,
+		.pd = qp->srq ? qp->srq->pd : qp->pd,
 		.access = IBV_ACCESS_LOCAL_WRITE,
 	};
 	if (soft_copy(&target, &header, GRH_BYTES) == SOFT_COPIED) {
@@ -229,7 +230,7 @@ datagram_send(struct soft_qp *qp, const struct soft_send *send, struct soft_defe
 		.sge = send->sge,
 		.left = send->num_sge,
 		.raw = send->flags & IBV_SEND_INLINE ? (char *)(uintptr_t)send->sge : NULL,
-		.pd = qp->ibv.pd,
+		.pd = qp->pd,
 		.access = SOFT_ACCESS_LOCAL_READ,
 	};
 

@@ -13,7 +13,7 @@ local_requester_cursor(
 		.sge = send->sge,
 		.left = send->num_sge,
 		.raw = raw ? (char *)(uintptr_t)send->sge : NULL,
-		.pd = from->ibv.pd,
+		.pd = from->pd,
 		.access = access,
 	};
 }
@@ -32,7 +32,7 @@ local_responder_fetch(struct soft_qp *qp, const struct soft_qp *from, const stru
 		status = soft_responder_permit(qp, send, IBV_ACCESS_REMOTE_READ, deferred);
 		source = (struct soft_cursor){ .sge = &remote,
 			.left = 1,
-			.pd = qp->ibv.pd,
+			.pd = qp->pd,
 			.qp = qp,
 			.access = IBV_ACCESS_REMOTE_READ };
 	} else {

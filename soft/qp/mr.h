@@ -6,12 +6,13 @@
 #define SOFT_MR_H
 
 #include "key.h"
-#include "pd.h"
+#include "soft/device/pd.h"
 
 struct soft_mr {
 	struct ibv_mr ibv;
 	struct soft_key key;
 	uint32_t windows GUARDED_BY(soft_locks.keys); /* that are bound to it */
+	unsigned int access;			      /* as the program gave it */
 	uint64_t pages;				      /* what it counts for; see memlock.h */
 };
 

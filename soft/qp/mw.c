@@ -48,7 +48,7 @@ mw_fits(const struct soft_mw *mw, const struct soft_mr *mr, const struct soft_bi
 				   (mw->ibv.type == IBV_MW_TYPE_2 ? IBV_ACCESS_ZERO_BASED : 0);
 	const uint64_t offset = bind->address - mr->key.address; /* huge below the start */
 
-	return mr->key.owner == mw->ibv.pd && mr->key.access & IBV_ACCESS_MW_BIND &&
+	return mr->key.owner == soft_pd_root(mw->ibv.pd) && mr->key.access & IBV_ACCESS_MW_BIND &&
 	       !(mr->key.access & IBV_ACCESS_ZERO_BASED) && !(bind->access & ~known) &&
 	       (!(bind->access & ACCESS_WRITES) || mr->key.access & IBV_ACCESS_LOCAL_WRITE) &&
 	       offset <= mr->key.length && bind->length <= mr->key.length - offset;
@@ -61,7 +61,7 @@ mw_bind_to(struct soft_mw *mw, struct soft_mr *mr, const struct soft_bind *bind)
 	mw->mr = mr;
 	mr->windows++;
 	mw->key.access = bind->access;
-	mw->key.owner = mw->ibv.pd;
+	mw->key.owner = soft_pd_root(mw->ibv.pd);
 	mw->key.bytes = mr->key.bytes + (bind->address - mr->key.address);
 	mw->key.address = bind->access & IBV_ACCESS_ZERO_BASED ? 0 : bind->address;
 	mw->key.length = bind->length;
@@ -79,7 +79,7 @@ mw_bind(struct soft_qp *qp, const struct soft_bind *bind, uint32_t value) REQUIR
 	if (!window || !soft_key_is_alike(value, window->value))
 		return false;
 	mw = soft_container_of(window, struct soft_mw, key);
-	if (mw->ibv.pd != qp->ibv.pd)
+	if (soft_pd_root(mw->ibv.pd) != qp->pd)
 		return false;
 	if (mw->ibv.type == IBV_MW_TYPE_2 && (mw->mr || !bind->length))
 		return false;

@@ -127,15 +127,18 @@ srq_next_starved(struct soft_srq *srq) SOFT_NO_SRQ_LOCK
 	return qp;
 }
 
+/* `whole`: after an error the requests before it are not posted either. */
 static int
 qp_post(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad,
-    enum ibv_mw_type windows) SOFT_NO_SEND_LOCK
+    enum ibv_mw_type windows, bool whole) SOFT_NO_SEND_LOCK
 {
 	struct soft_deferred deferred = SOFT_DEFER_NOTHING;
 	struct soft_qp *qp = soft_qp_of(ibv);
+	uint32_t before;
 	int r = 0;
 
 	soft_qp_lock_send(qp);
+	before = qp->sq.tail;
 	if (qp->state < IBV_QPS_RTS)
 		r = -EINVAL;
 	while (!r && wr) {
@@ -145,6 +148,8 @@ qp_post(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad,
 	}
 	if (r)
 		*bad = wr;
+	if (r && whole)
+		qp->sq.tail = before;
 	if (qp->state == IBV_QPS_ERR)
 		soft_sq_flush(qp);
 	else if (!qp->sq.stall)
@@ -159,7 +164,15 @@ int
 soft_qp_post_send(
     struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad) SOFT_NO_SEND_LOCK
 {
-	return qp_post(ibv, wr, bad, IBV_MW_TYPE_2);
+	return qp_post(ibv, wr, bad, IBV_MW_TYPE_2, false);
+}
+
+int
+soft_qp_post_whole(struct ibv_qp *ibv, struct ibv_send_wr *wr) SOFT_NO_SEND_LOCK
+{
+	struct ibv_send_wr *bad;
+
+	return qp_post(ibv, wr, &bad, IBV_MW_TYPE_2, true);
 }
 
 int
@@ -172,7 +185,7 @@ soft_qp_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind) 
 		.bind_mw = { .mw = mw, .bind_info = bind->bind_info },
 	}, *bad;
 
-	return qp_post(qp, &wr, &bad, IBV_MW_TYPE_1);
+	return qp_post(qp, &wr, &bad, IBV_MW_TYPE_1, false);
 }
 
 int

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "qp.h"
+#include "qp_ex.h"
 
 #include <stdlib.h>
 
@@ -29,6 +30,7 @@ qp_free(struct soft_qp *qp) UNCHECKED
 	pthread_mutex_destroy(&qp->sq.lock);
 	pthread_mutex_destroy(&qp->rq_lock);
 	soft_rq_fini(&qp->rq);
+	soft_batch_free(qp->batch);
 	free(qp->sq.ring);
 	free(qp->answers.reads);
 	free(qp);

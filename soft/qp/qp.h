@@ -17,6 +17,7 @@
 #include "soft/cq/cq.h"
 #include "soft/wire/handlers.h"
 
+struct soft_batch;
 struct soft_srq;
 struct soft_mw;
 
@@ -174,8 +175,14 @@ struct soft_answers {
 };
 
 struct soft_qp {
-	struct ibv_qp ibv;
+	union {
+		struct ibv_qp ibv;
+		struct ibv_qp_ex ex; /* begins with it */
+	};
+	struct soft_batch
+	    *batch; /* for requests that are built call by call, or NULL; see qp_ex.h */
 	struct soft_context *context;
+	struct ibv_pd *pd; /* not a parent domain of it */
 	struct soft_async_source async;
 	atomic_uint refs;
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "qp.h"
 #include "mw.h"
-#include "pd.h"
 #include "qp_table.h"
 #include "requester.h"
 #include "sq.h"
 #include "srq.h"
+#include "soft/device/pd.h"
 #include "soft/device/runtime.h"
+#include "soft/device/unserved.h"
 
 #include <stdlib.h>
 
@@ -65,8 +66,10 @@ qp_check_init(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 {
 	if (soft_context_is_stale(soft_context_of(pd->context)))
 		return -EIO;
-	if (init->qp_type != IBV_QPT_RC && init->qp_type != IBV_QPT_UD)
+	if (init->qp_type != IBV_QPT_RC && init->qp_type != IBV_QPT_UD) {
+		SOFT_UNSERVED("ibv_create_qp of another type than IBV_QPT_RC and IBV_QPT_UD");
 		return -EOPNOTSUPP;
+	}
 	if (!init->send_cq || !init->recv_cq || init->send_cq->context != pd->context ||
 	    init->recv_cq->context != pd->context ||
 	    (init->srq && init->srq->context != pd->context))
@@ -102,6 +105,7 @@ ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 		.qp_type = init->qp_type,
 	};
 	qp->context = soft_context_of(pd->context);
+	qp->pd = soft_pd_root(pd);
 	qp->srq = init->srq ? soft_srq_of(init->srq) : NULL;
 	qp->refs = 1;
 	r = soft_rq_init(&qp->rq, init->cap.max_recv_wr, init->cap.max_recv_sge);
@@ -216,12 +220,4 @@ ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t fl
 {
 	(void)qp, (void)op, (void)flags;
 	return 0;
-}
-
-/* No extended posting interface: programs then use ibv_post_send(). */
-struct ibv_qp_ex *
-ibv_qp_to_qp_ex(struct ibv_qp *qp)
-{
-	(void)qp;
-	return NULL;
 }

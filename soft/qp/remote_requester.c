@@ -34,7 +34,7 @@ send_gather(const struct soft_qp *qp, const struct soft_send *send, uint32_t off
 		}
 		piece = sge->length - offset < length ? sge->length - offset : length;
 		iov[n].iov_base = soft_key_translate(
-		    qp->ibv.pd, NULL, sge->lkey, sge->addr + offset, piece, SOFT_ACCESS_LOCAL_READ);
+		    qp->pd, NULL, sge->lkey, sge->addr + offset, piece, SOFT_ACCESS_LOCAL_READ);
 		iov[n].iov_len = piece;
 		if (!iov[n++].iov_base)
 			return -1;
@@ -174,7 +174,7 @@ requester_receive_data(struct soft_qp *qp, const struct soft_frame *frame, const
 		sq->target = (struct soft_cursor){
 			.sge = send->sge,
 			.left = send->num_sge,
-			.pd = qp->ibv.pd,
+			.pd = qp->pd,
 			.access = IBV_ACCESS_LOCAL_WRITE,
 		};
 	if (soft_copy(&sq->target, &source, frame->length) != SOFT_COPIED) {

@@ -254,7 +254,7 @@ answers_send_read(struct soft_qp *qp, struct soft_pending_read *read, struct sof
 		frame.flags |= SOFT_FRAME_LAST;
 	soft_keys_lock_shared();
 	if (read->remote.lkey != SOFT_NO_KEY && length)
-		iov.iov_base = soft_key_translate(qp->ibv.pd, qp, read->remote.lkey,
+		iov.iov_base = soft_key_translate(qp->pd, qp, read->remote.lkey,
 		    read->remote.addr + read->sent, length, IBV_ACCESS_REMOTE_READ);
 	r = iov.iov_base ? soft_link_send(link, &frame, &iov, length ? 1 : 0) : -EFAULT;
 	soft_keys_unlock_shared();

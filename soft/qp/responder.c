@@ -24,7 +24,7 @@ message_begin_send(struct soft_qp *qp, struct soft_deferred *deferred) REQUIRES(
 	message->target = (struct soft_cursor){
 		.sge = qp->current.sge,
 		.left = qp->current.num_sge,
-		.pd = qp->srq ? qp->srq->ibv.pd : qp->ibv.pd,
+		.pd = qp->srq ? qp->srq->pd : qp->pd,
 		.access = IBV_ACCESS_LOCAL_WRITE,
 	};
 	if (message->length <= soft_sge_length(qp->current.sge, qp->current.num_sge))
@@ -76,7 +76,7 @@ soft_responder_permit(struct soft_qp *qp, const struct soft_send *send, unsigned
 	/* The whole range is refused before its first byte is touched. */
 	soft_keys_lock_shared();
 	covered =
-	    soft_key_translate(qp->ibv.pd, qp, send->rkey, send->remote_addr, send->length, access);
+	    soft_key_translate(qp->pd, qp, send->rkey, send->remote_addr, send->length, access);
 	soft_keys_unlock_shared();
 	return covered ? IBV_WC_SUCCESS :
 			 soft_responder_refuse(
@@ -108,7 +108,7 @@ soft_message_begin(struct soft_qp *qp, const struct soft_send *send, enum ibv_wc
 	message->target = (struct soft_cursor){
 		.sge = &message->remote,
 		.left = 1,
-		.pd = qp->ibv.pd,
+		.pd = qp->pd,
 		.qp = qp,
 		.access = IBV_ACCESS_REMOTE_WRITE,
 	};
@@ -186,7 +186,7 @@ soft_responder_atomic(
 		return status;
 	soft_keys_lock_shared();
 	word = soft_key_translate(
-	    qp->ibv.pd, qp, send->rkey, send->remote_addr, sizeof *word, IBV_ACCESS_REMOTE_ATOMIC);
+	    qp->pd, qp, send->rkey, send->remote_addr, sizeof *word, IBV_ACCESS_REMOTE_ATOMIC);
 	if ((uintptr_t)word % sizeof *word)
 		word = NULL; /* an iova may be aligned where the memory is not */
 	if (word)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "srq.h"
-#include "pd.h"
+#include "soft/device/pd.h"
 
 #include <stdlib.h>
 
@@ -70,6 +70,7 @@ ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
 	srq->ibv.context = pd->context;
 	srq->ibv.srq_context = init->srq_context;
 	srq->ibv.pd = pd;
+	srq->pd = soft_pd_root(pd);
 	srq->ibv.handle = ++handles;
 	pthread_mutex_init(&srq->ibv.mutex, NULL);
 	pthread_cond_init(&srq->ibv.cond, NULL);

@@ -9,6 +9,7 @@
 
 struct soft_srq {
 	struct ibv_srq ibv;
+	struct ibv_pd *pd; /* not a parent domain of it */
 	pthread_mutex_t lock;
 	struct soft_rq rq GUARDED_BY(soft_locks.srq);
 	uint32_t limit GUARDED_BY(soft_locks.srq);		  /* 0: no limit event is armed */

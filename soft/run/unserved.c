@@ -6,28 +6,18 @@
  * names it; every call fails in the way that its type allows.  No header is included that declares them: the
  * arguments do not matter.
  */
-#include <errno.h>
-#include <stdatomic.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <sys/types.h>
+#include "soft/device/unserved.h"
 
-static void
-unserved(atomic_flag *printed, const char *name)
-{
-	if (!atomic_flag_test_and_set(printed))
-		fprintf(stderr,
-		    "softverbs: %s: the software device does not support this function\n", name);
-	errno = EOPNOTSUPP;
-}
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 #define UNSERVED(type, name, result) \
 	type name(void); \
 	type name(void) \
 	{ \
-		static atomic_flag printed = ATOMIC_FLAG_INIT; \
-\
-		unserved(&printed, #name); \
+		SOFT_UNSERVED(#name); \
 		return result; \
 	}
 

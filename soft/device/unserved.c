@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "unserved.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+void
+soft_unserved(atomic_flag *printed, const char *name)
+{
+	if (!atomic_flag_test_and_set(printed))
+		fprintf(stderr,
+		    "softverbs: %s: the software device does not support this function\n", name);
+	errno = EOPNOTSUPP;
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * domain -- thread domains and parent domains, and regions that are registered anew
+ */
+#include "story.h"
+
+static struct side a, b;
+
+static void
+setup(void)
+{
+	pair_make(&a, &b, NULL);
+}
+
+static void
+teardown(void)
+{
+	pair_free(&a, &b);
+}
+
+static struct ibv_td *
+make_td(void)
+{
+	struct ibv_td_init_attr init = { .comp_mask = 0 };
+	struct ibv_td *td = ibv_alloc_td(a.context, &init);
+
+	ck_assert_ptr_nonnull(td);
+	return td;
+}
+
+static struct ibv_pd *
+make_parent(struct ibv_pd *pd, struct ibv_td *td)
+{
+	struct ibv_parent_domain_init_attr attr = { .pd = pd, .td = td };
+
+	return ibv_alloc_parent_domain(a.context, &attr);
+}
+
+START_TEST(parent__of_objects__counts_and_is_counted)
+{
+	struct ibv_td *td = make_td();
+	struct ibv_pd *pd = ibv_alloc_pd(a.context);
+	struct ibv_pd *parent = make_parent(pd, td);
+	struct ibv_cq_init_attr_ex init = {
+		.cqe = 4, .comp_mask = IBV_CQ_INIT_ATTR_MASK_PD, .parent_domain = parent
+	};
+	struct ibv_cq_ex *cq;
+	struct ibv_mr *mr;
+
+	ck_assert_ptr_nonnull(parent);
+	ck_assert_int_eq(ibv_dealloc_pd(pd), EBUSY);
+	ck_assert_int_eq(ibv_dealloc_td(td), EBUSY);
+	cq = ibv_create_cq_ex(a.context, &init);
+	ck_assert_ptr_nonnull(cq);
+	ck_assert_int_eq(ibv_dealloc_pd(parent), EBUSY);
+	ck_assert_int_eq(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
+	mr = ibv_reg_mr(parent, a.bytes, 8, 0);
+	ck_assert_ptr_nonnull(mr);
+	ck_assert_ptr_eq(mr->pd, parent);
+	ck_assert_int_eq(ibv_dealloc_pd(parent), EBUSY);
+	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+	ck_assert_int_eq(ibv_dealloc_pd(parent), 0);
+	ck_assert_int_eq(ibv_dealloc_td(td), 0);
+	ck_assert_int_eq(ibv_dealloc_pd(pd), 0);
+}
+END_TEST
+
+/* The queue pair is of the parent domain, the regions are of the plain one, and of a second parent. */
+START_TEST(parent__its_objects_and_those_of_its_domain__share_keys)
+{
+	struct ibv_pd *plain = a.pd, *parent = make_parent(a.pd, NULL),
+		      *second = make_parent(parent, NULL);
+	struct ibv_mr *mr;
+
+	ck_assert_int_eq(ibv_destroy_qp(a.qp), 0);
+	ck_assert_int_eq(ibv_destroy_qp(b.qp), 0);
+	a.pd = parent;
+	side_new_qp(&a);
+	side_new_qp(&b);
+	side_connect(&a, &b, NULL);
+	strcpy(a.bytes, "plain");
+	side_rdma(&a, &b, IBV_WR_RDMA_WRITE, 1, 0, 0, 6);
+	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
+	ck_assert_str_eq(b.bytes, "plain");
+	side_rdma(&b, &a, IBV_WR_RDMA_READ, 2, 64, 0, 6);
+	cq_expect(b.cq, 2, IBV_WC_SUCCESS);
+	ck_assert_str_eq(b.bytes + 64, "plain");
+	mr = ibv_reg_mr(second, a.bytes, 8, SIDE_ACCESS);
+	ck_assert_int_eq(
+	    side_rdma_raw(&b, IBV_WR_RDMA_READ, 3, 0, (uintptr_t)a.bytes, mr->rkey, 8), 0);
+	cq_expect(b.cq, 3, IBV_WC_SUCCESS);
+	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+	ck_assert_int_eq(ibv_dealloc_pd(second), 0);
+	ck_assert_int_eq(ibv_destroy_qp(a.qp), 0);
+	ck_assert_int_eq(ibv_dealloc_pd(parent), 0);
+	a.pd = plain;
+	side_new_qp(&a);
+}
+END_TEST
+
+static void *
+take(struct ibv_pd *pd, void *context, size_t size, size_t alignment, uint64_t type)
+{
+	(void)pd, (void)context, (void)size, (void)alignment, (void)type;
+	return IBV_ALLOCATOR_USE_DEFAULT;
+}
+
+static void
+give_back(struct ibv_pd *pd, void *context, void *memory, uint64_t type)
+{
+	(void)pd, (void)context, (void)memory, (void)type;
+}
+
+static int
+parent_error(struct ibv_parent_domain_init_attr attr)
+{
+	errno = 0;
+	ck_assert_ptr_null(ibv_alloc_parent_domain(a.context, &attr));
+	return errno;
+}
+
+START_TEST(domains__bad_requests__refused)
+{
+	struct ibv_td_init_attr init = { .comp_mask = 1 };
+	struct ibv_parent_domain_init_attr good = { .pd = a.pd,
+		.comp_mask =
+		    IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS | IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT,
+		.alloc = take,
+		.free = give_back };
+	struct ibv_pd *parent;
+
+	errno = 0;
+	ck_assert_ptr_null(ibv_alloc_td(a.context, &init));
+	ck_assert_int_eq(errno, EINVAL);
+	ck_assert_int_eq(parent_error((struct ibv_parent_domain_init_attr){ .pd = NULL }), EINVAL);
+	ck_assert_int_eq(
+	    parent_error((struct ibv_parent_domain_init_attr){ .pd = a.pd, .comp_mask = 1u << 9 }),
+	    EINVAL);
+	ck_assert_int_eq(
+	    parent_error((struct ibv_parent_domain_init_attr){
+		.pd = a.pd, .comp_mask = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS, .alloc = take }),
+	    EINVAL);
+	ck_assert_int_eq(parent_error((struct ibv_parent_domain_init_attr){ .pd = b.pd }), EINVAL);
+	parent = ibv_alloc_parent_domain(a.context, &good);
+	ck_assert_ptr_nonnull(parent);
+	ck_assert_int_eq(ibv_dealloc_pd(parent), 0);
+}
+END_TEST
+
+/* ---- ibv_rereg_mr() ---- */
+
+static int
+read_by_peer(const struct ibv_mr *mr, const void *address)
+{
+	int r = side_rdma_raw(&b, IBV_WR_RDMA_READ, 9, 128, (uintptr_t)address, mr->rkey, 8);
+
+	ck_assert_int_eq(r, 0);
+	return (int)cq_next(b.cq).status;
+}
+
+START_TEST(rereg__translation__moves_the_region)
+{
+	struct ibv_mr *mr = ibv_reg_mr(a.pd, a.bytes, 64, SIDE_ACCESS);
+
+	strcpy(a.bytes + 4096, "moved");
+	ck_assert_int_eq(
+	    ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, a.bytes + 4096, 32, 0), 0);
+	ck_assert_ptr_eq(mr->addr, a.bytes + 4096);
+	ck_assert_uint_eq(mr->length, 32);
+	ck_assert_int_eq(read_by_peer(mr, a.bytes + 4096), IBV_WC_SUCCESS);
+	ck_assert_str_eq(b.bytes + 128, "moved");
+	ck_assert_int_eq(read_by_peer(mr, a.bytes), IBV_WC_REM_ACCESS_ERR);
+	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+}
+END_TEST
+
+START_TEST(rereg__access__is_what_the_peer_has)
+{
+	struct ibv_mr *mr = ibv_reg_mr(a.pd, a.bytes, 64, 0);
+
+	ck_assert_int_eq(
+	    ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, SIDE_ACCESS), 0);
+	ck_assert_int_eq(read_by_peer(mr, a.bytes), IBV_WC_SUCCESS);
+	ck_assert_int_eq(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, 0), 0);
+	ck_assert_int_eq(read_by_peer(mr, a.bytes), IBV_WC_REM_ACCESS_ERR);
+	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+}
+END_TEST
+
+START_TEST(rereg__domain__is_the_one_that_is_busy)
+{
+	struct ibv_pd *other = ibv_alloc_pd(a.context);
+	struct ibv_mr *mr = ibv_reg_mr(other, a.bytes, 64, SIDE_ACCESS);
+
+	ck_assert_int_eq(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_PD, a.pd, NULL, 0, 0), 0);
+	ck_assert_ptr_eq(mr->pd, a.pd);
+	ck_assert_int_eq(ibv_dealloc_pd(other), 0);
+	ck_assert_int_eq(read_by_peer(mr, a.bytes), IBV_WC_SUCCESS);
+	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+}
+END_TEST
+
+START_TEST(rereg__bad_input__the_region_is_as_it_was)
+{
+	struct ibv_mr *mr = ibv_reg_mr(a.pd, a.bytes, 64, SIDE_ACCESS);
+	static const struct {
+		int flags, length, access;
+	} cases[] = {
+		{ 0, 8, 0 },
+		{ 1 << 10, 8, 0 },
+		{ IBV_REREG_MR_CHANGE_TRANSLATION, 0, 0 },
+		{ IBV_REREG_MR_CHANGE_TRANSLATION, 8, IBV_ACCESS_LOCAL_WRITE },
+		{ IBV_REREG_MR_CHANGE_PD, 0, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		errno = 0;
+		ck_assert_int_eq(ibv_rereg_mr(mr, cases[i].flags, NULL, a.bytes,
+				     (size_t)cases[i].length, cases[i].access),
+		    IBV_REREG_MR_ERR_INPUT);
+		ck_assert_int_eq(errno, EINVAL);
+	}
+	ck_assert_int_eq(read_by_peer(mr, a.bytes + 16), IBV_WC_SUCCESS);
+	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+}
+END_TEST
+
+START_TEST(rereg__command_fails__says_so)
+{
+	struct ibv_mr *mr = ibv_reg_mr(a.pd, a.bytes, 64, SIDE_ACCESS);
+
+	errno = 0;
+	ck_assert_int_eq(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, (void *)8, 8, 0),
+	    IBV_REREG_MR_ERR_CMD);
+	ck_assert_int_eq(errno, EFAULT);
+	ck_assert_int_eq(
+	    ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_REMOTE_WRITE),
+	    IBV_REREG_MR_ERR_CMD);
+	ck_assert_int_eq(errno, EINVAL);
+	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+}
+END_TEST
+
+START_TEST(register__relaxed_ordering__accepted)
+{
+	struct ibv_mr *mr =
+	    ibv_reg_mr(a.pd, a.bytes, 64, SIDE_ACCESS | IBV_ACCESS_RELAXED_ORDERING);
+
+	ck_assert_ptr_nonnull(mr);
+	ck_assert_int_eq(read_by_peer(mr, a.bytes), IBV_WC_SUCCESS);
+	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+}
+END_TEST
+
+Suite *
+soft_domain_suite(void)
+{
+	Suite *suite = suite_create("soft-domain");
+	TCase *tcase = runner_tcase(suite, "domain");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, parent__of_objects__counts_and_is_counted);
+	tcase_add_test(tcase, parent__its_objects_and_those_of_its_domain__share_keys);
+	tcase_add_test(tcase, domains__bad_requests__refused);
+	tcase_add_test(tcase, rereg__translation__moves_the_region);
+	tcase_add_test(tcase, rereg__access__is_what_the_peer_has);
+	tcase_add_test(tcase, rereg__domain__is_the_one_that_is_busy);
+	tcase_add_test(tcase, rereg__bad_input__the_region_is_as_it_was);
+	tcase_add_test(tcase, rereg__command_fails__says_so);
+	tcase_add_test(tcase, register__relaxed_ordering__accepted);
+	return suite;
+}
