@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "id_qp.h"
 #include "lookup.h"
+#include "soft/qp/qp_ex.h"
 
 #include <string.h>
+
+/* The members of the plain structure with which the extended one begins; what pads one is a member of the other. */
+#define PLAIN_SIZE offsetof(struct ibv_qp_init_attr_ex, comp_mask)
 
 static void
 id_qp_init_attr(const struct soft_id *id, struct ibv_qp_attr *attr, int *mask)
@@ -176,23 +180,26 @@ soft_cm_qp_error(struct soft_id *id)
 		(void)ibv_modify_qp(id->public.qp, &attr, IBV_QP_STATE);
 }
 
+/* The id's own domain and queues stand for those that the caller leaves out. */
 int
-rdma_create_qp(struct rdma_cm_id *public, struct ibv_pd *pd, struct ibv_qp_init_attr *given)
+rdma_create_qp_ex(struct rdma_cm_id *public, struct ibv_qp_init_attr_ex *given)
 {
 	struct soft_id *id = soft_id_of(public);
-	struct ibv_qp_init_attr init = *given;
+	struct ibv_qp_init_attr_ex init = *given;
 	int saved;
 
 	if (!public->verbs || public->qp)
 		return soft_cm_result(EINVAL);
-	if (!pd)
-		pd = public->pd;
-	if (pd->context != public->verbs ||
+	if (!(init.comp_mask & IBV_QP_INIT_ATTR_PD) || !init.pd)
+		init.pd = public->pd;
+	init.comp_mask |= IBV_QP_INIT_ATTR_PD;
+	if (init.pd->context != public->verbs ||
 	    (public->qp_type == IBV_QPT_UD) != (init.qp_type == IBV_QPT_UD))
 		return soft_cm_result(EINVAL);
-	if (id_qp_create_cqs(public, &init))
+	/* The extended structure begins with the members of the plain one. */
+	if (id_qp_create_cqs(public, (struct ibv_qp_init_attr *)&init))
 		return -1;
-	public->qp = ibv_create_qp(pd, &init);
+	public->qp = soft_qp_ex_create(public->verbs, &init);
 	if (!public->qp)
 		goto destroy;
 	/* There is no peer that a queue pair for datagrams could wait for. */
@@ -203,7 +210,7 @@ rdma_create_qp(struct rdma_cm_id *public, struct ibv_pd *pd, struct ibv_qp_init_
 		errno = saved;
 		goto destroy;
 	}
-	public->pd = pd;
+	public->pd = init.pd;
 	*given = init;
 	return 0;
 
@@ -214,19 +221,15 @@ destroy:
 }
 
 int
-rdma_create_qp_ex(struct rdma_cm_id *public, struct ibv_qp_init_attr_ex *given)
+rdma_create_qp(struct rdma_cm_id *public, struct ibv_pd *pd, struct ibv_qp_init_attr *given)
 {
-	struct ibv_qp_init_attr init;
+	struct ibv_qp_init_attr_ex init = { .comp_mask = IBV_QP_INIT_ATTR_PD, .pd = pd };
 	int r;
 
-	if (given->comp_mask & ~(uint32_t)IBV_QP_INIT_ATTR_PD)
-		return soft_cm_result(EOPNOTSUPP);
-	/* The extended structure begins with the fields of the plain one. */
-	memcpy(&init, given, sizeof init);
-	r = rdma_create_qp(
-	    public, given->comp_mask & IBV_QP_INIT_ATTR_PD ? given->pd : NULL, &init);
+	memcpy(&init, given, PLAIN_SIZE);
+	r = rdma_create_qp_ex(public, &init);
 	if (!r)
-		memcpy(given, &init, offsetof(struct ibv_qp_init_attr, sq_sig_all));
+		memcpy(given, &init, PLAIN_SIZE);
 	return r;
 }
 

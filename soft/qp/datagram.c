@@ -5,6 +5,7 @@
 #include "receive.h"
 #include "sq.h"
 #include "srq.h"
+#include "timeout.h"
 #include "soft/device/slot.h"
 #include "soft/wire/peer.h"
 
@@ -182,8 +183,30 @@ soft_datagram_arrived(struct soft_link *link, const struct soft_frame *frame, co
 
 /* ---- the sending side ---- */
 
-static enum ibv_wc_status
-datagram_carry(const struct datagram *d, struct soft_cursor *source) REQUIRES(soft_locks.send)
+/*
+ * The link is full.  True if the datagram waits for room: the progress thread resumes the queue.  False if the
+ * process has not read for long.
+ */
+static bool
+datagram_wait(struct soft_qp *qp, struct soft_link *link) REQUIRES(soft_locks.send)
+{
+	struct soft_sq *sq = &qp->sq;
+	const uint64_t now = soft_now(), patience = soft_timeout_period(qp);
+
+	if (!sq->waiting_since)
+		sq->waiting_since = now;
+	if (now - sq->waiting_since >= patience)
+		return false;
+	sq->stall = SOFT_STALLED_LINK;
+	soft_sq_start_timer(qp, patience);
+	soft_link_queue_requester(link, &sq->turn);
+	return true;
+}
+
+/* False if the datagram waits for room on the link, and the queue with it. */
+static bool
+datagram_carry(struct soft_qp *qp, const struct datagram *d, struct soft_cursor *source,
+    enum ibv_wc_status *status) REQUIRES(soft_locks.send)
 {
 	struct soft_frame frame = {
 		.length = d->length,
@@ -201,20 +224,28 @@ datagram_carry(const struct datagram *d, struct soft_cursor *source) REQUIRES(so
 	struct soft_cursor copy = { .raw = data };
 	const struct iovec payload = { data, d->length };
 	struct soft_link *link;
+	bool waits;
+	int r;
 
-	if (soft_copy(&copy, source, d->length) != SOFT_COPIED)
-		return IBV_WC_LOC_PROT_ERR;
+	if (soft_copy(&copy, source, d->length) != SOFT_COPIED) {
+		*status = IBV_WC_LOC_PROT_ERR;
+		return true;
+	}
 	link = soft_peer_outgoing(soft_qpn_slot(d->to));
 	if (!link)
-		return IBV_WC_SUCCESS;
-	(void)soft_link_send(link, &frame, &payload, 1);
+		return true;
+	r = soft_link_send(link, &frame, &payload, 1);
+	if (!r)
+		qp->sq.waiting_since = 0;
+	waits = r == -EAGAIN && datagram_wait(qp, link);
 	soft_link_put(link);
-	return IBV_WC_SUCCESS;
+	return !waits;
 }
 
-static enum ibv_wc_status
-datagram_send(struct soft_qp *qp, const struct soft_send *send, struct soft_deferred *deferred)
-    REQUIRES(soft_locks.send) SOFT_NO_RECEIVE_LOCK
+/* False if the datagram waits; else *status is the status for the requester. */
+static bool
+datagram_send(struct soft_qp *qp, const struct soft_send *send, enum ibv_wc_status *status,
+    struct soft_deferred *deferred) REQUIRES(soft_locks.send) SOFT_NO_RECEIVE_LOCK
 {
 	const struct datagram d = {
 		.to = send->datagram.to,
@@ -234,11 +265,13 @@ datagram_send(struct soft_qp *qp, const struct soft_send *send, struct soft_defe
 		.access = SOFT_ACCESS_LOCAL_READ,
 	};
 
+	*status = IBV_WC_SUCCESS;
 	if (!send->datagram.here)
-		return IBV_WC_SUCCESS;
-	if (soft_qpn_slot(d.to) == soft_slot_number())
-		return datagram_deliver(&d, &source, deferred);
-	return datagram_carry(&d, &source);
+		return true;
+	if (soft_qpn_slot(d.to) != soft_slot_number())
+		return datagram_carry(qp, &d, &source, status);
+	*status = datagram_deliver(&d, &source, deferred);
+	return true;
 }
 
 void
@@ -248,7 +281,8 @@ soft_datagram_run(struct soft_qp *qp, struct soft_deferred *deferred)
 	enum ibv_wc_status status;
 
 	while (sq->head != sq->tail && qp->state == IBV_QPS_RTS) {
-		status = datagram_send(qp, soft_sq_at(sq, sq->head), deferred);
+		if (!datagram_send(qp, soft_sq_at(sq, sq->head), &status, deferred))
+			break;
 		if (status != IBV_WC_SUCCESS)
 			soft_sq_fail(qp, status);
 		else if (soft_sq_complete(qp, status))

@@ -4,6 +4,7 @@
 #include "qp_table.h"
 #include "remote_requester.h"
 #include "remote_responder.h"
+#include "requester.h"
 
 struct lost {
 	unsigned int slot;
@@ -21,7 +22,9 @@ remote_requester_lost(struct soft_qp *qp, void *arg)
 {
 	const struct lost *lost = arg;
 
-	if (remote_concerns(qp, lost))
+	if (soft_qp_is_datagram(qp))
+		soft_sq_resume(qp); /* it may have waited for room on that link */
+	else if (remote_concerns(qp, lost))
 		soft_remote_requester_link_lost(qp, lost->gone);
 }
 
@@ -66,8 +69,13 @@ soft_remote_requester_put(struct soft_turn *turn)
 void
 soft_remote_requester_send(struct soft_turn *turn, struct soft_link *link)
 {
-	(void)link; /* finds it by the number of its peer */
-	soft_remote_requester_continue(remote_qp_of_requester(turn));
+	struct soft_qp *qp = remote_qp_of_requester(turn);
+
+	(void)link; /* it finds the link by the number of its peer */
+	if (soft_qp_is_datagram(qp))
+		soft_sq_resume(qp);
+	else
+		soft_remote_requester_continue(qp);
 }
 
 void

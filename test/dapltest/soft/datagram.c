@@ -4,6 +4,7 @@
  */
 #include "other.h"
 #include "own.h"
+#include "patience.h"
 #include "story.h"
 
 #define GRH 40
@@ -559,8 +560,8 @@ own_for_datagrams(void)
 	ah = make_ah(&own);
 }
 
-static void
-own_send(uint32_t qpn, uint32_t length, __be32 number)
+static int
+own_try_send(uint32_t qpn, uint32_t length, __be32 number)
 {
 	struct ibv_sge sge = { (uintptr_t)own.bytes, length, own.mr->lkey };
 	struct ibv_send_wr wr = {
@@ -572,7 +573,13 @@ own_send(uint32_t qpn, uint32_t length, __be32 number)
 		.wr.ud = { .ah = ah, .remote_qpn = qpn, .remote_qkey = KEY },
 	}, *bad;
 
-	ck_assert_int_eq(ibv_post_send(own.qp, &wr, &bad), 0);
+	return ibv_post_send(own.qp, &wr, &bad);
+}
+
+static void
+own_send(uint32_t qpn, uint32_t length, __be32 number)
+{
+	ck_assert_int_eq(own_try_send(qpn, length, number), 0);
 	cq_expect(own.cq, 0, IBV_WC_SUCCESS);
 }
 
@@ -625,11 +632,67 @@ idle(void)
 	own_finish();
 }
 
+/* Posts until the send queue is full, as it is when the link is; returns how many are not complete. */
+static int
+fill_link(void)
+{
+	struct ibv_wc wc;
+	int left = 0;
+
+	for (uint32_t i = 0; i < 100000; i++) {
+		if (own_try_send(own_peer.qpn, MTU, i))
+			return left;
+		left++;
+		while (ibv_poll_cq(own.cq, 1, &wc) > 0) {
+			ck_assert_int_eq(wc.status, IBV_WC_SUCCESS);
+			left--;
+		}
+	}
+	ck_abort_msg("the link is never full");
+	return 0;
+}
+
+START_TEST(datagrams__to_a_process_that_reads_late__wait_for_room)
+{
+	int left;
+
+	other_start(idle);
+	own_for_datagrams();
+	own_send(own_peer.qpn, MTU, 0); /* opens the link */
+	other_stop();
+	left = fill_link();
+	ck_assert_int_eq(left, 16);
+	other_go_on();
+	for (; left; left--)
+		cq_expect(own.cq, 0, IBV_WC_SUCCESS);
+	own_finish();
+	other_finish();
+}
+END_TEST
+
+START_TEST(datagrams__that_wait__are_flushed_by_an_error)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	other_start(idle);
+	own_for_datagrams();
+	own_send(own_peer.qpn, MTU, 0);
+	other_stop();
+	ck_assert_int_eq(fill_link(), 16);
+	ck_assert_int_eq(ibv_modify_qp(own.qp, &attr, IBV_QP_STATE), 0);
+	for (int i = 0; i < 16; i++)
+		cq_expect(own.cq, 0, IBV_WC_WR_FLUSH_ERR);
+	other_go_on();
+	own_finish();
+	other_finish();
+}
+END_TEST
+
 START_TEST(datagrams__to_a_process_that_is_stopped_or_gone__are_lost)
 {
 	other_start(idle);
 	own_for_datagrams();
-	other_stop();
+	patience_fall_silent();
 	/* More than the link takes. */
 	for (uint32_t i = 0; i < 500; i++)
 		own_send(own_peer.qpn, MTU, i);
@@ -668,7 +731,10 @@ soft_datagram_suite(void)
 	tcase_add_test(tc, id_with_its_queue_pair__can_send_at_once);
 
 	tc = runner_tcase(s, "processes");
+	tcase_add_checked_fixture(tc, patience_begin, patience_end);
 	tcase_add_test(tc, datagrams__of_another_process__arrive);
+	tcase_add_test(tc, datagrams__to_a_process_that_reads_late__wait_for_room);
+	tcase_add_test(tc, datagrams__that_wait__are_flushed_by_an_error);
 	tcase_add_test(tc, datagrams__to_a_process_that_is_stopped_or_gone__are_lost);
 	return s;
 }
