@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "qp.h"
-#include "qp_ex.h"
+#include "batch.h"
 
 #include <stdlib.h>
 

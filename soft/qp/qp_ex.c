@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "qp_ex.h"
+#include "batch.h"
 #include "post.h"
 #include "soft/device/unserved.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define OPERATIONS_OF_DATAGRAMS (IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM)
@@ -14,24 +14,6 @@
 	    IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_SEND_WITH_INV)
 #define MASK_KNOWN \
 	(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
-
-/* A request of a batch; its segments, or a copy of its inline data, follow it. */
-struct entry {
-	struct ibv_send_wr wr;
-	struct ibv_sge copy; /* of inline data */
-	struct ibv_sge sge[];
-};
-
-struct soft_batch {
-	/* From the start of a batch to its end, in code of the program.  It guards the rest. */
-	pthread_mutex_t lock;
-	uint64_t operations; /* that the program asked for */
-	char *entries;
-	size_t stride;
-	uint32_t size, count;
-	struct entry *last; /* of which members are set; NULL before the first and after an error */
-	int error;	    /* the first of this batch */
-};
 
 static struct soft_batch *
 batch_of(struct ibv_qp_ex *ex)
@@ -50,12 +32,6 @@ batch_fail(struct ibv_qp_ex *ex, int error)
 	batch->last = NULL;
 }
 
-static struct entry *
-batch_at(const struct soft_batch *batch, uint32_t i)
-{
-	return (struct entry *)(void *)(batch->entries + i * batch->stride);
-}
-
 /* A new request, or NULL after an error. */
 static struct ibv_send_wr *
 batch_add(struct ibv_qp_ex *ex, uint64_t operation, enum ibv_wr_opcode opcode)
@@ -68,7 +44,7 @@ batch_add(struct ibv_qp_ex *ex, uint64_t operation, enum ibv_wr_opcode opcode)
 		batch_fail(ex, ENOMEM);
 	if (batch->error)
 		return NULL;
-	batch->last = batch_at(batch, batch->count++);
+	batch->last = soft_batch_at(batch, batch->count++);
 	batch->last->wr = (struct ibv_send_wr){
 		.wr_id = ex->wr_id,
 		.sg_list = batch->last->sge,
@@ -211,7 +187,7 @@ qp_ex_atomic_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t address, const 
 static void
 qp_ex_set_ud_addr(struct ibv_qp_ex *ex, struct ibv_ah *ah, uint32_t qpn, uint32_t qkey)
 {
-	struct entry *last = batch_of(ex)->last;
+	struct soft_entry *last = batch_of(ex)->last;
 
 	/* In a request of a connection the address of the data has this place. */
 	if (!last || ex->qp_base.qp_type != IBV_QPT_UD) {
@@ -234,7 +210,7 @@ qp_ex_set_xrc_srqn(struct ibv_qp_ex *ex, uint32_t srqn)
 static void
 qp_ex_set_sge_list(struct ibv_qp_ex *ex, size_t n, const struct ibv_sge *list)
 {
-	struct entry *last = batch_of(ex)->last;
+	struct soft_entry *last = batch_of(ex)->last;
 
 	if (!last || n > soft_qp_of(&ex->qp_base)->sq.max_sge) {
 		batch_fail(ex, EINVAL);
@@ -256,7 +232,7 @@ static void
 qp_ex_set_inline_data_list(struct ibv_qp_ex *ex, size_t n, const struct ibv_data_buf *list)
 {
 	const uint32_t most = soft_qp_of(&ex->qp_base)->sq.max_inline;
-	struct entry *last = batch_of(ex)->last;
+	struct soft_entry *last = batch_of(ex)->last;
 	size_t length = 0;
 
 	for (size_t i = 0; last && i < n; i++) {
@@ -313,24 +289,14 @@ qp_ex_complete(struct ibv_qp_ex *ex) SOFT_NO_SEND_LOCK
 
 	if (!r && batch->count) {
 		for (uint32_t i = 1; i < batch->count; i++)
-			batch_at(batch, i - 1)->wr.next = &batch_at(batch, i)->wr;
-		r = soft_qp_post_whole(&ex->qp_base, &batch_at(batch, 0)->wr);
+			soft_batch_at(batch, i - 1)->wr.next = &soft_batch_at(batch, i)->wr;
+		r = soft_qp_post_whole(&ex->qp_base, &soft_batch_at(batch, 0)->wr);
 	}
 	pthread_mutex_unlock(&batch->lock);
 	return r;
 }
 
 /* ---- creation ---- */
-
-void
-soft_batch_free(struct soft_batch *batch)
-{
-	if (!batch)
-		return;
-	pthread_mutex_destroy(&batch->lock);
-	free(batch->entries);
-	free(batch);
-}
 
 static void
 qp_ex_set_operations(struct ibv_qp_ex *ex)
@@ -361,20 +327,11 @@ qp_ex_set_operations(struct ibv_qp_ex *ex)
 static int
 qp_ex_add_batch(struct soft_qp *qp, uint64_t operations)
 {
-	struct soft_batch *batch = calloc(1, sizeof *batch);
-
-	if (!batch)
+	/* The room for inline data is room for the segments, too. */
+	qp->batch = soft_batch_create(qp->sq.size, qp->sq.max_inline);
+	if (!qp->batch)
 		return -ENOMEM;
-	batch->operations = operations;
-	batch->size = qp->sq.size;
-	batch->stride = sizeof(struct entry) + qp->sq.max_inline; /* room for the segments, too */
-	batch->entries = calloc(batch->size, batch->stride);
-	if (!batch->entries) {
-		free(batch);
-		return -ENOMEM;
-	}
-	pthread_mutex_init(&batch->lock, NULL);
-	qp->batch = batch;
+	qp->batch->operations = operations;
 	qp_ex_set_operations(&qp->ex);
 	return 0;
 }

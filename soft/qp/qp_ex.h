@@ -13,7 +13,4 @@
 /* Operation of a context. */
 struct ibv_qp *soft_qp_ex_create(struct ibv_context *context, struct ibv_qp_init_attr_ex *init);
 
-/* NULL is ignored. */
-void soft_batch_free(struct soft_batch *batch);
-
 #endif
