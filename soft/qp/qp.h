@@ -179,8 +179,7 @@ struct soft_qp {
 		struct ibv_qp ibv;
 		struct ibv_qp_ex ex; /* begins with it */
 	};
-	struct soft_batch
-	    *batch; /* for requests that are built call by call, or NULL */
+	struct soft_batch *batch; /* for requests that are built call by call, or NULL */
 	struct soft_context *context;
 	struct ibv_pd *pd; /* not a parent domain of it */
 	struct soft_async_source async;

@@ -659,6 +659,7 @@ START_TEST(datagrams__to_a_process_that_reads_late__wait_for_room)
 	other_start(idle);
 	own_for_datagrams();
 	own_send(own_peer.qpn, MTU, 0); /* opens the link */
+	patience_set("100");		/* also on a busy machine */
 	other_stop();
 	left = fill_link();
 	ck_assert_int_eq(left, 16);
@@ -677,6 +678,7 @@ START_TEST(datagrams__that_wait__are_flushed_by_an_error)
 	other_start(idle);
 	own_for_datagrams();
 	own_send(own_peer.qpn, MTU, 0);
+	patience_set("100");
 	other_stop();
 	ck_assert_int_eq(fill_link(), 16);
 	ck_assert_int_eq(ibv_modify_qp(own.qp, &attr, IBV_QP_STATE), 0);
