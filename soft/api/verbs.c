@@ -2,6 +2,7 @@
 #include "verbs.h"
 #include "unsupported.h"
 #include "soft/cq/cq_ex.h"
+#include "soft/cq/judge.h"
 #include "soft/device/device.h"
 #include "soft/qp/mw.h"
 #include "soft/qp/post.h"
@@ -69,4 +70,6 @@ soft_verbs_init_context(struct soft_context *ctx)
 	context->ops.alloc_mw = soft_mw_create;
 	context->ops.bind_mw = soft_qp_bind_mw;
 	context->ops.dealloc_mw = soft_mw_free;
+	if (soft_judge)
+		soft_judge->context(ctx);
 }

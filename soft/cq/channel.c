@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "channel.h"
 #include "cq.h"
+#include "judge.h"
 #include "soft/device/bell.h"
 
 #include <stdlib.h>
@@ -111,10 +112,21 @@ soft_channel_post(struct soft_channel *channel, struct soft_cq *cq)
 	channel_unlock(channel);
 }
 
-bool
-soft_channel_is_unread(struct soft_channel *channel, const struct soft_cq *cq)
+void
+soft_channel_post_first(struct soft_channel *channel, struct soft_cq *cq)
 {
-	bool unread;
+	channel_lock(channel);
+	if (cq->unread++)
+		TAILQ_REMOVE(&channel->events, cq, link);
+	TAILQ_INSERT_HEAD(&channel->events, cq, link);
+	soft_bell_ring(channel->ibv.fd);
+	channel_unlock(channel);
+}
+
+uint32_t
+soft_channel_unread(struct soft_channel *channel, const struct soft_cq *cq)
+{
+	uint32_t unread;
 
 	channel_lock(channel);
 	unread = cq->unread;
@@ -153,14 +165,18 @@ ibv_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **cq, void **cq_con
 	while (!(ready = channel_next(channel)))
 		if (soft_bell_wait(ibv->fd))
 			return -1;
+	if (ready->judged)
+		soft_judge->event(ready);
 	*cq = &ready->ibv;
 	*cq_context = ready->ibv.cq_context;
 	return 0;
 }
 
 void
-ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents) SOFT_NO_LEAF_LOCK
+ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents) SOFT_NO_CQ_LOCK
 {
+	if (soft_cq_of(cq)->judged)
+		soft_judge->acknowledging(soft_cq_of(cq), nevents);
 	soft_completed_lock(&cq->mutex);
 	cq->comp_events_completed += nevents;
 	pthread_cond_broadcast(&cq->cond);

@@ -17,6 +17,8 @@ struct soft_channel {
 	struct ibv_comp_channel ibv; /* refcnt, the CQs on it, is guarded by the lock */
 	pthread_mutex_t lock;
 	TAILQ_HEAD(, soft_cq) events GUARDED_BY(soft_locks.channel);
+	/* Of a checker: the number of CQs that hold back completions of sends, or the events of these. */
+	atomic_uint holding_sends;
 };
 
 static inline struct soft_channel *
@@ -31,8 +33,12 @@ void soft_channel_attach(struct soft_channel *channel) SOFT_NO_EVENT_LOCK;
 void soft_channel_post(struct soft_channel *channel, struct soft_cq *cq)
     REQUIRES(soft_locks.cq) SOFT_NO_EVENT_LOCK;
 
-/* Whether an event of the CQ is there to be read. */
-bool soft_channel_is_unread(
+/* The same; it is the next event of the channel.  Events of several CQs have no order. */
+void soft_channel_post_first(struct soft_channel *channel, struct soft_cq *cq)
+    REQUIRES(soft_locks.cq) SOFT_NO_EVENT_LOCK;
+
+/* The number of events of the CQ that were not read. */
+uint32_t soft_channel_unread(
     struct soft_channel *channel, const struct soft_cq *cq) SOFT_NO_EVENT_LOCK;
 
 /*

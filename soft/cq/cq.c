@@ -129,7 +129,7 @@ static bool
 cq_has_event(struct soft_cq *cq) REQUIRES(soft_locks.cq) SOFT_NO_EVENT_LOCK
 {
 	return cq->armed == SOFT_UNARMED && cq->channel &&
-	       (cq->due || soft_channel_is_unread(cq->channel, cq));
+	       (cq->due || soft_channel_unread(cq->channel, cq) > 0);
 }
 
 int
@@ -208,7 +208,8 @@ cq_free(struct soft_cq *cq) UNCHECKED
 {
 	free(cq->ring);
 	free(cq->stamps);
-	free(cq);
+	if (!cq->judged)
+		free(cq);
 }
 
 static void
@@ -225,10 +226,8 @@ cq_init(struct soft_cq *cq, struct ibv_context *context, const struct ibv_cq_ini
 	soft_personality_init_cq(cq, soft_context_of(context)->personality);
 	soft_timer_init(&cq->timer, cq_timer_expired);
 	soft_async_source_init(&cq->async, &cq->ibv);
-	if (init->channel) {
+	if (init->channel)
 		cq->channel = soft_channel_of(init->channel);
-		soft_channel_attach(cq->channel);
-	}
 }
 
 struct soft_cq *
@@ -253,11 +252,21 @@ soft_cq_create(struct ibv_context *context, const struct ibv_cq_init_attr_ex *in
 	if (r)
 		goto put_context;
 	cq = cq_alloc((int)init->cqe, stamped);
-	r = -ENOMEM;
-	if (!cq)
+	if (!cq) {
+		r = -ENOMEM;
 		goto put_context;
+	}
 	cq_init(cq, context, init);
+	if (soft_judge)
+		r = soft_judge->created(cq);
+	if (r)
+		goto free_cq;
+	if (cq->channel)
+		soft_channel_attach(cq->channel);
 	return cq;
+
+free_cq:
+	cq_free(cq);
 
 put_context:
 	soft_context_put(ctx);
@@ -333,6 +342,8 @@ ibv_destroy_cq(struct ibv_cq *ibv) SOFT_NO_LOCK
 		return 0;
 	if (cq->users)
 		return EBUSY;
+	if (cq->judged)
+		soft_judge->destroying(cq);
 	soft_timer_stop_and_wait(&cq->timer);
 	if (cq->channel)
 		completions = soft_channel_detach(cq->channel, cq);
@@ -345,6 +356,8 @@ ibv_destroy_cq(struct ibv_cq *ibv) SOFT_NO_LOCK
 	soft_completed_unlock(&ibv->mutex);
 	pthread_setcancelstate(state, NULL);
 
+	if (cq->judged)
+		soft_judge->destroyed(cq);
 	pthread_mutex_destroy(&ibv->mutex);
 	pthread_cond_destroy(&ibv->cond);
 	pthread_mutex_destroy(&cq->lock);

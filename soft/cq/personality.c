@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "personality.h"
 #include "cq.h"
+#include "judge.h"
 #include "soft/device/runtime.h"
 #include "soft/soft_arm.h"
 
@@ -270,7 +271,10 @@ soft_personality_open_context(struct soft_context *ctx)
 	ctx->personality = chosen;
 	if (ctx->personality)
 		return 0;
-	ctx->personality = personality_find(name && *name ? name : "strict");
+	if (soft_judge && !(name && *name))
+		ctx->personality = soft_judge->personality;
+	else
+		ctx->personality = personality_find(name && *name ? name : "strict");
 	if (ctx->personality)
 		return 0;
 	personality_complain(name);

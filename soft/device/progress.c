@@ -63,6 +63,7 @@ progress_run(void *unused)
 
 	(void)unused;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	pthread_setname_np(pthread_self(), SOFT_PROGRESS_NAME);
 	while (!quit) {
 		/* One event at a time: the function of one watch may remove another watch. */
 		if (!progress_next_event(soft_timer_run(), &event))

@@ -25,6 +25,9 @@
 
 #include "soft.h"
 
+/* The name of the thread. */
+#define SOFT_PROGRESS_NAME "softverbs"
+
 /*
  * A descriptor that the thread waits for.  Any thread may add or change a watch; only the progress
  * thread removes one, so that none of its events is pending.

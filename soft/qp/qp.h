@@ -103,6 +103,8 @@ struct soft_sq {
 	uint32_t head GUARDED_BY(soft_locks.send); /* run freely */
 	uint32_t tail GUARDED_BY(soft_locks.send);
 	bool sig_all;
+	/* A checker counts here the requests without a completion that were posted in a row. */
+	uint32_t unsignaled GUARDED_BY(soft_locks.send);
 
 	enum soft_stall stall GUARDED_BY(soft_locks.send);
 	/* Whether the oldest request has stalled on the peer, on a receive; the tries left then. */
