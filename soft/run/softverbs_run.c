@@ -5,7 +5,7 @@
  * The program finds softverbs under the names of libibverbs and librdmacm, in a folder that comes first on its
  * library path.  Its children inherit the path.
  */
-#include <config.h>
+#include "parent.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -14,10 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define EXIT_USAGE 125
-#define EXIT_CANNOT_RUN 126
-#define EXIT_NOT_FOUND 127
 
 /* Beside the program in a build tree, where "make" links it; else where "make install" puts it. */
 #define FOLDER_IN_BUILD_TREE "lib"
@@ -31,7 +27,11 @@
 
 const char *argp_program_version = "softverbs-run (" PACKAGE_NAME ") " PACKAGE_VERSION;
 
+/* Options without a letter. */
+enum { CHECK = 256, SEED, REPORT, TIMEOUT, STRANDED_AFTER, FAIL_ARMS };
+
 static char **program;
+static bool check;
 
 static const struct argp_option options[] = {
 	{ "personality", 'p', "NAME", 0,
@@ -42,6 +42,23 @@ static const struct argp_option options[] = {
 	{ "time-factor", 't', "FACTOR", 0,
 	    "Multiply all timeouts of the device by a number from 0.01 to 100", 0 },
 	{ "memlock", 'm', NULL, 0, "Enforce RLIMIT_MEMLOCK on registered memory", 0 },
+	{ "check", CHECK, "json", OPTION_ARG_OPTIONAL,
+	    "Check how the program waits for completions: the device chooses unfavourable moments "
+	    "that the "
+	    "specification allows, and lost wake-ups and wrong acknowledgements are reported, as "
+	    "text or JSON",
+	    1 },
+	{ "seed", SEED, "N", 0, "With --check: the seed of these choices (1)", 1 },
+	{ "stranded-after", STRANDED_AFTER, "SECONDS", 0,
+	    "With --check: report a completion that nothing has looked at for so long (2)", 1 },
+	{ "timeout", TIMEOUT, "SECONDS", 0,
+	    "With --check: end a program that does nothing for so long after a report (60)", 1 },
+	{ "fail-arms", FAIL_ARMS, NULL, 0, "With --check: let some requests for notification fail",
+	    1 },
+	{ "report", REPORT, "FILE", 0,
+	    "With --check: append the reports to FILE, those of children too, not to standard "
+	    "error",
+	    1 },
 	{ 0 },
 };
 
@@ -51,6 +68,67 @@ set(const char *variable, const char *value)
 	if (setenv(variable, value, 1)) {
 		fprintf(stderr, "softverbs-run: %s: %s\n", variable, strerror(errno));
 		exit(EXIT_USAGE);
+	}
+}
+
+/* A number that is not negative; with a point or without. */
+static void
+set_number(const char *variable, const char *value, bool whole, struct argp_state *state)
+{
+	const size_t length = strspn(value, whole ? "0123456789" : "0123456789.");
+	char *end;
+
+	(void)strtod(value, &end);
+	if (!*value || value[length] || *end)
+		argp_error(state, "%s: not a number", value);
+	set(variable, value);
+}
+
+/* FILE as other folders see it, as children may change theirs. */
+static void
+set_report(const char *file, struct argp_state *state)
+{
+	char *folder, *path;
+
+	if (*file == '/') {
+		set("SOFTVERBS_CHECK_REPORT", file);
+		return;
+	}
+	folder = getcwd(NULL, 0);
+	if (!folder || asprintf(&path, "%s/%s", folder, file) < 0)
+		argp_failure(state, EXIT_USAGE, errno, "%s", file);
+	else
+		set("SOFTVERBS_CHECK_REPORT", path);
+	free(folder);
+}
+
+static error_t
+parse_check(int key, char *arg, struct argp_state *state)
+{
+	switch (key) {
+	case CHECK:
+		if (arg && strcmp(arg, "json") != 0)
+			argp_error(state, "--check=%s: only json is possible", arg);
+		set("SOFTVERBS_CHECK", arg ? arg : "text");
+		check = true;
+		return 0;
+	case SEED:
+		set_number("SOFTVERBS_CHECK_SEED", arg, true, state);
+		return 0;
+	case STRANDED_AFTER:
+		set_number("SOFTVERBS_CHECK_STRANDED", arg, false, state);
+		return 0;
+	case TIMEOUT:
+		set_number("SOFTVERBS_CHECK_TIMEOUT", arg, false, state);
+		return 0;
+	case FAIL_ARMS:
+		set("SOFTVERBS_CHECK_ARM", "1");
+		return 0;
+	case REPORT:
+		set_report(arg, state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
 	}
 }
 
@@ -74,7 +152,7 @@ parse(int key, char *arg, struct argp_state *state)
 		argp_error(state, "no program to run");
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return parse_check(key, arg, state);
 	}
 }
 
@@ -87,7 +165,9 @@ static const struct argp argp = {
 	       "threads."
 	       "\vThe exit status is that of PROGRAM; 125 for an error of this command, 126 if "
 	       "PROGRAM cannot be "
-	       "executed, 127 if it is not found.",
+	       "executed, 127 if it is not found. With --check it is 99 if something was reported "
+	       "and the status of "
+	       "PROGRAM is 0.",
 };
 
 static void
@@ -148,7 +228,6 @@ int
 main(int argc, char **argv)
 {
 	char folder[PATH_MAX];
-	int error;
 
 	argp_err_exit_status = EXIT_USAGE;
 	/* The options of the program are its own. */
@@ -158,8 +237,8 @@ main(int argc, char **argv)
 	set_library_path(folder);
 	if (!getenv(LISTENERS_RETURN))
 		set(LISTENERS_RETURN, "1");
+	if (check)
+		return soft_parent_run(argv, program);
 	execvp(program[0], program);
-	error = errno;
-	fprintf(stderr, "softverbs-run: %s: %s\n", program[0], strerror(error));
-	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+	return soft_parent_exec_failed(program[0], errno);
 }

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "adversary.h"
+#include "queue.h"
+
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The longest times for which a completion is held, an event is held, and a thread pauses. */
+#define HOLD (5 * SOFT_MILLISECOND)
+#define HOLD_ARMED (2 * SOFT_MILLISECOND)
+#define LATE (10 * SOFT_MILLISECOND)
+#define PAUSE SOFT_MILLISECOND
+#define PAUSE_STEP (50 * SOFT_MICROSECOND)
+
+/* Receives that must not overtake a send look again after this time, and so often at most. */
+#define WAIT (200 * SOFT_MICROSECOND)
+#define WAITS 125
+
+static struct soft_adversary *
+adversary_of(struct soft_cq *cq)
+{
+	return &soft_check_queue_of(cq)->adversary;
+}
+
+static uint32_t
+adversary_chooses(struct soft_cq *cq, enum soft_choice kind) REQUIRES(soft_locks.cq)
+{
+	return soft_schedule_choose(&adversary_of(cq)->schedule, kind);
+}
+
+/* A time from now on. */
+static uint64_t
+adversary_time(struct soft_cq *cq, enum soft_choice kind, uint32_t random, uint64_t most)
+    REQUIRES(soft_locks.cq)
+{
+	return soft_now() + soft_schedule_time(&adversary_of(cq)->schedule, kind, random, most);
+}
+
+static bool
+adversary_is_armed(const struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
+{
+	return cq->armed == SOFT_ARMED_ANY || (cq->armed == SOFT_ARMED_SOLICITED && solicited);
+}
+
+static void
+adversary_start_timer(struct soft_cq *cq) REQUIRES(soft_locks.cq)
+{
+	const struct soft_adversary *own = adversary_of(cq);
+	uint64_t when = own->show_at;
+
+	if (!when || (own->raise_at && own->raise_at < when))
+		when = own->raise_at;
+	if (when)
+		soft_timer_start(&cq->timer, when);
+}
+
+/* Rule 5: counts the queue while it holds back a send, or the event of one. */
+static void
+adversary_count(struct soft_cq *cq) REQUIRES(soft_locks.cq)
+{
+	struct soft_adversary *own = adversary_of(cq);
+	const bool settled = !cq->due && cq->tail == soft_counter_load(&cq->shown);
+
+	if (settled)
+		own->sends = own->receives = false;
+	if (own->sends == own->holding_sends || own->left)
+		return;
+	own->holding_sends = own->sends;
+	if (own->sends)
+		cq->channel->holding_sends++;
+	else
+		cq->channel->holding_sends--;
+}
+
+/*
+ * Rule 5: the time before which receives must not be seen, or 0.  A stream of sends does not stop them for ever.  It is
+ * counted how often they wait, not how long: a timer that is late must not change the order.
+ */
+static uint64_t
+adversary_behind(struct soft_cq *cq) REQUIRES(soft_locks.cq)
+{
+	struct soft_adversary *own = adversary_of(cq);
+
+	if (!own->receives || own->sends || !cq->channel->holding_sends || own->waits >= WAITS) {
+		own->waits = 0;
+		return 0;
+	}
+	own->waits++;
+	return soft_now() + WAIT;
+}
+
+static void
+adversary_post(struct soft_cq *cq) REQUIRES(soft_locks.cq)
+{
+	const struct soft_adversary *own = adversary_of(cq);
+
+	if (!own->receives && adversary_chooses(cq, SOFT_CHOOSE_FIRST))
+		soft_channel_post_first(cq->channel, cq);
+	else
+		soft_channel_post(cq->channel, cq);
+}
+
+/* Raises the event that the request for notification asked for; the queue is not armed any more. */
+static void
+adversary_fire(struct soft_cq *cq) REQUIRES(soft_locks.cq)
+{
+	struct soft_adversary *own = adversary_of(cq);
+	uint32_t random;
+
+	cq->armed = SOFT_UNARMED;
+	if (cq->due) {
+		cq->due++;
+		return;
+	}
+	random = adversary_chooses(cq, SOFT_CHOOSE_LATE);
+	if (!random) {
+		adversary_post(cq);
+		return;
+	}
+	cq->due = 1;
+	own->raise_at = adversary_time(cq, SOFT_CHOOSE_LATE, random, LATE);
+}
+
+/* The entries up to `end` become visible. */
+static void
+adversary_show(struct soft_cq *cq, uint32_t end) REQUIRES(soft_locks.cq)
+{
+	struct soft_adversary *own = adversary_of(cq);
+	const bool owed = own->owed;
+
+	soft_counter_store(&cq->shown, end);
+	own->owed = false;
+	if (end == cq->tail)
+		own->show_at = 0;
+	if (owed)
+		adversary_fire(cq);
+}
+
+static void
+adversary_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
+{
+	struct soft_adversary *own = adversary_of(cq);
+	const bool armed = adversary_is_armed(cq, solicited);
+	enum soft_choice kind = armed ? SOFT_CHOOSE_HOLD_ARMED : SOFT_CHOOSE_HOLD;
+	uint32_t random;
+
+	if (!cq->channel) {
+		soft_counter_store(&cq->shown, cq->tail);
+		if (armed)
+			cq->armed = SOFT_UNARMED;
+		return;
+	}
+	if (armed)
+		own->owed = true;
+	if (cq->ring[(cq->tail - 1) & cq->mask].opcode & IBV_WC_RECV)
+		own->receives = true;
+	else
+		own->sends = true;
+	/* One after others that are held becomes visible with them. */
+	if (cq->tail - soft_counter_load(&cq->shown) == 1) {
+		random = adversary_chooses(cq, kind);
+		if (random)
+			own->show_at = adversary_time(cq, kind, random, armed ? HOLD_ARMED : HOLD);
+	}
+	if (!own->show_at)
+		own->show_at = adversary_behind(cq);
+	if (!own->show_at)
+		adversary_show(cq, cq->tail);
+	adversary_count(cq);
+	adversary_start_timer(cq);
+	own->armed = cq->armed;
+}
+
+static void
+adversary_on_arm(struct soft_cq *cq, bool solicited_only, bool there) REQUIRES(soft_locks.cq)
+{
+	struct soft_adversary *own = adversary_of(cq);
+
+	(void)solicited_only, (void)there;
+	if (!cq->channel)
+		return;
+	/*
+	 * Rule 2.  If an event is owed, the queue was armed already, and nothing changes.  Receives that wait by rule 5
+	 * are added after the request.
+	 */
+	if (!own->owed && cq->tail != soft_counter_load(&cq->shown)) {
+		if (adversary_behind(cq))
+			own->owed = cq->armed == SOFT_ARMED_ANY ||
+				    (int32_t)(cq->solicited - soft_counter_load(&cq->shown)) > 0;
+		else
+			adversary_show(cq, cq->tail);
+	}
+	/* Rule 4. */
+	if (cq->due && !own->armed && !own->owed && adversary_chooses(cq, SOFT_CHOOSE_MERGE))
+		cq->armed = SOFT_UNARMED;
+	adversary_count(cq);
+	own->armed = cq->armed;
+}
+
+/* Where a part of what is held ends; what an event is owed for is in the first part. */
+static uint32_t
+adversary_part(struct soft_cq *cq) REQUIRES(soft_locks.cq)
+{
+	const uint32_t shown = soft_counter_load(&cq->shown), held = cq->tail - shown;
+	const uint32_t random = held > 1 ? adversary_chooses(cq, SOFT_CHOOSE_SPLIT) : 0;
+	uint32_t end = random ? shown + 1 + random / 2 % held : cq->tail;
+
+	if (adversary_of(cq)->owed && cq->armed == SOFT_ARMED_SOLICITED &&
+	    (int32_t)(cq->solicited - end) > 0)
+		end = cq->solicited;
+	return end;
+}
+
+static void
+adversary_on_timer(struct soft_cq *cq) REQUIRES(soft_locks.cq)
+{
+	struct soft_adversary *own = adversary_of(cq);
+	const uint64_t now = soft_now();
+	uint64_t behind;
+	uint32_t random;
+
+	if (own->raise_at && own->raise_at <= now) {
+		own->raise_at = 0;
+		for (; cq->due; cq->due--)
+			adversary_post(cq);
+	}
+	behind = own->show_at && own->show_at <= now ? adversary_behind(cq) : 0;
+	if (behind)
+		own->show_at = behind;
+	if (own->show_at && own->show_at <= now) {
+		adversary_show(cq, adversary_part(cq));
+		if (cq->tail != soft_counter_load(&cq->shown)) {
+			random = soft_schedule_choose(&own->schedule, SOFT_CHOOSE_HOLD);
+			own->show_at = adversary_time(cq, SOFT_CHOOSE_HOLD, random, HOLD);
+		}
+	}
+	adversary_count(cq);
+	adversary_start_timer(cq);
+	own->armed = cq->armed;
+}
+
+static void
+adversary_on_show(struct soft_cq *cq) REQUIRES(soft_locks.cq)
+{
+	struct soft_adversary *own = adversary_of(cq);
+
+	if (cq->tail == soft_counter_load(&cq->shown))
+		return;
+	adversary_show(cq, cq->tail);
+	adversary_count(cq);
+	adversary_start_timer(cq);
+	own->armed = cq->armed;
+}
+
+const struct soft_personality soft_adversary = {
+	.name = "adversary",
+	.timed = true,
+	.on_entry = adversary_on_entry,
+	.on_arm = adversary_on_arm,
+	.on_timer = adversary_on_timer,
+	.on_show = adversary_on_show,
+};
+
+/* True if the queue is empty and not armed, so that a completion that comes now is one that comes too early. */
+static bool
+adversary_may_wait(struct soft_cq *cq) SOFT_NO_CQ_LOCK
+{
+	bool may;
+
+	soft_cq_lock(cq);
+	may = cq->armed == SOFT_UNARMED && cq->tail == soft_counter_load(&cq->head);
+	soft_cq_unlock(cq);
+	return may;
+}
+
+void
+soft_adversary_leave(struct soft_cq *cq)
+{
+	struct soft_adversary *own = adversary_of(cq);
+
+	soft_cq_lock(cq);
+	own->left = true;
+	if (own->holding_sends)
+		cq->channel->holding_sends--;
+	soft_cq_unlock(cq);
+}
+
+void
+soft_adversary_pause(struct soft_cq *cq)
+{
+	const struct timespec step = { .tv_nsec = PAUSE_STEP };
+	uint64_t end = 0;
+	uint32_t random;
+
+	if (cq->personality != &soft_adversary || !cq->channel || !adversary_may_wait(cq))
+		return;
+	soft_cq_lock(cq);
+	random = adversary_chooses(cq, SOFT_CHOOSE_PAUSE);
+	if (random)
+		end = adversary_time(cq, SOFT_CHOOSE_PAUSE, random, PAUSE);
+	soft_cq_unlock(cq);
+	/* ibv_req_notify_cq() is no cancellation point, but nanosleep() would be one. */
+	while (soft_now() < end && adversary_may_wait(cq))
+		(void)syscall(SYS_nanosleep, &step, NULL);
+}
+
+bool
+soft_adversary_fails(struct soft_cq *cq)
+{
+	uint32_t random;
+
+	soft_cq_lock(cq);
+	random = adversary_chooses(cq, SOFT_CHOOSE_FAIL);
+	soft_cq_unlock(cq);
+	return random % 8 == 1; /* a program that tries again gets on */
+}

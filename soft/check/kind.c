@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "kind.h"
+
+const struct soft_kind_text soft_kinds[SOFT_KINDS] = {
+	[SOFT_STRANDED] = { "stranded",
+	    "An event disarms its queue, and one event can stand for many completions. No further "
+	    "event is raised "
+	    "until the queue is armed again.",
+	    "After each event arm the queue, then poll it until it is empty, whatever the event "
+	    "was for; do so for "
+	    "every queue that was armed." },
+	[SOFT_NOT_LOOKED_AT_AGAIN] = { "not-looked-at-again",
+	    "A request for notification concerns completions that are added after it. One that is "
+	    "there already "
+	    "raises no event.",
+	    "Poll the queue after ibv_req_notify_cq(), until ibv_poll_cq() returns less than was "
+	    "asked for, and only "
+	    "then sleep." },
+	[SOFT_SLEEPS_UNARMED] = { "sleeps-unarmed",
+	    "Only a queue that is armed raises an event, and each event disarms it. An event can "
+	    "also come late, for "
+	    "a completion that was polled already.",
+	    "Call ibv_req_notify_cq() before each wait, also after an event for which nothing was "
+	    "found; then poll "
+	    "once more, then sleep." },
+	[SOFT_EVENT_UNREAD] = { "event-unread",
+	    "The event of a queue is read from the channel that the queue was created with, by "
+	    "ibv_get_cq_event(). A "
+	    "descriptor that is watched for edges reports several events once.",
+	    "Wait for the channels of all queues that are armed, and read events until "
+	    "ibv_get_cq_event() fails with "
+	    "EAGAIN." },
+	[SOFT_ARM_ERROR_IGNORED] = { "arm-error-ignored",
+	    "A queue is not armed if ibv_req_notify_cq() returns an error.",
+	    "Check what ibv_req_notify_cq() returns; when it fails, poll, try again, or give up, "
+	    "but do not sleep." },
+	[SOFT_NEVER_ACKNOWLEDGED] = { "never-acknowledged",
+	    "ibv_destroy_cq() waits until every event that was read is acknowledged.",
+	    "Acknowledge each event by ibv_ack_cq_events(), to the queue that ibv_get_cq_event() "
+	    "returned, on the paths "
+	    "of errors too, before the queue is destroyed; asynchronous events by "
+	    "ibv_ack_async_event()." },
+	[SOFT_ACKNOWLEDGED_TOO_MUCH] = { "acknowledged-too-much",
+	    "A queue may be acknowledged as many events as were read of it. ibv_destroy_cq() "
+	    "compares the numbers and "
+	    "waits for ever if they differ.",
+	    "Count the events of each queue by what ibv_get_cq_event() returns, and acknowledge "
+	    "them to this queue." },
+	[SOFT_USED_WHEN_DESTROYED] = { "used-when-destroyed",
+	    "No call with a queue may be in progress, or follow, when ibv_destroy_cq() frees it.",
+	    "Stop or join every thread that polls or arms the queue before it is destroyed." },
+	[SOFT_OVERRUN] = { "overrun",
+	    "A queue that is full when a completion comes loses it, and accepts no more; the queue "
+	    "pairs of it fail.",
+	    "Create the queue with an entry for every request that can be outstanding on its queue "
+	    "pairs, signaled or "
+	    "in error, or post no more than were polled." },
+	[SOFT_SEND_QUEUE_FULL] = { "send-queue-full",
+	    "A request without a completion occupies the send queue until a later request has "
+	    "completed and its "
+	    "completion was polled. An adapter refuses the next request with ENOMEM, for ever.",
+	    "Set IBV_SEND_SIGNALED at least once in every max_send_wr requests, and poll for it." },
+	[SOFT_RECEIVER_NOT_READY] = { "receiver-not-ready",
+	    "A message needs a receive that is posted. A requester that finds none tries again "
+	    "rnr_retry times; then the "
+	    "connection has failed.",
+	    "Post receives before the peer can send, and again before they run out; or let the "
+	    "requester wait, with an "
+	    "rnr_retry of 7." },
+};

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "print.h"
+#include "settings.h"
+#include "symbol.h"
+
+#include <inttypes.h>
+#include <unistd.h>
+
+#define NAME_SIZE 256
+#define WIDTH 100
+
+static const char *const armed_names[] = {
+	[SOFT_UNARMED] = "not armed",
+	[SOFT_ARMED_SOLICITED] = "armed for solicited completions",
+	[SOFT_ARMED_ANY] = "armed",
+};
+
+/* Frames of this library are left out in front of those of the program. */
+static int
+print_first_frame(const struct soft_site *site)
+{
+	int first = 0;
+
+	while (first < site->depth && soft_symbol_is_own(site->frames[first]))
+		first++;
+	return first;
+}
+
+/* A frame holds the address after the call. */
+static void
+print_frame_name(const void *frame, char name[NAME_SIZE])
+{
+	soft_symbol_name((const char *)frame - 1, name, NAME_SIZE);
+}
+
+/* --- text */
+
+/* Wraps the text; lines after the first are indented by `indent`, and the first has `used` columns already. */
+static void
+text_wrap(FILE *stream, const char *text, int used, int indent)
+{
+	int length;
+
+	while (*text) {
+		for (length = 0; text[length] && text[length] != ' '; length++)
+			;
+		if (used + length > WIDTH) {
+			fprintf(stream, "\n%*s", indent, "");
+			used = indent;
+		}
+		fprintf(stream, "%.*s", length, text);
+		used += length;
+		text += length;
+		if (*text == ' ') {
+			fputc(' ', stream);
+			used++;
+			text++;
+		}
+	}
+	fputc('\n', stream);
+}
+
+static void
+text_paragraph(FILE *stream, const char *title, const char *text)
+{
+	text_wrap(stream, text, fprintf(stream, "  %-8s", title), 10);
+}
+
+static void
+text_site(FILE *stream, const char *title, const struct soft_site *site, const char *result)
+{
+	char name[NAME_SIZE];
+
+	if (!site->thread) {
+		fprintf(stream, "  %-12snone\n", title);
+		return;
+	}
+	fprintf(stream, "  %-12sby thread %d, %.3f s ago%s\n", title, (int)site->thread,
+	    (double)(soft_now() - site->when) / SOFT_SECOND, result);
+	for (int i = print_first_frame(site); i < site->depth; i++) {
+		print_frame_name(site->frames[i], name);
+		fprintf(stream, "                %s\n", name);
+	}
+}
+
+void
+soft_print_text(FILE *stream, enum soft_kind kind, const struct soft_check_queue *queue,
+    const struct soft_check_state *state, const char *what)
+{
+	const struct soft_kind_text *text = &soft_kinds[kind];
+	char found[64];
+
+	fprintf(stream, "softverbs-run --check: %s: completion queue %u of process %d (%s)\n",
+	    text->name, queue->number, (int)getpid(), program_invocation_short_name);
+	text_paragraph(stream, "what:", what);
+	fprintf(stream,
+	    "  queue:  cqn %u, %p, context %p, %d entries; %" PRIu32 " to poll, %s, %" PRIu32
+	    " events to read, %u read, %u acknowledged\n",
+	    queue->number, (void *)queue->cq, queue->context, queue->cq->ibv.cqe, state->visible,
+	    armed_names[state->armed], state->unread, queue->events_read,
+	    queue->events_acknowledged);
+	snprintf(found, sizeof found, ": found %d of %d", queue->found, queue->wanted);
+	text_site(stream, "last poll:", &queue->polled, found);
+	text_site(stream, "last arm:", &queue->armed, queue->arm_failed ? ": failed" : "");
+	text_site(stream, "last event:", &queue->event, "");
+	if (queue->destroying.thread)
+		text_site(stream, "destroyed:", &queue->destroying, "");
+	text_paragraph(stream, "rule:", text->rule);
+	text_paragraph(stream, "mend:", text->mend);
+	if (soft_check_settings.replay)
+		fprintf(stream, "  replay: %s\n", soft_check_settings.replay);
+}
+
+/* --- JSON */
+
+static void
+json_string(FILE *stream, const char *name, const char *value)
+{
+	fprintf(stream, "\"%s\":\"", name);
+	for (const unsigned char *c = (const unsigned char *)value; *c; c++) {
+		if (*c == '"' || *c == '\\')
+			fprintf(stream, "\\%c", *c);
+		else if (*c < ' ')
+			fprintf(stream, "\\u%04x", *c);
+		else
+			fputc(*c, stream);
+	}
+	fputc('"', stream);
+}
+
+static void
+json_site(FILE *stream, const char *name, const struct soft_site *site)
+{
+	char frame[NAME_SIZE];
+	const char *separator = "";
+
+	if (!site->thread) {
+		fprintf(stream, "\"%s\":null", name);
+		return;
+	}
+	fprintf(stream, "\"%s\":{\"thread\":%d,\"ago\":%.6f,\"backtrace\":[", name,
+	    (int)site->thread, (double)(soft_now() - site->when) / SOFT_SECOND);
+	for (int i = print_first_frame(site); i < site->depth; i++) {
+		print_frame_name(site->frames[i], frame);
+		fputs(separator, stream);
+		fputc('{', stream);
+		json_string(stream, "function", frame);
+		fputc('}', stream);
+		separator = ",";
+	}
+	fputs("]}", stream);
+}
+
+void
+soft_print_json(FILE *stream, enum soft_kind kind, const struct soft_check_queue *queue,
+    const struct soft_check_state *state, const char *what)
+{
+	const struct soft_kind_text *text = &soft_kinds[kind];
+
+	fputc('{', stream);
+	json_string(stream, "kind", text->name);
+	fprintf(stream, ",\"queue\":%u,\"cqn\":%u,\"seed\":%" PRIu64 ",\"process\":%d,",
+	    queue->number, queue->number, soft_check_settings.seed, (int)getpid());
+	json_string(stream, "program", program_invocation_short_name);
+	fputc(',', stream);
+	json_string(stream, "what", what);
+	fprintf(stream, ",\"to_poll\":%" PRIu32 ",\"armed\":%s,\"events_to_read\":%" PRIu32,
+	    state->visible, state->armed == SOFT_UNARMED ? "false" : "true", state->unread);
+	fprintf(stream,
+	    ",\"events_read\":%u,\"events_acknowledged\":%u,\"last_found\":%d,\"threads\":{",
+	    queue->events_read, queue->events_acknowledged, queue->found);
+	json_site(stream, "poll", &queue->polled);
+	fputc(',', stream);
+	json_site(stream, "arm", &queue->armed);
+	fputc(',', stream);
+	json_site(stream, "event", &queue->event);
+	fputc(',', stream);
+	json_site(stream, "destroy", &queue->destroying);
+	fputs("},", stream);
+	json_string(stream, "rule", text->rule);
+	fputc(',', stream);
+	json_string(stream, "mend", text->mend);
+	if (soft_check_settings.replay) {
+		fputc(',', stream);
+		json_string(stream, "replay", soft_check_settings.replay);
+	}
+	fputs("}\n", stream);
+}

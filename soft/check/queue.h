@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * queue -- what the checker knows of a completion queue
+ *
+ * A record stays when its queue is destroyed, with the memory of the CQ: a later call with it must find the record.
+ * The lock of a record comes before those of the CQ and its channel.  No thread holds two of them.
+ */
+#ifndef SOFT_CHECK_QUEUE_H
+#define SOFT_CHECK_QUEUE_H
+
+#include "adversary.h"
+#include "site.h"
+
+extern struct soft_check_locks {
+	struct soft_lock_class queue;  /* of a record */
+	struct soft_lock_class report; /* of what is printed; last, but for nothing */
+} soft_check_locks;
+
+#define SOFT_NO_CHECK_LOCK EXCLUDES(soft_check_locks.queue, soft_check_locks.report) SOFT_NO_CQ_LOCK
+
+struct soft_check_queue {
+	struct soft_check_queue *next; /* in the list of all, which only grows */
+	unsigned int number;	       /* in the order of creation, from 1 */
+	unsigned int generation;       /* see soft_runtime_generation() */
+	struct soft_cq *cq;	       /* constant */
+	void *context;		       /* the program's, of the CQ */
+	atomic_bool destroyed;
+
+	/* Calls with the queue, to see that none was made for some time. */
+	atomic_uint activity;
+	atomic_uint events_read, events_acknowledged;
+	atomic_uint reported; /* a bit for each kind of report */
+
+	pthread_mutex_t lock;
+	bool was_armed GUARDED_BY(soft_check_locks.queue);
+	bool arm_failed GUARDED_BY(soft_check_locks.queue); /* the last time */
+	int found GUARDED_BY(soft_check_locks.queue);	    /* by the last poll */
+	int wanted GUARDED_BY(soft_check_locks.queue);	    /* in the last poll, at most */
+	struct soft_site polled GUARDED_BY(soft_check_locks.queue);
+	struct soft_site armed GUARDED_BY(soft_check_locks.queue);
+	struct soft_site event GUARDED_BY(soft_check_locks.queue);
+	struct soft_site destroying GUARDED_BY(soft_check_locks.queue);
+
+	/* Of the sentry alone; see sentry.c. */
+	struct soft_check_view *view;
+
+	struct soft_adversary adversary; /* guarded by the lock of the CQ */
+};
+
+static inline struct soft_check_queue *
+soft_check_queue_of(struct soft_cq *cq)
+{
+	return cq->judged;
+}
+
+static inline void
+soft_check_queue_lock(struct soft_check_queue *queue) ACQUIRE(soft_check_locks.queue)
+    EXCLUDES(soft_check_locks.report) SOFT_NO_CQ_LOCK UNCHECKED
+{
+	pthread_mutex_lock(&queue->lock);
+}
+
+static inline void
+soft_check_queue_unlock(struct soft_check_queue *queue) RELEASE(soft_check_locks.queue) UNCHECKED
+{
+	pthread_mutex_unlock(&queue->lock);
+}
+
+/* What the queue looks like now. */
+struct soft_check_state {
+	uint32_t visible; /* completions to poll */
+	uint32_t held;	  /* by the device */
+	uint32_t due;	  /* events that the device holds back */
+	uint32_t unread;  /* events that can be read */
+	enum soft_armed armed;
+	bool solicited; /* one to poll raises an event also for a solicited request */
+	bool flushed;	/* all to poll were flushed */
+	bool overrun;
+	uint32_t
+	    not_ready; /* a queue pair that died of receiver-not-ready, with its completion to poll; 0: none */
+};
+
+/* Creates the record of the CQ: 0 or -errno. */
+int soft_check_queue_create(struct soft_cq *cq);
+
+/* All records of this process, the newest first. */
+struct soft_check_queue *soft_check_queues(void);
+
+/* In a forked child: there are none. */
+void soft_check_queues_reset(void);
+
+/* The state of a queue that is not destroyed. */
+struct soft_check_state soft_check_queue_look(struct soft_check_queue *queue)
+    REQUIRES(soft_check_locks.queue) SOFT_NO_CQ_LOCK;
+
+/* Calls of all queues that do something; polls that find nothing do not count. */
+extern atomic_uint soft_check_progress;
+
+static inline void
+soft_check_acted(struct soft_check_queue *queue)
+{
+	atomic_fetch_add_explicit(&queue->activity, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&soft_check_progress, 1, memory_order_relaxed);
+}
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report.h"
+#include "print.h"
+#include "settings.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_uint reports;
+
+static void
+report_lock(void) ACQUIRE(soft_check_locks.report) UNCHECKED
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void
+report_unlock(void) RELEASE(soft_check_locks.report) UNCHECKED
+{
+	pthread_mutex_unlock(&lock);
+}
+
+unsigned int
+soft_reports(void)
+{
+	return reports;
+}
+
+void
+soft_reports_reset(void) UNCHECKED
+{
+	pthread_mutex_init(&lock, NULL);
+	reports = 0;
+}
+
+static void
+report_append(const char *path, const char *bytes, size_t size)
+{
+	const int fd =
+	    path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : STDERR_FILENO;
+	ssize_t n;
+
+	if (fd < 0)
+		return;
+	do {
+		n = write(fd, bytes, size);
+		if (n > 0) {
+			bytes += n;
+			size -= (size_t)n;
+		}
+	} while (size && (n > 0 || errno == EINTR));
+	if (path)
+		soft_close(fd);
+}
+
+/* softverbs-run counts the reports of all processes by the length of this file. */
+static void
+report_tally(void)
+{
+	if (soft_check_settings.tally)
+		report_append(soft_check_settings.tally, "!", 1);
+}
+
+void
+soft_report(enum soft_kind kind, struct soft_check_queue *queue,
+    const struct soft_check_state *state, const char *format, ...)
+{
+	char *text = NULL, *what = NULL;
+	size_t size = 0;
+	va_list arguments;
+	FILE *stream;
+	int saved = errno, cancel;
+
+	if (atomic_fetch_or(&queue->reported, 1u << kind) & 1u << kind)
+		return;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	report_lock();
+	va_start(arguments, format);
+	if (vasprintf(&what, format, arguments) < 0)
+		what = NULL;
+	va_end(arguments);
+	stream = open_memstream(&text, &size);
+	if (stream) {
+		if (soft_check_settings.json)
+			soft_print_json(stream, kind, queue, state, what ? what : "");
+		else
+			soft_print_text(stream, kind, queue, state, what ? what : "");
+		if (!fclose(stream))
+			report_append(soft_check_settings.report, text, size);
+	}
+	free(what);
+	free(text);
+	report_tally();
+	reports++;
+	report_unlock();
+	pthread_setcancelstate(cancel, NULL);
+	errno = saved;
+}
+
+void
+soft_report_end(uint64_t waited)
+{
+	char line[160];
+	int length;
+
+	length = snprintf(line, sizeof line,
+	    "softverbs-run --check: process %d has done nothing for %llu s after its report, and "
+	    "is ended\n",
+	    (int)getpid(), (unsigned long long)(waited / SOFT_SECOND));
+	report_lock();
+	if (!soft_check_settings.json && length > 0)
+		report_append(soft_check_settings.report, line, (size_t)length);
+	report_unlock();
+}

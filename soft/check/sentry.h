@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sentry -- the thread that watches the queues of a program that is checked
+ */
+#ifndef SOFT_CHECK_SENTRY_H
+#define SOFT_CHECK_SENTRY_H
+
+#include "queue.h"
+
+#define SOFT_SENTRY_NAME "softverbs-check"
+
+/* Starts it, unless it runs: 0 or -errno.  It ends with the process. */
+int soft_sentry_start(void);
+
+/* Looks for what needs no time to be certain. */
+void soft_sentry_look(void) SOFT_NO_CHECK_LOCK;
+
+/* In a forked child: it does not run. */
+void soft_sentry_reset(void);
+
+#endif

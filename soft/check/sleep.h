@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sleep -- which threads of the process sleep, and what they wait for
+ *
+ * It is read from /proc/self/task: the state of each thread, the system call that it is in, and the arguments of this
+ * call.  So a wait is known in whatever way the program came to it: by libc, by a library that was linked before
+ * libibverbs, or by a system call of its own; functions that are interposed see only some of these.  A thread that
+ * waits for a processor is not asleep, nor is one that is stopped.
+ */
+#ifndef SOFT_CHECK_SLEEP_H
+#define SOFT_CHECK_SLEEP_H
+
+#include "soft/device/soft.h"
+
+#define SOFT_SLEEP_ARGUMENTS 6
+
+struct soft_sleeper {
+	pid_t thread;
+	bool asleep;
+	long call; /* its number, or -1 */
+	unsigned long arguments[SOFT_SLEEP_ARGUMENTS];
+};
+
+struct soft_sleepers {
+	struct soft_sleeper *threads; /* of the program, not of the device */
+	size_t count;
+	bool known;   /* /proc could be read */
+	bool running; /* a thread does not sleep */
+	bool timed;   /* one sleeps for a time */
+	bool outside; /* one waits for what comes from outside of the process */
+};
+
+/* Looks at all threads; soft_sleepers_free() frees what was found. */
+void soft_sleepers_look(struct soft_sleepers *sleepers);
+void soft_sleepers_free(struct soft_sleepers *sleepers);
+
+/* A thread that sleeps until the descriptor is readable, or NULL; sets the name of its call. */
+const struct soft_sleeper *soft_sleepers_on(
+    const struct soft_sleepers *sleepers, int fd, const char **call);
+
+/* True if this thread is asleep. */
+bool soft_sleepers_asleep(const struct soft_sleepers *sleepers, pid_t thread);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * suspicion -- whether a queue looks as if its program had lost a wake-up
+ *
+ * A suspicion is about one moment.  It is reported when it has lasted, without any call with the queue:
+ *
+ * - STRONG for as long as softverbs-run --stranded-after says.  The thread that should be woken sleeps; or all threads
+ *   do, without a time limit and for nothing that comes from outside.
+ * - WEAK for five times as long.  A thread runs, or sleeps for a time, or waits for something else, and could look at
+ *   the queue when it comes back.
+ *
+ * What is no proof:
+ *
+ * - Time in which the program had no processor, or was stopped: its threads are not asleep then, and the sentry, a
+ *   thread of the same process, counts only the time in which it runs itself.
+ * - A queue that is only polled, or armed and never waited for: programs look at it when they want.
+ * - Completions that were flushed, while no thread waits for the queue: programs leave them when they disconnect.
+ * - Unsolicited completions while the queue is armed for solicited ones.
+ * - A completion or event that the device holds back.
+ */
+#ifndef SOFT_CHECK_SUSPICION_H
+#define SOFT_CHECK_SUSPICION_H
+
+#include "kind.h"
+#include "sleep.h"
+#include "view.h"
+
+enum soft_strength { SOFT_INNOCENT, SOFT_WEAK, SOFT_STRONG };
+
+struct soft_suspicion {
+	enum soft_strength strength;
+	enum soft_kind kind;
+	pid_t sleeper; /* a thread that waits for the channel; 0: none */
+	const char *call;
+};
+
+struct soft_suspicion soft_suspect(
+    const struct soft_check_view *view, const struct soft_sleepers *sleepers);
+
+/* True if it is worth looking at the threads. */
+bool soft_suspicion_is_possible(const struct soft_check_view *view);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "view.h"
+
+#include <stdlib.h>
+
+bool
+soft_check_view_take(struct soft_check_queue *queue)
+{
+	struct soft_check_view *view = queue->view;
+
+	if (!view)
+		view = queue->view = calloc(1, sizeof *view);
+	if (!view)
+		return false;
+	/* Before the state: a call that changes it meanwhile ends every suspicion. */
+	view->activity = queue->activity;
+	soft_check_queue_lock(queue);
+	view->exists = !queue->destroyed;
+	if (view->exists) {
+		view->state = soft_check_queue_look(queue);
+		view->was_armed = queue->was_armed;
+		view->arm_failed = queue->arm_failed;
+		view->polled = queue->polled.thread;
+		view->channel = queue->cq->channel;
+		view->fd = view->channel ? view->channel->ibv.fd : -1;
+		view->destroying = queue->destroying.thread;
+	}
+	view->events_read = queue->events_read;
+	view->events_acknowledged = queue->events_acknowledged;
+	soft_check_queue_unlock(queue);
+	return true;
+}
+
+bool
+soft_check_view_wakes(const struct soft_check_view *view)
+{
+	for (const struct soft_check_queue *queue = soft_check_queues(); queue;
+	     queue = queue->next) {
+		const struct soft_check_view *other = queue->view;
+
+		if (other && other->exists && other->channel == view->channel &&
+		    (other->state.armed != SOFT_UNARMED || other->state.unread || other->state.due))
+			return true;
+	}
+	return false;
+}

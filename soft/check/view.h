@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * view -- what the sentry saw of a queue, at one time
+ */
+#ifndef SOFT_CHECK_VIEW_H
+#define SOFT_CHECK_VIEW_H
+
+#include "queue.h"
+
+struct soft_check_view {
+	bool exists;
+	struct soft_check_state state;
+	unsigned int activity;
+	bool was_armed, arm_failed, polled;
+	unsigned int events_read, events_acknowledged;
+	const struct soft_channel *channel; /* only to compare */
+	int fd;				    /* of the channel, or -1 */
+	pid_t destroying;		    /* the thread; 0: none */
+
+	/* What has been suspected, since which activity, and for how long it has lasted. */
+	unsigned int suspected; /* the kind, plus 1; 0: nothing */
+	unsigned int since;
+	uint64_t strong, weak; /* nanoseconds */
+};
+
+/* Looks at the queue now; false if there is no memory for it. */
+bool soft_check_view_take(struct soft_check_queue *queue) SOFT_NO_CHECK_LOCK;
+
+/*
+ * True if any queue on the channel of this one is armed, or has an event that was not read: a thread that sleeps on
+ * the channel will be woken.
+ */
+bool soft_check_view_wakes(const struct soft_check_view *view);
+
+#endif

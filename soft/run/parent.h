@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * parent -- softverbs-run as the parent of a program that is checked
+ */
+#ifndef SOFT_RUN_PARENT_H
+#define SOFT_RUN_PARENT_H
+
+#include <config.h>
+
+#include <stdbool.h>
+
+#define EXIT_REPORTED 99
+#define EXIT_USAGE 125
+#define EXIT_CANNOT_RUN 126
+#define EXIT_NOT_FOUND 127
+
+/*
+ * Runs the program, forwards signals to it, and returns its status: EXIT_REPORTED if that is 0 and it, or a child of it, made
+ * a report.  If a signal ended the program, the same ends this process.  `argv` is the whole command, to be repeated.
+ */
+int soft_parent_run(char **argv, char **program);
+
+/* After execvp(): prints why, and returns the status. */
+int soft_parent_exec_failed(const char *program, int error);
+
+#endif
