@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A program that only polls, of a queue that has a channel; it was armed once. */
+#include <sched.h>
+#include "test/softverbs/pair.h"
+
+int
+main(void)
+{
+	struct ibv_comp_channel *channel;
+	struct ibv_cq *cq;
+	struct end *server;
+
+	device_open();
+	channel = channel_create();
+	cq = queue_create(channel);
+	arm(cq);
+	server = pair_start(cq);
+	while (!served_all(server))
+		if (!poll_and_serve(server, 8))
+			sched_yield();
+
+	pairs_stop();
+	must(!ibv_destroy_cq(cq), "ibv_destroy_cq");
+	must(!ibv_destroy_comp_channel(channel), "ibv_destroy_comp_channel");
+	device_close();
+	return 0;
+}

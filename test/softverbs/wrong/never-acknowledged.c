@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rdma-core pull request 657 (pyverbs): events are read and not acknowledged.  ibv_destroy_cq() waits for ever. */
+#include "test/softverbs/pair.h"
+
+int
+main(void)
+{
+	struct ibv_comp_channel *channel;
+	struct ibv_cq *cq;
+	struct end *server;
+	struct ibv_cq *ready;
+	void *own;
+
+	device_open();
+	channel = channel_create();
+	cq = queue_create(channel);
+	server = pair_start(cq);
+	for (;;) {
+		arm(cq);
+		while (poll_and_serve(server, 8) > 0)
+			;
+		if (served_all(server))
+			break;
+		must(!ibv_get_cq_event(channel, &ready, &own), "ibv_get_cq_event");
+	}
+
+	pairs_stop();
+	must(!ibv_destroy_cq(cq), "ibv_destroy_cq");
+	must(!ibv_destroy_comp_channel(channel), "ibv_destroy_comp_channel");
+	device_close();
+	return 0;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Receives are posted when the first message is expected, which is too late for a peer that does not wait. */
+#include "test/softverbs/pair.h"
+
+int
+main(void)
+{
+	struct ibv_cq *cq;
+	struct end a, b;
+	struct ibv_wc wc;
+	int found;
+
+	device_open();
+	cq = queue_create(NULL);
+	end_open(&a, cq, 0);
+	end_open(&b, cq, 0);
+	end_connect(&a, &b, 0, 1);
+	post_send(&b, IBV_SEND_SIGNALED);
+	while (!(found = ibv_poll_cq(cq, 1, &wc)))
+		;
+	must(found > 0, "ibv_poll_cq");
+	end_close(&a);
+	end_close(&b);
+	must(!ibv_destroy_cq(cq), "ibv_destroy_cq");
+	device_close();
+	return 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rdma-core cd6c61c4a (srp_daemon): one event can stand for several completions; one is polled for each event. */
+#include "test/softverbs/pair.h"
+
+int
+main(void)
+{
+	struct ibv_comp_channel *channel;
+	struct ibv_cq *cq;
+	struct end *server;
+
+	device_open();
+	channel = channel_create();
+	cq = queue_create(channel);
+	arm(cq);
+	server = pair_start(cq);
+	while (!served_all(server)) {
+		next_event(channel);
+		poll_and_serve(server, 1);
+		arm(cq);
+	}
+
+	pairs_stop();
+	must(!ibv_destroy_cq(cq), "ibv_destroy_cq");
+	must(!ibv_destroy_comp_channel(channel), "ibv_destroy_comp_channel");
+	device_close();
+	return 0;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* brpc #3425: two queues are polled until they are empty and then armed, but only one is polled again after that. */
+#include "test/softverbs/pair.h"
+
+int
+main(void)
+{
+	struct ibv_comp_channel *channel;
+	struct ibv_cq *cq, *other;
+	struct end *server, *second;
+
+	device_open();
+	channel = channel_create();
+	cq = queue_create(channel);
+	other = queue_create(channel);
+	server = pair_start(cq);
+	second = pair_start(other);
+	for (;;) {
+		while (poll_and_serve(server, 8) > 0 || poll_and_serve(second, 8) > 0)
+			;
+		arm(cq);
+		arm(other);
+		if (poll_and_serve(server, 8) > 0)
+			continue;
+		if (served_all(server) && served_all(second))
+			break;
+		next_event(channel);
+	}
+
+	pairs_stop();
+	must(!ibv_destroy_cq(cq), "ibv_destroy_cq");
+	must(!ibv_destroy_cq(other), "ibv_destroy_cq");
+	must(!ibv_destroy_comp_channel(channel), "ibv_destroy_comp_channel");
+	device_close();
+	return 0;
+}
