@@ -75,6 +75,12 @@ check_poll_cq(struct ibv_cq *ibv, int n, struct ibv_wc *wc) SOFT_NO_CHECK_LOCK
 	return found;
 }
 
+static void
+check_polled_one(struct soft_cq *cq, int found, const struct ibv_wc *wc) SOFT_NO_CHECK_LOCK
+{
+	check_polled(soft_check_queue_of(cq), 1, found, wc, __builtin_return_address(0));
+}
+
 static int
 check_req_notify_cq(struct ibv_cq *ibv, int solicited_only) SOFT_NO_CHECK_LOCK
 {
@@ -241,6 +247,7 @@ static const struct soft_judge judge = {
 	.personality = &soft_adversary,
 	.context = check_context,
 	.created = check_created,
+	.polled = check_polled_one,
 	.event = check_event,
 	.acknowledging = check_acknowledging,
 	.destroying = check_destroying,

@@ -74,7 +74,7 @@ struct soft_cq {
 	pthread_mutex_t polling;
 	struct ibv_wc current; /* what the poll has come to */
 	uint64_t current_stamp;
-	void *judged;	   /* what a checker knows of it; see judge.h */
+	void *judged; /* what a checker knows of it; see judge.h */
 };
 
 static inline struct soft_cq *

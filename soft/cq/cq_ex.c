@@ -24,6 +24,8 @@ cq_ex_take(struct soft_cq *cq, bool more) SOFT_NO_CQ_LOCK
 {
 	const int n = soft_cq_take(cq, more, &cq->current, &cq->current_stamp);
 
+	if (cq->judged)
+		soft_judge->polled(cq, n, &cq->current);
 	if (n <= 0)
 		return n ? -n : ENOENT;
 	cq->ex.status = cq->current.status;

@@ -25,6 +25,9 @@ struct soft_judge {
 	/* A CQ is complete, and no other thread knows it: 0 or -errno.  Sets cq->judged. */
 	int (*created)(struct soft_cq *cq);
 
+	/* An extended poll found an entry, or none. */
+	void (*polled)(struct soft_cq *cq, int found, const struct ibv_wc *wc);
+
 	/* An event was read; `n` events are about to be acknowledged. */
 	void (*event)(struct soft_cq *cq);
 	void (*acknowledging)(struct soft_cq *cq, unsigned int n);
