@@ -269,7 +269,8 @@ adversary_may_wait(struct soft_cq *cq) SOFT_NO_CQ_LOCK
 	bool may;
 
 	soft_cq_lock(cq);
-	may = cq->armed == SOFT_UNARMED && cq->tail == soft_counter_load(&cq->head);
+	may = cq->personality == &soft_adversary && cq->armed == SOFT_UNARMED &&
+	      cq->tail == soft_counter_load(&cq->head);
 	soft_cq_unlock(cq);
 	return may;
 }
@@ -293,7 +294,7 @@ soft_adversary_pause(struct soft_cq *cq)
 	uint64_t end = 0;
 	uint32_t random;
 
-	if (cq->personality != &soft_adversary || !cq->channel || !adversary_may_wait(cq))
+	if (!cq->channel || !adversary_may_wait(cq))
 		return;
 	soft_cq_lock(cq);
 	random = adversary_chooses(cq, SOFT_CHOOSE_PAUSE);
