@@ -2,14 +2,19 @@
 #include "pair.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 
 struct ibv_context *context;
 struct ibv_pd *domain;
+struct ibv_comp_channel *channel;
+struct ibv_cq *cq, *other;
+struct end third, fourth;
 unsigned int messages = 60;
 
 /* Two at most. */
@@ -44,36 +49,62 @@ device_open(void)
 	must(domain != NULL, "ibv_alloc_pd");
 }
 
-void
+static void
 device_close(void)
 {
 	must(!ibv_dealloc_pd(domain), "ibv_dealloc_pd");
 	must(!ibv_close_device(context), "ibv_close_device");
 }
 
+struct ibv_cq *
+queue_create(struct ibv_comp_channel *of)
+{
+	struct ibv_cq *queue = ibv_create_cq(context, ENTRIES, NULL, of, 0);
+
+	must(queue != NULL, "ibv_create_cq");
+	return queue;
+}
+
+static void
+queue_destroy(struct ibv_cq *queue)
+{
+	must(!ibv_destroy_cq(queue), "ibv_destroy_cq");
+}
+
 void
-end_open(struct end *end, struct ibv_cq *cq, unsigned int max_send_wr)
+end_open(struct end *end, struct ibv_cq *queue, unsigned int max_send_wr)
 {
 	struct ibv_qp_init_attr init = {
-		.send_cq = cq,
-		.recv_cq = cq,
+		.send_cq = queue,
+		.recv_cq = queue,
 		.cap = { max_send_wr ? max_send_wr : ENTRIES, ENTRIES, 1, 1, 0 },
 		.qp_type = IBV_QPT_RC,
 	};
 
 	memset(end, 0, sizeof *end);
-	end->cq = cq;
+	end->cq = queue;
 	end->qp = ibv_create_qp(domain, &init);
 	must(end->qp != NULL, "ibv_create_qp");
 	end->mr = ibv_reg_mr(domain, end->buffer, sizeof end->buffer, IBV_ACCESS_LOCAL_WRITE);
 	must(end->mr != NULL, "ibv_reg_mr");
 }
 
-void
+static void
 end_close(struct end *end)
 {
 	must(!ibv_destroy_qp(end->qp), "ibv_destroy_qp");
 	must(!ibv_dereg_mr(end->mr), "ibv_dereg_mr");
+}
+
+void
+ends_close(struct end *a, struct end *b)
+{
+	end_close(a);
+	end_close(b);
+	queue_destroy(a->cq);
+	if (b->cq != a->cq)
+		queue_destroy(b->cq);
+	device_close();
 }
 
 static void
@@ -231,18 +262,18 @@ client_run(void *end)
 }
 
 struct end *
-pair_start(struct ibv_cq *cq)
+pair_start(struct ibv_cq *queue)
 {
 	struct pair *pair = &pairs[started++];
 
-	end_open(&pair->server, cq, 0);
+	end_open(&pair->server, queue, 0);
 	end_open(&pair->client, queue_create(NULL), 0);
 	end_connect(&pair->server, &pair->client, 2 * BURST, 7);
 	must(!pthread_create(&pair->thread, NULL, client_run, &pair->client), "pthread_create");
 	return &pair->server;
 }
 
-void
+static void
 pairs_stop(void)
 {
 	for (; started; started--) {
@@ -251,42 +282,71 @@ pairs_stop(void)
 		pthread_join(pair->thread, NULL);
 		end_close(&pair->server);
 		end_close(&pair->client);
-		must(!ibv_destroy_cq(pair->client.cq), "ibv_destroy_cq");
+		queue_destroy(pair->client.cq);
 	}
 }
 
-struct ibv_comp_channel *
-channel_create(void)
+void
+pair_open(void)
 {
-	struct ibv_comp_channel *channel = ibv_create_comp_channel(context);
-
+	device_open();
+	channel = ibv_create_comp_channel(context);
 	must(channel != NULL, "ibv_create_comp_channel");
-	return channel;
-}
-
-struct ibv_cq *
-queue_create(struct ibv_comp_channel *channel)
-{
-	struct ibv_cq *cq = ibv_create_cq(context, ENTRIES, NULL, channel, 0);
-
-	must(cq != NULL, "ibv_create_cq");
-	return cq;
+	cq = queue_create(channel);
 }
 
 void
-arm(struct ibv_cq *cq)
+second_pair_open(void)
 {
-	errno = ibv_req_notify_cq(cq, 0);
+	other = queue_create(channel);
+	end_open(&third, other, 0);
+	end_open(&fourth, queue_create(NULL), 0);
+	end_connect(&third, &fourth, ENTRIES / 2, 7);
+}
+
+void
+pair_close(void)
+{
+	if (third.qp) {
+		end_close(&third);
+		end_close(&fourth);
+		queue_destroy(fourth.cq);
+	}
+	pairs_stop();
+	if (other)
+		queue_destroy(other);
+	if (cq)
+		queue_destroy(cq);
+	must(!ibv_destroy_comp_channel(channel), "ibv_destroy_comp_channel");
+	device_close();
+}
+
+void
+arm(struct ibv_cq *queue)
+{
+	errno = ibv_req_notify_cq(queue, 0);
 	must(!errno, "ibv_req_notify_cq");
 }
 
 struct ibv_cq *
-next_event(struct ibv_comp_channel *channel)
+next_event(void)
 {
-	struct ibv_cq *cq;
+	struct ibv_cq *ready;
 	void *own;
 
-	must(!ibv_get_cq_event(channel, &cq, &own), "ibv_get_cq_event");
-	ibv_ack_cq_events(cq, 1);
-	return cq;
+	must(!ibv_get_cq_event(channel, &ready, &own), "ibv_get_cq_event");
+	ibv_ack_cq_events(ready, 1);
+	return ready;
+}
+
+int
+watch_edges(void)
+{
+	struct epoll_event watch = { .events = EPOLLIN | EPOLLET };
+	int epoll = epoll_create1(0);
+
+	must(epoll >= 0 && !fcntl(channel->fd, F_SETFL, O_NONBLOCK) &&
+		 !epoll_ctl(epoll, EPOLL_CTL_ADD, channel->fd, &watch),
+	    "epoll");
+	return epoll;
 }

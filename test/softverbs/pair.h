@@ -33,11 +33,28 @@ extern unsigned int messages;
 void must(bool condition, const char *what);
 
 void device_open(void);
-void device_close(void);
+
+/* The device with a channel, and a queue of it. */
+extern struct ibv_comp_channel *channel;
+extern struct ibv_cq *cq;
+void pair_open(void);
+
+/*
+ * A second queue of the channel, if the program has one.  second_pair_open() makes it, with two ends that the program
+ * drives both: `third` on this queue, `fourth` on one that is only polled.
+ */
+extern struct ibv_cq *other;
+extern struct end third, fourth;
+void second_pair_open(void);
+
+/* Waits for all clients, and closes all that there is of these. */
+void pair_close(void);
 
 /* A queue pair on this queue; max_send_wr 0 is ENTRIES. */
-void end_open(struct end *end, struct ibv_cq *cq, unsigned int max_send_wr);
-void end_close(struct end *end);
+void end_open(struct end *end, struct ibv_cq *queue, unsigned int max_send_wr);
+
+/* Closes two ends, their queues and the device. */
+void ends_close(struct end *a, struct end *b);
 
 /* Connects the queue pairs; `receives` are posted to each, and rnr_retry is that of both. */
 void end_connect(struct end *a, struct end *b, int receives, uint8_t rnr_retry);
@@ -57,16 +74,16 @@ void poke(struct end *end);
 /* True when all messages were answered. */
 bool served_all(const struct end *end);
 
-/* A server on this queue with a client that runs: the end of the server.  pairs_stop() waits for all clients. */
-struct end *pair_start(struct ibv_cq *cq);
-void pairs_stop(void);
+/* A server on this queue with a client that runs: the end of the server. */
+struct end *pair_start(struct ibv_cq *queue);
 
-/* The usual: one channel, one queue. */
-struct ibv_comp_channel *channel_create(void);
-struct ibv_cq *queue_create(struct ibv_comp_channel *channel);
-void arm(struct ibv_cq *cq);
+struct ibv_cq *queue_create(struct ibv_comp_channel *of); /* NULL: of none */
+void arm(struct ibv_cq *queue);
 
-/* Reads one event and acknowledges it: its queue. */
-struct ibv_cq *next_event(struct ibv_comp_channel *channel);
+/* Reads one event of the channel and acknowledges it: its queue. */
+struct ibv_cq *next_event(void);
+
+/* From now on the channel does not block; an epoll descriptor that watches it for edges. */
+int watch_edges(void);
 
 #endif

@@ -5,16 +5,12 @@
 int
 main(void)
 {
-	struct ibv_comp_channel *channel;
-	struct ibv_cq *cq;
 	struct end *server;
 	struct ibv_cq *ready;
 	unsigned int unacknowledged = 0;
 	void *own;
 
-	device_open();
-	channel = channel_create();
-	cq = queue_create(channel);
+	pair_open();
 	server = pair_start(cq);
 	for (;;) {
 		arm(cq);
@@ -30,9 +26,6 @@ main(void)
 	}
 	ibv_ack_cq_events(cq, unacknowledged);
 
-	pairs_stop();
-	must(!ibv_destroy_cq(cq), "ibv_destroy_cq");
-	must(!ibv_destroy_comp_channel(channel), "ibv_destroy_comp_channel");
-	device_close();
+	pair_close();
 	return 0;
 }

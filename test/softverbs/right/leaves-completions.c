@@ -7,13 +7,9 @@ int
 main(void)
 {
 	int ends[2];
-	struct ibv_comp_channel *channel;
-	struct ibv_cq *cq;
 	struct end *server;
 
-	device_open();
-	channel = channel_create();
-	cq = queue_create(channel);
+	pair_open();
 	server = pair_start(cq);
 	for (;;) {
 		arm(cq);
@@ -21,7 +17,7 @@ main(void)
 			;
 		if (server->received == messages)
 			break;
-		next_event(channel);
+		next_event();
 	}
 	/* Completions of the last answers may be there. */
 	must(!pipe(ends), "pipe");

@@ -5,8 +5,6 @@
 #define THREADS 4
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct ibv_comp_channel *channel;
-static struct ibv_cq *cq;
 static struct end *server;
 static atomic_bool done;
 
@@ -17,7 +15,7 @@ worker(void *unused)
 
 	(void)unused;
 	while (!done) {
-		next_event(channel);
+		next_event();
 		arm(cq);
 		do {
 			pthread_mutex_lock(&lock);
@@ -37,9 +35,7 @@ main(void)
 {
 	pthread_t threads[THREADS];
 
-	device_open();
-	channel = channel_create();
-	cq = queue_create(channel);
+	pair_open();
 	arm(cq);
 	pthread_mutex_lock(&lock);
 	server = pair_start(cq);
@@ -49,9 +45,6 @@ main(void)
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 
-	pairs_stop();
-	must(!ibv_destroy_cq(cq), "ibv_destroy_cq");
-	must(!ibv_destroy_comp_channel(channel), "ibv_destroy_comp_channel");
-	device_close();
+	pair_close();
 	return 0;
 }

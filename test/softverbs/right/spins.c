@@ -6,22 +6,15 @@
 int
 main(void)
 {
-	struct ibv_comp_channel *channel;
-	struct ibv_cq *cq;
 	struct end *server;
 
-	device_open();
-	channel = channel_create();
-	cq = queue_create(channel);
+	pair_open();
 	arm(cq);
 	server = pair_start(cq);
 	while (!served_all(server))
 		if (!poll_and_serve(server, 8))
 			sched_yield();
 
-	pairs_stop();
-	must(!ibv_destroy_cq(cq), "ibv_destroy_cq");
-	must(!ibv_destroy_comp_channel(channel), "ibv_destroy_comp_channel");
-	device_close();
+	pair_close();
 	return 0;
 }

@@ -5,23 +5,16 @@
 int
 main(void)
 {
-	struct ibv_comp_channel *channel;
-	struct ibv_cq *cq, *other;
 	struct ibv_cq *ready;
-	struct end *server, third, fourth;
+	struct end *server;
 
-	device_open();
-	channel = channel_create();
-	cq = queue_create(channel);
-	other = queue_create(channel);
-	end_open(&third, other, 0);
-	end_open(&fourth, queue_create(NULL), 0);
-	end_connect(&third, &fourth, ENTRIES / 2, 7);
+	pair_open();
+	second_pair_open();
 	arm(cq);
 	arm(other);
 	server = pair_start(cq);
 	while (!served_all(server) || third.sent < fourth.sent) {
-		ready = next_event(channel);
+		ready = next_event();
 		arm(ready);
 		while (ready == cq && poll_and_serve(server, 8) > 0)
 			poke(&fourth);
@@ -29,13 +22,6 @@ main(void)
 			;
 	}
 
-	end_close(&third);
-	end_close(&fourth);
-	must(!ibv_destroy_cq(fourth.cq), "ibv_destroy_cq");
-	must(!ibv_destroy_cq(other), "ibv_destroy_cq");
-	pairs_stop();
-	must(!ibv_destroy_cq(cq), "ibv_destroy_cq");
-	must(!ibv_destroy_comp_channel(channel), "ibv_destroy_comp_channel");
-	device_close();
+	pair_close();
 	return 0;
 }

@@ -5,19 +5,12 @@
 int
 main(void)
 {
-	struct ibv_comp_channel *channel;
-	struct ibv_cq *cq, *other;
 	struct ibv_cq *ready;
 	void *own;
-	struct end *server, third, fourth;
+	struct end *server;
 
-	device_open();
-	channel = channel_create();
-	cq = queue_create(channel);
-	other = queue_create(channel);
-	end_open(&third, other, 0);
-	end_open(&fourth, queue_create(NULL), 0);
-	end_connect(&third, &fourth, ENTRIES / 2, 7);
+	pair_open();
+	second_pair_open();
 	server = pair_start(cq);
 	arm(other);
 	poke(&fourth);
@@ -32,13 +25,6 @@ main(void)
 		ibv_ack_cq_events(cq, 1);
 	}
 
-	end_close(&third);
-	end_close(&fourth);
-	must(!ibv_destroy_cq(fourth.cq), "ibv_destroy_cq");
-	must(!ibv_destroy_cq(other), "ibv_destroy_cq");
-	pairs_stop();
-	must(!ibv_destroy_cq(cq), "ibv_destroy_cq");
-	must(!ibv_destroy_comp_channel(channel), "ibv_destroy_comp_channel");
-	device_close();
+	pair_close();
 	return 0;
 }

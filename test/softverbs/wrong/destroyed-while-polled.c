@@ -2,8 +2,6 @@
 /* libvma #828: a thread still polls the queue when another one destroys it. */
 #include "test/softverbs/pair.h"
 
-static struct ibv_cq *cq;
-
 static void *
 poller(void *unused)
 {
@@ -18,16 +16,13 @@ poller(void *unused)
 int
 main(void)
 {
-	struct ibv_comp_channel *channel;
 	pthread_t thread;
 
-	device_open();
-	channel = channel_create();
-	cq = queue_create(channel);
+	pair_open();
 	must(!pthread_create(&thread, NULL, poller, NULL), "pthread_create");
 	must(!ibv_destroy_cq(cq), "ibv_destroy_cq");
 	pthread_join(thread, NULL);
-	must(!ibv_destroy_comp_channel(channel), "ibv_destroy_comp_channel");
-	device_close();
+	cq = NULL;
+	pair_close();
 	return 0;
 }

@@ -5,25 +5,19 @@
  */
 #include "test/softverbs/pair.h"
 
-#include <fcntl.h>
 #include <sys/epoll.h>
 
 int
 main(void)
 {
-	struct epoll_event watch = { .events = EPOLLIN | EPOLLET }, edge;
-	int epoll = epoll_create1(0);
-	struct ibv_comp_channel *channel;
-	struct ibv_cq *cq, *other, *ready;
+	struct epoll_event edge;
+	struct ibv_cq *ready;
 	struct end *server, *second;
+	int epoll;
 
-	device_open();
-	channel = channel_create();
-	must(epoll >= 0 && !fcntl(channel->fd, F_SETFL, O_NONBLOCK) &&
-		 !epoll_ctl(epoll, EPOLL_CTL_ADD, channel->fd, &watch),
-	    "epoll");
-	cq = queue_create(channel);
+	pair_open();
 	other = queue_create(channel);
+	epoll = watch_edges();
 	arm(cq);
 	arm(other);
 	server = pair_start(cq);
@@ -31,16 +25,12 @@ main(void)
 	while (!served_all(server) || !served_all(second)) {
 		if (epoll_wait(epoll, &edge, 1, -1) != 1)
 			continue;
-		ready = next_event(channel);
+		ready = next_event();
 		arm(ready);
 		while (poll_and_serve(ready == cq ? server : second, 8) > 0)
 			;
 	}
 
-	pairs_stop();
-	must(!ibv_destroy_cq(cq), "ibv_destroy_cq");
-	must(!ibv_destroy_cq(other), "ibv_destroy_cq");
-	must(!ibv_destroy_comp_channel(channel), "ibv_destroy_comp_channel");
-	device_close();
+	pair_close();
 	return 0;
 }

@@ -5,15 +5,11 @@
 int
 main(void)
 {
-	struct ibv_comp_channel *channel;
-	struct ibv_cq *cq;
 	struct end *server;
 	struct ibv_cq *ready;
 	void *own;
 
-	device_open();
-	channel = channel_create();
-	cq = queue_create(channel);
+	pair_open();
 	server = pair_start(cq);
 	for (;;) {
 		arm(cq);
@@ -24,9 +20,6 @@ main(void)
 		must(!ibv_get_cq_event(channel, &ready, &own), "ibv_get_cq_event");
 	}
 
-	pairs_stop();
-	must(!ibv_destroy_cq(cq), "ibv_destroy_cq");
-	must(!ibv_destroy_comp_channel(channel), "ibv_destroy_comp_channel");
-	device_close();
+	pair_close();
 	return 0;
 }

@@ -5,7 +5,6 @@
 int
 main(void)
 {
-	struct ibv_cq *cq;
 	struct end a, b;
 
 	device_open();
@@ -15,9 +14,6 @@ main(void)
 	end_connect(&a, &b, 32, 7);
 	for (int i = 0; i < 32; i++)
 		post_send(&b, 0);
-	end_close(&a);
-	end_close(&b);
-	must(!ibv_destroy_cq(cq), "ibv_destroy_cq");
-	device_close();
+	ends_close(&a, &b);
 	return 0;
 }

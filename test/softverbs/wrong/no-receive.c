@@ -5,7 +5,6 @@
 int
 main(void)
 {
-	struct ibv_cq *cq;
 	struct end a, b;
 	struct ibv_wc wc;
 	int found;
@@ -19,9 +18,6 @@ main(void)
 	while (!(found = ibv_poll_cq(cq, 1, &wc)))
 		;
 	must(found > 0, "ibv_poll_cq");
-	end_close(&a);
-	end_close(&b);
-	must(!ibv_destroy_cq(cq), "ibv_destroy_cq");
-	device_close();
+	ends_close(&a, &b);
 	return 0;
 }

@@ -5,13 +5,9 @@
 int
 main(void)
 {
-	struct ibv_comp_channel *channel;
-	struct ibv_cq *cq, *other;
 	struct end *server, *second;
 
-	device_open();
-	channel = channel_create();
-	cq = queue_create(channel);
+	pair_open();
 	other = queue_create(channel);
 	server = pair_start(cq);
 	second = pair_start(other);
@@ -24,13 +20,9 @@ main(void)
 			continue;
 		if (served_all(server) && served_all(second))
 			break;
-		next_event(channel);
+		next_event();
 	}
 
-	pairs_stop();
-	must(!ibv_destroy_cq(cq), "ibv_destroy_cq");
-	must(!ibv_destroy_cq(other), "ibv_destroy_cq");
-	must(!ibv_destroy_comp_channel(channel), "ibv_destroy_comp_channel");
-	device_close();
+	pair_close();
 	return 0;
 }

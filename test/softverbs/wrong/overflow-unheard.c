@@ -5,7 +5,7 @@
 int
 main(void)
 {
-	struct ibv_cq *small, *cq;
+	struct ibv_cq *small;
 	struct end a, b;
 
 	device_open();
@@ -17,10 +17,6 @@ main(void)
 	end_connect(&a, &b, 16, 7);
 	for (int i = 0; i < 16; i++)
 		post_send(&b, IBV_SEND_SIGNALED);
-	end_close(&a);
-	end_close(&b);
-	must(!ibv_destroy_cq(small), "ibv_destroy_cq");
-	must(!ibv_destroy_cq(cq), "ibv_destroy_cq");
-	device_close();
+	ends_close(&a, &b);
 	return 0;
 }

@@ -8,13 +8,9 @@
 int
 main(void)
 {
-	struct ibv_comp_channel *channel;
-	struct ibv_cq *cq;
 	struct end *server;
 
-	device_open();
-	channel = channel_create();
-	cq = queue_create(channel);
+	pair_open();
 	server = pair_start(cq);
 	for (;;) {
 		while (poll_and_serve(server, 8) > 0)
@@ -22,12 +18,9 @@ main(void)
 		if (served_all(server))
 			break;
 		arm(cq);
-		next_event(channel);
+		next_event();
 	}
 
-	pairs_stop();
-	must(!ibv_destroy_cq(cq), "ibv_destroy_cq");
-	must(!ibv_destroy_comp_channel(channel), "ibv_destroy_comp_channel");
-	device_close();
+	pair_close();
 	return 0;
 }
