@@ -64,6 +64,14 @@ bound_bind(struct bound *s, size_t offset, size_t length, DAT_MEM_PRIV_FLAGS pri
 	bound_expect(s, 5, DAT_DTO_SUCCESS);
 }
 
+DAT_RMR_CONTEXT
+bound_open_and_bind(struct bound *s, bool for_ep)
+{
+	bound_open(s, for_ep);
+	bound_bind(s, 0, 64, BOTH);
+	return s->context;
+}
+
 DAT_RMR_TRIPLET
 bound_through(const struct bound *s, DAT_RMR_CONTEXT context, size_t offset, size_t length)
 {
@@ -137,6 +145,35 @@ bound_let_go(struct bound *s)
 
 	dt_recv(&s->pair.a, 0, 64, 71);
 	dt_expect_dto(s->pair.b.request, s->pair.b.ep, 70, DAT_DTO_SUCCESS, &event);
+}
+
+void
+bound_bind_later(struct bound *s, size_t offset, size_t length)
+{
+	bound_stop(s);
+	dt_ok(bound_try(s, offset, length, BOTH, DEFAULT, 2));
+}
+
+void
+bound_flush(struct bound *s)
+{
+	DAT_EVENT event;
+
+	dt_ok(dat_ep_disconnect(s->pair.b.ep, DAT_CLOSE_ABRUPT_FLAG));
+	dt_expect_dto(s->pair.b.request, s->pair.b.ep, 70, DAT_DTO_ERR_FLUSHED, &event);
+	bound_expect(s, 2, DAT_DTO_ERR_FLUSHED);
+}
+
+void
+bound_invalidate(struct bound *s, DAT_RMR_CONTEXT context)
+{
+	DAT_LMR_TRIPLET local = dt_local(&s->pair.a, 0, 4);
+	DAT_EVENT event;
+
+	dt_recv(&s->pair.b, 1024, 64, 21);
+	dt_ok(dat_ep_post_send_with_invalidate(
+	    s->pair.a.ep, 1, &local, dt_cookie(1), DEFAULT, DAT_TRUE, context));
+	dt_expect_dto(s->pair.a.request, s->pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
 }
 
 DAT_LMR_HANDLE

@@ -30,6 +30,8 @@ void bound_patiently(struct bound *s, size_t offset, size_t length, DAT_MEM_PRIV
 void bound_expect(struct bound *s, DAT_UINT64 cookie, DAT_DTO_COMPLETION_STATUS status);
 /* Binds and waits for the completion. */
 void bound_bind(struct bound *s, size_t offset, size_t length, DAT_MEM_PRIV_FLAGS privileges);
+/* Opens, and binds the first 64 bytes: their context. */
+DAT_RMR_CONTEXT bound_open_and_bind(struct bound *s, bool for_ep);
 DAT_RMR_TRIPLET bound_through(
     const struct bound *s, DAT_RMR_CONTEXT context, size_t offset, size_t length);
 /* `a` writes 8 bytes at the offset of `b`. */
@@ -51,6 +53,14 @@ DAT_SEG_LENGTH bound_length(const struct bound *s);
  */
 void bound_stop(struct bound *s);
 void bound_let_go(struct bound *s);
+
+/* A bind behind a stop: it is not executed yet.  Its cookie is 2. */
+void bound_bind_later(struct bound *s, size_t offset, size_t length);
+/* Breaks the connection and expects the stop, and the request with the cookie 2 behind it, to be flushed. */
+void bound_flush(struct bound *s);
+
+/* `a` invalidates the window by a message, which `b` receives with the cookie 21; it is not reported yet. */
+void bound_invalidate(struct bound *s, DAT_RMR_CONTEXT context);
 
 /* Another region of the same memory, and 64 bytes of it. */
 DAT_LMR_HANDLE bound_second_lmr(struct bound *s, DAT_LMR_TRIPLET *range);

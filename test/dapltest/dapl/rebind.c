@@ -10,9 +10,7 @@ START_TEST(bind__on_a_disconnected_endpoint__changes_nothing)
 	DAT_RMR_CONTEXT first;
 	struct bound s;
 
-	bound_open(&s, _i);
-	bound_bind(&s, 0, 64, BOTH);
-	first = s.context;
+	first = bound_open_and_bind(&s, _i);
 	bound_disconnect(&s);
 	dt_ok(bound_try(&s, 64, 32, BOTH, DEFAULT, 2));
 	bound_expect(&s, 2, DAT_DTO_ERR_FLUSHED);
@@ -33,16 +31,12 @@ END_TEST
 /* origin: outside.61 */
 START_TEST(bind__flushed_by_the_device__leaves_the_region_unbound)
 {
-	DAT_EVENT event;
 	struct bound s;
 
 	bound_open(&s, _i);
-	bound_stop(&s);
-	dt_ok(bound_try(&s, 64, 32, BOTH, DEFAULT, 2));
+	bound_bind_later(&s, 64, 32);
 	ck_assert_uint_eq(bound_length(&s), 32);
-	dt_ok(dat_ep_disconnect(s.pair.b.ep, DAT_CLOSE_ABRUPT_FLAG));
-	dt_expect_dto(s.pair.b.request, s.pair.b.ep, 70, DAT_DTO_ERR_FLUSHED, &event);
-	bound_expect(&s, 2, DAT_DTO_ERR_FLUSHED);
+	bound_flush(&s);
 	ck_assert_uint_eq(bound_length(&s), 0);
 	dt_expect_disconnected(&s.pair.b);
 	dt_expect_disconnected(&s.pair.a);
@@ -59,8 +53,7 @@ START_TEST(bind__after_a_reset__goes_through_the_new_connection)
 {
 	struct bound s;
 
-	bound_open(&s, _i);
-	bound_bind(&s, 0, 64, BOTH);
+	bound_open_and_bind(&s, _i);
 	bound_disconnect(&s);
 	bound_reconnect(&s);
 	bound_bind(&s, 64, 64, BOTH);
@@ -77,9 +70,7 @@ START_TEST(bind__through_another_connection__moves_the_region)
 	struct dt_pair one;
 	struct bound s;
 
-	bound_open(&s, _i);
-	bound_bind(&s, 0, 64, BOTH);
-	first = s.context;
+	first = bound_open_and_bind(&s, _i);
 	one = s.pair;
 	bound_connect_second(&s);
 	bound_bind(&s, 64, 64, BOTH);
@@ -124,17 +115,11 @@ END_TEST
 /* origin: outside.64 */
 START_TEST(bind__invalidated_but_not_reported__binds)
 {
-	DAT_LMR_TRIPLET local;
 	struct bound s;
 	DAT_EVENT event;
 
-	bound_open(&s, true);
-	bound_bind(&s, 0, 64, BOTH);
-	dt_recv(&s.pair.b, 1024, 64, 21);
-	local = dt_local(&s.pair.a, 0, 4);
-	dt_ok(dat_ep_post_send_with_invalidate(
-	    s.pair.a.ep, 1, &local, dt_cookie(1), DEFAULT, DAT_TRUE, s.context));
-	dt_expect_dto(s.pair.a.request, s.pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
+	bound_open_and_bind(&s, true);
+	bound_invalidate(&s, s.context);
 	bound_bind(&s, 64, 64, BOTH);
 	bound_write(&s, s.context, 64, DAT_DTO_SUCCESS);
 	/* The report is of the old context, and the region stays bound. */
@@ -154,8 +139,7 @@ START_TEST(lmr_free__a_bind_away_from_it_is_outstanding__is_in_use)
 	DAT_LMR_HANDLE lmr[2];
 	struct bound s;
 
-	bound_open(&s, _i);
-	bound_bind(&s, 0, 64, BOTH);
+	bound_open_and_bind(&s, _i);
 	for (int i = 0; i < 2; i++)
 		lmr[i] = bound_second_lmr(&s, &range[i]);
 	dt_ok(bound_bind_to(&s, lmr[0], &range[0], 1));
@@ -231,8 +215,7 @@ START_TEST(bind__of_a_bound_region__needs_no_second_request)
 	struct bound s;
 
 	open_narrow(&s, 2);
-	bound_stop(&s);
-	dt_ok(bound_try(&s, 0, 32, BOTH, DEFAULT, 2));
+	bound_bind_later(&s, 0, 32);
 	ck_assert_uint_eq(bound_length(&s), 32);
 	/* Refused as a whole. */
 	dt_assert_ret(bound_try(&s, 0, 16, BOTH, DEFAULT, 3), FULL);

@@ -23,19 +23,6 @@ write_anew(struct bound *s, DAT_RMR_CONTEXT context, DAT_DTO_COMPLETION_STATUS s
 	bound_write(s, context, 0, status);
 }
 
-/* The other end invalidates the window; its message is received and not reported. */
-static void
-invalidate(struct bound *s, DAT_RMR_CONTEXT context)
-{
-	DAT_LMR_TRIPLET local = dt_local(&s->pair.a, 0, 4);
-	DAT_EVENT event;
-
-	dt_recv(&s->pair.b, 1024, 64, 21);
-	dt_ok(dat_ep_post_send_with_invalidate(
-	    s->pair.a.ep, 1, &local, dt_cookie(1), DEFAULT, DAT_TRUE, context));
-	dt_expect_dto(s->pair.a.request, s->pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
-}
-
 /* Bound again, to other memory, or unbound: the device keeps the first range. */
 /* clause: e.7.44 */
 /* origin: outside.68 */
@@ -44,21 +31,16 @@ START_TEST(bind__of_a_bound_region_is_flushed__the_other_end_loses_access)
 	DAT_LMR_TRIPLET range, none = { 0 };
 	DAT_RMR_CONTEXT first;
 	DAT_LMR_HANDLE lmr;
-	DAT_EVENT event;
 	struct bound s;
 
-	bound_open(&s, _i % 2);
+	first = bound_open_and_bind(&s, _i % 2);
 	lmr = bound_second_lmr(&s, &range);
-	bound_bind(&s, 0, 64, BOTH);
-	first = s.context;
 	bound_stop(&s);
 	if (_i / 2)
 		dt_ok(bound_bind_to(&s, lmr, &range, 2));
 	else
 		dt_ok(bound_bind_to(&s, DAT_HANDLE_NULL, &none, 2));
-	dt_ok(dat_ep_disconnect(s.pair.b.ep, DAT_CLOSE_ABRUPT_FLAG));
-	dt_expect_dto(s.pair.b.request, s.pair.b.ep, 70, DAT_DTO_ERR_FLUSHED, &event);
-	bound_expect(&s, 2, DAT_DTO_ERR_FLUSHED);
+	bound_flush(&s);
 	dt_ok(dat_lmr_free(lmr));
 	ck_assert_uint_eq(bound_length(&s), 0);
 	dt_expect_disconnected(&s.pair.b);
@@ -75,11 +57,8 @@ START_TEST(query__flushed_bind_is_not_reported__the_region_is_unbound)
 	DAT_RMR_CONTEXT first;
 	struct bound s;
 
-	bound_open(&s, _i);
-	bound_bind(&s, 0, 64, BOTH);
-	first = s.context;
-	bound_stop(&s);
-	dt_ok(bound_try(&s, 64, 32, BOTH, DEFAULT, 2));
+	first = bound_open_and_bind(&s, _i);
+	bound_bind_later(&s, 64, 32);
 	bound_disconnect(&s); /* reported after what was flushed */
 	ck_assert_uint_eq(bound_length(&s), 0);
 	write_anew(&s, first, DAT_DTO_ERR_REMOTE_ACCESS);
@@ -96,10 +75,8 @@ START_TEST(endpoint_is_left__flushed_bind_is_not_reported__the_region_is_unbound
 	DAT_LMR_HANDLE lmr;
 	struct bound s;
 
-	bound_open(&s, _i % 2);
+	first = bound_open_and_bind(&s, _i % 2);
 	lmr = bound_second_lmr(&s, &range);
-	bound_bind(&s, 0, 64, BOTH);
-	first = s.context;
 	bound_stop(&s);
 	dt_ok(bound_bind_to(&s, lmr, &range, 2));
 	bound_disconnect(&s);
@@ -120,9 +97,8 @@ START_TEST(endpoint_is_left__invalidation_is_not_reported__the_region_is_unbound
 {
 	struct bound s;
 
-	bound_open(&s, true);
-	bound_bind(&s, 0, 64, BOTH);
-	invalidate(&s, s.context);
+	bound_open_and_bind(&s, true);
+	bound_invalidate(&s, s.context);
 	bound_disconnect(&s);
 	leave_endpoint(&s, _i);
 	ck_assert_uint_eq(bound_length(&s), 0);
@@ -139,8 +115,7 @@ START_TEST(endpoint_is_left__bound_region_of_the_zone_stays__one_for_it_does_not
 	const bool for_ep = _i % 2;
 	struct bound s;
 
-	bound_open(&s, for_ep);
-	bound_bind(&s, 0, 64, BOTH);
+	bound_open_and_bind(&s, for_ep);
 	bound_disconnect(&s);
 	leave_endpoint(&s, _i / 2);
 	ck_assert_uint_eq(bound_length(&s), for_ep ? 0 : 64);
@@ -198,9 +173,7 @@ START_TEST(bind__through_a_second_endpoint_that_is_full__is_refused_as_a_whole)
 	struct dt_pair one;
 	struct bound s;
 
-	bound_open(&s, _i);
-	bound_bind(&s, 0, 64, BOTH);
-	first = s.context;
+	first = bound_open_and_bind(&s, _i);
 	one = s.pair;
 	dt_ok(dat_ep_query(s.pair.b.ep, DAT_EP_FIELD_ALL, &param));
 	attr = param.ep_attr;
@@ -231,9 +204,7 @@ START_TEST(unbind__through_another_endpoint__ends_the_access)
 	struct dt_pair one;
 	struct bound s;
 
-	bound_open(&s, _i);
-	bound_bind(&s, 0, 64, BOTH);
-	first = s.context;
+	first = bound_open_and_bind(&s, _i);
 	one = s.pair;
 	bound_connect_second(&s);
 	dt_ok(bound_bind_to(&s, DAT_HANDLE_NULL, &none, 2));
@@ -252,8 +223,7 @@ START_TEST(free__while_a_bind_is_outstanding__is_refused)
 	struct bound s;
 
 	bound_open(&s, _i);
-	bound_stop(&s);
-	dt_ok(bound_try(&s, 0, 64, BOTH, DEFAULT, 2));
+	bound_bind_later(&s, 0, 64);
 	dt_assert_ret(dat_rmr_free(s.rmr), IN_STATE(DAT_NO_SUBTYPE));
 	ck_assert_uint_eq(bound_length(&s), 64);
 	bound_let_go(&s);
@@ -302,9 +272,8 @@ START_TEST(bind__another_region_was_invalidated__the_old_range_stays_until_it_is
 	dt_ok(dat_rmr_create_for_ep(s.pair.b.pz, &s.rmr));
 	bound_bind(&s, 0, 64, BOTH);
 	first = s.context;
-	invalidate(&s, other);
-	bound_stop(&s);
-	dt_ok(bound_try(&s, 0, 32, BOTH, DEFAULT, 2));
+	bound_invalidate(&s, other);
+	bound_bind_later(&s, 0, 32);
 	bound_write(&s, first, 0, DAT_DTO_SUCCESS);
 	dt_ok(bound_try(&s, 0, 16, BOTH, DEFAULT, 3));
 	bound_let_go(&s);
@@ -347,7 +316,7 @@ START_TEST(bind__many_regions_were_invalidated__each_can_be_bound_again)
 		old[i] = s.context;
 	}
 	for (int i = 0; i < MANY; i++)
-		invalidate(&s, old[i]);
+		bound_invalidate(&s, old[i]);
 	for (int i = 0; i < MANY; i++) {
 		s.rmr = rmr[i];
 		bound_bind(&s, 64 * (size_t)i, 32, BOTH);
