@@ -15,6 +15,8 @@ main(int argc, char **argv)
 		soft_cq_ex_suite,
 		soft_qp_ex_suite,
 		soft_datagram_suite,
+		soft_lookup_suite,
+		soft_process_datagram_suite,
 		soft_mw_suite,
 		soft_mw_error_suite,
 		soft_error_suite,

@@ -16,6 +16,8 @@ Suite *soft_qp_ex_suite(void);
 Suite *soft_domain_suite(void);
 Suite *soft_unserved_suite(void);
 Suite *soft_datagram_suite(void);
+Suite *soft_lookup_suite(void);
+Suite *soft_process_datagram_suite(void);
 Suite *soft_error_suite(void);
 Suite *soft_silent_suite(void);
 Suite *soft_retry_suite(void);

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * process_datagram -- datagrams between processes
+ */
+#include "datagram_story.h"
+#include "other.h"
+#include "own.h"
+#include "patience.h"
+
+#define MANY 50
+
+static struct ibv_ah *ah; /* of our own side, to the port */
+
+static void
+own_for_datagrams(void)
+{
+	side_make(&own, NULL);
+	datagram_side(&own);
+	own_exchange();
+	ah = datagram_ah(&own);
+}
+
+static int
+own_try_send(uint32_t qpn, uint32_t length, __be32 number)
+{
+	struct ibv_sge sge = { (uintptr_t)own.bytes, length, own.mr->lkey };
+	struct ibv_send_wr wr = {
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND_WITH_IMM,
+		.imm_data = number,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.ud = { .ah = ah, .remote_qpn = qpn, .remote_qkey = DATAGRAM_KEY },
+	}, *bad;
+
+	return ibv_post_send(own.qp, &wr, &bad);
+}
+
+static void
+own_send(uint32_t qpn, uint32_t length, __be32 number)
+{
+	ck_assert_int_eq(own_try_send(qpn, length, number), 0);
+	cq_expect(own.cq, 0, IBV_WC_SUCCESS);
+}
+
+static void
+own_finish(void)
+{
+	ck_assert_int_eq(ibv_destroy_ah(ah), 0);
+	own_end();
+}
+
+static void
+sending(void)
+{
+	own_for_datagrams();
+	memset(own.bytes, 'd', DATAGRAM_MTU);
+	for (uint32_t i = 0; i < MANY; i++) {
+		other_meet();
+		own_send(own_peer.qpn, DATAGRAM_MTU, i);
+	}
+	own_finish();
+}
+
+START_TEST(datagrams__of_another_process__arrive)
+{
+	struct ibv_wc wc;
+
+	other_start(sending);
+	own_for_datagrams();
+	for (uint32_t i = 0; i < MANY; i++) {
+		side_receive(&own, i, 0, DATAGRAM_GRH + DATAGRAM_MTU);
+		own.bytes[DATAGRAM_GRH + DATAGRAM_MTU - 1] = 0;
+		other_meet();
+		wc = cq_next(own.cq);
+		ck_assert_int_eq(wc.status, IBV_WC_SUCCESS);
+		ck_assert_uint_eq(wc.wr_id, i);
+		ck_assert_uint_eq(wc.imm_data, i);
+		ck_assert_uint_eq(wc.byte_len, DATAGRAM_GRH + DATAGRAM_MTU);
+		ck_assert_uint_eq(wc.src_qp, own_peer.qpn);
+		ck_assert_int_eq(own.bytes[DATAGRAM_GRH + DATAGRAM_MTU - 1], 'd');
+	}
+	own_finish();
+	other_finish();
+}
+END_TEST
+
+static void
+idle(void)
+{
+	own_for_datagrams();
+	own_finish();
+}
+
+/* Posts until the send queue is full, as it is when the link is; returns how many are not complete. */
+static int
+fill_link(void)
+{
+	struct ibv_wc wc;
+	int left = 0;
+
+	for (uint32_t i = 0; i < 100000; i++) {
+		if (own_try_send(own_peer.qpn, DATAGRAM_MTU, i))
+			return left;
+		left++;
+		while (ibv_poll_cq(own.cq, 1, &wc) > 0) {
+			ck_assert_int_eq(wc.status, IBV_WC_SUCCESS);
+			left--;
+		}
+	}
+	ck_abort_msg("the link is never full");
+	return 0;
+}
+
+START_TEST(datagrams__to_a_process_that_reads_late__wait_for_room)
+{
+	int left;
+
+	other_start(idle);
+	own_for_datagrams();
+	own_send(own_peer.qpn, DATAGRAM_MTU, 0); /* opens the link */
+	patience_set("100");			 /* also on a busy machine */
+	other_stop();
+	left = fill_link();
+	ck_assert_int_ge(left, 16); /* more where completions become visible late */
+	other_go_on();
+	for (; left; left--)
+		cq_expect(own.cq, 0, IBV_WC_SUCCESS);
+	own_finish();
+	other_finish();
+}
+END_TEST
+
+START_TEST(datagrams__that_wait__are_flushed_by_an_error)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	int left, flushed = 0;
+
+	other_start(idle);
+	own_for_datagrams();
+	own_send(own_peer.qpn, DATAGRAM_MTU, 0);
+	patience_set("100");
+	other_stop();
+	left = fill_link();
+	ck_assert_int_eq(ibv_modify_qp(own.qp, &attr, IBV_QP_STATE), 0);
+	for (; left; left--)
+		flushed += cq_next(own.cq).status == IBV_WC_WR_FLUSH_ERR;
+	ck_assert_int_eq(flushed, 16);
+	other_go_on();
+	own_finish();
+	other_finish();
+}
+END_TEST
+
+START_TEST(datagrams__to_a_process_that_is_stopped_or_gone__are_lost)
+{
+	other_start(idle);
+	own_for_datagrams();
+	patience_fall_silent();
+	/* More than the link takes. */
+	for (uint32_t i = 0; i < 500; i++)
+		own_send(own_peer.qpn, DATAGRAM_MTU, i);
+	other_go_on();
+	other_kill();
+	for (uint32_t i = 0; i < 5; i++)
+		own_send(own_peer.qpn, DATAGRAM_MTU, i);
+	ck_assert_int_eq(ibv_destroy_ah(ah), 0);
+	side_free(&own);
+}
+END_TEST
+
+Suite *
+soft_process_datagram_suite(void)
+{
+	Suite *s = suite_create("soft-process-datagram");
+	TCase *tc = runner_tcase(s, "processes");
+
+	tcase_add_checked_fixture(tc, patience_begin, patience_end);
+	tcase_add_test(tc, datagrams__of_another_process__arrive);
+	tcase_add_test(tc, datagrams__to_a_process_that_reads_late__wait_for_room);
+	tcase_add_test(tc, datagrams__that_wait__are_flushed_by_an_error);
+	tcase_add_test(tc, datagrams__to_a_process_that_is_stopped_or_gone__are_lost);
+	return s;
+}
