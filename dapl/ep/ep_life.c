@@ -254,6 +254,19 @@ ep_purge_events(struct dapl_ep *ep) DAPL_NO_LOCK
 	dapl_ia_purge_reports(dapl_ia_of(&ep->obj), ep_names_endpoint, ep);
 }
 
+/*
+ * Before the queue pair is destroyed.  The generation was incremented.  In the error state the device executes
+ * no bind any more, not even one that is outstanding.
+ */
+static void
+ep_end_windows(struct dapl_ep *ep, struct ibv_qp *qp) DAPL_NO_LOCK
+{
+	if (!qp || !ep->rings.bind)
+		return;
+	dapl_ep_qp_fail(qp);
+	dapl_rmr_renew_all(dapl_ia_of(&ep->obj), ep->obj.slot.index, dapl_ep_generation(ep) - 1);
+}
+
 /* The binds that no completion has ended were ended with the ring.  The generation was incremented. */
 static void
 ep_end_binds(struct dapl_ep *ep) DAPL_NO_LOCK
@@ -304,6 +317,7 @@ ep_free_locked(struct dapl_ep *ep) RELEASE(dapl_locks.object)
 			(void)rdma_disconnect(conn->id);
 		dapl_conn_close(conn);
 	}
+	ep_end_windows(ep, qp);
 	dapl_ep_qp_end(ep, qp);
 	ep_purge_events(ep);
 	dapl_ah_free_all(&ahs);
@@ -414,6 +428,7 @@ dapl_ep_reset(DAT_EP_HANDLE handle)
 	dapl_lookups_close(ended);
 	if (conn)
 		dapl_conn_close(conn);
+	ep_end_windows(ep, qp);
 	dapl_ep_qp_end(ep, qp);
 	dapl_ah_free_all(&ahs);
 	dapl_refusals_free(ep);

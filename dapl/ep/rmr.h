@@ -114,6 +114,14 @@ void dapl_rmr_failed(DAT_RMR_HANDLE handle) DAPL_NO_LOCK;
 void dapl_rmr_invalidated(struct dapl_ia *ia, uint32_t rkey) DAPL_NO_LOCK;
 
 /*
+ * A queue pair with that generation of the endpoint in that slot is in the error state and about to be
+ * destroyed.  The regions for an endpoint whose last request was posted to it get another window, which is
+ * not bound: a device may not destroy a queue pair while a window is bound on it.  The driver of soft-RoCE
+ * waits 50 seconds, and then destroys a queue pair that the window still refers to.
+ */
+void dapl_rmr_renew_all(struct dapl_ia *ia, uint32_t slot, uint32_t generation) DAPL_NO_LOCK;
+
+/*
  * A queue pair that had that generation of the endpoint in that slot is gone, and so are its
  * requests.  The regions whose last request was one of them do not depend on it any more.  Those
  * for an endpoint are unbound: no other queue pair gives access through them.

@@ -10,6 +10,7 @@ struct sought {
 	bool by_key;
 	uint32_t key;
 	uint32_t slot, generation; /* of the queue pair of its last request */
+	uint64_t below;		   /* its serial number is lower; 0: any */
 };
 
 static bool
@@ -29,16 +30,17 @@ rmr_is(struct dapl_rmr *rmr, const struct sought *sought) REQUIRES(dapl_locks.ob
 	return rmr_is_of(rmr, sought->slot, sought->generation);
 }
 
-/* The first such region with its serial number, or NULL. */
+/* Such a region, the one with the highest serial number, and this number; or NULL. */
 static struct dapl_rmr *
 rmr_search(struct dapl_ia *ia, const struct sought *sought, uint64_t *serial) DAPL_NO_ADAPTER_LOCK
 {
 	struct dapl_rmr *rmr = NULL;
 
 	dapl_ia_lock(ia);
-	for (struct dapl_object *o = ia->parent.children[DAPL_KIND_RMR]; o && !rmr; o = o->next) {
+	for (struct dapl_object *o = ia->parent.children[DAPL_KIND_RMR]; o; o = o->next) {
 		dapl_object_lock(o);
-		if (dapl_object_is_alive(o) && rmr_is((struct dapl_rmr *)o, sought)) {
+		if (dapl_object_is_alive(o) && (!sought->below || o->serial < sought->below) &&
+		    (!rmr || o->serial > *serial) && rmr_is((struct dapl_rmr *)o, sought)) {
 			rmr = (struct dapl_rmr *)o;
 			*serial = o->serial;
 		}
@@ -74,6 +76,24 @@ dapl_rmr_invalidated(struct dapl_ia *ia, uint32_t rkey)
 	if (rmr->lmr && rmr->context == rkey)
 		dapl_rmr_unbind(rmr);
 	dapl_rmr_unlock(rmr);
+}
+
+/* The requests that are outstanding still count, and so `last` stays until the queue pair is gone. */
+void
+dapl_rmr_renew_all(struct dapl_ia *ia, uint32_t slot, uint32_t generation)
+{
+	struct sought sought = { .slot = slot, .generation = generation };
+	struct dapl_rmr *rmr;
+
+	for (;;) {
+		rmr = rmr_find(ia, &sought);
+		if (!rmr)
+			return;
+		sought.below = rmr->obj.serial;
+		if (dapl_rmr_is_for_ep(rmr) && rmr_is_of(rmr, slot, generation))
+			dapl_rmr_renew(rmr);
+		dapl_rmr_unlock(rmr);
+	}
 }
 
 /* The queue pair of its last request is gone. */

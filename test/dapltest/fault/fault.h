@@ -53,6 +53,9 @@ void fault_qp_on_error(void (*call)(void));
 /* Called whenever the provider is about to destroy a queue pair; NULL for none. */
 void fault_qp_on_destroy(void (*call)(struct ibv_qp *qp));
 
+/* Whether a window is bound on the queue pair. */
+bool fault_qp_has_windows(struct ibv_qp *qp);
+
 /*
  * A queue pair in the error state overlooks receives that are posted, until it is moved to that state again: as
  * soft-RoCE, which flushes what it finds when it is moved there.

@@ -5,6 +5,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "soft/qp/key.h"
+#include "soft/qp/qp.h"
+
 static _Atomic(struct ibv_qp *) last;
 static void (*_Atomic on_error)(void);
 static void (*_Atomic on_destroy)(struct ibv_qp *qp);
@@ -25,6 +28,17 @@ void
 fault_qp_on_destroy(void (*call)(struct ibv_qp *qp))
 {
 	on_destroy = call;
+}
+
+bool
+fault_qp_has_windows(struct ibv_qp *qp)
+{
+	bool has;
+
+	soft_keys_lock();
+	has = !LIST_EMPTY(&soft_qp_of(qp)->windows);
+	soft_keys_unlock();
+	return has;
 }
 
 /* Receives that are overlooked: their ids, without their segments. */

@@ -213,7 +213,7 @@ ibv_destroy_qp(struct ibv_qp *ibv)
 		violation("a queue pair is destroyed twice");
 	qp->open = false;
 	qp->rings[0].n = qp->rings[1].n = 0;
-	rnic_mw_leave(ibv);
+	rnic_mw_check_left(ibv);
 	rnic_drop_notes(qp);
 	return 0;
 }

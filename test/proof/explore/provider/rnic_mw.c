@@ -74,12 +74,11 @@ rnic_mw_execute(const struct ibv_qp *qp, bool bind, uint32_t key)
 }
 
 void
-rnic_mw_leave(const struct ibv_qp *qp)
+rnic_mw_check_left(const struct ibv_qp *qp)
 {
 	for (unsigned int i = 0; i < n_windows; i++)
-		if (windows[i].qp == qp)
-			windows[i].qp = NULL;
-	sched_touch(OP_DEVICE, OBJECT_MW);
+		if (windows[i].open && windows[i].qp == qp)
+			violation("a queue pair is destroyed, and a window is bound on it");
 }
 
 void
