@@ -90,6 +90,7 @@ srq_create(struct dapl_ia *ia, struct dapl_pz *pz, const DAT_SRQ_ATTR *attr, str
 	srq->pz = pz;
 	srq->max_recv_iov = attr->max_recv_iov;
 	srq->low_watermark = attr->low_watermark;
+	srq->watched = false;
 	srq->failed = false;
 	srq->unarmed = attr->low_watermark != 0;
 	r = dapl_object_create(&srq->obj, &ia->parent, &ia->provider->table);

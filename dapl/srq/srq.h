@@ -61,6 +61,7 @@ struct dapl_srq {
 	DAT_COUNT max_recv_iov;
 	struct evd_ref async;		 /* where its reports have room */
 	DAT_COUNT low_watermark;	 /* (L) as it was set */
+	bool watched;			 /* (L) that fewer buffers are left is to be reported */
 	bool failed;			 /* (L) the device reported an error of the queue */
 	struct dapl_srq_member *members; /* (M) */
 	uint32_t generation;		 /* (Q) as wr_ids have it */

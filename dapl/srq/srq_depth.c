@@ -124,6 +124,53 @@ dapl_srq_resize(DAT_SRQ_HANDLE handle, DAT_COUNT depth)
 	return ret;
 }
 
+/* ---- reports ---- */
+
+static bool
+srq_is_watermark_report(const DAT_EVENT *event, const void *handle)
+{
+	const DAT_ASYNCH_ERROR_EVENT_DATA *data = &event->event_data.asynch_error_event_data;
+
+	return event->event_number == DAT_ASYNC_ERROR_EP_BROKEN && data->dat_handle == handle &&
+	       data->reason == DAT_SRQ_LOW_WATERMARK_EVENT;
+}
+
+/* Whether an event is to be reported: one of the watermark once each time that it is set. */
+static bool
+srq_take_report(struct dapl_srq *srq, DAT_COUNT reason) REQUIRES(dapl_locks.object)
+{
+	bool due = !srq->failed;
+
+	if (reason == DAT_SRQ_TRANSFER_TO_ERROR) {
+		srq->failed = true;
+	} else {
+		due = due && srq->watched;
+		srq->watched = false;
+	}
+	return due;
+}
+
+/*
+ * Reports an event of the queue.  A report of the watermark replaces one that was not read yet: the
+ * EVD has room for one.  While the members are locked the queue is not destroyed: no event names a
+ * queue that was freed.
+ */
+static void
+srq_report(struct dapl_srq *srq, uint64_t serial, DAT_COUNT reason)
+    REQUIRES(dapl_locks.members) DAPL_NO_LIST_LOCK
+{
+	DAT_SRQ_HANDLE handle = DAT_HANDLE_NULL;
+
+	dapl_object_lock(&srq->obj);
+	if (dapl_object_is(&srq->obj, serial) && srq_take_report(srq, reason))
+		handle = dapl_object_handle(&srq->obj);
+	dapl_object_unlock(&srq->obj);
+	if (handle && reason == DAT_SRQ_LOW_WATERMARK_EVENT)
+		dapl_ia_purge_reports(dapl_ia_of(&srq->obj), srq_is_watermark_report, handle);
+	if (handle)
+		dapl_ia_report(dapl_ia_of(&srq->obj), DAT_ASYNC_ERROR_EP_BROKEN, handle, reason);
+}
+
 /* ---- watermark ---- */
 
 int
@@ -133,6 +180,41 @@ dapl_srq_set_limit(struct dapl_srq *srq, DAT_COUNT limit)
 	int r = ibv_modify_srq(srq->ibv, &attr, IBV_SRQ_LIMIT);
 
 	return r < 0 ? -errno : -r;
+}
+
+/*
+ * Sets the watermark in the device.  A device that finds fewer buffers reports that, and disarms the limit.
+ * Soft-RoCE does not look at them before a message takes another one, so the provider reports it.  To both a
+ * buffer that a message is coming into is one that is left.
+ */
+static int
+srq_watch(struct dapl_srq *srq, DAT_COUNT low_watermark)
+    REQUIRES(dapl_locks.members) DAPL_NO_LIST_LOCK
+{
+	struct ibv_srq_attr attr;
+	bool below;
+	int r;
+
+	r = dapl_srq_set_limit(srq, low_watermark);
+	if (r)
+		return r;
+	dapl_object_lock(&srq->obj);
+	srq->low_watermark = low_watermark;
+	srq->watched = low_watermark > 0;
+	dapl_srq_lock(srq);
+	srq->unarmed = false;
+	dapl_srq_unlock(srq);
+	dapl_object_unlock(&srq->obj);
+
+	dapl_srq_poll(srq);
+	dapl_srq_lock(srq);
+	below = srq->posted < low_watermark;
+	dapl_srq_unlock(srq);
+	if (below && ibv_query_srq(srq->ibv, &attr) == 0 && attr.srq_limit) {
+		(void)dapl_srq_set_limit(srq, 0);
+		srq_report(srq, srq->obj.serial, DAT_SRQ_LOW_WATERMARK_EVENT);
+	}
+	return 0;
 }
 
 DAT_RETURN
@@ -147,17 +229,9 @@ dapl_srq_set_lw(DAT_SRQ_HANDLE handle, DAT_COUNT low_watermark)
 	if (low_watermark < 0 || low_watermark > srq->depth) {
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	} else {
-		r = dapl_srq_set_limit(srq, low_watermark);
+		r = srq_watch(srq, low_watermark);
 		if (r)
 			ret = dapl_srq_err(r);
-	}
-	if (ret == DAT_SUCCESS) {
-		dapl_object_lock(&srq->obj);
-		srq->low_watermark = low_watermark;
-		dapl_srq_lock(srq);
-		srq->unarmed = false;
-		dapl_srq_unlock(srq);
-		dapl_object_unlock(&srq->obj);
 	}
 	dapl_srq_unlock_members(srq);
 	return ret;
@@ -184,11 +258,8 @@ dapl_srq_arm(DAT_SRQ_HANDLE handle)
 	dapl_srq_unlock(srq);
 	low_watermark = srq->low_watermark;
 	dapl_object_unlock(&srq->obj);
-	if (due && dapl_srq_set_limit(srq, low_watermark) == 0) {
-		dapl_srq_lock(srq);
-		srq->unarmed = false;
-		dapl_srq_unlock(srq);
-	}
+	if (due)
+		(void)srq_watch(srq, low_watermark);
 	dapl_srq_unlock_members(srq);
 }
 
@@ -200,47 +271,18 @@ dapl_srq_owns(const void *context)
 	return dapl_slab_owns(&dapl_srq_slab, context);
 }
 
-static bool
-srq_is_watermark_report(const DAT_EVENT *event, const void *handle)
-{
-	const DAT_ASYNCH_ERROR_EVENT_DATA *data = &event->event_data.asynch_error_event_data;
-
-	return event->event_number == DAT_ASYNC_ERROR_EP_BROKEN && data->dat_handle == handle &&
-	       data->reason == DAT_SRQ_LOW_WATERMARK_EVENT;
-}
-
-/*
- * Reports an event of the queue.  A report of the watermark replaces one that was not read yet: the
- * EVD has room for one.  While the members are locked the queue is not destroyed: no event names a
- * queue that was freed.
- */
-static void
-srq_report(struct dapl_srq *srq, uint64_t serial, DAT_COUNT reason) DAPL_NO_LOCK
-{
-	DAT_SRQ_HANDLE handle = DAT_HANDLE_NULL;
-
-	dapl_srq_lock_members(srq);
-	dapl_object_lock(&srq->obj);
-	if (dapl_object_is(&srq->obj, serial) && !srq->failed) {
-		handle = dapl_object_handle(&srq->obj);
-		srq->failed = reason == DAT_SRQ_TRANSFER_TO_ERROR;
-	}
-	dapl_object_unlock(&srq->obj);
-	if (handle && reason == DAT_SRQ_LOW_WATERMARK_EVENT)
-		dapl_ia_purge_reports(dapl_ia_of(&srq->obj), srq_is_watermark_report, handle);
-	if (handle)
-		dapl_ia_report(dapl_ia_of(&srq->obj), DAT_ASYNC_ERROR_EP_BROKEN, handle, reason);
-	dapl_srq_unlock_members(srq);
-}
-
 void
 dapl_srq_limit_reached(struct dapl_srq *srq, uint64_t serial)
 {
+	dapl_srq_lock_members(srq);
 	srq_report(srq, serial, DAT_SRQ_LOW_WATERMARK_EVENT);
+	dapl_srq_unlock_members(srq);
 }
 
 void
 dapl_srq_failed(struct dapl_srq *srq, uint64_t serial)
 {
+	dapl_srq_lock_members(srq);
 	srq_report(srq, serial, DAT_SRQ_TRANSFER_TO_ERROR);
+	dapl_srq_unlock_members(srq);
 }

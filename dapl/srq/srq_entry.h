@@ -29,6 +29,8 @@ void dapl_srq_get_room(struct dapl_srq *srq, int n) REQUIRES(dapl_locks.members)
 /* Makes the hold of each member long enough for so many completions.  -ENOMEM. */
 int dapl_srq_lengthen_holds(struct dapl_srq *srq, DAT_COUNT depth)
     REQUIRES(dapl_locks.members) DAPL_NO_LIST_LOCK;
+/* Polls the completion queue of each EVD of the members: afterwards `posted` is without the buffers that are full. */
+void dapl_srq_poll(struct dapl_srq *srq) REQUIRES(dapl_locks.members) DAPL_NO_LIST_LOCK;
 /* Gives that room back. */
 void dapl_srq_put_room(struct dapl_srq *srq, int n) REQUIRES(dapl_locks.members) DAPL_NO_LIST_LOCK;
 

@@ -43,6 +43,21 @@ dapl_srq_put_room(struct dapl_srq *srq, int n)
 	srq_for_each_evd(srq, dapl_evd_cq_put_room, n);
 }
 
+static void
+srq_drain_evd(struct dapl_evd *evd, int n) DAPL_NO_LIST_LOCK
+{
+	const struct evd_ref ref = dapl_evd_ref(evd);
+
+	(void)n;
+	(void)dapl_evd_check_overflow(ref, evd_drain(ref));
+}
+
+void
+dapl_srq_poll(struct dapl_srq *srq)
+{
+	srq_for_each_evd(srq, srq_drain_evd, 0);
+}
+
 int
 dapl_srq_lengthen_holds(struct dapl_srq *srq, DAT_COUNT depth)
 {

@@ -101,14 +101,87 @@ END_TEST
 
 /* The device raises the event as often as it likes. */
 /* clause: e.7.19 */
-START_TEST(watermark__is_passed_again_and_again__one_event_is_queued)
+START_TEST(watermark__is_passed_again_and_again__one_event_each_time_that_it_is_set)
 {
 	open_pair(8);
-	for (int i = 0; i < 30; i++) {
-		fault_raise(IBV_EVENT_SRQ_LIMIT_REACHED, fault_srq_last());
-		dt_nap_ms(2);
+	post(2);
+	for (int round = 0; round < 3; round++) {
+		dt_ok(dat_srq_set_lw(srq, 2));
+		for (int i = 0; i < 30; i++) {
+			fault_raise(IBV_EVENT_SRQ_LIMIT_REACHED, fault_srq_last());
+			while (!fault_is_acknowledged())
+				dt_nap_ms(1);
+		}
+		expect_async(srq, DAT_SRQ_LOW_WATERMARK_EVENT);
+		dt_assert_stays_empty(pair.b.async);
 	}
+	dt_ok(dat_srq_set_lw(srq, DAT_SRQ_LW_DEFAULT));
+	fault_raise(IBV_EVENT_SRQ_LIMIT_REACHED, fault_srq_last());
+	dt_assert_stays_empty(pair.b.async);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/*
+ * In the first round the buffers are full and their completions not polled.  What the device raises later, for
+ * what was reported already, is no second event.
+ */
+/* origin: kernel.4 */
+/* clause: e.7.19 */
+START_TEST(watermark__set_on_a_device_that_overlooks_it__is_reported_once)
+{
+	DAT_EVENT event;
+
+	open_pair(8);
+	fault_srq_overlook_limit(true);
+	post(4);
+	for (int i = 0; i < 2; i++) {
+		dt_send(&pair.a, 0, 1, 7);
+		dt_expect_dto(pair.a.request, pair.a.ep, 7, DAT_DTO_SUCCESS, &event);
+	}
+	dt_ok(dat_srq_set_lw(srq, 2));
+	dt_assert_stays_empty(pair.b.async);
+	for (int round = 0; round < 3; round++) {
+		dt_ok(dat_srq_set_lw(srq, 3));
+		expect_async(srq, DAT_SRQ_LOW_WATERMARK_EVENT);
+		fault_raise(IBV_EVENT_SRQ_LIMIT_REACHED, fault_srq_last());
+		dt_assert_stays_empty(pair.b.async);
+	}
+	post(1);
+	dt_ok(dat_srq_set_lw(srq, 3));
+	dt_assert_stays_empty(pair.b.async);
+	fault_raise(IBV_EVENT_SRQ_LIMIT_REACHED, fault_srq_last());
 	expect_async(srq, DAT_SRQ_LOW_WATERMARK_EVENT);
+	dt_assert_stays_empty(pair.b.async);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* The watermark of the create is set in the device by the post that reaches it, when messages came already. */
+/* clause: e.7.19 */
+START_TEST(watermark__of_the_create_on_a_device_that_overlooks_it__is_reported_once)
+{
+	DAT_SRQ_ATTR attr = { 8, 1, 3 };
+	DAT_EVENT event;
+
+	open_pair(8);
+	fault_srq_overlook_limit(true);
+	dt_ok(dat_ep_disconnect(pair.b.ep, DAT_CLOSE_ABRUPT_FLAG));
+	dt_expect_disconnected(&pair.a);
+	dt_ok(dat_ep_free(pair.b.ep));
+	dt_ok(dat_srq_free(srq));
+	dt_ok(dat_srq_create(pair.b.ia, pair.b.pz, &attr, &srq));
+	dt_ok(dat_ep_create_with_srq(pair.b.ia, pair.b.pz, pair.b.recv, pair.b.request,
+	    pair.b.connect, srq, NULL, &pair.b.ep));
+	dt_ok(dat_ep_reset(pair.a.ep));
+	dt_connect_pair(&pair);
+	post(2);
+	dt_send(&pair.a, 0, 1, 7);
+	dt_expect_dto(pair.a.request, pair.a.ep, 7, DAT_DTO_SUCCESS, &event);
+	dt_assert_stays_empty(pair.b.async);
+	post(1);
+	expect_async(srq, DAT_SRQ_LOW_WATERMARK_EVENT);
+	post(3);
 	dt_assert_stays_empty(pair.b.async);
 	dt_pair_close(&pair);
 }
@@ -189,7 +262,11 @@ device_srq_suite(void)
 
 	tcase_add_test(tc, queue__fails__is_reported_once_and_takes_no_buffer);
 	tcase_add_test(tc, queue__fails_and_is_freed__leaves_no_event);
-	tcase_add_test(tc, watermark__is_passed_again_and_again__one_event_is_queued);
+	tcase_add_test(
+	    tc, watermark__is_passed_again_and_again__one_event_each_time_that_it_is_set);
+	tcase_add_test(tc, watermark__set_on_a_device_that_overlooks_it__is_reported_once);
+	tcase_add_test(
+	    tc, watermark__of_the_create_on_a_device_that_overlooks_it__is_reported_once);
 	tcase_add_test(tc, last_buffer__of_an_endpoint_that_is_not_connected__is_not_reported);
 	tcase_add_test(tc, last_buffer__of_an_endpoint_that_is_connected__is_reported_once);
 	tcase_add_test(tc, resize__shorter_while_others_post__the_depth_holds_for_the_device_too);

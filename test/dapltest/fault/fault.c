@@ -15,6 +15,7 @@ fault_clear(void)
 	fault_qp_on_destroy(NULL);
 	fault_qp_overlook_receives(false);
 	fault_srq_on_modify(NULL);
+	fault_srq_overlook_limit(false);
 	fault_limit(&none);
 	fault_lack(0);
 	fault_other_device(false);

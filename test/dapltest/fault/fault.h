@@ -71,6 +71,12 @@ struct ibv_srq *fault_srq_last(void);
 void fault_srq_on_modify(void (*call)(void));
 
 /*
+ * A queue that has fewer buffers than the limit that is set raises no event, and stays armed: as soft-RoCE,
+ * which compares the two when a message takes a buffer.  Messages raise none either.
+ */
+void fault_srq_overlook_limit(bool on);
+
+/*
  * A shared receive queue of another user of the device, in the protection domain of the queue pair
  * and with the same context pointer.
  */

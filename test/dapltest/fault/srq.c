@@ -7,6 +7,8 @@
 
 static _Atomic(struct ibv_srq *) last;
 static void (*_Atomic on_modify)(void);
+static atomic_bool overlooks;
+static _Atomic(uint32_t) limit; /* that is overlooked */
 
 struct ibv_srq *
 fault_srq_last(void)
@@ -18,6 +20,13 @@ void
 fault_srq_on_modify(void (*call)(void))
 {
 	on_modify = call;
+}
+
+void
+fault_srq_overlook_limit(bool on)
+{
+	overlooks = on;
+	limit = 0;
 }
 
 struct ibv_srq *__real_ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init);
@@ -54,10 +63,26 @@ int __wrap_ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int ma
 int
 __wrap_ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
 {
-	int r = __real_ibv_modify_srq(srq, attr, mask);
 	void (*call)(void) = on_modify;
+	int r = 0;
 
+	if (overlooks && mask == IBV_SRQ_LIMIT)
+		limit = attr->srq_limit;
+	else
+		r = __real_ibv_modify_srq(srq, attr, mask);
 	if (call)
 		call();
+	return r;
+}
+
+int __real_ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr);
+int __wrap_ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr);
+int
+__wrap_ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
+{
+	int r = __real_ibv_query_srq(srq, attr);
+
+	if (overlooks)
+		attr->srq_limit = limit;
 	return r;
 }

@@ -83,6 +83,15 @@ ibv_modify_srq(struct ibv_srq *of, struct ibv_srq_attr *attr, int mask)
 	return 0;
 }
 
+/* No limit is armed. */
+int
+ibv_query_srq(struct ibv_srq *of, struct ibv_srq_attr *attr)
+{
+	(void)of;
+	*attr = (struct ibv_srq_attr){ .max_wr = srq.most };
+	return 0;
+}
+
 int
 ibv_destroy_srq(struct ibv_srq *of)
 {
