@@ -226,30 +226,6 @@ soft_unsupported_init(struct verbs_context *context)
 /* ---- functions of librdmacm ---- */
 
 int
-rdma_set_local_ece(struct rdma_cm_id *id, struct ibv_ece *ece)
-{
-	(void)id, (void)ece;
-	SOFT_UNSERVED("rdma_set_local_ece");
-	return -1;
-}
-
-int
-rdma_get_remote_ece(struct rdma_cm_id *id, struct ibv_ece *ece)
-{
-	(void)id, (void)ece;
-	SOFT_UNSERVED("rdma_get_remote_ece");
-	return -1;
-}
-
-int
-rdma_reject_ece(struct rdma_cm_id *id, const void *data, uint8_t length)
-{
-	(void)id, (void)data, (void)length;
-	SOFT_UNSERVED("rdma_reject_ece");
-	return -1;
-}
-
-int
 rdma_join_multicast(struct rdma_cm_id *id, struct sockaddr *addr, void *context)
 {
 	(void)id, (void)addr, (void)context;

@@ -34,6 +34,23 @@ soft_address_wild(const struct sockaddr *address)
 	    &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
 }
 
+/* A link-local address is one of an interface. */
+static bool
+address_same_in6(const struct sockaddr_in6 *a, const struct sockaddr_in6 *b)
+{
+	return IN6_ARE_ADDR_EQUAL(&a->sin6_addr, &b->sin6_addr) &&
+	       (!IN6_IS_ADDR_LINKLOCAL(&a->sin6_addr) || a->sin6_scope_id == b->sin6_scope_id);
+}
+
+static bool
+address_lacks_scope(const struct sockaddr *address)
+{
+	const struct sockaddr_in6 *in6 = (const void *)address;
+
+	return address->sa_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr) &&
+	       !in6->sin6_scope_id;
+}
+
 bool
 soft_address_same_host(const struct sockaddr *a, const struct sockaddr *b)
 {
@@ -42,8 +59,7 @@ soft_address_same_host(const struct sockaddr *a, const struct sockaddr *b)
 	if (a->sa_family == AF_INET)
 		return ((const struct sockaddr_in *)(const void *)a)->sin_addr.s_addr ==
 		       ((const struct sockaddr_in *)(const void *)b)->sin_addr.s_addr;
-	return IN6_ARE_ADDR_EQUAL(&((const struct sockaddr_in6 *)(const void *)a)->sin6_addr,
-	    &((const struct sockaddr_in6 *)(const void *)b)->sin6_addr);
+	return address_same_in6((const void *)a, (const void *)b);
 }
 
 uint16_t
@@ -70,6 +86,8 @@ soft_address_check_local(const struct sockaddr *address)
 	struct sockaddr_storage any_port;
 	int fd, r = 0;
 
+	if (address_lacks_scope(address))
+		return -EINVAL;
 	fd = socket(address->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return errno == EAFNOSUPPORT ? -ENODEV : -errno;

@@ -31,6 +31,7 @@
 #define SOFT_CM_REJ_TIMEOUT 4
 #define SOFT_CM_REJ_NO_SERVICE 8
 #define SOFT_CM_REJ_CONSUMER 28
+#define SOFT_CM_REJ_VENDOR_OPTION 35
 
 enum soft_cm_type {
 	SOFT_CM_REQ = 1,
@@ -111,10 +112,12 @@ struct soft_id {
 	LIST_ENTRY(soft_id) service_link;
 	int backlog GUARDED_BY(soft_locks.cm); /* requests that may wait */
 	int waiting GUARDED_BY(soft_locks.cm); /* requests that wait now */
-	bool sync, reuse_address, owns_cqs;
+	bool sync, owns_cqs;
+	bool reuse_address, family_only;   /* options */
 	bool incoming;			   /* the request came to us, on the peer's link */
 	struct ibv_qp_init_attr *endpoint; /* of a listening rdma_create_ep() */
-	struct ibv_pd *endpoint_pd;
+	void *connect; /* data of rdma_create_ep(), sent before the consumer's */
+	size_t connect_length;
 
 	unsigned int peer_slot GUARDED_BY(soft_locks.cm);
 	uint32_t peer_number GUARDED_BY(soft_locks.cm); /* 0: not known yet */
@@ -137,10 +140,15 @@ struct soft_id {
 	uint64_t held_until; /* for a listener; 0: not held */
 	TAILQ_ENTRY(soft_id) retry_link;
 
+	/* Used by timewait.c: */
+	uint64_t timewait_until GUARDED_BY(soft_locks.cm); /* 0: not in its list */
+	TAILQ_ENTRY(soft_id) timewait_link;
+
 	uint32_t reported GUARDED_BY(soft_locks.cm); /* events */
 	uint32_t acknowledged GUARDED_BY(soft_locks.cm);
 	struct soft_event answer;	/* how the connection attempt ended */
 	struct soft_event disconnected; /* DISCONNECTED: needs no memory, so it cannot fail */
+	struct soft_event timewait_exit;
 };
 
 void soft_cm_lock(void) ACQUIRE(soft_locks.cm) SOFT_NO_SEND_LOCK;

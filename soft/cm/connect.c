@@ -15,6 +15,13 @@
 #include <string.h>
 
 #define BACKLOG_MAX 1024
+#define RETRIES_MAX 7 /* of three bits */
+
+static uint8_t
+connect_retries(uint8_t wish)
+{
+	return wish < RETRIES_MAX ? wish : RETRIES_MAX;
+}
 
 /*
  * Copies the parameters of the consumer; values that mean "as much as possible" are replaced by the
@@ -27,8 +34,8 @@ connect_fill_message(
 	const struct rdma_conn_param most = {
 		.responder_resources = RDMA_MAX_RESP_RES,
 		.initiator_depth = RDMA_MAX_INIT_DEPTH,
-		.retry_count = 7,
-		.rnr_retry_count = 7,
+		.retry_count = RETRIES_MAX,
+		.rnr_retry_count = RETRIES_MAX,
 	};
 	const struct ibv_qp *qp = id->public.qp;
 
@@ -37,14 +44,17 @@ connect_fill_message(
 	message->responder_resources = param->responder_resources;
 	message->initiator_depth = param->initiator_depth;
 	message->flow_control = param->flow_control;
-	message->retry_count = param->retry_count & 7;
-	message->rnr_retry_count = param->rnr_retry_count & 7;
+	message->retry_count = connect_retries(param->retry_count);
+	message->rnr_retry_count = connect_retries(param->rnr_retry_count);
 	message->srq = qp ? qp->srq != NULL : param->srq;
 	message->qpn = qp ? qp->qp_num : param->qp_num;
 	message->psn = id->psn;
-	message->data_length = param->private_data_len;
+	message->data_length = (uint8_t)(id->connect_length + param->private_data_len);
+	if (id->connect_length)
+		memcpy(message->data, id->connect, id->connect_length);
 	if (param->private_data_len)
-		memcpy(message->data, param->private_data, param->private_data_len);
+		memcpy(message->data + id->connect_length, param->private_data,
+		    param->private_data_len);
 }
 
 static uint8_t
@@ -54,11 +64,16 @@ connect_limit(uint8_t wish, uint8_t any, uint8_t limit)
 }
 
 static int
-connect_check_param(const struct rdma_conn_param *param, uint8_t data_max)
+connect_check_param(const struct soft_id *id, const struct rdma_conn_param *param, uint8_t data_max)
 {
-	if (!param)
-		return 0;
-	if (param->private_data_len > data_max || (param->private_data_len && !param->private_data))
+	if (!param) {
+		/* The message would name no queue pair. */
+		if (!id->public.qp && id->public.ps == RDMA_PS_TCP)
+			return -EINVAL;
+		return id->connect_length > data_max ? -EINVAL : 0;
+	}
+	if (id->connect_length + param->private_data_len > data_max ||
+	    (param->private_data_len && !param->private_data))
 		return -EINVAL;
 	if ((param->responder_resources != RDMA_MAX_RESP_RES &&
 		param->responder_resources > SOFT_MAX_RD_ATOM) ||
@@ -109,7 +124,7 @@ rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT_NO_C
 	};
 	int r;
 
-	r = connect_check_param(param, soft_cm_request_data(public->ps));
+	r = connect_check_param(id, param, soft_cm_request_data(public->ps));
 	if (r)
 		return soft_cm_result(r);
 	connect_fill_message(&message, id, param);
@@ -129,7 +144,9 @@ rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT_NO_C
 		r = soft_call_start(id, &message);
 		if (r)
 			id->state = SOFT_ID_ROUTE_RESOLVED;
-		else if (id->state == SOFT_ID_REQUESTING)
+		else
+			id->connect_length = 0; /* an answer has data of its own */
+		if (id->state == SOFT_ID_REQUESTING)
 			soft_wait_start(id);
 	}
 	soft_cm_unlock();
@@ -167,7 +184,7 @@ rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT_NO_CM
 	if (state != SOFT_ID_REQUESTED)
 		return soft_cm_result(state == SOFT_ID_DISCONNECTED ? ECONNRESET : EINVAL);
 	r = connect_check_param(
-	    param, soft_id_is_datagram(id) ? SOFT_CM_FOUND_DATA : SOFT_CM_REP_DATA);
+	    id, param, soft_id_is_datagram(id) ? SOFT_CM_FOUND_DATA : SOFT_CM_REP_DATA);
 	if (!r && soft_id_is_datagram(id) && !param && !public->qp)
 		r = -EINVAL; /* the answer would name no queue pair */
 	if (r)
@@ -210,8 +227,9 @@ rdma_establish(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
 	return soft_cm_result(r);
 }
 
-int
-rdma_reject(struct rdma_cm_id *public, const void *data, uint8_t length) SOFT_NO_CM_LOCK
+static int
+connect_reject(
+    struct rdma_cm_id *public, const void *data, uint8_t length, uint16_t reason) SOFT_NO_CM_LOCK
 {
 	struct soft_id *id = soft_id_of(public);
 	int r = 0;
@@ -221,7 +239,7 @@ rdma_reject(struct rdma_cm_id *public, const void *data, uint8_t length) SOFT_NO
 		return soft_cm_result(EINVAL);
 	soft_cm_lock();
 	if (id->state == SOFT_ID_REQUESTED || (id->state == SOFT_ID_ACCEPTED && !public->qp)) {
-		soft_cm_send(id, SOFT_CM_REJ, SOFT_CM_REJ_CONSUMER, data, length);
+		soft_cm_send(id, SOFT_CM_REJ, reason, data, length);
 		id->state = SOFT_ID_DISCONNECTED;
 	} else if (id->state != SOFT_ID_DISCONNECTED) {
 		r = -EINVAL;
@@ -231,9 +249,42 @@ rdma_reject(struct rdma_cm_id *public, const void *data, uint8_t length) SOFT_NO
 }
 
 int
+rdma_reject(struct rdma_cm_id *public, const void *data, uint8_t length) SOFT_NO_CM_LOCK
+{
+	return connect_reject(public, data, length, SOFT_CM_REJ_CONSUMER);
+}
+
+int
+rdma_reject_ece(struct rdma_cm_id *public, const void *data, uint8_t length) SOFT_NO_CM_LOCK
+{
+	return connect_reject(public, data, length, SOFT_CM_REJ_VENDOR_OPTION);
+}
+
+/*
+ * Options of vendors for the connection.  The device has none, so none are sent, and no peer has any.
+ */
+int
+rdma_set_local_ece(struct rdma_cm_id *public, struct ibv_ece *ece)
+{
+	if (!public || public->qp || !ece || !ece->vendor_id || ece->comp_mask)
+		return soft_cm_result(EINVAL);
+	return 0;
+}
+
+int
+rdma_get_remote_ece(struct rdma_cm_id *public, struct ibv_ece *ece)
+{
+	if (public->qp || !ece)
+		return soft_cm_result(EINVAL);
+	*ece = (struct ibv_ece){ .vendor_id = 0 };
+	return 0;
+}
+
+int
 rdma_disconnect(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
 {
 	struct soft_id *id = soft_id_of(public);
+	bool reported;
 
 	if (soft_id_is_datagram(id) || soft_id_state(id) < SOFT_ID_REQUESTING)
 		return soft_cm_result(EINVAL);
@@ -251,18 +302,28 @@ rdma_disconnect(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
 	default: /* the connection is ending already, or there is none */
 		break;
 	}
+	/* If the event was read already, there is none to wait for. */
+	reported = id->state != SOFT_ID_DISCONNECTING && !id->disconnected.queued;
 	soft_cm_unlock();
-	return 0;
+	return reported ? 0 : soft_event_complete(id);
 }
 
 int
 rdma_notify(struct rdma_cm_id *public, enum ibv_event_type event) SOFT_NO_CM_LOCK
 {
+	struct soft_id *id = soft_id_of(public);
+	int r = -EINVAL;
+
 	if (event != IBV_EVENT_COMM_EST)
 		return soft_cm_result(EINVAL);
 	/* A message on the queue pair that comes before the RTU means the same. */
 	soft_cm_lock();
-	soft_cm_ready(soft_id_of(public));
+	if (id->state == SOFT_ID_ANSWERED) {
+		soft_cm_ready(id);
+		r = 0;
+	} else if (id->state == SOFT_ID_CONNECTED) {
+		r = -EISCONN;
+	}
 	soft_cm_unlock();
-	return 0;
+	return soft_cm_result(r);
 }

@@ -7,9 +7,11 @@
 #include "lookup.h"
 #include "message.h"
 #include "pack.h"
+#include "path.h"
 #include "port.h"
 #include "service.h"
 #include "shared.h"
+#include "timewait.h"
 #include "wait.h"
 #include "soft/wire/link.h"
 
@@ -63,6 +65,7 @@ static void
 deliver_request(const struct soft_cm_message *message) REQUIRES(soft_locks.cm)
 {
 	struct soft_id *listener, *child = NULL;
+	struct ibv_sa_path_rec *path = NULL;
 	struct soft_event *event = NULL;
 
 	listener = soft_service_find(
@@ -76,7 +79,8 @@ deliver_request(const struct soft_cm_message *message) REQUIRES(soft_locks.cm)
 	event = soft_event_create();
 	child =
 	    soft_id_create(listener->public.channel, listener->public.context, listener->public.ps);
-	if (!event || !child)
+	path = soft_path_create();
+	if (!event || !child || !path)
 		goto reject;
 	soft_id_inherit_device(child);
 	child->state = SOFT_ID_REQUESTED;
@@ -84,6 +88,8 @@ deliver_request(const struct soft_cm_message *message) REQUIRES(soft_locks.cm)
 	child->public.route.addr.src_storage = message->target;
 	child->public.route.addr.dst_storage = message->source;
 	soft_address_set_port(&child->public.route.addr.src_addr, message->port);
+	child->public.route.addr.addr.ibaddr.dgid = soft_path_gid();
+	soft_path_give(child, path);
 	id_set_peer(child, message);
 	child->retry_count = message->retry_count;
 	if (soft_id_is_datagram(listener))
@@ -97,6 +103,7 @@ deliver_request(const struct soft_cm_message *message) REQUIRES(soft_locks.cm)
 	return;
 
 reject:
+	free(path);
 	free(event);
 	if (child)
 		soft_id_free(child);
@@ -171,6 +178,7 @@ id_post_disconnected(struct soft_id *id, int status) REQUIRES(soft_locks.cm)
 {
 	id->state = SOFT_ID_DISCONNECTED;
 	soft_event_post(id, &id->disconnected, RDMA_CM_EVENT_DISCONNECTED, status);
+	soft_timewait_start(id);
 }
 
 /* The state ensures that exactly one DISCONNECTED is posted, however often a DREQ comes. */

@@ -14,25 +14,20 @@ event_process_request(struct soft_event *event) SOFT_NO_CM_LOCK
 {
 	struct soft_id *child = event->child, *listener = event->id;
 	struct rdma_event_channel *own = NULL;
-	struct ibv_qp_init_attr init;
-	int r = 0;
 
 	if (listener->sync) {
 		own = rdma_create_event_channel();
-		r = own ? 0 : -1;
+		if (!own) {
+			rdma_destroy_id(&child->public);
+			return false;
+		}
 	}
 	soft_cm_lock();
 	child->public.context = listener->public.context;
 	soft_event_move(child, own ? own : listener->public.channel);
 	child->sync = own != NULL;
 	soft_cm_unlock();
-	if (!r && listener->endpoint) {
-		init = *listener->endpoint;
-		r = rdma_create_qp(&child->public, listener->endpoint_pd, &init);
-	}
-	if (r)
-		rdma_destroy_id(&child->public);
-	return !r;
+	return true;
 }
 
 static void
@@ -91,6 +86,8 @@ rdma_get_cm_event(struct rdma_event_channel *public, struct rdma_cm_event **out)
 	struct soft_event *event;
 	int state;
 
+	if (!out)
+		return soft_cm_result(EINVAL);
 	if (channel->generation != soft_runtime_generation())
 		return soft_cm_result(EIO); /* the parent's */
 	for (;;) {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "id.h"
+#include "path.h"
 #include "service.h"
 #include "shared.h"
 #include "soft/device/runtime.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +59,8 @@ id_set_device(struct soft_id *id)
 	id->public.verbs = &id->context->verbs.context;
 	id->public.port_num = SOFT_PORT;
 	id->public.pd = soft_cm_device_pd();
+	id->public.route.addr.addr.ibaddr.sgid = soft_path_gid();
+	id->public.route.addr.addr.ibaddr.pkey = htobe16(SOFT_PKEY);
 }
 
 struct soft_id *
@@ -116,6 +120,7 @@ soft_id_free(struct soft_id *id)
 	soft_service_detach(id);
 	free(id->public.route.path_rec);
 	free(id->endpoint);
+	free(id->connect);
 	free(id);
 }
 

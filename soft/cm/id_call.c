@@ -7,10 +7,9 @@
 #include "id.h"
 #include "service.h"
 #include "shared.h"
+#include "timewait.h"
 #include "wait.h"
 #include "soft/device/runtime.h"
-
-#include <string.h>
 
 int
 rdma_destroy_id(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
@@ -32,6 +31,7 @@ rdma_destroy_id(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
 	soft_event_wait_acknowledged(id);
 	soft_event_purge(id);
 	soft_wait_stop(id);
+	soft_timewait_stop(id);
 	soft_id_free(id);
 	soft_cm_unlock();
 	if (own)
@@ -49,7 +49,7 @@ rdma_migrate_id(struct rdma_cm_id *public, struct rdma_event_channel *channel) S
 
 	if (!channel) {
 		if (id->sync)
-			return 0;
+			return soft_cm_result(EINVAL);
 		own = channel = rdma_create_event_channel();
 		if (!own)
 			return -1;
@@ -79,40 +79,4 @@ __be16
 rdma_get_dst_port(struct rdma_cm_id *id)
 {
 	return htons(soft_address_port(rdma_get_peer_addr(id)));
-}
-
-int
-rdma_set_option(
-    struct rdma_cm_id *public, int level, int optname, void *optval, size_t optlen) SOFT_NO_CM_LOCK
-{
-	struct soft_id *id = soft_id_of(public);
-	int value = 0;
-
-	if (level == RDMA_OPTION_IB && optname == RDMA_OPTION_IB_PATH)
-		return 0; /* there is one path */
-	if (level != RDMA_OPTION_ID)
-		return soft_cm_result(ENOSYS);
-	switch (optname) {
-	case RDMA_OPTION_ID_TOS:
-		return soft_cm_result(optlen == sizeof(uint8_t) ? 0 : EINVAL);
-	case RDMA_OPTION_ID_ACK_TIMEOUT:
-		if (optlen != sizeof(uint8_t) || *(uint8_t *)optval > 31)
-			return soft_cm_result(EINVAL);
-		soft_cm_lock();
-		id->ack_timeout = *(uint8_t *)optval;
-		soft_cm_unlock();
-		return 0;
-	case RDMA_OPTION_ID_REUSEADDR:
-	case RDMA_OPTION_ID_AFONLY:
-		if (optlen != sizeof value)
-			return soft_cm_result(EINVAL);
-		memcpy(&value, optval, sizeof value);
-		soft_cm_lock();
-		if (optname == RDMA_OPTION_ID_REUSEADDR)
-			id->reuse_address = value;
-		soft_cm_unlock();
-		return 0;
-	default:
-		return soft_cm_result(ENOSYS);
-	}
 }

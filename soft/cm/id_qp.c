@@ -107,6 +107,17 @@ id_qp_create_cq(struct rdma_cm_id *public, uint32_t entries, struct ibv_comp_cha
 	return *cq ? 0 : -1;
 }
 
+/* How many receives may complete: those of the queue pair, or of its shared queue. */
+static uint32_t
+id_qp_receives(const struct ibv_qp_init_attr *init)
+{
+	struct ibv_srq_attr attr = { .max_wr = 0 };
+
+	if (init->srq && !init->cap.max_recv_wr)
+		(void)ibv_query_srq(init->srq, &attr);
+	return attr.max_wr ? attr.max_wr : init->cap.max_recv_wr;
+}
+
 /* rdma_get_send_comp() and its like expect each queue on a channel of its own. */
 static int
 id_qp_create_cqs(struct rdma_cm_id *public, struct ibv_qp_init_attr *init)
@@ -120,7 +131,7 @@ id_qp_create_cqs(struct rdma_cm_id *public, struct ibv_qp_init_attr *init)
 	}
 	if (!init->recv_cq) {
 		if (id_qp_create_cq(
-			public, init->cap.max_recv_wr, &public->recv_cq_channel, &public->recv_cq))
+			public, id_qp_receives(init), &public->recv_cq_channel, &public->recv_cq))
 			goto destroy;
 		init->recv_cq = public->recv_cq;
 	}
@@ -180,7 +191,7 @@ soft_cm_qp_error(struct soft_id *id)
 		(void)ibv_modify_qp(id->public.qp, &attr, IBV_QP_STATE);
 }
 
-/* The id's own domain and queues stand for those that the caller leaves out. */
+/* The id's own domain, queues and shared queue stand for those that the caller leaves out. */
 int
 rdma_create_qp_ex(struct rdma_cm_id *public, struct ibv_qp_init_attr_ex *given)
 {
@@ -196,6 +207,12 @@ rdma_create_qp_ex(struct rdma_cm_id *public, struct ibv_qp_init_attr_ex *given)
 	if (init.pd->context != public->verbs ||
 	    (public->qp_type == IBV_QPT_UD) != (init.qp_type == IBV_QPT_UD))
 		return soft_cm_result(EINVAL);
+	if (!init.srq)
+		init.srq = public->srq;
+	if (!init.send_cq)
+		init.send_cq = public->send_cq;
+	if (!init.recv_cq)
+		init.recv_cq = public->recv_cq;
 	/* The extended structure begins with the members of the plain one. */
 	if (id_qp_create_cqs(public, (struct ibv_qp_init_attr *)&init))
 		return -1;

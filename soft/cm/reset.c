@@ -7,6 +7,7 @@
 #include "port.h"
 #include "service.h"
 #include "shared.h"
+#include "timewait.h"
 #include "wait.h"
 
 void
@@ -20,4 +21,5 @@ soft_cm_reset(void)
 	soft_call_reset();
 	soft_ids_reset();
 	soft_wait_reset();
+	soft_timewait_reset();
 }

@@ -4,6 +4,7 @@
 #include "event.h"
 #include "get_event.h"
 #include "id.h"
+#include "path.h"
 #include "service.h"
 
 #include <stdlib.h>
@@ -16,7 +17,7 @@ resolve_bind_source(struct soft_id *id, const struct sockaddr *address) REQUIRES
 	uint16_t port = soft_address_port(address);
 	int r;
 
-	r = soft_service_attach(id, &port);
+	r = soft_service_attach(id, address, &port);
 	if (r)
 		return r;
 	soft_address_copy(&addr->src_storage, address);
@@ -51,10 +52,11 @@ resolve_locked(struct soft_id *id, const struct sockaddr *source,
 		r = resolve_bind_source(id, source ? source : (struct sockaddr *)&any);
 		if (r)
 			return r;
-	} else if (id->state != SOFT_ID_BOUND || source) {
-		return -EINVAL;
+	} else if (id->state != SOFT_ID_BOUND) {
+		return -EINVAL; /* an id that is bound keeps its source address */
 	}
 	addr->dst_storage = *target;
+	addr->addr.ibaddr.dgid = soft_path_gid();
 	if (!reachable) {
 		soft_event_post(id, event, RDMA_CM_EVENT_ADDR_ERROR, -ENETUNREACH);
 		return 0;
@@ -70,28 +72,6 @@ resolve_locked(struct soft_id *id, const struct sockaddr *source,
 	return 0;
 }
 
-static struct ibv_sa_path_rec *
-resolve_create_path(void)
-{
-	struct ibv_sa_path_rec *path = calloc(1, sizeof *path);
-
-	if (!path)
-		return NULL;
-	path->dgid.raw[0] = path->sgid.raw[0] = 0xfe;
-	path->dgid.raw[1] = path->sgid.raw[1] = 0x80;
-	path->dlid = path->slid = htons(SOFT_LID);
-	path->reversible = 1;
-	path->numb_path = 1;
-	path->pkey = htons(SOFT_PKEY);
-	path->mtu_selector = 2;
-	path->mtu = IBV_MTU_4096;
-	path->rate_selector = 2;
-	path->rate = IBV_RATE_100_GBPS;
-	path->packet_life_time_selector = 2;
-	path->packet_life_time = SOFT_CM_PACKET_LIFE;
-	return path;
-}
-
 int
 rdma_bind_addr(struct rdma_cm_id *public, struct sockaddr *address) SOFT_NO_CM_LOCK
 {
@@ -99,8 +79,8 @@ rdma_bind_addr(struct rdma_cm_id *public, struct sockaddr *address) SOFT_NO_CM_L
 	bool wild;
 	int r;
 
-	if (!soft_address_known(address))
-		return soft_cm_result(EAFNOSUPPORT);
+	if (!address || !soft_address_known(address))
+		return soft_cm_result(EINVAL);
 	wild = soft_address_wild(address);
 	r = wild ? 0 : soft_address_check_local(address);
 	if (!r)
@@ -130,8 +110,9 @@ rdma_resolve_addr(struct rdma_cm_id *public, struct sockaddr *source, struct soc
 	int r;
 
 	(void)timeout_ms; /* the answer is known at once */
-	if (!soft_address_known(target) || (source && source->sa_family != target->sa_family))
-		return soft_cm_result(EAFNOSUPPORT);
+	if (!target || !soft_address_known(target) ||
+	    (source && source->sa_family != target->sa_family))
+		return soft_cm_result(EINVAL);
 	soft_address_copy(&to, target);
 	if (soft_address_wild(target))
 		resolve_to_loopback(&to);
@@ -162,7 +143,7 @@ int
 rdma_resolve_route(struct rdma_cm_id *public, int timeout_ms) SOFT_NO_CM_LOCK
 {
 	struct soft_id *id = soft_id_of(public);
-	struct ibv_sa_path_rec *path = resolve_create_path();
+	struct ibv_sa_path_rec *path = soft_path_create();
 	struct soft_event *event = soft_event_create();
 	int r = -ENOMEM;
 
@@ -171,9 +152,7 @@ rdma_resolve_route(struct rdma_cm_id *public, int timeout_ms) SOFT_NO_CM_LOCK
 	if (event && path)
 		r = id->state == SOFT_ID_ADDR_RESOLVED ? 0 : -EINVAL;
 	if (!r) {
-		free(public->route.path_rec);
-		public->route.path_rec = path;
-		public->route.num_paths = 1;
+		soft_path_give(id, path);
 		id->state = SOFT_ID_ROUTE_RESOLVED;
 		soft_event_post(id, event, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
 	}

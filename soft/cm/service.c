@@ -11,7 +11,6 @@ struct soft_service {
 	LIST_HEAD(, soft_id) ids;
 	uint16_t port_space;
 	uint16_t port;
-	struct soft_id *listener;
 };
 
 #define RANGE_FIRST 49152
@@ -77,29 +76,57 @@ service_create(struct soft_service **out, uint16_t port_space, uint16_t port)
 	return 0;
 }
 
-/* Ids of this process share a port if all of them asked to. */
-static bool
-service_is_shareable(const struct soft_service *service, const struct soft_id *id)
+static const struct sockaddr *
+service_address(struct soft_id *id)
 {
-	const struct soft_id *other;
+	return rdma_get_local_addr(&id->public);
+}
 
-	if (!id->reuse_address || service->listener)
-		return false;
-	LIST_FOREACH (other, &service->ids, service_link)
-		if (!other->reuse_address)
+/* "Any address" of IPv6 includes the addresses of IPv4, unless the id has the option AFONLY. */
+static bool
+service_includes(const struct sockaddr *bound, bool family_only, const struct sockaddr *address)
+{
+	if (!soft_address_wild(bound))
+		return soft_address_same_host(bound, address);
+	return bound->sa_family == address->sa_family ||
+	       (bound->sa_family == AF_INET6 && !family_only);
+}
+
+/* Whether there are requests that an id at this address and the other one are both meant by. */
+static bool
+service_overlaps(const struct soft_id *id, const struct sockaddr *address, struct soft_id *other)
+{
+	const struct sockaddr *theirs = service_address(other);
+
+	return service_includes(address, id->family_only, theirs) ||
+	       service_includes(theirs, other->family_only, address);
+}
+
+static bool
+service_is_shareable(struct soft_service *service, const struct soft_id *id,
+    const struct sockaddr *address) REQUIRES(soft_locks.cm)
+{
+	struct soft_id *other;
+
+	LIST_FOREACH (other, &service->ids, service_link) {
+		const bool agreed =
+		    id->reuse_address && other->reuse_address && other->state != SOFT_ID_LISTENING;
+
+		if (!agreed && service_overlaps(id, address, other))
 			return false;
+	}
 	return true;
 }
 
 int
-soft_service_attach(struct soft_id *id, uint16_t *port)
+soft_service_attach(struct soft_id *id, const struct sockaddr *address, uint16_t *port)
 {
 	const uint16_t port_space = (uint16_t)id->public.ps;
 	struct soft_service *service = *port ? service_find(port_space, *port) : NULL;
 	int r;
 
 	if (service) {
-		if (!service_is_shareable(service, id))
+		if (!service_is_shareable(service, id, address))
 			return -EADDRINUSE;
 	} else {
 		r = service_create(&service, port_space, *port);
@@ -121,10 +148,8 @@ soft_service_detach(struct soft_id *id)
 		return;
 	id->service = NULL;
 	LIST_REMOVE(id, service_link);
-	if (service->listener == id) {
-		service->listener = NULL;
+	if (id->state == SOFT_ID_LISTENING)
 		soft_port_abandon(service->port_space, service->port);
-	}
 	if (!LIST_EMPTY(&service->ids))
 		return;
 	LIST_REMOVE(service, link);
@@ -135,9 +160,12 @@ soft_service_detach(struct soft_id *id)
 int
 soft_service_listen(struct soft_id *id)
 {
-	if (id->service->listener)
-		return -EADDRINUSE;
-	id->service->listener = id;
+	struct soft_id *other;
+
+	LIST_FOREACH (other, &id->service->ids, service_link)
+		if (other->state == SOFT_ID_LISTENING &&
+		    service_overlaps(id, service_address(id), other))
+			return -EADDRINUSE;
 	return 0;
 }
 
@@ -147,23 +175,19 @@ soft_service_here(uint16_t port_space, uint16_t port)
 	return service_find(port_space, port) != NULL;
 }
 
-/* "Any address" of IPv6 includes the addresses of IPv4. */
 struct soft_id *
 soft_service_find(uint16_t port_space, uint16_t port, const struct sockaddr *target)
 {
 	struct soft_service *service = service_find(port_space, port);
-	struct soft_id *listener = service ? service->listener : NULL;
-	const struct sockaddr *bound;
-	bool meant;
+	struct soft_id *id;
 
-	if (!listener)
+	if (!service)
 		return NULL;
-	bound = rdma_get_local_addr(&listener->public);
-	if (soft_address_wild(bound))
-		meant = bound->sa_family == AF_INET6 || target->sa_family == AF_INET;
-	else
-		meant = soft_address_same_host(bound, target);
-	return meant ? listener : NULL;
+	LIST_FOREACH (id, &service->ids, service_link)
+		if (id->state == SOFT_ID_LISTENING &&
+		    service_includes(service_address(id), id->family_only, target))
+			return id;
+	return NULL;
 }
 
 /* In a forked child: the ports belong to the parent. */

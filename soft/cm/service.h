@@ -9,11 +9,15 @@
 
 #include "cm.h"
 
-/* Binds the id to `port`, or to a free one for 0, which is then written: 0 or -errno. */
-int soft_service_attach(struct soft_id *id, uint16_t *port) REQUIRES(soft_locks.cm);
+/*
+ * Binds the id to `port` of an address, or to a free one for 0, which is then written: 0 or -errno.  Ids of
+ * this process share a port at different addresses, or if all of them have the option REUSEADDR.
+ */
+int soft_service_attach(struct soft_id *id, const struct sockaddr *address, uint16_t *port)
+    REQUIRES(soft_locks.cm);
 void soft_service_detach(struct soft_id *id) REQUIRES(soft_locks.cm);
 
-/* The id listens at its port: 0, or -EADDRINUSE. */
+/* The id listens at its port: 0, or -EADDRINUSE if another one does that requests could mean. */
 int soft_service_listen(struct soft_id *id) REQUIRES(soft_locks.cm);
 /* Whether this process has the port. */
 bool soft_service_here(uint16_t port_space, uint16_t port) REQUIRES(soft_locks.cm);

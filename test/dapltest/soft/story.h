@@ -135,7 +135,7 @@ struct rdma_event_channel *cm_channel(void);
 struct rdma_cm_id *cm_listen(struct rdma_event_channel *channel, uint16_t *port);
 struct rdma_cm_id *cm_resolved(struct rdma_event_channel *channel, uint16_t port);
 
-/* The next event, within ten seconds; it must be of that type. */
+/* The next event, within ten seconds; it must be of that type.  TIMEWAIT_EXIT is passed over unless it is wanted. */
 struct rdma_cm_event *cm_next(struct rdma_event_channel *channel, enum rdma_cm_event_type type);
 void cm_expect(
     struct rdma_event_channel *channel, enum rdma_cm_event_type type, struct rdma_cm_id *id);

@@ -261,28 +261,6 @@ leave_multicast(void)
 	return minus(rdma_leave_multicast(id, (struct sockaddr *)&address));
 }
 
-static int
-set_local_ece(void)
-{
-	struct ibv_ece ece = { .vendor_id = 0 };
-
-	return minus(rdma_set_local_ece(id, &ece));
-}
-
-static int
-get_remote_ece(void)
-{
-	struct ibv_ece ece;
-
-	return minus(rdma_get_remote_ece(id, &ece));
-}
-
-static int
-reject_ece(void)
-{
-	return minus(rdma_reject_ece(id, NULL, 0));
-}
-
 #define CALL(prefix, name) \
 	{ \
 		name, #prefix #name ":" \
@@ -319,9 +297,6 @@ static const struct {
 	CALL(rdma_, join_multicast),
 	CALL(rdma_, join_multicast_ex),
 	CALL(rdma_, leave_multicast),
-	CALL(rdma_, set_local_ece),
-	CALL(rdma_, get_remote_ece),
-	CALL(rdma_, reject_ece),
 };
 #define CALLS ((int)(sizeof calls / sizeof calls[0]))
 

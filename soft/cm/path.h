@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * path -- the path record of an id, as consumers see it
+ *
+ * There is one path, from the port to itself.  A consumer may set another record, which changes nothing but
+ * what it reads.
+ */
+#ifndef SOFT_CM_PATH_H
+#define SOFT_CM_PATH_H
+
+#include "cm.h"
+
+/* NULL without memory. */
+struct ibv_sa_path_rec *soft_path_create(void);
+struct ibv_sa_path_rec *soft_path_copy(const struct ibv_path_data *path);
+
+/* The port's own GID, at both ends. */
+union ibv_gid soft_path_gid(void);
+
+/* The id owns the record. */
+void soft_path_give(struct soft_id *id, struct ibv_sa_path_rec *path) REQUIRES(soft_locks.cm);
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * timewait -- the event TIMEWAIT_EXIT, after the end of a connection
+ */
+#include "other.h"
+#include "patience.h"
+#include "story.h"
+
+static struct rdma_event_channel *server, *client;
+static struct rdma_cm_id *listener, *active, *passive;
+static struct ibv_cq *cq;
+static uint16_t port;
+
+static void
+setup(void)
+{
+	patience_begin();
+	server = cm_channel();
+	client = cm_channel();
+	listener = cm_listen(server, &port);
+	cq = ibv_create_cq(listener->verbs, 64, NULL, NULL, 0);
+	passive = NULL;
+}
+
+static void
+forget(struct rdma_cm_id **id)
+{
+	if (*id) {
+		rdma_destroy_qp(*id);
+		ck_assert_int_eq(rdma_destroy_id(*id), 0);
+	}
+	*id = NULL;
+}
+
+static void
+teardown(void)
+{
+	forget(&active);
+	forget(&passive);
+	forget(&listener);
+	ck_assert_int_eq(ibv_destroy_cq(cq), 0);
+	rdma_destroy_event_channel(server);
+	rdma_destroy_event_channel(client);
+	patience_end();
+}
+
+static void
+request(void)
+{
+	struct rdma_conn_param param = { .retry_count = 7, .rnr_retry_count = 7 };
+	struct rdma_cm_event *event;
+
+	active = cm_resolved(client, port);
+	cm_qp(active, cq);
+	ck_assert_int_eq(rdma_connect(active, &param), 0);
+	event = cm_next(server, RDMA_CM_EVENT_CONNECT_REQUEST);
+	passive = event->id;
+	rdma_ack_cm_event(event);
+	cm_qp(passive, cq);
+}
+
+static void
+establish(void)
+{
+	request();
+	ck_assert_int_eq(rdma_accept(passive, NULL), 0);
+	cm_expect(client, RDMA_CM_EVENT_ESTABLISHED, active);
+	cm_expect(server, RDMA_CM_EVENT_ESTABLISHED, passive);
+}
+
+START_TEST(disconnect__both_ends_get_the_exit_once_and_last)
+{
+	establish();
+	patience_set("0.01");
+	ck_assert_int_eq(rdma_disconnect(_i ? active : passive), 0);
+	cm_expect(client, RDMA_CM_EVENT_DISCONNECTED, active);
+	cm_expect(client, RDMA_CM_EVENT_TIMEWAIT_EXIT, active);
+	cm_expect(server, RDMA_CM_EVENT_DISCONNECTED, passive);
+	ck_assert_int_eq(rdma_disconnect(_i ? passive : active), 0);
+	cm_expect(server, RDMA_CM_EVENT_TIMEWAIT_EXIT, passive);
+	ck_assert_int_eq(rdma_disconnect(passive), 0);
+	ck_assert_int_eq(rdma_disconnect(active), 0);
+	sleep_ms(30);
+	ck_assert(!poll(&(struct pollfd){ .fd = client->fd, .events = POLLIN }, 1, 0));
+	ck_assert(!poll(&(struct pollfd){ .fd = server->fd, .events = POLLIN }, 1, 0));
+}
+END_TEST
+
+/* The exit would come after 107 seconds, which is more than a test may take. */
+START_TEST(id__that_still_waits__is_destroyed_at_once)
+{
+	establish();
+	patience_set("100");
+	ck_assert_int_eq(rdma_disconnect(active), 0);
+	cm_expect(client, RDMA_CM_EVENT_DISCONNECTED, active);
+	cm_expect(server, RDMA_CM_EVENT_DISCONNECTED, passive);
+	forget(&active);
+	forget(&passive);
+}
+END_TEST
+
+/* It was queued already, and goes with its id. */
+START_TEST(id__with_the_exit_unread__takes_it_along)
+{
+	struct pollfd pfd = { .fd = client->fd, .events = POLLIN };
+
+	establish();
+	patience_set("0.01");
+	ck_assert_int_eq(rdma_disconnect(active), 0);
+	cm_expect(client, RDMA_CM_EVENT_DISCONNECTED, active);
+	ck_assert_int_eq(poll(&pfd, 1, 10000), 1);
+	forget(&active);
+	ck_assert_int_eq(poll(&pfd, 1, 0), 0);
+}
+END_TEST
+
+/* The shorter waits of later ids end before the longer one of an earlier id. */
+START_TEST(ids__of_different_times__leave_in_the_order_of_time)
+{
+	struct rdma_cm_id *slow, *slow_child;
+
+	establish();
+	slow = active;
+	slow_child = passive;
+	patience_set("100");
+	ck_assert_int_eq(rdma_disconnect(slow), 0);
+	cm_expect(client, RDMA_CM_EVENT_DISCONNECTED, slow);
+	cm_expect(server, RDMA_CM_EVENT_DISCONNECTED, slow_child);
+	patience_set("0.01");
+	for (int i = 0; i < 3; i++) {
+		establish();
+		ck_assert_int_eq(rdma_disconnect(active), 0);
+		cm_expect(client, RDMA_CM_EVENT_DISCONNECTED, active);
+		cm_expect(client, RDMA_CM_EVENT_TIMEWAIT_EXIT, active);
+		forget(&active);
+		forget(&passive);
+	}
+	forget(&slow);
+	forget(&slow_child);
+}
+END_TEST
+
+START_TEST(connection__that_never_was__has_no_exit)
+{
+	request();
+	patience_set("0.01");
+	ck_assert_int_eq(rdma_reject(passive, NULL, 0), 0);
+	cm_expect(client, RDMA_CM_EVENT_REJECTED, active);
+	sleep_ms(30);
+	ck_assert(!poll(&(struct pollfd){ .fd = client->fd, .events = POLLIN }, 1, 0));
+	ck_assert(!poll(&(struct pollfd){ .fd = server->fd, .events = POLLIN }, 1, 0));
+}
+END_TEST
+
+START_TEST(synchronous_id__disconnects_with_its_event_and_the_exit_comes_later)
+{
+	struct rdma_cm_event *event;
+
+	establish();
+	ck_assert_int_eq(rdma_migrate_id(active, NULL), 0);
+	patience_set("0.01");
+	ck_assert_int_eq(rdma_disconnect(active), 0);
+	ck_assert_int_eq(active->event->event, RDMA_CM_EVENT_DISCONNECTED);
+	event = cm_next(active->channel, RDMA_CM_EVENT_TIMEWAIT_EXIT);
+	ck_assert_int_eq(rdma_disconnect(active), 0); /* with no event left */
+	ck_assert_int_eq(rdma_ack_cm_event(event), 0);
+}
+END_TEST
+
+static void
+serve_and_wait(void)
+{
+	struct rdma_event_channel *channel = cm_channel();
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *listening, *id;
+
+	listening = cm_listen(channel, &port);
+	other_tell(&port, sizeof port);
+	event = cm_next(channel, RDMA_CM_EVENT_CONNECT_REQUEST);
+	id = event->id;
+	rdma_ack_cm_event(event);
+	cq = ibv_create_cq(id->verbs, 64, NULL, NULL, 0);
+	cm_qp(id, cq);
+	ck_assert_int_eq(rdma_accept(id, NULL), 0);
+	cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, id);
+	patience_set("0.2");
+	other_meet();
+	cm_expect(channel, RDMA_CM_EVENT_DISCONNECTED, id);
+	cm_expect(channel, RDMA_CM_EVENT_TIMEWAIT_EXIT, id);
+	rdma_destroy_qp(id);
+	ck_assert_int_eq(rdma_destroy_id(id), 0);
+	ck_assert_int_eq(rdma_destroy_id(listening), 0);
+	ck_assert_int_eq(ibv_destroy_cq(cq), 0);
+	rdma_destroy_event_channel(channel);
+}
+
+START_TEST(process__of_a_peer_that_is_killed_or_not__both_ends_get_the_exit)
+{
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *id;
+
+	other_start(serve_and_wait);
+	other_hear(&port, sizeof port);
+	channel = cm_channel();
+	id = cm_resolved(channel, port);
+	cq = ibv_create_cq(id->verbs, 64, NULL, NULL, 0);
+	cm_qp(id, cq);
+	ck_assert_int_eq(rdma_connect(id, NULL), 0);
+	cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, id);
+	other_meet();
+	patience_set("0.2");
+	if (_i)
+		other_kill();
+	else
+		ck_assert_int_eq(rdma_disconnect(id), 0);
+	cm_expect(channel, RDMA_CM_EVENT_DISCONNECTED, id);
+	cm_expect(channel, RDMA_CM_EVENT_TIMEWAIT_EXIT, id);
+	rdma_destroy_qp(id);
+	ck_assert_int_eq(rdma_destroy_id(id), 0);
+	ck_assert_int_eq(ibv_destroy_cq(cq), 0);
+	rdma_destroy_event_channel(channel);
+	if (!_i)
+		other_finish();
+}
+END_TEST
+
+Suite *
+soft_timewait_suite(void)
+{
+	Suite *suite = suite_create("soft-timewait");
+	TCase *tcase = runner_tcase(suite, "timewait");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_loop_test(tcase, disconnect__both_ends_get_the_exit_once_and_last, 0, 2);
+	tcase_add_test(tcase, id__that_still_waits__is_destroyed_at_once);
+	tcase_add_test(tcase, id__with_the_exit_unread__takes_it_along);
+	tcase_add_test(tcase, ids__of_different_times__leave_in_the_order_of_time);
+	tcase_add_test(tcase, connection__that_never_was__has_no_exit);
+	tcase_add_test(tcase, synchronous_id__disconnects_with_its_event_and_the_exit_comes_later);
+
+	tcase = runner_tcase(suite, "processes");
+	tcase_add_checked_fixture(tcase, patience_begin, patience_end);
+	tcase_add_loop_test(
+	    tcase, process__of_a_peer_that_is_killed_or_not__both_ends_get_the_exit, 0, 2);
+	return suite;
+}
