@@ -202,16 +202,16 @@ START_TEST(any_address__of_ipv6__includes_ipv4_unless_it_is_for_its_family)
 {
 	struct sockaddr_in6 six = { .sin6_family = AF_INET6 };
 	struct sockaddr_in four = loopback(0), any = { .sin_family = AF_INET };
+	const bool by_ipv6 = has_ipv6();
 	struct rdma_cm_id *other;
 
-	if (!has_ipv6())
-		return;
 	ck_assert_int_eq(set_int(id, RDMA_OPTION_ID_AFONLY, _i), 0);
 	ck_assert_int_eq(rdma_bind_addr(id, (struct sockaddr *)&six), 0);
 	ck_assert_int_eq(rdma_listen(id, 0), 0);
 	six.sin6_port = four.sin_port = any.sin_port = rdma_get_src_port(id);
 	six.sin6_addr = in6addr_loopback;
-	expect_reached((struct sockaddr *)&six, id);
+	if (by_ipv6)
+		expect_reached((struct sockaddr *)&six, id);
 	/* Only one of the two can listen for IPv4. */
 	ck_assert_int_eq(rdma_create_id(channel, &other, NULL, RDMA_PS_TCP), 0);
 	if (_i) {
@@ -226,7 +226,8 @@ START_TEST(any_address__of_ipv6__includes_ipv4_unless_it_is_for_its_family)
 		ck_assert_int_eq(rdma_destroy_id(other), 0);
 		expect_reached((struct sockaddr *)&four, id);
 	}
-	expect_reached((struct sockaddr *)&six, id);
+	if (by_ipv6)
+		expect_reached((struct sockaddr *)&six, id);
 }
 END_TEST
 
@@ -276,15 +277,16 @@ find_link_local(struct sockaddr_in6 *address)
 
 START_TEST(link_local_address__is_one_of_its_interface)
 {
-	struct sockaddr_in6 address, elsewhere;
+	struct sockaddr_in6 address, elsewhere = { .sin6_family = AF_INET6 };
 
+	elsewhere.sin6_addr.s6_addr[0] = 0xfe;
+	elsewhere.sin6_addr.s6_addr[1] = 0x80;
+	expect_error(rdma_bind_addr(id, (struct sockaddr *)&elsewhere), EINVAL);
 	if (!find_link_local(&address)) {
 		runner_skip("no link-local address on this host");
 		return;
 	}
 	elsewhere = address;
-	elsewhere.sin6_scope_id = 0;
-	expect_error(rdma_bind_addr(id, (struct sockaddr *)&elsewhere), EINVAL);
 	elsewhere.sin6_scope_id = 0x7ffffffe;
 	expect_error(rdma_bind_addr(id, (struct sockaddr *)&elsewhere), ENODEV);
 	ck_assert_int_eq(rdma_bind_addr(id, (struct sockaddr *)&address), 0);
