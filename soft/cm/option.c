@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rdma_set_option(): the options of an id, and when each may be set */
-#include "event.h"
 #include "get_event.h"
 #include "path.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define ACK_TIMEOUT_MAX 31
@@ -100,28 +98,10 @@ option_set_path(
     struct soft_id *id, const struct ibv_path_data *paths, size_t length) SOFT_NO_CM_LOCK
 {
 	const struct ibv_path_data *given = option_find_path(paths, length / sizeof *paths);
-	struct ibv_sa_path_rec *path;
-	struct soft_event *event;
-	int r = -ENOMEM;
 
 	if (length % sizeof *paths || !given)
 		return -EINVAL;
-	path = soft_path_copy(given);
-	event = soft_event_create();
-	soft_cm_lock();
-	if (event && path)
-		r = id->state == SOFT_ID_ADDR_RESOLVED ? 0 : -EINVAL;
-	if (!r) {
-		soft_path_give(id, path);
-		id->state = SOFT_ID_ROUTE_RESOLVED;
-		soft_event_post(id, event, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
-	}
-	soft_cm_unlock();
-	if (r) {
-		free(path);
-		free(event);
-	}
-	return r;
+	return soft_path_resolve(id, soft_path_copy(given));
 }
 
 int

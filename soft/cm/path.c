@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "path.h"
+#include "event.h"
 
 #include <endian.h>
 #include <stdlib.h>
@@ -71,4 +72,26 @@ soft_path_give(struct soft_id *id, struct ibv_sa_path_rec *path)
 	free(id->public.route.path_rec);
 	id->public.route.path_rec = path;
 	id->public.route.num_paths = 1;
+}
+
+int
+soft_path_resolve(struct soft_id *id, struct ibv_sa_path_rec *path)
+{
+	struct soft_event *event = soft_event_create();
+	int r = -ENOMEM;
+
+	soft_cm_lock();
+	if (event && path)
+		r = id->state == SOFT_ID_ADDR_RESOLVED ? 0 : -EINVAL;
+	if (!r) {
+		soft_path_give(id, path);
+		id->state = SOFT_ID_ROUTE_RESOLVED;
+		soft_event_post(id, event, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+	}
+	soft_cm_unlock();
+	if (r) {
+		free(path);
+		free(event);
+	}
+	return r;
 }

@@ -20,4 +20,10 @@ union ibv_gid soft_path_gid(void);
 /* The id owns the record. */
 void soft_path_give(struct soft_id *id, struct ibv_sa_path_rec *path) REQUIRES(soft_locks.cm);
 
+/*
+ * Resolves the route of an id whose address is resolved, with its event: 0 or -errno.  Takes the record over
+ * in any case; NULL stands for missing memory.
+ */
+int soft_path_resolve(struct soft_id *id, struct ibv_sa_path_rec *path) SOFT_NO_CM_LOCK;
+
 #endif

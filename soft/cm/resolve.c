@@ -143,24 +143,8 @@ int
 rdma_resolve_route(struct rdma_cm_id *public, int timeout_ms) SOFT_NO_CM_LOCK
 {
 	struct soft_id *id = soft_id_of(public);
-	struct ibv_sa_path_rec *path = soft_path_create();
-	struct soft_event *event = soft_event_create();
-	int r = -ENOMEM;
+	const int r = soft_path_resolve(id, soft_path_create());
 
 	(void)timeout_ms;
-	soft_cm_lock();
-	if (event && path)
-		r = id->state == SOFT_ID_ADDR_RESOLVED ? 0 : -EINVAL;
-	if (!r) {
-		soft_path_give(id, path);
-		id->state = SOFT_ID_ROUTE_RESOLVED;
-		soft_event_post(id, event, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
-	}
-	soft_cm_unlock();
-	if (r) {
-		free(path);
-		free(event);
-		return soft_cm_result(r);
-	}
-	return soft_event_complete(id);
+	return r ? soft_cm_result(r) : soft_event_complete(id);
 }

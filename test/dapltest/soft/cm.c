@@ -25,21 +25,11 @@ setup(void)
 }
 
 static void
-forget(struct rdma_cm_id **id)
-{
-	if (*id) {
-		rdma_destroy_qp(*id);
-		ck_assert_int_eq(rdma_destroy_id(*id), 0);
-	}
-	*id = NULL;
-}
-
-static void
 teardown(void)
 {
-	forget(&active);
-	forget(&passive);
-	forget(&listener);
+	cm_forget(&active);
+	cm_forget(&passive);
+	cm_forget(&listener);
 	ck_assert_int_eq(ibv_destroy_cq(active_cq), 0);
 	ck_assert_int_eq(ibv_destroy_cq(passive_cq), 0);
 	rdma_destroy_event_channel(server);
@@ -200,7 +190,7 @@ START_TEST(no_listener__rejected_with_status_8)
 	struct rdma_conn_param p = param(NULL, 0);
 	struct rdma_cm_event *event;
 
-	forget(&listener);
+	cm_forget(&listener);
 	ck_assert_int_eq(rdma_connect(active, &p), 0);
 	event = cm_next(client, RDMA_CM_EVENT_REJECTED);
 	ck_assert_int_eq(event->status, 8);
@@ -213,7 +203,7 @@ START_TEST(listener_destroyed__unread_request_is_rejected)
 	struct rdma_conn_param p = param(NULL, 0);
 
 	ck_assert_int_eq(rdma_connect(active, &p), 0);
-	forget(&listener);
+	cm_forget(&listener);
 	cm_expect(client, RDMA_CM_EVENT_REJECTED, active);
 	cm_expect_no_event(server);
 }
@@ -236,10 +226,10 @@ START_TEST(backlog_full__further_request_is_rejected)
 	cm_expect_no_event(client);
 	ck_assert_int_eq(rdma_connect(two, &p), 0);
 	cm_expect(client, RDMA_CM_EVENT_REJECTED, two);
-	forget(&small);
+	cm_forget(&small);
 	cm_expect(client, RDMA_CM_EVENT_REJECTED, one);
-	forget(&one);
-	forget(&two);
+	cm_forget(&one);
+	cm_forget(&two);
 	rdma_destroy_event_channel(other);
 }
 END_TEST
@@ -275,7 +265,7 @@ END_TEST
 START_TEST(destroy_id__of_a_connection__peer_is_disconnected)
 {
 	establish();
-	forget(&active);
+	cm_forget(&active);
 	cm_expect(server, RDMA_CM_EVENT_DISCONNECTED, passive);
 	cm_expect_no_event(client);
 	ck_assert_int_eq(rdma_disconnect(passive), 0);
@@ -288,7 +278,7 @@ START_TEST(destroy_id__while_requesting__passive_side_gets_an_event)
 	struct rdma_conn_param p = param(NULL, 0);
 
 	request();
-	forget(&active);
+	cm_forget(&active);
 	cm_expect(server, RDMA_CM_EVENT_REJECTED, passive);
 	ck_assert_int_eq(rdma_accept(passive, &p), -1);
 }
@@ -298,8 +288,8 @@ START_TEST(destroy_id__queued_events_are_dropped)
 {
 	establish();
 	ck_assert_int_eq(rdma_disconnect(active), 0);
-	forget(&active);
-	forget(&passive);
+	cm_forget(&active);
+	cm_forget(&passive);
 	cm_expect_no_event(client);
 	cm_expect_no_event(server);
 }
@@ -325,7 +315,7 @@ START_TEST(destroy_id__event_not_acknowledged__waits)
 	ck_assert_int_eq(rdma_disconnect(passive), 0);
 	event = cm_next(client, RDMA_CM_EVENT_DISCONNECTED);
 	ck_assert_int_eq(pthread_create(&thread, NULL, ack_later, event), 0);
-	forget(&active);
+	cm_forget(&active);
 	ck_assert(acknowledged);
 	ck_assert_int_eq(pthread_join(thread, NULL), 0);
 }
@@ -351,7 +341,7 @@ START_TEST(passive_destroyed_before_the_answer_is_read__established_then_disconn
 
 	request();
 	ck_assert_int_eq(rdma_accept(passive, &p), 0);
-	forget(&passive);
+	cm_forget(&passive);
 	cm_expect(client, RDMA_CM_EVENT_ESTABLISHED, active);
 	cm_expect(client, RDMA_CM_EVENT_DISCONNECTED, active);
 	cm_expect_no_event(client);
@@ -365,7 +355,7 @@ START_TEST(active_destroyed_before_it_reads_the_answer__passive_is_rejected)
 
 	request();
 	ck_assert_int_eq(rdma_accept(passive, &p), 0);
-	forget(&active);
+	cm_forget(&active);
 	cm_expect(server, RDMA_CM_EVENT_REJECTED, passive);
 	ck_assert_int_eq(qp_state(passive->qp), IBV_QPS_ERR);
 	cm_expect_no_event(server);
@@ -394,7 +384,7 @@ START_TEST(migrate__queued_events_follow)
 	ck_assert_int_eq(rdma_migrate_id(active, other), 0);
 	cm_expect_no_event(client);
 	cm_expect(other, RDMA_CM_EVENT_DISCONNECTED, active);
-	forget(&active);
+	cm_forget(&active);
 	rdma_destroy_event_channel(other);
 }
 END_TEST
@@ -410,8 +400,8 @@ START_TEST(hundred_connections__made_and_broken_both_ways)
 			cm_expect(client, RDMA_CM_EVENT_DISCONNECTED, active);
 			cm_expect(server, RDMA_CM_EVENT_DISCONNECTED, passive);
 		}
-		forget(&passive);
-		forget(&active);
+		cm_forget(&passive);
+		cm_forget(&active);
 		active = cm_resolved(client, port);
 		cm_qp(active, active_cq);
 		for (struct ibv_wc wc; ibv_poll_cq(active_cq, 1, &wc);)

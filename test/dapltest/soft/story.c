@@ -438,6 +438,16 @@ cm_resolved(struct rdma_event_channel *channel, uint16_t port)
 }
 
 void
+cm_forget(struct rdma_cm_id **id)
+{
+	if (*id) {
+		rdma_destroy_qp(*id);
+		ck_assert_int_eq(rdma_destroy_id(*id), 0);
+	}
+	*id = NULL;
+}
+
+void
 cm_qp(struct rdma_cm_id *id, struct ibv_cq *cq)
 {
 	struct ibv_qp_init_attr init = {

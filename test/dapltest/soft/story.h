@@ -142,4 +142,7 @@ void cm_expect(
 void cm_expect_no_event(struct rdma_event_channel *channel);
 void cm_qp(struct rdma_cm_id *id, struct ibv_cq *cq);
 
+/* Destroys the id, if there is one, and its queue pair. */
+void cm_forget(struct rdma_cm_id **id);
+
 #endif

@@ -23,21 +23,11 @@ setup(void)
 }
 
 static void
-forget(struct rdma_cm_id **id)
-{
-	if (*id) {
-		rdma_destroy_qp(*id);
-		ck_assert_int_eq(rdma_destroy_id(*id), 0);
-	}
-	*id = NULL;
-}
-
-static void
 teardown(void)
 {
-	forget(&active);
-	forget(&passive);
-	forget(&listener);
+	cm_forget(&active);
+	cm_forget(&passive);
+	cm_forget(&listener);
 	ck_assert_int_eq(ibv_destroy_cq(cq), 0);
 	rdma_destroy_event_channel(server);
 	rdma_destroy_event_channel(client);
@@ -94,8 +84,8 @@ START_TEST(id__that_still_waits__is_destroyed_at_once)
 	ck_assert_int_eq(rdma_disconnect(active), 0);
 	cm_expect(client, RDMA_CM_EVENT_DISCONNECTED, active);
 	cm_expect(server, RDMA_CM_EVENT_DISCONNECTED, passive);
-	forget(&active);
-	forget(&passive);
+	cm_forget(&active);
+	cm_forget(&passive);
 }
 END_TEST
 
@@ -109,7 +99,7 @@ START_TEST(id__with_the_exit_unread__takes_it_along)
 	ck_assert_int_eq(rdma_disconnect(active), 0);
 	cm_expect(client, RDMA_CM_EVENT_DISCONNECTED, active);
 	ck_assert_int_eq(poll(&pfd, 1, 10000), 1);
-	forget(&active);
+	cm_forget(&active);
 	ck_assert_int_eq(poll(&pfd, 1, 0), 0);
 }
 END_TEST
@@ -132,11 +122,11 @@ START_TEST(ids__of_different_times__leave_in_the_order_of_time)
 		ck_assert_int_eq(rdma_disconnect(active), 0);
 		cm_expect(client, RDMA_CM_EVENT_DISCONNECTED, active);
 		cm_expect(client, RDMA_CM_EVENT_TIMEWAIT_EXIT, active);
-		forget(&active);
-		forget(&passive);
+		cm_forget(&active);
+		cm_forget(&passive);
 	}
-	forget(&slow);
-	forget(&slow_child);
+	cm_forget(&slow);
+	cm_forget(&slow_child);
 }
 END_TEST
 
