@@ -81,6 +81,26 @@ dapl_rmr_replace(struct dapl_rmr *rmr, struct ibv_mw *mw)
 	rmr->mw = mw;
 }
 
+static void
+rmr_set_replaced(struct dapl_rmr *rmr, uint64_t id) REQUIRES(dapl_locks.binds) DAPL_NO_LIST_LOCK
+{
+	dapl_object_lock(&rmr->obj);
+	rmr->replaced = id;
+	dapl_object_unlock(&rmr->obj);
+}
+
+void
+dapl_rmr_replace_begin(struct dapl_rmr *rmr)
+{
+	rmr_set_replaced(rmr, atomic_load_explicit(&rmr->last, memory_order_relaxed));
+}
+
+void
+dapl_rmr_replace_end(struct dapl_rmr *rmr)
+{
+	rmr_set_replaced(rmr, DAPL_WR_ID_NONE);
+}
+
 /* The new window is there before the old one goes, so that it gets another key. */
 void
 dapl_rmr_renew(struct dapl_rmr *rmr)

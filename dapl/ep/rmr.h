@@ -46,6 +46,12 @@ struct dapl_rmr {
 	 * dapl_rmr_leave_all().  Changes under `binds`.
 	 */
 	_Atomic(uint64_t) last;
+	/*
+	 * What `last` was before a bind that gives the region another window, while the old window
+	 * exists: it may be bound on that queue pair.  Else DAPL_WR_ID_NONE.  Changes under `binds`
+	 * and the object's lock.
+	 */
+	uint64_t replaced;
 	/* Requests whose completion was not polled, and whose queue pair exists.  Increases under `binds`. */
 	atomic_uint posted;
 	atomic_bool lost; /* set before `posted` decreases; cleared under `binds` */
@@ -86,6 +92,14 @@ void dapl_rmr_unbind(struct dapl_rmr *rmr) REQUIRES(dapl_locks.binds) DAPL_NO_LI
 /* Gives the region that window, or none, and deallocates the one that it has. */
 void dapl_rmr_replace(struct dapl_rmr *rmr, struct ibv_mw *mw) REQUIRES(dapl_locks.binds);
 
+/*
+ * A bind on another queue pair than that of `last` is about to replace the window; or it has ended,
+ * and the old window is deallocated if the bind was posted.  In between dapl_rmr_renew_all() waits
+ * for `binds`, although `last` changes.
+ */
+void dapl_rmr_replace_begin(struct dapl_rmr *rmr) REQUIRES(dapl_locks.binds) DAPL_NO_LIST_LOCK;
+void dapl_rmr_replace_end(struct dapl_rmr *rmr) REQUIRES(dapl_locks.binds) DAPL_NO_LIST_LOCK;
+
 /* Gives the region another window, if there is memory for it, which is not bound. */
 void dapl_rmr_renew(struct dapl_rmr *rmr) REQUIRES(dapl_locks.binds) DAPL_NO_LIST_LOCK;
 
@@ -116,8 +130,9 @@ void dapl_rmr_invalidated(struct dapl_ia *ia, uint32_t rkey) DAPL_NO_LOCK;
 /*
  * A queue pair with that generation of the endpoint in that slot is in the error state and about to be
  * destroyed.  The regions for an endpoint whose last request was posted to it get another window, which is
- * not bound: a device may not destroy a queue pair while a window is bound on it.  The driver of soft-RoCE
- * waits 50 seconds, and then destroys a queue pair that the window still refers to.
+ * not bound; a bind that replaces such a window is waited for.  A device may not destroy a queue pair
+ * while a window is bound on it.  The driver of soft-RoCE waits 50 seconds, and then destroys a queue
+ * pair that the window still refers to.
  */
 void dapl_rmr_renew_all(struct dapl_ia *ia, uint32_t slot, uint32_t generation) DAPL_NO_LOCK;
 

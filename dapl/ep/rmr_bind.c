@@ -327,6 +327,7 @@ bind_move(struct bind *b, struct ibv_mw **fresh) REQUIRES(dapl_locks.binds) DAPL
 	if (!*fresh)
 		return dapl_err_resource(
 		    dapl_shortage_of_device("ibv_alloc_mw"), DAT_RESOURCE_MEMORY_REGION);
+	dapl_rmr_replace_begin(rmr);
 	b->mw = *fresh;
 	b->bound = false;
 	return DAT_SUCCESS;
@@ -377,13 +378,15 @@ bind_run(struct bind *b, DAT_EP_HANDLE ep) REQUIRES(dapl_locks.binds) DAPL_NO_LI
 
 	dapl_rmr_settle(b->rmr);
 	ret = bind_start(b, ep, &fresh, &posted);
-	if (!posted.rmr) { /* nothing has changed */
-		if (fresh)
+	if (fresh) {
+		if (posted.rmr)
+			dapl_rmr_replace(b->rmr, fresh);
+		else
 			(void)ibv_dealloc_mw(fresh);
-		return ret;
+		dapl_rmr_replace_end(b->rmr);
 	}
-	if (fresh)
-		dapl_rmr_replace(b->rmr, fresh);
+	if (!posted.rmr) /* nothing has changed */
+		return ret;
 	dapl_rmr_set_range(b->rmr, posted.lmr, &posted.range, posted.privileges, posted.va_type);
 	if (posted.lmr)
 		b->lmr = NULL;

@@ -27,6 +27,7 @@ rmr_create(struct dapl_ia *ia, struct dapl_pz *pz, enum ibv_mw_type type, struct
 	rmr->privileges = DAT_MEM_PRIV_NONE_FLAG;
 	rmr->va_type = DAT_VA_TYPE_VA;
 	atomic_init(&rmr->last, DAPL_WR_ID_NONE);
+	rmr->replaced = DAPL_WR_ID_NONE;
 	atomic_init(&rmr->posted, 0);
 	atomic_init(&rmr->lost, false);
 	errno = 0;

@@ -9,17 +9,22 @@
 struct sought {
 	bool by_key;
 	uint32_t key;
-	uint32_t slot, generation; /* of the queue pair of its last request */
-	uint64_t below;		   /* its serial number is lower; 0: any */
+	/* Of the queue pair of its last request, or of a window that a bind replaces. */
+	uint32_t slot, generation;
+	uint64_t below; /* its serial number is lower; 0: any */
 };
+
+static bool
+id_is_of(uint64_t id, uint32_t slot, uint32_t generation)
+{
+	return id != DAPL_WR_ID_NONE && dapl_wr_id_slot(id) == slot &&
+	       dapl_wr_id_has_generation(id, generation);
+}
 
 static bool
 rmr_is_of(struct dapl_rmr *rmr, uint32_t slot, uint32_t generation)
 {
-	const uint64_t last = atomic_load_explicit(&rmr->last, memory_order_relaxed);
-
-	return last != DAPL_WR_ID_NONE && dapl_wr_id_slot(last) == slot &&
-	       dapl_wr_id_has_generation(last, generation);
+	return id_is_of(atomic_load_explicit(&rmr->last, memory_order_relaxed), slot, generation);
 }
 
 static bool
@@ -27,7 +32,8 @@ rmr_is(struct dapl_rmr *rmr, const struct sought *sought) REQUIRES(dapl_locks.ob
 {
 	if (sought->by_key)
 		return rmr->lmr && rmr->context == sought->key;
-	return rmr_is_of(rmr, sought->slot, sought->generation);
+	return rmr_is_of(rmr, sought->slot, sought->generation) ||
+	       id_is_of(rmr->replaced, sought->slot, sought->generation);
 }
 
 /* Such a region, the one with the highest serial number, and this number; or NULL. */
