@@ -128,18 +128,18 @@ check_count_unsignaled(struct soft_qp *qp, const struct ibv_send_wr *wr,
 	return full;
 }
 
-static int
-check_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr,
-    struct ibv_send_wr **bad) SOFT_NO_CHECK_LOCK SOFT_NO_SEND_LOCK
+/* The requests up to `end` were posted. */
+static void
+check_posted_until(struct ibv_qp *ibv, const struct ibv_send_wr *wr,
+    const struct ibv_send_wr *end) SOFT_NO_CHECK_LOCK SOFT_NO_SEND_LOCK
 {
 	struct soft_check_queue *queue = check_queue(soft_cq_of(ibv->send_cq));
 	struct soft_qp *qp = soft_qp_of(ibv);
 	struct soft_check_state state;
-	int r = soft_qp_post_send(ibv, wr, bad);
 
 	atomic_fetch_add_explicit(&soft_check_progress, 1, memory_order_relaxed);
-	if (!queue || !check_count_unsignaled(qp, wr, r ? *bad : NULL))
-		return r;
+	if (!queue || !check_count_unsignaled(qp, wr, end))
+		return;
 	soft_check_queue_lock(queue);
 	state = soft_check_queue_look(queue);
 	soft_report(SOFT_SEND_QUEUE_FULL, queue, &state,
@@ -147,7 +147,42 @@ check_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr,
 	    "them from now on.",
 	    qp->sq.size, ibv->qp_num);
 	soft_check_queue_unlock(queue);
+}
+
+static void
+check_posted(struct ibv_qp *ibv, const struct ibv_send_wr *wr) SOFT_NO_CHECK_LOCK SOFT_NO_SEND_LOCK
+{
+	check_posted_until(ibv, wr, NULL);
+}
+
+static int
+check_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr,
+    struct ibv_send_wr **bad) SOFT_NO_CHECK_LOCK SOFT_NO_SEND_LOCK
+{
+	int r = soft_qp_post_send(ibv, wr, bad);
+
+	check_posted_until(ibv, wr, r ? *bad : NULL);
 	return r;
+}
+
+static int
+check_bind_mw(struct ibv_qp *ibv, struct ibv_mw *mw,
+    struct ibv_mw_bind *bind) SOFT_NO_CHECK_LOCK SOFT_NO_SEND_LOCK
+{
+	const struct ibv_send_wr wr = { .send_flags = bind->send_flags };
+	int r = soft_qp_bind_mw(ibv, mw, bind);
+
+	if (!r)
+		check_posted_until(ibv, &wr, NULL);
+	return r;
+}
+
+static int
+check_post_srq_recv(
+    struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad) SOFT_NO_SRQ_LOCK
+{
+	atomic_fetch_add_explicit(&soft_check_progress, 1, memory_order_relaxed);
+	return soft_srq_post_recv(ibv, wr, bad);
 }
 
 static int
@@ -167,6 +202,8 @@ check_context(struct soft_context *ctx)
 	ops->req_notify_cq = check_req_notify_cq;
 	ops->post_send = check_post_send;
 	ops->post_recv = check_post_recv;
+	ops->post_srq_recv = check_post_srq_recv;
+	ops->bind_mw = check_bind_mw;
 }
 
 /* --- the functions of libibverbs */
@@ -248,6 +285,7 @@ static const struct soft_judge judge = {
 	.context = check_context,
 	.created = check_created,
 	.polled = check_polled_one,
+	.posted = check_posted,
 	.event = check_event,
 	.acknowledging = check_acknowledging,
 	.destroying = check_destroying,

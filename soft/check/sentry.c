@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sentry.h"
+#include "outstanding.h"
 #include "report.h"
 #include "settings.h"
 #include "suspicion.h"
@@ -69,6 +70,15 @@ sentry_report(
 		    state->visible, sleeper);
 		break;
 	case SOFT_SLEEPS_UNARMED:
+		if (!state->visible) {
+			soft_report(suspicion->kind, queue, state,
+			    "%u sends and %u receives are outstanding, and %s, of which no queue "
+			    "is "
+			    "armed%s. No event will wake it when they complete.",
+			    view->sends, view->receives, sleeper,
+			    view->was_armed ? "" : "; this one never was");
+			break;
+		}
 		soft_report(suspicion->kind, queue, state,
 		    "%u completions can be polled, and %s, of which no queue is armed%s. No event "
 		    "will wake it.",
@@ -152,9 +162,12 @@ sentry_tick(uint64_t *before) SOFT_NO_CHECK_LOCK
 	for (struct soft_check_queue *queue = soft_check_queues(); queue; queue = queue->next) {
 		if (queue->destroyed && queue->view)
 			queue->view->exists = false;
-		if (!queue->destroyed && soft_check_view_take(queue))
-			possible |= soft_suspicion_is_possible(queue->view);
+		if (!queue->destroyed)
+			(void)soft_check_view_take(queue);
 	}
+	soft_check_count_outstanding();
+	for (struct soft_check_queue *queue = soft_check_queues(); queue; queue = queue->next)
+		possible |= queue->view && soft_suspicion_is_possible(queue->view);
 	if (possible) {
 		soft_sleepers_look(&sleepers);
 		known = &sleepers;

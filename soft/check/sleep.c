@@ -246,6 +246,32 @@ soft_sleepers_on(const struct soft_sleepers *sleepers, int fd, const char **call
 	return NULL;
 }
 
+/* It waits for nothing but the descriptor. */
+static bool
+sleep_is_on_alone(const struct soft_sleeper *sleeper, const struct sleep_call *call, int fd)
+{
+	if (call->kind != READ && (call->kind != POLL || sleeper->arguments[1] != 1))
+		return false;
+	return sleep_is_on(sleeper, call, fd);
+}
+
+bool
+soft_sleepers_are_stuck(const struct soft_sleepers *sleepers, int fd)
+{
+	const struct soft_sleeper *sleeper;
+	const struct sleep_call *call;
+
+	if (!sleepers->known || sleepers->running || sleepers->timed)
+		return false;
+	for (size_t i = 0; i < sleepers->count; i++) {
+		sleeper = &sleepers->threads[i];
+		call = sleep_call(sleeper->call);
+		if (!call || (call->kind != INSIDE && !sleep_is_on_alone(sleeper, call, fd)))
+			return false;
+	}
+	return true;
+}
+
 bool
 soft_sleepers_asleep(const struct soft_sleepers *sleepers, pid_t thread)
 {

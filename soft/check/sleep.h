@@ -38,6 +38,12 @@ void soft_sleepers_free(struct soft_sleepers *sleepers);
 const struct soft_sleeper *soft_sleepers_on(
     const struct soft_sleepers *sleepers, int fd, const char **call);
 
+/*
+ * True if every thread sleeps, without a time limit, and waits for this descriptor alone or for another thread: if the
+ * descriptor does not become readable, only a signal wakes them.
+ */
+bool soft_sleepers_are_stuck(const struct soft_sleepers *sleepers, int fd);
+
 /* True if this thread is asleep. */
 bool soft_sleepers_asleep(const struct soft_sleepers *sleepers, pid_t thread);
 

@@ -23,7 +23,8 @@ soft_suspicion_is_possible(const struct soft_check_view *view)
 		return true;
 	if (view->fd < 0 || !suspicion_is_settled(&view->state))
 		return false;
-	return view->state.visible || suspicion_failed_to_arm(view);
+	return view->state.visible || view->sends || view->receives ||
+	       suspicion_failed_to_arm(view);
 }
 
 /* The destroy waits for acknowledgements, and its thread sleeps. */
@@ -65,6 +66,18 @@ suspicion_unread(
 	return SOFT_WEAK;
 }
 
+/*
+ * A thread waits for the channel, and nothing can be polled yet.  Receives are outstanding all the time, and another
+ * thread may arm the queue, or poll it, when it likes: they count only if there is no such thread.
+ */
+static enum soft_strength
+suspicion_outstanding(const struct soft_check_view *view, const struct soft_sleepers *sleepers)
+{
+	if (soft_sleepers_are_stuck(sleepers, view->fd))
+		return SOFT_STRONG;
+	return view->sends ? SOFT_WEAK : SOFT_INNOCENT;
+}
+
 struct soft_suspicion
 soft_suspect(const struct soft_check_view *view, const struct soft_sleepers *sleepers)
 {
@@ -89,6 +102,12 @@ soft_suspect(const struct soft_check_view *view, const struct soft_sleepers *sle
 	if (state->unread) {
 		result.kind = SOFT_EVENT_UNREAD;
 		result.strength = suspicion_unread(view, sleepers, sleeper);
+		return result;
+	}
+	if (!state->visible) {
+		result.kind = SOFT_SLEEPS_UNARMED;
+		if (sleeper && !soft_check_view_wakes(view))
+			result.strength = suspicion_outstanding(view, sleepers);
 		return result;
 	}
 	/* Those that came after the request would have raised an event. */

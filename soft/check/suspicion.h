@@ -9,12 +9,16 @@
  * - WEAK for five times as long.  A thread runs, or sleeps for a time, or waits for something else, and could look at
  *   the queue when it comes back.
  *
+ * A thread that sleeps while requests are outstanding, of which no completion is there yet, is suspected, too: WEAK, or
+ * STRONG if every thread sleeps for nothing but this channel and the other threads.
+ *
  * What is no proof:
  *
  * - Time in which the program had no processor, or was stopped: its threads are not asleep then, and the sentry, a
  *   thread of the same process, counts only the time in which it runs itself.
  * - A queue that is only polled, or armed and never waited for: programs look at it when they want.
  * - Completions that were flushed, while no thread waits for the queue: programs leave them when they disconnect.
+ * - Receives that are outstanding, while another thread runs or can be woken.
  * - Unsolicited completions while the queue is armed for solicited ones.
  * - A completion or event that the device holds back.
  */

@@ -7,13 +7,16 @@ bool
 soft_check_view_take(struct soft_check_queue *queue)
 {
 	struct soft_check_view *view = queue->view;
+	unsigned int activity;
 
 	if (!view)
 		view = queue->view = calloc(1, sizeof *view);
 	if (!view)
 		return false;
 	/* Before the state: a call that changes it meanwhile ends every suspicion. */
-	view->activity = queue->activity;
+	activity = queue->activity;
+	view->quiet = activity == view->activity;
+	view->activity = activity;
 	soft_check_queue_lock(queue);
 	view->exists = !queue->destroyed;
 	if (view->exists) {

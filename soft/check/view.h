@@ -16,6 +16,11 @@ struct soft_check_view {
 	const struct soft_channel *channel; /* only to compare */
 	int fd;				    /* of the channel, or -1 */
 	pid_t destroying;		    /* the thread; 0: none */
+	bool quiet;			    /* no call was made since the last view */
+
+	/* Requests that will have a completion, if they are counted; see outstanding.h. */
+	bool counted;
+	uint32_t sends, receives;
 
 	/* What has been suspected, since which activity, and for how long it has lasted. */
 	unsigned int suspected; /* the kind, plus 1; 0: nothing */

@@ -28,6 +28,12 @@ struct soft_judge {
 	/* An extended poll found an entry, or none. */
 	void (*polled)(struct soft_cq *cq, int found, const struct ibv_wc *wc);
 
+	/*
+	 * Requests were posted that ibv_wr_start() had begun, up to the last of the list.  The program may have posted
+	 * others, and the queue pair may have failed, since.
+	 */
+	void (*posted)(struct ibv_qp *qp, const struct ibv_send_wr *wr);
+
 	/* An event was read; `n` events are about to be acknowledged. */
 	void (*event)(struct soft_cq *cq);
 	void (*acknowledging)(struct soft_cq *cq, unsigned int n);

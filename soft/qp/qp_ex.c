@@ -291,6 +291,8 @@ qp_ex_complete(struct ibv_qp_ex *ex) SOFT_NO_SEND_LOCK
 		for (uint32_t i = 1; i < batch->count; i++)
 			soft_batch_at(batch, i - 1)->wr.next = &soft_batch_at(batch, i)->wr;
 		r = soft_qp_post_whole(&ex->qp_base, &soft_batch_at(batch, 0)->wr);
+		if (!r && soft_judge)
+			soft_judge->posted(&ex->qp_base, &soft_batch_at(batch, 0)->wr);
 	}
 	pthread_mutex_unlock(&batch->lock);
 	return r;
