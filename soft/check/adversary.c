@@ -2,9 +2,7 @@
 #include "adversary.h"
 #include "queue.h"
 
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 /* The longest times for which a completion is held, an event is held, and a thread pauses. */
 #define HOLD (5 * SOFT_MILLISECOND)
@@ -12,6 +10,9 @@
 #define LATE (10 * SOFT_MILLISECOND)
 #define PAUSE SOFT_MILLISECOND
 #define PAUSE_STEP (50 * SOFT_MICROSECOND)
+
+/* What is held longer, because the program had no processor, is looked at again after this time. */
+#define AGAIN (500 * SOFT_MICROSECOND)
 
 /* Receives that must not overtake a send look again after this time, and so often at most. */
 #define WAIT (200 * SOFT_MICROSECOND)
@@ -29,12 +30,28 @@ adversary_chooses(struct soft_cq *cq, enum soft_choice kind) REQUIRES(soft_locks
 	return soft_schedule_choose(&adversary_of(cq)->schedule, kind);
 }
 
-/* A time from now on. */
-static uint64_t
-adversary_time(struct soft_cq *cq, enum soft_choice kind, uint32_t random, uint64_t most)
-    REQUIRES(soft_locks.cq)
+/* For a time from now on. */
+static void
+adversary_hold(struct soft_cq *cq, struct soft_held *held, enum soft_choice kind, uint32_t random,
+    uint64_t most) REQUIRES(soft_locks.cq)
 {
-	return soft_now() + soft_schedule_time(&adversary_of(cq)->schedule, kind, random, most);
+	soft_fair_begin(
+	    &held->fair, soft_schedule_time(&adversary_of(cq)->schedule, kind, random, most));
+	held->look_at = held->fair.begin + held->fair.length;
+}
+
+/* True if it was held for long enough; else it may be looked at later. */
+static bool
+adversary_is_over(struct soft_held *held)
+{
+	const uint64_t now = soft_now();
+
+	if (!held->look_at || held->look_at > now)
+		return false;
+	if (soft_fair_is_over(&held->fair))
+		return true;
+	held->look_at = now + AGAIN;
+	return false;
 }
 
 static bool
@@ -47,10 +64,10 @@ static void
 adversary_start_timer(struct soft_cq *cq) REQUIRES(soft_locks.cq)
 {
 	const struct soft_adversary *own = adversary_of(cq);
-	uint64_t when = own->show_at;
+	uint64_t when = own->show.look_at;
 
-	if (!when || (own->raise_at && own->raise_at < when))
-		when = own->raise_at;
+	if (!when || (own->raise.look_at && own->raise.look_at < when))
+		when = own->raise.look_at;
 	if (when)
 		soft_timer_start(&cq->timer, when);
 }
@@ -74,20 +91,22 @@ adversary_count(struct soft_cq *cq) REQUIRES(soft_locks.cq)
 }
 
 /*
- * Rule 5: the time before which receives must not be seen, or 0.  A stream of sends does not stop them for ever.  It is
+ * Rule 5: whether receives must not be seen yet; then they wait for a time.  A stream of sends does not stop them for ever.  It is
  * counted how often they wait, not how long: a timer that is late must not change the order.
  */
-static uint64_t
-adversary_behind(struct soft_cq *cq) REQUIRES(soft_locks.cq)
+static bool
+adversary_waits(struct soft_cq *cq) REQUIRES(soft_locks.cq)
 {
 	struct soft_adversary *own = adversary_of(cq);
 
 	if (!own->receives || own->sends || !cq->channel->holding_sends || own->waits >= WAITS) {
 		own->waits = 0;
-		return 0;
+		return false;
 	}
 	own->waits++;
-	return soft_now() + WAIT;
+	soft_fair_begin(&own->show.fair, 0);
+	own->show.look_at = own->show.fair.begin + WAIT;
+	return true;
 }
 
 static void
@@ -119,7 +138,7 @@ adversary_fire(struct soft_cq *cq) REQUIRES(soft_locks.cq)
 		return;
 	}
 	cq->due = 1;
-	own->raise_at = adversary_time(cq, SOFT_CHOOSE_LATE, random, LATE);
+	adversary_hold(cq, &own->raise, SOFT_CHOOSE_LATE, random, LATE);
 }
 
 /* The entries up to `end` become visible. */
@@ -132,7 +151,7 @@ adversary_show(struct soft_cq *cq, uint32_t end) REQUIRES(soft_locks.cq)
 	soft_counter_store(&cq->shown, end);
 	own->owed = false;
 	if (end == cq->tail)
-		own->show_at = 0;
+		own->show.look_at = 0;
 	if (owed)
 		adversary_fire(cq);
 }
@@ -161,11 +180,9 @@ adversary_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
 	if (cq->tail - soft_counter_load(&cq->shown) == 1) {
 		random = adversary_chooses(cq, kind);
 		if (random)
-			own->show_at = adversary_time(cq, kind, random, armed ? HOLD_ARMED : HOLD);
+			adversary_hold(cq, &own->show, kind, random, armed ? HOLD_ARMED : HOLD);
 	}
-	if (!own->show_at)
-		own->show_at = adversary_behind(cq);
-	if (!own->show_at)
+	if (!own->show.look_at && !adversary_waits(cq))
 		adversary_show(cq, cq->tail);
 	adversary_count(cq);
 	adversary_start_timer(cq);
@@ -185,7 +202,7 @@ adversary_on_arm(struct soft_cq *cq, bool solicited_only, bool there) REQUIRES(s
 	 * are added after the request.
 	 */
 	if (!own->owed && cq->tail != soft_counter_load(&cq->shown)) {
-		if (adversary_behind(cq))
+		if (adversary_waits(cq))
 			own->owed = cq->armed == SOFT_ARMED_ANY ||
 				    (int32_t)(cq->solicited - soft_counter_load(&cq->shown)) > 0;
 		else
@@ -216,23 +233,18 @@ static void
 adversary_on_timer(struct soft_cq *cq) REQUIRES(soft_locks.cq)
 {
 	struct soft_adversary *own = adversary_of(cq);
-	const uint64_t now = soft_now();
-	uint64_t behind;
 	uint32_t random;
 
-	if (own->raise_at && own->raise_at <= now) {
-		own->raise_at = 0;
+	if (adversary_is_over(&own->raise)) {
+		own->raise.look_at = 0;
 		for (; cq->due; cq->due--)
 			adversary_post(cq);
 	}
-	behind = own->show_at && own->show_at <= now ? adversary_behind(cq) : 0;
-	if (behind)
-		own->show_at = behind;
-	if (own->show_at && own->show_at <= now) {
+	if (adversary_is_over(&own->show) && !adversary_waits(cq)) {
 		adversary_show(cq, adversary_part(cq));
 		if (cq->tail != soft_counter_load(&cq->shown)) {
 			random = soft_schedule_choose(&own->schedule, SOFT_CHOOSE_HOLD);
-			own->show_at = adversary_time(cq, SOFT_CHOOSE_HOLD, random, HOLD);
+			adversary_hold(cq, &own->show, SOFT_CHOOSE_HOLD, random, HOLD);
 		}
 	}
 	adversary_count(cq);
@@ -291,19 +303,24 @@ void
 soft_adversary_pause(struct soft_cq *cq)
 {
 	const struct timespec step = { .tv_nsec = PAUSE_STEP };
-	uint64_t end = 0;
+	struct soft_held pause = { 0 };
 	uint32_t random;
+	int cancel;
 
 	if (!cq->channel || !adversary_may_wait(cq))
 		return;
 	soft_cq_lock(cq);
 	random = adversary_chooses(cq, SOFT_CHOOSE_PAUSE);
 	if (random)
-		end = adversary_time(cq, SOFT_CHOOSE_PAUSE, random, PAUSE);
+		adversary_hold(cq, &pause, SOFT_CHOOSE_PAUSE, random, PAUSE);
 	soft_cq_unlock(cq);
-	/* ibv_req_notify_cq() is no cancellation point, but nanosleep() would be one. */
-	while (soft_now() < end && adversary_may_wait(cq))
-		(void)syscall(SYS_nanosleep, &step, NULL);
+	if (!random)
+		return;
+	/* ibv_req_notify_cq() is no cancellation point. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	while (!adversary_is_over(&pause) && adversary_may_wait(cq))
+		nanosleep(&step, NULL);
+	pthread_setcancelstate(cancel, NULL);
 }
 
 bool

@@ -17,22 +17,30 @@
  *    event.  The specification does not promise this, but without losses on the wire no adapter does otherwise.
  * 6. A thread may lose the processor at any time; also in ibv_req_notify_cq(), before the request takes effect.
  *
- * A completion is held for 5 ms at most and an event for 10 ms, receives by rule 5 for 25 ms more.  Queues without a channel are left alone.
+ * A completion is held for 5 ms at most and an event for 10 ms, receives by rule 5 for 25 ms more.  These are times in
+ * which the program can run, as fair.h says: on a busy machine they are longer.  Queues without a channel are left alone.
  */
 #ifndef SOFT_CHECK_ADVERSARY_H
 #define SOFT_CHECK_ADVERSARY_H
 
+#include "fair.h"
 #include "schedule.h"
 #include "soft/cq/cq.h"
+
+/* What is held back. */
+struct soft_held {
+	uint64_t look_at; /* when it is looked at; 0: nothing is held */
+	struct soft_fair fair;
+};
 
 /* Its state of a queue; guarded by the lock of the CQ. */
 struct soft_adversary {
 	struct soft_schedule schedule;
-	uint64_t show_at;   /* when the completions that are held become visible */
-	uint64_t raise_at;  /* when the events that are held are delivered */
-	uint32_t waits;	    /* how often receives have waited, by rule 5 */
-	bool holding_sends; /* counted in the channel */
-	bool left;	    /* the queue is being destroyed, and counts no more */
+	struct soft_held show;	/* the completions that are held */
+	struct soft_held raise; /* the events that are held */
+	uint32_t waits;		/* how often receives have waited, by rule 5 */
+	bool holding_sends;	/* counted in the channel */
+	bool left;		/* the queue is being destroyed, and counts no more */
 	bool sends,
 	    receives; /* what completed, of those held and those whose event is not posted */
 	bool owed;    /* a completion that is held was added while the queue was armed for it */

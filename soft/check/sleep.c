@@ -272,6 +272,40 @@ soft_sleepers_are_stuck(const struct soft_sleepers *sleepers, int fd)
 	return true;
 }
 
+/* Its one line is "number (name) state ...". */
+static bool
+sleep_is_ready(const char *thread)
+{
+	char text[512], *name, *state;
+
+	if (!sleep_read(thread, "stat", text, sizeof text))
+		return false;
+	name = strchr(text, '(');
+	state = strrchr(text, ')');
+	if (!name || !state || state[1] != ' ' || state[2] != 'R')
+		return false;
+	*state = '\0';
+	return strcmp(name + 1, SOFT_PROGRESS_NAME) != 0 && strcmp(name + 1, SOFT_SENTRY_NAME) != 0;
+}
+
+unsigned int
+soft_sleep_count_ready(void)
+{
+	DIR *folder = opendir("/proc/self/task");
+	const struct dirent *entry;
+	unsigned int ready = 0;
+	const pid_t own = gettid();
+	int left = 64;
+
+	if (!folder)
+		return 0;
+	while ((entry = readdir(folder)) && left--)
+		if (entry->d_name[0] != '.' && atol(entry->d_name) != own)
+			ready += sleep_is_ready(entry->d_name);
+	closedir(folder);
+	return ready;
+}
+
 bool
 soft_sleepers_asleep(const struct soft_sleepers *sleepers, pid_t thread)
 {

@@ -44,6 +44,9 @@ const struct soft_sleeper *soft_sleepers_on(
  */
 bool soft_sleepers_are_stuck(const struct soft_sleepers *sleepers, int fd);
 
+/* How many threads of the program run or want to, but for the calling one; of the first 64. */
+unsigned int soft_sleep_count_ready(void);
+
 /* True if this thread is asleep. */
 bool soft_sleepers_asleep(const struct soft_sleepers *sleepers, pid_t thread);
 
