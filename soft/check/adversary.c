@@ -9,6 +9,8 @@
 #define HOLD_ARMED (2 * SOFT_MILLISECOND)
 #define LATE (10 * SOFT_MILLISECOND)
 #define PAUSE SOFT_MILLISECOND
+/* Events are raised at multiples of this time. */
+#define GRID (2 * SOFT_MILLISECOND)
 #define PAUSE_STEP (50 * SOFT_MICROSECOND)
 
 /* What is held longer, because the program had no processor, is looked at again after this time. */
@@ -27,7 +29,12 @@ adversary_of(struct soft_cq *cq)
 static uint32_t
 adversary_chooses(struct soft_cq *cq, enum soft_choice kind) REQUIRES(soft_locks.cq)
 {
-	return soft_schedule_choose(&adversary_of(cq)->schedule, kind);
+	struct soft_adversary *own = adversary_of(cq);
+	const uint32_t random = soft_schedule_choose(&own->schedule, kind);
+
+	if (random)
+		own->made |= 1u << kind;
+	return random;
 }
 
 /* For a time from now on. */
@@ -139,6 +146,7 @@ adversary_fire(struct soft_cq *cq) REQUIRES(soft_locks.cq)
 	}
 	cq->due = 1;
 	adversary_hold(cq, &own->raise, SOFT_CHOOSE_LATE, random, LATE);
+	own->raise.look_at += GRID - own->raise.look_at % GRID;
 }
 
 /* The entries up to `end` become visible. */
@@ -193,19 +201,21 @@ static void
 adversary_on_arm(struct soft_cq *cq, bool solicited_only, bool there) REQUIRES(soft_locks.cq)
 {
 	struct soft_adversary *own = adversary_of(cq);
+	bool waits;
 
 	(void)solicited_only, (void)there;
 	if (!cq->channel)
 		return;
 	/*
 	 * Rule 2.  If an event is owed, the queue was armed already, and nothing changes.  Receives that wait by rule 5
-	 * are added after the request.
+	 * are added after the request, others before it or just after it.
 	 */
 	if (!own->owed && cq->tail != soft_counter_load(&cq->shown)) {
-		if (adversary_waits(cq))
+		waits = adversary_waits(cq);
+		if (waits || adversary_chooses(cq, SOFT_CHOOSE_AFTER))
 			own->owed = cq->armed == SOFT_ARMED_ANY ||
 				    (int32_t)(cq->solicited - soft_counter_load(&cq->shown)) > 0;
-		else
+		if (!waits)
 			adversary_show(cq, cq->tail);
 	}
 	/* Rule 4. */
@@ -243,7 +253,7 @@ adversary_on_timer(struct soft_cq *cq) REQUIRES(soft_locks.cq)
 	if (adversary_is_over(&own->show) && !adversary_waits(cq)) {
 		adversary_show(cq, adversary_part(cq));
 		if (cq->tail != soft_counter_load(&cq->shown)) {
-			random = soft_schedule_choose(&own->schedule, SOFT_CHOOSE_HOLD);
+			random = adversary_chooses(cq, SOFT_CHOOSE_HOLD);
 			adversary_hold(cq, &own->show, SOFT_CHOOSE_HOLD, random, HOLD);
 		}
 	}
@@ -274,15 +284,19 @@ const struct soft_personality soft_adversary = {
 	.on_show = adversary_on_show,
 };
 
-/* True if the queue is empty and not armed, so that a completion that comes now is one that comes too early. */
+/*
+ * True if nothing has come to the queue yet and it is in this state.  What comes to a queue that is not armed comes too
+ * early for the request that is about to be made; what comes to one that is armed is polled before its event is read.
+ */
 static bool
-adversary_may_wait(struct soft_cq *cq) SOFT_NO_CQ_LOCK
+adversary_may_wait(struct soft_cq *cq, bool armed) SOFT_NO_CQ_LOCK
 {
 	bool may;
 
 	soft_cq_lock(cq);
-	may = cq->personality == &soft_adversary && cq->armed == SOFT_UNARMED &&
-	      cq->tail == soft_counter_load(&cq->head);
+	may = cq->personality == &soft_adversary && (cq->armed != SOFT_UNARMED) == armed &&
+	      soft_counter_load(&cq->shown) == soft_counter_load(&cq->head) &&
+	      (armed || cq->tail == soft_counter_load(&cq->shown));
 	soft_cq_unlock(cq);
 	return may;
 }
@@ -299,28 +313,51 @@ soft_adversary_leave(struct soft_cq *cq)
 	soft_cq_unlock(cq);
 }
 
-void
-soft_adversary_pause(struct soft_cq *cq)
+static void
+adversary_wait(struct soft_cq *cq, enum soft_choice kind, bool armed) SOFT_NO_CQ_LOCK
 {
 	const struct timespec step = { .tv_nsec = PAUSE_STEP };
 	struct soft_held pause = { 0 };
 	uint32_t random;
 	int cancel;
 
-	if (!cq->channel || !adversary_may_wait(cq))
+	if (!cq->channel || !adversary_may_wait(cq, armed))
 		return;
 	soft_cq_lock(cq);
-	random = adversary_chooses(cq, SOFT_CHOOSE_PAUSE);
+	random = adversary_chooses(cq, kind);
 	if (random)
-		adversary_hold(cq, &pause, SOFT_CHOOSE_PAUSE, random, PAUSE);
+		adversary_hold(cq, &pause, kind, random, PAUSE);
 	soft_cq_unlock(cq);
 	if (!random)
 		return;
 	/* ibv_req_notify_cq() is no cancellation point. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	while (!adversary_is_over(&pause) && adversary_may_wait(cq))
+	while (!adversary_is_over(&pause) && adversary_may_wait(cq, armed))
 		nanosleep(&step, NULL);
 	pthread_setcancelstate(cancel, NULL);
+}
+
+void
+soft_adversary_pause(struct soft_cq *cq)
+{
+	adversary_wait(cq, SOFT_CHOOSE_PAUSE, false);
+}
+
+void
+soft_adversary_pause_after(struct soft_cq *cq)
+{
+	adversary_wait(cq, SOFT_CHOOSE_AFTER, true);
+}
+
+void
+soft_adversary_event(struct soft_cq *cq)
+{
+	struct soft_adversary *own = adversary_of(cq);
+
+	soft_cq_lock(cq);
+	own->made_before = own->made;
+	own->made = 0;
+	soft_cq_unlock(cq);
 }
 
 bool

@@ -15,7 +15,9 @@
  * 5. The events of several queues on a channel have no order.  One that is kept all the same: a receive may be the answer
  *    to a send that completed before it, so it does not overtake the completion of a send on the same channel, nor its
  *    event.  The specification does not promise this, but without losses on the wire no adapter does otherwise.
- * 6. A thread may lose the processor at any time; also in ibv_req_notify_cq(), before the request takes effect.
+ * 6. A thread may lose the processor at any time; also in ibv_req_notify_cq(), before the request takes effect, or after it.
+ *
+ * Events that are held are raised at full intervals of 2 ms of the clock, so that those of several queues come together.
  *
  * A completion is held for 5 ms at most and an event for 10 ms, receives by rule 5 for 25 ms more.  These are times in
  * which the program can run, as fair.h says: on a busy machine they are longer.  Queues without a channel are left alone.
@@ -44,6 +46,8 @@ struct soft_adversary {
 	bool sends,
 	    receives; /* what completed, of those held and those whose event is not posted */
 	bool owed;    /* a completion that is held was added while the queue was armed for it */
+	/* The moves since the last event was read, and those between this and the one before: a bit for each. */
+	unsigned int made, made_before;
 	enum soft_armed armed; /* as the last function left it: before a new request */
 };
 
@@ -52,8 +56,12 @@ extern const struct soft_personality soft_adversary;
 /* The queue is about to be destroyed. */
 void soft_adversary_leave(struct soft_cq *cq) SOFT_NO_CQ_LOCK;
 
-/* A thread is about to arm the queue: it may pause until a completion comes. */
+/* A thread is about to arm the queue, or has just done so: it may pause until a completion comes. */
 void soft_adversary_pause(struct soft_cq *cq) SOFT_NO_CQ_LOCK;
+void soft_adversary_pause_after(struct soft_cq *cq) SOFT_NO_CQ_LOCK;
+
+/* An event of the queue was read. */
+void soft_adversary_event(struct soft_cq *cq) SOFT_NO_CQ_LOCK;
 
 /* True if a request for notification is to fail; only asked if the user wants that. */
 bool soft_adversary_fails(struct soft_cq *cq) SOFT_NO_CQ_LOCK;

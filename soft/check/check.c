@@ -95,6 +95,7 @@ check_req_notify_cq(struct ibv_cq *ibv, int solicited_only) SOFT_NO_CHECK_LOCK
 	} else {
 		soft_adversary_pause(cq);
 		r = soft_cq_request(ibv, solicited_only);
+		soft_adversary_pause_after(cq);
 	}
 	soft_check_acted(queue);
 	soft_check_queue_lock(queue);
@@ -229,6 +230,7 @@ check_event(struct soft_cq *cq)
 		return;
 	queue->events_read++;
 	soft_check_acted(queue);
+	soft_adversary_event(cq);
 	soft_check_queue_lock(queue);
 	soft_site_mark(&queue->event, NULL);
 	soft_check_queue_unlock(queue);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "kind.h"
 
+#define BIT(move) (1u << SOFT_CHOOSE_##move)
+
 const struct soft_kind_text soft_kinds[SOFT_KINDS] = {
 	[SOFT_STRANDED] = { "stranded",
 	    "An event disarms its queue, and one event can stand for many completions. No further "
@@ -68,3 +70,28 @@ const struct soft_kind_text soft_kinds[SOFT_KINDS] = {
 	    "requester wait, with an "
 	    "rnr_retry of 7." },
 };
+
+unsigned int
+soft_kind_moves(enum soft_kind kind, unsigned int made, bool bounded)
+{
+	switch (kind) {
+	case SOFT_STRANDED:
+		return made;
+	case SOFT_NOT_LOOKED_AT_AGAIN:
+		if (bounded) /* completions must come together */
+			return (made | BIT(LATE)) & ~BIT(SPLIT);
+		return (made | BIT(HOLD) | BIT(PAUSE)) & ~(BIT(AFTER) | BIT(LATE) | BIT(MERGE));
+	case SOFT_SLEEPS_UNARMED:
+		return (made | BIT(HOLD) | BIT(AFTER)) & ~BIT(LATE);
+	case SOFT_EVENT_UNREAD:
+		return made | BIT(LATE);
+	default: /* no matter of moments */
+		return 0;
+	}
+}
+
+bool
+soft_kind_needs_all_queues(enum soft_kind kind)
+{
+	return kind == SOFT_EVENT_UNREAD;
+}

@@ -5,6 +5,8 @@
 #ifndef SOFT_CHECK_KIND_H
 #define SOFT_CHECK_KIND_H
 
+#include "moves.h"
+
 enum soft_kind {
 	SOFT_STRANDED,
 	SOFT_NOT_LOOKED_AT_AGAIN,
@@ -25,5 +27,14 @@ struct soft_kind_text {
 };
 
 extern const struct soft_kind_text soft_kinds[SOFT_KINDS];
+
+/*
+ * The moves that a replay makes each time, of those that were made before the report, with some that lead to such a report
+ * and without some that lead away from it: bits.  `bounded`: the program polled less than there was.
+ */
+unsigned int soft_kind_moves(enum soft_kind kind, unsigned int made, bool bounded);
+
+/* True if the moves are needed on other queues, too. */
+bool soft_kind_needs_all_queues(enum soft_kind kind);
 
 #endif

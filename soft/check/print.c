@@ -4,6 +4,7 @@
 #include "symbol.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #define NAME_SIZE 256
@@ -31,6 +32,24 @@ static void
 print_frame_name(const void *frame, char name[NAME_SIZE])
 {
 	soft_symbol_name((const char *)frame - 1, name, NAME_SIZE);
+}
+
+/* Where moves of the adversary led to the report, only these are made in the replay, and each time. */
+static void
+print_replay(FILE *stream, enum soft_kind kind, const struct soft_check_queue *queue,
+    const struct soft_check_state *state) REQUIRES(soft_check_locks.queue)
+{
+	const unsigned int moves =
+	    soft_kind_moves(kind, state->moves, soft_check_queue_is_bounded(queue));
+
+	fputs(soft_check_settings.replay, stream);
+	if (moves) {
+		fputs(" --schedule=", stream);
+		soft_moves_print(
+		    stream, soft_kind_needs_all_queues(kind) ? 0 : queue->number, moves);
+	}
+	if (soft_check_settings.program)
+		fputs(soft_check_settings.program, stream);
 }
 
 /* --- text */
@@ -107,8 +126,11 @@ soft_print_text(FILE *stream, enum soft_kind kind, const struct soft_check_queue
 		text_site(stream, "destroyed:", &queue->destroying, "");
 	text_paragraph(stream, "rule:", text->rule);
 	text_paragraph(stream, "mend:", text->mend);
-	if (soft_check_settings.replay)
-		fprintf(stream, "  replay: %s\n", soft_check_settings.replay);
+	if (soft_check_settings.replay) {
+		fputs("  replay: ", stream);
+		print_replay(stream, kind, queue, state);
+		fputc('\n', stream);
+	}
 }
 
 /* --- JSON */
@@ -126,6 +148,24 @@ json_string(FILE *stream, const char *name, const char *value)
 			fputc(*c, stream);
 	}
 	fputc('"', stream);
+}
+
+static void
+json_replay(FILE *stream, enum soft_kind kind, const struct soft_check_queue *queue,
+    const struct soft_check_state *state) REQUIRES(soft_check_locks.queue)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *line = open_memstream(&text, &size);
+
+	if (!line)
+		return;
+	print_replay(line, kind, queue, state);
+	if (!fclose(line)) {
+		fputc(',', stream);
+		json_string(stream, "replay", text);
+	}
+	free(text);
 }
 
 static void
@@ -180,9 +220,7 @@ soft_print_json(FILE *stream, enum soft_kind kind, const struct soft_check_queue
 	json_string(stream, "rule", text->rule);
 	fputc(',', stream);
 	json_string(stream, "mend", text->mend);
-	if (soft_check_settings.replay) {
-		fputc(',', stream);
-		json_string(stream, "replay", soft_check_settings.replay);
-	}
+	if (soft_check_settings.replay)
+		json_replay(stream, kind, queue, state);
 	fputs("}\n", stream);
 }

@@ -22,7 +22,8 @@ soft_check_queue_create(struct soft_cq *cq)
 	queue->cq = cq;
 	queue->context = cq->ibv.cq_context;
 	pthread_mutex_init(&queue->lock, NULL);
-	soft_schedule_init(&queue->adversary.schedule, soft_check_settings.seed, queue->number);
+	soft_schedule_init(&queue->adversary.schedule, soft_check_settings.seed, queue->number,
+	    &soft_check_settings.moves);
 	cq->judged = queue;
 	queue->next = queues;
 	while (!atomic_compare_exchange_weak(&queues, &queue->next, queue))
@@ -75,6 +76,7 @@ soft_check_queue_look(struct soft_check_queue *queue)
 	state.due = cq->due;
 	state.armed = cq->armed;
 	state.overrun = cq->overrun;
+	state.moves = queue->adversary.made | queue->adversary.made_before;
 	state.solicited = state.visible && (int32_t)(cq->solicited - head) > 0;
 	queue_look_at_entries(cq, &state);
 	if (cq->channel)

@@ -76,9 +76,17 @@ struct soft_check_state {
 	bool solicited; /* one to poll raises an event also for a solicited request */
 	bool flushed;	/* all to poll were flushed */
 	bool overrun;
+	unsigned int moves; /* of the adversary, that may have led here: a bit for each */
 	uint32_t
 	    not_ready; /* a queue pair that died of receiver-not-ready, with its completion to poll; 0: none */
 };
+
+/* True if the last poll came after the last arm, and found as many as it asked for. */
+static inline bool
+soft_check_queue_is_bounded(const struct soft_check_queue *queue) REQUIRES(soft_check_locks.queue)
+{
+	return queue->polled.when > queue->armed.when && queue->found == queue->wanted;
+}
 
 /* Creates the record of the CQ: 0 or -errno. */
 int soft_check_queue_create(struct soft_cq *cq);

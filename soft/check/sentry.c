@@ -53,7 +53,7 @@ sentry_report(
 		    state->visible, sleeper);
 		break;
 	case SOFT_NOT_LOOKED_AT_AGAIN:
-		if (queue->polled.when > queue->armed.when && queue->found == queue->wanted) {
+		if (soft_check_queue_is_bounded(queue)) {
 			soft_report(suspicion->kind, queue, state,
 			    "%u completions are left that could be polled already when the queue "
 			    "was armed. The last "

@@ -27,7 +27,8 @@ settings_number(const char *variable, double otherwise)
 bool
 soft_check_settings_read(void)
 {
-	const char *check = secure_getenv("SOFTVERBS_CHECK"), *seed;
+	const char *check = secure_getenv("SOFTVERBS_CHECK"), *seed, *schedule;
+	char error[128];
 
 	if (!check || !*check)
 		return false;
@@ -42,6 +43,11 @@ soft_check_settings_read(void)
 		.report = settings_text("SOFTVERBS_CHECK_REPORT"),
 		.tally = settings_text("SOFTVERBS_CHECK_TALLY"),
 		.replay = settings_text("SOFTVERBS_CHECK_REPLAY"),
+		.program = settings_text("SOFTVERBS_CHECK_PROGRAM"),
 	};
+	schedule = secure_getenv("SOFTVERBS_CHECK_SCHEDULE");
+	/* softverbs-run has checked it, too. */
+	if (schedule && !soft_moves_read(schedule, &soft_check_settings.moves, error, sizeof error))
+		soft_check_settings.moves = (struct soft_moves){ 0 };
 	return true;
 }

@@ -68,29 +68,43 @@ write_word(FILE *line, const char *word)
 	fputc('\'', line);
 }
 
+/* Sets the variable to the words, each with a space in front. */
 static void
-set_replay(char **argv)
+set_words(const char *variable, const char *first, char **word, char **end)
 {
 	char *text = NULL;
 	size_t size = 0;
 	FILE *line = open_memstream(&text, &size);
-	const bool named = getenv("SOFTVERBS_CHECK_SEED") != NULL;
 
 	if (!line)
 		fail("replay");
-	if (!named)
-		set("SOFTVERBS_CHECK_SEED", DEFAULT_SEED);
-	fputs("softverbs-run", line);
-	if (!named)
-		fputs(" --seed " DEFAULT_SEED, line);
-	for (char **word = argv + 1; *word; word++) {
+	fputs(first, line);
+	for (; word != end; word++) {
 		fputc(' ', line);
 		write_word(line, *word);
 	}
 	if (fclose(line))
 		fail("replay");
-	set("SOFTVERBS_CHECK_REPLAY", text);
+	set(variable, text);
 	free(text);
+}
+
+/* In two parts: a report may add an option between them. */
+static void
+set_replay(char **argv, char **program)
+{
+	const bool named = getenv("SOFTVERBS_CHECK_SEED") != NULL;
+	char **end = program;
+
+	while (*end)
+		end++;
+	if (program - argv > 1 && !strcmp(program[-1], "--"))
+		program--;
+	if (!named)
+		set("SOFTVERBS_CHECK_SEED", DEFAULT_SEED);
+	set_words("SOFTVERBS_CHECK_REPLAY",
+	    named ? "softverbs-run" : "softverbs-run --seed " DEFAULT_SEED, argv + 1, program);
+	set_words("SOFTVERBS_CHECK_PROGRAM", "", program, end);
 }
 
 /* ---- the tally: a file that grows with each report of any process */
@@ -176,7 +190,7 @@ soft_parent_run(char **argv, char **program)
 	bool reported;
 	int status;
 
-	set_replay(argv);
+	set_replay(argv, program);
 	tally = create_tally();
 	sigemptyset(&set);
 	sigemptyset(&action.sa_mask);

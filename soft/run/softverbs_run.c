@@ -6,6 +6,7 @@
  * library path.  Its children inherit the path.
  */
 #include "parent.h"
+#include "soft/check/moves.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -28,7 +29,7 @@
 const char *argp_program_version = "softverbs-run (" PACKAGE_NAME ") " PACKAGE_VERSION;
 
 /* Options without a letter. */
-enum { CHECK = 256, SEED, REPORT, TIMEOUT, STRANDED_AFTER, FAIL_ARMS };
+enum { CHECK = 256, SEED, SCHEDULE, REPORT, TIMEOUT, STRANDED_AFTER, FAIL_ARMS };
 
 static char **program;
 static bool check;
@@ -49,6 +50,11 @@ static const struct argp_option options[] = {
 	    "text or JSON",
 	    1 },
 	{ "seed", SEED, "N", 0, "With --check: the seed of these choices (1)", 1 },
+	{ "schedule", SCHEDULE, "LIST", 0,
+	    "With --check: which of these choices the device makes: none, or [QUEUE:]MOVE[=always] "
+	    "separated by "
+	    "commas. All without this option",
+	    1 },
 	{ "stranded-after", STRANDED_AFTER, "SECONDS", 0,
 	    "With --check: report a completion that nothing has looked at for so long (2)", 1 },
 	{ "timeout", TIMEOUT, "SECONDS", 0,
@@ -102,6 +108,17 @@ set_report(const char *file, struct argp_state *state)
 	free(folder);
 }
 
+static void
+set_schedule(const char *list, struct argp_state *state)
+{
+	struct soft_moves moves;
+	char error[256];
+
+	if (!soft_moves_read(list, &moves, error, sizeof error))
+		argp_error(state, "--schedule=%s: %s", list, error);
+	set("SOFTVERBS_CHECK_SCHEDULE", list);
+}
+
 static error_t
 parse_check(int key, char *arg, struct argp_state *state)
 {
@@ -114,6 +131,9 @@ parse_check(int key, char *arg, struct argp_state *state)
 		return 0;
 	case SEED:
 		set_number("SOFTVERBS_CHECK_SEED", arg, true, state);
+		return 0;
+	case SCHEDULE:
+		set_schedule(arg, state);
 		return 0;
 	case STRANDED_AFTER:
 		set_number("SOFTVERBS_CHECK_STRANDED", arg, false, state);
