@@ -7,8 +7,6 @@
 
 #include "queue.h"
 
-#define SOFT_SENTRY_NAME "softverbs-check"
-
 /* Starts it, unless it runs: 0 or -errno.  It ends with the process. */
 int soft_sentry_start(void);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sleep.h"
 #include "descriptor.h"
-#include "sentry.h"
 #include "soft/device/progress.h"
 
 #include <dirent.h>

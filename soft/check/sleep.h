@@ -12,6 +12,9 @@
 
 #include "soft/device/soft.h"
 
+/* The name of the thread of the checker, which is none of the program. */
+#define SOFT_SENTRY_NAME "softverbs-check"
+
 #define SOFT_SLEEP_ARGUMENTS 6
 
 struct soft_sleeper {
