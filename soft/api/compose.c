@@ -12,13 +12,27 @@
 #include "soft/qp/remote_requester.h"
 #include "soft/qp/remote_responder.h"
 #include "soft/wire/acceptor.h"
-#include "soft/wire/peer.h"
+#include "soft/wire/input.h"
+
+static int
+compose_open_wire(void)
+{
+	int r = soft_input_open();
+
+	if (r)
+		return r;
+	r = soft_acceptor_open();
+	if (r)
+		soft_input_close();
+	return r;
+}
 
 static void
 compose_close_wire(void)
 {
 	soft_acceptor_close();
 	soft_peers_close();
+	soft_input_close();
 }
 
 static void
@@ -26,6 +40,7 @@ compose_reset_wire(void)
 {
 	soft_acceptor_reset();
 	soft_peers_reset();
+	soft_input_reset();
 }
 
 static void
@@ -44,7 +59,7 @@ compose_link_lost(unsigned int slot, bool outgoing, bool gone)
 }
 
 static const struct soft_part wire = {
-	.start = soft_acceptor_open,
+	.start = compose_open_wire,
 	.stop = compose_close_wire,
 	.reset = compose_reset_wire,
 };

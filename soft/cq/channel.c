@@ -3,6 +3,7 @@
 #include "cq.h"
 #include "judge.h"
 #include "soft/device/bell.h"
+#include "soft/wire/input.h"
 
 #include <stdlib.h>
 
@@ -152,6 +153,17 @@ soft_channel_detach(struct soft_channel *channel, struct soft_cq *cq)
 	return delivered;
 }
 
+/* As soft_bell_wait(); the caller then reads what other processes send, too. */
+static int
+channel_wait(int fd) SOFT_NO_INPUT_LOCK
+{
+	if (!soft_peers_linked())
+		return soft_bell_wait(fd);
+	if (!soft_bell_is_blocking(fd))
+		return -1;
+	return soft_input_wait(fd);
+}
+
 int
 ibv_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **cq, void **cq_context)
 {
@@ -163,7 +175,7 @@ ibv_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **cq, void **cq_con
 		return -1;
 	}
 	while (!(ready = channel_next(channel)))
-		if (soft_bell_wait(ibv->fd))
+		if (channel_wait(ibv->fd))
 			return -1;
 	if (ready->judged)
 		soft_judge->event(ready);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cq.h"
-#include "soft/wire/peer.h"
+#include "soft/wire/input.h"
 #include "soft/device/runtime.h"
 #include "soft/soft_arm.h"
 
@@ -24,15 +24,15 @@ cq_timer_expired(struct soft_timer *timer) SOFT_NO_CQ_LOCK
 
 /* Entries that were added before the overrun are valid; after them polling fails. */
 static int
-cq_poll_empty(struct soft_cq *cq) SOFT_NO_CQ_LOCK
+cq_poll_empty(struct soft_cq *cq) SOFT_NO_INPUT_LOCK
 {
 	uint32_t idle = soft_counter_load(&cq->idle) + 1; /* a lost count does no harm */
 	int r;
 
 	soft_counter_store(&cq->idle, idle);
 	/*
-	 * A caller that polls in a loop is waiting for the progress thread, which may need this
-	 * processor.  A caller that polls once to see the queue empty does not get here.
+	 * A caller that polls in a loop is waiting for another thread or process, which may need
+	 * this processor.  A caller that polls once to see the queue empty does not get here.
 	 */
 	if (idle % SPINS == 0 && soft_peers_linked())
 		sched_yield();
@@ -98,13 +98,21 @@ soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited)
 	return r;
 }
 
+static bool
+cq_looks_empty(const struct soft_cq *cq)
+{
+	return soft_counter_load(&cq->shown) == soft_counter_load(&cq->head);
+}
+
 int
 soft_cq_poll(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
 {
 	struct soft_cq *cq = soft_cq_of(ibv);
 	uint32_t head, there, at, first;
 
-	if (soft_counter_load(&cq->shown) == soft_counter_load(&cq->head))
+	if (n > 0 && cq_looks_empty(cq))
+		soft_input_poll();
+	if (cq_looks_empty(cq))
 		return n > 0 ? cq_poll_empty(cq) : 0;
 	soft_cq_lock(cq);
 	head = soft_counter_load(&cq->head);
@@ -138,7 +146,9 @@ soft_cq_take(struct soft_cq *cq, bool more, struct ibv_wc *wc, uint64_t *stamp)
 	uint32_t head;
 	bool there;
 
-	if (soft_counter_load(&cq->shown) == soft_counter_load(&cq->head))
+	if (cq_looks_empty(cq))
+		soft_input_poll();
+	if (cq_looks_empty(cq))
 		return cq_poll_empty(cq);
 	soft_cq_lock(cq);
 	head = soft_counter_load(&cq->head);
@@ -156,7 +166,7 @@ soft_cq_take(struct soft_cq *cq, bool more, struct ibv_wc *wc, uint64_t *stamp)
 }
 
 int
-soft_cq_arm(struct ibv_cq *ibv, int solicited_only) SOFT_NO_CQ_LOCK
+soft_cq_arm(struct ibv_cq *ibv, int solicited_only) SOFT_NO_INPUT_LOCK
 {
 	struct soft_cq *cq = soft_cq_of(ibv);
 	enum soft_armed wanted = solicited_only ? SOFT_ARMED_SOLICITED : SOFT_ARMED_ANY;
@@ -174,6 +184,8 @@ soft_cq_arm(struct ibv_cq *ibv, int solicited_only) SOFT_NO_CQ_LOCK
 	if (cq->personality->on_arm)
 		cq->personality->on_arm(cq, solicited_only, there);
 	soft_cq_unlock(cq);
+	if (cq->channel)
+		soft_input_arm();
 	return there;
 }
 

@@ -52,6 +52,7 @@ extern struct soft_locks {
 	struct soft_lock_class shared;	/* of the context that all rdma ids share: cm/shared.c */
 	struct soft_lock_class context; /* of the references to a context */
 	struct soft_lock_class runtime; /* of contexts, slot, and start and stop of the threads */
+	struct soft_lock_class input;	/* held by the thread that reads what other processes sent */
 	struct soft_lock_class cm;	/* of every rdma id, service and event channel */
 	struct soft_lock_class send;	/* of the send queue and requester of a queue pair */
 	struct soft_lock_class receive; /* of the receive queue and responder of a queue pair */
@@ -87,7 +88,8 @@ extern struct soft_locks {
 #define SOFT_NO_RECEIVE_LOCK EXCLUDES(soft_locks.receive) SOFT_NO_SRQ_LOCK
 #define SOFT_NO_SEND_LOCK EXCLUDES(soft_locks.send) SOFT_NO_RECEIVE_LOCK
 #define SOFT_NO_CM_LOCK EXCLUDES(soft_locks.cm) SOFT_NO_SEND_LOCK
-#define SOFT_NO_RUNTIME_LOCK EXCLUDES(soft_locks.runtime) SOFT_NO_CM_LOCK
+#define SOFT_NO_INPUT_LOCK EXCLUDES(soft_locks.input) SOFT_NO_CM_LOCK
+#define SOFT_NO_RUNTIME_LOCK EXCLUDES(soft_locks.runtime) SOFT_NO_INPUT_LOCK
 #define SOFT_NO_CONTEXT_LOCK EXCLUDES(soft_locks.context) SOFT_NO_RUNTIME_LOCK
 #define SOFT_NO_LOCK EXCLUDES(soft_locks.shared) SOFT_NO_CONTEXT_LOCK
 

@@ -52,17 +52,24 @@ soft_bell_clear(int fd)
 	errno = saved;
 }
 
+bool
+soft_bell_is_blocking(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0)
+		return false;
+	if (flags & O_NONBLOCK)
+		errno = EAGAIN;
+	return !(flags & O_NONBLOCK);
+}
+
 int
 soft_bell_wait(int fd)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
-	int flags = fcntl(fd, F_GETFL);
 
-	if (flags < 0)
+	if (!soft_bell_is_blocking(fd))
 		return -1;
-	if (flags & O_NONBLOCK) {
-		errno = EAGAIN;
-		return -1;
-	}
 	return poll(&pfd, 1, -1) < 0 ? -1 : 0;
 }

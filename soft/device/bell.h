@@ -16,6 +16,9 @@ int soft_bell_open(void);
 void soft_bell_ring(int fd);
 void soft_bell_clear(int fd);
 
+/* False, with errno, for a non-blocking descriptor (EAGAIN) or none at all. */
+bool soft_bell_is_blocking(int fd);
+
 /*
  * Waits until the bell may have rung: 0, or -1 with errno EAGAIN for a non-blocking
  * descriptor or EINTR.  A cancellation point: the caller holds no lock.

@@ -19,6 +19,7 @@ static atomic_uint thousandths = 1000;
 static atomic_uint listener_wait = LISTENER_WAIT;
 static atomic_bool memlock;
 static atomic_bool listeners_return;
+static atomic_bool without_rings;
 static atomic_bool debugging;
 
 /*
@@ -92,6 +93,7 @@ soft_settings_read(void)
 	listener_wait = milliseconds;
 	memlock = settings_read_switch("SOFTVERBS_MEMLOCK");
 	listeners_return = settings_read_switch("SOFTVERBS_LISTENERS_RETURN");
+	without_rings = settings_read_switch("SOFTVERBS_SOCKETS");
 	debugging = settings_read_switch("SOFTVERBS_DEBUG");
 	return 0;
 }
@@ -118,6 +120,12 @@ bool
 soft_settings_listeners_return(void)
 {
 	return listeners_return;
+}
+
+bool
+soft_settings_rings(void)
+{
+	return !without_rings;
 }
 
 void

@@ -2,8 +2,8 @@
 /*
  * settings -- how long the device waits for other processes, and whether it reports on them
  *
- * SOFTVERBS_TIME_FACTOR, SOFTVERBS_LISTENER_WAIT, SOFTVERBS_LISTENERS_RETURN, SOFTVERBS_MEMLOCK and
- * SOFTVERBS_DEBUG, read when the first context becomes active; see README.md.
+ * SOFTVERBS_TIME_FACTOR, SOFTVERBS_LISTENER_WAIT, SOFTVERBS_LISTENERS_RETURN, SOFTVERBS_MEMLOCK,
+ * SOFTVERBS_SOCKETS and SOFTVERBS_DEBUG, read when the first context becomes active; see README.md.
  */
 #ifndef SOFT_SETTINGS_H
 #define SOFT_SETTINGS_H
@@ -36,6 +36,9 @@ bool soft_settings_listeners_return(void);
 
 /* Whether registered memory counts against RLIMIT_MEMLOCK. */
 bool soft_settings_memlock(void);
+
+/* Whether memory is shared with other processes; else data goes over sockets. */
+bool soft_settings_rings(void);
 
 /* Prints a line on standard error if SOFTVERBS_DEBUG is set. */
 void soft_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -149,11 +149,13 @@ soft_timer_stop_and_wait(struct soft_timer *timer)
 uint64_t
 soft_timer_run(void)
 {
+	/* What becomes due meanwhile waits until the caller has looked at its descriptors. */
+	const uint64_t now = soft_now();
 	struct soft_timer *timer;
 	uint64_t next;
 
 	timer_lock();
-	while (root && root->when <= soft_now()) {
+	while (root && root->when <= now) {
 		timer = root;
 		timer_remove(timer);
 		running = timer;

@@ -25,6 +25,13 @@ answers_set_nak(struct soft_qp *qp, uint32_t psn, uint8_t opcode) REQUIRES(soft_
 	qp->message.active = false;
 }
 
+static bool
+answers_are_owed(const struct soft_answers *answers)
+{
+	return answers->ack || answers->nak || answers->ready ||
+	       answers->read_head != answers->read_tail;
+}
+
 static struct soft_pending_read *
 answers_read_at(const struct soft_answers *answers, uint32_t i)
 {
@@ -382,7 +389,7 @@ soft_remote_responder_request(
 {
 	struct soft_deferred deferred = SOFT_DEFER_NOTHING;
 	struct soft_qp *qp;
-	bool stranger, good;
+	bool stranger, good, owes;
 
 	if (soft_qpn_slot(frame->from) != link->slot ||
 	    soft_qpn_slot(frame->qpn) != soft_slot_number())
@@ -396,10 +403,11 @@ soft_remote_responder_request(
 	/* Frames of a queue pair that is not the peer, and will not be, change nothing. */
 	stranger = qp->state >= IBV_QPS_RTR && qp->attr.dest_qp_num != frame->from;
 	good = stranger || responder_receive(qp, link, frame, payload, &deferred);
+	owes = answers_are_owed(&qp->answers);
 	soft_qp_unlock_receive(qp);
 	if (stranger)
 		responder_nak_stray(link, frame);
-	else if (good)
+	else if (good && owes)
 		soft_link_queue_responder(link, &qp->answers.turn, false);
 	soft_deferred_run(&deferred);
 	soft_qp_put(qp);
@@ -425,6 +433,7 @@ soft_remote_responder_reset(struct soft_qp *qp)
 		link = soft_peer_incoming(soft_qpn_slot(answers->to));
 	if (link) {
 		(void)answers_send_all(qp, link, &none);
+		soft_link_notify(link);
 		soft_link_put(link);
 	}
 	answers->ignoring = answers->without_receive = answers->not_connected = false;

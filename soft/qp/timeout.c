@@ -3,7 +3,7 @@
 #include "qp_error.h"
 #include "sq.h"
 #include "soft/device/settings.h"
-#include "soft/wire/link.h"
+#include "soft/wire/input.h"
 
 /* The minimum for the time of all tries together. */
 #define PATIENCE_MIN 4000000000u
@@ -91,7 +91,7 @@ soft_timeout_expired(struct soft_qp *qp)
 	if (!ours)
 		return false;
 	/* An answer may have come and not been read yet. */
-	soft_link_read_answers(slot);
+	soft_input_read_answers(slot);
 	soft_qp_lock_send(qp);
 	if (timeout_is_due(qp))
 		timeout_judge(qp);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "link.h"
-#include "peer.h"
+#include "input.h"
+#include "soft/device/bell.h"
+#include "soft/device/settings.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -44,11 +46,16 @@ link_unlock(struct soft_link *link) RELEASE(soft_locks.link) UNCHECKED
 
 static void link_event(struct soft_watch *watch, uint32_t events);
 
-/* A dead link has no descriptor to wait for. */
+/*
+ * A dead link has no descriptor to wait for.  The other side notifies us of room in a ring, and of its
+ * answer to a hello.
+ */
 static void
 link_want_turn(struct soft_link *link) REQUIRES(soft_locks.link)
 {
-	if (link->dead || link->waiting)
+	if (link->dead || link->waiting || link->greeting)
+		return;
+	if (link->ringed && !soft_ring_wait_for_room(&link->out))
 		return;
 	link->waiting = true;
 	(void)soft_watch_change(&link->watch, EPOLLIN | EPOLLOUT);
@@ -105,6 +112,53 @@ link_send_rest(struct soft_link *link) REQUIRES(soft_locks.link)
 	return link->left ? -EAGAIN : 0;
 }
 
+/* A byte on the socket notifies the progress thread.  If there is no room, it has bytes to read. */
+static void
+link_notify_progress(struct soft_link *link)
+{
+	struct iovec byte = { (char[]){ 0 }, 1 };
+
+	(void)link_write(link, &byte, 1);
+}
+
+static void
+link_notify(struct soft_link *link) REQUIRES(soft_locks.link)
+{
+	enum soft_ring_alarm alarm;
+
+	link->owed = false;
+	if (!soft_ring_is_unread(&link->out))
+		return;
+	alarm = soft_ring_take_alarm(&link->out);
+	if (alarm == SOFT_ALARM_WAITER && link->waiters >= 0)
+		soft_bell_ring(link->waiters);
+	else if (alarm != SOFT_ALARM_NONE)
+		link_notify_progress(link);
+}
+
+static int
+link_put(struct soft_link *link, const struct soft_frame *frame, const struct iovec *payload,
+    int count) REQUIRES(soft_locks.link)
+{
+	int r;
+
+	atomic_fetch_add_explicit(&soft_link_writes, 1, memory_order_release);
+	r = soft_ring_put(&link->out, frame, payload, count);
+	if (r == -EPROTO) {
+		/* The end of the input wakes the progress thread. */
+		syscall(SYS_shutdown, link->watch.fd, SHUT_RDWR);
+		link->dead = true;
+		return -EPIPE;
+	}
+	if (r)
+		return r;
+	if (frame->type == SOFT_FRAME_ACK)
+		link->owed = true;
+	else
+		link_notify(link);
+	return 0;
+}
+
 static int
 link_send_locked(struct soft_link *link, struct soft_frame *frame, const struct iovec *payload,
     int count) REQUIRES(soft_locks.link)
@@ -116,14 +170,18 @@ link_send_locked(struct soft_link *link, struct soft_frame *frame, const struct 
 
 	if (link->dead)
 		return -EPIPE;
-	r = link_send_rest(link);
-	if (r)
-		return r;
+	if (link->greeting)
+		return -EAGAIN;
 	for (int i = 0; i < count; i++) {
 		iov[1 + i] = payload[i];
 		length += payload[i].iov_len;
 	}
 	frame->length = (uint32_t)length;
+	if (link->ringed)
+		return link_put(link, frame, payload, count);
+	r = link_send_rest(link);
+	if (r)
+		return r;
 	n = link_write(link, iov, 1 + count);
 	if (n < 0)
 		return -EPIPE;
@@ -227,7 +285,23 @@ link_give_turns_of(
 	}
 }
 
-/* Sends what the socket takes: the rest of a frame, CM messages, then queue pairs in turn. */
+void
+soft_link_give_answers(struct soft_link *link)
+{
+	link_give_turns_of(link, &link->responders, &soft_handlers->responder);
+}
+
+/* The socket of a link with rings always has room, so it is watched for one turn. */
+static void
+link_end_waiting(struct soft_link *link) REQUIRES(soft_locks.link)
+{
+	if (!link->waiting)
+		return;
+	link->waiting = false;
+	(void)soft_watch_change(&link->watch, EPOLLIN);
+}
+
+/* Sends what there is room for: the rest of a frame, CM messages, then queue pairs in turn. */
 static void
 link_give_turns(struct soft_link *link) SOFT_NO_LINK_LOCK
 {
@@ -238,13 +312,15 @@ link_give_turns(struct soft_link *link) SOFT_NO_LINK_LOCK
 		link_unlock(link);
 		return;
 	}
+	if (link->ringed)
+		link_end_waiting(link);
 	r = link_send_rest(link);
 	if (!r)
 		r = link_send_messages(link);
-	if (!r) {
-		link->waiting = false;
-		(void)soft_watch_change(&link->watch, EPOLLIN);
-	}
+	if (!r)
+		link_end_waiting(link);
+	else
+		link_want_turn(link);
 	link_unlock(link);
 	if (!r) {
 		link_give_turns_of(link, &link->responders, &soft_handlers->responder);
@@ -257,12 +333,32 @@ link_give_turns(struct soft_link *link) SOFT_NO_LINK_LOCK
 	}
 }
 
+void
+soft_link_welcomed(struct soft_link *link, bool rings, int waiters)
+{
+	link_lock(link);
+	link->greeting = false;
+	link->ringed = rings;
+	link->waiters = waiters;
+	if (!rings)
+		soft_rings_unmap(&link->rings);
+	link_want_turn(link);
+	link_unlock(link);
+}
+
+void
+soft_link_notify_of_room(struct soft_link *link)
+{
+	link_notify_progress(link);
+}
+
 /* Called at the end of the input of a link. */
 static void
 link_handle_end(struct soft_link *link, enum soft_link_input taken)
+    REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK
 {
 	if (taken == SOFT_INPUT_END && !link->outgoing)
-		soft_link_read_answers(link->slot);
+		soft_link_read_answers(link->slot, SOFT_READER_PROGRESS);
 	soft_peer_lost(link, taken == SOFT_INPUT_MALFORMED);
 }
 
@@ -273,46 +369,146 @@ link_event(struct soft_watch *watch, uint32_t events)
 	enum soft_link_input taken = SOFT_INPUT_NONE;
 
 	soft_link_get(link);
+	soft_input_lock();
 	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
 		taken = soft_link_read(link);
 	if (taken == SOFT_INPUT_END || taken == SOFT_INPUT_MALFORMED)
 		link_handle_end(link, taken);
-	else if (events & EPOLLOUT || link_has_turns(link))
+	soft_input_unlock();
+	if (taken <= SOFT_INPUT_FRAMES && (events & EPOLLOUT || link->ringed || link_has_turns(link)))
 		link_give_turns(link);
+	if (link->ringed)
+		soft_input_attend();
 	soft_link_put(link);
 }
 
-struct soft_link *
-soft_link_open(int fd, unsigned int slot, bool outgoing)
+void
+soft_link_check(struct soft_link *link)
+{
+	if (link->over)
+		link_handle_end(link, link->over);
+}
+
+/* No other thread knows the link. */
+static struct soft_link *
+link_new(int fd, unsigned int slot, bool outgoing) UNCHECKED
 {
 	struct soft_link *link = calloc(1, sizeof *link);
-	int saved;
 
 	if (!link)
 		return NULL;
 	link->rest = malloc(SOFT_FRAME_MAX);
 	link->input = malloc(2 * SOFT_FRAME_MAX);
-	if (!link->rest || !link->input)
-		goto free_link;
+	if (!link->rest || !link->input) {
+		free(link->rest);
+		free(link->input);
+		free(link);
+		return NULL;
+	}
 	link->watch = (struct soft_watch){ fd, link_event };
 	link->slot = slot;
 	link->outgoing = outgoing;
+	link->waiters = -1;
 	link->refs = 1; /* the watch's */
 	pthread_mutex_init(&link->lock, NULL);
 	TAILQ_INIT(&link->requesters);
 	TAILQ_INIT(&link->responders);
 	STAILQ_INIT(&link->messages);
-	errno = -soft_watch_add(&link->watch, EPOLLIN);
-	if (!errno)
-		return link;
+	return link;
+}
+
+static void
+link_free(struct soft_link *link) UNCHECKED
+{
+	soft_rings_unmap(&link->rings);
 	pthread_mutex_destroy(&link->lock);
-free_link:
-	saved = errno;
 	free(link->rest);
 	free(link->input);
 	free(link);
-	errno = saved;
+}
+
+static void
+link_use_rings(struct soft_link *link) UNCHECKED
+{
+	link->in = link->rings.in;
+	link->out = link->rings.out;
+}
+
+/*
+ * The socket is empty, so the frame fits; if it fails, the end of the link is seen as well.
+ */
+static void
+link_send_first(int fd, void *bytes, size_t length, const int *descriptors, size_t count)
+{
+	char control[CMSG_SPACE(2 * sizeof(int))] = { 0 };
+	struct iovec iov = { bytes, length };
+	struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct cmsghdr *header;
+
+	if (count) {
+		message.msg_control = control;
+		message.msg_controllen = CMSG_SPACE(count * sizeof(int));
+		header = CMSG_FIRSTHDR(&message);
+		header->cmsg_level = SOL_SOCKET;
+		header->cmsg_type = SCM_RIGHTS;
+		header->cmsg_len = CMSG_LEN(count * sizeof(int));
+		memcpy(CMSG_DATA(header), descriptors, count * sizeof(int));
+	}
+	(void)syscall(SYS_sendmsg, fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+struct soft_link *
+soft_link_open(int fd, unsigned int slot) UNCHECKED
+{
+	struct soft_link *link = link_new(fd, slot, true);
+	struct soft_hello_frame hello;
+	int descriptors[2], r;
+
+	if (!link)
+		return NULL;
+	descriptors[0] = soft_settings_rings() ? soft_rings_create(&link->rings) : -ENOSYS;
+	descriptors[1] = soft_input_waiters();
+	link->greeting = descriptors[0] >= 0;
+	link_use_rings(link);
+	r = soft_watch_add(&link->watch, EPOLLIN);
+	if (!r) {
+		soft_peer_hello(&hello, link->greeting);
+		link_send_first(fd, &hello, sizeof hello, descriptors, link->greeting ? 2 : 0);
+	}
+	if (descriptors[0] >= 0)
+		soft_close(descriptors[0]);
+	if (!r)
+		return link;
+	link_free(link);
+	errno = -r;
 	return NULL;
+}
+
+struct soft_link *
+soft_link_accept(int fd, unsigned int slot, const struct soft_link_offer *offer) UNCHECKED
+{
+	struct soft_link *link = link_new(fd, slot, false);
+	struct soft_frame welcome = { .type = SOFT_FRAME_WELCOME };
+	const int waiters = soft_input_waiters();
+	int r;
+
+	if (!link)
+		return NULL;
+	if (offer->memory >= 0 && !soft_rings_attach(&link->rings, offer->memory)) {
+		welcome.opcode = SOFT_WELCOME_RINGS;
+		link->ringed = true;
+		link->waiters = offer->waiters;
+		link_use_rings(link);
+	}
+	r = soft_watch_add(&link->watch, EPOLLIN);
+	if (r) {
+		link_free(link);
+		errno = -r;
+		return NULL;
+	}
+	if (offer->asked)
+		link_send_first(fd, &welcome, sizeof welcome, &waiters, link->ringed);
+	return link;
 }
 
 void
@@ -324,12 +520,8 @@ soft_link_get(struct soft_link *link)
 void
 soft_link_put(struct soft_link *link)
 {
-	if (--link->refs)
-		return;
-	pthread_mutex_destroy(&link->lock);
-	free(link->rest);
-	free(link->input);
-	free(link);
+	if (!--link->refs)
+		link_free(link);
 }
 
 void
@@ -400,6 +592,15 @@ soft_link_send_stray(struct soft_link *link, const struct soft_frame *frame)
 	return link_queue_message(link, message);
 }
 
+void
+soft_link_notify(struct soft_link *link)
+{
+	link_lock(link);
+	if (link->ringed && !link->dead)
+		link_notify(link);
+	link_unlock(link);
+}
+
 bool
 soft_link_is_closed(const struct soft_link *link)
 {
@@ -440,5 +641,8 @@ soft_link_close(struct soft_link *link)
 	}
 	soft_watch_remove(&link->watch);
 	soft_close(link->watch.fd);
+	if (link->waiters >= 0)
+		soft_close(link->waiters);
+	link->waiters = -1;
 	soft_link_put(link); /* the watch's */
 }

@@ -6,7 +6,11 @@
  * answers to them.  The other direction has a link of its own.  So reading answers never waits
  * for writing, and two processes cannot block each other.
  *
- * A thread that has frames to send tries at once.  If the socket is full, the queue pair waits in
+ * Frames go through two rings in shared memory.  Then the socket carries single bytes, each of which
+ * notifies the progress thread of the other process: of frames, or of room.  A process that cannot
+ * share memory (it has no descriptor left) sends its frames over the socket.
+ *
+ * A thread that has frames to send tries at once.  If there is no room, the queue pair waits in
  * a list for the progress thread.  A link buffers at most the rest of one frame and a bounded
  * number of CM messages.
  */
@@ -14,6 +18,7 @@
 #define SOFT_LINK_H
 
 #include "handlers.h"
+#include "ring.h"
 #include "soft/device/progress.h"
 
 #include <sys/uio.h>
@@ -30,9 +35,12 @@ struct soft_link_message {
 
 TAILQ_HEAD(soft_turns, soft_turn);
 
+/* The thread that reads a link: handlers of CM messages run on the progress thread alone. */
+enum soft_reader { SOFT_READER_CONSUMER, SOFT_READER_PROGRESS };
+
 struct soft_link {
 	struct soft_watch watch;
-	LIST_ENTRY(soft_link) all; /* of peer.c */
+	TAILQ_ENTRY(soft_link) all; /* of peer.c */
 	unsigned int slot;	   /* of the other side */
 	bool outgoing;		   /* opened by us */
 	atomic_uint refs;
@@ -51,24 +59,46 @@ struct soft_link {
 	size_t rest_at GUARDED_BY(soft_locks.link);
 	char *rest;
 
-	/* Of the progress thread: */
-	size_t filled; /* bytes in `input` */
-	char *input;
-	enum soft_link_input
-	    over; /* why reading has stopped: malformed input, or the end of the stream */
+	/* The hello offered memory and is not answered: nothing else can be sent. */
+	bool greeting GUARDED_BY(soft_locks.link);
+	bool ringed; /* frames go through the rings; set before the first of them */
+	struct soft_rings rings;
+	struct soft_ring out GUARDED_BY(soft_locks.link);
+	struct soft_ring in GUARDED_BY(soft_locks.input);
+	/* The eventfd of the other process's waiting threads, or -1. */
+	int waiters GUARDED_BY(soft_locks.link);
+	atomic_bool owed; /* the other side is to be notified of an acknowledgement */
+
+	size_t filled GUARDED_BY(soft_locks.input); /* bytes in `input` */
+	char *input GUARDED_BY(soft_locks.input);
+	/* Why reading has stopped: malformed input, or the end of the stream. */
+	enum soft_link_input over GUARDED_BY(soft_locks.input);
+};
+
+/* What another process handed over with its hello. */
+struct soft_link_offer {
+	bool asked;  /* it waits for an answer */
+	int memory;  /* of the rings, or -1 */
+	int waiters; /* eventfd, or -1 */
 };
 
 /*
  * Opens a link to the process at a slot, over a connection; the link then owns the descriptor.
- * NULL and errno on failure: the descriptor is still the caller's.
+ * The first offers memory if it can, and sends our hello; the second accepts the offer, whose eventfd
+ * it owns then.  NULL and errno on failure: the descriptors are still the caller's.
  */
-struct soft_link *soft_link_open(int fd, unsigned int slot, bool outgoing) SOFT_NO_LEAF_LOCK;
+struct soft_link *soft_link_open(int fd, unsigned int slot) SOFT_NO_LINK_LOCK;
+struct soft_link *soft_link_accept(
+    int fd, unsigned int slot, const struct soft_link_offer *offer) SOFT_NO_LINK_LOCK;
 void soft_link_get(struct soft_link *link);
 void soft_link_put(struct soft_link *link);
 
 /*
- * Sends a frame.  What the socket does not take is kept and sent later.  -EAGAIN if an earlier
- * rest is still to be sent: nothing is taken then.  -EPIPE if the link is dead.
+ * Sends a frame, whole or, over the socket, with a rest that is kept and sent later.  -EAGAIN if there
+ * is no room: nothing is taken then.  -EPIPE if the link is dead.
+ *
+ * The other side is not notified of an acknowledgement at once: most are followed by a request
+ * that it is notified of.  input.h says when it is.
  */
 int soft_link_send(struct soft_link *link, struct soft_frame *frame, const struct iovec *payload,
     int count) SOFT_NO_LINK_LOCK;
@@ -86,25 +116,50 @@ void soft_link_queue_responder(
 int soft_link_send_cm(struct soft_link *link, const struct soft_wire_cm *cm) SOFT_NO_LINK_LOCK;
 int soft_link_send_stray(struct soft_link *link, const struct soft_frame *frame) SOFT_NO_LINK_LOCK;
 
+/* Notifies the other side, if it asked for that, of what it has not read. */
+void soft_link_notify(struct soft_link *link) SOFT_NO_LINK_LOCK;
+
 /* True if the other end is closed, so that no further input will arrive. */
 bool soft_link_is_closed(const struct soft_link *link);
 
+/* The input is read under the input lock; see input.h. */
+
 /* On the progress thread: reads what is left, and the end, of a link whose other end is closed. */
-void soft_link_read_to_end(struct soft_link *link) SOFT_NO_CM_LOCK;
+void soft_link_read_to_end(struct soft_link *link) REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK;
 
 /* No more frames are sent or received; the progress thread then closes the link. */
 void soft_link_stop(struct soft_link *link) SOFT_NO_LINK_LOCK;
 
-/* Reads once and handles the whole frames; on the progress thread. */
-enum soft_link_input soft_link_read(struct soft_link *link) SOFT_NO_CM_LOCK;
+/* On the progress thread: reads the socket once, and handles whole frames. */
+enum soft_link_input soft_link_read(struct soft_link *link)
+    REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK;
+
+/* Whether frames are in the ring. */
+bool soft_link_has_input(const struct soft_link *link) REQUIRES(soft_locks.input);
+
+/* What became of the frames in a ring. */
+enum soft_ring_input {
+	SOFT_RING_EMPTY,    /* there was none */
+	SOFT_RING_READ,	    /* all were handled that were there */
+	SOFT_RING_LEFT,	    /* there are more than one turn handles */
+	SOFT_RING_PROGRESS, /* the next, or what is wrong with it, is for the progress thread */
+};
+
+/* Handles frames in the ring, and sends the answers. */
+enum soft_ring_input soft_link_read_ring(struct soft_link *link, enum soft_reader reader)
+    REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK;
+
+/* On the progress thread, after SOFT_RING_PROGRESS: the link has ended if its input is malformed. */
+void soft_link_check(struct soft_link *link) REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK;
 
 /*
- * Called for a message, or the end, of a link that the other process opened, when it ends a
- * connection.  That process sent its answers to our requests before, but on the link of our
- * requests, and nothing orders the two links.  So the answers are read first; otherwise requests
- * that were acknowledged would be flushed.
+ * Called for what another process sent on its own link: a message, the end, or a request.  That process
+ * sent its answers to our requests before, but on the link of our requests, and nothing orders the
+ * two links.  So the answers are read first; otherwise requests that were acknowledged would be
+ * flushed, and a reply would overtake the acknowledgement of what it replies to.
  */
-void soft_link_read_answers(unsigned int slot) SOFT_NO_CM_LOCK;
+void soft_link_read_answers(unsigned int slot, enum soft_reader reader)
+    REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK;
 
 /*
  * Counts writes to links.  What a thread did before it sent a frame happened before what another
@@ -112,6 +167,16 @@ void soft_link_read_answers(unsigned int slot) SOFT_NO_CM_LOCK;
  * terms of C.
  */
 extern atomic_uint soft_link_writes;
+
+/* For link_input.c: sends answers, after requests were read. */
+void soft_link_give_answers(struct soft_link *link) SOFT_NO_SEND_LOCK;
+
+/* The same: our hello was answered.  Queue pairs that wait get their turn. */
+void soft_link_welcomed(struct soft_link *link, bool rings, int waiters)
+    REQUIRES(soft_locks.input) SOFT_NO_LINK_LOCK;
+
+/* The same: notifies the other side that frames were read for which its ring had no room. */
+void soft_link_notify_of_room(struct soft_link *link);
 
 /* For peer.c, on the progress thread: closes the descriptor and drops queued frames. */
 void soft_link_close(struct soft_link *link) SOFT_NO_LINK_LOCK;

@@ -6,10 +6,16 @@
 
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+/* Frames of a ring that are handled before other links get their turn. */
+#define TURN 64
 
 static bool
 link_handle_frame(struct soft_link *link, const struct soft_frame *frame, const char *payload)
+    SOFT_NO_CM_LOCK
 {
 	struct soft_wire_cm cm;
 
@@ -21,6 +27,9 @@ link_handle_frame(struct soft_link *link, const struct soft_frame *frame, const 
 		return !link->outgoing && soft_handlers->request(link, frame, payload);
 	case SOFT_FRAME_DATAGRAM:
 		return !link->outgoing && soft_handlers->datagram(link, frame, payload);
+	case SOFT_FRAME_HELLO:
+	case SOFT_FRAME_WELCOME:
+		return false;
 	default:
 		return link->outgoing && soft_handlers->response(link, frame, payload);
 	}
@@ -28,7 +37,7 @@ link_handle_frame(struct soft_link *link, const struct soft_frame *frame, const 
 
 /* Handles every whole frame of the input. */
 static enum soft_link_input
-link_handle_input(struct soft_link *link)
+link_handle_input(struct soft_link *link) REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK
 {
 	struct soft_frame frame;
 	size_t at = 0;
@@ -63,40 +72,169 @@ link_bytes_waiting(const struct soft_link *link)
 	return ioctl(link->watch.fd, FIONREAD, &n) ? 0 : n;
 }
 
+/* Reads what fits; `descriptor` is what came with it, or -1. */
+static ssize_t
+link_receive(struct soft_link *link, int *descriptor) REQUIRES(soft_locks.input)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec iov = { link->input + link->filled, 2 * SOFT_FRAME_MAX - link->filled };
+	struct msghdr message = { .msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof control };
+	const struct cmsghdr *header;
+	ssize_t n;
+
+	*descriptor = -1;
+	n = syscall(SYS_recvmsg, link->watch.fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	(void)atomic_load_explicit(&soft_link_writes, memory_order_acquire);
+	header = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+	if (header && header->cmsg_type == SCM_RIGHTS &&
+	    header->cmsg_len == CMSG_LEN(sizeof *descriptor))
+		memcpy(descriptor, CMSG_DATA(header), sizeof *descriptor);
+	return n;
+}
+
+/* The answer to our hello is the first frame.  What follows it is of the kind that it says. */
+static enum soft_link_input
+link_handle_welcome(struct soft_link *link, int descriptor) REQUIRES(soft_locks.input) UNCHECKED
+{
+	struct soft_frame frame;
+	bool rings;
+
+	if (link->filled < sizeof frame)
+		return SOFT_INPUT_NONE;
+	memcpy(&frame, link->input, sizeof frame);
+	if (frame.type != SOFT_FRAME_WELCOME || !soft_frame_valid(&frame))
+		return SOFT_INPUT_MALFORMED;
+	link->filled -= sizeof frame;
+	memmove(link->input, link->input + sizeof frame, link->filled);
+	rings = frame.opcode & SOFT_WELCOME_RINGS;
+	soft_link_welcomed(link, rings, descriptor);
+	return SOFT_INPUT_FRAMES;
+}
+
+/* Everything that is in the ring when its writer has ended. */
+static enum soft_link_input
+link_read_rest(struct soft_link *link) REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK
+{
+	enum soft_ring_input r = SOFT_RING_READ;
+
+	while (link->ringed && r != SOFT_RING_EMPTY && r != SOFT_RING_PROGRESS)
+		r = soft_link_read_ring(link, SOFT_READER_PROGRESS);
+	return link->over ? link->over : SOFT_INPUT_END;
+}
+
 enum soft_link_input
 soft_link_read(struct soft_link *link)
 {
-	const size_t room = 2 * SOFT_FRAME_MAX - link->filled;
+	enum soft_link_input r = SOFT_INPUT_FRAMES;
+	int descriptor;
 	ssize_t n;
 
 	if (link->over)
 		return link->over;
-	n = read(link->watch.fd, link->input + link->filled, room);
-	(void)atomic_load_explicit(&soft_link_writes, memory_order_acquire);
+	n = link_receive(link, &descriptor);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return SOFT_INPUT_NONE;
 	if (n <= 0)
-		return link->over = SOFT_INPUT_END;
+		return link->over = link_read_rest(link);
 	link->filled += (size_t)n;
-	n = link_handle_input(link);
-	if (n != SOFT_INPUT_FRAMES)
-		link->over = (enum soft_link_input)n;
-	return (enum soft_link_input)n;
+	if (link->greeting)
+		r = link_handle_welcome(link, descriptor);
+	else if (descriptor >= 0)
+		soft_close(descriptor);
+	if (link->ringed)
+		link->filled = 0; /* the bytes are notifications */
+	else if (r == SOFT_INPUT_FRAMES && !link->outgoing)
+		soft_link_read_answers(link->slot, SOFT_READER_PROGRESS);
+	if (!link->ringed && r == SOFT_INPUT_FRAMES)
+		r = link_handle_input(link);
+	if (r == SOFT_INPUT_MALFORMED || r == SOFT_INPUT_END)
+		link->over = r;
+	return r;
 }
 
-void
-soft_link_read_answers(unsigned int slot)
+bool
+soft_link_has_input(const struct soft_link *link)
 {
-	struct soft_link *link = soft_peer_answering(slot);
+	return link->ringed && (link->over || soft_ring_ready(&link->in) != 0);
+}
+
+enum soft_ring_input
+soft_link_read_ring(struct soft_link *link, enum soft_reader reader)
+{
+	int left = soft_ring_ready(&link->in), handled = 0;
+	struct soft_frame frame;
+	const char *payload;
+	uint32_t bytes;
+
+	if (link->over)
+		return SOFT_RING_PROGRESS;
+	if (!left)
+		return SOFT_RING_EMPTY;
+	(void)atomic_load_explicit(&soft_link_writes, memory_order_acquire);
+	if (!link->outgoing)
+		soft_link_read_answers(link->slot, reader);
+	for (; left > 0 && handled < TURN; handled++, left -= (int)bytes) {
+		payload = soft_ring_peek(&link->in, left, &frame);
+		if (!payload || !soft_frame_valid(&frame))
+			break;
+		if (frame.type == SOFT_FRAME_CM && reader != SOFT_READER_PROGRESS)
+			return SOFT_RING_PROGRESS;
+		if (!link_handle_frame(link, &frame, payload))
+			break;
+		bytes = soft_ring_bytes(&frame);
+		if (soft_ring_next(&link->in, bytes))
+			soft_link_notify_of_room(link);
+	}
+	if (left && handled < TURN) {
+		link->over = SOFT_INPUT_MALFORMED;
+		return SOFT_RING_PROGRESS;
+	}
+	if (!link->outgoing)
+		soft_link_give_answers(link);
+	return left ? SOFT_RING_LEFT : SOFT_RING_READ;
+}
+
+/* Over the socket: an incomplete frame takes at most half of the buffer, so a read can take a whole one. */
+static enum soft_link_input
+link_read_socket_answers(struct soft_link *link) REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK
+{
 	enum soft_link_input taken = SOFT_INPUT_FRAMES;
 
-	if (!link)
-		return;
-	/* An incomplete frame takes at most half of the buffer, so a read can take a whole one. */
 	for (int left = link_bytes_waiting(link); left > 0 && taken == SOFT_INPUT_FRAMES;
 	     left -= (int)SOFT_FRAME_MAX)
 		taken = soft_link_read(link);
-	if (taken == SOFT_INPUT_MALFORMED)
+	return taken;
+}
+
+/* Frames that come meanwhile need not be read. */
+static void
+link_read_ring_answers(struct soft_link *link, enum soft_reader reader)
+    REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK
+{
+	enum soft_ring_input r = SOFT_RING_LEFT;
+	const int there = soft_ring_ready(&link->in);
+
+	for (int left = there; left > 0 && r == SOFT_RING_LEFT; left -= TURN * (int)sizeof(struct soft_frame))
+		r = soft_link_read_ring(link, reader);
+}
+
+void
+soft_link_read_answers(unsigned int slot, enum soft_reader reader)
+{
+	struct soft_link *link = soft_peer_answering(slot);
+
+	if (!link)
+		return;
+	if (link->ringed)
+		link_read_ring_answers(link, reader);
+	else if (reader == SOFT_READER_PROGRESS &&
+		 link_read_socket_answers(link) == SOFT_INPUT_MALFORMED)
 		soft_link_stop(link);
 	soft_link_put(link);
 }

@@ -10,7 +10,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct soft_link *outgoing[SOFT_SLOT_MAX + 1] GUARDED_BY(soft_locks.peers);
 static struct soft_link *incoming[SOFT_SLOT_MAX + 1] GUARDED_BY(soft_locks.peers);
-static LIST_HEAD(, soft_link) links = LIST_HEAD_INITIALIZER(links);
+static TAILQ_HEAD(links, soft_link) links = TAILQ_HEAD_INITIALIZER(links);
 static atomic_uint link_count;
 
 static void
@@ -36,9 +36,7 @@ peer_credentials(int fd, struct ucred *peer)
 static struct soft_link *
 peer_open_link(unsigned int slot)
 {
-	struct soft_hello_frame hello;
 	struct soft_link *link;
-	struct iovec iov = { &hello.hello, sizeof hello.hello };
 	int fd;
 
 	fd = soft_slot_connect(slot);
@@ -47,19 +45,13 @@ peer_open_link(unsigned int slot)
 		return NULL;
 	}
 	errno = EACCES;
-	link = soft_peer_trusted(fd) ? soft_link_open(fd, slot, true) : NULL;
+	link = soft_peer_trusted(fd) ? soft_link_open(fd, slot) : NULL;
 	if (!link) {
 		soft_close(fd);
 		return NULL;
 	}
-	LIST_INSERT_HEAD(&links, link, all);
+	TAILQ_INSERT_HEAD(&links, link, all);
 	link_count++;
-	soft_peer_hello(&hello);
-	/*
-	 * The socket is empty, so the frame fits; if it fails, the end of the link is seen as
-	 * well.
-	 */
-	(void)soft_link_send(link, &hello.frame, &iov, 1);
 	return link;
 }
 
@@ -104,7 +96,7 @@ peer_check_owner(int fd, unsigned int slot)
  * closed, so the process ended, and its input is handled first; or the new connection is refused.
  */
 static bool
-peer_incoming_is_free(unsigned int slot)
+peer_incoming_is_free(unsigned int slot) REQUIRES(soft_locks.input)
 {
 	struct soft_link *old = peer_find(incoming, slot);
 	bool gone;
@@ -122,7 +114,7 @@ static bool
 peer_hello_fits(const struct soft_wire_hello *hello)
 {
 	return hello->magic == SOFT_WIRE_MAGIC && hello->version == SOFT_WIRE_VERSION &&
-	       hello->slot >= SOFT_SLOT_MIN && hello->slot <= SOFT_SLOT_MAX && !hello->zero &&
+	       hello->slot >= SOFT_SLOT_MIN && hello->slot <= SOFT_SLOT_MAX && hello->rings <= 1 &&
 	       hello->slot != soft_slot_number();
 }
 
@@ -152,11 +144,11 @@ soft_peer_trusted(int fd)
 }
 
 void
-soft_peer_hello(struct soft_hello_frame *out)
+soft_peer_hello(struct soft_hello_frame *out, bool rings)
 {
 	*out = (struct soft_hello_frame){
 		.frame = { .length = sizeof out->hello, .type = SOFT_FRAME_HELLO },
-		.hello = { SOFT_WIRE_MAGIC, SOFT_WIRE_VERSION, soft_slot_number(), 0 },
+		.hello = { SOFT_WIRE_MAGIC, SOFT_WIRE_VERSION, soft_slot_number(), rings },
 	};
 }
 
@@ -190,8 +182,43 @@ soft_peer_incoming(unsigned int slot)
 	return peer_find(incoming, slot);
 }
 
+unsigned int
+soft_peers_pending(struct soft_link **out, unsigned int max)
+{
+	struct soft_link *link;
+	unsigned int n = 0;
+
+	peers_lock();
+	TAILQ_FOREACH (link, &links, all) {
+		if (!soft_link_has_input(link) && !link->owed)
+			continue;
+		soft_link_get(link);
+		out[n++] = link;
+		if (n == max)
+			break;
+	}
+	for (unsigned int i = 0; n == max && i < n; i++) {
+		TAILQ_REMOVE(&links, out[i], all);
+		TAILQ_INSERT_TAIL(&links, out[i], all);
+	}
+	peers_unlock();
+	return n;
+}
+
+void
+soft_peers_arm(enum soft_ring_alarm alarm, bool keep)
+{
+	struct soft_link *link;
+
+	peers_lock();
+	TAILQ_FOREACH (link, &links, all)
+		if (link->ringed && !(keep && soft_ring_armed(&link->in) == SOFT_ALARM_WAITER))
+			soft_ring_arm(&link->in, alarm);
+	peers_unlock();
+}
+
 int
-soft_peer_accept(int fd, const struct soft_wire_hello *hello)
+soft_peer_accept(int fd, const struct soft_wire_hello *hello, struct soft_link_offer *offer)
 {
 	const unsigned int slot = hello->slot;
 	struct soft_link *link;
@@ -206,11 +233,12 @@ soft_peer_accept(int fd, const struct soft_wire_hello *hello)
 		return peer_refuse(fd, slot, "the slot is not its own");
 	if (!peer_incoming_is_free(slot))
 		return peer_refuse(fd, slot, "it has a link");
-	link = soft_link_open(fd, slot, false);
+	offer->asked = hello->rings;
+	link = soft_link_accept(fd, slot, offer);
 	if (!link)
 		return peer_refuse(fd, slot, "no memory");
 	peers_lock();
-	LIST_INSERT_HEAD(&links, link, all);
+	TAILQ_INSERT_HEAD(&links, link, all);
 	link_count++;
 	incoming[slot] = link;
 	peers_unlock();
@@ -226,7 +254,7 @@ soft_peer_lost(struct soft_link *link, bool misbehaved)
 
 	soft_link_get(link);
 	peers_lock();
-	LIST_REMOVE(link, all);
+	TAILQ_REMOVE(&links, link, all);
 	link_count--;
 	if (outgoing[slot] == link)
 		outgoing[slot] = NULL;
@@ -262,8 +290,8 @@ soft_peers_close(void) UNCHECKED
 {
 	struct soft_link *link;
 
-	while ((link = LIST_FIRST(&links))) {
-		LIST_REMOVE(link, all);
+	while ((link = TAILQ_FIRST(&links))) {
+		TAILQ_REMOVE(&links, link, all);
 		link_count--;
 		if (outgoing[link->slot] == link)
 			outgoing[link->slot] = NULL;
@@ -279,10 +307,10 @@ soft_peers_reset(void) UNCHECKED
 	struct soft_link *link;
 
 	pthread_mutex_init(&lock, NULL);
-	LIST_FOREACH (link, &links, all)
+	TAILQ_FOREACH (link, &links, all)
 		soft_close(link->watch.fd);
-	soft_runtime_leak(LIST_FIRST(&links));
-	LIST_INIT(&links);
+	soft_runtime_leak(TAILQ_FIRST(&links));
+	TAILQ_INIT(&links);
 	link_count = 0;
 	for (unsigned int i = 0; i <= SOFT_SLOT_MAX; i++)
 		outgoing[i] = incoming[i] = NULL;

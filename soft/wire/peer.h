@@ -14,6 +14,17 @@ bool soft_peers_linked(void);
 void soft_peers_close(void) SOFT_NO_PEERS_LOCK;
 void soft_peers_reset(void); /* in a forked child */
 
+/*
+ * The links that have frames in their rings, or whose other side is to be notified, `max` at most; each with
+ * a reference.  Those that were found are the last to be found again.
+ */
+unsigned int soft_peers_pending(struct soft_link **out, unsigned int max)
+    REQUIRES(soft_locks.input) SOFT_NO_PEERS_LOCK;
+
+/* Asks for notification of frames in any ring; `keep`: but of waiting threads where these asked. */
+void soft_peers_arm(enum soft_ring_alarm alarm, bool keep)
+    REQUIRES(soft_locks.input) SOFT_NO_PEERS_LOCK;
+
 /* The link for our requests to that process, opened if needed; NULL with errno on failure. */
 struct soft_link *soft_peer_outgoing(unsigned int slot) SOFT_NO_PEERS_LOCK;
 
@@ -24,22 +35,25 @@ struct soft_link *soft_peer_answering(unsigned int slot) SOFT_NO_PEERS_LOCK;
 struct soft_link *soft_peer_incoming(unsigned int slot) SOFT_NO_PEERS_LOCK;
 
 /*
- * Called on the progress thread when a hello came.  0 if the connection is a link now, -EAGAIN if
- * there is no descriptor to check the caller with, another -errno if the caller is refused.
+ * Called on the progress thread when a hello came.  0 if the connection is a link now, which owns the
+ * eventfd of the offer; -EAGAIN if there is no descriptor to check the caller with; another -errno if
+ * the caller is refused.
  */
-int soft_peer_accept(int fd, const struct soft_wire_hello *hello) SOFT_NO_CM_LOCK;
+int soft_peer_accept(int fd, const struct soft_wire_hello *hello, struct soft_link_offer *offer)
+    REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK;
 
 /* On the progress thread: the link has ended; calls the handlers. */
-void soft_peer_lost(struct soft_link *link, bool misbehaved) SOFT_NO_CM_LOCK;
+void soft_peer_lost(struct soft_link *link, bool misbehaved)
+    REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK;
 
 /* Whether the process at the other end belongs to our user. */
 bool soft_peer_trusted(int fd);
 
-/* Our hello, as a whole frame. */
+/* Our hello, as a whole frame; `rings`: memory comes with it. */
 struct soft_hello_frame {
 	struct soft_frame frame;
 	struct soft_wire_hello hello;
 };
-void soft_peer_hello(struct soft_hello_frame *out);
+void soft_peer_hello(struct soft_hello_frame *out, bool rings);
 
 #endif

@@ -76,6 +76,8 @@ soft_frame_valid(const struct soft_frame *frame)
 	case SOFT_FRAME_DATAGRAM:
 		return frame->length <= SOFT_MTU && frame->length == frame->total &&
 		       (frame->opcode == IBV_WR_SEND || frame->opcode == IBV_WR_SEND_WITH_IMM);
+	case SOFT_FRAME_WELCOME:
+		return !frame->length && frame->opcode <= SOFT_WELCOME_RINGS;
 	case SOFT_FRAME_ACK:
 	case SOFT_FRAME_READY:
 		return !frame->length;

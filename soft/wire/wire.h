@@ -8,7 +8,7 @@
 #include "soft/device/soft.h"
 
 #define SOFT_WIRE_MAGIC 0x54464f53u /* "SOFT" */
-#define SOFT_WIRE_VERSION 3
+#define SOFT_WIRE_VERSION 4
 #define SOFT_WIRE_PAYLOAD 65536u
 #define SOFT_WIRE_CM_DATA 196 /* private data of a CM message, the longest */
 
@@ -21,12 +21,16 @@ enum soft_frame_type {
 	SOFT_FRAME_READY,     /* the reason of a NAK "not now" is over */
 	SOFT_FRAME_CM,	      /* payload: struct soft_wire_cm */
 	SOFT_FRAME_DATAGRAM,  /* a whole datagram; it has no answer */
+	SOFT_FRAME_WELCOME,   /* answers a HELLO that came with memory; always on the socket */
 };
 
 #define SOFT_FRAME_FIRST 1u
 #define SOFT_FRAME_LAST 2u
 #define SOFT_FRAME_SOLICITED 4u
 #define SOFT_FRAME_GLOBAL 8u /* DATAGRAM: with a routing header */
+
+/* Values of `opcode` in a WELCOME. */
+#define SOFT_WELCOME_RINGS 1u /* frames go through the memory */
 
 /* Values of `opcode` in a NAK besides work completion statuses. */
 #define SOFT_NAK_NOT_READY 0xfe
@@ -56,7 +60,7 @@ struct soft_wire_hello {
 	uint32_t magic;
 	uint32_t version;
 	uint32_t slot;
-	uint32_t zero;
+	uint32_t rings; /* 1: descriptors of the memory and of an eventfd came with it; 0 */
 };
 
 struct soft_wire_address {

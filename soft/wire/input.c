@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "input.h"
+#include "soft/device/bell.h"
+#include "soft/device/timer.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+
+/* Nanoseconds of a lease. */
+#define LEASE SOFT_MILLISECOND
+
+/* Links that are read before others get their turn. */
+#define TURNS 16
+
+static void input_lease_ended(struct soft_timer *timer);
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct soft_timer lease = { .fn = input_lease_ended };
+static int waiters_fd = -1;
+static atomic_uint waiting;  /* threads in soft_input_wait() */
+static atomic_uint activity; /* of threads of the program */
+static atomic_bool leased;
+/* `activity` when the lease was taken; of the progress thread. */
+static unsigned int seen GUARDED_BY(soft_locks.input);
+
+void
+soft_input_lock(void) UNCHECKED
+{
+	pthread_mutex_lock(&lock);
+}
+
+void
+soft_input_unlock(void) UNCHECKED
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static bool
+input_try_lock(void) ANNOTATE(try_acquire_capability(true, soft_locks.input)) UNCHECKED
+{
+	return !pthread_mutex_trylock(&lock);
+}
+
+int
+soft_input_open(void)
+{
+	waiters_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return waiters_fd < 0 ? -errno : 0;
+}
+
+void
+soft_input_close(void)
+{
+	(void)soft_timer_stop(&lease);
+	soft_close(waiters_fd);
+	waiters_fd = -1;
+	leased = false;
+}
+
+void
+soft_input_reset(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	soft_timer_init(&lease, input_lease_ended);
+	if (waiters_fd >= 0)
+		soft_close(waiters_fd);
+	waiters_fd = -1;
+	waiting = 0;
+	leased = false;
+}
+
+int
+soft_input_waiters(void)
+{
+	return waiters_fd;
+}
+
+static void
+input_start_lease(uint64_t nanoseconds) SOFT_NO_LEAF_LOCK
+{
+	leased = true;
+	soft_timer_start(&lease, soft_now() + nanoseconds);
+}
+
+/* For a thread of the program that leaves rings unarmed. */
+static void
+input_ensure_lease(void) SOFT_NO_LEAF_LOCK
+{
+	activity++;
+	if (!leased)
+		input_start_lease(LEASE);
+}
+
+/*
+ * Reads what is there now.  The other side is notified of acknowledgements that were written before;
+ * by the progress thread, of its own as well.
+ */
+static enum soft_ring_input
+input_read(enum soft_reader reader) REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK
+{
+	struct soft_link *links[TURNS];
+	const unsigned int n = soft_peers_pending(links, TURNS);
+	enum soft_ring_input most = n == TURNS ? SOFT_RING_LEFT : SOFT_RING_EMPTY, r;
+
+	for (unsigned int i = 0; i < n; i++) {
+		if (links[i]->owed)
+			soft_link_notify(links[i]);
+		r = soft_link_read_ring(links[i], reader);
+		if (r == SOFT_RING_PROGRESS && reader == SOFT_READER_PROGRESS)
+			soft_link_check(links[i]);
+		if (reader == SOFT_READER_PROGRESS && links[i]->owed)
+			soft_link_notify(links[i]);
+		if (r > most)
+			most = r;
+		soft_link_put(links[i]);
+	}
+	return most;
+}
+
+/* The same for a thread of the program, which leaves some of it to the progress thread. */
+static bool
+input_read_some(void) REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK
+{
+	const enum soft_ring_input r = input_read(SOFT_READER_CONSUMER);
+
+	if (r == SOFT_RING_PROGRESS)
+		input_start_lease(0);
+	else if (r == SOFT_RING_LEFT)
+		input_ensure_lease();
+	return r != SOFT_RING_EMPTY;
+}
+
+static void
+input_attend_locked(void) REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK
+{
+	const bool some = input_read(SOFT_READER_PROGRESS) != SOFT_RING_EMPTY;
+	const unsigned int now = activity;
+
+	if (now != seen) {
+		seen = now;
+		input_start_lease(LEASE);
+		return;
+	}
+	if (some) { /* more may follow, which needs no notification */
+		input_start_lease(1);
+		return;
+	}
+	leased = false;
+	if (activity != seen) {
+		input_start_lease(LEASE);
+		return;
+	}
+	/* Threads that wait have armed the rings; what one of them has used up is armed here. */
+	soft_peers_arm(SOFT_ALARM_PROGRESS, waiting > 0);
+	if (input_read(SOFT_READER_PROGRESS) != SOFT_RING_EMPTY)
+		input_start_lease(1);
+}
+
+void
+soft_input_attend(void)
+{
+	soft_input_lock();
+	input_attend_locked();
+	soft_input_unlock();
+}
+
+static void
+input_lease_ended(struct soft_timer *timer) SOFT_NO_INPUT_LOCK
+{
+	(void)timer;
+	soft_input_attend();
+}
+
+void
+soft_input_poll(void)
+{
+	if (!soft_peers_linked())
+		return;
+	activity++;
+	if (!input_try_lock())
+		return;
+	(void)input_read_some();
+	soft_input_unlock();
+}
+
+void
+soft_input_arm(void)
+{
+	if (!soft_peers_linked())
+		return;
+	soft_input_lock();
+	soft_peers_arm(SOFT_ALARM_PROGRESS, false);
+	(void)input_read_some();
+	soft_input_unlock();
+}
+
+static void
+input_leave(void *unused)
+{
+	(void)unused;
+	waiting--;
+	input_ensure_lease();
+}
+
+/* The rings are armed for this thread, which sleeps unless it finds something to read. */
+static int
+input_sleep(int fd) SOFT_NO_INPUT_LOCK
+{
+	struct pollfd fds[] = { { .fd = fd, .events = POLLIN },
+		{ .fd = waiters_fd, .events = POLLIN } };
+	bool some;
+
+	soft_input_lock();
+	soft_peers_arm(SOFT_ALARM_WAITER, false);
+	some = input_read_some();
+	soft_input_unlock();
+	if (some)
+		return 0;
+	if (poll(fds, 2, -1) < 0)
+		return -1;
+	if (fds[1].revents) {
+		soft_bell_clear(waiters_fd);
+		soft_input_lock();
+		(void)input_read_some();
+		soft_input_unlock();
+	}
+	return 0;
+}
+
+int
+soft_input_wait(int fd)
+{
+	volatile int r; /* kept over the cleanup handler, which saves and restores registers */
+
+	waiting++;
+	pthread_cleanup_push(input_leave, NULL);
+	r = input_sleep(fd);
+	pthread_cleanup_pop(1);
+	return r;
+}
+
+void
+soft_input_read_answers(unsigned int slot)
+{
+	soft_input_lock();
+	soft_link_read_answers(slot, SOFT_READER_PROGRESS);
+	soft_input_unlock();
+}
