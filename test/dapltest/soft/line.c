@@ -76,6 +76,7 @@ line_slot_take(int *door)
 int
 line_accept(int door)
 {
+	const struct soft_frame welcome = { .type = SOFT_FRAME_WELCOME };
 	struct soft_frame frame;
 	struct soft_wire_hello hello;
 	int line;
@@ -90,6 +91,9 @@ line_accept(int door)
 	ck_assert_int_eq(frame.type, SOFT_FRAME_HELLO);
 	ck_assert_int_eq(recv(line, &hello, sizeof hello, MSG_WAITALL), sizeof hello);
 	ck_assert_uint_eq(hello.slot, soft_slot_number());
+	/* The memory that came with the hello is declined, so frames go over the socket. */
+	if (hello.rings)
+		ck_assert_int_eq(send(line, &welcome, sizeof welcome, MSG_NOSIGNAL), sizeof welcome);
 	return line;
 }
 

@@ -300,11 +300,24 @@ teardown_silent(void)
 	side_free(&own);
 }
 
+/* Posts a read, which is sent and not answered: the line on which it was sent. */
+static int
+leave_a_read_unanswered(void)
+{
+	struct soft_frame frame;
+	int link;
+
+	ck_assert_int_eq(side_rdma_raw(&own, IBV_WR_RDMA_READ, 1, 0, 4096, 1, 64), 0);
+	link = line_accept(door);
+	ck_assert_int_eq(recv(link, &frame, sizeof frame, MSG_WAITALL), sizeof frame);
+	return link;
+}
+
 START_TEST(unanswered_read__bind_without_a_fence__is_executed)
 {
 	struct ibv_mw *mw = mw_make(&own, IBV_MW_TYPE_2);
+	const int link = leave_a_read_unanswered();
 
-	ck_assert_int_eq(side_rdma_raw(&own, IBV_WR_RDMA_READ, 1, 0, 4096, 1, 64), 0);
 	mw_post(&own, 2, IBV_SEND_SIGNALED, mw, own.mr, mw->rkey, RANGE, RANGE, MW_REMOTE);
 	mw_expect_bound(&own);
 	cq_expect_empty(own.cq); /* it completes after the read */
@@ -314,17 +327,19 @@ START_TEST(unanswered_read__bind_without_a_fence__is_executed)
 	for (uint64_t i = 1; i <= 3; i++)
 		cq_expect(own.cq, i, IBV_WC_WR_FLUSH_ERR);
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
+	close(link);
 }
 END_TEST
 
 START_TEST(unanswered_read__bind_with_a_fence__waits)
 {
 	struct ibv_mw *mw = mw_make(&own, _i ? IBV_MW_TYPE_1 : IBV_MW_TYPE_2);
+	const int link = leave_a_read_unanswered();
 
-	ck_assert_int_eq(side_rdma_raw(&own, IBV_WR_RDMA_READ, 1, 0, 4096, 1, 64), 0);
 	mw_post(&own, 2, IBV_SEND_FENCE, mw, own.mr, mw->rkey, RANGE, RANGE, MW_REMOTE);
 	mw_expect_not_bound(&own);
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
+	close(link);
 }
 END_TEST
 
