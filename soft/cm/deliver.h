@@ -16,7 +16,8 @@ void soft_cm_deliver(const struct soft_cm_message *message)
     REQUIRES(soft_locks.cm) SOFT_NO_SEND_LOCK;
 
 /* On the progress thread, takes the lock: a message of another process.  False if malformed. */
-bool soft_cm_frame(struct soft_link *link, const struct soft_wire_cm *cm) SOFT_NO_CM_LOCK;
+bool soft_cm_frame(struct soft_link *link, const struct soft_wire_cm *cm)
+    REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK;
 
 /* Takes the lock: a link is closed, and the peers of the ids that used it are lost. */
 void soft_cm_link_lost(unsigned int slot, bool incoming) SOFT_NO_CM_LOCK;

@@ -333,6 +333,17 @@ link_give_turns(struct soft_link *link) SOFT_NO_LINK_LOCK
 	}
 }
 
+bool
+soft_link_is_greeting(struct soft_link *link)
+{
+	bool greeting;
+
+	link_lock(link);
+	greeting = link->greeting;
+	link_unlock(link);
+	return greeting;
+}
+
 void
 soft_link_welcomed(struct soft_link *link, bool rings, int waiters)
 {
@@ -375,7 +386,8 @@ link_event(struct soft_watch *watch, uint32_t events)
 	if (taken == SOFT_INPUT_END || taken == SOFT_INPUT_MALFORMED)
 		link_handle_end(link, taken);
 	soft_input_unlock();
-	if (taken <= SOFT_INPUT_FRAMES && (events & EPOLLOUT || link->ringed || link_has_turns(link)))
+	if (taken <= SOFT_INPUT_FRAMES &&
+	    (events & EPOLLOUT || link->ringed || link_has_turns(link)))
 		link_give_turns(link);
 	if (link->ringed)
 		soft_input_attend();
@@ -641,8 +653,10 @@ soft_link_close(struct soft_link *link)
 	}
 	soft_watch_remove(&link->watch);
 	soft_close(link->watch.fd);
+	link_lock(link);
 	if (link->waiters >= 0)
 		soft_close(link->waiters);
 	link->waiters = -1;
+	link_unlock(link);
 	soft_link_put(link); /* the watch's */
 }

@@ -41,8 +41,8 @@ enum soft_reader { SOFT_READER_CONSUMER, SOFT_READER_PROGRESS };
 struct soft_link {
 	struct soft_watch watch;
 	TAILQ_ENTRY(soft_link) all; /* of peer.c */
-	unsigned int slot;	   /* of the other side */
-	bool outgoing;		   /* opened by us */
+	unsigned int slot;	    /* of the other side */
+	bool outgoing;		    /* opened by us */
 	atomic_uint refs;
 
 	pthread_mutex_t lock;
@@ -170,6 +170,9 @@ extern atomic_uint soft_link_writes;
 
 /* For link_input.c: sends answers, after requests were read. */
 void soft_link_give_answers(struct soft_link *link) SOFT_NO_SEND_LOCK;
+
+/* The same: whether our hello waits for its answer. */
+bool soft_link_is_greeting(struct soft_link *link) SOFT_NO_LINK_LOCK;
 
 /* The same: our hello was answered.  Queue pairs that wait get their turn. */
 void soft_link_welcomed(struct soft_link *link, bool rings, int waiters)

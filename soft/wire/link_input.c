@@ -14,8 +14,8 @@
 #define TURN 64
 
 static bool
-link_handle_frame(struct soft_link *link, const struct soft_frame *frame, const char *payload)
-    SOFT_NO_CM_LOCK
+link_handle_frame(
+    struct soft_link *link, const struct soft_frame *frame, const char *payload) SOFT_NO_CM_LOCK
 {
 	struct soft_wire_cm cm;
 
@@ -100,7 +100,7 @@ link_receive(struct soft_link *link, int *descriptor) REQUIRES(soft_locks.input)
 
 /* The answer to our hello is the first frame.  What follows it is of the kind that it says. */
 static enum soft_link_input
-link_handle_welcome(struct soft_link *link, int descriptor) REQUIRES(soft_locks.input) UNCHECKED
+link_handle_welcome(struct soft_link *link, int descriptor) REQUIRES(soft_locks.input)
 {
 	struct soft_frame frame;
 	bool rings;
@@ -143,7 +143,7 @@ soft_link_read(struct soft_link *link)
 	if (n <= 0)
 		return link->over = link_read_rest(link);
 	link->filled += (size_t)n;
-	if (link->greeting)
+	if (soft_link_is_greeting(link))
 		r = link_handle_welcome(link, descriptor);
 	else if (descriptor >= 0)
 		soft_close(descriptor);
@@ -220,7 +220,8 @@ link_read_ring_answers(struct soft_link *link, enum soft_reader reader)
 	enum soft_ring_input r = SOFT_RING_LEFT;
 	const int there = soft_ring_ready(&link->in);
 
-	for (int left = there; left > 0 && r == SOFT_RING_LEFT; left -= TURN * (int)sizeof(struct soft_frame))
+	for (int left = there; left > 0 && r == SOFT_RING_LEFT;
+	     left -= TURN * (int)sizeof(struct soft_frame))
 		r = soft_link_read_ring(link, reader);
 }
 

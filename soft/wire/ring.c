@@ -25,7 +25,8 @@ struct soft_ring_shared {
 	_Alignas(LINE) atomic_uint written;
 	_Alignas(LINE) atomic_uint read;
 	_Alignas(LINE) atomic_uint alarm; /* set by the reader, cleared by either side */
-	_Alignas(LINE) atomic_uint full;  /* set by the writer that waits for room, cleared by the reader */
+	_Alignas(LINE)
+	    atomic_uint full; /* set by the writer that waits for room, cleared by the reader */
 };
 
 /* The counters of both directions; as long as the largest page of the hosts that run this. */
@@ -162,8 +163,9 @@ soft_ring_take_alarm(struct soft_ring *ring)
 
 	if (alarm != SOFT_ALARM_NONE)
 		alarm = atomic_exchange(&ring->shared->alarm, SOFT_ALARM_NONE);
-	return alarm == SOFT_ALARM_NONE || alarm == SOFT_ALARM_WAITER ? (enum soft_ring_alarm)alarm :
-									SOFT_ALARM_PROGRESS;
+	return alarm == SOFT_ALARM_NONE || alarm == SOFT_ALARM_WAITER ?
+		   (enum soft_ring_alarm)alarm :
+		   SOFT_ALARM_PROGRESS;
 }
 
 bool

@@ -53,8 +53,8 @@ void soft_rings_unmap(struct soft_rings *rings);
  * Writes a frame whose length is set: 0; -EAGAIN if there is no room; -EPROTO if the counter of the
  * reader makes no sense.
  */
-int soft_ring_put(struct soft_ring *ring, const struct soft_frame *frame,
-    const struct iovec *payload, int count);
+int soft_ring_put(
+    struct soft_ring *ring, const struct soft_frame *frame, const struct iovec *payload, int count);
 
 /*
  * The writer asks to be notified of room.  True if there is room for any frame already; otherwise the
@@ -79,8 +79,7 @@ int soft_ring_ready(const struct soft_ring *ring);
  * The next frame, of at most `ready` bytes: its header is copied, the payload stays in the ring until
  * soft_ring_next().  NULL if it makes no sense.
  */
-const char *soft_ring_peek(
-    const struct soft_ring *ring, int ready, struct soft_frame *frame);
+const char *soft_ring_peek(const struct soft_ring *ring, int ready, struct soft_frame *frame);
 
 /* The bytes that a frame occupies. */
 uint32_t soft_ring_bytes(const struct soft_frame *frame);
