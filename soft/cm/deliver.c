@@ -425,7 +425,7 @@ soft_cm_frame(struct soft_link *link, const struct soft_wire_cm *cm)
 		return false;
 	message.incoming = !link->outgoing;
 	if (message.incoming)
-		soft_link_read_answers(link->slot, SOFT_READER_PROGRESS);
+		(void)soft_link_read_answers(link->slot, SOFT_READER_PROGRESS);
 	soft_cm_lock();
 	soft_cm_deliver(&message);
 	soft_cm_unlock();

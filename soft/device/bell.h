@@ -16,6 +16,9 @@ int soft_bell_open(void);
 void soft_bell_ring(int fd);
 void soft_bell_clear(int fd);
 
+/* A bell of another process: false if it is none.  Ringing it never waits. */
+bool soft_bell_adopt(int fd);
+
 /* False, with errno, for a non-blocking descriptor (EAGAIN) or none at all. */
 bool soft_bell_is_blocking(int fd);
 

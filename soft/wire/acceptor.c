@@ -60,14 +60,20 @@ acceptor_oldest_silent(void)
 }
 
 static void
-caller_remove(struct caller *caller)
+caller_close_offer(const struct caller *caller)
 {
-	TAILQ_REMOVE(&callers, caller, link);
-	caller_count--;
 	if (caller->offer.memory >= 0)
 		soft_close(caller->offer.memory);
 	if (caller->offer.waiters >= 0)
 		soft_close(caller->offer.waiters);
+}
+
+static void
+caller_remove(struct caller *caller)
+{
+	TAILQ_REMOVE(&callers, caller, link);
+	caller_count--;
+	caller_close_offer(caller);
 	free(caller);
 }
 
@@ -136,7 +142,7 @@ caller_keep_offer(struct caller *caller, struct msghdr *message)
 	int descriptors[2];
 	size_t count;
 
-	if (!header || header->cmsg_type != SCM_RIGHTS)
+	if (!header || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
 		return;
 	count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 	memcpy(descriptors, CMSG_DATA(header), count * sizeof(int));
@@ -294,8 +300,10 @@ soft_acceptor_reset(void)
 {
 	struct caller *caller;
 
-	TAILQ_FOREACH (caller, &callers, link)
+	TAILQ_FOREACH (caller, &callers, link) {
 		soft_close(caller->watch.fd);
+		caller_close_offer(caller);
+	}
 	soft_runtime_leak(TAILQ_FIRST(&callers));
 	TAILQ_INIT(&callers);
 	caller_count = 0;

@@ -117,7 +117,11 @@ input_read(enum soft_reader reader) REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK
 	return most;
 }
 
-/* The same for a thread of the program, which leaves some of it to the progress thread. */
+/*
+ * The same for a thread of the program, which leaves some of it to the progress thread.  It may not come
+ * back, and a writer whose frame is read already notifies no thread; then the lease is what
+ * brings a thread that notifies the other side of acknowledgements.
+ */
 static bool
 input_read_some(void) REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK
 {
@@ -125,7 +129,7 @@ input_read_some(void) REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK
 
 	if (r == SOFT_RING_PROGRESS)
 		input_start_lease(0);
-	else if (r == SOFT_RING_LEFT)
+	else if (r != SOFT_RING_EMPTY)
 		input_ensure_lease();
 	return r != SOFT_RING_EMPTY;
 }
@@ -243,6 +247,6 @@ void
 soft_input_read_answers(unsigned int slot)
 {
 	soft_input_lock();
-	soft_link_read_answers(slot, SOFT_READER_PROGRESS);
+	(void)soft_link_read_answers(slot, SOFT_READER_PROGRESS);
 	soft_input_unlock();
 }

@@ -16,7 +16,8 @@
  * While threads of the program poll or wait, the progress thread leaves the rings to them, and does not
  * arm them: it takes a lease of a millisecond.  At its end it looks whether the program was active
  * since.  If so it takes another; if not, it reads and arms the rings itself.  A thread of the
- * program that leaves rings unarmed, or has read a part, makes sure that a lease runs.
+ * program that leaves rings unarmed, or has read a frame, makes sure that a lease runs: the progress
+ * thread also notifies the other side of acknowledgements that no request followed.
  *
  *     the program                           the progress thread, at the end of a lease
  *     activity++                            leased = false

@@ -146,6 +146,7 @@ link_put(struct soft_link *link, const struct soft_frame *frame, const struct io
 	r = soft_ring_put(&link->out, frame, payload, count);
 	if (r == -EPROTO) {
 		/* The end of the input wakes the progress thread. */
+		link->broke = true;
 		syscall(SYS_shutdown, link->watch.fd, SHUT_RDWR);
 		link->dead = true;
 		return -EPIPE;
@@ -345,15 +346,25 @@ soft_link_is_greeting(struct soft_link *link)
 }
 
 void
-soft_link_welcomed(struct soft_link *link, bool rings, int waiters)
+soft_link_welcomed(struct soft_link *link, bool rings)
 {
 	link_lock(link);
 	link->greeting = false;
 	link->ringed = rings;
-	link->waiters = waiters;
 	if (!rings)
 		soft_rings_unmap(&link->rings);
 	link_want_turn(link);
+	link_unlock(link);
+}
+
+void
+soft_link_set_waiters(struct soft_link *link, int fd)
+{
+	link_lock(link);
+	if (link->waiters < 0 && soft_bell_adopt(fd))
+		link->waiters = fd;
+	else
+		soft_close(fd);
 	link_unlock(link);
 }
 
@@ -369,7 +380,7 @@ link_handle_end(struct soft_link *link, enum soft_link_input taken)
     REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK
 {
 	if (taken == SOFT_INPUT_END && !link->outgoing)
-		soft_link_read_answers(link->slot, SOFT_READER_PROGRESS);
+		(void)soft_link_read_answers(link->slot, SOFT_READER_PROGRESS);
 	soft_peer_lost(link, taken == SOFT_INPUT_MALFORMED);
 }
 
@@ -447,9 +458,10 @@ link_use_rings(struct soft_link *link) UNCHECKED
 }
 
 /*
- * The socket is empty, so the frame fits; if it fails, the end of the link is seen as well.
+ * The socket is empty, so the frame fits.  False if the descriptors cannot be sent: the user has too
+ * many in flight.  Any other failure is the end of the link, which is seen as well.
  */
-static void
+static bool
 link_send_first(int fd, void *bytes, size_t length, const int *descriptors, size_t count)
 {
 	char control[CMSG_SPACE(2 * sizeof(int))] = { 0 };
@@ -466,7 +478,20 @@ link_send_first(int fd, void *bytes, size_t length, const int *descriptors, size
 		header->cmsg_len = CMSG_LEN(count * sizeof(int));
 		memcpy(CMSG_DATA(header), descriptors, count * sizeof(int));
 	}
-	(void)syscall(SYS_sendmsg, fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+	return syscall(SYS_sendmsg, fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
+}
+
+/* Offers memory to the other side, if there is some: false if not. */
+static bool
+link_send_offer(struct soft_link *link, int memory)
+{
+	const int descriptors[2] = { memory, soft_input_waiters() };
+	struct soft_hello_frame hello;
+
+	if (memory < 0)
+		return false;
+	soft_peer_hello(&hello, true);
+	return link_send_first(link->watch.fd, &hello, sizeof hello, descriptors, 2);
 }
 
 struct soft_link *
@@ -474,21 +499,21 @@ soft_link_open(int fd, unsigned int slot) UNCHECKED
 {
 	struct soft_link *link = link_new(fd, slot, true);
 	struct soft_hello_frame hello;
-	int descriptors[2], r;
+	int memory, r;
 
 	if (!link)
 		return NULL;
-	descriptors[0] = soft_settings_rings() ? soft_rings_create(&link->rings) : -ENOSYS;
-	descriptors[1] = soft_input_waiters();
-	link->greeting = descriptors[0] >= 0;
+	memory = soft_settings_rings() ? soft_rings_create(&link->rings) : -ENOSYS;
 	link_use_rings(link);
-	r = soft_watch_add(&link->watch, EPOLLIN);
-	if (!r) {
-		soft_peer_hello(&hello, link->greeting);
-		link_send_first(fd, &hello, sizeof hello, descriptors, link->greeting ? 2 : 0);
+	link->greeting = link_send_offer(link, memory);
+	if (memory >= 0)
+		soft_close(memory);
+	if (!link->greeting) {
+		soft_rings_unmap(&link->rings);
+		soft_peer_hello(&hello, false);
+		(void)link_send_first(fd, &hello, sizeof hello, NULL, 0);
 	}
-	if (descriptors[0] >= 0)
-		soft_close(descriptors[0]);
+	r = soft_watch_add(&link->watch, EPOLLIN);
 	if (!r)
 		return link;
 	link_free(link);
@@ -506,10 +531,9 @@ soft_link_accept(int fd, unsigned int slot, const struct soft_link_offer *offer)
 
 	if (!link)
 		return NULL;
-	if (offer->memory >= 0 && !soft_rings_attach(&link->rings, offer->memory)) {
+	if (offer->asked && offer->memory >= 0 && !soft_rings_attach(&link->rings, offer->memory)) {
 		welcome.opcode = SOFT_WELCOME_RINGS;
 		link->ringed = true;
-		link->waiters = offer->waiters;
 		link_use_rings(link);
 	}
 	r = soft_watch_add(&link->watch, EPOLLIN);
@@ -518,8 +542,13 @@ soft_link_accept(int fd, unsigned int slot, const struct soft_link_offer *offer)
 		errno = -r;
 		return NULL;
 	}
-	if (offer->asked)
-		link_send_first(fd, &welcome, sizeof welcome, &waiters, link->ringed);
+	if (link->ringed && offer->waiters >= 0)
+		soft_link_set_waiters(link, offer->waiters);
+	else if (offer->waiters >= 0)
+		soft_close(offer->waiters);
+	if (offer->asked &&
+	    !(link->ringed && link_send_first(fd, &welcome, sizeof welcome, &waiters, 1)))
+		(void)link_send_first(fd, &welcome, sizeof welcome, NULL, 0);
 	return link;
 }
 

@@ -67,7 +67,8 @@ struct soft_link {
 	struct soft_ring in GUARDED_BY(soft_locks.input);
 	/* The eventfd of the other process's waiting threads, or -1. */
 	int waiters GUARDED_BY(soft_locks.link);
-	atomic_bool owed; /* the other side is to be notified of an acknowledgement */
+	atomic_bool owed;  /* the other side is to be notified of an acknowledgement */
+	atomic_bool broke; /* the other side's counter of what it has read makes no sense */
 
 	size_t filled GUARDED_BY(soft_locks.input); /* bytes in `input` */
 	char *input GUARDED_BY(soft_locks.input);
@@ -105,8 +106,8 @@ int soft_link_send(struct soft_link *link, struct soft_frame *frame, const struc
 
 /*
  * Queues something that has frames to send, unless it is queued; the progress thread calls it when
- * the socket has room.  Without `wake` the caller is the progress thread, which serves the queue
- * when it has read its input.
+ * there is room.  Without `wake` the caller is the thread that reads, which serves the queue when it
+ * has read its input.
  */
 void soft_link_queue_requester(struct soft_link *link, struct soft_turn *turn) SOFT_NO_LINK_LOCK;
 void soft_link_queue_responder(
@@ -157,8 +158,10 @@ void soft_link_check(struct soft_link *link) REQUIRES(soft_locks.input) SOFT_NO_
  * sent its answers to our requests before, but on the link of our requests, and nothing orders the
  * two links.  So the answers are read first; otherwise requests that were acknowledged would be
  * flushed, and a reply would overtake the acknowledgement of what it replies to.
+ *
+ * False if some are for the progress thread, and so is then what the caller was about to handle.
  */
-void soft_link_read_answers(unsigned int slot, enum soft_reader reader)
+bool soft_link_read_answers(unsigned int slot, enum soft_reader reader)
     REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK;
 
 /*
@@ -175,8 +178,11 @@ void soft_link_give_answers(struct soft_link *link) SOFT_NO_SEND_LOCK;
 bool soft_link_is_greeting(struct soft_link *link) SOFT_NO_LINK_LOCK;
 
 /* The same: our hello was answered.  Queue pairs that wait get their turn. */
-void soft_link_welcomed(struct soft_link *link, bool rings, int waiters)
+void soft_link_welcomed(struct soft_link *link, bool rings)
     REQUIRES(soft_locks.input) SOFT_NO_LINK_LOCK;
+
+/* The same: the eventfd of the other process's waiting threads has come; the link owns it. */
+void soft_link_set_waiters(struct soft_link *link, int fd) SOFT_NO_LINK_LOCK;
 
 /* The same: notifies the other side that frames were read for which its ring had no room. */
 void soft_link_notify_of_room(struct soft_link *link);

@@ -13,6 +13,10 @@
 /* Frames of a ring that are handled before other links get their turn. */
 #define TURN 64
 
+/* A peer may send more descriptors than it should: what does not fit the kernel drops. */
+#define CONTROL_BYTES CMSG_SPACE(sizeof(int))
+#define DESCRIPTORS_MAX ((CONTROL_BYTES - CMSG_LEN(0)) / sizeof(int))
+
 static bool
 link_handle_frame(
     struct soft_link *link, const struct soft_frame *frame, const char *payload) SOFT_NO_CM_LOCK
@@ -22,6 +26,7 @@ link_handle_frame(
 	switch (frame->type) {
 	case SOFT_FRAME_CM:
 		memcpy(&cm, payload, sizeof cm);
+		soft_ring_copied();
 		return soft_handlers->message(link, &cm);
 	case SOFT_FRAME_REQUEST:
 		return !link->outgoing && soft_handlers->request(link, frame, payload);
@@ -72,38 +77,55 @@ link_bytes_waiting(const struct soft_link *link)
 	return ioctl(link->watch.fd, FIONREAD, &n) ? 0 : n;
 }
 
-/* Reads what fits; `descriptor` is what came with it, or -1. */
+/* Closes all of the descriptors, or all but the first, which is returned. */
+static int
+link_take_descriptors(struct msghdr *message, bool keep)
+{
+	const struct cmsghdr *header = CMSG_FIRSTHDR(message);
+	int descriptors[DESCRIPTORS_MAX], first = -1;
+	size_t count;
+
+	if (!header || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
+		return -1;
+	count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	memcpy(descriptors, CMSG_DATA(header), count * sizeof(int));
+	for (size_t i = 0; i < count; i++)
+		if (i || !keep)
+			soft_close(descriptors[i]);
+		else
+			first = descriptors[i];
+	return first;
+}
+
+/* Reads what fits.  Only the answer to our hello comes with a descriptor. */
 static ssize_t
-link_receive(struct soft_link *link, int *descriptor) REQUIRES(soft_locks.input)
+link_receive(struct soft_link *link) REQUIRES(soft_locks.input)
 {
 	union {
 		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(int))];
+		char bytes[CONTROL_BYTES];
 	} control;
 	struct iovec iov = { link->input + link->filled, 2 * SOFT_FRAME_MAX - link->filled };
 	struct msghdr message = { .msg_iov = &iov,
 		.msg_iovlen = 1,
 		.msg_control = &control,
 		.msg_controllen = sizeof control };
-	const struct cmsghdr *header;
+	int waiters;
 	ssize_t n;
 
-	*descriptor = -1;
 	n = syscall(SYS_recvmsg, link->watch.fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	(void)atomic_load_explicit(&soft_link_writes, memory_order_acquire);
-	header = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
-	if (header && header->cmsg_type == SCM_RIGHTS &&
-	    header->cmsg_len == CMSG_LEN(sizeof *descriptor))
-		memcpy(descriptor, CMSG_DATA(header), sizeof *descriptor);
+	waiters = n > 0 ? link_take_descriptors(&message, soft_link_is_greeting(link)) : -1;
+	if (waiters >= 0)
+		soft_link_set_waiters(link, waiters);
 	return n;
 }
 
 /* The answer to our hello is the first frame.  What follows it is of the kind that it says. */
 static enum soft_link_input
-link_handle_welcome(struct soft_link *link, int descriptor) REQUIRES(soft_locks.input)
+link_handle_welcome(struct soft_link *link) REQUIRES(soft_locks.input)
 {
 	struct soft_frame frame;
-	bool rings;
 
 	if (link->filled < sizeof frame)
 		return SOFT_INPUT_NONE;
@@ -112,19 +134,35 @@ link_handle_welcome(struct soft_link *link, int descriptor) REQUIRES(soft_locks.
 		return SOFT_INPUT_MALFORMED;
 	link->filled -= sizeof frame;
 	memmove(link->input, link->input + sizeof frame, link->filled);
-	rings = frame.opcode & SOFT_WELCOME_RINGS;
-	soft_link_welcomed(link, rings, descriptor);
+	soft_link_welcomed(link, frame.opcode & SOFT_WELCOME_RINGS);
 	return SOFT_INPUT_FRAMES;
 }
 
-/* Everything that is in the ring when its writer has ended. */
+/*
+ * Handles the frames that are in the ring now.  Those that come meanwhile need not be read: a writer that
+ * does not stop would occupy this thread.  A turn handles at least this many bytes.
+ */
+static enum soft_ring_input
+link_read_present(struct soft_link *link, enum soft_reader reader)
+    REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK
+{
+	const int there = soft_ring_ready(&link->in);
+	enum soft_ring_input r = there ? SOFT_RING_LEFT : SOFT_RING_EMPTY;
+
+	for (int left = there < 0 ? 1 : there; left > 0 && r == SOFT_RING_LEFT;
+	     left -= TURN * (int)sizeof(struct soft_frame))
+		r = soft_link_read_ring(link, reader);
+	return r;
+}
+
+/* The socket has ended, so the other process has, and what is in the ring is the last. */
 static enum soft_link_input
 link_read_rest(struct soft_link *link) REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK
 {
-	enum soft_ring_input r = SOFT_RING_READ;
-
-	while (link->ringed && r != SOFT_RING_EMPTY && r != SOFT_RING_PROGRESS)
-		r = soft_link_read_ring(link, SOFT_READER_PROGRESS);
+	if (link->ringed)
+		(void)link_read_present(link, SOFT_READER_PROGRESS);
+	if (!link->over && link->broke)
+		link->over = SOFT_INPUT_MALFORMED;
 	return link->over ? link->over : SOFT_INPUT_END;
 }
 
@@ -132,25 +170,22 @@ enum soft_link_input
 soft_link_read(struct soft_link *link)
 {
 	enum soft_link_input r = SOFT_INPUT_FRAMES;
-	int descriptor;
 	ssize_t n;
 
 	if (link->over)
 		return link->over;
-	n = link_receive(link, &descriptor);
+	n = link_receive(link);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return SOFT_INPUT_NONE;
 	if (n <= 0)
 		return link->over = link_read_rest(link);
 	link->filled += (size_t)n;
 	if (soft_link_is_greeting(link))
-		r = link_handle_welcome(link, descriptor);
-	else if (descriptor >= 0)
-		soft_close(descriptor);
+		r = link_handle_welcome(link);
 	if (link->ringed)
 		link->filled = 0; /* the bytes are notifications */
 	else if (r == SOFT_INPUT_FRAMES && !link->outgoing)
-		soft_link_read_answers(link->slot, SOFT_READER_PROGRESS);
+		(void)soft_link_read_answers(link->slot, SOFT_READER_PROGRESS);
 	if (!link->ringed && r == SOFT_INPUT_FRAMES)
 		r = link_handle_input(link);
 	if (r == SOFT_INPUT_MALFORMED || r == SOFT_INPUT_END)
@@ -168,6 +203,7 @@ enum soft_ring_input
 soft_link_read_ring(struct soft_link *link, enum soft_reader reader)
 {
 	int left = soft_ring_ready(&link->in), handled = 0;
+	bool mine = true; /* the next frame is for this thread */
 	struct soft_frame frame;
 	const char *payload;
 	uint32_t bytes;
@@ -177,27 +213,26 @@ soft_link_read_ring(struct soft_link *link, enum soft_reader reader)
 	if (!left)
 		return SOFT_RING_EMPTY;
 	(void)atomic_load_explicit(&soft_link_writes, memory_order_acquire);
-	if (!link->outgoing)
-		soft_link_read_answers(link->slot, reader);
+	if (!link->outgoing && !soft_link_read_answers(link->slot, reader))
+		return SOFT_RING_PROGRESS;
 	for (; left > 0 && handled < TURN; handled++, left -= (int)bytes) {
 		payload = soft_ring_peek(&link->in, left, &frame);
 		if (!payload || !soft_frame_valid(&frame))
 			break;
-		if (frame.type == SOFT_FRAME_CM && reader != SOFT_READER_PROGRESS)
-			return SOFT_RING_PROGRESS;
-		if (!link_handle_frame(link, &frame, payload))
+		mine = frame.type != SOFT_FRAME_CM || reader == SOFT_READER_PROGRESS;
+		if (!mine || !link_handle_frame(link, &frame, payload))
 			break;
 		bytes = soft_ring_bytes(&frame);
 		if (soft_ring_next(&link->in, bytes))
 			soft_link_notify_of_room(link);
 	}
-	if (left && handled < TURN) {
-		link->over = SOFT_INPUT_MALFORMED;
-		return SOFT_RING_PROGRESS;
-	}
 	if (!link->outgoing)
 		soft_link_give_answers(link);
-	return left ? SOFT_RING_LEFT : SOFT_RING_READ;
+	if (!left || handled == TURN)
+		return left ? SOFT_RING_LEFT : SOFT_RING_READ;
+	if (mine)
+		link->over = SOFT_INPUT_MALFORMED;
+	return SOFT_RING_PROGRESS;
 }
 
 /* Over the socket: an incomplete frame takes at most half of the buffer, so a read can take a whole one. */
@@ -212,30 +247,23 @@ link_read_socket_answers(struct soft_link *link) REQUIRES(soft_locks.input) SOFT
 	return taken;
 }
 
-/* Frames that come meanwhile need not be read. */
-static void
-link_read_ring_answers(struct soft_link *link, enum soft_reader reader)
-    REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK
-{
-	enum soft_ring_input r = SOFT_RING_LEFT;
-	const int there = soft_ring_ready(&link->in);
-
-	for (int left = there; left > 0 && r == SOFT_RING_LEFT;
-	     left -= TURN * (int)sizeof(struct soft_frame))
-		r = soft_link_read_ring(link, reader);
-}
-
-void
+bool
 soft_link_read_answers(unsigned int slot, enum soft_reader reader)
 {
 	struct soft_link *link = soft_peer_answering(slot);
+	bool all = true;
 
 	if (!link)
-		return;
+		return true;
 	if (link->ringed)
-		link_read_ring_answers(link, reader);
-	else if (reader == SOFT_READER_PROGRESS &&
-		 link_read_socket_answers(link) == SOFT_INPUT_MALFORMED)
+		all = link_read_present(link, reader) != SOFT_RING_PROGRESS;
+	else if (reader == SOFT_READER_PROGRESS)
+		(void)link_read_socket_answers(link);
+	else
+		all = !link_bytes_waiting(link);
+	/* The progress thread sees the end of the link, and handles what is wrong with it. */
+	if (link->over == SOFT_INPUT_MALFORMED)
 		soft_link_stop(link);
 	soft_link_put(link);
+	return all || reader == SOFT_READER_PROGRESS;
 }

@@ -307,8 +307,11 @@ soft_peers_reset(void) UNCHECKED
 	struct soft_link *link;
 
 	pthread_mutex_init(&lock, NULL);
-	TAILQ_FOREACH (link, &links, all)
+	TAILQ_FOREACH (link, &links, all) {
 		soft_close(link->watch.fd);
+		if (link->waiters >= 0)
+			soft_close(link->waiters);
+	}
 	soft_runtime_leak(TAILQ_FIRST(&links));
 	TAILQ_INIT(&links);
 	link_count = 0;

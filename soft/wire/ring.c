@@ -201,6 +201,7 @@ soft_ring_peek(const struct soft_ring *ring, int ready, struct soft_frame *frame
 	const char *from = ring->bytes + (ring->at & MASK);
 
 	memcpy(frame, from, sizeof *frame);
+	soft_ring_copied();
 	if (frame->length > SOFT_WIRE_PAYLOAD || soft_ring_bytes(frame) > (uint32_t)ready)
 		return NULL;
 	return from + sizeof *frame;

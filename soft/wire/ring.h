@@ -81,6 +81,16 @@ int soft_ring_ready(const struct soft_ring *ring);
  */
 const char *soft_ring_peek(const struct soft_ring *ring, int ready, struct soft_frame *frame);
 
+/*
+ * After a copy out of shared memory: what is checked next is the copy, and the compiler must not load the
+ * original again.
+ */
+static inline void
+soft_ring_copied(void)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
 /* The bytes that a frame occupies. */
 uint32_t soft_ring_bytes(const struct soft_frame *frame);
 
