@@ -531,7 +531,8 @@ soft_link_accept(int fd, unsigned int slot, const struct soft_link_offer *offer)
 
 	if (!link)
 		return NULL;
-	if (offer->asked && offer->memory >= 0 && !soft_rings_attach(&link->rings, offer->memory)) {
+	if (offer->asked && offer->memory >= 0 && soft_settings_rings() &&
+	    !soft_rings_attach(&link->rings, offer->memory)) {
 		welcome.opcode = SOFT_WELCOME_RINGS;
 		link->ringed = true;
 		link_use_rings(link);
