@@ -71,4 +71,24 @@ uint64_t soft_now(void);
 /* close(2) without being a cancellation point. */
 void soft_close(int fd);
 
+/*
+ * Marks a function that accesses memory of the consumer for another process.  Its order with the
+ * accesses of the consumer is made by that process, where ThreadSanitizer does not see it.
+ */
+#if __has_attribute(disable_sanitizer_instrumentation)
+/* clang's no_sanitize leaves atomics in. */
+#define SOFT_FOREIGN_ACCESS __attribute__((disable_sanitizer_instrumentation, noinline))
+#else
+#define SOFT_FOREIGN_ACCESS __attribute__((no_sanitize("thread"), noinline))
+#endif
+
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
+#define SOFT_TSAN 1
+#else
+#define SOFT_TSAN 0
+#endif
+
 #endif

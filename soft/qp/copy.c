@@ -46,14 +46,9 @@ cursor_advance(struct soft_cursor *cursor, uint64_t length)
 #define WORD sizeof(uint64_t)
 #define END_MAX (2 * WORD)
 
-#ifndef __has_feature
-#define __has_feature(feature) 0
-#endif
-#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
-#define TSAN 1
+#if SOFT_TSAN
 #include <sanitizer/tsan_interface.h>
 #else
-#define TSAN 0
 #define __tsan_release(address) ((void)(address))
 #endif
 
@@ -61,7 +56,7 @@ cursor_advance(struct soft_cursor *cursor, uint64_t length)
 static inline void
 copy_announce(char *to, size_t length)
 {
-	for (size_t i = 0; TSAN && i < length; i++)
+	for (size_t i = 0; SOFT_TSAN && i < length; i++)
 		__tsan_release(to + i);
 }
 
@@ -69,7 +64,7 @@ copy_announce(char *to, size_t length)
  * copy_announce() states for each byte what the stores of a word state for its first byte alone.  So
  * the sanitizer does not see these stores; otherwise it takes them for later than the announcement.
  */
-#if TSAN
+#if SOFT_TSAN
 #define LAST_STORE SOFT_FOREIGN_ACCESS
 #else
 #define LAST_STORE
@@ -146,7 +141,7 @@ copy_move(char *to, const char *from, uint64_t length)
 	copy_store_word(to + length, end);
 }
 
-#if TSAN
+#if SOFT_TSAN
 /* memmove() reports to the sanitizer wherever it is called. */
 SOFT_FOREIGN_ACCESS static void
 copy_move_foreign(char *to, const char *from, uint64_t length)

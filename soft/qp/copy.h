@@ -33,17 +33,6 @@ enum soft_copy_result { SOFT_COPIED, SOFT_SOURCE_FAULT, SOFT_TARGET_FAULT };
 enum soft_copy_result soft_copy(
     struct soft_cursor *target, struct soft_cursor *source, uint64_t length) SOFT_NO_KEYS_LOCK;
 
-/*
- * Marks a function that accesses memory of the consumer for another process.  Its order with the
- * accesses of the consumer is made by that process, where ThreadSanitizer does not see it.
- */
-#if __has_attribute(disable_sanitizer_instrumentation)
-/* clang's no_sanitize leaves atomics in. */
-#define SOFT_FOREIGN_ACCESS __attribute__((disable_sanitizer_instrumentation, noinline))
-#else
-#define SOFT_FOREIGN_ACCESS __attribute__((no_sanitize("thread"), noinline))
-#endif
-
 /* The total length of a list of segments. */
 static inline uint64_t
 soft_sge_length(const struct ibv_sge *sge, int n)
