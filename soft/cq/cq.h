@@ -129,8 +129,8 @@ struct soft_cq *soft_cq_create(
  * `more`: in a poll that has taken one already.  Then an entry is left whose event the program has not read yet.  A
  * program that polls once per event, as most do, so finds an entry each time.
  */
-int soft_cq_take(struct soft_cq *cq, bool more, struct ibv_wc *wc, uint64_t *stamp)
-    SOFT_NO_INPUT_LOCK;
+int soft_cq_take(
+    struct soft_cq *cq, bool more, struct ibv_wc *wc, uint64_t *stamp) SOFT_NO_INPUT_LOCK;
 
 int soft_cq_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc) SOFT_NO_INPUT_LOCK;
 int soft_cq_request(struct ibv_cq *cq, int solicited_only) SOFT_NO_INPUT_LOCK;

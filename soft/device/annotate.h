@@ -52,9 +52,9 @@ extern struct soft_locks {
 	struct soft_lock_class shared;	/* of the context that all rdma ids share: cm/shared.c */
 	struct soft_lock_class context; /* of the references to a context */
 	struct soft_lock_class runtime; /* of contexts, slot, and start and stop of the threads */
-	struct soft_lock_class input;	/* held by the thread that reads what other processes sent */
-	struct soft_lock_class cm;	/* of every rdma id, service and event channel */
-	struct soft_lock_class send;	/* of the send queue and requester of a queue pair */
+	struct soft_lock_class input; /* held by the thread that reads what other processes sent */
+	struct soft_lock_class cm;    /* of every rdma id, service and event channel */
+	struct soft_lock_class send;  /* of the send queue and requester of a queue pair */
 	struct soft_lock_class receive; /* of the receive queue and responder of a queue pair */
 	struct soft_lock_class srq;	/* of a shared receive queue */
 	struct soft_lock_class keys;	/* shared by copies; else by registration and binds */

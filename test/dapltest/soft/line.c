@@ -93,7 +93,8 @@ line_accept(int door)
 	ck_assert_uint_eq(hello.slot, soft_slot_number());
 	/* The memory that came with the hello is declined, so frames go over the socket. */
 	if (hello.rings)
-		ck_assert_int_eq(send(line, &welcome, sizeof welcome, MSG_NOSIGNAL), sizeof welcome);
+		ck_assert_int_eq(
+		    send(line, &welcome, sizeof welcome, MSG_NOSIGNAL), sizeof welcome);
 	return line;
 }
 
