@@ -90,22 +90,23 @@ $13 != "" {
     bound = "<= " $6 ($7 > 0 ? " or +" $7 " " $3 : "")
   }
   missed += !met
+  noisy = spread($11) > noise || spread($12) > noise
+  unclear = noisy && ($5 == "least" ? (low < $6) != (high < $6) : (low > $6) != (high > $6))
   if (json == "yes") {
     printf "{\"name\": %s, \"what\": %s, \"unit\": %s, \"measured\": %s, \"baseline\": %s, \"against\": %s, ", \
       quoted($1), quoted($2), quoted($3), measured, base, quoted($4)
     printf "\"ratio\": %.4f, \"ratio_lowest\": %.4f, \"ratio_highest\": %.4f, \"ratio_of_best\": %.4f, ", \
       ratio, low, high, best($11, $5) / best($12, $5)
-    printf "\"limit\": %s, \"met\": %s, ", quoted(bound), met ? "true" : "false"
+    printf "\"limit\": %s, \"met\": %s, \"unclear\": %s, ", quoted(bound), met ? "true" : "false", unclear ? "true" : "false"
     printf "\"iterations\": %d, \"seconds\": %s, \"others_percent\": %d, \"all_measured\": %s, \"all_baseline\": %s, \"notes\": %s}\n", \
       $8, $9, $10, array($11), array($12), quoted($14)
     next
   }
   printf "%-26s %9s %-4s %5s  %-18s %9s %-4s %5s %7s  %-14s %s\n", $2, figure(measured), $3, percent(spread($11)), \
-    $4, figure(base), $3, percent(spread($12)), sprintf(ratio < 1 ? "%.3f" : "%.2f", ratio), bound, met ? "met" : "not met"
-  if (spread($11) > noise || spread($12) > noise)
-    note(sprintf("the repetitions differ much; the best of each have the ratio %.2f, neighbours %.2f to %.2f%s", \
-      best($11, $5) / best($12, $5), low, high, ($5 == "least" ? (low < $6) != (high < $6) : (low > $6) != (high > $6)) ? \
-      ", on both sides of the limit" : ""))
+    $4, figure(base), $3, percent(spread($12)), sprintf(ratio < 1 ? "%.3f" : "%.2f", ratio), bound, (met ? "met" : "not met") (unclear ? ", unclear" : "")
+  if (noisy)
+    note(sprintf("the repetitions differ much; the best of each have the ratio %.2f, neighbours %.2f to %.2f", \
+      best($11, $5) / best($12, $5), low, high))
   if ($10 > 5)
     note("other processes used " $10 " % of the two processors")
   if ($9 > 60)
