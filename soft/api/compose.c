@@ -12,6 +12,7 @@
 #include "soft/qp/remote_requester.h"
 #include "soft/qp/remote_responder.h"
 #include "soft/wire/acceptor.h"
+#include "soft/wire/grant.h"
 #include "soft/wire/input.h"
 
 static int
@@ -21,6 +22,7 @@ compose_open_wire(void)
 
 	if (r)
 		return r;
+	soft_grant_open();
 	r = soft_acceptor_open();
 	if (r)
 		soft_input_close();

@@ -20,6 +20,7 @@ static atomic_uint listener_wait = LISTENER_WAIT;
 static atomic_bool memlock;
 static atomic_bool listeners_return;
 static atomic_bool without_rings;
+static atomic_bool without_pulls;
 static atomic_bool debugging;
 
 /*
@@ -94,6 +95,7 @@ soft_settings_read(void)
 	memlock = settings_read_switch("SOFTVERBS_MEMLOCK");
 	listeners_return = settings_read_switch("SOFTVERBS_LISTENERS_RETURN");
 	without_rings = settings_read_switch("SOFTVERBS_SOCKETS");
+	without_pulls = settings_read_switch("SOFTVERBS_NO_PULL");
 	debugging = settings_read_switch("SOFTVERBS_DEBUG");
 	return 0;
 }
@@ -126,6 +128,12 @@ bool
 soft_settings_rings(void)
 {
 	return !without_rings;
+}
+
+bool
+soft_settings_pulls(void)
+{
+	return !without_pulls;
 }
 
 void

@@ -3,7 +3,7 @@
  * settings -- how long the device waits for other processes, and whether it reports on them
  *
  * SOFTVERBS_TIME_FACTOR, SOFTVERBS_LISTENER_WAIT, SOFTVERBS_LISTENERS_RETURN, SOFTVERBS_MEMLOCK,
- * SOFTVERBS_SOCKETS and SOFTVERBS_DEBUG, read when the first context becomes active; see README.md.
+ * SOFTVERBS_SOCKETS, SOFTVERBS_NO_PULL and SOFTVERBS_DEBUG, read when the first context becomes active; see README.md.
  */
 #ifndef SOFT_SETTINGS_H
 #define SOFT_SETTINGS_H
@@ -39,6 +39,9 @@ bool soft_settings_memlock(void);
 
 /* Whether memory is shared with other processes; else data goes over sockets. */
 bool soft_settings_rings(void);
+
+/* Whether a process reads data from the memory of another, and lets it read; else data is copied twice. */
+bool soft_settings_pulls(void);
 
 /* Prints a line on standard error if SOFTVERBS_DEBUG is set. */
 void soft_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));

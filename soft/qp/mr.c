@@ -2,6 +2,7 @@
 #include "mr.h"
 #include "mapping.h"
 #include "memlock.h"
+#include "soft/wire/grant.h"
 #include "soft/device/unserved.h"
 
 #include <stdlib.h>
@@ -37,8 +38,10 @@ mr_remove(struct soft_mr *mr) SOFT_NO_KEYS_LOCK
 
 	soft_keys_lock();
 	bound = mr->windows;
-	if (!bound)
+	if (!bound) {
 		soft_key_remove(&mr->key);
+		soft_grant_revoke_used();
+	}
 	soft_keys_unlock();
 	return bound ? -EBUSY : 0;
 }
@@ -151,6 +154,7 @@ mr_change(struct soft_mr *mr, int flags, const struct soft_key *key) SOFT_NO_KEY
 			mr->key.address = mr->key.access & IBV_ACCESS_ZERO_BASED ? 0 : key->address;
 			mr->key.length = key->length;
 		}
+		soft_grant_revoke_used();
 	}
 	soft_keys_unlock();
 	return r;

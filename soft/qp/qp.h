@@ -134,6 +134,11 @@ struct soft_sq {
 	    soft_locks.send); /* number of reads and atomics that were sent and not answered */
 	uint32_t received GUARDED_BY(
 	    soft_locks.send); /* number of bytes of the oldest read that have arrived */
+	/* The peer may read our memory for requests that were sent, with that number of the grant. */
+	bool granted GUARDED_BY(soft_locks.send);
+	uint64_t grant GUARDED_BY(soft_locks.send);
+	/* The oldest request could not be pulled: until it is answered, data is sent. */
+	bool carrying GUARDED_BY(soft_locks.send);
 	/* The timer is for a timeout; see timeout.h. */
 	bool for_timeout GUARDED_BY(soft_locks.send);
 	/* Number of answers that came: now, and when the timer was set. */

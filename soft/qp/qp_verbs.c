@@ -174,6 +174,7 @@ ibv_destroy_qp(struct ibv_qp *ibv) SOFT_NO_SEND_LOCK
 	peer = qp->sq.peer;
 	qp->sq.peer = NULL;
 	qp->sq.head = qp->sq.tail;
+	soft_sq_revoke(qp);
 	soft_sq_go_back(qp);
 	soft_qp_lock_receive(qp);
 	qp->dead = true;

@@ -80,21 +80,23 @@ responder_execute_read(struct soft_qp *qp, const struct soft_send *send, uint32_
 	return IBV_WC_SUCCESS;
 }
 
-/* One frame of a send or write, but for the message's end; 0, a status, or SOFT_NAK_NOT_READY. */
+/*
+ * One frame of a send or write, but for the message's end; 0, a status, SOFT_NAK_NOT_READY or
+ * SOFT_NAK_NOT_PULLED.
+ */
 static uint8_t
 responder_execute_part(struct soft_qp *qp, const struct soft_frame *frame,
-    const struct soft_send *send, const char *payload, struct soft_deferred *deferred)
+    const struct soft_send *send, struct soft_cursor *source, struct soft_deferred *deferred)
     REQUIRES(soft_locks.receive)
 {
-	struct soft_cursor source = { .raw = (char *)(uintptr_t)payload, .foreign = true };
 	enum ibv_wc_status status = IBV_WC_SUCCESS;
 
 	if (frame->flags & SOFT_FRAME_FIRST &&
 	    soft_message_begin(qp, send, &status, deferred) == SOFT_NOT_READY)
 		return SOFT_NAK_NOT_READY;
 	if (status == IBV_WC_SUCCESS)
-		status = soft_message_data(qp, &source, frame->length, deferred);
-	return (uint8_t)status;
+		status = soft_message_data(qp, source, frame->length, deferred);
+	return status == IBV_WC_LOC_PROT_ERR ? SOFT_NAK_NOT_PULLED : (uint8_t)status;
 }
 
 /* Whether the frame continues the current message, or starts one. */
@@ -142,10 +144,10 @@ answers_send_ack(struct soft_qp *qp, struct soft_link *link) REQUIRES(soft_locks
 		answers->ack = false;
 }
 
-/* False if the frame is malformed. */
+/* False if the frame is malformed.  `frame->length` is that of the data. */
 static bool
 responder_execute(struct soft_qp *qp, struct soft_link *link, const struct soft_frame *frame,
-    const char *payload, struct soft_deferred *deferred) REQUIRES(soft_locks.receive)
+    struct soft_cursor *source, struct soft_deferred *deferred) REQUIRES(soft_locks.receive)
 {
 	struct soft_answers *answers = &qp->answers;
 	const struct soft_send send = {
@@ -177,7 +179,7 @@ responder_execute(struct soft_qp *qp, struct soft_link *link, const struct soft_
 	if (soft_opcode_is_read(frame->opcode))
 		outcome = (uint8_t)responder_execute_read(qp, &send, frame->psn, deferred);
 	else
-		outcome = responder_execute_part(qp, frame, &send, payload, deferred);
+		outcome = responder_execute_part(qp, frame, &send, source, deferred);
 	if (outcome != IBV_WC_SUCCESS) {
 		answers->without_receive = outcome == SOFT_NAK_NOT_READY;
 		answers_set_nak(qp, frame->psn, outcome);
@@ -195,9 +197,23 @@ responder_execute(struct soft_qp *qp, struct soft_link *link, const struct soft_
 	return true;
 }
 
+/* The data of a request: that of the frame, or that of the other process. */
+static bool
+responder_locate_data(const struct soft_link *link, struct soft_frame *frame, const char *payload,
+    struct soft_pull *pull, struct soft_cursor *source)
+{
+	*source = (struct soft_cursor){ .raw = (char *)(uintptr_t)payload, .foreign = true };
+	if (!(frame->flags & SOFT_FRAME_PULL))
+		return true;
+	pull->from = &link->grantor;
+	frame->length = soft_pull_parse(pull, frame, payload);
+	source->pull = pull;
+	return link->grantor.pid && frame->length;
+}
+
 static bool
 responder_receive(struct soft_qp *qp, struct soft_link *link, const struct soft_frame *frame,
-    const char *payload, struct soft_deferred *deferred) REQUIRES(soft_locks.receive)
+    struct soft_cursor *source, struct soft_deferred *deferred) REQUIRES(soft_locks.receive)
 {
 	struct soft_answers *answers = &qp->answers;
 	bool answering = soft_responder_answers(qp, frame->from);
@@ -212,7 +228,7 @@ responder_receive(struct soft_qp *qp, struct soft_link *link, const struct soft_
 	answers->epoch = frame->epoch;
 	answers->ignoring = false;
 	if (answering)
-		return responder_execute(qp, link, frame, payload, deferred);
+		return responder_execute(qp, link, frame, source, deferred);
 	answers_set_nak(qp, frame->psn, SOFT_NAK_NOT_CONNECTED);
 	return true;
 }
@@ -385,14 +401,18 @@ soft_remote_responder_link_lost(struct soft_qp *qp)
 
 bool
 soft_remote_responder_request(
-    struct soft_link *link, const struct soft_frame *frame, const char *payload)
+    struct soft_link *link, const struct soft_frame *header, const char *payload)
 {
 	struct soft_deferred deferred = SOFT_DEFER_NOTHING;
+	struct soft_frame copy = *header, *frame = &copy;
+	struct soft_cursor source;
+	struct soft_pull pull;
 	struct soft_qp *qp;
 	bool stranger, good, owes;
 
 	if (soft_qpn_slot(frame->from) != link->slot ||
-	    soft_qpn_slot(frame->qpn) != soft_slot_number())
+	    soft_qpn_slot(frame->qpn) != soft_slot_number() ||
+	    !responder_locate_data(link, frame, payload, &pull, &source))
 		return false;
 	qp = soft_qp_table_find(frame->qpn);
 	if (!qp) {
@@ -402,7 +422,7 @@ soft_remote_responder_request(
 	soft_qp_lock_receive(qp);
 	/* Frames of a queue pair that is not the peer, and will not be, change nothing. */
 	stranger = qp->state >= IBV_QPS_RTR && qp->attr.dest_qp_num != frame->from;
-	good = stranger || responder_receive(qp, link, frame, payload, &deferred);
+	good = stranger || responder_receive(qp, link, frame, &source, &deferred);
 	owes = answers_are_owed(&qp->answers);
 	soft_qp_unlock_receive(qp);
 	if (stranger)

@@ -1,5 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sq.h"
+#include "soft/wire/grant.h"
+
+static void
+sq_end_grant(struct soft_sq *sq) REQUIRES(soft_locks.send)
+{
+	sq->granted = false;
+	soft_grant_end();
+}
+
+void
+soft_sq_revoke(struct soft_qp *qp)
+{
+	if (!qp->sq.granted)
+		return;
+	soft_grant_revoke();
+	sq_end_grant(&qp->sq);
+}
 
 int
 soft_sq_complete(struct soft_qp *qp, enum ibv_wc_status status)
@@ -7,7 +24,11 @@ soft_sq_complete(struct soft_qp *qp, enum ibv_wc_status status)
 	const struct soft_send *send = soft_sq_at(&qp->sq, qp->sq.head++);
 	struct ibv_wc wc;
 
-	qp->sq.tried = qp->sq.rnr_tried = false;
+	qp->sq.tried = qp->sq.rnr_tried = qp->sq.carrying = false;
+	if (status != IBV_WC_SUCCESS)
+		soft_sq_revoke(qp);
+	else if (qp->sq.granted && qp->sq.head == qp->sq.next && !qp->sq.offset)
+		sq_end_grant(&qp->sq);
 	if (status == IBV_WC_SUCCESS && !send->signaled)
 		return 0;
 	wc = (struct ibv_wc){

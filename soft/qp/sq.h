@@ -27,6 +27,9 @@ void soft_sq_go_back(struct soft_qp *qp) REQUIRES(soft_locks.send);
 /* Raises SQ_DRAINED, if it is due and every request that was sent is answered. */
 void soft_sq_drained(struct soft_qp *qp) REQUIRES(soft_locks.send);
 
+/* What the peer was to pull, and has not pulled, it cannot use any more. */
+void soft_sq_revoke(struct soft_qp *qp) REQUIRES(soft_locks.send);
+
 /* What the requester can find wrong with a request without asking the other side. */
 enum ibv_wc_status soft_sq_check(const struct soft_qp *qp, const struct soft_send *send)
     REQUIRES(soft_locks.send);

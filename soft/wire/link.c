@@ -346,11 +346,12 @@ soft_link_is_greeting(struct soft_link *link)
 }
 
 void
-soft_link_welcomed(struct soft_link *link, bool rings)
+soft_link_welcomed(struct soft_link *link, bool rings, bool pulls)
 {
 	link_lock(link);
 	link->greeting = false;
 	link->ringed = rings;
+	link->pulled = pulls;
 	if (!rings)
 		soft_rings_unmap(&link->rings);
 	link_want_turn(link);
@@ -535,6 +536,9 @@ soft_link_accept(int fd, unsigned int slot, const struct soft_link_offer *offer)
 	    !soft_rings_attach(&link->rings, offer->memory)) {
 		welcome.opcode = SOFT_WELCOME_RINGS;
 		link->ringed = true;
+		link->grantor = offer->grantor;
+		if (link->grantor.pid)
+			welcome.opcode |= SOFT_WELCOME_PULLS;
 		link_use_rings(link);
 	}
 	r = soft_watch_add(&link->watch, EPOLLIN);

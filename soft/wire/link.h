@@ -18,6 +18,7 @@
 #define SOFT_LINK_H
 
 #include "handlers.h"
+#include "pull.h"
 #include "ring.h"
 #include "soft/device/progress.h"
 
@@ -62,6 +63,12 @@ struct soft_link {
 	/* The hello offered memory and is not answered: nothing else can be sent. */
 	bool greeting GUARDED_BY(soft_locks.link);
 	bool ringed; /* frames go through the rings; set before the first of them */
+	/*
+	 * We may send requests that the other side pulls the data of: it has said so, and the kernel has not
+	 * refused it since.
+	 */
+	atomic_bool pulled;
+	struct soft_grantor grantor; /* the other side may send such requests */
 	struct soft_rings rings;
 	struct soft_ring out GUARDED_BY(soft_locks.link);
 	struct soft_ring in GUARDED_BY(soft_locks.input);
@@ -81,6 +88,7 @@ struct soft_link_offer {
 	bool asked;  /* it waits for an answer */
 	int memory;  /* of the rings, or -1 */
 	int waiters; /* eventfd, or -1 */
+	struct soft_grantor grantor;
 };
 
 /*
@@ -178,7 +186,7 @@ void soft_link_give_answers(struct soft_link *link) SOFT_NO_SEND_LOCK;
 bool soft_link_is_greeting(struct soft_link *link) SOFT_NO_LINK_LOCK;
 
 /* The same: our hello was answered.  Queue pairs that wait get their turn. */
-void soft_link_welcomed(struct soft_link *link, bool rings)
+void soft_link_welcomed(struct soft_link *link, bool rings, bool pulls)
     REQUIRES(soft_locks.input) SOFT_NO_LINK_LOCK;
 
 /* The same: the eventfd of the other process's waiting threads has come; the link owns it. */

@@ -134,7 +134,8 @@ link_handle_welcome(struct soft_link *link) REQUIRES(soft_locks.input)
 		return SOFT_INPUT_MALFORMED;
 	link->filled -= sizeof frame;
 	memmove(link->input, link->input + sizeof frame, link->filled);
-	soft_link_welcomed(link, frame.opcode & SOFT_WELCOME_RINGS);
+	soft_link_welcomed(
+	    link, frame.opcode & SOFT_WELCOME_RINGS, frame.opcode & SOFT_WELCOME_PULLS);
 	return SOFT_INPUT_FRAMES;
 }
 

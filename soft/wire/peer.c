@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "peer.h"
+#include "grant.h"
 #include "soft/device/runtime.h"
 #include "soft/device/settings.h"
 #include "soft/device/slot.h"
@@ -118,6 +119,20 @@ peer_hello_fits(const struct soft_wire_hello *hello)
 	       hello->slot != soft_slot_number();
 }
 
+/* The process at the other end, if its memory can be read. */
+static struct soft_grantor
+peer_grantor(int fd, const struct soft_wire_hello *hello)
+{
+	struct soft_grantor grantor = { .address = hello->grant_address };
+	struct ucred peer;
+
+	if (soft_settings_pulls() && hello->grant_number && peer_credentials(fd, &peer))
+		grantor.pid = peer.pid;
+	if (!soft_pull_works(&grantor, hello->grant_number))
+		grantor.pid = 0;
+	return grantor;
+}
+
 static int
 peer_refuse(int fd, unsigned int slot, const char *why)
 {
@@ -148,8 +163,12 @@ soft_peer_hello(struct soft_hello_frame *out, bool rings)
 {
 	*out = (struct soft_hello_frame){
 		.frame = { .length = sizeof out->hello, .type = SOFT_FRAME_HELLO },
-		.hello = { SOFT_WIRE_MAGIC, SOFT_WIRE_VERSION, soft_slot_number(), rings },
+		.hello = { SOFT_WIRE_MAGIC, SOFT_WIRE_VERSION, soft_slot_number(), rings, 0, 0 },
 	};
+	if (rings && soft_settings_pulls()) {
+		out->hello.grant_address = (uintptr_t)soft_grant_address();
+		out->hello.grant_number = soft_grant_number();
+	}
 }
 
 struct soft_link *
@@ -234,6 +253,7 @@ soft_peer_accept(int fd, const struct soft_wire_hello *hello, struct soft_link_o
 	if (!peer_incoming_is_free(slot))
 		return peer_refuse(fd, slot, "it has a link");
 	offer->asked = hello->rings;
+	offer->grantor = peer_grantor(fd, hello);
 	link = soft_link_accept(fd, slot, offer);
 	if (!link)
 		return peer_refuse(fd, slot, "no memory");

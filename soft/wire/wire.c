@@ -5,7 +5,8 @@ static bool
 frame_request_valid(const struct soft_frame *frame)
 {
 	const unsigned int both = SOFT_FRAME_FIRST | SOFT_FRAME_LAST;
-	const bool whole = (frame->flags & both) == both;
+	const bool whole = (frame->flags & (both | SOFT_FRAME_PULL)) == both;
+	const uint32_t segment = sizeof(struct soft_wire_segment);
 
 	switch (frame->opcode) {
 	case IBV_WR_SEND:
@@ -13,6 +14,9 @@ frame_request_valid(const struct soft_frame *frame)
 	case IBV_WR_SEND_WITH_INV:
 	case IBV_WR_RDMA_WRITE:
 	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		if (frame->flags & SOFT_FRAME_PULL)
+			return frame->length && frame->length % segment == 0 &&
+			       frame->length <= SOFT_MAX_SGE * segment;
 		return frame->length <= frame->total;
 	case IBV_WR_RDMA_READ:
 		return whole && !frame->length;
@@ -29,6 +33,7 @@ static bool
 frame_nak_valid(const struct soft_frame *frame)
 {
 	switch (frame->opcode) {
+	case SOFT_NAK_NOT_PULLED:
 	case SOFT_NAK_NOT_READY:
 	case SOFT_NAK_NOT_CONNECTED:
 	case IBV_WC_REM_INV_REQ_ERR:
@@ -46,7 +51,7 @@ frame_flags_known(uint8_t type)
 {
 	switch (type) {
 	case SOFT_FRAME_REQUEST:
-		return SOFT_FRAME_FIRST | SOFT_FRAME_LAST | SOFT_FRAME_SOLICITED;
+		return SOFT_FRAME_FIRST | SOFT_FRAME_LAST | SOFT_FRAME_SOLICITED | SOFT_FRAME_PULL;
 	case SOFT_FRAME_RESPONSE:
 		return SOFT_FRAME_FIRST | SOFT_FRAME_LAST;
 	case SOFT_FRAME_DATAGRAM:
@@ -77,7 +82,9 @@ soft_frame_valid(const struct soft_frame *frame)
 		return frame->length <= SOFT_MTU && frame->length == frame->total &&
 		       (frame->opcode == IBV_WR_SEND || frame->opcode == IBV_WR_SEND_WITH_IMM);
 	case SOFT_FRAME_WELCOME:
-		return !frame->length && frame->opcode <= SOFT_WELCOME_RINGS;
+		return !frame->length &&
+		       frame->opcode <= (SOFT_WELCOME_RINGS | SOFT_WELCOME_PULLS) &&
+		       frame->opcode != SOFT_WELCOME_PULLS;
 	case SOFT_FRAME_ACK:
 	case SOFT_FRAME_READY:
 		return !frame->length;

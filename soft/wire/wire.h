@@ -28,11 +28,14 @@ enum soft_frame_type {
 #define SOFT_FRAME_LAST 2u
 #define SOFT_FRAME_SOLICITED 4u
 #define SOFT_FRAME_GLOBAL 8u /* DATAGRAM: with a routing header */
+#define SOFT_FRAME_PULL 16u  /* REQUEST: the payload is segments, where the data is */
 
 /* Values of `opcode` in a WELCOME. */
 #define SOFT_WELCOME_RINGS 1u /* frames go through the memory */
+#define SOFT_WELCOME_PULLS 2u /* and can have SOFT_FRAME_PULL */
 
 /* Values of `opcode` in a NAK besides work completion statuses. */
+#define SOFT_NAK_NOT_PULLED 0xfd
 #define SOFT_NAK_NOT_READY 0xfe
 #define SOFT_NAK_NOT_CONNECTED 0xff
 
@@ -49,7 +52,7 @@ struct soft_frame {
 	uint32_t imm_data; /* or the key to invalidate */
 	uint32_t rkey;	   /* DATAGRAM: the key of the queue pair */
 	uint64_t address;
-	uint64_t compare_add;
+	uint64_t compare_add; /* with SOFT_FRAME_PULL: the number of the grant */
 	uint64_t swap;
 	uint32_t
 	    epoch; /* of the requester, which increments it before it sends old requests again */
@@ -61,6 +64,15 @@ struct soft_wire_hello {
 	uint32_t version;
 	uint32_t slot;
 	uint32_t rings; /* 1: descriptors of the memory and of an eventfd came with it; 0 */
+	/* Where its grant has its number, and this number; 0: its memory is not to be read. */
+	uint64_t grant_address;
+	uint64_t grant_number;
+};
+
+/* A part of the data, in the memory of the process that sends the frame. */
+struct soft_wire_segment {
+	uint64_t address;
+	uint64_t length;
 };
 
 struct soft_wire_address {
@@ -81,7 +93,7 @@ struct soft_wire_cm {
 };
 
 _Static_assert(sizeof(struct soft_frame) == 64, "a frame header has no holes");
-_Static_assert(sizeof(struct soft_wire_hello) == 16, "a hello has no holes");
+_Static_assert(sizeof(struct soft_wire_hello) == 32, "a hello has no holes");
 _Static_assert(sizeof(struct soft_wire_cm) == 24 + 2 * 24 + 8 + 8 + SOFT_WIRE_CM_DATA,
     "a CM message has no holes");
 

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include "soft/cm/pack.h"
+#include "soft/wire/pull.h"
 #include "line.h"
 #include "story.h"
 
@@ -408,9 +409,18 @@ of_a_third_process(struct soft_frame *f)
 	f->from += 1u << 14;
 }
 
+static void
+read_of_addresses(struct soft_frame *f)
+{
+	read_with_data(f);
+	f->length = 0;
+	f->flags |= SOFT_FRAME_PULL;
+}
+
 static void (*const wrongs[])(struct soft_frame *) = { no_opcode, no_type, an_answer, too_long,
 	longer_than_its_message, last_too_early, last_too_late, unknown_flag, psn_of_25_bits,
-	not_zero, read_with_data, read_in_parts, atomic_of_4_bytes, of_a_third_process };
+	not_zero, read_with_data, read_in_parts, atomic_of_4_bytes, of_a_third_process,
+	read_of_addresses };
 #define WRONGS (sizeof wrongs / sizeof wrongs[0])
 
 START_TEST(malformed_request__ends_the_link_and_the_connection)
@@ -422,6 +432,47 @@ START_TEST(malformed_request__ends_the_link_and_the_connection)
 	say(&frame, data);
 	expect_hung_up();
 	ck_assert_int_eq(((char *)big->addr)[128], 1); /* nothing was written */
+}
+END_TEST
+
+/* The hello has not said where the process has its grant. */
+START_TEST(addresses__without_a_grant__end_the_link)
+{
+	char data[64] = "";
+	const struct soft_wire_segment segment = { (uintptr_t)data, sizeof data };
+	struct soft_frame frame = request(IBV_WR_RDMA_WRITE, 0, sizeof data);
+
+	frame.flags |= SOFT_FRAME_PULL;
+	frame.length = sizeof segment;
+	say(&frame, &segment);
+	expect_hung_up();
+	ck_assert_int_eq(((char *)big->addr)[128], 1);
+}
+END_TEST
+
+START_TEST(addresses__their_lengths__what_they_may_be)
+{
+	static const struct {
+		uint64_t lengths[2];
+		uint32_t sum;
+	} cases[] = {
+		{ { 100, 28 }, 128 },
+		{ { SOFT_WIRE_PAYLOAD, 0 }, SOFT_WIRE_PAYLOAD },
+		{ { SOFT_WIRE_PAYLOAD, 1 }, 0 },
+		{ { 0, 0 }, 0 },
+		{ { UINT64_MAX, 129 }, 0 },
+		{ { UINT64_C(1) << 32, 128 }, 0 },
+	};
+	const struct soft_frame frame = { .length = 2 * sizeof(struct soft_wire_segment) };
+	struct soft_wire_segment segments[2] = { { 0 } };
+	struct soft_pull pull;
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		segments[0].length = cases[i].lengths[0];
+		segments[1].length = cases[i].lengths[1];
+		ck_assert_uint_eq(
+		    soft_pull_parse(&pull, &frame, (const char *)segments), cases[i].sum);
+	}
 }
 END_TEST
 
@@ -493,13 +544,18 @@ START_TEST(answers__what_they_may_be)
 		{ { .type = SOFT_FRAME_NAK, .opcode = IBV_WC_REM_ACCESS_ERR }, true },
 		{ { .type = SOFT_FRAME_NAK, .opcode = IBV_WC_SUCCESS }, false },
 		{ { .type = SOFT_FRAME_NAK, .opcode = IBV_WC_WR_FLUSH_ERR }, false },
-		{ { .type = SOFT_FRAME_NAK, .opcode = 0xfd }, false },
+		{ { .type = SOFT_FRAME_NAK, .opcode = SOFT_NAK_NOT_PULLED }, true },
+		{ { .type = SOFT_FRAME_NAK, .opcode = 0xfc }, false },
 		{ { .type = SOFT_FRAME_RESPONSE, .flags = 3, .length = 8, .total = 8 }, true },
 		{ { .type = SOFT_FRAME_RESPONSE, .flags = 3, .length = 8, .total = 7 }, false },
 		{ { .type = SOFT_FRAME_RESPONSE, .flags = SOFT_FRAME_SOLICITED, .total = 7 },
 		    false },
-		{ { .type = SOFT_FRAME_HELLO, .length = 16 }, true },
-		{ { .type = SOFT_FRAME_HELLO, .length = 15 }, false },
+		{ { .type = SOFT_FRAME_HELLO, .length = 32 }, true },
+		{ { .type = SOFT_FRAME_HELLO, .length = 31 }, false },
+		{ { .type = SOFT_FRAME_WELCOME }, true },
+		{ { .type = SOFT_FRAME_WELCOME, .opcode = SOFT_WELCOME_RINGS }, true },
+		{ { .type = SOFT_FRAME_WELCOME, .opcode = SOFT_WELCOME_PULLS }, false },
+		{ { .type = SOFT_FRAME_WELCOME, .opcode = 4 }, false },
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
@@ -567,10 +623,12 @@ soft_wire_suite(void)
 	    write_to_a_freed_queue_pair_refused__read_before_it_unanswered__both_are_sent_again);
 	tcase_add_test(tcase, atomic__one_more_than_agreed_on__is_refused_and_not_done);
 	tcase_add_loop_test(tcase, malformed_request__ends_the_link_and_the_connection, 0, WRONGS);
+	tcase_add_test(tcase, addresses__without_a_grant__end_the_link);
 	tcase_add_test(tcase, message_begun_again__in_a_new_epoch__is_taken);
 	tcase_add_test(tcase, message_begun_again__in_the_same_epoch__ends_the_link);
 	tcase_add_test(tcase, message_of_another_epoch__goes_on__is_of_no_connection);
 	tcase_add_test(words, answers__what_they_may_be);
+	tcase_add_test(words, addresses__their_lengths__what_they_may_be);
 	tcase_add_test(words, cm_message__what_it_may_say);
 	return suite;
 }
