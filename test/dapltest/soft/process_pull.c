@@ -26,7 +26,7 @@ can_read(pid_t pid)
 	return syscall(SYS_process_vm_readv, pid, &local, 1, &remote, 1, 0) == sizeof there;
 }
 
-/* For the other process: what can_read() finds there is told to the poster. */
+/* For the other process: sends the poster what can_read() finds. */
 static void
 tell_whether_readable(void)
 {
