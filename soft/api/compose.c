@@ -75,6 +75,7 @@ static const struct soft_part *const parts[] = { &wire, &cq, &qp, &cm, &verbs };
 static const struct soft_handlers handlers = {
 	.request = soft_remote_responder_request,
 	.response = soft_remote_requester_response,
+	.pulled = soft_remote_responder_pulled,
 	.datagram = soft_datagram_arrived,
 	.message = soft_cm_frame,
 	.requester = SOFT_REMOTE_REQUESTER_TURN,

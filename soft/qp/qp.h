@@ -66,7 +66,8 @@ struct soft_send {
 	unsigned int flags;
 	int num_sge;
 	bool signaled;
-	bool executed; /* a bind or invalidation that completes after those before it */
+	bool executed;	    /* a bind or invalidation that completes after those before it */
+	bool asked_to_pull; /* a read: its answer may be addresses */
 	enum ibv_wc_opcode completion;
 	struct ibv_sge sge[];
 };
@@ -76,6 +77,14 @@ static inline bool
 soft_opcode_is_read(unsigned int opcode)
 {
 	return opcode - IBV_WR_RDMA_READ <= IBV_WR_ATOMIC_FETCH_AND_ADD - IBV_WR_RDMA_READ;
+}
+
+/* A message that completes a receive of the peer. */
+static inline bool
+soft_opcode_takes_receive(unsigned int opcode)
+{
+	return opcode == IBV_WR_RDMA_WRITE_WITH_IMM || opcode == IBV_WR_SEND ||
+	       opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_SEND_WITH_INV;
 }
 
 /* A bind or invalidation: the requester executes it, and the peer does not know of it. */
@@ -139,6 +148,14 @@ struct soft_sq {
 	uint64_t grant GUARDED_BY(soft_locks.send);
 	/* The oldest request could not be pulled: until it is answered, data is sent. */
 	bool carrying GUARDED_BY(soft_locks.send);
+	/* Number of reads that were sent, not answered, and may be pulled. */
+	uint32_t pulling GUARDED_BY(soft_locks.send);
+	/* The oldest request, a read, could not be pulled: all answers before its data are ignored. */
+	bool rereading GUARDED_BY(soft_locks.send);
+	/* The responder is to hear that reads through `confirmed` were pulled, or that it was not. */
+	bool confirming GUARDED_BY(soft_locks.send);
+	bool refused GUARDED_BY(soft_locks.send);
+	uint32_t confirmed GUARDED_BY(soft_locks.send);
 	/* The timer is for a timeout; see timeout.h. */
 	bool for_timeout GUARDED_BY(soft_locks.send);
 	/* Number of answers that came: now, and when the timer was set. */
@@ -159,10 +176,12 @@ struct soft_pending_read {
 	uint32_t sent; /* bytes */
 	struct ibv_sge remote;
 	uint64_t old; /* for an atomic, the old value; then `remote.lkey` is SOFT_NO_KEY */
+	bool pulled;  /* the requester is given the address of the data */
+	bool offered; /* it has it, and has not confirmed that it pulled the data */
 };
 #define SOFT_NO_KEY 0
 
-/* The answers that a queue pair owes a requester in another process; see remote_responder.h. */
+/* The answers that a queue pair owes a requester in another process; see answers.h. */
 struct soft_answers {
 	uint32_t expected;    /* psn of the next request */
 	uint32_t epoch;	      /* of the requester */
@@ -176,7 +195,10 @@ struct soft_answers {
 	uint8_t nak_rnr_timer;
 	uint32_t ack_psn, nak_psn;
 	struct soft_pending_read *reads; /* SOFT_MAX_RD_ATOM of them */
-	uint32_t read_head, read_tail;	 /* run freely */
+	/* Run freely: the oldest that may have to be sent again, the next to be sent, the end. */
+	uint32_t read_head, read_next, read_tail;
+	bool granted;	/* there are offered reads */
+	bool last_acks; /* the last message that was executed is answered with an acknowledgement */
 
 	struct soft_turn turn; /* in a list of the link */
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "qp.h"
+#include "answers.h"
 #include "mw.h"
 #include "qp_table.h"
 #include "requester.h"
@@ -178,6 +179,7 @@ ibv_destroy_qp(struct ibv_qp *ibv) SOFT_NO_SEND_LOCK
 	soft_sq_go_back(qp);
 	soft_qp_lock_receive(qp);
 	qp->dead = true;
+	soft_answers_revoke(qp);
 	qp->state = IBV_QPS_RESET;
 	starved = qp->starved;
 	qp->starved = NULL;

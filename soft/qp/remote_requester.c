@@ -66,9 +66,18 @@ send_addresses(struct soft_sq *sq, struct soft_frame *frame, struct iovec *iov, 
 	return 1;
 }
 
+/* Whether the answer may be the address of the data. */
+static bool
+requester_can_pull(const struct soft_sq *sq, const struct soft_send *send,
+    const struct soft_link *link) REQUIRES(soft_locks.send)
+{
+	return send->opcode == IBV_WR_RDMA_READ && send->length >= PULL_MIN && link->pulls &&
+	       !sq->carrying;
+}
+
 /* Sends the next frame of request `next`: 0, or -EFAULT, or as soft_link_send(). */
 static int
-requester_send_frame(struct soft_qp *qp, const struct soft_send *send, struct soft_link *link)
+requester_send_frame(struct soft_qp *qp, struct soft_send *send, struct soft_link *link)
     REQUIRES(soft_locks.send) SOFT_NO_KEYS_LOCK
 {
 	struct soft_sq *sq = &qp->sq;
@@ -94,6 +103,9 @@ requester_send_frame(struct soft_qp *qp, const struct soft_send *send, struct so
 
 	if (length > SOFT_WIRE_PAYLOAD)
 		length = SOFT_WIRE_PAYLOAD;
+	send->asked_to_pull = requester_can_pull(sq, send, link);
+	if (send->asked_to_pull)
+		frame.flags |= SOFT_FRAME_PULL;
 	if (soft_opcode_is_read(send->opcode) || sq->offset + length == send->length)
 		frame.flags |= SOFT_FRAME_LAST;
 	if (send->flags & IBV_SEND_SOLICITED)
@@ -113,6 +125,7 @@ requester_send_frame(struct soft_qp *qp, const struct soft_send *send, struct so
 		sq->offset = 0;
 		sq->unanswered++;
 		sq->reading += soft_opcode_is_read(send->opcode);
+		sq->pulling += send->asked_to_pull;
 	}
 	return 0;
 }
@@ -131,6 +144,12 @@ requester_may_send(struct soft_qp *qp, const struct soft_send *send) REQUIRES(so
 	/* An invalidation with a fence waits for everything before it. */
 	if (send->flags & IBV_SEND_FENCE &&
 	    (sq->reading || (send->opcode == IBV_WR_LOCAL_INV && sq->head != sq->next)))
+		return false;
+	/*
+	 * The consumer at the other end may end the connection when it sees a completion, and expects that
+	 * the reads before it are done then.
+	 */
+	if (sq->pulling && soft_opcode_takes_receive(send->opcode))
 		return false;
 	return !soft_opcode_is_read(send->opcode) || sq->reading < qp->attr.max_rd_atomic;
 }
@@ -182,19 +201,85 @@ requester_complete_messages(struct soft_qp *qp, uint32_t n) REQUIRES(soft_locks.
 	return true;
 }
 
-static bool
-requester_receive_data(struct soft_qp *qp, const struct soft_frame *frame, const char *payload)
-    REQUIRES(soft_locks.send)
+/* Reports to the responder, when there is room, whether the oldest read was pulled. */
+static void
+requester_confirm(struct soft_qp *qp, bool pulled) REQUIRES(soft_locks.send)
 {
 	struct soft_sq *sq = &qp->sq;
-	const struct soft_send *send = soft_sq_at(sq, sq->head);
-	struct soft_cursor source = { .raw = (char *)(uintptr_t)payload, .foreign = true };
 
-	if (!soft_opcode_is_read(send->opcode) || frame->total != send->length ||
-	    !(frame->flags & SOFT_FRAME_FIRST) != (sq->received > 0) ||
-	    frame->length > send->length - sq->received ||
-	    (frame->flags & SOFT_FRAME_LAST && sq->received + frame->length != send->length) ||
-	    (!(frame->flags & SOFT_FRAME_LAST) && !frame->length))
+	sq->confirming = true;
+	sq->refused = !pulled;
+	sq->confirmed = sq->psn;
+}
+
+/* 0, or as soft_link_send(). */
+static int
+requester_send_confirmation(struct soft_qp *qp, struct soft_link *link) REQUIRES(soft_locks.send)
+{
+	struct soft_sq *sq = &qp->sq;
+	struct soft_frame frame = {
+		.type = SOFT_FRAME_PULLED,
+		.opcode = sq->refused ? SOFT_NOT_PULLED : SOFT_PULLED,
+		.qpn = qp->attr.dest_qp_num,
+		.from = qp->ibv.qp_num,
+		.psn = sq->confirmed,
+		.epoch = sq->epoch,
+	};
+	int r = soft_link_send(link, &frame, NULL, 0);
+
+	if (!r)
+		sq->confirming = false;
+	else if (r == -EAGAIN)
+		soft_link_queue_requester(link, &sq->turn);
+	return r;
+}
+
+/* Whether a part of the data of the oldest request, `length` bytes, is the next one. */
+static bool
+requester_data_fits(struct soft_qp *qp, const struct soft_frame *frame, uint32_t length)
+    REQUIRES(soft_locks.send)
+{
+	const struct soft_sq *sq = &qp->sq;
+	const struct soft_send *send = soft_sq_at(&qp->sq, sq->head);
+
+	return soft_opcode_is_read(send->opcode) && frame->total == send->length &&
+	       !(frame->flags & SOFT_FRAME_FIRST) == (sq->received > 0) &&
+	       length <= send->length - sq->received &&
+	       (!(frame->flags & SOFT_FRAME_LAST) || sq->received + length == send->length) &&
+	       (frame->flags & SOFT_FRAME_LAST || length);
+}
+
+/* The oldest read is complete. */
+static void
+requester_end_read(struct soft_qp *qp, const struct soft_frame *frame) REQUIRES(soft_locks.send)
+{
+	struct soft_sq *sq = &qp->sq;
+
+	sq->received = 0;
+	sq->reading--;
+	sq->pulling -= soft_sq_at(sq, sq->head)->asked_to_pull;
+	if (frame->flags & SOFT_FRAME_PULL)
+		requester_confirm(qp, true);
+	requester_complete_oldest(qp);
+}
+
+static bool
+requester_receive_data(struct soft_qp *qp, struct soft_link *link, const struct soft_frame *frame,
+    const char *payload) REQUIRES(soft_locks.send)
+{
+	struct soft_cursor source = { .raw = (char *)(uintptr_t)payload, .foreign = true };
+	struct soft_sq *sq = &qp->sq;
+	const struct soft_send *send = soft_sq_at(sq, sq->head);
+	uint32_t length = frame->length;
+	struct soft_pull pull = { .from = &link->grantor };
+
+	if (frame->flags & SOFT_FRAME_PULL) {
+		length = soft_pull_parse(&pull, frame, payload);
+		source.pull = &pull;
+		if (!length || !send->asked_to_pull)
+			return false;
+	}
+	if (!requester_data_fits(qp, frame, length))
 		return false;
 	if (!sq->received)
 		sq->target = (struct soft_cursor){
@@ -203,17 +288,39 @@ requester_receive_data(struct soft_qp *qp, const struct soft_frame *frame, const
 			.pd = qp->pd,
 			.access = IBV_ACCESS_LOCAL_WRITE,
 		};
-	if (soft_copy(&sq->target, &source, frame->length) != SOFT_COPIED) {
-		soft_sq_fail(qp, IBV_WC_LOC_PROT_ERR);
-		return true;
-	}
-	sq->received += frame->length;
-	if (frame->flags & SOFT_FRAME_LAST) {
+	switch (soft_copy(&sq->target, &source, length)) {
+	case SOFT_COPIED:
+		sq->rereading = false;
+		sq->received += length;
+		if (frame->flags & SOFT_FRAME_LAST)
+			requester_end_read(qp, frame);
+		break;
+	case SOFT_SOURCE_FAULT:
+		if (!soft_pull_works(&link->grantor, pull.number))
+			link->pulls = false;
 		sq->received = 0;
-		sq->reading--;
-		requester_complete_oldest(qp);
+		sq->rereading = true;
+		requester_confirm(qp, false);
+		break;
+	default:
+		soft_sq_fail(qp, IBV_WC_LOC_PROT_ERR);
 	}
 	return true;
+}
+
+/*
+ * Whether the answer was sent before the responder knew that the oldest read could not be pulled.  What it
+ * sends then begins with the data of the read, or refuses it.
+ */
+static bool
+requester_ignores(const struct soft_sq *sq, const struct soft_frame *frame, uint32_t ahead)
+    REQUIRES(soft_locks.send)
+{
+	if (!sq->rereading)
+		return false;
+	if (frame->type == SOFT_FRAME_NAK)
+		return ahead > 0;
+	return frame->type != SOFT_FRAME_RESPONSE || ahead > 0 || frame->flags & SOFT_FRAME_PULL;
 }
 
 /*
@@ -276,6 +383,8 @@ requester_response_locked(struct soft_qp *qp, struct soft_link *link,
 	if (ahead >= sent && !(frame->type == SOFT_FRAME_NAK && ahead == sent && sq->offset))
 		return false;
 	soft_timeout_renew(qp);
+	if (requester_ignores(sq, frame, ahead))
+		return true;
 	switch (frame->type) {
 	case SOFT_FRAME_ACK:
 		good = requester_complete_messages(qp, ahead + 1);
@@ -283,7 +392,7 @@ requester_response_locked(struct soft_qp *qp, struct soft_link *link,
 	case SOFT_FRAME_RESPONSE:
 		good = requester_complete_messages(qp, ahead);
 		if (good && qp->state != IBV_QPS_ERR)
-			good = requester_receive_data(qp, frame, payload);
+			good = requester_receive_data(qp, link, frame, payload);
 		break;
 	case SOFT_FRAME_NAK:
 		/*
@@ -328,6 +437,10 @@ soft_remote_requester_run(struct soft_qp *qp)
 	struct soft_send *send;
 	int budget = BUDGET, r = 0;
 
+	if (sq->confirming) {
+		link = soft_peer_outgoing(soft_qpn_slot(qp->attr.dest_qp_num));
+		r = link ? requester_send_confirmation(qp, link) : 0;
+	}
 	while (!sq->stall && sq->next != sq->tail && !sq->fault && !r) {
 		/* A draining queue finishes the message it has begun. */
 		if (qp->state != IBV_QPS_RTS && !(qp->state == IBV_QPS_SQD && sq->offset))

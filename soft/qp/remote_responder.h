@@ -24,8 +24,12 @@ void soft_remote_responder_ready(struct soft_qp *qp) SOFT_NO_RECEIVE_LOCK;
 void soft_remote_responder_answer(struct soft_qp *qp, struct soft_link *link) SOFT_NO_SEND_LOCK;
 void soft_remote_responder_link_lost(struct soft_qp *qp) SOFT_NO_RECEIVE_LOCK;
 
-/* Called on the progress thread: handles a request.  False if it is malformed. */
+/* Called by the thread that reads: handles a request.  False if it is malformed. */
 bool soft_remote_responder_request(
     struct soft_link *link, const struct soft_frame *frame, const char *payload) SOFT_NO_SEND_LOCK;
+
+/* The same: the requester has pulled a read, or could not. */
+bool soft_remote_responder_pulled(
+    struct soft_link *link, const struct soft_frame *frame) SOFT_NO_SEND_LOCK;
 
 #endif

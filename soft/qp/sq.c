@@ -55,7 +55,8 @@ soft_sq_go_back(struct soft_qp *qp)
 	struct soft_sq *sq = &qp->sq;
 
 	sq->next = sq->head;
-	sq->offset = sq->unanswered = sq->reading = sq->received = 0;
+	sq->offset = sq->unanswered = sq->reading = sq->pulling = sq->received = 0;
+	sq->rereading = sq->confirming = false;
 	sq->fault = IBV_WC_SUCCESS;
 	sq->epoch++;
 }

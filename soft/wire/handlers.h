@@ -3,8 +3,8 @@
  * handlers -- what the wire calls in the parts above it
  *
  * The wire knows frames, links and processes.  What a frame does to a queue pair or to an rdma id
- * is up to these functions.  All run on the progress thread, and the wire calls them without a
- * lock.
+ * is up to these functions.  The thread that reads calls them, under the input lock (input.h);
+ * `message`, `misbehaved` and `lost` are called on the progress thread alone.
  */
 #ifndef SOFT_HANDLERS_H
 #define SOFT_HANDLERS_H
@@ -33,6 +33,7 @@ struct soft_handlers {
 	    struct soft_link *link, const struct soft_frame *frame, const char *payload);
 	bool (*response)(
 	    struct soft_link *link, const struct soft_frame *frame, const char *payload);
+	bool (*pulled)(struct soft_link *link, const struct soft_frame *frame);
 	bool (*datagram)(
 	    struct soft_link *link, const struct soft_frame *frame, const char *payload);
 	bool (*message)(struct soft_link *link, const struct soft_wire_cm *cm);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "link.h"
 #include "input.h"
+#include "peer.h"
 #include "soft/device/bell.h"
 #include "soft/device/settings.h"
 
@@ -153,7 +154,7 @@ link_put(struct soft_link *link, const struct soft_frame *frame, const struct io
 	}
 	if (r)
 		return r;
-	if (frame->type == SOFT_FRAME_ACK)
+	if (frame->type == SOFT_FRAME_ACK || frame->type == SOFT_FRAME_PULLED)
 		link->owed = true;
 	else
 		link_notify(link);
@@ -346,14 +347,17 @@ soft_link_is_greeting(struct soft_link *link)
 }
 
 void
-soft_link_welcomed(struct soft_link *link, bool rings, bool pulls)
+soft_link_welcomed(struct soft_link *link, const struct soft_welcome_frame *welcome)
 {
 	link_lock(link);
 	link->greeting = false;
-	link->ringed = rings;
-	link->pulled = pulls;
-	if (!rings)
+	link->ringed = welcome->frame.opcode & SOFT_WELCOME_RINGS;
+	link->pulled = welcome->frame.opcode & SOFT_WELCOME_PULLS;
+	if (link->ringed)
+		link->grantor = soft_peer_grantor(link->watch.fd, &welcome->grant);
+	else
 		soft_rings_unmap(&link->rings);
+	link->pulls = link->grantor.pid != 0;
 	link_want_turn(link);
 	link_unlock(link);
 }
@@ -526,19 +530,20 @@ struct soft_link *
 soft_link_accept(int fd, unsigned int slot, const struct soft_link_offer *offer) UNCHECKED
 {
 	struct soft_link *link = link_new(fd, slot, false);
-	struct soft_frame welcome = { .type = SOFT_FRAME_WELCOME };
 	const int waiters = soft_input_waiters();
+	struct soft_welcome_frame welcome;
+	uint8_t opcode = 0;
 	int r;
 
 	if (!link)
 		return NULL;
 	if (offer->asked && offer->memory >= 0 && soft_settings_rings() &&
 	    !soft_rings_attach(&link->rings, offer->memory)) {
-		welcome.opcode = SOFT_WELCOME_RINGS;
+		opcode = SOFT_WELCOME_RINGS;
 		link->ringed = true;
 		link->grantor = offer->grantor;
 		if (link->grantor.pid)
-			welcome.opcode |= SOFT_WELCOME_PULLS;
+			opcode |= SOFT_WELCOME_PULLS;
 		link_use_rings(link);
 	}
 	r = soft_watch_add(&link->watch, EPOLLIN);
@@ -551,6 +556,7 @@ soft_link_accept(int fd, unsigned int slot, const struct soft_link_offer *offer)
 		soft_link_set_waiters(link, offer->waiters);
 	else if (offer->waiters >= 0)
 		soft_close(offer->waiters);
+	soft_peer_welcome(&welcome, opcode);
 	if (offer->asked &&
 	    !(link->ringed && link_send_first(fd, &welcome, sizeof welcome, &waiters, 1)))
 		(void)link_send_first(fd, &welcome, sizeof welcome, NULL, 0);

@@ -34,6 +34,8 @@ struct soft_link_message {
 	struct soft_wire_cm cm;
 };
 
+struct soft_welcome_frame;
+
 TAILQ_HEAD(soft_turns, soft_turn);
 
 /* The thread that reads a link: handlers of CM messages run on the progress thread alone. */
@@ -68,7 +70,10 @@ struct soft_link {
 	 * refused it since.
 	 */
 	atomic_bool pulled;
-	struct soft_grantor grantor; /* the other side may send such requests */
+	/* We may ask for the address of what we read: the kernel has not refused it yet. */
+	atomic_bool pulls;
+	/* The other side may send addresses: of the data of its requests, or of what we read. */
+	struct soft_grantor grantor;
 	struct soft_rings rings;
 	struct soft_ring out GUARDED_BY(soft_locks.link);
 	struct soft_ring in GUARDED_BY(soft_locks.input);
@@ -186,7 +191,7 @@ void soft_link_give_answers(struct soft_link *link) SOFT_NO_SEND_LOCK;
 bool soft_link_is_greeting(struct soft_link *link) SOFT_NO_LINK_LOCK;
 
 /* The same: our hello was answered.  Queue pairs that wait get their turn. */
-void soft_link_welcomed(struct soft_link *link, bool rings, bool pulls)
+void soft_link_welcomed(struct soft_link *link, const struct soft_welcome_frame *welcome)
     REQUIRES(soft_locks.input) SOFT_NO_LINK_LOCK;
 
 /* The same: the eventfd of the other process's waiting threads has come; the link owns it. */

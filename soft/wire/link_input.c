@@ -30,6 +30,8 @@ link_handle_frame(
 		return soft_handlers->message(link, &cm);
 	case SOFT_FRAME_REQUEST:
 		return !link->outgoing && soft_handlers->request(link, frame, payload);
+	case SOFT_FRAME_PULLED:
+		return !link->outgoing && soft_handlers->pulled(link, frame);
 	case SOFT_FRAME_DATAGRAM:
 		return !link->outgoing && soft_handlers->datagram(link, frame, payload);
 	case SOFT_FRAME_HELLO:
@@ -125,17 +127,16 @@ link_receive(struct soft_link *link) REQUIRES(soft_locks.input)
 static enum soft_link_input
 link_handle_welcome(struct soft_link *link) REQUIRES(soft_locks.input)
 {
-	struct soft_frame frame;
+	struct soft_welcome_frame welcome;
 
-	if (link->filled < sizeof frame)
+	if (link->filled < sizeof welcome)
 		return SOFT_INPUT_NONE;
-	memcpy(&frame, link->input, sizeof frame);
-	if (frame.type != SOFT_FRAME_WELCOME || !soft_frame_valid(&frame))
+	memcpy(&welcome, link->input, sizeof welcome);
+	if (welcome.frame.type != SOFT_FRAME_WELCOME || !soft_frame_valid(&welcome.frame))
 		return SOFT_INPUT_MALFORMED;
-	link->filled -= sizeof frame;
-	memmove(link->input, link->input + sizeof frame, link->filled);
-	soft_link_welcomed(
-	    link, frame.opcode & SOFT_WELCOME_RINGS, frame.opcode & SOFT_WELCOME_PULLS);
+	link->filled -= sizeof welcome;
+	memmove(link->input, link->input + sizeof welcome, link->filled);
+	soft_link_welcomed(link, &welcome);
 	return SOFT_INPUT_FRAMES;
 }
 

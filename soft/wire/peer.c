@@ -119,20 +119,6 @@ peer_hello_fits(const struct soft_wire_hello *hello)
 	       hello->slot != soft_slot_number();
 }
 
-/* The process at the other end, if its memory can be read. */
-static struct soft_grantor
-peer_grantor(int fd, const struct soft_wire_hello *hello)
-{
-	struct soft_grantor grantor = { .address = hello->grant_address };
-	struct ucred peer;
-
-	if (soft_settings_pulls() && hello->grant_number && peer_credentials(fd, &peer))
-		grantor.pid = peer.pid;
-	if (!soft_pull_works(&grantor, hello->grant_number))
-		grantor.pid = 0;
-	return grantor;
-}
-
 static int
 peer_refuse(int fd, unsigned int slot, const char *why)
 {
@@ -150,6 +136,16 @@ peer_is_gone(unsigned int slot)
 	return fd == -ECONNREFUSED || fd == -ENOENT;
 }
 
+static struct soft_wire_grant
+peer_our_grant(void)
+{
+	struct soft_wire_grant none = { 0 };
+
+	return soft_settings_pulls() ? (struct soft_wire_grant){ (uintptr_t)soft_grant_address(),
+		soft_grant_number() } :
+				       none;
+}
+
 bool
 soft_peer_trusted(int fd)
 {
@@ -163,12 +159,35 @@ soft_peer_hello(struct soft_hello_frame *out, bool rings)
 {
 	*out = (struct soft_hello_frame){
 		.frame = { .length = sizeof out->hello, .type = SOFT_FRAME_HELLO },
-		.hello = { SOFT_WIRE_MAGIC, SOFT_WIRE_VERSION, soft_slot_number(), rings, 0, 0 },
+		.hello = { SOFT_WIRE_MAGIC, SOFT_WIRE_VERSION, soft_slot_number(), rings, { 0 } },
 	};
-	if (rings && soft_settings_pulls()) {
-		out->hello.grant_address = (uintptr_t)soft_grant_address();
-		out->hello.grant_number = soft_grant_number();
-	}
+	if (rings)
+		out->hello.grant = peer_our_grant();
+}
+
+void
+soft_peer_welcome(struct soft_welcome_frame *out, uint8_t opcode)
+{
+	*out = (struct soft_welcome_frame){
+		.frame = { .length = sizeof out->grant,
+		    .type = SOFT_FRAME_WELCOME,
+		    .opcode = opcode },
+	};
+	if (opcode)
+		out->grant = peer_our_grant();
+}
+
+struct soft_grantor
+soft_peer_grantor(int fd, const struct soft_wire_grant *grant)
+{
+	struct soft_grantor grantor = { .address = grant->address };
+	struct ucred peer;
+
+	if (soft_settings_pulls() && grant->number && peer_credentials(fd, &peer))
+		grantor.pid = peer.pid;
+	if (!soft_pull_works(&grantor, grant->number))
+		grantor.pid = 0;
+	return grantor;
 }
 
 struct soft_link *
@@ -253,7 +272,7 @@ soft_peer_accept(int fd, const struct soft_wire_hello *hello, struct soft_link_o
 	if (!peer_incoming_is_free(slot))
 		return peer_refuse(fd, slot, "it has a link");
 	offer->asked = hello->rings;
-	offer->grantor = peer_grantor(fd, hello);
+	offer->grantor = soft_peer_grantor(fd, &hello->grant);
 	link = soft_link_accept(fd, slot, offer);
 	if (!link)
 		return peer_refuse(fd, slot, "no memory");

@@ -56,4 +56,14 @@ struct soft_hello_frame {
 };
 void soft_peer_hello(struct soft_hello_frame *out, bool rings);
 
+/* Our answer to one. */
+struct soft_welcome_frame {
+	struct soft_frame frame;
+	struct soft_wire_grant grant;
+};
+void soft_peer_welcome(struct soft_welcome_frame *out, uint8_t opcode);
+
+/* The process at the other end, with the grant that it named; its pid is 0 if its memory cannot be read. */
+struct soft_grantor soft_peer_grantor(int fd, const struct soft_wire_grant *grant);
+
 #endif

@@ -2,11 +2,20 @@
 #include "wire.h"
 
 static bool
+frame_has_segments(const struct soft_frame *frame)
+{
+	const uint32_t segment = sizeof(struct soft_wire_segment);
+
+	return frame->length && frame->length % segment == 0 &&
+	       frame->length <= SOFT_MAX_SGE * segment;
+}
+
+static bool
 frame_request_valid(const struct soft_frame *frame)
 {
 	const unsigned int both = SOFT_FRAME_FIRST | SOFT_FRAME_LAST;
-	const bool whole = (frame->flags & (both | SOFT_FRAME_PULL)) == both;
-	const uint32_t segment = sizeof(struct soft_wire_segment);
+	const bool whole = (frame->flags & both) == both;
+	const bool pull = frame->flags & SOFT_FRAME_PULL;
 
 	switch (frame->opcode) {
 	case IBV_WR_SEND:
@@ -14,15 +23,12 @@ frame_request_valid(const struct soft_frame *frame)
 	case IBV_WR_SEND_WITH_INV:
 	case IBV_WR_RDMA_WRITE:
 	case IBV_WR_RDMA_WRITE_WITH_IMM:
-		if (frame->flags & SOFT_FRAME_PULL)
-			return frame->length && frame->length % segment == 0 &&
-			       frame->length <= SOFT_MAX_SGE * segment;
-		return frame->length <= frame->total;
+		return pull ? frame_has_segments(frame) : frame->length <= frame->total;
 	case IBV_WR_RDMA_READ:
 		return whole && !frame->length;
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:
-		return whole && !frame->length && frame->total == sizeof(uint64_t);
+		return whole && !pull && !frame->length && frame->total == sizeof(uint64_t);
 	default:
 		return false;
 	}
@@ -53,7 +59,7 @@ frame_flags_known(uint8_t type)
 	case SOFT_FRAME_REQUEST:
 		return SOFT_FRAME_FIRST | SOFT_FRAME_LAST | SOFT_FRAME_SOLICITED | SOFT_FRAME_PULL;
 	case SOFT_FRAME_RESPONSE:
-		return SOFT_FRAME_FIRST | SOFT_FRAME_LAST;
+		return SOFT_FRAME_FIRST | SOFT_FRAME_LAST | SOFT_FRAME_PULL;
 	case SOFT_FRAME_DATAGRAM:
 		return SOFT_FRAME_SOLICITED | SOFT_FRAME_GLOBAL;
 	default:
@@ -75,14 +81,17 @@ soft_frame_valid(const struct soft_frame *frame)
 	case SOFT_FRAME_REQUEST:
 		return frame_request_valid(frame);
 	case SOFT_FRAME_RESPONSE:
-		return frame->length <= frame->total;
+		return frame->flags & SOFT_FRAME_PULL ? frame_has_segments(frame) :
+							frame->length <= frame->total;
+	case SOFT_FRAME_PULLED:
+		return !frame->length && frame->opcode <= SOFT_NOT_PULLED;
 	case SOFT_FRAME_NAK:
 		return frame_nak_valid(frame);
 	case SOFT_FRAME_DATAGRAM:
 		return frame->length <= SOFT_MTU && frame->length == frame->total &&
 		       (frame->opcode == IBV_WR_SEND || frame->opcode == IBV_WR_SEND_WITH_IMM);
 	case SOFT_FRAME_WELCOME:
-		return !frame->length &&
+		return frame->length == sizeof(struct soft_wire_grant) &&
 		       frame->opcode <= (SOFT_WELCOME_RINGS | SOFT_WELCOME_PULLS) &&
 		       frame->opcode != SOFT_WELCOME_PULLS;
 	case SOFT_FRAME_ACK:

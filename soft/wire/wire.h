@@ -21,18 +21,25 @@ enum soft_frame_type {
 	SOFT_FRAME_READY,     /* the reason of a NAK "not now" is over */
 	SOFT_FRAME_CM,	      /* payload: struct soft_wire_cm */
 	SOFT_FRAME_DATAGRAM,  /* a whole datagram; it has no answer */
-	SOFT_FRAME_WELCOME,   /* answers a HELLO that came with memory; always on the socket */
+	/* Answers a HELLO that came with memory; payload: struct soft_wire_grant.  On the socket. */
+	SOFT_FRAME_WELCOME,
+	SOFT_FRAME_PULLED, /* from the requester, which was given the address of the data of a read */
 };
 
 #define SOFT_FRAME_FIRST 1u
 #define SOFT_FRAME_LAST 2u
 #define SOFT_FRAME_SOLICITED 4u
 #define SOFT_FRAME_GLOBAL 8u /* DATAGRAM: with a routing header */
-#define SOFT_FRAME_PULL 16u  /* REQUEST: the payload is segments, where the data is */
+/* REQUEST, RESPONSE: the payload is segments, where the data is.  A request to read may have such an answer. */
+#define SOFT_FRAME_PULL 16u
 
 /* Values of `opcode` in a WELCOME. */
 #define SOFT_WELCOME_RINGS 1u /* frames go through the memory */
 #define SOFT_WELCOME_PULLS 2u /* and can have SOFT_FRAME_PULL */
+
+/* Values of `opcode` in a PULLED. */
+#define SOFT_PULLED 0
+#define SOFT_NOT_PULLED 1
 
 /* Values of `opcode` in a NAK besides work completion statuses. */
 #define SOFT_NAK_NOT_PULLED 0xfd
@@ -59,14 +66,18 @@ struct soft_frame {
 	uint32_t zero;
 };
 
+/* Where the grant of the process has its number, and this number; 0: its memory is not to be read. */
+struct soft_wire_grant {
+	uint64_t address;
+	uint64_t number;
+};
+
 struct soft_wire_hello {
 	uint32_t magic;
 	uint32_t version;
 	uint32_t slot;
 	uint32_t rings; /* 1: descriptors of the memory and of an eventfd came with it; 0 */
-	/* Where its grant has its number, and this number; 0: its memory is not to be read. */
-	uint64_t grant_address;
-	uint64_t grant_number;
+	struct soft_wire_grant grant;
 };
 
 /* A part of the data, in the memory of the process that sends the frame. */

@@ -7,7 +7,7 @@
 #include "lib/runner.h"
 #include "soft/device/names.h"
 #include "soft/device/slot.h"
-#include "soft/wire/wire.h"
+#include "soft/wire/peer.h"
 
 static int
 line_new(void)
@@ -76,7 +76,7 @@ line_slot_take(int *door)
 int
 line_accept(int door)
 {
-	const struct soft_frame welcome = { .type = SOFT_FRAME_WELCOME };
+	struct soft_welcome_frame welcome;
 	struct soft_frame frame;
 	struct soft_wire_hello hello;
 	int line;
@@ -92,9 +92,11 @@ line_accept(int door)
 	ck_assert_int_eq(recv(line, &hello, sizeof hello, MSG_WAITALL), sizeof hello);
 	ck_assert_uint_eq(hello.slot, soft_slot_number());
 	/* The memory that came with the hello is declined, so frames go over the socket. */
-	if (hello.rings)
+	if (hello.rings) {
+		soft_peer_welcome(&welcome, 0);
 		ck_assert_int_eq(
 		    send(line, &welcome, sizeof welcome, MSG_NOSIGNAL), sizeof welcome);
+	}
 	return line;
 }
 

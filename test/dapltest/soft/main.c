@@ -41,6 +41,7 @@ main(int argc, char **argv)
 		soft_held_suite,
 		soft_stranger_suite,
 		soft_wire_suite,
+		soft_wire_pull_suite,
 		soft_stress_suite,
 		NULL,
 	};

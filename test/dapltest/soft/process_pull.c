@@ -9,6 +9,8 @@
 
 #include "other.h"
 #include "own.h"
+#include "soft/qp/qp.h"
+#include "soft/wire/input.h"
 
 #define LENGTH 65536 /* of a message that is pulled */
 
@@ -174,6 +176,107 @@ START_TEST(message__from_and_to_any_list_of_segments__arrives_whole)
 }
 END_TEST
 
+/* --- reads, several at a time */
+
+#define READS 4
+
+/* Before each round its bytes are those of the round. */
+static void
+being_read(void)
+{
+	own_connect(NULL);
+	for (uint32_t round = 0; round < ROUNDS / READS; round++) {
+		for (uint32_t i = 0; i < SIDE_BYTES; i++)
+			own.bytes[i] = drawn(round, i);
+		other_meet();
+		other_meet();
+	}
+	own_end();
+}
+
+/* Posts a read of bytes from 100000 * i on of the other's into a list within our bytes from 60000 * i on. */
+static int
+post_read(uint32_t i, uint32_t length, struct ibv_sge *sge)
+{
+	struct ibv_send_wr wr = { .wr_id = i,
+		.sg_list = sge,
+		.opcode = IBV_WR_RDMA_READ,
+		.send_flags = IBV_SEND_SIGNALED },
+			   *bad;
+
+	wr.num_sge = draw_list(sge, length);
+	for (int j = 0; j < wr.num_sge; j++)
+		sge[j].addr += 60000 * i;
+	wr.wr.rdma.remote_addr = own_peer.address + 1000 * i + 7;
+	wr.wr.rdma.rkey = own_peer.rkey;
+	ck_assert_int_eq(ibv_post_send(own.qp, &wr, &bad), 0);
+	return wr.num_sge;
+}
+
+static void
+expect_read(const struct ibv_sge *sge, int n, uint32_t round, uint32_t at)
+{
+	for (int i = 0; i < n; i++)
+		for (uint32_t j = 0; j < sge[i].length; j++, at++)
+			ck_assert_msg(((char *)(uintptr_t)sge[i].addr)[j] == drawn(round, at),
+			    "byte %u of round %u", at, round);
+}
+
+static void
+read_rounds(uint32_t rounds)
+{
+	static const uint32_t lengths[] = { 8192, 100, 58000, 20000, 8191, 40000, 9000, 1 };
+	struct ibv_sge sge[READS][PIECES];
+	int n[READS];
+
+	for (uint32_t round = 0; round < rounds; round++) {
+		other_meet();
+		for (uint32_t i = 0; i < READS; i++)
+			n[i] = post_read(i, lengths[random_below(8)], sge[i]);
+		for (uint32_t i = 0; i < READS; i++)
+			cq_expect(own.cq, i, IBV_WC_SUCCESS);
+		for (uint32_t i = 0; i < READS; i++)
+			expect_read(sge[i], n[i], round, 1000 * i + 7);
+		memset(own.bytes, 0, SIDE_BYTES);
+		other_meet();
+	}
+}
+
+START_TEST(read__into_any_list_of_segments__is_whole)
+{
+	if (ways[_i])
+		setenv(ways[_i], "1", 1);
+	seed = 2;
+	own_begin(being_read, NULL);
+	read_rounds(ROUNDS / READS);
+	own_end();
+	other_finish();
+}
+END_TEST
+
+static void
+being_read_whole(void)
+{
+	own_connect(NULL);
+	for (uint32_t i = 0; i < SIDE_BYTES; i++)
+		own.bytes[i] = drawn(3, i);
+	other_meet();
+	own_end();
+}
+
+START_TEST(read__of_many_frames__is_whole)
+{
+	own_begin(being_read_whole, NULL);
+	other_meet();
+	own_rdma(IBV_WR_RDMA_READ, 1, 0, 0, SIDE_BYTES);
+	cq_expect(own.cq, 1, IBV_WC_SUCCESS);
+	for (uint32_t i = 0; i < SIDE_BYTES; i++)
+		ck_assert_int_eq(own.bytes[i], drawn(3, i));
+	own_end();
+	other_finish();
+}
+END_TEST
+
 /* --- memory that the poster takes back */
 
 /* One message that arrives and makes the link, and then one that may arrive, but not as 'x'. */
@@ -237,7 +340,7 @@ taking_any_data(void)
 	own_end();
 }
 
-/* A program may not change the data of an outstanding request.  This one looks when it is read. */
+/* A program may not change the data of an outstanding request.  This test changes it, to see when it is read. */
 START_TEST(data__is_read_when_it_is_received__if_the_kernel_allows_it)
 {
 	bool readable;
@@ -298,6 +401,102 @@ START_TEST(queue_pair__ended_under_a_message__its_data_is_not_read_any_more)
 }
 END_TEST
 
+/* --- memory that is read, and taken back */
+
+/* Whether our queue pair has given away the address of something that is read. */
+static bool
+has_offered(void)
+{
+	struct soft_qp *qp = soft_qp_of(own.qp);
+	bool offered;
+
+	soft_qp_lock_receive(qp);
+	offered = qp->answers.granted;
+	soft_qp_unlock_receive(qp);
+	return offered;
+}
+
+/* Nothing that the other process sends is handled while it holds the lock. */
+static void
+reading_late(void)
+{
+	struct ibv_wc wc;
+
+	own_connect(NULL);
+	other_meet();
+	own_rdma(IBV_WR_RDMA_READ, 1, 0, 0, LENGTH);
+	cq_expect(own.cq, 1, IBV_WC_SUCCESS); /* there is a link now */
+	tell_whether_readable();
+	soft_input_lock();
+	own_rdma(IBV_WR_RDMA_READ, 2, 0, 0, LENGTH);
+	other_meet();
+	other_meet();
+	soft_input_unlock();
+	wc = cq_next(own.cq);
+	ck_assert_uint_eq(wc.wr_id, 2);
+	ck_assert_int_ne(wc.status, IBV_WC_WR_FLUSH_ERR);
+	for (int i = 0; wc.status == IBV_WC_SUCCESS && i < LENGTH; i++)
+		ck_assert_int_eq(own.bytes[i], 'o');
+	other_tell(&wc.status, sizeof wc.status);
+	own_end();
+}
+
+START_TEST(region__deregistered_under_a_read__is_not_read_any_more)
+{
+	enum ibv_wc_status status;
+	bool readable;
+
+	own_begin(reading_late, NULL);
+	memset(own.bytes, 'o', SIDE_BYTES);
+	other_meet();
+	readable = hear_whether_readable();
+	other_meet();
+	while (readable && !has_offered())
+		sleep_ms(1);
+	ck_assert_int_eq(ibv_dereg_mr(own.mr), 0);
+	memset(own.bytes, 'x', SIDE_BYTES);
+	other_meet();
+	other_hear(&status, sizeof status);
+	if (readable)
+		ck_assert_int_eq(status, IBV_WC_REM_ACCESS_ERR);
+	own.mr = ibv_reg_mr(own.pd, own.bytes, SIDE_BYTES, SIDE_ACCESS);
+	own_end();
+	other_finish();
+}
+END_TEST
+
+static void
+reading_and_sending(void)
+{
+	own_connect(NULL);
+	own_rdma(IBV_WR_RDMA_READ, 1, 0, 0, LENGTH);
+	cq_expect(own.cq, 1, IBV_WC_SUCCESS);
+	other_meet();
+	soft_input_lock();
+	own_rdma(IBV_WR_RDMA_READ, 2, 0, 0, LENGTH);
+	side_post(&own, IBV_WR_SEND, IBV_SEND_SIGNALED, 3, 0, 8);
+	sleep_ms(20); /* for a message that overtakes the read */
+	soft_input_unlock();
+	cq_expect(own.cq, 2, IBV_WC_SUCCESS);
+	cq_expect(own.cq, 3, IBV_WC_SUCCESS);
+	other_meet();
+	side_free(&own);
+}
+
+START_TEST(read_and_send__the_peer_leaves_at_the_message__both_are_done)
+{
+	own_begin(reading_and_sending, NULL);
+	side_receive(&own, 9, 0, 8);
+	other_meet();
+	cq_expect(own.cq, 9, IBV_WC_SUCCESS);
+	ck_assert_int_eq(ibv_destroy_qp(own.qp), 0);
+	other_meet();
+	side_new_qp(&own);
+	side_free(&own);
+	other_finish();
+}
+END_TEST
+
 /* --- a kernel that does not allow it, or no longer */
 
 /*
@@ -350,6 +549,33 @@ START_TEST(reading__forbidden_by_the_kernel_on_the_way__messages_arrive)
 }
 END_TEST
 
+static void
+reading_what_it_may_not_read(void)
+{
+	become_ordinary();
+	seed = 3;
+	own_connect(NULL);
+	read_rounds(MESSAGES);
+	own_end();
+}
+
+START_TEST(reading__forbidden_by_the_kernel_on_the_way__reads_are_whole)
+{
+	own_begin(reading_what_it_may_not_read, NULL);
+	for (uint32_t round = 0; round < MESSAGES; round++) {
+		if (round == MESSAGES / 2)
+			ck_assert_int_eq(prctl(PR_SET_DUMPABLE, 0), 0);
+		for (uint32_t i = 0; i < SIDE_BYTES; i++)
+			own.bytes[i] = drawn(round, i);
+		other_meet();
+		other_meet();
+	}
+	ck_assert_int_eq(prctl(PR_SET_DUMPABLE, 1), 0);
+	own_end();
+	other_finish();
+}
+END_TEST
+
 Suite *
 soft_process_pull_suite(void)
 {
@@ -363,5 +589,10 @@ soft_process_pull_suite(void)
 	tcase_add_loop_test(
 	    tc, queue_pair__ended_under_a_message__its_data_is_not_read_any_more, 0, ENDS);
 	tcase_add_test(tc, reading__forbidden_by_the_kernel_on_the_way__messages_arrive);
+	tcase_add_loop_test(tc, read__into_any_list_of_segments__is_whole, 0, WAYS);
+	tcase_add_test(tc, read__of_many_frames__is_whole);
+	tcase_add_test(tc, region__deregistered_under_a_read__is_not_read_any_more);
+	tcase_add_test(tc, read_and_send__the_peer_leaves_at_the_message__both_are_done);
+	tcase_add_test(tc, reading__forbidden_by_the_kernel_on_the_way__reads_are_whole);
 	return s;
 }

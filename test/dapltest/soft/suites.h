@@ -39,6 +39,7 @@ Suite *soft_late_suite(void);
 Suite *soft_names_suite(void);
 Suite *soft_stranger_suite(void);
 Suite *soft_wire_suite(void);
+Suite *soft_wire_pull_suite(void);
 Suite *soft_stress_suite(void);
 
 #endif

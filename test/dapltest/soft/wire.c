@@ -7,146 +7,12 @@
 #include "soft/cm/pack.h"
 #include "soft/wire/pull.h"
 #include "line.h"
-#include "story.h"
-
-#define BIG (8u << 20) /* more than a socket takes */
-
-static struct side a;
-static struct ibv_mr *big;
-static int line; /* to the process of the side; in truth the same */
-static uint32_t peer_qpn;
-static int door; /* of its slot */
-
-static void
-say(const struct soft_frame *frame, const void *payload)
-{
-	ck_assert_int_eq(send(line, frame, sizeof *frame, MSG_NOSIGNAL), sizeof *frame);
-	if (frame->length)
-		ck_assert_int_eq(send(line, payload, frame->length, MSG_NOSIGNAL), frame->length);
-}
-
-/* A side that answers the peer and lets it have `reads` reads and atomics at a time. */
-static void
-side_for_the_peer(uint8_t reads)
-{
-	const struct side_options patient = { .patient = true };
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR,
-		.ah_attr = { .dlid = 1, .port_num = 1 },
-		.path_mtu = IBV_MTU_1024,
-		.max_dest_rd_atomic = reads };
-
-	side_make(&a, NULL);
-	peer_qpn = line_slot_take(&door) << 14 | 5;
-	attr.dest_qp_num = peer_qpn;
-	side_to_init(&a, NULL);
-	ck_assert_int_eq(ibv_modify_qp(a.qp, &attr,
-			     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-				 IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
-	    0);
-	side_to_rts(&a, &patient);
-	line = line_open(a.qp->qp_num >> 14);
-	line_greet(line, peer_qpn >> 14);
-}
+#include "wire_story.h"
 
 static void
 setup(void)
 {
-	char *bytes = malloc(BIG);
-
-	side_for_the_peer(1);
-	for (size_t i = 0; i < BIG; i++)
-		bytes[i] = (char)(i >> 7);
-	big = ibv_reg_mr(a.pd, bytes, BIG, SIDE_ACCESS);
-	ck_assert_ptr_nonnull(big);
-}
-
-static void
-teardown(void)
-{
-	char *bytes = big->addr;
-
-	close(line);
-	line_slot_leave(peer_qpn >> 14, door);
-	ck_assert_int_eq(ibv_dereg_mr(big), 0);
-	side_free(&a);
-	free(bytes);
-}
-
-/* A whole message of the peer. */
-static struct soft_frame
-request(enum ibv_wr_opcode opcode, uint32_t psn, uint32_t total)
-{
-	const bool data = opcode < IBV_WR_RDMA_READ;
-
-	return (struct soft_frame){
-		.type = SOFT_FRAME_REQUEST,
-		.opcode = (uint8_t)opcode,
-		.flags = SOFT_FRAME_FIRST | SOFT_FRAME_LAST,
-		.length = data ? total : 0,
-		.qpn = a.qp->qp_num,
-		.from = peer_qpn,
-		.psn = psn,
-		.total = total,
-		.rkey = big->rkey,
-		.address = (uintptr_t)big->addr,
-	};
-}
-
-/* The next answer, with what it brings; false if the line is hung up. */
-static bool
-hear(struct soft_frame *answer, char *payload)
-{
-	struct pollfd pfd = { .fd = line, .events = POLLIN };
-
-	ck_assert_msg(poll(&pfd, 1, 10000) == 1, "no answer");
-	if (recv(line, answer, sizeof *answer, MSG_WAITALL) != sizeof *answer)
-		return false;
-	ck_assert_uint_le(answer->length, SOFT_WIRE_PAYLOAD);
-	if (answer->length)
-		ck_assert_int_eq(recv(line, payload, answer->length, MSG_WAITALL), answer->length);
-	return true;
-}
-
-/* Everything of a read. */
-static void
-expect_read(uint32_t psn, uint32_t total, const char *bytes)
-{
-	static char part[SOFT_WIRE_PAYLOAD];
-	struct soft_frame answer;
-
-	for (uint32_t got = 0; got < total || !total; got += answer.length) {
-		ck_assert(hear(&answer, part));
-		ck_assert_int_eq(answer.type, SOFT_FRAME_RESPONSE);
-		ck_assert_uint_eq(answer.psn, psn);
-		ck_assert_int_eq(memcmp(part, bytes + got, answer.length), 0);
-		ck_assert_int_eq(answer.flags & SOFT_FRAME_LAST,
-		    got + answer.length == total ? SOFT_FRAME_LAST : 0);
-		if (!total)
-			break;
-	}
-}
-
-static void
-expect_nak(uint32_t psn, uint8_t reason)
-{
-	struct soft_frame answer;
-
-	ck_assert(hear(&answer, NULL));
-	ck_assert_int_eq(answer.type, SOFT_FRAME_NAK);
-	ck_assert_uint_eq(answer.psn, psn);
-	ck_assert_int_eq(answer.opcode, reason);
-}
-
-static void
-expect_hung_up(void)
-{
-	static char part[SOFT_WIRE_PAYLOAD];
-	struct soft_frame answer;
-
-	while (hear(&answer, part))
-		;
-	async_expect(a.context, IBV_EVENT_QP_FATAL, a.qp);
-	ck_assert_int_eq(qp_state(a.qp), IBV_QPS_ERR);
+	wire_begin(1);
 }
 
 /* --- the limit of reads */
@@ -156,7 +22,7 @@ set_reads(uint8_t reads)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD, .max_dest_rd_atomic = reads };
 
-	return ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | IBV_QP_MAX_DEST_RD_ATOMIC);
+	return ibv_modify_qp(wire_side.qp, &attr, IBV_QP_STATE | IBV_QP_MAX_DEST_RD_ATOMIC);
 }
 
 /* A read is begun and cannot be answered whole, since the peer does not take it. */
@@ -164,12 +30,12 @@ static void
 leave_a_read_pending(void)
 {
 	struct ibv_qp_attr drain = { .qp_state = IBV_QPS_SQD };
-	const struct soft_frame read = request(IBV_WR_RDMA_READ, 0, BIG);
-	struct pollfd pfd = { .fd = line, .events = POLLIN };
+	const struct soft_frame read = wire_request(IBV_WR_RDMA_READ, 0, WIRE_BIG);
+	struct pollfd pfd = { .fd = wire_line, .events = POLLIN };
 
-	say(&read, NULL);
+	wire_say(&read, NULL);
 	ck_assert_int_eq(poll(&pfd, 1, 10000), 1);
-	ck_assert_int_eq(ibv_modify_qp(a.qp, &drain, IBV_QP_STATE), 0);
+	ck_assert_int_eq(ibv_modify_qp(wire_side.qp, &drain, IBV_QP_STATE), 0);
 }
 
 /* origin: attack.P3 */
@@ -179,11 +45,11 @@ START_TEST(limit_of_reads_lowered__while_one_is_pending__it_is_answered_and_no_o
 
 	leave_a_read_pending();
 	ck_assert_int_eq(set_reads(0), 0);
-	expect_read(0, BIG, big->addr);
-	read = request(IBV_WR_RDMA_READ, 1, 64);
-	say(&read, NULL);
-	expect_nak(1, IBV_WC_REM_INV_REQ_ERR);
-	async_expect(a.context, IBV_EVENT_QP_REQ_ERR, a.qp);
+	wire_expect_read(0, WIRE_BIG, wire_big->addr);
+	read = wire_request(IBV_WR_RDMA_READ, 1, 64);
+	wire_say(&read, NULL);
+	wire_expect_nak(1, IBV_WC_REM_INV_REQ_ERR);
+	async_expect(wire_side.context, IBV_EVENT_QP_REQ_ERR, wire_side.qp);
 }
 END_TEST
 
@@ -195,15 +61,15 @@ START_TEST(limit_of_reads_raised__while_one_is_pending__all_are_answered)
 	leave_a_read_pending();
 	ck_assert_int_eq(set_reads(SOFT_MAX_RD_ATOM), 0);
 	for (uint32_t psn = 1; psn < SOFT_MAX_RD_ATOM; psn++) {
-		read = request(IBV_WR_RDMA_READ, psn, 64);
+		read = wire_request(IBV_WR_RDMA_READ, psn, 64);
 		read.address += 4096 * psn;
-		say(&read, NULL);
+		wire_say(&read, NULL);
 	}
-	expect_read(0, BIG, big->addr);
+	wire_expect_read(0, WIRE_BIG, wire_big->addr);
 	for (uint32_t psn = 1; psn < SOFT_MAX_RD_ATOM; psn++)
-		expect_read(psn, 64, (char *)big->addr + 4096 * psn);
+		wire_expect_read(psn, 64, (char *)wire_big->addr + 4096 * psn);
 	ck_assert_int_eq(set_reads(SOFT_MAX_RD_ATOM + 1), EINVAL);
-	ck_assert_int_eq(qp_state(a.qp), IBV_QPS_SQD);
+	ck_assert_int_eq(qp_state(wire_side.qp), IBV_QPS_SQD);
 }
 END_TEST
 
@@ -212,19 +78,19 @@ START_TEST(read_pending_and_write_done__queue_pair_destroyed__only_the_read_is_a
 {
 	static char part[SOFT_WIRE_PAYLOAD];
 	static const char word[8] = "written";
-	struct soft_frame write = request(IBV_WR_RDMA_WRITE, 1, sizeof word), answer;
-	struct pollfd pfd = { .fd = line, .events = POLLIN };
-	volatile char *first = (char *)big->addr + BIG - sizeof word;
+	struct soft_frame write = wire_request(IBV_WR_RDMA_WRITE, 1, sizeof word), answer;
+	struct pollfd pfd = { .fd = wire_line, .events = POLLIN };
+	volatile char *first = (char *)wire_big->addr + WIRE_BIG - sizeof word;
 
 	leave_a_read_pending();
-	write.address += BIG - sizeof word;
-	say(&write, word);
+	write.address += WIRE_BIG - sizeof word;
+	wire_say(&write, word);
 	while (*first != word[0])
 		sleep_ms(1);
-	ck_assert_int_eq(ibv_destroy_qp(a.qp), 0);
-	a.qp = NULL;
+	ck_assert_int_eq(ibv_destroy_qp(wire_side.qp), 0);
+	wire_side.qp = NULL;
 	do
-		ck_assert(hear(&answer, part));
+		ck_assert(wire_hear(&answer, part));
 	while (answer.type == SOFT_FRAME_RESPONSE);
 	ck_assert_int_eq(answer.type, SOFT_FRAME_NAK);
 	ck_assert_uint_eq(answer.psn, 0);
@@ -238,25 +104,25 @@ START_TEST(read_pending_and_write_done__memory_goes__only_the_read_is_answered)
 {
 	static char part[SOFT_WIRE_PAYLOAD];
 	static const char word[8] = "written";
-	struct soft_frame write = request(IBV_WR_RDMA_WRITE, 1, sizeof word), answer;
-	volatile char *first = (char *)big->addr + BIG - sizeof word;
-	void *bytes = big->addr;
+	struct soft_frame write = wire_request(IBV_WR_RDMA_WRITE, 1, sizeof word), answer;
+	volatile char *first = (char *)wire_big->addr + WIRE_BIG - sizeof word;
+	void *bytes = wire_big->addr;
 
 	leave_a_read_pending();
-	write.address += BIG - sizeof word;
-	say(&write, word);
+	write.address += WIRE_BIG - sizeof word;
+	wire_say(&write, word);
 	while (*first != word[0])
 		sleep_ms(1);
-	ck_assert_int_eq(ibv_dereg_mr(big), 0);
+	ck_assert_int_eq(ibv_dereg_mr(wire_big), 0);
 	do
-		ck_assert(hear(&answer, part));
+		ck_assert(wire_hear(&answer, part));
 	while (answer.type == SOFT_FRAME_RESPONSE);
 	ck_assert_int_eq(answer.type, SOFT_FRAME_NAK);
 	ck_assert_uint_eq(answer.psn, 0);
 	ck_assert_int_eq(answer.opcode, IBV_WC_REM_ACCESS_ERR);
-	async_expect(a.context, IBV_EVENT_QP_ACCESS_ERR, a.qp);
-	big = ibv_reg_mr(a.pd, bytes, BIG, SIDE_ACCESS);
-	ck_assert_ptr_nonnull(big);
+	async_expect(wire_side.context, IBV_EVENT_QP_ACCESS_ERR, wire_side.qp);
+	wire_big = ibv_reg_mr(wire_side.pd, bytes, WIRE_BIG, SIDE_ACCESS);
+	ck_assert_ptr_nonnull(wire_big);
 }
 END_TEST
 
@@ -277,9 +143,9 @@ START_TEST(write_to_a_freed_queue_pair_refused__read_before_it_unanswered__both_
 	struct soft_frame read, write, again, answer;
 	int link;
 
-	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_READ, 1, 0, 4096, 1, 64), 0);
-	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 2, 0, 4096, 1, 64), 0);
-	link = line_accept(door);
+	ck_assert_int_eq(side_rdma_raw(&wire_side, IBV_WR_RDMA_READ, 1, 0, 4096, 1, 64), 0);
+	ck_assert_int_eq(side_rdma_raw(&wire_side, IBV_WR_RDMA_WRITE, 2, 0, 4096, 1, 64), 0);
+	link = line_accept(wire_door);
 	take_request(link, &read);
 	take_request(link, &write);
 	answer = (struct soft_frame){ .type = SOFT_FRAME_NAK,
@@ -298,7 +164,7 @@ START_TEST(write_to_a_freed_queue_pair_refused__read_before_it_unanswered__both_
 	ck_assert_uint_ne(again.epoch, read.epoch);
 	take_request(link, &again);
 	ck_assert_uint_eq(again.psn, write.psn);
-	ck_assert_int_eq(qp_state(a.qp), IBV_QPS_RTS);
+	ck_assert_int_eq(qp_state(wire_side.qp), IBV_QPS_RTS);
 	close(link);
 }
 END_TEST
@@ -306,14 +172,14 @@ END_TEST
 START_TEST(atomic__one_more_than_agreed_on__is_refused_and_not_done)
 {
 	struct soft_frame add;
-	uint64_t *word = big->addr;
+	uint64_t *word = wire_big->addr;
 
 	leave_a_read_pending();
 	*word = 40;
-	add = request(IBV_WR_ATOMIC_FETCH_AND_ADD, 1, sizeof *word);
+	add = wire_request(IBV_WR_ATOMIC_FETCH_AND_ADD, 1, sizeof *word);
 	add.compare_add = 2;
-	say(&add, NULL);
-	async_expect(a.context, IBV_EVENT_QP_REQ_ERR, a.qp);
+	wire_say(&add, NULL);
+	async_expect(wire_side.context, IBV_EVENT_QP_REQ_ERR, wire_side.qp);
 	ck_assert_uint_eq(*word, 40);
 }
 END_TEST
@@ -410,28 +276,29 @@ of_a_third_process(struct soft_frame *f)
 }
 
 static void
-read_of_addresses(struct soft_frame *f)
+atomic_of_addresses(struct soft_frame *f)
 {
-	read_with_data(f);
+	f->opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
 	f->length = 0;
+	f->total = 8;
 	f->flags |= SOFT_FRAME_PULL;
 }
 
 static void (*const wrongs[])(struct soft_frame *) = { no_opcode, no_type, an_answer, too_long,
 	longer_than_its_message, last_too_early, last_too_late, unknown_flag, psn_of_25_bits,
 	not_zero, read_with_data, read_in_parts, atomic_of_4_bytes, of_a_third_process,
-	read_of_addresses };
+	atomic_of_addresses };
 #define WRONGS (sizeof wrongs / sizeof wrongs[0])
 
 START_TEST(malformed_request__ends_the_link_and_the_connection)
 {
 	static const char data[64];
-	struct soft_frame frame = request(IBV_WR_RDMA_WRITE, 0, sizeof data);
+	struct soft_frame frame = wire_request(IBV_WR_RDMA_WRITE, 0, sizeof data);
 
 	wrongs[_i](&frame);
-	say(&frame, data);
-	expect_hung_up();
-	ck_assert_int_eq(((char *)big->addr)[128], 1); /* nothing was written */
+	wire_say(&frame, data);
+	wire_expect_hung_up();
+	ck_assert_int_eq(((char *)wire_big->addr)[128], 1); /* nothing was written */
 }
 END_TEST
 
@@ -440,13 +307,13 @@ START_TEST(addresses__without_a_grant__end_the_link)
 {
 	char data[64] = "";
 	const struct soft_wire_segment segment = { (uintptr_t)data, sizeof data };
-	struct soft_frame frame = request(IBV_WR_RDMA_WRITE, 0, sizeof data);
+	struct soft_frame frame = wire_request(IBV_WR_RDMA_WRITE, 0, sizeof data);
 
 	frame.flags |= SOFT_FRAME_PULL;
 	frame.length = sizeof segment;
-	say(&frame, &segment);
-	expect_hung_up();
-	ck_assert_int_eq(((char *)big->addr)[128], 1);
+	wire_say(&frame, &segment);
+	wire_expect_hung_up();
+	ck_assert_int_eq(((char *)wire_big->addr)[128], 1);
 }
 END_TEST
 
@@ -480,24 +347,14 @@ END_TEST
 static void
 say_half(uint32_t psn, uint32_t epoch, unsigned int flags, char value)
 {
-	struct soft_frame frame = request(IBV_WR_RDMA_WRITE, psn, 128);
+	struct soft_frame frame = wire_request(IBV_WR_RDMA_WRITE, psn, 128);
 	char data[64];
 
 	memset(data, value, sizeof data);
 	frame.length = sizeof data;
 	frame.flags = (uint8_t)flags;
 	frame.epoch = epoch;
-	say(&frame, data);
-}
-
-static void
-expect_ack(uint32_t psn)
-{
-	struct soft_frame answer;
-
-	ck_assert(hear(&answer, NULL));
-	ck_assert_int_eq(answer.type, SOFT_FRAME_ACK);
-	ck_assert_uint_eq(answer.psn, psn);
+	wire_say(&frame, data);
 }
 
 START_TEST(message_begun_again__in_a_new_epoch__is_taken)
@@ -505,9 +362,9 @@ START_TEST(message_begun_again__in_a_new_epoch__is_taken)
 	say_half(0, 0, SOFT_FRAME_FIRST, 'a');
 	say_half(0, 1, SOFT_FRAME_FIRST, 'b');
 	say_half(0, 1, SOFT_FRAME_LAST, 'c');
-	expect_ack(0);
-	ck_assert_int_eq(((char *)big->addr)[0], 'b');
-	ck_assert_int_eq(((char *)big->addr)[127], 'c');
+	wire_expect_ack(0);
+	ck_assert_int_eq(((char *)wire_big->addr)[0], 'b');
+	ck_assert_int_eq(((char *)wire_big->addr)[127], 'c');
 }
 END_TEST
 
@@ -515,7 +372,7 @@ START_TEST(message_begun_again__in_the_same_epoch__ends_the_link)
 {
 	say_half(0, 0, SOFT_FRAME_FIRST, 'a');
 	say_half(0, 0, SOFT_FRAME_FIRST, 'b');
-	expect_hung_up();
+	wire_expect_hung_up();
 }
 END_TEST
 
@@ -523,7 +380,7 @@ START_TEST(message_of_another_epoch__goes_on__is_of_no_connection)
 {
 	say_half(0, 0, SOFT_FRAME_FIRST, 'a');
 	say_half(0, 1, SOFT_FRAME_LAST, 'b');
-	expect_nak(0, SOFT_NAK_NOT_CONNECTED);
+	wire_expect_nak(0, SOFT_NAK_NOT_CONNECTED);
 }
 END_TEST
 
@@ -552,10 +409,19 @@ START_TEST(answers__what_they_may_be)
 		    false },
 		{ { .type = SOFT_FRAME_HELLO, .length = 32 }, true },
 		{ { .type = SOFT_FRAME_HELLO, .length = 31 }, false },
-		{ { .type = SOFT_FRAME_WELCOME }, true },
-		{ { .type = SOFT_FRAME_WELCOME, .opcode = SOFT_WELCOME_RINGS }, true },
-		{ { .type = SOFT_FRAME_WELCOME, .opcode = SOFT_WELCOME_PULLS }, false },
-		{ { .type = SOFT_FRAME_WELCOME, .opcode = 4 }, false },
+		{ { .type = SOFT_FRAME_WELCOME, .length = 16 }, true },
+		{ { .type = SOFT_FRAME_WELCOME, .length = 15 }, false },
+		{ { .type = SOFT_FRAME_WELCOME, .opcode = SOFT_WELCOME_RINGS, .length = 16 },
+		    true },
+		{ { .type = SOFT_FRAME_WELCOME, .opcode = SOFT_WELCOME_PULLS, .length = 16 },
+		    false },
+		{ { .type = SOFT_FRAME_WELCOME, .opcode = 4, .length = 16 }, false },
+		{ { .type = SOFT_FRAME_RESPONSE, .flags = SOFT_FRAME_PULL, .length = 16 }, true },
+		{ { .type = SOFT_FRAME_RESPONSE, .flags = SOFT_FRAME_PULL, .length = 15 }, false },
+		{ { .type = SOFT_FRAME_RESPONSE, .flags = SOFT_FRAME_PULL }, false },
+		{ { .type = SOFT_FRAME_PULLED, .opcode = SOFT_NOT_PULLED }, true },
+		{ { .type = SOFT_FRAME_PULLED, .opcode = 2 }, false },
+		{ { .type = SOFT_FRAME_PULLED, .length = 1 }, false },
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
@@ -612,7 +478,7 @@ soft_wire_suite(void)
 	Suite *suite = suite_create("soft-wire");
 	TCase *tcase = runner_tcase(suite, "wire"), *words = runner_tcase(suite, "words");
 
-	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_checked_fixture(tcase, setup, wire_end);
 	tcase_add_test(
 	    tcase, limit_of_reads_lowered__while_one_is_pending__it_is_answered_and_no_other);
 	tcase_add_test(tcase, limit_of_reads_raised__while_one_is_pending__all_are_answered);

@@ -109,7 +109,7 @@ dial_again(unsigned int i)
 		struct soft_wire_hello hello;
 	} hello = {
 		{ .type = SOFT_FRAME_HELLO, .length = sizeof hello.hello },
-		{ SOFT_WIRE_MAGIC, SOFT_WIRE_VERSION, peer_slot(i), 0 },
+		{ SOFT_WIRE_MAGIC, SOFT_WIRE_VERSION, peer_slot(i), 0, { 0 } },
 	};
 
 	hang_up(&dialled[i]);
@@ -122,7 +122,7 @@ say_hello(struct line *line, unsigned int slot)
 {
 	struct soft_frame frame = { .type = SOFT_FRAME_HELLO,
 		.length = sizeof(struct soft_wire_hello) };
-	struct soft_wire_hello hello = { SOFT_WIRE_MAGIC, SOFT_WIRE_VERSION, slot, 0 };
+	struct soft_wire_hello hello = { SOFT_WIRE_MAGIC, SOFT_WIRE_VERSION, slot, 0, { 0 } };
 
 	input_mutate(&hello, sizeof hello);
 	say(line, &frame, &hello);
