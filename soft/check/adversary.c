@@ -10,7 +10,7 @@
 #define LATE (10 * SOFT_MILLISECOND)
 #define PAUSE SOFT_MILLISECOND
 /* Events are raised at multiples of this time. */
-#define GRID (2 * SOFT_MILLISECOND)
+#define GRID (4 * SOFT_MILLISECOND)
 #define PAUSE_STEP (50 * SOFT_MICROSECOND)
 
 /* What is held longer, because the program had no processor, is looked at again after this time. */
@@ -45,6 +45,13 @@ adversary_hold(struct soft_cq *cq, struct soft_held *held, enum soft_choice kind
 	soft_fair_begin(
 	    &held->fair, soft_schedule_time(&adversary_of(cq)->schedule, kind, random, most));
 	held->look_at = held->fair.begin + held->fair.length;
+}
+
+/* A moment at which events of all queues are raised. */
+static uint64_t
+adversary_moment(uint64_t when)
+{
+	return when + GRID - when % GRID;
 }
 
 /* True if it was held for long enough; else it may be looked at later. */
@@ -146,7 +153,7 @@ adversary_fire(struct soft_cq *cq) REQUIRES(soft_locks.cq)
 	}
 	cq->due = 1;
 	adversary_hold(cq, &own->raise, SOFT_CHOOSE_LATE, random, LATE);
-	own->raise.look_at += GRID - own->raise.look_at % GRID;
+	own->raise.look_at = adversary_moment(own->raise.look_at);
 }
 
 /* The entries up to `end` become visible. */
@@ -249,6 +256,8 @@ adversary_on_timer(struct soft_cq *cq) REQUIRES(soft_locks.cq)
 		own->raise.look_at = 0;
 		for (; cq->due; cq->due--)
 			adversary_post(cq);
+	} else if (own->raise.look_at) {
+		own->raise.look_at = adversary_moment(own->raise.look_at - 1);
 	}
 	if (adversary_is_over(&own->show) && !adversary_waits(cq)) {
 		adversary_show(cq, adversary_part(cq));

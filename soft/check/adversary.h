@@ -17,7 +17,7 @@
  *    event.  The specification does not promise this, but without losses on the wire no adapter does otherwise.
  * 6. A thread may lose the processor at any time; also in ibv_req_notify_cq(), before the request takes effect, or after it.
  *
- * Events that are held are raised at full intervals of 2 ms of the clock, so that those of several queues come together.
+ * Events that are held are raised at full intervals of 4 ms of the clock, so that those of several queues come together.
  *
  * A completion is held for 5 ms at most and an event for 10 ms, receives by rule 5 for 25 ms more.  These are times in
  * which the program can run, as fair.h says: on a busy machine they are longer.  Queues without a channel are left alone.

@@ -76,7 +76,8 @@ uint64_t
 soft_schedule_time(
     const struct soft_schedule *schedule, enum soft_choice kind, uint32_t random, uint64_t most)
 {
-	if (schedule->bias[kind] == SOFT_ALWAYS)
+	/* Events of two queues that are held for the same time would never meet. */
+	if (schedule->bias[kind] == SOFT_ALWAYS && kind != SOFT_CHOOSE_LATE)
 		return kind == SOFT_CHOOSE_PAUSE ? LONGER * most : most;
 	if (!schedule_is_keen(schedule, kind))
 		most /= 8;

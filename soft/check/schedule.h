@@ -28,7 +28,7 @@ void soft_schedule_init(struct soft_schedule *schedule, uint64_t seed, unsigned 
 uint32_t soft_schedule_choose(struct soft_schedule *schedule, enum soft_choice kind);
 
 /*
- * A time from 1 to `most`, and that for a move that is always made.  After many choices it is shorter, and
+ * A time from 1 to `most`, and at least that for most moves that are always made.  After many choices it is shorter, and
  * soft_schedule_choose() answers yes less often, so that a long program is not slowed down all the time.
  */
 uint64_t soft_schedule_time(
