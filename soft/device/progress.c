@@ -34,9 +34,11 @@ watches_unlock(void) RELEASE(soft_locks.watches) UNCHECKED
 static bool
 progress_next_event(uint64_t when, struct epoll_event *event) SOFT_NO_LEAF_LOCK
 {
+	static bool
+	    coarse; /* there is no epoll_pwait2(), as before 5.11 and in valgrind, which warns each time */
 	struct timespec ts, *timeout = NULL;
 	uint64_t now, left = 0;
-	int n;
+	int n = -1;
 
 	if (when != UINT64_MAX) {
 		now = soft_now();
@@ -44,8 +46,11 @@ progress_next_event(uint64_t when, struct epoll_event *event) SOFT_NO_LEAF_LOCK
 		ts = (struct timespec){ (time_t)(left / SOFT_SECOND), (long)(left % SOFT_SECOND) };
 		timeout = &ts;
 	}
-	n = epoll_pwait2(epoll_fd, event, 1, timeout, NULL);
-	if (n < 0 && errno == ENOSYS) { /* a kernel before 5.11: milliseconds */
+	if (!coarse) {
+		n = epoll_pwait2(epoll_fd, event, 1, timeout, NULL);
+		coarse = n < 0 && errno == ENOSYS;
+	}
+	if (coarse) { /* milliseconds */
 		left = left > SOFT_SECOND ? SOFT_SECOND : left;
 		left = (left + SOFT_MILLISECOND - 1) / SOFT_MILLISECOND;
 		n = epoll_wait(epoll_fd, event, 1, timeout ? (int)left : -1);

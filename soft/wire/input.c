@@ -193,7 +193,8 @@ soft_input_arm(void)
 	if (!soft_peers_linked())
 		return;
 	soft_input_lock();
-	soft_peers_arm(SOFT_ALARM_PROGRESS, waiting > 0); /* a thread that waits reads for this one, too */
+	soft_peers_arm(
+	    SOFT_ALARM_PROGRESS, waiting > 0); /* a thread that waits reads for this one, too */
 	(void)input_read_some();
 	soft_input_unlock();
 }
