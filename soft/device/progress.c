@@ -10,6 +10,8 @@ static pthread_t thread;
 static int epoll_fd = -1;
 static atomic_int wake_fd = -1;
 static atomic_bool quit;
+/* The access allocates nothing: the C library reserves room for small blocks of this model. */
+static _Thread_local bool is_progress_thread __attribute__((tls_model("initial-exec")));
 
 /*
  * Held when watches are added, changed and removed.  The kernel orders what a thread did before
@@ -67,6 +69,7 @@ progress_run(void *unused)
 	struct epoll_event event;
 
 	(void)unused;
+	is_progress_thread = true;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	pthread_setname_np(pthread_self(), SOFT_PROGRESS_NAME);
 	while (!quit) {
@@ -143,10 +146,11 @@ soft_progress_stop(void)
 	epoll_fd = -1;
 }
 
+/* Whatever the progress thread does, it looks at the timers before it waits again. */
 void
 soft_progress_wake(void)
 {
-	if (wake_fd >= 0)
+	if (wake_fd >= 0 && !is_progress_thread)
 		soft_bell_ring(wake_fd);
 }
 

@@ -43,7 +43,7 @@ int soft_progress_start(void) REQUIRES(soft_locks.runtime);
 /* Ends and joins the thread. */
 void soft_progress_stop(void) REQUIRES(soft_locks.runtime) SOFT_NO_CM_LOCK;
 
-/* Makes the thread check its timers; does nothing without a thread. */
+/* Makes the thread check its timers; does nothing without a thread, or on the thread itself. */
 void soft_progress_wake(void);
 
 /* `events` as for epoll; 0 or -errno. */
