@@ -20,6 +20,7 @@ static int waiters_fd = -1;
 static atomic_uint waiting;  /* threads in soft_input_wait() */
 static atomic_uint activity; /* of threads of the program */
 static atomic_bool leased;
+static atomic_bool urgent; /* the lease is over: some input is for the progress thread */
 /* `activity` when the lease was taken; of the progress thread. */
 static unsigned int seen GUARDED_BY(soft_locks.input);
 
@@ -55,6 +56,7 @@ soft_input_close(void)
 	soft_close(waiters_fd);
 	waiters_fd = -1;
 	leased = false;
+	urgent = false;
 }
 
 void
@@ -67,6 +69,7 @@ soft_input_reset(void)
 	waiters_fd = -1;
 	waiting = 0;
 	leased = false;
+	urgent = false;
 }
 
 int
@@ -80,6 +83,13 @@ input_start_lease(uint64_t nanoseconds) SOFT_NO_LEAF_LOCK
 {
 	leased = true;
 	soft_timer_start(&lease, soft_now() + nanoseconds);
+}
+
+static void
+input_call_progress(void) SOFT_NO_LEAF_LOCK
+{
+	urgent = true;
+	input_start_lease(0);
 }
 
 /* For a thread of the program that leaves rings unarmed. */
@@ -128,7 +138,7 @@ input_read_some(void) REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK
 	const enum soft_ring_input r = input_read(SOFT_READER_CONSUMER);
 
 	if (r == SOFT_RING_PROGRESS)
-		input_start_lease(0);
+		input_call_progress();
 	else if (r != SOFT_RING_EMPTY)
 		input_ensure_lease();
 	return r != SOFT_RING_EMPTY;
@@ -168,11 +178,24 @@ soft_input_attend(void)
 	soft_input_unlock();
 }
 
+/*
+ * A thread that holds the lock reads, so nothing has to be done before the next lease: other timers do not
+ * wait for it.  That thread may call the progress thread before the new lease is started, which would put it off.
+ */
 static void
 input_lease_ended(struct soft_timer *timer) SOFT_NO_INPUT_LOCK
 {
 	(void)timer;
-	soft_input_attend();
+	if (atomic_exchange(&urgent, false)) {
+		soft_input_attend();
+	} else if (input_try_lock()) {
+		input_attend_locked();
+		soft_input_unlock();
+	} else {
+		input_start_lease(LEASE);
+		if (urgent)
+			input_start_lease(0);
+	}
 }
 
 void
