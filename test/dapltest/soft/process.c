@@ -5,6 +5,8 @@
 #include "other.h"
 #include "own.h"
 
+#include <fcntl.h>
+
 static char
 pattern(size_t i)
 {
@@ -251,6 +253,49 @@ START_TEST(fenced_send__of_what_a_read_brings__carries_it)
 }
 END_TEST
 
+/* --- events */
+
+#define EVENT_ROUNDS 50
+
+static void
+write_then_send(void)
+{
+	own_connect(NULL);
+	for (uint64_t i = 0; i < EVENT_ROUNDS; i++) {
+		other_meet();
+		own_rdma(IBV_WR_RDMA_WRITE, 2 * i, 0, 5000, 100);
+		cq_expect(own.cq, 2 * i, IBV_WC_SUCCESS);
+		other_meet();
+		other_meet();
+		side_post(&own, IBV_WR_SEND, IBV_SEND_SIGNALED, 2 * i + 1, 0, 100);
+		cq_expect(own.cq, 2 * i + 1, IBV_WC_SUCCESS);
+	}
+	own_end();
+}
+
+/*
+ * A program that waits as ibv_get_cq_event(3) shows fails if there is no event to read then.  What another
+ * process sends need not lead to one.
+ */
+START_TEST(descriptor_that_does_not_block__is_readable_with_an_event_only)
+{
+	own_begin(write_then_send, NULL);
+	ck_assert_int_eq(fcntl(own.channel->fd, F_SETFL, O_NONBLOCK), 0);
+	for (uint64_t i = 0; i < EVENT_ROUNDS; i++) {
+		side_receive(&own, i, 0, 100);
+		ck_assert_int_eq(ibv_req_notify_cq(own.cq, 0), 0);
+		other_meet();
+		other_meet(); /* it has written */
+		channel_expect_no_event(own.channel);
+		other_meet();
+		channel_expect(own.channel, own.cq);
+		cq_expect(own.cq, i, IBV_WC_SUCCESS);
+	}
+	own_end();
+	other_finish();
+}
+END_TEST
+
 /* --- streams */
 
 #define STREAM_MESSAGES 3000
@@ -314,6 +359,7 @@ soft_process_suite(void)
 	tcase_add_test(tcase, rdma_and_atomics__reach_the_other_process);
 	tcase_add_test(tcase, many_reads__complete_in_order);
 	tcase_add_test(tcase, fenced_send__of_what_a_read_brings__carries_it);
+	tcase_add_test(tcase, descriptor_that_does_not_block__is_readable_with_an_event_only);
 	tcase_add_test(tcase, both_directions__thousands_of_messages__whole_and_in_order);
 	return suite;
 }
