@@ -359,6 +359,19 @@ soft_adversary_pause_after(struct soft_cq *cq)
 }
 
 void
+soft_adversary_pause_poll(struct soft_cq *cq)
+{
+	const struct timespec step = { .tv_nsec = PAUSE_STEP };
+	int cancel;
+
+	if (!soft_schedule_allows(&adversary_of(cq)->schedule, SOFT_CHOOSE_PAUSE))
+		return;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	nanosleep(&step, NULL);
+	pthread_setcancelstate(cancel, NULL);
+}
+
+void
 soft_adversary_event(struct soft_cq *cq)
 {
 	struct soft_adversary *own = adversary_of(cq);

@@ -60,6 +60,9 @@ void soft_adversary_leave(struct soft_cq *cq) SOFT_NO_CQ_LOCK;
 void soft_adversary_pause(struct soft_cq *cq) SOFT_NO_CQ_LOCK;
 void soft_adversary_pause_after(struct soft_cq *cq) SOFT_NO_CQ_LOCK;
 
+/* A thread is in a poll: it may pause there. */
+void soft_adversary_pause_poll(struct soft_cq *cq);
+
 /* An event of the queue was read. */
 void soft_adversary_event(struct soft_cq *cq) SOFT_NO_CQ_LOCK;
 

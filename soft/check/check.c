@@ -10,6 +10,9 @@
 #include "soft/qp/post.h"
 #include "soft/qp/qp.h"
 
+/* A thread that spins, and did not create the queue, loses the processor after so many polls that found nothing. */
+#define PAUSE_AFTER 1024u
+
 /* A record of the parent of a fork is not used in the child. */
 static struct soft_check_queue *
 check_queue(struct soft_cq *cq)
@@ -70,7 +73,11 @@ check_poll_cq(struct ibv_cq *ibv, int n, struct ibv_wc *wc) SOFT_NO_CHECK_LOCK
 
 	if (check_is_destroyed(queue, "ibv_poll_cq()"))
 		return -EINVAL;
+	queue->inside++;
 	found = soft_cq_poll(ibv, n, wc);
+	if (!found && ++queue->empties % PAUSE_AFTER == 0 && queue->creator != soft_site_thread())
+		soft_adversary_pause_poll(soft_cq_of(ibv));
+	queue->inside--;
 	check_polled(queue, n, found, wc, __builtin_return_address(0));
 	return found;
 }
@@ -90,6 +97,7 @@ check_req_notify_cq(struct ibv_cq *ibv, int solicited_only) SOFT_NO_CHECK_LOCK
 
 	if (check_is_destroyed(queue, "ibv_req_notify_cq()"))
 		return EINVAL;
+	queue->inside++;
 	if (soft_check_settings.arms_fail && soft_adversary_fails(cq)) {
 		r = EAGAIN;
 	} else {
@@ -97,6 +105,7 @@ check_req_notify_cq(struct ibv_cq *ibv, int solicited_only) SOFT_NO_CHECK_LOCK
 		r = soft_cq_request(ibv, solicited_only);
 		soft_adversary_pause_after(cq);
 	}
+	queue->inside--;
 	soft_check_acted(queue);
 	soft_check_queue_lock(queue);
 	queue->was_armed |= !r;
@@ -262,13 +271,24 @@ check_destroying(struct soft_cq *cq)
 {
 	struct soft_check_queue *queue = check_queue(cq);
 
+	struct soft_check_state state;
+	unsigned int inside;
+
 	if (!queue)
 		return;
+	inside = queue->inside;
 	soft_check_acted(queue);
 	soft_adversary_leave(cq);
 	soft_sentry_look();
 	soft_check_queue_lock(queue);
 	soft_site_mark(&queue->destroying, NULL);
+	if (inside) {
+		state = soft_check_queue_look(queue);
+		soft_report(SOFT_USED_WHEN_DESTROYED, queue, &state,
+		    "Thread %d destroys the queue while another one is in ibv_poll_cq() or "
+		    "ibv_req_notify_cq() with it.",
+		    (int)soft_site_thread());
+	}
 	soft_check_queue_unlock(queue);
 }
 

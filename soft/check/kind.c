@@ -32,6 +32,13 @@ const struct soft_kind_text soft_kinds[SOFT_KINDS] = {
 	    "Wait for the channels of all queues that are armed, and read events until "
 	    "ibv_get_cq_event() fails with "
 	    "EAGAIN." },
+	[SOFT_UNSOLICITED] = { "unsolicited",
+	    "A queue that is armed for solicited completions raises an event for messages that "
+	    "were sent with "
+	    "IBV_SEND_SOLICITED, and for errors. Others raise none.",
+	    "Call ibv_req_notify_cq() with 0, or let the peer set IBV_SEND_SOLICITED in each "
+	    "message that is to wake this "
+	    "thread." },
 	[SOFT_ARM_ERROR_IGNORED] = { "arm-error-ignored",
 	    "A queue is not armed if ibv_req_notify_cq() returns an error.",
 	    "Check what ibv_req_notify_cq() returns; when it fails, poll, try again, or give up, "

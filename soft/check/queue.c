@@ -21,6 +21,7 @@ soft_check_queue_create(struct soft_cq *cq)
 	queue->generation = soft_runtime_generation();
 	queue->cq = cq;
 	queue->context = cq->ibv.cq_context;
+	queue->creator = soft_site_thread();
 	pthread_mutex_init(&queue->lock, NULL);
 	soft_schedule_init(&queue->adversary.schedule, soft_check_settings.seed, queue->number,
 	    &soft_check_settings.moves);
@@ -57,6 +58,8 @@ queue_look_at_entries(struct soft_cq *cq, struct soft_check_state *state) REQUIR
 		wc = &cq->ring[i & cq->mask];
 		if (wc->status != IBV_WC_WR_FLUSH_ERR)
 			state->flushed = false;
+		if (wc->status == IBV_WC_SUCCESS && wc->opcode & IBV_WC_RECV)
+			state->received = true;
 		if (wc->status == IBV_WC_RNR_RETRY_EXC_ERR)
 			state->not_ready = wc->qp_num;
 	}

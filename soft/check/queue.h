@@ -30,6 +30,9 @@ struct soft_check_queue {
 	atomic_uint activity;
 	atomic_uint events_read, events_acknowledged;
 	atomic_uint reported; /* a bit for each kind of report */
+	atomic_uint inside;   /* threads in a call that polls or arms */
+	atomic_uint empties;  /* polls that found nothing */
+	pid_t creator;	      /* the thread */
 
 	pthread_mutex_t lock;
 	bool was_armed GUARDED_BY(soft_check_locks.queue);
@@ -75,6 +78,7 @@ struct soft_check_state {
 	enum soft_armed armed;
 	bool solicited; /* one to poll raises an event also for a solicited request */
 	bool flushed;	/* all to poll were flushed */
+	bool received;	/* one to poll is a message */
 	bool overrun;
 	unsigned int moves; /* of the adversary, that may have led here: a bit for each */
 	uint32_t

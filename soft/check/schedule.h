@@ -24,6 +24,13 @@ struct soft_schedule {
 void soft_schedule_init(struct soft_schedule *schedule, uint64_t seed, unsigned int queue,
     const struct soft_moves *moves);
 
+/* False if the list forbids this kind. */
+static inline bool
+soft_schedule_allows(const struct soft_schedule *schedule, enum soft_choice kind)
+{
+	return schedule->bias[kind] != SOFT_NEVER;
+}
+
 /* Makes the next choice of this kind: 0 if the answer is no, else a random number. */
 uint32_t soft_schedule_choose(struct soft_schedule *schedule, enum soft_choice kind);
 

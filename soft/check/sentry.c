@@ -31,6 +31,9 @@ sentry_report(
 	if (suspicion->sleeper)
 		snprintf(sleeper, sizeof sleeper, "thread %d sleeps in %s on its channel",
 		    (int)suspicion->sleeper, suspicion->call);
+	else if (view->asks)
+		snprintf(sleeper, sizeof sleeper, "%s",
+		    "the program asks for events of its channel, which does not block");
 	soft_check_queue_lock(queue);
 	switch (suspicion->kind) {
 	case SOFT_NEVER_ACKNOWLEDGED:
@@ -50,6 +53,13 @@ sentry_report(
 		soft_report(suspicion->kind, queue, state,
 		    "%u completions can be polled and their event was raised, but it is not read; "
 		    "%s.",
+		    state->visible, sleeper);
+		break;
+	case SOFT_UNSOLICITED:
+		soft_report(suspicion->kind, queue, state,
+		    "%u completions can be polled, messages among them, and none is solicited. The "
+		    "queue is armed for "
+		    "solicited completions alone, and %s.",
 		    state->visible, sleeper);
 		break;
 	case SOFT_NOT_LOOKED_AT_AGAIN:
@@ -79,6 +89,14 @@ sentry_report(
 			    view->was_armed ? "" : "; this one never was");
 			break;
 		}
+		if (soft_check_view_wakes(view)) {
+			soft_report(suspicion->kind, queue, state,
+			    "%u completions can be polled, and %s; this queue of it was never "
+			    "armed. "
+			    "No event comes for them.",
+			    state->visible, sleeper);
+			break;
+		}
 		soft_report(suspicion->kind, queue, state,
 		    "%u completions can be polled, and %s, of which no queue is armed%s. No event "
 		    "will wake it.",
@@ -100,12 +118,18 @@ sentry_consider(struct soft_check_queue *queue, const struct soft_sleepers *slee
     uint64_t passed) SOFT_NO_CHECK_LOCK
 {
 	struct soft_check_view *view = queue->view;
+	const bool possible = sleepers && soft_suspicion_is_possible(view);
 	struct soft_suspicion suspicion = { SOFT_INNOCENT, SOFT_STRANDED, 0, "" };
 
-	if (sleepers && soft_suspicion_is_possible(view))
+	if (possible)
 		suspicion = soft_suspect(view, sleepers);
+	/*
+	 * At this moment.  A thread that wakes and sleeps again, or waits for a processor, without a call with the queue has
+	 * not mended anything: the time until now counts.
+	 */
 	if (suspicion.strength == SOFT_INNOCENT) {
-		view->suspected = 0;
+		if (!possible || view->since != view->activity)
+			view->suspected = 0;
 		return;
 	}
 	if (view->suspected != suspicion.kind + 1u || view->since != view->activity) {

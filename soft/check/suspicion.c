@@ -34,11 +34,18 @@ suspicion_destroying(const struct soft_check_view *view, const struct soft_sleep
 	return soft_sleepers_asleep(sleepers, view->destroying) ? SOFT_STRONG : SOFT_INNOCENT;
 }
 
+/* A thread sleeps on the channel, or the program asks for events without sleeping. */
+static bool
+suspicion_waits(const struct soft_check_view *view, const struct soft_sleeper *sleeper)
+{
+	return sleeper || view->asks;
+}
+
 /* What it is worth that the threads do what they do, if one of them waits for the channel. */
 static enum soft_strength
-suspicion_with_sleeper(const struct soft_sleepers *sleepers)
+suspicion_with_waiter(const struct soft_sleepers *sleepers, const struct soft_sleeper *sleeper)
 {
-	return sleepers->running ? SOFT_WEAK : SOFT_STRONG;
+	return sleeper && !sleepers->running ? SOFT_STRONG : SOFT_WEAK;
 }
 
 /* The same if none waits for it. */
@@ -53,17 +60,37 @@ suspicion_without_sleeper(const struct soft_check_view *view, const struct soft_
 	return SOFT_STRONG;
 }
 
+/* A thread waits for the channel of another queue. */
+static bool
+suspicion_waits_elsewhere(const struct soft_check_view *view, const struct soft_sleepers *sleepers)
+{
+	const struct soft_check_view *other;
+	const char *call;
+
+	for (const struct soft_check_queue *queue = soft_check_queues(); queue;
+	     queue = queue->next) {
+		other = queue->view;
+		if (other && other->exists && other->channel && other->channel != view->channel &&
+		    soft_sleepers_on(sleepers, other->fd, &call))
+			return true;
+	}
+	return false;
+}
+
 /* An event is there that no thread reads. */
 static enum soft_strength
-suspicion_unread(
-    const struct soft_check_view *view, const struct soft_sleepers *sleepers, bool sleeper)
+suspicion_unread(const struct soft_check_view *view, const struct soft_sleepers *sleepers,
+    const struct soft_sleeper *sleeper)
 {
 	if (sleeper)
-		return suspicion_with_sleeper(sleepers);
-	/* Programs that poll a queue now and then may have armed it; they have polled it before. */
-	if (sleepers->running || view->state.flushed || (!view->events_read && view->polled))
+		return suspicion_with_waiter(sleepers, sleeper);
+	if (view->state.flushed)
 		return SOFT_INNOCENT;
-	return SOFT_WEAK;
+	/* Nothing has ever looked at it, or what should do so waits for something else. */
+	if ((!view->events_read && !view->polled) || suspicion_waits_elsewhere(view, sleepers))
+		return SOFT_WEAK;
+	/* Programs that poll a queue now and then may have armed it; they have polled it before. */
+	return sleepers->running || !view->events_read ? SOFT_INNOCENT : SOFT_WEAK;
 }
 
 /*
@@ -76,6 +103,37 @@ suspicion_outstanding(const struct soft_check_view *view, const struct soft_slee
 	if (soft_sleepers_are_stuck(sleepers, view->fd))
 		return SOFT_STRONG;
 	return view->sends ? SOFT_WEAK : SOFT_INNOCENT;
+}
+
+/*
+ * Completions can be polled and no event of the queue is due.  A queue that was never armed may be meant to be polled now
+ * and then, as one that is armed for solicited completions: but not if it has messages, and the program waits for the channel.
+ */
+static struct soft_suspicion
+suspect_visible(struct soft_suspicion result, const struct soft_check_view *view,
+    const struct soft_sleepers *sleepers, const struct soft_sleeper *sleeper)
+{
+	const struct soft_check_state *state = &view->state;
+	const bool waits = suspicion_waits(view, sleeper);
+
+	if (state->armed == SOFT_ARMED_SOLICITED && !state->solicited) {
+		/* Those that came after the request would have raised an event. */
+		result.kind = SOFT_UNSOLICITED;
+		result.strength = waits && state->received ? SOFT_WEAK : SOFT_INNOCENT;
+		return result;
+	}
+	if (state->armed != SOFT_UNARMED) {
+		result.kind = SOFT_NOT_LOOKED_AT_AGAIN;
+	} else if (waits && !soft_check_view_wakes(view)) {
+		result.kind = SOFT_SLEEPS_UNARMED;
+	} else if (!view->was_armed) {
+		result.kind = SOFT_SLEEPS_UNARMED;
+		result.strength = waits && state->received ? SOFT_WEAK : SOFT_INNOCENT;
+		return result;
+	}
+	result.strength = waits ? suspicion_with_waiter(sleepers, sleeper) :
+				  suspicion_without_sleeper(view, sleepers);
+	return result;
 }
 
 struct soft_suspicion
@@ -95,8 +153,8 @@ soft_suspect(const struct soft_check_view *view, const struct soft_sleepers *sle
 		result.sleeper = sleeper->thread;
 	if (suspicion_failed_to_arm(view)) {
 		result.kind = SOFT_ARM_ERROR_IGNORED;
-		if (sleeper && !soft_check_view_wakes(view))
-			result.strength = suspicion_with_sleeper(sleepers);
+		if (suspicion_waits(view, sleeper) && !soft_check_view_wakes(view))
+			result.strength = suspicion_with_waiter(sleepers, sleeper);
 		return result;
 	}
 	if (state->unread) {
@@ -106,20 +164,9 @@ soft_suspect(const struct soft_check_view *view, const struct soft_sleepers *sle
 	}
 	if (!state->visible) {
 		result.kind = SOFT_SLEEPS_UNARMED;
-		if (sleeper && !soft_check_view_wakes(view))
+		if (suspicion_waits(view, sleeper) && !soft_check_view_wakes(view))
 			result.strength = suspicion_outstanding(view, sleepers);
 		return result;
 	}
-	/* Those that came after the request would have raised an event. */
-	if (state->armed == SOFT_ARMED_SOLICITED && !state->solicited)
-		return result;
-	if (state->armed != SOFT_UNARMED)
-		result.kind = SOFT_NOT_LOOKED_AT_AGAIN;
-	else if (sleeper && !soft_check_view_wakes(view))
-		result.kind = SOFT_SLEEPS_UNARMED;
-	else if (!view->was_armed)
-		return result;
-	result.strength =
-	    sleeper ? suspicion_with_sleeper(sleepers) : suspicion_without_sleeper(view, sleepers);
-	return result;
+	return suspect_visible(result, view, sleepers, sleeper);
 }

@@ -12,6 +12,8 @@
  * A thread that sleeps while requests are outstanding, of which no completion is there yet, is suspected, too: WEAK, or
  * STRONG if every thread sleeps for nothing but this channel and the other threads.
  *
+ * A program that asks for events of a channel that does not block waits for it, too; that is WEAK.
+ *
  * What is no proof:
  *
  * - Time in which the program had no processor, or was stopped: its threads are not asleep then, and the sentry, a
@@ -19,7 +21,8 @@
  * - A queue that is only polled, or armed and never waited for: programs look at it when they want.
  * - Completions that were flushed, while no thread waits for the queue: programs leave them when they disconnect.
  * - Receives that are outstanding, while another thread runs or can be woken.
- * - Unsolicited completions while the queue is armed for solicited ones.
+ * - Unsolicited completions while the queue is armed for solicited ones, and completions in a queue that was never armed
+ *   while its channel can still wake the thread; but messages are WEAK.
  * - A completion or event that the device holds back.
  */
 #ifndef SOFT_CHECK_SUSPICION_H

@@ -3,6 +3,21 @@
 
 #include <stdlib.h>
 
+/* A program that asked for an event so long ago does not ask any more. */
+#define ASKED SOFT_SECOND
+
+/* A program that asks for events and does other things in between still asks. */
+static void
+view_take_asked(struct soft_check_view *view, unsigned int asked)
+{
+	const uint64_t now = soft_now();
+
+	if (asked != view->asked)
+		view->asked_at = now;
+	view->asked = asked;
+	view->asks = view->asked_at && now - view->asked_at < ASKED;
+}
+
 bool
 soft_check_view_take(struct soft_check_queue *queue)
 {
@@ -27,6 +42,8 @@ soft_check_view_take(struct soft_check_queue *queue)
 		view->channel = queue->cq->channel;
 		view->fd = view->channel ? view->channel->ibv.fd : -1;
 		view->destroying = queue->destroying.thread;
+		if (view->channel)
+			view_take_asked(view, queue->cq->channel->asked);
 	}
 	view->events_read = queue->events_read;
 	view->events_acknowledged = queue->events_acknowledged;

@@ -16,6 +16,9 @@ struct soft_check_view {
 	const struct soft_channel *channel; /* only to compare */
 	int fd;				    /* of the channel, or -1 */
 	pid_t destroying;		    /* the thread; 0: none */
+	unsigned int asked;		    /* see soft_channel */
+	uint64_t asked_at;		    /* when this was last seen to grow */
+	bool asks;			    /* not long ago */
 	bool quiet;			    /* no call was made since the last view */
 
 	/* Requests that will have a completion, if they are counted; see outstanding.h. */

@@ -175,8 +175,10 @@ ibv_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **cq, void **cq_con
 		return -1;
 	}
 	while (!(ready = channel_next(channel)))
-		if (channel_wait(ibv->fd))
+		if (channel_wait(ibv->fd)) {
+			channel->asked++;
 			return -1;
+		}
 	if (ready->judged)
 		soft_judge->event(ready);
 	*cq = &ready->ibv;

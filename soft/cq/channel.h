@@ -19,6 +19,8 @@ struct soft_channel {
 	TAILQ_HEAD(, soft_cq) events GUARDED_BY(soft_locks.channel);
 	/* Of a checker: the number of CQs that hold back completions of sends, or the events of these. */
 	atomic_uint holding_sends;
+	/* Of a checker: how often the program asked for an event, did not wait, and got none. */
+	atomic_uint asked;
 };
 
 static inline struct soft_channel *
