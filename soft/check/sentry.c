@@ -173,9 +173,30 @@ soft_sentry_look(void)
 		sentry_look_at(queue);
 }
 
+/* The thread has polled since the last tick. */
+static bool
+sentry_polls(pid_t thread)
+{
+	for (const struct soft_check_queue *queue = soft_check_queues(); queue; queue = queue->next)
+		if (queue->view && queue->view->exists && !queue->view->quiet &&
+		    queue->view->polled == thread)
+			return true;
+	return false;
+}
+
+/* No call has done anything since the last tick: threads that run may be such as spin, and wait for others themselves. */
+static void
+sentry_excuse_spinners(struct soft_sleepers *sleepers)
+{
+	sleepers->busy = false;
+	for (size_t i = 0; i < sleepers->count; i++)
+		if (!sleepers->threads[i].asleep && !sentry_polls(sleepers->threads[i].thread))
+			sleepers->busy = true;
+}
+
 /* The time since the last tick; a longer one was spent without the processor, or stopped. */
 static uint64_t
-sentry_tick(uint64_t *before) SOFT_NO_CHECK_LOCK
+sentry_tick(uint64_t *before, bool progress) SOFT_NO_CHECK_LOCK
 {
 	struct soft_sleepers sleepers, *known = NULL;
 	const uint64_t now = soft_now();
@@ -194,6 +215,8 @@ sentry_tick(uint64_t *before) SOFT_NO_CHECK_LOCK
 		possible |= queue->view && soft_suspicion_is_possible(queue->view);
 	if (possible) {
 		soft_sleepers_look(&sleepers);
+		if (!progress)
+			sentry_excuse_spinners(&sleepers);
 		known = &sleepers;
 	}
 	for (struct soft_check_queue *queue = soft_check_queues(); queue; queue = queue->next)
@@ -210,16 +233,17 @@ sentry_run(void *unused) SOFT_NO_CHECK_LOCK
 {
 	const struct timespec tick = { .tv_nsec = TICK };
 	uint64_t before = soft_now(), idle = 0;
-	unsigned int progress = soft_check_progress;
+	unsigned int progress = soft_check_progress, now;
 
 	(void)unused;
 	pthread_setname_np(pthread_self(), SOFT_SENTRY_NAME);
 	for (;;) {
 		nanosleep(&tick, NULL);
-		idle += sentry_tick(&before);
-		if (progress != soft_check_progress)
+		now = soft_check_progress;
+		idle += sentry_tick(&before, now != progress);
+		if (now != progress)
 			idle = 0;
-		progress = soft_check_progress;
+		progress = now;
 		if (soft_reports() && idle >= soft_check_settings.timeout) {
 			soft_report_end(idle);
 			_exit(SOFT_CHECK_EXIT);

@@ -126,7 +126,7 @@ sleep_count(struct soft_sleepers *sleepers, const struct soft_sleeper *sleeper)
 	const struct sleep_call *call = sleep_call(sleeper->call);
 
 	if (!sleeper->asleep)
-		sleepers->running = true;
+		sleepers->running = sleepers->busy = true;
 	else if (sleep_is_timed(sleeper, call))
 		sleepers->timed = true;
 	else if (!call || call->kind != INSIDE)

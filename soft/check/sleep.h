@@ -29,6 +29,7 @@ struct soft_sleepers {
 	size_t count;
 	bool known;   /* /proc could be read */
 	bool running; /* a thread does not sleep */
+	bool busy;    /* one of these does not only poll; the caller may know that none does */
 	bool timed;   /* one sleeps for a time */
 	bool outside; /* one waits for what comes from outside of the process */
 };

@@ -45,7 +45,7 @@ suspicion_waits(const struct soft_check_view *view, const struct soft_sleeper *s
 static enum soft_strength
 suspicion_with_waiter(const struct soft_sleepers *sleepers, const struct soft_sleeper *sleeper)
 {
-	return sleeper && !sleepers->running ? SOFT_STRONG : SOFT_WEAK;
+	return sleeper && !sleepers->busy ? SOFT_STRONG : SOFT_WEAK;
 }
 
 /* The same if none waits for it. */

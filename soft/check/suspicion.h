@@ -6,6 +6,7 @@
  *
  * - STRONG for as long as softverbs-run --stranded-after says.  The thread that should be woken sleeps; or all threads
  *   do, without a time limit and for nothing that comes from outside.
+ *   Threads that only poll other queues, and find nothing, do not count while one waits for the channel.
  * - WEAK for five times as long.  A thread runs, or sleeps for a time, or waits for something else, and could look at
  *   the queue when it comes back.
  *

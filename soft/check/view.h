@@ -11,7 +11,8 @@ struct soft_check_view {
 	bool exists;
 	struct soft_check_state state;
 	unsigned int activity;
-	bool was_armed, arm_failed, polled;
+	bool was_armed, arm_failed;
+	pid_t polled; /* the thread that did so last; 0: none */
 	unsigned int events_read, events_acknowledged;
 	const struct soft_channel *channel; /* only to compare */
 	int fd;				    /* of the channel, or -1 */
