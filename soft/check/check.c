@@ -47,6 +47,9 @@ check_polled(struct soft_check_queue *queue, int wanted, int found, const struct
 	struct soft_check_state state;
 
 	atomic_fetch_add_explicit(&queue->activity, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&queue->polls, 1, memory_order_relaxed);
+	if (queue->refused)
+		queue->refused = 0;
 	if (found > 0)
 		atomic_fetch_add_explicit(&soft_check_progress, 1, memory_order_relaxed);
 	soft_check_queue_lock(queue);
@@ -138,6 +141,69 @@ check_count_unsignaled(struct soft_qp *qp, const struct ibv_send_wr *wr,
 	return full;
 }
 
+/*
+ * An adapter has room for another request when a completion was polled, here when a request is done.  False if so many
+ * were posted since the last poll that it has none; those without any completion are counted above.
+ */
+static bool
+check_has_room(struct soft_qp *qp, const struct soft_check_queue *queue,
+    const struct ibv_send_wr *wr) SOFT_NO_SEND_LOCK
+{
+	const uint32_t polls = queue->polls;
+	bool signaled = false, room = true;
+	uint32_t n = 0;
+
+	for (; wr; wr = wr->next, n++)
+		signaled |= qp->sq.sig_all || wr->send_flags & IBV_SEND_SIGNALED;
+	soft_qp_lock_send(qp);
+	if (qp->state == IBV_QPS_RTS) {
+		if (qp->sq.polls != polls)
+			qp->sq.unpolled = 0;
+		qp->sq.polls = polls;
+		if (!qp->sq.unpolled)
+			qp->sq.unpolled_signaled = false;
+		room = !qp->sq.unpolled_signaled || qp->sq.unpolled + n <= qp->sq.size;
+		if (room) {
+			qp->sq.unpolled += n;
+			qp->sq.unpolled_signaled |= signaled;
+		}
+	}
+	soft_qp_unlock_send(qp);
+	return room;
+}
+
+/* A program may post until there is no room, and then poll.  It is reported if it does not do so. */
+static void
+check_refused(struct soft_check_queue *queue, uint32_t number) SOFT_NO_CHECK_LOCK
+{
+	struct soft_check_state state;
+
+	soft_check_queue_lock(queue);
+	state = soft_check_queue_look(queue);
+	soft_report(SOFT_SEND_QUEUE_FULL, queue, &state,
+	    "A request on queue pair %u was refused with ENOMEM: so many were posted since the "
+	    "queue was last polled. It was "
+	    "not polled after that either.",
+	    number);
+	soft_check_queue_unlock(queue);
+}
+
+static bool
+check_refuses(struct soft_check_queue *queue, struct ibv_qp *ibv,
+    const struct ibv_send_wr *wr) SOFT_NO_CHECK_LOCK SOFT_NO_SEND_LOCK
+{
+	unsigned int none = 0;
+
+	if (!queue || check_has_room(soft_qp_of(ibv), queue, wr))
+		return false;
+	if (atomic_compare_exchange_strong(&queue->refused, &none, ibv->qp_num))
+		queue->refused_at = soft_now();
+	else if (none == ibv->qp_num &&
+		 soft_now() - queue->refused_at >= soft_check_settings.stranded_after)
+		check_refused(queue, ibv->qp_num);
+	return true;
+}
+
 /* The requests up to `end` were posted. */
 static void
 check_posted_until(struct ibv_qp *ibv, const struct ibv_send_wr *wr,
@@ -169,8 +235,13 @@ static int
 check_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr,
     struct ibv_send_wr **bad) SOFT_NO_CHECK_LOCK SOFT_NO_SEND_LOCK
 {
-	int r = soft_qp_post_send(ibv, wr, bad);
+	int r;
 
+	if (check_refuses(check_queue(soft_cq_of(ibv->send_cq)), ibv, wr)) {
+		*bad = wr;
+		return ENOMEM;
+	}
+	r = soft_qp_post_send(ibv, wr, bad);
 	check_posted_until(ibv, wr, r ? *bad : NULL);
 	return r;
 }
@@ -277,6 +348,8 @@ check_destroying(struct soft_cq *cq)
 	if (!queue)
 		return;
 	inside = queue->inside;
+	if (queue->refused)
+		check_refused(queue, queue->refused);
 	soft_check_acted(queue);
 	soft_adversary_leave(cq);
 	soft_sentry_look();
@@ -339,6 +412,11 @@ check_load(void)
 static __attribute__((destructor)) void
 check_unload(void)
 {
-	if (soft_judge)
-		soft_sentry_look();
+	if (!soft_judge)
+		return;
+	soft_sentry_look();
+	for (struct soft_check_queue *queue = soft_check_queues(); queue; queue = queue->next)
+		if (!queue->destroyed && queue->refused &&
+		    queue->generation == soft_runtime_generation())
+			check_refused(queue, queue->refused);
 }

@@ -33,6 +33,9 @@ struct soft_check_queue {
 	atomic_uint inside;   /* threads in a call that polls or arms */
 	atomic_uint empties;  /* polls that found nothing */
 	pid_t creator;	      /* the thread */
+	atomic_uint polls;
+	atomic_uint refused; /* a queue pair that has had no room since the last poll; 0: none */
+	_Atomic uint64_t refused_at; /* when it was first refused a request */
 
 	pthread_mutex_t lock;
 	bool was_armed GUARDED_BY(soft_check_locks.queue);

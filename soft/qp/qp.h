@@ -114,6 +114,10 @@ struct soft_sq {
 	bool sig_all;
 	/* A checker counts here the requests without a completion that were posted in a row. */
 	uint32_t unsignaled GUARDED_BY(soft_locks.send);
+	/* And here those that were posted since the poll of this number, and whether one of these has a completion. */
+	uint32_t unpolled GUARDED_BY(soft_locks.send);
+	uint32_t polls GUARDED_BY(soft_locks.send);
+	bool unpolled_signaled GUARDED_BY(soft_locks.send);
 
 	enum soft_stall stall GUARDED_BY(soft_locks.send);
 	/* Whether the oldest request has stalled on the peer, on a receive; the tries left then. */
