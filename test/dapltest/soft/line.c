@@ -2,6 +2,10 @@
 #include "line.h"
 
 #include <poll.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/runner.h"
@@ -44,6 +48,125 @@ line_greet(int line, unsigned int slot)
 }
 
 void
+line_send(int line, const void *bytes, size_t length, const int *descriptors, size_t count)
+{
+	char control[CMSG_SPACE(4 * sizeof(int))] = { 0 };
+	struct iovec iov = { (void *)(uintptr_t)bytes, length };
+	struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct cmsghdr *header;
+
+	if (count) {
+		message.msg_control = control;
+		message.msg_controllen = CMSG_SPACE(count * sizeof(int));
+		header = CMSG_FIRSTHDR(&message);
+		header->cmsg_level = SOL_SOCKET;
+		header->cmsg_type = SCM_RIGHTS;
+		header->cmsg_len = CMSG_LEN(count * sizeof(int));
+		memcpy(CMSG_DATA(header), descriptors, count * sizeof(int));
+	}
+	ck_assert_int_eq(sendmsg(line, &message, MSG_NOSIGNAL), (ssize_t)length);
+}
+
+/* A frame without its payload, and the two descriptors at most that come with it; false if there is none. */
+static bool
+line_receive(int line, struct soft_frame *frame, int descriptors[2])
+{
+	char control[CMSG_SPACE(2 * sizeof(int))];
+	struct iovec iov = { frame, sizeof *frame };
+	struct msghdr message = { .msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof control };
+	const struct cmsghdr *header;
+
+	descriptors[0] = descriptors[1] = -1;
+	if (recvmsg(line, &message, MSG_WAITALL | MSG_CMSG_CLOEXEC) != sizeof *frame)
+		return false;
+	header = CMSG_FIRSTHDR(&message);
+	if (header)
+		memcpy(descriptors, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
+	return true;
+}
+
+void
+line_offer(int line, unsigned int slot, int memory, int waiters)
+{
+	const struct {
+		struct soft_frame frame;
+		struct soft_wire_hello hello;
+	} words = {
+		.frame = { .type = SOFT_FRAME_HELLO, .length = sizeof words.hello },
+		.hello = { SOFT_WIRE_MAGIC, SOFT_WIRE_VERSION, slot, 1, { 0 } },
+	};
+	const int own = waiters < 0 ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : waiters;
+	const int descriptors[2] = { memory, own };
+
+	line_send(line, &words, sizeof words, descriptors, 2);
+	if (own != waiters)
+		close(own);
+}
+
+bool
+line_welcomed(int line, int *waiters)
+{
+	struct soft_wire_grant grant;
+	struct soft_frame frame;
+	int descriptors[2];
+
+	ck_assert(line_receive(line, &frame, descriptors));
+	ck_assert_int_eq(frame.type, SOFT_FRAME_WELCOME);
+	ck_assert_uint_eq(frame.length, sizeof grant);
+	ck_assert_int_eq(recv(line, &grant, sizeof grant, MSG_WAITALL), sizeof grant);
+	ck_assert_int_eq(descriptors[0] >= 0, frame.opcode & SOFT_WELCOME_RINGS);
+	ck_assert_int_eq(descriptors[1], -1);
+	*waiters = descriptors[0];
+	return frame.opcode & SOFT_WELCOME_RINGS;
+}
+
+int
+line_share(int line, unsigned int slot, struct soft_rings *rings)
+{
+	const int memory = soft_rings_create(rings);
+	int waiters;
+
+	ck_assert_int_ge(memory, 0);
+	line_offer(line, slot, memory, -1);
+	close(memory);
+	ck_assert(line_welcomed(line, &waiters));
+	return waiters;
+}
+
+void
+line_expect_byte(int line)
+{
+	struct pollfd pfd = { .fd = line, .events = POLLIN };
+	char bytes[64];
+
+	ck_assert_msg(
+	    poll(&pfd, 1, (int)runner_stretch(10000)) == 1, "the device did not notify us");
+	ck_assert_int_gt(recv(line, bytes, sizeof bytes, MSG_DONTWAIT), 0);
+}
+
+struct soft_frame
+line_expect_frame(struct soft_ring *ring, uint8_t type)
+{
+	const struct timespec pause = { 0, 1000000 };
+	struct soft_frame frame;
+	int ready = 0;
+
+	for (int i = 0; i < (int)runner_stretch(10000) && !ready; i++) {
+		ready = soft_ring_ready(ring);
+		if (!ready)
+			nanosleep(&pause, NULL);
+	}
+	ck_assert_msg(ready > 0, "no frame in the ring");
+	ck_assert_ptr_nonnull(soft_ring_peek(ring, ready, &frame));
+	ck_assert_uint_eq(frame.type, type);
+	(void)soft_ring_next(ring, soft_ring_bytes(&frame));
+	return frame;
+}
+
+void
 line_expect_hung_up(int line)
 {
 	struct pollfd pfd = { .fd = line, .events = POLLIN };
@@ -73,30 +196,55 @@ line_slot_take(int *door)
 	return slot;
 }
 
-int
-line_accept(int door)
+/* The hello of the device's link, and what came with it. */
+static int
+line_accept_hello(int door, struct soft_wire_hello *hello, int descriptors[2])
 {
-	struct soft_welcome_frame welcome;
 	struct soft_frame frame;
-	struct soft_wire_hello hello;
 	int line;
 
 	for (;;) {
 		line = accept(door, NULL, NULL);
 		ck_assert_int_ge(line, 0);
-		if (recv(line, &frame, sizeof frame, MSG_WAITALL) == sizeof frame)
+		if (line_receive(line, &frame, descriptors))
 			break;
 		close(line);
 	}
 	ck_assert_int_eq(frame.type, SOFT_FRAME_HELLO);
-	ck_assert_int_eq(recv(line, &hello, sizeof hello, MSG_WAITALL), sizeof hello);
-	ck_assert_uint_eq(hello.slot, soft_slot_number());
+	ck_assert_int_eq(recv(line, hello, sizeof *hello, MSG_WAITALL), sizeof *hello);
+	ck_assert_uint_eq(hello->slot, soft_slot_number());
+	ck_assert_int_eq(descriptors[0] >= 0, hello->rings == 1);
+	return line;
+}
+
+int
+line_accept(int door)
+{
+	struct soft_welcome_frame welcome;
+	struct soft_wire_hello hello;
+	int descriptors[2], line = line_accept_hello(door, &hello, descriptors);
+
 	/* The memory that came with the hello is declined, so frames go over the socket. */
 	if (hello.rings) {
 		soft_peer_welcome(&welcome, 0);
 		ck_assert_int_eq(
 		    send(line, &welcome, sizeof welcome, MSG_NOSIGNAL), sizeof welcome);
+		close(descriptors[0]);
+		close(descriptors[1]);
 	}
+	return line;
+}
+
+int
+line_accept_rings(int door, struct soft_rings *rings, int *waiters)
+{
+	struct soft_wire_hello hello;
+	int descriptors[2], line = line_accept_hello(door, &hello, descriptors);
+
+	ck_assert_uint_eq(hello.rings, 1);
+	ck_assert_int_eq(soft_rings_attach(rings, descriptors[0]), 0);
+	close(descriptors[0]);
+	*waiters = descriptors[1];
 	return line;
 }
 

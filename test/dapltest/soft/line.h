@@ -7,7 +7,10 @@
 #ifndef SOFT_LINE_H
 #define SOFT_LINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "soft/wire/ring.h"
 
 /* Connects to the process that has the slot; a descriptor. */
 int line_open(unsigned int slot);
@@ -18,6 +21,22 @@ int line_open(unsigned int slot);
  */
 void line_greet(int line, unsigned int slot);
 
+/* The same with memory to share, and an eventfd of ours (-1: a new one); WELCOME is not read. */
+void line_offer(int line, unsigned int slot, int memory, int waiters);
+/* The answer: whether the memory was taken.  *waiters: the eventfd that came with it, or -1. */
+bool line_welcomed(int line, int *waiters);
+/* Both, with new memory, which must be taken; the eventfd of the device. */
+int line_share(int line, unsigned int slot, struct soft_rings *rings);
+
+/* Sends bytes, with descriptors if there are any. */
+void line_send(int line, const void *bytes, size_t length, const int *descriptors, size_t count);
+
+/* Waits until the device notifies our progress thread, and reads all of these bytes. */
+void line_expect_byte(int line);
+
+/* Waits for the next frame in the ring: it is of that type.  The payload is not looked at. */
+struct soft_frame line_expect_frame(struct soft_ring *ring, uint8_t type);
+
 /* Waits until the other end has closed the line, and closes it. */
 void line_expect_hung_up(int line);
 
@@ -25,6 +44,8 @@ void line_expect_hung_up(int line);
 unsigned int line_slot_take(int *door);
 /* The device's link to that slot, after its hello; callers that only look are passed over. */
 int line_accept(int door);
+/* The same with its memory; the caller sends the WELCOME. */
+int line_accept_rings(int door, struct soft_rings *rings, int *waiters);
 void line_slot_leave(unsigned int slot, int door);
 
 #endif

@@ -42,6 +42,8 @@ main(int argc, char **argv)
 		soft_stranger_suite,
 		soft_wire_suite,
 		soft_wire_pull_suite,
+		soft_ring_suite,
+		soft_input_suite,
 		soft_stress_suite,
 		NULL,
 	};

@@ -40,6 +40,8 @@ Suite *soft_names_suite(void);
 Suite *soft_stranger_suite(void);
 Suite *soft_wire_suite(void);
 Suite *soft_wire_pull_suite(void);
+Suite *soft_ring_suite(void);
+Suite *soft_input_suite(void);
 Suite *soft_stress_suite(void);
 
 #endif

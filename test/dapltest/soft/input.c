@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE
+/*
+ * input -- who reads what another process writes into shared memory, and whom it notifies
+ *
+ * The test plays the other process.  It can leave out a notification, because the thread that is tested
+ * must find the frame without it.
+ */
+#include "line.h"
+#include "story.h"
+
+#include "soft/device/slot.h"
+#include "soft/wire/wire.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+static struct side a; /* connected to the queue pair that the test plays */
+static unsigned int slot;
+static int door, line;
+static struct soft_rings rings; /* of the line */
+static int waiters;		/* the device's eventfd */
+static uint32_t psn;		/* of the next request of the test */
+
+static uint32_t
+peer_qpn(void)
+{
+	return slot << 14 | 5;
+}
+
+static void
+device_make(void)
+{
+	const struct side_options patient = { .patient = true };
+
+	side_make(&a, NULL);
+	slot = line_slot_take(&door);
+	side_to_init(&a, NULL);
+	side_to_rtr(&a, peer_qpn());
+	side_to_rts(&a, &patient);
+	line = line_open(soft_slot_number());
+}
+
+static void
+setup(void)
+{
+	device_make();
+	waiters = line_share(line, slot, &rings);
+}
+
+static void
+device_free(void)
+{
+	close(line);
+	line_slot_leave(slot, door);
+	side_free(&a);
+}
+
+static void
+teardown(void)
+{
+	device_free();
+	close(waiters);
+	soft_rings_unmap(&rings);
+}
+
+/* Writes a frame, and notifies nobody. */
+static void
+write_quietly(struct soft_frame frame, const void *payload)
+{
+	const struct iovec iov = { (void *)(uintptr_t)payload, frame.length };
+
+	ck_assert_int_eq(soft_ring_put(&rings.out, &frame, &iov, frame.length ? 1 : 0), 0);
+}
+
+static void
+notify_progress(void)
+{
+	line_send(line, "n", 1, NULL, 0);
+}
+
+/* A message of 8 bytes to the queue pair. */
+static void
+write_message(void)
+{
+	write_quietly(
+	    (struct soft_frame){
+		.length = 8,
+		.total = 8,
+		.type = SOFT_FRAME_REQUEST,
+		.opcode = IBV_WR_SEND,
+		.flags = SOFT_FRAME_FIRST | SOFT_FRAME_LAST,
+		.qpn = a.qp->qp_num,
+		.from = peer_qpn(),
+		.psn = psn++,
+	    },
+	    "message");
+}
+
+/* A request to a queue pair that is not there. */
+static struct soft_frame
+stray(void)
+{
+	return (struct soft_frame){
+		.type = SOFT_FRAME_REQUEST,
+		.opcode = IBV_WR_RDMA_WRITE,
+		.flags = SOFT_FRAME_FIRST | SOFT_FRAME_LAST,
+		.qpn = soft_slot_number() << 14 | 0x3fff,
+		.from = slot << 14,
+	};
+}
+
+static void
+expect_served(void)
+{
+	write_quietly(stray(), NULL);
+	notify_progress();
+	line_expect_frame(&rings.in, SOFT_FRAME_NAK);
+}
+
+static void
+await_alarm(enum soft_ring_alarm wanted)
+{
+	for (int i = 0; i < (int)runner_stretch(10000); i++) {
+		if (soft_ring_armed(&rings.out) == wanted)
+			return;
+		sleep_ms(1);
+	}
+	ck_abort_msg("the device asks for %d, not for %d", soft_ring_armed(&rings.out), wanted);
+}
+
+/* --- the progress thread */
+
+START_TEST(progress_thread__is_notified_and_notifies)
+{
+	for (int i = 0; i < 20; i++) {
+		soft_ring_arm(&rings.in, SOFT_ALARM_PROGRESS);
+		write_quietly(stray(), NULL);
+		await_alarm(SOFT_ALARM_PROGRESS);
+		ck_assert_int_eq(soft_ring_take_alarm(&rings.out), SOFT_ALARM_PROGRESS);
+		notify_progress();
+		line_expect_byte(line);
+		line_expect_frame(&rings.in, SOFT_FRAME_NAK);
+	}
+}
+END_TEST
+
+START_TEST(our_waiting_thread__is_notified_by_its_eventfd)
+{
+	const int bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct pollfd pfd = { .fd = bell, .events = POLLIN };
+	int memory;
+
+	device_make();
+	memory = soft_rings_create(&rings);
+	line_offer(line, slot, memory, bell);
+	close(memory);
+	ck_assert(line_welcomed(line, &waiters));
+	soft_ring_arm(&rings.in, SOFT_ALARM_WAITER);
+	write_quietly(stray(), NULL);
+	notify_progress();
+	ck_assert_int_eq(poll(&pfd, 1, (int)runner_stretch(10000)), 1);
+	line_expect_frame(&rings.in, SOFT_FRAME_NAK);
+	teardown();
+	close(bell);
+}
+END_TEST
+
+/* --- threads of the program */
+
+START_TEST(poll_of_an_empty_queue__reads_and_the_acknowledgement_is_not_forgotten)
+{
+	for (uint64_t i = 0; i < 20; i++) {
+		side_receive(&a, i, 0, 8);
+		soft_ring_arm(&rings.in, SOFT_ALARM_PROGRESS);
+		write_message();
+		cq_expect(a.cq, i, IBV_WC_SUCCESS);
+		/* The program does nothing more, and no notification is under way. */
+		line_expect_byte(line);
+		line_expect_frame(&rings.in, SOFT_FRAME_ACK);
+	}
+}
+END_TEST
+
+START_TEST(program_that_stops_polling__leaves_the_ring_to_the_progress_thread)
+{
+	for (uint64_t i = 0; i < 20; i++) {
+		side_receive(&a, i, 0, 8);
+		write_message();
+		cq_expect(a.cq, i, IBV_WC_SUCCESS);
+		(void)soft_ring_take_alarm(&rings.out);
+		cq_expect_empty(a.cq);
+		side_receive(&a, i, 0, 8);
+		write_message();
+		cq_expect(a.cq, i, IBV_WC_SUCCESS);
+		await_alarm(SOFT_ALARM_PROGRESS);
+	}
+}
+END_TEST
+
+START_TEST(request_for_notification__asks_for_an_alarm_and_reads_again)
+{
+	for (uint64_t i = 0; i < 20; i++) {
+		side_receive(&a, i, 0, 8);
+		(void)soft_ring_take_alarm(&rings.out);
+		write_message();
+		ck_assert_int_eq(ibv_req_notify_cq(a.cq, 0), 0);
+		ck_assert_int_eq(soft_ring_armed(&rings.out), SOFT_ALARM_PROGRESS);
+		channel_expect(a.channel, a.cq);
+		cq_expect(a.cq, i, IBV_WC_SUCCESS);
+	}
+}
+END_TEST
+
+static void *
+wait_for_event(void *unused)
+{
+	struct ibv_cq *cq;
+	void *context;
+
+	(void)unused;
+	ck_assert_int_eq(ibv_get_cq_event(a.channel, &cq, &context), 0);
+	ck_assert_ptr_eq(cq, a.cq);
+	ibv_ack_cq_events(cq, 1);
+	return NULL;
+}
+
+START_TEST(waiting_thread__is_notified_by_its_eventfd_and_reads)
+{
+	const uint64_t one = 1;
+	pthread_t thread;
+
+	for (uint64_t i = 0; i < 20; i++) {
+		side_receive(&a, i, 0, 8);
+		ck_assert_int_eq(ibv_req_notify_cq(a.cq, 0), 0);
+		ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_event, NULL), 0);
+		await_alarm(SOFT_ALARM_WAITER);
+		soft_ring_arm(&rings.in, SOFT_ALARM_PROGRESS);
+		write_message();
+		ck_assert_int_eq(soft_ring_take_alarm(&rings.out), SOFT_ALARM_WAITER);
+		ck_assert_int_eq(write(waiters, &one, sizeof one), sizeof one);
+		ck_assert_int_eq(pthread_join(thread, NULL), 0);
+		cq_expect(a.cq, i, IBV_WC_SUCCESS);
+		line_expect_byte(line);
+		line_expect_frame(&rings.in, SOFT_FRAME_ACK);
+	}
+}
+END_TEST
+
+START_TEST(thread_that_begins_to_wait__reads_what_is_there)
+{
+	for (uint64_t i = 0; i < 20; i++) {
+		side_receive(&a, i, 0, 8);
+		ck_assert_int_eq(ibv_req_notify_cq(a.cq, 0), 0);
+		(void)soft_ring_take_alarm(&rings.out);
+		write_message();
+		wait_for_event(NULL);
+		cq_expect(a.cq, i, IBV_WC_SUCCESS);
+	}
+}
+END_TEST
+
+static void
+take_signal(int signal)
+{
+	(void)signal;
+}
+
+static void *
+wait_for_signal(void *unused)
+{
+	struct ibv_cq *cq;
+	void *context;
+
+	(void)unused;
+	ck_assert_int_eq(ibv_get_cq_event(a.channel, &cq, &context), -1);
+	ck_assert_int_eq(errno, EINTR);
+	return NULL;
+}
+
+/* What it asked for would ring an eventfd that no thread reads. */
+START_TEST(thread_that_stops_waiting__leaves_the_ring_to_the_progress_thread)
+{
+	const struct sigaction action = { .sa_handler = take_signal };
+	pthread_t thread;
+
+	ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
+	for (int i = 0; i < 20; i++) {
+		ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_signal, NULL), 0);
+		await_alarm(SOFT_ALARM_WAITER);
+		while (pthread_tryjoin_np(thread, NULL)) {
+			pthread_kill(thread, SIGUSR1);
+			sleep_ms(1);
+		}
+		await_alarm(SOFT_ALARM_PROGRESS);
+	}
+}
+END_TEST
+
+/* The poll finds it and has the progress thread woken, which sends a reply. */
+START_TEST(message_of_the_connection_manager__is_left_to_the_progress_thread)
+{
+	const struct soft_wire_cm disconnect = { .type = 5, .from = 77, .to = 99999 };
+
+	for (int i = 0; i < 20; i++) {
+		write_quietly(
+		    (struct soft_frame){ .type = SOFT_FRAME_CM, .length = sizeof disconnect },
+		    &disconnect);
+		cq_expect_empty(a.cq);
+		line_expect_frame(&rings.in, SOFT_FRAME_CM);
+	}
+}
+END_TEST
+
+/* --- a full ring */
+
+START_TEST(writer_of_a_full_ring__goes_on_when_it_was_read)
+{
+	const struct soft_frame welcome = { .type = SOFT_FRAME_WELCOME,
+		.opcode = SOFT_WELCOME_RINGS };
+	const uint64_t address = (uintptr_t)a.bytes;
+	struct soft_rings back;
+	struct soft_frame frame;
+	int link, bell, ready;
+
+	for (uint64_t i = 0; i < 16; i++)
+		ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, i, 0, address, 1, 65536), 0);
+	link = line_accept_rings(door, &back, &bell);
+	line_send(link, &welcome, sizeof welcome, &bell, 1);
+	for (uint32_t i = 0; i < 16; i++) {
+		for (int j = 0; j < (int)runner_stretch(10000) && !soft_ring_ready(&back.in); j++)
+			sleep_ms(1);
+		ready = soft_ring_ready(&back.in);
+		ck_assert_msg(ready > 0, "no frame %u", i);
+		ck_assert_ptr_nonnull(soft_ring_peek(&back.in, ready, &frame));
+		ck_assert_uint_eq(frame.psn, i);
+		ck_assert_uint_eq(frame.length, 65536);
+		if (soft_ring_next(&back.in, soft_ring_bytes(&frame)))
+			line_send(link, "r", 1, NULL, 0);
+	}
+	frame = (struct soft_frame){ .type = SOFT_FRAME_ACK,
+		.qpn = a.qp->qp_num,
+		.from = peer_qpn(),
+		.psn = 15,
+		.epoch = frame.epoch };
+	ck_assert_int_eq(soft_ring_put(&back.out, &frame, NULL, 0), 0);
+	for (uint64_t i = 0; i < 16; i++)
+		cq_expect(a.cq, i, IBV_WC_SUCCESS);
+	close(bell);
+	close(link);
+	soft_rings_unmap(&back);
+}
+END_TEST
+
+/* --- a peer that breaks the rules */
+
+static void
+expect_broken(void)
+{
+	line_expect_hung_up(line);
+	async_expect(a.context, IBV_EVENT_QP_FATAL, a.qp);
+	ck_assert_int_eq(qp_state(a.qp), IBV_QPS_ERR);
+	line = line_open(soft_slot_number());
+}
+
+START_TEST(frame_or_counter_that_makes_no_sense__ends_the_link)
+{
+	struct soft_frame bad = stray();
+	atomic_uint *const written = (void *)rings.out.shared;
+
+	switch (_i / 2) {
+	case 0:
+		bad.type = 77;
+		write_quietly(bad, NULL);
+		break;
+	case 1:
+		bad.zero = 1;
+		write_quietly(bad, NULL);
+		break;
+	case 2:
+		*written = 33;
+		break;
+	default:
+		*written = 0x7fffffc0;
+		break;
+	}
+	if (_i % 2)
+		notify_progress();
+	else
+		cq_expect_empty(a.cq); /* read by a thread of the program */
+	expect_broken();
+}
+END_TEST
+
+START_TEST(counter_of_what_we_read_that_makes_no_sense__ends_the_link)
+{
+	atomic_uint *const words = (void *)rings.in.shared;
+
+	words[16] = 64; /* in the second of four lines */
+	write_quietly(stray(), NULL);
+	notify_progress();
+	expect_broken();
+}
+END_TEST
+
+static atomic_bool stop;
+
+static void *
+write_on(void *unused)
+{
+	const struct soft_frame frame = stray();
+
+	(void)unused;
+	while (!stop)
+		(void)soft_ring_put(&rings.out, &frame, NULL, 0);
+	return NULL;
+}
+
+START_TEST(peer_that_hangs_up_and_writes_on__is_read_once_more)
+{
+	const struct soft_frame request = stray();
+	struct soft_frame answer;
+	pthread_t thread;
+	int again;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, write_on, NULL), 0);
+	while (!soft_ring_is_unread(&rings.out))
+		sleep_ms(1);
+	ck_assert_int_eq(shutdown(line, SHUT_RDWR), 0);
+	again = line_open(soft_slot_number());
+	line_greet(again, slot);
+	line_send(again, &request, sizeof request, NULL, 0);
+	ck_assert_int_eq(recv(again, &answer, sizeof answer, MSG_WAITALL), sizeof answer);
+	ck_assert_int_eq(answer.type, SOFT_FRAME_NAK);
+	stop = true;
+	pthread_join(thread, NULL);
+	close(again);
+}
+END_TEST
+
+START_TEST(descriptors_that_nobody_asked_for__are_closed)
+{
+	const struct soft_frame welcome = { .type = SOFT_FRAME_WELCOME,
+		.opcode = SOFT_WELCOME_RINGS };
+	const int two[2] = { door, waiters };
+	struct soft_rings back;
+	int before, link, bell;
+
+	expect_served();
+	before = runner_count_fds();
+	line_send(line, "n", 1, two, 1);
+	line_send(line, "n", 1, two, 2);
+	expect_served();
+	ck_assert_int_eq(runner_count_fds(), before);
+
+	/* A hello's answer in pieces, each with descriptors: the first of all is the eventfd. */
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 0, 1, 8), 0);
+	link = line_accept_rings(door, &back, &bell);
+	before = runner_count_fds();
+	line_send(link, &welcome, 10, &bell, 1);
+	line_send(link, (const char *)&welcome + 10, sizeof welcome - 10, two, 2);
+	line_expect_frame(&back.in, SOFT_FRAME_REQUEST);
+	ck_assert_int_eq(runner_count_fds(), before + 1);
+	close(link);
+	close(bell);
+	soft_rings_unmap(&back);
+}
+END_TEST
+
+/* To write there would block the thread that rings it. */
+START_TEST(eventfd_that_is_a_full_pipe__is_not_used)
+{
+	int ends[2], memory;
+	char bytes[4096] = { 0 };
+
+	device_make();
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+	while (write(ends[1], bytes, sizeof bytes) > 0)
+		;
+	ck_assert_int_eq(fcntl(ends[1], F_SETFL, 0), 0);
+	memory = soft_rings_create(&rings);
+	line_offer(line, slot, memory, ends[1]);
+	close(memory);
+	ck_assert(line_welcomed(line, &waiters));
+	soft_ring_arm(&rings.in, SOFT_ALARM_WAITER);
+	write_quietly(stray(), NULL);
+	notify_progress();
+	line_expect_byte(line);
+	line_expect_frame(&rings.in, SOFT_FRAME_NAK);
+	teardown();
+	close(ends[0]);
+	close(ends[1]);
+}
+END_TEST
+
+/* --- without shared memory */
+
+static void
+expect_served_by_socket(void)
+{
+	const struct soft_frame request = stray();
+	struct soft_frame answer;
+
+	line_send(line, &request, sizeof request, NULL, 0);
+	ck_assert_int_eq(recv(line, &answer, sizeof answer, MSG_WAITALL), sizeof answer);
+	ck_assert_int_eq(answer.type, SOFT_FRAME_NAK);
+}
+
+START_TEST(memory_of_the_wrong_size__is_declined_and_frames_go_over_the_socket)
+{
+	const int wrong = memfd_create("wrong", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int none;
+
+	device_make();
+	ck_assert_int_eq(ftruncate(wrong, 4096), 0);
+	ck_assert_int_eq(fcntl(wrong, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
+	line_offer(line, slot, wrong, -1);
+	ck_assert(!line_welcomed(line, &none));
+	expect_served_by_socket();
+	device_free();
+	close(wrong);
+}
+END_TEST
+
+START_TEST(sockets_only__offers_no_memory_and_declines_it)
+{
+	struct soft_frame frame;
+	struct soft_wire_hello hello;
+	int none, memory, link;
+
+	setenv("SOFTVERBS_SOCKETS", "1", 1);
+	device_make();
+	memory = soft_rings_create(&rings);
+	line_offer(line, slot, memory, -1);
+	ck_assert(!line_welcomed(line, &none));
+	expect_served_by_socket();
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 0, 1, 8), 0);
+	/* Callers that only look who we are send nothing. */
+	do
+		link = accept(door, NULL, NULL);
+	while (recv(link, &frame, sizeof frame, MSG_WAITALL) != sizeof frame && !close(link));
+	ck_assert_int_eq(recv(link, &hello, sizeof hello, MSG_WAITALL), sizeof hello);
+	ck_assert_uint_eq(hello.rings, 0);
+	ck_assert_int_eq(recv(link, &frame, sizeof frame, MSG_WAITALL), sizeof frame);
+	ck_assert_int_eq(frame.type, SOFT_FRAME_REQUEST);
+	close(link);
+	close(memory);
+	device_free();
+	soft_rings_unmap(&rings);
+}
+END_TEST
+
+Suite *
+soft_input_suite(void)
+{
+	Suite *suite = suite_create("soft-input");
+	TCase *tcase = runner_tcase(suite, "notified");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, progress_thread__is_notified_and_notifies);
+	tcase = runner_tcase(suite, "bell");
+	tcase_add_test(tcase, our_waiting_thread__is_notified_by_its_eventfd);
+
+	tcase = runner_tcase(suite, "reads");
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(
+	    tcase, poll_of_an_empty_queue__reads_and_the_acknowledgement_is_not_forgotten);
+	tcase_add_test(tcase, program_that_stops_polling__leaves_the_ring_to_the_progress_thread);
+	tcase_add_test(tcase, request_for_notification__asks_for_an_alarm_and_reads_again);
+	tcase_add_test(tcase, waiting_thread__is_notified_by_its_eventfd_and_reads);
+	tcase_add_test(tcase, thread_that_begins_to_wait__reads_what_is_there);
+	tcase_add_test(tcase, thread_that_stops_waiting__leaves_the_ring_to_the_progress_thread);
+	tcase_add_test(tcase, message_of_the_connection_manager__is_left_to_the_progress_thread);
+
+	tcase = runner_tcase(suite, "room");
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, writer_of_a_full_ring__goes_on_when_it_was_read);
+
+	tcase = runner_tcase(suite, "rules");
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_loop_test(tcase, frame_or_counter_that_makes_no_sense__ends_the_link, 0, 8);
+	tcase_add_test(tcase, counter_of_what_we_read_that_makes_no_sense__ends_the_link);
+	tcase_add_test(tcase, peer_that_hangs_up_and_writes_on__is_read_once_more);
+	tcase_add_test(tcase, descriptors_that_nobody_asked_for__are_closed);
+	tcase = runner_tcase(suite, "pipe");
+	tcase_add_test(tcase, eventfd_that_is_a_full_pipe__is_not_used);
+
+	tcase = runner_tcase(suite, "sockets");
+	tcase_add_test(tcase, memory_of_the_wrong_size__is_declined_and_frames_go_over_the_socket);
+	tcase_add_test(tcase, sockets_only__offers_no_memory_and_declines_it);
+	return suite;
+}
