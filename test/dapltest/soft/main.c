@@ -44,6 +44,7 @@ main(int argc, char **argv)
 		soft_wire_pull_suite,
 		soft_ring_suite,
 		soft_input_suite,
+		soft_rogue_suite,
 		soft_stress_suite,
 		NULL,
 	};

@@ -42,6 +42,7 @@ Suite *soft_wire_suite(void);
 Suite *soft_wire_pull_suite(void);
 Suite *soft_ring_suite(void);
 Suite *soft_input_suite(void);
+Suite *soft_rogue_suite(void);
 Suite *soft_stress_suite(void);
 
 #endif
