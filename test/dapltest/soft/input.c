@@ -18,6 +18,8 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 
+#define RING_BYTES (512u << 10)
+
 static struct side a; /* connected to the queue pair that the test plays */
 static unsigned int slot;
 static int door, line;
@@ -42,13 +44,6 @@ device_make(void)
 	side_to_rtr(&a, peer_qpn());
 	side_to_rts(&a, &patient);
 	line = line_open(soft_slot_number());
-}
-
-static void
-setup(void)
-{
-	device_make();
-	waiters = line_share(line, slot, &rings);
 }
 
 static void
@@ -119,6 +114,16 @@ expect_served(void)
 	write_quietly(stray(), NULL);
 	notify_progress();
 	line_expect_frame(&rings.in, SOFT_FRAME_NAK);
+}
+
+/* When it has served us, the link is known to the threads of the program, too. */
+static void
+setup(void)
+{
+	device_make();
+	waiters = line_share(line, slot, &rings);
+	expect_served();
+	line_expect_byte(line);
 }
 
 static void
@@ -399,7 +404,7 @@ START_TEST(counter_of_what_we_read_that_makes_no_sense__ends_the_link)
 {
 	atomic_uint *const words = (void *)rings.in.shared;
 
-	words[16] = 64; /* in the second of four lines */
+	words[16] = 4096; /* in the second of four lines */
 	write_quietly(stray(), NULL);
 	notify_progress();
 	expect_broken();
@@ -408,14 +413,15 @@ END_TEST
 
 static atomic_bool stop;
 
+/* The ring is full of frames at any time: each that was read is there again. */
 static void *
 write_on(void *unused)
 {
-	const struct soft_frame frame = stray();
+	atomic_uint *const written = (void *)rings.out.shared, *const read = written + 16;
 
 	(void)unused;
 	while (!stop)
-		(void)soft_ring_put(&rings.out, &frame, NULL, 0);
+		*written = *read + RING_BYTES;
 	return NULL;
 }
 
@@ -426,9 +432,9 @@ START_TEST(peer_that_hangs_up_and_writes_on__is_read_once_more)
 	pthread_t thread;
 	int again;
 
+	while (!soft_ring_put(&rings.out, &request, NULL, 0))
+		;
 	ck_assert_int_eq(pthread_create(&thread, NULL, write_on, NULL), 0);
-	while (!soft_ring_is_unread(&rings.out))
-		sleep_ms(1);
 	ck_assert_int_eq(shutdown(line, SHUT_RDWR), 0);
 	again = line_open(soft_slot_number());
 	line_greet(again, slot);

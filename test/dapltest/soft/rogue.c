@@ -17,13 +17,15 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
 #define ROUNDS 12
-#define PATIENCE 300 /* milliseconds without a completion, after which a rogue is killed */
-#define DEPTH 16     /* of requests, and of receives */
-#define LARGE 150000 /* bytes of the longest request: three frames */
+#define PATIENCE 300	   /* milliseconds without a completion, after which a rogue is killed */
+#define DEPTH 16	   /* of requests, and of receives */
+#define COUNTER_WORDS 8192 /* of the piece with the counters; the others are longer */
+#define LARGE 150000	   /* bytes of the longest request: three frames */
 
 enum deed { SCRIBBLE, LOAD };
 
@@ -146,24 +148,48 @@ load_poll(struct load *load)
 
 /* --- the rogue */
 
-static volatile uint64_t *pages[64]; /* begin and end of all that is shared */
-static unsigned int page_count;
+struct piece {
+	volatile uint64_t *words;
+	size_t bytes;
+};
 
+static struct piece pieces[64];
+static unsigned int piece_count;
+
+/* All that is shared with other processes. */
 static void
 find_shared(void)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
-	char text[512];
 	unsigned long from, to;
+	char text[512];
 
 	ck_assert_ptr_nonnull(maps);
-	page_count = 0;
-	while (fgets(text, sizeof text, maps) && page_count < 64)
-		if (strstr(text, "memfd:softverbs") && sscanf(text, "%lx-%lx", &from, &to) == 2) {
-			pages[page_count++] = (uint64_t *)from;
-			pages[page_count++] = (uint64_t *)to;
-		}
+	piece_count = 0;
+	while (piece_count < 64 && fgets(text, sizeof text, maps))
+		if (strstr(text, "memfd:softverbs") && sscanf(text, "%lx-%lx", &from, &to) == 2)
+			pieces[piece_count++] =
+			    (struct piece){ (volatile uint64_t *)from, to - from };
 	ck_assert_int_eq(fclose(maps), 0);
+}
+
+/* The same, mapped once more, so that the memory stays when its link has ended. */
+static void
+map_shared(void)
+{
+	unsigned int kept = 0;
+	void *again;
+
+	for (unsigned int i = 0; i < piece_count; i++)
+		munmap((void *)(uintptr_t)pieces[i].words, pieces[i].bytes);
+	find_shared();
+	for (unsigned int i = 0; i < piece_count; i++) {
+		again =
+		    mremap((void *)(uintptr_t)pieces[i].words, 0, pieces[i].bytes, MREMAP_MAYMOVE);
+		if (again != MAP_FAILED)
+			pieces[kept++] = (struct piece){ again, pieces[i].bytes };
+	}
+	piece_count = kept;
 }
 
 /*
@@ -173,17 +199,17 @@ find_shared(void)
 static void
 scribble(unsigned int *seed, unsigned int style)
 {
-	const unsigned int piece = draw(seed, page_count / 2) * 2;
-	const size_t words = (size_t)(pages[piece + 1] - pages[piece]);
-	const bool counters = words == 8192;
-	volatile uint64_t *word;
+	const struct piece *piece = &pieces[draw(seed, piece_count)];
+	const unsigned int words = (unsigned int)(piece->bytes / sizeof(uint64_t));
+	const bool counters = words == COUNTER_WORDS;
+	volatile uint64_t *word = piece->words;
 
 	if (counters)
-		word = pages[piece] + draw(seed, 8) * 8;
+		word += draw(seed, 8) * 8;
 	else if (style == 2)
-		word = pages[piece] + draw(seed, (unsigned int)words / 8) * 8 + draw(seed, 2);
+		word += draw(seed, words / 8) * 8 + draw(seed, 2);
 	else
-		word = pages[piece] + draw(seed, (unsigned int)words);
+		word += draw(seed, words);
 	if (style == 1 && !counters)
 		return;
 	if (style == 2)
@@ -227,12 +253,12 @@ be_rogue(const struct order *order)
 		carry_load(&load);
 	ck_assert_int_eq(pthread_create(&thread, NULL, carry_load, &load), 0);
 	for (unsigned int i = 0;; i++) {
-		/* Links come and go; a page that went is a fault of the rogue alone. */
+		/* Links come and go. */
 		if (i % 256 == 0) {
-			find_shared();
+			map_shared();
 			sched_yield();
 		}
-		if (page_count)
+		if (piece_count)
 			scribble(&seed, order->seed % 3);
 	}
 }
@@ -243,6 +269,7 @@ start_rogues(void)
 {
 	struct order order;
 	pid_t rogue;
+	int status;
 
 	for (;;) {
 		hear(orders, &order, sizeof order);
@@ -255,7 +282,9 @@ start_rogues(void)
 			be_rogue(&order);
 			_exit(1);
 		}
-		ck_assert_int_eq(waitpid(rogue, NULL, 0), rogue);
+		ck_assert_int_eq(waitpid(rogue, &status, 0), rogue);
+		ck_assert_msg(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL,
+		    "the rogue of seed %u: %x", order.seed, status);
 		tell(orders, "d", 1);
 	}
 }
@@ -372,7 +401,7 @@ static unsigned int
 shared_mappings(void)
 {
 	find_shared();
-	return page_count / 2;
+	return piece_count;
 }
 
 static void
