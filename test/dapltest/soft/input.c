@@ -13,6 +13,7 @@
 #include "soft/wire/wire.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -413,6 +414,8 @@ END_TEST
 
 static atomic_bool stop;
 
+static atomic_uint writes;
+
 /* The ring is full of frames at any time: each that was read is there again. */
 static void *
 write_on(void *unused)
@@ -420,7 +423,7 @@ write_on(void *unused)
 	atomic_uint *const written = (void *)rings.out.shared, *const read = written + 16;
 
 	(void)unused;
-	while (!stop)
+	for (writes = 0; !stop; writes++)
 		*written = *read + RING_BYTES;
 	return NULL;
 }
@@ -435,6 +438,8 @@ START_TEST(peer_that_hangs_up_and_writes_on__is_read_once_more)
 	while (!soft_ring_put(&rings.out, &request, NULL, 0))
 		;
 	ck_assert_int_eq(pthread_create(&thread, NULL, write_on, NULL), 0);
+	while (writes < 1000)
+		sched_yield();
 	ck_assert_int_eq(shutdown(line, SHUT_RDWR), 0);
 	again = line_open(soft_slot_number());
 	line_greet(again, slot);
@@ -589,7 +594,7 @@ soft_input_suite(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_loop_test(tcase, frame_or_counter_that_makes_no_sense__ends_the_link, 0, 8);
 	tcase_add_test(tcase, counter_of_what_we_read_that_makes_no_sense__ends_the_link);
-	tcase_add_test(tcase, peer_that_hangs_up_and_writes_on__is_read_once_more);
+	tcase_add_loop_test(tcase, peer_that_hangs_up_and_writes_on__is_read_once_more, 0, 10);
 	tcase_add_test(tcase, descriptors_that_nobody_asked_for__are_closed);
 	tcase = runner_tcase(suite, "pipe");
 	tcase_add_test(tcase, eventfd_that_is_a_full_pipe__is_not_used);
