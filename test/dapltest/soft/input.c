@@ -431,8 +431,10 @@ write_on(void *unused)
 START_TEST(peer_that_hangs_up_and_writes_on__is_read_once_more)
 {
 	const struct soft_frame request = stray();
+	const atomic_uint *const read = (atomic_uint *)(void *)rings.out.shared + 16;
 	struct soft_frame answer;
 	pthread_t thread;
+	unsigned int then;
 	int again;
 
 	while (!soft_ring_put(&rings.out, &request, NULL, 0))
@@ -441,11 +443,14 @@ START_TEST(peer_that_hangs_up_and_writes_on__is_read_once_more)
 	while (writes < 1000)
 		sched_yield();
 	ck_assert_int_eq(shutdown(line, SHUT_RDWR), 0);
+	then = *read;
 	again = line_open(soft_slot_number());
 	line_greet(again, slot);
 	line_send(again, &request, sizeof request, NULL, 0);
 	ck_assert_int_eq(recv(again, &answer, sizeof answer, MSG_WAITALL), sizeof answer);
 	ck_assert_int_eq(answer.type, SOFT_FRAME_NAK);
+	/* What was there at the end, and some turns before the end was seen. */
+	ck_assert_uint_lt(*read - then, RING_BYTES + RING_BYTES / 2);
 	stop = true;
 	pthread_join(thread, NULL);
 	close(again);
