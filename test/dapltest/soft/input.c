@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 /*
- * input -- who reads what another process writes into shared memory, and whom it notifies
+ * input -- which thread reads what another process writes into shared memory, and which one is notified
  *
  * The test plays the other process.  It can leave out a notification, because the thread that is tested
  * must find the frame without it.
@@ -10,7 +10,7 @@
 #include "story.h"
 
 #include "soft/device/slot.h"
-#include "soft/wire/wire.h"
+#include "soft/wire/peer.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -63,7 +63,7 @@ teardown(void)
 	soft_rings_unmap(&rings);
 }
 
-/* Writes a frame, and notifies nobody. */
+/* Writes a frame without a notification. */
 static void
 write_quietly(struct soft_frame frame, const void *payload)
 {
@@ -136,6 +136,15 @@ await_alarm(enum soft_ring_alarm wanted)
 		sleep_ms(1);
 	}
 	ck_abort_msg("the device asks for %d, not for %d", soft_ring_armed(&rings.out), wanted);
+}
+
+/* Takes the memory of the device; its data is not pulled. */
+static struct soft_welcome_frame
+welcome_of_rings(void)
+{
+	return (struct soft_welcome_frame){ .frame = { .length = sizeof(struct soft_wire_grant),
+						.type = SOFT_FRAME_WELCOME,
+						.opcode = SOFT_WELCOME_RINGS } };
 }
 
 /* --- the progress thread */
@@ -325,8 +334,7 @@ END_TEST
 
 START_TEST(writer_of_a_full_ring__goes_on_when_it_was_read)
 {
-	const struct soft_frame welcome = { .type = SOFT_FRAME_WELCOME,
-		.opcode = SOFT_WELCOME_RINGS };
+	const struct soft_welcome_frame welcome = welcome_of_rings();
 	const uint64_t address = (uintptr_t)a.bytes;
 	struct soft_rings back;
 	struct soft_frame frame;
@@ -457,10 +465,9 @@ START_TEST(peer_that_hangs_up_and_writes_on__is_read_once_more)
 }
 END_TEST
 
-START_TEST(descriptors_that_nobody_asked_for__are_closed)
+START_TEST(descriptors_that_are_not_expected__are_closed)
 {
-	const struct soft_frame welcome = { .type = SOFT_FRAME_WELCOME,
-		.opcode = SOFT_WELCOME_RINGS };
+	const struct soft_welcome_frame welcome = welcome_of_rings();
 	const int two[2] = { door, waiters };
 	struct soft_rings back;
 	int before, link, bell;
@@ -600,7 +607,7 @@ soft_input_suite(void)
 	tcase_add_loop_test(tcase, frame_or_counter_that_makes_no_sense__ends_the_link, 0, 8);
 	tcase_add_test(tcase, counter_of_what_we_read_that_makes_no_sense__ends_the_link);
 	tcase_add_loop_test(tcase, peer_that_hangs_up_and_writes_on__is_read_once_more, 0, 10);
-	tcase_add_test(tcase, descriptors_that_nobody_asked_for__are_closed);
+	tcase_add_test(tcase, descriptors_that_are_not_expected__are_closed);
 	tcase = runner_tcase(suite, "pipe");
 	tcase_add_test(tcase, eventfd_that_is_a_full_pipe__is_not_used);
 

@@ -179,7 +179,7 @@ START_TEST(writer_that_waits_for_room__is_notified_once_when_half_is_free)
 	ck_assert_uint_eq(notified, 1);
 	ck_assert_uint_eq(at, n / 2);
 	ck_assert(soft_ring_wait_for_room(&here.out));
-	/* A reader whose writer does not wait notifies nobody. */
+	/* A reader whose writer does not wait sends no notification. */
 	words_of(&here.out)->full = 0;
 	ck_assert_int_eq(put(&here.out, n, 0), 0);
 	ck_assert(!take(&there.in, n, 0));

@@ -11,6 +11,8 @@
  * A reader handles one frame in a turn.  Each leaves an acknowledgement for the other process, which must be
  * notified of it (owed).  Each may raise an event that ends a wait.
  *
+ * A lease that ends while another thread has the lock is put off; here it ends later.
+ *
  * No frame stays unread, no acknowledgement unnoticed, and no writer waits for room that is there.
  */
 #ifndef FRAMES
@@ -71,6 +73,17 @@ inline ensure_lease()
 		if
 		:: !leased -> start_lease()
 		:: else
+		fi
+	}
+}
+
+/* soft_peers_arm() */
+inline arm(keep_)
+{
+	atomic {
+		if
+		:: keep_ && alarm == WAITER
+		:: else -> alarm = PROGRESS; printf("| arms for the progress thread\n")
 		fi
 	}
 }
@@ -159,12 +172,7 @@ end:
 		keep = waiting > 0;
 #endif
 #ifndef NO_ARM
-		atomic {
-			if
-			:: keep && alarm == WAITER
-			:: else -> alarm = PROGRESS; printf("| arms\n")
-			fi
-		}
+		arm(keep);
 #endif
 #ifndef ARMS_LAST
 		read_ring(some, 1);
@@ -182,7 +190,7 @@ out:
 proctype program()
 {
 	byte actions = ACTIONS, r;
-	bit ended;
+	bit ended, keep;
 
 	do
 	:: actions > 0 ->
@@ -195,8 +203,9 @@ proctype program()
 		      leave()
 		   :: lock != 0
 		   fi
-		:: enter(); /* soft_input_arm() */
-		   alarm = PROGRESS; printf("| arms for the progress thread\n");
+		:: enter(); /* soft_input_arm(): a thread that waits reads for this one, too */
+		   keep = waiting > 0;
+		   arm(keep);
 		   read_some(r);
 		   leave()
 		:: true; /* soft_input_wait(), until there is an event */
@@ -225,7 +234,7 @@ end_asleep:			if
 #endif
 		   od
 		fi;
-		r = 0
+		r = 0; keep = 0
 	:: else -> break
 	od
 }
