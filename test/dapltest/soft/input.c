@@ -10,6 +10,8 @@
 #include "story.h"
 
 #include "soft/device/slot.h"
+#include "soft/device/timer.h"
+#include "soft/wire/input.h"
 #include "soft/wire/peer.h"
 
 #include <fcntl.h>
@@ -259,6 +261,61 @@ START_TEST(waiting_thread__is_notified_by_its_eventfd_and_reads)
 		ck_assert_int_eq(write(waiters, &one, sizeof one), sizeof one);
 		ck_assert_int_eq(pthread_join(thread, NULL), 0);
 		cq_expect(a.cq, i, IBV_WC_SUCCESS);
+		line_expect_byte(line);
+		line_expect_frame(&rings.in, SOFT_FRAME_ACK);
+	}
+}
+END_TEST
+
+/* The alarm stays that of the thread, which reads for both. */
+START_TEST(request_for_notification_while_a_thread_waits__does_not_take_its_alarm)
+{
+	const uint64_t one = 1;
+	pthread_t thread;
+
+	for (uint64_t i = 0; i < 20; i++) {
+		side_receive(&a, i, 0, 8);
+		ck_assert_int_eq(ibv_req_notify_cq(a.cq, 0), 0);
+		ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_event, NULL), 0);
+		await_alarm(SOFT_ALARM_WAITER);
+		ck_assert_int_eq(ibv_req_notify_cq(a.cq, 0), 0);
+		write_message();
+		ck_assert_int_eq(soft_ring_take_alarm(&rings.out), SOFT_ALARM_WAITER);
+		ck_assert_int_eq(write(waiters, &one, sizeof one), sizeof one);
+		ck_assert_int_eq(pthread_join(thread, NULL), 0);
+		cq_expect(a.cq, i, IBV_WC_SUCCESS);
+	}
+}
+END_TEST
+
+static atomic_uint expired;
+
+static void
+count_expired(struct soft_timer *timer)
+{
+	(void)timer;
+	expired++;
+}
+
+/* The end of a lease does not stop the progress thread at the lock of the thread that reads. */
+START_TEST(thread_that_reads_for_long__does_not_delay_timers)
+{
+	struct soft_timer probe;
+
+	soft_timer_init(&probe, count_expired);
+	for (unsigned int i = 0; i < 20; i++) {
+		side_receive(&a, i, 0, 8);
+		soft_ring_arm(&rings.in, SOFT_ALARM_PROGRESS);
+		write_message();
+		cq_expect(a.cq, i, IBV_WC_SUCCESS);
+		soft_input_lock();
+		/* Behind the lease, which began with the message. */
+		soft_timer_start(&probe, soft_now() + 3 * SOFT_MILLISECOND);
+		for (int j = 0; j < (int)runner_stretch(10000) && expired == i; j++)
+			sleep_ms(1);
+		soft_input_unlock();
+		ck_assert_uint_eq(expired, i + 1);
+		/* The lease was taken again, so the acknowledgement is not forgotten. */
 		line_expect_byte(line);
 		line_expect_frame(&rings.in, SOFT_FRAME_ACK);
 	}
@@ -594,6 +651,9 @@ soft_input_suite(void)
 	tcase_add_test(tcase, program_that_stops_polling__leaves_the_ring_to_the_progress_thread);
 	tcase_add_test(tcase, request_for_notification__asks_for_an_alarm_and_reads_again);
 	tcase_add_test(tcase, waiting_thread__is_notified_by_its_eventfd_and_reads);
+	tcase_add_test(
+	    tcase, request_for_notification_while_a_thread_waits__does_not_take_its_alarm);
+	tcase_add_test(tcase, thread_that_reads_for_long__does_not_delay_timers);
 	tcase_add_test(tcase, thread_that_begins_to_wait__reads_what_is_there);
 	tcase_add_test(tcase, thread_that_stops_waiting__leaves_the_ring_to_the_progress_thread);
 	tcase_add_test(tcase, message_of_the_connection_manager__is_left_to_the_progress_thread);
