@@ -46,7 +46,8 @@ struct CAPABILITY("lock") soft_lock_class {
 /*
  * The locks of softverbs, in their order: a thread that holds one takes only those after it.  No
  * lock but the first three is held over a blocking call or a cancellation point: descriptors are
- * written and drained by syscall(2).
+ * written and drained by syscall(2).  Reading the memory of another process waits if that has to be
+ * fetched (wire/pull.h); WIRE.md says what follows.
  */
 extern struct soft_locks {
 	struct soft_lock_class shared;	/* of the context that all rdma ids share: cm/shared.c */

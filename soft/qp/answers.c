@@ -111,6 +111,9 @@ soft_answers_refuse_reads(struct soft_qp *qp, uint8_t opcode)
 
 	if (answers->read_next == answers->read_tail)
 		return;
+	/* A part of it may be offered. */
+	if (answers_read_at(answers, answers->read_next)->offered)
+		soft_answers_revoke(qp);
 	soft_answers_refuse(qp, answers_read_at(answers, answers->read_next)->psn, opcode);
 	answers->read_tail = answers->read_next;
 	answers->ack = answers->last_acks = false;
@@ -121,6 +124,7 @@ static void
 answers_offer(struct soft_qp *qp, struct soft_frame *frame, struct iovec *iov,
     struct soft_wire_segment *segment) REQUIRES(soft_locks.receive) REQUIRES_SHARED(soft_locks.keys)
 {
+	soft_grant_touch(iov, 1);
 	if (!qp->answers.granted)
 		soft_grant_begin();
 	qp->answers.granted = true;
@@ -174,7 +178,7 @@ answers_send_reads(struct soft_qp *qp, struct soft_link *link, struct soft_defer
 	struct soft_answers *answers = &qp->answers;
 	int r = 0, budget = BUDGET;
 
-	while (answers->read_next != answers->read_tail) {
+	while (r >= 0 && answers->read_next != answers->read_tail) {
 		if (qp->dead) {
 			/* The keys of the reads may be gone. */
 			soft_answers_refuse_reads(qp, SOFT_NAK_NOT_CONNECTED);
@@ -187,14 +191,15 @@ answers_send_reads(struct soft_qp *qp, struct soft_link *link, struct soft_defer
 			soft_responder_refuse(
 			    qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR, deferred);
 			soft_answers_refuse_reads(qp, IBV_WC_REM_ACCESS_ERR);
+			r = 0;
 			break;
 		}
-		if (r < 0)
-			return r;
-		answers->read_next += (uint32_t)r;
+		if (r > 0)
+			answers->read_next++;
 	}
+	/* What the requester has does not count against its limit, although others wait for room. */
 	answers_forget_reads(qp);
-	return 0;
+	return r < 0 ? r : 0;
 }
 
 /* Answers all reads that the requester does not have again, with their data. */
@@ -245,6 +250,16 @@ soft_answers_begin_epoch(struct soft_qp *qp)
 	struct soft_answers *answers = &qp->answers;
 
 	qp->message.active = false;
+	answers->read_head = answers->read_next;
+	soft_answers_revoke(qp);
+}
+
+void
+soft_answers_end_reads(struct soft_qp *qp)
+{
+	struct soft_answers *answers = &qp->answers;
+
+	soft_answers_refuse_reads(qp, SOFT_NAK_NOT_CONNECTED);
 	answers->read_head = answers->read_next;
 	soft_answers_revoke(qp);
 }

@@ -57,6 +57,9 @@ void soft_answers_begin_epoch(struct soft_qp *qp) REQUIRES(soft_locks.receive);
 /* The requester can pull nothing any more that was offered. */
 void soft_answers_revoke(struct soft_qp *qp) REQUIRES(soft_locks.receive);
 
+/* The program ends the connection: memory is not read for the requester any more. */
+void soft_answers_end_reads(struct soft_qp *qp) REQUIRES(soft_locks.receive);
+
 /* Drops everything; the second refuses reads that were not sent. */
 void soft_answers_drop(struct soft_qp *qp) REQUIRES(soft_locks.receive);
 void soft_answers_refuse_reads(struct soft_qp *qp, uint8_t opcode) REQUIRES(soft_locks.receive);

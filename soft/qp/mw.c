@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mw.h"
 #include "mr.h"
+#include "soft/wire/grant.h"
 
 #include <stdlib.h>
 
@@ -33,8 +34,10 @@ mw_unbind(struct soft_mw *mw) REQUIRES(soft_locks.keys)
 {
 	if (mw->mr && mw->ibv.type == IBV_MW_TYPE_2)
 		LIST_REMOVE(mw, of_qp);
-	if (mw->mr)
+	if (mw->mr) {
 		mw->mr->windows--;
+		soft_grant_revoke_used();
+	}
 	mw->mr = NULL;
 	mw->key.access = 0;
 	mw->key.owner = mw;

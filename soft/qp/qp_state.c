@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "answers.h"
 #include "datagram.h"
 #include "qp_error.h"
 #include "qp_table.h"
@@ -206,6 +207,9 @@ ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask) SOFT_NO_SE
 		goto unlock;
 	if (to == IBV_QPS_ERR) {
 		soft_qp_error_locked(qp, SOFT_NO_EVENT);
+		soft_qp_lock_receive(qp);
+		soft_answers_end_reads(qp);
+		soft_qp_unlock_receive(qp);
 	} else {
 		soft_qp_lock_receive(qp);
 		r = qp_change_state(qp, to, attr, mask, &peer);

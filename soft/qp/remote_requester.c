@@ -53,15 +53,17 @@ static int
 send_addresses(struct soft_sq *sq, struct soft_frame *frame, struct iovec *iov, int n,
     struct soft_wire_segment *segments) REQUIRES(soft_locks.send) REQUIRES_SHARED(soft_locks.keys)
 {
+	soft_grant_touch(iov, n);
 	for (int i = 0; i < n; i++)
 		segments[i] =
 		    (struct soft_wire_segment){ (uintptr_t)iov[i].iov_base, iov[i].iov_len };
 	if (!sq->granted)
 		soft_grant_begin();
-	sq->granted = true;
-	sq->grant = soft_grant_number();
 	frame->flags |= SOFT_FRAME_PULL;
-	frame->compare_add = sq->grant;
+	frame->compare_add = soft_grant_number();
+	if (!sq->granted || !sq->grant)
+		sq->grant = frame->compare_add;
+	sq->granted = true;
 	iov[0] = (struct iovec){ segments, (size_t)n * sizeof *segments };
 	return 1;
 }
@@ -336,6 +338,7 @@ requester_not_pulled(struct soft_qp *qp, struct soft_link *link) REQUIRES(soft_l
 		return false;
 	if (sq->grant == soft_grant_number())
 		link->pulled = false;
+	sq->grant = 0;
 	soft_sq_go_back(qp);
 	sq->carrying = true;
 	return true;

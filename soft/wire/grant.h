@@ -15,6 +15,8 @@
 
 #include "soft/device/soft.h"
 
+#include <sys/uio.h>
+
 /* The first number; before the first link. */
 void soft_grant_open(void);
 
@@ -32,6 +34,12 @@ bool soft_grant_is_alike(uint64_t a, uint64_t b);
  */
 void soft_grant_begin(void);
 void soft_grant_end(void);
+
+/*
+ * Brings in every page of data whose address is sent, so that this thread, and not the one that reads the
+ * data, waits for memory that has to be fetched.
+ */
+void soft_grant_touch(const struct iovec *data, int count);
 
 /* Changes the number: nothing that was sent before can be read from now on. */
 void soft_grant_revoke(void);

@@ -352,7 +352,7 @@ soft_link_welcomed(struct soft_link *link, const struct soft_welcome_frame *welc
 	link_lock(link);
 	link->greeting = false;
 	link->ringed = welcome->frame.opcode & SOFT_WELCOME_RINGS;
-	link->pulled = welcome->frame.opcode & SOFT_WELCOME_PULLS;
+	link->pulled = welcome->frame.opcode & SOFT_WELCOME_PULLS && soft_settings_pulls();
 	if (link->ringed)
 		link->grantor = soft_peer_grantor(link->watch.fd, &welcome->grant);
 	else

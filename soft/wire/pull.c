@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "pull.h"
 #include "grant.h"
+#include "ring.h"
 
 #include <string.h>
 #include <sys/syscall.h>
@@ -17,6 +18,7 @@ soft_pull_parse(struct soft_pull *pull, const struct soft_frame *frame, const ch
 	pull->count = (int)(frame->length / sizeof *pull->segments);
 	pull->number = frame->compare_add;
 	memcpy(pull->segments, payload, frame->length);
+	soft_ring_copied();
 	for (int i = 0; i < pull->count; i++) {
 		if (pull->segments[i].length > SOFT_WIRE_PAYLOAD)
 			return 0;

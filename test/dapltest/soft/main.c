@@ -31,6 +31,7 @@ main(int argc, char **argv)
 		soft_process_suite,
 		soft_process_mw_suite,
 		soft_process_pull_suite,
+		soft_process_revoke_suite,
 		soft_process_cm_suite,
 		soft_process_error_suite,
 		soft_names_suite,

@@ -11,6 +11,7 @@ Suite *soft_mw_suite(void);
 Suite *soft_mw_error_suite(void);
 Suite *soft_process_mw_suite(void);
 Suite *soft_process_pull_suite(void);
+Suite *soft_process_revoke_suite(void);
 Suite *soft_transfer_suite(void);
 Suite *soft_cq_ex_suite(void);
 Suite *soft_qp_ex_suite(void);
