@@ -473,7 +473,7 @@ play_rounds(enum deed deed)
 	const struct side_options patient = { .patient = true };
 	const unsigned int rounds = number_of("REARM_TEST_ROGUES", ROUNDS);
 	const unsigned int first = number_of("REARM_TEST_SEED", 1);
-	unsigned int noticed = 0, mappings;
+	unsigned int noticed = 0, mappings, played;
 	pthread_t thread;
 	int fds;
 
@@ -485,8 +485,9 @@ play_rounds(enum deed deed)
 	await_exchange();
 	mappings = shared_mappings();
 	fds = runner_count_fds();
-	for (unsigned int i = 0; i < rounds; i++) {
-		noticed += play(deed, first + i);
+	/* A round in which no harm was noticed shows nothing, which a busy machine may bring about. */
+	for (played = 0; played < rounds || (deed == SCRIBBLE && !noticed); played++) {
+		noticed += play(deed, first + played);
 		await_exchange();
 	}
 	/* The progress thread closes a link a moment after its end. */
@@ -505,9 +506,7 @@ play_rounds(enum deed deed)
 	ck_assert_int_eq(story_leaks(), 0);
 	printf(
 	    "%u of %u rogues were noticed before they were killed; %lu messages of the good peer\n",
-	    noticed, rounds, (unsigned long)exchanged);
-	if (deed == SCRIBBLE)
-		ck_assert_uint_gt(noticed, 0);
+	    noticed, played, (unsigned long)exchanged);
 }
 
 START_TEST(peer_that_scribbles_over_shared_memory__harms_only_its_own_connections)
