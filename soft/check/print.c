@@ -135,17 +135,51 @@ soft_print_text(FILE *stream, enum soft_kind kind, const struct soft_check_queue
 
 /* --- JSON */
 
+#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+
+/* The bytes of the character of UTF-8 at `c`, which is not ASCII; 0 if there is none. */
+static int
+json_character(const unsigned char *c)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	const int length = c[0] < 0xc0 ? 0 :
+			   c[0] < 0xe0 ? 2 :
+			   c[0] < 0xf0 ? 3 :
+			   c[0] < 0xf8 ? 4 :
+					 0;
+	uint32_t value = length ? c[0] & (0xffu >> (length + 1)) : 0;
+
+	for (int i = 1; i < length; i++) {
+		if ((c[i] & 0xc0) != 0x80)
+			return 0;
+		value = value << 6 | (c[i] & 0x3f);
+	}
+	if (value < least[length] || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff))
+		return 0;
+	return length;
+}
+
+/* Arguments and names of files have any bytes, JSON has UTF-8. */
 static void
 json_string(FILE *stream, const char *name, const char *value)
 {
+	int length;
+
 	fprintf(stream, "\"%s\":\"", name);
-	for (const unsigned char *c = (const unsigned char *)value; *c; c++) {
+	for (const unsigned char *c = (const unsigned char *)value; *c; c += length) {
+		length = 1;
 		if (*c == '"' || *c == '\\')
 			fprintf(stream, "\\%c", *c);
 		else if (*c < ' ')
 			fprintf(stream, "\\u%04x", *c);
-		else
+		else if (*c < 0x80)
 			fputc(*c, stream);
+		else if ((length = json_character(c)))
+			fwrite(c, 1, (size_t)length, stream);
+		else {
+			fputs(REPLACEMENT, stream);
+			length = 1;
+		}
 	}
 	fputc('"', stream);
 }
