@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -37,24 +38,50 @@ soft_reports_reset(void) UNCHECKED
 	reports = 0;
 }
 
-static void
-report_append(const char *path, const char *bytes, size_t size)
+/* 0 or errno. */
+static int
+report_write(int fd, const char *bytes, size_t size)
 {
-	const int fd =
-	    path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : STDERR_FILENO;
 	ssize_t n;
 
-	if (fd < 0)
-		return;
-	do {
+	while (size) {
 		n = write(fd, bytes, size);
 		if (n > 0) {
 			bytes += n;
 			size -= (size_t)n;
+		} else if (!n || errno != EINTR) {
+			return n ? errno : EIO;
 		}
-	} while (size && (n > 0 || errno == EINTR));
-	if (path)
-		soft_close(fd);
+	}
+	return 0;
+}
+
+static int
+report_append(const char *path, const char *bytes, size_t size)
+{
+	const int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+	int error;
+
+	if (fd < 0)
+		return errno;
+	error = report_write(fd, bytes, size);
+	soft_close(fd);
+	return error;
+}
+
+/* To the file of --report.  softverbs-run could open it; if that has changed, the report is not lost. */
+static void
+report_print(const char *bytes, size_t size)
+{
+	const char *path = soft_check_settings.report;
+	const int error = path ? report_append(path, bytes, size) : 0;
+	char text[128];
+
+	if (error)
+		dprintf(STDERR_FILENO, "softverbs-run --check: %s: %s; the report:\n", path,
+		    strerror_r(error, text, sizeof text));
+	if (error || !path)
+		report_write(STDERR_FILENO, bytes, size);
 }
 
 /* softverbs-run counts the reports of all processes by the length of this file. */
@@ -90,7 +117,7 @@ soft_report(enum soft_kind kind, struct soft_check_queue *queue,
 		else
 			soft_print_text(stream, kind, queue, state, what ? what : "");
 		if (!fclose(stream))
-			report_append(soft_check_settings.report, text, size);
+			report_print(text, size);
 	}
 	free(what);
 	free(text);
@@ -113,6 +140,6 @@ soft_report_end(uint64_t waited)
 	    (int)getpid(), (unsigned long long)(waited / SOFT_SECOND));
 	report_lock();
 	if (!soft_check_settings.json && length > 0)
-		report_append(soft_check_settings.report, line, (size_t)length);
+		report_print(line, (size_t)length);
 	report_unlock();
 }
