@@ -14,6 +14,9 @@
 
 #define DEFAULT_SEED "1"
 
+/* Of the options and of the program in the line that repeats a run; one variable of the environment has 128 KiB. */
+#define WORDS_MAX 16384
+
 /* A terminal sends its own to both processes. */
 static const int forwarded[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM,
 	SIGCONT };
@@ -68,18 +71,34 @@ write_word(FILE *line, const char *word)
 	fputc('\'', line);
 }
 
-/* Sets the variable to the words, each with a space in front. */
+/* The most bytes that a word takes up, with the space in front. */
+static size_t
+word_size(const char *word)
+{
+	size_t size = sizeof " ''" - 1;
+
+	for (; *word; word++)
+		size += *word == '\'' ? sizeof "'\\''" - 1 : 1;
+	return size;
+}
+
+/* Sets the variable to the words, each with a space in front.  Of too many "..." stands for the last ones. */
 static void
 set_words(const char *variable, const char *first, char **word, char **end)
 {
 	char *text = NULL;
-	size_t size = 0;
+	size_t size = 0, left = WORDS_MAX;
 	FILE *line = open_memstream(&text, &size);
 
 	if (!line)
 		fail("replay");
 	fputs(first, line);
 	for (; word != end; word++) {
+		if (word_size(*word) > left) {
+			fputs(" ...", line);
+			break;
+		}
+		left -= word_size(*word);
 		fputc(' ', line);
 		write_word(line, *word);
 	}
