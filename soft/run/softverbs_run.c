@@ -10,10 +10,12 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Beside the program in a build tree, where "make" links it; else where "make install" puts it. */
@@ -31,8 +33,14 @@ const char *argp_program_version = "softverbs-run (" PACKAGE_NAME ") " PACKAGE_V
 /* Options without a letter. */
 enum { CHECK = 256, SEED, SCHEDULE, REPORT, TIMEOUT, STRANDED_AFTER, FAIL_ARMS };
 
+#define PERSONALITIES "strict, late, spurious, coalescing or delayed"
+#define SECONDS_MAX 1e9
+
 static char **program;
 static bool check;
+
+/* The last option that means nothing without --check, and the file of --report. */
+static const char *check_option, *report;
 
 static const struct argp_option options[] = {
 	{ "personality", 'p', "NAME", 0,
@@ -77,17 +85,65 @@ set(const char *variable, const char *value)
 	}
 }
 
-/* A number that is not negative; with a point or without. */
 static void
-set_number(const char *variable, const char *value, bool whole, struct argp_state *state)
+set_personality(const char *name, struct argp_state *state)
 {
-	const size_t length = strspn(value, whole ? "0123456789" : "0123456789.");
-	char *end;
+	static const char *const names[] = { "strict", "late", "spurious", "coalescing",
+		"delayed" };
 
-	(void)strtod(value, &end);
-	if (!*value || value[length] || *end)
-		argp_error(state, "%s: not a number", value);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(name, names[i])) {
+			set("SOFTVERBS_PERSONALITY", name);
+			return;
+		}
+	argp_error(state, "--personality=%s: not one of " PERSONALITIES, name);
+}
+
+/* A decimal number with a point or without: its value, or -1. */
+static double
+read_decimal(const char *value)
+{
+	const size_t length = strspn(value, "0123456789.");
+	char *end;
+	double number = strtod(value, &end);
+
+	return *value && !value[length] && !*end ? number : -1;
+}
+
+/* The device reads three places at most. */
+static void
+set_factor(const char *value, struct argp_state *state)
+{
+	const char *point = strchr(value, '.');
+	const double factor = read_decimal(value);
+
+	if (factor < 0.01 || factor > 100 || (point && strlen(point + 1) > 3))
+		argp_error(state,
+		    "--time-factor=%s: not a number from 0.01 to 100 with at most three places",
+		    value);
+	set("SOFTVERBS_TIME_FACTOR", value);
+}
+
+static void
+set_seconds(const char *option, const char *variable, const char *value, struct argp_state *state)
+{
+	const double seconds = read_decimal(value);
+
+	if (seconds < 0 || seconds > SECONDS_MAX)
+		argp_error(state, "%s=%s: not a number of seconds from 0 to %.0f", option, value,
+		    SECONDS_MAX);
 	set(variable, value);
+}
+
+static void
+set_seed(const char *value, struct argp_state *state)
+{
+	errno = 0;
+	(void)strtoull(value, NULL, 10);
+	if (!*value || value[strspn(value, "0123456789")] || errno)
+		argp_error(
+		    state, "--seed=%s: not a whole number from 0 to %llu", value, ULLONG_MAX);
+	set("SOFTVERBS_CHECK_SEED", value);
 }
 
 /* FILE as other folders see it, as children may change theirs. */
@@ -96,6 +152,9 @@ set_report(const char *file, struct argp_state *state)
 {
 	char *folder, *path;
 
+	if (!*file)
+		argp_error(state, "--report=: no name of a file");
+	report = file;
 	if (*file == '/') {
 		set("SOFTVERBS_CHECK_REPORT", file);
 		return;
@@ -106,6 +165,29 @@ set_report(const char *file, struct argp_state *state)
 	else
 		set("SOFTVERBS_CHECK_REPORT", path);
 	free(folder);
+}
+
+/* A pipe is not opened: its reader would read the end of it before the first report. */
+static bool
+report_can_be_opened(void)
+{
+	struct stat there;
+	int fd;
+
+	if (!stat(report, &there) && S_ISFIFO(there.st_mode))
+		return !access(report, W_OK);
+	fd = open(report, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+	return fd >= 0 && !close(fd);
+}
+
+/* What is known when all options were read. */
+static void
+check_options(struct argp_state *state)
+{
+	if (check_option && !check)
+		argp_error(state, "%s needs --check", check_option);
+	if (report && !report_can_be_opened())
+		argp_failure(state, EXIT_USAGE, errno, "--report=%s", report);
 }
 
 static void
@@ -123,28 +205,28 @@ static error_t
 parse_check(int key, char *arg, struct argp_state *state)
 {
 	switch (key) {
-	case CHECK:
-		if (arg && strcmp(arg, "json") != 0)
-			argp_error(state, "--check=%s: only json is possible", arg);
-		set("SOFTVERBS_CHECK", arg ? arg : "text");
-		check = true;
-		return 0;
 	case SEED:
-		set_number("SOFTVERBS_CHECK_SEED", arg, true, state);
+		check_option = "--seed";
+		set_seed(arg, state);
 		return 0;
 	case SCHEDULE:
+		check_option = "--schedule";
 		set_schedule(arg, state);
 		return 0;
 	case STRANDED_AFTER:
-		set_number("SOFTVERBS_CHECK_STRANDED", arg, false, state);
+		check_option = "--stranded-after";
+		set_seconds(check_option, "SOFTVERBS_CHECK_STRANDED", arg, state);
 		return 0;
 	case TIMEOUT:
-		set_number("SOFTVERBS_CHECK_TIMEOUT", arg, false, state);
+		check_option = "--timeout";
+		set_seconds(check_option, "SOFTVERBS_CHECK_TIMEOUT", arg, state);
 		return 0;
 	case FAIL_ARMS:
+		check_option = "--fail-arms";
 		set("SOFTVERBS_CHECK_ARM", "1");
 		return 0;
 	case REPORT:
+		check_option = "--report";
 		set_report(arg, state);
 		return 0;
 	default:
@@ -157,19 +239,28 @@ parse(int key, char *arg, struct argp_state *state)
 {
 	switch (key) {
 	case 'p':
-		set("SOFTVERBS_PERSONALITY", arg);
+		set_personality(arg, state);
 		return 0;
 	case 't':
-		set("SOFTVERBS_TIME_FACTOR", arg);
+		set_factor(arg, state);
 		return 0;
 	case 'm':
 		set("SOFTVERBS_MEMLOCK", "1");
+		return 0;
+	case CHECK:
+		if (arg && strcmp(arg, "json") != 0)
+			argp_error(state, "--check=%s: only json is possible", arg);
+		set("SOFTVERBS_CHECK", arg ? arg : "text");
+		check = true;
 		return 0;
 	case ARGP_KEY_ARGS:
 		program = state->argv + state->next;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "no program to run");
+		return 0;
+	case ARGP_KEY_END:
+		check_options(state);
 		return 0;
 	default:
 		return parse_check(key, arg, state);
