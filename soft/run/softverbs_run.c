@@ -6,6 +6,7 @@
  * library path.  Its children inherit the path.
  */
 #include "parent.h"
+#include "reach.h"
 #include "soft/check/moves.h"
 
 #include <argp.h>
@@ -348,6 +349,7 @@ main(int argc, char **argv)
 	set_library_path(folder);
 	if (!getenv(LISTENERS_RETURN))
 		set(LISTENERS_RETURN, "1");
+	soft_reach_warn(program[0]);
 	if (check)
 		return soft_parent_run(argv, program);
 	execvp(program[0], program);
