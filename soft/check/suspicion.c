@@ -27,10 +27,12 @@ soft_suspicion_is_possible(const struct soft_check_view *view)
 	       suspicion_failed_to_arm(view);
 }
 
-/* The destroy waits for acknowledgements, and its thread sleeps. */
+/* The destroy waits for acknowledgements, and its thread sleeps.  Those that are too many have been reported. */
 static enum soft_strength
 suspicion_destroying(const struct soft_check_view *view, const struct soft_sleepers *sleepers)
 {
+	if (view->events_acknowledged > view->events_read)
+		return SOFT_INNOCENT;
 	return soft_sleepers_asleep(sleepers, view->destroying) ? SOFT_STRONG : SOFT_INNOCENT;
 }
 

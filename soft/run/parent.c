@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "parent.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -199,6 +200,58 @@ die_of(int number)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
+/* The parent of a process, from /proc/PID/stat; 0 if it is unknown. */
+static pid_t
+parent_of(const char *process)
+{
+	char path[64], text[512], *end;
+	int parent = 0;
+	size_t length;
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/%.16s/stat", process);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	length = fread(text, 1, sizeof text - 1, file);
+	fclose(file);
+	text[length] = '\0';
+	end = strrchr(text, ')');
+	if (!end || sscanf(end + 1, " %*c %d", &parent) != 1)
+		return 0;
+	return parent;
+}
+
+/* Kills the children of this process; true if there were any. */
+static bool
+kill_children(void)
+{
+	DIR *folder = opendir("/proc");
+	const struct dirent *entry;
+	bool any = false;
+
+	if (!folder)
+		return false;
+	while ((entry = readdir(folder)))
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
+		    parent_of(entry->d_name) == getpid())
+			any |= !kill((pid_t)atol(entry->d_name), SIGKILL);
+	closedir(folder);
+	return any;
+}
+
+/*
+ * The checker has ended a program that hung.  What it forked may wait for it for ever.  A process whose parent has ended
+ * is a child of this one, so the next round finds it.
+ */
+static void
+end_descendants(void)
+{
+	while (kill_children())
+		while (waitpid(-1, NULL, 0) < 0 && errno == EINTR)
+			;
+}
+
 int
 soft_parent_run(char **argv, char **program)
 {
@@ -211,6 +264,7 @@ soft_parent_run(char **argv, char **program)
 
 	set_replay(argv, program);
 	tally = create_tally();
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1); /* see end_descendants() */
 	sigemptyset(&set);
 	sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < FORWARDED; i++)
@@ -226,6 +280,8 @@ soft_parent_run(char **argv, char **program)
 		if (errno != EINTR)
 			fail("waitpid");
 	reported = end_tally(tally);
+	if (reported && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_REPORTED)
+		end_descendants();
 	if (WIFSIGNALED(status)) {
 		die_of(WTERMSIG(status));
 		return 128 + WTERMSIG(status);
