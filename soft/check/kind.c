@@ -102,3 +102,9 @@ soft_kind_needs_all_queues(enum soft_kind kind)
 {
 	return kind == SOFT_EVENT_UNREAD;
 }
+
+bool
+soft_kind_needs_all_moves(enum soft_kind kind)
+{
+	return kind == SOFT_STRANDED || kind == SOFT_EVENT_UNREAD;
+}

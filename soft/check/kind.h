@@ -35,6 +35,9 @@ extern const struct soft_kind_text soft_kinds[SOFT_KINDS];
  */
 unsigned int soft_kind_moves(enum soft_kind kind, unsigned int made, bool bounded);
 
+/* True if the other moves, and those of other queues, are needed, too: as the seed says. */
+bool soft_kind_needs_all_moves(enum soft_kind kind);
+
 /* True if the moves are needed on other queues, too. */
 bool soft_kind_needs_all_queues(enum soft_kind kind);
 

@@ -102,6 +102,13 @@ soft_moves_read(const char *list, struct soft_moves *moves, char *error, size_t 
 }
 
 void
+soft_moves_print_all(FILE *stream)
+{
+	for (unsigned int i = 0; i < SOFT_MOVES; i++)
+		fprintf(stream, "%s,", names[i]);
+}
+
+void
 soft_moves_print(FILE *stream, unsigned int queue, unsigned int bits)
 {
 	const char *separator = "";

@@ -46,6 +46,9 @@ struct soft_moves {
  */
 bool soft_moves_read(const char *list, struct soft_moves *moves, char *error, size_t size);
 
+/* Prints all moves, each followed by a comma. */
+void soft_moves_print_all(FILE *stream);
+
 /* Prints a list with the moves whose bits are set, as moves that are always made: of this queue; 0: of all. */
 void soft_moves_print(FILE *stream, unsigned int queue, unsigned int bits);
 

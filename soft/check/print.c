@@ -45,6 +45,8 @@ print_replay(FILE *stream, enum soft_kind kind, const struct soft_check_queue *q
 	fputs(soft_check_settings.replay, stream);
 	if (moves) {
 		fputs(" --schedule=", stream);
+		if (soft_kind_needs_all_moves(kind))
+			soft_moves_print_all(stream);
 		soft_moves_print(
 		    stream, soft_kind_needs_all_queues(kind) ? 0 : queue->number, moves);
 	}
