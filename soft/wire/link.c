@@ -90,7 +90,7 @@ link_keep_rest(struct soft_link *link, const struct iovec *iov, int count, size_
 			skip -= iov[i].iov_len;
 			continue;
 		}
-		memcpy(
+		soft_wire_copy(
 		    link->rest + link->left, (char *)iov[i].iov_base + skip, iov[i].iov_len - skip);
 		link->left += iov[i].iov_len - skip;
 		skip = 0;

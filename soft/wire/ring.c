@@ -125,18 +125,6 @@ soft_ring_bytes(const struct soft_frame *frame)
 	return (uint32_t)(sizeof *frame + frame->length + LINE - 1) & ~(LINE - 1);
 }
 
-#if SOFT_TSAN
-/* memcpy() reports to the sanitizer wherever it is called; an ordinary loop becomes a memcpy(). */
-SOFT_FOREIGN_ACCESS static void
-ring_copy(char *to, const char *from, size_t length)
-{
-	for (size_t i = 0; i < length; i++)
-		__atomic_store_n(&to[i], from[i], __ATOMIC_RELAXED);
-}
-#else
-#define ring_copy memcpy
-#endif
-
 int
 soft_ring_put(
     struct soft_ring *ring, const struct soft_frame *frame, const struct iovec *payload, int count)
@@ -152,7 +140,7 @@ soft_ring_put(
 	memcpy(to, frame, sizeof *frame);
 	to += sizeof *frame;
 	for (int i = 0; i < count; i++) {
-		ring_copy(to, payload[i].iov_base, payload[i].iov_len);
+		soft_wire_copy(to, payload[i].iov_base, payload[i].iov_len);
 		to += payload[i].iov_len;
 	}
 	ring->at += bytes;

@@ -108,6 +108,12 @@ _Static_assert(sizeof(struct soft_wire_hello) == 32, "a hello has no holes");
 _Static_assert(sizeof(struct soft_wire_cm) == 24 + 2 * 24 + 8 + 8 + SOFT_WIRE_CM_DATA,
     "a CM message has no holes");
 
+/*
+ * Copies memory of the program for another process, which orders the copy with the accesses of the program:
+ * ThreadSanitizer does not see that.
+ */
+void soft_wire_copy(char *to, const char *from, size_t length);
+
 /* Checks what does not depend on any state: type, lengths, flags. */
 bool soft_frame_valid(const struct soft_frame *frame);
 
