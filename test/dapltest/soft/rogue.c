@@ -248,6 +248,18 @@ carry_load(void *arg)
 	return NULL;
 }
 
+/*
+ * A link can end between a look at the mappings and mapping its memory once more.  What was mapped then may be
+ * shorter than what was seen, and a store behind its end is an error of the rogue.
+ */
+static void
+wait_to_be_killed(int unused)
+{
+	(void)unused;
+	for (;;)
+		pause();
+}
+
 /* Until it is killed. */
 static void
 be_rogue(const struct order *order)
@@ -258,6 +270,8 @@ be_rogue(const struct order *order)
 	pthread_t thread;
 	pid_t pid = getpid();
 
+	signal(SIGBUS, wait_to_be_killed);
+	signal(SIGSEGV, wait_to_be_killed);
 	load_make(&load, seed);
 	card = load_card(&load);
 	tell(orders, &pid, sizeof pid);
