@@ -249,8 +249,8 @@ carry_load(void *arg)
 }
 
 /*
- * A link can end between a look at the mappings and mapping its memory once more.  What was mapped then may be
- * shorter than what was seen, and a store behind its end is an error of the rogue.
+ * A link can end after the mappings were read and before its memory is mapped once more.  What is mapped then
+ * may be shorter than what was read, and a store behind its end is an error of the rogue.
  */
 static void
 wait_to_be_killed(int unused)
