@@ -244,24 +244,26 @@ soft_answers_pulled(struct soft_qp *qp, uint32_t psn, bool pulled)
 	return true;
 }
 
+/* Forgets all reads that were sent, offered or not. */
+static void
+answers_withdraw(struct soft_qp *qp) REQUIRES(soft_locks.receive)
+{
+	qp->answers.read_head = qp->answers.read_next;
+	soft_answers_revoke(qp);
+}
+
 void
 soft_answers_begin_epoch(struct soft_qp *qp)
 {
-	struct soft_answers *answers = &qp->answers;
-
 	qp->message.active = false;
-	answers->read_head = answers->read_next;
-	soft_answers_revoke(qp);
+	answers_withdraw(qp);
 }
 
 void
 soft_answers_end_reads(struct soft_qp *qp)
 {
-	struct soft_answers *answers = &qp->answers;
-
 	soft_answers_refuse_reads(qp, SOFT_NAK_NOT_CONNECTED);
-	answers->read_head = answers->read_next;
-	soft_answers_revoke(qp);
+	answers_withdraw(qp);
 }
 
 void
@@ -269,9 +271,9 @@ soft_answers_drop(struct soft_qp *qp)
 {
 	struct soft_answers *answers = &qp->answers;
 
-	answers->read_head = answers->read_next = answers->read_tail;
+	answers->read_next = answers->read_tail;
 	answers->ack = answers->nak = answers->ready = false;
-	soft_answers_revoke(qp);
+	answers_withdraw(qp);
 }
 
 /* ---- acknowledgements ---- */

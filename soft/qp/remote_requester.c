@@ -273,9 +273,10 @@ requester_receive_data(struct soft_qp *qp, struct soft_link *link, const struct 
 	struct soft_sq *sq = &qp->sq;
 	const struct soft_send *send = soft_sq_at(sq, sq->head);
 	uint32_t length = frame->length;
-	struct soft_pull pull = { .from = &link->grantor };
+	struct soft_pull pull;
 
 	if (frame->flags & SOFT_FRAME_PULL) {
+		pull.from = &link->grantor;
 		length = soft_pull_parse(&pull, frame, payload);
 		source.pull = &pull;
 		if (!length || !send->asked_to_pull)
