@@ -8,8 +8,13 @@ struct ibv_cq;
 /*
  * ibv_req_notify_cq() with a hint that the verbs interface cannot return: a negative errno; 0 if
  * the CQ is armed and has nothing to poll; 1 if it is armed but has completions already, which
- * raise no event.  Arming and the hint are one step: a completion that is added later raises the
- * event.  For a CQ of this device only.
+ * raise no event, or has lost some, so that polling it fails.
+ *
+ * Arming and the hint are one step under the lock of the CQ, with every personality: a completion that can be polled
+ * after the call returned 0 was added after the step, and raises the event that was asked for.  So a consumer that got 0 need not
+ * poll again before it sleeps.  If several threads poll the CQ, the hint is that of the moment of the step.
+ *
+ * For a CQ of this device only.
  */
 int soft_cq_arm(struct ibv_cq *cq, int solicited_only);
 

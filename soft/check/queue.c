@@ -83,7 +83,7 @@ soft_check_queue_look(struct soft_check_queue *queue)
 	state.solicited = state.visible && (int32_t)(cq->solicited - head) > 0;
 	queue_look_at_entries(cq, &state);
 	if (cq->channel)
-		state.unread = soft_channel_unread(cq->channel, cq);
+		state.unread = soft_cq_unread(cq);
 	soft_cq_unlock(cq);
 	return state;
 }

@@ -43,7 +43,7 @@ static const struct sleep_call {
 #ifdef SYS_epoll_wait
 	{ SYS_epoll_wait, EPOLL, "epoll_wait()", 3, true },
 #endif
-	{ SYS_read, READ, "read()", -1, false },
+	{ SYS_read, READ, "ibv_get_cq_event() or read()", -1, false },
 };
 
 static const struct sleep_call *

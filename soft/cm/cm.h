@@ -100,6 +100,7 @@ struct soft_event_channel {
 	struct rdma_event_channel public;
 	unsigned int generation; /* of the process */
 	TAILQ_HEAD(, soft_event) events GUARDED_BY(soft_locks.cm);
+	struct soft_ready ready GUARDED_BY(soft_locks.cm);
 };
 
 struct soft_id {

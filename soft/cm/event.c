@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "event.h"
-#include "soft/device/bell.h"
 #include "soft/device/runtime.h"
 
 #include <stdlib.h>
@@ -8,11 +7,29 @@
 static pthread_cond_t acknowledged = PTHREAD_COND_INITIALIZER;
 
 static void
+event_update(struct soft_event_channel *channel) REQUIRES(soft_locks.cm)
+{
+	soft_ready_update(&channel->ready, !TAILQ_EMPTY(&channel->events));
+}
+
+static void
+event_wait_cancelled(struct soft_ready *ready, const struct soft_ready_wait *wait) SOFT_NO_CM_LOCK
+{
+	struct soft_event_channel *channel =
+	    soft_container_of(ready, struct soft_event_channel, ready);
+
+	soft_cm_lock();
+	soft_ready_end(&channel->ready, wait);
+	event_update(channel);
+	soft_cm_unlock();
+}
+
+static void
 event_enqueue(struct soft_event_channel *channel, struct soft_event *event) REQUIRES(soft_locks.cm)
 {
 	event->queued = true;
 	TAILQ_INSERT_TAIL(&channel->events, event, link);
-	soft_bell_ring(channel->public.fd);
+	event_update(channel);
 }
 
 void
@@ -22,27 +39,29 @@ soft_events_reset(void)
 }
 
 struct rdma_event_channel *
-rdma_create_event_channel(void)
+rdma_create_event_channel(void) UNCHECKED
 {
 	struct soft_event_channel *channel = calloc(1, sizeof *channel);
 
 	if (!channel)
 		return NULL;
-	channel->public.fd = soft_bell_open();
-	if (channel->public.fd < 0) {
+	if (soft_ready_open(&channel->ready, event_wait_cancelled)) {
 		free(channel);
 		return NULL;
 	}
+	channel->public.fd = channel->ready.fd;
 	TAILQ_INIT(&channel->events);
 	channel->generation = soft_runtime_generation();
 	return &channel->public;
 }
 
 void
-rdma_destroy_event_channel(struct rdma_event_channel *public)
+rdma_destroy_event_channel(struct rdma_event_channel *public) UNCHECKED
 {
-	soft_close(public->fd);
-	free(soft_event_channel_of(public));
+	struct soft_event_channel *channel = soft_event_channel_of(public);
+
+	soft_ready_close(&channel->ready);
+	free(channel);
 }
 
 struct soft_event *
@@ -72,8 +91,7 @@ soft_event_remove(struct soft_event_channel *channel, struct soft_event *event)
 {
 	event->queued = false;
 	TAILQ_REMOVE(&channel->events, event, link);
-	if (TAILQ_EMPTY(&channel->events))
-		soft_bell_clear(channel->public.fd);
+	event_update(channel);
 }
 
 void
@@ -105,11 +123,12 @@ soft_event_wait_acknowledged(struct soft_id *id)
 }
 
 struct soft_event *
-soft_event_take(struct soft_event_channel *channel)
+soft_event_take(struct soft_event_channel *channel, struct soft_ready_wait *wait)
 {
 	struct soft_event *event;
 
 	soft_cm_lock();
+	soft_ready_end(&channel->ready, wait);
 	event = TAILQ_FIRST(&channel->events);
 	if (event) {
 		soft_event_remove(channel, event);
@@ -117,8 +136,15 @@ soft_event_take(struct soft_event_channel *channel)
 		if (event->child)
 			event->id->waiting--;
 	}
+	*wait = soft_ready_begin(&channel->ready);
 	soft_cm_unlock();
 	return event;
+}
+
+int
+soft_event_wait(struct soft_event_channel *channel, struct soft_ready_wait *wait) UNCHECKED
+{
+	return soft_ready_wait(&channel->ready, wait);
 }
 
 int

@@ -2,7 +2,7 @@
 /*
  * event -- events of ids, and the channels that they are queued on
  *
- * The CM lock is held, except in soft_event_create().
+ * The CM lock is held, except in soft_event_create(), soft_event_take() and soft_event_wait().
  */
 #ifndef SOFT_CM_EVENT_H
 #define SOFT_CM_EVENT_H
@@ -18,8 +18,14 @@ void soft_event_post(struct soft_id *id, struct soft_event *event, enum rdma_cm_
 void soft_event_remove(struct soft_event_channel *channel, struct soft_event *event)
     REQUIRES(soft_locks.cm);
 
-/* Takes the lock: dequeues the next event and counts it as reported; NULL if there is none. */
-struct soft_event *soft_event_take(struct soft_event_channel *channel) SOFT_NO_CM_LOCK;
+/*
+ * The first takes the lock after a wait: dequeues the next event and counts it as reported; NULL if there is none.  Then
+ * the caller may wait with the second, without the lock: 0, or -1 with errno.
+ */
+struct soft_event *soft_event_take(
+    struct soft_event_channel *channel, struct soft_ready_wait *wait) SOFT_NO_CM_LOCK;
+int soft_event_wait(
+    struct soft_event_channel *channel, struct soft_ready_wait *wait) SOFT_NO_CM_LOCK;
 
 /* Gives the id another channel and moves its queued events there. */
 void soft_event_move(struct soft_id *id, struct rdma_event_channel *to) REQUIRES(soft_locks.cm);

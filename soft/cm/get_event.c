@@ -5,7 +5,6 @@
 #include "event.h"
 #include "id.h"
 #include "id_qp.h"
-#include "soft/device/bell.h"
 #include "soft/device/runtime.h"
 
 /* The passive side of librdmacm: a request becomes an id when it is read. */
@@ -83,6 +82,7 @@ int
 rdma_get_cm_event(struct rdma_event_channel *public, struct rdma_cm_event **out)
 {
 	struct soft_event_channel *channel = soft_event_channel_of(public);
+	struct soft_ready_wait wait = { 0 };
 	struct soft_event *event;
 	int state;
 
@@ -91,9 +91,9 @@ rdma_get_cm_event(struct rdma_event_channel *public, struct rdma_cm_event **out)
 	if (channel->generation != soft_runtime_generation())
 		return soft_cm_result(EIO); /* the parent's */
 	for (;;) {
-		event = soft_event_take(channel);
+		event = soft_event_take(channel, &wait);
 		if (!event) {
-			if (soft_bell_wait(public->fd))
+			if (soft_event_wait(channel, &wait))
 				return -1;
 			continue;
 		}

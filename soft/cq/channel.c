@@ -19,28 +19,61 @@ channel_unlock(struct soft_channel *channel) RELEASE(soft_locks.channel) UNCHECK
 	pthread_mutex_unlock(&channel->lock);
 }
 
-/* A CQ with further events moves to the end, so that the others get their turn. */
+static void
+channel_update(struct soft_channel *channel) REQUIRES(soft_locks.channel)
+{
+	soft_ready_update(&channel->ready, !TAILQ_EMPTY(&channel->events));
+}
+
+static void
+channel_wait_cancelled(
+    struct soft_ready *ready, const struct soft_ready_wait *wait) SOFT_NO_EVENT_LOCK
+{
+	struct soft_channel *channel = soft_container_of(ready, struct soft_channel, ready);
+
+	channel_lock(channel);
+	soft_ready_end(&channel->ready, wait);
+	channel_update(channel);
+	channel_unlock(channel);
+}
+
+/*
+ * The next event after a wait, or NULL: then the caller may wait.  A CQ with further events moves to the end, so that the
+ * others get their turn.
+ */
 static struct soft_cq *
-channel_next(struct soft_channel *channel) SOFT_NO_EVENT_LOCK
+channel_next(struct soft_channel *channel, struct soft_ready_wait *wait) SOFT_NO_EVENT_LOCK
 {
 	struct soft_cq *cq;
 
 	channel_lock(channel);
+	soft_ready_end(&channel->ready, wait);
 	cq = TAILQ_FIRST(&channel->events);
 	if (cq) {
 		TAILQ_REMOVE(&channel->events, cq, link);
 		cq->delivered++;
-		if (--cq->unread)
+		soft_counter_store(&cq->unread, soft_cq_unread(cq) - 1);
+		if (soft_cq_unread(cq))
 			TAILQ_INSERT_TAIL(&channel->events, cq, link);
-		else if (TAILQ_EMPTY(&channel->events))
-			soft_bell_clear(channel->ibv.fd);
 	}
+	channel_update(channel);
+	*wait = soft_ready_begin(&channel->ready);
 	channel_unlock(channel);
 	return cq;
 }
 
+/* No other thread knows it. */
+static int
+channel_open(struct soft_channel *channel) UNCHECKED
+{
+	const int r = soft_ready_open(&channel->ready, channel_wait_cancelled);
+
+	channel->ibv.fd = channel->ready.fd;
+	return r;
+}
+
 struct ibv_comp_channel *
-ibv_create_comp_channel(struct ibv_context *context)
+ibv_create_comp_channel(struct ibv_context *context) UNCHECKED
 {
 	struct soft_context *ctx = soft_context_of(context);
 	struct soft_channel *channel;
@@ -55,11 +88,9 @@ ibv_create_comp_channel(struct ibv_context *context)
 	r = -ENOMEM;
 	if (!channel)
 		goto put_context;
-	channel->ibv.fd = soft_bell_open();
-	if (channel->ibv.fd < 0) {
-		r = -errno;
+	r = channel_open(channel);
+	if (r)
 		goto free_channel;
-	}
 	channel->ibv.context = context;
 	pthread_mutex_init(&channel->lock, NULL);
 	TAILQ_INIT(&channel->events);
@@ -72,6 +103,13 @@ put_context:
 fail:
 	errno = -r;
 	return NULL;
+}
+
+static void
+channel_close(struct soft_channel *channel) UNCHECKED
+{
+	soft_ready_close(&channel->ready);
+	pthread_mutex_destroy(&channel->lock);
 }
 
 int
@@ -88,8 +126,7 @@ ibv_destroy_comp_channel(struct ibv_comp_channel *ibv) SOFT_NO_EVENT_LOCK
 	channel_unlock(channel);
 	if (users)
 		return EBUSY;
-	soft_close(ibv->fd);
-	pthread_mutex_destroy(&channel->lock);
+	channel_close(channel);
 	free(channel);
 	soft_context_put(ctx);
 	return 0;
@@ -107,9 +144,10 @@ void
 soft_channel_post(struct soft_channel *channel, struct soft_cq *cq)
 {
 	channel_lock(channel);
-	if (cq->unread++ == 0)
+	if (!soft_cq_unread(cq))
 		TAILQ_INSERT_TAIL(&channel->events, cq, link);
-	soft_bell_ring(channel->ibv.fd);
+	soft_counter_store(&cq->unread, soft_cq_unread(cq) + 1);
+	channel_update(channel);
 	channel_unlock(channel);
 }
 
@@ -117,22 +155,12 @@ void
 soft_channel_post_first(struct soft_channel *channel, struct soft_cq *cq)
 {
 	channel_lock(channel);
-	if (cq->unread++)
+	if (soft_cq_unread(cq))
 		TAILQ_REMOVE(&channel->events, cq, link);
+	soft_counter_store(&cq->unread, soft_cq_unread(cq) + 1);
 	TAILQ_INSERT_HEAD(&channel->events, cq, link);
-	soft_bell_ring(channel->ibv.fd);
+	channel_update(channel);
 	channel_unlock(channel);
-}
-
-uint32_t
-soft_channel_unread(struct soft_channel *channel, const struct soft_cq *cq)
-{
-	uint32_t unread;
-
-	channel_lock(channel);
-	unread = cq->unread;
-	channel_unlock(channel);
-	return unread;
 }
 
 uint32_t
@@ -141,11 +169,10 @@ soft_channel_detach(struct soft_channel *channel, struct soft_cq *cq)
 	uint32_t delivered;
 
 	channel_lock(channel);
-	if (cq->unread) {
-		cq->unread = 0;
+	if (soft_cq_unread(cq)) {
+		soft_counter_store(&cq->unread, 0);
 		TAILQ_REMOVE(&channel->events, cq, link);
-		if (TAILQ_EMPTY(&channel->events))
-			soft_bell_clear(channel->ibv.fd);
+		channel_update(channel);
 	}
 	channel->ibv.refcnt--;
 	delivered = cq->delivered;
@@ -153,29 +180,46 @@ soft_channel_detach(struct soft_channel *channel, struct soft_cq *cq)
 	return delivered;
 }
 
-/* As soft_bell_wait(); the caller then reads what other processes send, too. */
+/* The descriptor may be readable now.  If the program has just made it non-blocking, this is not known yet. */
 static int
-channel_wait(int fd) SOFT_NO_INPUT_LOCK
+channel_read(struct soft_channel *channel, struct soft_ready_wait *wait) UNCHECKED
 {
-	if (!soft_peers_linked())
-		return soft_bell_wait(fd);
-	if (!soft_bell_is_blocking(fd))
-		return -1;
-	return soft_input_wait(fd);
+	const int r = soft_ready_wait(&channel->ready, wait);
+	const bool nonblocking = r && errno == EAGAIN;
+
+	if (channel->nonblocking != nonblocking)
+		channel->nonblocking = nonblocking;
+	return r;
+}
+
+/*
+ * Waits until there may be an event: 0, or -1 with errno.  A thread that waits for other processes reads what they send.
+ * If it takes a descriptor that blocks for one that does not, and so waits in read(), the progress thread does that.
+ */
+static int
+channel_wait(struct soft_channel *channel, struct soft_ready_wait *wait) SOFT_NO_INPUT_LOCK
+{
+	if (channel->nonblocking || !soft_peers_linked())
+		return channel_read(channel, wait);
+	if (soft_bell_is_blocking(channel->ibv.fd))
+		return soft_input_wait(channel->ibv.fd);
+	channel->nonblocking = errno == EAGAIN;
+	return -1;
 }
 
 int
 ibv_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **cq, void **cq_context)
 {
 	struct soft_channel *channel = soft_channel_of(ibv);
+	struct soft_ready_wait wait = { 0 };
 	struct soft_cq *ready;
 
 	if (soft_context_is_stale(soft_context_of(ibv->context))) {
 		errno = EIO;
 		return -1;
 	}
-	while (!(ready = channel_next(channel)))
-		if (channel_wait(ibv->fd)) {
+	while (!(ready = channel_next(channel, &wait)))
+		if (channel_wait(channel, &wait)) {
 			channel->asked++;
 			return -1;
 		}

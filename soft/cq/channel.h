@@ -6,6 +6,7 @@
 #define SOFT_CHANNEL_H
 
 #include "soft/device/context.h"
+#include "soft/device/ready.h"
 
 struct soft_cq;
 
@@ -17,6 +18,9 @@ struct soft_channel {
 	struct ibv_comp_channel ibv; /* refcnt, the CQs on it, is guarded by the lock */
 	pthread_mutex_t lock;
 	TAILQ_HEAD(, soft_cq) events GUARDED_BY(soft_locks.channel);
+	struct soft_ready ready GUARDED_BY(soft_locks.channel);
+	/* Its descriptor did not block when it was last looked at; only a hint. */
+	atomic_bool nonblocking;
 	/* Of a checker: the number of CQs that hold back completions of sends, or the events of these. */
 	atomic_uint holding_sends;
 	/* Of a checker: how often the program asked for an event, did not wait, and got none. */
@@ -38,10 +42,6 @@ void soft_channel_post(struct soft_channel *channel, struct soft_cq *cq)
 /* The same; it is the next event of the channel.  Events of several CQs have no order. */
 void soft_channel_post_first(struct soft_channel *channel, struct soft_cq *cq)
     REQUIRES(soft_locks.cq) SOFT_NO_EVENT_LOCK;
-
-/* The number of events of the CQ that were not read. */
-uint32_t soft_channel_unread(
-    struct soft_channel *channel, const struct soft_cq *cq) SOFT_NO_EVENT_LOCK;
 
 /*
  * Removes the CQ, drops its unread events, and returns how many of its events were read: the

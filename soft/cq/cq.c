@@ -134,10 +134,9 @@ soft_cq_poll(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
 
 /* Whether an event is to come or to be read that was raised by an entry since the last request. */
 static bool
-cq_has_event(struct soft_cq *cq) REQUIRES(soft_locks.cq) SOFT_NO_EVENT_LOCK
+cq_has_event(const struct soft_cq *cq) REQUIRES(soft_locks.cq)
 {
-	return cq->armed == SOFT_UNARMED && cq->channel &&
-	       (cq->due || soft_channel_unread(cq->channel, cq) > 0);
+	return cq->armed == SOFT_UNARMED && cq->channel && (cq->due || soft_cq_unread(cq) > 0);
 }
 
 int
@@ -183,9 +182,11 @@ soft_cq_arm(struct ibv_cq *ibv, int solicited_only) SOFT_NO_INPUT_LOCK
 	there = cq->armed_at != soft_counter_load(&cq->head);
 	if (cq->personality->on_arm)
 		cq->personality->on_arm(cq, solicited_only, there);
+	/* The personality may have shown entries now that raise no event. */
+	there = soft_counter_load(&cq->shown) != soft_counter_load(&cq->head) || cq->overrun;
 	soft_cq_unlock(cq);
 	if (cq->channel)
-		soft_input_arm();
+		soft_input_arm(); /* an entry that this adds raises an event */
 	return there;
 }
 

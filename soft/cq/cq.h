@@ -59,7 +59,7 @@ struct soft_cq {
 
 	struct soft_channel *channel;
 	TAILQ_ENTRY(soft_cq) link; /* in channel->events while unread != 0, under its lock */
-	uint32_t unread GUARDED_BY(soft_locks.channel);
+	atomic_uint unread;	   /* events; written under the lock of the channel */
 	uint32_t delivered GUARDED_BY(soft_locks.channel);
 
 	struct soft_async_source async;
@@ -106,6 +106,13 @@ static inline void
 soft_counter_store(atomic_uint *counter, uint32_t value)
 {
 	atomic_store_explicit(counter, value, memory_order_relaxed);
+}
+
+/* The number of its events that were not read. */
+static inline uint32_t
+soft_cq_unread(const struct soft_cq *cq)
+{
+	return soft_counter_load(&cq->unread);
 }
 
 /*

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "async.h"
-#include "bell.h"
 #include "context.h"
 
 static void
@@ -15,13 +14,36 @@ async_unlock(struct soft_async_queue *queue) RELEASE(soft_locks.async) UNCHECKED
 	pthread_mutex_unlock(&queue->lock);
 }
 
-/* Dequeues the oldest object's lowest event type; the object moves to the end if it has more. */
+static void
+async_update(struct soft_async_queue *queue) REQUIRES(soft_locks.async)
+{
+	soft_ready_update(&queue->ready, !TAILQ_EMPTY(&queue->sources));
+}
+
+static void
+async_wait_cancelled(
+    struct soft_ready *ready, const struct soft_ready_wait *wait) SOFT_NO_EVENT_LOCK
+{
+	struct soft_async_queue *queue = soft_container_of(ready, struct soft_async_queue, ready);
+
+	async_lock(queue);
+	soft_ready_end(&queue->ready, wait);
+	async_update(queue);
+	async_unlock(queue);
+}
+
+/*
+ * After a wait: dequeues the oldest object's lowest event type; the object moves to the end if it has more.  False if
+ * there is none: then the caller may wait.
+ */
 static bool
-async_next(struct soft_async_queue *queue, struct ibv_async_event *event) SOFT_NO_EVENT_LOCK
+async_next(struct soft_async_queue *queue, struct soft_ready_wait *wait,
+    struct ibv_async_event *event) SOFT_NO_EVENT_LOCK
 {
 	struct soft_async_source *source;
 
 	async_lock(queue);
+	soft_ready_end(&queue->ready, wait);
 	source = TAILQ_FIRST(&queue->sources);
 	if (source) {
 		event->event_type = (enum ibv_event_type)__builtin_ctz(source->pending);
@@ -34,9 +56,9 @@ async_next(struct soft_async_queue *queue, struct ibv_async_event *event) SOFT_N
 		TAILQ_REMOVE(&queue->sources, source, link);
 		if (source->pending)
 			TAILQ_INSERT_TAIL(&queue->sources, source, link);
-		else if (TAILQ_EMPTY(&queue->sources))
-			soft_bell_clear(queue->fd);
 	}
+	async_update(queue);
+	*wait = soft_ready_begin(&queue->ready);
 	async_unlock(queue);
 	return source != NULL;
 }
@@ -51,15 +73,17 @@ async_acknowledge(
 	soft_completed_unlock(mutex);
 }
 
+/* No other thread knows the queue. */
 int
-soft_async_open(struct soft_async_queue *queue)
+soft_async_open(struct soft_async_queue *queue) UNCHECKED
 {
-	queue->fd = soft_bell_open();
-	if (queue->fd < 0)
-		return -errno;
+	const int r = soft_ready_open(&queue->ready, async_wait_cancelled);
+
+	if (r)
+		return r;
 	pthread_mutex_init(&queue->lock, NULL);
 	TAILQ_INIT(&queue->sources);
-	return 0;
+	return queue->ready.fd;
 }
 
 void
@@ -79,7 +103,7 @@ soft_async_raise(
 		if (!source->pending)
 			TAILQ_INSERT_TAIL(&queue->sources, source, link);
 		source->pending |= 1u << type;
-		soft_bell_ring(queue->fd);
+		async_update(queue);
 	}
 	async_unlock(queue);
 }
@@ -95,25 +119,31 @@ soft_async_source_fini(struct soft_context *ctx, struct soft_async_source *sourc
 	if (source->pending) {
 		source->pending = 0;
 		TAILQ_REMOVE(&queue->sources, source, link);
-		if (TAILQ_EMPTY(&queue->sources))
-			soft_bell_clear(queue->fd);
+		async_update(queue);
 	}
 	delivered = source->delivered;
 	async_unlock(queue);
 	return delivered;
 }
 
+static int
+async_wait(struct soft_async_queue *queue, struct soft_ready_wait *wait) UNCHECKED
+{
+	return soft_ready_wait(&queue->ready, wait);
+}
+
 int
 ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
 {
 	struct soft_context *ctx = soft_context_of(context);
+	struct soft_ready_wait wait = { 0 };
 
 	if (soft_context_is_stale(ctx)) {
 		errno = EIO;
 		return -1;
 	}
-	while (!async_next(&ctx->async, event))
-		if (soft_bell_wait(ctx->async.fd))
+	while (!async_next(&ctx->async, &wait, event))
+		if (async_wait(&ctx->async, &wait))
 			return -1;
 	return 0;
 }
@@ -149,8 +179,8 @@ ibv_ack_async_event(struct ibv_async_event *event)
 }
 
 void
-soft_async_close(struct soft_async_queue *queue)
+soft_async_close(struct soft_async_queue *queue) UNCHECKED
 {
 	pthread_mutex_destroy(&queue->lock);
-	soft_close(queue->fd);
+	soft_ready_close(&queue->ready);
 }

@@ -8,7 +8,7 @@
 #ifndef SOFT_ASYNC_H
 #define SOFT_ASYNC_H
 
-#include "soft.h"
+#include "ready.h"
 
 struct soft_context;
 
@@ -24,7 +24,7 @@ struct soft_async_source {
 struct soft_async_queue {
 	pthread_mutex_t lock;
 	TAILQ_HEAD(, soft_async_source) sources GUARDED_BY(soft_locks.async);
-	int fd;
+	struct soft_ready ready GUARDED_BY(soft_locks.async);
 };
 
 /*
@@ -43,7 +43,7 @@ soft_completed_unlock(pthread_mutex_t *mutex) RELEASE(soft_locks.completed) UNCH
 	pthread_mutex_unlock(mutex);
 }
 
-/* 0 or -errno. */
+/* The descriptor, or -errno. */
 int soft_async_open(struct soft_async_queue *queue);
 void soft_async_close(struct soft_async_queue *queue);
 

@@ -75,13 +75,3 @@ soft_bell_is_blocking(int fd)
 		errno = EAGAIN;
 	return !(flags & O_NONBLOCK);
 }
-
-int
-soft_bell_wait(int fd)
-{
-	struct pollfd pfd = { .fd = fd, .events = POLLIN };
-
-	if (!soft_bell_is_blocking(fd))
-		return -1;
-	return poll(&pfd, 1, -1) < 0 ? -1 : 0;
-}

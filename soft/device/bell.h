@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bell -- an eventfd that makes an event list readable
+ * bell -- an eventfd that wakes a thread
  *
- * It is rung for each entry that the list gets, so that a thread that waits for edges sees one for
- * each, and hushed when the list becomes empty, both under the lock of the list.  Both work whether
- * or not the consumer made the descriptor non-blocking.  Neither is a cancellation point.
+ * Ringing and clearing it work whether or not the consumer made the descriptor non-blocking.  Neither is a cancellation
+ * point.
  */
 #ifndef SOFT_BELL_H
 #define SOFT_BELL_H
@@ -21,11 +20,5 @@ bool soft_bell_adopt(int fd);
 
 /* False, with errno, for a non-blocking descriptor (EAGAIN) or none at all. */
 bool soft_bell_is_blocking(int fd);
-
-/*
- * Waits until the bell may have rung: 0, or -1 with errno EAGAIN for a non-blocking
- * descriptor or EINTR.  A cancellation point: the caller holds no lock.
- */
-int soft_bell_wait(int fd);
 
 #endif

@@ -24,10 +24,10 @@ context_activate(struct soft_context *ctx)
 	if (r)
 		return r;
 	r = soft_async_open(&ctx->async);
-	if (r)
+	if (r < 0)
 		return r;
+	ctx->verbs.context.async_fd = r;
 	soft_async_source_init(&ctx->device, NULL);
-	ctx->verbs.context.async_fd = ctx->async.fd;
 	soft_runtime_attach(ctx);
 	return 0;
 }

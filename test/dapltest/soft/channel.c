@@ -9,7 +9,6 @@
 
 #include <fcntl.h>
 #include <stdatomic.h>
-#include <sys/epoll.h>
 
 static struct side a, b;
 
@@ -381,25 +380,6 @@ START_TEST(descriptors__are_closed_on_exec)
 }
 END_TEST
 
-/* Who waits for edges and reads one event an edge counts on an edge for each event. */
-START_TEST(edge_triggered_wait__an_edge_for_each_event)
-{
-	struct epoll_event want = { .events = EPOLLIN | EPOLLET }, got;
-	int set = epoll_create1(EPOLL_CLOEXEC);
-
-	ck_assert_int_eq(epoll_ctl(set, EPOLL_CTL_ADD, b.channel->fd, &want), 0);
-	for (uint64_t i = 0; i < 2; i++) {
-		ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
-		send_one(i, 0);
-		ck_assert_int_eq(epoll_wait(set, &got, 1, 100), 1);
-	}
-	ck_assert_int_eq(epoll_wait(set, &got, 1, 0), 0);
-	channel_expect(b.channel, b.cq);
-	channel_expect(b.channel, b.cq);
-	close(set);
-}
-END_TEST
-
 static void *
 flood(void *unused)
 {
@@ -468,7 +448,6 @@ soft_channel_suite(void)
 		tcase_add_test(tcase, blocked_reader__can_be_cancelled_and_the_device_goes_on);
 		tcase_add_test(tcase, posting_thread__can_be_cancelled_and_the_device_goes_on);
 	}
-	tcase_add_test(tcase, edge_triggered_wait__an_edge_for_each_event);
 	tcase_add_test(tcase, descriptors__are_closed_on_exec);
 	tcase_add_test(tcase, arm_poll_wait__against_a_flood__nothing_is_lost);
 	return suite;

@@ -8,6 +8,7 @@ main(int argc, char **argv)
 	const runner_suite_fn suites[] = {
 		soft_device_suite,
 		soft_channel_suite,
+		soft_ready_suite,
 		soft_memory_suite,
 		soft_domain_suite,
 		soft_unserved_suite,

@@ -7,6 +7,8 @@
 
 #include "soft/soft_arm.h"
 
+#include <sched.h>
+
 static struct side a, b;
 
 static void
@@ -216,6 +218,58 @@ START_TEST(exact_hint__returns_what_the_plain_call_cannot)
 }
 END_TEST
 
+#define FLOOD 20000
+
+static void *
+flood(void *unused)
+{
+	(void)unused;
+	for (uint64_t i = 0; i < FLOOD; i++) {
+		while (side_try_receive(&b, i, 0, 8))
+			sched_yield();
+		while (side_try_post(&a, IBV_WR_SEND, 0, i, 0, 8))
+			sched_yield();
+	}
+	return NULL;
+}
+
+/* Without a poll between the request and the wait. */
+START_TEST(exact_hint__no_poll_before_the_wait__sees_all)
+{
+	uint64_t seen = 0;
+	struct ibv_wc wc;
+	pthread_t thread;
+
+	begin(dt_personality_names[_i]);
+	ck_assert_int_eq(ibv_resize_cq(b.cq, FLOOD), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, flood, NULL), 0);
+	while (seen < FLOOD) {
+		if (!soft_cq_arm(b.cq, 0))
+			channel_expect(b.channel, b.cq);
+		while (ibv_poll_cq(b.cq, 1, &wc) == 1)
+			ck_assert_uint_eq(wc.wr_id, seen++);
+	}
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	pair_free(&a, &b);
+}
+END_TEST
+
+/* It is for the consumer to find out, by polling. */
+START_TEST(exact_hint__completions_were_lost__it_says_so)
+{
+	const struct side_options narrow = { .cqe = 1 };
+	struct ibv_wc wc;
+
+	pair_make(&a, &b, &narrow);
+	for (uint64_t i = 0; i < 2; i++)
+		send_one(i);
+	ck_assert_int_eq(ibv_poll_cq(b.cq, 1, &wc), 1);
+	ck_assert_int_eq(soft_cq_arm(b.cq, 0), 1);
+	ck_assert_int_lt(ibv_poll_cq(b.cq, 1, &wc), 0);
+	pair_free(&a, &b);
+}
+END_TEST
+
 Suite *
 soft_personality_suite(void)
 {
@@ -238,5 +292,8 @@ soft_personality_suite(void)
 	tcase_add_loop_test(
 	    tcase, arm_poll_wait__in_every_personality__sees_all, 0, DT_PERSONALITIES);
 	tcase_add_test(tcase, exact_hint__returns_what_the_plain_call_cannot);
+	tcase_add_loop_test(
+	    tcase, exact_hint__no_poll_before_the_wait__sees_all, 0, DT_PERSONALITIES);
+	tcase_add_test(tcase, exact_hint__completions_were_lost__it_says_so);
 	return suite;
 }
