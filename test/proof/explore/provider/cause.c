@@ -148,7 +148,8 @@ had(const struct play_ep *ep, unsigned int life, bool exact, unsigned int causes
 {
 	unsigned int any = 0;
 
-	for (unsigned int l = 0; l <= ep->life; l++)
+	/* A reset that has not returned yet may have made the next life's queue pair. */
+	for (unsigned int l = 0; l <= ep->life + 1 && l < PLAY_LIVES; l++)
 		if (!exact || l == life)
 			any |= ep->lives[l].causes;
 	/* What became of requests whose completion queue is lost is not known. */

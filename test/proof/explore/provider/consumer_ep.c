@@ -119,8 +119,13 @@ reset(struct play_ep *ep)
 		ep->life++;
 		play_life(ep)->handle = life->handle;
 		play_life(ep)->generation = ep->object->generation;
-		/* Without a queue pair it stays disconnected, and may be reset again. */
-		play_life(ep)->vague = play_life(ep)->ended = ret != DAT_SUCCESS;
+		/*
+		 * Without a queue pair it stays disconnected, and may be reset again.  Another
+		 * actor may have connected it before this call returned: then events of the new
+		 * life were counted for the old one.
+		 */
+		play_life(ep)->vague = play_life(ep)->ended =
+		    ret != DAT_SUCCESS || ep->object->state != DAT_EP_STATE_UNCONNECTED;
 	}
 	consumer_result("ep_reset", ret, may_go(ret));
 }
