@@ -358,8 +358,8 @@ int evd_dequeue(struct evd_ref ref, DAT_EVENT *event) NO_CORE_LOCK;
 /*
  * Blocks until `threshold` events that wake a sink are queued, then takes the oldest event.  The
  * timeout is in microseconds, or DAT_TIMEOUT_INFINITE.  On success and on -ETIMEDOUT *nmore is the
- * number of events left.  Completions that do not fit into the ring are still in the device queue
- * and are not counted; the ring has at least qlen places (see evd_drain()).
+ * number of events that are known to be left: on success at least threshold - 1.  It does not poll
+ * for that, so the device queue may hold more.
  *   -ETIMEDOUT   nothing was taken            -EBUSY      another thread waits on the EVD
  *   -EACCES      an upcall policy is enabled  -EPERM      unwaitable, or became so during the wait
  *   -ECANCELED   freed during the wait        -EOVERFLOW  -EINTR  -ENODEV
@@ -459,6 +459,8 @@ struct evd {
 	bool waiting;
 	bool closing; /* evd_set_closing() was called */
 	int threshold;
+	unsigned int slept_waits; /* how many of the last waits slept, without one between them that
+				     did not */
 	bool waitable;
 	bool made_unwaitable; /* during the current wait, even if it is waitable again */
 

@@ -5,6 +5,19 @@
 #include <limits.h>
 
 void
+evd_count_notified(struct evd *evd)
+{
+	evd->counters.notifications++;
+	evd_attend(evd, EVD_IS_NOTIFIED);
+	if (++evd->unacked == EVD_ACK_BATCH) {
+		evd->cfg.ops->ack(evd->cfg.source, evd->unacked);
+		evd->unacked = 0;
+	}
+	evd->armed = EVD_UNARMED;
+	evd_wake_sink(evd);
+}
+
+void
 evd_notified(struct evd_ref ref)
 {
 	struct evd *evd = ref.evd;
@@ -26,14 +39,7 @@ evd_notified(struct evd_ref ref)
 		ops->ack(source, 1);
 		return;
 	}
-	evd->counters.notifications++;
-	evd_attend(evd, EVD_IS_NOTIFIED);
-	if (++evd->unacked == EVD_ACK_BATCH) {
-		evd->cfg.ops->ack(evd->cfg.source, evd->unacked);
-		evd->unacked = 0;
-	}
-	evd->armed = EVD_UNARMED;
-	evd_wake_sink(evd);
+	evd_count_notified(evd);
 	evd_unlock(evd);
 }
 

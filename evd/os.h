@@ -39,6 +39,11 @@
  * upcall that drains its EVD takes many events in one pass; they count in the same way.
  */
 #define EVD_BUDGET 64
+/*
+ * Waits in a row that slept, after which the next one arms before it polls.  If it is wrong it
+ * costs two system calls; at one error in so many waits this is less than the polls that it saves.
+ */
+#define EVD_SLEPT_WAITS 8
 /* Descriptors read per turn of a loop; more only delays the jobs. */
 #define LOOP_BATCH 32
 /* Descriptors that a loop has room for at first. */

@@ -68,7 +68,7 @@ evd_enable_upcalls(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_O
 	r = evd_poll(evd, 1, NULL);
 	if (r < 0)
 		return r;
-	r = evd_arm_and_repoll(evd, 1);
+	r = evd_arm_and_repoll(evd, 1, true);
 	if (r < 0)
 		return r;
 	evd->backoff_ns = 0; /* the device works: the next failure is a new one */

@@ -173,7 +173,7 @@ evd_arm(struct evd *evd, bool *exact) REQUIRES(core_locks.trigger)
 }
 
 int
-evd_arm_and_repoll(struct evd *evd, unsigned int enough)
+evd_arm_and_repoll(struct evd *evd, unsigned int enough, bool polled)
 {
 	unsigned int before;
 	bool exact;
@@ -184,6 +184,9 @@ evd_arm_and_repoll(struct evd *evd, unsigned int enough)
 		return armed;
 	/* Only the pass that armed may trust the hint that no completion was missed. */
 	if (exact)
+		return 0;
+	/* The device was armed before the poll of the caller. */
+	if (!armed && polled)
 		return 0;
 	before = evd_queue_count(&evd->queue);
 	r = evd_poll(evd, enough, NULL);
@@ -219,7 +222,17 @@ evd_poll_and_arm(struct evd *evd)
 		return r;
 	if (evd_wanted(evd))
 		return 1;
-	r = evd_arm_and_repoll(evd, evd_enough_for(evd));
+	r = evd_arm_and_repoll(evd, evd_enough_for(evd), true);
+	return r < 0 ? r : evd_wanted(evd);
+}
+
+int
+evd_arm_to_wait(struct evd *evd, bool polled)
+{
+	int r;
+
+	evd_attend(evd, EVD_IS_POLLED);
+	r = evd_arm_and_repoll(evd, (unsigned int)evd->threshold, polled);
 	return r < 0 ? r : evd_wanted(evd);
 }
 
@@ -266,14 +279,16 @@ evd_channel_readable(void *arg, uint64_t serial)
 {
 	const struct evd_ref ref = { arg, serial };
 	struct evd *evd = evd_enter(ref);
+	bool notified;
 
 	if (!evd)
 		return;
 	evd->pins++;
 	evd_unlock(evd);
-	if (evd->cfg.ops->read(evd->cfg.source) == 1)
-		evd_notified(ref);
+	notified = evd->cfg.ops->read(evd->cfg.source) == 1;
 	evd_lock(evd);
+	if (notified)
+		evd_count_notified(evd);
 	evd->pins--;
 	evd_leave(evd);
 }

@@ -108,10 +108,23 @@ int evd_poll(struct evd *evd, unsigned int enough, unsigned int *added)
     REQUIRES(core_locks.trigger);
 
 /*
- * Arms the device unless it is armed, and polls again as evd_poll() does: a completion that was
- * queued before the arm raises no notification.  No other function arms.  0, -EIO or -EOVERFLOW.
+ * Arms the device unless it is armed, and polls as evd_poll() does: a completion that was queued
+ * before the arm raises no notification.  No other function arms.  0, -EIO or -EOVERFLOW.
+ *
+ * It does not poll if the arm showed that the device queue is empty, or if it had nothing to arm and
+ * the caller has polled for `enough` in the same lock section (`polled`).
  */
-int evd_arm_and_repoll(struct evd *evd, unsigned int enough) REQUIRES(core_locks.trigger);
+int evd_arm_and_repoll(struct evd *evd, unsigned int enough, bool polled)
+    REQUIRES(core_locks.trigger);
+
+/* As evd_poll_and_arm(), for a waiter that begins: `polled` as above, otherwise it polls only once. */
+int evd_arm_to_wait(struct evd *evd, bool polled) REQUIRES(core_locks.trigger);
+
+/*
+ * Counts a notification that was read; the device is no longer armed.  The EVD may have been freed
+ * if the caller has pinned it: then the thread that destroys it acknowledges the notification.
+ */
+void evd_count_notified(struct evd *evd) REQUIRES(core_locks.trigger);
 
 /*
  * For an EVD that has a sink.  1: the sink wants an event now; 0: it wants none, and the device is

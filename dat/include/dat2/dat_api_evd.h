@@ -43,7 +43,7 @@ extern "C" {
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_evd_create(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_CNO_HANDLE cno,
-			    DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd);
+    DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd);
 
 /*
  * Returns the parameters of an EVD: its IA, real queue length, state bits, CNO and streams.
@@ -55,8 +55,7 @@ DAT_RETURN DAT_API dat_evd_create(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_CNO_
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_evd_query(DAT_EVD_HANDLE evd, DAT_EVD_PARAM_MASK mask,
-			    DAT_EVD_PARAM *param);
+DAT_RETURN DAT_API dat_evd_query(DAT_EVD_HANDLE evd, DAT_EVD_PARAM_MASK mask, DAT_EVD_PARAM *param);
 
 /*
  * Waits for events and takes one.
@@ -64,15 +63,16 @@ DAT_RETURN DAT_API dat_evd_query(DAT_EVD_HANDLE evd, DAT_EVD_PARAM_MASK mask,
  * `timeout` is in microseconds and starts with the call; it is measured on the monotonic clock,
  * and wake-ups do not restart it.  0 does not wait, DAT_TIMEOUT_INFINITE has no limit.  The call
  * returns when at least `threshold` events are queued.  It removes the oldest event and copies it
- * to `*event`; `*more` is the number of events left.  A `threshold` above 1 requires that all
- * endpoints of the EVD use DAT_COMPLETION_EVD_THRESHOLD_FLAG.
+ * to `*event`.  `*more` is the number of events that are known to be left, at least `threshold` - 1.
+ * The device is not polled for it, so it may have more: 0 does not mean that the EVD is empty.  A
+ * `threshold` above 1 requires that all endpoints of the EVD use DAT_COMPLETION_EVD_THRESHOLD_FLAG.
  *
  * While a thread waits, no other thread may wait or dequeue, and the CNO is not triggered.
  * Disabling the EVD has no effect on a wait: it concerns only the CNO.
  *
  *	DAT_SUCCESS				*event and *more are set
- *	DAT_TIMEOUT_EXPIRED			fewer than `threshold` events; *more is their
- *						number, and they stay queued
+ *	DAT_TIMEOUT_EXPIRED			fewer than `threshold` events; *more is the number
+ *						that is known, and they stay queued
  *	DAT_INVALID_HANDLE			evd is not an EVD
  *	DAT_INVALID_PARAMETER/ARG3		threshold is not positive, more than the queue
  *						length, or over 1 without the flag
@@ -86,7 +86,7 @@ DAT_RETURN DAT_API dat_evd_query(DAT_EVD_HANDLE evd, DAT_EVD_PARAM_MASK mask,
  * Threads: any, but one waiter per EVD.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold,
-			    DAT_EVENT *event, DAT_COUNT *more);
+    DAT_EVENT *event, DAT_COUNT *more);
 
 /*
  * Takes the oldest event without waiting.  The EVD may be enabled or disabled, and waitable or not;

@@ -77,6 +77,8 @@ complete_when_asleep(void *arg)
 	return NULL;
 }
 
+static unsigned int polls, arms;
+
 static int
 cost_of_a_wait(bool post)
 {
@@ -86,9 +88,13 @@ cost_of_a_wait(bool post)
 
 	must(pthread_create(&thread, NULL, complete_when_asleep, post ? &st : NULL) == 0);
 	calls = 0;
+	polls = st.dev.polls;
+	arms = st.dev.arms;
 	must(evd_wait(evd_self(&st.dev.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore) == 0);
 	cost = calls;
 	pthread_join(thread, NULL);
+	polls = st.dev.polls - polls;
+	arms = st.dev.arms - arms;
 	return cost;
 }
 
@@ -97,6 +103,81 @@ START_TEST(wait__private_channel__two_system_calls)
 	begin(SCRIPT_PRIVATE);
 	for (int i = 0; i < 5; i++) /* sleep, read the channel */
 		ck_assert_int_eq(cost_of_a_wait(false), 2);
+	story_end(&st);
+}
+END_TEST
+
+/* Before the arm, after it, and after the sleep; the first one ends when it finds nothing each time. */
+static void
+check_polls_of_waits(bool exact)
+{
+	struct script_options opt = { .channel = SCRIPT_PRIVATE, .exact = exact };
+
+	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &opt.loop), 0);
+	story_begin(&st, &opt);
+	for (int i = 0; i < 3 * EVD_SLEPT_WAITS; i++) {
+		ck_assert_int_eq(cost_of_a_wait(false), 2);
+		ck_assert_uint_eq(arms, 1);
+		ck_assert_uint_eq(polls, (i < EVD_SLEPT_WAITS ? 2 : 1) + (exact ? 0 : 1));
+	}
+	story_end(&st);
+}
+
+START_TEST(wait__sleeps_each_time__one_arm_and_two_polls)
+{
+	check_polls_of_waits(false);
+}
+END_TEST
+
+START_TEST(wait__sleeps_each_time__exact_arm__one_poll)
+{
+	check_polls_of_waits(true);
+}
+END_TEST
+
+START_TEST(wait__slept_each_time__and_now_finds_events__polls_first_again)
+{
+	DAT_EVENT event;
+	int nmore;
+
+	begin(SCRIPT_PRIVATE);
+	for (int i = 0; i < EVD_SLEPT_WAITS; i++)
+		(void)cost_of_a_wait(false);
+	polls = st.dev.polls;
+	arms = st.dev.arms;
+	for (uint64_t i = 1; i <= 40; i++)
+		script_complete(&st.dev, i);
+	for (int i = 0; i < 40; i++)
+		ck_assert_int_eq(
+		    evd_wait(evd_self(&st.dev.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore), 0);
+	ck_assert_uint_eq(st.dev.arms - arms, 1); /* of the first of these waits */
+	ck_assert_uint_eq(st.dev.polls - polls, 2);
+	/* A wait that does not sleep does not arm. */
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 1, &event, &nmore), -ETIMEDOUT);
+	script_complete(&st.dev, 41);
+	ck_assert_int_eq(
+	    evd_wait(evd_self(&st.dev.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore), 0);
+	ck_assert_uint_eq(st.dev.polls - polls, 4);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(wait__barrier_is_closed__polls_though_the_arm_is_exact)
+{
+	const struct script_options exact = { .channel = SCRIPT_PRIVATE, .exact = true };
+	struct script_options opt = exact;
+	DAT_EVENT event = script_event(900);
+	int nmore;
+
+	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &opt.loop), 0);
+	story_begin(&st, &opt);
+	for (int i = 0; i < EVD_SLEPT_WAITS; i++)
+		(void)cost_of_a_wait(false);
+	ck_assert_int_eq(
+	    evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &script_barrier),
+	    0);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 5 * MS, 1, &event, &nmore), 0);
+	ck_assert_uint_eq(script_id(&event), 900);
 	story_end(&st);
 }
 END_TEST
@@ -233,6 +314,10 @@ evd_cost_suite(void)
 	TCase *tc = runner_tcase(s, "cost");
 
 	tcase_add_test(tc, wait__private_channel__two_system_calls);
+	tcase_add_test(tc, wait__sleeps_each_time__one_arm_and_two_polls);
+	tcase_add_test(tc, wait__sleeps_each_time__exact_arm__one_poll);
+	tcase_add_test(tc, wait__slept_each_time__and_now_finds_events__polls_first_again);
+	tcase_add_test(tc, wait__barrier_is_closed__polls_though_the_arm_is_exact);
 	tcase_add_test(tc, wait__woken_by_a_post__two_system_calls);
 	tcase_add_test(tc, events_that_are_there__no_system_call);
 	tcase_add_test(tc, upcalls_of_a_burst__one_turn_of_the_loop);

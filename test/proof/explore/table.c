@@ -167,6 +167,9 @@ static const struct scenario_text table[] = {
 	    "hw: c a; c a | cm: barrier a | app: wait a 3; drain a" },
 	{ "wait/threshold-hold", "a=private,hold",
 	    "hw: c a; c a | cm: established a | app: wait a 3; drain a" },
+	{ "wait/arms-first", "a=private",
+	    "hw: c a; burst a 3 | app: wait a 2; dequeue a; dequeue a; wait a 1" },
+	{ "wait/arms-first-barrier", "a=private,exact", "hw: c a | cm: barrier a | app: take a 2" },
 	{ "wait/more", "a=private,q2", "hw: burst a 3 | app: wait a 1; wait a 2 100; drain a" },
 
 	/* CNOs. */

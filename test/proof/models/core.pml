@@ -85,6 +85,13 @@ again:
 	od
 }
 
+/* The queue was armed when this lock section polled it: no second poll. */
+#ifdef SPLIT
+#define ARMED_BEFORE_POLL false
+#else
+#define ARMED_BEFORE_POLL (result == 0)
+#endif
+
 proctype runner()
 {
 	bit drains, off, got;
@@ -152,15 +159,15 @@ turn:
 		:: else
 		fi;
 #endif
-		result = 0;
 #if defined(POLL_THEN_ARM) || defined(NO_SECOND_POLL)
 		exact_hint = 0;
 #else
 		if
-		:: exact_hint -> exact_hint = 0
+		:: exact_hint || ARMED_BEFORE_POLL -> exact_hint = 0
 		:: else -> poll_enough()
 		fi;
 #endif
+		result = 0;
 		if
 		:: WANTED -> claim()
 #if defined(SPLIT) && !defined(SPLIT_NO_RERUN)

@@ -512,7 +512,7 @@ inline enable(when_, cost_, to_, invoc_new_, result_)
 			:: result_ == FAILED -> result_ = FAULT
 			:: else ->
 				if
-				:: exact_hint -> exact_hint = 0
+				:: exact_hint || result_ == 0 -> exact_hint = 0 /* or it was armed before the poll */
 #ifndef NO_SECOND_POLL_IN_ENABLE
 				:: else -> poll(1)
 #else

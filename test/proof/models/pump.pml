@@ -248,9 +248,10 @@ check:
 		}
 	:: else ->
 		atomic { wake = 0; if :: !WANTED -> poll_enough() :: else fi }
-		atomic { if :: !WANTED -> arm(armed_, exact); armed_ = 0; exact = 0 :: else fi }
+		atomic { if :: !WANTED -> arm(armed_, exact); exact = 0 :: else fi }
 		atomic {
-			if :: !WANTED -> poll_enough() :: else fi;
+			if :: !WANTED && armed_ -> poll_enough() :: else fi;
+			armed_ = 0;
 			if
 			:: WANTED -> take(); waiting = 0; sink_changed(); leave(); goto returned
 			:: else -> asleep = 1; leave()

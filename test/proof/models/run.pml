@@ -27,12 +27,13 @@ inline first_poll()
 
 inline repoll()
 {
-	atomic { arm(mine, exact_hint); mine = 0; printf("| nothing wanted, arms\n") }
+	atomic { arm(mine, exact_hint); printf("| nothing wanted, arms\n") }
 	atomic {
 		if
-		:: exact_hint -> exact_hint = 0
+		:: exact_hint || !mine -> exact_hint = 0 /* or it was armed before the poll */
 		:: else -> poll_enough()
 		fi;
+		mine = 0;
 		if
 		:: WANTED -> serve(); goto served
 		:: else -> job = IDLE; printf("| IDLE\n"); leave(); goto idle

@@ -122,29 +122,43 @@ inline leave_wait()
 	leave()
 }
 
+/* The lock section has polled before it came to the arm. */
+#ifdef TRUSTS_AN_OLD_ARM
+#define POLLED true
+#else
+#define POLLED polled
+#endif
+
 proctype waiter()
 {
-	bit expired, mine, exact;
-	byte wanted, ignored;
+	bit expired, mine, exact, polled;
+	byte wanted, armed_;
 end:
 	do
 	:: atomic {
 		waits > 0 && FREE -> waits--;
 		if :: wanted = 1 :: wanted = THRESHOLD fi;
 		enter();
-		poll(wanted);
+		if
+		:: poll(wanted); polled = 1
+		:: true -> printf("| evd_wait(): does not poll before it arms\n") /* evd_arms_first() */
+		fi;
 		if
 		:: SIGNALLED >= wanted ->
-			take(); poll(N + M); wanted = 0; printf("| evd_wait(): takes one at once\n");
+			take(); wanted = 0; polled = 0; printf("| evd_wait(): takes one at once\n");
 			leave(); goto next
 		:: SIGNALLED < wanted && overflowed ->
-			wanted = 0; printf("| evd_wait(): overflowed\n"); leave(); goto next
+			wanted = 0; polled = 0; printf("| evd_wait(): overflowed\n"); leave(); goto next
 		:: else ->
 			waiting = 1; sleeper = _pid; threshold = wanted; wanted = 0; settle();
 #ifdef WAITER_OWNS
 			job = RUNNING;
 #endif
-			printf("| evd_wait(): blocks for %d\n", threshold)
+			printf("| evd_wait(): blocks for %d\n", threshold);
+#ifndef RESET_LATE
+			wake = 0;
+#endif
+			goto arms
 		fi
 	   }
 check:	   /* evd_wait_locked(), with the lock */
@@ -152,14 +166,20 @@ check:	   /* evd_wait_locked(), with the lock */
 #ifndef RESET_LATE
 		wake = 0; /* park_reset(), which may keep a wake that came before the sleep */
 #endif
-		if :: !WANTED -> poll_enough() :: else fi
-	   }
-	   atomic { if :: !WANTED -> arm(ignored, exact); ignored = 0; exact = 0 :: else fi }
-	   atomic {
 		if :: !WANTED -> poll_enough() :: else fi;
+		polled = 1
+	   }
+arms:
+	   atomic { if :: !WANTED -> arm(armed_, exact) :: else fi }
+	   atomic {
+		if
+		:: !WANTED && !exact && (armed_ || !POLLED) -> poll_enough()
+		:: else
+		fi;
+		armed_ = 0; exact = 0; polled = 0;
 		if
 		:: WANTED ->
-			take(); poll(N + M); printf("| evd_wait(): wakes with an event\n");
+			take(); printf("| evd_wait(): wakes with an event\n");
 			expired = 0; leave_wait(); goto next
 		:: !WANTED && (overflowed || expired) ->
 			printf("| evd_wait(): overflowed, or timed out\n");
