@@ -10,13 +10,13 @@
 static void
 channel_lock(struct soft_channel *channel) ACQUIRE(soft_locks.channel) SOFT_NO_PEERS_LOCK UNCHECKED
 {
-	pthread_mutex_lock(&channel->lock);
+	soft_mutex_lock(&channel->lock);
 }
 
 static void
 channel_unlock(struct soft_channel *channel) RELEASE(soft_locks.channel) UNCHECKED
 {
-	pthread_mutex_unlock(&channel->lock);
+	soft_mutex_unlock(&channel->lock);
 }
 
 static void
@@ -92,7 +92,7 @@ ibv_create_comp_channel(struct ibv_context *context) UNCHECKED
 	if (r)
 		goto free_channel;
 	channel->ibv.context = context;
-	pthread_mutex_init(&channel->lock, NULL);
+	soft_mutex_init(&channel->lock);
 	TAILQ_INIT(&channel->events);
 	return &channel->ibv;
 
@@ -109,7 +109,7 @@ static void
 channel_close(struct soft_channel *channel) UNCHECKED
 {
 	soft_ready_close(&channel->ready);
-	pthread_mutex_destroy(&channel->lock);
+	soft_mutex_destroy(&channel->lock);
 }
 
 int

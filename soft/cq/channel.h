@@ -6,6 +6,7 @@
 #define SOFT_CHANNEL_H
 
 #include "soft/device/context.h"
+#include "soft/device/mutex.h"
 #include "soft/device/ready.h"
 
 struct soft_cq;
@@ -16,7 +17,7 @@ struct soft_cq;
  */
 struct soft_channel {
 	struct ibv_comp_channel ibv; /* refcnt, the CQs on it, is guarded by the lock */
-	pthread_mutex_t lock;
+	struct soft_mutex lock;
 	TAILQ_HEAD(, soft_cq) events GUARDED_BY(soft_locks.channel);
 	struct soft_ready ready GUARDED_BY(soft_locks.channel);
 	/* Its descriptor did not block when it was last looked at; only a hint. */

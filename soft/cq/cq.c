@@ -234,8 +234,8 @@ cq_init(struct soft_cq *cq, struct ibv_context *context, const struct ibv_cq_ini
 	cq->ibv.cqe = (int)init->cqe;
 	pthread_mutex_init(&cq->ibv.mutex, NULL);
 	pthread_cond_init(&cq->ibv.cond, NULL);
-	pthread_mutex_init(&cq->lock, NULL);
-	pthread_mutex_init(&cq->polling, NULL);
+	soft_mutex_init(&cq->lock);
+	soft_mutex_init(&cq->polling);
 	soft_personality_init_cq(cq, soft_context_of(context)->personality);
 	soft_timer_init(&cq->timer, cq_timer_expired);
 	soft_async_source_init(&cq->async, &cq->ibv);
@@ -373,8 +373,8 @@ ibv_destroy_cq(struct ibv_cq *ibv) SOFT_NO_LOCK
 		soft_judge->destroyed(cq);
 	pthread_mutex_destroy(&ibv->mutex);
 	pthread_cond_destroy(&ibv->cond);
-	pthread_mutex_destroy(&cq->lock);
-	pthread_mutex_destroy(&cq->polling);
+	soft_mutex_destroy(&cq->lock);
+	soft_mutex_destroy(&cq->polling);
 	if (cq->domain)
 		cq->domain->users--;
 	cq_free(cq);

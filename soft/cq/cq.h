@@ -28,7 +28,7 @@ struct soft_cq {
 		struct ibv_cq ibv;
 		struct ibv_cq_ex ex; /* begins with the same members */
 	};
-	pthread_mutex_t lock;
+	struct soft_mutex lock;
 	struct ibv_wc *ring GUARDED_BY(soft_locks.cq);
 	/* When the entries of the ring were added, as soft_now(); NULL unless the program asked. */
 	uint64_t *stamps GUARDED_BY(soft_locks.cq);
@@ -71,7 +71,7 @@ struct soft_cq {
 	bool single_threaded;
 	/* From the start of a poll to its end, in code of the program; then a lock is taken only for
 	 * the time of a call. */
-	pthread_mutex_t polling;
+	struct soft_mutex polling;
 	struct ibv_wc current; /* what the poll has come to */
 	uint64_t current_stamp;
 	void *judged; /* what a checker knows of it; see judge.h */
@@ -86,13 +86,13 @@ soft_cq_of(struct ibv_cq *cq)
 static inline void
 soft_cq_lock(struct soft_cq *cq) ACQUIRE(soft_locks.cq) SOFT_NO_EVENT_LOCK UNCHECKED
 {
-	pthread_mutex_lock(&cq->lock);
+	soft_mutex_lock(&cq->lock);
 }
 
 static inline void
 soft_cq_unlock(struct soft_cq *cq) RELEASE(soft_locks.cq) UNCHECKED
 {
-	pthread_mutex_unlock(&cq->lock);
+	soft_mutex_unlock(&cq->lock);
 }
 
 /* The lock orders the counters; without it they are only read. */

@@ -39,7 +39,7 @@ cq_ex_end_poll(struct ibv_cq_ex *ex)
 	struct soft_cq *cq = cq_ex_of(ex);
 
 	if (!cq->single_threaded)
-		pthread_mutex_unlock(&cq->polling);
+		soft_mutex_unlock(&cq->polling);
 }
 
 static int
@@ -53,7 +53,7 @@ cq_ex_start_poll(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr) SOFT_NO_CQ
 	if (soft_context_is_stale(soft_context_of(ex->context)))
 		return EIO;
 	if (!cq->single_threaded)
-		pthread_mutex_lock(&cq->polling);
+		soft_mutex_lock(&cq->polling);
 	r = cq_ex_take(cq, false);
 	if (r)
 		cq_ex_end_poll(ex); /* the program does not end a poll that did not start */

@@ -17,7 +17,7 @@ soft_batch_create(uint32_t size, size_t payload)
 		free(batch);
 		return NULL;
 	}
-	pthread_mutex_init(&batch->lock, NULL);
+	soft_mutex_init(&batch->lock);
 	return batch;
 }
 
@@ -26,7 +26,7 @@ soft_batch_free(struct soft_batch *batch)
 {
 	if (!batch)
 		return;
-	pthread_mutex_destroy(&batch->lock);
+	soft_mutex_destroy(&batch->lock);
 	free(batch->entries);
 	free(batch);
 }

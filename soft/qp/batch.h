@@ -5,7 +5,7 @@
 #ifndef SOFT_BATCH_H
 #define SOFT_BATCH_H
 
-#include "soft/device/soft.h"
+#include "soft/device/mutex.h"
 
 /* A request; its segments, or a copy of its inline data, follow it. */
 struct soft_entry {
@@ -16,7 +16,7 @@ struct soft_entry {
 
 struct soft_batch {
 	/* From the start of a batch to its end, in code of the program.  It guards the rest. */
-	pthread_mutex_t lock;
+	struct soft_mutex lock;
 	uint64_t operations; /* that the program asked for */
 	char *entries;
 	size_t stride;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "key.h"
+#include "soft/device/mutex.h"
 
 #include <stdlib.h>
 
@@ -9,7 +10,7 @@
  * No thread takes it twice.  Writers have priority, so that a sequence of transfers cannot keep
  * one out.
  */
-static pthread_rwlock_t lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+static struct soft_rwlock lock = SOFT_RWLOCK_INITIALIZER;
 static struct soft_key **buckets GUARDED_BY(soft_locks.keys);
 static size_t bucket_mask GUARDED_BY(soft_locks.keys);
 static size_t count GUARDED_BY(soft_locks.keys);
@@ -57,25 +58,25 @@ key_grow_table(void) REQUIRES(soft_locks.keys)
 void
 soft_keys_lock_shared(void) UNCHECKED
 {
-	pthread_rwlock_rdlock(&lock);
+	soft_rwlock_read(&lock);
 }
 
 void
 soft_keys_unlock_shared(void) UNCHECKED
 {
-	pthread_rwlock_unlock(&lock);
+	soft_rwlock_unread(&lock);
 }
 
 void
 soft_keys_lock(void) UNCHECKED
 {
-	pthread_rwlock_wrlock(&lock);
+	soft_rwlock_write(&lock);
 }
 
 void
 soft_keys_unlock(void) UNCHECKED
 {
-	pthread_rwlock_unlock(&lock);
+	soft_rwlock_unwrite(&lock);
 }
 
 int

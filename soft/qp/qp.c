@@ -27,8 +27,8 @@ qp_free(struct soft_qp *qp) UNCHECKED
 {
 	pthread_mutex_destroy(&qp->ibv.mutex);
 	pthread_cond_destroy(&qp->ibv.cond);
-	pthread_mutex_destroy(&qp->sq.lock);
-	pthread_mutex_destroy(&qp->rq_lock);
+	soft_mutex_destroy(&qp->sq.lock);
+	soft_mutex_destroy(&qp->rq_lock);
 	soft_rq_fini(&qp->rq);
 	soft_batch_free(qp->batch);
 	free(qp->sq.ring);

@@ -15,6 +15,7 @@
 #include "copy.h"
 #include "rq.h"
 #include "soft/cq/cq.h"
+#include "soft/device/mutex.h"
 #include "soft/wire/handlers.h"
 
 struct soft_batch;
@@ -102,7 +103,7 @@ enum soft_stall {
 };
 
 struct soft_sq {
-	pthread_mutex_t lock;
+	struct soft_mutex lock;
 	char *ring;
 	size_t stride;
 	uint32_t mask;
@@ -220,7 +221,7 @@ struct soft_qp {
 
 	struct soft_sq sq;
 
-	pthread_mutex_t rq_lock;
+	struct soft_mutex rq_lock;
 	struct soft_rq rq GUARDED_BY(soft_locks.receive);
 	struct soft_srq *srq;
 	/* Taken for a message that is not complete. */
@@ -254,25 +255,25 @@ soft_qp_of(struct ibv_qp *qp)
 static inline void
 soft_qp_lock_send(struct soft_qp *qp) ACQUIRE(soft_locks.send) SOFT_NO_RECEIVE_LOCK UNCHECKED
 {
-	pthread_mutex_lock(&qp->sq.lock);
+	soft_mutex_lock(&qp->sq.lock);
 }
 
 static inline void
 soft_qp_unlock_send(struct soft_qp *qp) RELEASE(soft_locks.send) UNCHECKED
 {
-	pthread_mutex_unlock(&qp->sq.lock);
+	soft_mutex_unlock(&qp->sq.lock);
 }
 
 static inline void
 soft_qp_lock_receive(struct soft_qp *qp) ACQUIRE(soft_locks.receive) SOFT_NO_SRQ_LOCK UNCHECKED
 {
-	pthread_mutex_lock(&qp->rq_lock);
+	soft_mutex_lock(&qp->rq_lock);
 }
 
 static inline void
 soft_qp_unlock_receive(struct soft_qp *qp) RELEASE(soft_locks.receive) UNCHECKED
 {
-	pthread_mutex_unlock(&qp->rq_lock);
+	soft_mutex_unlock(&qp->rq_lock);
 }
 
 /* A queue-pair number is the slot of its process and an index. */

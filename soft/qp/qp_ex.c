@@ -269,7 +269,7 @@ qp_ex_start(struct ibv_qp_ex *ex)
 {
 	struct soft_batch *batch = batch_of(ex);
 
-	pthread_mutex_lock(&batch->lock);
+	soft_mutex_lock(&batch->lock);
 	batch->count = 0;
 	batch->last = NULL;
 	batch->error = soft_context_is_stale(soft_qp_of(&ex->qp_base)->context) ? EIO : 0;
@@ -278,7 +278,7 @@ qp_ex_start(struct ibv_qp_ex *ex)
 static void
 qp_ex_abort(struct ibv_qp_ex *ex)
 {
-	pthread_mutex_unlock(&batch_of(ex)->lock);
+	soft_mutex_unlock(&batch_of(ex)->lock);
 }
 
 static int
@@ -294,7 +294,7 @@ qp_ex_complete(struct ibv_qp_ex *ex) SOFT_NO_SEND_LOCK
 		if (!r && soft_judge)
 			soft_judge->posted(&ex->qp_base, &soft_batch_at(batch, 0)->wr);
 	}
-	pthread_mutex_unlock(&batch->lock);
+	soft_mutex_unlock(&batch->lock);
 	return r;
 }
 

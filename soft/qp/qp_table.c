@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "qp_table.h"
+#include "soft/device/mutex.h"
 #include "soft/device/runtime.h"
 #include "soft/device/slot.h"
 
@@ -9,7 +10,7 @@
  * A queue-pair number is the slot of the process and an index into this table.  Freed indexes are
  * reused as late as possible, so that an old number is not found.
  */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct soft_mutex lock = SOFT_MUTEX_INITIALIZER;
 static struct entry {
 	struct soft_qp *qp;
 	uint32_t next_free; /* index, in a queue */
@@ -36,13 +37,13 @@ table_take_index(void) REQUIRES(soft_locks.table)
 static void
 table_lock(void) ACQUIRE(soft_locks.table) UNCHECKED
 {
-	pthread_mutex_lock(&lock);
+	soft_mutex_lock(&lock);
 }
 
 static void
 table_unlock(void) RELEASE(soft_locks.table) UNCHECKED
 {
-	pthread_mutex_unlock(&lock);
+	soft_mutex_unlock(&lock);
 }
 
 /* The queue pair at an index, with a reference; false beyond the last. */
@@ -137,7 +138,7 @@ soft_qp_table_find(uint32_t qpn)
 void
 soft_qp_table_reset(void) UNCHECKED
 {
-	pthread_mutex_init(&lock, NULL);
+	soft_mutex_init(&lock);
 	soft_runtime_leak(table);
 	table = NULL;
 	used = fresh = free_count = 0;

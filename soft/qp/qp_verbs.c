@@ -57,7 +57,7 @@ qp_init_sq(struct soft_qp *qp, struct ibv_qp_init_attr *init) UNCHECKED
 	sq->sig_all = init->sq_sig_all;
 	/* A late answer to an earlier queue pair of this number has another epoch. */
 	sq->epoch = soft_random32();
-	pthread_mutex_init(&sq->lock, NULL);
+	soft_mutex_init(&sq->lock);
 	soft_timer_init(&sq->timer, soft_sq_timer);
 	return 0;
 }
@@ -118,7 +118,7 @@ ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 	qp->init = *init;
 	pthread_mutex_init(&qp->ibv.mutex, NULL);
 	pthread_cond_init(&qp->ibv.cond, NULL);
-	pthread_mutex_init(&qp->rq_lock, NULL);
+	soft_mutex_init(&qp->rq_lock);
 	soft_async_source_init(&qp->async, &qp->ibv);
 	r = soft_qp_table_add(qp);
 	if (r) {

@@ -74,7 +74,7 @@ ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
 	srq->ibv.handle = ++handles;
 	pthread_mutex_init(&srq->ibv.mutex, NULL);
 	pthread_cond_init(&srq->ibv.cond, NULL);
-	pthread_mutex_init(&srq->lock, NULL);
+	soft_mutex_init(&srq->lock);
 	TAILQ_INIT(&srq->starved);
 	soft_async_source_init(&srq->async, &srq->ibv);
 	soft_pd_of(pd)->users++;
@@ -143,7 +143,7 @@ ibv_destroy_srq(struct ibv_srq *ibv) SOFT_NO_LOCK
 	pthread_setcancelstate(state, NULL);
 	pthread_mutex_destroy(&ibv->mutex);
 	pthread_cond_destroy(&ibv->cond);
-	pthread_mutex_destroy(&srq->lock);
+	soft_mutex_destroy(&srq->lock);
 	soft_rq_fini(&srq->rq);
 	soft_pd_of(ibv->pd)->users--;
 	free(srq);

@@ -10,7 +10,7 @@
 struct soft_srq {
 	struct ibv_srq ibv;
 	struct ibv_pd *pd; /* not a parent domain of it */
-	pthread_mutex_t lock;
+	struct soft_mutex lock;
 	struct soft_rq rq GUARDED_BY(soft_locks.srq);
 	uint32_t limit GUARDED_BY(soft_locks.srq);		  /* 0: no limit event is armed */
 	TAILQ_HEAD(, soft_qp) starved GUARDED_BY(soft_locks.srq); /* each with a reference */
@@ -27,13 +27,13 @@ soft_srq_of(struct ibv_srq *srq)
 static inline void
 soft_srq_lock(struct soft_srq *srq) ACQUIRE(soft_locks.srq) SOFT_NO_KEYS_LOCK UNCHECKED
 {
-	pthread_mutex_lock(&srq->lock);
+	soft_mutex_lock(&srq->lock);
 }
 
 static inline void
 soft_srq_unlock(struct soft_srq *srq) RELEASE(soft_locks.srq) UNCHECKED
 {
-	pthread_mutex_unlock(&srq->lock);
+	soft_mutex_unlock(&srq->lock);
 }
 
 /*

@@ -14,7 +14,7 @@
 
 static void input_lease_ended(struct soft_timer *timer);
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct soft_mutex lock = SOFT_MUTEX_INITIALIZER;
 static struct soft_timer lease = { .fn = input_lease_ended };
 static int waiters_fd = -1;
 static atomic_uint waiting;  /* threads in soft_input_wait() */
@@ -27,19 +27,19 @@ static unsigned int seen GUARDED_BY(soft_locks.input);
 void
 soft_input_lock(void) UNCHECKED
 {
-	pthread_mutex_lock(&lock);
+	soft_mutex_lock(&lock);
 }
 
 void
 soft_input_unlock(void) UNCHECKED
 {
-	pthread_mutex_unlock(&lock);
+	soft_mutex_unlock(&lock);
 }
 
 static bool
 input_try_lock(void) ANNOTATE(try_acquire_capability(true, soft_locks.input)) UNCHECKED
 {
-	return !pthread_mutex_trylock(&lock);
+	return soft_mutex_trylock(&lock);
 }
 
 int
@@ -62,7 +62,7 @@ soft_input_close(void)
 void
 soft_input_reset(void)
 {
-	pthread_mutex_init(&lock, NULL);
+	soft_mutex_init(&lock);
 	soft_timer_init(&lease, input_lease_ended);
 	if (waiters_fd >= 0)
 		soft_close(waiters_fd);

@@ -19,30 +19,30 @@
 #define TURNS 64
 
 /* Guards the turns in the lists of all links; the last lock to be taken. */
-static pthread_mutex_t places = PTHREAD_MUTEX_INITIALIZER;
+static struct soft_mutex places = SOFT_MUTEX_INITIALIZER;
 
 static void
 turns_lock(void) ACQUIRE(soft_locks.turns) UNCHECKED
 {
-	pthread_mutex_lock(&places);
+	soft_mutex_lock(&places);
 }
 
 static void
 turns_unlock(void) RELEASE(soft_locks.turns) UNCHECKED
 {
-	pthread_mutex_unlock(&places);
+	soft_mutex_unlock(&places);
 }
 
 static void
 link_lock(struct soft_link *link) ACQUIRE(soft_locks.link) SOFT_NO_LEAF_LOCK UNCHECKED
 {
-	pthread_mutex_lock(&link->lock);
+	soft_mutex_lock(&link->lock);
 }
 
 static void
 link_unlock(struct soft_link *link) RELEASE(soft_locks.link) UNCHECKED
 {
-	pthread_mutex_unlock(&link->lock);
+	soft_mutex_unlock(&link->lock);
 }
 
 static void link_event(struct soft_watch *watch, uint32_t events);
@@ -438,7 +438,7 @@ link_new(int fd, unsigned int slot, bool outgoing) UNCHECKED
 	link->outgoing = outgoing;
 	link->waiters = -1;
 	link->refs = 1; /* the watch's */
-	pthread_mutex_init(&link->lock, NULL);
+	soft_mutex_init(&link->lock);
 	TAILQ_INIT(&link->requesters);
 	TAILQ_INIT(&link->responders);
 	STAILQ_INIT(&link->messages);
@@ -449,7 +449,7 @@ static void
 link_free(struct soft_link *link) UNCHECKED
 {
 	soft_rings_unmap(&link->rings);
-	pthread_mutex_destroy(&link->lock);
+	soft_mutex_destroy(&link->lock);
 	free(link->rest);
 	free(link->input);
 	free(link);

@@ -20,6 +20,7 @@
 #include "handlers.h"
 #include "pull.h"
 #include "ring.h"
+#include "soft/device/mutex.h"
 #include "soft/device/progress.h"
 
 #include <sys/uio.h>
@@ -48,7 +49,7 @@ struct soft_link {
 	bool outgoing;		    /* opened by us */
 	atomic_uint refs;
 
-	pthread_mutex_t lock;
+	struct soft_mutex lock;
 	bool dead GUARDED_BY(soft_locks.link); /* no more frames */
 	/* The progress thread watches for room in the socket. */
 	bool waiting GUARDED_BY(soft_locks.link);

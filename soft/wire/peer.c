@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct soft_mutex lock = SOFT_MUTEX_INITIALIZER;
 static struct soft_link *outgoing[SOFT_SLOT_MAX + 1] GUARDED_BY(soft_locks.peers);
 static struct soft_link *incoming[SOFT_SLOT_MAX + 1] GUARDED_BY(soft_locks.peers);
 static TAILQ_HEAD(links, soft_link) links = TAILQ_HEAD_INITIALIZER(links);
@@ -17,13 +17,13 @@ static atomic_uint link_count;
 static void
 peers_lock(void) ACQUIRE(soft_locks.peers) SOFT_NO_LINK_LOCK UNCHECKED
 {
-	pthread_mutex_lock(&lock);
+	soft_mutex_lock(&lock);
 }
 
 static void
 peers_unlock(void) RELEASE(soft_locks.peers) UNCHECKED
 {
-	pthread_mutex_unlock(&lock);
+	soft_mutex_unlock(&lock);
 }
 
 static bool
@@ -345,7 +345,7 @@ soft_peers_reset(void) UNCHECKED
 {
 	struct soft_link *link;
 
-	pthread_mutex_init(&lock, NULL);
+	soft_mutex_init(&lock);
 	TAILQ_FOREACH (link, &links, all) {
 		soft_close(link->watch.fd);
 		if (link->waiters >= 0)

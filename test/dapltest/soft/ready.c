@@ -6,6 +6,7 @@
  * The system calls of a thread are counted by tracing it.  The traced process is forked, because the device belongs to
  * the process that opened it.
  */
+#include "asleep.h"
 #include "story.h"
 
 #include "soft/device/ready.h"
@@ -16,8 +17,6 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -423,20 +422,11 @@ read_one(void *arg)
 static void
 reader_start(struct reader *reader)
 {
-	char path[64], text[64] = "";
-	FILE *file;
-
 	reader->id = 0;
 	ck_assert_int_eq(pthread_create(&reader->thread, NULL, read_one, reader), 0);
 	while (!reader->id)
 		sched_yield();
-	snprintf(path, sizeof path, "/proc/self/task/%d/stat", reader->id);
-	while (!strstr(text, ") S")) {
-		file = fopen(path, "re");
-		ck_assert_ptr_nonnull(file);
-		ck_assert_ptr_nonnull(fgets(text, sizeof text, file));
-		fclose(file);
-	}
+	await_asleep(reader->id);
 }
 
 /*
