@@ -40,6 +40,7 @@ loop_list_locked(struct loop *loop, struct loop_job *job, enum loop_place place)
     REQUIRES(core_locks.loop)
 {
 	job->place = place;
+	job->turn = loop->turn;
 	loop_list_append(place == LOOP_JOB_DELAYED ? &loop->delayed : &loop->ready, job);
 }
 
@@ -101,6 +102,7 @@ loop_ms_until(uint64_t due)
 
 /* ---- the doorbell: number of threads asleep = sleeping + tokens ---- */
 
+/* Wakes one thread more. */
 static void
 loop_ring_locked(struct loop *loop) REQUIRES(core_locks.loop)
 {
@@ -109,6 +111,17 @@ loop_ring_locked(struct loop *loop) REQUIRES(core_locks.loop)
 		loop->tokens++;
 		os_event_set(loop->doorbell);
 	}
+}
+
+/*
+ * Work has come.  A token in the doorbell is for a thread that has not taken the lock since: it finds
+ * this work, too.  If it takes one job of several, loop_run_next() wakes the next thread.
+ */
+static void
+loop_wake_locked(struct loop *loop) REQUIRES(core_locks.loop)
+{
+	if (loop->tokens == 0)
+		loop_ring_locked(loop);
 }
 
 /* Takes a token, if there is one: a token that stays would wake one thread after the other. */
@@ -136,7 +149,7 @@ loop_ready(struct loop *loop, struct loop_job *job)
 {
 	loop_lock(loop);
 	loop_queue_locked(loop, job, LOOP_JOB_READY);
-	loop_ring_locked(loop);
+	loop_wake_locked(loop);
 	loop_unlock(loop);
 }
 
@@ -154,7 +167,7 @@ loop_ready_later(struct loop *loop, struct loop_job *job, uint64_t delay_ns)
 	loop_lock(loop);
 	job->due = os_clock_ns() + delay_ns;
 	loop_queue_locked(loop, job, LOOP_JOB_DELAYED);
-	loop_ring_locked(loop); /* the sleeping thread computes its timeout again */
+	loop_wake_locked(loop); /* the sleeping thread computes its timeout again */
 	loop_unlock(loop);
 }
 
@@ -169,7 +182,7 @@ loop_hasten(struct loop_job *job)
 	if (job->place == LOOP_JOB_DEFERRED || job->place == LOOP_JOB_DELAYED) {
 		loop_unqueue_locked(job);
 		loop_list_locked(loop, job, LOOP_JOB_READY);
-		loop_ring_locked(loop);
+		loop_wake_locked(loop);
 	}
 	loop_unlock(loop);
 }
@@ -190,77 +203,109 @@ loop_unready(struct loop_job *job)
 	return listed;
 }
 
-/* Runs the first job; false when there is none. */
+/*
+ * Runs the first job, if there is one that became ready before the turn `before`.  Drops the lock for
+ * it.
+ */
 static bool
-loop_run_next(struct loop *loop)
+loop_run_next(struct loop *loop, uint64_t before) REQUIRES(core_locks.loop)
 {
-	struct loop_job *job = NULL;
-	void (*run)(struct loop_job *, uint64_t) = NULL;
-	uint64_t serial = 0;
+	struct loop_job *job = loop->ready.next;
+	void (*run)(struct loop_job *, uint64_t);
+	uint64_t serial;
 
-	loop_lock(loop);
-	if (!loop_list_empty(&loop->ready)) {
-		job = loop->ready.next;
-		loop_unqueue_locked(job);
-		/* Read under the lock: the memory may be reused from now on. */
-		run = job->run;
-		serial = job->serial;
-	}
+	if (job == &loop->ready || job->turn >= before)
+		return false;
+	loop_unqueue_locked(job);
+	/* Read under the lock: the memory may be reused from now on. */
+	run = job->run;
+	serial = job->serial;
+	/* The job may block. */
+	if (loop->kind == LOOP_POOL && !loop_list_empty(&loop->ready))
+		loop_wake_locked(loop);
 	loop_unlock(loop);
-	if (job)
-		run(job, serial);
-	return job != NULL;
+	os_self()->spent++;
+	run(job, serial);
+	loop_lock(loop);
+	return true;
 }
 
-/* Runs each job that is ready now once; returns how many. */
+/*
+ * Runs each job that is ready now once, or the first one if this is a pool; returns how many.  Jobs
+ * that become ready meanwhile wait for the next turn.
+ */
 static int
-loop_run_ready(struct loop *loop)
+loop_run_ready(struct loop *loop) REQUIRES(core_locks.loop)
 {
-	struct loop_job *job;
-	int jobs = 0, done = 0;
+	const uint64_t before = ++loop->turn;
+	int done = 0;
 
-	loop_lock(loop);
-	(void)loop_promote_delayed(loop);
-	for (job = loop->ready.next; job != &loop->ready; job = job->next)
-		jobs++;
-	loop_unlock(loop);
-	while (jobs-- > 0 && loop_run_next(loop))
+	if (loop->kind == LOOP_POOL)
+		return loop_run_next(loop, before);
+	while (loop_run_next(loop, before))
 		done++;
 	return done;
 }
 
 /*
- * One turn: sleeps if nothing is ready, reads every readable source, then runs each job that is
- * ready by then once.  Jobs that become ready meanwhile wait for the next turn, so that a busy EVD
- * does not keep the sources from being read.
+ * True if a turn has to read the sources although jobs are ready.  A busy EVD must not keep the
+ * other sources from being read.  A run ends after EVD_BUDGET events, so the sources are read at the
+ * latest after LOOP_SPAN jobs and events, and one run of each EVD that is ready: this is hardly later
+ * than if each turn read them.  A read when jobs are ready costs as much as several events.
  */
-static int
-loop_turn(struct loop *loop, int timeout_ms)
+static bool
+loop_must_read(const struct loop *loop) REQUIRES(core_locks.loop)
 {
-	struct epoll_event events[LOOP_BATCH];
-	uint64_t due;
-	int n, due_ms, done;
-	bool asleep;
+	switch (loop->kind) {
+	case LOOP_THREAD:
+		return os_self()->spent >= LOOP_SPAN;
+	case LOOP_POOL:
+		return false;
+	case LOOP_STEPPED: /* its caller expects it of each turn */
+		break;
+	}
+	return true;
+}
 
-	loop_lock(loop);
-	due = loop_promote_delayed(loop);
-	asleep = loop_list_empty(&loop->ready) && !loop->stop;
-	if (asleep)
-		loop->sleeping++;
+/* Waits for readable sources, if no job is ready, and reads them; returns how many. */
+static int
+loop_read(struct loop *loop, bool asleep, int timeout_ms, uint64_t due) REQUIRES(core_locks.loop)
+{
+	struct os_self *self = os_self();
+	struct epoll_event events[LOOP_BATCH];
+	int n, due_ms;
+
 	loop_unlock(loop);
-	due_ms = loop_ms_until(due);
-	if (!asleep)
-		timeout_ms = 0;
-	else if (due_ms >= 0 && (timeout_ms < 0 || due_ms < timeout_ms))
+	due_ms = asleep ? loop_ms_until(due) : 0;
+	if (due_ms >= 0 && (timeout_ms < 0 || due_ms < timeout_ms))
 		timeout_ms = due_ms;
 
 	n = os_epoll_wait(loop->epfd, events, LOOP_BATCH, timeout_ms);
 
+	self->spent = 0;
 	loop_lock(loop);
 	if (asleep)
 		loop_awake_locked(loop);
-	loop_unlock(loop);
-	done = loop_serve(loop, events, n);
+	n = loop_serve(loop, events, n);
+	(void)loop_promote_delayed(loop);
+	return n;
+}
+
+/*
+ * One turn: sleeps if nothing is ready, reads every readable source unless there is other work, then
+ * runs each job that is ready by then once.
+ */
+static int
+loop_turn(struct loop *loop, int timeout_ms) REQUIRES(core_locks.loop)
+{
+	const uint64_t due = loop_promote_delayed(loop);
+	const bool asleep = loop_list_empty(&loop->ready) && !loop->stop;
+	int done = 0;
+
+	if (asleep)
+		loop->sleeping++;
+	if (asleep || loop_must_read(loop))
+		done = loop_read(loop, asleep, timeout_ms, due);
 	return done + loop_run_ready(loop);
 }
 
@@ -272,7 +317,9 @@ loop_step(struct loop *loop, int timeout_ms)
 	int done;
 
 	self->loop = loop;
+	loop_lock(loop);
 	done = loop_turn(loop, timeout_ms);
+	loop_unlock(loop);
 	self->loop = outer;
 	return done;
 }
@@ -311,10 +358,13 @@ loop_pump(struct loop *loop)
 	struct epoll_event events[LOOP_BATCH];
 	int n = os_epoll_wait(loop->epfd, events, LOOP_BATCH, 0);
 
+	loop_lock(loop);
 	(void)loop_serve(loop, events, n);
+	(void)loop_promote_delayed(loop);
 	self->pumping = true;
 	(void)loop_run_ready(loop);
 	self->pumping = outer;
+	loop_unlock(loop);
 }
 
 bool
@@ -350,17 +400,6 @@ loop_release(struct loop *loop)
 	os_free(loop);
 }
 
-static bool
-loop_is_stopping(struct loop *loop)
-{
-	bool stop;
-
-	loop_lock(loop);
-	stop = loop->stop;
-	loop_unlock(loop);
-	return stop;
-}
-
 static void *
 loop_thread(void *arg)
 {
@@ -368,9 +407,9 @@ loop_thread(void *arg)
 	bool mine;
 
 	os_self()->loop = loop;
-	while (!loop_is_stopping(loop))
-		(void)loop_turn(loop, -1);
 	loop_lock(loop);
+	while (!loop->stop)
+		(void)loop_turn(loop, -1);
 	mine = loop->orphan;
 	loop_unlock(loop);
 	if (mine)

@@ -7,7 +7,12 @@
  * only, so a thread has recorded everything that it read before it makes an upcall.  The cost of a
  * turn depends on what is ready, not on how many sources and jobs exist.
  *
+ * While jobs are ready a thread does not sleep, and it does not read the sources in each turn: that
+ * is a system call.  It reads them in the first turn after LOOP_SPAN jobs and events, see
+ * loop_must_read().  A pool has no sources; while a job is ready its threads make no system call.
+ *
  * A pool is a loop of several threads without sources, for upcalls that may run at the same time.
+ * Each of them takes one job at a time, because a job may block.
  * A stepped loop has no thread: loop_step() runs it.
  *
  * Late handlers and jobs.  loop_remove() waits: after its return the handler does not run and will
@@ -46,6 +51,7 @@ struct loop_job {
 	struct loop_job *next, *prev;
 	struct loop *on; /* the loop on which it was queued last; NULL: none */
 	enum loop_place place;
+	uint64_t turn;	 /* the turn of the loop in which it became ready: it runs in a later one */
 	uint64_t due;	 /* when a delayed job is due, as os_clock_ns() */
 	uint64_t serial; /* of the object; run() gets the value that was read when the job was taken
 			    from its list */

@@ -27,6 +27,7 @@ struct loop {
 	int tokens;   /* tokens in the doorbell */
 	bool stop;
 	bool orphan;	       /* freed by one of its own threads, which releases it when it ends */
+	uint64_t turn;	       /* the number of the current turn */
 	struct loop_job ready; /* list heads */
 	struct loop_job
 	    delayed; /* not ordered: EVDs whose device failed, and timers of other jobs */
@@ -49,7 +50,11 @@ loop_unlock(struct loop *loop) RELEASE(core_locks.loop) UNCHECKED
 	os_unlock(&loop->lock);
 }
 
-/* source.c.  Calls the handlers of the events that epoll reported (if n > 0); returns how many. */
-int loop_serve(struct loop *loop, const struct epoll_event *events, int n) NO_CORE_LOCK;
+/*
+ * source.c.  Calls the handlers of the events that epoll reported (if n > 0); returns how many.
+ * Drops the lock for each handler.
+ */
+int loop_serve(struct loop *loop, const struct epoll_event *events, int n)
+    REQUIRES(core_locks.loop);
 
 #endif

@@ -46,6 +46,11 @@
 #define EVD_SLEPT_WAITS 8
 /* Descriptors read per turn of a loop; more only delays the jobs. */
 #define LOOP_BATCH 32
+/*
+ * Jobs run, and events taken by them, after which the thread of a loop reads its sources.  Half a run
+ * of one EVD, so that this changes little; enough for the system call to cost little for each event.
+ */
+#define LOOP_SPAN 32
 /* Descriptors that a loop has room for at first. */
 #define LOOP_SOURCES 8
 
@@ -238,6 +243,7 @@ struct os_self {
 	struct upcall_frame *upcall; /* the innermost upcall that this thread is inside */
 	struct agent_frame *agent;   /* the innermost proxy agent that this thread is inside */
 	bool pumping;		     /* this thread runs jobs in park_sleep() */
+	uint64_t spent; /* jobs run, and events taken by them, since this thread read the sources */
 	void (*at_exit)(struct os_self *self);
 };
 

@@ -88,7 +88,7 @@ evd_run(struct loop_job *job, uint64_t serial)
 {
 	struct evd *evd = evd_of_job(job);
 	int passes = 0;
-	uint64_t taken;
+	uint64_t begun;
 	enum evd_sink sink;
 	int r;
 
@@ -98,7 +98,7 @@ evd_run(struct loop_job *job, uint64_t serial)
 		return;
 	}
 	evd_job(evd, EVD_JOB_BEGIN);
-	taken = evd->taken;
+	begun = evd->taken;
 	for (;;) {
 		sink = evd_sink(evd);
 		if (!evd->alive || sink == EVD_SINK_WAITER || sink == EVD_SINK_NONE) {
@@ -106,7 +106,7 @@ evd_run(struct loop_job *job, uint64_t serial)
 						       starts a new run */
 			break;
 		}
-		if (passes++ == EVD_BUDGET || evd->taken - taken >= EVD_BUDGET) {
+		if (passes++ == EVD_BUDGET || evd->taken - begun >= EVD_BUDGET) {
 			evd_job(evd, EVD_JOB_YIELD);
 			break;
 		}
@@ -143,5 +143,6 @@ evd_run(struct loop_job *job, uint64_t serial)
 			break;
 		}
 	}
+	os_self()->spent += evd->taken - begun;
 	evd_leave(evd);
 }

@@ -148,17 +148,14 @@ loop_serve(struct loop *loop, const struct epoll_event *events, int n)
 	int served = 0;
 
 	for (int i = 0; i < n; i++) {
-		loop_lock(loop);
 		source = loop_source_find(loop, events[i].data.u64);
 		/*
 		 * NULL: removed, or the doorbell, which the sleeping thread accounts for.
 		 * busy: a handler of this thread is parked and pumps; it continues to read when it
 		 * resumes.
 		 */
-		if (!source || source->busy) {
-			loop_unlock(loop);
+		if (!source || source->busy)
 			continue;
-		}
 		source->busy = true;
 		index = (uint32_t)(source - loop->sources);
 		handler = source->handler;
@@ -172,7 +169,6 @@ loop_serve(struct loop *loop, const struct epoll_event *events, int n)
 		loop_lock(loop);
 		loop->sources[index].busy = false;
 		park_list_wake_all(&loop->removers);
-		loop_unlock(loop);
 	}
 	return served;
 }

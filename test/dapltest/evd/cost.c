@@ -17,7 +17,8 @@ long __wrap_syscall(long number, ...);
 
 static _Thread_local int calls;
 _Thread_local void (*evd_after_sleep)(void);
-static atomic_int turns; /* of all loops' threads */
+static atomic_int turns;     /* of all loops' threads */
+static atomic_int all_calls; /* of all threads */
 
 long
 __wrap_syscall(long number, ...)
@@ -38,6 +39,7 @@ __wrap_syscall(long number, ...)
 		arg[i] = va_arg(ap, long);
 	va_end(ap);
 	calls++;
+	atomic_fetch_add(&all_calls, 1);
 	if (number == SYS_ppoll && evd_starved(ENOMEM))
 		return -1;
 	r = __real_syscall(number, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
@@ -260,6 +262,57 @@ START_TEST(pool__one_job_at_a_time__no_thread_turns_for_nothing)
 }
 END_TEST
 
+/* Jobs that are ready again as soon as they ran, until so many runs are over. */
+#define BUSY_RUNS 2000
+static struct loop_job busy[4];
+static atomic_int busy_runs, calls_at_end;
+
+static void
+run_busy(struct loop_job *job, uint64_t serial)
+{
+	(void)serial;
+	if (atomic_fetch_add(&busy_runs, 1) < BUSY_RUNS)
+		loop_ready(job->on, job);
+	else
+		atomic_store(&calls_at_end, atomic_load(&all_calls));
+}
+
+static int
+calls_of_a_busy_loop(enum loop_kind kind, int threads)
+{
+	struct loop *loop;
+	int before;
+
+	atomic_store(&busy_runs, 0);
+	ck_assert_int_eq(loop_create(kind, threads, &loop), 0);
+	/* More jobs than threads: one is ready all the time. */
+	for (int i = 0; i < 4; i++)
+		busy[i] = (struct loop_job){ .run = run_busy };
+	before = atomic_load(&all_calls);
+	for (int i = 0; i < 4; i++)
+		loop_ready(loop, &busy[i]);
+	while (atomic_load(&busy_runs) < BUSY_RUNS + 4)
+		script_sleep_ms(1);
+	loop_free(loop);
+	return atomic_load(&calls_at_end) - before;
+}
+
+START_TEST(pool__jobs_are_ready__no_system_call)
+{
+	/* To wake the threads at the beginning, and to go to sleep at the end. */
+	ck_assert_int_le(calls_of_a_busy_loop(LOOP_POOL, 2), 20);
+}
+END_TEST
+
+START_TEST(loop__jobs_are_ready__sources_read_once_per_span)
+{
+	const int n = calls_of_a_busy_loop(LOOP_THREAD, 1);
+
+	ck_assert_int_le(n, BUSY_RUNS / LOOP_SPAN + 20);
+	ck_assert_int_ge(n, BUSY_RUNS / (LOOP_SPAN + 4));
+}
+END_TEST
+
 static void *
 ready_soon(void *arg)
 {
@@ -322,6 +375,8 @@ evd_cost_suite(void)
 	tcase_add_test(tc, events_that_are_there__no_system_call);
 	tcase_add_test(tc, upcalls_of_a_burst__one_turn_of_the_loop);
 	tcase_add_test(tc, pool__one_job_at_a_time__no_thread_turns_for_nothing);
+	tcase_add_test(tc, pool__jobs_are_ready__no_system_call);
+	tcase_add_test(tc, loop__jobs_are_ready__sources_read_once_per_span);
 	tcase_add_test(tc, job_made_ready_while_the_thread_is_awake__no_system_call);
 	tcase_add_test(tc, upcalls_of_posted_events__one_turn_of_the_loop);
 	return s;

@@ -379,6 +379,47 @@ START_TEST(create__stepped__no_thread_whatever_is_asked_for)
 }
 END_TEST
 
+/* ---- jobs of a pool ---- */
+
+static struct loop_job first, second;
+static int second_ran;
+
+static void
+run_second(struct loop_job *job, uint64_t serial)
+{
+	(void)job;
+	(void)serial;
+	__atomic_add_fetch(&second_ran, 1, __ATOMIC_SEQ_CST);
+}
+
+static void
+await_second(struct loop_job *job, uint64_t serial)
+{
+	(void)job;
+	while (__atomic_load_n(&second_ran, __ATOMIC_SEQ_CST) < (int)serial)
+		script_sleep_ms(0);
+}
+
+/* Both become ready before a thread wakes, mostly, so that one wake-up stands for both. */
+START_TEST(pool__a_job_blocks__another_thread_takes_the_next)
+{
+	struct loop *pool;
+
+	ck_assert_int_eq(loop_create(LOOP_POOL, 2, &pool), 0);
+	second_ran = 0;
+	first = (struct loop_job){ .run = await_second };
+	second = (struct loop_job){ .run = run_second };
+	for (int i = 1; i <= 200; i++) {
+		first.serial = (uint64_t)i;
+		loop_ready(pool, &first);
+		loop_ready(pool, &second);
+		while (__atomic_load_n(&second_ran, __ATOMIC_SEQ_CST) < i)
+			script_sleep_ms(0);
+	}
+	loop_free(pool);
+}
+END_TEST
+
 /* ---- a job with an owner ---- */
 
 static struct owner {
@@ -453,6 +494,7 @@ evd_loop_suite(void)
 	tcase_add_test(tc, remove__twice_or_never_added__nothing);
 	tcase_add_test(tc, create__descriptor_0_is_free__taken_like_any_other);
 	tcase_add_test(tc, create__stepped__no_thread_whatever_is_asked_for);
+	tcase_add_test(tc, pool__a_job_blocks__another_thread_takes_the_next);
 	tcase_add_test(tc, job__becomes_due_while_its_owner_moves_it__they_share_nothing);
 	return s;
 }

@@ -256,6 +256,18 @@ play_script(enum actor_kind kind, int object, bool first)
 	}
 }
 
+/* A busy EVD must not keep the thread of a loop from reading its sources. */
+static void
+check_sources_read(void)
+{
+	const struct loop *loop = world_self()->loop;
+	const unsigned int most = LOOP_SPAN + (unsigned int)stage.scenario->n_evds * EVD_BUDGET;
+
+	if (loop != stage.pool && ++sched.self->unread > most)
+		violation("%u events got upcalls, and the thread has not read its sources",
+		    sched.self->unread);
+}
+
 void
 actor_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 {
@@ -279,6 +291,7 @@ actor_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 		violation("an upcall without an event");
 	} else {
 		oracle_deliver(e, object->serial, event);
+		check_sources_read();
 	}
 	/* At rest the stage pumps nothing: what happens now is the teardown's. */
 	if (!sched.no_choices)

@@ -92,6 +92,7 @@ struct fiber {
 
 	uint64_t woken_by;   /* how often what it polls was set, when it last woke */
 	unsigned int futile; /* wakes in a row without a new one */
+	unsigned int unread; /* events that it brought to upcalls since it read the sources */
 
 	unsigned int n_held;
 	struct os_mutex *held[8];

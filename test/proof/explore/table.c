@@ -111,6 +111,15 @@ static const struct scenario_text table[] = {
 	{ "hand/backed-off-many", "a=cq,single b=sw,single pool=1 faults=arm,1",
 	    "hw: c a | p: post b; post a | ctl: many a; many a | up.b: until a 1" },
 
+	/* Threads that have much to do, and threads that sleep. */
+	{ "loop/sources-read", "a=sw,single,q9", "p: post a 9" },
+	{ "loop/sources-read-by-two", "a=sw,single,q8 b=cq,single", "p: post a 8 | hw: c b; c b" },
+	{ "loop/pool-passes-on", "a=sw,many b=sw,many pool=3",
+	    "p: post a; post b | up.a*: until b 1" },
+	{ "loop/pool-busy", "a=sw,many b=sw,many pool=2",
+	    "p: post a 2 | q: post b 2 | up.a: until b 1" },
+	{ "loop/pool-stops", "a=sw,many pool=3", "p: post a 3" },
+
 	/* A thread that waits. */
 	{ "wait/take", "a=cq", "hw: c a; c a | app: take a 2" },
 	{ "wait/take-private", "a=private", "hw: c a; c a | app: take a 2" },

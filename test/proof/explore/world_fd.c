@@ -302,6 +302,7 @@ world_epoll_wait(
 	const struct fd *e;
 	int n = 0;
 
+	sched.self->unread = 0;
 	world_check_no_lock("waits", site);
 	set_deadline(f, timeout_ms < 0 ? UINT64_MAX : sched.now + (uint64_t)timeout_ms * 1000000u);
 	sched_point(OP_EPOLL_WAIT, OBJECT_FD(epfd), site);

@@ -61,11 +61,11 @@ bit f_first;	/* f is before e on the ready list */
 #define F_READY false
 #endif
 
-/* loop_ring_locked() */
+/* loop_wake_locked() */
 inline ring()
 {
 	if
-	:: sleeping > 0 -> sleeping--; doorbell++
+	:: sleeping > 0 && doorbell == 0 -> sleeping--; doorbell++
 	:: else
 	fi
 }
@@ -215,10 +215,15 @@ turn:
 #ifdef SLEEPING_LATE
 	if :: asleep_ -> sleeping++ :: else fi;
 #endif
+	if
+	:: asleep_ ->
 end_turn:
-	!asleep_ || doorbell > 0 || channel > 0;
-	atomic { if :: asleep_ -> rise(); asleep_ = 0 :: else fi }
-	serve();
+		doorbell > 0 || channel > 0;
+		atomic { rise(); asleep_ = 0 }
+		serve()
+	:: !asleep_ -> serve()
+	:: !asleep_ -> skip /* it reads the sources in a later turn, see loop.pml */
+	fi;
 	if
 	:: atomic { e_job == READY || e_job == DEFERRED -> e_run(READY, false) }
 	:: e_job == IDLE || e_job == ON_POOL

@@ -35,6 +35,7 @@ struct os_site {
 #define EVD_BUDGET 3
 #define EVD_SLEPT_WAITS 1
 #define LOOP_BATCH 2
+#define LOOP_SPAN 3
 #define LOOP_SOURCES 2
 
 #define OS_NS_PER_US 1000u
@@ -57,6 +58,7 @@ struct os_self {
 	struct upcall_frame *upcall;
 	struct agent_frame *agent;
 	bool pumping;
+	uint64_t spent;
 	void (*at_exit)(struct os_self *self);
 };
 
