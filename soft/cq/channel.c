@@ -2,7 +2,6 @@
 #include "channel.h"
 #include "cq.h"
 #include "judge.h"
-#include "soft/device/bell.h"
 #include "soft/wire/input.h"
 
 #include <stdlib.h>
@@ -132,6 +131,17 @@ ibv_destroy_comp_channel(struct ibv_comp_channel *ibv) SOFT_NO_EVENT_LOCK
 	return 0;
 }
 
+/*
+ * The channel has got an event.  A thread that reads for it in ibv_get_cq_event() is there to take one, and does what is
+ * left to do for others.
+ */
+static void
+channel_announce(struct soft_channel *channel) REQUIRES(soft_locks.channel)
+{
+	if (!soft_input_reads_for(channel->ibv.fd))
+		channel_update(channel);
+}
+
 void
 soft_channel_attach(struct soft_channel *channel)
 {
@@ -147,7 +157,7 @@ soft_channel_post(struct soft_channel *channel, struct soft_cq *cq)
 	if (!soft_cq_unread(cq))
 		TAILQ_INSERT_TAIL(&channel->events, cq, link);
 	soft_counter_store(&cq->unread, soft_cq_unread(cq) + 1);
-	channel_update(channel);
+	channel_announce(channel);
 	channel_unlock(channel);
 }
 
@@ -159,7 +169,7 @@ soft_channel_post_first(struct soft_channel *channel, struct soft_cq *cq)
 		TAILQ_REMOVE(&channel->events, cq, link);
 	soft_counter_store(&cq->unread, soft_cq_unread(cq) + 1);
 	TAILQ_INSERT_HEAD(&channel->events, cq, link);
-	channel_update(channel);
+	channel_announce(channel);
 	channel_unlock(channel);
 }
 
@@ -180,31 +190,27 @@ soft_channel_detach(struct soft_channel *channel, struct soft_cq *cq)
 	return delivered;
 }
 
-/* The descriptor may be readable now.  If the program has just made it non-blocking, this is not known yet. */
 static int
 channel_read(struct soft_channel *channel, struct soft_ready_wait *wait) UNCHECKED
 {
-	const int r = soft_ready_wait(&channel->ready, wait);
-	const bool nonblocking = r && errno == EAGAIN;
-
-	if (channel->nonblocking != nonblocking)
-		channel->nonblocking = nonblocking;
-	return r;
+	return soft_ready_wait(&channel->ready, wait);
 }
 
 /*
- * Waits until there may be an event: 0, or -1 with errno.  A thread that waits for other processes reads what they send.
- * If it takes a descriptor that blocks for one that does not, and so waits in read(), the progress thread does that.
+ * Waits until there may be an event: 0, or -1 with errno.  A thread that waits for other processes reads what they send,
+ * unless the descriptor does not block.  If the program has just made it block, the thread waits without reading; the progress
+ * thread reads then.
  */
 static int
 channel_wait(struct soft_channel *channel, struct soft_ready_wait *wait) SOFT_NO_INPUT_LOCK
 {
-	if (channel->nonblocking || !soft_peers_linked())
-		return channel_read(channel, wait);
-	if (soft_bell_is_blocking(channel->ibv.fd))
-		return soft_input_wait(channel->ibv.fd);
-	channel->nonblocking = errno == EAGAIN;
-	return -1;
+	const bool known = channel->nonblocking;
+	const int r = known || !soft_peers_linked() ? channel_read(channel, wait) :
+						      soft_input_wait(channel->ibv.fd);
+
+	if (known != (r && errno == EAGAIN))
+		channel->nonblocking = !known;
+	return r;
 }
 
 int

@@ -204,7 +204,7 @@ soft_input_poll(void)
 	if (!soft_peers_linked())
 		return;
 	activity++;
-	if (!input_try_lock())
+	if (!soft_peers_have_input() || !input_try_lock())
 		return;
 	(void)input_read_some();
 	soft_input_unlock();
@@ -230,6 +230,27 @@ input_leave(void *unused)
 	input_ensure_lease();
 }
 
+/* The descriptor that this thread waits for, while it reads.  The access allocates nothing, as in progress.c. */
+static _Thread_local int reads_for __attribute__((tls_model("initial-exec"))) = -1;
+
+bool
+soft_input_reads_for(int fd)
+{
+	return reads_for == fd;
+}
+
+/* As input_read_some(), for a thread that takes an event of the descriptor next. */
+static bool
+input_read_for(int fd) REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK
+{
+	bool some;
+
+	reads_for = fd;
+	some = input_read_some();
+	reads_for = -1;
+	return some;
+}
+
 /* The rings are armed for this thread, which sleeps unless it finds something to read. */
 static int
 input_sleep(int fd) SOFT_NO_INPUT_LOCK
@@ -240,16 +261,16 @@ input_sleep(int fd) SOFT_NO_INPUT_LOCK
 
 	soft_input_lock();
 	soft_peers_arm(SOFT_ALARM_WAITER, false);
-	some = input_read_some();
+	some = input_read_for(fd);
 	soft_input_unlock();
 	if (some)
 		return 0;
-	if (poll(fds, 2, -1) < 0)
+	if (!soft_bell_is_blocking(fd) || poll(fds, 2, -1) < 0)
 		return -1;
 	if (fds[1].revents) {
 		soft_bell_clear(waiters_fd);
 		soft_input_lock();
-		(void)input_read_some();
+		(void)input_read_for(fd);
 		soft_input_unlock();
 	}
 	return 0;

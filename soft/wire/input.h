@@ -55,10 +55,14 @@ void soft_input_poll(void) SOFT_NO_INPUT_LOCK;
 void soft_input_arm(void) SOFT_NO_INPUT_LOCK;
 
 /*
- * Waits until the descriptor may be readable, and reads meanwhile: 0, or -1 with errno EINTR.  A
- * cancellation point.
+ * Waits until the descriptor may be readable, and reads meanwhile: 0, or -1 with errno EINTR, or EAGAIN if the descriptor
+ * does not block.  A cancellation point.  Then the caller looks at the list of events of the descriptor, and makes it readable if it leaves
+ * any there.
  */
 int soft_input_wait(int fd) SOFT_NO_INPUT_LOCK;
+
+/* True in a thread that is in soft_input_wait() and reads: it does not make this descriptor readable for itself. */
+bool soft_input_reads_for(int fd);
 
 /* soft_link_read_answers() for a thread that does not read. */
 void soft_input_read_answers(unsigned int slot) SOFT_NO_INPUT_LOCK;

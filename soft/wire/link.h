@@ -65,7 +65,7 @@ struct soft_link {
 
 	/* The hello offered memory and is not answered: nothing else can be sent. */
 	bool greeting GUARDED_BY(soft_locks.link);
-	bool ringed; /* frames go through the rings; set before the first of them */
+	atomic_bool ringed; /* frames go through the rings; set before the first of them */
 	/*
 	 * We may send requests that the other side pulls the data of: it has said so, and the kernel has not
 	 * refused it since.
@@ -151,6 +151,9 @@ enum soft_link_input soft_link_read(struct soft_link *link)
 
 /* Whether frames are in the ring. */
 bool soft_link_has_input(const struct soft_link *link) REQUIRES(soft_locks.input);
+
+/* Whether there seem to be some, for a caller without the lock. */
+bool soft_link_seems_to_have_input(const struct soft_link *link);
 
 /* What became of the frames in a ring. */
 enum soft_ring_input {

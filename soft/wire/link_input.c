@@ -201,6 +201,12 @@ soft_link_has_input(const struct soft_link *link)
 	return link->ringed && (link->over || soft_ring_ready(&link->in) != 0);
 }
 
+bool
+soft_link_seems_to_have_input(const struct soft_link *link) UNCHECKED
+{
+	return link->ringed && soft_ring_seems_unread(&link->in);
+}
+
 enum soft_ring_input
 soft_link_read_ring(struct soft_link *link, enum soft_reader reader)
 {

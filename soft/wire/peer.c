@@ -243,6 +243,19 @@ soft_peers_pending(struct soft_link **out, unsigned int max)
 	return n;
 }
 
+bool
+soft_peers_have_input(void)
+{
+	struct soft_link *link;
+
+	peers_lock();
+	TAILQ_FOREACH (link, &links, all)
+		if (soft_link_seems_to_have_input(link) || link->owed)
+			break;
+	peers_unlock();
+	return link != NULL;
+}
+
 void
 soft_peers_arm(enum soft_ring_alarm alarm, bool keep)
 {

@@ -21,6 +21,9 @@ void soft_peers_reset(void); /* in a forked child */
 unsigned int soft_peers_pending(struct soft_link **out, unsigned int max)
     REQUIRES(soft_locks.input) SOFT_NO_PEERS_LOCK;
 
+/* Whether there seem to be any, for a caller without the lock. */
+bool soft_peers_have_input(void) SOFT_NO_PEERS_LOCK;
+
 /* Asks for notification of frames in any ring; `keep`: but of waiting threads where these asked. */
 void soft_peers_arm(enum soft_ring_alarm alarm, bool keep)
     REQUIRES(soft_locks.input) SOFT_NO_PEERS_LOCK;

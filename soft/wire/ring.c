@@ -195,6 +195,13 @@ soft_ring_ready(const struct soft_ring *ring)
 	return ready > BYTES || ready % LINE ? -EPROTO : (int)ready;
 }
 
+bool
+soft_ring_seems_unread(const struct soft_ring *ring)
+{
+	return atomic_load_explicit(&ring->shared->written, memory_order_relaxed) !=
+	       atomic_load_explicit(&ring->seen, memory_order_relaxed);
+}
+
 const char *
 soft_ring_peek(const struct soft_ring *ring, int ready, struct soft_frame *frame)
 {
@@ -213,6 +220,7 @@ soft_ring_next(struct soft_ring *ring, uint32_t bytes)
 	uint32_t left;
 
 	ring->at += bytes;
+	atomic_store_explicit(&ring->seen, ring->at, memory_order_relaxed);
 	atomic_store(&ring->shared->read, ring->at);
 	if (!atomic_load(&ring->shared->full))
 		return false;

@@ -33,8 +33,9 @@ struct soft_ring_shared;
 /* One direction, as one of the two processes has it. */
 struct soft_ring {
 	struct soft_ring_shared *shared;
-	char *bytes; /* mapped twice in a row, so that a frame is contiguous */
-	uint32_t at; /* the counter of this side: bytes written, or read; runs freely */
+	char *bytes;	  /* mapped twice in a row, so that a frame is contiguous */
+	uint32_t at;	  /* the counter of this side: bytes written, or read; runs freely */
+	atomic_uint seen; /* the same of a reader, for its other threads */
 };
 
 struct soft_rings {
@@ -74,6 +75,9 @@ enum soft_ring_alarm soft_ring_armed(const struct soft_ring *ring);
 
 /* The bytes that can be read now: 0 if none; -EPROTO if the writer's counter makes no sense. */
 int soft_ring_ready(const struct soft_ring *ring);
+
+/* Whether there seem to be some, for a thread that is not the reader. */
+bool soft_ring_seems_unread(const struct soft_ring *ring);
 
 /*
  * The next frame, of at most `ready` bytes: its header is copied, the payload stays in the ring until

@@ -80,9 +80,9 @@ notify_progress(void)
 	line_send(line, "n", 1, NULL, 0);
 }
 
-/* A message of 8 bytes to the queue pair. */
+/* A message of 8 bytes to a queue pair. */
 static void
-write_message(void)
+write_message_to(const struct side *side, uint32_t from, uint32_t number)
 {
 	write_quietly(
 	    (struct soft_frame){
@@ -91,11 +91,17 @@ write_message(void)
 		.type = SOFT_FRAME_REQUEST,
 		.opcode = IBV_WR_SEND,
 		.flags = SOFT_FRAME_FIRST | SOFT_FRAME_LAST,
-		.qpn = a.qp->qp_num,
-		.from = peer_qpn(),
-		.psn = psn++,
+		.qpn = side->qp->qp_num,
+		.from = from,
+		.psn = number,
 	    },
 	    "message");
+}
+
+static void
+write_message(void)
+{
+	write_message_to(&a, peer_qpn(), psn++);
 }
 
 /* A request to a queue pair that is not there. */
@@ -331,6 +337,90 @@ START_TEST(thread_that_begins_to_wait__reads_what_is_there)
 		write_message();
 		wait_for_event(NULL);
 		cq_expect(a.cq, i, IBV_WC_SUCCESS);
+	}
+}
+END_TEST
+
+/* Another queue pair of the device, with a queue on that channel. */
+static void
+second_make(struct side *second, struct ibv_comp_channel *channel)
+{
+	const struct side_options patient = { .patient = true };
+
+	*second = a;
+	second->channel = channel;
+	second->cq = ibv_create_cq(a.context, 16, second, channel, 0);
+	ck_assert_ptr_nonnull(second->cq);
+	side_new_qp(second);
+	side_to_init(second, NULL);
+	side_to_rtr(second, peer_qpn() + 1);
+	side_to_rts(second, &patient);
+}
+
+static void
+second_free(struct side *second)
+{
+	ck_assert_int_eq(ibv_destroy_qp(second->qp), 0);
+	ck_assert_int_eq(ibv_destroy_cq(second->cq), 0);
+}
+
+/* The thread reads messages for two queues, and takes one event. */
+static void
+two_events_for_a_thread(struct side *second)
+{
+	for (uint32_t i = 0; i < 20; i++) {
+		side_receive(&a, i, 0, 8);
+		side_receive(second, i, 0, 8);
+		ck_assert_int_eq(ibv_req_notify_cq(a.cq, 0), 0);
+		ck_assert_int_eq(ibv_req_notify_cq(second->cq, 0), 0);
+		(void)soft_ring_take_alarm(&rings.out);
+		write_message();
+		write_message_to(second, peer_qpn() + 1, i);
+		wait_for_event(NULL);
+		channel_expect(second->channel, second->cq);
+		channel_expect_no_event(second->channel);
+		channel_expect_no_event(a.channel);
+		cq_expect(a.cq, i, IBV_WC_SUCCESS);
+		cq_expect(second->cq, i, IBV_WC_SUCCESS);
+	}
+}
+
+START_TEST(waiting_thread_reads_what_is_for_another_channel__that_becomes_readable)
+{
+	struct side second;
+
+	second_make(&second, ibv_create_comp_channel(a.context));
+	two_events_for_a_thread(&second);
+	second_free(&second);
+	ck_assert_int_eq(ibv_destroy_comp_channel(second.channel), 0);
+}
+END_TEST
+
+START_TEST(waiting_thread_reads_two_events_and_takes_one__its_channel_stays_readable)
+{
+	struct side second;
+
+	second_make(&second, a.channel);
+	two_events_for_a_thread(&second);
+	second_free(&second);
+}
+END_TEST
+
+/* The same thread reads later, when it does not wait. */
+START_TEST(thread_has_waited_and_polls__the_channel_becomes_readable)
+{
+	for (uint64_t i = 0; i < 20; i++) {
+		for (int waits = 1; waits >= 0; waits--) {
+			side_receive(&a, i, 0, 8);
+			ck_assert_int_eq(ibv_req_notify_cq(a.cq, 0), 0);
+			(void)soft_ring_take_alarm(&rings.out);
+			write_message();
+			if (waits)
+				wait_for_event(NULL);
+			cq_expect(a.cq, i, IBV_WC_SUCCESS);
+		}
+		channel_expect(a.channel, a.cq);
+		channel_expect_no_event(a.channel);
 	}
 }
 END_TEST
@@ -655,6 +745,11 @@ soft_input_suite(void)
 	    tcase, request_for_notification_while_a_thread_waits__does_not_take_its_alarm);
 	tcase_add_test(tcase, thread_that_reads_for_long__does_not_delay_timers);
 	tcase_add_test(tcase, thread_that_begins_to_wait__reads_what_is_there);
+	tcase_add_test(
+	    tcase, waiting_thread_reads_what_is_for_another_channel__that_becomes_readable);
+	tcase_add_test(
+	    tcase, waiting_thread_reads_two_events_and_takes_one__its_channel_stays_readable);
+	tcase_add_test(tcase, thread_has_waited_and_polls__the_channel_becomes_readable);
 	tcase_add_test(tcase, thread_that_stops_waiting__leaves_the_ring_to_the_progress_thread);
 	tcase_add_test(tcase, message_of_the_connection_manager__is_left_to_the_progress_thread);
 
