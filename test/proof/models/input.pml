@@ -9,11 +9,13 @@
  * the progress thread handles, if CM is 1.
  *
  * A reader handles one frame in a turn.  Each leaves an acknowledgement for the other process, which must be
- * notified of it (owed).  Each may raise an event that ends a wait.
+ * notified of it (owed).  Each may raise events that end a wait.  A thread that waits does not make the descriptor
+ * readable for an event that it reads itself, but for those that it leaves.
  *
  * A lease that ends while another thread has the lock is put off; here it ends later.
  *
- * No frame stays unread, no acknowledgement unnoticed, and no writer waits for room that is there.
+ * No frame stays unread, no acknowledgement unnoticed, and no writer waits for room that is there.  If events are left,
+ * the descriptor is readable.
  */
 #ifndef FRAMES
 #define FRAMES 2
@@ -52,7 +54,8 @@ bit leased, timer; /* timer: a lease runs, and ends at any time */
 bit busy;	   /* `activity` is not `seen` */
 byte waiting;
 bit owed;
-bit event; /* the descriptor of a completion channel is readable */
+byte events; /* of a completion channel */
+bit event;   /* its descriptor is readable */
 byte signals = SIGNALS;
 
 #define NOTHING 0
@@ -100,7 +103,7 @@ inline give_room(more)
 }
 
 /* input_read() with soft_link_read_ring(): one of the frames that are there */
-inline read_ring(result, by_progress)
+inline read_ring(result, by_progress, for_itself)
 {
 	atomic {
 		owed = 0; /* soft_link_notify() */
@@ -119,7 +122,15 @@ inline read_ring(result, by_progress)
 		atomic {
 			read++;
 			owed = !by_progress;
-			if :: event = 1 :: true fi
+			if
+			:: events++
+			:: events = events + 2 /* of two queues */
+			:: true
+			fi;
+			if
+			:: events && !for_itself -> event = 1
+			:: else
+			fi
 		}
 #ifndef ROOM_FIRST
 		give_room(0)
@@ -129,9 +140,9 @@ inline read_ring(result, by_progress)
 }
 
 /* input_read_some() */
-inline read_some(result)
+inline read_some(result, for_itself)
 {
-	read_ring(result, 0);
+	read_ring(result, 0, for_itself);
 	if
 	:: result == LEFT_TO_PROGRESS ->
 		atomic { start_lease() }
@@ -157,7 +168,7 @@ end:
 		fi
 	   }
 	   enter();
-	   read_ring(some, 1);
+	   read_ring(some, 1, 0);
 	   if
 	   :: atomic { busy -> busy = 0; start_lease() }
 	   :: atomic { !busy && some -> start_lease() }
@@ -175,7 +186,7 @@ end:
 		arm(keep);
 #endif
 #ifndef ARMS_LAST
-		read_ring(some, 1);
+		read_ring(some, 1, 0);
 		if
 		:: some -> atomic { start_lease() }
 		:: else
@@ -198,25 +209,38 @@ proctype program()
 		if
 		:: busy = 1; /* soft_input_poll() */
 		   if
-		   :: atomic { lock == 0 -> lock = 1; printf("| polls\n") }
-		      read_some(r);
-		      leave()
-		   :: lock != 0
+		   :: written == read && !owed
+		   :: written != read || owed ->
+			if
+			:: atomic { lock == 0 -> lock = 1; printf("| polls\n") }
+			   read_some(r, 0);
+			   leave()
+			:: lock != 0
+			fi
 		   fi
 		:: enter(); /* soft_input_arm(): a thread that waits reads for this one, too */
 		   keep = waiting > 0;
 		   arm(keep);
-		   read_some(r);
+		   read_some(r, 0);
 		   leave()
 		:: true; /* soft_input_wait(), until there is an event */
 		   do
-		   :: atomic { event -> event = 0; break }
+		   :: atomic { events -> events--;
+#ifdef LEAVES_EVENTS
+				if
+				:: !events -> event = 0
+				:: else
+				fi;
+#else
+				event = events > 0;
+#endif
+				break }
 		   :: ended -> ended = 0; break
 		   :: else ->
 			waiting++;
 			enter();
 			alarm = WAITER; printf("| arms for a waiting thread\n");
-			read_some(r);
+			read_some(r, 1);
 			leave();
 			if
 			:: r != NOTHING
@@ -224,7 +248,7 @@ proctype program()
 end_asleep:			if
 				:: event
 				:: atomic { bell -> bell = 0; printf("| is woken\n") }
-				   enter(); read_some(r); leave()
+				   enter(); read_some(r, 1); leave()
 				:: atomic { signals > 0 -> signals--; ended = 1; printf("| a signal\n") }
 				fi
 			fi;
@@ -292,5 +316,5 @@ init {
 
 proctype rest()
 {
-	timeout -> assert(!lock && written == FRAMES && read == FRAMES && !owed)
+	timeout -> assert(!lock && written == FRAMES && read == FRAMES && !owed && (event || !events))
 }
