@@ -110,6 +110,24 @@ void loop_forget(struct loop *loop, struct loop_ticket *ticket) EXCLUDES(core_lo
  */
 void loop_remove(struct loop *loop, struct loop_ticket *ticket) NO_CORE_LOCK;
 
+/*
+ * How many notifications the handler of a channel reads at once.  The descriptor stays readable while
+ * there is another one, so none is lost.  To find out that there is none costs a system call.  So the
+ * handler reads one; now and then it reads until none is left.  If that finds several, as when many
+ * queues share the channel, it does so each time; if not, ever more rarely.  Zeroed at first; only
+ * loop_read_some() accesses it, for one handler.
+ */
+struct loop_pace {
+	unsigned int singles; /* how often one is read between two times that all are read */
+	unsigned int rest;    /* of these are still to come */
+};
+
+/*
+ * read() reads one notification and handles it: 1, 0 if there is none, or -errno.  Returns the result
+ * of the last read().
+ */
+int loop_read_some(struct loop_pace *pace, int (*read)(void *arg), void *arg) NO_CORE_LOCK;
+
 /* Appends the job to the ready list.  It must be on no list. */
 void loop_ready(struct loop *loop, struct loop_job *job) EXCLUDES(core_locks.loop);
 /* The same after a delay in nanoseconds. */

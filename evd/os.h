@@ -51,6 +51,10 @@
  * of one EVD, so that this changes little; enough for the system call to cost little for each event.
  */
 #define LOOP_SPAN 32
+/* Notifications read from a channel at once; the rest must not delay the jobs. */
+#define LOOP_READS 64
+/* How often one is read, at most, before all are read: a rare attempt costs little if it is vain. */
+#define LOOP_SINGLES 63
 /* Descriptors that a loop has room for at first. */
 #define LOOP_SOURCES 8
 

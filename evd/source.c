@@ -172,3 +172,24 @@ loop_serve(struct loop *loop, const struct epoll_event *events, int n)
 	}
 	return served;
 }
+
+int
+loop_read_some(struct loop_pace *pace, int (*read)(void *arg), void *arg)
+{
+	int n = 1, r = read(arg);
+
+	if (r != 1)
+		return r;
+	if (pace->rest > 0) {
+		pace->rest--;
+		return r;
+	}
+	while (n < LOOP_READS && (r = read(arg)) == 1)
+		n++;
+	if (n > 1)
+		pace->singles = 0;
+	else if (pace->singles < LOOP_SINGLES)
+		pace->singles = 2 * pace->singles + 1;
+	pace->rest = pace->singles;
+	return r;
+}

@@ -358,4 +358,5 @@ const struct evd_source_ops dapl_completion_ops = {
 	.ack = dapl_evd_cq_ack,
 	.read = dapl_evd_cq_read,
 	.effect = completion_effect,
+	.exact_hint = true, /* see dapl_cq_arm() */
 };

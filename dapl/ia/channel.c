@@ -33,15 +33,25 @@ dapl_channel_check(struct loop *loop, struct loop_ticket *ticket)
  * A CQ is not destroyed before evd_notified() has counted the notification that was read for
  * it.
  */
-void
-dapl_channel_read_shared(void *arg, uint64_t serial)
+static int
+dapl_channel_read_one(void *arg)
 {
 	struct dapl_ia_loop *l = arg;
 	struct ibv_cq *cq;
 	void *context;
 
+	if (ibv_get_cq_event(l->channel, &cq, &context))
+		return 0;
+	evd_notified(((struct dapl_cq_context *)context)->ref);
+	return 1;
+}
+
+void
+dapl_channel_read_shared(void *arg, uint64_t serial)
+{
+	struct dapl_ia_loop *l = arg;
+
 	(void)serial; /* the loop's own: see dapl_ia_device_stop() */
-	while (ibv_get_cq_event(l->channel, &cq, &context) == 0)
-		evd_notified(((struct dapl_cq_context *)context)->ref);
-	dapl_channel_check(l->loop, &l->ticket);
+	if (loop_read_some(&l->pace, dapl_channel_read_one, l) != 1)
+		dapl_channel_check(l->loop, &l->ticket);
 }

@@ -11,7 +11,8 @@
 #include <infiniband/verbs.h>
 
 /*
- * Requests one notification.  -errno; 0: armed; 1: armed, and completions may already be there.
+ * Requests one notification.  -errno; 0: armed, and the queue was empty at that moment; 1: armed, and
+ * completions may already be there.
  */
 int dapl_cq_arm(struct ibv_cq *cq, bool solicited_only);
 

@@ -10,7 +10,9 @@ dapl_cq_arm(struct ibv_cq *cq, bool solicited_only)
 	 * The error is the return value, errno may be unset. There is no hint about completions
 	 * that came before the arm.
 	 */
-	return -ibv_req_notify_cq(cq, solicited_only);
+	int r = ibv_req_notify_cq(cq, solicited_only);
+
+	return r ? -r : 1;
 }
 
 int

@@ -76,6 +76,7 @@ struct dapl_ia_loop {
 	struct loop *loop;
 	struct ibv_comp_channel *channel;
 	struct loop_ticket ticket;
+	struct loop_pace pace; /* of the channel's handler */
 };
 
 /* ia_count.h */

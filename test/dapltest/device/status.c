@@ -147,6 +147,26 @@ START_TEST(invalidation__before_a_bind__fails__the_connection_breaks_once)
 }
 END_TEST
 
+/* The arm of this device shows that its queue is empty: no poll follows it. */
+START_TEST(wait__nothing_comes__one_arm_and_no_poll_after_it)
+{
+	struct fault_cq_calls before, after;
+	struct dt_side side;
+	DAT_EVD_HANDLE evd;
+	DAT_EVENT event;
+	DAT_COUNT more;
+
+	dt_side_open(&side, "faulty", DT_SEPARATE);
+	evd = dt_evd(&side, DAT_EVD_DTO_FLAG, 8);
+	before = fault_cq_calls();
+	dt_assert_type(dat_evd_wait(evd, 1000, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
+	after = fault_cq_calls();
+	ck_assert_uint_eq(after.arms - before.arms, 1);
+	ck_assert_uint_eq(after.polls - before.polls, 2); /* before the arm, after the sleep */
+	dt_side_close(&side);
+}
+END_TEST
+
 Suite *
 device_status_suite(void)
 {
@@ -157,5 +177,6 @@ device_status_suite(void)
 	    0, (int)(sizeof statuses / sizeof statuses[0]));
 	tcase_add_test(tc, invalidation__before_a_bind__fails__the_connection_breaks_once);
 	tcase_add_test(tc, completion__of_a_send__has_the_length_that_was_posted);
+	tcase_add_test(tc, wait__nothing_comes__one_arm_and_no_poll_after_it);
 	return s;
 }

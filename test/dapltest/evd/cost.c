@@ -345,6 +345,45 @@ START_TEST(job_made_ready_while_the_thread_is_awake__no_system_call)
 }
 END_TEST
 
+/* The device is armed and the job idle, so that the next completion raises a notification. */
+static void
+await_armed(void)
+{
+	struct evd *evd = &st.dev.evd;
+
+	for (bool armed = false; !armed; script_sleep_ms(0)) {
+		os_lock(&evd->lock);
+		armed = evd->armed && evd->job_state == EVD_JOB_IDLE;
+		os_unlock(&evd->lock);
+	}
+}
+
+START_TEST(upcall_of_an_idle_evd__two_system_calls)
+{
+	const int n = 200;
+	struct script_options opt = { .channel = SCRIPT_SHARED };
+	int before;
+
+	ck_assert_int_eq(loop_create(LOOP_THREAD, 1, &opt.loop), 0);
+	story_begin(&st, &opt);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	await_armed();
+	before = atomic_load(&all_calls);
+	for (int i = 1; i <= n; i++) {
+		script_complete(&st.dev, (uint64_t)i); /* the device writes to its channel */
+		tape_await(&st.tape, i);
+		await_armed();
+	}
+	/* epoll, and the read of the notification; the device's write */
+	ck_assert_int_le(atomic_load(&all_calls) - before, 3 * n + 1);
+	ck_assert_uint_eq(st.dev.gets, (unsigned int)n);
+	/* A read that finds nothing is rare: after 0, 1, 3, 7, ... notifications. */
+	ck_assert_uint_le(st.dev.tries - st.dev.gets, 8);
+	st.tape.read = n;
+	story_end(&st);
+}
+END_TEST
+
 START_TEST(upcalls_of_posted_events__one_turn_of_the_loop)
 {
 	begin(SCRIPT_BY_HAND);
@@ -378,6 +417,7 @@ evd_cost_suite(void)
 	tcase_add_test(tc, pool__jobs_are_ready__no_system_call);
 	tcase_add_test(tc, loop__jobs_are_ready__sources_read_once_per_span);
 	tcase_add_test(tc, job_made_ready_while_the_thread_is_awake__no_system_call);
+	tcase_add_test(tc, upcall_of_an_idle_evd__two_system_calls);
 	tcase_add_test(tc, upcalls_of_posted_events__one_turn_of_the_loop);
 	return s;
 }

@@ -379,6 +379,80 @@ START_TEST(create__stepped__no_thread_whatever_is_asked_for)
 }
 END_TEST
 
+/* ---- how much a handler reads at once ---- */
+
+struct notifications {
+	int left, reads, error;
+};
+
+static int
+read_notification(void *arg)
+{
+	struct notifications *n = arg;
+
+	n->reads++;
+	if (n->left == 0)
+		return n->error;
+	n->left--;
+	return 1;
+}
+
+START_TEST(read_some__one_at_a_time__hardly_ever_a_vain_read)
+{
+	struct loop_pace pace = { 0 };
+	struct notifications n = { 0 };
+
+	for (int i = 0; i < 1000; i++) {
+		n.left = 1;
+		(void)loop_read_some(&pace, read_notification, &n);
+		ck_assert_int_eq(n.left, 0);
+	}
+	ck_assert_int_le(n.reads, 1000 + 1000 / LOOP_SINGLES + 6);
+}
+END_TEST
+
+START_TEST(read_some__many_each_time__read_together)
+{
+	struct loop_pace pace = { 0 };
+	struct notifications n = { 0 };
+	int turns = 0;
+
+	for (int i = 0; i < 100; i++)
+		for (n.left = 20; n.left > 0; turns++)
+			(void)loop_read_some(&pace, read_notification, &n);
+	ck_assert_int_eq(turns, 100);
+	ck_assert_int_eq(n.reads, 100 * 21);
+}
+END_TEST
+
+START_TEST(read_some__first_few_and_then_many__notices_it)
+{
+	struct loop_pace pace = { 0 };
+	struct notifications n = { 0 };
+	int turns = 0;
+
+	for (int i = 0; i < 1000; i++) {
+		n.left = 1;
+		(void)loop_read_some(&pace, read_notification, &n);
+	}
+	for (n.left = 1000; n.left > 0; turns++)
+		(void)loop_read_some(&pace, read_notification, &n);
+	ck_assert_int_le(turns, LOOP_SINGLES + 1000 / LOOP_READS + 2);
+}
+END_TEST
+
+START_TEST(read_some__error__returned)
+{
+	struct loop_pace pace = { 0 };
+	struct notifications n = { .error = -EIO };
+
+	ck_assert_int_eq(loop_read_some(&pace, read_notification, &n), -EIO);
+	n.left = 2;
+	ck_assert_int_eq(loop_read_some(&pace, read_notification, &n), -EIO);
+	ck_assert_int_eq(n.left, 0);
+}
+END_TEST
+
 /* ---- jobs of a pool ---- */
 
 static struct loop_job first, second;
@@ -494,6 +568,10 @@ evd_loop_suite(void)
 	tcase_add_test(tc, remove__twice_or_never_added__nothing);
 	tcase_add_test(tc, create__descriptor_0_is_free__taken_like_any_other);
 	tcase_add_test(tc, create__stepped__no_thread_whatever_is_asked_for);
+	tcase_add_test(tc, read_some__one_at_a_time__hardly_ever_a_vain_read);
+	tcase_add_test(tc, read_some__many_each_time__read_together);
+	tcase_add_test(tc, read_some__first_few_and_then_many__notices_it);
+	tcase_add_test(tc, read_some__error__returned);
 	tcase_add_test(tc, pool__a_job_blocks__another_thread_takes_the_next);
 	tcase_add_test(tc, job__becomes_due_while_its_owner_moves_it__they_share_nothing);
 	return s;

@@ -121,6 +121,7 @@ ack(void *source, unsigned int n)
 static bool
 get_locked(struct script *s)
 {
+	s->tries++;
 	if (!s->open || !s->raised)
 		return false;
 	s->raised--;
@@ -200,12 +201,19 @@ script_init(struct script *s)
 	s->fd = -1;
 }
 
+static int
+deliver_one(void *arg)
+{
+	return script_deliver(arg) ? 1 : 0;
+}
+
 static void
 shared_readable(void *arg, uint64_t serial)
 {
+	struct script *s = arg;
+
 	(void)serial;
-	while (script_deliver(arg))
-		;
+	(void)loop_read_some(&s->pace, deliver_one, s);
 }
 
 void

@@ -75,8 +75,10 @@ struct script {
 	bool outstanding;    /* an arm whose event was not read yet */
 	unsigned int raised; /* events in the channel */
 	unsigned int gets, acks, arms, polls;
+	unsigned int tries; /* to read the channel */
 	int fd;
 	struct loop_ticket ticket;
+	struct loop_pace pace;
 	bool open; /* between script_open() and destroyed() */
 	int destroyed;
 

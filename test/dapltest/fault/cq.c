@@ -11,6 +11,7 @@
 #include "soft/soft_arm.h"
 
 static atomic_int overruns, refused_arms;
+static atomic_uint polls, arms;
 static atomic_bool resize_fails, poll_fails;
 static void (*_Atomic change_completion)(struct ibv_wc *wc);
 static _Atomic(struct ibv_cq *) last;
@@ -58,6 +59,12 @@ fault_cq_change(void (*change)(struct ibv_wc *wc))
 	change_completion = change;
 }
 
+struct fault_cq_calls
+fault_cq_calls(void)
+{
+	return (struct fault_cq_calls){ polls, arms };
+}
+
 struct ibv_cq *
 fault_cq_last(void)
 {
@@ -68,7 +75,10 @@ static int
 poll_changed(struct ibv_cq *cq, int max, struct ibv_wc *wc)
 {
 	void (*change)(struct ibv_wc *) = change_completion;
-	int n = poll_fails ? -1 : real_poll(cq, max, wc);
+	int n;
+
+	polls++;
+	n = poll_fails ? -1 : real_poll(cq, max, wc);
 
 	for (int i = 0; change && i < n; i++)
 		change(&wc[i]);
@@ -108,6 +118,7 @@ int __wrap_soft_cq_arm(struct ibv_cq *cq, int solicited_only);
 int
 __wrap_soft_cq_arm(struct ibv_cq *cq, int solicited_only)
 {
+	arms++;
 	return use_up(&refused_arms) ? -EIO : __real_soft_cq_arm(cq, solicited_only);
 }
 

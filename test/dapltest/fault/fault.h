@@ -36,6 +36,12 @@ void fault_cq_refuse_resize(bool on);
 /* Polling a completion queue fails; a queue that cannot be polled has lost what it held. */
 void fault_cq_refuse_poll(bool on);
 
+/* How often completion queues were polled and armed, since the program began. */
+struct fault_cq_calls {
+	unsigned int polls, arms;
+};
+struct fault_cq_calls fault_cq_calls(void);
+
 /* Changes each completion that is polled from now on; NULL for none. */
 void fault_cq_change(void (*change)(struct ibv_wc *wc));
 

@@ -173,6 +173,7 @@ struct stage_loop {
 	struct loop *loop;
 	struct device_channel channel;
 	struct loop_ticket ticket;
+	struct loop_pace pace;
 };
 
 struct stage {

@@ -36,6 +36,8 @@ struct os_site {
 #define EVD_SLEPT_WAITS 1
 #define LOOP_BATCH 2
 #define LOOP_SPAN 3
+#define LOOP_READS 2
+#define LOOP_SINGLES 1
 #define LOOP_SOURCES 2
 
 #define OS_NS_PER_US 1000u
