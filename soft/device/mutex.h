@@ -13,80 +13,7 @@
 
 #include "soft.h"
 
-#if SOFT_TSAN
-
-struct soft_mutex {
-	pthread_mutex_t real;
-};
-#define SOFT_MUTEX_INITIALIZER \
-	{ \
-		PTHREAD_MUTEX_INITIALIZER \
-	}
-
-static inline void
-soft_mutex_init(struct soft_mutex *mutex)
-{
-	pthread_mutex_init(&mutex->real, NULL);
-}
-
-static inline void
-soft_mutex_destroy(struct soft_mutex *mutex)
-{
-	pthread_mutex_destroy(&mutex->real);
-}
-
-static inline void
-soft_mutex_lock(struct soft_mutex *mutex)
-{
-	pthread_mutex_lock(&mutex->real);
-}
-
-static inline bool
-soft_mutex_trylock(struct soft_mutex *mutex)
-{
-	return !pthread_mutex_trylock(&mutex->real);
-}
-
-static inline void
-soft_mutex_unlock(struct soft_mutex *mutex)
-{
-	pthread_mutex_unlock(&mutex->real);
-}
-
-/* Shared by readers.  A writer that waits keeps new readers out; a reader does not take it twice. */
-struct soft_rwlock {
-	pthread_rwlock_t real;
-};
-#define SOFT_RWLOCK_INITIALIZER \
-	{ \
-		PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP \
-	}
-
-static inline void
-soft_rwlock_read(struct soft_rwlock *lock)
-{
-	pthread_rwlock_rdlock(&lock->real);
-}
-
-static inline void
-soft_rwlock_unread(struct soft_rwlock *lock)
-{
-	pthread_rwlock_unlock(&lock->real);
-}
-
-static inline void
-soft_rwlock_write(struct soft_rwlock *lock)
-{
-	pthread_rwlock_wrlock(&lock->real);
-}
-
-static inline void
-soft_rwlock_unwrite(struct soft_rwlock *lock)
-{
-	pthread_rwlock_unlock(&lock->real);
-}
-
-#else
+#if !SOFT_TSAN
 
 enum { SOFT_MUTEX_FREE, SOFT_MUTEX_HELD, SOFT_MUTEX_WAITED_FOR };
 
@@ -171,6 +98,79 @@ soft_rwlock_unread(struct soft_rwlock *lock)
 	if (atomic_fetch_sub_explicit(&lock->state, 1, memory_order_release) ==
 	    (SOFT_RWLOCK_WRITER | 1))
 		soft_rwlock_wake(lock);
+}
+
+#else
+
+struct soft_mutex {
+	pthread_mutex_t real;
+};
+#define SOFT_MUTEX_INITIALIZER \
+	{ \
+		PTHREAD_MUTEX_INITIALIZER \
+	}
+
+static inline void
+soft_mutex_init(struct soft_mutex *mutex)
+{
+	pthread_mutex_init(&mutex->real, NULL);
+}
+
+static inline void
+soft_mutex_destroy(struct soft_mutex *mutex)
+{
+	pthread_mutex_destroy(&mutex->real);
+}
+
+static inline void
+soft_mutex_lock(struct soft_mutex *mutex)
+{
+	pthread_mutex_lock(&mutex->real);
+}
+
+static inline bool
+soft_mutex_trylock(struct soft_mutex *mutex)
+{
+	return !pthread_mutex_trylock(&mutex->real);
+}
+
+static inline void
+soft_mutex_unlock(struct soft_mutex *mutex)
+{
+	pthread_mutex_unlock(&mutex->real);
+}
+
+/* Shared by readers.  A writer that waits keeps new readers out; a reader does not take it twice. */
+struct soft_rwlock {
+	pthread_rwlock_t real;
+};
+#define SOFT_RWLOCK_INITIALIZER \
+	{ \
+		PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP \
+	}
+
+static inline void
+soft_rwlock_read(struct soft_rwlock *lock)
+{
+	pthread_rwlock_rdlock(&lock->real);
+}
+
+static inline void
+soft_rwlock_unread(struct soft_rwlock *lock)
+{
+	pthread_rwlock_unlock(&lock->real);
+}
+
+static inline void
+soft_rwlock_write(struct soft_rwlock *lock)
+{
+	pthread_rwlock_wrlock(&lock->real);
+}
+
+static inline void
+soft_rwlock_unwrite(struct soft_rwlock *lock)
+{
+	pthread_rwlock_unlock(&lock->real);
 }
 
 #endif
