@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * engine -- what handles the events: a loop over verbs, or a DAT provider
+ *
+ * A workload is written once, for all engines.  The loops over verbs are in a library of their own, so that their
+ * instructions can be told from those of the benchmark.
+ */
+#ifndef BENCH_ENGINE_H
+#define BENCH_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <dat2/udat.h>
+#include <infiniband/verbs.h>
+
+#define ENGINE_ENDPOINTS_MAX 128
+#define ENGINE_DEPTH 512 /* receives, and sends, that an endpoint may have posted */
+
+/* A queue of events, and the endpoints that feed it. */
+struct queue {
+	unsigned int cq; /* its number in the device */
+	unsigned int endpoints;
+	bool merged; /* takes software and connection events, too */
+	DAT_EVD_HANDLE evd;
+	DAT_EP_HANDLE ep[ENGINE_ENDPOINTS_MAX];
+	struct ibv_cq *verbs;
+	struct ibv_comp_channel *channel;
+	struct ibv_qp *qp[ENGINE_ENDPOINTS_MAX];
+};
+
+/*
+ * open      the device
+ * create    a queue; with `channel` it can be waited on
+ * feed      connects n endpoints to the queue
+ * receive   posts a receive on an endpoint, send a send
+ * take      takes n events that are there
+ * drain     takes events until there is none, and returns how many
+ * wait      waits for an event and takes it, and more than it if that costs nothing; returns how many
+ * software  posts a software event; NULL: the engine has none
+ */
+struct engine {
+	const char *name;
+	void (*open)(void);
+	void (*create)(struct queue *queue, unsigned int depth, bool merged);
+	void (*feed)(struct queue *queue, unsigned int n);
+	void (*receive)(struct queue *queue, unsigned int endpoint);
+	void (*send)(struct queue *queue, unsigned int endpoint);
+	void (*take)(struct queue *queue, unsigned int n);
+	unsigned int (*drain)(struct queue *queue);
+	unsigned int (*wait)(struct queue *queue);
+	void (*software)(struct queue *queue);
+};
+
+extern const struct engine engine_dat, engine_raw1, engine_raw16;
+
+/* The IA of engine_dat. */
+extern DAT_IA_HANDLE engine_ia;
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * measure -- the part of a run that counts
+ *
+ * Between measure_begin() and measure_end() callgrind counts instructions and bench-events counts system calls, which
+ * it finds in the output of strace between two calls that mark them.  There may be many such windows; they add up.
+ */
+#ifndef BENCH_MEASURE_H
+#define BENCH_MEASURE_H
+
+#include <stdint.h>
+
+void measure_begin(void);
+void measure_end(void);
+
+/* More of the same events were handled in the windows. */
+void measure_events(uint64_t events);
+
+/* Another figure of this run. */
+void measure_figure(const char *name, double value);
+
+/* Prints what the device counted in the windows, as one line of JSON, and ends the process without tidying up. */
+_Noreturn void measure_report(const char *engine, const char *workload);
+
+/* Ends the process unless the condition holds. */
+void measure_must(int condition, const char *what);
+
+#endif

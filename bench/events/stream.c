@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* stream -- events that are there when the consumer looks: dequeue, wait, post */
+#include "workload.h"
+
+#include "device.h"
+#include "measure.h"
+
+#define ENDPOINTS 8
+#define WINDOW (ENDPOINTS * 256u) /* events of one window; as many receives are posted before it */
+#define WINDOWS 8
+#define SOFTWARE_EACH 64 /* completions for a software event of a merged queue */
+
+static struct queue queue;
+
+static void
+stream_open(const struct engine *engine, bool merged)
+{
+	engine->open();
+	engine->create(&queue, 4 * WINDOW, merged);
+	engine->feed(&queue, ENDPOINTS);
+}
+
+static void
+stream_post(const struct engine *engine, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		engine->receive(&queue, i % ENDPOINTS);
+}
+
+/* A few software events among n completions of a merged queue: how many. */
+static unsigned int
+stream_mix(const struct engine *engine, bool merged, unsigned int n)
+{
+	unsigned int i;
+
+	if (!merged || !engine->software)
+		return 0;
+	for (i = 0; i < n / SOFTWARE_EACH; i++)
+		engine->software(&queue);
+	return i;
+}
+
+/* All completions of a window are there; the consumer takes them. */
+void
+stream_backlog(const struct engine *engine, bool merged, unsigned int n)
+{
+	unsigned int more;
+
+	(void)n;
+	stream_open(engine, merged);
+	for (unsigned int w = 0; w <= WINDOWS; w++) {
+		stream_post(engine, WINDOW);
+		more = stream_mix(engine, merged, WINDOW);
+		device_complete_receives(queue.cq, WINDOW);
+		if (w)
+			measure_begin();
+		engine->take(&queue, WINDOW + more);
+		if (!w)
+			continue;
+		measure_end();
+		measure_events(WINDOW + more);
+	}
+}
+
+/* n completions, then the consumer takes events until there are none. */
+void
+stream_bursts(const struct engine *engine, bool merged, unsigned int n)
+{
+	const unsigned int bursts = WINDOW / n;
+	unsigned int taken, more;
+
+	stream_open(engine, merged);
+	for (unsigned int w = 0; w <= WINDOWS; w++) {
+		stream_post(engine, WINDOW);
+		more = stream_mix(engine, merged, WINDOW);
+		if (w)
+			measure_begin();
+		taken = 0;
+		for (unsigned int i = 0; i < bursts; i++) {
+			device_complete_receives(queue.cq, n);
+			taken += engine->drain(&queue);
+		}
+		if (w)
+			measure_end();
+		measure_must(taken == bursts * n + more, "events are missing");
+		if (w)
+			measure_events(taken);
+	}
+}
+
+/* As stream_backlog(), with a wait for each event. */
+void
+stream_wait(const struct engine *engine, bool merged, unsigned int n)
+{
+	unsigned int more, taken;
+
+	(void)n;
+	stream_open(engine, merged);
+	for (unsigned int w = 0; w <= WINDOWS; w++) {
+		stream_post(engine, WINDOW);
+		more = stream_mix(engine, merged, WINDOW);
+		device_complete_receives(queue.cq, WINDOW);
+		if (w)
+			measure_begin();
+		for (taken = 0; taken < WINDOW + more;)
+			taken += engine->wait(&queue);
+		if (!w)
+			continue;
+		measure_end();
+		measure_events(taken);
+	}
+}
+
+/* A software event is posted and dequeued. */
+void
+stream_software(const struct engine *engine, bool merged, unsigned int n)
+{
+	(void)n;
+	stream_open(engine, merged);
+	for (unsigned int w = 0; w <= WINDOWS; w++) {
+		if (w)
+			measure_begin();
+		for (unsigned int i = 0; i < WINDOW; i++) {
+			engine->software(&queue);
+			engine->take(&queue, 1);
+		}
+		if (!w)
+			continue;
+		measure_end();
+		measure_events(WINDOW);
+	}
+}
+
+static void
+stream_posts(const struct engine *engine, bool merged,
+    void (*post)(struct queue *queue, unsigned int endpoint), void (*complete)(unsigned int, unsigned int))
+{
+	stream_open(engine, merged);
+	for (unsigned int w = 0; w <= WINDOWS; w++) {
+		if (w)
+			measure_begin();
+		for (unsigned int i = 0; i < WINDOW; i++)
+			post(&queue, i % ENDPOINTS);
+		if (w) {
+			measure_end();
+			measure_events(WINDOW);
+		}
+		complete(queue.cq, WINDOW);
+		engine->take(&queue, WINDOW);
+	}
+}
+
+void
+stream_receive(const struct engine *engine, bool merged, unsigned int n)
+{
+	(void)n;
+	stream_posts(engine, merged, engine->receive, device_complete_receives);
+}
+
+void
+stream_send(const struct engine *engine, bool merged, unsigned int n)
+{
+	(void)n;
+	stream_posts(engine, merged, engine->send, device_complete_sends);
+}
