@@ -107,7 +107,7 @@ connect_feed(struct queue *queue, unsigned int n)
 
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	connect_open();
-	evd = queue->merged ? queue->evd : established;
+	evd = queue->kind == QUEUE_MERGED ? queue->evd : established;
 	for (; queue->endpoints < n; queue->endpoints++) {
 		DAT_EP_HANDLE *ep = &queue->ep[queue->endpoints];
 

@@ -37,13 +37,13 @@ bool device_is_armed(unsigned int cq);
 
 struct device_counts device_counts(void);
 
-/*
- * Returns when the thread sleeps in a system call, with all notifications of the device read or the queue armed.
- * Under valgrind a thread that waits for its turn does not count as asleep.
- */
-void device_await_sleep(pid_t thread);
+/* Returns when all other threads of the process sleep in system calls that wait. */
+void device_await_quiet(void);
 
-/* A wait without a call to the C library: until *word >= value. */
+/* Returns when *word >= value.  Neither calls the C library. */
 void device_await(const _Atomic uint64_t *word, uint64_t value);
+
+/* Before any other call of verbs: the data path is that of softverbs, too. */
+void device_pass_through(void);
 
 #endif

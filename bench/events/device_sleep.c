@@ -56,30 +56,84 @@ is_asleep(const char *line, const char *end)
 	return (rlim_t)fd < files.rlim_cur;
 }
 
-void
-device_await_sleep(pid_t thread)
+/* Writes /proc/self/task/THREAD/syscall. */
+static void
+syscall_path(char *path, const char *thread)
 {
 	static const char head[] = "/proc/self/task/", tail[] = "/syscall";
-	char path[64], digits[16], line[256];
-	unsigned int n = 0, d = 0;
+
+	for (const char *c = head; *c; c++)
+		*path++ = *c;
+	for (const char *c = thread; *c; c++)
+		*path++ = *c;
+	for (unsigned int i = 0; i < sizeof tail; i++)
+		*path++ = tail[i];
+}
+
+static bool
+thread_is_asleep(const char *thread)
+{
+	char path[64], line[256];
 	long fd, got;
 
-	for (unsigned int i = 0; head[i]; i++)
-		path[n++] = head[i];
-	for (unsigned int t = (unsigned int)thread; t; t /= 10)
-		digits[d++] = (char)('0' + t % 10);
-	while (d)
-		path[n++] = digits[--d];
-	for (unsigned int i = 0; i < sizeof tail; i++)
-		path[n++] = tail[i];
-	for (;;) {
-		fd = device_call(SYS_open, (long)path, O_RDONLY | O_CLOEXEC, 0);
-		got = device_call(SYS_read, fd, (long)line, sizeof line);
-		device_call(SYS_close, fd, 0, 0);
-		if (got > 0 && is_asleep(line, line + got))
-			return;
-		device_call(SYS_sched_yield, 0, 0, 0);
-	}
+	syscall_path(path, thread);
+	fd = device_call(SYS_open, (long)path, O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return true; /* it has ended */
+	got = device_call(SYS_read, fd, (long)line, sizeof line);
+	device_call(SYS_close, fd, 0, 0);
+	return got > 0 && is_asleep(line, line + got);
+}
+
+struct entry { /* of getdents64() */
+	uint64_t inode, offset;
+	unsigned short length;
+	unsigned char type;
+	char name[];
+};
+
+static bool
+is_number(const char *name, long number)
+{
+	const char *end = name;
+
+	while (*end)
+		end++;
+	return read_number(&name, end, 10) == number;
+}
+
+static bool
+others_sleep(void)
+{
+	static long tasks = -1;
+	static _Alignas(struct entry) char entries[4096];
+	const long self = device_call(SYS_gettid, 0, 0, 0);
+	bool asleep = true;
+	long size;
+
+	if (tasks < 0)
+		tasks = device_call(SYS_open, (long)"/proc/self/task", O_RDONLY | O_CLOEXEC | O_DIRECTORY, 0);
+	device_call(SYS_lseek, tasks, 0, 0);
+	while ((size = device_call(SYS_getdents64, tasks, (long)entries, sizeof entries)) > 0)
+		for (long at = 0; at < size;) {
+			const struct entry *entry = (const struct entry *)(entries + at);
+
+			at += entry->length;
+			if (entry->name[0] != '.' && !is_number(entry->name, self))
+				asleep = asleep && thread_is_asleep(entry->name);
+		}
+	return asleep;
+}
+
+/* A thread may be about to wake another one that was seen asleep before, hence several looks. */
+void
+device_await_quiet(void)
+{
+	for (unsigned int looks = 0; looks < 3; looks++)
+		while (!others_sleep()) {
+			looks = 0;
+			device_call(SYS_sched_yield, 0, 0, 0);
+		}
 }
 
 void

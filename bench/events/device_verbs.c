@@ -41,12 +41,30 @@ device_map(size_t size)
 	return memory;
 }
 
+/* What is called for each event is looked up once. */
+static bool pass_through;
+static struct {
+	__typeof__(&ibv_get_cq_event) get_event;
+	__typeof__(&ibv_ack_cq_events) ack;
+} passed;
+
+void
+device_pass_through(void)
+{
+	passed.get_event = NEXT(ibv_get_cq_event);
+	passed.ack = NEXT(ibv_ack_cq_events);
+	pass_through = true;
+}
+
 struct ibv_comp_channel *
 ibv_create_comp_channel(struct ibv_context *context)
 {
-	struct device_channel *channel = device_map(sizeof *channel);
+	struct device_channel *channel;
 	int ends[2];
 
+	if (pass_through)
+		return NEXT(ibv_create_comp_channel)(context);
+	channel = device_map(sizeof *channel);
 	if (pipe2(ends, O_CLOEXEC)) {
 		munmap(channel, sizeof *channel);
 		return NULL;
@@ -62,6 +80,8 @@ ibv_destroy_comp_channel(struct ibv_comp_channel *ibv)
 {
 	struct device_channel *channel = (struct device_channel *)ibv;
 
+	if (pass_through)
+		return NEXT(ibv_destroy_comp_channel)(ibv);
 	if (ibv->refcnt)
 		return EBUSY;
 	close(ibv->fd);
@@ -73,9 +93,12 @@ struct ibv_cq *
 ibv_create_cq(
     struct ibv_context *context, int cqe, void *cq_context, struct ibv_comp_channel *channel, int vector)
 {
-	struct ibv_cq *ibv = NEXT(ibv_create_cq)(context, cqe, cq_context, NULL, vector);
 	struct device_cq *cq;
+	struct ibv_cq *ibv;
 
+	if (pass_through)
+		return NEXT(ibv_create_cq)(context, cqe, cq_context, channel, vector);
+	ibv = NEXT(ibv_create_cq)(context, cqe, cq_context, NULL, vector);
 	if (!ibv)
 		return NULL;
 	cq = device_map(sizeof *cq);
@@ -100,9 +123,11 @@ ibv_create_cq(
 int
 ibv_destroy_cq(struct ibv_cq *ibv)
 {
-	if (ibv->channel)
-		ibv->channel->refcnt--;
-	ibv->channel = NULL;
+	if (!pass_through) {
+		if (ibv->channel)
+			ibv->channel->refcnt--;
+		ibv->channel = NULL;
+	}
 	return NEXT(ibv_destroy_cq)(ibv);
 }
 
@@ -111,6 +136,8 @@ ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq
 {
 	long r;
 
+	if (pass_through)
+		return passed.get_event(channel, cq, cq_context);
 	device_reads++;
 	/* A call of the engine: it would be one on any device. */
 	__asm__ volatile("syscall"
@@ -128,6 +155,10 @@ ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq
 void
 ibv_ack_cq_events(struct ibv_cq *cq, unsigned int n)
 {
+	if (pass_through) {
+		passed.ack(cq, n);
+		return;
+	}
 	device_acks++;
 	__atomic_fetch_add(&cq->comp_events_completed, n, __ATOMIC_RELAXED);
 }
@@ -154,7 +185,7 @@ ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
 	struct ibv_qp *ibv = NEXT(ibv_create_qp)(pd, attr);
 
-	if (ibv)
+	if (ibv && !pass_through)
 		qp_adopt(ibv, attr);
 	return ibv;
 }
@@ -164,7 +195,7 @@ rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr
 {
 	int r = NEXT(rdma_create_qp)(id, pd, attr);
 
-	if (!r)
+	if (!r && !pass_through)
 		qp_adopt(id->qp, attr);
 	return r;
 }

@@ -17,32 +17,42 @@
 #define ENGINE_ENDPOINTS_MAX 128
 #define ENGINE_DEPTH 512 /* receives, and sends, that an endpoint may have posted */
 
+enum queue_kind {
+	QUEUE_PLAIN,	/* completions only */
+	QUEUE_MERGED,	/* software and connection events, too */
+	QUEUE_SOFTWARE, /* software events only */
+};
+
 /* A queue of events, and the endpoints that feed it. */
 struct queue {
 	unsigned int cq; /* its number in the device */
 	unsigned int endpoints;
-	bool merged; /* takes software and connection events, too */
+	enum queue_kind kind;
+	bool drained; /* raw: armed, and empty at a poll after that */
 	DAT_EVD_HANDLE evd;
 	DAT_EP_HANDLE ep[ENGINE_ENDPOINTS_MAX];
 	struct ibv_cq *verbs;
+	unsigned int unacked; /* raw: events of it */
 	struct ibv_comp_channel *channel;
 	struct ibv_qp *qp[ENGINE_ENDPOINTS_MAX];
 };
 
 /*
  * open      the device
- * create    a queue; with `channel` it can be waited on
+ * create    a queue
  * feed      connects n endpoints to the queue
  * receive   posts a receive on an endpoint, send a send
  * take      takes n events that are there
  * drain     takes events until there is none, and returns how many
  * wait      waits for an event and takes it, and more than it if that costs nothing; returns how many
  * software  posts a software event; NULL: the engine has none
+ * wait_any  waits for an event of any queue that was created on the channel, and takes all of its queue; NULL: the
+ *           engine has a CNO for that
  */
 struct engine {
 	const char *name;
 	void (*open)(void);
-	void (*create)(struct queue *queue, unsigned int depth, bool merged);
+	void (*create)(struct queue *queue, unsigned int depth, enum queue_kind kind);
 	void (*feed)(struct queue *queue, unsigned int n);
 	void (*receive)(struct queue *queue, unsigned int endpoint);
 	void (*send)(struct queue *queue, unsigned int endpoint);
@@ -50,11 +60,25 @@ struct engine {
 	unsigned int (*drain)(struct queue *queue);
 	unsigned int (*wait)(struct queue *queue);
 	void (*software)(struct queue *queue);
+	unsigned int (*wait_any)(struct ibv_comp_channel *channel);
 };
 
 extern const struct engine engine_dat, engine_raw1, engine_raw16;
 
 /* The IA of engine_dat. */
 extern DAT_IA_HANDLE engine_ia;
+
+/* The flags of an EVD of this kind. */
+DAT_EVD_FLAGS engine_dat_flags(enum queue_kind kind);
+
+/* What a consumer does with an event: it looks at the status, and finds its own data by the cookie. */
+static inline void
+engine_dat_consume(const DAT_EVENT *event)
+{
+	if (event->event_number == DAT_DTO_COMPLETION_EVENT &&
+	    (event->event_data.dto_completion_event_data.status != DAT_DTO_SUCCESS ||
+		event->event_data.dto_completion_event_data.user_cookie.as_64 >= ENGINE_ENDPOINTS_MAX))
+		__builtin_trap();
+}
 
 #endif

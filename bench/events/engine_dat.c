@@ -32,18 +32,36 @@ dat_open(void)
 	dat_must("dat_ia_open", dat_ia_open((char *)"bench", 8, &async, &engine_ia));
 }
 
-static void
-dat_create(struct queue *queue, unsigned int depth, bool merged)
+DAT_EVD_FLAGS
+engine_dat_flags(enum queue_kind kind)
 {
-	int flags = DAT_EVD_DTO_FLAG;
+	static const int flags[] = {
+		[QUEUE_PLAIN] = DAT_EVD_DTO_FLAG,
+		[QUEUE_MERGED] = DAT_EVD_DTO_FLAG | DAT_EVD_SOFTWARE_FLAG | DAT_EVD_CONNECTION_FLAG,
+		[QUEUE_SOFTWARE] = DAT_EVD_SOFTWARE_FLAG,
+	};
 
-	if (merged)
-		flags |= DAT_EVD_SOFTWARE_FLAG | DAT_EVD_CONNECTION_FLAG;
-	queue->merged = merged;
+	return (DAT_EVD_FLAGS)flags[kind];
+}
+
+/* Debian's dapl refuses an EVD of completions and connection events; there a merged queue is one without these. */
+static void
+dat_create(struct queue *queue, unsigned int depth, enum queue_kind kind)
+{
+	DAT_EVD_FLAGS flags = engine_dat_flags(kind);
+	DAT_RETURN ret;
+
+	queue->kind = kind;
 	queue->cq = device_cqs();
-	dat_must("dat_evd_create", dat_evd_create(engine_ia, (DAT_COUNT)depth, DAT_HANDLE_NULL,
-				       (DAT_EVD_FLAGS)flags, &queue->evd));
-	measure_must(device_cqs() == queue->cq + 1, "no completion queue with its EVD");
+	ret = dat_evd_create(engine_ia, (DAT_COUNT)depth, DAT_HANDLE_NULL, flags, &queue->evd);
+	if (DAT_GET_TYPE(ret) == DAT_INVALID_PARAMETER && kind == QUEUE_MERGED) {
+		queue->kind = QUEUE_PLAIN;
+		flags = (DAT_EVD_FLAGS)(flags & ~DAT_EVD_CONNECTION_FLAG);
+		ret = dat_evd_create(engine_ia, (DAT_COUNT)depth, DAT_HANDLE_NULL, flags, &queue->evd);
+	}
+	dat_must("dat_evd_create", ret);
+	measure_must(kind == QUEUE_SOFTWARE || device_cqs() == queue->cq + 1,
+	    "no completion queue with its EVD");
 }
 
 static void
@@ -66,16 +84,6 @@ dat_send(struct queue *queue, unsigned int endpoint)
 		abort();
 }
 
-/* What a consumer does with an event: it looks at the status, and finds its own data by the cookie. */
-static inline void
-dat_consume(const DAT_EVENT *event)
-{
-	if (event->event_number == DAT_DTO_COMPLETION_EVENT &&
-	    (event->event_data.dto_completion_event_data.status != DAT_DTO_SUCCESS ||
-		event->event_data.dto_completion_event_data.user_cookie.as_64 >= ENGINE_ENDPOINTS_MAX))
-		abort();
-}
-
 static void
 dat_take(struct queue *queue, unsigned int n)
 {
@@ -84,7 +92,7 @@ dat_take(struct queue *queue, unsigned int n)
 	while (n--) {
 		if (dat_evd_dequeue(queue->evd, &event) != DAT_SUCCESS)
 			abort();
-		dat_consume(&event);
+		engine_dat_consume(&event);
 	}
 }
 
@@ -95,7 +103,7 @@ dat_drain(struct queue *queue)
 	DAT_EVENT event;
 
 	while (dat_evd_dequeue(queue->evd, &event) == DAT_SUCCESS) {
-		dat_consume(&event);
+		engine_dat_consume(&event);
 		n++;
 	}
 	return n;
@@ -109,7 +117,7 @@ dat_wait(struct queue *queue)
 
 	if (dat_evd_wait(queue->evd, DAT_TIMEOUT_INFINITE, 1, &event, &nmore) != DAT_SUCCESS)
 		abort();
-	dat_consume(&event);
+	engine_dat_consume(&event);
 	return 1;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #define BATCH 16
+#define UNACKED_MAX 64 /* events that are acknowledged at once */
 
 static struct ibv_context *context;
 static struct ibv_pd *domain;
@@ -29,14 +30,18 @@ raw_open(void)
 }
 
 static void
-raw_create(struct queue *queue, unsigned int depth, bool merged)
+raw_create(struct queue *queue, unsigned int depth, enum queue_kind kind)
 {
-	(void)merged;
-	queue->channel = ibv_create_comp_channel(context);
+	(void)kind;
+	if (!queue->channel)
+		queue->channel = ibv_create_comp_channel(context);
 	measure_must(queue->channel != NULL, "ibv_create_comp_channel");
 	queue->cq = device_cqs();
 	queue->verbs = ibv_create_cq(context, (int)depth, queue, queue->channel, 0);
 	measure_must(queue->verbs != NULL, "ibv_create_cq");
+	if (ibv_req_notify_cq(queue->verbs, 0))
+		abort();
+	queue->drained = true;
 }
 
 /* The device does not look at the state of a queue pair, so these need no connection. */
@@ -125,7 +130,10 @@ raw_drain(struct queue *queue, int batch)
 	return sum;
 }
 
-/* Poll; arm, poll again; sleep, poll. */
+/*
+ * A queue that was armed and then found empty is not polled again before its event has come; a poll that returns less
+ * than was asked for has found it empty.
+ */
 static inline unsigned int
 raw_wait(struct queue *queue, int batch)
 {
@@ -134,17 +142,50 @@ raw_wait(struct queue *queue, int batch)
 	void *own;
 	int n;
 
-	while (!(n = raw_poll(queue->verbs, batch, wc))) {
+	if (!queue->drained) {
+		n = raw_poll(queue->verbs, batch, wc);
+		if (n)
+			return (unsigned int)n;
 		if (ibv_req_notify_cq(queue->verbs, 0))
 			abort();
 		n = raw_poll(queue->verbs, batch, wc);
+		queue->drained = n < batch;
 		if (n)
-			break;
+			return (unsigned int)n;
+	}
+	do {
 		if (ibv_get_cq_event(queue->channel, &ready, &own))
 			abort();
-		ibv_ack_cq_events(ready, 1);
-	}
+		if (++queue->unacked == UNACKED_MAX) {
+			ibv_ack_cq_events(ready, queue->unacked);
+			queue->unacked = 0;
+		}
+		if (ibv_req_notify_cq(queue->verbs, 0))
+			abort();
+		n = raw_poll(queue->verbs, batch, wc);
+		queue->drained = n < batch;
+	} while (!n);
 	return (unsigned int)n;
+}
+
+/* The queues are armed when they are created, and then after each event. */
+static inline unsigned int
+raw_wait_any(struct ibv_comp_channel *channel, int batch)
+{
+	struct queue *queue;
+	struct ibv_cq *ready;
+	void *own;
+
+	if (ibv_get_cq_event(channel, &ready, &own))
+		abort();
+	queue = own;
+	if (++queue->unacked == UNACKED_MAX) {
+		ibv_ack_cq_events(ready, queue->unacked);
+		queue->unacked = 0;
+	}
+	if (ibv_req_notify_cq(ready, 0))
+		abort();
+	return raw_drain(queue, batch);
 }
 
 #define RAW_ENGINE(batch)                                                                          \
@@ -160,6 +201,10 @@ raw_wait(struct queue *queue, int batch)
 	{                                                                                          \
 		return raw_wait(queue, batch);                                                     \
 	}                                                                                          \
+	static unsigned int raw##batch##_wait_any(struct ibv_comp_channel *channel)                \
+	{                                                                                          \
+		return raw_wait_any(channel, batch);                                               \
+	}                                                                                          \
 	const struct engine engine_raw##batch = {                                                  \
 		.name = "raw" #batch,                                                              \
 		.open = raw_open,                                                                  \
@@ -170,6 +215,7 @@ raw_wait(struct queue *queue, int batch)
 		.take = raw##batch##_take,                                                         \
 		.drain = raw##batch##_drain,                                                       \
 		.wait = raw##batch##_wait,                                                         \
+		.wait_any = raw##batch##_wait_any,                                                 \
 	}
 
 RAW_ENGINE(1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * event-engine list: prints the workloads, and the engines that each is for.
  * event-engine ENGINE WORKLOAD: measures one workload of one engine; bench-events runs it, under callgrind, strace or
  * neither, with the libraries that are to be measured.
  */
@@ -12,31 +13,69 @@
 
 static const struct engine *const engines[] = { &engine_dat, &engine_raw1, &engine_raw16 };
 
+enum {
+	RAW = 1,
+	DAPL = 2,
+	REARM = 4,
+	DAT = DAPL | REARM,
+	ALL = RAW | DAT,
+};
+
 static const struct workload {
 	const char *name;
 	workload_run *run;
-	bool merged;
+	unsigned int engines;
+	enum queue_kind kind;
 	unsigned int n;
 } workloads[] = {
-	{ "dequeue", stream_backlog, false, 0 },
-	{ "dequeue-merged", stream_backlog, true, 0 },
-	{ "dequeue-bursts-16", stream_bursts, false, 16 },
-	{ "dequeue-bursts-16-merged", stream_bursts, true, 16 },
-	{ "dequeue-bursts-1", stream_bursts, false, 1 },
-	{ "dequeue-bursts-1-merged", stream_bursts, true, 1 },
-	{ "wait-backlog", stream_wait, false, 0 },
-	{ "wait-backlog-merged", stream_wait, true, 0 },
-	{ "post-se", stream_software, true, 0 },
-	{ "post-recv", stream_receive, false, 0 },
-	{ "post-send", stream_send, false, 0 },
+	{ "dequeue", stream_backlog, ALL, QUEUE_PLAIN, 0 },
+	{ "dequeue-merged", stream_backlog, DAT, QUEUE_MERGED, 0 },
+	{ "dequeue-bursts-16", stream_bursts, ALL, QUEUE_PLAIN, 16 },
+	{ "dequeue-bursts-16-merged", stream_bursts, DAT, QUEUE_MERGED, 16 },
+	{ "dequeue-bursts-1", stream_bursts, ALL, QUEUE_PLAIN, 1 },
+	{ "dequeue-bursts-1-merged", stream_bursts, DAT, QUEUE_MERGED, 1 },
+	{ "wait-backlog", stream_wait, ALL, QUEUE_PLAIN, 0 },
+	{ "wait-backlog-merged", stream_wait, DAT, QUEUE_MERGED, 0 },
+	{ "post-se", stream_software, DAT, QUEUE_SOFTWARE, 0 },
+	{ "post-se-merged", stream_software, DAT, QUEUE_MERGED, 0 },
+	{ "post-recv", stream_receive, ALL, QUEUE_PLAIN, 0 },
+	{ "post-send", stream_send, ALL, QUEUE_PLAIN, 0 },
+	{ "upcall-single", upcall_backlog_single, REARM, QUEUE_PLAIN, 0 },
+	{ "upcall-single-merged", upcall_backlog_single, REARM, QUEUE_MERGED, 0 },
+	{ "upcall-many", upcall_backlog_many, REARM, QUEUE_PLAIN, 0 },
+	{ "upcall-many-merged", upcall_backlog_many, REARM, QUEUE_MERGED, 0 },
+	{ "upcall-single-idle-1", upcall_idle_single, REARM, QUEUE_PLAIN, 1 },
+	{ "upcall-single-idle-16", upcall_idle_single, REARM, QUEUE_PLAIN, 16 },
+	{ "upcall-many-idle-1", upcall_idle_many, REARM, QUEUE_PLAIN, 1 },
+	{ "upcall-many-idle-16", upcall_idle_many, REARM, QUEUE_PLAIN, 16 },
+	{ "upcall-notify-idle-1", upcall_idle_notify, REARM, QUEUE_PLAIN, 1 },
+	{ "upcall-notify-idle-16", upcall_idle_notify, REARM, QUEUE_PLAIN, 16 },
+	{ "switching-1", upcall_switching, REARM, QUEUE_PLAIN, 1 },
+	{ "switching-8", upcall_switching, REARM, QUEUE_PLAIN, 8 },
+	{ "switching-64", upcall_switching, REARM, QUEUE_PLAIN, 64 },
+	{ "switching-1000", upcall_switching, REARM, QUEUE_PLAIN, 1000 },
+	{ "switching-8-merged", upcall_switching, REARM, QUEUE_MERGED, 8 },
+	{ "wait", sleep_wait, ALL, QUEUE_PLAIN, 0 },
+	{ "wait-merged", sleep_wait, REARM, QUEUE_MERGED, 0 },
+	{ "cno-1", sleep_cno, ALL, QUEUE_PLAIN, 1 },
+	{ "cno-16", sleep_cno, ALL, QUEUE_PLAIN, 16 },
+	{ "cno-256", sleep_cno, ALL, QUEUE_PLAIN, 256 },
 };
+
+static void
+list(void)
+{
+	for (unsigned int w = 0; w < sizeof workloads / sizeof *workloads; w++)
+		printf("%s%s%s%s\n", workloads[w].name, workloads[w].engines & RAW ? " raw16 raw1" : "",
+		    workloads[w].engines & DAPL ? " dapl" : "",
+		    workloads[w].engines & REARM ? " rearm" : "");
+}
 
 int
 main(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "list")) {
-		for (unsigned int w = 0; w < sizeof workloads / sizeof *workloads; w++)
-			puts(workloads[w].name);
+		list();
 		return 0;
 	}
 	if (argc != 3) {
@@ -46,7 +85,7 @@ main(int argc, char **argv)
 	for (unsigned int e = 0; e < sizeof engines / sizeof *engines; e++)
 		for (unsigned int w = 0; w < sizeof workloads / sizeof *workloads; w++)
 			if (!strcmp(engines[e]->name, argv[1]) && !strcmp(workloads[w].name, argv[2])) {
-				workloads[w].run(engines[e], workloads[w].merged, workloads[w].n);
+				workloads[w].run(engines[e], workloads[w].kind, workloads[w].n);
 				measure_report(argv[1], argv[2]);
 			}
 	fprintf(stderr, "event-engine: there is no workload %s of engine %s\n", argv[2], argv[1]);

@@ -13,11 +13,12 @@
 static struct queue queue;
 
 static void
-stream_open(const struct engine *engine, bool merged)
+stream_open(const struct engine *engine, enum queue_kind kind)
 {
 	engine->open();
-	engine->create(&queue, 4 * WINDOW, merged);
-	engine->feed(&queue, ENDPOINTS);
+	engine->create(&queue, 4 * WINDOW, kind);
+	if (kind != QUEUE_SOFTWARE)
+		engine->feed(&queue, ENDPOINTS);
 }
 
 static void
@@ -29,11 +30,11 @@ stream_post(const struct engine *engine, unsigned int n)
 
 /* A few software events among n completions of a merged queue: how many. */
 static unsigned int
-stream_mix(const struct engine *engine, bool merged, unsigned int n)
+stream_mix(const struct engine *engine, enum queue_kind kind, unsigned int n)
 {
 	unsigned int i;
 
-	if (!merged || !engine->software)
+	if (kind != QUEUE_MERGED || !engine->software)
 		return 0;
 	for (i = 0; i < n / SOFTWARE_EACH; i++)
 		engine->software(&queue);
@@ -42,15 +43,15 @@ stream_mix(const struct engine *engine, bool merged, unsigned int n)
 
 /* All completions of a window are there; the consumer takes them. */
 void
-stream_backlog(const struct engine *engine, bool merged, unsigned int n)
+stream_backlog(const struct engine *engine, enum queue_kind kind, unsigned int n)
 {
 	unsigned int more;
 
 	(void)n;
-	stream_open(engine, merged);
+	stream_open(engine, kind);
 	for (unsigned int w = 0; w <= WINDOWS; w++) {
 		stream_post(engine, WINDOW);
-		more = stream_mix(engine, merged, WINDOW);
+		more = stream_mix(engine, kind, WINDOW);
 		device_complete_receives(queue.cq, WINDOW);
 		if (w)
 			measure_begin();
@@ -64,15 +65,15 @@ stream_backlog(const struct engine *engine, bool merged, unsigned int n)
 
 /* n completions, then the consumer takes events until there are none. */
 void
-stream_bursts(const struct engine *engine, bool merged, unsigned int n)
+stream_bursts(const struct engine *engine, enum queue_kind kind, unsigned int n)
 {
 	const unsigned int bursts = WINDOW / n;
 	unsigned int taken, more;
 
-	stream_open(engine, merged);
+	stream_open(engine, kind);
 	for (unsigned int w = 0; w <= WINDOWS; w++) {
 		stream_post(engine, WINDOW);
-		more = stream_mix(engine, merged, WINDOW);
+		more = stream_mix(engine, kind, WINDOW);
 		if (w)
 			measure_begin();
 		taken = 0;
@@ -90,15 +91,15 @@ stream_bursts(const struct engine *engine, bool merged, unsigned int n)
 
 /* As stream_backlog(), with a wait for each event. */
 void
-stream_wait(const struct engine *engine, bool merged, unsigned int n)
+stream_wait(const struct engine *engine, enum queue_kind kind, unsigned int n)
 {
 	unsigned int more, taken;
 
 	(void)n;
-	stream_open(engine, merged);
+	stream_open(engine, kind);
 	for (unsigned int w = 0; w <= WINDOWS; w++) {
 		stream_post(engine, WINDOW);
-		more = stream_mix(engine, merged, WINDOW);
+		more = stream_mix(engine, kind, WINDOW);
 		device_complete_receives(queue.cq, WINDOW);
 		if (w)
 			measure_begin();
@@ -113,10 +114,10 @@ stream_wait(const struct engine *engine, bool merged, unsigned int n)
 
 /* A software event is posted and dequeued. */
 void
-stream_software(const struct engine *engine, bool merged, unsigned int n)
+stream_software(const struct engine *engine, enum queue_kind kind, unsigned int n)
 {
 	(void)n;
-	stream_open(engine, merged);
+	stream_open(engine, kind);
 	for (unsigned int w = 0; w <= WINDOWS; w++) {
 		if (w)
 			measure_begin();
@@ -132,10 +133,10 @@ stream_software(const struct engine *engine, bool merged, unsigned int n)
 }
 
 static void
-stream_posts(const struct engine *engine, bool merged,
+stream_posts(const struct engine *engine, enum queue_kind kind,
     void (*post)(struct queue *queue, unsigned int endpoint), void (*complete)(unsigned int, unsigned int))
 {
-	stream_open(engine, merged);
+	stream_open(engine, kind);
 	for (unsigned int w = 0; w <= WINDOWS; w++) {
 		if (w)
 			measure_begin();
@@ -151,15 +152,15 @@ stream_posts(const struct engine *engine, bool merged,
 }
 
 void
-stream_receive(const struct engine *engine, bool merged, unsigned int n)
+stream_receive(const struct engine *engine, enum queue_kind kind, unsigned int n)
 {
 	(void)n;
-	stream_posts(engine, merged, engine->receive, device_complete_receives);
+	stream_posts(engine, kind, engine->receive, device_complete_receives);
 }
 
 void
-stream_send(const struct engine *engine, bool merged, unsigned int n)
+stream_send(const struct engine *engine, enum queue_kind kind, unsigned int n)
 {
 	(void)n;
-	stream_posts(engine, merged, engine->send, device_complete_sends);
+	stream_posts(engine, kind, engine->send, device_complete_sends);
 }

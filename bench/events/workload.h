@@ -7,10 +7,17 @@
 
 #include "engine.h"
 
-/* Runs with one engine.  `merged`: on a queue that takes software and connection events, too. */
-typedef void workload_run(const struct engine *engine, bool merged, unsigned int n);
+/* Measures with one engine, on queues of that kind; main.c has the meaning of n. */
+typedef void workload_run(const struct engine *engine, enum queue_kind kind, unsigned int n);
 
 /* stream.c */
 workload_run stream_backlog, stream_bursts, stream_wait, stream_software, stream_receive, stream_send;
+
+/* upcall.c: with upcalls, so with Rearm only */
+workload_run upcall_backlog_single, upcall_backlog_many, upcall_idle_single, upcall_idle_many;
+workload_run upcall_idle_notify, upcall_switching;
+
+/* sleep.c */
+workload_run sleep_wait, sleep_cno;
 
 #endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* upcall -- events that the consumer gets by upcalls: a backlog, bursts at an idle EVD, and the switching of policies */
+#include "workload.h"
+
+#include "connect.h"
+#include "device.h"
+#include "measure.h"
+
+#include <dat2/dat_upcall.h>
+#include <stdatomic.h>
+
+#define ENDPOINTS 8
+#define WINDOW (ENDPOINTS * 256u)
+#define WINDOWS 8
+#define POSTED (ENDPOINTS * ENGINE_DEPTH)
+#define BURSTS 64u /* of a window, at most */
+
+static struct queue queue;
+static _Atomic uint64_t handled;
+
+static void
+upcall_count(DAT_PVOID data, const DAT_EVENT *event, DAT_BOOLEAN more)
+{
+	(void)data;
+	(void)more;
+	engine_dat_consume(event);
+	atomic_fetch_add_explicit(&handled, 1, memory_order_release);
+}
+
+/* The upcall of NOTIFY has no event. */
+static void
+upcall_dequeue(DAT_PVOID data, const DAT_EVENT *event, DAT_BOOLEAN more)
+{
+	DAT_EVENT next;
+	uint64_t n = 0;
+
+	(void)data;
+	(void)event;
+	(void)more;
+	for (; dat_evd_dequeue(queue.evd, &next) == DAT_SUCCESS; n++)
+		engine_dat_consume(&next);
+	atomic_fetch_add_explicit(&handled, n, memory_order_release);
+}
+
+/* The upcall of doc/upcall-policy.md: disable, dequeue all, enable unless more has come. */
+static void
+upcall_switch(DAT_PVOID data, const DAT_EVENT *event, DAT_BOOLEAN more)
+{
+	uint64_t n = 1;
+	DAT_EVENT next;
+	DAT_RETURN ret;
+
+	(void)data;
+	(void)more;
+	if (dat_evd_modify_upcall(queue.evd, DAT_UPCALL_DISABLE, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_NEW))
+		__builtin_trap();
+	engine_dat_consume(event);
+	do {
+		for (; dat_evd_dequeue(queue.evd, &next) == DAT_SUCCESS; n++)
+			engine_dat_consume(&next);
+		ret = dat_evd_modify_upcall(
+		    queue.evd, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_NEW);
+	} while (DAT_GET_TYPE(ret) == DAT_INVALID_STATE);
+	atomic_fetch_add_explicit(&handled, n, memory_order_release);
+}
+
+static void
+upcall_open(const struct engine *engine, enum queue_kind kind, DAT_UPCALL_FUNC function)
+{
+	const DAT_UPCALL_OBJECT object = { NULL, function };
+
+	engine->open();
+	queue.kind = kind;
+	queue.cq = device_cqs();
+	dat_must("dat_evd_kcreate", dat_evd_kcreate(engine_ia, 4 * WINDOW, DAT_UPCALL_DISABLE, &object,
+					engine_dat_flags(kind), &queue.evd));
+	engine->feed(&queue, ENDPOINTS);
+}
+
+static void
+upcall_policy(DAT_UPCALL_POLICY policy)
+{
+	dat_must("dat_evd_modify_upcall",
+	    dat_evd_modify_upcall(queue.evd, policy, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_ANY));
+}
+
+static void
+upcall_post(const struct engine *engine, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		engine->receive(&queue, i % ENDPOINTS);
+}
+
+/* All completions of a window are there before upcalls are enabled. */
+static void
+upcall_backlog(const struct engine *engine, enum queue_kind kind, DAT_UPCALL_POLICY policy)
+{
+	upcall_open(engine, kind, upcall_count);
+	for (unsigned int w = 0; w <= WINDOWS; w++) {
+		const uint64_t until = (w + 1) * WINDOW;
+
+		upcall_post(engine, WINDOW);
+		device_complete_receives(queue.cq, WINDOW);
+		device_await_quiet();
+		if (w)
+			measure_begin();
+		upcall_policy(policy);
+		device_await(&handled, until);
+		if (w)
+			measure_end();
+		device_await_quiet();
+		upcall_policy(DAT_UPCALL_DISABLE);
+		if (w)
+			measure_events(WINDOW);
+	}
+}
+
+void
+upcall_backlog_single(const struct engine *engine, enum queue_kind kind, unsigned int n)
+{
+	(void)n;
+	upcall_backlog(engine, kind, DAT_UPCALL_SINGLE_INSTANCE);
+}
+
+void
+upcall_backlog_many(const struct engine *engine, enum queue_kind kind, unsigned int n)
+{
+	(void)n;
+	upcall_backlog(engine, kind, DAT_UPCALL_MANY);
+}
+
+/* Bursts of n; each comes when all threads of the provider sleep. */
+static void
+upcall_idle(const struct engine *engine, enum queue_kind kind, unsigned int n, DAT_UPCALL_POLICY policy,
+    DAT_UPCALL_FUNC function)
+{
+	const unsigned int bursts = POSTED / n > BURSTS ? BURSTS : POSTED / n;
+	uint64_t until = 0;
+
+	upcall_open(engine, kind, function);
+	upcall_policy(policy);
+	for (unsigned int w = 0; w <= WINDOWS; w++) {
+		upcall_post(engine, bursts * n);
+		device_await_quiet();
+		if (w)
+			measure_begin();
+		for (unsigned int i = 0; i < bursts; i++) {
+			device_complete_receives(queue.cq, n);
+			device_await(&handled, until += n);
+			device_await_quiet();
+		}
+		if (!w)
+			continue;
+		measure_end();
+		measure_events(bursts * n);
+	}
+}
+
+void
+upcall_idle_single(const struct engine *engine, enum queue_kind kind, unsigned int n)
+{
+	upcall_idle(engine, kind, n, DAT_UPCALL_SINGLE_INSTANCE, upcall_count);
+}
+
+void
+upcall_idle_many(const struct engine *engine, enum queue_kind kind, unsigned int n)
+{
+	upcall_idle(engine, kind, n, DAT_UPCALL_MANY, upcall_count);
+}
+
+void
+upcall_idle_notify(const struct engine *engine, enum queue_kind kind, unsigned int n)
+{
+	upcall_idle(engine, kind, n, DAT_UPCALL_NOTIFY, upcall_dequeue);
+}
+
+void
+upcall_switching(const struct engine *engine, enum queue_kind kind, unsigned int n)
+{
+	upcall_idle(engine, kind, n, DAT_UPCALL_SINGLE_INSTANCE, upcall_switch);
+}
