@@ -24,28 +24,32 @@ device_cqs(void)
 	return device_cq_count;
 }
 
-static void
-cq_raise(struct device_cq *cq)
-{
-	cq->armed = false;
-	if (cq->bell < 0)
-		return;
-	cq->raised++;
-	device_call(SYS_write, cq->bell, (long)&cq->cq, sizeof cq->cq);
-}
-
 void
 device_cq_push(struct device_cq *cq, uint64_t wr_id, uint32_t qp_num, uint32_t opcode)
 {
 	device_lock(&cq->lock);
-	if (!cq->ring)
-		cq->ring = device_map(DEVICE_CQ_RING * sizeof *cq->ring);
 	if (cq->tail - cq->head == DEVICE_CQ_RING)
 		__builtin_trap(); /* the benchmark completes more than it dequeues */
 	cq->ring[cq->tail++ % DEVICE_CQ_RING] = (struct device_completion){ wr_id, qp_num, opcode };
-	if (cq->armed)
-		cq_raise(cq);
 	device_unlock(&cq->lock);
+}
+
+/*
+ * The notification is written when the lock is free: the thread that it wakes polls at once, and would spin.  A device
+ * has no order between the two, either.
+ */
+void
+device_cq_notify(struct device_cq *cq)
+{
+	bool raise;
+
+	device_lock(&cq->lock);
+	raise = cq->armed && cq->bell >= 0;
+	cq->armed = false;
+	cq->raised += raise;
+	device_unlock(&cq->lock);
+	if (raise)
+		device_call(SYS_write, cq->bell, (long)&cq->cq, sizeof cq->cq);
 }
 
 int

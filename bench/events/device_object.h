@@ -42,13 +42,13 @@ struct device_qp {
 struct device_cq {
 	struct device_lock lock;
 	struct ibv_cq *cq;
-	struct device_completion *ring; /* DEVICE_CQ_RING of them; mapped with the first completion */
 	uint32_t head, tail;
 	bool armed;
 	int bell; /* where a notification is written, or -1 */
 	uint64_t polls, empty_polls, completions, arms, raised;
 	struct device_qp *receivers, *senders;		   /* lists */
 	struct device_qp *next_receiver, *next_sender; /* whose turn it is */
+	struct device_completion ring[DEVICE_CQ_RING];
 };
 
 /* A pipe, with the address of a queue in each message, as the kernel's channel has its number. */
@@ -87,8 +87,12 @@ void *device_map(size_t size);
 /* A system call of the device, which is counted as such. */
 long device_call(long number, long a, long b, long c);
 
-/* Adds a completion, and raises the notification that was requested. */
+/*
+ * Adds a completion; notify then raises the notification that was requested.  So the completions of a burst are all
+ * there when the first thread wakes.
+ */
 void device_cq_push(struct device_cq *cq, uint64_t wr_id, uint32_t qp_num, uint32_t opcode);
+void device_cq_notify(struct device_cq *cq);
 
 int device_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc);
 int device_arm(struct ibv_cq *cq, int solicited_only);

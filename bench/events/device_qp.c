@@ -78,6 +78,7 @@ device_complete_receives(unsigned int number, unsigned int n)
 		device_cq_push(cq, wr_id, qp->qp->qp_num, IBV_WC_RECV);
 		n--;
 	}
+	device_cq_notify(cq);
 }
 
 void
@@ -100,4 +101,5 @@ device_complete_sends(unsigned int number, unsigned int n)
 		device_cq_push(cq, wr_id, qp->qp->qp_num, IBV_WC_SEND);
 		n--;
 	}
+	device_cq_notify(cq);
 }

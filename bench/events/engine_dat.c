@@ -53,11 +53,11 @@ dat_create(struct queue *queue, unsigned int depth, enum queue_kind kind)
 
 	queue->kind = kind;
 	queue->cq = device_cqs();
-	ret = dat_evd_create(engine_ia, (DAT_COUNT)depth, DAT_HANDLE_NULL, flags, &queue->evd);
+	ret = dat_evd_create(engine_ia, (DAT_COUNT)depth, queue->cno, flags, &queue->evd);
 	if (DAT_GET_TYPE(ret) == DAT_INVALID_PARAMETER && kind == QUEUE_MERGED) {
 		queue->kind = QUEUE_PLAIN;
 		flags = (DAT_EVD_FLAGS)(flags & ~DAT_EVD_CONNECTION_FLAG);
-		ret = dat_evd_create(engine_ia, (DAT_COUNT)depth, DAT_HANDLE_NULL, flags, &queue->evd);
+		ret = dat_evd_create(engine_ia, (DAT_COUNT)depth, queue->cno, flags, &queue->evd);
 	}
 	dat_must("dat_evd_create", ret);
 	measure_must(kind == QUEUE_SOFTWARE || device_cqs() == queue->cq + 1,

@@ -98,10 +98,9 @@ sleep_cno(const struct engine *engine, enum queue_kind kind, unsigned int n)
 		    dat_cno_create(engine_ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno));
 	for (unsigned int i = 0; i < n; i++) {
 		queues[i].channel = queues[0].channel;
+		queues[i].cno = cno;
 		engine->create(&queues[i], 64, kind);
 		engine->feed(&queues[i], 1);
-		if (!engine->wait_any)
-			dat_must("dat_evd_modify_cno", dat_evd_modify_cno(queues[i].evd, cno));
 	}
 	sleep_run(engine, engine->wait_any ? sleep_channel_consumer : sleep_cno_consumer);
 }
