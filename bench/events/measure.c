@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
 #include "measure.h"
 
 #include "device.h"
@@ -8,7 +10,12 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#ifdef HAVE_VALGRIND_CALLGRIND_H
 #include <valgrind/callgrind.h>
+#else
+#define CALLGRIND_START_INSTRUMENTATION
+#define CALLGRIND_STOP_INSTRUMENTATION
+#endif
 
 /* What bench-events looks for in the output of strace: getpgid() of these. */
 #define MARK_BEGIN 0x424501
