@@ -30,6 +30,7 @@ struct queue {
 	enum queue_kind kind;
 	bool drained; /* raw: armed, and empty at a poll after that */
 	DAT_EVD_HANDLE evd;
+	DAT_EVD_HANDLE sends; /* of ping.c */
 	DAT_CNO_HANDLE cno; /* of the EVD when it is created */
 	DAT_EP_HANDLE ep[ENGINE_ENDPOINTS_MAX];
 	struct ibv_cq *verbs;

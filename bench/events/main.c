@@ -60,6 +60,16 @@ static const struct workload {
 	{ "cno-1", sleep_cno, ALL, QUEUE_PLAIN, 1 },
 	{ "cno-16", sleep_cno, ALL, QUEUE_PLAIN, 16 },
 	{ "cno-256", sleep_cno, ALL, QUEUE_PLAIN, 256 },
+	{ "many-1", many_busy, RAW | REARM, QUEUE_PLAIN, 1 },
+	{ "many-100", many_busy, RAW | REARM, QUEUE_PLAIN, 100 },
+	{ "many-10000", many_busy, RAW | REARM, QUEUE_PLAIN, 10000 },
+	{ "idle-1000", many_idle, ALL, QUEUE_PLAIN, 1000 },
+	{ "idle-upcalls-10000", many_idle_upcalls, REARM, QUEUE_PLAIN, 10000 },
+	{ "time-ping", ping_pong, ALL, QUEUE_PLAIN, 0 },
+	{ "time-ping-spin", ping_pong_spin, RAW, QUEUE_PLAIN, 0 },
+	{ "time-ping-eventfd", ping_pong_eventfd, RAW, QUEUE_PLAIN, 0 },
+	{ "time-connections", rate_connections, DAT, QUEUE_PLAIN, 0 },
+	{ "time-upcalls", rate_upcalls, REARM, QUEUE_PLAIN, 0 },
 };
 
 static void

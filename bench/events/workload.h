@@ -20,4 +20,10 @@ workload_run upcall_idle_notify, upcall_switching;
 /* sleep.c */
 workload_run sleep_wait, sleep_cno;
 
+/* many.c */
+workload_run many_busy, many_idle, many_idle_upcalls;
+
+/* ping.c, rate.c: times */
+workload_run ping_pong, ping_pong_spin, ping_pong_eventfd, rate_connections, rate_upcalls;
+
 #endif
