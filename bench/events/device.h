@@ -37,6 +37,9 @@ bool device_is_armed(unsigned int cq);
 
 struct device_counts device_counts(void);
 
+/* The descriptors of the device, which has one for each channel. */
+unsigned int device_descriptors(void);
+
 /* Returns when all other threads of the process sleep in system calls that wait. */
 void device_await_quiet(void);
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 _Atomic uint64_t device_calls, device_reads, device_acks;
+static atomic_uint descriptors;
 
 /* The function of this name in the next library, softverbs. */
 static void *
@@ -56,6 +57,12 @@ device_pass_through(void)
 	pass_through = true;
 }
 
+unsigned int
+device_descriptors(void)
+{
+	return descriptors;
+}
+
 struct ibv_comp_channel *
 ibv_create_comp_channel(struct ibv_context *context)
 {
@@ -72,6 +79,7 @@ ibv_create_comp_channel(struct ibv_context *context)
 	channel->ibv.context = context;
 	channel->ibv.fd = ends[0];
 	channel->bell = ends[1];
+	descriptors++;
 	return &channel->ibv;
 }
 
@@ -86,6 +94,7 @@ ibv_destroy_comp_channel(struct ibv_comp_channel *ibv)
 		return EBUSY;
 	close(ibv->fd);
 	close(channel->bell);
+	descriptors--;
 	return munmap(channel, sizeof *channel);
 }
 

@@ -40,16 +40,17 @@ struct queue {
 };
 
 /*
- * open      the device
- * create    a queue
- * feed      connects n endpoints to the queue
- * receive   posts a receive on an endpoint, send a send
- * take      takes n events that are there
- * drain     takes events until there is none, and returns how many
- * wait      waits for an event and takes it, and more than it if that costs nothing; returns how many
- * software  posts a software event; NULL: the engine has none
- * wait_any  waits for an event of any queue that was created on the channel, and takes all of its queue; NULL: the
- *           engine has a CNO for that
+ * open       the device
+ * create     a queue
+ * feed       connects n endpoints to the queue
+ * receive    posts a receive on an endpoint, send a send
+ * take       takes n events that are there
+ * drain      takes events until there is none, and returns how many
+ * wait       waits for an event and takes it, and more than it if that costs nothing; returns how many
+ * software   posts a software event; NULL: the engine has none
+ * wait_any   waits for an event of any queue that was created on the channel, and takes all of its queue; NULL: the
+ *            engine has a CNO for that
+ * reconnect  connects two new endpoints of this process, disconnects and frees them
  */
 struct engine {
 	const char *name;
@@ -63,6 +64,7 @@ struct engine {
 	unsigned int (*wait)(struct queue *queue);
 	void (*software)(struct queue *queue);
 	unsigned int (*wait_any)(struct ibv_comp_channel *channel);
+	void (*reconnect)(void);
 };
 
 extern const struct engine engine_dat, engine_raw1, engine_raw16;

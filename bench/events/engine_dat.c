@@ -141,4 +141,5 @@ const struct engine engine_dat = {
 	.drain = dat_drain,
 	.wait = dat_wait,
 	.software = dat_software,
+	.reconnect = connect_and_disconnect,
 };

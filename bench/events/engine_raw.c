@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* engine_raw -- loops over verbs, as they are written by hand: one completion a poll, or sixteen */
-#include "engine.h"
+#include "engine_raw.h"
 
 #include "device.h"
 #include "measure.h"
@@ -216,6 +216,7 @@ raw_wait_any(struct ibv_comp_channel *channel, int batch)
 		.drain = raw##batch##_drain,                                                       \
 		.wait = raw##batch##_wait,                                                         \
 		.wait_any = raw##batch##_wait_any,                                                 \
+		.reconnect = engine_raw_reconnect,                                                 \
 	}
 
 RAW_ENGINE(1);

@@ -68,7 +68,7 @@ static const struct workload {
 	{ "time-ping", ping_pong, ALL, QUEUE_PLAIN, 0 },
 	{ "time-ping-spin", ping_pong_spin, RAW, QUEUE_PLAIN, 0 },
 	{ "time-ping-eventfd", ping_pong_eventfd, RAW, QUEUE_PLAIN, 0 },
-	{ "time-connections", rate_connections, DAT, QUEUE_PLAIN, 0 },
+	{ "time-connections", rate_connections, ALL, QUEUE_PLAIN, 0 },
 	{ "time-upcalls", rate_upcalls, REARM, QUEUE_PLAIN, 0 },
 };
 

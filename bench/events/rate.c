@@ -38,10 +38,10 @@ rate_connections(const struct engine *engine, enum queue_kind kind, unsigned int
 	(void)n;
 	device_pass_through();
 	engine->open();
-	connect_and_disconnect();
+	engine->reconnect();
 	began = rate_now();
 	for (unsigned int i = 0; i < CONNECTIONS; i++)
-		connect_and_disconnect();
+		engine->reconnect();
 	measure_figure("rate", CONNECTIONS * 1e9 / (double)(rate_now() - began));
 	measure_events(CONNECTIONS);
 }

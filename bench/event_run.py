@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""event_run -- runs event-engine: one workload of one engine, counted under callgrind or timed alone"""
+import collections
+import json
+import os
+import re
+import subprocess
+
+# The device: softverbs, and of the fake device what the engine calls.  The rest of that is what completes requests, and
+# belongs to the consumer, as does the program.  All other objects are the engine.
+SOFTVERBS = ("libsoftverbs.so", "libibverbs.so.1", "librdmacm.so.1")
+DATA_PATH = ("device_poll", "device_arm", "device_post_send", "device_post_recv", "ibv_get_cq_event", "ibv_ack_cq_events")
+
+MARK_BEGIN = 0x424501  # as events/measure.c has it
+
+# The begin of a system call, in the trace of valgrind and in that of strace: its number or name, its first argument.
+VALGRIND_CALL = re.compile(r"SYSCALL\[\d+,\s*\d+\]\(\s*(\d+)\) +(?!\.\.\. \[async\])\w+ ?\( ?(\w*)")
+STRACE_CALL = re.compile(r"\d+ +(\w+)\((\w*)")
+GETPGID, FUTEX, CLOCK_GETTIME = "121", "202", "228"
+
+
+def owner(obj, function):
+    if obj in SOFTVERBS or obj == "libbenchdevice.so" and function in DATA_PATH:
+        return "device"
+    return "consumer" if obj in ("libbenchdevice.so", "event-engine") else "engine"
+
+
+def count_instructions(path):
+    """Reads a profile of callgrind without compressed names: {(object, function): instructions}."""
+    cost = collections.Counter()
+    obj = function = ""
+    of_callee = False
+    with open(path) as profile:
+        for line in profile:
+            if line.startswith("ob="):
+                obj = os.path.basename(line[3:].strip())
+            elif line.startswith("fn="):
+                function = line[3:].strip().split("'")[0]
+            elif line.startswith("calls="):
+                of_callee = True  # the next line is what the callee cost
+            elif line[0].isdigit():
+                if not of_callee:
+                    cost[obj, function] += int(line.split()[1])
+                of_callee = False
+    return cost
+
+
+def count_calls(path, begin):
+    """Reads a trace: the system calls between the marks."""
+    calls = collections.Counter()
+    inside = False
+    with open(path) as trace:
+        for line in trace:
+            call = begin.match(line)
+            if call and call[1] in ("getpgid", GETPGID):
+                inside = call[2] == str(MARK_BEGIN)
+            elif call and inside:
+                calls[call[1]] += 1
+    return calls
+
+
+class Failed(Exception):
+    pass
+
+
+class Setting:
+    """Which libraries are measured: those of a build tree, and Debian's."""
+
+    def __init__(self, build, programs, timeout):
+        self.build = os.path.realpath(build)
+        self.engine = os.path.realpath(programs) + "/bench/event-engine"
+        self.run = self.build + "/soft/run/softverbs-run"
+        self.work = os.path.realpath(programs) + "/bench/work-events"
+        self.timeout = timeout
+        os.makedirs(self.work, exist_ok=True)
+        self.debian = self.find_debian()
+
+    def find_debian(self):
+        """A folder with nothing but Debian's libdat2.so.2; None: there is none."""
+        cache = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True).stdout
+        found = re.search(r"libdat2\.so\.2 .*=> (\S+)", cache)
+        if not found or "libdaplofa.so.2" not in cache:
+            return None
+        folder = self.work + "/debian"
+        os.makedirs(folder, exist_ok=True)
+        if os.path.lexists(folder + "/libdat2.so.2"):
+            os.remove(folder + "/libdat2.so.2")
+        os.symlink(found[1], folder + "/libdat2.so.2")
+        return folder
+
+    def environment(self, engine):
+        """The environment of an engine; "rearm:WORD" has a word more in the parameters of the adapter."""
+        env = dict(os.environ, LD_BIND_NOW="1", LD_LIBRARY_PATH=self.build + "/dat/.libs")
+        name, _, word = engine.partition(":")
+        if name == "rearm":
+            line = "%s/dapl/.libs/libdaplrearm.so.2 rearm.2.0" % self.build
+        elif name == "dapl":
+            line = "libdaplofa.so.2 dapl.2.0"
+            env["LD_LIBRARY_PATH"] = self.debian
+        else:
+            return env
+        env["DAT_OVERRIDE"] = "%s/%s.conf" % (self.work, engine)
+        with open(env["DAT_OVERRIDE"], "w") as conf:
+            conf.write('bench u2.0 nonthreadsafe default %s "%s" ""\n' % (line, " ".join(["lo 0", word]).strip()))
+        return env
+
+    def start(self, engine, workload, *before):
+        """Runs it; `before` is what comes before the program: valgrind, strace."""
+        driver = engine if engine.startswith("raw") else "dat"
+        try:
+            done = subprocess.run([self.run, *before, self.engine, driver, workload], env=self.environment(engine),
+                                  capture_output=True, text=True, timeout=self.timeout)
+        except subprocess.TimeoutExpired:
+            raise Failed("not done after %g s" % self.timeout)
+        said = re.findall(r"^\{.*\}$", done.stdout, re.M)
+        if done.returncode or not said:
+            raise Failed((done.stderr.strip() or "status %d" % done.returncode).splitlines()[-1])
+        return json.loads(said[-1])
+
+    def workloads(self):
+        """{workload: its engines}"""
+        done = subprocess.run([self.run, self.engine, "list"], env=self.environment("raw16"), capture_output=True, text=True)
+        if done.returncode:
+            raise Failed("%s list: %s" % (self.engine, done.stderr))
+        return {words[0]: [e for e in words[1:] if e != "dapl" or self.debian]
+                for words in map(str.split, done.stdout.splitlines())}
+
+    def count(self, engine, workload, strace=False):
+        """Instructions, system calls and what the device saw, each for one event; and the profile."""
+        profile, trace = ("%s/%s.%s.%s" % (self.work, kind, engine, workload) for kind in ("callgrind", "calls"))
+        for old in profile, trace:
+            if os.path.exists(old):
+                os.remove(old)
+        result = self.start(engine, workload, "valgrind", "-q", "--tool=callgrind", "--instr-atstart=no",
+                            "--compress-strings=no", "--compress-pos=no", "--callgrind-out-file=" + profile,
+                            "--trace-syscalls=yes", "--log-file=" + trace)
+        events = result["events"]
+        cost = {key: n / events for key, n in count_instructions(profile).items()}
+        parts = collections.Counter()
+        for key, n in cost.items():
+            parts[owner(*key)] += n
+        figures = {"own": parts["engine"], "device": parts["device"], "total": parts["engine"] + parts["device"]}
+        for name in "polls", "arms", "raised", "reads", "acks", "posts":
+            figures[name] = result[name] / events
+        # Valgrind makes a system call of clock_gettime(), which is none.
+        calls = count_calls(trace, VALGRIND_CALL)
+        figures["futexes"] = calls[FUTEX] / events
+        figures["calls"] = (sum(calls.values()) - calls[FUTEX] - calls[CLOCK_GETTIME] - result["device_calls"]) / events
+        figures["syscalls"] = figures["calls"] + figures["futexes"]
+        if strace:
+            result = self.start(engine, workload, "strace", "-f", "-qq", "-o", trace)
+            calls = count_calls(trace, STRACE_CALL)
+            figures["native"] = (sum(calls.values()) - result["device_calls"]) / result["events"]
+        return figures, cost
+
+    def time(self, engine, workload):
+        """What event-engine itself has measured: rates, times, memory."""
+        result = self.start(engine, workload)
+        return {name: value for name, value in result.items()
+                if name not in ("engine", "workload", "polls", "empty_polls", "completions", "arms", "raised", "reads",
+                                "acks", "posts", "device_calls")}
