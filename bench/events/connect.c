@@ -14,7 +14,7 @@ DAT_LMR_TRIPLET connect_segment;
 
 static DAT_PZ_HANDLE zone;
 static DAT_EVD_HANDLE requests, connections, completions; /* the last two: of the peers */
-static DAT_EVD_HANDLE established;			   /* of the endpoints, unless their queue is merged */
+static DAT_EVD_HANDLE established; /* of the endpoints, unless their queue is merged */
 static DAT_CONN_QUAL port;
 static char memory[4096];
 
@@ -118,8 +118,8 @@ connect_ends(DAT_EP_HANDLE ends[2], const struct evds evds[2], unsigned int dept
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	ends[0] = connect_create(&evds[0], depth);
 	dat_must("dat_ep_connect",
-	    dat_ep_connect(ends[0], (DAT_IA_ADDRESS_PTR)&address, port, DAT_TIMEOUT_INFINITE, 0, NULL,
-		DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
+	    dat_ep_connect(ends[0], (DAT_IA_ADDRESS_PTR)&address, port, DAT_TIMEOUT_INFINITE, 0,
+		NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
 	connect_await(requests, false, DAT_CONNECTION_REQUEST_EVENT, &event);
 	ends[1] = connect_create(&evds[1], depth);
 	dat_must("dat_cr_accept",

@@ -2,12 +2,14 @@
 /*
  * device -- the data path of a device that costs the same in every run
  *
- * A library between the engines and softverbs.  Softverbs makes the objects and the connections; the library
- * replaces the operations of the context that an engine uses for each event: post, poll, arm, and the completion
- * channel.  A posted request completes when the benchmark says so, and at no other time.
+ * A library between the engines and softverbs.  Softverbs makes the objects and the connections;
+ * the library replaces the operations of the context that an engine uses for each event: post,
+ * poll, arm, and the completion channel.  A posted request completes when the benchmark calls
+ * device_complete_receives() or device_complete_sends(), and at no other time.
  *
- * The library makes no call to the C library on the data path, so that all instructions of the device are in its
- * own object, and it counts the system calls that it makes, so that they can be subtracted.
+ * The library makes no call to the C library on the data path, so that all instructions of the
+ * device are in its own object, and it counts the system calls that it makes, so that they can be
+ * subtracted.
  */
 #ifndef BENCH_DEVICE_H
 #define BENCH_DEVICE_H

@@ -8,8 +8,8 @@ struct device_cq *device_cq_table[DEVICE_CQS_MAX];
 atomic_uint device_cq_count;
 
 /*
- * Added to what the code of a poll and of a completion executes, so that they cost what device.h says.  The
- * benchmark prints what it measured: bench-events calibrate.
+ * Added to what the code of a poll and of a completion executes, so that they cost what device.h
+ * has.  bench-events prints what a poll and a completion have cost.
  */
 #define PAD_POLL 65
 #define PAD_COMPLETION 5
@@ -35,8 +35,8 @@ device_cq_push(struct device_cq *cq, uint64_t wr_id, uint32_t qp_num, uint32_t o
 }
 
 /*
- * The notification is written when the lock is free: the thread that it wakes polls at once, and would spin.  A device
- * has no order between the two, either.
+ * The notification is written when the lock is free: the thread that it wakes polls at once, and
+ * would spin.  A device has no order between the two, either.
  */
 void
 device_cq_notify(struct device_cq *cq)

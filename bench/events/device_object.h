@@ -46,7 +46,7 @@ struct device_cq {
 	bool armed;
 	int bell; /* where a notification is written, or -1 */
 	uint64_t polls, empty_polls, completions, arms, raised;
-	struct device_qp *receivers, *senders;		   /* lists */
+	struct device_qp *receivers, *senders;	       /* lists */
 	struct device_qp *next_receiver, *next_sender; /* whose turn it is */
 	struct device_completion ring[DEVICE_CQ_RING];
 };

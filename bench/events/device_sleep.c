@@ -26,7 +26,9 @@ read_number(const char **text, const char *end, int base)
 
 	for (; *text < end; ++*text) {
 		const char c = **text;
-		const int digit = c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= '0' && c <= '9' ? c - '0' : base;
+		const int digit = c >= 'a' && c <= 'f' ? c - 'a' + 10 :
+				  c >= '0' && c <= '9' ? c - '0' :
+							 base;
 
 		if (digit >= base)
 			break;
@@ -112,7 +114,8 @@ others_sleep(void)
 	long size;
 
 	if (tasks < 0)
-		tasks = device_call(SYS_open, (long)"/proc/self/task", O_RDONLY | O_CLOEXEC | O_DIRECTORY, 0);
+		tasks = device_call(
+		    SYS_open, (long)"/proc/self/task", O_RDONLY | O_CLOEXEC | O_DIRECTORY, 0);
 	device_call(SYS_lseek, tasks, 0, 0);
 	while ((size = device_call(SYS_getdents64, tasks, (long)entries, sizeof entries)) > 0)
 		for (long at = 0; at < size;) {

@@ -34,8 +34,8 @@ next(const char *name)
 void *
 device_map(size_t size)
 {
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *memory = mmap(
+	    NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (memory == MAP_FAILED)
 		abort();
@@ -99,8 +99,8 @@ ibv_destroy_comp_channel(struct ibv_comp_channel *ibv)
 }
 
 struct ibv_cq *
-ibv_create_cq(
-    struct ibv_context *context, int cqe, void *cq_context, struct ibv_comp_channel *channel, int vector)
+ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
+    struct ibv_comp_channel *channel, int vector)
 {
 	struct device_cq *cq;
 	struct ibv_cq *ibv;
@@ -175,7 +175,8 @@ ibv_ack_cq_events(struct ibv_cq *cq, unsigned int n)
 static void
 qp_adopt(struct ibv_qp *ibv, const struct ibv_qp_init_attr *attr)
 {
-	struct device_cq *receives = device_cq_of(ibv->recv_cq), *sends = device_cq_of(ibv->send_cq);
+	struct device_cq *receives = device_cq_of(ibv->recv_cq),
+			 *sends = device_cq_of(ibv->send_cq);
 	struct device_qp *qp = device_map(sizeof *qp);
 
 	if (ibv->handle >= DEVICE_QPS_MAX)

@@ -2,8 +2,8 @@
 /*
  * engine -- what handles the events: a loop over verbs, or a DAT provider
  *
- * A workload is written once, for all engines.  The loops over verbs are in a library of their own, so that their
- * instructions can be told from those of the benchmark.
+ * A workload is written once, for all engines.  The loops over verbs are in a library of their own,
+ * so that callgrind separates their instructions from those of the benchmark.
  */
 #ifndef BENCH_ENGINE_H
 #define BENCH_ENGINE_H
@@ -31,7 +31,7 @@ struct queue {
 	bool drained; /* raw: armed, and empty at a poll after that */
 	DAT_EVD_HANDLE evd;
 	DAT_EVD_HANDLE sends; /* of ping.c */
-	DAT_CNO_HANDLE cno; /* of the EVD when it is created */
+	DAT_CNO_HANDLE cno;   /* of the EVD when it is created */
 	DAT_EP_HANDLE ep[ENGINE_ENDPOINTS_MAX];
 	struct ibv_cq *verbs;
 	unsigned int unacked; /* raw: events of it */
@@ -81,7 +81,8 @@ engine_dat_consume(const DAT_EVENT *event)
 {
 	if (event->event_number == DAT_DTO_COMPLETION_EVENT &&
 	    (event->event_data.dto_completion_event_data.status != DAT_DTO_SUCCESS ||
-		event->event_data.dto_completion_event_data.user_cookie.as_64 >= ENGINE_ENDPOINTS_MAX))
+		event->event_data.dto_completion_event_data.user_cookie.as_64 >=
+		    ENGINE_ENDPOINTS_MAX))
 		__builtin_trap();
 }
 

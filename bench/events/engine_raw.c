@@ -112,7 +112,8 @@ raw_take(struct queue *queue, unsigned int n, int batch)
 	struct ibv_wc wc[BATCH];
 
 	while (n)
-		n -= (unsigned int)raw_poll(queue->verbs, (unsigned int)batch < n ? batch : (int)n, wc);
+		n -= (unsigned int)raw_poll(
+		    queue->verbs, (unsigned int)batch < n ? batch : (int)n, wc);
 }
 
 /* A poll that returns less than was asked for has emptied the queue. */
@@ -188,35 +189,35 @@ raw_wait_any(struct ibv_comp_channel *channel, int batch)
 	return raw_drain(queue, batch);
 }
 
-#define RAW_ENGINE(batch)                                                                          \
-	static void raw##batch##_take(struct queue *queue, unsigned int n)                         \
-	{                                                                                          \
-		raw_take(queue, n, batch);                                                         \
-	}                                                                                          \
-	static unsigned int raw##batch##_drain(struct queue *queue)                                \
-	{                                                                                          \
-		return raw_drain(queue, batch);                                                    \
-	}                                                                                          \
-	static unsigned int raw##batch##_wait(struct queue *queue)                                 \
-	{                                                                                          \
-		return raw_wait(queue, batch);                                                     \
-	}                                                                                          \
-	static unsigned int raw##batch##_wait_any(struct ibv_comp_channel *channel)                \
-	{                                                                                          \
-		return raw_wait_any(channel, batch);                                               \
-	}                                                                                          \
-	const struct engine engine_raw##batch = {                                                  \
-		.name = "raw" #batch,                                                              \
-		.open = raw_open,                                                                  \
-		.create = raw_create,                                                              \
-		.feed = raw_feed,                                                                  \
-		.receive = raw_receive,                                                            \
-		.send = raw_send,                                                                  \
-		.take = raw##batch##_take,                                                         \
-		.drain = raw##batch##_drain,                                                       \
-		.wait = raw##batch##_wait,                                                         \
-		.wait_any = raw##batch##_wait_any,                                                 \
-		.reconnect = engine_raw_reconnect,                                                 \
+#define RAW_ENGINE(batch) \
+	static void raw##batch##_take(struct queue *queue, unsigned int n) \
+	{ \
+		raw_take(queue, n, batch); \
+	} \
+	static unsigned int raw##batch##_drain(struct queue *queue) \
+	{ \
+		return raw_drain(queue, batch); \
+	} \
+	static unsigned int raw##batch##_wait(struct queue *queue) \
+	{ \
+		return raw_wait(queue, batch); \
+	} \
+	static unsigned int raw##batch##_wait_any(struct ibv_comp_channel *channel) \
+	{ \
+		return raw_wait_any(channel, batch); \
+	} \
+	const struct engine engine_raw##batch = { \
+		.name = "raw" #batch, \
+		.open = raw_open, \
+		.create = raw_create, \
+		.feed = raw_feed, \
+		.receive = raw_receive, \
+		.send = raw_send, \
+		.take = raw##batch##_take, \
+		.drain = raw##batch##_drain, \
+		.wait = raw##batch##_wait, \
+		.wait_any = raw##batch##_wait_any, \
+		.reconnect = engine_raw_reconnect, \
 	}
 
 RAW_ENGINE(1);

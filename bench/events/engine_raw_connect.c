@@ -61,7 +61,8 @@ connect_qp(struct rdma_cm_id *id)
 
 	if (!domain) {
 		domain = ibv_alloc_pd(id->verbs);
-		init.send_cq = init.recv_cq = completions = ibv_create_cq(id->verbs, 64, NULL, NULL, 0);
+		init.send_cq = init.recv_cq = completions =
+		    ibv_create_cq(id->verbs, 64, NULL, NULL, 0);
 		measure_must(domain && completions, "ibv_create_cq");
 	}
 	measure_must(!rdma_create_qp(id, domain, &init), "rdma_create_qp");
@@ -75,7 +76,8 @@ engine_raw_reconnect(void)
 
 	connect_open();
 	measure_must(!rdma_create_id(here, &id, NULL, RDMA_PS_TCP), "rdma_create_id");
-	measure_must(!rdma_resolve_addr(id, NULL, (struct sockaddr *)&address, TIMEOUT_MS), "rdma_resolve_addr");
+	measure_must(!rdma_resolve_addr(id, NULL, (struct sockaddr *)&address, TIMEOUT_MS),
+	    "rdma_resolve_addr");
 	connect_await(here, RDMA_CM_EVENT_ADDR_RESOLVED);
 	measure_must(!rdma_resolve_route(id, TIMEOUT_MS), "rdma_resolve_route");
 	connect_await(here, RDMA_CM_EVENT_ROUTE_RESOLVED);

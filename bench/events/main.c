@@ -65,6 +65,7 @@ static const struct workload {
 	{ "many-10000", many_busy, RAW | REARM, QUEUE_PLAIN, 10000 },
 	{ "idle-1000", many_idle, ALL, QUEUE_PLAIN, 1000 },
 	{ "idle-upcalls-10000", many_idle_upcalls, REARM, QUEUE_PLAIN, 10000 },
+	{ "time-open", rate_open, DAT, QUEUE_PLAIN, 0 },
 	{ "time-ping", ping_pong, ALL, QUEUE_PLAIN, 0 },
 	{ "time-ping-spin", ping_pong_spin, RAW, QUEUE_PLAIN, 0 },
 	{ "time-ping-eventfd", ping_pong_eventfd, RAW, QUEUE_PLAIN, 0 },
@@ -76,7 +77,8 @@ static void
 list(void)
 {
 	for (unsigned int w = 0; w < sizeof workloads / sizeof *workloads; w++)
-		printf("%s%s%s%s\n", workloads[w].name, workloads[w].engines & RAW ? " raw16 raw1" : "",
+		printf("%s%s%s%s\n", workloads[w].name,
+		    workloads[w].engines & RAW ? " raw16 raw1" : "",
 		    workloads[w].engines & DAPL ? " dapl" : "",
 		    workloads[w].engines & REARM ? " rearm" : "");
 }
@@ -94,7 +96,8 @@ main(int argc, char **argv)
 	}
 	for (unsigned int e = 0; e < sizeof engines / sizeof *engines; e++)
 		for (unsigned int w = 0; w < sizeof workloads / sizeof *workloads; w++)
-			if (!strcmp(engines[e]->name, argv[1]) && !strcmp(workloads[w].name, argv[2])) {
+			if (!strcmp(engines[e]->name, argv[1]) &&
+			    !strcmp(workloads[w].name, argv[2])) {
 				workloads[w].run(engines[e], workloads[w].kind, workloads[w].n);
 				measure_report(argv[1], argv[2]);
 			}

@@ -54,8 +54,8 @@ many_create(const struct engine *engine, struct queue *queue, DAT_UPCALL_POLICY 
 		return;
 	}
 	queue->cq = device_cqs();
-	dat_must("dat_evd_kcreate", dat_evd_kcreate(engine_ia, DEPTH, policy, &object,
-					DAT_EVD_DTO_FLAG, &queue->evd));
+	dat_must("dat_evd_kcreate",
+	    dat_evd_kcreate(engine_ia, DEPTH, policy, &object, DAT_EVD_DTO_FLAG, &queue->evd));
 }
 
 static unsigned int

@@ -17,7 +17,7 @@
 #define CALLGRIND_STOP_INSTRUMENTATION
 #endif
 
-/* What bench-events looks for in the output of strace: getpgid() of these. */
+/* What bench-events finds in a trace of system calls: getpgid() of these. */
 #define MARK_BEGIN 0x424501
 #define MARK_END 0x424502
 

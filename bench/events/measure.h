@@ -2,8 +2,9 @@
 /*
  * measure -- the part of a run that counts
  *
- * Between measure_begin() and measure_end() callgrind counts instructions and bench-events counts system calls, which
- * it finds in the output of strace between two calls that mark them.  There may be many such windows; they add up.
+ * Between measure_begin() and measure_end() callgrind counts instructions, and bench-events counts
+ * the system calls of a trace, in which two calls mark begin and end.  There may be many such
+ * windows; they add up.
  */
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H

@@ -46,7 +46,8 @@ ping_pin(unsigned int which)
 		which -= !!CPU_ISSET(cpu, &all);
 	CPU_ZERO(&one);
 	CPU_SET(cpu - 1, &one);
-	measure_must(!pthread_setaffinity_np(pthread_self(), sizeof one, &one), "pthread_setaffinity_np");
+	measure_must(
+	    !pthread_setaffinity_np(pthread_self(), sizeof one, &one), "pthread_setaffinity_np");
 }
 
 static void *

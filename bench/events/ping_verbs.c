@@ -73,8 +73,8 @@ end_connect(struct end *end, const struct end *peer)
 	measure_must(!ibv_query_port(context, 1, &port), "ibv_query_port");
 	attr.ah_attr.dlid = port.lid;
 	measure_must(!ibv_modify_qp(end->qp, &attr,
-			 IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-			     IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
+			 IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+			     IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
 	    "ibv_modify_qp");
 	attr = (struct ibv_qp_attr){
 		.qp_state = IBV_QPS_RTS,
@@ -84,8 +84,8 @@ end_connect(struct end *end, const struct end *peer)
 		.max_rd_atomic = 1,
 	};
 	measure_must(!ibv_modify_qp(end->qp, &attr,
-			 IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-			     IBV_QP_MAX_QP_RD_ATOMIC),
+			 IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			     IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC),
 	    "ibv_modify_qp");
 }
 

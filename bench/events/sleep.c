@@ -49,7 +49,8 @@ static void *
 sleep_wait_consumer(void *arg)
 {
 	for (;;)
-		atomic_fetch_add_explicit(&handled, sleep_engine->wait(&queues[0]), memory_order_release);
+		atomic_fetch_add_explicit(
+		    &handled, sleep_engine->wait(&queues[0]), memory_order_release);
 	return arg;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stream -- events that are there when the consumer looks: dequeue, wait, post */
+/* stream -- events that are there before the consumer asks: dequeue, wait; and posts */
 #include "workload.h"
 
 #include "device.h"
@@ -134,7 +134,8 @@ stream_software(const struct engine *engine, enum queue_kind kind, unsigned int 
 
 static void
 stream_posts(const struct engine *engine, enum queue_kind kind,
-    void (*post)(struct queue *queue, unsigned int endpoint), void (*complete)(unsigned int, unsigned int))
+    void (*post)(struct queue *queue, unsigned int endpoint),
+    void (*complete)(unsigned int, unsigned int))
 {
 	stream_open(engine, kind);
 	for (unsigned int w = 0; w <= WINDOWS; w++) {

@@ -52,7 +52,8 @@ upcall_switch(DAT_PVOID data, const DAT_EVENT *event, DAT_BOOLEAN more)
 
 	(void)data;
 	(void)more;
-	if (dat_evd_modify_upcall(queue.evd, DAT_UPCALL_DISABLE, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_NEW))
+	if (dat_evd_modify_upcall(
+		queue.evd, DAT_UPCALL_DISABLE, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_NEW))
 		__builtin_trap();
 	engine_dat_consume(event);
 	do {
@@ -72,8 +73,8 @@ upcall_open(const struct engine *engine, enum queue_kind kind, DAT_UPCALL_FUNC f
 	engine->open();
 	queue.kind = kind;
 	queue.cq = device_cqs();
-	dat_must("dat_evd_kcreate", dat_evd_kcreate(engine_ia, 4 * WINDOW, DAT_UPCALL_DISABLE, &object,
-					engine_dat_flags(kind), &queue.evd));
+	dat_must("dat_evd_kcreate", dat_evd_kcreate(engine_ia, 4 * WINDOW, DAT_UPCALL_DISABLE,
+					&object, engine_dat_flags(kind), &queue.evd));
 	engine->feed(&queue, ENDPOINTS);
 }
 
@@ -131,8 +132,8 @@ upcall_backlog_many(const struct engine *engine, enum queue_kind kind, unsigned 
 
 /* Bursts of n; each comes when all threads of the provider sleep. */
 static void
-upcall_idle(const struct engine *engine, enum queue_kind kind, unsigned int n, DAT_UPCALL_POLICY policy,
-    DAT_UPCALL_FUNC function)
+upcall_idle(const struct engine *engine, enum queue_kind kind, unsigned int n,
+    DAT_UPCALL_POLICY policy, DAT_UPCALL_FUNC function)
 {
 	const unsigned int bursts = POSTED / n > BURSTS ? BURSTS : POSTED / n;
 	uint64_t until = 0;

@@ -11,7 +11,8 @@
 typedef void workload_run(const struct engine *engine, enum queue_kind kind, unsigned int n);
 
 /* stream.c */
-workload_run stream_backlog, stream_bursts, stream_wait, stream_software, stream_receive, stream_send;
+workload_run stream_backlog, stream_bursts, stream_wait, stream_software, stream_receive,
+    stream_send;
 
 /* upcall.c: with upcalls, so with Rearm only */
 workload_run upcall_backlog_single, upcall_backlog_many, upcall_idle_single, upcall_idle_many;
@@ -24,6 +25,7 @@ workload_run sleep_wait, sleep_cno;
 workload_run many_busy, many_idle, many_idle_upcalls;
 
 /* ping.c, rate.c: times */
-workload_run ping_pong, ping_pong_spin, ping_pong_eventfd, rate_connections, rate_upcalls;
+workload_run ping_pong, ping_pong_spin, ping_pong_eventfd, rate_open, rate_connections,
+    rate_upcalls;
 
 #endif
