@@ -12,27 +12,33 @@ def value(term, results):
     return results.get((workload, engine or "rearm"), {}).get(figure)
 
 
-def check(path, results, counted_only):
-    """Prints each limit; True if one is missed by more than the tolerance, or was not measured."""
-    failed = False
-    print("\n%-52s %9s %9s" % ("limit on", "at most", "measured"))
+def read(path, results):
+    """For each limit: what it is on, the limit, the value or None, and whether it is missed by more than the tolerance."""
     with open(path) as limits:
         for line in limits:
             words = line.split("#")[0].split()
-            if not words or counted_only and "time-" in line:
+            if not words:
                 continue
             side, limit, terms = words[0], float(words[1]), words[2::2]
             values = [value(term, results) for term in terms]
-            name = " ".join(words[2:])
-            if None in values:
-                print("%-52s %9g %9s  NOT MEASURED" % (name, limit, ""))
-                failed = True
-                continue
-            got = values[0] if len(values) == 1 else values[0] / values[1]
-            if side == "most":
+            got = None if None in values else values[0] / values[1] if len(values) == 2 else values[0]
+            if got is None:
+                missed = True
+            elif side == "most":
                 missed = got > max(limit * TOLERANCE, LEAST)
             else:
                 missed = got < limit / TOLERANCE
-            failed |= missed
-            print("%-52s %9g %9.3f%s" % (name, limit, got, "  MISSED" if missed else ""))
+            yield " ".join(words[2:]), limit, got, missed
+
+
+def check(path, results, counted_only):
+    """Prints each limit; True if one is missed, or was not measured."""
+    failed = False
+    print("\n%-58s %9s %9s" % ("limit on", "limit", "measured"))
+    for name, limit, got, missed in read(path, results):
+        if counted_only and "time-" in name:
+            continue
+        failed |= missed
+        print("%-58s %9g %9s" % (name, limit, "" if got is None else "%.3f" % got) +
+              ("  NOT MEASURED" if got is None else "  MISSED" if missed else ""))
     return failed

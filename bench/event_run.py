@@ -74,6 +74,7 @@ class Setting:
         self.timeout = timeout
         os.makedirs(self.work, exist_ok=True)
         self.debian = self.find_debian()
+        self.check()
 
     def find_debian(self):
         """A folder with nothing but Debian's libdat2.so.2; None: there is none."""
@@ -87,6 +88,14 @@ class Setting:
             os.remove(folder + "/libdat2.so.2")
         os.symlink(found[1], folder + "/libdat2.so.2")
         return folder
+
+    def check(self):
+        """Debian's dapl must run under Debian's libdat2; the run path of the program has ours."""
+        if self.debian:
+            loaded = subprocess.run([self.run, "ldd", self.engine], env=self.environment("dapl"), capture_output=True,
+                                    text=True).stdout
+            if self.debian + "/libdat2.so.2" not in loaded:
+                raise Failed("dapl would run under another libdat2:\n" + loaded)
 
     def environment(self, engine):
         """The environment of an engine; "rearm:WORD" has a word more in the parameters of the adapter."""

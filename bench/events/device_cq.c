@@ -11,8 +11,8 @@ atomic_uint device_cq_count;
  * Added to what the code of a poll and of a completion executes, so that they cost what device.h
  * has.  bench-events prints what a poll and a completion have cost.
  */
-#define PAD_POLL 65
-#define PAD_COMPLETION 5
+#define PAD_POLL 69
+#define PAD_COMPLETION 2
 
 #define TEXT(n) #n
 #define NOPS(n) __asm__ volatile(".rept " TEXT(n) "\n\tnop\n\t.endr")

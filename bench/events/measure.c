@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #ifdef HAVE_VALGRIND_CALLGRIND_H
 #include <valgrind/callgrind.h>
@@ -22,7 +23,7 @@
 #define MARK_END 0x424502
 
 static struct device_counts before, sum;
-static uint64_t events;
+static uint64_t events, began, took;
 
 #define FIGURES_MAX 16
 static struct figure {
@@ -35,6 +36,7 @@ void
 measure_begin(void)
 {
 	before = device_counts();
+	began = measure_now();
 	syscall(SYS_getpgid, MARK_BEGIN);
 	CALLGRIND_START_INSTRUMENTATION;
 }
@@ -46,6 +48,7 @@ measure_end(void)
 
 	CALLGRIND_STOP_INSTRUMENTATION;
 	syscall(SYS_getpgid, MARK_END);
+	took += measure_now() - began;
 	after = device_counts();
 	sum.polls += after.polls - before.polls;
 	sum.empty_polls += after.empty_polls - before.empty_polls;
@@ -56,6 +59,15 @@ measure_end(void)
 	sum.acks += after.acks - before.acks;
 	sum.posts += after.posts - before.posts;
 	sum.calls += after.calls - before.calls;
+}
+
+uint64_t
+measure_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 void
@@ -79,6 +91,8 @@ measure_report(const char *engine, const char *workload)
 	       "\"reads\": %lu, \"acks\": %lu, \"posts\": %lu, \"device_calls\": %lu",
 	    engine, workload, events, sum.polls, sum.empty_polls, sum.completions, sum.arms,
 	    sum.raised, sum.reads, sum.acks, sum.posts, sum.calls);
+	if (took)
+		measure_figure("rate", (double)events * 1e9 / (double)took);
 	for (unsigned int i = 0; i < figure_count; i++)
 		printf(", \"%s\": %g", figures[i].name, figures[i].value);
 	printf("}\n");

@@ -14,10 +14,13 @@
 void measure_begin(void);
 void measure_end(void);
 
+/* Nanoseconds of a clock that does not stop. */
+uint64_t measure_now(void);
+
 /* More of the same events were handled in the windows. */
 void measure_events(uint64_t events);
 
-/* Another figure of this run. */
+/* Another figure of this run; without "rate" that is the events a second of the windows. */
 void measure_figure(const char *name, double value);
 
 /* Prints what the device counted in the windows, as one line of JSON, and ends the process without tidying up. */

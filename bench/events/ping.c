@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #define WARM_UP 2000u
@@ -23,15 +22,6 @@ static const struct ping *ping;
 static uint64_t took[ROUNDS];
 static int bells[2];
 static struct queue ends[2];
-
-static uint64_t
-ping_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* The first or the second processor that the process may use. */
 static void
@@ -80,13 +70,13 @@ ping_run(const struct ping *how)
 	ping->open();
 	measure_must(!pthread_create(&server, NULL, ping_serve, NULL), "pthread_create");
 	ping_pin(0);
-	last = ping_now();
+	last = measure_now();
 	for (unsigned int i = 0; i < WARM_UP + ROUNDS; i++) {
 		if (i == WARM_UP)
-			began = ping_now();
+			began = measure_now();
 		ping->send(0);
 		ping->wait(0);
-		now = ping_now();
+		now = measure_now();
 		if (i >= WARM_UP)
 			took[i - WARM_UP] = now - last;
 		last = now;

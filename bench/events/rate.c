@@ -8,7 +8,6 @@
 
 #include <dat2/dat_upcall.h>
 #include <stdatomic.h>
-#include <time.h>
 #include <unistd.h>
 
 #define CONNECTIONS 400u
@@ -21,25 +20,16 @@
 static struct queue queues[QUEUES];
 static _Atomic uint64_t handled;
 
-static uint64_t
-rate_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* Opens the adapter: whether it has the options that the environment gives it. */
 void
 rate_open(const struct engine *engine, enum queue_kind kind, unsigned int n)
 {
-	const uint64_t began = rate_now();
+	const uint64_t began = measure_now();
 
 	(void)kind;
 	(void)n;
 	engine->open();
-	measure_figure("rate", 1e9 / (double)(rate_now() - began));
+	measure_figure("rate", 1e9 / (double)(measure_now() - began));
 	measure_events(1);
 }
 
@@ -54,10 +44,10 @@ rate_connections(const struct engine *engine, enum queue_kind kind, unsigned int
 	device_pass_through();
 	engine->open();
 	engine->reconnect();
-	began = rate_now();
+	began = measure_now();
 	for (unsigned int i = 0; i < CONNECTIONS; i++)
 		engine->reconnect();
-	measure_figure("rate", CONNECTIONS * 1e9 / (double)(rate_now() - began));
+	measure_figure("rate", CONNECTIONS * 1e9 / (double)(measure_now() - began));
 	measure_events(CONNECTIONS);
 }
 
@@ -92,7 +82,7 @@ rate_upcalls(const struct engine *engine, enum queue_kind kind, unsigned int n)
 				engine->receive(&queues[i], k % ENDPOINTS);
 			device_complete_receives(queues[i].cq, WINDOW);
 		}
-		began = rate_now();
+		began = measure_now();
 		for (unsigned int i = 0; i < QUEUES; i++)
 			dat_must("dat_evd_modify_upcall",
 			    dat_evd_modify_upcall(queues[i].evd, DAT_UPCALL_SINGLE_INSTANCE,
@@ -101,7 +91,7 @@ rate_upcalls(const struct engine *engine, enum queue_kind kind, unsigned int n)
 		for (until += QUEUES * WINDOW; atomic_load(&handled) < until;)
 			usleep(NAP_US);
 		if (r)
-			took += rate_now() - began;
+			took += measure_now() - began;
 		for (unsigned int i = 0; i < QUEUES; i++)
 			dat_must("dat_evd_modify_upcall",
 			    dat_evd_modify_upcall(queues[i].evd, DAT_UPCALL_TEARDOWN,
