@@ -66,11 +66,12 @@ class Failed(Exception):
 class Setting:
     """Which libraries are measured: those of a build tree, and Debian's."""
 
-    def __init__(self, build, programs, timeout):
+    def __init__(self, build, programs, before, timeout):
         self.build = os.path.realpath(build)
         self.engine = os.path.realpath(programs) + "/bench/event-engine"
         self.run = self.build + "/soft/run/softverbs-run"
         self.work = os.path.realpath(programs) + "/bench/work-events"
+        self.before = before and os.path.realpath(before)
         self.timeout = timeout
         os.makedirs(self.work, exist_ok=True)
         self.debian = self.find_debian()
@@ -99,10 +100,11 @@ class Setting:
 
     def environment(self, engine):
         """The environment of an engine; "rearm:WORD" has a word more in the parameters of the adapter."""
-        env = dict(os.environ, LD_BIND_NOW="1", LD_LIBRARY_PATH=self.build + "/dat/.libs")
         name, _, word = engine.partition(":")
-        if name == "rearm":
-            line = "%s/dapl/.libs/libdaplrearm.so.2 rearm.2.0" % self.build
+        build = self.before if name == "before" else self.build
+        env = dict(os.environ, LD_BIND_NOW="1", LD_LIBRARY_PATH=build + "/dat/.libs")
+        if name in ("rearm", "before"):
+            line = "%s/dapl/.libs/libdaplrearm.so.2 rearm.2.0" % build
         elif name == "dapl":
             line = "libdaplofa.so.2 dapl.2.0"
             env["LD_LIBRARY_PATH"] = self.debian
@@ -127,12 +129,17 @@ class Setting:
         return json.loads(said[-1])
 
     def workloads(self):
-        """{workload: its engines}"""
+        """{workload: its engines}; "before" is Rearm of another build tree."""
         done = subprocess.run([self.run, self.engine, "list"], env=self.environment("raw16"), capture_output=True, text=True)
         if done.returncode:
             raise Failed("%s list: %s" % (self.engine, done.stderr))
-        return {words[0]: [e for e in words[1:] if e != "dapl" or self.debian]
-                for words in map(str.split, done.stdout.splitlines())}
+        listed = {words[0]: words[1:] for words in map(str.split, done.stdout.splitlines())}
+        for engines in listed.values():
+            if not self.debian and "dapl" in engines:
+                engines.remove("dapl")
+            if self.before and "rearm" in engines:
+                engines.append("before")
+        return listed
 
     def count(self, engine, workload, strace=False):
         """Instructions, system calls and what the device saw, each for one event; and the profile."""

@@ -65,6 +65,7 @@ static const struct workload {
 	{ "many-10000", many_busy, RAW | REARM, QUEUE_PLAIN, 10000 },
 	{ "idle-1000", many_idle, ALL, QUEUE_PLAIN, 1000 },
 	{ "idle-upcalls-10000", many_idle_upcalls, REARM, QUEUE_PLAIN, 10000 },
+	{ "connect", rate_connections, ALL, QUEUE_PLAIN, 0 },
 	{ "time-dequeue", stream_backlog, ALL, QUEUE_PLAIN, 0 },
 	{ "time-wait-backlog", stream_wait, ALL, QUEUE_PLAIN, 0 },
 	{ "time-post-recv", stream_receive, ALL, QUEUE_PLAIN, 0 },

@@ -5,6 +5,7 @@
 
 #include "device.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #else
 #define CALLGRIND_START_INSTRUMENTATION
 #define CALLGRIND_STOP_INSTRUMENTATION
+#define CALLGRIND_TOGGLE_COLLECT
 #endif
 
 /* What bench-events finds in a trace of system calls: getpgid() of these. */
@@ -61,6 +63,18 @@ measure_end(void)
 	sum.calls += after.calls - before.calls;
 }
 
+void
+measure_pause(void)
+{
+	CALLGRIND_TOGGLE_COLLECT;
+}
+
+void
+measure_resume(void)
+{
+	CALLGRIND_TOGGLE_COLLECT;
+}
+
 uint64_t
 measure_now(void)
 {
@@ -86,12 +100,16 @@ measure_figure(const char *name, double value)
 void
 measure_report(const char *engine, const char *workload)
 {
+	bool rated = false;
+
 	printf("{\"engine\": \"%s\", \"workload\": \"%s\", \"events\": %lu, \"polls\": %lu, "
 	       "\"empty_polls\": %lu, \"completions\": %lu, \"arms\": %lu, \"raised\": %lu, "
 	       "\"reads\": %lu, \"acks\": %lu, \"posts\": %lu, \"device_calls\": %lu",
 	    engine, workload, events, sum.polls, sum.empty_polls, sum.completions, sum.arms,
 	    sum.raised, sum.reads, sum.acks, sum.posts, sum.calls);
-	if (took)
+	for (unsigned int i = 0; i < figure_count; i++)
+		rated = rated || !strcmp(figures[i].name, "rate");
+	if (took && !rated)
 		measure_figure("rate", (double)events * 1e9 / (double)took);
 	for (unsigned int i = 0; i < figure_count; i++)
 		printf(", \"%s\": %g", figures[i].name, figures[i].value);

@@ -14,6 +14,10 @@
 void measure_begin(void);
 void measure_end(void);
 
+/* What the calling thread executes from pause to resume is not counted, but its system calls are. */
+void measure_pause(void);
+void measure_resume(void);
+
 /* Nanoseconds of a clock that does not stop. */
 uint64_t measure_now(void);
 

@@ -12,18 +12,26 @@
 #define ENDPOINTS 8
 #define WINDOW (ENDPOINTS * 256u)
 #define WINDOWS 8
+#define SOFTWARE_EACH 64u /* completions for a software event of a merged queue */
 #define POSTED (ENDPOINTS * ENGINE_DEPTH)
 #define BURSTS 64u /* of a window, at most */
 
 static struct queue queue;
-static _Atomic uint64_t handled;
+static _Atomic uint64_t handled, completions;
 
+/* The upcall posts the software events of a merged queue; this is not counted. */
 static void
 upcall_count(DAT_PVOID data, const DAT_EVENT *event, DAT_BOOLEAN more)
 {
 	(void)data;
 	(void)more;
 	engine_dat_consume(event);
+	if (queue.kind == QUEUE_MERGED && event->event_number == DAT_DTO_COMPLETION_EVENT &&
+	    atomic_fetch_add(&completions, 1) % SOFTWARE_EACH == 0) {
+		measure_pause();
+		engine_dat.software(&queue);
+		measure_resume();
+	}
 	atomic_fetch_add_explicit(&handled, 1, memory_order_release);
 }
 
@@ -96,9 +104,11 @@ upcall_post(const struct engine *engine, unsigned int n)
 static void
 upcall_backlog(const struct engine *engine, enum queue_kind kind, DAT_UPCALL_POLICY policy)
 {
+	const unsigned int events = kind == QUEUE_MERGED ? WINDOW + WINDOW / SOFTWARE_EACH : WINDOW;
+
 	upcall_open(engine, kind, upcall_count);
 	for (unsigned int w = 0; w <= WINDOWS; w++) {
-		const uint64_t until = (w + 1) * WINDOW;
+		const uint64_t until = (w + 1) * events;
 
 		upcall_post(engine, WINDOW);
 		device_complete_receives(queue.cq, WINDOW);
@@ -112,7 +122,7 @@ upcall_backlog(const struct engine *engine, enum queue_kind kind, DAT_UPCALL_POL
 		device_await_quiet();
 		upcall_policy(DAT_UPCALL_DISABLE);
 		if (w)
-			measure_events(WINDOW);
+			measure_events(events);
 	}
 }
 
