@@ -73,6 +73,7 @@ class Setting:
         self.work = os.path.realpath(programs) + "/bench/work-events"
         self.before = before and os.path.realpath(before)
         self.timeout = timeout
+        self.known = {}
         os.makedirs(self.work, exist_ok=True)
         self.debian = self.find_debian()
         self.check()
@@ -141,8 +142,22 @@ class Setting:
                 engines.append("before")
         return listed
 
+    def knows(self, engine):
+        """Whether the provider of a variant, "rearm:WORD", accepts the word."""
+        if engine not in self.known:
+            try:
+                self.known[engine] = bool(self.start(engine, "time-open"))
+            except Failed:
+                self.known[engine] = False
+        return self.known[engine]
+
+    def without_spinning(self, engine):
+        """The variant to count: how often a thread polls while it spins depends on the time."""
+        return engine + ":spin=0" if engine in ("rearm", "before") and self.knows(engine + ":spin=0") else engine
+
     def count(self, engine, workload, strace=False):
         """Instructions, system calls and what the device saw, each for one event; and the profile."""
+        engine = self.without_spinning(engine)
         profile, trace = ("%s/%s.%s.%s" % (self.work, kind, engine, workload) for kind in ("callgrind", "calls"))
         for old in profile, trace:
             if os.path.exists(old):
