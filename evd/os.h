@@ -14,9 +14,11 @@
 #define REARM_EVD_OS_H
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -211,6 +213,57 @@ os_epoll_wait(int epfd, struct epoll_event *events, int max, int timeout_ms)
 	long n = syscall(SYS_epoll_pwait, epfd, events, max, timeout_ms, NULL, 0);
 
 	return n < 0 ? -errno : (int)n;
+}
+
+/* ---- flags: one thread sleeps until others change the value ---- */
+
+struct os_flag {
+	_Atomic(uint32_t) value;
+};
+
+/* All accesses are in one order with each other. */
+static inline uint32_t
+os_flag_get(struct os_flag *flag)
+{
+	return atomic_load(&flag->value);
+}
+
+static inline uint32_t
+os_flag_swap(struct os_flag *flag, uint32_t value)
+{
+	return atomic_exchange(&flag->value, value);
+}
+
+/* False if the value is not `from`. */
+static inline bool
+os_flag_change(struct os_flag *flag, uint32_t from, uint32_t to)
+{
+	return atomic_compare_exchange_strong(&flag->value, &from, to);
+}
+
+/*
+ * Sleeps while the value is `value`, until os_flag_wake(), until `deadline` (as os_clock_ns();
+ * UINT64_MAX: no limit), or until a signal handler ran.  0, -ETIMEDOUT, -EINTR or another -errno.
+ * Without a limit it passes one that never comes, because the kernel resumes an unlimited sleep
+ * after a handler that was installed with SA_RESTART.
+ */
+static inline int
+os_flag_wait(struct os_flag *flag, uint32_t value, uint64_t deadline)
+{
+	const uint64_t latest = (uint64_t)INT64_MAX;
+	const uint64_t until = deadline < latest ? deadline : latest;
+	const struct timespec ts = { .tv_sec = (time_t)(until / OS_NS_PER_S),
+		.tv_nsec = (long)(until % OS_NS_PER_S) };
+	long r = syscall(SYS_futex, &flag->value, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, value,
+	    &ts, NULL, FUTEX_BITSET_MATCH_ANY);
+
+	return r == 0 || errno == EAGAIN ? 0 : -errno;
+}
+
+static inline void
+os_flag_wake(struct os_flag *flag)
+{
+	(void)syscall(SYS_futex, &flag->value, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
 }
 
 /* ---- threads ---- */

@@ -4,9 +4,22 @@
 #include "evd/loop.h"
 #include "evd/os.h"
 
+/* The value of the flag. */
+enum {
+	PARK_AWAKE,
+	PARK_WOKEN,  /* the next sleep ends at once */
+	PARK_ASLEEP, /* on the flag */
+	PARK_POLLS,  /* the owner sleeps on descriptors, the event among them */
+};
+
+/*
+ * The owner alone changes the flag from AWAKE and back to it.  A thread that wakes it changes the flag
+ * to WOKEN, and then ends the sleep.  It holds the lock of the list, which the owner takes before it
+ * leaves the list: so the park exists until then.
+ */
 struct park {
+	struct os_flag flag;
 	int event;
-	bool woken; /* the event was seen set; only the owner accesses this */
 };
 
 #define NAP_NS 1000000u
@@ -54,18 +67,24 @@ park_close_self(void)
 void
 park_reset(struct park *park)
 {
-	if (park && park->woken) {
-		park->woken = false;
-		(void)os_event_clear(park->event);
-	}
+	if (park && os_flag_get(&park->flag) == PARK_WOKEN)
+		(void)os_flag_swap(&park->flag, PARK_AWAKE);
 }
 
 /* A thread need not wake itself: it is awake, and checks before it sleeps. */
 static void
 park_wake(struct park *park)
 {
-	if (park && park != os_self()->park)
+	if (!park || park == os_self()->park)
+		return;
+	switch (os_flag_swap(&park->flag, PARK_WOKEN)) {
+	case PARK_ASLEEP:
+		os_flag_wake(&park->flag);
+		break;
+	case PARK_POLLS:
 		os_event_set(park->event);
+		break;
+	}
 }
 
 void
@@ -107,6 +126,39 @@ park_list_wake_first(struct park_list *list)
 	return true;
 }
 
+/* Sleeps on the flag alone. */
+static int
+park_sleep_alone(struct park *park, uint64_t deadline)
+{
+	int r;
+
+	if (!os_flag_change(&park->flag, PARK_AWAKE, PARK_ASLEEP))
+		return 0;
+	r = os_flag_wait(&park->flag, PARK_ASLEEP, deadline);
+	(void)os_flag_change(&park->flag, PARK_ASLEEP, PARK_AWAKE);
+	return r;
+}
+
+/*
+ * Sleeps on descriptors; the first one is the event of the park, if there is a park.  A thread that
+ * wakes this one may write to the event after the sleep has ended for another reason: the next sleep
+ * on descriptors then ends too early.  Returns what os_poll() returns, and 1 if it was woken before.
+ */
+static int
+park_poll(struct park *park, struct pollfd *fds, unsigned int n, uint64_t until)
+{
+	const bool woken = park && !os_flag_change(&park->flag, PARK_AWAKE, PARK_POLLS);
+	int r = os_poll(fds, n, woken ? 0 : until);
+
+	if (!park)
+		return r;
+	if (!woken)
+		(void)os_flag_change(&park->flag, PARK_POLLS, PARK_AWAKE);
+	if (r > 0 && fds[0].revents)
+		(void)os_event_clear(park->event);
+	return woken && r == 0 ? 1 : r;
+}
+
 int
 park_sleep(struct park *park, uint64_t deadline, int fd, bool *fd_ready)
 {
@@ -118,6 +170,8 @@ park_sleep(struct park *park, uint64_t deadline, int fd, bool *fd_ready)
 
 	if (fd_ready)
 		*fd_ready = false;
+	if (park && !loop && fd < 0)
+		return park_sleep_alone(park, deadline);
 	if (loop && !loop_sleep_begin(loop, &due)) {
 		loop_pump(loop);
 		return 0;
@@ -143,15 +197,13 @@ park_sleep(struct park *park, uint64_t deadline, int fd, bool *fd_ready)
 		fds[n++] = (struct pollfd){ .fd = loop_fd(loop), .events = POLLIN };
 	}
 
-	r = os_poll(fds, n, until);
+	r = park_poll(park, fds, n, until);
 	if (loop)
 		loop_sleep_end(loop);
 	if (r < 0)
 		return r;
 	if (r == 0)
 		return until == deadline ? -ETIMEDOUT : 0;
-	if (park && fds[0].revents)
-		park->woken = true;
 	if (loop && fds[at_loop].revents)
 		loop_pump(loop);
 	if (fd >= 0 && fds[at_fd].revents)

@@ -2,11 +2,15 @@
 /*
  * park -- where a thread sleeps until another thread wakes it
  *
- * Each thread has one eventfd, opened when the thread parks for the first time and closed when the
+ * Each thread has one park, made when the thread parks for the first time and released when the
  * thread ends.  A thread that waits for something adds itself to a list under the lock that guards
  * it, drops the lock, sleeps in park_sleep(), takes the lock and checks again.  A wake-up between
- * the check and the sleep is kept by the eventfd.  Therefore park_reset() is called before the
- * check, never after it.
+ * the check and the sleep is kept by the park.  Therefore park_reset() is called before the check,
+ * never after it.
+ *
+ * A thread that waits for nothing else sleeps on a flag in memory: one system call, and one for the
+ * thread that wakes it.  A thread that also waits for descriptors sleeps on them and on an eventfd.
+ * To wake a thread that is not asleep takes no system call.
  *
  * On a thread of a loop park_sleep() also pumps that loop, because no other thread does: it reads
  * notifications, queues events, wakes sinks and triggers CNOs.  It makes no upcall and calls no

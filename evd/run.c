@@ -6,6 +6,36 @@
 #define FAULT_DELAY_MAX_NS 1000000000u
 
 /*
+ * Under MANY another thread may claim the next event during the upcall that begins now: the job is
+ * queued for it.  If there is no other event the device is armed here, and no other thread is
+ * needed.
+ */
+static void
+evd_share_job(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	if (evd_poll_and_arm(evd) == 0) {
+		evd->backoff_ns = 0;
+		evd_job(evd, EVD_JOB_REST);
+	} else {
+		evd_job(evd, EVD_JOB_CALL_MANY); /* also after an error, which a run handles */
+	}
+}
+
+/*
+ * After an upcall.  If no other thread has taken the job from the list of this thread's loop, this
+ * thread goes on with it.
+ */
+static bool
+evd_take_back_job(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	if (evd->job_state != EVD_JOB_READY || evd->job.on != loop_current() ||
+	    !loop_unready(&evd->job))
+		return false;
+	evd_job(evd, EVD_JOB_BEGIN);
+	return true;
+}
+
+/*
  * Claims one event and makes the upcall.  The claim (take the event, count the upcall) is in the
  * section that saw the event wanted, so no upcall starts after a DISABLE or TEARDOWN took the lock.
  * Returns true if this thread continues with the EVD.
@@ -30,8 +60,10 @@ evd_make_upcall(struct evd *evd) REQUIRES(core_locks.trigger)
 	more = evd_queue_count(&evd->queue) > 0;
 	evd->in_progress++;
 	evd->counters.upcalls++;
-	/* Under MANY another thread may claim the next event during this upcall. */
-	evd_job(evd, many ? EVD_JOB_CALL_MANY : EVD_JOB_CALL_ONE);
+	if (many)
+		evd_share_job(evd);
+	else
+		evd_job(evd, EVD_JOB_CALL_ONE);
 	evd_unlock(evd);
 
 	evd_run_effect(evd, &effect);
@@ -51,11 +83,14 @@ evd_make_upcall(struct evd *evd) REQUIRES(core_locks.trigger)
 	park_list_wake_all(&evd->teardowns);
 	/* Only an upcall that was claimed while no other was in progress can keep the job. */
 	own = !many && evd->job_state == EVD_JOB_CALLING;
-	if (own)
+	if (own) {
 		evd_job(evd, EVD_JOB_RETURN);
-	else if (evd->in_progress == 0)
+		return true;
+	}
+	/* A policy that makes one upcall at a time has waited for the last one of MANY. */
+	if (evd->in_progress == 0 && evd->policy != DAT_UPCALL_MANY)
 		evd_wake_sink(evd);
-	return own;
+	return evd_take_back_job(evd);
 }
 
 /*

@@ -5,6 +5,7 @@
  * The linker sends syscall() through here (--wrap): the dispatcher makes all of its calls that
  * read, write, poll and sleep that way.
  */
+#include <linux/futex.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
@@ -25,11 +26,14 @@ __wrap_syscall(long number, ...)
 {
 	long arg[6] = { 0 };
 	int n = 3; /* reading past the arguments that were passed would be an error */
+	bool sleep;
 	va_list ap;
 	long r;
 
 	if (number == SYS_ppoll) {
 		n = 5;
+	} else if (number == SYS_futex) {
+		n = 6;
 	} else if (number == SYS_epoll_pwait) {
 		n = 6;
 		atomic_fetch_add(&turns, 1);
@@ -40,10 +44,12 @@ __wrap_syscall(long number, ...)
 	va_end(ap);
 	calls++;
 	atomic_fetch_add(&all_calls, 1);
-	if (number == SYS_ppoll && evd_starved(ENOMEM))
+	sleep = number == SYS_ppoll ||
+		(number == SYS_futex && (arg[1] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET);
+	if (sleep && evd_starved(ENOMEM))
 		return -1;
 	r = __real_syscall(number, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
-	if (number == SYS_ppoll && evd_after_sleep) {
+	if (sleep && evd_after_sleep) {
 		void (*hook)(void) = evd_after_sleep;
 
 		evd_after_sleep = NULL;
@@ -189,6 +195,15 @@ START_TEST(wait__woken_by_a_post__two_system_calls)
 	begin(SCRIPT_PRIVATE);
 	for (int i = 0; i < 5; i++) /* sleep, drain the thread's descriptor */
 		ck_assert_int_eq(cost_of_a_wait(true), 2);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(wait__no_descriptor_to_read__one_system_call)
+{
+	begin(SCRIPT_BY_HAND);
+	for (int i = 0; i < 5; i++) /* sleep */
+		ck_assert_int_eq(cost_of_a_wait(true), 1);
 	story_end(&st);
 }
 END_TEST
@@ -384,6 +399,31 @@ START_TEST(upcall_of_an_idle_evd__two_system_calls)
 }
 END_TEST
 
+START_TEST(many__one_event_and_no_other__armed_by_the_thread_that_makes_the_upcall)
+{
+	struct script_options opt = { .channel = SCRIPT_DIRECT };
+
+	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &opt.loop), 0);
+	ck_assert_int_eq(loop_create(LOOP_POOL, 1, &opt.pool), 0);
+	story_begin(&st, &opt);
+	tape_hold(&st.tape);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	script_complete(&st.dev, 1);
+	tape_await_inside(&st.tape, 1);
+	/* The only thread is in the upcall, and no run is needed. */
+	os_lock(&st.dev.evd.lock);
+	ck_assert(st.dev.evd.armed);
+	ck_assert_int_eq(st.dev.evd.job_state, EVD_JOB_IDLE);
+	os_unlock(&st.dev.evd.lock);
+	tape_release(&st.tape);
+	tape_await(&st.tape, 1);
+	st.tape.read = 1;
+	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
+	loop_free(opt.pool);
+	story_end(&st);
+}
+END_TEST
+
 START_TEST(upcalls_of_posted_events__one_turn_of_the_loop)
 {
 	begin(SCRIPT_BY_HAND);
@@ -411,7 +451,9 @@ evd_cost_suite(void)
 	tcase_add_test(tc, wait__slept_each_time__and_now_finds_events__polls_first_again);
 	tcase_add_test(tc, wait__barrier_is_closed__polls_though_the_arm_is_exact);
 	tcase_add_test(tc, wait__woken_by_a_post__two_system_calls);
+	tcase_add_test(tc, wait__no_descriptor_to_read__one_system_call);
 	tcase_add_test(tc, events_that_are_there__no_system_call);
+	tcase_add_test(tc, many__one_event_and_no_other__armed_by_the_thread_that_makes_the_upcall);
 	tcase_add_test(tc, upcalls_of_a_burst__one_turn_of_the_loop);
 	tcase_add_test(tc, pool__one_job_at_a_time__no_thread_turns_for_nothing);
 	tcase_add_test(tc, pool__jobs_are_ready__no_system_call);

@@ -25,6 +25,7 @@ static const char *const op_names[OPS] = {
 	[OP_POLL] = "poll",
 	[OP_EPOLL_CTL] = "epoll_ctl",
 	[OP_EPOLL_WAIT] = "epoll_wait",
+	[OP_SLEEP] = "sleep",
 	[OP_SPAWN] = "start a thread",
 	[OP_JOIN] = "join",
 	[OP_END] = "ends",
@@ -108,6 +109,7 @@ is_significant(const struct trace_entry *e)
 	case OP_POLL:
 	case OP_EPOLL_CTL:
 	case OP_EPOLL_WAIT:
+	case OP_SLEEP:
 	case OP_JOIN:
 	case OP_END:
 		return true;

@@ -39,6 +39,7 @@ enum op {
 	OP_POLL,
 	OP_EPOLL_CTL,
 	OP_EPOLL_WAIT,
+	OP_SLEEP, /* on a flag */
 	OP_SPAWN,
 	OP_JOIN,
 	OP_ATOMIC, /* reads or writes what no lock guards */
@@ -75,6 +76,8 @@ struct fiber {
 	struct pollfd *fds;
 	unsigned int n_fds;
 	int epfd, join;
+	const struct os_flag *flag;
+	uint32_t flag_wakes; /* when it went to sleep */
 	bool (*until)(void *arg);
 	void *until_arg;
 	uint64_t deadline;

@@ -143,6 +143,8 @@ world_is_ready(const struct fiber *f)
 		return f->deadline <= sched.now;
 	case OP_EPOLL_WAIT:
 		return world_is_readable(f->epfd) || f->deadline <= sched.now;
+	case OP_SLEEP:
+		return f->flag->wakes != f->flag_wakes || f->deadline <= sched.now;
 	case OP_JOIN:
 		return sched.fibers[f->join].state == FIBER_DONE;
 	case OP_UNTIL:
@@ -165,6 +167,76 @@ world_atomic(const volatile void *address, bool writes, const struct os_site *si
 		sched_touch(OP_ATOMIC, object);
 	else
 		sched_see(OP_ATOMIC, object);
+}
+
+/* ---- flags ---- */
+
+uint32_t
+world_flag_get(struct os_flag *flag, const struct os_site *site)
+{
+	world_atomic(&flag->value, false, site);
+	context_acquire(flag);
+	return flag->value;
+}
+
+uint32_t
+world_flag_swap(struct os_flag *flag, uint32_t value, const struct os_site *site)
+{
+	uint32_t was;
+
+	world_atomic(&flag->value, true, site);
+	context_acquire(flag);
+	context_release(flag);
+	was = flag->value;
+	flag->value = value;
+	return was;
+}
+
+bool
+world_flag_change(struct os_flag *flag, uint32_t from, uint32_t to, const struct os_site *site)
+{
+	world_atomic(&flag->value, true, site);
+	context_acquire(flag);
+	if (flag->value != from)
+		return false;
+	context_release(flag);
+	flag->value = to;
+	return true;
+}
+
+void
+world_flag_wake(struct os_flag *flag, const struct os_site *site)
+{
+	world_atomic(&flag->value, true, site);
+	flag->wakes++;
+	sched_changed();
+}
+
+/* The kernel compares the value when the thread begins to sleep. */
+int
+world_flag_wait(struct os_flag *flag, uint32_t value, uint64_t deadline, const struct os_site *site)
+{
+	const unsigned int object = OBJECT_ATOMIC((uintptr_t)&flag->value >> 2);
+	struct fiber *f = sched.self;
+
+	world_check_no_lock("sleeps", site);
+	world_set_deadline(f, deadline);
+	sched_point(OP_SLEEP, object, site);
+	if (world_fails(FAULT_EINTR, site))
+		return -EINTR;
+	sched_see(OP_SLEEP, object);
+	if (flag->value != value)
+		return 0;
+	f->flag = flag;
+	f->flag_wakes = flag->wakes;
+	f->waits = OP_SLEEP;
+	while (!world_is_ready(f))
+		sched_block(OP_SLEEP, OBJECT_CLOCK);
+	sched_see(OP_SLEEP, object);
+	if (flag->wakes != f->flag_wakes)
+		return 0;
+	sched_see(OP_SLEEP, OBJECT_CLOCK);
+	return -ETIMEDOUT;
 }
 
 /* ---- threads ---- */

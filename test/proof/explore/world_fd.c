@@ -209,8 +209,8 @@ see_set(enum op op, int fd)
 	sched_see(op, OBJECT_FD(fd));
 }
 
-static void
-set_deadline(struct fiber *f, uint64_t deadline)
+void
+world_set_deadline(struct fiber *f, uint64_t deadline)
 {
 	f->deadline = deadline;
 	if (deadline != UINT64_MAX && deadline > sched.last_deadline)
@@ -225,7 +225,7 @@ world_poll(struct pollfd *polled, unsigned int n, uint64_t deadline, const struc
 	int ready = 0;
 
 	world_check_no_lock("waits", site);
-	set_deadline(f, deadline);
+	world_set_deadline(f, deadline);
 	sched_point(OP_POLL, n ? OBJECT_FD(polled[0].fd) : OBJECT_CLOCK, site);
 	for (unsigned int i = 0; i < n; i++)
 		(void)fd_of(polled[i].fd, site);
@@ -304,7 +304,8 @@ world_epoll_wait(
 
 	sched.self->unread = 0;
 	world_check_no_lock("waits", site);
-	set_deadline(f, timeout_ms < 0 ? UINT64_MAX : sched.now + (uint64_t)timeout_ms * 1000000u);
+	world_set_deadline(
+	    f, timeout_ms < 0 ? UINT64_MAX : sched.now + (uint64_t)timeout_ms * 1000000u);
 	sched_point(OP_EPOLL_WAIT, OBJECT_FD(epfd), site);
 	(void)fd_of(epfd, site);
 	if (timeout_ms && world_fails(FAULT_EINTR, site))

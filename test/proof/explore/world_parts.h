@@ -9,6 +9,9 @@
 /* No lock may be held where a thread sleeps; `what` it does there. */
 void world_check_no_lock(const char *what, const struct os_site *site);
 
+/* When the sleep of the fiber ends at the latest. */
+void world_set_deadline(struct fiber *f, uint64_t deadline);
+
 void world_memory_reset(void);
 void world_memory_check(void);
 

@@ -36,16 +36,22 @@ bit tears_down;	/* ORDERED: the second controller calls only while the first is 
 
 #define MY_TURN(me) ((me < 1 || busy[0]) && (me < 2 || busy[1]))
 
-/* evd_make_upcall(): claims; under MANY the job is queued again before the upcall starts */
+/*
+ * evd_make_upcall(): claims.  Under MANY the job is queued again before the upcall starts.  If there is no
+ * other event this thread keeps the lock, arms and polls instead, and the job becomes IDLE (evd_share_job()).
+ */
 inline serve()
 {
 	assert(CALLS);				/* I6 */
 	assert(policy == MANY || in_progress == 0);	/* I5 */
 	take();
 	in_progress++;
-	if :: policy == MANY -> queue_job() :: else -> job = CALLING fi;
 	printf("| claims; %d claims, %d run\n", in_progress, running);
-	leave()
+	if
+	:: policy == MANY && WANTED -> queue_job(); leave()
+	:: policy == MANY && !WANTED -> shares = 1
+	:: else -> job = CALLING; leave()
+	fi
 }
 
 #include "run.pml"
@@ -106,7 +112,7 @@ inline teardown_inside()
 /* One process per thread that runs upcalls */
 proctype runner(byte me)
 {
-	bit got, exempted, off, mine;
+	bit got, exempted, off, mine, shares;
 	byte result;
 end:
 	do
@@ -117,6 +123,19 @@ turn:
 	   }
 	   repoll();
 served:
+	   if
+	   :: atomic { shares -> poll_enough() }
+#ifndef SHARES_NO_ARM
+	      atomic { if :: !WANTED -> arm(mine, exact_hint) :: else fi }
+#endif
+	      atomic {
+		if :: !WANTED && mine && !exact_hint -> poll_enough() :: else fi;
+		mine = 0; exact_hint = 0; shares = 0;
+		if :: WANTED -> queue_job() :: else -> job = IDLE; printf("| IDLE, before the upcall\n") fi;
+		leave()
+	      }
+	   :: else
+	   fi;
 	   atomic {
 #ifdef ONE_AT_A_TIME
 		assert(running == 0);
@@ -160,9 +179,12 @@ inside_it: /* it may return at any time */
 		:: else /* the job is queued, or another thread has or had it */
 		fi;
 #ifndef NO_WAKE_AT_ZERO
-		if :: in_progress == 0 -> wake_sink() :: else fi;
+		if :: in_progress == 0 && policy != MANY -> wake_sink() :: else fi;
 #endif
-		leave()
+		if
+		:: job == READY -> job = RUNNING; printf("| goes on with the job\n"); leave(); goto turn /* evd_take_back_job() */
+		:: true -> leave() /* another thread takes it, or has it */
+		fi
 	   }
 idle:
 	   atomic { busy[me] = 0 }

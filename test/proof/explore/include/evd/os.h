@@ -50,6 +50,11 @@ struct os_mutex {
 	uint32_t waiters; /* fibers blocked on it, a bit each */
 };
 
+struct os_flag {
+	uint32_t value;
+	uint32_t wakes; /* so far */
+};
+
 struct os_thread {
 	int fiber;
 };
@@ -86,6 +91,13 @@ int world_epoll_ctl(
     int epfd, int op, int fd, uint32_t events, uint64_t data, const struct os_site *site);
 int world_epoll_wait(
     int epfd, struct epoll_event *events, int max, int timeout_ms, const struct os_site *site);
+uint32_t world_flag_get(struct os_flag *flag, const struct os_site *site);
+uint32_t world_flag_swap(struct os_flag *flag, uint32_t value, const struct os_site *site);
+bool world_flag_change(
+    struct os_flag *flag, uint32_t from, uint32_t to, const struct os_site *site);
+int world_flag_wait(
+    struct os_flag *flag, uint32_t value, uint64_t deadline, const struct os_site *site);
+void world_flag_wake(struct os_flag *flag, const struct os_site *site);
 int world_thread_start(
     struct os_thread *thread, void *(*body)(void *), void *arg, const struct os_site *site);
 void world_thread_join(struct os_thread *thread, const struct os_site *site);
@@ -114,6 +126,11 @@ void world_self_at_exit(void (*fini)(struct os_self *self));
 	world_epoll_ctl((epfd), (op), (fd), (events), (data), OS_SITE)
 #define os_epoll_wait(epfd, events, max, timeout_ms) \
 	world_epoll_wait((epfd), (events), (max), (timeout_ms), OS_SITE)
+#define os_flag_get(flag) world_flag_get((flag), OS_SITE)
+#define os_flag_swap(flag, value) world_flag_swap((flag), (value), OS_SITE)
+#define os_flag_change(flag, from, to) world_flag_change((flag), (from), (to), OS_SITE)
+#define os_flag_wait(flag, value, deadline) world_flag_wait((flag), (value), (deadline), OS_SITE)
+#define os_flag_wake(flag) world_flag_wake((flag), OS_SITE)
 #define os_thread_start(thread, body, arg) world_thread_start((thread), (body), (arg), OS_SITE)
 #define os_thread_join(thread) world_thread_join((thread), OS_SITE)
 #define os_thread_is_self(thread) world_thread_is_self(thread)
