@@ -10,6 +10,26 @@ static _Thread_local struct os_self self __attribute__((tls_model("initial-exec"
 static pthread_key_t exit_key;
 static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
 
+#ifdef REARM_FUTEX_LOCKS
+void
+os_lock_contended(struct os_mutex *m)
+{
+	const int error = errno;
+
+	lock_take_slowly(&m->lock);
+	errno = error;
+}
+
+void
+os_unlock_waited(struct os_mutex *m)
+{
+	const int error = errno;
+
+	lock_wake_one(&m->lock.state);
+	errno = error;
+}
+#endif
+
 struct start {
 	void *(*body)(void *);
 	void *arg;

@@ -62,6 +62,95 @@
 
 /* ---- locks ---- */
 
+#ifdef REARM_FUTEX_LOCKS
+
+typedef _Atomic(uint32_t) lock_word;
+
+static inline uint32_t
+lock_word_load(lock_word *word)
+{
+	return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+static inline bool
+lock_word_replace(lock_word *word, uint32_t old, uint32_t fresh)
+{
+	return atomic_compare_exchange_strong_explicit(
+	    word, &old, fresh, memory_order_acquire, memory_order_relaxed);
+}
+
+static inline uint32_t
+lock_word_swap(lock_word *word, uint32_t fresh)
+{
+	return atomic_exchange_explicit(word, fresh, memory_order_acq_rel);
+}
+
+static inline void
+lock_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#endif
+}
+
+/* Sleeps until a wake-up if the word has that value.  May return for no reason. */
+static inline void
+lock_sleep(lock_word *word, uint32_t value)
+{
+	(void)syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+}
+
+static inline void
+lock_wake_one(lock_word *word)
+{
+	(void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+#include "evd/lock.h"
+
+struct os_mutex {
+	struct lock lock;
+};
+
+/* Both out of line: they are called with contention only.  errno stays as it was. */
+void os_lock_contended(struct os_mutex *m) __attribute__((cold));
+void os_unlock_waited(struct os_mutex *m) __attribute__((cold));
+
+static inline void
+os_mutex_init(struct os_mutex *m)
+{
+	atomic_init(&m->lock.state, LOCK_FREE);
+}
+
+static inline void
+os_mutex_fini(struct os_mutex *m)
+{
+	(void)m;
+}
+
+static inline void
+os_lock(struct os_mutex *m)
+{
+	if (!lock_word_replace(&m->lock.state, LOCK_FREE, LOCK_HELD))
+		os_lock_contended(m);
+}
+
+/* False if the lock is not free. */
+static inline bool
+os_trylock(struct os_mutex *m)
+{
+	return lock_word_replace(&m->lock.state, LOCK_FREE, LOCK_HELD);
+}
+
+static inline void
+os_unlock(struct os_mutex *m)
+{
+	if (lock_word_swap(&m->lock.state, LOCK_FREE) == LOCK_WAITED)
+		os_unlock_waited(m);
+}
+
+#else /* a lock that sanitizers know, and that tests can put themselves in front of */
+
 struct os_mutex {
 	pthread_mutex_t mutex;
 };
@@ -84,11 +173,21 @@ os_lock(struct os_mutex *m)
 	pthread_mutex_lock(&m->mutex);
 }
 
+/* Never false here. */
+static inline bool
+os_trylock(struct os_mutex *m)
+{
+	os_lock(m);
+	return true;
+}
+
 static inline void
 os_unlock(struct os_mutex *m)
 {
 	pthread_mutex_unlock(&m->mutex);
 }
+
+#endif
 
 /* ---- memory ---- */
 
