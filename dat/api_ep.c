@@ -86,12 +86,20 @@ dat_ep_free(DAT_EP_HANDLE ep)
 	return HANDLE_CALL(ep, DAT_INVALID_HANDLE_EP, ep_free_func, ep);
 }
 
+static __attribute__((noinline)) DAT_RETURN
+ep_post_send_any(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie,
+    DAT_COMPLETION_FLAGS flags)
+{
+	return HANDLE_CALL_ANY(
+	    ep, DAT_INVALID_HANDLE_EP, ep_post_send_func, ep, segments, iov, cookie, flags);
+}
+
 DAT_RETURN DAT_API
 dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie,
     DAT_COMPLETION_FLAGS flags)
 {
-	return HANDLE_CALL(
-	    ep, DAT_INVALID_HANDLE_EP, ep_post_send_func, ep, segments, iov, cookie, flags);
+	return HANDLE_CALL_OR(
+	    ep, ep_post_send_any, ep_post_send_func, ep, segments, iov, cookie, flags);
 }
 
 DAT_RETURN DAT_API
@@ -103,12 +111,20 @@ dat_ep_post_send_with_invalidate(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LMR_T
 	    segments, iov, cookie, flags, invalidate, context);
 }
 
+static __attribute__((noinline)) DAT_RETURN
+ep_post_recv_any(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie,
+    DAT_COMPLETION_FLAGS flags)
+{
+	return HANDLE_CALL_ANY(
+	    ep, DAT_INVALID_HANDLE_EP, ep_post_recv_func, ep, segments, iov, cookie, flags);
+}
+
 DAT_RETURN DAT_API
 dat_ep_post_recv(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie,
     DAT_COMPLETION_FLAGS flags)
 {
-	return HANDLE_CALL(
-	    ep, DAT_INVALID_HANDLE_EP, ep_post_recv_func, ep, segments, iov, cookie, flags);
+	return HANDLE_CALL_OR(
+	    ep, ep_post_recv_any, ep_post_recv_func, ep, segments, iov, cookie, flags);
 }
 
 DAT_RETURN DAT_API

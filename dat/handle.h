@@ -36,17 +36,30 @@ handle_resolve(DAT_HANDLE handle)
  * Calls `slot` of the provider of `handle`, or returns DAT_INVALID_HANDLE with `subtype`.  An empty
  * slot means that the provider does not implement the call.
  */
+#define HANDLE_CALL_ANY(handle, subtype, slot, ...) \
+	({ \
+		const DAT_PROVIDER *any_ = handle_provider(handle); \
+		any_ == NULL	   ? (DAT_RETURN)DAT_ERROR(DAT_INVALID_HANDLE, subtype) : \
+		any_->slot == NULL ? (DAT_RETURN)DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE) : \
+				     any_->slot(__VA_ARGS__); \
+	})
+
+/* The same, quickly for a provider that implements every call. */
 #define HANDLE_CALL(handle, subtype, slot, ...) \
 	({ \
-		const DAT_PROVIDER *provider_ = handle_provider(handle); \
-		DAT_RETURN ret_; \
-		if (provider_ == NULL) \
-			ret_ = DAT_ERROR(DAT_INVALID_HANDLE, subtype); \
-		else if (provider_->slot == NULL) \
-			ret_ = DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE); \
-		else \
-			ret_ = provider_->slot(__VA_ARGS__); \
-		ret_; \
+		const DAT_PROVIDER *full_ = range_full_table((uintptr_t)(handle)); \
+		full_ != NULL ? full_->slot(__VA_ARGS__) : \
+				HANDLE_CALL_ANY(handle, subtype, slot, __VA_ARGS__); \
+	})
+
+/*
+ * The body of a call that must be quick and has many arguments: the general way is in another
+ * function, with the same arguments, so that the quick one need not save them.
+ */
+#define HANDLE_CALL_OR(handle, general, slot, ...) \
+	({ \
+		const DAT_PROVIDER *full_ = range_full_table((uintptr_t)(handle)); \
+		full_ != NULL ? full_->slot(__VA_ARGS__) : general(__VA_ARGS__); \
 	})
 
 #endif

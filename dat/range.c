@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "dat/ia_table.h"
 #include "dat/range.h"
 
 struct range ranges[RANGES_MAX];
+struct range range_full;
+static bool range_is_sparse; /* a provider of the first range does not implement every call */
 
 static atomic_int
     foreign; /* number of registrations without a range; changed under registry_lock */
@@ -26,8 +30,36 @@ range_is_valid(const struct dat_handle_range *range)
 	       base % range->step == 0 && range->size % range->step == 0;
 }
 
+/* Whether the table implements every call. */
+static bool
+range_table_is_full(const DAT_PROVIDER *table)
+{
+	const unsigned char *slot =
+	    (const unsigned char *)table + offsetof(DAT_PROVIDER, ia_open_func);
+	const unsigned char *end = (const unsigned char *)(table + 1);
+	void *function;
+
+	for (; slot < end; slot += sizeof function) {
+		memcpy(&function, slot, sizeof function);
+		if (function == NULL)
+			return false;
+	}
+	return true;
+}
+
+/* A provider with that table uses the first range. */
+static void
+range_update_full(const DAT_PROVIDER *table)
+{
+	range_is_sparse |= !range_table_is_full(table);
+	range_full.base = ranges[0].base;
+	range_full.mask = ranges[0].mask;
+	atomic_store_explicit(&range_full.size, range_is_sparse ? 0 : range_size_of(&ranges[0]),
+	    memory_order_release);
+}
+
 int
-range_add_locked(const struct dat_handle_range *new)
+range_add_locked(const struct dat_handle_range *new, const DAT_PROVIDER *table)
 {
 	const uintptr_t base = (uintptr_t) new->base;
 	struct range *range;
@@ -37,7 +69,7 @@ range_add_locked(const struct dat_handle_range *new)
 	for (range = ranges; range < ranges + RANGES_MAX && range_size_of(range) != 0; range++) {
 		if (range->base == base && range_size_of(range) == new->size &&
 		    range->mask == new->step - 1)
-			return 0;
+			goto found;
 		if (base < range->base + range_size_of(range) && range->base < base + new->size)
 			return -EINVAL;
 	}
@@ -46,6 +78,9 @@ range_add_locked(const struct dat_handle_range *new)
 	range->base = base;
 	range->mask = new->step - 1;
 	atomic_store_explicit(&range->size, new->size, memory_order_release);
+found:
+	if (range == ranges)
+		range_update_full(table);
 	return 0;
 }
 

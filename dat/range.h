@@ -31,10 +31,16 @@ struct range {
 extern struct range ranges[RANGES_MAX];
 
 /*
- * Adds a range, or finds it if it was added before.  0, -EINVAL if it is invalid or overlaps
- * another, -ENOSPC if there are RANGES_MAX.  registry_lock held.
+ * The first range, as long as the tables of all providers of that range implement every call; else
+ * its size is 0.  A handle in it needs no further test than that its first word is not NULL.
  */
-int range_add_locked(const struct dat_handle_range *range);
+extern struct range range_full;
+
+/*
+ * Adds a range, or finds it if it was added before, for a provider with that table.  0, -EINVAL if it
+ * is invalid or overlaps another, -ENOSPC if there are RANGES_MAX.  registry_lock held.
+ */
+int range_add_locked(const struct dat_handle_range *range, const DAT_PROVIDER *table);
 
 /* A provider without a range is added (+1) or removed (-1).  registry_lock held. */
 void range_count_foreign_locked(int change);
@@ -49,6 +55,16 @@ range_read(const struct range *range, uintptr_t offset)
 		return NULL;
 	return atomic_load_explicit(
 	    (_Atomic(const DAT_PROVIDER *) *)(range->base + offset), memory_order_acquire);
+}
+
+/* The first word of a handle in the range whose tables are full; NULL for any other address. */
+static inline const DAT_PROVIDER *
+range_full_table(uintptr_t address)
+{
+	const uintptr_t size = atomic_load_explicit(&range_full.size, memory_order_acquire);
+	const uintptr_t offset = address - range_full.base;
+
+	return __builtin_expect(offset < size, 1) ? range_read(&range_full, offset) : NULL;
 }
 
 /* The first word of a handle; NULL if the address cannot be one. */

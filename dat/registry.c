@@ -168,7 +168,7 @@ registry_add_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *inf
 	if (registry_find_locked(info) != NULL)
 		ret = DAT_ERROR(DAT_PROVIDER_ALREADY_REGISTERED, DAT_NO_SUBTYPE);
 	else if (range != NULL)
-		r = range_add_locked(range);
+		r = range_add_locked(range, provider);
 	if (r < 0)
 		ret = r == -EINVAL ? DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3) :
 				     DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);

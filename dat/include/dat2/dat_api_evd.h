@@ -7,6 +7,9 @@
  * dat_evd_dequeue().  Events leave in the order of arrival.  For each endpoint, ESTABLISHED comes
  * before its successful completions, and these come before DISCONNECTED or BROKEN.
  *
+ * A call that returns an event writes its number, the EVD, and every member of the data that an
+ * event of this number has.  The other bytes of the DAT_EVENT may stay as they were.
+ *
  * dat_api_ia.h explains how the calls are described.
  */
 #include <dat2/udat.h>
