@@ -4,20 +4,17 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-#define TAG_MAGIC 0x5eda7000u
-#define TAG_KIND 0x000000ffu
-
-#define CELLS (1u << 22)
 #define STEP (1u << 12) /* cells made accessible at once */
 #define IDLE_MIN 65536u
 
 _Static_assert(offsetof(struct dapl_handle, provider) == 0, "registries read the first word");
 
+_Atomic(uintptr_t) dapl_handle_base = DAPL_HANDLE_NO_BASE;
+
 static struct {
 	pthread_mutex_t lock;
-	_Atomic(struct dapl_handle *) base;
-	_Atomic(uint32_t) made; /* cells below this index have been used */
-	uint32_t open;		/* cells below this index are accessible memory */
+	uint32_t made; /* cells below this index have been used */
+	uint32_t open; /* cells below this index can be written */
 	struct dapl_handle *first, *last;
 	uint32_t idle;
 	uint64_t last_serial;
@@ -42,15 +39,16 @@ handle_unlock_cells(void) RELEASE(dapl_locks.handles) UNCHECKED
 static struct dapl_handle *
 handle_reserve(void) REQUIRES(dapl_locks.handles)
 {
-	struct dapl_handle *base = atomic_load_explicit(&cells.base, memory_order_relaxed);
+	const uintptr_t at = atomic_load_explicit(&dapl_handle_base, memory_order_relaxed);
+	struct dapl_handle *base;
 
-	if (base)
-		return base;
-	base = mmap(NULL, CELLS * sizeof *base, PROT_READ,
+	if (at != DAPL_HANDLE_NO_BASE)
+		return (struct dapl_handle *)at;
+	base = mmap(NULL, DAPL_HANDLE_CELLS * sizeof *base, PROT_READ,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (base == MAP_FAILED)
 		return NULL;
-	atomic_store_explicit(&cells.base, base, memory_order_release);
+	atomic_store_explicit(&dapl_handle_base, (uintptr_t)base, memory_order_release);
 	return base;
 }
 
@@ -62,7 +60,7 @@ dapl_handle_range(struct dat_handle_range *range)
 	handle_lock_cells();
 	base = handle_reserve();
 	handle_unlock_cells();
-	*range = (struct dat_handle_range){ base, CELLS * sizeof *base, sizeof *base };
+	*range = (struct dat_handle_range){ base, DAPL_HANDLE_CELLS * sizeof *base, sizeof *base };
 	return base != NULL;
 }
 
@@ -71,16 +69,17 @@ static struct dapl_handle *
 handle_fresh_cell(void) REQUIRES(dapl_locks.handles)
 {
 	struct dapl_handle *base = handle_reserve();
-	uint32_t n = atomic_load_explicit(&cells.made, memory_order_relaxed);
+	const uint32_t n = cells.made;
 
 	if (!base)
 		return NULL;
 	if (n == cells.open) {
-		if (n == CELLS || mprotect(base + n, STEP * sizeof *base, PROT_READ | PROT_WRITE))
+		if (n == DAPL_HANDLE_CELLS ||
+		    mprotect(base + n, STEP * sizeof *base, PROT_READ | PROT_WRITE))
 			return NULL;
 		cells.open += STEP;
 	}
-	atomic_store_explicit(&cells.made, n + 1, memory_order_release);
+	cells.made = n + 1;
 	return base + n;
 }
 
@@ -105,7 +104,8 @@ dapl_handle_create(
 		atomic_store_explicit(&h->serial, *serial, memory_order_relaxed);
 		atomic_store_explicit(&h->provider, provider, memory_order_relaxed);
 		atomic_store_explicit(&h->object, object, memory_order_relaxed);
-		atomic_store_explicit(&h->tag, TAG_MAGIC | (uint32_t)kind, memory_order_release);
+		atomic_store_explicit(
+		    &h->tag, DAPL_HANDLE_MAGIC | (uint32_t)kind, memory_order_release);
 	}
 	handle_unlock_cells();
 	return h;
@@ -124,26 +124,4 @@ dapl_handle_free(struct dapl_handle *h)
 	cells.last = h;
 	cells.idle++;
 	handle_unlock_cells();
-}
-
-void *
-dapl_handle_object(DAT_HANDLE handle, enum dapl_kind kind, uint64_t *serial)
-{
-	struct dapl_handle *h = handle;
-	uintptr_t base = (uintptr_t)atomic_load_explicit(&cells.base, memory_order_acquire);
-	uintptr_t offset = (uintptr_t)h - base;
-	uint32_t tag;
-
-	if (!base || offset % sizeof *h != 0 ||
-	    offset / sizeof *h >= atomic_load_explicit(&cells.made, memory_order_acquire))
-		return NULL;
-	tag = atomic_load_explicit(&h->tag, memory_order_acquire);
-	if ((tag & ~TAG_KIND) != TAG_MAGIC || (kind != DAPL_KIND_NONE && (tag & TAG_KIND) != kind))
-		return NULL;
-	/*
-	 * If the cell is reused meanwhile, slot and serial may not belong together. Then the
-	 * comparison under the slot's lock fails, because no serial number is used twice.
-	 */
-	*serial = atomic_load_explicit(&h->serial, memory_order_relaxed);
-	return atomic_load_explicit(&h->object, memory_order_relaxed);
 }

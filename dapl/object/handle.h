@@ -71,11 +71,7 @@ struct dapl_handle *dapl_handle_create(const DAT_PROVIDER *provider, enum dapl_k
 /* dapl_handle_object() does not find it afterwards. */
 void dapl_handle_free(struct dapl_handle *handle) EXCLUDES(dapl_locks.handles);
 
-/*
- * The slot of a live handle's object of that kind (DAPL_KIND_NONE: of any kind), or NULL. The
- * object may be freed at once: the caller locks the slot and compares *serial.
- */
-void *dapl_handle_object(DAT_HANDLE handle, enum dapl_kind kind, uint64_t *serial);
+#include "dapl/object/find.h"
 
 /* True if the handle names a live object of that kind now. */
 static inline bool

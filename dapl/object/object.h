@@ -101,6 +101,14 @@ dapl_object_lock(struct dapl_object *obj) ACQUIRE(dapl_locks.object) DAPL_NO_OBJ
 	os_lock(&obj->lock);
 }
 
+/* As dapl_object_lock(), but may fail while another thread has the lock. */
+static inline bool
+dapl_object_trylock(struct dapl_object *obj)
+    TRY_ACQUIRE(dapl_locks.object) DAPL_NO_OBJECT_LOCK UNCHECKED
+{
+	return os_trylock(&obj->lock);
+}
+
 static inline void
 dapl_object_unlock(struct dapl_object *obj) RELEASE(dapl_locks.object) UNCHECKED
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dapl/object/slab.h"
 
+#include <sys/mman.h>
+
 static void
 slab_lock(struct dapl_slab *slab) ACQUIRE(dapl_locks.slab) UNCHECKED
 {
@@ -20,26 +22,44 @@ slab_push(struct dapl_slab *slab, struct dapl_slab_slot *slot) REQUIRES(dapl_loc
 	slab->first = slot;
 }
 
+/* False without memory. */
+static bool
+slab_make_table(struct dapl_slab *slab) REQUIRES(dapl_locks.slab)
+{
+	void *table;
+
+	if (atomic_load_explicit(&slab->table, memory_order_relaxed))
+		return true;
+	table = mmap(NULL, DAPL_SLAB_SLOTS * sizeof(_Atomic(void *)), PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (table == MAP_FAILED)
+		return false;
+	atomic_store_explicit(&slab->table, table, memory_order_release);
+	return true;
+}
+
 static void
 slab_grow(struct dapl_slab *slab) REQUIRES(dapl_locks.slab)
 {
-	uint32_t base = slab->chunk_count * DAPL_SLAB_CHUNK;
+	_Atomic(void *) *table;
 	char *chunk;
 
-	if (slab->chunk_count == DAPL_SLAB_CHUNKS)
+	if (slab->count == DAPL_SLAB_SLOTS || !slab_make_table(slab))
 		return;
 	chunk = os_alloc(DAPL_SLAB_CHUNK, slab->size);
 	if (!chunk)
 		return;
+	table = atomic_load_explicit(&slab->table, memory_order_relaxed);
 	for (uint32_t i = DAPL_SLAB_CHUNK; i-- > 0;) {
 		struct dapl_slab_slot *slot = (struct dapl_slab_slot *)(chunk + i * slab->size);
 
-		slot->index = base + i;
+		slot->index = slab->count + i;
 		if (slab->prepare)
 			slab->prepare(slot);
 		slab_push(slab, slot);
+		atomic_store_explicit(&table[slot->index], slot, memory_order_release);
 	}
-	atomic_store_explicit(&slab->chunks[slab->chunk_count++], chunk, memory_order_release);
+	slab->count += DAPL_SLAB_CHUNK;
 }
 
 void *
@@ -68,7 +88,7 @@ dapl_slab_free(struct dapl_slab *slab, void *slot)
 bool
 dapl_slab_owns(struct dapl_slab *slab, const void *slot)
 {
-	for (uint32_t i = 0; i < DAPL_SLAB_CHUNK * DAPL_SLAB_CHUNKS; i += DAPL_SLAB_CHUNK) {
+	for (uint32_t i = 0; i < DAPL_SLAB_SLOTS; i += DAPL_SLAB_CHUNK) {
 		const char *chunk = dapl_slab_at(slab, i);
 		uintptr_t offset = (uintptr_t)slot - (uintptr_t)chunk;
 

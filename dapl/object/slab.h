@@ -21,8 +21,8 @@
 
 #include "dapl/object/lock.h"
 
-#define DAPL_SLAB_CHUNK 64u	/* slots allocated at once */
-#define DAPL_SLAB_CHUNKS 16384u /* 2^20 slots a kind */
+#define DAPL_SLAB_CHUNK 64u	   /* slots allocated at once */
+#define DAPL_SLAB_SLOTS (1u << 20) /* of a kind, at most */
 
 /* First member of every type that is kept in a slab. */
 struct dapl_slab_slot {
@@ -33,10 +33,14 @@ struct dapl_slab_slot {
 struct dapl_slab {
 	size_t size;		     /* of a slot */
 	void (*prepare)(void *slot); /* once per slot, ever; may be NULL */
-	pthread_mutex_t lock;	     /* guards what follows, but for reading chunks */
+	pthread_mutex_t lock;	     /* guards what follows, but for reading the table */
 	struct dapl_slab_slot *first;
-	unsigned int chunk_count;
-	_Atomic(char *) chunks[DAPL_SLAB_CHUNKS];
+	uint32_t count; /* of slots */
+	/*
+	 * The slots by their index.  The table has room for all that can ever be; only its used
+	 * part takes memory.  NULL: there is no slot yet.
+	 */
+	_Atomic(_Atomic(void *) *) table;
 };
 
 #define DAPL_SLAB_INITIALIZER(type, prepare_fn) \
@@ -52,12 +56,23 @@ void dapl_slab_free(struct dapl_slab *slab, void *slot) EXCLUDES(dapl_locks.slab
 static inline void *
 dapl_slab_at(struct dapl_slab *slab, uint32_t index)
 {
-	char *chunk;
+	_Atomic(void *) *const table = atomic_load_explicit(&slab->table, memory_order_acquire);
 
-	if (index >= DAPL_SLAB_CHUNK * DAPL_SLAB_CHUNKS)
+	if (!table || index >= DAPL_SLAB_SLOTS)
 		return NULL;
-	chunk = atomic_load_explicit(&slab->chunks[index / DAPL_SLAB_CHUNK], memory_order_acquire);
-	return chunk ? chunk + (size_t)(index % DAPL_SLAB_CHUNK) * slab->size : NULL;
+	return atomic_load_explicit(&table[index], memory_order_acquire);
+}
+
+/* The same for an index that dapl_slab_alloc() did give out. */
+static inline void *
+dapl_slab_at_used(struct dapl_slab *slab, uint32_t index)
+{
+	_Atomic(void *) *const table = atomic_load_explicit(&slab->table, memory_order_acquire);
+	void *slot = atomic_load_explicit(&table[index], memory_order_acquire);
+
+	if (!slot)
+		__builtin_unreachable();
+	return slot;
 }
 
 /* Whether a pointer of unknown origin is a slot of the slab. */

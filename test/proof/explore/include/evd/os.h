@@ -109,6 +109,7 @@ void world_self_at_exit(void (*fini)(struct os_self *self));
 #define os_mutex_init(m) world_mutex_init(m)
 #define os_mutex_fini(m) world_mutex_fini(m)
 #define os_lock(m) world_lock((m), OS_SITE)
+#define os_trylock(m) (world_lock((m), OS_SITE), true)
 #define os_unlock(m) world_unlock((m), OS_SITE)
 #define os_alloc(count, size) world_alloc((count), (size), OS_SITE)
 #define os_free(p) world_free((p), OS_SITE)

@@ -40,6 +40,7 @@ struct dapl_slab {
 void *dapl_slab_alloc(struct dapl_slab *slab);
 void dapl_slab_free(struct dapl_slab *slab, void *slot);
 void *dapl_slab_at(struct dapl_slab *slab, uint32_t index);
+#define dapl_slab_at_used(slab, index) dapl_slab_at(slab, index)
 bool dapl_slab_owns(struct dapl_slab *slab, const void *slot);
 
 #endif
