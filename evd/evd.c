@@ -5,7 +5,7 @@
 void
 evd_slot_init(struct evd *evd)
 {
-	*evd = (struct evd){ .alive = false };
+	*evd = (struct evd){ .alive = false, .direct = EVD_NOT_DIRECT };
 	os_mutex_init(&evd->lock);
 }
 
@@ -15,7 +15,7 @@ evd_create(struct evd *evd, const struct evd_config *config)
 	struct evd_queue queue;
 	int r;
 
-	r = evd_queue_init(&queue, (unsigned int)config->qlen, config->ops ? config->raw_size : 0);
+	r = evd_queue_init(&queue, (unsigned int)config->qlen, config->ops != NULL);
 	if (r)
 		return r;
 	evd_lock(evd);
@@ -30,6 +30,7 @@ evd_create(struct evd *evd, const struct evd_config *config)
 	evd->policy = DAT_UPCALL_DISABLE;
 	evd->listener_cookie = DAT_HANDLE_NULL;
 	evd->alive = true;
+	evd_set_direct(evd);
 	evd_unlock(evd);
 	return 0;
 }
@@ -108,6 +109,7 @@ static void
 evd_mark_dead(struct evd *evd) REQUIRES(core_locks.trigger)
 {
 	evd->alive = false;
+	evd_set_direct(evd);
 	evd->freed = true;
 	evd->policy = DAT_UPCALL_TEARDOWN;
 	if (evd->listener)
@@ -292,6 +294,16 @@ evd_query_calls(struct evd_ref ref, struct evd_calls *calls)
 	if (!evd)
 		return -ENODEV;
 	*calls = evd->calls;
+	calls->dequeues += evd->taken - evd->taken_by_core;
+	calls->dequeued += evd->taken - evd->taken_by_core;
 	evd_unlock(evd);
 	return 0;
+}
+
+void
+evd_copy(struct evd_ref ref, void *to, const void *from, size_t size)
+{
+	evd_lock(ref.evd);
+	memcpy(to, from, size);
+	evd_unlock(ref.evd);
 }

@@ -14,8 +14,9 @@
  * event, whatever the order in which threads and device act.
  *
  * The folder does not know verbs, connections or endpoints.  The device is a struct evd_source_ops.
- * A completion is an opaque record of `raw_size` bytes; it is converted to a DAT_EVENT in the lock
- * section that delivers it.
+ * It resolves each completion when it polls it, and describes it in a small record, which is opaque
+ * here (struct evd_record).  The record is converted to a DAT_EVENT, in the memory of the consumer,
+ * in the lock section that delivers it.
  *
  * An EVD lives in a slot.  A slot holds one EVD after another; its memory and its lock are never
  * released. A caller names an EVD by slot and serial number (struct evd_ref).  Each lock section
@@ -43,6 +44,7 @@
 #include "evd/loop.h"
 #include "evd/os.h"
 #include "evd/park.h"
+#include "evd/queue.h"
 
 struct evd;
 struct evd_hold;
@@ -61,14 +63,6 @@ struct evd_effect {
 	uint64_t stamp; /* shows the owner that `object` was freed and reused meanwhile */
 };
 
-/* What to do with a completion that was just polled. */
-enum evd_verdict {
-	EVD_QUEUE,	       /* queue it, and wake the sink */
-	EVD_QUEUE_UNSIGNALLED, /* queue it, but do not wake the sink for it */
-	EVD_HOLD,	       /* keep it in *hold, which was set, until the hold is released */
-	EVD_DROP,	       /* drop it: suppressed, or its endpoint was freed */
-};
-
 /*
  * The result of a device call: a count >= 0, -errno, or EVD_DEVICE_LOST if the completion queue has
  * overrun and yields nothing more.  It has a type of its own, so that an error of the device cannot
@@ -81,15 +75,19 @@ struct evd_device_result {
 
 #define EVD_DEVICE_LOST INT_MIN
 
+typedef void evd_convert(
+    void *source, const struct evd_record *record, DAT_EVENT *event, struct evd_effect *effect);
+
 /*
  * evd_source_ops -- the device side of an EVD
  *
- * poll     LOCKED.  Moves up to max completions into raw[] (max * raw_size bytes), oldest first;
- *          returns the number.
- * sort     LOCKED.  Decides what happens to one polled completion; may set *hold.  NULL: queue all.
- * convert  LOCKED.  Builds the event of a completion that leaves the queue.  The object that the
- *          completion names is still valid, because freeing it purges the queue under the same
- *          lock.  May set *effect.
+ * poll     LOCKED.  Polls up to batch->room completions, oldest first, and returns the number.  For
+ *          each it finds out what the completion belongs to, and queues a record of it, keeps it in
+ *          a hold, or drops it (queue.h).
+ * convert  LOCKED.  Builds the event of a completion that leaves the queue: writes the members that
+ *          an event of this kind has, but not evd_handle.  The object that the record names is still
+ *          valid, because freeing it purges the queue under the same lock.  May set *effect, which
+ *          is clear.
  * arm      LOCKED.  Requests one notification for the next completion, or for the next solicited
  *          one.  Returns 0 if armed, > 0 if armed and completions may be queued already.  An armed
  *          queue is armed again only to widen the request from solicited completions to all.
@@ -105,9 +103,8 @@ struct evd_device_result {
  * the code that issued the arm may skip the poll that follows it.
  */
 struct evd_source_ops {
-	struct evd_device_result (*poll)(void *source, void *raw, int max);
-	enum evd_verdict (*sort)(void *source, const void *raw, struct evd_hold **hold);
-	void (*convert)(void *source, const void *raw, DAT_EVENT *event, struct evd_effect *effect);
+	struct evd_device_result (*poll)(void *source, struct evd_batch *batch);
+	evd_convert *convert;
 	struct evd_device_result (*arm)(void *source, bool solicited_only);
 	void (*ack)(void *source, unsigned int n);
 	int (*read)(void *source);
@@ -133,7 +130,6 @@ struct evd_config {
 		     device queue */
 	const struct evd_source_ops *ops; /* NULL: no device stream */
 	void *source;
-	size_t raw_size;
 	int channel_fd;	   /* private completion channel, or -1: the loop's shared one (or none) */
 	struct loop *loop; /* runs the upcalls and CNO triggers */
 	struct loop *pool; /* runs upcalls of DAT_UPCALL_MANY; may equal loop */
@@ -271,13 +267,13 @@ int evd_post_ordered(struct evd_ref ref, enum evd_stream stream, const DAT_EVENT
 void evd_set_depth(struct evd_ref ref, unsigned int depth) NO_CORE_LOCK;
 
 /*
- * Polls the device into the queue, as far as it fits: for a caller that needs sort() to see a
+ * Polls the device into the queue, as far as it fits: for a caller that needs the source to see a
  * completion which no sink asks for.  0 or -errno.
  */
 int evd_refresh(struct evd_ref ref) NO_CORE_LOCK;
 
 /*
- * Polls until the device queue is empty, so that sort() has seen every completion in it.  If the
+ * Polls until the device queue is empty, so that the source has seen every completion in it.  If the
  * completions do not fit into the ring, the ring grows, and keeps its size until evd_resize().  The
  * owner limits the requests that are outstanding, and so the size of the ring.  May sleep for
  * memory.
@@ -299,13 +295,13 @@ bool evd_mark_overflow(struct evd_ref ref) NO_CORE_LOCK;
 bool evd_mark_refusal(struct evd_ref ref) NO_CORE_LOCK;
 
 /*
- * Removes what belongs to an object that is being freed: completions for which match_raw() returns
- * true, in the ring, in `hold` and in released holds, and posted events for which match_event()
- * returns true. Either may be NULL.  The device queue is not polled; sort() drops what comes from
- * it later.
+ * Removes what belongs to an object that is being freed: completions for which match_record()
+ * returns true, in the ring, in `hold` and in released holds, and posted events for which
+ * match_event() returns true. Either may be NULL.  The device queue is not polled; the source drops
+ * what comes from it later.
  */
 void evd_purge(struct evd_ref ref, struct evd_hold *hold,
-    bool (*match_raw)(const void *raw, const void *key),
+    bool (*match_record)(const struct evd_record *record, const void *key),
     bool (*match_event)(const DAT_EVENT *event, const void *key), const void *key) NO_CORE_LOCK;
 
 /*
@@ -313,6 +309,12 @@ void evd_purge(struct evd_ref ref, struct evd_hold *hold,
  */
 void evd_purge_endpoint(
     struct evd_ref ref, const void *endpoint, DAT_EVENT_NUMBER number) NO_CORE_LOCK;
+
+/*
+ * Copies memory that the source of the EVD writes under the trigger lock.  If the EVD was freed no
+ * thread writes it any more.
+ */
+void evd_copy(struct evd_ref ref, void *to, const void *from, size_t size) NO_CORE_LOCK;
 
 /*
  * evd_hold -- the completions of one endpoint that wait for its ESTABLISHED
@@ -323,18 +325,16 @@ struct evd_hold {
 	bool active;
 	bool listed; /* in the list of released holds of the EVD */
 	struct evd_hold *next;
-	size_t raw_size;
 	unsigned int capacity, head, count;
 	unsigned int numbered; /* how many of them are released; they come first */
-	uint64_t *seq;
-	unsigned char *raw;
+	struct evd_item *items;
 };
 
-int evd_hold_init(struct evd_hold *hold, size_t raw_size, unsigned int capacity);
+int evd_hold_init(struct evd_hold *hold, unsigned int capacity);
 void evd_hold_fini(struct evd_hold *hold); /* after evd_purge() */
-/* From now on sort() may return EVD_HOLD with this hold. */
+/* From now on the source may keep completions in the hold. */
 void evd_hold_begin(struct evd_ref ref, struct evd_hold *hold) NO_CORE_LOCK;
-/* LOCKED (for sort()). */
+/* LOCKED (for a source that polls). */
 static inline bool
 evd_hold_is_active(const struct evd_hold *hold)
 {
@@ -436,15 +436,16 @@ int evd_query_calls(struct evd_ref ref, struct evd_calls *calls) NO_CORE_LOCK;
 
 /* ---- the object: its owner embeds it, only evd/ accesses its members ---- */
 
-#include "evd/queue.h"
-
 /* The notification that was requested of the device and has not been read yet. */
 enum evd_armed { EVD_UNARMED, EVD_ARMED_SOLICITED, EVD_ARMED_ALL };
+
+#define EVD_NOT_DIRECT UINT64_MAX /* no serial number */
 
 struct evd {
 	struct os_mutex lock; /* the trigger lock: guards all members below */
 	uint64_t serial;      /* the number of the EVD in the slot, or of the last EVD there */
 	bool alive;	      /* from evd_create() to evd_free() */
+	uint64_t direct;      /* `serial` while alive and not waiting, else EVD_NOT_DIRECT */
 	bool freed;	      /* evd_free() has begun; destroyed() was not called yet */
 	bool free_on_return;  /* the last thread that leaves the EVD destroys it */
 	struct evd_config cfg;
@@ -484,6 +485,7 @@ struct evd {
 	bool refusing;	  /* evd_mark_refusal() was called in this episode */
 	bool device_over; /* the device queue failed after an overflow: no completion will come */
 	uint64_t taken;	  /* events that were taken, by any call */
+	uint64_t taken_by_core; /* those of them that were not taken by evd_take_direct() */
 	struct evd_queue queue;
 	unsigned int unacked; /* notifications that were read and not acknowledged */
 	int pins;	      /* threads that use the channel or the source without the lock */

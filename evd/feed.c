@@ -99,9 +99,23 @@ evd_post_ordered(struct evd_ref ref, enum evd_stream stream, const DAT_EVENT *ev
 int
 evd_post(struct evd_ref ref, enum evd_stream stream, const DAT_EVENT *event)
 {
-	static const struct evd_order none;
+	struct evd *evd = evd_enter(ref);
+	DAT_EVENT *place;
 
-	return evd_post_ordered(ref, stream, event, &none);
+	if (!evd)
+		return -ENODEV;
+	if (evd_posted_count(&evd->queue.posted) == 0)
+		evd->refusing = false;
+	place = evd_queue_post_free(&evd->queue);
+	if (place) {
+		*place = *event;
+		place->evd_handle = evd->cfg.handle;
+		evd_count_posted(evd, stream);
+		evd_attend(evd, EVD_HAS_ENTERED);
+		evd_wake_sink(evd);
+	}
+	evd_unlock(evd);
+	return place ? 0 : -ENOSPC;
 }
 
 void
@@ -128,7 +142,7 @@ evd_end_purge(struct evd *evd, bool closed) REQUIRES(core_locks.trigger)
 
 void
 evd_purge(struct evd_ref ref, struct evd_hold *hold,
-    bool (*match_raw)(const void *raw, const void *key),
+    bool (*match_record)(const struct evd_record *record, const void *key),
     bool (*match_event)(const DAT_EVENT *event, const void *key), const void *key)
 {
 	struct evd *evd = evd_enter(ref);
@@ -137,7 +151,7 @@ evd_purge(struct evd_ref ref, struct evd_hold *hold,
 	if (!evd)
 		return;
 	closed = evd_queue_has_closed(&evd->queue);
-	evd_queue_purge(&evd->queue, hold, match_raw, match_event, key);
+	evd_queue_purge(&evd->queue, hold, match_record, match_event, key);
 	evd_end_purge(evd, closed);
 	evd_unlock(evd);
 }

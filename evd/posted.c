@@ -6,58 +6,39 @@
 
 /* ---- lists ---- */
 
+/* Removes the entry after `before`; NULL: the first entry. */
 static struct evd_posted *
-posted_at(const struct evd_posted_queue *p, unsigned int link)
+posted_remove_after(struct evd_posted_list *list, struct evd_posted *before)
 {
-	return &p->entries[link - 1];
-}
+	struct evd_posted *entry = before ? before->next : list->first;
 
-static void
-posted_append(struct evd_posted_queue *p, struct evd_posted_list *list, unsigned int link)
-{
-	posted_at(p, link)->next = 0;
-	if (list->last)
-		posted_at(p, list->last)->next = link;
-	else
-		list->first = link;
-	list->last = link;
-	list->count++;
-	list->unsignalled += posted_at(p, link)->unsignalled;
-}
-
-/* Removes the entry after `before`; 0: the first entry. */
-static unsigned int
-posted_remove_after(struct evd_posted_queue *p, struct evd_posted_list *list, unsigned int before)
-{
-	unsigned int link = before ? posted_at(p, before)->next : list->first;
-
-	ASSUME(list->count > 0 && link != 0);
+	ASSUME(list->count > 0 && entry);
 	if (before)
-		posted_at(p, before)->next = posted_at(p, link)->next;
+		before->next = entry->next;
 	else
-		list->first = posted_at(p, link)->next;
-	if (list->last == link)
+		list->first = entry->next;
+	if (list->last == entry)
 		list->last = before;
 	list->count--;
-	list->unsignalled -= posted_at(p, link)->unsignalled;
-	return link;
+	list->unsignalled -= entry->unsignalled;
+	return entry;
 }
 
-static unsigned int
+static struct evd_posted *
 posted_get_free(struct evd_posted_queue *p)
 {
-	unsigned int link = p->free;
+	struct evd_posted *entry = p->free;
 
-	if (link)
-		p->free = posted_at(p, link)->next;
-	return link;
+	if (entry)
+		p->free = entry->next;
+	return entry;
 }
 
 static void
-posted_put_free(struct evd_posted_queue *p, unsigned int link)
+posted_put_free(struct evd_posted_queue *p, struct evd_posted *entry)
 {
-	posted_at(p, link)->next = p->free;
-	p->free = link;
+	entry->next = p->free;
+	p->free = entry;
 }
 
 int
@@ -69,8 +50,8 @@ evd_posted_init(struct evd_posted_queue *p, unsigned int length)
 	};
 	if (!p->entries)
 		return -ENOMEM;
-	for (unsigned int link = length; link > 0; link--)
-		posted_put_free(p, link);
+	for (unsigned int i = length; i > 0; i--)
+		posted_put_free(p, &p->entries[i - 1]);
 	return 0;
 }
 
@@ -84,47 +65,29 @@ evd_posted_fini(struct evd_posted_queue *p)
 /* ---- add, open, take ---- */
 
 struct evd_posted *
-evd_posted_add(struct evd_posted_queue *p, uint64_t seq)
-{
-	unsigned int link = posted_get_free(p);
-
-	if (!link)
-		return NULL;
-	posted_at(p, link)->seq = seq;
-	posted_at(p, link)->endpoint = NULL;
-	posted_at(p, link)->unsignalled = false;
-	posted_append(p, &p->open, link);
-	return posted_at(p, link);
-}
-
-struct evd_posted *
 evd_posted_add_closed(struct evd_posted_queue *p, const struct evd_order *order, uint64_t polled)
 {
-	unsigned int link = posted_get_free(p);
-	struct evd_posted *entry;
+	struct evd_posted *entry = posted_get_free(p);
 
-	if (!link)
+	if (!entry)
 		return NULL;
-	entry = posted_at(p, link);
 	entry->endpoint = order->endpoint;
 	entry->barrier = order->barrier;
 	entry->unsignalled = order->unsignalled;
 	entry->hold = order->hold;
 	entry->mark = polled;
-	posted_append(p, &p->closed, link);
+	evd_posted_append(&p->closed, entry);
 	return entry;
 }
 
 /* True if an earlier event of the same endpoint is still closed. */
 static bool
-posted_is_behind(const struct evd_posted_queue *p, unsigned int link)
+posted_is_behind(const struct evd_posted_queue *p, const struct evd_posted *entry)
 {
-	const void *endpoint = posted_at(p, link)->endpoint;
-
-	if (!endpoint)
+	if (!entry->endpoint)
 		return false;
-	for (unsigned int l = p->closed.first; l != link; l = posted_at(p, l)->next)
-		if (posted_at(p, l)->endpoint == endpoint)
+	for (const struct evd_posted *e = p->closed.first; e != entry; e = e->next)
+		if (e->endpoint == entry->endpoint)
 			return true;
 	return false;
 }
@@ -140,42 +103,33 @@ struct evd_posted *
 evd_posted_open(
     struct evd_posted_queue *p, const struct evd_posted_progress *progress, uint64_t *next_seq)
 {
-	unsigned int before = 0, link;
+	struct evd_posted *before = NULL, *entry;
 
-	for (link = p->closed.first; link; link = posted_at(p, link)->next) {
-		if (!posted_must_wait(posted_at(p, link), progress) && !posted_is_behind(p, link))
+	for (entry = p->closed.first; entry; entry = entry->next) {
+		if (!posted_must_wait(entry, progress) && !posted_is_behind(p, entry))
 			break;
-		before = link;
+		before = entry;
 	}
-	if (!link)
+	if (!entry)
 		return NULL;
-	posted_append(p, &p->open, posted_remove_after(p, &p->closed, before));
-	posted_at(p, link)->seq = (*next_seq)++;
-	return posted_at(p, link);
-}
-
-const DAT_EVENT *
-evd_posted_take(struct evd_posted_queue *p)
-{
-	unsigned int link = posted_remove_after(p, &p->open, 0);
-
-	posted_put_free(p, link);
-	return &posted_at(p, link)->event;
+	evd_posted_append(&p->open, posted_remove_after(&p->closed, before));
+	entry->seq = (*next_seq)++;
+	return entry;
 }
 
 void
 evd_posted_mark(struct evd_posted_queue *p, uint64_t polled)
 {
-	for (unsigned int link = p->closed.first; link; link = posted_at(p, link)->next)
-		posted_at(p, link)->mark = polled;
+	for (struct evd_posted *e = p->closed.first; e; e = e->next)
+		e->mark = polled;
 }
 
 void
 evd_posted_forget(struct evd_posted_queue *p, const struct evd_hold *hold)
 {
-	for (unsigned int link = p->closed.first; link; link = posted_at(p, link)->next)
-		if (posted_at(p, link)->hold == hold)
-			posted_at(p, link)->hold = NULL;
+	for (struct evd_posted *e = p->closed.first; e; e = e->next)
+		if (e->hold == hold)
+			e->hold = NULL;
 }
 
 /* What is removed: the events for which match() returns true, or those of one endpoint. */
@@ -198,14 +152,14 @@ static void
 posted_purge_list(
     struct evd_posted_queue *p, struct evd_posted_list *list, const struct posted_purge *purge)
 {
-	unsigned int before = 0, link = list->first, next;
+	struct evd_posted *before = NULL, *entry = list->first, *next;
 
-	for (; link; link = next) {
-		next = posted_at(p, link)->next;
-		if (posted_is_purged(posted_at(p, link), purge))
-			posted_put_free(p, posted_remove_after(p, list, before));
+	for (; entry; entry = next) {
+		next = entry->next;
+		if (posted_is_purged(entry, purge))
+			posted_put_free(p, posted_remove_after(list, before));
 		else
-			before = link;
+			before = entry;
 	}
 }
 
@@ -238,12 +192,12 @@ posted_move_list(struct evd_posted_queue *to, struct evd_posted_list *to_list,
     struct evd_posted_queue *from, struct evd_posted_list *from_list)
 {
 	while (from_list->first) {
-		unsigned int old = posted_remove_after(from, from_list, 0);
-		unsigned int fresh = posted_get_free(to);
+		struct evd_posted *old = posted_remove_after(from_list, NULL);
+		struct evd_posted *fresh = posted_get_free(to);
 
-		ASSUME(fresh != 0);
-		*posted_at(to, fresh) = *posted_at(from, old);
-		posted_append(to, to_list, fresh);
+		ASSUME(fresh);
+		*fresh = *old;
+		evd_posted_append(to_list, fresh);
 		posted_put_free(from, old);
 	}
 }

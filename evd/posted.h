@@ -27,20 +27,20 @@ struct evd_posted {
 	const void *endpoint;  /* that posted it, or NULL */
 	struct evd_hold *hold; /* released when the event gets its number */
 	bool barrier;
-	bool unsignalled;  /* wakes no sink */
-	unsigned int next; /* link in its list */
+	bool unsignalled;	 /* wakes no sink */
+	struct evd_posted *next; /* in its list */
 };
 
-/* A link is an index plus one, so that 0 ends a list and the entries can move to another array. */
 struct evd_posted_list {
-	unsigned int first, last, count;
+	struct evd_posted *first, *last;
+	unsigned int count;
 	unsigned int unsignalled; /* how many of them are */
 };
 
 struct evd_posted_queue {
 	struct evd_posted *entries;
-	unsigned int length; /* number of entries */
-	unsigned int free;   /* first of the unused entries */
+	unsigned int length;	 /* number of entries */
+	struct evd_posted *free; /* first of the unused entries */
 	struct evd_posted_list open, closed;
 };
 
@@ -64,14 +64,40 @@ evd_posted_count(const struct evd_posted_queue *p)
 static inline const struct evd_posted *
 evd_posted_first(const struct evd_posted_queue *p)
 {
-	return p->open.first ? &p->entries[p->open.first - 1] : NULL;
+	return p->open.first;
+}
+
+static inline void
+evd_posted_append(struct evd_posted_list *list, struct evd_posted *entry)
+{
+	entry->next = NULL;
+	if (list->last)
+		list->last->next = entry;
+	else
+		list->first = entry;
+	list->last = entry;
+	list->count++;
+	list->unsignalled += entry->unsignalled;
 }
 
 /*
  * Queues an open event with this number.  Returns its entry, in which the caller writes the event,
  * or NULL if there is no room.
  */
-struct evd_posted *evd_posted_add(struct evd_posted_queue *p, uint64_t seq);
+static inline struct evd_posted *
+evd_posted_add(struct evd_posted_queue *p, uint64_t seq)
+{
+	struct evd_posted *entry = p->free;
+
+	if (!entry)
+		return NULL;
+	p->free = entry->next;
+	entry->seq = seq;
+	entry->endpoint = NULL;
+	entry->unsignalled = false;
+	evd_posted_append(&p->open, entry);
+	return entry;
+}
 
 /* The same for a closed event. */
 struct evd_posted *evd_posted_add_closed(
@@ -84,8 +110,21 @@ struct evd_posted *evd_posted_add_closed(
 struct evd_posted *evd_posted_open(
     struct evd_posted_queue *p, const struct evd_posted_progress *progress, uint64_t *next_seq);
 
-/* Removes the oldest open event.  Its memory stays valid until the next post. */
-const DAT_EVENT *evd_posted_take(struct evd_posted_queue *p);
+/* Removes the oldest open event, which exists.  Its memory stays valid until the next post. */
+static inline const DAT_EVENT *
+evd_posted_take(struct evd_posted_queue *p)
+{
+	struct evd_posted *entry = p->open.first;
+
+	p->open.first = entry->next;
+	if (!entry->next)
+		p->open.last = NULL;
+	p->open.count--;
+	p->open.unsignalled -= entry->unsignalled;
+	entry->next = p->free;
+	p->free = entry;
+	return &entry->event;
+}
 
 /* From now on every closed event waits for as many completions as the device queue can hold. */
 void evd_posted_mark(struct evd_posted_queue *p, uint64_t polled);

@@ -7,23 +7,22 @@
 #include "evd/os.h"
 
 int
-evd_queue_init_ring(struct evd_queue *spare, unsigned int length, size_t raw_size)
+evd_queue_init_ring(struct evd_queue *spare, unsigned int length)
 {
-	*spare = (struct evd_queue){ .qlen = length, .raw_size = raw_size };
-	spare->raw = os_alloc(length, raw_size);
-	spare->ring_seq = os_alloc(length, sizeof *spare->ring_seq);
-	spare->ring_unsignalled = os_alloc(length, sizeof *spare->ring_unsignalled);
-	if (spare->raw && spare->ring_seq && spare->ring_unsignalled)
-		return 0;
-	evd_queue_fini(spare);
-	return -ENOMEM;
+	*spare = (struct evd_queue){ .qlen = length };
+	spare->ring = os_alloc(length, sizeof *spare->ring);
+	if (!spare->ring)
+		return -ENOMEM;
+	spare->ring_end = spare->ring + length;
+	spare->ring_first = spare->ring;
+	return 0;
 }
 
 int
-evd_queue_init(struct evd_queue *q, unsigned int qlen, size_t raw_size)
+evd_queue_init(struct evd_queue *q, unsigned int qlen, bool device)
 {
 	*q = (struct evd_queue){ .qlen = qlen };
-	if (raw_size && evd_queue_init_ring(q, qlen, raw_size))
+	if (device && evd_queue_init_ring(q, qlen))
 		return -ENOMEM;
 	if (evd_posted_init(&q->posted, qlen)) {
 		evd_queue_fini(q);
@@ -48,9 +47,7 @@ evd_queue_reserve(struct evd_queue *q, unsigned int reserved)
 void
 evd_queue_fini(struct evd_queue *q)
 {
-	os_free(q->raw);
-	os_free(q->ring_seq);
-	os_free(q->ring_unsignalled);
+	os_free(q->ring);
 	evd_posted_fini(&q->posted);
 	*q = (struct evd_queue){ 0 };
 }
@@ -62,70 +59,56 @@ ring_wrap(unsigned int index, unsigned int length)
 	return index >= length ? index - length : index;
 }
 
-static unsigned char *
-ring_at(const struct evd_queue *q, unsigned int index)
+static struct evd_item *
+ring_at(const struct evd_queue *q, unsigned int i)
 {
-	return q->raw + (size_t)index * q->raw_size;
-}
-
-static void
-queue_note_depth(struct evd_queue *q)
-{
-	unsigned int load = evd_queue_load(q);
-
-	if (load > q->max_depth)
-		q->max_depth = load;
+	return &q->ring[ring_wrap((unsigned int)(q->ring_first - q->ring) + i, q->qlen)];
 }
 
 /* ---- the ring ---- */
 
-unsigned int
-evd_queue_room(struct evd_queue *q, unsigned int max, void **batch)
+void
+evd_queue_begin_batch(struct evd_queue *q, unsigned int max, struct evd_batch *batch)
 {
-	unsigned int tail = ring_wrap(q->ring_head + q->ring_count, q->qlen);
+	struct evd_item *const tail = ring_at(q, q->ring_count);
 	unsigned int room = q->qlen - q->ring_count;
 
-	if (room > q->qlen - tail)
-		room = q->qlen - tail;
-	*batch = ring_at(q, tail);
-	return room < max ? room : max;
-}
-
-static void
-queue_append(struct evd_queue *q, const void *record, bool unsignalled)
-{
-	unsigned int tail = ring_wrap(q->ring_head + q->ring_count, q->qlen);
-
-	ASSUME(q->ring_count < q->qlen);
-	/* Earlier records of the batch may have been dropped: close the gap. */
-	if (ring_at(q, tail) != record)
-		memcpy(ring_at(q, tail), record, q->raw_size);
-	q->ring_seq[tail] = q->next_seq++;
-	q->ring_unsignalled[tail] = unsignalled;
-	q->ring_count++;
-	q->unsignalled += unsignalled;
+	if (room > (unsigned int)(q->ring_end - tail))
+		room = (unsigned int)(q->ring_end - tail);
+	*batch = (struct evd_batch){
+		.next = tail,
+		.order = q->next_seq << 1,
+		.room = room < max ? room : max,
+	};
 }
 
 void
-evd_queue_append(struct evd_queue *q, const void *record)
+evd_batch_hold(struct evd_batch *batch, struct evd_hold *hold)
 {
-	queue_append(q, record, false);
-}
-
-void
-evd_queue_append_unsignalled(struct evd_queue *q, const void *record)
-{
-	queue_append(q, record, true);
+	if (hold->count == hold->capacity) {
+		batch->refused = true;
+		return;
+	}
+	hold->items[ring_wrap(hold->head + hold->count, hold->capacity)].record =
+	    batch->next->record;
+	hold->count++;
+	batch->held++;
 }
 
 /* ---- posted events, and the holds that they release ---- */
+
+static struct evd_item *
+hold_at(const struct evd_hold *hold, unsigned int i)
+{
+	return &hold->items[ring_wrap(hold->head + i, hold->capacity)];
+}
 
 void
 evd_queue_release(struct evd_queue *q, struct evd_hold *hold)
 {
 	hold->active = false;
 	for (; hold->numbered < hold->count; hold->numbered++) {
-		hold->seq[ring_wrap(hold->head + hold->numbered, hold->capacity)] = q->next_seq++;
+		hold_at(hold, hold->numbered)->order = q->next_seq++ << 1;
 		q->released_count++;
 	}
 	if (hold->numbered && !hold->listed) {
@@ -133,7 +116,7 @@ evd_queue_release(struct evd_queue *q, struct evd_hold *hold)
 		hold->listed = true;
 		q->released = hold;
 	}
-	queue_note_depth(q);
+	evd_queue_note_depth(q);
 }
 
 /* Opens every closed event that need not wait any longer, and releases its hold. */
@@ -150,13 +133,21 @@ queue_open_posted(struct evd_queue *q, bool device_empty)
 			evd_queue_release(q, entry->hold);
 }
 
-void
-evd_queue_polled(struct evd_queue *q, unsigned int n, bool device_empty)
+unsigned int
+evd_queue_end_batch(
+    struct evd_queue *q, const struct evd_batch *batch, unsigned int polled, bool device_empty)
 {
-	q->polled += n;
+	const unsigned int queued = (unsigned int)((batch->order >> 1) - q->next_seq);
+
+	ASSUME(q->ring_count + queued <= q->qlen);
+	q->ring_count += queued;
+	q->unsignalled += batch->unsignalled;
+	q->next_seq = batch->order >> 1;
+	q->polled += polled;
 	if (q->posted.closed.count)
 		queue_open_posted(q, device_empty);
-	queue_note_depth(q);
+	evd_queue_note_depth(q);
+	return queued;
 }
 
 /*
@@ -169,7 +160,7 @@ queue_post_ordered(struct evd_queue *q, const struct evd_order *order)
 	struct evd_order own = *order;
 	struct evd_posted *entry;
 
-	own.barrier = order->barrier && q->raw_size != 0;
+	own.barrier = order->barrier && q->ring != NULL;
 	entry = evd_posted_add_closed(&q->posted, &own, q->polled);
 	if (!entry && own.hold)
 		evd_queue_release(
@@ -183,11 +174,10 @@ evd_queue_post(struct evd_queue *q, const struct evd_order *order)
 {
 	struct evd_posted *entry;
 
-	if (order->endpoint)
-		entry = queue_post_ordered(q, order);
-	else
-		entry = evd_posted_add(&q->posted, q->next_seq++);
-	queue_note_depth(q);
+	if (!order->endpoint)
+		return evd_queue_post_free(q);
+	entry = queue_post_ordered(q, order);
+	evd_queue_note_depth(q);
 	return entry ? &entry->event : NULL;
 }
 
@@ -196,30 +186,20 @@ evd_queue_post(struct evd_queue *q, const struct evd_order *order)
 static void
 queue_copy_ring(struct evd_queue *to, const struct evd_queue *from)
 {
-	unsigned int at;
-
-	for (unsigned int i = 0; i < from->ring_count; i++) {
-		at = ring_wrap(from->ring_head + i, from->qlen);
-		memcpy(ring_at(to, i), ring_at(from, at), from->raw_size);
-		to->ring_seq[i] = from->ring_seq[at];
-		to->ring_unsignalled[i] = from->ring_unsignalled[at];
-	}
+	for (unsigned int i = 0; i < from->ring_count; i++)
+		to->ring[i] = *ring_at(from, i);
 }
 
 void
 evd_queue_lengthen_ring(struct evd_queue *q, struct evd_queue *spare)
 {
-	const struct evd_queue old = *q;
+	struct evd_item *const old = q->ring;
 
 	queue_copy_ring(spare, q);
 	q->qlen = spare->qlen;
-	q->raw = spare->raw;
-	q->ring_seq = spare->ring_seq;
-	q->ring_unsignalled = spare->ring_unsignalled;
-	q->ring_head = 0;
-	spare->raw = old.raw;
-	spare->ring_seq = old.ring_seq;
-	spare->ring_unsignalled = old.ring_unsignalled;
+	q->ring = q->ring_first = spare->ring;
+	q->ring_end = spare->ring_end;
+	spare->ring = old;
 }
 
 void
@@ -255,56 +235,31 @@ evd_queue_set_depth(struct evd_queue *q, unsigned int depth)
 /* ---- holds ---- */
 
 int
-evd_hold_init(struct evd_hold *hold, size_t raw_size, unsigned int capacity)
+evd_hold_init(struct evd_hold *hold, unsigned int capacity)
 {
-	*hold = (struct evd_hold){ .raw_size = raw_size, .capacity = capacity };
-	hold->raw = os_alloc(capacity, raw_size);
-	hold->seq = os_alloc(capacity, sizeof *hold->seq);
-	if (hold->raw && hold->seq)
-		return 0;
-	evd_hold_fini(hold);
-	return -ENOMEM;
+	*hold = (struct evd_hold){ .capacity = capacity };
+	hold->items = os_alloc(capacity, sizeof *hold->items);
+	return hold->items ? 0 : -ENOMEM;
 }
 
 void
 evd_hold_fini(struct evd_hold *hold)
 {
-	os_free(hold->raw);
-	os_free(hold->seq);
+	os_free(hold->items);
 	*hold = (struct evd_hold){ 0 };
-}
-
-static unsigned char *
-hold_at(const struct evd_hold *hold, unsigned int i)
-{
-	return hold->raw + (size_t)ring_wrap(hold->head + i, hold->capacity) * hold->raw_size;
 }
 
 void
 evd_hold_lengthen(struct evd_hold *hold, struct evd_hold *spare)
 {
-	const struct evd_hold old = *hold;
+	struct evd_item *const old = hold->items;
 
-	for (unsigned int i = 0; i < hold->count; i++) {
-		memcpy(hold_at(spare, i), hold_at(hold, i), hold->raw_size);
-		spare->seq[i] = hold->seq[ring_wrap(hold->head + i, hold->capacity)];
-	}
+	for (unsigned int i = 0; i < hold->count; i++)
+		spare->items[i] = *hold_at(hold, i);
 	hold->capacity = spare->capacity;
-	hold->raw = spare->raw;
-	hold->seq = spare->seq;
+	hold->items = spare->items;
 	hold->head = 0;
-	spare->raw = old.raw;
-	spare->seq = old.seq;
-}
-
-int
-evd_queue_hold(struct evd_hold *hold, const void *record)
-{
-	if (hold->count == hold->capacity)
-		return -ENOSPC;
-	memcpy(hold_at(hold, hold->count), record, hold->raw_size);
-	hold->count++;
-	return 0;
+	spare->items = old;
 }
 
 static void
@@ -320,43 +275,43 @@ queue_unlist_released(struct evd_queue *q, struct evd_hold *hold)
 
 /* ---- take ---- */
 
-enum evd_item
-evd_queue_take(struct evd_queue *q, const void **record, const DAT_EVENT **event)
+enum evd_kind
+evd_queue_take(struct evd_queue *q, const struct evd_record **record, const DAT_EVENT **event)
 {
-	enum evd_item item = EVD_ITEM_NONE;
+	enum evd_kind kind = EVD_NOTHING;
 	const struct evd_posted *posted = evd_posted_first(&q->posted);
 	struct evd_hold *oldest = NULL;
-	uint64_t seq = UINT64_MAX;
+	uint64_t order = UINT64_MAX;
 
-	if (q->ring_count) {
-		item = EVD_ITEM_RAW;
-		seq = q->ring_seq[q->ring_head];
+	if (posted && (q->ring_count | q->released_count) == 0) {
+		*event = evd_posted_take(&q->posted);
+		return EVD_POSTED;
 	}
-	if (posted && posted->seq < seq) {
-		item = EVD_ITEM_POSTED;
-		seq = posted->seq;
+	if (q->ring_count) {
+		kind = EVD_COMPLETION;
+		order = q->ring_first->order;
+	}
+	if (posted && posted->seq << 1 < order) {
+		kind = EVD_POSTED;
+		order = posted->seq << 1;
 	}
 	for (struct evd_hold *h = q->released; h; h = h->next) {
-		if (h->seq[h->head] < seq) {
-			item = EVD_ITEM_RELEASED;
-			seq = h->seq[h->head];
+		if (hold_at(h, 0)->order < order) {
+			kind = EVD_RELEASED;
+			order = hold_at(h, 0)->order;
 			oldest = h;
 		}
 	}
 
-	switch (item) {
-	case EVD_ITEM_RAW:
-		*record = ring_at(q, q->ring_head);
-		q->unsignalled -= q->ring_unsignalled[q->ring_head];
-		q->ring_count--;
-		/* An empty ring starts at index 0, where a whole batch has room. */
-		q->ring_head = q->ring_count ? ring_wrap(q->ring_head + 1, q->qlen) : 0;
+	switch (kind) {
+	case EVD_COMPLETION:
+		*record = evd_queue_take_completion(q);
 		break;
-	case EVD_ITEM_POSTED:
+	case EVD_POSTED:
 		*event = evd_posted_take(&q->posted);
 		break;
-	case EVD_ITEM_RELEASED:
-		*record = hold_at(oldest, 0);
+	case EVD_RELEASED:
+		*record = &hold_at(oldest, 0)->record;
 		oldest->head = ring_wrap(oldest->head + 1, oldest->capacity);
 		oldest->count--;
 		oldest->numbered--;
@@ -364,41 +319,39 @@ evd_queue_take(struct evd_queue *q, const void **record, const DAT_EVENT **event
 		if (oldest->numbered == 0)
 			queue_unlist_released(q, oldest);
 		break;
-	case EVD_ITEM_NONE:
+	case EVD_NOTHING:
 		break;
 	}
-	return item;
+	return kind;
 }
 
 /* ---- purge; the remaining items keep their order ---- */
 
 static void
-queue_purge_ring(struct evd_queue *q, bool (*match)(const void *, const void *), const void *key)
+queue_purge_ring(struct evd_queue *q,
+    bool (*match)(const struct evd_record *record, const void *key), const void *key)
 {
-	unsigned int kept = 0, from, to;
+	unsigned int kept = 0;
 
 	for (unsigned int i = 0; i < q->ring_count; i++) {
-		from = ring_wrap(q->ring_head + i, q->qlen);
-		to = ring_wrap(q->ring_head + kept, q->qlen);
-		if (match(ring_at(q, from), key)) {
-			q->unsignalled -= q->ring_unsignalled[from];
+		const struct evd_item *item = ring_at(q, i);
+
+		if (match(&item->record, key)) {
+			q->unsignalled -= (unsigned int)(item->order & EVD_ITEM_UNSIGNALLED);
 			continue;
 		}
-		if (from != to) {
-			memcpy(ring_at(q, to), ring_at(q, from), q->raw_size);
-			q->ring_seq[to] = q->ring_seq[from];
-			q->ring_unsignalled[to] = q->ring_unsignalled[from];
-		}
+		if (kept != i)
+			*ring_at(q, kept) = *item;
 		kept++;
 	}
 	q->ring_count = kept;
 	if (!kept)
-		q->ring_head = 0;
+		q->ring_first = q->ring;
 }
 
 void
 evd_queue_purge(struct evd_queue *q, struct evd_hold *hold,
-    bool (*match_raw)(const void *raw, const void *key),
+    bool (*match_record)(const struct evd_record *record, const void *key),
     bool (*match_event)(const DAT_EVENT *event, const void *key), const void *key)
 {
 	if (hold) {
@@ -410,8 +363,8 @@ evd_queue_purge(struct evd_queue *q, struct evd_hold *hold,
 		hold->active = false;
 		hold->count = hold->numbered = 0;
 	}
-	if (match_raw && q->raw)
-		queue_purge_ring(q, match_raw, key);
+	if (match_record && q->ring)
+		queue_purge_ring(q, match_record, key);
 	if (match_event) {
 		evd_posted_purge(&q->posted, match_event, key);
 		queue_open_posted(q, false); /* events that waited only for a purged barrier */

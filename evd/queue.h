@@ -2,10 +2,10 @@
 /*
  * queue -- the merged queue of an EVD
  *
- * The queue has three kinds of items: completions polled from the device (the ring: raw records,
- * which are converted when they leave), posted events (posted.h), and completions of released
- * holds.  Each item gets a sequence number when it enters.  The item with the lowest number leaves
- * first.
+ * The queue has three kinds of items: completions polled from the device (the ring: records, which
+ * are converted when they leave), posted events (posted.h), and completions of released holds.
+ * Each item gets a sequence number when it enters.  The item with the lowest number leaves first.
+ * While only completions are queued, which is the usual case, no numbers are compared.
  *
  * Three rules order the items of one endpoint.  They do not delay, number or release items of other
  * endpoints, or items that belong to no endpoint.
@@ -32,17 +32,31 @@
 
 struct evd_hold;
 
+/*
+ * What a source queues for one completion.  Only the source knows the contents: it writes the
+ * record when it polls, and reads it when the completion leaves.
+ */
+struct evd_record {
+	_Alignas(8) unsigned char bytes[32];
+};
+
+/* A record in the ring, or in a hold. */
+struct evd_item {
+	uint64_t order; /* twice the sequence number, and EVD_ITEM_UNSIGNALLED */
+	struct evd_record record;
+};
+
+#define EVD_ITEM_UNSIGNALLED 1 /* the record wakes no sink */
+
 struct evd_queue {
-	unsigned int qlen;  /* length of the ring, in records */
-	unsigned int depth; /* of the device queue: qlen, or more if it has grown */
-	size_t raw_size;
+	unsigned int qlen;  /* length of the ring, in records; 0: the EVD has no device */
+	unsigned int depth; /* of the device queue: the length, or more if it has grown */
 	uint64_t next_seq;
 	uint64_t polled; /* completions polled so far */
 
-	unsigned char *raw; /* the ring: qlen records */
-	uint64_t *ring_seq;
-	bool *ring_unsignalled; /* the record is queued, but wakes no sink */
-	unsigned int ring_head, ring_count;
+	struct evd_item *ring, *ring_end; /* NULL: the EVD has no device */
+	struct evd_item *ring_first;	  /* the oldest record, if there is one */
+	unsigned int ring_count;
 	unsigned int unsignalled; /* number of unsignalled records in the ring */
 
 	/* Its length is at least the first length of the ring and what is reserved above that. */
@@ -55,9 +69,10 @@ struct evd_queue {
 	unsigned int max_depth;
 };
 
-enum evd_item { EVD_ITEM_NONE, EVD_ITEM_RAW, EVD_ITEM_RELEASED, EVD_ITEM_POSTED };
+enum evd_kind { EVD_NOTHING, EVD_COMPLETION, EVD_RELEASED, EVD_POSTED };
 
-int evd_queue_init(struct evd_queue *q, unsigned int qlen, size_t raw_size);
+/* `device`: the queue has a ring. */
+int evd_queue_init(struct evd_queue *q, unsigned int qlen, bool device);
 /* Gives a new queue room for so many posted events above its length; on -ENOMEM it is gone. */
 int evd_queue_reserve(struct evd_queue *q, unsigned int reserved);
 void evd_queue_fini(struct evd_queue *q);
@@ -78,7 +93,7 @@ void evd_queue_move(struct evd_queue *to, struct evd_queue *from);
  * evd_queue_lengthen_ring() is called with the lock: it exchanges the rings and moves the records,
  * which keep their order.  The caller passes `spare`, with the old ring, to evd_queue_fini().
  */
-int evd_queue_init_ring(struct evd_queue *spare, unsigned int length, size_t raw_size);
+int evd_queue_init_ring(struct evd_queue *spare, unsigned int length);
 void evd_queue_lengthen_ring(struct evd_queue *q, struct evd_queue *spare);
 
 /*
@@ -113,15 +128,52 @@ evd_queue_has_closed(const struct evd_queue *q)
 }
 
 /*
- * Returns the room for a batch that is polled straight into the ring: at most `max` adjacent
- * records, 0 if the ring is full.  The caller then calls evd_queue_append() or
- * evd_queue_append_unsignalled() for each record that stays, in order, and ends the batch with
- * evd_queue_polled().
+ * A batch of completions is polled straight into the ring.  evd_queue_begin_batch() finds the room:
+ * at most `max` adjacent places, 0 if the ring is full.  The source writes the record of each
+ * completion at evd_batch_record(), in order, and calls one of the next three functions if the
+ * completion stays; a record that is dropped is overwritten by the next one.  evd_queue_end_batch()
+ * counts what stayed; `polled` is the number of completions that the device returned.
  */
-unsigned int evd_queue_room(struct evd_queue *q, unsigned int max, void **batch);
-void evd_queue_append(struct evd_queue *q, const void *record);
-void evd_queue_append_unsignalled(struct evd_queue *q, const void *record);
-void evd_queue_polled(struct evd_queue *q, unsigned int n, bool device_empty);
+struct evd_batch {
+	struct evd_item *next; /* the place of the next record that stays */
+	uint64_t order;	       /* its number */
+	unsigned int room;     /* at most so many may be polled */
+	unsigned int unsignalled, held;
+	bool refused; /* a hold was full: the device completed more receives than were posted */
+};
+
+static inline struct evd_record *
+evd_batch_record(struct evd_batch *batch)
+{
+	return &batch->next->record;
+}
+
+/* The completion is queued, and wakes the sink. */
+static inline void
+evd_batch_queue(struct evd_batch *batch)
+{
+	batch->next->order = batch->order;
+	batch->order += 2;
+	batch->next++;
+}
+
+/* It is queued, and wakes no sink. */
+static inline void
+evd_batch_queue_unsignalled(struct evd_batch *batch)
+{
+	batch->next->order = batch->order | EVD_ITEM_UNSIGNALLED;
+	batch->order += 2;
+	batch->next++;
+	batch->unsignalled++;
+}
+
+/* It stays in the hold, which is active, until the hold is released. */
+void evd_batch_hold(struct evd_batch *batch, struct evd_hold *hold);
+
+void evd_queue_begin_batch(struct evd_queue *q, unsigned int max, struct evd_batch *batch);
+/* Returns how many were queued. */
+unsigned int evd_queue_end_batch(
+    struct evd_queue *q, const struct evd_batch *batch, unsigned int polled, bool device_empty);
 
 /*
  * Returns the place for one more posted event, which the caller writes.  NULL if qlen are queued;
@@ -129,27 +181,71 @@ void evd_queue_polled(struct evd_queue *q, unsigned int n, bool device_empty);
  */
 DAT_EVENT *evd_queue_post(struct evd_queue *q, const struct evd_order *order);
 
+static inline void
+evd_queue_note_depth(struct evd_queue *q)
+{
+	const unsigned int load = evd_queue_load(q);
+
+	if (load > q->max_depth)
+		q->max_depth = load;
+}
+
+/* The same for an event of no endpoint, which has no order but that of its entry. */
+static inline DAT_EVENT *
+evd_queue_post_free(struct evd_queue *q)
+{
+	struct evd_posted *entry = evd_posted_add(&q->posted, q->next_seq);
+
+	if (!entry)
+		return NULL;
+	q->next_seq++;
+	evd_queue_note_depth(q);
+	return &entry->event;
+}
+
 /*
  * Makes a hold as long as `spare`, an empty one, in which it leaves its old memory.
  */
 void evd_hold_lengthen(struct evd_hold *hold, struct evd_hold *spare);
-/* -ENOSPC when the hold is full. */
-int evd_queue_hold(struct evd_hold *hold, const void *record);
 /* Releases the hold: the completions in it get numbers. */
 void evd_queue_release(struct evd_queue *q, struct evd_hold *hold);
+
+/* True if the oldest item is in the ring, and no other kind of item is there to compare with. */
+static inline bool
+evd_queue_has_only_completions(const struct evd_queue *q)
+{
+	return q->ring_count != 0 && (q->posted.open.count | q->released_count) == 0;
+}
+
+/* Removes the oldest record of the ring, which has one.  It stays valid as evd_queue_take() says. */
+static inline const struct evd_record *
+evd_queue_take_completion(struct evd_queue *q)
+{
+	struct evd_item *item = q->ring_first, *next = item + 1;
+
+	if (item->order & EVD_ITEM_UNSIGNALLED)
+		q->unsignalled--;
+	q->ring_count--;
+	/* An empty ring begins at its start, where a whole batch has room. */
+	if (next == q->ring_end || q->ring_count == 0)
+		next = q->ring;
+	q->ring_first = next;
+	return &item->record;
+}
 
 /*
  * Removes the oldest item and returns its kind: *record for a completion, *event for a posted
  * event.  Its memory stays valid until the lock is dropped or an item is queued.
  */
-enum evd_item evd_queue_take(struct evd_queue *q, const void **record, const DAT_EVENT **event);
+enum evd_kind evd_queue_take(
+    struct evd_queue *q, const struct evd_record **record, const DAT_EVENT **event);
 
 /* Removes posted events; see evd_purge_endpoint(). */
 void evd_queue_purge_endpoint(struct evd_queue *q, const void *endpoint, DAT_EVENT_NUMBER number);
 
 /* Removes matching items; see evd_purge(). */
 void evd_queue_purge(struct evd_queue *q, struct evd_hold *hold,
-    bool (*match_raw)(const void *raw, const void *key),
+    bool (*match_record)(const struct evd_record *record, const void *key),
     bool (*match_event)(const DAT_EVENT *event, const void *key), const void *key);
 
 #endif

@@ -30,13 +30,13 @@ evd_posts(const struct evd *evd, unsigned int qlen) REQUIRES(core_locks.trigger)
 
 /* One attempt; *reserved: what to allocate for the next one, if more was reserved meanwhile. */
 static int
-evd_try_resize(struct evd_ref ref, unsigned int qlen, size_t raw_size, unsigned int *reserved)
+evd_try_resize(struct evd_ref ref, unsigned int qlen, bool device, unsigned int *reserved)
 {
 	struct evd_queue fresh, old;
 	struct evd *evd;
 	int r;
 
-	r = evd_queue_init(&fresh, qlen, raw_size); /* without the lock, because it may take long */
+	r = evd_queue_init(&fresh, qlen, device); /* without the lock, because it may take long */
 	if (r == 0 && *reserved)
 		r = evd_queue_reserve(&fresh, *reserved);
 	if (r)
@@ -73,16 +73,16 @@ evd_resize(struct evd_ref ref, unsigned int qlen)
 {
 	struct evd *evd = evd_enter(ref);
 	unsigned int reserved;
-	size_t raw_size;
+	bool device;
 	int r;
 
 	if (!evd)
 		return -ENODEV;
-	raw_size = evd->cfg.raw_size;
+	device = evd->cfg.ops != NULL;
 	reserved = evd->queue.reserved;
 	evd_unlock(evd);
 	do
-		r = evd_try_resize(ref, qlen, raw_size, &reserved);
+		r = evd_try_resize(ref, qlen, device, &reserved);
 	while (r == -ERESTART);
 	return r;
 }
@@ -140,18 +140,16 @@ evd_hold_reserve(struct evd_ref ref, struct evd_hold *hold, unsigned int capacit
 {
 	struct evd *evd = evd_enter(ref);
 	struct evd_hold spare;
-	size_t raw_size;
 	bool enough;
 	int r;
 
 	if (!evd)
 		return -ENODEV;
 	enough = hold->capacity >= capacity;
-	raw_size = hold->raw_size;
 	evd_unlock(evd);
 	if (enough)
 		return 0;
-	r = evd_hold_init(&spare, raw_size, capacity);
+	r = evd_hold_init(&spare, capacity);
 	if (r)
 		return r;
 	evd = evd_enter(ref);
@@ -165,13 +163,13 @@ evd_hold_reserve(struct evd_ref ref, struct evd_hold *hold, unsigned int capacit
 
 /* Not locked.  0, -ENOMEM or -ENODEV. */
 static int
-evd_lengthen_ring(struct evd_ref ref, unsigned int length, size_t raw_size)
+evd_lengthen_ring(struct evd_ref ref, unsigned int length)
 {
 	struct evd_queue spare;
 	struct evd *evd;
 	int r;
 
-	r = evd_queue_init_ring(&spare, length, raw_size);
+	r = evd_queue_init_ring(&spare, length);
 	if (r)
 		return r;
 	evd = evd_enter(ref);
@@ -189,7 +187,6 @@ evd_drain(struct evd_ref ref)
 {
 	struct evd *evd;
 	unsigned int length;
-	size_t raw_size;
 	bool full;
 	int r;
 
@@ -202,11 +199,10 @@ evd_drain(struct evd_ref ref)
 		length = 2 * evd->queue.qlen;
 		if (length < evd->queue.depth)
 			length = evd->queue.depth;
-		raw_size = evd->queue.raw_size;
 		evd_wake_sink(evd);
 		evd_unlock(evd);
 		if (full)
-			r = evd_lengthen_ring(ref, length, raw_size);
+			r = evd_lengthen_ring(ref, length);
 	} while (full && r == 0);
 	return r;
 }

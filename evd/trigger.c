@@ -27,34 +27,6 @@ evd_wanted(const struct evd *evd)
 	return false;
 }
 
-/*
- * Moves one polled completion to the ring, to the hold of its endpoint, or drops it.  Returns 1 if
- * it wakes a sink, 0 if not, -EIO if the device completed more receives than were posted.
- */
-static int
-evd_admit(struct evd *evd, const void *record) REQUIRES(core_locks.trigger)
-{
-	const struct evd_source_ops *ops = evd->cfg.ops;
-	enum evd_verdict verdict = EVD_QUEUE;
-	struct evd_hold *hold = NULL;
-
-	if (ops->sort)
-		verdict = ops->sort(evd->cfg.source, record, &hold);
-	if (verdict == EVD_DROP)
-		return 0;
-	evd->counters.dto_events++;
-	switch (verdict) {
-	case EVD_HOLD: /* counted when the hold is released */
-		return evd_queue_hold(hold, record) ? -EIO : 0;
-	case EVD_QUEUE_UNSIGNALLED:
-		evd_queue_append_unsignalled(&evd->queue, record);
-		return 0;
-	default:
-		evd_queue_append(&evd->queue, record);
-		return 1;
-	}
-}
-
 void
 evd_attend_unsignalled(struct evd *evd)
 {
@@ -75,32 +47,30 @@ evd_is_unannounced(const struct evd *evd) REQUIRES(core_locks.trigger)
 	       evd->job_state == EVD_JOB_DEFERRED;
 }
 
-/* Admits n polled records at `batch`; `empty`: the device queue has no more. */
+/*
+ * Counts what stays of a batch.  `n` completions were polled; `empty`: the device queue has no more.
+ * 0, or -EIO if the device completed more receives than were posted.
+ */
 static int
-evd_admit_batch(struct evd *evd, const unsigned char *batch, unsigned int n, bool empty)
+evd_end_batch(struct evd *evd, const struct evd_batch *batch, unsigned int n, bool empty)
     REQUIRES(core_locks.trigger)
 {
 	struct evd_queue *q = &evd->queue;
 	const unsigned int open = q->posted.open.count;
-	bool entered = false, opened;
-	int one, r = 0;
+	unsigned int queued;
+	bool opened;
 
-	for (unsigned int i = 0; i < n; i++) {
-		one = evd_admit(evd, batch + (size_t)i * evd->cfg.raw_size);
-		if (one < 0)
-			r = one;
-		entered |= one > 0;
-	}
-	evd_queue_polled(q, n, empty);
+	queued = evd_queue_end_batch(q, batch, n, empty);
+	evd->counters.dto_events += queued + batch->held;
 	opened = q->posted.open.count != open;
-	if (entered || opened)
+	if (queued != batch->unsignalled || opened)
 		evd_attend(evd, EVD_HAS_ENTERED);
 	evd_attend_unsignalled(evd);
 	if ((n > 0 || opened) && evd_is_unannounced(evd)) {
 		evd_attend(evd, EVD_HAS_ROOM);
 		evd_wake_sink(evd);
 	}
-	return r;
+	return batch->refused ? -EIO : 0;
 }
 
 int
@@ -108,19 +78,18 @@ evd_poll(struct evd *evd, unsigned int enough, unsigned int *added)
 {
 	const struct evd_source_ops *ops = evd->cfg.ops;
 	struct evd_queue *q = &evd->queue;
-	unsigned int room;
-	void *batch;
+	struct evd_batch batch;
 	int n, r = 0;
 
 	if (!ops)
 		return 0;
 	while (r == 0 && evd_queue_signalled(q) < enough) {
-		room = evd_queue_room(q, EVD_BATCH, &batch);
-		if (room == 0) {
+		evd_queue_begin_batch(q, EVD_BATCH, &batch);
+		if (batch.room == 0) {
 			evd_attend(evd, EVD_IS_FULL);
 			return 0;
 		}
-		n = ops->poll(evd->cfg.source, batch, (int)room).value;
+		n = ops->poll(evd->cfg.source, &batch).value;
 		evd->calls.polls++;
 		evd->calls.polls_found += n > 0;
 		if (n < 0) {
@@ -133,13 +102,14 @@ evd_poll(struct evd *evd, unsigned int enough, unsigned int *added)
 			evd->device_over = true;
 			n = 0;
 		}
-		if ((unsigned int)n > room)
+		if ((unsigned int)n > batch.room)
 			return -EIO; /* the device returned more than was requested */
 		if (n > 0 || evd_queue_has_closed(q))
-			r = evd_admit_batch(evd, batch, (unsigned int)n, (unsigned int)n < room);
+			r = evd_end_batch(
+			    evd, &batch, (unsigned int)n, (unsigned int)n < batch.room);
 		if (added)
 			*added += (unsigned int)n;
-		if ((unsigned int)n < room)
+		if ((unsigned int)n < batch.room)
 			break;
 	}
 	return r;
@@ -337,25 +307,36 @@ evd_report_refill(struct evd *evd)
 	}
 }
 
-bool
-evd_take(struct evd *evd, DAT_EVENT *event, struct evd_effect *effect)
+/* A software event has little to copy. */
+static void
+evd_copy_posted(DAT_EVENT *event, const DAT_EVENT *posted)
 {
+	if (posted->event_number != DAT_SOFTWARE_EVENT) {
+		*event = *posted;
+		return;
+	}
+	event->event_number = posted->event_number;
+	event->evd_handle = posted->evd_handle;
+	event->event_data.software_event_data = posted->event_data.software_event_data;
+}
+
+bool
+evd_take_oldest(struct evd *evd, DAT_EVENT *event, struct evd_effect *effect)
+{
+	const struct evd_record *record;
 	const DAT_EVENT *posted;
-	const void *record;
 
 	switch (evd_queue_take(&evd->queue, &record, &posted)) {
-	case EVD_ITEM_RAW:
-	case EVD_ITEM_RELEASED:
-		evd->cfg.ops->convert(evd->cfg.source, record, event, effect);
-		event->evd_handle = evd->cfg.handle;
-		evd->taken++;
-		evd_report_refill(evd);
+	case EVD_COMPLETION:
+	case EVD_RELEASED:
+		evd_convert_taken(evd, record, event, effect);
 		return true;
-	case EVD_ITEM_POSTED:
-		*event = *posted;
+	case EVD_POSTED:
+		evd_copy_posted(event, posted);
 		evd->taken++;
+		evd->taken_by_core++;
 		return true;
-	case EVD_ITEM_NONE:
+	case EVD_NOTHING:
 		break;
 	}
 	return false;

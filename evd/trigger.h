@@ -35,6 +35,20 @@ evd_unlock(struct evd *evd) RELEASE(core_locks.trigger) UNCHECKED
 	os_unlock(&evd->lock);
 }
 
+/* As evd_lock(), but may fail while another thread has the lock. */
+static inline bool
+evd_trylock(struct evd *evd) TRY_ACQUIRE(core_locks.trigger) UNCHECKED
+{
+	return os_trylock(&evd->lock);
+}
+
+/* After a change of `alive` or `waiting`. */
+static inline void
+evd_set_direct(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	evd->direct = evd->alive && !evd->waiting ? evd->serial : EVD_NOT_DIRECT;
+}
+
 /* Which sink the EVD has now.  A waiter comes before an upcall policy, a policy before a CNO. */
 enum evd_sink { EVD_SINK_NONE, EVD_SINK_CNO, EVD_SINK_UPCALL, EVD_SINK_WAITER };
 
@@ -50,6 +64,13 @@ evd_sink(const struct evd *evd) REQUIRES(core_locks.trigger)
 	return EVD_SINK_NONE;
 }
 
+/* Whether the slot has this EVD, and it was not freed. */
+static inline bool
+evd_is(struct evd_ref ref) REQUIRES(core_locks.trigger)
+{
+	return ref.evd->alive && ref.evd->serial == ref.serial;
+}
+
 /*
  * Every call from outside begins here.  Returns the EVD with its lock held, or NULL if the EVD was
  * freed; the slot may hold another EVD by then.
@@ -58,7 +79,7 @@ static inline struct evd *
 evd_enter(struct evd_ref ref) TRY_ACQUIRE(core_locks.trigger)
 {
 	evd_lock(ref.evd);
-	if (ref.evd->alive && ref.evd->serial == ref.serial)
+	if (evd_is(ref))
 		return ref.evd;
 	evd_unlock(ref.evd);
 	return NULL;
@@ -154,9 +175,32 @@ int evd_list_channel(struct evd *evd) REQUIRES(core_locks.trigger);
  */
 void evd_report_refill(struct evd *evd) REQUIRES(core_locks.trigger);
 
-/* Removes the oldest item and builds its event; false if no item can be taken. */
-bool evd_take(struct evd *evd, DAT_EVENT *event, struct evd_effect *effect)
+/* Builds the event of a record that left the queue. */
+static inline void
+evd_convert_taken(struct evd *evd, const struct evd_record *record, DAT_EVENT *event,
+    struct evd_effect *effect) REQUIRES(core_locks.trigger)
+{
+	evd->cfg.ops->convert(evd->cfg.source, record, event, effect);
+	event->evd_handle = evd->cfg.handle;
+	evd->taken++;
+	evd->taken_by_core++;
+	if (evd->queue.ring_count == 0)
+		evd_report_refill(evd);
+}
+
+/* evd_take() for a queue that may have items of every kind. */
+bool evd_take_oldest(struct evd *evd, DAT_EVENT *event, struct evd_effect *effect)
     REQUIRES(core_locks.trigger);
+
+/* Removes the oldest item and builds its event; false if no item can be taken. */
+static inline bool
+evd_take(struct evd *evd, DAT_EVENT *event, struct evd_effect *effect) REQUIRES(core_locks.trigger)
+{
+	if (!evd_queue_has_only_completions(&evd->queue))
+		return evd_take_oldest(evd, event, effect);
+	evd_convert_taken(evd, evd_queue_take_completion(&evd->queue), event, effect);
+	return true;
+}
 
 /* Runs the effect of a completion that was taken.  The event is claimed, or the EVD pinned. */
 void evd_run_effect(struct evd *evd, const struct evd_effect *effect) NO_CORE_LOCK;

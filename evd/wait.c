@@ -1,36 +1,55 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* wait -- a thread of the consumer takes events, at once or after it slept */
-#include "evd/trigger.h"
+#include "evd/dequeue.h"
+
+/* Polls for the dequeue of an empty queue. */
+static int
+evd_dequeue_poll(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	const uint64_t polls = evd->calls.polls, found = evd->calls.polls_found;
+	const int r = evd_poll(evd, 1, NULL);
+
+	evd->calls.dequeue_polls += evd->calls.polls - polls;
+	evd->calls.dequeue_polls_found += evd->calls.polls_found - found;
+	return r;
+}
+
+int
+evd_dequeue_locked(struct evd_ref ref, DAT_EVENT *event)
+{
+	struct evd *evd = ref.evd;
+	struct evd_effect effect;
+	int r = 0;
+
+	if (evd->direct != ref.serial) {
+		r = evd_is(ref) ? -EBUSY : -ENODEV; /* a thread waits, or the EVD was freed */
+		evd_unlock(evd);
+		return r;
+	}
+	effect.code = 0;
+	if (evd_queue_count(&evd->queue) == 0)
+		r = evd_dequeue_poll(evd);
+	evd->calls.dequeues++;
+	if (evd_take(evd, event, &effect)) {
+		evd->calls.dequeued++;
+		r = 0;
+	} else if (evd->overflowed) {
+		r = -EOVERFLOW;
+	} else if (r == 0) {
+		r = -EAGAIN;
+	}
+	if (effect.code)
+		evd_leave_with_effect(evd, &effect);
+	else
+		evd_unlock(evd); /* no free can have begun in this section */
+	return r;
+}
 
 int
 evd_dequeue(struct evd_ref ref, DAT_EVENT *event)
 {
-	struct evd *evd = evd_enter(ref);
-	struct evd_effect effect = { 0 };
-	uint64_t polls, found;
-	int r = 0;
-
-	if (!evd)
-		return -ENODEV;
-	polls = evd->calls.polls;
-	found = evd->calls.polls_found;
-	if (evd->waiting) {
-		r = -EBUSY;
-	} else {
-		r = evd_poll(evd, 1, NULL);
-		if (evd_take(evd, event, &effect))
-			r = 0;
-		else if (evd->overflowed)
-			r = -EOVERFLOW;
-		else if (r == 0)
-			r = -EAGAIN;
-	}
-	evd->calls.dequeues++;
-	evd->calls.dequeued += r == 0;
-	evd->calls.dequeue_polls += evd->calls.polls - polls;
-	evd->calls.dequeue_polls_found += evd->calls.polls_found - found;
-	evd_leave_with_effect(evd, &effect);
-	return r;
+	evd_lock(ref.evd);
+	return evd_dequeue_locked(ref, event);
 }
 
 /*
@@ -130,6 +149,7 @@ evd_block(struct evd *evd, int threshold, DAT_TIMEOUT timeout, bool polled)
 	if (timeout != DAT_TIMEOUT_INFINITE)
 		deadline = os_clock_ns() + (uint64_t)timeout * OS_NS_PER_US;
 	evd->waiting = true;
+	evd_set_direct(evd);
 	evd->made_unwaitable = false;
 	evd->threshold = threshold;
 	evd_sink_settle(evd);
@@ -138,6 +158,7 @@ evd_block(struct evd *evd, int threshold, DAT_TIMEOUT timeout, bool polled)
 	evd->calls.wait_arms += evd->counters.arms - arms;
 	park_list_remove(&evd->waiters, &entry);
 	evd->waiting = false;
+	evd_set_direct(evd);
 	evd->slept_waits = evd->calls.sleeps == sleeps ? 0 : evd->slept_waits + 1;
 	return r;
 }

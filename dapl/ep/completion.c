@@ -3,6 +3,7 @@
 
 #include "dapl/ep/ep.h"
 #include "dapl/ep/ib_event.h"
+#include "dapl/ep/record.h"
 #include "dapl/ep/rmr.h"
 
 /* The side effects of a completion. */
@@ -10,24 +11,6 @@
 #define EFFECT_INVALIDATED 2 /* the other end of `object`, an endpoint, invalidated a region */
 #define EFFECT_UNBOUND 3     /* a bind of `object`, a handle, was flushed */
 #define EFFECT_BIND_BROKEN 4 /* a bind of it failed, and the connection breaks */
-
-/*
- * The endpoint and the ring of a completion, and the generation of its queue pair; or NULL if that
- * was destroyed.  Another thread may increment the generation meanwhile.
- */
-static struct dapl_ep *
-completion_find(uint64_t id, struct dapl_wr_ring **ring, uint32_t *generation)
-{
-	struct dapl_ep *ep = dapl_slab_at(&dapl_ep_slab, dapl_wr_id_slot(id));
-
-	if (!ep)
-		return NULL;
-	*generation = dapl_ep_generation(ep);
-	if (!dapl_wr_id_has_generation(id, *generation))
-		return NULL;
-	*ring = dapl_wr_id_kind(id) == DAPL_WR_RECV ? &ep->rings.recvs : &ep->rings.requests;
-	return ep;
-}
 
 static struct dapl_ep *
 completion_ep_of(struct dapl_srq_member *member)
@@ -37,32 +20,50 @@ completion_ep_of(struct dapl_srq_member *member)
 
 /* Whether it shows that the queue pair has failed. */
 static bool
-completion_has_failed(const struct ibv_wc *wc)
+completion_has_failed(int status)
 {
-	return wc->status != IBV_WC_SUCCESS && wc->status != IBV_WC_WR_FLUSH_ERR;
+	return status != IBV_WC_SUCCESS && status != IBV_WC_WR_FLUSH_ERR;
 }
 
 /*
  * The driver of soft-RoCE passes the kernel's value for a receive that invalidates on to the program,
  * where that value has another meaning, which no message of a connection has.
  */
+#define SOFT_ROCE_WITH_INV IBV_WC_IP_CSUM_OK
+#define RECV_FLAGS (IBV_WC_WITH_IMM | IBV_WC_WITH_INV | SOFT_ROCE_WITH_INV)
+
 static bool
 completion_invalidates(const struct dapl_ep *ep, const struct ibv_wc *wc)
 {
 	unsigned int flag = IBV_WC_WITH_INV;
 
 	if (dapl_ia_is_soft_roce(dapl_ia_of(&ep->obj)))
-		flag |= IBV_WC_IP_CSUM_OK;
-	return wc->status == IBV_WC_SUCCESS && wc->wc_flags & flag;
+		flag |= SOFT_ROCE_WITH_INV;
+	return wc->wc_flags & flag;
+}
+
+/* A message that came with more than its data, or the immediate data of an RDMA write. */
+static void
+completion_note_received(struct completion *c, const struct ibv_wc *wc)
+{
+	if (completion_invalidates(c->ep, wc)) {
+		c->key = wc->invalidated_rkey;
+		c->traits |= COMPLETION_OTHER | COMPLETION_INVALIDATES;
+		dapl_invalidated_add(&c->ep->rings.invalidated, wc->invalidated_rkey);
+	} else if (wc->wc_flags & IBV_WC_WITH_IMM) {
+		c->key = wc->imm_data;
+		c->traits |= COMPLETION_OTHER | COMPLETION_IMMEDIATE;
+		if (wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM)
+			c->traits |= COMPLETION_RDMA;
+	}
 }
 
 static void
-completion_note(struct dapl_ep *ep, uint32_t generation, const struct ibv_wc *wc)
+completion_note_failed(struct completion *c, uint32_t generation, int status)
 {
-	if (completion_invalidates(ep, wc))
-		dapl_invalidated_add(&ep->rings.invalidated, wc->invalidated_rkey);
-	if (completion_has_failed(wc))
-		atomic_store_explicit(&ep->failed, generation + 1, memory_order_release);
+	c->traits |= COMPLETION_OTHER;
+	if (completion_has_failed(status))
+		atomic_store_explicit(&c->ep->failed, generation + 1, memory_order_release);
 }
 
 /*
@@ -78,61 +79,198 @@ completion_break_silently(struct dapl_ep *ep, uint32_t generation) REQUIRES(core
 	loop_ready(dapl_ia_of(&ep->obj)->loops[0].loop, &ep->breaker);
 }
 
-/* Whether the receive waits for the ESTABLISHED of its endpoint. */
-static bool
-completion_is_early(struct dapl_ep *ep, struct evd_hold **hold)
+/* A receive that waits for the ESTABLISHED of its endpoint is held. */
+static void
+completion_enter_recv(struct evd_batch *batch, struct dapl_ep *ep)
 {
-	if (!ep->rings.merged || !evd_hold_is_active(&ep->rings.hold))
-		return false;
-	*hold = &ep->rings.hold;
-	return true;
+	if (evd_hold_is_active(&ep->rings.hold))
+		evd_batch_hold(batch, &ep->rings.hold);
+	else
+		evd_batch_queue(batch);
 }
 
 /* Of a buffer of a shared receive queue. */
-static enum evd_verdict
-completion_sort_shared(const struct ibv_wc *wc, struct evd_hold **hold)
+static void
+completion_resolve_shared(struct evd_batch *batch, const struct ibv_wc *wc)
 {
+	struct completion *c = (struct completion *)(void *)evd_batch_record(batch);
 	struct dapl_srq_member *member = dapl_srq_take(wc);
-	struct dapl_ep *ep;
 
 	if (!member)
-		return EVD_DROP;
-	ep = completion_ep_of(member);
-	completion_note(ep, member->generation, wc);
-	return completion_is_early(ep, hold) ? EVD_HOLD : EVD_QUEUE;
+		return;
+	*c = (struct completion){
+		.ep = completion_ep_of(member),
+		.id = wc->wr_id,
+		.length = wc->byte_len,
+		.status = (uint8_t)wc->status,
+		.traits = COMPLETION_RECV | COMPLETION_OTHER | COMPLETION_SHARED,
+	};
+	if (wc->status != IBV_WC_SUCCESS)
+		completion_note_failed(c, member->generation, wc->status);
+	else if (wc->wc_flags & RECV_FLAGS)
+		completion_note_received(c, wc);
+	completion_enter_recv(batch, c->ep);
 }
 
-static enum evd_verdict
-completion_sort(void *source, const void *raw, struct evd_hold **hold) REQUIRES(core_locks.trigger)
+/* Of a request that is not plain.  Returns false if it makes no event; its entry is free then. */
+static bool
+completion_stays(struct completion *c, struct dapl_wr_ring *ring, uint32_t generation)
+    REQUIRES(core_locks.trigger)
 {
-	const struct ibv_wc *wc = raw;
-	const struct dapl_wr_entry *entry;
-	struct dapl_wr_ring *ring;
-	uint32_t place, generation;
-	struct dapl_ep *ep;
+	if (!c->entry->suppressed ||
+	    (c->status != IBV_WC_SUCCESS && c->entry->suppressed != DAPL_WR_ALWAYS))
+		return true;
+	if (completion_has_failed(c->status))
+		completion_break_silently(c->ep, generation);
+	dapl_wr_ring_skip(ring, c->entry->end);
+	return false;
+}
 
-	(void)source;
-	if (dapl_wr_id_kind(wc->wr_id) == DAPL_WR_SHARED)
-		return completion_sort_shared(wc, hold);
-	ep = completion_find(wc->wr_id, &ring, &generation);
-	if (!ep)
-		return EVD_DROP;
-	entry = dapl_wr_ring_at(ring, dapl_wr_id_place(wc->wr_id), &place);
-	dapl_wr_entry_end(entry, wc->status != IBV_WC_SUCCESS);
-	completion_note(ep, generation, wc);
-	if (entry->suppressed &&
-	    (wc->status == IBV_WC_SUCCESS || entry->suppressed == DAPL_WR_ALWAYS)) {
-		if (completion_has_failed(wc))
-			completion_break_silently(ep, generation);
-		dapl_wr_ring_skip(ring, place);
-		return EVD_DROP;
+/*
+ * The endpoint of a polled completion, or NULL if its queue pair was destroyed.  Another thread may
+ * increment the generation meanwhile.
+ */
+static inline struct dapl_ep *
+completion_find(uint64_t id, uint32_t *generation)
+{
+	struct dapl_ep *ep = dapl_slab_at_used(&dapl_ep_slab, dapl_wr_id_slot(id));
+
+	*generation = dapl_ep_generation(ep);
+	return dapl_wr_id_has_generation(id, *generation) ? ep : NULL;
+}
+
+/* Any completion but a plain success. */
+static __attribute__((noinline)) void
+completion_resolve_other(struct evd_batch *batch, const struct ibv_wc *wc)
+    REQUIRES(core_locks.trigger)
+{
+	struct completion *c = (struct completion *)(void *)evd_batch_record(batch);
+	const bool recv = dapl_wr_id_kind(wc->wr_id) == DAPL_WR_RECV;
+	struct dapl_wr_ring *ring;
+	struct dapl_ep *ep;
+	uint32_t generation;
+
+	if (dapl_wr_id_kind(wc->wr_id) == DAPL_WR_SHARED) {
+		completion_resolve_shared(batch, wc);
+		return;
 	}
-	dapl_wr_ring_keep(ring, place);
-	if (ring == &ep->rings.recvs && completion_is_early(ep, hold))
-		return EVD_HOLD;
-	if (entry->unsignalled && wc->status == IBV_WC_SUCCESS)
-		return EVD_QUEUE_UNSIGNALLED;
-	return EVD_QUEUE;
+	ep = completion_find(wc->wr_id, &generation);
+	if (!ep)
+		return;
+	ring = recv ? &ep->rings.recvs : &ep->rings.requests;
+	*c = (struct completion){
+		.ep = ep,
+		.entry = dapl_wr_ring_at(ring, (uint32_t)wc->wr_id),
+		.traits = COMPLETION_OTHER | (recv ? COMPLETION_RECV : 0),
+		.generation = (uint16_t)generation,
+		.status = (uint8_t)wc->status,
+	};
+	c->length = recv ? wc->byte_len : c->entry->length;
+	dapl_wr_entry_end(c->entry, wc->status != IBV_WC_SUCCESS);
+	if (wc->status != IBV_WC_SUCCESS)
+		completion_note_failed(c, generation, wc->status);
+	else if (recv && wc->wc_flags & RECV_FLAGS)
+		completion_note_received(c, wc);
+	if (!c->entry->plain && !completion_stays(c, ring, generation))
+		return;
+	dapl_wr_ring_keep(ring, c->entry->end);
+	if (recv)
+		completion_enter_recv(batch, ep);
+	else if (!c->entry->plain && c->entry->unsignalled && c->status == IBV_WC_SUCCESS)
+		evd_batch_queue_unsignalled(batch);
+	else
+		evd_batch_queue(batch);
+}
+
+static inline void
+completion_queue_plain(struct evd_batch *batch, struct dapl_ep *ep, struct dapl_wr_ring *ring,
+    const struct dapl_wr_entry *entry, uint32_t length, uint32_t traits)
+{
+	struct completion *c = (struct completion *)(void *)evd_batch_record(batch);
+
+	c->ep = ep;
+	c->entry = entry;
+	c->length = length;
+	c->traits = traits;
+	dapl_wr_ring_keep(ring, entry->end);
+	evd_batch_queue(batch);
+}
+
+/* A message without immediate data, into a receive that is not held. */
+static inline bool
+completion_resolve_recv(struct evd_batch *batch, const struct ibv_wc *wc)
+{
+	uint32_t generation;
+	struct dapl_ep *ep = completion_find(wc->wr_id, &generation);
+	const struct dapl_wr_entry *entry;
+
+	if (!ep || wc->wc_flags & RECV_FLAGS || evd_hold_is_active(&ep->rings.hold))
+		return false;
+	entry = dapl_wr_ring_at(&ep->rings.recvs, (uint32_t)wc->wr_id);
+	if (!entry->plain)
+		return false;
+	completion_queue_plain(batch, ep, &ep->rings.recvs, entry, wc->byte_len, COMPLETION_RECV);
+	return true;
+}
+
+/* A request that was posted without special flags. */
+static inline bool
+completion_resolve_request(struct evd_batch *batch, const struct ibv_wc *wc)
+{
+	uint32_t generation;
+	struct dapl_ep *ep = completion_find(wc->wr_id, &generation);
+	const struct dapl_wr_entry *entry;
+
+	if (!ep)
+		return false;
+	entry = dapl_wr_ring_at(&ep->rings.requests, (uint32_t)wc->wr_id);
+	if (!entry->plain)
+		return false;
+	completion_queue_plain(batch, ep, &ep->rings.requests, entry, entry->length, 0);
+	return true;
+}
+
+/*
+ * Finds the endpoint and the request of a completion, and queues its record, if it is a plain
+ * success.  False, and nothing has changed, for any other.
+ */
+static inline bool
+completion_resolve(struct evd_batch *batch, const struct ibv_wc *wc)
+{
+	if (wc->status != IBV_WC_SUCCESS)
+		return false;
+	switch (dapl_wr_id_kind(wc->wr_id)) {
+	case DAPL_WR_RECV:
+		return completion_resolve_recv(batch, wc);
+	case DAPL_WR_REQUEST:
+		return completion_resolve_request(batch, wc);
+	default:
+		return false;
+	}
+}
+
+static struct evd_device_result
+completion_poll(void *source, struct evd_batch *batch) REQUIRES(core_locks.trigger)
+{
+	const struct dapl_evd *evd = source;
+	struct evd_batch own = *batch; /* which no other function sees: it stays in registers */
+	struct ibv_wc wcs[EVD_BATCH];
+	const int n = ibv_poll_cq(evd->cq, (int)batch->room, wcs);
+
+	/* Verbs do not report the reason.  A queue that cannot be polled has lost completions. */
+	if (n < 0)
+		return (struct evd_device_result){ EVD_DEVICE_LOST };
+	if ((unsigned int)n > batch->room)
+		return (struct evd_device_result){ n };
+	for (const struct ibv_wc *wc = wcs; wc < wcs + n; wc++) {
+		if (completion_resolve(&own, wc))
+			continue;
+		*batch = own;
+		completion_resolve_other(batch, wc);
+		own = *batch;
+	}
+	*batch = own;
+	return (struct evd_device_result){ n };
 }
 
 static DAT_DTO_COMPLETION_STATUS
@@ -171,45 +309,44 @@ completion_status(enum ibv_wc_status status)
 }
 
 /*
- * A message with immediate data, or the immediate data of an RDMA write, came into a receive.  The
- * opcode and flags are valid on success only.
+ * A message with immediate data, or the immediate data of an RDMA write, came into a receive, or one
+ * that invalidates, or a datagram.
  */
 static void
-completion_received(struct dapl_ep *ep, const struct ibv_wc *wc, uint32_t generation,
-    DAT_EVENT *event, struct evd_effect *effect)
+completion_received(
+    const struct completion *c, uint32_t generation, DAT_EVENT *event, struct evd_effect *effect)
 {
 	DAT_DTO_COMPLETION_EVENT_DATA *dto = &event->event_data.dto_completion_event_data;
+	const bool immediate = c->traits & COMPLETION_IMMEDIATE;
 
-	dto->transfered_length = wc->byte_len;
-	if (completion_invalidates(ep, wc)) {
+	if (c->traits & COMPLETION_INVALIDATES) {
 		dto->operation = DAT_DTO_RECEIVE_WITH_INVALIDATE;
-		dto->rmr_context = wc->invalidated_rkey;
+		dto->rmr_context = c->key;
 		*effect = (struct evd_effect){ .code = EFFECT_INVALIDATED,
-			.object = ep,
-			.stamp = (uint64_t)generation << 32 | wc->invalidated_rkey };
+			.object = c->ep,
+			.stamp = (uint64_t)generation << 32 | c->key };
 	}
-	if (dapl_ep_is_datagram(ep)) {
+	if (dapl_ep_is_datagram(c->ep)) {
 		dto->operation =
-		    (DAT_DTOS)(wc->wc_flags & IBV_WC_WITH_IMM ? DAT_IB_DTO_RECV_UD_IMMED :
-								DAT_IB_DTO_RECV_UD);
-		dapl_ib_event_extend(event, wc->wc_flags & IBV_WC_WITH_IMM ? wc->imm_data : 0);
-	} else if (wc->wc_flags & IBV_WC_WITH_IMM) {
+		    (DAT_DTOS)(immediate ? DAT_IB_DTO_RECV_UD_IMMED : DAT_IB_DTO_RECV_UD);
+		dapl_ib_event_extend(event, immediate ? c->key : 0);
+	} else if (immediate) {
 		dto->operation =
-		    (DAT_DTOS)(wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM ? DAT_IB_DTO_RECV_IMMED :
-									 DAT_IB_DTO_RECV_MSG_IMMED);
-		dapl_ib_event_extend(event, wc->imm_data);
+		    (DAT_DTOS)(c->traits & COMPLETION_RDMA ? DAT_IB_DTO_RECV_IMMED :
+							     DAT_IB_DTO_RECV_MSG_IMMED);
+		dapl_ib_event_extend(event, c->key);
 	}
-	dapl_ep_tally(&ep->counts.received[dto->operation], wc->byte_len);
+	dapl_ep_tally(&c->ep->counts.received[dto->operation], c->length);
 }
 
 /* A failed completion breaks the connection of its queue pair. */
 static void
-completion_break(
-    struct dapl_ep *ep, const struct ibv_wc *wc, uint32_t generation, struct evd_effect *effect)
+completion_break(const struct completion *c, uint32_t generation, struct evd_effect *effect)
 {
-	if (completion_has_failed(wc))
-		*effect =
-		    (struct evd_effect){ .code = EFFECT_BROKEN, .object = ep, .stamp = generation };
+	if (completion_has_failed(c->status))
+		*effect = (struct evd_effect){
+			.code = EFFECT_BROKEN, .object = c->ep, .stamp = generation
+		};
 }
 
 /*
@@ -217,94 +354,113 @@ completion_break(
  * is being freed or reset.
  */
 static void
-completion_convert_shared(const struct ibv_wc *wc, DAT_EVENT *event, struct evd_effect *effect)
+completion_convert_shared(const struct completion *c, DAT_EVENT *event, struct evd_effect *effect)
 {
 	DAT_DTO_COMPLETION_EVENT_DATA *dto = &event->event_data.dto_completion_event_data;
-	struct dapl_ep *ep = completion_ep_of(dapl_srq_reap(wc, &dto->user_cookie));
+	const uint32_t generation = c->ep->member.generation;
 
-	dto->ep_handle = ep->self;
-	dto->status = completion_status(wc->status);
+	(void)dapl_srq_reap(c->id, &dto->user_cookie);
 	dto->operation = DAT_DTO_RECEIVE;
-	if (wc->status == IBV_WC_SUCCESS)
-		completion_received(ep, wc, ep->member.generation, event, effect);
-	completion_break(ep, wc, ep->member.generation, effect);
+	if (c->status == IBV_WC_SUCCESS)
+		completion_received(c, generation, event, effect);
+	completion_break(c, generation, effect);
 }
 
+/* What the request binds has an effect of its own, which names the queue pair by a wr_id. */
 static void
-completion_of_bind(const struct dapl_wr_entry *entry, const struct ibv_wc *wc, DAT_EVENT *event,
-    struct evd_effect *effect)
+completion_of_bind(
+    const struct completion *c, uint32_t generation, DAT_EVENT *event, struct evd_effect *effect)
 {
-	const DAT_DTO_COMPLETION_STATUS status = event->event_data.dto_completion_event_data.status;
+	const struct dapl_wr_entry *entry = c->entry;
 
-	if (wc->status != IBV_WC_SUCCESS)
+	if (c->status != IBV_WC_SUCCESS)
 		*effect = (struct evd_effect){
 			.code =
-			    wc->status == IBV_WC_WR_FLUSH_ERR ? EFFECT_UNBOUND : EFFECT_BIND_BROKEN,
+			    c->status == IBV_WC_WR_FLUSH_ERR ? EFFECT_UNBOUND : EFFECT_BIND_BROKEN,
 			.object = entry->rmr,
-			.stamp = wc->wr_id,
+			.stamp = dapl_wr_id(
+			    c->ep->obj.slot.index, generation, DAPL_WR_REQUEST, entry->end - 1),
 		};
-
 	*event = (DAT_EVENT){ .event_number = DAT_RMR_BIND_COMPLETION_EVENT };
 	event->event_data.rmr_completion_event_data = (DAT_RMR_BIND_COMPLETION_EVENT_DATA){
 		.rmr_handle = entry->rmr,
 		.user_cookie = entry->cookie,
-		.status = status,
+		.status = completion_status(c->status),
 	};
 }
 
 /*
- * A failed completion has only wr_id, status and qp_num. The rest comes from the entry in the
+ * The generation of the queue pair of the completion.  It may be destroyed already: freeing
+ * increments the generation first, and until the purge the event is delivered as usual, but has no
+ * effect any more.
+ */
+static uint32_t
+completion_generation(const struct completion *c)
+{
+	const uint32_t generation = dapl_ep_generation(c->ep);
+
+	return (uint16_t)generation == c->generation ? generation : DAPL_WR_GENERATION_NONE;
+}
+
+/*
+ * A failed completion has only wr_id, status and qp_num.  The rest comes from the entry in the
  * ring.
  */
 static void
-completion_convert(void *source, const void *raw, DAT_EVENT *event, struct evd_effect *effect)
-    REQUIRES(core_locks.trigger)
+completion_convert_own(const struct completion *c, DAT_EVENT *event, struct evd_effect *effect)
 {
-	const struct ibv_wc *wc = raw;
 	DAT_DTO_COMPLETION_EVENT_DATA *dto = &event->event_data.dto_completion_event_data;
-	const struct dapl_wr_entry *entry;
-	struct dapl_wr_ring *ring;
-	uint32_t place, generation;
-	struct dapl_ep *ep;
+	const uint32_t generation = completion_generation(c);
+	const uint8_t operation = c->entry->operation;
 
-	(void)source;
-	*event = (DAT_EVENT){ .event_number = DAT_DTO_COMPLETION_EVENT };
-	if (dapl_wr_id_kind(wc->wr_id) == DAPL_WR_SHARED) {
-		completion_convert_shared(wc, event, effect);
+	dto->user_cookie = c->entry->cookie;
+	dto->operation = (DAT_DTOS)operation;
+	if (operation == DAT_DTO_BIND_MW) {
+		completion_of_bind(c, generation, event, effect);
 		return;
 	}
-	/*
-	 * A completion is purged before the slot and rings of its endpoint are reused. The
-	 * queue pair may be destroyed already: freeing increments the generation first, and
-	 * until the purge the event is delivered as usual.
-	 */
-	ep = dapl_slab_at(&dapl_ep_slab, dapl_wr_id_slot(wc->wr_id));
-	generation = dapl_ep_generation(ep);
-	if (!dapl_wr_id_has_generation(wc->wr_id, generation))
-		generation = DAPL_WR_GENERATION_NONE; /* has no effect any more */
-	ring = dapl_wr_id_kind(wc->wr_id) == DAPL_WR_RECV ? &ep->rings.recvs : &ep->rings.requests;
-	entry = dapl_wr_ring_at(ring, dapl_wr_id_place(wc->wr_id), &place);
-	dto->ep_handle = ep->self;
-	dto->user_cookie = entry->cookie;
-	dto->status = completion_status(wc->status);
-	dto->operation = (DAT_DTOS)entry->operation;
-	if (ring == &ep->rings.recvs) {
-		if (wc->status == IBV_WC_SUCCESS)
-			completion_received(ep, wc, generation, event, effect);
-		else if (dapl_ib_event_is_due(entry->operation))
-			dapl_ib_event_extend(event, 0);
-	} else {
-		if (wc->status == IBV_WC_SUCCESS)
-			dto->transfered_length = entry->length;
-		if (entry->operation == DAT_DTO_BIND_MW)
-			completion_of_bind(entry, wc, event, effect);
-		else if (dapl_ib_event_is_due(entry->operation))
-			dapl_ib_event_extend(event, 0);
+	if (c->traits & COMPLETION_RECV && c->status == IBV_WC_SUCCESS)
+		completion_received(c, generation, event, effect);
+	else if (dapl_ib_event_is_due(operation))
+		dapl_ib_event_extend(event, 0);
+	completion_break(c, generation, effect);
+}
+
+static struct dapl_wr_ring *
+completion_ring(const struct completion *c)
+{
+	return c->traits & COMPLETION_RECV ? &c->ep->rings.recvs : &c->ep->rings.requests;
+}
+
+static void
+completion_convert_other(const struct completion *c, DAT_EVENT *event, struct evd_effect *effect)
+    REQUIRES(core_locks.trigger)
+{
+	DAT_DTO_COMPLETION_EVENT_DATA *dto = &event->event_data.dto_completion_event_data;
+
+	event->event_number = DAT_DTO_COMPLETION_EVENT;
+	dto->ep_handle = c->ep->self;
+	dto->rmr_context = 0;
+	dto->status = completion_status(c->status);
+	dto->transfered_length = c->status == IBV_WC_SUCCESS ? c->length : 0;
+	if (c->traits & COMPLETION_SHARED) {
+		completion_convert_shared(c, event, effect);
+		return;
 	}
-	dapl_wr_ring_done(ring, place);
-	/* A bind has its own effect. */
-	if (!effect->code)
-		completion_break(ep, wc, generation, effect);
+	completion_convert_own(c, event, effect);
+	dapl_wr_ring_done(completion_ring(c), c->entry->end);
+}
+
+static void
+completion_convert(void *source, const struct evd_record *record, DAT_EVENT *event,
+    struct evd_effect *effect) REQUIRES(core_locks.trigger)
+{
+	(void)source;
+	if (dapl_completion_is_plain(record))
+		dapl_completion_convert_plain(record, event);
+	else
+		completion_convert_other(
+		    (const struct completion *)(const void *)record, event, effect);
 }
 
 /* Until the region is marked, requests do not rely on what it has as its state. */
@@ -351,8 +507,7 @@ completion_effect(void *source, const struct evd_effect *effect) DAPL_NO_LOCK
 }
 
 const struct evd_source_ops dapl_completion_ops = {
-	.poll = dapl_evd_cq_poll,
-	.sort = completion_sort,
+	.poll = completion_poll,
 	.convert = completion_convert,
 	.arm = dapl_evd_cq_arm,
 	.ack = dapl_evd_cq_ack,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * completion -- finds the endpoint and request of a polled completion, and converts it to an
- * event
+ * completion -- finds the endpoint and the request of a completion when it is polled, and builds
+ * its event when it leaves the EVD
  */
 #ifndef REARM_DAPL_COMPLETION_H
 #define REARM_DAPL_COMPLETION_H

@@ -87,16 +87,20 @@ dto_flush(struct dapl_ep *ep, const struct dapl_dto *d, struct dapl_evd *evd)
 }
 
 static void
-dto_remember(struct dapl_wr_entry *entry, const struct dapl_dto *d, uint64_t length)
+dto_remember(struct dapl_wr_entry *entry, const struct dapl_dto *d, int operation, uint64_t length)
 {
-	*entry = (struct dapl_wr_entry){
-		.cookie = d->cookie,
-		.length = (DAT_SEG_LENGTH)length,
-		.operation = (uint8_t)d->operation,
-		.suppressed =
-		    d->flags & DAT_COMPLETION_SUPPRESS_FLAG ? DAPL_WR_ON_SUCCESS : DAPL_WR_NEVER,
-		.unsignalled = d->flags & DAT_COMPLETION_UNSIGNALLED_FLAG,
-	};
+	entry->cookie = d->cookie;
+	entry->length = (uint32_t)length;
+	entry->operation = (uint8_t)operation;
+	entry->plain =
+	    !(d->flags & (DAT_COMPLETION_SUPPRESS_FLAG | DAT_COMPLETION_UNSIGNALLED_FLAG)) &&
+	    !dapl_ib_event_is_due(operation);
+	if (entry->plain)
+		return;
+	entry->suppressed =
+	    d->flags & DAT_COMPLETION_SUPPRESS_FLAG ? DAPL_WR_ON_SUCCESS : DAPL_WR_NEVER;
+	entry->unsignalled = d->flags & DAT_COMPLETION_UNSIGNALLED_FLAG;
+	entry->rmr = DAT_HANDLE_NULL;
 }
 
 DAT_RETURN
@@ -115,9 +119,8 @@ dapl_dto_post_recv(struct dapl_ep *ep, const struct dapl_dto *d)
 	if (!entry)
 		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
 	wr.num_sge = dapl_sge_fill(sge, d->segments, d->iov, UINT64_MAX, &total);
-	dto_remember(entry, d, total);
-	if (dapl_ep_is_datagram(ep))
-		entry->operation = DAT_IB_DTO_RECV_UD;
+	dto_remember(
+	    entry, d, dapl_ep_is_datagram(ep) ? DAT_IB_DTO_RECV_UD : DAT_DTO_RECEIVE, total);
 	wr.wr_id = dapl_wr_id(ep->obj.slot.index, dapl_ep_generation(ep), DAPL_WR_RECV, place);
 	dapl_wr_ring_publish(&ep->rings.recvs, place);
 	r = ibv_post_recv(ep->qp, &wr, &bad);
@@ -184,7 +187,7 @@ dapl_dto_post_request(struct dapl_ep *ep, const struct dapl_dto *d, uint64_t lim
 	}
 	if (!entry)
 		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
-	dto_remember(entry, d, total);
+	dto_remember(entry, d, d->operation, total);
 	wr.wr_id = dapl_wr_id(ep->obj.slot.index, dapl_ep_generation(ep), DAPL_WR_REQUEST, place);
 	wr.send_flags = IBV_SEND_SIGNALED;
 	/* Only these take a receive at the other end. */

@@ -36,14 +36,15 @@ ep_count_sum(
 	for (size_t i = 0; i < n; i++) {
 		const struct dapl_ep_tally *tally = &tallies[counters[i].operation];
 
-		now[counters[i].times] += dapl_counter_get(&tally->times);
+		now[counters[i].times] += tally->times;
 		if (counters[i].bytes != NO_BYTES)
-			now[counters[i].bytes] += dapl_counter_get(&tally->bytes);
+			now[counters[i].bytes] += tally->bytes;
 	}
 }
 
 void
-dapl_ep_counts_copy(struct dapl_ep_counts *counts, int which, DAT_UINT64 *out, bool reset)
+dapl_ep_counts_copy(struct dapl_ep_counts *counts, const struct dapl_ep_tally *received, int which,
+    DAT_UINT64 *out, bool reset)
 {
 	uint64_t now[DCNT_EP_ALL_COUNTERS] = { 0 };
 
@@ -51,7 +52,7 @@ dapl_ep_counts_copy(struct dapl_ep_counts *counts, int which, DAT_UINT64 *out, b
 	now[DCNT_EP_DISCONNECT] = dapl_counter_get(&counts->disconnects);
 	ep_count_sum(counts->posted, ep_count_posted,
 	    sizeof ep_count_posted / sizeof ep_count_posted[0], now);
-	ep_count_sum(counts->received, ep_count_received,
+	ep_count_sum(received, ep_count_received,
 	    sizeof ep_count_received / sizeof ep_count_received[0], now);
 	dapl_counter_copy(now, counts->base, DCNT_EP_ALL_COUNTERS, which, out, reset);
 }

@@ -16,7 +16,7 @@
 #define DAPL_EP_OPERATIONS (DAT_IB_DTO_RECV_UD_IMMED + 1) /* DAT_DTOS, then DAT_IB_DTOS */
 
 struct dapl_ep_tally {
-	_Atomic(uint64_t) times, bytes;
+	uint64_t times, bytes;
 };
 
 struct dapl_ep_counts {
@@ -29,11 +29,15 @@ struct dapl_ep_counts {
 static inline void
 dapl_ep_tally(struct dapl_ep_tally *tally, uint64_t bytes)
 {
-	dapl_counter_grow(&tally->times, 1);
-	dapl_counter_grow(&tally->bytes, bytes);
+	tally->times++;
+	tally->bytes += bytes;
 }
 
-/* As dapl_counter_copy() with all of an endpoint, which is locked. */
-void dapl_ep_counts_copy(struct dapl_ep_counts *counts, int which, DAT_UINT64 *out, bool reset);
+/*
+ * As dapl_counter_copy() with all of an endpoint, which is locked.  `received` is a copy of that
+ * array, made under the trigger lock.
+ */
+void dapl_ep_counts_copy(struct dapl_ep_counts *counts, const struct dapl_ep_tally *received,
+    int which, DAT_UINT64 *out, bool reset);
 
 #endif

@@ -3,6 +3,7 @@
 #include "dapl/api.h"
 #include "dapl/ep/dto.h"
 #include "dapl/ep/rmr.h"
+#include "dapl/trace/err.h"
 
 static const struct dapl_dto_args message_args = {
 	.segments = DAT_INVALID_ARG2,
@@ -17,9 +18,74 @@ static const struct dapl_dto_args rdma_args = {
 	.flags = DAT_INVALID_ARG6,
 };
 
-DAT_RETURN
-dapl_ep_post_recv(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
-    DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
+/*
+ * The locked endpoint for a plain post: one segment and no flags, on a connected endpoint.  NULL,
+ * without the lock: any other, which the general function does; also if another thread has the lock.
+ */
+static inline struct dapl_ep *
+ep_lock_plain(DAT_EP_HANDLE handle, DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
+    DAT_COMPLETION_FLAGS flags) TRY_ACQUIRE(dapl_locks.object) DAPL_NO_OBJECT_LOCK
+{
+	uint64_t serial;
+	struct dapl_ep *ep;
+
+	if (segments != 1 || flags != DAT_COMPLETION_DEFAULT_FLAG || !iov || !iov->segment_length)
+		return NULL;
+	ep = dapl_handle_object(handle, DAPL_KIND_EP, &serial);
+	if (!ep || !dapl_object_trylock(&ep->obj))
+		return NULL;
+	if (dapl_object_is(&ep->obj, serial) && ep->state == DAT_EP_STATE_CONNECTED && ep->qp &&
+	    !dapl_ep_is_datagram(ep))
+		return ep;
+	dapl_object_unlock(&ep->obj);
+	return NULL;
+}
+
+/* The entry for a plain post, or NULL if there is no room. */
+static inline struct dapl_wr_entry *
+ep_enter_plain(struct dapl_wr_ring *ring, DAT_DTO_COOKIE cookie, DAT_DTOS operation,
+    const DAT_LMR_TRIPLET *iov, uint32_t *place)
+{
+	struct dapl_wr_entry *entry = dapl_wr_ring_next(ring, place);
+
+	if (!entry)
+		return NULL;
+	entry->cookie = cookie;
+	entry->length = iov->segment_length;
+	entry->operation = (uint8_t)operation;
+	entry->plain = true;
+	return entry;
+}
+
+static inline struct ibv_sge
+ep_plain_sge(const DAT_LMR_TRIPLET *iov)
+{
+	return (struct ibv_sge){
+		.addr = iov->virtual_address,
+		.length = iov->segment_length,
+		.lkey = iov->lmr_context,
+	};
+}
+
+static inline uint64_t
+ep_plain_id(struct dapl_ep *ep, enum dapl_wr_kind kind, uint32_t place)
+{
+	return dapl_wr_id(ep->obj.slot.index, dapl_ep_generation(ep), kind, place);
+}
+
+/* The device refused it: the entry is free again.  Drops the lock. */
+static __attribute__((noinline)) DAT_RETURN
+ep_retract_plain(struct dapl_ep *ep, struct dapl_wr_ring *ring, uint32_t place, int error)
+    RELEASE(dapl_locks.object)
+{
+	dapl_wr_ring_retract(ring, place);
+	dapl_object_unlock(&ep->obj);
+	return dapl_err_post(error > 0 ? -error : error);
+}
+
+static __attribute__((noinline)) DAT_RETURN
+ep_post_recv_any(DAT_EP_HANDLE handle, DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
+    DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) DAPL_NO_LOCK
 {
 	const struct dapl_dto d = {
 		.segments = segments,
@@ -42,8 +108,40 @@ dapl_ep_post_recv(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov
 }
 
 DAT_RETURN
-dapl_ep_post_send(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
+dapl_ep_post_recv(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
     DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
+{
+	struct dapl_ep *ep = ep_lock_plain(handle, segments, iov, flags);
+	struct ibv_recv_wr wr, *bad;
+	struct ibv_sge sge;
+	uint32_t place;
+	int r;
+
+	if (!ep)
+		return ep_post_recv_any(handle, segments, iov, cookie, flags);
+	/* With a shared receive queue the ring has no room. */
+	if (!ep->parts.recv || ep->attr.max_recv_iov < 1 ||
+	    !ep_enter_plain(&ep->rings.recvs, cookie, DAT_DTO_RECEIVE, iov, &place)) {
+		dapl_object_unlock(&ep->obj);
+		return ep_post_recv_any(handle, segments, iov, cookie, flags);
+	}
+	sge = ep_plain_sge(iov);
+	wr.wr_id = ep_plain_id(ep, DAPL_WR_RECV, place);
+	wr.next = NULL;
+	wr.sg_list = &sge;
+	wr.num_sge = 1;
+	dapl_wr_ring_publish(&ep->rings.recvs, place);
+	r = ibv_post_recv(ep->qp, &wr, &bad);
+	if (r)
+		return ep_retract_plain(ep, &ep->rings.recvs, place, r);
+	dapl_ep_tally(&ep->counts.posted[DAT_DTO_RECEIVE], sge.length);
+	dapl_object_unlock(&ep->obj);
+	return DAT_SUCCESS;
+}
+
+static __attribute__((noinline)) DAT_RETURN
+ep_post_send_any(DAT_EP_HANDLE handle, DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
+    DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) DAPL_NO_LOCK
 {
 	const struct dapl_dto d = {
 		.segments = segments,
@@ -63,6 +161,40 @@ dapl_ep_post_send(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov
 		ret = dapl_dto_post_request(ep, &d, UINT64_MAX);
 	dapl_object_unlock(&ep->obj);
 	return ret;
+}
+
+DAT_RETURN
+dapl_ep_post_send(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
+    DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
+{
+	struct dapl_ep *ep = ep_lock_plain(handle, segments, iov, flags);
+	struct ibv_send_wr wr, *bad;
+	struct ibv_sge sge;
+	uint32_t place;
+	int r;
+
+	if (!ep)
+		return ep_post_send_any(handle, segments, iov, cookie, flags);
+	if (!ep->parts.request || ep->attr.max_request_iov < 1 ||
+	    iov->segment_length > dapl_ia_max_message(dapl_ia_of(&ep->obj)) ||
+	    !ep_enter_plain(&ep->rings.requests, cookie, DAT_DTO_SEND, iov, &place)) {
+		dapl_object_unlock(&ep->obj);
+		return ep_post_send_any(handle, segments, iov, cookie, flags);
+	}
+	sge = ep_plain_sge(iov);
+	wr.wr_id = ep_plain_id(ep, DAPL_WR_REQUEST, place);
+	wr.next = NULL;
+	wr.sg_list = &sge;
+	wr.num_sge = 1;
+	wr.opcode = IBV_WR_SEND;
+	wr.send_flags = IBV_SEND_SIGNALED; /* see dapl_dto_post_request() */
+	dapl_wr_ring_publish(&ep->rings.requests, place);
+	r = ibv_post_send(ep->qp, &wr, &bad);
+	if (r)
+		return ep_retract_plain(ep, &ep->rings.requests, place, r);
+	dapl_ep_tally(&ep->counts.posted[DAT_DTO_SEND], sge.length);
+	dapl_object_unlock(&ep->obj);
+	return DAT_SUCCESS;
 }
 
 DAT_RETURN

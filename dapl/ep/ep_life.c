@@ -5,6 +5,7 @@
 #include "dapl/api.h"
 #include "dapl/ep/ib_event.h"
 #include "dapl/ep/lookup_list.h"
+#include "dapl/ep/record.h"
 #include "dapl/ep/rmr.h"
 #include "dapl/trace/err.h"
 
@@ -183,17 +184,6 @@ dapl_ep_create_with_srq(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_
 
 /* ---- what an endpoint leaves behind in EVDs ---- */
 
-static bool
-ep_names_queue_pair(const void *raw, const void *who)
-{
-	const struct ibv_wc *wc = raw;
-	const struct dapl_ep *ep = who;
-
-	if (dapl_wr_id_kind(wc->wr_id) == DAPL_WR_SHARED)
-		return ep->parts.srq && dapl_srq_member_of(wc) == &ep->member;
-	return dapl_wr_id_slot(wc->wr_id) == ep->obj.slot.index;
-}
-
 /* True for the event of a request that the provider flushed itself. */
 static bool
 ep_names_flushed(const DAT_EVENT *event, const void *who)
@@ -236,14 +226,14 @@ dapl_ep_purge_completions(struct dapl_ep *ep)
 	const struct dapl_ep_parts *parts = &ep->parts;
 
 	if (parts->request)
-		evd_purge(
-		    dapl_evd_ref(parts->request), NULL, ep_names_queue_pair, ep_names_flushed, ep);
+		evd_purge(dapl_evd_ref(parts->request), NULL, dapl_completion_is_of,
+		    ep_names_flushed, ep);
 	if (parts->request && parts->request->flags & DAT_EVD_RMR_BIND_FLAG)
 		evd_purge_endpoint(
 		    dapl_evd_ref(parts->request), ep->self, DAT_RMR_BIND_COMPLETION_EVENT);
 	if (parts->recv)
 		evd_purge(dapl_evd_ref(parts->recv), ep->rings.merged ? &ep->rings.hold : NULL,
-		    ep_names_queue_pair, ep_names_flushed, ep);
+		    dapl_completion_is_of, ep_names_flushed, ep);
 }
 
 static void

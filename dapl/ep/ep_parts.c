@@ -136,6 +136,7 @@ dapl_ep_rings_create(
 	rings->merged = parts->recv && parts->recv == parts->connect;
 	dapl_invalidated_clear(&rings->invalidated);
 	rings->bind = false;
+	rings->hold = (struct evd_hold){ 0 };
 	r = dapl_wr_ring_create(
 	    &rings->requests, attr->max_request_dtos, dapl_ep_parts_spare(parts, attr));
 	if (r)
@@ -144,8 +145,7 @@ dapl_ep_rings_create(
 	if (r)
 		goto free_requests;
 	if (rings->merged) {
-		r = evd_hold_init(&rings->hold, sizeof(struct ibv_wc),
-		    (unsigned int)ep_parts_receives(parts, attr));
+		r = evd_hold_init(&rings->hold, (unsigned int)ep_parts_receives(parts, attr));
 		if (r)
 			goto free_recvs;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdbool.h>
+#include <string.h>
 
 #include "dapl/ep/ib_event.h"
 
@@ -33,6 +34,7 @@ dapl_ib_event_extend(DAT_EVENT *event, DAT_UINT32 immediate)
 	    (DAT_IB_EXTENSION_EVENT_DATA *)(void *)event->event_extension_data;
 
 	event->event_number = (DAT_EVENT_NUMBER)DAT_IB_DTO_EVENT;
+	memset(event->event_extension_data, 0, sizeof event->event_extension_data);
 	ib->type = ib_event_type((int)dto->operation);
 	ib->status = dto->status == DAT_DTO_SUCCESS ? (DAT_IB_STATUS)DAT_OP_SUCCESS : DAT_IB_OP_ERR;
 	ib->val.immed.data = immediate;

@@ -146,6 +146,7 @@ bind_enter(struct dapl_ep *ep, const struct bind *b, enum dapl_wr_suppressed sup
 
 	entry = dapl_wr_ring_next_spare(ring, &place);
 	*entry = (struct dapl_wr_entry){
+		.end = place + 1,
 		.cookie = b->cookie,
 		.rmr = b->rmr->obj.handle,
 		.lmr = b->lmr,

@@ -27,7 +27,8 @@ wr_ring_end_entries(struct dapl_wr_ring *ring)
 {
 	const uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
 
-	for (uint32_t place = ring->seen; place != tail; place++)
+	for (uint32_t place = atomic_load_explicit(&ring->polled, memory_order_relaxed);
+	     place != tail; place++)
 		dapl_wr_entry_end(&ring->entries[place & ring->mask], true);
 }
 
@@ -46,50 +47,21 @@ dapl_wr_ring_reset(struct dapl_wr_ring *ring)
 	atomic_store_explicit(&ring->tail, 0, memory_order_relaxed);
 	atomic_store_explicit(&ring->head, 0, memory_order_relaxed);
 	atomic_store_explicit(&ring->polled, 0, memory_order_relaxed);
-	ring->seen = 0;
 	ring->kept = 0;
-}
-
-static uint32_t
-wr_ring_used(struct dapl_wr_ring *ring)
-{
-	return atomic_load_explicit(&ring->tail, memory_order_relaxed) -
-	       atomic_load_explicit(&ring->head, memory_order_acquire);
-}
-
-static struct dapl_wr_entry *
-wr_ring_next_below(struct dapl_wr_ring *ring, uint32_t limit, uint32_t *place)
-{
-	if (wr_ring_used(ring) >= limit)
-		return NULL;
-	*place = atomic_load_explicit(&ring->tail, memory_order_relaxed);
-	return &ring->entries[*place & ring->mask];
-}
-
-struct dapl_wr_entry *
-dapl_wr_ring_next(struct dapl_wr_ring *ring, uint32_t *place)
-{
-	return wr_ring_next_below(ring, ring->depth, place);
 }
 
 struct dapl_wr_entry *
 dapl_wr_ring_next_spare(struct dapl_wr_ring *ring, uint32_t *place)
 {
-	return wr_ring_next_below(ring, ring->depth + ring->spare, place);
+	return dapl_wr_ring_next_below(ring, ring->depth + ring->spare, place);
 }
 
 bool
 dapl_wr_ring_takes_two(struct dapl_wr_ring *ring)
 {
-	const uint32_t used = wr_ring_used(ring);
+	const uint32_t used = dapl_wr_ring_used(ring);
 
 	return used < ring->depth && used + 2 <= ring->depth + ring->spare;
-}
-
-void
-dapl_wr_ring_publish(struct dapl_wr_ring *ring, uint32_t place)
-{
-	atomic_store_explicit(&ring->tail, place + 1, memory_order_release);
 }
 
 void

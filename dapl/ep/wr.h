@@ -7,7 +7,7 @@
  * receives it. Neither side takes the lock of the other: the ring has one producer and one consumer
  * at a time, which share only `tail` and `head`.
  *
- *   tail  released by the producer after the entry was written; acquired by the consumer
+ *   tail  released by the producer after the entry was written; acquired by threads that count
  *   head  released by the consumer after it read the entry; acquired by the producer, which
  *         overwrites nothing the consumer may still read
  *
@@ -35,17 +35,21 @@ enum dapl_wr_suppressed {
 	DAPL_WR_ALWAYS, /* the provider posted it for itself */
 };
 
+/* What is not set in a plain entry keeps the values of the last request in its place. */
 struct dapl_wr_entry {
 	DAT_DTO_COOKIE cookie;
-	DAT_RMR_HANDLE rmr;   /* of a bind, which has no length but a region */
-	struct dapl_lmr *lmr; /* what it binds to; counted in its `binds` until it completes */
 	union {
-		DAT_SEG_LENGTH length;
-		uint32_t region; /* the slot of what it binds; counted in its `posted` likewise */
+		uint32_t length;
+		uint32_t
+		    region; /* the slot of what it binds; counted in its `posted` until it completes */
 	};
-	uint8_t operation;  /* DAT_DTOS */
-	uint8_t suppressed; /* enum dapl_wr_suppressed */
-	bool unsignalled;   /* on success the event wakes no sink */
+	uint32_t end;	      /* its place in the order of the posts, plus one; the ring sets it */
+	uint8_t operation;    /* DAT_DTOS */
+	bool plain;	      /* no bind, of no extension, and neither of the next two */
+	uint8_t suppressed;   /* enum dapl_wr_suppressed */
+	bool unsignalled;     /* on success the event wakes no sink */
+	DAT_RMR_HANDLE rmr;   /* of a bind, which has no length but a region; else NULL */
+	struct dapl_lmr *lmr; /* what it binds to; counted in its `binds` likewise */
 };
 
 struct dapl_wr_ring {
@@ -55,10 +59,9 @@ struct dapl_wr_ring {
 	uint32_t mask;
 	_Atomic(uint32_t) tail;
 	_Atomic(uint32_t) head;
-	uint32_t seen; /* for the consumer of the ring: completions before this place were polled */
+	/* Completions before this place were polled.  The consumer of the ring writes it. */
+	_Atomic(uint32_t) polled;
 	uint32_t kept; /* for the consumer of the ring: how many of those are not converted yet */
-	_Atomic(uint32_t)
-	    polled; /* the same as seen, for threads that wait until requests are complete */
 };
 
 int dapl_wr_ring_create(struct dapl_wr_ring *ring, int depth, int spare);
@@ -68,27 +71,57 @@ void dapl_wr_ring_reset(struct dapl_wr_ring *ring);
 
 /* ---- producer ---- */
 
+/* The entries in use. */
+static inline uint32_t
+dapl_wr_ring_used(struct dapl_wr_ring *ring)
+{
+	return atomic_load_explicit(&ring->tail, memory_order_relaxed) -
+	       atomic_load_explicit(&ring->head, memory_order_acquire);
+}
+
+/* The next entry and its place, or NULL if as many as `limit` are in use. */
+static inline struct dapl_wr_entry *
+dapl_wr_ring_next_below(struct dapl_wr_ring *ring, uint32_t limit, uint32_t *place)
+{
+	struct dapl_wr_entry *entry;
+
+	if (dapl_wr_ring_used(ring) >= limit)
+		return NULL;
+	*place = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+	entry = &ring->entries[*place & ring->mask];
+	entry->end = *place + 1;
+	return entry;
+}
+
 /* The entry for the next request and its place, or NULL when `depth` are outstanding. */
-struct dapl_wr_entry *dapl_wr_ring_next(struct dapl_wr_ring *ring, uint32_t *place);
+static inline struct dapl_wr_entry *
+dapl_wr_ring_next(struct dapl_wr_ring *ring, uint32_t *place)
+{
+	return dapl_wr_ring_next_below(ring, ring->depth, place);
+}
+
 /* The same for the second of two requests of which the program knows one. */
 struct dapl_wr_entry *dapl_wr_ring_next_spare(struct dapl_wr_ring *ring, uint32_t *place);
 /* Whether two requests fit of which the program knows one. */
 bool dapl_wr_ring_takes_two(struct dapl_wr_ring *ring);
 /* The entry is complete: publish it, then post.  A post that fails takes it back. */
-void dapl_wr_ring_publish(struct dapl_wr_ring *ring, uint32_t place);
+static inline void
+dapl_wr_ring_publish(struct dapl_wr_ring *ring, uint32_t place)
+{
+	atomic_store_explicit(&ring->tail, place + 1, memory_order_release);
+}
+
 void dapl_wr_ring_retract(struct dapl_wr_ring *ring, uint32_t place);
 
 /* ---- consumer; once for each completion ---- */
 
-/* `bits` is the part of the place that a wr_id carries. */
+/*
+ * `bits` is the part of the place that a wr_id carries.  The entry was written before the request was
+ * posted, and the device has completed it: a poll that finds the completion sees the entry.
+ */
 static inline const struct dapl_wr_entry *
-dapl_wr_ring_at(struct dapl_wr_ring *ring, uint32_t bits, uint32_t *place)
+dapl_wr_ring_at(const struct dapl_wr_ring *ring, uint32_t bits)
 {
-	uint32_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-
-	/* Pairs with publish: the entry was written before the device could complete it. */
-	(void)atomic_load_explicit(&ring->tail, memory_order_acquire);
-	*place = head + ((bits - head) & DAPL_WR_PLACE_MASK);
 	return &ring->entries[bits & ring->mask];
 }
 
@@ -99,39 +132,37 @@ dapl_wr_ring_at(struct dapl_wr_ring *ring, uint32_t bits, uint32_t *place)
 static inline void
 dapl_wr_entry_end(const struct dapl_wr_entry *entry, bool lost)
 {
-	if (entry->rmr)
+	if (!entry->plain && entry->rmr)
 		dapl_rmr_request_end(entry->region, entry->lmr, lost);
 }
 
-/* A polled completion: it is converted later, or dropped. */
+/* A polled completion: it is converted later, or dropped.  `end` is that of its entry. */
 static inline void
-dapl_wr_ring_keep(struct dapl_wr_ring *ring, uint32_t place)
+dapl_wr_ring_keep(struct dapl_wr_ring *ring, uint32_t end)
 {
-	ring->seen = place + 1;
 	ring->kept++;
-	atomic_store_explicit(&ring->polled, ring->seen, memory_order_release);
+	atomic_store_explicit(&ring->polled, end, memory_order_release);
 }
 
 static inline void
-dapl_wr_ring_skip(struct dapl_wr_ring *ring, uint32_t place)
+dapl_wr_ring_skip(struct dapl_wr_ring *ring, uint32_t end)
 {
-	ring->seen = place + 1;
 	if (ring->kept == 0)
-		atomic_store_explicit(&ring->head, ring->seen, memory_order_release);
-	atomic_store_explicit(&ring->polled, ring->seen, memory_order_release);
+		atomic_store_explicit(&ring->head, end, memory_order_release);
+	atomic_store_explicit(&ring->polled, end, memory_order_release);
 }
 
 /* A kept completion was converted. */
 static inline void
-dapl_wr_ring_done(struct dapl_wr_ring *ring, uint32_t place)
+dapl_wr_ring_done(struct dapl_wr_ring *ring, uint32_t end)
 {
-	ring->kept--;
 	/*
-	 * If no kept completion is left, all entries up to `seen` are free, also those of skipped
+	 * If no kept completion is left, all entries up to `polled` are free, also those of skipped
 	 * completions.
 	 */
-	atomic_store_explicit(
-	    &ring->head, ring->kept ? place + 1 : ring->seen, memory_order_release);
+	if (--ring->kept == 0)
+		end = atomic_load_explicit(&ring->polled, memory_order_relaxed);
+	atomic_store_explicit(&ring->head, end, memory_order_release);
 }
 
 /* ---- any thread ---- */

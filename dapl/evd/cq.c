@@ -156,18 +156,6 @@ dapl_evd_cq_shorten(struct dapl_evd *evd, int qlen)
 }
 
 struct evd_device_result
-dapl_evd_cq_poll(void *source, void *raw, int max)
-{
-	struct dapl_evd *evd = source;
-	int n = ibv_poll_cq(evd->cq, max, raw);
-
-	/*
-	 * Verbs do not report the reason. A queue that cannot be polled has lost completions.
-	 */
-	return (struct evd_device_result){ n < 0 ? EVD_DEVICE_LOST : n };
-}
-
-struct evd_device_result
 dapl_evd_cq_arm(void *source, bool solicited_only)
 {
 	struct dapl_evd *evd = source;

@@ -94,7 +94,6 @@ dapl_evd_create_object(struct dapl_ia *ia, const struct dapl_evd_plan *plan, str
 		config.qlen = evd->cq->cqe;
 		config.ops = ia->ops->completions;
 		config.source = evd;
-		config.raw_size = sizeof(struct ibv_wc);
 		if (evd->channel)
 			config.channel_fd = evd->channel->fd;
 	}

@@ -157,8 +157,8 @@ void dapl_evd_cq_close(struct dapl_evd *evd) DAPL_NO_OBJECT_LOCK;
 void dapl_evd_cq_get_room(struct dapl_evd *evd, int n) DAPL_NO_OBJECT_LOCK;
 
 /*
- * Called after a queue pair with room for n requests was destroyed; sort() drops its completions
- * from then on.  After ibv_destroy_qp() no completion of the queue pair is added, but those in the
+ * Called after a queue pair with room for n requests was destroyed; its completions are dropped
+ * when they are polled from then on.  After ibv_destroy_qp() no completion of the queue pair is added, but those in the
  * completion queue stay there until they are polled.  This function polls them and then releases
  * the room.  If that fails, the room stays reserved, and the next call releases it.
  */
@@ -175,8 +175,6 @@ int dapl_evd_cq_deepen(struct dapl_evd *evd, int qlen) REQUIRES(dapl_locks.objec
 void dapl_evd_cq_shorten(struct dapl_evd *evd, int qlen) REQUIRES(dapl_locks.object) NO_CORE_LOCK;
 
 /* The functions of struct evd_source_ops for a completion queue; `evd` is a struct dapl_evd. */
-struct evd_device_result dapl_evd_cq_poll(void *evd, void *raw, int max)
-    REQUIRES(core_locks.trigger);
 struct evd_device_result dapl_evd_cq_arm(void *evd, bool solicited_only)
     REQUIRES(core_locks.trigger);
 void dapl_evd_cq_ack(void *evd, unsigned int n);

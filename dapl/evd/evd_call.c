@@ -8,6 +8,8 @@
  */
 #include <string.h>
 
+#include "evd/enter.h"
+
 #include "dapl/api.h"
 #include "dapl/evd/cno.h"
 #include "dapl/trace/err.h"
@@ -51,26 +53,11 @@ dapl_evd_wait(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, D
 }
 
 DAT_RETURN
-dapl_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
-{
-	struct evd_ref ref;
-	struct dapl_evd *evd = dapl_evd_find(handle, &ref);
-	bool on_cq;
-
-	if (!evd)
-		return BAD_EVD;
-	if (!event)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	on_cq = atomic_load_explicit(&evd->on_cq, memory_order_relaxed);
-	return dapl_err_evd_dequeue(dapl_evd_check_overflow(ref, evd_dequeue(ref, event)), on_cq);
-}
-
-DAT_RETURN
 dapl_evd_post_se(DAT_EVD_HANDLE handle, const DAT_EVENT *event)
 {
-	DAT_EVENT copy = { .event_number = DAT_SOFTWARE_EVENT };
 	struct evd_ref ref;
 	struct dapl_evd *evd = dapl_evd_find(handle, &ref);
+	DAT_EVENT *place;
 
 	if (!evd)
 		return BAD_EVD;
@@ -79,15 +66,19 @@ dapl_evd_post_se(DAT_EVD_HANDLE handle, const DAT_EVENT *event)
 					   BAD_EVD;
 	if (!event || event->event_number != DAT_SOFTWARE_EVENT)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	copy.event_data.software_event_data.pointer = event->event_data.software_event_data.pointer;
-	switch (evd_post(ref, EVD_STREAM_SOFTWARE, &copy)) {
-	case 0:
-		return DAT_SUCCESS;
-	case -ENOSPC:
-		return DAT_ERROR(DAT_QUEUE_FULL, DAT_NO_SUBTYPE);
-	default:
+	if (!evd_enter(ref))
 		return BAD_EVD;
+	place = evd_enter_software(ref.evd);
+	if (!place) {
+		evd_unlock(ref.evd);
+		return DAT_ERROR(DAT_QUEUE_FULL, DAT_NO_SUBTYPE);
 	}
+	place->event_number = DAT_SOFTWARE_EVENT;
+	place->evd_handle = handle;
+	place->event_data.software_event_data.pointer =
+	    event->event_data.software_event_data.pointer;
+	evd_entered_software(ref.evd);
+	return DAT_SUCCESS;
 }
 
 DAT_RETURN

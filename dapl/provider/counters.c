@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <dat2/dat_ib_extensions.h>
 
@@ -23,10 +24,17 @@ static bool
 counters_of_ep(DAT_HANDLE handle, int which, DAT_UINT64 *out, bool reset) DAPL_NO_LOCK
 {
 	struct dapl_ep *ep = dapl_object_lock_handle(handle, DAPL_KIND_EP);
+	struct dapl_ep_tally received[DAPL_EP_OPERATIONS];
 
 	if (!ep)
 		return false;
-	dapl_ep_counts_copy(&ep->counts, which, out, reset);
+	/* Without an EVD for receives none is counted now. */
+	if (ep->parts.recv)
+		evd_copy(
+		    dapl_evd_ref(ep->parts.recv), received, ep->counts.received, sizeof received);
+	else
+		memcpy(received, ep->counts.received, sizeof received);
+	dapl_ep_counts_copy(&ep->counts, received, which, out, reset);
 	dapl_object_unlock(&ep->obj);
 	return true;
 }

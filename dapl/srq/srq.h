@@ -137,10 +137,7 @@ void dapl_srq_detach(struct dapl_srq *srq, struct dapl_srq_member *member)
 /* A polled completion: its member, or NULL if its endpoint is gone; then the entry is free. */
 struct dapl_srq_member *dapl_srq_take(const struct ibv_wc *wc) EXCLUDES(dapl_locks.srq);
 /* The event is dequeued: the member and the cookie; the entry is free. */
-struct dapl_srq_member *dapl_srq_reap(const struct ibv_wc *wc, DAT_DTO_COOKIE *cookie)
-    EXCLUDES(dapl_locks.srq);
-/* The member that the completion was taken for, or NULL. */
-struct dapl_srq_member *dapl_srq_member_of(const struct ibv_wc *wc) EXCLUDES(dapl_locks.srq);
+struct dapl_srq_member *dapl_srq_reap(uint64_t id, DAT_DTO_COOKIE *cookie) EXCLUDES(dapl_locks.srq);
 
 /* ---- asynchronous events ---- */
 

@@ -185,11 +185,11 @@ dapl_srq_take(const struct ibv_wc *wc)
 }
 
 struct dapl_srq_member *
-dapl_srq_reap(const struct ibv_wc *wc, DAT_DTO_COOKIE *cookie)
+dapl_srq_reap(uint64_t id, DAT_DTO_COOKIE *cookie)
 {
 	struct dapl_srq_member *member;
 	struct dapl_srq_entry *entry;
-	struct dapl_srq *srq = srq_enter(wc->wr_id, &entry);
+	struct dapl_srq *srq = srq_enter(id, &entry);
 
 	if (!srq)
 		return NULL;
@@ -197,20 +197,6 @@ dapl_srq_reap(const struct ibv_wc *wc, DAT_DTO_COOKIE *cookie)
 	*cookie = entry->cookie;
 	if (member)
 		srq_entry_free(srq, entry);
-	dapl_srq_unlock(srq);
-	return member;
-}
-
-struct dapl_srq_member *
-dapl_srq_member_of(const struct ibv_wc *wc)
-{
-	struct dapl_srq_member *member;
-	struct dapl_srq_entry *entry;
-	struct dapl_srq *srq = srq_enter(wc->wr_id, &entry);
-
-	if (!srq)
-		return NULL;
-	member = entry->member;
 	dapl_srq_unlock(srq);
 	return member;
 }

@@ -176,6 +176,29 @@ START_TEST(adapter__opened_again__has_counted_nothing)
 END_TEST
 
 /* clause: f.2.5 */
+START_TEST(evd__dequeues_while_several_are_queued_are_counted)
+{
+	struct dt_pair pair;
+	DAT_EVENT event;
+	DAT_COUNT more;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_connect_pair(&pair);
+	for (DAT_UINT64 i = 0; i < 4; i++) {
+		dt_recv(&pair.b, 0, 64, i);
+		dt_send(&pair.a, 0, 64, i);
+	}
+	dt_ok(dat_evd_wait(pair.b.recv, DT_FOREVER_MS * 1000u, 4, &event, &more));
+	for (int i = 0; i < 3; i++)
+		dt_ok(dat_evd_dequeue(pair.b.recv, &event));
+	ck_assert_uint_eq(counter(pair.b.recv, DCNT_EVD_DEQUEUE), 3);
+	ck_assert_uint_eq(counter(pair.b.recv, DCNT_EVD_DEQUEUE_FOUND), 3);
+	ck_assert_uint_eq(counter(pair.b.recv, DCNT_EVD_DEQUEUE_NOT_FOUND), 0);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: f.2.5 */
 START_TEST(evd__waits_and_dequeues_are_counted)
 {
 	struct dt_pair pair;
@@ -360,6 +383,7 @@ dapl_counter_suite(void)
 	tcase_add_test(tc, endpoint__each_kind_of_post_and_receive_is_counted_with_its_bytes);
 	tcase_add_test(tc, adapter__objects_and_connections_are_counted);
 	tcase_add_test(tc, adapter__opened_again__has_counted_nothing);
+	tcase_add_test(tc, evd__dequeues_while_several_are_queued_are_counted);
 	tcase_add_test(tc, evd__waits_and_dequeues_are_counted);
 	tcase_add_test(tc, one_counter__is_copied_to_its_place_and_reset_alone);
 	tcase_add_test(tc, print__one_line_for_each_counter);

@@ -18,6 +18,7 @@ main(int argc, char **argv)
 		dapl_listen_suite,
 		dapl_disconnect_suite,
 		dapl_dto_suite,
+		dapl_dequeue_suite,
 		dapl_order_suite,
 		dapl_query_suite,
 		dapl_attr_suite,

@@ -20,6 +20,7 @@ Suite *dapl_order_suite(void);
 Suite *dapl_query_suite(void);
 Suite *dapl_upcall_suite(void);
 Suite *dapl_attr_suite(void);
+Suite *dapl_dequeue_suite(void);
 Suite *dapl_free_suite(void);
 Suite *dapl_flood_suite(void);
 Suite *dapl_srq_suite(void);

@@ -68,6 +68,18 @@ own_init(struct own *own, const char *name)
 	own->range = (struct dat_handle_range){ own->cells, SIZE, STEP };
 }
 
+/* Implements every call. */
+static void
+own_fill(struct own *own)
+{
+	DAT_RETURN (*const function)(DAT_EVD_HANDLE) = reached;
+	char *slot = (char *)&own->table + offsetof(DAT_PROVIDER, ia_open_func);
+
+	for (; slot < (char *)(&own->table + 1); slot += sizeof function)
+		memcpy(slot, &function, sizeof function);
+	own->table.ia_open_func = no_open;
+}
+
 static void
 own_add(struct own *own)
 {
@@ -85,6 +97,16 @@ static void
 own_remove(struct own *own)
 {
 	story_assert_ret(dat_registry_remove_provider(&own->table, &own->info), DAT_SUCCESS);
+}
+
+/* A call that the table of the cell does not have. */
+static void
+assert_not_implemented(const void *address)
+{
+	DAT_RETURN ret = dat_evd_enable((DAT_EVD_HANDLE)(uintptr_t)address);
+
+	ck_assert_msg(ret == DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE),
+	    "dat_evd_enable(%p) gives 0x%08x", address, ret);
 }
 
 /* Whatever the memory is, it is not looked at: not there at all is best for that. */
@@ -219,6 +241,90 @@ START_TEST(foreign__library_unloaded__its_handles_are_not_followed)
 	story_assert_ret(dat_evd_free(evd), DAT_SUCCESS); /* the stub does nothing */
 	story_close(ia);
 	assert_refused(evd);
+}
+END_TEST
+
+/* clause: b.4.8 */
+START_TEST(full__what_is_no_cell__is_refused)
+{
+	struct own own, second;
+	char *base;
+
+	story_conf("");
+	own_init(&own, "own");
+	own_fill(&own);
+	own_add(&own);
+	own_init(&second, "second");
+	own_add(&second);
+	base = (char *)own.cells;
+	assert_reached(&own.cells[0]);
+	assert_refused(&own.cells[1]);
+	assert_refused(&own.cells[0].inside);
+	for (int i = 1; i < STEP; i++)
+		assert_refused(base + i);
+	assert_refused(base - STEP);
+	assert_refused(base + SIZE);
+	assert_reached(&second.cells[0]);
+	assert_not_implemented(&second.cells[0]);
+	own_remove(&second);
+	own_remove(&own);
+}
+END_TEST
+
+START_TEST(sparse__call_without_a_function__is_not_implemented)
+{
+	struct own own;
+
+	story_conf("");
+	own_init(&own, "own");
+	own_add(&own);
+	assert_not_implemented(&own.cells[0]);
+	assert_reached(&own.cells[0]);
+	own_remove(&own);
+}
+END_TEST
+
+START_TEST(sparse__last_call_of_the_table__is_not_implemented)
+{
+	struct own own;
+
+	story_conf("");
+	own_init(&own, "own");
+	own_fill(&own);
+	own.table.handle_extendedop_func = NULL;
+	own_add(&own);
+	story_assert_ret(dat_extension_op((DAT_HANDLE)&own.cells[0], 0x100, 5),
+	    DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE));
+	assert_reached(&own.cells[0]);
+	own_remove(&own);
+}
+END_TEST
+
+/* The library registers one range for several keys; one of its tables has empty slots. */
+START_TEST(sparse__beside_full_tables_of_the_range__is_not_implemented_in_any_order)
+{
+	struct own own[3];
+
+	story_conf("");
+	for (int i = 0; i < 3; i++) {
+		char name[8];
+
+		snprintf(name, sizeof name, "own%d", i);
+		own_init(&own[i], name);
+		if (i != _i)
+			own_fill(&own[i]);
+		own[i].range = own[0].range;
+		own[0].cells[i].table = &own[i].table;
+	}
+	for (int i = 0; i < 3; i++) {
+		own_add(&own[i]);
+		assert_reached(&own[0].cells[i]);
+	}
+	assert_not_implemented(&own[0].cells[_i]);
+	for (int i = 0; i < 3; i++)
+		assert_reached(&own[0].cells[i]);
+	for (int i = 0; i < 3; i++)
+		own_remove(&own[i]);
 }
 END_TEST
 
@@ -404,6 +510,12 @@ dat_range_suite(void)
 	tcase_add_test(t, range__that_is_none__is_argument_3_and_registers_nothing);
 	tcase_add_test(t, range__more_libraries_than_there_is_room_for__may_register_without);
 	tcase_add_test(t, range__adapter_opened_outside__is_an_internal_error);
+
+	tcase_add_test(t, full__what_is_no_cell__is_refused);
+	tcase_add_test(t, sparse__call_without_a_function__is_not_implemented);
+	tcase_add_test(t, sparse__last_call_of_the_table__is_not_implemented);
+	tcase_add_loop_test(
+	    t, sparse__beside_full_tables_of_the_range__is_not_implemented_in_any_order, 0, 3);
 
 	t = story_tcase(suite, "foreign");
 	tcase_add_test(t, foreign__pointer_outside_ranges__is_followed_while_it_is_registered);

@@ -9,7 +9,7 @@ static void
 setup(void)
 {
 	story_begin(&st, NULL);
-	ck_assert_int_eq(evd_hold_init(&hold, sizeof(struct script_record), 4), 0);
+	ck_assert_int_eq(evd_hold_init(&hold, 4), 0);
 	st.dev.hold[1] = &hold;
 }
 
@@ -167,9 +167,9 @@ START_TEST(hold__arrival_of_a_completion__is_its_first_poll)
 END_TEST
 
 static bool
-raw_of(const void *raw, const void *key)
+record_of(const struct evd_record *queued, const void *key)
 {
-	const struct script_record *record = raw;
+	const struct script_record *record = (const struct script_record *)(const void *)queued;
 
 	return record->ep == *(const uint32_t *)key;
 }
@@ -199,7 +199,7 @@ START_TEST(hold__endpoint_freed__its_ring_held_and_posted_go)
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	script_complete_on(&st.dev, 1, 14); /* still in the device */
 	st.dev.gone[1] = true;
-	evd_purge(evd_self(&st.dev.evd), &hold, raw_of, event_of, &ep);
+	evd_purge(evd_self(&st.dev.evd), &hold, record_of, event_of, &ep);
 	script_complete_on(&st.dev, 2, 22);
 	story_dequeues(&st, 21);
 	story_dequeues(&st, 100);
@@ -334,7 +334,7 @@ START_TEST(hold__purge_makes_room_for_what_the_device_held_back__reported)
 	story_run(&st);
 	ck_assert(evd_is_full(st.dev.evd.attention));
 	st.dev.gone[1] = true;
-	evd_purge(evd_self(&st.dev.evd), NULL, raw_of, NULL, &ep);
+	evd_purge(evd_self(&st.dev.evd), NULL, record_of, NULL, &ep);
 	story_upcall(&st, TAPE_REPORT);
 	story_dequeues(&st, 21);
 	story_empty(&st);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cno/cno.h"
+#include "evd/dequeue.h"
 #include "evd/loop_body.h"
 
 #include "suites.h"
@@ -27,13 +28,19 @@ count_read(void *source)
 	return 0;
 }
 
+static unsigned int completions; /* of the device, not polled yet */
+
 static struct evd_device_result
-nothing(void *source, void *raw, int max)
+poll_all(void *source, struct evd_batch *batch)
 {
+	int n = 0;
+
 	(void)source;
-	(void)raw;
-	(void)max;
-	return (struct evd_device_result){ 0 };
+	for (; completions; completions--, n++) {
+		memset(evd_batch_record(batch), 0, sizeof(struct evd_record));
+		evd_batch_queue(batch);
+	}
+	return (struct evd_device_result){ n };
 }
 
 static struct evd_device_result
@@ -53,7 +60,7 @@ ack(void *source, unsigned int n)
 }
 
 static const struct evd_source_ops ops = {
-	.poll = nothing, .arm = armed, .ack = ack, .read = count_read
+	.poll = poll_all, .arm = armed, .ack = ack, .read = count_read
 };
 
 static void
@@ -88,7 +95,6 @@ open_slot(uint64_t serial, int fd)
 		.serial = serial,
 		.qlen = 4,
 		.ops = &ops,
-		.raw_size = 8,
 		.channel_fd = fd,
 		.loop = loop,
 		.pool = loop,
@@ -154,6 +160,21 @@ every_event(const DAT_EVENT *event, const void *key)
 	(void)key;
 	return true;
 }
+
+START_TEST(late_dequeue__slot_serves_another_with_completions__is_not_direct)
+{
+	open_slot(1, -1);
+	late = evd_self(&slot);
+	ck_assert_int_eq(evd_free(late), 0);
+	open_slot(2, -1);
+	completions = 2;
+	ck_assert_int_eq(evd_refresh(evd_self(&slot)), 0);
+	evd_lock(&slot);
+	ck_assert(evd_is_direct(evd_self(&slot)));
+	ck_assert(!evd_is_direct(late));
+	evd_unlock(&slot);
+}
+END_TEST
 
 /* origin: attack.C2 */
 START_TEST(late_call__slot_serves_another__is_refused_and_nothing_touched)
@@ -439,6 +460,7 @@ evd_late_suite(void)
 	TCase *tc = runner_tcase(s, "late");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, late_dequeue__slot_serves_another_with_completions__is_not_direct);
 	tcase_add_test(tc, late_call__slot_serves_another__is_refused_and_nothing_touched);
 	tcase_add_loop_test(
 	    tc, call_in_several_sections__freed_in_a_window__is_refused_and_nothing_touched, 0, 2);

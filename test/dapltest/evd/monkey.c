@@ -255,7 +255,7 @@ START_TEST(random_steps__every_event_once_and_nothing_stranded)
 	config.loop = st.loop;
 	cno_slot_init(&cno);
 	ck_assert_int_eq(cno_create(&cno, &config), 0);
-	ck_assert_int_eq(evd_hold_init(&hold, sizeof(struct script_record), 4000), 0);
+	ck_assert_int_eq(evd_hold_init(&hold, 4000), 0);
 	st.dev.hold[1] = &hold;
 	evd_hold_begin(evd_self(&st.dev.evd), &hold);
 	for (int i = 0; i < STEPS; i++)

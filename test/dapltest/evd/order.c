@@ -17,7 +17,7 @@ setup(void)
 
 	story_begin(&st, &opt);
 	for (int ep = 1; ep < SCRIPT_EPS; ep++) {
-		ck_assert_int_eq(evd_hold_init(&hold[ep], sizeof(struct script_record), 4), 0);
+		ck_assert_int_eq(evd_hold_init(&hold[ep], 4), 0);
 		st.dev.hold[ep] = &hold[ep];
 	}
 }

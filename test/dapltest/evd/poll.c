@@ -45,7 +45,7 @@ START_TEST(poll__full_batch_with_more_receives_than_were_posted__fails_at_once)
 	struct evd_hold hold;
 
 	story_begin(&st, &opt);
-	ck_assert_int_eq(evd_hold_init(&hold, sizeof(struct script_record), POSTED), 0);
+	ck_assert_int_eq(evd_hold_init(&hold, POSTED), 0);
 	st.dev.hold[1] = &hold;
 	evd_hold_begin(evd_self(&st.dev.evd), &hold);
 	for (uint64_t i = 0; i < EVD_BATCH; i++)

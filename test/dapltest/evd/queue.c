@@ -2,6 +2,8 @@
 /* The merged queue by itself: order, wrap, barriers, holds, purge. */
 #include "evd/queue.h"
 
+#include <string.h>
+
 #include "script.h"
 #include "suites.h"
 
@@ -14,8 +16,8 @@ static const struct evd_order none;
 static void
 setup(void)
 {
-	ck_assert_int_eq(evd_queue_init(&q, QLEN, sizeof(uint64_t)), 0);
-	ck_assert_int_eq(evd_hold_init(&hold, sizeof(uint64_t), 3), 0);
+	ck_assert_int_eq(evd_queue_init(&q, QLEN, true), 0);
+	ck_assert_int_eq(evd_hold_init(&hold, 3), 0);
 }
 
 static void
@@ -25,18 +27,66 @@ teardown(void)
 	evd_queue_fini(&q);
 }
 
+/* The room for a batch. */
+static unsigned int
+room(unsigned int max)
+{
+	struct evd_batch batch;
+
+	evd_queue_begin_batch(&q, max, &batch);
+	return batch.room;
+}
+
+static void
+enter(struct evd_batch *batch, uint64_t id)
+{
+	memcpy(evd_batch_record(batch), &id, sizeof id);
+	evd_batch_queue(batch);
+}
+
 /* A poll of the device that gave the n completions first, first + 1, ... */
 static void
 polled(uint64_t first, unsigned int n, bool device_empty)
 {
-	void *batch;
+	struct evd_batch batch;
 
-	ck_assert_uint_ge(evd_queue_room(&q, n, &batch), n);
+	evd_queue_begin_batch(&q, n, &batch);
+	ck_assert_uint_ge(batch.room, n);
 	for (unsigned int i = 0; i < n; i++)
-		((uint64_t *)batch)[i] = first + i;
-	for (unsigned int i = 0; i < n; i++)
-		evd_queue_append(&q, (uint64_t *)batch + i);
-	evd_queue_polled(&q, n, device_empty);
+		enter(&batch, first + i);
+	evd_queue_end_batch(&q, &batch, n, device_empty);
+}
+
+/* A poll that gave n completions, none of which stayed. */
+static void
+dropped(unsigned int n, bool device_empty)
+{
+	struct evd_batch batch;
+
+	evd_queue_begin_batch(&q, n, &batch);
+	evd_queue_end_batch(&q, &batch, n, device_empty);
+}
+
+/* A polled completion that is held; false if the hold is full. */
+static bool
+held_in(struct evd_hold *h, uint64_t id)
+{
+	struct evd_item place;
+	struct evd_batch batch = { .next = &place };
+
+	memcpy(evd_batch_record(&batch), &id, sizeof id);
+	evd_batch_hold(&batch, h);
+	return !batch.refused;
+}
+
+/* The number of a completion. */
+static uint64_t
+id_of(const struct evd_record *record)
+{
+	uint64_t id;
+
+	memcpy(&id, record, sizeof id);
+	return id;
 }
 
 static int
@@ -67,24 +117,24 @@ static uint64_t
 taken(void)
 {
 	const DAT_EVENT *event;
-	const void *record;
+	const struct evd_record *record;
 
 	switch (evd_queue_take(&q, &record, &event)) {
-	case EVD_ITEM_RAW:
-	case EVD_ITEM_RELEASED:
-		return *(const uint64_t *)record;
-	case EVD_ITEM_POSTED:
+	case EVD_COMPLETION:
+	case EVD_RELEASED:
+		return id_of(record);
+	case EVD_POSTED:
 		return script_id(event);
-	case EVD_ITEM_NONE:
+	case EVD_NOTHING:
 		break;
 	}
 	return 0;
 }
 
 static bool
-raw_is(const void *raw, const void *key)
+record_is(const struct evd_record *record, const void *key)
 {
-	return *(const uint64_t *)raw == *(const uint64_t *)key;
+	return id_of(record) == *(const uint64_t *)key;
 }
 
 static bool
@@ -119,14 +169,13 @@ END_TEST
 START_TEST(both_rings__wrap_many_times__order_kept)
 {
 	for (uint64_t i = 1; i < 50; i++) {
-		void *batch;
 		/* The ring offers contiguous room only: up to its end. */
-		unsigned int room = evd_queue_room(&q, 3, &batch);
+		const unsigned int n = room(3);
 
-		ck_assert_uint_ge(room, 1);
-		polled(10 * i, room, true);
+		ck_assert_uint_ge(n, 1);
+		polled(10 * i, n, true);
 		ck_assert_int_eq(posted(1000 + i, false), 0);
-		for (unsigned int k = 0; k < room; k++)
+		for (unsigned int k = 0; k < n; k++)
 			ck_assert_uint_eq(taken(), 10 * i + k);
 		ck_assert_uint_eq(taken(), 1000 + i);
 	}
@@ -136,12 +185,10 @@ END_TEST
 
 START_TEST(room__ring_full__zero)
 {
-	void *batch;
-
 	polled(1, QLEN, true);
-	ck_assert_uint_eq(evd_queue_room(&q, 32, &batch), 0);
+	ck_assert_uint_eq(room(32), 0);
 	ck_assert_uint_eq(taken(), 1);
-	ck_assert_uint_eq(evd_queue_room(&q, 32, &batch), 1);
+	ck_assert_uint_eq(room(32), 1);
 }
 END_TEST
 
@@ -162,16 +209,16 @@ END_TEST
 
 START_TEST(keep__some_of_a_batch_dropped__the_gap_closes)
 {
-	uint64_t *batch;
-	void *start;
+	struct evd_batch batch;
 
-	ck_assert_uint_eq(evd_queue_room(&q, 4, &start), 4);
-	batch = start;
-	for (int i = 0; i < 4; i++)
-		batch[i] = (uint64_t)i + 1;
-	evd_queue_append(&q, &batch[1]);
-	evd_queue_append(&q, &batch[3]);
-	evd_queue_polled(&q, 4, false);
+	evd_queue_begin_batch(&q, 4, &batch);
+	ck_assert_uint_eq(batch.room, 4);
+	/* A record that is dropped is written, too. */
+	memset(evd_batch_record(&batch), 0xff, sizeof(struct evd_record));
+	enter(&batch, 2);
+	memset(evd_batch_record(&batch), 0xff, sizeof(struct evd_record));
+	enter(&batch, 4);
+	evd_queue_end_batch(&q, &batch, 4, false);
 	ck_assert_uint_eq(evd_queue_count(&q), 2);
 	ck_assert_uint_eq(taken(), 2);
 	ck_assert_uint_eq(taken(), 4);
@@ -201,7 +248,7 @@ START_TEST(barrier__empty_seen_before_it_came__must_be_seen_again)
 	ck_assert_int_eq(posted(100, true), 0);
 	ck_assert_uint_eq(taken(), 1);
 	ck_assert_uint_eq(taken(), 0);
-	evd_queue_polled(&q, 0, true);
+	dropped(0, true);
 	ck_assert_uint_eq(taken(), 100);
 }
 END_TEST
@@ -251,7 +298,7 @@ END_TEST
 START_TEST(barrier__dropped_completions__count_as_polled)
 {
 	ck_assert_int_eq(posted(100, true), 0);
-	evd_queue_polled(&q, QLEN, false);
+	dropped(QLEN, false);
 	ck_assert_uint_eq(taken(), 100);
 }
 END_TEST
@@ -261,7 +308,7 @@ START_TEST(barrier__no_device__is_an_ordinary_event)
 	struct evd_queue soft;
 	DAT_EVENT event = script_event(7);
 
-	ck_assert_int_eq(evd_queue_init(&soft, 2, 0), 0);
+	ck_assert_int_eq(evd_queue_init(&soft, 2, false), 0);
 	*evd_queue_post(&soft, &script_barrier) = event;
 	ck_assert_uint_eq(evd_queue_count(&soft), 1);
 	evd_queue_fini(&soft);
@@ -273,7 +320,7 @@ START_TEST(hold__until_released__does_not_count)
 	const uint64_t held = 50;
 
 	hold.active = true;
-	ck_assert_int_eq(evd_queue_hold(&hold, &held), 0);
+	ck_assert(held_in(&hold, held));
 	ck_assert_uint_eq(evd_queue_count(&q), 0);
 	ck_assert_uint_eq(taken(), 0);
 	polled(1, 1, true);
@@ -293,8 +340,8 @@ START_TEST(hold__full__refused)
 	const uint64_t held = 50;
 
 	for (int i = 0; i < 3; i++)
-		ck_assert_int_eq(evd_queue_hold(&hold, &held), 0);
-	ck_assert_int_eq(evd_queue_hold(&hold, &held), -ENOSPC);
+		ck_assert(held_in(&hold, held));
+	ck_assert(!held_in(&hold, held));
 }
 END_TEST
 
@@ -303,11 +350,11 @@ START_TEST(holds_of_two_endpoints__released_in_turn__order_of_release)
 	struct evd_hold other;
 	uint64_t id;
 
-	ck_assert_int_eq(evd_hold_init(&other, sizeof id, 2), 0);
+	ck_assert_int_eq(evd_hold_init(&other, 2), 0);
 	for (id = 50; id < 52; id++)
-		ck_assert_int_eq(evd_queue_hold(&hold, &id), 0);
+		ck_assert(held_in(&hold, id));
 	for (id = 60; id < 62; id++)
-		ck_assert_int_eq(evd_queue_hold(&other, &id), 0);
+		ck_assert(held_in(&other, id));
 	evd_queue_release(&q, &other);
 	evd_queue_release(&q, &hold);
 	ck_assert_uint_eq(evd_queue_count(&q), 4);
@@ -323,7 +370,7 @@ END_TEST
 START_TEST(hold__used_again_after_release__wraps)
 {
 	for (uint64_t i = 1; i < 20; i++) {
-		ck_assert_int_eq(evd_queue_hold(&hold, &i), 0);
+		ck_assert(held_in(&hold, i));
 		evd_queue_release(&q, &hold);
 		ck_assert_uint_eq(taken(), i);
 	}
@@ -340,7 +387,7 @@ START_TEST(purge__ring__keeps_the_order_of_the_rest)
 	ck_assert_uint_eq(taken(), 10);
 	polled(1, 2, true); /* up to the ring's end ... */
 	polled(3, 2, true); /* ... and from its start */
-	evd_queue_purge(&q, NULL, raw_is, NULL, &key);
+	evd_queue_purge(&q, NULL, record_is, NULL, &key);
 	ck_assert_uint_eq(evd_queue_count(&q), 3);
 	ck_assert_uint_eq(taken(), 1);
 	ck_assert_uint_eq(taken(), 3);
@@ -380,9 +427,9 @@ START_TEST(purge__held_and_released__both_go)
 {
 	const uint64_t held[2] = { 50, 51 };
 
-	ck_assert_int_eq(evd_queue_hold(&hold, &held[0]), 0);
+	ck_assert(held_in(&hold, held[0]));
 	evd_queue_release(&q, &hold);
-	ck_assert_int_eq(evd_queue_hold(&hold, &held[1]), 0);
+	ck_assert(held_in(&hold, held[1]));
 	polled(1, 1, true);
 	evd_queue_purge(&q, &hold, NULL, NULL, NULL);
 	ck_assert_uint_eq(evd_queue_count(&q), 1);
@@ -393,22 +440,20 @@ START_TEST(purge__held_and_released__both_go)
 END_TEST
 
 static bool
-any_raw(const void *raw, const void *key)
+any_record(const struct evd_record *record, const void *key)
 {
-	(void)raw;
+	(void)record;
 	(void)key;
 	return true;
 }
 
 START_TEST(purge__whole_ring__a_whole_batch_has_room)
 {
-	void *batch;
-
 	polled(1, 3, true);
 	ck_assert_uint_eq(taken(), 1);
-	evd_queue_purge(&q, NULL, any_raw, NULL, NULL);
+	evd_queue_purge(&q, NULL, any_record, NULL, NULL);
 	ck_assert_uint_eq(evd_queue_count(&q), 0);
-	ck_assert_uint_eq(evd_queue_room(&q, QLEN, &batch), QLEN);
+	ck_assert_uint_eq(room(QLEN), QLEN);
 }
 END_TEST
 
@@ -421,8 +466,8 @@ START_TEST(purge__event_of_the_last_attempt_opens_later__the_next_hold_goes_on)
 	ck_assert_int_eq(posted_of(&hold, 101, false, &hold), 0);
 	evd_queue_purge(&q, &hold, NULL, NULL, NULL);
 	hold.active = true;
-	ck_assert_int_eq(evd_queue_hold(&hold, &held), 0);
-	evd_queue_polled(&q, 0, true);
+	ck_assert(held_in(&hold, held));
+	dropped(0, true);
 	ck_assert_uint_eq(taken(), 100);
 	ck_assert_uint_eq(taken(), 101);
 	ck_assert_uint_eq(taken(), 0);
@@ -449,14 +494,14 @@ START_TEST(hold_released_again_while_others_wait__order_of_release)
 	struct evd_hold other;
 	uint64_t id = 50;
 
-	ck_assert_int_eq(evd_hold_init(&other, sizeof id, 2), 0);
-	ck_assert_int_eq(evd_queue_hold(&hold, &id), 0);
+	ck_assert_int_eq(evd_hold_init(&other, 2), 0);
+	ck_assert(held_in(&hold, id));
 	evd_queue_release(&q, &hold);
 	id = 60;
-	ck_assert_int_eq(evd_queue_hold(&other, &id), 0);
+	ck_assert(held_in(&other, id));
 	evd_queue_release(&q, &other);
 	id = 51;
-	ck_assert_int_eq(evd_queue_hold(&hold, &id), 0);
+	ck_assert(held_in(&hold, id));
 	evd_queue_release(&q, &hold);
 	ck_assert_uint_eq(taken(), 50);
 	ck_assert_uint_eq(taken(), 60);
@@ -472,11 +517,11 @@ START_TEST(purge__no_device__posted_events_alone_go)
 	DAT_EVENT event = script_event(7);
 	uint64_t key = 7;
 
-	ck_assert_int_eq(evd_queue_init(&soft, 2, 0), 0);
+	ck_assert_int_eq(evd_queue_init(&soft, 2, false), 0);
 	*evd_queue_post(&soft, &none) = event;
 	event = script_event(8);
 	*evd_queue_post(&soft, &none) = event;
-	evd_queue_purge(&soft, NULL, raw_is, event_is, &key);
+	evd_queue_purge(&soft, NULL, record_is, event_is, &key);
 	ck_assert_uint_eq(evd_queue_count(&soft), 1);
 	ck_assert_uint_eq(script_id(&evd_posted_first(&soft.posted)->event), 8);
 	evd_queue_fini(&soft);
@@ -487,7 +532,7 @@ START_TEST(max_depth__counts_what_is_polled_posted_and_released)
 {
 	const uint64_t held = 50;
 
-	ck_assert_int_eq(evd_queue_hold(&hold, &held), 0);
+	ck_assert(held_in(&hold, held));
 	ck_assert_uint_eq(q.max_depth, 0);
 	polled(1, 1, true);
 	ck_assert_uint_eq(q.max_depth, 1);
@@ -506,12 +551,12 @@ START_TEST(move__held_completions_and_barriers__go_on_where_they_were)
 	const uint64_t held = 50;
 	struct evd_queue longer, old;
 
-	ck_assert_int_eq(evd_queue_hold(&hold, &held), 0);
+	ck_assert(held_in(&hold, held));
 	evd_queue_release(&q, &hold);
 	polled(1, 2, false);
 	ck_assert_int_eq(posted(100, true), 0);
 	old = q;
-	ck_assert_int_eq(evd_queue_init(&longer, 2 * QLEN, sizeof(uint64_t)), 0);
+	ck_assert_int_eq(evd_queue_init(&longer, 2 * QLEN, true), 0);
 	evd_queue_move(&longer, &old);
 	ck_assert_uint_eq(longer.max_depth, q.max_depth);
 	evd_queue_fini(&old);
@@ -522,7 +567,7 @@ START_TEST(move__held_completions_and_barriers__go_on_where_they_were)
 	for (uint64_t i = 1; i <= 3; i++)
 		ck_assert_uint_eq(taken(), i);
 	ck_assert_uint_eq(taken(), 0);
-	evd_queue_polled(&q, 0, true);
+	dropped(0, true);
 	ck_assert_uint_eq(taken(), 100);
 }
 END_TEST

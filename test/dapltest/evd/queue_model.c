@@ -114,32 +114,40 @@ model_open(bool empty)
 
 /* ---- the operations, on both ---- */
 
+static uint64_t
+record_id(const struct evd_record *record)
+{
+	uint64_t id;
+
+	memcpy(&id, record, sizeof id);
+	return id;
+}
+
 static void
 op_poll(void)
 {
-	void *batch;
-	unsigned int n = evd_queue_room(&q, 1 + (unsigned int)rand() % 4, &batch);
+	struct evd_batch batch;
 	bool empty = rand() % 3 == 0;
 
-	must(n > 0 || model_count(RAW, false) == QLEN);
-	for (unsigned int i = 0; i < n; i++)
-		((uint64_t *)batch)[i] = next_id + i;
-	for (unsigned int i = 0; i < n; i++) {
+	evd_queue_begin_batch(&q, 1 + (unsigned int)rand() % 4, &batch);
+	must(batch.room > 0 || model_count(RAW, false) == QLEN);
+	for (unsigned int i = 0; i < batch.room; i++) {
 		struct item item = { .id = next_id++, .ep = rand() % EPS };
-		bool held = evd_hold_is_active(&hold[item.ep]) &&
-			    evd_queue_hold(&hold[item.ep], (uint64_t *)batch + i) == 0;
+		struct evd_hold *h = &hold[item.ep];
 
-		if (held) {
+		memcpy(evd_batch_record(&batch), &item.id, sizeof item.id);
+		if (evd_hold_is_active(h) && h->count < h->capacity) {
+			evd_batch_hold(&batch, h);
 			item.kind = HELD;
 			model_append(&item);
 		} else if (rand() % 5) {
-			evd_queue_append(&q, (uint64_t *)batch + i);
+			evd_batch_queue(&batch);
 			item.counts = true;
 			model_append(&item);
 		}
 	}
-	evd_queue_polled(&q, n, empty);
-	polled += n;
+	evd_queue_end_batch(&q, &batch, batch.room, empty);
+	polled += batch.room;
 	model_open(empty);
 }
 
@@ -178,7 +186,7 @@ static void
 op_take(void)
 {
 	const DAT_EVENT *event;
-	const void *record;
+	const struct evd_record *record;
 	uint64_t id = 0;
 	int oldest = -1;
 
@@ -186,14 +194,14 @@ op_take(void)
 		if (list[i].counts)
 			oldest = i;
 	switch (evd_queue_take(&q, &record, &event)) {
-	case EVD_ITEM_RAW:
-	case EVD_ITEM_RELEASED:
-		id = *(const uint64_t *)record;
+	case EVD_COMPLETION:
+	case EVD_RELEASED:
+		id = record_id(record);
 		break;
-	case EVD_ITEM_POSTED:
+	case EVD_POSTED:
 		id = script_id(event);
 		break;
-	case EVD_ITEM_NONE:
+	case EVD_NOTHING:
 		break;
 	}
 	must(id == (oldest < 0 ? 0 : list[oldest].id));
@@ -202,9 +210,9 @@ op_take(void)
 }
 
 static bool
-raw_third(const void *raw, const void *key)
+record_third(const struct evd_record *record, const void *key)
 {
-	return *(const uint64_t *)raw % 3 == *(const uint64_t *)key;
+	return record_id(record) % 3 == *(const uint64_t *)key;
 }
 
 static bool
@@ -219,7 +227,7 @@ op_purge(void)
 	uint64_t key = (uint64_t)rand() % 3;
 	int ep = rand() % (EPS + 1) - 1; /* whose hold goes, too */
 
-	evd_queue_purge(&q, ep >= 0 ? &hold[ep] : NULL, raw_third, event_third, &key);
+	evd_queue_purge(&q, ep >= 0 ? &hold[ep] : NULL, record_third, event_third, &key);
 	for (int i = length - 1; i >= 0; i--) {
 		if (ep >= 0 && list[i].kind == POSTED && list[i].ep == ep)
 			list[i].ends = false;
@@ -235,9 +243,9 @@ START_TEST(random_operations__agree_with_the_model)
 	length = 0;
 	polled = 0;
 	next_id = 1;
-	ck_assert_int_eq(evd_queue_init(&q, QLEN, sizeof(uint64_t)), 0);
+	ck_assert_int_eq(evd_queue_init(&q, QLEN, true), 0);
 	for (int i = 0; i < EPS; i++)
-		ck_assert_int_eq(evd_hold_init(&hold[i], sizeof(uint64_t), HOLD), 0);
+		ck_assert_int_eq(evd_hold_init(&hold[i], HOLD), 0);
 	for (int i = 0; i < OPS; i++) {
 		int dice = rand() % 100;
 

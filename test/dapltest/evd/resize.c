@@ -220,7 +220,7 @@ START_TEST(resize__receives_are_held__they_stay_held_and_in_order)
 	const struct evd_order order = { .endpoint = &hold, .hold = &hold };
 
 	begin(4);
-	ck_assert_int_eq(evd_hold_init(&hold, sizeof(struct script_record), 4), 0);
+	ck_assert_int_eq(evd_hold_init(&hold, 4), 0);
 	st.dev.hold[1] = &hold;
 	evd_hold_begin(evd_self(&st.dev.evd), &hold);
 	script_complete_on(&st.dev, 1, 1);

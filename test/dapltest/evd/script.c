@@ -27,11 +27,28 @@ fire(struct script *s, struct script_hook *hook)
 
 /* ---- the device's side of struct evd_source_ops ---- */
 
-static struct evd_device_result
-poll_cq(void *source, void *raw, int max)
+/* Lets a completion that was polled enter the EVD, as the owner above it would. */
+static void
+admit(struct script *s, struct evd_batch *batch, const struct script_record *record)
 {
+	struct evd_hold *hold = s->hold[record->ep];
+
+	if (s->gone[record->ep])
+		return;
+	memcpy(evd_batch_record(batch), record, sizeof *record);
+	if (hold && evd_hold_is_active(hold))
+		evd_batch_hold(batch, hold);
+	else if (record->flags & SCRIPT_QUIET)
+		evd_batch_queue_unsignalled(batch);
+	else
+		evd_batch_queue(batch);
+}
+
+static struct evd_device_result
+poll_cq(void *source, struct evd_batch *batch)
+{
+	const int max = (int)batch->room;
 	struct script *s = source;
-	struct script_record *out = raw;
 	int n = 0;
 
 	fire(s, &s->before_poll);
@@ -45,7 +62,7 @@ poll_cq(void *source, void *raw, int max)
 		n = max + 1;
 	} else {
 		for (; n < max && s->count; n++, s->count--) {
-			out[n] = s->cq[s->head];
+			admit(s, batch, &s->cq[s->head]);
 			s->head = (s->head + 1) % SCRIPT_CQ;
 		}
 	}
@@ -54,24 +71,10 @@ poll_cq(void *source, void *raw, int max)
 	return (struct evd_device_result){ n };
 }
 
-static enum evd_verdict
-sort(void *source, const void *raw, struct evd_hold **hold)
-{
-	struct script *s = source;
-	const struct script_record *record = raw;
-
-	if (s->gone[record->ep])
-		return EVD_DROP;
-	if (!s->hold[record->ep] || !evd_hold_is_active(s->hold[record->ep]))
-		return record->flags & SCRIPT_QUIET ? EVD_QUEUE_UNSIGNALLED : EVD_QUEUE;
-	*hold = s->hold[record->ep];
-	return EVD_HOLD;
-}
-
 static void
-convert(void *source, const void *raw, DAT_EVENT *event, struct evd_effect *effect)
+convert(void *source, const struct evd_record *queued, DAT_EVENT *event, struct evd_effect *effect)
 {
-	const struct script_record *record = raw;
+	const struct script_record *record = (const struct script_record *)(const void *)queued;
 
 	memset(event, 0, sizeof *event);
 	event->event_number = DAT_DTO_COMPLETION_EVENT;
@@ -236,7 +239,6 @@ script_open(struct script *s, const struct script_options *opt)
 	s->open = true;
 	pthread_mutex_unlock(&s->lock);
 	s->ops = (struct evd_source_ops){ .poll = poll_cq,
-		.sort = sort,
 		.convert = convert,
 		.arm = arm,
 		.ack = ack,
@@ -250,7 +252,6 @@ script_open(struct script *s, const struct script_options *opt)
 	config.qlen = s->opt.qlen;
 	config.ops = opt->no_device ? NULL : &s->ops;
 	config.source = s;
-	config.raw_size = sizeof(struct script_record);
 	config.channel_fd = opt->channel == SCRIPT_PRIVATE ? s->fd : -1;
 	config.loop = opt->loop;
 	config.pool = opt->pool;

@@ -127,7 +127,7 @@ open_evd(void)
 {
 	static const struct evd_source_ops none;
 	const struct evd_config config = {
-		.handle = &slot, .qlen = 4, .ops = &none, .raw_size = 16, .channel_fd = -1
+		.handle = &slot, .qlen = 4, .ops = &none, .channel_fd = -1
 	};
 	int r = evd_create(&slot, &config);
 
@@ -176,7 +176,7 @@ static struct evd_hold hold;
 static int
 init_hold(void)
 {
-	return evd_hold_init(&hold, 16, 4);
+	return evd_hold_init(&hold, 4);
 }
 
 START_TEST(hold_init__no_memory__nothing_left_behind)

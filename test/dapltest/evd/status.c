@@ -324,18 +324,6 @@ START_TEST(refresh__no_room__no_error)
 }
 END_TEST
 
-START_TEST(source_that_does_not_sort__every_completion_is_taken)
-{
-	st.dev.ops.sort = NULL;
-	st.dev.gone[1] = true; /* what sort() would drop */
-	script_complete_on(&st.dev, 1, 1);
-	script_complete_on(&st.dev, 2, 2);
-	story_dequeues(&st, 1);
-	story_dequeues(&st, 2);
-	story_empty(&st);
-}
-END_TEST
-
 START_TEST(overflow__device_gone__queued_events_come_and_it_is_not_asked_again)
 {
 	struct evd *evd = &st.dev.evd;
@@ -381,7 +369,6 @@ evd_status_suite(void)
 	tcase_add_test(tc, solicited__plain_completions_make_no_sound);
 	tcase_add_test(tc, no_device__posted_events_alone__all_faces_work);
 	tcase_add_test(tc, refresh__no_room__no_error);
-	tcase_add_test(tc, source_that_does_not_sort__every_completion_is_taken);
 	tcase_add_test(tc, overflow__device_gone__queued_events_come_and_it_is_not_asked_again);
 	return s;
 }

@@ -199,10 +199,10 @@ START_TEST(resize__the_shorter_queue_is_full_of_unsignalled_ones__reported)
 END_TEST
 
 static bool
-is_two(const void *raw, const void *key)
+is_two(const struct evd_record *record, const void *key)
 {
 	(void)key;
-	return ((const struct script_record *)raw)->id == 2;
+	return ((const struct script_record *)(const void *)record)->id == 2;
 }
 
 START_TEST(purge_and_resize__unsignalled_ones_stay_unsignalled)

@@ -141,10 +141,10 @@ match_event(const DAT_EVENT *event, const void *key)
 }
 
 static bool
-match_raw(const void *raw, const void *key)
+match_record(const struct evd_record *record, const void *key)
 {
 	(void)key;
-	return ((const struct device_record *)raw)->id & 1;
+	return ((const struct device_record *)(const void *)record)->id & 1;
 }
 
 void
@@ -154,7 +154,7 @@ call_purge(struct stage_evd *e)
 
 	e->purged |= call_current(&c);
 	sched_touch(OP_EVENT, OBJECT_DEVICE(e->index)); /* which drops from now on */
-	evd_purge(call_ref(&c), NULL, match_raw, match_event, NULL);
+	evd_purge(call_ref(&c), NULL, match_record, match_event, NULL);
 	call_ends();
 }
 
@@ -176,9 +176,9 @@ match_ep_event(const DAT_EVENT *event, const void *leaver)
 }
 
 static bool
-match_ep_raw(const void *raw, const void *leaver)
+match_ep_record(const struct evd_record *record, const void *leaver)
 {
-	return match_ep(((const struct device_record *)raw)->id, leaver);
+	return match_ep(((const struct device_record *)(const void *)record)->id, leaver);
 }
 
 /* Nothing of a connection that is over is queued any more but what was posted since. */
@@ -222,7 +222,7 @@ call_leave(struct stage_evd *e, int ep, bool again)
 			    again ? l->produced[streams[i] + (unsigned int)ep] : UINT16_MAX;
 	}
 	sched_touch(OP_EVENT, OBJECT_DEVICE(e->index));
-	evd_purge(call_ref(&c), &e->holds[ep], match_ep_raw, match_ep_event, &leaver);
+	evd_purge(call_ref(&c), &e->holds[ep], match_ep_record, match_ep_event, &leaver);
 	if (call_current(&c)) {
 		e->gone_at[ep] = stage_locked_at(e);
 		check_left(&leaver, since);

@@ -216,11 +216,28 @@ result(int value)
 	return (struct evd_device_result){ value };
 }
 
-static struct evd_device_result
-cq_poll(void *source, void *raw, int max)
+/* Lets a completion that was polled enter the EVD, or drops it. */
+static void
+cq_admit(struct device_cq *cq, struct evd_batch *batch, const struct device_record *record)
 {
+	struct evd_hold *hold;
+
+	if (cq->drops && cq->drops(cq, record->id))
+		return;
+	memcpy(evd_batch_record(batch), record, sizeof *record);
+	if (cq->holds && cq->holds(cq, record->id, &hold))
+		evd_batch_hold(batch, hold);
+	else if (cq->unsignalled && cq->unsignalled(cq, record->id))
+		evd_batch_queue_unsignalled(batch);
+	else
+		evd_batch_queue(batch);
+}
+
+static struct evd_device_result
+cq_poll(void *source, struct evd_batch *batch)
+{
+	const int max = (int)batch->room;
 	struct device_cq *cq = source;
-	struct device_record *out = raw;
 	int n = 0, fault = 0;
 
 	sched_point(OP_DEVICE, OBJECT_DEVICE(cq->index), &here);
@@ -230,7 +247,7 @@ cq_poll(void *source, void *raw, int max)
 	if (fault)
 		return result(world_faults & FAULT_EXCESS ? max + 1 : -EIO);
 	for (; n < max && cq->count; n++) {
-		out[n] = cq->queue[cq->head];
+		cq_admit(cq, batch, &cq->queue[cq->head]);
 		cq->head = (cq->head + 1) % DEVICE_DEPTH;
 		cq->count--;
 	}
@@ -239,27 +256,12 @@ cq_poll(void *source, void *raw, int max)
 	return result(n);
 }
 
-static enum evd_verdict
-cq_sort(void *source, const void *raw, struct evd_hold **hold)
-{
-	struct device_cq *cq = alive(source, "sort");
-	const struct device_record *record = raw;
-
-	if (record->spare != ~record->id)
-		violation("a completion's record was damaged");
-	if (cq->drops && cq->drops(cq, record->id))
-		return EVD_DROP;
-	if (cq->holds && cq->holds(cq, record->id, hold))
-		return EVD_HOLD;
-	return cq->unsignalled && cq->unsignalled(cq, record->id) ? EVD_QUEUE_UNSIGNALLED :
-								    EVD_QUEUE;
-}
-
 static void
-cq_convert(void *source, const void *raw, DAT_EVENT *event, struct evd_effect *effect)
+cq_convert(
+    void *source, const struct evd_record *queued, DAT_EVENT *event, struct evd_effect *effect)
 {
 	struct device_cq *cq = alive(source, "convert");
-	const struct device_record *record = raw;
+	const struct device_record *record = (const struct device_record *)(const void *)queued;
 
 	if (record->spare != ~record->id)
 		violation("a completion's record was damaged");
@@ -358,8 +360,8 @@ cq_effect(void *source, const struct evd_effect *effect)
 
 #define OPS(is_exact, reads) \
 	{ \
-		.poll = cq_poll, .sort = cq_sort, .convert = cq_convert, .arm = cq_arm, \
-		.ack = cq_ack, .read = (reads), .effect = cq_effect, .exact_hint = (is_exact), \
+		.poll = cq_poll, .convert = cq_convert, .arm = cq_arm, .ack = cq_ack, \
+		.read = (reads), .effect = cq_effect, .exact_hint = (is_exact), \
 	}
 
 const struct evd_source_ops device_ops = OPS(false, NULL);

@@ -116,6 +116,15 @@ invariant_armed(const struct evd *evd, const struct device_cq *cq, int name)
 }
 
 void
+invariant_direct(const struct evd *evd, int name)
+{
+	const uint64_t direct = evd->alive && !evd->waiting ? evd->serial : EVD_NOT_DIRECT;
+
+	if (evd->direct != direct)
+		violation("EVD %c does not say whether its events may be taken directly", name);
+}
+
+void
 invariant_dead(const struct evd *evd, int name)
 {
 	if (peek_queued_on(evd))

@@ -23,6 +23,9 @@ unsigned int invariant_signalled(const struct evd *evd, const struct device_cq *
 /* The mark `armed` of the EVD agrees with its completion queue. */
 void invariant_armed(const struct evd *evd, const struct device_cq *cq, int name);
 
+/* A dequeue may take events directly if the EVD is alive and no thread waits on it. */
+void invariant_direct(const struct evd *evd, int name);
+
 /*
  * I1: if the EVD has a sink and no thread is about to run it, the next event raises a notification
  * and no event waits. `waiters`: the fibers inside evd_wait().

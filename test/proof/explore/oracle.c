@@ -46,6 +46,7 @@ oracle_step(void)
 
 		if (e->evd.lock.owner)
 			continue;
+		invariant_direct(&e->evd, 'a' + i);
 		if (!e->evd.alive) {
 			invariant_dead(&e->evd, 'a' + i);
 			continue;

@@ -9,12 +9,13 @@ peek_numbers(const struct evd *evd, uint64_t *numbers, unsigned int max)
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < q->ring_count && n < max; i++)
-		numbers[n++] = q->ring_seq[(q->ring_head + i) % q->qlen];
-	for (unsigned int i = p->open.first; i && n < max; i = p->entries[i - 1].next)
-		numbers[n++] = p->entries[i - 1].seq;
+		numbers[n++] =
+		    q->ring[((unsigned int)(q->ring_first - q->ring) + i) % q->qlen].order >> 1;
+	for (const struct evd_posted *e = p->open.first; e && n < max; e = e->next)
+		numbers[n++] = e->seq;
 	for (const struct evd_hold *h = q->released; h; h = h->next)
 		for (unsigned int i = 0; i < h->numbered && n < max; i++)
-			numbers[n++] = h->seq[(h->head + i) % h->capacity];
+			numbers[n++] = h->items[(h->head + i) % h->capacity].order >> 1;
 	return n;
 }
 
@@ -29,22 +30,24 @@ peek_record(const struct evd *evd, unsigned int i)
 {
 	const struct evd_queue *q = &evd->queue;
 
-	return i < q->ring_count ? q->raw + (q->ring_head + i) % q->qlen * q->raw_size : NULL;
+	return i < q->ring_count ?
+		   &q->ring[((unsigned int)(q->ring_first - q->ring) + i) % q->qlen].record :
+		   NULL;
 }
 
 const DAT_EVENT *
 peek_posted(const struct evd *evd, unsigned int i)
 {
 	const struct evd_posted_queue *p = &evd->queue.posted;
-	unsigned int link = p->open.first;
+	const struct evd_posted *e = p->open.first;
 
 	if (i >= p->open.count) {
 		i -= p->open.count;
-		link = p->closed.first;
+		e = p->closed.first;
 	}
-	while (link && i--)
-		link = p->entries[link - 1].next;
-	return link ? &p->entries[link - 1].event : NULL;
+	while (e && i--)
+		e = e->next;
+	return e ? &e->event : NULL;
 }
 
 unsigned int
@@ -55,7 +58,9 @@ peek_signalled(const struct evd *evd)
 
 	/* A full ring wakes the sink, whatever it contains. */
 	for (unsigned int i = 0; q->ring_count < q->qlen && i < q->ring_count; i++)
-		unsignalled += q->ring_unsignalled[(q->ring_head + i) % q->qlen];
+		unsignalled +=
+		    q->ring[((unsigned int)(q->ring_first - q->ring) + i) % q->qlen].order &
+		    EVD_ITEM_UNSIGNALLED;
 	return q->ring_count + q->posted.open.count + q->released_count - unsignalled;
 }
 

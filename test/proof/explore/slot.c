@@ -161,7 +161,6 @@ open_cq(struct stage_evd *e, struct evd_config *config)
 		      spec->exact ? &device_ops_exact :
 				    &device_ops;
 	config->source = &e->cq;
-	config->raw_size = sizeof(struct device_record);
 }
 
 static void
@@ -170,7 +169,7 @@ open_holds(struct stage_evd *e)
 	for (int i = 0; i < EPS; i++) {
 		if (!(e->spec->holds >> i & 1))
 			continue;
-		if (evd_hold_init(&e->holds[i], sizeof(struct device_record), HOLD_CAPACITY))
+		if (evd_hold_init(&e->holds[i], HOLD_CAPACITY))
 			violation("evd_hold_init failed");
 		evd_hold_begin(evd_self(&e->evd), &e->holds[i]);
 	}

@@ -230,8 +230,10 @@ judge_step(void)
 		const struct play_evd_life *life = &evd->lives[evd->life];
 		const struct device_cq *cq;
 
-		if (!evd->life || life->over || life->object->core.lock.owner ||
-		    !life->object->core.alive)
+		if (!evd->life || life->over || life->object->core.lock.owner)
+			continue;
+		invariant_direct(&life->object->core, 'a' + i);
+		if (!life->object->core.alive)
 			continue;
 		cq = cq_of(life->object);
 		if (cq && !cq->alive)

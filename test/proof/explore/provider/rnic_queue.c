@@ -182,19 +182,23 @@ ibv_resize_cq(struct ibv_cq *cq, int cqe)
 int
 rnic_queue_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 {
-	struct device_record records[DEVICE_DEPTH];
+	struct evd_item items[DEVICE_DEPTH];
+	struct evd_batch batch = { .next = items };
+	struct device_record record;
 	int got;
 
-	n = n < DEVICE_DEPTH ? n : DEVICE_DEPTH;
-	got = device_ops.poll(&slot_of(cq)->device, records, n).value;
+	batch.room = (unsigned int)(n < DEVICE_DEPTH ? n : DEVICE_DEPTH);
+	got = device_ops.poll(&slot_of(cq)->device, &batch).value;
 	if (got < 0 && !slot_of(cq)->lost) {
 		slot_of(cq)->lost = true;
 		judge_lost(cq);
 	}
 	if (slot_of(cq)->lost)
 		return -1;
-	for (int i = 0; i < got && i < n; i++)
-		wc[i] = slot_of(cq)->wcs[records[i].id % 64];
+	for (unsigned int i = 0; &items[i] < batch.next; i++) {
+		memcpy(&record, &items[i].record, sizeof record);
+		wc[i] = slot_of(cq)->wcs[record.id % 64];
+	}
 	return got;
 }
 

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * dequeue -- dat_evd_dequeue()
+ *
+ * It is apart from the other calls of EVDs, because it knows the records of completions: it builds
+ * the event of a plain one straight from its record, in the memory of the program.
+ */
+#include "evd/dequeue.h"
+
+#include "dapl/api.h"
+#include "dapl/ep/record.h"
+#include "dapl/evd/evd.h"
+#include "dapl/trace/err.h"
+
+#define BAD_EVD DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE)
+
+/* For a caller that has the lock of the EVD. */
+static __attribute__((noinline)) DAT_RETURN
+dapl_evd_dequeue_locked(struct dapl_evd *evd, uint64_t serial, DAT_EVENT *event)
+    RELEASE(core_locks.trigger)
+{
+	const struct evd_ref ref = { &evd->core, serial };
+	/* If the slot has another EVD by now, the result does not depend on this. */
+	const bool on_cq = atomic_load_explicit(&evd->on_cq, memory_order_relaxed);
+
+	return dapl_err_evd_dequeue(
+	    dapl_evd_check_overflow(ref, evd_dequeue_locked(ref, event)), on_cq);
+}
+
+static __attribute__((noinline)) DAT_RETURN
+dapl_evd_dequeue_contended(struct dapl_evd *evd, uint64_t serial, DAT_EVENT *event)
+{
+	evd_lock(&evd->core);
+	return dapl_evd_dequeue_locked(evd, serial, event);
+}
+
+DAT_RETURN
+dapl_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
+{
+	struct evd_ref ref;
+	struct dapl_evd *evd = dapl_handle_object(handle, DAPL_KIND_EVD, &ref.serial);
+
+	if (!evd)
+		return BAD_EVD;
+	ref.evd = &evd->core;
+	if (!event)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	if (!evd_trylock(ref.evd))
+		return dapl_evd_dequeue_contended(evd, ref.serial, event);
+	if (!evd_is_direct(ref) || !dapl_completion_is_plain(evd_first_direct(ref.evd)))
+		return dapl_evd_dequeue_locked(evd, ref.serial, event);
+	dapl_completion_convert_plain(evd_first_direct(ref.evd), event);
+	event->evd_handle = handle;
+	evd_take_direct(ref.evd);
+	evd_unlock(ref.evd);
+	return DAT_SUCCESS;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * dequeue -- the short way out of an EVD
+ *
+ * Most events are taken while several completions, and nothing else, are queued.  This header is for
+ * a front end that has a function of its own for that case: the parts are inline, and nothing in
+ * them calls a function.  In every other case the front end calls evd_dequeue().
+ *
+ *     if (!evd_trylock(ref.evd))
+ *             return ... evd_dequeue(ref, event) ...
+ *     if (!evd_is_direct(ref) || ... the front end does not do this record here ...)
+ *             return ... evd_dequeue_locked(ref, event) ...
+ *     ... builds the event of evd_first_direct(ref.evd) ...
+ *     evd_take_direct(ref.evd);
+ *     evd_unlock(ref.evd);
+ *
+ * No free can begin in this section, so that no thread waits for its end.
+ */
+#ifndef REARM_EVD_DEQUEUE_H
+#define REARM_EVD_DEQUEUE_H
+
+#include "evd/trigger.h"
+
+/* As evd_dequeue(), for a caller that has the lock; drops it. */
+int evd_dequeue_locked(struct evd_ref ref, DAT_EVENT *event) RELEASE(core_locks.trigger);
+
+/* Whether the EVD has no waiter, and two completions or more, and no other events. */
+static inline bool
+evd_is_direct(struct evd_ref ref) REQUIRES(core_locks.trigger)
+{
+	const struct evd *evd = ref.evd;
+
+	return evd->direct == ref.serial && evd->queue.ring_count > 1 &&
+	       evd_queue_has_only_completions(&evd->queue);
+}
+
+/* The oldest record. */
+static inline const struct evd_record *
+evd_first_direct(const struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	return &evd->queue.ring_first->record;
+}
+
+/*
+ * Removes the oldest record, which was queued as one that wakes the sink.  The queue does not become empty,
+ * so nothing else follows from it.
+ */
+static inline void
+evd_take_direct(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	struct evd_queue *q = &evd->queue;
+	struct evd_item *const next = q->ring_first + 1;
+
+	ASSUME(!(q->ring_first->order & EVD_ITEM_UNSIGNALLED));
+	q->ring_first = next == q->ring_end ? q->ring : next;
+	q->ring_count--;
+	evd->taken++;
+}
+
+#endif
