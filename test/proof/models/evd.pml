@@ -448,14 +448,29 @@ inline post()
 	leave()
 }
 
-/* evd_dequeue(): got = 1, or 0 if the queue is empty or a thread waits on the EVD */
+/*
+ * dat_evd_dequeue(): got = 1, or 0 if the queue is empty or a thread waits on the EVD.  While more than one
+ * event is queued it may take the oldest one directly: without a poll, and without a report that the ring has
+ * room again.
+ */
+#ifdef UNSIGNALLED
+#define IS_PLAIN (queued > unsignalled)
+#else
+#define IS_PLAIN true
+#endif
+#ifndef DIRECT_LAST
+#define DIRECT (!waiting && queued > 1 && IS_PLAIN)
+#else
+#define DIRECT (!waiting && queued > 0 && IS_PLAIN)
+#endif
 inline dequeue(got_)
 {
 	enter();
 	got_ = 0;
 	if
+	:: DIRECT -> take_direct(); got_ = 1
 	:: !waiting ->
-		poll(1);
+		if :: queued == 0 -> poll(1) :: else fi;
 		if
 		:: queued > 0 -> take(); got_ = 1
 		:: else
@@ -463,6 +478,19 @@ inline dequeue(got_)
 	:: else
 	fi;
 	leave()
+}
+
+/* evd_take_direct(): the event is a completion that wakes the sink */
+inline take_direct()
+{
+	assert(queued > 0);
+#ifdef SOLICITED
+	if
+	:: unsolicited > 0 -> unsolicited--
+	:: queued > unsolicited
+	fi;
+#endif
+	queued--; taken++
 }
 
 /* evd_take() */

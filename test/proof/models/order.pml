@@ -185,19 +185,22 @@ inline open_closed(empty_)
 	x = 0; barrier = 0; holds = 0; mark = 0; whose = 0; behind = 0
 }
 
-/* evd_poll() and evd_admit() */
+/*
+ * evd_poll(), and completion_poll(), which finds the endpoint of a completion, holds the completion, queues or
+ * drops it
+ */
 inline poll(enough_)
 {
 	done_polling = 0;
 	do
 	:: len(queue) < (enough_) && ring < QLEN && !done_polling ->
-		n = (BATCH < QLEN - ring -> BATCH : QLEN - ring); /* evd_queue_room() */
+		n = (BATCH < QLEN - ring -> BATCH : QLEN - ring); /* evd_queue_begin_batch() */
 		i = 0;
 		do
 		:: i < n && len(cq) > 0 ->
 			cq?x; i++; whose = ENDPOINT(x);
 			if
-			:: PAST(whose, GENERATION(x)) -> skip /* EVD_DROP */
+			:: PAST(whose, GENERATION(x)) -> skip /* dropped */
 			:: !PAST(whose, GENERATION(x)) && HOLDS -> ep[whose].sorted++; ep[whose].held!x
 			:: else -> ep[whose].sorted++; ring++; queue!x
 			fi
@@ -226,6 +229,30 @@ inline post(item_, barrier_, holds_)
 #ifdef RELEASE_AT_POST
 	if :: holds_ -> release(ENDPOINT(item_)) :: else fi;
 #endif
+}
+
+/*
+ * evd_take_direct(): the oldest completion of the ring, if nothing else is queued.  The code takes only
+ * completions without an effect so; here any may be taken.
+ */
+#ifndef DIRECT_PAST_OTHERS
+#define DIRECT (ring > 1 && len(queue) == ring)
+#else
+#define DIRECT (ring > 1)
+#endif
+inline take_direct()
+{
+	i = len(queue);
+	do
+	:: i > 0 ->
+		i--; queue?n;
+		if
+		:: x == 0 && IS_RECV(n) && !(n & HELD) -> x = n
+		:: else -> queue!n
+		fi
+	:: else -> break
+	od;
+	n = 0
 }
 
 /* What must be true when x is delivered to the consumer. */
@@ -459,10 +486,13 @@ end:
 	do
 	:: atomic {
 		len(queue) > 0 || CAN_POLL || len(closed) > 0 ->
-		poll(1);
 		if
-		:: len(queue) > 0 ->
-			queue?x; stamp = GENERATION(x); handed();
+		:: DIRECT -> take_direct()
+		:: true -> poll(1); if :: len(queue) > 0 -> queue?x :: else fi
+		fi;
+		if
+		:: x ->
+			stamp = GENERATION(x); handed();
 #ifdef ENTRIES_IN_ORDER
 			claims++; ticket = claims
 #endif

@@ -4,7 +4,8 @@
  *
  * The slot of an EVD, CNO or endpoint is used OBJECTS times, again as soon as its object was destroyed.  Each
  * object has a channel of its own (PRIVATE) or uses the shared one.  A late call has the serial number of its
- * object, and the lock section that acts compares it.  Late calls are those of the consumer, of the connection
+ * object, and the lock section that acts compares it.  A dequeue compares it with a copy that is cleared by the
+ * free (direct), and then looks at nothing else.  Late calls are those of the consumer, of the connection
  * manager and of the effects of completions (process caller), a job on the list of a loop (the run of an EVD,
  * the agent of a CNO, the timer of an endpoint), the handler of a private channel, and a notification of the
  * shared channel.
@@ -23,6 +24,7 @@
 /* the slot */
 bit alive, freed, returned, here; /* here: the slot is in use, until the object is destroyed */
 byte serial, pins;
+byte direct;	/* the serial number while the object is alive, else 0 */
 bit private;
 byte job_serial, job;	/* IDLE, READY, or TAKEN off the list by a thread that will run it */
 #define IDLE 0
@@ -55,7 +57,7 @@ end:
 	do
 	:: atomic {
 		serial < OBJECTS && !here ->
-		serial++; here = 1; alive = 1; freed = 0; returned = 0;
+		serial++; here = 1; alive = 1; direct = serial; freed = 0; returned = 0;
 		sent = 0; booked = 0;
 		if :: private = 1 :: private = 0 fi;
 		printf("| object %d is created, private channel: %d\n", serial, private)
@@ -77,6 +79,9 @@ end:
 	   /* evd_free(): dead, its source forgotten, its job cancelled */
 	   atomic {
 		alive = 0; freed = 1;
+#ifndef DIRECT_KEPT
+		direct = 0;
+#endif
 		if :: private -> listed = 0 :: else fi;
 #ifdef CANCELS_TAKEN
 		job = IDLE;
@@ -109,6 +114,7 @@ end:
 	   atomic {
 		if
 		:: IS(mine) -> acts(mine); queue_job()
+		:: direct == mine -> acts(mine); printf("| takes an event directly\n")
 		:: else -> printf("| DAT_INVALID_HANDLE\n")
 		fi;
 		mine = 0
