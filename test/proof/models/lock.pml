@@ -66,7 +66,7 @@ inline wake_one()
 	}
 }
 
-/* lock_take_slowly(): the looks before it change nothing, but it may take a free lock as HELD. */
+/* lock_take_slowly(): what it reads first changes nothing, but it may take a free lock as HELD. */
 inline take_slowly(me)
 {
 	if
