@@ -18,12 +18,20 @@ dat_evd_query(DAT_EVD_HANDLE evd, DAT_EVD_PARAM_MASK mask, DAT_EVD_PARAM *param)
 	return HANDLE_CALL(evd, DAT_INVALID_HANDLE_EVD_REQUEST, evd_query_func, evd, mask, param);
 }
 
+static __attribute__((noinline)) DAT_RETURN
+evd_wait_any(
+    DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT *event, DAT_COUNT *more)
+{
+	return HANDLE_CALL_ANY(evd, DAT_INVALID_HANDLE_EVD_REQUEST, evd_wait_func, evd, timeout,
+	    threshold, event, more);
+}
+
 DAT_RETURN DAT_API
 dat_evd_wait(
     DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT *event, DAT_COUNT *more)
 {
-	return HANDLE_CALL(evd, DAT_INVALID_HANDLE_EVD_REQUEST, evd_wait_func, evd, timeout,
-	    threshold, event, more);
+	return HANDLE_CALL_OR(
+	    evd, evd_wait_any, evd_wait_func, evd, timeout, threshold, event, more);
 }
 
 DAT_RETURN DAT_API

@@ -52,10 +52,14 @@ static void
 range_update_full(const DAT_PROVIDER *table)
 {
 	range_is_sparse |= !range_table_is_full(table);
-	range_full.base = ranges[0].base;
-	range_full.mask = ranges[0].mask;
-	atomic_store_explicit(&range_full.size, range_is_sparse ? 0 : range_size_of(&ranges[0]),
-	    memory_order_release);
+	if (range_is_sparse) {
+		atomic_store_explicit(&range_full.size, 0, memory_order_release);
+	} else if (range_size_of(&range_full) == 0) {
+		range_full.base = ranges[0].base;
+		range_full.mask = ranges[0].mask;
+		atomic_store_explicit(
+		    &range_full.size, range_size_of(&ranges[0]), memory_order_release);
+	}
 }
 
 int

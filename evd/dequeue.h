@@ -34,6 +34,16 @@ evd_is_direct(struct evd_ref ref) REQUIRES(core_locks.trigger)
 	       evd_queue_has_only_completions(&evd->queue);
 }
 
+/* The same for a wait for one event, which must be allowed. */
+static inline bool
+evd_is_direct_for_wait(struct evd_ref ref) REQUIRES(core_locks.trigger)
+{
+	const struct evd *evd = ref.evd;
+
+	return evd_is_direct(ref) && evd->waitable && !evd->closing &&
+	       !evd_policy_calls(evd->policy);
+}
+
 /* The oldest record. */
 static inline const struct evd_record *
 evd_first_direct(const struct evd *evd) REQUIRES(core_locks.trigger)
@@ -55,6 +65,17 @@ evd_take_direct(struct evd *evd) REQUIRES(core_locks.trigger)
 	q->ring_first = next == q->ring_end ? q->ring : next;
 	q->ring_count--;
 	evd->taken++;
+}
+
+/* The same for a wait.  Returns how many events are left, as far as is known without a poll. */
+static inline int
+evd_take_direct_for_wait(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	evd_take_direct(evd);
+	evd->taken_by_core++; /* that is: not by a dequeue */
+	evd->calls.waits++;
+	evd->slept_waits = 0;
+	return (int)evd->queue.ring_count;
 }
 
 #endif

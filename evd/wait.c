@@ -23,6 +23,7 @@ evd_dequeue_locked(struct evd_ref ref, DAT_EVENT *event)
 
 	if (evd->direct != ref.serial) {
 		r = evd_is(ref) ? -EBUSY : -ENODEV; /* a thread waits, or the EVD was freed */
+		evd->calls.dequeues += r == -EBUSY;
 		evd_unlock(evd);
 		return r;
 	}

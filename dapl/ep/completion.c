@@ -375,8 +375,11 @@ completion_of_bind(
 
 	if (c->status != IBV_WC_SUCCESS)
 		*effect = (struct evd_effect){
-			.code =
-			    c->status == IBV_WC_WR_FLUSH_ERR ? EFFECT_UNBOUND : EFFECT_BIND_BROKEN,
+			/* The connection of a queue pair that was destroyed cannot break. */
+			.code = c->status == IBV_WC_WR_FLUSH_ERR ||
+					generation == DAPL_WR_GENERATION_NONE ?
+				    EFFECT_UNBOUND :
+				    EFFECT_BIND_BROKEN,
 			.object = entry->rmr,
 			.stamp = dapl_wr_id(
 			    c->ep->obj.slot.index, generation, DAPL_WR_REQUEST, entry->end - 1),

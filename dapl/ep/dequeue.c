@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dequeue -- dat_evd_dequeue()
+ * dequeue -- the calls that take events: dat_evd_dequeue() and dat_evd_wait()
  *
- * It is apart from the other calls of EVDs, because it knows the records of completions: it builds
- * the event of a plain one straight from its record, in the memory of the program.
+ * They are apart from the other calls of EVDs, because they know the records of completions: they
+ * build the event of a plain one straight from its record, in the memory of the program.
  */
 #include "evd/dequeue.h"
 
@@ -52,6 +52,51 @@ dapl_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
 	dapl_completion_convert_plain(evd_first_direct(ref.evd), event);
 	event->evd_handle = handle;
 	evd_take_direct(ref.evd);
+	evd_unlock(ref.evd);
+	return DAT_SUCCESS;
+}
+
+static __attribute__((noinline)) DAT_RETURN
+dapl_evd_wait_any(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT *event,
+    DAT_COUNT *more)
+{
+	struct evd_ref ref;
+	struct dapl_evd *evd = dapl_handle_object(handle, DAPL_KIND_EVD, &ref.serial);
+	bool on_cq;
+
+	if (!evd)
+		return BAD_EVD;
+	ref.evd = &evd->core;
+	if (!event)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
+	if (!more)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
+	if (threshold > 1 && atomic_load_explicit(&evd->one_at_a_time, memory_order_relaxed))
+		return evd_is_alive(ref) ? DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3) :
+					   BAD_EVD;
+	/* Read before the wait: the EVD may be freed when it ends. */
+	on_cq = atomic_load_explicit(&evd->on_cq, memory_order_relaxed);
+	return dapl_err_evd_wait(
+	    dapl_evd_check_overflow(ref, evd_wait(ref, timeout, threshold, event, more)), on_cq);
+}
+
+DAT_RETURN
+dapl_evd_wait(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT *event,
+    DAT_COUNT *more)
+{
+	struct evd_ref ref;
+	struct dapl_evd *evd = dapl_handle_object(handle, DAPL_KIND_EVD, &ref.serial);
+
+	if (!evd || threshold != 1 || !event || !more || !evd_trylock(&evd->core))
+		return dapl_evd_wait_any(handle, timeout, threshold, event, more);
+	ref.evd = &evd->core;
+	if (!evd_is_direct_for_wait(ref) || !dapl_completion_is_plain(evd_first_direct(ref.evd))) {
+		evd_unlock(ref.evd);
+		return dapl_evd_wait_any(handle, timeout, threshold, event, more);
+	}
+	dapl_completion_convert_plain(evd_first_direct(ref.evd), event);
+	event->evd_handle = handle;
+	*more = evd_take_direct_for_wait(ref.evd);
 	evd_unlock(ref.evd);
 	return DAT_SUCCESS;
 }

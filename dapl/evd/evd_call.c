@@ -30,29 +30,6 @@ dapl_evd_find(DAT_EVD_HANDLE handle, struct evd_ref *ref)
 }
 
 DAT_RETURN
-dapl_evd_wait(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT *event,
-    DAT_COUNT *more)
-{
-	struct evd_ref ref;
-	struct dapl_evd *evd = dapl_evd_find(handle, &ref);
-	bool on_cq;
-
-	if (!evd)
-		return BAD_EVD;
-	if (!event)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
-	if (!more)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
-	if (threshold > 1 && atomic_load_explicit(&evd->one_at_a_time, memory_order_relaxed))
-		return evd_is_alive(ref) ? DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3) :
-					   BAD_EVD;
-	/* Read before the wait: the EVD may be freed when it ends. */
-	on_cq = atomic_load_explicit(&evd->on_cq, memory_order_relaxed);
-	return dapl_err_evd_wait(
-	    dapl_evd_check_overflow(ref, evd_wait(ref, timeout, threshold, event, more)), on_cq);
-}
-
-DAT_RETURN
 dapl_evd_post_se(DAT_EVD_HANDLE handle, const DAT_EVENT *event)
 {
 	struct evd_ref ref;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dat_evd_dequeue() while several completions are queued, and what else it must notice then. */
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "suites.h"
 #include "lib/dt.h"
@@ -294,6 +295,93 @@ START_TEST(full__consumer_takes_what_is_queued__the_rest_is_reported)
 }
 END_TEST
 
+/* clause: c.4.3 */
+START_TEST(several_queued__waits_for_one__take_them_in_order_and_count_the_rest)
+{
+	struct dt_pair pair;
+	DAT_EVENT event;
+	DAT_COUNT more;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_connect_pair(&pair);
+	for (DAT_UINT64 i = 0; i < MESSAGES; i++)
+		deliver(&pair, 8, i);
+	take_first_of(pair.b.recv, MESSAGES);
+	for (DAT_UINT64 i = 1; i < MESSAGES; i++) {
+		memset(&event, 0xa5, sizeof event);
+		dt_ok(dat_evd_wait(pair.b.recv, 0, 1, &event, &more));
+		ck_assert_ptr_eq(event.evd_handle, pair.b.recv);
+		ck_assert_uint_eq(event.event_data.dto_completion_event_data.user_cookie.as_64, i);
+		ck_assert_int_eq(more, MESSAGES - 1 - (int)i);
+	}
+	dt_assert_empty(pair.b.recv);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* clause: c.4.12 */
+START_TEST(several_queued__unwaitable__a_wait_is_refused_and_takes_none)
+{
+	struct dt_pair pair;
+	DAT_EVENT event;
+	DAT_COUNT more;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_connect_pair(&pair);
+	for (DAT_UINT64 i = 0; i < MESSAGES; i++)
+		deliver(&pair, 8, i);
+	take_first_of(pair.b.recv, MESSAGES);
+	dt_ok(dat_evd_set_unwaitable(pair.b.recv));
+	dt_assert_ret(dat_evd_wait(pair.b.recv, 0, 1, &event, &more),
+	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_UNWAITABLE));
+	take(pair.b.recv, pair.b.ep, 1, DAT_DTO_RECEIVE, 8);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+struct waits_inside {
+	DAT_EVD_HANDLE evd;
+	DAT_RETURN ret;
+	atomic_int calls;
+};
+
+static void
+wait_inside(DAT_PVOID arg, const DAT_EVENT *event, DAT_BOOLEAN more)
+{
+	struct waits_inside *inside = arg;
+	DAT_EVENT other;
+	DAT_COUNT left;
+
+	(void)event;
+	(void)more;
+	if (atomic_load(&inside->calls) == 0)
+		inside->ret = dat_evd_wait(inside->evd, 0, 1, &other, &left);
+	atomic_fetch_add(&inside->calls, 1);
+}
+
+START_TEST(several_queued__upcalls_enabled__a_wait_is_refused_and_takes_none)
+{
+	struct waits_inside inside = { .calls = 0 };
+	const DAT_UPCALL_OBJECT object = { &inside, wait_inside };
+	struct dt_pair pair;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_connect_pair(&pair);
+	for (DAT_UINT64 i = 0; i < MESSAGES; i++)
+		deliver(&pair, 8, i);
+	take_first_of(pair.b.recv, MESSAGES);
+	inside.evd = pair.b.recv;
+	dt_ok(dat_evd_modify_upcall(
+	    pair.b.recv, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_UPCALL_INVOC_ANY));
+	dt_await_count(&inside.calls, MESSAGES - 1);
+	dt_ok(dat_evd_modify_upcall(
+	    pair.b.recv, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_ANY));
+	ck_assert_int_eq(DAT_GET_TYPE(inside.ret), DAT_INVALID_STATE);
+	ck_assert_int_eq(atomic_load(&inside.calls), MESSAGES - 1);
+	dt_pair_close(&pair);
+}
+END_TEST
+
 Suite *
 dapl_dequeue_suite(void)
 {
@@ -307,6 +395,9 @@ dapl_dequeue_suite(void)
 	tcase_add_test(tc, several_queued__one_is_taken__there_is_room_for_one_receive);
 	tcase_add_test(tc, several_queued__software_event_among_them__is_taken_in_its_place);
 	tcase_add_test(tc, several_queued__a_thread_waits_for_more__is_refused);
+	tcase_add_test(tc, several_queued__waits_for_one__take_them_in_order_and_count_the_rest);
+	tcase_add_test(tc, several_queued__unwaitable__a_wait_is_refused_and_takes_none);
+	tcase_add_test(tc, several_queued__upcalls_enabled__a_wait_is_refused_and_takes_none);
 	tcase_add_test(tc, full__consumer_takes_what_is_queued__the_rest_is_reported);
 	return suite;
 }
