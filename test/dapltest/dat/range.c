@@ -286,14 +286,16 @@ END_TEST
 
 START_TEST(sparse__last_call_of_the_table__is_not_implemented)
 {
+	DAT_EVD_HANDLE evd;
 	struct own own;
 
 	story_conf("");
 	own_init(&own, "own");
 	own_fill(&own);
-	own.table.handle_extendedop_func = NULL;
+	/* Behind it are only a function of adapters, which are found by number, and that of extensions. */
+	own.table.cno_trigger_func = NULL;
 	own_add(&own);
-	story_assert_ret(dat_extension_op((DAT_HANDLE)&own.cells[0], 0x100, 5),
+	story_assert_ret(dat_cno_trigger((DAT_CNO_HANDLE)&own.cells[0], &evd),
 	    DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE));
 	assert_reached(&own.cells[0]);
 	own_remove(&own);
