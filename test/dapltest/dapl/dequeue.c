@@ -359,6 +359,7 @@ wait_inside(DAT_PVOID arg, const DAT_EVENT *event, DAT_BOOLEAN more)
 	atomic_fetch_add(&inside->calls, 1);
 }
 
+/* clause: c.14.27 */
 START_TEST(several_queued__upcalls_enabled__a_wait_is_refused_and_takes_none)
 {
 	struct waits_inside inside = { .calls = 0 };
