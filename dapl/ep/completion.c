@@ -135,6 +135,8 @@ completion_find(uint64_t id, uint32_t *generation)
 {
 	struct dapl_ep *ep = dapl_slab_at_used(&dapl_ep_slab, dapl_wr_id_slot(id));
 
+	if (!ep)
+		return NULL;
 	*generation = dapl_ep_generation(ep);
 	return dapl_wr_id_has_generation(id, *generation) ? ep : NULL;
 }

@@ -3,6 +3,12 @@
 
 #include <sys/mman.h>
 
+/*
+ * Places of a table that are made writable at once: whole pages, also where a page has 64 KiB.  The
+ * others need no memory, not even in a program that calls mlockall().
+ */
+#define STEP 8192u
+
 static void
 slab_lock(struct dapl_slab *slab) ACQUIRE(dapl_locks.slab) UNCHECKED
 {
@@ -30,7 +36,7 @@ slab_make_table(struct dapl_slab *slab) REQUIRES(dapl_locks.slab)
 
 	if (atomic_load_explicit(&slab->table, memory_order_relaxed))
 		return true;
-	table = mmap(NULL, DAPL_SLAB_SLOTS * sizeof(_Atomic(void *)), PROT_READ | PROT_WRITE,
+	table = mmap(NULL, DAPL_SLAB_SLOTS * sizeof(_Atomic(void *)), PROT_READ,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (table == MAP_FAILED)
 		return false;
@@ -46,10 +52,13 @@ slab_grow(struct dapl_slab *slab) REQUIRES(dapl_locks.slab)
 
 	if (slab->count == DAPL_SLAB_SLOTS || !slab_make_table(slab))
 		return;
+	table = atomic_load_explicit(&slab->table, memory_order_relaxed);
+	if (slab->count % STEP == 0 &&
+	    mprotect(table + slab->count, STEP * sizeof *table, PROT_READ | PROT_WRITE))
+		return;
 	chunk = os_alloc(DAPL_SLAB_CHUNK, slab->size);
 	if (!chunk)
 		return;
-	table = atomic_load_explicit(&slab->table, memory_order_relaxed);
 	for (uint32_t i = DAPL_SLAB_CHUNK; i-- > 0;) {
 		struct dapl_slab_slot *slot = (struct dapl_slab_slot *)(chunk + i * slab->size);
 

@@ -63,16 +63,13 @@ dapl_slab_at(struct dapl_slab *slab, uint32_t index)
 	return atomic_load_explicit(&table[index], memory_order_acquire);
 }
 
-/* The same for an index that dapl_slab_alloc() did give out. */
+/* The same for a slab that has given out slots, and an index below DAPL_SLAB_SLOTS. */
 static inline void *
 dapl_slab_at_used(struct dapl_slab *slab, uint32_t index)
 {
 	_Atomic(void *) *const table = atomic_load_explicit(&slab->table, memory_order_acquire);
-	void *slot = atomic_load_explicit(&table[index], memory_order_acquire);
 
-	if (!slot)
-		__builtin_unreachable();
-	return slot;
+	return atomic_load_explicit(&table[index], memory_order_acquire);
 }
 
 /* Whether a pointer of unknown origin is a slot of the slab. */
