@@ -99,23 +99,9 @@ evd_post_ordered(struct evd_ref ref, enum evd_stream stream, const DAT_EVENT *ev
 int
 evd_post(struct evd_ref ref, enum evd_stream stream, const DAT_EVENT *event)
 {
-	struct evd *evd = evd_enter(ref);
-	DAT_EVENT *place;
+	static const struct evd_order none;
 
-	if (!evd)
-		return -ENODEV;
-	if (evd_posted_count(&evd->queue.posted) == 0)
-		evd->refusing = false;
-	place = evd_queue_post_free(&evd->queue);
-	if (place) {
-		*place = *event;
-		place->evd_handle = evd->cfg.handle;
-		evd_count_posted(evd, stream);
-		evd_attend(evd, EVD_HAS_ENTERED);
-		evd_wake_sink(evd);
-	}
-	evd_unlock(evd);
-	return place ? 0 : -ENOSPC;
+	return evd_post_ordered(ref, stream, event, &none);
 }
 
 void
