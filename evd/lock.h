@@ -21,7 +21,7 @@
  * a drop wakes a sleeper: the kernel uses its address only.
  *
  * Builds with a sanitizer and those of the tests have the lock of pthread in its place (os.h), which
- * their tools know.  The schedule explorer runs this one too, and model lock.pml describes it.
+ * their tools know.  The schedule explorer has a lock of its own.  Model lock.pml checks this one.
  */
 #ifndef REARM_EVD_LOCK_H
 #define REARM_EVD_LOCK_H

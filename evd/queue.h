@@ -49,7 +49,7 @@ struct evd_item {
 #define EVD_ITEM_UNSIGNALLED 1 /* the record wakes no sink */
 
 struct evd_queue {
-	unsigned int qlen;  /* length of the ring, in records; 0: the EVD has no device */
+	unsigned int qlen;  /* length of the ring, in records, and of the posted events */
 	unsigned int depth; /* of the device queue: the length, or more if it has grown */
 	uint64_t next_seq;
 	uint64_t polled; /* completions polled so far */
