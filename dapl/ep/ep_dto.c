@@ -139,6 +139,25 @@ dapl_ep_post_recv(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov
 	return DAT_SUCCESS;
 }
 
+/* Any send. */
+static DAT_RETURN
+ep_post_send(DAT_EP_HANDLE handle, const struct dapl_dto *d) DAPL_NO_LOCK
+{
+	struct dapl_ep *ep;
+	DAT_RETURN ret;
+
+	ep = dapl_dto_lock(handle, DAPL_EP_REQUEST, &ret);
+	if (!ep)
+		return ret;
+	ret = dapl_dto_check(d, ep->attr.max_request_iov, &message_args);
+	if (ret == DAT_SUCCESS && d->invalidates && !dapl_ia_can_invalidate(dapl_ia_of(&ep->obj)))
+		ret = DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
+	if (ret == DAT_SUCCESS)
+		ret = dapl_dto_post_request(ep, d, UINT64_MAX);
+	dapl_object_unlock(&ep->obj);
+	return ret;
+}
+
 static __attribute__((noinline)) DAT_RETURN
 ep_post_send_any(DAT_EP_HANDLE handle, DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,
     DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) DAPL_NO_LOCK
@@ -150,17 +169,8 @@ ep_post_send_any(DAT_EP_HANDLE handle, DAT_COUNT segments, const DAT_LMR_TRIPLET
 		.flags = flags,
 		.operation = DAT_DTO_SEND,
 	};
-	struct dapl_ep *ep;
-	DAT_RETURN ret;
 
-	ep = dapl_dto_lock(handle, DAPL_EP_REQUEST, &ret);
-	if (!ep)
-		return ret;
-	ret = dapl_dto_check(&d, ep->attr.max_request_iov, &message_args);
-	if (ret == DAT_SUCCESS)
-		ret = dapl_dto_post_request(ep, &d, UINT64_MAX);
-	dapl_object_unlock(&ep->obj);
-	return ret;
+	return ep_post_send(handle, &d);
 }
 
 DAT_RETURN
@@ -244,19 +254,8 @@ dapl_ep_post_send_with_invalidate(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_
 		.invalidates = invalidate != DAT_FALSE,
 		.region = context,
 	};
-	struct dapl_ep *ep;
-	DAT_RETURN ret;
 
-	ep = dapl_dto_lock(handle, DAPL_EP_REQUEST, &ret);
-	if (!ep)
-		return ret;
-	ret = dapl_dto_check(&d, ep->attr.max_request_iov, &message_args);
-	if (ret == DAT_SUCCESS && d.invalidates && !dapl_ia_can_invalidate(dapl_ia_of(&ep->obj)))
-		ret = DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
-	if (ret == DAT_SUCCESS)
-		ret = dapl_dto_post_request(ep, &d, UINT64_MAX);
-	dapl_object_unlock(&ep->obj);
-	return ret;
+	return ep_post_send(handle, &d);
 }
 
 /*
