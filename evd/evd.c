@@ -15,7 +15,8 @@ evd_create(struct evd *evd, const struct evd_config *config)
 	struct evd_queue queue;
 	int r;
 
-	r = evd_queue_init(&queue, (unsigned int)config->qlen, config->ops != NULL);
+	r = evd_queue_init(&queue, (unsigned int)config->qlen,
+	    config->posted_on_demand ? 0 : (unsigned int)config->qlen, config->ops != NULL);
 	if (r)
 		return r;
 	evd_lock(evd);

@@ -130,7 +130,12 @@ struct evd_config {
 		     device queue */
 	const struct evd_source_ops *ops; /* NULL: no device stream */
 	void *source;
-	int channel_fd;	   /* private completion channel, or -1: the loop's shared one (or none) */
+	int channel_fd; /* private completion channel, or -1: the loop's shared one (or none) */
+	/*
+	 * Few EVDs of this kind ever get a posted event.  Memory for these is allocated at the first post,
+	 * which may fail with -ENOMEM; otherwise it is allocated now, and no post fails for that reason.
+	 */
+	bool posted_on_demand;
 	struct loop *loop; /* runs the upcalls and CNO triggers */
 	struct loop *pool; /* runs upcalls of DAT_UPCALL_MANY; may equal loop */
 	/*
@@ -225,13 +230,13 @@ enum evd_stream {
 
 /*
  * Queues a copy of the event, with evd_handle set, and wakes the sink.  -ENOSPC: qlen posted events
- * are queued.  -ENODEV.
+ * or more are queued: a resize may leave room for more.  -ENODEV.  -ENOMEM: see posted_on_demand.
  */
 int evd_post(struct evd_ref ref, enum evd_stream stream, const DAT_EVENT *event) NO_CORE_LOCK;
 
 /*
  * Makes room for n posted events above the length of the queue, or gives such room back (n < 0).
- * -ENOMEM, -ENODEV.
+ * With n = 0 it only makes sure that there is room for those within the length.  -ENOMEM, -ENODEV.
  */
 int evd_reserve(struct evd_ref ref, int n) NO_CORE_LOCK;
 

@@ -67,14 +67,31 @@ evd_count_posted(struct evd *evd, enum evd_stream stream) REQUIRES(core_locks.tr
 	}
 }
 
+/*
+ * As evd_enter().  Before the first post it makes room for posted events, without the lock.  If there
+ * is no memory for it, and no other post has made it, there is still none.
+ */
+static struct evd *
+evd_enter_to_post(struct evd_ref ref) TRY_ACQUIRE(core_locks.trigger) UNCHECKED
+{
+	struct evd *evd = evd_enter(ref);
+
+	if (!evd || evd->queue.posted.length)
+		return evd;
+	evd_unlock(evd);
+	(void)evd_reserve(ref, 0);
+	return evd_enter(ref);
+}
+
 int
 evd_post_ordered(struct evd_ref ref, enum evd_stream stream, const DAT_EVENT *event,
     const struct evd_order *order)
 {
-	struct evd *evd = evd_enter(ref);
+	struct evd *evd = evd_enter_to_post(ref);
 	struct evd_queue *q;
 	unsigned int before;
 	DAT_EVENT *place;
+	int r = 0;
 
 	if (!evd)
 		return -ENODEV;
@@ -87,13 +104,15 @@ evd_post_ordered(struct evd_ref ref, enum evd_stream stream, const DAT_EVENT *ev
 		*place = *event;
 		place->evd_handle = evd->cfg.handle;
 		evd_count_posted(evd, stream);
+	} else {
+		r = q->posted.length ? -ENOSPC : -ENOMEM;
 	}
 	/* A closed event counts when it opens; the sink that is woken polls and finds it. */
 	if (evd_queue_signalled(q) != before)
 		evd_attend(evd, EVD_HAS_ENTERED);
 	evd_wake_sink(evd);
 	evd_unlock(evd);
-	return place ? 0 : -ENOSPC;
+	return r;
 }
 
 int

@@ -19,29 +19,18 @@ evd_queue_init_ring(struct evd_queue *spare, unsigned int length)
 }
 
 int
-evd_queue_init(struct evd_queue *q, unsigned int qlen, bool device)
+evd_queue_init(struct evd_queue *q, unsigned int qlen, unsigned int posts, bool device)
 {
 	*q = (struct evd_queue){ .qlen = qlen };
 	if (device && evd_queue_init_ring(q, qlen))
 		return -ENOMEM;
-	if (evd_posted_init(&q->posted, qlen)) {
+	if (posts && evd_posted_init(&q->posted, posts)) {
 		evd_queue_fini(q);
 		return -ENOMEM;
 	}
 	q->depth = qlen;
 	q->next_seq = 1;
 	return 0;
-}
-
-int
-evd_queue_reserve(struct evd_queue *q, unsigned int reserved)
-{
-	evd_posted_fini(&q->posted);
-	q->reserved = reserved;
-	if (evd_posted_init(&q->posted, q->qlen + reserved) == 0)
-		return 0;
-	evd_queue_fini(q);
-	return -ENOMEM;
 }
 
 void

@@ -59,7 +59,10 @@ struct evd_queue {
 	unsigned int ring_count;
 	unsigned int unsignalled; /* number of unsignalled records in the ring */
 
-	/* Its length is at least the first length of the ring and what is reserved above that. */
+	/*
+	 * Its length is at least the first length of the ring and what is reserved above that.  It
+	 * is 0 until an event is posted, if the EVD was created so.
+	 */
 	struct evd_posted_queue posted;
 	unsigned int reserved;
 
@@ -71,10 +74,8 @@ struct evd_queue {
 
 enum evd_kind { EVD_NOTHING, EVD_COMPLETION, EVD_RELEASED, EVD_POSTED };
 
-/* `device`: the queue has a ring. */
-int evd_queue_init(struct evd_queue *q, unsigned int qlen, bool device);
-/* Gives a new queue room for so many posted events above its length; on -ENOMEM it is gone. */
-int evd_queue_reserve(struct evd_queue *q, unsigned int reserved);
+/* `posts`: the queue has room for so many posted events, or 0.  `device`: it has a ring. */
+int evd_queue_init(struct evd_queue *q, unsigned int qlen, unsigned int posts, bool device);
 void evd_queue_fini(struct evd_queue *q);
 
 /* All items, whether they count or not, except the contents of active holds. */

@@ -21,24 +21,26 @@ evd_check_length(struct evd *evd, unsigned int qlen) REQUIRES(core_locks.trigger
 	return evd_queue_load(&evd->queue) > qlen ? -EAGAIN : 0;
 }
 
-/* The length that the posted events need in a queue of this length. */
+/* The room for posted events that a queue of this length needs; 0: it has none so far. */
 static unsigned int
 evd_posts(const struct evd *evd, unsigned int qlen) REQUIRES(core_locks.trigger)
 {
-	return qlen + evd->queue.reserved;
+	return evd->queue.posted.length ? qlen + evd->queue.reserved : 0;
 }
 
-/* One attempt; *reserved: what to allocate for the next one, if more was reserved meanwhile. */
+/*
+ * One attempt; *posts: the room for posted events that it allocates.  -ERESTART: more is needed by
+ * now, and the next attempt allocates it.
+ */
 static int
-evd_try_resize(struct evd_ref ref, unsigned int qlen, bool device, unsigned int *reserved)
+evd_try_resize(struct evd_ref ref, unsigned int qlen, bool device, unsigned int *posts)
 {
 	struct evd_queue fresh, old;
 	struct evd *evd;
 	int r;
 
-	r = evd_queue_init(&fresh, qlen, device); /* without the lock, because it may take long */
-	if (r == 0 && *reserved)
-		r = evd_queue_reserve(&fresh, *reserved);
+	/* Without the lock, because it may take long. */
+	r = evd_queue_init(&fresh, qlen, *posts, device);
 	if (r)
 		return r;
 	old = fresh;
@@ -47,8 +49,8 @@ evd_try_resize(struct evd_ref ref, unsigned int qlen, bool device, unsigned int 
 		evd_queue_fini(&fresh);
 		return -ENODEV;
 	}
-	r = fresh.posted.length < evd_posts(evd, qlen) ? -ERESTART : evd_check_length(evd, qlen);
-	*reserved = evd->queue.reserved;
+	*posts = evd_posts(evd, qlen);
+	r = fresh.posted.length < *posts ? -ERESTART : evd_check_length(evd, qlen);
 	if (r == 0) {
 		old = evd->queue;
 		evd_queue_move(&fresh, &old);
@@ -72,24 +74,34 @@ int
 evd_resize(struct evd_ref ref, unsigned int qlen)
 {
 	struct evd *evd = evd_enter(ref);
-	unsigned int reserved;
+	unsigned int posts;
 	bool device;
 	int r;
 
 	if (!evd)
 		return -ENODEV;
 	device = evd->cfg.ops != NULL;
-	reserved = evd->queue.reserved;
+	posts = evd_posts(evd, qlen);
 	evd_unlock(evd);
 	do
-		r = evd_try_resize(ref, qlen, device, &reserved);
+		r = evd_try_resize(ref, qlen, device, &posts);
 	while (r == -ERESTART);
 	return r;
 }
 
-/* Lengthens the array of posted events.  Not locked.  0, -ENOMEM or -ENODEV. */
+/* The room that is needed when n more are reserved. */
+static unsigned int
+evd_posts_with(const struct evd *evd, int n) REQUIRES(core_locks.trigger)
+{
+	return (unsigned int)(evd->cfg.qlen + (int)evd->queue.reserved + n);
+}
+
+/*
+ * Makes room for `length` posted events, if so much is enough by now: no other thread finds room for
+ * fewer than the queue may hold.  Not locked.  0, -ENOMEM or -ENODEV.
+ */
 static int
-evd_lengthen_posted(struct evd_ref ref, unsigned int length)
+evd_lengthen_posted(struct evd_ref ref, unsigned int length, int n)
 {
 	struct evd_posted_queue fresh, old;
 	struct evd *evd;
@@ -100,7 +112,9 @@ evd_lengthen_posted(struct evd_ref ref, unsigned int length)
 		return r;
 	evd = evd_enter(ref);
 	if (evd) {
-		if (evd->queue.posted.length < length) {
+		const unsigned int need = evd_posts_with(evd, n);
+
+		if (evd->queue.posted.length < need && need <= length) {
 			old = evd->queue.posted;
 			evd_posted_move(&fresh, &old);
 			evd->queue.posted = fresh;
@@ -123,14 +137,14 @@ evd_reserve(struct evd_ref ref, int n)
 		evd = evd_enter(ref);
 		if (!evd)
 			return -ENODEV;
-		need = (unsigned int)((int)evd_posts(evd, (unsigned int)evd->cfg.qlen) + n);
+		need = evd_posts_with(evd, n);
 		length = evd->queue.posted.length;
 		if (need <= length)
 			evd->queue.reserved = (unsigned int)((int)evd->queue.reserved + n);
 		evd_unlock(evd);
 		if (need <= length)
 			return 0;
-		r = evd_lengthen_posted(ref, need > 2 * length ? need : 2 * length);
+		r = evd_lengthen_posted(ref, need > 2 * length ? need : 2 * length, n);
 	} while (r == 0);
 	return r;
 }

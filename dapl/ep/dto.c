@@ -64,10 +64,12 @@ dapl_dto_post_event(
     struct dapl_ep *ep, struct dapl_evd *evd, const DAT_EVENT *event, bool unsignalled)
 {
 	const struct evd_order order = { .endpoint = ep->self, .unsignalled = unsignalled };
+	const int r = evd_post_ordered(dapl_evd_ref(evd), EVD_STREAM_DTO, event, &order);
 
-	return evd_post_ordered(dapl_evd_ref(evd), EVD_STREAM_DTO, event, &order) ?
-		   DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEVD) :
-		   DAT_SUCCESS;
+	if (r == 0)
+		return DAT_SUCCESS;
+	return DAT_ERROR(
+	    DAT_INSUFFICIENT_RESOURCES, r == -ENOMEM ? DAT_RESOURCE_MEMORY : DAT_RESOURCE_TEVD);
 }
 
 static DAT_RETURN

@@ -62,6 +62,7 @@ int
 dapl_evd_create_object(struct dapl_ia *ia, const struct dapl_evd_plan *plan, struct dapl_evd **out)
 {
 	struct evd_config config = { .qlen = plan->qlen,
+		.posted_on_demand = !(plan->flags & DAPL_EVD_POSTED_FLAGS),
 		.channel_fd = -1,
 		.fault = dapl_evd_fault,
 		.destroyed = dapl_evd_freed };

@@ -55,6 +55,13 @@ struct dapl_evd {
 /* Streams that come out of a completion queue. */
 #define DAPL_EVD_CQ_FLAGS (DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG)
 
+/*
+ * Streams whose events are posted and must not be refused for lack of memory.  To other EVDs only
+ * completions are posted, of requests that never reach the device; the caller gets the error.
+ */
+#define DAPL_EVD_POSTED_FLAGS \
+	(DAT_EVD_SOFTWARE_FLAG | DAT_EVD_CR_FLAG | DAT_EVD_CONNECTION_FLAG | DAT_EVD_ASYNC_FLAG)
+
 #define DAPL_EVD_FLAGS_EXTENSION 0x200 /* the extension stream, which comes out of the CQ */
 #define DAPL_EVD_FLAGS_KNOWN \
 	(DAT_EVD_DEFAULT_FLAG | DAT_EVD_SOFTWARE_FLAG | DAPL_EVD_FLAGS_EXTENSION)

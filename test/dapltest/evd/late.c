@@ -88,6 +88,8 @@ upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 
 static const DAT_UPCALL_OBJECT object = { NULL, upcall };
 
+static bool posted_on_demand;
+
 static void
 open_slot(uint64_t serial, int fd)
 {
@@ -96,6 +98,7 @@ open_slot(uint64_t serial, int fd)
 		.qlen = 4,
 		.ops = &ops,
 		.channel_fd = fd,
+		.posted_on_demand = posted_on_demand,
 		.loop = loop,
 		.pool = loop,
 		.fault = fault,
@@ -109,6 +112,7 @@ static void
 setup(void)
 {
 	reads = calls = gone = 0;
+	posted_on_demand = false;
 	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &loop), 0);
 	evd_slot_init(&slot);
 }
@@ -241,17 +245,30 @@ drain(void)
 	return evd_drain(late);
 }
 
-static int (*const in_sections[])(void) = { resize, drain };
+static int
+post_first(void)
+{
+	DAT_EVENT event = script_event(1);
 
-/* Calls that drop the lock for a while to allocate: the ring is full, so that a drain does. */
+	return evd_post(late, EVD_STREAM_SOFTWARE, &event);
+}
+
+static int (*const in_sections[])(void) = { resize, drain, post_first };
+#define SECTIONS ((int)(sizeof in_sections / sizeof in_sections[0]))
+
+/*
+ * Calls that drop the lock for a while to allocate: the ring is full, so that a drain does, and there
+ * is no room for posted events, so that a post does.
+ */
 START_TEST(call_in_several_sections__freed_in_a_window__is_refused_and_nothing_touched)
 {
 	int window = 0;
 
+	posted_on_demand = in_sections[_i] == post_first;
 	for (;;) {
 		open_slot(1, -1);
 		late = evd_self(&slot);
-		slot.queue.ring_count = _i ? slot.queue.qlen : 0;
+		slot.queue.ring_count = in_sections[_i] == drain ? slot.queue.qlen : 0;
 		window_at(&slot.lock, ++window, succeed);
 		if (in_sections[_i]() == 0 && window_missed())
 			break;
@@ -462,8 +479,9 @@ evd_late_suite(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, late_dequeue__slot_serves_another_with_completions__is_not_direct);
 	tcase_add_test(tc, late_call__slot_serves_another__is_refused_and_nothing_touched);
-	tcase_add_loop_test(
-	    tc, call_in_several_sections__freed_in_a_window__is_refused_and_nothing_touched, 0, 2);
+	tcase_add_loop_test(tc,
+	    call_in_several_sections__freed_in_a_window__is_refused_and_nothing_touched, 0,
+	    SECTIONS);
 	tcase_add_test(tc, end_of_an_adapter__freed_and_nothing_runs__nothing_to_wait_for);
 	tcase_add_test(tc, late_handler__slot_serves_another__reads_no_channel);
 	tcase_add_test(tc, late_call_of_a_cno__slot_serves_another__is_refused_and_nothing_touched);

@@ -12,6 +12,7 @@ main(int argc, char **argv)
 		evd_channel_suite,
 		evd_many_suite,
 		evd_free_suite,
+		evd_first_post_suite,
 		evd_resize_suite,
 		evd_drain_suite,
 		evd_unsignalled_suite,

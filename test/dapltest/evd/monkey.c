@@ -245,7 +245,9 @@ step(void)
 
 START_TEST(random_steps__every_event_once_and_nothing_stranded)
 {
-	const struct script_options opt = { .qlen = 8 + _i, .exact = _i % 2 };
+	const struct script_options opt = {
+		.qlen = 8 + _i, .exact = _i % 2, .posted_on_demand = _i % 3 == 0
+	};
 	struct cno_config config = { 0 };
 
 	srand((unsigned int)_i + 1);

@@ -16,7 +16,7 @@ static const struct evd_order none;
 static void
 setup(void)
 {
-	ck_assert_int_eq(evd_queue_init(&q, QLEN, true), 0);
+	ck_assert_int_eq(evd_queue_init(&q, QLEN, QLEN, true), 0);
 	ck_assert_int_eq(evd_hold_init(&hold, 3), 0);
 }
 
@@ -308,7 +308,7 @@ START_TEST(barrier__no_device__is_an_ordinary_event)
 	struct evd_queue soft;
 	DAT_EVENT event = script_event(7);
 
-	ck_assert_int_eq(evd_queue_init(&soft, 2, false), 0);
+	ck_assert_int_eq(evd_queue_init(&soft, 2, 2, false), 0);
 	*evd_queue_post(&soft, &script_barrier) = event;
 	ck_assert_uint_eq(evd_queue_count(&soft), 1);
 	evd_queue_fini(&soft);
@@ -517,7 +517,7 @@ START_TEST(purge__no_device__posted_events_alone_go)
 	DAT_EVENT event = script_event(7);
 	uint64_t key = 7;
 
-	ck_assert_int_eq(evd_queue_init(&soft, 2, false), 0);
+	ck_assert_int_eq(evd_queue_init(&soft, 2, 2, false), 0);
 	*evd_queue_post(&soft, &none) = event;
 	event = script_event(8);
 	*evd_queue_post(&soft, &none) = event;
@@ -556,7 +556,7 @@ START_TEST(move__held_completions_and_barriers__go_on_where_they_were)
 	polled(1, 2, false);
 	ck_assert_int_eq(posted(100, true), 0);
 	old = q;
-	ck_assert_int_eq(evd_queue_init(&longer, 2 * QLEN, true), 0);
+	ck_assert_int_eq(evd_queue_init(&longer, 2 * QLEN, 2 * QLEN, true), 0);
 	evd_queue_move(&longer, &old);
 	ck_assert_uint_eq(longer.max_depth, q.max_depth);
 	evd_queue_fini(&old);

@@ -243,7 +243,7 @@ START_TEST(random_operations__agree_with_the_model)
 	length = 0;
 	polled = 0;
 	next_id = 1;
-	ck_assert_int_eq(evd_queue_init(&q, QLEN, true), 0);
+	ck_assert_int_eq(evd_queue_init(&q, QLEN, QLEN, true), 0);
 	for (int i = 0; i < EPS; i++)
 		ck_assert_int_eq(evd_hold_init(&hold[i], HOLD), 0);
 	for (int i = 0; i < OPS; i++) {

@@ -47,6 +47,7 @@ enum script_channel {
 struct script_options {
 	int qlen; /* 0: 16 */
 	bool no_device;
+	bool posted_on_demand;
 	bool exact; /* the device has the exact hint */
 	enum script_channel channel;
 	struct loop *loop, *pool;

@@ -360,6 +360,62 @@ START_TEST(resize__no_memory__the_queue_stays_as_it_was)
 END_TEST
 
 static int
+post_first(void)
+{
+	const int r = script_post(&st.dev, 100);
+
+	must(r == 0 || r == -ENOMEM);
+	return r;
+}
+
+START_TEST(first_post__no_memory__refused_and_nothing_changed)
+{
+	const struct script_options opt = { .qlen = 2, .posted_on_demand = true };
+
+	story_begin(&st, &opt);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	starve(post_first);
+	ck_assert_uint_eq(st.dev.evd.counters.software_events, 1);
+	/* From now on posts need no memory. */
+	countdown = -1;
+	ck_assert_int_eq(script_post(&st.dev, 101), 0);
+	ck_assert_int_eq(script_post(&st.dev, 102), -ENOSPC);
+	countdown = 0;
+	story_settle(&st);
+	story_upcall(&st, 100);
+	story_upcall(&st, 101);
+	story_expect_nothing(&st);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(first_post__no_memory__what_was_held_for_it_is_released)
+{
+	const struct script_options opt = { .qlen = 4, .posted_on_demand = true };
+	const DAT_EVENT event = script_event(100);
+	struct evd_hold held;
+	const struct evd_order order = { .endpoint = &held, .hold = &held };
+
+	story_begin(&st, &opt);
+	ck_assert_int_eq(evd_hold_init(&held, 4), 0);
+	st.dev.hold[1] = &held;
+	evd_hold_begin(evd_self(&st.dev.evd), &held);
+	script_complete_on(&st.dev, 1, 1);
+	story_empty(&st);
+	countdown = -1;
+	ck_assert_int_eq(
+	    evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &order),
+	    -ENOMEM);
+	countdown = 0;
+	story_dequeues(&st, 1);
+	story_empty(&st);
+	evd_purge(evd_self(&st.dev.evd), &held, NULL, NULL, NULL);
+	evd_hold_fini(&held);
+	story_end(&st);
+}
+END_TEST
+
+static int
 empty_the_device(void)
 {
 	const int r = evd_drain(evd_self(&st.dev.evd));
@@ -414,6 +470,8 @@ evd_starve_suite(void)
 	tcase_add_test(tc, teardown_and_free__no_place_to_sleep__end_all_the_same);
 	tcase_add_test(tc, wait__the_sleep_itself_fails__returns_the_error_and_changes_nothing);
 	tcase_add_test(tc, resize__no_memory__the_queue_stays_as_it_was);
+	tcase_add_test(tc, first_post__no_memory__refused_and_nothing_changed);
+	tcase_add_test(tc, first_post__no_memory__what_was_held_for_it_is_released);
 	tcase_add_test(tc, drain__no_memory__what_has_no_room_stays_in_the_device);
 	tcase_add_test(tc, enable__loop_cannot_watch_the_channel__a_waiter_still_reads_it);
 	return s;

@@ -15,6 +15,7 @@ Suite *evd_channel_suite(void);
 Suite *evd_many_suite(void);
 Suite *evd_free_suite(void);
 Suite *evd_drain_suite(void);
+Suite *evd_first_post_suite(void);
 Suite *evd_resize_suite(void);
 Suite *evd_unsignalled_suite(void);
 Suite *cno_wait_suite(void);

@@ -54,8 +54,8 @@ call_post(struct stage_evd *e, enum verb verb, int actor, int ep)
 	};
 	struct stage_entry *entry;
 	DAT_EVENT event = { 0 };
+	bool full, short_of;
 	uint64_t id;
-	bool full;
 	int r;
 
 	id = event_id((unsigned int)e->index, c.serial, stream, number);
@@ -71,7 +71,8 @@ call_post(struct stage_evd *e, enum verb verb, int actor, int ep)
 	else
 		r = evd_post_ordered(call_ref(&c), kind, &event, &order);
 	call_ends_with(&c, "post", r);
-	full = left_evd()->alive && left_evd()->posted == left_evd()->qlen;
+	full = left_evd()->alive && left_evd()->posted >= left_evd()->qlen;
+	short_of = left_evd()->alive && left_evd()->room == 0 && world_faults & FAULT_ALLOC;
 	entry_ends(entry, r != 0);
 	if (verb == DO_ESTABLISHED) {
 		l->establishing &= (uint8_t) ~(1u << ep);
@@ -87,7 +88,8 @@ call_post(struct stage_evd *e, enum verb verb, int actor, int ep)
 	} else {
 		l->posts[kind]++;
 	}
-	call_result("post", r, call_gone(&c, r) || (r == -ENOSPC && full));
+	call_result(
+	    "post", r, call_gone(&c, r) || (r == -ENOSPC && full) || (r == -ENOMEM && short_of));
 }
 
 /* Only the first call that finds the overflow reports it. */

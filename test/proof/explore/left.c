@@ -32,6 +32,7 @@ left_section(const struct evd *evd)
 	left->queued = peek_queued(evd);
 	left->signalled = peek_signalled(evd);
 	left->posted = peek_posts(evd);
+	left->room = peek_room(evd);
 	left->stored = left->queued + peek_closed(evd);
 	left->qlen = (unsigned int)evd->cfg.qlen;
 	left->listened = evd->listener != NULL;

@@ -16,6 +16,7 @@ struct left_evd {
 	unsigned int signalled; /* that are worth waking for */
 	unsigned int stored;	/* all: also what waits behind a barrier */
 	unsigned int posted;	/* of those the posted ones */
+	unsigned int room;	/* for posted events */
 	unsigned int qlen;
 	bool listened; /* to, by a CNO */
 	bool busy;     /* a run is on the way */

@@ -84,6 +84,12 @@ peek_posts(const struct evd *evd)
 	return evd->queue.posted.open.count + evd->queue.posted.closed.count;
 }
 
+unsigned int
+peek_room(const struct evd *evd)
+{
+	return evd->queue.posted.length;
+}
+
 bool
 peek_full(const struct evd *evd)
 {

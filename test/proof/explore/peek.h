@@ -29,6 +29,7 @@ unsigned int peek_signalled(const struct evd *evd);
 unsigned int peek_queued(const struct evd *evd); /* what can be taken */
 unsigned int peek_closed(const struct evd *evd);
 unsigned int peek_posts(const struct evd *evd); /* posted events, open and closed */
+unsigned int peek_room(const struct evd *evd);	/* for posted events */
 /* A poll found no room in the ring, and none was made since. */
 bool peek_full(const struct evd *evd);
 /* An event entered that was not reported to the sink yet. */

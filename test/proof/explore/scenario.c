@@ -86,6 +86,8 @@ parse_evd(struct scenario *s, int number, char *list)
 			e->solicited = true;
 		else if (!strcmp(w, "unsignalled"))
 			e->unsignalled = true;
+		else if (!strcmp(w, "bare"))
+			e->bare = true;
 		else if (!strcmp(w, "hold"))
 			e->holds |= 1;
 		else if (!strncmp(w, "hold.", 5) && ep_number(w + 5) >= 0)

@@ -180,6 +180,7 @@ stage_evd_open(struct stage_evd *e, enum evd_base base)
 {
 	struct evd_config config = {
 		.qlen = e->spec->qlen,
+		.posted_on_demand = e->spec->bare,
 		.channel_fd = -1,
 		.loop = stage.loops[e->spec->loop].loop,
 		.pool = stage.pool,

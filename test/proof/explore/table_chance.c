@@ -22,6 +22,7 @@ struct text {
 	 * order is checked: by its upcalls, or by the first thread.
 	 */
 	bool ordered, called;
+	bool bare;	   /* the EVDs begin without room for posted events */
 	unsigned int held; /* endpoints whose receives are held at the first EVD, a bit each */
 };
 
@@ -38,7 +39,7 @@ draw_ordered(struct text *t)
 	    holds[t->held]);
 	if (lot_one_in(2))
 		ADD_SETUP(t, ",q%u,d8", 1 + lot_draw(4));
-	ADD_SETUP(t, " ");
+	ADD_SETUP(t, "%s ", t->bare ? ",bare" : "");
 }
 
 static void
@@ -68,7 +69,7 @@ draw_evd(struct text *t, int number)
 	if (lot_one_in(8))
 		ADD_SETUP(t, ",backlog%u", 1 + lot_draw(3));
 end:
-	ADD_SETUP(t, " ");
+	ADD_SETUP(t, "%s ", t->bare ? ",bare" : "");
 }
 
 /* Whether the thread may do that to the EVD whose order is judged. */
@@ -229,7 +230,7 @@ draw_device(struct text *t)
 static void
 draw_scenario(unsigned int number)
 {
-	struct text t = { .evds = 0 };
+	struct text t = { .bare = number % 4 == 1 };
 	char name[32];
 	const struct scenario_text text = { name, t.setup, t.actors };
 	static const char *const threads[] = { "x", "y", "z" };

@@ -26,6 +26,9 @@ static const struct scenario_text table[] = {
 	{ "life/software", "a=sw,single",
 	    "p: post a; see a; post a | ctl: free a; reopen a; single a | "
 	    "x: disable a; post a; resize a 4; free a; dequeue a; teardown a" },
+	{ "life/first-post", "a=sw,bare,single",
+	    "p: post a; see a; post a | ctl: free a; reopen a; single a | "
+	    "x: post a; resize a 4; post a; query a" },
 	{ "life/hold", "a=cq,hold,single",
 	    "hw: c a; c a | ctl: free a; reopen a; single a; established a | "
 	    "x: established a; leave a; single a; barrier a; see a; post a" },
