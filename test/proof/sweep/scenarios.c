@@ -100,6 +100,21 @@ connect_disconnect(struct story *story)
 		(void)story_free(story, &story->b);
 }
 
+/* What is posted to an endpoint after its connection ended completes at once, without the device. */
+static void
+flushed(struct story *story)
+{
+	struct side *a = &story->a;
+
+	if (!story_pair(story) || !story_connect(story) ||
+	    !TRY(story, dat_ep_disconnect(a->ep, DAT_CLOSE_ABRUPT_FLAG)) || !story_ended(story) ||
+	    !story_post_recv(story, a, 1) || !story_flush(story, a, a->recv, 1) ||
+	    !story_post_send(story, a, 2) || !story_flush(story, a, a->request, 2))
+		return;
+	if (story_free(story, a))
+		(void)story_free(story, &story->b);
+}
+
 static void
 refused(struct story *story)
 {
@@ -450,6 +465,7 @@ const struct scenario scenarios[] = {
 	{ "endpoint", endpoint, false },
 	{ "odd-order", odd_order, false },
 	{ "connect", connect_disconnect, true },
+	{ "flushed", flushed, false },
 	{ "refused", refused, false },
 	{ "made", made, false },
 	{ "common", common, false },

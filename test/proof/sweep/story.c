@@ -371,23 +371,47 @@ story_post_send(struct story *story, struct side *side, uint64_t cookie)
 			      DAT_COMPLETION_DEFAULT_FLAG));
 }
 
-bool
-story_completion(struct story *story, struct side *side, DAT_EVD_HANDLE evd, uint64_t cookie)
+/* The next event is the completion of this request. */
+static const DAT_DTO_COMPLETION_EVENT_DATA *
+next_completion(
+    struct story *story, struct side *side, DAT_EVD_HANDLE evd, uint64_t cookie, DAT_EVENT *event)
 {
-	const DAT_DTO_COMPLETION_EVENT_DATA *dto;
-	DAT_EVENT event;
+	const DAT_DTO_COMPLETION_EVENT_DATA *dto = &event->event_data.dto_completion_event_data;
 
-	if (!story_next(story, evd, &event))
-		return false;
-	dto = &event.event_data.dto_completion_event_data;
-	if (event.event_number != DAT_DTO_COMPLETION_EVENT) {
+	if (!story_next(story, evd, event))
+		return NULL;
+	if (event->event_number != DAT_DTO_COMPLETION_EVENT) {
 		if (!inject_met())
-			story_wrong("event 0x%x in place of a completion", event.event_number);
-		return false;
+			story_wrong("event 0x%x in place of a completion", event->event_number);
+		return NULL;
 	}
 	if (dto->ep_handle != side->ep || dto->user_cookie.as_64 != cookie)
 		story_wrong("a completion of something else");
+	return dto;
+}
+
+bool
+story_completion(struct story *story, struct side *side, DAT_EVD_HANDLE evd, uint64_t cookie)
+{
+	DAT_EVENT event;
+	const DAT_DTO_COMPLETION_EVENT_DATA *dto =
+	    next_completion(story, side, evd, cookie, &event);
+
+	if (!dto)
+		return false;
 	if (dto->status != DAT_DTO_SUCCESS && !inject_met())
 		story_wrong("completion with status %d", dto->status);
 	return dto->status == DAT_DTO_SUCCESS;
+}
+
+bool
+story_flush(struct story *story, struct side *side, DAT_EVD_HANDLE evd, uint64_t cookie)
+{
+	DAT_EVENT event;
+	const DAT_DTO_COMPLETION_EVENT_DATA *dto =
+	    next_completion(story, side, evd, cookie, &event);
+
+	if (dto && dto->status != DAT_DTO_ERR_FLUSHED)
+		story_wrong("completion with status %d of what was posted too late", dto->status);
+	return dto != NULL;
 }

@@ -99,6 +99,8 @@ bool story_post_recv(struct story *story, struct side *side, uint64_t cookie);
 bool story_post_send(struct story *story, struct side *side, uint64_t cookie);
 /* A completion with this cookie, unless what failed ended the connection. */
 bool story_completion(struct story *story, struct side *side, DAT_EVD_HANDLE evd, uint64_t cookie);
+/* The same for a request that was posted after the connection had ended. */
+bool story_flush(struct story *story, struct side *side, DAT_EVD_HANDLE evd, uint64_t cookie);
 
 /* The next event by polling; it must come. */
 bool story_next(struct story *story, DAT_EVD_HANDLE evd, DAT_EVENT *event);
