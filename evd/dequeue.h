@@ -51,28 +51,20 @@ evd_first_direct(const struct evd *evd) REQUIRES(core_locks.trigger)
 	return &evd->queue.ring_first->record;
 }
 
-/*
- * Removes the oldest record, which was queued as one that wakes the sink.  The queue does not become empty,
- * so nothing else follows from it.
- */
+/* Removes it.  The queue does not become empty, so nothing else follows from that. */
 static inline void
 evd_take_direct(struct evd *evd) REQUIRES(core_locks.trigger)
 {
-	struct evd_queue *q = &evd->queue;
-	struct evd_item *const next = q->ring_first + 1;
-
-	ASSUME(!(q->ring_first->order & EVD_ITEM_UNSIGNALLED));
-	q->ring_first = next == q->ring_end ? q->ring : next;
-	q->ring_count--;
-	evd->taken++;
+	evd_queue_remove_one_of_several(&evd->queue);
+	evd->taken_directly++;
 }
 
 /* The same for a wait.  Returns how many events are left, as far as is known without a poll. */
 static inline int
 evd_take_direct_for_wait(struct evd *evd) REQUIRES(core_locks.trigger)
 {
-	evd_take_direct(evd);
-	evd->taken_by_core++; /* that is: not by a dequeue */
+	evd_queue_remove_one_of_several(&evd->queue);
+	evd->taken++;
 	evd->calls.waits++;
 	evd->slept_waits = 0;
 	return (int)evd->queue.ring_count;

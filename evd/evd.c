@@ -110,6 +110,7 @@ static void
 evd_mark_dead(struct evd *evd) REQUIRES(core_locks.trigger)
 {
 	evd->alive = false;
+	evd->changes++;
 	evd_set_direct(evd);
 	evd->freed = true;
 	evd->policy = DAT_UPCALL_TEARDOWN;
@@ -295,8 +296,8 @@ evd_query_calls(struct evd_ref ref, struct evd_calls *calls)
 	if (!evd)
 		return -ENODEV;
 	*calls = evd->calls;
-	calls->dequeues += evd->taken - evd->taken_by_core;
-	calls->dequeued += evd->taken - evd->taken_by_core;
+	calls->dequeues += evd->taken_directly;
+	calls->dequeued += evd->taken_directly;
 	evd_unlock(evd);
 	return 0;
 }

@@ -14,6 +14,7 @@ evd_count_notified(struct evd *evd)
 		evd->unacked = 0;
 	}
 	evd->armed = EVD_UNARMED;
+	evd->changes++;
 	evd_wake_sink(evd);
 }
 
@@ -194,7 +195,7 @@ evd_refresh(struct evd_ref ref)
 
 	if (!evd)
 		return -ENODEV;
-	r = evd_poll(evd, UINT_MAX, NULL);
+	r = evd_poll(evd, UINT_MAX);
 	evd_wake_sink(evd);
 	evd_unlock(evd);
 	return r;

@@ -16,6 +16,7 @@ void
 evd_frame_exempt(struct evd *evd, struct upcall_frame *frame)
 {
 	/* The outer upcalls too, because they return only after this one. */
+	evd->changes++;
 	for (; frame; frame = frame->outer) {
 		if (frame->evd != evd || frame->exempt)
 			continue;
@@ -65,7 +66,7 @@ evd_enable_upcalls(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_O
 	r = evd_list_channel(evd);
 	if (r < 0)
 		return r;
-	r = evd_poll(evd, 1, NULL);
+	r = evd_poll(evd, 1);
 	if (r < 0)
 		return r;
 	r = evd_arm_and_repoll(evd, 1, true);

@@ -57,21 +57,6 @@ ring_at(const struct evd_queue *q, unsigned int i)
 /* ---- the ring ---- */
 
 void
-evd_queue_begin_batch(struct evd_queue *q, unsigned int max, struct evd_batch *batch)
-{
-	struct evd_item *const tail = ring_at(q, q->ring_count);
-	unsigned int room = q->qlen - q->ring_count;
-
-	if (room > (unsigned int)(q->ring_end - tail))
-		room = (unsigned int)(q->ring_end - tail);
-	*batch = (struct evd_batch){
-		.next = tail,
-		.order = q->next_seq << 1,
-		.room = room < max ? room : max,
-	};
-}
-
-void
 evd_batch_hold(struct evd_batch *batch, struct evd_hold *hold)
 {
 	if (hold->count == hold->capacity) {

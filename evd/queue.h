@@ -171,7 +171,27 @@ evd_batch_queue_unsignalled(struct evd_batch *batch)
 /* It stays in the hold, which is active, until the hold is released. */
 void evd_batch_hold(struct evd_batch *batch, struct evd_hold *hold);
 
-void evd_queue_begin_batch(struct evd_queue *q, unsigned int max, struct evd_batch *batch);
+static inline void
+evd_queue_begin_batch(struct evd_queue *q, unsigned int max, struct evd_batch *batch)
+{
+	struct evd_item *tail = q->ring_first;
+	unsigned int room = q->qlen;
+
+	if (q->ring_count) { /* else the ring begins at its start */
+		tail += q->ring_count;
+		room -= q->ring_count;
+		if (tail >= q->ring_end)
+			tail -= q->qlen;
+		else if (room > (unsigned int)(q->ring_end - tail))
+			room = (unsigned int)(q->ring_end - tail);
+	}
+	batch->next = tail;
+	batch->order = q->next_seq << 1;
+	batch->room = room < max ? room : max;
+	batch->unsignalled = batch->held = 0;
+	batch->refused = false;
+}
+
 /* Returns how many were queued. */
 unsigned int evd_queue_end_batch(
     struct evd_queue *q, const struct evd_batch *batch, unsigned int polled, bool device_empty);
@@ -216,6 +236,24 @@ static inline bool
 evd_queue_has_only_completions(const struct evd_queue *q)
 {
 	return q->ring_count != 0 && (q->posted.open.count | q->released_count) == 0;
+}
+
+/* The same, and each of them wakes a sink. */
+static inline bool
+evd_queue_has_only_signalled(const struct evd_queue *q)
+{
+	return q->ring_count != 0 &&
+	       (q->posted.open.count | q->released_count | q->unsignalled) == 0;
+}
+
+/* Removes the oldest record of several in the ring.  It wakes a sink. */
+static inline void
+evd_queue_remove_one_of_several(struct evd_queue *q)
+{
+	struct evd_item *const next = q->ring_first + 1;
+
+	q->ring_first = next == q->ring_end ? q->ring : next;
+	q->ring_count--;
 }
 
 /* Removes the oldest record of the ring, which has one.  It stays valid as evd_queue_take() says. */

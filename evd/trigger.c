@@ -1,32 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "evd/trigger.h"
 
-bool
-evd_wanted(const struct evd *evd)
-{
-	unsigned int count = evd_queue_signalled(&evd->queue);
-
-	switch (evd_sink(evd)) {
-	case EVD_SINK_WAITER:
-		return count >= (unsigned int)evd->threshold;
-	case EVD_SINK_UPCALL:
-		if (evd->policy == DAT_UPCALL_MANY)
-			return count > 0;
-		/*
-		 * One at a time, even while upcalls of an earlier policy MANY still run; the return
-		 * of the last one wakes the sink.
-		 */
-		if (evd->in_progress)
-			return false;
-		return evd->policy == DAT_UPCALL_NORIFY ? evd_is_unseen(evd->attention) : count > 0;
-	case EVD_SINK_CNO:
-		return evd_is_unseen(evd->attention);
-	case EVD_SINK_NONE:
-		break;
-	}
-	return false;
-}
-
 void
 evd_attend_unsignalled(struct evd *evd)
 {
@@ -48,15 +22,16 @@ evd_is_unannounced(const struct evd *evd) REQUIRES(core_locks.trigger)
 }
 
 /*
- * Counts what stays of a batch.  `n` completions were polled; `empty`: the device queue has no more.
- * 0, or -EIO if the device completed more receives than were posted.
+ * Counts what stays of a batch.  `n` completions were polled.  Not inline: most polls find nothing.
+ * 1, 0 if the device queue is empty, or -EIO if the device completed more receives than were posted.
  */
-static int
-evd_end_batch(struct evd *evd, const struct evd_batch *batch, unsigned int n, bool empty)
+static __attribute__((noinline)) int
+evd_end_batch(struct evd *evd, const struct evd_batch *batch, unsigned int n)
     REQUIRES(core_locks.trigger)
 {
 	struct evd_queue *q = &evd->queue;
 	const unsigned int open = q->posted.open.count;
+	const bool empty = n < batch->room;
 	unsigned int queued;
 	bool opened;
 
@@ -70,49 +45,54 @@ evd_end_batch(struct evd *evd, const struct evd_batch *batch, unsigned int n, bo
 		evd_attend(evd, EVD_HAS_ROOM);
 		evd_wake_sink(evd);
 	}
-	return batch->refused ? -EIO : 0;
+	return batch->refused ? -EIO : !empty;
+}
+
+/*
+ * Polls once.  1; 0 if the device queue is empty or the ring is full; or an error as evd_poll().
+ */
+static inline int
+evd_poll_once(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	struct evd_batch batch;
+	int n;
+
+	evd_queue_begin_batch(&evd->queue, EVD_BATCH, &batch);
+	if (batch.room == 0) {
+		evd_attend(evd, EVD_IS_FULL);
+		return 0;
+	}
+	n = evd->cfg.ops->poll(evd->cfg.source, &batch).value;
+	evd->calls.polls++;
+	/* The usual end: the device queue is empty, and no event waits for that. */
+	if (n == 0 && !evd_queue_has_closed(&evd->queue))
+		return 0;
+	if (n < 0) {
+		if (!evd->overflowed)
+			return n == EVD_DEVICE_LOST ? -EOVERFLOW : -EIO;
+		/*
+		 * A device queue that overran yields nothing more.  Barriers need not wait for it any
+		 * longer.
+		 */
+		evd->device_over = true;
+		n = 0;
+	}
+	if ((unsigned int)n > batch.room)
+		return -EIO; /* the device returned more than was requested */
+	evd->calls.polls_found += n > 0;
+	return evd_end_batch(evd, &batch, (unsigned int)n);
 }
 
 int
-evd_poll(struct evd *evd, unsigned int enough, unsigned int *added)
+evd_poll(struct evd *evd, unsigned int enough)
 {
-	const struct evd_source_ops *ops = evd->cfg.ops;
-	struct evd_queue *q = &evd->queue;
-	struct evd_batch batch;
-	int n, r = 0;
+	int r = 1;
 
-	if (!ops)
+	if (!evd->cfg.ops)
 		return 0;
-	while (r == 0 && evd_queue_signalled(q) < enough) {
-		evd_queue_begin_batch(q, EVD_BATCH, &batch);
-		if (batch.room == 0) {
-			evd_attend(evd, EVD_IS_FULL);
-			return 0;
-		}
-		n = ops->poll(evd->cfg.source, &batch).value;
-		evd->calls.polls++;
-		evd->calls.polls_found += n > 0;
-		if (n < 0) {
-			if (!evd->overflowed)
-				return n == EVD_DEVICE_LOST ? -EOVERFLOW : -EIO;
-			/*
-			 * A device queue that overran yields nothing more.  Barriers need not wait
-			 * for it any longer.
-			 */
-			evd->device_over = true;
-			n = 0;
-		}
-		if ((unsigned int)n > batch.room)
-			return -EIO; /* the device returned more than was requested */
-		if (n > 0 || evd_queue_has_closed(q))
-			r = evd_end_batch(
-			    evd, &batch, (unsigned int)n, (unsigned int)n < batch.room);
-		if (added)
-			*added += (unsigned int)n;
-		if ((unsigned int)n < batch.room)
-			break;
-	}
-	return r;
+	while (r > 0 && evd_queue_signalled(&evd->queue) < enough)
+		r = evd_poll_once(evd);
+	return r < 0 ? r : 0;
 }
 
 /*
@@ -159,41 +139,44 @@ evd_arm_and_repoll(struct evd *evd, unsigned int enough, bool polled)
 	if (!armed && polled)
 		return 0;
 	before = evd_queue_count(&evd->queue);
-	r = evd_poll(evd, enough, NULL);
+	r = evd_poll(evd, enough);
 	if (r == 0 && armed && evd_queue_count(&evd->queue) > before)
 		evd->counters.races_closed++;
 	return r;
 }
 
-/* The number of signalled events at which evd_wanted() can become true by polling. */
+/* The number of signalled events at which evd_wanted_by() can become true by polling. */
 static unsigned int
-evd_enough_for(const struct evd *evd) REQUIRES(core_locks.trigger)
+evd_enough_for(const struct evd *evd, enum evd_sink sink) REQUIRES(core_locks.trigger)
 {
+	if (sink == EVD_SINK_WAITER)
+		return (unsigned int)evd->threshold;
+	if (sink == EVD_SINK_UPCALL && evd->policy != DAT_UPCALL_NORIFY)
+		return 1;
 	/* A sink that is notified has a report of the queued events: only a new one counts. */
-	if (!evd->waiting && (!evd_policy_calls(evd->policy) || evd->policy == DAT_UPCALL_NORIFY))
-		return evd_queue_signalled(&evd->queue) + 1;
-	return evd->waiting ? (unsigned int)evd->threshold : 1;
+	return evd_queue_signalled(&evd->queue) + 1;
 }
 
 int
 evd_poll_and_arm(struct evd *evd)
 {
+	const enum evd_sink sink = evd_sink(evd);
 	const bool notified = evd_is_notified(evd->attention);
-	unsigned int added = 0;
+	const uint64_t polled = evd->queue.polled;
 	int r;
 
 	evd_attend(evd, EVD_IS_POLLED);
-	if (evd_wanted(evd))
+	if (evd_wanted_by(evd, sink))
 		return 1;
-	r = evd_poll(evd, evd_enough_for(evd), &added);
-	if (notified && r == 0 && added == 0 && evd_queue_count(&evd->queue) == 0)
+	r = evd_poll(evd, evd_enough_for(evd, sink));
+	if (notified && r == 0 && evd->queue.polled == polled && evd_queue_count(&evd->queue) == 0)
 		evd->counters.spurious_notifications++;
 	if (r < 0)
 		return r;
-	if (evd_wanted(evd))
+	if (evd_wanted_by(evd, sink))
 		return 1;
-	r = evd_arm_and_repoll(evd, evd_enough_for(evd), true);
-	return r < 0 ? r : evd_wanted(evd);
+	r = evd_arm_and_repoll(evd, evd_enough_for(evd, sink), true);
+	return r < 0 ? r : evd_wanted_by(evd, sink);
 }
 
 int
@@ -283,6 +266,7 @@ evd_sink_settle(struct evd *evd)
 	enum evd_sink sink = evd_sink(evd);
 	bool watch = sink == EVD_SINK_UPCALL || sink == EVD_SINK_CNO;
 
+	evd->changes++;
 	if (evd->channel.id && watch != evd->channel_watched) {
 		loop_watch(evd->cfg.loop, &evd->channel, watch);
 		evd->channel_watched = watch;
@@ -334,7 +318,6 @@ evd_take_oldest(struct evd *evd, DAT_EVENT *event, struct evd_effect *effect)
 	case EVD_POSTED:
 		evd_copy_posted(event, posted);
 		evd->taken++;
-		evd->taken_by_core++;
 		return true;
 	case EVD_NOTHING:
 		break;

@@ -92,8 +92,38 @@ evd_serving_loop(const struct evd *evd) REQUIRES(core_locks.trigger)
 	return evd->policy == DAT_UPCALL_MANY && evd->cfg.pool ? evd->cfg.pool : evd->cfg.loop;
 }
 
-/* True if the sink wants an event, or a report, now. */
-bool evd_wanted(const struct evd *evd) REQUIRES(core_locks.trigger);
+/* True if that sink, which is the sink of the EVD, wants an event or a report now. */
+static inline bool
+evd_wanted_by(const struct evd *evd, enum evd_sink sink) REQUIRES(core_locks.trigger)
+{
+	const unsigned int count = evd_queue_signalled(&evd->queue);
+
+	switch (sink) {
+	case EVD_SINK_WAITER:
+		return count >= (unsigned int)evd->threshold;
+	case EVD_SINK_UPCALL:
+		if (evd->policy == DAT_UPCALL_MANY)
+			return count > 0;
+		/*
+		 * One at a time, even while upcalls of an earlier policy MANY still run; the return
+		 * of the last one wakes the sink.
+		 */
+		if (evd->in_progress)
+			return false;
+		return evd->policy == DAT_UPCALL_NORIFY ? evd_is_unseen(evd->attention) : count > 0;
+	case EVD_SINK_CNO:
+		return evd_is_unseen(evd->attention);
+	case EVD_SINK_NONE:
+		break;
+	}
+	return false;
+}
+
+static inline bool
+evd_wanted(const struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	return evd_wanted_by(evd, evd_sink(evd));
+}
 
 /* Enters an event of the attention table (attention.h). */
 static inline void
@@ -122,11 +152,9 @@ evd_job(struct evd *evd, enum evd_job_event event) REQUIRES(core_locks.trigger)
 
 /*
  * Polls until `enough` signalled events are queued, the device queue is empty or the ring is full.
- * 0, -EIO: the device failed, -EOVERFLOW: its queue overran.  *added (may be NULL) counts the
- * completions.
+ * 0, -EIO: the device failed, -EOVERFLOW: its queue overran.
  */
-int evd_poll(struct evd *evd, unsigned int enough, unsigned int *added)
-    REQUIRES(core_locks.trigger);
+int evd_poll(struct evd *evd, unsigned int enough) REQUIRES(core_locks.trigger);
 
 /*
  * Arms the device unless it is armed, and polls as evd_poll() does: a completion that was queued
@@ -175,15 +203,29 @@ int evd_list_channel(struct evd *evd) REQUIRES(core_locks.trigger);
  */
 void evd_report_refill(struct evd *evd) REQUIRES(core_locks.trigger);
 
-/* Builds the event of a record that left the queue. */
+/* The events that were taken by any call. */
+static inline uint64_t
+evd_taken(const struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	return evd->taken + evd->taken_directly;
+}
+
+/* Builds the event of a record that leaves the queue. */
 static inline void
-evd_convert_taken(struct evd *evd, const struct evd_record *record, DAT_EVENT *event,
+evd_build_event(struct evd *evd, const struct evd_record *record, DAT_EVENT *event,
     struct evd_effect *effect) REQUIRES(core_locks.trigger)
 {
 	evd->cfg.ops->convert(evd->cfg.source, record, event, effect);
 	event->evd_handle = evd->cfg.handle;
 	evd->taken++;
-	evd->taken_by_core++;
+}
+
+/* The same for a record that has left it. */
+static inline void
+evd_convert_taken(struct evd *evd, const struct evd_record *record, DAT_EVENT *event,
+    struct evd_effect *effect) REQUIRES(core_locks.trigger)
+{
+	evd_build_event(evd, record, event, effect);
 	if (evd->queue.ring_count == 0)
 		evd_report_refill(evd);
 }
@@ -215,6 +257,12 @@ void evd_leave(struct evd *evd) RELEASE(core_locks.trigger);
  * pinned. */
 void evd_leave_with_effect(struct evd *evd, const struct evd_effect *effect)
     RELEASE(core_locks.trigger);
+
+/*
+ * upcall.c: makes upcalls for events that are wanted now, at most `most`.  Drops and retakes the lock.
+ * Returns true if the calling thread still has the job.
+ */
+bool evd_make_upcalls(struct evd *evd, uint64_t most) REQUIRES(core_locks.trigger);
 
 /* run.c: what a loop does with the job of an EVD. */
 void evd_run(struct loop_job *job, uint64_t serial) NO_CORE_LOCK;

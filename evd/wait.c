@@ -7,7 +7,7 @@ static int
 evd_dequeue_poll(struct evd *evd) REQUIRES(core_locks.trigger)
 {
 	const uint64_t polls = evd->calls.polls, found = evd->calls.polls_found;
-	const int r = evd_poll(evd, 1, NULL);
+	const int r = evd_poll(evd, 1);
 
 	evd->calls.dequeue_polls += evd->calls.polls - polls;
 	evd->calls.dequeue_polls_found += evd->calls.polls_found - found;
@@ -195,7 +195,7 @@ evd_wait(struct evd_ref ref, DAT_TIMEOUT timeout, int threshold, DAT_EVENT *even
 
 	polled = timeout == 0 || !evd_arms_first(evd);
 	if (polled)
-		r = evd_poll(evd, (unsigned int)threshold, NULL);
+		r = evd_poll(evd, (unsigned int)threshold);
 	if (evd_queue_signalled(&evd->queue) >= (unsigned int)threshold) {
 		evd->slept_waits = 0;
 		r = 0;

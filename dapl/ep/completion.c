@@ -198,12 +198,20 @@ completion_queue_plain(struct evd_batch *batch, struct dapl_ep *ep, struct dapl_
 	evd_batch_queue(batch);
 }
 
+/* The endpoint of a completion of that kind; NULL for any other, or if its queue pair was destroyed. */
+static inline struct dapl_ep *
+completion_find_kind(uint64_t id, enum dapl_wr_kind kind)
+{
+	struct dapl_ep *ep = dapl_slab_at_used(&dapl_ep_slab, dapl_wr_id_slot(id));
+
+	return ep && dapl_wr_id_is_of(id, dapl_ep_generation(ep), kind) ? ep : NULL;
+}
+
 /* A message without immediate data, into a receive that is not held. */
 static inline bool
 completion_resolve_recv(struct evd_batch *batch, const struct ibv_wc *wc)
 {
-	uint32_t generation;
-	struct dapl_ep *ep = completion_find(wc->wr_id, &generation);
+	struct dapl_ep *ep = completion_find_kind(wc->wr_id, DAPL_WR_RECV);
 	const struct dapl_wr_entry *entry;
 
 	if (!ep || wc->wc_flags & RECV_FLAGS || evd_hold_is_active(&ep->rings.hold))
@@ -219,8 +227,7 @@ completion_resolve_recv(struct evd_batch *batch, const struct ibv_wc *wc)
 static inline bool
 completion_resolve_request(struct evd_batch *batch, const struct ibv_wc *wc)
 {
-	uint32_t generation;
-	struct dapl_ep *ep = completion_find(wc->wr_id, &generation);
+	struct dapl_ep *ep = completion_find_kind(wc->wr_id, DAPL_WR_REQUEST);
 	const struct dapl_wr_entry *entry;
 
 	if (!ep)
@@ -241,29 +248,24 @@ completion_resolve(struct evd_batch *batch, const struct ibv_wc *wc)
 {
 	if (wc->status != IBV_WC_SUCCESS)
 		return false;
-	switch (dapl_wr_id_kind(wc->wr_id)) {
-	case DAPL_WR_RECV:
-		return completion_resolve_recv(batch, wc);
-	case DAPL_WR_REQUEST:
-		return completion_resolve_request(batch, wc);
-	default:
-		return false;
-	}
+	return dapl_wr_id_may_be_recv(wc->wr_id) ? completion_resolve_recv(batch, wc) :
+						   completion_resolve_request(batch, wc);
 }
 
 static struct evd_device_result
 completion_poll(void *source, struct evd_batch *batch) REQUIRES(core_locks.trigger)
 {
 	const struct dapl_evd *evd = source;
-	struct evd_batch own = *batch; /* which no other function sees: it stays in registers */
+	struct evd_batch own; /* which no other function sees: it stays in registers */
 	struct ibv_wc wcs[EVD_BATCH];
 	const int n = ibv_poll_cq(evd->cq, (int)batch->room, wcs);
 
 	/* Verbs do not report the reason.  A queue that cannot be polled has lost completions. */
-	if (n < 0)
-		return (struct evd_device_result){ EVD_DEVICE_LOST };
+	if (n <= 0)
+		return (struct evd_device_result){ n ? EVD_DEVICE_LOST : 0 };
 	if ((unsigned int)n > batch->room)
 		return (struct evd_device_result){ n };
+	own = *batch;
 	for (const struct ibv_wc *wc = wcs; wc < wcs + n; wc++) {
 		if (completion_resolve(&own, wc))
 			continue;
@@ -437,7 +439,8 @@ completion_ring(const struct completion *c)
 	return c->traits & COMPLETION_RECV ? &c->ep->rings.recvs : &c->ep->rings.requests;
 }
 
-static void
+/* Not inline: the way of a plain completion saves no registers. */
+static __attribute__((noinline)) void
 completion_convert_other(const struct completion *c, DAT_EVENT *event, struct evd_effect *effect)
     REQUIRES(core_locks.trigger)
 {

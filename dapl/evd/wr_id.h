@@ -65,6 +65,25 @@ dapl_wr_id_kind(uint64_t id)
 	return (enum dapl_wr_kind)(id >> DAPL_WR_PLACE_BITS & DAPL_WR_KIND_MASK);
 }
 
+/* False: it is of another kind.  True: it is none of a request. */
+static inline bool
+dapl_wr_id_may_be_recv(uint64_t id)
+{
+	return id >> DAPL_WR_PLACE_BITS & DAPL_WR_RECV;
+}
+
+/* Whether it is of that generation and kind. */
+static inline bool
+dapl_wr_id_is_of(uint64_t id, uint32_t generation, enum dapl_wr_kind kind)
+{
+	const uint32_t wish = generation << DAPL_WR_KIND_BITS | kind;
+
+	/* The difference, without the bits above the generation, which a wr_id does not have there. */
+	return ((uint32_t)(id >> DAPL_WR_PLACE_BITS) ^ wish)
+		   << (32 - DAPL_WR_GENERATION_BITS - DAPL_WR_KIND_BITS) ==
+	       0;
+}
+
 static inline uint32_t
 dapl_wr_id_place(uint64_t id)
 {
