@@ -472,7 +472,8 @@ struct evd {
 
 	DAT_UPCALL_POLICY policy;
 	DAT_UPCALL_OBJECT object;
-	unsigned int changes; /* of what a series of upcalls depends on: sink, object, notification */
+	unsigned int
+	    changes;	 /* of what a series of upcalls depends on: sink, object, notification */
 	int in_progress; /* events claimed for upcalls that have not returned */
 	int closers;	 /* how many of them are on threads that close an adapter */
 	int exempt;	 /* closers, and upcalls that called TEARDOWN or free for this EVD */
@@ -490,7 +491,7 @@ struct evd {
 	bool overflowed;
 	bool refusing;	  /* evd_mark_refusal() was called in this episode */
 	bool device_over; /* the device queue failed after an overflow: no completion will come */
-	uint64_t taken;		 /* events that were taken by any call but evd_take_direct() */
+	uint64_t taken;	  /* events that were taken by any call but evd_take_direct() */
 	uint64_t taken_directly; /* by that */
 	struct evd_queue queue;
 	unsigned int unacked; /* notifications that were read and not acknowledged */

@@ -16,7 +16,6 @@ void
 evd_frame_exempt(struct evd *evd, struct upcall_frame *frame)
 {
 	/* The outer upcalls too, because they return only after this one. */
-	evd->changes++;
 	for (; frame; frame = frame->outer) {
 		if (frame->evd != evd || frame->exempt)
 			continue;

@@ -28,6 +28,7 @@
 
 #include <dat2/udat.h>
 
+#include "evd/annotate.h"
 #include "evd/posted.h"
 
 struct evd_hold;
@@ -252,6 +253,7 @@ evd_queue_remove_one_of_several(struct evd_queue *q)
 {
 	struct evd_item *const next = q->ring_first + 1;
 
+	ASSUME(!(q->ring_first->order & EVD_ITEM_UNSIGNALLED));
 	q->ring_first = next == q->ring_end ? q->ring : next;
 	q->ring_count--;
 }

@@ -395,9 +395,15 @@ inline request()
 }
 #endif
 
+/* evd->changes: what a series of upcalls depends on has changed. */
+#ifndef NOTE_CHANGE
+#define NOTE_CHANGE
+#endif
+
 /* evd_sink_settle() */
 inline settle()
 {
+	NOTE_CHANGE
 #if defined(PRIVATE) && !defined(UNWATCHED)
 	watched = (SINK_UPCALL || SINK_CNO);
 #endif
@@ -435,6 +441,7 @@ inline notified()
 #ifdef SOLICITED
 	if :: hw_armed == UNARMED && channel + unbooked == 0 -> crossed = 0 :: else fi;
 #endif
+	NOTE_CHANGE
 	wake_sink();
 	leave()
 }

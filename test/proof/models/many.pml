@@ -24,6 +24,14 @@
 #define ENABLE_ALLOWED true
 #endif
 
+bit changed[3] = 1; /* since the first claim of a runner's upcall; 1 if it makes none */
+#define NOTE_CHANGE changed[0] = 1; changed[1] = 1; changed[2] = 1;
+#ifdef SERIES_UNCHECKED
+#define UNCHANGED(me) true
+#else
+#define UNCHANGED(me) (!changed[me])
+#endif
+
 #include "evd.pml"
 
 #define SIZES N/M/D/R
@@ -37,13 +45,14 @@ bit tears_down;	/* ORDERED: the second controller calls only while the first is 
 #define MY_TURN(me) ((me < 1 || busy[0]) && (me < 2 || busy[1]))
 
 /*
- * evd_make_upcall(): claims.  Under MANY the job is queued again before the upcall starts.  If there is no
+ * evd_make_upcalls(): claims.  Under MANY the job is queued again before the upcall starts.  If there is no
  * other event this thread keeps the lock, arms and polls instead, and the job becomes IDLE (evd_share_job()).
  */
 inline serve()
 {
 	assert(CALLS);				/* I6 */
 	assert(policy == MANY || in_progress == 0);	/* I5 */
+	changed[me] = 0;
 	take();
 	in_progress++;
 	printf("| claims; %d claims, %d run\n", in_progress, running);
@@ -169,7 +178,19 @@ inside_it: /* it may return at any time */
 	   od;
 	   atomic {
 		FREE -> enter();
-		in_progress--; running--;
+		running--;
+		if
+		:: UNCHANGED(me) && queued > 0 -> /* whatever the state of the job */
+			assert(CALLS);				/* I6 */
+			assert(policy == MANY || in_progress == 1);	/* I5 */
+			take();
+			printf("| claims the next event at once; %d run\n", running);
+			leave();
+			goto served
+		:: true /* a series has an end */
+		fi;
+		in_progress--;
+		changed[me] = 1;
 		if :: exempted -> exempted = 0; exempt--; insiders-- :: else fi;
 		printf("| the upcall returned, %d run\n", running);
 		if
