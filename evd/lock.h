@@ -3,8 +3,8 @@
  * lock -- the lock of the shipped library
  *
  * Without contention taking it is one compare-and-exchange and dropping it one exchange, both
- * inline.  A thread that does not get it looks a few times more, then sleeps in the kernel (a
- * futex).
+ * inline.  A thread that does not get it looks a few times more, then sleeps on its word, a flag of
+ * os.h, which is a futex.
  *
  *     FREE     no thread has it
  *     HELD     a thread has it, and no thread sleeps for it
@@ -21,32 +21,53 @@
  * a drop wakes a sleeper: the kernel uses its address only.
  *
  * Builds with a sanitizer and those of the tests have the lock of pthread in its place (os.h), which
- * their tools know.  The schedule explorer has a lock of its own.  Model lock.pml checks this one.
+ * their tools know.  The schedule explorer has a modelled lock in most scenarios; in some it plays
+ * this code, on its own flags.  Model lock.pml checks the protocol.
+ *
+ * The caller saves errno.
  */
 #ifndef REARM_EVD_LOCK_H
 #define REARM_EVD_LOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum lock_state { LOCK_FREE, LOCK_HELD, LOCK_WAITED };
 
 struct lock {
-	lock_word state; /* enum lock_state; os.h has the type, and the steps on it */
+	struct os_flag word; /* enum lock_state */
 };
 
-#define LOCK_LOOKS 40 /* before a thread sleeps: about as long as a section takes */
+/* False if the lock is not free. */
+static inline bool
+lock_try(struct lock *lock)
+{
+	return os_flag_change(&lock->word, LOCK_FREE, LOCK_HELD);
+}
 
-/* The part with contention: the caller did not get the lock at once. */
+/* Takes the lock; for a caller that did not get it at once. */
 static inline void
 lock_take_slowly(struct lock *lock)
 {
-	for (int i = 0; i < LOCK_LOOKS && lock_word_load(&lock->state) == LOCK_HELD; i++)
-		lock_pause();
-	if (lock_word_load(&lock->state) == LOCK_FREE &&
-	    lock_word_replace(&lock->state, LOCK_FREE, LOCK_HELD))
+	for (int i = 0; i < LOCK_LOOKS && os_flag_get(&lock->word) == LOCK_HELD; i++)
+		os_pause();
+	if (os_flag_get(&lock->word) == LOCK_FREE && lock_try(lock))
 		return;
-	while (lock_word_swap(&lock->state, LOCK_WAITED) != LOCK_FREE)
-		lock_sleep(&lock->state, LOCK_WAITED);
+	while (os_flag_swap(&lock->word, LOCK_WAITED) != LOCK_FREE)
+		(void)os_flag_wait(&lock->word, LOCK_WAITED, UINT64_MAX);
+}
+
+/* Returns true if threads may sleep for the lock: then the caller calls lock_wake(). */
+static inline bool
+lock_drop(struct lock *lock)
+{
+	return os_flag_swap(&lock->word, LOCK_FREE) == LOCK_WAITED;
+}
+
+static inline void
+lock_wake(struct lock *lock)
+{
+	os_flag_wake(&lock->word);
 }
 
 #endif

@@ -25,7 +25,7 @@ os_unlock_waited(struct os_mutex *m)
 {
 	const int error = errno;
 
-	lock_wake_one(&m->lock.state);
+	lock_wake(&m->lock);
 	errno = error;
 }
 #endif

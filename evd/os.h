@@ -59,54 +59,90 @@
 #define LOOP_SINGLES 63
 /* Descriptors that a loop has room for at first. */
 #define LOOP_SOURCES 8
+/* Looks at a lock that is held before a thread sleeps: about as long as a section takes. */
+#define LOCK_LOOKS 40
 
-/* ---- locks ---- */
+/* ---- time ---- */
 
-#ifdef REARM_FUTEX_LOCKS
+#define OS_NS_PER_US 1000u
+#define OS_NS_PER_MS 1000000u
+#define OS_NS_PER_S 1000000000u
 
-typedef _Atomic(uint32_t) lock_word;
-
-static inline uint32_t
-lock_word_load(lock_word *word)
+static inline uint64_t
+os_clock_ns(void)
 {
-	return atomic_load_explicit(word, memory_order_relaxed);
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * OS_NS_PER_S + (uint64_t)ts.tv_nsec;
 }
 
+/* ---- flags: words on which threads sleep until others change the value ---- */
+
+struct os_flag {
+	_Atomic(uint32_t) value;
+};
+
+/* All accesses are in one order with each other. */
+static inline uint32_t
+os_flag_get(struct os_flag *flag)
+{
+	return atomic_load(&flag->value);
+}
+
+static inline uint32_t
+os_flag_swap(struct os_flag *flag, uint32_t value)
+{
+	return atomic_exchange(&flag->value, value);
+}
+
+/* False if the value is not `from`. */
 static inline bool
-lock_word_replace(lock_word *word, uint32_t old, uint32_t fresh)
+os_flag_change(struct os_flag *flag, uint32_t from, uint32_t to)
 {
-	return atomic_compare_exchange_strong_explicit(
-	    word, &old, fresh, memory_order_acquire, memory_order_relaxed);
+	return atomic_compare_exchange_strong(&flag->value, &from, to);
 }
 
-static inline uint32_t
-lock_word_swap(lock_word *word, uint32_t fresh)
+/*
+ * Sleeps while the value is `value`, until os_flag_wake(), until `deadline` (as os_clock_ns();
+ * UINT64_MAX: no limit), or until a signal handler ran.  0, -ETIMEDOUT, -EINTR or another -errno.
+ * Without a limit it passes one that never comes, because the kernel resumes an unlimited sleep
+ * after a handler that was installed with SA_RESTART.
+ */
+static inline int
+os_flag_wait(struct os_flag *flag, uint32_t value, uint64_t deadline)
 {
-	return atomic_exchange_explicit(word, fresh, memory_order_acq_rel);
+	const uint64_t latest = (uint64_t)INT64_MAX;
+	const uint64_t until = deadline < latest ? deadline : latest;
+	const struct timespec ts = { .tv_sec = (time_t)(until / OS_NS_PER_S),
+		.tv_nsec = (long)(until % OS_NS_PER_S) };
+	long r = syscall(SYS_futex, &flag->value, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, value,
+	    &ts, NULL, FUTEX_BITSET_MATCH_ANY);
+
+	return r == 0 || errno == EAGAIN ? 0 : -errno;
 }
 
+/* Ends the sleep of one thread, if one sleeps.  The flag may be released memory: only its address is used. */
 static inline void
-lock_pause(void)
+os_flag_wake(struct os_flag *flag)
+{
+	(void)syscall(SYS_futex, &flag->value, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
+}
+
+/* Between two looks at a flag that another thread is about to change. */
+static inline void
+os_pause(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
 	__builtin_ia32_pause();
 #endif
 }
 
-/* Sleeps until a wake-up if the word has that value.  May return for no reason. */
-static inline void
-lock_sleep(lock_word *word, uint32_t value)
-{
-	(void)syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
-}
-
-static inline void
-lock_wake_one(lock_word *word)
-{
-	(void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-}
+/* ---- locks ---- */
 
 #include "evd/lock.h"
+
+#ifdef REARM_FUTEX_LOCKS
 
 struct os_mutex {
 	struct lock lock;
@@ -119,7 +155,7 @@ void os_unlock_waited(struct os_mutex *m) __attribute__((cold));
 static inline void
 os_mutex_init(struct os_mutex *m)
 {
-	atomic_init(&m->lock.state, LOCK_FREE);
+	atomic_init(&m->lock.word.value, LOCK_FREE);
 }
 
 static inline void
@@ -131,7 +167,7 @@ os_mutex_fini(struct os_mutex *m)
 static inline void
 os_lock(struct os_mutex *m)
 {
-	if (!lock_word_replace(&m->lock.state, LOCK_FREE, LOCK_HELD))
+	if (!lock_try(&m->lock))
 		os_lock_contended(m);
 }
 
@@ -139,13 +175,13 @@ os_lock(struct os_mutex *m)
 static inline bool
 os_trylock(struct os_mutex *m)
 {
-	return lock_word_replace(&m->lock.state, LOCK_FREE, LOCK_HELD);
+	return lock_try(&m->lock);
 }
 
 static inline void
 os_unlock(struct os_mutex *m)
 {
-	if (lock_word_swap(&m->lock.state, LOCK_FREE) == LOCK_WAITED)
+	if (lock_drop(&m->lock))
 		os_unlock_waited(m);
 }
 
@@ -207,21 +243,6 @@ os_free(void *p)
 #define os_clear_from(p, member) \
 	((void)memset((char *)(p) + offsetof(__typeof__(*(p)), member), 0, \
 	    sizeof *(p)-offsetof(__typeof__(*(p)), member)))
-
-/* ---- time ---- */
-
-#define OS_NS_PER_US 1000u
-#define OS_NS_PER_MS 1000000u
-#define OS_NS_PER_S 1000000000u
-
-static inline uint64_t
-os_clock_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * OS_NS_PER_S + (uint64_t)ts.tv_nsec;
-}
 
 /* ---- descriptors ---- */
 
@@ -312,57 +333,6 @@ os_epoll_wait(int epfd, struct epoll_event *events, int max, int timeout_ms)
 	long n = syscall(SYS_epoll_pwait, epfd, events, max, timeout_ms, NULL, 0);
 
 	return n < 0 ? -errno : (int)n;
-}
-
-/* ---- flags: one thread sleeps until others change the value ---- */
-
-struct os_flag {
-	_Atomic(uint32_t) value;
-};
-
-/* All accesses are in one order with each other. */
-static inline uint32_t
-os_flag_get(struct os_flag *flag)
-{
-	return atomic_load(&flag->value);
-}
-
-static inline uint32_t
-os_flag_swap(struct os_flag *flag, uint32_t value)
-{
-	return atomic_exchange(&flag->value, value);
-}
-
-/* False if the value is not `from`. */
-static inline bool
-os_flag_change(struct os_flag *flag, uint32_t from, uint32_t to)
-{
-	return atomic_compare_exchange_strong(&flag->value, &from, to);
-}
-
-/*
- * Sleeps while the value is `value`, until os_flag_wake(), until `deadline` (as os_clock_ns();
- * UINT64_MAX: no limit), or until a signal handler ran.  0, -ETIMEDOUT, -EINTR or another -errno.
- * Without a limit it passes one that never comes, because the kernel resumes an unlimited sleep
- * after a handler that was installed with SA_RESTART.
- */
-static inline int
-os_flag_wait(struct os_flag *flag, uint32_t value, uint64_t deadline)
-{
-	const uint64_t latest = (uint64_t)INT64_MAX;
-	const uint64_t until = deadline < latest ? deadline : latest;
-	const struct timespec ts = { .tv_sec = (time_t)(until / OS_NS_PER_S),
-		.tv_nsec = (long)(until % OS_NS_PER_S) };
-	long r = syscall(SYS_futex, &flag->value, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, value,
-	    &ts, NULL, FUTEX_BITSET_MATCH_ANY);
-
-	return r == 0 || errno == EAGAIN ? 0 : -errno;
-}
-
-static inline void
-os_flag_wake(struct os_flag *flag)
-{
-	(void)syscall(SYS_futex, &flag->value, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
 }
 
 /* ---- threads ---- */

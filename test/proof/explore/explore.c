@@ -39,7 +39,8 @@ enum {
 	KEY_WHOLE,
 	KEY_NO_SHRINK,
 	KEY_LIGHT,
-	KEY_DRAW
+	KEY_DRAW,
+	KEY_SHIPPED
 };
 
 static const struct argp_option options[] = {
@@ -59,6 +60,8 @@ static const struct argp_option options[] = {
 	    0 },
 	{ "draw", KEY_DRAW, "N", 0,
 	    "Of the scenarios chance/* play the Nth two thousand (default 0)", 0 },
+	{ "shipped-locks", KEY_SHIPPED, NULL, 0,
+	    "Play the code of the shipped locks in place of the modelled ones", 0 },
 	{ "keep-going", 'k', NULL, 0, "Do not stop at the first scenario that fails", 0 },
 	{ "no-shrink", KEY_NO_SHRINK, NULL, 0, "Print a failure as it was found", 0 },
 	{ "whole", KEY_WHOLE, NULL, 0, "Print every point of a trace", 0 },
@@ -131,6 +134,9 @@ parse(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_DRAW:
 		scenario_draw = (unsigned int)number(arg, 0, 1000000, state);
+		break;
+	case KEY_SHIPPED:
+		scenario_shipped = true;
 		break;
 	case KEY_NO_SHRINK:
 		opt.hunt.shrink = false;

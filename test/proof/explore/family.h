@@ -17,6 +17,7 @@ void table_rich_load(void);   /* much at once on one loop */
 void table_fault_load(void);  /* what fails */
 void table_order_load(void);  /* several endpoints on an EVD */
 void table_life_load(void);   /* slots that are used again */
+void table_lock_load(void);   /* the shipped lock */
 void table_chance_load(void); /* drawn by lot */
 
 #endif

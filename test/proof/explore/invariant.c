@@ -134,7 +134,13 @@ invariant_dead(const struct evd *evd, int name)
 bool
 invariant_asleep(uint32_t fibers)
 {
-	return fibers && !(fibers & ~(sched.pollers & ~sched.enabled));
+	uint32_t asleep = sched.pollers & ~sched.enabled;
+
+	/* A thread that waits for a lock is about to act. */
+	for (unsigned int i = STAGE; i < sched.n_fibers; i++)
+		if (sched.fibers[i].locking)
+			asleep &= ~fiber_bit(&sched.fibers[i]);
+	return fibers && !(fibers & ~asleep);
 }
 
 void

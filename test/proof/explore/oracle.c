@@ -250,6 +250,7 @@ check_agent_rest(const struct stage_evd *e)
 void
 oracle_rest(void)
 {
+	world_check_rest();
 	for (unsigned int i = STAGE + 1; i < sched.n_fibers; i++) {
 		const struct fiber *f = &sched.fibers[i];
 

@@ -28,15 +28,23 @@ static const char *const op_names[OPS] = {
 	[OP_SLEEP] = "sleep",
 	[OP_SPAWN] = "start a thread",
 	[OP_JOIN] = "join",
+	[OP_ATOMIC] = "access",
 	[OP_END] = "ends",
 };
+
+/* The option that the schedule needs. */
+static const char *
+mode(void)
+{
+	return scenario_shipped ? " --shipped-locks" : "";
+}
 
 void
 report_failure(const struct scenario *scenario, const char *spec, const char *failure)
 {
 	printf("FAIL  %s: %s\n", scenario->name, failure);
 	if (strlen(spec) < SPEC_MAX)
-		printf("      replay: explore --replay '%s:%s'\n", scenario->name, spec);
+		printf("      replay: explore%s --replay '%s:%s'\n", mode(), scenario->name, spec);
 }
 
 void
@@ -103,6 +111,8 @@ is_significant(const struct trace_entry *e)
 	if (report_whole || e->op == OP_NONE)
 		return true;
 	switch ((enum op)e->op) {
+	case OP_ATOMIC: /* the word of a lock */
+		return e->object < OBJECT_FD(0);
 	case OP_LOCK:
 	case OP_SET:
 	case OP_CLOSE:
@@ -149,6 +159,7 @@ report_trace(const struct scenario *scenario, const struct strategy *list)
 		printf("      => %s\n", sched.failure);
 	if (list) {
 		report_list(scenario, list, text, sizeof text);
-		printf("      shortest: explore --replay '%s:%s'\n", scenario->name, text);
+		printf(
+		    "      shortest: explore%s --replay '%s:%s'\n", mode(), scenario->name, text);
 	}
 }

@@ -13,6 +13,7 @@
 #include "world.h"
 
 unsigned int scenario_draw;
+bool scenario_shipped;
 
 static const char *parsed;
 
@@ -244,6 +245,8 @@ parse_setup(struct scenario *s, const char *text)
 			s->windows = true;
 		else if (!strcmp(w, "silent"))
 			s->silent = true;
+		else if (!strcmp(w, "shipped"))
+			s->shipped = true;
 		else if (!strcmp(w, "stock") && value)
 			s->stock = atoi(value);
 		else if (!strcmp(w, "answers") && value)

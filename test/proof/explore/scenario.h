@@ -96,6 +96,7 @@ struct scenario {
 	int stock;	   /* buffers that are in the shared receive queue at the start */
 	bool windows; /* a device with memory windows of type 2, and a region for an endpoint */
 	bool silent;  /* a device that does not say that a queue pair takes no further buffer */
+	bool shipped; /* its locks are the shipped ones: see world_shipped_locks */
 	bool family;  /* one of every combination of something: see --light */
 	bool chance;  /* drawn by lot: not searched */
 	unsigned int weight;	       /* how often it is played, compared with others */
@@ -113,6 +114,9 @@ void scenario_parse(struct scenario *scenario, const struct scenario_text *text)
 extern struct scenario *scenarios;
 extern unsigned int n_scenarios;
 void scenario_load(void);
+
+/* All scenarios are played with the shipped locks. */
+extern bool scenario_shipped;
 
 /* Of the scenarios drawn by lot those of this draw. */
 extern unsigned int scenario_draw;

@@ -76,8 +76,13 @@ struct fiber {
 	struct pollfd *fds;
 	unsigned int n_fds;
 	int epfd, join;
-	const struct os_flag *flag;
-	uint32_t flag_wakes; /* when it went to sleep */
+	const struct os_flag *flag; /* it sleeps on, or NULL */
+	uint32_t slept;		    /* sleepers on flags before it */
+	bool woken;		    /* from there */
+	/* It is inside the code of a shipped lock: which one, and where it was called. */
+	bool locking;
+	unsigned int lock_object;
+	const struct os_site *lock_site;
 	bool (*until)(void *arg);
 	void *until_arg;
 	uint64_t deadline;

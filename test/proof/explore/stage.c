@@ -187,6 +187,7 @@ stage_play(const struct scenario *scenario, struct strategy *strategy, uint64_t 
 {
 	stage.scenario = scenario;
 	world_faults = scenario->faults;
+	world_shipped_locks = scenario->shipped || scenario_shipped;
 	strategy->max_faults = scenario->max_faults;
 	sched_oracle = oracle_step;
 	memset(stage.frames, 0, sizeof stage.frames);

@@ -8,8 +8,10 @@
 #define MUTEXES 32
 static const char *mutex_names[MUTEXES];
 static unsigned int n_mutexes, n_threads;
+static uint32_t n_slept; /* times that a thread went to sleep on a flag */
 
 unsigned int world_faults;
+bool world_shipped_locks;
 void (*world_section)(struct os_mutex *m, bool begins);
 
 bool
@@ -24,6 +26,7 @@ world_reset(void)
 	world_memory_reset();
 	world_fd_reset();
 	n_mutexes = n_threads = 0;
+	n_slept = 0;
 }
 
 /* ---- locks ---- */
@@ -54,35 +57,133 @@ world_mutex_fini(struct os_mutex *m)
 		violation("a lock is destroyed while %s holds it", sched.fibers[m->owner - 1].name);
 }
 
-void
-world_lock(struct os_mutex *m, const struct os_site *site)
+static void
+check_order(const struct os_mutex *m, const struct os_site *site)
 {
 	struct fiber *f = sched.self;
-	uint8_t self = (uint8_t)(f - sched.fibers + 1);
 
 	if (m->id >= n_mutexes)
 		violation("%s takes a lock that is gone", site->function);
-	sched_point(OP_LOCK, OBJECT_MUTEX(m->id), site);
-	if (m->owner == self)
+	if (m->owner == f - sched.fibers + 1)
 		violation("%s takes a lock it holds", site->function);
 	for (unsigned int i = 0; i < f->n_held; i++)
 		if (f->held[i]->rank >= m->rank)
 			violation("lock order: %s takes a lock of rank %u under one of rank %u",
 			    site->function, m->rank, f->held[i]->rank);
-	while (m->owner) {
-		f->mutex = m;
-		m->waiters |= fiber_bit(f);
-		sched_block(OP_LOCK, OBJECT_MUTEX(m->id));
-		m->waiters &= ~fiber_bit(f);
-	}
-	m->owner = self;
-	sched.enabled &= ~m->waiters;
+}
+
+static void
+mutex_taken(struct os_mutex *m)
+{
+	struct fiber *f = sched.self;
+
+	m->owner = (uint8_t)(f - sched.fibers + 1);
 	f->held[f->n_held++] = m;
 	f->locked_at[m->id] = sched.steps;
 	sched_touch(OP_LOCK, OBJECT_MUTEX(m->id));
 	context_acquire(m);
 	if (world_section)
 		world_section(m, true);
+}
+
+/* ---- the modelled lock: one that any of the waiting threads may get ---- */
+
+static void
+model_take(struct os_mutex *m, const struct os_site *site)
+{
+	struct fiber *f = sched.self;
+
+	sched_point(OP_LOCK, OBJECT_MUTEX(m->id), site);
+	while (m->owner) {
+		f->mutex = m;
+		m->waiters |= fiber_bit(f);
+		sched_block(OP_LOCK, OBJECT_MUTEX(m->id));
+		m->waiters &= ~fiber_bit(f);
+	}
+	sched.enabled &= ~m->waiters;
+}
+
+static void
+model_drop(struct os_mutex *m, const struct os_site *site)
+{
+	m->owner = 0;
+	sched.enabled |= m->waiters;
+	sched_touch(OP_UNLOCK, OBJECT_MUTEX(m->id));
+	/* Behind it: what is read now, and belongs under the lock, another thread may have changed. */
+	sched_point_minor(OP_UNLOCK, OBJECT_MUTEX(m->id), site);
+}
+
+/* ---- the shipped lock: its code, of which each access to the word is a point ---- */
+
+static void
+shipped_enter(const struct os_mutex *m, const struct os_site *site)
+{
+	struct fiber *f = sched.self;
+
+	f->locking = true;
+	f->lock_object = OBJECT_MUTEX(m->id);
+	f->lock_site = site;
+}
+
+static bool
+shipped_take(struct os_mutex *m, const struct os_site *site, bool tries)
+{
+	bool taken;
+
+	shipped_enter(m, site);
+	taken = lock_try(&m->lock);
+	if (!taken && !tries) {
+		lock_take_slowly(&m->lock);
+		taken = true;
+	}
+	sched.self->locking = false;
+	if (taken && m->owner)
+		violation(
+		    "%s gets a lock that %s has", site->function, sched.fibers[m->owner - 1].name);
+	return taken;
+}
+
+/* Behind the drop another thread may take it, and release its memory. */
+static void
+shipped_drop(struct os_mutex *m, const struct os_site *site)
+{
+	bool waited;
+
+	shipped_enter(m, site);
+	waited = lock_drop(&m->lock);
+	m->owner = 0;
+	if (waited)
+		lock_wake(&m->lock);
+	sched.self->locking = false;
+	sched_point_minor(OP_UNLOCK, sched.self->lock_object, site);
+}
+
+/* ---- any of them ---- */
+
+void
+world_lock(struct os_mutex *m, const struct os_site *site)
+{
+	check_order(m, site);
+	if (world_shipped_locks)
+		(void)shipped_take(m, site, false);
+	else
+		model_take(m, site);
+	mutex_taken(m);
+}
+
+/* The modelled lock waits, which os_trylock() may do, too. */
+bool
+world_trylock(struct os_mutex *m, const struct os_site *site)
+{
+	if (!world_shipped_locks) {
+		world_lock(m, site);
+		return true;
+	}
+	check_order(m, site);
+	if (!shipped_take(m, site, true))
+		return false;
+	mutex_taken(m);
+	return true;
 }
 
 void
@@ -99,11 +200,19 @@ world_unlock(struct os_mutex *m, const struct os_site *site)
 		;
 	f->held[i] = f->held[--f->n_held];
 	context_release(m);
-	m->owner = 0;
-	sched.enabled |= m->waiters;
-	sched_touch(OP_UNLOCK, OBJECT_MUTEX(m->id));
-	/* Behind it: what is read now, and belongs under the lock, another thread may have changed. */
-	sched_point_minor(OP_UNLOCK, OBJECT_MUTEX(m->id), site);
+	if (world_shipped_locks)
+		shipped_drop(m, site);
+	else
+		model_drop(m, site);
+}
+
+void
+world_check_rest(void)
+{
+	for (unsigned int i = STAGE + 1; i < sched.n_fibers; i++)
+		if (sched.fibers[i].locking)
+			violation("no thread can run, and %s sleeps for a lock in %s",
+			    sched.fibers[i].name, sched.fibers[i].lock_site->function);
 }
 
 void
@@ -144,7 +253,7 @@ world_is_ready(const struct fiber *f)
 	case OP_EPOLL_WAIT:
 		return world_is_readable(f->epfd) || f->deadline <= sched.now;
 	case OP_SLEEP:
-		return f->flag->wakes != f->flag_wakes || f->deadline <= sched.now;
+		return f->woken || f->deadline <= sched.now;
 	case OP_JOIN:
 		return sched.fibers[f->join].state == FIBER_DONE;
 	case OP_UNTIL:
@@ -171,10 +280,28 @@ world_atomic(const volatile void *address, bool writes, const struct os_site *si
 
 /* ---- flags ---- */
 
+/* A flag that is the word of a lock goes by the name of the lock. */
+static unsigned int
+flag_object(const struct os_flag *flag)
+{
+	const struct fiber *f = sched.self;
+
+	return f->locking ? f->lock_object : OBJECT_ATOMIC((uintptr_t)&flag->value >> 2);
+}
+
+static void
+flag_point(enum op op, const struct os_flag *flag, const struct os_site *site)
+{
+	const struct fiber *f = sched.self;
+
+	sched_point(op, flag_object(flag), f->locking ? f->lock_site : site);
+}
+
 uint32_t
 world_flag_get(struct os_flag *flag, const struct os_site *site)
 {
-	world_atomic(&flag->value, false, site);
+	flag_point(OP_ATOMIC, flag, site);
+	sched_see(OP_ATOMIC, flag_object(flag));
 	context_acquire(flag);
 	return flag->value;
 }
@@ -184,7 +311,8 @@ world_flag_swap(struct os_flag *flag, uint32_t value, const struct os_site *site
 {
 	uint32_t was;
 
-	world_atomic(&flag->value, true, site);
+	flag_point(OP_ATOMIC, flag, site);
+	sched_touch(OP_ATOMIC, flag_object(flag));
 	context_acquire(flag);
 	context_release(flag);
 	was = flag->value;
@@ -195,7 +323,8 @@ world_flag_swap(struct os_flag *flag, uint32_t value, const struct os_site *site
 bool
 world_flag_change(struct os_flag *flag, uint32_t from, uint32_t to, const struct os_site *site)
 {
-	world_atomic(&flag->value, true, site);
+	flag_point(OP_ATOMIC, flag, site);
+	sched_touch(OP_ATOMIC, flag_object(flag));
 	context_acquire(flag);
 	if (flag->value != from)
 		return false;
@@ -204,11 +333,23 @@ world_flag_change(struct os_flag *flag, uint32_t from, uint32_t to, const struct
 	return true;
 }
 
+/* The thread that has slept longest wakes.  The memory of the flag may be released by now. */
 void
 world_flag_wake(struct os_flag *flag, const struct os_site *site)
 {
-	world_atomic(&flag->value, true, site);
-	flag->wakes++;
+	struct fiber *first = NULL;
+
+	flag_point(OP_ATOMIC, flag, site);
+	sched_touch(OP_ATOMIC, flag_object(flag));
+	for (unsigned int i = STAGE; i < sched.n_fibers; i++) {
+		struct fiber *f = &sched.fibers[i];
+
+		if (f->flag == flag && !f->woken && (!first || f->slept < first->slept))
+			first = f;
+	}
+	if (!first)
+		return;
+	first->woken = true;
 	sched_changed();
 }
 
@@ -216,24 +357,26 @@ world_flag_wake(struct os_flag *flag, const struct os_site *site)
 int
 world_flag_wait(struct os_flag *flag, uint32_t value, uint64_t deadline, const struct os_site *site)
 {
-	const unsigned int object = OBJECT_ATOMIC((uintptr_t)&flag->value >> 2);
 	struct fiber *f = sched.self;
 
-	world_check_no_lock("sleeps", site);
+	if (!f->locking)
+		world_check_no_lock("sleeps", site);
 	world_set_deadline(f, deadline);
-	sched_point(OP_SLEEP, object, site);
+	flag_point(OP_SLEEP, flag, site);
 	if (world_fails(FAULT_EINTR, site))
 		return -EINTR;
-	sched_see(OP_SLEEP, object);
+	sched_see(OP_SLEEP, flag_object(flag));
 	if (flag->value != value)
 		return 0;
 	f->flag = flag;
-	f->flag_wakes = flag->wakes;
+	f->slept = n_slept++;
+	f->woken = false;
 	f->waits = OP_SLEEP;
 	while (!world_is_ready(f))
 		sched_block(OP_SLEEP, OBJECT_CLOCK);
-	sched_see(OP_SLEEP, object);
-	if (flag->wakes != f->flag_wakes)
+	f->flag = NULL;
+	sched_see(OP_SLEEP, flag_object(flag));
+	if (f->woken)
 		return 0;
 	sched_see(OP_SLEEP, OBJECT_CLOCK);
 	return -ETIMEDOUT;

@@ -29,6 +29,9 @@ extern unsigned int world_faults;
 /* Whether this fails now. */
 bool world_fails(unsigned int fault, const struct os_site *site);
 
+/* The locks are those of evd/lock.h over flags; else they are modelled.  Constant in a run. */
+extern bool world_shipped_locks;
+
 void world_reset(void);
 
 /* A blocked fiber's condition holds. */
@@ -57,6 +60,9 @@ bool world_is_readable(int fd);
 
 /* A variable that is no lock's is about to be read or written. */
 void world_atomic(const volatile void *address, bool writes, const struct os_site *site);
+
+/* No thread can run: none sleeps for a lock. */
+void world_check_rest(void);
 
 /* No fiber but the stage is left, nothing is allocated, open or locked. */
 void world_check_balance(void);

@@ -6,6 +6,7 @@
 #include "dapl/ep/conn.h"
 #include "play.h"
 #include "slots.h"
+#include "world.h"
 
 static bool
 one_takes(const struct play_evd *evd)
@@ -287,6 +288,7 @@ check_attempt(const struct play_ep *ep)
 void
 judge_rest(void)
 {
+	world_check_rest();
 	for (unsigned int i = STAGE + 1; i < sched.n_fibers; i++) {
 		const struct fiber *f = &sched.fibers[i];
 

@@ -292,6 +292,7 @@ stage_play(const struct scenario *scenario, struct strategy *strategy, uint64_t 
 	memset(play.knows_cno, 1, sizeof play.knows_cno);
 	play.scenario = scenario;
 	world_faults = scenario->faults;
+	world_shipped_locks = scenario->shipped || scenario_shipped;
 	strategy->max_faults = scenario->max_faults;
 	sched_oracle = judge_step;
 	return sched_run(strategy, seed, body);

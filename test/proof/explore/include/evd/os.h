@@ -39,20 +39,15 @@ struct os_site {
 #define LOOP_READS 2
 #define LOOP_SINGLES 1
 #define LOOP_SOURCES 2
+#define LOCK_LOOKS 1
 
 #define OS_NS_PER_US 1000u
 #define OS_NS_PER_MS 1000000u
 
-struct os_mutex {
-	uint8_t owner; /* the holder's number + 1, or 0 */
-	uint8_t id;
-	uint8_t rank;
-	uint32_t waiters; /* fibers blocked on it, a bit each */
-};
+struct os_mutex;
 
 struct os_flag {
 	uint32_t value;
-	uint32_t wakes; /* so far */
 };
 
 struct os_thread {
@@ -77,6 +72,7 @@ int *world_errno(void);
 void world_mutex_init(struct os_mutex *m);
 void world_mutex_fini(struct os_mutex *m);
 void world_lock(struct os_mutex *m, const struct os_site *site);
+bool world_trylock(struct os_mutex *m, const struct os_site *site);
 void world_unlock(struct os_mutex *m, const struct os_site *site);
 void *world_alloc(size_t count, size_t size, const struct os_site *site);
 void world_free(void *p, const struct os_site *site);
@@ -109,7 +105,7 @@ void world_self_at_exit(void (*fini)(struct os_self *self));
 #define os_mutex_init(m) world_mutex_init(m)
 #define os_mutex_fini(m) world_mutex_fini(m)
 #define os_lock(m) world_lock((m), OS_SITE)
-#define os_trylock(m) (world_lock((m), OS_SITE), true)
+#define os_trylock(m) world_trylock((m), OS_SITE)
 #define os_unlock(m) world_unlock((m), OS_SITE)
 #define os_alloc(count, size) world_alloc((count), (size), OS_SITE)
 #define os_free(p) world_free((p), OS_SITE)
@@ -139,5 +135,17 @@ void world_self_at_exit(void (*fini)(struct os_self *self));
 #define os_self() world_self()
 #define os_in_callback() (world_self()->upcall || world_self()->agent)
 #define os_self_at_exit(fini) world_self_at_exit(fini)
+#define os_pause() ((void)0)
+
+/* The code of the shipped lock, over these flags. */
+#include "evd/lock.h"
+
+struct os_mutex {
+	uint8_t owner; /* the holder's number + 1, or 0 */
+	uint8_t id;
+	uint8_t rank;
+	uint32_t waiters; /* of the modelled lock: fibers blocked on it, a bit each */
+	struct lock lock; /* the shipped one, in its place: see world_shipped_locks */
+};
 
 #endif
