@@ -10,7 +10,8 @@ evd_set_closing(struct evd_ref ref)
 	if (!evd)
 		return;
 	evd->closing = true;
-	park_list_wake_all(&evd->waiters);
+	evd_set_bare(evd);
+	park_wake(evd->waiter);
 	evd_unlock(evd);
 }
 

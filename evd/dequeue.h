@@ -70,4 +70,50 @@ evd_take_direct_for_wait(struct evd *evd) REQUIRES(core_locks.trigger)
 	return (int)evd->queue.ring_count;
 }
 
+/*
+ * evd_wait() in two steps, for a front end that builds the event of a completion itself:
+ *
+ *     r = evd_wait_begin(ref, timeout, threshold, &blocked);
+ *     if (r || !evd_queue_has_only_completions(...) || ... not a record that the front end does here ...)
+ *             return ... evd_wait_end(ref.evd, r, blocked, event, nmore) ...
+ *     ... builds the event of evd_first_direct(ref.evd) ...
+ *     *nmore = evd_wait_take(ref.evd, blocked);
+ *
+ * evd_wait_begin() returns with the lock, which its caller has; the others drop it.
+ */
+int evd_wait_begin(struct evd_ref ref, DAT_TIMEOUT timeout, int threshold, bool *blocked)
+    REQUIRES(core_locks.trigger);
+int evd_wait_end(struct evd *evd, int r, bool blocked, DAT_EVENT *event, int *nmore)
+    RELEASE(core_locks.trigger);
+
+/* Without another poll: the next wait or dequeue finds what the device has. */
+static inline int
+evd_known_more(const struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	return (int)evd_queue_count(&evd->queue);
+}
+
+/* The EVD has its other sink again, if it has one and the wait blocked. */
+static inline void
+evd_wait_over(struct evd *evd, bool blocked) REQUIRES(core_locks.trigger)
+{
+	if (blocked && !evd->bare && evd->alive)
+		evd_sink_changed(evd);
+}
+
+/* For a queue that has only completions. */
+static inline int
+evd_wait_take(struct evd *evd, bool blocked) RELEASE(core_locks.trigger)
+{
+	int more;
+
+	(void)evd_queue_take_completion(&evd->queue);
+	evd->taken++;
+	evd_check_refill(evd);
+	more = (int)evd->queue.ring_count;
+	evd_wait_over(evd, blocked);
+	evd_unlock(evd); /* no free can have begun in this section */
+	return more;
+}
+
 #endif

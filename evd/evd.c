@@ -32,6 +32,7 @@ evd_create(struct evd *evd, const struct evd_config *config)
 	evd->listener_cookie = DAT_HANDLE_NULL;
 	evd->alive = true;
 	evd_set_direct(evd);
+	evd_set_bare(evd);
 	evd_unlock(evd);
 	return 0;
 }
@@ -69,16 +70,14 @@ evd_destroy(struct evd *evd)
 }
 
 void
-evd_leave(struct evd *evd)
+evd_leave_freed(struct evd *evd)
 {
-	bool last = false;
+	bool last;
 
-	if (evd->freed) {
-		park_list_wake_all(&evd->teardowns);
-		last = evd->free_on_return && evd_quiescent(evd);
-		if (last)
-			evd->free_on_return = false;
-	}
+	park_list_wake_all(&evd->teardowns);
+	last = evd->free_on_return && evd_quiescent(evd);
+	if (last)
+		evd->free_on_return = false;
 	evd_unlock(evd);
 	if (last)
 		evd_destroy(evd);
@@ -112,12 +111,13 @@ evd_mark_dead(struct evd *evd) REQUIRES(core_locks.trigger)
 	evd->alive = false;
 	evd->changes++;
 	evd_set_direct(evd);
+	evd_set_bare(evd);
 	evd->freed = true;
 	evd->policy = DAT_UPCALL_TEARDOWN;
 	if (evd->listener)
 		evd->listener->detach(evd->listener, evd);
 	evd->listener = NULL;
-	park_list_wake_all(&evd->waiters);
+	park_wake(evd->waiter);
 	park_list_wake_all(&evd->teardowns);
 	/*
 	 * No thread reads the channel of a freed EVD.  While it is readable, it would keep the loop
@@ -191,6 +191,7 @@ evd_set_listener(struct evd_ref ref, struct evd_listener *listener, DAT_CNO_HAND
 		evd->listener->detach(evd->listener, evd);
 	evd->listener = listener;
 	evd->listener_cookie = cookie;
+	evd_set_bare(evd);
 	evd_sink_changed(evd);
 out:
 	evd_unlock(evd);
@@ -220,9 +221,10 @@ evd_set_waitable(struct evd_ref ref, bool waitable)
 	if (!evd)
 		return -ENODEV;
 	evd->waitable = waitable;
+	evd_set_bare(evd);
 	if (!waitable) {
 		evd->made_unwaitable = true;
-		park_list_wake_all(&evd->waiters);
+		park_wake(evd->waiter);
 	}
 	evd_unlock(evd);
 	return 0;

@@ -451,6 +451,7 @@ struct evd {
 	uint64_t serial;      /* the number of the EVD in the slot, or of the last EVD there */
 	bool alive;	      /* from evd_create() to evd_free() */
 	uint64_t direct;      /* `serial` while alive and not waiting, else EVD_NOT_DIRECT */
+	bool bare;	      /* alive, and only waits can be served: see evd_set_bare() */
 	bool freed;	      /* evd_free() has begun; destroyed() was not called yet */
 	bool free_on_return;  /* the last thread that leaves the EVD destroys it */
 	struct evd_config cfg;
@@ -461,9 +462,9 @@ struct evd {
 	enum evd_armed armed; /* set by a successful arm, cleared by evd_notified() only */
 	enum evd_attention attention;
 
-	struct park_list waiters; /* the thread in evd_wait(): at most one */
 	bool waiting;
-	bool closing; /* evd_set_closing() was called */
+	struct park *waiter; /* of the thread in evd_wait(), while `waiting` */
+	bool closing;	     /* evd_set_closing() was called */
 	int threshold;
 	unsigned int slept_waits; /* how many of the last waits slept, without one between them that
 				     did not */

@@ -7,14 +7,8 @@
 void
 evd_count_notified(struct evd *evd)
 {
-	evd->counters.notifications++;
+	evd_note_notified(evd);
 	evd_attend(evd, EVD_IS_NOTIFIED);
-	if (++evd->unacked == EVD_ACK_BATCH) {
-		evd->cfg.ops->ack(evd->cfg.source, evd->unacked);
-		evd->unacked = 0;
-	}
-	evd->armed = EVD_UNARMED;
-	evd->changes++;
 	evd_wake_sink(evd);
 }
 
@@ -212,6 +206,7 @@ evd_mark_overflow(struct evd_ref ref)
 	first = !evd->overflowed;
 	if (first) {
 		evd->overflowed = true;
+		evd_set_bare(evd);
 		evd->counters.overflows++;
 		evd_wake_sink(evd);
 	}

@@ -71,8 +71,7 @@ park_reset(struct park *park)
 		(void)os_flag_swap(&park->flag, PARK_AWAKE);
 }
 
-/* A thread need not wake itself: it is awake, and checks before it sleeps. */
-static void
+void
 park_wake(struct park *park)
 {
 	if (!park || park == os_self()->park)
@@ -142,27 +141,44 @@ park_sleep_alone(struct park *park, uint64_t deadline)
 /*
  * Sleeps on descriptors; the first one is the event of the park, if there is a park.  A thread that
  * wakes this one may write to the event after the sleep has ended for another reason: the next sleep
- * on descriptors then ends too early.  Returns what os_poll() returns, and 1 if it was woken before.
+ * on descriptors then ends too early.  Returns what os_poll() returns, and 1 if it was woken before:
+ * then it has not looked at the descriptors, and the next sleep does.
  */
-static int
+static inline int
 park_poll(struct park *park, struct pollfd *fds, unsigned int n, uint64_t until)
 {
-	const bool woken = park && !os_flag_change(&park->flag, PARK_AWAKE, PARK_POLLS);
-	int r = os_poll(fds, n, woken ? 0 : until);
+	int r;
 
+	if (park && !os_flag_change(&park->flag, PARK_AWAKE, PARK_POLLS))
+		return 1;
+	r = os_poll(fds, n, until);
 	if (!park)
 		return r;
-	if (!woken)
-		(void)os_flag_change(&park->flag, PARK_POLLS, PARK_AWAKE);
+	(void)os_flag_change(&park->flag, PARK_POLLS, PARK_AWAKE);
 	if (r > 0 && fds[0].revents)
 		(void)os_event_clear(park->event);
-	return woken && r == 0 ? 1 : r;
+	return r;
 }
 
-int
-park_sleep(struct park *park, uint64_t deadline, int fd, bool *fd_ready)
+/* Sleeps on the event and one descriptor. */
+static int
+park_sleep_at(struct park *park, uint64_t deadline, int fd, bool *fd_ready)
 {
-	struct loop *loop = loop_to_pump();
+	struct pollfd fds[2] = { { .fd = park->event, .events = POLLIN },
+		{ .fd = fd, .events = POLLIN } };
+	const int r = park_poll(park, fds, 2, deadline);
+
+	*fd_ready = fds[1].revents != 0;
+	if (r == 0)
+		return -ETIMEDOUT;
+	return r < 0 ? r : 0;
+}
+
+/* The general way, for a thread that has a loop to pump, or no park. */
+static __attribute__((noinline)) int
+park_sleep_any(
+    struct park *park, struct loop *loop, uint64_t deadline, int fd, bool *fd_ready) NO_CORE_LOCK
+{
 	struct pollfd fds[3];
 	unsigned int n = 0, at_fd = 0, at_loop = 0;
 	uint64_t until = deadline, due = PARK_FOREVER;
@@ -170,8 +186,6 @@ park_sleep(struct park *park, uint64_t deadline, int fd, bool *fd_ready)
 
 	if (fd_ready)
 		*fd_ready = false;
-	if (park && !loop && fd < 0)
-		return park_sleep_alone(park, deadline);
 	if (loop && !loop_sleep_begin(loop, &due)) {
 		loop_pump(loop);
 		return 0;
@@ -209,6 +223,20 @@ park_sleep(struct park *park, uint64_t deadline, int fd, bool *fd_ready)
 	if (fd >= 0 && fds[at_fd].revents)
 		*fd_ready = true;
 	return 0;
+}
+
+int
+park_sleep(struct park *park, uint64_t deadline, int fd, bool *fd_ready)
+{
+	struct loop *const loop = loop_to_pump();
+
+	if (loop || !park)
+		return park_sleep_any(park, loop, deadline, fd, fd_ready);
+	if (fd >= 0)
+		return park_sleep_at(park, deadline, fd, fd_ready);
+	if (fd_ready)
+		*fd_ready = false;
+	return park_sleep_alone(park, deadline);
 }
 
 void

@@ -49,9 +49,12 @@ void park_close_self(void);
 /* Clears the wake-up that ended the last sleep. */
 void park_reset(struct park *park);
 
+/* Ends the sleep of the park's thread, or its next one.  No effect for NULL, or on the calling thread itself,
+ * which is awake and checks before it sleeps. */
+void park_wake(struct park *park);
+
 void park_list_add(struct park_list *list, struct park_entry *entry, struct park *park);
 void park_list_remove(struct park_list *list, struct park_entry *entry);
-/* Does not signal the calling thread itself, which is awake and checks before it sleeps. */
 void park_list_wake_all(struct park_list *list);
 bool park_list_wake_first(struct park_list *list);
 

@@ -79,6 +79,7 @@ evd_enable_upcalls(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_O
 		return 0; /* a TEARDOWN that waits comes after this call and undoes it */
 	evd->object = *next;
 	evd->policy = policy;
+	evd_set_bare(evd);
 	evd_sink_settle(evd);
 	if (pending)
 		evd_wake_sink(evd);
@@ -92,6 +93,7 @@ evd_disable_upcalls(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_
 	if (object)
 		evd->object = *object;
 	evd->policy = policy;
+	evd_set_bare(evd);
 	evd_sink_changed(evd);
 	if (policy == DAT_UPCALL_TEARDOWN)
 		evd_await_upcalls(evd);

@@ -122,6 +122,13 @@ evd_queue_signalled(const struct evd_queue *q)
 	       (q->ring_count < q->qlen ? q->unsignalled : 0);
 }
 
+/* True if there is one for certain: a record, which need not be the oldest. */
+static inline bool
+evd_queue_has_signalled_record(const struct evd_queue *q)
+{
+	return q->ring_count > q->unsignalled;
+}
+
 /* True if an event is closed, so that polling the device can open it. */
 static inline bool
 evd_queue_has_closed(const struct evd_queue *q)

@@ -48,11 +48,8 @@ evd_end_batch(struct evd *evd, const struct evd_batch *batch, unsigned int n)
 	return batch->refused ? -EIO : !empty;
 }
 
-/*
- * Polls once.  1; 0 if the device queue is empty or the ring is full; or an error as evd_poll().
- */
-static inline int
-evd_poll_once(struct evd *evd) REQUIRES(core_locks.trigger)
+int
+evd_poll_once(struct evd *evd)
 {
 	struct evd_batch batch;
 	int n;
@@ -95,56 +92,6 @@ evd_poll(struct evd *evd, unsigned int enough)
 	return r < 0 ? r : 0;
 }
 
-/*
- * Returns 1 if it armed the device, 0 if the device was armed or there is nothing to arm, -EIO,
- * -EOVERFLOW.  *exact: this arm proved that the device queue was empty.
- */
-static int
-evd_arm(struct evd *evd, bool *exact) REQUIRES(core_locks.trigger)
-{
-	const struct evd_source_ops *ops = evd->cfg.ops;
-	const enum evd_armed wish = evd->solicited_only ? EVD_ARMED_SOLICITED : EVD_ARMED_ALL;
-	int n;
-
-	*exact = false;
-	if (!ops || evd->armed >= wish || evd->device_over)
-		return 0;
-	/* I3: an armed queue is armed again only to widen the request. */
-	ASSUME(evd->armed == EVD_UNARMED || wish == EVD_ARMED_ALL);
-	n = ops->arm(evd->cfg.source, evd->solicited_only).value;
-	if (n < 0) {
-		evd->counters.arm_failures++;
-		return n == EVD_DEVICE_LOST ? -EOVERFLOW : -EIO;
-	}
-	evd->armed = wish;
-	evd->counters.arms++;
-	*exact = n == 0 && ops->exact_hint;
-	return 1;
-}
-
-int
-evd_arm_and_repoll(struct evd *evd, unsigned int enough, bool polled)
-{
-	unsigned int before;
-	bool exact;
-	int r, armed;
-
-	armed = evd_arm(evd, &exact);
-	if (armed < 0)
-		return armed;
-	/* Only the pass that armed may trust the hint that no completion was missed. */
-	if (exact)
-		return 0;
-	/* The device was armed before the poll of the caller. */
-	if (!armed && polled)
-		return 0;
-	before = evd_queue_count(&evd->queue);
-	r = evd_poll(evd, enough);
-	if (r == 0 && armed && evd_queue_count(&evd->queue) > before)
-		evd->counters.races_closed++;
-	return r;
-}
-
 /* The number of signalled events at which evd_wanted_by() can become true by polling. */
 static unsigned int
 evd_enough_for(const struct evd *evd, enum evd_sink sink) REQUIRES(core_locks.trigger)
@@ -179,16 +126,6 @@ evd_poll_and_arm(struct evd *evd)
 	return r < 0 ? r : evd_wanted_by(evd, sink);
 }
 
-int
-evd_arm_to_wait(struct evd *evd, bool polled)
-{
-	int r;
-
-	evd_attend(evd, EVD_IS_POLLED);
-	r = evd_arm_and_repoll(evd, (unsigned int)evd->threshold, polled);
-	return r < 0 ? r : evd_wanted(evd);
-}
-
 /* ---- wake the sink ---- */
 
 /* Selects the event for the job table: the kind of work decides what it must wait for. */
@@ -212,7 +149,7 @@ evd_wake_sink(struct evd *evd)
 {
 	switch (evd_sink(evd)) {
 	case EVD_SINK_WAITER:
-		park_list_wake_all(&evd->waiters);
+		park_wake(evd->waiter);
 		break;
 	case EVD_SINK_UPCALL:
 	case EVD_SINK_CNO:
@@ -255,31 +192,23 @@ evd_list_channel(struct evd *evd)
 		return 0;
 	r = loop_add(evd->cfg.loop, evd->cfg.channel_fd, evd_channel_readable, evd, evd->serial,
 	    &evd->channel);
-	if (r == 0)
+	if (r == 0) {
 		evd->channel_watched = true;
+		evd_set_bare(evd);
+	}
 	return r;
 }
 
 void
-evd_sink_settle(struct evd *evd)
+evd_settle_channel(struct evd *evd)
 {
 	enum evd_sink sink = evd_sink(evd);
 	bool watch = sink == EVD_SINK_UPCALL || sink == EVD_SINK_CNO;
 
-	evd->changes++;
-	if (evd->channel.id && watch != evd->channel_watched) {
+	if (watch != evd->channel_watched) {
 		loop_watch(evd->cfg.loop, &evd->channel, watch);
 		evd->channel_watched = watch;
 	}
-	evd_attend(
-	    evd, evd_queue_signalled(&evd->queue) > 0 ? EVD_CHANGES_QUEUED : EVD_CHANGES_EMPTY);
-}
-
-void
-evd_sink_changed(struct evd *evd)
-{
-	evd_sink_settle(evd);
-	evd_wake_sink(evd);
 }
 
 void

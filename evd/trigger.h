@@ -49,6 +49,20 @@ evd_set_direct(struct evd *evd) REQUIRES(core_locks.trigger)
 	evd->direct = evd->alive && !evd->waiting ? evd->serial : EVD_NOT_DIRECT;
 }
 
+/*
+ * After a change of what it depends on.  An EVD is bare if it has a device and no sink but threads that
+ * wait, which may wait: it was not freed and does not close, has not overflowed, and there is no upcall
+ * policy and no CNO, and never was one for which the loop got the private channel.  Then the begin and
+ * the end of a wait are no change of sink that has to be settled.
+ */
+static inline void
+evd_set_bare(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	evd->bare = evd->alive && !evd->closing && evd->waitable && !evd->overflowed &&
+		    evd->cfg.ops && evd->policy == DAT_UPCALL_DISABLE && !evd->listener &&
+		    !evd->channel.id;
+}
+
 /* Which sink the EVD has now.  A waiter comes before an upcall policy, a policy before a CNO. */
 enum evd_sink { EVD_SINK_NONE, EVD_SINK_CNO, EVD_SINK_UPCALL, EVD_SINK_WAITER };
 
@@ -157,22 +171,87 @@ evd_job(struct evd *evd, enum evd_job_event event) REQUIRES(core_locks.trigger)
 int evd_poll(struct evd *evd, unsigned int enough) REQUIRES(core_locks.trigger);
 
 /*
+ * The EVD has a device.  Polls once: 1; 0 if the device queue is empty or the ring is full; or an error
+ * as evd_poll().
+ */
+int evd_poll_once(struct evd *evd) REQUIRES(core_locks.trigger);
+
+/*
+ * Returns 1 if it armed the device, 0 if the device was armed or there is nothing to arm, -EIO,
+ * -EOVERFLOW.  *exact: this arm proved that the device queue was empty.  In every
+ * other case a poll in the same lock section follows.
+ */
+static inline int
+evd_arm(struct evd *evd, bool *exact) REQUIRES(core_locks.trigger)
+{
+	const struct evd_source_ops *ops = evd->cfg.ops;
+	const enum evd_armed wish = evd->solicited_only ? EVD_ARMED_SOLICITED : EVD_ARMED_ALL;
+	int n;
+
+	*exact = false;
+	if (!ops || evd->armed >= wish || evd->device_over)
+		return 0;
+	/* I3: an armed queue is armed again only to widen the request. */
+	ASSUME(evd->armed == EVD_UNARMED || wish == EVD_ARMED_ALL);
+	n = ops->arm(evd->cfg.source, evd->solicited_only).value;
+	if (n < 0) {
+		evd->counters.arm_failures++;
+		return n == EVD_DEVICE_LOST ? -EOVERFLOW : -EIO;
+	}
+	evd->armed = wish;
+	evd->counters.arms++;
+	*exact = n == 0 && ops->exact_hint;
+	return 1;
+}
+
+/*
  * Arms the device unless it is armed, and polls as evd_poll() does: a completion that was queued
- * before the arm raises no notification.  No other function arms.  0, -EIO or -EOVERFLOW.
+ * before the arm raises no notification.  0, -EIO or -EOVERFLOW.
  *
  * It does not poll if the arm showed that the device queue is empty, or if it had nothing to arm and
  * the caller has polled for `enough` in the same lock section (`polled`).
  */
-int evd_arm_and_repoll(struct evd *evd, unsigned int enough, bool polled)
-    REQUIRES(core_locks.trigger);
+static inline int
+evd_arm_and_repoll(struct evd *evd, unsigned int enough, bool polled) REQUIRES(core_locks.trigger)
+{
+	uint64_t before;
+	bool exact;
+	int r, armed;
 
-/* As evd_poll_and_arm(), for a waiter that begins: `polled` as above, otherwise it polls only once. */
-int evd_arm_to_wait(struct evd *evd, bool polled) REQUIRES(core_locks.trigger);
+	armed = evd_arm(evd, &exact);
+	if (armed < 0)
+		return armed;
+	/* Only the pass that armed may trust the hint that no completion was missed. */
+	if (exact)
+		return 0;
+	/* The device was armed before the poll of the caller. */
+	if (!armed && polled)
+		return 0;
+	before = evd->queue.polled;
+	r = evd_poll(evd, enough);
+	if (armed && evd->queue.polled != before)
+		evd->counters.races_closed++;
+	return r;
+}
 
 /*
  * Counts a notification that was read; the device is no longer armed.  The EVD may have been freed
- * if the caller has pinned it: then the thread that destroys it acknowledges the notification.
+ * if the caller has pinned it: then the thread that destroys it acknowledges the notification.  The
+ * caller polls in the same lock section, or enters EVD_IS_NOTIFIED.
  */
+static inline void
+evd_note_notified(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	evd->counters.notifications++;
+	if (++evd->unacked == EVD_ACK_BATCH) {
+		evd->cfg.ops->ack(evd->cfg.source, evd->unacked);
+		evd->unacked = 0;
+	}
+	evd->armed = EVD_UNARMED;
+	evd->changes++;
+}
+
+/* The same, for a caller that does not poll: enters EVD_IS_NOTIFIED, and wakes the sink. */
 void evd_count_notified(struct evd *evd) REQUIRES(core_locks.trigger);
 
 /*
@@ -183,15 +262,32 @@ int evd_poll_and_arm(struct evd *evd) REQUIRES(core_locks.trigger);
 
 void evd_wake_sink(struct evd *evd) REQUIRES(core_locks.trigger);
 
+/* Whether the loop watches the channel of an EVD that it has as a source. */
+void evd_settle_channel(struct evd *evd) REQUIRES(core_locks.trigger);
+
 /*
  * The part of a change of sink that wakes no thread.  Queued events count as not reported to the
  * new sink.  The loop starts to watch the private channel, or stops if the new sink reads the
  * channel itself.
  */
-void evd_sink_settle(struct evd *evd) REQUIRES(core_locks.trigger);
+static inline void
+evd_sink_settle(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	evd->changes++;
+	if (evd->channel.id)
+		evd_settle_channel(evd);
+	evd_attend(
+	    evd, evd_queue_signalled(&evd->queue) > 0 ? EVD_CHANGES_QUEUED : EVD_CHANGES_EMPTY);
+}
 
 /* Called at the end of every change of sink: settles, and wakes the new sink. */
-void evd_sink_changed(struct evd *evd) REQUIRES(core_locks.trigger);
+static inline void
+evd_sink_changed(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	evd_sink_settle(evd);
+	if (evd_sink(evd) != EVD_SINK_NONE)
+		evd_wake_sink(evd);
+}
 
 /* Registers the private channel with the loop, for a sink that the loop serves. */
 int evd_list_channel(struct evd *evd) REQUIRES(core_locks.trigger);
@@ -210,6 +306,14 @@ evd_taken(const struct evd *evd) REQUIRES(core_locks.trigger)
 	return evd->taken + evd->taken_directly;
 }
 
+/* After a completion left the queue. */
+static inline void
+evd_check_refill(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	if (evd->queue.ring_count == 0)
+		evd_report_refill(evd);
+}
+
 /* Builds the event of a record that leaves the queue. */
 static inline void
 evd_build_event(struct evd *evd, const struct evd_record *record, DAT_EVENT *event,
@@ -226,8 +330,7 @@ evd_convert_taken(struct evd *evd, const struct evd_record *record, DAT_EVENT *e
     struct evd_effect *effect) REQUIRES(core_locks.trigger)
 {
 	evd_build_event(evd, record, event, effect);
-	if (evd->queue.ring_count == 0)
-		evd_report_refill(evd);
+	evd_check_refill(evd);
 }
 
 /* evd_take() for a queue that may have items of every kind. */
@@ -247,11 +350,21 @@ evd_take(struct evd *evd, DAT_EVENT *event, struct evd_effect *effect) REQUIRES(
 /* Runs the effect of a completion that was taken.  The event is claimed, or the EVD pinned. */
 void evd_run_effect(struct evd *evd, const struct evd_effect *effect) NO_CORE_LOCK;
 
+/* The same for an EVD whose free has begun. */
+void evd_leave_freed(struct evd *evd) RELEASE(core_locks.trigger);
+
 /*
  * Drops the lock at the end of a section that may have been the last one a free waited for.  Wakes
  * the thread that frees, or destroys the EVD.  The caller must not access the EVD afterwards.
  */
-void evd_leave(struct evd *evd) RELEASE(core_locks.trigger);
+static inline void
+evd_leave(struct evd *evd) RELEASE(core_locks.trigger)
+{
+	if (evd->freed)
+		evd_leave_freed(evd);
+	else
+		evd_unlock(evd);
+}
 
 /* The same for a section that took an event: runs the effect first, not locked and with the EVD
  * pinned. */

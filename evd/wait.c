@@ -55,26 +55,90 @@ evd_dequeue(struct evd_ref ref, DAT_EVENT *event)
 
 /*
  * Sleeps, and reads one notification of the private channel.  The pin keeps evd_free() from closing
- * the channel meanwhile, and from destroying the EVD before the notification is counted.
+ * the channel meanwhile, and from destroying the EVD before the notification is counted.  The sink
+ * is this thread, which polls next, so the notification wakes no other.
  */
-static int
-evd_sleep(struct evd *evd, struct park *park, uint64_t deadline) REQUIRES(core_locks.trigger)
+static inline int
+evd_sleep_and_read(struct evd *evd, struct park *park, uint64_t deadline, bool *notified)
+    REQUIRES(core_locks.trigger)
 {
 	const struct evd_source_ops *ops = evd->cfg.ops;
 	int fd = evd->channel_watched ? -1 : evd->cfg.channel_fd;
-	bool readable, notified;
+	bool readable;
 	int r;
 
 	evd->calls.sleeps++;
 	evd->pins++;
 	evd_unlock(evd);
 	r = park_sleep(park, deadline, fd, &readable);
-	notified = readable && ops->read(evd->cfg.source) == 1;
+	*notified = readable && ops->read(evd->cfg.source) == 1;
 	evd_lock(evd);
 	evd->pins--;
-	if (notified)
-		evd_count_notified(evd);
+	if (*notified)
+		evd_note_notified(evd);
 	return r;
+}
+
+static int
+evd_sleep(struct evd *evd, struct park *park, uint64_t deadline) REQUIRES(core_locks.trigger)
+{
+	bool notified;
+	const int r = evd_sleep_and_read(evd, park, deadline, &notified);
+
+	if (notified)
+		evd_attend(evd, EVD_IS_NOTIFIED);
+	return r;
+}
+
+/* True if as many events are queued as the waiter waits for. */
+static inline bool
+evd_has_enough(const struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	return evd_queue_signalled(&evd->queue) >= (unsigned int)evd->threshold;
+}
+
+/*
+ * After a poll in the same lock section: arms, and polls unless that can be left out.  1: enough events are
+ * queued; 0: the device is armed; -EIO, -EOVERFLOW.
+ */
+static int
+evd_arm_to_wait(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	const uint64_t arms = evd->counters.arms;
+	int r;
+
+	evd_attend(evd, EVD_IS_POLLED);
+	r = evd_arm_and_repoll(evd, (unsigned int)evd->threshold, true);
+	evd->calls.wait_arms += evd->counters.arms - arms;
+	return r < 0 ? r : evd_has_enough(evd);
+}
+
+/* The same after a sleep, which a notification may have ended: polls, and arms if there are not enough. */
+static int
+evd_poll_to_wait(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	const bool notified = evd_is_notified(evd->attention);
+	const uint64_t polled = evd->queue.polled;
+	int r;
+
+	evd_attend(evd, EVD_IS_POLLED);
+	r = evd_poll(evd, (unsigned int)evd->threshold);
+	if (r == 0 && evd_has_enough(evd))
+		return 1;
+	if (notified && r == 0 && evd->queue.polled == polled && evd_queue_count(&evd->queue) == 0)
+		evd->counters.spurious_notifications++;
+	return r < 0 ? r : evd_arm_to_wait(evd);
+}
+
+/* Whether the wait is over, after a poll that returned `r` with the EVD armed: 0, -errno, or 1 if it goes on. */
+static inline int
+evd_decide(const struct evd *evd, int r) REQUIRES(core_locks.trigger)
+{
+	if (r > 0)
+		return 0;
+	if (evd->overflowed)
+		return -EOVERFLOW;
+	return r < 0 ? r : 1;
 }
 
 /*
@@ -82,23 +146,24 @@ evd_sleep(struct evd *evd, struct park *park, uint64_t deadline) REQUIRES(core_l
  * wake-up descriptor is reset before the poll, so a wake-up after the poll is not lost.  The time
  * is read before the poll, so the last poll is not before the deadline.
  *
- * `polled`: the same lock section has polled already, so the first pass begins with the arm.
+ * `r` is the result of evd_sleep(), which was called when the device had been armed.
  */
 static int
-evd_wait_locked(struct evd *evd, struct park *park, uint64_t deadline, bool polled)
+evd_wait_on(struct evd *evd, struct park *park, uint64_t deadline, int r)
     REQUIRES(core_locks.trigger)
 {
-	bool expired = false, interrupted = false;
-	int r;
+	bool expired, interrupted;
 
-	park_reset(park);
-	r = evd_arm_to_wait(evd, polled);
 	for (;;) {
-		if (r > 0)
-			return 0;
-		if (evd->overflowed)
-			return -EOVERFLOW;
-		if (r < 0)
+		interrupted = r == -EINTR;
+		if (r < 0 && r != -ETIMEDOUT && !interrupted)
+			return r;
+		park_reset(park);
+		expired = deadline != PARK_FOREVER && os_clock_ns() >= deadline;
+		if (!evd->alive || evd->closing)
+			return -ECANCELED;
+		r = evd_decide(evd, evd_poll_to_wait(evd));
+		if (r <= 0)
 			return r;
 		if (evd->made_unwaitable)
 			return -EPERM;
@@ -107,14 +172,6 @@ evd_wait_locked(struct evd *evd, struct park *park, uint64_t deadline, bool poll
 		if (interrupted)
 			return -EINTR;
 		r = evd_sleep(evd, park, deadline);
-		interrupted = r == -EINTR;
-		if (r < 0 && r != -ETIMEDOUT && !interrupted)
-			return r;
-		park_reset(park);
-		expired = deadline != PARK_FOREVER && os_clock_ns() >= deadline;
-		if (!evd->alive || evd->closing)
-			return -ECANCELED;
-		r = evd_poll_and_arm(evd);
 	}
 }
 
@@ -134,87 +191,184 @@ evd_check_wait(const struct evd *evd, int threshold) REQUIRES(core_locks.trigger
 	return 0;
 }
 
-/* Makes the thread the sink, until the threshold is reached or the wait must end. */
-static int
-evd_block(struct evd *evd, int threshold, DAT_TIMEOUT timeout, bool polled)
-    REQUIRES(core_locks.trigger)
+static uint64_t
+evd_deadline(DAT_TIMEOUT timeout)
 {
-	const uint64_t arms = evd->counters.arms, sleeps = evd->calls.sleeps;
-	struct park *park = park_self();
-	uint64_t deadline = PARK_FOREVER;
-	struct park_entry entry;
-	int r;
+	if (timeout == DAT_TIMEOUT_INFINITE)
+		return PARK_FOREVER;
+	return os_clock_ns() + (uint64_t)timeout * OS_NS_PER_US;
+}
 
-	if (!park)
-		return -errno;
-	if (timeout != DAT_TIMEOUT_INFINITE)
-		deadline = os_clock_ns() + (uint64_t)timeout * OS_NS_PER_US;
+/* Makes the thread the sink.  If another sink may end by this, evd_sink_settle() follows. */
+static inline void
+evd_begin_block(struct evd *evd, struct park *park, int threshold) REQUIRES(core_locks.trigger)
+{
 	evd->waiting = true;
+	evd->waiter = park;
 	evd_set_direct(evd);
 	evd->made_unwaitable = false;
 	evd->threshold = threshold;
-	evd_sink_settle(evd);
-	park_list_add(&evd->waiters, &entry, park);
-	r = evd_wait_locked(evd, park, deadline, polled);
-	evd->calls.wait_arms += evd->counters.arms - arms;
-	park_list_remove(&evd->waiters, &entry);
+}
+
+static inline void
+evd_end_block(struct evd *evd, bool alive) REQUIRES(core_locks.trigger)
+{
 	evd->waiting = false;
-	evd_set_direct(evd);
-	evd->slept_waits = evd->calls.sleeps == sleeps ? 0 : evd->slept_waits + 1;
+	evd->waiter = NULL;
+	evd->direct = alive ? evd->serial : EVD_NOT_DIRECT;
+}
+
+/* Goes on with a wait that has polled and armed; `r` is the result of evd_arm_to_wait(). */
+static int
+evd_block_on(struct evd *evd, struct park *park, uint64_t deadline, int r)
+    REQUIRES(core_locks.trigger)
+{
+	r = evd_decide(evd, r);
+	if (r > 0) {
+		evd->slept_waits++;
+		r = evd_wait_on(evd, park, deadline, evd_sleep(evd, park, deadline));
+	} else {
+		evd->slept_waits = 0;
+	}
+	evd_end_block(evd, evd->alive);
 	return r;
 }
 
 /*
- * A wait usually polls first: if it finds its events it need not arm.  A consumer that is faster
- * than its events sleeps in every wait, and that poll finds nothing.  After some such waits in a row
- * the wait arms first, and the poll that follows an arm is the first one.  If that poll finds
- * events after all, the arm was for nothing: its notification will end a later sleep too early.
- * Hence the number of waits, which keeps these cases rare.  A closed event needs a poll to open.
+ * Blocks until the threshold is reached or the wait must end.  The same lock section has polled, so it
+ * begins with the arm.
  */
-static bool
-evd_arms_first(const struct evd *evd) REQUIRES(core_locks.trigger)
+static int
+evd_block(struct evd *evd, int threshold, DAT_TIMEOUT timeout) REQUIRES(core_locks.trigger)
 {
-	return evd->slept_waits >= EVD_SLEPT_WAITS && !evd->overflowed &&
-	       !evd_queue_has_closed(&evd->queue);
+	const uint64_t deadline = evd_deadline(timeout);
+	struct park *park = park_self();
+
+	if (!park)
+		return -errno;
+	evd_begin_block(evd, park, threshold);
+	evd_sink_settle(evd);
+	park_reset(park);
+	return evd_block_on(evd, park, deadline, evd_arm_to_wait(evd));
+}
+
+/*
+ * A wait polls first: if it finds its events it need not arm.  A consumer that is faster than its events
+ * sleeps in every wait, and that poll finds nothing.  After some such waits in a row a wait is *usual* if it
+ * is for one event, nothing is queued, and the EVD is bare.  It arms first, and the poll that follows the
+ * arm is the first one.  If that poll finds events after all, the arm was for nothing: its notification
+ * will end a later sleep too early.  Hence the number of waits, which keeps these cases rare.
+ */
+static inline bool
+evd_is_usual_wait(struct evd_ref ref, int threshold) REQUIRES(core_locks.trigger)
+{
+	const struct evd *evd = ref.evd;
+
+	/* A closed event counts as queued: it needs a poll to open. */
+	return threshold == 1 && evd->direct == ref.serial && evd->bare &&
+	       evd_queue_load(&evd->queue) == 0 && evd->slept_waits >= EVD_SLEPT_WAITS;
+}
+
+/*
+ * evd_block() for the usual wait: the same steps, without those that change nothing.  No other sink
+ * ends, so there is nothing to settle.  Up to the first sleep the lock section is the one that checked
+ * the EVD, so only the poll can end the wait.  After the sleep there is usually one completion; if
+ * not, or if the EVD is no longer bare, the general way goes on.
+ */
+static int
+evd_block_usual(struct evd *evd, struct park *park, DAT_TIMEOUT timeout)
+    REQUIRES(core_locks.trigger)
+{
+	const uint64_t deadline = evd_deadline(timeout);
+	bool exact, notified;
+	int r, armed;
+
+	evd_begin_block(evd, park, 1);
+	park_reset(park);
+	r = armed = evd_arm(evd, &exact);
+	if (armed >= 0) {
+		evd->calls.wait_arms += (unsigned int)armed;
+		r = exact ? 0 : evd_poll_once(evd);
+	}
+	if (r != 0 || evd->queue.ring_count > 0) {
+		if (r > 0)
+			r = evd_poll(evd, 1); /* the batch was full */
+		if (armed > 0 && evd->queue.ring_count > 0)
+			evd->counters.races_closed++;
+		return evd_block_on(evd, park, deadline, r < 0 ? r : evd_has_enough(evd));
+	}
+	evd->slept_waits++;
+	r = evd_sleep_and_read(evd, park, deadline, &notified);
+	if (r == 0 && evd->bare) {
+		park_reset(park);
+		if (evd_poll_once(evd) >= 0 && evd_queue_has_signalled_record(&evd->queue)) {
+			evd_attend(evd, EVD_IS_POLLED);
+			evd_end_block(evd, true); /* it was bare in this section */
+			return 0;
+		}
+	}
+	if (notified)
+		evd_attend(evd, EVD_IS_NOTIFIED);
+	r = evd_wait_on(evd, park, deadline, r);
+	evd_end_block(evd, evd->alive);
+	return r;
+}
+
+int
+evd_wait_begin(struct evd_ref ref, DAT_TIMEOUT timeout, int threshold, bool *blocked)
+{
+	struct evd *evd = ref.evd;
+	int r;
+
+	if (timeout != 0 && evd_is_usual_wait(ref, threshold) && os_self()->park) {
+		evd->calls.waits++;
+		*blocked = true;
+		return evd_block_usual(evd, os_self()->park, timeout);
+	}
+	*blocked = false;
+	if (!evd_is(ref))
+		return -ENODEV;
+	evd->calls.waits++;
+	r = evd_check_wait(evd, threshold);
+	if (r)
+		return r;
+	r = evd_poll(evd, (unsigned int)threshold);
+	if (evd_queue_signalled(&evd->queue) >= (unsigned int)threshold) {
+		evd->slept_waits = 0;
+		return 0;
+	}
+	if (evd->overflowed)
+		return -EOVERFLOW;
+	if (r < 0)
+		return r;
+	if (timeout == 0)
+		return -ETIMEDOUT;
+	*blocked = true;
+	return evd_block(evd, threshold, timeout);
+}
+
+int
+evd_wait_end(struct evd *evd, int r, bool blocked, DAT_EVENT *event, int *nmore)
+{
+	struct evd_effect effect;
+
+	effect.code = 0;
+	if (r == 0)
+		(void)evd_take(evd, event, &effect);
+	if (r == 0 || r == -ETIMEDOUT)
+		*nmore = evd_known_more(evd);
+	evd_wait_over(evd, blocked);
+	evd_leave_with_effect(evd, &effect);
+	return r;
 }
 
 int
 evd_wait(struct evd_ref ref, DAT_TIMEOUT timeout, int threshold, DAT_EVENT *event, int *nmore)
 {
-	struct evd_effect effect = { 0 };
-	struct evd *evd = evd_enter(ref);
-	bool blocked = false, polled;
+	bool blocked;
 	int r;
 
-	if (!evd)
-		return -ENODEV;
-	evd->calls.waits++;
-	r = evd_check_wait(evd, threshold);
-	if (r)
-		goto out;
-
-	polled = timeout == 0 || !evd_arms_first(evd);
-	if (polled)
-		r = evd_poll(evd, (unsigned int)threshold);
-	if (evd_queue_signalled(&evd->queue) >= (unsigned int)threshold) {
-		evd->slept_waits = 0;
-		r = 0;
-	} else if (evd->overflowed) {
-		r = -EOVERFLOW;
-	} else if (r == 0 && timeout == 0) {
-		r = -ETIMEDOUT;
-	} else if (r == 0) {
-		blocked = true;
-		r = evd_block(evd, threshold, timeout, polled);
-	}
-	if (r == 0)
-		(void)evd_take(evd, event, &effect);
-	/* Without another poll: the next wait or dequeue finds what the device has. */
-	if (r == 0 || r == -ETIMEDOUT)
-		*nmore = (int)evd_queue_count(&evd->queue);
-	if (blocked && evd->alive)
-		evd_sink_changed(evd);
-out:
-	evd_leave_with_effect(evd, &effect);
-	return r;
+	evd_lock(ref.evd);
+	r = evd_wait_begin(ref, timeout, threshold, &blocked);
+	return evd_wait_end(ref.evd, r, blocked, event, nmore);
 }

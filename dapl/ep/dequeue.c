@@ -56,13 +56,38 @@ dapl_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
 	return DAT_SUCCESS;
 }
 
+/*
+ * For a caller that has the lock of the EVD.  The event of a plain completion is built here; everything
+ * else is done by the general function.
+ */
+static __attribute__((noinline)) DAT_RETURN
+dapl_evd_wait_locked(struct dapl_evd *evd, uint64_t serial, DAT_TIMEOUT timeout,
+    DAT_COUNT threshold, DAT_EVENT *event, DAT_COUNT *more) RELEASE(core_locks.trigger)
+{
+	const struct evd_ref ref = { &evd->core, serial };
+	/* Read before the wait: the EVD may be freed when it ends. */
+	const bool on_cq = atomic_load_explicit(&evd->on_cq, memory_order_relaxed);
+	bool blocked;
+	int r;
+
+	r = evd_wait_begin(ref, timeout, threshold, &blocked);
+	if (r || !evd_queue_has_only_completions(&ref.evd->queue) ||
+	    !dapl_completion_is_plain(evd_first_direct(ref.evd))) {
+		r = evd_wait_end(ref.evd, r, blocked, event, more);
+		return dapl_err_evd_wait(dapl_evd_check_overflow(ref, r), on_cq);
+	}
+	dapl_completion_convert_plain(evd_first_direct(ref.evd), event);
+	event->evd_handle = ref.evd->cfg.handle;
+	*more = evd_wait_take(ref.evd, blocked);
+	return DAT_SUCCESS;
+}
+
 static __attribute__((noinline)) DAT_RETURN
 dapl_evd_wait_any(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT *event,
     DAT_COUNT *more)
 {
 	struct evd_ref ref;
 	struct dapl_evd *evd = dapl_handle_object(handle, DAPL_KIND_EVD, &ref.serial);
-	bool on_cq;
 
 	if (!evd)
 		return BAD_EVD;
@@ -74,10 +99,8 @@ dapl_evd_wait_any(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout, DAT_COUNT threshol
 	if (threshold > 1 && atomic_load_explicit(&evd->one_at_a_time, memory_order_relaxed))
 		return evd_is_alive(ref) ? DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3) :
 					   BAD_EVD;
-	/* Read before the wait: the EVD may be freed when it ends. */
-	on_cq = atomic_load_explicit(&evd->on_cq, memory_order_relaxed);
-	return dapl_err_evd_wait(
-	    dapl_evd_check_overflow(ref, evd_wait(ref, timeout, threshold, event, more)), on_cq);
+	evd_lock(&evd->core);
+	return dapl_evd_wait_locked(evd, ref.serial, timeout, threshold, event, more);
 }
 
 DAT_RETURN
@@ -90,10 +113,8 @@ dapl_evd_wait(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, D
 	if (!evd || threshold != 1 || !event || !more || !evd_trylock(&evd->core))
 		return dapl_evd_wait_any(handle, timeout, threshold, event, more);
 	ref.evd = &evd->core;
-	if (!evd_is_direct_for_wait(ref) || !dapl_completion_is_plain(evd_first_direct(ref.evd))) {
-		evd_unlock(ref.evd);
-		return dapl_evd_wait_any(handle, timeout, threshold, event, more);
-	}
+	if (!evd_is_direct_for_wait(ref) || !dapl_completion_is_plain(evd_first_direct(ref.evd)))
+		return dapl_evd_wait_locked(evd, ref.serial, timeout, 1, event, more);
 	dapl_completion_convert_plain(evd_first_direct(ref.evd), event);
 	event->evd_handle = handle;
 	*more = evd_take_direct_for_wait(ref.evd);

@@ -89,6 +89,8 @@ check_waited(const struct stage_evd *e, int threshold, int r, int more, uint32_t
 	const struct left_evd *left = left_evd();
 	bool so = true;
 
+	if (r == 0 && !left->alive && !e->spec->effect)
+		violation("wait: took an event of EVD %c, which was freed", 'a' + e->index);
 	if (r == -ENODEV || !left->alive)
 		return;
 	switch (r) {
@@ -125,6 +127,21 @@ check_waited(const struct stage_evd *e, int threshold, int r, int more, uint32_t
 		    'a' + e->index);
 }
 
+/* Unsignalled completions end a wait only if they fill the ring. */
+static void
+check_woken(const struct stage_evd *e, int threshold, const DAT_EVENT *event)
+{
+	const struct left_evd *left = left_evd();
+	const uint64_t id = device_event_id(event);
+
+	if (!e->spec->unsignalled || e->spec->effect || !left->alive ||
+	    stream_of(id) >= STREAM_ACTOR || left->queued + 1 >= left->qlen)
+		return;
+	if (!(id & 1) && left->signalled < (unsigned int)threshold)
+		violation("wait: returned for %u signalled events of EVD %c, of %d",
+		    left->signalled, 'a' + e->index, threshold);
+}
+
 int
 call_wait(struct stage_evd *e, int threshold, int us)
 {
@@ -147,6 +164,7 @@ call_wait(struct stage_evd *e, int threshold, int us)
 	check_waited(e, threshold, r, more, since);
 	if (r == 0) {
 		oracle_deliver(e, c.serial, &event);
+		check_woken(e, threshold, &event);
 		if (more < threshold - 1)
 			violation("wait: threshold %d reached, but nmore is %d", threshold, more);
 		if (call_current(&c) && more > entry_most(e, gone))

@@ -122,6 +122,10 @@ invariant_direct(const struct evd *evd, int name)
 
 	if (evd->direct != direct)
 		violation("EVD %c does not say whether its events may be taken directly", name);
+	if (evd->bare &&
+	    (!evd->alive || evd->closing || !evd->waitable || evd->overflowed || !evd->cfg.ops ||
+		evd->policy != DAT_UPCALL_DISABLE || evd->listener || evd->channel.id))
+		violation("EVD %c counts as bare, and is not", name);
 }
 
 void
@@ -227,7 +231,7 @@ invariant_rest(const struct evd *evd, const struct device_cq *cq, int name)
 	if (peek_busy(evd))
 		violation("at rest the job of EVD %c is not idle", name);
 	if (evd->in_progress || evd->exempt || evd->tearing || evd->pins || evd->waiting ||
-	    evd->waiters.first || evd->teardowns.first)
+	    evd->waiter || evd->teardowns.first)
 		violation("at rest EVD %c still counts a thread inside", name);
 	if (!left || peek_over(evd))
 		return;

@@ -253,6 +253,11 @@ static const struct scenario_text table[] = {
 	{ "unsignalled/many", "a=cq,many,unsignalled", "hw: burst a 3" },
 	{ "unsignalled/wait", "a=private,unsignalled",
 	    "hw: c a 4 | app: take a 2; wait a 2 100; drain a" },
+	{ "unsignalled/waits", "a=private,unsignalled",
+	    "hw: c a 4 | app: wait a 1; dequeue a; wait a 1 100; drain a" },
+	{ "unsignalled/waits-batch", "a=private,unsignalled",
+	    "hw: c a.e; c a.e; c a.e; c a.f; c a.e | app: wait a 1; dequeue a; wait a 1 100; drain "
+	    "a" },
 	{ "unsignalled/threshold", "a=cq,unsignalled", "hw: c a 4 | app: wait a 2 100; drain a" },
 	{ "unsignalled/cno", "a=cq,unsignalled,n n",
 	    "hw: c a; c a; c a | srv: cwait n 100; cwait n 200" },

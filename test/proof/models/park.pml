@@ -33,7 +33,6 @@ byte sleeps = S, wakes = W, ends = E;
 
 proctype sleeper()
 {
-	bit woken;
 end:
 	do
 	:: atomic { sleeps > 0 && lock == 0 -> sleeps--;
@@ -64,18 +63,13 @@ end_futex:	if
 		fi;
 		atomic { if :: flag == ASLEEP -> flag = AWAKE :: else fi }
 	   :: true -> /* park_poll() */
-		atomic { if :: flag == AWAKE -> flag = POLLS; woken = 0 :: else -> woken = 1 fi }
-		if
-		:: !woken ->
-			asleep = 1;
-end_poll:		if
-			:: atomic { event > 0 -> asleep = 0 }
-			:: atomic { ends > 0 -> ends--; asleep = 0; printf("| its descriptor is readable\n") }
-			fi;
-			atomic { if :: flag == POLLS -> flag = AWAKE :: else fi }
-		:: else
+		atomic { if :: flag == AWAKE -> flag = POLLS :: else -> goto over fi }
+		asleep = 1;
+end_poll:	if
+		:: atomic { event > 0 -> asleep = 0 }
+		:: atomic { ends > 0 -> ends--; asleep = 0; printf("| its descriptor is readable\n") }
 		fi;
-		woken = 0;
+		atomic { if :: flag == POLLS -> flag = AWAKE :: else fi }
 		atomic { if :: event > 0 -> event = 0 :: else fi }
 	   fi;
 over:	   skip

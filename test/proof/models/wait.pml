@@ -109,6 +109,16 @@ idle:	   skip
 	od
 }
 
+/*
+ * The EVD has no other sink.  Then a wait may begin and end without a change of sink; it does so only if
+ * evd->bare, which also says that the loop never had the channel, and other things that are left out here.
+ */
+#ifdef BARE_ALWAYS
+#define BARE true
+#else
+#define BARE (!cno && !CALLS && !watched)
+#endif
+
 /* The end of evd_wait(): the section that decides to return also ends the wait. */
 inline leave_wait()
 {
@@ -117,7 +127,10 @@ inline leave_wait()
 	job = IDLE;
 #endif
 #ifndef LEAVE_NO_WAKE
-	sink_changed();
+	if
+	:: sink_changed()
+	:: BARE
+	fi;
 #endif
 	leave()
 }
@@ -141,7 +154,7 @@ end:
 		enter();
 		if
 		:: poll(wanted); polled = 1
-		:: true -> printf("| evd_wait(): does not poll before it arms\n") /* evd_arms_first() */
+		:: true -> printf("| evd_wait(): does not poll before it arms\n") /* evd_is_usual_wait() */
 		fi;
 		if
 		:: SIGNALLED >= wanted ->
@@ -150,7 +163,11 @@ end:
 		:: SIGNALLED < wanted && overflowed ->
 			wanted = 0; polled = 0; printf("| evd_wait(): overflowed\n"); leave(); goto next
 		:: else ->
-			waiting = 1; sleeper = _pid; threshold = wanted; wanted = 0; settle();
+			if
+			:: waiting = 1; settle()
+			:: BARE -> waiting = 1
+			fi;
+			sleeper = _pid; threshold = wanted; wanted = 0;
 #ifdef WAITER_OWNS
 			job = RUNNING;
 #endif
