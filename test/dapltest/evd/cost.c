@@ -10,8 +10,11 @@
 #include <stdatomic.h>
 #include <sys/syscall.h>
 
+#include "evd/loop_body.h"
+
 #include "story.h"
 #include "suites.h"
+#include "window.h"
 
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
@@ -399,6 +402,48 @@ START_TEST(upcall_of_an_idle_evd__two_system_calls)
 }
 END_TEST
 
+/* Sections of the loop's lock and of the trigger lock when the upcall begins. */
+static int at_loop, at_evd;
+
+static void
+note_sections(struct tape *tape, uint64_t id)
+{
+	(void)tape;
+	(void)id;
+	at_loop = window_counted(0);
+	at_evd = window_counted(1);
+}
+
+/*
+ * Of the loop: the event that epoll reported, the job that becomes ready, the job that is run.  Of the
+ * EVD: the notification, the poll with the claim.  After the upcall one of each: the poll and the arm;
+ * the sleep, which begins the next turn.
+ */
+START_TEST(upcall_of_an_idle_evd__five_lock_sections_until_it_begins)
+{
+	const int n = 20, begin = 1; /* the section before the sleep */
+	struct script_options opt = { .channel = SCRIPT_SHARED };
+
+	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &opt.loop), 0);
+	story_begin(&st, &opt);
+	st.tape.then = note_sections;
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	story_settle(&st);
+	for (int i = 1; i <= n; i++) {
+		script_complete(&st.dev, (uint64_t)i);
+		window_count(&opt.loop->lock, &st.dev.evd.lock);
+		ck_assert_int_eq(loop_step(opt.loop, -1), 2);
+		ck_assert_int_le(at_loop - begin, 3);
+		ck_assert_int_le(at_evd, 2);
+		ck_assert_int_le(window_counted(0) - begin, 4);
+		ck_assert_int_le(window_counted(1), 3);
+		story_upcall(&st, (uint64_t)i);
+	}
+	story_expect_nothing(&st);
+	story_end(&st);
+}
+END_TEST
+
 START_TEST(many__one_event_and_no_other__armed_by_the_thread_that_makes_the_upcall)
 {
 	struct script_options opt = { .channel = SCRIPT_DIRECT };
@@ -460,6 +505,7 @@ evd_cost_suite(void)
 	tcase_add_test(tc, loop__jobs_are_ready__sources_read_once_per_span);
 	tcase_add_test(tc, job_made_ready_while_the_thread_is_awake__no_system_call);
 	tcase_add_test(tc, upcall_of_an_idle_evd__two_system_calls);
+	tcase_add_test(tc, upcall_of_an_idle_evd__five_lock_sections_until_it_begins);
 	tcase_add_test(tc, upcalls_of_posted_events__one_turn_of_the_loop);
 	return s;
 }

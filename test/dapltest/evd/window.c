@@ -19,6 +19,25 @@ static pthread_mutex_t *watched; /* its releases by the test's own thread count 
 static int countdown;
 static void (*intrude)(void);
 
+static _Thread_local struct {
+	const pthread_mutex_t *mutex;
+	int n;
+} counted[2];
+
+void
+window_count(const struct os_mutex *first, const struct os_mutex *second)
+{
+	counted[0].mutex = &first->mutex;
+	counted[1].mutex = &second->mutex;
+	counted[0].n = counted[1].n = 0;
+}
+
+int
+window_counted(int which)
+{
+	return counted[which].n;
+}
+
 static void
 watch(pthread_mutex_t *mutex)
 {
@@ -32,6 +51,8 @@ __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
 
 	must(pthread_mutex_trylock(mutex) == EBUSY); /* what is released was held */
 	r = __real_pthread_mutex_unlock(mutex);
+	for (int i = 0; i < 2; i++)
+		counted[i].n += counted[i].mutex == mutex;
 	if (__atomic_load_n(&watched, __ATOMIC_RELAXED) == mutex && --countdown == 0) {
 		watch(NULL);
 		intrude();

@@ -11,4 +11,10 @@ void window_at(struct os_mutex *lock, int n, void (*intruder)(void));
 /* Whether it has not happened yet; forgets it. */
 bool window_missed(void);
 
+/* From now on the sections of these two locks by the calling thread are counted, when they end. */
+void window_count(const struct os_mutex *first, const struct os_mutex *second);
+
+/* How many of the first (0) or the second lock (1) there were. */
+int window_counted(int which);
+
 #endif
