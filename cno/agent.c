@@ -84,7 +84,9 @@ cno_modify_agent(struct cno_ref ref, DAT_OS_WAIT_PROXY_AGENT agent)
 	if (!cno)
 		return -ENODEV;
 	cno->cfg.agent = agent;
-	if (!agent.proxy_agent_func)
+	if (agent.proxy_agent_func)
+		lead_give_up(cno->cfg.lead);
+	else
 		cno_clear_due(cno);
 	cno_queue_agent(cno);
 	cno_unlock(cno);

@@ -9,6 +9,8 @@
 
 #include "cno/cno.h"
 
+#include "evd/lead.h"
+
 static inline void
 cno_lock(struct cno *cno) ACQUIRE(core_locks.cno) UNCHECKED
 {
@@ -44,11 +46,24 @@ void cno_on_detach(struct evd_listener *listener, struct evd *evd) EXCLUDES(core
 /* Removes the EVD from the list of triggered EVDs, if it is there. */
 void cno_list_remove(struct cno *cno, struct evd *evd) REQUIRES(core_locks.cno);
 
+static inline bool
+cno_is_triggered(const struct cno *cno) REQUIRES(core_locks.cno)
+{
+	return cno->first || cno->last_detached;
+}
+
 /*
  * Makes the descriptor readable or not.  The end of every section that may have triggered the CNO
  * or consumed the last trigger.
  */
-void cno_update_fd(struct cno *cno) REQUIRES(core_locks.cno);
+void cno_set_fd(struct cno *cno) REQUIRES(core_locks.cno);
+
+static inline void
+cno_update_fd(struct cno *cno) REQUIRES(core_locks.cno)
+{
+	if (cno->fd >= 0)
+		cno_set_fd(cno);
+}
 
 /* The oldest triggered EVD for which the agent was not called, or NULL. */
 struct evd *cno_first_unseen(const struct cno *cno) REQUIRES(core_locks.cno);

@@ -67,6 +67,8 @@ cno_create(struct cno *cno, const struct cno_config *config)
 	cno->due_evd = DAT_HANDLE_NULL;
 	cno->fd = fd;
 	cno->alive = true;
+	if (fd >= 0 || config->agent.proxy_agent_func)
+		lead_give_up(config->lead);
 	cno_unlock(cno);
 	return 0;
 }
@@ -90,6 +92,22 @@ cno_may_be_freed(void *arg) REQUIRES(core_locks.cno)
 	const struct cno *cno = arg;
 
 	return cno_is_quiescent(cno) || cno_only_closer(cno);
+}
+
+int
+cno_begin_free(struct cno_ref ref)
+{
+	struct cno *cno = cno_enter(ref);
+	int r = 0;
+
+	if (!cno)
+		return -ENODEV;
+	if (cno->n_waiters)
+		r = -EBUSY;
+	else
+		cno->closing = true;
+	cno_unlock(cno);
+	return r;
 }
 
 int

@@ -30,6 +30,11 @@ struct cno_ref {
 struct cno_config {
 	uint64_t serial;   /* a number that no earlier CNO of the slot had */
 	struct loop *loop; /* calls the agent */
+	/*
+	 * Of the shared channel of the EVDs, if all that the CNO may have share one (evd/lead.h); a thread
+	 * that waits may read it.  NULL: the loops read the channels.
+	 */
+	struct lead *lead;
 	DAT_OS_WAIT_PROXY_AGENT agent;
 	bool with_fd; /* it has a descriptor, which is readable while the CNO is TRIGGERED */
 	/* Not locked.  Calls the function of the agent.  NULL: the core calls it itself. */
@@ -49,6 +54,12 @@ int cno_create(struct cno *cno, const struct cno_config *config);
  * call does not wait for the agent.
  */
 int cno_free(struct cno_ref ref, bool abrupt);
+
+/*
+ * Before the handle of a CNO is freed.  -EBUSY while a thread waits on it; 0: from now on every wait
+ * returns -ENODEV.
+ */
+int cno_begin_free(struct cno_ref ref);
 
 /*
  * The end of an adapter, as for EVDs (evd/evd.h).  cno_free_nowait() is for a CNO to which no EVD
@@ -107,9 +118,10 @@ struct cno {
 	uint64_t last_detaches;	  /* how often the last EVD was detached */
 	struct evd *first, *last; /* the triggered EVDs, oldest first */
 	struct park_list waiters;
-	unsigned int n_waiters;
-	bool closing;	     /* cno_set_closing() was called */
-	struct loop_job job; /* calls the agent */
+	unsigned int n_waiters; /* threads in cno_wait() that use the CNO without its lock */
+	unsigned int at_once;	/* calls of cno_wait() since one has read the shared channel */
+	bool closing;		/* cno_set_closing() was called */
+	struct loop_job job;	/* calls the agent */
 	bool job_queued;
 	bool in_agent;
 	bool closer;	/* the thread of the agent is inside cno_enter_close() */

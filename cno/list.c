@@ -43,18 +43,12 @@ cno_list_remove(struct cno *cno, struct evd *evd)
 	evd->triggered_next = NULL;
 }
 
-static bool
-cno_is_triggered(const struct cno *cno) REQUIRES(core_locks.cno)
-{
-	return cno->first || cno->last_detached;
-}
-
 void
-cno_update_fd(struct cno *cno)
+cno_set_fd(struct cno *cno)
 {
 	const bool readable = cno_is_triggered(cno);
 
-	if (cno->fd < 0 || readable == cno->fd_readable)
+	if (readable == cno->fd_readable)
 		return;
 	cno->fd_readable = readable;
 	if (readable)

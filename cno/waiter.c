@@ -49,19 +49,109 @@ cno_trigger(struct cno_ref ref, DAT_EVD_HANDLE *handle)
 	return r;
 }
 
+/* What a call of cno_wait() knows. */
+struct wait {
+	uint64_t deadline;	/* as os_clock_ns() */
+	uint64_t last_detaches; /* of the CNO when the wait began */
+	DAT_EVD_HANDLE *handle;
+};
+
+/* True if the wait is over; *r is its result.  `why` it ends in any case: -errno, or 0. */
+static bool
+cno_wait_is_over(struct cno *cno, const struct wait *wait, int why, int *r) REQUIRES(core_locks.cno)
+{
+	*r = 0;
+	if (cno->alive && cno_consume(cno, wait->handle))
+		return true;
+	if (!cno->alive || cno->closing)
+		*r = -ECANCELED;
+	else if (cno->last_detaches == wait->last_detaches)
+		*r = why;
+	else
+		return true;
+	return *r != 0;
+}
+
+/*
+ * Sleeps until the CNO was triggered, or until a thread that leads has read a notification.  Returns
+ * why the wait ends: -ETIMEDOUT, or another -errno; 0: for no reason but a trigger.  The time is read
+ * before the channel and the list of triggers, so that the last check of them is not too early.
+ */
+static int
+cno_sleep(struct cno *cno, struct park *park, uint64_t deadline, struct lead *led)
+    REQUIRES(core_locks.cno)
+{
+	bool readable, expired;
+	int r;
+
+	cno_unlock(cno);
+	r = park_sleep(park, deadline, led ? led->fd : -1, &readable);
+	expired = deadline != PARK_FOREVER && os_clock_ns() >= deadline;
+	if (led && readable)
+		lead_read(led);
+	else if (led && expired && r != -ETIMEDOUT)
+		lead_read_all(led);
+	cno_lock(cno);
+	park_reset(park);
+	if (expired)
+		return -ETIMEDOUT;
+	return r == -ETIMEDOUT ? 0 : r;
+}
+
+/* The caller has seen in the same lock section that the wait is not over. */
+static int
+cno_block(struct cno *cno, const struct wait *wait) REQUIRES(core_locks.cno)
+{
+	struct park *park = park_self();
+	struct park_entry entry;
+	struct lead *led;
+	int r;
+
+	if (!park)
+		return -errno;
+	cno->at_once = 0;
+	park_reset(park);
+	park_list_add(&cno->waiters, &entry, park);
+	led = lead_begin(cno->cfg.lead) ? cno->cfg.lead : NULL;
+	do
+		r = cno_sleep(cno, park, wait->deadline, led);
+	while (!cno_wait_is_over(cno, wait, r, &r));
+	if (led)
+		lead_end(led);
+	park_list_remove(&cno->waiters, &entry);
+	/* One wake-up may stand for several triggers: wake the next waiter for the rest. */
+	if (cno->first)
+		(void)park_list_wake_first(&cno->waiters);
+	return r;
+}
+
+/*
+ * The part of a wait that does not sleep.  It reads the channel, if no other thread does, in a call
+ * without a timeout, and in one after many that found the CNO triggered: other EVDs may have
+ * completions.  As cno_wait_is_over().
+ */
+static bool
+cno_look(struct cno *cno, const struct wait *wait, bool waits, int *r) REQUIRES(core_locks.cno)
+{
+	if ((!waits || ++cno->at_once > LOOP_SPAN) && lead_must_read(cno->cfg.lead)) {
+		cno->at_once = 0;
+		cno_unlock(cno);
+		lead_read_all(cno->cfg.lead);
+		cno_lock(cno);
+	}
+	return cno_wait_is_over(cno, wait, waits ? 0 : -ETIMEDOUT, r);
+}
+
 int
 cno_wait(struct cno_ref ref, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *handle)
 {
-	uint64_t deadline = PARK_FOREVER, last_detaches;
-	struct park_entry entry;
-	struct park *park;
+	struct wait wait = { .deadline = PARK_FOREVER, .handle = handle };
 	struct cno *cno;
-	bool expired, got;
-	int r, why = 0;
+	int r;
 
 	*handle = DAT_HANDLE_NULL;
 	if (timeout != DAT_TIMEOUT_INFINITE)
-		deadline = os_clock_ns() + (uint64_t)timeout * OS_NS_PER_US;
+		wait.deadline = os_clock_ns() + (uint64_t)timeout * OS_NS_PER_US;
 	cno = cno_enter(ref);
 	if (!cno)
 		return -ENODEV;
@@ -69,48 +159,11 @@ cno_wait(struct cno_ref ref, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *handle)
 		cno_unlock(cno);
 		return -ENODEV;
 	}
-	last_detaches = cno->last_detaches;
-	got = cno_consume(cno, handle);
-	if (got || timeout == 0) {
-		cno_unlock(cno);
-		return got ? 0 : -ETIMEDOUT;
-	}
-	park = park_self();
-	if (!park) {
-		cno_unlock(cno);
-		return -errno;
-	}
-
+	wait.last_detaches = cno->last_detaches;
 	cno->n_waiters++;
-	park_list_add(&cno->waiters, &entry, park);
-	for (;;) {
-		park_reset(park);
-		expired =
-		    os_clock_ns() >=
-		    deadline; /* read before the check, so that the last check is not too early */
-		r = 0;
-		if (cno->alive && cno_consume(cno, handle))
-			break;
-		if (!cno->alive || cno->closing)
-			r = -ECANCELED;
-		else if (cno->last_detaches != last_detaches)
-			break;
-		else if (expired)
-			r = -ETIMEDOUT;
-		else
-			r = why;
-		if (r)
-			break;
-		cno_unlock(cno);
-		r = park_sleep(park, deadline, -1, NULL);
-		cno_lock(cno);
-		why = r == -ETIMEDOUT ? 0 : r; /* a signal, or the thread cannot sleep */
-	}
-	park_list_remove(&cno->waiters, &entry);
+	if ((timeout != 0 && !cno_is_triggered(cno)) || !cno_look(cno, &wait, timeout != 0, &r))
+		r = cno_block(cno, &wait);
 	cno->n_waiters--;
-	/* One wake-up may stand for several triggers: wake the next waiter for the rest. */
-	if (cno->first)
-		(void)park_list_wake_first(&cno->waiters);
 	cno_leave(cno);
 	return r;
 }

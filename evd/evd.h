@@ -48,6 +48,7 @@
 
 struct evd;
 struct evd_hold;
+struct lead;
 
 /* Names an EVD outside its trigger lock. */
 struct evd_ref {
@@ -138,8 +139,10 @@ struct evd_config {
 	bool posted_on_demand;
 	struct loop *loop; /* runs the upcalls and CNO triggers */
 	struct loop *pool; /* runs upcalls of DAT_UPCALL_MANY; may equal loop */
+	struct lead
+	    *lead; /* of the shared channel (lead.h); NULL: the loop reads it, or there is none */
 	/*
-	 * Not locked, on a thread of a loop.  The device failed (-EIO), or its queue overran
+	 * Not locked, on a thread that runs the EVD.  The device failed (-EIO), or its queue overran
 	 * (-EOVERFLOW).  After the call the function is called again
 	 * only if the device has worked since.  Required.
 	 */
@@ -217,6 +220,12 @@ void evd_set_pool(struct evd_ref ref, struct loop *pool) NO_CORE_LOCK;
  * at any time; the EVD has a device.
  */
 void evd_notified(struct evd_ref ref) NO_CORE_LOCK;
+
+/*
+ * The same.  If the sink is a CNO, the calling thread also does what the job of the EVD would do on a
+ * loop: it polls, arms, and reports to the CNO.
+ */
+void evd_notified_to_report(struct evd_ref ref) NO_CORE_LOCK;
 
 enum evd_stream {
 	EVD_STREAM_SOFTWARE,

@@ -12,15 +12,16 @@ evd_count_notified(struct evd *evd)
 	evd_wake_sink(evd);
 }
 
-void
-evd_notified(struct evd_ref ref)
+/* The EVD with its lock held, or NULL: then nothing is left to do for the notification. */
+static struct evd *
+evd_enter_notified(struct evd_ref ref) TRY_ACQUIRE(core_locks.trigger)
 {
 	struct evd *evd = ref.evd;
 
 	evd_lock(evd);
 	if (evd->serial != ref.serial) {
 		evd_unlock(evd);
-		return;
+		return NULL;
 	}
 	if (!evd->alive) {
 		/*
@@ -32,10 +33,38 @@ evd_notified(struct evd_ref ref)
 
 		evd_unlock(evd);
 		ops->ack(source, 1);
-		return;
+		return NULL;
 	}
+	return evd;
+}
+
+void
+evd_notified(struct evd_ref ref)
+{
+	struct evd *evd = evd_enter_notified(ref);
+
+	if (!evd)
+		return;
 	evd_count_notified(evd);
 	evd_unlock(evd);
+}
+
+void
+evd_notified_to_report(struct evd_ref ref)
+{
+	struct evd *evd = evd_enter_notified(ref);
+
+	if (!evd)
+		return;
+	if (evd_sink(evd) == EVD_SINK_CNO && evd->job_state == EVD_JOB_IDLE) {
+		evd_note_notified(evd);
+		evd_attend(evd, EVD_IS_NOTIFIED);
+		evd_job(evd, EVD_JOB_TAKE);
+		evd_run_report(evd);
+	} else {
+		evd_count_notified(evd);
+	}
+	evd_leave(evd);
 }
 
 static void

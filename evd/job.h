@@ -33,6 +33,7 @@ enum evd_job_event {
 	EVD_JOB_WAKE_CNO,  /* work for a CNO, which needs no callback */
 	EVD_JOB_MOVE,  /* work, and the job is queued on a loop that does not serve the EVD any more
 			*/
+	EVD_JOB_TAKE,  /* work for a CNO, which the thread that found it does itself */
 	EVD_JOB_BEGIN, /* the thread that took the job from its list holds the trigger lock */
 	EVD_JOB_CALL_ONE,  /* an event was claimed for an upcall that excludes others */
 	EVD_JOB_CALL_MANY, /* an event was claimed for an upcall that does not exclude others */

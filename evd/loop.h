@@ -11,6 +11,9 @@
  * is a system call.  It reads them in the first turn after LOOP_SPAN jobs and events, see
  * loop_must_read().  A pool has no sources; while a job is ready its threads make no system call.
  *
+ * A thread of the consumer that waits for a CNO may read the shared channel in place of the loop: see
+ * lead.h.
+ *
  * A pool is a loop of several threads without sources, for upcalls that may run at the same time.
  * Each of them takes one job at a time, because a job may block.
  * A stepped loop has no thread: loop_step() runs it.

@@ -30,6 +30,27 @@ evd_back_off(struct evd *evd, int error) REQUIRES(core_locks.trigger)
 		evd_job(evd, EVD_JOB_FAIL);
 }
 
+/*
+ * One report stands for all events that are queued.  So all are polled first, and the device is armed:
+ * the poll after the arm is then the last one.
+ */
+void
+evd_run_report(struct evd *evd)
+{
+	const int r = evd_poll_to_report(evd);
+
+	if (evd_is_unseen(evd->attention)) {
+		evd_attend(evd, EVD_HAS_REPORTED);
+		evd->listener->notify(evd->listener, evd);
+	}
+	if (r < 0) {
+		evd_back_off(evd, r);
+		return;
+	}
+	evd->backoff_ns = 0;
+	evd_job(evd, EVD_JOB_REST);
+}
+
 void
 evd_run(struct loop_job *job, uint64_t serial)
 {
@@ -53,6 +74,10 @@ evd_run(struct loop_job *job, uint64_t serial)
 						       starts a new run */
 			break;
 		}
+		if (sink == EVD_SINK_CNO) {
+			evd_run_report(evd);
+			break;
+		}
 		if (passes++ == EVD_BUDGET || evd_taken(evd) - begun >= EVD_BUDGET) {
 			evd_job(evd, EVD_JOB_YIELD);
 			break;
@@ -72,10 +97,7 @@ evd_run(struct loop_job *job, uint64_t serial)
 			    evd, EVD_JOB_REST); /* the check and the change are in one section */
 			break;
 		}
-		if (sink == EVD_SINK_CNO) {
-			evd_attend(evd, EVD_HAS_REPORTED);
-			evd->listener->notify(evd->listener, evd);
-		} else if (loop_current() != evd_serving_loop(evd)) {
+		if (loop_current() != evd_serving_loop(evd)) {
 			/*
 			 * The policy changed after the job was queued.  Upcalls of MANY may wait
 			 * for each other; on the thread of the loop they would stop it from reading

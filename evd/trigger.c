@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "evd/trigger.h"
 
+#include "evd/lead.h"
+
 void
 evd_attend_unsignalled(struct evd *evd)
 {
@@ -126,6 +128,22 @@ evd_poll_and_arm(struct evd *evd)
 	return r < 0 ? r : evd_wanted_by(evd, sink);
 }
 
+int
+evd_poll_to_report(struct evd *evd)
+{
+	const bool notified = evd_is_notified(evd->attention);
+	const uint64_t polled = evd->queue.polled;
+	int r;
+
+	evd_attend(evd, EVD_IS_POLLED);
+	r = evd_poll(evd, UINT_MAX);
+	if (r < 0)
+		return r;
+	if (notified && evd->queue.polled == polled && evd_queue_count(&evd->queue) == 0)
+		evd->counters.spurious_notifications++;
+	return evd_arm_and_repoll(evd, UINT_MAX, true);
+}
+
 /* ---- wake the sink ---- */
 
 /* Selects the event for the job table: the kind of work decides what it must wait for. */
@@ -209,6 +227,15 @@ evd_settle_channel(struct evd *evd)
 		loop_watch(evd->cfg.loop, &evd->channel, watch);
 		evd->channel_watched = watch;
 	}
+}
+
+void
+evd_settle_lead(struct evd *evd)
+{
+	const enum evd_sink sink = evd_sink(evd);
+
+	if (sink == EVD_SINK_UPCALL || sink == EVD_SINK_WAITER)
+		lead_give_up(evd->cfg.lead);
 }
 
 void

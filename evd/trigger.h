@@ -260,10 +260,19 @@ void evd_count_notified(struct evd *evd) REQUIRES(core_locks.trigger);
  */
 int evd_poll_and_arm(struct evd *evd) REQUIRES(core_locks.trigger);
 
+/*
+ * For an EVD whose sink is a CNO: polls all that fits into the queue, arms, and polls again.  0: what
+ * the device completes from now on raises a notification; -EIO, -EOVERFLOW.
+ */
+int evd_poll_to_report(struct evd *evd) REQUIRES(core_locks.trigger);
+
 void evd_wake_sink(struct evd *evd) REQUIRES(core_locks.trigger);
 
 /* Whether the loop watches the channel of an EVD that it has as a source. */
 void evd_settle_channel(struct evd *evd) REQUIRES(core_locks.trigger);
+
+/* Gives the shared channel to the loop if the sink needs that. */
+void evd_settle_lead(struct evd *evd) REQUIRES(core_locks.trigger);
 
 /*
  * The part of a change of sink that wakes no thread.  Queued events count as not reported to the
@@ -276,6 +285,8 @@ evd_sink_settle(struct evd *evd) REQUIRES(core_locks.trigger)
 	evd->changes++;
 	if (evd->channel.id)
 		evd_settle_channel(evd);
+	if (evd->cfg.lead)
+		evd_settle_lead(evd);
 	evd_attend(
 	    evd, evd_queue_signalled(&evd->queue) > 0 ? EVD_CHANGES_QUEUED : EVD_CHANGES_EMPTY);
 }
@@ -379,6 +390,12 @@ bool evd_make_upcalls(struct evd *evd, uint64_t most) REQUIRES(core_locks.trigge
 
 /* run.c: what a loop does with the job of an EVD. */
 void evd_run(struct loop_job *job, uint64_t serial) NO_CORE_LOCK;
+
+/*
+ * The run of an EVD whose sink is a CNO; its job is RUNNING on this thread.  Drops the lock and takes
+ * it again if the device fails.
+ */
+void evd_run_report(struct evd *evd) REQUIRES(core_locks.trigger);
 
 /* An upcall in progress, on the stack of its thread. */
 struct upcall_frame {

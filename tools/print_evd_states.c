@@ -30,6 +30,8 @@ static const struct name job_events[EVD_JOB_EVENTS] = {
 	[EVD_JOB_WAKE_CNO] = { "wake, CNO", "there is work, and a CNO gets a report" },
 	[EVD_JOB_MOVE] = { "move",
 	    "there is work, and the job is on a loop that does not serve the EVD any more" },
+	[EVD_JOB_TAKE] = { "take",
+	    "a thread that leads read a notification, and reports to the CNO itself" },
 	[EVD_JOB_BEGIN] = { "begin", "the thread that took the job holds the trigger lock" },
 	[EVD_JOB_CALL_ONE] = { "call, one at a time",
 	    "an event was claimed for an upcall of SINGLE_INSTANCE or NOTIFY" },

@@ -35,6 +35,7 @@ dapl_cno_create_object(struct dapl_ia *ia, DAT_OS_WAIT_PROXY_AGENT agent, bool w
 {
 	struct cno_config config = {
 		.loop = ia->loops[0].loop,
+		.lead = dapl_ia_lead(ia),
 		.agent = agent,
 		.with_fd = with_fd,
 		.destroyed = dapl_cno_freed,
@@ -49,7 +50,6 @@ dapl_cno_create_object(struct dapl_ia *ia, DAT_OS_WAIT_PROXY_AGENT agent, bool w
 	r = dapl_object_create(&cno->obj, &ia->parent, &ia->provider->table);
 	if (r)
 		goto free_slot;
-	cno->waiters = 0;
 	config.serial = cno->obj.serial;
 	r = cno_create(&cno->core, &config);
 	if (r)
@@ -182,32 +182,23 @@ dapl_cno_query(DAT_CNO_HANDLE handle, DAT_CNO_PARAM_MASK mask, DAT_CNO_PARAM *pa
 	return DAT_SUCCESS;
 }
 
+/* Does not lock the object: cno_wait() compares the serial number. */
 DAT_RETURN
 dapl_cno_wait(DAT_CNO_HANDLE handle, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd)
 {
-	struct dapl_cno *cno = dapl_object_lock_handle(handle, DAPL_KIND_CNO);
-	DAT_EVD_HANDLE found = DAT_HANDLE_NULL;
-	struct cno_ref ref;
+	DAT_EVD_HANDLE found;
+	uint64_t serial;
+	struct dapl_cno *cno = dapl_handle_object(handle, DAPL_KIND_CNO, &serial);
 	int r;
 
 	if (!cno)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
-	if (evd)
-		cno->waiters++;
-	ref = dapl_cno_ref(cno);
-	dapl_object_unlock(&cno->obj);
 	if (!evd)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-
-	r = cno_wait(ref, timeout, &found);
-
-	dapl_object_lock(&cno->obj);
-	if (dapl_object_is(&cno->obj, ref.serial))
-		cno->waiters--; /* else the CNO was freed meanwhile */
-	dapl_object_unlock(&cno->obj);
+	r = cno_wait((struct cno_ref){ &cno->core, serial }, timeout, &found);
 	if (r == 0 || r == -ETIMEDOUT || r == -ECANCELED)
 		*evd = found;
-	return dapl_err_cno_wait(r);
+	return r ? dapl_err_cno_wait(r) : DAT_SUCCESS;
 }
 
 DAT_RETURN
@@ -257,7 +248,7 @@ dapl_cno_free_object(DAT_HANDLE handle, bool closing) DAPL_NO_LOCK
 	if (!cno)
 		return -ENODEV;
 	ref = dapl_cno_ref(cno);
-	if (cno->obj.refs || (cno->waiters && !closing)) {
+	if (cno->obj.refs || (!closing && cno_begin_free(ref))) {
 		dapl_object_unlock(&cno->obj);
 		return -EBUSY;
 	}

@@ -14,7 +14,6 @@ struct dapl_ia;
 struct dapl_cno {
 	struct dapl_object obj;
 	struct cno core;
-	unsigned int waiters; /* threads in dat_cno_wait(); guarded by the object's lock */
 };
 
 /* The name of the CNO in cno/.  The caller holds a reference, or the lock of the object. */

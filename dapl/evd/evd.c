@@ -97,6 +97,8 @@ dapl_evd_create_object(struct dapl_ia *ia, const struct dapl_evd_plan *plan, str
 		config.source = evd;
 		if (evd->channel)
 			config.channel_fd = evd->channel->fd;
+		else
+			config.lead = dapl_ia_lead(ia);
 	}
 	atomic_store_explicit(&evd->on_cq, evd->cq != NULL, memory_order_relaxed);
 	atomic_store_explicit(

@@ -33,16 +33,27 @@ dapl_channel_check(struct loop *loop, struct loop_ticket *ticket)
  * A CQ is not destroyed before evd_notified() has counted the notification that was read for
  * it.
  */
-static int
-dapl_channel_read_one(void *arg)
+int
+dapl_channel_read(void *arg, struct evd_ref *ref)
 {
 	struct dapl_ia_loop *l = arg;
 	struct ibv_cq *cq;
 	void *context;
 
 	if (ibv_get_cq_event(l->channel, &cq, &context))
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	*ref = ((struct dapl_cq_context *)context)->ref;
+	return 1;
+}
+
+static int
+dapl_channel_read_one(void *arg)
+{
+	struct evd_ref ref;
+
+	if (dapl_channel_read(arg, &ref) != 1)
 		return 0;
-	evd_notified(((struct dapl_cq_context *)context)->ref);
+	evd_notified(ref);
 	return 1;
 }
 

@@ -33,6 +33,9 @@ int dapl_channel_prepare_fd(int fd);
  */
 void dapl_channel_check(struct loop *loop, struct loop_ticket *ticket) NO_CORE_LOCK;
 
+/* Reads one notification of it, for struct lead. */
+int dapl_channel_read(void *ia_loop, struct evd_ref *ref) DAPL_NO_LOCK;
+
 /* Reads the completion channel of a struct dapl_ia_loop and notifies the EVDs. */
 void dapl_channel_read_shared(void *ia_loop, uint64_t serial) DAPL_NO_LOCK;
 

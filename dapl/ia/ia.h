@@ -17,6 +17,7 @@
 
 #include <dat2/dat_ib_extensions.h>
 
+#include "evd/lead.h"
 #include "evd/loop.h"
 #include "evd/park.h"
 
@@ -77,6 +78,7 @@ struct dapl_ia_loop {
 	struct ibv_comp_channel *channel;
 	struct loop_ticket ticket;
 	struct loop_pace pace; /* of the channel's handler */
+	struct lead lead;      /* of the channel, see dapl_ia_lead() */
 };
 
 /* ia_count.h */
@@ -140,6 +142,17 @@ static inline void
 dapl_ia_unlock(struct dapl_ia *ia) RELEASE(dapl_locks.adapter) UNCHECKED
 {
 	dapl_object_unlock(&ia->obj);
+}
+
+/*
+ * Of the channel that all EVDs share which have none of their own: threads that wait for a CNO may read
+ * it.  NULL if there are several, because the EVDs of a CNO may be on any of them, or if the adapter is
+ * stepped: its owner decides when it is read.
+ */
+static inline struct lead *
+dapl_ia_lead(struct dapl_ia *ia)
+{
+	return ia->loop_count == 1 && !ia->stepped ? &ia->loops[0].lead : NULL;
 }
 
 /* The locked adapter of a handle, or NULL. */

@@ -42,6 +42,19 @@ free_loop:
 	return r;
 }
 
+static void
+ia_open_lead(struct dapl_ia_loop *l, struct lead *lead)
+{
+	if (!lead)
+		return;
+	*lead = (struct lead){ .loop = l->loop,
+		.ticket = &l->ticket,
+		.fd = l->channel->fd,
+		.read = dapl_channel_read,
+		.arg = l };
+	lead_open(lead);
+}
+
 /* Without a connection manager there is no device. */
 static int
 ia_no_cm(int error)
@@ -160,6 +173,7 @@ dapl_ia_device_open(struct dapl_ia *ia, const struct dapl_ia_options *options)
 		if (r)
 			goto close_loops;
 	}
+	ia_open_lead(&ia->loops[0], dapl_ia_lead(ia));
 	/* Any depth will do: a send or receive queue without an EVD gets no completions. */
 	errno = 0;
 	ia->idle_cq = ibv_create_cq(ia->verbs, 1, NULL, NULL, 0);

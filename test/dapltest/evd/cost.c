@@ -61,6 +61,12 @@ __wrap_syscall(long number, ...)
 	return r;
 }
 
+int
+evd_calls(void)
+{
+	return calls;
+}
+
 static void
 begin(enum script_channel channel)
 {

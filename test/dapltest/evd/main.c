@@ -20,6 +20,7 @@ main(int argc, char **argv)
 		cno_agent_suite,
 		cno_free_suite,
 		cno_fd_suite,
+		cno_lead_suite,
 		evd_fault_suite,
 		evd_inside_suite,
 		evd_policy_suite,

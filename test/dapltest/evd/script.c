@@ -232,7 +232,8 @@ script_open(struct script *s, const struct script_options *opt)
 	s->armed = s->outstanding = s->tolerant = false;
 	s->raised = s->gets = s->acks = 0;
 	s->destroyed = 0;
-	if (opt->channel == SCRIPT_PRIVATE || opt->channel == SCRIPT_SHARED) {
+	if (opt->channel == SCRIPT_PRIVATE || opt->channel == SCRIPT_SHARED ||
+	    opt->channel == SCRIPT_LED) {
 		s->fd = os_event_open(true);
 		must(s->fd >= 0);
 	}
@@ -256,6 +257,7 @@ script_open(struct script *s, const struct script_options *opt)
 	config.channel_fd = opt->channel == SCRIPT_PRIVATE ? s->fd : -1;
 	config.loop = opt->loop;
 	config.pool = opt->pool;
+	config.lead = opt->lead;
 	config.fault = fault;
 	config.destroyed = destroyed;
 	must(evd_create(&s->evd, &config) == 0);

@@ -41,6 +41,7 @@ enum script_channel {
 	SCRIPT_BY_HAND, /* script_get() and script_book() */
 	SCRIPT_PRIVATE, /* channel_fd of the EVD */
 	SCRIPT_SHARED,	/* a source of the loop reads it */
+	SCRIPT_LED,	/* the test reads it, by a struct lead */
 	SCRIPT_DIRECT, /* the thread that raises the event calls evd_notified(): a reader that is always awake */
 };
 
@@ -51,6 +52,7 @@ struct script_options {
 	bool exact; /* the device has the exact hint */
 	enum script_channel channel;
 	struct loop *loop, *pool;
+	struct lead *lead;
 };
 
 struct script;

@@ -22,6 +22,7 @@ Suite *cno_wait_suite(void);
 Suite *cno_agent_suite(void);
 Suite *cno_free_suite(void);
 Suite *cno_fd_suite(void);
+Suite *cno_lead_suite(void);
 Suite *evd_fault_suite(void);
 Suite *evd_inside_suite(void);
 Suite *evd_policy_suite(void);
@@ -49,6 +50,9 @@ Suite *evd_close_suite(void);
 
 /* starve.c's say in whether a system call of this thread fails: true, and errno set. */
 bool evd_starved(int error);
+
+/* The system calls that this thread has made in the library. */
+int evd_calls(void);
 
 /* Called, once, by cost.c when the calling thread's next sleep in the library ended. */
 extern _Thread_local void (*evd_after_sleep)(void);

@@ -15,6 +15,7 @@ void table_add(const struct scenario_text *texts, unsigned int n);
 
 void table_rich_load(void);   /* much at once on one loop */
 void table_fault_load(void);  /* what fails */
+void table_lead_load(void);   /* waiters that read the shared channel */
 void table_order_load(void);  /* several endpoints on an EVD */
 void table_life_load(void);   /* slots that are used again */
 void table_lock_load(void);   /* the shipped lock */

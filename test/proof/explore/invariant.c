@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "invariant.h"
 
+#include "evd/lead.h"
 #include "peek.h"
 #include "world.h"
 
@@ -70,6 +71,13 @@ wanted(const struct evd *evd, const struct device_cq *cq)
 		break;
 	}
 	return false;
+}
+
+/* The loop does not read the shared channel. */
+static bool
+is_led(const struct lead *lead)
+{
+	return lead && lead->state.value != LEAD_OVER;
 }
 
 /*
@@ -157,6 +165,8 @@ invariant_sink(const struct evd *evd, const struct device_cq *cq, uint32_t waite
 
 	if (evd->channel.id && by_loop && !evd->channel_watched)
 		violation("EVD %c: the loop does not watch its channel", name);
+	if ((sink_of(evd) == SINK_WAITER || sink_of(evd) == SINK_UPCALL) && is_led(evd->cfg.lead))
+		violation("EVD %c: the loop does not watch the shared channel", name);
 	switch (sink_of(evd)) {
 	case SINK_NONE:
 		return;
@@ -210,6 +220,10 @@ invariant_cno(const struct cno *cno, uint32_t waiters, int name)
 			violation("CNO %c still lists an EVD that was freed", name);
 	if (cno->first && invariant_asleep(waiters))
 		violation("CNO %c is triggered and every waiter sleeps", name);
+	if ((cno->cfg.agent.proxy_agent_func || cno->fd >= 0) && is_led(cno->cfg.lead))
+		violation("CNO %c has an agent or a descriptor, and the loop does not watch the "
+			  "shared channel",
+		    name);
 	if (cno->last_detached && cno->evds)
 		violation("CNO %c has an EVD, and is marked as if the last one was detached", name);
 	if (cno->fd >= 0 && world_is_readable(cno->fd) != (cno->first || cno->last_detached))
@@ -239,8 +253,11 @@ invariant_rest(const struct evd *evd, const struct device_cq *cq, int name)
 	case SINK_UPCALL:
 		violation("at rest an event of EVD %c is stranded", name);
 	case SINK_CNO:
-		/* A waiter that gets the EVD drains it; later events trigger the CNO again. */
-		if (!evd->triggered)
+		/*
+		 * A waiter that gets the EVD drains it; later events trigger the CNO again.  A
+		 * notification that the loop does not read is for the next thread that waits.
+		 */
+		if (!evd->triggered && !(is_led(evd->cfg.lead) && cq && notification_due(evd, cq)))
 			violation(
 			    "at rest an event of EVD %c is stranded, its CNO is not triggered",
 			    name);

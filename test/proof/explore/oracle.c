@@ -270,6 +270,8 @@ oracle_rest(void)
 		if (stage.cnos[i].cno.job_queued || stage.cnos[i].cno.in_agent ||
 		    stage.cnos[i].cno.n_waiters)
 			violation("at rest CNO %c still counts a thread inside", 'n' + i);
+	if (stage.scenario->lead && stage.loops[0].lead.state.value == LEAD_TAKEN)
+		violation("at rest a thread still leads");
 }
 
 /* Held receives stay held without ESTABLISHED; purged ones were dropped. */

@@ -239,6 +239,8 @@ parse_setup(struct scenario *s, const char *text)
 			s->loops = atoi(value);
 		else if (!strcmp(w, "faults") && value)
 			parse_faults(s, value);
+		else if (!strcmp(w, "lead"))
+			s->lead = true;
 		else if (!strcmp(w, "fixed"))
 			s->fixed = true;
 		else if (!strcmp(w, "windows"))

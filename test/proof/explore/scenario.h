@@ -90,6 +90,7 @@ struct scenario {
 	int max_faults;
 	int pool; /* threads, 0: none */
 	int loops;
+	bool lead;	   /* threads that wait for a CNO may read the channel of the loop */
 	bool verbs[VERBS]; /* which occur */
 	bool fixed;	   /* a device whose queues keep their lengths */
 	char answers[8];   /* to attempts to connect, in turn */

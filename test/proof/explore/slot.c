@@ -184,6 +184,8 @@ stage_evd_open(struct stage_evd *e, enum evd_base base)
 		.channel_fd = -1,
 		.loop = stage.loops[e->spec->loop].loop,
 		.pool = stage.pool,
+		.lead =
+		    (base == BASE_SAME ? e->spec->base : base) == BASE_SHARED ? stage_lead() : NULL,
 		.fault = fault,
 		.destroyed = evd_slot_close,
 	};
@@ -236,6 +238,7 @@ void
 stage_cno_open(struct stage_cno *c, bool with_agent)
 {
 	struct cno_config config = { .loop = stage.loops[0].loop,
+		.lead = stage_lead(),
 		.destroyed = cno_slot_close,
 		.with_fd = stage.scenario->fd[c->index] };
 	const bool coarse = sched.coarse;

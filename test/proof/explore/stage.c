@@ -44,6 +44,41 @@ shared_readable(void *arg, uint64_t serial)
 	(void)loop_read_some(&l->pace, read_shared, l);
 }
 
+struct lead *
+stage_lead(void)
+{
+	return stage.scenario->lead ? &stage.loops[0].lead : NULL;
+}
+
+/* For a thread that leads. */
+static int
+read_for_lead(void *arg, struct evd_ref *ref)
+{
+	struct stage_loop *l = arg;
+	int i = device_read(&l->channel, &here);
+
+	if (i < 0)
+		return 0;
+	stage.evds[i].cq.gets++;
+	*ref = stage.evds[i].cq_ref;
+	return 1;
+}
+
+static void
+open_lead(struct stage_loop *l)
+{
+	struct lead *lead = stage_lead();
+
+	if (!lead)
+		return;
+	*lead = (struct lead){ .loop = l->loop,
+		.ticket = &l->ticket,
+		.fd = l->channel.fd,
+		.read = read_for_lead,
+		.arg = l };
+	lead_open(lead);
+}
+
 static void
 open_loops(void)
 {
@@ -59,6 +94,7 @@ open_loops(void)
 		expect(loop_add(l->loop, l->channel.fd, shared_readable, l, 0, &l->ticket),
 		    "loop_add");
 	}
+	open_lead(&stage.loops[0]);
 	stage.pool = NULL;
 	if (s->pool)
 		expect(loop_create(LOOP_POOL, s->pool, &stage.pool), "loop_create");

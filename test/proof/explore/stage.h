@@ -6,6 +6,7 @@
 #define REARM_EXPLORE_STAGE_H
 
 #include "cno/cno.h"
+#include "evd/lead.h"
 #include "device.h"
 #include "scenario.h"
 #include "sched.h"
@@ -174,7 +175,11 @@ struct stage_loop {
 	struct device_channel channel;
 	struct loop_ticket ticket;
 	struct loop_pace pace;
+	struct lead lead;
 };
+
+/* Of the loop, or NULL if the loop always reads its channel. */
+struct lead *stage_lead(void);
 
 struct stage {
 	const struct scenario *scenario;

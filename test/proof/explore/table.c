@@ -507,6 +507,7 @@ scenario_load(void)
 	table_order_load();
 	table_fault_load();
 	table_lock_load();
+	table_lead_load();
 	table_add(table, sizeof table / sizeof *table);
 	family_load();
 	table_chance_load();

@@ -262,6 +262,8 @@ draw_scenario(unsigned int number)
 		}
 	if (t.cnos && lot_one_in(3))
 		draw_actions(&t, "agent.n", 2, true);
+	if (t.cnos && lot_one_in(2))
+		ADD_SETUP(&t, "lead ");
 	family_add(&text)->chance = true;
 }
 

@@ -193,17 +193,12 @@ inline leave_device(n_) { cq = cq - n_ }
 #else
 #define ALONE true
 #endif
-#ifdef CNO_ON_COUNT
-#define CNO_WANTS (queued > 0)
-#else
-#define CNO_WANTS unseen
-#endif
 #define WANTED ( \
 	(waiting && SIGNALLED >= threshold) || \
 	(!waiting && policy == MANY && SIGNALLED > 0) || \
 	(!waiting && policy == SINGLE && ALONE && SIGNALLED > 0) || \
 	(!waiting && policy == NORIFY && ALONE && unseen) || \
-	(SINK_CNO && CNO_WANTS))
+	(SINK_CNO && unseen))
 
 /* The notification is on its way: it is in the channel, or was read and not passed to evd_notified()
 * yet, or the device will send it for a completion that is already visible. */

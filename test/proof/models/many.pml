@@ -63,6 +63,9 @@ inline serve()
 	fi
 }
 
+/* No CNO here. */
+inline report() { assert(false) }
+
 #include "run.pml"
 
 /* evd_await_upcalls() from outside waits for all upcalls */

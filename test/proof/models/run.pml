@@ -3,7 +3,8 @@
  * run.pml -- evd_run() for the models wait and many
  *
  * One pass: polls, arms and polls again, then serves the sink or goes IDLE.  The model defines serve(), which
- * is entered with the lock held and drops it, and the labels `served` and `idle`.
+ * is entered with the lock held and drops it, and the labels `served` and `idle`.  A CNO gets one report of all,
+ * after the poll that follows the arm, and the run goes IDLE in that section: the model defines report().
  */
 
 /* The end of an atomic step that took the job, or that ended an upcall, and that left the lock FREE: no
@@ -16,7 +17,8 @@ inline first_poll()
 		job = IDLE; printf("| no sink for the loop to serve, IDLE\n");
 		leave();
 		goto idle
-	:: else ->
+	:: SINK_CNO -> poll_all() /* keeps the lock */
+	:: SINK_UPCALL ->
 		if :: !WANTED -> poll_enough() :: else fi;
 		if
 		:: WANTED -> serve(); goto served
@@ -31,12 +33,23 @@ inline repoll()
 	atomic {
 		if
 		:: exact_hint || !mine -> exact_hint = 0 /* or it was armed before the poll */
-		:: else -> poll_enough()
+#ifndef REPORTS_NO_REPOLL
+		:: !exact_hint && mine && SINK_CNO -> poll_all()
+#else
+		:: !exact_hint && mine && SINK_CNO
+#endif
+		:: !exact_hint && mine && !SINK_CNO -> poll_enough()
 		fi;
 		mine = 0;
 		if
-		:: WANTED -> serve(); goto served
-		:: else -> job = IDLE; printf("| IDLE\n"); leave(); goto idle
+		:: SINK_CNO ->
+			if :: WANTED -> report() :: else fi;
+			job = IDLE; printf("| IDLE\n"); leave(); goto idle
+		:: !SINK_CNO && WANTED -> serve(); goto served
+		:: !SINK_CNO && !WANTED -> job = IDLE; printf("| IDLE\n"); leave(); goto idle
 		fi
 	}
 }
+
+/* evd_poll_to_report() */
+inline poll_all() { poll(N + M) }

@@ -37,7 +37,9 @@ wait(struct play_cno_life *cno, int us, unsigned int *drained)
 	sched_step(OP_EVENT);
 	consumer_too_late("cno_wait", ret, over);
 	consumer_result("cno_wait", ret,
-	    may_go(cno, ret) || (consumer_is(ret, DAT_INVALID_STATE) && play.closing) ||
+	    may_go(cno, ret) ||
+		(consumer_is(ret, DAT_INVALID_STATE) &&
+		    (play.closing || play.scenario->verbs[DO_CNO_FREE])) ||
 		(consumer_is(ret, DAT_QUEUE_EMPTY) && us >= 0));
 	for (int i = 0; ret == DAT_SUCCESS && i < play.scenario->n_evds; i++)
 		for (unsigned int l = 1; l <= play.evds[i].life; l++)
