@@ -27,6 +27,7 @@ evd_create(struct evd *evd, const struct evd_config *config)
 	evd->queue = queue;
 	evd->job = (struct loop_job){ .run = evd_run, .serial = config->serial };
 	evd->threshold = 1;
+	evd->spin.most_ns = config->spin_ns;
 	evd->waitable = evd->enabled = true;
 	evd->policy = DAT_UPCALL_DISABLE;
 	evd->listener_cookie = DAT_HANDLE_NULL;
@@ -298,6 +299,8 @@ evd_query_calls(struct evd_ref ref, struct evd_calls *calls)
 	if (!evd)
 		return -ENODEV;
 	*calls = evd->calls;
+	calls->spins = evd->spin.spins;
+	calls->spins_served = evd->spin.served;
 	calls->dequeues += evd->taken_directly;
 	calls->dequeued += evd->taken_directly;
 	evd_unlock(evd);

@@ -45,6 +45,7 @@
 #include "evd/os.h"
 #include "evd/park.h"
 #include "evd/queue.h"
+#include "evd/spin.h"
 
 struct evd;
 struct evd_hold;
@@ -141,6 +142,7 @@ struct evd_config {
 	struct loop *pool; /* runs upcalls of DAT_UPCALL_MANY; may equal loop */
 	struct lead
 	    *lead; /* of the shared channel (lead.h); NULL: the loop reads it, or there is none */
+	uint64_t spin_ns; /* a wait polls at most so long before it sleeps; 0: not at all */
 	/*
 	 * Not locked, on a thread that runs the EVD.  The device failed (-EIO), or its queue overran
 	 * (-EOVERFLOW).  After the call the function is called again
@@ -439,7 +441,8 @@ int evd_query_counters(struct evd_ref ref, struct dat_rearm_evd_counters *counte
 /* What callers of evd_wait() and evd_dequeue() did; counts since the EVD was created. */
 struct evd_calls {
 	uint64_t waits;
-	uint64_t sleeps;    /* of threads in evd_wait() */
+	uint64_t sleeps;	      /* of threads in evd_wait() */
+	uint64_t spins, spins_served; /* before a sleep; those that made it needless */
 	uint64_t wait_arms; /* notifications that were requested of the device meanwhile */
 	uint64_t dequeues;
 	uint64_t dequeued;	     /* that returned an event */
@@ -475,6 +478,7 @@ struct evd {
 	struct park *waiter; /* of the thread in evd_wait(), while `waiting` */
 	bool closing;	     /* evd_set_closing() was called */
 	int threshold;
+	struct spin spin;
 	unsigned int slept_waits; /* how many of the last waits slept, without one between them that
 				     did not */
 	bool waitable;

@@ -46,6 +46,8 @@
  * costs two system calls; at one error in so many waits this is less than the polls that it saves.
  */
 #define EVD_SLEPT_WAITS 8
+/* Polls of one spin at most, whatever the clock says: spin.h. */
+#define SPIN_POLLS 100000
 /* Descriptors read per turn of a loop; more only delays the jobs. */
 #define LOOP_BATCH 32
 /*

@@ -218,6 +218,54 @@ evd_end_block(struct evd *evd, bool alive) REQUIRES(core_locks.trigger)
 	evd->direct = alive ? evd->serial : EVD_NOT_DIRECT;
 }
 
+/*
+ * Polls for a while before the first sleep.  The thread is the sink, but drops the lock after each poll.
+ * True if enough events are queued.  It ends early if the wait has another reason to end, and at the
+ * first error: evd_wait_on() finds out about both.  A thread that wakes the waiter need not be seen here,
+ * because what it did is.
+ */
+static bool
+evd_spin(struct evd *evd, uint64_t deadline) REQUIRES(core_locks.trigger)
+{
+	struct spin_run run;
+	bool served = false;
+
+	spin_start(&run, &evd->spin, deadline);
+	while (evd->alive && !evd->closing && !evd->made_unwaitable && !evd->overflowed) {
+		evd_attend(evd, EVD_IS_POLLED);
+		if (evd_poll(evd, (unsigned int)evd->threshold) < 0)
+			break;
+		served = evd_has_enough(evd);
+		if (served || !spin_goes_on(&run))
+			break;
+		evd_unlock(evd);
+		spin_pause();
+		evd_lock(evd);
+	}
+	spin_ended(&evd->spin, served);
+	return served;
+}
+
+/*
+ * Goes on with a wait that spins.  If that was in vain it polls once more, as after a sleep, and then
+ * arms.
+ */
+static int
+evd_block_spinning(struct evd *evd, struct park *park, uint64_t deadline)
+    REQUIRES(core_locks.trigger)
+{
+	int r = 0;
+
+	if (evd_spin(evd, deadline)) {
+		evd->slept_waits = 0;
+	} else {
+		evd->slept_waits++;
+		r = evd_wait_on(evd, park, deadline, 0);
+	}
+	evd_end_block(evd, evd->alive);
+	return r;
+}
+
 /* Goes on with a wait that has polled and armed; `r` is the result of evd_arm_to_wait(). */
 static int
 evd_block_on(struct evd *evd, struct park *park, uint64_t deadline, int r)
@@ -248,6 +296,8 @@ evd_block(struct evd *evd, int threshold, DAT_TIMEOUT timeout) REQUIRES(core_loc
 		return -errno;
 	evd_begin_block(evd, park, threshold);
 	evd_sink_settle(evd);
+	if (spin_begins(&evd->spin))
+		return evd_block_spinning(evd, park, deadline);
 	park_reset(park);
 	return evd_block_on(evd, park, deadline, evd_arm_to_wait(evd));
 }
@@ -271,7 +321,8 @@ evd_is_usual_wait(struct evd_ref ref, int threshold) REQUIRES(core_locks.trigger
 
 /*
  * evd_block() for the usual wait: the same steps, without those that change nothing.  No other sink
- * ends, so there is nothing to settle.  Up to the first sleep the lock section is the one that checked
+ * ends, so there is nothing to settle; a wait before this one has given the shared channel to the loop
+ * (lead.h).  Up to the first sleep the lock section is the one that checked
  * the EVD, so only the poll can end the wait.  After the sleep there is usually one completion; if
  * not, or if the EVD is no longer bare, the general way goes on.
  */
@@ -283,7 +334,11 @@ evd_block_usual(struct evd *evd, struct park *park, DAT_TIMEOUT timeout)
 	bool exact, notified;
 	int r, armed;
 
+	if (!evd->cfg.ops)
+		__builtin_unreachable(); /* it is bare */
 	evd_begin_block(evd, park, 1);
+	if (spin_begins(&evd->spin))
+		return evd_block_spinning(evd, park, deadline);
 	park_reset(park);
 	r = armed = evd_arm(evd, &exact);
 	if (armed >= 0) {

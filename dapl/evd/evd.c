@@ -112,6 +112,7 @@ dapl_evd_create_object(struct dapl_ia *ia, const struct dapl_evd_plan *plan, str
 	config.handle = evd->obj.handle;
 	config.loop = l->loop;
 	config.pool = ia->stepped ? l->loop : NULL;
+	config.spin_ns = ia->spin_ns;
 	r = evd_create(&evd->core, &config);
 	if (r)
 		goto free_handle;

@@ -44,6 +44,7 @@ struct evd_source_ops;
 struct dapl_ia_options {
 	char where[256];
 	unsigned int loops;
+	unsigned int spin_us; /* a wait polls at most so long before it sleeps */
 	bool stepped;
 };
 
@@ -116,6 +117,7 @@ struct dapl_ia {
 	bool fixed_cqs;	 /* the device cannot give a completion queue another depth */
 	bool zero_based; /* the device makes zero-based regions */
 	unsigned int loop_count;
+	uint64_t spin_ns; /* of each EVD: struct evd_config */
 	bool stepped;
 	struct dapl_ia_loop loops[DAPL_IA_LOOPS_MAX];
 	struct loop_ticket cm_ticket, async_ticket;

@@ -1,32 +1,57 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE /* sched_getaffinity() */
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dapl/ia/cq_arm.h"
 #include "dapl/trace/debug.h"
 #include "dapl/ia/ia.h"
 
 #define LOOPS_OPTION "loops="
+#define SPIN_OPTION "spin="
+#define SPIN_US_MAX 1000000
+/*
+ * Without the word: what it takes to wake the thread of the other end, which may sleep, and to get its
+ * answer, with room to spare.  A shorter spin would not see that answer, and then both ends always sleep.
+ */
+#define SPIN_US 50
 
 static int
-ia_options_parse_loops(const char *text, struct dapl_ia_options *options)
+ia_options_parse_number(const char *name, const char *text, unsigned long least, unsigned long most,
+    unsigned int *value)
 {
-	char *end;
-	unsigned long n = strtoul(text, &end, 10);
+	const size_t digits = strspn(text, "0123456789");
+	const unsigned long n = strtoul(text, NULL, 10);
 
-	if (*end || n < 1 || n > DAPL_IA_LOOPS_MAX) {
+	if (digits == 0 || text[digits] || n < least || n > most) {
 		dapl_debug_error(
-		    "loops=%s: expected a number from 1 to %d", text, DAPL_IA_LOOPS_MAX);
+		    "%s%s: expected a number from %lu to %lu", name, text, least, most);
 		return -EINVAL;
 	}
-	options->loops = (unsigned int)n;
+	*value = (unsigned int)n;
 	return 0;
 }
 
 /*
+ * Whether the threads of this process may run on two processors or more.  On one, a thread that spins keeps
+ * away the thread that it waits for.  Threads may be pinned, so the first thread counts as well as the
+ * calling one.  An error means that there are more processors than the set has room for.
+ */
+static bool
+ia_options_has_processors(void)
+{
+	cpu_set_t own, first;
+
+	return sched_getaffinity(0, sizeof own, &own) || CPU_COUNT(&own) > 1 ||
+	       sched_getaffinity(getpid(), sizeof first, &first) || CPU_COUNT(&first) > 1;
+}
+
+/*
  * "WHERE [PORT] [WORD]...": where is an interface, an address or a host name; the port, which other
- * providers use, is ignored.  The words are loops=N, step, and those of the device under this
- * library.
+ * providers use, is ignored.  The words are loops=N, spin=N, step, and those of the device under
+ * this library.
  */
 int
 dapl_ia_options_parse(const char *params, struct dapl_ia_options *options)
@@ -34,7 +59,7 @@ dapl_ia_options_parse(const char *params, struct dapl_ia_options *options)
 	char text[DAPL_PROVIDER_PARAMS_MAX], *rest = NULL, *word;
 	int n = 0, r = 0;
 
-	*options = (struct dapl_ia_options){ .loops = 1 };
+	*options = (struct dapl_ia_options){ .loops = 1, .spin_us = SPIN_US };
 	strncpy(text, params, sizeof text - 1);
 	text[sizeof text - 1] = '\0';
 	for (word = strtok_r(text, " \t", &rest); word && !r; word = strtok_r(NULL, " \t", &rest)) {
@@ -43,7 +68,11 @@ dapl_ia_options_parse(const char *params, struct dapl_ia_options *options)
 				return -EINVAL;
 			strcpy(options->where, word);
 		} else if (strncmp(word, LOOPS_OPTION, strlen(LOOPS_OPTION)) == 0) {
-			r = ia_options_parse_loops(word + strlen(LOOPS_OPTION), options);
+			r = ia_options_parse_number(LOOPS_OPTION, word + strlen(LOOPS_OPTION), 1,
+			    DAPL_IA_LOOPS_MAX, &options->loops);
+		} else if (strncmp(word, SPIN_OPTION, strlen(SPIN_OPTION)) == 0) {
+			r = ia_options_parse_number(SPIN_OPTION, word + strlen(SPIN_OPTION), 0,
+			    SPIN_US_MAX, &options->spin_us);
 		} else if (strcmp(word, "step") == 0) {
 			options->stepped = true;
 		} else if (n == 2 && strspn(word, "0123456789") == strlen(word)) {
@@ -60,5 +89,7 @@ dapl_ia_options_parse(const char *params, struct dapl_ia_options *options)
 				 "address or host name");
 		return -EINVAL;
 	}
+	if (options->stepped || !ia_options_has_processors())
+		options->spin_us = 0;
 	return r;
 }

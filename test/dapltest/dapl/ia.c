@@ -63,6 +63,28 @@ START_TEST(open__unreadable_parameters__are_refused)
 }
 END_TEST
 
+START_TEST(open__number_of_a_word_is_wrong__is_refused)
+{
+	static const char *const names[] = { "bad-spin-empty", "bad-spin-word", "bad-spin-sign",
+		"bad-spin-long", "bad-loops" };
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+	DAT_IA_HANDLE ia;
+
+	dt_assert_ret(
+	    try_open(names[_i], &async, &ia), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
+}
+END_TEST
+
+START_TEST(open__longest_spin__is_accepted)
+{
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+	DAT_IA_HANDLE ia;
+
+	dt_ok(try_open("soft-spin", &async, &ia));
+	dt_ok(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
+}
+END_TEST
+
 /* A spurious device sometimes notifies without a completion. */
 START_TEST(open__with_a_personality__the_device_has_it)
 {
@@ -346,6 +368,8 @@ dapl_ia_suite(void)
 	tcase_add_test(tc, open__bad_arguments__each_gets_its_own_code);
 	tcase_add_test(tc, open__unknown_host__is_an_address_error);
 	tcase_add_test(tc, open__unreadable_parameters__are_refused);
+	tcase_add_loop_test(tc, open__number_of_a_word_is_wrong__is_refused, 0, 5);
+	tcase_add_test(tc, open__longest_spin__is_accepted);
 	tcase_add_test(tc, open__with_a_personality__the_device_has_it);
 	tcase_add_test(tc, open__no_device__fails_clearly_and_at_once);
 	tcase_add_test(tc, open__twice__gives_two_adapters_of_one_device);

@@ -156,7 +156,7 @@ START_TEST(wait__nothing_comes__one_arm_and_no_poll_after_it)
 	DAT_EVENT event;
 	DAT_COUNT more;
 
-	dt_side_open(&side, "faulty", DT_SEPARATE);
+	dt_side_open(&side, "faulty-no-spin", DT_SEPARATE);
 	evd = dt_evd(&side, DAT_EVD_DTO_FLAG, 8);
 	before = fault_cq_calls();
 	dt_assert_type(dat_evd_wait(evd, 1000, 1, &event, &more), DAT_TIMEOUT_EXPIRED);

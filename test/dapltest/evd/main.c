@@ -9,6 +9,7 @@ main(int argc, char **argv)
 		evd_queue_model_suite,
 		evd_upcall_suite,
 		evd_wait_suite,
+		evd_spin_suite,
 		evd_channel_suite,
 		evd_many_suite,
 		evd_free_suite,

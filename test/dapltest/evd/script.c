@@ -253,6 +253,7 @@ script_open(struct script *s, const struct script_options *opt)
 	config.qlen = s->opt.qlen;
 	config.ops = opt->no_device ? NULL : &s->ops;
 	config.posted_on_demand = opt->posted_on_demand;
+	config.spin_ns = opt->spin_ns;
 	config.source = s;
 	config.channel_fd = opt->channel == SCRIPT_PRIVATE ? s->fd : -1;
 	config.loop = opt->loop;

@@ -49,6 +49,7 @@ struct script_options {
 	int qlen; /* 0: 16 */
 	bool no_device;
 	bool posted_on_demand;
+	uint64_t spin_ns;
 	bool exact; /* the device has the exact hint */
 	enum script_channel channel;
 	struct loop *loop, *pool;

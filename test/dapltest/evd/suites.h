@@ -11,6 +11,7 @@ Suite *evd_queue_suite(void);
 Suite *evd_queue_model_suite(void);
 Suite *evd_upcall_suite(void);
 Suite *evd_wait_suite(void);
+Suite *evd_spin_suite(void);
 Suite *evd_channel_suite(void);
 Suite *evd_many_suite(void);
 Suite *evd_free_suite(void);

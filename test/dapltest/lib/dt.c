@@ -132,6 +132,13 @@ setup(void)
 	record(f, "soft-step", library, where, "step");
 	record(f, "soft-loops", library, where, "loops=3");
 	record(f, "faulty", FAULT_PATH, "lo", "");
+	record(f, "faulty-no-spin", FAULT_PATH, "lo", "spin=0");
+	record(f, "soft-spin", library, where, "spin=1000000");
+	record(f, "bad-spin-empty", library, where, "spin=");
+	record(f, "bad-spin-word", library, where, "spin=1x");
+	record(f, "bad-spin-sign", library, where, "spin=-1");
+	record(f, "bad-spin-long", library, where, "spin=1000001");
+	record(f, "bad-loops", library, where, "loops=0");
 	record(f, "soft-spurious", library, where, "personality=spurious");
 	record(f, "bad-personality", library, where, "personality=lazy");
 	record(f, "bad-host", library, "no-such-host.invalid", "");

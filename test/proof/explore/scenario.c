@@ -85,6 +85,8 @@ parse_evd(struct scenario *s, int number, char *list)
 			e->effect = true;
 		else if (!strcmp(w, "solicited"))
 			e->solicited = true;
+		else if (!strcmp(w, "spins"))
+			e->spins = true;
 		else if (!strcmp(w, "unsignalled"))
 			e->unsignalled = true;
 		else if (!strcmp(w, "bare"))

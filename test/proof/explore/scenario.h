@@ -52,6 +52,7 @@ struct evd_spec {
 	bool exact, strict, effect, off, ordered;
 	unsigned int holds; /* the receives of these endpoints, until ESTABLISHED; a bit each */
 	bool solicited;	  /* events are asked for solicited completions, which every other one is */
+	bool spins;	  /* a wait polls before it sleeps */
 	bool unsignalled; /* every other completion, from the first on, is unsignalled */
 	int policy;	  /* a DAT_UPCALL_POLICY */
 	int qlen, depth;  /* of the device's queue: as much as qlen, at least */

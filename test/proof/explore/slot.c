@@ -182,6 +182,7 @@ stage_evd_open(struct stage_evd *e, enum evd_base base)
 		.qlen = e->spec->qlen,
 		.posted_on_demand = e->spec->bare,
 		.channel_fd = -1,
+		.spin_ns = e->spec->spins ? 50000 : 0,
 		.loop = stage.loops[e->spec->loop].loop,
 		.pool = stage.pool,
 		.lead =

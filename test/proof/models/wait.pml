@@ -8,7 +8,7 @@
  * EVD after every trigger, or takes the number of events that is queued then (TAKES_WHAT_IS_THERE).  Two
  * loop threads, see evd.pml.
  * OVERFLOWS: how often the EVD may be marked as overflowed.  RESIZES: how often its queue is resized to
- * SMALL or QLEN.  PRIVATE: the EVD has a channel of its own; the waiter reads it when the loop does not.
+ * SMALL or QLEN.  SPINS: how often a wait may poll before it arms, each time in a lock section of its own.  PRIVATE: the EVD has a channel of its own; the waiter reads it when the loop does not.
  */
 #ifndef W
 #define W 2
@@ -27,6 +27,9 @@
 #endif
 #ifndef RESIZES
 #define RESIZES 0
+#endif
+#ifndef SPINS
+#define SPINS 0
 #endif
 #ifndef SMALL
 #define SMALL THRESHOLD
@@ -50,6 +53,9 @@ byte waits = W;
 byte expiries = EXPIRIES;
 byte toggles = K;
 byte overflows = OVERFLOWS;
+#if SPINS > 0
+byte spins = SPINS;
+#endif
 byte resizes = RESIZES;
 bit overflowed;
 bit triggered;	/* the EVD is on the CNO's list */
@@ -169,6 +175,21 @@ end:
 			:: BARE -> waiting = 1
 			fi;
 			sleeper = _pid; threshold = wanted; wanted = 0;
+#if SPINS > 0
+			if
+			:: spins > 0 && !polled -> poll_enough() /* the first poll */
+			:: spins > 0 && polled
+			:: true -> goto begins
+			fi;
+			spins--; polled = 0;
+			if
+			:: WANTED ->
+				take(); printf("| evd_wait(): spins, and finds an event\n");
+				leave_wait(); goto next
+			:: else -> leave(); goto spinning
+			fi;
+begins:
+#endif
 #ifdef WAITER_OWNS
 			job = RUNNING;
 #endif
@@ -179,7 +200,29 @@ end:
 			goto arms
 		fi
 	   }
-check:	   /* evd_wait_locked(), with the lock */
+#if SPINS > 0
+spinning:  /* evd_spin(), without the lock */
+	   atomic {
+		FREE -> lock = 1;
+		if
+		:: spins > 0 && !overflowed ->
+			spins--;
+			if :: !WANTED -> poll_enough() :: else fi;
+			if
+			:: WANTED ->
+				take(); printf("| evd_wait(): spins, and finds an event\n");
+				leave_wait(); goto next
+			:: else -> leave(); goto spinning
+			fi
+#ifdef SPIN_SLEEPS
+		:: asleep = 1; printf("| spins in vain, and sleeps\n"); leave(); goto end_asleep
+#else
+		:: printf("| spins in vain\n"); goto check
+#endif
+		fi
+	   }
+#endif
+check:	   /* evd_wait_on(), with the lock */
 	   atomic {
 #ifndef RESET_LATE
 		wake = 0; /* park_reset(), which may keep a wake that came before the sleep */
