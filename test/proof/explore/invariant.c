@@ -98,6 +98,8 @@ check_owned(const struct evd *evd, const struct device_cq *cq, int name)
 	const bool many = sink_of(evd) == SINK_UPCALL && evd->policy == DAT_UPCALL_MANY;
 	const struct loop *on = peek_queued_on(evd);
 
+	if (on && peek_delayed(evd) && !peek_backs_off(evd))
+		violation("EVD %c is delayed, and does not count as backing off", name);
 	if (!wanted(evd, cq) || (cq && notification_due(evd, cq)))
 		return;
 	if (peek_in_call(evd) && (reported || many))

@@ -128,6 +128,12 @@ peek_deferred(const struct evd *evd)
 }
 
 bool
+peek_delayed(const struct evd *evd)
+{
+	return evd->job.place == LOOP_JOB_DELAYED;
+}
+
+bool
 peek_over(const struct evd *evd)
 {
 	return evd->device_over;

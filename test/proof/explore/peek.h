@@ -43,6 +43,7 @@ bool peek_in_call(const struct evd *evd);
 const struct loop *peek_queued_on(const struct evd *evd);
 /* The job waits until its thread returns from a callback. */
 bool peek_deferred(const struct evd *evd);
+bool peek_delayed(const struct evd *evd); /* its job, by the loop */
 /* Its device queue overflowed and failed: it is not polled or armed any more. */
 bool peek_over(const struct evd *evd);
 bool peek_backs_off(const struct evd *evd);
