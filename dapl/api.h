@@ -53,6 +53,10 @@ DAT_RETURN dapl_evd_kcreate(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_UPCALL_POL
     const DAT_UPCALL_OBJECT *upcall, DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd) DAPL_NO_LOCK;
 DAT_RETURN dapl_evd_modify_upcall(DAT_EVD_HANDLE evd, DAT_UPCALL_POLICY policy,
     const DAT_UPCALL_OBJECT *upcall, DAT_UPCALL_FLAG flag) DAPL_NO_LOCK;
+DAT_RETURN dapl_evd_modify_upcall_array(DAT_EVD_HANDLE evd, DAT_UPCALL_POLICY policy,
+    const DAT_UPCALL_ARRAY_OBJECT *upcall, DAT_UPCALL_FLAG flag) DAPL_NO_LOCK;
+DAT_RETURN dapl_evd_dequeue_n(
+    DAT_EVD_HANDLE evd, DAT_COUNT max_events, DAT_EVENT *events, DAT_COUNT *n_events) DAPL_NO_LOCK;
 DAT_RETURN dapl_evd_query_upcall_counters(
     DAT_EVD_HANDLE evd, struct dat_rearm_evd_counters *counters, DAT_UINT32 size) DAPL_NO_LOCK;
 /* The operations without a public function. */

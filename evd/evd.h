@@ -86,6 +86,11 @@ typedef void evd_convert(
  * poll     LOCKED.  Polls up to batch->room completions, oldest first, and returns the number.  For
  *          each it finds out what the completion belongs to, and queues a record of it, keeps it in
  *          a hold, or drops it (queue.h).
+ * poll_into  LOCKED.  As poll, while nothing is queued, for a consumer that takes the events at once:
+ *          builds the events of the first completions in `events`, with evd_handle, and returns their
+ *          number in *made.  It ends at the first completion that wakes no sink, that has an effect
+ *          or that does not become an event now: that one and those after it are handled as poll
+ *          does.  NULL: the source has no such function.
  * convert  LOCKED.  Builds the event of a completion that leaves the queue: writes the members that
  *          an event of this kind has, but not evd_handle.  The object that the record names is still
  *          valid, because freeing it purges the queue under the same lock.  May set *effect, which
@@ -106,6 +111,8 @@ typedef void evd_convert(
  */
 struct evd_source_ops {
 	struct evd_device_result (*poll)(void *source, struct evd_batch *batch);
+	struct evd_device_result (*poll_into)(
+	    void *source, struct evd_batch *batch, DAT_EVENT *events, unsigned int *made);
 	evd_convert *convert;
 	struct evd_device_result (*arm)(void *source, bool solicited_only);
 	void (*ack)(void *source, unsigned int n);
@@ -155,6 +162,9 @@ struct evd_config {
 	 */
 	void (*call)(const DAT_UPCALL_OBJECT *object, DAT_EVD_HANDLE handle, const DAT_EVENT *event,
 	    DAT_BOOLEAN more);
+	/* The same for an object whose function gets n events. */
+	void (*call_array)(const DAT_UPCALL_ARRAY_OBJECT *object, DAT_EVD_HANDLE handle,
+	    const DAT_EVENT *events, DAT_COUNT n, DAT_BOOLEAN more);
 	/*
 	 * The last step of a free: no thread uses the EVD, its job is not queued, all notifications
 	 * that were read are acknowledged, and the loop does not watch the private channel.
@@ -372,6 +382,12 @@ int evd_hold_reserve(struct evd_ref ref, struct evd_hold *hold, unsigned int cap
 int evd_dequeue(struct evd_ref ref, DAT_EVENT *event) NO_CORE_LOCK;
 
 /*
+ * Takes up to `most` events, the oldest first, and returns how many: what is queued, or if nothing is,
+ * what polls of the device find.  It may take fewer than there are.  Errors as evd_dequeue().
+ */
+int evd_dequeue_several(struct evd_ref ref, unsigned int most, DAT_EVENT *events) NO_CORE_LOCK;
+
+/*
  * Blocks until `threshold` events that wake a sink are queued, then takes the oldest event.  The
  * timeout is in microseconds, or DAT_TIMEOUT_INFINITE.  On success and on -ETIMEDOUT *nmore is the
  * number of events that are known to be left: on success at least threshold - 1.  It does not poll
@@ -402,6 +418,10 @@ evd_policy_calls(DAT_UPCALL_POLICY policy)
  */
 int evd_modify_upcall(struct evd_ref ref, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *object,
     DAT_UPCALL_FLAG flag) NO_CORE_LOCK;
+
+/* The same with an object whose function gets several events; -EFAULT also if its max_events < 1. */
+int evd_modify_upcall_array(struct evd_ref ref, DAT_UPCALL_POLICY policy,
+    const DAT_UPCALL_ARRAY_OBJECT *object, DAT_UPCALL_FLAG flag) NO_CORE_LOCK;
 
 /* Replaces the CNO (NULL: none); evd_query() returns `cookie`. */
 int evd_set_listener(
@@ -486,6 +506,7 @@ struct evd {
 
 	DAT_UPCALL_POLICY policy;
 	DAT_UPCALL_OBJECT object;
+	DAT_UPCALL_ARRAY_OBJECT array; /* in its place, if this one has a function */
 	unsigned int
 	    changes;	 /* of what a series of upcalls depends on: sink, object, notification */
 	int in_progress; /* events claimed for upcalls that have not returned */

@@ -46,19 +46,44 @@ evd_await_upcalls(struct evd *evd)
 	evd->tearing--;
 }
 
+/* What a call installs: one of them, or neither to keep what is installed. */
+struct policy_object {
+	const DAT_UPCALL_OBJECT *one;
+	const DAT_UPCALL_ARRAY_OBJECT *array;
+};
+
+static bool
+policy_has_function(const struct evd *evd, const struct policy_object *object)
+    REQUIRES(core_locks.trigger)
+{
+	if (object->one)
+		return object->one->upcall_func;
+	if (object->array)
+		return object->array->upcall_func && object->array->max_events > 0;
+	return evd->object.upcall_func || evd->array.upcall_func;
+}
+
+static void
+policy_install(struct evd *evd, const struct policy_object *object) REQUIRES(core_locks.trigger)
+{
+	if (!object->one && !object->array)
+		return;
+	evd->object = object->one ? *object->one : (DAT_UPCALL_OBJECT){ 0 };
+	evd->array = object->array ? *object->array : (DAT_UPCALL_ARRAY_OBJECT){ 0 };
+}
+
 /*
  * Polls, arms, polls again and counts, in one lock section.  A completion that arrived before the
  * arm is counted, one that arrives after it raises a notification.  There is no gap.
  */
 static int
-evd_enable_upcalls(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *object,
+evd_enable_upcalls(struct evd *evd, DAT_UPCALL_POLICY policy, const struct policy_object *object,
     DAT_UPCALL_FLAG flag) REQUIRES(core_locks.trigger)
 {
-	const DAT_UPCALL_OBJECT *next = object ? object : &evd->object;
 	bool pending;
 	int r;
 
-	if (!next->upcall_func)
+	if (!policy_has_function(evd, object))
 		return -EFAULT;
 	if (evd->waiting)
 		return -EBUSY;
@@ -77,7 +102,7 @@ evd_enable_upcalls(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_O
 		return -EAGAIN;
 	if (evd->tearing)
 		return 0; /* a TEARDOWN that waits comes after this call and undoes it */
-	evd->object = *next;
+	policy_install(evd, object);
 	evd->policy = policy;
 	evd_set_bare(evd);
 	evd_sink_settle(evd);
@@ -87,11 +112,10 @@ evd_enable_upcalls(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_O
 }
 
 static void
-evd_disable_upcalls(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *object)
+evd_disable_upcalls(struct evd *evd, DAT_UPCALL_POLICY policy, const struct policy_object *object)
     REQUIRES(core_locks.trigger)
 {
-	if (object)
-		evd->object = *object;
+	policy_install(evd, object);
 	evd->policy = policy;
 	evd_set_bare(evd);
 	evd_sink_changed(evd);
@@ -99,8 +123,8 @@ evd_disable_upcalls(struct evd *evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_
 		evd_await_upcalls(evd);
 }
 
-int
-evd_modify_upcall(struct evd_ref ref, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *object,
+static int
+policy_modify(struct evd_ref ref, DAT_UPCALL_POLICY policy, const struct policy_object *object,
     DAT_UPCALL_FLAG flag)
 {
 	struct evd *evd;
@@ -120,4 +144,18 @@ evd_modify_upcall(struct evd_ref ref, DAT_UPCALL_POLICY policy, const DAT_UPCALL
 		evd_disable_upcalls(evd, policy, object);
 	evd_leave(evd);
 	return r;
+}
+
+int
+evd_modify_upcall(struct evd_ref ref, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *object,
+    DAT_UPCALL_FLAG flag)
+{
+	return policy_modify(ref, policy, &(struct policy_object){ .one = object }, flag);
+}
+
+int
+evd_modify_upcall_array(struct evd_ref ref, DAT_UPCALL_POLICY policy,
+    const DAT_UPCALL_ARRAY_OBJECT *object, DAT_UPCALL_FLAG flag)
+{
+	return policy_modify(ref, policy, &(struct policy_object){ .array = object }, flag);
 }

@@ -246,7 +246,17 @@ evd_queue_has_only_completions(const struct evd_queue *q)
 	return q->ring_count != 0 && (q->posted.open.count | q->released_count) == 0;
 }
 
-/* The same, and each of them wakes a sink. */
+/* True if the oldest item is in the ring; false also if that takes more to find out. */
+static inline bool
+evd_queue_begins_with_completion(const struct evd_queue *q)
+{
+	const struct evd_posted *posted = evd_posted_first(&q->posted);
+
+	return q->ring_count != 0 && q->released_count == 0 &&
+	       (!posted || q->ring_first->order < posted->seq << 1);
+}
+
+/* True if nothing but completions is queued, and each of them wakes a sink. */
 static inline bool
 evd_queue_has_only_signalled(const struct evd_queue *q)
 {

@@ -51,12 +51,23 @@ evd_run_report(struct evd *evd)
 	evd_job(evd, EVD_JOB_REST);
 }
 
+/* Whether upcalls can get their events without the queue (evd_make_array_upcalls()). */
+static bool
+evd_may_call_at_once(const struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	return evd_policy_calls(evd->policy) && evd->policy != DAT_UPCALL_NORIFY &&
+	       (evd->policy == DAT_UPCALL_MANY || evd->in_progress == 0) &&
+	       evd_may_poll_into(evd) && loop_current() == evd_serving_loop(evd) &&
+	       !loop_is_pumping();
+}
+
 void
 evd_run(struct loop_job *job, uint64_t serial)
 {
 	struct evd *evd = evd_of_job(job);
 	int passes = 0;
 	uint64_t begun;
+	enum evd_upcalls upcalls;
 	enum evd_sink sink;
 	int r;
 
@@ -81,6 +92,13 @@ evd_run(struct loop_job *job, uint64_t serial)
 		if (passes++ == EVD_BUDGET || evd_taken(evd) - begun >= EVD_BUDGET) {
 			evd_job(evd, EVD_JOB_YIELD);
 			break;
+		}
+		if (evd->array.upcall_func && evd_may_call_at_once(evd)) {
+			upcalls = evd_make_array_upcalls(evd, begun + EVD_BUDGET - evd_taken(evd));
+			if (upcalls == EVD_UPCALLS_HAVE_JOB)
+				continue;
+			if (upcalls == EVD_UPCALLS_LEFT_JOB)
+				break;
 		}
 		r = evd_poll_and_arm(evd);
 		if (r < 0) {
@@ -108,8 +126,13 @@ evd_run(struct loop_job *job, uint64_t serial)
 		} else if (loop_is_pumping()) {
 			evd_job(evd, EVD_JOB_DEFER); /* no upcall from inside another callback */
 			break;
-		} else if (!evd_make_upcalls(evd, begun + EVD_BUDGET - evd_taken(evd))) {
-			break;
+		} else {
+			ASSUME(evd->alive && evd_wanted(evd));
+			upcalls =
+			    (evd->array.upcall_func ? evd_make_array_upcalls : evd_make_upcalls)(
+				evd, begun + EVD_BUDGET - evd_taken(evd));
+			if (upcalls == EVD_UPCALLS_LEFT_JOB)
+				break;
 		}
 	}
 	os_self()->spent += evd_taken(evd) - begun;

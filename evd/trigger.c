@@ -23,6 +23,16 @@ evd_is_unannounced(const struct evd *evd) REQUIRES(core_locks.trigger)
 	       evd->job_state == EVD_JOB_DEFERRED;
 }
 
+/* A poll has found completions, or opened events. */
+static inline void
+evd_announce(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	if (evd_is_unannounced(evd)) {
+		evd_attend(evd, EVD_HAS_ROOM);
+		evd_wake_sink(evd);
+	}
+}
+
 /*
  * Counts what stays of a batch.  `n` completions were polled.  Not inline: most polls find nothing.
  * 1, 0 if the device queue is empty, or -EIO if the device completed more receives than were posted.
@@ -43,25 +53,15 @@ evd_end_batch(struct evd *evd, const struct evd_batch *batch, unsigned int n)
 	if (queued != batch->unsignalled || opened)
 		evd_attend(evd, EVD_HAS_ENTERED);
 	evd_attend_unsignalled(evd);
-	if ((n > 0 || opened) && evd_is_unannounced(evd)) {
-		evd_attend(evd, EVD_HAS_ROOM);
-		evd_wake_sink(evd);
-	}
+	if (n > 0 || opened)
+		evd_announce(evd);
 	return batch->refused ? -EIO : !empty;
 }
 
-int
-evd_poll_once(struct evd *evd)
+/* The source was polled, with the result n.  1; 0 if the device queue is empty; or an error as evd_poll(). */
+static int
+evd_polled(struct evd *evd, const struct evd_batch *batch, int n) REQUIRES(core_locks.trigger)
 {
-	struct evd_batch batch;
-	int n;
-
-	evd_queue_begin_batch(&evd->queue, EVD_BATCH, &batch);
-	if (batch.room == 0) {
-		evd_attend(evd, EVD_IS_FULL);
-		return 0;
-	}
-	n = evd->cfg.ops->poll(evd->cfg.source, &batch).value;
 	evd->calls.polls++;
 	/* The usual end: the device queue is empty, and no event waits for that. */
 	if (n == 0 && !evd_queue_has_closed(&evd->queue))
@@ -76,10 +76,25 @@ evd_poll_once(struct evd *evd)
 		evd->device_over = true;
 		n = 0;
 	}
-	if ((unsigned int)n > batch.room)
+	if ((unsigned int)n > batch->room)
 		return -EIO; /* the device returned more than was requested */
 	evd->calls.polls_found += n > 0;
-	return evd_end_batch(evd, &batch, (unsigned int)n);
+	return evd_end_batch(evd, batch, (unsigned int)n);
+}
+
+int
+evd_poll_once(struct evd *evd)
+{
+	struct evd_batch batch;
+	int n;
+
+	evd_queue_begin_batch(&evd->queue, EVD_BATCH, &batch);
+	if (batch.room == 0) {
+		evd_attend(evd, EVD_IS_FULL);
+		return 0;
+	}
+	n = evd->cfg.ops->poll(evd->cfg.source, &batch).value;
+	return evd_polled(evd, &batch, n);
 }
 
 int
@@ -92,6 +107,31 @@ evd_poll(struct evd *evd, unsigned int enough)
 	while (r > 0 && evd_queue_signalled(&evd->queue) < enough)
 		r = evd_poll_once(evd);
 	return r < 0 ? r : 0;
+}
+
+unsigned int
+evd_poll_into(struct evd *evd, DAT_EVENT *events, unsigned int most, int *error)
+{
+	struct evd_batch batch;
+	unsigned int made = 0;
+	int n, r;
+
+	ASSUME(evd_queue_load(&evd->queue) == 0);
+	evd_queue_begin_batch(&evd->queue, most < EVD_BATCH ? most : EVD_BATCH, &batch);
+	n = evd->cfg.ops->poll_into(evd->cfg.source, &batch, events, &made).value;
+	evd->counters.dto_events += made;
+	evd->taken += made;
+	if (n > 0 && made == (unsigned int)n) {
+		evd->calls.polls++;
+		evd->calls.polls_found++;
+		evd->queue.polled += made;
+		evd_announce(evd);
+		*error = 0;
+		return made;
+	}
+	r = evd_polled(evd, &batch, n);
+	*error = r < 0 ? r : 0;
+	return made;
 }
 
 /* The number of signalled events at which evd_wanted_by() can become true by polling. */

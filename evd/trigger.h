@@ -170,6 +170,20 @@ evd_job(struct evd *evd, enum evd_job_event event) REQUIRES(core_locks.trigger)
  */
 int evd_poll(struct evd *evd, unsigned int enough) REQUIRES(core_locks.trigger);
 
+/* Whether the next poll may build its events in the memory of the consumer: nothing is queued before them. */
+static inline bool
+evd_may_poll_into(const struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	return evd_queue_load(&evd->queue) == 0 && evd->cfg.ops && evd->cfg.ops->poll_into;
+}
+
+/*
+ * Polls once, and takes the events at once.  Returns how many are in `events`, at most `most`.  What
+ * could not be taken at once is queued after them.  *error: 0, -EIO, -EOVERFLOW.
+ */
+unsigned int evd_poll_into(struct evd *evd, DAT_EVENT *events, unsigned int most, int *error)
+    REQUIRES(core_locks.trigger);
+
 /*
  * The EVD has a device.  Polls once: 1; 0 if the device queue is empty or the ring is full; or an error
  * as evd_poll().
@@ -352,10 +366,24 @@ bool evd_take_oldest(struct evd *evd, DAT_EVENT *event, struct evd_effect *effec
 static inline bool
 evd_take(struct evd *evd, DAT_EVENT *event, struct evd_effect *effect) REQUIRES(core_locks.trigger)
 {
-	if (!evd_queue_has_only_completions(&evd->queue))
+	if (!evd_queue_begins_with_completion(&evd->queue))
 		return evd_take_oldest(evd, event, effect);
 	evd_convert_taken(evd, evd_queue_take_completion(&evd->queue), event, effect);
 	return true;
+}
+
+/*
+ * Takes what is queued, up to `most` events, until one has an effect.  Returns how many are in `events`.
+ */
+static inline unsigned int
+evd_take_queued(struct evd *evd, DAT_EVENT *events, unsigned int most, struct evd_effect *effect)
+    REQUIRES(core_locks.trigger)
+{
+	unsigned int n = 0;
+
+	while (n < most && !effect->code && evd_take(evd, &events[n], effect))
+		n++;
+	return n;
 }
 
 /* Runs the effect of a completion that was taken.  The event is claimed, or the EVD pinned. */
@@ -382,11 +410,21 @@ evd_leave(struct evd *evd) RELEASE(core_locks.trigger)
 void evd_leave_with_effect(struct evd *evd, const struct evd_effect *effect)
     RELEASE(core_locks.trigger);
 
+/* The end of a series of upcalls. */
+enum evd_upcalls {
+	EVD_UPCALLS_NONE,     /* there was no event */
+	EVD_UPCALLS_HAVE_JOB, /* the calling thread continues with the EVD */
+	EVD_UPCALLS_LEFT_JOB,
+};
+
 /*
- * upcall.c: makes upcalls for events that are wanted now, at most `most`.  Drops and retakes the lock.
- * Returns true if the calling thread still has the job.
+ * upcall.c: make upcalls for events that are wanted now, at most `most`.  They drop and retake the
+ * lock.  The second one, for an EVD that has an object for several events, may be called also if
+ * nothing is queued.
  */
-bool evd_make_upcalls(struct evd *evd, uint64_t most) REQUIRES(core_locks.trigger);
+enum evd_upcalls evd_make_upcalls(struct evd *evd, uint64_t most) REQUIRES(core_locks.trigger);
+enum evd_upcalls evd_make_array_upcalls(struct evd *evd, uint64_t most)
+    REQUIRES(core_locks.trigger);
 
 /* run.c: what a loop does with the job of an EVD. */
 void evd_run(struct loop_job *job, uint64_t serial) NO_CORE_LOCK;

@@ -42,18 +42,68 @@ evd_call(struct evd *evd, const DAT_UPCALL_OBJECT *object, const DAT_EVENT *even
 		object->upcall_func(object->instance_data, event, more ? DAT_TRUE : DAT_FALSE);
 }
 
+/* An upcall was claimed: who runs the job meanwhile. */
+static void
+evd_begin_upcall(struct evd *evd, bool many) REQUIRES(core_locks.trigger)
+{
+	evd->in_progress++;
+	if (many)
+		evd_share_job(evd);
+	else
+		evd_job(evd, EVD_JOB_CALL_ONE);
+}
+
+/* The last upcall of a series has returned. */
+static enum evd_upcalls
+evd_end_upcalls(struct evd *evd, const struct upcall_frame *frame, bool many)
+    REQUIRES(core_locks.trigger)
+{
+	evd->in_progress--;
+	if (frame->exempt)
+		evd->exempt--;
+	park_list_wake_all(&evd->teardowns);
+	if (!many && evd->job_state == EVD_JOB_CALLING) {
+		evd_job(evd, EVD_JOB_RETURN);
+		return EVD_UPCALLS_HAVE_JOB;
+	}
+	/* A policy that makes one upcall at a time has waited for the last one of MANY. */
+	if (evd->in_progress == 0 && evd->policy != DAT_UPCALL_MANY)
+		evd_wake_sink(evd);
+	return evd_take_back_job(evd) ? EVD_UPCALLS_HAVE_JOB : EVD_UPCALLS_LEFT_JOB;
+}
+
+/* Not locked.  The effect of the event that an upcall will get; it is not part of the upcall. */
+static void
+evd_run_effect_before(struct evd *evd, struct evd_effect *effect, struct upcall_frame *frame)
+{
+	struct os_self *self = os_self();
+
+	self->upcall = frame->outer;
+	evd_run_effect(evd, effect);
+	effect->code = 0;
+	self->upcall = frame;
+}
+
+/* Whether there is an event for the next upcall of a series.  Polls if nothing is queued. */
+static bool
+evd_wants_next(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	if (evd_queue_load(&evd->queue) == 0 && evd_poll(evd, 1) < 0)
+		return false; /* the run polls again, and reports an error that lasts */
+	return evd_queue_signalled(&evd->queue) > 0;
+}
+
 /*
  * Makes upcalls one after the other, the first for an event that is wanted.  Each has its claim (take
  * the event, count the upcall) in the section that saw the event wanted, so no upcall starts after a
- * DISABLE or TEARDOWN took the lock.  Returns true if this thread continues with the EVD.
+ * DISABLE or TEARDOWN took the lock.
  *
  * Between two upcalls nothing is decided anew if nothing that the decisions depend on has changed
- * (evd->changes), and the next event is a completion that wakes the sink.  The next upcall takes the
- * place of the last one in `in_progress`.  The job need not change: under SINGLE it is CALLING, as it
- * would be after the next claim, and under MANY the thread that has the job by then needs no word of a
- * claim.
+ * (evd->changes), and there is an event that wakes the sink.  The next upcall takes the place of the last one in `in_progress`.  The job need not change: under SINGLE it is CALLING, as it
+ * would be after the next claim.  Under MANY it is queued, or another thread has it or found nothing
+ * to do; no thread depends on this claim.
  */
-__attribute__((noinline)) bool
+__attribute__((noinline)) enum evd_upcalls
 evd_make_upcalls(struct evd *evd, uint64_t most)
 {
 	struct os_self *self = os_self();
@@ -68,8 +118,6 @@ evd_make_upcalls(struct evd *evd, uint64_t most)
 	const DAT_EVENT *const argument = notify ? NULL : &event;
 	bool more;
 
-	ASSUME(evd->alive && evd_sink(evd) == EVD_SINK_UPCALL && evd_wanted(evd));
-	evd->in_progress++;
 	if (notify) {
 		evd_attend(evd, EVD_HAS_REPORTED);
 		most = 1;
@@ -77,43 +125,109 @@ evd_make_upcalls(struct evd *evd, uint64_t most)
 		(void)evd_take(evd, &event, &effect);
 	}
 	more = evd_queue_count(q) > 0;
-	if (many)
-		evd_share_job(evd);
-	else
-		evd_job(evd, EVD_JOB_CALL_ONE);
+	evd_begin_upcall(evd, many);
 	self->upcall = &frame;
 	for (;;) {
 		evd->counters.upcalls++;
 		evd_unlock(evd);
-		if (effect.code) {
-			self->upcall = frame.outer; /* the effect is not part of the upcall */
-			evd_run_effect(evd, &effect);
-			effect.code = 0;
-			self->upcall = &frame;
-		}
+		if (effect.code)
+			evd_run_effect_before(evd, &effect, &frame);
 		evd_call(evd, &object, argument, more);
 		evd_lock(evd);
-		if (evd->changes != changes || --most == 0 || !evd_queue_has_only_signalled(q))
+		if (evd->changes != changes || --most == 0)
 			break;
-		more = q->ring_count > 1;
-		if (more) {
+		if (q->ring_count > 1 && evd_queue_has_only_signalled(q)) {
 			evd_build_event(evd, &q->ring_first->record, &event, &effect);
 			evd_queue_remove_one_of_several(q);
-		} else {
+			more = true;
+		} else if (evd_wants_next(evd)) {
 			(void)evd_take(evd, &event, &effect);
+			more = evd_queue_count(q) > 0;
+		} else {
+			break;
 		}
 	}
 	self->upcall = frame.outer;
-	evd->in_progress--;
-	if (frame.exempt)
-		evd->exempt--;
-	park_list_wake_all(&evd->teardowns);
-	if (!many && evd->job_state == EVD_JOB_CALLING) {
-		evd_job(evd, EVD_JOB_RETURN);
-		return true;
+	return evd_end_upcalls(evd, &frame, many);
+}
+
+/* Not locked; under NOTIFY there are no events. */
+static void
+evd_call_array(struct evd *evd, const DAT_UPCALL_ARRAY_OBJECT *object, const DAT_EVENT *events,
+    unsigned int n, bool more)
+{
+	const DAT_COUNT count = (DAT_COUNT)n;
+
+	if (evd->cfg.call_array)
+		evd->cfg.call_array(
+		    object, evd->cfg.handle, events, count, more ? DAT_TRUE : DAT_FALSE);
+	else
+		object->upcall_func(
+		    object->instance_data, events, count, more ? DAT_TRUE : DAT_FALSE);
+}
+
+/*
+ * Claims events for an upcall: those that are queued, or if nothing is, those that a poll finds.  The
+ * run polls again after a poll that failed, and reports the error if it lasts.
+ */
+static unsigned int
+evd_claim(struct evd *evd, DAT_EVENT *events, unsigned int most, struct evd_effect *effect)
+    REQUIRES(core_locks.trigger)
+{
+	int error;
+
+	return evd_may_poll_into(evd) ? evd_poll_into(evd, events, most, &error) :
+					evd_take_queued(evd, events, most, effect);
+}
+
+/*
+ * The same for an object whose function gets several events.  Each claim is for all events of an
+ * upcall.  When nothing is queued, a poll builds the events in place, also for the first upcall: the
+ * queue is not involved.
+ */
+__attribute__((noinline)) enum evd_upcalls
+evd_make_array_upcalls(struct evd *evd, uint64_t most)
+{
+	struct os_self *self = os_self();
+	struct upcall_frame frame = { .outer = self->upcall, .evd = evd };
+	const DAT_UPCALL_ARRAY_OBJECT object = evd->array;
+	const unsigned int room =
+	    object.max_events < EVD_BATCH ? (unsigned int)object.max_events : EVD_BATCH;
+	const bool many = evd->policy == DAT_UPCALL_MANY;
+	const bool notify = evd->policy == DAT_UPCALL_NORIFY;
+	const unsigned int changes = evd->changes;
+	struct evd_effect effect = { 0 };
+	DAT_EVENT events[EVD_BATCH];
+	unsigned int n = 0;
+	bool more;
+
+	if (notify)
+		evd_attend(evd, EVD_HAS_REPORTED);
+	else
+		n = evd_claim(evd, events, room, &effect);
+	if (n == 0 && !notify)
+		return EVD_UPCALLS_NONE;
+	evd_attend(evd, EVD_IS_POLLED);
+	more = evd_queue_count(&evd->queue) > 0;
+	evd_begin_upcall(evd, many);
+	self->upcall = &frame;
+	for (;;) {
+		evd->counters.upcalls++;
+		evd_unlock(evd);
+		if (effect.code)
+			evd_run_effect_before(evd, &effect, &frame);
+		evd_call_array(evd, &object, notify ? NULL : events, n, more);
+		evd_lock(evd);
+		if (evd->changes != changes || notify || most <= n)
+			break;
+		if (!evd_may_poll_into(evd) && !evd_wants_next(evd))
+			break;
+		most -= n;
+		n = evd_claim(evd, events, room, &effect);
+		if (n == 0)
+			break;
+		more = evd_queue_count(&evd->queue) > 0;
 	}
-	/* A policy that makes one upcall at a time has waited for the last one of MANY. */
-	if (evd->in_progress == 0 && evd->policy != DAT_UPCALL_MANY)
-		evd_wake_sink(evd);
-	return evd_take_back_job(evd);
+	self->upcall = frame.outer;
+	return evd_end_upcalls(evd, &frame, many);
 }

@@ -30,6 +30,8 @@ static const struct workload {
 } workloads[] = {
 	{ "dequeue", stream_backlog, ALL, QUEUE_PLAIN, 0 },
 	{ "dequeue-merged", stream_backlog, DAT, QUEUE_MERGED, 0 },
+	{ "dequeue-n-16", stream_several, REARM, QUEUE_PLAIN, 16 },
+	{ "dequeue-n-16-merged", stream_several, REARM, QUEUE_MERGED, 16 },
 	{ "dequeue-bursts-16", stream_bursts, ALL, QUEUE_PLAIN, 16 },
 	{ "dequeue-bursts-16-merged", stream_bursts, DAT, QUEUE_MERGED, 16 },
 	{ "dequeue-bursts-1", stream_bursts, ALL, QUEUE_PLAIN, 1 },
@@ -42,6 +44,8 @@ static const struct workload {
 	{ "post-send", stream_send, ALL, QUEUE_PLAIN, 0 },
 	{ "upcall-single", upcall_backlog_single, REARM, QUEUE_PLAIN, 0 },
 	{ "upcall-single-merged", upcall_backlog_single, REARM, QUEUE_MERGED, 0 },
+	{ "upcall-array-16", upcall_backlog_array, REARM, QUEUE_PLAIN, 16 },
+	{ "upcall-array-16-merged", upcall_backlog_array, REARM, QUEUE_MERGED, 16 },
 	{ "upcall-many", upcall_backlog_many, REARM, QUEUE_PLAIN, 0 },
 	{ "upcall-many-merged", upcall_backlog_many, REARM, QUEUE_MERGED, 0 },
 	{ "upcall-single-idle-1", upcall_idle_single, REARM, QUEUE_PLAIN, 1 },

@@ -5,10 +5,14 @@
 #include "device.h"
 #include "measure.h"
 
+#include <dat2/dat_upcall.h>
+#include <stdlib.h>
+
 #define ENDPOINTS 8
 #define WINDOW (ENDPOINTS * 256u) /* events of one window; as many receives are posted before it */
 #define WINDOWS 8
 #define SOFTWARE_EACH 64u /* completions for a software event of a merged queue */
+#define SEVERAL 16
 
 static struct queue queue;
 
@@ -59,6 +63,48 @@ stream_backlog(const struct engine *engine, enum queue_kind kind, unsigned int n
 		for (unsigned int i = 0; i < WINDOW; i += SOFTWARE_EACH) {
 			more = stream_mix(engine, kind);
 			engine->take(&queue, SOFTWARE_EACH + more);
+			taken += SOFTWARE_EACH + more;
+		}
+		if (!w)
+			continue;
+		measure_end();
+		measure_events(taken);
+	}
+}
+
+/* Takes that many events, up to `each` with a call. */
+static void
+stream_take_several(unsigned int events, unsigned int each)
+{
+	DAT_EVENT got[SEVERAL];
+	DAT_COUNT n;
+
+	while (events > 0) {
+		if (dat_evd_dequeue_n(
+			queue.evd, (DAT_COUNT)(events < each ? events : each), got, &n))
+			abort();
+		for (DAT_COUNT i = 0; i < n; i++)
+			engine_dat_consume(&got[i]);
+		events -= (unsigned int)n;
+	}
+}
+
+/* As stream_backlog(), with up to n events a call. */
+void
+stream_several(const struct engine *engine, enum queue_kind kind, unsigned int n)
+{
+	stream_open(engine, kind);
+	measure_must(n <= SEVERAL, "no room for so many events");
+	for (unsigned int w = 0; w <= WINDOWS; w++) {
+		unsigned int taken = 0, more;
+
+		stream_post(engine, WINDOW);
+		device_complete_receives(queue.cq, WINDOW);
+		if (w)
+			measure_begin();
+		for (unsigned int i = 0; i < WINDOW; i += SOFTWARE_EACH) {
+			more = stream_mix(engine, kind);
+			stream_take_several(SOFTWARE_EACH + more, n);
 			taken += SOFTWARE_EACH + more;
 		}
 		if (!w)

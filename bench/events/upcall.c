@@ -18,6 +18,7 @@
 
 static struct queue queue;
 static _Atomic uint64_t handled, completions;
+static unsigned int array; /* events of an upcall at most; 0: an upcall has one */
 
 /* The upcall posts the software events of a merged queue; this is not counted. */
 static void
@@ -33,6 +34,25 @@ upcall_count(DAT_PVOID data, const DAT_EVENT *event, DAT_BOOLEAN more)
 		measure_resume();
 	}
 	atomic_fetch_add_explicit(&handled, 1, memory_order_release);
+}
+
+/* The same for several events. */
+static void
+upcall_count_array(DAT_PVOID data, const DAT_EVENT *events, DAT_COUNT n, DAT_BOOLEAN more)
+{
+	(void)data;
+	(void)more;
+	for (DAT_COUNT i = 0; i < n; i++) {
+		engine_dat_consume(&events[i]);
+		if (queue.kind == QUEUE_MERGED &&
+		    events[i].event_number == DAT_DTO_COMPLETION_EVENT &&
+		    atomic_fetch_add(&completions, 1) % SOFTWARE_EACH == 0) {
+			measure_pause();
+			engine_dat.software(&queue);
+			measure_resume();
+		}
+	}
+	atomic_fetch_add_explicit(&handled, (uint64_t)n, memory_order_release);
 }
 
 /* The upcall of NOTIFY has no event. */
@@ -87,8 +107,21 @@ upcall_open(const struct engine *engine, enum queue_kind kind, DAT_UPCALL_FUNC f
 }
 
 static void
+upcall_policy_array(DAT_UPCALL_POLICY policy)
+{
+	const DAT_UPCALL_ARRAY_OBJECT object = { NULL, upcall_count_array, (DAT_COUNT)array };
+
+	dat_must("dat_evd_modify_upcall_array",
+	    dat_evd_modify_upcall_array(queue.evd, policy, &object, DAT_UPCALL_INVOC_ANY));
+}
+
+static void
 upcall_policy(DAT_UPCALL_POLICY policy)
 {
+	if (array) {
+		upcall_policy_array(policy);
+		return;
+	}
 	dat_must("dat_evd_modify_upcall",
 	    dat_evd_modify_upcall(queue.evd, policy, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_ANY));
 }
@@ -138,6 +171,14 @@ upcall_backlog_many(const struct engine *engine, enum queue_kind kind, unsigned 
 {
 	(void)n;
 	upcall_backlog(engine, kind, DAT_UPCALL_MANY);
+}
+
+/* Up to n events with an upcall. */
+void
+upcall_backlog_array(const struct engine *engine, enum queue_kind kind, unsigned int n)
+{
+	array = n;
+	upcall_backlog(engine, kind, DAT_UPCALL_SINGLE_INSTANCE);
 }
 
 /* Bursts of n; each comes when all threads of the provider sleep. */

@@ -11,12 +11,12 @@
 typedef void workload_run(const struct engine *engine, enum queue_kind kind, unsigned int n);
 
 /* stream.c */
-workload_run stream_backlog, stream_bursts, stream_wait, stream_software, stream_receive,
+workload_run stream_backlog, stream_several, stream_bursts, stream_wait, stream_software, stream_receive,
     stream_send;
 
 /* upcall.c: with upcalls, so with Rearm only */
 workload_run upcall_backlog_single, upcall_backlog_many, upcall_idle_single, upcall_idle_many;
-workload_run upcall_idle_notify, upcall_switching;
+workload_run upcall_backlog_array, upcall_idle_notify, upcall_switching;
 
 /* sleep.c */
 workload_run sleep_wait, sleep_cno;

@@ -184,18 +184,45 @@ completion_resolve_other(struct evd_batch *batch, const struct ibv_wc *wc)
 		evd_batch_queue(batch);
 }
 
+/* What is done with a plain success: of a receive, or of a request. */
+typedef void plain_handler(
+    void *to, struct dapl_ep *ep, const struct dapl_wr_entry *entry, uint32_t length, bool recv);
+
+/* Queues its record; `to` is the batch. */
 static inline void
-completion_queue_plain(struct evd_batch *batch, struct dapl_ep *ep, struct dapl_wr_ring *ring,
-    const struct dapl_wr_entry *entry, uint32_t length, uint32_t traits)
+completion_queue_plain(
+    void *to, struct dapl_ep *ep, const struct dapl_wr_entry *entry, uint32_t length, bool recv)
 {
+	struct evd_batch *batch = to;
 	struct completion *c = (struct completion *)(void *)evd_batch_record(batch);
 
 	c->ep = ep;
 	c->entry = entry;
 	c->length = length;
-	c->traits = traits;
-	dapl_wr_ring_keep(ring, entry->end);
+	c->traits = recv ? COMPLETION_RECV : 0;
+	dapl_wr_ring_keep(recv ? &ep->rings.recvs : &ep->rings.requests, entry->end);
 	evd_batch_queue(batch);
+}
+
+/* Where events are built that the consumer takes at once. */
+struct taken {
+	DAT_EVENT *next;
+	DAT_EVD_HANDLE evd;
+};
+
+/* Builds its event; `to` is a struct taken. */
+static inline void
+completion_take_plain(
+    void *to, struct dapl_ep *ep, const struct dapl_wr_entry *entry, uint32_t length, bool recv)
+{
+	struct taken *taken = to;
+
+	dapl_event_of_plain(taken->next, ep, entry, length);
+	taken->next->evd_handle = taken->evd;
+	taken->next++;
+	if (recv)
+		dapl_ep_tally(&ep->counts.received[DAT_DTO_RECEIVE], length);
+	dapl_wr_ring_pass(recv ? &ep->rings.recvs : &ep->rings.requests, entry->end);
 }
 
 /* The endpoint of a completion of that kind; NULL for any other, or if its queue pair was destroyed. */
@@ -208,8 +235,8 @@ completion_find_kind(uint64_t id, enum dapl_wr_kind kind)
 }
 
 /* A message without immediate data, into a receive that is not held. */
-static inline bool
-completion_resolve_recv(struct evd_batch *batch, const struct ibv_wc *wc)
+static inline __attribute__((always_inline)) bool
+completion_resolve_recv(const struct ibv_wc *wc, plain_handler *handle, void *to)
 {
 	struct dapl_ep *ep = completion_find_kind(wc->wr_id, DAPL_WR_RECV);
 	const struct dapl_wr_entry *entry;
@@ -219,13 +246,13 @@ completion_resolve_recv(struct evd_batch *batch, const struct ibv_wc *wc)
 	entry = dapl_wr_ring_at(&ep->rings.recvs, (uint32_t)wc->wr_id);
 	if (!entry->plain)
 		return false;
-	completion_queue_plain(batch, ep, &ep->rings.recvs, entry, wc->byte_len, COMPLETION_RECV);
+	handle(to, ep, entry, wc->byte_len, true);
 	return true;
 }
 
 /* A request that was posted without special flags. */
-static inline bool
-completion_resolve_request(struct evd_batch *batch, const struct ibv_wc *wc)
+static inline __attribute__((always_inline)) bool
+completion_resolve_request(const struct ibv_wc *wc, plain_handler *handle, void *to)
 {
 	struct dapl_ep *ep = completion_find_kind(wc->wr_id, DAPL_WR_REQUEST);
 	const struct dapl_wr_entry *entry;
@@ -235,45 +262,75 @@ completion_resolve_request(struct evd_batch *batch, const struct ibv_wc *wc)
 	entry = dapl_wr_ring_at(&ep->rings.requests, (uint32_t)wc->wr_id);
 	if (!entry->plain)
 		return false;
-	completion_queue_plain(batch, ep, &ep->rings.requests, entry, entry->length, 0);
+	handle(to, ep, entry, entry->length, false);
 	return true;
 }
 
 /*
- * Finds the endpoint and the request of a completion, and queues its record, if it is a plain
- * success.  False, and nothing has changed, for any other.
+ * Finds the endpoint and the request of a completion, and handles it, if it is a plain success.  False,
+ * and nothing has changed, for any other.
  */
-static inline bool
-completion_resolve(struct evd_batch *batch, const struct ibv_wc *wc)
+static inline __attribute__((always_inline)) bool
+completion_resolve(const struct ibv_wc *wc, plain_handler *handle, void *to)
 {
 	if (wc->status != IBV_WC_SUCCESS)
 		return false;
-	return dapl_wr_id_may_be_recv(wc->wr_id) ? completion_resolve_recv(batch, wc) :
-						   completion_resolve_request(batch, wc);
+	return dapl_wr_id_may_be_recv(wc->wr_id) ? completion_resolve_recv(wc, handle, to) :
+						   completion_resolve_request(wc, handle, to);
 }
 
-static struct evd_device_result
-completion_poll(void *source, struct evd_batch *batch) REQUIRES(core_locks.trigger)
+/* Queues, keeps or drops the completions from `wc` to `end`. */
+static inline void
+completion_queue(struct evd_batch *batch, const struct ibv_wc *wc, const struct ibv_wc *end)
+    REQUIRES(core_locks.trigger)
 {
-	const struct dapl_evd *evd = source;
-	struct evd_batch own; /* which no other function sees: it stays in registers */
-	struct ibv_wc wcs[EVD_BATCH];
-	const int n = ibv_poll_cq(evd->cq, (int)batch->room, wcs);
+	struct evd_batch own = *batch; /* which no other function sees: it stays in registers */
 
-	/* Verbs do not report the reason.  A queue that cannot be polled has lost completions. */
-	if (n <= 0)
-		return (struct evd_device_result){ n ? EVD_DEVICE_LOST : 0 };
-	if ((unsigned int)n > batch->room)
-		return (struct evd_device_result){ n };
-	own = *batch;
-	for (const struct ibv_wc *wc = wcs; wc < wcs + n; wc++) {
-		if (completion_resolve(&own, wc))
+	for (; wc < end; wc++) {
+		if (completion_resolve(wc, completion_queue_plain, &own))
 			continue;
 		*batch = own;
 		completion_resolve_other(batch, wc);
 		own = *batch;
 	}
 	*batch = own;
+}
+
+static struct evd_device_result
+completion_poll(void *source, struct evd_batch *batch) REQUIRES(core_locks.trigger)
+{
+	const struct dapl_evd *evd = source;
+	struct ibv_wc wcs[EVD_BATCH];
+	const int n = ibv_poll_cq(evd->cq, (int)batch->room, wcs);
+
+	/* Verbs do not report the reason.  A queue that cannot be polled has lost completions. */
+	if (n <= 0)
+		return (struct evd_device_result){ n ? EVD_DEVICE_LOST : 0 };
+	if ((unsigned int)n <= batch->room)
+		completion_queue(batch, wcs, wcs + n);
+	return (struct evd_device_result){ n };
+}
+
+static struct evd_device_result
+completion_poll_into(void *source, struct evd_batch *batch, DAT_EVENT *events, unsigned int *made)
+    REQUIRES(core_locks.trigger)
+{
+	const struct dapl_evd *evd = source;
+	struct taken taken = { events, evd->obj.handle };
+	struct ibv_wc wcs[EVD_BATCH];
+	const struct ibv_wc *wc = wcs, *end;
+	const int n = ibv_poll_cq(evd->cq, (int)batch->room, wcs);
+
+	if (n <= 0)
+		return (struct evd_device_result){ n ? EVD_DEVICE_LOST : 0 };
+	if ((unsigned int)n > batch->room)
+		return (struct evd_device_result){ n };
+	end = wcs + n;
+	while (wc < end && completion_resolve(wc, completion_take_plain, &taken))
+		wc++;
+	*made = (unsigned int)(wc - wcs);
+	if (wc < end)
+		completion_queue(batch, wc, end);
 	return (struct evd_device_result){ n };
 }
 
@@ -516,6 +573,7 @@ completion_effect(void *source, const struct evd_effect *effect) DAPL_NO_LOCK
 
 const struct evd_source_ops dapl_completion_ops = {
 	.poll = completion_poll,
+	.poll_into = completion_poll_into,
 	.convert = completion_convert,
 	.arm = dapl_evd_cq_arm,
 	.ack = dapl_evd_cq_ack,

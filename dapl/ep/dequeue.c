@@ -82,6 +82,30 @@ dapl_evd_wait_locked(struct dapl_evd *evd, uint64_t serial, DAT_TIMEOUT timeout,
 	return DAT_SUCCESS;
 }
 
+DAT_RETURN
+dapl_evd_dequeue_n(
+    DAT_EVD_HANDLE handle, DAT_COUNT max_events, DAT_EVENT *events, DAT_COUNT *n_events)
+{
+	struct evd_ref ref;
+	struct dapl_evd *evd = dapl_handle_object(handle, DAPL_KIND_EVD, &ref.serial);
+	bool on_cq;
+	int r;
+
+	if (!evd)
+		return BAD_EVD;
+	ref.evd = &evd->core;
+	if (max_events < 1)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	if (!events)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	if (!n_events)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
+	on_cq = atomic_load_explicit(&evd->on_cq, memory_order_relaxed);
+	r = evd_dequeue_several(ref, (unsigned int)max_events, events);
+	*n_events = r > 0 ? r : 0;
+	return r > 0 ? DAT_SUCCESS : dapl_err_evd_dequeue(dapl_evd_check_overflow(ref, r), on_cq);
+}
+
 static __attribute__((noinline)) DAT_RETURN
 dapl_evd_wait_any(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT *event,
     DAT_COUNT *more)

@@ -54,6 +54,22 @@ dapl_completion_is_plain(const struct evd_record *record)
 	return !(((const struct completion *)(const void *)record)->traits & COMPLETION_OTHER);
 }
 
+/* Writes the event of a plain success. */
+static inline void
+dapl_event_of_plain(
+    DAT_EVENT *event, const struct dapl_ep *ep, const struct dapl_wr_entry *entry, uint32_t length)
+{
+	DAT_DTO_COMPLETION_EVENT_DATA *dto = &event->event_data.dto_completion_event_data;
+
+	event->event_number = DAT_DTO_COMPLETION_EVENT;
+	dto->ep_handle = ep->self;
+	dto->user_cookie = entry->cookie;
+	dto->status = DAT_DTO_SUCCESS;
+	dto->transfered_length = length;
+	dto->operation = (DAT_DTOS)entry->operation;
+	dto->rmr_context = 0;
+}
+
 /*
  * The event of a plain success.  Inline: calls that take events have this part of the source's
  * function `convert` in them.
@@ -63,17 +79,10 @@ dapl_completion_convert_plain(const struct evd_record *record, DAT_EVENT *event)
     REQUIRES(core_locks.trigger)
 {
 	const struct completion *c = (const struct completion *)(const void *)record;
-	DAT_DTO_COMPLETION_EVENT_DATA *dto = &event->event_data.dto_completion_event_data;
 	const struct dapl_wr_entry *entry = c->entry;
 	struct dapl_ep *ep = c->ep;
 
-	event->event_number = DAT_DTO_COMPLETION_EVENT;
-	dto->ep_handle = ep->self;
-	dto->user_cookie = entry->cookie;
-	dto->status = DAT_DTO_SUCCESS;
-	dto->transfered_length = c->length;
-	dto->operation = (DAT_DTOS)entry->operation;
-	dto->rmr_context = 0;
+	dapl_event_of_plain(event, ep, entry, c->length);
 	if (c->traits & COMPLETION_RECV) {
 		dapl_ep_tally(&ep->counts.received[DAT_DTO_RECEIVE], c->length);
 		dapl_wr_ring_done(&ep->rings.recvs, entry->end);

@@ -165,6 +165,15 @@ dapl_wr_ring_done(struct dapl_wr_ring *ring, uint32_t end)
 	atomic_store_explicit(&ring->head, end, memory_order_release);
 }
 
+/* A completion was polled and converted at once: none was kept before it. */
+static inline void
+dapl_wr_ring_pass(struct dapl_wr_ring *ring, uint32_t end)
+{
+	ASSUME(ring->kept == 0);
+	atomic_store_explicit(&ring->polled, end, memory_order_release);
+	atomic_store_explicit(&ring->head, end, memory_order_release);
+}
+
 /* ---- any thread ---- */
 
 static inline uint32_t

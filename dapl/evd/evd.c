@@ -80,8 +80,10 @@ dapl_evd_create_object(struct dapl_ia *ia, const struct dapl_evd_plan *plan, str
 	evd = dapl_slab_alloc(&dapl_evd_slab);
 	if (!evd)
 		goto detach_cno;
-	if (dapl_debug_wants(DAPL_DEBUG_CALLS | DAPL_DEBUG_RESULTS))
+	if (dapl_debug_wants(DAPL_DEBUG_CALLS | DAPL_DEBUG_RESULTS)) {
 		config.call = dapl_trace_make_upcall;
+		config.call_array = dapl_trace_make_upcall_array;
+	}
 	l = dapl_ia_pick_loop(ia, &vector);
 	/* Clears what the slot's last EVD left. */
 	os_clear_from(evd, flags);

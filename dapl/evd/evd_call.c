@@ -215,6 +215,22 @@ dapl_evd_modify_upcall(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy,
 }
 
 DAT_RETURN
+dapl_evd_modify_upcall_array(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy,
+    const DAT_UPCALL_ARRAY_OBJECT *upcall, DAT_UPCALL_FLAG flag)
+{
+	struct evd_ref ref;
+	int r;
+
+	if (!dapl_evd_find(handle, &ref))
+		return BAD_EVD;
+	r = policy == DAT_UPCALL_MANY ? dapl_evd_give_pool(handle) : 0;
+	if (!r)
+		r = dapl_evd_check_overflow(
+		    ref, evd_modify_upcall_array(ref, policy, upcall, flag));
+	return dapl_err_evd_modify_upcall(r);
+}
+
+DAT_RETURN
 dapl_evd_query_upcall_counters(
     DAT_EVD_HANDLE handle, struct dat_rearm_evd_counters *counters, DAT_UINT32 size)
 {

@@ -43,6 +43,29 @@ extension_modify_upcall(DAT_HANDLE handle, va_list args)
 }
 
 static DAT_RETURN
+extension_modify_upcall_array(DAT_HANDLE handle, va_list args)
+{
+	int policy = va_arg(args, int);
+	const DAT_UPCALL_ARRAY_OBJECT *upcall = va_arg(args, const DAT_UPCALL_ARRAY_OBJECT *);
+	int flag = va_arg(args, int);
+
+	return (extension_tells_calls() ? dapl_trace_evd_modify_upcall_array :
+					  dapl_evd_modify_upcall_array)(
+	    handle, (DAT_UPCALL_POLICY)policy, upcall, (DAT_UPCALL_FLAG)flag);
+}
+
+static DAT_RETURN
+extension_dequeue_n(DAT_HANDLE handle, va_list args)
+{
+	DAT_COUNT max_events = va_arg(args, DAT_COUNT);
+	DAT_EVENT *events = va_arg(args, DAT_EVENT *);
+	DAT_COUNT *n_events = va_arg(args, DAT_COUNT *);
+
+	return (extension_tells_calls() ? dapl_trace_evd_dequeue_n : dapl_evd_dequeue_n)(
+	    handle, max_events, events, n_events);
+}
+
+static DAT_RETURN
 extension_counters(DAT_HANDLE handle, va_list args)
 {
 	struct dat_rearm_evd_counters *out = va_arg(args, struct dat_rearm_evd_counters *);
@@ -152,6 +175,10 @@ dapl_handle_extendedop(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 		return extension_kcreate(handle, args);
 	case DAT_REARM_EVD_MODIFY_UPCALL_OP:
 		return extension_modify_upcall(handle, args);
+	case DAT_REARM_EVD_DEQUEUE_N_OP:
+		return extension_dequeue_n(handle, args);
+	case DAT_REARM_EVD_MODIFY_UPCALL_ARRAY_OP:
+		return extension_modify_upcall_array(handle, args);
 	case DAT_REARM_EVD_COUNTERS_OP:
 		return extension_counters(handle, args);
 	default:

@@ -249,6 +249,12 @@ TRACE(evd_kcreate, (GIVEN, DAT_IA_HANDLE, ia, handle), (GIVEN, DAT_COUNT, min_ql
 TRACE(evd_modify_upcall, (GIVEN, DAT_EVD_HANDLE, evd, handle),
     (GIVEN, DAT_UPCALL_POLICY, policy, policy), (GIVEN, const DAT_UPCALL_OBJECT *, upcall, upcall),
     (GIVEN, DAT_UPCALL_FLAG, flag, invocation))
+TRACE(evd_modify_upcall_array, (GIVEN, DAT_EVD_HANDLE, evd, handle),
+    (GIVEN, DAT_UPCALL_POLICY, policy, policy),
+    (GIVEN, const DAT_UPCALL_ARRAY_OBJECT *, upcall, upcall_array),
+    (GIVEN, DAT_UPCALL_FLAG, flag, invocation))
+TRACE(evd_dequeue_n, (GIVEN, DAT_EVD_HANDLE, evd, handle), (GIVEN, DAT_COUNT, max_events, count),
+    (LEFT, DAT_EVENT *, events, event), (TOLD, DAT_COUNT *, n_events, count))
 TRACE(evd_query_upcall_counters, (GIVEN, DAT_EVD_HANDLE, evd, handle),
     (LEFT, struct dat_rearm_evd_counters *, counters, result), (GIVEN, DAT_UINT32, size, number))
 TRACE(extension_op, (GIVEN, DAT_HANDLE, handle, handle), (GIVEN, DAT_EXTENDED_OP, op, hex),

@@ -20,6 +20,8 @@ void dapl_trace_install(DAT_PROVIDER *table);
 extern __typeof__(dapl_ia_open) dapl_trace_ia_open;
 extern __typeof__(dapl_evd_kcreate) dapl_trace_evd_kcreate;
 extern __typeof__(dapl_evd_modify_upcall) dapl_trace_evd_modify_upcall;
+extern __typeof__(dapl_evd_modify_upcall_array) dapl_trace_evd_modify_upcall_array;
+extern __typeof__(dapl_evd_dequeue_n) dapl_trace_evd_dequeue_n;
 extern __typeof__(dapl_evd_query_upcall_counters) dapl_trace_evd_query_upcall_counters;
 extern __typeof__(dapl_extension_op) dapl_trace_extension_op;
 

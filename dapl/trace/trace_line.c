@@ -213,6 +213,16 @@ dapl_trace_agent(struct dapl_trace_line *line, const char *name, DAT_OS_WAIT_PRO
 		dapl_trace_add(line, "NONE");
 }
 
+static void
+trace_add_upcall(struct dapl_trace_line *line, uintptr_t function, const void *instance)
+{
+	if (!function)
+		dapl_trace_add(line, "NULL");
+	else
+		dapl_trace_add(line, "{0x%llx, instance=0x%llx}", (unsigned long long)function,
+		    (unsigned long long)(uintptr_t)instance);
+}
+
 void
 dapl_trace_upcall(struct dapl_trace_line *line, const char *name, const DAT_UPCALL_OBJECT *v)
 {
@@ -222,12 +232,22 @@ dapl_trace_upcall(struct dapl_trace_line *line, const char *name, const DAT_UPCA
 		dapl_trace_name(line, name);
 		dapl_trace_add(line, "SAME");
 	} else if (trace_follow(line, name, v, &object, sizeof object)) {
-		if (!object.upcall_func)
-			dapl_trace_add(line, "NULL");
-		else
-			dapl_trace_add(line, "{0x%llx, instance=0x%llx}",
-			    (unsigned long long)(uintptr_t)object.upcall_func,
-			    (unsigned long long)(uintptr_t)object.instance_data);
+		trace_add_upcall(line, (uintptr_t)object.upcall_func, object.instance_data);
+	}
+}
+
+void
+dapl_trace_upcall_array(
+    struct dapl_trace_line *line, const char *name, const DAT_UPCALL_ARRAY_OBJECT *v)
+{
+	DAT_UPCALL_ARRAY_OBJECT object;
+
+	if (!v) {
+		dapl_trace_name(line, name);
+		dapl_trace_add(line, "SAME");
+	} else if (trace_follow(line, name, v, &object, sizeof object)) {
+		trace_add_upcall(line, (uintptr_t)object.upcall_func, object.instance_data);
+		dapl_trace_add(line, " of up to %d events", object.max_events);
 	}
 }
 

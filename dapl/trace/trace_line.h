@@ -42,6 +42,8 @@ void dapl_trace_address(struct dapl_trace_line *line, const char *name, DAT_IA_A
 void dapl_trace_cookie(struct dapl_trace_line *line, const char *name, DAT_CONTEXT v);
 void dapl_trace_agent(struct dapl_trace_line *line, const char *name, DAT_OS_WAIT_PROXY_AGENT v);
 void dapl_trace_upcall(struct dapl_trace_line *line, const char *name, const DAT_UPCALL_OBJECT *v);
+void dapl_trace_upcall_array(
+    struct dapl_trace_line *line, const char *name, const DAT_UPCALL_ARRAY_OBJECT *v);
 void dapl_trace_event(struct dapl_trace_line *line, const char *name, const DAT_EVENT *v);
 void dapl_trace_got(struct dapl_trace_line *line, const char *name, DAT_EVENT v);
 void dapl_trace_remote(struct dapl_trace_line *line, const char *name, const DAT_RMR_TRIPLET *v);

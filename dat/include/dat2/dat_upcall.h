@@ -49,6 +49,20 @@ typedef struct dat_upcall_object {
 	DAT_UPCALL_FUNC upcall_func;
 } DAT_UPCALL_OBJECT;
 
+/*
+ * An object whose function gets several events with one upcall: `n_events` of them, the oldest first,
+ * at least one and at most `max_events`.  They are valid until the function returns.  Under NOTIFY
+ * `events` is NULL and `n_events` is 0.  `more_events` as above.
+ */
+typedef void (*DAT_UPCALL_ARRAY_FUNC)(DAT_PVOID instance_data, const DAT_EVENT *events,
+				      DAT_COUNT n_events, DAT_BOOLEAN more_events);
+
+typedef struct dat_upcall_array_object {
+	DAT_PVOID instance_data;
+	DAT_UPCALL_ARRAY_FUNC upcall_func;
+	DAT_COUNT max_events;	/* at least 1; Rearm passes at most 32 */
+} DAT_UPCALL_ARRAY_OBJECT;
+
 /* The object without a function. */
 #ifdef __cplusplus
 #define DAT_UPCALL_NULL (DAT_UPCALL_OBJECT())
@@ -58,6 +72,7 @@ typedef struct dat_upcall_object {
 
 /* In place of an object: keep the installed one. */
 #define DAT_UPCALL_SAME ((DAT_UPCALL_OBJECT *)NULL)
+#define DAT_UPCALL_ARRAY_SAME ((DAT_UPCALL_ARRAY_OBJECT *)NULL)
 
 /*
  * An IA whose dat_extension_op() has the operations below, and none of dat_ib_extensions.h, returns
@@ -67,7 +82,7 @@ typedef struct dat_upcall_object {
  * attribute with the name below and the value "TRUE", or try a call.
  */
 #define DAT_EXTENSION_REARM		((DAT_EXTENSION)0x100)
-#define DAT_REARM_EXTENSION_VERSION	1
+#define DAT_REARM_EXTENSION_VERSION	2	/* 2: DEQUEUE_N and MODIFY_UPCALL_ARRAY */
 #define DAT_REARM_ATTR_UPCALLS		"DAT_REARM_UPCALLS"
 
 /*
@@ -82,7 +97,11 @@ enum dat_rearm_op {
 	/* EVD; struct dat_rearm_evd_counters *, DAT_UINT32 size of it */
 	DAT_REARM_EVD_COUNTERS_OP = 0x102,
 	/* IA; int timeout in milliseconds, DAT_COUNT * */
-	DAT_REARM_IA_STEP_OP = 0x103
+	DAT_REARM_IA_STEP_OP = 0x103,
+	/* EVD; DAT_COUNT max_events, DAT_EVENT *, DAT_COUNT * */
+	DAT_REARM_EVD_DEQUEUE_N_OP = 0x104,
+	/* EVD; int policy, const DAT_UPCALL_ARRAY_OBJECT *, int flag */
+	DAT_REARM_EVD_MODIFY_UPCALL_ARRAY_OP = 0x105
 };
 
 /* Counts since the EVD was created.  Members may be added at the end. */
@@ -169,6 +188,52 @@ dat_evd_modify_upcall(DAT_EVD_HANDLE evd, DAT_UPCALL_POLICY policy,
 {
 	return dat_extension_op(evd, DAT_REARM_EVD_MODIFY_UPCALL_OP, (int)policy, upcall,
 				(int)flag);
+}
+
+/*
+ * As dat_evd_modify_upcall(), with an object whose function gets several events.  All of them are
+ * claimed together, so that the rules on upcalls hold for the whole array: under SINGLE_INSTANCE one
+ * upcall runs at a time, in event order, and after DISABLE has returned none is claimed.  An EVD has one
+ * object: of this kind, or of the other.  DAT_UPCALL_ARRAY_SAME keeps the installed one, of either kind.
+ *
+ *	DAT_INVALID_PARAMETER/ARG3		the policy makes upcalls, but there is no function, or
+ *						max_events is less than 1
+ *	DAT_NOT_IMPLEMENTED			the provider has no such upcalls
+ *	and the other codes of dat_evd_modify_upcall()
+ *
+ * Threads: any, and from any upcall.  From: Rearm.
+ */
+static inline DAT_RETURN
+dat_evd_modify_upcall_array(DAT_EVD_HANDLE evd, DAT_UPCALL_POLICY policy,
+			    const DAT_UPCALL_ARRAY_OBJECT *upcall, DAT_UPCALL_FLAG flag)
+{
+	return dat_extension_op(evd, DAT_REARM_EVD_MODIFY_UPCALL_ARRAY_OP, (int)policy, upcall,
+				(int)flag);
+}
+
+/*
+ * Takes up to `max_events` events with one call, the oldest first, and sets *n_events to their number.
+ * Like dat_evd_dequeue() it polls the device only if no event is queued.  It may return fewer events
+ * than there are; the next call returns the next ones.
+ *
+ *	DAT_SUCCESS				events[0] to events[*n_events - 1] are filled in; *n_events
+ *						is at least 1
+ *	DAT_QUEUE_EMPTY				there is no event; *n_events is 0
+ *	DAT_INVALID_HANDLE			evd is not an EVD; /1: it is no object
+ *	DAT_INVALID_PARAMETER/ARG2		max_events is less than 1
+ *	DAT_INVALID_PARAMETER/ARG3		events is NULL
+ *	DAT_INVALID_PARAMETER/ARG4		n_events is NULL
+ *	DAT_INVALID_STATE			a thread waits on the EVD, or the EVD has overflowed and
+ *						is empty
+ *	DAT_INTERNAL_ERROR			the device cannot be polled
+ *	DAT_NOT_IMPLEMENTED			the provider has no such call
+ *
+ * Threads: any.  From: Rearm; the rules are those of dat_evd_dequeue().
+ */
+static inline DAT_RETURN
+dat_evd_dequeue_n(DAT_EVD_HANDLE evd, DAT_COUNT max_events, DAT_EVENT *events, DAT_COUNT *n_events)
+{
+	return dat_extension_op(evd, DAT_REARM_EVD_DEQUEUE_N_OP, max_events, events, n_events);
 }
 
 /*

@@ -19,6 +19,7 @@ main(int argc, char **argv)
 		dapl_disconnect_suite,
 		dapl_dto_suite,
 		dapl_dequeue_suite,
+		dapl_several_suite,
 		dapl_order_suite,
 		dapl_query_suite,
 		dapl_attr_suite,

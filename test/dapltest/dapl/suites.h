@@ -21,6 +21,7 @@ Suite *dapl_query_suite(void);
 Suite *dapl_upcall_suite(void);
 Suite *dapl_attr_suite(void);
 Suite *dapl_dequeue_suite(void);
+Suite *dapl_several_suite(void);
 Suite *dapl_free_suite(void);
 Suite *dapl_flood_suite(void);
 Suite *dapl_srq_suite(void);

@@ -25,6 +25,7 @@ main(int argc, char **argv)
 		upcall_stream_suite,
 		upcall_race_suite,
 		upcall_recipe_suite,
+		upcall_array_suite,
 		NULL,
 	};
 

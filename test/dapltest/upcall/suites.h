@@ -23,5 +23,6 @@ Suite *upcall_inside_ia_suite(void);
 Suite *upcall_stream_suite(void);
 Suite *upcall_race_suite(void);
 Suite *upcall_recipe_suite(void);
+Suite *upcall_array_suite(void);
 
 #endif

@@ -113,6 +113,9 @@ perform(const struct action *a, int actor)
 	case DO_DEQUEUE:
 		(void)call_dequeue(e);
 		break;
+	case DO_SEVERAL:
+		(void)call_several(e, (unsigned int)a->n);
+		break;
 	case DO_DRAIN:
 		(void)call_drain(e);
 		break;
@@ -268,29 +271,28 @@ check_sources_read(void)
 		    sched.self->unread);
 }
 
-void
-actor_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
+static void
+upcall(struct stage_object *object, const DAT_EVENT *events, DAT_COUNT n)
 {
-	struct stage_object *object = instance;
 	struct stage_evd *e = object->evd;
 	uint8_t *serial = &stage.frame_life[sched.self - sched.fibers][e->index];
 	const uint8_t outer = *serial;
 	bool first;
 
-	(void)more;
 	oracle_upcall_begins(e, object);
 	*serial = (uint8_t)object->serial;
 	first = e->upcalls++ == 0;
 	if (has_script(ACTOR_UPCALL, e->index))
 		sched_touch(OP_EVENT, OBJECT_EVD(e->index)); /* the order of the actors matters */
 	if (object->policy == DAT_UPCALL_NORIFY) {
-		if (event)
+		if (events)
 			violation("an upcall that notifies brings an event");
 		(void)call_drain(e);
-	} else if (!event) {
+	} else if (!events || n < 1) {
 		violation("an upcall without an event");
 	} else {
-		oracle_deliver(e, object->serial, event);
+		for (DAT_COUNT i = 0; i < n; i++)
+			oracle_deliver(e, object->serial, &events[i]);
 		check_sources_read();
 	}
 	/* At rest the stage pumps nothing: what happens now is the teardown's. */
@@ -298,6 +300,22 @@ actor_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 		play_script(ACTOR_UPCALL, e->index, first);
 	oracle_upcall_ends(e);
 	*serial = outer;
+}
+
+void
+actor_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
+{
+	(void)more;
+	upcall(instance, event, 1);
+}
+
+void
+actor_upcall_array(DAT_PVOID instance, const DAT_EVENT *events, DAT_COUNT n, DAT_BOOLEAN more)
+{
+	(void)more;
+	if (n > STAGE_ARRAY)
+		violation("an upcall gets %d events, and its object takes %d", n, STAGE_ARRAY);
+	upcall(instance, events, n);
 }
 
 void

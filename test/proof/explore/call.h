@@ -72,6 +72,7 @@ void call_empty(struct stage_evd *e);
 /* ---- what takes ---- */
 
 int call_dequeue(struct stage_evd *e);
+int call_several(struct stage_evd *e, unsigned int most);
 int call_wait(struct stage_evd *e, int threshold, int us);
 void call_take(struct stage_evd *e, int n);
 

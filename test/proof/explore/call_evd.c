@@ -70,6 +70,26 @@ call_dequeue(struct stage_evd *e)
 	return r;
 }
 
+/* A dequeue of up to so many. */
+int
+call_several(struct stage_evd *e, unsigned int most)
+{
+	const struct call c = call_begins(e);
+	DAT_EVENT events[4];
+	int r = evd_dequeue_several(call_ref(&c), most < 4 ? most : 4, events);
+
+	call_ends_with(&c, "dequeue_several", r);
+	check_dequeued(e, r < 0 ? r : 0);
+	if (r == 0 || r > (int)most)
+		violation("dequeue_several: returned %d", r);
+	for (int i = 0; i < r; i++)
+		oracle_deliver(e, c.serial, &events[i]);
+	call_result("dequeue_several", r < 0 ? r : 0,
+	    r == -EAGAIN || call_gone(&c, r) || (r == -EBUSY && waiters()) ||
+		(r == -EOVERFLOW && call_has(DO_OVERFLOW)));
+	return r;
+}
+
 unsigned int
 call_drain(struct stage_evd *e)
 {

@@ -46,7 +46,6 @@ call_modify(struct stage_evd *e, int policy, const struct action *a)
 {
 	const struct call c = call_begins(e);
 	struct stage_object *object = object_for(&e->lives[c.serial], policy, a);
-	const DAT_UPCALL_OBJECT upcall = { object, actor_upcall };
 	const bool enables = policy == object->policy;
 	const bool installs = enables && !a->same;
 	const bool current = call_current(&c);
@@ -59,7 +58,7 @@ call_modify(struct stage_evd *e, int policy, const struct action *a)
 	if (installs)
 		object->replaced = false;
 	setting_begins(&e->policy);
-	r = evd_modify_upcall(call_ref(&c), (DAT_UPCALL_POLICY)policy, installs ? &upcall : NULL,
+	r = stage_modify(e, call_ref(&c), policy, installs ? object : NULL,
 	    a->fresh ? DAT_UPCALL_INVOC_NEW : DAT_UPCALL_INVOC_ANY);
 	call_ends_with(&c, "modify_upcall", r);
 	check_modified(e, policy, a, r);

@@ -233,8 +233,23 @@ cq_admit(struct device_cq *cq, struct evd_batch *batch, const struct device_reco
 		evd_batch_queue(batch);
 }
 
+/* Whether a completion becomes an event now that wakes a sink and has no effect. */
+static bool
+cq_is_plain(struct device_cq *cq, uint64_t id)
+{
+	struct evd_hold *hold;
+
+	return !cq->effect && !(cq->drops && cq->drops(cq, id)) &&
+	       !(cq->holds && cq->holds(cq, id, &hold)) &&
+	       !(cq->unsignalled && cq->unsignalled(cq, id));
+}
+
+/*
+ * Polls; if `events` is not NULL, the first completions become events at once, as far as they are
+ * plain.
+ */
 static struct evd_device_result
-cq_poll(void *source, struct evd_batch *batch)
+cq_poll_to(void *source, struct evd_batch *batch, DAT_EVENT *events, unsigned int *made)
 {
 	const int max = (int)batch->room;
 	struct device_cq *cq = source;
@@ -247,13 +262,33 @@ cq_poll(void *source, struct evd_batch *batch)
 	if (fault)
 		return result(world_faults & FAULT_EXCESS ? max + 1 : -EIO);
 	for (; n < max && cq->count; n++) {
-		cq_admit(cq, batch, &cq->queue[cq->head]);
+		const struct device_record *record = &cq->queue[cq->head];
+
+		if (events && cq_is_plain(cq, record->id)) {
+			device_event(&events[*made], record->id);
+			events[(*made)++].evd_handle = cq->evd;
+		} else {
+			events = NULL;
+			cq_admit(cq, batch, record);
+		}
 		cq->head = (cq->head + 1) % DEVICE_DEPTH;
 		cq->count--;
 	}
 	sched_touch(OP_DEVICE, OBJECT_DEVICE(cq->index));
 	trace_note("polls %d", n);
 	return result(n);
+}
+
+static struct evd_device_result
+cq_poll(void *source, struct evd_batch *batch)
+{
+	return cq_poll_to(source, batch, NULL, NULL);
+}
+
+static struct evd_device_result
+cq_poll_into(void *source, struct evd_batch *batch, DAT_EVENT *events, unsigned int *made)
+{
+	return cq_poll_to(source, batch, events, made);
 }
 
 static void
@@ -360,8 +395,8 @@ cq_effect(void *source, const struct evd_effect *effect)
 
 #define OPS(is_exact, reads) \
 	{ \
-		.poll = cq_poll, .convert = cq_convert, .arm = cq_arm, .ack = cq_ack, \
-		.read = (reads), .effect = cq_effect, .exact_hint = (is_exact), \
+		.poll = cq_poll, .poll_into = cq_poll_into, .convert = cq_convert, .arm = cq_arm, \
+		.ack = cq_ack, .read = (reads), .effect = cq_effect, .exact_hint = (is_exact), \
 	}
 
 const struct evd_source_ops device_ops = OPS(false, NULL);

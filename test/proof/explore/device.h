@@ -36,6 +36,7 @@ struct device_cq {
 	int index;
 	bool alive;
 	bool exact, strict, effect;
+	DAT_EVD_HANDLE evd; /* in events that are built when they are polled */
 	struct device_channel *channel;
 	struct device_record queue[DEVICE_DEPTH];
 	unsigned int head, count;

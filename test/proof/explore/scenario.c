@@ -89,6 +89,8 @@ parse_evd(struct scenario *s, int number, char *list)
 			e->spins = true;
 		else if (!strcmp(w, "unsignalled"))
 			e->unsignalled = true;
+		else if (!strcmp(w, "array"))
+			e->array = true;
 		else if (!strcmp(w, "bare"))
 			e->bare = true;
 		else if (!strcmp(w, "hold"))
@@ -399,6 +401,7 @@ takes(const struct scenario *s, const struct actor *actor, int evd)
 
 		switch (a->verb) {
 		case DO_DEQUEUE:
+		case DO_SEVERAL:
 		case DO_DRAIN:
 		case DO_TAKE:
 		case DO_WAIT:

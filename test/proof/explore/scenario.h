@@ -62,6 +62,7 @@ struct evd_spec {
 	int consumers; /* threads that take its events, all those of the loops as one */
 	bool sole;     /* it is one at most, so that the order among streams shows */
 	bool async;    /* the adapter's own, for asynchronous events */
+	bool array;    /* upcalls get up to two events */
 	bool bare;     /* no room for posted events before the first post */
 	bool all;      /* takes those of another adapter on the device, beside what else it takes */
 };

@@ -150,6 +150,7 @@ open_cq(struct stage_evd *e, struct evd_config *config)
 	e->cq.exact = spec->exact;
 	e->cq.strict = spec->strict;
 	e->cq.effect = spec->effect;
+	e->cq.evd = config->handle;
 	e->cq.booked = &e->evd.counters.notifications;
 	e->cq.next_id = next_id;
 	e->cq.drops = drops;

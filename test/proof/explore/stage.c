@@ -112,12 +112,25 @@ open_cno(int i)
 	stage_cno_open(c, stage.scenario->agent[i]);
 }
 
+int
+stage_modify(const struct stage_evd *e, struct evd_ref ref, int policy, struct stage_object *object,
+    DAT_UPCALL_FLAG flag)
+{
+	const DAT_UPCALL_ARRAY_OBJECT array = { object, actor_upcall_array, STAGE_ARRAY };
+	const DAT_UPCALL_OBJECT one = { object, actor_upcall };
+
+	if (e->spec->array)
+		return evd_modify_upcall_array(
+		    ref, (DAT_UPCALL_POLICY)policy, object ? &array : NULL, flag);
+	return evd_modify_upcall(ref, (DAT_UPCALL_POLICY)policy, object ? &one : NULL, flag);
+}
+
 static void
 open_evd(int i)
 {
 	struct stage_evd *e = &stage.evds[i];
 	const struct evd_spec *spec = &stage.scenario->evds[i];
-	DAT_UPCALL_OBJECT object;
+	struct stage_object *object = NULL;
 
 	memset(e, 0, offsetof(struct stage_evd, lives));
 	e->index = i;
@@ -147,10 +160,9 @@ open_evd(int i)
 	if (spec->policy != DAT_UPCALL_DISABLE) {
 		for (int p = 0; p < STAGE_OBJECTS / 2; p++)
 			if (stage_life(e)->objects[p].policy == spec->policy)
-				object =
-				    (DAT_UPCALL_OBJECT){ &stage_life(e)->objects[p], actor_upcall };
-		expect(evd_modify_upcall(evd_self(&e->evd), (DAT_UPCALL_POLICY)spec->policy,
-			   &object, DAT_UPCALL_INVOC_ANY),
+				object = &stage_life(e)->objects[p];
+		expect(
+		    stage_modify(e, evd_self(&e->evd), spec->policy, object, DAT_UPCALL_INVOC_ANY),
 		    "evd_modify_upcall");
 	}
 }

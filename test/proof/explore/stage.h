@@ -211,6 +211,11 @@ enum outcome stage_play(const struct scenario *scenario, struct strategy *strate
 /* actor.c */
 void *actor_body(void *actor);
 void actor_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more);
+#define STAGE_ARRAY 2
+void actor_upcall_array(DAT_PVOID instance, const DAT_EVENT *events, DAT_COUNT n, DAT_BOOLEAN more);
+/* Installs the object, of the kind that the EVD has; NULL keeps the one that is installed. */
+int stage_modify(const struct stage_evd *e, struct evd_ref ref, int policy,
+    struct stage_object *object, DAT_UPCALL_FLAG flag);
 void actor_agent(DAT_PVOID instance, DAT_EVD_HANDLE handle);
 
 /* slot.c: another life begins in the slot. */

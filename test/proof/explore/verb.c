@@ -31,6 +31,7 @@ static const struct verb_row rows[] = {
 	{ DO_REFRESH, "refresh", ON_EVD },
 	{ DO_EMPTY, "empty", ON_EVD },
 	{ DO_DEQUEUE, "dequeue", ON_EVD },
+	{ DO_SEVERAL, "several", ON_EVD },
 	{ DO_DRAIN, "drain", ON_EVD },
 	{ DO_TAKE, "take", ON_EVD },
 	{ DO_WAIT, "wait", ON_EVD },

@@ -32,6 +32,7 @@ enum verb {
 	DO_REFRESH,
 	DO_EMPTY, /* the device queue, whatever there is room for */
 	DO_DEQUEUE,
+	DO_SEVERAL,
 	DO_DRAIN,
 	DO_TAKE,
 	DO_WAIT,

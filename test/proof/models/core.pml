@@ -52,11 +52,19 @@ byte dequeues = Q;
 #else
 #define UNCHANGED (!changed)
 #endif
-#ifdef UNSIGNALLED
-#define NEXT_AT_ONCE (UNCHANGED && POLICY == SINGLE && queued > 0 && unsignalled == 0)
-#else
-#define NEXT_AT_ONCE (UNCHANGED && POLICY == SINGLE && queued > 0)
+#define NEXT_AT_ONCE (UNCHANGED && SIGNALLED > 0)
+
+/* ARRAY: an upcall gets up to two events.  They are claimed together. */
+inline take_some()
+{
+	take();
+#ifdef ARRAY
+	if
+	:: queued > 0 -> take()
+	:: true
+	fi
 #endif
+}
 
 /* evd_make_upcalls(), up to the first upcall: the section that saw the EVD wanted also claims */
 inline claim()
@@ -66,7 +74,7 @@ inline claim()
 	assert(running == 0);			/* I5 */
 	if
 	:: policy == NORIFY -> SET_UNSEEN(0) drains = 1
-	:: else -> take()
+	:: else -> take_some()
 	fi;
 	in_progress++; running++;
 	job = CALLING;
@@ -200,10 +208,12 @@ out:
 	   atomic {
 		FREE -> enter();
 		assert(job == CALLING);
+		/* evd_wants_next(), and evd_poll_into(), which builds the events where the consumer gets them */
+		if :: UNCHANGED && POLICY == SINGLE && queued == 0 -> poll(1) :: else fi;
 		if
-		:: NEXT_AT_ONCE ->
+		:: NEXT_AT_ONCE && POLICY == SINGLE ->
 			assert(CALLS);		/* I6 */
-			take();
+			take_some();
 			printf("| claims the next event at once\n");
 			leave();
 			goto out

@@ -182,8 +182,9 @@ inside_it: /* it may return at any time */
 	   atomic {
 		FREE -> enter();
 		running--;
+		if :: UNCHANGED(me) && queued == 0 -> poll(1) :: else fi; /* evd_wants_next() */
 		if
-		:: UNCHANGED(me) && queued > 0 -> /* whatever the state of the job */
+		:: UNCHANGED(me) && SIGNALLED > 0 -> /* whatever the state of the job */
 			assert(CALLS);				/* I6 */
 			assert(policy == MANY || in_progress == 1);	/* I5 */
 			take();

@@ -72,15 +72,13 @@ call_out_ends(unsigned int object)
 	sched_touch(OP_EVENT, object);
 }
 
-void
-consumer_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
+static void
+upcall(struct play_evd_life *life, const DAT_EVENT *events, DAT_COUNT n)
 {
-	struct play_evd_life *life = instance;
 	struct play_evd *evd = life->evd;
 	const struct play_evd_life **frame = &play.frame[play_self()][evd->index];
 	const struct play_evd_life *outer = *frame;
 
-	(void)more;
 	call_out_begins(OBJECT_EVD(evd->index), "an upcall");
 	if (life->stopped)
 		violation("I6: an upcall of EVD %c begins after it was freed", 'a' + evd->index);
@@ -89,15 +87,31 @@ consumer_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 	play.frames[play_self()][evd->index]++;
 	*frame = life;
 	play.taking_since[play_self()] = 0; /* it is not known when it was claimed */
-	if (event)
-		judge_event(life, event);
-	else
+	for (DAT_COUNT i = 0; i < n; i++)
+		judge_event(life, &events[i]);
+	if (!events)
 		(void)consumer_drain(life);
 	play_scripts(ACTOR_UPCALL, evd->index, evd->upcalls++ == 0);
 	call_out_ends(OBJECT_EVD(evd->index));
 	*frame = outer;
 	play.frames[play_self()][evd->index]--;
 	evd->running--;
+}
+
+void
+consumer_upcall(DAT_PVOID life, const DAT_EVENT *event, DAT_BOOLEAN more)
+{
+	(void)more;
+	upcall(life, event, event ? 1 : 0);
+}
+
+void
+consumer_upcall_array(DAT_PVOID life, const DAT_EVENT *events, DAT_COUNT n, DAT_BOOLEAN more)
+{
+	(void)more;
+	if (n > PLAY_ARRAY || (events && n < 1))
+		violation("an upcall gets %d events, and its object takes %d", n, PLAY_ARRAY);
+	upcall(life, events, n);
 }
 
 void

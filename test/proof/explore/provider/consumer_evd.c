@@ -43,6 +43,30 @@ dequeue(struct play_evd_life *evd)
 	return ret;
 }
 
+static DAT_RETURN
+several(struct play_evd_life *evd, int most)
+{
+	const bool over = evd->over;
+	DAT_EVENT events[8];
+	DAT_COUNT n = -1;
+	DAT_RETURN ret;
+
+	play.taking_since[play_self()] = sched.steps;
+	ret = dapl_evd_dequeue_n(evd->handle, most < 8 ? most : 8, events, &n);
+	sched_step(OP_EVENT);
+	if (ret == DAT_SUCCESS ? n < 1 || n > most : n > 0)
+		violation("dequeue_n: %d events of at most %d", n, most);
+	for (DAT_COUNT i = 0; ret == DAT_SUCCESS && i < n; i++)
+		judge_event(evd, &events[i]);
+	consumer_too_late("dequeue_n", ret, over);
+	consumer_result("dequeue_n", ret,
+	    consumer_is(ret, DAT_QUEUE_EMPTY) || may_go(evd, ret) ||
+		(consumer_is(ret, DAT_INVALID_STATE) &&
+		    (play_has(DO_WAIT) || play_has(DO_TAKE) || play_has(DO_CQ_ERROR) ||
+			evd->evd->lost)));
+	return ret;
+}
+
 unsigned int
 consumer_drain(struct play_evd_life *evd)
 {
@@ -87,17 +111,29 @@ wait(struct play_evd_life *evd, int threshold, int us)
 
 /* ---- changing them ---- */
 
+DAT_RETURN
+consumer_modify(struct play_evd_life *evd, int policy, bool installs, DAT_UPCALL_FLAG flag)
+{
+	const DAT_UPCALL_ARRAY_OBJECT array = { evd, consumer_upcall_array, PLAY_ARRAY };
+	const DAT_UPCALL_OBJECT object = { evd, consumer_upcall };
+
+	if (evd->evd->spec->array)
+		return dapl_evd_modify_upcall_array(
+		    evd->handle, (DAT_UPCALL_POLICY)policy, installs ? &array : NULL, flag);
+	return dapl_evd_modify_upcall(
+	    evd->handle, (DAT_UPCALL_POLICY)policy, installs ? &object : NULL, flag);
+}
+
 static void
 modify(struct play_evd_life *evd, int policy, bool fresh)
 {
-	DAT_UPCALL_OBJECT object = { evd, consumer_upcall };
 	const bool off = policy == DAT_UPCALL_DISABLE || policy == DAT_UPCALL_TEARDOWN;
 	const bool over = evd->over;
 	DAT_RETURN ret;
 
 	setting_begins(&evd->policy);
-	ret = dapl_evd_modify_upcall(evd->handle, (DAT_UPCALL_POLICY)policy, off ? NULL : &object,
-	    fresh ? DAT_UPCALL_INVOC_NEW : DAT_UPCALL_INVOC_ANY);
+	ret =
+	    consumer_modify(evd, policy, !off, fresh ? DAT_UPCALL_INVOC_NEW : DAT_UPCALL_INVOC_ANY);
 	setting_ends(&evd->policy, ret == DAT_SUCCESS, (uint64_t)policy);
 	sched_step(OP_EVENT);
 	consumer_too_late("modify_upcall", ret, over);
@@ -316,6 +352,9 @@ consumer_act_evd(const struct action *a)
 		break;
 	case DO_DEQUEUE:
 		(void)dequeue(evd);
+		break;
+	case DO_SEVERAL:
+		(void)several(evd, a->n);
 		break;
 	case DO_DRAIN:
 		(void)consumer_drain(evd);

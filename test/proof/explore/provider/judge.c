@@ -24,9 +24,10 @@ one_takes(const struct play_evd *evd)
 		for (unsigned int j = 0; j < actor->n_actions; j++) {
 			const struct action *a = &actor->actions[j];
 
-			takes |= a->object == evd->index &&
-				 (a->verb == DO_TAKE || a->verb == DO_WAIT ||
-				     a->verb == DO_DEQUEUE || a->verb == DO_DRAIN);
+			takes |=
+			    a->object == evd->index &&
+			    (a->verb == DO_TAKE || a->verb == DO_WAIT || a->verb == DO_DEQUEUE ||
+				a->verb == DO_SEVERAL || a->verb == DO_DRAIN);
 			upcalls |= a->object == evd->index &&
 				   (a->verb == DO_SINGLE || a->verb == DO_NORIFY);
 			takes |=

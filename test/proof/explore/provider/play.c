@@ -258,12 +258,9 @@ body(void)
 		open_ep(i);
 	for (int i = 0; i < s->n_evds; i++) {
 		struct play_evd_life *evd = play_evd_life(&play.evds[i]);
-		DAT_UPCALL_OBJECT object = { evd, consumer_upcall };
 
 		if (s->evds[i].policy != DAT_UPCALL_DISABLE)
-			expect(dapl_evd_modify_upcall(evd->handle,
-				   (DAT_UPCALL_POLICY)s->evds[i].policy, &object,
-				   DAT_UPCALL_INVOC_ANY),
+			expect(consumer_modify(evd, s->evds[i].policy, true, DAT_UPCALL_INVOC_ANY),
 			    "evd_modify_upcall");
 		evd->policy.value = (uint64_t)s->evds[i].policy;
 	}

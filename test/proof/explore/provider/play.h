@@ -216,6 +216,11 @@ DAT_RETURN play_open_ep(int i);
 /* consumer.c */
 void *consumer_body(void *actor);
 void consumer_upcall(DAT_PVOID life, const DAT_EVENT *event, DAT_BOOLEAN more);
+#define PLAY_ARRAY 3
+void consumer_upcall_array(DAT_PVOID life, const DAT_EVENT *events, DAT_COUNT n, DAT_BOOLEAN more);
+/* Changes the policy, with an object of the kind that the EVD has. */
+DAT_RETURN consumer_modify(
+    struct play_evd_life *evd, int policy, bool installs, DAT_UPCALL_FLAG flag);
 void consumer_agent(DAT_PVOID life, DAT_EVD_HANDLE handle);
 bool consumer_is(DAT_RETURN ret, DAT_RETURN type);
 /* A result other than success must be allowed. */

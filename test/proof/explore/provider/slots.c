@@ -274,6 +274,14 @@ dapl_trace_make_upcall(
 }
 
 void
+dapl_trace_make_upcall_array(const DAT_UPCALL_ARRAY_OBJECT *object, DAT_EVD_HANDLE evd,
+    const DAT_EVENT *events, DAT_COUNT n, DAT_BOOLEAN more)
+{
+	(void)evd;
+	object->upcall_func(object->instance_data, events, n, more);
+}
+
+void
 dapl_trace_make_agent_call(const DAT_OS_WAIT_PROXY_AGENT *agent, DAT_EVD_HANDLE evd)
 {
 	agent->proxy_agent_func(agent->instance_data, evd);
