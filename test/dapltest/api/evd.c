@@ -229,6 +229,24 @@ evd_modify_upcall(struct dt_pair *p)
 }
 
 static DAT_RETURN
+evd_modify_upcall_array(struct dt_pair *p)
+{
+	return dat_evd_modify_upcall_array(
+	    p->a.recv, DAT_UPCALL_DISABLE, DAT_UPCALL_ARRAY_SAME, DAT_UPCALL_INVOC_ANY);
+}
+
+static DAT_RETURN
+evd_dequeue_n(struct dt_pair *p)
+{
+	DAT_EVD_HANDLE evd = software_evd(p);
+	DAT_EVENT events[4];
+	DAT_COUNT n;
+
+	dt_post_se(evd, 5);
+	return dat_evd_dequeue_n(evd, 4, events, &n);
+}
+
+static DAT_RETURN
 evd_query_upcall_counters(struct dt_pair *p)
 {
 	struct dat_rearm_evd_counters counters;
@@ -258,6 +276,8 @@ const struct api_call api_evd_calls[] = {
 	{ "cno_trigger", cno_trigger },
 	{ "evd_kcreate", evd_kcreate },
 	{ "evd_modify_upcall", evd_modify_upcall },
+	{ "evd_modify_upcall_array", evd_modify_upcall_array },
+	{ "evd_dequeue_n", evd_dequeue_n },
 	{ "evd_query_upcall_counters", evd_query_upcall_counters },
 	{ NULL, NULL },
 };

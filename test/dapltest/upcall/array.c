@@ -185,7 +185,7 @@ START_TEST(array__other_kind_of_object__takes_its_place)
 	dt_ok(set_array(&a, DAT_UPCALL_SINGLE_INSTANCE));
 	dt_post_se(up.evd, 0);
 	dt_await_count(&a.calls, 1);
-	/* SAME keeps it, whichever call says so. */
+	/* SAME keeps it, with either call. */
 	up_set(&up, DAT_UPCALL_DISABLE);
 	up_set(&up, DAT_UPCALL_SINGLE_INSTANCE);
 	dt_post_se(up.evd, 1);
