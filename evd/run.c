@@ -68,6 +68,7 @@ evd_run(struct loop_job *job, uint64_t serial)
 	int passes = 0;
 	uint64_t begun;
 	enum evd_upcalls upcalls;
+	bool polled = false;
 	enum evd_sink sink;
 	int r;
 
@@ -93,14 +94,16 @@ evd_run(struct loop_job *job, uint64_t serial)
 			evd_job(evd, EVD_JOB_YIELD);
 			break;
 		}
-		if (evd->array.upcall_func && evd_may_call_at_once(evd)) {
-			upcalls = evd_make_array_upcalls(evd, begun + EVD_BUDGET - evd_taken(evd));
-			if (upcalls == EVD_UPCALLS_HAVE_JOB)
-				continue;
+		if (!polled && evd->array.upcall_func && evd_may_call_at_once(evd)) {
+			upcalls = evd_make_array_upcalls(evd, begun + EVD_BUDGET);
 			if (upcalls == EVD_UPCALLS_LEFT_JOB)
 				break;
+			if (upcalls == EVD_UPCALLS_HAVE_JOB)
+				continue;
+			polled = upcalls == EVD_UPCALLS_SAW_EMPTY;
 		}
-		r = evd_poll_and_arm(evd);
+		r = evd_poll_and_arm(evd, polled);
+		polled = false;
 		if (r < 0) {
 			evd_back_off(evd, r);
 			break;
@@ -130,9 +133,10 @@ evd_run(struct loop_job *job, uint64_t serial)
 			ASSUME(evd->alive && evd_wanted(evd));
 			upcalls =
 			    (evd->array.upcall_func ? evd_make_array_upcalls : evd_make_upcalls)(
-				evd, begun + EVD_BUDGET - evd_taken(evd));
+				evd, begun + EVD_BUDGET);
 			if (upcalls == EVD_UPCALLS_LEFT_JOB)
 				break;
+			polled = upcalls == EVD_UPCALLS_SAW_EMPTY;
 		}
 	}
 	os_self()->spent += evd_taken(evd) - begun;

@@ -147,18 +147,19 @@ evd_enough_for(const struct evd *evd, enum evd_sink sink) REQUIRES(core_locks.tr
 }
 
 int
-evd_poll_and_arm(struct evd *evd)
+evd_poll_and_arm(struct evd *evd, bool polled)
 {
 	const enum evd_sink sink = evd_sink(evd);
 	const bool notified = evd_is_notified(evd->attention);
-	const uint64_t polled = evd->queue.polled;
-	int r;
+	const uint64_t before = evd->queue.polled;
+	int r = 0;
 
 	evd_attend(evd, EVD_IS_POLLED);
 	if (evd_wanted_by(evd, sink))
 		return 1;
-	r = evd_poll(evd, evd_enough_for(evd, sink));
-	if (notified && r == 0 && evd->queue.polled == polled && evd_queue_count(&evd->queue) == 0)
+	if (!polled)
+		r = evd_poll(evd, evd_enough_for(evd, sink));
+	if (notified && r == 0 && evd->queue.polled == before && evd_queue_count(&evd->queue) == 0)
 		evd->counters.spurious_notifications++;
 	if (r < 0)
 		return r;

@@ -270,9 +270,10 @@ void evd_count_notified(struct evd *evd) REQUIRES(core_locks.trigger);
 
 /*
  * For an EVD that has a sink.  1: the sink wants an event now; 0: it wants none, and the device is
- * armed; -EIO, -EOVERFLOW.
+ * armed; -EIO, -EOVERFLOW.  `polled`: the same lock section has polled, and there was nothing; the
+ * function begins with the arm.
  */
-int evd_poll_and_arm(struct evd *evd) REQUIRES(core_locks.trigger);
+int evd_poll_and_arm(struct evd *evd, bool polled) REQUIRES(core_locks.trigger);
 
 /*
  * For an EVD whose sink is a CNO: polls all that fits into the queue, arms, and polls again.  0: what
@@ -412,18 +413,19 @@ void evd_leave_with_effect(struct evd *evd, const struct evd_effect *effect)
 
 /* The end of a series of upcalls. */
 enum evd_upcalls {
-	EVD_UPCALLS_NONE,     /* there was no event */
-	EVD_UPCALLS_HAVE_JOB, /* the calling thread continues with the EVD */
+	EVD_UPCALLS_NONE,      /* there was no event, as far as is known */
+	EVD_UPCALLS_HAVE_JOB,  /* the calling thread continues with the EVD */
+	EVD_UPCALLS_SAW_EMPTY, /* the same; the section has polled, and there was nothing */
 	EVD_UPCALLS_LEFT_JOB,
 };
 
 /*
- * upcall.c: make upcalls for events that are wanted now, at most `most`.  They drop and retake the
- * lock.  The second one, for an EVD that has an object for several events, may be called also if
- * nothing is queued.
+ * upcall.c: make upcalls for events that are wanted now, until evd_taken() has reached `stop`.  They
+ * drop and retake the lock.  The second one, for an EVD that has an object for several events, may be
+ * called also if nothing is queued: it returns SAW_EMPTY at once if it finds nothing.
  */
-enum evd_upcalls evd_make_upcalls(struct evd *evd, uint64_t most) REQUIRES(core_locks.trigger);
-enum evd_upcalls evd_make_array_upcalls(struct evd *evd, uint64_t most)
+enum evd_upcalls evd_make_upcalls(struct evd *evd, uint64_t stop) REQUIRES(core_locks.trigger);
+enum evd_upcalls evd_make_array_upcalls(struct evd *evd, uint64_t stop)
     REQUIRES(core_locks.trigger);
 
 /* run.c: what a loop does with the job of an EVD. */

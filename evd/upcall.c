@@ -10,7 +10,7 @@
 static void
 evd_share_job(struct evd *evd) REQUIRES(core_locks.trigger)
 {
-	if (evd_poll_and_arm(evd) == 0) {
+	if (evd_poll_and_arm(evd, false) == 0) {
 		evd->backoff_ns = 0;
 		evd_job(evd, EVD_JOB_REST);
 	} else {
@@ -53,23 +53,25 @@ evd_begin_upcall(struct evd *evd, bool many) REQUIRES(core_locks.trigger)
 		evd_job(evd, EVD_JOB_CALL_ONE);
 }
 
-/* The last upcall of a series has returned. */
+/* The last upcall of a series has returned.  `empty`: after it the device was polled, and had nothing. */
 static enum evd_upcalls
-evd_end_upcalls(struct evd *evd, const struct upcall_frame *frame, bool many)
+evd_end_upcalls(struct evd *evd, const struct upcall_frame *frame, bool many, bool empty)
     REQUIRES(core_locks.trigger)
 {
+	const enum evd_upcalls have = empty ? EVD_UPCALLS_SAW_EMPTY : EVD_UPCALLS_HAVE_JOB;
+
 	evd->in_progress--;
 	if (frame->exempt)
 		evd->exempt--;
 	park_list_wake_all(&evd->teardowns);
 	if (!many && evd->job_state == EVD_JOB_CALLING) {
 		evd_job(evd, EVD_JOB_RETURN);
-		return EVD_UPCALLS_HAVE_JOB;
+		return have;
 	}
 	/* A policy that makes one upcall at a time has waited for the last one of MANY. */
 	if (evd->in_progress == 0 && evd->policy != DAT_UPCALL_MANY)
 		evd_wake_sink(evd);
-	return evd_take_back_job(evd) ? EVD_UPCALLS_HAVE_JOB : EVD_UPCALLS_LEFT_JOB;
+	return evd_take_back_job(evd) ? have : EVD_UPCALLS_LEFT_JOB;
 }
 
 /* Not locked.  The effect of the event that an upcall will get; it is not part of the upcall. */
@@ -84,12 +86,18 @@ evd_run_effect_before(struct evd *evd, struct evd_effect *effect, struct upcall_
 	self->upcall = frame;
 }
 
-/* Whether there is an event for the next upcall of a series.  Polls if nothing is queued. */
+/*
+ * Whether there is an event for the next upcall of a series.  Polls if nothing is queued; *empty: this
+ * poll has found nothing.  After a poll that failed the run polls again, and reports an error that lasts.
+ */
 static bool
-evd_wants_next(struct evd *evd) REQUIRES(core_locks.trigger)
+evd_wants_next(struct evd *evd, bool *empty) REQUIRES(core_locks.trigger)
 {
-	if (evd_queue_load(&evd->queue) == 0 && evd_poll(evd, 1) < 0)
-		return false; /* the run polls again, and reports an error that lasts */
+	if (evd_queue_load(&evd->queue) == 0) {
+		if (evd_poll(evd, 1) < 0)
+			return false;
+		*empty = evd_queue_load(&evd->queue) == 0;
+	}
 	return evd_queue_signalled(&evd->queue) > 0;
 }
 
@@ -99,12 +107,13 @@ evd_wants_next(struct evd *evd) REQUIRES(core_locks.trigger)
  * DISABLE or TEARDOWN took the lock.
  *
  * Between two upcalls nothing is decided anew if nothing that the decisions depend on has changed
- * (evd->changes), and there is an event that wakes the sink.  The next upcall takes the place of the last one in `in_progress`.  The job need not change: under SINGLE it is CALLING, as it
- * would be after the next claim.  Under MANY it is queued, or another thread has it or found nothing
- * to do; no thread depends on this claim.
+ * (evd->changes), and there is an event that wakes the sink.  The next upcall takes the place of the
+ * last one in `in_progress`.  The job need not change: under SINGLE it is CALLING, as it would be after
+ * the next claim.  Under MANY it is queued, or another thread has it or found nothing to do; no thread
+ * depends on this claim.
  */
 __attribute__((noinline)) enum evd_upcalls
-evd_make_upcalls(struct evd *evd, uint64_t most)
+evd_make_upcalls(struct evd *evd, uint64_t stop)
 {
 	struct os_self *self = os_self();
 	struct upcall_frame frame = { .outer = self->upcall, .evd = evd };
@@ -116,11 +125,11 @@ evd_make_upcalls(struct evd *evd, uint64_t most)
 	struct evd_effect effect = { 0 };
 	DAT_EVENT event;
 	const DAT_EVENT *const argument = notify ? NULL : &event;
-	bool more;
+	bool more, empty = false;
 
 	if (notify) {
 		evd_attend(evd, EVD_HAS_REPORTED);
-		most = 1;
+		stop = 0;
 	} else {
 		(void)evd_take(evd, &event, &effect);
 	}
@@ -134,13 +143,13 @@ evd_make_upcalls(struct evd *evd, uint64_t most)
 			evd_run_effect_before(evd, &effect, &frame);
 		evd_call(evd, &object, argument, more);
 		evd_lock(evd);
-		if (evd->changes != changes || --most == 0)
+		if (evd->changes != changes || evd_taken(evd) >= stop)
 			break;
 		if (q->ring_count > 1 && evd_queue_has_only_signalled(q)) {
 			evd_build_event(evd, &q->ring_first->record, &event, &effect);
 			evd_queue_remove_one_of_several(q);
 			more = true;
-		} else if (evd_wants_next(evd)) {
+		} else if (evd_wants_next(evd, &empty)) {
 			(void)evd_take(evd, &event, &effect);
 			more = evd_queue_count(q) > 0;
 		} else {
@@ -148,7 +157,7 @@ evd_make_upcalls(struct evd *evd, uint64_t most)
 		}
 	}
 	self->upcall = frame.outer;
-	return evd_end_upcalls(evd, &frame, many);
+	return evd_end_upcalls(evd, &frame, many, empty);
 }
 
 /* Not locked; under NOTIFY there are no events. */
@@ -167,17 +176,21 @@ evd_call_array(struct evd *evd, const DAT_UPCALL_ARRAY_OBJECT *object, const DAT
 }
 
 /*
- * Claims events for an upcall: those that are queued, or if nothing is, those that a poll finds.  The
- * run polls again after a poll that failed, and reports the error if it lasts.
+ * Claims events for an upcall: those that are queued, or if nothing is, those that a poll finds.
+ * *empty as above.
  */
 static unsigned int
-evd_claim(struct evd *evd, DAT_EVENT *events, unsigned int most, struct evd_effect *effect)
-    REQUIRES(core_locks.trigger)
+evd_claim(struct evd *evd, DAT_EVENT *events, unsigned int most, struct evd_effect *effect,
+    bool *empty) REQUIRES(core_locks.trigger)
 {
+	unsigned int n;
 	int error;
 
-	return evd_may_poll_into(evd) ? evd_poll_into(evd, events, most, &error) :
-					evd_take_queued(evd, events, most, effect);
+	if (!evd_may_poll_into(evd))
+		return evd_take_queued(evd, events, most, effect);
+	n = evd_poll_into(evd, events, most, &error);
+	*empty = n == 0 && !error && evd_queue_load(&evd->queue) == 0;
+	return n;
 }
 
 /*
@@ -186,7 +199,7 @@ evd_claim(struct evd *evd, DAT_EVENT *events, unsigned int most, struct evd_effe
  * queue is not involved.
  */
 __attribute__((noinline)) enum evd_upcalls
-evd_make_array_upcalls(struct evd *evd, uint64_t most)
+evd_make_array_upcalls(struct evd *evd, uint64_t stop)
 {
 	struct os_self *self = os_self();
 	struct upcall_frame frame = { .outer = self->upcall, .evd = evd };
@@ -199,14 +212,14 @@ evd_make_array_upcalls(struct evd *evd, uint64_t most)
 	struct evd_effect effect = { 0 };
 	DAT_EVENT events[EVD_BATCH];
 	unsigned int n = 0;
-	bool more;
+	bool more, empty = false;
 
 	if (notify)
 		evd_attend(evd, EVD_HAS_REPORTED);
 	else
-		n = evd_claim(evd, events, room, &effect);
+		n = evd_claim(evd, events, room, &effect, &empty);
 	if (n == 0 && !notify)
-		return EVD_UPCALLS_NONE;
+		return empty ? EVD_UPCALLS_SAW_EMPTY : EVD_UPCALLS_NONE;
 	evd_attend(evd, EVD_IS_POLLED);
 	more = evd_queue_count(&evd->queue) > 0;
 	evd_begin_upcall(evd, many);
@@ -218,16 +231,15 @@ evd_make_array_upcalls(struct evd *evd, uint64_t most)
 			evd_run_effect_before(evd, &effect, &frame);
 		evd_call_array(evd, &object, notify ? NULL : events, n, more);
 		evd_lock(evd);
-		if (evd->changes != changes || notify || most <= n)
+		if (evd->changes != changes || notify || evd_taken(evd) >= stop)
 			break;
-		if (!evd_may_poll_into(evd) && !evd_wants_next(evd))
+		if (!evd_may_poll_into(evd) && !evd_wants_next(evd, &empty))
 			break;
-		most -= n;
-		n = evd_claim(evd, events, room, &effect);
+		n = evd_claim(evd, events, room, &effect, &empty);
 		if (n == 0)
 			break;
 		more = evd_queue_count(&evd->queue) > 0;
 	}
 	self->upcall = frame.outer;
-	return evd_end_upcalls(evd, &frame, many);
+	return evd_end_upcalls(evd, &frame, many, empty);
 }

@@ -44,8 +44,27 @@ admit(struct script *s, struct evd_batch *batch, const struct script_record *rec
 		evd_batch_queue(batch);
 }
 
+static void
+build(DAT_EVENT *event, const struct script_record *record)
+{
+	memset(event, 0, sizeof *event);
+	event->event_number = DAT_DTO_COMPLETION_EVENT;
+	event->event_data.dto_completion_event_data.user_cookie.as_64 = record->id;
+}
+
+/* Whether a completion becomes an event now that wakes a sink and has no effect. */
+static bool
+is_plain(const struct script *s, const struct script_record *record)
+{
+	const struct evd_hold *hold = s->hold[record->ep];
+
+	return !s->gone[record->ep] && !(hold && evd_hold_is_active(hold)) &&
+	       !(record->flags & (SCRIPT_QUIET | SCRIPT_EFFECT));
+}
+
+/* If `events` is not NULL, the first completions become events at once, as far as they are plain. */
 static struct evd_device_result
-poll_cq(void *source, struct evd_batch *batch)
+poll_to(void *source, struct evd_batch *batch, DAT_EVENT *events, unsigned int *made)
 {
 	const int max = (int)batch->room;
 	struct script *s = source;
@@ -62,7 +81,13 @@ poll_cq(void *source, struct evd_batch *batch)
 		n = max + 1;
 	} else {
 		for (; n < max && s->count; n++, s->count--) {
-			admit(s, batch, &s->cq[s->head]);
+			if (events && is_plain(s, &s->cq[s->head])) {
+				build(&events[*made], &s->cq[s->head]);
+				events[(*made)++].evd_handle = s->evd.cfg.handle;
+			} else {
+				events = NULL;
+				admit(s, batch, &s->cq[s->head]);
+			}
 			s->head = (s->head + 1) % SCRIPT_CQ;
 		}
 	}
@@ -71,14 +96,24 @@ poll_cq(void *source, struct evd_batch *batch)
 	return (struct evd_device_result){ n };
 }
 
+static struct evd_device_result
+poll_cq(void *source, struct evd_batch *batch)
+{
+	return poll_to(source, batch, NULL, NULL);
+}
+
+static struct evd_device_result
+poll_cq_into(void *source, struct evd_batch *batch, DAT_EVENT *events, unsigned int *made)
+{
+	return poll_to(source, batch, events, made);
+}
+
 static void
 convert(void *source, const struct evd_record *queued, DAT_EVENT *event, struct evd_effect *effect)
 {
 	const struct script_record *record = (const struct script_record *)(const void *)queued;
 
-	memset(event, 0, sizeof *event);
-	event->event_number = DAT_DTO_COMPLETION_EVENT;
-	event->event_data.dto_completion_event_data.user_cookie.as_64 = record->id;
+	build(event, record);
 	if (record->flags & SCRIPT_EFFECT)
 		*effect = (struct evd_effect){ .code = 1, .object = source, .stamp = record->id };
 }
@@ -240,6 +275,7 @@ script_open(struct script *s, const struct script_options *opt)
 	s->open = true;
 	pthread_mutex_unlock(&s->lock);
 	s->ops = (struct evd_source_ops){ .poll = poll_cq,
+		.poll_into = poll_cq_into,
 		.convert = convert,
 		.arm = arm,
 		.ack = ack,

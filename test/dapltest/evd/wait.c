@@ -387,6 +387,45 @@ START_TEST(wait__with_an_effect__runs_before_the_caller_sees_the_event)
 }
 END_TEST
 
+START_TEST(dequeue_several__with_effects__each_effect_runs)
+{
+	DAT_EVENT events[3];
+	uint64_t taken = 0;
+
+	for (uint64_t id = 1; id <= 3; id++) {
+		const struct script_record record = { .id = id, .flags = SCRIPT_EFFECT };
+
+		script_show_record(&st.dev, &record);
+	}
+	while (taken < 3) {
+		int n = evd_dequeue_several(evd_self(&st.dev.evd), 3, events);
+
+		ck_assert_int_ge(n, 1);
+		for (int i = 0; i < n; i++)
+			ck_assert_uint_eq(
+			    events[i].event_data.dto_completion_event_data.user_cookie.as_64,
+			    ++taken);
+		ck_assert_int_eq(st.dev.effects, (int)taken);
+	}
+}
+END_TEST
+
+START_TEST(dequeue_several__device_fails__error_and_nothing_is_lost)
+{
+	const struct evd_ref ref = evd_self(&st.dev.evd);
+	DAT_EVENT events[3];
+
+	ck_assert_int_eq(evd_dequeue_several(ref, 3, events), -EAGAIN);
+	complete(1, 3);
+	st.dev.fail_polls = 1;
+	ck_assert_int_eq(evd_dequeue_several(ref, 3, events), -EIO);
+	st.dev.greedy_polls = 1;
+	ck_assert_int_eq(evd_dequeue_several(ref, 3, events), -EIO);
+	ck_assert_int_eq(evd_dequeue_several(ref, 2, events), 2);
+	ck_assert_int_eq(evd_dequeue_several(ref, 2, events), 1);
+}
+END_TEST
+
 Suite *
 evd_wait_suite(void)
 {
@@ -417,5 +456,7 @@ evd_wait_suite(void)
 	tcase_add_test(tc, wait__device_cannot_be_armed__returns_the_error_and_does_not_sleep);
 	tcase_add_test(tc, wait__device_cannot_be_polled__returns_the_error);
 	tcase_add_test(tc, wait__with_an_effect__runs_before_the_caller_sees_the_event);
+	tcase_add_test(tc, dequeue_several__with_effects__each_effect_runs);
+	tcase_add_test(tc, dequeue_several__device_fails__error_and_nothing_is_lost);
 	return s;
 }
