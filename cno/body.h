@@ -84,10 +84,20 @@ void cno_run_agent(struct loop_job *job, uint64_t serial) NO_CORE_LOCK;
 
 /* ---- cno.c ---- */
 
+/* The same for a CNO whose free has begun. */
+void cno_leave_freed(struct cno *cno) RELEASE(core_locks.cno);
+
 /*
  * Drops the lock at the end of a section that may have been the last one a free waited for.  The
  * caller must not access the CNO afterwards.
  */
-void cno_leave(struct cno *cno) RELEASE(core_locks.cno);
+static inline void
+cno_leave(struct cno *cno) RELEASE(core_locks.cno)
+{
+	if (cno->freed)
+		cno_leave_freed(cno);
+	else
+		cno_unlock(cno);
+}
 
 #endif

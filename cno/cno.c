@@ -28,16 +28,14 @@ cno_destroy(struct cno *cno)
 }
 
 void
-cno_leave(struct cno *cno)
+cno_leave_freed(struct cno *cno)
 {
-	bool last = false;
+	bool last;
 
-	if (cno->freed) {
-		park_list_wake_all(&cno->frees);
-		last = cno->free_on_return && cno_is_quiescent(cno);
-		if (last)
-			cno->free_on_return = false;
-	}
+	park_list_wake_all(&cno->frees);
+	last = cno->free_on_return && cno_is_quiescent(cno);
+	if (last)
+		cno->free_on_return = false;
 	cno_unlock(cno);
 	if (last)
 		cno_destroy(cno);

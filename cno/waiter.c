@@ -102,7 +102,7 @@ cno_sleep(struct cno *cno, struct park *park, uint64_t deadline, struct lead *le
 static int
 cno_block(struct cno *cno, const struct wait *wait) REQUIRES(core_locks.cno)
 {
-	struct park *park = park_self();
+	struct park *park = os_self()->park ? os_self()->park : park_self();
 	struct park_entry entry;
 	struct lead *led;
 	int r;

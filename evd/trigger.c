@@ -169,20 +169,41 @@ evd_poll_and_arm(struct evd *evd, bool polled)
 	return r < 0 ? r : evd_wanted_by(evd, sink);
 }
 
+/* Polls until the device queue is empty or the ring is full: 0 or an error as evd_poll(). */
+static inline int
+evd_poll_all(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	int r;
+
+	do
+		r = evd_poll_once(evd);
+	while (r > 0);
+	return r;
+}
+
 int
 evd_poll_to_report(struct evd *evd)
 {
 	const bool notified = evd_is_notified(evd->attention);
-	const uint64_t polled = evd->queue.polled;
+	uint64_t polled = evd->queue.polled;
+	bool exact;
 	int r;
 
 	evd_attend(evd, EVD_IS_POLLED);
-	r = evd_poll(evd, UINT_MAX);
+	if (!evd->cfg.ops)
+		return 0;
+	r = evd_poll_all(evd);
 	if (r < 0)
 		return r;
 	if (notified && evd->queue.polled == polled && evd_queue_count(&evd->queue) == 0)
 		evd->counters.spurious_notifications++;
-	return evd_arm_and_repoll(evd, UINT_MAX, true);
+	polled = evd->queue.polled;
+	r = evd_arm(evd, &exact);
+	if (r <= 0 || exact)
+		return r;
+	r = evd_poll_all(evd);
+	evd->counters.races_closed += evd->queue.polled != polled;
+	return r;
 }
 
 /* ---- wake the sink ---- */
