@@ -522,6 +522,7 @@ struct evd {
 	bool agent_unseen;
 	bool enabled;
 
+	unsigned int polls_first; /* so many of the next runs for a CNO poll before they arm */
 	bool solicited_only;
 	bool overflowed;
 	bool refusing;	  /* evd_mark_refusal() was called in this episode */

@@ -48,6 +48,11 @@
 #define EVD_SLEPT_WAITS 8
 /* Polls of one spin at most, whatever the clock says: spin.h. */
 #define SPIN_POLLS 100000
+/*
+ * Runs for a CNO that poll before they arm, after one that was notified and found nothing: one wake-up
+ * in so many is for nothing where the device answers each arm before a poll with a notification.
+ */
+#define EVD_POLLS_FIRST 64
 /* Descriptors read per turn of a loop; more only delays the jobs. */
 #define LOOP_BATCH 32
 /*

@@ -181,29 +181,50 @@ evd_poll_all(struct evd *evd) REQUIRES(core_locks.trigger)
 	return r;
 }
 
+/*
+ * After a notification there is a completion.  So a run for a CNO arms first: then one poll finds all,
+ * and none follows.  Some devices answer an arm with a notification at once if completions were not polled.
+ * It is for nothing, and is seen as such by the run that it causes: from then on some runs poll first.
+ */
+static bool
+evd_arms_before_poll(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	if (evd->polls_first > 0) {
+		evd->polls_first--;
+		return false;
+	}
+	return evd_is_notified(evd->attention);
+}
+
 int
 evd_poll_to_report(struct evd *evd)
 {
 	const bool notified = evd_is_notified(evd->attention);
-	uint64_t polled = evd->queue.polled;
+	const uint64_t polled = evd->queue.polled;
+	const bool polls = !evd_arms_before_poll(evd);
+	uint64_t before;
 	bool exact;
-	int r;
+	int r = 0, armed;
 
 	evd_attend(evd, EVD_IS_POLLED);
 	if (!evd->cfg.ops)
 		return 0;
-	r = evd_poll_all(evd);
+	if (polls)
+		r = evd_poll_all(evd);
 	if (r < 0)
 		return r;
-	if (notified && evd->queue.polled == polled && evd_queue_count(&evd->queue) == 0)
+	before = evd->queue.polled;
+	armed = evd_arm(evd, &exact);
+	if (!polls || (armed > 0 && !exact))
+		r = evd_poll_all(evd);
+	if (armed > 0 && polls)
+		evd->counters.races_closed += evd->queue.polled != before;
+	if (notified && r == 0 && evd->queue.polled == polled &&
+	    evd_queue_count(&evd->queue) == 0) {
 		evd->counters.spurious_notifications++;
-	polled = evd->queue.polled;
-	r = evd_arm(evd, &exact);
-	if (r <= 0 || exact)
-		return r;
-	r = evd_poll_all(evd);
-	evd->counters.races_closed += evd->queue.polled != polled;
-	return r;
+		evd->polls_first = EVD_POLLS_FIRST;
+	}
+	return armed < 0 ? armed : r;
 }
 
 /* ---- wake the sink ---- */

@@ -276,8 +276,8 @@ void evd_count_notified(struct evd *evd) REQUIRES(core_locks.trigger);
 int evd_poll_and_arm(struct evd *evd, bool polled) REQUIRES(core_locks.trigger);
 
 /*
- * For an EVD whose sink is a CNO: polls all that fits into the queue, arms, and polls again.  0: what
- * the device completes from now on raises a notification; -EIO, -EOVERFLOW.
+ * For an EVD whose sink is a CNO: polls all that fits into the queue, and arms; a poll follows the arm.
+ * 0: what the device completes from now on raises a notification; -EIO, -EOVERFLOW.
  */
 int evd_poll_to_report(struct evd *evd) REQUIRES(core_locks.trigger);
 

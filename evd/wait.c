@@ -31,7 +31,7 @@ evd_dequeue_locked(struct evd_ref ref, DAT_EVENT *event)
 	if (evd_queue_count(&evd->queue) == 0)
 		r = evd_dequeue_poll(evd);
 	evd->calls.dequeues++;
-	if (evd_take(evd, event, &effect)) {
+	if (evd_queue_count(&evd->queue) > 0 && evd_take(evd, event, &effect)) {
 		evd->calls.dequeued++;
 		r = 0;
 	} else if (evd->overflowed) {

@@ -4,11 +4,13 @@
  *
  * One pass: polls, arms and polls again, then serves the sink or goes IDLE.  The model defines serve(), which
  * is entered with the lock held and drops it, and the labels `served` and `idle`.  A CNO gets one report of all,
- * after the poll that follows the arm, and the run goes IDLE in that section: the model defines report().
+ * after the poll that follows the arm, and the run goes IDLE in that section: the model defines report().  It may
+ * arm without a poll before.
  */
 
 /* The end of an atomic step that took the job, or that ended an upcall, and that left the lock FREE: no
 * other process runs in between. */
+bit polled_;	/* by a run for a CNO, before the arm */
 inline first_poll()
 {
 	enter();
@@ -17,7 +19,8 @@ inline first_poll()
 		job = IDLE; printf("| no sink for the loop to serve, IDLE\n");
 		leave();
 		goto idle
-	:: SINK_CNO -> poll_all() /* keeps the lock */
+	:: SINK_CNO -> poll_all(); polled_ = 1 /* keeps the lock */
+	:: SINK_CNO -> polled_ = 0 /* evd_arms_before_poll() */
 	:: SINK_UPCALL ->
 		if :: !WANTED -> poll_enough() :: else fi;
 		if
@@ -32,15 +35,20 @@ inline repoll()
 	atomic { arm(mine, exact_hint); printf("| nothing wanted, arms\n") }
 	atomic {
 		if
-		:: exact_hint || !mine -> exact_hint = 0 /* or it was armed before the poll */
-#ifndef REPORTS_NO_REPOLL
-		:: !exact_hint && mine && SINK_CNO -> poll_all()
+		:: (exact_hint || !mine) && (polled_ || !SINK_CNO) -> exact_hint = 0 /* or it was armed before the poll */
+#ifndef ARMS_FIRST_NO_POLL
+		:: SINK_CNO && !polled_ -> exact_hint = 0; poll_all()
 #else
-		:: !exact_hint && mine && SINK_CNO
+		:: SINK_CNO && !polled_ -> exact_hint = 0; if :: mine -> poll_all() :: else fi
+#endif
+#ifndef REPORTS_NO_REPOLL
+		:: !exact_hint && mine && SINK_CNO && polled_ -> poll_all()
+#else
+		:: !exact_hint && mine && SINK_CNO && polled_
 #endif
 		:: !exact_hint && mine && !SINK_CNO -> poll_enough()
 		fi;
-		mine = 0;
+		mine = 0; polled_ = 0;
 		if
 		:: SINK_CNO ->
 			if :: WANTED -> report() :: else fi;

@@ -35,6 +35,7 @@ struct os_site {
 #define EVD_BUDGET 3
 #define EVD_SLEPT_WAITS 1
 #define SPIN_POLLS 3
+#define EVD_POLLS_FIRST 1
 #define LOOP_BATCH 2
 #define LOOP_SPAN 3
 #define LOOP_READS 2
