@@ -2,8 +2,8 @@
 /*
  * dequeue -- the short way out of an EVD
  *
- * Most events are taken while several completions, and nothing else, are queued.  This header is for
- * a front end that has a function of its own for that case: the parts are inline, and nothing in
+ * Most events are taken while several completions, or software events, and nothing else are queued.
+ * This header is for a front end that has a function of its own for that case: the parts are inline, and nothing in
  * them calls a function.  In every other case the front end calls evd_dequeue().
  *
  *     if (!evd_trylock(ref.evd))
@@ -34,7 +34,26 @@ evd_is_direct(struct evd_ref ref) REQUIRES(core_locks.trigger)
 	       evd_queue_has_only_completions(&evd->queue);
 }
 
-/* The same for a wait for one event, which must be allowed. */
+/* Whether the EVD has no waiter, and software events at the head of its posted events and nothing else. */
+static inline bool
+evd_is_direct_software(struct evd_ref ref) REQUIRES(core_locks.trigger)
+{
+	const struct evd_queue *q = &ref.evd->queue;
+	const struct evd_posted *first = evd_posted_first(&q->posted);
+
+	return ref.evd->direct == ref.serial && first && (q->ring_count | q->released_count) == 0 &&
+	       first->event.event_number == DAT_SOFTWARE_EVENT;
+}
+
+/* Takes the first of them. */
+static inline void
+evd_take_direct_software(struct evd *evd, DAT_EVENT *event) REQUIRES(core_locks.trigger)
+{
+	evd_copy_software(event, evd_posted_take(&evd->queue.posted));
+	evd->taken_directly++;
+}
+
+/* As evd_is_direct(), for a wait for one event, which must be allowed. */
 static inline bool
 evd_is_direct_for_wait(struct evd_ref ref) REQUIRES(core_locks.trigger)
 {

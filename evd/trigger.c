@@ -330,17 +330,13 @@ evd_report_refill(struct evd *evd)
 	}
 }
 
-/* A software event has little to copy. */
 static void
 evd_copy_posted(DAT_EVENT *event, const DAT_EVENT *posted)
 {
-	if (posted->event_number != DAT_SOFTWARE_EVENT) {
+	if (posted->event_number == DAT_SOFTWARE_EVENT)
+		evd_copy_software(event, posted);
+	else
 		*event = *posted;
-		return;
-	}
-	event->event_number = posted->event_number;
-	event->evd_handle = posted->evd_handle;
-	event->event_data.software_event_data = posted->event_data.software_event_data;
 }
 
 bool

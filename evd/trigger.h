@@ -359,6 +359,15 @@ evd_convert_taken(struct evd *evd, const struct evd_record *record, DAT_EVENT *e
 	evd_check_refill(evd);
 }
 
+/* A software event has little to copy. */
+static inline void
+evd_copy_software(DAT_EVENT *event, const DAT_EVENT *posted)
+{
+	event->event_number = DAT_SOFTWARE_EVENT;
+	event->evd_handle = posted->evd_handle;
+	event->event_data.software_event_data = posted->event_data.software_event_data;
+}
+
 /* evd_take() for a queue that may have items of every kind. */
 bool evd_take_oldest(struct evd *evd, DAT_EVENT *event, struct evd_effect *effect)
     REQUIRES(core_locks.trigger);

@@ -47,11 +47,15 @@ dapl_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	if (!evd_trylock(ref.evd))
 		return dapl_evd_dequeue_contended(evd, ref.serial, event);
-	if (!evd_is_direct(ref) || !dapl_completion_is_plain(evd_first_direct(ref.evd)))
+	if (evd_is_direct(ref) && dapl_completion_is_plain(evd_first_direct(ref.evd))) {
+		dapl_completion_convert_plain(evd_first_direct(ref.evd), event);
+		event->evd_handle = handle;
+		evd_take_direct(ref.evd);
+	} else if (evd_is_direct_software(ref)) {
+		evd_take_direct_software(ref.evd, event);
+	} else {
 		return dapl_evd_dequeue_locked(evd, ref.serial, event);
-	dapl_completion_convert_plain(evd_first_direct(ref.evd), event);
-	event->evd_handle = handle;
-	evd_take_direct(ref.evd);
+	}
 	evd_unlock(ref.evd);
 	return DAT_SUCCESS;
 }
