@@ -50,6 +50,26 @@ fetch(DAT_PVOID instance_data, const DAT_EVENT *event, DAT_BOOLEAN more_events)
 }
 
 static void
+fetch_several(
+    DAT_PVOID instance_data, const DAT_EVENT *events, DAT_COUNT n_events, DAT_BOOLEAN more_events)
+{
+	struct worker *worker = instance_data;
+
+	(void)more_events;
+	for (DAT_COUNT i = 0; i < n_events; i++)
+		worker->handle(worker, &events[i]);
+}
+
+static DAT_RETURN
+begin(struct worker *worker)
+{
+	const DAT_UPCALL_ARRAY_OBJECT object = { worker, fetch_several, 16 };
+
+	return dat_evd_modify_upcall_array(
+	    worker->evd, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_UPCALL_INVOC_ANY);
+}
+
+static void
 stop(struct worker *worker)
 {
 	DAT_EVENT next;
@@ -105,10 +125,19 @@ worker_open(struct dt_side *side, struct work *work, DAT_UPCALL_POLICY policy, D
 	return worker;
 }
 
-/* The loop under SINGLE_INSTANCE, and the one under NOTIFY. */
+#define KINDS 3
+
+/* The loop under SINGLE_INSTANCE, the one under NOTIFY, and the one that gets several events. */
 static struct worker *
 worker_of_kind(struct dt_side *side, struct work *work, int kind, DAT_EVD_FLAGS flags)
 {
+	struct worker *worker;
+
+	if (kind == 2) {
+		worker = worker_open(side, work, DAT_UPCALL_DISABLE, NULL, flags);
+		dt_ok(begin(worker));
+		return worker;
+	}
 	return kind == 0 ? worker_open(side, work, DAT_UPCALL_SINGLE_INSTANCE, drain, flags) :
 			   worker_open(side, work, DAT_UPCALL_NOTIFY, fetch, flags);
 }
@@ -139,9 +168,9 @@ START_TEST(recipe__against_a_poster__every_event_in_order)
 	struct dt_side side;
 	struct work work;
 
-	dt_personality(_i / 2);
+	dt_personality(_i / KINDS);
 	dt_side_open(&side, "soft", DT_SEPARATE);
-	worker = worker_of_kind(&side, &work, _i % 2, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
+	worker = worker_of_kind(&side, &work, _i % KINDS, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
 	posting.evd = worker->evd;
 	up_join(up_thread(posts, &posting));
 	dt_await_count(&work.done, posting.n);
@@ -160,9 +189,9 @@ START_TEST(recipe__on_receives_that_it_posts_anew__every_message_in_order)
 	struct work work;
 	DAT_EVENT event;
 
-	dt_personality(_i / 2);
+	dt_personality(_i / KINDS);
 	dt_pair_open(&pair, DT_SEPARATE);
-	worker = worker_of_kind(&pair.b, &work, _i % 2, DAT_EVD_DTO_FLAG);
+	worker = worker_of_kind(&pair.b, &work, _i % KINDS, DAT_EVD_DTO_FLAG);
 	pair.b.recv = worker->evd;
 	pair.b.ep = dt_ep(&pair.b, NULL);
 	for (; work.cookie < 12; work.cookie++)
@@ -358,15 +387,15 @@ upcall_recipe_suite(void)
 	TCase *tc = dt_tcase(s, "drain");
 
 	tcase_add_loop_test(
-	    tc, recipe__against_a_poster__every_event_in_order, 0, 2 * dt_personalities());
+	    tc, recipe__against_a_poster__every_event_in_order, 0, KINDS * dt_personalities());
 	tcase_add_loop_test(tc, recipe__on_receives_that_it_posts_anew__every_message_in_order, 0,
-	    2 * dt_personalities());
+	    KINDS * dt_personalities());
 	tcase_add_loop_test(
 	    tc, recipe__two_sides_answer_each_other__200_rounds, 0, dt_personalities());
 	tcase_add_loop_test(
 	    tc, recipe__eight_evds_on_three_loops__each_in_order, 0, dt_personalities());
 	tc = dt_tcase(s, "stop");
-	tcase_add_loop_test(tc, stop__under_load__nothing_touches_the_worker_afterwards, 0, 2);
+	tcase_add_loop_test(tc, stop__under_load__nothing_touches_the_worker_afterwards, 0, KINDS);
 	tcase_add_loop_test(
 	    tc, last_event__frees_its_evd_from_the_upcall__no_other_comes, 0, dt_personalities());
 	return s;
