@@ -12,9 +12,9 @@ import event_limits
 import event_plot
 
 ENGINES = ["raw16", "raw1", "dapl", "rearm"]
-STREAMS = ["dequeue", "dequeue-merged", "dequeue-bursts-16", "dequeue-bursts-1", "wait-backlog", "post-se", "post-recv",
+STREAMS = ["dequeue", "dequeue-merged", "dequeue-n-16", "dequeue-n-16-merged", "dequeue-bursts-16", "dequeue-bursts-1", "wait-backlog", "post-se", "post-recv",
            "post-send"]
-UPCALLS = ["upcall-single", "upcall-single-merged", "upcall-many", "upcall-single-idle-1", "upcall-single-idle-16",
+UPCALLS = ["upcall-single", "upcall-single-merged", "upcall-array-16", "upcall-array-16-merged", "upcall-many", "upcall-single-idle-1", "upcall-single-idle-16",
            "upcall-many-idle-1", "upcall-notify-idle-1", "upcall-notify-idle-16", "switching-1", "switching-8",
            "switching-64", "switching-1000", "switching-8-merged"]
 SLEEPS = ["wait", "cno-1", "cno-16", "cno-256"]
