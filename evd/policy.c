@@ -60,7 +60,7 @@ policy_has_function(const struct evd *evd, const struct policy_object *object)
 		return object->one->upcall_func;
 	if (object->array)
 		return object->array->upcall_func && object->array->max_events > 0;
-	return evd->object.upcall_func || evd->array.upcall_func;
+	return evd->object.upcall_func || (evd->array.upcall_func && evd->array.max_events > 0);
 }
 
 static void

@@ -252,6 +252,14 @@ START_TEST(array__bad_argument__is_named_and_changes_nothing)
 	dt_assert_ret(
 	    dat_evd_modify_upcall_array(up.evd, DAT_UPCALL_MANY, &object, DAT_UPCALL_INVOC_ANY),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	/* Such an object may be installed while no upcalls are made, but not enabled. */
+	dt_ok(
+	    dat_evd_modify_upcall_array(up.evd, DAT_UPCALL_DISABLE, &object, DAT_UPCALL_INVOC_ANY));
+	dt_assert_ret(dat_evd_modify_upcall_array(up.evd, DAT_UPCALL_SINGLE_INSTANCE,
+			  DAT_UPCALL_ARRAY_SAME, DAT_UPCALL_INVOC_ANY),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	dt_ok(dat_evd_modify_upcall(
+	    up.evd, DAT_UPCALL_SINGLE_INSTANCE, &up.object, DAT_UPCALL_INVOC_ANY));
 	object = (DAT_UPCALL_ARRAY_OBJECT){ NULL, NULL, ROOM };
 	dt_assert_ret(
 	    dat_evd_modify_upcall_array(up.evd, DAT_UPCALL_NOTIFY, &object, DAT_UPCALL_INVOC_ANY),
