@@ -30,8 +30,8 @@ static const struct workload {
 } workloads[] = {
 	{ "dequeue", stream_backlog, ALL, QUEUE_PLAIN, 0 },
 	{ "dequeue-merged", stream_backlog, DAT, QUEUE_MERGED, 0 },
-	{ "dequeue-n-16", stream_several, REARM, QUEUE_PLAIN, 16 },
-	{ "dequeue-n-16-merged", stream_several, REARM, QUEUE_MERGED, 16 },
+	{ "dequeue-n-16", stream_backlog, REARM, QUEUE_PLAIN, 16 },
+	{ "dequeue-n-16-merged", stream_backlog, REARM, QUEUE_MERGED, 16 },
 	{ "dequeue-bursts-16", stream_bursts, ALL, QUEUE_PLAIN, 16 },
 	{ "dequeue-bursts-16-merged", stream_bursts, DAT, QUEUE_MERGED, 16 },
 	{ "dequeue-bursts-1", stream_bursts, ALL, QUEUE_PLAIN, 1 },

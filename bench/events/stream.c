@@ -47,31 +47,6 @@ stream_mix(const struct engine *engine, enum queue_kind kind)
 	return 1;
 }
 
-/* All completions of a window are there; the consumer takes them. */
-void
-stream_backlog(const struct engine *engine, enum queue_kind kind, unsigned int n)
-{
-	(void)n;
-	stream_open(engine, kind);
-	for (unsigned int w = 0; w <= WINDOWS; w++) {
-		unsigned int taken = 0, more;
-
-		stream_post(engine, WINDOW);
-		device_complete_receives(queue.cq, WINDOW);
-		if (w)
-			measure_begin();
-		for (unsigned int i = 0; i < WINDOW; i += SOFTWARE_EACH) {
-			more = stream_mix(engine, kind);
-			engine->take(&queue, SOFTWARE_EACH + more);
-			taken += SOFTWARE_EACH + more;
-		}
-		if (!w)
-			continue;
-		measure_end();
-		measure_events(taken);
-	}
-}
-
 /* Takes that many events, up to `each` with a call. */
 static void
 stream_take_several(unsigned int events, unsigned int each)
@@ -89,9 +64,12 @@ stream_take_several(unsigned int events, unsigned int each)
 	}
 }
 
-/* As stream_backlog(), with up to n events a call. */
+/*
+ * All completions of a window are there; the consumer takes them, up to n with a call; 0: one with each,
+ * by the function of the engine.
+ */
 void
-stream_several(const struct engine *engine, enum queue_kind kind, unsigned int n)
+stream_backlog(const struct engine *engine, enum queue_kind kind, unsigned int n)
 {
 	stream_open(engine, kind);
 	measure_must(n <= SEVERAL, "no room for so many events");
@@ -104,7 +82,10 @@ stream_several(const struct engine *engine, enum queue_kind kind, unsigned int n
 			measure_begin();
 		for (unsigned int i = 0; i < WINDOW; i += SOFTWARE_EACH) {
 			more = stream_mix(engine, kind);
-			stream_take_several(SOFTWARE_EACH + more, n);
+			if (n)
+				stream_take_several(SOFTWARE_EACH + more, n);
+			else
+				engine->take(&queue, SOFTWARE_EACH + more);
 			taken += SOFTWARE_EACH + more;
 		}
 		if (!w)

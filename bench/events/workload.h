@@ -11,8 +11,8 @@
 typedef void workload_run(const struct engine *engine, enum queue_kind kind, unsigned int n);
 
 /* stream.c */
-workload_run stream_backlog, stream_several, stream_bursts, stream_wait, stream_software,
-    stream_receive, stream_send;
+workload_run stream_backlog, stream_bursts, stream_wait, stream_software, stream_receive,
+    stream_send;
 
 /* upcall.c: with upcalls, so with Rearm only */
 workload_run upcall_backlog_single, upcall_backlog_many, upcall_idle_single, upcall_idle_many;

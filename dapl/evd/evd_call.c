@@ -199,24 +199,10 @@ dapl_evd_resize(DAT_EVD_HANDLE handle, DAT_COUNT min_qlen)
 	return dapl_err_evd_resize(r);
 }
 
-DAT_RETURN
-dapl_evd_modify_upcall(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy,
-    const DAT_UPCALL_OBJECT *upcall, DAT_UPCALL_FLAG flag)
-{
-	struct evd_ref ref;
-	int r;
-
-	if (!dapl_evd_find(handle, &ref))
-		return BAD_EVD;
-	r = policy == DAT_UPCALL_MANY ? dapl_evd_give_pool(handle) : 0;
-	if (!r)
-		r = dapl_evd_check_overflow(ref, evd_modify_upcall(ref, policy, upcall, flag));
-	return dapl_err_evd_modify_upcall(r);
-}
-
-DAT_RETURN
-dapl_evd_modify_upcall_array(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy,
-    const DAT_UPCALL_ARRAY_OBJECT *upcall, DAT_UPCALL_FLAG flag)
+/* With an object of one of the two kinds; without any, the installed one is kept. */
+static DAT_RETURN
+dapl_evd_set_policy(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *one,
+    const DAT_UPCALL_ARRAY_OBJECT *array, DAT_UPCALL_FLAG flag)
 {
 	struct evd_ref ref;
 	int r;
@@ -226,8 +212,23 @@ dapl_evd_modify_upcall_array(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy,
 	r = policy == DAT_UPCALL_MANY ? dapl_evd_give_pool(handle) : 0;
 	if (!r)
 		r = dapl_evd_check_overflow(
-		    ref, evd_modify_upcall_array(ref, policy, upcall, flag));
+		    ref, array ? evd_modify_upcall_array(ref, policy, array, flag) :
+				 evd_modify_upcall(ref, policy, one, flag));
 	return dapl_err_evd_modify_upcall(r);
+}
+
+DAT_RETURN
+dapl_evd_modify_upcall(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy,
+    const DAT_UPCALL_OBJECT *upcall, DAT_UPCALL_FLAG flag)
+{
+	return dapl_evd_set_policy(handle, policy, upcall, NULL, flag);
+}
+
+DAT_RETURN
+dapl_evd_modify_upcall_array(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy,
+    const DAT_UPCALL_ARRAY_OBJECT *upcall, DAT_UPCALL_FLAG flag)
+{
+	return dapl_evd_set_policy(handle, policy, NULL, upcall, flag);
 }
 
 DAT_RETURN
