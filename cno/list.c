@@ -94,7 +94,8 @@ cno_on_notify(struct evd_listener *listener, struct evd *evd)
 		cno_list_append(cno, evd);
 	evd->agent_unseen = true;
 	(void)park_list_wake_first(&cno->waiters);
-	cno_queue_agent(cno);
+	if (cno->cfg.agent.proxy_agent_func)
+		cno_queue_agent(cno);
 	cno_update_fd(cno);
 	cno_unlock(cno);
 }

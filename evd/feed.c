@@ -13,7 +13,7 @@ evd_count_notified(struct evd *evd)
 }
 
 /* The EVD with its lock held, or NULL: then nothing is left to do for the notification. */
-static struct evd *
+static inline __attribute__((always_inline)) struct evd *
 evd_enter_notified(struct evd_ref ref) TRY_ACQUIRE(core_locks.trigger)
 {
 	struct evd *evd = ref.evd;

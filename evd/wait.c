@@ -2,13 +2,20 @@
 /* wait -- a thread of the consumer takes events, at once or after it slept */
 #include "evd/dequeue.h"
 
-/* Polls for the dequeue of an empty queue. */
+/*
+ * Polls for the dequeue of an empty queue.  Usually once; more only if a batch was full, perhaps of
+ * completions that make no event.
+ */
 static int
 evd_dequeue_poll(struct evd *evd) REQUIRES(core_locks.trigger)
 {
 	const uint64_t polls = evd->calls.polls, found = evd->calls.polls_found;
-	const int r = evd_poll(evd, 1);
+	int r = 0;
 
+	if (evd->cfg.ops)
+		r = evd_poll_once(evd);
+	if (r > 0)
+		r = evd_poll(evd, 1);
 	evd->calls.dequeue_polls += evd->calls.polls - polls;
 	evd->calls.dequeue_polls_found += evd->calls.polls_found - found;
 	return r;
