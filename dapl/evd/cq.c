@@ -175,10 +175,7 @@ int
 dapl_evd_cq_read(void *source)
 {
 	struct dapl_evd *evd = source;
-	struct ibv_cq *cq;
 	void *context;
 
-	if (ibv_get_cq_event(evd->channel, &cq, &context))
-		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
-	return 1;
+	return dapl_channel_get(evd->channel, &context);
 }

@@ -37,13 +37,12 @@ int
 dapl_channel_read(void *arg, struct evd_ref *ref)
 {
 	struct dapl_ia_loop *l = arg;
-	struct ibv_cq *cq;
 	void *context;
+	const int r = dapl_channel_get(l->channel, &context);
 
-	if (ibv_get_cq_event(l->channel, &cq, &context))
-		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
-	*ref = ((struct dapl_cq_context *)context)->ref;
-	return 1;
+	if (r == 1)
+		*ref = ((struct dapl_cq_context *)context)->ref;
+	return r;
 }
 
 static int

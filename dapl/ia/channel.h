@@ -5,6 +5,11 @@
 #ifndef REARM_DAPL_CHANNEL_H
 #define REARM_DAPL_CHANNEL_H
 
+#include <errno.h>
+#include <pthread.h>
+
+#include <infiniband/verbs.h>
+
 #include "evd/evd.h"
 #include "evd/loop.h"
 
@@ -32,6 +37,25 @@ int dapl_channel_prepare_fd(int fd);
  * because the descriptor would stay readable.
  */
 void dapl_channel_check(struct loop *loop, struct loop_ticket *ticket) NO_CORE_LOCK;
+
+/*
+ * Reads one notification of a completion channel without blocking: 1 and the context of its queue, 0 if
+ * there is none, or -errno.  The device reads a file, which is a cancellation point.  A thread of the
+ * program that waits does this, too, and one that was cancelled must not end inside of a call.
+ */
+static inline int
+dapl_channel_get(struct ibv_comp_channel *channel, void **context)
+{
+	struct ibv_cq *cq;
+	int state, r;
+
+	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	r = ibv_get_cq_event(channel, &cq, context);
+	(void)pthread_setcancelstate(state, NULL); /* leaves errno as it is */
+	if (r == 0)
+		return 1;
+	return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+}
 
 /* Reads one notification of it, for struct lead. */
 int dapl_channel_read(void *ia_loop, struct evd_ref *ref) DAPL_NO_LOCK;

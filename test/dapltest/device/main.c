@@ -18,6 +18,7 @@ main(int argc, char **argv)
 	static const runner_suite_fn suites[] = {
 		device_answer_suite,
 		device_async_suite,
+		device_channel_suite,
 		device_region_suite,
 		device_removal_suite,
 		device_srq_suite,

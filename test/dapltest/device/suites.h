@@ -9,6 +9,7 @@ TCase *device_tcase(Suite *suite, const char *name);
 
 Suite *device_answer_suite(void);
 Suite *device_async_suite(void);
+Suite *device_channel_suite(void);
 Suite *device_close_suite(void);
 Suite *device_limit_suite(void);
 Suite *device_listen_suite(void);

@@ -6,6 +6,7 @@ fault_clear(void)
 {
 	static const struct fault_limits none;
 
+	fault_channel_fail(0);
 	fault_cq_overrun(0);
 	fault_cq_refuse_arms(0);
 	fault_cq_refuse_resize(false);

@@ -20,6 +20,14 @@
 /* The device works again.  A teardown for tests that inject faults. */
 void fault_clear(void);
 
+/* ---- completion channels: channel.c ---- */
+
+/* From now on reading a channel fails with that errno, and the channel stays as it is; 0: it works. */
+void fault_channel_fail(int error);
+
+/* How often this thread has read a channel. */
+unsigned int fault_channel_reads(void);
+
 /* ---- completion queues: cq.c ---- */
 
 #define FAULT_ALWAYS INT_MAX

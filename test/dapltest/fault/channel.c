@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Completion channels: reads that are cancellation points, as read() of the system, and reads that fail. */
+#include "fault.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+static atomic_int failure;
+static _Thread_local unsigned int reads;
+
+void
+fault_channel_fail(int error)
+{
+	failure = error;
+}
+
+unsigned int
+fault_channel_reads(void)
+{
+	return reads;
+}
+
+int __real_ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **context);
+int __wrap_ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **context);
+int
+__wrap_ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **context)
+{
+	reads++;
+	pthread_testcancel();
+	if (failure) {
+		errno = failure;
+		return -1;
+	}
+	return __real_ibv_get_cq_event(channel, cq, context);
+}
